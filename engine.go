@@ -1,0 +1,132 @@
+package filewise
+
+import "context"
+
+// Capability is something that a server may or may not offer.
+type Capability string
+
+// Capabilities that the engines of today are asked for.
+const (
+	CanPreallocate Capability = "preallocated files"
+	CanGrow        Capability = "growing files"
+	CanVolumes     Capability = "files on several volumes"
+	CanRestart     Capability = "restart"
+	CanReset       Capability = "reset to a loaded state"
+	CanBulk        Capability = "bulk load"
+	CanBackup      Capability = "striped backup"
+	CanWaits       Capability = "wait statistics"
+	CanFileIO      Capability = "I/O per file"
+)
+
+// Engine is a kind of DBMS that Filewise can lay databases out on.
+type Engine interface {
+	Name() string
+	// Script says what Build and the program would execute and create for a
+	// layout, without executing anything. A layout or workload that the engine
+	// cannot do is refused with an error that wraps ErrUnsupported.
+	Script(Target, Layout, Program) (Script, error)
+	// Open readies the target; what it starts is ended by Server.Close.
+	Open(context.Context, Target) (Server, error)
+}
+
+// Script is what one trial on a layout would create and execute.
+type Script struct {
+	Files []File `json:"files"`
+	Steps []Step `json:"steps"`
+	// Space is the room needed on each volume, in bytes, by volume name.
+	Space map[string]int64 `json:"space"`
+	// Warnings say what the layout or the engine limits.
+	Warnings []Warning `json:"warnings,omitempty"`
+}
+
+// Step is one statement of a script.
+type Step struct {
+	Stage string `json:"stage"`
+	On    string `json:"on"` // where it is executed: a file, a server
+	SQL   string `json:"sql"`
+}
+
+// Server is an opened target.
+type Server interface {
+	// Facts are the version and the effective settings, for reports.
+	Facts(context.Context) ([]Fact, error)
+	// Offers says of each capability why it is absent; nil: it is offered.
+	Offers() map[Capability]error
+	// Build creates the layout's files, empty of data, and the program's tables.
+	Build(context.Context, Layout, Program) (*Database, error)
+	Close() error
+}
+
+// Database is one build of a layout. Optional parts are nil where the engine
+// does not offer them.
+type Database struct {
+	Observer  Observer
+	Connector Connector
+	Settler   Settler
+	Querier   Querier
+	Dropper   Dropper
+	Restart   Restarter
+	Reset     Resetter
+	Probes    []Probe
+}
+
+// Observer reads back what really was built.
+type Observer interface {
+	// Observe returns the files, asked of the engine and of the file system.
+	Observe(context.Context) ([]File, error)
+}
+
+// Connector opens the connections of a workload.
+type Connector interface {
+	Connect(ctx context.Context, worker int) (Session, error)
+}
+
+// Session is one connection that works.
+type Session interface {
+	// Do executes operations first … first+n−1 of this connection and returns
+	// how many of them are committed, also when it returns an error.
+	Do(ctx context.Context, first, n int64) (int64, error)
+	Close() error
+}
+
+// Settler brings a database to rest.
+type Settler interface {
+	// Settle leaves nothing dirty: checkpointed and synced to the storage.
+	Settle(context.Context) error
+}
+
+// Querier runs a named section of the workload's SQL and returns its rows,
+// those of every file one after the other.
+type Querier interface {
+	Query(ctx context.Context, section string) ([][]any, error)
+}
+
+// Dropper ends a build and removes what Build created, and nothing else.
+type Dropper interface {
+	Drop(context.Context) error
+}
+
+// Restarter stops the database's server cleanly and starts it again.
+type Restarter interface {
+	Restart(context.Context) error
+}
+
+// Resetter brings the database back to the state at the last Snapshot.
+type Resetter interface {
+	Snapshot(context.Context) error
+	Reset(context.Context) error
+}
+
+// Probe reads cumulative counters. Deltas are computed in package probe only.
+type Probe interface {
+	Name() string
+	// Read returns the counters; an absent counter is absent, never zero.
+	Read(context.Context) ([]Counter, error)
+}
+
+// Counter is one cumulative counter.
+type Counter struct {
+	Name  string
+	Unit  string
+	Value float64
+}

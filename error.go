@@ -1,0 +1,70 @@
+package filewise
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Code classifies an error; cmd/filewise turns it into an exit code.
+type Code string
+
+// The codes of errors.
+const (
+	CodeUsage     Code = "usage"     // a flag, argument or file is wrong
+	CodePreflight Code = "preflight" // space, rights, versions do not suffice
+	CodeBusy      Code = "busy"      // another measuring run holds this host
+	CodeStore     Code = "store"     // the store cannot be read or written
+	CodeTrials    Code = "trials"    // a layout could not be measured
+	CodeNotFound  Code = "not-found" // no such run
+	CodeInternal  Code = "internal"  // anything else
+)
+
+// Sentinel errors that layers test for.
+var (
+	// ErrUnsupported: the engine cannot do what was asked.
+	ErrUnsupported = errors.ErrUnsupported
+	// ErrCheck: the data is not what the operations should have left.
+	ErrCheck = errors.New("the data is not what the operations should have left")
+	// ErrLayout: what was built is not the layout that was asked for.
+	ErrLayout = errors.New("the files are not the layout that was asked for")
+)
+
+// Error says what went wrong, and what to do about it. Err holds the text and
+// its cause.
+type Error struct {
+	Code   Code
+	Remedy string
+	Err    error
+}
+
+func (e *Error) Error() string { return e.Err.Error() }
+func (e *Error) Unwrap() error { return e.Err }
+
+// Errorf makes an Error of a code; %w wraps the cause.
+func Errorf(code Code, remedy, format string, args ...any) *Error {
+	return &Error{Code: code, Remedy: remedy, Err: fmt.Errorf(format, args...)}
+}
+
+// CodeOf is the code of the outermost Error in err's chain.
+func CodeOf(err error) Code {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return CodeInternal
+}
+
+// RemedyOf is the first remedy in err's chain, or empty.
+func RemedyOf(err error) string {
+	for err != nil {
+		var e *Error
+		if !errors.As(err, &e) {
+			return ""
+		}
+		if e.Remedy != "" {
+			return e.Remedy
+		}
+		err = e.Err
+	}
+	return ""
+}

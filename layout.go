@@ -1,0 +1,114 @@
+package filewise
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// Allocation says whether files are created at full size or grow.
+type Allocation string
+
+// The allocations of a spread.
+const (
+	Preallocated Allocation = "preallocated"
+	Growing      Allocation = "growing"
+)
+
+// Placement says on which volumes the files of a spread lie.
+type Placement string
+
+// The placements of a spread.
+const (
+	PlaceOne        Placement = "one"         // all on the first volume
+	PlaceRoundRobin Placement = "round-robin" // file i on volume i mod the number of volumes
+)
+
+// Kind is how an engine makes several files out of one database. Which kinds
+// there are differs by engine.
+type Kind string
+
+// The kinds of layout.
+const (
+	KindShards     Kind = "shards"     // sqlite: one database file per shard
+	KindSystem     Kind = "system"     // InnoDB: files of the system tablespace
+	KindPerTable   Kind = "per-table"  // InnoDB: one file per table
+	KindPartitions Kind = "partitions" // one file per partition
+)
+
+// Spread is how one class of data (tables, indexes, temp, backup) is spread
+// over files. The zero value means: the engine's default, not varied.
+type Spread struct {
+	Files      int        `json:"files"`
+	Bytes      int64      `json:"bytes"` // total over the files
+	Allocation Allocation `json:"allocation,omitempty"`
+	Growth     int64      `json:"growth,omitempty"` // bytes by which a growing file grows
+	Placement  Placement  `json:"placement,omitempty"`
+}
+
+// Layout is how a database is spread over files.
+type Layout struct {
+	Name string `json:"name"`
+	Kind Kind   `json:"kind"`
+	Data Spread `json:"data"`
+	// Rank orders "fewest files" over kinds: the lower of two equally good
+	// layouts is recommended.
+	Rank int `json:"rank"`
+}
+
+// BuildKey identifies what has to be built for the layout: layouts with equal
+// keys share one build.
+func (l Layout) BuildKey() string {
+	return fmt.Sprintf("%s/%d×%d/%s/%d/%s", l.Kind, l.Data.Files, l.Data.Bytes, l.Data.Allocation, l.Data.Growth, l.Data.Placement)
+}
+
+// FilesName is the usual name of a layout of n data files: "1 file", "8 files".
+func FilesName(n int) string {
+	if n == 1 {
+		return "1 file"
+	}
+	return strconv.Itoa(n) + " files"
+}
+
+// Role says what a file is for.
+type Role string
+
+// The roles of a file.
+const (
+	RoleData Role = "data"
+	RoleLog  Role = "log"
+)
+
+// File is one file of a layout, as asked for or as observed.
+type File struct {
+	Role   Role   `json:"role"`
+	Volume string `json:"volume"`
+	Path   string `json:"path"`
+	Bytes  int64  `json:"bytes"` // size in bytes by the file system
+	// Allocated is what the storage really holds of the file; absent when unknown.
+	Allocated *int64 `json:"allocated,omitempty"`
+	// EngineBytes is the size by the engine's own account; absent when unknown.
+	EngineBytes *int64 `json:"engine_bytes,omitempty"`
+}
+
+// Sizes divides the spread's bytes over its files, in bytes, in multiples of
+// unit; what does not divide goes to the first files.
+func (s Spread) Sizes(unit int64) []int64 {
+	sizes := make([]int64, s.Files)
+	units := s.Bytes / unit
+	for i := range sizes {
+		n := units / int64(s.Files)
+		if int64(i) < units%int64(s.Files) {
+			n++
+		}
+		sizes[i] = n * unit
+	}
+	return sizes
+}
+
+// VolumeOf returns the volume on which file i of the spread lies.
+func (s Spread) VolumeOf(i int, volumes []Volume) Volume {
+	if s.Placement == PlaceRoundRobin {
+		return volumes[i%len(volumes)]
+	}
+	return volumes[0]
+}

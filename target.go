@@ -1,0 +1,46 @@
+package filewise
+
+// Mode says where the server of a target comes from.
+type Mode string
+
+// The modes of a target.
+const (
+	Embedded Mode = "embedded" // the engine runs inside Filewise
+	Managed  Mode = "managed"  // a private server that Filewise starts
+	External Mode = "external" // an existing server, by URL
+)
+
+// Volume is a directory on some storage where files may be placed.
+type Volume struct {
+	Name string `json:"name"`
+	Dir  string `json:"dir"`
+}
+
+// Durability says what a commit waits for.
+type Durability string
+
+// Durabilities, strongest first.
+const (
+	DurabilityFull   Durability = "full"   // every commit is synced to the storage
+	DurabilityNormal Durability = "normal" // synced at checkpoints; a power cut may lose the last commits
+	DurabilityOff    Durability = "off"    // never synced while measuring
+)
+
+// Target is one server to experiment on, with the scratch directories that it
+// may write to. Volumes are in the order in which files are placed on them.
+type Target struct {
+	Engine     string     `json:"engine"`
+	Mode       Mode       `json:"mode"`
+	Volumes    []Volume   `json:"volumes"`
+	Durability Durability `json:"durability"`
+	// Settings are the user's own server settings (--set key=value).
+	Settings map[string]string `json:"settings,omitempty"`
+	// ServerBin is the directory of a managed server's binaries; empty: search.
+	ServerBin string `json:"server_bin,omitempty"`
+}
+
+// Fact is one line of what a report says about a server or a machine.
+type Fact struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}

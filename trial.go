@@ -1,0 +1,108 @@
+package filewise
+
+import "time"
+
+// Cell is one place in an experiment: which layout is measured when.
+type Cell struct {
+	Pilot    bool   `json:"pilot,omitempty"` // a pilot fixes the warm-up and is no part of the verdict
+	Block    int    `json:"block"`           // from 1; 0 for pilots
+	Position int    `json:"position"`        // place within the block, from 0
+	Layout   string `json:"layout"`
+	Attempt  int    `json:"attempt"` // from 1
+}
+
+// State is how a trial ended.
+type State string
+
+// The states of a trial. A running trial is not stored.
+const (
+	Done   State = "done"
+	Failed State = "failed"
+)
+
+// Trial is one measured run of the workload on one layout: one sample.
+type Trial struct {
+	Cell     Cell          `json:"cell"`
+	Instance string        `json:"instance,omitempty"` // empty: built anew for this trial
+	State    State         `json:"state"`
+	Reason   string        `json:"reason,omitempty"` // why it failed
+	Started  time.Time     `json:"started"`
+	Elapsed  time.Duration `json:"elapsed_ns"` // wall time from build to drop
+	Measures []Measure     `json:"measures"`
+	Stages   []Stage       `json:"stages"`
+	Files    []File        `json:"files"` // as observed after building
+	Final    []File        `json:"final"` // as observed after the work
+	Warnings []Warning     `json:"warnings,omitempty"`
+}
+
+// Measure is what one family of operations gave in one trial. Durations count
+// from the start of the warm-up.
+type Measure struct {
+	Family string           `json:"family"`
+	Unit   string           `json:"unit"`      // of Work: "rows"
+	Window [2]time.Duration `json:"window_ns"` // the measured part
+	Work   float64          `json:"work"`      // done within the window
+	Bytes  float64          `json:"bytes"`     // payload bytes of that work
+	Tail   time.Duration    `json:"tail_ns"`   // from the window's end to the slowest connection's last commit
+	Sync   time.Duration    `json:"sync_ns"`   // from then until everything was durable on the storage
+	// SliceLength and Slices hold the work of every slice from the start of the
+	// warm-up, the slices after the window included.
+	SliceLength time.Duration `json:"slice_length_ns"`
+	Slices      []int64       `json:"slices"`
+	// Hist is the HDR histogram (V2 compressed) of the latencies of calls, in µs.
+	Hist   []byte  `json:"hist,omitempty"`
+	Deltas []Delta `json:"deltas,omitempty"`
+}
+
+// Throughput is the work per second of the window; 0 when there was none.
+func (m Measure) Throughput() float64 {
+	d := m.Window[1] - m.Window[0]
+	if d <= 0 {
+		return 0
+	}
+	return m.Work / d.Seconds()
+}
+
+// Throughput is the throughput of the named family; ok is false when the trial
+// did not measure it.
+func (t Trial) Throughput(family string) (x float64, ok bool) {
+	for _, m := range t.Measures {
+		if m.Family == family {
+			return m.Throughput(), t.State == Done && m.Throughput() > 0
+		}
+	}
+	return 0, false
+}
+
+// Stage is one step of a trial's life and how long it took.
+type Stage struct {
+	Name string        `json:"name"`
+	Took time.Duration `json:"took_ns"`
+}
+
+// The stages of a trial, in order.
+const (
+	StageBuild   = "build"
+	StageObserve = "observe"
+	StageSettle  = "settle"
+	StageWarmUp  = "warm-up"
+	StageMeasure = "measure"
+	StageDrain   = "drain"
+	StageCheck   = "check"
+	StageDrop    = "drop"
+)
+
+// Delta is how far a counter moved over the measured window.
+type Delta struct {
+	Probe string  `json:"probe"` // "cpu", "sqlite", …
+	Name  string  `json:"name"`
+	Unit  string  `json:"unit"`
+	Value float64 `json:"value"`
+}
+
+// Warning is something a reader must know about a result, with what to do.
+type Warning struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Remedy  string `json:"remedy"`
+}

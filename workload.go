@@ -1,0 +1,45 @@
+package filewise
+
+import "context"
+
+// Program is a workload with its parameters, ready for an engine: what SQL
+// sections there are is the workload's, their text is the engine's.
+type Program struct {
+	Workload    string         `json:"workload"`
+	Family      string         `json:"family"` // of the measure
+	Unit        string         `json:"unit"`   // of one operation: "rows"
+	Connections int            `json:"connections"`
+	CommitEvery int            `json:"commit_every"` // operations per transaction
+	OpBytes     int64          `json:"op_bytes"`     // payload bytes of one operation
+	Vars        map[string]any `json:"vars"`         // for the SQL templates
+	Args        Args           `json:"-"`
+}
+
+// Args generates the arguments of operations: operation i of a worker follows
+// from the seed, the worker and i alone.
+type Args interface {
+	// Args appends the arguments of operation i of the worker to dst.
+	Args(dst []any, worker int, i int64) []any
+	// Pool is data that the server needs to generate the same arguments itself.
+	Pool() string
+}
+
+// Ledger is what a trial committed: operations per worker, from 0.
+type Ledger []int64
+
+// Total is the number of committed operations.
+func (l Ledger) Total() int64 {
+	var n int64
+	for _, x := range l {
+		n += x
+	}
+	return n
+}
+
+// Workload is what is done to the database.
+type Workload interface {
+	Program() Program
+	// Check compares the data with what the ledger's operations should have
+	// left; the error wraps ErrCheck when they differ.
+	Check(context.Context, Querier, Ledger) error
+}
