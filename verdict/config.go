@@ -1,0 +1,96 @@
+package verdict
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// FirstLook is the block after which the first look is taken: with fewer
+// blocks the boundaries are too wide to be of use.
+const FirstLook = 3
+
+// Errors that Judge and BoundariesFor wrap.
+var (
+	ErrConfig = errors.New("verdict: invalid configuration")
+	ErrTable  = errors.New("verdict: invalid table")
+)
+
+// Goal says when there is enough.
+type Goal string
+
+// Goals: until an arm can be recommended, or until every arm is resolved.
+const (
+	GoalRecommend Goal = "recommend"
+	GoalVerdicts  Goal = "verdicts"
+)
+
+// Config is fixed before the first trial.
+type Config struct {
+	Margin     float64 `json:"margin"`     // δ on the log scale: smaller differences do not matter
+	Confidence float64 `json:"confidence"` // over all arms and looks together
+	Gamma      float64 `json:"gamma"`      // share of the leader's proven gain that may be left on the table
+	Kappa      float64 `json:"kappa"`      // futility: how many standard errors of luck are granted
+	MaxBlocks  int     `json:"max_blocks"` // no blocks beyond it
+	Goal       Goal    `json:"goal"`
+	Baseline   int     `json:"baseline"` // index of the arm that others are compared with
+}
+
+// DefaultConfig returns the design of STATISTICS.md: 2 %, 95 %, 20 blocks.
+func DefaultConfig() Config {
+	return Config{
+		Margin:     math.Log(1.02),
+		Confidence: 0.95,
+		Gamma:      0.25,
+		Kappa:      1.5,
+		MaxBlocks:  20,
+		Goal:       GoalRecommend,
+	}
+}
+
+// Percent translates an effect on the log scale: 100(eˣ−1).
+func Percent(logEffect float64) float64 { return 100 * math.Expm1(logEffect) }
+
+// check returns an error wrapping ErrConfig when c cannot be used for arms.
+func (c Config) check(arms int) error {
+	bad := func(format string, args ...any) error {
+		return fmt.Errorf("%w: "+format, append([]any{ErrConfig}, args...)...)
+	}
+	switch {
+	case arms < 2:
+		return bad("%d arms: a comparison needs two", arms)
+	case c.Baseline < 0 || c.Baseline >= arms:
+		return bad("baseline %d of %d arms", c.Baseline, arms)
+	case !(c.Margin > 0) || math.IsInf(c.Margin, 0):
+		return bad("margin %v: must be above 0", c.Margin)
+	case !(c.Confidence > 0 && c.Confidence < 1):
+		return bad("confidence %v: must be between 0 and 1", c.Confidence)
+	case !(c.Gamma >= 0 && c.Gamma < 1):
+		return bad("gamma %v: must be in [0, 1)", c.Gamma)
+	case !(c.Kappa >= 0) || math.IsInf(c.Kappa, 0):
+		return bad("kappa %v: must not be negative", c.Kappa)
+	case c.MaxBlocks < FirstLook:
+		return bad("at most %d blocks: the first look is possible after block %d", c.MaxBlocks, FirstLook)
+	case c.Goal != GoalRecommend && c.Goal != GoalVerdicts:
+		return bad("goal %q: must be %q or %q", c.Goal, GoalRecommend, GoalVerdicts)
+	}
+	return nil
+}
+
+// check returns an error wrapping ErrTable when a cell cannot be used.
+func (t Table) check(arms int) error {
+	for b, row := range t {
+		if len(row) != arms {
+			return fmt.Errorf("%w: block %d has %d cells for %d arms", ErrTable, b+1, len(row), arms)
+		}
+		for j, cell := range row {
+			if cell.OK && !(cell.Throughput > 0 && finite(cell.Throughput)) {
+				return fmt.Errorf("%w: block %d, arm %d: throughput %v is not a positive number",
+					ErrTable, b+1, j, cell.Throughput)
+			}
+		}
+	}
+	return nil
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
