@@ -1,0 +1,77 @@
+// Package experiment plans trials, decides which comes next, runs them through
+// their life cycle, and judges them. What comes next is a pure function of the
+// plan and the trials that are done: resuming, judging and simulating are that
+// one call.
+package experiment
+
+import (
+	"time"
+
+	"filewise"
+	"filewise/verdict"
+	"filewise/workload"
+)
+
+// Plan is an experiment: target × layouts × workload, with a seed. It is stored
+// with the run and never changes.
+type Plan struct {
+	Scenario string            `json:"scenario"`
+	Target   filewise.Target   `json:"target"` // Volumes are the user's directories
+	Layouts  []filewise.Layout `json:"layouts"`
+	Params   workload.Params   `json:"params"`
+	Seed     uint64            `json:"seed"`
+	Baseline string            `json:"baseline"` // a layout's name
+
+	Window      time.Duration `json:"window_ns"`  // measured time of a trial; 0: fixed work
+	Work        int64         `json:"work_bytes"` // fixed work of a trial, split over the connections; 0: time window
+	WarmUp      time.Duration `json:"warm_up_ns"` // negative: fixed by the pilot
+	PilotWindow time.Duration `json:"pilot_window_ns"`
+	SliceLength time.Duration `json:"slice_length_ns"`
+
+	Margin     float64       `json:"margin_percent"`
+	Confidence float64       `json:"confidence"` // 0.95
+	Goal       verdict.Goal  `json:"goal"`
+	MaxBlocks  int           `json:"max_blocks"`
+	Budget     time.Duration `json:"budget_ns"`
+	Attempts   int           `json:"attempts"` // of one trial, the first included
+
+	Command []string `json:"command"` // repeats the experiment, seed included
+}
+
+// Ending says why no further trial is measured.
+type Ending string
+
+// The endings of an experiment; empty while it goes on.
+const (
+	GoesOn  Ending = ""
+	Decided Ending = "decided" // proven, or every layout resolved
+	Futile  Ending = "futile"  // the remaining blocks could not prove anything
+	Spent   Ending = "spent"   // the budget or the blocks are used up
+	Broken  Ending = "broken"  // too few layouts could be measured
+)
+
+// Decision is what Next decides.
+type Decision struct {
+	Ending Ending `json:"ending"`
+	Why    string `json:"why,omitempty"` // in a sentence, for Ending ≠ ""
+}
+
+// Schedule is what the pilots fix before the first block.
+type Schedule struct {
+	WarmUp    time.Duration `json:"warm_up_ns"`
+	TrialTime time.Duration `json:"trial_time_ns"` // expected wall time of one trial
+	MaxBlocks int           `json:"max_blocks"`    // N_max of the verdict
+	Steady    bool          `json:"steady"`        // no pilot was still moving at its middle
+}
+
+// Judgement is what the trials of a plan allow to be said.
+type Judgement struct {
+	Schedule  Schedule           `json:"schedule"`
+	Result    verdict.Result     `json:"verdict"`
+	Decision  Decision           `json:"decision"`
+	Sentences []string           `json:"sentences"` // the verdict in words
+	Warnings  []filewise.Warning `json:"warnings"`
+	Elapsed   time.Duration      `json:"elapsed_ns"`   // wall time of all trials
+	Measuring time.Duration      `json:"measuring_ns"` // of it within measured windows
+	Stages    []filewise.Stage   `json:"stages"`       // where the time of all trials went
+}
