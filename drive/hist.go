@@ -1,0 +1,73 @@
+package drive
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// The range of latencies, in µs. Workers keep the usual range each for
+// themselves; the few calls beyond it share one histogram, so that 1,000 workers
+// do not need 1,000 histograms of a week. Nothing below a week is clamped.
+const (
+	histDigits = 3
+	histUsual  = int64(time.Second / time.Microsecond)
+	histMax    = int64(7 * 24 * time.Hour / time.Microsecond)
+)
+
+func newUsualHist() *hdr.Histogram { return hdr.New(1, histUsual, histDigits) }
+
+// longCalls holds the latencies of more than a second.
+type longCalls struct {
+	mu   sync.Mutex
+	hist *hdr.Histogram
+}
+
+func (l *longCalls) record(us int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.hist == nil {
+		l.hist = hdr.New(1, histMax, histDigits)
+	}
+	_ = l.hist.RecordValue(min(us, histMax)) // within its range by construction
+}
+
+// micros is a latency in µs; a faster call counts as 1 µs.
+func micros(d time.Duration) int64 { return max(int64(d/time.Microsecond), 1) }
+
+// encodeHist merges the latencies of all workers into one V2 compressed
+// histogram; nil when no call was recorded.
+func encodeHist(workers []*worker, long *longCalls) ([]byte, error) {
+	all := hdr.New(1, histMax, histDigits)
+	dropped := int64(0)
+	for _, w := range workers {
+		if w.hist.TotalCount() > 0 {
+			dropped += all.Merge(w.hist)
+		}
+	}
+	if long.hist != nil {
+		dropped += all.Merge(long.hist)
+	}
+	if dropped > 0 {
+		return nil, fmt.Errorf("%d latencies are lost: beyond the histogram's range of %v", dropped, histMax)
+	}
+	if all.TotalCount() == 0 {
+		return nil, nil
+	}
+	b, err := all.Encode(hdr.V2CompressedEncodingCookieBase)
+	if err != nil {
+		return nil, fmt.Errorf("encode the latencies: %w", err)
+	}
+	return b, nil
+}
+
+// DecodeHist reads Measure.Hist: latencies of calls in µs.
+func DecodeHist(b []byte) (*hdr.Histogram, error) {
+	h, err := hdr.Decode(b)
+	if err != nil {
+		return nil, fmt.Errorf("decode the latencies: %w", err)
+	}
+	return h, nil
+}

@@ -1,0 +1,94 @@
+package drive
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Phase is what a run is doing.
+type Phase int32
+
+// The phases of a run, in order. Fixed work has no warm-up.
+const (
+	PhaseIdle Phase = iota // not started
+	PhaseWarmUp
+	PhaseMeasure
+	PhaseDrain // past the window's end: workers finish their last call
+	PhaseOver
+)
+
+func (p Phase) String() string {
+	return [...]string{"idle", "warm-up", "measure", "drain", "over"}[p]
+}
+
+// Live is the progress of a run. A display may read it at any time; reading
+// costs the workers nothing. One Live may serve one run after the other.
+type Live struct {
+	run atomic.Pointer[run]
+
+	mu       sync.Mutex
+	of       *run
+	readings []reading
+}
+
+type reading struct {
+	at    time.Time
+	total int64
+}
+
+// Phase is what the run is doing.
+func (l *Live) Phase() Phase {
+	if r := l.run.Load(); r != nil {
+		return Phase(r.phase.Load())
+	}
+	return PhaseIdle
+}
+
+// Started is the common start of the workers; ok is false before it.
+func (l *Live) Started() (at time.Time, ok bool) {
+	r := l.run.Load()
+	if r == nil || Phase(r.phase.Load()) == PhaseIdle {
+		return time.Time{}, false
+	}
+	return r.start, true
+}
+
+// Operations is the number of operations committed so far, warm-up included.
+func (l *Live) Operations() int64 {
+	r := l.run.Load()
+	if r == nil {
+		return 0
+	}
+	return r.total()
+}
+
+// liveSpan is the time over which the current throughput is taken.
+const liveSpan = time.Second
+
+// Throughput is the number of operations per second between this reading and
+// the latest one that is at least a second old, or else the start. now is the
+// time of the run's clock. 0 when nothing can be said yet.
+func (l *Live) Throughput(now time.Time) float64 {
+	start, ok := l.Started()
+	if !ok {
+		return 0
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.run.Load()
+	if l.of != r {
+		l.of, l.readings = r, append(l.readings[:0], reading{at: start})
+	}
+	for len(l.readings) > 1 && now.Sub(l.readings[1].at) >= liveSpan {
+		l.readings = l.readings[1:]
+	}
+	total, from := r.total(), l.readings[0]
+	if n := len(l.readings); now.Sub(l.readings[n-1].at) >= liveSpan/20 {
+		l.readings = append(l.readings, reading{at: now, total: total})
+	}
+	if d := now.Sub(from.at); d > 0 {
+		return float64(total-from.total) / d.Seconds()
+	}
+	return 0
+}

@@ -1,0 +1,117 @@
+package drive
+
+import (
+	"context"
+	"time"
+
+	"filewise"
+)
+
+// DefaultSliceLength is the length of slices when a Load names none.
+const DefaultSliceLength = 100 * time.Millisecond
+
+// Load is what to run. Either Window or Ops is set.
+type Load struct {
+	Sessions []filewise.Session // one worker for each; the caller closes them
+	Clock    filewise.Clock     // nil: the machine's
+
+	// Time window: workers run until the first call that ends at or after
+	// WarmUp+Window.
+	WarmUp, Window time.Duration
+	// Fixed work (Window == 0): operations of each worker, no warm-up.
+	Ops []int64
+
+	SliceLength time.Duration // 0: DefaultSliceLength
+	// Chunk is the number of operations per call; 0: adapted so that a call
+	// takes 50–200 ms, for engines whose loop runs on the server.
+	Chunk int64
+	// Multiple is what adapted chunks are multiples of: the operations of a
+	// transaction; 0: 1.
+	Multiple int64
+
+	// Edge is called once at each edge of the window, for probes to be read. The
+	// first worker that finishes a call at or after an edge calls it, between two
+	// of its own calls, while the others go on; so the reading is late by at most
+	// that call, and Result.Edges says by how much. Fixed work and a window
+	// without warm-up have their start edge before the first call, fixed work has
+	// its end edge after the last. A run that ends early has no end edge.
+	Edge func(context.Context, Edge)
+
+	Live *Live // may be read while Run works; nil: none
+}
+
+// Edge is one of the two edges of the measured window.
+type Edge int
+
+// The edges, in order.
+const (
+	WindowStart Edge = iota
+	WindowEnd
+)
+
+func (e Edge) String() string {
+	if e == WindowStart {
+		return "window start"
+	}
+	return "window end"
+}
+
+// Result is what a run did. It is true also when Run returns an error.
+type Result struct {
+	Ledger filewise.Ledger // committed operations of each worker
+	// Measure has Window, Work, Tail, SliceLength, Slices and Hist; the caller
+	// knows Family, Unit and Bytes, and measures Sync. Hist holds every call that
+	// overlaps the window, so that a stall across an edge is not lost.
+	Measure filewise.Measure
+	// Started is the common start of the workers, from which durations count.
+	Started time.Time
+	// Edges are the times at which Edge was called; absent (nil) when it was not.
+	Edges [2]*time.Duration
+	// Ends are the times of each worker's last commit; 0: none.
+	Ends []time.Duration
+	// Failures are the errors of all workers, the first one first.
+	Failures []*WorkerError
+}
+
+func (l Load) check() error {
+	bad := func(format string, args ...any) error {
+		return filewise.Errorf(filewise.CodeInternal, "report this as a bug of Filewise", "load: "+format, args...)
+	}
+	switch {
+	case len(l.Sessions) == 0:
+		return bad("there are no sessions")
+	case l.WarmUp < 0 || l.Window < 0 || l.SliceLength < 0 || l.Chunk < 0 || l.Multiple < 0:
+		return bad("a length is negative: warm-up %v, window %v, slice %v, chunk %d, multiple %d",
+			l.WarmUp, l.Window, l.SliceLength, l.Chunk, l.Multiple)
+	case l.Window > 0 && l.Ops != nil:
+		return bad("both a time window and fixed work are given")
+	case l.Window == 0 && len(l.Ops) != len(l.Sessions):
+		return bad("fixed work for %d workers, but there are %d sessions", len(l.Ops), len(l.Sessions))
+	case l.Window == 0 && l.WarmUp > 0:
+		return bad("fixed work has no warm-up")
+	}
+	for i, n := range l.Ops {
+		if n < 0 {
+			return bad("worker %d has %d operations", i, n)
+		}
+	}
+	for i, s := range l.Sessions {
+		if s == nil {
+			return bad("worker %d has no session", i)
+		}
+	}
+	return nil
+}
+
+func (l Load) withDefaults() Load {
+	if l.Clock == nil {
+		l.Clock = filewise.RealClock{}
+	}
+	if l.SliceLength == 0 {
+		l.SliceLength = DefaultSliceLength
+	}
+	if l.Multiple == 0 {
+		l.Multiple = 1
+	}
+	return l
+}

@@ -1,0 +1,89 @@
+package drive
+
+import (
+	"fmt"
+	"time"
+
+	"filewise"
+)
+
+// result adds up what the workers have done, once all have ended.
+func (r *run) result() (Result, error) {
+	res := Result{
+		Started:  r.start,
+		Edges:    [2]*time.Duration{r.crossedAt(WindowStart), r.crossedAt(WindowEnd)},
+		Failures: r.failures,
+	}
+	m := &res.Measure
+	m.SliceLength = r.load.SliceLength
+	for _, w := range r.workers {
+		res.Ledger = append(res.Ledger, w.done.Load())
+		res.Ends = append(res.Ends, w.commit)
+		m.Work += w.work
+	}
+	m.Slices = r.mergeSlices()
+	m.Window, m.Tail = r.windowAndTail()
+	if r.load.Window == 0 {
+		m.Work = float64(res.Ledger.Total())
+	}
+	var err error
+	if m.Hist, err = encodeHist(r.workers, &r.long); err != nil {
+		return res, filewise.Errorf(filewise.CodeInternal, "report this as a bug of Filewise", "%w", err)
+	}
+	return res, r.checkSums(res)
+}
+
+// checkSums refuses impossible figures instead of handing them on.
+func (r *run) checkSums(res Result) error {
+	var n int64
+	for _, s := range res.Measure.Slices {
+		n += s
+	}
+	if total := res.Ledger.Total(); n != total || res.Measure.Work > float64(total)*(1+1e-9) {
+		return filewise.Errorf(filewise.CodeInternal, "report this as a bug of Filewise",
+			"the slices hold %d operations and the window %.1f, but %d were committed", n, res.Measure.Work, total)
+	}
+	return nil
+}
+
+// mergeSlices adds up the slices of all workers, up to the end of the last call.
+func (r *run) mergeSlices() []int64 {
+	var end time.Duration
+	for _, w := range r.workers {
+		end = max(end, w.ended)
+	}
+	if end == 0 && r.total() == 0 {
+		return nil
+	}
+	all := make([]int64, r.workers[0].slices.index(end)+1)
+	for _, w := range r.workers {
+		for i, n := range w.slices.counts[:min(len(all), len(w.slices.counts))] {
+			all[i] += n
+		}
+	}
+	return all
+}
+
+// windowAndTail is the measured window, cut where the run ended early, and the
+// time from its end (fixed work: from the first worker's finish) to the slowest
+// worker's last commit.
+func (r *run) windowAndTail() (window [2]time.Duration, tail time.Duration) {
+	var ended, last time.Duration
+	first := time.Duration(-1)
+	for _, w := range r.workers {
+		ended, last = max(ended, w.ended), max(last, w.commit)
+		if w.ops > 0 && (first < 0 || w.commit < first) {
+			first = w.commit
+		}
+	}
+	if r.load.Window == 0 {
+		return [2]time.Duration{0, last}, last - max(first, 0)
+	}
+	return [2]time.Duration{min(r.from, ended), min(r.to, ended)}, max(last-r.to, 0)
+}
+
+// String says in a line what the run did, for logs.
+func (res Result) String() string {
+	return fmt.Sprintf("%d operations by %d workers, %.0f of them in a window of %v",
+		res.Ledger.Total(), len(res.Ledger), res.Measure.Work, res.Measure.Window[1]-res.Measure.Window[0])
+}

@@ -1,0 +1,133 @@
+package drive
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"filewise"
+)
+
+// run is one run of a load: what its workers share. While they work it is only
+// written at edges and errors.
+type run struct {
+	load     Load
+	ctx      context.Context
+	start    time.Time     // written before the phase leaves PhaseIdle
+	from, to time.Duration // the window; fixed work has no end of its own
+	workers  []*worker
+	begin    chan struct{}
+	stop     atomic.Bool // no worker starts another call
+	phase    atomic.Int32
+	edges    [2]crossing
+	long     longCalls
+
+	mu       sync.Mutex
+	failures []*WorkerError
+}
+
+// Run drives the load to its end. It returns the context's cause when that ends
+// first, else the first error of a worker (code trials, a *WorkerError); the
+// other workers finish their call before it returns. The Result is true in every
+// case. What is left of a run that ended early is no measurement.
+func Run(ctx context.Context, l Load) (Result, error) {
+	if err := l.check(); err != nil {
+		return Result{}, err
+	}
+	r := newRun(ctx, l.withDefaults())
+	if l.Live != nil {
+		l.Live.run.Store(r)
+	}
+	stopWatching := context.AfterFunc(ctx, func() { r.stop.Store(true) })
+	defer stopWatching()
+	edgeErr := r.work()
+	cancelled := context.Cause(ctx)
+	r.phase.Store(int32(PhaseOver))
+	res, err := r.result()
+	switch {
+	case cancelled != nil:
+		return res, fmt.Errorf("the run was ended after %d operations: %w", res.Ledger.Total(), cancelled)
+	case len(r.failures) > 0:
+		return res, filewise.Errorf(filewise.CodeTrials, "", "%w", r.failures[0])
+	case edgeErr != nil:
+		return res, edgeErr
+	}
+	return res, err
+}
+
+func newRun(ctx context.Context, l Load) *run {
+	r := &run{load: l, ctx: ctx, begin: make(chan struct{}), to: math.MaxInt64}
+	if l.Window > 0 {
+		r.from, r.to = l.WarmUp, l.WarmUp+l.Window
+	}
+	for i := range r.edges {
+		r.edges[i].read = make(chan struct{})
+	}
+	for i := range l.Sessions {
+		r.workers = append(r.workers, newWorker(r, i))
+	}
+	return r
+}
+
+// work starts all workers at once and waits for the last. Its error is that of
+// an Edge function called outside of any worker.
+func (r *run) work() error {
+	var wg sync.WaitGroup
+	for _, w := range r.workers {
+		wg.Go(func() {
+			<-r.begin
+			w.run()
+		})
+	}
+	var err error
+	if r.from == 0 {
+		err = r.crossHere(WindowStart, 0) // reading probes is no part of the window
+	}
+	if err != nil {
+		r.stop.Store(true)
+	}
+	r.start = r.load.Clock.Now()
+	if r.from == 0 {
+		r.phase.Store(int32(PhaseMeasure))
+	} else {
+		r.phase.Store(int32(PhaseWarmUp))
+	}
+	close(r.begin)
+	wg.Wait()
+	if r.load.Window == 0 && !r.stop.Load() {
+		err = r.crossHere(WindowEnd, r.now())
+	}
+	return err
+}
+
+// crossHere crosses an edge outside of the workers.
+func (r *run) crossHere(e Edge, at time.Duration) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w at %v: %v\n%s", ErrPanic, e, p, debug.Stack())
+		}
+	}()
+	r.cross(e, at)
+	return nil
+}
+
+func (r *run) now() time.Duration { return r.load.Clock.Now().Sub(r.start) }
+
+func (r *run) fail(e *WorkerError) {
+	r.mu.Lock()
+	r.failures = append(r.failures, e)
+	r.mu.Unlock()
+	r.stop.Store(true)
+}
+
+func (r *run) total() int64 {
+	var n int64
+	for _, w := range r.workers {
+		n += w.done.Load()
+	}
+	return n
+}

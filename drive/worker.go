@@ -1,0 +1,162 @@
+package drive
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
+
+	"filewise"
+)
+
+// worker drives one session. Only its own goroutine writes to it; done alone is
+// read by others meanwhile. The padding keeps the counters of two workers out of
+// one cache line (and of the pair of lines that processors fetch together).
+type worker struct {
+	_       [128]byte
+	done    atomic.Int64 // operations committed
+	r       *run
+	index   int
+	session filewise.Session
+	ops     int64 // operations to do
+	chunk   int64
+	edge    Edge // the next one
+	edgeAt  time.Duration
+	slices  slices
+	work    float64 // within the window
+	hist    *hdr.Histogram
+	ended   time.Duration // end of the last call
+	commit  time.Duration // end of the last call that committed something
+	_       [128]byte
+}
+
+func newWorker(r *run, i int) *worker {
+	w := &worker{r: r, index: i, session: r.load.Sessions[i], ops: math.MaxInt64,
+		chunk: r.load.Chunk, hist: newUsualHist()}
+	expected := r.load.WarmUp + r.load.Window + time.Second
+	if r.load.Window == 0 {
+		w.ops, expected = r.load.Ops[i], time.Minute
+	}
+	if w.chunk == 0 {
+		w.chunk = r.load.Multiple
+	}
+	w.slices = newSlices(r.load.SliceLength, expected)
+	return w
+}
+
+// run works until the end and turns whatever else happens into a failure.
+func (w *worker) run() {
+	returned := false
+	defer func() {
+		if p := recover(); p != nil {
+			w.fail(fmt.Errorf("%w: %v\n%s", ErrPanic, p, debug.Stack()))
+		} else if !returned {
+			w.fail(fmt.Errorf("%w: the session ended its goroutine", ErrPanic))
+		}
+	}()
+	w.setEdge(WindowStart)
+	if w.r.from == 0 {
+		w.setEdge(WindowEnd)
+	}
+	w.loop()
+	returned = true
+}
+
+// loop is the closed loop: the next call starts when the last one has ended. The
+// clock is read once per call.
+func (w *worker) loop() {
+	r := w.r
+	prev := r.now()
+	for !r.stop.Load() {
+		n := min(w.chunk, w.ops-w.done.Load())
+		if n <= 0 {
+			return
+		}
+		committed, err := w.session.Do(r.ctx, w.done.Load(), n)
+		now := max(r.now(), prev)
+		if !w.account(prev, now, n, committed, err) {
+			return
+		}
+		if r.load.Chunk == 0 {
+			w.chunk = nextChunk(n, now-prev, r.load.Multiple)
+		}
+		if now >= w.edgeAt {
+			w.crossEdges(now)
+			if now >= r.to {
+				return
+			}
+			now = max(r.now(), now) // probes were read meanwhile
+		}
+		prev = now
+	}
+}
+
+// account credits a call; false: the worker has to end.
+func (w *worker) account(start, end time.Duration, n, committed int64, err error) bool {
+	if committed < 0 || committed > n {
+		w.fail(fmt.Errorf("%w: %d of %d operations committed: %w", ErrContract, committed, n, orUnknown(err)))
+		return false
+	}
+	w.ended = end
+	if committed > 0 {
+		w.done.Store(w.done.Load() + committed)
+		w.commit = end
+		w.slices.credit(start, end, committed)
+	}
+	if end > w.r.from && start < w.r.to {
+		w.work += within(start, end, committed, w.r.from, w.r.to)
+		w.latency(end - start)
+	}
+	switch {
+	case err == nil && committed < n:
+		w.fail(fmt.Errorf("%w: only %d of %d operations committed, without an error", ErrContract, committed, n))
+	case err == nil:
+		return true
+	case w.r.ctx.Err() == nil: // else the error is the cancel's, which Run reports
+		w.fail(err)
+	}
+	return false
+}
+
+func (w *worker) latency(d time.Duration) {
+	us := micros(d)
+	if us > histUsual || w.hist.RecordValue(us) != nil {
+		w.r.long.record(us)
+	}
+}
+
+func (w *worker) fail(err error) {
+	w.r.fail(&WorkerError{Worker: w.index, Operation: w.done.Load(), Err: err})
+}
+
+func (w *worker) setEdge(e Edge) {
+	w.edge = e
+	switch e {
+	case WindowStart:
+		w.edgeAt = w.r.from
+	case WindowEnd:
+		w.edgeAt = w.r.to
+	default:
+		w.edgeAt = math.MaxInt64
+	}
+}
+
+// crossEdges crosses the edges that lie at or before now: both, when the call
+// was longer than the window.
+func (w *worker) crossEdges(now time.Duration) {
+	for now >= w.edgeAt && w.edge <= WindowEnd {
+		w.r.cross(w.edge, now)
+		w.setEdge(w.edge + 1)
+	}
+}
+
+func orUnknown(err error) error {
+	if err == nil {
+		return errors.New("no error")
+	}
+	return err
+}
