@@ -1,0 +1,109 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+
+	"filewise"
+)
+
+// SectionCheck is the section of an engine's inserts.sql that returns, for each
+// table of each file, the number of rows and the sum over them of the CRC-32
+// (IEEE) of "id,payload", absent (NULL) where there are no rows.
+const SectionCheck = "check"
+
+// NewInserts makes the workload of scenario inserts: rows of a key and a
+// payload, from a number of connections, a transaction every so many rows. The
+// sections of an engine's inserts.sql are tables, insert and check.
+func NewInserts(p Params, seed uint64) (filewise.Workload, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	return &inserts{params: p, rows: newRows(p, seed)}, nil
+}
+
+type inserts struct {
+	params Params
+	rows   *rows
+}
+
+// Program describes the workload to an engine. Vars has the parameters and the
+// constants of the generator, for engines whose server generates the rows.
+func (w *inserts) Program() filewise.Program {
+	return filewise.Program{
+		Workload: "inserts", Family: "inserts", Unit: "rows",
+		Connections: w.params.Connections,
+		CommitEvery: w.params.CommitEvery,
+		OpBytes:     int64(w.params.RowBytes),
+		Limit:       w.rows.limit(),
+		Vars: map[string]any{
+			"Table":       w.params.Table,
+			"Key":         w.params.Key,
+			"RowBytes":    w.params.RowBytes,
+			"Connections": w.params.Connections,
+			"CommitEvery": w.params.CommitEvery,
+			"Modulus":     int64(Modulus),
+			"A":           w.rows.a,
+			"B":           w.rows.b,
+			"PoolSpan":    int64(PoolSpan),
+			"PoolBytes":   len(w.rows.pool),
+		},
+		Args: w.rows,
+	}
+}
+
+// Check compares the number of rows and their checksum with what the ledger's
+// rows should have left. The error wraps filewise.ErrCheck when they differ.
+func (w *inserts) Check(ctx context.Context, q filewise.Querier, l filewise.Ledger) error {
+	if len(l) != w.params.Connections {
+		return fmt.Errorf("the ledger has %d connections, the workload %d", len(l), w.params.Connections)
+	}
+	for c, n := range l {
+		if n < 0 || n > w.rows.limit() {
+			return fmt.Errorf("the ledger has %d rows of connection %d, which can have 0 to %d", n, c, w.rows.limit())
+		}
+	}
+	found, err := readSum(ctx, q)
+	if err != nil {
+		return err
+	}
+	want, err := w.rows.sum(ctx, l)
+	if err != nil {
+		return err
+	}
+	if found != want {
+		return fmt.Errorf("%w: %d rows were committed, their checksum is %d; found %d rows, checksum %d",
+			filewise.ErrCheck, want.rows, want.crc, found.rows, found.crc)
+	}
+	return nil
+}
+
+// readSum adds up what section check returns for every table and file.
+func readSum(ctx context.Context, q filewise.Querier) (sum, error) {
+	var total sum
+	result, err := q.Query(ctx, SectionCheck)
+	if err != nil {
+		return total, fmt.Errorf("counting the rows: %w", err)
+	}
+	if len(result) == 0 {
+		return total, fmt.Errorf("section %q returned nothing", SectionCheck)
+	}
+	for _, row := range result {
+		if len(row) != 2 {
+			return total, fmt.Errorf("section %q returned %d columns, want rows and checksum", SectionCheck, len(row))
+		}
+		n, err := whole(row[0])
+		if err != nil {
+			return total, fmt.Errorf("section %q, rows: %w", SectionCheck, err)
+		}
+		var crc int64
+		if row[1] != nil || n != 0 {
+			if crc, err = whole(row[1]); err != nil {
+				return total, fmt.Errorf("section %q, checksum: %w", SectionCheck, err)
+			}
+		}
+		total.rows += n
+		total.crc += uint64(crc)
+	}
+	return total, nil
+}
