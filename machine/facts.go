@@ -1,0 +1,116 @@
+package machine
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/shirou/gopsutil/v4/cpu"
+	gopsutilhost "github.com/shirou/gopsutil/v4/host"
+	"github.com/shirou/gopsutil/v4/mem"
+
+	"filewise"
+)
+
+// Facts are what a report says about the machine and its volumes. What cannot be
+// found out is left out.
+func Facts(ctx context.Context, volumes []filewise.Volume) []filewise.Fact {
+	var f facts
+	f.processors(ctx)
+	f.memory(ctx)
+	f.system(ctx)
+	for _, v := range volumes {
+		f.volume(v)
+	}
+	return f
+}
+
+type facts []filewise.Fact
+
+func (f *facts) add(name, value string) {
+	if value = strings.TrimSpace(value); value != "" {
+		*f = append(*f, filewise.Fact{Name: name, Value: value})
+	}
+}
+
+func (f *facts) processors(ctx context.Context) {
+	info, err := cpu.InfoWithContext(ctx)
+	if err == nil && len(info) > 0 {
+		f.add("CPU", info[0].ModelName)
+	}
+	logical, err := cpu.CountsWithContext(ctx, true)
+	if err != nil || logical <= 0 {
+		return
+	}
+	cores := fmt.Sprintf("%d logical", logical)
+	if physical, err := cpu.CountsWithContext(ctx, false); err == nil && physical > 0 {
+		cores += fmt.Sprintf(", %d physical", physical)
+	}
+	if n := runtime.GOMAXPROCS(0); n < logical {
+		cores += fmt.Sprintf("; %d usable by Filewise", n) // affinity or a container's limit
+	}
+	f.add("cores", cores)
+	f.add("CPU frequency governor", host.sysText("devices/system/cpu/cpu0/cpufreq/scaling_governor"))
+	if nodes := countList(host.sysText("devices/system/node/online")); nodes > 1 {
+		f.add("NUMA nodes", fmt.Sprint(nodes))
+	}
+}
+
+func (f *facts) memory(ctx context.Context) {
+	if m, err := mem.VirtualMemoryWithContext(ctx); err == nil {
+		f.add("memory", humanize.IBytes(m.Total))
+	}
+	for _, file := range []string{"fs/cgroup/memory.max", "fs/cgroup/memory/memory.limit_in_bytes"} {
+		// Without a limit, cgroup 1 says a number near the largest there is.
+		if n, ok := parseInt(host.sysText(file)); ok && n > 0 && n < 1<<60 {
+			f.add("memory limit of the container", humanize.IBytes(uint64(n)))
+			return
+		}
+	}
+}
+
+func (f *facts) system(ctx context.Context) {
+	if text, err := os.ReadFile("/etc/os-release"); err == nil {
+		f.add("operating system", osName(string(text)))
+	}
+	kernel := runtime.GOOS
+	if v, err := gopsutilhost.KernelVersionWithContext(ctx); err == nil {
+		kernel += " " + v
+	}
+	f.add("kernel", kernel+" "+runtime.GOARCH)
+	f.add("virtualisation", virtualisation(ctx))
+}
+
+// virtualisation names the hypervisor or container as far as it can be told from
+// within. A container hides the machine below it, but not the processor's flag.
+func virtualisation(ctx context.Context) string {
+	var parts []string
+	if system, role, err := gopsutilhost.VirtualizationWithContext(ctx); err == nil && system != "" {
+		parts = append(parts, system+" ("+role+")")
+	}
+	info, err := cpu.InfoWithContext(ctx)
+	if err == nil && len(info) > 0 {
+		for _, flag := range info[0].Flags {
+			if flag == "hypervisor" {
+				parts = append(parts, "a virtual machine by its processor's flags")
+			}
+		}
+	}
+	if len(parts) == 0 {
+		return "none detected"
+	}
+	return strings.Join(parts, "; ")
+}
+
+// osName is PRETTY_NAME of the text of /etc/os-release (man 5 os-release).
+func osName(text string) string {
+	for line := range strings.Lines(text) {
+		if v, ok := strings.CutPrefix(strings.TrimSpace(line), "PRETTY_NAME="); ok {
+			return strings.Trim(v, `"'`)
+		}
+	}
+	return ""
+}

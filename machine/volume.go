@@ -1,0 +1,122 @@
+package machine
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"filewise"
+)
+
+// volume adds what is known of a volume's file system and disks.
+func (f *facts) volume(v filewise.Volume) {
+	name := func(what string) string { return "volume " + v.Name + ": " + what }
+	f.add(name("directory"), v.Dir)
+	d, err := DeviceOf(v.Dir)
+	if err != nil {
+		return
+	}
+	f.add(name("file system"), d.Mount.Type)
+	f.add(name("mount point"), d.Mount.Point)
+	f.add(name("mount options"), strings.Join(publicOptions(d.Mount.Options), ","))
+	if free, err := Free(v.Dir); err == nil {
+		f.add(name("free"), humanize.IBytes(uint64(free)))
+	}
+	switch {
+	case d.Name != "":
+		f.add(name("device"), d.String())
+	case d.InMemory():
+		f.add(name("device"), "none: in memory")
+	default:
+		f.add(name("device"), "not visible from here")
+	}
+	for _, disk := range d.Disks {
+		f.add(name("disk "+disk), host.disk(disk))
+	}
+}
+
+// secretOptions are mount options that name hosts, users, secrets, or the paths
+// of a container's layers.
+var secretOptions = []string{"addr", "clientaddr", "mountaddr", "ip", "user", "username", "user_id", "uid", "gid",
+	"domain", "pass", "password", "credentials", "cred", "secret", "secretfile", "key", "mon_addr", "fsid", "name",
+	"lowerdir", "lowerdir+", "upperdir", "workdir", "source", "srcaddr"}
+
+func publicOptions(options []string) []string {
+	return slices.DeleteFunc(slices.Clone(options), func(o string) bool {
+		key, _, assigned := strings.Cut(o, "=")
+		return assigned && slices.Contains(secretOptions, strings.ToLower(key))
+	})
+}
+
+// disk describes a disk by what the kernel says of it under /sys/class/block.
+func (r roots) disk(name string) string {
+	at := func(file string) string { return r.sysText(filepath.Join("class/block", name, file)) }
+	var parts []string
+	add := func(s string) {
+		if s != "" {
+			parts = append(parts, s)
+		}
+	}
+	add(strings.Join(strings.Fields(at("device/vendor")+" "+at("device/model")), " "))
+	// The kernel counts sizes in sectors of 512 bytes, whatever the disk's own are.
+	if n, ok := parseInt(at("size")); ok && n > 0 {
+		add(humanize.IBytes(uint64(n) * 512))
+	}
+	add(map[string]string{"0": "not rotational", "1": "rotational, by its own account"}[at("queue/rotational")])
+	if s := at("queue/scheduler"); s != "" {
+		add("scheduler " + current(s))
+	}
+	if s := at("queue/write_cache"); s != "" {
+		add("write cache: " + s)
+	}
+	if s := at("queue/physical_block_size"); s != "" {
+		add("blocks of " + s + " bytes")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// current is the chosen one of a list like "mq-deadline [none]".
+func current(list string) string {
+	if _, rest, ok := strings.Cut(list, "["); ok {
+		if s, _, ok := strings.Cut(rest, "]"); ok {
+			return s
+		}
+	}
+	return list
+}
+
+// sysText is the text of a file under /sys; empty: there is none.
+func (r roots) sysText(file string) string {
+	b, err := os.ReadFile(filepath.Join(r.sys, file))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}
+
+func parseInt(s string) (int64, bool) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	return n, err == nil
+}
+
+// countList counts the members of a kernel list like "0-3,8"; 0: not a list.
+func countList(s string) int64 {
+	var n int64
+	for part := range strings.SplitSeq(s, ",") {
+		from, to, isRange := strings.Cut(part, "-")
+		a, ok := parseInt(from)
+		b, okTo := a, true
+		if isRange {
+			b, okTo = parseInt(to)
+		}
+		if !ok || !okTo || a < 0 || b < a || b >= 1<<32 {
+			return 0
+		}
+		n += b - a + 1
+	}
+	return n
+}

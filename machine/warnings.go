@@ -1,0 +1,58 @@
+package machine
+
+import (
+	"fmt"
+
+	"filewise"
+)
+
+// The codes of warnings about volumes.
+const (
+	WarnOneDevice = "one-device"
+	WarnInMemory  = "in-memory"
+	WarnNetwork   = "network-storage"
+)
+
+// networkTypes are file systems on other machines: their server's disks and its
+// other users are not seen from here.
+var networkTypes = map[string]bool{"nfs": true, "nfs4": true, "cifs": true, "smb3": true, "smbfs": true,
+	"ceph": true, "fuse.sshfs": true, "fuse.glusterfs": true, "glusterfs": true, "lustre": true, "9p": true, "virtiofs": true}
+
+// Warnings says what must be known of results on these volumes. A volume that
+// cannot be looked at gives no warning here: preflight refuses it.
+func Warnings(volumes []filewise.Volume) []filewise.Warning {
+	var warnings []filewise.Warning
+	var before []filewise.Volume
+	var devices []Device
+	for _, v := range volumes {
+		d, err := DeviceOf(v.Dir)
+		if err != nil {
+			continue
+		}
+		warnings = append(warnings, aboutOne(v, d)...)
+		for i, o := range devices {
+			if d.Same(o) && !d.InMemory() {
+				warnings = append(warnings, filewise.Warning{Code: WarnOneDevice,
+					Message: fmt.Sprintf("Volumes %s and %s lie on one device, %v: two volumes on one device are one device.", before[i].Name, v.Name, d),
+					Remedy:  "Give each volume a directory on a disk of its own, or read the result as that of one volume."})
+				break
+			}
+		}
+		before, devices = append(before, v), append(devices, d)
+	}
+	return warnings
+}
+
+func aboutOne(v filewise.Volume, d Device) []filewise.Warning {
+	switch {
+	case d.InMemory():
+		return []filewise.Warning{{Code: WarnInMemory,
+			Message: fmt.Sprintf("Volume %s (%s) lies in memory (%v): no storage is measured.", v.Name, v.Dir, d),
+			Remedy:  "Name a directory on a disk with --volume NAME=DIR."}}
+	case networkTypes[d.Mount.Type]:
+		return []filewise.Warning{{Code: WarnNetwork,
+			Message: fmt.Sprintf("Volume %s (%s) lies on a network file system (%s): other users of its server are part of what is measured.", v.Name, v.Dir, d.Mount.Type),
+			Remedy:  "Measure while the server is otherwise idle, or name a local directory with --volume NAME=DIR."}}
+	}
+	return nil
+}

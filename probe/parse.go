@@ -1,0 +1,166 @@
+package probe
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+
+	"filewise"
+)
+
+// cutSuffix is strings.CutSuffix for names that must not be empty without it.
+func cutSuffix(s, suffix string) (string, bool) {
+	if n := len(s) - len(suffix); n > 0 && s[n:] == suffix {
+		return s[:n], true
+	}
+	return s, false
+}
+
+// number reads an unsigned decimal number as the kernel prints it.
+func number(b []byte) (float64, bool) {
+	n, err := strconv.ParseUint(string(b), 10, 64)
+	return float64(n), err == nil
+}
+
+// nextLine splits off the first line of text.
+func nextLine(text []byte) (line, rest []byte) {
+	line, rest, _ = bytes.Cut(text, []byte{'\n'})
+	return line, rest
+}
+
+// userHz is the unit of the times in /proc/stat: USER_HZ is 100 on every
+// architecture that Go's Linux port has (include/asm-generic/param.h).
+const userHz = 100
+
+// cpuTimes are the columns of the line "cpu" of /proc/stat (man 5 proc_stat).
+// guest and guest_nice follow them and are part of user and nice.
+var cpuTimes = []string{"user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"}
+
+// cpuNeeded are the times without which there are no shares. Linux before 2.6.11
+// had no steal.
+var cpuNeeded = map[string]bool{"user": true, "nice": true, "system": true, "idle": true, "iowait": true}
+
+// parseCPU reads the machine's times, in seconds, from the text of /proc/stat.
+func parseCPU(text []byte) []filewise.Counter {
+	for len(text) > 0 {
+		var line []byte
+		line, text = nextLine(text)
+		fields := bytes.Fields(line)
+		if len(fields) == 0 || string(fields[0]) != "cpu" {
+			continue
+		}
+		var counters []filewise.Counter
+		for i, name := range cpuTimes[:min(len(cpuTimes), len(fields)-1)] {
+			if n, ok := number(fields[i+1]); ok {
+				counters = append(counters, filewise.Counter{Name: name, Unit: "s", Value: n / userHz})
+			}
+		}
+		return counters
+	}
+	return nil
+}
+
+// parsePressure reads the stall times, in µs, from the text of a file of
+// /proc/pressure (Documentation/accounting/psi.rst). "full" of the CPU is left
+// out: it is undefined for the machine as a whole, and printed as zero.
+func parsePressure(resource string, text []byte) []filewise.Counter {
+	var counters []filewise.Counter
+	for len(text) > 0 {
+		var line []byte
+		line, text = nextLine(text)
+		fields := bytes.Fields(line)
+		if len(fields) < 2 {
+			continue
+		}
+		kind := string(fields[0])
+		if kind != "some" && kind != "full" || kind == "full" && resource == "cpu" {
+			continue
+		}
+		for _, f := range fields[1:] {
+			if v, ok := bytes.CutPrefix(f, []byte("total=")); ok {
+				if n, ok := number(v); ok {
+					counters = append(counters, filewise.Counter{Name: resource + " " + kind, Unit: "µs", Value: n})
+				}
+			}
+		}
+	}
+	return counters
+}
+
+// selfIONames are the counters of /proc/self/io (man 5 proc_pid_io).
+var selfIONames = map[string]filewise.Counter{
+	"rchar":                 {Name: "bytes read by calls", Unit: "B"},
+	"wchar":                 {Name: "bytes written by calls", Unit: "B"},
+	"syscr":                 {Name: "read calls", Unit: "calls"},
+	"syscw":                 {Name: "write calls", Unit: "calls"},
+	"read_bytes":            {Name: "bytes read from storage", Unit: "B"},
+	"write_bytes":           {Name: "bytes written to storage", Unit: "B"},
+	"cancelled_write_bytes": {Name: "bytes never written", Unit: "B"}, // truncated or removed before
+}
+
+// parseSelfIO reads the I/O of this process from the text of /proc/self/io.
+func parseSelfIO(text []byte) []filewise.Counter {
+	var counters []filewise.Counter
+	for len(text) > 0 {
+		var line []byte
+		line, text = nextLine(text)
+		key, value, _ := bytes.Cut(line, []byte{':'})
+		c, known := selfIONames[string(key)]
+		if n, ok := number(bytes.TrimSpace(value)); known && ok {
+			c.Value = n
+			counters = append(counters, c)
+		}
+	}
+	return counters
+}
+
+// diskBusy is the name of the time in which a device had at least one request.
+const diskBusy = "busy time"
+
+// diskColumn is a column of /proc/diskstats after the device's name
+// (Documentation/admin-guide/iostats.rst). Sectors are 512 bytes there, always.
+type diskColumn struct {
+	index      int
+	name, unit string
+	factor     float64
+}
+
+var diskColumns = []diskColumn{
+	{0, "reads", "requests", 1}, {2, "bytes read", "B", 512}, {3, "read time", "ms", 1},
+	{4, "writes", "requests", 1}, {6, "bytes written", "B", 512}, {7, "write time", "ms", 1},
+	{9, diskBusy, "ms", 1},
+	{15, "flushes", "requests", 1}, {16, "flush time", "ms", 1}, // since Linux 5.5
+}
+
+// parseDisks reads the counters of the named devices from the text of
+// /proc/diskstats.
+func parseDisks(text []byte, devices []string) []filewise.Counter {
+	var counters []filewise.Counter
+	for len(text) > 0 {
+		var line []byte
+		line, text = nextLine(text)
+		fields := bytes.Fields(line)
+		if len(fields) < 4 || !contains(devices, fields[2]) {
+			continue
+		}
+		name := string(fields[2])
+		for _, c := range diskColumns {
+			if 3+c.index >= len(fields) {
+				break
+			}
+			if n, ok := number(fields[3+c.index]); ok && !math.IsInf(n, 0) {
+				counters = append(counters, filewise.Counter{Name: name + " " + c.name, Unit: c.unit, Value: n * c.factor})
+			}
+		}
+	}
+	return counters
+}
+
+func contains(names []string, b []byte) bool {
+	for _, n := range names {
+		if n == string(b) {
+			return true
+		}
+	}
+	return false
+}
