@@ -1,0 +1,65 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+)
+
+// End ends that very process if it carries dir as its mark: first it is asked
+// to (SIGTERM), after patience it is made to (SIGKILL). It returns nil when the
+// process is gone, also when it was gone before.
+func (id Identity) End(ctx context.Context, dir string, patience time.Duration) error {
+	// On Linux this holds the process itself, not its number: what is verified
+	// below is what is signalled.
+	p, err := os.FindProcess(id.PID)
+	if err != nil {
+		return fmt.Errorf("process %d: %w", id.PID, err)
+	}
+	defer p.Release()
+	switch id.Status() {
+	case Dead:
+		return nil
+	case Unknown:
+		return fmt.Errorf("process %d: cannot tell whether it is the one that was started", id.PID)
+	}
+	marked, err := id.Marked(dir)
+	switch {
+	case id.Status() == Dead: // it ended while its mark was looked for
+		return nil
+	case err != nil:
+		return err
+	case !marked:
+		return fmt.Errorf("process %d does not carry the mark %s", id.PID, dir)
+	}
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		if err := p.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			return fmt.Errorf("ending process %d: %w", id.PID, err)
+		}
+		if gone, err := id.await(ctx, patience); gone || err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("process %d still runs %v after SIGKILL", id.PID, patience)
+}
+
+// await polls until the process is gone or patience is over.
+func (id Identity) await(ctx context.Context, patience time.Duration) (bool, error) {
+	end := time.Now().Add(patience)
+	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
+		if id.Status() == Dead {
+			return true, nil
+		}
+		if time.Now().After(end) {
+			return false, nil
+		}
+		select {
+		case <-ctx.Done():
+			return false, ctx.Err()
+		case <-time.After(wait):
+		}
+	}
+}

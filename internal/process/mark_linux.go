@@ -1,0 +1,41 @@
+package process
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// gone: a process that ends while its /proc entry is read gives ESRCH.
+func gone(err error) bool { return errors.Is(err, syscall.ESRCH) }
+
+// Marked reports whether the process names dir in its command line or its
+// environment, or works in it. The error says why that cannot be read.
+func (id Identity) Marked(dir string) (bool, error) {
+	proc := "/proc/" + strconv.Itoa(id.PID)
+	var errs []error
+	for _, name := range []string{"/cmdline", "/environ"} {
+		b, err := os.ReadFile(proc + name)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if bytes.Contains(b, []byte(dir)) {
+			return true, nil
+		}
+	}
+	cwd, err := os.Readlink(proc + "/cwd")
+	if err != nil {
+		errs = append(errs, err)
+	} else if cwd == dir || strings.HasPrefix(cwd, dir+"/") {
+		return true, nil
+	}
+	if len(errs) > 0 {
+		return false, fmt.Errorf("looking for the mark of process %d: %w", id.PID, errors.Join(errs...))
+	}
+	return false, nil
+}

@@ -1,0 +1,102 @@
+package scratch
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"filewise/internal/process"
+)
+
+// formatVersion is that of entries and marks.
+const formatVersion = 1
+
+// maxFile bounds what is read of an entry or a mark, in bytes.
+const maxFile = 64 << 10
+
+// entry is what the registry keeps about one scratch directory.
+type entry struct {
+	Format    int                `json:"format"`
+	ID        string             `json:"id"`
+	Volume    string             `json:"volume"` // absolute, free of symbolic links when it was made
+	Label     string             `json:"label,omitempty"`
+	Created   time.Time          `json:"created"`
+	Owner     process.Identity   `json:"owner"`
+	Processes []process.Identity `json:"processes,omitempty"`
+}
+
+// mark is what lies within the scratch directory.
+type mark struct {
+	Format int              `json:"format"`
+	ID     string           `json:"id"`
+	Owner  process.Identity `json:"owner"`
+}
+
+const (
+	dirPrefix   = "filewise-"
+	markName    = ".filewise-mark"
+	newMarkName = ".filewise-mark.new"
+	idLength    = 13 // characters of base32: 65 bits
+	idAlphabet  = "abcdefghijklmnopqrstuvwxyz234567"
+)
+
+func (e entry) name() string { return dirPrefix + e.ID }
+func (e entry) path() string { return filepath.Join(e.Volume, e.name()) }
+
+func validID(id string) bool {
+	return len(id) == idLength && strings.Trim(id, idAlphabet) == ""
+}
+
+// parseEntry reads an entry that is registered under id.
+func parseEntry(b []byte, id string) (entry, error) {
+	var e entry
+	if err := decode(b, &e); err != nil {
+		return entry{}, err
+	}
+	switch {
+	case e.Format != formatVersion:
+		return entry{}, fmt.Errorf("format %d; this Filewise knows format %d", e.Format, formatVersion)
+	case !validID(e.ID) || e.ID != id:
+		return entry{}, fmt.Errorf("id %q is not the %q of its name", e.ID, id)
+	case !filepath.IsAbs(e.Volume) || filepath.Clean(e.Volume) != e.Volume || strings.ContainsRune(e.Volume, 0):
+		return entry{}, fmt.Errorf("volume %q is not a clean absolute path", e.Volume)
+	case e.Owner.PID <= 0:
+		return entry{}, fmt.Errorf("owner: PID %d", e.Owner.PID)
+	}
+	for _, p := range e.Processes {
+		if p.PID <= 1 {
+			return entry{}, fmt.Errorf("process: PID %d", p.PID)
+		}
+	}
+	return e, nil
+}
+
+// parseMark reads the mark of the directory of e.
+func parseMark(b []byte, e entry) error {
+	var m mark
+	if err := decode(b, &m); err != nil {
+		return err
+	}
+	if m.Format != formatVersion || m.ID != e.ID {
+		return fmt.Errorf("it is the mark of %q", m.ID)
+	}
+	return nil
+}
+
+func decode(b []byte, v any) error {
+	if len(b) > maxFile {
+		return fmt.Errorf("longer than %d bytes", maxFile)
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	if err := d.Decode(v); err != nil {
+		return err
+	}
+	if d.More() {
+		return errors.New("more than one JSON value")
+	}
+	return nil
+}

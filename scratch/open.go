@@ -1,0 +1,171 @@
+package scratch
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+)
+
+// errVolumeGone: the storage is not mounted, or the user moved the directory.
+var errVolumeGone = errors.New("the volume's directory does not exist: mount it, and the next start removes what is there")
+
+// opened is a scratch directory that was verified to be ours. All removal goes
+// through these handles, so that nothing that is swapped in later is touched.
+type opened struct {
+	volume, dir *os.Root
+	names       []string // what the directory holds
+}
+
+func (o *opened) close() {
+	o.dir.Close()
+	o.volume.Close()
+}
+
+// open verifies the directory of e. It returns nil, nil when there is none, and
+// an error saying why when it is not to be removed.
+func open(e entry) (*opened, error) {
+	volume, err := openVolume(e.Volume)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := openDir(volume, e)
+	if err != nil || dir == nil {
+		volume.Close()
+		return nil, err
+	}
+	o := &opened{volume: volume, dir: dir}
+	if o.names, err = names(dir); err == nil {
+		err = checkMark(dir, o.names, e)
+	}
+	if err == nil {
+		err = checkMounts(e.path())
+	}
+	if err != nil {
+		o.close()
+		return nil, err
+	}
+	return o, nil
+}
+
+func openVolume(path string) (*os.Root, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errVolumeGone
+	}
+	if err != nil {
+		return nil, err
+	}
+	if real != path {
+		return nil, fmt.Errorf("the volume's directory has become a symbolic link to %s", real)
+	}
+	return os.OpenRoot(path)
+}
+
+func openDir(volume *os.Root, e entry) (*os.Root, error) {
+	info, err := volume.Lstat(e.name())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("it is not a directory (%s)", info.Mode().Type())
+	}
+	dir, err := volume.OpenRoot(e.name())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	now, err := dir.Stat(".")
+	if err == nil && !os.SameFile(info, now) {
+		err = errors.New("it was replaced while it was looked at")
+	}
+	if err != nil {
+		dir.Close()
+		return nil, err
+	}
+	return dir, nil
+}
+
+func names(dir *os.Root) ([]string, error) {
+	f, err := dir.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return f.Readdirnames(-1)
+}
+
+// checkMark accepts the directory with our mark, and one in which the mark was
+// about to be made.
+func checkMark(dir *os.Root, names []string, e entry) error {
+	if !slices.Contains(names, markName) {
+		for _, name := range names {
+			if name != newMarkName {
+				return fmt.Errorf("it holds files but not Filewise's mark (%s)", markName)
+			}
+		}
+		return nil
+	}
+	f, err := dir.OpenFile(markName, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // another sweep removes the mark last: there is nothing else
+	}
+	if err != nil {
+		return fmt.Errorf("its mark: %w", err)
+	}
+	defer f.Close()
+	b, err := readRegular(f)
+	if err == nil {
+		err = parseMark(b, e)
+	}
+	if err != nil {
+		return fmt.Errorf("its mark is not the one that was registered: %w", err)
+	}
+	return nil
+}
+
+// readRegular reads a small regular file.
+func readRegular(f *os.File) ([]byte, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("not a regular file (%s)", info.Mode().Type())
+	}
+	return io.ReadAll(io.LimitReader(f, maxFile+1))
+}
+
+// removeMarked removes the directory of e if it is ours; nil when it is gone.
+func removeMarked(e entry) error {
+	o, err := open(e)
+	if err != nil || o == nil {
+		return err
+	}
+	defer o.close()
+	// The mark goes last: a kill in between leaves a directory that is ours.
+	for _, name := range o.names {
+		if name == markName {
+			continue
+		}
+		if err := o.dir.RemoveAll(name); err != nil {
+			return err
+		}
+	}
+	if err := o.dir.Remove(markName); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := o.volume.Remove(e.name()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+package scratch
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"filewise"
+	"filewise/internal/process"
+)
+
+// Registry is the user's list of scratch directories.
+type Registry struct{ dir string }
+
+// StateDir is the directory of what Filewise remembers for the user apart from
+// results. The error has code usage and says which variable to set.
+func StateDir() (string, error) {
+	if dir := os.Getenv("FILEWISE_STATE"); dir != "" {
+		return filepath.Abs(dir)
+	}
+	// The XDG base directory specification has relative paths ignored.
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "filewise"), nil
+	}
+	if home := os.Getenv("HOME"); filepath.IsAbs(home) {
+		return filepath.Join(home, ".local", "state", "filewise"), nil
+	}
+	return "", filewise.Errorf(filewise.CodeUsage, "set FILEWISE_STATE to a directory of yours",
+		"no place to remember scratch directories: neither FILEWISE_STATE, XDG_STATE_HOME nor HOME is set to a path")
+}
+
+// Open finds the registry; it creates nothing. The error has code usage.
+func Open() (*Registry, error) {
+	dir, err := StateDir()
+	if err != nil {
+		return nil, err
+	}
+	return &Registry{dir: filepath.Join(dir, "scratch")}, nil
+}
+
+// ids lists the registered ids. What a killed writer left half-written is
+// removed on the way.
+func (r *Registry) ids() ([]string, error) {
+	files, err := os.ReadDir(r.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, filewise.Errorf(filewise.CodePreflight, "make the directory readable, or set FILEWISE_STATE to another one",
+			"cannot read the list of scratch directories: %w", err)
+	}
+	var ids []string
+	for _, f := range files {
+		if id, ok := strings.CutSuffix(f.Name(), ".json"); ok && validID(id) {
+			ids = append(ids, id)
+		} else if writer, ok := unfinished(f.Name()); ok && writer.Status() == process.Dead {
+			os.Remove(filepath.Join(r.dir, f.Name())) // a harmless rest; the next start tries again
+		}
+	}
+	return ids, nil
+}
+
+func (r *Registry) file(id string) string { return filepath.Join(r.dir, id+".json") }
+
+// write registers e durably: a kill or a power cut leaves the old entry, the
+// new one, or none.
+func (r *Registry) write(e entry) error {
+	b, err := json.MarshalIndent(e, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(r.dir, 0o700); err != nil {
+		return err
+	}
+	tmp := filepath.Join(r.dir, unfinishedName(e.ID, e.Owner))
+	if err := writeSynced(tmp, append(b, '\n')); err != nil {
+		os.Remove(tmp)
+		return err
+	}
+	if err := os.Rename(tmp, r.file(e.ID)); err != nil {
+		os.Remove(tmp)
+		return err
+	}
+	return syncDir(r.dir)
+}
+
+// forget drops the entry of a directory that is gone.
+func (r *Registry) forget(id string) error {
+	if err := os.Remove(r.file(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func newID() string {
+	b := make([]byte, idLength)
+	rand.Read(b) // never fails
+	for i := range b {
+		b[i] = idAlphabet[b[i]%32]
+	}
+	return string(b)
+}

@@ -1,0 +1,128 @@
+package scratch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+
+	"filewise/internal/process"
+)
+
+// patience is how long an orphaned server may take for each of SIGTERM and
+// SIGKILL. A server that holds nothing worth keeping need not end in beauty.
+const patience = 2 * time.Second
+
+// Leftover is what a Filewise that is dead left behind, or a registration that
+// cannot be acted on.
+type Leftover struct {
+	ID      string    `json:"id"`
+	Path    string    `json:"path,omitempty"` // of the directory; empty: the registration is unreadable
+	Label   string    `json:"label,omitempty"`
+	Created time.Time `json:"created,omitzero"`
+	Owner   int       `json:"owner,omitempty"` // its PID
+	// Processes are the PIDs of its servers that run, or that Sweep has ended.
+	Processes []int `json:"processes,omitempty"`
+	// Removed: Sweep removed the directory (if it was there) and the registration.
+	Removed bool `json:"removed"`
+	// Kept says why it stays, and what to do; empty: removed, or removable.
+	Kept string `json:"kept,omitempty"`
+}
+
+// Leftovers lists what a sweep would act on, and what it would keep and why. It
+// alters nothing. Directories of running Filewise processes are not listed.
+func (r *Registry) Leftovers(ctx context.Context) ([]Leftover, error) {
+	return r.each(ctx, func(l *Leftover, e entry) error {
+		o, err := open(e)
+		if o != nil {
+			o.close()
+		}
+		return err
+	})
+}
+
+// Sweep ends the orphaned servers of dead owners and removes their directories
+// and registrations. What it keeps is reported with the reason, and is no
+// error. Sweeps may run at once.
+func (r *Registry) Sweep(ctx context.Context) ([]Leftover, error) {
+	return r.each(ctx, func(l *Leftover, e entry) error {
+		for _, server := range e.Processes {
+			if err := server.End(ctx, e.path(), patience); err != nil {
+				return err
+			}
+		}
+		if err := removeMarked(e); err != nil {
+			return err
+		}
+		if err := r.forget(e.ID); err != nil {
+			return err
+		}
+		l.Removed = true
+		return nil
+	})
+}
+
+// each calls act for every entry whose owner is dead; what act returns is the
+// reason to keep it.
+func (r *Registry) each(ctx context.Context, act func(*Leftover, entry) error) ([]Leftover, error) {
+	ids, err := r.ids()
+	if err != nil {
+		return nil, err
+	}
+	var all []Leftover
+	for _, id := range ids {
+		if err := ctx.Err(); err != nil {
+			return all, err
+		}
+		e, err := r.read(id)
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // its owner or another sweep was faster
+			continue
+		case err != nil:
+			all = append(all, Leftover{ID: id, Kept: fmt.Sprintf("its registration is not usable: %v; look at %s, and delete that file", err, r.file(id))})
+			continue
+		}
+		owner := e.Owner.Status()
+		if owner == process.Alive {
+			continue
+		}
+		l := Leftover{ID: id, Path: e.path(), Label: e.Label, Created: e.Created, Owner: e.Owner.PID}
+		for _, p := range running(e.Processes) {
+			l.Processes = append(l.Processes, p.PID)
+		}
+		if owner == process.Unknown {
+			err = fmt.Errorf("%v ran on another machine or in another container and may still run; if not, delete the directory and %s", e.Owner, r.file(id))
+		} else {
+			err = act(&l, e)
+		}
+		if err != nil {
+			l.Kept = err.Error()
+		}
+		all = append(all, l)
+	}
+	return all, nil
+}
+
+// read reads one registration, refusing what this user did not write.
+func (r *Registry) read(id string) (entry, error) {
+	f, err := os.OpenFile(r.file(id), os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return entry{}, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return entry{}, err
+	}
+	if s, ok := info.Sys().(*syscall.Stat_t); ok && int(s.Uid) != os.Geteuid() {
+		return entry{}, fmt.Errorf("it belongs to another user (uid %d)", s.Uid)
+	}
+	b, err := readRegular(f)
+	if err != nil {
+		return entry{}, err
+	}
+	return parseEntry(b, id)
+}
