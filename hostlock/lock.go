@@ -1,0 +1,100 @@
+// Package hostlock holds the measuring lock of a host: two runs that measure on
+// one machine at once would measure each other, so the second one is refused.
+//
+// The lock goes with its process: when the holder ends, however it ends, the
+// system releases it. FILEWISE_LOCK names another lock, for tests that run in
+// parallel and measure nothing.
+package hostlock
+
+import (
+	"fmt"
+	"os"
+	"os/user"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"filewise"
+)
+
+// Holder is who measures.
+type Holder struct {
+	PID   int       `json:"pid"`
+	User  string    `json:"user,omitempty"`
+	Run   string    `json:"run,omitempty"` // as in "filewise show RUN"; empty: not known yet
+	What  string    `json:"what,omitempty"`
+	Since time.Time `json:"since,omitzero"`
+}
+
+// complete fills in what the caller left out about this process.
+func (h Holder) complete() Holder {
+	if h.PID == 0 {
+		h.PID = os.Getpid()
+	}
+	if h.User == "" {
+		if u, err := user.LookupId(strconv.Itoa(os.Getuid())); err == nil {
+			h.User = u.Username
+		}
+	}
+	if h.Since.IsZero() {
+		h.Since = time.Now()
+	}
+	return h
+}
+
+// String describes the holder: "process 4711 of user ada, run 12 (inserts on
+// sqlite), since 2026-03-01 14:05:09".
+func (h Holder) String() string {
+	who := "another process"
+	if h.PID > 0 {
+		who = "process " + strconv.Itoa(h.PID)
+	}
+	if h.User != "" {
+		who += " of user " + plain(h.User)
+	}
+	if h.Run != "" {
+		who += ", run " + plain(h.Run)
+	}
+	if h.What != "" {
+		who += " (" + plain(h.What) + ")"
+	}
+	if !h.Since.IsZero() {
+		who += ", since " + h.Since.Local().Format(time.DateTime)
+	}
+	return who
+}
+
+// plain keeps what another process says from garbling the terminal.
+func plain(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, s)
+	if runes := []rune(s); len(runes) > 80 {
+		return string(runes[:80]) + "…"
+	}
+	return s
+}
+
+// busy is the refusal of a second holder.
+func busy(h Holder, cause error) error {
+	remedy := "wait until it has ended, or end it"
+	if h.PID > 0 {
+		remedy = fmt.Sprintf("wait until it has ended, or end it (kill %d)", h.PID)
+	}
+	if cause == nil {
+		return filewise.Errorf(filewise.CodeBusy, remedy, "another run is measuring on this host: %v", h)
+	}
+	return filewise.Errorf(filewise.CodeBusy, remedy, "another run is measuring on this host: %v; it did not say more: %w", h, cause)
+}
+
+// name is the lock's name.
+func name() string {
+	if n := os.Getenv("FILEWISE_LOCK"); n != "" {
+		return n
+	}
+	return "filewise-measuring"
+}

@@ -1,0 +1,89 @@
+//go:build unix && !linux
+
+package hostlock
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"filewise"
+)
+
+// Lock is the measuring lock, held: a locked file in the system's directory for
+// temporary files, which the system unlocks when the process ends.
+type Lock struct {
+	mu     sync.Mutex
+	file   *os.File
+	holder Holder
+}
+
+// Acquire takes the lock for h; PID, User and Since are filled in when empty.
+// An error of code busy says who holds it. It never waits for the holder.
+func Acquire(ctx context.Context, h Holder) (*Lock, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(os.TempDir(), strings.ReplaceAll(name(), "/", "_")+".lock")
+	// All users of the host share the file; a link in its place is refused.
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o666)
+	if err != nil {
+		return nil, filewise.Errorf(filewise.CodePreflight, "make the file writable for all users, or delete it", "cannot take the measuring lock: %w", err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		defer f.Close()
+		if !errors.Is(err, unix.EWOULDBLOCK) {
+			return nil, filewise.Errorf(filewise.CodePreflight, "", "cannot take the measuring lock %s: %w", path, err)
+		}
+		var other Holder
+		err := json.NewDecoder(io.LimitReader(f, 4096)).Decode(&other)
+		return nil, busy(other, err)
+	}
+	_ = f.Chmod(0o666) // the umask may have taken it; only the file's owner can
+	l := &Lock{file: f, holder: h.complete()}
+	if err := l.write(); err != nil {
+		f.Close()
+		return nil, filewise.Errorf(filewise.CodePreflight, "", "cannot write the measuring lock %s: %w", path, err)
+	}
+	return l, nil
+}
+
+// SetRun tells later ones which run it is, once that is known.
+func (l *Lock) SetRun(run string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.holder.Run = run
+	if l.file != nil {
+		_ = l.write() // without it the refusal of a second run says less
+	}
+}
+
+func (l *Lock) write() error {
+	b, err := json.Marshal(l.holder)
+	if err != nil {
+		return err
+	}
+	if _, err := l.file.WriteAt(append(b, '\n'), 0); err != nil {
+		return err
+	}
+	return l.file.Truncate(int64(len(b) + 1))
+}
+
+// Release gives the lock back. Releasing twice is harmless.
+func (l *Lock) Release() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file == nil {
+		return nil
+	}
+	err := l.file.Close()
+	l.file = nil
+	return err
+}
