@@ -1,6 +1,20 @@
 package verdict
 
-// Judge replays every look from block 3 to the last.
+import "math"
+
+// Looks from which a forecast and the futility rule are worth having.
+const (
+	forecastFrom = 4
+	futilityFrom = 6
+)
+
+// Judge replays every look from block 3 to the last, or to the one at which
+// the experiment is decided. It uses what the sequential design would have
+// run: trials of an arm after it was dropped, blocks after the decision and
+// blocks beyond cfg.MaxBlocks are ignored, and a warning says so. A stop for
+// futility is not binding: if there are more blocks, the replay goes on.
+//
+// Errors wrap ErrConfig or ErrTable.
 func Judge(cfg Config, arms []Arm, t Table) (Result, error) {
 	if err := cfg.check(len(arms)); err != nil {
 		return Result{}, err
@@ -8,5 +22,116 @@ func Judge(cfg Config, arms []Arm, t Table) (Result, error) {
 	if err := t.check(len(arms)); err != nil {
 		return Result{}, err
 	}
-	return Result{Config: cfg, Arms: arms, Blocks: len(t)}, nil
+	bounds, err := BoundariesFor(len(arms), cfg.MaxBlocks, cfg.Confidence)
+	if err != nil {
+		return Result{}, err
+	}
+	return newReplay(cfg, arms, t, bounds).run(), nil
+}
+
+// replay is the state that looks hand on to each other.
+type replay struct {
+	cfg       Config
+	arms      []Arm
+	table     Table
+	bounds    Boundaries
+	log       [][]float64
+	droppedAt []int      // 0 = running
+	candidate []bool     // may still be the best
+	frozen    []Estimate // of dropped arms, for the interval
+}
+
+func newReplay(cfg Config, arms []Arm, t Table, bounds Boundaries) *replay {
+	r := &replay{
+		cfg: cfg, arms: arms, table: t, bounds: bounds,
+		log:       newRows(len(t), len(arms)),
+		droppedAt: make([]int, len(arms)),
+		candidate: make([]bool, len(arms)),
+		frozen:    make([]Estimate, len(arms)),
+	}
+	for b, row := range t {
+		for j, cell := range row {
+			if cell.OK {
+				r.log[b][j] = math.Log(cell.Throughput)
+			}
+		}
+	}
+	for j := range arms {
+		r.candidate[j] = true
+	}
+	return r
+}
+
+func (r *replay) run() Result {
+	result := Result{
+		Config: r.cfg, Arms: append([]Arm{}, r.arms...),
+		Looks: []Look{}, Blocks: len(r.table), Warnings: []Warning{},
+	}
+	blocks := min(len(r.table), r.cfg.MaxBlocks)
+	for n := FirstLook; n <= blocks; n++ {
+		look := r.look(n)
+		result.Looks = append(result.Looks, look)
+		if look.Stop != ReasonNone && look.Stop != ReasonFutile {
+			break
+		}
+	}
+	g := r.grid(blocks)
+	if look, ok := result.Last(); ok {
+		g = r.grid(look.Block)
+	}
+	result.Trials = g.cells()
+	result.Warnings = append(result.Warnings, r.warnings(result, g)...)
+	return result
+}
+
+// grid of the first n blocks, without trials of arms after they were dropped.
+func (r *replay) grid(n int) grid {
+	g := grid{y: r.log[:n], mask: make([][]bool, n), width: len(r.arms)}
+	for b := range n {
+		g.mask[b] = make([]bool, len(r.arms))
+		for j, cell := range r.table[b] {
+			g.mask[b][j] = cell.OK && (r.droppedAt[j] == 0 || b < r.droppedAt[j])
+		}
+	}
+	return g
+}
+
+func (g grid) cells() int {
+	n := 0
+	for _, mask := range g.mask {
+		for _, present := range mask {
+			if present {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// look judges the first n blocks, then drops arms for the next.
+func (r *replay) look(n int) Look {
+	s := r.scene(n)
+	look := Look{Block: n, Trials: s.cells(), Dropped: []int{}, PooledVar: math.NaN()}
+	look.CTwoSided, look.COneSided = r.bounds.at(n)
+	if s.fitted {
+		look.PooledVar = s.fit.pooled
+	}
+	look.Estimates = s.estimates()
+	look.Leader = s.leader(look.Estimates)
+	look.Tolerance = s.tolerance(look)
+	look.Recommended = s.proven(look)
+	look.Stop = s.stop(look)
+	look.LargestDifference = s.largestDifference(look.Estimates)
+	if n >= forecastFrom && (look.Stop == ReasonNone || look.Stop == ReasonFutile || look.Stop == ReasonMaxBlocks) {
+		look.BlocksNeeded = s.forecast()
+	}
+	if look.Stop == ReasonNone || look.Stop == ReasonFutile {
+		look.Dropped = s.drop(look.Estimates)
+	}
+	for j := range look.Estimates {
+		look.Estimates[j].DroppedAt = r.droppedAt[j]
+		look.Estimates[j].Candidate = r.candidate[j]
+		look.Estimates[j].Mark = r.mark(look, j)
+	}
+	return look
 }

@@ -1,10 +1,112 @@
 package verdict
 
+import (
+	"fmt"
+	"strings"
+)
+
 // WordsOptions is what the phrases need beside the result.
 type WordsOptions struct {
 	BlockSeconds float64 // mean duration of a block; 0 = unknown
 }
 
-// Sentences phrases the verdict: first what to do, then each arm, then what
-// limits it.
-func Sentences(r Result, opts WordsOptions) []string { return nil }
+// Sentences phrases the verdict: first what to do, then each arm in order,
+// then what limits it.
+func Sentences(r Result, opts WordsOptions) []string {
+	s := []string{Headline(r, opts)}
+	for j := range r.Arms {
+		if sentence := ArmSentence(r, j); sentence != "" {
+			s = append(s, sentence)
+		}
+	}
+	for _, w := range r.Warnings {
+		if w.Code == WarnOneInstance || w.Code == WarnInstances {
+			s = append(s, w.Message)
+		}
+	}
+	return s
+}
+
+// Headline says in one line what to do.
+func Headline(r Result, opts WordsOptions) string {
+	look, ok := r.Last()
+	if !ok {
+		return fmt.Sprintf("Undecided: a first look is taken after block %d, %s so far.",
+			FirstLook, plural(r.Blocks, "block"))
+	}
+	confidence := level(r.Config.Confidence)
+	switch base := r.Config.Baseline; {
+	case look.Recommended < 0 && look.Stop == ReasonAllResolved:
+		return fmt.Sprintf("Every layout is resolved against %s (%s); which one is best is not.",
+			r.Arms[base].Name, confidence)
+	case look.Recommended < 0:
+		return undecided(r, look, opts)
+	case look.Recommended == base:
+		return fmt.Sprintf("Keep %s: no tested layout is %s (%s).",
+			r.Arms[base].Name, faster(look.Estimates[base].Regret), confidence)
+	}
+	return fmt.Sprintf("Recommended: %s. No tested layout is %s (%s).",
+		r.Arms[look.Recommended].Name, faster(look.Estimates[look.Recommended].Regret), confidence)
+}
+
+// faster phrases a regret bound. At 0 all others are proven to be slower.
+func faster(regret float64) string {
+	if regret == 0 {
+		return "faster"
+	}
+	return "more than " + bound(regret) + " faster"
+}
+
+// undecided always says which differences are excluded, and how much more it
+// would take.
+func undecided(r Result, look Look, opts WordsOptions) string {
+	if !finite(look.LargestDifference) {
+		return fmt.Sprintf("Undecided: too few trials succeeded to exclude any difference (%s, %s).",
+			plural(look.Block, "block"), plural(look.Trials, "trial"))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Undecided: differences above %s are excluded", bound(look.LargestDifference))
+	if look.BlocksNeeded > 0 {
+		fmt.Fprintf(&b, "; %s would need about %d blocks", margin(r.Config.Margin), look.BlocksNeeded)
+		if opts.BlockSeconds > 0 {
+			fmt.Fprintf(&b, " (%s)", duration(float64(look.BlocksNeeded)*opts.BlockSeconds))
+		}
+	}
+	b.WriteString(".")
+	if look.BlocksNeeded > r.Config.MaxBlocks || look.Stop == ReasonFutile || look.Stop == ReasonMaxBlocks {
+		b.WriteString(" Lengthen the trials, use cells, or accept.")
+	}
+	return b.String()
+}
+
+// ArmSentence phrases what is known about one arm against the baseline; it is
+// empty for the baseline and before the first look.
+func ArmSentence(r Result, arm int) string {
+	look, ok := r.Last()
+	if !ok || arm == r.Config.Baseline || arm < 0 || arm >= len(look.Estimates) {
+		return ""
+	}
+	e, name := look.Estimates[arm], r.Arms[arm].Name
+	confidence := level(r.Config.Confidence)
+	switch {
+	case !e.Known():
+		return fmt.Sprintf("%s: too few trials to judge (%s).", name, plural(e.N, "trial"))
+	case e.DroppedAt > 0 && !(e.Lo > 0 || e.Hi < 0):
+		return fmt.Sprintf("%s: dropped after block %d, not the best (%s).", name, e.DroppedAt, confidence)
+	}
+	dropped := ""
+	if e.DroppedAt > 0 {
+		dropped = fmt.Sprintf("; dropped after block %d", e.DroppedAt)
+	}
+	return fmt.Sprintf("%s: %s %s (%s interval %s, simultaneous over %s; %s, %s%s).",
+		name, change(e.Effect), against(e, r.Arms[r.Config.Baseline].Name), confidence, interval(e),
+		plural(len(r.Arms)-1, "layout"), plural(look.Block, "block"), plural(look.Trials, "trial"), dropped)
+}
+
+// against: a percent is against the baseline, a ratio is of it.
+func against(e Estimate, baseline string) string {
+	if inTimes(e.Effect) {
+		return baseline
+	}
+	return "against " + baseline
+}

@@ -1,0 +1,120 @@
+package verdict
+
+import "fmt"
+
+// builds says which physical placements (instances) trials ran on. A build is
+// reused when an arm has several trials on it; an arm that is built anew for
+// every trial has nothing to correct: there it is noise, and covered.
+type builds struct {
+	id     [][]int     // [block][arm], numbered in order of appearance; -1 = no trial
+	total  int         // number of ids
+	count  []int       // per arm: distinct builds
+	reused []bool      // per arm
+	share  [][]float64 // per arm with reused builds and id: share of its trials
+}
+
+func newBuilds(t Table, g grid) builds {
+	v := builds{
+		id:     make([][]int, len(g.y)),
+		count:  make([]int, g.width),
+		reused: make([]bool, g.width),
+		share:  make([][]float64, g.width),
+	}
+	ids := map[string]int{}
+	for b := range g.y {
+		v.id[b] = make([]int, g.width)
+		for j := range g.width {
+			v.id[b][j] = -1
+			if !g.mask[b][j] {
+				continue
+			}
+			name := t[b][j].Instance
+			if name == "" {
+				name = fmt.Sprintf("\x00%d/%d", b, j) // like no other
+			}
+			if _, known := ids[name]; !known {
+				ids[name] = len(ids)
+			}
+			v.id[b][j] = ids[name]
+		}
+	}
+	v.total = len(ids)
+	for j := range g.width {
+		v.tally(j)
+	}
+	return v
+}
+
+// tally counts the builds of one arm.
+func (v *builds) tally(j int) {
+	share := make([]float64, v.total)
+	trials := 0.0
+	for b := range v.id {
+		if k := v.id[b][j]; k >= 0 {
+			share[k]++
+			trials++
+		}
+	}
+	for k, n := range share {
+		if n > 0 {
+			v.count[j]++
+		}
+		v.reused[j] = v.reused[j] || n > 1
+		share[k] = n / max(trials, 1)
+	}
+	if v.reused[j] {
+		v.share[j] = share
+	}
+}
+
+func (v *builds) anyReused() bool {
+	for _, r := range v.reused {
+		if r {
+			return true
+		}
+	}
+	return false
+}
+
+// weight is what a unit of variance between builds adds to the variance of
+// the contrast of arms i and j: with m equally used builds each 1/m_i+1/m_j;
+// a build that both share cancels.
+func (v *builds) weight(i, j int) float64 {
+	var sum float64
+	for k := range v.total {
+		var d float64
+		if v.reused[i] {
+			d += v.share[i][k]
+		}
+		if v.reused[j] {
+			d -= v.share[j][k]
+		}
+		sum += d * d
+	}
+	return sum
+}
+
+// columns numbers the pairs of arm and build, for arms with reused builds;
+// other arms have one column.
+func (v *builds) columns(g grid) (column [][]int, total int) {
+	type pair struct{ arm, build int }
+	number := map[pair]int{}
+	column = make([][]int, len(g.y))
+	for b := range g.y {
+		column[b] = make([]int, g.width)
+		for j := range g.width {
+			if !g.mask[b][j] {
+				continue
+			}
+			p := pair{arm: j}
+			if v.reused[j] {
+				p.build = v.id[b][j]
+			}
+			if _, known := number[p]; !known {
+				number[p] = len(number)
+			}
+			column[b][j] = number[p]
+		}
+	}
+	return column, len(number)
+}

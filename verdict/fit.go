@@ -1,0 +1,191 @@
+package verdict
+
+import (
+	"math"
+	"slices"
+)
+
+// Constants of the robust fit (STATISTICS.md, "Fit").
+const (
+	clipAt       = 2.5    // residuals are clipped at 2.5σ
+	madToSD      = 1.4826 // of a normal distribution
+	floorShare   = 0.2    // σ is never below a fifth of the least-squares one
+	sweeps       = 6      // of median polish
+	maxIter      = 60
+	scaleUpdates = 8 // σ is frozen after these, so that the fit converges
+	converged    = 1e-8
+	priorDF      = 4 // ν₀: weight of the pooled variance in a contrast's own
+)
+
+// grid is a two-way table of log throughput with a mask.
+type grid struct {
+	y     [][]float64 // [block][arm]
+	mask  [][]bool
+	width int
+}
+
+// twoWay is a robust fit of block and arm effects.
+type twoWay struct {
+	grid
+	block, arm  []float64
+	pseudo      [][]float64 // block + arm + clipped residual
+	clipped     [][]bool
+	df          int     // ν, residual degrees of freedom; variances need ν ≥ 1
+	pooled      float64 // s²
+	unclipped   float64 // m
+	leastSquare float64 // s² of the plain least-squares fit
+}
+
+// fitTwoWay fits g; ok is false when no residual degree of freedom is left.
+func fitTwoWay(g grid) (fit twoWay, ok bool) {
+	solver, good := newSolver(g)
+	if !good || solver.df < 1 {
+		return twoWay{}, false
+	}
+	f := twoWay{grid: g, df: solver.df}
+	f.block, f.arm = solver.solve(g.y)
+	f.leastSquare = f.sumSquares(math.Inf(1)) / float64(f.df)
+	f.medianPolish()
+	sigma := f.iterate(solver)
+	f.finish(sigma)
+	return f, true
+}
+
+// iterate refits pseudo-values, in which far residuals are pulled in, until
+// the contrasts stand still; it returns the final σ.
+func (f *twoWay) iterate(solver *solver) float64 {
+	cells := float64(solver.cells)
+	floor := floorShare * math.Sqrt(f.leastSquare)
+	var sigma float64
+	for i := range maxIter {
+		if i < scaleUpdates {
+			mad := f.medianAbsResidual()
+			sigma = max(madToSD*mad*math.Sqrt(cells/float64(f.df)), floor)
+		}
+		f.makePseudo(sigma)
+		before := f.arm
+		f.block, f.arm = solver.solve(f.pseudo)
+		if i >= scaleUpdates && largestChange(before, f.arm) < converged {
+			break
+		}
+	}
+	return sigma
+}
+
+// finish computes what follows from the final effects and σ.
+func (f *twoWay) finish(sigma float64) {
+	f.makePseudo(sigma)
+	f.clipped = make([][]bool, len(f.y))
+	inside, cells := 0, 0
+	for b := range f.y {
+		f.clipped[b] = make([]bool, f.width)
+		for j, present := range f.mask[b] {
+			if !present {
+				continue
+			}
+			cells++
+			f.clipped[b][j] = math.Abs(f.residual(b, j)) > clipAt*sigma
+			if !f.clipped[b][j] {
+				inside++
+			}
+		}
+	}
+	f.unclipped = max(0.5, float64(inside)/float64(cells))
+	f.pooled = f.sumSquares(clipAt*sigma) / float64(f.df) / (f.unclipped * f.unclipped)
+}
+
+func (f *twoWay) residual(b, j int) float64 { return f.y[b][j] - f.block[b] - f.arm[j] }
+
+// sumSquares of the residuals clipped at ± limit.
+func (f *twoWay) sumSquares(limit float64) float64 {
+	var sum float64
+	for b := range f.y {
+		for j, present := range f.mask[b] {
+			if present {
+				r := clip(f.residual(b, j), limit)
+				sum += r * r
+			}
+		}
+	}
+	return sum
+}
+
+func (f *twoWay) medianAbsResidual() float64 {
+	var r []float64
+	for b := range f.y {
+		for j, present := range f.mask[b] {
+			if present {
+				r = append(r, math.Abs(f.residual(b, j)))
+			}
+		}
+	}
+	return median(r)
+}
+
+func (f *twoWay) makePseudo(sigma float64) {
+	if f.pseudo == nil {
+		f.pseudo = make([][]float64, len(f.y))
+		for b := range f.y {
+			f.pseudo[b] = make([]float64, f.width)
+		}
+	}
+	for b := range f.y {
+		for j, present := range f.mask[b] {
+			if present {
+				f.pseudo[b][j] = f.block[b] + f.arm[j] + clip(f.residual(b, j), clipAt*sigma)
+			}
+		}
+	}
+}
+
+// medianPolish restarts the effects at zero and alternates medians over
+// blocks and arms: a start that outliers cannot pull away.
+func (f *twoWay) medianPolish() {
+	f.block, f.arm = make([]float64, len(f.y)), make([]float64, f.width)
+	var r []float64
+	for range sweeps {
+		for b := range f.y {
+			r = r[:0]
+			for j, present := range f.mask[b] {
+				if present {
+					r = append(r, f.y[b][j]-f.arm[j])
+				}
+			}
+			f.block[b] = median(r)
+		}
+		for j := range f.width {
+			r = r[:0]
+			for b := range f.y {
+				if f.mask[b][j] {
+					r = append(r, f.y[b][j]-f.block[b])
+				}
+			}
+			f.arm[j] = median(r)
+		}
+	}
+}
+
+// largestChange of the contrasts with the first arm.
+func largestChange(before, after []float64) float64 {
+	var largest float64
+	for j := range after {
+		change := (after[j] - after[0]) - (before[j] - before[0])
+		largest = max(largest, math.Abs(change))
+	}
+	return largest
+}
+
+func clip(r, limit float64) float64 { return max(-limit, min(limit, r)) }
+
+// median sorts x; the median of nothing is 0.
+func median(x []float64) float64 {
+	if len(x) == 0 {
+		return 0
+	}
+	slices.Sort(x)
+	mid := len(x) / 2
+	if len(x)%2 == 1 {
+		return x[mid]
+	}
+	return (x[mid-1] + x[mid]) / 2
+}

@@ -1,0 +1,111 @@
+package boundary
+
+import (
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+)
+
+// chunk is the number of experiments that share one random stream. It is part
+// of the definition of the tables: changing it changes their last digits.
+const chunk = 2000
+
+// world is many null experiments that advance block by block. Only running
+// sums are kept, so that memory does not grow with the number of blocks.
+type world struct {
+	k, n  int
+	seed  uint64
+	state []sums
+	arms  []armSums // k per experiment
+	two   []float64 // max |t| against arm 0, per experiment
+	one   []float64 // max t against arm 0
+}
+
+type sums struct{ square float64 } // Σ (y−block mean)² over all cells
+
+// armSums are over blocks: of y−block mean, and of d = y−y₀.
+type armSums struct{ dev, diff, diffSquare float64 }
+
+func newWorld(k, sims int, seed uint64) *world {
+	return &world{
+		k: k, seed: seed,
+		state: make([]sums, sims),
+		arms:  make([]armSums, k*sims),
+		two:   make([]float64, sims),
+		one:   make([]float64, sims),
+	}
+}
+
+// nextBlock adds a block to every experiment, in parallel. Each chunk of each
+// block has a random stream of its own, hence the number of cores is nothing
+// to the result.
+func (w *world) nextBlock() {
+	w.n++
+	var group sync.WaitGroup
+	chunks := make(chan int)
+	for range runtime.GOMAXPROCS(0) {
+		group.Go(func() {
+			y := make([]float64, w.k)
+			for c := range chunks {
+				w.advance(c, y)
+			}
+		})
+	}
+	for c := 0; c*chunk < len(w.state); c++ {
+		chunks <- c
+	}
+	close(chunks)
+	group.Wait()
+}
+
+func (w *world) advance(c int, y []float64) {
+	random := rand.New(rand.NewPCG(w.seed, uint64(w.n)<<32|uint64(c)))
+	for s := c * chunk; s < min((c+1)*chunk, len(w.state)); s++ {
+		for j := range y {
+			y[j] = random.NormFloat64()
+		}
+		w.add(s, y)
+		if w.n >= FirstLook {
+			w.two[s], w.one[s] = w.statistics(s)
+		}
+	}
+}
+
+func (w *world) add(s int, y []float64) {
+	var mean float64
+	for _, v := range y {
+		mean += v
+	}
+	mean /= float64(w.k)
+	arms := w.arms[s*w.k : (s+1)*w.k]
+	for j, v := range y {
+		dev, diff := v-mean, v-y[0]
+		arms[j].dev += dev
+		arms[j].diff += diff
+		arms[j].diffSquare += diff * diff
+		w.state[s].square += dev * dev
+	}
+}
+
+// statistics are those of a complete table: least-squares estimates are
+// differences of means, and the variance of a contrast is the pair's own,
+// moderated by the pooled one (step 5 of the fit, without clipping).
+func (w *world) statistics(s int) (two, one float64) {
+	n, k := float64(w.n), float64(w.k)
+	arms := w.arms[s*w.k : (s+1)*w.k]
+	sse := w.state[s].square
+	for _, a := range arms {
+		sse -= a.dev * a.dev / n
+	}
+	pooled := sse / ((n - 1) * (k - 1))
+	one = math.Inf(-1)
+	for _, a := range arms[1:] {
+		own := a.diffSquare - a.diff*a.diff/n
+		variance := (priorDF*2*pooled + own) / (priorDF + n - 1) / n
+		t := a.diff / n / math.Sqrt(variance)
+		two = max(two, math.Abs(t))
+		one = max(one, t)
+	}
+	return two, one
+}

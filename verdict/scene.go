@@ -1,0 +1,169 @@
+package verdict
+
+import (
+	"math"
+)
+
+// scene is what one look sees.
+type scene struct {
+	*replay
+	grid
+	n      int
+	fit    twoWay
+	fitted bool
+	builds builds
+	spread between
+	trials []int // per arm
+}
+
+func (r *replay) scene(n int) *scene {
+	s := &scene{replay: r, grid: r.grid(n), n: n, trials: make([]int, len(r.arms))}
+	s.fit, s.fitted = fitTwoWay(s.grid)
+	s.builds = newBuilds(r.table, s.grid)
+	s.spread = between{variance: math.NaN()}
+	if s.fitted && s.builds.anyReused() {
+		// Bonferroni over the contrasts with the baseline.
+		upper := 1 - (1-r.cfg.Confidence)/2/float64(len(r.arms)-1)
+		s.spread = estimateBetween(s.builds, s.grid, upper)
+	}
+	for _, mask := range s.mask {
+		for j, present := range mask {
+			if present {
+				s.trials[j]++
+			}
+		}
+	}
+	return s
+}
+
+// tested is false for an arm of which nothing can be said and that has no
+// trial in the latest block: verdicts do not wait for it, nor include it.
+func (s *scene) tested(j int) bool {
+	return s.trials[j] >= FirstLook || s.mask[s.n-1][j]
+}
+
+// difference of arms i and j, with its critical values. When trials are
+// missing the pair has fewer common blocks than there are looks, and is held
+// to the wider boundary of the look at that many; below the first look there
+// is none, and ok is false.
+func (s *scene) difference(i, j int) (c contrast, two, one float64, ok bool) {
+	if !s.fitted {
+		return contrast{}, 0, 0, false
+	}
+	c = s.fit.contrast(i, j)
+	if s.spread.inflated > 0 {
+		c.variance += s.spread.inflated * s.builds.weight(i, j)
+	}
+	two, one = s.bounds.at(c.common)
+	return c, two, one, c.common >= FirstLook && finite(c.variance)
+}
+
+// estimates of all arms, without what depends on the decision.
+func (s *scene) estimates() []Estimate {
+	all := make([]Estimate, len(s.arms))
+	for j := range all {
+		e := s.estimate(j)
+		switch {
+		case s.droppedAt[j] > 0:
+			was := s.frozen[j]
+			e.SE, e.Lo, e.Hi = was.SE, was.Lo, was.Hi
+		default:
+			e.Alive = true
+			e.Regret = s.regret(j)
+		}
+		e.Resolved = j == s.cfg.Baseline || s.resolved(e.Lo, e.Hi)
+		all[j] = e
+	}
+	return all
+}
+
+func (s *scene) estimate(j int) Estimate {
+	nan := math.NaN()
+	e := Estimate{
+		N: s.trials[j], Effect: nan, SE: nan, Lo: nan, Hi: nan, Regret: nan, Typical: nan,
+		RawEffect: s.rawEffect(j, s.cfg.Baseline),
+		Instances: s.builds.count[j], InstanceSD: nan,
+	}
+	if s.trials[j] == 0 {
+		return e
+	}
+	if s.builds.reused[j] {
+		e.InstanceSD = math.Sqrt(s.spread.variance)
+	}
+	if s.fitted {
+		e.Typical = s.typical(j)
+		for b := range s.fit.clipped {
+			if s.fit.clipped[b][j] {
+				e.DownWeighted++
+			}
+		}
+	}
+	if j == s.cfg.Baseline {
+		e.Effect, e.SE, e.Lo, e.Hi = 0, 0, 0, 0
+		return e
+	}
+	if c, two, _, ok := s.difference(j, s.cfg.Baseline); ok {
+		e.Effect, e.SE = c.effect, c.se()
+		e.Lo, e.Hi = e.Effect-two*e.SE, e.Effect+two*e.SE
+	}
+	return e
+}
+
+// typical throughput of arm j in a block like the average one, also for an
+// arm that did not run in all of them.
+func (s *scene) typical(j int) float64 {
+	var sum, n float64
+	for b, mask := range s.mask {
+		for _, present := range mask {
+			if present {
+				sum += s.fit.block[b]
+				n++
+				break
+			}
+		}
+	}
+	return math.Exp(sum/n + s.fit.arm[j])
+}
+
+// resolved: the interval excludes 0 or lies within ± margin.
+func (s *scene) resolved(lo, hi float64) bool {
+	return lo > 0 || hi < 0 || (lo >= -s.cfg.Margin && hi <= s.cfg.Margin)
+}
+
+// regret bounds how much better than arm j any candidate is. It is NaN when
+// there is a tested candidate of which that cannot be said.
+func (s *scene) regret(j int) float64 {
+	if !s.fitted || s.trials[j] == 0 {
+		return math.NaN()
+	}
+	bound := 0.0
+	for i := range s.arms {
+		if i == j || !s.candidate[i] || !s.tested(i) {
+			continue
+		}
+		c, _, one, ok := s.difference(i, j)
+		if !ok {
+			return math.NaN()
+		}
+		bound = max(bound, c.effect+one*c.se())
+	}
+	return bound
+}
+
+// largestDifference is the X of "no difference larger than X".
+func (s *scene) largestDifference(all []Estimate) float64 {
+	largest := math.NaN()
+	for j, e := range all {
+		switch {
+		case j == s.cfg.Baseline || !s.tested(j):
+		case !e.Known():
+			return math.NaN()
+		default:
+			limit := max(math.Abs(e.Lo), math.Abs(e.Hi))
+			if !(limit <= largest) {
+				largest = limit
+			}
+		}
+	}
+	return largest
+}

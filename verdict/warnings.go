@@ -1,0 +1,122 @@
+package verdict
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Codes of warnings.
+const (
+	WarnUntested     = "untested"          // an arm has too few trials to be judged
+	WarnMissing      = "missing_trials"    // trials are missing or failed
+	WarnDownWeighted = "down_weighted"     // many runs of an arm are not typical
+	WarnNoNoise      = "no_noise"          // all residuals are zero
+	WarnOneInstance  = "one_instance"      // an arm ran on a single build
+	WarnInstances    = "instances_unknown" // reused builds, variance between them not estimable yet
+	WarnLimit        = "instances_limit"   // more blocks cannot help, more builds could
+	WarnBudget       = "budget"            // MaxBlocks cannot resolve the margin
+	WarnUnused       = "unused_trials"     // trials that the design would not have run
+	stallShare       = 0.15                // of an arm's runs; from here on it must be seen to
+)
+
+// warnings on the whole result; g is the grid that the last look used.
+func (r *replay) warnings(result Result, g grid) []Warning {
+	var w []Warning
+	add := func(code, remedy, format string, args ...any) {
+		w = append(w, Warning{Code: code, Message: fmt.Sprintf(format, args...), Remedy: remedy})
+	}
+	r.warnTrials(result, g, add)
+	look, ok := result.Last()
+	if !ok {
+		return w
+	}
+	r.warnInstances(look, g, add)
+	for j, e := range look.Estimates {
+		if e.DownWeighted > 1 && float64(e.DownWeighted) >= stallShare*float64(e.N) {
+			add(WarnDownWeighted, "Look at its mean and its stalls: the verdict is about the typical run.",
+				"%s: %d of %d trials are far from typical and were pulled in.", r.arms[j].Name, e.DownWeighted, e.N)
+		}
+	}
+	if look.PooledVar == 0 {
+		add(WarnNoNoise, "Check that the trials are measured and not copied.",
+			"The trials show no noise at all.")
+	}
+	undecided := look.Stop == ReasonNone || look.Stop == ReasonFutile || look.Stop == ReasonMaxBlocks
+	switch {
+	case !undecided || look.Block < forecastFrom:
+	case look.BlocksNeeded > r.cfg.MaxBlocks:
+		add(WarnBudget, "Lengthen the trials, use cells, or accept a wider margin.",
+			"Differences of %s would need about %d blocks; at most %d are planned.",
+			margin(r.cfg.Margin), look.BlocksNeeded, r.cfg.MaxBlocks)
+	case look.BlocksNeeded == 0 && finite(look.PooledVar):
+		add(WarnLimit, "Build each layout more often.",
+			"Builds of one layout differ so much that more blocks cannot resolve %s.", margin(r.cfg.Margin))
+	}
+	return w
+}
+
+type adder func(code, remedy, format string, args ...any)
+
+// warnTrials is about trials that are missing or were not used.
+func (r *replay) warnTrials(result Result, g grid, add adder) {
+	var present, planned int
+	for _, row := range r.table {
+		for _, cell := range row {
+			if cell.OK {
+				present++
+			}
+		}
+	}
+	for j, arm := range r.arms {
+		runs, trials := len(g.y), 0
+		if r.droppedAt[j] > 0 {
+			runs = min(runs, r.droppedAt[j])
+		}
+		for b := range g.y {
+			if g.mask[b][j] {
+				trials++
+			}
+		}
+		planned += runs
+		if trials < FirstLook && runs >= FirstLook {
+			add(WarnUntested, "See why its trials failed.",
+				"%s: %d of %d trials succeeded, too few to judge it.", arm.Name, trials, runs)
+		}
+	}
+	if missing := planned - result.Trials; missing > 0 {
+		add(WarnMissing, "See why: a layout that fails under load is not a recommendation.",
+			"%d of %d trials are missing or failed.", missing, planned)
+	}
+	if unused := present - result.Trials; unused > 0 {
+		add(WarnUnused, "To use them all, judge with a smaller margin, more blocks, or the goal \"verdicts\".",
+			"%d trials were not used: they came after their layout was dropped, after the decision, or after block %d.",
+			unused, r.cfg.MaxBlocks)
+	}
+}
+
+// warnInstances is about builds that were reused.
+func (r *replay) warnInstances(look Look, g grid, add adder) {
+	v := newBuilds(r.table, g)
+	if !v.anyReused() {
+		return
+	}
+	var single []string
+	estimable := true
+	for j, arm := range r.arms {
+		if v.reused[j] && v.count[j] == 1 {
+			single = append(single, arm.Name)
+		}
+		if v.reused[j] && !finite(look.Estimates[j].InstanceSD) {
+			estimable = false
+		}
+	}
+	switch {
+	case len(single) > 0:
+		add(WarnOneInstance, "Build each layout at least 2–3 times, spread over the blocks.",
+			"For this instance only: %s ran on a single build, and another build of the same layout can differ.",
+			strings.Join(single, ", "))
+	case !estimable:
+		add(WarnInstances, "Spread at least 2–3 builds of each layout over the blocks.",
+			"Builds were reused, and how much they differ cannot be told yet: the intervals leave it out.")
+	}
+}
