@@ -1,0 +1,175 @@
+// Package sqlfile reads an engine's SQL files: named sections of text/template.
+//
+//	-- name: tables
+//	CREATE TABLE {{ident .Table}} (id INTEGER PRIMARY KEY);
+//
+//	-- name: procedure whole
+//	CREATE PROCEDURE p() BEGIN SELECT 1; END
+//
+// A section has statements, each ended by a semicolon at the end of a line; a
+// section marked "whole" is one statement, semicolons included. What stands
+// before the first section may only be comment. Engines pass their quoting of
+// identifiers and literals as template functions.
+package sqlfile
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"text/template"
+)
+
+// File is a parsed SQL file. It is safe for concurrent use.
+type File struct {
+	name     string
+	order    []string
+	sections map[string]section
+}
+
+type section struct {
+	text  *template.Template
+	whole bool
+}
+
+var header = regexp.MustCompile(`^--\s*name:\s*(.*?)\s*$`)
+var title = regexp.MustCompile(`^([a-z][a-z0-9_-]*)(\s+whole)?$`)
+
+// Parse reads a file's text. The name stands in errors, which have the line.
+func Parse(name, text string, funcs template.FuncMap) (*File, error) {
+	f := &File{name: name, sections: map[string]section{}}
+	var current string // the section being read
+	var whole bool
+	var body []string
+	start := 0
+	finish := func() error {
+		if current == "" {
+			return nil
+		}
+		return f.add(current, strings.Join(body, "\n"), start, whole, funcs)
+	}
+	for i, line := range strings.Split(text, "\n") {
+		line = strings.TrimSuffix(line, "\r")
+		m := header.FindStringSubmatch(line)
+		if m == nil {
+			if current == "" && strings.TrimSpace(line) != "" && !strings.HasPrefix(line, "--") {
+				return nil, fmt.Errorf("%s:%d: text before the first section", name, i+1)
+			}
+			body = append(body, line)
+			continue
+		}
+		if err := finish(); err != nil {
+			return nil, err
+		}
+		t := title.FindStringSubmatch(m[1])
+		if t == nil {
+			return nil, fmt.Errorf("%s:%d: %q is not a section's name", name, i+1, m[1])
+		}
+		current, whole, body, start = t[1], t[2] != "", nil, i+2
+	}
+	if err := finish(); err != nil {
+		return nil, err
+	}
+	if len(f.order) == 0 {
+		return nil, fmt.Errorf("%s: no section", name)
+	}
+	return f, nil
+}
+
+func (f *File) add(name, text string, line int, whole bool, funcs template.FuncMap) error {
+	if _, twice := f.sections[name]; twice {
+		return fmt.Errorf("%s:%d: section %q stands twice", f.name, line-1, name)
+	}
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return fmt.Errorf("%s:%d: section %q is empty", f.name, line-1, name)
+	}
+	t, err := template.New(f.name + ":" + name).Option("missingkey=error").Funcs(funcs).Parse(text)
+	if err != nil {
+		return fmt.Errorf("%s:%d: section %q: %w", f.name, line, name, err)
+	}
+	f.order = append(f.order, name)
+	f.sections[name] = section{t, whole}
+	return nil
+}
+
+// Must is Parse for embedded files, whose errors are the programmer's.
+func Must(f *File, err error) *File {
+	if err != nil {
+		panic(err)
+	}
+	return f
+}
+
+// Sections are the sections' names in the file's order.
+func (f *File) Sections() []string { return slices.Clone(f.order) }
+
+// Has says whether there is a section of that name.
+func (f *File) Has(name string) bool {
+	_, ok := f.sections[name]
+	return ok
+}
+
+// Statements renders a section and divides it into statements, without their
+// final semicolons. A section that leaves no statement returns none.
+func (f *File) Statements(name string, data any) ([]string, error) {
+	s, ok := f.sections[name]
+	if !ok {
+		return nil, fmt.Errorf("%s has no section %q", f.name, name)
+	}
+	var b strings.Builder
+	if err := s.text.Execute(&b, data); err != nil {
+		return nil, fmt.Errorf("%s, section %q: %w", f.name, name, err)
+	}
+	if s.whole {
+		return nonEmpty([]string{b.String()}), nil
+	}
+	return nonEmpty(divide(b.String())), nil
+}
+
+// Statement renders a section that must be exactly one statement.
+func (f *File) Statement(name string, data any) (string, error) {
+	all, err := f.Statements(name, data)
+	if err != nil {
+		return "", err
+	}
+	if len(all) != 1 {
+		return "", fmt.Errorf("%s: section %q has %d statements, want 1", f.name, name, len(all))
+	}
+	return all[0], nil
+}
+
+// divide ends a statement at every line that ends with a semicolon.
+func divide(text string) []string {
+	var out, lines []string
+	for _, line := range strings.Split(text, "\n") {
+		trimmed := strings.TrimRight(line, " \t\r")
+		if comment(line) || !strings.HasSuffix(trimmed, ";") {
+			lines = append(lines, line)
+			continue
+		}
+		lines = append(lines, strings.TrimRight(trimmed, "; \t"))
+		out = append(out, strings.Join(lines, "\n"))
+		lines = nil
+	}
+	return append(out, strings.Join(lines, "\n"))
+}
+
+func comment(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), "--") }
+
+// nonEmpty drops statements that are nothing but comment.
+func nonEmpty(all []string) []string {
+	var out []string
+	for _, s := range all {
+		empty := true
+		for line := range strings.SplitSeq(s, "\n") {
+			if strings.TrimSpace(line) != "" && !comment(line) {
+				empty = false
+			}
+		}
+		if !empty {
+			out = append(out, strings.TrimSpace(s))
+		}
+	}
+	return out
+}
