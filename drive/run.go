@@ -42,6 +42,7 @@ func Run(ctx context.Context, l Load) (Result, error) {
 	if l.Live != nil {
 		l.Live.run.Store(r)
 	}
+	r.stop.Store(ctx.Err() != nil)
 	stopWatching := context.AfterFunc(ctx, func() { r.stop.Store(true) })
 	defer stopWatching()
 	edgeErr := r.work()
@@ -84,7 +85,7 @@ func (r *run) work() error {
 		})
 	}
 	var err error
-	if r.from == 0 {
+	if r.from == 0 && !r.stop.Load() {
 		err = r.crossHere(WindowStart, 0) // reading probes is no part of the window
 	}
 	if err != nil {

@@ -1,0 +1,69 @@
+package drive
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"filewise"
+)
+
+// Latencies from below a microsecond to days come back from the stored form with
+// three digits, and none is lost.
+func TestHistRoundTrip(t *testing.T) {
+	clock := newVirtual()
+	latencies := []time.Duration{300, time.Microsecond, 1234 * time.Microsecond, time.Second, time.Second + ms,
+		9 * time.Second, 25 * time.Second, 3 * time.Hour, 50 * time.Hour}
+	next := 0
+	session := doFunc(func(_ context.Context, _, n int64) (int64, error) {
+		clock.advance(latencies[next])
+		next++
+		return n, nil
+	})
+	res, err := Run(t.Context(), Load{Sessions: []filewise.Session{session}, Clock: clock, Chunk: 1,
+		Ops: []int64{int64(len(latencies))}, SliceLength: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := DecodeHist(res.Measure.Hist)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h.TotalCount() != int64(len(latencies)) {
+		t.Errorf("%d latencies of %d", h.TotalCount(), len(latencies))
+	}
+	var got []int64
+	for _, b := range h.Distribution() {
+		for range b.Count {
+			got = append(got, b.To)
+		}
+	}
+	for i, want := range latencies {
+		us := float64(max(want, time.Microsecond)) / float64(time.Microsecond)
+		if i >= len(got) || float64(got[i]) < us*0.999 || float64(got[i]) > us*1.001+1 {
+			t.Errorf("latency %d is %v µs, want %.0f", i, got, us)
+			break
+		}
+	}
+}
+
+func TestDecodeHistRefusesRubbish(t *testing.T) {
+	for _, b := range [][]byte{nil, {}, {1, 2, 3}, make([]byte, 100)} {
+		if _, err := DecodeHist(b); err == nil {
+			t.Errorf("%v: no error", b)
+		}
+	}
+}
+
+// The histograms of several workers are merged.
+func TestHistOfAllWorkers(t *testing.T) {
+	all := sessions(5, func(int) filewise.Session { return &counting{} })
+	res, err := Run(t.Context(), Load{Sessions: all, Chunk: 1, Ops: []int64{10, 20, 30, 40, 0}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := DecodeHist(res.Measure.Hist)
+	if err != nil || h.TotalCount() != 100 {
+		t.Errorf("%d latencies of 100 (%v)", h.TotalCount(), err)
+	}
+}
