@@ -1,0 +1,118 @@
+package stats
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// Series describes the dependence within a series of slices.
+type Series struct {
+	Lag1       float64   // autocorrelation
+	Effective  float64   // independent values that are worth as much, if AR(1)
+	BatchMeans []float64 // of consecutive whole batches
+	SEBatch    float64   // of the mean, from batch means: holds under dependence
+	SENaive    float64   // of the mean, as if independent
+}
+
+// Autocorrelation describes a series, with batches of the given size; there
+// must be two whole ones. A constant series has Lag1 0.
+func Autocorrelation(x []float64, batch int) (Series, error) {
+	if batch < 1 {
+		return Series{}, inputError("batches of %d values", batch)
+	}
+	if err := checkSample(x, 2*batch); err != nil {
+		return Series{}, err
+	}
+	if err := checkSample(x, 2); err != nil {
+		return Series{}, err
+	}
+	n := float64(len(x))
+	mean, sd := stat.MeanStdDev(x, nil)
+	var products float64
+	for i := range len(x) - 1 {
+		products += (x[i] - mean) * (x[i+1] - mean)
+	}
+	var s Series
+	if sd > 0 {
+		s.Lag1 = products / sumSquares(x)
+	}
+	s.Effective = n * (1 - s.Lag1) / (1 + s.Lag1)
+	s.SENaive = sd / math.Sqrt(n)
+	s.BatchMeans = batches(x, batch)
+	s.SEBatch = stat.StdDev(s.BatchMeans, nil) / math.Sqrt(float64(len(s.BatchMeans)))
+	return s, nil
+}
+
+// batches are the means of whole consecutive batches.
+func batches(x []float64, size int) []float64 {
+	var means []float64
+	for ; len(x) >= size; x = x[size:] {
+		means = append(means, stat.Mean(x[:size], nil))
+	}
+	return means
+}
+
+// WarmUp is the result of MSER-5.
+type WarmUp struct {
+	Objective []float64 // per number of batches cut
+	Truncate  int       // values to leave out
+	AtEdge    bool      // the minimum is at half of the series: it is not steady
+}
+
+// MSER5 finds how much of a series is warm-up: the cut, in batches of 5 and
+// at most half of them, that makes the rest's mean most certain (White 1997).
+func MSER5(x []float64) (WarmUp, error) {
+	const size = 5
+	if err := checkSample(x, 2*size); err != nil {
+		return WarmUp{}, err
+	}
+	z := batches(x, size)
+	best := 0
+	var w WarmUp
+	for cut := 0; cut <= len(z)/2; cut++ {
+		rest := float64(len(z) - cut)
+		w.Objective = append(w.Objective, sumSquares(z[cut:])/(rest*rest))
+		if w.Objective[cut] < w.Objective[best] {
+			best = cut
+		}
+	}
+	w.Truncate, w.AtEdge = size*best, best == len(z)/2
+	return w, nil
+}
+
+// Trend is the steady-state check of one arm.
+type Trend struct {
+	Mean float64 // of ln(last third / first third)
+	T    float64
+	Flag bool // there is a trend
+}
+
+// SteadyState tests, per arm, whether g = ln(last third / first third) of the
+// measured window is 0 on average; g is [block][arm]. The variance is pooled
+// within arms; Bonferroni over arms.
+func SteadyState(g [][]float64, alpha float64) (trends []Trend, critical float64, err error) {
+	if err := checkTable(g, 2, 1); err != nil {
+		return nil, 0, err
+	}
+	if !(alpha > 0 && alpha < 1) {
+		return nil, 0, inputError("alpha %v", alpha)
+	}
+	n, k := len(g), len(g[0])
+	df := float64(k * (n - 1))
+	var pooled float64
+	for j := range k {
+		column := make([]float64, n)
+		for b := range g {
+			column[b] = g[b][j]
+		}
+		trends = append(trends, Trend{Mean: stat.Mean(column, nil)})
+		pooled += sumSquares(column) / df
+	}
+	critical = TQuantile(1-alpha/float64(2*k), df)
+	for j := range trends {
+		trends[j].T, _ = tTest(trends[j].Mean, math.Sqrt(pooled/float64(n)), df)
+		trends[j].Flag = math.Abs(trends[j].T) > critical
+	}
+	return trends, critical, nil
+}

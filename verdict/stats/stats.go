@@ -1,0 +1,115 @@
+// Package stats holds classical statistics that the sequential method of
+// package verdict is calibrated by, compared with and tested against, and
+// that the bench uses for warm-up, trends and scaling.
+//
+// Throughputs are positive numbers in any unit; analyses are on their natural
+// logarithm where a name says Log. Two-way data are [block][arm]. Every
+// function returns an error wrapping ErrInput for input it cannot use, among
+// them NaN and infinities, and none panics.
+package stats
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// ErrInput is wrapped by all errors of this package.
+var ErrInput = errors.New("stats: invalid input")
+
+func inputError(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{ErrInput}, args...)...)
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+// checkSample wants at least n finite values.
+func checkSample(x []float64, n int) error {
+	if len(x) < n {
+		return inputError("%d values, at least %d are needed", len(x), n)
+	}
+	for i, v := range x {
+		if !finite(v) {
+			return inputError("value %d is %v", i, v)
+		}
+	}
+	return nil
+}
+
+// logs of at least n positive values.
+func logs(x []float64, n int) ([]float64, error) {
+	if err := checkSample(x, n); err != nil {
+		return nil, err
+	}
+	y := make([]float64, len(x))
+	for i, v := range x {
+		if v <= 0 {
+			return nil, inputError("value %d is %v, not positive", i, v)
+		}
+		y[i] = math.Log(v)
+	}
+	return y, nil
+}
+
+// checkTable wants a complete table of finite values.
+func checkTable(x [][]float64, blocks, arms int) error {
+	if len(x) < blocks || len(x[0]) < arms {
+		return inputError("a table of at least %d blocks and %d arms is needed", blocks, arms)
+	}
+	for b, row := range x {
+		if len(row) != len(x[0]) {
+			return inputError("block %d has %d values, block 0 has %d", b, len(row), len(x[0]))
+		}
+		if err := checkSample(row, arms); err != nil {
+			return fmt.Errorf("block %d: %w", b, err)
+		}
+	}
+	return nil
+}
+
+// logTable is checkTable and the logarithms.
+func logTable(x [][]float64, blocks, arms int) ([][]float64, error) {
+	if err := checkTable(x, blocks, arms); err != nil {
+		return nil, err
+	}
+	y := make([][]float64, len(x))
+	for b, row := range x {
+		var err error
+		if y[b], err = logs(row, arms); err != nil {
+			return nil, fmt.Errorf("block %d: %w", b, err)
+		}
+	}
+	return y, nil
+}
+
+func checkConfidence(c float64) error {
+	if !(c > 0 && c < 1) {
+		return inputError("confidence %v is not between 0 and 1", c)
+	}
+	return nil
+}
+
+// Interval is a confidence interval.
+type Interval struct{ Lo, Hi float64 }
+
+// Percent translates the limits of an interval of a log effect: 100(eˣ−1).
+func (i Interval) Percent() Interval {
+	return Interval{Percent(i.Lo), Percent(i.Hi)}
+}
+
+// Percent translates a log effect: 100(eˣ−1).
+func Percent(logEffect float64) float64 { return 100 * math.Expm1(logEffect) }
+
+func sumSquares(x []float64) float64 {
+	if len(x) == 0 {
+		return 0
+	}
+	mean := stat.Mean(x, nil)
+	var sum float64
+	for _, v := range x {
+		sum += (v - mean) * (v - mean)
+	}
+	return sum
+}
