@@ -1,0 +1,54 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+
+	"github.com/mattn/go-sqlite3"
+
+	"filewise"
+)
+
+const damaged = "restore the file from a backup, or move it away and start a new store; “sqlite3 FILE .recover” may save runs"
+
+// wrap says what a failure of SQLite means for the store's user. A context's
+// end stays recognisable; nil stays nil.
+func wrap(err error, path, doing string) error {
+	if err == nil {
+		return nil
+	}
+	var own *filewise.Error
+	if errors.As(err, &own) {
+		return err
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("store %s: cannot %s: %w", path, doing, err)
+	}
+	what, remedy := explain(err)
+	return filewise.Errorf(filewise.CodeStore, remedy, "store %s: cannot %s: %s%w", path, doing, what, err)
+}
+
+func explain(err error) (what, remedy string) {
+	var e sqlite3.Error
+	if !errors.As(err, &e) {
+		return "", otherStore
+	}
+	if e.SystemErrno == syscall.ENOSPC || e.SystemErrno == syscall.EDQUOT {
+		e.Code = sqlite3.ErrFull
+	}
+	switch e.Code {
+	case sqlite3.ErrFull:
+		return "its storage is full: ", "free space there; what was stored before is intact, and “filewise resume” goes on from it"
+	case sqlite3.ErrBusy, sqlite3.ErrLocked:
+		return "another process keeps it locked: ", "try again when that has ended"
+	case sqlite3.ErrReadonly, sqlite3.ErrPerm, sqlite3.ErrCantOpen, sqlite3.ErrAuth:
+		return "", "make the file and its directory readable and writable for you, or name another store with --store or FILEWISE_STORE"
+	case sqlite3.ErrCorrupt, sqlite3.ErrNotADB:
+		return "it is damaged: ", damaged
+	case sqlite3.ErrIoErr:
+		return "its storage fails: ", "look at the kernel's log for the device; what was stored before is intact unless the device lost it"
+	}
+	return "", ""
+}

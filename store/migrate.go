@@ -1,0 +1,129 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/pressly/goose/v3"
+
+	"filewise"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// checkedBytes is the size up to which a store is checked whole when it is
+// opened: 64 MiB takes some 50 ms, and hours of measuring may follow.
+const checkedBytes = 64 << 20
+
+// found makes a store of an empty or absent file. One transaction on the empty
+// file sets the application id, so that a kill leaves an empty file or ours.
+func found(ctx context.Context, path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return filewise.Errorf(filewise.CodeStore, "make that directory, or "+otherStore, "store %s: %w", path, err)
+	}
+	db, err := handle(path, "rwc", "_txlock", "exclusive")
+	if err != nil {
+		return wrap(err, path, "create")
+	}
+	defer db.Close()
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return wrap(err, path, "create")
+	}
+	defer tx.Rollback()
+	var id, tables int
+	err = errors.Join(
+		tx.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id),
+		tx.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_master").Scan(&tables))
+	if err != nil {
+		return wrap(err, path, "create")
+	}
+	if id == applicationID { // another process was faster
+		return nil
+	}
+	if tables > 0 || id != 0 {
+		return filewise.Errorf(filewise.CodeStore, otherStore, "store %s: another program has just made it its own", path)
+	}
+	if _, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d", applicationID)); err != nil {
+		return wrap(err, path, "create")
+	}
+	return wrap(tx.Commit(), path, "create")
+}
+
+// ready brings the schema up to date and checks the file.
+func (s *Store) ready(ctx context.Context) error {
+	version, err := userVersion(ctx, s.db)
+	if err != nil {
+		return wrap(err, s.path, "open")
+	}
+	if version < schemaVersion {
+		if err := migrate(ctx, s.path); err != nil {
+			return err
+		}
+	}
+	return s.verify(ctx)
+}
+
+// verify finds a damaged file before hours of measuring rely on it.
+func (s *Store) verify(ctx context.Context) error {
+	info, err := os.Stat(s.path)
+	if err != nil {
+		return wrap(err, s.path, "open")
+	}
+	if info.Size() > checkedBytes {
+		return nil
+	}
+	var result string
+	if err := s.db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&result); err != nil {
+		return wrap(err, s.path, "check")
+	}
+	if result != "ok" {
+		return filewise.Errorf(filewise.CodeStore, damaged, "store %s is damaged: %s", s.path, result)
+	}
+	return nil
+}
+
+func userVersion(ctx context.Context, db *sql.DB) (version int, err error) {
+	err = db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
+	return version, err
+}
+
+// migrate applies what is missing. Its one connection keeps the file locked all
+// the while, so that two processes do not migrate at once; each migration is a
+// transaction.
+func migrate(ctx context.Context, path string) error {
+	db, err := handle(path, "rw", "_locking_mode", "EXCLUSIVE", "_txlock", "exclusive")
+	if err != nil {
+		return wrap(err, path, "migrate")
+	}
+	db.SetMaxOpenConns(1)
+	defer db.Close()
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return wrap(err, path, "migrate")
+	}
+	if err := tx.Commit(); err != nil { // the lock stays
+		return wrap(err, path, "migrate")
+	}
+	if version, err := userVersion(ctx, db); err != nil || version >= schemaVersion {
+		return wrap(err, path, "migrate")
+	}
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return wrap(err, path, "migrate")
+	}
+	provider, err := goose.NewProvider(goose.DialectSQLite3, db, files,
+		goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
+	if err != nil {
+		return wrap(err, path, "migrate")
+	}
+	_, err = provider.Up(ctx)
+	return wrap(err, path, "migrate")
+}

@@ -1,0 +1,177 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"filewise"
+	"filewise/internal/process"
+)
+
+// CreateRun stores a new run and returns its id. What is empty is filled in:
+// the state (running), the start (now) and the owner (this process).
+func (s *Store) CreateRun(ctx context.Context, r Run) (id int64, err error) {
+	if r.State == "" {
+		r.State = Running
+	}
+	if r.Started.IsZero() {
+		r.Started = time.Now()
+	}
+	if r.Owner == (process.Identity{}) {
+		if r.Owner, err = process.Self(); err != nil {
+			return 0, filewise.Errorf(filewise.CodeInternal, "", "cannot tell which process this is: %w", err)
+		}
+	}
+	args, err := runColumns(r)
+	if err != nil {
+		return 0, filewise.Errorf(filewise.CodeInternal, "", "run cannot be stored: %w", err)
+	}
+	err = s.write(ctx, "store a new run", func(conn *sql.Conn) error {
+		res, err := conn.ExecContext(ctx, `INSERT INTO runs (started, ended, state, version, scenario, engine,
+			layouts, owner, plan, machine, server, warnings, ending, why, verdict)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, args...)
+		if err != nil {
+			return err
+		}
+		id, err = res.LastInsertId()
+		return err
+	})
+	return id, err
+}
+
+func runColumns(r Run) ([]any, error) {
+	var ended any
+	if r.Ended != nil {
+		ended = timeText(*r.Ended)
+	}
+	layouts := make([]string, len(r.Plan.Layouts))
+	for i, l := range r.Plan.Layouts {
+		layouts[i] = l.Name
+	}
+	args := []any{timeText(r.Started), ended, string(r.State), r.Version, r.Plan.Scenario, r.Plan.Target.Engine}
+	for _, c := range []struct {
+		name string
+		v    any
+	}{{"layouts", layouts}, {"owner", r.Owner}, {"plan", r.Plan}, {"machine", r.Machine}, {"server", r.Server}, {"warnings", r.Warnings}} {
+		text, err := toJSON(c.v, c.name)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, text)
+	}
+	return append(args, string(r.Ending), r.Why, r.Verdict), nil
+}
+
+// Run returns one run. An error of code not-found names the runs nearby.
+func (s *Store) Run(ctx context.Context, id int64) (r Run, err error) {
+	err = s.read(ctx, "read a run", func(conn *sql.Conn) error {
+		r, err = readRun(ctx, conn, id)
+		return err
+	})
+	return r, err
+}
+
+func readRun(ctx context.Context, conn *sql.Conn, id int64) (Run, error) {
+	r := Run{ID: id}
+	var started string
+	var ended sql.NullString
+	var owner, plan, machine, server, warnings string
+	err := conn.QueryRowContext(ctx, `SELECT started, ended, state, version, owner, plan, machine, server, warnings,
+		ending, why, verdict FROM runs WHERE id = ?`, id).Scan(&started, &ended, &r.State, &r.Version,
+		&owner, &plan, &machine, &server, &warnings, &r.Ending, &r.Why, &r.Verdict)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Run{}, unknownRun(ctx, conn, id)
+	}
+	if err != nil {
+		return Run{}, err
+	}
+	err = fromJSON(field{"owner", owner, &r.Owner}, field{"plan", plan, &r.Plan}, field{"machine", machine, &r.Machine},
+		field{"server", server, &r.Server}, field{"warnings", warnings, &r.Warnings})
+	if err == nil {
+		r.Started, r.Ended, err = startAndEnd(started, ended)
+	}
+	if err != nil {
+		return Run{}, filewise.Errorf(filewise.CodeStore, damaged, "run %d is damaged in the store: %w", id, err)
+	}
+	r.State = derived(r.State, r.Owner)
+	return r, nil
+}
+
+func startAndEnd(started string, ended sql.NullString) (time.Time, *time.Time, error) {
+	start, err := parseTime(started)
+	if err != nil || !ended.Valid {
+		return start, nil, err
+	}
+	end, err := parseTime(ended.String)
+	return start, &end, err
+}
+
+// Runs lists all runs, the oldest first.
+func (s *Store) Runs(ctx context.Context) (list []RunInfo, err error) {
+	err = s.read(ctx, "list the runs", func(conn *sql.Conn) error {
+		list = nil
+		rows, err := conn.QueryContext(ctx, `SELECT r.id, started, ended, r.state, scenario, engine, layouts, owner, ending, verdict,
+			count(t.id) FILTER (WHERE t.state = 'done' AND pilot = 0), count(t.id) FILTER (WHERE t.state = 'failed' AND pilot = 0)
+			FROM (SELECT id, started, ended, state, scenario, engine, layouts, owner, ending, verdict FROM runs) r
+			LEFT JOIN (SELECT id, run, state, pilot FROM trials) t ON t.run = r.id GROUP BY r.id ORDER BY r.id`)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			r, err := scanInfo(rows)
+			if err != nil {
+				return err
+			}
+			list = append(list, r)
+		}
+		return rows.Err()
+	})
+	return list, err
+}
+
+func scanInfo(rows *sql.Rows) (r RunInfo, err error) {
+	var started, layouts, ownerText string
+	var ended sql.NullString
+	var owner process.Identity
+	err = rows.Scan(&r.ID, &started, &ended, &r.State, &r.Scenario, &r.Engine, &layouts, &ownerText, &r.Ending, &r.Verdict, &r.Trials, &r.Failed)
+	if err != nil {
+		return r, err
+	}
+	err = fromJSON(field{"layouts", layouts, &r.Layouts}, field{"owner", ownerText, &owner})
+	if err == nil {
+		r.Started, r.Ended, err = startAndEnd(started, ended)
+	}
+	if err != nil {
+		return r, filewise.Errorf(filewise.CodeStore, damaged, "run %d is damaged in the store: %w", r.ID, err)
+	}
+	r.State = derived(r.State, owner)
+	return r, nil
+}
+
+// SetFacts stores what was learnt about machine and server after CreateRun; nil
+// leaves what there is.
+func (s *Store) SetFacts(ctx context.Context, id int64, machine, server []filewise.Fact) error {
+	return s.write(ctx, "store the facts of a run", func(conn *sql.Conn) error {
+		for _, c := range []struct {
+			column string
+			facts  []filewise.Fact
+		}{{"machine", machine}, {"server", server}} {
+			if c.facts == nil {
+				continue
+			}
+			text, err := toJSON(c.facts, c.column)
+			if err != nil {
+				return err
+			}
+			res, err := conn.ExecContext(ctx, fmt.Sprintf("UPDATE runs SET %s = ? WHERE id = ?", c.column), text, id)
+			if err := affected(ctx, conn, res, err, id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
