@@ -21,7 +21,8 @@ const (
 type grid struct {
 	y     [][]float64 // [block][arm]
 	mask  [][]bool
-	width int
+	width int // number of arms
+	base  int // the arm that contrasts are against
 }
 
 // twoWay is a robust fit of block and arm effects.
@@ -65,7 +66,7 @@ func (f *twoWay) iterate(solver *solver) float64 {
 		f.makePseudo(sigma)
 		before := f.arm
 		f.block, f.arm = solver.solve(f.pseudo)
-		if i >= scaleUpdates && largestChange(before, f.arm) < converged {
+		if i >= scaleUpdates && largestChange(before, f.arm, f.base) < converged {
 			break
 		}
 	}
@@ -165,11 +166,11 @@ func (f *twoWay) medianPolish() {
 	}
 }
 
-// largestChange of the contrasts with the first arm.
-func largestChange(before, after []float64) float64 {
+// largestChange of the contrasts with the base.
+func largestChange(before, after []float64, base int) float64 {
 	var largest float64
 	for j := range after {
-		change := (after[j] - after[0]) - (before[j] - before[0])
+		change := (after[j] - after[base]) - (before[j] - before[base])
 		largest = max(largest, math.Abs(change))
 	}
 	return largest

@@ -86,7 +86,7 @@ func (r *replay) run() Result {
 
 // grid of the first n blocks, without trials of arms after they were dropped.
 func (r *replay) grid(n int) grid {
-	g := grid{y: r.log[:n], mask: make([][]bool, n), width: len(r.arms)}
+	g := grid{y: r.log[:n], mask: make([][]bool, n), width: len(r.arms), base: r.cfg.Baseline}
 	for b := range n {
 		g.mask[b] = make([]bool, len(r.arms))
 		for j, cell := range r.table[b] {

@@ -37,7 +37,7 @@ func (r *replay) warnings(result Result, g grid) []Warning {
 				"%s: %d of %d trials are far from typical and were pulled in.", r.arms[j].Name, e.DownWeighted, e.N)
 		}
 	}
-	if look.PooledVar == 0 {
+	if look.PooledVar < rounding {
 		add(WarnNoNoise, "Check that the trials are measured and not copied.",
 			"The trials show no noise at all.")
 	}

@@ -68,16 +68,21 @@ func Simulate(k int, nmaxes []int, alpha float64, sims int, seed uint64) []Table
 	return tables
 }
 
-// FixedN returns the critical values for a single look after n blocks (at
-// least 3), without the safety factor: what looking often is paid with is the
-// difference to these.
-func FixedN(k, n int, alpha float64, sims int, seed uint64) (two, one float64) {
+// FixedN returns the critical values for a single look after n blocks, for
+// each n (at least 3, ascending), without the safety factor: what looking
+// often is paid with is the difference to these.
+func FixedN(k int, ns []int, alpha float64, sims int, seed uint64) Table {
 	world := newWorld(k, sims, seed)
-	for range n {
-		world.nextBlock()
-	}
 	keep := int(math.Round((1 - alpha) * float64(sims)))
-	return nthSmallest(world.two, keep-1), nthSmallest(world.one, keep-1)
+	var t Table
+	for _, n := range ns {
+		for world.n < n {
+			world.nextBlock()
+		}
+		t.TwoSided = append(t.TwoSided, nthSmallest(world.two, keep-1))
+		t.OneSided = append(t.OneSided, nthSmallest(world.one, keep-1))
+	}
+	return t
 }
 
 // design is one error-spending plan over the simulated experiments.

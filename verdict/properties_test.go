@@ -1,0 +1,368 @@
+package verdict
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// worldTable draws throughputs with the given log effects, noise and drift,
+// and 5 % slow runs.
+func worldTable(random *rand.Rand, blocks int, effects []float64, noise float64) Table {
+	t := make(Table, blocks)
+	drift := 0.0
+	for b := range t {
+		drift = 0.7*drift + noise*random.NormFloat64()
+		for _, effect := range effects {
+			y := math.Log(4000) + effect + drift + noise*random.NormFloat64()
+			if random.Float64() < 0.05 {
+				y -= 0.3
+			}
+			t[b] = append(t[b], Cell{Throughput: math.Exp(y), OK: random.Float64() >= 0.03})
+		}
+	}
+	return t
+}
+
+func randomWorlds(t *testing.T, f func(t *testing.T, cfg Config, arms []Arm, table Table, random *rand.Rand)) {
+	for seed := range uint64(12) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			random := rand.New(rand.NewPCG(seed, 7))
+			effects := make([]float64, 2+random.IntN(5))
+			for j := range effects {
+				effects[j] = 0.05 * random.Float64()
+			}
+			cfg := DefaultConfig()
+			cfg.Baseline = random.IntN(len(effects))
+			if seed%3 == 0 {
+				cfg.Goal = GoalVerdicts
+			}
+			f(t, cfg, armsOf(len(effects)), worldTable(random, 20, effects, 0.02), random)
+		})
+	}
+}
+
+// equal compares results up to rounding.
+func equal(t *testing.T, a, b Result) {
+	t.Helper()
+	options := cmp.Options{cmpopts.EquateNaNs(), cmpopts.EquateApprox(1e-6, 1e-9)}
+	if diff := cmp.Diff(a, b, options); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestPermutingArms(t *testing.T) {
+	randomWorlds(t, func(t *testing.T, cfg Config, arms []Arm, table Table, random *rand.Rand) {
+		want := must(Judge(cfg, arms, table))
+		order := random.Perm(len(arms)) // new position → old
+		moved := cfg
+		newArms, newTable := make([]Arm, len(arms)), make(Table, len(table))
+		for to, from := range order {
+			newArms[to] = arms[from]
+			if from == cfg.Baseline {
+				moved.Baseline = to
+			}
+			for b := range table {
+				newTable[b] = append(newTable[b], table[b][from])
+			}
+		}
+		equal(t, want, movedBack(must(Judge(moved, newArms, newTable)), order, cfg, arms))
+	})
+}
+
+// movedBack undoes a permutation of arms; messages name arms in their order.
+func movedBack(r Result, order []int, cfg Config, arms []Arm) Result {
+	r.Config, r.Arms = cfg, arms
+	back := func(j int) int {
+		if j < 0 {
+			return j
+		}
+		return order[j]
+	}
+	for i, look := range r.Looks {
+		estimates := make([]Estimate, len(order))
+		for to, from := range order {
+			estimates[from] = look.Estimates[to]
+		}
+		dropped := []int{}
+		for from := range order {
+			for _, j := range look.Dropped {
+				if order[j] == from {
+					dropped = append(dropped, from)
+				}
+			}
+		}
+		look.Estimates, look.Dropped = estimates, dropped
+		look.Leader, look.Recommended = back(look.Leader), back(look.Recommended)
+		r.Looks[i] = look
+	}
+	return r
+}
+
+func TestUnitAndBlockEffectsDoNotMatter(t *testing.T) {
+	randomWorlds(t, func(t *testing.T, cfg Config, arms []Arm, table Table, random *rand.Rand) {
+		want := must(Judge(cfg, arms, table))
+		scaled := make(Table, len(table))
+		for b, row := range table {
+			factor := 1000 * math.Exp(random.NormFloat64())
+			for _, cell := range row {
+				cell.Throughput *= factor
+				scaled[b] = append(scaled[b], cell)
+			}
+		}
+		got := must(Judge(cfg, arms, scaled))
+		for i := range got.Looks {
+			for j := range got.Looks[i].Estimates {
+				got.Looks[i].Estimates[j].Typical = want.Looks[i].Estimates[j].Typical
+			}
+		}
+		equal(t, want, got)
+	})
+}
+
+// TestReplay: judging after each block sees the same looks as judging at the
+// end, and what is not run after a drop does not matter.
+func TestReplay(t *testing.T) {
+	randomWorlds(t, func(t *testing.T, cfg Config, arms []Arm, table Table, _ *rand.Rand) {
+		whole := must(Judge(cfg, arms, table))
+		var live Table
+		for b, row := range table {
+			r := must(Judge(cfg, arms, live))
+			if r.Decided() && r.Looks[len(r.Looks)-1].Stop != ReasonFutile {
+				break
+			}
+			run := append([]Cell{}, row...)
+			for j, alive := range r.Live() {
+				if !alive {
+					run[j] = Cell{}
+				}
+			}
+			live = append(live, run)
+			if r := must(Judge(cfg, arms, live)); b+1 >= FirstLook {
+				if diff := cmp.Diff(whole.Looks[:b-1], r.Looks, cmpopts.EquateNaNs()); diff != "" {
+					t.Fatal(diff)
+				}
+			}
+		}
+	})
+}
+
+func TestJSONRoundTrip(t *testing.T) {
+	randomWorlds(t, func(t *testing.T, cfg Config, arms []Arm, table Table, _ *rand.Rand) {
+		for b := range table {
+			table[b][len(arms)-1] = Cell{} // one arm never runs: unknown numbers
+		}
+		want := must(Judge(cfg, arms, table))
+		var got Result
+		decode(t, must(json.Marshal(want)), &got)
+		if diff := cmp.Diff(want, got, cmpopts.EquateNaNs()); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestErrors(t *testing.T) {
+	good := tableOf([][]float64{{1, 2}, {1, 2}, {1, 2}})
+	with := func(change func(*Config)) Config {
+		cfg := DefaultConfig()
+		change(&cfg)
+		return cfg
+	}
+	nan := math.NaN()
+	for name, c := range map[string]struct {
+		cfg   Config
+		arms  int
+		table Table
+		want  error
+	}{
+		"one arm":       {DefaultConfig(), 1, tableOf([][]float64{{1}}), ErrConfig},
+		"no arms":       {DefaultConfig(), 0, nil, ErrConfig},
+		"zero config":   {Config{}, 2, good, ErrConfig},
+		"no look":       {with(func(c *Config) { c.MaxBlocks = 2 }), 2, good, ErrConfig},
+		"too many":      {with(func(c *Config) { c.MaxBlocks = 1e6 }), 2, good, ErrConfig},
+		"baseline":      {with(func(c *Config) { c.Baseline = 2 }), 2, good, ErrConfig},
+		"margin":        {with(func(c *Config) { c.Margin = nan }), 2, good, ErrConfig},
+		"confidence":    {with(func(c *Config) { c.Confidence = 1 }), 2, good, ErrConfig},
+		"gamma":         {with(func(c *Config) { c.Gamma = nan }), 2, good, ErrConfig},
+		"kappa":         {with(func(c *Config) { c.Kappa = -1 }), 2, good, ErrConfig},
+		"goal":          {with(func(c *Config) { c.Goal = "" }), 2, good, ErrConfig},
+		"ragged":        {DefaultConfig(), 2, Table{{{1, "", true}}}, ErrTable},
+		"zero":          {DefaultConfig(), 2, Table{{{0, "", true}, {1, "", true}}}, ErrTable},
+		"infinite":      {DefaultConfig(), 2, Table{{{math.Inf(1), "", true}, {1, "", true}}}, ErrTable},
+		"not a number":  {DefaultConfig(), 2, Table{{{nan, "", true}, {1, "", true}}}, ErrTable},
+		"failed is NaN": {DefaultConfig(), 2, Table{{{nan, "", false}, {1, "", true}}}, nil},
+		"empty":         {DefaultConfig(), 2, nil, nil},
+	} {
+		_, err := Judge(c.cfg, make([]Arm, c.arms), c.table)
+		if !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+}
+
+func TestNoNoise(t *testing.T) {
+	r := must(Judge(DefaultConfig(), armsOf(3), tableOf([][]float64{{5, 5, 6}, {5, 5, 6}, {5, 5, 6}})))
+	look, _ := r.Last()
+	if look.Stop != ReasonRecommend || look.Recommended != 2 {
+		t.Errorf("stop %q, recommended %d", look.Stop, look.Recommended)
+	}
+	if !hasWarning(r, WarnNoNoise) {
+		t.Error("no warning")
+	}
+	same := must(Judge(DefaultConfig(), armsOf(3), tableOf([][]float64{{5, 5, 5}, {5, 5, 5}, {5, 5, 5}})))
+	if look, _ := same.Last(); look.Stop != ReasonKeepBaseline {
+		t.Errorf("stop %q", look.Stop)
+	}
+}
+
+func hasWarning(r Result, code string) bool {
+	for _, w := range r.Warnings {
+		if w.Code == code {
+			return true
+		}
+	}
+	return false
+}
+
+// TestArmWithoutTrials: an arm that always fails neither blocks a verdict on
+// the others nor is judged.
+func TestArmWithoutTrials(t *testing.T) {
+	var table Table
+	for b := range 4 {
+		x := 1 + 0.001*float64(b%2)
+		table = append(table, []Cell{{1, "", true}, {Throughput: 1.5 * x, OK: true}, {}, {Throughput: 1.2, OK: true}})
+	}
+	r := must(Judge(DefaultConfig(), armsOf(4), table))
+	look, _ := r.Last()
+	if look.Stop != ReasonRecommend || look.Recommended != 1 {
+		t.Errorf("stop %q, recommended %d", look.Stop, look.Recommended)
+	}
+	if look.Estimates[2].Known() || look.Estimates[2].Mark != MarkNoData || !hasWarning(r, WarnUntested) {
+		t.Errorf("%+v, %v", look.Estimates[2], r.Warnings)
+	}
+}
+
+func TestGoalVerdicts(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 3))
+	effects := []float64{0, 0.10, 0.105, -0.08}
+	table := worldTable(random, 20, effects, 0.01)
+	cfg := DefaultConfig()
+	cfg.Goal = GoalVerdicts
+	r := must(Judge(cfg, armsOf(4), table))
+	look, _ := r.Last()
+	if look.Stop != ReasonAllResolved {
+		t.Fatalf("stop %q", look.Stop)
+	}
+	for j, mark := range []Mark{MarkBaseline, MarkBetter, MarkBetter, MarkWorse} {
+		got := look.Estimates[j].Mark
+		if got != mark && !(mark == MarkBetter && got == MarkBest) {
+			t.Errorf("arm %d: %s, want %s", j, got, mark)
+		}
+	}
+}
+
+// TestFutile: stopping for futility is not binding; with more blocks there
+// are more looks.
+func TestFutile(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 5))
+	table := worldTable(random, 20, []float64{0, 0, 0, 0}, 0.10)
+	r := must(Judge(DefaultConfig(), armsOf(4), table))
+	if len(r.Looks) != 18 {
+		t.Errorf("%d looks", len(r.Looks))
+	}
+	for _, look := range r.Looks {
+		if look.Stop != ReasonFutile {
+			continue
+		}
+		if look.Block < futilityFrom {
+			t.Errorf("futile at block %d", look.Block)
+		}
+		r = must(Judge(DefaultConfig(), armsOf(4), table[:look.Block]))
+		if !r.Decided() || !hasWarning(r, WarnBudget) {
+			t.Errorf("decided: %v, warnings %v", r.Decided(), r.Warnings)
+		}
+		return
+	}
+	t.Error("never futile")
+}
+
+func TestFewestFiles(t *testing.T) {
+	random := rand.New(rand.NewPCG(9, 9))
+	table := worldTable(random, 20, []float64{0, 0.30, 0.302, 0.30}, 0.002)
+	arms := armsOf(4)
+	arms[2].Rank, arms[3].Rank = 9, 0
+	for _, rank := range []int{0, 9} {
+		arms[1].Rank = rank
+		want := map[int]int{0: 1, 9: 3}[rank] // ties: order in the list
+		r := must(Judge(DefaultConfig(), arms, table))
+		if look, _ := r.Last(); look.Recommended != want {
+			t.Errorf("rank %d: recommended %d, want %d", rank, look.Recommended, want)
+		}
+	}
+}
+
+func FuzzJudge(f *testing.F) {
+	f.Add(uint64(1), 3, 5, 0, 0.02, 0.1, byte(0))
+	f.Add(uint64(2), 5, 25, 4, 1e-12, 0.5, byte(1))
+	f.Add(uint64(3), 2, 3, 1, 300.0, 0.0, byte(2))
+	f.Fuzz(func(t *testing.T, seed uint64, arms, blocks, baseline int, noise, missing float64, mode byte) {
+		if arms < 0 || arms > 7 || blocks < 0 || blocks > 24 {
+			t.Skip()
+		}
+		random := rand.New(rand.NewPCG(seed, 1))
+		table := make(Table, blocks)
+		for b := range table {
+			for range arms {
+				cell := Cell{Throughput: math.Exp(noise * random.NormFloat64()), OK: random.Float64() >= missing}
+				if mode&1 == 1 {
+					cell.Instance = fmt.Sprint(random.IntN(4))
+				}
+				table[b] = append(table[b], cell)
+			}
+		}
+		cfg := DefaultConfig()
+		cfg.Baseline = baseline
+		if mode&2 == 2 {
+			cfg.Goal = GoalVerdicts
+		}
+		r, err := Judge(cfg, make([]Arm, arms), table)
+		if err != nil {
+			return
+		}
+		if _, err := json.Marshal(r); err != nil {
+			t.Error(err)
+		}
+		Sentences(r, WordsOptions{BlockSeconds: noise})
+		r.Live()
+	})
+}
+
+func BenchmarkJudge(b *testing.B) {
+	random := rand.New(rand.NewPCG(1, 1))
+	table := worldTable(random, 20, make([]float64, 5), 0.03)
+	for b.Loop() {
+		r := must(Judge(DefaultConfig(), armsOf(5), table))
+		if len(r.Looks) != 18 {
+			b.Fatal(len(r.Looks))
+		}
+	}
+}
+
+func BenchmarkJudgeInstances(b *testing.B) {
+	random := rand.New(rand.NewPCG(1, 1))
+	table := worldTable(random, 20, make([]float64, 5), 0.03)
+	for i, row := range table {
+		for j := range row {
+			row[j].Instance = fmt.Sprintf("%d/%d", j, i%3)
+		}
+	}
+	for b.Loop() {
+		must(Judge(DefaultConfig(), armsOf(5), table))
+	}
+}

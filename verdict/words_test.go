@@ -1,0 +1,138 @@
+package verdict
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// resultWith is a result of five arms with one look that has the estimates
+// against 1 file, and everything else unknown.
+func resultWith(look Look, estimates map[int]Estimate) Result {
+	nan := math.NaN()
+	r := Result{Config: DefaultConfig(), Arms: armsOf(5), Blocks: look.Block}
+	for j := range r.Arms {
+		e, ok := estimates[j]
+		if !ok {
+			e = Estimate{Lo: nan, Hi: nan}
+		}
+		look.Estimates = append(look.Estimates, e)
+	}
+	r.Looks = []Look{look}
+	return r
+}
+
+func percent(p float64) float64 { return math.Log1p(p / 100) }
+
+func estimate(effect, lo, hi float64) Estimate {
+	return Estimate{Effect: percent(effect), Lo: percent(lo), Hi: percent(hi)}
+}
+
+func TestHeadline(t *testing.T) {
+	regret := func(p float64) Estimate { return Estimate{Regret: percent(p)} }
+	for _, c := range []struct {
+		look      Look
+		estimates map[int]Estimate
+		opts      WordsOptions
+		want      string
+	}{
+		{Look{Stop: ReasonRecommend, Recommended: 3}, map[int]Estimate{3: regret(1.53)}, WordsOptions{},
+			"Recommended: 8 files. No tested layout is more than 1.6 % faster (95 %)."},
+		{Look{Stop: ReasonRecommend, Recommended: 3}, map[int]Estimate{3: regret(0)}, WordsOptions{},
+			"Recommended: 8 files. No tested layout is faster (95 %)."},
+		{Look{Stop: ReasonKeepBaseline, Recommended: 0}, map[int]Estimate{0: regret(1.97)}, WordsOptions{},
+			"Keep 1 file: no tested layout is more than 2 % faster (95 %)."},
+		{Look{Block: 20, Stop: ReasonMaxBlocks, Recommended: -1, LargestDifference: percent(4.3), BlocksNeeded: 95},
+			nil, WordsOptions{BlockSeconds: 265},
+			"Undecided: differences above 4.3 % are excluded; 2 % would need about 95 blocks (7 h). " +
+				"Lengthen the trials, use cells, or accept."},
+		{Look{Block: 5, Recommended: -1, LargestDifference: percent(4.31), BlocksNeeded: 12}, nil, WordsOptions{},
+			"Undecided: differences above 4.4 % are excluded; 2 % would need about 12 blocks."},
+		{Look{Block: 3, Trials: 4, Recommended: -1, LargestDifference: math.NaN()}, nil, WordsOptions{},
+			"Undecided: too few trials succeeded to exclude any difference (3 blocks, 4 trials)."},
+		{Look{Stop: ReasonAllResolved, Recommended: -1}, nil, WordsOptions{},
+			"Every layout is resolved against 1 file (95 %); which one is best is not."},
+	} {
+		if got := Headline(resultWith(c.look, c.estimates), c.opts); got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
+	}
+	early := Result{Config: DefaultConfig(), Arms: armsOf(2), Blocks: 1}
+	want := "Undecided: a first look is taken after block 3, 1 block so far."
+	if got := Sentences(early, WordsOptions{}); len(got) != 1 || got[0] != want {
+		t.Errorf("got %q, want %s", got, want)
+	}
+}
+
+func TestArmSentence(t *testing.T) {
+	dropped := func(e Estimate, block int) Estimate { e.DroppedAt = block; return e }
+	const tail = ", simultaneous over 4 layouts; 7 blocks, 33 trials)."
+	for _, c := range []struct {
+		estimate Estimate
+		want     string
+	}{
+		{estimate(6.1, 4.9, 7.4), "8 files: +6.1 % against 1 file (95 % interval +4.9 … +7.4" + tail},
+		{estimate(-6.1, -7.4, -4.9), "8 files: −6.1 % against 1 file (95 % interval −7.4 … −4.9" + tail},
+		{estimate(0.24, 0.04, 0.44), "8 files: +0.2 % against 1 file (95 % interval +0.04 … +0.4" + tail},
+		{estimate(0, -1.04, 1), "8 files: 0.0 % against 1 file (95 % interval −1.0 … +1.0" + tail},
+		{estimate(1975, 1700, 2300), "8 files: 20.8 times 1 file (95 % interval 18.0 … 24.0 times" + tail},
+		{estimate(150, 90, 210), "8 files: 2.5 times 1 file (95 % interval 1.9 … 3.1 times" + tail},
+		{dropped(estimate(-1, -9, 7), 5), "8 files: dropped after block 5, not the best (95 %)."},
+		{dropped(estimate(-6.1, -7.4, -4.9), 5), "8 files: −6.1 % against 1 file (95 % interval −7.4 … −4.9" +
+			", simultaneous over 4 layouts; 7 blocks, 33 trials; dropped after block 5)."},
+		{Estimate{N: 1, Lo: math.NaN()}, "8 files: too few trials to judge (1 trial)."},
+	} {
+		r := resultWith(Look{Block: 7, Trials: 33}, map[int]Estimate{3: c.estimate})
+		if got := ArmSentence(r, 3); got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
+	}
+	for _, j := range []int{-1, 0, 5} {
+		if got := ArmSentence(resultWith(Look{}, nil), j); got != "" {
+			t.Errorf("arm %d: %s", j, got)
+		}
+	}
+}
+
+func TestConfidenceInWords(t *testing.T) {
+	r := resultWith(Look{Recommended: 3}, map[int]Estimate{3: estimate(6, 5, 7)})
+	r.Config.Confidence = 0.999
+	if got := ArmSentence(r, 3); !strings.Contains(got, "(99.9 % interval") {
+		t.Error(got)
+	}
+	if got := Headline(r, WordsOptions{}); !strings.Contains(got, "(99.9 %)") {
+		t.Error(got)
+	}
+}
+
+func TestSentencesOfTrace(t *testing.T) {
+	cases, _ := readTraces(t, readVectors(t)["sequential_traces"])
+	want := map[string][]string{
+		"randal": {
+			"Recommended: 8 files. No tested layout is more than 1.1 % faster (95 %).",
+			"2 files: dropped after block 7, not the best (95 %).",
+			"4 files: dropped after block 9, not the best (95 %).",
+			"8 files: +8.2 % against 1 file (95 % interval +1.6 … +15.2, simultaneous over 4 layouts; 10 blocks, 46 trials).",
+			"16 files: +3.6 % against 1 file (95 % interval −3.2 … +10.9, simultaneous over 4 layouts; 10 blocks, 46 trials).",
+		},
+		"shea": {"Recommended: 8 files. No tested layout is more than 7.0 % faster (95 %)."},
+		"null": {"Keep 1 file: no tested layout is more than 2 % faster (95 %)."},
+	}
+	for _, c := range cases {
+		r := must(Judge(DefaultConfig(), armsOf(5), tableOf(c.TPS)))
+		got := Sentences(r, WordsOptions{})
+		if diff := cmp.Diff(want[c.Name], got[:len(want[c.Name])]); diff != "" {
+			t.Errorf("%s: %s", c.Name, diff)
+		}
+	}
+}
+
+func TestDuration(t *testing.T) {
+	for seconds, want := range map[float64]string{40: "40 s", 2100: "35 min", 25000: "7 h", 300000: "3 days"} {
+		if got := duration(seconds); got != want {
+			t.Errorf("%v: %s, want %s", seconds, got, want)
+		}
+	}
+}
