@@ -16,7 +16,9 @@ const (
 	WarnLimit        = "instances_limit"   // more blocks cannot help, more builds could
 	WarnBudget       = "budget"            // MaxBlocks cannot resolve the margin
 	WarnUnused       = "unused_trials"     // trials that the design would not have run
-	stallShare       = 0.15                // of an arm's runs; from here on it must be seen to
+
+	stallShare = 0.15  // of an arm's runs; from here on it must be seen to
+	rounding   = 1e-24 // variance of logarithms of equal numbers
 )
 
 // warnings on the whole result; g is the grid that the last look used.
