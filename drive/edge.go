@@ -24,6 +24,7 @@ func (r *run) cross(e Edge, at time.Duration) {
 	if e == WindowEnd {
 		r.phase.Store(int32(PhaseDrain))
 		<-r.edges[WindowStart].read
+		c.at = max(at, r.now()) // the probes of the start may have taken that long
 	} else if r.from > 0 {
 		r.phase.Store(int32(PhaseMeasure))
 	}

@@ -65,6 +65,29 @@ func TestEdgeDoesNotStopOthers(t *testing.T) {
 	})
 }
 
+// Probes that take longer than the window are still read in order, one reading
+// after the other.
+func TestEdgesDoNotOverlap(t *testing.T) {
+	var reading atomic.Int64
+	all := sessions(2, func(int) filewise.Session { return &counting{} })
+	res, err := Run(t.Context(), Load{Sessions: all, Chunk: 1, WarmUp: 2 * ms, Window: 2 * ms,
+		Edge: func(_ context.Context, e Edge) {
+			if reading.Add(1) != 1 {
+				t.Errorf("%v is read while the other edge is", e)
+			}
+			if e == WindowStart {
+				time.Sleep(20 * ms)
+			}
+			reading.Add(-1)
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *res.Edges[1] < 20*ms {
+		t.Errorf("the end edge was read at %v, by its own account", *res.Edges[1])
+	}
+}
+
 // All workers wait for the last to be ready, and none starts before the probes
 // of a window without warm-up are read.
 func TestStartEdgeComesFirst(t *testing.T) {
@@ -137,5 +160,23 @@ func BenchmarkLoop(b *testing.B) {
 	_, err := Run(b.Context(), Load{Sessions: []filewise.Session{&counting{}}, Chunk: 1, Ops: []int64{int64(b.N)}})
 	if err != nil {
 		b.Fatal(err)
+	}
+}
+
+// BenchmarkTrial is what a run costs beside its operations: workers, slices,
+// histograms.
+func BenchmarkTrial(b *testing.B) {
+	b.ReportAllocs()
+	all := sessions(16, func(int) filewise.Session {
+		return doFunc(func(_ context.Context, _, n int64) (int64, error) { return n, nil })
+	})
+	ops := make([]int64, len(all))
+	for i := range ops {
+		ops[i] = 10
+	}
+	for b.Loop() {
+		if _, err := Run(b.Context(), Load{Sessions: all, Chunk: 1, Ops: ops}); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

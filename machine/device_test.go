@@ -53,6 +53,9 @@ func fakeSys(t *testing.T) roots {
 	mkdir("devices/virtual/block/dm-9/slaves/dm-9")
 	file("devices/pci0/block/sda/device/vendor", "ATA     \n")
 	file("devices/pci0/block/sda/device/model", "Samsung SSD 860 \n")
+	device("devices/pci0/virtio1/block/vda", "254:0")
+	file("devices/pci0/virtio1/block/vda/device/vendor", "0x1af4\n")
+	file("devices/pci0/virtio1/block/vda/queue/rotational", "1\n")
 	file("devices/pci0/block/sda/size", "2097152\n")
 	file("devices/pci0/block/sda/queue/rotational", "0\n")
 	file("devices/pci0/block/sda/queue/scheduler", "none [mq-deadline] kyber\n")
@@ -88,6 +91,9 @@ func TestBlockDevices(t *testing.T) {
 		}
 	}
 	if got, want := r.disk("sda"), "ATA Samsung SSD 860, 1.0 GiB, not rotational, scheduler mq-deadline, write cache: write back"; got != want {
+		t.Errorf("disk: %q, want %q", got, want)
+	}
+	if got, want := r.disk("vda"), "virtual disk, rotational, by its own account"; got != want {
 		t.Errorf("disk: %q, want %q", got, want)
 	}
 	if got := r.disk("sdb"); got != "" {

@@ -61,7 +61,14 @@ func (r roots) disk(name string) string {
 			parts = append(parts, s)
 		}
 	}
-	add(strings.Join(strings.Fields(at("device/vendor")+" "+at("device/model")), " "))
+	vendor := at("device/vendor")
+	if strings.HasPrefix(vendor, "0x") { // the number of a virtual disk's bus, no name
+		vendor = ""
+	}
+	add(strings.Join(strings.Fields(vendor+" "+at("device/model")), " "))
+	if strings.HasPrefix(name, "vd") || strings.HasPrefix(name, "xvd") {
+		add("virtual disk")
+	}
 	// The kernel counts sizes in sectors of 512 bytes, whatever the disk's own are.
 	if n, ok := parseInt(at("size")); ok && n > 0 {
 		add(humanize.IBytes(uint64(n) * 512))
