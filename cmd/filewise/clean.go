@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"filewise/scratch"
+)
+
+func (a *app) cleanCommand() *cobra.Command {
+	var dry bool
+	cmd := &cobra.Command{
+		Use:   "clean",
+		Short: "Remove what killed runs left behind, and nothing else",
+		Long: `Clean removes the scratch directories and ends the servers of runs that were
+killed. A directory is removed only if it is registered, carries Filewise's mark
+and its owner is dead. Every other command does the same at its start. Results
+are kept.`,
+		Example: "  filewise clean --dry-run\n  filewise clean",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			reg, err := scratch.Open()
+			if err != nil {
+				return err
+			}
+			find := reg.Sweep
+			if dry {
+				find = reg.Leftovers
+			}
+			left, err := find(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return a.printLeftovers(left)
+		},
+	}
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "list what would be removed, remove nothing")
+	return cmd
+}
+
+func (a *app) printLeftovers(left []scratch.Leftover) error {
+	if a.json {
+		if left == nil {
+			left = []scratch.Leftover{}
+		}
+		return a.printJSON(left)
+	}
+	w := &lineWriter{w: a.stdout}
+	for _, l := range left {
+		w.printf("%s\n", leftoverLine(l))
+	}
+	if len(left) == 0 {
+		w.printf("Nothing was left behind.\n")
+	}
+	return w.err
+}
+
+// leftoverLine says what was found and what became of it.
+func leftoverLine(l scratch.Leftover) string {
+	what := l.Path
+	if what == "" {
+		what = "registration " + l.ID
+	}
+	switch {
+	case l.Kept != "":
+		return fmt.Sprintf("kept %s: %s", what, l.Kept)
+	case l.Removed:
+		return fmt.Sprintf("removed %s, left by process %d, which was killed%s", what, l.Owner, processes(", with its server %v", l))
+	}
+	return fmt.Sprintf("would remove %s, left by process %d, which was killed%s", what, l.Owner, processes(", and end its server %v", l))
+}
+
+func processes(format string, l scratch.Leftover) string {
+	if len(l.Processes) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(format, l.Processes)
+}

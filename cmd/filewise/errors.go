@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"filewise"
+)
+
+// Exit codes, documented in docs/commands.md and in `filewise --help`.
+const (
+	exitOK          = 0
+	exitInternal    = 1
+	exitUsage       = 2
+	exitPreflight   = 3
+	exitBusy        = 4
+	exitStore       = 5
+	exitTrials      = 6
+	exitNotFound    = 7
+	exitInterrupted = 130
+)
+
+const exitCodesHelp = `Exit codes:
+  0    done: a verdict, or the finding that the budget does not suffice for one
+  1    an error of Filewise itself
+  2    a command, flag, value or file that Filewise does not understand
+  3    preflight: space, rights, volumes or versions do not suffice; nothing was built
+  4    another measuring run holds this host
+  5    the store is corrupt, newer than this Filewise, not a store, or not writable
+  6    too few layouts could be measured
+  7    no such run
+  130  interrupted; everything finished is stored, "filewise resume" goes on`
+
+// exitCode is the one place where an error becomes an exit code.
+func exitCode(err error) int {
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	}
+	switch filewise.CodeOf(err) {
+	case filewise.CodeUsage:
+		return exitUsage
+	case filewise.CodePreflight:
+		return exitPreflight
+	case filewise.CodeBusy:
+		return exitBusy
+	case filewise.CodeStore:
+		return exitStore
+	case filewise.CodeTrials:
+		return exitTrials
+	case filewise.CodeNotFound:
+		return exitNotFound
+	}
+	return exitInternal
+}
+
+// reportError says on stderr what went wrong and what to do, as JSON with --json.
+func (a *app) reportError(err error) {
+	if a.json {
+		out := map[string]any{"error": map[string]any{
+			"code": filewise.CodeOf(err), "message": err.Error(),
+			"remedy": filewise.RemedyOf(err), "exit_code": exitCode(err),
+		}}
+		if json.NewEncoder(a.stderr).Encode(out) == nil {
+			return
+		}
+	}
+	if errors.Is(err, context.Canceled) {
+		fmt.Fprintln(a.stderr, "filewise: interrupted; everything finished is stored. \"filewise resume\" goes on.")
+		return
+	}
+	fmt.Fprintf(a.stderr, "filewise: %v\n", err)
+	if r := filewise.RemedyOf(err); r != "" {
+		fmt.Fprintf(a.stderr, "  → %s\n", r)
+	}
+}

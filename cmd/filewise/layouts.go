@@ -1,0 +1,108 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"filewise"
+	"filewise/engine/all"
+	"filewise/experiment"
+	"filewise/workload"
+)
+
+// maxLayouts bounds an experiment: more layouts need more trials for each.
+const maxLayouts = 32
+
+// setLayouts makes a layout of every number of files, equal in everything else.
+func (f *planFlags) setLayouts(_ *cobra.Command, p *experiment.Plan, sc workload.Scenario) error {
+	spread, err := f.spread(p, sc)
+	if err != nil {
+		return err
+	}
+	kind, err := f.kindOf(p.Target.Engine)
+	if err != nil {
+		return err
+	}
+	files := f.files
+	if len(files) == 0 {
+		files = sc.Files
+	}
+	if len(files) < 2 || len(files) > maxLayouts {
+		return badValue("files", files, fmt.Sprintf("give 2 to %d different numbers of files, such as 1,4,8", maxLayouts))
+	}
+	for i, n := range files {
+		if n < 1 {
+			return badValue("files", n, "every number of files must be at least 1")
+		}
+		if slices.Contains(files[:i], n) {
+			return badValue("files", n, "each number of files may be given once")
+		}
+		s := spread
+		s.Files = n
+		p.Layouts = append(p.Layouts, filewise.Layout{Name: filewise.FilesName(n), Kind: kind, Data: s, Rank: n})
+	}
+	return nil
+}
+
+// spread is what the layouts have in common.
+func (f *planFlags) spread(p *experiment.Plan, sc workload.Scenario) (s filewise.Spread, err error) {
+	s.Bytes = sc.Bytes
+	if f.size != "" {
+		if s.Bytes, err = bytesOf("size", f.size); err != nil {
+			return s, err
+		}
+	}
+	if s.Allocation, err = choice("allocation", f.allocation, filewise.Preallocated, filewise.Growing); err != nil {
+		return s, err
+	}
+	if s.Allocation == filewise.Growing {
+		if s.Growth, err = bytesOf("growth", f.growth); err != nil {
+			return s, err
+		}
+	}
+	s.Placement = filewise.PlaceOne
+	if len(p.Target.Volumes) > 1 {
+		s.Placement = filewise.PlaceRoundRobin
+	}
+	if f.placement != "" {
+		s.Placement, err = choice("placement", f.placement, filewise.PlaceOne, filewise.PlaceRoundRobin)
+	}
+	return s, err
+}
+
+// kindOf is the kind of layout asked for, or the engine's usual one.
+func (f *planFlags) kindOf(engine string) (filewise.Kind, error) {
+	e, err := all.Lookup(engine)
+	if err != nil {
+		return "", err
+	}
+	kinds := describe(e).Kinds
+	if f.kind == "" {
+		return kinds[0], nil
+	}
+	return choice("kind", f.kind, kinds...)
+}
+
+func describe(e filewise.Engine) filewise.Description {
+	if d, ok := e.(filewise.Describer); ok {
+		return d.Describe()
+	}
+	return filewise.Description{Kinds: []filewise.Kind{""}}
+}
+
+func modeOf(e filewise.Engine) filewise.Mode { return describe(e).Mode }
+
+// layoutNames lists the layouts for one line.
+func layoutNames(layouts []filewise.Layout) string {
+	out := ""
+	for i, l := range layouts {
+		if i > 0 {
+			out += " "
+		}
+		out += strconv.Itoa(l.Data.Files)
+	}
+	return out + " files"
+}

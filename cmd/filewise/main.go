@@ -1,0 +1,50 @@
+// Command filewise finds out how many files a database should be spread over.
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := interruptible(os.Exit)
+	err := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(exitCode(err))
+}
+
+// interruptible returns a context that the first SIGINT, SIGTERM or SIGHUP ends:
+// the running trial is ended cleanly. The second one exits at once; what is left
+// over is removed by the next start.
+func interruptible(exit func(int)) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	go func() {
+		<-signals
+		cancel()
+		<-signals
+		exit(exitInterrupted)
+	}()
+	return ctx, func() { signal.Stop(signals); cancel() }
+}
+
+// run executes one command line. Errors are reported to stderr, and returned
+// for the exit code.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
+	root := a.command()
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	a.sweep(ctx, args)
+	err := root.ExecuteContext(ctx)
+	if err != nil {
+		a.reportError(err)
+	}
+	return err
+}

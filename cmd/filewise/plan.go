@@ -1,0 +1,139 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"filewise"
+	"filewise/experiment"
+	"filewise/machine"
+)
+
+func (a *app) planCommand() *cobra.Command {
+	var f planFlags
+	cmd := &cobra.Command{
+		Use:   "plan [SCENARIO]",
+		Short: "Show what run would do: trials in order, statements, files, space and time",
+		Long: `Plan takes the arguments of run and executes nothing: it shows the trials in
+order, every SQL statement, the files with their sizes, the space needed and
+free, and the time that it may take. Layouts that are dropped on the way make the
+later blocks shorter.`,
+		Example: `  filewise plan
+  filewise plan --files 1,8 --size 1GiB --json`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: completeScenario,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p, err := f.plan(cmd, scenarioArg(args))
+			if err != nil {
+				return err
+			}
+			preview, err := previewOf(p)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(preview)
+			}
+			return a.printPreview(preview)
+		},
+	}
+	f.register(cmd.Flags())
+	completeChoices(cmd)
+	return cmd
+}
+
+// preview is what plan shows.
+type preview struct {
+	Plan     experiment.Plan    `json:"plan"`
+	Layouts  []layoutScript     `json:"layouts"`
+	Trials   []filewise.Cell    `json:"trials"` // all there can be: no layout dropped, none failed
+	Space    []spaceNeed        `json:"space"`
+	AtLeast  time.Duration      `json:"at_least_ns"` // measured time of the fewest blocks that allow a verdict
+	AtMost   time.Duration      `json:"at_most_ns"`  // the budget, or all blocks where there is none
+	Warnings []filewise.Warning `json:"warnings"`
+}
+
+type layoutScript struct {
+	Layout filewise.Layout `json:"layout"`
+	filewise.Script
+}
+
+func previewOf(p experiment.Plan) (preview, error) {
+	r, scripts, err := prepare(p)
+	if err != nil {
+		return preview{}, err
+	}
+	_ = r
+	out := preview{Plan: p, Trials: p.Trials()}
+	for i, s := range scripts {
+		out.Layouts = append(out.Layouts, layoutScript{p.Layouts[i], s})
+	}
+	if out.Space, err = spaceNeeds(p, scripts); err != nil {
+		return preview{}, err
+	}
+	out.AtLeast, out.AtMost = p.Duration()
+	out.Warnings = append(machine.Warnings(p.Target.Volumes), scriptWarnings(scripts)...)
+	return out, nil
+}
+
+func (a *app) printPreview(v preview) error {
+	w := &lineWriter{w: a.stdout}
+	p := v.Plan
+	w.printf("%s on %s (%s), durability %s, seed %d\nNothing is executed; this is what run would do.\n", p.Scenario, p.Target.Engine, p.Target.Mode, p.Target.Durability, p.Seed)
+	for _, l := range v.Layouts {
+		printScript(w, l)
+	}
+	w.printf("\nTrials: pilots first, then at most %d blocks, each in random order; a layout that cannot be the best any more is dropped\n", p.MaxBlocks)
+	printTrials(w, v.Trials)
+	w.printf("\nSpace (one layout is built at a time)\n")
+	for _, s := range v.Space {
+		w.printf("  %s (%s): %s needed at most, %s free\n", s.Volume.Name, s.Volume.Dir, humanize.IBytes(uint64(s.Need)), humanize.IBytes(uint64(s.Free)))
+	}
+	w.printf("\nTime: %s\n", timeWords(v))
+	for _, x := range v.Warnings {
+		w.printf("\nWarning: %s\n  → %s\n", x.Message, x.Remedy)
+	}
+	return w.err
+}
+
+func timeWords(v preview) string {
+	if v.Plan.Window == 0 {
+		if v.Plan.Budget == 0 {
+			return "not known before the pilots: the work of a trial is fixed, and no --budget is set"
+		}
+		return fmt.Sprintf("at most about %v (the budget); how long a trial takes is known after the pilots", v.AtMost)
+	}
+	return fmt.Sprintf("at least %v of measured windows; at most about %v", v.AtLeast.Round(time.Second), v.AtMost.Round(time.Second))
+}
+
+func printScript(w *lineWriter, l layoutScript) {
+	w.printf("\nLayout %s\n", l.Layout.Name)
+	for _, f := range l.Files {
+		w.printf("  %-5s %10s  %s\n", f.Role, humanize.IBytes(uint64(f.Bytes)), f.Path)
+	}
+	for _, s := range l.Steps {
+		w.printf("  [%s, on %s] %s\n", s.Stage, s.On, s.SQL)
+	}
+}
+
+// printTrials lists the trials block by block.
+func printTrials(w *lineWriter, cells []filewise.Cell) {
+	block := -1
+	for _, c := range cells {
+		if c.Block != block {
+			block = c.Block
+			if c.Pilot {
+				w.printf("  pilots: ")
+			} else {
+				w.printf("\n  block %2d: ", block)
+			}
+		} else {
+			w.printf(" · ")
+		}
+		w.printf("%s", c.Layout)
+	}
+	w.printf("\n")
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+
+	"github.com/dustin/go-humanize"
+
+	"filewise"
+	"filewise/experiment"
+	"filewise/machine"
+)
+
+// script renders what a trial on every layout would create and execute. A
+// layout that the engine cannot do is refused here, before anything is built.
+func script(e filewise.Engine, p experiment.Plan, program filewise.Program) ([]filewise.Script, error) {
+	scripts := make([]filewise.Script, len(p.Layouts))
+	for i, l := range p.Layouts {
+		s, err := e.Script(p.Target, l, program)
+		if err != nil {
+			if errors.Is(err, filewise.ErrUnsupported) && filewise.CodeOf(err) == filewise.CodeInternal {
+				err = filewise.Errorf(filewise.CodePreflight, "choose another layout or engine; see filewise engines", "%s on %s: %w", l.Name, e.Name(), err)
+			}
+			return nil, err
+		}
+		scripts[i] = s
+	}
+	return scripts, nil
+}
+
+// spaceNeed is the room that a plan needs on one volume, and what there is.
+type spaceNeed struct {
+	Volume filewise.Volume `json:"volume"`
+	Need   int64           `json:"need_bytes"`
+	Free   int64           `json:"free_bytes"`
+}
+
+// spaceNeeds are the needs of the largest layout: only one is built at a time.
+func spaceNeeds(p experiment.Plan, scripts []filewise.Script) ([]spaceNeed, error) {
+	var out []spaceNeed
+	for _, v := range p.Target.Volumes {
+		n := spaceNeed{Volume: v}
+		for _, s := range scripts {
+			n.Need = max(n.Need, s.Space[v.Name])
+		}
+		free, err := machine.Free(v.Dir)
+		if err != nil {
+			return nil, filewise.Errorf(filewise.CodePreflight, "", "free space of volume %s: %w", v.Name, err)
+		}
+		n.Free = free
+		out = append(out, n)
+	}
+	return out, nil
+}
+
+// preflight refuses what would fail later: volumes that are not there or not
+// writable, too little space.
+func preflight(p experiment.Plan, scripts []filewise.Script) error {
+	for _, v := range p.Target.Volumes {
+		if err := usable(v); err != nil {
+			return err
+		}
+	}
+	needs, err := spaceNeeds(p, scripts)
+	if err != nil {
+		return err
+	}
+	for _, n := range needs {
+		if n.Need > n.Free {
+			return filewise.Errorf(filewise.CodePreflight,
+				"free space there, name another --volume, or make --size (or --work, --window) smaller",
+				"volume %s (%s) has %s free, but up to %s are needed", n.Volume.Name, n.Volume.Dir,
+				humanize.IBytes(uint64(n.Free)), humanize.IBytes(uint64(n.Need)))
+		}
+	}
+	return nil
+}
+
+// usable tries that the volume is a directory in which files can be made.
+func usable(v filewise.Volume) error {
+	remedy := "create the directory, or name another with --volume NAME=DIR"
+	info, err := os.Stat(v.Dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return filewise.Errorf(filewise.CodePreflight, remedy, "volume %s: %s does not exist", v.Name, v.Dir)
+	case err != nil:
+		return filewise.Errorf(filewise.CodePreflight, remedy, "volume %s: %w", v.Name, err)
+	case !info.IsDir():
+		return filewise.Errorf(filewise.CodePreflight, remedy, "volume %s: %s is not a directory", v.Name, v.Dir)
+	}
+	f, err := os.CreateTemp(v.Dir, "filewise-writable-*")
+	if err != nil {
+		return filewise.Errorf(filewise.CodePreflight, "make it writable for this user, or name another with --volume NAME=DIR",
+			"volume %s: %s is not writable: %w", v.Name, v.Dir, err)
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"filewise"
+	"filewise/experiment"
+	"filewise/store"
+)
+
+func (a *app) resumeCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "resume [RUN]",
+		Short: "Go on with a run that was interrupted or killed",
+		Long: `Resume goes on with the next trial of the same random order. Nothing that is
+finished is lost or measured again. Without RUN it takes the newest run that is
+not complete.`,
+		Example:           "  filewise resume\n  filewise resume 12",
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: a.completeRun,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			st, err := store.OpenExisting(cmd.Context(), a.storePath)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, st.Close()) }()
+			ref, err := unfinished(cmd.Context(), st, args)
+			if err != nil {
+				return err
+			}
+			s, err := loadFrom(cmd.Context(), st, ref)
+			if err != nil {
+				return err
+			}
+			if s.run.State == store.Running {
+				return filewise.Errorf(filewise.CodeBusy, "wait for it, or end that process", "run %d is being measured by process %d", s.run.ID, s.run.Owner.PID)
+			}
+			if _, d := s.run.Plan.Next(s.trials); d.Ending != experiment.GoesOn {
+				return a.alreadyOver(s, d)
+			}
+			return a.measure(cmd.Context(), st, s.run, s.trials)
+		},
+	}
+}
+
+// unfinished is the run that the arguments name, or the newest that a kill or an
+// interrupt ended, or just the newest.
+func unfinished(ctx context.Context, st *store.Store, args []string) (string, error) {
+	if len(args) > 0 {
+		return args[0], nil
+	}
+	runs, err := st.Runs(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, r := range slices.Backward(runs) {
+		if r.State == store.Interrupted {
+			return strconv.FormatInt(r.ID, 10), nil
+		}
+	}
+	return store.Last, nil
+}
+
+// alreadyOver shows a run that has nothing left to measure.
+func (a *app) alreadyOver(s stored, d experiment.Decision) error {
+	j, err := s.run.Plan.Judge(s.trials)
+	if err != nil {
+		return err
+	}
+	if !a.json {
+		w := &lineWriter{w: a.stderr}
+		w.printf("filewise: run %d has nothing left to measure: %s\n", s.run.ID, d.Why)
+	}
+	return a.printRun(s.run, s.trials, j)
+}

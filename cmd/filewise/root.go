@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+
+	"filewise"
+	"filewise/internal/nearest"
+	"filewise/scratch"
+)
+
+// app is what the commands share.
+type app struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	json           bool
+	storePath      string
+}
+
+func (a *app) command() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "filewise",
+		Short: "Find out how many files your database should be spread over",
+		Long: `Filewise finds out how many files your database should be spread over, on your
+own server and storage, and says how sure it is. It builds each layout, loads it,
+runs a workload in random order as often as needed and no oftener, and gives a
+verdict with an interval.
+
+` + exitCodesHelp + `
+
+Every flag can be set in the environment too: --max-blocks as FILEWISE_MAX_BLOCKS.`,
+		Example: `  filewise run                      # inserts on embedded SQLite, a verdict in about a minute
+  filewise plan --files 1,4,16      # what run would do: nothing is executed
+  filewise report last              # the newest run as an HTML file`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          a.noSuchCommand,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			return fromEnvironment(cmd.Flags())
+		},
+	}
+	root.PersistentFlags().BoolVar(&a.json, "json", false, "machine-readable output")
+	root.PersistentFlags().StringVar(&a.storePath, "store", "", "`file` that holds the results (default ~/.local/share/filewise/filewise.db)")
+	root.SetFlagErrorFunc(flagError)
+	root.AddCommand(
+		a.runCommand(), a.planCommand(), a.resumeCommand(), a.listCommand(), a.showCommand(), a.reportCommand(),
+		a.exportCommand(), a.judgeCommand(), a.cleanCommand(), a.scenariosCommand(), a.enginesCommand(), a.versionCommand(),
+	)
+	usageArgs(root)
+	return root
+}
+
+// noSuchCommand refuses a word that is no command, with the nearest one.
+func (a *app) noSuchCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	return nearest.Unknown("command", args[0], names)
+}
+
+// flagError turns pflag's error into a usage error with the nearest known flag.
+func flagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return filewise.Errorf(filewise.CodeUsage, "see "+cmd.CommandPath()+" --help", "%w", err)
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	slices.Sort(names)
+	remedy := "see " + cmd.CommandPath() + " --help"
+	if n := nearest.Name(unknown.GetSpecifiedName(), names); n != "" {
+		remedy = fmt.Sprintf("did you mean --%s? %s", n, remedy)
+	}
+	return filewise.Errorf(filewise.CodeUsage, remedy, "%w", err)
+}
+
+// usageArgs makes every complaint about arguments a usage error.
+func usageArgs(cmd *cobra.Command) {
+	for _, c := range cmd.Commands() {
+		usageArgs(c)
+		if check := c.Args; check != nil {
+			c.Args = func(cmd *cobra.Command, args []string) error {
+				err := check(cmd, args)
+				if err == nil || filewise.CodeOf(err) == filewise.CodeUsage {
+					return err
+				}
+				return filewise.Errorf(filewise.CodeUsage, "see "+cmd.CommandPath()+" --help", "%w", err)
+			}
+		}
+	}
+}
+
+// sweep removes what killed runs left behind: at every start, whatever the
+// command. What goes wrong is said and never stops the command.
+func (a *app) sweep(ctx context.Context, args []string) {
+	if len(args) > 0 && (args[0] == "clean" || strings.HasPrefix(args[0], "__complete")) {
+		return
+	}
+	reg, err := scratch.Open()
+	if err != nil {
+		return // commands that need scratch say so themselves
+	}
+	left, err := reg.Sweep(ctx)
+	for _, l := range left {
+		fmt.Fprintln(a.stderr, "filewise: "+leftoverLine(l))
+	}
+	if err != nil {
+		fmt.Fprintln(a.stderr, "filewise: cannot remove what a killed run left:", err)
+	}
+}
+
+// printJSON writes v for --json.
+func (a *app) printJSON(v any) error {
+	enc := json.NewEncoder(a.stdout)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return fmt.Errorf("write JSON: %w", err)
+	}
+	return nil
+}
+
+// terminal tells whether w is one, and how wide it is.
+func terminal(w io.Writer) (width int, ok bool) {
+	f, isFile := w.(*os.File)
+	if !isFile || !term.IsTerminal(int(f.Fd())) {
+		return 80, false
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || width < 40 {
+		width = 80
+	}
+	return width, true
+}
+
+// coloured tells whether to use colour on w.
+func coloured(w io.Writer) bool {
+	_, ok := terminal(w)
+	return ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}

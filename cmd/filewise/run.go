@@ -1,0 +1,73 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"filewise/store"
+)
+
+const defaultScenario = "inserts"
+
+func (a *app) runCommand() *cobra.Command {
+	var f planFlags
+	cmd := &cobra.Command{
+		Use:   "run [SCENARIO]",
+		Short: "Measure layouts against each other and give a verdict",
+		Long: `Run measures layouts against each other, block after block in random order, until
+it is decided which is best or the budget is spent, and says which. With no
+arguments: inserts on embedded SQLite with 1, 2, 4, 8 and 16 files.
+
+Only scratch directories that Filewise makes on the volumes are written to; they
+are removed at the end, and by the next start if Filewise was killed. Ctrl-C once
+ends the running trial cleanly and keeps all finished ones; twice stops at once.`,
+		Example: `  filewise run
+  filewise run inserts --files 1,4,16 --durability normal --budget 5m
+  filewise run --volume a=/mnt/a --volume b=/mnt/b --placement round-robin
+  filewise run --work 64MiB --commit-every 100 --goal verdicts`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: completeScenario,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			plan, err := f.plan(cmd, scenarioArg(args))
+			if err != nil {
+				return err
+			}
+			st, err := store.Open(cmd.Context(), a.storePath)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, st.Close()) }()
+			return a.measure(cmd.Context(), st, store.Run{Plan: plan}, nil)
+		},
+	}
+	f.register(cmd.Flags())
+	completeChoices(cmd)
+	return cmd
+}
+
+func scenarioArg(args []string) string {
+	if len(args) == 0 {
+		return defaultScenario
+	}
+	return args[0]
+}
+
+// completeChoices completes the values of flags that have a few.
+func completeChoices(cmd *cobra.Command) {
+	for flag, values := range map[string][]string{
+		"durability": {"full", "normal", "off"},
+		"table":      {"shared", "per-connection"},
+		"key":        {"sequential", "random"},
+		"allocation": {"preallocated", "growing"},
+		"placement":  {"one", "round-robin"},
+		"goal":       {"recommend", "verdicts"},
+	} {
+		if cmd.Flags().Lookup(flag) == nil {
+			continue
+		}
+		if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+			panic(err) // a flag registered twice: a mistake of this file
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"filewise/workload"
+)
+
+func (a *app) scenariosCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "scenarios [SCENARIO]",
+		Short: "List the scenarios, or show one with the figures that were published",
+		Example: `  filewise scenarios
+  filewise scenarios inserts`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: completeScenario,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return a.listScenarios()
+			}
+			sc, err := workload.Lookup(args[0])
+			if err != nil {
+				return err
+			}
+			return a.showScenario(sc)
+		},
+	}
+}
+
+func (a *app) listScenarios() error {
+	all := workload.Scenarios()
+	if a.json {
+		return a.printJSON(all)
+	}
+	for _, sc := range all {
+		if _, err := fmt.Fprintf(a.stdout, "%-10s %s\n%-10s repeats %s, %q, %s, %d\n", sc.Name, sc.Title,
+			"", sc.Source.Author, sc.Source.Title, sc.Source.Where, sc.Source.Year); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *app) showScenario(sc workload.Scenario) error {
+	if a.json {
+		return a.printJSON(sc)
+	}
+	w := &lineWriter{w: a.stdout}
+	w.printf("%s: %s\n\n%s\n\n", sc.Name, sc.Title, sc.Summary)
+	w.printf("Repeats %s, %q, %s, %d. Published:\n", sc.Source.Author, sc.Source.Title, sc.Source.Where, sc.Source.Year)
+	for _, f := range sc.Published {
+		w.printf("  · %s\n", f.Words)
+	}
+	w.printf("\nHow it was measured then, and what differs here:\n")
+	for _, n := range sc.Notes {
+		w.printf("  · %s\n", n)
+	}
+	w.printf("\nDefaults: files %v, %d bytes, %+v\n", sc.Files, sc.Bytes, sc.Params)
+	return w.err
+}
+
+func completeScenario(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var names []string
+	if len(args) == 0 {
+		for _, sc := range workload.Scenarios() {
+			names = append(names, sc.Name+"\t"+sc.Title)
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,123 @@
+// Package display shows a run while it is measured: a live picture on a
+// terminal, plain lines elsewhere. It runs on the measured cores, so a picture
+// is drawn at most four times a second and a slow terminal is never waited for
+// by a measurement.
+package display
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"filewise"
+	"filewise/drive"
+	"filewise/experiment"
+	"filewise/report"
+)
+
+// interval between two pictures: at most 4 a second.
+const interval = 250 * time.Millisecond
+
+// Options say where the display goes.
+type Options struct {
+	Live  bool // a terminal that understands cursor movement
+	Color bool
+	Width int
+}
+
+// Display shows one run.
+type Display struct {
+	w    io.Writer
+	opts Options
+	data report.Data
+
+	state      state
+	lines      int      // of the picture on the screen
+	tableLines []string // of the first tableOf trials
+	tableOf    int
+	events     chan experiment.Event
+	done       chan struct{}
+}
+
+// state is what is known of the run now.
+type state struct {
+	cell      filewise.Cell
+	stage     string
+	live      *drive.Live
+	trials    []filewise.Trial
+	judgement experiment.Judgement
+	started   time.Time // of this trial
+}
+
+// New starts a display of a run whose earlier trials are in d.
+func New(w io.Writer, d report.Data, opts Options) *Display {
+	x := &Display{w: w, opts: opts, data: d, events: make(chan experiment.Event, 64), done: make(chan struct{})}
+	x.state.trials, x.state.judgement = d.Trials, d.Judgement
+	if j, err := d.Plan.Judge(d.Trials); err == nil {
+		x.state.judgement = j
+	}
+	x.printf("%s\n", x.headline())
+	go x.loop()
+	return x
+}
+
+// Notify hears of an event. It never blocks: what the display cannot keep up
+// with is left out of it.
+func (x *Display) Notify(e experiment.Event) {
+	select {
+	case x.events <- e:
+	default:
+	}
+}
+
+// Close draws the last events and ends the display; the picture is removed.
+func (x *Display) Close() {
+	close(x.events)
+	<-x.done
+}
+
+func (x *Display) loop() {
+	defer close(x.done)
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for {
+		select {
+		case e, open := <-x.events:
+			if !open {
+				x.erase()
+				return
+			}
+			x.apply(e)
+		case now := <-tick.C:
+			if x.opts.Live {
+				x.draw(now)
+			}
+		}
+	}
+}
+
+func (x *Display) apply(e experiment.Event) {
+	s := &x.state
+	switch e.Kind {
+	case experiment.EventStage:
+		if s.cell != e.Cell || s.started.IsZero() {
+			s.cell, s.started, s.live = e.Cell, time.Now(), nil
+		}
+		s.stage = e.Stage
+		if e.Live != nil {
+			s.live = e.Live
+		}
+	case experiment.EventRecorded:
+		s.trials = append(s.trials, *e.Trial)
+		s.judgement = e.Judgement
+		s.started = time.Time{}
+		if !x.opts.Live {
+			x.printf("%s\n", x.recorded(*e.Trial))
+		}
+	}
+}
+
+func (x *Display) printf(format string, args ...any) {
+	// A terminal that is gone must not end a measurement.
+	_, _ = fmt.Fprintf(x.w, format, args...)
+}

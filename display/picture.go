@@ -1,0 +1,134 @@
+package display
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"filewise"
+	"filewise/drive"
+	"filewise/experiment"
+	"filewise/report"
+	"filewise/verdict"
+)
+
+func (x *Display) headline() string {
+	p := x.data.Plan
+	return fmt.Sprintf("Run %d: %s on %s, durability %s, %d layouts, seed %d", x.data.RunID, p.Scenario, p.Target.Engine,
+		p.Target.Durability, len(p.Layouts), p.Seed)
+}
+
+// draw replaces the picture on the screen.
+func (x *Display) draw(now time.Time) {
+	lines := append([]string{x.status(now)}, x.table()...)
+	lines = append(lines, x.left())
+	var b strings.Builder
+	b.WriteString(x.back())
+	for _, l := range lines {
+		b.WriteString(ansi.Truncate(l, x.opts.Width-1, "…") + ansi.EraseLineRight + "\n")
+	}
+	b.WriteString(ansi.EraseScreenBelow)
+	x.printf("%s", b.String())
+	x.lines = len(lines)
+}
+
+// table is the table of estimates; it is made anew only after a trial.
+func (x *Display) table() []string {
+	if x.tableOf != len(x.state.trials) || x.tableLines == nil {
+		d := x.data
+		d.Trials, d.Judgement = x.state.trials, x.state.judgement
+		text := report.Table(d, report.TerminalOptions{Color: x.opts.Color, Width: x.opts.Width})
+		x.tableOf, x.tableLines = len(d.Trials), strings.Split(strings.TrimRight(text, "\n"), "\n")
+	}
+	return x.tableLines
+}
+
+// back moves the cursor to the first line of the picture.
+func (x *Display) back() string {
+	if x.lines == 0 {
+		return ""
+	}
+	return ansi.CursorUp(x.lines) + "\r"
+}
+
+func (x *Display) erase() {
+	if x.lines > 0 {
+		x.printf("%s%s", x.back(), ansi.EraseScreenBelow)
+		x.lines = 0
+	}
+}
+
+// status says what is running, and its throughput now.
+func (x *Display) status(now time.Time) string {
+	s := x.state
+	if s.cell.Layout == "" {
+		return "starting"
+	}
+	what := s.stage
+	if s.live != nil && s.stage == filewise.StageMeasure {
+		if ph := s.live.Phase(); ph != drive.PhaseIdle && ph != drive.PhaseOver {
+			what = ph.String()
+		}
+	}
+	out := fmt.Sprintf("%s · %s: %s", place(s.cell, s.judgement), s.cell.Layout, what)
+	if s.live != nil {
+		if tp := s.live.Throughput(now); tp > 0 {
+			out += fmt.Sprintf(" · %s now", report.Rate(tp, "rows"))
+		}
+	}
+	return out
+}
+
+// place is where in the plan a cell lies.
+func place(c filewise.Cell, j experiment.Judgement) string {
+	if c.Pilot {
+		return "pilot"
+	}
+	return fmt.Sprintf("block %d of at most %d", c.Block, j.Schedule.MaxBlocks)
+}
+
+// left says how much is done and how long it may still take.
+func (x *Display) left() string {
+	p, j := x.data.Plan, x.state.judgement
+	out := fmt.Sprintf("%d blocks done", j.Result.Blocks)
+	if j.Result.Blocks < verdict.FirstLook {
+		out += fmt.Sprintf(", intervals from block %d on", verdict.FirstLook)
+	}
+	most := time.Duration(0)
+	if j.Schedule.TrialTime > 0 {
+		live := 0
+		for _, alive := range j.Result.Live() {
+			if alive {
+				live++
+			}
+		}
+		most = time.Duration(max(0, j.Schedule.MaxBlocks-j.Result.Blocks)*live) * j.Schedule.TrialTime
+	}
+	if p.Budget > 0 && (most == 0 || most > p.Budget-j.Elapsed) {
+		most = max(0, p.Budget-j.Elapsed)
+	}
+	if most > 0 {
+		out += fmt.Sprintf("; at most about %v left", most.Round(time.Second))
+	}
+	return out + ". Ctrl-C ends it; finished trials are kept."
+}
+
+// recorded is the line for a finished trial where there is no live picture.
+func (x *Display) recorded(t filewise.Trial) string {
+	out := fmt.Sprintf("%s · %s: ", place(t.Cell, x.state.judgement), t.Cell.Layout)
+	if t.State == filewise.Failed {
+		return out + "failed: " + t.Reason
+	}
+	for i, m := range t.Measures {
+		if i > 0 {
+			out += ", "
+		}
+		out += report.Rate(m.Throughput(), m.Unit)
+	}
+	if t.Cell.Attempt > 1 {
+		out += fmt.Sprintf(" (attempt %d)", t.Cell.Attempt)
+	}
+	return out
+}

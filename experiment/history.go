@@ -1,0 +1,173 @@
+package experiment
+
+import (
+	"fmt"
+	"time"
+
+	"filewise"
+	"filewise/verdict"
+)
+
+// history is what the trials of a plan amount to: by pilot or block and layout,
+// how often it was tried and what came of it.
+type history struct {
+	plan    Plan
+	trials  []filewise.Trial
+	tries   map[cellKey]tries
+	elapsed time.Duration // wall time of all trials
+}
+
+type cellKey struct {
+	block  int // 0: the pilot
+	layout string
+}
+
+type tries struct {
+	n      int
+	done   *filewise.Trial
+	reason string // of the last failure
+}
+
+func (p Plan) read(trials []filewise.Trial) history {
+	h := history{plan: p, trials: trials, tries: make(map[cellKey]tries)}
+	for i := range trials {
+		t := &trials[i]
+		k := cellKey{t.Cell.Block, t.Cell.Layout}
+		x := h.tries[k]
+		x.n = max(x.n, t.Cell.Attempt)
+		if t.State == filewise.Done {
+			x.done = t
+		} else {
+			x.reason = t.Reason
+		}
+		h.tries[k] = x
+		h.elapsed += t.Elapsed
+	}
+	return h
+}
+
+// open tells whether a cell wants a trial: it is neither done nor given up.
+func (h history) open(block, layout int) bool {
+	x := h.tries[cellKey{block, h.plan.Layouts[layout].Name}]
+	return x.done == nil && x.n < h.plan.Attempts
+}
+
+// cell picks the next trial of a block: first every layout once, in order; then
+// the failed ones again.
+func (h history) cell(block int, order []int) (filewise.Cell, bool) {
+	for attempt := 1; attempt <= h.plan.Attempts; attempt++ {
+		for pos, i := range order {
+			name := h.plan.Layouts[i].Name
+			if h.open(block, i) && h.tries[cellKey{block, name}].n == attempt-1 {
+				return filewise.Cell{Pilot: block == 0, Block: block, Position: pos, Layout: name, Attempt: attempt}, true
+			}
+		}
+	}
+	return filewise.Cell{}, false
+}
+
+func (h history) nextPilot() (filewise.Cell, bool) {
+	all := make([]int, len(h.plan.Layouts))
+	for i := range all {
+		all[i] = i
+	}
+	return h.cell(0, order(h.plan.Seed, 0, all))
+}
+
+// withdrawn tells whether a layout was given up in a block before b.
+func (h history) withdrawn(layout, b int) bool {
+	for block := range b { // 0 is the pilot
+		x, tried := h.tries[cellKey{block, h.plan.Layouts[layout].Name}]
+		if tried && x.done == nil && x.n >= h.plan.Attempts {
+			return true
+		}
+	}
+	return false
+}
+
+// broken says why nothing can be compared any more, or is empty.
+func (h history) broken() string {
+	left, last := 0, h.lastBlock()+1
+	for i, l := range h.plan.Layouts {
+		if !h.withdrawn(i, last) {
+			left++
+			continue
+		}
+		if l.Name == h.plan.Baseline {
+			return fmt.Sprintf("the baseline, %s, could not be measured: %s", l.Name, h.reason(l.Name))
+		}
+	}
+	if left < 2 {
+		return fmt.Sprintf("only %d of %d layouts could be measured", left, len(h.plan.Layouts))
+	}
+	return ""
+}
+
+// reason is the last failure of a layout.
+func (h history) reason(layout string) string {
+	for b := h.lastBlock(); b >= 0; b-- {
+		if x := h.tries[cellKey{b, layout}]; x.reason != "" && x.done == nil {
+			return x.reason
+		}
+	}
+	return "unknown"
+}
+
+func (h history) lastBlock() int {
+	last := 0
+	for k := range h.tries {
+		last = max(last, k.block)
+	}
+	return last
+}
+
+// live are the layouts that block b measures: neither dropped by an earlier
+// look nor given up.
+func (h history) live(r verdict.Result, b int) []int {
+	look, judged := r.Last()
+	var out []int
+	for i := range h.plan.Layouts {
+		at := 0
+		if judged {
+			at = look.Estimates[i].DroppedAt
+		}
+		if (at == 0 || at >= b) && !h.withdrawn(i, b) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// replay judges the complete blocks, and returns the next cell of the block
+// that is not complete, if there is one. One judgement of all rows serves every
+// block, for what a look says depends on the blocks up to it only.
+func (h history) replay(s Schedule) (verdict.Result, *filewise.Cell, error) {
+	table := make(verdict.Table, h.lastBlock())
+	for i := range table {
+		table[i] = h.row(i + 1)
+	}
+	r, err := h.plan.judgeTable(s, table)
+	if err != nil {
+		return r, nil, err
+	}
+	for b := 1; b <= len(table); b++ {
+		if cell, open := h.cell(b, order(h.plan.Seed, b, h.live(r, b))); open {
+			r, err = h.plan.judgeTable(s, table[:b-1])
+			return r, &cell, err
+		}
+	}
+	return r, nil, nil
+}
+
+func (h history) row(b int) []verdict.Cell {
+	row := make([]verdict.Cell, len(h.plan.Layouts))
+	for i, l := range h.plan.Layouts {
+		t := h.tries[cellKey{b, l.Name}].done
+		if t == nil || len(t.Measures) == 0 {
+			continue
+		}
+		x, ok := t.Throughput(t.Measures[0].Family)
+		row[i] = verdict.Cell{Throughput: x, Instance: t.Instance, OK: ok}
+	}
+	return row
+}

@@ -1,0 +1,129 @@
+package experiment
+
+import (
+	"fmt"
+	"time"
+
+	"filewise"
+	"filewise/verdict"
+)
+
+// Judge says what the trials of a plan allow to be said. Trials of a block that
+// is not complete count for time, not for the verdict.
+func (p Plan) Judge(done []filewise.Trial) (Judgement, error) {
+	h := p.read(done)
+	s := h.schedule()
+	r, _, err := h.replay(s)
+	if err != nil {
+		return Judgement{}, fmt.Errorf("judge the trials: %w", err)
+	}
+	_, decision := p.Next(done)
+	j := Judgement{Schedule: s, Result: r, Decision: decision, Elapsed: h.elapsed}
+	j.Measuring, j.Stages = timeSpent(done)
+	j.Sentences = p.sentences(h, s, r, decision)
+	for _, w := range r.Warnings {
+		j.Warnings = append(j.Warnings, filewise.Warning(w))
+	}
+	j.Warnings = append(j.Warnings, h.warnings(s)...)
+	return j, nil
+}
+
+// sentences are the verdict in words, and why there are no more trials.
+func (p Plan) sentences(h history, s Schedule, r verdict.Result, d Decision) []string {
+	if _, ok := r.Last(); ok {
+		block := time.Duration(len(h.live(r, r.Blocks))) * s.TrialTime
+		return verdict.Sentences(r, verdict.WordsOptions{BlockSeconds: block.Seconds()})
+	}
+	if d.Ending != GoesOn {
+		return []string{"No verdict: " + d.Why + "."}
+	}
+	return []string{fmt.Sprintf("No verdict yet: %d of the %d blocks that a verdict needs are complete.", r.Blocks, verdict.FirstLook)}
+}
+
+// timeSpent sums the stages of all trials, in the order in which they first
+// appear, and what of it was measured time in blocks.
+func timeSpent(trials []filewise.Trial) (time.Duration, []filewise.Stage) {
+	var measuring time.Duration
+	var stages []filewise.Stage
+	at := make(map[string]int)
+	for _, t := range trials {
+		for _, st := range t.Stages {
+			name := st.Name
+			if t.Cell.Pilot {
+				name = "pilot"
+			} else if t.State == filewise.Failed {
+				name = "failed trials"
+			}
+			if name == filewise.StageMeasure {
+				measuring += st.Took
+			}
+			i, seen := at[name]
+			if !seen {
+				i = len(stages)
+				at[name] = i
+				stages = append(stages, filewise.Stage{Name: name})
+			}
+			stages[i].Took += st.Took
+		}
+	}
+	return measuring, stages
+}
+
+// warnings are what the life of the experiment calls for, each once.
+func (h history) warnings(s Schedule) []filewise.Warning {
+	var out []filewise.Warning
+	if !s.Steady {
+		out = append(out, filewise.Warning{
+			Code:    "not-steady",
+			Message: "a pilot's throughput was still moving in the middle of its window, so the warm-up may be too short",
+			Remedy:  "set a longer --warm-up or --window",
+		})
+	}
+	for i, l := range h.plan.Layouts {
+		if h.withdrawn(i, h.lastBlock()+1) {
+			out = append(out, filewise.Warning{
+				Code:    "withdrawn",
+				Message: fmt.Sprintf("%s could not be measured to the end: %s", l.Name, h.reason(l.Name)),
+				Remedy:  "remove the cause and run again; the other layouts' verdict stands without it",
+			})
+		}
+	}
+	return append(out, h.trialWarnings()...)
+}
+
+// trialWarnings gathers the warnings of the trials: one of each code, with the
+// number of trials that had it.
+func (h history) trialWarnings() []filewise.Warning {
+	var out []filewise.Warning
+	count := make(map[string]int)
+	for _, t := range h.trials {
+		for _, w := range t.Warnings {
+			if count[w.Code]++; count[w.Code] == 1 {
+				out = append(out, w)
+			}
+		}
+	}
+	for i, w := range out {
+		if n := count[w.Code]; n > 1 {
+			out[i].Message += fmt.Sprintf(" (in %d of %d trials)", n, len(h.trials))
+		}
+	}
+	if n := failed(h.trials); n > 0 {
+		out = append(out, filewise.Warning{
+			Code:    "failed-trials",
+			Message: fmt.Sprintf("%d of %d trials failed", n, len(h.trials)),
+			Remedy:  "the report lists each with its reason; failed trials were repeated at the end of their block",
+		})
+	}
+	return out
+}
+
+func failed(trials []filewise.Trial) int {
+	n := 0
+	for _, t := range trials {
+		if t.State == filewise.Failed {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,186 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"filewise"
+	"filewise/drive"
+	"filewise/probe"
+)
+
+// life is one trial on its way: build, observe, settle, warm-up and measure,
+// drain, check, drop.
+type life struct {
+	runner   *Runner
+	schedule Schedule
+	trial    filewise.Trial
+	program  filewise.Program
+	layout   filewise.Layout
+	db       *filewise.Database
+	ledger   filewise.Ledger
+}
+
+func (l *life) run(ctx context.Context) (err error) {
+	if l.layout, err = l.runner.Plan.layout(l.trial.Cell.Layout); err != nil {
+		return err
+	}
+	l.program = l.runner.Workload.Program()
+	if err = l.stage(ctx, filewise.StageBuild, l.build); err != nil {
+		return err
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropTimeout)
+		defer cancel()
+		err = errors.Join(err, l.stage(ctx, filewise.StageDrop, l.db.Dropper.Drop))
+	}()
+	for _, s := range []struct {
+		name string
+		do   func(context.Context) error
+	}{
+		{filewise.StageObserve, l.observe},
+		{filewise.StageSettle, l.db.Settler.Settle},
+		{filewise.StageMeasure, l.measure},
+		{filewise.StageDrain, l.drain},
+		{filewise.StageCheck, l.check},
+	} {
+		if err = l.stage(ctx, s.name, s.do); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stage runs one step, books its time, and names it in its error.
+func (l *life) stage(ctx context.Context, name string, do func(context.Context) error) error {
+	clock := l.runner.Clock
+	start := clock.Now()
+	l.runner.notify(Event{Kind: EventStage, Cell: l.trial.Cell, Stage: name})
+	err := do(ctx)
+	took := clock.Now().Sub(start)
+	if name == filewise.StageMeasure && l.trial.Measures != nil {
+		took = l.splitMeasure(took)
+	}
+	l.trial.Stages = append(l.trial.Stages, filewise.Stage{Name: name, Took: took})
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// splitMeasure books what of the drive was not within the window as warm-up
+// (before it) and drain (the tail of the slowest connection), and returns the rest.
+func (l *life) splitMeasure(took time.Duration) time.Duration {
+	m := l.trial.Measures[0]
+	window := m.Window[1] - m.Window[0]
+	before := took - window - m.Tail
+	l.trial.Stages = append(l.trial.Stages,
+		filewise.Stage{Name: filewise.StageWarmUp, Took: before},
+		filewise.Stage{Name: filewise.StageDrain, Took: m.Tail})
+	return window
+}
+
+func (l *life) build(ctx context.Context) (err error) {
+	l.db, err = l.runner.Server.Build(ctx, l.layout, l.program)
+	return err
+}
+
+func (l *life) observe(ctx context.Context) (err error) {
+	l.trial.Files, err = l.db.Observer.Observe(ctx)
+	return err
+}
+
+// measure drives the workload through warm-up and window, with the probes read
+// at the window's edges.
+func (l *life) measure(ctx context.Context) (err error) {
+	sessions, err := l.connect(ctx)
+	defer func() {
+		for _, s := range sessions {
+			if cerr := s.Close(); cerr != nil && err == nil {
+				err = fmt.Errorf("close a connection: %w", cerr)
+			}
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	probes := probe.NewSet(append(l.db.Probes, l.runner.Probes...)...)
+	var edges [2]probe.Snapshot
+	load := l.load(sessions)
+	load.Edge = func(ctx context.Context, e drive.Edge) { edges[e] = probes.Read(ctx) }
+	l.runner.notify(Event{Kind: EventStage, Cell: l.trial.Cell, Stage: filewise.StageMeasure, Live: load.Live})
+	result, err := drive.Run(ctx, load)
+	l.ledger = result.Ledger
+	if err != nil {
+		return err
+	}
+	m := result.Measure
+	m.Family, m.Unit = l.program.Family, l.program.Unit
+	m.Bytes = m.Work * float64(l.program.OpBytes)
+	m.Deltas = probes.Delta(edges[drive.WindowStart], edges[drive.WindowEnd])
+	l.trial.Measures = []filewise.Measure{m}
+	l.trial.Warnings = append(l.trial.Warnings, probe.Warnings(m.Deltas)...)
+	return nil
+}
+
+// load is the plan's load: a window after the warm-up, or fixed work.
+func (l *life) load(sessions []filewise.Session) drive.Load {
+	p := l.runner.Plan
+	load := drive.Load{
+		Sessions: sessions, Clock: l.runner.Clock, SliceLength: p.SliceLength,
+		Chunk: l.program.Chunk, Multiple: int64(l.program.CommitEvery), Live: new(drive.Live),
+		WarmUp: l.schedule.WarmUp, Window: p.Window,
+	}
+	switch {
+	case p.Window == 0:
+		load.WarmUp, load.Ops = 0, opsOf(p.Work/l.program.OpBytes, len(sessions))
+	case l.trial.Cell.Pilot:
+		load.WarmUp, load.Window = 0, p.PilotWindow
+	}
+	return load
+}
+
+// opsOf splits the operations evenly over the connections.
+func opsOf(total int64, connections int) []int64 {
+	ops := make([]int64, connections)
+	for i := range ops {
+		ops[i] = total / int64(connections)
+		if int64(i) < total%int64(connections) {
+			ops[i]++
+		}
+	}
+	return ops
+}
+
+func (l *life) connect(ctx context.Context) ([]filewise.Session, error) {
+	sessions := make([]filewise.Session, 0, l.program.Connections)
+	for w := range l.program.Connections {
+		s, err := l.db.Connector.Connect(ctx, w)
+		if err != nil {
+			return sessions, fmt.Errorf("connection %d of %d: %w", w+1, l.program.Connections, err)
+		}
+		sessions = append(sessions, s)
+	}
+	return sessions, nil
+}
+
+// drain waits until what was written is durable on the storage: a measure of
+// its own.
+func (l *life) drain(ctx context.Context) error {
+	start := l.runner.Clock.Now()
+	if err := l.db.Settler.Settle(ctx); err != nil {
+		return err
+	}
+	l.trial.Measures[0].Sync = l.runner.Clock.Now().Sub(start)
+	return nil
+}
+
+func (l *life) check(ctx context.Context) (err error) {
+	if err = l.runner.Workload.Check(ctx, l.db.Querier, l.ledger); err != nil {
+		return err
+	}
+	l.trial.Final, err = l.db.Observer.Observe(ctx)
+	return err
+}

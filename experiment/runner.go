@@ -1,0 +1,105 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"filewise"
+	"filewise/drive"
+)
+
+// Runner measures the trials of a plan, one after the other, until the plan's
+// Next says that there is enough.
+type Runner struct {
+	Plan     Plan
+	Workload filewise.Workload
+	Server   filewise.Server
+	Clock    filewise.Clock
+	Probes   []filewise.Probe // of the machine; the database brings its own
+	// Record stores a finished trial; when it fails, the run ends.
+	Record func(context.Context, filewise.Trial) error
+	// Notify hears of what happens; it must not block. May be nil.
+	Notify func(Event)
+}
+
+// EventKind says what an event is about.
+type EventKind string
+
+// The kinds of events.
+const (
+	EventStage    EventKind = "stage"    // a trial entered a stage of its life
+	EventRecorded EventKind = "recorded" // a trial is stored; Judgement is up to date
+)
+
+// Event is something that happened in a run.
+type Event struct {
+	Kind      EventKind
+	Cell      filewise.Cell
+	Stage     string
+	Live      *drive.Live // the running trial's progress
+	Trial     *filewise.Trial
+	Judgement Judgement
+}
+
+func (r *Runner) notify(e Event) {
+	if r.Notify != nil {
+		r.Notify(e)
+	}
+}
+
+// Run measures what the plan still wants after the trials that are done, and
+// returns all trials and why it ended. When ctx ends, the running trial is
+// ended cleanly and not recorded, and Run returns the context's error.
+func (r *Runner) Run(ctx context.Context, done []filewise.Trial) ([]filewise.Trial, Decision, error) {
+	for {
+		cell, decision := r.Plan.Next(done)
+		if decision.Ending != GoesOn {
+			return done, decision, nil
+		}
+		if err := ctx.Err(); err != nil {
+			return done, decision, err
+		}
+		t := r.trial(ctx, cell, r.Plan.read(done).schedule())
+		if err := ctx.Err(); err != nil {
+			return done, decision, err
+		}
+		// What was measured is kept even when a cancel arrives just now.
+		if err := r.Record(context.WithoutCancel(ctx), t); err != nil {
+			return done, decision, fmt.Errorf("record the trial of %s in block %d: %w", cell.Layout, cell.Block, err)
+		}
+		done = append(done, t)
+		j, err := r.Plan.Judge(done)
+		if err != nil {
+			return done, decision, err
+		}
+		r.notify(Event{Kind: EventRecorded, Cell: cell, Trial: &t, Judgement: j})
+	}
+}
+
+// trial takes one trial through its life and returns it, done or failed.
+func (r *Runner) trial(ctx context.Context, cell filewise.Cell, s Schedule) filewise.Trial {
+	life := &life{runner: r, schedule: s, trial: filewise.Trial{
+		Cell: cell, State: filewise.Done, Started: r.Clock.Now().UTC(),
+	}}
+	err := life.run(ctx)
+	if err != nil {
+		life.trial.State, life.trial.Reason = filewise.Failed, err.Error()
+	}
+	life.trial.Elapsed = r.Clock.Now().Sub(life.trial.Started)
+	return life.trial
+}
+
+// layout finds a layout of the plan by name.
+func (p Plan) layout(name string) (filewise.Layout, error) {
+	for _, l := range p.Layouts {
+		if l.Name == name {
+			return l, nil
+		}
+	}
+	return filewise.Layout{}, fmt.Errorf("the plan has no layout %q", name)
+}
+
+// dropTimeout bounds the clean-up of a trial, also after an interrupt. What it
+// leaves is found by the next start.
+const dropTimeout = 30 * time.Second

@@ -1,0 +1,88 @@
+package experiment
+
+import (
+	"math"
+	"time"
+
+	"filewise"
+	"filewise/verdict"
+	"filewise/verdict/stats"
+)
+
+// warmUpFactor stretches the longest warm-up seen by the pilots
+// (STATISTICS.md: one common discard of 1.25 × the largest MSER-5 cut).
+const warmUpFactor = 1.25
+
+// minWarmUp is discarded even when the pilots look steady from the start.
+const minWarmUp = 100 * time.Millisecond
+
+// budgetShare of what the pilots leave of the budget is planned for, so that
+// trials that take a little longer do not cost the last block.
+const budgetShare = 0.95
+
+// schedule is what the pilots fix: the warm-up, and how many blocks there are.
+func (h history) schedule() Schedule {
+	p := h.plan
+	s := Schedule{WarmUp: max(p.WarmUp, 0), MaxBlocks: p.MaxBlocks, Steady: true}
+	var overhead, cut time.Duration
+	pilots := 0
+	for _, l := range p.Layouts {
+		t := h.tries[cellKey{0, l.Name}].done
+		if t == nil || len(t.Measures) == 0 {
+			continue
+		}
+		m := t.Measures[0]
+		c, steady := warmUpCut(m)
+		cut, s.Steady = max(cut, c), s.Steady && steady
+		overhead += t.Elapsed - (m.Window[1] - m.Window[0])
+		if p.Window == 0 {
+			overhead += m.Window[1] - m.Window[0]
+		}
+		pilots++
+	}
+	if pilots == 0 {
+		return s
+	}
+	if p.WarmUp < 0 && p.Window > 0 {
+		s.WarmUp = max(minWarmUp, time.Duration(warmUpFactor*float64(cut)))
+	}
+	s.TrialTime = s.WarmUp + p.Window + overhead/time.Duration(pilots)
+	if p.Budget > 0 {
+		left := budgetShare * float64(p.Budget-h.pilotTime())
+		n := int(left / float64(time.Duration(pilots)*s.TrialTime))
+		s.MaxBlocks = min(p.MaxBlocks, max(n, verdict.FirstLook))
+	}
+	return s
+}
+
+// pilotTime is the wall time of all pilots, failed ones included.
+func (h history) pilotTime() time.Duration {
+	var d time.Duration
+	for i := range h.trials {
+		if h.trials[i].Cell.Pilot {
+			d += h.trials[i].Elapsed
+		}
+	}
+	return d
+}
+
+// warmUpCut is how long the trial's throughput took to settle by MSER-5
+// (White 1997), and whether it had settled by the middle of the window.
+func warmUpCut(m filewise.Measure) (time.Duration, bool) {
+	if m.SliceLength <= 0 {
+		return 0, true
+	}
+	n := min(len(m.Slices), int(m.Window[1]/m.SliceLength))
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = float64(m.Slices[i])
+	}
+	r, err := stats.MSER5(x)
+	if err != nil { // too few slices to tell
+		return 0, true
+	}
+	return time.Duration(r.Truncate) * m.SliceLength, !r.AtEdge
+}
+
+// marginLog turns a margin in percent into δ on the log scale.
+func marginLog(percent float64) float64 { return math.Log1p(percent / 100) }
