@@ -1,0 +1,164 @@
+package fake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"filewise"
+)
+
+// rows are the operations that a connection has committed, as ranges: the same
+// operation twice is two rows, as in a table without a key.
+type rows struct {
+	mu     sync.Mutex
+	ranges [][2]int64 // first, and one past the last
+}
+
+func (r *rows) add(first, n int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if last := len(r.ranges) - 1; last >= 0 && r.ranges[last][1] == first {
+		r.ranges[last][1] += n
+		return
+	}
+	r.ranges = append(r.ranges, [2]int64{first, first + n})
+}
+
+type database struct {
+	e          *Engine
+	t          filewise.Target
+	l          filewise.Layout
+	p          filewise.Program
+	build      int
+	throughput float64 // operations per second
+	committed  []rows  // by connection
+	done       atomic.Int64
+	worked     atomic.Bool
+
+	mu      sync.Mutex
+	since   time.Time // when the first connection came
+	dropped bool
+}
+
+// stage records a call and fails it if that is planted.
+func (d *database) stage(ctx context.Context, stage string) error {
+	if err := d.e.call(ctx, stage, d.l.Name); err != nil {
+		return err
+	}
+	if f := d.e.fault(stage, d.l.Name, d.build); f != nil {
+		return f.err(stage, d.l.Name)
+	}
+	return nil
+}
+
+// Observe returns the files as asked for, or, where that is planted, one less.
+func (d *database) Observe(ctx context.Context) ([]filewise.File, error) {
+	if err := d.e.call(ctx, filewise.StageObserve, d.l.Name); err != nil {
+		return nil, err
+	}
+	asked := files(d.t, d.l)
+	found := asked
+	if f := d.e.fault(filewise.StageObserve, d.l.Name, d.build); f != nil {
+		if f.Err != nil {
+			return nil, f.err(filewise.StageObserve, d.l.Name)
+		}
+		found = asked[:len(asked)-1]
+	}
+	return found, d.l.Verify(asked, found, d.worked.Load())
+}
+
+// Settle records the call. The first settling of a build is its stage settle,
+// later ones are the drain.
+func (d *database) Settle(ctx context.Context) error {
+	if d.worked.Load() {
+		return d.stage(ctx, filewise.StageDrain)
+	}
+	return d.stage(ctx, filewise.StageSettle)
+}
+
+// Connect opens a connection.
+func (d *database) Connect(ctx context.Context, worker int) (filewise.Session, error) {
+	if worker < 0 || worker >= d.p.Connections {
+		return nil, fmt.Errorf("connection %d of a workload with %d", worker, d.p.Connections)
+	}
+	if err := d.stage(ctx, "connect"); err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.dropped {
+		return nil, errors.New("the database was dropped")
+	}
+	if !d.worked.Swap(true) {
+		d.since = d.e.clock.Now()
+	}
+	return &session{d: d, worker: worker, faulty: d.faulty()}, nil
+}
+
+// faulty says whether a fault can come in the middle of the work.
+func (d *database) faulty() bool {
+	for _, f := range d.e.config.Faults {
+		if f.Stage == filewise.StageMeasure {
+			return true
+		}
+	}
+	return false
+}
+
+// Query answers section check from the accounts. Planted losses are left out.
+func (d *database) Query(ctx context.Context, section string) ([][]any, error) {
+	if section != "check" {
+		return nil, fmt.Errorf("no section %q on %s: %w", section, Name, filewise.ErrUnsupported)
+	}
+	if err := d.e.call(ctx, filewise.StageCheck, d.l.Name); err != nil {
+		return nil, err
+	}
+	f := d.e.fault(filewise.StageCheck, d.l.Name, d.build)
+	if f != nil && f.Err != nil {
+		return nil, f.err(filewise.StageCheck, d.l.Name)
+	}
+	var n, sum int64
+	var args []any
+	for w := range d.committed {
+		for _, r := range d.committed[w].ranges {
+			for i := r[0]; i < r[1]; i++ {
+				args = d.p.Args.Args(args[:0], w, i)
+				sum += int64(crc32.ChecksumIEEE(fmt.Appendf(nil, "%v,%v", args...)))
+				n++
+			}
+		}
+	}
+	if f != nil {
+		return [][]any{{n - 1, sum}}, nil // a row is lost
+	}
+	return [][]any{{n, sum}}, nil
+}
+
+// Drop ends the build. A planted failure leaves it undropped.
+func (d *database) Drop(ctx context.Context) error {
+	if err := d.stage(ctx, filewise.StageDrop); err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.dropped {
+		d.dropped = true
+		d.e.mu.Lock()
+		d.e.open--
+		d.e.mu.Unlock()
+	}
+	return nil
+}
+
+// Name is the probe's name.
+func (*database) Name() string { return Name }
+
+// Read counts the operations done.
+func (d *database) Read(context.Context) ([]filewise.Counter, error) {
+	return []filewise.Counter{{Name: "operations", Unit: "operations", Value: float64(d.done.Load())}}, nil
+}

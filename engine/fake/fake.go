@@ -1,0 +1,169 @@
+// Package fake is a deterministic engine with planted truths, for tests of
+// everything above an engine. It runs in virtual time, keeps true accounts of
+// what was committed, and fails where it is told to. It is deterministic for
+// one connection; with several, which of them works when is the scheduler's
+// choice, but the accounts are true all the same.
+package fake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"filewise"
+)
+
+// Name is the engine's name.
+const Name = "fake"
+
+// Fault makes a stage of trials fail, or their data untrue.
+type Fault struct {
+	Build  int    // of the which-th build, from 1; 0: of every one
+	Layout string // of this layout only; empty: of any
+	Stage  string // one of filewise's stages; StageObserve: the layout is not what was asked for
+	After  int64  // StageMeasure: operations of the build until the failure
+	Times  int    // how often; 0: always
+	Err    error  // the cause; nil: ErrPlanted. StageCheck with nil: rows are lost, and the check finds it
+}
+
+// ErrPlanted is the cause of a planted failure that names no other.
+var ErrPlanted = errors.New("planted failure")
+
+// Config are the planted truths.
+type Config struct {
+	// Throughput is the true throughput of a layout, in operations per second
+	// over all connections; nil: 1000 for all.
+	Throughput func(filewise.Layout) float64
+	// Noise is the standard deviation of a trial's log throughput (0.05: 5 %).
+	Noise float64
+	// Drift is the relative change of throughput for each build since the first.
+	Drift float64
+	// Settling is the time since the first connection during which the throughput
+	// is half of what it will be.
+	Settling time.Duration
+	// Stages is what the stages cost in virtual time, by stage.
+	Stages map[string]time.Duration
+	Faults []Fault
+	Seed   uint64
+	// Clock is advanced by the engine; nil: a new one.
+	Clock *Clock
+}
+
+// Engine is the fake engine. It is safe for concurrent use.
+type Engine struct {
+	config Config
+	clock  *Clock
+
+	mu     sync.Mutex
+	calls  []Call
+	builds int
+	fired  []int
+	open   int // builds that are not dropped
+}
+
+// Call is one call of the life cycle, in the order in which they came.
+type Call struct {
+	Stage  string // a stage; "open", "close", "connect", "disconnect" besides
+	Layout string
+}
+
+// New is an engine with planted truths.
+func New(c Config) *Engine {
+	if c.Clock == nil {
+		c.Clock = NewClock()
+	}
+	return &Engine{config: c, clock: c.Clock, fired: make([]int, len(c.Faults))}
+}
+
+// Name is the engine's name.
+func (*Engine) Name() string { return Name }
+
+// Clock is the engine's virtual time.
+func (e *Engine) Clock() *Clock { return e.clock }
+
+// Calls are the calls so far.
+func (e *Engine) Calls() []Call {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return append([]Call(nil), e.calls...)
+}
+
+// Builds is the number of builds so far, failed ones included.
+func (e *Engine) Builds() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.builds
+}
+
+// Undropped is the number of builds that are still there.
+func (e *Engine) Undropped() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.open
+}
+
+// Open opens the target, of which only the volumes' names matter.
+func (e *Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
+	if err := e.call(ctx, "open", ""); err != nil {
+		return nil, err
+	}
+	return &server{e, t}, nil
+}
+
+// call records a call and takes its time.
+func (e *Engine) call(ctx context.Context, stage, layout string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	e.calls = append(e.calls, Call{stage, layout})
+	e.mu.Unlock()
+	e.clock.Advance(e.config.Stages[stage])
+	return nil
+}
+
+// fault is the planted fault of a stage, if one is due, and counts it.
+func (e *Engine) fault(stage, layout string, build int) *Fault {
+	return e.faultAfter(stage, layout, build, math.MaxInt64)
+}
+
+func (e *Engine) faultAfter(stage, layout string, build int, done int64) *Fault {
+	if len(e.config.Faults) == 0 {
+		return nil
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for i := range e.config.Faults {
+		f := &e.config.Faults[i]
+		if f.Stage != stage || f.Layout != "" && f.Layout != layout || f.Build != 0 && f.Build != build ||
+			f.Times > 0 && e.fired[i] >= f.Times || done < f.After {
+			continue
+		}
+		e.fired[i]++
+		return f
+	}
+	return nil
+}
+
+func (f *Fault) err(stage, layout string) error {
+	cause := f.Err
+	if cause == nil {
+		cause = ErrPlanted
+	}
+	return fmt.Errorf("%s of %s: %w", stage, layout, cause)
+}
+
+// truth is the throughput of a build: that of its layout, drifted and noisy.
+// The noise of build k follows from the seed and k alone.
+func (e *Engine) truth(l filewise.Layout, build int) float64 {
+	x := 1000.0
+	if e.config.Throughput != nil {
+		x = e.config.Throughput(l)
+	}
+	r := rand.New(rand.NewPCG(e.config.Seed, uint64(build)))
+	return x * math.Pow(1+e.config.Drift, float64(build-1)) * math.Exp(e.config.Noise*r.NormFloat64())
+}

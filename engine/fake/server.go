@@ -1,0 +1,108 @@
+package fake
+
+import (
+	"context"
+	"fmt"
+	"path"
+
+	"filewise"
+)
+
+// unit is the size of the fake's pages, in bytes.
+const unit = 4096
+
+// Script lists the files and one step for each stage.
+func (e *Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
+	if err := possible(t, l, p); err != nil {
+		return filewise.Script{}, err
+	}
+	out := filewise.Script{Files: files(t, l), Space: map[string]int64{}}
+	for _, f := range out.Files {
+		out.Space[f.Volume] += f.Bytes
+	}
+	for _, stage := range []string{filewise.StageBuild, filewise.StageSettle, filewise.StageMeasure, filewise.StageCheck, filewise.StageDrop} {
+		out.Steps = append(out.Steps, filewise.Step{Stage: stage, On: Name, SQL: "-- " + stage + " " + l.Name})
+	}
+	return out, nil
+}
+
+func possible(t filewise.Target, l filewise.Layout, p filewise.Program) error {
+	switch {
+	case len(t.Volumes) == 0:
+		return filewise.Errorf(filewise.CodeUsage, "give at least one volume", "no volume to place files on")
+	case l.Data.Files < 1 || l.Data.Bytes < int64(l.Data.Files)*unit:
+		return filewise.Errorf(filewise.CodeUsage, "choose fewer files or a larger size", "%d bytes on %d files", l.Data.Bytes, l.Data.Files)
+	case l.Kind != filewise.KindShards:
+		return filewise.Errorf(filewise.CodeUsage, "use kind \"shards\"", "layout kind %q on %s: %w", l.Kind, Name, filewise.ErrUnsupported)
+	case p.Workload != "inserts":
+		return filewise.Errorf(filewise.CodeUsage, "known: inserts", "workload %q on %s: %w", p.Workload, Name, filewise.ErrUnsupported)
+	case p.Connections < 1 || p.CommitEvery < 1:
+		return filewise.Errorf(filewise.CodeUsage, "", "%d connections, a commit every %d rows", p.Connections, p.CommitEvery)
+	}
+	return nil
+}
+
+// files are the layout's files, which exist only in name.
+func files(t filewise.Target, l filewise.Layout) []filewise.File {
+	var out []filewise.File
+	for i, size := range l.Data.Sizes(unit) {
+		v := l.Data.VolumeOf(i, t.Volumes)
+		if l.Data.Allocation == filewise.Growing {
+			size = unit
+		}
+		out = append(out, filewise.File{
+			Role: filewise.RoleData, Volume: v.Name, Bytes: size,
+			Path: path.Join("/fake", v.Name, fmt.Sprintf("%s-%04d", l.Name, i+1)),
+		})
+	}
+	return out
+}
+
+type server struct {
+	e *Engine
+	t filewise.Target
+}
+
+// Facts are the planted truths' names.
+func (*server) Facts(context.Context) ([]filewise.Fact, error) {
+	return []filewise.Fact{{Name: "engine", Value: "fake"}, {Name: "time", Value: "virtual"}}, nil
+}
+
+// Offers says what the fake does not offer, and why.
+func (*server) Offers() map[filewise.Capability]error {
+	offers := map[filewise.Capability]error{
+		filewise.CanPreallocate: nil, filewise.CanGrow: nil, filewise.CanVolumes: nil,
+	}
+	for _, c := range []filewise.Capability{filewise.CanRestart, filewise.CanReset, filewise.CanBulk,
+		filewise.CanBackup, filewise.CanWaits, filewise.CanFileIO} {
+		offers[c] = fmt.Errorf("the fake has no %s: %w", c, filewise.ErrUnsupported)
+	}
+	return offers
+}
+
+// Close records the call.
+func (s *server) Close() error { return s.e.call(context.Background(), "close", "") }
+
+// Build makes a build whose throughput is fixed from here on.
+func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Program) (*filewise.Database, error) {
+	if err := possible(s.t, l, p); err != nil {
+		return nil, err
+	}
+	if err := s.e.call(ctx, filewise.StageBuild, l.Name); err != nil {
+		return nil, err
+	}
+	s.e.mu.Lock()
+	s.e.builds++
+	build := s.e.builds
+	s.e.mu.Unlock()
+	if f := s.e.fault(filewise.StageBuild, l.Name, build); f != nil {
+		return nil, f.err(filewise.StageBuild, l.Name)
+	}
+	s.e.mu.Lock()
+	s.e.open++
+	s.e.mu.Unlock()
+	d := &database{e: s.e, t: s.t, l: l, p: p, build: build, throughput: s.e.truth(l, build), committed: make([]rows, p.Connections)}
+	return &filewise.Database{
+		Observer: d, Connector: d, Settler: d, Querier: d, Dropper: d, Probes: []filewise.Probe{d},
+	}, nil
+}

@@ -1,0 +1,69 @@
+package fake
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"filewise"
+)
+
+// session is one connection. Its work takes virtual time: n operations at the
+// build's throughput.
+type session struct {
+	d      *database
+	worker int
+	faulty bool
+	closed bool
+}
+
+// Do commits n operations, transaction by transaction where the work can fail,
+// else at once: the fake's own cost must not hide that of its callers.
+func (s *session) Do(ctx context.Context, first, n int64) (int64, error) {
+	switch {
+	case s.closed:
+		return 0, errors.New("the connection is closed")
+	case first < 0 || n < 0 || s.d.p.Limit > 0 && n > s.d.p.Limit-first:
+		return 0, filewise.Errorf(filewise.CodeUsage, "use fewer rows", "operations from %d, %d of them: the limit is %d", first, n, s.d.p.Limit)
+	}
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	every := n
+	if s.faulty {
+		every = int64(s.d.p.CommitEvery)
+	}
+	for done := int64(0); done < n; done += every {
+		if err := ctx.Err(); err != nil {
+			return done, err
+		}
+		every = min(every, n-done)
+		if s.faulty {
+			if f := s.d.e.faultAfter(filewise.StageMeasure, s.d.l.Name, s.d.build, s.d.done.Load()); f != nil {
+				return done, f.err(filewise.StageMeasure, s.d.l.Name)
+			}
+		}
+		s.d.e.clock.Advance(s.takes(every))
+		s.d.committed[s.worker].add(first+done, every)
+		s.d.done.Add(every)
+	}
+	return n, nil
+}
+
+// takes is the virtual time that n operations need now.
+func (s *session) takes(n int64) time.Duration {
+	x := s.d.throughput
+	if set := s.d.e.config.Settling; set > 0 && s.d.e.clock.Now().Sub(s.d.since) < set {
+		x /= 2
+	}
+	return time.Duration(float64(n) / x * float64(time.Second))
+}
+
+// Close ends the connection. Closing again does nothing.
+func (s *session) Close() error {
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	return s.d.e.call(context.Background(), "disconnect", s.d.l.Name)
+}

@@ -1,0 +1,138 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"filewise"
+	"golang.org/x/sync/errgroup"
+)
+
+// parallel is how many files are laid out, settled or read at a time: enough
+// for a storage's own parallelism, and no burden for the machine.
+const parallel = 16
+
+// file is one built shard. The descriptor serves to preallocate and to sync; it
+// stays open as long as SQLite has the file open, because closing any descriptor
+// of a file drops the process's POSIX locks on it (howtocorrupt.html, 2.2).
+type file struct {
+	shard
+	mu     sync.Mutex // held while keeper is used
+	keeper *conn      // keeps the WAL from being removed with the last worker's connection
+	fd     *os.File
+}
+
+// Build creates the layout's files with the program's tables. What was created
+// is removed again when it fails.
+func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Program) (*filewise.Database, error) {
+	sh, err := newShape(s.target, l, p)
+	if err != nil {
+		return nil, err
+	}
+	d := &database{shape: sh, files: make([]*file, len(sh.shards))}
+	eg, ectx := errgroup.WithContext(ctx)
+	eg.SetLimit(parallel)
+	for i := range sh.shards {
+		eg.Go(func() error {
+			if err := ectx.Err(); err != nil {
+				return err
+			}
+			f, err := sh.create(ectx, sh.shards[i])
+			d.files[i] = f
+			return err
+		})
+	}
+	if err := eg.Wait(); err != nil {
+		if why := ctx.Err(); why != nil {
+			err = why
+		}
+		return nil, errors.Join(fmt.Errorf("building %s: %w", l.Name, err), d.Drop(context.WithoutCancel(ctx)))
+	}
+	return &filewise.Database{
+		Observer: d, Connector: d, Settler: d, Querier: d, Dropper: d,
+		Probes: []filewise.Probe{d},
+	}, nil
+}
+
+// create lays one file out. The file is returned with an error too when it has
+// come into being, to be removed.
+func (s *shape) create(ctx context.Context, sh shard) (*file, error) {
+	fd, err := os.OpenFile(sh.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil, filewise.Errorf(filewise.CodePreflight, "choose another volume, or remove the file if it is of no use",
+			"%s exists already and is left alone: %w", sh.path, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("creating %s in volume %s: %w", filepath.Base(sh.path), sh.volume.Name, err)
+	}
+	f := &file{shard: sh, fd: fd}
+	if f.keeper, err = open(sh.path); err != nil {
+		return f, err
+	}
+	if err := f.keeper.RegisterFunc("filewise_crc32_lines", crc32Lines, true); err != nil {
+		return f, err
+	}
+	if err := s.fill(ctx, f); err != nil {
+		return f, err
+	}
+	return f, nil
+}
+
+// fill creates the tables and gives the file its full size.
+func (s *shape) fill(ctx context.Context, f *file) error {
+	if err := f.keeper.section(ctx, s, "create"); err != nil {
+		return err
+	}
+	if err := f.keeper.exec(ctx, "BEGIN"); err != nil {
+		return err
+	}
+	for _, table := range f.tables {
+		statements, err := s.sql.Statements("tables", vars(s.program, table))
+		if err != nil {
+			return err
+		}
+		for _, st := range statements {
+			if err := f.keeper.exec(ctx, st); err != nil {
+				return err
+			}
+		}
+	}
+	if err := f.keeper.exec(ctx, "COMMIT"); err != nil {
+		return err
+	}
+	// Preallocating comes after the tables: SQLite does not take a file of zeros
+	// for a database. From here the chunk size keeps checkpoints from cutting it.
+	if err := f.keeper.section(ctx, s, "settle"); err != nil {
+		return err
+	}
+	if s.layout.Data.Allocation != filewise.Growing {
+		if err := preallocate(f.fd, f.bytes); err != nil {
+			return fmt.Errorf("preallocating %d bytes for %s: %w", f.bytes, f.path, err)
+		}
+	}
+	return s.ready(f.keeper, f.shard)
+}
+
+// remove closes a file and removes it with its WAL and index. It is called once.
+func (f *file) remove(s *shape) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var errs []error
+	if f.keeper != nil {
+		_ = f.keeper.section(context.Background(), s, "close") // only saves time
+		errs = append(errs, f.keeper.Close())
+		f.keeper = nil
+	}
+	errs = append(errs, f.fd.Close())
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+		if err := os.Remove(f.path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}

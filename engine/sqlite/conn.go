@@ -1,0 +1,152 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"net/url"
+	"strings"
+
+	sqlite3 "github.com/mattn/go-sqlite3"
+)
+
+// conn is one connection to one file, for one goroutine at a time. It is the
+// driver's own, without database/sql, whose pool would be measured.
+type conn struct {
+	*sqlite3.SQLiteConn
+	path string
+}
+
+// open connects to a file that exists.
+func open(path string) (*conn, error) {
+	dsn := "file:" + (&url.URL{Path: path}).EscapedPath() + "?mode=rw&_mutex=no"
+	c, err := (&sqlite3.SQLiteDriver{}).Open(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("opening %s: %w", path, err)
+	}
+	return &conn{c.(*sqlite3.SQLiteConn), path}, nil
+}
+
+// connect opens a file as a workload does: with the shape's settings, and with
+// the chunk that its connections must agree on.
+func (s *shape) connect(sh shard) (*conn, error) {
+	c, err := open(sh.path)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.ready(c, sh); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+func (s *shape) ready(c *conn, sh shard) error {
+	if err := c.section(context.Background(), s, "connection"); err != nil {
+		return err
+	}
+	if sh.chunk == 0 {
+		return nil
+	}
+	if err := c.SetFileControlInt("main", sqlite3.SQLITE_FCNTL_CHUNK_SIZE, int(sh.chunk)); err != nil {
+		return fmt.Errorf("%s: setting the chunk size to %d: %w", c.path, sh.chunk, err)
+	}
+	return nil
+}
+
+// section executes a section of shards.sql, whatever rows it returns.
+func (c *conn) section(ctx context.Context, s *shape, name string) error {
+	statements, err := shardsSQL.Statements(name, s.connectionVars())
+	if err != nil {
+		return err
+	}
+	for _, st := range statements {
+		if _, err := c.query(ctx, st); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// exec executes one statement.
+func (c *conn) exec(ctx context.Context, sql string) error {
+	if _, err := c.ExecContext(ctx, sql, nil); err != nil {
+		return fmt.Errorf("%s: %s: %w", c.path, firstLine(sql), err)
+	}
+	return nil
+}
+
+// query returns all rows of one statement.
+func (c *conn) query(ctx context.Context, sql string) ([][]any, error) {
+	failed := func(err error) error { return fmt.Errorf("%s: %s: %w", c.path, firstLine(sql), err) }
+	rows, err := c.QueryContext(ctx, sql, nil)
+	if err != nil {
+		return nil, failed(err)
+	}
+	defer rows.Close()
+	var out [][]any
+	values := make([]driver.Value, len(rows.Columns()))
+	for {
+		err := rows.Next(values)
+		if err == io.EOF {
+			return out, nil
+		}
+		if err != nil {
+			return nil, failed(err)
+		}
+		row := make([]any, len(values))
+		for i, v := range values {
+			if b, ok := v.([]byte); ok {
+				v = append([]byte(nil), b...) // the driver's buffer is reused
+			}
+			row[i] = v
+		}
+		out = append(out, row)
+	}
+}
+
+// value returns the only value of a statement.
+func (c *conn) value(ctx context.Context, sql string) (any, error) {
+	rows, err := c.query(ctx, sql)
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) != 1 || len(rows[0]) != 1 {
+		return nil, fmt.Errorf("%s: %s: want one value, got %v", c.path, sql, rows)
+	}
+	return rows[0][0], nil
+}
+
+// isBusy says whether another connection holds a lock. SQLITE_PROTOCOL is what
+// the WAL's readers' locks give up with under the same circumstances.
+func isBusy(err error) bool {
+	var e sqlite3.Error
+	return errors.As(err, &e) && (e.Code == sqlite3.ErrBusy || e.Code == sqlite3.ErrProtocol)
+}
+
+func firstLine(sql string) string {
+	for line := range strings.SplitSeq(sql, "\n") {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "--") {
+			return line
+		}
+	}
+	return sql
+}
+
+// crc32Lines is filewise_crc32_lines: the sum of the CRC-32s of a text's lines.
+func crc32Lines(text []byte) int64 {
+	var total int64
+	for len(text) > 0 {
+		line := text
+		if i := bytes.IndexByte(text, 0x0a); i >= 0 {
+			line, text = text[:i], text[i+1:]
+		} else {
+			text = nil
+		}
+		total += int64(crc32.ChecksumIEEE(line))
+	}
+	return total
+}

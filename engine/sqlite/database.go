@@ -1,0 +1,171 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"filewise"
+	"golang.org/x/sync/errgroup"
+)
+
+// database is one build: the files of a shape.
+type database struct {
+	*shape
+	files  []*file
+	worked atomic.Bool // a connection was opened: files may have grown
+
+	mu       sync.Mutex
+	sessions []*session
+	restarts walRestarts
+	dropped  bool
+}
+
+// each calls do for every file, several at a time, with the file's keeper held.
+func (d *database) each(ctx context.Context, do func(context.Context, int, *file) error) error {
+	eg, ctx := errgroup.WithContext(ctx)
+	eg.SetLimit(parallel)
+	for i, f := range d.files {
+		eg.Go(func() error {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if f.keeper == nil {
+				return fmt.Errorf("%s was dropped", f.path)
+			}
+			return do(ctx, i, f)
+		})
+	}
+	return eg.Wait()
+}
+
+// settlePatience is how long Settle waits for a connection to end its transaction.
+const settlePatience = 10 * time.Second
+
+// Settle checkpoints every file, empties its WAL, and syncs the files and their
+// directories, whatever the durability is.
+func (d *database) Settle(ctx context.Context) error {
+	err := d.each(ctx, func(ctx context.Context, _ int, f *file) error {
+		if err := d.checkpoint(ctx, f); err != nil {
+			return err
+		}
+		if err := f.fd.Sync(); err != nil {
+			return fmt.Errorf("syncing %s: %w", f.path, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	synced := map[string]bool{}
+	for _, f := range d.files {
+		dir := filepath.Dir(f.path)
+		if synced[dir] {
+			continue
+		}
+		synced[dir] = true
+		if err := syncDir(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *database) checkpoint(ctx context.Context, f *file) error {
+	sql, err := shardsSQL.Statement("settle", d.connectionVars())
+	if err != nil {
+		return err
+	}
+	for start := time.Now(); ; {
+		rows, err := f.keeper.query(ctx, sql)
+		if err != nil && !isBusy(err) {
+			return err
+		}
+		// busy, pages in the WAL, pages of it checkpointed (pragma.html#pragma_wal_checkpoint)
+		if err == nil && len(rows) == 1 && rows[0][0] == int64(0) {
+			return nil
+		}
+		if time.Since(start) > settlePatience {
+			return fmt.Errorf("checkpointing %s: a connection is still in a transaction after %v", f.path, settlePatience)
+		}
+	}
+}
+
+func syncDir(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(dir.Sync(), dir.Close())
+	if err != nil {
+		return fmt.Errorf("syncing directory %s: %w", path, err)
+	}
+	return nil
+}
+
+// Query runs a section of the workload's SQL on every table of every file.
+func (d *database) Query(ctx context.Context, section string) ([][]any, error) {
+	if !d.sql.Has(section) {
+		return nil, fmt.Errorf("workload %s has no section %q on SQLite: %w", d.program.Workload, section, filewise.ErrUnsupported)
+	}
+	results := make([][][]any, len(d.files))
+	err := d.each(ctx, func(ctx context.Context, i int, f *file) error {
+		for _, table := range f.tables {
+			statements, err := d.sql.Statements(section, vars(d.program, table))
+			if err != nil {
+				return err
+			}
+			for _, st := range statements {
+				rows, err := f.keeper.query(ctx, st)
+				if err != nil {
+					return err
+				}
+				results[i] = append(results[i], rows...)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var all [][]any
+	for _, r := range results {
+		all = append(all, r...)
+	}
+	return all, nil
+}
+
+// Drop closes what is still open and removes the files that Build created, their
+// WALs and indexes. Dropping again does nothing.
+func (d *database) Drop(context.Context) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.dropped {
+		return nil
+	}
+	d.dropped = true
+	var errs []error
+	for _, s := range d.sessions {
+		errs = append(errs, s.Close())
+	}
+	removed := make([]error, len(d.files))
+	var eg errgroup.Group
+	eg.SetLimit(parallel)
+	for i, f := range d.files {
+		if f != nil {
+			eg.Go(func() error {
+				removed[i] = f.remove(d.shape)
+				return nil
+			})
+		}
+	}
+	_ = eg.Wait() // the errors are in removed
+	return errors.Join(append(errs, removed...)...)
+}

@@ -1,0 +1,66 @@
+// Package sqlite lays a database out on several SQLite files: sharding, with a
+// write lock and a write-ahead log for each file. SQLite runs inside Filewise.
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"filewise"
+)
+
+// Name is the engine's name on the command line.
+const Name = "sqlite"
+
+// New is the engine.
+func New() filewise.Engine { return engine{} }
+
+type engine struct{}
+
+func (engine) Name() string { return Name }
+
+// Open looks whether the volumes are directories. Nothing is started.
+func (engine) Open(_ context.Context, t filewise.Target) (filewise.Server, error) {
+	for _, v := range t.Volumes {
+		info, err := os.Stat(v.Dir)
+		if err == nil && !info.IsDir() {
+			err = errors.New("it is not a directory")
+		}
+		if err != nil {
+			return nil, filewise.Errorf(filewise.CodePreflight, "name an existing directory", "volume %s, %s: %w", v.Name, v.Dir, err)
+		}
+	}
+	if len(t.Volumes) == 0 {
+		return nil, filewise.Errorf(filewise.CodeUsage, "give at least one volume", "SQLite has no volume to place files on")
+	}
+	if _, err := synchronous(t.Durability); err != nil {
+		return nil, err
+	}
+	if err := new(shape).readSettings(t.Settings); err != nil {
+		return nil, err
+	}
+	return &server{t}, nil
+}
+
+type server struct{ target filewise.Target }
+
+// Offers says what SQLite does not offer, and why.
+func (*server) Offers() map[filewise.Capability]error {
+	absent := func(why string) error { return fmt.Errorf("%s: %w", why, filewise.ErrUnsupported) }
+	return map[filewise.Capability]error{
+		filewise.CanPreallocate: nil,
+		filewise.CanGrow:        nil,
+		filewise.CanVolumes:     nil,
+		filewise.CanWaits:       nil,
+		filewise.CanRestart:     absent("SQLite runs inside Filewise: there is no server to restart"),
+		filewise.CanReset:       absent("SQLite's files are built anew for every trial"),
+		filewise.CanBulk:        absent("no workload on SQLite loads data"),
+		filewise.CanBackup:      absent("no workload on SQLite backs up"),
+		filewise.CanFileIO:      absent("SQLite counts no I/O per file; the operating system counts it per device"),
+	}
+}
+
+// Close ends nothing: each build is ended by its own Drop.
+func (*server) Close() error { return nil }

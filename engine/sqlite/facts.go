@@ -1,0 +1,91 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"filewise"
+	sqlite3 "github.com/mattn/go-sqlite3"
+)
+
+// tellingOptions are the compile options that can change what is measured
+// (compile.html); of the others only the version is of interest.
+var tellingOptions = []string{
+	"ATOMIC_INTRINSICS", "DEFAULT_MEMSTATUS", "DEFAULT_MMAP_SIZE", "DEFAULT_PAGE_SIZE", "DEFAULT_SYNCHRONOUS",
+	"DEFAULT_WAL_AUTOCHECKPOINT", "DEFAULT_WAL_SYNCHRONOUS", "ENABLE_SETLK_TIMEOUT", "MALLOC_SOFT_LIMIT",
+	"MUTEX_PTHREADS", "SYSTEM_MALLOC", "TEMP_STORE", "THREADSAFE", "MAX_MMAP_SIZE", "MUTEX_NOOP",
+}
+
+// Facts are SQLite's version and the settings that are in effect on a file of
+// the first volume; the file is created for that and removed.
+func (s *server) Facts(ctx context.Context) (_ []filewise.Fact, err error) {
+	shape := &shape{target: s.target, autoCheckpoint: autoCheckpoint}
+	if shape.synchronous, err = synchronous(s.target.Durability); err != nil {
+		return nil, err
+	}
+	if err := shape.readSettings(s.target.Settings); err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(s.target.Volumes[0].Dir, "facts-")
+	if err != nil {
+		return nil, fmt.Errorf("trying SQLite out: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	path := filepath.Join(dir, "facts.db")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		return nil, err
+	}
+	c, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	return shape.facts(ctx, c)
+}
+
+func (s *shape) facts(ctx context.Context, c *conn) ([]filewise.Fact, error) {
+	for _, section := range []string{"create", "connection"} {
+		if err := c.section(ctx, s, section); err != nil {
+			return nil, err
+		}
+	}
+	version, _, source := sqlite3.Version()
+	facts := []filewise.Fact{
+		{Name: "engine", Value: "SQLite " + version},
+		{Name: "source id", Value: source},
+		{Name: "driver", Value: "mattn/go-sqlite3, cgo build"},
+	}
+	for _, pragma := range []string{"journal_mode", "synchronous", "page_size", "wal_autocheckpoint", "cache_size", "mmap_size", "locking_mode"} {
+		v, err := c.value(ctx, "PRAGMA "+pragma)
+		if err != nil {
+			return nil, err
+		}
+		text := fmt.Sprint(v)
+		if pragma == "synchronous" {
+			text = fmt.Sprintf("%v (%s)", v, s.synchronous)
+		}
+		facts = append(facts, filewise.Fact{Name: pragma, Value: text})
+	}
+	options, err := c.query(ctx, "PRAGMA compile_options")
+	if err != nil {
+		return nil, err
+	}
+	var telling []string
+	for _, row := range options {
+		name, _ := row[0].(string)
+		key, _, _ := strings.Cut(name, "=")
+		if slices.Contains(tellingOptions, key) {
+			telling = append(telling, name)
+		}
+	}
+	return append(facts,
+		filewise.Fact{Name: "busy handling", Value: fmt.Sprintf(
+			"SQLite's polling handler (pauses of 1 to 100 ms), begun anew every %d ms until the lock is had", busyMillis)},
+		filewise.Fact{Name: "compile options", Value: strings.Join(telling, " ")},
+	), nil
+}

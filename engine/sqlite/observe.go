@@ -1,0 +1,103 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"filewise"
+)
+
+// synchronousNumber is what PRAGMA synchronous returns (pragma.html#pragma_synchronous).
+var synchronousNumber = map[string]int64{"OFF": 0, "NORMAL": 1, "FULL": 2}
+
+// Observe asks SQLite and the file system what the files are. The files are
+// returned with an error that wraps filewise.ErrLayout when they are not the
+// layout that was asked for.
+func (d *database) Observe(ctx context.Context) ([]filewise.File, error) {
+	found := make([][]filewise.File, len(d.files))
+	err := d.each(ctx, func(ctx context.Context, i int, f *file) error {
+		data, err := d.observeData(ctx, f)
+		if err != nil {
+			return err
+		}
+		found[i] = append(found[i], data)
+		info, err := os.Stat(f.path + "-wal")
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		found[i] = append(found[i], filewise.File{
+			Role: filewise.RoleLog, Volume: f.volume.Name, Path: f.path + "-wal",
+			Bytes: info.Size(), Allocated: allocated(info),
+		})
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var all []filewise.File
+	for _, r := range found {
+		all = append(all, r...)
+	}
+	return all, d.layout.Verify(d.asked(), all, d.worked.Load())
+}
+
+func (d *database) observeData(ctx context.Context, f *file) (filewise.File, error) {
+	var out filewise.File
+	info, err := os.Stat(f.path)
+	if err != nil {
+		return out, fmt.Errorf("%w: %w", filewise.ErrLayout, err)
+	}
+	if opened := f.keeper.GetFilename("main"); !sameFile(opened, info) {
+		return out, fmt.Errorf("%w: SQLite has %s open, not %s", filewise.ErrLayout, opened, f.path)
+	}
+	pages, err := f.keeper.value(ctx, "PRAGMA page_count")
+	if err != nil {
+		return out, err
+	}
+	size, err := f.keeper.value(ctx, "PRAGMA page_size")
+	if err != nil {
+		return out, err
+	}
+	mode, err := f.keeper.value(ctx, "PRAGMA journal_mode")
+	if err != nil {
+		return out, err
+	}
+	sync, err := f.keeper.value(ctx, "PRAGMA synchronous")
+	if err != nil {
+		return out, err
+	}
+	if mode, _ := mode.(string); !strings.EqualFold(mode, "wal") {
+		return out, fmt.Errorf("%w: %s has journal mode %q, not WAL: the file system may lack shared memory", filewise.ErrLayout, f.path, mode)
+	}
+	if sync != synchronousNumber[d.synchronous] {
+		return out, fmt.Errorf("%w: %s has synchronous %v, not %s", filewise.ErrLayout, f.path, sync, d.synchronous)
+	}
+	n, _ := pages.(int64)
+	unit, _ := size.(int64)
+	engineBytes := n * unit
+	return filewise.File{
+		Role: filewise.RoleData, Volume: f.volume.Name, Path: f.path,
+		Bytes: info.Size(), Allocated: allocated(info), EngineBytes: &engineBytes,
+	}, nil
+}
+
+func sameFile(path string, info fs.FileInfo) bool {
+	other, err := os.Stat(path)
+	return err == nil && os.SameFile(other, info)
+}
+
+// asked are the data files of the shape.
+func (s *shape) asked() []filewise.File {
+	files := make([]filewise.File, len(s.shards))
+	for i, sh := range s.shards {
+		files[i] = filewise.File{Role: filewise.RoleData, Volume: sh.volume.Name, Path: sh.path, Bytes: sh.bytes}
+	}
+	return files
+}

@@ -1,0 +1,181 @@
+package sqlite
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"filewise"
+)
+
+// Script says what one trial would create and execute, and executes nothing.
+func (engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
+	s, err := newShape(t, l, p)
+	if err != nil {
+		return filewise.Script{}, err
+	}
+	out := filewise.Script{Files: s.asked(), Space: s.space(), Warnings: s.warnings()}
+	for _, sh := range s.shards {
+		out.Files = append(out.Files, filewise.File{
+			Role: filewise.RoleLog, Volume: sh.volume.Name, Path: sh.path + "-wal", Bytes: s.walBytes(),
+		})
+	}
+	for _, stage := range []func(int) ([]filewise.Step, error){s.buildSteps, s.settleSteps, s.workSteps, s.checkSteps, s.dropSteps} {
+		for i := range s.shards {
+			steps, err := stage(i)
+			if err != nil {
+				return filewise.Script{}, err
+			}
+			out.Steps = append(out.Steps, steps...)
+		}
+	}
+	return out, nil
+}
+
+// walBytes is what a WAL is expected to grow to at most: twice the pages after
+// which SQLite checkpoints by itself, because writers go on meanwhile, and one
+// transaction that it holds whole (a page for each row with random keys, else
+// the rows' bytes); each frame has 24 bytes besides its page (fileformat2.html#walformat).
+func (s *shape) walBytes() int64 {
+	const frame = pageBytes + 24
+	checkpoint := int64(autoCheckpoint)
+	if s.autoCheckpoint > 0 {
+		checkpoint = int64(s.autoCheckpoint)
+	}
+	rowPages := float64(s.program.OpBytes+16) / pageBytes * 1.2
+	if s.program.Vars["Key"] == "random" {
+		rowPages = max(rowPages, 1)
+	}
+	return frame * (2*checkpoint + 2 + int64(rowPages*float64(s.program.CommitEvery)))
+}
+
+// space is the room that a volume needs: for each of its files the file's share
+// of the layout's size, as if growing files grew to it, and the WAL. Work that
+// outgrows a file takes what it inserts on top.
+func (s *shape) space() map[string]int64 {
+	need := map[string]int64{}
+	shares := s.layout.Data.Sizes(pageBytes)
+	for i, sh := range s.shards {
+		need[sh.volume.Name] += max(shares[i], sh.bytes) + s.walBytes()
+	}
+	return need
+}
+
+func (s *shape) buildSteps(i int) ([]filewise.Step, error) {
+	sh := s.shards[i]
+	l := lister{stage: filewise.StageBuild, on: sh.path}
+	l.note("create the file; it must not exist")
+	l.section(s, "create")
+	l.add("BEGIN")
+	for _, table := range sh.tables {
+		l.addAll(s.sql.Statements("tables", vars(s.program, table)))
+	}
+	l.add("COMMIT")
+	l.section(s, "settle")
+	if s.layout.Data.Allocation != filewise.Growing {
+		l.note(fmt.Sprintf("fallocate to %d bytes", sh.bytes))
+	}
+	if sh.chunk > 0 {
+		l.note(fmt.Sprintf("file control SQLITE_FCNTL_CHUNK_SIZE = %d bytes, on every connection", sh.chunk))
+	}
+	return l.steps, l.err
+}
+
+func (s *shape) settleSteps(i int) ([]filewise.Step, error) {
+	l := lister{stage: filewise.StageSettle, on: s.shards[i].path}
+	l.section(s, "settle")
+	l.note("fsync the file and its directory")
+	return l.steps, l.err
+}
+
+// workSteps are one transaction of each table's connections.
+func (s *shape) workSteps(i int) ([]filewise.Step, error) {
+	sh := s.shards[i]
+	who := s.workersOf(i)
+	l := lister{stage: filewise.StageMeasure, on: sh.path}
+	l.note("each of these connections by itself: " + numbers(who))
+	l.section(s, "connection")
+	if sh.chunk > 0 {
+		l.note(fmt.Sprintf("file control SQLITE_FCNTL_CHUNK_SIZE = %d bytes", sh.chunk))
+	}
+	for k, table := range sh.tables {
+		if s.perConnection {
+			l.note("connection " + strconv.Itoa(who[k]) + ", again and again")
+		} else {
+			l.note("again and again")
+		}
+		l.section(s, "begin")
+		insert, err := s.sql.Statement("insert", vars(s.program, table))
+		if err != nil {
+			return nil, err
+		}
+		l.add(insert + fmt.Sprintf(" -- for %d rows", s.program.CommitEvery))
+		l.section(s, "commit")
+	}
+	l.note("when a transaction is given up")
+	l.section(s, "rollback")
+	return l.steps, l.err
+}
+
+func (s *shape) checkSteps(i int) ([]filewise.Step, error) {
+	l := lister{stage: filewise.StageCheck, on: s.shards[i].path}
+	for _, table := range s.shards[i].tables {
+		l.addAll(s.sql.Statements("check", vars(s.program, table)))
+	}
+	return l.steps, l.err
+}
+
+func (s *shape) dropSteps(i int) ([]filewise.Step, error) {
+	path := s.shards[i].path
+	l := lister{stage: filewise.StageDrop, on: path}
+	l.section(s, "close")
+	l.note(fmt.Sprintf("close and remove %s, %s-wal, %s-shm", path, path, path))
+	return l.steps, l.err
+}
+
+// workersOf are the connections that work on a file.
+func (s *shape) workersOf(file int) []int {
+	n, c := len(s.shards), s.program.Connections
+	if n > c {
+		return []int{file % c}
+	}
+	var workers []int
+	for w := file; w < c; w += n {
+		workers = append(workers, w)
+	}
+	return workers
+}
+
+func numbers(all []int) string {
+	var words []string
+	for _, n := range all {
+		words = append(words, strconv.Itoa(n))
+	}
+	return strings.Join(words, " ")
+}
+
+// lister collects the steps of one stage on one file, and the first error.
+type lister struct {
+	stage, on string
+	steps     []filewise.Step
+	err       error
+}
+
+func (l *lister) add(sql string) {
+	l.steps = append(l.steps, filewise.Step{Stage: l.stage, On: l.on, SQL: sql})
+}
+
+func (l *lister) note(text string) { l.add("-- " + text) }
+
+func (l *lister) addAll(statements []string, err error) {
+	if err != nil && l.err == nil {
+		l.err = err
+	}
+	for _, st := range statements {
+		l.add(st)
+	}
+}
+
+func (l *lister) section(s *shape, name string) {
+	l.addAll(shardsSQL.Statements(name, s.connectionVars()))
+}

@@ -1,0 +1,215 @@
+package sqlite
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"filewise"
+	"filewise/engine/internal/sqlfile"
+	"filewise/internal/nearest"
+)
+
+const (
+	pageBytes = 4096 // SQLite's default since 3.12.0
+	// maxChunk is the largest SQLITE_FCNTL_CHUNK_SIZE of whole pages: it is a C
+	// int (c3ref/c_fcntl_begin_atomic_write.html), and the chunk is what keeps
+	// checkpoints from cutting a preallocated file.
+	maxChunk = (1<<31 - 1) / pageBytes * pageBytes
+	maxFiles = 1000
+	// busyMillis is how long SQLite's own handler waits for a lock before a
+	// connection looks whether it should stop.
+	busyMillis = 250
+	// autoCheckpoint is SQLite's default, in pages (pragma.html#pragma_wal_autocheckpoint).
+	autoCheckpoint = 1000
+)
+
+// shard is one database file.
+type shard struct {
+	path   string
+	volume filewise.Volume
+	bytes  int64 // full size; of a growing file: the most it starts with
+	chunk  int64 // SQLITE_FCNTL_CHUNK_SIZE; 0: none
+	tables []string
+}
+
+// shape is a layout with its workload, worked out and found possible.
+type shape struct {
+	target         filewise.Target
+	layout         filewise.Layout
+	program        filewise.Program
+	sql            *sqlfile.File
+	perConnection  bool
+	synchronous    string
+	autoCheckpoint int
+	settings       []string
+	shards         []shard
+}
+
+func newShape(t filewise.Target, l filewise.Layout, p filewise.Program) (*shape, error) {
+	if err := supported(t, l, p); err != nil {
+		return nil, err
+	}
+	s := &shape{target: t, layout: l, program: p, sql: workloads[p.Workload], autoCheckpoint: autoCheckpoint}
+	s.perConnection = p.Vars["Table"] == "per-connection"
+	var err error
+	if s.synchronous, err = synchronous(t.Durability); err != nil {
+		return nil, err
+	}
+	if err := s.readSettings(t.Settings); err != nil {
+		return nil, err
+	}
+	if err := s.place(); err != nil {
+		return nil, err
+	}
+	return s, s.fitsOpenFiles()
+}
+
+// supported refuses what SQLite cannot do at all.
+func supported(t filewise.Target, l filewise.Layout, p filewise.Program) error {
+	unsupported := func(remedy, format string, args ...any) error {
+		return filewise.Errorf(filewise.CodeUsage, remedy, "%s: %w", fmt.Sprintf(format, args...), filewise.ErrUnsupported)
+	}
+	usage := func(remedy, format string, args ...any) error {
+		return filewise.Errorf(filewise.CodeUsage, remedy, format, args...)
+	}
+	switch {
+	case t.Mode != filewise.Embedded && t.Mode != "":
+		return unsupported("leave the target out: SQLite runs inside Filewise", "a %s target on SQLite, which is no server", t.Mode)
+	case workloads[p.Workload] == nil:
+		return unsupported("known: inserts", "workload %q on SQLite", p.Workload)
+	case l.Kind != filewise.KindShards:
+		return unsupported(`use kind "shards"`, "layout kind %q on SQLite, which keeps a database in one file", l.Kind)
+	case len(t.Volumes) == 0:
+		return usage("give at least one volume", "no volume to place files on")
+	case l.Data.Files < 1 || l.Data.Files > maxFiles:
+		return usage(fmt.Sprintf("choose 1 to %d files", maxFiles), "%d files", l.Data.Files)
+	case p.Connections < 1 || p.CommitEvery < 1 || p.Args == nil:
+		return usage("", "workload %q with %d connections, a commit every %d rows", p.Workload, p.Connections, p.CommitEvery)
+	}
+	switch l.Data.Placement {
+	case "", filewise.PlaceOne, filewise.PlaceRoundRobin:
+	default:
+		return unsupported("use one or round-robin", "placement %q", l.Data.Placement)
+	}
+	switch l.Data.Allocation {
+	case "", filewise.Preallocated, filewise.Growing:
+		return nil
+	}
+	return unsupported("use preallocated or growing", "allocation %q", l.Data.Allocation)
+}
+
+func synchronous(d filewise.Durability) (string, error) {
+	switch d {
+	case "", filewise.DurabilityFull:
+		return "FULL", nil
+	case filewise.DurabilityNormal:
+		return "NORMAL", nil
+	case filewise.DurabilityOff:
+		return "OFF", nil
+	}
+	known := []string{string(filewise.DurabilityFull), string(filewise.DurabilityNormal), string(filewise.DurabilityOff)}
+	return "", filewise.Errorf(filewise.CodeUsage, nearest.Remedy(string(d), known), "durability %q is unknown", d)
+}
+
+// place gives every file its path, size, chunk and tables.
+func (s *shape) place() error {
+	d := s.layout.Data
+	sizes := d.Sizes(pageBytes)
+	name := slug(s.layout.Name)
+	for i := range d.Files {
+		v := d.VolumeOf(i, s.target.Volumes)
+		dir, err := filepath.Abs(v.Dir)
+		if err != nil {
+			return fmt.Errorf("volume %s: %w", v.Name, err)
+		}
+		sh := shard{volume: v, path: filepath.Join(dir, fmt.Sprintf("%s-%04d.db", name, i+1)), tables: s.tablesOf(i)}
+		if err := s.size(&sh, sizes[i]); err != nil {
+			return err
+		}
+		s.shards = append(s.shards, sh)
+	}
+	return nil
+}
+
+// size sets a file's size and chunk.
+func (s *shape) size(sh *shard, share int64) error {
+	least := leastBytes(len(sh.tables))
+	d := s.layout.Data
+	if share < least {
+		return filewise.Errorf(filewise.CodeUsage,
+			fmt.Sprintf("choose at least --size %d, or fewer files", least*int64(d.Files)),
+			"%s of %d bytes leave %d bytes for a file, which needs %d for its pages and tables",
+			filewise.FilesName(d.Files), d.Bytes, share, least)
+	}
+	if d.Allocation == filewise.Growing {
+		if d.Growth < 0 || d.Growth > maxChunk {
+			return filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("choose 0 (page by page) to %d bytes", maxChunk),
+				"--growth %d: SQLite's growth step is a 32-bit number", d.Growth)
+		}
+		sh.chunk = roundUp(d.Growth, pageBytes)
+		sh.bytes = roundUp(least, max(sh.chunk, pageBytes))
+		return nil
+	}
+	if share > maxChunk {
+		return filewise.Errorf(filewise.CodeUsage, "take more files, a smaller --size, or --allocation growing",
+			"a preallocated SQLite file of %d bytes: the chunk size that keeps its space is a 32-bit number, at most %d", share, maxChunk)
+	}
+	sh.bytes, sh.chunk = share, share
+	return nil
+}
+
+// leastBytes is the room for a file's header and schema (a row of some 160
+// bytes for each table) and the first page of each table.
+func leastBytes(tables int) int64 {
+	return int64(1+tables+tables/16) * pageBytes
+}
+
+func roundUp(n, unit int64) int64 { return (n + unit - 1) / unit * unit }
+
+// filesOf are the files that a connection works on: its own one, or, when there
+// are more files than connections, every Connections-th.
+func (s *shape) filesOf(worker int) []int {
+	n, c := s.layout.Data.Files, s.program.Connections
+	if n <= c {
+		return []int{worker % n}
+	}
+	var files []int
+	for f := worker; f < n; f += c {
+		files = append(files, f)
+	}
+	return files
+}
+
+func (s *shape) tablesOf(file int) []string {
+	if !s.perConnection {
+		return []string{tableName(false, 0)}
+	}
+	var tables []string
+	for w := range s.program.Connections {
+		for _, f := range s.filesOf(w) {
+			if f == file {
+				tables = append(tables, tableName(true, w))
+			}
+		}
+	}
+	return tables
+}
+
+// slug makes a file name of a layout's name: "8 files" → "8-files".
+func slug(name string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(name) {
+		switch {
+		case b.Len() >= 40:
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			b.WriteRune(r)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
+		}
+	}
+	if out := strings.Trim(b.String(), "-"); out != "" {
+		return out
+	}
+	return "layout"
+}

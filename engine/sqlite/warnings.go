@@ -1,0 +1,57 @@
+package sqlite
+
+import (
+	"fmt"
+
+	"filewise"
+)
+
+// Scope is true of every verdict on SQLite.
+var Scope = filewise.Warning{
+	Code: "sqlite-scope",
+	Message: "On SQLite the gain comes from N write locks and parallel syncs; " +
+		"it says nothing about data files of SQL Server or Oracle.",
+	Remedy: "Measure the engine that you want to know about.",
+}
+
+// warnings say what a reader must know about the shape.
+func (s *shape) warnings() []filewise.Warning {
+	out := []filewise.Warning{Scope}
+	files, connections, volumes := len(s.shards), s.program.Connections, len(s.target.Volumes)
+	switch {
+	case files > connections:
+		out = append(out, filewise.Warning{
+			Code: "files-rotate",
+			Message: fmt.Sprintf("%d connections work on %d files: each rotates over its files by transaction, "+
+				"and a file is touched once in up to %d transactions of its connection.",
+				connections, files, (files+connections-1)/connections),
+			Remedy: fmt.Sprintf("Use at least --connections %d for one connection a file.", files),
+		})
+	case connections%files != 0:
+		out = append(out, filewise.Warning{
+			Code: "uneven-load",
+			Message: fmt.Sprintf("%d connections do not divide evenly by %d files: some files have %d, others %d.",
+				connections, files, connections/files+1, connections/files),
+			Remedy: fmt.Sprintf("Use --connections %d.", (connections/files+1)*files),
+		})
+	}
+	used := min(volumes, files)
+	if s.layout.Data.Placement != filewise.PlaceRoundRobin {
+		used = 1
+	}
+	if used < volumes {
+		out = append(out, filewise.Warning{
+			Code:    "volumes-unused",
+			Message: fmt.Sprintf("%s: %d of %d volumes hold no file of this layout.", s.layout.Name, volumes-used, volumes),
+			Remedy:  "Use --placement round-robin and at least as many files as volumes to use them all.",
+		})
+	}
+	if s.layout.Data.Allocation == filewise.Growing && s.layout.Data.Growth%pageBytes != 0 {
+		out = append(out, filewise.Warning{
+			Code:    "growth-rounded",
+			Message: fmt.Sprintf("Files grow by %d bytes: --growth %d, in whole pages.", s.shards[0].chunk, s.layout.Data.Growth),
+			Remedy:  fmt.Sprintf("Use a multiple of %d bytes.", pageBytes),
+		})
+	}
+	return out
+}

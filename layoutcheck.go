@@ -1,0 +1,60 @@
+package filewise
+
+import "fmt"
+
+// Verify compares a build's data files with those that were asked for: as many,
+// the same paths on the same volumes, and sizes within the allocation's rule.
+// A preallocated file has exactly its size, held by the storage; a growing one
+// starts with no more than its size. Once the files have been worked on, both
+// may be larger. The error wraps ErrLayout.
+func (l Layout) Verify(asked, found []File, worked bool) error {
+	byPath := map[string]File{}
+	n := 0
+	for _, f := range found {
+		if f.Role == RoleData {
+			byPath[f.Path] = f
+			n++
+		}
+	}
+	want := 0
+	for _, a := range asked {
+		if a.Role != RoleData {
+			continue
+		}
+		want++
+		f, ok := byPath[a.Path]
+		if !ok {
+			return fmt.Errorf("%w: there is no %s", ErrLayout, a.Path)
+		}
+		if f.Volume != a.Volume {
+			return fmt.Errorf("%w: %s is on volume %s, not %s", ErrLayout, a.Path, f.Volume, a.Volume)
+		}
+		if err := l.verifySize(a, f, worked); err != nil {
+			return err
+		}
+	}
+	if n != want {
+		return fmt.Errorf("%w: %d data files, asked for %d", ErrLayout, n, want)
+	}
+	return nil
+}
+
+func (l Layout) verifySize(asked, found File, worked bool) error {
+	if found.EngineBytes != nil && *found.EngineBytes > found.Bytes && !worked {
+		return fmt.Errorf("%w: %s has %d bytes, the engine claims %d", ErrLayout, found.Path, found.Bytes, *found.EngineBytes)
+	}
+	if l.Data.Allocation == Growing {
+		if found.Bytes > asked.Bytes && !worked {
+			return fmt.Errorf("%w: %s should grow from %d bytes and starts with %d", ErrLayout, found.Path, asked.Bytes, found.Bytes)
+		}
+		return nil
+	}
+	if found.Bytes < asked.Bytes || found.Bytes > asked.Bytes && !worked {
+		return fmt.Errorf("%w: %s has %d bytes, asked for %d", ErrLayout, found.Path, found.Bytes, asked.Bytes)
+	}
+	if found.Allocated != nil && *found.Allocated < asked.Bytes {
+		return fmt.Errorf("%w: %s has %d bytes, of which the storage holds only %d: the file system did not preallocate it",
+			ErrLayout, found.Path, found.Bytes, *found.Allocated)
+	}
+	return nil
+}
