@@ -76,6 +76,8 @@ type Role string
 const (
 	RoleData Role = "data"
 	RoleLog  Role = "log"
+	// RoleSystem is a file that the engine keeps for itself: dictionary, undo.
+	RoleSystem Role = "system"
 )
 
 // File is one file of a layout, as asked for or as observed.
@@ -88,6 +90,9 @@ type File struct {
 	Allocated *int64 `json:"allocated,omitempty"`
 	// EngineBytes is the size by the engine's own account; absent when unknown.
 	EngineBytes *int64 `json:"engine_bytes,omitempty"`
+	// Used is what of the file holds pages in use, by the engine's own account;
+	// absent when unknown.
+	Used *int64 `json:"used,omitempty"`
 }
 
 // Sizes divides the spread's bytes over its files, in bytes, in multiples of

@@ -37,6 +37,9 @@ type Target struct {
 	Settings map[string]string `json:"settings,omitempty"`
 	// ServerBin is the directory of a managed server's binaries; empty: search.
 	ServerBin string `json:"server_bin,omitempty"`
+	// OnStart notes a server process that was just started, so that a later start
+	// of Filewise ends it should this one be killed; nil: not noted.
+	OnStart func(pid int) error `json:"-"`
 }
 
 // Fact is one line of what a report says about a server or a machine.

@@ -1,0 +1,33 @@
+package filewise
+
+import "fmt"
+
+// Filler is an engine whose files are filled one after the other, so that work
+// which ends early leaves the later ones untouched.
+type Filler interface {
+	// FillWork is the fixed work, in payload bytes of all connections, that fills
+	// the files of a layout as far as is safe; 0: the layout does not need it.
+	FillWork(Target, Layout, Program) (int64, error)
+}
+
+// FillWarnings says of a trial's final files which were never used, where the
+// engine tells (File.Used).
+func FillWarnings(final []File) []Warning {
+	files, unused := 0, 0
+	for _, f := range final {
+		if f.Role == RoleData && f.Used != nil {
+			files++
+			if *f.Used == 0 {
+				unused++
+			}
+		}
+	}
+	if unused == 0 {
+		return nil
+	}
+	return []Warning{{
+		Code:    "files-untouched",
+		Message: fmt.Sprintf("the work never reached %d of %d data files: they are filled one after the other", unused, files),
+		Remedy:  "leave --work and --window out, or make --size smaller: the work then fills every file",
+	}}
+}

@@ -1,0 +1,27 @@
+package filewise
+
+import (
+	"context"
+	"time"
+)
+
+// Lifecycle times what happens to a database's server besides work, for engines
+// whose server Filewise may stop, kill and start. Sessions end with the server.
+type Lifecycle interface {
+	// Checkpoint writes everything dirty to the data files and reports how long
+	// that took.
+	Checkpoint(context.Context) (time.Duration, error)
+	// Shutdown stops the server cleanly and reports how long that took.
+	Shutdown(context.Context) (time.Duration, error)
+	// Crash ends the server without warning, as a power cut would end it.
+	Crash(context.Context) error
+	// Open starts the stopped or crashed server and reports the time until it
+	// answered its first query; after Crash that is the crash recovery.
+	Open(context.Context) (time.Duration, error)
+}
+
+// Timed says where the time of a Resetter's or Restarter's last call went, for
+// parts that are reported apart: "stop", "copy", "start".
+type Timed interface {
+	Took() []Stage
+}
