@@ -242,7 +242,7 @@ func (s *scene) forecast() int {
 		}
 		room -= c * c * s.spread.inflated * heaviest
 	}
-	blocks := math.Ceil(2 * c * c * s.fit.pooled / room)
+	blocks := math.Ceil(2 * c * c * s.fit.pooled * s.probe.scale / room)
 	if room <= 0 || !(blocks < math.MaxInt32) {
 		return 0
 	}

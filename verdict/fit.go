@@ -77,20 +77,17 @@ func (f *twoWay) iterate(solver *solver) float64 {
 func (f *twoWay) finish(sigma float64) {
 	f.makePseudo(sigma)
 	f.clipped = make([][]bool, len(f.y))
-	inside, cells := 0, 0
-	for b := range f.y {
+	for b := range f.clipped {
 		f.clipped[b] = make([]bool, f.width)
-		for j, present := range f.mask[b] {
-			if !present {
-				continue
-			}
-			cells++
-			f.clipped[b][j] = math.Abs(f.residual(b, j)) > clipAt*sigma
-			if !f.clipped[b][j] {
-				inside++
-			}
-		}
 	}
+	inside, cells := 0, 0
+	each(f.grid, func(b, j int) {
+		cells++
+		f.clipped[b][j] = math.Abs(f.residual(b, j)) > clipAt*sigma
+		if !f.clipped[b][j] {
+			inside++
+		}
+	})
 	f.unclipped = max(0.5, float64(inside)/float64(cells))
 	f.pooled = f.sumSquares(clipAt*sigma) / float64(f.df) / (f.unclipped * f.unclipped)
 }
@@ -100,43 +97,26 @@ func (f *twoWay) residual(b, j int) float64 { return f.y[b][j] - f.block[b] - f.
 // sumSquares of the residuals clipped at ± limit.
 func (f *twoWay) sumSquares(limit float64) float64 {
 	var sum float64
-	for b := range f.y {
-		for j, present := range f.mask[b] {
-			if present {
-				r := clip(f.residual(b, j), limit)
-				sum += r * r
-			}
-		}
-	}
+	each(f.grid, func(b, j int) {
+		r := clip(f.residual(b, j), limit)
+		sum += r * r
+	})
 	return sum
 }
 
 func (f *twoWay) medianAbsResidual() float64 {
 	var r []float64
-	for b := range f.y {
-		for j, present := range f.mask[b] {
-			if present {
-				r = append(r, math.Abs(f.residual(b, j)))
-			}
-		}
-	}
+	each(f.grid, func(b, j int) { r = append(r, math.Abs(f.residual(b, j))) })
 	return median(r)
 }
 
 func (f *twoWay) makePseudo(sigma float64) {
 	if f.pseudo == nil {
-		f.pseudo = make([][]float64, len(f.y))
-		for b := range f.y {
-			f.pseudo[b] = make([]float64, f.width)
-		}
+		f.pseudo = newRows(len(f.y), f.width)
 	}
-	for b := range f.y {
-		for j, present := range f.mask[b] {
-			if present {
-				f.pseudo[b][j] = f.block[b] + f.arm[j] + clip(f.residual(b, j), clipAt*sigma)
-			}
-		}
-	}
+	each(f.grid, func(b, j int) {
+		f.pseudo[b][j] = f.block[b] + f.arm[j] + clip(f.residual(b, j), clipAt*sigma)
+	})
 }
 
 // medianPolish restarts the effects at zero and alternates medians over

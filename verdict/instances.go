@@ -74,28 +74,20 @@ func (v *builds) trace(g grid, arms *solver) float64 {
 // scatter moves each cell of y into its column of a wider grid.
 func (g grid) scatter(y [][]float64, column [][]int, columns int) grid {
 	wide := grid{y: newRows(len(y), columns), mask: make([][]bool, len(y)), width: columns}
-	for b := range y {
+	for b := range wide.mask {
 		wide.mask[b] = make([]bool, columns)
-		for j, present := range g.mask[b] {
-			if present {
-				wide.y[b][column[b][j]] = y[b][j]
-				wide.mask[b][column[b][j]] = true
-			}
-		}
 	}
+	each(g, func(b, j int) {
+		wide.y[b][column[b][j]] = y[b][j]
+		wide.mask[b][column[b][j]] = true
+	})
 	return wide
 }
 
 // gather is the inverse of scatter.
 func (g grid) gather(wide [][]float64, column [][]int) [][]float64 {
 	y := newRows(len(wide), g.width)
-	for b := range y {
-		for j, present := range g.mask[b] {
-			if present {
-				y[b][j] = wide[b][column[b][j]]
-			}
-		}
-	}
+	each(g, func(b, j int) { y[b][j] = wide[b][column[b][j]] })
 	return y
 }
 

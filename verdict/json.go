@@ -80,6 +80,7 @@ type wireLook struct {
 	CTwoSided         number `json:"c_two_sided"`
 	COneSided         number `json:"c_one_sided"`
 	Tolerance         number `json:"tolerance"`
+	CalibrationSlope  number `json:"calibration_slope"`
 	LargestDifference number `json:"largest_difference"`
 }
 
@@ -91,6 +92,7 @@ func (l Look) MarshalJSON() ([]byte, error) {
 		CTwoSided:         number(l.CTwoSided),
 		COneSided:         number(l.COneSided),
 		Tolerance:         number(l.Tolerance),
+		CalibrationSlope:  number(l.CalibrationSlope),
 		LargestDifference: number(l.LargestDifference),
 	})
 }
@@ -98,12 +100,16 @@ func (l Look) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads null and absent numbers as NaN.
 func (l *Look) UnmarshalJSON(data []byte) error {
 	nan := number(math.NaN())
-	w := wireLook{PooledVar: nan, CTwoSided: nan, COneSided: nan, Tolerance: nan, LargestDifference: nan}
+	w := wireLook{
+		PooledVar: nan, CTwoSided: nan, COneSided: nan,
+		Tolerance: nan, CalibrationSlope: nan, LargestDifference: nan,
+	}
 	if err := json.Unmarshal(data, &w); err != nil {
 		return err
 	}
 	*l = Look(w.plainLook)
 	l.PooledVar, l.CTwoSided, l.COneSided = float64(w.PooledVar), float64(w.CTwoSided), float64(w.COneSided)
-	l.Tolerance, l.LargestDifference = float64(w.Tolerance), float64(w.LargestDifference)
+	l.Tolerance, l.CalibrationSlope = float64(w.Tolerance), float64(w.CalibrationSlope)
+	l.LargestDifference = float64(w.LargestDifference)
 	return nil
 }

@@ -98,13 +98,7 @@ func (r *replay) grid(n int) grid {
 
 func (g grid) cells() int {
 	n := 0
-	for _, mask := range g.mask {
-		for _, present := range mask {
-			if present {
-				n++
-			}
-		}
-	}
+	each(g, func(_, _ int) { n++ })
 	return n
 }
 
@@ -112,9 +106,10 @@ func (g grid) cells() int {
 func (r *replay) look(n int) Look {
 	s := r.scene(n)
 	look := Look{Block: n, Trials: s.cells(), Dropped: []int{}, PooledVar: math.NaN()}
+	look.CalibrationSlope = s.probe.slope
 	look.CTwoSided, look.COneSided = r.bounds.at(n)
 	if s.fitted {
-		look.PooledVar = s.fit.pooled
+		look.PooledVar = s.fit.pooled * s.probe.scale
 	}
 	look.Estimates = s.estimates()
 	look.Leader = s.leader(look.Estimates)

@@ -192,11 +192,11 @@ func TestErrors(t *testing.T) {
 		"gamma":         {with(func(c *Config) { c.Gamma = nan }), 2, good, ErrConfig},
 		"kappa":         {with(func(c *Config) { c.Kappa = -1 }), 2, good, ErrConfig},
 		"goal":          {with(func(c *Config) { c.Goal = "" }), 2, good, ErrConfig},
-		"ragged":        {DefaultConfig(), 2, Table{{{1, "", true}}}, ErrTable},
-		"zero":          {DefaultConfig(), 2, Table{{{0, "", true}, {1, "", true}}}, ErrTable},
-		"infinite":      {DefaultConfig(), 2, Table{{{math.Inf(1), "", true}, {1, "", true}}}, ErrTable},
-		"not a number":  {DefaultConfig(), 2, Table{{{nan, "", true}, {1, "", true}}}, ErrTable},
-		"failed is NaN": {DefaultConfig(), 2, Table{{{nan, "", false}, {1, "", true}}}, nil},
+		"ragged":        {DefaultConfig(), 2, Table{{{Throughput: 1, OK: true}}}, ErrTable},
+		"zero":          {DefaultConfig(), 2, Table{{{Throughput: 0, OK: true}, {Throughput: 1, OK: true}}}, ErrTable},
+		"infinite":      {DefaultConfig(), 2, Table{{{Throughput: math.Inf(1), OK: true}, {Throughput: 1, OK: true}}}, ErrTable},
+		"not a number":  {DefaultConfig(), 2, Table{{{Throughput: nan, OK: true}, {Throughput: 1, OK: true}}}, ErrTable},
+		"failed is NaN": {DefaultConfig(), 2, Table{{{Throughput: nan, OK: false}, {Throughput: 1, OK: true}}}, nil},
 		"empty":         {DefaultConfig(), 2, nil, nil},
 	} {
 		_, err := Judge(c.cfg, make([]Arm, c.arms), c.table)
@@ -236,7 +236,7 @@ func TestArmWithoutTrials(t *testing.T) {
 	var table Table
 	for b := range 4 {
 		x := 1 + 0.001*float64(b%2)
-		table = append(table, []Cell{{1, "", true}, {Throughput: 1.5 * x, OK: true}, {}, {Throughput: 1.2, OK: true}})
+		table = append(table, []Cell{{Throughput: 1, OK: true}, {Throughput: 1.5 * x, OK: true}, {}, {Throughput: 1.2, OK: true}})
 	}
 	r := must(Judge(DefaultConfig(), armsOf(4), table))
 	look, _ := r.Last()

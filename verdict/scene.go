@@ -7,17 +7,20 @@ import (
 // scene is what one look sees.
 type scene struct {
 	*replay
-	grid
+	grid        // adjusted for the probe, if there is one
+	raw    grid // as measured
 	n      int
 	fit    twoWay
 	fitted bool
 	builds builds
 	spread between
+	probe  calibration
 	trials []int // per arm
 }
 
 func (r *replay) scene(n int) *scene {
-	s := &scene{replay: r, grid: r.grid(n), n: n, trials: make([]int, len(r.arms))}
+	s := &scene{replay: r, raw: r.grid(n), n: n, trials: make([]int, len(r.arms))}
+	s.grid, s.probe = calibrate(r.table, s.raw)
 	s.fit, s.fitted = fitTwoWay(s.grid)
 	s.builds = newBuilds(r.table, s.grid)
 	s.spread = between{variance: math.NaN()}
@@ -26,13 +29,7 @@ func (r *replay) scene(n int) *scene {
 		upper := 1 - (1-r.cfg.Confidence)/2/float64(len(r.arms)-1)
 		s.spread = estimateBetween(s.builds, s.grid, upper)
 	}
-	for _, mask := range s.mask {
-		for j, present := range mask {
-			if present {
-				s.trials[j]++
-			}
-		}
-	}
+	each(s.grid, func(_, j int) { s.trials[j]++ })
 	return s
 }
 
@@ -51,6 +48,7 @@ func (s *scene) difference(i, j int) (c contrast, two, one float64, ok bool) {
 		return contrast{}, 0, 0, false
 	}
 	c = s.fit.contrast(i, j)
+	c.variance = s.probe.apply(c.variance, s.fit.pooled, i, j)
 	if s.spread.inflated > 0 {
 		c.variance += s.spread.inflated * s.builds.weight(i, j)
 	}
@@ -81,7 +79,7 @@ func (s *scene) estimate(j int) Estimate {
 	nan := math.NaN()
 	e := Estimate{
 		N: s.trials[j], Effect: nan, SE: nan, Lo: nan, Hi: nan, Regret: nan, Typical: nan,
-		RawEffect: s.rawEffect(j, s.cfg.Baseline),
+		RawEffect: s.raw.rawEffect(j, s.cfg.Baseline),
 		Instances: s.builds.count[j], InstanceSD: nan,
 	}
 	if s.trials[j] == 0 {

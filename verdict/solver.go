@@ -151,13 +151,9 @@ func countAbove[T int | float64](x []T, limit T) int {
 func (s *solver) residualSS(y [][]float64) float64 {
 	block, arm := s.solve(y)
 	var sum float64
-	for b, mask := range s.g.mask {
-		for j, present := range mask {
-			if present {
-				r := y[b][j] - block[b] - arm[j]
-				sum += r * r
-			}
-		}
-	}
+	each(s.g, func(b, j int) {
+		r := y[b][j] - block[b] - arm[j]
+		sum += r * r
+	})
 	return sum
 }

@@ -15,6 +15,10 @@ type Cell struct {
 	// name in two arms: both ran on one and the same build, and what is
 	// peculiar to it cancels between them; so names are unique over arms.
 	Instance string `json:"instance,omitempty"`
+	// Calibration is what a short fixed probe right before the trial gave, in
+	// any unit of speed that is the same for all cells; 0 = not collected.
+	// When every trial has one, throughput is adjusted for it.
+	Calibration float64 `json:"calibration,omitempty"`
 	// OK is false when the trial is missing or failed.
 	OK bool `json:"ok"`
 }
@@ -92,6 +96,9 @@ type Look struct {
 	// BlocksNeeded forecasts about how many blocks in total would resolve a
 	// difference of the margin; 0 = not forecast.
 	BlocksNeeded int `json:"blocks_needed,omitempty"`
+	// CalibrationSlope is how much of a change in the probe shows in the
+	// throughput, on log scales; unknown when nothing was adjusted.
+	CalibrationSlope float64 `json:"calibration_slope"`
 	// LargestDifference is the X of "no difference larger than X", log scale.
 	LargestDifference float64 `json:"largest_difference"`
 }

@@ -117,7 +117,7 @@ func TestSentencesOfTrace(t *testing.T) {
 			"8 files: +8.2 % against 1 file (95 % interval +1.6 … +15.2, simultaneous over 4 layouts; 10 blocks, 46 trials).",
 			"16 files: +3.6 % against 1 file (95 % interval −3.2 … +10.9, simultaneous over 4 layouts; 10 blocks, 46 trials).",
 		},
-		"shea": {"Recommended: 8 files. No tested layout is more than 7.0 % faster (95 %)."},
+		"shea": {"Recommended: 8 files. No tested layout is more than 7 % faster (95 %)."},
 		"null": {"Keep 1 file: no tested layout is more than 2 % faster (95 %)."},
 	}
 	for _, c := range cases {
