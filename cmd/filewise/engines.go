@@ -65,7 +65,7 @@ func infoOf(ctx context.Context, e filewise.Engine) engineInfo {
 func (a *app) printEngines(engines []engineInfo) error {
 	w := &lineWriter{w: a.stdout}
 	for _, e := range engines {
-		w.printf("%s (%s)\n  N files are: %s\n  kinds of layout: %v\n", e.Name, e.Mode, e.Description.Files, e.Kinds)
+		w.printf("%s (%s)\n  N files are: %s\n  kinds of layout: %v\n", e.Name, e.Mode, e.Files, e.Kinds)
 		if e.Missing != "" {
 			w.printf("  missing: %s\n", e.Missing)
 		}

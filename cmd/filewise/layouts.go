@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -94,15 +93,3 @@ func describe(e filewise.Engine) filewise.Description {
 }
 
 func modeOf(e filewise.Engine) filewise.Mode { return describe(e).Mode }
-
-// layoutNames lists the layouts for one line.
-func layoutNames(layouts []filewise.Layout) string {
-	out := ""
-	for i, l := range layouts {
-		if i > 0 {
-			out += " "
-		}
-		out += strconv.Itoa(l.Data.Files)
-	}
-	return out + " files"
-}

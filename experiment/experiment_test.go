@@ -1,0 +1,331 @@
+package experiment_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"filewise"
+	"filewise/engine/fake"
+	"filewise/experiment"
+	"filewise/verdict"
+	"filewise/workload"
+)
+
+// world is an experiment on the fake engine with planted truths.
+type world struct {
+	plan   experiment.Plan
+	engine *fake.Engine
+	runner experiment.Runner
+	stored []filewise.Trial
+}
+
+func newWorld(t *testing.T, files []int, truth fake.Config) *world {
+	t.Helper()
+	sc, err := workload.Lookup("inserts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{plan: experiment.Plan{
+		Scenario: sc.Name, Params: sc.Params, Seed: 7,
+		Target: filewise.Target{Engine: fake.Name, Mode: filewise.Embedded, Durability: filewise.DurabilityFull,
+			Volumes: []filewise.Volume{{Name: "here", Dir: t.TempDir()}}},
+		Window: 2 * time.Second, WarmUp: -1, PilotWindow: time.Second, SliceLength: 10 * time.Millisecond,
+		Margin: 2, Confidence: 0.95, Goal: verdict.GoalRecommend, MaxBlocks: 20, Attempts: 3,
+	}}
+	w.plan.Params.Connections = 1
+	for _, n := range files {
+		w.plan.Layouts = append(w.plan.Layouts, filewise.Layout{Name: filewise.FilesName(n), Kind: filewise.KindShards, Rank: n,
+			Data: filewise.Spread{Files: n, Bytes: 1 << 20, Allocation: filewise.Preallocated, Placement: filewise.PlaceOne}})
+	}
+	w.plan.Baseline = w.plan.Layouts[0].Name
+	load, err := sc.New(w.plan.Params, w.plan.Seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.engine = fake.New(truth)
+	server, err := w.engine.Open(t.Context(), w.plan.Target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.runner = experiment.Runner{Plan: w.plan, Workload: load, Server: server, Clock: w.engine.Clock(),
+		Record: func(_ context.Context, tr filewise.Trial) error {
+			w.stored = append(w.stored, tr)
+			return nil
+		}}
+	return w
+}
+
+func (w *world) run(t *testing.T, done ...filewise.Trial) ([]filewise.Trial, experiment.Decision) {
+	t.Helper()
+	w.runner.Plan = w.plan
+	trials, d, err := w.runner.Run(t.Context(), done)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return trials, d
+}
+
+func (w *world) recommended(t *testing.T, trials []filewise.Trial) string {
+	t.Helper()
+	j, err := w.plan.Judge(trials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	look, ok := j.Result.Last()
+	if !ok || look.Recommended < 0 {
+		return ""
+	}
+	return w.plan.Layouts[look.Recommended].Name
+}
+
+// byFiles plants a throughput for each number of files.
+func byFiles(truth map[int]float64) func(filewise.Layout) float64 {
+	return func(l filewise.Layout) float64 { return truth[l.Data.Files] }
+}
+
+func TestFindsPlantedBest(t *testing.T) {
+	w := newWorld(t, []int{1, 4, 8}, fake.Config{Noise: 0.01, Seed: 1,
+		Throughput: byFiles(map[int]float64{1: 1000, 4: 1500, 8: 1200})})
+	trials, d := w.run(t)
+	if got := w.recommended(t, trials); got != "4 files" || d.Ending != experiment.Decided {
+		t.Errorf("recommended %q, %+v; planted: 4 files", got, d)
+	}
+	if n := w.engine.Undropped(); n != 0 {
+		t.Errorf("%d builds are still there", n)
+	}
+	if !cmp.Equal(trials, w.stored) {
+		t.Error("what was recorded is not what was returned")
+	}
+}
+
+func TestKeepsBaselineOfEqualLayouts(t *testing.T) {
+	w := newWorld(t, []int{1, 4}, fake.Config{Noise: 0.003, Seed: 2})
+	trials, d := w.run(t)
+	if got := w.recommended(t, trials); got != "1 file" || d.Ending != experiment.Decided {
+		t.Errorf("recommended %q, %+v; planted: no difference", got, d)
+	}
+}
+
+func TestLifeCycleOrder(t *testing.T) {
+	w := newWorld(t, []int{1, 2}, fake.Config{})
+	w.run(t)
+	want := []string{"build", "observe", "settle", "connect", "disconnect", "drain", "check", "observe", "drop"}
+	var got []string
+	for _, c := range w.engine.Calls() {
+		if c.Stage != "open" {
+			got = append(got, c.Stage)
+		}
+	}
+	if diff := cmp.Diff(want, got[:min(len(got), len(want))]); diff != "" {
+		t.Errorf("life of the first trial (-want +got):\n%s", diff)
+	}
+	var stages []string
+	for _, s := range w.stored[0].Stages {
+		stages = append(stages, s.Name)
+	}
+	want = []string{"build", "observe", "settle", "warm-up", "drain", "measure", "drain", "check", "drop"}
+	if diff := cmp.Diff(want, stages); diff != "" {
+		t.Errorf("stages of the first trial (-want +got):\n%s", diff)
+	}
+}
+
+func TestResumeGoesOnWithTheSameOrder(t *testing.T) {
+	w := newWorld(t, []int{1, 2, 4, 8}, fake.Config{Noise: 0.03, Seed: 3,
+		Throughput: byFiles(map[int]float64{1: 1000, 2: 1010, 4: 1060, 8: 900})})
+	trials, end := w.run(t)
+	for k := range trials {
+		cell, d := w.plan.Next(trials[:k])
+		if d.Ending != experiment.GoesOn || cell != trials[k].Cell {
+			t.Fatalf("after %d trials Next says %+v, %+v; the run measured %+v", k, cell, d, trials[k].Cell)
+		}
+	}
+	if _, d := w.plan.Next(trials); d != end {
+		t.Errorf("after all trials Next says %+v, the run ended with %+v", d, end)
+	}
+}
+
+func TestBlocksAreShuffledFromTheSeed(t *testing.T) {
+	w := newWorld(t, []int{1, 2, 4, 8, 16}, fake.Config{})
+	first := w.plan.Trials()
+	if diff := cmp.Diff(first, w.plan.Trials()); diff != "" {
+		t.Errorf("one seed gives two orders:\n%s", diff)
+	}
+	positions := make(map[string]map[int]bool)
+	for _, c := range first {
+		if positions[c.Layout] == nil {
+			positions[c.Layout] = make(map[int]bool)
+		}
+		positions[c.Layout][c.Position] = true
+	}
+	for layout, seen := range positions {
+		if len(seen) < 4 {
+			t.Errorf("%s is at only %d of 5 places in 21 blocks", layout, len(seen))
+		}
+	}
+	w.plan.Seed++
+	if cmp.Equal(first, w.plan.Trials()) {
+		t.Error("two seeds give one order")
+	}
+}
+
+func TestFailedTrialIsRepeatedAtTheEndOfItsBlock(t *testing.T) {
+	w := newWorld(t, []int{1, 2, 4}, fake.Config{Noise: 0.01, Seed: 4,
+		Faults: []fake.Fault{{Build: 5, Stage: filewise.StageCheck, Times: 1}}})
+	trials, _ := w.run(t)
+	failed := trials[4]
+	if failed.State != filewise.Failed || !strings.Contains(failed.Reason, "check") {
+		t.Fatalf("the fifth trial: %+v", failed)
+	}
+	again := trials[6]
+	want := failed.Cell
+	want.Attempt = 2
+	if again.Cell != want || again.State != filewise.Done {
+		t.Errorf("after its block: %+v %s; want the failed cell again, %+v", again.Cell, again.State, want)
+	}
+}
+
+func TestLayoutThatNeverWorksIsWithdrawnAndSaid(t *testing.T) {
+	for _, stage := range []string{filewise.StageBuild, filewise.StageObserve, filewise.StageMeasure, filewise.StageCheck} {
+		t.Run(stage, func(t *testing.T) {
+			w := newWorld(t, []int{1, 2, 4}, fake.Config{Noise: 0.01, Seed: 5,
+				Throughput: byFiles(map[int]float64{1: 1000, 2: 1300, 4: 9000}),
+				Faults:     []fake.Fault{{Layout: "4 files", Stage: stage}}})
+			trials, d := w.run(t)
+			if got := w.recommended(t, trials); got != "2 files" || d.Ending != experiment.Decided {
+				t.Errorf("recommended %q, %+v; 4 files cannot be measured", got, d)
+			}
+			tried := 0
+			for _, tr := range trials {
+				if tr.Cell.Layout == "4 files" {
+					tried++
+				}
+			}
+			if tried != w.plan.Attempts {
+				t.Errorf("4 files were tried %d times, want %d", tried, w.plan.Attempts)
+			}
+			j, err := w.plan.Judge(trials)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.ContainsFunc(j.Warnings, func(w filewise.Warning) bool { return w.Code == "withdrawn" && strings.Contains(w.Message, "4 files") }) {
+				t.Errorf("nothing says that 4 files could not be measured: %+v", j.Warnings)
+			}
+		})
+	}
+}
+
+func TestBrokenBaselineEndsTheRun(t *testing.T) {
+	w := newWorld(t, []int{1, 2}, fake.Config{Faults: []fake.Fault{{Layout: "1 file", Stage: filewise.StageMeasure, After: 100}}})
+	_, d := w.run(t)
+	if d.Ending != experiment.Broken || !strings.Contains(d.Why, "1 file") {
+		t.Errorf("ending %+v, want broken by the baseline", d)
+	}
+}
+
+func TestBudgetEndsTheRunAndIsNotExceededByMuch(t *testing.T) {
+	w := newWorld(t, []int{1, 2, 4}, fake.Config{Noise: 0.1, Seed: 6, Stages: map[string]time.Duration{filewise.StageBuild: 500 * time.Millisecond}})
+	w.plan.Budget = time.Minute
+	trials, d := w.run(t)
+	j, err := w.plan.Judge(trials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Ending != experiment.Spent && d.Ending != experiment.Futile {
+		t.Errorf("ending %+v; noise of 10 %% cannot be decided in a minute", d)
+	}
+	if j.Elapsed > w.plan.Budget*11/10 {
+		t.Errorf("%v of trials with a budget of %v", j.Elapsed, w.plan.Budget)
+	}
+	if j.Schedule.MaxBlocks >= w.plan.MaxBlocks || j.Schedule.MaxBlocks < verdict.FirstLook {
+		t.Errorf("%d blocks fit into the budget?", j.Schedule.MaxBlocks)
+	}
+}
+
+func TestTinyBudgetSaysWhatAVerdictNeeds(t *testing.T) {
+	w := newWorld(t, []int{1, 2, 4}, fake.Config{})
+	w.plan.Budget = 5 * time.Second
+	trials, d := w.run(t)
+	if d.Ending != experiment.Spent || !strings.Contains(d.Why, "a verdict needs 3 blocks") {
+		t.Errorf("ending %+v", d)
+	}
+	if len(trials) > 6 {
+		t.Errorf("%d trials within a budget of 5 s", len(trials))
+	}
+}
+
+func TestPilotsFixTheWarmUp(t *testing.T) {
+	w := newWorld(t, []int{1, 2}, fake.Config{Settling: 300 * time.Millisecond})
+	trials, _ := w.run(t)
+	j, err := w.plan.Judge(trials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j.Schedule.WarmUp < 300*time.Millisecond {
+		t.Errorf("warm-up %v; planted: throughput settles after 300 ms", j.Schedule.WarmUp)
+	}
+	for _, tr := range trials {
+		if from := tr.Measures[0].Window[0]; !tr.Cell.Pilot && from != j.Schedule.WarmUp {
+			t.Errorf("block %d, %s: the window begins at %v, not after the common warm-up %v", tr.Cell.Block, tr.Cell.Layout, from, j.Schedule.WarmUp)
+		}
+	}
+}
+
+func TestCancelEndsTheTrialCleanly(t *testing.T) {
+	w := newWorld(t, []int{1, 2}, fake.Config{})
+	ctx, cancel := context.WithCancel(t.Context())
+	n := 0
+	w.runner.Notify = func(e experiment.Event) {
+		if e.Kind == experiment.EventStage && e.Stage == filewise.StageMeasure && e.Live != nil {
+			if n++; n == 4 {
+				cancel()
+			}
+		}
+	}
+	trials, _, err := w.runner.Run(ctx, nil)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	if len(trials) != 3 || len(w.stored) != 3 {
+		t.Errorf("%d trials returned, %d recorded; the fourth was interrupted", len(trials), len(w.stored))
+	}
+	if n := w.engine.Undropped(); n != 0 {
+		t.Errorf("%d builds are still there", n)
+	}
+}
+
+func TestStoreThatFailsEndsTheRun(t *testing.T) {
+	w := newWorld(t, []int{1, 2}, fake.Config{})
+	full := errors.New("no space left")
+	w.runner.Record = func(context.Context, filewise.Trial) error { return full }
+	if _, _, err := w.runner.Run(t.Context(), nil); !errors.Is(err, full) {
+		t.Errorf("error %v, want the store's", err)
+	}
+}
+
+func TestFixedWorkMeasuresAllOfIt(t *testing.T) {
+	w := newWorld(t, []int{1, 2}, fake.Config{Throughput: byFiles(map[int]float64{1: 1000, 2: 2000})})
+	w.plan.Window, w.plan.PilotWindow, w.plan.Work = 0, 0, 3000*int64(w.plan.Params.RowBytes)
+	trials, d := w.run(t)
+	for _, tr := range trials {
+		if m := tr.Measures[0]; m.Work != 3000 || m.Window[0] != 0 {
+			t.Fatalf("%+v: %v rows in %v, want 3000 from the start", tr.Cell, m.Work, m.Window)
+		}
+	}
+	if got := w.recommended(t, trials); got != "2 files" || d.Ending != experiment.Decided {
+		t.Errorf("recommended %q, %+v", got, d)
+	}
+}
+
+func TestJudgeWithoutTrials(t *testing.T) {
+	w := newWorld(t, []int{1, 2}, fake.Config{})
+	j, err := w.plan.Judge(nil)
+	if err != nil || len(j.Sentences) == 0 || j.Decision.Ending != experiment.GoesOn {
+		t.Errorf("%+v, %v", j, err)
+	}
+}
