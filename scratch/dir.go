@@ -95,6 +95,9 @@ func makeMarked(e entry) error {
 func (d *Dir) AddProcess(pid int) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.removed {
+		return filewise.Errorf(filewise.CodeInternal, "", "cannot register server process %d: %s is removed", pid, d.Path)
+	}
 	id, err := process.Of(pid)
 	if err != nil {
 		return filewise.Errorf(filewise.CodeInternal, "", "cannot register server process %d: %w", pid, err)

@@ -47,6 +47,9 @@ func open(e entry) (*opened, error) {
 	}
 	if err != nil {
 		o.close()
+		if errors.Is(err, fs.ErrNotExist) { // another sweep was faster
+			return nil, nil
+		}
 		return nil, err
 	}
 	return o, nil
@@ -115,15 +118,8 @@ func checkMark(dir *os.Root, names []string, e entry) error {
 		}
 		return nil
 	}
-	f, err := dir.OpenFile(markName, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // another sweep removes the mark last: there is nothing else
-	}
-	if err != nil {
-		return fmt.Errorf("its mark: %w", err)
-	}
-	defer f.Close()
-	b, err := readRegular(f)
+	// Another sweep may remove the mark meanwhile; it does that last of all.
+	b, err := readMark(dir)
 	if err == nil {
 		err = parseMark(b, e)
 	}
@@ -131,6 +127,26 @@ func checkMark(dir *os.Root, names []string, e entry) error {
 		return fmt.Errorf("its mark is not the one that was registered: %w", err)
 	}
 	return nil
+}
+
+// readMark reads the mark itself, not what a link in its place points to.
+func readMark(dir *os.Root) ([]byte, error) {
+	info, err := dir.Lstat(markName)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("not a regular file (%s)", info.Mode().Type())
+	}
+	f, err := dir.OpenFile(markName, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if now, err := f.Stat(); err != nil || !os.SameFile(info, now) {
+		return nil, errors.Join(errors.New("replaced while it was looked at"), err)
+	}
+	return readRegular(f)
 }
 
 // readRegular reads a small regular file.

@@ -1,0 +1,184 @@
+package scratch
+
+import (
+	"bufio"
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestSweepRemovesOrphans(t *testing.T) {
+	r, volume := setup(t)
+	write(t, filepath.Join(volume, "mine"), "x")
+	write(t, filepath.Join(volume, "filewise-user", "data"), "x")
+	e := orphan(t, r, volume)
+	outside := t.TempDir()
+	write(t, filepath.Join(outside, "canary"), "x")
+	if err := os.Symlink(outside, filepath.Join(e.path(), "sub", "link")); err != nil {
+		t.Fatal(err)
+	}
+	found, err := r.Leftovers(t.Context())
+	if err != nil || len(found) != 1 || found[0].Path != e.path() || found[0].Kept != "" || found[0].Removed || !present(e.path()) {
+		t.Fatalf("Leftovers: %+v, %v", found, err)
+	}
+	if l := sweepOne(t, r); !l.Removed || l.Kept != "" || l.Label != "test" {
+		t.Errorf("%+v", l)
+	}
+	if present(e.path()) || entries(t, r) != 0 {
+		t.Error("not removed")
+	}
+	for _, path := range []string{filepath.Join(volume, "mine"), filepath.Join(volume, "filewise-user", "data"), filepath.Join(outside, "canary")} {
+		if !present(path) {
+			t.Errorf("%s is gone", path)
+		}
+	}
+}
+
+// A kill may come between registering, making the directory and marking it.
+func TestSweepAfterKillDuringCreate(t *testing.T) {
+	for name, leave := range map[string]func(*testing.T, entry){
+		"registered only": func(*testing.T, entry) {},
+		"empty":           func(t *testing.T, e entry) { mkdir(t, e.path()) },
+		"mark unfinished": func(t *testing.T, e entry) { write(t, filepath.Join(e.path(), newMarkName), `{"for`) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, volume := setup(t)
+			e := registered(t, r, volume)
+			leave(t, e)
+			if l := sweepOne(t, r); !l.Removed || present(e.path()) || entries(t, r) != 0 {
+				t.Errorf("%+v", l)
+			}
+		})
+	}
+}
+
+func mkdir(t *testing.T, path string) {
+	t.Helper()
+	if err := os.Mkdir(path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSweepKillAtRandomMoments(t *testing.T) {
+	r, volume := setup(t)
+	write(t, filepath.Join(volume, "mine"), "x")
+	rng := rand.New(rand.NewPCG(1, 2))
+	for round := range 30 {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), "SCRATCH_TEST_OWNER="+volume)
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(out)
+		for range 1 + rng.IntN(4) {
+			if !lines.Scan() {
+				t.Fatalf("round %d: the owner ended by itself", round)
+			}
+		}
+		if _, err := r.Sweep(t.Context()); err != nil { // the owner lives: nothing of its may go
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(rng.IntN(4000)) * time.Microsecond)
+		cmd.Process.Kill()
+		cmd.Wait()
+		found, err := r.Sweep(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range found {
+			if !l.Removed {
+				t.Errorf("round %d: kept %s: %s", round, l.Path, l.Kept)
+			}
+		}
+		names, err := os.ReadDir(volume)
+		if err != nil || len(names) != 1 || names[0].Name() != "mine" || entries(t, r) != 0 {
+			t.Fatalf("round %d: left %v, %d registrations, %v", round, names, entries(t, r), err)
+		}
+	}
+}
+
+func TestConcurrentSweeps(t *testing.T) {
+	r, volume := setup(t)
+	for range 12 {
+		orphan(t, r, volume)
+	}
+	var sweeps sync.WaitGroup
+	for range 4 {
+		sweeps.Go(func() {
+			found, err := r.Sweep(t.Context())
+			if err != nil {
+				t.Error(err)
+			}
+			for _, l := range found {
+				if l.Kept != "" {
+					t.Errorf("kept: %s", l.Kept)
+				}
+			}
+		})
+	}
+	sweeps.Wait()
+	if names, _ := os.ReadDir(volume); len(names) != 0 || entries(t, r) != 0 {
+		t.Errorf("left %v, %d registrations", names, entries(t, r))
+	}
+}
+
+func TestVolumeGone(t *testing.T) {
+	r, volume := setup(t)
+	e := orphan(t, r, volume)
+	if err := os.Rename(volume, volume+".unmounted"); err != nil {
+		t.Fatal(err)
+	}
+	mustKeep(t, sweepOne(t, r), "volume's directory does not exist")
+	if entries(t, r) != 1 {
+		t.Fatal("the registration was dropped")
+	}
+	if err := os.Rename(volume+".unmounted", volume); err != nil {
+		t.Fatal(err)
+	}
+	if l := sweepOne(t, r); !l.Removed || present(e.path()) {
+		t.Errorf("%+v", l)
+	}
+}
+
+func TestOwnerElsewhere(t *testing.T) {
+	r, volume := setup(t)
+	e := orphan(t, r, volume)
+	e.Owner.Space = "pid:[1]"
+	if err := r.write(e); err != nil {
+		t.Fatal(err)
+	}
+	mustKeep(t, sweepOne(t, r), "another container")
+	if !present(e.path()) {
+		t.Error("removed")
+	}
+}
+
+// A writer of the registry that was killed leaves no rest for good.
+func TestUnfinishedEntry(t *testing.T) {
+	r, _ := setup(t)
+	dead := deadOwner(t)
+	write(t, filepath.Join(r.dir, unfinishedName(newID(), dead)), `{"for`)
+	write(t, filepath.Join(r.dir, "notes.new"), "the user's")
+	if found, err := r.Sweep(t.Context()); err != nil || len(found) != 0 {
+		t.Errorf("%v, %v", found, err)
+	}
+	if n := entries(t, r); n != 1 {
+		t.Errorf("%d files, want the user's alone", n)
+	}
+}
+
+func TestLeftoverJSON(t *testing.T) {
+	b, err := json.Marshal(Leftover{ID: "a", Kept: "why"})
+	if err != nil || string(b) != `{"id":"a","removed":false,"kept":"why"}` {
+		t.Errorf("%s, %v", b, err)
+	}
+}
