@@ -1,0 +1,128 @@
+package enginetest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"filewise"
+	"filewise/workload"
+)
+
+// operation is one call of Do.
+type operation struct {
+	worker int
+	n      int64
+}
+
+// operations are a seeded sequence of calls.
+func operations(seed uint64, connections int, count int) []operation {
+	r := rand.New(rand.NewPCG(seed, 1))
+	out := make([]operation, count)
+	for i := range out {
+		out[i] = operation{r.IntN(connections), 1 + r.Int64N(12)}
+	}
+	return out
+}
+
+// testEquivalence: the same seeded operations leave the same logical state on
+// every layout, whatever the table, the key and the commits.
+func testEquivalence(t *testing.T, s Subject) {
+	for _, table := range []string{workload.TableShared, workload.TablePerConnection} {
+		for _, key := range []string{workload.KeySequential, workload.KeyRandom} {
+			for _, every := range []int{1, 4} {
+				p := params()
+				p.Table, p.Key, p.CommitEvery = table, key, every
+				t.Run(fmt.Sprintf("%s-%s-%d", table, key, every), func(t *testing.T) { equivalent(t, s, p) })
+			}
+		}
+	}
+}
+
+func equivalent(t *testing.T, s Subject, p workload.Params) {
+	b := newBench(t, s)
+	w := b.workload(p)
+	replay := fmt.Sprintf("FILEWISE_SEED=%d go test %s -run '%s'", seed(t), s.Package, rootOf(t.Name()))
+	var first string
+	for _, files := range s.Files {
+		state, err := stateAfter(b, w, files)
+		if err != nil {
+			t.Fatalf("%s: %v\nseed %d; replay: %s", filewise.FilesName(files), err, seed(t), replay)
+		}
+		if first == "" {
+			first = state
+		}
+		if state != first {
+			t.Errorf("%s leave %s, %s left %s\nseed %d; replay: %s", filewise.FilesName(files), state,
+				filewise.FilesName(s.Files[0]), first, seed(t), replay)
+		}
+	}
+}
+
+// rootOf makes a -run pattern of a test's name.
+func rootOf(name string) string { return "^" + strings.ReplaceAll(name, "/", "$/^") + "$" }
+
+// stateAfter builds a layout, does the seeded operations, and returns rows and
+// checksum over all files, which must be the ledger's as well.
+func stateAfter(b *bench, w filewise.Workload, files int) (string, error) {
+	ctx := context.Background()
+	p := w.Program()
+	db, err := b.server.Build(ctx, b.layout(files), p)
+	if err != nil {
+		return "", err
+	}
+	defer func() { fatal(b.t, db.Dropper.Drop(ctx)) }()
+	sessions := make([]filewise.Session, p.Connections)
+	for i := range sessions {
+		if sessions[i], err = db.Connector.Connect(ctx, i); err != nil {
+			return "", err
+		}
+		defer func() { fatal(b.t, sessions[i].Close()) }()
+	}
+	ledger := make(filewise.Ledger, p.Connections)
+	for _, o := range operations(seed(b.t), p.Connections, 60) {
+		done, err := sessions[o.worker].Do(ctx, ledger[o.worker], o.n)
+		if err != nil || done != o.n {
+			return "", fmt.Errorf("%d operations of connection %d: %d done: %w", o.n, o.worker, done, err)
+		}
+		ledger[o.worker] += done
+	}
+	if err := w.Check(ctx, db.Querier, ledger); err != nil {
+		return "", err
+	}
+	seen := &recorder{Querier: db.Querier}
+	if err := w.Check(ctx, seen, ledger); err != nil {
+		return "", err
+	}
+	return seen.total(), nil
+}
+
+// recorder keeps what section check returned.
+type recorder struct {
+	filewise.Querier
+	rows [][]any
+}
+
+func (r *recorder) Query(ctx context.Context, section string) ([][]any, error) {
+	rows, err := r.Querier.Query(ctx, section)
+	r.rows = append(r.rows, rows...)
+	return rows, err
+}
+
+// total adds the columns up over files and tables.
+func (r *recorder) total() string {
+	var sums [2]int64
+	for _, row := range r.rows {
+		for i, v := range row {
+			if b, ok := v.([]byte); ok {
+				v = string(b)
+			}
+			var n int64
+			_, _ = fmt.Sscan(fmt.Sprint(v), &n) // absent is nothing to add; the check has read it strictly
+			sums[i] += n
+		}
+	}
+	return fmt.Sprintf("%d rows with checksum %d", sums[0], sums[1])
+}

@@ -1,0 +1,192 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"filewise"
+)
+
+// capabilities are all that a server must take a stand on.
+var capabilities = []filewise.Capability{
+	filewise.CanPreallocate, filewise.CanGrow, filewise.CanVolumes, filewise.CanRestart, filewise.CanReset,
+	filewise.CanBulk, filewise.CanBackup, filewise.CanWaits, filewise.CanFileIO,
+}
+
+// testOffers: what is offered works, and what is not is absent and says why.
+func testOffers(t *testing.T, s Subject) {
+	for _, c := range capabilities {
+		t.Run(string(c), func(t *testing.T) {
+			b := newBench(t, s)
+			why, stated := b.server.Offers()[c]
+			if !stated {
+				t.Fatalf("the server says nothing about %q", c)
+			}
+			if why != nil && (!errors.Is(why, filewise.ErrUnsupported) || len(why.Error()) < 20) {
+				t.Errorf("the reason %q does not say why, or does not wrap ErrUnsupported", why)
+			}
+			if try := trials[c]; try != nil {
+				try(t, b, why == nil)
+			}
+		})
+	}
+}
+
+var trials = map[filewise.Capability]func(t *testing.T, b *bench, offered bool){
+	filewise.CanPreallocate: func(t *testing.T, b *bench, offered bool) {
+		l := b.layout(2)
+		l.Data.Allocation = filewise.Preallocated
+		built(t, b, l, offered)
+	},
+	filewise.CanGrow: func(t *testing.T, b *bench, offered bool) {
+		l := b.layout(2)
+		l.Data.Allocation, l.Data.Growth = filewise.Growing, 1<<20
+		built(t, b, l, offered)
+	},
+	filewise.CanVolumes: tryVolumes,
+	filewise.CanRestart: tryRestart,
+	filewise.CanReset:   tryReset,
+	filewise.CanWaits:   tryProbes,
+}
+
+// built builds, works, checks and observes, or must be refused.
+func built(t *testing.T, b *bench, l filewise.Layout, offered bool) []filewise.File {
+	t.Helper()
+	w := b.workload(params())
+	if !offered {
+		db, err := b.server.Build(context.Background(), l, w.Program())
+		if !errors.Is(err, filewise.ErrUnsupported) {
+			t.Errorf("not offered, but building says %v", err)
+		}
+		if err == nil {
+			fatal(t, db.Dropper.Drop(context.Background()))
+		}
+		return nil
+	}
+	db := b.build(l, w)
+	files, err := db.Observer.Observe(context.Background())
+	fatal(t, err)
+	ledger, errs := b.work(context.Background(), db, w.Program(), nil, b.s.Rows)
+	noErrors(t, errs)
+	b.check(db, w, ledger)
+	return files
+}
+
+func tryVolumes(t *testing.T, b *bench, offered bool) {
+	l := b.layout(4)
+	l.Data.Placement = filewise.PlaceRoundRobin
+	on := map[string]int{}
+	for _, f := range built(t, b, l, offered) {
+		if f.Role == filewise.RoleData {
+			on[f.Volume]++
+		}
+	}
+	if offered && (on["a"] != 2 || on["b"] != 2) {
+		t.Errorf("4 files round-robin over two volumes lie as %v", on)
+	}
+}
+
+func tryRestart(t *testing.T, b *bench, offered bool) {
+	w := b.workload(params())
+	db := b.build(b.layout(2), w)
+	if (db.Restart != nil) != offered {
+		t.Fatalf("offered: %v, but Database.Restart is %v", offered, db.Restart)
+	}
+	if !offered {
+		return
+	}
+	ledger, errs := b.work(context.Background(), db, w.Program(), nil, b.s.Rows)
+	noErrors(t, errs)
+	fatal(t, db.Restart.Restart(context.Background()))
+	b.check(db, w, ledger)
+	ledger, errs = b.work(context.Background(), db, w.Program(), ledger, b.s.Rows)
+	noErrors(t, errs)
+	b.check(db, w, ledger)
+}
+
+func tryReset(t *testing.T, b *bench, offered bool) {
+	w := b.workload(params())
+	db := b.build(b.layout(2), w)
+	if (db.Reset != nil) != offered {
+		t.Fatalf("offered: %v, but Database.Reset is %v", offered, db.Reset)
+	}
+	if !offered {
+		return
+	}
+	ctx := context.Background()
+	ledger, errs := b.work(ctx, db, w.Program(), nil, b.s.Rows)
+	noErrors(t, errs)
+	fatal(t, db.Reset.Snapshot(ctx))
+	for range 2 {
+		_, errs = b.work(ctx, db, w.Program(), ledger, b.s.Rows)
+		noErrors(t, errs)
+		fatal(t, db.Reset.Reset(ctx))
+		b.check(db, w, ledger)
+	}
+}
+
+// tryProbes: counters are named, and never fall while the work goes on.
+func tryProbes(t *testing.T, b *bench, offered bool) {
+	w := b.workload(params())
+	db := b.build(b.layout(2), w)
+	if offered && len(db.Probes) == 0 {
+		t.Fatal("waits are offered, but the database has no probe")
+	}
+	read := func() map[string]float64 {
+		all := map[string]float64{}
+		for _, p := range db.Probes {
+			counters, err := p.Read(context.Background())
+			fatal(t, err)
+			for _, c := range counters {
+				if c.Name == "" || c.Unit == "" {
+					t.Errorf("a counter of %s without name or unit: %+v", p.Name(), c)
+				}
+				all[p.Name()+"/"+c.Name] = c.Value
+			}
+		}
+		return all
+	}
+	before := read()
+	_, errs := b.work(context.Background(), db, w.Program(), nil, b.s.Rows)
+	noErrors(t, errs)
+	after := read()
+	moved := false
+	for name, v := range before {
+		if after[name] < v {
+			t.Errorf("counter %s fell from %v to %v", name, v, after[name])
+		}
+		moved = moved || after[name] > v
+	}
+	if offered && !moved {
+		t.Errorf("no counter moved: %v", after)
+	}
+}
+
+// testScript: a script is the same twice, executes nothing, and lists the files
+// that are then built.
+func testScript(t *testing.T, s Subject) {
+	b := newBench(t, s)
+	w := b.workload(params())
+	for _, n := range s.Files {
+		l := b.layout(n)
+		before := b.listing()
+		script, err := s.Engine.Script(b.target, l, w.Program())
+		fatal(t, err)
+		if !slices.Equal(before, b.listing()) {
+			t.Errorf("%s: the script has changed the volumes", l.Name)
+		}
+		if len(script.Steps) == 0 || script.Space["a"] <= 0 {
+			t.Errorf("%s: a script of %d steps, space %v", l.Name, len(script.Steps), script.Space)
+		}
+		db, err := b.server.Build(context.Background(), l, w.Program())
+		fatal(t, err)
+		found, err := db.Observer.Observe(context.Background())
+		fatal(t, err)
+		if err := l.Verify(script.Files, found, false); err != nil {
+			t.Errorf("%s: what was built is not what the script says: %v", l.Name, err)
+		}
+		fatal(t, db.Dropper.Drop(context.Background()))
+	}
+}

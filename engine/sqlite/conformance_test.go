@@ -1,0 +1,15 @@
+package sqlite
+
+import (
+	"testing"
+
+	"filewise"
+	"filewise/engine/enginetest"
+)
+
+func TestConformance(t *testing.T) {
+	enginetest.Run(t, enginetest.Subject{
+		Engine: New(), Kind: filewise.KindShards, Bytes: 4 << 20,
+		Package: "./engine/sqlite", DiskFull: 8 << 20,
+	})
+}
