@@ -1,0 +1,215 @@
+package report
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"filewise/verdict"
+)
+
+// absent stands where nothing was measured.
+const absent = "–"
+
+// factorFrom is the effect (log scale) from which a difference reads better as
+// a factor than as a percentage: twice the throughput.
+const factorFrom = math.Ln2
+
+func known(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+// minus replaces the hyphen of a formatted number by a minus sign.
+func minus(s string) string { return strings.ReplaceAll(s, "-", "−") }
+
+// percent writes an effect on the log scale: "+6.1 %", "0.0 %".
+func percent(effect float64) string {
+	if !known(effect) {
+		return absent
+	}
+	return signed(verdict.Percent(effect)) + " %"
+}
+
+// signed writes a number with its sign and one decimal; what rounds to zero has
+// no sign.
+func signed(x float64) string {
+	s := strconv.FormatFloat(x, 'f', 1, 64)
+	switch {
+	case s == "0.0" || s == "-0.0":
+		return "0.0"
+	case x > 0:
+		return "+" + grouped(s)
+	}
+	return minus("-" + grouped(s[1:]))
+}
+
+// bound writes an upper limit without a sign, rounded up so that it stays one:
+// "1.6 %".
+func bound(effect float64) string {
+	if !known(effect) {
+		return absent
+	}
+	if effect >= factorFrom {
+		return factor(math.Log(math.Ceil(10*math.Exp(effect)-1e-9) / 10))
+	}
+	return strings.TrimLeft(signed(math.Ceil(10*verdict.Percent(effect)-1e-9)/10), "+−") + " %"
+}
+
+// factor writes an effect on the log scale as a ratio: "20.8 times".
+func factor(effect float64) string { return ratio(effect) + " times" }
+
+func ratio(effect float64) string {
+	x := math.Exp(effect)
+	if x < 0.1 || x >= 1000 {
+		return sig3(x)
+	}
+	return strconv.FormatFloat(x, 'f', 1, 64)
+}
+
+// difference writes an effect on the log scale in its best form.
+func difference(effect float64) string {
+	if known(effect) && effect >= factorFrom {
+		return factor(effect)
+	}
+	return percent(effect)
+}
+
+// interval writes an estimate with its limits, all in the form of the estimate:
+// "+6.1 % (+4.9 … +7.4)", "20.8 times (18.0 … 24.1)".
+func interval(effect, lo, hi float64) string {
+	if !known(effect) || !known(lo) || !known(hi) {
+		return difference(effect)
+	}
+	return difference(effect) + " " + limits(effect, lo, hi)
+}
+
+// limits writes the interval alone, in the form that the estimate has.
+func limits(effect, lo, hi float64) string {
+	form := func(x float64) string { return signed(verdict.Percent(x)) }
+	if effect >= factorFrom {
+		form = ratio
+	}
+	return "(" + form(lo) + " … " + form(hi) + ")"
+}
+
+// sig3 writes a positive quantity with three significant digits and thousands
+// separators: 20,100; 961; 2.41; 0.0123.
+func sig3(x float64) string {
+	if !known(x) {
+		return absent
+	}
+	if x == 0 {
+		return "0"
+	}
+	exp := int(math.Floor(math.Log10(math.Abs(x))))
+	if scale := math.Pow(10, float64(exp-2)); math.Round(math.Abs(x)/scale) >= 1000 {
+		exp++ // 999.7 rounds up to the next power
+	}
+	if exp >= 2 {
+		scale := math.Pow(10, float64(exp-2))
+		return minus(grouped(strconv.FormatFloat(math.Round(x/scale)*scale, 'f', 0, 64)))
+	}
+	return minus(strconv.FormatFloat(x, 'f', 2-exp, 64))
+}
+
+// grouped puts thousands separators into the digits before the point.
+func grouped(s string) string {
+	sign, whole, rest := "", s, ""
+	if strings.HasPrefix(whole, "-") {
+		sign, whole = "-", whole[1:]
+	}
+	if i := strings.IndexByte(whole, '.'); i >= 0 {
+		whole, rest = whole[:i], whole[i:]
+	}
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	return sign + whole + rest
+}
+
+// human writes a duration for people: "430 µs", "12 ms", "1.5 s", "2 min 5 s",
+// "7 h", "1 d 3 h".
+func human(d time.Duration) string {
+	if d < 0 {
+		return "−" + human(-d)
+	}
+	switch {
+	case d == 0:
+		return "0 s"
+	case d < time.Microsecond:
+		return strconv.FormatInt(d.Nanoseconds(), 10) + " ns"
+	case d < 999500*time.Nanosecond:
+		return sig3(float64(d)/1e3) + " µs"
+	case d < 999500*time.Microsecond:
+		return sig3(float64(d)/1e6) + " ms"
+	case d < 59950*time.Millisecond:
+		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"
+	case d < time.Hour-500*time.Millisecond:
+		return pair(d.Round(time.Second), time.Minute, "min", time.Second, "s")
+	case d < 24*time.Hour-30*time.Second:
+		return pair(d.Round(time.Minute), time.Hour, "h", time.Minute, "min")
+	}
+	return pair(d.Round(time.Hour), 24*time.Hour, "d", time.Hour, "h")
+}
+
+func pair(d, big time.Duration, bigName string, small time.Duration, smallName string) string {
+	s := strconv.FormatInt(int64(d/big), 10) + " " + bigName
+	if rest := d % big / small; rest > 0 {
+		s += " " + strconv.FormatInt(int64(rest), 10) + " " + smallName
+	}
+	return s
+}
+
+// size writes a number of bytes of a file or of memory, in powers of 1024.
+func size(n int64) string {
+	if n < 0 {
+		return absent
+	}
+	return humanize.IBytes(uint64(n))
+}
+
+// share writes a part of a whole: "62 %".
+func share(part, whole float64) string {
+	if !(whole > 0) {
+		return absent
+	}
+	x := 100 * part / whole
+	if x > 0 && x < 1 {
+		return "<1 %"
+	}
+	return strconv.FormatFloat(x, 'f', 0, 64) + " %"
+}
+
+// confidence writes 0.95 as "95 %" and 0.995 as "99.5 %".
+func confidence(x float64) string {
+	return strconv.FormatFloat(math.Round(1e4*x)/100, 'f', -1, 64) + " %"
+}
+
+// count writes "1 trial", "5 trials", "1,234 rows".
+func count(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return grouped(strconv.Itoa(n)) + " " + one + "s"
+}
+
+// shellLine joins the words of a command so that a shell reads them back.
+func shellLine(words []string) string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		if w == "" || strings.ContainsFunc(w, unsafeInShell) {
+			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+		out[i] = w
+	}
+	return strings.Join(out, " ")
+}
+
+func unsafeInShell(r rune) bool {
+	switch {
+	case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
+		return false
+	}
+	return !strings.ContainsRune("-_./=:,+@%", r)
+}

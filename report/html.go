@@ -1,0 +1,122 @@
+package report
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+	"strings"
+)
+
+//go:embed assets/report.html.tmpl assets/report.css assets/charts.js assets/vendor
+var assets embed.FS
+
+// scripts run in this order; each is allowed by its hash.
+var scripts = []string{"vendor/vega.min.js", "vendor/vega-lite.min.js", "vendor/vega-interpreter.min.js", "charts.js"}
+
+// page parts of the HTML report that do not depend on the run.
+type static struct {
+	CSP     string
+	CSS     template.CSS
+	Scripts []template.JS
+}
+
+type htmlPage struct {
+	view
+	static
+}
+
+// HTML writes the run as one file that needs nothing else: no network, no other
+// file. Its content security policy allows the embedded scripts by their
+// hashes, and nothing more.
+func HTML(w io.Writer, d Data) error {
+	s, err := loadStatic()
+	if err != nil {
+		return err
+	}
+	t, err := template.ParseFS(assets, "assets/report.html.tmpl")
+	if err != nil {
+		return fmt.Errorf("read the template of the report: %w", err)
+	}
+	var b bytes.Buffer // a template that fails half-way leaves no half report
+	if err := t.Execute(&b, htmlPage{newView(d), s}); err != nil {
+		return fmt.Errorf("render the report: %w", err)
+	}
+	if _, err := b.WriteTo(w); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	return nil
+}
+
+func loadStatic() (static, error) {
+	css, err := assets.ReadFile("assets/report.css")
+	if err != nil {
+		return static{}, fmt.Errorf("read the style of the report: %w", err)
+	}
+	s := static{CSS: template.CSS(css)}
+	var hashes []string
+	for _, name := range scripts {
+		js, err := assets.ReadFile("assets/" + name)
+		if err != nil {
+			return static{}, fmt.Errorf("read %s: %w", name, err)
+		}
+		s.Scripts = append(s.Scripts, template.JS(js))
+		hashes = append(hashes, hashSource(js))
+	}
+	s.CSP = "default-src 'none'; script-src " + strings.Join(hashes, " ") + "; style-src " + hashSource(css) +
+		"; img-src data:; base-uri 'none'; form-action 'none'"
+	return s, nil
+}
+
+// hashSource allows an inline script or style of exactly this text (CSP level 2).
+func hashSource(text []byte) string {
+	sum := sha256.Sum256(text)
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
+// HeadlineStart is the first sentence of the headline, for large letters.
+func (v view) HeadlineStart() string {
+	start, _, _ := strings.Cut(v.Headline(), ". ")
+	return strings.TrimSuffix(start, ".") + "."
+}
+
+// HeadlineRest is the headline after its first sentence.
+func (v view) HeadlineRest() string {
+	_, rest, _ := strings.Cut(v.Headline(), ". ")
+	return rest
+}
+
+// Title of the document.
+func (v view) Title() string { return fmt.Sprintf("Filewise run %d: %s", v.RunID, v.HeadlineStart()) }
+
+// Facts in large numbers beside the verdict.
+func (v view) Glance() []struct{ Name, Value string } {
+	type fact = struct{ Name, Value string }
+	done, blocks := 0, v.Judgement.Result.Blocks
+	for _, r := range v.Rows {
+		done += r.Done
+	}
+	out := []fact{{"trials", fmt.Sprint(done)}, {"complete blocks", fmt.Sprint(blocks)}, {"confidence", v.Confidence()}}
+	if where := v.Where(); len(where) > 0 {
+		out = append(out, fact{"time in trials", v.Elapsed()}, fact{"of it measuring", where[0].Share()})
+	}
+	return out
+}
+
+// Measured tells whether some layout has a finished trial.
+func (v view) Measured() bool {
+	return slices.ContainsFunc(v.Rows, func(r row) bool { return r.Tail.Known })
+}
+
+// ManyLooks tells whether the looks make a course.
+func (v view) ManyLooks() bool { return len(v.Judgement.Result.Looks) > 1 && len(v.Charts().Looks) > 0 }
+
+// BlocksSoFar is the number of complete blocks, as the end of a sentence.
+func (v view) BlocksSoFar() string {
+	n := v.Judgement.Result.Blocks
+	return count(n, "block") + " " + isAre(n)
+}

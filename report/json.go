@@ -1,0 +1,153 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"filewise"
+	"filewise/experiment"
+	"filewise/verdict"
+	"filewise/workload"
+)
+
+// Schema is the version of the JSON document. The number grows when a field is
+// renamed, removed or changes its meaning; new fields alone do not change it.
+const Schema = "filewise-report/1"
+
+// document is the JSON form of a run. Durations are in nanoseconds where their
+// names end in _ns; effects are on the natural log scale; what is not known is
+// null or missing.
+type document struct {
+	Schema    string               `json:"schema"`
+	RunID     int64                `json:"run"`
+	Version   string               `json:"version"` // of Filewise
+	State     string               `json:"state"`
+	Started   *time.Time           `json:"started"`
+	Ended     *time.Time           `json:"ended"`
+	Headline  string               `json:"headline"` // the verdict in a sentence
+	Layouts   []layoutDoc          `json:"layouts"`
+	Judgement experiment.Judgement `json:"judgement"`
+	Plan      experiment.Plan      `json:"plan"`
+	Scenario  workload.Scenario    `json:"scenario"`
+	Machine   []filewise.Fact      `json:"machine"`
+	Server    []filewise.Fact      `json:"server"`
+	Trials    []trialDoc           `json:"trials"`
+}
+
+// layoutDoc is one row of the table.
+type layoutDoc struct {
+	Name           string   `json:"name"`
+	Baseline       bool     `json:"baseline"`
+	Recommended    bool     `json:"recommended"`
+	Done           int      `json:"trials_done"`
+	Failed         int      `json:"trials_failed"`
+	Unit           string   `json:"unit,omitempty"`       // of throughput
+	Typical        *float64 `json:"typical"`              // of the typical trial
+	TypicalIs      string   `json:"typical_is"`           // "robust" or, before the first look, "median"
+	BytesPerSecond *float64 `json:"bytes_per_second"`     // payload, of the typical trial
+	Percent        *float64 `json:"difference_percent"`   // against the baseline
+	PercentLow     *float64 `json:"difference_low"`       // limits of the interval, in percent
+	PercentHigh    *float64 `json:"difference_high"`      //
+	Text           string   `json:"difference"`           // the same as it is shown
+	Mark           string   `json:"mark"`                 // best, within the margin, worse, undecided, …
+	DroppedAt      int      `json:"dropped_at,omitempty"` // block after which it was no longer measured
+}
+
+// trialDoc is a trial without its slices: those are in the export.
+type trialDoc struct {
+	filewise.Trial
+	Measures []measureDoc `json:"measures"`
+}
+
+type measureDoc struct {
+	filewise.Measure
+	Slices     *struct{} `json:"slices,omitempty"` // hides the slices
+	Throughput *float64  `json:"throughput"`       // work per second of the window
+}
+
+// JSON writes the run as one JSON document.
+func JSON(w io.Writer, d Data) error {
+	v := newView(d)
+	doc := document{
+		Schema: Schema, RunID: d.RunID, Version: d.Version, State: d.State,
+		Started: when(d.Started), Ended: when(d.Ended), Headline: v.Headline(),
+		Layouts: layoutDocs(v), Judgement: d.Judgement, Plan: d.Plan, Scenario: d.Scenario,
+		Machine: orEmpty(d.Machine), Server: orEmpty(d.Server), Trials: trialDocs(v.Trials),
+	}
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(doc); err != nil {
+		return fmt.Errorf("write the result as JSON: %w", err)
+	}
+	return nil
+}
+
+func layoutDocs(v view) []layoutDoc {
+	out := make([]layoutDoc, 0, len(v.Rows))
+	best := v.recommended()
+	for _, r := range v.Rows {
+		doc := layoutDoc{
+			Name: r.Name, Baseline: r.Baseline, Recommended: best != nil && best.Name == r.Name,
+			Done: r.Done, Failed: r.Failed, Typical: number(r.Typical), TypicalIs: "robust",
+			BytesPerSecond: number(r.Bytes), Percent: percentage(r.Estimate.Effect),
+			PercentLow: percentage(r.Estimate.Lo), PercentHigh: percentage(r.Estimate.Hi),
+			Text: r.DifferenceText(), Mark: r.MarkText(), DroppedAt: r.Estimate.DroppedAt,
+		}
+		if v.Unit != "" {
+			doc.Unit = v.UnitRate()
+		}
+		if r.Median {
+			doc.TypicalIs = "median"
+		}
+		out = append(out, doc)
+	}
+	return out
+}
+
+func trialDocs(trials []trial) []trialDoc {
+	out := make([]trialDoc, 0, len(trials))
+	for _, t := range trials {
+		doc := trialDoc{Trial: t.Trial, Measures: []measureDoc{}}
+		for _, m := range t.Measures {
+			x := measureDoc{Measure: m}
+			if m.Throughput() > 0 {
+				x.Throughput = number(m.Throughput())
+			}
+			doc.Measures = append(doc.Measures, x)
+		}
+		out = append(out, doc)
+	}
+	return out
+}
+
+func when(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+// number is x, or nil when x is not known.
+func number(x float64) *float64 {
+	if !known(x) {
+		return nil
+	}
+	return &x
+}
+
+func percentage(effect float64) *float64 {
+	if !known(effect) {
+		return nil
+	}
+	return number(verdict.Percent(effect))
+}
+
+func orEmpty(facts []filewise.Fact) []filewise.Fact {
+	if facts == nil {
+		return []filewise.Fact{}
+	}
+	return facts
+}

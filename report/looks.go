@@ -1,0 +1,86 @@
+package report
+
+import (
+	"fmt"
+
+	"filewise/verdict"
+)
+
+// lookRow is the judgement after one block.
+type lookRow struct {
+	Block, Trials int
+	Cells         []lookCell // by layout, in the order of Arms
+	Leader        string
+	Tolerance     string
+	Outcome       string
+}
+
+// lookCell is what one look says about one layout.
+type lookCell struct{ Effect, Limits, Regret, Note string }
+
+// Arms are the names of the layouts in the order of a look's cells.
+func (v view) Arms() []string {
+	var out []string
+	for _, a := range v.Judgement.Result.Arms {
+		out = append(out, a.Name)
+	}
+	return out
+}
+
+// Looks are the judgements in order.
+func (v view) Looks() []lookRow {
+	var out []lookRow
+	for _, l := range v.Judgement.Result.Looks {
+		r := lookRow{Block: l.Block, Trials: l.Trials, Leader: v.arm(l.Leader), Tolerance: bound(l.Tolerance), Outcome: v.outcome(l)}
+		for j, e := range l.Estimates {
+			r.Cells = append(r.Cells, cellOf(l, e, j == v.Judgement.Result.Config.Baseline))
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+func cellOf(l verdict.Look, e verdict.Estimate, baseline bool) lookCell {
+	c := lookCell{Effect: difference(e.Effect), Regret: absent}
+	if baseline {
+		c.Effect = "baseline"
+	} else if e.Known() && known(e.Effect) {
+		c.Limits = limits(e.Effect, e.Lo, e.Hi)
+	}
+	if known(e.Regret) && (e.DroppedAt == 0 || e.DroppedAt >= l.Block) {
+		c.Regret = "≤ " + bound(e.Regret)
+	}
+	if e.DroppedAt > 0 {
+		c.Note = fmt.Sprintf("dropped after block %d", e.DroppedAt)
+	}
+	return c
+}
+
+func (v view) arm(i int) string {
+	if i < 0 || i >= len(v.Judgement.Result.Arms) {
+		return absent
+	}
+	return v.Judgement.Result.Arms[i].Name
+}
+
+// outcome is what followed from a look.
+func (v view) outcome(l verdict.Look) string {
+	switch l.Stop {
+	case verdict.ReasonNone:
+		if l.BlocksNeeded > 0 {
+			return fmt.Sprintf("go on; about %d blocks would settle a difference of the margin", l.BlocksNeeded)
+		}
+		return "go on"
+	case verdict.ReasonKeepBaseline:
+		return "proven: keep " + v.Plan.Baseline
+	case verdict.ReasonRecommend:
+		return "proven: use " + v.arm(l.Recommended)
+	case verdict.ReasonAllResolved:
+		return "every layout is resolved"
+	case verdict.ReasonFutile:
+		return "stop: the blocks left could not decide it"
+	case verdict.ReasonMaxBlocks:
+		return "stop: all planned blocks are measured"
+	}
+	return string(l.Stop)
+}

@@ -1,0 +1,77 @@
+package report
+
+import (
+	"fmt"
+
+	"filewise"
+)
+
+// Method says in plain words how the run measured, from the plan and what
+// really happened.
+func (v view) Method() []string {
+	p := v.Plan
+	out := []string{
+		v.trialWords(),
+		fmt.Sprintf("One trial is one sample. Trials run in blocks: a block measures every layout that is still in question once, in fresh random order that follows from the seed %s. Slow changes of the machine so reach all layouts alike.", v.Seed()),
+		"The differences are those of the typical trial: a robust fit of blocks and layouts to the logarithm of throughput. No trial is removed because of its outcome; unusual ones are pulled in, and the table counts them beside the plain means.",
+		fmt.Sprintf("The intervals hold with %s for all layouts and for a look after every block together, so that measuring could stop as soon as it was decided. Differences within ±%s count as none. A layout that is shown not to be the best is measured no further; of equally good ones the one with the fewest files is recommended.", v.Confidence(), v.Margin()),
+	}
+	if s := v.pilotWords(); s != "" {
+		out = append(out, s)
+	}
+	if n := v.failures(); n > 0 {
+		out = append(out, fmt.Sprintf("A failed trial is tried again at the end of its block, %d times in all; it is listed with its reason and never left out silently.", max(p.Attempts, 1)))
+	}
+	return out
+}
+
+func (v view) trialWords() string {
+	built := "built the layout anew"
+	for _, t := range v.Trials {
+		if t.Instance != "" {
+			built = "started from a loaded build of the layout"
+			break
+		}
+	}
+	s := fmt.Sprintf("Each trial %s, read back that its files are what was asked for, brought it to rest, warmed it up", built)
+	if w := v.Judgement.Schedule.WarmUp; w > 0 {
+		s += " for " + human(w)
+	}
+	switch {
+	case v.Plan.Window > 0:
+		s += ", measured for " + human(v.Plan.Window)
+	case v.Plan.Work > 0:
+		s += ", measured " + size(v.Plan.Work) + " of work"
+	default:
+		s += ", measured"
+	}
+	s += ", waited until everything was durable on the storage, checked the data, and removed the build."
+	if v.Plan.Target.Durability != "" {
+		s += " Durability: " + durabilityWords(v.Plan.Target.Durability) + "."
+	}
+	return s
+}
+
+func (v view) pilotWords() string {
+	n := 0
+	for _, t := range v.Trials {
+		if t.Cell.Pilot && t.State == filewise.Done {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Before the first block %s fixed the warm-up and the number of blocks that the budget allows (%s); they are no part of the verdict.",
+		count(n, "pilot"), v.blocksText())
+}
+
+func (v view) failures() int {
+	n := 0
+	for _, t := range v.Trials {
+		if t.Kind == kindFailed {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,154 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"filewise"
+	"filewise/workload"
+)
+
+// agreement says whether a published statement holds here.
+type agreement string
+
+const (
+	agrees      agreement = "agrees"
+	differs     agreement = "differs"
+	undecided   agreement = "undecided here"
+	notMeasured agreement = "not measured here"
+)
+
+// comparison puts one published figure beside what was measured.
+type comparison struct {
+	Statement string // "8 files against 1 file"
+	Published string // the figure, or the words where there is no figure
+	Words     string // the words beside a figure
+	Measured  string
+	Sign      agreement // the same direction?
+	Inside    string    // is the figure inside the measured interval?
+}
+
+// Shape compares the scenario's figures with the verdict.
+func (v view) Shape() []comparison {
+	out := make([]comparison, 0, len(v.Scenario.Published))
+	for _, f := range v.Scenario.Published {
+		c := comparison{
+			Statement: filewise.FilesName(f.Files) + " against " + filewise.FilesName(f.Against),
+			Published: f.Words, Measured: absent, Sign: notMeasured, Inside: absent,
+		}
+		if f.Percent != nil {
+			c.Published, c.Words = percent(math.Log1p(*f.Percent/100)), f.Words
+		}
+		v.compare(&c, f)
+		out = append(out, c)
+	}
+	return out
+}
+
+// compare fills in what was measured. The intervals against the baseline hold
+// together, so their differences bound any other pair too, if more widely.
+func (v view) compare(c *comparison, f workload.Figure) {
+	a, b := v.byFiles(f.Files), v.byFiles(f.Against)
+	if a == nil || b == nil || !a.Judged || !b.Judged || !a.Estimate.Known() || !b.Estimate.Known() {
+		return
+	}
+	effect := a.Estimate.Effect - b.Estimate.Effect
+	lo, hi := a.Estimate.Lo-b.Estimate.Hi, a.Estimate.Hi-b.Estimate.Lo
+	c.Measured = interval(effect, lo, hi)
+	c.Sign = direction(f.Sign, lo, hi, v.Judgement.Result.Config.Margin)
+	if f.Percent == nil || *f.Percent <= -100 {
+		return
+	}
+	if y := math.Log1p(*f.Percent / 100); y >= lo && y <= hi {
+		c.Inside = "inside the interval"
+	} else {
+		c.Inside = "outside the interval"
+	}
+}
+
+// direction compares a published sign with an interval on the log scale.
+func direction(sign int, lo, hi, margin float64) agreement {
+	within := math.Abs(lo) <= margin && math.Abs(hi) <= margin
+	measured := 0
+	switch {
+	case lo > 0:
+		measured = 1
+	case hi < 0:
+		measured = -1
+	case !within:
+		return undecided
+	}
+	if measured == sign || sign == 0 && within {
+		return agrees
+	}
+	return differs
+}
+
+// byFiles is the first layout with n data files.
+func (v view) byFiles(n int) *row {
+	for i := range v.Rows {
+		if v.Rows[i].Data.Files == n {
+			return &v.Rows[i]
+		}
+	}
+	return nil
+}
+
+// BestText compares the best number of files of the article with the one
+// recommended here; empty when the article names none.
+func (v view) BestText() string {
+	best := v.Scenario.Best
+	if best == 0 {
+		return ""
+	}
+	s := "Published as best: " + filewise.FilesName(best) + ". "
+	r := v.recommended()
+	switch {
+	case v.byFiles(best) == nil:
+		return s + "This number was not measured here."
+	case r == nil:
+		return s + "Nothing is recommended here yet, so the shapes cannot be compared."
+	case r.Data.Files == best:
+		return s + "The same is recommended here."
+	}
+	return s + fmt.Sprintf("Here it is %s.", r.Name)
+}
+
+// recommended is the layout to use; nil: none.
+func (v view) recommended() *row {
+	i := v.Look.Recommended
+	if !v.Judged || i < 0 || i >= len(v.Judgement.Result.Arms) {
+		return nil
+	}
+	for k := range v.Rows {
+		if v.Rows[k].Name == v.Judgement.Result.Arms[i].Name {
+			return &v.Rows[k]
+		}
+	}
+	return nil
+}
+
+// Cite names the source of the published figures; empty: none.
+func Cite(s workload.Source) string {
+	var parts []string
+	for _, p := range []string{s.Author, quoted(s.Title), s.Where} {
+		if p != "" {
+			parts = append(parts, p)
+		}
+	}
+	if s.Year > 0 {
+		parts = append(parts, fmt.Sprint(s.Year))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func quoted(s string) string {
+	if s == "" {
+		return ""
+	}
+	return "“" + s + "”"
+}
+
+// Source names where the scenario's figures were published.
+func (v view) Source() string { return Cite(v.Scenario.Source) }

@@ -1,0 +1,250 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"filewise"
+	"filewise/verdict"
+)
+
+// row is what is said about one layout.
+type row struct {
+	filewise.Layout
+	Baseline bool
+	Done     int // trials in blocks, pilots left out
+	Failed   int
+	Estimate verdict.Estimate // its fields are NaN where there is no look
+	Judged   bool             // Estimate comes from a look
+	Typical  float64          // work per second; NaN: not known
+	Median   bool             // Typical is a plain median, for want of a look
+	Bytes    float64          // payload bytes per second of the typical trial; NaN: not known
+	Mean     float64          // plain mean of the trials' throughput
+	Slowest  float64          // of the trials' throughput
+	Tail     spread           // until the slowest connection's last commit
+	Sync     spread           // from then until everything was durable
+	Calls    latency
+}
+
+// spread is the typical and the largest of some durations.
+type spread struct {
+	Median, Max time.Duration
+	Known       bool
+}
+
+func (s spread) String() string {
+	if !s.Known {
+		return absent
+	}
+	return human(s.Median) + " (" + human(s.Max) + ")"
+}
+
+func spreadOf(ds []time.Duration) spread {
+	if len(ds) == 0 {
+		return spread{}
+	}
+	xs := make([]float64, len(ds))
+	for i, d := range ds {
+		xs[i] = float64(d)
+	}
+	return spread{Median: time.Duration(median(xs)), Max: slices.Max(ds), Known: true}
+}
+
+// latency is of the calls of all trials of a layout.
+type latency struct {
+	P50, P99, Max time.Duration
+	Known         bool
+}
+
+func (v view) row(l filewise.Layout) row {
+	nan := math.NaN()
+	r := row{Layout: l, Baseline: l.Name == v.Plan.Baseline, Typical: nan, Bytes: nan, Mean: nan, Slowest: nan}
+	r.Estimate, r.Judged = v.estimate(l.Name)
+	var xs, perWork []float64
+	var tails, syncs []time.Duration
+	var hist *hdrhistogram.Histogram
+	for _, t := range v.Trials {
+		switch {
+		case t.Cell.Layout != l.Name || t.Kind == kindPilot:
+			continue
+		case t.Kind == kindFailed:
+			r.Failed++
+			continue
+		}
+		r.Done++
+		if !known(t.Throughput) {
+			continue
+		}
+		xs = append(xs, t.Throughput)
+		if t.Measure.Bytes > 0 {
+			perWork = append(perWork, t.Measure.Bytes/t.Measure.Work)
+		}
+		tails, syncs = append(tails, t.Measure.Tail), append(syncs, t.Measure.Sync)
+		hist = merge(hist, t.Measure.Hist)
+	}
+	r.Tail, r.Sync, r.Calls = spreadOf(tails), spreadOf(syncs), latencyOf(hist)
+	r.Typical = r.Estimate.Typical
+	if !r.Judged || !known(r.Typical) || r.Typical <= 0 {
+		r.Typical, r.Median = median(xs), true
+	}
+	r.Bytes = r.Typical * median(perWork)
+	if len(xs) > 0 {
+		r.Mean, r.Slowest = mean(xs), slices.Min(xs)
+	}
+	return r
+}
+
+// estimate is what the last look says about a layout.
+func (v view) estimate(layout string) (verdict.Estimate, bool) {
+	arm := slices.IndexFunc(v.Judgement.Result.Arms, func(a verdict.Arm) bool { return a.Name == layout })
+	if !v.Judged || arm < 0 || arm >= len(v.Look.Estimates) {
+		nan := math.NaN()
+		return verdict.Estimate{Effect: nan, SE: nan, Lo: nan, Hi: nan, RawEffect: nan, Regret: nan, Typical: nan}, false
+	}
+	return v.Look.Estimates[arm], true
+}
+
+func mean(xs []float64) float64 {
+	sum := 0.0
+	for _, x := range xs {
+		sum += x
+	}
+	return sum / float64(len(xs))
+}
+
+// merge adds an encoded histogram; one that cannot be read is left out, since
+// it is no part of the verdict.
+func merge(into *hdrhistogram.Histogram, encoded []byte) *hdrhistogram.Histogram {
+	if len(encoded) == 0 {
+		return into
+	}
+	h, err := hdrhistogram.Decode(encoded)
+	if err != nil {
+		return into
+	}
+	if into == nil {
+		return h
+	}
+	into.Merge(h)
+	return into
+}
+
+// latencyOf reads a histogram of microseconds.
+func latencyOf(h *hdrhistogram.Histogram) latency {
+	if h == nil || h.TotalCount() == 0 {
+		return latency{}
+	}
+	at := func(q float64) time.Duration { return time.Duration(h.ValueAtQuantile(q)) * time.Microsecond }
+	return latency{P50: at(50), P99: at(99), Max: time.Duration(h.Max()) * time.Microsecond, Known: true}
+}
+
+// TrialsText is how many trials were finished: "6", or "6 of 7" where some failed.
+func (r row) TrialsText() string {
+	if r.Failed == 0 {
+		return fmt.Sprint(r.Done)
+	}
+	return fmt.Sprintf("%d of %d", r.Done, r.Done+r.Failed)
+}
+
+// TypicalText is the throughput of the typical trial.
+func (r row) TypicalText() string { return sig3(r.Typical) }
+
+// DifferenceText is the difference to the baseline with its interval.
+func (r row) DifferenceText() string {
+	switch {
+	case r.Baseline:
+		return "baseline"
+	case !r.Judged || !known(r.Estimate.Effect):
+		return absent
+	}
+	return interval(r.Estimate.Effect, r.Estimate.Lo, r.Estimate.Hi)
+}
+
+// RawText is the difference of the plain means.
+func (r row) RawText() string {
+	if r.Baseline {
+		return "baseline"
+	}
+	return difference(r.Estimate.RawEffect)
+}
+
+// RegretText is the most that is lost by choosing the layout.
+func (r row) RegretText() string {
+	if !r.Judged || !known(r.Estimate.Regret) {
+		return absent
+	}
+	return "at most " + bound(r.Estimate.Regret)
+}
+
+// DownWeightedText is how many trials the robust fit pulled in.
+func (r row) DownWeightedText() string {
+	if !r.Judged {
+		return absent
+	}
+	return fmt.Sprint(r.Estimate.DownWeighted)
+}
+
+// MarkText is the verdict on the layout in a word or two.
+func (r row) MarkText() string {
+	switch {
+	case !r.Judged && r.Baseline:
+		return "baseline"
+	case !r.Judged || r.Estimate.Mark == "":
+		return "undecided"
+	case r.Estimate.Mark == verdict.MarkWithin:
+		return "within the margin"
+	}
+	return string(r.Estimate.Mark)
+}
+
+// MarkClass groups the marks for colour: best, good, same, worse, open.
+func (r row) MarkClass() string {
+	switch r.Estimate.Mark {
+	case verdict.MarkBest:
+		return "best"
+	case verdict.MarkBetter:
+		return "good"
+	case verdict.MarkWithin, verdict.MarkBaseline:
+		return "same"
+	case verdict.MarkWorse, verdict.MarkNotBest:
+		return "worse"
+	}
+	return "open"
+}
+
+// DroppedText says after which block the layout was no longer measured.
+func (r row) DroppedText() string {
+	if r.Estimate.DroppedAt == 0 {
+		return ""
+	}
+	return fmt.Sprintf("dropped after block %d", r.Estimate.DroppedAt)
+}
+
+// String is the median, the 99th percentile and the longest.
+func (l latency) String() string {
+	if !l.Known {
+		return absent
+	}
+	return human(l.P50) + ", " + human(l.P99) + ", " + human(l.Max)
+}
+
+// Median is the typical latency of a call.
+func (l latency) Median() string { return human(l.P50) }
+
+// Most is what 99 % of the calls stay within.
+func (l latency) Most() string { return human(l.P99) }
+
+// Longest is the longest call.
+func (l latency) Longest() string { return human(l.Max) }
+
+// SlowestText is the slowest trial against the typical one.
+func (r row) SlowestText() string {
+	if !known(r.Slowest) || !(r.Typical > 0) {
+		return absent
+	}
+	return difference(math.Log(r.Slowest / r.Typical))
+}

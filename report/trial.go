@@ -1,0 +1,151 @@
+package report
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+
+	"filewise"
+)
+
+// kind is how a trial is drawn.
+type kind string
+
+const (
+	kindDone         kind = "done"
+	kindDownWeighted kind = "down-weighted"
+	kindPilot        kind = "pilot"
+	kindFailed       kind = "failed"
+)
+
+// trial is one stored trial with what is drawn of it.
+type trial struct {
+	filewise.Trial
+	Number     int // from 1, in the order in which they ran
+	Kind       kind
+	Measure    filewise.Measure // the judged one; zero when there is none
+	Throughput float64          // NaN: none
+	Deviation  float64          // ln of throughput against the layout's typical; NaN: none
+}
+
+func (v view) trials() []trial {
+	out := make([]trial, 0, len(v.Data.Trials))
+	for i, t := range v.Data.Trials {
+		x := trial{Trial: t, Number: i + 1, Kind: kindDone, Throughput: math.NaN(), Deviation: math.NaN()}
+		for _, m := range t.Measures {
+			if m.Family == v.Family {
+				x.Measure = m
+				break
+			}
+		}
+		if y, ok := t.Throughput(v.Family); ok && known(y) {
+			x.Throughput = y
+		}
+		switch {
+		case t.State != filewise.Done:
+			x.Kind = kindFailed
+		case t.Cell.Pilot:
+			x.Kind = kindPilot
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// flagDownWeighted works out each trial's deviation from the typical trial of
+// its layout, and which trials the robust fit pulled in. The verdict gives
+// their number per layout; they are those with the largest residuals after the
+// blocks' common changes are taken out.
+func (v view) flagDownWeighted() {
+	for _, r := range v.Rows {
+		for i := range v.Trials {
+			if t := &v.Trials[i]; t.Cell.Layout == r.Name && r.Typical > 0 {
+				t.Deviation = math.Log(t.Throughput / r.Typical)
+			}
+		}
+	}
+	common := v.blockMedians()
+	for _, r := range v.Rows {
+		if !r.Judged || r.Estimate.DownWeighted == 0 {
+			continue
+		}
+		var own []*trial
+		for i := range v.Trials {
+			t := &v.Trials[i]
+			if t.Cell.Layout == r.Name && t.Kind == kindDone && known(t.Deviation) && t.Cell.Block <= v.Look.Block {
+				own = append(own, t)
+			}
+		}
+		residual := func(t *trial) float64 { return math.Abs(t.Deviation - common[t.Cell.Block]) }
+		slices.SortStableFunc(own, func(a, b *trial) int { return cmp.Compare(residual(b), residual(a)) })
+		for _, t := range own[:min(r.Estimate.DownWeighted, len(own))] {
+			t.Kind = kindDownWeighted
+		}
+	}
+}
+
+// blockMedians are the median deviations of each block's trials.
+func (v view) blockMedians() map[int]float64 {
+	by := make(map[int][]float64)
+	for _, t := range v.Trials {
+		if t.Kind == kindDone && known(t.Deviation) {
+			by[t.Cell.Block] = append(by[t.Cell.Block], t.Deviation)
+		}
+	}
+	out := make(map[int]float64, len(by))
+	for b, xs := range by {
+		out[b] = median(xs)
+	}
+	return out
+}
+
+// BlockText is the block of a trial: "3", or "pilot".
+func (t trial) BlockText() string {
+	if t.Cell.Pilot {
+		return "pilot"
+	}
+	s := strconv.Itoa(t.Cell.Block)
+	if t.Cell.Attempt > 1 {
+		s += ", attempt " + strconv.Itoa(t.Cell.Attempt)
+	}
+	return s
+}
+
+// DeviationText is the deviation from the layout's typical trial.
+func (t trial) DeviationText() string { return difference(t.Deviation) }
+
+// ThroughputText is the trial's throughput.
+func (t trial) ThroughputText() string { return sig3(t.Throughput) }
+
+// NoteText is what is peculiar to the trial.
+func (t trial) NoteText() string {
+	switch t.Kind {
+	case kindFailed:
+		if t.Reason == "" {
+			return "failed"
+		}
+		return "failed: " + t.Reason
+	case kindPilot:
+		return "pilot"
+	case kindDownWeighted:
+		return "down-weighted"
+	}
+	return ""
+}
+
+// StartedText is when the trial started, to the second.
+func (t trial) StartedText() string {
+	if t.Started.IsZero() {
+		return absent
+	}
+	return t.Started.Format("15:04:05")
+}
+
+// TookText is the wall time of the trial, from build to drop.
+func (t trial) TookText() string {
+	if t.Elapsed <= 0 {
+		return absent
+	}
+	return human(t.Elapsed)
+}

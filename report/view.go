@@ -1,0 +1,205 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"filewise"
+	"filewise/experiment"
+	"filewise/verdict"
+)
+
+// view is what every format shows, worked out once from the data.
+type view struct {
+	Data
+	Family string // of the measure that is judged; empty: nothing measured
+	Unit   string // of its work: "rows"
+	Look   verdict.Look
+	Judged bool // there is a look, and Look is the last
+	Base   int  // index of the baseline in Rows
+	Rows   []row
+	Trials []trial
+	Rate   rate // in which the table gives bytes per second
+}
+
+func newView(d Data) view {
+	v := view{Data: d}
+	v.Look, v.Judged = d.Judgement.Result.Last()
+	v.Family, v.Unit = judged(d.Trials)
+	v.Base = slices.IndexFunc(d.Plan.Layouts, func(l filewise.Layout) bool { return l.Name == d.Plan.Baseline })
+	v.Trials = v.trials()
+	for _, l := range d.Plan.Layouts {
+		v.Rows = append(v.Rows, v.row(l))
+	}
+	v.flagDownWeighted()
+	fastest := 0.0
+	for _, r := range v.Rows {
+		if known(r.Bytes) {
+			fastest = max(fastest, r.Bytes)
+		}
+	}
+	v.Rate = rateFor(fastest)
+	return v
+}
+
+// judged is the family and unit of the measure that verdicts are about: the
+// first of a trial.
+func judged(trials []filewise.Trial) (family, unit string) {
+	for _, t := range trials {
+		if t.State == filewise.Done && len(t.Measures) > 0 {
+			return t.Measures[0].Family, t.Measures[0].Unit
+		}
+	}
+	return "", ""
+}
+
+// Headline is the verdict in one sentence, or why there is none.
+func (v view) Headline() string {
+	if s := v.Judgement.Sentences; len(s) > 0 {
+		return s[0]
+	}
+	if why := v.Judgement.Decision.Why; why != "" {
+		return "No verdict: " + why + "."
+	}
+	return fmt.Sprintf("No verdict yet: %d of the %d blocks that a verdict needs are complete.", v.Judgement.Result.Blocks, verdict.FirstLook)
+}
+
+// Further are the sentences after the headline.
+func (v view) Further() []string {
+	if s := v.Judgement.Sentences; len(s) > 1 {
+		return s[1:]
+	}
+	return nil
+}
+
+// Stopped says why measuring stopped when it did.
+func (v view) Stopped() string {
+	d := v.Judgement.Decision
+	if d.Ending == experiment.GoesOn {
+		s := "The run is not finished"
+		if v.State != "" {
+			s += " (" + v.State + ")"
+		}
+		return s + fmt.Sprintf("; filewise resume %d goes on with the next trial.", v.RunID)
+	}
+	why := d.Why
+	if why == "" {
+		why = string(d.Ending)
+	}
+	return "Measuring stopped: " + why + "."
+}
+
+// Outside are the finished trials that the verdict does not use yet, because
+// their block is not complete or no look was taken.
+func (v view) Outside() int {
+	n := 0
+	for _, t := range v.Trials {
+		if t.Kind != kindPilot && t.Kind != kindFailed && (!v.Judged || t.Cell.Block > v.Look.Block) {
+			n++
+		}
+	}
+	return n
+}
+
+// Confidence is that of the intervals: "95 %".
+func (v view) Confidence() string {
+	if v.Plan.Confidence <= 0 {
+		return absent
+	}
+	return confidence(v.Plan.Confidence)
+}
+
+// Margin is the difference that does not matter: "2 %".
+func (v view) Margin() string {
+	return strconv.FormatFloat(v.Plan.Margin, 'f', -1, 64) + " %"
+}
+
+// Seed is the seed as it is typed.
+func (v view) Seed() string { return strconv.FormatUint(v.Plan.Seed, 10) }
+
+// Command repeats the experiment.
+func (v view) Command() string { return shellLine(v.Plan.Command) }
+
+// ShowCommand shows this report again.
+func (v view) ShowCommand() string { return fmt.Sprintf("filewise report %d", v.RunID) }
+
+// UnitRate is the unit of throughput: "rows/s".
+func (v view) UnitRate() string {
+	if v.Unit == "" {
+		return "throughput"
+	}
+	return v.Unit + "/s"
+}
+
+// rate is a unit for bytes per second.
+type rate struct {
+	Name  string
+	Scale float64
+}
+
+// rateFor is the unit in which x bytes a second reads well.
+func rateFor(x float64) rate {
+	switch {
+	case x >= 1e9:
+		return rate{"GB/s", 1e9}
+	case x >= 1e5:
+		return rate{"MB/s", 1e6}
+	}
+	return rate{"kB/s", 1e3}
+}
+
+// Of writes x bytes a second in the unit.
+func (r rate) Of(x float64) string {
+	if !known(x) {
+		return absent
+	}
+	return sig3(x / r.Scale)
+}
+
+// median of the values; NaN when there is none.
+func median(xs []float64) float64 { return quantile(xs, 0.5) }
+
+// quantile interpolates linearly between the order statistics (Hyndman & Fan,
+// type 7); NaN when there is no value.
+func quantile(xs []float64, p float64) float64 {
+	if len(xs) == 0 {
+		return math.NaN()
+	}
+	s := slices.Clone(xs)
+	slices.Sort(s)
+	at := p * float64(len(s)-1)
+	i := int(at)
+	if i+1 >= len(s) {
+		return s[len(s)-1]
+	}
+	return s[i] + (at-float64(i))*(s[i+1]-s[i])
+}
+
+// Footnotes say what the table's numbers are, where that is not plain.
+func (v view) Footnotes() []string {
+	var out []string
+	failed, medians := 0, false
+	for _, r := range v.Rows {
+		failed += r.Failed
+		medians = medians || r.Median && known(r.Typical)
+	}
+	if medians {
+		out = append(out, "Throughput is the median of the trials, for want of a verdict.")
+	}
+	if n := v.Outside(); n > 0 && v.Judged {
+		out = append(out, count(n, "trial")+" of a block that is not complete "+isAre(n)+" not in the verdict.")
+	}
+	if failed > 0 {
+		out = append(out, count(failed, "trial")+" failed; the report lists the reasons.")
+	}
+	return out
+}
+
+func isAre(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
