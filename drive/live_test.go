@@ -50,6 +50,31 @@ func TestLive(t *testing.T) {
 	}
 }
 
+// The throughput of a run knows nothing of the run before it.
+func TestLiveOfNextRun(t *testing.T) {
+	clock, live := newVirtual(), &Live{}
+	for _, each := range []time.Duration{ms, 10 * ms} {
+		var rates []float64
+		session := doFunc(func(_ context.Context, first, n int64) (int64, error) {
+			if first > 0 {
+				rates = append(rates, live.Throughput(clock.Now()))
+			}
+			clock.advance(each)
+			return n, nil
+		})
+		if _, err := Run(t.Context(), Load{Sessions: []filewise.Session{session}, Clock: clock, Chunk: 1, Live: live,
+			WarmUp: time.Second, Window: time.Second}); err != nil {
+			t.Fatal(err)
+		}
+		want := 1 / each.Seconds()
+		for i, r := range rates {
+			if math.Abs(r-want) > 0.1*want {
+				t.Fatalf("operations of %v: throughput %v after %d operations, want %v", each, r, i+1, want)
+			}
+		}
+	}
+}
+
 // A display that reads all the time disturbs nobody (run with -race), and one
 // Live serves run after run.
 func TestLiveWhileRunning(t *testing.T) {

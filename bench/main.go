@@ -1,0 +1,75 @@
+// Command bench measures what Filewise itself costs: the driver's loop against a
+// session that does nothing, and a trial against the fake engine. It exits with 1 when a target is missed. README.md
+// beside it says what is measured and how.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"text/tabwriter"
+	"time"
+)
+
+func main() {
+	if err := run(context.Background(), os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// row is one figure of the table.
+type row struct {
+	what   string
+	value  string
+	target string // empty: none, for comparison only
+	ok     bool
+}
+
+func run(ctx context.Context, args []string, stdout io.Writer) error {
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	repeats := flags.Int("repeats", 7, "`times` that everything is measured; the median counts")
+	ops := flags.Int64("ops", 2_000_000, "`operations` of one measurement of the loop")
+	blocks := flags.Int("blocks", 20, "`blocks` of the experiment in virtual time")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if *repeats < 1 || *ops < 100_000 || *blocks < 3 {
+		return fmt.Errorf("at least 1 repeat, 100000 ops and 3 blocks, not %d, %d and %d", *repeats, *ops, *blocks)
+	}
+	rows, err := loopRows(ctx, *repeats, *ops)
+	if err != nil {
+		return err
+	}
+	trials, err := trialRows(ctx, *blocks)
+	if err != nil {
+		return err
+	}
+	return print(stdout, append(rows, trials...))
+}
+
+// print writes the table and returns an error that names the missed targets.
+func print(w io.Writer, rows []row) error {
+	fmt.Fprintf(w, "%s, %s %s/%s, %d processors\n\n", time.Now().UTC().Format(time.DateOnly),
+		runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.GOMAXPROCS(0))
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "what\tmeasured\ttarget\t")
+	missed := 0
+	for _, r := range rows {
+		mark := ""
+		if r.target != "" && !r.ok {
+			mark, missed = "MISSED", missed+1
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", r.what, r.value, r.target, mark)
+	}
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	if missed > 0 {
+		return fmt.Errorf("%d of the targets are missed", missed)
+	}
+	return nil
+}
