@@ -98,9 +98,13 @@ func ArmSentence(r Result, arm int) string {
 	if e.DroppedAt > 0 {
 		dropped = fmt.Sprintf("; dropped after block %d", e.DroppedAt)
 	}
-	return fmt.Sprintf("%s: %s %s (%s interval %s, simultaneous over %s; %s, %s%s).",
+	simultaneous := ""
+	if others := len(r.Arms) - 1; others > 1 {
+		simultaneous = fmt.Sprintf(", simultaneous over %d layouts", others)
+	}
+	return fmt.Sprintf("%s: %s %s (%s interval %s%s; %s, %s%s).",
 		name, change(e.Effect), against(e, r.Arms[r.Config.Baseline].Name), confidence, interval(e),
-		plural(len(r.Arms)-1, "layout"), plural(look.Block, "block"), plural(look.Trials, "trial"), dropped)
+		simultaneous, plural(look.Block, "block"), plural(look.Trials, "trial"), dropped)
 }
 
 // against: a percent is against the baseline, a ratio is of it.

@@ -1,0 +1,72 @@
+package verdict
+
+import (
+	"errors"
+	"runtime"
+	"slices"
+	"testing"
+
+	"filewise/verdict/internal/boundary"
+)
+
+// TestTablesAreComplete: every design that is to be in the code is there,
+// with a boundary per look, and it never rises.
+func TestTablesAreComplete(t *testing.T) {
+	for k := 2; k <= 8; k++ {
+		for n := FirstLook; n <= 30; n++ {
+			if _, ok := printedBoundaries[printedKey{k, n}]; !ok {
+				t.Fatalf("no table for %d arms, %d blocks", k, n)
+			}
+			b := must(BoundariesFor(k, n, 0.95))
+			for _, c := range [][]float64{b.TwoSided, b.OneSided} {
+				falling := slices.IsSortedFunc(c, func(x, y float64) int { return int(1000 * (y - x)) })
+				if len(c) != n-2 || !falling {
+					t.Errorf("%d arms, %d blocks: %v", k, n, c)
+				}
+			}
+		}
+	}
+}
+
+// TestSimulationIgnoresCores: the same boundaries on any machine.
+func TestSimulationIgnoresCores(t *testing.T) {
+	run := func(cores int) boundary.Table {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
+		return boundary.Simulate(3, []int{6}, 0.05, 9_000, 1)[0]
+	}
+	one, many := run(1), run(4)
+	if !slices.Equal(one.TwoSided, many.TwoSided) || !slices.Equal(one.OneSided, many.OneSided) {
+		t.Errorf("%v, %v", one, many)
+	}
+}
+
+func TestOtherConfidence(t *testing.T) {
+	usual := must(BoundariesFor(3, 5, 0.95))
+	strict := must(BoundariesFor(3, 5, 0.99))
+	again := must(BoundariesFor(3, 5, 0.99))
+	for i := range usual.TwoSided {
+		if strict.TwoSided[i] <= usual.TwoSided[i] || strict.OneSided[i] <= usual.OneSided[i] {
+			t.Errorf("99 %%: %v, 95 %%: %v", strict, usual)
+		}
+	}
+	if &strict.TwoSided[0] != &again.TwoSided[0] {
+		t.Error("simulated twice")
+	}
+}
+
+func TestBoundariesErrors(t *testing.T) {
+	for _, c := range []struct {
+		arms, blocks int
+		confidence   float64
+	}{{1, 20, 0.95}, {2, 2, 0.95}, {2, 501, 0.95}, {65, 20, 0.95}, {2, 20, 0}, {2, 20, 1}} {
+		if _, err := BoundariesFor(c.arms, c.blocks, c.confidence); !errors.Is(err, ErrConfig) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+func BenchmarkSimulatedBoundaries(b *testing.B) {
+	for b.Loop() {
+		boundary.Simulate(8, []int{20}, 0.05, simulations, simulationSeed)
+	}
+}

@@ -1,0 +1,29 @@
+package verdict_test
+
+import (
+	"fmt"
+
+	"filewise/verdict"
+)
+
+func ExampleJudge() {
+	arms := []verdict.Arm{{Name: "1 file", Rank: 1}, {Name: "4 files", Rank: 4}}
+	var table verdict.Table
+	for _, block := range [][2]float64{{4012, 4720}, {3950, 4655}, {4101, 4790}} {
+		table = append(table, []verdict.Cell{
+			{Throughput: block[0], OK: true},
+			{Throughput: block[1], OK: true},
+		})
+	}
+	result, err := verdict.Judge(verdict.DefaultConfig(), arms, table)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, sentence := range verdict.Sentences(result, verdict.WordsOptions{}) {
+		fmt.Println(sentence)
+	}
+	// Output:
+	// Recommended: 4 files. No tested layout is faster (95 %).
+	// 4 files: +17.4 % against 1 file (95 % interval +11.5 … +23.7; 3 blocks, 6 trials).
+}
