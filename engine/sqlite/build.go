@@ -107,7 +107,7 @@ func (s *shape) fill(ctx context.Context, f *file) error {
 	}
 	// Preallocating comes after the tables: SQLite does not take a file of zeros
 	// for a database. From here the chunk size keeps checkpoints from cutting it.
-	if err := f.keeper.section(ctx, s, "settle"); err != nil {
+	if err := f.keeper.section(ctx, s, "empty"); err != nil {
 		return err
 	}
 	if s.layout.Data.Allocation != filewise.Growing {
@@ -115,7 +115,26 @@ func (s *shape) fill(ctx context.Context, f *file) error {
 			return fmt.Errorf("preallocating %d bytes for %s: %w", f.bytes, f.path, err)
 		}
 	}
+	if err := s.presizeLog(f); err != nil {
+		return err
+	}
 	return s.ready(f.keeper, f.shard)
+}
+
+// presizeLog writes the emptied WAL full of zeros, so that its growth up to the
+// first checkpoint does not disturb the trial: the log of the published
+// experiment was pre-sized for the same reason. SQLite takes a WAL whose header
+// is zero for an empty one (fileformat2.html#walformat), and a descriptor of the
+// WAL holds none of its locks.
+func (s *shape) presizeLog(f *file) error {
+	wal, err := os.OpenFile(f.path+"-wal", os.O_RDWR, 0)
+	if err != nil {
+		return fmt.Errorf("pre-sizing the log of %s: %w", f.path, err)
+	}
+	if err := errors.Join(writeZeros(wal, s.logBytes()), wal.Sync(), wal.Close()); err != nil {
+		return fmt.Errorf("pre-sizing the log %s-wal: %w", f.path, err)
+	}
+	return nil
 }
 
 // remove closes a file and removes it with its WAL and index. It is called once.

@@ -10,6 +10,6 @@ import (
 func TestConformance(t *testing.T) {
 	enginetest.Run(t, enginetest.Subject{
 		Engine: New(), Kind: filewise.KindShards, Bytes: 4 << 20,
-		Package: "./engine/sqlite", DiskFull: 8 << 20,
+		Package: "./engine/sqlite", DiskFull: 24 << 20,
 	})
 }

@@ -35,19 +35,30 @@ func (engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (
 // walBytes is what a WAL is expected to grow to at most: twice the pages after
 // which SQLite checkpoints by itself, because writers go on meanwhile, and one
 // transaction that it holds whole (a page for each row with random keys, else
-// the rows' bytes); each frame has 24 bytes besides its page (fileformat2.html#walformat).
+// the rows' bytes).
 func (s *shape) walBytes() int64 {
-	const frame = pageBytes + 24
-	checkpoint := int64(autoCheckpoint)
-	if s.autoCheckpoint > 0 {
-		checkpoint = int64(s.autoCheckpoint)
-	}
 	rowPages := float64(s.program.OpBytes+16) / pageBytes * 1.2
 	if s.program.Vars["Key"] == "random" {
 		rowPages = max(rowPages, 1)
 	}
-	return frame * (2*checkpoint + 2 + int64(rowPages*float64(s.program.CommitEvery)))
+	return walFrame * (2*s.checkpointPages() + 2 + int64(rowPages*float64(s.program.CommitEvery)))
 }
+
+// walFrame is a page in a WAL, with its header (fileformat2.html#walformat).
+const walFrame = pageBytes + 24
+
+// checkpointPages is after how many pages SQLite checkpoints by itself; never
+// is taken for its default.
+func (s *shape) checkpointPages() int64 {
+	if s.autoCheckpoint > 0 {
+		return int64(s.autoCheckpoint)
+	}
+	return autoCheckpoint
+}
+
+// logBytes is the size to which a WAL is written before the trial: what it holds
+// at a checkpoint, and a quarter more for what is committed meanwhile.
+func (s *shape) logBytes() int64 { return walFrame * s.checkpointPages() * 5 / 4 }
 
 // space is the room that a volume needs: for each of its files the file's share
 // of the layout's size, as if growing files grew to it, and the WAL. Work that
@@ -71,10 +82,11 @@ func (s *shape) buildSteps(i int) ([]filewise.Step, error) {
 		l.addAll(s.sql.Statements("tables", vars(s.program, table)))
 	}
 	l.add("COMMIT")
-	l.section(s, "settle")
+	l.section(s, "empty")
 	if s.layout.Data.Allocation != filewise.Growing {
 		l.note(fmt.Sprintf("fallocate to %d bytes", sh.bytes))
 	}
+	l.note(fmt.Sprintf("write zeros to %s-wal up to %d bytes", sh.path, s.logBytes()))
 	if sh.chunk > 0 {
 		l.note(fmt.Sprintf("file control SQLITE_FCNTL_CHUNK_SIZE = %d bytes, on every connection", sh.chunk))
 	}

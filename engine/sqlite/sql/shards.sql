@@ -24,8 +24,12 @@ COMMIT;
 -- name: rollback
 ROLLBACK;
 
--- name: settle
+-- name: empty
 PRAGMA wal_checkpoint(TRUNCATE);
+
+-- name: settle
+-- Not TRUNCATE: the log keeps its size, and the next writer starts it anew.
+PRAGMA wal_checkpoint(RESTART);
 
 -- name: close
 -- Closing the last connection checkpoints: needless for files about to go.
