@@ -56,7 +56,7 @@ func look(ctx context.Context, path string) (kind, error) {
 }
 
 func check(ctx context.Context, db *sql.DB, path string) error {
-	var id, version int
+	var id int
 	if err := db.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id); err != nil {
 		var e sqlite3.Error
 		if errors.As(err, &e) && e.Code == sqlite3.ErrNotADB {
@@ -68,17 +68,34 @@ func check(ctx context.Context, db *sql.DB, path string) error {
 		return filewise.Errorf(filewise.CodeStore, otherStore,
 			"store %s: it is an SQLite database, but not a Filewise store (its application id is %#x, not %#x)", path, id, applicationID)
 	}
-	if err := db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+	version, err := latest(ctx, db)
+	if err != nil {
 		return wrap(err, path, "look at")
 	}
-	if version > schemaVersion {
-		by := "a newer Filewise"
-		var name string
-		if db.QueryRowContext(ctx, "SELECT version FROM runs ORDER BY id DESC LIMIT 1").Scan(&name) == nil && name != "" {
-			by = "Filewise " + name
-		}
-		return filewise.Errorf(filewise.CodeStore, fmt.Sprintf("use %s, or name another store with --store or FILEWISE_STORE", by),
-			"store %s: its schema has version %d and needs %s; this Filewise knows schemas up to version %d", path, version, by, schemaVersion)
+	if version <= schemaVersion {
+		return nil
 	}
-	return nil
+	by := "a newer Filewise"
+	var name string
+	if db.QueryRowContext(ctx, "SELECT version FROM runs ORDER BY id DESC LIMIT 1").Scan(&name) == nil && name != "" {
+		by = "Filewise " + name
+	}
+	return filewise.Errorf(filewise.CodeStore, fmt.Sprintf("use %s, or name another store with --store or FILEWISE_STORE", by),
+		"store %s: its schema has version %d and needs %s; this Filewise knows schemas up to version %d", path, version, by, schemaVersion)
+}
+
+// latest is the version of the last migration, by the header and by goose's
+// table, which a new file has not yet.
+func latest(ctx context.Context, db *sql.DB) (int64, error) {
+	var header int64
+	if err := db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&header); err != nil {
+		return 0, err
+	}
+	var applied sql.NullInt64
+	err := db.QueryRowContext(ctx, "SELECT max(version_id) FROM goose_db_version WHERE is_applied").Scan(&applied)
+	var e sqlite3.Error
+	if errors.As(err, &e) && e.Code == sqlite3.ErrError { // no such table
+		err = nil
+	}
+	return max(header, applied.Int64), err
 }

@@ -18,10 +18,6 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// checkedBytes is the size up to which a store is checked whole when it is
-// opened: 64 MiB takes some 50 ms, and hours of measuring may follow.
-const checkedBytes = 64 << 20
-
 // found makes a store of an empty or absent file. One transaction on the empty
 // file sets the application id, so that a kill leaves an empty file or ours.
 func found(ctx context.Context, path string) error {
@@ -69,25 +65,6 @@ func (s *Store) ready(ctx context.Context) error {
 		}
 	}
 	return s.verify(ctx)
-}
-
-// verify finds a damaged file before hours of measuring rely on it.
-func (s *Store) verify(ctx context.Context) error {
-	info, err := os.Stat(s.path)
-	if err != nil {
-		return wrap(err, s.path, "open")
-	}
-	if info.Size() > checkedBytes {
-		return nil
-	}
-	var result string
-	if err := s.db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&result); err != nil {
-		return wrap(err, s.path, "check")
-	}
-	if result != "ok" {
-		return filewise.Errorf(filewise.CodeStore, damaged, "store %s is damaged: %s", s.path, result)
-	}
-	return nil
 }
 
 func userVersion(ctx context.Context, db *sql.DB) (version int, err error) {

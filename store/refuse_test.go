@@ -1,0 +1,228 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"filewise"
+)
+
+// sampleStore is the bytes of a store with a run in it.
+func sampleStore(t *testing.T) []byte {
+	t.Helper()
+	s := openNew(t)
+	id := newRun(t, s)
+	for block := 1; block <= 8; block++ {
+		must(t, s.AddTrial(t.Context(), id, sampleTrial(block)))
+	}
+	must(t, s.Close())
+	b, err := os.ReadFile(s.Path())
+	must(t, err)
+	return b
+}
+
+// database is the bytes of an SQLite database after some statements.
+func database(t *testing.T, b []byte, statements ...string) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "x.db")
+	must(t, os.WriteFile(path, b, 0o600))
+	db, err := sql.Open("sqlite3", path)
+	must(t, err)
+	for _, s := range statements {
+		_, err := db.Exec(s)
+		must(t, err)
+	}
+	must(t, db.Close())
+	b, err = os.ReadFile(path)
+	must(t, err)
+	return b
+}
+
+// What is no store of this version is refused by both ways to open one, with
+// the path and a remedy, and is left as it is with nothing beside it.
+func TestRefusedFiles(t *testing.T) {
+	ours := sampleStore(t)
+	garbled := bytes.Clone(ours)
+	for i := 4096; i < 4096*4; i++ {
+		garbled[i] = byte(i * 7)
+	}
+	for name, c := range map[string]struct {
+		content []byte
+		says    string
+	}{
+		"short text":        {[]byte("hello\n"), "not a Filewise store"},
+		"long text":         {bytes.Repeat([]byte("hello\n"), 5000), "not a Filewise store"},
+		"zeros":             {make([]byte, 8192), "not a Filewise store"},
+		"SQLite":            {database(t, nil, "CREATE TABLE runs (id)"), "not a Filewise store"},
+		"SQLite in WAL":     {database(t, nil, "PRAGMA journal_mode = WAL", "CREATE TABLE runs (id)"), "not a Filewise store"},
+		"SQLite of others":  {database(t, nil, "PRAGMA application_id = 252006673"), "not a Filewise store"},
+		"empty SQLite":      {database(t, nil, "VACUUM"), "not a Filewise store"},
+		"cut header":        {ours[:60], ""},
+		"cut":               {ours[:len(ours)/2], ""},
+		"cut by a byte":     {ours[:len(ours)-1], ""},
+		"garbled":           {garbled, "damaged"},
+		"newer":             {database(t, ours, "PRAGMA user_version = 7", "UPDATE runs SET version = 'v9.1'"), "version 7 and needs Filewise v9.1"},
+		"newer, other runs": {database(t, ours, "PRAGMA user_version = 2", "DROP TABLE measures", "DROP TABLE trials", "DROP TABLE runs"), "version 2 and needs a newer Filewise"},
+		"newer migration":   {database(t, ours, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (8, 1)"), "version 8 and needs"},
+		"no tables":         {database(t, ours, "DROP TABLE measures", "DROP TABLE trials", "DROP TABLE runs"), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "a store.db")
+			must(t, os.WriteFile(path, c.content, 0o600))
+			for how, open := range openers {
+				s, err := open(t.Context(), path)
+				if err == nil {
+					s.Close()
+				}
+				if filewise.CodeOf(err) != filewise.CodeStore || !strings.Contains(err.Error(), path) ||
+					!strings.Contains(err.Error(), c.says) || filewise.RemedyOf(err) == "" {
+					t.Errorf("%s: %v (%s)", how, err, filewise.RemedyOf(err))
+				}
+			}
+			if b, err := os.ReadFile(path); err != nil || !bytes.Equal(b, c.content) {
+				t.Errorf("the file was altered (%v)", err)
+			}
+			if names, _ := os.ReadDir(filepath.Dir(path)); len(names) != 1 {
+				t.Errorf("there are files beside it: %v", names)
+			}
+		})
+	}
+}
+
+type ctx = context.Context
+
+var openers = map[string]func(ctx ctx, path string) (*Store, error){"Open": Open, "OpenExisting": OpenExisting}
+
+func TestRefusedPaths(t *testing.T) {
+	dir := t.TempDir()
+	pipe, link, file := filepath.Join(dir, "pipe"), filepath.Join(dir, "loop"), filepath.Join(dir, "file")
+	must(t, syscall.Mkfifo(pipe, 0o600))
+	must(t, os.Symlink(link, link))
+	must(t, os.WriteFile(file, []byte("x"), 0o600))
+	for _, path := range []string{dir, pipe, link, filepath.Join(file, "x.db"), dir + "/" + strings.Repeat("x", 300)} {
+		for how, open := range openers {
+			if _, err := open(t.Context(), path); filewise.CodeOf(err) != filewise.CodeStore || filewise.RemedyOf(err) == "" {
+				t.Errorf("%s %s: %v", how, path, err)
+			}
+		}
+	}
+}
+
+func TestOpenExistingCreatesNothing(t *testing.T) {
+	dir := t.TempDir()
+	empty := filepath.Join(dir, "empty.db")
+	must(t, os.WriteFile(empty, nil, 0o600))
+	for _, path := range []string{empty, filepath.Join(dir, "absent.db"), filepath.Join(dir, "no", "such", "dir.db")} {
+		_, err := OpenExisting(t.Context(), path)
+		if filewise.CodeOf(err) != filewise.CodeNotFound || !strings.Contains(err.Error(), "no runs yet") {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	names, err := os.ReadDir(dir)
+	if info, _ := os.Stat(empty); err != nil || len(names) != 1 || info.Size() != 0 {
+		t.Errorf("left %v", names)
+	}
+}
+
+func TestOpenCreates(t *testing.T) {
+	dir := t.TempDir()
+	empty := filepath.Join(dir, "empty.db")
+	must(t, os.WriteFile(empty, nil, 0o600))
+	for _, path := range []string{empty, filepath.Join(dir, "new", "a ?#%41&mode=memory\n.db")} {
+		s, err := Open(t.Context(), path)
+		must(t, err)
+		newRun(t, s)
+		must(t, s.Close())
+		s, err = OpenExisting(t.Context(), path)
+		must(t, err)
+		if list, err := s.Runs(t.Context()); err != nil || len(list) != 1 {
+			t.Errorf("%q: %v, %v", path, list, err)
+		}
+		must(t, s.Close())
+		if names, _ := os.ReadDir(filepath.Dir(path)); filepath.Dir(path) != dir && len(names) != 1 {
+			t.Errorf("beside it: %v", names)
+		}
+	}
+}
+
+func TestDefaultPath(t *testing.T) {
+	for _, c := range []struct{ store, xdg, home, want string }{
+		{"/s/x.db", "/x", "/h", "/s/x.db"},
+		{"", "/x", "/h", "/x/filewise/filewise.db"},
+		{"", "relative", "/h", "/h/.local/share/filewise/filewise.db"},
+		{"", "", "", ""},
+	} {
+		t.Setenv("FILEWISE_STORE", c.store)
+		t.Setenv("XDG_DATA_HOME", c.xdg)
+		t.Setenv("HOME", c.home)
+		got, err := DefaultPath()
+		if got != c.want || (err == nil) != (c.want != "") {
+			t.Errorf("%+v: %q, %v", c, got, err)
+		}
+	}
+	if _, err := Open(t.Context(), ""); filewise.CodeOf(err) != filewise.CodeUsage || !strings.Contains(filewise.RemedyOf(err), "FILEWISE_STORE") {
+		t.Errorf("nowhere: %v", err)
+	}
+}
+
+// Damage anywhere is an error or goes unnoticed, and never a panic.
+func TestDamage(t *testing.T) {
+	ours := sampleStore(t)
+	rng := rand.New(rand.NewPCG(3, 4))
+	path := filepath.Join(t.TempDir(), "x.db")
+	refused := 0
+	for round := range 300 {
+		b := bytes.Clone(ours)
+		for range 1 << rng.IntN(8) {
+			b[100+rng.IntN(len(b)-100)] = byte(rng.Uint32())
+		}
+		must(t, os.WriteFile(path, b, 0o600))
+		if err := useAll(t.Context(), path); err != nil {
+			refused++
+			if code := filewise.CodeOf(err); code != filewise.CodeStore && code != filewise.CodeNotFound {
+				t.Errorf("round %d: %s: %v", round, code, err)
+			}
+		}
+		os.Remove(path + "-journal")
+	}
+	if refused < 100 {
+		t.Errorf("only %d of 300 damaged stores were noticed", refused)
+	}
+}
+
+// useAll reads all there is, and writes.
+func useAll(ctx ctx, path string) error {
+	s, err := OpenExisting(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	list, err := s.Runs(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range list {
+		if _, err := s.Run(ctx, r.ID); err != nil {
+			return err
+		}
+		if _, err := s.Trials(ctx, r.ID); err != nil {
+			return err
+		}
+	}
+	id, err := s.CreateRun(ctx, Run{Plan: samplePlan()})
+	if err != nil {
+		return err
+	}
+	if err := s.AddTrial(ctx, id, sampleTrial(1)); err != nil {
+		return fmt.Errorf("adding: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,199 @@
+package store
+
+import (
+	"math"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"filewise"
+	"filewise/experiment"
+	"filewise/internal/process"
+)
+
+func TestTrialsRoundTrip(t *testing.T) {
+	s := openNew(t)
+	id := newRun(t, s)
+	none := filewise.Trial{Cell: filewise.Cell{Pilot: true, Layout: "1 file", Attempt: 1}, State: filewise.Failed, Reason: "disk full"}
+	odd := sampleTrial(3)
+	odd.Measures[0].Work, odd.Measures[0].Bytes = math.NaN(), math.Inf(-1)
+	odd.Measures[0].Deltas[0].Value = math.Inf(1)
+	odd.Measures[0].Slices, odd.Measures[1].Slices = []int64{}, nil
+	odd.Measures[0].Hist, odd.Measures[1].Hist = []byte{}, nil
+	odd.Warnings, odd.Files, odd.Stages = []filewise.Warning{}, nil, []filewise.Stage{}
+	want := []filewise.Trial{none, sampleTrial(2), sampleTrial(1), odd} // as measured, not sorted
+	for _, trial := range want {
+		must(t, s.Recorder(id).Record(t.Context(), trial))
+	}
+	must(t, s.AddTrial(t.Context(), newRun(t, s), sampleTrial(1))) // another run's
+	got, err := s.Trials(t.Context(), id)
+	must(t, err)
+	if diff := cmp.Diff(want, got, cmpopts.EquateNaNs()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRunRoundTrip(t *testing.T) {
+	s := openNew(t)
+	ended := time.Now().Add(time.Hour)
+	want := Run{Started: time.Now(), Ended: &ended, State: Done, Version: "v1.2", Owner: process.Identity{PID: 7, Start: 9, Boot: "b", Host: "h", Space: "s"},
+		Plan: samplePlan(), Machine: []filewise.Fact{{Name: "CPU", Value: "2"}}, Server: []filewise.Fact{},
+		Warnings: []filewise.Warning{{Code: "one-device"}}, Ending: experiment.Decided, Why: "proven", Verdict: "Use 8 files."}
+	id, err := s.CreateRun(t.Context(), want)
+	must(t, err)
+	want.ID = id
+	got, err := s.Run(t.Context(), id)
+	must(t, err)
+	if diff := cmp.Diff(want, got, cmpopts.EquateApproxTime(0)); diff != "" {
+		t.Error(diff)
+	}
+	must(t, s.SetFacts(t.Context(), id, nil, []filewise.Fact{{Name: "version", Value: "3.50"}}))
+	if got, err = s.Run(t.Context(), id); err != nil || len(got.Machine) != 1 || len(got.Server) != 1 {
+		t.Errorf("SetFacts: %+v %+v %v", got.Machine, got.Server, err)
+	}
+}
+
+// A cell and attempt are measured once; another attempt is another trial.
+func TestSameTrialTwice(t *testing.T) {
+	s := openNew(t)
+	id := newRun(t, s)
+	first := sampleTrial(1)
+	must(t, s.AddTrial(t.Context(), id, first))
+	again := first
+	again.Cell.Position = 3 // a retry comes at the end of its block
+	if err := s.AddTrial(t.Context(), id, again); err == nil || !strings.Contains(err.Error(), "stored already") {
+		t.Errorf("twice: %v", err)
+	}
+	again.Cell.Attempt++
+	must(t, s.AddTrial(t.Context(), id, again))
+	pilot := first
+	pilot.Cell = filewise.Cell{Pilot: true, Layout: first.Cell.Layout, Attempt: 1}
+	must(t, s.AddTrial(t.Context(), id, pilot))
+	if err := s.AddTrial(t.Context(), id, pilot); err == nil {
+		t.Error("a pilot was stored twice")
+	}
+	if trials, err := s.Trials(t.Context(), id); err != nil || len(trials) != 3 {
+		t.Errorf("%d trials, %v", len(trials), err)
+	}
+}
+
+func TestImpossibleTrials(t *testing.T) {
+	s := openNew(t)
+	id := newRun(t, s)
+	for name, spoil := range map[string]func(*filewise.Trial){
+		"state":   func(t *filewise.Trial) { t.State = "running" },
+		"attempt": func(t *filewise.Trial) { t.Cell.Attempt = 0 },
+		"block":   func(t *filewise.Trial) { t.Cell.Block = -1 },
+	} {
+		trial := sampleTrial(1)
+		spoil(&trial)
+		if err := s.AddTrial(t.Context(), id, trial); filewise.CodeOf(err) != filewise.CodeInternal {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := s.AddTrial(t.Context(), 99, sampleTrial(1)); filewise.CodeOf(err) != filewise.CodeNotFound {
+		t.Errorf("unknown run: %v", err)
+	}
+	if trials, err := s.Trials(t.Context(), id); err != nil || len(trials) != 0 {
+		t.Errorf("%d trials, %v", len(trials), err)
+	}
+}
+
+func TestRuns(t *testing.T) {
+	s := openNew(t)
+	if list, err := s.Runs(t.Context()); err != nil || len(list) != 0 {
+		t.Fatalf("%v, %v", list, err)
+	}
+	id := newRun(t, s)
+	for block := 1; block <= 3; block++ {
+		must(t, s.AddTrial(t.Context(), id, sampleTrial(block)))
+	}
+	failed, pilot := sampleTrial(4), sampleTrial(0)
+	failed.State, pilot.Cell.Pilot = filewise.Failed, true
+	must(t, s.AddTrial(t.Context(), id, failed))
+	must(t, s.AddTrial(t.Context(), id, pilot))
+	must(t, s.Finish(t.Context(), id, Outcome{State: Done, Ending: experiment.Decided, Why: "w", Verdict: "Use 8 files."}))
+	newRun(t, s)
+	list, err := s.Runs(t.Context())
+	must(t, err)
+	if len(list) != 2 || list[0].ID != id || list[1].State != Running || list[1].Ended != nil {
+		t.Fatalf("%+v", list)
+	}
+	want := RunInfo{ID: id, Started: list[0].Started, Ended: list[0].Ended, State: Done, Scenario: "inserts", Engine: "sqlite",
+		Layouts: []string{"1 file", "8 files"}, Trials: 3, Failed: 1, Ending: experiment.Decided, Verdict: "Use 8 files."}
+	if diff := cmp.Diff(want, list[0]); diff != "" || want.Ended == nil {
+		t.Error(diff)
+	}
+}
+
+func TestResolve(t *testing.T) {
+	s := openNew(t)
+	if _, err := s.Resolve(t.Context(), "last"); filewise.CodeOf(err) != filewise.CodeNotFound || !strings.Contains(err.Error(), "no runs yet") {
+		t.Errorf("empty store: %v", err)
+	}
+	for range 9 {
+		newRun(t, s)
+	}
+	for text, want := range map[string]int64{"last": 9, "4": 4, "007": 7} {
+		if got, err := s.Resolve(t.Context(), text); err != nil || got != want {
+			t.Errorf("%s: %d, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "x", "1.5", "last ", "99999999999999999999"} {
+		if _, err := s.Resolve(t.Context(), text); filewise.CodeOf(err) != filewise.CodeUsage {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	_, err1 := s.Resolve(t.Context(), "12")
+	_, err2 := s.Run(t.Context(), 12)
+	_, err3 := s.Trials(t.Context(), 12)
+	_, err4 := s.Resume(t.Context(), 12)
+	for _, err := range []error{err1, err2, err3, err4, s.SetState(t.Context(), 12, Done), s.Finish(t.Context(), 12, Outcome{State: Done})} {
+		if filewise.CodeOf(err) != filewise.CodeNotFound || !strings.Contains(err.Error(), "no run 12; the nearest are 5, 6, 7, 8, 9") {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+func TestDeadOwnerReadsAsInterrupted(t *testing.T) {
+	s := openNew(t)
+	cmd := exec.Command("sleep", "60")
+	must(t, cmd.Start())
+	owner, err := process.Of(cmd.Process.Pid)
+	must(t, err)
+	id, err := s.CreateRun(t.Context(), Run{Plan: samplePlan(), Owner: owner})
+	must(t, err)
+	state := func() State {
+		r, err := s.Run(t.Context(), id)
+		must(t, err)
+		list, err := s.Runs(t.Context())
+		must(t, err)
+		if list[0].State != r.State {
+			t.Errorf("listed as %s, read as %s", list[0].State, r.State)
+		}
+		return r.State
+	}
+	if got := state(); got != Running {
+		t.Errorf("owner lives: %s", got)
+	}
+	if _, err := s.Resume(t.Context(), id); filewise.CodeOf(err) != filewise.CodeBusy {
+		t.Errorf("resumed while its owner runs it: %v", err)
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	if got := state(); got != Interrupted {
+		t.Errorf("owner is dead: %s", got)
+	}
+	r, err := s.Resume(t.Context(), id)
+	if self, _ := process.Self(); err != nil || r.Owner != self || r.State != Running || state() != Running {
+		t.Errorf("resumed: %+v, %v", r, err)
+	}
+	must(t, s.SetState(t.Context(), id, Failed))
+	if got := state(); got != Failed {
+		t.Error(got)
+	}
+}
