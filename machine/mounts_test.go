@@ -47,6 +47,7 @@ func TestMountOf(t *testing.T) {
 		{"/data2/x", "8:33", "/data2", "ext4"}, // not /data
 		{"/data/with space/x", "8:17", "/data/with space", "ext4"},
 		{"/data/with spaces", "8:1", "/data", "xfs"},
+		{"/database", "", "/", "ext4"},                // not /data
 		{"/btr/x", "0:77", "/btr", "btrfs"},           // btrfs: the directory has a number of its own
 		{"/over/x", "", "/over", "overlay"},           // the last of two at one point
 		{"/over/x", "8:49", "/over", "ext4"},          // the device decides
