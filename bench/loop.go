@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"filewise"
 	"filewise/drive"
 )
@@ -27,7 +29,8 @@ type nothing struct{}
 func (nothing) Do(_ context.Context, _, n int64) (int64, error) { return n, nil }
 func (nothing) Close() error                                    { return nil }
 
-// cost is what one operation costs: time of a worker, and allocations.
+// cost is what one operation costs: processor time (wall time would count what
+// other processes take), and allocations.
 type cost struct{ nanos, allocs float64 }
 
 func loopRows(ctx context.Context, repeats int, ops int64) ([]row, error) {
@@ -54,14 +57,18 @@ func loopRows(ctx context.Context, repeats int, ops int64) ([]row, error) {
 func bareLoop(ctx context.Context, ops int64) (cost, error) {
 	var session filewise.Session = nothing{}
 	var clock filewise.Clock = filewise.RealClock{}
-	start := clock.Now()
+	start, err := processorTime()
+	if err != nil {
+		return cost{}, err
+	}
 	for i := range ops {
 		if _, err := session.Do(ctx, i, 1); err != nil {
 			return cost{}, err
 		}
 		clock.Now()
 	}
-	return cost{nanos: float64(clock.Now().Sub(start)) / float64(ops)}, nil
+	end, err := processorTime()
+	return cost{nanos: float64(end-start) / float64(ops)}, err
 }
 
 // driverLoop runs the driver with calls of one operation. What a run costs once
@@ -77,14 +84,13 @@ func driverLoop(ctx context.Context, workers int, ops int64) (cost, error) {
 		return cost{}, err
 	}
 	n := float64(many.ops - few.ops)
-	busy := float64(min(workers, runtime.GOMAXPROCS(0)))
-	return cost{nanos: float64(many.took-few.took) * busy / n,
+	return cost{nanos: float64(many.took-few.took) / n,
 		allocs: max(float64(many.mallocs)-float64(few.mallocs), 0) / n}, nil
 }
 
 type usage struct {
 	ops     int64
-	took    time.Duration
+	took    time.Duration // of the processors
 	mallocs uint64
 }
 
@@ -97,11 +103,26 @@ func drivenRun(ctx context.Context, workers int, ops int64) (usage, error) {
 	runtime.GC()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	start := time.Now()
+	start, err := processorTime()
+	if err != nil {
+		return usage{}, err
+	}
 	res, err := drive.Run(ctx, load)
-	took := time.Since(start)
+	if err != nil {
+		return usage{}, err
+	}
+	end, err := processorTime()
 	runtime.ReadMemStats(&after)
-	return usage{res.Ledger.Total(), took, after.Mallocs - before.Mallocs}, err
+	return usage{res.Ledger.Total(), end - start, after.Mallocs - before.Mallocs}, err
+}
+
+// processorTime is what this process has used of the processors so far.
+func processorTime() (time.Duration, error) {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		return 0, fmt.Errorf("getrusage: %w", err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano()), nil
 }
 
 // median repeats a measurement and returns the medians of its figures.

@@ -12,6 +12,9 @@ import (
 	"runtime"
 	"text/tabwriter"
 	"time"
+
+	"filewise"
+	"filewise/probe"
 )
 
 func main() {
@@ -40,6 +43,8 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	if *repeats < 1 || *ops < 100_000 || *blocks < 3 {
 		return fmt.Errorf("at least 1 repeat, 100000 ops and 3 blocks, not %d, %d and %d", *repeats, *ops, *blocks)
 	}
+	machine := probe.NewSet(probe.System(nil)...)
+	before := machine.Read(ctx)
 	rows, err := loopRows(ctx, *repeats, *ops)
 	if err != nil {
 		return err
@@ -48,7 +53,29 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return print(stdout, append(rows, trials...))
+	rows = append(rows, trials...)
+	if others, ok := othersShare(machine.Delta(before, machine.Read(ctx))); ok {
+		rows = append(rows, row{what: "processors taken by other processes meanwhile", value: fmt.Sprintf("%.0f %%", others)})
+	}
+	return print(stdout, rows)
+}
+
+// othersShare is what other processes took of the processors, in percent: with
+// more than a few, the wall times of the table are too long.
+func othersShare(deltas []filewise.Delta) (percent float64, ok bool) {
+	busy, known := probe.Find(deltas, "cpu", probe.BusyShare)
+	user, knownUser := probe.Find(deltas, "process", "user")
+	system, knownSystem := probe.Find(deltas, "process", "system")
+	var all float64
+	for _, d := range deltas {
+		if d.Probe == "cpu" && d.Unit == "s" {
+			all += d.Value
+		}
+	}
+	if !known || !knownUser || !knownSystem || all <= 0 {
+		return 0, false
+	}
+	return max(busy-100*(user+system)/all, 0), true
 }
 
 // print writes the table and returns an error that names the missed targets.

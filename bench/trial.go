@@ -32,8 +32,16 @@ func trialRows(ctx context.Context, blocks int) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
+	start, err := processorTime()
+	if err != nil {
+		return nil, err
+	}
 	trials, err := fakeExperiment(ctx, dir, blocks)
 	if err := errors.Join(err, os.RemoveAll(dir)); err != nil {
+		return nil, err
+	}
+	end, err := processorTime()
+	if err != nil {
 		return nil, err
 	}
 	var total, stored []time.Duration
@@ -46,6 +54,7 @@ func trialRows(ctx context.Context, blocks int) ([]row, error) {
 		{what: "trial, mean and 95th percentile", value: millis(mean) + ", " + millis(quantile(total, 95))},
 		{what: "of the mean, until it was on the storage", value: millis(meanOf(stored))},
 		{what: "of the mean, planning, driving, checking, judging", value: millis(mean - meanOf(stored))},
+		{what: "processor time of a trial, mean", value: millis((end - start) / time.Duration(len(trials)))},
 	}, nil
 }
 
