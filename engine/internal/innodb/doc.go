@@ -1,0 +1,4 @@
+// Package innodb holds what MySQL and MariaDB share: the files of the system
+// tablespace, what of a tablespace is in use, how much work fills it, and which
+// server settings a user may not set on a managed server.
+package innodb

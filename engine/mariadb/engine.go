@@ -1,0 +1,34 @@
+package mariadb
+
+import (
+	"filewise"
+	"filewise/engine/internal/managed"
+)
+
+// Engine is MariaDB. It implements filewise.Engine, Describer and Filler.
+type Engine struct{}
+
+// Name is the engine's name on the command line.
+func (Engine) Name() string { return "mariadb" }
+
+// Describe says what the engine is; it looks for the binary, nothing more.
+func (Engine) Describe() filewise.Description {
+	d := filewise.Description{
+		Mode:  filewise.Managed,
+		Files: "files of InnoDB's system tablespace (innodb_data_file_path), tables, or partitions",
+		Kinds: []filewise.Kind{filewise.KindSystem, filewise.KindPerTable, filewise.KindPartitions},
+		Note: "InnoDB fills the files of its system tablespace one after the other, under one space header and one latch: " +
+			"a verdict on it says nothing about the proportional fill of SQL Server",
+	}
+	if _, err := server.Find(""); err != nil {
+		d.Missing = "apt-get install " + server.Package
+	}
+	return d
+}
+
+// server is the binary, with the places where distributions keep it.
+var server = managed.Binary{
+	Names:   []string{"mariadbd", "mysqld"},
+	Places:  []string{"/usr/sbin", "/usr/libexec", "/usr/local/sbin", "/usr/local/libexec", "/opt/mariadb*/bin", "/usr/local/mysql/bin"},
+	Package: "mariadb-server",
+}

@@ -1,0 +1,100 @@
+package mariadb
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+
+	"filewise"
+	"filewise/engine/internal/managed"
+)
+
+// Server errors that have a remedy of their own: errmsg-utf8.txt of MariaDB.
+const (
+	errDiskFull    = 1021 // ER_DISK_FULL
+	errInterrupted = 1317 // ER_QUERY_INTERRUPTED
+	errTableFull   = 1114 // ER_RECORD_FILE_FULL
+	errNoThread    = 1094 // ER_NO_SUCH_THREAD
+	errTooMany     = 1040 // ER_CON_COUNT_ERROR
+)
+
+// unknownSetting finds what a server says of an option that it does not know or
+// cannot take: "unknown variable 'x=1'", "unknown option '--x'",
+// "Error while setting value 'y' to 'x'".
+var unknownSetting = regexp.MustCompile(`(?i)unknown (?:variable|option) '-*([\w-]+)|setting value '[^']*' to '([\w-]+)'|(?:option|variable) '([\w-]+)'?`)
+
+// explain adds to an error what the user can do about it.
+func (i *instance) explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	if name := i.blamed(err.Error()); name != "" {
+		return filewise.Errorf(filewise.CodeUsage, "leave --set "+name+" out, or correct it",
+			"MariaDB %s does not start with --set %s=%s: %w", i.install.version, name, i.design.target.Settings[name], err)
+	}
+	var e *mysql.MySQLError
+	if errors.As(err, &e) {
+		switch e.Number {
+		case errTableFull:
+			return filewise.Errorf(filewise.CodeTrials, "make --size larger, leave --work out, or use --allocation growing; or the volume is full",
+				"InnoDB has no room left in the data files: %w", err)
+		case errDiskFull:
+			return filewise.Errorf(filewise.CodeTrials, "free space on the volume, or name another with --volume NAME=DIR", "the volume is full: %w", err)
+		case errTooMany:
+			return filewise.Errorf(filewise.CodeTrials, "leave --set max_connections out", "the server takes no more connections: %w", err)
+		}
+	}
+	if strings.Contains(err.Error(), "No space left on device") || strings.Contains(err.Error(), "Error number 28") {
+		return filewise.Errorf(filewise.CodeTrials, "free space on the volume, or name another with --volume NAME=DIR", "the volume is full: %w", err)
+	}
+	return err
+}
+
+// blamed is the user's setting that a message complains of; empty: none.
+func (i *instance) blamed(message string) string {
+	for _, m := range unknownSetting.FindAllStringSubmatch(message, -1) {
+		for _, found := range m[1:] {
+			for name := range i.design.target.Settings {
+				if found != "" && canonical(found) == canonical(name) {
+					return name
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// interrupted: the server ended a statement because it was told to.
+func interrupted(err error) bool {
+	var e *mysql.MySQLError
+	return errors.As(err, &e) && e.Number == errInterrupted
+}
+
+// unknownThread: the connection that was to be ended has ended.
+func unknownThread(err error) bool {
+	var e *mysql.MySQLError
+	return errors.As(err, &e) && e.Number == errNoThread
+}
+
+// why explains an error of talking to the server: that it has died, where the
+// error is not the server's own answer.
+func (i *instance) why(p *managed.Process, err error) error {
+	var answer *mysql.MySQLError
+	if err != nil && !errors.As(err, &answer) {
+		err = p.Why(err)
+	}
+	return i.explain(err)
+}
+
+// failed names a step in an error.
+func failed(step string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", step, err)
+}
+
+var errRuns = errors.New("the server runs already")

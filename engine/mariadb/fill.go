@@ -1,0 +1,89 @@
+package mariadb
+
+import (
+	"strconv"
+
+	"github.com/dustin/go-humanize"
+
+	"filewise"
+	"filewise/engine/internal/innodb"
+	"filewise/workload"
+)
+
+// InnoDB fills the files of its system tablespace one after the other: work that
+// ends early leaves the later files untouched, and N files are measured as one.
+// So the work of a trial is fixed, at FillWork by default, and throughput is
+// work over time.
+const (
+	fillLow  = 0.80 // below this share of the room the last files may stay empty
+	fillHigh = 0.97 // above it InnoDB may refuse rows as "table full"
+)
+
+// FillWork is the work in payload bytes that fills the files of a layout as far
+// as is safe (innodb.FillTarget). 0: the layout needs no such thing, its files
+// fill evenly.
+func (e Engine) FillWork(t filewise.Target, l filewise.Layout, p filewise.Program) (int64, error) {
+	d, err := newDesign(t, l, p, firstBuild)
+	if err != nil || !d.isSystem() {
+		return 0, err
+	}
+	rows := d.rows().Whole(float64(d.room()) * innodb.FillTarget)
+	if most := p.Limit * int64(p.Connections); p.Limit > 0 && rows > most {
+		rows = most
+	}
+	return rows * p.OpBytes, nil
+}
+
+func (d *design) rows() innodb.Rows {
+	return innodb.Rows{PageSize: d.pageSize(), Payload: d.program.OpBytes, Random: d.program.Vars["Key"] == workload.KeyRandom}
+}
+
+// room is what rows can take of the tablespace at the layout's nominal size.
+func (d *design) room() int64 { return innodb.Room(d.layout.Data.Bytes, len(d.tables)) }
+
+// pageSize is the server's: 16 KiB unless the user sets another.
+func (d *design) pageSize() int64 {
+	for name, value := range d.target.Settings {
+		if canonical(name) == "innodb_page_size" {
+			if n, err := strconv.ParseInt(value, 10, 64); err == nil {
+				return n
+			}
+			if n, err := humanize.ParseBytes(value + "ib"); err == nil {
+				return int64(n)
+			}
+		}
+	}
+	return 16 << 10
+}
+
+// warnFill compares the work with the room, before anything is built.
+func (d *design) warnFill() {
+	if len(d.files) < 2 {
+		return
+	}
+	if d.program.WorkBytes == 0 {
+		d.warn("files-filled-in-order", "leave --window out: the work is then sized so that every file is filled",
+			"InnoDB fills file after file; a time window may end before the later files are touched")
+		return
+	}
+	need := d.need()
+	room := float64(d.room())
+	switch {
+	case need < fillLow*room:
+		d.warn("later-files-untouched", "leave --work out, or make --size smaller",
+			"the work fills about %.0f %% of the %s that rows can take: InnoDB fills file after file, so the last of %s stay untouched",
+			100*need/room, humanize.IBytes(uint64(room)), filewise.FilesName(len(d.files)))
+	case need > fillHigh*room && d.layout.Data.Allocation != filewise.Growing:
+		d.warn("files-too-small", "leave --work out, or make --size larger",
+			"the work needs about %.0f %% of the %s that rows can take: InnoDB may refuse the last rows as “table full”",
+			100*need/room, humanize.IBytes(uint64(room)))
+	}
+}
+
+// need is the room that the program's fixed work takes, in bytes.
+func (d *design) need() float64 {
+	if d.program.OpBytes <= 0 {
+		return 0
+	}
+	return float64(d.program.WorkBytes) / float64(d.program.OpBytes) * d.rows().BytesPerRow()
+}

@@ -1,0 +1,62 @@
+package mariadb
+
+import (
+	"context"
+	"strconv"
+
+	"filewise"
+)
+
+// counters are the cumulative counters of InnoDB that say where writes went and
+// what was waited for (MariaDB's documentation, “InnoDB Status Variables”).
+var counters = map[string]string{
+	"Innodb_data_written":          "bytes",
+	"Innodb_data_writes":           "writes",
+	"Innodb_data_fsyncs":           "syncs",
+	"Innodb_data_read":             "bytes",
+	"Innodb_pages_written":         "pages",
+	"Innodb_pages_created":         "pages",
+	"Innodb_dblwr_pages_written":   "pages",
+	"Innodb_os_log_written":        "bytes",
+	"Innodb_os_log_fsyncs":         "syncs",
+	"Innodb_log_writes":            "writes",
+	"Innodb_log_write_requests":    "requests",
+	"Innodb_log_waits":             "waits",
+	"Innodb_buffer_pool_wait_free": "waits",
+	"Innodb_buffer_pool_reads":     "pages",
+	"Innodb_row_lock_waits":        "waits",
+	"Innodb_row_lock_time":         "ms",
+	"Innodb_rows_inserted":         "rows",
+}
+
+// statusProbe reads the server's cumulative counters.
+type statusProbe struct{ instance *instance }
+
+// Name is the probe's name in the report.
+func (statusProbe) Name() string { return "mariadb" }
+
+// Read returns the counters that this release has.
+func (s statusProbe) Read(ctx context.Context) ([]filewise.Counter, error) {
+	p, control, err := s.instance.running()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := control.QueryContext(ctx, "SHOW GLOBAL STATUS LIKE 'Innodb\\_%'")
+	if err != nil {
+		return nil, s.instance.why(p, err)
+	}
+	defer rows.Close()
+	var all []filewise.Counter
+	for rows.Next() {
+		var name, value string
+		if err := rows.Scan(&name, &value); err != nil {
+			return nil, err
+		}
+		if unit := counters[name]; unit != "" {
+			if x, err := strconv.ParseFloat(value, 64); err == nil {
+				all = append(all, filewise.Counter{Name: name, Unit: unit, Value: x})
+			}
+		}
+	}
+	return all, rows.Err()
+}

@@ -1,0 +1,126 @@
+package mariadb
+
+import (
+	"path/filepath"
+	"strings"
+
+	"filewise"
+	"filewise/engine/internal/innodb"
+)
+
+// Room that a server needs besides its data files: InnoDB's temporary tables
+// (12 MiB), dictionary tables, doublewrite and undo of the kinds whose data files
+// hold no system tablespace, and logs.
+const ownRoom = 64 * innodb.MiB
+
+// Script says what a build would create and execute.
+func (e Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
+	d, err := newDesign(t, l, p, firstBuild)
+	if err != nil {
+		return filewise.Script{}, err
+	}
+	s := filewise.Script{Warnings: d.warnings, Space: d.space(), Files: d.asked()}
+	// The binary may not be installed where a plan is made.
+	in := install{binary: server.Names[0]}
+	if path, err := server.Find(t.ServerBin); err == nil {
+		in.binary = path
+	}
+	args, err := d.arguments(in)
+	if err != nil {
+		return filewise.Script{}, err
+	}
+	add := func(stage, on string, texts ...string) {
+		for _, text := range texts {
+			s.Steps = append(s.Steps, filewise.Step{Stage: stage, On: on, SQL: text})
+		}
+	}
+	add(filewise.StageBuild, "file "+d.optionPath(), d.optionFile())
+	add(filewise.StageBuild, "shell", commandLine(in.binary, append(args, "--bootstrap")), commandLine(in.binary, args))
+	create, err := d.create()
+	if err != nil {
+		return filewise.Script{}, err
+	}
+	add(filewise.StageBuild, "server", create...)
+	add(filewise.StageSettle, "server", "SET GLOBAL innodb_log_checkpoint_now = ON")
+	for _, section := range []struct{ stage, name string }{{filewise.StageWarmUp, sectionConnection}, {filewise.StageMeasure, sectionCall}, {filewise.StageCheck, "check"}} {
+		all, err := d.statements(section.name, d.tables[0])
+		if err != nil {
+			return filewise.Script{}, filewise.Errorf(filewise.CodeInternal, "", "%w", err)
+		}
+		for i := range all {
+			all[i] = shortenPool(all[i])
+		}
+		add(section.stage, "server", all...)
+	}
+	add(filewise.StageDrain, "server", "SET GLOBAL innodb_log_checkpoint_now = ON")
+	return s, nil
+}
+
+// asked are the files that should come about, each at its nominal size.
+func (d *design) asked() []filewise.File {
+	nominal := d.layout.Data.Sizes(innodb.MiB)
+	var files []filewise.File
+	for i, f := range d.files {
+		bytes := f.bytes
+		if f.grows && i < len(nominal) {
+			bytes = max(bytes, nominal[i], leastTableFile)
+		}
+		files = append(files, filewise.File{Role: filewise.RoleData, Volume: f.volume, Path: f.path, Bytes: bytes})
+	}
+	first := d.target.Volumes[0].Name
+	files = append(files, filewise.File{Role: filewise.RoleLog, Volume: first, Path: filepath.Join(d.dataDir(), redoFile), Bytes: d.redoBytes()})
+	if !d.isSystem() {
+		own := d.systemFiles()[0]
+		files = append(files, filewise.File{Role: filewise.RoleSystem, Volume: first, Path: own.Path, Bytes: own.Bytes})
+	}
+	return files
+}
+
+// leastTableFile is the size in which InnoDB makes the file of an empty table,
+// with room to spare for larger pages.
+const leastTableFile = innodb.MiB
+
+// space is the room on each volume. Files that grow may take all of the work.
+func (d *design) space() map[string]int64 {
+	space := map[string]int64{}
+	for _, f := range d.asked() {
+		space[f.Volume] += f.Bytes
+	}
+	last := d.files[len(d.files)-1]
+	if last.grows {
+		extra := int64(d.need()) - d.layout.Data.Bytes
+		if d.isSystem() {
+			space[last.volume] += max(extra, 0) + d.growth()
+		} else {
+			perFile := max(extra, 0)/int64(len(d.files)) + 4*innodb.MiB
+			for _, f := range d.files {
+				space[f.volume] += perFile
+			}
+		}
+	}
+	space[d.target.Volumes[0].Name] += ownRoom
+	return space
+}
+
+// commandLine writes a command so that a shell would read it back.
+func commandLine(binary string, args []string) string {
+	words := []string{binary}
+	for _, a := range args {
+		if strings.Trim(a, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:") != "" {
+			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+		words = append(words, a)
+	}
+	return strings.Join(words, " ")
+}
+
+// shortenPool cuts the long text that payloads are cut from.
+func shortenPool(statement string) string {
+	const keep = 40
+	from := strings.Index(statement, "CONVERT('")
+	to := strings.LastIndex(statement, "'")
+	if from < 0 || to-from < 2*keep+9 {
+		return statement
+	}
+	return statement[:from+9+keep] + "…" + statement[to:]
+}

@@ -1,0 +1,165 @@
+package mariadb
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"time"
+
+	"filewise"
+)
+
+type settler struct{ instance *instance }
+
+// Settle leaves nothing dirty: what is committed is in the data files, the redo
+// log is checkpointed, and the files are synced to the storage.
+func (s settler) Settle(ctx context.Context) error {
+	i := s.instance
+	p, control, err := i.running()
+	if err != nil {
+		return err
+	}
+	if err := checkpoint(ctx, control); err != nil {
+		return i.why(p, failed("checkpoint", err))
+	}
+	return i.design.sync()
+}
+
+// checkpoint flushes all of InnoDB. Releases of 10.11 and later do that on one
+// command; before, the limit of dirty pages is lowered to nothing for a while.
+func checkpoint(ctx context.Context, control *sql.DB) error {
+	var name, value string
+	err := control.QueryRowContext(ctx, "SHOW GLOBAL VARIABLES LIKE 'innodb_log_checkpoint_now'").Scan(&name, &value)
+	if err == sql.ErrNoRows {
+		return flushByLimit(ctx, control)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = control.ExecContext(ctx, "SET GLOBAL innodb_log_checkpoint_now = ON")
+	return err
+}
+
+// flushByLimit has the page cleaner write every dirty page at full speed, and
+// restores its settings.
+func flushByLimit(ctx context.Context, control *sql.DB) (err error) {
+	names := []string{"innodb_io_capacity_max", "innodb_io_capacity", "innodb_max_dirty_pages_pct_lwm", "innodb_max_dirty_pages_pct"}
+	wanted := []string{"1000000", "1000000", "0", "0"}
+	before := make([]string, len(names))
+	for n, name := range names {
+		if err := control.QueryRowContext(ctx, "SELECT @@GLOBAL."+name).Scan(&before[n]); err != nil {
+			return err
+		}
+	}
+	defer func() {
+		for n := len(names) - 1; n >= 0; n-- {
+			if _, e := control.ExecContext(context.WithoutCancel(ctx), "SET GLOBAL "+names[n]+" = "+before[n]); e != nil && err == nil {
+				err = e
+			}
+		}
+	}()
+	for n, name := range names {
+		if _, err := control.ExecContext(ctx, "SET GLOBAL "+name+" = "+wanted[n]); err != nil {
+			return err
+		}
+	}
+	if _, err := control.ExecContext(ctx, "FLUSH ENGINE LOGS"); err != nil {
+		return err
+	}
+	for {
+		var name string
+		var dirty int64
+		if err := control.QueryRowContext(ctx, "SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_pages_dirty'").Scan(&name, &dirty); err != nil {
+			return err
+		}
+		if dirty == 0 {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// sync syncs the data files: with innodb_flush_method=O_DIRECT_NO_FSYNC InnoDB
+// itself does not.
+func (d *design) sync() error {
+	for _, f := range d.files {
+		file, err := os.Open(f.path)
+		if err != nil {
+			return fmt.Errorf("syncing: %w", err)
+		}
+		err = file.Sync()
+		file.Close()
+		if err != nil {
+			return fmt.Errorf("syncing %s: %w", f.path, err)
+		}
+	}
+	return nil
+}
+
+type querier struct{ instance *instance }
+
+// Query runs a section of the workload's SQL, for all tables.
+func (q querier) Query(ctx context.Context, section string) ([][]any, error) {
+	i := q.instance
+	p, control, err := i.running()
+	if err != nil {
+		return nil, err
+	}
+	if !sections[i.design.program.Workload].Has(section) {
+		return nil, filewise.Errorf(filewise.CodeInternal, "", "section %q: %w", section, filewise.ErrUnsupported)
+	}
+	statements, err := i.design.statements(section, i.design.tables[0])
+	if err != nil {
+		return nil, filewise.Errorf(filewise.CodeInternal, "", "%w", err)
+	}
+	conn, err := control.Conn(ctx)
+	if err != nil {
+		return nil, i.why(p, err)
+	}
+	defer conn.Close()
+	var all [][]any
+	for _, s := range statements {
+		rows, err := readRows(ctx, conn, s)
+		if err != nil {
+			return nil, i.why(p, fmt.Errorf("%s: %w", short(s), err))
+		}
+		all = append(all, rows...)
+	}
+	return all, nil
+}
+
+// readRows reads a statement's rows; texts and decimals are strings.
+func readRows(ctx context.Context, conn *sql.Conn, statement string) ([][]any, error) {
+	rows, err := conn.QueryContext(ctx, statement)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	var all [][]any
+	for rows.Next() {
+		row := make([]any, len(columns))
+		into := make([]any, len(columns))
+		for i := range row {
+			into[i] = &row[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			return nil, err
+		}
+		for i, v := range row {
+			if b, ok := v.([]byte); ok {
+				row[i] = string(b)
+			}
+		}
+		all = append(all, row)
+	}
+	return all, rows.Err()
+}

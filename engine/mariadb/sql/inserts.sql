@@ -1,0 +1,65 @@
+-- Workload inserts on MariaDB. The server itself generates the rows, by the
+-- formula in package workload: q = i × connections + worker numbers the row, x
+-- and y follow from it. {{own}} quotes a name within Filewise's database.
+
+-- name: tables
+{{range .Tables}}
+CREATE TABLE {{own .Name}} (
+  id      BIGINT NOT NULL PRIMARY KEY,
+  payload {{$.PayloadType}} CHARACTER SET latin1 COLLATE latin1_bin NOT NULL
+) ENGINE = InnoDB ROW_FORMAT = DYNAMIC{{.Options}};
+{{end}}
+
+-- One call inserts rows First … First+Count−1 of a worker. A transaction has
+-- CommitEvery rows; with one row each, autocommit is on and saves two statements.
+-- name: insert whole
+CREATE PROCEDURE {{own .Procedure}}(IN worker BIGINT, IN first BIGINT, IN amount BIGINT)
+  MODIFIES SQL DATA
+BEGIN
+  DECLARE i BIGINT DEFAULT first;
+  DECLARE x BIGINT;
+  DECLARE y BIGINT;
+{{- if gt .CommitEvery 1}}
+  DECLARE open_rows BIGINT DEFAULT 0;
+{{- end}}
+  WHILE i < first + amount DO
+    SET x = ((i * {{.Connections}} + worker) MOD {{.Modulus}} * {{.A}} + {{.B}}) MOD {{.Modulus}};
+    SET y = x * x MOD {{.Modulus}};
+    INSERT INTO {{own .TableName}} VALUES (
+{{- if eq .Key "random"}}
+      y * y MOD {{.Modulus}} * x MOD {{.Modulus}} + 1,
+{{- else}}
+      i * {{.Connections}} + worker + 1,
+{{- end}}
+      SUBSTRING(@fw_pool, y MOD {{.PoolSpan}} + 1, {{.RowBytes}}));
+    SET i = i + 1;
+{{- if gt .CommitEvery 1}}
+    SET open_rows = open_rows + 1;
+    IF open_rows = {{.CommitEvery}} THEN
+      COMMIT;
+      SET open_rows = 0;
+    END IF;
+{{- end}}
+  END WHILE;
+{{- if gt .CommitEvery 1}}
+  COMMIT;
+{{- end}}
+END
+
+-- What a new connection needs: the text that payloads are cut from.
+-- name: connection
+SET autocommit = {{if gt .CommitEvery 1}}0{{else}}1{{end}};
+SET @fw_pool = CONVERT({{literal .Pool}} USING latin1);
+
+-- name: call
+CALL {{own .Procedure}}(?, ?, ?);
+
+-- Whether the row of a key is committed, for calls that were interrupted.
+-- name: committed
+SELECT COUNT(*) FROM {{own .TableName}} WHERE id = ?;
+
+-- Rows, and the sum over them of the CRC-32 (IEEE) of "id,payload".
+-- name: check
+{{range .Tables}}
+SELECT COUNT(*), SUM(CRC32(CONCAT(id, ',', payload))) FROM {{own .Name}};
+{{end}}
