@@ -22,7 +22,7 @@ const (
 	PoolSpan = 1 << 16 // number of different payloads
 )
 
-// alphabet has no character that any SQL dialect or shell treats specially.
+// alphabet has 64 letters, none of them one that an SQL dialect or a shell treats specially.
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 // rows generates the rows of the workload inserts. It is safe for concurrent use.
@@ -40,12 +40,22 @@ func newRows(p Params, seed uint64) *rows {
 		connections: int64(p.Connections), rowBytes: p.RowBytes, random: p.Key == KeyRandom,
 		a: 1 + r.Int64N(Modulus-1), b: r.Int64N(Modulus),
 	}
-	pool := make([]byte, PoolSpan+p.RowBytes)
-	for i := range pool {
-		pool[i] = alphabet[r.IntN(len(alphabet))]
-	}
-	g.pool = string(pool)
+	g.pool = letters(r, PoolSpan+p.RowBytes)
 	return g
+}
+
+// letters are n random letters of the alphabet, of 6 bits each.
+func letters(r *rand.Rand, n int) string {
+	text := make([]byte, n)
+	var bits uint64
+	for i := range text {
+		if i%10 == 0 {
+			bits = r.Uint64()
+		}
+		text[i] = alphabet[bits&63]
+		bits >>= 6
+	}
+	return string(text)
 }
 
 // row is the key and the place in the pool of row i of connection w.

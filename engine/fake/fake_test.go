@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,13 +19,17 @@ func layout(n int) filewise.Layout {
 		Data: filewise.Spread{Files: n, Bytes: 1 << 20, Allocation: filewise.Preallocated}}
 }
 
+var inserts = sync.OnceValues(func() (filewise.Workload, error) {
+	return workload.NewInserts(workload.Params{Connections: 1, RowBytes: 8, CommitEvery: 1,
+		Table: workload.TableShared, Key: workload.KeySequential}, 1)
+})
+
 // trial builds a layout, does n operations and checks them. It returns the
 // throughput in virtual time.
 func trial(t *testing.T, e *Engine, files int, n int64) (float64, error) {
 	t.Helper()
 	ctx := context.Background()
-	w, err := workload.NewInserts(workload.Params{Connections: 1, RowBytes: 8, CommitEvery: 1,
-		Table: workload.TableShared, Key: workload.KeySequential}, 1)
+	w, err := inserts()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +77,7 @@ func TestNoiseFollowsFromTheSeed(t *testing.T) {
 	run := func(seed uint64) (rates []float64, sum, squares float64) {
 		e := New(Config{Noise: 0.05, Seed: seed})
 		for range 400 {
-			x, err := trial(t, e, 1, 1000)
+			x, err := trial(t, e, 1, 100)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -143,8 +148,7 @@ func TestCallsAreRecordedInOrder(t *testing.T) {
 
 func BenchmarkDo(b *testing.B) {
 	e := New(Config{Throughput: func(filewise.Layout) float64 { return 1e5 }})
-	w, _ := workload.NewInserts(workload.Params{Connections: 1, RowBytes: 8, CommitEvery: 1,
-		Table: workload.TableShared, Key: workload.KeySequential}, 1)
+	w, _ := inserts()
 	srv, _ := e.Open(context.Background(), filewise.Target{Volumes: []filewise.Volume{{Name: "a"}}})
 	db, err := srv.Build(context.Background(), layout(1), w.Program())
 	if err != nil {

@@ -54,6 +54,13 @@ func (d *database) observeData(ctx context.Context, f *file) (filewise.File, err
 	if err != nil {
 		return out, fmt.Errorf("%w: %w", filewise.ErrLayout, err)
 	}
+	built, err := f.fd.Stat()
+	if err != nil {
+		return out, err
+	}
+	if !os.SameFile(built, info) {
+		return out, fmt.Errorf("%w: %s is not the file that was built", filewise.ErrLayout, f.path)
+	}
 	if opened := f.keeper.GetFilename("main"); !sameFile(opened, info) {
 		return out, fmt.Errorf("%w: SQLite has %s open, not %s", filewise.ErrLayout, opened, f.path)
 	}

@@ -18,6 +18,14 @@ var Scope = filewise.Warning{
 func (s *shape) warnings() []filewise.Warning {
 	out := []filewise.Warning{Scope}
 	files, connections, volumes := len(s.shards), s.program.Connections, len(s.target.Volumes)
+	if connections > files {
+		out = append(out, filewise.Warning{
+			Code: "sqlite-polling",
+			Message: fmt.Sprintf("%s: up to %d connections wait for one write lock, and SQLite lets them poll for it with pauses of 1 to 100 ms. "+
+				"A part of what more files gain is that fewer connections pause.", s.layout.Name, (connections+files-1)/files),
+			Remedy: "Compare the probe's write-lock wait time of the layouts before crediting the storage.",
+		})
+	}
 	switch {
 	case files > connections:
 		out = append(out, filewise.Warning{
