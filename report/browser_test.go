@@ -125,6 +125,13 @@ func (b *browser) show(t *testing.T, d report.Data, width int64, scheme string) 
 	run(t, b, chromedp.Steps(chromedp.Navigate(htmlFile(t, d)), chromedp.WaitReady(chromedp.CSS("html[data-charts]"))))
 }
 
+// forget starts anew with what was complained about and asked for.
+func (b *browser) forget() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.problems, b.requests = nil, nil
+}
+
 // quiet fails when the page complained or asked for anything but itself.
 func (b *browser) quiet(t *testing.T) {
 	t.Helper()
@@ -184,30 +191,81 @@ const marks = `(() => {
 type drawn struct{ Drawings, Svgs, Estimates, Intervals, Dots, Lines, Looks, Overflow int }
 
 func TestHTMLInABrowser(t *testing.T) {
+	steep, err := sample.Steep().Data()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := open(t)
 	for _, c := range []struct {
 		name, scheme string
-		world        sample.World
+		data         report.Data
 		width        int64
 	}{
-		{"light", "light", sample.Gentle(), 1180},
-		{"dark", "dark", sample.Gentle(), 1180},
-		{"narrow", "light", sample.Gentle(), 390},
-		{"narrow-dark", "dark", sample.Steep(), 390},
-		{"steep", "light", sample.Steep(), 1180},
+		{"light", "light", stored(t), 1180},
+		{"dark", "dark", stored(t), 1180},
+		{"narrow", "light", stored(t), 390},
+		{"narrow-dark", "dark", steep, 390},
+		{"steep", "light", steep, 1180},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d, err := c.world.Data()
-			if err != nil {
-				t.Fatal(err)
-			}
-			b := open(t)
-			b.show(t, d, c.width, c.scheme)
+			b.forget()
+			b.show(t, c.data, c.width, c.scheme)
 			got := run(t, b, chromedp.Evaluate[drawn](marks))
 			keep(t, c.name+".png", run(t, b, chromedp.FullScreenshot(100)))
 			b.quiet(t)
-			checkDrawn(t, d, got)
+			checkDrawn(t, c.data, got)
 		})
 	}
+}
+
+func TestHTMLOfPartialRunsInABrowser(t *testing.T) {
+	b := open(t)
+	for name, d := range partial(t) {
+		t.Run(name, func(t *testing.T) {
+			b.forget()
+			b.show(t, d, 1180, "light")
+			keep(t, "partial-"+name+".png", run(t, b, chromedp.FullScreenshot(100)))
+			got := run(t, b, chromedp.Evaluate[drawn](marks))
+			b.quiet(t)
+			if got.Svgs != got.Drawings || got.Overflow > 0 {
+				t.Errorf("%d of %d charts are drawn; %d pixels too wide", got.Svgs, got.Drawings, got.Overflow)
+			}
+		})
+	}
+}
+
+// TestHTMLIsHarmless shows a run whose names try to break out of every place
+// where they stand.
+func TestHTMLIsHarmless(t *testing.T) {
+	b := open(t)
+	b.show(t, hostile(t), 1180, "light")
+	if run(t, b, chromedp.Evaluate[bool]("'pwned' in window")) {
+		t.Error("a name was executed")
+	}
+	if n := run(t, b, chromedp.Evaluate[int]("document.querySelectorAll('img, iframe, object, base, link[rel=stylesheet]').length")); n > 0 {
+		t.Errorf("names made %d elements", n)
+	}
+	got := run(t, b, chromedp.Evaluate[drawn](marks))
+	checkDrawn(t, hostile(t), got)
+	for _, evil := range evils {
+		if !strings.Contains(run(t, b, chromedp.Evaluate[string]("document.body.textContent")), evil) {
+			t.Errorf("the name %q is not shown as it is", evil)
+		}
+	}
+	b.quiet(t)
+}
+
+// TestHTMLWithoutScripts has the main chart and all numbers.
+func TestHTMLWithoutScripts(t *testing.T) {
+	b := open(t)
+	call(t, b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	run(t, b, chromedp.Navigate(htmlFile(t, stored(t))))
+	keep(t, "no-script.png", run(t, b, chromedp.FullScreenshot(100)))
+	box := run(t, b, chromedp.Dimensions(chromedp.CSS("svg.still")))
+	if box == nil || box.Width < 300 || box.Height < 200 {
+		t.Errorf("the static chart is %+v", box)
+	}
+	b.quiet(t)
 }
 
 func checkDrawn(t *testing.T, d report.Data, got drawn) {
@@ -237,12 +295,8 @@ func checkDrawn(t *testing.T, d report.Data, got drawn) {
 }
 
 func TestHTMLPrints(t *testing.T) {
-	d, err := sample.Gentle().Data()
-	if err != nil {
-		t.Fatal(err)
-	}
 	b := open(t)
-	b.show(t, d, 1180, "dark")
+	b.show(t, stored(t), 1180, "dark")
 	css := true
 	pdf := call(t, b, page.PrintToPDF, page.PrintToPDFParams{PreferCSSPageSize: &css, PaperWidth: 8.27, PaperHeight: 11.69}).Data
 	keep(t, "print.pdf", pdf)

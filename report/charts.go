@@ -33,6 +33,7 @@ type mark struct {
 	Hi     *float64 `json:"hi"`
 	Raw    *float64 `json:"raw"`
 	Label  string   `json:"label"`
+	Short  string   `json:"short"` // the label where there is little room
 	Tip    string   `json:"tip"`
 }
 
@@ -116,9 +117,11 @@ func (c *charts) mark(r row) mark {
 	e := r.Estimate
 	m := mark{Layout: r.Name, Class: r.MarkClass(), X: c.scale(e.Effect), Raw: c.scaled(e.RawEffect)}
 	m.Label = difference(e.Effect) + " · " + joined(", ", r.MarkText(), r.DroppedText())
+	m.Short = difference(e.Effect) + " · " + r.MarkText()
 	m.Tip = r.Name + ": " + r.DifferenceText()
 	if r.Baseline {
 		m.Label, m.Raw = joined(" · ", "baseline", notBaseline(r.MarkText())), nil
+		m.Short = m.Label
 		return m
 	}
 	m.Lo, m.Hi = c.scaled(e.Lo), c.scaled(e.Hi)

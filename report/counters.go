@@ -37,8 +37,12 @@ func (v view) Counters() []counterRow {
 	var out []counterRow
 	for _, k := range keys {
 		r := counterRow{Probe: k.probe, Name: k.name, Unit: k.unit}
+		scale := 1.0
+		if k.unit == "bytes" {
+			r.Unit, scale = "MB", 1e6
+		}
 		for _, row := range v.Rows {
-			r.Values = append(r.Values, sig3(median(seen[k][row.Name])))
+			r.Values = append(r.Values, sig3(median(seen[k][row.Name])/scale))
 		}
 		out = append(out, r)
 	}

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
 
@@ -49,6 +51,9 @@ func signed(x float64) string {
 func bound(effect float64) string {
 	if !known(effect) {
 		return absent
+	}
+	if effect <= 0 {
+		return "none"
 	}
 	if effect >= factorFrom {
 		return factor(math.Log(math.Ceil(10*math.Exp(effect)-1e-9) / 10))
@@ -140,17 +145,31 @@ func human(d time.Duration) string {
 	case d < time.Microsecond:
 		return strconv.FormatInt(d.Nanoseconds(), 10) + " ns"
 	case d < 999500*time.Nanosecond:
-		return sig3(float64(d)/1e3) + " µs"
+		return trimmed(sig3(float64(d)/1e3)) + " µs"
 	case d < 999500*time.Microsecond:
-		return sig3(float64(d)/1e6) + " ms"
+		return trimmed(sig3(float64(d)/1e6)) + " ms"
 	case d < 59950*time.Millisecond:
-		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"
+		return trimmed(strconv.FormatFloat(d.Seconds(), 'f', 1, 64)) + " s"
 	case d < time.Hour-500*time.Millisecond:
 		return pair(d.Round(time.Second), time.Minute, "min", time.Second, "s")
 	case d < 24*time.Hour-30*time.Second:
 		return pair(d.Round(time.Minute), time.Hour, "h", time.Minute, "min")
 	}
 	return pair(d.Round(time.Hour), 24*time.Hour, "d", time.Hour, "h")
+}
+
+// trimmed drops zeros that end a decimal fraction.
+func trimmed(s string) string {
+	if !strings.Contains(s, ".") {
+		return s
+	}
+	return strings.TrimRight(strings.TrimRight(s, "0"), ".")
+}
+
+// sentence starts with a capital letter.
+func sentence(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(r)) + s[n:]
 }
 
 func pair(d, big time.Duration, bigName string, small time.Duration, smallName string) string {

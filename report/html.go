@@ -10,6 +10,9 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"filewise"
 )
 
 //go:embed assets/report.html.tmpl assets/report.css assets/charts.js assets/vendor
@@ -84,6 +87,9 @@ func (v view) HeadlineStart() string {
 	return strings.TrimSuffix(start, ".") + "."
 }
 
+// LongHeadline tells whether large letters would fill the page.
+func (v view) LongHeadline() bool { return utf8.RuneCountInString(v.HeadlineStart()) > 42 }
+
 // HeadlineRest is the headline after its first sentence.
 func (v view) HeadlineRest() string {
 	_, rest, _ := strings.Cut(v.Headline(), ". ")
@@ -103,6 +109,18 @@ func (v view) Glance() []struct{ Name, Value string } {
 	out := []fact{{"trials", fmt.Sprint(done)}, {"complete blocks", fmt.Sprint(blocks)}, {"confidence", v.Confidence()}}
 	if where := v.Where(); len(where) > 0 {
 		out = append(out, fact{"time in trials", v.Elapsed()}, fact{"of it measuring", where[0].Share()})
+	}
+	if n := len(v.Judgement.Warnings); n > 0 {
+		out = append(out, fact{count(n, "warning")[len(fmt.Sprint(n))+1:], fmt.Sprint(n)})
+	}
+	return out
+}
+
+// Notices are the warnings, each as a sentence.
+func (v view) Notices() []filewise.Warning {
+	out := slices.Clone(v.Judgement.Warnings)
+	for i := range out {
+		out[i].Message, out[i].Remedy = sentence(out[i].Message), sentence(out[i].Remedy)
 	}
 	return out
 }

@@ -31,7 +31,7 @@ func (v view) Arms() []string {
 func (v view) Looks() []lookRow {
 	var out []lookRow
 	for _, l := range v.Judgement.Result.Looks {
-		r := lookRow{Block: l.Block, Trials: l.Trials, Leader: v.arm(l.Leader), Tolerance: bound(l.Tolerance), Outcome: v.outcome(l)}
+		r := lookRow{Block: l.Block, Trials: l.Trials, Leader: v.arm(l.Leader), Tolerance: atMost(l.Tolerance), Outcome: v.outcome(l)}
 		for j, e := range l.Estimates {
 			r.Cells = append(r.Cells, cellOf(l, e, j == v.Judgement.Result.Config.Baseline))
 		}
@@ -41,19 +41,27 @@ func (v view) Looks() []lookRow {
 }
 
 func cellOf(l verdict.Look, e verdict.Estimate, baseline bool) lookCell {
-	c := lookCell{Effect: difference(e.Effect), Regret: absent}
+	c := lookCell{Effect: difference(e.Effect)}
 	if baseline {
 		c.Effect = "baseline"
 	} else if e.Known() && known(e.Effect) {
 		c.Limits = limits(e.Effect, e.Lo, e.Hi)
 	}
 	if known(e.Regret) && (e.DroppedAt == 0 || e.DroppedAt >= l.Block) {
-		c.Regret = "≤ " + bound(e.Regret)
+		c.Regret = "regret " + atMost(e.Regret)
 	}
 	if e.DroppedAt > 0 {
 		c.Note = fmt.Sprintf("dropped after block %d", e.DroppedAt)
 	}
 	return c
+}
+
+// atMost writes an upper limit: "≤ 1.6 %".
+func atMost(effect float64) string {
+	if !known(effect) || effect <= 0 {
+		return bound(effect)
+	}
+	return "≤ " + bound(effect)
 }
 
 func (v view) arm(i int) string {

@@ -80,7 +80,9 @@ func (m *md) verdict(v view) {
 	if len(v.Further()) > 0 {
 		m.WriteString("\n")
 	}
-	m.para("%s", escape(v.Stopped()))
+	if s := v.Stopped(); s != "" {
+		m.para("%s", escape(s))
+	}
 }
 
 func (m *md) table(v view) {
@@ -92,7 +94,7 @@ func (m *md) table(v view) {
 		})
 	}
 	m.rows([]string{
-		"layout", "trials", v.UnitRate(), v.Rate.Name, "difference to " + v.Plan.Baseline + " (" + v.Confidence() + ")",
+		"layout", "trials", v.UnitRate(), v.Rate.Name, "difference to " + v.Plan.Baseline + v.inBrackets(),
 		"plain means", "down-weighted", "mark",
 	}, rows)
 	for _, s := range v.Footnotes() {
@@ -106,7 +108,7 @@ func (m *md) warnings(v view) {
 	}
 	m.para("## Warnings")
 	for _, w := range v.Judgement.Warnings {
-		m.WriteString("- " + escape(w.Message))
+		m.WriteString("- " + escape(sentence(w.Message)))
 		if w.Remedy != "" {
 			m.WriteString("\\\n  Remedy: " + escape(w.Remedy))
 		}
@@ -139,7 +141,7 @@ func (m *md) details(v view) {
 	for _, l := range v.Looks() {
 		r := []string{fmt.Sprint(l.Block), fmt.Sprint(l.Trials)}
 		for _, c := range l.Cells {
-			r = append(r, joined(" ", c.Effect, c.Limits, c.Note)+"; regret "+c.Regret)
+			r = append(r, joined("; ", joined(" ", c.Effect, c.Limits), c.Regret, c.Note))
 		}
 		looks = append(looks, append(r, l.Outcome))
 	}

@@ -63,7 +63,7 @@ func (v view) pilotWords() string {
 		return ""
 	}
 	return fmt.Sprintf("Before the first block %s fixed the warm-up and the number of blocks that the budget allows (%s); they are no part of the verdict.",
-		count(n, "pilot"), v.blocksText())
+		count(n, "pilot"), fmt.Sprint(max(v.Judgement.Schedule.MaxBlocks, 0)))
 }
 
 func (v view) failures() int {

@@ -16,8 +16,8 @@ import (
 type row struct {
 	filewise.Layout
 	Baseline bool
-	Done     int // trials in blocks, pilots left out
-	Failed   int
+	Done     int              // trials in blocks, pilots left out
+	Failed   int              // the same
 	Estimate verdict.Estimate // its fields are NaN where there is no look
 	Judged   bool             // Estimate comes from a look
 	Typical  float64          // work per second; NaN: not known
@@ -69,7 +69,7 @@ func (v view) row(l filewise.Layout) row {
 	var hist *hdrhistogram.Histogram
 	for _, t := range v.Trials {
 		switch {
-		case t.Cell.Layout != l.Name || t.Kind == kindPilot:
+		case t.Cell.Layout != l.Name || t.Cell.Pilot:
 			continue
 		case t.Kind == kindFailed:
 			r.Failed++
@@ -172,12 +172,13 @@ func (r row) RawText() string {
 	return difference(r.Estimate.RawEffect)
 }
 
-// RegretText is the most that is lost by choosing the layout.
+// RegretText is the most that is lost by choosing the layout; "none" when all
+// others are shown to be slower.
 func (r row) RegretText() string {
 	if !r.Judged || !known(r.Estimate.Regret) {
 		return absent
 	}
-	return "at most " + bound(r.Estimate.Regret)
+	return bound(r.Estimate.Regret)
 }
 
 // DownWeightedText is how many trials the robust fit pulled in.
@@ -193,6 +194,8 @@ func (r row) MarkText() string {
 	switch {
 	case !r.Judged && r.Baseline:
 		return "baseline"
+	case !r.Judged && r.Done == 0:
+		return string(verdict.MarkNoData)
 	case !r.Judged || r.Estimate.Mark == "":
 		return "undecided"
 	case r.Estimate.Mark == verdict.MarkWithin:
@@ -208,9 +211,9 @@ func (r row) MarkClass() string {
 		return "best"
 	case verdict.MarkBetter:
 		return "good"
-	case verdict.MarkWithin, verdict.MarkBaseline:
+	case verdict.MarkWithin, verdict.MarkBaseline, verdict.MarkNotBest:
 		return "same"
-	case verdict.MarkWorse, verdict.MarkNotBest:
+	case verdict.MarkWorse:
 		return "worse"
 	}
 	return "open"

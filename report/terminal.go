@@ -92,14 +92,12 @@ func clean(s string) string {
 
 func (p *page) verdict(v view) {
 	p.styled(styleBold, v.Headline(), "")
-	if r := v.recommended(); r != nil {
-		for _, s := range v.Further() {
-			if strings.HasPrefix(s, r.Name+":") {
-				p.para(s, "")
-			}
-		}
+	if s := v.Gain(); s != "" {
+		p.para(s, "")
 	}
-	p.para(v.Stopped(), "")
+	if s := v.Stopped(); s != "" {
+		p.para(s, "")
+	}
 	p.line("")
 }
 
@@ -175,11 +173,11 @@ func (p *page) columns(v view) []column {
 		{cells: []string{"trials"}, right: true, keep: 1},
 		{cells: []string{v.UnitRate()}, right: true, keep: 2},
 		{cells: []string{v.Rate.Name}, right: true, keep: 0},
-		{cells: []string{"against " + base + " (" + v.Confidence() + ")"}, keep: 3},
+		{cells: []string{"against " + base + v.inBrackets()}, keep: 3},
 		{cells: []string{"mark"}, mark: true, keep: 3},
 	}
 	if lipgloss.Width(heads[4].cells[0]) > 26 {
-		heads[4].cells[0] = "difference (" + v.Confidence() + ")"
+		heads[4].cells[0] = "difference" + v.inBrackets()
 	}
 	for _, r := range v.Rows {
 		for i, s := range []string{clean(r.Name), r.TrialsText(), r.TypicalText(), v.Rate.Of(r.Bytes), r.DifferenceText(), r.MarkText()} {
@@ -187,6 +185,14 @@ func (p *page) columns(v view) []column {
 		}
 	}
 	return heads
+}
+
+// inBrackets is the confidence in a column's head; empty when it is not known.
+func (v view) inBrackets() string {
+	if v.Confidence() == absent {
+		return ""
+	}
+	return " (" + v.Confidence() + ")"
 }
 
 func markStyle(r row) lipgloss.Style {
@@ -204,6 +210,9 @@ func markStyle(r row) lipgloss.Style {
 func (p *page) footnotes(v view) {
 	for _, s := range v.Footnotes() {
 		p.styled(styleFaint, s, "")
+	}
+	if n := v.failures(); n > 0 {
+		p.styled(styleFaint, count(n, "trial")+" failed; the report lists the reasons.", "")
 	}
 }
 
@@ -226,10 +235,10 @@ func (p *page) time(v view) {
 func (p *page) warnings(v view) {
 	for _, w := range v.Judgement.Warnings {
 		p.line("")
-		p.styled(styleWarn, "Warning: "+w.Message, "  ")
+		p.styled(styleWarn, "Warning: "+sentence(w.Message), "  ")
 		if w.Remedy != "" {
 			p.WriteString("  ")
-			p.para("Remedy: "+w.Remedy, "  ")
+			p.para("Remedy: "+sentence(w.Remedy), "  ")
 		}
 	}
 	if len(v.Judgement.Warnings) > 0 {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"filewise"
 	"filewise/experiment"
@@ -74,7 +75,22 @@ func (v view) Further() []string {
 	return nil
 }
 
-// Stopped says why measuring stopped when it did.
+// Gain is the sentence about the recommended layout; empty when there is none
+// or it is the baseline.
+func (v view) Gain() string {
+	r := v.recommended()
+	if r == nil {
+		return ""
+	}
+	for _, s := range v.Further() {
+		if strings.HasPrefix(s, r.Name+": ") {
+			return s
+		}
+	}
+	return ""
+}
+
+// Stopped says why measuring stopped when it did; empty when the headline does.
 func (v view) Stopped() string {
 	d := v.Judgement.Decision
 	if d.Ending == experiment.GoesOn {
@@ -87,6 +103,9 @@ func (v view) Stopped() string {
 	why := d.Why
 	if why == "" {
 		why = string(d.Ending)
+	}
+	if strings.Contains(v.Headline(), why) {
+		return ""
 	}
 	return "Measuring stopped: " + why + "."
 }
@@ -144,10 +163,10 @@ func rateFor(x float64) rate {
 	switch {
 	case x >= 1e9:
 		return rate{"GB/s", 1e9}
-	case x >= 1e5:
-		return rate{"MB/s", 1e6}
+	case x > 0 && x < 1e5:
+		return rate{"kB/s", 1e3}
 	}
-	return rate{"kB/s", 1e3}
+	return rate{"MB/s", 1e6}
 }
 
 // Of writes x bytes a second in the unit.
@@ -180,9 +199,8 @@ func quantile(xs []float64, p float64) float64 {
 // Footnotes say what the table's numbers are, where that is not plain.
 func (v view) Footnotes() []string {
 	var out []string
-	failed, medians := 0, false
+	medians := false
 	for _, r := range v.Rows {
-		failed += r.Failed
 		medians = medians || r.Median && known(r.Typical)
 	}
 	if medians {
@@ -190,9 +208,6 @@ func (v view) Footnotes() []string {
 	}
 	if n := v.Outside(); n > 0 && v.Judged {
 		out = append(out, count(n, "trial")+" of a block that is not complete "+isAre(n)+" not in the verdict.")
-	}
-	if failed > 0 {
-		out = append(out, count(failed, "trial")+" failed; the report lists the reasons.")
 	}
 	return out
 }

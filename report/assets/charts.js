@@ -31,19 +31,25 @@
   const even = data.factor ? 1 : 0;
   const colour = { field: "class", type: "nominal", legend: null, scale: { domain: classes, range: classes.map(css) } };
 
+  // Labels near an edge grow away from it.
+  function alignment(x) {
+    const f = data.factor ? Math.log : v => v;
+    const part = (f(x) - f(data.domain[0])) / (f(data.domain[1]) - f(data.domain[0]));
+    return part < 0.28 ? "left" : part > 0.72 ? "right" : "center";
+  }
   function estimates(width) {
     const names = data.estimates.map(e => e.layout);
     const x = { field: "x", type: "quantitative", scale: effectScale(), axis: effectAxis(`throughput against ${data.baseline}`, width) };
-    const y = { field: "layout", type: "nominal", sort: names, axis: { title: null, grid: false, labelFontSize: 13, labelFontWeight: 600, labelColor: css("text"), labelLimit: Math.min(200, width / 3), labelPadding: 12 } };
+    const y = { field: "layout", type: "nominal", sort: names, axis: { title: null, grid: false, labelFontSize: 13, labelFontWeight: 600, labelColor: css("text"), labelLimit: Math.min(200, width / 3), labelPadding: 12, labelOffset: 8 } };
     return {
-      width, height: 54 * names.length, autosize: { type: "fit-x", contains: "padding" }, data: { values: data.estimates },
+      width, height: 54 * names.length, autosize: { type: "fit-x", contains: "padding" }, data: { values: data.estimates.map(e => ({ ...e, label: width < 520 ? e.short : e.label, align: alignment(e.x) })) },
       layer: [
         { data: { values: [{ a: data.margin[0], b: data.margin[1] }] }, mark: { type: "rect", color: css("band") }, encoding: { x: { field: "a", type: "quantitative" }, x2: { field: "b" } } },
         { data: { values: [{ a: even }] }, mark: { type: "rule", color: css("muted"), strokeWidth: 1 }, encoding: { x: { field: "a", type: "quantitative" } } },
         { transform: [{ filter: "datum.lo !== null" }], mark: { type: "rule", strokeWidth: 8, strokeCap: "round", opacity: pale, yOffset: 8 }, encoding: { x: { field: "lo", type: "quantitative" }, x2: { field: "hi" }, y, color: colour, tooltip: { field: "tip" } } },
         { transform: [{ filter: "datum.raw !== null" }], mark: { type: "tick", thickness: 1.5, size: 18, color: css("muted"), yOffset: 8 }, encoding: { x: { field: "raw", type: "quantitative" }, y } },
         { mark: { type: "point", filled: true, size: 110, opacity: 1, yOffset: 8 }, encoding: { x, y, color: colour, tooltip: { field: "tip" } } },
-        { mark: { type: "text", dy: -10, fontWeight: 500, limit: width * 0.6 }, encoding: { x, y, text: { field: "label" } } },
+        ...["left", "center", "right"].map(align => ({ transform: [{ filter: `datum.align === '${align}'` }], mark: { type: "text", align, dy: -10, fontWeight: 500, limit: width * 0.6 }, encoding: { x, y, text: { field: "label" } } })),
       ],
     };
   }
@@ -72,8 +78,8 @@
           { data: { values: data.blocks.filter(b => b.odd) }, mark: { type: "rect", color: css("stripe") }, encoding: { x: { field: "from", type: "quantitative" }, x2: { field: "to" } } },
           { data: { values: [{ z: 0 }] }, mark: { type: "rule", color: css("line") }, encoding: { y: { field: "z", type: "quantitative" } } },
           { transform: [{ filter: "datum.kind === 'done' || datum.kind === 'down-weighted'" }], mark: { type: "line", color: css("best"), strokeWidth: 1, opacity: 0.45 }, encoding: { x, y, order: { field: "n", type: "quantitative" } } },
-          { mark: { type: "point", size: 56, opacity: 1, filled: true }, encoding: {
-            x, y, tooltip: { field: "tip" },
+          { mark: { type: "point", opacity: 1, filled: true }, encoding: {
+            x, y, tooltip: { field: "tip" }, size: { condition: { test: "datum.kind === 'failed'", value: 90 }, value: 56 },
             shape: { field: "kind", type: "nominal", legend: null, scale: { domain: kinds, range: kinds.map(k => shapes[k]) } },
             fill: { field: "kind", type: "nominal", legend: null, scale: { domain: kinds, range: [css("best"), css("bg"), css("bg"), "transparent"] } },
             stroke: { field: "kind", type: "nominal", legend: null, scale: { domain: kinds, range: [css("best"), css("worse"), css("same"), css("worse")] } },
@@ -91,8 +97,8 @@
     const single = (curve.lines || []).flatMap((line, k) => line.slice(0, rows.length).map((v, i) => ({ t: at(i), v, k })));
     const end = Math.max(curve.window[1], rows.length * curve.step);
     const shade = [{ a: 0, b: curve.window[0] }, { a: curve.window[1], b: end }].filter(s => s.b > s.a);
-    const x = { field: "t", type: "quantitative", scale: { domain: [0, end], nice: false }, axis: { title: "seconds from the start of the warm-up", grid: false, tickCount: 5 } };
-    const y = f => ({ field: f, type: "quantitative", scale: { zero: true }, axis: { title: data.unit, tickCount: 4, format: "~s", minExtent: 34 } });
+    const x = { field: "t", type: "quantitative", scale: { domain: [0, end], nice: false }, axis: { title: "seconds from the start of the warm-up", grid: false, tickCount: 5, labelFlush: false, format: "~f" } };
+    const y = f => ({ field: f, type: "quantitative", scale: { zero: true }, axis: { title: data.unit, tickCount: 4, labelExpr: "datum.value === 0 ? '0' : format(datum.value, '~s')", minExtent: 34 } });
     const layer = [{ data: { values: shade }, mark: { type: "rect", color: css("band") }, encoding: { x: { field: "a", type: "quantitative" }, x2: { field: "b" } } }];
     if (curve.bands) {
       layer.push({ mark: { type: "area", color: css("best"), opacity: 0.14 }, encoding: { x, y: y("p10"), y2: { field: "p90" } } });

@@ -1,5 +1,5 @@
 // Command make writes the sample runs as HTML, Markdown, JSON and terminal text
-// into a directory, to be looked at, and the sample's judgement for the tests.
+// into a directory, to be looked at, and the stored data for the tests (testdata/gentle.data.json).
 package main
 
 import (
@@ -32,13 +32,9 @@ func run(args []string) error {
 		terminal := func(w io.Writer, d report.Data) error {
 			return report.Terminal(w, d, report.TerminalOptions{Color: true, Width: 80})
 		}
-		judgement := func(w io.Writer, d report.Data) error {
-			enc := json.NewEncoder(w)
-			enc.SetIndent("", " ")
-			return enc.Encode(d.Judgement)
-		}
+		data := func(w io.Writer, d report.Data) error { return json.NewEncoder(w).Encode(d) }
 		for ext, write := range map[string]func(io.Writer, report.Data) error{
-			".html": report.HTML, ".md": report.Markdown, ".json": report.JSON, ".txt": terminal, ".judgement.json": judgement,
+			".html": report.HTML, ".md": report.Markdown, ".json": report.JSON, ".txt": terminal, ".data.json": data,
 		} {
 			if err := writeFile(filepath.Join(args[0], name+ext), d, write); err != nil {
 				return err

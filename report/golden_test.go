@@ -1,0 +1,175 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"filewise"
+	"filewise/experiment"
+	"filewise/report"
+	"filewise/report/internal/sample"
+	"filewise/verdict"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// stored is a realistic run as the store would give it: five layouts, six
+// blocks, two of the layouts dropped, a failed trial, an outlier. It is kept as
+// data, so that the goldens depend on this package alone.
+// `go run ./report/internal/sample/make DIR` makes it anew.
+func stored(t *testing.T) report.Data {
+	t.Helper()
+	text, err := os.ReadFile("testdata/gentle.data.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d report.Data
+	if err := json.Unmarshal(text, &d); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func plain(w io.Writer, d report.Data) error {
+	return report.Terminal(w, d, report.TerminalOptions{Width: 80})
+}
+
+func coloured(w io.Writer, d report.Data) error {
+	return report.Terminal(w, d, report.TerminalOptions{Width: 80, Color: true})
+}
+
+// formats are all formats by the extension of their goldens.
+var formats = map[string]func(io.Writer, report.Data) error{
+	"txt": plain, "color.txt": coloured, "md": report.Markdown, "json": report.JSON, "html": report.HTML,
+}
+
+func render(t *testing.T, write func(io.Writer, report.Data) error, d report.Data) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := write(&b, d); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v; go test ./report -update writes it", err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s differs (−want +got); go test ./report -update rewrites it:\n%s", name, diff)
+	}
+}
+
+// libraries are the embedded scripts and the policy with their hashes: large,
+// and checked elsewhere.
+var libraries = regexp.MustCompile(`(?s)<script>.*?</script>|'sha256-[^']*'|<style>.*?</style>`)
+
+func TestGolden(t *testing.T) {
+	d := stored(t)
+	for ext, write := range formats {
+		t.Run(ext, func(t *testing.T) {
+			got := render(t, write, d)
+			if again := render(t, write, d); !bytes.Equal(got, again) {
+				t.Error("the same data gave different bytes")
+			}
+			if ext == "html" {
+				got = libraries.ReplaceAll(got, []byte("…"))
+			}
+			golden(t, "gentle."+ext, got)
+		})
+	}
+}
+
+// partial runs are those that a report meets beside the finished one.
+func partial(t *testing.T) map[string]report.Data {
+	full := stored(t)
+	config := full.Judgement.Result.Config
+	arms := full.Judgement.Result.Arms
+	judged := func(blocks int, d experiment.Decision, sentences ...string) experiment.Judgement {
+		return experiment.Judgement{Result: verdict.Result{Config: config, Arms: arms, Blocks: blocks}, Decision: d, Sentences: sentences}
+	}
+	with := func(trials []filewise.Trial, j experiment.Judgement, state string) report.Data {
+		d := full
+		d.Trials, d.Judgement, d.State, d.Ended = trials, j, state, time.Time{}
+		return d
+	}
+	failed := make([]filewise.Trial, 0, 3)
+	for i, name := range []string{"4 files", "1 file", "4 files"} {
+		failed = append(failed, filewise.Trial{
+			Cell:  filewise.Cell{Pilot: true, Layout: name, Attempt: 1 + i/2},
+			State: filewise.Failed, Reason: "no space left on device", Started: sample.Start, Elapsed: 80 * time.Millisecond,
+		})
+	}
+	var alone []filewise.Trial
+	for _, tr := range full.Trials {
+		if tr.Cell.Layout == "2 files" {
+			alone = append(alone, tr)
+		}
+	}
+	cut := full
+	cut.Trials = full.Trials[:25] // in the middle of the fourth block
+	cut.Judgement.Result.Looks = full.Judgement.Result.Looks[:1]
+	cut.Judgement.Result.Blocks, cut.Judgement.Decision, cut.Ended, cut.State = 3, experiment.Decision{}, time.Time{}, "interrupted"
+	cut.Judgement.Sentences = []string{"Undecided: differences above 12.3 % are excluded."}
+	return map[string]report.Data{
+		"nothing":     {RunID: 9, Plan: full.Plan, Judgement: experiment.Judgement{}},
+		"no-plan":     {},
+		"no-block":    with(full.Trials[:8], judged(0, experiment.Decision{}), "interrupted"),
+		"all-failed":  with(failed, judged(0, experiment.Decision{Ending: experiment.Broken, Why: "the baseline, 1 file, could not be measured: no space left on device"}), "broken"),
+		"one-layout":  with(alone, judged(3, experiment.Decision{Ending: experiment.Broken, Why: "only 1 of 5 layouts could be measured"}, "No verdict: only 1 of 5 layouts could be measured."), "broken"),
+		"interrupted": cut,
+	}
+}
+
+func TestPartialRuns(t *testing.T) {
+	for name, d := range partial(t) {
+		t.Run(name, func(t *testing.T) {
+			for _, write := range formats {
+				if out := render(t, write, d); bytes.Contains(out, []byte("NaN")) && !bytes.Contains(out, []byte("<script>")) {
+					t.Errorf("NaN is shown:\n%s", out)
+				}
+			}
+			golden(t, "partial-"+name+".txt", render(t, plain, d))
+			golden(t, "partial-"+name+".md", render(t, report.Markdown, d))
+			golden(t, "partial-"+name+".html", libraries.ReplaceAll(render(t, report.HTML, d), []byte("…")))
+		})
+	}
+}
+
+// TestJudgedNow renders what today's experiment and verdict packages say.
+func TestJudgedNow(t *testing.T) {
+	for name, world := range map[string]sample.World{"gentle": sample.Gentle(), "steep": sample.Steep()} {
+		t.Run(name, func(t *testing.T) {
+			d, err := world.Data()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, ok := d.Judgement.Result.Last(); !ok || len(d.Judgement.Sentences) == 0 {
+				t.Fatal("the sample was not judged")
+			}
+			for ext, write := range formats {
+				if out := render(t, write, d); !bytes.Contains(out, []byte("Recommended")) {
+					t.Errorf("%s does not recommend anything", ext)
+				}
+			}
+		})
+	}
+}

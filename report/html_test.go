@@ -1,0 +1,142 @@
+package report_test
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"filewise"
+	"filewise/report"
+	"filewise/workload"
+)
+
+// evils are texts that mean something in HTML, scripts, JSON, styles,
+// templates, Vega's expressions, Markdown or terminals.
+var evils = []string{
+	`</script><script>pwned=1</script>`, `"><img src=x onerror="pwned=1">`, `'+(window.pwned=1)+'`, `{{.Version}}`, "`${window.pwned=1}`",
+	`]]><!--<script>`, `javascript:pwned=1`, `datum["x"].y\`, "a\u2028b", `</style><style>*{display:none}</style>`, `<base href="//x.invalid/">`,
+}
+
+// hostile is a run in which every name is one of the evils.
+func hostile(t *testing.T) report.Data {
+	t.Helper()
+	d := stored(t)
+	rename := map[string]string{}
+	for i := range d.Plan.Layouts {
+		rename[d.Plan.Layouts[i].Name] = evils[i]
+		d.Plan.Layouts[i].Name = evils[i]
+		d.Judgement.Result.Arms[i].Name = evils[i]
+	}
+	d.Plan.Baseline = rename[d.Plan.Baseline]
+	for i := range d.Trials {
+		d.Trials[i].Cell.Layout = rename[d.Trials[i].Cell.Layout]
+		d.Trials[i].Reason = evils[i%len(evils)]
+		for k := range d.Trials[i].Files {
+			d.Trials[i].Files[k].Path = "/" + evils[k%len(evils)]
+		}
+		for k := range d.Trials[i].Measures {
+			d.Trials[i].Measures[k].Unit = evils[1]
+		}
+	}
+	for _, e := range evils {
+		d.Judgement.Warnings = append(d.Judgement.Warnings, filewise.Warning{Message: e, Remedy: e})
+		d.Machine = append(d.Machine, filewise.Fact{Name: e, Value: e})
+		d.Scenario.Notes = append(d.Scenario.Notes, e)
+	}
+	d.Judgement.Sentences = append([]string{evils[0]}, evils...)
+	d.Plan.Scenario, d.Scenario.Title, d.State, d.Version = evils[0], evils[1], evils[2], evils[1]
+	d.Scenario.Source = workload.Source{Author: evils[0], Title: evils[1], Where: evils[6], Year: 2010}
+	d.Plan.Command = evils
+	return d
+}
+
+var (
+	policy     = regexp.MustCompile(`http-equiv="Content-Security-Policy" content="([^"]*)"`)
+	inline     = regexp.MustCompile(`(?s)<(script|style)>(.*?)</(?:script|style)>`)
+	attributes = regexp.MustCompile(`(?i)<[a-z][^<>]*\s(style|on[a-z]+)\s*=`)
+	quoted     = regexp.MustCompile(`"[^"]*"`)
+	outside    = regexp.MustCompile(`(?i)(?:src|href|action|data|poster|srcset)\s*=\s*"?(?:https?:)?//`)
+)
+
+func TestPolicyAllowsTheEmbeddedScriptsAlone(t *testing.T) {
+	for name, d := range map[string]report.Data{"stored": stored(t), "hostile": hostile(t)} {
+		page := string(render(t, report.HTML, d))
+		m := policy.FindStringSubmatch(page)
+		if m == nil {
+			t.Fatal("no policy")
+		}
+		csp := strings.ReplaceAll(strings.ReplaceAll(m[1], "&#39;", "'"), "&#43;", "+")
+		if !strings.HasPrefix(csp, "default-src 'none'; ") || strings.Contains(csp, "unsafe") || strings.Contains(csp, "*") {
+			t.Errorf("%s: the policy is not strict: %s", name, csp)
+		}
+		allowed := strings.Count(csp, "'sha256-")
+		parts := inline.FindAllStringSubmatch(page, -1)
+		if len(parts) != allowed {
+			t.Errorf("%s: %d inline scripts and styles, %d hashes", name, len(parts), allowed)
+		}
+		for _, p := range parts {
+			sum := sha256.Sum256([]byte(p[2]))
+			if hash := base64.StdEncoding.EncodeToString(sum[:]); !strings.Contains(csp, hash) {
+				t.Errorf("%s: a %s of %d bytes is not allowed by its hash", name, p[1], len(p[2]))
+			}
+		}
+		rest := inline.ReplaceAllString(page, "")
+		// In quotes anything may stand; html/template escapes the quotes within.
+		if a := attributes.FindString(quoted.ReplaceAllString(rest, `""`)); a != "" {
+			t.Errorf("%s: an inline handler or style: %s", name, a)
+		}
+		if a := outside.FindString(rest); a != "" {
+			t.Errorf("%s: a reference to elsewhere: %s", name, a)
+		}
+		if len(page) > 3_000_000 {
+			t.Errorf("%s: %d bytes, want less than 3 MB", name, len(page))
+		}
+	}
+}
+
+// TestTablesAndChartsAreAccessible: every table says what it is, every chart
+// has a text, headings do not skip a level.
+func TestTablesAndChartsAreAccessible(t *testing.T) {
+	page := inline.ReplaceAllString(string(render(t, report.HTML, stored(t))), "")
+	level := 0
+	for _, h := range regexp.MustCompile(`<h([1-6])`).FindAllStringSubmatch(page, -1) {
+		n := int(h[1][0] - '0')
+		if n > level+1 {
+			t.Errorf("a heading of level %d follows one of level %d", n, level)
+		}
+		level = n
+	}
+	if n := strings.Count(page, "<h1"); n != 1 {
+		t.Errorf("%d main headings", n)
+	}
+	for _, tag := range []string{"<main>", "<header", "<nav aria-label=", "<footer>", `lang="en"`} {
+		if !strings.Contains(page, tag) {
+			t.Errorf("no %s", tag)
+		}
+	}
+	for _, id := range []string{"chart-estimates", "chart-trials", "chart-within", "chart-looks"} {
+		if !regexp.MustCompile(fmt.Sprintf(`id="%s" role="img" aria-label="[^"]{30,}"`, id)).MatchString(page) {
+			t.Errorf("%s has no text alternative", id)
+		}
+	}
+	for _, th := range regexp.MustCompile(`<th[ >][^>]*`).FindAllString(page, -1) {
+		if !strings.Contains(th, "scope=") {
+			t.Errorf("a table head without scope: %s", th)
+		}
+	}
+	ids := map[string]bool{}
+	for _, m := range regexp.MustCompile(`\sid="([^"]*)"`).FindAllStringSubmatch(page, -1) {
+		if ids[m[1]] {
+			t.Errorf("the id %s is used twice", m[1])
+		}
+		ids[m[1]] = true
+	}
+	for _, m := range regexp.MustCompile(`(?:aria-labelledby|href)="#?([a-z-]+)"`).FindAllStringSubmatch(page, -1) {
+		if !ids[m[1]] {
+			t.Errorf("nothing has the id %s", m[1])
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package report
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"testing"
+	"time"
+
+	"filewise"
+	"filewise/verdict"
+	"filewise/workload"
+)
+
+func storedView(t *testing.T) view {
+	t.Helper()
+	text, err := os.ReadFile("testdata/gentle.data.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d Data
+	if err := json.Unmarshal(text, &d); err != nil {
+		t.Fatal(err)
+	}
+	return newView(d)
+}
+
+func TestTheOutlierIsTheDownWeightedTrial(t *testing.T) {
+	var found []filewise.Cell
+	for _, tr := range storedView(t).Trials {
+		if tr.Kind == kindDownWeighted {
+			found = append(found, tr.Cell)
+		}
+	}
+	if len(found) != 1 || found[0].Layout != "4 files" || found[0].Block != 3 {
+		t.Errorf("down-weighted: %+v; planted: 4 files in block 3", found)
+	}
+}
+
+func TestTimeAddsUp(t *testing.T) {
+	v := storedView(t)
+	var sum float64
+	for _, s := range v.Where() {
+		sum += float64(s.Took)
+	}
+	if whole := float64(v.Judgement.Elapsed); math.Abs(sum-whole) > 0.002*whole {
+		t.Errorf("the parts are %v of %v", sum, whole)
+	}
+}
+
+func TestDirection(t *testing.T) {
+	const margin = 0.02
+	for _, c := range []struct {
+		sign   int
+		lo, hi float64
+		want   agreement
+	}{
+		{1, 0.01, 0.1, agrees}, {1, -0.1, -0.01, differs}, {1, -0.05, 0.1, undecided}, {1, -0.01, 0.01, differs},
+		{-1, -0.1, -0.01, agrees}, {-1, 0.03, 0.1, differs},
+		{0, -0.01, 0.01, agrees}, {0, 0.005, 0.015, agrees}, {0, 0.05, 0.1, differs}, {0, -0.1, 0.1, undecided},
+	} {
+		if got := direction(c.sign, c.lo, c.hi, margin); got != c.want {
+			t.Errorf("published %+d, measured %v … %v: %s, want %s", c.sign, c.lo, c.hi, got, c.want)
+		}
+	}
+}
+
+func TestPublishedBesideMeasured(t *testing.T) {
+	percent := func(x float64) *float64 { return &x }
+	v := storedView(t)
+	v.Scenario.Published = []workload.Figure{
+		{Files: 8, Against: 1, Percent: percent(6), Sign: 1, Words: "just over 6 % faster"},
+		{Files: 8, Against: 1, Percent: percent(50), Sign: 1},
+		{Files: 64, Against: 1, Sign: 1, Words: "stands apart"},
+		{Files: 2, Against: 8, Sign: -1, Words: "slower"},
+	}
+	got := v.Shape()
+	if c := got[0]; c.Sign != agrees || c.Inside != "inside the interval" || c.Published != "+6.0 %" || c.Words == "" {
+		t.Errorf("8 against 1: %+v", c)
+	}
+	if c := got[1]; c.Sign != agrees || c.Inside != "outside the interval" {
+		t.Errorf("8 against 1 by 50 %%: %+v", c)
+	}
+	if c := got[2]; c.Sign != notMeasured || c.Measured != absent || c.Published != "stands apart" {
+		t.Errorf("64 against 1: %+v", c)
+	}
+	if c := got[3]; c.Sign != undecided && c.Sign != agrees || c.Measured == absent {
+		t.Errorf("2 against 8: %+v", c)
+	}
+}
+
+func TestMarksAreTheReportsWords(t *testing.T) {
+	for mark, want := range map[verdict.Mark]string{
+		verdict.MarkBest: "best", verdict.MarkWithin: "within the margin", verdict.MarkWorse: "worse", verdict.MarkUndecided: "undecided", "": "undecided",
+	} {
+		if got := (row{Judged: true, Estimate: verdict.Estimate{Mark: mark}}).MarkText(); got != want {
+			t.Errorf("%q is shown as %q, want %q", mark, got, want)
+		}
+	}
+}
+
+func TestManyTrialsBecomeBands(t *testing.T) {
+	var ms []filewise.Measure
+	for i := range 20 {
+		m := filewise.Measure{SliceLength: 1e7, Window: [2]time.Duration{0, 4e9}}
+		for range 400 {
+			m.Slices = append(m.Slices, int64(100+i))
+		}
+		ms = append(ms, m)
+	}
+	c := curveOf("x", ms)
+	if c.Lines != nil || len(c.Bands) == 0 || len(c.Bands) > maxPoints || len(c.Bands) != len(c.Median) {
+		t.Fatalf("%d lines, %d bands, %d medians", len(c.Lines), len(c.Bands), len(c.Median))
+	}
+	b := c.Bands[0]
+	if !(b.P10 < b.P25 && b.P25 < *c.Median[0] && *c.Median[0] < b.P75 && b.P75 < b.P90) {
+		t.Errorf("bands out of order: %+v around %v", b, *c.Median[0])
+	}
+	if want := 109.5 / 0.01; math.Abs(*c.Median[0]-want) > 10 {
+		t.Errorf("median %v a second, want %v", *c.Median[0], want)
+	}
+}
