@@ -71,7 +71,7 @@ func Free(dir string) (int64, error) {
 		return 0, filewise.Errorf(filewise.CodePreflight, "name an existing directory that Filewise may enter",
 			"free space of %s: %w", dir, err)
 	}
-	return int64(s.Bavail) * s.Bsize, nil
+	return int64(s.Bavail) * int64(s.Bsize), nil
 }
 
 // roots are where the kernel's own files are found; tests have others.
@@ -99,7 +99,7 @@ func (r roots) deviceOf(dir string) (Device, error) {
 	if err := unix.Stat(path, &st); err != nil {
 		return fail(err)
 	}
-	number := deviceNumber(st.Dev)
+	number := deviceNumber(uint64(st.Dev)) // its type differs by platform
 	text, err := os.ReadFile(r.mountinfo)
 	if err != nil {
 		return fail(err)
