@@ -64,6 +64,9 @@ func falseClaim(r Result) bool {
 
 func claims(t *testing.T, w world, sims int, seed uint64, change func(Table)) float64 {
 	t.Helper()
+	if underRace || testing.Short() {
+		t.Skip("a long simulation")
+	}
 	count := 0
 	cfg := DefaultConfig()
 	cfg.MaxBlocks, cfg.Goal = w.blocks, GoalVerdicts

@@ -178,7 +178,7 @@ func testModeratedFixedN(t *testing.T, data json.RawMessage) {
 	}
 	tables := map[int]boundary.Table{}
 	for k, ns := range looks {
-		tables[k] = boundary.FixedN(k, ns, 0.05, 100_000, 3)
+		tables[k] = boundary.FixedN(k, ns, 0.05, 60_000, 3)
 	}
 	for _, want := range v.Table {
 		i := slices.Index(looks[want.K], want.N)

@@ -95,9 +95,10 @@ func WelchLogT(x, y []float64) (TTest, error) {
 	my, vy := stat.MeanVariance(ly, nil)
 	vx, vy = vx/n, vy/m
 	r := TTest{N: len(x) + len(y), Effect: mx - my, SE: math.Sqrt(vx + vy)}
-	r.DF = (vx + vy) * (vx + vy) / (vx*vx/(n-1) + vy*vy/(m-1))
-	if vx+vy == 0 {
-		r.DF = n + m - 2
+	r.DF = n + m - 2
+	if vx+vy > 0 {
+		a, b := vx/(vx+vy), vy/(vx+vy) // shares, so that nothing underflows
+		r.DF = 1 / (a*a/(n-1) + b*b/(m-1))
 	}
 	r.T, r.P = tTest(r.Effect, r.SE, r.DF)
 	return r, nil
