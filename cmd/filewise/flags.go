@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,6 +32,16 @@ const (
 	defaultMaxBlocks   = 20
 	defaultAttempts    = 3
 	sliceLength        = 10 * time.Millisecond
+)
+
+// Limits that keep sums of times and sizes far from overflow, and what is kept
+// of a trial small.
+const (
+	maxTrialTime = 24 * time.Hour       // of a window, and of a warm-up
+	maxBudget    = 366 * 24 * time.Hour // of a run
+	maxSlices    = 6000                 // of a trial, for each connection
+	maxBytes     = int64(1) << 60       // of a size
+	maxBlocks    = 500                  // for more, the verdict has no boundaries
 )
 
 // planFlags are the flags that say what is measured: those of run and plan.
@@ -110,10 +119,13 @@ func choice[T ~string](flag, value string, known ...T) (T, error) {
 
 // bytesOf parses a size such as 64MiB, 64M or 1.5 GB.
 func bytesOf(flag, value string) (int64, error) {
+	const remedy = "give a size above 0 such as 512KiB, 64MiB or 1.5GB"
 	n, err := humanize.ParseBytes(value)
-	if err != nil || n == 0 || n > math.MaxInt64 {
-		return 0, filewise.Errorf(filewise.CodeUsage, "give a size above 0 such as 512KiB, 64MiB or 1.5GB",
-			"--%s %q is not a size", flag, value)
+	switch {
+	case err != nil:
+		return 0, filewise.Errorf(filewise.CodeUsage, remedy, "--%s %q is not a size", flag, value)
+	case n == 0 || n > uint64(maxBytes):
+		return 0, filewise.Errorf(filewise.CodeUsage, remedy+", at most "+humanize.IBytes(uint64(maxBytes)), "--%s %q is not possible", flag, value)
 	}
 	return int64(n), nil
 }
@@ -130,7 +142,7 @@ func (f *planFlags) plan(cmd *cobra.Command, scenario string) (experiment.Plan, 
 	}
 	p := experiment.Plan{
 		Scenario: sc.Name, MaxBlocks: f.maxBlocks, Budget: f.budget, Attempts: defaultAttempts,
-		Window: f.window, WarmUp: f.warmUp, PilotWindow: min(defaultPilotWindow, f.window), SliceLength: sliceLength,
+		Window: f.window, WarmUp: f.warmUp, PilotWindow: min(defaultPilotWindow, f.window),
 	}
 	steps := []func(*cobra.Command, *experiment.Plan, workload.Scenario) error{
 		f.setTarget, f.setVolumes, f.setParams, f.setLayouts, f.setWork, f.setJudging, f.setSeed,
@@ -151,6 +163,9 @@ func (f *planFlags) setTarget(_ *cobra.Command, p *experiment.Plan, _ workload.S
 	}
 	p.Target.Engine = e.Name()
 	p.Target.Mode = modeOf(e)
+	if f.serverBin != "" && p.Target.Mode == filewise.Embedded {
+		return badValue("server-bin", f.serverBin, e.Name()+" runs inside Filewise: leave it out")
+	}
 	p.Target.ServerBin = f.serverBin
 	if p.Target.Durability, err = choice("durability", f.durability,
 		filewise.DurabilityFull, filewise.DurabilityNormal, filewise.DurabilityOff); err != nil {
@@ -193,40 +208,40 @@ func (f *planFlags) setVolumes(_ *cobra.Command, p *experiment.Plan, _ workload.
 	return nil
 }
 
-func (f *planFlags) setParams(_ *cobra.Command, p *experiment.Plan, sc workload.Scenario) error {
+func (f *planFlags) setParams(cmd *cobra.Command, p *experiment.Plan, sc workload.Scenario) error {
 	p.Params = sc.Params
-	if f.connections != 0 {
+	if cmd.Flags().Changed("connections") {
 		p.Params.Connections = f.connections
 	}
-	if f.commitEvery != 0 {
+	if cmd.Flags().Changed("commit-every") {
 		p.Params.CommitEvery = f.commitEvery
 	}
-	if f.rowBytes != "" {
+	if cmd.Flags().Changed("row-bytes") {
 		n, err := bytesOf("row-bytes", f.rowBytes)
 		if err != nil {
 			return err
 		}
 		p.Params.RowBytes = int(n)
 	}
-	if f.table != "" {
+	if cmd.Flags().Changed("table") {
 		p.Params.Table = f.table
 	}
-	if f.key != "" {
+	if cmd.Flags().Changed("key") {
 		p.Params.Key = f.key
 	}
 	return p.Params.Validate()
 }
 
 func (f *planFlags) setWork(cmd *cobra.Command, p *experiment.Plan, _ workload.Scenario) (err error) {
+	set := cmd.Flags().Changed
+	p.SliceLength = sliceLength
 	switch {
-	case f.work == "" && f.window <= 0:
-		return badValue("window", f.window, "give a time such as 2s, or fixed work by --work")
-	case f.work == "" && f.window < 20*sliceLength:
-		return badValue("window", f.window, fmt.Sprintf("the shortest window is %v", 20*sliceLength))
-	case f.work == "":
-		return nil
-	case cmd.Flags().Changed("window"):
+	case f.work == "" && !set("work"):
+		return f.setWindow(cmd, p)
+	case set("window"):
 		return badValue("work", f.work, "--window and --work exclude each other: measured time, or fixed work")
+	case set("warm-up"):
+		return badValue("warm-up", f.warmUp, "fixed work (--work) has no warm-up: leave it out")
 	}
 	p.Window, p.PilotWindow = 0, 0
 	if p.Work, err = bytesOf("work", f.work); err != nil {
@@ -238,21 +253,37 @@ func (f *planFlags) setWork(cmd *cobra.Command, p *experiment.Plan, _ workload.S
 	return nil
 }
 
+// setWindow sets the measured time of a trial, and slices of which there are
+// not too many.
+func (f *planFlags) setWindow(cmd *cobra.Command, p *experiment.Plan) error {
+	const shortest = 20 * sliceLength
+	switch {
+	case f.window <= 0:
+		return badValue("window", f.window, "give a time such as 2s, or fixed work by --work")
+	case f.window < shortest:
+		return badValue("window", f.window, fmt.Sprintf("the shortest window is %v", shortest))
+	case f.window > maxTrialTime:
+		return badValue("window", f.window, fmt.Sprintf("the longest window is %v", maxTrialTime))
+	case cmd.Flags().Changed("warm-up") && (f.warmUp < 0 || f.warmUp > maxTrialTime):
+		return badValue("warm-up", f.warmUp, fmt.Sprintf("give a time from 0 to %v, or leave it to the pilots", maxTrialTime))
+	}
+	all := f.window + max(f.warmUp, 0)
+	p.SliceLength = sliceLength * ((all + maxSlices*sliceLength - 1) / (maxSlices * sliceLength))
+	return nil
+}
+
 func (f *planFlags) setJudging(_ *cobra.Command, p *experiment.Plan, _ workload.Scenario) error {
 	if f.maxBlocks < verdict.FirstLook {
 		return badValue("max-blocks", f.maxBlocks, fmt.Sprintf("a verdict needs at least %d blocks", verdict.FirstLook))
 	}
-	if f.maxBlocks > maxBlocksLimit {
-		return badValue("max-blocks", f.maxBlocks, fmt.Sprintf("at most %d", maxBlocksLimit))
+	if f.maxBlocks > maxBlocks {
+		return badValue("max-blocks", f.maxBlocks, fmt.Sprintf("a verdict can use at most %d blocks", maxBlocks))
 	}
-	if f.budget < 0 {
-		return badValue("budget", f.budget, "give a time such as 10m, or 0 for none")
+	if f.budget < 0 || f.budget > maxBudget {
+		return badValue("budget", f.budget, "give a time such as 10m, at most a year, or 0 for none")
 	}
 	return f.judge.apply(p)
 }
-
-// maxBlocksLimit bounds the simulation of the verdict's boundaries.
-const maxBlocksLimit = 1000
 
 // apply sets how the plan's trials are judged.
 func (f *judgeFlags) apply(p *experiment.Plan) (err error) {
@@ -338,7 +369,7 @@ func fromEnvironment(fs *pflag.FlagSet) error {
 			return
 		}
 		if serr := fs.Set(fl.Name, value); serr != nil {
-			err = filewise.Errorf(filewise.CodeUsage, "correct or unset the variable", "%s=%q in the environment: %w", name, value, serr)
+			err = wrongType(fmt.Sprintf("%s=%q in the environment", name, value), fl, serr)
 		}
 	})
 	return err

@@ -16,8 +16,8 @@ import (
 const maxLayouts = 32
 
 // setLayouts makes a layout of every number of files, equal in everything else.
-func (f *planFlags) setLayouts(_ *cobra.Command, p *experiment.Plan, sc workload.Scenario) error {
-	spread, err := f.spread(p, sc)
+func (f *planFlags) setLayouts(cmd *cobra.Command, p *experiment.Plan, sc workload.Scenario) error {
+	spread, err := f.spread(cmd, p, sc)
 	if err != nil {
 		return err
 	}
@@ -47,9 +47,9 @@ func (f *planFlags) setLayouts(_ *cobra.Command, p *experiment.Plan, sc workload
 }
 
 // spread is what the layouts have in common.
-func (f *planFlags) spread(p *experiment.Plan, sc workload.Scenario) (s filewise.Spread, err error) {
+func (f *planFlags) spread(cmd *cobra.Command, p *experiment.Plan, sc workload.Scenario) (s filewise.Spread, err error) {
 	s.Bytes = sc.Bytes
-	if f.size != "" {
+	if cmd.Flags().Changed("size") {
 		if s.Bytes, err = bytesOf("size", f.size); err != nil {
 			return s, err
 		}
@@ -61,12 +61,14 @@ func (f *planFlags) spread(p *experiment.Plan, sc workload.Scenario) (s filewise
 		if s.Growth, err = bytesOf("growth", f.growth); err != nil {
 			return s, err
 		}
+	} else if cmd.Flags().Changed("growth") {
+		return s, badValue("growth", f.growth, "preallocated files do not grow: add --allocation growing, or leave it out")
 	}
 	s.Placement = filewise.PlaceOne
 	if len(p.Target.Volumes) > 1 {
 		s.Placement = filewise.PlaceRoundRobin
 	}
-	if f.placement != "" {
+	if cmd.Flags().Changed("placement") {
 		s.Placement, err = choice("placement", f.placement, filewise.PlaceOne, filewise.PlaceRoundRobin)
 	}
 	return s, err

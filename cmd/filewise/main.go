@@ -41,7 +41,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	a.sweep(ctx, args)
+	a.sweep(ctx, root, args)
 	err := root.ExecuteContext(ctx)
 	if err != nil {
 		a.reportError(err)

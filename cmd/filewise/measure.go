@@ -28,27 +28,45 @@ type rig struct {
 	workload filewise.Workload
 	server   filewise.Server
 	target   filewise.Target // with scratch directories as volumes
+	scripts  []filewise.Script
 	lock     *hostlock.Lock
 	undo     []func() error
 }
 
-// prepare looks everything up and checks that the plan can be measured here.
-// Nothing is built.
-func prepare(p experiment.Plan) (*rig, []filewise.Script, error) {
+// prepare looks everything up and checks that the engine can do the plan.
+// Nothing is touched.
+func prepare(p experiment.Plan) (*rig, error) {
 	e, err := all.Lookup(p.Target.Engine)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	sc, err := workload.Lookup(p.Scenario)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	w, err := sc.New(p.Params, p.Seed)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	scripts, err := script(e, p, w.Program())
-	return &rig{engine: e, workload: w}, scripts, err
+	return &rig{engine: e, workload: w, scripts: scripts}, err
+}
+
+// setUp makes everything ready for the plan's first trial, or refuses it and
+// leaves nothing. It comes before the store is made, so that a refused run
+// leaves no store either.
+func setUp(ctx context.Context, p experiment.Plan) (*rig, error) {
+	r, err := prepare(p)
+	if err != nil {
+		return nil, err
+	}
+	if err := preflight(p, r.scripts); err != nil {
+		return nil, err
+	}
+	if err := r.open(ctx, p, p.Scenario+" on "+p.Target.Engine); err != nil {
+		return nil, errors.Join(err, r.close())
+	}
+	return r, nil
 }
 
 // open takes the host's measuring lock, makes scratch directories and opens the
@@ -68,7 +86,7 @@ func (r *rig) open(ctx context.Context, p experiment.Plan, label string) error {
 	for _, v := range p.Target.Volumes {
 		dir, err := reg.Create(v.Dir, label)
 		if err != nil {
-			return err
+			return filewise.Errorf(filewise.CodeOf(err), filewise.RemedyOf(err), "volume %s: %w", v.Name, err)
 		}
 		r.undo = append(r.undo, dir.Remove)
 		r.target.Volumes = append(r.target.Volumes, filewise.Volume{Name: v.Name, Dir: dir.Path})
@@ -92,19 +110,8 @@ func (r *rig) close() error {
 }
 
 // measure runs what a stored run still wants, shows it, and stores how it ended.
-func (a *app) measure(ctx context.Context, st *store.Store, run store.Run, done []filewise.Trial) (err error) {
-	r, scripts, err := prepare(run.Plan)
-	if err != nil {
-		return err
-	}
-	if err := preflight(run.Plan, scripts); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, r.close()) }()
-	if err := r.open(ctx, run.Plan, run.Plan.Scenario+" on "+run.Plan.Target.Engine); err != nil {
-		return err
-	}
-	if run, err = a.begin(ctx, st, run, r, scripts); err != nil {
+func (a *app) measure(ctx context.Context, r *rig, st *store.Store, run store.Run, done []filewise.Trial) (err error) {
+	if run, err = a.begin(ctx, st, run, r); err != nil {
 		return err
 	}
 	r.lock.SetRun(strconv.FormatInt(run.ID, 10))
@@ -122,7 +129,7 @@ func (a *app) measure(ctx context.Context, st *store.Store, run store.Run, done 
 }
 
 // begin stores the run, new or resumed, with what it runs on.
-func (a *app) begin(ctx context.Context, st *store.Store, run store.Run, r *rig, scripts []filewise.Script) (store.Run, error) {
+func (a *app) begin(ctx context.Context, st *store.Store, run store.Run, r *rig) (store.Run, error) {
 	if run.ID != 0 {
 		return st.Resume(ctx, run.ID)
 	}
@@ -132,7 +139,7 @@ func (a *app) begin(ctx context.Context, st *store.Store, run store.Run, r *rig,
 	}
 	run.Machine = machine.Facts(ctx, run.Plan.Target.Volumes)
 	run.Version = versionString()
-	run.Warnings = append(machine.Warnings(run.Plan.Target.Volumes), scriptWarnings(scripts)...)
+	run.Warnings = append(machine.Warnings(run.Plan.Target.Volumes), scriptWarnings(r.scripts)...)
 	run.Started = time.Now().UTC()
 	if run.ID, err = st.CreateRun(ctx, run); err != nil {
 		return run, err

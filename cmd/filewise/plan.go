@@ -62,11 +62,11 @@ type layoutScript struct {
 }
 
 func previewOf(p experiment.Plan) (preview, error) {
-	r, scripts, err := prepare(p)
+	r, err := prepare(p)
 	if err != nil {
 		return preview{}, err
 	}
-	_ = r
+	scripts := r.scripts
 	out := preview{Plan: p, Trials: p.Trials()}
 	for i, s := range scripts {
 		out.Layouts = append(out.Layouts, layoutScript{p.Layouts[i], s})

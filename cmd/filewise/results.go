@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -172,6 +171,9 @@ The other formats go to standard output.`,
 			if err != nil {
 				return err
 			}
+			if a.json {
+				kind = "json"
+			}
 			s, err := a.load(cmd.Context(), runArg(args))
 			if err != nil {
 				return err
@@ -235,29 +237,6 @@ func (a *app) exportCommand() *cobra.Command {
 	cmd.Flags().StringVar(&format, "format", "csv", "csv (one line a trial) or json (everything, slices included)")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` to write; - or nothing is standard output")
 	return cmd
-}
-
-// write renders into a file that appears whole or not at all, or to stdout.
-func (a *app) write(output string, render func(io.Writer) error) error {
-	if output == "" || output == "-" {
-		return render(a.stdout)
-	}
-	fail := func(err error) error {
-		return filewise.Errorf(filewise.CodeUsage, "name a file in a writable directory with --output", "write %s: %w", output, err)
-	}
-	tmp := output + ".part"
-	f, err := os.Create(tmp)
-	if err != nil {
-		return fail(err)
-	}
-	if err := errors.Join(render(f), f.Close()); err != nil {
-		return fail(errors.Join(err, os.Remove(tmp)))
-	}
-	if err := os.Rename(tmp, output); err != nil {
-		return fail(errors.Join(err, os.Remove(tmp)))
-	}
-	_, err = fmt.Fprintf(a.stderr, "wrote %s\n", output)
-	return err
 }
 
 func (a *app) judgeCommand() *cobra.Command {

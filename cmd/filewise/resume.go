@@ -43,7 +43,12 @@ not complete.`,
 			if _, d := s.run.Plan.Next(s.trials); d.Ending != experiment.GoesOn {
 				return a.alreadyOver(s, d)
 			}
-			return a.measure(cmd.Context(), st, s.run, s.trials)
+			r, err := setUp(cmd.Context(), s.run.Plan)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, r.close()) }()
+			return a.measure(cmd.Context(), r, st, s.run, s.trials)
 		},
 	}
 }

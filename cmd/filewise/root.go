@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -44,7 +45,7 @@ Every flag can be set in the environment too: --max-blocks as FILEWISE_MAX_BLOCK
   filewise report last              # the newest run as an HTML file`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          a.noSuchCommand,
+		Args:          subcommandsOnly,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			return fromEnvironment(cmd.Flags())
@@ -57,12 +58,40 @@ Every flag can be set in the environment too: --max-blocks as FILEWISE_MAX_BLOCK
 		a.runCommand(), a.planCommand(), a.resumeCommand(), a.listCommand(), a.showCommand(), a.reportCommand(),
 		a.exportCommand(), a.judgeCommand(), a.cleanCommand(), a.scenariosCommand(), a.enginesCommand(), a.versionCommand(),
 	)
+	strictHelp(root)
 	usageArgs(root)
 	return root
 }
 
-// noSuchCommand refuses a word that is no command, with the nearest one.
-func (a *app) noSuchCommand(cmd *cobra.Command, args []string) error {
+// strictHelp makes help and completion refuse what they do not know, as every
+// command does; cobra's own print a help text and succeed.
+func strictHelp(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "completion":
+			c.Args = subcommandsOnly
+			c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		case "help":
+			c.Run = nil
+			c.RunE = func(_ *cobra.Command, args []string) error {
+				of, rest, err := root.Find(args)
+				if err == nil && len(rest) > 0 {
+					err = subcommandsOnly(of, rest)
+				}
+				if err != nil {
+					return err
+				}
+				of.InitDefaultHelpFlag()
+				return of.Help()
+			}
+		}
+	}
+}
+
+// subcommandsOnly refuses a word that is no command, with the nearest one.
+func subcommandsOnly(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
@@ -75,8 +104,14 @@ func (a *app) noSuchCommand(cmd *cobra.Command, args []string) error {
 	return nearest.Unknown("command", args[0], names)
 }
 
-// flagError turns pflag's error into a usage error with the nearest known flag.
+// flagError turns pflag's error into a usage error: a value that is not of the
+// flag's type, or the nearest known flag.
 func flagError(cmd *cobra.Command, err error) error {
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) {
+		fl := invalid.GetFlag()
+		return wrongType("--"+fl.Name+" "+strconv.Quote(invalid.GetValue()), fl, err)
+	}
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
 		return filewise.Errorf(filewise.CodeUsage, "see "+cmd.CommandPath()+" --help", "%w", err)
@@ -89,6 +124,27 @@ func flagError(cmd *cobra.Command, err error) error {
 		remedy = fmt.Sprintf("did you mean --%s? %s", n, remedy)
 	}
 	return filewise.Errorf(filewise.CodeUsage, remedy, "%w", err)
+}
+
+// wrongType refuses what was given for a flag and cannot be read as what it holds.
+func wrongType(given string, fl *pflag.Flag, cause error) error {
+	want, remedy := "a value for --"+fl.Name, "see --help"
+	switch fl.Value.Type() {
+	case "int":
+		want, remedy = "a whole number", "give one such as 8"
+	case "intSlice":
+		want, remedy = "a list of whole numbers", "give one such as 1,4,8"
+	case "float64":
+		want, remedy = "a number", "give one such as 2 or 0.5"
+	case "duration":
+		want, remedy = "a time", "give one such as 500ms, 2s or 10m"
+	case "bool":
+		want, remedy = "true or false", "give one of these, or the flag alone"
+	}
+	if errors.Is(cause, strconv.ErrRange) {
+		want += " that is possible: it is too large"
+	}
+	return filewise.Errorf(filewise.CodeUsage, remedy, "%s is not %s", given, want)
 }
 
 // usageArgs makes every complaint about arguments a usage error.
@@ -108,9 +164,13 @@ func usageArgs(cmd *cobra.Command) {
 }
 
 // sweep removes what killed runs left behind: at every start, whatever the
-// command. What goes wrong is said and never stops the command.
-func (a *app) sweep(ctx context.Context, args []string) {
-	if len(args) > 0 && (args[0] == "clean" || strings.HasPrefix(args[0], "__complete")) {
+// command, but clean itself, which may be a dry run, and what a shell runs on
+// Tab. What goes wrong is said and never stops the command.
+func (a *app) sweep(ctx context.Context, root *cobra.Command, args []string) {
+	if len(args) > 0 && strings.HasPrefix(args[0], "__complete") {
+		return
+	}
+	if cmd, _, err := root.Find(args); err == nil && cmd.Name() == "clean" {
 		return
 	}
 	reg, err := scratch.Open()

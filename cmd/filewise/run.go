@@ -33,12 +33,22 @@ ends the running trial cleanly and keeps all finished ones; twice stops at once.
 			if err != nil {
 				return err
 			}
+			// A store that cannot be used is found before the set-up, one that does
+			// not exist is made after it.
+			if _, err := a.runs(cmd.Context()); err != nil {
+				return err
+			}
+			r, err := setUp(cmd.Context(), plan)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, r.close()) }()
 			st, err := store.Open(cmd.Context(), a.storePath)
 			if err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, st.Close()) }()
-			return a.measure(cmd.Context(), st, store.Run{Plan: plan}, nil)
+			return a.measure(cmd.Context(), r, st, store.Run{Plan: plan}, nil)
 		},
 	}
 	f.register(cmd.Flags())
