@@ -67,7 +67,11 @@ type Database struct {
 	Dropper   Dropper
 	Restart   Restarter
 	Reset     Resetter
+	Lifecycle Lifecycle
 	Probes    []Probe
+	// Chunk is how many operations one call of Session.Do should have; 0: as many
+	// as take 50–200 ms, for engines whose loop runs on the server.
+	Chunk int64
 }
 
 // Observer reads back what really was built.
@@ -129,4 +133,20 @@ type Counter struct {
 	Name  string
 	Unit  string
 	Value float64
+}
+
+// Description says what an engine is, without opening anything.
+type Description struct {
+	Mode  Mode   `json:"mode"`
+	Files string `json:"files"` // what N files are
+	Kinds []Kind `json:"kinds"` // the usual one first
+	// Missing says what has to be installed first; empty: nothing.
+	Missing string `json:"missing,omitempty"`
+	// Note is what a verdict on this engine does not say; may be empty.
+	Note string `json:"note,omitempty"`
+}
+
+// Describer is an engine that describes itself; every engine of the registry does.
+type Describer interface {
+	Describe() Description
 }

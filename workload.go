@@ -12,7 +12,6 @@ type Program struct {
 	CommitEvery int            `json:"commit_every"`         // operations per transaction
 	OpBytes     int64          `json:"op_bytes"`             // payload bytes of one operation
 	Limit       int64          `json:"limit"`                // operations that one connection can do; 0: not limited
-	Chunk       int64          `json:"chunk"`                // operations per call; 0: as many as take 50–200 ms
 	WorkBytes   int64          `json:"work_bytes,omitempty"` // fixed work of a trial in payload bytes; 0: a time window
 	Vars        map[string]any `json:"vars"`                 // for the SQL templates
 	Args        Args           `json:"-"`

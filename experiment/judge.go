@@ -11,20 +11,21 @@ import (
 // Judge says what the trials of a plan allow to be said. Trials of a block that
 // is not complete count for time, not for the verdict.
 func (p Plan) Judge(done []filewise.Trial) (Judgement, error) {
-	h := p.read(done)
-	s := h.schedule()
-	r, _, err := h.replay(s)
-	if err != nil {
-		return Judgement{}, fmt.Errorf("judge the trials: %w", err)
+	return p.standing(done).judge()
+}
+
+func (s standing) judge() (Judgement, error) {
+	if s.err != nil {
+		return Judgement{}, fmt.Errorf("judge the trials: %w", s.err)
 	}
-	_, decision := p.Next(done)
-	j := Judgement{Schedule: s, Result: r, Decision: decision, Elapsed: h.elapsed}
+	p, r, done := s.plan, s.result, s.trials
+	j := Judgement{Schedule: s.schedule, Result: r, Decision: s.decision, Elapsed: s.elapsed}
 	j.Measuring, j.Stages = timeSpent(done)
-	j.Sentences = p.sentences(h, s, r, decision)
+	j.Sentences = p.sentences(s.history, s.schedule, r, s.decision)
 	for _, w := range r.Warnings {
 		j.Warnings = append(j.Warnings, filewise.Warning(w))
 	}
-	j.Warnings = append(j.Warnings, h.warnings(s)...)
+	j.Warnings = append(j.Warnings, s.warnings(s.schedule)...)
 	return j, nil
 }
 

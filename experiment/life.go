@@ -130,7 +130,7 @@ func (l *life) load(sessions []filewise.Session) drive.Load {
 	p := l.runner.Plan
 	load := drive.Load{
 		Sessions: sessions, Clock: l.runner.Clock, SliceLength: p.SliceLength,
-		Chunk: l.program.Chunk, Multiple: int64(l.program.CommitEvery), Live: new(drive.Live),
+		Chunk: l.db.Chunk, Multiple: int64(l.program.CommitEvery), Live: new(drive.Live),
 		WarmUp: l.schedule.WarmUp, Window: p.Window,
 	}
 	switch {

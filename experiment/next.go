@@ -13,27 +13,43 @@ import (
 // in it (elapsed time is in the trials), and the order of block b follows from
 // the seed, b, and the layouts still in question.
 func (p Plan) Next(done []filewise.Trial) (filewise.Cell, Decision) {
-	h := p.read(done)
-	if cell, more := h.nextPilot(); more {
-		return cell, Decision{}
-	}
-	if why := h.broken(); why != "" {
-		return filewise.Cell{}, Decision{Ending: Broken, Why: why}
-	}
-	sched := h.schedule()
-	r, open, err := h.replay(sched)
-	switch {
-	case err != nil:
-		return filewise.Cell{}, Decision{Ending: Broken, Why: err.Error()}
+	s := p.standing(done)
+	return s.next, s.decision
+}
+
+// standing is where an experiment stands after some trials.
+type standing struct {
+	history
+	schedule Schedule
+	result   verdict.Result // of the complete blocks
+	err      error          // of the judgement
+	next     filewise.Cell
+	decision Decision
+}
+
+func (p Plan) standing(done []filewise.Trial) standing {
+	s := standing{history: p.read(done)}
+	s.schedule = s.history.schedule()
+	var open *filewise.Cell
+	s.result, open, s.err = s.replay(s.schedule)
+	pilot, more := s.nextPilot()
+	switch why := s.broken(); {
+	case more:
+		s.next = pilot
+	case why != "":
+		s.decision = Decision{Ending: Broken, Why: why}
+	case s.err != nil:
+		s.decision = Decision{Ending: Broken, Why: s.err.Error()}
 	case open != nil:
-		return *open, Decision{}
+		s.next = *open
+	default:
+		block := s.result.Blocks + 1
+		next := order(p.Seed, block, s.live(s.result, block))
+		if s.decision = p.ending(s.history, s.schedule, s.result, len(next)); s.decision.Ending == GoesOn {
+			s.next, _ = s.cell(block, next)
+		}
 	}
-	next := order(p.Seed, r.Blocks+1, h.live(r, r.Blocks+1))
-	if d := p.ending(h, sched, r, len(next)); d.Ending != GoesOn {
-		return filewise.Cell{}, d
-	}
-	cell, _ := h.cell(r.Blocks+1, next)
-	return cell, Decision{}
+	return s
 }
 
 // order is the random order of block b over the live layouts.

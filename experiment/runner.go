@@ -52,28 +52,28 @@ func (r *Runner) notify(e Event) {
 // returns all trials and why it ended. When ctx ends, the running trial is
 // ended cleanly and not recorded, and Run returns the context's error.
 func (r *Runner) Run(ctx context.Context, done []filewise.Trial) ([]filewise.Trial, Decision, error) {
-	for {
-		cell, decision := r.Plan.Next(done)
-		if decision.Ending != GoesOn {
-			return done, decision, nil
+	for at := r.Plan.standing(done); ; {
+		if at.decision.Ending != GoesOn {
+			return done, at.decision, nil
 		}
 		if err := ctx.Err(); err != nil {
-			return done, decision, err
+			return done, at.decision, err
 		}
-		t := r.trial(ctx, cell, r.Plan.read(done).schedule())
+		t := r.trial(ctx, at.next, at.schedule)
 		if err := ctx.Err(); err != nil {
-			return done, decision, err
+			return done, at.decision, err
 		}
 		// What was measured is kept even when a cancel arrives just now.
 		if err := r.Record(context.WithoutCancel(ctx), t); err != nil {
-			return done, decision, fmt.Errorf("record the trial of %s in block %d: %w", cell.Layout, cell.Block, err)
+			return done, at.decision, fmt.Errorf("record the trial of %s in block %d: %w", t.Cell.Layout, t.Cell.Block, err)
 		}
 		done = append(done, t)
-		j, err := r.Plan.Judge(done)
+		at = r.Plan.standing(done)
+		j, err := at.judge()
 		if err != nil {
-			return done, decision, err
+			return done, at.decision, err
 		}
-		r.notify(Event{Kind: EventRecorded, Cell: cell, Trial: &t, Judgement: j})
+		r.notify(Event{Kind: EventRecorded, Cell: t.Cell, Trial: &t, Judgement: j})
 	}
 }
 

@@ -55,7 +55,7 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 	}
 	return &filewise.Database{
 		Observer: d, Connector: d, Settler: d, Querier: d, Dropper: d,
-		Probes: []filewise.Probe{d},
+		Probes: []filewise.Probe{d}, Chunk: int64(p.CommitEvery),
 	}, nil
 }
 
