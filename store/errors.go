@@ -30,6 +30,8 @@ func wrap(err error, path, doing string) error {
 	return filewise.Errorf(filewise.CodeStore, remedy, "store %s: cannot %s: %s%w", path, doing, what, err)
 }
 
+const unreadable = "make the file and its directory readable and writable for you, or name another store with --store or FILEWISE_STORE"
+
 func explain(err error) (what, remedy string) {
 	var e sqlite3.Error
 	if !errors.As(err, &e) {
@@ -44,7 +46,7 @@ func explain(err error) (what, remedy string) {
 	case sqlite3.ErrBusy, sqlite3.ErrLocked:
 		return "another process keeps it locked: ", "try again when that has ended"
 	case sqlite3.ErrReadonly, sqlite3.ErrPerm, sqlite3.ErrCantOpen, sqlite3.ErrAuth:
-		return "", "make the file and its directory readable and writable for you, or name another store with --store or FILEWISE_STORE"
+		return "", unreadable
 	case sqlite3.ErrCorrupt, sqlite3.ErrNotADB:
 		return "it is damaged: ", damaged
 	case sqlite3.ErrIoErr:

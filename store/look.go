@@ -1,14 +1,15 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
-
-	"github.com/mattn/go-sqlite3"
 
 	"filewise"
 )
@@ -45,33 +46,52 @@ func look(ctx context.Context, path string) (kind, error) {
 	case info.Size() == 0:
 		return isNothing, nil
 	}
-	// Through SQLite, since closing a file that this process also has open there
-	// would drop its locks (POSIX); immutable, so that nothing is written.
-	db, err := handle(path, "ro", "immutable", "1")
-	if err != nil {
-		return isNothing, wrap(err, path, "look at")
+	if isOpen(info) { // by this process, which has looked at it then
+		return isStore, nil
 	}
-	defer db.Close()
-	return isStore, check(ctx, db, path)
+	return isStore, checkHeader(ctx, path)
 }
 
-func check(ctx context.Context, db *sql.DB, path string) error {
-	var id int
-	if err := db.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id); err != nil {
-		var e sqlite3.Error
-		if errors.As(err, &e) && e.Code == sqlite3.ErrNotADB {
-			return filewise.Errorf(filewise.CodeStore, otherStore, "store %s: it is not a Filewise store: %w", path, err)
-		}
-		return wrap(err, path, "look at")
+// checkHeader reads the file itself: SQLite would roll back another program's
+// journal, and reads nothing of a file that a killed writer was making longer.
+// The fields are those of https://www.sqlite.org/fileformat.html, section 1.3.
+func checkHeader(ctx context.Context, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return filewise.Errorf(filewise.CodeStore, unreadable, "store %s: %w", path, err)
 	}
-	if id != applicationID {
+	defer f.Close()
+	header := make([]byte, 100)
+	if _, err := io.ReadFull(f, header); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return filewise.Errorf(filewise.CodeStore, unreadable, "store %s: %w", path, err)
+	}
+	if !bytes.HasPrefix(header, []byte("SQLite format 3\x00")) {
+		return filewise.Errorf(filewise.CodeStore, otherStore, "store %s: it is not a Filewise store", path)
+	}
+	if id := binary.BigEndian.Uint32(header[68:]); id != applicationID {
 		return filewise.Errorf(filewise.CodeStore, otherStore,
 			"store %s: it is an SQLite database, but not a Filewise store (its application id is %#x, not %#x)", path, id, applicationID)
 	}
-	version, err := latest(ctx, db)
+	version := int64(int32(binary.BigEndian.Uint32(header[60:])))
+	if version <= schemaVersion {
+		return nil
+	}
+	// Only for the name of the version in the message; nothing is written.
+	db, err := handle(path, "ro", "immutable", "1")
 	if err != nil {
 		return wrap(err, path, "look at")
 	}
+	defer db.Close()
+	return checkVersion(ctx, db, path, version)
+}
+
+// querier is a handle or one connection of it.
+type querier interface {
+	QueryRowContext(context.Context, string, ...any) *sql.Row
+}
+
+// checkVersion refuses a schema that is newer than ours.
+func checkVersion(ctx context.Context, db querier, path string, version int64) error {
 	if version <= schemaVersion {
 		return nil
 	}
@@ -84,18 +104,8 @@ func check(ctx context.Context, db *sql.DB, path string) error {
 		"store %s: its schema has version %d and needs %s; this Filewise knows schemas up to version %d", path, version, by, schemaVersion)
 }
 
-// latest is the version of the last migration, by the header and by goose's
-// table, which a new file has not yet.
-func latest(ctx context.Context, db *sql.DB) (int64, error) {
-	var header int64
-	if err := db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&header); err != nil {
-		return 0, err
-	}
-	var applied sql.NullInt64
-	err := db.QueryRowContext(ctx, "SELECT max(version_id) FROM goose_db_version WHERE is_applied").Scan(&applied)
-	var e sqlite3.Error
-	if errors.As(err, &e) && e.Code == sqlite3.ErrError { // no such table
-		err = nil
-	}
-	return max(header, applied.Int64), err
+// userVersion is the schema's version by the file's header.
+func userVersion(ctx context.Context, db querier) (version int64, err error) {
+	err = db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
+	return version, err
 }

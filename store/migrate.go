@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"embed"
 	"errors"
 	"fmt"
@@ -67,26 +66,19 @@ func (s *Store) ready(ctx context.Context) error {
 	return s.verify(ctx)
 }
 
-func userVersion(ctx context.Context, db *sql.DB) (version int, err error) {
-	err = db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
-	return version, err
-}
-
 // migrate applies what is missing. Its one connection keeps the file locked all
 // the while, so that two processes do not migrate at once; each migration is a
 // transaction.
 func migrate(ctx context.Context, path string) error {
-	db, err := handle(path, "rw", "_locking_mode", "EXCLUSIVE", "_txlock", "exclusive")
+	db, err := handle(path, "rw")
 	if err != nil {
 		return wrap(err, path, "migrate")
 	}
 	db.SetMaxOpenConns(1)
 	defer db.Close()
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return wrap(err, path, "migrate")
-	}
-	if err := tx.Commit(); err != nil { // the lock stays
+	// Exclusive locking only from within: set before, two processes would both
+	// keep a shared lock and wait for each other.
+	if _, err := db.ExecContext(ctx, "BEGIN EXCLUSIVE; PRAGMA locking_mode = EXCLUSIVE; COMMIT"); err != nil {
 		return wrap(err, path, "migrate")
 	}
 	if version, err := userVersion(ctx, db); err != nil || version >= schemaVersion {

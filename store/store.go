@@ -13,7 +13,9 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	_ "github.com/mattn/go-sqlite3" // the driver "sqlite3"
@@ -30,6 +32,7 @@ const busyTimeout = 10 * time.Second
 type Store struct {
 	db   *sql.DB
 	path string
+	file os.FileInfo
 }
 
 // DefaultPath is where the store is when no path is given: $FILEWISE_STORE, else
@@ -67,6 +70,8 @@ func open(ctx context.Context, path string, create bool) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	opening.Lock()
+	defer opening.Unlock()
 	kind, err := look(ctx, path)
 	if err != nil {
 		return nil, err
@@ -84,6 +89,9 @@ func open(ctx context.Context, path string, create bool) (*Store, error) {
 		return nil, wrap(err, path, "open")
 	}
 	if err := s.ready(ctx); err != nil {
+		return nil, errors.Join(err, s.db.Close())
+	}
+	if err := s.register(); err != nil {
 		return nil, errors.Join(err, s.db.Close())
 	}
 	return s, nil
@@ -124,8 +132,32 @@ func (s *Store) Path() string { return s.path }
 
 // Close closes the store.
 func (s *Store) Close() error {
-	if err := s.db.Close(); err != nil {
+	opening.Lock()
+	defer opening.Unlock()
+	err := s.db.Close()
+	opened = slices.DeleteFunc(opened, func(o *Store) bool { return o == s })
+	if err != nil {
 		return wrap(err, s.path, "close")
 	}
 	return nil
+}
+
+// A process that closes a file loses all its locks on it, also those of its
+// other descriptors (fcntl(2)). So nothing but SQLite, which knows that, touches
+// a file while this process has it open as a store.
+var (
+	opening sync.Mutex // held while a store is looked at, opened or closed
+	opened  []*Store
+)
+
+func (s *Store) register() (err error) {
+	if s.file, err = os.Stat(s.path); err != nil {
+		return wrap(err, s.path, "open")
+	}
+	opened = append(opened, s)
+	return nil
+}
+
+func isOpen(file os.FileInfo) bool {
+	return slices.ContainsFunc(opened, func(s *Store) bool { return os.SameFile(s.file, file) })
 }

@@ -12,6 +12,12 @@ import (
 // opened: 64 MiB takes some 50 ms, and hours of measuring may follow.
 const checkedBytes = 64 << 20
 
+// lastMigration is the version of the last migration by goose's own account.
+func lastMigration(ctx context.Context, conn *sql.Conn) (version int64, err error) {
+	err = conn.QueryRowContext(ctx, "SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied").Scan(&version)
+	return version, err
+}
+
 // verify finds a damaged file before hours of measuring rely on it. Within the
 // transaction no other process writes to the file.
 func (s *Store) verify(ctx context.Context) error {
@@ -22,6 +28,13 @@ func (s *Store) verify(ctx context.Context) error {
 			(SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN ('runs', 'trials', 'measures')),
 			(SELECT page_count FROM pragma_page_count()) * (SELECT page_size FROM pragma_page_size())`).Scan(&tables, &expected)
 		if err != nil {
+			return err
+		}
+		applied, err := lastMigration(ctx, conn)
+		if err != nil {
+			return err
+		}
+		if err := checkVersion(ctx, conn, s.path, applied); err != nil {
 			return err
 		}
 		info, err := os.Stat(s.path)
@@ -37,13 +50,17 @@ func (s *Store) verify(ctx context.Context) error {
 		if info.Size() > checkedBytes {
 			return nil
 		}
-		var result string
-		if err := conn.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&result); err != nil {
-			return err
-		}
-		if result != "ok" {
-			return filewise.Errorf(filewise.CodeStore, damaged, "store %s is damaged: %s", s.path, result)
-		}
-		return nil
+		return checkPages(ctx, conn, s.path)
 	})
+}
+
+func checkPages(ctx context.Context, conn *sql.Conn, path string) error {
+	var result string
+	if err := conn.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&result); err != nil {
+		return err
+	}
+	if result != "ok" {
+		return filewise.Errorf(filewise.CodeStore, damaged, "store %s is damaged: %s", path, result)
+	}
+	return nil
 }
