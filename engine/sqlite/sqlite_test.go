@@ -367,6 +367,29 @@ func TestFactsAndWarnings(t *testing.T) {
 	}
 }
 
+func TestOpenFilesAreLimited(t *testing.T) {
+	limit, known, err := openFilesLimit()
+	if must(t, err); !known || limit > 1_000_000 {
+		t.Skip("the limit of open files is NOT tested: there is none")
+	}
+	_, err = New().Script(target(t.TempDir()), layout(1, 4<<20), hundredThousand{}.Program())
+	if limit < 300_000 && (filewise.CodeOf(err) != filewise.CodePreflight || !strings.Contains(err.Error(), fmt.Sprint(limit))) {
+		t.Errorf("100,000 connections with %d open files: %v", limit, err)
+	}
+}
+
+// hundredThousand is a workload of more connections than parameters allow.
+type hundredThousand struct{}
+
+func (hundredThousand) Program() filewise.Program {
+	return filewise.Program{Workload: "inserts", Connections: 100_000, CommitEvery: 1, OpBytes: 10, Args: noArgs{}}
+}
+
+type noArgs struct{}
+
+func (noArgs) Args(dst []any, _ int, _ int64) []any { return dst }
+func (noArgs) Pool() string                         { return "" }
+
 // The whole of a check must be cheap beside a trial: it is what runs after each.
 func BenchmarkCheck(b *testing.B) {
 	t := &testing.T{}
