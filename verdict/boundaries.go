@@ -3,6 +3,7 @@ package verdict
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"filewise/verdict/internal/boundary"
@@ -57,7 +58,8 @@ func BoundariesFor(arms, maxBlocks int, confidence float64) (Boundaries, error) 
 			return Boundaries{TwoSided: fromThousandths(row[0]), OneSided: fromThousandths(row[1])}, nil
 		}
 	}
-	return simulated(simulatedKey{arms, maxBlocks, confidence}), nil
+	b := simulated(simulatedKey{arms, maxBlocks, confidence})
+	return Boundaries{TwoSided: slices.Clone(b.TwoSided), OneSided: slices.Clone(b.OneSided)}, nil
 }
 
 // printedKey finds a table in the code.

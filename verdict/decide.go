@@ -1,7 +1,5 @@
 package verdict
 
-import "math"
-
 // leader is the candidate with the highest estimate, -1 if there is none.
 func (s *scene) leader(all []Estimate) int {
 	best := -1
@@ -158,93 +156,4 @@ func (r *replay) mark(look Look, j int) Mark {
 		return MarkNotBest
 	}
 	return MarkUndecided
-}
-
-// futile: even estimates that are κ standard errors luckier could not prove
-// anything at the last block. Standard errors are taken to shrink with the
-// root of the number of blocks.
-func (s *scene) futile(look Look) bool {
-	last := s.atLast()
-	if s.cfg.Goal == GoalVerdicts {
-		for j, e := range look.Estimates {
-			if s.tested(j) && !e.Resolved && (!e.Known() || last.resolvable(e, s.cfg)) {
-				return false
-			}
-		}
-		return true
-	}
-	if look.Leader < 0 || !(s.bestRegret(s.cfg.Baseline, last) > s.cfg.Margin) {
-		return false
-	}
-	for j, e := range look.Estimates {
-		if j == s.cfg.Baseline || !s.candidate[j] || !s.tested(j) {
-			continue
-		}
-		if !e.Known() {
-			return false
-		}
-		lo := e.Effect + s.cfg.Kappa*e.SE - last.two*last.shrink*e.SE
-		allowed := max(s.cfg.Margin, s.cfg.Gamma*lo)
-		if last.resolvable(e, s.cfg) && !(s.bestRegret(j, last) > allowed) {
-			return false
-		}
-	}
-	return true
-}
-
-// outlook is how things will stand at the last block.
-type outlook struct{ two, one, shrink float64 }
-
-func (s *scene) atLast() outlook {
-	o := outlook{shrink: math.Sqrt(float64(s.n) / float64(s.cfg.MaxBlocks))}
-	o.two, o.one = s.bounds.at(s.cfg.MaxBlocks)
-	return o
-}
-
-// resolvable: a lucky estimate could still be resolved.
-func (o outlook) resolvable(e Estimate, cfg Config) bool {
-	luck, half := cfg.Kappa*e.SE, o.two*o.shrink*e.SE
-	away := math.Abs(e.Effect)+luck > half
-	within := max(0, math.Abs(e.Effect)-luck)+half <= cfg.Margin
-	return away || within
-}
-
-// bestRegret is the regret bound of arm j at the last block, if all goes
-// well; NaN when it cannot be foretold.
-func (s *scene) bestRegret(j int, last outlook) float64 {
-	bound := 0.0
-	for i := range s.arms {
-		if i == j || !s.candidate[i] || !s.tested(i) {
-			continue
-		}
-		c, _, _, ok := s.difference(i, j)
-		if !ok {
-			return math.NaN()
-		}
-		bound = max(bound, c.effect-s.cfg.Kappa*c.se()+last.one*last.shrink*c.se())
-	}
-	return bound
-}
-
-// forecast of about how many blocks in total would resolve a difference of
-// the margin: n ≈ 2(c₁·s/δ)². What more blocks cannot reduce, the difference
-// between reused builds, uses up part of the margin. 0 = cannot be foretold.
-func (s *scene) forecast() int {
-	if !s.fitted {
-		return 0
-	}
-	_, c := s.bounds.at(s.cfg.MaxBlocks)
-	room := s.cfg.Margin * s.cfg.Margin
-	if s.spread.inflated > 0 {
-		var heaviest float64
-		for j := range s.arms {
-			heaviest = max(heaviest, s.builds.weight(j, s.cfg.Baseline))
-		}
-		room -= c * c * s.spread.inflated * heaviest
-	}
-	blocks := math.Ceil(2 * c * c * s.fit.pooled * s.probe.scale / room)
-	if room <= 0 || !(blocks < math.MaxInt32) {
-		return 0
-	}
-	return max(int(blocks), s.n+1)
 }

@@ -23,8 +23,9 @@ type Cell struct {
 	OK bool `json:"ok"`
 }
 
-// Table holds trials as [block][arm], in the order in which blocks ran.
-// A dropped arm is simply missing (not OK) in later blocks.
+// Table holds trials as [block][arm], in the order in which blocks ran, and
+// complete blocks only: what is not OK counts as missing. A dropped arm is
+// simply missing in later blocks.
 type Table [][]Cell
 
 // Reason says why measuring may stop; empty means go on.

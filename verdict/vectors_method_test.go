@@ -163,6 +163,9 @@ func testAlphaSpending(t *testing.T, data json.RawMessage) {
 // testModeratedFixedN: with a single look that may use all the error, the
 // boundary is the fixed-n critical value.
 func testModeratedFixedN(t *testing.T, data json.RawMessage) {
+	if underRace {
+		t.Skip("a long simulation")
+	}
 	var v struct {
 		Tol   float64
 		Table []struct {
