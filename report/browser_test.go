@@ -294,9 +294,24 @@ func checkDrawn(t *testing.T, d report.Data, got drawn) {
 	}
 }
 
+// a4 is the width of a sheet within its margins of 15 mm, in CSS pixels.
+const a4 = 680
+
+// tooWide lists what reaches beyond the window: a browser would shrink the
+// whole page to print it, or cut it off.
+const tooWide = `[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1)
+  .map(e => e.tagName + "." + (e.className.baseVal ?? e.className) + "#" + e.id + " " + Math.round(e.getBoundingClientRect().right)).slice(0, 8)`
+
 func TestHTMLPrints(t *testing.T) {
 	b := open(t)
 	b.show(t, stored(t), 1180, "dark")
+	call(t, b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
+	call(t, b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: a4, Height: 900, DeviceScaleFactor: 1})
+	run(t, b, chromedp.Evaluate[bool]("dispatchEvent(new Event('beforeprint'))"))
+	if wide := run(t, b, chromedp.Evaluate[[]string](tooWide)); len(wide) > 0 {
+		t.Errorf("wider than a sheet of A4: %v", wide)
+	}
+	call(t, b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}})
 	css := true
 	pdf := call(t, b, page.PrintToPDF, page.PrintToPDFParams{PreferCSSPageSize: &css, PaperWidth: 8.27, PaperHeight: 11.69}).Data
 	keep(t, "print.pdf", pdf)

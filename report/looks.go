@@ -51,7 +51,7 @@ func cellOf(l verdict.Look, e verdict.Estimate, baseline bool) lookCell {
 		c.Regret = "regret " + atMost(e.Regret)
 	}
 	if e.DroppedAt > 0 {
-		c.Note = fmt.Sprintf("dropped after block %d", e.DroppedAt)
+		c.Note = fmt.Sprintf("dropped after %d", e.DroppedAt)
 	}
 	return c
 }
@@ -76,7 +76,7 @@ func (v view) outcome(l verdict.Look) string {
 	switch l.Stop {
 	case verdict.ReasonNone:
 		if l.BlocksNeeded > 0 {
-			return fmt.Sprintf("go on; about %d blocks would settle a difference of the margin", l.BlocksNeeded)
+			return fmt.Sprintf("go on (±%s would need about %d blocks)", v.Margin(), l.BlocksNeeded)
 		}
 		return "go on"
 	case verdict.ReasonKeepBaseline:

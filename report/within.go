@@ -1,7 +1,7 @@
 package report
 
 import (
-	"math"
+	"strconv"
 	"time"
 
 	"filewise"
@@ -116,11 +116,11 @@ func ptr(x float64) *float64 { return &x }
 
 // round4 keeps four significant digits, which is more than a chart shows.
 func round4(x float64) float64 {
-	if x == 0 || !known(x) {
+	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 4, 64), 64)
+	if err != nil {
 		return x
 	}
-	scale := math.Pow(10, math.Floor(math.Log10(math.Abs(x)))-3)
-	return math.Round(x/scale) * scale
+	return y
 }
 
 // third is one row of a curve's table: medians of parts of the trials.

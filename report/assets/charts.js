@@ -70,6 +70,7 @@
     const x = { field: "n", type: "quantitative", scale: { domain: [first, last], nice: false, zero: false }, axis: { title: "blocks, in the order in which the trials ran", grid: false, values: middles.map(b => (b.from + b.to) / 2), labelExpr: labels, labelOverlap: false } };
     const y = { field: "y", type: "quantitative", scale: { domain: data.deviation, nice: false, zero: false }, axis: { title: null, tickCount: 4, labelExpr: percentLabel } };
     return {
+      title: { text: "deviation from the layout’s typical trial", anchor: "start", fontSize: 12, fontWeight: 400, font, color: css("muted"), offset: 4 },
       data: { values: data.trials },
       facet: { row: { field: "layout", type: "nominal", sort: order, header: { labelOrient: "top", labelAnchor: "start", labelPadding: 3, title: null } } },
       spec: {
@@ -77,7 +78,7 @@
         layer: [
           { data: { values: data.blocks.filter(b => b.odd) }, mark: { type: "rect", color: css("stripe") }, encoding: { x: { field: "from", type: "quantitative" }, x2: { field: "to" } } },
           { data: { values: [{ z: 0 }] }, mark: { type: "rule", color: css("line") }, encoding: { y: { field: "z", type: "quantitative" } } },
-          { transform: [{ filter: "datum.kind === 'done' || datum.kind === 'down-weighted'" }], mark: { type: "line", color: css("best"), strokeWidth: 1, opacity: 0.45 }, encoding: { x, y, order: { field: "n", type: "quantitative" } } },
+          { transform: [{ filter: "datum.kind === 'done'" }], mark: { type: "line", color: css("best"), strokeWidth: 1, opacity: 0.45 }, encoding: { x, y, order: { field: "n", type: "quantitative" } } },
           { mark: { type: "point", opacity: 1, filled: true }, encoding: {
             x, y, tooltip: { field: "tip" }, size: { condition: { test: "datum.kind === 'failed'", value: 90 }, value: 56 },
             shape: { field: "kind", type: "nominal", legend: null, scale: { domain: kinds, range: kinds.map(k => shapes[k]) } },
@@ -85,6 +86,10 @@
             stroke: { field: "kind", type: "nominal", legend: null, scale: { domain: kinds, range: [css("best"), css("worse"), css("same"), css("worse")] } },
             strokeWidth: { condition: [{ test: "datum.kind === 'failed'", value: 2.4 }, { test: "datum.kind !== 'done'", value: 1.7 }], value: 0.5 },
           } },
+          ...[["left", 9, true], ["right", -9, false]].map(([align, dx, before]) => ({
+            transform: [{ filter: `datum.label !== '' && (datum.n < ${(first + last) / 2}) === ${before}` }],
+            mark: { type: "text", align, dx, fontSize: 12, color: css("muted") }, encoding: { x, y, text: { field: "label" } },
+          })),
         ],
       },
       resolve: { scale: { x: "shared", y: "shared" } },
