@@ -124,7 +124,7 @@ func (b *bench) work(ctx context.Context, db *filewise.Database, p filewise.Prog
 		defer func() { fatal(b.t, s.Close()) }()
 		wg.Go(func() {
 			for end := ledger[w] + n; ledger[w] < end && errs[w] == nil; {
-				want := min(int64(50), end-ledger[w])
+				want := min(max(50, 2*int64(p.CommitEvery)), end-ledger[w])
 				var done int64
 				done, errs[w] = s.Do(ctx, ledger[w], want)
 				if done < 0 || done > want || done < want && errs[w] == nil {

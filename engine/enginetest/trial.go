@@ -3,6 +3,7 @@ package enginetest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -78,11 +79,18 @@ func testWrongLedger(t *testing.T, s Subject) {
 	}
 }
 
-// testCancel ends the context in the middle of the work, several times.
+// testCancel ends the context in the middle of the work, several times, with
+// short transactions and with some long enough to be caught open.
 func testCancel(t *testing.T, s Subject) {
+	for _, every := range []int{7, 3000} {
+		t.Run(fmt.Sprintf("CommitEvery%d", every), func(t *testing.T) { cancelled(t, s, every) })
+	}
+}
+
+func cancelled(t *testing.T, s Subject, every int) {
 	b := newBench(t, s)
 	p := params()
-	p.CommitEvery = 7
+	p.CommitEvery = every
 	w := b.workload(p)
 	db := b.build(b.layout(2), w)
 	ledger := make(filewise.Ledger, p.Connections)
