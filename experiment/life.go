@@ -27,7 +27,7 @@ func (l *life) run(ctx context.Context) (err error) {
 	if l.layout, err = l.runner.Plan.layout(l.trial.Cell.Layout); err != nil {
 		return err
 	}
-	l.program = l.runner.Workload.Program()
+	l.program = l.runner.Plan.Program(l.runner.Workload)
 	if err = l.stage(ctx, filewise.StageBuild, l.build); err != nil {
 		return err
 	}

@@ -90,6 +90,13 @@ func (r *Runner) trial(ctx context.Context, cell filewise.Cell, s Schedule) file
 	return life.trial
 }
 
+// Program is the workload's program with the plan's fixed work.
+func (p Plan) Program(w filewise.Workload) filewise.Program {
+	program := w.Program()
+	program.WorkBytes = p.Work
+	return program
+}
+
 // layout finds a layout of the plan by name.
 func (p Plan) layout(name string) (filewise.Layout, error) {
 	for _, l := range p.Layouts {

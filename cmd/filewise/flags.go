@@ -145,7 +145,7 @@ func (f *planFlags) plan(cmd *cobra.Command, scenario string) (experiment.Plan, 
 		Window: f.window, WarmUp: f.warmUp, PilotWindow: min(defaultPilotWindow, f.window),
 	}
 	steps := []func(*cobra.Command, *experiment.Plan, workload.Scenario) error{
-		f.setTarget, f.setVolumes, f.setParams, f.setLayouts, f.setWork, f.setJudging, f.setSeed,
+		f.setTarget, f.setVolumes, f.setParams, f.setLayouts, f.setWork, f.setFill, f.setJudging, f.setSeed,
 	}
 	for _, step := range steps {
 		if err := step(cmd, &p, sc); err != nil {

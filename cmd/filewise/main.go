@@ -18,11 +18,15 @@ func main() {
 
 // interruptible returns a context that the first SIGINT, SIGTERM or SIGHUP ends:
 // the running trial is ended cleanly. The second one exits at once; what is left
-// over is removed by the next start.
+// over is removed by the next start. A signal that is ignored stays so: nohup.
 func interruptible(exit func(int)) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) {
+			signal.Notify(signals, s)
+		}
+	}
 	go func() {
 		<-signals
 		cancel()
@@ -30,6 +34,15 @@ func interruptible(exit func(int)) (context.Context, func()) {
 		exit(exitInterrupted)
 	}()
 	return ctx, func() { signal.Stop(signals); cancel() }
+}
+
+// surviveBrokenPipe makes writing to a pipe that nobody reads any more an error
+// instead of the end of the process: a closed pager must not end a measurement.
+// The returned function undoes it.
+func surviveBrokenPipe() func() error {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGPIPE)
+	return func() error { signal.Stop(signals); return nil }
 }
 
 // run executes one command line. Errors are reported to stderr, and returned

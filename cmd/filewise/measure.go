@@ -48,7 +48,7 @@ func prepare(p experiment.Plan) (*rig, error) {
 	if err != nil {
 		return nil, err
 	}
-	scripts, err := script(e, p, w.Program())
+	scripts, err := script(e, p, p.Program(w))
 	return &rig{engine: e, workload: w, scripts: scripts}, err
 }
 
@@ -76,7 +76,7 @@ func (r *rig) open(ctx context.Context, p experiment.Plan, label string) error {
 	if err != nil {
 		return err
 	}
-	r.lock, r.undo = lock, append(r.undo, lock.Release)
+	r.lock, r.undo = lock, append(r.undo, surviveBrokenPipe(), lock.Release)
 	reg, err := scratch.Open()
 	if err != nil {
 		return err
@@ -89,6 +89,9 @@ func (r *rig) open(ctx context.Context, p experiment.Plan, label string) error {
 			return filewise.Errorf(filewise.CodeOf(err), filewise.RemedyOf(err), "volume %s: %w", v.Name, err)
 		}
 		r.undo = append(r.undo, dir.Remove)
+		if r.target.OnStart == nil {
+			r.target.OnStart = dir.AddProcess
+		}
 		r.target.Volumes = append(r.target.Volumes, filewise.Volume{Name: v.Name, Dir: dir.Path})
 	}
 	r.server, err = r.engine.Open(ctx, r.target)
@@ -233,6 +236,7 @@ func (a *app) display(run store.Run, done []filewise.Trial) (*display.Display, e
 	if err != nil {
 		return nil, err
 	}
-	width, live := terminal(a.stderr)
-	return display.New(a.stderr, d, display.Options{Live: live && os.Getenv("TERM") != "dumb", Color: coloured(a.stderr), Width: width}), nil
+	_, live := terminal(a.stderr)
+	return display.New(a.stderr, d, display.Options{Live: live && os.Getenv("TERM") != "dumb", Color: coloured(a.stderr),
+		Size: func() (int, int) { return size(a.stderr) }}), nil
 }

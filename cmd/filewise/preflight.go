@@ -19,14 +19,19 @@ func script(e filewise.Engine, p experiment.Plan, program filewise.Program) ([]f
 	for i, l := range p.Layouts {
 		s, err := e.Script(p.Target, l, program)
 		if err != nil {
-			if errors.Is(err, filewise.ErrUnsupported) && filewise.CodeOf(err) == filewise.CodeInternal {
-				err = filewise.Errorf(filewise.CodePreflight, "choose another layout or engine; see filewise engines", "%s on %s: %w", l.Name, e.Name(), err)
-			}
-			return nil, err
+			return nil, refused(e, l, err)
 		}
 		scripts[i] = s
 	}
 	return scripts, nil
+}
+
+// refused says which layout an engine cannot do, and why.
+func refused(e filewise.Engine, l filewise.Layout, err error) error {
+	if errors.Is(err, filewise.ErrUnsupported) && filewise.CodeOf(err) == filewise.CodeInternal {
+		return filewise.Errorf(filewise.CodePreflight, "choose another layout or engine; see filewise engines", "%s on %s: %w", l.Name, e.Name(), err)
+	}
+	return err
 }
 
 // spaceNeed is the room that a plan needs on one volume, and what there is.

@@ -202,11 +202,23 @@ func terminal(w io.Writer) (width int, ok bool) {
 	if !isFile || !term.IsTerminal(int(f.Fd())) {
 		return 80, false
 	}
-	width, _, err := term.GetSize(int(f.Fd()))
-	if err != nil || width < 40 {
+	if width, _ = size(w); width <= 0 {
 		width = 80
 	}
 	return width, true
+}
+
+// size is that of a terminal in columns and rows; 0: unknown.
+func size(w io.Writer) (width, height int) {
+	f, isFile := w.(*os.File)
+	if !isFile {
+		return 0, 0
+	}
+	width, height, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0, 0
+	}
+	return width, height
 }
 
 // coloured tells whether to use colour on w.

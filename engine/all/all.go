@@ -3,13 +3,14 @@ package all
 
 import (
 	"filewise"
+	"filewise/engine/mariadb"
 	"filewise/engine/sqlite"
 	"filewise/internal/nearest"
 )
 
 // Engines are all engines, the default first.
 func Engines() []filewise.Engine {
-	return []filewise.Engine{sqlite.New()}
+	return []filewise.Engine{sqlite.New(), mariadb.Engine{}}
 }
 
 // Lookup finds an engine by name. The error has CodeUsage and names the nearest

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"filewise"
+	"filewise/engine/all"
+	"filewise/experiment"
+	"filewise/workload"
+)
+
+// setFill sizes the work for engines that fill file after file: unless the user
+// says otherwise, a trial has the fixed work that reaches every layout's last
+// file. A window would end before, and N files be measured as one.
+func (f *planFlags) setFill(cmd *cobra.Command, p *experiment.Plan, sc workload.Scenario) error {
+	if cmd.Flags().Changed("work") || cmd.Flags().Changed("window") {
+		return nil
+	}
+	e, err := all.Lookup(p.Target.Engine)
+	if err != nil {
+		return err
+	}
+	filler, ok := e.(filewise.Filler)
+	if !ok {
+		return nil
+	}
+	w, err := sc.New(p.Params, p.Seed)
+	if err != nil {
+		return err
+	}
+	var least int64
+	for _, l := range p.Layouts {
+		work, err := filler.FillWork(p.Target, l, w.Program())
+		if err != nil {
+			return refused(e, l, err)
+		}
+		if work > 0 && (least == 0 || work < least) {
+			least = work
+		}
+	}
+	if least == 0 {
+		return nil
+	}
+	if f.warmUp >= 0 {
+		return badValue("warm-up", f.warmUp, fmt.Sprintf("the work of a trial is fixed here (%s, to fill the files) and has no warm-up: leave it out, or give a --window", humanize.IBytes(uint64(least))))
+	}
+	p.Window, p.PilotWindow, p.Work = 0, 0, least
+	return nil
+}
