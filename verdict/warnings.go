@@ -8,14 +8,14 @@ import (
 // Codes of warnings.
 const (
 	WarnUntested     = "untested"          // an arm has too few trials to be judged
-	WarnMissing      = "missing_trials"    // trials are missing or failed
-	WarnDownWeighted = "down_weighted"     // many runs of an arm are not typical
-	WarnNoNoise      = "no_noise"          // all residuals are zero
-	WarnOneInstance  = "one_instance"      // an arm ran on a single build
-	WarnInstances    = "instances_unknown" // reused builds, variance between them not estimable yet
-	WarnLimit        = "instances_limit"   // more blocks cannot help, more builds could
+	WarnMissing      = "missing-trials"    // trials are missing or failed
+	WarnDownWeighted = "down-weighted"     // many runs of an arm are not typical
+	WarnNoNoise      = "no-noise"          // all residuals are zero
+	WarnOneInstance  = "one-instance"      // an arm ran on a single build
+	WarnInstances    = "instances-unknown" // reused builds, variance between them not estimable yet
+	WarnLimit        = "instances-limit"   // more blocks cannot help, more builds could
 	WarnBudget       = "budget"            // MaxBlocks cannot resolve the margin
-	WarnUnused       = "unused_trials"     // trials that the design would not have run
+	WarnUnused       = "unused-trials"     // trials that the design would not have run
 
 	stallShare = 0.15  // of an arm's runs; from here on it must be seen to
 	rounding   = 1e-24 // variance of logarithms of equal numbers
