@@ -22,7 +22,22 @@ const interval = 250 * time.Millisecond
 type Options struct {
 	Live  bool // a terminal that understands cursor movement
 	Color bool
-	Width int
+	// Size asks for the terminal's columns and rows, before every picture: it
+	// may be resized meanwhile. 0: unknown; nil: 80 × 24.
+	Size func() (width, height int)
+}
+
+func (o Options) size() (width, height int) {
+	if o.Size != nil {
+		width, height = o.Size()
+	}
+	if width <= 0 {
+		width = 80
+	}
+	if height <= 0 {
+		height = 24
+	}
+	return width, height
 }
 
 // Display shows one run.
@@ -32,9 +47,10 @@ type Display struct {
 	data report.Data
 
 	state      state
-	lines      int      // of the picture on the screen
-	tableLines []string // of the first tableOf trials
+	picture    []int    // the widths of its lines on the screen
+	tableLines []string // of the first tableOf trials, tableWidth columns wide
 	tableOf    int
+	tableWidth int
 	events     chan experiment.Event
 	done       chan struct{}
 }

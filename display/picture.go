@@ -22,41 +22,62 @@ func (x *Display) headline() string {
 
 // draw replaces the picture on the screen.
 func (x *Display) draw(now time.Time) {
-	lines := append([]string{x.status(now)}, x.table()...)
-	lines = append(lines, x.left())
+	width, height := x.opts.size()
 	var b strings.Builder
-	b.WriteString(x.back())
-	for _, l := range lines {
-		b.WriteString(ansi.Truncate(l, x.opts.Width-1, "…") + ansi.EraseLineRight + "\n")
+	b.WriteString(x.back(width))
+	x.picture = x.picture[:0]
+	for _, l := range fit(x.status(now), x.table(width), x.left(), height-1) {
+		l = ansi.Truncate(l, width-1, "…")
+		x.picture = append(x.picture, ansi.StringWidth(l))
+		b.WriteString(l + ansi.EraseLineRight + "\n")
 	}
 	b.WriteString(ansi.EraseScreenBelow)
 	x.printf("%s", b.String())
-	x.lines = len(lines)
+}
+
+// fit makes a picture of at most so many lines: what scrolls off the screen can
+// never be drawn over.
+func fit(status string, table []string, left string, most int) []string {
+	switch room := most - 2; {
+	case room < 0:
+		return []string{status}
+	case len(table) > room && room > 0:
+		table = append(table[:room-1:room-1], fmt.Sprintf("… %d lines more", len(table)-room+1))
+	case len(table) > room:
+		table = nil
+	}
+	return append(append([]string{status}, table...), left)
 }
 
 // table is the table of estimates; it is made anew only after a trial.
-func (x *Display) table() []string {
-	if x.tableOf != len(x.state.trials) || x.tableLines == nil {
+func (x *Display) table(width int) []string {
+	if x.tableOf != len(x.state.trials) || x.tableWidth != width || x.tableLines == nil {
 		d := x.data
 		d.Trials, d.Judgement = x.state.trials, x.state.judgement
-		text := report.Table(d, report.TerminalOptions{Color: x.opts.Color, Width: x.opts.Width})
-		x.tableOf, x.tableLines = len(d.Trials), strings.Split(strings.TrimRight(text, "\n"), "\n")
+		text := report.Table(d, report.TerminalOptions{Color: x.opts.Color, Width: width})
+		x.tableOf, x.tableWidth, x.tableLines = len(d.Trials), width, strings.Split(strings.TrimRight(text, "\n"), "\n")
 	}
 	return x.tableLines
 }
 
-// back moves the cursor to the first line of the picture.
-func (x *Display) back() string {
-	if x.lines == 0 {
+// back moves the cursor to the first line of the picture. In a terminal that has
+// become narrower its lines take more rows.
+func (x *Display) back(width int) string {
+	rows := 0
+	for _, w := range x.picture {
+		rows += max(1, (w+width-1)/width)
+	}
+	if rows == 0 {
 		return ""
 	}
-	return ansi.CursorUp(x.lines) + "\r"
+	return ansi.CursorUp(rows) + "\r"
 }
 
 func (x *Display) erase() {
-	if x.lines > 0 {
-		x.printf("%s%s", x.back(), ansi.EraseScreenBelow)
-		x.lines = 0
+	if len(x.picture) > 0 {
+		width, _ := x.opts.size()
+		x.printf("%s%s", x.back(width), ansi.EraseScreenBelow)
+		x.picture = nil
 	}
 }
 
