@@ -126,16 +126,16 @@ func (s *shape) workSteps(i int) ([]filewise.Step, error) {
 	}
 	for k, table := range sh.tables {
 		if s.perConnection {
-			l.note("connection " + strconv.Itoa(who[k]) + ", again and again")
+			l.note("connection " + strconv.Itoa(who[k]) + ", again and again, a commit every " + strconv.Itoa(s.program.CommitEvery))
 		} else {
-			l.note("again and again")
+			l.note(fmt.Sprintf("again and again, a commit every %d", s.program.CommitEvery))
 		}
 		l.section(s, "begin")
 		insert, err := s.sql.Statement("insert", vars(s.program, table))
 		if err != nil {
 			return nil, err
 		}
-		l.add(insert + fmt.Sprintf(" -- for %d rows", s.program.CommitEvery))
+		l.add(insert + " -- for each row")
 		l.section(s, "commit")
 	}
 	l.note("when a transaction is given up")
