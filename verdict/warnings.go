@@ -45,9 +45,9 @@ func (r *replay) warnings(result Result, g grid) []Warning {
 	}
 	undecided := look.Stop == ReasonNone || look.Stop == ReasonFutile || look.Stop == ReasonMaxBlocks
 	switch {
-	case !undecided || look.Block < forecastFrom:
+	case !undecided || look.Block < forecastFrom || look.ahead(r.cfg.Baseline):
 	case look.BlocksNeeded > r.cfg.MaxBlocks:
-		add(WarnBudget, "Lengthen the trials, use cells, or accept a wider margin.",
+		add(WarnBudget, "Lengthen the trials, measure more blocks, or accept a wider margin.",
 			"Differences of %s would need about %d blocks; at most %d are planned.",
 			margin(r.cfg.Margin), look.BlocksNeeded, r.cfg.MaxBlocks)
 	case look.BlocksNeeded == 0 && finite(look.PooledVar):

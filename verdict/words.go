@@ -64,6 +64,9 @@ func undecided(r Result, look Look, opts WordsOptions) string {
 		return fmt.Sprintf("Undecided: too few trials succeeded to exclude any difference (%s, %s).",
 			plural(look.Block, "block"), plural(look.Trials, "trial"))
 	}
+	if look.ahead(r.Config.Baseline) {
+		return r.betterButWhich(look)
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "Undecided: differences above %s are excluded", bound(look.LargestDifference))
 	if look.BlocksNeeded > 0 {
@@ -74,9 +77,32 @@ func undecided(r Result, look Look, opts WordsOptions) string {
 	}
 	b.WriteString(".")
 	if look.BlocksNeeded > r.Config.MaxBlocks || look.Stop == ReasonFutile || look.Stop == ReasonMaxBlocks {
-		b.WriteString(" Lengthen the trials, use cells, or accept.")
+		b.WriteString(" Lengthen the trials, measure more blocks, or accept.")
 	}
 	return b.String()
+}
+
+// ahead reports whether the leader is proven to be better than the baseline.
+func (l Look) ahead(baseline int) bool {
+	return l.Leader >= 0 && l.Leader != baseline && l.Estimates[l.Leader].Lo > 0
+}
+
+// betterButWhich phrases the undecided verdict in which the baseline is beaten,
+// but not which of the others is best.
+func (r Result) betterButWhich(look Look) string {
+	var names []string
+	for j, e := range look.Estimates {
+		if j != r.Config.Baseline && e.Candidate && e.Lo > 0 {
+			names = append(names, r.Arms[j].Name)
+		}
+	}
+	better := names[0] + " is"
+	if last := len(names) - 1; last > 0 {
+		better = strings.Join(names[:last], ", ") + " and " + names[last] + " are each"
+	}
+	leader := look.Estimates[look.Leader]
+	return fmt.Sprintf("Undecided which is best: %s proven faster than %s; no tested layout is %s than %s (%s).",
+		better, r.Arms[r.Config.Baseline].Name, faster(leader.Regret), r.Arms[look.Leader].Name, level(r.Config.Confidence))
 }
 
 // ArmSentence phrases what is known about one arm against the baseline; it is

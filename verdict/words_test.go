@@ -47,11 +47,18 @@ func TestHeadline(t *testing.T) {
 		{Look{Block: 20, Stop: ReasonMaxBlocks, Recommended: -1, LargestDifference: percent(4.3), BlocksNeeded: 95},
 			nil, WordsOptions{BlockSeconds: 265},
 			"Undecided: differences above 4.3 % are excluded; 2 % would need about 95 blocks (7 h). " +
-				"Lengthen the trials, use cells, or accept."},
+				"Lengthen the trials, measure more blocks, or accept."},
 		{Look{Block: 5, Recommended: -1, LargestDifference: percent(4.31), BlocksNeeded: 12}, nil, WordsOptions{},
 			"Undecided: differences above 4.4 % are excluded; 2 % would need about 12 blocks."},
 		{Look{Block: 3, Trials: 4, Recommended: -1, LargestDifference: math.NaN()}, nil, WordsOptions{},
 			"Undecided: too few trials succeeded to exclude any difference (3 blocks, 4 trials)."},
+		{Look{Block: 6, Stop: ReasonMaxBlocks, Recommended: -1, Leader: 4, LargestDifference: percent(900), BlocksNeeded: 9000},
+			map[int]Estimate{
+				3: {Lo: percent(20), Candidate: true, Regret: percent(60)},
+				4: {Lo: percent(30), Candidate: true, Regret: percent(41)},
+			}, WordsOptions{},
+			"Undecided which is best: 8 files and 16 files are each proven faster than 1 file; " +
+				"no tested layout is more than 41 % faster than 16 files (95 %)."},
 		{Look{Stop: ReasonAllResolved, Recommended: -1}, nil, WordsOptions{},
 			"Every layout is resolved against 1 file (95 %); which one is best is not."},
 	} {
