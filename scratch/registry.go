@@ -42,26 +42,25 @@ func Open() (*Registry, error) {
 	return &Registry{dir: filepath.Join(dir, "scratch")}, nil
 }
 
-// ids lists the registered ids. What a killed writer left half-written is
-// removed on the way.
-func (r *Registry) ids() ([]string, error) {
+// ids lists the registered ids, and the files that a killed writer left
+// half-written.
+func (r *Registry) ids() (ids, rests []string, err error) {
 	files, err := os.ReadDir(r.dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, filewise.Errorf(filewise.CodePreflight, "make the directory readable, or set FILEWISE_STATE to another one",
+		return nil, nil, filewise.Errorf(filewise.CodePreflight, "make the directory readable, or set FILEWISE_STATE to another one",
 			"cannot read the list of scratch directories: %w", err)
 	}
-	var ids []string
 	for _, f := range files {
 		if id, ok := strings.CutSuffix(f.Name(), ".json"); ok && validID(id) {
 			ids = append(ids, id)
 		} else if writer, ok := unfinished(f.Name()); ok && writer.Status() == process.Dead {
-			os.Remove(filepath.Join(r.dir, f.Name())) // a harmless rest; the next start tries again
+			rests = append(rests, filepath.Join(r.dir, f.Name()))
 		}
 	}
-	return ids, nil
+	return ids, rests, nil
 }
 
 func (r *Registry) file(id string) string { return filepath.Join(r.dir, id+".json") }

@@ -35,7 +35,11 @@ type Leftover struct {
 // Leftovers lists what a sweep would act on, and what it would keep and why. It
 // alters nothing. Directories of running Filewise processes are not listed.
 func (r *Registry) Leftovers(ctx context.Context) ([]Leftover, error) {
-	return r.each(ctx, func(l *Leftover, e entry) error {
+	ids, _, err := r.ids()
+	if err != nil {
+		return nil, err
+	}
+	return r.each(ctx, ids, func(l *Leftover, e entry) error {
 		o, err := open(e)
 		if o != nil {
 			o.close()
@@ -48,7 +52,14 @@ func (r *Registry) Leftovers(ctx context.Context) ([]Leftover, error) {
 // and registrations. What it keeps is reported with the reason, and is no
 // error. Sweeps may run at once.
 func (r *Registry) Sweep(ctx context.Context) ([]Leftover, error) {
-	return r.each(ctx, func(l *Leftover, e entry) error {
+	ids, rests, err := r.ids()
+	if err != nil {
+		return nil, err
+	}
+	for _, rest := range rests {
+		_ = os.Remove(rest) // nothing depends on it; the next sweep tries again
+	}
+	return r.each(ctx, ids, func(l *Leftover, e entry) error {
 		for _, server := range e.Processes {
 			if err := server.End(ctx, e.path(), patience); err != nil {
 				return err
@@ -65,45 +76,46 @@ func (r *Registry) Sweep(ctx context.Context) ([]Leftover, error) {
 	})
 }
 
-// each calls act for every entry whose owner is dead; what act returns is the
+// each calls act for every id whose owner is dead; what act returns is the
 // reason to keep it.
-func (r *Registry) each(ctx context.Context, act func(*Leftover, entry) error) ([]Leftover, error) {
-	ids, err := r.ids()
-	if err != nil {
-		return nil, err
-	}
+func (r *Registry) each(ctx context.Context, ids []string, act func(*Leftover, entry) error) ([]Leftover, error) {
 	var all []Leftover
 	for _, id := range ids {
 		if err := ctx.Err(); err != nil {
 			return all, err
 		}
-		e, err := r.read(id)
-		switch {
-		case errors.Is(err, fs.ErrNotExist): // its owner or another sweep was faster
-			continue
-		case err != nil:
-			all = append(all, Leftover{ID: id, Kept: fmt.Sprintf("its registration is not usable: %v; look at %s, and delete that file", err, r.file(id))})
-			continue
+		if l, ok := r.one(id, act); ok {
+			all = append(all, l)
 		}
-		owner := e.Owner.Status()
-		if owner == process.Alive {
-			continue
-		}
-		l := Leftover{ID: id, Path: e.path(), Label: e.Label, Created: e.Created, Owner: e.Owner.PID}
+	}
+	return all, nil
+}
+
+// one handles one registration; false when it is none of ours to handle.
+func (r *Registry) one(id string, act func(*Leftover, entry) error) (Leftover, bool) {
+	e, err := r.read(id)
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // its owner or another sweep was faster
+		return Leftover{}, false
+	case err != nil:
+		return Leftover{ID: id, Kept: fmt.Sprintf("its registration is not usable: %v; look at %s, and delete that file", err, r.file(id))}, true
+	}
+	l := Leftover{ID: id, Path: e.path(), Label: e.Label, Created: e.Created, Owner: e.Owner.PID}
+	switch e.Owner.Status() {
+	case process.Alive:
+		return Leftover{}, false
+	case process.Unknown:
+		err = fmt.Errorf("%v ran on another machine or in another container and may still run; if not, delete the directory and %s", e.Owner, r.file(id))
+	case process.Dead:
 		for _, p := range running(e.Processes) {
 			l.Processes = append(l.Processes, p.PID)
 		}
-		if owner == process.Unknown {
-			err = fmt.Errorf("%v ran on another machine or in another container and may still run; if not, delete the directory and %s", e.Owner, r.file(id))
-		} else {
-			err = act(&l, e)
-		}
-		if err != nil {
-			l.Kept = err.Error()
-		}
-		all = append(all, l)
+		err = act(&l, e)
 	}
-	return all, nil
+	if err != nil {
+		l.Kept = err.Error()
+	}
+	return l, true
 }
 
 // read reads one registration, refusing what this user did not write.

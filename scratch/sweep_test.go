@@ -168,6 +168,9 @@ func TestUnfinishedEntry(t *testing.T) {
 	dead := deadOwner(t)
 	write(t, filepath.Join(r.dir, unfinishedName(newID(), dead)), `{"for`)
 	write(t, filepath.Join(r.dir, "notes.new"), "the user's")
+	if found, err := r.Leftovers(t.Context()); err != nil || len(found) != 0 || entries(t, r) != 2 {
+		t.Errorf("listing: %v, %v, %d files", found, err, entries(t, r))
+	}
 	if found, err := r.Sweep(t.Context()); err != nil || len(found) != 0 {
 		t.Errorf("%v, %v", found, err)
 	}
