@@ -4,9 +4,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
 
@@ -131,53 +128,6 @@ func grouped(s string) string {
 		whole = whole[:i] + "," + whole[i:]
 	}
 	return sign + whole + rest
-}
-
-// human writes a duration for people: "430 µs", "12 ms", "1.5 s", "2 min 5 s",
-// "7 h", "1 d 3 h".
-func human(d time.Duration) string {
-	if d < 0 {
-		return "−" + human(-d)
-	}
-	switch {
-	case d == 0:
-		return "0 s"
-	case d < time.Microsecond:
-		return strconv.FormatInt(d.Nanoseconds(), 10) + " ns"
-	case d < 999500*time.Nanosecond:
-		return trimmed(sig3(float64(d)/1e3)) + " µs"
-	case d < 999500*time.Microsecond:
-		return trimmed(sig3(float64(d)/1e6)) + " ms"
-	case d < 59950*time.Millisecond:
-		return trimmed(strconv.FormatFloat(d.Seconds(), 'f', 1, 64)) + " s"
-	case d < time.Hour-500*time.Millisecond:
-		return pair(d.Round(time.Second), time.Minute, "min", time.Second, "s")
-	case d < 24*time.Hour-30*time.Second:
-		return pair(d.Round(time.Minute), time.Hour, "h", time.Minute, "min")
-	}
-	return pair(d.Round(time.Hour), 24*time.Hour, "d", time.Hour, "h")
-}
-
-// trimmed drops zeros that end a decimal fraction.
-func trimmed(s string) string {
-	if !strings.Contains(s, ".") {
-		return s
-	}
-	return strings.TrimRight(strings.TrimRight(s, "0"), ".")
-}
-
-// sentence starts with a capital letter.
-func sentence(s string) string {
-	r, n := utf8.DecodeRuneInString(s)
-	return string(unicode.ToUpper(r)) + s[n:]
-}
-
-func pair(d, big time.Duration, bigName string, small time.Duration, smallName string) string {
-	s := strconv.FormatInt(int64(d/big), 10) + " " + bigName
-	if rest := d % big / small; rest > 0 {
-		s += " " + strconv.FormatInt(int64(rest), 10) + " " + smallName
-	}
-	return s
 }
 
 // size writes a number of bytes of a file or of memory, in powers of 1024.

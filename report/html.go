@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"filewise"
 )
 
 //go:embed assets/report.html.tmpl assets/report.css assets/charts.js assets/vendor
@@ -112,15 +110,6 @@ func (v view) Glance() []struct{ Name, Value string } {
 	}
 	if n := len(v.Judgement.Warnings); n > 0 {
 		out = append(out, fact{count(n, "warning")[len(fmt.Sprint(n))+1:], fmt.Sprint(n)})
-	}
-	return out
-}
-
-// Notices are the warnings, each as a sentence.
-func (v view) Notices() []filewise.Warning {
-	out := slices.Clone(v.Judgement.Warnings)
-	for i := range out {
-		out[i].Message, out[i].Remedy = sentence(out[i].Message), sentence(out[i].Remedy)
 	}
 	return out
 }

@@ -140,3 +140,20 @@ func TestTablesAndChartsAreAccessible(t *testing.T) {
 		}
 	}
 }
+
+// TestALongRunStaysSmall: 120 blocks, more than 500 trials.
+func TestALongRunStaysSmall(t *testing.T) {
+	d := stored(t)
+	once := d.Trials
+	for i := 1; i < 20; i++ {
+		for _, tr := range once {
+			if !tr.Cell.Pilot {
+				tr.Cell.Block += 6 * i
+				d.Trials = append(d.Trials, tr)
+			}
+		}
+	}
+	if page := render(t, report.HTML, d); len(page) > 3_000_000 {
+		t.Errorf("%d trials make %d bytes, want less than 3 MB", len(d.Trials), len(page))
+	}
+}

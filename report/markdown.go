@@ -107,8 +107,8 @@ func (m *md) warnings(v view) {
 		return
 	}
 	m.para("## Warnings")
-	for _, w := range v.Judgement.Warnings {
-		m.WriteString("- " + escape(sentence(w.Message)))
+	for _, w := range v.Notices() {
+		m.WriteString("- " + escape(w.Message))
 		if w.Remedy != "" {
 			m.WriteString("\\\n  Remedy: " + escape(w.Remedy))
 		}

@@ -20,9 +20,9 @@ func (v view) PlanFacts() []filewise.Fact {
 		{Name: "engine", Value: joined(", ", p.Target.Engine, string(p.Target.Mode))},
 		{Name: "durability", Value: durabilityWords(p.Target.Durability)},
 		{Name: "baseline", Value: p.Baseline},
-		{Name: "connections", Value: strconv.Itoa(p.Params.Connections)},
-		{Name: "row size", Value: fmt.Sprintf("%d bytes", p.Params.RowBytes)},
-		{Name: "rows per commit", Value: strconv.Itoa(p.Params.CommitEvery)},
+		{Name: "connections", Value: positive(p.Params.Connections)},
+		{Name: "row size", Value: suffixed(positive(p.Params.RowBytes), " bytes")},
+		{Name: "rows per commit", Value: positive(p.Params.CommitEvery)},
 		{Name: "table", Value: p.Params.Table},
 		{Name: "key", Value: p.Params.Key},
 		{Name: "work of a trial", Value: v.workText()},
@@ -32,7 +32,7 @@ func (v view) PlanFacts() []filewise.Fact {
 		{Name: "goal", Value: goalWords(p.Goal)},
 		{Name: "blocks at most", Value: v.blocksText()},
 		{Name: "budget", Value: durationOr(p.Budget, "none")},
-		{Name: "attempts at a trial", Value: strconv.Itoa(p.Attempts)},
+		{Name: "attempts at a trial", Value: positive(p.Attempts)},
 		{Name: "seed", Value: v.Seed()},
 	}
 	for _, vol := range p.Target.Volumes {
@@ -74,7 +74,22 @@ func (v view) blocksText() string {
 	if n > 0 && n != v.Plan.MaxBlocks {
 		return fmt.Sprintf("%d (%d asked for; the budget allows %d)", n, v.Plan.MaxBlocks, n)
 	}
-	return strconv.Itoa(v.Plan.MaxBlocks)
+	return positive(v.Plan.MaxBlocks)
+}
+
+// positive writes a count that is absent when it is zero.
+func positive(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return grouped(strconv.Itoa(n))
+}
+
+func suffixed(s, suffix string) string {
+	if s == "" {
+		return ""
+	}
+	return s + suffix
 }
 
 func durationOr(d time.Duration, none string) string {

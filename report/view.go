@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -132,6 +131,9 @@ func (v view) Confidence() string {
 
 // Margin is the difference that does not matter: "2 %".
 func (v view) Margin() string {
+	if v.Plan.Margin <= 0 {
+		return absent
+	}
 	return strconv.FormatFloat(v.Plan.Margin, 'f', -1, 64) + " %"
 }
 
@@ -150,50 +152,6 @@ func (v view) UnitRate() string {
 		return "throughput"
 	}
 	return v.Unit + "/s"
-}
-
-// rate is a unit for bytes per second.
-type rate struct {
-	Name  string
-	Scale float64
-}
-
-// rateFor is the unit in which x bytes a second reads well.
-func rateFor(x float64) rate {
-	switch {
-	case x >= 1e9:
-		return rate{"GB/s", 1e9}
-	case x > 0 && x < 1e5:
-		return rate{"kB/s", 1e3}
-	}
-	return rate{"MB/s", 1e6}
-}
-
-// Of writes x bytes a second in the unit.
-func (r rate) Of(x float64) string {
-	if !known(x) {
-		return absent
-	}
-	return sig3(x / r.Scale)
-}
-
-// median of the values; NaN when there is none.
-func median(xs []float64) float64 { return quantile(xs, 0.5) }
-
-// quantile interpolates linearly between the order statistics (Hyndman & Fan,
-// type 7); NaN when there is no value.
-func quantile(xs []float64, p float64) float64 {
-	if len(xs) == 0 {
-		return math.NaN()
-	}
-	s := slices.Clone(xs)
-	slices.Sort(s)
-	at := p * float64(len(s)-1)
-	i := int(at)
-	if i+1 >= len(s) {
-		return s[len(s)-1]
-	}
-	return s[i] + (at-float64(i))*(s[i+1]-s[i])
 }
 
 // Footnotes say what the table's numbers are, where that is not plain.
@@ -217,4 +175,13 @@ func isAre(n int) string {
 		return "is"
 	}
 	return "are"
+}
+
+// Notices are the warnings, each as a sentence.
+func (v view) Notices() []filewise.Warning {
+	out := slices.Clone(v.Judgement.Warnings)
+	for i := range out {
+		out[i].Message, out[i].Remedy = sentence(out[i].Message), sentence(out[i].Remedy)
+	}
+	return out
 }
