@@ -38,7 +38,7 @@ func (v view) Counters() []counterRow {
 	for _, k := range keys {
 		r := counterRow{Probe: k.probe, Name: k.name, Unit: k.unit}
 		scale := 1.0
-		if k.unit == "bytes" {
+		if k.unit == "bytes" || k.unit == "B" {
 			r.Unit, scale = "MB", 1e6
 		}
 		for _, row := range v.Rows {

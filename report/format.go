@@ -62,11 +62,14 @@ func bound(effect float64) string {
 func factor(effect float64) string { return ratio(effect) + " times" }
 
 func ratio(effect float64) string {
-	x := math.Exp(effect)
-	if x < 0.1 || x >= 1000 {
+	switch x := math.Exp(effect); {
+	case x >= 1000:
 		return sig3(x)
+	case x >= 10:
+		return strconv.FormatFloat(x, 'f', 1, 64)
+	default:
+		return strconv.FormatFloat(x, 'g', 3, 64) // as in the sentences of the verdict
 	}
-	return strconv.FormatFloat(x, 'f', 1, 64)
 }
 
 // difference writes an effect on the log scale in its best form.

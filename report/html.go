@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -39,7 +40,7 @@ func HTML(w io.Writer, d Data) error {
 	if err != nil {
 		return err
 	}
-	t, err := template.ParseFS(assets, "assets/report.html.tmpl")
+	t, err := template.New("report.html.tmpl").Funcs(template.FuncMap{"prose": prose}).ParseFS(assets, "assets/report.html.tmpl")
 	if err != nil {
 		return fmt.Errorf("read the template of the report: %w", err)
 	}
@@ -77,6 +78,14 @@ func loadStatic() (static, error) {
 func hashSource(text []byte) string {
 	sum := sha256.Sum256(text)
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
+var flag = regexp.MustCompile(`--[a-z][a-z-]*`)
+
+// prose escapes a text and keeps the flags in it on one line: browsers break
+// lines after hyphens.
+func prose(s string) template.HTML {
+	return template.HTML(flag.ReplaceAllString(template.HTMLEscapeString(s), `<span class="nb">$0</span>`))
 }
 
 // HeadlineStart is the first sentence of the headline, for large letters.

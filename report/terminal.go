@@ -60,21 +60,26 @@ func (p *page) style(s lipgloss.Style, text string) string {
 
 func (p *page) line(s string) { p.WriteString(strings.TrimRight(s, " ") + "\n") }
 
-// para writes wrapped text; lines after the first are indented. A number is not
-// parted from its percent sign.
+// para writes wrapped text; lines after the first are indented.
 func (p *page) para(text, indent string) { p.styled(lipgloss.NewStyle(), text, indent) }
 
 func (p *page) styled(s lipgloss.Style, text, indent string) {
-	text = strings.ReplaceAll(clean(text), " %", "\u00a0%")
+	text = unbroken.Replace(clean(text))
 	room := p.width - ansi.StringWidth(indent)
 	for i, l := range strings.Split(ansi.Wrap(text, room, ""), "\n") {
-		l = strings.ReplaceAll(l, "\u00a0%", " %")
+		l = broken.Replace(l)
 		if i > 0 {
 			p.WriteString(indent)
 		}
 		p.line(p.style(s, strings.TrimSpace(l)))
 	}
 }
+
+// A number is not parted from its percent sign, nor a flag from its hyphens.
+var (
+	unbroken = strings.NewReplacer(" %", "\u00a0%", "-", "\u2011")
+	broken   = strings.NewReplacer("\u00a0%", " %", "\u2011", "-")
+)
 
 // clean takes control characters out of a stored text, which could otherwise
 // steer the terminal.
