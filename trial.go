@@ -83,12 +83,15 @@ type Stage struct {
 // The stages of a trial, in order.
 const (
 	StageBuild   = "build"
+	StageLoad    = "load"
+	StageReset   = "reset"
 	StageObserve = "observe"
 	StageSettle  = "settle"
 	StageWarmUp  = "warm-up"
 	StageMeasure = "measure"
 	StageDrain   = "drain"
 	StageCheck   = "check"
+	StageStop    = "stop"
 	StageDrop    = "drop"
 )
 

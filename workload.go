@@ -38,6 +38,16 @@ func (l Ledger) Total() int64 {
 	return n
 }
 
+// Plus is a ledger to which the operations of another one are added.
+func (l Ledger) Plus(more Ledger) Ledger {
+	sum := make(Ledger, max(len(l), len(more)))
+	copy(sum, l)
+	for w, n := range more {
+		sum[w] += n
+	}
+	return sum
+}
+
 // Workload is what is done to the database.
 type Workload interface {
 	Program() Program

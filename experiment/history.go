@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"filewise"
@@ -121,52 +122,87 @@ func (h history) lastBlock() int {
 	return last
 }
 
-// live are the layouts that block b measures: neither dropped by an earlier
-// look nor given up.
-func (h history) live(r verdict.Result, b int) []int {
-	look, judged := r.Last()
+// live are the layouts that block b measures: those that are not given up, and
+// that some family has neither dropped nor decided before.
+func (h history) live(results []verdict.Result, b int) []int {
 	var out []int
 	for i := range h.plan.Layouts {
-		at := 0
-		if judged {
-			at = look.Estimates[i].DroppedAt
-		}
-		if (at == 0 || at >= b) && !h.withdrawn(i, b) {
+		wanted := slices.ContainsFunc(results, func(r verdict.Result) bool { return wants(r, i, b) })
+		if wanted && !h.withdrawn(i, b) {
 			out = append(out, i)
 		}
 	}
 	return out
 }
 
-// replay judges the complete blocks, and returns the next cell of the block
-// that is not complete, if there is one. One judgement of all rows serves every
-// block, for what a look says depends on the blocks up to it only.
-func (h history) replay(s Schedule) (verdict.Result, *filewise.Cell, error) {
-	table := make(verdict.Table, h.lastBlock())
-	for i := range table {
-		table[i] = h.row(i + 1)
+// wants tells whether a family's judgement leaves a layout in question in block b.
+func wants(r verdict.Result, layout, b int) bool {
+	look, judged := r.Last()
+	if !judged {
+		return true
 	}
-	r, err := h.plan.judgeTable(s, table)
-	if err != nil {
-		return r, nil, err
+	if look.Stop != verdict.ReasonNone && look.Block < b {
+		return false
 	}
-	for b := 1; b <= len(table); b++ {
-		if cell, open := h.cell(b, order(h.plan.Seed, b, h.live(r, b))); open {
-			r, err = h.plan.judgeTable(s, table[:b-1])
-			return r, &cell, err
-		}
-	}
-	return r, nil, nil
+	at := look.Estimates[layout].DroppedAt
+	return at == 0 || at >= b
 }
 
-func (h history) row(b int) []verdict.Cell {
+// replay judges the complete blocks, family by family, and returns the next cell
+// of the block that is not complete, if there is one. One judgement of all rows
+// serves every block, for what a look says depends on the blocks up to it only.
+func (h history) replay(s Schedule) ([]verdict.Result, *filewise.Cell, error) {
+	last := h.lastBlock()
+	results, err := h.judge(s, last)
+	if err != nil {
+		return results, nil, err
+	}
+	for b := 1; b <= last; b++ {
+		if cell, open := h.cell(b, order(h.plan.Seed, b, h.live(results, b))); open {
+			results, err = h.judge(s, b-1)
+			return results, &cell, err
+		}
+	}
+	return results, nil, nil
+}
+
+// judge judges the first blocks, each family by itself.
+func (h history) judge(s Schedule, blocks int) ([]verdict.Result, error) {
+	families := h.plan.families()
+	results := make([]verdict.Result, len(families))
+	for f, family := range families {
+		table := make(verdict.Table, blocks)
+		for b := range table {
+			table[b] = h.row(b+1, family)
+		}
+		var err error
+		if results[f], err = h.plan.judgeTable(s, table); err != nil {
+			return results, fmt.Errorf("family %q: %w", family, err)
+		}
+	}
+	return results, nil
+}
+
+// families are what the trials measure; "" is the one family of a workload.
+func (p Plan) families() []string {
+	if p.Measure == MeasureLifecycle {
+		return lifecycleFamilies
+	}
+	return []string{""}
+}
+
+func (h history) row(b int, family string) []verdict.Cell {
 	row := make([]verdict.Cell, len(h.plan.Layouts))
 	for i, l := range h.plan.Layouts {
 		t := h.tries[cellKey{b, l.Name}].done
 		if t == nil || len(t.Measures) == 0 {
 			continue
 		}
-		x, ok := t.Throughput(t.Measures[0].Family)
+		of := family
+		if of == "" {
+			of = t.Measures[0].Family
+		}
+		x, ok := t.Throughput(of)
 		row[i] = verdict.Cell{Throughput: x, Instance: t.Instance, OK: ok}
 	}
 	return row

@@ -18,25 +18,29 @@ func (s standing) judge() (Judgement, error) {
 	if s.err != nil {
 		return Judgement{}, fmt.Errorf("judge the trials: %w", s.err)
 	}
-	p, r, done := s.plan, s.result, s.trials
-	j := Judgement{Schedule: s.schedule, Result: r, Decision: s.decision, Elapsed: s.elapsed}
-	j.Measuring, j.Stages = timeSpent(done)
-	j.Sentences = p.sentences(s.history, s.schedule, r, s.decision)
-	for _, w := range r.Warnings {
+	j := Judgement{Schedule: s.schedule, Result: s.results[0], Decision: s.decision, Elapsed: s.elapsed}
+	j.Measuring, j.Stages = timeSpent(s.trials)
+	j.Sentences = s.sentences(s.results[0])
+	if families := s.plan.families(); len(families) > 1 {
+		for f, name := range families {
+			j.Families = append(j.Families, Family{Name: name, Result: s.results[f], Sentences: s.sentences(s.results[f])})
+		}
+	}
+	for _, w := range s.results[0].Warnings {
 		j.Warnings = append(j.Warnings, filewise.Warning(w))
 	}
 	j.Warnings = append(j.Warnings, s.warnings(s.schedule)...)
 	return j, nil
 }
 
-// sentences are the verdict in words, and why there are no more trials.
-func (p Plan) sentences(h history, s Schedule, r verdict.Result, d Decision) []string {
+// sentences are the verdict of a family in words, and why there are no more trials.
+func (s standing) sentences(r verdict.Result) []string {
 	if _, ok := r.Last(); ok {
-		block := time.Duration(len(h.live(r, r.Blocks))) * s.TrialTime
+		block := time.Duration(len(s.live([]verdict.Result{r}, r.Blocks))) * s.schedule.TrialTime
 		return verdict.Sentences(r, verdict.WordsOptions{BlockSeconds: block.Seconds()})
 	}
-	if d.Ending != GoesOn {
-		return []string{"No verdict: " + d.Why + "."}
+	if s.decision.Ending != GoesOn {
+		return []string{"No verdict: " + s.decision.Why + "."}
 	}
 	return []string{fmt.Sprintf("No verdict yet: %d of the %d blocks that a verdict needs are complete.", r.Blocks, verdict.FirstLook)}
 }

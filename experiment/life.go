@@ -19,8 +19,9 @@ type life struct {
 	trial    filewise.Trial
 	program  filewise.Program
 	layout   filewise.Layout
-	db       *filewise.Database
-	ledger   filewise.Ledger
+	build    *build
+	db       *filewise.Database // of the build
+	ledger   filewise.Ledger    // of everything in it that is committed
 }
 
 func (l *life) run(ctx context.Context) (err error) {
@@ -28,29 +29,31 @@ func (l *life) run(ctx context.Context) (err error) {
 		return err
 	}
 	l.program = l.runner.Plan.Program(l.runner.Workload)
-	if err = l.stage(ctx, filewise.StageBuild, l.build); err != nil {
+	if err = l.acquire(ctx); err != nil {
 		return err
 	}
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropTimeout)
-		defer cancel()
-		err = errors.Join(err, l.stage(ctx, filewise.StageDrop, l.db.Dropper.Drop))
-	}()
-	for _, s := range []struct {
-		name string
-		do   func(context.Context) error
-	}{
-		{filewise.StageObserve, l.observe},
-		{filewise.StageSettle, l.db.Settler.Settle},
-		{filewise.StageMeasure, l.measure},
-		{filewise.StageDrain, l.drain},
-		{filewise.StageCheck, l.check},
-	} {
+	defer func() { err = errors.Join(err, l.release(ctx, err)) }()
+	for _, s := range l.steps() {
 		if err = l.stage(ctx, s.name, s.do); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// step is a stage of a trial between getting its database and giving it back.
+type step struct {
+	name string
+	do   func(context.Context) error
+}
+
+func (l *life) steps() []step {
+	steps := []step{{filewise.StageObserve, l.observe}, {filewise.StageSettle, l.settle}}
+	if l.runner.Plan.Measure == MeasureLifecycle {
+		return append(steps, l.lifecycleSteps()...)
+	}
+	return append(steps,
+		step{filewise.StageMeasure, l.measure}, step{filewise.StageDrain, l.drain}, step{filewise.StageCheck, l.check})
 }
 
 // stage runs one step, books its time, and names it in its error.
@@ -60,7 +63,7 @@ func (l *life) stage(ctx context.Context, name string, do func(context.Context) 
 	l.runner.notify(Event{Kind: EventStage, Cell: l.trial.Cell, Stage: name})
 	err := do(ctx)
 	took := clock.Now().Sub(start)
-	if name == filewise.StageMeasure && l.trial.Measures != nil {
+	if name == filewise.StageMeasure && l.trial.Measures != nil && l.runner.Plan.Measure != MeasureLifecycle {
 		took = l.splitMeasure(took)
 	}
 	l.trial.Stages = append(l.trial.Stages, filewise.Stage{Name: name, Took: took})
@@ -82,10 +85,7 @@ func (l *life) splitMeasure(took time.Duration) time.Duration {
 	return window
 }
 
-func (l *life) build(ctx context.Context) (err error) {
-	l.db, err = l.runner.Server.Build(ctx, l.layout, l.program)
-	return err
-}
+func (l *life) settle(ctx context.Context) error { return l.db.Settler.Settle(ctx) }
 
 func (l *life) observe(ctx context.Context) (err error) {
 	l.trial.Files, err = l.db.Observer.Observe(ctx)
@@ -96,13 +96,7 @@ func (l *life) observe(ctx context.Context) (err error) {
 // at the window's edges.
 func (l *life) measure(ctx context.Context) (err error) {
 	sessions, err := l.connect(ctx)
-	defer func() {
-		for _, s := range sessions {
-			if cerr := s.Close(); cerr != nil && err == nil {
-				err = fmt.Errorf("close a connection: %w", cerr)
-			}
-		}
-	}()
+	defer func() { err = errors.Join(err, closeAll(sessions)) }()
 	if err != nil {
 		return err
 	}
@@ -112,7 +106,7 @@ func (l *life) measure(ctx context.Context) (err error) {
 	load.Edge = func(ctx context.Context, e drive.Edge) { edges[e] = probes.Read(ctx) }
 	l.runner.notify(Event{Kind: EventStage, Cell: l.trial.Cell, Stage: filewise.StageMeasure, Live: load.Live})
 	result, err := drive.Run(ctx, load)
-	l.ledger = result.Ledger
+	l.ledger = l.ledger.Plus(result.Ledger)
 	if err != nil {
 		return err
 	}
@@ -154,12 +148,25 @@ func opsOf(total int64, connections int) []int64 {
 	return ops
 }
 
+func closeAll(sessions []filewise.Session) error {
+	var errs []error
+	for _, s := range sessions {
+		if err := s.Close(); err != nil {
+			errs = append(errs, fmt.Errorf("close a connection: %w", err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
 func (l *life) connect(ctx context.Context) ([]filewise.Session, error) {
 	sessions := make([]filewise.Session, 0, l.program.Connections)
 	for w := range l.program.Connections {
 		s, err := l.db.Connector.Connect(ctx, w)
 		if err != nil {
 			return sessions, fmt.Errorf("connection %d of %d: %w", w+1, l.program.Connections, err)
+		}
+		if w < len(l.ledger) && l.ledger[w] > 0 {
+			s = after{s, l.ledger[w]}
 		}
 		sessions = append(sessions, s)
 	}

@@ -21,8 +21,8 @@ func (p Plan) Next(done []filewise.Trial) (filewise.Cell, Decision) {
 type standing struct {
 	history
 	schedule Schedule
-	result   verdict.Result // of the complete blocks
-	err      error          // of the judgement
+	results  []verdict.Result // of the complete blocks, by family
+	err      error            // of the judgement
 	next     filewise.Cell
 	decision Decision
 }
@@ -31,7 +31,7 @@ func (p Plan) standing(done []filewise.Trial) standing {
 	s := standing{history: p.read(done)}
 	s.schedule = s.history.schedule()
 	var open *filewise.Cell
-	s.result, open, s.err = s.replay(s.schedule)
+	s.results, open, s.err = s.replay(s.schedule)
 	pilot, more := s.nextPilot()
 	switch why := s.broken(); {
 	case more:
@@ -43,9 +43,9 @@ func (p Plan) standing(done []filewise.Trial) standing {
 	case open != nil:
 		s.next = *open
 	default:
-		block := s.result.Blocks + 1
-		next := order(p.Seed, block, s.live(s.result, block))
-		if s.decision = p.ending(s.history, s.schedule, s.result, len(next)); s.decision.Ending == GoesOn {
+		block := s.lastBlock() + 1
+		next := order(p.Seed, block, s.live(s.results, block))
+		if s.decision = s.ending(len(next)); s.decision.Ending == GoesOn {
 			s.next, _ = s.cell(block, next)
 		}
 	}
@@ -60,38 +60,61 @@ func order(seed uint64, b int, live []int) []int {
 	return out
 }
 
-// ending says whether the complete blocks are enough, or time is up; live is
-// the number of layouts in the next block.
-func (p Plan) ending(h history, s Schedule, r verdict.Result, live int) Decision {
-	if look, ok := r.Last(); ok {
-		switch look.Stop {
-		case verdict.ReasonKeepBaseline, verdict.ReasonRecommend:
-			return Decision{Ending: Decided, Why: fmt.Sprintf("decided after %d blocks", look.Block)}
-		case verdict.ReasonAllResolved:
-			return Decision{Ending: Decided, Why: fmt.Sprintf("every layout is resolved after %d blocks", look.Block)}
-		case verdict.ReasonFutile:
-			return Decision{Ending: Futile, Why: fmt.Sprintf("stopped after %d blocks: the %d planned could not decide it", look.Block, s.MaxBlocks)}
-		case verdict.ReasonMaxBlocks:
-			return Decision{Ending: Spent, Why: fmt.Sprintf("all %d planned blocks are measured", s.MaxBlocks)}
+// ending says whether the complete blocks are enough for every family, or time
+// is up; live is the number of layouts in the next block.
+func (s standing) ending(live int) Decision {
+	d := Decision{Ending: Decided}
+	for _, r := range s.results {
+		switch one := ended(r, s.schedule); {
+		case one.Ending == GoesOn:
+			return s.spent(live)
+		case d.Why == "" || one.Ending != Decided:
+			d = one
 		}
 	}
-	next := time.Duration(live) * s.TrialTime
-	if p.Budget > 0 && h.elapsed+next > p.Budget+p.Budget/10 {
-		why := fmt.Sprintf("the budget of %v is spent after %d blocks", p.Budget, r.Blocks)
-		if r.Blocks < verdict.FirstLook {
-			need := h.elapsed + next*time.Duration(verdict.FirstLook-r.Blocks)
-			why += fmt.Sprintf("; a verdict needs %d blocks, here about %v", verdict.FirstLook, need.Round(time.Second))
-		}
-		return Decision{Ending: Spent, Why: why}
+	return d
+}
+
+// ended says how the judgement of one family has ended, if it has.
+func ended(r verdict.Result, s Schedule) Decision {
+	look, ok := r.Last()
+	if !ok {
+		return Decision{}
+	}
+	switch look.Stop {
+	case verdict.ReasonKeepBaseline, verdict.ReasonRecommend:
+		return Decision{Ending: Decided, Why: fmt.Sprintf("decided after %d blocks", look.Block)}
+	case verdict.ReasonAllResolved:
+		return Decision{Ending: Decided, Why: fmt.Sprintf("every layout is resolved after %d blocks", look.Block)}
+	case verdict.ReasonFutile:
+		return Decision{Ending: Futile, Why: fmt.Sprintf("stopped after %d blocks: the %d planned could not decide it", look.Block, s.MaxBlocks)}
+	case verdict.ReasonMaxBlocks:
+		return Decision{Ending: Spent, Why: fmt.Sprintf("all %d planned blocks are measured", s.MaxBlocks)}
 	}
 	return Decision{}
+}
+
+// spent says whether the budget allows no further block.
+func (s standing) spent(live int) Decision {
+	p, blocks := s.plan, s.lastBlock()
+	next := time.Duration(live) * s.schedule.TrialTime
+	if p.Budget == 0 || s.elapsed+next <= p.Budget+p.Budget/10 {
+		return Decision{}
+	}
+	why := fmt.Sprintf("the budget of %v is spent after %d blocks", p.Budget, blocks)
+	if blocks < verdict.FirstLook {
+		need := s.elapsed + next*time.Duration(verdict.FirstLook-blocks)
+		why += fmt.Sprintf("; a verdict needs %d blocks, here about %v", verdict.FirstLook, need.Round(time.Second))
+	}
+	return Decision{Ending: Spent, Why: why}
 }
 
 // judgeTable judges complete blocks by the plan's rules.
 func (p Plan) judgeTable(s Schedule, table verdict.Table) (verdict.Result, error) {
 	cfg := verdict.DefaultConfig()
 	cfg.Margin = marginLog(p.Margin)
-	cfg.Confidence = p.Confidence
+	// Bonferroni: the families' claims hold together.
+	cfg.Confidence = 1 - (1-p.Confidence)/float64(len(p.families()))
 	cfg.Goal = p.Goal
 	cfg.MaxBlocks = max(s.MaxBlocks, len(table))
 	arms := make([]verdict.Arm, len(p.Layouts))

@@ -22,6 +22,16 @@ type Plan struct {
 	Seed     uint64            `json:"seed"`
 	Baseline string            `json:"baseline"` // a layout's name
 
+	// Measure is what a trial measures: the workload, or the life cycle of a
+	// database that the workload has filled.
+	Measure string `json:"measure,omitempty"`
+	// Preload is what a build is loaded with, in payload bytes, before its first
+	// trial; loaded builds are reset for every trial. 0: built anew for each.
+	Preload int64 `json:"preload_bytes,omitempty"`
+	// Instances is the number of loaded builds of each layout, which the blocks
+	// use in turn.
+	Instances int `json:"instances,omitempty"`
+
 	Window      time.Duration `json:"window_ns"`  // measured time of a trial; 0: fixed work
 	Work        int64         `json:"work_bytes"` // fixed work of a trial, split over the connections; 0: time window
 	WarmUp      time.Duration `json:"warm_up_ns"` // negative: fixed by the pilot
@@ -37,6 +47,12 @@ type Plan struct {
 
 	Command []string `json:"command"` // repeats the experiment, seed included
 }
+
+// The values of Plan.Measure.
+const (
+	MeasureWorkload  = "workload"
+	MeasureLifecycle = "lifecycle"
+)
 
 // Ending says why no further trial is measured.
 type Ending string
@@ -74,4 +90,14 @@ type Judgement struct {
 	Elapsed   time.Duration      `json:"elapsed_ns"`   // wall time of all trials
 	Measuring time.Duration      `json:"measuring_ns"` // of it within measured windows
 	Stages    []filewise.Stage   `json:"stages"`       // where the time of all trials went
+	// Families are the judgements of all families where there are several; Result
+	// and Sentences are those of the first.
+	Families []Family `json:"families,omitempty"`
+}
+
+// Family is the judgement of one family of operations.
+type Family struct {
+	Name      string         `json:"name"`
+	Result    verdict.Result `json:"verdict"`
+	Sentences []string       `json:"sentences"`
 }

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -21,6 +22,9 @@ type Runner struct {
 	Record func(context.Context, filewise.Trial) error
 	// Notify hears of what happens; it must not block. May be nil.
 	Notify func(Event)
+
+	builds map[string]*build // loaded, by layout and instance
+	serial int               // of the newest build
 }
 
 // EventKind says what an event is about.
@@ -51,7 +55,9 @@ func (r *Runner) notify(e Event) {
 // Run measures what the plan still wants after the trials that are done, and
 // returns all trials and why it ended. When ctx ends, the running trial is
 // ended cleanly and not recorded, and Run returns the context's error.
-func (r *Runner) Run(ctx context.Context, done []filewise.Trial) ([]filewise.Trial, Decision, error) {
+func (r *Runner) Run(ctx context.Context, done []filewise.Trial) (_ []filewise.Trial, _ Decision, err error) {
+	r.builds, r.serial = make(map[string]*build), lastSerial(done)
+	defer func() { err = errors.Join(err, r.dropBuilds(ctx)) }()
 	for at := r.Plan.standing(done); ; {
 		if at.decision.Ending != GoesOn {
 			return done, at.decision, nil

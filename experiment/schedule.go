@@ -34,10 +34,7 @@ func (h history) schedule() Schedule {
 		m := t.Measures[0]
 		c, steady := warmUpCut(m)
 		cut, s.Steady = max(cut, c), s.Steady && steady
-		overhead += t.Elapsed - (m.Window[1] - m.Window[0])
-		if p.Window == 0 {
-			overhead += m.Window[1] - m.Window[0]
-		}
+		overhead += t.Elapsed - p.PilotWindow - onceOnly(*t)
 		pilots++
 	}
 	if pilots == 0 {
@@ -53,6 +50,23 @@ func (h history) schedule() Schedule {
 		s.MaxBlocks = min(p.MaxBlocks, max(n, verdict.FirstLook))
 	}
 	return s
+}
+
+// onceOnly is the time of a trial that loading its build took: the next trial on
+// it only resets it.
+func onceOnly(t filewise.Trial) time.Duration {
+	var d time.Duration
+	loaded := false
+	for _, s := range t.Stages {
+		if s.Name == filewise.StageBuild || s.Name == filewise.StageLoad {
+			d += s.Took
+		}
+		loaded = loaded || s.Name == filewise.StageLoad
+	}
+	if !loaded {
+		return 0
+	}
+	return d
 }
 
 // pilotTime is the wall time of all pilots, failed ones included.
