@@ -329,3 +329,108 @@ func TestJudgeWithoutTrials(t *testing.T) {
 		t.Errorf("%+v, %v", j, err)
 	}
 }
+
+func TestLoadedBuildsTakeTurnsAndAreReset(t *testing.T) {
+	w := newWorld(t, []int{1, 4}, fake.Config{Noise: 0.02, Seed: 8, Peculiar: 0.03,
+		Throughput: byFiles(map[int]float64{1: 1000, 4: 2000})})
+	w.plan.Preload, w.plan.Instances = 500*int64(w.plan.Params.RowBytes), 3
+	trials, d := w.run(t)
+	if got := w.recommended(t, trials); got != "4 files" || d.Ending != experiment.Decided {
+		t.Errorf("recommended %q, %+v", got, d)
+	}
+	if n := w.engine.Builds(); n != 6 {
+		t.Errorf("%d builds for 2 layouts with 3 instances", n)
+	}
+	if n := w.engine.Undropped(); n != 0 {
+		t.Errorf("%d builds are still there", n)
+	}
+	instances := make(map[string]map[string]int)
+	for _, tr := range trials {
+		if tr.State != filewise.Done {
+			t.Fatalf("%+v failed: %s", tr.Cell, tr.Reason)
+		}
+		if !tr.Cell.Pilot {
+			if instances[tr.Cell.Layout] == nil {
+				instances[tr.Cell.Layout] = make(map[string]int)
+			}
+			instances[tr.Cell.Layout][tr.Instance]++
+		}
+	}
+	for layout, used := range instances {
+		if len(used) != 3 {
+			t.Errorf("%s ran on %v, want three instances in turn", layout, used)
+		}
+		for name := range used {
+			if !strings.HasPrefix(name, layout) {
+				t.Errorf("instance %q of %s is not unique over the layouts", name, layout)
+			}
+		}
+	}
+}
+
+func TestResumedRunNamesItsOwnBuildsDifferently(t *testing.T) {
+	truth := fake.Config{Noise: 0.05, Seed: 9}
+	w := newWorld(t, []int{1, 4}, truth)
+	w.plan.Preload, w.plan.Instances, w.plan.MaxBlocks = 500*int64(w.plan.Params.RowBytes), 2, 4
+	trials, _ := w.run(t)
+	again := newWorld(t, []int{1, 4}, truth)
+	again.plan = w.plan
+	resumed, _ := again.run(t, trials[:5]...)
+	before := make(map[string]bool)
+	for _, tr := range trials[:5] {
+		before[tr.Instance] = true
+	}
+	for _, tr := range resumed[5:] {
+		if before[tr.Instance] {
+			t.Errorf("%+v ran on %q, a build that is gone", tr.Cell, tr.Instance)
+		}
+	}
+}
+
+func TestFailureOnALoadedBuildDropsIt(t *testing.T) {
+	w := newWorld(t, []int{1, 4}, fake.Config{Noise: 0.01, Seed: 10,
+		Throughput: byFiles(map[int]float64{1: 1000, 4: 2000}),
+		Faults:     []fake.Fault{{Layout: "4 files", Stage: filewise.StageCheck, Times: 1}}})
+	w.plan.Preload, w.plan.Instances = 500*int64(w.plan.Params.RowBytes), 1
+	trials, d := w.run(t)
+	if d.Ending != experiment.Decided || w.engine.Builds() != 3 || w.engine.Undropped() != 0 {
+		t.Errorf("%+v with %d builds, %d left; want a third build after the failure", d, w.engine.Builds(), w.engine.Undropped())
+	}
+	j, err := w.plan.Judge(trials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(strings.Join(j.Sentences, " "), "instance") {
+		t.Errorf("one instance of a layout, and no word of it: %q", j.Sentences)
+	}
+}
+
+func TestLifecycleIsJudgedByFamily(t *testing.T) {
+	w := newWorld(t, []int{1, 16}, fake.Config{Noise: 0.01, Seed: 11,
+		Life: func(l filewise.Layout, family string) time.Duration {
+			if family == experiment.FamilyOpen && l.Data.Files == 16 {
+				return 300 * time.Millisecond
+			}
+			return 100 * time.Millisecond
+		}})
+	w.plan.Measure, w.plan.Window, w.plan.PilotWindow = experiment.MeasureLifecycle, 0, 0
+	w.plan.Work = 1000 * int64(w.plan.Params.RowBytes)
+	trials, d := w.run(t)
+	j, err := w.plan.Judge(trials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(j.Families) != 4 || d.Ending != experiment.Decided {
+		t.Fatalf("%d families, %+v; want checkpoint, shutdown, open and recovery, decided", len(j.Families), d)
+	}
+	for _, f := range j.Families {
+		look, ok := f.Result.Last()
+		if !ok {
+			t.Errorf("%s: no look", f.Name)
+			continue
+		}
+		if worse := look.Estimates[1].Hi < 0; worse != (f.Name == experiment.FamilyOpen) {
+			t.Errorf("%s: 16 files are worse: %v; planted: open only (%v)", f.Name, worse, f.Sentences)
+		}
+	}
+}

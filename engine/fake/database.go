@@ -35,8 +35,11 @@ type database struct {
 	l          filewise.Layout
 	p          filewise.Program
 	build      int
-	throughput float64 // operations per second
-	committed  []rows  // by connection
+	own        float64 // operations per second of this build, without a trial's noise
+	throughput float64 // operations per second of this trial
+	down       bool    // shut down or crashed
+	crashed    bool
+	committed  []rows // by connection
 	done       atomic.Int64
 	worked     atomic.Bool
 
@@ -88,6 +91,9 @@ func (d *database) Connect(ctx context.Context, worker int) (filewise.Session, e
 	}
 	if err := d.stage(ctx, "connect"); err != nil {
 		return nil, err
+	}
+	if d.down {
+		return nil, errors.New("the database is down")
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

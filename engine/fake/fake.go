@@ -45,6 +45,12 @@ type Config struct {
 	// Settling is the time since the first connection during which the throughput
 	// is half of what it will be.
 	Settling time.Duration
+	// Peculiar is the standard deviation of what is peculiar to a build for good,
+	// on the log scale: trials on one build share it.
+	Peculiar float64
+	// Life is how long a family of the life cycle takes (checkpoint, shutdown,
+	// open, recovery); nil: 100 ms for all.
+	Life func(l filewise.Layout, family string) time.Duration
 	// Stages is what the stages cost in virtual time, by stage.
 	Stages map[string]time.Duration
 	Faults []Fault
@@ -157,13 +163,16 @@ func (f *Fault) err(stage, layout string) error {
 	return fmt.Errorf("%s of %s: %w", stage, layout, cause)
 }
 
-// truth is the throughput of a build: that of its layout, drifted and noisy.
-// The noise of build k follows from the seed and k alone.
-func (e *Engine) truth(l filewise.Layout, build int) float64 {
-	x := 1000.0
+// truth is the throughput of a build: that of its layout, drifted, with what is
+// peculiar to the build. It follows from the seed and the build's number alone,
+// and so does the noise of its first trial.
+func (e *Engine) truth(l filewise.Layout, build int) (own, first float64) {
+	own = 1000.0
 	if e.config.Throughput != nil {
-		x = e.config.Throughput(l)
+		own = e.config.Throughput(l)
 	}
 	r := rand.New(rand.NewPCG(e.config.Seed, uint64(build)))
-	return x * math.Pow(1+e.config.Drift, float64(build-1)) * math.Exp(e.config.Noise*r.NormFloat64())
+	noise := math.Exp(e.config.Noise * r.NormFloat64())
+	own *= math.Pow(1+e.config.Drift, float64(build-1)) * math.Exp(e.config.Peculiar*r.NormFloat64())
+	return own, own * noise
 }

@@ -71,9 +71,9 @@ func (*server) Facts(context.Context) ([]filewise.Fact, error) {
 // Offers says what the fake does not offer, and why.
 func (*server) Offers() map[filewise.Capability]error {
 	offers := map[filewise.Capability]error{
-		filewise.CanPreallocate: nil, filewise.CanGrow: nil, filewise.CanVolumes: nil,
+		filewise.CanPreallocate: nil, filewise.CanGrow: nil, filewise.CanVolumes: nil, filewise.CanReset: nil,
 	}
-	for _, c := range []filewise.Capability{filewise.CanRestart, filewise.CanReset, filewise.CanBulk,
+	for _, c := range []filewise.Capability{filewise.CanRestart, filewise.CanBulk,
 		filewise.CanBackup, filewise.CanWaits, filewise.CanFileIO} {
 		offers[c] = fmt.Errorf("the fake has no %s: %w", c, filewise.ErrUnsupported)
 	}
@@ -101,8 +101,10 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 	s.e.mu.Lock()
 	s.e.open++
 	s.e.mu.Unlock()
-	d := &database{e: s.e, t: s.t, l: l, p: p, build: build, throughput: s.e.truth(l, build), committed: make([]rows, p.Connections)}
+	d := &database{e: s.e, t: s.t, l: l, p: p, build: build, committed: make([]rows, p.Connections)}
+	d.own, d.throughput = s.e.truth(l, build)
 	return &filewise.Database{
 		Observer: d, Connector: d, Settler: d, Querier: d, Dropper: d, Probes: []filewise.Probe{d},
+		Reset: &resetter{d: d}, Lifecycle: d,
 	}, nil
 }

@@ -1,0 +1,98 @@
+package fake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"filewise"
+)
+
+// resetter keeps the accounts of a snapshot.
+type resetter struct {
+	d        *database
+	snapshot [][][2]int64 // ranges by connection; nil: none taken
+	resets   uint64
+}
+
+// Snapshot keeps the accounts as they are.
+func (r *resetter) Snapshot(ctx context.Context) error {
+	if err := r.d.stage(ctx, "snapshot"); err != nil {
+		return err
+	}
+	r.snapshot = make([][][2]int64, len(r.d.committed))
+	for w := range r.d.committed {
+		r.snapshot[w] = append([][2]int64(nil), r.d.committed[w].ranges...)
+	}
+	return nil
+}
+
+// Reset brings the accounts back, and draws the noise of the next trial: what is
+// peculiar to the build stays.
+func (r *resetter) Reset(ctx context.Context) error {
+	if r.snapshot == nil {
+		return errors.New("there is no snapshot to reset to")
+	}
+	if err := r.d.stage(ctx, filewise.StageReset); err != nil {
+		return err
+	}
+	for w, ranges := range r.snapshot {
+		r.d.committed[w].ranges = append([][2]int64(nil), ranges...)
+	}
+	r.resets++
+	noise := rand.New(rand.NewPCG(r.d.e.config.Seed^r.resets<<32, uint64(r.d.build)))
+	r.d.throughput = r.d.own * math.Exp(r.d.e.config.Noise*noise.NormFloat64())
+	r.d.down = false
+	return nil
+}
+
+// Checkpoint takes its planted time.
+func (d *database) Checkpoint(ctx context.Context) (time.Duration, error) {
+	return d.lifecycle(ctx, "checkpoint")
+}
+
+// Shutdown takes its planted time; nothing works until Open.
+func (d *database) Shutdown(ctx context.Context) (time.Duration, error) {
+	took, err := d.lifecycle(ctx, "shutdown")
+	d.down = true
+	return took, err
+}
+
+// Crash takes no time; nothing works until Open.
+func (d *database) Crash(ctx context.Context) error {
+	d.down, d.crashed = true, true
+	return d.stage(ctx, "crash")
+}
+
+// Open takes the planted time of an open, or after a crash of a recovery.
+func (d *database) Open(ctx context.Context) (time.Duration, error) {
+	if !d.down {
+		return 0, errors.New("the database is open")
+	}
+	family := "open"
+	if d.crashed {
+		family = "recovery"
+	}
+	d.down, d.crashed = false, false
+	return d.lifecycle(ctx, family)
+}
+
+func (d *database) lifecycle(ctx context.Context, family string) (time.Duration, error) {
+	if d.down {
+		return 0, fmt.Errorf("%s: the database is down", family)
+	}
+	if err := d.stage(ctx, family); err != nil {
+		return 0, err
+	}
+	took := 100 * time.Millisecond
+	if d.e.config.Life != nil {
+		took = d.e.config.Life(d.l, family)
+	}
+	noise := rand.New(rand.NewPCG(d.e.config.Seed, uint64(d.build)<<8|uint64(len(family))))
+	took = time.Duration(float64(took) * math.Exp(d.e.config.Noise*noise.NormFloat64()))
+	d.e.clock.Advance(took)
+	return took, nil
+}
