@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"filewise"
@@ -80,16 +81,16 @@ func (h history) warnings(s Schedule) []filewise.Warning {
 	if !s.Steady {
 		out = append(out, filewise.Warning{
 			Code:    "not-steady",
-			Message: "a pilot's throughput was still moving in the middle of its window, so the warm-up may be too short",
-			Remedy:  "set a longer --warm-up or --window",
+			Message: "A pilot's throughput was still moving in the middle of its window, so the warm-up may be too short.",
+			Remedy:  "Set a longer --warm-up.",
 		})
 	}
 	for i, l := range h.plan.Layouts {
 		if h.withdrawn(i, h.lastBlock()+1) {
 			out = append(out, filewise.Warning{
 				Code:    "withdrawn",
-				Message: fmt.Sprintf("%s could not be measured to the end: %s", l.Name, h.reason(l.Name)),
-				Remedy:  "remove the cause and run again; the other layouts' verdict stands without it",
+				Message: fmt.Sprintf("%s could not be measured to the end: %s.", l.Name, h.reason(l.Name)),
+				Remedy:  "Remove the cause and run again; the other layouts' verdict stands without it.",
 			})
 		}
 	}
@@ -110,14 +111,14 @@ func (h history) trialWarnings() []filewise.Warning {
 	}
 	for i, w := range out {
 		if n := count[w.Code]; n > 1 {
-			out[i].Message += fmt.Sprintf(" (in %d of %d trials)", n, len(h.trials))
+			out[i].Message = fmt.Sprintf("%s (in %d of %d trials).", strings.TrimSuffix(w.Message, "."), n, len(h.trials))
 		}
 	}
 	if n := failed(h.trials); n > 0 {
 		out = append(out, filewise.Warning{
 			Code:    "failed-trials",
-			Message: fmt.Sprintf("%d of %d trials failed", n, len(h.trials)),
-			Remedy:  "the report lists each with its reason; failed trials were repeated at the end of their block",
+			Message: fmt.Sprintf("%d of %d trials failed.", n, len(h.trials)),
+			Remedy:  "See each with its reason: filewise show. Failed trials were repeated at the end of their block.",
 		})
 	}
 	return out

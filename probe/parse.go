@@ -94,7 +94,9 @@ var selfIONames = map[string]filewise.Counter{
 	"syscr":                 {Name: "read calls", Unit: "calls"},
 	"syscw":                 {Name: "write calls", Unit: "calls"},
 	"read_bytes":            {Name: "bytes read from storage", Unit: "B"},
-	"write_bytes":           {Name: "bytes written to storage", Unit: "B"},
+	// Counted when a page becomes dirty, whole folios at a time: it can be many
+	// times what reaches the storage, which the disk's own counters say.
+	"write_bytes":           {Name: "bytes dirtied in the page cache", Unit: "B"},
 	"cancelled_write_bytes": {Name: "bytes never written", Unit: "B"}, // truncated or removed before
 }
 

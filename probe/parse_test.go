@@ -39,7 +39,7 @@ func TestParseSelfIO(t *testing.T) {
 		got[c.Name] = c.Value
 	}
 	want := map[string]float64{"bytes read by calls": 6976, "bytes written by calls": 12, "read calls": 10, "write calls": 0,
-		"bytes read from storage": 4096, "bytes written to storage": 8192, "bytes never written": 0}
+		"bytes read from storage": 4096, "bytes dirtied in the page cache": 8192, "bytes never written": 0}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(−want +got):\n%s", d)
 	}

@@ -26,7 +26,7 @@ func Warnings(deltas []filewise.Delta) []filewise.Warning {
 			Code: WarnCPUBound,
 			Message: fmt.Sprintf("CPU-bound: the processors were busy for %.0f %% of the window (limit %d %%); no statement about storage.",
 				busy, busyLimit),
-			Remedy: "Use fewer connections or more bytes per row or commit, or ask for --durability full, so that the storage is what limits.",
+			Remedy: "Measure with more processors, or with less work for them: fewer --connections, or more --row-bytes.",
 		})
 	}
 	if steal, ok := Find(deltas, "cpu", StealShare); ok && steal > stealLimit {
