@@ -140,6 +140,8 @@ type Description struct {
 	Mode  Mode   `json:"mode"`
 	Files string `json:"files"` // what N files are
 	Kinds []Kind `json:"kinds"` // the usual one first
+	Reset     bool `json:"reset"`     // a loaded build can be restored
+	Lifecycle bool `json:"lifecycle"` // its server may be stopped, killed and started
 	// Missing says what has to be installed first; empty: nothing.
 	Missing string `json:"missing,omitempty"`
 	// Note is what a verdict on this engine does not say; may be empty.

@@ -96,10 +96,13 @@ func (r *Runner) trial(ctx context.Context, cell filewise.Cell, s Schedule) file
 	return life.trial
 }
 
-// Program is the workload's program with the plan's fixed work.
+// Program is the workload's program with the plan's fixed work, and what builds
+// are loaded with before.
 func (p Plan) Program(w filewise.Workload) filewise.Program {
 	program := w.Program()
-	program.WorkBytes = p.Work
+	if p.Work > 0 {
+		program.WorkBytes = p.Preload + p.Work
+	}
 	return program
 }
 

@@ -31,6 +31,7 @@ const (
 	defaultPilotWindow = time.Second
 	defaultMaxBlocks   = 20
 	defaultAttempts    = 3
+	defaultInstances   = 3
 	sliceLength        = 10 * time.Millisecond
 )
 
@@ -61,6 +62,8 @@ type planFlags struct {
 	judge                   judgeFlags
 	maxBlocks               int
 	seed                    string
+	measure, preload        string
+	instances               int
 }
 
 // judgeFlags are the flags that say how trials are judged: also those of judge.
@@ -101,6 +104,9 @@ func (f *planFlags) register(fs *pflag.FlagSet) {
 	fs.IntVar(&f.maxBlocks, "max-blocks", defaultMaxBlocks, "measure at most this many blocks (rounds through all layouts)")
 	fs.DurationVar(&f.budget, "budget", defaultBudget, "stop after about this `time` of trials; 0: only --max-blocks limits")
 	fs.StringVar(&f.seed, "seed", "", "`number` from which data and order follow (default: drawn, and reported)")
+	fs.StringVar(&f.measure, "measure", experiment.MeasureWorkload, "what is measured: the workload, or the lifecycle of a database that it has filled (open, shutdown, checkpoint, crash recovery)")
+	fs.StringVar(&f.preload, "preload", "", "load every build with rows of this `size` first, and restore it for every trial (default: built anew, empty)")
+	fs.IntVar(&f.instances, "instances", defaultInstances, "loaded builds of each layout, which take turns (with --preload)")
 	f.judge.register(fs)
 }
 
@@ -145,7 +151,7 @@ func (f *planFlags) plan(cmd *cobra.Command, scenario string) (experiment.Plan, 
 		Window: f.window, WarmUp: f.warmUp, PilotWindow: min(defaultPilotWindow, f.window),
 	}
 	steps := []func(*cobra.Command, *experiment.Plan, workload.Scenario) error{
-		f.setTarget, f.setVolumes, f.setParams, f.setLayouts, f.setWork, f.setFill, f.setJudging, f.setSeed,
+		f.setTarget, f.setVolumes, f.setParams, f.setLayouts, f.setPreload, f.setWork, f.setFill, f.setMeasure, f.setJudging, f.setSeed,
 	}
 	for _, step := range steps {
 		if err := step(cmd, &p, sc); err != nil {

@@ -41,7 +41,8 @@ type spaceNeed struct {
 	Free   int64           `json:"free_bytes"`
 }
 
-// spaceNeeds are the needs of the largest layout: only one is built at a time.
+// spaceNeeds are the needs of the largest layout, because only one is built at a
+// time; or of all builds and their copies, where loaded builds lie side by side.
 func spaceNeeds(p experiment.Plan, scripts []filewise.Script) ([]spaceNeed, error) {
 	var out []spaceNeed
 	for _, v := range p.Target.Volumes {
@@ -51,7 +52,11 @@ func spaceNeeds(p experiment.Plan, scripts []filewise.Script) ([]spaceNeed, erro
 		n := spaceNeed{Volume: v}
 		for i, s := range scripts {
 			need := max(s.Space[v.Name], fixedWork(p, p.Layouts[i], v))
-			n.Need = max(n.Need, need)
+			if p.Preload > 0 {
+				n.Need += 2 * int64(p.Instances) * need
+			} else {
+				n.Need = max(n.Need, need)
+			}
 		}
 		free, err := machine.Free(v.Dir)
 		if err != nil {

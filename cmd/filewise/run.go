@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"filewise/engine/all"
 	"filewise/store"
 )
 
@@ -63,7 +64,8 @@ func scenarioArg(args []string) string {
 	return args[0]
 }
 
-// completeChoices completes the values of flags that have a few.
+// completeChoices completes the values of flags that have a few. A command calls
+// it after its flags are registered.
 func completeChoices(cmd *cobra.Command) {
 	for flag, values := range map[string][]string{
 		"durability": {"full", "normal", "off"},
@@ -72,12 +74,25 @@ func completeChoices(cmd *cobra.Command) {
 		"allocation": {"preallocated", "growing"},
 		"placement":  {"one", "round-robin"},
 		"goal":       {"recommend", "verdicts"},
+		"measure":    {"workload", "lifecycle"},
+		"engine":     engineNames(),
 	} {
-		if cmd.Flags().Lookup(flag) == nil {
-			continue
-		}
-		if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-			panic(err) // a flag registered twice: a mistake of this file
+		if cmd.Flags().Lookup(flag) != nil {
+			completeFlag(cmd, flag, values...)
 		}
 	}
+}
+
+func completeFlag(cmd *cobra.Command, flag string, values ...string) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // no such flag, or done twice: a mistake of this program
+	}
+}
+
+func engineNames() []string {
+	var names []string
+	for _, e := range all.Engines() {
+		names = append(names, e.Name())
+	}
+	return names
 }

@@ -17,6 +17,7 @@ func (Engine) Describe() filewise.Description {
 		Mode:  filewise.Managed,
 		Files: "files of InnoDB's system tablespace (innodb_data_file_path), tables, or partitions",
 		Kinds: []filewise.Kind{filewise.KindSystem, filewise.KindPerTable, filewise.KindPartitions},
+		Reset: true, Lifecycle: true,
 		Note: "InnoDB fills the files of its system tablespace one after the other, under one space header and one latch: " +
 			"a verdict on it says nothing about the proportional fill of SQL Server",
 	}
