@@ -15,6 +15,7 @@ func Markdown(w io.Writer, d Data) error {
 	m := &md{}
 	m.verdict(v)
 	m.table(v)
+	m.families(v)
 	m.warnings(v)
 	m.published(v)
 	m.details(v)
@@ -82,6 +83,14 @@ func (m *md) verdict(v view) {
 	}
 	if s := v.Stopped(); s != "" {
 		m.para("%s", escape(s))
+	}
+}
+
+// families has a table for every further family of operations.
+func (m *md) families(v view) {
+	for _, f := range v.Families() {
+		m.para("## %s: %s", escape(f.Family), escape(f.Headline()))
+		m.table(f)
 	}
 }
 

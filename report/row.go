@@ -16,6 +16,7 @@ import (
 type row struct {
 	filewise.Layout
 	Baseline bool
+	Timed    bool             // what is measured is a time
 	Done     int              // trials in blocks, pilots left out
 	Failed   int              // the same
 	Estimate verdict.Estimate // its fields are NaN where there is no look
@@ -32,7 +33,7 @@ type row struct {
 
 func (v view) row(l filewise.Layout) row {
 	nan := math.NaN()
-	r := row{Layout: l, Baseline: l.Name == v.Plan.Baseline, Typical: nan, Bytes: nan, Mean: nan, Slowest: nan}
+	r := row{Layout: l, Baseline: l.Name == v.Plan.Baseline, Timed: v.Timed(), Typical: nan, Bytes: nan, Mean: nan, Slowest: nan}
 	r.Estimate, r.Judged = v.estimate(l.Name)
 	var xs, perWork []float64
 	var tails, syncs []time.Duration
@@ -94,8 +95,13 @@ func (r row) TrialsText() string {
 	return fmt.Sprintf("%d of %d", r.Done, r.Done+r.Failed)
 }
 
-// TypicalText is the throughput of the typical trial.
-func (r row) TypicalText() string { return sig3(r.Typical) }
+// TypicalText is the throughput of the typical trial, or its time.
+func (r row) TypicalText() string {
+	if r.Timed && r.Typical > 0 {
+		return human(time.Duration(float64(time.Second) / r.Typical))
+	}
+	return sig3(r.Typical)
+}
 
 // DifferenceText is the difference to the baseline with its interval.
 func (r row) DifferenceText() string {

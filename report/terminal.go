@@ -24,7 +24,13 @@ func Terminal(w io.Writer, d Data, opts TerminalOptions) error {
 	v := newView(d)
 	p := &page{width: max(opts.Width, 30), color: opts.Color}
 	p.verdict(v)
-	p.table(v)
+	for _, f := range v.Families() {
+		p.styled(styleBold, f.Family+": "+f.Headline(), "  ")
+		p.table(f)
+	}
+	if len(d.Judgement.Families) == 0 {
+		p.table(v)
+	}
 	p.time(v)
 	p.warnings(v)
 	p.para("Report: "+v.ShowCommand(), "  ")

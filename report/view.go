@@ -57,6 +57,9 @@ func judged(trials []filewise.Trial) (family, unit string) {
 
 // Headline is the verdict in one sentence, or why there is none.
 func (v view) Headline() string {
+	if len(v.Judgement.Families) > 0 {
+		return summary(v.Data)
+	}
 	if s := v.Judgement.Sentences; len(s) > 0 {
 		return s[0]
 	}
@@ -148,8 +151,11 @@ func (v view) ShowCommand() string { return fmt.Sprintf("filewise report %d", v.
 
 // UnitRate is the unit of throughput: "rows/s".
 func (v view) UnitRate() string {
-	if v.Unit == "" {
+	switch v.Unit {
+	case "":
 		return "throughput"
+	case unitTimes:
+		return "time"
 	}
 	return v.Unit + "/s"
 }
