@@ -146,7 +146,7 @@ func (x *Display) recorded(t filewise.Trial) string {
 		if i > 0 {
 			out += ", "
 		}
-		out += report.Rate(m.Throughput(), m.Unit)
+		out += report.Measured(m)
 	}
 	if t.Cell.Attempt > 1 {
 		out += fmt.Sprintf(" (attempt %d)", t.Cell.Attempt)
