@@ -7,7 +7,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"filewise"
@@ -147,8 +146,10 @@ func trialLine(t filewise.Trial) string {
 	}
 	out := fmt.Sprintf("%s  %-10s", where, t.Cell.Layout)
 	for _, m := range t.Measures {
-		out += fmt.Sprintf(" %s %s/s, tail %v, durable after %v", humanize.Commaf(float64(int64(m.Throughput()))), m.Unit,
-			m.Tail.Round(100_000), m.Sync.Round(100_000))
+		out += " " + report.Measured(m)
+		if m.Tail > 0 || m.Sync > 0 {
+			out += fmt.Sprintf(", tail %v, durable after %v", m.Tail.Round(100_000), m.Sync.Round(100_000))
+		}
 	}
 	return out
 }
@@ -189,6 +190,7 @@ The other formats go to standard output.`,
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "html", "html, markdown, json or text")
+	completeFlag(cmd, "format", "html", "markdown", "json", "text")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` to write; - is standard output")
 	return cmd
 }
@@ -235,6 +237,7 @@ func (a *app) exportCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "csv", "csv (one line a trial) or json (everything, slices included)")
+	completeFlag(cmd, "format", "csv", "json")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` to write; - or nothing is standard output")
 	return cmd
 }
@@ -267,6 +270,7 @@ chosen after looking at the trials weaken the confidence that the verdict states
 		},
 	}
 	f.register(cmd.Flags())
+	completeChoices(cmd)
 	return cmd
 }
 
