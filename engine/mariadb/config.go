@@ -68,7 +68,7 @@ func (d *design) settings() []filewise.Fact {
 		{Name: "local_infile", Value: "OFF"},
 		{Name: "character_set_server", Value: "utf8mb4"},
 	}
-	if d.isSystem() && d.layout.Data.Allocation == filewise.Growing {
+	if d.isSystem() {
 		s = append(s, filewise.Fact{Name: "innodb_autoextend_increment", Value: strconv.FormatInt(d.growth()/innodb.MiB, 10)})
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.target.Settings)) {

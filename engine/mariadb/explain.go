@@ -23,7 +23,7 @@ const (
 
 // unknownSetting finds what a server says of an option that it does not know or
 // cannot take: "unknown variable 'x=1'", "unknown option '--x'",
-// "Error while setting value 'y' to 'x'".
+// "Error while setting value 'y' to 'x'". For what it says otherwise, see blame.
 var unknownSetting = regexp.MustCompile(`(?i)unknown (?:variable|option) '-*([\w-]+)|setting value '[^']*' to '([\w-]+)'|(?:option|variable) '([\w-]+)'?`)
 
 // explain adds to an error what the user can do about it.
@@ -32,15 +32,14 @@ func (i *instance) explain(err error) error {
 		return nil
 	}
 	if name := i.blamed(err.Error()); name != "" {
-		return filewise.Errorf(filewise.CodeUsage, "leave --set "+name+" out, or correct it",
-			"MariaDB %s does not start with --set %s=%s: %w", i.install.version, name, i.design.target.Settings[name], err)
+		return refused(i.install, i.design.target, name, err)
 	}
 	var e *mysql.MySQLError
 	if errors.As(err, &e) {
 		switch e.Number {
 		case errTableFull:
-			return filewise.Errorf(filewise.CodeTrials, "make --size larger, leave --work out, or use --allocation growing; or the volume is full",
-				"InnoDB has no room left in the data files: %w", err)
+			return filewise.Errorf(filewise.CodeTrials, "free space on the volume, name another with --volume NAME=DIR, or make --work smaller",
+				"InnoDB's data files cannot grow, most likely because the volume is full: %w", err)
 		case errDiskFull:
 			return filewise.Errorf(filewise.CodeTrials, "free space on the volume, or name another with --volume NAME=DIR", "the volume is full: %w", err)
 		case errTooMany:
@@ -51,6 +50,12 @@ func (i *instance) explain(err error) error {
 		return filewise.Errorf(filewise.CodeTrials, "free space on the volume, or name another with --volume NAME=DIR", "the volume is full: %w", err)
 	}
 	return err
+}
+
+// refused names the user's setting with which a server does not start.
+func refused(in install, t filewise.Target, name string, err error) error {
+	return filewise.Errorf(filewise.CodeUsage, "leave --set "+name+" out, or correct it",
+		"MariaDB %s does not start with --set %s=%s: %w", in.version, name, t.Settings[name], err)
 }
 
 // blamed is the user's setting that a message complains of; empty: none.

@@ -11,23 +11,20 @@ import (
 )
 
 // InnoDB fills the files of its system tablespace one after the other: work that
-// ends early leaves the later files untouched, and N files are measured as one.
+// ends early leaves the later files untouched, and N files are measured as fewer.
 // So the work of a trial is fixed, at FillWork by default, and throughput is
-// work over time.
-const (
-	fillLow  = 0.80 // below this share of the room the last files may stay empty
-	fillHigh = 0.97 // above it InnoDB may refuse rows as "table full"
-)
+// work over time. What a row takes is a model, right within some 7 %; the last
+// file takes what is more.
+const fillHigh = 1.15 // beyond this share of the room the last file outgrows the others
 
-// FillWork is the work in payload bytes that fills the files of a layout as far
-// as is safe (innodb.FillTarget). 0: the layout needs no such thing, its files
-// fill evenly.
+// FillWork is the work in payload bytes that fills the files of a layout. 0: the
+// layout needs no such thing, its files fill evenly.
 func (e Engine) FillWork(t filewise.Target, l filewise.Layout, p filewise.Program) (int64, error) {
 	d, err := newDesign(t, l, p, firstBuild)
 	if err != nil || !d.isSystem() {
 		return 0, err
 	}
-	rows := d.rows().Whole(float64(d.room()) * innodb.FillTarget)
+	rows := d.rows().Whole(float64(d.room()))
 	if most := p.Limit * int64(p.Connections); p.Limit > 0 && rows > most {
 		rows = most
 	}
@@ -35,7 +32,14 @@ func (e Engine) FillWork(t filewise.Target, l filewise.Layout, p filewise.Progra
 }
 
 func (d *design) rows() innodb.Rows {
-	return innodb.Rows{PageSize: d.pageSize(), Payload: d.program.OpBytes, Random: d.program.Vars["Key"] == workload.KeyRandom}
+	keys := innodb.Ascending
+	switch {
+	case d.program.Vars["Key"] == workload.KeyRandom:
+		keys = innodb.Random
+	case d.program.Connections > 1 && len(d.tables) == 1:
+		keys = innodb.Overtaking
+	}
+	return innodb.Rows{PageSize: d.pageSize(), Payload: d.program.OpBytes, Keys: keys}
 }
 
 // room is what rows can take of the tablespace at the layout's nominal size.
@@ -66,17 +70,17 @@ func (d *design) warnFill() {
 			"InnoDB fills file after file; a time window may end before the later files are touched")
 		return
 	}
-	need := d.need()
-	room := float64(d.room())
+	n := float64(len(d.files))
+	size, room := float64(d.layout.Data.Bytes), float64(d.room())
+	reached := size - room + d.need() // where in the tablespace the work ends
 	switch {
-	case need < fillLow*room:
+	case reached < size*(n-1)/n:
+		files := int(reached/size*n) + 1
 		d.warn("later-files-untouched", "leave --work out, or make --size smaller",
-			"the work fills about %.0f %% of the %s that rows can take: InnoDB fills file after file, so the last of %s stay untouched",
-			100*need/room, humanize.IBytes(uint64(room)), filewise.FilesName(len(d.files)))
-	case need > fillHigh*room && d.layout.Data.Allocation != filewise.Growing:
-		d.warn("files-too-small", "leave --work out, or make --size larger",
-			"the work needs about %.0f %% of the %s that rows can take: InnoDB may refuse the last rows as “table full”",
-			100*need/room, humanize.IBytes(uint64(room)))
+			"the work ends in about file %d of %d: InnoDB fills file after file, so the later ones stay untouched", files, len(d.files))
+	case d.need() > fillHigh*room:
+		d.warn("last-file-outgrows", "leave --work out, or make --size larger",
+			"the work needs about %s more than the files hold: the last file grows by that", humanize.IBytes(uint64(d.need()-room)))
 	}
 }
 

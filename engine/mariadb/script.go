@@ -86,16 +86,13 @@ func (d *design) space() map[string]int64 {
 	for _, f := range d.asked() {
 		space[f.Volume] += f.Bytes
 	}
-	last := d.files[len(d.files)-1]
-	if last.grows {
-		extra := int64(d.need()) - d.layout.Data.Bytes
-		if d.isSystem() {
-			space[last.volume] += max(extra, 0) + d.growth()
-		} else {
-			perFile := max(extra, 0)/int64(len(d.files)) + 4*innodb.MiB
-			for _, f := range d.files {
-				space[f.volume] += perFile
-			}
+	if d.isSystem() {
+		last := d.files[len(d.files)-1]
+		space[last.volume] += max(int64(d.need()*1.1)-d.room(), 0) + 2*d.growth()
+	} else {
+		perFile := max(int64(d.need()*1.1)-d.layout.Data.Bytes, 0)/int64(len(d.files)) + 4*innodb.MiB
+		for _, f := range d.files {
+			space[f.volume] += perFile
 		}
 	}
 	space[d.target.Volumes[0].Name] += ownRoom

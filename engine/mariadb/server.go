@@ -3,6 +3,8 @@ package mariadb
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 
 	"filewise"
@@ -29,9 +31,26 @@ func (e Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, e
 	}
 	s := &privateServer{target: t, install: in, lives: map[*instance]int{}}
 	if s.facts, err = s.try(ctx); err != nil {
-		return nil, err
+		return nil, s.blame(ctx, err)
 	}
 	return s, nil
+}
+
+// blame finds the user's setting without which a server starts, for messages
+// that name none ("Invalid page size=5120"). Without such a one the error stands.
+func (s *privateServer) blame(ctx context.Context, err error) error {
+	if filewise.CodeOf(err) == filewise.CodeUsage || ctx.Err() != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.target.Settings)) {
+		without := &privateServer{target: s.target, install: s.install, lives: map[*instance]int{}}
+		without.target.Settings = maps.Clone(s.target.Settings)
+		delete(without.target.Settings, name)
+		if _, still := without.try(ctx); still == nil {
+			return refused(s.install, s.target, name, err)
+		}
+	}
+	return err
 }
 
 // try runs the smallest server on the target.

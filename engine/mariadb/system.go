@@ -10,14 +10,22 @@ import (
 	"filewise/engine/internal/innodb"
 )
 
-// Defaults of the growing file: the server's own.
 const (
-	defaultGrowth = 64 * innodb.MiB
-	firstGrowing  = 12 * innodb.MiB // of a single file that grows
+	defaultGrowth = 64 * innodb.MiB // the server's own
+	firstGrowing  = 12 * innodb.MiB // of a single file that grows; the server's own
+	// safetyGrowth is by how much the last of preallocated files may grow, should
+	// the work be more than they hold.
+	safetyGrowth = 8 * innodb.MiB
 )
 
 // system lays the system tablespace out: preallocated, N files of equal size;
-// growing, N−1 fixed files and a last one that grows.
+// growing, N−1 fixed files and a last one that starts small.
+//
+// Also the last of preallocated files may grow beyond its size. InnoDB refuses
+// rows (“table is full”) long before the last extents are used: it holds back 1 %
+// and some 5 MiB, and how many rows a page takes varies by 10 % with the order in
+// which connections overtake one another. Without room to grow, work that
+// reaches the last of 16 files could not be told from work that fails.
 func (d *design) system() error {
 	s := d.layout.Data
 	if s.Files > innodb.MaxSystemFiles {
@@ -34,13 +42,14 @@ func (d *design) system() error {
 		volume, dir := d.volumeOf(i)
 		d.files = append(d.files, dataFile{volume: volume, path: filepath.Join(dir, fmt.Sprintf("ibdata%04d", i+1)), bytes: size})
 	}
+	last := &d.files[len(d.files)-1]
+	last.grows = true
 	if s.Allocation == filewise.Growing {
 		if g := d.growth(); g%innodb.MiB != 0 || g > innodb.MaxGrowth {
 			return filewise.Errorf(filewise.CodeUsage, "give --growth in whole MiB, up to 1000 MiB",
 				"InnoDB's last file cannot grow by %s at a time: %w", humanize.IBytes(uint64(g)), filewise.ErrUnsupported)
 		}
-		last := &d.files[len(d.files)-1]
-		last.grows, last.bytes = true, innodb.MiB
+		last.bytes = innodb.MiB
 		if s.Files == 1 {
 			last.bytes = firstGrowing
 		}
@@ -79,6 +88,9 @@ func (d *design) systemSizes() []int64 {
 
 // growth is the step by which the last file grows.
 func (d *design) growth() int64 {
+	if d.layout.Data.Allocation != filewise.Growing {
+		return safetyGrowth
+	}
 	if d.layout.Data.Growth > 0 {
 		return d.layout.Data.Growth
 	}
