@@ -46,7 +46,8 @@ func infoOf(ctx context.Context, e filewise.Engine) engineInfo {
 	if info.Mode != filewise.Embedded {
 		return info
 	}
-	s, err := e.Open(ctx, filewise.Target{Engine: e.Name(), Mode: info.Mode, Durability: filewise.DurabilityFull})
+	here := []filewise.Volume{{Name: "here", Dir: "."}} // looked at, not used
+	s, err := e.Open(ctx, filewise.Target{Engine: e.Name(), Mode: info.Mode, Volumes: here, Durability: filewise.DurabilityFull})
 	if err != nil {
 		info.Missing = errors.Join(errors.New("cannot be opened"), err).Error()
 		return info

@@ -365,13 +365,13 @@ func inPlan(name string) bool {
 }
 
 // fromEnvironment sets every flag that the command line leaves open from
-// FILEWISE_NAME, where there is one.
+// FILEWISE_NAME, where there is one; an empty one is none.
 func fromEnvironment(fs *pflag.FlagSet) error {
 	var err error
 	fs.VisitAll(func(fl *pflag.Flag) {
 		name := "FILEWISE_" + strings.ToUpper(strings.ReplaceAll(fl.Name, "-", "_"))
-		value, set := os.LookupEnv(name)
-		if !set || fl.Changed || err != nil || fl.Name == "help" {
+		value := os.Getenv(name)
+		if value == "" || fl.Changed || err != nil || fl.Name == "help" {
 			return
 		}
 		if serr := fs.Set(fl.Name, value); serr != nil {

@@ -72,8 +72,10 @@ func strictHelp(root *cobra.Command) {
 		switch c.Name() {
 		case "completion":
 			c.Args = subcommandsOnly
+			c.Example = "  filewise completion bash > ~/.local/share/bash-completion/completions/filewise"
 			c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		case "help":
+			c.Example = "  filewise help run"
 			c.Run = nil
 			c.RunE = func(_ *cobra.Command, args []string) error {
 				of, rest, err := root.Find(args)

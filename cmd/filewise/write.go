@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -16,6 +17,10 @@ func (a *app) write(output string, render func(io.Writer) error) error {
 		return render(a.stdout)
 	}
 	if err := writeFile(output, render); err != nil {
+		var named *fs.PathError // names the part file
+		if errors.As(err, &named) {
+			err = named.Err
+		}
 		return filewise.Errorf(filewise.CodeUsage, "name a file in a writable directory with --output", "write %s: %w", output, err)
 	}
 	_, err := fmt.Fprintf(a.stderr, "wrote %s\n", output)

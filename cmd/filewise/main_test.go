@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain also makes this test binary the program filewise on PATH, for scripts
+// and for the tests that kill it: what they run is this very code, with the race
+// detector where the tests have it.
+func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) != "filewise" {
+		forgetEnvironment()
+	}
+	testscript.Main(m, map[string]func(){"filewise": main})
+}
+
+// forgetEnvironment unsets the user's variables: tests have their own.
+func forgetEnvironment() {
+	for _, variable := range os.Environ() {
+		name, _, _ := strings.Cut(variable, "=")
+		if strings.HasPrefix(name, "FILEWISE_") && !strings.HasPrefix(name, "FILEWISE_KILL") {
+			os.Unsetenv(name)
+		}
+	}
+}
+
+// TestScript drives the whole command line; the scripts are in testdata/script.
+// Every one has its own store, state and measuring lock, so they run in parallel:
+// none asserts a figure or a verdict.
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Condition:           condition,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("FILEWISE_STORE", filepath.Join(env.WorkDir, "store.db"))
+			env.Setenv("FILEWISE_STATE", filepath.Join(env.WorkDir, stateDir))
+			env.Setenv("FILEWISE_LOCK", fmt.Sprintf("filewise-test-%d-%s", os.Getpid(), filepath.Base(env.WorkDir)))
+			env.Setenv("TINY", tiny)
+			return os.Mkdir(filepath.Join(env.WorkDir, stateDir), 0o700)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":     exits,
+			"refused":   refusedCmd,
+			"json":      jsonCmd,
+			"csv":       csvCmd,
+			"measured":  measured,
+			"clean":     nothingLeft,
+			"newstore":  newStore,
+			"sqlite":    sqliteCmd,
+			"overwrite": overwrite,
+			"tmpfs":     tmpfs,
+			"until":     untilCmd,
+			"helps":     helps,
+		},
+	})
+}
+
+// tiny are the flags of a run of a few seconds that proves nothing.
+const tiny = "--files=1,2 --window=200ms --warm-up=50ms --max-blocks=3 --size=1MiB --connections=4 --durability=off --seed=1"
+
+// stateDir is where scripts keep FILEWISE_STATE, below $WORK.
+const stateDir = ".state"
+
+func condition(cond string) (bool, error) {
+	switch cond {
+	case "root":
+		return os.Geteuid() == 0, nil
+	case "mount":
+		return canMount(), nil
+	}
+	return false, fmt.Errorf("unknown condition %q", cond)
+}
