@@ -91,7 +91,11 @@ func (w *walRestarts) read(files []*file) (int64, error) {
 	return w.total, nil
 }
 
-// walSalt is the first salt of a WAL; ok is false when it has no header yet.
+// walMagic begins a WAL's header; its last bit tells the order of bytes in sums.
+const walMagic = 0x377f0682
+
+// walSalt is the first salt of a WAL; ok is false when it has no header yet: it
+// is empty, or only zeros that make its room.
 func walSalt(path string) (salt uint32, ok bool, err error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -106,6 +110,9 @@ func walSalt(path string) (salt uint32, ok bool, err error) {
 		return 0, false, nil
 	} else if err != nil {
 		return 0, false, err
+	}
+	if binary.BigEndian.Uint32(head[:])&^1 != walMagic {
+		return 0, false, nil
 	}
 	return binary.BigEndian.Uint32(head[16:]), true, nil
 }
