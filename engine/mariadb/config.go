@@ -31,17 +31,21 @@ func flushAtCommit(d filewise.Durability) (string, error) {
 // canonical is a setting's name as the server shows it.
 func canonical(name string) string { return strings.ReplaceAll(strings.ToLower(name), "-", "_") }
 
+// undo: before MariaDB 11 undo logs lie within the system tablespace unless told
+// otherwise. There they would fill the layout's files by an amount that depends
+// on how far purge lags behind, and the work could not be sized. They get files of
+// their own; --set innodb_undo_tablespaces=0 puts them back.
+
 // Redo log and buffer pool are scaled with the data: on a database of a few MiB
 // the server's own defaults would keep all writes to the data files out of the
-// measured time, and only the redo log would be measured. The proportions follow
-// the published experiment (Randal: 160 GB of data, 8 GB of log).
+// measured time, and only the redo log would be measured.
 const (
 	leastRedo, mostRedo = 8 * innodb.MiB, 96 * innodb.MiB // the server's default
 	leastPool, mostPool = 32 * innodb.MiB, 128 * innodb.MiB
 )
 
 func (d *design) redoBytes() int64 {
-	return min(max(d.layout.Data.Bytes/16, leastRedo), mostRedo) / innodb.MiB * innodb.MiB
+	return min(max(d.layout.Data.Bytes/4, leastRedo), mostRedo) / innodb.MiB * innodb.MiB
 }
 
 func (d *design) poolBytes() int64 {
@@ -56,6 +60,7 @@ func (d *design) settings() []filewise.Fact {
 	s := []filewise.Fact{
 		{Name: "innodb_flush_log_at_trx_commit", Value: flush},
 		{Name: "innodb_file_per_table", Value: onOff(!d.isSystem())},
+		{Name: "innodb_undo_tablespaces", Value: "3"}, // MariaDB 11's default; see undo
 		{Name: "innodb_log_file_size", Value: strconv.FormatInt(d.redoBytes(), 10)},
 		{Name: "innodb_buffer_pool_size", Value: strconv.FormatInt(d.poolBytes(), 10)},
 		{Name: "innodb_buffer_pool_dump_at_shutdown", Value: "OFF"},

@@ -77,6 +77,6 @@ func (i *instance) tell(values map[string]string) []filewise.Fact {
 // scaled are the settings that follow a layout's size; the option file of each
 // layout, in its script, has the figures.
 var scaled = []filewise.Fact{
-	{Name: "innodb_log_file_size", Value: fmt.Sprintf("1/16 of --size, %s to %s", humanize.IBytes(leastRedo), humanize.IBytes(mostRedo))},
+	{Name: "innodb_log_file_size", Value: fmt.Sprintf("1/4 of --size, %s to %s", humanize.IBytes(leastRedo), humanize.IBytes(mostRedo))},
 	{Name: "innodb_buffer_pool_size", Value: fmt.Sprintf("1/4 of --size, %s to %s", humanize.IBytes(leastPool), humanize.IBytes(mostPool))},
 }

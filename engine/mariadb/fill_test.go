@@ -79,18 +79,13 @@ func filled(t *testing.T, ctx context.Context, s filewise.Server, l filewise.Lay
 	}
 }
 
-func used(t *testing.T, ctx context.Context, db *filewise.Database) (sum int64) {
+func used(t *testing.T, ctx context.Context, db *filewise.Database) int64 {
 	t.Helper()
 	files, err := db.Observer.Observe(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range files {
-		if f.Used != nil {
-			sum += *f.Used
-		}
-	}
-	return sum
+	return sumUsed(files)
 }
 
 // Work that leaves files untouched is warned about, before and after it, and so

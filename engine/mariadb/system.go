@@ -63,7 +63,7 @@ func (d *design) system() error {
 
 // leastBytes is the smallest system tablespace in which work has any room.
 func leastBytes(tables, files int) int64 {
-	least := innodb.SystemBase(tables) + 9*innodb.MiB
+	least := innodb.SystemBase(tables) + 8*innodb.MiB
 	return max((least+innodb.MiB-1)/innodb.MiB*innodb.MiB, int64(files+2)*innodb.MiB)
 }
 

@@ -48,14 +48,21 @@ func (p *Process) Why(err error) error {
 	if err == nil {
 		return nil
 	}
-	select {
-	case <-p.exited:
-	case <-time.After(200 * time.Millisecond): // a connection breaks before the exit is seen
-	}
+	p.endsWithin(200 * time.Millisecond) // a connection breaks before the exit is seen
 	if died := p.Died(); died != nil {
 		return errors.Join(died, err)
 	}
 	return err
+}
+
+// endsWithin waits that long for the process to end.
+func (p *Process) endsWithin(d time.Duration) bool {
+	select {
+	case <-p.exited:
+		return true
+	case <-time.After(d):
+		return false
+	}
 }
 
 // ended describes the end of the process.

@@ -136,6 +136,10 @@ func TestGroupAndRegister(t *testing.T) {
 	if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
 		t.Errorf("a process that could not be registered runs on: %v", err)
 	}
+	brief := shell(t, "exit 4", func(s *Spec) { s.Register = func(int) error { time.Sleep(50 * time.Millisecond); return refused } })
+	if err := brief.Wait(t.Context()); err == nil || !strings.Contains(err.Error(), "exit status 4") {
+		t.Errorf("one that ended before it was registered: %v", err)
+	}
 	if _, err := Start(Spec{Path: "/nowhere", Log: filepath.Join(t.TempDir(), "log")}); filewise.CodeOf(err) != filewise.CodePreflight {
 		t.Error(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"syscall"
+	"time"
 
 	"filewise"
 )
@@ -53,10 +54,10 @@ func Start(s Spec) (*Process, error) {
 		return nil, filewise.Errorf(filewise.CodePreflight, "", "start %s: %w", s.Path, err)
 	}
 	if s.Register != nil {
-		if err := s.Register(p.PID()); err != nil {
+		if err := s.Register(p.PID()); err != nil && !p.endsWithin(100*time.Millisecond) {
 			p.Kill()
 			return nil, fmt.Errorf("start %s: %w", s.Path, err)
-		}
+		} // one that has ended cannot be registered, and its own end is the better reason
 	}
 	return p, nil
 }
