@@ -89,11 +89,11 @@ func parsePressure(resource string, text []byte) []filewise.Counter {
 
 // selfIONames are the counters of /proc/self/io (man 5 proc_pid_io).
 var selfIONames = map[string]filewise.Counter{
-	"rchar":                 {Name: "bytes read by calls", Unit: "B"},
-	"wchar":                 {Name: "bytes written by calls", Unit: "B"},
-	"syscr":                 {Name: "read calls", Unit: "calls"},
-	"syscw":                 {Name: "write calls", Unit: "calls"},
-	"read_bytes":            {Name: "bytes read from storage", Unit: "B"},
+	"rchar":      {Name: "bytes read by calls", Unit: "B"},
+	"wchar":      {Name: "bytes written by calls", Unit: "B"},
+	"syscr":      {Name: "read calls", Unit: "calls"},
+	"syscw":      {Name: "write calls", Unit: "calls"},
+	"read_bytes": {Name: "bytes read from storage", Unit: "B"},
 	// Counted when a page becomes dirty, whole folios at a time: it can be many
 	// times what reaches the storage, which the disk's own counters say.
 	"write_bytes":           {Name: "bytes dirtied in the page cache", Unit: "B"},
