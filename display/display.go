@@ -9,6 +9,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"filewise"
 	"filewise/drive"
 	"filewise/experiment"
@@ -72,7 +74,11 @@ func New(w io.Writer, d report.Data, opts Options) *Display {
 	if j, err := d.Plan.Judge(d.Trials); err == nil {
 		x.state.judgement = j
 	}
-	x.printf("%s\n", x.headline())
+	headline := x.headline()
+	if width, _ := opts.size(); opts.Live {
+		headline = ansi.Wrap(headline, width, "")
+	}
+	x.printf("%s\n", headline)
 	go x.loop()
 	return x
 }

@@ -2,6 +2,7 @@ package display
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,7 +27,8 @@ func (x *Display) draw(now time.Time) {
 	var b strings.Builder
 	b.WriteString(x.back(width))
 	x.picture = x.picture[:0]
-	for _, l := range fit(x.status(now), x.table(width), x.left(), height-1) {
+	below := []string{x.left(), "Ctrl-C ends it; finished trials are kept."}
+	for _, l := range fit(x.status(now), x.table(width), below, height-1) {
 		l = ansi.Truncate(l, width-1, "…")
 		x.picture = append(x.picture, ansi.StringWidth(l))
 		b.WriteString(l + ansi.EraseLineRight + "\n")
@@ -37,16 +39,15 @@ func (x *Display) draw(now time.Time) {
 
 // fit makes a picture of at most so many lines: what scrolls off the screen can
 // never be drawn over.
-func fit(status string, table []string, left string, most int) []string {
-	switch room := most - 2; {
-	case room < 0:
-		return []string{status}
-	case len(table) > room && room > 0:
-		table = append(table[:room-1:room-1], fmt.Sprintf("… %d lines more", len(table)-room+1))
+func fit(status string, table, below []string, most int) []string {
+	room := most - 1 - len(below)
+	switch {
+	case room <= 0:
+		return append([]string{status}, below...)[:max(1, most)]
 	case len(table) > room:
-		table = nil
+		table = append(table[:room-1:room-1], fmt.Sprintf("… %d lines more", len(table)-room+1))
 	}
-	return append(append([]string{status}, table...), left)
+	return slices.Concat([]string{status}, table, below)
 }
 
 // table is the table of estimates; it is made anew only after a trial.
@@ -133,7 +134,7 @@ func (x *Display) left() string {
 	if most > 0 {
 		out += fmt.Sprintf("; at most about %v left", most.Round(time.Second))
 	}
-	return out + ". Ctrl-C ends it; finished trials are kept."
+	return out
 }
 
 // recorded is the line for a finished trial where there is no live picture.

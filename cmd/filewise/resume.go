@@ -41,20 +41,24 @@ not complete.`,
 				return filewise.Errorf(filewise.CodeBusy, "wait for it, or end that process", "run %d is being measured by process %d", s.run.ID, s.run.Owner.PID)
 			}
 			if _, d := s.run.Plan.Next(s.trials); d.Ending != experiment.GoesOn {
-				return a.alreadyOver(s, d)
+				return a.alreadyOver(cmd.Context(), st, s, d)
 			}
 			r, err := setUp(cmd.Context(), s.run.Plan)
 			if err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, r.close()) }()
+			// Before the lock was ours another process may have gone on with it.
+			if s, err = loadFrom(cmd.Context(), st, ref); err != nil {
+				return err
+			}
 			return a.measure(cmd.Context(), r, st, s.run, s.trials)
 		},
 	}
 }
 
-// unfinished is the run that the arguments name, or the newest that a kill or an
-// interrupt ended, or just the newest.
+// unfinished is the run that the arguments name, or the newest that a kill, an
+// interrupt or a failure ended, or just the newest.
 func unfinished(ctx context.Context, st *store.Store, args []string) (string, error) {
 	if len(args) > 0 {
 		return args[0], nil
@@ -64,15 +68,23 @@ func unfinished(ctx context.Context, st *store.Store, args []string) (string, er
 		return "", err
 	}
 	for _, r := range slices.Backward(runs) {
-		if r.State == store.Interrupted {
+		if r.State == store.Interrupted || r.State == store.Failed && r.Ending == experiment.GoesOn {
 			return strconv.FormatInt(r.ID, 10), nil
 		}
 	}
 	return store.Last, nil
 }
 
-// alreadyOver shows a run that has nothing left to measure.
-func (a *app) alreadyOver(s stored, d experiment.Decision) error {
+// alreadyOver shows a run that has nothing left to measure. One that was ended
+// after its last trial and before its end was stored is given that end.
+func (a *app) alreadyOver(ctx context.Context, st *store.Store, s stored, d experiment.Decision) error {
+	if s.run.Ending == experiment.GoesOn {
+		run, err := st.Resume(ctx, s.run.ID)
+		if err != nil {
+			return err
+		}
+		return a.finish(ctx, st, run, s.trials, d, nil)
+	}
 	j, err := s.run.Plan.Judge(s.trials)
 	if err != nil {
 		return err

@@ -1,0 +1,156 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"filewise/store"
+)
+
+// short runs take some seconds: 3 pilots and at least 9 trials.
+var shortRun = []string{"run", "--files=1,2,4", "--window=200ms", "--warm-up=50ms", "--max-blocks=5", "--budget=0",
+	"--size=1MiB", "--connections=4", "--seed=3"}
+
+// tidy checks that nothing of ours is left, and everything of the user's.
+func (p *place) tidy() {
+	p.t.Helper()
+	now, err := treeOf(p.volume)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if diff := cmp.Diff(p.belongings, now); diff != "" {
+		p.t.Errorf("the volume is not as it was (− before, + now):\n%s", diff)
+	}
+	registered, err := filepath.Glob(filepath.Join(p.state, "scratch", "*"))
+	if err != nil || len(registered) > 0 {
+		p.t.Errorf("still registered: %v %v", registered, err)
+	}
+}
+
+// finish resumes the newest run to its end and checks every trial.
+func (p *place) finish() {
+	p.t.Helper()
+	p.run(0, "resume")
+	_, state, plan, trials := p.newest()
+	complete, err := inOrder(plan, trials)
+	if err != nil || !complete || state != store.Done {
+		p.t.Errorf("resumed: complete %v, state %s: %v", complete, state, err)
+	}
+	p.tidy()
+}
+
+// An interrupt ends the running trial cleanly and keeps the finished ones; the
+// run goes on later in the same order.
+func TestInterrupt(t *testing.T) {
+	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		t.Run(s.String(), func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			c := p.start("filewise", shortRun...)
+			p.untilTrials(c, 4)
+			_, _, _, before := p.newest()
+			p.signal(c, s)
+			if code := p.exit(c); code != 130 {
+				t.Errorf("exit code %d, want 130", code)
+			}
+			p.tidy()
+			if !strings.Contains(c.stdout.String(), "resume 1") || !strings.Contains(c.stderr.String(), "interrupted") {
+				t.Errorf("it does not say how to go on:\n%s%s", &c.stdout, &c.stderr)
+			}
+			_, state, plan, after := p.newest()
+			complete, err := inOrder(plan, after)
+			if err != nil || complete || state != store.Interrupted {
+				t.Errorf("complete %v, state %s: %v", complete, state, err)
+			}
+			if diff := cmp.Diff(before, after[:len(before)]); diff != "" {
+				t.Errorf("stored trials were altered:\n%s", diff)
+			}
+			p.finish()
+		})
+	}
+}
+
+// Two signals end it at once; the next start removes what is left.
+func TestInterruptTwice(t *testing.T) {
+	p := newPlace(t)
+	c := p.start("filewise", shortRun...)
+	p.untilTrials(c, 2)
+	p.signal(c, syscall.SIGSTOP) // both are there when it goes on
+	p.signal(c, syscall.SIGINT)
+	p.signal(c, syscall.SIGTERM)
+	_, _, _, before := p.newest()
+	start := time.Now()
+	p.signal(c, syscall.SIGCONT)
+	code := p.exit(c)
+	if took := time.Since(start); took > 2*time.Second {
+		t.Errorf("it took %v to stop", took)
+	}
+	if code != 130 {
+		t.Errorf("exit code %d, want 130", code)
+	}
+	if c.stdout.Len() > 0 {
+		t.Errorf("it did not stop at once: %s", &c.stdout)
+	}
+	v := p.run(0, "version")
+	if got := v.stderr.String(); strings.Count(got, "removed "+p.volume) != 1 {
+		t.Errorf("version does not say that it removed the scratch directory: %q", got)
+	}
+	p.tidy()
+	_, state, _, after := p.newest()
+	if state != store.Interrupted || cmp.Diff(before, after) != "" {
+		t.Errorf("state %s, %d trials, want interrupted and %d", state, len(after), len(before))
+	}
+	p.finish()
+}
+
+// What nohup makes it ignore is ignored.
+func TestIgnoredSignal(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	c := p.start("sh", append([]string{"-c", `trap "" HUP; exec filewise "$@"`, "sh"}, shortRun...)...)
+	p.untilTrials(c, 1)
+	p.signal(c, syscall.SIGHUP)
+	p.untilTrials(c, 3)
+	p.signal(c, syscall.SIGINT)
+	if code := p.exit(c); code != 130 {
+		t.Errorf("exit code %d, want 130", code)
+	}
+	p.tidy()
+}
+
+// A reader of its lines that goes away does not end a measurement.
+func TestBrokenPipe(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	c := &child{Cmd: exec.Command("filewise", shortRun...), ended: make(chan struct{})}
+	c.Stdout = &c.stdout
+	stderr, err := c.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.launch(c, c.Start)
+	line, err := bufio.NewReader(stderr).ReadString('\n')
+	if err != nil || !regexp.MustCompile("^Run 1: ").MatchString(line) {
+		t.Fatalf("the first line is %q: %v", line, err)
+	}
+	if err := stderr.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if code := p.exit(c); code != 0 {
+		t.Errorf("exit code %d, want 0: %v", code, c.ProcessState)
+	}
+	if _, state, _, _ := p.newest(); state != store.Done {
+		t.Errorf("state %s, want done", state)
+	}
+	p.tidy()
+}
