@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"filewise"
@@ -67,6 +68,9 @@ func (a *app) printEngines(engines []engineInfo) error {
 	w := &lineWriter{w: a.stdout}
 	for _, e := range engines {
 		w.printf("%s (%s)\n  N files are: %s\n  kinds of layout: %v\n", e.Name, e.Mode, e.Files, e.Kinds)
+		if e.Bytes > 0 {
+			w.printf("  usual experiment: %s of data files, %v of trials\n", humanize.IBytes(uint64(e.Bytes)), e.Budget)
+		}
 		if e.Missing != "" {
 			w.printf("  missing: %s\n", e.Missing)
 		}

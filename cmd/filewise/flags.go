@@ -102,7 +102,7 @@ func (f *planFlags) register(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&f.volumes, "volume", nil, "`NAME=DIR` where files may be placed (repeatable; default here=.)")
 	fs.StringVar(&f.placement, "placement", "", "all files on the first volume (one) or spread over the volumes (round-robin) (default round-robin with several volumes)")
 	fs.IntVar(&f.maxBlocks, "max-blocks", defaultMaxBlocks, "measure at most this many blocks (rounds through all layouts)")
-	fs.DurationVar(&f.budget, "budget", defaultBudget, "stop after about this `time` of trials; 0: only --max-blocks limits")
+	fs.DurationVar(&f.budget, "budget", defaultBudget, "stop after about this `time` of trials; 0: only --max-blocks limits (default on managed engines: longer, see filewise engines)")
 	fs.StringVar(&f.seed, "seed", "", "`number` from which data and order follow (default: drawn, and reported)")
 	fs.StringVar(&f.measure, "measure", experiment.MeasureWorkload, "what is measured: the workload, or the lifecycle of a database that it has filled (open, shutdown, checkpoint, crash recovery)")
 	fs.StringVar(&f.preload, "preload", "", "load every build with rows of this `size` first, and restore it for every trial (default: built anew, empty)")
@@ -162,13 +162,16 @@ func (f *planFlags) plan(cmd *cobra.Command, scenario string) (experiment.Plan, 
 	return p, nil
 }
 
-func (f *planFlags) setTarget(_ *cobra.Command, p *experiment.Plan, _ workload.Scenario) (err error) {
+func (f *planFlags) setTarget(cmd *cobra.Command, p *experiment.Plan, _ workload.Scenario) (err error) {
 	e, err := all.Lookup(f.engine)
 	if err != nil {
 		return err
 	}
 	p.Target.Engine = e.Name()
 	p.Target.Mode = modeOf(e)
+	if usual := describe(e).Budget; usual > 0 && !cmd.Flags().Changed("budget") {
+		p.Budget = usual
+	}
 	if f.serverBin != "" && p.Target.Mode == filewise.Embedded {
 		return badValue("server-bin", f.serverBin, e.Name()+" runs inside Filewise: leave it out")
 	}

@@ -49,6 +49,9 @@ func (f *planFlags) setLayouts(cmd *cobra.Command, p *experiment.Plan, sc worklo
 // spread is what the layouts have in common.
 func (f *planFlags) spread(cmd *cobra.Command, p *experiment.Plan, sc workload.Scenario) (s filewise.Spread, err error) {
 	s.Bytes = sc.Bytes
+	if e, err := all.Lookup(p.Target.Engine); err == nil && describe(e).Bytes > 0 {
+		s.Bytes = describe(e).Bytes
+	}
 	if cmd.Flags().Changed("size") {
 		if s.Bytes, err = bytesOf("size", f.size); err != nil {
 			return s, err
