@@ -320,6 +320,30 @@ func TestFixedWorkMeasuresAllOfIt(t *testing.T) {
 	if got := w.recommended(t, trials); got != "2 files" || d.Ending != experiment.Decided {
 		t.Errorf("recommended %q, %+v", got, d)
 	}
+	checkTimeAddsUp(t, trials)
+}
+
+func TestStagesAddUpToTheTrial(t *testing.T) {
+	w := newWorld(t, []int{1, 2}, fake.Config{Noise: 0.01, Stages: map[string]time.Duration{
+		filewise.StageBuild: 30 * time.Millisecond, filewise.StageDrain: 20 * time.Millisecond, filewise.StageDrop: 10 * time.Millisecond}})
+	trials, _ := w.run(t)
+	checkTimeAddsUp(t, trials)
+}
+
+func checkTimeAddsUp(t *testing.T, trials []filewise.Trial) {
+	t.Helper()
+	for _, tr := range trials {
+		var sum time.Duration
+		for _, s := range tr.Stages {
+			if s.Took < 0 {
+				t.Errorf("%+v: stage %s took %v", tr.Cell, s.Name, s.Took)
+			}
+			sum += s.Took
+		}
+		if sum != tr.Elapsed {
+			t.Errorf("%+v: stages of %v in a trial of %v", tr.Cell, sum, tr.Elapsed)
+		}
+	}
 }
 
 func TestJudgeWithoutTrials(t *testing.T) {

@@ -74,14 +74,17 @@ func (l *life) stage(ctx context.Context, name string, do func(context.Context) 
 }
 
 // splitMeasure books what of the drive was not within the window as warm-up
-// (before it) and drain (the tail of the slowest connection), and returns the rest.
+// (before it) and drain (the tail of the slowest connection), and returns the
+// rest. The tail of fixed work is within its window.
 func (l *life) splitMeasure(took time.Duration) time.Duration {
 	m := l.trial.Measures[0]
-	window := m.Window[1] - m.Window[0]
-	before := took - window - m.Tail
+	window, tail := m.Window[1]-m.Window[0], m.Tail
+	if l.runner.Plan.Window == 0 {
+		tail = 0
+	}
 	l.trial.Stages = append(l.trial.Stages,
-		filewise.Stage{Name: filewise.StageWarmUp, Took: before},
-		filewise.Stage{Name: filewise.StageDrain, Took: m.Tail})
+		filewise.Stage{Name: filewise.StageWarmUp, Took: took - window - tail},
+		filewise.Stage{Name: filewise.StageDrain, Took: tail})
 	return window
 }
 

@@ -32,8 +32,10 @@ func (h history) schedule() Schedule {
 			continue
 		}
 		m := t.Measures[0]
-		c, steady := warmUpCut(m)
-		cut, s.Steady = max(cut, c), s.Steady && steady
+		if p.Window > 0 { // fixed work is measured whole
+			c, steady := warmUpCut(m)
+			cut, s.Steady = max(cut, c), s.Steady && steady
+		}
 		overhead += t.Elapsed - p.PilotWindow - onceOnly(*t)
 		pilots++
 	}

@@ -19,9 +19,9 @@ func (Engine) Describe() filewise.Description {
 		Mode:  filewise.Managed,
 		Files: "files of InnoDB's system tablespace (innodb_data_file_path), tables, or partitions",
 		Kinds: []filewise.Kind{filewise.KindSystem, filewise.KindPerTable, filewise.KindPartitions},
-		// A trial fills the files, with a sync for each row: sized so that seven
+		// A trial fills the files, with a sync for each row: sized so that five
 		// blocks of five layouts take some four minutes on two cores and an SSD.
-		Bytes: 32 << 20, Budget: 4 * time.Minute,
+		Bytes: 48 << 20, Budget: 4 * time.Minute,
 		Reset: true, Lifecycle: true,
 		Note: "InnoDB fills the files of its system tablespace one after the other, under one space header and one latch: " +
 			"a verdict on it says nothing about the proportional fill of SQL Server",
