@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"encoding/json"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"filewise/scratch"
 	"filewise/store"
 )
 
@@ -100,6 +102,14 @@ func TestInterruptTwice(t *testing.T) {
 	}
 	if c.stdout.Len() > 0 {
 		t.Errorf("it did not stop at once: %s", &c.stdout)
+	}
+	// A dry run lists what there is, wherever its flags stand, and removes nothing.
+	for _, args := range [][]string{{"--json", "clean", "--dry-run"}, {"clean", "--dry-run", "--json"}} {
+		var left []scratch.Leftover
+		out := p.run(0, args...).stdout.Bytes()
+		if err := json.Unmarshal(out, &left); err != nil || len(left) != 1 || left[0].Removed || left[0].Kept != "" || left[0].Owner != c.Process.Pid {
+			t.Errorf("%v: %v\n%s", args, err, out)
+		}
 	}
 	v := p.run(0, "version")
 	if got := v.stderr.String(); strings.Count(got, "removed "+p.volume) != 1 {
