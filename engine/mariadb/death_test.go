@@ -38,7 +38,8 @@ func TestServerKilled(t *testing.T) {
 	if n, err := session.Do(ctx, 0, 10); n != 10 || err != nil {
 		t.Fatal(n, err)
 	}
-	kill := time.AfterFunc(100*time.Millisecond, func() { _ = syscall.Kill(last, syscall.SIGKILL) })
+	pid := last
+	kill := time.AfterFunc(100*time.Millisecond, func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
 	defer kill.Stop()
 	_, err = session.Do(ctx, 10, 1<<40)
 	for name, err := range map[string]error{

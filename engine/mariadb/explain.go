@@ -41,13 +41,13 @@ func (i *instance) explain(err error) error {
 			return filewise.Errorf(filewise.CodeTrials, "free space on the volume, name another with --volume NAME=DIR, or make --work smaller",
 				"InnoDB's data files cannot grow, most likely because the volume is full: %w", err)
 		case errDiskFull:
-			return filewise.Errorf(filewise.CodeTrials, "free space on the volume, or name another with --volume NAME=DIR", "the volume is full: %w", err)
+			return filewise.Errorf(filewise.CodeTrials, "free space on the volume, or name another with --volume NAME=DIR", "%w: %w", filewise.ErrSpace, err)
 		case errTooMany:
 			return filewise.Errorf(filewise.CodeTrials, "leave --set max_connections out", "the server takes no more connections: %w", err)
 		}
 	}
 	if strings.Contains(err.Error(), "No space left on device") || strings.Contains(err.Error(), "Error number 28") {
-		return filewise.Errorf(filewise.CodeTrials, "free space on the volume, or name another with --volume NAME=DIR", "the volume is full: %w", err)
+		return filewise.Errorf(filewise.CodeTrials, "free space on the volume, or name another with --volume NAME=DIR", "%w: %w", filewise.ErrSpace, err)
 	}
 	return err
 }

@@ -18,20 +18,24 @@ CREATE PROCEDURE {{own .Procedure}}(IN worker BIGINT, IN first BIGINT, IN amount
 BEGIN
   DECLARE i BIGINT DEFAULT first;
   DECLARE x BIGINT;
+{{- if eq .Key "random"}}
   DECLARE y BIGINT;
+{{- end}}
 {{- if gt .CommitEvery 1}}
   DECLARE open_rows BIGINT DEFAULT 0;
 {{- end}}
   WHILE i < first + amount DO
     SET x = ((i * {{.Connections}} + worker) MOD {{.Modulus}} * {{.A}} + {{.B}}) MOD {{.Modulus}};
+{{- if eq .Key "random"}}
     SET y = x * x MOD {{.Modulus}};
     INSERT INTO {{own .TableName}} VALUES (
-{{- if eq .Key "random"}}
       y * y MOD {{.Modulus}} * x MOD {{.Modulus}} + 1,
-{{- else}}
-      i * {{.Connections}} + worker + 1,
-{{- end}}
       SUBSTRING(@fw_pool, y MOD {{.PoolSpan}} + 1, {{.RowBytes}}));
+{{- else}}
+    INSERT INTO {{own .TableName}} VALUES (
+      i * {{.Connections}} + worker + 1,
+      SUBSTRING(@fw_pool, x * x MOD {{.Modulus}} MOD {{.PoolSpan}} + 1, {{.RowBytes}}));
+{{- end}}
     SET i = i + 1;
 {{- if gt .CommitEvery 1}}
     SET open_rows = open_rows + 1;
