@@ -25,6 +25,9 @@ var (
 	ErrUnsupported = errors.ErrUnsupported
 	// ErrCheck: the data is not what the operations should have left.
 	ErrCheck = errors.New("the data is not what the operations should have left")
+	// ErrSpace: the volume is full. It ends a run: a repeated trial would find no
+	// more room, or pass because it happened to be slower.
+	ErrSpace = errors.New("the volume is full")
 	// ErrLayout: what was built is not the layout that was asked for.
 	ErrLayout = errors.New("the files are not the layout that was asked for")
 )

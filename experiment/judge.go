@@ -15,6 +15,25 @@ func (p Plan) Judge(done []filewise.Trial) (Judgement, error) {
 	return p.standing(done).judge()
 }
 
+// Rejudge judges the complete blocks of the plan's trials by the rules (margin,
+// confidence, goal, baseline) of another plan. What to measure was decided by the
+// plan's own rules, so a layout that those dropped is missing from then on.
+func (p Plan) Rejudge(rules Plan, done []filewise.Trial) (Judgement, error) {
+	s := p.standing(done)
+	if s.err != nil {
+		return Judgement{}, fmt.Errorf("judge the trials: %w", s.err)
+	}
+	blocks := s.results[0].Blocks
+	s.plan = rules
+	if s.results, s.err = s.history.judge(s.schedule, blocks); s.err == nil {
+		s.decision = s.settled()
+	}
+	if s.decision.Ending == GoesOn {
+		s.decision = Decision{Ending: Spent, Why: fmt.Sprintf("all %d stored blocks are judged", blocks)}
+	}
+	return s.judge()
+}
+
 func (s standing) judge() (Judgement, error) {
 	if s.err != nil {
 		return Judgement{}, fmt.Errorf("judge the trials: %w", s.err)

@@ -113,6 +113,10 @@ func (l *life) measure(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if result.Measure.Work == 0 {
+		return filewise.Errorf(filewise.CodeTrials, "use a longer --window or fewer --connections",
+			"none of %d connections committed anything within the window", len(sessions))
+	}
 	m := result.Measure
 	m.Family, m.Unit = l.program.Family, l.program.Unit
 	m.Bytes = m.Work * float64(l.program.OpBytes)
@@ -132,7 +136,11 @@ func (l *life) load(sessions []filewise.Session) drive.Load {
 	}
 	switch {
 	case p.Window == 0:
-		load.WarmUp, load.Ops = 0, opsOf(p.Work/l.program.OpBytes, len(sessions))
+		work := p.Work
+		if l.trial.Cell.Pilot {
+			work = p.pilotWork()
+		}
+		load.WarmUp, load.Ops = 0, opsOf(work/l.program.OpBytes, len(sessions))
 	case l.trial.Cell.Pilot:
 		load.WarmUp, load.Window = 0, p.PilotWindow
 	}
@@ -191,6 +199,29 @@ func (l *life) check(ctx context.Context) (err error) {
 	if err = l.runner.Workload.Check(ctx, l.db.Querier, l.ledger); err != nil {
 		return err
 	}
-	l.trial.Final, err = l.db.Observer.Observe(ctx)
-	return err
+	if l.trial.Final, err = l.db.Observer.Observe(ctx); err != nil {
+		return err
+	}
+	l.trial.Warnings = append(l.trial.Warnings, filewise.FillWarnings(l.trial.Final)...)
+	l.trial.Warnings = append(l.trial.Warnings, l.outgrown()...)
+	return nil
+}
+
+// outgrown warns of data that have outgrown the layout's size, which is then no
+// longer held constant.
+func (l *life) outgrown() []filewise.Warning {
+	var bytes int64
+	for _, f := range l.trial.Final {
+		if f.Role == filewise.RoleData {
+			bytes += f.Bytes
+		}
+	}
+	if bytes <= l.layout.Data.Bytes+l.layout.Data.Bytes/100 {
+		return nil
+	}
+	return []filewise.Warning{{
+		Code:    "outgrown",
+		Message: fmt.Sprintf("The data files of %s grew to %d MiB, beyond the %d MiB that layouts have in common.", l.layout.Name, bytes>>20, l.layout.Data.Bytes>>20),
+		Remedy:  "Make --size larger, or --window or --work smaller.",
+	}}
 }

@@ -34,6 +34,8 @@ func (p Plan) standing(done []filewise.Trial) standing {
 	s.results, open, s.err = s.replay(s.schedule)
 	pilot, more := s.nextPilot()
 	switch why := s.broken(); {
+	case more && p.Budget > 0 && s.elapsed > p.Budget:
+		s.decision = Decision{Ending: Spent, Why: fmt.Sprintf("the budget of %v is spent by the pilots, which took %v", p.Budget, s.elapsed.Round(time.Second))}
 	case more:
 		s.next = pilot
 	case why != "":
@@ -63,11 +65,19 @@ func order(seed uint64, b int, live []int) []int {
 // ending says whether the complete blocks are enough for every family, or time
 // is up; live is the number of layouts in the next block.
 func (s standing) ending(live int) Decision {
+	if d := s.settled(); d.Ending != GoesOn {
+		return d
+	}
+	return s.spent(live)
+}
+
+// settled says how the judgements of all families have ended, if all have.
+func (s standing) settled() Decision {
 	d := Decision{Ending: Decided}
 	for _, r := range s.results {
 		switch one := ended(r, s.schedule); {
 		case one.Ending == GoesOn:
-			return s.spent(live)
+			return one
 		case d.Why == "" || one.Ending != Decided:
 			d = one
 		}
@@ -89,24 +99,34 @@ func ended(r verdict.Result, s Schedule) Decision {
 	case verdict.ReasonFutile:
 		return Decision{Ending: Futile, Why: fmt.Sprintf("stopped after %d blocks: the %d planned could not decide it", look.Block, s.MaxBlocks)}
 	case verdict.ReasonMaxBlocks:
-		return Decision{Ending: Spent, Why: fmt.Sprintf("all %d planned blocks are measured", s.MaxBlocks)}
+		return Decision{Ending: Spent, Why: s.allBlocks()}
 	}
 	return Decision{}
 }
 
-// spent says whether the budget allows no further block.
+// allBlocks says that there are no more blocks, and whether the budget or the
+// plan limits them.
+func (s Schedule) allBlocks() string {
+	if s.ByBudget {
+		return fmt.Sprintf("all %d blocks that the budget allows are measured", s.MaxBlocks)
+	}
+	return fmt.Sprintf("all %d planned blocks are measured", s.MaxBlocks)
+}
+
+// spent says whether the budget allows no further block, or not the blocks that
+// a first look needs.
 func (s standing) spent(live int) Decision {
 	p, blocks := s.plan, s.lastBlock()
-	next := time.Duration(live) * s.schedule.TrialTime
+	needed := max(1, verdict.FirstLook-blocks)
+	next := time.Duration(needed*live) * s.schedule.TrialTime
 	if p.Budget == 0 || s.elapsed+next <= p.Budget+p.Budget/10 {
 		return Decision{}
 	}
-	why := fmt.Sprintf("the budget of %v is spent after %d blocks", p.Budget, blocks)
-	if blocks < verdict.FirstLook {
-		need := s.elapsed + next*time.Duration(verdict.FirstLook-blocks)
-		why += fmt.Sprintf("; a verdict needs %d blocks, here about %v", verdict.FirstLook, need.Round(time.Second))
+	if blocks >= verdict.FirstLook {
+		return Decision{Ending: Spent, Why: fmt.Sprintf("the budget of %v is spent after %d blocks", p.Budget, blocks)}
 	}
-	return Decision{Ending: Spent, Why: why}
+	return Decision{Ending: Spent, Why: fmt.Sprintf("the budget of %v does not suffice: a verdict needs %d blocks, here about %v",
+		p.Budget, verdict.FirstLook, (s.elapsed + next).Round(time.Second))}
 }
 
 // judgeTable judges complete blocks by the plan's rules.

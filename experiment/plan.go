@@ -36,6 +36,7 @@ type Plan struct {
 	Work        int64         `json:"work_bytes"` // fixed work of a trial, split over the connections; 0: time window
 	WarmUp      time.Duration `json:"warm_up_ns"` // negative: fixed by the pilot
 	PilotWindow time.Duration `json:"pilot_window_ns"`
+	PilotWork   int64         `json:"pilot_work_bytes,omitempty"` // fixed work of a pilot; 0: that of a trial
 	SliceLength time.Duration `json:"slice_length_ns"`
 
 	Margin     float64       `json:"margin_percent"`
@@ -77,6 +78,7 @@ type Schedule struct {
 	WarmUp    time.Duration `json:"warm_up_ns"`
 	TrialTime time.Duration `json:"trial_time_ns"` // expected wall time of one trial
 	MaxBlocks int           `json:"max_blocks"`    // N_max of the verdict
+	ByBudget  bool          `json:"by_budget"`     // the budget allows fewer blocks than the plan
 	Steady    bool          `json:"steady"`        // no pilot was still moving at its middle
 }
 

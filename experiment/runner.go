@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 	"time"
 
 	"filewise"
@@ -20,6 +21,9 @@ type Runner struct {
 	Probes   []filewise.Probe // of the machine; the database brings its own
 	// Record stores a finished trial; when it fails, the run ends.
 	Record func(context.Context, filewise.Trial) error
+	// Guard is asked every half second of real time while a trial runs; its error
+	// ends the trial, which is not recorded, and the run. May be nil.
+	Guard func() error
 	// Notify hears of what happens; it must not block. May be nil.
 	Notify func(Event)
 
@@ -65,8 +69,8 @@ func (r *Runner) Run(ctx context.Context, done []filewise.Trial) (_ []filewise.T
 		if err := ctx.Err(); err != nil {
 			return done, at.decision, err
 		}
-		t := r.trial(ctx, at.next, at.schedule)
-		if err := ctx.Err(); err != nil {
+		t, err := r.trial(ctx, at.next, at.schedule)
+		if err != nil {
 			return done, at.decision, err
 		}
 		// What was measured is kept even when a cancel arrives just now.
@@ -83,17 +87,55 @@ func (r *Runner) Run(ctx context.Context, done []filewise.Trial) (_ []filewise.T
 	}
 }
 
-// trial takes one trial through its life and returns it, done or failed.
-func (r *Runner) trial(ctx context.Context, cell filewise.Cell, s Schedule) filewise.Trial {
+// trial takes one trial through its life and returns it, done or failed. The
+// error is of what ends the run: the context, the guard, a full volume.
+func (r *Runner) trial(ctx context.Context, cell filewise.Cell, s Schedule) (filewise.Trial, error) {
 	life := &life{runner: r, schedule: s, trial: filewise.Trial{
 		Cell: cell, State: filewise.Done, Started: r.Clock.Now().UTC(),
 	}}
-	err := life.run(ctx)
+	guarded, stop := r.guard(ctx)
+	err := life.run(guarded)
+	stop()
+	switch cause := context.Cause(guarded); {
+	case ctx.Err() != nil:
+		return life.trial, ctx.Err()
+	case cause != nil && !errors.Is(cause, context.Canceled):
+		return life.trial, cause
+	case errors.Is(err, filewise.ErrSpace) || errors.Is(err, syscall.ENOSPC):
+		return life.trial, filewise.Errorf(filewise.CodePreflight,
+			"free space there, or name another --volume; then \"filewise resume\" goes on with this trial", "the trial of %s: %w", cell.Layout, err)
+	}
 	if err != nil {
 		life.trial.State, life.trial.Reason = filewise.Failed, err.Error()
 	}
 	life.trial.Elapsed = r.Clock.Now().Sub(life.trial.Started)
-	return life.trial
+	return life.trial, nil
+}
+
+// guardInterval is how often the guard is asked.
+const guardInterval = 500 * time.Millisecond
+
+// guard returns a context that ends with the guard's error.
+func (r *Runner) guard(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	if r.Guard == nil {
+		return ctx, func() { cancel(nil) }
+	}
+	go func() {
+		tick := time.NewTicker(guardInterval)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				if err := r.Guard(); err != nil {
+					cancel(err)
+				}
+			}
+		}
+	}()
+	return ctx, func() { cancel(nil) }
 }
 
 // Program is the workload's program with the plan's fixed work, and what builds

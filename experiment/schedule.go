@@ -24,19 +24,18 @@ const budgetShare = 0.95
 func (h history) schedule() Schedule {
 	p := h.plan
 	s := Schedule{WarmUp: max(p.WarmUp, 0), MaxBlocks: p.MaxBlocks, Steady: true}
-	var overhead, cut time.Duration
+	var trials, cut time.Duration
 	pilots := 0
 	for _, l := range p.Layouts {
 		t := h.tries[cellKey{0, l.Name}].done
 		if t == nil || len(t.Measures) == 0 {
 			continue
 		}
-		m := t.Measures[0]
 		if p.Window > 0 { // fixed work is measured whole
-			c, steady := warmUpCut(m)
+			c, steady := warmUpCut(t.Measures[0])
 			cut, s.Steady = max(cut, c), s.Steady && steady
 		}
-		overhead += t.Elapsed - p.PilotWindow - onceOnly(*t)
+		trials += p.trialTime(*t)
 		pilots++
 	}
 	if pilots == 0 {
@@ -44,14 +43,40 @@ func (h history) schedule() Schedule {
 	}
 	if p.WarmUp < 0 && p.Window > 0 {
 		s.WarmUp = max(minWarmUp, time.Duration(warmUpFactor*float64(cut)))
+		if p.SliceLength > 0 { // so that slices begin and end with the window
+			s.WarmUp = (s.WarmUp + p.SliceLength - 1) / p.SliceLength * p.SliceLength
+		}
 	}
-	s.TrialTime = s.WarmUp + p.Window + overhead/time.Duration(pilots)
+	s.TrialTime = s.WarmUp + trials/time.Duration(pilots)
 	if p.Budget > 0 {
 		left := budgetShare * float64(p.Budget-h.pilotTime())
 		n := int(left / float64(time.Duration(pilots)*s.TrialTime))
 		s.MaxBlocks = min(p.MaxBlocks, max(n, verdict.FirstLook))
+		s.ByBudget = s.MaxBlocks < p.MaxBlocks
 	}
 	return s
+}
+
+// trialTime is how long a trial will take by its layout's pilot, warm-up left out.
+func (p Plan) trialTime(pilot filewise.Trial) time.Duration {
+	again := pilot.Elapsed - onceOnly(pilot)
+	if p.Measure == MeasureLifecycle {
+		return again
+	}
+	window := pilot.Measures[0].Window[1] - pilot.Measures[0].Window[0]
+	rest := again - window
+	if p.Window > 0 {
+		return p.Window + rest
+	}
+	return rest + time.Duration(float64(window)*float64(p.Work)/float64(p.pilotWork()))
+}
+
+// pilotWork is the fixed work of a pilot.
+func (p Plan) pilotWork() int64 {
+	if p.PilotWork > 0 {
+		return p.PilotWork
+	}
+	return p.Work
 }
 
 // onceOnly is the time of a trial that loading its build took: the next trial on

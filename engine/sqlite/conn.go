@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	sqlite3 "github.com/mattn/go-sqlite3"
+
+	"filewise"
 )
 
 // conn is one connection to one file, for one goroutine at a time. It is the
@@ -118,6 +120,15 @@ func (c *conn) value(ctx context.Context, sql string) (any, error) {
 		return nil, fmt.Errorf("%s: %s: want one value, got %v", c.path, sql, rows)
 	}
 	return rows[0][0], nil
+}
+
+// explain adds filewise.ErrSpace where that is what SQLite means.
+func explain(err error) error {
+	var e sqlite3.Error
+	if errors.As(err, &e) && e.Code == sqlite3.ErrFull {
+		return fmt.Errorf("%w: %w", filewise.ErrSpace, err)
+	}
+	return err
 }
 
 // isBusy says whether another connection holds a lock. SQLITE_PROTOCOL is what

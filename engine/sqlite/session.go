@@ -195,7 +195,7 @@ func (s *session) commit(ctx context.Context, f *workFile) error {
 }
 
 func (s *session) failed(f *workFile, what string, err error) error {
-	return fmt.Errorf("connection %d, %s: %s: %w", s.worker, f.conn.path, what, err)
+	return fmt.Errorf("connection %d, %s: %s: %w", s.worker, f.conn.path, what, explain(err))
 }
 
 // abandon rolls back what SQLite has not rolled back itself.
