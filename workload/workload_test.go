@@ -158,7 +158,7 @@ func TestValidate(t *testing.T) {
 		"row bytes":        {func(p *Params) { p.RowBytes = 1<<20 + 1 }, "--row-bytes 1048577", "--row-bytes 1048576"},
 		"commit every":     {func(p *Params) { p.CommitEvery = -5 }, "--commit-every -5", "--commit-every 1"},
 		"table":            {func(p *Params) { p.Table = "share" }, `--table "share"`, `"shared"`},
-		"key":              {func(p *Params) { p.Key = "rnd" }, `--key "rnd"`, `"random"`},
+		"key":              {func(p *Params) { p.Key = "randm" }, `--key "randm"`, `"random"`},
 		"empty":            {func(p *Params) { *p = Params{} }, "--connections 0", "--connections 1"},
 	} {
 		p := standard

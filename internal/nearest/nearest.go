@@ -2,32 +2,69 @@
 package nearest
 
 import (
+	"cmp"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/agnivade/levenshtein"
 )
 
 // Name is the known name with the smallest edit distance to the given one,
-// letter case ignored; the first of several equally near. It is empty when
-// nothing is known.
+// letter case ignored. Of several equally near it is the one that begins most
+// alike, then the one nearest in length, then the first. It is empty when none
+// is near enough to be meant: within two edits or half of the given name, and
+// fewer edits than it has letters; or begun by at least three letters.
 func Name(given string, known []string) string {
-	best, distance := "", -1
+	word := strings.ToLower(given)
+	length := utf8.RuneCountInString(word)
+	var near []candidate
 	for _, k := range known {
-		d := levenshtein.ComputeDistance(strings.ToLower(given), strings.ToLower(k))
-		if distance < 0 || d < distance {
-			best, distance = k, d
+		lower := strings.ToLower(k)
+		distance := levenshtein.ComputeDistance(word, lower)
+		begun := length >= 3 && strings.HasPrefix(lower, word)
+		if !begun && (distance > max(2, length/2) || distance >= length) {
+			continue
 		}
+		apart := utf8.RuneCountInString(lower) - length
+		near = append(near, candidate{name: k, distance: distance, alike: alike(word, lower), apart: max(apart, -apart)})
 	}
-	return best
+	if len(near) == 0 {
+		return ""
+	}
+	return slices.MinFunc(near, candidate.compare).name
+}
+
+// candidate is a known name that may be meant.
+type candidate struct {
+	name                   string
+	distance, alike, apart int // edits, bytes at the start in common, difference in length
+}
+
+func (c candidate) compare(d candidate) int {
+	return cmp.Or(cmp.Compare(c.distance, d.distance), cmp.Compare(d.alike, c.alike), cmp.Compare(c.apart, d.apart))
+}
+
+// alike counts the bytes with which both words begin.
+func alike(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 // Remedy is what to tell somebody who gave an unknown name.
 func Remedy(given string, known []string) string {
-	if len(known) == 0 {
+	switch len(known) {
+	case 0:
 		return ""
-	}
-	if len(known) == 1 {
+	case 1:
 		return `use "` + known[0] + `", the only one there is`
 	}
-	return `did you mean "` + Name(given, known) + `"? Known: ` + strings.Join(known, ", ")
+	list := "known: " + strings.Join(known, ", ")
+	if name := Name(given, known); name != "" {
+		return `did you mean "` + name + `"? K` + list[1:]
+	}
+	return list
 }
