@@ -7,7 +7,7 @@ func insertsScenario() Scenario {
 	percent := func(x float64) *float64 { return &x }
 	return Scenario{
 		Name:  "inserts",
-		Title: "Concurrent inserts on 1, 2, 4, 8 and 16 data files",
+		Title: "Concurrent inserts, by number of data files",
 		Summary: "Several connections insert rows at the same time, nothing else runs, and the total size of the data files is the same " +
 			"in every layout. The question is whether more files take the rows faster. " +
 			"Throughput is measured in rows per second, committed.",
