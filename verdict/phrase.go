@@ -65,9 +65,21 @@ func signed(percent float64) string {
 	return strings.Replace(s, "-", "−", 1)
 }
 
-// bound phrases an upper limit, rounded up so that it stays one: "1.6 %".
-func bound(logEffect float64) string {
-	return size(math.Ceil(10*Percent(logEffect)-1e-9) / 10)
+// bound phrases an upper limit, rounded up so that it stays one: "1.6 %". From a
+// factor of 2 on it is the factor, such as "2.7".
+func bound(logEffect float64) (text string, isFactor bool) {
+	if percent := math.Ceil(10*Percent(logEffect)-1e-9) / 10; percent < timesAbove {
+		return size(percent), false
+	}
+	ratio, unit := math.Exp(logEffect), 0.1
+	if ratio >= 1000 { // three figures are enough
+		unit = math.Pow(10, math.Floor(math.Log10(ratio))-2)
+	}
+	n := math.Ceil(ratio/unit - 1e-9)
+	if unit < 1 {
+		return strconv.FormatFloat(n/10, 'f', -1, 64), true
+	}
+	return strconv.FormatFloat(n*unit, 'f', -1, 64), true
 }
 
 // margin phrases a size on the log scale: "2 %", "0.5 %".

@@ -60,8 +60,10 @@ const (
 // against the baseline (whose own are 0 by definition). What is not known is
 // NaN, and null in JSON.
 type Estimate struct {
-	N         int     `json:"n"`      // trials used
-	Effect    float64 `json:"effect"` // robust, of the typical run
+	N int `json:"n"` // trials used
+	// Effect is robust, of the typical run. It is estimated anew after every
+	// block, also of a dropped arm; Result.Shown goes with the frozen limits.
+	Effect    float64 `json:"effect"`
 	SE        float64 `json:"se"`
 	Lo        float64 `json:"lo"` // confidence limits, simultaneous over arms and looks; frozen when dropped
 	Hi        float64 `json:"hi"`
@@ -127,6 +129,22 @@ func (r Result) Last() (Look, bool) {
 		return Look{}, false
 	}
 	return r.Looks[len(r.Looks)-1], true
+}
+
+// Shown is what to show of an arm at a look. It is the look's estimate, but of a
+// dropped arm the effects are those of the look at which it was dropped, to
+// which the frozen interval belongs. The arm must be one of the look's.
+func (r Result) Shown(look Look, arm int) Estimate {
+	e := look.Estimates[arm]
+	if e.DroppedAt == 0 || e.DroppedAt >= look.Block {
+		return e
+	}
+	for _, l := range r.Looks {
+		if l.Block == e.DroppedAt && arm < len(l.Estimates) {
+			e.Effect, e.RawEffect = l.Estimates[arm].Effect, l.Estimates[arm].RawEffect
+		}
+	}
+	return e
 }
 
 // Decided reports whether measuring may stop; Last().Stop says why.

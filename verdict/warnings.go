@@ -90,7 +90,7 @@ func (r *replay) warnTrials(result Result, g grid, add adder) {
 			"%d of %d trials are missing or failed.", missing, planned)
 	}
 	if unused := present - result.Trials; unused > 0 {
-		add(WarnUnused, "To use them all, judge with a smaller margin, more blocks, or the goal \"verdicts\".",
+		add(WarnUnused, "To use more of them, judge with a smaller --margin, a higher --confidence, --goal verdicts or another --baseline.",
 			"%d trials were not used: they came after their layout was dropped, after the decision, or after block %d.",
 			unused, r.cfg.MaxBlocks)
 	}

@@ -43,18 +43,35 @@ func Headline(r Result, opts WordsOptions) string {
 		return undecided(r, look, opts)
 	case look.Recommended == base:
 		return fmt.Sprintf("Keep %s: no tested layout is %s (%s).",
-			r.Arms[base].Name, faster(look.Estimates[base].Regret), confidence)
+			r.Arms[base].Name, faster(look.Estimates[base].Regret, ""), confidence)
 	}
 	return fmt.Sprintf("Recommended: %s. No tested layout is %s (%s).",
-		r.Arms[look.Recommended].Name, faster(look.Estimates[look.Recommended].Regret), confidence)
+		r.Arms[look.Recommended].Name, faster(look.Estimates[look.Recommended].Regret, ""), confidence)
 }
 
-// faster phrases a regret bound. At 0 all others are proven to be slower.
-func faster(regret float64) string {
-	if regret == 0 {
-		return "faster"
+// faster phrases a regret bound, of the arm named unless that is plain. At 0 all
+// others are proven to be slower.
+func faster(regret float64, arm string) string {
+	words, link := "faster", " than "
+	switch size, isFactor := bound(regret); {
+	case isFactor:
+		words, link = "more than "+size+" times as fast", " as "
+	case regret != 0:
+		words = "more than " + size + " faster"
 	}
-	return "more than " + bound(regret) + " faster"
+	if arm == "" {
+		return words
+	}
+	return words + link + arm
+}
+
+// above phrases the differences that are excluded.
+func above(largest float64) string {
+	size, isFactor := bound(largest)
+	if isFactor {
+		return "a factor of " + size
+	}
+	return size
 }
 
 // undecided always says which differences are excluded, and how much more it
@@ -68,7 +85,7 @@ func undecided(r Result, look Look, opts WordsOptions) string {
 		return r.betterButWhich(look)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Undecided: differences above %s are excluded", bound(look.LargestDifference))
+	fmt.Fprintf(&b, "Undecided: differences above %s are excluded", above(look.LargestDifference))
 	if look.BlocksNeeded > 0 {
 		fmt.Fprintf(&b, "; %s would need about %d blocks", margin(r.Config.Margin), look.BlocksNeeded)
 		if opts.BlockSeconds > 0 {
@@ -88,7 +105,7 @@ func (l Look) ahead(baseline int) bool {
 }
 
 // betterButWhich phrases the undecided verdict in which the baseline is beaten,
-// but not which of the others is best.
+// but not which of the others is best, and how to go on.
 func (r Result) betterButWhich(look Look) string {
 	var names []string
 	for j, e := range look.Estimates {
@@ -101,8 +118,9 @@ func (r Result) betterButWhich(look Look) string {
 		better = strings.Join(names[:last], ", ") + " and " + names[last] + " are each"
 	}
 	leader := look.Estimates[look.Leader]
-	return fmt.Sprintf("Undecided which is best: %s proven faster than %s; no tested layout is %s than %s (%s).",
-		better, r.Arms[r.Config.Baseline].Name, faster(leader.Regret), r.Arms[look.Leader].Name, level(r.Config.Confidence))
+	return fmt.Sprintf("Undecided which is best: %s proven faster than %s; no tested layout is %s (%s). "+
+		"A larger --budget, a longer --window or a wider --margin would tell.",
+		better, r.Arms[r.Config.Baseline].Name, faster(leader.Regret, r.Arms[look.Leader].Name), level(r.Config.Confidence))
 }
 
 // ArmSentence phrases what is known about one arm against the baseline; it is
@@ -112,7 +130,7 @@ func ArmSentence(r Result, arm int) string {
 	if !ok || arm == r.Config.Baseline || arm < 0 || arm >= len(look.Estimates) {
 		return ""
 	}
-	e, name := look.Estimates[arm], r.Arms[arm].Name
+	e, name := r.Shown(look, arm), r.Arms[arm].Name
 	confidence := level(r.Config.Confidence)
 	switch {
 	case !e.Known():

@@ -30,6 +30,8 @@ func estimate(effect, lo, hi float64) Estimate {
 	return Estimate{Effect: percent(effect), Lo: percent(lo), Hi: percent(hi)}
 }
 
+const goOn = "A larger --budget, a longer --window or a wider --margin would tell."
+
 func TestHeadline(t *testing.T) {
 	regret := func(p float64) Estimate { return Estimate{Regret: percent(p)} }
 	for _, c := range []struct {
@@ -58,7 +60,23 @@ func TestHeadline(t *testing.T) {
 				4: {Lo: percent(30), Candidate: true, Regret: percent(41)},
 			}, WordsOptions{},
 			"Undecided which is best: 8 files and 16 files are each proven faster than 1 file; " +
-				"no tested layout is more than 41 % faster than 16 files (95 %)."},
+				"no tested layout is more than 41 % faster than 16 files (95 %). " + goOn},
+		{Look{Recommended: -1, Leader: 4, LargestDifference: percent(900)},
+			map[int]Estimate{4: {Lo: percent(30), Candidate: true, Regret: percent(162.5)}}, WordsOptions{},
+			"Undecided which is best: 16 files is proven faster than 1 file; " +
+				"no tested layout is more than 2.7 times as fast as 16 files (95 %). " + goOn},
+		{Look{Recommended: -1, Leader: 4, LargestDifference: percent(900)},
+			map[int]Estimate{4: {Lo: percent(30), Candidate: true, Regret: 0}}, WordsOptions{},
+			"Undecided which is best: 16 files is proven faster than 1 file; " +
+				"no tested layout is faster than 16 files (95 %). " + goOn},
+		{Look{Stop: ReasonRecommend, Recommended: 3}, map[int]Estimate{3: regret(162.5)}, WordsOptions{},
+			"Recommended: 8 files. No tested layout is more than 2.7 times as fast (95 %)."},
+		{Look{Stop: ReasonKeepBaseline, Recommended: 0}, map[int]Estimate{0: regret(100)}, WordsOptions{},
+			"Keep 1 file: no tested layout is more than 2 times as fast (95 %)."},
+		{Look{Block: 20, Stop: ReasonMaxBlocks, Recommended: -1, LargestDifference: percent(1434.7), BlocksNeeded: 95},
+			nil, WordsOptions{},
+			"Undecided: differences above a factor of 15.4 are excluded; 2 % would need about 95 blocks. " +
+				"Lengthen the trials, measure more blocks, or accept."},
 		{Look{Stop: ReasonAllResolved, Recommended: -1}, nil, WordsOptions{},
 			"Every layout is resolved against 1 file (95 %); which one is best is not."},
 	} {
@@ -99,6 +117,48 @@ func TestArmSentence(t *testing.T) {
 	for _, j := range []int{-1, 0, 5} {
 		if got := ArmSentence(resultWith(Look{}, nil), j); got != "" {
 			t.Errorf("arm %d: %s", j, got)
+		}
+	}
+}
+
+// TestDroppedArmIsShownAsOfItsDrop: the effect belongs to the frozen interval,
+// however the estimate moves later.
+func TestDroppedArmIsShownAsOfItsDrop(t *testing.T) {
+	then, now := estimate(-47.2, -58.4, -21.1), estimate(-42.5, -58.4, -21.1)
+	then.RawEffect, now.RawEffect = percent(-46), percent(-40)
+	then.DroppedAt, now.DroppedAt = 4, 4
+	then.Typical, now.Typical = 900, 1000
+	r := resultWith(Look{Block: 7, Trials: 33}, map[int]Estimate{3: now})
+	was := resultWith(Look{Block: 4}, map[int]Estimate{3: then}).Looks
+	before := resultWith(Look{Block: 3}, map[int]Estimate{3: estimate(5, -90, 900)}).Looks
+	r.Looks = append(append(before, was...), r.Looks...)
+	last, _ := r.Last()
+	if e := r.Shown(last, 3); e.Effect != then.Effect || e.RawEffect != then.RawEffect || e.Typical != 1000 {
+		t.Errorf("shown: %+v", e)
+	}
+	if e := r.Shown(r.Looks[0], 3); e.Effect != percent(5) {
+		t.Errorf("shown of the look before the drop: %+v", e)
+	}
+	if got := ArmSentence(r, 3); !strings.HasPrefix(got, "8 files: −47.2 % against 1 file (95 % interval −58.4 … −21.1,") {
+		t.Error(got)
+	}
+	r.Looks = r.Looks[2:] // without the look at which it was dropped
+	if got := ArmSentence(r, 3); !strings.HasPrefix(got, "8 files: −42.5 %") {
+		t.Error(got)
+	}
+}
+
+func TestBound(t *testing.T) {
+	for _, c := range []struct {
+		percent  float64
+		want     string
+		isFactor bool
+	}{
+		{1.51, "1.6 %", false}, {99.9, "99.9 %", false}, {99.95, "2", true}, {100, "2", true}, {100.1, "2.1", true},
+		{162.5, "2.7", true}, {1434.7, "15.4", true}, {99800, "999", true}, {123350, "1240", true}, {1234567800, "12400000", true},
+	} {
+		if got, isFactor := bound(percent(c.percent)); got != c.want || isFactor != c.isFactor {
+			t.Errorf("%v %%: %q, %v; want %q, %v", c.percent, got, isFactor, c.want, c.isFactor)
 		}
 	}
 }
