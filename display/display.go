@@ -51,6 +51,7 @@ type Display struct {
 	state      state
 	picture    []int    // the widths of its lines on the screen
 	tableLines []string // of the first tableOf trials, tableWidth columns wide
+	forecasts  string   // the last that was printed
 	tableOf    int
 	tableWidth int
 	events     chan experiment.Event
@@ -135,6 +136,7 @@ func (x *Display) apply(e experiment.Event) {
 		s.started = time.Time{}
 		if !x.opts.Live {
 			x.printf("%s\n", x.recorded(*e.Trial))
+			x.forecastOnce()
 		}
 	}
 }

@@ -28,6 +28,9 @@ func (x *Display) draw(now time.Time) {
 	b.WriteString(x.back(width))
 	x.picture = x.picture[:0]
 	below := []string{x.left(), "Ctrl-C ends it; finished trials are kept."}
+	if f := x.forecast(); f != "" {
+		below = append([]string{f}, below...)
+	}
 	for _, l := range fit(x.status(now), x.table(width), below, height-1) {
 		l = ansi.Truncate(l, width-1, "…")
 		x.picture = append(x.picture, ansi.StringWidth(l))
@@ -35,6 +38,25 @@ func (x *Display) draw(now time.Time) {
 	}
 	b.WriteString(ansi.EraseScreenBelow)
 	x.printf("%s", b.String())
+}
+
+// forecast says that the blocks planned will not resolve the margin, as soon as
+// that is foreseen; empty: nothing of the kind.
+func (x *Display) forecast() string {
+	for _, w := range x.state.judgement.Warnings {
+		if w.Code == verdict.WarnBudget {
+			return "Forecast: " + w.Message
+		}
+	}
+	return ""
+}
+
+// forecastOnce prints a forecast when there is a new one at the end of a block.
+func (x *Display) forecastOnce() {
+	if f := x.forecast(); f != "" && x.forecasts == "" {
+		x.forecasts = f
+		x.printf("%s\n", f)
+	}
 }
 
 // fit makes a picture of at most so many lines: what scrolls off the screen can

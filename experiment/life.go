@@ -208,11 +208,15 @@ func (l *life) check(ctx context.Context) (err error) {
 }
 
 // outgrown warns of data that have outgrown the layout's size, which is then no
-// longer held constant.
+// longer held constant. An engine may keep more in reserve than it uses.
 func (l *life) outgrown() []filewise.Warning {
 	var bytes int64
 	for _, f := range l.trial.Final {
-		if f.Role == filewise.RoleData {
+		switch {
+		case f.Role != filewise.RoleData:
+		case f.Used != nil:
+			bytes += *f.Used
+		default:
 			bytes += f.Bytes
 		}
 	}
@@ -221,7 +225,7 @@ func (l *life) outgrown() []filewise.Warning {
 	}
 	return []filewise.Warning{{
 		Code:    "outgrown",
-		Message: fmt.Sprintf("The data files of %s grew to %d MiB, beyond the %d MiB that layouts have in common.", l.layout.Name, bytes>>20, l.layout.Data.Bytes>>20),
+		Message: fmt.Sprintf("The data of %s grew to %d MiB, beyond the %d MiB that layouts have in common.", l.layout.Name, bytes>>20, l.layout.Data.Bytes>>20),
 		Remedy:  "Make --size larger, or --window or --work smaller.",
 	}}
 }

@@ -21,4 +21,5 @@ type Data struct {
 	Judgement experiment.Judgement
 	Machine   []filewise.Fact
 	Server    []filewise.Fact
+	Rejudged  bool // by other rules than the run's own
 }

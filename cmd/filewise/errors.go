@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"filewise"
 )
@@ -58,20 +59,24 @@ func exitCode(err error) int {
 	return exitInternal
 }
 
+// interrupted is what is said after Ctrl-C.
+var interrupted = filewise.Errorf("interrupted", "\"filewise resume\" goes on with a run that was measuring",
+	"interrupted; whatever is finished is stored")
+
 // reportError says on stderr what went wrong and what to do, as JSON with --json.
-func (a *app) reportError(err error) {
-	if a.json {
+func (a *app) reportError(err error, args []string) {
+	code := exitCode(err)
+	if code == exitInterrupted {
+		err = interrupted
+	}
+	if a.json || slices.Contains(args, "--json") { // also when a flag before it is wrong
 		out := map[string]any{"error": map[string]any{
 			"code": filewise.CodeOf(err), "message": err.Error(),
-			"remedy": filewise.RemedyOf(err), "exit_code": exitCode(err),
+			"remedy": filewise.RemedyOf(err), "exit_code": code,
 		}}
 		if json.NewEncoder(a.stderr).Encode(out) == nil {
 			return
 		}
-	}
-	if errors.Is(err, context.Canceled) {
-		fmt.Fprintln(a.stderr, "filewise: interrupted; everything finished is stored. \"filewise resume\" goes on.")
-		return
 	}
 	fmt.Fprintf(a.stderr, "filewise: %v\n", err)
 	if r := filewise.RemedyOf(err); r != "" {

@@ -107,6 +107,7 @@ func (f *planFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.measure, "measure", experiment.MeasureWorkload, "what is measured: the workload, or the lifecycle of a database that it has filled (open, shutdown, checkpoint, crash recovery)")
 	fs.StringVar(&f.preload, "preload", "", "load every build with rows of this `size` first, and restore it for every trial (default: built anew, empty)")
 	fs.IntVar(&f.instances, "instances", defaultInstances, "loaded builds of each layout, which take turns (with --preload)")
+	fs.Lookup("warm-up").DefValue = "0s" // hides −1, which stands for the pilots
 	f.judge.register(fs)
 }
 
@@ -151,7 +152,7 @@ func (f *planFlags) plan(cmd *cobra.Command, scenario string) (experiment.Plan, 
 		Window: f.window, WarmUp: f.warmUp, PilotWindow: min(defaultPilotWindow, f.window),
 	}
 	steps := []func(*cobra.Command, *experiment.Plan, workload.Scenario) error{
-		f.setTarget, f.setVolumes, f.setParams, f.setLayouts, f.setPreload, f.setWork, f.setFill, f.setMeasure, f.setJudging, f.setSeed,
+		f.setTarget, f.setVolumes, f.setParams, f.setLayouts, f.setPreload, f.setWork, f.setFill, f.setMeasure, f.setPilot, f.setJudging, f.setSeed,
 	}
 	for _, step := range steps {
 		if err := step(cmd, &p, sc); err != nil {
@@ -291,7 +292,22 @@ func (f *planFlags) setJudging(_ *cobra.Command, p *experiment.Plan, _ workload.
 	if f.budget < 0 || f.budget > maxBudget {
 		return badValue("budget", f.budget, "give a time such as 10m, at most a year, or 0 for none")
 	}
+	if least, _ := p.Duration(); p.Budget > 0 && least > p.Budget {
+		return badValue("budget", p.Budget, fmt.Sprintf("pilots and the %d blocks that a verdict needs take at least %v: give more, or a shorter --window or fewer --files",
+			verdict.FirstLook, least.Round(time.Second)))
+	}
 	return f.judge.apply(p)
+}
+
+// pilotShare of the fixed work of a trial is enough to forecast its time.
+const pilotShare = 8
+
+func (f *planFlags) setPilot(_ *cobra.Command, p *experiment.Plan, _ workload.Scenario) error {
+	if p.Work > 0 && p.Measure == experiment.MeasureWorkload {
+		least := int64(p.Params.RowBytes) * int64(p.Params.Connections)
+		p.PilotWork = max(p.Work/pilotShare, min(least, p.Work))
+	}
+	return nil
 }
 
 // apply sets how the plan's trials are judged.
@@ -346,7 +362,7 @@ func (f *planFlags) setSeed(_ *cobra.Command, p *experiment.Plan, _ workload.Sce
 func (f *planFlags) command(cmd *cobra.Command, p experiment.Plan) []string {
 	out := []string{"filewise", "run", p.Scenario}
 	cmd.Flags().Visit(func(fl *pflag.Flag) {
-		if fl.Name == "seed" || !inPlan(fl.Name) {
+		if fl.Name == "seed" || fl.Name == "volume" || !inPlan(fl.Name) {
 			return
 		}
 		if v, ok := fl.Value.(pflag.SliceValue); ok && fl.Name != "files" {
@@ -357,6 +373,9 @@ func (f *planFlags) command(cmd *cobra.Command, p experiment.Plan) []string {
 		}
 		out = append(out, "--"+fl.Name, strings.Trim(fl.Value.String(), "[]"))
 	})
+	for _, v := range p.Target.Volumes { // absolute: from wherever it is repeated
+		out = append(out, "--volume", v.Name+"="+v.Dir)
+	}
 	return append(out, "--seed", strconv.FormatUint(p.Seed, 10))
 }
 

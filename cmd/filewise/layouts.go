@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,11 +18,14 @@ const maxLayouts = 32
 
 // setLayouts makes a layout of every number of files, equal in everything else.
 func (f *planFlags) setLayouts(cmd *cobra.Command, p *experiment.Plan, sc workload.Scenario) error {
-	spread, err := f.spread(cmd, p, sc)
+	kind, err := f.kindOf(p.Target.Engine)
 	if err != nil {
 		return err
 	}
-	kind, err := f.kindOf(p.Target.Engine)
+	if !cmd.Flags().Changed("allocation") && (kind == filewise.KindPerTable || kind == filewise.KindPartitions) {
+		f.allocation = string(filewise.Growing) // InnoDB's own files of tables always grow
+	}
+	spread, err := f.spread(cmd, p, sc)
 	if err != nil {
 		return err
 	}
@@ -30,7 +34,7 @@ func (f *planFlags) setLayouts(cmd *cobra.Command, p *experiment.Plan, sc worklo
 		files = sc.Files
 	}
 	if len(files) < 2 || len(files) > maxLayouts {
-		return badValue("files", files, fmt.Sprintf("give 2 to %d different numbers of files, such as 1,4,8", maxLayouts))
+		return badValue("files", strings.Trim(fmt.Sprint(files), "[]"), fmt.Sprintf("layouts are compared with each other: give 2 to %d different numbers of files, such as 1,4,8", maxLayouts))
 	}
 	for i, n := range files {
 		if n < 1 {

@@ -57,7 +57,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	a.sweep(ctx, root, args)
 	err := root.ExecuteContext(ctx)
 	if err != nil {
-		a.reportError(err)
+		a.reportError(err, args)
 	}
 	return err
 }

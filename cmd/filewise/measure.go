@@ -89,8 +89,14 @@ func (r *rig) open(ctx context.Context, p experiment.Plan, label string) error {
 			return filewise.Errorf(filewise.CodeOf(err), filewise.RemedyOf(err), "volume %s: %w", v.Name, err)
 		}
 		r.undo = append(r.undo, dir.Remove)
-		if r.target.OnStart == nil {
-			r.target.OnStart = dir.AddProcess
+		earlier := r.target.OnStart
+		r.target.OnStart = func(pid int) error {
+			if earlier != nil {
+				if err := earlier(pid); err != nil {
+					return err
+				}
+			}
+			return dir.AddProcess(pid)
 		}
 		r.target.Volumes = append(r.target.Volumes, filewise.Volume{Name: v.Name, Dir: dir.Path})
 	}
@@ -124,7 +130,7 @@ func (a *app) measure(ctx context.Context, r *rig, st *store.Store, run store.Ru
 	}
 	runner := experiment.Runner{
 		Plan: run.Plan, Workload: r.workload, Server: r.server, Clock: filewise.RealClock{},
-		Probes: probe.System(run.Plan.Target.Volumes), Record: st.Recorder(run.ID).Record, Notify: show.Notify,
+		Probes: probe.System(run.Plan.Target.Volumes), Record: st.Recorder(run.ID).Record, Guard: guard(run.Plan.Target.Volumes), Notify: show.Notify,
 	}
 	done, decision, err := runner.Run(ctx, done)
 	show.Close()
@@ -222,6 +228,10 @@ func (a *app) printRun(run store.Run, trials []filewise.Trial, j experiment.Judg
 	if err != nil {
 		return err
 	}
+	return a.printData(d)
+}
+
+func (a *app) printData(d report.Data) error {
 	if a.json {
 		return report.JSON(a.stdout, d)
 	}

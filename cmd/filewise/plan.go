@@ -88,15 +88,27 @@ func (a *app) printPreview(v preview) error {
 	}
 	w.printf("\nTrials: pilots first, then at most %d blocks, each in random order; a layout that cannot be the best any more is dropped\n", p.MaxBlocks)
 	printTrials(w, v.Trials)
-	w.printf("\nSpace (one layout is built at a time)\n")
+	w.printf("\nSpace (%s)\n", spaceWords(p))
 	for _, s := range v.Space {
-		w.printf("  %s (%s): %s needed at most, %s free\n", s.Volume.Name, s.Volume.Dir, humanize.IBytes(uint64(s.Need)), humanize.IBytes(uint64(s.Free)))
+		w.printf("  %s (%s): at least %s needed, %s free\n", s.Volume.Name, s.Volume.Dir, humanize.IBytes(uint64(s.Need)), humanize.IBytes(uint64(s.Free)))
 	}
 	w.printf("\nTime: %s\n", timeWords(v))
 	for _, x := range v.Warnings {
 		w.printf("\nWarning: %s\n  → %s\n", x.Message, x.Remedy)
 	}
 	return w.err
+}
+
+// spaceWords say what the need is of, and what it does not hold.
+func spaceWords(p experiment.Plan) string {
+	out := "one layout is built at a time"
+	if p.Preload > 0 {
+		out = fmt.Sprintf("%d loaded builds of every layout, and a copy of each", p.Instances)
+	}
+	if p.Window > 0 {
+		out += "; what a window writes beyond --size comes on top, and the run ends before a volume is full"
+	}
+	return out
 }
 
 func timeWords(v preview) string {
@@ -111,8 +123,16 @@ func timeWords(v preview) string {
 
 func printScript(w *lineWriter, l layoutScript) {
 	w.printf("\nLayout %s\n", l.Layout.Name)
+	growing := ""
+	if l.Layout.Data.Allocation == filewise.Growing {
+		growing = fmt.Sprintf(" at most at the start, then in steps of %s", humanize.IBytes(uint64(l.Layout.Data.Growth)))
+	}
 	for _, f := range l.Files {
-		w.printf("  %-5s %10s  %s\n", f.Role, humanize.IBytes(uint64(f.Bytes)), f.Path)
+		size := humanize.IBytes(uint64(f.Bytes))
+		if f.Role == filewise.RoleData {
+			size += growing
+		}
+		w.printf("  %-5s %10s  %s\n", f.Role, size, f.Path)
 	}
 	for _, s := range l.Steps {
 		w.printf("  [%s, on %s] %s\n", s.Stage, s.On, s.SQL)

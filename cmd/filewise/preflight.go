@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/dustin/go-humanize"
 
@@ -17,13 +18,25 @@ import (
 func script(e filewise.Engine, p experiment.Plan, program filewise.Program) ([]filewise.Script, error) {
 	scripts := make([]filewise.Script, len(p.Layouts))
 	for i, l := range p.Layouts {
-		s, err := e.Script(p.Target, l, program)
+		s, err := e.Script(inScratch(p.Target), l, program)
 		if err != nil {
 			return nil, refused(e, l, err)
 		}
 		scripts[i] = s
 	}
 	return scripts, nil
+}
+
+// inScratch is the target as a run sees it: its volumes are scratch directories,
+// of which only the random end of the name is not known yet.
+func inScratch(t filewise.Target) filewise.Target {
+	volumes := t.Volumes
+	t.Volumes = nil
+	for _, v := range volumes {
+		v.Dir = filepath.Join(v.Dir, "filewise-xxxxxxxxxxxxx")
+		t.Volumes = append(t.Volumes, v)
+	}
+	return t
 }
 
 // refused says which layout an engine cannot do, and why.
@@ -89,10 +102,10 @@ func preflight(p experiment.Plan, scripts []filewise.Script) error {
 		return err
 	}
 	for _, n := range needs {
-		if n.Need > n.Free {
+		if n.Need+reserve > n.Free {
 			return filewise.Errorf(filewise.CodePreflight,
 				"free space there, name another --volume, or make --size (or --work, --window) smaller",
-				"volume %s (%s) has %s free, but up to %s are needed", n.Volume.Name, n.Volume.Dir,
+				"volume %s (%s) has %s free, but at least %s are needed", n.Volume.Name, n.Volume.Dir,
 				humanize.IBytes(uint64(n.Free)), humanize.IBytes(uint64(n.Need)))
 		}
 	}
@@ -112,4 +125,24 @@ func usable(v filewise.Volume) error {
 		return filewise.Errorf(filewise.CodePreflight, remedy, "volume %s: %s is not a directory", v.Name, v.Dir)
 	}
 	return nil
+}
+
+// reserve is the space in bytes that a run leaves free on a volume: it ends
+// before it takes the last of a file system that others use too.
+const reserve = 16 << 20
+
+// guard refuses to go on when a volume runs out of space. What a time window
+// writes is not known before.
+func guard(volumes []filewise.Volume) func() error {
+	return func() error {
+		for _, v := range volumes {
+			free, err := machine.Free(v.Dir)
+			if err == nil && free < reserve {
+				return filewise.Errorf(filewise.CodePreflight,
+					"free space there, or name another --volume; then \"filewise resume\" goes on with this trial. A new run with a smaller --window or --work needs less",
+					"volume %s (%s) has only %s left: the trial was ended", v.Name, v.Dir, humanize.IBytes(uint64(free)))
+			}
+		}
+		return nil
+	}
 }

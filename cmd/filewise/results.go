@@ -172,7 +172,10 @@ The other formats go to standard output.`,
 			if err != nil {
 				return err
 			}
-			if a.json {
+			switch {
+			case a.json && cmd.Flags().Changed("format") && kind == "csv":
+				return badValue("format", kind, "--json is JSON: leave one of them out")
+			case a.json:
 				kind = "json"
 			}
 			s, err := a.load(cmd.Context(), runArg(args))
@@ -221,7 +224,10 @@ func (a *app) exportCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.json {
+			switch {
+			case a.json && cmd.Flags().Changed("format") && kind == "csv":
+				return badValue("format", kind, "--json is JSON: leave one of them out")
+			case a.json:
 				kind = "json"
 			}
 			s, err := a.load(cmd.Context(), runArg(args))
@@ -259,14 +265,21 @@ chosen after looking at the trials weaken the confidence that the verdict states
 			if err != nil {
 				return err
 			}
-			if err := f.override(cmd, &s.run.Plan); err != nil {
+			rules := s.run.Plan
+			if err := f.override(cmd, &rules); err != nil {
 				return err
 			}
-			j, err := s.run.Plan.Judge(s.trials)
+			j, err := s.run.Plan.Rejudge(rules, s.trials)
 			if err != nil {
 				return err
 			}
-			return a.printRun(s.run, s.trials, j)
+			s.run.Plan = rules
+			d, err := data(s.run, s.trials, j)
+			if err != nil {
+				return err
+			}
+			d.Rejudged = true
+			return a.printData(d)
 		},
 	}
 	f.register(cmd.Flags())

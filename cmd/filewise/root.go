@@ -30,8 +30,9 @@ type app struct {
 
 func (a *app) command() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "filewise",
-		Short: "Find out how many files your database should be spread over",
+		Use:     "filewise",
+		Short:   "Find out how many files your database should be spread over",
+		Version: versionString(),
 		Long: `Filewise finds out how many files your database should be spread over, on your
 own server and storage, and says how sure it is. It builds each layout, loads it,
 runs a workload in random order as often as needed and no oftener, and gives a

@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"filewise/workload"
@@ -57,7 +59,9 @@ func (a *app) showScenario(sc workload.Scenario) error {
 	for _, n := range sc.Notes {
 		w.printf("  · %s\n", n)
 	}
-	w.printf("\nDefaults: files %v, %d bytes, %+v\n", sc.Files, sc.Bytes, sc.Params)
+	w.printf("\nDefaults: --files %s --size %s --connections %d --row-bytes %d --commit-every %d --table %s --key %s\n",
+		strings.Trim(strings.ReplaceAll(fmt.Sprint(sc.Files), " ", ","), "[]"), strings.ReplaceAll(humanize.IBytes(uint64(sc.Bytes)), " ", ""),
+		sc.Params.Connections, sc.Params.RowBytes, sc.Params.CommitEvery, sc.Params.Table, sc.Params.Key)
 	return w.err
 }
 

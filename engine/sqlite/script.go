@@ -17,7 +17,7 @@ func (engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (
 	out := filewise.Script{Files: s.asked(), Space: s.space(), Warnings: s.warnings()}
 	for _, sh := range s.shards {
 		out.Files = append(out.Files, filewise.File{
-			Role: filewise.RoleLog, Volume: sh.volume.Name, Path: sh.path + "-wal", Bytes: s.walBytes(),
+			Role: filewise.RoleLog, Volume: sh.volume.Name, Path: sh.path + "-wal", Bytes: s.logBytes(),
 		})
 	}
 	for _, stage := range []func(int) ([]filewise.Step, error){s.buildSteps, s.settleSteps, s.workSteps, s.checkSteps, s.dropSteps} {
