@@ -118,7 +118,8 @@ func notBaseline(mark string) string {
 }
 
 func (c *charts) looks(v view, l verdict.Look) {
-	for j, e := range l.Estimates {
+	for j := range l.Estimates {
+		e := v.Judgement.Result.Shown(l, j)
 		if j >= len(v.Judgement.Result.Arms) || j == v.Judgement.Result.Config.Baseline || !known(e.Effect) {
 			continue
 		}

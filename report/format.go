@@ -44,7 +44,7 @@ func signed(x float64) string {
 }
 
 // bound writes an upper limit without a sign, rounded up so that it stays one:
-// "1.6 %".
+// "1.6 %", "factor 2.7".
 func bound(effect float64) string {
 	if !known(effect) {
 		return absent
@@ -52,10 +52,19 @@ func bound(effect float64) string {
 	if effect <= 0 {
 		return "none"
 	}
-	if effect >= factorFrom {
-		return factor(math.Log(math.Ceil(10*math.Exp(effect)-1e-9) / 10))
+	if percent := math.Ceil(10*verdict.Percent(effect)-1e-9) / 10; percent < 100 {
+		return strings.TrimLeft(signed(percent), "+−") + " %"
 	}
-	return strings.TrimLeft(signed(math.Ceil(10*verdict.Percent(effect)-1e-9)/10), "+−") + " %"
+	return "factor " + ratioUp(math.Exp(effect))
+}
+
+// ratioUp writes a ratio rounded up to one decimal, or to three digits.
+func ratioUp(x float64) string {
+	if x < 1000 {
+		return strconv.FormatFloat(math.Ceil(10*x-1e-9)/10, 'f', -1, 64)
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(x))-2)
+	return grouped(strconv.FormatFloat(math.Ceil(x/unit-1e-9)*unit, 'f', 0, 64))
 }
 
 // factor writes an effect on the log scale as a ratio: "20.8 times".

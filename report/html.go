@@ -48,7 +48,7 @@ func HTML(w io.Writer, d Data) error {
 	if err := t.Execute(&b, htmlPage{newView(d), s}); err != nil {
 		return fmt.Errorf("render the report: %w", err)
 	}
-	if _, err := b.WriteTo(w); err != nil {
+	if _, err := w.Write(whole(b.Bytes())); err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
 	return nil
@@ -87,6 +87,28 @@ var flag = regexp.MustCompile(`--[a-z][a-z-]*`)
 func prose(s string) template.HTML {
 	return template.HTML(flag.ReplaceAllString(template.HTMLEscapeString(s), `<span class="nb">$0</span>`))
 }
+
+// parts of a page that stay as they are, and numbers before a percent sign.
+var percents = regexp.MustCompile(`(?s)<style>.*?</style>|<(?:pre|code)\b.*?</(?:pre|code)>|<[^>]*>|[0-9] %`)
+
+// whole keeps numbers and percent signs on one line wherever they are read. The
+// scripts at the end are left alone, for the policy has their hashes.
+func whole(page []byte) []byte {
+	text, data, found := bytes.Cut(page, dataTag)
+	text = percents.ReplaceAllFunc(text, func(part []byte) []byte {
+		if part[0] == '<' {
+			return part
+		}
+		return append(part[:1:1], "\u00a0%"...)
+	})
+	if !found {
+		return text
+	}
+	return slices.Concat(text, dataTag, data)
+}
+
+// dataTag begins the scripts.
+var dataTag = []byte(`<script type="application/json"`)
 
 // HeadlineStart is the first sentence of the headline, for large letters.
 func (v view) HeadlineStart() string {

@@ -141,6 +141,27 @@ func TestTablesAndChartsAreAccessible(t *testing.T) {
 	}
 }
 
+// TestNumbersStayWithTheirPercentSigns wherever a browser may break lines.
+// Commands stay as they are typed.
+func TestNumbersStayWithTheirPercentSigns(t *testing.T) {
+	d := stored(t)
+	d.Plan.Command = append(d.Plan.Command, "--volume", "x=/mnt/50 %")
+	d.Judgement.Warnings = append(d.Judgement.Warnings, filewise.Warning{Message: "Only 7 % are left", Remedy: "Free 20 %"})
+	page := string(render(t, report.HTML, d))
+	text := inline.ReplaceAllString(page, "")
+	text, _, _ = strings.Cut(text, `<script type="application/json"`)
+	text = regexp.MustCompile(`(?s)<pre.*?</pre>`).ReplaceAllString(text, "")
+	text = regexp.MustCompile(`<[^>]*>`).ReplaceAllString(text, "\n")
+	for _, m := range regexp.MustCompile(`[^\n]*[0-9] %[^\n]*`).FindAllString(text, -1) {
+		t.Errorf("can break before %%: %s", m)
+	}
+	for _, want := range []string{"Only 7\u00a0% are left", "Free 20\u00a0%", "the middle 50\u00a0% and 80\u00a0%", "/mnt/50 %"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q", want)
+		}
+	}
+}
+
 // TestALongRunStaysSmall: 120 blocks, more than 500 trials.
 func TestALongRunStaysSmall(t *testing.T) {
 	d := stored(t)

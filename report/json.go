@@ -26,6 +26,7 @@ type document struct {
 	State     string               `json:"state"`
 	Started   *time.Time           `json:"started"`
 	Ended     *time.Time           `json:"ended"`
+	Rejudged  bool                 `json:"rejudged"` // by other rules than the run's own
 	Headline  string               `json:"headline"` // the verdict in a sentence
 	Layouts   []layoutDoc          `json:"layouts"`
 	Judgement experiment.Judgement `json:"judgement"`
@@ -47,7 +48,7 @@ type layoutDoc struct {
 	Typical        *float64 `json:"typical"`              // of the typical trial
 	TypicalIs      string   `json:"typical_is"`           // "robust" or, before the first look, "median"
 	BytesPerSecond *float64 `json:"bytes_per_second"`     // payload, of the typical trial
-	Percent        *float64 `json:"difference_percent"`   // against the baseline
+	Percent        *float64 `json:"difference_percent"`   // against the baseline; of a dropped layout as of its last look
 	PercentLow     *float64 `json:"difference_low"`       // limits of the interval, in percent
 	PercentHigh    *float64 `json:"difference_high"`      //
 	Text           string   `json:"difference"`           // the same as it is shown
@@ -72,7 +73,7 @@ func JSON(w io.Writer, d Data) error {
 	v := newView(d)
 	doc := document{
 		Schema: Schema, RunID: d.RunID, Version: d.Version, State: d.State,
-		Started: when(d.Started), Ended: when(d.Ended), Headline: v.Headline(),
+		Started: when(d.Started), Ended: when(d.Ended), Rejudged: d.Rejudged, Headline: v.Headline(),
 		Layouts: layoutDocs(v), Judgement: d.Judgement, Plan: d.Plan, Scenario: d.Scenario,
 		Machine: orEmpty(d.Machine), Server: orEmpty(d.Server), Trials: trialDocs(v.Trials),
 	}

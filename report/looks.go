@@ -32,8 +32,8 @@ func (v view) Looks() []lookRow {
 	var out []lookRow
 	for _, l := range v.Judgement.Result.Looks {
 		r := lookRow{Block: l.Block, Trials: l.Trials, Leader: v.arm(l.Leader), Tolerance: atMost(l.Tolerance), Outcome: v.outcome(l)}
-		for j, e := range l.Estimates {
-			r.Cells = append(r.Cells, cellOf(l, e, j == v.Judgement.Result.Config.Baseline))
+		for j := range l.Estimates {
+			r.Cells = append(r.Cells, cellOf(l, v.Judgement.Result.Shown(l, j), j == v.Judgement.Result.Config.Baseline))
 		}
 		out = append(out, r)
 	}
@@ -56,7 +56,7 @@ func cellOf(l verdict.Look, e verdict.Estimate, baseline bool) lookCell {
 	return c
 }
 
-// atMost writes an upper limit: "≤ 1.6 %".
+// atMost writes an upper limit: "≤ 1.6 %", "≤ factor 2.7".
 func atMost(effect float64) string {
 	if !known(effect) || effect <= 0 {
 		return bound(effect)

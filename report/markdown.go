@@ -81,8 +81,10 @@ func (m *md) verdict(v view) {
 	if len(v.Further()) > 0 {
 		m.WriteString("\n")
 	}
-	if s := v.Stopped(); s != "" {
-		m.para("%s", escape(s))
+	for _, s := range []string{v.Stopped(), v.Rules()} {
+		if s != "" {
+			m.para("%s", escape(s))
+		}
 	}
 }
 
@@ -104,8 +106,11 @@ func (m *md) table(v view) {
 	}
 	m.rows([]string{
 		"layout", "trials", v.UnitRate(), v.Rate.Name, "difference to " + v.Plan.Baseline + v.inBrackets(),
-		"plain means", "down-weighted", "mark",
+		"geometric means", "down-weighted", "mark",
 	}, rows)
+	if v.Judged {
+		m.para("%s", meansNote)
+	}
 	for _, s := range v.Footnotes() {
 		m.para("%s", escape(s))
 	}
@@ -210,4 +215,7 @@ func (m *md) setup(v view) {
 	m.rows([]string{"layout", "data files", "total", "allocation", "placement", "kind", "observed after building"}, rows)
 	m.para("Run %d, started %s, ended %s, Filewise %s. To repeat it:", v.RunID, v.StartedText(), v.EndedText(), escape(v.Version))
 	m.code(v.Command())
+	if v.Rejudged {
+		m.para("%s", otherRules+"`"+v.Shows()+"`")
+	}
 }

@@ -6,6 +6,12 @@ import (
 	"filewise"
 )
 
+// meansNote explains the column of that name.
+const meansNote = "Geometric means: the difference of these over the blocks that both layouts have in common, with no trial pulled in."
+
+// MeansNote explains the geometric means.
+func (v view) MeansNote() string { return meansNote }
+
 // Method says in plain words how the run measured, from the plan and what
 // really happened.
 func (v view) Method() []string {
@@ -13,7 +19,7 @@ func (v view) Method() []string {
 	out := []string{
 		v.trialWords(),
 		fmt.Sprintf("One trial is one sample. Trials run in blocks: a block measures every layout that is still in question once, in fresh random order that follows from the seed %s. Slow changes of the machine so reach all layouts alike.", v.Seed()),
-		"The differences are those of the typical trial: a robust fit of blocks and layouts to the logarithm of throughput. No trial is removed because of its outcome; unusual ones are pulled in, and the table counts them beside the plain means.",
+		"The differences are those of the typical trial: a robust fit of blocks and layouts to the logarithm of throughput. No trial is removed because of its outcome; unusual ones are pulled in, and the table counts them beside the geometric means.",
 		fmt.Sprintf("The intervals hold with %s for all layouts and for a look after every block together, so that measuring could stop as soon as it was decided. Differences within ±%s count as none. A layout that is shown not to be the best is measured no further; of equally good ones the one with the fewest files is recommended.", v.Confidence(), v.Margin()),
 	}
 	if s := v.pilotWords(); s != "" {

@@ -69,14 +69,15 @@ func (v view) row(l filewise.Layout) row {
 	return r
 }
 
-// estimate is what the last look says about a layout.
+// estimate is what the last look says about a layout; of a dropped one the
+// difference is that of its own last look, as its interval is.
 func (v view) estimate(layout string) (verdict.Estimate, bool) {
 	arm := slices.IndexFunc(v.Judgement.Result.Arms, func(a verdict.Arm) bool { return a.Name == layout })
 	if !v.Judged || arm < 0 || arm >= len(v.Look.Estimates) {
 		nan := math.NaN()
 		return verdict.Estimate{Effect: nan, SE: nan, Lo: nan, Hi: nan, RawEffect: nan, Regret: nan, Typical: nan}, false
 	}
-	return v.Look.Estimates[arm], true
+	return v.Judgement.Result.Shown(v.Look, arm), true
 }
 
 func mean(xs []float64) float64 {
@@ -114,7 +115,7 @@ func (r row) DifferenceText() string {
 	return interval(r.Estimate.Effect, r.Estimate.Lo, r.Estimate.Hi)
 }
 
-// RawText is the difference of the plain means.
+// RawText is the difference of the geometric means, with no trial pulled in.
 func (r row) RawText() string {
 	if r.Baseline {
 		return "baseline"

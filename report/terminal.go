@@ -33,13 +33,20 @@ func Terminal(w io.Writer, d Data, opts TerminalOptions) error {
 	}
 	p.time(v)
 	p.warnings(v)
-	p.para("Report: "+v.ShowCommand(), "  ")
+	if v.Rejudged {
+		p.para(otherRules+v.Shows(), "  ")
+	} else {
+		p.para("Report: "+v.ShowCommand(), "  ")
+	}
 	_, err := io.WriteString(w, p.String())
 	if err != nil {
 		return fmt.Errorf("write the result: %w", err)
 	}
 	return nil
 }
+
+// otherRules stands before the command that shows what is stored.
+const otherRules = "Judged by other rules than the run's own; the stored verdict: "
 
 // page collects lines.
 type page struct {
@@ -106,8 +113,10 @@ func (p *page) verdict(v view) {
 	if s := v.Gain(); s != "" {
 		p.para(s, "")
 	}
-	if s := v.Stopped(); s != "" {
-		p.para(s, "")
+	for _, s := range []string{v.Stopped(), v.Rules()} {
+		if s != "" {
+			p.para(s, "")
+		}
 	}
 	p.line("")
 }

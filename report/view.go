@@ -92,8 +92,12 @@ func (v view) Gain() string {
 	return ""
 }
 
-// Stopped says why measuring stopped when it did; empty when the headline does.
+// Stopped says why measuring stopped when it did; empty when the headline does,
+// or when other rules decide than those that stopped it.
 func (v view) Stopped() string {
+	if v.Rejudged {
+		return ""
+	}
 	d := v.Judgement.Decision
 	if d.Ending == experiment.GoesOn {
 		s := "The run is not finished"
@@ -113,11 +117,12 @@ func (v view) Stopped() string {
 }
 
 // Outside are the finished trials that the verdict does not use yet, because
-// their block is not complete or no look was taken.
+// their block is not complete or no look was taken. Of trials in complete blocks
+// that come after the decision the verdict itself warns.
 func (v view) Outside() int {
 	n := 0
 	for _, t := range v.Trials {
-		if t.Kind != kindPilot && t.Kind != kindFailed && (!v.Judged || t.Cell.Block > v.Look.Block) {
+		if t.Kind != kindPilot && t.Kind != kindFailed && (!v.Judged || t.Cell.Block > max(v.Look.Block, v.Judgement.Result.Blocks)) {
 			n++
 		}
 	}
@@ -149,6 +154,19 @@ func (v view) Command() string { return shellLine(v.Plan.Command) }
 // ShowCommand shows this report again.
 func (v view) ShowCommand() string { return fmt.Sprintf("filewise report %d", v.RunID) }
 
+// Rules says by which rules a run was judged anew, and what that means; empty for
+// a run that is judged by its own.
+func (v view) Rules() string {
+	if !v.Rejudged {
+		return ""
+	}
+	return fmt.Sprintf("Judged anew with baseline %s, margin ±%s, confidence %s, goal %s. Rules chosen after looking at the trials weaken the confidence stated.",
+		v.Plan.Baseline, v.Margin(), v.Confidence(), v.Plan.Goal)
+}
+
+// Shows names the command that shows a run judged anew as it was stored.
+func (v view) Shows() string { return fmt.Sprintf("filewise show %d", v.RunID) }
+
 // UnitRate is the unit of throughput: "rows/s".
 func (v view) UnitRate() string {
 	switch v.Unit {
@@ -170,10 +188,30 @@ func (v view) Footnotes() []string {
 	if medians {
 		out = append(out, "Throughput is the median of the trials, for want of a verdict.")
 	}
+	if s := v.dropped(); s != "" {
+		out = append(out, s)
+	}
 	if n := v.Outside(); n > 0 && v.Judged {
 		out = append(out, count(n, "trial")+" of a block that is not complete "+isAre(n)+" not in the verdict.")
 	}
 	return out
+}
+
+// dropped lists the layouts that are no longer measured; empty: none.
+func (v view) dropped() string {
+	var parts []string
+	for _, r := range v.Rows {
+		if at := r.Estimate.DroppedAt; at > 0 {
+			parts = append(parts, fmt.Sprintf("%s after block %d", r.Name, at))
+		}
+	}
+	switch len(parts) {
+	case 0:
+		return ""
+	case 1:
+		return "Dropped, since not the best: " + parts[0] + "; its difference is as of then."
+	}
+	return "Dropped, since not the best: " + strings.Join(parts, ", ") + "; their differences are as of then."
 }
 
 func isAre(n int) string {

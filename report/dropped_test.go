@@ -1,0 +1,87 @@
+package report_test
+
+import (
+	"encoding/json"
+	"html"
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+
+	"filewise/report"
+)
+
+// moved is the stored run in which the estimate of 16 files, dropped after block
+// 4 at +3.7 % (−1.0 … +8.6), has since moved to +42.5 %, as it can when the
+// others' trials shift the blocks.
+func moved(t *testing.T) report.Data {
+	t.Helper()
+	d := stored(t)
+	for _, l := range d.Judgement.Result.Looks {
+		if e := &l.Estimates[4]; e.DroppedAt > 0 && e.DroppedAt < l.Block {
+			e.Effect, e.RawEffect = math.Log(1.425), math.Log(1.425)
+		}
+	}
+	return d
+}
+
+// TestADroppedLayoutIsShownAsOfItsDrop: estimate and interval belong to each
+// other, in every table and chart.
+func TestADroppedLayoutIsShownAsOfItsDrop(t *testing.T) {
+	d := moved(t)
+	for ext, write := range formats {
+		out := string(render(t, write, d))
+		if ext == "json" {
+			continue // its rows are checked below; it also holds the looks as they were judged
+		}
+		out = html.UnescapeString(strings.ReplaceAll(inline.ReplaceAllString(out, ""), "\u00a0", " "))
+		if strings.Contains(out, "42.5") {
+			t.Errorf("%s shows the estimate of a later look", ext)
+		}
+		if !strings.Contains(out, "+3.7 % (−1.0 … +8.6)") {
+			t.Errorf("%s does not show the estimate of the look at which the layout was dropped", ext)
+		}
+		if strings.HasSuffix(ext, "txt") {
+			out = strings.Join(strings.Fields(out), " ")
+		}
+		if note := "Dropped, since not the best: 2 files after block 4, 16 files after block 4"; !strings.Contains(out, note) {
+			t.Errorf("%s has no %q", ext, note)
+		}
+	}
+	var doc struct {
+		Layouts []struct {
+			Percent    float64 `json:"difference_percent"`
+			Difference string
+			Typical    float64
+		}
+	}
+	if err := json.Unmarshal(render(t, report.JSON, d), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if l := doc.Layouts[4]; math.Abs(l.Percent-3.7) > 0.05 || l.Difference != "+3.7 % (−1.0 … +8.6)" || math.Abs(l.Typical-18900) > 100 {
+		t.Errorf("16 files: %+v", l)
+	}
+	var charts struct {
+		Estimates []struct{ X, Raw float64 }
+		Looks     []struct {
+			Layout string
+			Block  int
+			X      float64
+		}
+	}
+	m := regexp.MustCompile(`(?s)id="data">(.*?)</script>`).FindSubmatch(render(t, report.HTML, d))
+	if m == nil {
+		t.Fatal("the page has no data")
+	}
+	if err := json.Unmarshal(m[1], &charts); err != nil {
+		t.Fatal(err)
+	}
+	if e := charts.Estimates[4]; math.Abs(e.X-3.7) > 0.1 || math.Abs(e.Raw-3.7) > 0.1 {
+		t.Errorf("the chart of estimates has %+v", e)
+	}
+	for _, l := range charts.Looks {
+		if l.Layout == "16 files" && l.X > 5 {
+			t.Errorf("the chart of looks has %+v", l)
+		}
+	}
+}
