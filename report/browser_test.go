@@ -161,12 +161,12 @@ func TestHTMLPrints(t *testing.T) {
 	if wide := run(t, b, chromedp.Evaluate[[]string](tooWide)); len(wide) > 0 {
 		t.Errorf("wider than a sheet of A4: %v", wide)
 	}
-	call(t, b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}})
 	// The table may begin under the chart; its rows stay whole.
 	breaks := `["table.main", "table.main tr", "figure"].map(s => getComputedStyle(document.querySelector(s)).breakInside).join()`
 	if got := run(t, b, chromedp.Evaluate[string](breaks)); got != "auto,avoid,avoid" {
 		t.Errorf("page breaks within the table, its rows and the chart: %s", got)
 	}
+	call(t, b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}})
 	css := true
 	pdf := call(t, b, page.PrintToPDF, page.PrintToPDFParams{PreferCSSPageSize: &css, PaperWidth: 8.27, PaperHeight: 11.69}).Data
 	keep(t, "print.pdf", pdf)
