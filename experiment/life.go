@@ -202,8 +202,10 @@ func (l *life) check(ctx context.Context) (err error) {
 	if l.trial.Final, err = l.db.Observer.Observe(ctx); err != nil {
 		return err
 	}
-	l.trial.Warnings = append(l.trial.Warnings, filewise.FillWarnings(l.trial.Final)...)
-	l.trial.Warnings = append(l.trial.Warnings, l.outgrown()...)
+	if !l.trial.Cell.Pilot { // which does a part of the work only
+		l.trial.Warnings = append(l.trial.Warnings, filewise.FillWarnings(l.trial.Final)...)
+		l.trial.Warnings = append(l.trial.Warnings, l.outgrown()...)
+	}
 	return nil
 }
 

@@ -22,12 +22,17 @@ func (f *planFlags) setLayouts(cmd *cobra.Command, p *experiment.Plan, sc worklo
 	if err != nil {
 		return err
 	}
-	if !cmd.Flags().Changed("allocation") && (kind == filewise.KindPerTable || kind == filewise.KindPartitions) {
-		f.allocation = string(filewise.Growing) // InnoDB's own files of tables always grow
+	// InnoDB's files of tables and partitions always grow, by steps of its own.
+	ownGrowth := kind == filewise.KindPerTable || kind == filewise.KindPartitions
+	if ownGrowth && !cmd.Flags().Changed("allocation") {
+		f.allocation = string(filewise.Growing)
 	}
 	spread, err := f.spread(cmd, p, sc)
 	if err != nil {
 		return err
+	}
+	if ownGrowth && !cmd.Flags().Changed("growth") {
+		spread.Growth = 0
 	}
 	files := f.files
 	if len(files) == 0 {
