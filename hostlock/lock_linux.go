@@ -108,8 +108,9 @@ func (l *Lock) serve() {
 		l.mu.Lock()
 		h := l.holder
 		l.mu.Unlock()
-		conn.SetWriteDeadline(time.Now().Add(answerWithin))
-		json.NewEncoder(conn).Encode(h) // a failure is the asker's, who says so
+		// A failure is the asker's, who says so.
+		_ = conn.SetWriteDeadline(time.Now().Add(answerWithin))
+		_ = json.NewEncoder(conn).Encode(h)
 		conn.Close()
 	}
 }
@@ -124,7 +125,7 @@ func ask(ctx context.Context, addr *net.UnixAddr, end time.Time) (Holder, error)
 		return Holder{}, err
 	}
 	defer conn.Close()
-	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	var h Holder
 	err = json.NewDecoder(io.LimitReader(conn, 4096)).Decode(&h)

@@ -32,7 +32,7 @@ func found(ctx context.Context, path string) error {
 	if err != nil {
 		return wrap(err, path, "create")
 	}
-	defer tx.Rollback()
+	defer func() { _ = tx.Rollback() }() // it is over already when the commit was
 	var id, tables int
 	err = errors.Join(
 		tx.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id),

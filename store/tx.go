@@ -34,7 +34,7 @@ func (s *Store) transact(ctx context.Context, begin, doing string, f func(*sql.C
 	}
 	if err != nil {
 		// Also after a failed commit; “no transaction is active” is fine then.
-		conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
+		_, _ = conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
 		return wrap(err, s.path, doing)
 	}
 	return nil

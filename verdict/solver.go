@@ -10,7 +10,6 @@ type solver struct {
 	inBlock []float64 // cells per block
 	chol    mat.Cholesky
 	cells   int
-	groups  int // connected parts of the table: between them nothing is known
 	df      int // residual degrees of freedom
 }
 

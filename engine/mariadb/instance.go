@@ -110,7 +110,7 @@ func (i *instance) bootstrap(ctx context.Context) error {
 	go func() {
 		defer close(written)
 		defer out.Close()
-		out.WriteString(text) // a broken pipe is a server that ended, which Wait reports
+		_, _ = out.WriteString(text) // a broken pipe is a server that ended, which Wait reports
 	}()
 	defer func() { <-written }()
 	spec, err := i.spec("--bootstrap", "--silent-startup", "--log-warnings=0", "--max-allowed-packet=8M")

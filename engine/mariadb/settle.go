@@ -3,6 +3,7 @@ package mariadb
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -31,7 +32,7 @@ func (s settler) Settle(ctx context.Context) error {
 func checkpoint(ctx context.Context, control *sql.DB) error {
 	var name, value string
 	err := control.QueryRowContext(ctx, "SHOW GLOBAL VARIABLES LIKE 'innodb_log_checkpoint_now'").Scan(&name, &value)
-	if err == sql.ErrNoRows {
+	if errors.Is(err, sql.ErrNoRows) {
 		return flushByLimit(ctx, control)
 	}
 	if err != nil {

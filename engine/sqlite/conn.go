@@ -93,7 +93,7 @@ func (c *conn) query(ctx context.Context, sql string) ([][]any, error) {
 	values := make([]driver.Value, len(rows.Columns()))
 	for {
 		err := rows.Next(values)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return out, nil
 		}
 		if err != nil {

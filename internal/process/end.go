@@ -19,7 +19,7 @@ func (id Identity) End(ctx context.Context, dir string, patience time.Duration) 
 	if err != nil {
 		return fmt.Errorf("process %d: %w", id.PID, err)
 	}
-	defer p.Release()
+	defer func() { _ = p.Release() }() // frees a descriptor, no more
 	switch id.Status() {
 	case Dead:
 		return nil

@@ -101,7 +101,7 @@ func (p *Process) Ready(ctx context.Context, patience time.Duration, ask func(co
 			return p.ended("ended while it started")
 		case <-time.After(wait):
 		case <-ctx.Done():
-			if context.Cause(ctx) != errPatience {
+			if !errors.Is(context.Cause(ctx), errPatience) {
 				return context.Cause(ctx)
 			}
 			return filewise.Errorf(filewise.CodeTrials, "", "the server (%s, process %d) does not answer after %v: %w%s",

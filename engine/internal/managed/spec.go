@@ -40,8 +40,8 @@ func Start(s Spec) (*Process, error) {
 	if err != nil {
 		return nil, filewise.Errorf(filewise.CodePreflight, "", "log file of %s: %w", filepath.Base(s.Path), err)
 	}
-	defer log.Close() // the process has its own descriptor
-	cmd := exec.Command(s.Path, s.Args...)
+	defer log.Close()                      // the process has its own descriptor
+	cmd := exec.Command(s.Path, s.Args...) //nolint:noctx // a server outlives the call that starts it
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.Dir, s.Env, log, log
 	if s.Stdin != nil {
 		cmd.Stdin = s.Stdin
