@@ -62,10 +62,19 @@ type trialDoc struct {
 	Measures []measureDoc `json:"measures"`
 }
 
+// measureDoc is a measure in which a number that is none is null: JSON has no NaN.
 type measureDoc struct {
 	filewise.Measure
-	Slices     *struct{} `json:"slices,omitempty"` // hides the slices
-	Throughput *float64  `json:"throughput"`       // work per second of the window
+	Slices     *struct{}  `json:"slices,omitempty"` // hides the slices
+	Work       *float64   `json:"work"`
+	Bytes      *float64   `json:"bytes"`
+	Throughput *float64   `json:"throughput"` // work per second of the window
+	Deltas     []deltaDoc `json:"deltas,omitempty"`
+}
+
+type deltaDoc struct {
+	filewise.Delta
+	Value *float64 `json:"value"`
 }
 
 // JSON writes the run as one JSON document.
@@ -113,9 +122,12 @@ func trialDocs(trials []trial) []trialDoc {
 	for _, t := range trials {
 		doc := trialDoc{Trial: t.Trial, Measures: []measureDoc{}}
 		for _, m := range t.Measures {
-			x := measureDoc{Measure: m}
+			x := measureDoc{Measure: m, Work: number(m.Work), Bytes: number(m.Bytes)}
 			if m.Throughput() > 0 {
 				x.Throughput = number(m.Throughput())
+			}
+			for _, d := range m.Deltas {
+				x.Deltas = append(x.Deltas, deltaDoc{d, number(d.Value)})
 			}
 			doc.Measures = append(doc.Measures, x)
 		}

@@ -2,9 +2,11 @@ package report_test
 
 import (
 	"encoding/json"
+	"math"
 	"strings"
 	"testing"
 
+	"filewise"
 	"filewise/report"
 )
 
@@ -69,6 +71,23 @@ func TestJSONHasNullForWhatIsNotKnown(t *testing.T) {
 	for _, want := range []string{`"typical": null`, `"difference_percent": null`, `"ended": null`} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %s", want)
+		}
+	}
+}
+
+// TestNumbersThatAreNoneDoNotSpoilAReport: the store keeps them.
+func TestNumbersThatAreNoneDoNotSpoilAReport(t *testing.T) {
+	d := stored(t)
+	m := &d.Trials[5].Measures[0]
+	m.Work, m.Bytes = math.NaN(), math.Inf(1)
+	m.Deltas = []filewise.Delta{{Probe: "cpu", Name: "busy", Unit: "ms", Value: math.NaN()}}
+	for ext, write := range formats {
+		out := string(render(t, write, d))
+		if ext == "json" && !(strings.Contains(out, `"work": null`) && strings.Contains(out, `"bytes": null`) && strings.Contains(out, `"value": null`)) {
+			t.Error("what is no number is not null")
+		}
+		if ext == "html" && strings.Contains(out, "unsupported value") {
+			t.Error("the charts have no data")
 		}
 	}
 }
