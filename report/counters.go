@@ -28,7 +28,9 @@ func (v view) Counters() []counterRow {
 				seen[k] = make(map[string][]float64)
 				keys = append(keys, k)
 			}
-			seen[k][t.Cell.Layout] = append(seen[k][t.Cell.Layout], d.Value)
+			if known(d.Value) {
+				seen[k][t.Cell.Layout] = append(seen[k][t.Cell.Layout], d.Value)
+			}
 		}
 	}
 	slices.SortFunc(keys, func(a, b key) int {

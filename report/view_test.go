@@ -120,3 +120,23 @@ func TestManyTrialsBecomeBands(t *testing.T) {
 		t.Errorf("median %v a second, want %v", *c.Median[0], want)
 	}
 }
+
+// TestACounterThatIsNoNumberIsNoValue: one trial's does not hide the others'.
+func TestACounterThatIsNoNumberIsNoValue(t *testing.T) {
+	v := storedView(t)
+	n := 0
+	for i := range v.Trials {
+		if tr := &v.Trials[i]; tr.Cell.Layout == "1 file" && tr.Kind == kindDone {
+			tr.Measure.Deltas = []filewise.Delta{{Probe: "disk", Name: "utilisation", Unit: "%", Value: 40}}
+			if n++; n <= 4 {
+				tr.Measure.Deltas[0].Value = math.NaN()
+			}
+		}
+	}
+	for _, c := range v.Counters() {
+		if c.Name == "utilisation" && c.Values[0] == "40.0" {
+			return
+		}
+	}
+	t.Errorf("no utilisation of 40 in %+v", v.Counters())
+}
