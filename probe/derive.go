@@ -68,7 +68,7 @@ func utilisation(deltas []filewise.Delta, elapsed time.Duration) []filewise.Delt
 	for _, d := range deltas {
 		if device, ok := cutSuffix(d.Name, " "+diskBusy); ok && d.Probe == "disk" {
 			out = append(out, filewise.Delta{Probe: "disk", Name: device + " utilisation", Unit: "%",
-				Value: min(100*d.Value/float64(elapsed.Milliseconds()), 100)})
+				Value: min(100*d.Value/(elapsed.Seconds()*1e3), 100)})
 		}
 	}
 	return out
