@@ -1,0 +1,37 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) listCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "list",
+		Short:   "List the stored runs",
+		Example: "  filewise list\n  filewise list --json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			runs, err := a.runs(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(runs)
+			}
+			w := &lineWriter{w: a.stdout}
+			if len(runs) == 0 {
+				w.printf("No runs yet. \"filewise run\" makes one.\n")
+			}
+			for _, r := range runs {
+				w.printf("%4d  %s  %-11s  %s on %s, %s; %d trials\n", r.ID, r.Started.Local().Format("2006-01-02 15:04"),
+					r.State, r.Scenario, r.Engine, strings.Join(r.Layouts, " · "), r.Trials)
+				if r.Verdict != "" {
+					w.printf("      %s\n", r.Verdict)
+				}
+			}
+			return w.err
+		},
+	}
+}

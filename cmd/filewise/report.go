@@ -1,0 +1,66 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"filewise/report"
+)
+
+func (a *app) reportCommand() *cobra.Command {
+	var format, output string
+	cmd := &cobra.Command{
+		Use:   "report [RUN]",
+		Short: "Write the report of a stored run: HTML, Markdown, JSON or text",
+		Long: `Report writes the report of a stored run. HTML is one self-contained file that
+opens without network; it goes to filewise-RUN.html unless --output says otherwise.
+The other formats go to standard output.`,
+		Example: `  filewise report                          # the newest run, as filewise-RUN.html
+  filewise report 12 --output - > run.html
+  filewise report 12 --format markdown`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: a.completeRun,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			kind, err := choice("format", format, "html", "markdown", "json", "text")
+			if err != nil {
+				return err
+			}
+			switch {
+			case a.json && cmd.Flags().Changed("format") && kind == "csv":
+				return badValue("format", kind, "--json is JSON: leave one of them out")
+			case a.json:
+				kind = "json"
+			}
+			s, err := a.load(cmd.Context(), runArg(args))
+			if err != nil {
+				return err
+			}
+			d, err := s.data()
+			if err != nil {
+				return err
+			}
+			if output == "" && kind == "html" {
+				output = fmt.Sprintf("filewise-%d.html", d.RunID)
+			}
+			return a.write(output, func(w io.Writer) error { return render(w, kind, d) })
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "html", "html, markdown, json or text")
+	completeFlag(cmd, "format", "html", "markdown", "json", "text")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` to write; - is standard output")
+	return cmd
+}
+
+func render(w io.Writer, format string, d report.Data) error {
+	switch format {
+	case "markdown":
+		return report.Markdown(w, d)
+	case "json":
+		return report.JSON(w, d)
+	case "text":
+		return report.Terminal(w, d, report.TerminalOptions{Width: 80})
+	}
+	return report.HTML(w, d)
+}

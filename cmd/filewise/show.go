@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"filewise"
+	"filewise/report"
+)
+
+func (a *app) showCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "show [RUN]",
+		Short: "Show a stored run: verdict, table, every trial",
+		Example: `  filewise show          # the newest run
+  filewise show 12 --json`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: a.completeRun,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := a.load(cmd.Context(), runArg(args))
+			if err != nil {
+				return err
+			}
+			j, err := s.run.Plan.Judge(s.trials)
+			if err != nil {
+				return err
+			}
+			if err := a.printRun(s.run, s.trials, j); err != nil || a.json {
+				return err
+			}
+			w := &lineWriter{w: a.stdout}
+			w.printf("\nTrials\n")
+			for _, t := range s.trials {
+				w.printf("  %s\n", trialLine(t))
+			}
+			return w.err
+		},
+	}
+}
+
+// trialLine is a trial in one line.
+func trialLine(t filewise.Trial) string {
+	where := fmt.Sprintf("block %2d", t.Cell.Block)
+	if t.Cell.Pilot {
+		where = "pilot   "
+	}
+	if t.Cell.Attempt > 1 {
+		where += fmt.Sprintf(", attempt %d", t.Cell.Attempt)
+	}
+	if t.State == filewise.Failed {
+		return fmt.Sprintf("%s  %-10s failed: %s", where, t.Cell.Layout, t.Reason)
+	}
+	out := fmt.Sprintf("%s  %-10s", where, t.Cell.Layout)
+	for _, m := range t.Measures {
+		out += " " + report.Measured(m)
+		if m.Tail > 0 || m.Sync > 0 {
+			out += fmt.Sprintf(", tail %v, durable after %v", m.Tail.Round(100_000), m.Sync.Round(100_000))
+		}
+	}
+	return out
+}
