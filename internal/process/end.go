@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"syscall"
 	"time"
@@ -30,6 +31,12 @@ func (id Identity) End(ctx context.Context, dir string, patience time.Duration) 
 	switch {
 	case id.Status() == Dead: // it ended while its mark was looked for
 		return nil
+	case gone(err) || errors.Is(err, fs.ErrNotExist):
+		// It is ending: its memory, where the mark was, goes before the process.
+		if ended, waitErr := id.await(ctx, patience); ended || waitErr != nil {
+			return waitErr
+		}
+		return err
 	case err != nil:
 		return err
 	case !marked:

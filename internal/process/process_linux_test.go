@@ -1,6 +1,7 @@
 package process
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"os/exec"
@@ -125,6 +126,34 @@ func TestEnd(t *testing.T) {
 	}
 	if err := id.End(t.Context(), dir, patience); err != nil {
 		t.Errorf("ended before: %v", err)
+	}
+}
+
+// A killed process shows neither command line nor environment for as long as the
+// kernel takes to free its memory. That is no reason to keep what it left.
+func TestEndOfEnding(t *testing.T) {
+	dir := t.TempDir()
+	for range 3 {
+		big := start(t, "/", []string{"DATA=" + dir}, "dd", "if=/dev/zero", "of=/dev/null", "bs=400M", "status=none")
+		id := of(t, big)
+		statm := "/proc/" + strconv.Itoa(id.PID) + "/statm"
+		for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+			b, err := os.ReadFile(statm)
+			if f := bytes.Fields(b); err == nil && len(f) > 1 && len(f[1]) >= 5 { // 10,000 pages and more
+				break
+			} else if time.Now().After(end) {
+				t.Fatal("dd does not fill its buffer")
+			}
+		}
+		big.Process.Kill()
+		for { // until its mark is gone, or it is
+			if marked, err := id.Marked(dir); err != nil || !marked || id.Status() == Dead {
+				break
+			}
+		}
+		if err := id.End(t.Context(), dir, 20*time.Second); err != nil || id.Status() != Dead {
+			t.Errorf("%v, %s", err, id.Status())
+		}
 	}
 }
 
