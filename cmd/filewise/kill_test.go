@@ -15,20 +15,37 @@ import (
 	"filewise/store"
 )
 
-// killsWanted is how many kills there are: $FILEWISE_KILLS, else 50 in CI and 10
-// elsewhere.
-func killsWanted(t *testing.T) int {
-	if v := os.Getenv("FILEWISE_KILLS"); v != "" {
-		n, err := strconv.Atoi(v)
-		if err != nil || n < 1 {
-			t.Fatalf("FILEWISE_KILLS=%q is not a number of kills", v)
-		}
-		return n
+// killing is a series of kills of one kind of run.
+type killing struct {
+	run    []string
+	within time.Duration // of its start, a run is killed
+	kills  int           // without FILEWISE_KILLS
+	stream uint64        // of the seed: every kind has moments of its own
+}
+
+// wanted is how many kills there are.
+func (k killing) wanted(t *testing.T) int {
+	v := os.Getenv("FILEWISE_KILLS")
+	if v == "" {
+		return k.kills
 	}
-	if os.Getenv("CI") != "" {
-		return 50
+	n, err := strconv.Atoi(v)
+	if err != nil || n < 1 {
+		t.Fatalf("FILEWISE_KILLS=%q is not a number of kills", v)
 	}
-	return 10
+	return n
+}
+
+func killSeed(t *testing.T) uint64 {
+	v := os.Getenv("FILEWISE_KILL_SEED")
+	if v == "" {
+		return 1
+	}
+	seed, err := strconv.ParseUint(v, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return seed
 }
 
 // SIGKILL at random moments, those of starting and storing included: nothing
@@ -36,26 +53,44 @@ func killsWanted(t *testing.T) int {
 // kind removes the scratch directories and nothing else.
 func TestKill(t *testing.T) {
 	t.Parallel()
-	wanted, seed := killsWanted(t), uint64(1)
-	if v := os.Getenv("FILEWISE_KILL_SEED"); v != "" {
-		var err error
-		if seed, err = strconv.ParseUint(v, 10, 64); err != nil {
-			t.Fatal(err)
-		}
+	k := killing{run: shortRun, within: 1500 * time.Millisecond, kills: 10}
+	if os.Getenv("CI") != "" {
+		k.kills = 50
 	}
+	k.test(t, newPlace(t))
+}
+
+// The same with servers running: they end with Filewise, also while they are
+// created, started, reset and stopped, and one of the user's own goes on. What a
+// kill leaves is larger and every start takes seconds, so there are fewer.
+func TestKillWithServers(t *testing.T) {
+	t.Parallel()
+	needServer(t)
+	own := startOwn(t)
+	for n, kind := range serverRuns {
+		t.Run(kind.name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			p.own = own
+			killing{run: kind.args, within: kind.within, kills: 5, stream: uint64(n + 1)}.test(t, p)
+		})
+	}
+}
+
+func (k killing) test(t *testing.T, p *place) {
+	wanted, seed := k.wanted(t), killSeed(t)
 	t.Logf("%d kills; FILEWISE_KILL_SEED=%d repeats the moments", wanted, seed)
-	moments := rand.New(rand.NewPCG(seed, 0))
-	p := newPlace(t)
-	kills, runs, removed, leftRunning := 0, 0, 0, 0
+	moments := rand.New(rand.NewPCG(seed, k.stream))
+	kills, runs, removed, withServers, creating := 0, 0, 0, 0, 0
 	for kills < wanted {
-		id, state, plan, trials := p.newest()
+		id, state, _, trials := p.newest()
 		args := []string{"resume"}
 		if id == 0 || state == store.Done {
-			args, runs = shortRun, runs+1
+			args, runs = k.run, runs+1
 		}
 		c := p.start("filewise", args...)
 		select {
-		case <-time.After(time.Duration(moments.Int64N(int64(1500 * time.Millisecond)))):
+		case <-time.After(time.Duration(moments.Int64N(int64(k.within)))):
 		case <-c.ended:
 			if code := c.ProcessState.ExitCode(); code != 0 {
 				t.Fatalf("filewise %v ended by itself with exit code %d\n%s", args, code, &c.stderr)
@@ -63,18 +98,32 @@ func TestKill(t *testing.T) {
 			continue
 		}
 		_, _, _, before := p.newest()
+		servers := p.servers()
 		_ = c.Process.Kill() // it may just have ended
 		<-c.ended
 		if c.ProcessState.ExitCode() == -1 {
 			kills++
 		}
-
+		if len(servers) > 0 {
+			withServers++
+			if servers[0].creates {
+				creating++
+			}
+		}
+		killed := time.Now()
+		if moments.IntN(2) == 0 { // else the next start meets those that are ending
+			p.noServers(servers, 2*time.Second)
+		}
 		v := p.run(0, "version")
+		p.noServers(servers, time.Until(killed.Add(2*time.Second)))
 		removed += strings.Count(v.stderr.String(), "removed "+p.volume)
 		p.tidy()
+		if t.Failed() {
+			t.Fatalf("kill %d, servers %+v: filewise version says:\n%s", kills, servers, &v.stderr)
+		}
 		id2, state, plan, after := p.newest()
 		if state == store.Running {
-			leftRunning++
+			t.Errorf("kill %d: the run is still said to be running", kills)
 		}
 		if len(after) < len(before) || cmp.Diff(before, after[:len(before)]) != "" {
 			t.Fatalf("kill %d: %d trials were stored, %d are, or they differ", kills, len(before), len(after))
@@ -89,16 +138,17 @@ func TestKill(t *testing.T) {
 			t.Fatalf("kill %d: %v", kills, err)
 		}
 	}
-	if leftRunning > 0 {
-		t.Errorf("after %d kills a run was still said to be running", leftRunning)
-	}
 	if removed == 0 {
 		t.Error("no kill left a scratch directory: the moments test nothing")
+	}
+	if p.own != nil && withServers == 0 {
+		t.Error("no kill came while a server ran: the moments test nothing")
 	}
 	if id, _, _, _ := p.newest(); id == 0 {
 		t.Fatal("no kill came after a run's start: the moments test nothing")
 	}
 	p.finish()
 	_, _, _, trials := p.newest()
-	t.Logf("%d runs, %d scratch directories removed; the last run has %d trials", runs, removed, len(trials))
+	t.Logf("%d runs, %d scratch directories removed, %d kills with servers (%d while a server created its files); the last run has %d trials",
+		runs, removed, withServers, creating, len(trials))
 }

@@ -59,6 +59,7 @@ func TestScript(t *testing.T) {
 			"tmpfs":     tmpfs,
 			"until":     untilCmd,
 			"helps":     helps,
+			"builds":    buildsCmd,
 		},
 	})
 }
@@ -75,6 +76,12 @@ func condition(cond string) (bool, error) {
 		return os.Geteuid() == 0, nil
 	case "mount":
 		return canMount(), nil
+	case "mariadb":
+		why := whyNoServer()
+		if why != "" && os.Getenv("CI") == "true" {
+			return false, fmt.Errorf("the commands were not tried on MariaDB: %s", why)
+		}
+		return why == "", nil
 	}
 	return false, fmt.Errorf("unknown condition %q", cond)
 }

@@ -26,6 +26,7 @@ type place struct {
 	volume, store, state string
 	env                  []string
 	belongings           map[string]string // the volume's content, as planted
+	own                  *ownServer        // the user's, which nothing may touch; nil: there is none
 }
 
 func newPlace(t *testing.T) *place {

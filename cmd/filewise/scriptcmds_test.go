@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,6 +23,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"filewise"
 	"filewise/store"
 )
 
@@ -43,11 +45,11 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// split makes several arguments of $TINY.
+// split makes several arguments of $TINY and the like.
 func split(args []string) []string {
 	var out []string
 	for _, a := range args {
-		if a == tiny {
+		if strings.HasPrefix(a, "--") && strings.Contains(a, " --") {
 			out = append(out, strings.Fields(a)...)
 		} else {
 			out = append(out, a)
@@ -125,7 +127,7 @@ func treeOf(root string) (map[string]string, error) {
 	return out, err
 }
 
-// clean: no scratch directory is left, nor registered.
+// clean: no scratch directory is left, nor registered, and no server runs.
 func nothingLeft(ts *testscript.TestScript, neg bool, args []string) {
 	registered, err := filepath.Glob(filepath.Join(ts.MkAbs(stateDir), "scratch", "*"))
 	ts.Check(err)
@@ -133,6 +135,9 @@ func nothingLeft(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	if left := append(registered, scratch...); len(left) > 0 != neg {
 		ts.Fatalf("left: %v", left)
+	}
+	if servers := serversBelow(ts.Getenv("WORK")); len(servers) > 0 && !neg {
+		ts.Fatalf("running: %+v", servers)
 	}
 }
 
@@ -259,6 +264,33 @@ func measured(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	if complete == neg {
 		ts.Fatalf("run %d with %d trials: complete is %v", id, len(trials), complete)
+	}
+}
+
+// builds RUN N checks that each layout's blocks ran on N loaded builds in turn,
+// and that every trial was reset.
+func buildsCmd(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: builds RUN N")
+	}
+	id, err := strconv.ParseInt(args[0], 10, 64)
+	ts.Check(err)
+	_, trials, err := readRun(ts.Getenv("FILEWISE_STORE"), id)
+	ts.Check(err)
+	names := make(map[string]map[string]bool)
+	for i, t := range trials {
+		if t.Instance == "" || !slices.ContainsFunc(t.Stages, func(s filewise.Stage) bool { return s.Name == filewise.StageReset && s.Took > 0 }) {
+			ts.Fatalf("trial %d on build %q was not reset: %v", i+1, t.Instance, t.Stages)
+		}
+		if names[t.Cell.Layout] == nil {
+			names[t.Cell.Layout] = make(map[string]bool)
+		}
+		names[t.Cell.Layout][t.Instance] = true
+	}
+	for layout, of := range names {
+		if strconv.Itoa(len(of)) != args[1] {
+			ts.Fatalf("%s ran on %v, want %s builds", layout, of, args[1])
+		}
 	}
 }
 

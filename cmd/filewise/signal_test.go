@@ -31,11 +31,15 @@ func (p *place) tidy() {
 		p.t.Fatal(err)
 	}
 	if diff := cmp.Diff(p.belongings, now); diff != "" {
-		p.t.Errorf("the volume is not as it was (− before, + now):\n%s", diff)
+		p.t.Errorf("the volume is not as it was (− before, + now):\n%.3000s", diff)
 	}
 	registered, err := filepath.Glob(filepath.Join(p.state, "scratch", "*"))
 	if err != nil || len(registered) > 0 {
 		p.t.Errorf("still registered: %v %v", registered, err)
+	}
+	p.noServers(nil, 0)
+	if p.own != nil {
+		p.own.untouched(p.t)
 	}
 }
 
@@ -60,25 +64,32 @@ func TestInterrupt(t *testing.T) {
 			p := newPlace(t)
 			c := p.start("filewise", shortRun...)
 			p.untilTrials(c, 4)
-			_, _, _, before := p.newest()
-			p.signal(c, s)
-			if code := p.exit(c); code != 130 {
-				t.Errorf("exit code %d, want 130", code)
-			}
-			p.tidy()
-			if !strings.Contains(c.stdout.String(), "resume 1") || !strings.Contains(c.stderr.String(), "interrupted") {
-				t.Errorf("it does not say how to go on:\n%s%s", &c.stdout, &c.stderr)
-			}
-			_, state, plan, after := p.newest()
-			complete, err := inOrder(plan, after)
-			if err != nil || complete || state != store.Interrupted {
-				t.Errorf("complete %v, state %s: %v", complete, state, err)
-			}
-			if diff := cmp.Diff(before, after[:len(before)]); diff != "" {
-				t.Errorf("stored trials were altered:\n%s", diff)
-			}
+			p.interrupt(c, s)
 			p.finish()
 		})
+	}
+}
+
+// interrupt sends a signal to a measuring filewise, which ends its trial and says
+// how to go on.
+func (p *place) interrupt(c *child, s syscall.Signal) {
+	p.t.Helper()
+	_, _, _, before := p.newest()
+	p.signal(c, s)
+	if code := p.exit(c); code != 130 {
+		p.t.Errorf("exit code %d, want 130", code)
+	}
+	p.tidy()
+	if !strings.Contains(c.stdout.String(), "resume 1") || !strings.Contains(c.stderr.String(), "interrupted") {
+		p.t.Errorf("it does not say how to go on:\n%s%s", &c.stdout, &c.stderr)
+	}
+	_, state, plan, after := p.newest()
+	complete, err := inOrder(plan, after)
+	if err != nil || complete || state != store.Interrupted {
+		p.t.Errorf("complete %v, state %s: %v", complete, state, err)
+	}
+	if diff := cmp.Diff(before, after[:len(before)]); diff != "" {
+		p.t.Errorf("stored trials were altered:\n%s", diff)
 	}
 }
 

@@ -70,6 +70,19 @@ func storedTrials(path string) (n int, err error) {
 // whole. It tells whether the plan wants no more.
 func inOrder(plan experiment.Plan, trials []filewise.Trial) (complete bool, err error) {
 	for i, t := range trials {
+		if t.State != filewise.Done {
+			return false, fmt.Errorf("trial %d failed: %s", i+1, t.Reason)
+		}
+		if !whole(plan, t) {
+			return false, fmt.Errorf("trial %d is not whole: %+v", i+1, t)
+		}
+	}
+	return asPlanned(plan, trials)
+}
+
+// asPlanned is inOrder for trials of which some have failed.
+func asPlanned(plan experiment.Plan, trials []filewise.Trial) (complete bool, err error) {
+	for i, t := range trials {
 		want, d := plan.Next(trials[:i])
 		if d.Ending != experiment.GoesOn {
 			return false, fmt.Errorf("trial %d was measured after the end: %s", i+1, d.Why)
@@ -77,13 +90,21 @@ func inOrder(plan experiment.Plan, trials []filewise.Trial) (complete bool, err 
 		if t.Cell != want {
 			return false, fmt.Errorf("trial %d is %+v, want %+v", i+1, t.Cell, want)
 		}
-		if t.State != filewise.Done {
-			return false, fmt.Errorf("trial %d failed: %s", i+1, t.Reason)
-		}
-		if len(t.Measures) != 1 || len(t.Measures[0].Slices) == 0 || t.Measures[0].Work <= 0 || len(t.Files) == 0 || t.Elapsed <= 0 {
-			return false, fmt.Errorf("trial %d is not whole: %+v", i+1, t)
-		}
 	}
 	_, d := plan.Next(trials)
 	return d.Ending != experiment.GoesOn, nil
+}
+
+// whole: all families are measured, work with its slices.
+func whole(plan experiment.Plan, t filewise.Trial) bool {
+	families, sliced := 1, true
+	if plan.Measure == experiment.MeasureLifecycle {
+		families, sliced = 4, false
+	}
+	for _, m := range t.Measures {
+		if m.Work <= 0 || sliced && len(m.Slices) == 0 {
+			return false
+		}
+	}
+	return len(t.Measures) == families && len(t.Files) > 0 && t.Elapsed > 0
 }

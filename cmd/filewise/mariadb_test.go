@@ -1,0 +1,214 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"filewise"
+	"filewise/experiment"
+	"filewise/internal/process"
+	"filewise/store"
+)
+
+// serverRuns are the shortest runs with servers: 2 pilots and 6 trials of about a
+// second, some 30 s with all restarts of the server.
+var serverRuns = []struct {
+	name   string
+	args   []string
+	within time.Duration // a kill comes: several trials, the loading included
+}{
+	{"built anew", withServers("--window=200ms", "--warm-up=50ms"), 5 * time.Second},
+	{"reset", withServers("--window=200ms", "--warm-up=50ms", "--preload=256KiB", "--instances=2"), 9 * time.Second},
+	{"life cycle", withServers("--measure=lifecycle", "--work=256KiB"), 5 * time.Second},
+}
+
+func withServers(args ...string) []string {
+	return append([]string{"run", "--engine=mariadb", "--files=1,2", "--size=12MiB", "--connections=2",
+		"--durability=normal", "--max-blocks=3", "--budget=0", "--seed=3"}, args...)
+}
+
+// servers are the processes on the place's scratch directories.
+func (p *place) servers() []serverProcess { return serversBelow(p.volume) }
+
+// noServers waits until none runs. One that is ending shows no command line any
+// more, so those that are known are asked for themselves.
+func (p *place) noServers(known []serverProcess, deadline time.Duration) {
+	p.t.Helper()
+	err := until(deadline, func() (bool, error) {
+		for _, s := range known {
+			if s.id.Status() != process.Dead {
+				return false, nil
+			}
+		}
+		return len(p.servers()) == 0, nil
+	})
+	if err != nil {
+		p.t.Fatalf("servers are left: of %+v and %+v: %v", known, p.servers(), err)
+	}
+}
+
+// ownServer is the machine's own instance as Filewise must never touch it.
+type ownServer struct {
+	process process.Identity
+	dir     string
+}
+
+// startOwn creates and starts a server of the user's, which lives until the test
+// has ended.
+func startOwn(t *testing.T) *ownServer {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "own") // short, for its socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	args := []string{"--no-defaults", "--datadir=" + filepath.Join(dir, "data"), "--innodb-buffer-pool-size=8M", "--innodb-log-file-size=8M"}
+	if os.Getuid() == 0 {
+		args = append(args, "--user=root")
+	}
+	create := exec.Command("mariadb-install-db", append(args[:len(args):len(args)], "--auth-root-authentication-method=normal", "--skip-test-db")...)
+	if out, err := create.CombinedOutput(); err != nil {
+		t.Fatalf("mariadb-install-db: %v\n%s", err, out)
+	}
+	server := exec.Command("mariadbd", append(args, "--socket="+filepath.Join(dir, "own.sock"), "--skip-networking")...)
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Process.Kill(); _ = server.Wait() })
+	o := &ownServer{dir: dir}
+	if o.process, err = process.Of(server.Process.Pid); err != nil {
+		t.Fatal(err)
+	}
+	err = until(time.Minute, func() (bool, error) {
+		_, err := o.ask("CREATE DATABASE IF NOT EXISTS filewise; CREATE TABLE IF NOT EXISTS filewise.fw_rows (id INT PRIMARY KEY); REPLACE INTO filewise.fw_rows VALUES (42)")
+		return err == nil, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// ask runs SQL on it with the distribution's own client.
+func (o *ownServer) ask(sql string) (string, error) {
+	out, err := exec.Command("mariadb", "--no-defaults", "--socket="+filepath.Join(o.dir, "own.sock"), "--user=root", "--batch", "--skip-column-names", "--execute="+sql).CombinedOutput()
+	return string(out), err
+}
+
+// untouched: the same process runs, nothing was written to its tables, and no
+// account or database was added.
+func (o *ownServer) untouched(t *testing.T) {
+	t.Helper()
+	if s := o.process.Status(); s != process.Alive {
+		t.Fatalf("the machine's own server is %s", s)
+	}
+	const want = "42\nfilewise\ninformation_schema\nmysql\nperformance_schema\nsys\n"
+	got, err := o.ask("SELECT id FROM filewise.fw_rows; SHOW DATABASES")
+	if err != nil || got != want {
+		t.Errorf("the machine's own server has %q, want %q: %v", got, want, err)
+	}
+}
+
+// Ctrl-C in the middle of a trial on a server leaves neither process nor file.
+func TestInterruptWithServers(t *testing.T) {
+	t.Parallel()
+	needServer(t)
+	for _, kind := range serverRuns[:2] { // in the third, no moment is sure to be within work
+		t.Run(kind.name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			c := p.start("filewise", append(kind.args[:len(kind.args):len(kind.args)], "--window=20s", "--warm-up=0s")...)
+			p.untilWork(c)
+			p.interrupt(c, syscall.SIGINT)
+		})
+	}
+}
+
+// untilWork waits until a server has the workload's connections, and returns it.
+func (p *place) untilWork(c *child) (working serverProcess) {
+	p.t.Helper()
+	const listening, control = 1, 1
+	err := until(time.Minute, func() (bool, error) {
+		select {
+		case <-c.ended:
+			return false, fmt.Errorf("filewise ended:\n%s", &c.stderr)
+		default:
+		}
+		for _, s := range p.servers() {
+			if !s.creates && s.sockets >= listening+control+2 {
+				working = s
+				return true, nil
+			}
+		}
+		return false, nil
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return working
+}
+
+// A server that somebody kills in the middle of a trial fails that trial, with
+// the reason; it is measured again, and the run goes on to its end.
+func TestServerKilled(t *testing.T) {
+	t.Parallel()
+	needServer(t)
+	for _, kind := range serverRuns[:2] {
+		t.Run(kind.name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			c := p.start("filewise", append(kind.args[:len(kind.args):len(kind.args)], "--window=1s", "--warm-up=1s")...)
+			p.untilTrials(c, 3) // the pilots and one more
+			if err := syscall.Kill(p.untilWork(c).id.PID, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case <-c.ended:
+			case <-time.After(3 * time.Minute):
+				t.Fatal("filewise does not end")
+			}
+			if code := c.ProcessState.ExitCode(); code != 0 {
+				t.Errorf("exit code %d, want 0\n%s", code, &c.stderr)
+			}
+			_, state, plan, trials := p.newest()
+			complete, err := asPlanned(plan, trials)
+			if err != nil || !complete || state != store.Done {
+				t.Errorf("complete %v, state %s: %v", complete, state, err)
+			}
+			oneKilled(t, plan, trials)
+			p.tidy()
+		})
+	}
+}
+
+// oneKilled checks that one trial has failed since its server was killed, and
+// that all others are whole.
+func oneKilled(t *testing.T, plan experiment.Plan, trials []filewise.Trial) {
+	t.Helper()
+	failed := 0
+	for _, trial := range trials {
+		switch {
+		case trial.State == filewise.Done && whole(plan, trial):
+		case trial.State == filewise.Failed && strings.Contains(trial.Reason, "the server (mariadbd, process ") &&
+			strings.Contains(trial.Reason, "ended by itself: signal: killed"):
+			failed++
+		default:
+			t.Errorf("%+v: %s %s", trial.Cell, trial.State, trial.Reason)
+		}
+	}
+	if failed != 1 {
+		t.Errorf("%d trials failed for want of their server, want 1", failed)
+	}
+}
