@@ -74,10 +74,10 @@ func newDesign(t filewise.Target, l filewise.Layout, p filewise.Program, build i
 		}
 		d.dirs = append(d.dirs, dir)
 	}
-	d.tables = tablesOf(p)
 	if l.Data.Files < 1 || l.Data.Bytes < 0 || l.Data.Growth < 0 {
 		return nil, filewise.Errorf(filewise.CodeUsage, "", "a layout of %d files and %d bytes growing by %d", l.Data.Files, l.Data.Bytes, l.Data.Growth)
 	}
+	d.tables = tablesOf(l, p)
 	switch l.Kind {
 	case filewise.KindSystem, "":
 		return d, d.system()
@@ -89,19 +89,28 @@ func newDesign(t filewise.Target, l filewise.Layout, p filewise.Program, build i
 	return nil, filewise.Errorf(filewise.CodeUsage, "kinds of mariadb: system, per-table, partitions", "kind %q on mariadb: %w", l.Kind, filewise.ErrUnsupported)
 }
 
-// tablesOf is the shared table, or one for each connection.
-func tablesOf(p filewise.Program) []table {
-	if p.Vars["Table"] != workload.TablePerConnection {
+// tablesOf is the shared table, one for each file of kind per-table, or one for
+// each connection.
+func tablesOf(l filewise.Layout, p filewise.Program) []table {
+	n := 1
+	switch {
+	case p.Vars["Table"] == workload.TablePerConnection:
+		n = p.Connections
+	case l.Kind == filewise.KindPerTable:
+		n = l.Data.Files
+	}
+	if n == 1 {
 		return []table{{Name: rowsTable, Procedure: procedure}}
 	}
-	tables := make([]table, p.Connections)
+	tables := make([]table, n)
 	for i := range tables {
 		tables[i] = table{Name: fmt.Sprintf("%s_%04d", rowsTable, i), Procedure: fmt.Sprintf("%s_%04d", procedure, i)}
 	}
 	return tables
 }
 
-// tableOf is the table of a worker.
+// tableOf is the table of a worker: where there are fewer than workers, they take
+// turns.
 func (d *design) tableOf(worker int) table { return d.tables[worker%len(d.tables)] }
 
 func (d *design) isSystem() bool {
@@ -156,10 +165,16 @@ func (d *design) ownGrowth() error {
 	return nil
 }
 
+// perTable spreads the connections evenly over a table for each file.
 func (d *design) perTable() error {
-	if n := len(d.tables); d.layout.Data.Files != n {
-		return filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("use --files %d, --table per-connection, or --kind partitions", n),
-			"kind per-table has a file for each table: %s, not %d: %w", filewise.FilesName(n), d.layout.Data.Files, filewise.ErrUnsupported)
+	files, connections := d.layout.Data.Files, d.program.Connections
+	if n := len(d.tables); files != n {
+		return filewise.Errorf(filewise.CodeUsage, "leave --table out: the connections then take turns on a table for each file; or use --kind partitions",
+			"kind per-table has a file for each table: with one for each of %d connections %s, not %d: %w", connections, filewise.FilesName(n), files, filewise.ErrUnsupported)
+	}
+	if files > connections {
+		return filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("give up to %d files, more --connections, or --kind partitions", connections),
+			"kind per-table has a file for each table, and %d connections would leave some of %d tables empty: %w", connections, files, filewise.ErrUnsupported)
 	}
 	for i := range d.tables {
 		f, directory := d.tableFile(i, d.tables[i].Name)

@@ -31,6 +31,7 @@ func TestLife(t *testing.T) {
 		"system 4":                  {systemLayout(4, 24<<20), func(p *workload.Params) { p.Key = workload.KeyRandom }},
 		"system growing":            {growing, each},
 		"per-table, shared":         {table(filewise.KindPerTable, 1), nil},
+		"per-table, taking turns":   {table(filewise.KindPerTable, 3), nil},
 		"per-table, per connection": {table(filewise.KindPerTable, 4), each},
 		"partitions":                {table(filewise.KindPartitions, 5), func(p *workload.Params) { p.CommitEvery = 10 }},
 		"partitions of tables":      {table(filewise.KindPartitions, 8), each},
