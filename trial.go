@@ -88,6 +88,7 @@ const (
 	StageObserve = "observe"
 	StageSettle  = "settle"
 	StageWarmUp  = "warm-up"
+	StageWork    = "work" // that is not measured
 	StageMeasure = "measure"
 	StageDrain   = "drain"
 	StageCheck   = "check"

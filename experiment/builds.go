@@ -54,10 +54,27 @@ func (l *life) acquire(ctx context.Context) error {
 	}
 	l.db, l.ledger, l.trial.Instance = l.build.db, l.build.loaded, l.build.name
 	err := l.stage(ctx, filewise.StageReset, l.db.Reset.Reset)
+	l.splitReset()
 	if err != nil {
 		return errors.Join(err, l.release(ctx, err))
 	}
 	return nil
+}
+
+// splitReset books the parts of a reset apart, where the engine tells: stop and
+// start of a server are not the copy.
+func (l *life) splitReset() {
+	timed, ok := l.db.Reset.(filewise.Timed)
+	if !ok {
+		return
+	}
+	last := &l.trial.Stages[len(l.trial.Stages)-1]
+	var parts []filewise.Stage
+	for _, part := range timed.Took() {
+		parts = append(parts, filewise.Stage{Name: filewise.StageReset + ": " + part.Name, Took: part.Took})
+		last.Took -= part.Took
+	}
+	l.trial.Stages = append(l.trial.Stages, parts...)
 }
 
 // instanceKey spreads the instances of a layout evenly over the blocks.

@@ -18,29 +18,28 @@ const (
 )
 
 // lifecycleFamilies are in the order in which they are timed.
-var lifecycleFamilies = []string{FamilyCheckpoint, FamilyShutdown, FamilyOpen, FamilyRecovery}
+var lifecycleFamilies = []string{FamilyShutdown, FamilyOpen, FamilyCheckpoint, FamilyRecovery}
 
-// lifecycleSteps fill the database with half of the work, time checkpoint,
-// shutdown and open, do the other half, crash the server with that work dirty,
-// and time the recovery.
+// lifecycleSteps do a third of the work each time before a shutdown, a
+// checkpoint and a crash, so that each finds that much dirty.
 func (l *life) lifecycleSteps() []step {
-	half := l.runner.Plan.Work / 2
+	third := l.runner.Plan.Work / 3
+	load := func(bytes int64) step {
+		return step{filewise.StageWork, func(ctx context.Context) error { return l.fill(ctx, bytes) }}
+	}
+	measure := func(timings func(filewise.Lifecycle) []timing) step {
+		return step{filewise.StageMeasure, func(ctx context.Context) error { return l.timed(ctx, timings) }}
+	}
 	return []step{
-		{filewise.StageWarmUp, func(ctx context.Context) error { return l.fill(ctx, half) }},
-		{filewise.StageMeasure, func(ctx context.Context) error {
-			if l.db.Lifecycle == nil {
-				return fmt.Errorf("the life cycle of this engine cannot be timed: %w", filewise.ErrUnsupported)
-			}
-			return l.timed(ctx,
-				timing{FamilyCheckpoint, l.db.Lifecycle.Checkpoint},
-				timing{FamilyShutdown, l.db.Lifecycle.Shutdown},
-				timing{FamilyOpen, l.db.Lifecycle.Open})
-		}},
-		{filewise.StageWarmUp, func(ctx context.Context) error { return l.fill(ctx, l.runner.Plan.Work-half) }},
-		{filewise.StageWarmUp, func(ctx context.Context) error { return l.db.Lifecycle.Crash(ctx) }},
-		{filewise.StageMeasure, func(ctx context.Context) error {
-			return l.timed(ctx, timing{FamilyRecovery, l.db.Lifecycle.Open})
-		}},
+		load(third),
+		measure(func(x filewise.Lifecycle) []timing {
+			return []timing{{FamilyShutdown, x.Shutdown}, {FamilyOpen, x.Open}}
+		}),
+		load(third),
+		measure(func(x filewise.Lifecycle) []timing { return []timing{{FamilyCheckpoint, x.Checkpoint}} }),
+		load(l.runner.Plan.Work - 2*third),
+		{filewise.StageStop, func(ctx context.Context) error { return l.db.Lifecycle.Crash(ctx) }},
+		measure(func(x filewise.Lifecycle) []timing { return []timing{{FamilyRecovery, x.Open}} }),
 		{filewise.StageCheck, l.check},
 	}
 }
@@ -50,8 +49,11 @@ type timing struct {
 	do     func(context.Context) (time.Duration, error)
 }
 
-func (l *life) timed(ctx context.Context, timings ...timing) error {
-	for _, t := range timings {
+func (l *life) timed(ctx context.Context, timings func(filewise.Lifecycle) []timing) error {
+	if l.db.Lifecycle == nil {
+		return fmt.Errorf("the life cycle of this engine cannot be timed: %w", filewise.ErrUnsupported)
+	}
+	for _, t := range timings(l.db.Lifecycle) {
 		took, err := t.do(ctx)
 		if err != nil {
 			return fmt.Errorf("%s: %w", t.family, err)

@@ -108,7 +108,7 @@ func ended(r verdict.Result, s Schedule) Decision {
 // plan limits them.
 func (s Schedule) allBlocks() string {
 	if s.ByBudget {
-		return fmt.Sprintf("all %d blocks that the budget allows are measured", s.MaxBlocks)
+		return fmt.Sprintf("all %d blocks that by the pilots fit into the budget are measured", s.MaxBlocks)
 	}
 	return fmt.Sprintf("all %d planned blocks are measured", s.MaxBlocks)
 }

@@ -24,7 +24,7 @@ const budgetShare = 0.95
 func (h history) schedule() Schedule {
 	p := h.plan
 	s := Schedule{WarmUp: max(p.WarmUp, 0), MaxBlocks: p.MaxBlocks, Steady: true}
-	var trials, cut time.Duration
+	var trials, cut, once time.Duration
 	pilots := 0
 	for _, l := range p.Layouts {
 		t := h.tries[cellKey{0, l.Name}].done
@@ -36,6 +36,7 @@ func (h history) schedule() Schedule {
 			cut, s.Steady = max(cut, c), s.Steady && steady
 		}
 		trials += p.trialTime(*t)
+		once += onceOnly(*t)
 		pilots++
 	}
 	if pilots == 0 {
@@ -49,7 +50,7 @@ func (h history) schedule() Schedule {
 	}
 	s.TrialTime = s.WarmUp + trials/time.Duration(pilots)
 	if p.Budget > 0 {
-		left := budgetShare * float64(p.Budget-h.pilotTime())
+		left := budgetShare * float64(p.Budget-h.pilotTime()-once*time.Duration(max(p.Instances-1, 0)))
 		n := int(left / float64(time.Duration(pilots)*s.TrialTime))
 		s.MaxBlocks = min(p.MaxBlocks, max(n, verdict.FirstLook))
 		s.ByBudget = s.MaxBlocks < p.MaxBlocks

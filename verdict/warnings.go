@@ -51,7 +51,7 @@ func (r *replay) warnings(result Result, g grid) []Warning {
 			"Differences of %s would need about %d blocks; at most %d are planned.",
 			margin(r.cfg.Margin), look.BlocksNeeded, r.cfg.MaxBlocks)
 	case look.BlocksNeeded == 0 && finite(look.PooledVar):
-		add(WarnLimit, "Build each layout more often.",
+		add(WarnLimit, "Build each layout more often (--instances).",
 			"Builds of one layout differ so much that more blocks cannot resolve %s.", margin(r.cfg.Margin))
 	}
 	return w

@@ -149,6 +149,9 @@ func (a *app) begin(ctx context.Context, st *store.Store, run store.Run, r *rig)
 	run.Machine = machine.Facts(ctx, run.Plan.Target.Volumes)
 	run.Version = versionString()
 	run.Warnings = append(machine.Warnings(run.Plan.Target.Volumes), scriptWarnings(r.scripts)...)
+	if note := describe(r.engine).Note; note != "" && run.Plan.Target.Mode != filewise.Embedded {
+		run.Warnings = append(run.Warnings, filewise.Warning{Code: "engine-scope", Message: note + ".", Remedy: "Measure the engine that you want to know about."})
+	}
 	run.Started = time.Now().UTC()
 	if run.ID, err = st.CreateRun(ctx, run); err != nil {
 		return run, err

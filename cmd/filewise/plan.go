@@ -86,6 +86,9 @@ func (a *app) printPreview(v preview) error {
 	for _, l := range v.Layouts {
 		printScript(w, l)
 	}
+	for _, s := range beforeAndAfter(p) {
+		w.printf("\n%s\n", s)
+	}
 	w.printf("\nTrials: pilots first, then at most %d blocks, each in random order; a layout that cannot be the best any more is dropped\n", p.MaxBlocks)
 	printTrials(w, v.Trials)
 	w.printf("\nSpace (%s)\n", spaceWords(p))
@@ -97,6 +100,19 @@ func (a *app) printPreview(v preview) error {
 		w.printf("\nWarning: %s\n  → %s\n", x.Message, x.Remedy)
 	}
 	return w.err
+}
+
+// beforeAndAfter says what trials do besides the statements of their layouts.
+func beforeAndAfter(p experiment.Plan) []string {
+	var out []string
+	if p.Preload > 0 {
+		out = append(out, fmt.Sprintf("Builds: %d of each layout, loaded with %s by the same statements, shut down and copied; every trial restores its build (kill, copy, start) and stops it at its end.",
+			p.Instances, humanize.IBytes(uint64(p.Preload))))
+	}
+	if p.Measure == experiment.MeasureLifecycle {
+		out = append(out, "Life cycle: a third of the work, then shutdown and open are timed; another third, then a checkpoint; the last third, then the server is killed and its recovery timed.")
+	}
+	return out
 }
 
 // spaceWords say what the need is of, and what it does not hold.
@@ -125,7 +141,10 @@ func printScript(w *lineWriter, l layoutScript) {
 	w.printf("\nLayout %s\n", l.Layout.Name)
 	growing := ""
 	if l.Layout.Data.Allocation == filewise.Growing {
-		growing = fmt.Sprintf(" at most at the start, then in steps of %s", humanize.IBytes(uint64(l.Layout.Data.Growth)))
+		growing = " at the start, then growing"
+		if l.Layout.Data.Growth > 0 {
+			growing = fmt.Sprintf(" at most at the start, then in steps of %s", humanize.IBytes(uint64(l.Layout.Data.Growth)))
+		}
 	}
 	for _, f := range l.Files {
 		size := humanize.IBytes(uint64(f.Bytes))

@@ -105,8 +105,8 @@ func preflight(p experiment.Plan, scripts []filewise.Script) error {
 		if n.Need+reserve > n.Free {
 			return filewise.Errorf(filewise.CodePreflight,
 				"free space there, name another --volume, or make --size (or --work, --window) smaller",
-				"volume %s (%s) has %s free, but at least %s are needed", n.Volume.Name, n.Volume.Dir,
-				humanize.IBytes(uint64(n.Free)), humanize.IBytes(uint64(n.Need)))
+				"volume %s (%s) has %s free, but at least %s are needed, and %s are left free", n.Volume.Name, n.Volume.Dir,
+				humanize.IBytes(uint64(n.Free)), humanize.IBytes(uint64(n.Need)), humanize.IBytes(reserve))
 		}
 	}
 	return nil

@@ -52,6 +52,9 @@ func trialLine(t filewise.Trial) string {
 		return fmt.Sprintf("%s  %-10s failed: %s", where, t.Cell.Layout, t.Reason)
 	}
 	out := fmt.Sprintf("%s  %-10s", where, t.Cell.Layout)
+	if t.Instance != "" {
+		out = fmt.Sprintf("%s  %-10s", where, t.Instance)
+	}
 	for _, m := range t.Measures {
 		out += " " + report.Measured(m)
 		if m.Tail > 0 || m.Sync > 0 {

@@ -89,8 +89,9 @@ func (f *planFlags) setWindow(cmd *cobra.Command, p *experiment.Plan) error {
 	return nil
 }
 
-// pilotShare of the fixed work of a trial is enough to forecast its time.
-const pilotShare = 8
+// pilotShare is the part of a trial's fixed work that forecasts its time: less
+// would be mostly the slow beginning.
+const pilotShare = 3
 
 func (f *planFlags) setPilot(_ *cobra.Command, p *experiment.Plan, _ workload.Scenario) error {
 	if p.Work > 0 && p.Measure == experiment.MeasureWorkload {
