@@ -17,6 +17,7 @@ func (v view) Families() []view {
 	for _, f := range v.Judgement.Families {
 		d := v.Data
 		d.Judgement.Result, d.Judgement.Sentences, d.Judgement.Families = f.Result, f.Sentences, nil
+		d.Plan.Confidence = f.Result.Config.Confidence
 		d.Trials = nil
 		for _, t := range v.Data.Trials {
 			t.Measures = only(t.Measures, f.Name)

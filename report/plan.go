@@ -166,17 +166,26 @@ func (r spreadRow) FileRows() []fileRow {
 	for _, f := range r.Observed {
 		x := fileRow{string(f.Role), f.Volume, f.Path, size(f.Bytes), bytesOr(f.Allocated), absent}
 		if g, ok := after[f.Path]; ok {
-			x.Final = size(g.Bytes)
+			x.Final = final(g)
 			delete(after, f.Path)
 		}
 		out = append(out, x)
 	}
 	for _, f := range r.Final { // files that came about during the work
 		if _, left := after[f.Path]; left {
-			out = append(out, fileRow{string(f.Role), f.Volume, f.Path, absent, bytesOr(f.Allocated), size(f.Bytes)})
+			out = append(out, fileRow{string(f.Role), f.Volume, f.Path, absent, bytesOr(f.Allocated), final(f)})
 		}
 	}
 	return out
+}
+
+// final is a file's size after the work, and what of it is used, where the
+// engine tells.
+func final(f filewise.File) string {
+	if f.Used == nil {
+		return size(f.Bytes)
+	}
+	return size(f.Bytes) + ", " + size(*f.Used) + " used"
 }
 
 func bytesOr(n *int64) string {

@@ -35,6 +35,9 @@ func (v view) row(l filewise.Layout) row {
 	nan := math.NaN()
 	r := row{Layout: l, Baseline: l.Name == v.Plan.Baseline, Timed: v.Timed(), Typical: nan, Bytes: nan, Mean: nan, Slowest: nan}
 	r.Estimate, r.Judged = v.estimate(l.Name)
+	if r.Timed {
+		r.Estimate = inTime(r.Estimate)
+	}
 	var xs, perWork []float64
 	var tails, syncs []time.Duration
 	var hist *hdrhistogram.Histogram
@@ -67,6 +70,14 @@ func (v view) row(l filewise.Layout) row {
 		r.Mean, r.Slowest = mean(xs), slices.Min(xs)
 	}
 	return r
+}
+
+// inTime turns an estimate of speed into one of time, its inverse: what takes
+// longer is then positive. Regret and mark stay.
+func inTime(e verdict.Estimate) verdict.Estimate {
+	e.Effect, e.RawEffect = -e.Effect, -e.RawEffect
+	e.Lo, e.Hi = -e.Hi, -e.Lo
+	return e
 }
 
 // estimate is what the last look says about a layout; of a dropped one the

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -22,7 +23,7 @@ func (p *page) table(v view) {
 		return ws, total - 2
 	}
 	ws, total := widths()
-	for drop := range 4 {
+	for drop := range 4 { // 0 first
 		if total <= p.width {
 			break
 		}
@@ -30,9 +31,9 @@ func (p *page) table(v view) {
 			ws[0] = max(ws[0]-(total-p.width), 6)
 			break
 		}
-		i := len(cols) - 1
-		for cols[i].keep != drop {
-			i--
+		i := slices.IndexFunc(cols, func(c column) bool { return c.keep == drop })
+		if i < 0 {
+			continue
 		}
 		cols = append(cols[:i:i], cols[i+1:]...)
 		ws, total = widths()
@@ -85,12 +86,15 @@ func (p *page) columns(v view) []column {
 	if lipgloss.Width(heads[4].cells[0]) > 26 {
 		heads[4].cells[0] = "difference" + v.inBrackets()
 	}
+	if v.Timed() { // there are no bytes to rate
+		heads[3].keep = -1
+	}
 	for _, r := range v.Rows {
 		for i, s := range []string{clean(r.Name), r.TrialsText(), r.TypicalText(), v.Rate.Of(r.Bytes), r.DifferenceText(), r.MarkText()} {
 			heads[i].cells = append(heads[i].cells, s)
 		}
 	}
-	return heads
+	return slices.DeleteFunc(heads, func(c column) bool { return c.keep < 0 })
 }
 
 // inBrackets is the confidence in a column's head; empty when it is not known.

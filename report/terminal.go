@@ -113,7 +113,7 @@ func (p *page) verdict(v view) {
 	if s := v.Gain(); s != "" {
 		p.para(s, "")
 	}
-	for _, s := range []string{v.Stopped(), v.Rules()} {
+	for _, s := range []string{v.OneInstance(), v.Stopped(), v.Rules()} {
 		if s != "" {
 			p.para(s, "")
 		}

@@ -26,6 +26,9 @@ type view struct {
 
 func newView(d Data) view {
 	v := view{Data: d}
+	if len(d.Judgement.Families) > 0 { // the article measured the workload
+		v.Scenario.Published = nil
+	}
 	v.Look, v.Judged = d.Judgement.Result.Last()
 	v.Family, v.Unit = judged(d.Trials)
 	v.Base = slices.IndexFunc(d.Plan.Layouts, func(l filewise.Layout) bool { return l.Name == d.Plan.Baseline })
@@ -135,6 +138,17 @@ func (v view) Confidence() string {
 		return absent
 	}
 	return confidence(v.Plan.Confidence)
+}
+
+// OneInstance is the verdict's limit where layouts ran on a single build; empty:
+// there is none.
+func (v view) OneInstance() string {
+	for _, w := range v.Judgement.Result.Warnings {
+		if w.Code == verdict.WarnOneInstance {
+			return w.Message
+		}
+	}
+	return ""
 }
 
 // Margin is the difference that does not matter: "2 %".

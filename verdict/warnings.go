@@ -114,11 +114,11 @@ func (r *replay) warnInstances(look Look, g grid, add adder) {
 	}
 	switch {
 	case len(single) > 0:
-		add(WarnOneInstance, "Build each layout at least 2–3 times, spread over the blocks.",
+		add(WarnOneInstance, "Build each layout at least 3 times, spread over the blocks (--instances 3).",
 			"For this instance only: %s ran on a single build, and another build of the same layout can differ.",
 			strings.Join(single, ", "))
 	case !estimable:
-		add(WarnInstances, "Spread at least 2–3 builds of each layout over the blocks.",
+		add(WarnInstances, "Spread at least 3 builds of each layout over the blocks (--instances 3).",
 			"Builds were reused, and how much they differ cannot be told yet: the intervals leave it out.")
 	}
 }
