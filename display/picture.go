@@ -45,7 +45,7 @@ func (x *Display) draw(now time.Time) {
 func (x *Display) forecast() string {
 	for _, w := range x.state.judgement.Warnings {
 		if w.Code == verdict.WarnBudget {
-			return "Forecast: " + w.Message
+			return w.Message
 		}
 	}
 	return ""
