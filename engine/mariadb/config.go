@@ -73,6 +73,10 @@ func (d *design) settings() []filewise.Fact {
 		{Name: "local_infile", Value: "OFF"},
 		{Name: "character_set_server", Value: "utf8mb4"},
 	}
+	if d.binlog() {
+		s = append(s, filewise.Fact{Name: "binlog_format", Value: "ROW"}, filewise.Fact{Name: "sync_binlog", Value: "1"},
+			filewise.Fact{Name: "max_binlog_size", Value: strconv.Itoa(binlogBytes)}, filewise.Fact{Name: "expire_logs_days", Value: "0"})
+	}
 	if d.isSystem() {
 		s = append(s, filewise.Fact{Name: "innodb_autoextend_increment", Value: strconv.FormatInt(d.growth()/innodb.MiB, 10)})
 	}
@@ -112,7 +116,9 @@ func optionValue(v string) string {
 // arguments are the server's command line: all that keeps it private stands
 // here, after the option file, and so wins. Long lists of files fit here only:
 // option files cut lines at 4096 bytes.
-func (d *design) arguments(in install) ([]string, error) {
+//
+// The bootstrap writes no binary log: nobody measures it.
+func (d *design) arguments(in install, bootstrap bool) ([]string, error) {
 	spec, err := innodb.FormatDataFiles(d.systemFiles())
 	if err != nil {
 		return nil, err
@@ -125,10 +131,14 @@ func (d *design) arguments(in install) ([]string, error) {
 		"--pid-file=" + filepath.Join(d.dirs[0], "server.pid"),
 		"--secure-file-priv=" + d.tmpDir(),
 		"--skip-networking",
-		"--skip-log-bin",
 		"--innodb-data-home-dir=",
 		"--innodb-log-group-home-dir=" + d.dataDir(),
 		"--innodb-data-file-path=" + spec,
+	}
+	if d.binlog() && !bootstrap {
+		args = append(args, "--log-bin="+filepath.Join(d.binlogDir(), binlogName))
+	} else {
+		args = append(args, "--skip-log-bin")
 	}
 	if in.base != "" {
 		args = append(args, "--basedir="+in.base)

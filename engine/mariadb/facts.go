@@ -19,7 +19,7 @@ var tellingVariables = []string{
 	"innodb_io_capacity", "innodb_io_capacity_max", "innodb_max_dirty_pages_pct", "innodb_max_dirty_pages_pct_lwm", "innodb_adaptive_flushing",
 	"innodb_flush_neighbors", "innodb_read_io_threads", "innodb_write_io_threads", "innodb_use_native_aio", "innodb_log_buffer_size",
 	"innodb_log_file_buffering", "innodb_undo_tablespaces", "innodb_change_buffering", "innodb_adaptive_hash_index",
-	"performance_schema", "log_bin", "transaction_isolation", "tx_isolation", "thread_handling",
+	"performance_schema", "log_bin", "sync_binlog", "binlog_format", "transaction_isolation", "tx_isolation", "thread_handling",
 }
 
 // readFacts asks the server for its effective settings. What this release does
@@ -50,6 +50,10 @@ func (i *instance) readFacts(ctx context.Context) ([]filewise.Fact, error) {
 
 func (i *instance) tell(values map[string]string) []filewise.Fact {
 	facts := []filewise.Fact{{Name: "server", Value: fmt.Sprintf("private, started by Filewise from %s", i.install.binary)}}
+	if i.design.binlog() {
+		facts = append(facts, filewise.Fact{Name: "durability full", Value: "with a binary log that is synced at each commit, as on a server that replicates: " +
+			"without one, MariaDB lets the commits inside a CALL wait for the storage together, at its end"})
+	}
 	set := map[string]bool{}
 	for name := range i.design.target.Settings {
 		set[canonical(name)] = true

@@ -45,7 +45,11 @@ func newInstance(in install, d *design) (*instance, error) {
 	secret := make([]byte, 16)
 	rand.Read(secret) // never fails
 	i := &instance{install: in, design: d, password: hex.EncodeToString(secret)}
-	for n, dir := range append(d.dirs[:len(d.dirs):len(d.dirs)], d.dataDir(), d.tmpDir()) {
+	dirs := append(d.dirs[:len(d.dirs):len(d.dirs)], d.dataDir(), d.tmpDir())
+	if d.binlog() {
+		dirs = append(dirs, d.binlogDir())
+	}
+	for n, dir := range dirs {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			// What exists already is not this build's, and stays.
 			return nil, errors.Join(filewise.Errorf(filewise.CodePreflight, "", "directory of a build: %w", err), removeAll(d.dirs[:min(n, len(d.dirs))]))
@@ -77,8 +81,8 @@ func removeAll(dirs []string) error {
 	return errors.Join(errs...)
 }
 
-func (i *instance) spec(extra ...string) (managed.Spec, error) {
-	args, err := i.design.arguments(i.install)
+func (i *instance) spec(bootstrap bool, extra ...string) (managed.Spec, error) {
+	args, err := i.design.arguments(i.install, bootstrap)
 	if err != nil {
 		return managed.Spec{}, err
 	}
@@ -113,7 +117,7 @@ func (i *instance) bootstrap(ctx context.Context) error {
 		_, _ = out.WriteString(text) // a broken pipe is a server that ended, which Wait reports
 	}()
 	defer func() { <-written }()
-	spec, err := i.spec("--bootstrap", "--silent-startup", "--log-warnings=0", "--max-allowed-packet=8M")
+	spec, err := i.spec(true, "--bootstrap", "--silent-startup", "--log-warnings=0", "--max-allowed-packet=8M")
 	if err != nil {
 		in.Close()
 		return err
@@ -151,7 +155,7 @@ func bootstrapSQL(scripts []string, password string) (string, error) {
 
 // start starts the server and waits until it answers.
 func (i *instance) start(ctx context.Context) error {
-	spec, err := i.spec()
+	spec, err := i.spec(false)
 	if err != nil {
 		return err
 	}

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -163,13 +165,21 @@ func (d *design) readUse(files []filewise.File) error {
 	return nil
 }
 
-// withOwnFiles adds the redo log, and the system tablespace where it holds no rows.
+// withOwnFiles adds the redo log, the binary log, and the system tablespace where it holds no rows.
 func (d *design) withOwnFiles(files []filewise.File) ([]filewise.File, error) {
 	own := map[string]filewise.Role{filepath.Join(d.dataDir(), redoFile): filewise.RoleLog}
 	if !d.isSystem() {
 		own[d.systemFiles()[0].Path] = filewise.RoleSystem
 	}
-	for path, role := range own {
+	logs, err := d.binlogFiles()
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range logs {
+		own[path] = filewise.RoleLog
+	}
+	for _, path := range slices.Sorted(maps.Keys(own)) {
+		role := own[path]
 		f, err := stat(role, d.target.Volumes[0].Name, path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // MySQL and releases to come name it otherwise

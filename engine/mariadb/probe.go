@@ -7,8 +7,9 @@ import (
 	"filewise"
 )
 
-// counters are the cumulative counters of InnoDB that say where writes went and
-// what was waited for (MariaDB's documentation, “InnoDB Status Variables”).
+// counters are the cumulative counters of InnoDB and of the binary log that
+// say where writes went and what was waited for (MariaDB's documentation, “InnoDB
+// Status Variables”, “Replication and Binary Log Status Variables”).
 var counters = map[string]string{
 	"Innodb_data_written":          "bytes",
 	"Innodb_data_writes":           "writes",
@@ -27,6 +28,8 @@ var counters = map[string]string{
 	"Innodb_row_lock_waits":        "waits",
 	"Innodb_row_lock_time":         "ms",
 	"Innodb_rows_inserted":         "rows",
+	"Binlog_commits":               "commits",
+	"Binlog_group_commits":         "groups", // each written and synced at once
 }
 
 // statusProbe reads the server's cumulative counters.
@@ -41,7 +44,7 @@ func (s statusProbe) Read(ctx context.Context) ([]filewise.Counter, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := control.QueryContext(ctx, "SHOW GLOBAL STATUS LIKE 'Innodb\\_%'")
+	rows, err := control.QueryContext(ctx, "SHOW GLOBAL STATUS WHERE Variable_name LIKE 'Innodb\\_%' OR Variable_name LIKE 'Binlog\\_%'")
 	if err != nil {
 		return nil, s.instance.why(p, err)
 	}

@@ -28,7 +28,11 @@ func (r *resetter) Snapshot(ctx context.Context) error {
 	defer r.mu.Unlock()
 	r.took = nil
 	i := r.instance
-	if err := i.exec(ctx, "SET GLOBAL innodb_fast_shutdown = 0"); err != nil {
+	statements := []string{"SET GLOBAL innodb_fast_shutdown = 0"}
+	if i.design.binlog() { // the log of loading: nobody will need it
+		statements = append(statements, "RESET MASTER")
+	}
+	if err := i.exec(ctx, statements...); err != nil {
 		return failed("snapshot", err)
 	}
 	if err := r.stage("stop", func() error { return i.stop(ctx) }); err != nil {

@@ -25,7 +25,11 @@ func (e Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program)
 	if path, err := server.Find(t.ServerBin); err == nil {
 		in.binary = path
 	}
-	args, err := d.arguments(in)
+	bootstrap, err := d.arguments(in, true)
+	if err != nil {
+		return filewise.Script{}, err
+	}
+	args, err := d.arguments(in, false)
 	if err != nil {
 		return filewise.Script{}, err
 	}
@@ -35,7 +39,7 @@ func (e Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program)
 		}
 	}
 	add(filewise.StageBuild, "file "+d.optionPath(), d.optionFile())
-	add(filewise.StageBuild, "shell", commandLine(in.binary, append(args, "--bootstrap")), commandLine(in.binary, args))
+	add(filewise.StageBuild, "shell", commandLine(in.binary, append(bootstrap, "--bootstrap")), commandLine(in.binary, args))
 	create, err := d.create()
 	if err != nil {
 		return filewise.Script{}, err
@@ -69,6 +73,9 @@ func (d *design) asked() []filewise.File {
 	}
 	first := d.target.Volumes[0].Name
 	files = append(files, filewise.File{Role: filewise.RoleLog, Volume: first, Path: filepath.Join(d.dataDir(), redoFile), Bytes: d.redoBytes()})
+	if d.binlog() {
+		files = append(files, filewise.File{Role: filewise.RoleLog, Volume: first, Path: filepath.Join(d.binlogDir(), binlogName+".000001"), Bytes: emptyBinlog})
+	}
 	if !d.isSystem() {
 		own := d.systemFiles()[0]
 		files = append(files, filewise.File{Role: filewise.RoleSystem, Volume: first, Path: own.Path, Bytes: own.Bytes})
@@ -95,7 +102,7 @@ func (d *design) space() map[string]int64 {
 			space[f.volume] += perFile
 		}
 	}
-	space[d.target.Volumes[0].Name] += ownRoom
+	space[d.target.Volumes[0].Name] += ownRoom + d.binlogRoom()
 	return space
 }
 

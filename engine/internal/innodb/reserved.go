@@ -31,7 +31,9 @@ var reserved = []struct {
 	{"the kind and the files of a layout decide it (--kind, --files, --size, --allocation, --growth)", []string{
 		"innodb-data-file-path", "innodb-file-per-table", "innodb-autoextend-increment", "innodb-directories", "innodb-read-only", "read-only", "innodb-force-recovery",
 		"innodb", "ignore-builtin-innodb", "default-storage-engine", "storage-engine", "enforce-storage-engine", "sql-mode", "lower-case-table-names", "tc-heuristic-recover"}},
-	{"--durability decides it", []string{"innodb-flush-log-at-trx-commit", "sync-binlog"}},
+	{"--durability decides it", []string{
+		"innodb-flush-log-at-trx-commit", "sync-binlog", "sql-log-bin", "binlog-format", "max-binlog-size", "expire-logs-days", "binlog-expire-logs-seconds",
+		"max-binlog-total-size", "binlog-do-db", "binlog-ignore-db", "binlog-direct-non-transactional-updates", "encrypt-binlog", "log-slave-updates", "log-replica-updates"}},
 	{"a restart would no longer be cold", []string{"innodb-buffer-pool-dump-at-shutdown", "innodb-buffer-pool-load-at-startup", "innodb-buffer-pool-load-now", "innodb-buffer-pool-load-abort"}},
 	{"option files are Filewise's own", []string{"defaults-file", "defaults-extra-file", "defaults-group-suffix", "no-defaults", "print-defaults", "help", "version", "verbose", "install", "remove"}},
 }
