@@ -78,7 +78,7 @@ func startOwn(t *testing.T) *ownServer {
 	if os.Getuid() == 0 {
 		args = append(args, "--user=root")
 	}
-	create := exec.Command("mariadb-install-db", append(args[:len(args):len(args)], "--auth-root-authentication-method=normal", "--skip-test-db")...)
+	create := exec.Command("mariadb-install-db", append(args[:len(args):len(args)], "--auth-root-authentication-method=normal", "--skip-test-db", "--force")...)
 	if out, err := create.CombinedOutput(); err != nil {
 		t.Fatalf("mariadb-install-db: %v\n%s", err, out)
 	}
