@@ -28,6 +28,6 @@ func FillWarnings(final []File) []Warning {
 	return []Warning{{
 		Code:    "files-untouched",
 		Message: fmt.Sprintf("the work never reached %d of %d data files: they are filled one after the other", unused, files),
-		Remedy:  "leave --work and --window out, or make --size smaller: the work then fills every file",
+		Remedy:  "make --work larger, or --size smaller",
 	}}
 }

@@ -21,7 +21,7 @@ func (Engine) Describe() filewise.Description {
 		Kinds: []filewise.Kind{filewise.KindSystem, filewise.KindPerTable, filewise.KindPartitions},
 		// A trial fills the files, with a sync for each row: sized so that five
 		// blocks of five layouts take some four minutes on two cores and an SSD.
-		Bytes: 48 << 20, Budget: 4 * time.Minute,
+		Bytes: 56 << 20, Budget: 4 * time.Minute,
 		Reset: true, Lifecycle: true,
 		Note: "InnoDB fills the files of its system tablespace one after the other, under one space header and one latch: " +
 			"a verdict on it says nothing about the proportional fill of SQL Server",

@@ -13,11 +13,13 @@ import (
 // InnoDB fills the files of its system tablespace one after the other: work that
 // ends early leaves the later files untouched, and N files are measured as fewer.
 // So the work of a trial is fixed, at FillWork by default, and throughput is
-// work over time. What a row takes is a model, right within some 7 %; the last
-// file takes what is more.
+// work over time. What a row takes is a model; the work aims at the end of the
+// last file's share, before InnoDB's reserve, so that no file grows. Where a share
+// is smaller than the model's error it aims beyond: files that are not reached
+// would be worse than a last one that grows, and either is warned about.
 const (
-	fillTarget = 1.03 // of the room: the last file is reached also when rows take less than the model says
-	fillHigh   = 1.20 // beyond this the last file outgrows the others, and it is said
+	fillError = 0.05 // of the size: how much less rows may take than the model says
+	fillHigh  = 1.20 // beyond this the last file outgrows the others, and it is said
 )
 
 // FillWork is the work in payload bytes that fills the files of a layout. 0: the
@@ -27,7 +29,7 @@ func (e Engine) FillWork(t filewise.Target, l filewise.Layout, p filewise.Progra
 	if err != nil || !d.isSystem() {
 		return 0, err
 	}
-	rows := d.rows().Whole(float64(d.room()) * fillTarget)
+	rows := d.rows().Whole(float64(d.room()))
 	if most := p.Limit * int64(p.Connections); p.Limit > 0 && rows > most {
 		rows = most
 	}
@@ -42,11 +44,23 @@ func (d *design) rows() innodb.Rows {
 	case d.program.Connections > 1 && len(d.tables) == 1:
 		keys = innodb.Overtaking
 	}
-	return innodb.Rows{PageSize: d.pageSize(), Payload: d.program.OpBytes, Keys: keys}
+	rows := innodb.Rows{PageSize: d.pageSize(), Payload: d.program.OpBytes, Keys: keys}
+	if one := (innodb.Rows{PageSize: rows.PageSize, Payload: rows.Payload, Keys: innodb.Ascending}); keys == innodb.Overtaking &&
+		d.program.Connections <= fewConnections && one.BytesPerRow() < rows.BytesPerRow() {
+		return one // few seldom overtake one another
+	}
+	return rows
 }
 
-// room is what rows can take of the tablespace at the layout's nominal size.
-func (d *design) room() int64 { return innodb.Room(d.layout.Data.Bytes, len(d.tables)) }
+// fewConnections fill pages nearly as one does.
+const fewConnections = 2
+
+// room is what rows can take of the tablespace up to where the work should end.
+func (d *design) room() int64 {
+	size := d.layout.Data.Bytes - d.reserve()
+	beyond := max(int64(float64(size)*fillError)-size/int64(d.layout.Data.Files), 0)
+	return innodb.Room(size+beyond, len(d.tables))
+}
 
 // pageSize is the server's: 16 KiB unless the user sets another.
 func (d *design) pageSize() int64 {
@@ -74,12 +88,12 @@ func (d *design) warnFill() {
 		return
 	}
 	n := float64(len(d.files))
-	size, room := float64(d.layout.Data.Bytes), float64(d.room())
-	reached := size - room + d.need() // where in the tablespace the work ends
+	size, room := float64(d.layout.Data.Bytes-d.reserve()), float64(d.room())
+	reached := size - (room-d.need())*size/max(room, 1) // where in the shares the work ends, about
 	switch {
 	case reached < size*(n-1)/n:
 		files := int(reached/size*n) + 1
-		d.warn("later-files-untouched", "leave --work out, or make --size smaller",
+		d.warn("later-files-untouched", "make --work larger, or --size smaller",
 			"the work ends in about file %d of %d: InnoDB fills file after file, so the later ones stay untouched", files, len(d.files))
 	case d.need() > fillHigh*room:
 		d.warn("last-file-outgrows", "leave --work out, or make --size larger",

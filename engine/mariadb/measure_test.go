@@ -13,9 +13,10 @@ import (
 	"filewise/workload"
 )
 
-// TestMeasureTrials prints what a trial at the scenario's default size costs and
+// TestMeasureTrials prints what a trial at the default size costs and
 // gives on this machine. It asserts nothing about speed, so it runs only when
-// asked: FILEWISE_MEASURE=ROUNDS go test -run TestMeasureTrials -v ./engine/mariadb
+// asked: FILEWISE_MEASURE=ROUNDS
+// [FILEWISE_MEASURE_MIB=SIZE] go test -run TestMeasureTrials -v ./engine/mariadb
 func TestMeasureTrials(t *testing.T) {
 	rounds, err := strconv.Atoi(os.Getenv("FILEWISE_MEASURE"))
 	if err != nil {
@@ -32,9 +33,13 @@ func TestMeasureTrials(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	size := Engine{}.Describe().Bytes
+	if mib, err := strconv.ParseInt(os.Getenv("FILEWISE_MEASURE_MIB"), 10, 64); err == nil {
+		size = mib << 20
+	}
 	for round := range rounds {
 		for _, n := range scenario.Files {
-			t.Logf("round %d, %2d files: %s", round, n, measured(t, ctx, s, w, systemLayout(n, scenario.Bytes)))
+			t.Logf("round %d, %2d files: %s", round, n, measured(t, ctx, s, w, systemLayout(n, size)))
 		}
 	}
 }
@@ -91,16 +96,25 @@ func measured(t *testing.T, ctx context.Context, s filewise.Server, w filewise.W
 	if err := db.Dropper.Drop(ctx); err != nil {
 		t.Fatal(err)
 	}
-	return fmt.Sprintf("%6.0f rows/s in %v; build %v, settle and connect %v, drain %v, check %v, drop %v; %.0f of %.0f pages written within; last file %.1f MiB used; %.0f syncs",
+	return fmt.Sprintf("%6.0f rows/s in %v; build %v, settle and connect %v, drain %v, check %v, drop %v; %.0f of %.0f pages written within; last file %.1f MiB used; final size %.1f MiB; %.0f rows",
 		result.Measure.Throughput(), result.Measure.Window[1].Round(time.Millisecond), built, settled, drained, checked, lap(),
 		after["Innodb_pages_written"]-before["Innodb_pages_written"], float64(sumUsed(files))/16384, float64(*files[l.Data.Files-1].Used)/(1<<20),
-		after["Innodb_data_fsyncs"]-before["Innodb_data_fsyncs"])
+		float64(sumBytes(files))/(1<<20), result.Measure.Work)
 }
 
 func sumUsed(files []filewise.File) (sum int64) {
 	for _, f := range files {
 		if f.Used != nil {
 			sum += *f.Used
+		}
+	}
+	return sum
+}
+
+func sumBytes(files []filewise.File) (sum int64) {
+	for _, f := range files {
+		if f.Role == filewise.RoleData {
+			sum += f.Bytes
 		}
 	}
 	return sum

@@ -13,19 +13,18 @@ import (
 const (
 	defaultGrowth = 64 * innodb.MiB // the server's own
 	firstGrowing  = 12 * innodb.MiB // of a single file that grows; the server's own
-	// safetyGrowth is by how much the last of preallocated files may grow, should
-	// the work be more than they hold.
-	safetyGrowth = 8 * innodb.MiB
+	// safetyGrowth is by how much the last of preallocated files grows at a time,
+	// should the work be more than they hold.
+	safetyGrowth = innodb.MiB
 )
 
-// system lays the system tablespace out: preallocated, N files of equal size;
-// growing, N−1 fixed files and a last one that starts small.
+// system lays the system tablespace out: preallocated, N files of equal size with
+// InnoDB's reserve behind the last one; growing, N−1 fixed files and a last one
+// that starts small.
 //
-// Also the last of preallocated files may grow beyond its size. InnoDB refuses
-// rows (“table is full”) long before the last extents are used: it holds back 1 %
-// and some 5 MiB, and how many rows a page takes varies by 10 % with the order in
-// which connections overtake one another. Without room to grow, work that
-// reaches the last of 16 files could not be told from work that fails.
+// Also the last of preallocated files may grow beyond its size: without room to
+// grow, work that takes a little more than was thought could not be told from
+// work that fails. A trial in which it did grow is warned about.
 func (d *design) system() error {
 	s := d.layout.Data
 	if s.Files > innodb.MaxSystemFiles {
@@ -72,18 +71,35 @@ func sizeArg(bytes int64) string {
 	return fmt.Sprintf("%dMiB", (bytes+innodb.MiB-1)/innodb.MiB)
 }
 
-// systemSizes are equal sizes in whole MiB, except that InnoDB wants 3 MiB of
-// the first file.
-func (d *design) systemSizes() []int64 {
+// reserve is what InnoDB keeps free at the end of a tablespace that may grow: it
+// makes it larger before a page is split when no more than 2 + 3 extents and 1 %
+// of it are free (fsp_reserve_free_extents in storage/innobase/fsp/fsp0fsp.cc), and
+// a tree takes up to 4 extents beforehand (fseg_fill_free_list). Rows never fill
+// it; so it lies behind the last file's share, and no file grows while it is
+// measured. The least layouts have no room for it, and grow.
+func (d *design) reserve() int64 {
 	s := d.layout.Data
-	sizes := s.Sizes(innodb.MiB)
-	if sizes[0] >= innodb.MinFirstFile {
-		return sizes
+	if s.Allocation == filewise.Growing {
+		return 0
 	}
-	rest := filewise.Spread{Files: s.Files - 1, Bytes: s.Bytes - innodb.MinFirstFile}
-	d.warn("first-file-larger", "use "+sizeArg(int64(s.Files)*innodb.MinFirstFile)+" or more for files of equal size",
-		"the first of %s is larger than the others: InnoDB wants at least 3 MiB of it", filewise.FilesName(s.Files))
-	return append([]int64{innodb.MinFirstFile}, rest.Sizes(innodb.MiB)...)
+	want := 8*innodb.MiB + s.Bytes/64
+	return min(want, max(s.Bytes-leastBytes(len(d.tables), s.Files), 0)) / innodb.MiB * innodb.MiB
+}
+
+// systemSizes are equal shares in whole MiB, except that InnoDB wants 3 MiB of
+// the first file; the last has the reserve besides.
+func (d *design) systemSizes() []int64 {
+	s, reserve := d.layout.Data, d.reserve()
+	s.Bytes -= reserve
+	sizes := s.Sizes(innodb.MiB)
+	if sizes[0] < innodb.MinFirstFile {
+		rest := filewise.Spread{Files: s.Files - 1, Bytes: s.Bytes - innodb.MinFirstFile}
+		d.warn("first-file-larger", "use "+sizeArg(int64(s.Files)*innodb.MinFirstFile+reserve)+" or more for files of equal size",
+			"the first of %s is larger than the others: InnoDB wants at least 3 MiB of it", filewise.FilesName(s.Files))
+		sizes = append([]int64{innodb.MinFirstFile}, rest.Sizes(innodb.MiB)...)
+	}
+	sizes[len(sizes)-1] += reserve
+	return sizes
 }
 
 // growth is the step by which the last file grows.

@@ -70,9 +70,9 @@ func (r Rows) Whole(room float64) int64 {
 // some 48 KiB for each table but the first.
 func SystemBase(tables int) int64 { return 3*MiB + int64(tables)*64<<10 }
 
-// Room is what rows take of a system tablespace of so many bytes when its last
-// file is reached and filled, give or take some MiB: the rest is InnoDB's own,
-// and of each table's extents some are reserved and not filled.
+// Room is what rows take of a system tablespace when its first bytes bytes are
+// filled, give or take some MiB: the rest is InnoDB's own, and of each table's
+// extents some are reserved and not filled. Measured on MariaDB 10.11.
 func Room(bytes int64, tables int) int64 {
-	return max(bytes-SystemBase(tables)-int64(tables-1)*2*MiB/3, 0)
+	return max(bytes-SystemBase(tables)-3*MiB-int64(tables-1)*MiB/3, 0)
 }
