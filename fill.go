@@ -11,23 +11,35 @@ type Filler interface {
 }
 
 // FillWarnings says of a trial's final files which were never used, where the
-// engine tells (File.Used).
+// engine tells (File.Used), and which preallocated ones grew (File.Grew).
 func FillWarnings(final []File) []Warning {
-	files, unused := 0, 0
+	files, unused, grew := 0, 0, int64(0)
 	for _, f := range final {
-		if f.Role == RoleData && f.Used != nil {
+		if f.Role != RoleData {
+			continue
+		}
+		grew += f.Grew
+		if f.Used != nil {
 			files++
 			if *f.Used == 0 {
 				unused++
 			}
 		}
 	}
-	if unused == 0 {
-		return nil
+	var all []Warning
+	if unused > 0 {
+		all = append(all, Warning{
+			Code:    "files-untouched",
+			Message: fmt.Sprintf("the work never reached %d of %d data files: they are filled one after the other", unused, files),
+			Remedy:  "make --work larger, or --size smaller",
+		})
 	}
-	return []Warning{{
-		Code:    "files-untouched",
-		Message: fmt.Sprintf("the work never reached %d of %d data files: they are filled one after the other", unused, files),
-		Remedy:  "make --work larger, or --size smaller",
-	}}
+	if grew > 0 {
+		all = append(all, Warning{
+			Code:    "preallocated-grew",
+			Message: fmt.Sprintf("preallocated data files grew by %.1f MiB in the trial: the work was more than they hold", float64(grew)/(1<<20)),
+			Remedy:  "make --work smaller, or --size larger",
+		})
+	}
+	return all
 }

@@ -93,6 +93,9 @@ type File struct {
 	// Used is what of the file holds pages in use, by the engine's own account;
 	// absent when unknown.
 	Used *int64 `json:"used,omitempty"`
+	// Grew is by how many bytes a preallocated file has outgrown the size that it
+	// was given.
+	Grew int64 `json:"grew,omitempty"`
 }
 
 // Sizes divides the spread's bytes over its files, in bytes, in multiples of

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -34,6 +35,7 @@ type instance struct {
 	install  install
 	design   *design
 	password string
+	settled  atomic.Bool // nothing was done since the last checkpoint
 
 	mu      sync.Mutex
 	proc    *managed.Process
@@ -173,6 +175,7 @@ func (i *instance) start(ctx context.Context) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.proc, i.control = p, control
+	i.settled.Store(false) // recovery writes
 	return nil
 }
 

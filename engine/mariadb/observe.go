@@ -47,10 +47,17 @@ func (o observer) Observe(ctx context.Context) ([]filewise.File, error) {
 		}
 		size := sizes[f.path]
 		found.EngineBytes = &size
+		if f.bytes > 0 && i.design.layout.Data.Allocation != filewise.Growing {
+			found.Grew = found.Bytes - f.bytes
+		}
 		files = append(files, found)
 	}
-	if err := i.design.readUse(files); err != nil {
-		return nil, err
+	if i.settled.Load() { // before, the descriptors on the storage are of an older state
+		if err := i.design.readUse(files); err != nil {
+			return nil, err
+		}
+	} else if i.design.isSystem() {
+		files[len(files)-1].EngineBytes = nil // only known with the use
 	}
 	return i.design.withOwnFiles(files)
 }
@@ -154,13 +161,26 @@ func (d *design) readUse(files []filewise.File) error {
 	if err != nil {
 		return fmt.Errorf("use of the system tablespace: %w", err)
 	}
-	size := use.Size
+	// The server tells the sizes of the files that are fixed; the last one has what
+	// these leave of the tablespace.
+	rest := use.Size
 	for i := range files {
 		files[i].Used = &use.Used[i]
-		if i == len(files)-1 { // the only one that grows: what the others leave of the tablespace
-			files[i].EngineBytes = &size
+		if i < len(files)-1 {
+			rest -= *files[i].EngineBytes
 		}
-		size -= *files[i].EngineBytes
+	}
+	files[len(files)-1].EngineBytes = &rest
+	return verifyEngine(files)
+}
+
+// verifyEngine compares the sizes by the engine's account with the files'. The
+// last may be larger than the engine knows for a moment: while it grows.
+func verifyEngine(files []filewise.File) error {
+	for i, f := range files {
+		if *f.EngineBytes > f.Bytes || *f.EngineBytes < f.Bytes && i < len(files)-1 {
+			return fmt.Errorf("%w: %s has %d bytes, the server's account says %d", filewise.ErrLayout, f.Path, f.Bytes, *f.EngineBytes)
+		}
 	}
 	return nil
 }

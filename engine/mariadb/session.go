@@ -97,6 +97,8 @@ func (s *session) insert(ctx context.Context, first, n int64) (int64, error) {
 		defer close(told)
 		s.interrupt(over)
 	})
+	s.instance.settled.Store(false)
+	defer s.instance.settled.Store(false)
 	_, err := s.conn.ExecContext(context.WithoutCancel(ctx), s.call, s.worker, first, n)
 	close(over)
 	if !stop() {

@@ -24,7 +24,11 @@ func (s settler) Settle(ctx context.Context) error {
 	if err := checkpoint(ctx, control); err != nil {
 		return i.why(p, failed("checkpoint", err))
 	}
-	return i.design.sync()
+	if err := i.design.sync(); err != nil {
+		return err
+	}
+	i.settled.Store(true)
+	return nil
 }
 
 // checkpoint flushes all of InnoDB. Releases of 10.11 and later do that on one

@@ -75,7 +75,7 @@ func (s *Snapshot) Restore(ctx context.Context) (int64, error) {
 			}
 			now, err := stampOf(to)
 			if err == nil && now == s.files[to] {
-				return nil
+				return Evict(to) // read or not: every file starts as cold as those that are copied
 			}
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -134,6 +135,16 @@ func TestRestoreIsColdAndPreallocated(t *testing.T) {
 	must(t, err)
 	if n := resident(t, f, size); n != 0 {
 		t.Errorf("%d pages are cached after restoring", n)
+	}
+	_, err = io.Copy(io.Discard, io.NewSectionReader(f, 0, size))
+	must(t, err)
+	if n := resident(t, f, size); n == 0 {
+		t.Fatal("nothing is cached after reading: the test cannot see the cache")
+	}
+	n, err := s.Restore(t.Context())
+	must(t, err)
+	if left := resident(t, f, size); left != 0 || n != 0 {
+		t.Errorf("%d pages are cached after restoring a file that was only read (%d bytes restored)", left, n)
 	}
 	if from, end, err := nextData(f, 0, size); err != nil || from != 0 || end != 1<<20 {
 		t.Errorf("data from %d to %d, want the first MiB: %v", from, end, err)
