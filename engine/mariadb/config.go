@@ -66,6 +66,8 @@ func (d *design) settings() []filewise.Fact {
 		{Name: "innodb_buffer_pool_dump_at_shutdown", Value: "OFF"},
 		{Name: "innodb_buffer_pool_load_at_startup", Value: "OFF"},
 		{Name: "innodb_open_files", Value: strconv.Itoa(max(files, 300))},
+		// The soft limit that a server inherits is often 1024.
+		{Name: "open_files_limit", Value: strconv.Itoa(max(files, 300) + d.program.Connections + 700)},
 		{Name: "innodb_temp_data_file_path", Value: "ibtmp1:12M:autoextend"},
 		{Name: "performance_schema", Value: "OFF"},
 		{Name: "max_connections", Value: strconv.Itoa(max(d.program.Connections+32, 100))},

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"filewise"
@@ -154,9 +155,15 @@ func (p *Process) Stop(ctx context.Context, ask os.Signal, patience time.Duratio
 	}
 }
 
-// Kill ends the process at once and waits until it is gone.
+// Kill ends the process and what it has started at once, and waits until it is gone.
 func (p *Process) Kill() {
 	p.expected.Store(true)
+	select {
+	case <-p.exited: // the PID may be somebody else's by now
+		return
+	default:
+	}
+	_ = syscall.Kill(-p.PID(), syscall.SIGKILL)
 	_ = p.cmd.Process.Kill() // fails only when it has ended already
 	<-p.exited
 }
