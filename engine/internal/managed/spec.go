@@ -36,6 +36,7 @@ type Spec struct {
 // Start starts the process in a process group of its own. From then on the
 // kernel ends it as soon as Filewise ends, however that ends.
 func Start(s Spec) (*Process, error) {
+	raiseLimit()
 	log, err := os.OpenFile(s.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, filewise.Errorf(filewise.CodePreflight, "", "log file of %s: %w", filepath.Base(s.Path), err)
