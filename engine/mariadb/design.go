@@ -19,8 +19,8 @@ const (
 	redoFile   = "ib_logfile0"
 	socketName = "fw.sock"
 	firstBuild = 1 // the number of a build when no other is there
-	// emptyTableFile is the size of an empty table's file: four pages of 16 KiB.
-	emptyTableFile = 64 << 10
+	// emptyTablePages is the size of an empty table's file (FIL_IBD_FILE_INITIAL_SIZE).
+	emptyTablePages = 4
 )
 
 // design is what a layout comes to on MariaDB: files, settings, tables.
@@ -67,6 +67,9 @@ func newDesign(t filewise.Target, l filewise.Layout, p filewise.Program, build i
 		return nil, filewise.Errorf(filewise.CodeUsage, "both are at least 1", "%d connections and %d rows in a transaction", p.Connections, p.CommitEvery)
 	}
 	d := &design{target: t, layout: l, program: p}
+	if err := d.checkConnections(); err != nil {
+		return nil, err
+	}
 	for i, v := range t.Volumes {
 		dir, err := filepath.Abs(filepath.Join(v.Dir, fmt.Sprintf("mariadb-%04d-%d", build, i)))
 		if err != nil {
@@ -139,7 +142,7 @@ func (d *design) warn(code, remedy, format string, args ...any) {
 // other volumes than the first is named by DATA DIRECTORY.
 func (d *design) tableFile(i int, name string) (f dataFile, directory string) {
 	volume, dir := d.volumeOf(i)
-	f = dataFile{volume: volume, grows: true}
+	f = dataFile{volume: volume, bytes: d.emptyTable(), grows: true}
 	if dir == d.dirs[0] {
 		f.path = filepath.Join(d.dataDir(), database, name+".ibd")
 		return f, ""
@@ -148,12 +151,15 @@ func (d *design) tableFile(i int, name string) (f dataFile, directory string) {
 	return f, " DATA DIRECTORY = " + innodb.Literal(dir)
 }
 
+// emptyTable is the size of an empty table's file in bytes.
+func (d *design) emptyTable() int64 { return emptyTablePages * d.pageSize() }
+
 // ownGrowth refuses what InnoDB cannot do with the files of tables and
 // partitions: it alone decides their size and growth.
 func (d *design) ownGrowth() error {
-	if bytes := d.layout.Data.Bytes; bytes > 0 && bytes < int64(d.layout.Data.Files)*emptyTableFile {
+	if bytes := d.layout.Data.Bytes; bytes > 0 && bytes < int64(d.layout.Data.Files)*d.emptyTable() {
 		return filewise.Errorf(filewise.CodeUsage, "use fewer files or a larger --size",
-			"%d bytes in %s: InnoDB's file of an empty table has %d already: %w", bytes, filewise.FilesName(d.layout.Data.Files), emptyTableFile, filewise.ErrUnsupported)
+			"%d bytes in %s: InnoDB's file of an empty table has %d already: %w", bytes, filewise.FilesName(d.layout.Data.Files), d.emptyTable(), filewise.ErrUnsupported)
 	}
 	if d.layout.Data.Allocation == filewise.Preallocated {
 		return filewise.Errorf(filewise.CodeUsage, "use --allocation growing, or --kind system",

@@ -7,8 +7,10 @@ import (
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
+	"golang.org/x/sys/unix"
 
 	"filewise"
+	"filewise/engine/internal/innodb"
 	"filewise/engine/internal/managed"
 )
 
@@ -38,8 +40,11 @@ func (i *instance) explain(err error) error {
 	if errors.As(err, &e) {
 		switch e.Number {
 		case errTableFull:
-			return filewise.Errorf(filewise.CodeTrials, "free space on the volume, name another with --volume NAME=DIR, or make --work smaller",
-				"InnoDB's data files cannot grow, most likely because the volume is full: %w", err)
+			if d := i.design.fullVolume(); d != "" {
+				return filewise.Errorf(filewise.CodeTrials, "free space on the volume, or name another with --volume NAME=DIR", "%s has no room left: %w: %w", d, filewise.ErrSpace, err)
+			}
+			return filewise.Errorf(filewise.CodeTrials, "make --work smaller, or --size larger",
+				"InnoDB's data files cannot grow, though their volumes have room: %w", err)
 		case errDiskFull:
 			return filewise.Errorf(filewise.CodeTrials, "free space on the volume, or name another with --volume NAME=DIR", "%w: %w", filewise.ErrSpace, err)
 		case errTooMany:
@@ -50,6 +55,21 @@ func (i *instance) explain(err error) error {
 		return filewise.Errorf(filewise.CodeTrials, "free space on the volume, or name another with --volume NAME=DIR", "%w: %w", filewise.ErrSpace, err)
 	}
 	return err
+}
+
+// fullBytes is what a volume has left when InnoDB cannot make a file larger: it
+// grows by up to 8 MiB at a time.
+const fullBytes = 8 * innodb.MiB
+
+// fullVolume is the volume's directory that has no room left; empty: none.
+func (d *design) fullVolume() string {
+	for _, v := range d.target.Volumes {
+		var st unix.Statfs_t
+		if err := unix.Statfs(v.Dir, &st); err == nil && uint64(st.Bavail)*uint64(st.Bsize) < fullBytes {
+			return v.Dir
+		}
+	}
+	return ""
 }
 
 // refused names the user's setting with which a server does not start.

@@ -1,6 +1,7 @@
 package mariadb
 
 import (
+	"context"
 	"path/filepath"
 	"strings"
 
@@ -22,8 +23,10 @@ func (e Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program)
 	s := filewise.Script{Warnings: d.warnings, Space: d.space(), Files: d.asked()}
 	// The binary may not be installed where a plan is made.
 	in := install{binary: server.Names[0]}
-	if path, err := server.Find(t.ServerBin); err == nil {
-		in.binary = path
+	if found, err := find(context.Background(), t.ServerBin); err == nil {
+		in = found
+	} else if t.ServerBin != "" { // Open would refuse it as well
+		return filewise.Script{}, err
 	}
 	bootstrap, err := d.arguments(in, true)
 	if err != nil {
@@ -60,16 +63,11 @@ func (e Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program)
 	return s, nil
 }
 
-// asked are the files that should come about, each at its nominal size.
+// asked are the files as a build creates them; those that grow start small.
 func (d *design) asked() []filewise.File {
-	nominal := d.layout.Data.Sizes(innodb.MiB)
 	var files []filewise.File
-	for i, f := range d.files {
-		bytes := f.bytes
-		if f.grows && i < len(nominal) {
-			bytes = max(bytes, nominal[i], leastTableFile)
-		}
-		files = append(files, filewise.File{Role: filewise.RoleData, Volume: f.volume, Path: f.path, Bytes: bytes})
+	for _, f := range d.files {
+		files = append(files, filewise.File{Role: filewise.RoleData, Volume: f.volume, Path: f.path, Bytes: f.bytes})
 	}
 	first := d.target.Volumes[0].Name
 	files = append(files, filewise.File{Role: filewise.RoleLog, Volume: first, Path: filepath.Join(d.dataDir(), redoFile), Bytes: d.redoBytes()})
@@ -83,15 +81,19 @@ func (d *design) asked() []filewise.File {
 	return files
 }
 
-// leastTableFile is the size in which InnoDB makes the file of an empty table,
-// with room to spare for larger pages.
-const leastTableFile = innodb.MiB
-
 // space is the room on each volume. Files that grow may take all of the work.
 func (d *design) space() map[string]int64 {
 	space := map[string]int64{}
 	for _, f := range d.asked() {
 		space[f.Volume] += f.Bytes
+	}
+	if d.layout.Data.Allocation == filewise.Growing {
+		nominal := d.layout.Data.Sizes(innodb.MiB)
+		for i, f := range d.files {
+			if i < len(nominal) && f.grows {
+				space[f.volume] += max(nominal[i]-f.bytes, 0)
+			}
+		}
 	}
 	if d.isSystem() {
 		last := d.files[len(d.files)-1]

@@ -31,10 +31,10 @@ func (d *design) system() error {
 		_, err := innodb.FormatDataFiles(make([]innodb.DataFile, s.Files))
 		return err
 	}
-	if least := leastBytes(len(d.tables), s.Files); s.Bytes < least {
+	if least := d.leastBytes(s.Files); s.Bytes < least {
 		return filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("use --size %s or more", sizeArg(least)),
-			"a system tablespace of %s in %s is too small: InnoDB itself needs %s of it, and its first file at least 3 MiB: %w",
-			humanize.IBytes(uint64(s.Bytes)), filewise.FilesName(s.Files), humanize.IBytes(uint64(innodb.SystemBase(len(d.tables)))), filewise.ErrUnsupported)
+			"a system tablespace of %s in %s is too small: InnoDB itself needs %s of it, and its first file at least %d MiB: %w",
+			humanize.IBytes(uint64(s.Bytes)), filewise.FilesName(s.Files), humanize.IBytes(uint64(innodb.SystemBase(len(d.tables))*d.extentMiB())), d.leastFirst()/innodb.MiB, filewise.ErrUnsupported)
 	}
 	sizes := d.systemSizes()
 	for i, size := range sizes {
@@ -48,10 +48,7 @@ func (d *design) system() error {
 			return filewise.Errorf(filewise.CodeUsage, "give --growth in whole MiB, up to 1000 MiB",
 				"InnoDB's last file cannot grow by %s at a time: %w", humanize.IBytes(uint64(g)), filewise.ErrUnsupported)
 		}
-		last.bytes = innodb.MiB
-		if s.Files == 1 {
-			last.bytes = firstGrowing
-		}
+		last.bytes = d.firstOfLast(s.Bytes - last.bytes)
 	}
 	if _, err := innodb.FormatDataFiles(d.systemFiles()); err != nil {
 		return err
@@ -60,11 +57,28 @@ func (d *design) system() error {
 	return nil
 }
 
-// leastBytes is the smallest system tablespace in which work has any room.
-func leastBytes(tables, files int) int64 {
-	least := innodb.SystemBase(tables) + 8*innodb.MiB
-	return max((least+innodb.MiB-1)/innodb.MiB*innodb.MiB, int64(files+2)*innodb.MiB)
+// firstOfLast is the size in which the last of growing files is made: as small as
+// it can be without growing while the empty database is created.
+func (d *design) firstOfLast(others int64) int64 {
+	if d.layout.Data.Files == 1 {
+		return max(firstGrowing, d.leastBytes(1))
+	}
+	missing := d.leastBytes(1) - others
+	return max((missing+innodb.MiB-1)/innodb.MiB*innodb.MiB, innodb.MiB)
 }
+
+// leastBytes is the smallest system tablespace in which work has any room.
+func (d *design) leastBytes(files int) int64 {
+	least := (innodb.SystemBase(len(d.tables)) + 8*innodb.MiB) * d.extentMiB()
+	return max((least+innodb.MiB-1)/innodb.MiB*innodb.MiB, int64(files-1)*innodb.MiB+d.leastFirst())
+}
+
+// extentMiB is the size of an extent in MiB: 64 pages, at least 1 MiB. Room that
+// InnoDB takes in extents is proportional to it.
+func (d *design) extentMiB() int64 { return max(64*d.pageSize()/innodb.MiB, 1) }
+
+// leastFirst is the smallest first file: of 3 extents.
+func (d *design) leastFirst() int64 { return innodb.MinFirstFile * d.extentMiB() }
 
 // sizeArg writes a size for the command line.
 func sizeArg(bytes int64) string {
@@ -82,8 +96,8 @@ func (d *design) reserve() int64 {
 	if s.Allocation == filewise.Growing {
 		return 0
 	}
-	want := 8*innodb.MiB + s.Bytes/64
-	return min(want, max(s.Bytes-leastBytes(len(d.tables), s.Files), 0)) / innodb.MiB * innodb.MiB
+	want := 8*innodb.MiB*d.extentMiB() + s.Bytes/64
+	return min(want, max(s.Bytes-d.leastBytes(s.Files), 0)) / innodb.MiB * innodb.MiB
 }
 
 // systemSizes are equal shares in whole MiB, except that InnoDB wants 3 MiB of
@@ -92,11 +106,11 @@ func (d *design) systemSizes() []int64 {
 	s, reserve := d.layout.Data, d.reserve()
 	s.Bytes -= reserve
 	sizes := s.Sizes(innodb.MiB)
-	if sizes[0] < innodb.MinFirstFile {
-		rest := filewise.Spread{Files: s.Files - 1, Bytes: s.Bytes - innodb.MinFirstFile}
-		d.warn("first-file-larger", "use "+sizeArg(int64(s.Files)*innodb.MinFirstFile+reserve)+" or more for files of equal size",
-			"the first of %s is larger than the others: InnoDB wants at least 3 MiB of it", filewise.FilesName(s.Files))
-		sizes = append([]int64{innodb.MinFirstFile}, rest.Sizes(innodb.MiB)...)
+	if sizes[0] < d.leastFirst() {
+		rest := filewise.Spread{Files: s.Files - 1, Bytes: s.Bytes - d.leastFirst()}
+		d.warn("first-file-larger", "use "+sizeArg(int64(s.Files)*d.leastFirst()+reserve)+" or more for files of equal size",
+			"the first of %s is larger than the others: InnoDB wants at least %d MiB of it", filewise.FilesName(s.Files), d.leastFirst()/innodb.MiB)
+		sizes = append([]int64{d.leastFirst()}, rest.Sizes(innodb.MiB)...)
 	}
 	sizes[len(sizes)-1] += reserve
 	return sizes
@@ -116,7 +130,7 @@ func (d *design) growth() int64 {
 // systemFiles are the files of the system tablespace, for every kind of layout.
 func (d *design) systemFiles() []innodb.DataFile {
 	if !d.isSystem() {
-		return []innodb.DataFile{{Path: filepath.Join(d.dirs[0], "ibdata1"), Bytes: firstGrowing, Grows: true}}
+		return []innodb.DataFile{{Path: filepath.Join(d.dirs[0], "ibdata1"), Bytes: max(firstGrowing, d.leastBytes(1)), Grows: true}}
 	}
 	files := make([]innodb.DataFile, len(d.files))
 	for i, f := range d.files {

@@ -34,6 +34,7 @@ var reserved = []struct {
 	{"--durability decides it", []string{
 		"innodb-flush-log-at-trx-commit", "sync-binlog", "sql-log-bin", "binlog-format", "max-binlog-size", "expire-logs-days", "binlog-expire-logs-seconds",
 		"max-binlog-total-size", "binlog-do-db", "binlog-ignore-db", "binlog-direct-non-transactional-updates", "encrypt-binlog", "log-slave-updates", "log-replica-updates"}},
+	{"it would end the workload's calls in the middle", []string{"max-statement-time", "max-execution-time"}},
 	{"a restart would no longer be cold", []string{"innodb-buffer-pool-dump-at-shutdown", "innodb-buffer-pool-load-at-startup", "innodb-buffer-pool-load-now", "innodb-buffer-pool-load-abort"}},
 	{"option files are Filewise's own", []string{"defaults-file", "defaults-extra-file", "defaults-group-suffix", "no-defaults", "print-defaults", "help", "version", "verbose", "install", "remove"}},
 }

@@ -10,12 +10,12 @@ import (
 // What of a log is read and shown at most.
 const (
 	tailBytes = 16 << 10
-	tailLines = 12
+	tailLines = 5
 	lineBytes = 400
 )
 
-// Tail is the end of a log: its last lines that tell, or the last lines of any
-// kind when none does. It is empty when the log is, or cannot be read.
+// Tail is the end of a log: its last lines that tell; nil: its last lines of any
+// kind. It is empty when no line tells, or the log cannot be read.
 func Tail(path string, tells func(string) bool) string {
 	f, err := os.Open(path)
 	if err != nil {
@@ -31,19 +31,15 @@ func Tail(path string, tells func(string) bool) string {
 	if err != nil {
 		return ""
 	}
-	var all, telling []string
+	var all []string
 	for line := range strings.Lines(string(b)) {
 		line = clean(line)
 		if line == "" {
 			continue
 		}
-		all = append(all, line)
-		if tells != nil && tells(line) {
-			telling = append(telling, line)
+		if tells == nil || tells(line) {
+			all = append(all, line)
 		}
-	}
-	if len(telling) > 0 {
-		all = telling
 	}
 	return strings.Join(all[max(len(all)-tailLines, 0):], "\n")
 }
