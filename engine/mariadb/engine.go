@@ -19,8 +19,11 @@ func (Engine) Describe() filewise.Description {
 		Mode:  filewise.Managed,
 		Files: "files of InnoDB's system tablespace (innodb_data_file_path), tables, or partitions",
 		Kinds: []filewise.Kind{filewise.KindSystem, filewise.KindPerTable, filewise.KindPartitions},
-		// A trial fills the files, with a sync for each row: sized so that five
-		// blocks of five layouts take some four minutes on two cores and an SSD.
+		// A trial fills the files, with two syncs for each row (those of connections
+		// that commit at once are shared): some 12 s on two cores and an SSD, so that
+		// pilots and three blocks of five layouts fit into four minutes. 56 MiB: with
+		// fewer, the first of 16 files would be larger than the others (InnoDB wants
+		// 3 MiB of it), or a file would grow while it is measured.
 		Bytes: 56 << 20, Budget: 4 * time.Minute,
 		Reset: true, Lifecycle: true,
 		Note: "InnoDB fills the files of its system tablespace one after the other, under one space header and one latch: " +
