@@ -45,15 +45,15 @@ func (d *design) rows() innodb.Rows {
 		keys = innodb.Overtaking
 	}
 	rows := innodb.Rows{PageSize: d.pageSize(), Payload: d.program.OpBytes, Keys: keys}
-	if one := (innodb.Rows{PageSize: rows.PageSize, Payload: rows.Payload, Keys: innodb.Ascending}); keys == innodb.Overtaking &&
-		d.program.Connections <= fewConnections && one.BytesPerRow() < rows.BytesPerRow() {
-		return one // few seldom overtake one another
+	if keys == innodb.Overtaking && d.program.Connections == 2 {
+		step := rows
+		step.Keys = innodb.InStep
+		if step.BytesPerRow() < rows.BytesPerRow() {
+			return step
+		}
 	}
 	return rows
 }
-
-// fewConnections fill pages nearly as one does.
-const fewConnections = 2
 
 // room is what rows can take of the tablespace up to where the work should end.
 func (d *design) room() int64 {

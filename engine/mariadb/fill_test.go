@@ -28,6 +28,7 @@ func TestFillWork(t *testing.T) {
 		"medium rows":    {systemLayout(4, 48<<20), func(p *workload.Params) { p.RowBytes = 3000 }},
 		"growing":        {growing, nil},
 		"the default":    {systemLayout(16, Engine{}.Describe().Bytes), func(p *workload.Params) { p.Connections, p.RowBytes = 16, 200 }},
+		"few, small":     {systemLayout(8, 48<<20), func(p *workload.Params) { p.Connections, p.RowBytes = 2, 200 }},
 		"few, 100 files": {systemLayout(100, 200<<20), func(p *workload.Params) { p.Connections, p.RowBytes = 2, 4000 }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -44,7 +45,9 @@ func TestFillWork(t *testing.T) {
 
 func filled(t *testing.T, ctx context.Context, s filewise.Server, l filewise.Layout, w filewise.Workload) {
 	p := w.Program()
-	bytes, err := Engine{}.FillWork(s.(*privateServer).target, l, p)
+	one := l // the work that 1 file gets fills many as well
+	one.Data.Files = 1
+	bytes, err := Engine{}.FillWork(s.(*privateServer).target, one, p)
 	if err != nil || bytes <= 0 {
 		t.Fatal(bytes, err)
 	}
