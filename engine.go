@@ -143,10 +143,11 @@ type Description struct {
 	Mode  Mode   `json:"mode"`
 	Files string `json:"files"` // what N files are
 	Kinds []Kind `json:"kinds"` // the usual one first
-	// Bytes and Budget are the usual size and duration of an experiment here; 0:
-	// those of the scenario and of the command.
-	Bytes  int64         `json:"bytes,omitempty"`
-	Budget time.Duration `json:"budget_ns,omitempty"`
+	// Bytes, RowBytes and Budget are the usual size, payload of a row and duration
+	// of an experiment here; 0: those of the scenario and of the command.
+	Bytes    int64         `json:"bytes,omitempty"`
+	RowBytes int           `json:"row_bytes,omitempty"`
+	Budget   time.Duration `json:"budget_ns,omitempty"`
 
 	Reset     bool `json:"reset"`     // a loaded build can be restored
 	Lifecycle bool `json:"lifecycle"` // its server may be stopped, killed and started

@@ -115,7 +115,7 @@ func TestKeepsBaselineOfEqualLayouts(t *testing.T) {
 func TestLifeCycleOrder(t *testing.T) {
 	w := newWorld(t, []int{1, 2}, fake.Config{})
 	w.run(t)
-	want := []string{"build", "observe", "settle", "connect", "disconnect", "drain", "check", "observe", "drop"}
+	want := []string{"build", "settle", "observe", "connect", "disconnect", "drain", "check", "observe", "drop"}
 	var got []string
 	for _, c := range w.engine.Calls() {
 		if c.Stage != "open" {
@@ -129,7 +129,7 @@ func TestLifeCycleOrder(t *testing.T) {
 	for _, s := range w.stored[0].Stages {
 		stages = append(stages, s.Name)
 	}
-	want = []string{"build", "observe", "settle", "warm-up", "drain", "measure", "drain", "check", "drop"}
+	want = []string{"build", "settle", "observe", "warm-up", "drain", "measure", "drain", "check", "drop"}
 	if diff := cmp.Diff(want, stages); diff != "" {
 		t.Errorf("stages of the first trial (-want +got):\n%s", diff)
 	}

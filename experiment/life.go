@@ -11,7 +11,7 @@ import (
 	"filewise/probe"
 )
 
-// life is one trial on its way: build, observe, settle, warm-up and measure,
+// life is one trial on its way: build, settle, observe, warm-up and measure,
 // drain, check, drop.
 type life struct {
 	runner   *Runner
@@ -48,7 +48,7 @@ type step struct {
 }
 
 func (l *life) steps() []step {
-	steps := []step{{filewise.StageObserve, l.observe}, {filewise.StageSettle, l.settle}}
+	steps := []step{{filewise.StageSettle, l.settle}, {filewise.StageObserve, l.observe}}
 	if l.runner.Plan.Measure == MeasureLifecycle {
 		return append(steps, l.lifecycleSteps()...)
 	}

@@ -69,7 +69,7 @@ func (a *app) printEngines(engines []engineInfo) error {
 	for _, e := range engines {
 		w.printf("%s (%s)\n  N files are: %s\n  kinds of layout: %v\n", e.Name, e.Mode, e.Files, e.Kinds)
 		if e.Bytes > 0 {
-			w.printf("  usual experiment: %s of data files, %v of trials\n", humanize.IBytes(uint64(e.Bytes)), e.Budget)
+			w.printf("  usual experiment: %s of data files, rows of %d bytes, %v of trials\n", humanize.IBytes(uint64(e.Bytes)), e.RowBytes, e.Budget)
 		}
 		if e.Missing != "" {
 			w.printf("  missing: %s\n", e.Missing)

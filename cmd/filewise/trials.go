@@ -10,6 +10,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"filewise/engine/all"
 	"filewise/experiment"
 	"filewise/verdict"
 	"filewise/workload"
@@ -27,6 +28,9 @@ const (
 
 func (f *planFlags) setParams(cmd *cobra.Command, p *experiment.Plan, sc workload.Scenario) error {
 	p.Params = sc.Params
+	if e, err := all.Lookup(p.Target.Engine); err == nil && describe(e).RowBytes > 0 {
+		p.Params.RowBytes = describe(e).RowBytes
+	}
 	if cmd.Flags().Changed("connections") {
 		p.Params.Connections = f.connections
 	}

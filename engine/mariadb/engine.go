@@ -19,12 +19,12 @@ func (Engine) Describe() filewise.Description {
 		Mode:  filewise.Managed,
 		Files: "files of InnoDB's system tablespace (innodb_data_file_path), tables, or partitions",
 		Kinds: []filewise.Kind{filewise.KindSystem, filewise.KindPerTable, filewise.KindPartitions},
-		// A trial fills the files, with two syncs for each row (those of connections
-		// that commit at once are shared): some 12 s on two cores and an SSD, so that
-		// pilots and three blocks of five layouts fit into four minutes. 56 MiB: with
-		// fewer, the first of 16 files would be larger than the others (InnoDB wants
-		// 3 MiB of it), or a file would grow while it is measured.
-		Bytes: 56 << 20, Budget: 4 * time.Minute,
+		// A trial fills the files, and every commit is synced twice (those that commit
+		// at once share a sync): with rows of 600 bytes some 4 s on two cores and an
+		// SSD, so that several blocks of five layouts fit into four minutes. 56 MiB:
+		// with fewer, the first of 16 files would be larger than the others (InnoDB
+		// wants 3 MiB of it), or a file would grow while it is measured.
+		Bytes: 56 << 20, RowBytes: 600, Budget: 4 * time.Minute,
 		Reset: true, Lifecycle: true,
 		Note: "InnoDB fills the files of its system tablespace one after the other, under one space header and one latch: " +
 			"a verdict on it says nothing about the proportional fill of SQL Server",
