@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"filewise"
-	"filewise/engine/all"
 	"filewise/experiment"
 	"filewise/workload"
 )
@@ -24,13 +23,9 @@ func (f *planFlags) setPreload(cmd *cobra.Command, p *experiment.Plan, _ workloa
 		}
 		return nil
 	}
-	e, err := all.Lookup(p.Target.Engine)
-	if err != nil {
-		return err
-	}
-	if !describe(e).Reset {
+	if !f.about.Reset {
 		return filewise.Errorf(filewise.CodePreflight, "leave --preload out; builds are then made anew for every trial",
-			"%s cannot restore a loaded build: %w", e.Name(), filewise.ErrUnsupported)
+			"%s cannot restore a loaded build: %w", p.Target.Engine, filewise.ErrUnsupported)
 	}
 	if f.instances < 1 || f.instances > maxInstances {
 		return badValue("instances", f.instances, fmt.Sprintf("give 1 to %d; with one, the verdict is for that build only", maxInstances))
@@ -54,14 +49,10 @@ func (f *planFlags) setMeasure(cmd *cobra.Command, p *experiment.Plan, _ workloa
 	if p.Measure == experiment.MeasureWorkload {
 		return nil
 	}
-	e, err := all.Lookup(p.Target.Engine)
-	if err != nil {
-		return err
-	}
 	switch {
-	case !describe(e).Lifecycle:
+	case !f.about.Lifecycle:
 		return filewise.Errorf(filewise.CodePreflight, "measure it on an engine with a server that Filewise may stop, such as --engine mariadb",
-			"%s has no life cycle to time: %w", e.Name(), filewise.ErrUnsupported)
+			"%s has no life cycle to time: %w", p.Target.Engine, filewise.ErrUnsupported)
 	case p.Target.Durability == filewise.DurabilityOff:
 		return badValue("durability", p.Target.Durability, "a crash would lose commits, and the check would fail: use full or normal with --measure lifecycle")
 	case cmd.Flags().Changed("window"):

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"filewise"
-	"filewise/engine/all"
 	"filewise/experiment"
 	"filewise/workload"
 )
@@ -19,11 +18,7 @@ func (f *planFlags) setFill(cmd *cobra.Command, p *experiment.Plan, sc workload.
 	if cmd.Flags().Changed("work") || cmd.Flags().Changed("window") {
 		return nil
 	}
-	e, err := all.Lookup(p.Target.Engine)
-	if err != nil {
-		return err
-	}
-	filler, ok := e.(filewise.Filler)
+	filler, ok := f.chosen.(filewise.Filler)
 	if !ok {
 		return nil
 	}
@@ -35,7 +30,7 @@ func (f *planFlags) setFill(cmd *cobra.Command, p *experiment.Plan, sc workload.
 	for _, l := range p.Layouts {
 		work, err := filler.FillWork(p.Target, l, w.Program())
 		if err != nil {
-			return refused(e, l, err)
+			return refused(f.chosen, l, err)
 		}
 		if work > 0 && (least == 0 || work < least) {
 			least = work

@@ -44,6 +44,9 @@ type planFlags struct {
 	seed                    string
 	measure, preload        string
 	instances               int
+
+	chosen filewise.Engine      // by --engine, found by setTarget, which comes first
+	about  filewise.Description // of it: asked once, for it may look for binaries
 }
 
 func (f *planFlags) register(fs *pflag.FlagSet) {

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"filewise"
-	"filewise/engine/all"
 	"filewise/experiment"
 	"filewise/workload"
 )
@@ -18,7 +17,7 @@ const maxLayouts = 32
 
 // setLayouts makes a layout of every number of files, equal in everything else.
 func (f *planFlags) setLayouts(cmd *cobra.Command, p *experiment.Plan, sc workload.Scenario) error {
-	kind, err := f.kindOf(p.Target.Engine)
+	kind, err := f.layoutKind()
 	if err != nil {
 		return err
 	}
@@ -58,8 +57,8 @@ func (f *planFlags) setLayouts(cmd *cobra.Command, p *experiment.Plan, sc worklo
 // spread is what the layouts have in common.
 func (f *planFlags) spread(cmd *cobra.Command, p *experiment.Plan, sc workload.Scenario) (s filewise.Spread, err error) {
 	s.Bytes = sc.Bytes
-	if e, err := all.Lookup(p.Target.Engine); err == nil && describe(e).Bytes > 0 {
-		s.Bytes = describe(e).Bytes
+	if f.about.Bytes > 0 {
+		s.Bytes = f.about.Bytes
 	}
 	if cmd.Flags().Changed("size") {
 		if s.Bytes, err = bytesOf("size", f.size); err != nil {
@@ -86,17 +85,12 @@ func (f *planFlags) spread(cmd *cobra.Command, p *experiment.Plan, sc workload.S
 	return s, err
 }
 
-// kindOf is the kind of layout asked for, or the engine's usual one.
-func (f *planFlags) kindOf(engine string) (filewise.Kind, error) {
-	e, err := all.Lookup(engine)
-	if err != nil {
-		return "", err
-	}
-	kinds := describe(e).Kinds
+// layoutKind is the kind of layout asked for, or the engine's usual one.
+func (f *planFlags) layoutKind() (filewise.Kind, error) {
 	if f.kind == "" {
-		return kinds[0], nil
+		return f.about.Kinds[0], nil
 	}
-	return choice("kind", f.kind, kinds...)
+	return choice("kind", f.kind, f.about.Kinds...)
 }
 
 func describe(e filewise.Engine) filewise.Description {
@@ -105,5 +99,3 @@ func describe(e filewise.Engine) filewise.Description {
 	}
 	return filewise.Description{Kinds: []filewise.Kind{""}}
 }
-
-func modeOf(e filewise.Engine) filewise.Mode { return describe(e).Mode }

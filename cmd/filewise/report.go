@@ -27,10 +27,7 @@ The other formats go to standard output.`,
 			if err != nil {
 				return err
 			}
-			switch {
-			case a.json && cmd.Flags().Changed("format") && kind == "csv":
-				return badValue("format", kind, "--json is JSON: leave one of them out")
-			case a.json:
+			if a.json {
 				kind = "json"
 			}
 			s, err := a.load(cmd.Context(), runArg(args))

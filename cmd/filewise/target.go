@@ -18,9 +18,10 @@ func (f *planFlags) setTarget(cmd *cobra.Command, p *experiment.Plan, _ workload
 	if err != nil {
 		return err
 	}
+	f.chosen, f.about = e, describe(e)
 	p.Target.Engine = e.Name()
-	p.Target.Mode = modeOf(e)
-	if usual := describe(e).Budget; usual > 0 && !cmd.Flags().Changed("budget") {
+	p.Target.Mode = f.about.Mode
+	if usual := f.about.Budget; usual > 0 && !cmd.Flags().Changed("budget") {
 		p.Budget = usual
 	}
 	if f.serverBin != "" && p.Target.Mode == filewise.Embedded {

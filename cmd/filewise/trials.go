@@ -10,7 +10,6 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"filewise/engine/all"
 	"filewise/experiment"
 	"filewise/verdict"
 	"filewise/workload"
@@ -28,8 +27,8 @@ const (
 
 func (f *planFlags) setParams(cmd *cobra.Command, p *experiment.Plan, sc workload.Scenario) error {
 	p.Params = sc.Params
-	if e, err := all.Lookup(p.Target.Engine); err == nil && describe(e).RowBytes > 0 {
-		p.Params.RowBytes = describe(e).RowBytes
+	if f.about.RowBytes > 0 {
+		p.Params.RowBytes = f.about.RowBytes
 	}
 	if cmd.Flags().Changed("connections") {
 		p.Params.Connections = f.connections
