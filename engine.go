@@ -19,7 +19,16 @@ const (
 	CanBackup      Capability = "striped backup"
 	CanWaits       Capability = "wait statistics"
 	CanFileIO      Capability = "I/O per file"
+	CanAddLater    Capability = "files added later"
+	CanLogApart    Capability = "log on a volume of its own"
+	CanIndexApart  Capability = "indexes in files of their own"
 )
+
+// Capabilities are all that a server takes a stand on.
+var Capabilities = []Capability{
+	CanPreallocate, CanGrow, CanVolumes, CanAddLater, CanLogApart, CanIndexApart,
+	CanRestart, CanReset, CanBulk, CanBackup, CanWaits, CanFileIO,
+}
 
 // Engine is a kind of DBMS that Filewise can lay databases out on.
 type Engine interface {
@@ -28,7 +37,8 @@ type Engine interface {
 	// layout, without executing anything. A layout or workload that the engine
 	// cannot do is refused with an error that wraps ErrUnsupported.
 	Script(Target, Layout, Program) (Script, error)
-	// Open readies the target; what it starts is ended by Server.Close.
+	// Open readies the target; what it starts is ended by Server.Close. Opening an
+	// external server only reads.
 	Open(context.Context, Target) (Server, error)
 }
 
@@ -71,6 +81,7 @@ type Database struct {
 	Restart   Restarter
 	Reset     Resetter
 	Lifecycle Lifecycle
+	Extender  Extender // where the layout's AddedLater is set
 	Probes    []Probe
 	// Chunk is how many operations one call of Session.Do should have; 0: as many
 	// as take 50–200 ms, for engines whose loop runs on the server.
@@ -111,6 +122,13 @@ type Querier interface {
 // Dropper ends a build and removes what Build created, and nothing else.
 type Dropper interface {
 	Drop(context.Context) error
+}
+
+// Extender adds the further files of a layout that is AddedLater, and rebuilds
+// the data where the layout says so. Sessions are closed before. Observe then
+// returns all files of the layout.
+type Extender interface {
+	Extend(context.Context) error
 }
 
 // Restarter stops the database's server cleanly and starts it again.
@@ -155,6 +173,28 @@ type Description struct {
 	Missing string `json:"missing,omitempty"`
 	// Note is what a verdict on this engine does not say; may be empty.
 	Note string `json:"note,omitempty"`
+
+	// Schemes are those of URLs that name an external server, the usual one first;
+	// none: the engine has no external targets.
+	Schemes []string `json:"schemes,omitempty"`
+	Port    int      `json:"port,omitempty"` // the usual one
+	// ExternalKinds are the kinds of layout on an external server, the usual one first.
+	ExternalKinds []Kind `json:"external_kinds,omitempty"`
+	// Rights are the statements that give an account what Filewise needs of an
+	// external server, and no more.
+	Rights []string `json:"rights,omitempty"`
+	// Unproven says what has not been run against the real product; empty: all has.
+	Unproven string `json:"unproven,omitempty"`
+	// Licence is what the vendor's licence says of publishing results; may be empty.
+	Licence string `json:"licence,omitempty"`
+}
+
+// Arranger is an engine on which numbers of files alone do not tell what helps,
+// so that a comparison has further arms.
+type Arranger interface {
+	// Arrange makes the layouts that compare numbers of files: base has all but
+	// the number, the name and the rank. The first is the baseline.
+	Arrange(t Target, base Layout, files []int) []Layout
 }
 
 // Describer is an engine that describes itself; every engine of the registry does.

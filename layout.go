@@ -33,6 +33,10 @@ const (
 	KindSystem     Kind = "system"     // InnoDB: files of the system tablespace
 	KindPerTable   Kind = "per-table"  // InnoDB: one file per table
 	KindPartitions Kind = "partitions" // one file per partition
+	KindSingle     Kind = "single"     // postgres: a table that is not partitioned
+	KindFilegroup  Kind = "filegroup"  // sqlserver: files of one filegroup
+	KindSmallfile  Kind = "smallfile"  // oracle: datafiles of a smallfile tablespace
+	KindBigfile    Kind = "bigfile"    // oracle: the one datafile of a bigfile tablespace
 )
 
 // Spread is how one class of data (tables, indexes, temp, backup) is spread
@@ -45,11 +49,37 @@ type Spread struct {
 	Placement  Placement  `json:"placement,omitempty"`
 }
 
+// AddedLater says what becomes of data that were loaded into one file when the
+// layout's further files are added. Existing data do not move by themselves.
+type AddedLater string
+
+// The arms of an experiment on files that are added later.
+const (
+	LaterUntouched AddedLater = "untouched" // no file is added: the database as it was
+	LaterNewData   AddedLater = "new-data"  // files are added; only new data go there
+	LaterRebuilt   AddedLater = "rebuilt"   // files are added, and the data spread over all
+)
+
+// Together and Apart say where indexes lie.
+const (
+	IndexesTogether = "together" // an index of its own, on the files of the table
+	IndexesApart    = "apart"    // an index on files of its own
+)
+
 // Layout is how a database is spread over files.
 type Layout struct {
 	Name string `json:"name"`
 	Kind Kind   `json:"kind"`
 	Data Spread `json:"data"`
+	// AddedLater: the database is built and loaded as one file of Bytes/Files, then
+	// the further files are added; empty: all files are there from the start.
+	AddedLater AddedLater `json:"added_later,omitempty"`
+	// Indexes is IndexesTogether or IndexesApart; empty: the engine's default.
+	Indexes string `json:"indexes,omitempty"`
+	// LogVolume and IndexVolume name volumes that hold the log, or the index files,
+	// and no data; empty: the first data volume.
+	LogVolume   string `json:"log_volume,omitempty"`
+	IndexVolume string `json:"index_volume,omitempty"`
 	// Rank orders "fewest files" over kinds: the lower of two equally good
 	// layouts is recommended.
 	Rank int `json:"rank"`
@@ -58,7 +88,28 @@ type Layout struct {
 // BuildKey identifies what has to be built for the layout: layouts with equal
 // keys share one build.
 func (l Layout) BuildKey() string {
-	return fmt.Sprintf("%s/%d×%d/%s/%d/%s", l.Kind, l.Data.Files, l.Data.Bytes, l.Data.Allocation, l.Data.Growth, l.Data.Placement)
+	return fmt.Sprintf("%s/%d×%d/%s/%d/%s/%s/%s/%s/%s", l.Kind, l.Data.Files, l.Data.Bytes, l.Data.Allocation, l.Data.Growth, l.Data.Placement,
+		l.AddedLater, l.Indexes, l.LogVolume, l.IndexVolume)
+}
+
+// DataVolumes are the volumes on which data files lie, in order: those that are
+// not kept for the log or for indexes.
+func (l Layout) DataVolumes(volumes []Volume) []Volume {
+	var data []Volume
+	for _, v := range volumes {
+		if v.Name != l.LogVolume && v.Name != l.IndexVolume {
+			data = append(data, v)
+		}
+	}
+	return data
+}
+
+// FilesAtFirst is the number of data files that a build has before Extend.
+func (l Layout) FilesAtFirst() int {
+	if l.AddedLater != "" {
+		return 1
+	}
+	return l.Data.Files
 }
 
 // FilesName is the usual name of a layout of n data files: "1 file", "8 files".
@@ -76,6 +127,8 @@ type Role string
 const (
 	RoleData Role = "data"
 	RoleLog  Role = "log"
+	// RoleIndex is a file of indexes that lie apart from their table.
+	RoleIndex Role = "index"
 	// RoleSystem is a file that the engine keeps for itself: dictionary, undo.
 	RoleSystem Role = "system"
 )
@@ -113,7 +166,8 @@ func (s Spread) Sizes(unit int64) []int64 {
 	return sizes
 }
 
-// VolumeOf returns the volume on which file i of the spread lies.
+// VolumeOf returns the volume on which file i of the spread lies; volumes are
+// Layout.DataVolumes.
 func (s Spread) VolumeOf(i int, volumes []Volume) Volume {
 	if s.Placement == PlaceRoundRobin {
 		return volumes[i%len(volumes)]

@@ -29,8 +29,12 @@ const (
 // Target is one server to experiment on, with the scratch directories that it
 // may write to. Volumes are in the order in which files are placed on them.
 type Target struct {
-	Engine     string     `json:"engine"`
-	Mode       Mode       `json:"mode"`
+	Engine string `json:"engine"`
+	Mode   Mode   `json:"mode"`
+	// Address is where an external server is.
+	Address *Address `json:"address,omitempty"`
+	// Volumes of an external server are directories as *it* sees them, or what its
+	// engine has instead; an empty Dir is the server's own default place.
 	Volumes    []Volume   `json:"volumes"`
 	Durability Durability `json:"durability"`
 	// Settings are the user's own server settings (--set key=value).

@@ -50,8 +50,11 @@ type Measure struct {
 	SliceLength time.Duration `json:"slice_length_ns"`
 	Slices      []int64       `json:"slices"`
 	// Hist is the HDR histogram (V2 compressed) of the latencies of calls, in µs.
-	Hist   []byte  `json:"hist,omitempty"`
-	Deltas []Delta `json:"deltas,omitempty"`
+	Hist []byte `json:"hist,omitempty"`
+	// Errors counts the failures of operations by class, those tried again
+	// included; absent: none.
+	Errors map[Class]int64 `json:"errors,omitempty"`
+	Deltas []Delta         `json:"deltas,omitempty"`
 }
 
 // Throughput is the work per second of the window; 0 when there was none.

@@ -5,16 +5,19 @@ import "context"
 // Program is a workload with its parameters, ready for an engine: what SQL
 // sections there are is the workload's, their text is the engine's.
 type Program struct {
-	Workload    string         `json:"workload"`
-	Family      string         `json:"family"` // of the measure
-	Unit        string         `json:"unit"`   // of one operation: "rows"
-	Connections int            `json:"connections"`
-	CommitEvery int            `json:"commit_every"`         // operations per transaction
-	OpBytes     int64          `json:"op_bytes"`             // payload bytes of one operation
-	Limit       int64          `json:"limit"`                // operations that one connection can do; 0: not limited
-	WorkBytes   int64          `json:"work_bytes,omitempty"` // fixed work of a trial in payload bytes; 0: a time window
-	Vars        map[string]any `json:"vars"`                 // for the SQL templates
-	Args        Args           `json:"-"`
+	Workload    string `json:"workload"`
+	Family      string `json:"family"` // of the measure
+	Unit        string `json:"unit"`   // of one operation: "rows"
+	Connections int    `json:"connections"`
+	CommitEvery int    `json:"commit_every"`         // operations per transaction
+	OpBytes     int64  `json:"op_bytes"`             // payload bytes of one operation
+	Limit       int64  `json:"limit"`                // operations that one connection can do; 0: not limited
+	WorkBytes   int64  `json:"work_bytes,omitempty"` // fixed work of a trial in payload bytes; 0: a time window
+	// Retry are the classes of failures after which an operation is tried again;
+	// every one is counted.
+	Retry []Class        `json:"retry,omitempty"`
+	Vars  map[string]any `json:"vars"` // for the SQL templates
+	Args  Args           `json:"-"`
 }
 
 // Args generates the arguments of operations: operation i of a worker follows

@@ -9,15 +9,9 @@ import (
 	"filewise"
 )
 
-// capabilities are all that a server must take a stand on.
-var capabilities = []filewise.Capability{
-	filewise.CanPreallocate, filewise.CanGrow, filewise.CanVolumes, filewise.CanRestart, filewise.CanReset,
-	filewise.CanBulk, filewise.CanBackup, filewise.CanWaits, filewise.CanFileIO,
-}
-
 // testOffers: what is offered works, and what is not is absent and says why.
 func testOffers(t *testing.T, s Subject) {
-	for _, c := range capabilities {
+	for _, c := range filewise.Capabilities {
 		t.Run(string(c), func(t *testing.T) {
 			b := newBench(t, s)
 			why, stated := b.server.Offers()[c]

@@ -1,0 +1,39 @@
+package filewise
+
+import "errors"
+
+// Class says what kind of failure an operation of a workload ended in.
+type Class string
+
+// The classes of failures.
+const (
+	ClassDeadlock      Class = "deadlock"      // chosen as the victim; may be tried again
+	ClassSerialization Class = "serialization" // could not be ordered with others; may be tried again
+	ClassLockTimeout   Class = "lock timeout"
+	ClassConnection    Class = "connection" // lost or refused
+	ClassConstraint    Class = "constraint"
+	ClassSpace         Class = "space"
+	ClassOther         Class = "other"
+)
+
+// Classed is an error of an operation with its class.
+type Classed struct {
+	Class Class
+	Err   error
+}
+
+func (c *Classed) Error() string { return c.Err.Error() }
+func (c *Classed) Unwrap() error { return c.Err }
+
+// ClassOf is the class of the outermost Classed in err's chain; ClassSpace for
+// ErrSpace, ClassOther for what has none.
+func ClassOf(err error) Class {
+	var c *Classed
+	switch {
+	case errors.As(err, &c):
+		return c.Class
+	case errors.Is(err, ErrSpace):
+		return ClassSpace
+	}
+	return ClassOther
+}

@@ -1,0 +1,121 @@
+// Package mark is how Filewise knows on an external server what is its own: a
+// name that only Filewise gives, and a mark within what has the name. Both hold a
+// checksum, so that nothing of a user's can be mistaken for them.
+package mark
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"filewise/internal/process"
+)
+
+// Prefix begins every name.
+const Prefix = "filewise_"
+
+const (
+	randomLetters, sumLetters = 12, 6 // 60 and 30 bits
+	nameLength                = len(Prefix) + randomLetters + sumLetters
+)
+
+// letters are lower-case, so that no server folds them, and hold no digit that
+// is taken for a letter.
+var letters = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
+
+// NewName is a name of 27 bytes that no run has used before.
+func NewName() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails: crypto/rand
+	random := letters.EncodeToString(b[:])[:randomLetters]
+	return Prefix + random + sum(Prefix+random)
+}
+
+// IsName tells whether NewName made the name; servers that store names in upper
+// case are understood.
+func IsName(name string) bool {
+	name = strings.ToLower(name)
+	if len(name) != nameLength || !strings.HasPrefix(name, Prefix) {
+		return false
+	}
+	return sum(name[:nameLength-sumLetters]) == name[nameLength-sumLetters:]
+}
+
+// PlanName stands in plans for the name that a build will get.
+const PlanName = Prefix + "xxxxxxxxxxxxxxxxxx"
+
+func sum(text string) string {
+	s := sha256.Sum256([]byte("filewise mark 1\x00" + text))
+	return letters.EncodeToString(s[:])[:sumLetters]
+}
+
+// Mark says who made a database, and when.
+type Mark struct {
+	Name    string           `json:"name"` // of what it marks
+	Host    string           `json:"host"`
+	Process process.Identity `json:"process"`
+	Created time.Time        `json:"created"`
+	Sum     string           `json:"sum"`
+}
+
+// warning begins every mark, for whoever finds it.
+const warning = "Made by Filewise, which drops it: keep nothing here. "
+
+// New is the mark of what this process is about to create under a name.
+func New(name string, created time.Time) (Mark, error) {
+	self, err := process.Self()
+	if err != nil {
+		return Mark{}, fmt.Errorf("mark of %s: %w", name, err)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return Mark{}, fmt.Errorf("mark of %s: %w", name, err)
+	}
+	m := Mark{Name: name, Host: host, Process: self, Created: created.UTC().Truncate(time.Second)}
+	m.Sum = m.sum()
+	return m, nil
+}
+
+func (m Mark) sum() string {
+	m.Sum = ""
+	b, _ := json.Marshal(m) // of strings and numbers: never fails
+	return sum(string(b))
+}
+
+// Text is the mark as it is stored on the server.
+func (m Mark) Text() string {
+	b, _ := json.Marshal(m) // see sum
+	return warning + string(b)
+}
+
+// Parse reads the mark of the object of that name. A text that is no mark, is
+// damaged, or is that of another object is an error: the object is not ours.
+func Parse(name, text string) (Mark, error) {
+	rest, ok := strings.CutPrefix(text, warning)
+	if !ok {
+		return Mark{}, fmt.Errorf("%s does not carry Filewise's mark", name)
+	}
+	var m Mark
+	if err := json.Unmarshal([]byte(rest), &m); err != nil {
+		return Mark{}, fmt.Errorf("the mark of %s is damaged: %w", name, err)
+	}
+	switch {
+	case m.sum() != m.Sum:
+		return Mark{}, fmt.Errorf("the mark of %s is damaged", name)
+	case !strings.EqualFold(m.Name, name) || !IsName(name):
+		return Mark{}, fmt.Errorf("%s carries the mark of %s", name, m.Name)
+	}
+	return m, nil
+}
+
+// Owner says who made it.
+func (m Mark) Owner() string { return fmt.Sprintf("process %d on %s", m.Process.PID, m.Host) }
+
+// Life tells whether the process that made it still runs: process.Unknown for
+// one of another host, about which only the server's sessions tell.
+func (m Mark) Life() process.Status { return m.Process.Status() }

@@ -1,0 +1,95 @@
+package filewise
+
+import (
+	"context"
+	"time"
+)
+
+// What an external server offers besides Build. A Server implements these where
+// it can; opening it has changed nothing yet.
+
+// Examiner looks whether a server can do what is wanted, and what will distort
+// the result. It reads only.
+type Examiner interface {
+	// Examine never fails: what could not be looked at is a finding too.
+	Examine(context.Context, Demand) []Finding
+}
+
+// Demand is what an experiment wants of a server.
+type Demand struct {
+	Layouts []Layout
+	Program Program
+	// Space is the room needed on each volume, in bytes, by volume name.
+	Space map[string]int64
+}
+
+// Status is how a check ended.
+type Status string
+
+// The statuses of a finding, best first.
+const (
+	StatusOK      Status = "ok"
+	StatusNote    Status = "note"    // could not be looked at, or only worth knowing
+	StatusWarning Status = "warning" // will distort the result
+	StatusFailed  Status = "failed"  // the experiment cannot run
+)
+
+// Finding is the outcome of one check.
+type Finding struct {
+	Check  string `json:"check"` // "rights", "free space of fast", "version"
+	Status Status `json:"status"`
+	Detail string `json:"detail"`
+	// Remedy is what to do, such as the exact GRANT; empty for StatusOK.
+	Remedy string `json:"remedy,omitempty"`
+}
+
+// SelfChecker tries every statement of an adapter once, on a scratch database of
+// its own that it drops again.
+type SelfChecker interface {
+	// SelfCheck reports each statement as it was tried.
+	SelfCheck(context.Context, func(Finding))
+}
+
+// Locker lets one run measure on a server at a time.
+type Locker interface {
+	// Lock takes the server's measuring lock; the error has CodeBusy and says who
+	// holds it. It is released by the returned function, and by the server when the
+	// connection ends.
+	Lock(ctx context.Context, who string) (release func() error, err error)
+}
+
+// Monitor reads how busy others keep the server.
+type Monitor interface {
+	// Activity are gauges of the moment, Filewise's own sessions not counted:
+	// "active" and "sessions", others by engine. What cannot be read is absent.
+	Activity(context.Context) ([]Gauge, error)
+}
+
+// Gauge is a value of the moment.
+type Gauge struct {
+	Name  string  `json:"name"`
+	Unit  string  `json:"unit"`
+	Value float64 `json:"value"`
+}
+
+// Cleaner finds and removes what runs have left on an external server.
+type Cleaner interface {
+	// Leftovers lists what carries the mark, or was about to be marked; that which
+	// a living run uses is among them with Kept set.
+	Leftovers(context.Context) ([]Leftover, error)
+	// Remove drops one of them. The mark is read again right before; what has lost
+	// it, or is in use, is refused.
+	Remove(context.Context, Leftover) error
+}
+
+// Leftover is an object on a server that a run of Filewise has created.
+type Leftover struct {
+	Kind    string    `json:"kind"` // "database", "tablespace"
+	Name    string    `json:"name"`
+	Owner   string    `json:"owner,omitempty"`  // who created it, from the mark
+	Created time.Time `json:"created,omitzero"` // from the mark
+	// Unmarked: the run was killed between creating and marking it. It has a name
+	// that only Filewise gives, and is empty.
+	Unmarked bool   `json:"unmarked,omitempty"`
+	Kept     string `json:"kept,omitempty"` // why it must stay; empty: it may go
+}
