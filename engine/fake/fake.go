@@ -48,6 +48,10 @@ type Config struct {
 	// Peculiar is the standard deviation of what is peculiar to a build for good,
 	// on the log scale: trials on one build share it.
 	Peculiar float64
+	// Disturb is what the machine does to a trial, on the log scale: drift, steps,
+	// slow runs. It is asked once for every build and every reset, in the order in
+	// which they come; nil: nothing.
+	Disturb func(filewise.Layout) float64
 	// Life is how long a family of the life cycle takes (checkpoint, shutdown,
 	// open, recovery); nil: 100 ms for all.
 	Life func(l filewise.Layout, family string) time.Duration
@@ -174,5 +178,13 @@ func (e *Engine) truth(l filewise.Layout, build int) (own, first float64) {
 	r := rand.New(rand.NewPCG(e.config.Seed, uint64(build)))
 	noise := math.Exp(e.config.Noise * r.NormFloat64())
 	own *= math.Pow(1+e.config.Drift, float64(build-1)) * math.Exp(e.config.Peculiar*r.NormFloat64())
-	return own, own * noise
+	return own, own * noise * e.disturbed(l)
+}
+
+// disturbed is the factor by which the machine changes the next trial.
+func (e *Engine) disturbed(l filewise.Layout) float64 {
+	if e.config.Disturb == nil {
+		return 1
+	}
+	return math.Exp(e.config.Disturb(l))
 }

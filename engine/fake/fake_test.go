@@ -164,3 +164,21 @@ func BenchmarkDo(b *testing.B) {
 		at++
 	}
 }
+
+// Every build and every reset asks what the machine does to it, once and in order.
+func TestDisturbed(t *testing.T) {
+	var asked []string
+	e := New(Config{Disturb: func(l filewise.Layout) float64 {
+		asked = append(asked, l.Name)
+		return math.Log(float64(len(asked)))
+	}})
+	for i, name := range []string{"1 file", "4 files"} {
+		own, first := e.truth(filewise.Layout{Name: name}, 1)
+		if want := own * float64(i+1); math.Abs(first-want) > 1e-9*want {
+			t.Errorf("build %d works at %v, want %v", i+1, first, want)
+		}
+	}
+	if len(asked) != 2 || asked[0] != "1 file" || asked[1] != "4 files" {
+		t.Errorf("asked for %v", asked)
+	}
+}

@@ -44,7 +44,7 @@ func (r *resetter) Reset(ctx context.Context) error {
 	}
 	r.resets++
 	noise := rand.New(rand.NewPCG(r.d.e.config.Seed^r.resets<<32, uint64(r.d.build)))
-	r.d.throughput = r.d.own * math.Exp(r.d.e.config.Noise*noise.NormFloat64())
+	r.d.throughput = r.d.own * math.Exp(r.d.e.config.Noise*noise.NormFloat64()) * r.d.e.disturbed(r.d.l)
 	r.d.down = false
 	return nil
 }
