@@ -13,7 +13,7 @@ import (
 // logRoom checks the room that is kept for the binary log of so many commits.
 func logRoom(t *testing.T, ctx context.Context, db *filewise.Database, commits int64) {
 	t.Helper()
-	d := *db.Connector.(connector).instance.design
+	d := *instanceOf(db).design
 	d.program.WorkBytes = commits * d.program.OpBytes
 	var bytes int64
 	files, err := db.Observer.Observe(ctx)

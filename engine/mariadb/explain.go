@@ -6,21 +6,11 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/go-sql-driver/mysql"
 	"golang.org/x/sys/unix"
 
 	"filewise"
 	"filewise/engine/internal/innodb"
 	"filewise/engine/internal/managed"
-)
-
-// Server errors that have a remedy of their own: errmsg-utf8.txt of MariaDB.
-const (
-	errDiskFull    = 1021 // ER_DISK_FULL
-	errInterrupted = 1317 // ER_QUERY_INTERRUPTED
-	errTableFull   = 1114 // ER_RECORD_FILE_FULL
-	errNoThread    = 1094 // ER_NO_SUCH_THREAD
-	errTooMany     = 1040 // ER_CON_COUNT_ERROR
 )
 
 // unknownSetting finds what a server says of an option that it does not know or
@@ -36,18 +26,17 @@ func (i *instance) explain(err error) error {
 	if name := i.blamed(err.Error()); name != "" {
 		return refused(i.install, i.design.target, name, err)
 	}
-	var e *mysql.MySQLError
-	if errors.As(err, &e) {
-		switch e.Number {
-		case errTableFull:
+	if number, ok := innodb.Number(err); ok {
+		switch number {
+		case innodb.ErrTableFull:
 			if d := i.design.fullVolume(); d != "" {
 				return filewise.Errorf(filewise.CodeTrials, "free space on the volume, or name another with --volume NAME=DIR", "%s has no room left: %w: %w", d, filewise.ErrSpace, err)
 			}
 			return filewise.Errorf(filewise.CodeTrials, "make --work smaller, or --size larger",
 				"InnoDB's data files cannot grow, though their volumes have room: %w", err)
-		case errDiskFull:
+		case innodb.ErrDiskFull:
 			return filewise.Errorf(filewise.CodeTrials, "free space on the volume, or name another with --volume NAME=DIR", "%w: %w", filewise.ErrSpace, err)
-		case errTooMany:
+		case innodb.ErrTooMany:
 			return filewise.Errorf(filewise.CodeTrials, "leave --set max_connections out", "the server takes no more connections: %w", err)
 		}
 	}
@@ -92,23 +81,10 @@ func (i *instance) blamed(message string) string {
 	return ""
 }
 
-// interrupted: the server ended a statement because it was told to.
-func interrupted(err error) bool {
-	var e *mysql.MySQLError
-	return errors.As(err, &e) && e.Number == errInterrupted
-}
-
-// unknownThread: the connection that was to be ended has ended.
-func unknownThread(err error) bool {
-	var e *mysql.MySQLError
-	return errors.As(err, &e) && e.Number == errNoThread
-}
-
 // why explains an error of talking to the server: that it has died, where the
 // error is not the server's own answer.
 func (i *instance) why(p *managed.Process, err error) error {
-	var answer *mysql.MySQLError
-	if err != nil && !errors.As(err, &answer) {
+	if _, answered := innodb.Number(err); err != nil && !answered {
 		err = p.Why(err)
 	}
 	return i.explain(err)

@@ -41,7 +41,7 @@ func (d *design) rows() innodb.Rows {
 	switch {
 	case d.program.Vars["Key"] == workload.KeyRandom:
 		keys = innodb.Random
-	case d.program.Connections > 1 && len(d.tables) == 1:
+	case d.program.Connections > 1 && len(d.schema.Tables) == 1:
 		keys = innodb.Overtaking
 	}
 	rows := innodb.Rows{PageSize: d.pageSize(), Payload: d.program.OpBytes, Keys: keys}
@@ -59,7 +59,7 @@ func (d *design) rows() innodb.Rows {
 func (d *design) room() int64 {
 	size := d.layout.Data.Bytes - d.reserve()
 	beyond := max(int64(float64(size)*fillError)-size/int64(d.layout.Data.Files), 0)
-	return innodb.Room(size+beyond, len(d.tables))
+	return innodb.Room(size+beyond, len(d.schema.Tables))
 }
 
 // pageSize is the server's: 16 KiB unless the user sets another.

@@ -74,9 +74,9 @@ func filled(t *testing.T, ctx context.Context, s filewise.Server, l filewise.Lay
 			t.Errorf("%v", warning)
 		}
 	}
-	room := innodb.Room(l.Data.Bytes, len(db.Connector.(connector).instance.design.tables))
+	room := innodb.Room(l.Data.Bytes, len(instanceOf(db).design.schema.Tables))
 	taken := used(t, ctx, db) - base
-	perRow := db.Connector.(connector).instance.design.rows().BytesPerRow()
+	perRow := instanceOf(db).design.rows().BytesPerRow()
 	t.Logf("base %.1f MiB; %d rows take %.1f MiB, %.0f bytes each (model %.0f), %.0f %% of the room",
 		float64(base)/(1<<20), ledger.Total(), float64(taken)/(1<<20), float64(taken)/float64(ledger.Total()), perRow, 100*float64(taken)/float64(room))
 	last := files[l.Data.Files-1]

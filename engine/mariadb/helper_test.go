@@ -79,6 +79,9 @@ func open(t *testing.T, ctx context.Context, target filewise.Target) filewise.Se
 	return s
 }
 
+// instanceOf is the private server of a build.
+func instanceOf(db *filewise.Database) *instance { return db.Settler.(settler).instance }
+
 // build builds a layout.
 func build(t *testing.T, ctx context.Context, s filewise.Server, l filewise.Layout, w filewise.Workload) *filewise.Database {
 	t.Helper()

@@ -239,31 +239,9 @@ func (i *instance) kill() {
 
 // exec executes statements one after the other on one control connection.
 func (i *instance) exec(ctx context.Context, statements ...string) error {
-	p, control, err := i.running()
+	link, err := i.Link()
 	if err != nil {
 		return err
 	}
-	conn, err := control.Conn(ctx)
-	if err != nil {
-		return i.why(p, err)
-	}
-	defer conn.Close()
-	for _, s := range statements {
-		if _, err := conn.ExecContext(ctx, s); err != nil {
-			return i.why(p, fmt.Errorf("%s: %w", short(s), err))
-		}
-	}
-	return nil
-}
-
-// short is a statement's beginning, for messages.
-func short(s string) string {
-	line, _, more := strings.Cut(strings.TrimSpace(s), "\n")
-	if len(line) > 100 {
-		line, more = line[:100], true
-	}
-	if more {
-		line += " …"
-	}
-	return line
+	return link.Exec(ctx, statements...)
 }

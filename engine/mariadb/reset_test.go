@@ -118,7 +118,7 @@ func TestFlushByLimit(t *testing.T) {
 	w := inserts(t, nil)
 	db := build(t, ctx, s, systemLayout(1, 24<<20), w)
 	work(t, ctx, db, w, 0, 200)
-	_, control, err := db.Connector.(connector).instance.running()
+	_, control, err := instanceOf(db).running()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,13 +49,13 @@ func (e Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program)
 	}
 	add(filewise.StageBuild, "server", create...)
 	add(filewise.StageSettle, "server", "SET GLOBAL innodb_log_checkpoint_now = ON")
-	for _, section := range []struct{ stage, name string }{{filewise.StageWarmUp, sectionConnection}, {filewise.StageMeasure, sectionCall}, {filewise.StageCheck, "check"}} {
-		all, err := d.statements(section.name, d.tables[0])
+	for _, section := range []struct{ stage, name string }{{filewise.StageWarmUp, innodb.SectionConnection}, {filewise.StageMeasure, innodb.SectionCall}, {filewise.StageCheck, innodb.SectionCheck}} {
+		all, err := d.schema.Statements(section.name, d.schema.Tables[0])
 		if err != nil {
-			return filewise.Script{}, filewise.Errorf(filewise.CodeInternal, "", "%w", err)
+			return filewise.Script{}, err
 		}
 		for i := range all {
-			all[i] = shortenPool(all[i])
+			all[i] = innodb.ShortenPool(all[i])
 		}
 		add(section.stage, "server", all...)
 	}
@@ -120,13 +120,8 @@ func commandLine(binary string, args []string) string {
 	return strings.Join(words, " ")
 }
 
-// shortenPool cuts the long text that payloads are cut from.
-func shortenPool(statement string) string {
-	const keep = 40
-	from := strings.Index(statement, "CONVERT('")
-	to := strings.LastIndex(statement, "'")
-	if from < 0 || to-from < 2*keep+9 {
-		return statement
-	}
-	return statement[:from+9+keep] + "…" + statement[to:]
+// create is what creates the database, its tables and procedures on a new server.
+func (d *design) create() ([]string, error) {
+	objects, err := d.schema.Create()
+	return append([]string{"CREATE DATABASE " + innodb.Ident(database)}, objects...), err
 }

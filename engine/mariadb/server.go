@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"filewise"
+	"filewise/engine/internal/innodb"
 )
 
 // privateServer is the opened target. Every build has a server process of its
@@ -177,7 +178,7 @@ func (s *privateServer) Build(ctx context.Context, l filewise.Layout, p filewise
 func (s *privateServer) database(i *instance) *filewise.Database {
 	reset := &resetter{instance: i}
 	return &filewise.Database{
-		Observer: observer{i}, Connector: connector{i}, Settler: settler{i}, Querier: querier{i},
+		Observer: observer{i}, Connector: innodb.Connector{Host: i, Schema: i.design.schema}, Settler: settler{i}, Querier: innodb.Querier{Host: i, Schema: i.design.schema},
 		Dropper: dropper{s, i}, Restart: restarter{i}, Reset: reset, Lifecycle: lifecycle{i},
 		Probes: []filewise.Probe{statusProbe{i}},
 	}

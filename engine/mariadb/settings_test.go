@@ -81,7 +81,7 @@ func TestQuoting(t *testing.T) {
 	life(t, ctx, s, partitions, w)
 
 	db := build(t, ctx, s, systemLayout(1, 24<<20), w)
-	_, control, err := db.Connector.(connector).instance.running()
+	_, control, err := instanceOf(db).running()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"time"
 
-	"filewise"
 )
 
 type settler struct{ instance *instance }
@@ -104,67 +103,4 @@ func (d *design) sync() error {
 		}
 	}
 	return nil
-}
-
-type querier struct{ instance *instance }
-
-// Query runs a section of the workload's SQL, for all tables.
-func (q querier) Query(ctx context.Context, section string) ([][]any, error) {
-	i := q.instance
-	p, control, err := i.running()
-	if err != nil {
-		return nil, err
-	}
-	if !sections[i.design.program.Workload].Has(section) {
-		return nil, filewise.Errorf(filewise.CodeInternal, "", "section %q: %w", section, filewise.ErrUnsupported)
-	}
-	statements, err := i.design.statements(section, i.design.tables[0])
-	if err != nil {
-		return nil, filewise.Errorf(filewise.CodeInternal, "", "%w", err)
-	}
-	conn, err := control.Conn(ctx)
-	if err != nil {
-		return nil, i.why(p, err)
-	}
-	defer conn.Close()
-	var all [][]any
-	for _, s := range statements {
-		rows, err := readRows(ctx, conn, s)
-		if err != nil {
-			return nil, i.why(p, fmt.Errorf("%s: %w", short(s), err))
-		}
-		all = append(all, rows...)
-	}
-	return all, nil
-}
-
-// readRows reads a statement's rows; texts and decimals are strings.
-func readRows(ctx context.Context, conn *sql.Conn, statement string) ([][]any, error) {
-	rows, err := conn.QueryContext(ctx, statement)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	columns, err := rows.Columns()
-	if err != nil {
-		return nil, err
-	}
-	var all [][]any
-	for rows.Next() {
-		row := make([]any, len(columns))
-		into := make([]any, len(columns))
-		for i := range row {
-			into[i] = &row[i]
-		}
-		if err := rows.Scan(into...); err != nil {
-			return nil, err
-		}
-		for i, v := range row {
-			if b, ok := v.([]byte); ok {
-				row[i] = string(b)
-			}
-		}
-		all = append(all, row)
-	}
-	return all, rows.Err()
 }

@@ -34,7 +34,7 @@ func (d *design) system() error {
 	if least := d.leastBytes(s.Files); s.Bytes < least {
 		return filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("use --size %s or more", sizeArg(least)),
 			"a system tablespace of %s in %s is too small: InnoDB itself needs %s of it, and its first file at least %d MiB: %w",
-			humanize.IBytes(uint64(s.Bytes)), filewise.FilesName(s.Files), humanize.IBytes(uint64(innodb.SystemBase(len(d.tables))*d.extentMiB())), d.leastFirst()/innodb.MiB, filewise.ErrUnsupported)
+			humanize.IBytes(uint64(s.Bytes)), filewise.FilesName(s.Files), humanize.IBytes(uint64(innodb.SystemBase(len(d.schema.Tables))*d.extentMiB())), d.leastFirst()/innodb.MiB, filewise.ErrUnsupported)
 	}
 	sizes := d.systemSizes()
 	for i, size := range sizes {
@@ -69,7 +69,7 @@ func (d *design) firstOfLast(others int64) int64 {
 
 // leastBytes is the smallest system tablespace in which work has any room.
 func (d *design) leastBytes(files int) int64 {
-	least := (innodb.SystemBase(len(d.tables)) + 8*innodb.MiB) * d.extentMiB()
+	least := (innodb.SystemBase(len(d.schema.Tables)) + 8*innodb.MiB) * d.extentMiB()
 	return max((least+innodb.MiB-1)/innodb.MiB*innodb.MiB, int64(files-1)*innodb.MiB+d.leastFirst())
 }
 

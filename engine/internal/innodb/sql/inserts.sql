@@ -1,10 +1,10 @@
--- Workload inserts on MariaDB. The server itself generates the rows, by the
--- formula in package workload: q = i × connections + worker numbers the row, x
--- and y follow from it. {{own}} quotes a name within Filewise's database.
+-- Workload inserts on MariaDB and MySQL. The server itself generates the rows, by
+-- the formula in package workload: q = i × connections + worker numbers the row,
+-- x and y follow from it. {{own}} quotes a name within a database.
 
 -- name: tables
 {{range .Tables}}
-CREATE TABLE {{own .Name}} (
+CREATE TABLE {{own $.Database .Name}} (
   id      BIGINT NOT NULL PRIMARY KEY,
   payload {{$.PayloadType}} CHARACTER SET latin1 COLLATE latin1_bin NOT NULL
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC{{.Options}};
@@ -13,7 +13,7 @@ CREATE TABLE {{own .Name}} (
 -- One call inserts rows First … First+Count−1 of a worker. A transaction has
 -- CommitEvery rows; with one row each, autocommit is on and saves two statements.
 -- name: insert whole
-CREATE PROCEDURE {{own .Procedure}}(IN worker BIGINT, IN first BIGINT, IN amount BIGINT)
+CREATE PROCEDURE {{own $.Database .Procedure}}(IN worker BIGINT, IN first BIGINT, IN amount BIGINT)
   MODIFIES SQL DATA
 BEGIN
   DECLARE i BIGINT DEFAULT first;
@@ -28,11 +28,11 @@ BEGIN
     SET x = ((i * {{.Connections}} + worker) MOD {{.Modulus}} * {{.A}} + {{.B}}) MOD {{.Modulus}};
 {{- if eq .Key "random"}}
     SET y = x * x MOD {{.Modulus}};
-    INSERT INTO {{own .TableName}} VALUES (
+    INSERT INTO {{own $.Database .TableName}} VALUES (
       y * y MOD {{.Modulus}} * x MOD {{.Modulus}} + 1,
       SUBSTRING(@fw_pool, y MOD {{.PoolSpan}} + 1, {{.RowBytes}}));
 {{- else}}
-    INSERT INTO {{own .TableName}} VALUES (
+    INSERT INTO {{own $.Database .TableName}} VALUES (
       i * {{.Connections}} + worker + 1,
       SUBSTRING(@fw_pool, x * x MOD {{.Modulus}} MOD {{.PoolSpan}} + 1, {{.RowBytes}}));
 {{- end}}
@@ -56,14 +56,14 @@ SET autocommit = {{if gt .CommitEvery 1}}0{{else}}1{{end}};
 SET @fw_pool = CONVERT({{literal .Pool}} USING latin1);
 
 -- name: call
-CALL {{own .Procedure}}(?, ?, ?);
+CALL {{own $.Database .Procedure}}(?, ?, ?);
 
 -- Whether the row of a key is committed, for calls that were interrupted.
 -- name: committed
-SELECT COUNT(*) FROM {{own .TableName}} WHERE id = ?;
+SELECT COUNT(*) FROM {{own $.Database .TableName}} WHERE id = ?;
 
 -- Rows, and the sum over them of the CRC-32 (IEEE) of "id,payload".
 -- name: check
 {{range .Tables}}
-SELECT COUNT(*), SUM(CRC32(CONCAT(id, ',', payload))) FROM {{own .Name}};
+SELECT COUNT(*), SUM(CRC32(CONCAT(id, ',', payload))) FROM {{own $.Database .Name}};
 {{end}}

@@ -1,0 +1,100 @@
+package innodb
+
+import (
+	"database/sql/driver"
+	"errors"
+	"io"
+	"net"
+
+	"github.com/go-sql-driver/mysql"
+
+	"filewise"
+)
+
+// Numbers of server errors that engines act on; the same on both (errmsg-utf8.txt
+// of MariaDB, messages_to_clients.txt of MySQL).
+const (
+	ErrDiskFull    = 1021 // ER_DISK_FULL
+	ErrTooMany     = 1040 // ER_CON_COUNT_ERROR
+	ErrNoThread    = 1094 // ER_NO_SUCH_THREAD
+	ErrTableFull   = 1114 // ER_RECORD_FILE_FULL
+	ErrInterrupted = 1317 // ER_QUERY_INTERRUPTED
+)
+
+// classes are the classes of server errors.
+var classes = map[uint16]filewise.Class{
+	1213: filewise.ClassDeadlock,      // ER_LOCK_DEADLOCK
+	1020: filewise.ClassSerialization, // ER_CHECKREAD: MariaDB's innodb_snapshot_isolation
+	1205: filewise.ClassLockTimeout,   // ER_LOCK_WAIT_TIMEOUT
+	3572: filewise.ClassLockTimeout,   // MySQL: ER_LOCK_NOWAIT
+
+	ErrDiskFull: filewise.ClassSpace, ErrTableFull: filewise.ClassSpace,
+
+	1022: filewise.ClassConstraint, // ER_DUP_KEY
+	1048: filewise.ClassConstraint, // ER_BAD_NULL_ERROR
+	1062: filewise.ClassConstraint, // ER_DUP_ENTRY
+	1216: filewise.ClassConstraint, // ER_NO_REFERENCED_ROW
+	1217: filewise.ClassConstraint, // ER_ROW_IS_REFERENCED
+	1451: filewise.ClassConstraint, // ER_ROW_IS_REFERENCED_2
+	1452: filewise.ClassConstraint, // ER_NO_REFERENCED_ROW_2
+	1586: filewise.ClassConstraint, // ER_DUP_ENTRY_WITH_KEY_NAME
+	3819: filewise.ClassConstraint, // MySQL: ER_CHECK_CONSTRAINT_VIOLATED
+	4025: filewise.ClassConstraint, // MariaDB: ER_CONSTRAINT_FAILED
+
+	ErrTooMany: filewise.ClassConnection,
+	1053:       filewise.ClassConnection, // ER_SERVER_SHUTDOWN
+	1152:       filewise.ClassConnection, // ER_ABORTING_CONNECTION
+	1184:       filewise.ClassConnection, // ER_NEW_ABORTING_CONNECTION
+	1203:       filewise.ClassConnection, // ER_TOO_MANY_USER_CONNECTIONS
+	1226:       filewise.ClassConnection, // ER_USER_LIMIT_REACHED
+	1927:       filewise.ClassConnection, // MariaDB: ER_CONNECTION_KILLED
+	3169:       filewise.ClassConnection, // MySQL: ER_SESSION_WAS_KILLED
+}
+
+// Number is the number of a server's error; ok is false for any other error.
+func Number(err error) (n uint16, ok bool) {
+	var e *mysql.MySQLError
+	if !errors.As(err, &e) {
+		return 0, false
+	}
+	return e.Number, true
+}
+
+// Classify wraps a failed operation's error with its class; what has none, and
+// what has one already, stays as it is.
+func Classify(err error) error {
+	if err == nil || filewise.ClassOf(err) != filewise.ClassOther {
+		return err
+	}
+	if class := classOf(err); class != filewise.ClassOther {
+		return &filewise.Classed{Class: class, Err: err}
+	}
+	return err
+}
+
+func classOf(err error) filewise.Class {
+	if n, ok := Number(err); ok {
+		if class, known := classes[n]; known {
+			return class
+		}
+		return filewise.ClassOther
+	}
+	var lost net.Error
+	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, io.EOF) ||
+		errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &lost) {
+		return filewise.ClassConnection
+	}
+	return filewise.ClassOther
+}
+
+// interrupted: the server ended a statement because it was told to.
+func interrupted(err error) bool {
+	n, _ := Number(err)
+	return n == ErrInterrupted
+}
+
+// unknownThread: the connection that was to be ended has ended.
+func unknownThread(err error) bool {
+	n, _ := Number(err)
+	return n == ErrNoThread
+}

@@ -1,0 +1,83 @@
+package innodb
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// interrupt tells the server to end the session's statement until it is over:
+// a server forgets what it is told between two statements.
+func (s *session) interrupt(over <-chan struct{}) {
+	for {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		_, _ = s.link.Control.ExecContext(ctx, fmt.Sprintf("KILL QUERY %d", s.id)) // a dead server ends the call as well
+		cancel()
+		select {
+		case <-over:
+			return
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// lookPatience bounds the clean-up after a call that failed.
+const lookPatience = 30 * time.Second
+
+// committed finds how many of the operations first … first+n−1 are committed.
+// One worker commits its rows in order, so they are a beginning of these, and
+// its end is found by halving.
+func (s *session) committed(first, n int64) (int64, error) {
+	if s.link.Alive() != nil {
+		return 0, nil // nothing can be known of a dead server; the trial has failed
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lookPatience)
+	defer cancel()
+	if err := s.rollback(ctx); err != nil {
+		return 0, fmt.Errorf("ending an interrupted transaction: %w", s.link.Explain(err))
+	}
+	low, high := int64(0), n // low are committed, high are not known to be
+	for low < high {
+		mid := low + (high-low+1)/2
+		key := s.schema.Program.Args.Args(nil, s.worker, first+mid-1)[0]
+		var found int
+		if err := s.link.Control.QueryRowContext(ctx, s.look, key).Scan(&found); err != nil {
+			return low, fmt.Errorf("looking up what is committed: %w", s.link.Explain(err))
+		}
+		if found > 0 {
+			low = mid
+		} else {
+			high = mid - 1
+		}
+	}
+	return low, nil
+}
+
+// rollback ends the session's open transaction. An interrupt that came late may
+// hit the first attempt; a broken connection is ended on the server.
+func (s *session) rollback(ctx context.Context) error {
+	var err error
+	for range 3 {
+		if _, err = s.conn.ExecContext(ctx, "ROLLBACK"); err == nil {
+			return nil
+		}
+		if !interrupted(err) {
+			break
+		}
+	}
+	if _, err := s.link.Control.ExecContext(ctx, fmt.Sprintf("KILL CONNECTION %d", s.id)); err != nil && !unknownThread(err) {
+		return err
+	}
+	for {
+		var alive int
+		err := s.link.Control.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = ?", s.id).Scan(&alive)
+		if err != nil || alive == 0 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package innodb
+
+import (
+	"fmt"
+
+	"filewise"
+	"filewise/workload"
+)
+
+const (
+	rowsTable = "fw_rows"
+	procedure = "fw_inserts"
+)
+
+// Schema is a program's tables in a database.
+type Schema struct {
+	Database string // unquoted
+	Program  filewise.Program
+	Tables   []Table
+}
+
+// Table is a table of the workload, with the procedure that fills it.
+type Table struct {
+	Name, Procedure string
+	Options         string // what stands behind ENGINE: partitions, directory
+}
+
+// NewSchema names a program's tables in a layout: the shared one, one for each
+// file of kind per-table, or one for each connection. A workload that there is no
+// SQL for is an error that wraps filewise.ErrUnsupported.
+func NewSchema(database string, l filewise.Layout, p filewise.Program) (Schema, error) {
+	if !Knows(p.Workload) {
+		return Schema{}, filewise.Errorf(filewise.CodeUsage, "see filewise scenarios", "workload %q on InnoDB: %w", p.Workload, filewise.ErrUnsupported)
+	}
+	if p.Connections < 1 || p.CommitEvery < 1 || p.OpBytes < 0 {
+		return Schema{}, filewise.Errorf(filewise.CodeUsage, "both are at least 1", "%d connections and %d rows in a transaction", p.Connections, p.CommitEvery)
+	}
+	return Schema{Database: database, Program: p, Tables: tablesOf(l, p)}, nil
+}
+
+func tablesOf(l filewise.Layout, p filewise.Program) []Table {
+	n := 1
+	switch {
+	case p.Vars["Table"] == workload.TablePerConnection:
+		n = p.Connections
+	case l.Kind == filewise.KindPerTable:
+		n = l.Data.Files
+	}
+	if n <= 1 {
+		return []Table{{Name: rowsTable, Procedure: procedure}}
+	}
+	tables := make([]Table, n)
+	for i := range tables {
+		tables[i] = Table{Name: fmt.Sprintf("%s_%04d", rowsTable, i), Procedure: fmt.Sprintf("%s_%04d", procedure, i)}
+	}
+	return tables
+}
+
+// TableOf is the table of a worker: where there are fewer than workers, they take
+// turns.
+func (s Schema) TableOf(worker int) Table { return s.Tables[worker%len(s.Tables)] }
+
+// Statements renders a section of the workload for one table; sections for all
+// tables range over .Tables themselves.
+func (s Schema) Statements(section string, t Table) ([]string, error) {
+	file := sections[s.Program.Workload]
+	if file == nil || !file.Has(section) {
+		return nil, filewise.Errorf(filewise.CodeInternal, "", "workload %q, section %q: %w", s.Program.Workload, section, filewise.ErrUnsupported)
+	}
+	vars := map[string]any{
+		"Database": s.Database, "Tables": s.Tables, "TableName": t.Name, "Procedure": t.Procedure,
+		"PayloadType": payloadType(s.Program.OpBytes), "Pool": "",
+	}
+	for name, value := range s.Program.Vars {
+		vars[name] = value
+	}
+	if s.Program.Args != nil {
+		vars["Pool"] = s.Program.Args.Pool()
+	}
+	all, err := file.Statements(section, vars)
+	if err != nil {
+		return nil, filewise.Errorf(filewise.CodeInternal, "", "%w", err)
+	}
+	return all, nil
+}
+
+// Statement renders a section that is one statement.
+func (s Schema) Statement(section string, t Table) (string, error) {
+	all, err := s.Statements(section, t)
+	if err != nil {
+		return "", err
+	}
+	if len(all) != 1 {
+		return "", filewise.Errorf(filewise.CodeInternal, "", "section %q has %d statements, want 1", section, len(all))
+	}
+	return all[0], nil
+}
+
+// payloadType holds n bytes: VARCHAR within a record's limit, else a text.
+func payloadType(n int64) string {
+	if n <= 16000 {
+		return fmt.Sprintf("VARCHAR(%d)", n)
+	}
+	return "MEDIUMTEXT"
+}
+
+// Create is what creates the tables and procedures in the database.
+func (s Schema) Create() ([]string, error) {
+	all, err := s.Statements(SectionTables, Table{})
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range s.Tables {
+		p, err := s.Statement(SectionInsert, t)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
