@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Address is where an external server is and who asks. It has no secret but
@@ -40,10 +41,15 @@ func (a Address) String() string {
 	if len(a.Host) > 0 && (a.Host[0] == '/' || a.Host[0] == '@') { // a Unix socket
 		u.Host = ""
 		query.Set("host", a.Host)
+		if a.Port != 0 { // the number in the name of PostgreSQL's socket
+			query.Set("port", strconv.Itoa(a.Port))
+		}
 	} else if a.Port != 0 {
 		u.Host = net.JoinHostPort(a.Host, strconv.Itoa(a.Port))
+	} else if strings.Contains(a.Host, ":") {
+		u.Host = "[" + a.Host + "]"
 	}
-	if u.Path != "" && u.Path[0] != '/' {
+	if u.Path != "" || u.Host == "" {
 		u.Path = "/" + u.Path
 	}
 	u.RawQuery = query.Encode()

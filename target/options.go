@@ -1,0 +1,117 @@
+package target
+
+import (
+	"net/url"
+	"strings"
+
+	"filewise"
+)
+
+// setOptions reads the query: parts of the address by name, secrets, and the
+// driver's own options.
+func setOptions(a *filewise.Address, query string) error {
+	seen := map[string]bool{}
+	for pair := range strings.SplitSeq(query, "&") {
+		if pair == "" {
+			continue
+		}
+		name, value, err := option(pair)
+		if err != nil {
+			return err
+		}
+		if seen[name] {
+			return wrong("give it once", "an option is given twice")
+		}
+		seen[name] = true
+		if err := setOption(a, name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func option(pair string) (name, value string, err error) {
+	name, value, ok := strings.Cut(pair, "=")
+	if !ok || name == "" {
+		// Its text may be the rest of a secret that holds an &.
+		return "", "", wrong("give options as NAME=VALUE; in a value write & as %26", "an option has no name or no value")
+	}
+	var errs [2]error
+	name, errs[0] = url.QueryUnescape(name)
+	value, errs[1] = url.QueryUnescape(value)
+	if errs[0] != nil || errs[1] != nil {
+		return "", "", wrong("in an option write % as %25", "an option holds a %% that begins no %%XX")
+	}
+	if strings.ContainsRune(name+value, 0) {
+		return "", "", wrong(form, "it holds a zero byte")
+	}
+	return name, value, nil
+}
+
+func setOption(a *filewise.Address, name, value string) error {
+	twice := func(part string) error { return wrong("leave one of them out", "it gives the %s twice", part) }
+	switch strings.ToLower(name) {
+	case "host", "socket":
+		if a.Host != "" {
+			return twice("host")
+		}
+		if strings.Contains(value, ",") {
+			return wrong("give the URL of the one that is to be measured", "it names several servers, and one is measured")
+		}
+		a.Host = value
+	case "port":
+		return setPort(a, value)
+	case "user":
+		if a.User != "" {
+			return twice("user")
+		}
+		a.User = value
+	case "password":
+		if a.Password != "" {
+			return twice("password")
+		}
+		a.Password = filewise.Secret(value)
+	default:
+		if IsSecret(name) {
+			if a.Secrets == nil {
+				a.Secrets = map[string]filewise.Secret{}
+			}
+			a.Secrets[name] = filewise.Secret(value)
+			return nil
+		}
+		if a.Options == nil {
+			a.Options = map[string]string{}
+		}
+		a.Options[name] = value
+	}
+	return nil
+}
+
+// secretWords are what the names of secret options hold, in letters and digits:
+// sslpassword (PostgreSQL), WALLET PASSWORD (Oracle), accessToken and clientSecret
+// (SQL Server), and their like.
+var secretWords = []string{"password", "passwd", "passphrase", "pwd", "secret", "token", "credential", "apikey"}
+
+// secretNot hold such a word and are none: where a secret is kept, or how it
+// is sent.
+var secretNot = map[string]bool{"passfile": true, "passwordfile": true, "allowcleartextpasswords": true,
+	"allownativepasswords": true, "allowoldpasswords": true, "requirepasswordauth": true}
+
+// IsSecret tells whether an option of that name is a secret.
+func IsSecret(name string) bool {
+	name = strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, strings.ToLower(name))
+	if secretNot[name] {
+		return false
+	}
+	for _, word := range secretWords {
+		if strings.Contains(name, word) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,119 @@
+package target
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"filewise"
+)
+
+// Sources are where a password comes from that the URL does not give, in order.
+type Sources struct {
+	File        string    // its first line; "-": the first line of Stdin; empty: none
+	Environment string    // the value of FILEWISE_PASSWORD; empty: none
+	Stdin       io.Reader // a terminal is asked on
+	Prompt      io.Writer // where the question goes
+}
+
+// maxPassword bounds what is read, in bytes.
+const maxPassword = 64 << 10
+
+const ways = "give it by --password-file FILE or FILEWISE_PASSWORD, or say --no-password where the account has none"
+
+// Password asks the sources for the password of the account at the address.
+// Errors have CodeUsage and hold none of what was read.
+func Password(ctx context.Context, a filewise.Address, s Sources) (filewise.Secret, error) {
+	terminal, isTerminal := s.terminal()
+	switch {
+	case s.File == "-" && !isTerminal:
+		return firstLine(s.Stdin, "standard input")
+	case s.File != "" && s.File != "-":
+		return fromFile(s.File)
+	case s.File == "" && s.Environment != "":
+		return filewise.Secret(s.Environment), nil
+	case isTerminal:
+		return ask(ctx, terminal, s.Prompt, a)
+	}
+	return "", filewise.Errorf(filewise.CodeUsage, ways, "there is no password for %s, and no terminal to ask on", a)
+}
+
+func (s Sources) terminal() (*os.File, bool) {
+	f, ok := s.Stdin.(*os.File)
+	return f, ok && term.IsTerminal(int(f.Fd()))
+}
+
+// fromFile reads a file that not everybody can read.
+func fromFile(path string) (filewise.Secret, error) {
+	refuse := func(remedy string, err error) error {
+		return filewise.Errorf(filewise.CodeUsage, remedy, "--password-file: %w", err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", refuse("name a file that you may read", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return "", refuse("name another file", err)
+	case info.IsDir():
+		return "", refuse("name a file", fmt.Errorf("%s is a directory", path))
+	case info.Mode().IsRegular() && info.Mode().Perm()&0o006 != 0:
+		return "", refuse("chmod 600 "+path, fmt.Errorf("every user of this machine may read or write %s (%v)", path, info.Mode().Perm()))
+	}
+	return firstLine(f, path)
+}
+
+func firstLine(r io.Reader, name string) (filewise.Secret, error) {
+	line, err := bufio.NewReader(io.LimitReader(r, maxPassword)).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", filewise.Errorf(filewise.CodeUsage, "name another file", "the password in %s cannot be read: %w", name, err)
+	}
+	line = strings.TrimRight(line, "\r\n")
+	switch {
+	case line == "":
+		return "", filewise.Errorf(filewise.CodeUsage, ways, "the first line of %s is empty: it holds no password", name)
+	case len(line) >= maxPassword-2:
+		return "", filewise.Errorf(filewise.CodeUsage, "name the file that holds the password alone", "the first line of %s is too long for a password", name)
+	}
+	return filewise.Secret(line), nil
+}
+
+// ask reads the password from a terminal, unseen. The terminal shows what is
+// typed again however it ends.
+func ask(ctx context.Context, terminal *os.File, prompt io.Writer, a filewise.Address) (filewise.Secret, error) {
+	fd := int(terminal.Fd())
+	before, err := term.GetState(fd)
+	if err != nil {
+		return "", filewise.Errorf(filewise.CodeUsage, ways, "ask for the password: %w", err)
+	}
+	defer func() { _ = term.Restore(fd, before) }() // the terminal may be gone
+	fmt.Fprintf(prompt, "Password for %s: ", a)
+	type answer struct {
+		text []byte
+		err  error
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		text, err := term.ReadPassword(fd)
+		answers <- answer{text, err}
+	}()
+	select {
+	case <-ctx.Done():
+		fmt.Fprintln(prompt)
+		return "", ctx.Err()
+	case got := <-answers:
+		fmt.Fprintln(prompt)
+		if got.err != nil {
+			return "", filewise.Errorf(filewise.CodeUsage, ways, "ask for the password: %w", got.err)
+		}
+		return filewise.Secret(got.text), nil
+	}
+}
