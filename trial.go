@@ -87,6 +87,7 @@ type Stage struct {
 const (
 	StageBuild   = "build"
 	StageLoad    = "load"
+	StageExtend  = "add files" // those of Layout.AddedLater
 	StageReset   = "reset"
 	StageObserve = "observe"
 	StageSettle  = "settle"

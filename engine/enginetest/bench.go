@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -35,31 +36,54 @@ func newBench(t *testing.T, s Subject) *bench {
 
 func benchAt(t *testing.T, s Subject, dir string) *bench {
 	t.Helper()
-	b := &bench{t: t, s: s, dir: dir}
+	return benchOn(t, s, dir, userVolumes(t, dir, "a", "b"))
+}
+
+// userVolumes are directories that hold something of the user's.
+func userVolumes(t *testing.T, dir string, names ...string) []filewise.Volume {
+	t.Helper()
 	var volumes []filewise.Volume
-	for _, name := range []string{"a", "b"} {
+	for _, name := range names {
 		v := filewise.Volume{Name: name, Dir: filepath.Join(dir, name)}
-		fatal(t, os.Mkdir(v.Dir, 0o755))
+		fatal(t, os.MkdirAll(v.Dir, 0o755))
 		fatal(t, os.WriteFile(filepath.Join(v.Dir, "of-the-user.txt"), []byte("mine"), 0o644))
 		volumes = append(volumes, v)
 	}
+	return volumes
+}
+
+func benchOn(t *testing.T, s Subject, dir string, volumes []filewise.Volume) *bench {
+	t.Helper()
+	b := &bench{t: t, s: s, dir: dir, target: s.Target(volumes)}
 	before := b.listing()
-	b.target = s.Target(volumes)
 	var err error
 	b.server, err = s.Engine.Open(context.Background(), b.target)
 	fatal(t, err)
 	t.Cleanup(func() {
 		fatal(t, b.server.Close())
 		if after := b.listing(); !slices.Equal(before, after) {
-			t.Errorf("the volumes are not as before:\nbefore %v\nafter  %v", before, after)
+			t.Errorf("%s is not as before:\nbefore %v\nafter  %v", b.place(), before, after)
 		}
 	})
 	return b
 }
 
-// listing is every path under the volumes, with its size where it is a file.
+// place is where the listing is of, for messages.
+func (b *bench) place() string {
+	if b.s.Foreign != nil {
+		return "what the server holds besides"
+	}
+	return "what the volumes hold"
+}
+
+// listing is what must be the same before and after: every path under the
+// volumes, with its size where it is a file; or of an external server, what is
+// not Filewise's, and what Filewise has left.
 func (b *bench) listing() []string {
 	b.t.Helper()
+	if b.s.Foreign != nil {
+		return append(b.s.Foreign(b.t), b.leftovers()...)
+	}
 	var all []string
 	err := filepath.WalkDir(b.dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
@@ -76,10 +100,36 @@ func (b *bench) listing() []string {
 	return all
 }
 
+// leftovers are what the server's own Cleaner finds.
+func (b *bench) leftovers() []string {
+	c, ok := b.server.(filewise.Cleaner)
+	if !ok {
+		return nil
+	}
+	left, err := c.Leftovers(context.Background())
+	fatal(b.t, err)
+	var all []string
+	for _, l := range left {
+		all = append(all, "left by Filewise: "+l.Kind+" "+l.Name)
+	}
+	return all
+}
+
+// offers says whether the server offers a capability for the subject's kind.
+func (b *bench) offers(c filewise.Capability) bool {
+	return b.server.Offers()[c] == nil && !slices.Contains(b.s.Lacks, c)
+}
+
+// second is the second volume's name; ok is false when there is only one.
+func (b *bench) second() (name string, ok bool) {
+	v := b.target.Volumes
+	return v[len(v)-1].Name, len(v) > 1
+}
+
 func (b *bench) layout(files int) filewise.Layout {
 	l := filewise.Layout{Name: filewise.FilesName(files), Kind: b.s.Kind, Rank: files,
 		Data: filewise.Spread{Files: files, Bytes: b.s.Bytes, Allocation: filewise.Preallocated, Placement: filewise.PlaceOne}}
-	if b.server.Offers()[filewise.CanPreallocate] != nil {
+	if !b.offers(filewise.CanPreallocate) {
 		l.Data.Allocation = filewise.Growing
 	}
 	return l
@@ -122,20 +172,33 @@ func (b *bench) work(ctx context.Context, db *filewise.Database, p filewise.Prog
 		s, err := db.Connector.Connect(context.Background(), w)
 		fatal(b.t, err)
 		defer func() { fatal(b.t, s.Close()) }()
-		wg.Go(func() {
-			for end := ledger[w] + n; ledger[w] < end && errs[w] == nil; {
-				want := min(max(50, 2*int64(p.CommitEvery)), end-ledger[w])
-				var done int64
-				done, errs[w] = s.Do(ctx, ledger[w], want)
-				if done < 0 || done > want || done < want && errs[w] == nil {
-					errs[w] = fmt.Errorf("Do of %d operations reports %d without an error", want, done)
-				}
-				ledger[w] += done
-			}
-		})
+		wg.Go(func() { ledger[w], errs[w] = workOne(ctx, s, p, ledger[w], n) })
 	}
 	wg.Wait()
 	return ledger, errs
+}
+
+// workOne is the work of one connection that has done some operations already.
+func workOne(ctx context.Context, s filewise.Session, p filewise.Program, done, n int64) (int64, error) {
+	for end := done + n; done < end; {
+		want := min(max(50, 2*int64(p.CommitEvery)), end-done)
+		did, err := s.Do(ctx, done, want)
+		if did < 0 || did > want || did < want && err == nil {
+			return done, fmt.Errorf("Do of %d operations reports %d with error %w", want, did, errOr(err, "none"))
+		}
+		done += did
+		if err != nil {
+			return done, err
+		}
+	}
+	return done, nil
+}
+
+func errOr(err error, text string) error {
+	if err == nil {
+		return errors.New(text)
+	}
+	return err
 }
 
 func (b *bench) check(db *filewise.Database, w filewise.Workload, l filewise.Ledger) {
@@ -157,4 +220,11 @@ func noErrors(t *testing.T, errs []error) {
 			t.Fatalf("connection %d: %v", w, err)
 		}
 	}
+}
+
+// as is the bench in the hands of a subtest.
+func (b *bench) as(t *testing.T) *bench {
+	sub := *b
+	sub.t = t
+	return &sub
 }

@@ -9,6 +9,7 @@
 package enginetest
 
 import (
+	"context"
 	"os"
 	"strconv"
 	"testing"
@@ -27,14 +28,41 @@ type Subject struct {
 	Files []int
 	// Rows is how many rows a connection inserts where it matters little; 0: 150.
 	Rows int64
-	// Target makes a target of volumes; nil: embedded, durability normal.
+	// Target makes a target of volumes; nil: embedded, durability normal. An
+	// external one has volumes of its own, as its server sees them.
 	Target func([]filewise.Volume) filewise.Target
+	// Lacks are capabilities that the server offers for other kinds and refuses for
+	// this one.
+	Lacks []filewise.Capability
+	// Foreign dumps what an external server holds that is not Filewise's, a line
+	// for each thing, in an order of its own; nil: the files are local.
+	Foreign func(*testing.T) []string
+	// Sever ends the server's side of all connections to a build, while they work;
+	// nil: NoSever says why that cannot be.
+	Sever   func(context.Context, *filewise.Database) error
+	NoSever string
+	// Raw opens a connection to a build for statements of the suite's own; nil:
+	// NoRaw says why that cannot be.
+	Raw   func(context.Context, *filewise.Database) (Raw, error)
+	NoRaw string
+	// Load is a number of connections that the server must bear at the same time,
+	// besides the few of the other tests; 0: not tested.
+	Load int
 	// Package is the engine's folder, for the command that replays a failure.
 	Package string
 	// DiskFull is the size of the volume that is filled up, in bytes; 0: the
 	// engine has no files, and NoDiskFull says why.
 	DiskFull   int64
 	NoDiskFull string
+}
+
+// Raw is a connection for the suite's own statements, with the adapter's classes
+// of failures on its errors.
+type Raw interface {
+	Exec(ctx context.Context, statement string) error
+	// Number is the one whole number that a query returns.
+	Number(ctx context.Context, query string) (int64, error)
+	Close() error
 }
 
 // Run runs the suite.
@@ -63,6 +91,9 @@ func Run(t *testing.T, s Subject) {
 		{"Offers", testOffers},
 		{"Refusals", testRefusals},
 		{"CancelledBuild", testCancelledBuild},
+		{"AddedLater", testAddedLater},
+		{"Names", testNames},
+		{"ConnectionLost", testConnectionLost},
 		{"DiskFull", testDiskFull},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, s) })

@@ -21,9 +21,7 @@ func testOffers(t *testing.T, s Subject) {
 			if why != nil && (!errors.Is(why, filewise.ErrUnsupported) || len(why.Error()) < 20) {
 				t.Errorf("the reason %q does not say why, or does not wrap ErrUnsupported", why)
 			}
-			if try := trials[c]; try != nil {
-				try(t, b, why == nil)
-			}
+			trials[c](t, b, b.offers(c))
 		})
 	}
 }
@@ -39,24 +37,32 @@ var trials = map[filewise.Capability]func(t *testing.T, b *bench, offered bool){
 		l.Data.Allocation, l.Data.Growth = filewise.Growing, 1<<20
 		built(t, b, l, offered)
 	},
-	filewise.CanVolumes: tryVolumes,
-	filewise.CanRestart: tryRestart,
-	filewise.CanReset:   tryReset,
-	filewise.CanWaits:   tryProbes,
+	filewise.CanVolumes:    tryVolumes,
+	filewise.CanAddLater:   tryAddLater,
+	filewise.CanLogApart:   tryLogApart,
+	filewise.CanIndexApart: tryIndexApart,
+	filewise.CanRestart:    tryRestart,
+	filewise.CanReset:      tryReset,
+	filewise.CanBulk:       tryWithoutUse,
+	filewise.CanBackup:     tryWithoutUse,
+	filewise.CanWaits:      tryProbes,
+	filewise.CanFileIO:     tryProbes,
 }
 
-// built builds, works, checks and observes, or must be refused.
+// tryWithoutUse: a Database has no part for it yet, so it cannot be offered.
+func tryWithoutUse(t *testing.T, _ *bench, offered bool) {
+	if offered {
+		t.Error("it is offered, and there is no way to use it")
+	}
+}
+
+// built builds, works, checks and observes, or must be refused. It returns the
+// files as built.
 func built(t *testing.T, b *bench, l filewise.Layout, offered bool) []filewise.File {
 	t.Helper()
 	w := b.workload(params())
 	if !offered {
-		db, err := b.server.Build(context.Background(), l, w.Program())
-		if !errors.Is(err, filewise.ErrUnsupported) {
-			t.Errorf("not offered, but building says %v", err)
-		}
-		if err == nil {
-			fatal(t, db.Dropper.Drop(context.Background()))
-		}
+		refused(t, b, l, w.Program())
 		return nil
 	}
 	db := b.build(l, w)
@@ -68,17 +74,22 @@ func built(t *testing.T, b *bench, l filewise.Layout, offered bool) []filewise.F
 	return files
 }
 
-func tryVolumes(t *testing.T, b *bench, offered bool) {
-	l := b.layout(4)
-	l.Data.Placement = filewise.PlaceRoundRobin
-	on := map[string]int{}
-	for _, f := range built(t, b, l, offered) {
-		if f.Role == filewise.RoleData {
-			on[f.Volume]++
+// refused: Script and Build say why they cannot, and nothing is left.
+func refused(t *testing.T, b *bench, l filewise.Layout, p filewise.Program) {
+	t.Helper()
+	before := b.listing()
+	_, scripted := b.s.Engine.Script(b.target, l, p)
+	db, err := b.server.Build(context.Background(), l, p)
+	for who, err := range map[string]error{"Script": scripted, "Build": err} {
+		if !errors.Is(err, filewise.ErrUnsupported) || len(err.Error()) < 20 {
+			t.Errorf("not offered, but %s says %v, which is no reason that wraps ErrUnsupported", who, err)
 		}
 	}
-	if offered && (on["a"] != 2 || on["b"] != 2) {
-		t.Errorf("4 files round-robin over two volumes lie as %v", on)
+	if err == nil {
+		fatal(t, db.Dropper.Drop(context.Background()))
+	}
+	if after := b.listing(); !slices.Equal(before, after) {
+		t.Errorf("what was refused leaves something behind: %v", after)
 	}
 }
 
@@ -171,7 +182,7 @@ func testScript(t *testing.T, s Subject) {
 		if !slices.Equal(before, b.listing()) {
 			t.Errorf("%s: the script has changed the volumes", l.Name)
 		}
-		if len(script.Steps) == 0 || script.Space["a"] <= 0 {
+		if len(script.Steps) == 0 || script.Space[b.target.Volumes[0].Name] <= 0 {
 			t.Errorf("%s: a script of %d steps, space %v", l.Name, len(script.Steps), script.Space)
 		}
 		db, err := b.server.Build(context.Background(), l, w.Program())

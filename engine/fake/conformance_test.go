@@ -11,5 +11,6 @@ func TestConformance(t *testing.T) {
 	enginetest.Run(t, enginetest.Subject{
 		Engine: New(Config{}), Kind: filewise.KindShards, Bytes: 4 << 20,
 		Package: "./engine/fake", NoDiskFull: "the fake has no files",
+		NoSever: "the fake has no server",
 	})
 }

@@ -42,6 +42,9 @@ type database struct {
 	committed  []rows // by connection
 	done       atomic.Int64
 	worked     atomic.Bool
+	sessions   atomic.Int64 // open ones
+	extended   atomic.Bool
+	loaded     int64 // bytes that were there when files were added
 
 	mu      sync.Mutex
 	since   time.Time // when the first connection came
@@ -66,11 +69,17 @@ func (d *database) Observe(ctx context.Context) ([]filewise.File, error) {
 	}
 	asked := files(d.t, d.l)
 	found := asked
+	if d.l.AddedLater != "" {
+		if !d.extended.Load() {
+			asked = asked[:1]
+		}
+		found = d.filled(asked)
+	}
 	if f := d.e.fault(filewise.StageObserve, d.l.Name, d.build); f != nil {
 		if f.Err != nil {
 			return nil, f.err(filewise.StageObserve, d.l.Name)
 		}
-		found = asked[:len(asked)-1]
+		found = found[:len(found)-1]
 	}
 	return found, d.l.Verify(asked, found, d.worked.Load())
 }
@@ -103,6 +112,7 @@ func (d *database) Connect(ctx context.Context, worker int) (filewise.Session, e
 	if !d.worked.Swap(true) {
 		d.since = d.e.clock.Now()
 	}
+	d.sessions.Add(1)
 	return &session{d: d, worker: worker, faulty: d.faulty()}, nil
 }
 

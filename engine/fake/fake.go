@@ -55,6 +55,9 @@ type Config struct {
 	// Life is how long a family of the life cycle takes (checkpoint, shutdown,
 	// open, recovery); nil: 100 ms for all.
 	Life func(l filewise.Layout, family string) time.Duration
+	// NoReset makes builds that cannot be reset, as on a server that Filewise does
+	// not run itself.
+	NoReset bool
 	// Stages is what the stages cost in virtual time, by stage.
 	Stages map[string]time.Duration
 	Faults []Fault

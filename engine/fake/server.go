@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 
 	"filewise"
 )
@@ -26,6 +27,8 @@ func (e *Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program
 	return out, nil
 }
 
+var arms = []filewise.AddedLater{filewise.LaterUntouched, filewise.LaterNewData, filewise.LaterRebuilt}
+
 func possible(t filewise.Target, l filewise.Layout, p filewise.Program) error {
 	switch {
 	case len(t.Volumes) == 0:
@@ -34,6 +37,10 @@ func possible(t filewise.Target, l filewise.Layout, p filewise.Program) error {
 		return filewise.Errorf(filewise.CodeUsage, "choose fewer files or a larger size", "%d bytes on %d files", l.Data.Bytes, l.Data.Files)
 	case l.Kind != filewise.KindShards:
 		return filewise.Errorf(filewise.CodeUsage, "use kind \"shards\"", "layout kind %q on %s: %w", l.Kind, Name, filewise.ErrUnsupported)
+	case l.LogVolume != "" || l.Indexes != "" || l.IndexVolume != "":
+		return filewise.Errorf(filewise.CodeUsage, "leave it out", "log or indexes of layout %q apart on %s: %w", l.Name, Name, filewise.ErrUnsupported)
+	case l.AddedLater != "" && !slices.Contains(arms, l.AddedLater):
+		return filewise.Errorf(filewise.CodeUsage, "use untouched, new-data or rebuilt", "files added later: %q on %s: %w", l.AddedLater, Name, filewise.ErrUnsupported)
 	case p.Workload != "inserts":
 		return filewise.Errorf(filewise.CodeUsage, "known: inserts", "workload %q on %s: %w", p.Workload, Name, filewise.ErrUnsupported)
 	case p.Connections < 1 || p.CommitEvery < 1:
@@ -42,10 +49,14 @@ func possible(t filewise.Target, l filewise.Layout, p filewise.Program) error {
 	return nil
 }
 
-// files are the layout's files, which exist only in name.
+// files are the layout's files, which exist only in name; those that are added
+// later among them.
 func files(t filewise.Target, l filewise.Layout) []filewise.File {
 	var out []filewise.File
 	for i, size := range l.Data.Sizes(unit) {
+		if i > 0 && l.AddedLater == filewise.LaterUntouched {
+			break
+		}
 		v := l.Data.VolumeOf(i, t.Volumes)
 		if l.Data.Allocation == filewise.Growing {
 			size = unit
@@ -71,9 +82,10 @@ func (*server) Facts(context.Context) ([]filewise.Fact, error) {
 // Offers says what the fake does not offer, and why.
 func (*server) Offers() map[filewise.Capability]error {
 	offers := map[filewise.Capability]error{
-		filewise.CanPreallocate: nil, filewise.CanGrow: nil, filewise.CanVolumes: nil, filewise.CanReset: nil,
+		filewise.CanPreallocate: nil, filewise.CanGrow: nil, filewise.CanVolumes: nil,
+		filewise.CanReset: nil, filewise.CanAddLater: nil,
 	}
-	for _, c := range []filewise.Capability{filewise.CanRestart, filewise.CanBulk,
+	for _, c := range []filewise.Capability{filewise.CanRestart, filewise.CanBulk, filewise.CanLogApart, filewise.CanIndexApart,
 		filewise.CanBackup, filewise.CanWaits, filewise.CanFileIO} {
 		offers[c] = fmt.Errorf("the fake has no %s: %w", c, filewise.ErrUnsupported)
 	}
@@ -103,8 +115,15 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 	s.e.mu.Unlock()
 	d := &database{e: s.e, t: s.t, l: l, p: p, build: build, committed: make([]rows, p.Connections)}
 	d.own, d.throughput = s.e.truth(l, build)
-	return &filewise.Database{
+	db := &filewise.Database{
 		Observer: d, Connector: d, Settler: d, Querier: d, Dropper: d, Probes: []filewise.Probe{d},
 		Reset: &resetter{d: d}, Lifecycle: d,
-	}, nil
+	}
+	if l.AddedLater != "" {
+		db.Extender = d
+	}
+	if s.e.config.NoReset {
+		db.Reset, db.Lifecycle = nil, nil
+	}
+	return db, nil
 }

@@ -65,5 +65,6 @@ func (s *session) Close() error {
 		return nil
 	}
 	s.closed = true
+	s.d.sessions.Add(-1)
 	return s.d.e.call(context.Background(), "disconnect", s.d.l.Name)
 }

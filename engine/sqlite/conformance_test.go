@@ -11,5 +11,6 @@ func TestConformance(t *testing.T) {
 	enginetest.Run(t, enginetest.Subject{
 		Engine: New(), Kind: filewise.KindShards, Bytes: 4 << 20,
 		Package: "./engine/sqlite", DiskFull: 24 << 20,
+		NoSever: "SQLite runs inside Filewise: there is no connection to lose",
 	})
 }

@@ -1,0 +1,191 @@
+package enginetest
+
+import (
+	"context"
+	"testing"
+
+	"filewise"
+)
+
+// later are the arms of files that are added later.
+var later = []filewise.AddedLater{filewise.LaterUntouched, filewise.LaterNewData, filewise.LaterRebuilt}
+
+// tryAddLater: the arms are refused where they are not offered, and so is an arm
+// that does not exist. That they work is a test of its own.
+func tryAddLater(t *testing.T, b *bench, offered bool) {
+	w := b.workload(params())
+	for _, arm := range append(later[:len(later):len(later)], "sometimes") {
+		if offered && arm != "sometimes" {
+			continue
+		}
+		l := b.layout(4)
+		l.AddedLater = arm
+		if _, err := b.s.Engine.Script(b.target, l, w.Program()); err == nil {
+			t.Errorf("added later %q: Script has nothing against it", arm)
+		}
+		if !offered {
+			refused(t, b, l, w.Program())
+		}
+	}
+}
+
+// testAddedLater takes every arm through loading, extending and further work.
+func testAddedLater(t *testing.T, s Subject) {
+	for _, arm := range later {
+		t.Run(string(arm), func(t *testing.T) {
+			b := newBench(t, s)
+			if !b.offers(filewise.CanAddLater) {
+				t.Skip("NOT offered, and refused: see Offers")
+			}
+			addedLater(t, b, arm)
+		})
+	}
+}
+
+// addedLater: the build has one file of a share of the layout's bytes, which is
+// loaded; then the further files are there, at the paths that the script has
+// listed; what was loaded stays, further work goes on, over a restart or a reset
+// too, and lies where the arm says.
+func addedLater(t *testing.T, b *bench, arm filewise.AddedLater) {
+	ctx := context.Background()
+	l := b.layout(4)
+	l.AddedLater = arm
+	l.Data.Placement = filewise.PlaceRoundRobin
+	share := l.Data.Bytes / int64(l.Data.Files)
+	p := params()
+	p.RowBytes = 4000
+	w := b.workload(p)
+	rows := func(bytes int64) int64 { return 1 + bytes/int64(p.RowBytes*p.Connections) }
+	script, err := b.s.Engine.Script(b.target, l, w.Program())
+	fatal(t, err)
+	db := b.build(l, w)
+	if db.Extender == nil {
+		t.Fatal("the database of a layout with files added later has no Extender")
+	}
+	first := dataFiles(t, db, 1)[0].Path
+	ledger, errs := b.work(ctx, db, w.Program(), nil, rows(share/4))
+	noErrors(t, errs)
+	b.check(db, w, ledger)
+	fatal(t, db.Extender.Extend(ctx))
+
+	want := l.Data.Files
+	if arm == filewise.LaterUntouched {
+		want = 1
+	}
+	fatal(t, db.Settler.Settle(ctx))
+	extended := dataFiles(t, db, want)
+	if err := l.Verify(script.Files, extended, true); err != nil {
+		t.Errorf("the files are not those of the script: %v", err)
+	}
+	b.check(db, w, ledger)
+	b.stands(t, db, w, ledger)
+	// More than the first file holds, so that engines that fill file after file
+	// come to the new ones; the first has its loaded quarter.
+	ledger, errs = b.work(ctx, db, w.Program(), ledger, rows(share))
+	noErrors(t, errs)
+	fatal(t, db.Settler.Settle(ctx))
+	b.check(db, w, ledger)
+	worked := dataFiles(t, db, want)
+
+	fill, err := fillWork(b, l, w.Program())
+	fatal(t, err)
+	switch {
+	case arm == filewise.LaterUntouched:
+	case arm == filewise.LaterRebuilt && fill == 0:
+		spread(t, extended)
+	default:
+		addedFilesGrow(t, first, extended, worked)
+	}
+}
+
+// stands: a restart, and a reset, bring the extended database back.
+func (b *bench) stands(t *testing.T, db *filewise.Database, w filewise.Workload, loaded filewise.Ledger) {
+	t.Helper()
+	ctx := context.Background()
+	switch {
+	case db.Reset != nil:
+		fatal(t, db.Reset.Snapshot(ctx))
+		_, errs := b.work(ctx, db, w.Program(), loaded, 10)
+		noErrors(t, errs)
+		fatal(t, db.Reset.Reset(ctx))
+	case db.Restart != nil:
+		fatal(t, db.Restart.Restart(ctx))
+	default:
+		return
+	}
+	b.check(db, w, loaded)
+}
+
+// fillWork is the work that an engine which fills file after file wants; 0:
+// files are filled side by side.
+func fillWork(b *bench, l filewise.Layout, p filewise.Program) (int64, error) {
+	f, ok := b.s.Engine.(filewise.Filler)
+	if !ok {
+		return 0, nil
+	}
+	l.AddedLater = ""
+	return f.FillWork(b.target, l, p)
+}
+
+// dataFiles are the data files as observed, of which there must be so many.
+func dataFiles(t *testing.T, db *filewise.Database, want int) []filewise.File {
+	t.Helper()
+	all, err := db.Observer.Observe(context.Background())
+	fatal(t, err)
+	var data []filewise.File
+	for _, f := range all {
+		if f.Role == filewise.RoleData {
+			data = append(data, f)
+		}
+	}
+	if len(data) != want {
+		t.Fatalf("there are %d data files, want %d: %v", len(data), want, data)
+	}
+	return data
+}
+
+// holds is what the engine tells of how much a file holds, or else the file's
+// size; a preallocated file of an engine that does not tell says nothing.
+func holds(f filewise.File) int64 {
+	switch {
+	case f.Used != nil:
+		return *f.Used
+	case f.EngineBytes != nil:
+		return *f.EngineBytes
+	}
+	return f.Bytes
+}
+
+// spread: after a rebuild, every file holds a part of the data that is like the
+// others'. A third is far more than an empty file of the engine has.
+func spread(t *testing.T, files []filewise.File) {
+	t.Helper()
+	most := int64(0)
+	for _, f := range files {
+		most = max(most, holds(f))
+	}
+	for _, f := range files {
+		if holds(f) < most/3 {
+			t.Errorf("after the rebuild, %s holds %d bytes, another file %d", f.Path, holds(f), most)
+		}
+	}
+}
+
+// addedFilesGrow: what is new lies in the files that were added.
+func addedFilesGrow(t *testing.T, first string, before, after []filewise.File) {
+	t.Helper()
+	var grew int64
+	for _, all := range []struct {
+		files []filewise.File
+		sign  int64
+	}{{before, -1}, {after, +1}} {
+		for _, f := range all.files {
+			if f.Path != first {
+				grew += all.sign * holds(f)
+			}
+		}
+	}
+	if grew <= 0 {
+		t.Errorf("nothing of the further work is in the files that were added:\nbefore %+v\nafter  %+v", before, after)
+	}
+}

@@ -1,0 +1,164 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"filewise"
+)
+
+// hostile are parts of names that end a quoted text, a statement or an option
+// somewhere, or that a shell or a format would read.
+var hostile = []string{
+	"it's", `a"b`, "back`tick", `back\slash`, "semi;colon", "a,b", "x:y", "dash--dash", "per%cent%s%d", "$HOME $(id)",
+	"new\nline", "tab\there", "#hash", "[brackets]", "=equals", "' OR '1'='1", `'; DROP TABLE fw_rows; --`, `\'); --`,
+}
+
+// harmless are names that every engine must bear.
+const harmless = "Größe of 数据 1"
+
+// testNames: names of volumes, directories and layouts stand for themselves
+// everywhere, or are refused before anything is done.
+func testNames(t *testing.T, s Subject) {
+	t.Run("Layouts", func(t *testing.T) {
+		b := newBench(t, s)
+		for _, name := range []string{harmless, strings.Join(hostile, " "), strings.Repeat("long ", 60), "../../up", ""} {
+			l := b.layout(2)
+			l.Name = name
+			bears(t, b.as(t), l)
+		}
+	})
+	t.Run("Volumes", func(t *testing.T) {
+		if s.Foreign != nil {
+			t.Skip("directories are the server's own: their names are tested with the adapter")
+		}
+		borne, not := sorted(t, s)
+		if len(borne) == 0 {
+			t.Error("every hostile name is refused")
+		}
+		t.Run("harmless", func(t *testing.T) {
+			b := named(t, s, harmless)
+			bears(t, b, b.layout(2))
+		})
+		t.Run("borne", func(t *testing.T) {
+			t.Logf("borne: %q", borne)
+			b := named(t, s, strings.Join(borne, " "))
+			bears(t, b, b.layout(2))
+		})
+		t.Run("refused", func(t *testing.T) {
+			if len(not) == 0 {
+				t.Skip("no hostile name is refused")
+			}
+			t.Logf("refused: %q", not)
+			isRefused(t, s, strings.Join(not, " "))
+		})
+	})
+}
+
+// bears takes a layout through a small trial.
+func bears(t *testing.T, b *bench, l filewise.Layout) {
+	t.Helper()
+	ctx := context.Background()
+	w := b.workload(params())
+	script, err := b.s.Engine.Script(b.target, l, w.Program())
+	fatal(t, err)
+	before := b.listing()
+	db, err := b.server.Build(ctx, l, w.Program())
+	if err != nil {
+		t.Fatalf("layout %q on volumes %q: %v", l.Name, b.target.Volumes, err)
+	}
+	found, err := db.Observer.Observe(ctx)
+	fatal(t, err)
+	if err := l.Verify(script.Files, found, false); err != nil {
+		t.Errorf("layout %q: %v", l.Name, err)
+	}
+	for _, f := range found {
+		b.isWithin(f)
+	}
+	ledger, errs := b.work(ctx, db, w.Program(), nil, 20)
+	noErrors(t, errs)
+	b.check(db, w, ledger)
+	fatal(t, db.Dropper.Drop(ctx))
+	sameListing(t, before, b.listing())
+}
+
+// isWithin: a local file lies within its volume, whatever the names are.
+func (b *bench) isWithin(f filewise.File) {
+	b.t.Helper()
+	if b.s.Foreign != nil || b.s.DiskFull == 0 { // not local, or no files at all
+		return
+	}
+	for _, v := range b.target.Volumes {
+		if v.Name != f.Volume {
+			continue
+		}
+		path, err := filepath.Rel(v.Dir, f.Path)
+		if err != nil || !filepath.IsLocal(path) {
+			b.t.Errorf("%s is not within volume %s, %s", f.Path, v.Name, v.Dir)
+		}
+		return
+	}
+	b.t.Errorf("%s is on volume %q, which there is not", f.Path, f.Volume)
+}
+
+// named is a bench on volumes of that name, in directories of that name.
+func named(t *testing.T, s Subject, name string) *bench {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "fw")
+	fatal(t, err)
+	t.Cleanup(func() { fatal(t, os.RemoveAll(dir)) })
+	return benchOn(t, s, dir, userVolumes(t, dir, flat(name), flat(name)+"2"))
+}
+
+// flat is a name within one directory.
+func flat(name string) string { return strings.ReplaceAll(name, "/", "") }
+
+// sorted asks of each hostile name whether Script refuses it.
+func sorted(t *testing.T, s Subject) (borne, not []string) {
+	t.Helper()
+	b := newBench(t, s)
+	for _, name := range hostile {
+		target := b.s.Target([]filewise.Volume{{Name: flat(name), Dir: filepath.Join(b.dir, flat(name))}})
+		_, err := s.Engine.Script(target, b.layout(2), b.workload(params()).Program())
+		switch {
+		case err == nil:
+			borne = append(borne, name)
+		case filewise.RemedyOf(err) == "" || filewise.CodeOf(err) != filewise.CodeUsage && filewise.CodeOf(err) != filewise.CodePreflight:
+			t.Errorf("a volume %q is refused without a remedy, or as what it is not: %v", name, err)
+		default:
+			not = append(not, name)
+		}
+	}
+	return borne, not
+}
+
+// isRefused: opening or building on such a volume fails before anything is
+// written.
+func isRefused(t *testing.T, s Subject, name string) {
+	t.Helper()
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "fw")
+	fatal(t, err)
+	t.Cleanup(func() { fatal(t, os.RemoveAll(dir)) })
+	b := &bench{t: t, s: s, dir: dir, target: s.Target(userVolumes(t, dir, flat(name)))}
+	before := b.listing()
+	if b.server, err = s.Engine.Open(ctx, b.target); err == nil {
+		l := filewise.Layout{Name: "2 files", Kind: s.Kind, Data: filewise.Spread{Files: 2, Bytes: s.Bytes, Allocation: filewise.Growing}}
+		var db *filewise.Database
+		if db, err = b.server.Build(ctx, l, b.workload(params()).Program()); err == nil {
+			err = errors.Join(fmt.Errorf("it was built, which Script had refused"), db.Dropper.Drop(ctx))
+			t.Error(err)
+		}
+		fatal(t, b.server.Close())
+	}
+	t.Log(err)
+	if after := b.listing(); !slices.Equal(before, after) {
+		t.Errorf("something is left behind: %q", after)
+	}
+}

@@ -1,0 +1,101 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"filewise"
+)
+
+// testConnectionLost ends the server's side of all connections in the middle of
+// the work, three times. The ledger is true then, or an error of class connection
+// says that it is not known and the check fails: never neither. New connections
+// work.
+func testConnectionLost(t *testing.T, s Subject) {
+	if s.Sever == nil {
+		if s.NoSever == "" {
+			t.Fatal("the subject neither severs connections nor says why not")
+		}
+		t.Skip("lost connections are NOT tested: " + s.NoSever)
+	}
+	b := newBench(t, s)
+	w := b.workload(params())
+	db := b.build(b.layout(2), w)
+	ledger := make(filewise.Ledger, w.Program().Connections)
+	for round := range 3 {
+		var errs []error
+		ledger, errs = b.severed(db, w.Program(), ledger, int64(100*(round+1)))
+		lost := 0
+		for c, err := range errs {
+			switch {
+			case err == nil:
+				t.Errorf("round %d: connection %d worked on to the end", round, c)
+			case filewise.ClassOf(err) == filewise.ClassConnection:
+				lost++
+			default:
+				t.Errorf("round %d, connection %d: class %q: %v", round, c, filewise.ClassOf(err), err)
+			}
+		}
+		err := w.Check(context.Background(), db.Querier, ledger)
+		if err != nil && (lost == 0 || !errors.Is(err, filewise.ErrCheck)) {
+			t.Fatalf("round %d: the data are not the ledger's, and no connection was lost: %v", round, err)
+		}
+		if err != nil {
+			t.Logf("round %d: what the lost connections had committed is not known: %v", round, err)
+			connectAll(t, db, w.Program().Connections)
+			return
+		}
+		b.check(db, w, ledger)
+		ledger, errs = b.work(context.Background(), db, w.Program(), ledger, 30)
+		noErrors(t, errs)
+		b.check(db, w, ledger)
+	}
+}
+
+// connectAll: new connections open, all at the same time, and close.
+func connectAll(t *testing.T, db *filewise.Database, n int) {
+	t.Helper()
+	for w := range n {
+		s, err := db.Connector.Connect(context.Background(), w)
+		fatal(t, err)
+		defer func() { fatal(t, s.Close()) }()
+	}
+}
+
+// severed works without an end until the connections are severed, after so many
+// more operations. A dead connection may say so when it is closed.
+func (b *bench) severed(db *filewise.Database, p filewise.Program, from filewise.Ledger, after int64) (filewise.Ledger, []error) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	ledger := append(filewise.Ledger(nil), from...)
+	errs := make([]error, p.Connections)
+	var total atomic.Int64
+	var once sync.Once
+	cut := func(done int64) {
+		if done >= after {
+			once.Do(func() {
+				if err := b.s.Sever(ctx, db); err != nil {
+					b.t.Errorf("severing: %v", err)
+					cancel()
+				}
+			})
+		}
+	}
+	watched := counting{db.Connector, cut, &total}
+	var wg sync.WaitGroup
+	for w := range p.Connections {
+		s, err := watched.Connect(ctx, w)
+		fatal(b.t, err)
+		wg.Go(func() {
+			ledger[w], errs[w] = workOne(ctx, s, p, ledger[w], 1<<40)
+			_ = s.Close()
+		})
+	}
+	wg.Wait()
+	return ledger, errs
+}
