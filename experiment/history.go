@@ -151,18 +151,26 @@ func wants(r verdict.Result, layout, b int) bool {
 // replay judges the complete blocks, family by family, and returns the next cell
 // of the block that is not complete, if there is one. One judgement of all rows
 // serves every block, for what a look says depends on the blocks up to it only.
-func (h history) replay(s Schedule) ([]verdict.Result, *filewise.Cell, error) {
+func (h history) replay(s Schedule, m *memo) ([]verdict.Result, *filewise.Cell, error) {
 	last := h.lastBlock()
+	if results, ok := m.of(s, last-1); ok {
+		if cell, open := h.cell(last, order(h.plan.Seed, last, h.live(results, last))); open {
+			return results, &cell, nil
+		}
+	}
 	results, err := h.judge(s, last)
 	if err != nil {
 		return results, nil, err
 	}
 	for b := 1; b <= last; b++ {
 		if cell, open := h.cell(b, order(h.plan.Seed, b, h.live(results, b))); open {
-			results, err = h.judge(s, b-1)
+			if results, err = h.judge(s, b-1); err == nil {
+				m.keep(s, b-1, results)
+			}
 			return results, &cell, err
 		}
 	}
+	m.keep(s, last, results)
 	return results, nil, nil
 }
 

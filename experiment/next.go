@@ -27,11 +27,14 @@ type standing struct {
 	decision Decision
 }
 
-func (p Plan) standing(done []filewise.Trial) standing {
+func (p Plan) standing(done []filewise.Trial) standing { return p.standingBy(done, nil) }
+
+// standingBy is standing, with what is known of the complete blocks already.
+func (p Plan) standingBy(done []filewise.Trial, m *memo) standing {
 	s := standing{history: p.read(done)}
 	s.schedule = s.history.schedule()
 	var open *filewise.Cell
-	s.results, open, s.err = s.replay(s.schedule)
+	s.results, open, s.err = s.replay(s.schedule, m)
 	pilot, more := s.nextPilot()
 	switch why := s.broken(); {
 	case more && p.Budget > 0 && s.elapsed > p.Budget:

@@ -62,7 +62,8 @@ func (r *Runner) notify(e Event) {
 func (r *Runner) Run(ctx context.Context, done []filewise.Trial) (_ []filewise.Trial, _ Decision, err error) {
 	r.builds, r.serial = make(map[string]*build), lastSerial(done)
 	defer func() { err = errors.Join(err, r.dropBuilds(ctx)) }()
-	for at := r.Plan.standing(done); ; {
+	judged := new(memo)
+	for at := r.Plan.standingBy(done, judged); ; {
 		if at.decision.Ending != GoesOn {
 			return done, at.decision, nil
 		}
@@ -78,7 +79,7 @@ func (r *Runner) Run(ctx context.Context, done []filewise.Trial) (_ []filewise.T
 			return done, at.decision, fmt.Errorf("record the trial of %s in block %d: %w", t.Cell.Layout, t.Cell.Block, err)
 		}
 		done = append(done, t)
-		at = r.Plan.standing(done)
+		at = r.Plan.standingBy(done, judged)
 		j, err := at.judge()
 		if err != nil {
 			return done, at.decision, err
