@@ -16,6 +16,7 @@ const (
 	CodeStore     Code = "store"     // the store cannot be read or written
 	CodeTrials    Code = "trials"    // a layout could not be measured
 	CodeNotFound  Code = "not-found" // no such run
+	CodeStopped   Code = "stopped"   // a limit on others' activity, a lost server; resume goes on
 	CodeInternal  Code = "internal"  // anything else
 )
 

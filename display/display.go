@@ -66,6 +66,7 @@ type state struct {
 	trials    []filewise.Trial
 	judgement experiment.Judgement
 	started   time.Time // of this trial
+	waiting   string    // for what the next trial waits; empty: it does not
 }
 
 // New starts a display of a run whose earlier trials are in d.
@@ -122,7 +123,13 @@ func (x *Display) loop() {
 func (x *Display) apply(e experiment.Event) {
 	s := &x.state
 	switch e.Kind {
+	case experiment.EventWaiting:
+		s.waiting = fmt.Sprintf("%s: waiting until %s", e.Why, e.Until.Local().Format("Mon 2006-01-02 15:04"))
+		if !x.opts.Live {
+			x.printf("%s\n", s.waiting)
+		}
 	case experiment.EventStage:
+		s.waiting = ""
 		if s.cell != e.Cell || s.started.IsZero() {
 			s.cell, s.started, s.live = e.Cell, time.Now(), nil
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"filewise"
 	"filewise/experiment"
@@ -43,5 +44,27 @@ func TestNotifyNeverWaits(t *testing.T) {
 	}
 	if n := strings.Count(out, "\n"); n > 1000 {
 		t.Errorf("%d lines: it has waited", n)
+	}
+}
+
+// What a run waits for is said, with or without a live picture, and gone once a
+// trial goes on.
+func TestWaiting(t *testing.T) {
+	for _, live := range []bool{true, false} {
+		var b strings.Builder
+		x := New(&b, report.Data{RunID: 7}, Options{Live: live})
+		x.Notify(experiment.Event{Kind: experiment.EventWaiting, Why: "outside the maintenance window", Until: time.Date(2026, 11, 21, 22, 0, 0, 0, time.Local)})
+		x.Close()
+		const want = "outside the maintenance window: waiting until Sat 2026-11-21 22:00"
+		if got := x.status(time.Now()); got != want {
+			t.Errorf("live %v: %q", live, got)
+		}
+		if !live && !strings.Contains(b.String(), want+"\n") {
+			t.Errorf("it prints %q", b.String())
+		}
+		x.apply(experiment.Event{Kind: experiment.EventStage, Cell: filewise.Cell{Layout: "1 file"}, Stage: filewise.StageBuild})
+		if got := x.status(time.Now()); strings.Contains(got, "waiting") {
+			t.Errorf("live %v: %q", live, got)
+		}
 	}
 }

@@ -107,6 +107,9 @@ func (x *Display) erase() {
 // status says what is running, and its throughput now.
 func (x *Display) status(now time.Time) string {
 	s := x.state
+	if s.waiting != "" {
+		return s.waiting
+	}
 	if s.cell.Layout == "" {
 		return "starting"
 	}

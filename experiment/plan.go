@@ -46,6 +46,11 @@ type Plan struct {
 	Budget     time.Duration `json:"budget_ns"`
 	Attempts   int           `json:"attempts"` // of one trial, the first included
 
+	// AbortIf are limits on what others do on the server, and Maintenance the hours
+	// in which trials may run, both as given; none: not limited.
+	AbortIf     []string `json:"abort_if,omitempty"`
+	Maintenance []string `json:"maintenance_windows,omitempty"`
+
 	Command []string `json:"command"` // repeats the experiment, seed included
 }
 

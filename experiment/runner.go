@@ -22,8 +22,12 @@ type Runner struct {
 	// Record stores a finished trial; when it fails, the run ends.
 	Record func(context.Context, filewise.Trial) error
 	// Guard is asked every half second of real time while a trial runs; its error
-	// ends the trial, which is not recorded, and the run. May be nil.
+	// ends the trial, which is not recorded, and the run; one that wraps ErrPostponed
+	// ends the trial only. May be nil.
 	Guard func() error
+	// Await is called before each trial with how long that will take by the pilots
+	// (0: not known yet). It may wait; its error ends the run. May be nil.
+	Await func(ctx context.Context, expected time.Duration) error
 	// Notify hears of what happens; it must not block. May be nil.
 	Notify func(Event)
 
@@ -38,6 +42,7 @@ type EventKind string
 const (
 	EventStage    EventKind = "stage"    // a trial entered a stage of its life
 	EventRecorded EventKind = "recorded" // a trial is stored; Judgement is up to date
+	EventWaiting  EventKind = "waiting"  // no trial may start before Until
 )
 
 // Event is something that happened in a run.
@@ -48,6 +53,8 @@ type Event struct {
 	Live      *drive.Live // the running trial's progress
 	Trial     *filewise.Trial
 	Judgement Judgement
+	Why       string
+	Until     time.Time
 }
 
 func (r *Runner) notify(e Event) {
@@ -70,7 +77,13 @@ func (r *Runner) Run(ctx context.Context, done []filewise.Trial) (_ []filewise.T
 		if err := ctx.Err(); err != nil {
 			return done, at.decision, err
 		}
+		if err := r.await(ctx, at.schedule); err != nil {
+			return done, at.decision, err
+		}
 		t, err := r.trial(ctx, at.next, at.schedule)
+		if errors.Is(err, ErrPostponed) && ctx.Err() == nil {
+			continue
+		}
 		if err != nil {
 			return done, at.decision, err
 		}
@@ -111,32 +124,6 @@ func (r *Runner) trial(ctx context.Context, cell filewise.Cell, s Schedule) (fil
 	}
 	life.trial.Elapsed = r.Clock.Now().Sub(life.trial.Started)
 	return life.trial, nil
-}
-
-// guardInterval is how often the guard is asked.
-const guardInterval = 500 * time.Millisecond
-
-// guard returns a context that ends with the guard's error.
-func (r *Runner) guard(ctx context.Context) (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	if r.Guard == nil {
-		return ctx, func() { cancel(nil) }
-	}
-	go func() {
-		tick := time.NewTicker(guardInterval)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				if err := r.Guard(); err != nil {
-					cancel(err)
-				}
-			}
-		}
-	}()
-	return ctx, func() { cancel(nil) }
 }
 
 // Program is the workload's program with the plan's fixed work, and what builds

@@ -1,0 +1,44 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// ErrPostponed: the trial was ended and is not recorded; it is measured anew as
+// soon as Runner.Await lets it.
+var ErrPostponed = errors.New("postponed")
+
+func (r *Runner) await(ctx context.Context, s Schedule) error {
+	if r.Await == nil {
+		return nil
+	}
+	return r.Await(ctx, s.TrialTime)
+}
+
+// guardInterval is how often the guard is asked.
+const guardInterval = 500 * time.Millisecond
+
+// guard returns a context that ends with the guard's error.
+func (r *Runner) guard(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	if r.Guard == nil {
+		return ctx, func() { cancel(nil) }
+	}
+	go func() {
+		tick := time.NewTicker(guardInterval)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				if err := r.Guard(); err != nil {
+					cancel(err)
+				}
+			}
+		}
+	}()
+	return ctx, func() { cancel(nil) }
+}

@@ -1,0 +1,112 @@
+// Package limit reads the limits that others' activity on a server must not
+// pass while Filewise measures there: "active>5".
+package limit
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"filewise"
+	"filewise/internal/nearest"
+)
+
+// Limit compares a gauge with a number: where it holds, the run stops.
+type Limit struct {
+	Gauge string
+	Op    string // > >= < <=
+	Value float64
+}
+
+const form = "give it as GAUGE>NUMBER, such as active>5 or sessions>=100"
+
+var limitForm = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9 ._/-]*?) *(>=|<=|>|<) *([0-9.][0-9.eE+-]*)$`)
+
+// Parse reads a limit. Errors have CodeUsage.
+func Parse(text string) (Limit, error) {
+	m := limitForm.FindStringSubmatch(strings.TrimSpace(text))
+	if m == nil {
+		return Limit{}, filewise.Errorf(filewise.CodeUsage, form, "--abort-if %q is no limit", text)
+	}
+	v, err := strconv.ParseFloat(m[3], 64)
+	if err != nil || math.IsInf(v, 0) || math.IsNaN(v) {
+		return Limit{}, filewise.Errorf(filewise.CodeUsage, form, "--abort-if %q: %s is not a number", text, m[3])
+	}
+	return Limit{Gauge: m[1], Op: m[2], Value: v}, nil
+}
+
+// ParseAll reads several limits.
+func ParseAll(texts []string) ([]Limit, error) {
+	var all []Limit
+	for _, text := range texts {
+		l, err := Parse(text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, l)
+	}
+	return all, nil
+}
+
+// String is the limit as it is given.
+func (l Limit) String() string {
+	return l.Gauge + l.Op + strconv.FormatFloat(l.Value, 'g', -1, 64)
+}
+
+// passed tells whether the limit holds for a value of its gauge.
+func (l Limit) passed(v float64) bool {
+	switch l.Op {
+	case ">":
+		return v > l.Value
+	case ">=":
+		return v >= l.Value
+	case "<":
+		return v < l.Value
+	}
+	return v <= l.Value
+}
+
+// Known refuses limits on gauges that there are not: the error has CodeUsage and
+// names those that there are.
+func Known(limits []Limit, gauges []filewise.Gauge) error {
+	names := make([]string, len(gauges))
+	for i, g := range gauges {
+		names[i] = g.Name
+	}
+	for _, l := range limits {
+		if _, ok := find(gauges, l.Gauge); !ok {
+			remedy := nearest.Remedy(l.Gauge, names)
+			if remedy == "" {
+				remedy = "leave --abort-if out: this server shows no gauges to the account"
+			}
+			return filewise.Errorf(filewise.CodeUsage, remedy, "--abort-if %s: there is no gauge %q here", l, l.Gauge)
+		}
+	}
+	return nil
+}
+
+func find(gauges []filewise.Gauge, name string) (filewise.Gauge, bool) {
+	for _, g := range gauges {
+		if strings.EqualFold(g.Name, name) {
+			return g, true
+		}
+	}
+	return filewise.Gauge{}, false
+}
+
+// Passed says which limit is passed by how much, or is empty. The error says
+// that a gauge cannot be read any more.
+func Passed(limits []Limit, gauges []filewise.Gauge) (string, error) {
+	for _, l := range limits {
+		g, ok := find(gauges, l.Gauge)
+		if !ok {
+			return "", fmt.Errorf("gauge %q cannot be read any more", l.Gauge)
+		}
+		if l.passed(g.Value) {
+			return fmt.Sprintf("%s is %s (limit: %s)", g.Name, strings.TrimSpace(strconv.FormatFloat(g.Value, 'g', 6, 64)+" "+g.Unit), l), nil
+		}
+	}
+	return "", nil
+}
