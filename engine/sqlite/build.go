@@ -34,29 +34,48 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 	if err != nil {
 		return nil, err
 	}
-	d := &database{shape: sh, files: make([]*file, len(sh.shards))}
+	d := &database{shape: sh}
+	if sh.first != nil {
+		d.shape, d.later = sh.first, sh
+	}
+	if err := d.createFrom(ctx, 0); err != nil {
+		return nil, errors.Join(fmt.Errorf("building %s: %w", l.Name, err), d.Drop(context.WithoutCancel(ctx)))
+	}
+	db := &filewise.Database{
+		Observer: d, Connector: d, Settler: d, Querier: d, Dropper: d,
+		Probes: []filewise.Probe{d}, Chunk: int64(p.CommitEvery),
+	}
+	if d.later != nil {
+		db.Extender = d
+	}
+	return db, nil
+}
+
+// createFrom creates the shape's files from one on, several at a time.
+func (d *database) createFrom(ctx context.Context, from int) error {
+	files := make([]*file, len(d.shards)-from)
 	eg, ectx := errgroup.WithContext(ctx)
 	eg.SetLimit(parallel)
-	for i := range sh.shards {
+	for i := range files {
 		eg.Go(func() error {
 			if err := ectx.Err(); err != nil {
 				return err
 			}
-			f, err := sh.create(ectx, sh.shards[i])
-			d.files[i] = f
+			f, err := d.shape.create(ectx, d.shards[from+i])
+			files[i] = f
 			return err
 		})
 	}
-	if err := eg.Wait(); err != nil {
-		if why := ctx.Err(); why != nil {
-			err = why
+	err := eg.Wait()
+	for _, f := range files {
+		if f != nil { // created, if only in part: Drop removes it
+			d.files = append(d.files, f)
 		}
-		return nil, errors.Join(fmt.Errorf("building %s: %w", l.Name, err), d.Drop(context.WithoutCancel(ctx)))
 	}
-	return &filewise.Database{
-		Observer: d, Connector: d, Settler: d, Querier: d, Dropper: d,
-		Probes: []filewise.Probe{d}, Chunk: int64(p.CommitEvery),
-	}, nil
+	if why := ctx.Err(); err != nil && why != nil {
+		return why
+	}
+	return err
 }
 
 // create lays one file out. The file is returned with an error too when it has

@@ -17,6 +17,7 @@ import (
 // database is one build: the files of a shape.
 type database struct {
 	*shape
+	later  *shape // what Extend makes of it; nil: nothing
 	files  []*file
 	worked atomic.Bool // a connection was opened: files may have grown
 

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,14 +16,23 @@ func (engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (
 		return filewise.Script{}, err
 	}
 	out := filewise.Script{Files: s.asked(), Space: s.space(), Warnings: s.warnings()}
-	for _, sh := range s.shards {
-		out.Files = append(out.Files, filewise.File{
-			Role: filewise.RoleLog, Volume: sh.volume.Name, Path: sh.path + "-wal", Bytes: s.logBytes(),
-		})
+	for i, sh := range s.shards {
+		log := s.logBytes()
+		if i < s.from {
+			log = s.first.logBytes()
+		}
+		out.Files = append(out.Files, filewise.File{Role: filewise.RoleLog, Volume: sh.volume.Name, Path: sh.path + "-wal", Bytes: log})
 	}
-	for _, stage := range []func(int) ([]filewise.Step, error){s.buildSteps, s.settleSteps, s.workSteps, s.checkSteps, s.dropSteps} {
-		for i := range s.shards {
-			steps, err := stage(i)
+	built := s
+	if s.first != nil {
+		built = s.first
+	}
+	for _, part := range []struct {
+		of    *shape
+		steps func(int) ([]filewise.Step, error)
+	}{{built, built.buildSteps}, {s, s.extendSteps}, {s, s.settleSteps}, {s, s.workSteps}, {s, s.checkSteps}, {s, s.dropSteps}} {
+		for i := range part.of.shards {
+			steps, err := part.steps(i)
 			if err != nil {
 				return filewise.Script{}, err
 			}
@@ -83,12 +93,22 @@ func (s *shape) space() map[string]int64 {
 	for i, sh := range s.shards {
 		need[sh.volume.Name] += max(shares[i], sh.bytes) + s.walBytes()
 	}
+	if s.rebuilds() { // the loaded file stands beside the new ones until they are full
+		sh := s.first.shards[0]
+		need[sh.volume.Name] += max(shares[0], sh.bytes) + s.first.walBytes()
+	}
 	return need
 }
 
 func (s *shape) buildSteps(i int) ([]filewise.Step, error) {
+	l := lister{stage: filewise.StageBuild, on: s.shards[i].path}
+	s.listCreate(&l, i)
+	return l.steps, l.err
+}
+
+// listCreate lists how a file comes into being.
+func (s *shape) listCreate(l *lister, i int) {
 	sh := s.shards[i]
-	l := lister{stage: filewise.StageBuild, on: sh.path}
 	l.note("create the file; it must not exist")
 	l.section(s, "create")
 	l.add("BEGIN")
@@ -104,7 +124,6 @@ func (s *shape) buildSteps(i int) ([]filewise.Step, error) {
 	if sh.chunk > 0 {
 		l.note(fmt.Sprintf("file control SQLITE_FCNTL_CHUNK_SIZE = %d bytes, on every connection", sh.chunk))
 	}
-	return l.steps, l.err
 }
 
 func (s *shape) settleSteps(i int) ([]filewise.Step, error) {
@@ -118,6 +137,9 @@ func (s *shape) settleSteps(i int) ([]filewise.Step, error) {
 func (s *shape) workSteps(i int) ([]filewise.Step, error) {
 	sh := s.shards[i]
 	who := s.workersOf(i)
+	if len(who) == 0 { // it takes no new rows
+		return nil, nil
+	}
 	l := lister{stage: filewise.StageMeasure, on: sh.path}
 	l.note("each of these connections by itself: " + numbers(who))
 	l.section(s, "connection")
@@ -161,13 +183,11 @@ func (s *shape) dropSteps(i int) ([]filewise.Step, error) {
 
 // workersOf are the connections that work on a file.
 func (s *shape) workersOf(file int) []int {
-	n, c := len(s.shards), s.program.Connections
-	if n > c {
-		return []int{file % c}
-	}
 	var workers []int
-	for w := file; w < c; w += n {
-		workers = append(workers, w)
+	for w := range s.program.Connections {
+		if slices.Contains(s.filesOf(w), file) {
+			workers = append(workers, w)
+		}
 	}
 	return workers
 }

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"filewise"
@@ -43,14 +44,17 @@ type shape struct {
 	synchronous    string
 	autoCheckpoint int
 	settings       []string
+	count          int // of files
+	from           int // files before this one take no new rows
 	shards         []shard
+	first          *shape // what is built and loaded before files are added; nil: all at once
 }
 
 func newShape(t filewise.Target, l filewise.Layout, p filewise.Program) (*shape, error) {
 	if err := supported(t, l, p); err != nil {
 		return nil, err
 	}
-	s := &shape{target: t, layout: l, program: p, sql: workloads[p.Workload], autoCheckpoint: autoCheckpoint}
+	s := &shape{target: t, layout: l, program: p, sql: workloads[p.Workload], autoCheckpoint: autoCheckpoint, count: l.Data.Files}
 	s.perConnection = p.Vars["Table"] == "per-connection"
 	var err error
 	if s.synchronous, err = synchronous(t.Durability); err != nil {
@@ -59,7 +63,7 @@ func newShape(t filewise.Target, l filewise.Layout, p filewise.Program) (*shape,
 	if err := s.readSettings(t.Settings); err != nil {
 		return nil, err
 	}
-	if err := s.place(); err != nil {
+	if err := s.placeLater(); err != nil {
 		return nil, err
 	}
 	return s, s.fitsOpenFiles()
@@ -86,6 +90,14 @@ func supported(t filewise.Target, l filewise.Layout, p filewise.Program) error {
 		return usage(fmt.Sprintf("choose 1 to %d files", maxFiles), "%d files", l.Data.Files)
 	case p.Connections < 1 || p.CommitEvery < 1 || p.Args == nil:
 		return usage("", "workload %q with %d connections, a commit every %d rows", p.Workload, p.Connections, p.CommitEvery)
+	}
+	switch {
+	case l.LogVolume != "":
+		return unsupported("leave the log's volume out", "%s", logBeside)
+	case l.Indexes != "" || l.IndexVolume != "":
+		return unsupported("leave the indexes out", "%s", indexesWithin)
+	case l.AddedLater != "" && !slices.Contains(arms, l.AddedLater):
+		return unsupported("use untouched, new-data or rebuilt", "files added later: %q", l.AddedLater)
 	}
 	switch l.Data.Placement {
 	case "", filewise.PlaceOne, filewise.PlaceRoundRobin:
@@ -116,20 +128,29 @@ func synchronous(d filewise.Durability) (string, error) {
 func (s *shape) place() error {
 	d := s.layout.Data
 	sizes := d.Sizes(pageBytes)
-	name := slug(s.layout.Name)
-	for i := range d.Files {
-		v := d.VolumeOf(i, s.target.Volumes)
-		dir, err := filepath.Abs(v.Dir)
-		if err != nil {
-			return fmt.Errorf("volume %s: %w", v.Name, err)
+	for i := range s.count {
+		if i < s.from {
+			s.shards = append(s.shards, s.first.shards[i])
+			continue
 		}
-		sh := shard{volume: v, path: filepath.Join(dir, fmt.Sprintf("%s-%04d.db", name, i+1)), tables: s.tablesOf(i)}
-		if err := s.size(&sh, sizes[i]); err != nil {
+		sh, err := s.shardAt(i, sizes[i], fmt.Sprintf("%04d", i+1))
+		if err != nil {
 			return err
 		}
 		s.shards = append(s.shards, sh)
 	}
 	return nil
+}
+
+// shardAt is file i of so many bytes, whose name ends so.
+func (s *shape) shardAt(i int, bytes int64, end string) (shard, error) {
+	v := s.layout.Data.VolumeOf(i, s.target.Volumes)
+	dir, err := filepath.Abs(v.Dir)
+	if err != nil {
+		return shard{}, fmt.Errorf("volume %s: %w", v.Name, err)
+	}
+	sh := shard{volume: v, path: filepath.Join(dir, slug(s.layout.Name)+"-"+end+".db"), tables: s.tablesOf(i)}
+	return sh, s.size(&sh, bytes)
 }
 
 // size sets a file's size and chunk.
@@ -170,13 +191,13 @@ func roundUp(n, unit int64) int64 { return (n + unit - 1) / unit * unit }
 // filesOf are the files that a connection works on: its own one, or, when there
 // are more files than connections, every Connections-th.
 func (s *shape) filesOf(worker int) []int {
-	n, c := s.layout.Data.Files, s.program.Connections
+	n, c := s.count-s.from, s.program.Connections
 	if n <= c {
-		return []int{worker % n}
+		return []int{s.from + worker%n}
 	}
 	var files []int
 	for f := worker; f < n; f += c {
-		files = append(files, f)
+		files = append(files, s.from+f)
 	}
 	return files
 }
@@ -184,6 +205,9 @@ func (s *shape) filesOf(worker int) []int {
 func (s *shape) tablesOf(file int) []string {
 	if !s.perConnection {
 		return []string{tableName(false, 0)}
+	}
+	if file < s.from { // loaded when it was the only one
+		return s.first.tablesOf(0)
 	}
 	var tables []string
 	for w := range s.program.Connections {

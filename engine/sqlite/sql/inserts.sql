@@ -9,6 +9,12 @@ CREATE TABLE {{ident .TableName}} (
 -- name: insert
 INSERT INTO {{ident .TableName}} (id, payload) VALUES (?1, ?2);
 
+-- name: rebuild
+-- The rows of a loaded table that belong into file Part, from 0, of the Of files
+-- that have the table: by key.
+INSERT INTO fw_rebuilt.{{ident .TableName}} (id, payload)
+SELECT id, payload FROM main.{{ident .TableName}} WHERE (id - 1) / {{.Step}} % {{.Of}} = {{.Part}} ORDER BY id;
+
 -- name: check
 -- Rows, and the sum over them of the CRC-32 (IEEE) of "id,payload". Rows are
 -- handed over page by page: a call of Filewise's function for each row would

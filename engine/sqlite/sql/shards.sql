@@ -24,6 +24,12 @@ COMMIT;
 -- name: rollback
 ROLLBACK;
 
+-- name: attach
+ATTACH DATABASE ?1 AS fw_rebuilt;
+
+-- name: detach
+DETACH DATABASE fw_rebuilt;
+
 -- name: empty
 PRAGMA wal_checkpoint(TRUNCATE);
 

@@ -1,0 +1,183 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"slices"
+
+	sqlite3 "github.com/mattn/go-sqlite3"
+
+	"filewise"
+)
+
+// Why SQLite has neither logs nor indexes apart.
+const (
+	logBeside     = "SQLite's write-ahead log lies beside its database file, under the same name"
+	indexesWithin = "SQLite keeps the indexes of a table in the table's own file"
+)
+
+var arms = []filewise.AddedLater{filewise.LaterUntouched, filewise.LaterNewData, filewise.LaterRebuilt}
+
+// placeLater places the files, and those that are there before files are added:
+// one file of one share. Untouched, that is all there ever is; with new data the
+// further files take all new rows; rebuilt, all files are new, and the loaded one
+// goes when its rows are spread over them.
+func (s *shape) placeLater() error {
+	if s.layout.AddedLater == "" {
+		return s.place()
+	}
+	first := *s
+	first.count = 1
+	end := "0001"
+	if s.rebuilds() {
+		end = "loaded"
+	}
+	sh, err := first.shardAt(0, s.layout.Data.Sizes(pageBytes)[0], end)
+	if err != nil {
+		return err
+	}
+	first.shards = []shard{sh}
+	s.first = &first
+	switch {
+	case s.rebuilds():
+		return s.place()
+	case s.layout.AddedLater == filewise.LaterUntouched || s.count == 1:
+		s.count, s.shards = 1, first.shards
+		return nil
+	}
+	s.from = 1
+	return s.place()
+}
+
+// rebuilds says whether loaded rows are spread over all files.
+func (s *shape) rebuilds() bool { return s.layout.AddedLater == filewise.LaterRebuilt }
+
+// Extend adds the layout's further files, and spreads the loaded rows over all
+// where the layout says so. What was loaded is lost when it fails on the way: the
+// build is of no more use then.
+func (d *database) Extend(ctx context.Context) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case d.dropped:
+		return errors.New("the database was dropped")
+	case d.later == nil:
+		return errors.New("the files were added already")
+	}
+	for _, s := range d.sessions {
+		if s.isOpen() {
+			return fmt.Errorf("connection %d is open while files are added", s.worker)
+		}
+	}
+	to := d.later
+	d.later = nil
+	if to.rebuilds() {
+		return d.rebuild(ctx, to)
+	}
+	d.shape = to
+	return d.createFrom(ctx, 1) // of one file only: none
+}
+
+func (s *session) isOpen() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.files != nil
+}
+
+// rebuild creates all files of a shape, copies the loaded rows there, and removes
+// the loaded file.
+func (d *database) rebuild(ctx context.Context, to *shape) error {
+	loaded := d.files[0]
+	d.shape = to
+	if err := d.createFrom(ctx, 0); err != nil {
+		return err
+	}
+	for i, f := range d.files[1:] {
+		if err := d.copyTo(ctx, loaded, f, i); err != nil {
+			return err
+		}
+	}
+	d.files = d.files[1:]
+	return loaded.remove(to)
+}
+
+// copyTo copies the loaded rows that belong into file i of the shape.
+func (d *database) copyTo(ctx context.Context, loaded, f *file, i int) (err error) {
+	loaded.mu.Lock()
+	defer loaded.mu.Unlock()
+	c := loaded.keeper
+	path := []driver.NamedValue{{Ordinal: 1, Value: f.path}}
+	if _, err := c.ExecContext(ctx, section("attach"), path); err != nil {
+		return fmt.Errorf("attaching %s: %w", f.path, err)
+	}
+	defer func() { err = errors.Join(err, c.exec(context.WithoutCancel(ctx), section("detach"))) }()
+	if f.chunk > 0 {
+		if err := c.SetFileControlInt("fw_rebuilt", sqlite3.SQLITE_FCNTL_CHUNK_SIZE, int(f.chunk)); err != nil {
+			return fmt.Errorf("%s: setting the chunk size to %d: %w", f.path, f.chunk, err)
+		}
+	}
+	statements, err := d.rebuildStatements(i)
+	if err != nil {
+		return err
+	}
+	for _, st := range statements { // each is a transaction
+		if err := c.exec(ctx, st); err != nil {
+			return explain(err)
+		}
+	}
+	return nil
+}
+
+// rebuildStatements copy the rows of each table of file i.
+func (s *shape) rebuildStatements(i int) ([]string, error) {
+	var all []string
+	for _, table := range s.shards[i].tables {
+		var with []int // the files that have the table
+		for k, sh := range s.shards {
+			if slices.Contains(sh.tables, table) {
+				with = append(with, k)
+			}
+		}
+		v := vars(s.program, table)
+		v["Of"], v["Part"], v["Step"] = len(with), slices.Index(with, i), s.keyStep()
+		statements, err := s.sql.Statements("rebuild", v)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, statements...)
+	}
+	return all, nil
+}
+
+// keyStep is how far apart the keys of two rows are that go to different files. A
+// connection with a table and sequential keys of its own rotates by transaction.
+func (s *shape) keyStep() int {
+	if s.perConnection && s.program.Vars["Key"] != "random" {
+		return s.program.Connections * s.program.CommitEvery
+	}
+	return 1
+}
+
+// extendSteps are the steps by which file i is added.
+func (s *shape) extendSteps(i int) ([]filewise.Step, error) {
+	if s.first == nil || !s.rebuilds() && i == 0 {
+		return nil, nil
+	}
+	l := lister{stage: filewise.StageExtend, on: s.shards[i].path}
+	s.listCreate(&l, i)
+	if !s.rebuilds() {
+		return l.steps, l.err
+	}
+	loaded := s.first.shards[0].path
+	l.on = loaded
+	l.add(section("attach"))
+	l.note("?1 is " + s.shards[i].path)
+	l.addAll(s.rebuildStatements(i))
+	l.add(section("detach"))
+	if i == len(s.shards)-1 {
+		l.note(fmt.Sprintf("close and remove %s, %s-wal, %s-shm", loaded, loaded, loaded))
+	}
+	return l.steps, l.err
+}
