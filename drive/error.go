@@ -3,6 +3,8 @@ package drive
 import (
 	"errors"
 	"fmt"
+
+	"filewise"
 )
 
 // WorkerError is the error that ended a worker.
@@ -13,6 +15,9 @@ type WorkerError struct {
 }
 
 func (e *WorkerError) Error() string {
+	if class := filewise.ClassOf(e.Err); class != filewise.ClassOther {
+		return fmt.Sprintf("worker %d, operation %d (%s): %v", e.Worker, e.Operation, class, e.Err)
+	}
 	return fmt.Sprintf("worker %d, operation %d: %v", e.Worker, e.Operation, e.Err)
 }
 

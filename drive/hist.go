@@ -8,16 +8,16 @@ import (
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// The range of latencies, in µs. Workers keep the usual range each for
-// themselves; the few calls beyond it share one histogram, so that 1,000 workers
-// do not need 1,000 histograms of a week. Nothing below a week is clamped.
+// The range of latencies, in µs. Tallies keep the usual range each for
+// themselves; the few calls beyond it share one histogram, so that not every
+// tally needs one of a week. Nothing below a week is clamped.
 const (
 	histDigits = 3
 	histUsual  = int64(time.Second / time.Microsecond)
 	histMax    = int64(7 * 24 * time.Hour / time.Microsecond)
 )
 
-// usualHists keeps the workers' histograms, emptied, from one trial to the next:
+// usualHists keeps the tallies' histograms, emptied, from one trial to the next:
 // making them anew is half of what a short run costs.
 var usualHists = sync.Pool{New: func() any { return hdr.New(1, histUsual, histDigits) }}
 
@@ -41,16 +41,16 @@ func micros(d time.Duration) int64 { return max(int64(d/time.Microsecond), 1) }
 
 // encodeHist merges the latencies of all workers into one V2 compressed
 // histogram; nil when no call was recorded.
-func encodeHist(workers []*worker, long *longCalls) ([]byte, error) {
+func encodeHist(tallies []*tally, long *longCalls) ([]byte, error) {
 	all := hdr.New(1, histMax, histDigits)
 	dropped := int64(0)
-	for _, w := range workers {
-		if w.hist.TotalCount() > 0 {
-			dropped += all.Merge(w.hist)
-			w.hist.Reset()
+	for _, t := range tallies {
+		if t.hist.TotalCount() > 0 {
+			dropped += all.Merge(t.hist)
+			t.hist.Reset()
 		}
-		usualHists.Put(w.hist)
-		w.hist = nil
+		usualHists.Put(t.hist)
+		t.hist = nil
 	}
 	if long.hist != nil {
 		dropped += all.Merge(long.hist)

@@ -29,6 +29,13 @@ type Load struct {
 	// transaction; 0: 1.
 	Multiple int64
 
+	// Retry are the classes of failures after which a worker goes on, from its first
+	// operation that is not committed, after a short random pause from Seed. The
+	// latency of what succeeds then counts from the first try. Every failure is in
+	// Measure.Errors, also those before and after the window.
+	Retry []filewise.Class
+	Seed  uint64
+
 	// Edge is called once at each edge of the window, for probes to be read. The
 	// first worker that finishes a call at or after an edge calls it, between two
 	// of its own calls, while the others go on; so the reading is late by at most
@@ -59,7 +66,7 @@ func (e Edge) String() string {
 // Result is what a run did. It is true also when Run returns an error.
 type Result struct {
 	Ledger filewise.Ledger // committed operations of each worker
-	// Measure has Window, Work, Tail, SliceLength, Slices and Hist; the caller
+	// Measure has Window, Work, Tail, SliceLength, Slices, Hist and Errors; the caller
 	// knows Family, Unit and Bytes, and measures Sync. Hist holds every call that
 	// overlaps the window, so that a stall across an edge is not lost.
 	Measure filewise.Measure

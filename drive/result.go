@@ -21,13 +21,13 @@ func (r *run) result() (Result, error) {
 		res.Ends = append(res.Ends, w.commit)
 		m.Work += w.work
 	}
-	m.Slices = r.mergeSlices()
+	m.Slices, m.Errors = r.mergeSlices(), failuresOf(r.tallies)
 	m.Window, m.Tail = r.windowAndTail()
 	if r.load.Window == 0 {
 		m.Work = float64(res.Ledger.Total())
 	}
 	var err error
-	if m.Hist, err = encodeHist(r.workers, &r.long); err != nil {
+	if m.Hist, err = encodeHist(r.tallies, &r.long); err != nil {
 		return res, filewise.Errorf(filewise.CodeInternal, "report this as a bug of Filewise", "%w", err)
 	}
 	return res, r.checkSums(res)
@@ -46,7 +46,7 @@ func (r *run) checkSums(res Result) error {
 	return nil
 }
 
-// mergeSlices adds up the slices of all workers, up to the end of the last call.
+// mergeSlices adds up the slices of all tallies, up to the end of the last call.
 func (r *run) mergeSlices() []int64 {
 	var end time.Duration
 	for _, w := range r.workers {
@@ -55,9 +55,9 @@ func (r *run) mergeSlices() []int64 {
 	if end == 0 && r.total() == 0 {
 		return nil
 	}
-	all := make([]int64, r.workers[0].slices.index(end)+1)
-	for _, w := range r.workers {
-		for i, n := range w.slices.counts[:min(len(all), len(w.slices.counts))] {
+	all := make([]int64, r.tallies[0].slices.index(end)+1)
+	for _, t := range r.tallies {
+		for i, n := range t.slices.counts[:min(len(all), len(t.slices.counts))] {
 			all[i] += n
 		}
 	}

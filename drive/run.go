@@ -20,6 +20,7 @@ type run struct {
 	start    time.Time     // written before the phase leaves PhaseIdle
 	from, to time.Duration // the window; fixed work has no end of its own
 	workers  []*worker
+	tallies  []*tally
 	begin    chan struct{}
 	stop     atomic.Bool // no worker starts another call
 	phase    atomic.Int32
@@ -67,6 +68,9 @@ func newRun(ctx context.Context, l Load) *run {
 	}
 	for i := range r.edges {
 		r.edges[i].read = make(chan struct{})
+	}
+	for range min(len(l.Sessions), maxTallies) {
+		r.tallies = append(r.tallies, newTally(r))
 	}
 	for i := range l.Sessions {
 		r.workers = append(r.workers, newWorker(r, i))

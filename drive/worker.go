@@ -8,8 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	hdr "github.com/HdrHistogram/hdrhistogram-go"
-
 	"filewise"
 )
 
@@ -26,9 +24,9 @@ type worker struct {
 	chunk   int64
 	edge    Edge // the next one
 	edgeAt  time.Duration
-	slices  slices
-	work    float64 // within the window
-	hist    *hdr.Histogram
+	tally   *tally
+	retry   retry
+	work    float64       // within the window
 	ended   time.Duration // end of the last call
 	commit  time.Duration // end of the last call that committed something
 	_       [128]byte
@@ -36,15 +34,13 @@ type worker struct {
 
 func newWorker(r *run, i int) *worker {
 	w := &worker{r: r, index: i, session: r.load.Sessions[i], ops: math.MaxInt64,
-		chunk: r.load.Chunk, hist: usualHists.Get().(*hdr.Histogram)}
-	expected := r.load.WarmUp + r.load.Window + time.Second
+		chunk: r.load.Chunk, tally: r.tallies[i%len(r.tallies)]}
 	if r.load.Window == 0 {
-		w.ops, expected = r.load.Ops[i], time.Minute
+		w.ops = r.load.Ops[i]
 	}
 	if w.chunk == 0 {
 		w.chunk = r.load.Multiple
 	}
-	w.slices = newSlices(r.load.SliceLength, expected)
 	return w
 }
 
@@ -81,6 +77,19 @@ func (w *worker) loop() {
 		if !w.account(prev, now, n, committed, err) {
 			return
 		}
+		if err != nil { // it is tried again: the time goes on to that call
+			if committed > 0 {
+				prev = now
+			}
+			w.ended = max(r.now(), now)
+			if paused := w.ended; paused >= w.edgeAt {
+				w.crossEdges(paused)
+				if paused >= r.to {
+					return
+				}
+			}
+			continue
+		}
 		if r.load.Chunk == 0 {
 			w.chunk = nextChunk(n, now-prev, r.load.Multiple)
 		}
@@ -105,28 +114,25 @@ func (w *worker) account(start, end time.Duration, n, committed int64, err error
 	if committed > 0 {
 		w.done.Store(w.done.Load() + committed)
 		w.commit = end
-		w.slices.credit(start, end, committed)
 	}
-	if end > w.r.from && start < w.r.to {
+	// A failure that committed nothing has no latency: that of its operation ends
+	// when it has succeeded.
+	timed := end > w.r.from && start < w.r.to && (committed > 0 || err == nil)
+	if timed {
 		w.work += within(start, end, committed, w.r.from, w.r.to)
-		w.latency(end - start)
 	}
+	w.tally.call(&w.r.long, start, end, committed, timed)
 	switch {
 	case err == nil && committed < n:
 		w.fail(fmt.Errorf("%w: only %d of %d operations committed, without an error", ErrContract, committed, n))
+		return false
 	case err == nil:
+		w.retry.tries = 0
 		return true
-	case w.r.ctx.Err() == nil: // else the error is the cancel's, which Run reports
-		w.fail(err)
+	case w.r.ctx.Err() != nil: // the error is the cancel's, which Run reports
+		return false
 	}
-	return false
-}
-
-func (w *worker) latency(d time.Duration) {
-	us := micros(d)
-	if w.hist.RecordValue(us) != nil { // beyond its range
-		w.r.long.record(us)
-	}
+	return w.again(err, committed > 0)
 }
 
 func (w *worker) fail(err error) {

@@ -36,6 +36,9 @@ func (w *inserts) Program() filewise.Program {
 		CommitEvery: w.params.CommitEvery,
 		OpBytes:     int64(w.params.RowBytes),
 		Limit:       w.rows.limit(),
+		// A transaction that such a failure ended has left nothing, and the session
+		// says how many before it are committed: the next one is tried again, whole.
+		Retry: []filewise.Class{filewise.ClassDeadlock, filewise.ClassSerialization},
 		Vars: map[string]any{
 			"Table":       w.params.Table,
 			"Key":         w.params.Key,

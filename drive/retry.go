@@ -1,0 +1,57 @@
+package drive
+
+import (
+	"fmt"
+	"math/rand/v2"
+	members "slices"
+	"time"
+
+	"filewise"
+)
+
+// The pauses before an operation is tried again: they double, and are random so
+// that those who were in each other's way do not meet again. A deadlock is over
+// as soon as its victim is rolled back, so that the first pause is short.
+const (
+	firstPause  = time.Millisecond
+	longestWait = 100 * time.Millisecond
+	// maxTries is how often an operation may fail in a row. With pauses of up to
+	// 100 ms, that is more than half a minute without any progress.
+	maxTries = 500
+)
+
+// retry is what a worker knows of the failures since its last progress.
+type retry struct {
+	tries int
+	rng   *rand.Rand // nil until it is needed
+}
+
+// again pauses before the worker's next operation is tried again; false: the
+// worker has to end, for the error is not one that may be tried again, or the
+// run is over.
+func (w *worker) again(err error, progress bool) bool {
+	class := filewise.ClassOf(err)
+	w.tally.failed(class)
+	if !members.Contains(w.r.load.Retry, class) {
+		w.fail(err)
+		return false
+	}
+	if progress {
+		w.retry.tries = 0
+	}
+	if w.retry.tries++; w.retry.tries > maxTries {
+		w.fail(fmt.Errorf("tried %d times in a row: %w", maxTries, err))
+		return false
+	}
+	pause := min(w.pause(), w.r.to-w.r.now())
+	return pause <= 0 || w.r.load.Clock.Sleep(w.r.ctx, pause) == nil
+}
+
+// pause is the next pause: half to one and a half of its doubling length.
+func (w *worker) pause() time.Duration {
+	if w.retry.rng == nil {
+		w.retry.rng = rand.New(rand.NewPCG(w.r.load.Seed, uint64(w.index)))
+	}
+	d := min(firstPause<<min(w.retry.tries-1, 20), longestWait)
+	return d/2 + time.Duration(w.retry.rng.Int64N(int64(d)))
+}
