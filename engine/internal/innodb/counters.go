@@ -1,0 +1,57 @@
+package innodb
+
+import (
+	"context"
+	"database/sql"
+	"strconv"
+
+	"filewise"
+)
+
+// counters are the cumulative counters of InnoDB and of the binary log that say
+// where writes went and what was waited for (documentation of both: “InnoDB
+// Status Variables”, “Server Status Variables”).
+var counters = map[string]string{
+	"Innodb_data_written":          "bytes",
+	"Innodb_data_writes":           "writes",
+	"Innodb_data_fsyncs":           "syncs",
+	"Innodb_data_read":             "bytes",
+	"Innodb_pages_written":         "pages",
+	"Innodb_pages_created":         "pages",
+	"Innodb_dblwr_pages_written":   "pages",
+	"Innodb_os_log_written":        "bytes",
+	"Innodb_os_log_fsyncs":         "syncs",
+	"Innodb_log_writes":            "writes",
+	"Innodb_log_write_requests":    "requests",
+	"Innodb_log_waits":             "waits",
+	"Innodb_buffer_pool_wait_free": "waits",
+	"Innodb_buffer_pool_reads":     "pages",
+	"Innodb_row_lock_waits":        "waits",
+	"Innodb_row_lock_time":         "ms",
+	"Innodb_rows_inserted":         "rows",
+	"Binlog_commits":               "commits",
+	"Binlog_group_commits":         "groups", // each written and synced at once
+}
+
+// ReadCounters reads those counters that the release has; they are of the whole
+// server, since its start.
+func ReadCounters(ctx context.Context, db *sql.DB) ([]filewise.Counter, error) {
+	rows, err := db.QueryContext(ctx, "SHOW GLOBAL STATUS WHERE Variable_name LIKE 'Innodb\\_%' OR Variable_name LIKE 'Binlog\\_%'")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []filewise.Counter
+	for rows.Next() {
+		var name, value string
+		if err := rows.Scan(&name, &value); err != nil {
+			return nil, err
+		}
+		if unit := counters[name]; unit != "" {
+			if x, err := strconv.ParseFloat(value, 64); err == nil {
+				all = append(all, filewise.Counter{Name: name, Unit: unit, Value: x})
+			}
+		}
+	}
+	return all, rows.Err()
+}

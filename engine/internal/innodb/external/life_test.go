@@ -1,0 +1,93 @@
+package external
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"filewise"
+	"filewise/engine/internal/innodb/servertest"
+	"filewise/workload"
+)
+
+// A trial's life on every kind of layout, with an account that has the
+// documented rights: nothing foreign is different afterwards.
+func TestLife(t *testing.T) {
+	each(t, func(t *testing.T, p product, server *servertest.Server) {
+		before := server.Foreign(t)
+		s := open(t, p, server.Target("filewise"))
+		later := layout(filewise.KindPartitions, 4)
+		later.AddedLater = filewise.LaterRebuilt
+		untouched := later
+		untouched.AddedLater = filewise.LaterUntouched
+		for name, c := range map[string]struct {
+			layout filewise.Layout
+			change func(*workload.Params)
+			files  int
+		}{
+			"partitions":           {layout(filewise.KindPartitions, 4), nil, 4},
+			"per-table":            {layout(filewise.KindPerTable, 3), nil, 3},
+			"partitions of tables": {layout(filewise.KindPartitions, 2), func(p *workload.Params) { p.Table, p.CommitEvery = workload.TablePerConnection, 7 }, 8},
+			"rebuilt":              {later, nil, 4},
+			"untouched":            {untouched, nil, 1},
+		} {
+			t.Run(name, func(t *testing.T) { life(t, s, c.layout, inserts(t, c.change), c.files) })
+		}
+		same(t, before, server.Foreign(t))
+	})
+}
+
+func life(t *testing.T, s *server, l filewise.Layout, w filewise.Workload, files int) {
+	ctx := deadline(t)
+	db := buildOn(t, s, l, w)
+	fatal(t, db.Settler.Settle(ctx))
+	_, err := db.Observer.Observe(ctx)
+	fatal(t, err)
+	ledger := work(t, db, w, 0, 50)
+	if db.Extender != nil {
+		fatal(t, db.Extender.Extend(ctx))
+		ledger = work(t, db, w, 50, 50)
+	}
+	fatal(t, db.Settler.Settle(ctx))
+	found, err := db.Observer.Observe(ctx)
+	fatal(t, err)
+	if len(found) != files {
+		t.Errorf("%d files: %v", len(found), found)
+	}
+	fatal(t, w.Check(ctx, db.Querier, ledger))
+	ledger[0]--
+	if err := w.Check(ctx, db.Querier, ledger); !errors.Is(err, filewise.ErrCheck) {
+		t.Errorf("a row too many: %v", err)
+	}
+	for _, p := range db.Probes {
+		if c, err := p.Read(ctx); err != nil || len(c) < 5 {
+			t.Errorf("probe %s: %v %v", p.Name(), c, err)
+		}
+	}
+	fatal(t, db.Dropper.Drop(ctx))
+	fatal(t, db.Dropper.Drop(ctx))
+	if left, err := s.Leftovers(ctx); err != nil || len(left) > 0 {
+		t.Errorf("left: %v %v", left, err)
+	}
+}
+
+// same compares two listings of what is foreign.
+func same(t *testing.T, before, after []string) {
+	t.Helper()
+	if slices.Equal(before, after) {
+		return
+	}
+	var diff []string
+	for _, line := range before {
+		if !slices.Contains(after, line) {
+			diff = append(diff, "- "+line)
+		}
+	}
+	for _, line := range after {
+		if !slices.Contains(before, line) {
+			diff = append(diff, "+ "+line)
+		}
+	}
+	t.Errorf("what is the user's has changed:\n%s", strings.Join(diff[:min(len(diff), 20)], "\n"))
+}

@@ -1,0 +1,177 @@
+package external
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"filewise"
+	"filewise/engine/internal/innodb"
+	"filewise/engine/internal/mark"
+)
+
+// markTable carries the mark, as its comment, where databases have none. Its
+// creation is one statement, so a database has either the whole mark or nothing
+// in it.
+const markTable = "filewise_mark"
+
+// creation is what creates and marks a database, first the statement before
+// which there is nothing and after which there is something.
+func (d *Dialect) creation(name, text string) []string {
+	create := "CREATE DATABASE " + innodb.Ident(name) + " CHARACTER SET utf8mb4"
+	if d.Comments {
+		return []string{create + " COMMENT " + innodb.Literal(text)}
+	}
+	return []string{create, "CREATE TABLE " + innodb.Ident(name) + "." + innodb.Ident(markTable) +
+		" (id TINYINT NOT NULL PRIMARY KEY) ENGINE = InnoDB COMMENT " + innodb.Literal(text)}
+}
+
+// state is what a database of Filewise's name is.
+type state struct {
+	exists bool
+	mark   mark.Mark
+	marked bool
+	damage error // why a text in the mark's place is none
+	// holds are names of what is in it besides the mark's table, a few of them.
+	holds []string
+}
+
+// unmarked: created and not yet marked, by a run that was killed in between.
+func (s state) unmarked(d *Dialect) bool {
+	return s.exists && !d.Comments && !s.marked && s.damage == nil && len(s.holds) == 0
+}
+
+// look reads what a database is from the server, at this moment.
+func (s *server) look(ctx context.Context, db queryer, name string) (state, error) {
+	var st state
+	var n int
+	if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = ?", name).Scan(&n); err != nil || n == 0 {
+		return st, err
+	}
+	st.exists = true
+	query := "SELECT SCHEMA_COMMENT FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = ?"
+	if !s.dialect.Comments {
+		query = "SELECT TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_NAME = '" + markTable + "'"
+	}
+	var text string
+	err := db.QueryRowContext(ctx, query, name).Scan(&text)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+	case err != nil:
+		return st, err
+	default:
+		st.mark, st.damage = mark.Parse(name, text)
+		st.marked = st.damage == nil
+	}
+	st.holds, err = contents(ctx, db, name)
+	return st, err
+}
+
+// contents are names of what is in a database besides the mark's table. Events
+// are seen by accounts with the right EVENT only.
+func contents(ctx context.Context, db queryer, name string) ([]string, error) {
+	rows, err := db.QueryContext(ctx, `SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_NAME <> '`+markTable+`'
+UNION ALL SELECT ROUTINE_NAME FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = ?
+UNION ALL SELECT EVENT_NAME FROM information_schema.EVENTS WHERE EVENT_SCHEMA = ?`, name, name, name)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []string
+	for rows.Next() {
+		var one string
+		if err := rows.Scan(&one); err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, rows.Err()
+}
+
+// strangers are what Filewise has not put into a database.
+func (s state) strangers() []string {
+	var all []string
+	for _, name := range s.holds {
+		if !strings.HasPrefix(strings.ToLower(name), "fw_") {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// queryer is a pool or one connection of it.
+type queryer interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}
+
+// create creates and marks a database. When that fails, nothing is left of it.
+func (s *server) create(ctx context.Context, name string) error {
+	m, err := mark.New(name, time.Now())
+	if err != nil {
+		return err
+	}
+	for i, statement := range s.dialect.creation(name, m.Text()) {
+		if _, err := s.db.ExecContext(ctx, statement); err != nil {
+			err = s.explain(fmt.Errorf("%s: %w", innodb.Short(statement), err))
+			if n, ok := innodb.Number(err); i == 0 && ok && n != 0 {
+				return err // the server's answer: there is nothing of ours
+			}
+			return errors.Join(err, s.tidy(ctx, name))
+		}
+	}
+	return nil
+}
+
+// tidyPatience bounds the clean-up after a failure.
+const tidyPatience = time.Minute
+
+// tidy removes what a failed creation has left, also when its context has ended.
+func (s *server) tidy(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyPatience)
+	defer cancel()
+	return s.remove(ctx, name)
+}
+
+// remove drops a database that carries the mark at this moment, or is unmarked
+// and empty. One that does not exist is no error.
+func (s *server) remove(ctx context.Context, name string) error {
+	if !mark.IsName(name) {
+		return filewise.Errorf(filewise.CodePreflight, "drop it yourself", "database %s was not named by Filewise: it stays", name)
+	}
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return s.explain(err)
+	}
+	defer conn.Close()
+	st, err := s.look(ctx, conn, name)
+	if err != nil {
+		return s.explain(fmt.Errorf("reading the mark of %s: %w", name, err))
+	}
+	strangers := st.strangers()
+	switch {
+	case !st.exists:
+		return nil
+	case st.marked && len(strangers) > 0:
+		return filewise.Errorf(filewise.CodePreflight, "move that elsewhere, or drop the database yourself",
+			"database %s holds what Filewise has not made (%s): it stays", name, strings.Join(strangers[:min(3, len(strangers))], ", "))
+	case !st.marked && !st.unmarked(s.dialect):
+		return filewise.Errorf(filewise.CodePreflight, "look into it, and drop it yourself if it is not needed",
+			"database %s does not carry Filewise's mark: it stays%s", name, because(st.damage))
+	}
+	if _, err := conn.ExecContext(ctx, "DROP DATABASE "+innodb.Ident(name)); err != nil {
+		return s.explain(fmt.Errorf("dropping database %s: %w", name, err))
+	}
+	return nil
+}
+
+func because(err error) string {
+	if err == nil {
+		return ""
+	}
+	return " (" + err.Error() + ")"
+}

@@ -1,0 +1,137 @@
+package external
+
+import (
+	"context"
+	"database/sql"
+	"regexp"
+	"slices"
+	"strings"
+
+	"filewise/engine/internal/mark"
+)
+
+// rights are what the account has, upper-case: on the whole server, and on
+// databases with Filewise's names. The rights of active roles are among them.
+type rights struct {
+	global, ours map[string]bool
+}
+
+// on has the right on Filewise's databases.
+func (r rights) on(right string) bool { return r.global[right] || r.ours[right] }
+
+// missing are those of the given rights that the account does not have on
+// Filewise's databases.
+func (r rights) missing(all []string) []string {
+	return slices.DeleteFunc(slices.Clone(all), r.on)
+}
+
+// readRights asks for the account's grants. Databases are matched by pattern
+// unless the server takes names literally (MySQL's partial_revokes).
+func readRights(ctx context.Context, db *sql.DB, literal bool) (rights, error) {
+	r := rights{global: map[string]bool{}, ours: map[string]bool{}}
+	for _, statement := range []string{"SHOW GRANTS", rolesGrants} {
+		if statement == rolesGrants {
+			var err error
+			if statement, err = usingRoles(ctx, db); err != nil || statement == "" {
+				continue // MariaDB's SHOW GRANTS has the role's already
+			}
+		}
+		rows, err := db.QueryContext(ctx, statement)
+		if err != nil {
+			return r, err
+		}
+		for rows.Next() {
+			var line string
+			if err := rows.Scan(&line); err != nil {
+				rows.Close()
+				return r, err
+			}
+			r.add(line, literal)
+		}
+		if err := rows.Close(); err != nil {
+			return r, err
+		}
+		if err := rows.Err(); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
+}
+
+const rolesGrants = "SHOW GRANTS FOR CURRENT_USER() USING "
+
+// usingRoles is MySQL's statement for the grants of active roles; empty: none.
+func usingRoles(ctx context.Context, db *sql.DB) (string, error) {
+	var roles sql.NullString
+	if err := db.QueryRowContext(ctx, "SELECT CURRENT_ROLE()").Scan(&roles); err != nil {
+		return "", err
+	}
+	if !strings.Contains(roles.String, "`@`") { // MariaDB's have no host; NONE
+		return "", nil
+	}
+	return rolesGrants + roles.String, nil
+}
+
+var grantLine = regexp.MustCompile("^(GRANT|REVOKE) (.*?) ON (?:TABLE |SCHEMA )?(\\*|`(?:[^`]|``)*`)\\.(\\*|`(?:[^`]|``)*`) (?:TO|FROM) ")
+
+// add reads a line of SHOW GRANTS.
+func (r rights) add(line string, literal bool) {
+	m := grantLine.FindStringSubmatch(line)
+	if m == nil || m[4] != "*" {
+		return // of a table, a routine, a role, a proxy
+	}
+	to := r.global
+	if m[3] != "*" {
+		name := strings.ReplaceAll(strings.Trim(m[3], "`"), "``", "`")
+		if literal || !like(mark.PlanName, name) {
+			return
+		}
+		to = r.ours
+	}
+	for right := range strings.SplitSeq(m[2], ",") {
+		right = strings.ToUpper(strings.TrimSpace(right))
+		names := []string{right}
+		if right == "ALL PRIVILEGES" {
+			names = append(slices.Clone(needed), lockTables, "EVENT", "PROCESS", "RELOAD", "FILE", "FLUSH_TABLES")
+		}
+		if right == "RELOAD" { // on MySQL it has in it what FLUSH_TABLES gives alone
+			names = append(names, "FLUSH_TABLES")
+		}
+		for _, name := range names {
+			if m[1] == "REVOKE" {
+				delete(to, name)
+			} else {
+				to[name] = true
+			}
+		}
+	}
+}
+
+// like matches by the rules of LIKE: “%” any text, “_” any character, a backslash
+// takes the next as it is.
+func like(name, pattern string) bool {
+	var re strings.Builder
+	re.WriteString("^")
+	escaped := false
+	for _, c := range pattern {
+		switch {
+		case escaped:
+			re.WriteString(regexp.QuoteMeta(string(c)))
+			escaped = false
+		case c == '\\':
+			escaped = true
+		case c == '%':
+			re.WriteString(".*")
+		case c == '_':
+			re.WriteString(".")
+		default:
+			re.WriteString(regexp.QuoteMeta(string(c)))
+		}
+	}
+	return regexp.MustCompile(re.String() + "$").MatchString(name)
+}
+
+// escapeLike is a text as a pattern of LIKE that only itself matches.
+func escapeLike(text string) string {
+	return strings.NewReplacer(`\`, `\\`, "_", `\_`, "%", `\%`).Replace(text)
+}

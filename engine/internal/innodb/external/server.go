@@ -1,0 +1,265 @@
+package external
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"filewise"
+	"filewise/engine/internal/innodb"
+)
+
+// server is an opened target. Opening it only reads.
+type server struct {
+	dialect *Dialect
+	target  filewise.Target
+	config  *mysql.Config
+	own     *own
+	db      *sql.DB // control, without a database
+
+	version string
+	release [2]int
+	vars    map[string]string // global variables as they were when it was opened
+	rights  rights
+
+	mu     sync.Mutex
+	builds map[*build]bool // not dropped
+}
+
+// controlConnections of a server, and as many of each build, are all that
+// Filewise opens besides the workload's, with one that holds each build's name.
+const controlConnections = 4
+
+// openPatience bounds connecting where the target has no timeout of its own.
+const openPatience = 30 * time.Second
+
+// Open connects and looks who answers.
+func (d *Dialect) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
+	if t.Address == nil {
+		return nil, filewise.Errorf(filewise.CodeInternal, "", "an external target without an address")
+	}
+	if err := checkTarget(t); err != nil {
+		return nil, err
+	}
+	c, err := d.config(*t.Address)
+	if err != nil {
+		return nil, err
+	}
+	if c.Timeout == 0 {
+		c.Timeout = openPatience
+	}
+	s := &server{dialect: d, target: t, config: c, own: &own{ids: map[int64]bool{}}, builds: map[*build]bool{}}
+	if err := s.identify(ctx); err != nil {
+		return nil, err
+	}
+	s.db = s.pool("", controlConnections)
+	if err := s.readSettings(ctx); err != nil {
+		return nil, errors.Join(s.unreachable(err), s.db.Close())
+	}
+	return s, nil
+}
+
+// identify asks for the version before any session variable is set: those of
+// the wrong product would fail, and say nothing of the reason.
+func (s *server) identify(ctx context.Context) error {
+	plain := s.config.Clone()
+	plain.Params = nil
+	db := s.connect(plain, 1)
+	defer db.Close()
+	var comment string
+	if err := db.QueryRowContext(ctx, "SELECT VERSION(), @@version_comment").Scan(&s.version, &comment); err != nil {
+		return s.unreachable(err)
+	}
+	return s.checkVersion(comment)
+}
+
+var (
+	versionText = regexp.MustCompile(`^(\d+)\.(\d+)\.`)
+	// alike speak MySQL's protocol and have neither its files nor its InnoDB.
+	alike = regexp.MustCompile(`(?i)tidb|vitess|oceanbase|singlestore|memsql|clickhouse|doris|starrocks|planetscale|proxysql`)
+)
+
+func (s *server) checkVersion(comment string) error {
+	d, where := s.dialect, s.target.Address.String()
+	if other := alike.FindString(s.version + " " + comment); other != "" {
+		return filewise.Errorf(filewise.CodePreflight, "name a server of "+d.Product, "%s is %s (%s %s), which has no files of InnoDB", where, other, s.version, comment)
+	}
+	right := MySQL
+	if strings.Contains(strings.ToLower(s.version+" "+comment), "mariadb") {
+		right = MariaDB
+	}
+	if right != d {
+		a := *s.target.Address
+		a.Scheme = right.Schemes[0]
+		return filewise.Errorf(filewise.CodeUsage, "use --target "+a.String(), "%s is a server of %s (%s), not of %s", where, right.Product, s.version, d.Product)
+	}
+	m := versionText.FindStringSubmatch(s.version)
+	if m == nil {
+		return filewise.Errorf(filewise.CodePreflight, "", "%s says version %q, which is none", where, s.version)
+	}
+	for i := range s.release {
+		s.release[i], _ = strconv.Atoi(m[i+1]) // digits
+	}
+	if s.release[0] < d.Oldest[0] || s.release[0] == d.Oldest[0] && s.release[1] < d.Oldest[1] {
+		return filewise.Errorf(filewise.CodePreflight, "use a newer server", "%s is %s %s; Filewise knows %d.%d and later", where, d.Product, s.version, d.Oldest[0], d.Oldest[1])
+	}
+	return nil
+}
+
+// readSettings reads global variables and the account's rights.
+func (s *server) readSettings(ctx context.Context) (err error) {
+	if s.vars, err = readPairs(ctx, s.db, "SHOW GLOBAL VARIABLES"); err != nil {
+		return err
+	}
+	s.rights, err = readRights(ctx, s.db, s.on("partial_revokes"))
+	return err
+}
+
+// on tells whether a global variable is on; one that there is not is off.
+func (s *server) on(name string) bool {
+	v := strings.ToUpper(s.vars[name])
+	return v == "ON" || v == "1" || v == "YES"
+}
+
+// readPairs reads names and values.
+func readPairs(ctx context.Context, db queryer, query string) (map[string]string, error) {
+	rows, err := db.QueryContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	all := map[string]string{}
+	for rows.Next() {
+		var name string
+		var value sql.NullString
+		if err := rows.Scan(&name, &value); err != nil {
+			return nil, err
+		}
+		all[name] = value.String
+	}
+	return all, rows.Err()
+}
+
+// pageSize is the server's, in bytes.
+func (s *server) pageSize() int64 {
+	if n, err := strconv.ParseInt(s.vars["innodb_page_size"], 10, 64); err == nil && n > 0 {
+		return n
+	}
+	return usualPage
+}
+
+// Offers says why a capability is absent.
+func (s *server) Offers() map[filewise.Capability]error {
+	absent := func(why string) error {
+		return filewise.Errorf(filewise.CodeUsage, "", "%s: %w", why, filewise.ErrUnsupported)
+	}
+	return map[filewise.Capability]error{
+		filewise.CanPreallocate: absent(noPreallocated),
+		filewise.CanGrow:        nil,
+		filewise.CanVolumes:     s.checkDirectories(dirsOf(s.target.Volumes)),
+		filewise.CanAddLater:    nil,
+		filewise.CanLogApart:    absent(noLogApart),
+		filewise.CanIndexApart:  absent(noIndexApart),
+		filewise.CanRestart:     absent("the server is its owner's: Filewise does not stop an external one"),
+		filewise.CanReset:       absent("a reset copies files of a stopped server, and Filewise does not stop an external one"),
+		filewise.CanBulk:        absent("no workload on " + s.dialect.Name + " loads data in bulk"),
+		filewise.CanBackup:      absent("no workload on " + s.dialect.Name + " makes backups"),
+		filewise.CanWaits:       absent("the instruments of performance_schema are settings of the whole server, which Filewise does not change on an external one"),
+		filewise.CanFileIO:      absent("I/O per file is in performance_schema, for which Filewise asks no rights on an external server"),
+	}
+}
+
+func dirsOf(volumes []filewise.Volume) []string {
+	var all []string
+	for _, v := range volumes {
+		if v.Dir != "" {
+			all = append(all, v.Dir)
+		}
+	}
+	return all
+}
+
+// checkDirectories says why tables cannot be put into directories of the server.
+func (s *server) checkDirectories(dirs []string) error {
+	if len(dirs) == 0 {
+		return nil
+	}
+	no := func(remedy, format string, args ...any) error {
+		return filewise.Errorf(filewise.CodePreflight, remedy, "%s: %w", fmt.Sprintf(format, args...), filewise.ErrUnsupported)
+	}
+	if !s.dialect.Directories {
+		if v, ok := s.vars["have_symlink"]; ok && v != "YES" {
+			return no("leave --volume out, or have the server started without skip-symbolic-links", "the server ignores DATA DIRECTORY: have_symlink is %s", v)
+		}
+		return nil
+	}
+	if !s.rights.global["FILE"] {
+		return no(grant([]string{"FILE"}, "*.*"), "tables in other directories (DATA DIRECTORY) need the right FILE")
+	}
+	for _, dir := range dirs {
+		if !s.knows(dir) {
+			return no("leave --volume out, or have innodb_directories of the server name "+dir+" (a start-up option)",
+				"MySQL puts tables only into directories that it is told of when it starts: %s is not in innodb_directories (%q)", dir, s.vars["innodb_directories"])
+		}
+	}
+	return nil
+}
+
+// knows tells whether a directory is, or lies below, one that MySQL looks for
+// tables in.
+func (s *server) knows(dir string) bool {
+	places := strings.Split(s.vars["innodb_directories"], ";")
+	for _, name := range []string{"datadir", "innodb_data_home_dir", "innodb_undo_directory"} {
+		places = append(places, s.vars[name])
+	}
+	dir = strings.TrimRight(dir, "/") + "/"
+	for _, p := range places {
+		if p = strings.TrimRight(strings.Trim(strings.TrimSpace(p), `"'`), "/"); p != "" && strings.HasPrefix(p, "/") && strings.HasPrefix(dir, p+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// Build creates and marks a database with the layout's tables. When it fails or
+// is cancelled, nothing is left.
+func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Program) (*filewise.Database, error) {
+	b, err := s.build(ctx, l, p)
+	if err != nil {
+		return nil, err
+	}
+	db := &filewise.Database{
+		Observer: b, Settler: b, Dropper: b,
+		Connector: innodb.Connector{Host: b, Schema: b.design.schema}, Querier: innodb.Querier{Host: b, Schema: b.design.schema},
+		Probes: []filewise.Probe{statusProbe{s}},
+	}
+	if l.AddedLater != "" {
+		db.Extender = b
+	}
+	return db, nil
+}
+
+// Close drops what was built and not dropped, and disconnects.
+func (s *server) Close() error {
+	s.mu.Lock()
+	var left []*build
+	for b := range s.builds {
+		left = append(left, b)
+	}
+	s.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), tidyPatience)
+	defer cancel()
+	var errs []error
+	for _, b := range left {
+		errs = append(errs, b.Drop(ctx))
+	}
+	return errors.Join(append(errs, s.db.Close())...)
+}
