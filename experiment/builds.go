@@ -37,22 +37,18 @@ func lastSerial(done []filewise.Trial) int {
 	return last
 }
 
-// acquire gets the trial's database: built anew, or a loaded build in its state
-// after loading.
+// acquire gets the trial's database: built anew, loaded where the plan says so, or
+// a loaded build in its state after loading.
 func (l *life) acquire(ctx context.Context) error {
-	if l.runner.Plan.Preload == 0 {
-		return l.stage(ctx, filewise.StageBuild, func(ctx context.Context) (err error) {
-			l.build, err = l.newBuild(ctx, "")
-			return err
-		})
-	}
-	key := l.instanceKey()
-	if l.build = l.runner.builds[key]; l.build == nil {
-		if err := l.preload(ctx, key); err != nil {
-			return err
+	if l.build = l.runner.builds[l.instanceKey()]; l.build == nil {
+		if err := l.newBuild(ctx); err != nil {
+			return errors.Join(err, l.release(ctx, err))
 		}
 	}
 	l.db, l.ledger, l.trial.Instance = l.build.db, l.build.loaded, l.build.name
+	if l.build.name == "" {
+		return nil
+	}
 	err := l.stage(ctx, filewise.StageReset, l.db.Reset.Reset)
 	l.splitReset()
 	if err != nil {
@@ -83,51 +79,87 @@ func (l *life) instanceKey() string {
 	return l.layout.Name + instanceSeparator + strconv.Itoa(turn)
 }
 
-func (l *life) newBuild(ctx context.Context, name string) (*build, error) {
-	db, err := l.runner.Server.Build(ctx, l.layout, l.program)
-	l.db = db
-	return &build{name: name, db: db}, err
-}
-
-// preload makes a build, loads it, and takes the snapshot that it is reset to.
-func (l *life) preload(ctx context.Context, key string) error {
-	l.runner.serial++
-	name := l.layout.Name + instanceSeparator + strconv.Itoa(l.runner.serial)
+// newBuild builds the layout, loads it and adds the files that come later. Where
+// the engine can reset it to that state it is kept for the trials to come.
+func (l *life) newBuild(ctx context.Context) error {
 	err := l.stage(ctx, filewise.StageBuild, func(ctx context.Context) (err error) {
-		l.build, err = l.newBuild(ctx, name)
+		l.db, err = l.runner.Server.Build(ctx, l.layout, l.program)
+		l.build = &build{db: l.db}
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	l.runner.builds[key] = l.build
-	err = l.stage(ctx, filewise.StageLoad, func(ctx context.Context) error {
-		if l.db.Reset == nil {
-			return fmt.Errorf("a loaded build cannot be reset on this engine: %w", filewise.ErrUnsupported)
-		}
-		if err := l.fill(ctx, l.runner.Plan.Preload); err != nil {
+	if l.runner.Plan.Preload > 0 {
+		if err := l.stage(ctx, filewise.StageLoad, l.preload); err != nil {
 			return err
 		}
-		l.build.loaded = l.ledger
-		return l.db.Reset.Snapshot(ctx)
-	})
-	if err != nil {
-		return errors.Join(err, l.release(ctx, err))
 	}
+	if l.layout.AddedLater != "" {
+		if err := l.stage(ctx, filewise.StageExtend, l.extend); err != nil {
+			return err
+		}
+	}
+	if l.runner.Plan.Preload == 0 {
+		return nil
+	}
+	if l.db.Reset == nil {
+		l.trial.Warnings = append(l.trial.Warnings, loadedAnew)
+		return nil
+	}
+	return l.stage(ctx, filewise.StageLoad, l.keep)
+}
+
+// loadedAnew is true of servers that Filewise may not stop.
+var loadedAnew = filewise.Warning{
+	Code:    "loaded-anew",
+	Message: "This server cannot be brought back to a loaded state, so every trial builds and loads its database anew.",
+	Remedy:  "Count on the time of loading for each trial, or load less (--preload).",
+}
+
+// preload loads a build, whose connections are closed then.
+func (l *life) preload(ctx context.Context) error {
+	err := l.fill(ctx, l.runner.Plan.Preload)
+	l.build.loaded = l.ledger
+	return err
+}
+
+// extend adds the layout's further files, and looks whether they are there.
+func (l *life) extend(ctx context.Context) error {
+	if l.db.Extender == nil {
+		return fmt.Errorf("files of %s cannot be added later on this engine: %w", l.layout.Name, filewise.ErrUnsupported)
+	}
+	if err := l.db.Extender.Extend(ctx); err != nil {
+		return err
+	}
+	_, err := l.db.Observer.Observe(ctx)
+	return err
+}
+
+// keep takes the snapshot that a loaded build is reset to, and names the build.
+func (l *life) keep(ctx context.Context) error {
+	if err := l.db.Reset.Snapshot(ctx); err != nil {
+		return err
+	}
+	l.runner.serial++
+	l.build.name = l.layout.Name + instanceSeparator + strconv.Itoa(l.runner.serial)
+	l.runner.builds[l.instanceKey()] = l.build
 	return nil
 }
 
 // fill commits a number of payload bytes, split evenly over the connections.
 func (l *life) fill(ctx context.Context, bytes int64) (err error) {
 	sessions, err := l.connect(ctx)
-	defer func() { err = errors.Join(err, closeAll(sessions)) }()
+	defer func() { err = errors.Join(err, CloseAll(sessions)) }()
 	if err != nil {
 		return err
 	}
 	result, err := drive.Run(ctx, drive.Load{
 		Sessions: sessions, Clock: l.runner.Clock, Chunk: l.db.Chunk, Multiple: int64(l.program.CommitEvery),
-		Ops: opsOf(bytes/l.program.OpBytes, len(sessions)),
+		Ops:   opsOf(bytes/l.program.OpBytes, len(sessions)),
+		Retry: l.program.Retry, Seed: l.runner.Plan.Seed,
 	})
+	l.retried(result.Measure.Errors, "while it was loaded or worked on, unmeasured")
 	l.ledger = l.ledger.Plus(result.Ledger)
 	return err
 }

@@ -22,6 +22,8 @@ type life struct {
 	build    *build
 	db       *filewise.Database // of the build
 	ledger   filewise.Ledger    // of everything in it that is committed
+
+	calibration *filewise.Measure // of the machine, right before
 }
 
 func (l *life) run(ctx context.Context) (err error) {
@@ -38,6 +40,7 @@ func (l *life) run(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	l.noteCalibration()
 	return nil
 }
 
@@ -49,6 +52,9 @@ type step struct {
 
 func (l *life) steps() []step {
 	steps := []step{{filewise.StageSettle, l.settle}, {filewise.StageObserve, l.observe}}
+	if l.runner.Plan.Calibrate && !l.trial.Cell.Pilot {
+		steps = append(steps, step{FamilyCalibration, l.calibrate})
+	}
 	if l.runner.Plan.Measure == MeasureLifecycle {
 		return append(steps, l.lifecycleSteps()...)
 	}
@@ -99,7 +105,7 @@ func (l *life) observe(ctx context.Context) (err error) {
 // at the window's edges.
 func (l *life) measure(ctx context.Context) (err error) {
 	sessions, err := l.connect(ctx)
-	defer func() { err = errors.Join(err, closeAll(sessions)) }()
+	defer func() { err = errors.Join(err, CloseAll(sessions)) }()
 	if err != nil {
 		return err
 	}
@@ -110,6 +116,7 @@ func (l *life) measure(ctx context.Context) (err error) {
 	l.runner.notify(Event{Kind: EventStage, Cell: l.trial.Cell, Stage: filewise.StageMeasure, Live: load.Live})
 	result, err := drive.Run(ctx, load)
 	l.ledger = l.ledger.Plus(result.Ledger)
+	l.retried(result.Measure.Errors, "while it was measured")
 	if err != nil {
 		return err
 	}
@@ -132,6 +139,7 @@ func (l *life) load(sessions []filewise.Session) drive.Load {
 	load := drive.Load{
 		Sessions: sessions, Clock: l.runner.Clock, SliceLength: p.SliceLength,
 		Chunk: l.db.Chunk, Multiple: int64(l.program.CommitEvery), Live: new(drive.Live),
+		Retry: l.program.Retry, Seed: p.Seed,
 		WarmUp: l.schedule.WarmUp, Window: p.Window,
 	}
 	switch {
@@ -159,31 +167,6 @@ func opsOf(total int64, connections int) []int64 {
 	return ops
 }
 
-func closeAll(sessions []filewise.Session) error {
-	var errs []error
-	for _, s := range sessions {
-		if err := s.Close(); err != nil {
-			errs = append(errs, fmt.Errorf("close a connection: %w", err))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func (l *life) connect(ctx context.Context) ([]filewise.Session, error) {
-	sessions := make([]filewise.Session, 0, l.program.Connections)
-	for w := range l.program.Connections {
-		s, err := l.db.Connector.Connect(ctx, w)
-		if err != nil {
-			return sessions, fmt.Errorf("connection %d of %d: %w", w+1, l.program.Connections, err)
-		}
-		if w < len(l.ledger) && l.ledger[w] > 0 {
-			s = after{s, l.ledger[w]}
-		}
-		sessions = append(sessions, s)
-	}
-	return sessions, nil
-}
-
 // drain waits until what was written is durable on the storage: a measure of
 // its own.
 func (l *life) drain(ctx context.Context) error {
@@ -207,27 +190,4 @@ func (l *life) check(ctx context.Context) (err error) {
 		l.trial.Warnings = append(l.trial.Warnings, l.outgrown()...)
 	}
 	return nil
-}
-
-// outgrown warns of data that have outgrown the layout's size, which is then no
-// longer held constant. An engine may keep more in reserve than it uses.
-func (l *life) outgrown() []filewise.Warning {
-	var bytes int64
-	for _, f := range l.trial.Final {
-		switch {
-		case f.Role != filewise.RoleData:
-		case f.Used != nil:
-			bytes += *f.Used
-		default:
-			bytes += f.Bytes
-		}
-	}
-	if bytes <= l.layout.Data.Bytes+l.layout.Data.Bytes/100 {
-		return nil
-	}
-	return []filewise.Warning{{
-		Code:    "outgrown",
-		Message: fmt.Sprintf("The data of %s grew to %d MiB, beyond the %d MiB that layouts have in common.", l.layout.Name, bytes>>20, l.layout.Data.Bytes>>20),
-		Remedy:  "Make --size larger, or --window or --work smaller.",
-	}}
 }

@@ -22,6 +22,13 @@ type Plan struct {
 	Seed     uint64            `json:"seed"`
 	Baseline string            `json:"baseline"` // a layout's name
 
+	// AA names the layout that is the baseline under another name: a difference that
+	// is claimed of it is one of the machine. Empty: there is none.
+	AA string `json:"aa,omitempty"`
+	// Calibrate has a short fixed probe before each trial, for which throughput is
+	// adjusted.
+	Calibrate bool `json:"calibrate,omitempty"`
+
 	// Measure is what a trial measures: the workload, or the life cycle of a
 	// database that the workload has filled.
 	Measure string `json:"measure,omitempty"`

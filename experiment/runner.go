@@ -28,6 +28,9 @@ type Runner struct {
 	// Await is called before each trial with how long that will take by the pilots
 	// (0: not known yet). It may wait; its error ends the run. May be nil.
 	Await func(ctx context.Context, expected time.Duration) error
+	// Calibrate is the plan's short fixed probe of the machine: its speed, in any unit
+	// that is the same for all trials. Nil: such plans cannot be run.
+	Calibrate func(context.Context) (float64, error)
 	// Notify hears of what happens; it must not block. May be nil.
 	Notify func(Event)
 
@@ -67,6 +70,11 @@ func (r *Runner) notify(e Event) {
 // returns all trials and why it ended. When ctx ends, the running trial is
 // ended cleanly and not recorded, and Run returns the context's error.
 func (r *Runner) Run(ctx context.Context, done []filewise.Trial) (_ []filewise.Trial, _ Decision, err error) {
+	if r.Plan.Target.Mode == filewise.Managed || r.Plan.Target.Mode == filewise.External {
+		if err := FitsOpenFiles(r.Plan.Program(r.Workload).Connections); err != nil {
+			return done, Decision{}, err
+		}
+	}
 	r.builds, r.serial = make(map[string]*build), lastSerial(done)
 	defer func() { err = errors.Join(err, r.dropBuilds(ctx)) }()
 	judged := new(memo)

@@ -1,0 +1,121 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+
+	"golang.org/x/sync/errgroup"
+
+	"filewise"
+)
+
+// storm is how many connections are opened or closed at the same time: enough
+// for the round trips of a handshake to overlap, and few enough that a server's
+// queue of new connections (80 on MariaDB by default) is never full.
+const storm = 16
+
+// Connect opens a connection for each of n workers, several at a time. When one
+// fails, none stays open, and the error says how many had been had.
+func Connect(ctx context.Context, c filewise.Connector, n int) ([]filewise.Session, error) {
+	sessions := make([]filewise.Session, n)
+	eg, ectx := errgroup.WithContext(ctx)
+	eg.SetLimit(storm)
+	for w := range sessions {
+		if ectx.Err() != nil {
+			break
+		}
+		eg.Go(func() (err error) {
+			if err := ectx.Err(); err != nil {
+				return err
+			}
+			// Not the group's context: a connection may keep it for its own life.
+			sessions[w], err = c.Connect(ctx, w)
+			return err
+		})
+	}
+	err := eg.Wait()
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err == nil {
+		return sessions, nil
+	}
+	if why := ctx.Err(); why != nil {
+		err = why
+	} else {
+		err = refused(opened(sessions), n, err)
+	}
+	return nil, errors.Join(err, CloseAll(sessions))
+}
+
+func opened(sessions []filewise.Session) int {
+	n := 0
+	for _, s := range sessions {
+		if s != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// refused says at which limit a connection failed.
+func refused(had, want int, err error) error {
+	remedy := filewise.RemedyOf(err)
+	switch {
+	case errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE):
+		remedy = "raise Filewise's own limit of open files (ulimit -n), or use fewer --connections"
+	case remedy == "":
+		remedy = "raise the server's limit of connections (max_connections), or use fewer --connections"
+	}
+	return filewise.Errorf(filewise.CodeTrials, remedy, "with %d of %d connections open, the next one failed: %w", had, want, err)
+}
+
+// CloseAll closes connections, several at a time; those that are nil were never
+// opened.
+func CloseAll(sessions []filewise.Session) error {
+	errs := make([]error, len(sessions))
+	var eg errgroup.Group
+	eg.SetLimit(storm)
+	for i, s := range sessions {
+		if s == nil {
+			continue
+		}
+		eg.Go(func() error {
+			if err := s.Close(); err != nil {
+				errs[i] = fmt.Errorf("close a connection: %w", err)
+			}
+			return nil
+		})
+	}
+	_ = eg.Wait() // the errors are in errs
+	return errors.Join(errs...)
+}
+
+// connect opens the trial's connections, which go on after what is committed.
+func (l *life) connect(ctx context.Context) ([]filewise.Session, error) {
+	sessions, err := Connect(ctx, l.db.Connector, l.program.Connections)
+	for w, s := range sessions {
+		if w < len(l.ledger) && l.ledger[w] > 0 {
+			sessions[w] = after{s, l.ledger[w]}
+		}
+	}
+	return sessions, err
+}
+
+// otherDescriptors is what Filewise has open besides the workload's connections:
+// the store, probes, control connections, the web page.
+const otherDescriptors = 128
+
+// FitsOpenFiles raises this process's limit of open files as far as it may, and
+// refuses connections to a server that would exceed it.
+func FitsOpenFiles(connections int) error {
+	limit, known, err := raiseOpenFiles()
+	need := uint64(connections + otherDescriptors)
+	if err != nil || !known || need <= limit {
+		return nil // what cannot be asked cannot be judged: the connections will tell
+	}
+	return filewise.Errorf(filewise.CodePreflight, fmt.Sprintf("raise it (ulimit -n %d), or use --connections %d", need, max(int(limit)-otherDescriptors, 1)),
+		"%d connections need %d open files; this process may have %d", connections, need, limit)
+}
