@@ -34,6 +34,9 @@ type Subject struct {
 	// Lacks are capabilities that the server offers for other kinds and refuses for
 	// this one.
 	Lacks []filewise.Capability
+	// LacksArms are arms of files added later that it refuses, though it offers
+	// others.
+	LacksArms []filewise.AddedLater
 	// Foreign dumps what an external server holds that is not Filewise's, a line
 	// for each thing, in an order of its own; nil: the files are local.
 	Foreign func(*testing.T) []string

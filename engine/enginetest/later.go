@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"filewise"
@@ -36,6 +37,12 @@ func testAddedLater(t *testing.T, s Subject) {
 			b := newBench(t, s)
 			if !b.offers(filewise.CanAddLater) {
 				t.Skip("NOT offered, and refused: see Offers")
+			}
+			if slices.Contains(s.LacksArms, arm) {
+				l := b.layout(4)
+				l.AddedLater = arm
+				refused(t, b, l, b.workload(params()).Program())
+				return
 			}
 			addedLater(t, b, arm)
 		})
