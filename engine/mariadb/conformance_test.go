@@ -9,7 +9,7 @@ import (
 )
 
 func TestConformance(t *testing.T) {
-	need(t)
+	subject.Need(t)
 	for kind, engine := range map[filewise.Kind]filewise.Engine{
 		filewise.KindSystem:     Engine{},
 		filewise.KindPartitions: growingOnly{},

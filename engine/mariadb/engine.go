@@ -1,6 +1,7 @@
 package mariadb
 
 import (
+	"context"
 	"time"
 
 	"filewise"
@@ -11,7 +12,23 @@ import (
 type Engine struct{}
 
 // Name is the engine's name on the command line.
-func (Engine) Name() string { return "mariadb" }
+func (Engine) Name() string { return product.Name }
+
+// Script says what a build would create and execute.
+func (Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
+	return product.Script(t, l, p)
+}
+
+// Open finds MariaDB and tries it; see private.Product.Open.
+func (Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
+	return product.Open(ctx, t)
+}
+
+// FillWork is the work in payload bytes that fills the files of a layout. 0: the
+// layout needs no such thing, its files fill evenly.
+func (Engine) FillWork(t filewise.Target, l filewise.Layout, p filewise.Program) (int64, error) {
+	return product.FillWork(t, l, p)
+}
 
 // Describe says what the engine is; it looks for the binary, nothing more.
 func (Engine) Describe() filewise.Description {
@@ -30,7 +47,7 @@ func (Engine) Describe() filewise.Description {
 			"a verdict on it says nothing about the proportional fill of SQL Server",
 	}
 	if _, err := server.Find(""); err != nil {
-		d.Missing = "apt-get install " + server.Package
+		d.Missing = product.Remedy
 	}
 	return d
 }

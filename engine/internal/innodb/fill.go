@@ -67,14 +67,13 @@ func (r Rows) Whole(room float64) int64 {
 }
 
 // SystemBase is what a new instance itself takes of its system tablespace, in
-// bytes: dictionary, doublewrite buffer and the segments of tables tables. Measured on
-// MariaDB 10.11: 2.9 MiB with undo logs in files of their own, else 4.9 MiB, and
-// some 48 KiB for each table but the first.
-func SystemBase(tables int) int64 { return 3*MiB + int64(tables)*64<<10 }
+// bytes: its own part, and the segments of tables tables, some 48 KiB for each but
+// the first (measured on MariaDB 10.11).
+func SystemBase(own int64, tables int) int64 { return own + int64(tables)*64<<10 }
 
 // Room is what rows take of a system tablespace when its first bytes bytes are
 // filled, give or take some MiB: the rest is InnoDB's own, and of each table's
 // extents some are reserved and not filled. Measured on MariaDB 10.11.
-func Room(bytes int64, tables int) int64 {
-	return max(bytes-SystemBase(tables)-3*MiB-int64(tables-1)*MiB/3, 0)
+func Room(bytes, own int64, tables int) int64 {
+	return max(bytes-SystemBase(own, tables)-3*MiB-int64(tables-1)*MiB/3, 0)
 }

@@ -150,8 +150,8 @@ func TestRows(t *testing.T) {
 		"a large row has pages of its own": large.BytesPerRow() > 2*16<<10 && large.BytesPerRow() < 2.1*(16<<10),
 		"no room, no rows":                 small.Whole(-1) == 0 && small.Whole(0) == 0,
 		"rows are whole":                   small.Whole(1e6) == int64(1e6/small.BytesPerRow()),
-		"room is never negative":           Room(0, 2000) == 0,
-		"room grows with the tablespace":   Room(64*MiB, 1) > Room(32*MiB, 1) && Room(64*MiB, 1) > Room(64*MiB, 16),
+		"room is never negative":           Room(0, 3*MiB, 2000) == 0,
+		"room grows with the tablespace":   Room(64*MiB, 3*MiB, 1) > Room(32*MiB, 3*MiB, 1) && Room(64*MiB, 3*MiB, 1) > Room(64*MiB, 3*MiB, 16),
 	} {
 		if !ok {
 			t.Error(name)

@@ -1,0 +1,165 @@
+package private
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"filewise"
+	"filewise/engine/internal/innodb"
+)
+
+// flushAtCommit is innodb_flush_log_at_trx_commit: 1 syncs the redo log at each
+// commit, 2 writes it at each commit and syncs it once a second, 0 writes and
+// syncs it once a second.
+func flushAtCommit(d filewise.Durability) (string, error) {
+	switch d {
+	case filewise.DurabilityFull, "":
+		return "1", nil
+	case filewise.DurabilityNormal:
+		return "2", nil
+	case filewise.DurabilityOff:
+		return "0", nil
+	}
+	return "", filewise.Errorf(filewise.CodeUsage, "durability is full, normal or off", "durability %q is unknown", d)
+}
+
+// canonical is a setting's name as the server shows it.
+func canonical(name string) string { return strings.ReplaceAll(strings.ToLower(name), "-", "_") }
+
+// Redo log and buffer pool are scaled with the data: on a database of a few MiB
+// the server's own defaults would keep all writes to the data files out of the
+// measured time, and only the redo log would be measured.
+const (
+	leastRedo, mostRedo = 8 * innodb.MiB, 96 * innodb.MiB // the server's default
+	leastPool, mostPool = 32 * innodb.MiB, 128 * innodb.MiB
+)
+
+func (d *design) redoBytes() int64 {
+	return min(max(d.layout.Data.Bytes/4, leastRedo), mostRedo) / innodb.MiB * innodb.MiB
+}
+
+func (d *design) poolBytes() int64 {
+	return min(max(d.layout.Data.Bytes/4, leastPool), mostPool) / innodb.MiB * innodb.MiB
+}
+
+// settings are the server's settings in the order of its option file; the
+// user's own come last and win.
+func (d *design) settings() []filewise.Fact {
+	flush, _ := flushAtCommit(d.target.Durability) // checked by newDesign
+	files := len(d.files) + len(d.later) + 64
+	s := []filewise.Fact{
+		{Name: "innodb_flush_log_at_trx_commit", Value: flush},
+		{Name: "innodb_file_per_table", Value: onOff(!d.isSystem())},
+		{Name: d.product.Options.Redo, Value: strconv.FormatInt(d.redoBytes(), 10)},
+		{Name: "innodb_buffer_pool_size", Value: strconv.FormatInt(d.poolBytes(), 10)},
+		{Name: "innodb_buffer_pool_dump_at_shutdown", Value: "OFF"},
+		{Name: "innodb_buffer_pool_load_at_startup", Value: "OFF"},
+		{Name: "innodb_open_files", Value: strconv.Itoa(max(files, 300))},
+		// The soft limit that a server inherits is often 1024.
+		{Name: "open_files_limit", Value: strconv.Itoa(max(files, 300) + d.program.Connections + 700)},
+		{Name: "innodb_temp_data_file_path", Value: "ibtmp1:12M:autoextend"},
+		{Name: "performance_schema", Value: "OFF"},
+		{Name: "max_connections", Value: strconv.Itoa(max(d.program.Connections+32, 100))},
+		{Name: "skip_name_resolve", Value: "ON"},
+		{Name: "local_infile", Value: "OFF"},
+		{Name: "character_set_server", Value: "utf8mb4"},
+	}
+	s = append(s, d.product.Options.Own...)
+	if d.binlog() {
+		s = append(s, filewise.Fact{Name: "binlog_format", Value: "ROW"}, filewise.Fact{Name: "sync_binlog", Value: "1"},
+			filewise.Fact{Name: "max_binlog_size", Value: strconv.Itoa(binlogBytes)})
+		s = append(s, d.product.Options.Binlog...)
+	}
+	if d.isSystem() {
+		s = append(s, filewise.Fact{Name: "innodb_autoextend_increment", Value: strconv.FormatInt(d.growth()/innodb.MiB, 10)})
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.target.Settings)) {
+		s = append(s, filewise.Fact{Name: name, Value: d.target.Settings[name]})
+	}
+	return s
+}
+
+func onOff(on bool) string {
+	if on {
+		return "ON"
+	}
+	return "OFF"
+}
+
+// optionFile is the text of the server's own option file. The machine's
+// /etc/mysql is never read.
+func (d *design) optionFile() string {
+	var b strings.Builder
+	b.WriteString("# Made by Filewise for a private server; paths are on its command line.\n[" + d.product.Options.Group + "]\n")
+	for _, s := range d.settings() {
+		fmt.Fprintf(&b, "%s = %s\n", s.Name, optionValue(s.Value))
+	}
+	return b.String()
+}
+
+// optionValue quotes a value where the option file would read it otherwise: “#”
+// begins a comment, and a backslash an escape.
+func optionValue(v string) string {
+	if strings.ContainsAny(v, "#;'\" \t") || v == "" {
+		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(v) + `"`
+	}
+	return strings.ReplaceAll(v, `\`, `\\`)
+}
+
+// arguments are the server's command line: all that keeps it private stands
+// here, after the option file, and so wins. Long lists of files fit here only:
+// option files cut lines at 4096 bytes.
+//
+// The bootstrap writes no binary log: nobody measures it.
+func (d *design) arguments(in Install, bootstrap bool) ([]string, error) {
+	spec, err := innodb.FormatDataFiles(d.systemFiles())
+	if err != nil {
+		return nil, err
+	}
+	args := []string{
+		"--defaults-file=" + d.optionPath(),
+		"--datadir=" + d.dataDir(),
+		"--tmpdir=" + d.tmpDir(),
+		"--socket=" + socketName,
+		"--pid-file=" + filepath.Join(d.home(), "server.pid"),
+		"--secure-file-priv=" + d.tmpDir(),
+		"--skip-networking",
+		"--innodb-data-home-dir=",
+		"--innodb-log-group-home-dir=" + d.redoDir(),
+		"--innodb-data-file-path=" + spec,
+	}
+	if d.binlog() && !bootstrap {
+		args = append(args, "--log-bin="+filepath.Join(d.binlogDir(), binlogName))
+	} else {
+		args = append(args, "--skip-log-bin")
+	}
+	args = append(args, d.product.Options.Args(d.dataDir(), d.dirs)...)
+	if in.Base != "" {
+		args = append(args, "--basedir="+in.Base)
+	}
+	if os.Getuid() == 0 {
+		args = append(args, "--user=root") // servers refuse root unless they are told
+	}
+	return args, nil
+}
+
+func (d *design) optionPath() string { return filepath.Join(d.home(), "my.cnf") }
+func (d *design) tmpDir() string     { return filepath.Join(d.home(), "tmp") }
+func (d *design) logPath() string    { return filepath.Join(d.home(), "server.log") }
+
+// environment is all that the server sees of Filewise's; the scratch directories
+// in it are the mark by which an orphan is known.
+func (d *design) environment() []string {
+	env := []string{"LC_ALL=C", "HOME=" + d.home(), "TMPDIR=" + d.tmpDir(), "FILEWISE_SCRATCH=" + strings.Join(d.dirs, ":")}
+	for _, name := range []string{"PATH", "TZ", "LD_LIBRARY_PATH"} {
+		if v, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	return env
+}

@@ -1,0 +1,101 @@
+package private
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"filewise"
+	"filewise/engine/internal/innodb"
+	"filewise/engine/internal/managed"
+)
+
+// unknownSetting finds what a server says of an option that it does not know or
+// cannot take: "unknown variable 'x=1'", "unknown option '--x'",
+// "Error while setting value 'y' to 'x'". For what it says otherwise, see blame.
+var unknownSetting = regexp.MustCompile(`(?i)unknown (?:variable|option) '-*([\w-]+)|setting value '[^']*' to '([\w-]+)'|(?:option|variable) '([\w-]+)'?`)
+
+// explain adds to an error what the user can do about it.
+func (i *instance) explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	if name := i.blamed(err.Error()); name != "" {
+		return i.design.product.refused(i.install, i.design.target, name, err)
+	}
+	if number, ok := innodb.Number(err); ok {
+		switch number {
+		case innodb.ErrTableFull:
+			if d := i.design.fullVolume(); d != "" {
+				return filewise.Errorf(filewise.CodeTrials, "free space on the volume, or name another with --volume NAME=DIR", "%s has no room left: %w: %w", d, filewise.ErrSpace, err)
+			}
+			return filewise.Errorf(filewise.CodeTrials, "make --work smaller, or --size larger",
+				"InnoDB's data files cannot grow, though their volumes have room: %w", err)
+		case innodb.ErrDiskFull:
+			return filewise.Errorf(filewise.CodeTrials, "free space on the volume, or name another with --volume NAME=DIR", "%w: %w", filewise.ErrSpace, err)
+		case innodb.ErrTooMany:
+			return filewise.Errorf(filewise.CodeTrials, "leave --set max_connections out", "the server takes no more connections: %w", err)
+		}
+	}
+	if strings.Contains(err.Error(), "No space left on device") || strings.Contains(err.Error(), "Error number 28") {
+		return filewise.Errorf(filewise.CodeTrials, "free space on the volume, or name another with --volume NAME=DIR", "%w: %w", filewise.ErrSpace, err)
+	}
+	return err
+}
+
+// fullBytes is what a volume has left when InnoDB cannot make a file larger: it
+// grows by up to 8 MiB at a time.
+const fullBytes = 8 * innodb.MiB
+
+// fullVolume is the volume's directory that has no room left; empty: none.
+func (d *design) fullVolume() string {
+	for _, v := range d.target.Volumes {
+		var st unix.Statfs_t
+		if err := unix.Statfs(v.Dir, &st); err == nil && uint64(st.Bavail)*uint64(st.Bsize) < fullBytes {
+			return v.Dir
+		}
+	}
+	return ""
+}
+
+// refused names the user's setting with which a server does not start.
+func (p *Product) refused(in Install, t filewise.Target, name string, err error) error {
+	return filewise.Errorf(filewise.CodeUsage, "leave --set "+name+" out, or correct it",
+		"%s %s does not start with --set %s=%s: %w", p.Title, in.Version, name, t.Settings[name], err)
+}
+
+// blamed is the user's setting that a message complains of; empty: none.
+func (i *instance) blamed(message string) string {
+	for _, m := range unknownSetting.FindAllStringSubmatch(message, -1) {
+		for _, found := range m[1:] {
+			for name := range i.design.target.Settings {
+				if found != "" && canonical(found) == canonical(name) {
+					return name
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// why explains an error of talking to the server: that it has died, where the
+// error is not the server's own answer.
+func (i *instance) why(p *managed.Process, err error) error {
+	if _, answered := innodb.Number(err); err != nil && !answered {
+		err = p.Why(err)
+	}
+	return i.explain(err)
+}
+
+// failed names a step in an error.
+func failed(step string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", step, err)
+}
+
+var errRuns = errors.New("the server runs already")

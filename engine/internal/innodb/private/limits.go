@@ -1,0 +1,46 @@
+package private
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"filewise"
+)
+
+// checkLimits refuses layouts for which the server could not open its files. It
+// raises its own limit up to the hard one.
+func (d *design) checkLimits() error {
+	var l syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l); err != nil {
+		return nil //nolint:nilerr // unknown limits: the server says so itself
+	}
+	need := uint64(len(d.files) + d.program.Connections + 200) // 200: system tables, logs, sockets
+	if l.Max < need {
+		return filewise.Errorf(filewise.CodePreflight, "raise it (ulimit -Hn, or LimitNOFILE of the service), or use fewer files",
+			"%s and %d connections need %d open files, but the hard limit is %d", filewise.FilesName(len(d.files)), d.program.Connections, need, l.Max)
+	}
+	return nil
+}
+
+// ownConnections are those that Filewise opens besides the workload's: control,
+// probes, and the one that stops a call.
+const ownConnections = 10
+
+// checkConnections refuses a limit of the user's that leaves no room for the
+// workload's connections. What is no number is for the server to refuse.
+func (d *design) checkConnections() error {
+	need := int64(d.program.Connections + ownConnections)
+	for name, value := range d.target.Settings {
+		c := strings.TrimPrefix(canonical(name), "loose_")
+		if len(c) < len("max_connecti") || !strings.HasPrefix("max_connections", c) {
+			continue
+		}
+		if n, err := strconv.ParseInt(value, 10, 64); err == nil && n < need {
+			return filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("leave it out, or give %d or more", need),
+				"--set %s=%s is too few: %d connections work, and Filewise itself needs %d", name, value, d.program.Connections, ownConnections)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,151 @@
+package private
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/dustin/go-humanize"
+
+	"filewise"
+	"filewise/engine/internal/innodb"
+)
+
+const (
+	defaultGrowth = 64 * innodb.MiB // the server's own
+	firstGrowing  = 12 * innodb.MiB // of a single file that grows; the server's own
+	// safetyGrowth is by how much the last of preallocated files grows at a time,
+	// should the work be more than they hold.
+	safetyGrowth = innodb.MiB
+)
+
+// system lays the system tablespace out: preallocated, N files of equal size with
+// InnoDB's reserve behind the last one; growing, N−1 fixed files and a last one
+// that starts small.
+//
+// Also the last of preallocated files may grow beyond its size: without room to
+// grow, work that takes a little more than was thought could not be told from
+// work that fails. A trial in which it did grow is warned about.
+func (d *design) system() error {
+	s := d.layout.Data
+	if s.Files > innodb.MaxSystemFiles {
+		_, err := innodb.FormatDataFiles(make([]innodb.DataFile, s.Files))
+		return err
+	}
+	if least := d.leastBytes(s.Files); s.Bytes < least {
+		return filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("use --size %s or more", sizeArg(least)),
+			"a system tablespace of %s in %s is too small: InnoDB itself needs %s of it, and its first file at least %d MiB: %w",
+			humanize.IBytes(uint64(s.Bytes)), filewise.FilesName(s.Files), humanize.IBytes(uint64(innodb.SystemBase(d.product.Files.SystemOwn, len(d.schema.Tables))*d.extentMiB())), d.leastFirst()/innodb.MiB, filewise.ErrUnsupported)
+	}
+	sizes := d.systemSizes()
+	for i, size := range sizes {
+		p := d.placeOf(i)
+		d.files = append(d.files, dataFile{volume: p.volume, path: filepath.Join(p.dir, fmt.Sprintf("ibdata%04d", i+1)), bytes: size})
+	}
+	last := &d.files[len(d.files)-1]
+	last.grows = true
+	if s.Allocation == filewise.Growing {
+		if g := d.growth(); g%innodb.MiB != 0 || g > innodb.MaxGrowth {
+			return filewise.Errorf(filewise.CodeUsage, "give --growth in whole MiB, up to 1000 MiB",
+				"InnoDB's last file cannot grow by %s at a time: %w", humanize.IBytes(uint64(g)), filewise.ErrUnsupported)
+		}
+		last.bytes = d.firstOfLast(s.Bytes - last.bytes)
+	}
+	if err := d.splitLater(); err != nil {
+		return err
+	}
+	if _, err := innodb.FormatDataFiles(d.systemFiles()); err != nil {
+		return err
+	}
+	if _, err := innodb.FormatDataFiles(dataFiles(append(d.files[:len(d.files):len(d.files)], d.later...))); err != nil && len(d.later) > 0 {
+		return err
+	}
+	d.warnFill()
+	return nil
+}
+
+// firstOfLast is the size in which the last of growing files is made: as small as
+// it can be without growing while the empty database is created.
+func (d *design) firstOfLast(others int64) int64 {
+	if d.layout.Data.Files == 1 {
+		return max(firstGrowing, d.leastBytes(1))
+	}
+	missing := d.leastBytes(1) - others
+	return max((missing+innodb.MiB-1)/innodb.MiB*innodb.MiB, innodb.MiB)
+}
+
+// leastBytes is the smallest system tablespace in which work has any room.
+func (d *design) leastBytes(files int) int64 {
+	least := (innodb.SystemBase(d.product.Files.SystemOwn, len(d.schema.Tables)) + 8*innodb.MiB) * d.extentMiB()
+	return max((least+innodb.MiB-1)/innodb.MiB*innodb.MiB, int64(files-1)*innodb.MiB+d.leastFirst())
+}
+
+// extentMiB is the size of an extent in MiB: 64 pages, at least 1 MiB. Room that
+// InnoDB takes in extents is proportional to it.
+func (d *design) extentMiB() int64 { return max(64*d.pageSize()/innodb.MiB, 1) }
+
+// leastFirst is the smallest first file: of 3 extents.
+func (d *design) leastFirst() int64 { return innodb.MinFirstFile * d.extentMiB() }
+
+// sizeArg writes a size for the command line.
+func sizeArg(bytes int64) string {
+	return fmt.Sprintf("%dMiB", (bytes+innodb.MiB-1)/innodb.MiB)
+}
+
+// reserve is what InnoDB keeps free at the end of a tablespace that may grow: it
+// makes it larger before a page is split when no more than 2 + 3 extents and 1 %
+// of it are free (fsp_reserve_free_extents in storage/innobase/fsp/fsp0fsp.cc), and
+// a tree takes up to 4 extents beforehand (fseg_fill_free_list). Rows never fill
+// it; so it lies behind the last file's share, and no file grows while it is
+// measured. The least layouts have no room for it, and grow.
+func (d *design) reserve() int64 {
+	s := d.layout.Data
+	if s.Allocation == filewise.Growing {
+		return 0
+	}
+	want := 8*innodb.MiB*d.extentMiB() + s.Bytes/64
+	return min(want, max(s.Bytes-d.leastBytes(s.Files), 0)) / innodb.MiB * innodb.MiB
+}
+
+// systemSizes are equal shares in whole MiB, except that InnoDB wants 3 MiB of
+// the first file; the last has the reserve besides.
+func (d *design) systemSizes() []int64 {
+	s, reserve := d.layout.Data, d.reserve()
+	s.Bytes -= reserve
+	sizes := s.Sizes(innodb.MiB)
+	if sizes[0] < d.leastFirst() {
+		rest := filewise.Spread{Files: s.Files - 1, Bytes: s.Bytes - d.leastFirst()}
+		d.warn("first-file-larger", "use "+sizeArg(int64(s.Files)*d.leastFirst()+reserve)+" or more for files of equal size",
+			"the first of %s is larger than the others: InnoDB wants at least %d MiB of it", filewise.FilesName(s.Files), d.leastFirst()/innodb.MiB)
+		sizes = append([]int64{d.leastFirst()}, rest.Sizes(innodb.MiB)...)
+	}
+	sizes[len(sizes)-1] += reserve
+	return sizes
+}
+
+// growth is the step by which the last file grows.
+func (d *design) growth() int64 {
+	if d.layout.Data.Allocation != filewise.Growing {
+		return safetyGrowth
+	}
+	if d.layout.Data.Growth > 0 {
+		return d.layout.Data.Growth
+	}
+	return defaultGrowth
+}
+
+// systemFiles are the files of the system tablespace, for every kind of layout.
+func (d *design) systemFiles() []innodb.DataFile {
+	if !d.isSystem() {
+		return []innodb.DataFile{{Path: filepath.Join(d.home(), "ibdata1"), Bytes: max(firstGrowing, d.leastBytes(1)), Grows: true}}
+	}
+	return dataFiles(d.files)
+}
+
+// dataFiles are the files as innodb_data_file_path has them: only the last grows.
+func dataFiles(files []dataFile) []innodb.DataFile {
+	all := make([]innodb.DataFile, len(files))
+	for i, f := range files {
+		all[i] = innodb.DataFile{Path: f.path, Bytes: f.bytes, Grows: f.grows && i == len(files)-1}
+	}
+	return all
+}

@@ -1,0 +1,25 @@
+package mariadb
+
+import (
+	"testing"
+
+	"filewise/engine/internal/innodb/privatetest"
+)
+
+func TestMain(m *testing.M) { privatetest.Main(m, Engine{}) }
+
+// subject is MariaDB for the tests that it shares with MySQL.
+var subject = privatetest.Subject{
+	Engine: Engine{},
+	Find:   func() error { _, err := server.Find(""); return err },
+	Settings: map[string][2]string{
+		"innodb-io-capacity": {"777", "777"}, "innodb_buffer_pool_size": {"48M", "50331648"}, "innodb_page_size": {"8k", "8192"},
+	},
+	Wrong:        map[string]string{"innodb_no_such_thing": "1", "innodb_flush_method": "by_pigeon", "innodb_page_size": "5k"},
+	Says:         "MariaDB",
+	Transactions: "Binlog_commits", Groups: "Binlog_group_commits",
+	Own:  []string{"/dev/", "/usr/"},
+	Full: 160 << 20,
+}
+
+func TestServer(t *testing.T) { privatetest.Run(t, subject) }
