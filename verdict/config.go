@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // FirstLook is the block after which the first look is taken: with fewer
@@ -73,6 +74,22 @@ func (c Config) check(arms int) error {
 		return bad("at most %d blocks: the first look is possible after block %d", c.MaxBlocks, FirstLook)
 	case c.Goal != GoalRecommend && c.Goal != GoalVerdicts:
 		return bad("goal %q: must be %q or %q", c.Goal, GoalRecommend, GoalVerdicts)
+	}
+	return nil
+}
+
+// checkTwins returns an error wrapping ErrConfig when an arm is the twin of none,
+// or the baseline is one.
+func (c Config) checkTwins(arms []Arm) error {
+	for j, arm := range arms {
+		known := slices.ContainsFunc(arms, func(a Arm) bool { return a.Name == arm.Twin && a.Twin == "" })
+		switch {
+		case arm.Twin == "":
+		case j == c.Baseline:
+			return fmt.Errorf("%w: the baseline %q is a twin of %q", ErrConfig, arm.Name, arm.Twin)
+		case !known:
+			return fmt.Errorf("%w: %q is a twin of %q, which is no arm of its own", ErrConfig, arm.Name, arm.Twin)
+		}
 	}
 	return nil
 }

@@ -89,7 +89,7 @@ func (s *scene) stop(look Look) Reason {
 
 func (s *scene) allResolved(all []Estimate) bool {
 	for j, e := range all {
-		if s.tested(j) && !e.Resolved {
+		if s.arms[j].Twin == "" && s.tested(j) && !e.Resolved {
 			return false
 		}
 	}
@@ -112,7 +112,7 @@ func (s *scene) drop(all []Estimate) []int {
 	dropped := []int{}
 	for j, e := range all {
 		wanted := s.cfg.Goal == GoalVerdicts && !e.Resolved
-		if j == s.cfg.Baseline || s.candidate[j] || s.droppedAt[j] > 0 || wanted {
+		if j == s.cfg.Baseline || s.candidate[j] || s.droppedAt[j] > 0 || wanted || s.arms[j].Twin != "" {
 			continue
 		}
 		s.droppedAt[j] = s.n
@@ -146,6 +146,10 @@ func (r *replay) mark(look Look, j int) Mark {
 		return MarkBest
 	case !e.Known():
 		return MarkNoData
+	case r.arms[j].Twin == r.arms[r.cfg.Baseline].Name && (e.Lo > 0 || e.Hi < 0):
+		return MarkAAFails
+	case r.arms[j].Twin == r.arms[r.cfg.Baseline].Name:
+		return MarkAAHolds
 	case e.Lo >= -r.cfg.Margin && e.Hi <= r.cfg.Margin:
 		return MarkWithin
 	case e.Lo > 0:

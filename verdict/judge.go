@@ -19,6 +19,9 @@ func Judge(cfg Config, arms []Arm, t Table) (Result, error) {
 	if err := cfg.check(len(arms)); err != nil {
 		return Result{}, err
 	}
+	if err := cfg.checkTwins(arms); err != nil {
+		return Result{}, err
+	}
 	if err := t.check(len(arms)); err != nil {
 		return Result{}, err
 	}
@@ -56,8 +59,8 @@ func newReplay(cfg Config, arms []Arm, t Table, bounds Boundaries) *replay {
 			}
 		}
 	}
-	for j := range arms {
-		r.candidate[j] = true
+	for j, arm := range arms {
+		r.candidate[j] = arm.Twin == ""
 	}
 	return r
 }

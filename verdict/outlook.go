@@ -9,7 +9,7 @@ func (s *scene) futile(look Look) bool {
 	last := s.atLast()
 	if s.cfg.Goal == GoalVerdicts {
 		for j, e := range look.Estimates {
-			if s.tested(j) && !e.Resolved && (!e.Known() || last.resolvable(e, s.cfg)) {
+			if s.arms[j].Twin == "" && s.tested(j) && !e.Resolved && (!e.Known() || last.resolvable(e, s.cfg)) {
 				return false
 			}
 		}

@@ -153,7 +153,7 @@ func (s *scene) largestDifference(all []Estimate) float64 {
 	largest := math.NaN()
 	for j, e := range all {
 		switch {
-		case j == s.cfg.Baseline || !s.tested(j):
+		case j == s.cfg.Baseline || !s.tested(j) || s.arms[j].Twin != "":
 		case !e.Known():
 			return math.NaN()
 		default:

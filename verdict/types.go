@@ -4,6 +4,9 @@ package verdict
 type Arm struct {
 	Name string `json:"name"` // as it reads in a sentence: "8 files"
 	Rank int    `json:"rank"` // orders "fewest files"; ties: order in the list
+	// Twin names the arm that this one is the same as (an A/A check): it is measured
+	// to the end and never recommended. Empty: an arm in its own right.
+	Twin string `json:"twin,omitempty"`
 }
 
 // Cell is the trial of one arm in one block.
@@ -53,7 +56,9 @@ const (
 	MarkWithin    Mark = "within margin" // interval within ± margin
 	MarkNotBest   Mark = "not the best"  // some other arm is better; unresolved against the baseline
 	MarkUndecided Mark = "undecided"
-	MarkNoData    Mark = "no data" // too few trials for an interval
+	MarkNoData    Mark = "no data"   // too few trials for an interval
+	MarkAAHolds   Mark = "A/A holds" // a twin of the baseline, and no difference is claimed
+	MarkAAFails   Mark = "A/A fails" // one, and a difference is claimed where there is none
 )
 
 // Estimate is what one look says about one arm. Effects are on the log scale

@@ -15,6 +15,7 @@ const (
 	WarnInstances    = "instances-unknown" // reused builds, variance between them not estimable yet
 	WarnLimit        = "instances-limit"   // more blocks cannot help, more builds could
 	WarnBudget       = "budget"            // MaxBlocks cannot resolve the margin
+	WarnAAFailed     = "aa-failed"         // a twin of the baseline differs from it
 	WarnUnused       = "unused-trials"     // trials that the design would not have run
 
 	stallShare = 0.15  // of an arm's runs; from here on it must be seen to
@@ -26,6 +27,11 @@ func (r *replay) warnings(result Result, g grid) []Warning {
 	var w []Warning
 	add := func(code, remedy, format string, args ...any) {
 		w = append(w, Warning{Code: code, Message: fmt.Sprintf(format, args...), Remedy: remedy})
+	}
+	if arm, at, failed := result.AAFailed(); failed {
+		add(WarnAAFailed, "See what else this machine did (filewise doctor), and run again with longer trials; of sound runs at most one in "+oneIn(r.cfg.Confidence)+" fails this check.",
+			"The A/A check failed after block %d: %s is the same as %s, and a difference of %s is claimed.",
+			at.Block, r.arms[arm].Name, r.arms[arm].Twin, change(at.Estimates[arm].Effect))
 	}
 	r.warnTrials(result, g, add)
 	look, ok := result.Last()
@@ -55,6 +61,11 @@ func (r *replay) warnings(result Result, g grid) []Warning {
 			"Builds of one layout differ so much that more blocks cannot resolve %s.", margin(r.cfg.Margin))
 	}
 	return w
+}
+
+// oneIn phrases the error that a confidence leaves: "20" for 95 %.
+func oneIn(confidence float64) string {
+	return fmt.Sprintf("%.0f", 1/(1-confidence))
 }
 
 type adder func(code, remedy, format string, args ...any)

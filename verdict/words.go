@@ -14,6 +14,9 @@ type WordsOptions struct {
 // then what limits it.
 func Sentences(r Result, opts WordsOptions) []string {
 	s := []string{Headline(r, opts)}
+	if same := equivalence(r); same != "" {
+		s = append(s, same)
+	}
 	for j := range r.Arms {
 		if sentence := ArmSentence(r, j); sentence != "" {
 			s = append(s, sentence)
@@ -27,8 +30,17 @@ func Sentences(r Result, opts WordsOptions) []string {
 	return s
 }
 
-// Headline says in one line what to do.
+// Headline says in one line what to do. When the A/A check failed, that comes first.
 func Headline(r Result, opts WordsOptions) string {
+	if arm, _, failed := r.AAFailed(); failed {
+		return fmt.Sprintf("Do not rely on this: the A/A check failed, %s differs from %s although they are the same. %s",
+			r.Arms[arm].Name, r.Arms[arm].Twin, advice(r, opts))
+	}
+	return advice(r, opts)
+}
+
+// advice is the headline without the A/A check.
+func advice(r Result, opts WordsOptions) string {
 	look, ok := r.Last()
 	if !ok {
 		return fmt.Sprintf("Undecided: a first look is taken after block %d, %s so far.",
@@ -47,6 +59,22 @@ func Headline(r Result, opts WordsOptions) string {
 	}
 	return fmt.Sprintf("Recommended: %s. No tested layout is %s (%s).",
 		r.Arms[look.Recommended].Name, faster(look.Estimates[look.Recommended].Regret, ""), confidence)
+}
+
+// equivalence says how large a difference can still be where none was found, for
+// verdicts that do not say it anyway.
+func equivalence(r Result) string {
+	look, ok := r.Last()
+	if !ok || look.Recommended != r.Config.Baseline || !finite(look.LargestDifference) {
+		return ""
+	}
+	for j, e := range look.Estimates {
+		if r.Arms[j].Twin == "" && (e.Lo > 0 || e.Hi < 0) {
+			return ""
+		}
+	}
+	return fmt.Sprintf("No difference larger than %s between %s and any other tested layout (%s).",
+		above(look.LargestDifference), r.Arms[r.Config.Baseline].Name, level(r.Config.Confidence))
 }
 
 // faster phrases a regret bound, of the arm named unless that is plain. At 0 all
@@ -129,6 +157,9 @@ func ArmSentence(r Result, arm int) string {
 	look, ok := r.Last()
 	if !ok || arm == r.Config.Baseline || arm < 0 || arm >= len(look.Estimates) {
 		return ""
+	}
+	if r.Arms[arm].Twin != "" {
+		return aaSentence(r, arm)
 	}
 	e, name := r.Shown(look, arm), r.Arms[arm].Name
 	confidence := level(r.Config.Confidence)

@@ -98,20 +98,34 @@ func SteadyState(g [][]float64, alpha float64) (trends []Trend, critical float64
 	if !(alpha > 0 && alpha < 1) {
 		return nil, 0, inputError("alpha %v", alpha)
 	}
-	n, k := len(g), len(g[0])
-	df := float64(k * (n - 1))
-	var pooled float64
-	for j := range k {
-		column := make([]float64, n)
+	columns := make([][]float64, len(g[0]))
+	for j := range columns {
 		for b := range g {
-			column[b] = g[b][j]
+			columns[j] = append(columns[j], g[b][j])
 		}
-		trends = append(trends, Trend{Mean: stat.Mean(column, nil)})
-		pooled += sumSquares(column) / df
 	}
-	critical = TQuantile(1-alpha/float64(2*k), df)
+	return Trends(columns, alpha)
+}
+
+// Trends is SteadyState for arms with unequal numbers of trials, as when some
+// were dropped: the values of each arm, two or more of it.
+func Trends(arms [][]float64, alpha float64) (trends []Trend, critical float64, err error) {
+	if len(arms) == 0 || !(alpha > 0 && alpha < 1) {
+		return nil, 0, inputError("%d arms, alpha %v", len(arms), alpha)
+	}
+	var df, squares float64
+	for _, values := range arms {
+		if err := checkSample(values, 2); err != nil {
+			return nil, 0, err
+		}
+		trends = append(trends, Trend{Mean: stat.Mean(values, nil)})
+		squares += sumSquares(values)
+		df += float64(len(values) - 1)
+	}
+	critical = TQuantile(1-alpha/float64(2*len(arms)), df)
 	for j := range trends {
-		trends[j].T, _ = tTest(trends[j].Mean, math.Sqrt(pooled/float64(n)), df)
+		se := math.Sqrt(squares / df / float64(len(arms[j])))
+		trends[j].T, _ = tTest(trends[j].Mean, se, df)
 		trends[j].Flag = math.Abs(trends[j].T) > critical
 	}
 	return trends, critical, nil

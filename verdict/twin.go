@@ -1,0 +1,39 @@
+package verdict
+
+import "fmt"
+
+// AAFailed is the arm that is the baseline under another name and of which a
+// difference is claimed all the same, with the look that claimed it first; false
+// when there is none. With a confidence of 95 % that happens to at most 5 % of
+// sound experiments, all arms and looks together.
+func (r Result) AAFailed() (arm int, at Look, failed bool) {
+	for _, look := range r.Looks {
+		for j, e := range look.Estimates {
+			if e.Mark == MarkAAFails {
+				return j, look, true
+			}
+		}
+	}
+	return -1, Look{}, false
+}
+
+// aaSentence says what became of the check that an arm is.
+func aaSentence(r Result, arm int) string {
+	look, _ := r.Last()
+	e, name, twin := look.Estimates[arm], r.Arms[arm].Name, r.Arms[arm].Twin
+	switch {
+	case !e.Known():
+		return fmt.Sprintf("%s: too few trials for the A/A check (%s).", name, plural(e.N, "trial"))
+	case twin != r.Arms[r.Config.Baseline].Name:
+		return fmt.Sprintf("%s is %s once more; against another baseline it checks nothing.", name, twin)
+	}
+	if _, at, failed := r.AAFailed(); failed {
+		e, look = at.Estimates[arm], at
+	}
+	outcome := "holds"
+	if e.Mark == MarkAAFails {
+		outcome = "failed"
+	}
+	return fmt.Sprintf("A/A check %s: %s is the same as %s, and measured %s (%s interval %s; %s).",
+		outcome, name, twin, change(e.Effect), level(r.Config.Confidence), interval(e), plural(look.Block, "block"))
+}
