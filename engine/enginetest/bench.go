@@ -100,9 +100,13 @@ func (b *bench) listing() []string {
 	return all
 }
 
-// leftovers are what the server's own Cleaner finds.
+// leftovers are what the server's own Cleaner finds, of a target opened for that:
+// the bench's own may be closed, or not open yet.
 func (b *bench) leftovers() []string {
-	c, ok := b.server.(filewise.Cleaner)
+	s, err := b.s.Engine.Open(context.Background(), b.target)
+	fatal(b.t, err)
+	defer func() { fatal(b.t, s.Close()) }()
+	c, ok := s.(filewise.Cleaner)
 	if !ok {
 		return nil
 	}
