@@ -111,10 +111,10 @@ const otherDescriptors = 128
 // FitsOpenFiles raises this process's limit of open files as far as it may, and
 // refuses connections to a server that would exceed it.
 func FitsOpenFiles(connections int) error {
-	limit, known, err := raiseOpenFiles()
+	limit, known := raiseOpenFiles()
 	need := uint64(connections + otherDescriptors)
-	if err != nil || !known || need <= limit {
-		return nil // what cannot be asked cannot be judged: the connections will tell
+	if !known || need <= limit { // what is not known, the connections will tell
+		return nil
 	}
 	return filewise.Errorf(filewise.CodePreflight, fmt.Sprintf("raise it (ulimit -n %d), or use --connections %d", need, max(int(limit)-otherDescriptors, 1)),
 		"%d connections need %d open files; this process may have %d", connections, need, limit)

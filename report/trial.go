@@ -127,11 +127,11 @@ func (t trial) NoteText() string {
 		}
 		return "failed: " + t.Reason
 	case kindPilot:
-		return "pilot"
+		return joined("; ", "pilot", failuresText(t.Measure.Errors))
 	case kindDownWeighted:
-		return "down-weighted"
+		return joined("; ", "down-weighted", failuresText(t.Measure.Errors))
 	}
-	return ""
+	return failuresText(t.Measure.Errors)
 }
 
 // StartedText is when the trial started, to the second.

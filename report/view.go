@@ -205,6 +205,9 @@ func (v view) Footnotes() []string {
 	if s := v.dropped(); s != "" {
 		out = append(out, s)
 	}
+	if s := v.retriedText(); s != "" {
+		out = append(out, s)
+	}
 	if n := v.Outside(); n > 0 && v.Judged {
 		out = append(out, count(n, "trial")+" of a block that is not complete "+isAre(n)+" not in the verdict.")
 	}

@@ -90,6 +90,7 @@ func sampleTrial(block int) filewise.Trial {
 			Family: "inserts", Unit: "rows", Window: [2]time.Duration{1, 2e9 + 1}, Work: 0.1 + 0.2, Bytes: 1e300,
 			Tail: 5, Sync: 7, SliceLength: 5e7, Slices: slices, Hist: []byte{0, 1, 255},
 			Deltas: []filewise.Delta{{Probe: "cpu", Name: "user", Unit: "s", Value: math.SmallestNonzeroFloat64}, {Probe: "cpu", Name: "idle", Value: 3}},
+			Errors: map[filewise.Class]int64{filewise.ClassDeadlock: 3, filewise.ClassSerialization: math.MaxInt64},
 		}, {Family: "none"}},
 		Stages:   []filewise.Stage{{Name: filewise.StageBuild, Took: 99}},
 		Files:    []filewise.File{{Role: filewise.RoleData, Path: "/data/ä \"x\"", Bytes: 1, Allocated: &zero, EngineBytes: &much}, {Path: "b"}},
