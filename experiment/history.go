@@ -149,46 +149,55 @@ func wants(r verdict.Result, layout, b int) bool {
 }
 
 // replay judges the complete blocks, family by family, and returns the next cell
-// of the block that is not complete, if there is one. One judgement of all rows
-// serves every block, for what a look says depends on the blocks up to it only.
+// of the block that is not complete, if there is one. What is live in a block
+// follows from the blocks before it. With several families that is exact for the
+// last block only, for one that is decided lets the others decide more; but the
+// blocks before the last are complete, or it would not have begun.
 func (h history) replay(s Schedule, m *memo) ([]verdict.Result, *filewise.Cell, error) {
 	last := h.lastBlock()
-	if results, ok := m.of(s, last-1); ok {
-		if cell, open := h.cell(last, order(h.plan.Seed, last, h.live(results, last))); open {
-			return results, &cell, nil
+	before, known := m.of(s, last-1)
+	if !known {
+		var err error
+		if before, err = h.judge(s, max(last-1, 0)); err != nil {
+			return before, nil, err
 		}
-	}
-	results, err := h.judge(s, last)
-	if err != nil {
-		return results, nil, err
+		m.keep(s, max(last-1, 0), before)
 	}
 	for b := 1; b <= last; b++ {
-		if cell, open := h.cell(b, order(h.plan.Seed, b, h.live(results, b))); open {
-			if results, err = h.judge(s, b-1); err == nil {
-				m.keep(s, b-1, results)
-			}
+		cell, open := h.cell(b, order(h.plan.Seed, b, h.live(before, b)))
+		switch {
+		case open && b == last:
+			return before, &cell, nil
+		case open:
+			results, err := h.judge(s, b-1)
 			return results, &cell, err
 		}
 	}
-	m.keep(s, last, results)
-	return results, nil, nil
+	results, err := h.judge(s, last)
+	if err == nil {
+		m.keep(s, last, results)
+	}
+	return results, nil, err
 }
 
-// judge judges the first blocks, each family by itself.
+// judge judges the first blocks, each family by itself; their claims hold together
+// (holm).
 func (h history) judge(s Schedule, blocks int) ([]verdict.Result, error) {
 	families := h.plan.families()
-	results := make([]verdict.Result, len(families))
+	tables := make([]verdict.Table, len(families))
 	for f, family := range families {
-		table := make(verdict.Table, blocks)
-		for b := range table {
-			table[b] = h.row(b+1, family)
-		}
-		var err error
-		if results[f], err = h.plan.judgeTable(s, table); err != nil {
-			return results, fmt.Errorf("family %q: %w", family, err)
+		tables[f] = make(verdict.Table, blocks)
+		for b := range tables[f] {
+			tables[f][b] = h.row(b+1, family)
 		}
 	}
-	return results, nil
+	return holm(1-h.plan.Confidence, len(families), func(f int, confidence float64) (verdict.Result, error) {
+		r, err := h.plan.judgeTable(s, tables[f], confidence)
+		if err != nil {
+			return r, fmt.Errorf("family %q: %w", families[f], err)
+		}
+		return r, nil
+	})
 }
 
 // families are what the trials measure; "" is the one family of a workload.
@@ -211,7 +220,8 @@ func (h history) row(b int, family string) []verdict.Cell {
 			of = t.Measures[0].Family
 		}
 		x, ok := t.Throughput(of)
-		row[i] = verdict.Cell{Throughput: x, Instance: t.Instance, OK: ok}
+		probe, _ := t.Throughput(FamilyCalibration) // 0: not collected
+		row[i] = verdict.Cell{Throughput: x, Instance: t.Instance, Calibration: probe, OK: ok}
 	}
 	return row
 }

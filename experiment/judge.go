@@ -113,6 +113,7 @@ func (h history) warnings(s Schedule) []filewise.Warning {
 			})
 		}
 	}
+	out = append(out, h.trendWarning()...)
 	return append(out, h.trialWarnings()...)
 }
 

@@ -13,7 +13,13 @@ import (
 // What a run remembers of its complete blocks changes nothing: after every trial
 // the same cell comes next as without.
 func TestMemoChangesNothing(t *testing.T) {
-	p := Plan{Seed: 3, Baseline: "1 file", Margin: 2, Confidence: 0.95, Goal: verdict.GoalRecommend, MaxBlocks: 9, Attempts: 2}
+	for _, measure := range []string{MeasureWorkload, MeasureLifecycle} {
+		t.Run(measure, func(t *testing.T) { memoChangesNothing(t, measure) })
+	}
+}
+
+func memoChangesNothing(t *testing.T, measure string) {
+	p := Plan{Measure: measure, Seed: 3, Baseline: "1 file", Margin: 2, Confidence: 0.95, Goal: verdict.GoalRecommend, MaxBlocks: 9, Attempts: 2}
 	for _, n := range []int{1, 2, 4} {
 		p.Layouts = append(p.Layouts, filewise.Layout{Name: filewise.FilesName(n), Rank: n})
 	}
@@ -46,6 +52,11 @@ func made(c filewise.Cell, i int) filewise.Trial {
 	if c.Layout == "4 files" {
 		work *= 0.7
 	}
-	t.Measures = []filewise.Measure{{Family: "insert", Window: [2]time.Duration{0, time.Second}, Work: work}}
+	for f, family := range append([]string{"insert"}, lifecycleFamilies...) {
+		if f == 2 && c.Layout == "2 files" { // one family differs more than the others
+			work *= 1.5
+		}
+		t.Measures = append(t.Measures, filewise.Measure{Family: family, Window: [2]time.Duration{0, time.Second}, Work: work})
+	}
 	return t
 }

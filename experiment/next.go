@@ -132,17 +132,19 @@ func (s standing) spent(live int) Decision {
 		p.Budget, verdict.FirstLook, (s.elapsed + next).Round(time.Second))}
 }
 
-// judgeTable judges complete blocks by the plan's rules.
-func (p Plan) judgeTable(s Schedule, table verdict.Table) (verdict.Result, error) {
+// judgeTable judges complete blocks of one family by the plan's rules.
+func (p Plan) judgeTable(s Schedule, table verdict.Table, confidence float64) (verdict.Result, error) {
 	cfg := verdict.DefaultConfig()
 	cfg.Margin = marginLog(p.Margin)
-	// Bonferroni: the families' claims hold together.
-	cfg.Confidence = 1 - (1-p.Confidence)/float64(len(p.families()))
+	cfg.Confidence = confidence
 	cfg.Goal = p.Goal
 	cfg.MaxBlocks = max(s.MaxBlocks, len(table))
 	arms := make([]verdict.Arm, len(p.Layouts))
 	for i, l := range p.Layouts {
 		arms[i] = verdict.Arm{Name: l.Name, Rank: l.Rank}
+		if l.Name == p.AA {
+			arms[i].Twin = p.twinOf(l)
+		}
 		if l.Name == p.Baseline {
 			cfg.Baseline = i
 		}
