@@ -97,6 +97,8 @@ func Run(t *testing.T, s Subject) {
 		{"AddedLater", testAddedLater},
 		{"Names", testNames},
 		{"ConnectionLost", testConnectionLost},
+		{"Deadlocks", testDeadlocks},
+		{"Load", testLoad},
 		{"DiskFull", testDiskFull},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, s) })
