@@ -87,10 +87,14 @@ func (b *bench) severed(db *filewise.Database, p filewise.Program, from filewise
 		}
 	}
 	watched := counting{db.Connector, cut, &total}
-	var wg sync.WaitGroup
-	for w := range p.Connections {
-		s, err := watched.Connect(ctx, w)
+	sessions := make([]filewise.Session, p.Connections)
+	for w := range sessions { // all of them, before the first works: what comes later would not be severed
+		var err error
+		sessions[w], err = watched.Connect(ctx, w)
 		fatal(b.t, err)
+	}
+	var wg sync.WaitGroup
+	for w, s := range sessions {
 		wg.Go(func() {
 			ledger[w], errs[w] = workOne(ctx, s, p, ledger[w], 1<<40)
 			_ = s.Close()
