@@ -1,0 +1,167 @@
+package sqlserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"filewise"
+	"filewise/engine/internal/mark"
+	"filewise/engine/sqlserver/internal/serverpath"
+)
+
+// null takes a backup and keeps nothing, to see how fast a server can read.
+const null = "NUL"
+
+const (
+	maxStripes = 64      // devices of a backup
+	maxMemory  = 1 << 30 // BUFFERCOUNT × MAXTRANSFERSIZE lies outside the buffer pool
+)
+
+// transfer are the options of a striped backup or restore; 0: the server's own.
+type transfer struct {
+	stripes         []string
+	compression     string // "on", "off", "": the server's own
+	bufferCount     int
+	maxTransferSize int // bytes
+	blockSize       int // bytes
+}
+
+// check refuses what the server would refuse late, and too much memory.
+func (t transfer) check(i identity) error {
+	if len(t.stripes) < 1 || len(t.stripes) > maxStripes {
+		return usage(fmt.Sprintf("give 1 to %d files", maxStripes), "a backup to %d files", len(t.stripes))
+	}
+	seen := map[string]bool{}
+	for _, s := range t.stripes {
+		if s == null {
+			continue
+		}
+		dir, err := serverpath.ParseDir(s)
+		if err != nil {
+			return usage("name files as the server sees them", "backup file %w", err)
+		}
+		if dir.System != i.data.System {
+			return usage("name files as the server sees them", "backup file %s is a path of %s, the server is one of %s", s, dir.System, i.data.System)
+		}
+		if key := strings.ToUpper(s); seen[key] {
+			return usage("name each once", "backup file %s is named twice", s)
+		}
+		seen[strings.ToUpper(s)] = true
+	}
+	size := t.maxTransferSize
+	switch {
+	case t.compression != "" && t.compression != "on" && t.compression != "off":
+		return usage("use on or off", "compression %q", t.compression)
+	case size != 0 && (size < extent || size > 4*mib || size%extent != 0):
+		return usage("give a multiple of 64 KiB up to 4 MiB", "MAXTRANSFERSIZE %d", size)
+	case t.blockSize != 0 && (t.blockSize < 512 || t.blockSize > extent || t.blockSize&(t.blockSize-1) != 0):
+		return usage("give a power of two from 512 to 65536", "BLOCKSIZE %d", t.blockSize)
+	case t.bufferCount < 0:
+		return usage("give 1 or more", "BUFFERCOUNT %d", t.bufferCount)
+	}
+	if size == 0 {
+		size = mib // the server's own
+	}
+	if int64(t.bufferCount)*int64(size) > maxMemory {
+		return usage("give fewer or smaller buffers", "%d buffers of %d bytes are more than 1 GiB outside the buffer pool", t.bufferCount, size)
+	}
+	return nil
+}
+
+func (t transfer) vars() map[string]any {
+	return map[string]any{"Stripes": t.stripes, "Compression": t.compression, "BufferCount": t.bufferCount,
+		"MaxTransferSize": t.maxTransferSize, "BlockSize": t.blockSize}
+}
+
+// backup makes a COPY_ONLY backup of a database, which may be the user's own. No
+// file is overwritten. The summary is the server's.
+func (s *externalServer) backup(ctx context.Context, database string, t transfer, progress func(percent int)) (summary string, err error) {
+	if err := t.check(s.identity); err != nil {
+		return "", err
+	}
+	if t.compression == "on" && !s.identity.compressesBackups() {
+		return "", s.unsupportedCompression()
+	}
+	vars := t.vars()
+	vars["Source"] = database
+	statement, err := fixed("backup", vars)
+	if err != nil {
+		return "", err
+	}
+	return s.long(ctx, statement, progress)
+}
+
+// move is a file of a backup and where it goes.
+type move struct{ Logical, Path string }
+
+// restore restores a backup under a new name of Filewise's, every file in the
+// directory, and marks it. The name is returned also when it fails.
+func (s *externalServer) restore(ctx context.Context, t transfer, to joiner, progress func(percent int)) (name string, err error) {
+	if err := t.check(s.identity); err != nil {
+		return "", err
+	}
+	name = mark.NewName()
+	m, err := mark.New(name, time.Now())
+	if err != nil {
+		return name, err
+	}
+	vars := t.vars()
+	vars["Name"], vars["Mark"] = name, m.Text()
+	if vars["Moves"], err = s.moves(ctx, t, name, to); err != nil {
+		return name, err
+	}
+	statement, err := fixed("restore", vars)
+	if err != nil {
+		return name, err
+	}
+	if _, err := s.long(ctx, statement, progress); err != nil {
+		return name, errors.Join(err, s.dropRestoring(ctx, name))
+	}
+	return name, nil
+}
+
+// moves give every file of the backup a path of its own.
+func (s *externalServer) moves(ctx context.Context, t transfer, name string, to joiner) ([]move, error) {
+	statement, err := fixed("backup-files", t.vars())
+	if err != nil {
+		return nil, err
+	}
+	rows, err := query(ctx, s.control, statement)
+	if err != nil {
+		return nil, s.login.explain(fmt.Errorf("files of the backup: %w", err))
+	}
+	var all []move
+	for i, r := range rows {
+		extension := map[string]string{"L": "ldf", "D": "ndf"}[r.text("Type")]
+		if extension == "" {
+			extension = "dir" // FILESTREAM and full-text: a directory
+		}
+		path, err := to.Join(fmt.Sprintf("%s_restored_%02d.%s", name, i+1, extension))
+		if err != nil {
+			return nil, usage("name a shorter --volume", "%w", err)
+		}
+		all = append(all, move{r.text("LogicalName"), path})
+	}
+	if len(all) == 0 {
+		return nil, filewise.Errorf(filewise.CodeTrials, "", "the backup lists no files")
+	}
+	return all, nil
+}
+
+// dropRestoring removes what a failed RESTORE of ours has left half-way: it has
+// no mark yet, but a name that this call has made, and is being restored.
+func (s *externalServer) dropRestoring(ctx context.Context, name string) error {
+	statement, err := fixed("drop-restoring", map[string]any{"Name": name})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropPatience)
+	defer cancel()
+	if _, err := s.control.ExecContext(ctx, statement); err != nil {
+		return filewise.Errorf(filewise.CodeTrials, "if no restore is under way: DROP DATABASE "+ident(name), "database %s is left over: %w", name, s.login.explain(err))
+	}
+	return nil
+}

@@ -1,0 +1,163 @@
+package sqlserver
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+
+	mssql "github.com/microsoft/go-mssqldb"
+	"github.com/microsoft/go-mssqldb/msdsn"
+
+	"filewise"
+)
+
+// login opens connections to one server; every error of the driver passes
+// through explain, which shows no secret.
+type login struct {
+	config  msdsn.Config
+	address filewise.Address
+}
+
+func newLogin(a filewise.Address) (*login, error) {
+	c, err := config(a)
+	if err != nil {
+		return nil, filewise.HideIn(err, a.Hidden()...)
+	}
+	return &login{c, a}, nil
+}
+
+// pool opens up to n connections to a database; "" is the one of the URL.
+func (l *login) pool(database, program string, n int) *sql.DB {
+	c := l.config
+	if database != "" {
+		c.Database = database
+	}
+	c.AppName = program
+	db := sql.OpenDB(mssql.NewConnectorConfig(c))
+	db.SetMaxOpenConns(n)
+	db.SetMaxIdleConns(n)
+	return db
+}
+
+// executor is a pool or one connection.
+type executor interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}
+
+// row is one row of a result, by the names of its columns.
+type row map[string]any
+
+func (r row) text(name string) string {
+	switch v := r[name].(type) {
+	case string:
+		return v
+	case []byte:
+		return string(v)
+	}
+	return ""
+}
+
+// number is a whole number; ok is false where the server says NULL.
+func (r row) number(name string) (n int64, ok bool) {
+	n, ok = r[name].(int64)
+	return n, ok
+}
+
+func (r row) yes(name string) bool {
+	n, _ := r.number(name)
+	return n == 1
+}
+
+// query reads a statement's rows, always to the end: closing a result early makes
+// the driver cancel the statement on the server.
+func query(ctx context.Context, on executor, statement string, args ...any) ([]row, error) {
+	rows, err := on.QueryContext(ctx, statement, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	var all []row
+	for rows.Next() {
+		values := make([]any, len(columns))
+		into := make([]any, len(columns))
+		for i := range values {
+			into[i] = &values[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			return nil, err
+		}
+		r := row{}
+		for i, name := range columns {
+			r[name] = values[i]
+		}
+		all = append(all, r)
+	}
+	return all, rows.Err()
+}
+
+// one reads a statement that has exactly one row.
+func one(ctx context.Context, on executor, statement string, args ...any) (row, error) {
+	all, err := query(ctx, on, statement, args...)
+	if err == nil && len(all) != 1 {
+		err = fmt.Errorf("%d rows, want 1", len(all))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", short(statement), err)
+	}
+	return all[0], nil
+}
+
+// ask reads the one row of a section of the server's file.
+func ask(ctx context.Context, on executor, section string, vars map[string]any, args ...any) (row, error) {
+	text, err := fixed(section, vars)
+	if err != nil {
+		return nil, err
+	}
+	return one(ctx, on, text, args...)
+}
+
+// exec executes statements one after the other.
+func exec(ctx context.Context, on executor, statements ...string) error {
+	for _, s := range statements {
+		if _, err := on.ExecContext(ctx, s); err != nil {
+			return fmt.Errorf("%s: %w", short(s), err)
+		}
+	}
+	return nil
+}
+
+// errLocked: a lock of the session's was not to be had in time.
+var errLocked = errors.New("another session holds it")
+
+// takeLock executes a section that ends with what sp_getapplock returned: 0 or 1 is
+// the lock, −1 a timeout, less another failure.
+func takeLock(ctx context.Context, on executor, statement string) error {
+	r, err := one(ctx, on, statement)
+	if err != nil {
+		return err
+	}
+	switch n, ok := r.number("result"); {
+	case !ok:
+		return errors.New("sp_getapplock returned nothing")
+	case n == -1:
+		return errLocked
+	case n < 0:
+		return fmt.Errorf("sp_getapplock returned %d", n)
+	}
+	return nil
+}
+
+func hostName() string {
+	host, err := os.Hostname()
+	if err != nil {
+		return ""
+	}
+	return host
+}

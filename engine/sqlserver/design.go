@@ -1,0 +1,153 @@
+package sqlserver
+
+import (
+	"fmt"
+
+	"github.com/dustin/go-humanize"
+
+	"filewise"
+	"filewise/workload"
+)
+
+// indexGroup is the filegroup of indexes that lie apart.
+const indexGroup = "INDEXES"
+
+// The limits of SQL Server ("Maximum capacity specifications").
+const (
+	maxFiles      = 32767 // files of a database
+	maxSessions   = 32767 // user connections
+	maxRowPayload = 8000  // a varchar(n); a larger one is stored outside the row
+)
+
+// design is what a layout comes to on SQL Server.
+type design struct {
+	target   filewise.Target
+	layout   filewise.Layout
+	program  filewise.Program
+	settings settings
+	name     string // of the database
+	mark     string
+	// data, index and log are all files; those from first on are added by Extend.
+	data, index, log []file
+	first            int
+	tables           []table
+	warnings         []filewise.Warning
+}
+
+// table is a table of the workload with the procedure that fills it.
+type table struct{ Name, Key, Procedure string }
+
+// newDesign resolves a layout at a place. What SQL Server cannot do is an error
+// that wraps filewise.ErrUnsupported; nothing is asked of the server.
+func newDesign(t filewise.Target, l filewise.Layout, p filewise.Program, at place) (*design, error) {
+	d := &design{target: t, layout: l, program: p, name: at.name, mark: at.mark, first: l.FilesAtFirst()}
+	for _, check := range []func() error{d.checkProgram, d.checkLayout, d.checkLater} {
+		if err := check(); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if d.settings, err = readSettings(t.Settings); err != nil {
+		return nil, err
+	}
+	if _, err := delayed(t.Durability); err != nil {
+		return nil, err
+	}
+	if err := d.place(at); err != nil {
+		return nil, err
+	}
+	d.tables = tablesOf(p)
+	d.warn()
+	return d, nil
+}
+
+func (d *design) checkProgram() error {
+	p := d.program
+	switch {
+	case !sections.has(p.Workload):
+		return unsupported("see filewise scenarios", "workload %q on sqlserver", p.Workload)
+	case p.Connections < 1 || p.Connections > maxSessions-100:
+		return usage(fmt.Sprintf("give 1 to %d", maxSessions-100), "%d connections", p.Connections)
+	case p.CommitEvery < 1 || p.OpBytes < 0:
+		return usage("both are at least 1", "%d rows in a transaction, of %d bytes", p.CommitEvery, p.OpBytes)
+	}
+	return nil
+}
+
+func (d *design) checkLayout() error {
+	l := d.layout
+	switch {
+	case l.Kind != filewise.KindFilegroup && l.Kind != "":
+		return unsupported("the kind of sqlserver is filegroup", "kind %q on sqlserver", l.Kind)
+	case l.Data.Files < 1 || l.Data.Bytes < 0 || l.Data.Growth < 0:
+		return usage("give 1 file or more", "a layout of %d files and %d bytes growing by %d", l.Data.Files, l.Data.Bytes, l.Data.Growth)
+	case l.Data.Files > maxFiles/2-1:
+		return unsupported(fmt.Sprintf("give up to %d files", maxFiles/2-1), "a database of SQL Server has up to %d files, and %d with index files are more", maxFiles, l.Data.Files)
+	case l.Data.Growth > 0 && l.Data.Growth < extent:
+		return usage("give --growth 64KiB or more", "SQL Server grows files by whole extents of 64 KiB, not by %d bytes", l.Data.Growth)
+	case l.Indexes != "" && l.Indexes != filewise.IndexesTogether && l.Indexes != filewise.IndexesApart:
+		return usage("use together or apart", "indexes %q", l.Indexes)
+	case l.IndexVolume != "" && l.Indexes != filewise.IndexesApart:
+		return usage("use --indexes apart as well", "a volume for indexes, which do not lie apart")
+	}
+	if each := l.Data.Bytes / int64(l.Data.Files); l.Data.Allocation != filewise.Growing && each < leastFile {
+		return usage(fmt.Sprintf("use --size %s or more, or fewer files", humanize.IBytes(uint64(l.Data.Files)*leastFile)),
+			"%d bytes in %s are less than %s each: the first file cannot be smaller than that of model, and proportional fill wants all equal",
+			l.Data.Bytes, filewise.FilesName(l.Data.Files), humanize.IBytes(leastFile))
+	}
+	return nil
+}
+
+func (d *design) checkLater() error {
+	switch d.layout.AddedLater {
+	case "", filewise.LaterUntouched, filewise.LaterNewData:
+		return nil
+	case filewise.LaterRebuilt:
+		if d.program.OpBytes > maxRowPayload {
+			return unsupported(fmt.Sprintf("use --row-bytes %d or less", maxRowPayload),
+				"rows of more than %d bytes are stored outside their index, and REBUILD leaves them where they are", maxRowPayload)
+		}
+		return nil
+	}
+	return usage("use untouched, new-data or rebuilt", "files added later %q", d.layout.AddedLater)
+}
+
+func tablesOf(p filewise.Program) []table {
+	if p.Vars["Table"] != workload.TablePerConnection {
+		return []table{{"fw_rows", "fw_rows_key", "fw_inserts"}}
+	}
+	tables := make([]table, p.Connections)
+	for i := range tables {
+		tables[i] = table{fmt.Sprintf("fw_rows_%04d", i), fmt.Sprintf("fw_rows_key_%04d", i), fmt.Sprintf("fw_inserts_%04d", i)}
+	}
+	return tables
+}
+
+// tableOf is the table of a worker.
+func (d *design) tableOf(worker int) table { return d.tables[worker%len(d.tables)] }
+
+// payloadType holds n bytes.
+func payloadType(n int64) string {
+	switch {
+	case n > maxRowPayload:
+		return "varchar(max)"
+	default:
+		return fmt.Sprintf("varchar(%d)", max(n, 1))
+	}
+}
+
+// warn says what a reader must know of the layout.
+func (d *design) warn() {
+	add := func(code, message, remedy string) {
+		d.warnings = append(d.warnings, filewise.Warning{Code: code, Message: message, Remedy: remedy})
+	}
+	if d.layout.LogVolume == "" && len(d.target.Volumes) > 1 {
+		add("log-with-data", "The log lies with the first data file: what it writes is taken from that volume.", "Name a volume for it with --log-volume.")
+	}
+	if d.layout.AddedLater == filewise.LaterRebuilt {
+		add("rebuilt-fill", "A rebuild fills files in proportion to their free space, so the first file's share differs from the others'; see the files' use in the trials.", "")
+	}
+	if d.layout.Data.Growth%extent != 0 {
+		add("growth-rounded", "SQL Server grows files by whole extents of 64 KiB: the growth is rounded down.", "Give a multiple of 64 KiB.")
+	}
+}

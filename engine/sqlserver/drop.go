@@ -1,0 +1,97 @@
+package sqlserver
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"filewise"
+)
+
+// dropPatience bounds the wait for others to leave a database that is dropped.
+const dropPatience = 20 * time.Second
+
+type dropper struct{ build *build }
+
+// Drop reads the mark again in the batch that drops the database; without it,
+// nothing is dropped. Twice is harmless.
+func (d dropper) Drop(ctx context.Context) error {
+	b := d.build
+	b.leave()
+	err := b.server.drop(ctx, b.design.name, b.design.mark)
+	if err == nil {
+		b.server.mu.Lock()
+		delete(b.server.builds, b)
+		b.server.mu.Unlock()
+	}
+	return err
+}
+
+// leave ends our own connections to the database.
+func (b *build) leave() {
+	b.mu.Lock()
+	keeper := b.keeper
+	b.keeper = nil
+	b.mu.Unlock()
+	if keeper != nil {
+		_ = keeper.Close() // of a database that goes; the server may have ended it
+	}
+	_ = b.inside.Close()
+}
+
+// dropFailed removes what a failed build has left: it may have been marked or
+// not, or not have come about.
+func (b *build) dropFailed(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropPatience)
+	defer cancel()
+	err := dropper{b}.Drop(ctx)
+	if !hasNumber(err, errNotOurs) {
+		return err
+	}
+	err = b.server.drop(ctx, b.design.name, "") // unmarked: only if it is empty
+	if err == nil {
+		b.server.mu.Lock()
+		delete(b.server.builds, b)
+		b.server.mu.Unlock()
+	}
+	return err
+}
+
+// drop drops the database of a name that has exactly this mark; with none, only
+// one that is empty and has no mark at all.
+func (s *externalServer) drop(ctx context.Context, name, text string) error {
+	statement, err := fixed("drop", map[string]any{"Name": name, "Mark": text, "Unmarked": text == ""})
+	if err != nil {
+		return err
+	}
+	return s.insist(ctx, statement, name)
+}
+
+// insist repeats a batch while others are still leaving the database.
+func (s *externalServer) insist(ctx context.Context, statement, name string) error {
+	deadline := time.Now().Add(dropPatience)
+	for {
+		_, err := s.control.ExecContext(ctx, statement)
+		switch {
+		case err == nil, hasNumber(err, errNoDatabase) && !hasNumber(err, errNotOurs):
+			return nil
+		case hasNumber(err, errNotOurs):
+			return filewise.Errorf(filewise.CodePreflight, "look at it, and drop it yourself if it is of no use",
+				"database %s is not dropped, it does not carry the mark that it was given: %w", name, err)
+		case !hasNumber(err, errInUse) || time.Now().After(deadline):
+			return filewise.Errorf(filewise.CodeTrials, "filewise clean --target URL removes what is left", "dropping %s: %w", name, s.login.explain(err))
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(context.Cause(ctx), s.login.explain(err))
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+// within opens connections to a database for as long as f runs.
+func (s *externalServer) within(name string, f func(*sql.DB) error) error {
+	db := s.login.pool(name, appName, 1)
+	return errors.Join(f(db), db.Close())
+}

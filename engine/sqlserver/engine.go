@@ -1,0 +1,50 @@
+package sqlserver
+
+import "filewise"
+
+// Engine is SQL Server. It implements filewise.Engine and Describer.
+type Engine struct{}
+
+// Name is the engine's name on the command line.
+func (Engine) Name() string { return engineName }
+
+const (
+	engineName  = "sqlserver"
+	defaultPort = 1433
+	// usualBytes gives each of 16 files 16 MiB: the first cannot be smaller than
+	// the first of model, 8 MiB, and proportional fill wants all equal.
+	usualBytes = 256 << 20
+)
+
+// Unproven is what every reader of a result must know.
+const Unproven = "checked against the vendor's grammar and protocol, not yet run against the product"
+
+// Describe says what the engine is; it looks at nothing.
+func (Engine) Describe() filewise.Description {
+	return filewise.Description{
+		Mode:  filewise.External,
+		Files: "files of one filegroup, filled in proportion to their free space",
+		Kinds: []filewise.Kind{filewise.KindFilegroup}, ExternalKinds: []filewise.Kind{filewise.KindFilegroup},
+		Bytes:   usualBytes,
+		Schemes: []string{engineName, "mssql"}, Port: defaultPort,
+		Rights:   rights,
+		Unproven: Unproven,
+		Licence: "Microsoft's licence terms forbid disclosing benchmark results of SQL Server to a third party without its written approval: " +
+			"results stay on this machine unless you export them",
+		Note: "the server writes to the log what it commits and to the data files at checkpoints: " +
+			"with a log on the same storage, a verdict is also one on the log",
+	}
+}
+
+// rights are for SQL Server 2016 and later. The one who creates a database owns
+// it, which is all that is needed within it.
+var rights = []string{
+	"CREATE LOGIN [filewise] WITH PASSWORD = N'…';",
+	grantCreate,
+	grantView,
+}
+
+const (
+	grantCreate = "GRANT CREATE ANY DATABASE TO [filewise];"
+	grantView   = "GRANT VIEW SERVER STATE TO [filewise]; -- free space, other sessions, I/O per file; without it these are not told"
+)

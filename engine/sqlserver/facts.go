@@ -1,0 +1,78 @@
+package sqlserver
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/dustin/go-humanize"
+
+	"filewise"
+)
+
+// Facts are the version, the settings that decide what is measured, and what is
+// set in every build.
+func (s *externalServer) Facts(ctx context.Context) ([]filewise.Fact, error) {
+	i := s.identity
+	facts := []filewise.Fact{
+		{Name: "server", Value: "external, " + s.target.Address.String()},
+		{Name: "version", Value: fmt.Sprintf("SQL Server %s (%s %s)", i.version, i.versionText, i.level)},
+		{Name: "edition", Value: i.edition},
+		{Name: "operating system", Value: string(i.data.System)},
+		{Name: "adapter", Value: Unproven},
+	}
+	if m, err := ask(ctx, s.control, "machine", nil); err == nil {
+		cpus, _ := m.number("cpus")
+		memory, _ := m.number("memory_kb")
+		facts = append(facts, filewise.Fact{Name: "processors", Value: strconv.FormatInt(cpus, 10)},
+			filewise.Fact{Name: "memory", Value: humanize.IBytes(uint64(memory) * kib)})
+	} else if !denied(err) {
+		return nil, s.login.explain(err)
+	}
+	configured, err := s.configuration(ctx)
+	if err != nil {
+		return nil, err
+	}
+	facts = append(facts, configured...)
+	return append(facts, s.ownFacts()...), nil
+}
+
+// ownFacts are set in every database that is built, and nowhere else.
+func (s *externalServer) ownFacts() []filewise.Fact {
+	durability := "DISABLED: every commit waits for the log"
+	if late, _ := delayed(s.target.Durability); late {
+		durability = "FORCED: a crash may lose the last commits"
+	}
+	own, _ := readSettings(s.target.Settings) // read by Open
+	facts := []filewise.Fact{
+		{Name: "recovery model", Value: "SIMPLE: the log is reused after each checkpoint, and no log backup is made"},
+		{Name: "delayed durability", Value: durability},
+		{Name: "log growth", Value: humanize.IBytes(uint64(own.logGrowth))},
+	}
+	if own.mixedPages {
+		facts = append(facts, filewise.Fact{Name: settingMix, Value: "on"})
+	}
+	if own.autogrowAll {
+		facts = append(facts, filewise.Fact{Name: settingAll, Value: "on"})
+	}
+	return facts
+}
+
+// configuration are the server's own settings; they are only read.
+func (s *externalServer) configuration(ctx context.Context) ([]filewise.Fact, error) {
+	text, err := fixed("configuration", nil)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := query(ctx, s.control, text)
+	if err != nil {
+		return nil, s.login.explain(fmt.Errorf("configuration: %w", err))
+	}
+	var facts []filewise.Fact
+	for _, r := range rows {
+		if n, ok := r.number("value"); ok {
+			facts = append(facts, filewise.Fact{Name: r.text("name"), Value: strconv.FormatInt(n, 10)})
+		}
+	}
+	return facts, nil
+}

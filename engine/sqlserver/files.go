@@ -1,0 +1,170 @@
+package sqlserver
+
+import (
+	"fmt"
+
+	"filewise"
+	"filewise/engine/sqlserver/internal/serverpath"
+)
+
+// file is a file of a database as it should come about.
+type file struct {
+	Logical, Path string
+	KB, GrowthKB  int64
+	role          filewise.Role
+	volume        string
+}
+
+// place is where a build will be: a database's name, and the directories of the
+// server.
+type place struct {
+	name, mark string
+	system     serverpath.OS // empty: not known yet
+	data, log  joiner        // the server's own default places
+}
+
+// joiner makes the path of a file in a directory.
+type joiner interface {
+	Join(name string) (string, error)
+}
+
+// unknown stands in plans for a directory that only the server knows.
+type unknown string
+
+func (u unknown) Join(name string) (string, error) { return "(" + string(u) + ")/" + name, nil }
+
+// somewhere is the place of a plan, for which nothing is asked of the server.
+func somewhere(name, mark string) place {
+	return place{name: name, mark: mark, data: unknown("the server's default data directory"), log: unknown("the server's default log directory")}
+}
+
+// place decides the files: equal in size, so that SQL Server fills them evenly.
+func (d *design) place(at place) error {
+	dirs, err := d.dirs(at)
+	if err != nil {
+		return err
+	}
+	l := d.layout
+	volumes := l.DataVolumes(d.target.Volumes)
+	if len(volumes) == 0 {
+		return usage("name one with --volume NAME=DIR", "there is no volume for data files")
+	}
+	per, growth := d.sizes()
+	for i := range l.Data.Files {
+		v := l.Data.VolumeOf(i, volumes)
+		extension := ".ndf"
+		if i == 0 {
+			extension = ".mdf"
+		}
+		f := file{Logical: fmt.Sprintf("fw_data_%d", i+1), KB: per / kib, GrowthKB: growth / kib, role: filewise.RoleData, volume: v.Name}
+		if f.Path, err = dirs[v.Name].Join(fmt.Sprintf("%s_data_%02d%s", d.name, i+1, extension)); err != nil {
+			return usage("name a shorter --volume", "volume %s: %w", v.Name, err)
+		}
+		d.data = append(d.data, f)
+	}
+	if l.Indexes == filewise.IndexesApart {
+		if err := d.placeIndexes(dirs, growth); err != nil {
+			return err
+		}
+	}
+	return d.placeLog(dirs, at, volumes[0])
+}
+
+// sizes are the initial size and the growth of each data file in bytes. A
+// preallocated file can grow as well: it would be worse if a trial that did more
+// than expected failed; that it grew is reported.
+func (d *design) sizes() (per, growth int64) {
+	s := d.layout.Data
+	per, growth = s.Bytes/int64(s.Files)/extent*extent, usualGrow
+	if s.Allocation == filewise.Growing {
+		per = leastFile
+	}
+	if s.Growth > 0 {
+		growth = s.Growth / extent * extent
+	}
+	return per, growth
+}
+
+// placeIndexes spreads indexes over as many files as data: a single one would
+// hide what several data files change.
+func (d *design) placeIndexes(dirs map[string]joiner, growth int64) (err error) {
+	v := d.layout.DataVolumes(d.target.Volumes)[0]
+	if d.layout.IndexVolume != "" {
+		v.Name = d.layout.IndexVolume
+	}
+	per := max(d.layout.Data.Bytes/4/int64(d.layout.Data.Files)/extent*extent, mib)
+	if d.layout.Data.Allocation == filewise.Growing {
+		per = mib
+	}
+	for i := range d.layout.Data.Files {
+		f := file{Logical: fmt.Sprintf("fw_index_%d", i+1), KB: per / kib, GrowthKB: growth / kib, role: filewise.RoleIndex, volume: v.Name}
+		if f.Path, err = dirs[v.Name].Join(fmt.Sprintf("%s_index_%02d.ndf", d.name, i+1)); err != nil {
+			return usage("name a shorter --volume", "volume %s: %w", v.Name, err)
+		}
+		d.index = append(d.index, f)
+	}
+	return nil
+}
+
+func (d *design) placeLog(dirs map[string]joiner, at place, beside filewise.Volume) (err error) {
+	volume := beside.Name
+	if d.layout.LogVolume != "" {
+		volume = d.layout.LogVolume
+	}
+	dir := dirs[volume]
+	for _, v := range d.target.Volumes {
+		if v.Name == volume && v.Dir == "" {
+			dir = at.log // the server keeps a default of its own for logs
+		}
+	}
+	f := file{Logical: "fw_log", KB: d.settings.logSize(d.layout.Data.Bytes) / kib, GrowthKB: d.settings.logGrowth / kib, role: filewise.RoleLog, volume: volume}
+	if f.Path, err = dir.Join(d.name + "_log.ldf"); err != nil {
+		return usage("name a shorter --volume", "volume %s: %w", volume, err)
+	}
+	d.log = []file{f}
+	return nil
+}
+
+// dirs are the directories by volume. All are of one operating system: the
+// server's.
+func (d *design) dirs(at place) (map[string]joiner, error) {
+	dirs := map[string]joiner{}
+	system := at.system
+	for _, v := range d.target.Volumes {
+		if v.Dir == "" {
+			dirs[v.Name] = at.data
+			continue
+		}
+		dir, err := serverpath.ParseDir(v.Dir)
+		if err != nil {
+			return nil, usage(`name a directory as the server sees it: D:\data, \\server\share\data, or /data`, "volume %s: %w", v.Name, err)
+		}
+		if system != "" && dir.System != system {
+			return nil, usage("name directories as the server sees them", "volume %s: %s is a path of %s, and the server, or another volume, is one of %s", v.Name, dir, dir.System, system)
+		}
+		system = dir.System
+		dirs[v.Name] = dir
+	}
+	for flag, name := range map[string]string{"--log-volume": d.layout.LogVolume, "--index-volume": d.layout.IndexVolume} {
+		if name != "" && dirs[name] == nil {
+			return nil, usage("name it with --volume "+name+"=DIR", "%s %s: there is no such volume", flag, name)
+		}
+	}
+	return dirs, nil
+}
+
+// files are all that the layout has in the end: with Extend, unless untouched.
+func (d *design) files() []file {
+	n := len(d.data)
+	if d.layout.AddedLater == filewise.LaterUntouched {
+		n = d.first
+	}
+	return d.until(n)
+}
+
+// until are the files of a build whose data lie in n files.
+func (d *design) until(n int) []file {
+	all := append([]file{}, d.data[:n]...)
+	all = append(all, d.index[:min(n, len(d.index))]...)
+	return append(all, d.log...)
+}

@@ -1,0 +1,324 @@
+package sqlserver
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	osexec "os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"filewise"
+	"filewise/workload"
+)
+
+// grammars are the releases of Microsoft's grammar (ScriptDom) to check against:
+// those that the adapter supports and the newest.
+var grammars = []string{"2016", "2019", "2022", "2025"}
+
+// parser is Microsoft's parser as scripts/get-tsql-parser installs it; a missing
+// one fails in CI.
+func parser(t *testing.T) string {
+	t.Helper()
+	cache := os.Getenv("XDG_CACHE_HOME")
+	if cache == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cache = filepath.Join(home, ".cache")
+	}
+	path := filepath.Join(cache, "filewise", "tools", "maxdop", "0.1.3", "bin", "maxdop")
+	if _, err := os.Stat(path); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("no parser of T-SQL: %v; run scripts/get-tsql-parser", err)
+		}
+		t.Skipf("NO PARSER OF T-SQL: %v; run scripts/get-tsql-parser", err)
+	}
+	return path
+}
+
+// refused is what the parser says of a file that it cannot parse.
+var refused = regexp.MustCompile(`(?m)^maxdop: .*?(\d+)\.sql: could not be parsed.*$`)
+
+// parse gives every batch to the parser, one file each, and returns by the
+// batch's number what it says of those that it refuses. The parser's own
+// --check is no use: it fails on layout as well.
+func parseAll(ctx context.Context, parser, version string, batches []string) (map[int]string, error) {
+	dir, err := os.MkdirTemp("", "fw-tsql")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	for i, text := range batches {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%06d.sql", i)), []byte(text), 0o600); err != nil {
+			return nil, err
+		}
+	}
+	c := osexec.CommandContext(ctx, parser, "--write", "--parser-version", version, dir)
+	out, err := c.CombinedOutput()
+	wrong := map[int]string{}
+	for _, m := range refused.FindAllStringSubmatch(string(out), -1) {
+		var n int
+		if _, err := fmt.Sscanf(m[1], "%d", &n); err != nil {
+			return nil, err
+		}
+		wrong[n] = m[0]
+	}
+	if (err != nil) != (len(wrong) > 0) {
+		return nil, fmt.Errorf("%w, with %d batches refused:\n%s", err, len(wrong), out)
+	}
+	// What it says nothing of it must have read: an unread file would pass.
+	for i, text := range batches {
+		after, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("%06d.sql", i)))
+		if err != nil {
+			return nil, err
+		}
+		if wrong[i] == "" && len(after) == 0 && text != "" {
+			return nil, fmt.Errorf("batch %d was not read", i)
+		}
+	}
+	return wrong, nil
+}
+
+// checkGrammar fails for every batch that a release of the grammar refuses.
+func checkGrammar(t *testing.T, batches []string) {
+	t.Helper()
+	program := parser(t)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	turn := make(chan struct{}, 2)
+	var wg sync.WaitGroup
+	for _, version := range grammars {
+		wg.Go(func() {
+			turn <- struct{}{}
+			defer func() { <-turn }()
+			wrong, err := parseAll(ctx, program, version, batches)
+			if err != nil {
+				t.Errorf("%s: %v", version, err)
+			}
+			for n, why := range wrong {
+				t.Errorf("SQL Server %s refuses\n%s\n%s", version, batches[n], why)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// rendering collects what every section comes to over all layouts and options.
+type rendering struct {
+	t        *testing.T
+	sections map[string]map[string]bool // the different batches by section
+}
+
+func (r *rendering) add(section string, all []string, err error) {
+	if err != nil {
+		r.t.Fatalf("section %s: %v", section, err)
+	}
+	if r.sections[section] == nil {
+		r.sections[section] = map[string]bool{}
+	}
+	for _, text := range all {
+		r.sections[section][text] = true
+	}
+}
+
+// batches are all different ones, in order.
+func (r *rendering) batches() []string {
+	all := map[string]bool{}
+	for _, texts := range r.sections {
+		maps.Copy(all, texts)
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+const testName = "filewise_aaaaaaaaaaaaaaaaaa"
+
+// volumeSets are a server's default place, two volumes and those for log and
+// indexes, on both systems, with names that try to break out of quotes.
+var volumeSets = map[string][]filewise.Volume{
+	"default": {{Name: "default"}},
+	"windows": {{Name: "a", Dir: `D:\it's [data]`}, {Name: "b", Dir: `\\files\share$\x`}, {Name: "log", Dir: `E:\`}, {Name: "ix", Dir: `F:\Ünï`}},
+	"linux":   {{Name: "a", Dir: `/var/opt/mssql/it's "data"`}, {Name: "b", Dir: "/mnt/b;DROP TABLE x--"}, {Name: "log", Dir: "/log"}, {Name: "ix", Dir: "/ix"}},
+}
+
+// designs are all combinations of what a layout and a target can be.
+func designs(t *testing.T, visit func(*design)) {
+	t.Helper()
+	for _, set := range slices.Sorted(maps.Keys(volumeSets)) {
+		for _, allocation := range []filewise.Allocation{filewise.Preallocated, filewise.Growing} {
+			for _, indexes := range []string{"", filewise.IndexesTogether, filewise.IndexesApart} {
+				for _, later := range []filewise.AddedLater{"", filewise.LaterUntouched, filewise.LaterNewData, filewise.LaterRebuilt} {
+					for _, files := range []int{1, 4, 16} {
+						l := filewise.Layout{Name: filewise.FilesName(files), Kind: filewise.KindFilegroup, AddedLater: later, Indexes: indexes,
+							Data: filewise.Spread{Files: files, Bytes: 256 << 20, Allocation: allocation, Placement: filewise.PlaceRoundRobin}}
+						if set != "default" {
+							l.LogVolume = "log"
+							if indexes == filewise.IndexesApart {
+								l.IndexVolume = "ix"
+							}
+						}
+						overOptions(t, l, volumeSets[set], visit)
+					}
+				}
+			}
+		}
+	}
+}
+
+func overOptions(t *testing.T, l filewise.Layout, volumes []filewise.Volume, visit func(*design)) {
+	t.Helper()
+	settings := []map[string]string{nil, {settingMix: "on", settingAll: "on", settingLog: "100MiB", settingGro: "1MiB"}}
+	for _, durability := range []filewise.Durability{filewise.DurabilityFull, filewise.DurabilityNormal} {
+		for _, table := range []string{workload.TableShared, workload.TablePerConnection} {
+			for i, key := range []string{workload.KeySequential, workload.KeyRandom} {
+				p := params(func(p *workload.Params) {
+					p.Table, p.Key, p.CommitEvery = table, key, 1+9*i
+					if i == 1 && l.AddedLater != filewise.LaterRebuilt {
+						p.RowBytes = 9000 // outside the row
+					}
+				})
+				w, err := workload.NewInserts(p, 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, s := range settings {
+					target := filewise.Target{Engine: engineName, Mode: filewise.External, Volumes: volumes, Durability: durability, Settings: s}
+					d, err := newDesign(target, l, w.Program(), somewhere(testName, "Made by 'Filewise'; {\"name\": \"x\"}"))
+					if err != nil {
+						t.Fatalf("%+v: %v", l, err)
+					}
+					visit(d)
+				}
+			}
+		}
+	}
+}
+
+func params(change func(*workload.Params)) workload.Params {
+	p := workload.Params{Connections: 3, RowBytes: 60, CommitEvery: 3, Table: workload.TableShared, Key: workload.KeySequential}
+	if change != nil {
+		change(&p)
+	}
+	return p
+}
+
+// transfers are all combinations of the options of backups and restores.
+func transfers(visit func(map[string]any)) {
+	for _, stripes := range [][]string{{null}, {`D:\it's\a.bak`}, {"/b/1.bak", "/b/2.bak", "/c;--/3.bak"}} {
+		for _, compression := range []string{"", "on", "off"} {
+			for _, n := range []int{0, 1} {
+				t := transfer{stripes: stripes, compression: compression, bufferCount: n * 50, maxTransferSize: n * 4 * mib, blockSize: n * 65536}
+				vars := t.vars()
+				vars["Source"], vars["Name"], vars["Mark"] = "user's ]database", testName, "mark"
+				vars["Moves"] = []move{{"it's data", `E:\x\a.ndf`}, {"log]", "/l.ldf"}}
+				visit(vars)
+			}
+		}
+	}
+}
+
+var rendered *rendering
+
+// render is every section of every SQL file for every layout and option; it is
+// done once.
+func render(t *testing.T) *rendering {
+	t.Helper()
+	if rendered != nil {
+		return rendered
+	}
+	r := &rendering{t: t, sections: map[string]map[string]bool{}}
+	defer func() { rendered = r }()
+	designs(t, func(d *design) {
+		for _, section := range append(sections["inserts"].Sections(), server.Sections()...) {
+			if d.skips(section) || transferred[section] {
+				continue
+			}
+			for _, table := range []table{d.tables[0], d.tables[len(d.tables)-1]} {
+				all, err := d.batches(section, d.ofTable(table, 1))
+				r.add(section, all, err)
+			}
+		}
+	})
+	transfers(func(vars map[string]any) {
+		for section := range transferred {
+			all, err := server.Statements(section, vars)
+			r.add(section, all, err)
+		}
+	})
+	all, err := server.Statements("drop", map[string]any{"Name": testName, "Mark": "", "Unmarked": true})
+	r.add("drop", all, err)
+	return r
+}
+
+var transferred = map[string]bool{"backup": true, "backup-files": true, "restore": true}
+
+func TestGrammarOfEverySection(t *testing.T) {
+	r := render(t)
+	total := 0
+	for file, f := range map[string][]string{"inserts.sql": sections["inserts"].Sections(), "server.sql": server.Sections()} {
+		for _, section := range f {
+			total++
+			if len(r.sections[section]) == 0 {
+				t.Errorf("%s: no layout and no option renders section %s", file, section)
+			}
+		}
+	}
+	batches := r.batches()
+	start := time.Now()
+	checkGrammar(t, batches)
+	t.Logf("SQL Server's grammar: %d of %d sections, %d different batches, at %s (%s)", len(r.sections), total, len(batches),
+		strings.Join(grammars, ", "), time.Since(start).Round(time.Millisecond))
+}
+
+// damages break a batch; each must be refused wherever it can be done.
+var damages = []struct{ section, old, new string }{
+	{"create", "ON PRIMARY", "ON PRIMAR Y"}, {"create", "FILENAME =", "FILENAME"}, {"create", "KB,", "QB,"}, {"create", "LOG ON", "LOG"},
+	{"create", "MAXSIZE = UNLIMITED", "MAXSIZE = NEVER"}, {"create", "<> 0 RETURN", "<> RETURN"}, {"create", "END;", "ENDE;"},
+	{"options", "RECOVERY SIMPLE", "RECOVERY SIMPEL"}, {"options", "AUTO_CLOSE OFF", "AUTO_CLOSE OFFF"}, {"options", "= DISABLED", "= DISABELD"},
+	{"options", "MIXED_PAGE_ALLOCATION ON", "MIXED_PAGE_ALLOCATION"}, {"options", "AUTOGROW_ALL_FILES", "AUTOGROW_ALL FILES"},
+	{"add-files", "ADD FILE", "ADD FIL"}, {"add-files", "TO FILEGROUP", "FILEGROUP"}, {"add-files", "(NAME =", "NAME ="},
+	{"drop", "DROP DATABASE", "DROP DATABAS"}, {"drop", "IF NOT EXISTS (", "IF NOT EXISTS"}, {"drop", "COLLATE", "COLATE"}, {"drop", "ROLLBACK IMMEDIATE", "ROLLBACK IMEDIATE"},
+	{"backup", "TO\n", "INTO\n"}, {"backup", "STATS = 5", "STATS = "}, {"backup", "NOFORMAT,", "NOFORMAT"}, {"backup", "DISK =", "DISC ="},
+	{"restore", "MOVE", "MOV"}, {"restore", "RECOVERY,", "RECOVERI,"}, {"restore", "FROM\n", "FORM\n"}, {"backup-files", "FILELISTONLY", "FILESLIST"},
+	{"tables", "PRIMARY KEY", "PRIMARY"}, {"tables", "bigint NOT NULL", "bigint NOT"}, {"rebuild", "REBUILD", "REBILD"}, {"pool", "VALUES (@p1)", "VALUES @p1"},
+	{"procedure", "WHILE", "WHIL"}, {"procedure", "BEGIN\n", "BEGN\n"}, {"procedure", "SUBSTRING(", "SUBSTRING(("}, {"procedure", "SET @i += 1", "SET @i =+= 1"},
+	{"connection", "ISOLATION LEVEL", "ISOLATION"}, {"call", "@first =", "@first =="}, {"committed", "WHERE", "WERE id"}, {"check", "FROM", "FORM"},
+	{"activity", "CASE WHEN", "CASE"}, {"files", "LEFT JOIN", "LEFT JION"}, {"settle", "CHECKPOINT", "CHECK POINT"}, {"look", "TOP (1)", "TOP (1"},
+}
+
+func TestDamagedStatementsAreRefused(t *testing.T) {
+	r := render(t)
+	find := func(section, old string) string {
+		for _, text := range slices.Sorted(maps.Keys(r.sections[section])) {
+			if strings.Contains(text, old) {
+				return text
+			}
+		}
+		t.Fatalf("no rendering of section %s has %q", section, old)
+		return ""
+	}
+	var damaged []string
+	for _, d := range damages {
+		damaged = append(damaged, strings.Replace(find(d.section, d.old), d.old, d.new, 1))
+	}
+	program := parser(t)
+	for _, version := range grammars {
+		wrong, err := parseAll(t.Context(), program, version, damaged)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, d := range damages {
+			if wrong[i] == "" {
+				t.Errorf("SQL Server %s accepts section %s with %q for %q", version, d.section, d.new, d.old)
+			}
+		}
+	}
+	t.Logf("%d damaged statements refused at %s", len(damages), strings.Join(grammars, ", "))
+}

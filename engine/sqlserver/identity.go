@@ -1,0 +1,153 @@
+package sqlserver
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"filewise"
+	"filewise/engine/sqlserver/internal/serverpath"
+)
+
+// version is a product version, 16.0.4085.2 is {16, 0, 4085}.
+type version struct{ major, minor, build int }
+
+func parseVersion(text string) (version, error) {
+	parts := strings.Split(text, ".")
+	var n [3]int
+	for i := range n {
+		if i >= len(parts) {
+			return version{}, fmt.Errorf("%q is no version of SQL Server", text)
+		}
+		var err error
+		if n[i], err = strconv.Atoi(parts[i]); err != nil || n[i] < 0 {
+			return version{}, fmt.Errorf("%q is no version of SQL Server", text)
+		}
+	}
+	return version{n[0], n[1], n[2]}, nil
+}
+
+// years are the releases by major version.
+var years = map[int]string{13: "2016", 14: "2017", 15: "2019", 16: "2022", 17: "2025"}
+
+const oldest = 13
+
+func (v version) String() string {
+	if y := years[v.major]; y != "" {
+		return y
+	}
+	return "version " + strconv.Itoa(v.major)
+}
+
+// atLeast compares a build: what came with a service pack is known by it.
+func (v version) atLeast(major, build int) bool {
+	return v.major > major || v.major == major && v.build >= build
+}
+
+// Engine editions (SERVERPROPERTY, "EngineEdition").
+const (
+	editionStandard   = 2
+	editionEnterprise = 3
+	editionExpress    = 4
+)
+
+// refusedEditions are services whose files are not the user's to place.
+var refusedEditions = map[int64]string{
+	5:  "Azure SQL Database has no files that a user could place",
+	6:  "a dedicated SQL pool of Azure Synapse distributes its data itself",
+	8:  "Azure SQL Managed Instance places files itself, and has no simple recovery model",
+	9:  "Azure SQL Edge has ended, and nothing is known of its files",
+	11: "a serverless SQL pool of Azure Synapse has no database files",
+	12: "a SQL database in Microsoft Fabric has no files that a user could place",
+}
+
+// identity is what the server says it is.
+type identity struct {
+	version       version
+	versionText   string
+	level         string
+	edition       string
+	engine        int64
+	machine       string
+	data, log     serverpath.Dir
+	clientAddress string
+	serverAddress string
+	sessions      int64
+	login         string
+}
+
+func readIdentity(ctx context.Context, on *sql.DB) (identity, error) {
+	r, err := ask(ctx, on, "identity", nil)
+	if err != nil {
+		return identity{}, err
+	}
+	i := identity{versionText: r.text("version"), level: r.text("level"), edition: r.text("edition"), machine: r.text("machine"),
+		clientAddress: r.text("client_address"), serverAddress: r.text("server_address"), login: r.text("login_name")}
+	i.engine, _ = r.number("engine_edition")
+	i.sessions, _ = r.number("max_connections")
+	if i.version, err = parseVersion(i.versionText); err != nil {
+		return i, filewise.Errorf(filewise.CodePreflight, "name a SQL Server 2016 or later", "%w", err)
+	}
+	if err := i.refuse(); err != nil {
+		return i, err
+	}
+	if i.data, err = serverpath.ParseDir(r.text("data_path")); err != nil {
+		return i, filewise.Errorf(filewise.CodePreflight, "set it in the server's properties, page Database Settings", "the server's default data directory: %w", err)
+	}
+	if i.log, err = serverpath.ParseDir(r.text("log_path")); err != nil {
+		i.log = i.data
+	}
+	return i, nil
+}
+
+// refuse says why a server cannot be measured at all.
+func (i identity) refuse() error {
+	if why := refusedEditions[i.engine]; why != "" {
+		return filewise.Errorf(filewise.CodePreflight, "name a SQL Server of your own", "%s: %w", why, filewise.ErrUnsupported)
+	}
+	if i.version.major < oldest {
+		return filewise.Errorf(filewise.CodePreflight, "name a SQL Server 2016 or later", "SQL Server %s is older than 2016 (13): %w", i.versionText, filewise.ErrUnsupported)
+	}
+	return nil
+}
+
+// expressLimit is the most that the data files of one database may have, by
+// edition ("Editions and supported features"); 0: not limited.
+func (i identity) expressLimit() int64 {
+	switch {
+	case i.engine != editionExpress:
+		return 0
+	case i.version.major >= 17:
+		return 50 << 30
+	}
+	return 10 << 30
+}
+
+// compressesBackups: every edition but Express and Web.
+func (i identity) compressesBackups() bool {
+	return i.engine == editionEnterprise || i.engine == editionStandard && !strings.HasPrefix(i.edition, "Web")
+}
+
+// sameHost tells whether client and server are one machine, as far as the
+// addresses and names say.
+func (i identity) sameHost() bool {
+	own := strings.ToUpper(strings.SplitN(hostName(), ".", 2)[0])
+	return i.clientAddress == "<local machine>" || i.clientAddress != "" && i.clientAddress == i.serverAddress ||
+		strings.HasPrefix(i.clientAddress, "127.") || i.clientAddress == "::1" || own != "" && strings.ToUpper(i.machine) == own
+}
+
+// permissions are the account's.
+type permissions struct{ create, view bool }
+
+func readPermissions(ctx context.Context, on *sql.DB) (permissions, error) {
+	r, err := ask(ctx, on, "rights", nil)
+	if err != nil {
+		return permissions{}, err
+	}
+	return permissions{
+		create: r.yes("create_any") || r.yes("alter_any") || r.yes("create_in_master"),
+		view:   r.yes("view_state") || r.yes("view_performance"),
+	}, nil
+}

@@ -1,0 +1,185 @@
+// Package serverpath joins and checks paths of the machine that a SQL Server runs
+// on, by its operating system's rules and not by those of this one: Go's filepath
+// would take "D:\data" for one file name on Linux.
+package serverpath
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+)
+
+// OS is the operating system of a server.
+type OS string
+
+// The systems that SQL Server runs on.
+const (
+	Windows OS = "Windows"
+	Linux   OS = "Linux"
+)
+
+// MaxPath is the longest path of a database file, in UTF-16 units: FILENAME is
+// an nvarchar(260) with its end (sys.master_files.physical_name).
+const MaxPath = 259
+
+// Dir is a directory on a server, checked and without a separator at its end,
+// unless it is a root.
+type Dir struct {
+	System OS
+	path   string
+}
+
+var errRelative = errors.New(`it is no absolute path of the server: D:\data, \\server\share\data, or /data`)
+
+// ParseDir checks a directory; its form tells the system.
+func ParseDir(path string) (Dir, error) {
+	if err := checkText(path); err != nil {
+		return Dir{}, fmt.Errorf("%q: %w", path, err)
+	}
+	var d Dir
+	var err error
+	if strings.HasPrefix(path, "/") {
+		d, err = parseLinux(path)
+	} else {
+		d, err = parseWindows(path)
+	}
+	if err == nil && units(d.path) > MaxPath {
+		err = fmt.Errorf("it has more than %d characters", MaxPath)
+	}
+	if err != nil {
+		return Dir{}, fmt.Errorf("%q: %w", path, err)
+	}
+	return d, nil
+}
+
+func checkText(path string) error {
+	switch {
+	case path == "":
+		return errRelative
+	case strings.ToValidUTF8(path, "") != path:
+		return errors.New("it is no valid UTF-8")
+	case strings.IndexFunc(path, unicode.IsControl) >= 0:
+		return errors.New("it has a control character")
+	}
+	return nil
+}
+
+func parseLinux(path string) (Dir, error) {
+	parts, err := split(path, "/", func(string) error { return nil })
+	if err != nil {
+		return Dir{}, err
+	}
+	return Dir{Linux, "/" + strings.Join(parts, "/")}, nil
+}
+
+// parseWindows takes a drive with a path, or a share: SQL Server takes UNC paths
+// as well (from 2012 on), but neither device paths nor paths on the drive's
+// current directory ("D:data").
+func parseWindows(path string) (Dir, error) {
+	path = strings.ReplaceAll(path, "/", `\`)
+	switch {
+	case strings.HasPrefix(path, `\\?\`), strings.HasPrefix(path, `\\.\`):
+		return Dir{}, errors.New("SQL Server takes no device path")
+	case strings.HasPrefix(path, `\\`):
+		parts, err := split(path[2:], `\`, checkWindows)
+		if err != nil {
+			return Dir{}, err
+		}
+		if len(parts) < 2 {
+			return Dir{}, errors.New(`a network path names a server and a share: \\server\share`)
+		}
+		return Dir{Windows, `\\` + strings.Join(parts, `\`)}, nil
+	case len(path) >= 3 && letter(path[0]) && path[1] == ':' && path[2] == '\\':
+		parts, err := split(path[3:], `\`, checkWindows)
+		if err != nil {
+			return Dir{}, err
+		}
+		return Dir{Windows, path[:3] + strings.Join(parts, `\`)}, nil
+	}
+	return Dir{}, errRelative
+}
+
+func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+// split divides a path; doubled separators count once.
+func split(path, separator string, check func(string) error) ([]string, error) {
+	var parts []string
+	for part := range strings.SplitSeq(path, separator) {
+		if part == "" {
+			continue
+		}
+		if part == "." || part == ".." {
+			return nil, errors.New("it has a part . or ..")
+		}
+		if err := check(part); err != nil {
+			return nil, err
+		}
+		parts = append(parts, part)
+	}
+	return parts, nil
+}
+
+// reserved are device names, with any extension (Microsoft, “Naming Files,
+// Paths, and Namespaces”).
+var reserved = map[string]bool{"CON": true, "PRN": true, "AUX": true, "NUL": true}
+
+func checkWindows(part string) error {
+	if strings.ContainsAny(part, `<>:"|?*`) {
+		return fmt.Errorf(`%q has one of < > : " | ? *`, part)
+	}
+	if strings.HasSuffix(part, ".") || strings.HasSuffix(part, " ") {
+		return fmt.Errorf("%q ends with a dot or a space", part)
+	}
+	stem, _, _ := strings.Cut(strings.ToUpper(part), ".")
+	stem = strings.TrimRight(stem, " ")
+	numbered := len(stem) == 4 && (stem[:3] == "COM" || stem[:3] == "LPT") && stem[3] >= '1' && stem[3] <= '9'
+	if reserved[stem] || numbered {
+		return fmt.Errorf("%q is the name of a device", part)
+	}
+	return nil
+}
+
+// String is the directory as the server takes it.
+func (d Dir) String() string { return d.path }
+
+// Join is a file of the directory. The name is Filewise's own; the error says
+// that the path is too long for the server.
+func (d Dir) Join(name string) (string, error) {
+	separator := "/"
+	if d.System == Windows {
+		separator = `\`
+	}
+	path := strings.TrimSuffix(d.path, separator) + separator + name
+	if n := units(path); n > MaxPath {
+		return "", fmt.Errorf("%q has %d characters, SQL Server takes %d", path, n, MaxPath)
+	}
+	return path, nil
+}
+
+// Same tells whether two paths name one file by the system's rules: Windows
+// ignores letter case.
+func (d Dir) Same(a, b string) bool {
+	if d.System == Windows {
+		return strings.EqualFold(a, b)
+	}
+	return a == b
+}
+
+// Within tells whether the directory is a mount point, or lies under it.
+func (d Dir) Within(mount string) bool {
+	m, err := ParseDir(mount)
+	if err != nil || m.System != d.System {
+		return false
+	}
+	separator := "/"
+	if d.System == Windows {
+		separator = `\`
+	}
+	root := strings.TrimSuffix(m.path, separator) + separator
+	path := strings.TrimSuffix(d.path, separator) + separator
+	return len(path) >= len(root) && d.Same(path[:len(root)], root)
+}
+
+func units(s string) int { return len(utf16.Encode([]rune(s))) }

@@ -1,0 +1,136 @@
+package sqlserver
+
+import (
+	"context"
+	"fmt"
+
+	"filewise"
+	"filewise/engine/sqlserver/internal/serverpath"
+)
+
+const page = 8 * kib
+
+type observer struct{ build *build }
+
+// Observe asks the server's catalogue for the files, and compares them with the
+// layout. A difference is an error that wraps filewise.ErrLayout. The file system
+// is the server's own: its catalogue is all that is asked.
+func (o observer) Observe(ctx context.Context) ([]filewise.File, error) {
+	b := o.build
+	text, err := fixed("files", nil)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := query(ctx, b.inside, text)
+	if err != nil {
+		return nil, b.server.login.explain(fmt.Errorf("files of %s: %w", b.design.name, err))
+	}
+	asked := b.design.until(b.count())
+	if len(rows) != len(asked) {
+		return nil, fmt.Errorf("%w: the server has %s, not %d", filewise.ErrLayout, filewise.FilesName(len(rows)), len(asked))
+	}
+	byName := map[string]row{}
+	for _, r := range rows {
+		byName[r.text("logical")] = r
+	}
+	var files []filewise.File
+	for _, f := range asked {
+		found, err := b.compare(f, byName[f.Logical])
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, found)
+	}
+	return files, nil
+}
+
+// count is how many data files there should be now.
+func (b *build) count() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.later && b.design.layout.AddedLater != filewise.LaterUntouched {
+		return len(b.design.data)
+	}
+	return b.design.first
+}
+
+// types of a file in sys.database_files, and the filegroup of its role.
+func (f file) place() (kind, filegroup string) {
+	switch f.role {
+	case filewise.RoleLog:
+		return "LOG", ""
+	case filewise.RoleIndex:
+		return "ROWS", indexGroup
+	}
+	return "ROWS", "PRIMARY"
+}
+
+// compare makes one file of what the catalogue says of it.
+func (b *build) compare(f file, r row) (filewise.File, error) {
+	if r == nil {
+		return filewise.File{}, fmt.Errorf("%w: the server does not know file %s", filewise.ErrLayout, f.Logical)
+	}
+	differs := func(format string, args ...any) (filewise.File, error) {
+		return filewise.File{}, fmt.Errorf("%w: %s "+format, append([]any{filewise.ErrLayout, f.Path}, args...)...)
+	}
+	kind, group := f.place()
+	pages, sized := r.number("pages")
+	growth, _ := r.number("growth")
+	bytes := pages * page
+	dir := serverpath.Dir{System: b.server.identity.data.System}
+	switch {
+	case !dir.Same(r.text("path"), f.Path):
+		return differs("is %s on the server", r.text("path"))
+	case r.text("type") != kind || r.text("filegroup") != group:
+		return differs("is of type %s in filegroup %q, not %s in %q", r.text("type"), r.text("filegroup"), kind, group)
+	case !sized || bytes < f.KB*kib:
+		return differs("has %d bytes, not %d", bytes, f.KB*kib)
+	case r.yes("percent_growth") || growth*page != f.GrowthKB*kib:
+		return differs("grows by %d pages (percent: %v), not by %d KiB", growth, r.yes("percent_growth"), f.GrowthKB)
+	}
+	found := filewise.File{Role: f.role, Volume: f.volume, Path: f.Path, Bytes: bytes, EngineBytes: &bytes}
+	if used, ok := r.number("used"); ok && f.role != filewise.RoleLog {
+		used *= page
+		found.Used = &used
+	}
+	if f.role == filewise.RoleData && b.design.layout.Data.Allocation != filewise.Growing {
+		found.Grew = bytes - f.KB*kib
+	}
+	return found, nil
+}
+
+type extender struct{ build *build }
+
+// Extend adds the layout's further files, and rebuilds the tables where the
+// layout says so.
+func (e extender) Extend(ctx context.Context) error {
+	b := e.build
+	d := b.design
+	if !d.skips("add-files") && b.count() == d.first {
+		text, err := d.batch("add-files", d.vars())
+		if err != nil {
+			return err
+		}
+		if err := exec(ctx, b.server.control, text); err != nil {
+			return b.server.login.explain(fmt.Errorf("adding files: %w", err))
+		}
+	}
+	b.mu.Lock()
+	b.later = true
+	b.mu.Unlock()
+	if d.skips("rebuild") {
+		return nil
+	}
+	all, err := d.batches("rebuild", d.vars())
+	if err != nil {
+		return err
+	}
+	// The first rebuild finds the first file full and leaves it nearly empty; the
+	// second finds room in all, and spreads the data over them.
+	for range 2 {
+		if err := exec(ctx, b.inside, all...); err != nil {
+			return b.server.login.explain(fmt.Errorf("rebuilding: %w", err))
+		}
+	}
+	return nil
+}

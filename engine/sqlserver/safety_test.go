@@ -1,0 +1,189 @@
+package sqlserver
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"filewise/engine/internal/mark"
+)
+
+// forbidden is what no statement of the adapter may say, whatever the layout.
+var forbidden = []*regexp.Regexp{
+	regexp.MustCompile(`(?i)\bsp_configure\b`),
+	regexp.MustCompile(`(?i)\bRECONFIGURE\b`),
+	regexp.MustCompile(`(?i)\bDBCC\b`),
+	regexp.MustCompile(`(?i)\bALTER\s+SERVER\b`),
+	regexp.MustCompile(`(?i)\bALTER\s+(LOGIN|RESOURCE|ENDPOINT|EVENT)\b`),
+	regexp.MustCompile(`(?i)\bCREATE\s+(LOGIN|USER|EVENT|SERVER)\b`),
+	regexp.MustCompile(`(?i)\b(GRANT|DENY|REVOKE)\s+\w+.*\bTO\b`),
+	regexp.MustCompile(`(?i)\bKILL\b`),
+	regexp.MustCompile(`(?i)\bSHUTDOWN\b`),
+	regexp.MustCompile(`(?i)\bxp_\w+`),
+	regexp.MustCompile(`(?i)\bsp_(executesql|OA\w+|dboption|detach_db|attach_db|add_job)\b`),
+	regexp.MustCompile(`(?i)\bBACKUP\s+LOG\b`),
+	regexp.MustCompile(`(?i)\b(REPLACE|TRUNCATE)\b`),
+	regexp.MustCompile(`(?i)\bINIT\b`),
+	regexp.MustCompile(`(?i)\bFORMAT\b`),
+	regexp.MustCompile(`(?i)\btempdb\b`),
+	regexp.MustCompile(`(?i)\bWITH\s+TABLOCK|\bSET\s+OFFLINE\b|\bREMOVE\s+FILE\b|\bSHRINKFILE\b`),
+}
+
+// named are the statements that change or drop a database, with its name.
+var named = regexp.MustCompile(`(?i)\b(?:ALTER|DROP|CREATE|RESTORE)\s+DATABASE\s+(\[(?:[^\]]|\]\])*\]|\S+)`)
+
+// quoted are texts between quotes: names of files and the mark, which say nothing
+// to the server. Comments and everything else are looked at.
+var quoted = regexp.MustCompile(`N'(?:[^']|'')*'`)
+
+// checkHarmless says why a batch breaks the rules of DESIGN.md, Safety; empty: it
+// does not.
+func checkHarmless(batch string, ours func(name string) bool) string {
+	bare := quoted.ReplaceAllString(batch, "N''")
+	for _, f := range forbidden {
+		if m := f.FindString(bare); m != "" {
+			return "it says " + m
+		}
+	}
+	for _, m := range named.FindAllStringSubmatch(bare, -1) {
+		name := strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(m[1], "["), "]"), "]]", "]")
+		if !ours(strings.TrimSuffix(name, ";")) {
+			return "it changes database " + name
+		}
+	}
+	alters := regexp.MustCompile(`(?i)\b(ALTER|DROP)\s+DATABASE\b`).MatchString(bare)
+	guarded := strings.Contains(bare, ".sys.extended_properties WHERE class = 0") && strings.Contains(bare, "THROW 50002")
+	restoring := strings.Contains(bare, "DATABASEPROPERTYEX") && strings.Contains(bare, "THROW 50003")
+	if alters && !guarded && !restoring {
+		return "it alters or drops a database without reading the mark in the same batch"
+	}
+	if strings.Contains(bare, "BACKUP DATABASE") && (!strings.Contains(bare, "COPY_ONLY") || !strings.Contains(bare, "NOINIT")) {
+		return "it is a backup without COPY_ONLY and NOINIT"
+	}
+	if strings.Contains(bare, "RESTORE DATABASE") && (!strings.Contains(bare, "MOVE") || !strings.Contains(bare, "IS NOT NULL")) {
+		return "it is a restore without MOVE, or over a database that exists"
+	}
+	return ""
+}
+
+func TestNoStatementHarmsAnything(t *testing.T) {
+	for _, text := range render(t).batches() {
+		if why := checkHarmless(text, func(name string) bool { return name == testName }); why != "" {
+			t.Errorf("%s:\n%s", why, text)
+		}
+	}
+}
+
+// TestHarmIsSeen proves that the check above can fail.
+func TestHarmIsSeen(t *testing.T) {
+	for _, bad := range []string{
+		"EXEC sp_configure 'x', 1", "reconfigure", "DBCC DROPCLEANBUFFERS", "DBCC FREEPROCCACHE", "DBCC SQLPERF('sys.dm_os_wait_stats', CLEAR)",
+		"ALTER SERVER CONFIGURATION SET PROCESS AFFINITY CPU = 1", "KILL 55", "BACKUP LOG x TO DISK = N'a'", "BACKUP DATABASE x TO DISK = N'a'",
+		"BACKUP DATABASE x TO DISK = N'a' WITH COPY_ONLY, INIT", "RESTORE DATABASE [" + testName + "] FROM DISK = N'a' WITH REPLACE",
+		"DROP DATABASE [sales]", "ALTER DATABASE sales SET RECOVERY SIMPLE", "DROP DATABASE [" + testName + "]", "ALTER DATABASE tempdb MODIFY FILE (NAME = x)",
+		"RESTORE DATABASE [" + testName + "] FROM DISK = N'a'", "EXEC xp_cmdshell N'del'", "SHUTDOWN", "CREATE DATABASE [sales]",
+		"GRANT CONTROL SERVER TO x",
+	} {
+		if checkHarmless(bad, func(name string) bool { return name == testName }) == "" {
+			t.Errorf("passes: %s", bad)
+		}
+	}
+}
+
+// nasty are names and texts that try to break out of their quotes.
+var nasty = []string{"a]b", "]]", "[x]", "a'b", "''", "x]; DROP DATABASE [y", "x'; DROP DATABASE y--", "\"", "a\\\nb", "a\\\r\n'b", "\\", "ü€𝄞", "--", "/*", "]]]'''[[["}
+
+func TestQuoting(t *testing.T) {
+	var batches []string
+	for _, n := range nasty {
+		if got := readIdent(t, ident(n)); got != n {
+			t.Errorf("%q as a name reads back as %q", n, got)
+		}
+		if got := readLiteral(t, literal(n)); got != n {
+			t.Errorf("%q as a text reads back as %q", n, got)
+		}
+		batches = append(batches, "SELECT "+literal(n)+" AS "+ident(n)+";")
+	}
+	checkGrammar(t, batches)
+}
+
+func FuzzQuoting(f *testing.F) {
+	for _, n := range nasty {
+		f.Add(n)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if got := readIdent(t, ident(text)); got != text {
+			t.Errorf("%q as a name reads back as %q", text, got)
+		}
+		if got := readLiteral(t, literal(text)); got != text {
+			t.Errorf("%q as a text reads back as %q", text, got)
+		}
+	})
+}
+
+// readIdent reads a bracketed name as the server does: to the first closing
+// bracket that is not doubled, which must be the last letter.
+func readIdent(t *testing.T, quoted string) string {
+	t.Helper()
+	inner, ok := strings.CutPrefix(quoted, "[")
+	end := 0
+	var b strings.Builder
+	for ok && end < len(inner) {
+		if inner[end] == ']' {
+			if end+1 == len(inner) {
+				return b.String()
+			}
+			if inner[end+1] != ']' {
+				break
+			}
+			end++
+		}
+		b.WriteByte(inner[end])
+		end++
+	}
+	t.Fatalf("%q is no quoted name", quoted)
+	return ""
+}
+
+// readLiteral reads texts joined by +, with the server's rule of continued lines.
+func readLiteral(t *testing.T, quoted string) string {
+	t.Helper()
+	var out strings.Builder
+	rest := quoted
+	for {
+		inner, ok := strings.CutPrefix(rest, "N'")
+		if !ok {
+			t.Fatalf("%q is no quoted text", quoted)
+		}
+		var b strings.Builder
+		end := 0
+		for ; end < len(inner); end++ {
+			if inner[end] == '\'' {
+				if end+1 == len(inner) || inner[end+1] != '\'' {
+					break
+				}
+				end++
+			}
+			b.WriteByte(inner[end])
+		}
+		if end == len(inner) {
+			t.Fatalf("%q does not end", quoted)
+		}
+		out.WriteString(strings.NewReplacer("\\\r\n", "", "\\\n", "").Replace(b.String()))
+		rest = inner[end+1:]
+		if rest == "" {
+			return out.String()
+		}
+		rest = strings.TrimPrefix(rest, " + ")
+	}
+}
+
+// TestNamesOfOthersAreRefused: what is not named by package mark is never looked
+// at, let alone dropped.
+func TestNamesOfOthersAreRefused(t *testing.T) {
+	for _, name := range append([]string{"master", "tempdb", "sales", "filewise", mark.PlanName}, nasty...) {
+		if mark.IsName(name) {
+			t.Errorf("%q passes for a name of ours", name)
+		}
+	}
+}

@@ -1,0 +1,228 @@
+package sqlserver
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"filewise"
+	"filewise/engine/internal/mark"
+)
+
+// externalServer is an opened SQL Server. It implements filewise.Server,
+// Examiner, SelfChecker, Locker, Monitor and Cleaner.
+type externalServer struct {
+	target   filewise.Target
+	login    *login
+	control  *sql.DB // in master
+	identity identity
+	may      permissions
+
+	mu     sync.Mutex
+	builds map[*build]bool // that are not dropped
+}
+
+// controls is the most connections that the server's own questions take.
+const controls = 3
+
+// insides is the most that a build takes in its database besides the workload's:
+// the keeper's, and those of checks and looks.
+const insides = 4
+
+// Open connects and asks; nothing is changed.
+func (Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
+	if err := external(t); err != nil {
+		return nil, err
+	}
+	if _, err := readSettings(t.Settings); err != nil {
+		return nil, err
+	}
+	if _, err := delayed(t.Durability); err != nil {
+		return nil, err
+	}
+	l, err := newLogin(*t.Address)
+	if err != nil {
+		return nil, err
+	}
+	s := &externalServer{target: t, login: l, control: l.pool("", appName, controls), builds: map[*build]bool{}}
+	if err := s.greet(ctx); err != nil {
+		s.control.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *externalServer) greet(ctx context.Context) (err error) {
+	if err := s.control.PingContext(ctx); err != nil {
+		return s.login.unreachable(err)
+	}
+	if s.identity, err = readIdentity(ctx, s.control); err != nil {
+		return s.login.explain(err)
+	}
+	if s.may, err = readPermissions(ctx, s.control); err != nil {
+		return s.login.explain(err)
+	}
+	// A volume of the wrong system would fail in every build.
+	d := &design{target: s.target}
+	_, err = d.dirs(s.at("", ""))
+	return err
+}
+
+// at is the place of a build on this server.
+func (s *externalServer) at(name, text string) place {
+	return place{name: name, mark: text, system: s.identity.data.System, data: s.identity.data, log: s.identity.log}
+}
+
+// Offers says why a capability is absent.
+func (s *externalServer) Offers() map[filewise.Capability]error {
+	absent := func(remedy, why string) error {
+		return filewise.Errorf(filewise.CodeUsage, remedy, "%s: %w", why, filewise.ErrUnsupported)
+	}
+	all := map[filewise.Capability]error{
+		filewise.CanPreallocate: nil, filewise.CanGrow: nil, filewise.CanVolumes: nil,
+		filewise.CanAddLater: nil, filewise.CanLogApart: nil, filewise.CanIndexApart: nil, filewise.CanFileIO: nil,
+		filewise.CanRestart: absent("", "Filewise never restarts an existing SQL Server"),
+		filewise.CanReset:   absent("", "the files of an existing SQL Server are not copied behind its back"),
+		filewise.CanBulk:    absent("", "no workload on sqlserver loads data in bulk"),
+		filewise.CanBackup:  absent("", "no workload on sqlserver makes backups"),
+		filewise.CanWaits:   absent("", "no probe reads the waits of SQL Server"),
+	}
+	if !s.may.view {
+		all[filewise.CanFileIO] = absent(grantView, "the account may not see sys.dm_io_virtual_file_stats")
+	}
+	return all
+}
+
+// build is a database of a layout.
+type build struct {
+	server *externalServer
+	design *design
+	inside *sql.DB   // in the database
+	keeper *sql.Conn // holds the lock that says it is in use
+	mu     sync.Mutex
+	later  bool // Extend has been called
+}
+
+// Build creates a database under a new name, marked in the batch that creates it,
+// with the program's tables.
+func (s *externalServer) Build(ctx context.Context, l filewise.Layout, p filewise.Program) (*filewise.Database, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	name := mark.NewName()
+	m, err := mark.New(name, time.Now())
+	if err != nil {
+		return nil, filewise.Errorf(filewise.CodeInternal, "", "%w", err)
+	}
+	d, err := newDesign(s.target, l, p, s.at(name, m.Text()))
+	if err != nil {
+		return nil, err
+	}
+	b := &build{server: s, design: d, inside: s.login.pool(name, appName, insides)}
+	s.mu.Lock()
+	s.builds[b] = true
+	s.mu.Unlock()
+	if err := b.create(ctx); err != nil {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return nil, errors.Join(s.login.explain(fmt.Errorf("building %s: %w", d, err)), b.dropFailed(ctx))
+	}
+	return b.database(), nil
+}
+
+// create executes what a build needs, in order.
+func (b *build) create(ctx context.Context) error {
+	d := b.design
+	if err := b.server.createDatabase(ctx, d); err != nil {
+		return err
+	}
+	if err := b.keep(ctx); err != nil {
+		return err
+	}
+	tables, err := d.tablesSQL()
+	if err != nil {
+		return err
+	}
+	procedures, err := d.proceduresSQL()
+	if err != nil {
+		return err
+	}
+	if err := exec(ctx, b.inside, tables...); err != nil {
+		return err
+	}
+	if err := b.fillPool(ctx); err != nil {
+		return err
+	}
+	return exec(ctx, b.inside, procedures...)
+}
+
+func (s *externalServer) createDatabase(ctx context.Context, d *design) error {
+	for _, section := range []string{"create", "options"} {
+		text, err := d.batch(section, d.vars())
+		if err != nil {
+			return err
+		}
+		if err := exec(ctx, s.control, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keep takes the lock by which a Cleaner knows that the database is in use.
+func (b *build) keep(ctx context.Context) (err error) {
+	text, err := fixed("keep", nil)
+	if err != nil {
+		return err
+	}
+	if b.keeper, err = b.inside.Conn(ctx); err != nil {
+		return err
+	}
+	return takeLock(ctx, b.keeper, text)
+}
+
+// fillPool stores the text that payloads are cut from.
+func (b *build) fillPool(ctx context.Context) error {
+	text, err := b.design.batch("pool", b.design.vars())
+	if err != nil {
+		return err
+	}
+	pool := ""
+	if b.design.program.Args != nil {
+		pool = b.design.program.Args.Pool()
+	}
+	_, err = b.inside.ExecContext(ctx, text, varCharMax(pool))
+	return err
+}
+
+func (b *build) database() *filewise.Database {
+	db := &filewise.Database{
+		Observer: observer{b}, Connector: connector{b}, Settler: settler{b}, Querier: querier{b}, Dropper: dropper{b},
+	}
+	if b.design.layout.AddedLater != "" {
+		db.Extender = extender{b}
+	}
+	if b.server.may.view {
+		db.Probes = []filewise.Probe{fileProbe{b}}
+	}
+	return db
+}
+
+// Close drops what was built and not dropped, and ends all connections.
+func (s *externalServer) Close() error {
+	s.mu.Lock()
+	var left []*build
+	for b := range s.builds {
+		left = append(left, b)
+	}
+	s.mu.Unlock()
+	var errs []error
+	for _, b := range left {
+		errs = append(errs, dropper{b}.Drop(context.Background()))
+	}
+	return errors.Join(append(errs, s.control.Close())...)
+}

@@ -1,0 +1,89 @@
+package sqlserver
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"filewise"
+	"filewise/engine/sqlserver/internal/serverpath"
+)
+
+// space compares the room that is needed with what the server sees on the
+// volumes: those that hold a database's file, and, from 2017 on, fixed drives.
+func (e *examination) space(ctx context.Context) {
+	mounts, err := e.server.mounts(ctx)
+	names := map[string]serverpath.Dir{}
+	for _, v := range e.server.target.Volumes {
+		dir, perr := serverpath.ParseDir(v.Dir)
+		if v.Dir == "" {
+			dir, perr = e.server.identity.data, nil
+		}
+		if perr == nil {
+			names[v.Name] = dir
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.demand.Space)) {
+		check, need := "free space of "+name, e.demand.Space[name]
+		free, mount, ok := freeAt(mounts, names[name])
+		switch {
+		case !ok && err != nil:
+			e.add(filewise.StatusNote, check, grantTo(grantView, e.server.identity.login), "%s needed; the account may not look: %v", humanize.IBytes(uint64(need)), e.server.login.explain(err))
+		case !ok:
+			e.add(filewise.StatusNote, check, "", "%s needed; the server does not tell the free space of %s", humanize.IBytes(uint64(need)), names[name])
+		case free < need:
+			e.add(filewise.StatusFailed, check, "use a smaller --size, or another --volume", "%s needed, and %s has %s free", humanize.IBytes(uint64(need)), mount, humanize.IBytes(uint64(free)))
+		default:
+			e.add(filewise.StatusOK, check, "", "%s needed, and %s has %s free", humanize.IBytes(uint64(need)), mount, humanize.IBytes(uint64(free)))
+		}
+	}
+}
+
+// mounts are the free bytes by mount point, as far as the account may look.
+func (s *externalServer) mounts(ctx context.Context) (map[string]int64, error) {
+	all := map[string]int64{}
+	names := []string{"volumes"}
+	if s.identity.version.major >= 14 {
+		names = append(names, "drives")
+	}
+	var failed error
+	for _, section := range names {
+		text, err := fixed(section, nil)
+		if err != nil {
+			return nil, err
+		}
+		rows, err := query(ctx, s.control, text)
+		if err != nil {
+			failed = fmt.Errorf("%s: %w", section, err)
+			continue
+		}
+		for _, r := range rows {
+			if n, ok := r.number("available"); ok && r.text("mount") != "" {
+				all[r.text("mount")] = n
+			}
+		}
+	}
+	return all, failed
+}
+
+// freeAt is the room at the longest mount point above a directory.
+func freeAt(mounts map[string]int64, dir serverpath.Dir) (free int64, mount string, ok bool) {
+	for m, n := range mounts {
+		if dir.Within(m) && len(m) > len(mount) {
+			free, mount, ok = n, m, true
+		}
+	}
+	return free, mount, ok
+}
+
+// grantTo is a GRANT for the account that is logged in.
+func grantTo(grant, login string) string {
+	if login == "" {
+		return grant
+	}
+	return strings.ReplaceAll(grant, "[filewise]", ident(login))
+}

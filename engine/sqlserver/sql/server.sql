@@ -1,0 +1,247 @@
+-- All that the adapter says to SQL Server besides a workload. Nothing here changes
+-- a setting of the server, ends a session, or clears caches or statistics; what
+-- alters or drops a database reads Filewise's mark in the same batch before.
+
+-- name: identity whole
+SELECT
+  CAST(SERVERPROPERTY(N'ProductVersion') AS nvarchar(128)) AS version,
+  CAST(SERVERPROPERTY(N'ProductLevel') AS nvarchar(128)) AS level,
+  CAST(SERVERPROPERTY(N'Edition') AS nvarchar(128)) AS edition,
+  CAST(SERVERPROPERTY(N'EngineEdition') AS int) AS engine_edition,
+  CAST(SERVERPROPERTY(N'MachineName') AS nvarchar(128)) AS machine,
+  CAST(SERVERPROPERTY(N'InstanceDefaultDataPath') AS nvarchar(260)) AS data_path,
+  CAST(SERVERPROPERTY(N'InstanceDefaultLogPath') AS nvarchar(260)) AS log_path,
+  CAST(CONNECTIONPROPERTY(N'client_net_address') AS nvarchar(48)) AS client_address,
+  CAST(CONNECTIONPROPERTY(N'local_net_address') AS nvarchar(48)) AS server_address,
+  CAST(@@MAX_CONNECTIONS AS int) AS max_connections,
+  SUSER_SNAME() AS login_name;
+
+-- name: rights whole
+SELECT
+  HAS_PERMS_BY_NAME(NULL, NULL, N'CREATE ANY DATABASE') AS create_any,
+  HAS_PERMS_BY_NAME(NULL, NULL, N'ALTER ANY DATABASE') AS alter_any,
+  HAS_PERMS_BY_NAME(N'master', N'DATABASE', N'CREATE DATABASE') AS create_in_master,
+  HAS_PERMS_BY_NAME(NULL, NULL, N'VIEW SERVER STATE') AS view_state,
+  HAS_PERMS_BY_NAME(NULL, NULL, N'VIEW SERVER PERFORMANCE STATE') AS view_performance;
+
+-- name: configuration whole
+SELECT name, CAST(value_in_use AS bigint) AS value
+FROM sys.configurations
+WHERE name IN (N'max degree of parallelism', N'max server memory (MB)', N'min server memory (MB)', N'max worker threads',
+  N'fill factor (%)', N'recovery interval (min)', N'backup compression default', N'user connections', N'priority boost',
+  N'lightweight pooling', N'affinity mask', N'network packet size (B)')
+ORDER BY name;
+
+-- name: machine whole
+SELECT cpu_count AS cpus, CAST(physical_memory_kb AS bigint) AS memory_kb, CAST(committed_target_kb AS bigint) AS target_kb
+FROM sys.dm_os_sys_info;
+
+-- name: model whole
+SELECT CAST(size AS bigint) AS pages FROM sys.master_files WHERE database_id = 3 AND file_id = 1;
+
+-- name: volumes whole
+SELECT DISTINCT v.volume_mount_point AS mount, CAST(v.available_bytes AS bigint) AS available
+FROM sys.master_files AS f
+CROSS APPLY sys.dm_os_volume_stats(f.database_id, f.file_id) AS v;
+
+-- name: drives whole
+SELECT fixed_drive_path AS mount, CAST(free_space_in_bytes AS bigint) AS available
+FROM sys.dm_os_enumerate_fixed_drives;
+
+-- name: instant-initialization whole
+SELECT instant_file_initialization_enabled AS enabled
+FROM sys.dm_server_services
+WHERE servicename LIKE N'SQL Server (%';
+
+-- name: create whole
+SET NOCOUNT ON;
+IF DB_ID({{literal .Name}}) IS NOT NULL
+BEGIN;
+  THROW 50001, N'there is a database of that name', 1;
+END;
+CREATE DATABASE {{ident .Name}}
+ON PRIMARY
+{{- range $i, $f := .DataFiles}}{{if $i}},{{end}}
+  (NAME = {{literal $f.Logical}}, FILENAME = {{literal $f.Path}}, SIZE = {{$f.KB}}KB, MAXSIZE = UNLIMITED, FILEGROWTH = {{$f.GrowthKB}}KB)
+{{- end}}
+{{- if .IndexFiles}},
+FILEGROUP {{ident .IndexGroup}}
+{{- range $i, $f := .IndexFiles}}{{if $i}},{{end}}
+  (NAME = {{literal $f.Logical}}, FILENAME = {{literal $f.Path}}, SIZE = {{$f.KB}}KB, MAXSIZE = UNLIMITED, FILEGROWTH = {{$f.GrowthKB}}KB)
+{{- end}}
+{{- end}}
+LOG ON
+{{- range $i, $f := .LogFiles}}
+  (NAME = {{literal $f.Logical}}, FILENAME = {{literal $f.Path}}, SIZE = {{$f.KB}}KB, MAXSIZE = UNLIMITED, FILEGROWTH = {{$f.GrowthKB}}KB)
+{{- end}};
+IF @@ERROR <> 0 RETURN;
+EXEC {{ident .Name}}.sys.sp_addextendedproperty @name = N'filewise', @value = {{literal .Mark}};
+
+-- name: options whole
+-- guard
+ALTER DATABASE {{ident .Name}} SET RECOVERY SIMPLE;
+ALTER DATABASE {{ident .Name}} SET AUTO_CLOSE OFF;
+ALTER DATABASE {{ident .Name}} SET AUTO_SHRINK OFF;
+ALTER DATABASE {{ident .Name}} SET DELAYED_DURABILITY = {{if eq .Durability "normal"}}FORCED{{else}}DISABLED{{end}};
+{{- if .MixedPages}}
+ALTER DATABASE {{ident .Name}} SET MIXED_PAGE_ALLOCATION ON;
+{{- end}}
+{{- if .AutogrowAll}}
+ALTER DATABASE {{ident .Name}} MODIFY FILEGROUP [PRIMARY] AUTOGROW_ALL_FILES;
+{{- if .IndexFiles}}
+ALTER DATABASE {{ident .Name}} MODIFY FILEGROUP {{ident .IndexGroup}} AUTOGROW_ALL_FILES;
+{{- end}}
+{{- end}}
+
+-- name: add-files whole
+-- guard
+{{- if .MoreDataFiles}}
+ALTER DATABASE {{ident .Name}} ADD FILE
+{{- range $i, $f := .MoreDataFiles}}{{if $i}},{{end}}
+  (NAME = {{literal $f.Logical}}, FILENAME = {{literal $f.Path}}, SIZE = {{$f.KB}}KB, MAXSIZE = UNLIMITED, FILEGROWTH = {{$f.GrowthKB}}KB)
+{{- end}}
+TO FILEGROUP [PRIMARY];
+{{- end}}
+{{- if .MoreIndexFiles}}
+ALTER DATABASE {{ident .Name}} ADD FILE
+{{- range $i, $f := .MoreIndexFiles}}{{if $i}},{{end}}
+  (NAME = {{literal $f.Logical}}, FILENAME = {{literal $f.Path}}, SIZE = {{$f.KB}}KB, MAXSIZE = UNLIMITED, FILEGROWTH = {{$f.GrowthKB}}KB)
+{{- end}}
+TO FILEGROUP {{ident .IndexGroup}};
+{{- end}}
+
+-- name: files whole
+-- The files of the build's own database, as the catalogue has them; pages of 8 KiB.
+SELECT f.name AS logical, f.physical_name AS path, f.type_desc AS type, CAST(f.size AS bigint) AS pages,
+  CAST(f.growth AS bigint) AS growth, CAST(f.is_percent_growth AS int) AS percent_growth,
+  CAST(FILEPROPERTY(f.name, N'SpaceUsed') AS bigint) AS used, g.name AS filegroup
+FROM sys.database_files AS f
+LEFT JOIN sys.filegroups AS g ON g.data_space_id = f.data_space_id
+ORDER BY f.file_id;
+
+-- name: keep whole
+-- Says to other runs that the database is in use, for as long as the session lives.
+DECLARE @result int;
+EXEC @result = sys.sp_getapplock @Resource = N'filewise keeps', @LockMode = N'Exclusive',
+  @LockOwner = N'Session', @LockTimeout = 5000, @DbPrincipal = N'public';
+SELECT @result AS result;
+
+-- name: settle whole
+{{- if eq .Durability "normal"}}
+EXEC sys.sp_flush_log;
+{{- end}}
+CHECKPOINT;
+
+-- name: file-io whole
+SELECT f.name AS logical, f.type_desc AS type,
+  v.num_of_reads AS reads, v.num_of_bytes_read AS read_bytes, v.io_stall_read_ms AS read_stall,
+  v.num_of_writes AS writes, v.num_of_bytes_written AS written_bytes, v.io_stall_write_ms AS write_stall
+FROM sys.dm_io_virtual_file_stats(DB_ID(), NULL) AS v
+JOIN sys.database_files AS f ON f.file_id = v.file_id
+ORDER BY f.file_id;
+
+-- name: activity whole
+-- Sessions of others, and those of them that execute something now.
+SELECT COUNT_BIG(*) AS sessions,
+  CAST(SUM(CASE WHEN EXISTS (SELECT 1 FROM sys.dm_exec_requests AS r WHERE r.session_id = s.session_id) THEN 1 ELSE 0 END) AS bigint) AS active
+FROM (
+  SELECT session_id FROM sys.dm_exec_sessions
+  WHERE is_user_process = 1
+    AND NOT (ISNULL(host_name, N'') = ISNULL(HOST_NAME(), N'') AND ISNULL(host_process_id, 0) = @p1 AND ISNULL(program_name, N'') LIKE N'filewise%')
+) AS s;
+
+-- name: lock whole
+DECLARE @result int;
+EXEC @result = sys.sp_getapplock @Resource = N'filewise measures', @LockMode = N'Exclusive',
+  @LockOwner = N'Session', @LockTimeout = 0, @DbPrincipal = N'public';
+SELECT @result AS result;
+
+-- name: holder whole
+SELECT s.program_name AS program, s.host_name AS host, CAST(s.host_process_id AS bigint) AS process
+FROM sys.dm_tran_locks AS l
+JOIN sys.dm_exec_sessions AS s ON s.session_id = l.request_session_id
+WHERE l.resource_type = N'APPLICATION' AND l.request_status = N'GRANT' AND l.resource_database_id = DB_ID(N'master')
+  AND s.program_name LIKE N'filewise measures%';
+
+-- name: unlock whole
+EXEC sys.sp_releaseapplock @Resource = N'filewise measures', @LockOwner = N'Session', @DbPrincipal = N'public';
+
+-- name: leftovers whole
+SELECT name, state_desc AS state, CAST(ISNULL(HAS_DBACCESS(name), 0) AS int) AS access
+FROM sys.databases
+WHERE name LIKE N'filewise[_]%'
+ORDER BY name;
+
+-- name: look whole
+-- Whether a leftover carries the mark, is empty, and is in use; asked within it.
+DECLARE @result int;
+EXEC @result = sys.sp_getapplock @Resource = N'filewise keeps', @LockMode = N'Exclusive',
+  @LockOwner = N'Session', @LockTimeout = 0, @DbPrincipal = N'public';
+IF @result >= 0
+  EXEC sys.sp_releaseapplock @Resource = N'filewise keeps', @LockOwner = N'Session', @DbPrincipal = N'public';
+SELECT
+  (SELECT TOP (1) CAST(value AS nvarchar(3500)) FROM sys.extended_properties WHERE class = 0 AND name = N'filewise') AS mark,
+  (SELECT COUNT_BIG(*) FROM sys.objects WHERE is_ms_shipped = 0) + (SELECT COUNT_BIG(*) FROM sys.extended_properties WHERE class = 0) AS objects,
+  (SELECT COUNT_BIG(*) FROM sys.dm_exec_sessions WHERE database_id = DB_ID() AND session_id <> @@SPID) AS sessions,
+  (SELECT CAST(DATEDIFF(minute, create_date, SYSDATETIME()) AS bigint) FROM sys.databases WHERE database_id = DB_ID()) AS age,
+  @result AS result;
+
+-- name: drop whole
+SET NOCOUNT ON;
+IF DB_ID({{literal .Name}}) IS NULL RETURN;
+-- guard
+ALTER DATABASE {{ident .Name}} SET SINGLE_USER WITH ROLLBACK IMMEDIATE;
+DROP DATABASE {{ident .Name}};
+
+-- name: drop-restoring whole
+-- After a RESTORE of ours that failed half-way, to a name that it made.
+SET NOCOUNT ON;
+IF DB_ID({{literal .Name}}) IS NULL RETURN;
+IF ISNULL(CAST(DATABASEPROPERTYEX({{literal .Name}}, N'Status') AS nvarchar(128)), N'') <> N'RESTORING'
+BEGIN;
+  THROW 50003, N'the database is not being restored', 1;
+END;
+DROP DATABASE {{ident .Name}};
+
+-- name: backup whole
+-- COPY_ONLY leaves the user's chain of backups as it is; NOINIT overwrites nothing.
+BACKUP DATABASE {{ident .Source}} TO
+{{- range $i, $s := .Stripes}}{{if $i}},{{end}}
+  DISK = {{literal $s}}
+{{- end}}
+WITH COPY_ONLY, NOFORMAT, NOINIT, CHECKSUM, STATS = 5
+{{- if eq .Compression "on"}}, COMPRESSION{{else if eq .Compression "off"}}, NO_COMPRESSION{{end}}
+{{- if .BufferCount}}, BUFFERCOUNT = {{.BufferCount}}{{end}}
+{{- if .MaxTransferSize}}, MAXTRANSFERSIZE = {{.MaxTransferSize}}{{end}}
+{{- if .BlockSize}}, BLOCKSIZE = {{.BlockSize}}{{end}};
+
+-- name: backup-files whole
+RESTORE FILELISTONLY FROM
+{{- range $i, $s := .Stripes}}{{if $i}},{{end}}
+  DISK = {{literal $s}}
+{{- end}};
+
+-- name: restore whole
+-- To a name that is new and Filewise's, every file moved. The backup may carry
+-- another database's mark.
+SET NOCOUNT ON;
+IF DB_ID({{literal .Name}}) IS NOT NULL
+BEGIN;
+  THROW 50001, N'there is a database of that name', 1;
+END;
+RESTORE DATABASE {{ident .Name}} FROM
+{{- range $i, $s := .Stripes}}{{if $i}},{{end}}
+  DISK = {{literal $s}}
+{{- end}}
+WITH
+{{- range .Moves}}
+  MOVE {{literal .Logical}} TO {{literal .Path}},
+{{- end}}
+  CHECKSUM, RECOVERY, STATS = 5
+{{- if .BufferCount}}, BUFFERCOUNT = {{.BufferCount}}{{end}}
+{{- if .MaxTransferSize}}, MAXTRANSFERSIZE = {{.MaxTransferSize}}{{end}};
+IF @@ERROR <> 0 RETURN;
+IF EXISTS (SELECT 1 FROM {{ident .Name}}.sys.extended_properties WHERE class = 0 AND name = N'filewise')
+  EXEC {{ident .Name}}.sys.sp_updateextendedproperty @name = N'filewise', @value = {{literal .Mark}};
+ELSE
+  EXEC {{ident .Name}}.sys.sp_addextendedproperty @name = N'filewise', @value = {{literal .Mark}};
