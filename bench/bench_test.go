@@ -28,7 +28,8 @@ func TestEverythingIsMeasured(t *testing.T) {
 
 func TestBadFlags(t *testing.T) {
 	for _, args := range [][]string{{"-repeats", "0"}, {"-ops", "1"}, {"-blocks", "1"}, {"-nonsense"},
-		{"mariadb", "-rounds", "0"}, {"mariadb", "-size", "1"}, {"mariadb", "-dir", "/nonexistent"}, {"mariadb", "more"}} {
+		{"mariadb", "-rounds", "0"}, {"mariadb", "-size", "1"}, {"mariadb", "-dir", "/nonexistent"}, {"mariadb", "more"},
+		{"connections", "-counts", "0"}, {"connections", "-counts", "2001"}, {"connections", "-engines", "none", "-dir", t.TempDir()}, {"connections", "more"}} {
 		var out strings.Builder
 		if err := run(t.Context(), args, &out); err == nil || out.Len() > 0 {
 			t.Errorf("%v: error %v, output %q", args, err, out.String())

@@ -1,7 +1,7 @@
 // Command bench measures what Filewise itself costs: the driver's loop against a
 // session that does nothing, and a trial against the fake engine; as “bench
-// mariadb”, what builds and resets of a managed server cost. It exits with 1 when a
-// target is missed. README.md beside it says what is measured and how.
+// mariadb”, what builds and resets of a managed server cost; as “bench connections”,
+// what many sessions cost. It exits with 1 when a target is missed. README.md beside it says what is measured and how.
 package main
 
 import (
@@ -36,6 +36,9 @@ type row struct {
 func run(ctx context.Context, args []string, stdout io.Writer) error {
 	if len(args) > 0 && args[0] == "mariadb" {
 		return runMariaDB(ctx, args[1:], stdout)
+	}
+	if len(args) > 0 && args[0] == "connections" {
+		return runConnections(ctx, args[1:], stdout)
 	}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	repeats := flags.Int("repeats", 7, "`times` that everything is measured; the median counts")

@@ -40,7 +40,19 @@ func parse() map[string]*sqlfile.File {
 			panic(err)
 		}
 		workload := strings.TrimSuffix(n.Name(), ".sql")
-		all[workload] = sqlfile.Must(sqlfile.Parse(name, string(text), template.FuncMap{"own": own, "literal": Literal}))
+		all[workload] = sqlfile.Must(sqlfile.Parse(name, string(text), template.FuncMap{"own": own, "literal": Literal, "pieces": pieces}))
+	}
+	return all
+}
+
+// pieceBytes is the most of a long text that one statement carries.
+const pieceBytes = 16_000
+
+// pieces divides a long text of one-byte letters.
+func pieces(text string) []string {
+	var all []string
+	for chunk := range slices.Chunk([]byte(text), pieceBytes) {
+		all = append(all, string(chunk))
 	}
 	return all
 }

@@ -50,10 +50,14 @@ BEGIN
 {{- end}}
 END
 
--- What a new connection needs: the text that payloads are cut from.
+-- What a new connection needs: the text that payloads are cut from. In pieces,
+-- since the driver keeps the largest statement's buffer for each connection.
 -- name: connection
 SET autocommit = {{if gt .CommitEvery 1}}0{{else}}1{{end}};
-SET @fw_pool = CONVERT({{literal .Pool}} USING latin1);
+SET @fw_pool = CONVERT('' USING latin1);
+{{- range pieces .Pool}}
+SET @fw_pool = CONCAT(@fw_pool, CONVERT({{literal .}} USING latin1));
+{{- end}}
 
 -- name: call
 CALL {{own $.Database .Procedure}}(?, ?, ?);
