@@ -9,17 +9,28 @@ import (
 )
 
 func (a *app) cleanCommand() *cobra.Command {
-	var dry bool
+	var dry, yes bool
+	var login targetFlags
 	cmd := &cobra.Command{
 		Use:   "clean",
 		Short: "Remove what killed runs left behind, and nothing else",
 		Long: `Clean removes the scratch directories and ends the servers of runs that were
 killed. A directory is removed only if it is registered, carries Filewise's mark
 and its owner is dead. Every other command does the same at its start. Results
-are kept.`,
-		Example: "  filewise clean --dry-run\n  filewise clean",
-		Args:    cobra.NoArgs,
+are kept.
+
+With --target URL it is what killed runs have left on that server: databases and
+tablespaces that carry Filewise's mark, and empty ones that it was about to mark.
+They are listed, and removed after you agree; what a living run uses is kept. No
+other command removes anything from an existing server.`,
+		Example: `  filewise clean --dry-run
+  filewise clean
+  filewise clean --target postgres://ada@db/ --dry-run`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if login.url != "" {
+				return a.cleanServer(cmd, &login, dry, yes)
+			}
 			reg, err := scratch.Open()
 			if err != nil {
 				return err
@@ -36,6 +47,8 @@ are kept.`,
 		},
 	}
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "list what would be removed, remove nothing")
+	cmd.Flags().BoolVar(&yes, "yes", false, "remove from the server of --target without asking")
+	login.registerServer(cmd.Flags())
 	return cmd
 }
 

@@ -4,24 +4,38 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"os"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"filewise"
-	"filewise/engine/all"
 )
 
 func (a *app) enginesCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "engines",
-		Short:   "List the engines and what each offers",
-		Example: "  filewise engines\n  filewise engines --json",
+	var f targetFlags
+	cmd := &cobra.Command{
+		Use:   "engines",
+		Short: "List the engines, or what an engine or a server can do",
+		Long: `Engines lists what Filewise can lay databases out on. With --engine NAME, or with
+--target URL for an existing server, it opens that one and says of everything
+that an experiment may want whether it can be had there, or why not: that depends
+on version, rights, and whether the server is Filewise's own. It writes nothing
+to an existing server.`,
+		Example: "  filewise engines\n  filewise engines --engine mariadb\n  filewise engines --target postgres://ada@db/ --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.url != "" || cmd.Flags().Changed("engine") {
+				info, err := a.openedInfo(cmd, &f)
+				if err != nil {
+					return err
+				}
+				if a.json {
+					return a.printJSON(info)
+				}
+				return a.printOpened(info)
+			}
 			var out []engineInfo
-			for _, e := range all.Engines() {
+			for _, e := range engines() {
 				out = append(out, infoOf(cmd.Context(), e))
 			}
 			if a.json {
@@ -30,12 +44,17 @@ func (a *app) enginesCommand() *cobra.Command {
 			return a.printEngines(out)
 		},
 	}
+	f.register(cmd.Flags(), "")
+	completeChoices(cmd)
+	return cmd
 }
 
-// engineInfo is a line of the table of engines.
+// engineInfo is what is known of an engine.
 type engineInfo struct {
 	Name string `json:"name"`
 	filewise.Description
+	Target string          `json:"target,omitempty"` // of an opened server, without secrets
+	Facts  []filewise.Fact `json:"facts,omitempty"`  // of an opened server
 	// Offers says of each capability "yes", or why not.
 	Offers map[filewise.Capability]string `json:"offers,omitempty"`
 }
@@ -54,40 +73,119 @@ func infoOf(ctx context.Context, e filewise.Engine) engineInfo {
 		return info
 	}
 	defer s.Close()
-	info.Offers = make(map[filewise.Capability]string)
-	for c, why := range s.Offers() {
-		info.Offers[c] = "yes"
-		if why != nil {
-			info.Offers[c] = why.Error()
-		}
-	}
+	info.Offers = offersOf(s)
 	return info
 }
 
-func (a *app) printEngines(engines []engineInfo) error {
+func offersOf(s filewise.Server) map[filewise.Capability]string {
+	out := make(map[filewise.Capability]string)
+	for c, why := range s.Offers() {
+		out[c] = "yes"
+		if why != nil {
+			out[c] = why.Error()
+		}
+	}
+	return out
+}
+
+// openedInfo opens an engine, or a server, and asks what it offers.
+func (a *app) openedInfo(cmd *cobra.Command, f *targetFlags) (info engineInfo, err error) {
+	c, err := f.choose(cmd)
+	if err != nil {
+		return info, err
+	}
+	r, err := a.openIdle(cmd.Context(), c, f)
+	if err != nil {
+		return info, err
+	}
+	defer func() { err = errors.Join(err, r.close()) }()
+	info = engineInfo{Name: c.engine.Name(), Description: c.about, Offers: offersOf(r.server)}
+	info.Mode = c.target.Mode
+	if c.target.Address != nil {
+		info.Target = c.target.Address.String()
+	}
+	info.Facts, err = r.server.Facts(cmd.Context())
+	return info, err
+}
+
+// openIdle opens what is chosen to look at it: an existing server, or one of
+// Filewise's own in a scratch directory among the temporary files.
+func (a *app) openIdle(ctx context.Context, c chosen, f *targetFlags) (*rig, error) {
+	r := &rig{engine: c.engine}
+	c.target.Durability = filewise.DurabilityFull
+	if c.target.Mode == filewise.External {
+		c.target.Volumes = []filewise.Volume{{Name: "default"}}
+		err := r.connect(ctx, c.target, func(ctx context.Context) (filewise.Address, error) { return a.login(ctx, c.target, c.secrets, f) })
+		if err != nil {
+			return nil, errors.Join(err, r.close())
+		}
+		return r, nil
+	}
+	if len(c.target.Volumes) == 0 {
+		c.target.Volumes = []filewise.Volume{{Name: "here", Dir: os.TempDir()}}
+	}
+	r.target = c.target
+	err := r.makeScratch("a look at " + c.engine.Name())
+	if err == nil {
+		if r.server, err = c.engine.Open(ctx, r.target); err == nil {
+			r.undo = append(r.undo, r.server.Close)
+			return r, nil
+		}
+	}
+	return nil, errors.Join(err, r.close())
+}
+
+func (a *app) printOpened(info engineInfo) error {
 	w := &lineWriter{w: a.stdout}
-	for _, e := range engines {
-		w.printf("%s (%s)\n  N files are: %s\n  kinds of layout: %v\n", e.Name, e.Mode, e.Files, e.Kinds)
-		if e.Bytes > 0 {
-			w.printf("  usual experiment: %s of data files, rows of %d bytes, %v of trials\n", humanize.IBytes(uint64(e.Bytes)), e.RowBytes, e.Budget)
-		}
-		if e.Missing != "" {
-			w.printf("  missing: %s\n", e.Missing)
-		}
-		if e.Note != "" {
-			w.printf("  note: %s\n", e.Note)
-		}
-		var names []string
-		for c := range e.Offers {
-			names = append(names, string(c))
-		}
-		slices.Sort(names)
-		for _, c := range names {
-			w.printf("  %-28s %s\n", c+":", e.Offers[filewise.Capability(c)])
+	w.printf("%s, %s", info.Name, info.Mode)
+	if info.Target != "" {
+		w.printf(" (%s)", info.Target)
+	}
+	w.printf("\n")
+	for _, fact := range info.Facts {
+		if fact.Name == "version" {
+			w.printf("  version %s\n", fact.Value)
 		}
 	}
-	if w.err != nil {
-		return fmt.Errorf("write: %w", w.err)
+	printLabels(w, info)
+	w.printf("\nIt can\n")
+	for _, c := range filewise.Capabilities {
+		if info.Offers[c] == "yes" {
+			w.printf("  yes  %s\n", c)
+		}
 	}
-	return nil
+	w.printf("\nIt cannot\n")
+	for _, c := range filewise.Capabilities {
+		switch why, known := info.Offers[c]; {
+		case !known:
+			w.printf("  no   %s: not said\n", c)
+		case why != "yes":
+			w.printf("  no   %s: %s\n", c, indent(why, 7))
+		}
+	}
+	if info.Mode == filewise.External && len(info.Rights) > 0 {
+		w.printf("\nRights of the account that Filewise needs\n")
+		for _, right := range info.Rights {
+			w.printf("  %s\n", indent(right, 2))
+		}
+	}
+	return w.err
+}
+
+// printLabels says what holds for every result of an engine.
+func printLabels(w *lineWriter, info engineInfo) {
+	for _, label := range []struct{ name, text string }{{"missing", info.Missing}, {"unproven", info.Unproven}, {"licence", info.Licence}, {"note", info.Note}} {
+		if label.text != "" {
+			w.printf("  %s: %s\n", label.name, label.text)
+		}
+	}
+}
+
+// modes are the ways in which an engine's server comes about.
+func modes(d filewise.Description) string {
+	switch {
+	case d.Mode == filewise.External || len(d.Schemes) == 0:
+		return string(d.Mode)
+	}
+	return fmt.Sprintf("%s, %s", d.Mode, filewise.External)
 }

@@ -1,13 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
+	"strings"
 
 	"filewise"
+	"filewise/target"
 )
 
 // Exit codes, documented in docs/commands.md and in `filewise --help`.
@@ -20,6 +24,7 @@ const (
 	exitStore       = 5
 	exitTrials      = 6
 	exitNotFound    = 7
+	exitStopped     = 8
 	exitInterrupted = 130
 )
 
@@ -28,10 +33,12 @@ const exitCodesHelp = `Exit codes:
   1    an error of Filewise itself
   2    a command, flag, value or file that Filewise does not understand
   3    preflight: space, rights, volumes or versions do not suffice; nothing was built
-  4    another measuring run holds this host
+  4    another measuring run holds this host, or the server of --target
   5    the store is corrupt, newer than this Filewise, not a store, or not writable
   6    too few layouts could be measured
   7    no such run
+  8    stopped for the sake of others (--abort-if, --maintenance-window) or for want of
+       its server; everything finished is stored, "filewise resume" goes on
   130  interrupted; everything finished is stored, "filewise resume" goes on`
 
 // exitCode is the one place where an error becomes an exit code.
@@ -55,6 +62,8 @@ func exitCode(err error) int {
 		return exitTrials
 	case filewise.CodeNotFound:
 		return exitNotFound
+	case filewise.CodeStopped:
+		return exitStopped
 	}
 	return exitInternal
 }
@@ -69,17 +78,36 @@ func (a *app) reportError(err error, args []string) {
 	if code == exitInterrupted {
 		err = interrupted
 	}
+	message, remedy := a.masked(err.Error()), a.masked(filewise.RemedyOf(err))
 	if a.json || slices.Contains(args, "--json") { // also when a flag before it is wrong
 		out := map[string]any{"error": map[string]any{
-			"code": filewise.CodeOf(err), "message": err.Error(),
-			"remedy": filewise.RemedyOf(err), "exit_code": code,
+			"code": filewise.CodeOf(err), "message": message,
+			"remedy": remedy, "exit_code": code,
 		}}
 		if json.NewEncoder(a.stderr).Encode(out) == nil {
 			return
 		}
 	}
-	fmt.Fprintf(a.stderr, "filewise: %v\n", err)
-	if r := filewise.RemedyOf(err); r != "" {
-		fmt.Fprintf(a.stderr, "  → %s\n", r)
+	fmt.Fprintf(a.stderr, "filewise: %s\n", message)
+	if remedy != "" {
+		fmt.Fprintf(a.stderr, "  → %s\n", remedy)
 	}
+}
+
+// masked hides every secret that this process knows, and whatever may be one in
+// URLs of the command line and the environment: a URL that was given for another
+// flag is shown in the error about that.
+func (a *app) masked(text string) string {
+	secrets := append(slices.Clone(a.secrets), filewise.Secret(os.Getenv("FILEWISE_PASSWORD")))
+	for _, arg := range a.args {
+		secrets = append(secrets, target.SecretsIn(arg)...)
+	}
+	for _, v := range os.Environ() {
+		if name, value, _ := strings.Cut(v, "="); strings.HasPrefix(name, "FILEWISE_") {
+			secrets = append(secrets, target.SecretsIn(value)...)
+		}
+	}
+	// The longest first: one may be part of another.
+	slices.SortStableFunc(secrets, func(a, b filewise.Secret) int { return cmp.Compare(len(b), len(a)) })
+	return filewise.Hide(text, secrets...)
 }

@@ -18,7 +18,7 @@ func (f *planFlags) setFill(cmd *cobra.Command, p *experiment.Plan, sc workload.
 	if cmd.Flags().Changed("work") || cmd.Flags().Changed("window") {
 		return nil
 	}
-	filler, ok := f.chosen.(filewise.Filler)
+	filler, ok := f.engine.(filewise.Filler)
 	if !ok {
 		return nil
 	}
@@ -30,7 +30,7 @@ func (f *planFlags) setFill(cmd *cobra.Command, p *experiment.Plan, sc workload.
 	for _, l := range p.Layouts {
 		work, err := filler.FillWork(p.Target, l, w.Program())
 		if err != nil {
-			return refused(f.chosen, l, err)
+			return refused(f.engine, l, err)
 		}
 		if work > 0 && (least == 0 || work < least) {
 			least = work

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,35 +28,33 @@ const (
 
 // planFlags are the flags that say what is measured: those of run and plan.
 type planFlags struct {
-	engine, kind, serverBin string
-	settings                []string
-	files                   []int
-	size, work, rowBytes    string
-	growth                  string
-	connections             int
-	commitEvery             int
-	window, warmUp, budget  time.Duration
-	durability              string
-	table, key              string
-	allocation, placement   string
-	volumes                 []string
-	judge                   judgeFlags
-	maxBlocks               int
-	seed                    string
-	measure, preload        string
-	instances               int
+	target targetFlags
+	layoutFlags
+	serverBin              string
+	settings               []string
+	work, rowBytes         string
+	connections            int
+	commitEvery            int
+	window, warmUp, budget time.Duration
+	durability             string
+	table, key             string
+	volumes                []string
+	judge                  judgeFlags
+	maxBlocks              int
+	seed                   string
+	measure, preload       string
+	instances              int
+	stops                  stopFlags
 
-	chosen filewise.Engine      // by --engine, found by setTarget, which comes first
-	about  filewise.Description // of it: asked once, for it may look for binaries
+	chosen // found by setTarget, which comes first
 }
 
 func (f *planFlags) register(fs *pflag.FlagSet) {
-	fs.StringVar(&f.engine, "engine", "sqlite", "`engine` to lay databases out on (see filewise engines)")
-	fs.StringVar(&f.kind, "kind", "", "`kind` of layout (default the engine's usual one)")
+	f.target.register(fs, "sqlite")
+	f.layoutFlags.register(fs)
+	f.stops.register(fs)
 	fs.StringVar(&f.serverBin, "server-bin", "", "`directory` of a managed server's binaries (default: searched)")
 	fs.StringArrayVar(&f.settings, "set", nil, "`key=value` setting of a managed server (repeatable)")
-	fs.IntSliceVar(&f.files, "files", nil, "numbers of data files to compare, the total size held constant (default the scenario's)")
-	fs.StringVar(&f.size, "size", "", "total `size` of the data files, such as 64MiB (default the scenario's)")
 	fs.IntVar(&f.connections, "connections", 0, "connections that work at the same time (default the scenario's)")
 	fs.DurationVar(&f.window, "window", defaultWindow, "measured `time` of a trial")
 	fs.StringVar(&f.work, "work", "", "fixed work of a trial in `bytes` of payload, split evenly over the connections, instead of --window")
@@ -65,10 +64,7 @@ func (f *planFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.durability, "durability", string(filewise.DurabilityFull), "what a commit waits for: full, normal or off")
 	fs.StringVar(&f.table, "table", "", "one table for all connections (shared) or one each (per-connection)")
 	fs.StringVar(&f.key, "key", "", "order of primary keys: sequential or random")
-	fs.StringVar(&f.allocation, "allocation", string(filewise.Preallocated), "files at full size from the start (preallocated) or growing")
-	fs.StringVar(&f.growth, "growth", "1MiB", "`bytes` by which a growing file grows")
-	fs.StringArrayVar(&f.volumes, "volume", nil, "`NAME=DIR` where files may be placed (repeatable; default here=.)")
-	fs.StringVar(&f.placement, "placement", "", "all files on the first volume (one) or spread over the volumes (round-robin) (default round-robin with several volumes)")
+	fs.StringArrayVar(&f.volumes, "volume", nil, "`NAME=DIR` where files may be placed, as the server of --target sees it (repeatable; default here=., or the server's own place)")
 	fs.IntVar(&f.maxBlocks, "max-blocks", defaultMaxBlocks, "measure at most this many blocks (rounds through all layouts)")
 	fs.DurationVar(&f.budget, "budget", defaultBudget, "stop after about this `time` of trials; 0: only --max-blocks limits (default on managed engines: longer, see filewise engines)")
 	fs.StringVar(&f.seed, "seed", "", "`number` from which data and order follow (default: drawn, and reported)")
@@ -90,7 +86,7 @@ func (f *planFlags) plan(cmd *cobra.Command, scenario string) (experiment.Plan, 
 		Window: f.window, WarmUp: f.warmUp, PilotWindow: min(defaultPilotWindow, f.window),
 	}
 	steps := []func(*cobra.Command, *experiment.Plan, workload.Scenario) error{
-		f.setTarget, f.setVolumes, f.setParams, f.setLayouts, f.setPreload, f.setWork, f.setFill, f.setMeasure, f.setPilot, f.setJudging, f.setSeed,
+		f.setTarget, f.setVolumes, f.setParams, f.setLayouts, f.setPreload, f.setWork, f.setFill, f.setMeasure, f.setPilot, f.setStops, f.setJudging, f.setSeed,
 	}
 	for _, step := range steps {
 		if err := step(cmd, &p, sc); err != nil {
@@ -105,7 +101,10 @@ func (f *planFlags) plan(cmd *cobra.Command, scenario string) (experiment.Plan, 
 func (f *planFlags) command(cmd *cobra.Command, p experiment.Plan) []string {
 	out := []string{"filewise", "run", p.Scenario}
 	cmd.Flags().Visit(func(fl *pflag.Flag) {
-		if fl.Name == "seed" || fl.Name == "volume" || !inPlan(fl.Name) {
+		switch {
+		case slices.Contains([]string{"seed", "volume", "target", "password-file", "no-password"}, fl.Name) || !inPlan(fl.Name):
+			return
+		case fl.Name == "engine" && p.Target.Mode == filewise.External: // the URL says it
 			return
 		}
 		if v, ok := fl.Value.(pflag.SliceValue); ok && fl.Name != "files" {
@@ -114,10 +113,19 @@ func (f *planFlags) command(cmd *cobra.Command, p experiment.Plan) []string {
 			}
 			return
 		}
+		if fl.Value.Type() == "bool" {
+			out = append(out, "--"+fl.Name+"="+fl.Value.String())
+			return
+		}
 		out = append(out, "--"+fl.Name, strings.Trim(fl.Value.String(), "[]"))
 	})
+	if p.Target.Mode == filewise.External {
+		out = append(out, f.target.again(p.Target)...)
+	}
 	for _, v := range p.Target.Volumes { // absolute: from wherever it is repeated
-		out = append(out, "--volume", v.Name+"="+v.Dir)
+		if v.Dir != "" || len(p.Target.Volumes) > 1 {
+			out = append(out, "--volume", v.Name+"="+v.Dir)
+		}
 	}
 	return append(out, "--seed", strconv.FormatUint(p.Seed, 10))
 }

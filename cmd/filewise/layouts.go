@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"filewise"
 	"filewise/experiment"
@@ -15,47 +16,167 @@ import (
 // maxLayouts bounds an experiment: more layouts need more trials for each.
 const maxLayouts = 32
 
-// setLayouts makes a layout of every number of files, equal in everything else.
+// layoutFlags say which layouts are compared.
+type layoutFlags struct {
+	kind                   string
+	files                  []int
+	size                   string
+	allocation, growth     string
+	placement              string
+	logVolume, indexVolume string
+	indexes                string
+	addedLater             bool
+	layouts                []string
+}
+
+func (f *layoutFlags) register(fs *pflag.FlagSet) {
+	fs.StringVar(&f.kind, "kind", "", "`kind` of layout (default the engine's usual one)")
+	fs.IntSliceVar(&f.files, "files", nil, "numbers of data files to compare, the total size held constant (default the scenario's)")
+	fs.StringVar(&f.size, "size", "", "total `size` of the data files, such as 64MiB (default the scenario's)")
+	fs.StringVar(&f.allocation, "allocation", string(filewise.Preallocated), "files at full size from the start (preallocated) or growing; what the engine can do decides where this is not given")
+	fs.StringVar(&f.growth, "growth", "1MiB", "`bytes` by which a growing file grows")
+	fs.StringVar(&f.placement, "placement", "", "all files on the first volume (one) or spread over the volumes (round-robin) (default round-robin with several volumes)")
+	fs.StringVar(&f.logVolume, "log-volume", "", "`name` of a --volume that holds the log and no data")
+	fs.StringVar(&f.indexVolume, "index-volume", "", "`name` of a --volume that holds the indexes and no data")
+	fs.StringVar(&f.indexes, "indexes", "", "a further index on the files of its table (together) or on files of its own (apart)")
+	fs.BoolVar(&f.addedLater, "added-later", false, "compare what adding files to a loaded database gives: untouched, new data only, rebuilt (with --preload)")
+	fs.StringArrayVar(&f.layouts, "layout", nil, "a `layout` in full, such as files=8,kind=partitions,placement=one,name=mine (repeatable, instead of --files; keys: "+strings.Join(layoutKeys, ", ")+")")
+}
+
+// setLayouts makes the layouts that are compared, the baseline first.
 func (f *planFlags) setLayouts(cmd *cobra.Command, p *experiment.Plan, sc workload.Scenario) error {
-	kind, err := f.layoutKind()
+	base, err := f.baseLayout(cmd, p, sc)
 	if err != nil {
 		return err
 	}
-	// InnoDB's files of tables and partitions always grow, by steps of its own.
-	ownGrowth := kind == filewise.KindPerTable || kind == filewise.KindPartitions
-	if ownGrowth && !cmd.Flags().Changed("allocation") {
-		f.allocation = string(filewise.Growing)
-	}
-	spread, err := f.spread(cmd, p, sc)
+	arms, err := f.arms(cmd, p, base, sc)
 	if err != nil {
 		return err
 	}
-	if ownGrowth && !cmd.Flags().Changed("growth") {
-		spread.Growth = 0
+	if err := f.settleAllocation(p, arms, sc); err != nil {
+		return err
 	}
+	p.Layouts = nil
+	for _, a := range arms {
+		p.Layouts = append(p.Layouts, a.Layout)
+	}
+	return different(p.Layouts)
+}
+
+// arm is a layout on its way, with what the user has said of it.
+type arm struct {
+	filewise.Layout
+	allocationGiven, growthGiven bool
+}
+
+// arms are made in one of four ways: each in full, as files added later, by the
+// engine itself, or by numbers of files.
+func (f *planFlags) arms(cmd *cobra.Command, p *experiment.Plan, base filewise.Layout, sc workload.Scenario) ([]arm, error) {
+	set := cmd.Flags().Changed
+	if len(f.layouts) > 0 {
+		if set("files") || f.addedLater {
+			return nil, filewise.Errorf(filewise.CodeUsage, "leave it out, and give every layout by --layout", "--layout and --files or --added-later exclude each other")
+		}
+		return f.inFull(cmd, p, base)
+	}
+	files, err := f.numbers(sc)
+	if err != nil {
+		return nil, err
+	}
+	var layouts []filewise.Layout
+	arranger, arranges := f.engine.(filewise.Arranger)
+	switch {
+	case f.addedLater:
+		layouts, err = f.later(cmd, p, base, files)
+	case arranges && !set("kind"):
+		layouts = arranger.Arrange(p.Target, base, files)
+	default:
+		layouts = byNumber(base, files)
+	}
+	arms := make([]arm, len(layouts))
+	for i, l := range layouts {
+		arms[i] = arm{l, set("allocation"), set("growth")}
+	}
+	return arms, err
+}
+
+// byNumber is a layout of every number of files, equal in everything else.
+func byNumber(base filewise.Layout, files []int) []filewise.Layout {
+	var out []filewise.Layout
+	for _, n := range files {
+		l := base
+		l.Data.Files, l.Name, l.Rank = n, filewise.FilesName(n), n
+		out = append(out, l)
+	}
+	return out
+}
+
+// numbers are the numbers of files, each once.
+func (f *planFlags) numbers(sc workload.Scenario) ([]int, error) {
 	files := f.files
 	if len(files) == 0 {
 		files = sc.Files
+		if f.addedLater {
+			files = []int{usualLater}
+		}
 	}
-	if len(files) < 2 || len(files) > maxLayouts {
-		return badValue("files", strings.Trim(fmt.Sprint(files), "[]"), fmt.Sprintf("layouts are compared with each other: give 2 to %d different numbers of files, such as 1,4,8", maxLayouts))
+	least := 2
+	if f.addedLater {
+		least = 1
+	}
+	if len(files) < least || len(files) > maxLayouts {
+		return nil, badValue("files", strings.Trim(fmt.Sprint(files), "[]"), fmt.Sprintf("layouts are compared with each other: give %d to %d different numbers of files, such as 1,4,8", least, maxLayouts))
 	}
 	for i, n := range files {
 		if n < 1 {
-			return badValue("files", n, "every number of files must be at least 1")
+			return nil, badValue("files", n, "every number of files must be at least 1")
 		}
 		if slices.Contains(files[:i], n) {
-			return badValue("files", n, "each number of files may be given once")
+			return nil, badValue("files", n, "each number of files may be given once")
 		}
-		s := spread
-		s.Files = n
-		p.Layouts = append(p.Layouts, filewise.Layout{Name: filewise.FilesName(n), Kind: kind, Data: s, Rank: n})
+	}
+	return files, nil
+}
+
+// baseLayout is what the layouts have in common: all but number, name and rank.
+func (f *planFlags) baseLayout(cmd *cobra.Command, p *experiment.Plan, sc workload.Scenario) (l filewise.Layout, err error) {
+	if l.Kind, err = f.layoutKind(f.kind); err != nil {
+		return l, err
+	}
+	if f.indexes != "" {
+		if l.Indexes, err = choice("indexes", f.indexes, filewise.IndexesTogether, filewise.IndexesApart); err != nil {
+			return l, err
+		}
+	}
+	l.LogVolume, l.IndexVolume = f.logVolume, f.indexVolume
+	if err := checkApart(l, p.Target.Volumes, "--log-volume", "--index-volume"); err != nil {
+		return l, err
+	}
+	l.Data, err = f.spread(cmd, l.DataVolumes(p.Target.Volumes), sc)
+	return l, err
+}
+
+// checkApart refuses volumes for log and indexes that there are not, or that
+// leave none for the data.
+func checkApart(l filewise.Layout, volumes []filewise.Volume, logFlag, indexFlag string) error {
+	names := make([]string, len(volumes))
+	for i, v := range volumes {
+		names[i] = v.Name
+	}
+	for flag, name := range map[string]string{logFlag: l.LogVolume, indexFlag: l.IndexVolume} {
+		if name != "" && !slices.Contains(names, name) {
+			_, err := choice(strings.TrimPrefix(flag, "--"), name, names...)
+			return err
+		}
+	}
+	if len(l.DataVolumes(volumes)) == 0 {
+		return filewise.Errorf(filewise.CodeUsage, "add another --volume NAME=DIR for the data", "no volume is left for the data: %s holds no data", strings.Join(names, ", "))
 	}
 	return nil
 }
 
-// spread is what the layouts have in common.
-func (f *planFlags) spread(cmd *cobra.Command, p *experiment.Plan, sc workload.Scenario) (s filewise.Spread, err error) {
+// spread is what the data files have in common.
+func (f *planFlags) spread(cmd *cobra.Command, volumes []filewise.Volume, sc workload.Scenario) (s filewise.Spread, err error) {
 	s.Bytes = sc.Bytes
 	if f.about.Bytes > 0 {
 		s.Bytes = f.about.Bytes
@@ -68,15 +189,13 @@ func (f *planFlags) spread(cmd *cobra.Command, p *experiment.Plan, sc workload.S
 	if s.Allocation, err = choice("allocation", f.allocation, filewise.Preallocated, filewise.Growing); err != nil {
 		return s, err
 	}
-	if s.Allocation == filewise.Growing {
+	if s.Allocation == filewise.Growing || len(f.layouts) > 0 || cmd.Flags().Changed("growth") && !cmd.Flags().Changed("allocation") {
 		if s.Growth, err = bytesOf("growth", f.growth); err != nil {
 			return s, err
 		}
-	} else if cmd.Flags().Changed("growth") {
-		return s, badValue("growth", f.growth, "preallocated files do not grow: add --allocation growing, or leave it out")
 	}
 	s.Placement = filewise.PlaceOne
-	if len(p.Target.Volumes) > 1 {
+	if len(volumes) > 1 {
 		s.Placement = filewise.PlaceRoundRobin
 	}
 	if cmd.Flags().Changed("placement") {
@@ -85,17 +204,28 @@ func (f *planFlags) spread(cmd *cobra.Command, p *experiment.Plan, sc workload.S
 	return s, err
 }
 
-// layoutKind is the kind of layout asked for, or the engine's usual one.
-func (f *planFlags) layoutKind() (filewise.Kind, error) {
-	if f.kind == "" {
-		return f.about.Kinds[0], nil
+// layoutKind is the kind of layout asked for, or the engine's usual one here.
+func (f *planFlags) layoutKind(kind string) (filewise.Kind, error) {
+	if kind == "" {
+		return f.kinds()[0], nil
 	}
-	return choice("kind", f.kind, f.about.Kinds...)
+	return choice("kind", kind, f.kinds()...)
 }
 
-func describe(e filewise.Engine) filewise.Description {
-	if d, ok := e.(filewise.Describer); ok {
-		return d.Describe()
+// different refuses layouts that are one, or have one name.
+func different(layouts []filewise.Layout) error {
+	if len(layouts) < 2 || len(layouts) > maxLayouts {
+		return filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("give 2 to %d", maxLayouts), "%d layouts cannot be compared", len(layouts))
 	}
-	return filewise.Description{Kinds: []filewise.Kind{""}}
+	for i, l := range layouts {
+		for _, other := range layouts[:i] {
+			if l.Name == other.Name {
+				return filewise.Errorf(filewise.CodeUsage, "give each a name of its own: --layout files=8,name=…", "two layouts are called %q", l.Name)
+			}
+			if l.BuildKey() == other.BuildKey() {
+				return filewise.Errorf(filewise.CodeUsage, "leave one out", "the layouts %q and %q are the same", other.Name, l.Name)
+			}
+		}
+	}
+	return nil
 }

@@ -48,7 +48,7 @@ func surviveBrokenPipe() func() error {
 // run executes one command line. Errors are reported to stderr, and returned
 // for the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
-	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
+	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, args: args}
 	root := a.command()
 	root.SetArgs(args)
 	root.SetIn(stdin)

@@ -4,137 +4,120 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"net/netip"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"filewise"
-	"filewise/display"
-	"filewise/engine/all"
 	"filewise/experiment"
-	"filewise/hostlock"
 	"filewise/machine"
 	"filewise/probe"
-	"filewise/report"
-	"filewise/scratch"
 	"filewise/store"
-	"filewise/workload"
 )
 
-// rig is everything that a measuring run holds: it is set up before the first
-// trial and torn down whatever happens.
-type rig struct {
-	engine   filewise.Engine
-	workload filewise.Workload
-	server   filewise.Server
-	target   filewise.Target // with scratch directories as volumes
-	scripts  []filewise.Script
-	lock     *hostlock.Lock
-	undo     []func() error
-}
-
-// prepare looks everything up and checks that the engine can do the plan.
-// Nothing is touched.
-func prepare(p experiment.Plan) (*rig, error) {
-	e, err := all.Lookup(p.Target.Engine)
-	if err != nil {
-		return nil, err
-	}
-	sc, err := workload.Lookup(p.Scenario)
-	if err != nil {
-		return nil, err
-	}
-	w, err := sc.New(p.Params, p.Seed)
-	if err != nil {
-		return nil, err
-	}
-	scripts, err := script(e, p, p.Program(w))
-	return &rig{engine: e, workload: w, scripts: scripts}, err
-}
-
-// setUp makes everything ready for the plan's first trial, or refuses it and
-// leaves nothing. It comes before the store is made, so that a refused run
-// leaves no store either.
-func setUp(ctx context.Context, p experiment.Plan) (*rig, error) {
-	r, err := prepare(p)
-	if err != nil {
-		return nil, err
-	}
-	if err := preflight(p, r.scripts); err != nil {
-		return nil, err
-	}
-	if err := r.open(ctx, p, p.Scenario+" on "+p.Target.Engine); err != nil {
-		return nil, errors.Join(err, r.close())
-	}
-	return r, nil
-}
-
-// open takes the host's measuring lock, makes scratch directories and opens the
-// server.
-func (r *rig) open(ctx context.Context, p experiment.Plan, label string) error {
-	lock, err := hostlock.Acquire(ctx, hostlock.Holder{What: label})
-	if err != nil {
-		return err
-	}
-	r.lock, r.undo = lock, append(r.undo, surviveBrokenPipe(), lock.Release)
-	reg, err := scratch.Open()
-	if err != nil {
-		return err
-	}
-	r.target = p.Target
-	r.target.Volumes = nil
-	for _, v := range p.Target.Volumes {
-		dir, err := reg.Create(v.Dir, label)
-		if err != nil {
-			return filewise.Errorf(filewise.CodeOf(err), filewise.RemedyOf(err), "volume %s: %w", v.Name, err)
-		}
-		r.undo = append(r.undo, dir.Remove)
-		earlier := r.target.OnStart
-		r.target.OnStart = func(pid int) error {
-			if earlier != nil {
-				if err := earlier(pid); err != nil {
-					return err
-				}
-			}
-			return dir.AddProcess(pid)
-		}
-		r.target.Volumes = append(r.target.Volumes, filewise.Volume{Name: v.Name, Dir: dir.Path})
-	}
-	r.server, err = r.engine.Open(ctx, r.target)
-	if err != nil {
-		return err
-	}
-	r.undo = append(r.undo, r.server.Close)
-	return nil
-}
-
-// close undoes what open did, in reverse, and returns every error.
-func (r *rig) close() error {
-	var errs []error
-	for i := len(r.undo) - 1; i >= 0; i-- {
-		errs = append(errs, r.undo[i]())
-	}
-	r.undo = nil
-	return errors.Join(errs...)
-}
-
 // measure runs what a stored run still wants, shows it, and stores how it ended.
-func (a *app) measure(ctx context.Context, r *rig, st *store.Store, run store.Run, done []filewise.Trial) (err error) {
+func (a *app) measure(ctx context.Context, r *rig, st *store.Store, run store.Run, done []filewise.Trial, anew *stopFlags) (err error) {
 	if run, err = a.begin(ctx, st, run, r); err != nil {
 		return err
 	}
 	r.lock.SetRun(strconv.FormatInt(run.ID, 10))
+	limited := run.Plan // what is given anew is for this time only
+	if anew != nil {
+		if err := anew.apply(&limited); err != nil {
+			return err
+		}
+	}
 	show, err := a.display(run, done)
 	if err != nil {
 		return err
 	}
+	watch, err := newWatch(limited, r, show.Notify)
+	if err != nil {
+		show.Close()
+		return err
+	}
 	runner := experiment.Runner{
 		Plan: run.Plan, Workload: r.workload, Server: r.server, Clock: filewise.RealClock{},
-		Probes: probe.System(run.Plan.Target.Volumes), Record: st.Recorder(run.ID).Record, Guard: guard(run.Plan.Target.Volumes), Notify: show.Notify,
+		Probes: probes(run.Plan.Target), Record: a.recorder(st.Recorder(run.ID).Record, watch),
+		Guard: watch.guard, Await: watch.await, Notify: show.Notify,
 	}
 	done, decision, err := runner.Run(ctx, done)
 	show.Close()
 	return a.finish(ctx, st, run, done, decision, err)
+}
+
+// recorder stores trials, without secrets in the reasons of failures, and tells
+// the watch of them.
+func (a *app) recorder(record func(context.Context, filewise.Trial) error, w *watch) func(context.Context, filewise.Trial) error {
+	return func(ctx context.Context, t filewise.Trial) error {
+		t.Reason = filewise.Hide(t.Reason, a.secrets...)
+		t.Warnings = append(t.Warnings, clientWarnings(t)...)
+		w.recorded(t)
+		return record(ctx, t)
+	}
+}
+
+// probes are those of this machine. Where the server is another one they say
+// nothing about it, and are named for that.
+func probes(t filewise.Target) []filewise.Probe {
+	if t.Mode != filewise.External {
+		return probe.System(t.Volumes)
+	}
+	all := probe.System(nil) // the server's directories are not this machine's
+	if sameHost(*t.Address) {
+		return all
+	}
+	for i, p := range all {
+		all[i] = clientProbe{p}
+	}
+	return all
+}
+
+// clientPrefix begins the names of probes that do not look at the server.
+const clientPrefix = "client "
+
+type clientProbe struct{ filewise.Probe }
+
+// Name tells that it is not the server's.
+func (p clientProbe) Name() string { return clientPrefix + p.Probe.Name() }
+
+// clientWarnings are those about processors, of a client that is not the server.
+func clientWarnings(t filewise.Trial) []filewise.Warning {
+	var out []filewise.Warning
+	for _, m := range t.Measures {
+		var own []filewise.Delta
+		for _, d := range m.Deltas {
+			if name, ok := strings.CutPrefix(d.Probe, clientPrefix); ok {
+				d.Probe = name
+				own = append(own, d)
+			}
+		}
+		for _, w := range probe.Warnings(own) {
+			w.Code, w.Message = "client-"+w.Code, "On the client, which is not the server: "+w.Message
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// sameHost tells whether the server is on this machine for sure: by a Unix socket
+// or the loopback address.
+func sameHost(a filewise.Address) bool {
+	if a.Host == "" || a.Host == "localhost" || a.Host[0] == '/' || a.Host[0] == '@' {
+		return true
+	}
+	ip, err := netip.ParseAddr(a.Host)
+	return err == nil && ip.IsLoopback()
+}
+
+// volumesHere are the volumes that are directories of this machine.
+func volumesHere(t filewise.Target) []filewise.Volume {
+	if t.Mode == filewise.External {
+		return nil
+	}
+	return t.Volumes
 }
 
 // begin stores the run, new or resumed, with what it runs on.
@@ -146,12 +129,15 @@ func (a *app) begin(ctx context.Context, st *store.Store, run store.Run, r *rig)
 	if run.Server, err = r.server.Facts(ctx); err != nil {
 		return run, fmt.Errorf("facts of the server: %w", err)
 	}
-	run.Machine = machine.Facts(ctx, run.Plan.Target.Volumes)
-	run.Version = versionString()
-	run.Warnings = append(machine.Warnings(run.Plan.Target.Volumes), scriptWarnings(r.scripts)...)
-	if note := describe(r.engine).Note; note != "" && run.Plan.Target.Mode != filewise.Embedded {
-		run.Warnings = append(run.Warnings, filewise.Warning{Code: "engine-scope", Message: note + ".", Remedy: "Measure the engine that you want to know about."})
+	t := run.Plan.Target
+	run.Machine = machine.Facts(ctx, volumesHere(t))
+	if t.Mode == filewise.External && !sameHost(*t.Address) {
+		for i := range run.Machine {
+			run.Machine[i].Name = "client: " + run.Machine[i].Name
+		}
 	}
+	run.Version = versionString()
+	run.Warnings = slices.Concat(machine.Warnings(volumesHere(t)), scriptWarnings(r.scripts), findingWarnings(r.findings), labelWarnings(t, describe(r.engine)))
 	run.Started = time.Now().UTC()
 	if run.ID, err = st.CreateRun(ctx, run); err != nil {
 		return run, err
@@ -184,7 +170,7 @@ func (a *app) finish(ctx context.Context, st *store.Store, run store.Run, done [
 	}
 	state := store.Done
 	switch {
-	case errors.Is(cause, context.Canceled):
+	case errors.Is(cause, context.Canceled), filewise.CodeOf(cause) == filewise.CodeStopped, filewise.CodeOf(cause) == filewise.CodeBusy:
 		state = store.Interrupted
 	case cause != nil || d.Ending == experiment.Broken:
 		state = store.Failed
@@ -206,50 +192,4 @@ func (a *app) finish(ctx context.Context, st *store.Store, run store.Run, done [
 		return filewise.Errorf(filewise.CodeTrials, fmt.Sprintf("filewise show %d lists every trial with its reason", run.ID), "%s", d.Why)
 	}
 	return cause
-}
-
-// data is a run as the report package wants it.
-func data(run store.Run, trials []filewise.Trial, j experiment.Judgement) (report.Data, error) {
-	sc, err := workload.Lookup(run.Plan.Scenario)
-	if err != nil {
-		return report.Data{}, err
-	}
-	d := report.Data{
-		RunID: run.ID, Version: run.Version, Started: run.Started, State: string(run.State), Plan: run.Plan,
-		Scenario: sc, Trials: trials, Judgement: j, Machine: run.Machine, Server: run.Server,
-	}
-	d.Judgement.Warnings = append(append([]filewise.Warning(nil), run.Warnings...), j.Warnings...)
-	if run.Ended != nil {
-		d.Ended = *run.Ended
-	}
-	return d, nil
-}
-
-// printRun writes the result to stdout, as text or JSON.
-func (a *app) printRun(run store.Run, trials []filewise.Trial, j experiment.Judgement) error {
-	d, err := data(run, trials, j)
-	if err != nil {
-		return err
-	}
-	return a.printData(d)
-}
-
-func (a *app) printData(d report.Data) error {
-	if a.json {
-		return report.JSON(a.stdout, d)
-	}
-	width, _ := terminal(a.stdout)
-	return report.Terminal(a.stdout, d, report.TerminalOptions{Color: coloured(a.stdout), Width: width})
-}
-
-// display shows the run on stderr while it is measured, so that stdout holds
-// the result alone.
-func (a *app) display(run store.Run, done []filewise.Trial) (*display.Display, error) {
-	d, err := data(run, done, experiment.Judgement{})
-	if err != nil {
-		return nil, err
-	}
-	_, live := terminal(a.stderr)
-	return display.New(a.stderr, d, display.Options{Live: live && os.Getenv("TERM") != "dumb", Color: coloured(a.stderr),
-		Size: func() (int, int) { return size(a.stderr) }}), nil
 }

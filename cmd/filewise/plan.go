@@ -1,7 +1,11 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -20,7 +24,8 @@ func (a *app) planCommand() *cobra.Command {
 		Long: `Plan takes the arguments of run and executes nothing: it shows the trials in
 order, every SQL statement, the files with their sizes, the space needed and
 free, and the time that it may take. Layouts that are dropped on the way make the
-later blocks shorter.`,
+later blocks shorter. Of an existing server (--target) it reads what the run would
+check, and writes nothing.`,
 		Example: `  filewise plan
   filewise plan --files 1,8 --size 1GiB --json`,
 		Args:              cobra.MaximumNArgs(1),
@@ -30,14 +35,19 @@ later blocks shorter.`,
 			if err != nil {
 				return err
 			}
-			preview, err := previewOf(p)
+			v, err := previewOf(cmd.Context(), p, f.access(a, p.Target))
 			if err != nil {
 				return err
 			}
 			if a.json {
-				return a.printJSON(preview)
+				err = a.printJSON(v)
+			} else {
+				err = a.printPreview(v)
 			}
-			return a.printPreview(preview)
+			if err != nil {
+				return err
+			}
+			return failedFindings(p.Target, v.Findings)
 		},
 	}
 	f.register(cmd.Flags())
@@ -54,6 +64,8 @@ type preview struct {
 	AtLeast  time.Duration      `json:"at_least_ns"` // measured time of the fewest blocks that allow a verdict
 	AtMost   time.Duration      `json:"at_most_ns"`  // the budget, or all blocks where there is none
 	Warnings []filewise.Warning `json:"warnings"`
+	// Findings are what an existing server was found to be.
+	Findings []filewise.Finding `json:"findings,omitempty"`
 }
 
 type layoutScript struct {
@@ -61,7 +73,7 @@ type layoutScript struct {
 	filewise.Script
 }
 
-func previewOf(p experiment.Plan) (preview, error) {
+func previewOf(ctx context.Context, p experiment.Plan, login access) (_ preview, err error) {
 	r, err := prepare(p)
 	if err != nil {
 		return preview{}, err
@@ -75,7 +87,17 @@ func previewOf(p experiment.Plan) (preview, error) {
 		return preview{}, err
 	}
 	out.AtLeast, out.AtMost = p.Duration()
-	out.Warnings = append(machine.Warnings(p.Target.Volumes), scriptWarnings(scripts)...)
+	out.Warnings = slices.Concat(machine.Warnings(volumesHere(p.Target)), scriptWarnings(scripts), labelWarnings(p.Target, describe(r.engine)))
+	if p.Target.Mode == filewise.External {
+		defer func() { err = errors.Join(err, r.close()) }()
+		if err := r.connect(ctx, p.Target, login); err != nil {
+			return preview{}, err
+		}
+		if err := r.knowGauges(ctx, p); err != nil {
+			return preview{}, err
+		}
+		out.Findings = r.examine(ctx, p)
+	}
 	return out, nil
 }
 
@@ -93,13 +115,38 @@ func (a *app) printPreview(v preview) error {
 	printTrials(w, v.Trials)
 	w.printf("\nSpace (%s)\n", spaceWords(p))
 	for _, s := range v.Space {
-		w.printf("  %s (%s): at least %s needed, %s free\n", s.Volume.Name, s.Volume.Dir, humanize.IBytes(uint64(s.Need)), humanize.IBytes(uint64(s.Free)))
+		w.printf("  %s\n", spaceLine(s))
 	}
 	w.printf("\nTime: %s\n", timeWords(v))
+	if len(p.Maintenance) > 0 {
+		w.printf("Trials run within the maintenance windows only: %s\n", strings.Join(p.Maintenance, ", "))
+	}
+	if len(p.AbortIf) > 0 {
+		w.printf("The run stops if others keep the server busy: %s\n", strings.Join(p.AbortIf, ", "))
+	}
+	if len(v.Findings) > 0 {
+		w.printf("\nServer %s\n", p.Target.Address)
+		printFindings(w, v.Findings)
+	}
 	for _, x := range v.Warnings {
-		w.printf("\nWarning: %s\n  → %s\n", x.Message, x.Remedy)
+		w.printf("\nWarning: %s\n", x.Message)
+		if x.Remedy != "" {
+			w.printf("  → %s\n", x.Remedy)
+		}
 	}
 	return w.err
+}
+
+func spaceLine(s spaceNeed) string {
+	name := s.Volume.Name
+	if s.Volume.Dir != "" {
+		name += " (" + s.Volume.Dir + ")"
+	}
+	free := "what is free is the server's to say"
+	if s.Free != nil {
+		free = humanize.IBytes(uint64(*s.Free)) + " free"
+	}
+	return fmt.Sprintf("%s: at least %s needed, %s", name, humanize.IBytes(uint64(s.Need)), free)
 }
 
 // beforeAndAfter says what trials do besides the statements of their layouts.

@@ -30,6 +30,9 @@ func script(e filewise.Engine, p experiment.Plan, program filewise.Program) ([]f
 // inScratch is the target as a run sees it: its volumes are scratch directories,
 // of which only the random end of the name is not known yet.
 func inScratch(t filewise.Target) filewise.Target {
+	if t.Mode == filewise.External {
+		return t
+	}
 	volumes := t.Volumes
 	t.Volumes = nil
 	for _, v := range volumes {
@@ -41,27 +44,28 @@ func inScratch(t filewise.Target) filewise.Target {
 
 // refused says which layout an engine cannot do, and why.
 func refused(e filewise.Engine, l filewise.Layout, err error) error {
-	if errors.Is(err, filewise.ErrUnsupported) && filewise.CodeOf(err) == filewise.CodeInternal {
-		return filewise.Errorf(filewise.CodePreflight, "choose another layout or engine; see filewise engines", "%s on %s: %w", l.Name, e.Name(), err)
+	if !errors.Is(err, filewise.ErrUnsupported) {
+		return err
 	}
-	return err
+	remedy := filewise.RemedyOf(err)
+	if remedy == "" {
+		remedy = "choose another layout or engine; see filewise engines"
+	}
+	return filewise.Errorf(filewise.CodePreflight, remedy, "%s on %s: %w", l.Name, e.Name(), err)
 }
 
 // spaceNeed is the room that a plan needs on one volume, and what there is.
 type spaceNeed struct {
 	Volume filewise.Volume `json:"volume"`
 	Need   int64           `json:"need_bytes"`
-	Free   int64           `json:"free_bytes"`
+	Free   *int64          `json:"free_bytes,omitempty"` // absent: see the findings of the server
 }
 
-// spaceNeeds are the needs of the largest layout, because only one is built at a
+// needsOf are the needs of the largest layout, because only one is built at a
 // time; or of all builds and their copies, where loaded builds lie side by side.
-func spaceNeeds(p experiment.Plan, scripts []filewise.Script) ([]spaceNeed, error) {
+func needsOf(p experiment.Plan, scripts []filewise.Script) []spaceNeed {
 	var out []spaceNeed
 	for _, v := range p.Target.Volumes {
-		if err := usable(v); err != nil {
-			return nil, err
-		}
 		n := spaceNeed{Volume: v}
 		for i, s := range scripts {
 			need := max(s.Space[v.Name], fixedWork(p, p.Layouts[i], v))
@@ -71,22 +75,38 @@ func spaceNeeds(p experiment.Plan, scripts []filewise.Script) ([]spaceNeed, erro
 				n.Need = max(n.Need, need)
 			}
 		}
-		free, err := machine.Free(v.Dir)
-		if err != nil {
-			return nil, filewise.Errorf(filewise.CodePreflight, "", "free space of volume %s: %w", v.Name, err)
-		}
-		n.Free = free
 		out = append(out, n)
 	}
-	return out, nil
+	return out
+}
+
+// spaceNeeds are the needs with what is free, which only a server itself knows of
+// its volumes.
+func spaceNeeds(p experiment.Plan, scripts []filewise.Script) ([]spaceNeed, error) {
+	needs := needsOf(p, scripts)
+	if p.Target.Mode == filewise.External {
+		return needs, nil
+	}
+	for i, n := range needs {
+		if err := usable(n.Volume); err != nil {
+			return nil, err
+		}
+		free, err := machine.Free(n.Volume.Dir)
+		if err != nil {
+			return nil, filewise.Errorf(filewise.CodePreflight, "", "free space of volume %s: %w", n.Volume.Name, err)
+		}
+		needs[i].Free = &free
+	}
+	return needs, nil
 }
 
 // fixedWork is what a layout's files on a volume grow to at least by fixed work,
 // which is spread evenly over all files. What a time window leaves is not known.
 func fixedWork(p experiment.Plan, l filewise.Layout, v filewise.Volume) int64 {
 	var there int64
+	volumes := l.DataVolumes(p.Target.Volumes)
 	for i := range l.Data.Files {
-		if l.Data.VolumeOf(i, p.Target.Volumes).Name == v.Name {
+		if l.Data.VolumeOf(i, volumes).Name == v.Name {
 			there++
 		}
 	}
@@ -102,11 +122,11 @@ func preflight(p experiment.Plan, scripts []filewise.Script) error {
 		return err
 	}
 	for _, n := range needs {
-		if n.Need+reserve > n.Free {
+		if n.Free != nil && n.Need+reserve > *n.Free {
 			return filewise.Errorf(filewise.CodePreflight,
 				"free space there, name another --volume, or make --size (or --work, --window) smaller",
 				"volume %s (%s) has %s free, but at least %s are needed, and %s are left free", n.Volume.Name, n.Volume.Dir,
-				humanize.IBytes(uint64(n.Free)), humanize.IBytes(uint64(n.Need)), humanize.IBytes(reserve))
+				humanize.IBytes(uint64(*n.Free)), humanize.IBytes(uint64(n.Need)), humanize.IBytes(reserve))
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
 	"strconv"
 
@@ -14,13 +15,19 @@ import (
 )
 
 func (a *app) resumeCommand() *cobra.Command {
-	return &cobra.Command{
+	var login targetFlags
+	var stops stopFlags
+	cmd := &cobra.Command{
 		Use:   "resume [RUN]",
 		Short: "Go on with a run that was interrupted or killed",
 		Long: `Resume goes on with the next trial of the same random order. Nothing that is
 finished is lost or measured again. Without RUN it takes the newest run that is
-not complete.`,
-		Example:           "  filewise resume\n  filewise resume 12",
+not complete.
+
+A run on an existing server asks for the password again, which is not stored:
+--target with the same URL, --password-file and FILEWISE_PASSWORD give it.
+--abort-if and --maintenance-window are those of the run unless given anew.`,
+		Example:           "  filewise resume\n  filewise resume 12\n  filewise resume 12 --password-file ~/.filewise-password",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.completeRun,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
@@ -43,7 +50,14 @@ not complete.`,
 			if _, d := s.run.Plan.Next(s.trials); d.Ending != experiment.GoesOn {
 				return a.alreadyOver(cmd.Context(), st, s, d)
 			}
-			r, err := setUp(cmd.Context(), s.run.Plan)
+			open, err := a.accessAgain(cmd, &login, s.run.Plan.Target)
+			if err != nil {
+				return err
+			}
+			if err := stops.apply(&s.run.Plan); err != nil {
+				return err
+			}
+			r, err := setUp(cmd.Context(), s.run.Plan, open)
 			if err != nil {
 				return err
 			}
@@ -52,9 +66,37 @@ not complete.`,
 			if s, err = loadFrom(cmd.Context(), st, ref); err != nil {
 				return err
 			}
-			return a.measure(cmd.Context(), r, st, s.run, s.trials)
+			return a.measure(cmd.Context(), r, st, s.run, s.trials, &stops)
 		},
 	}
+	login.registerServer(cmd.Flags())
+	stops.register(cmd.Flags())
+	return cmd
+}
+
+// accessAgain logs in to the server of a stored run. A URL on the command line
+// has to be that server's.
+func (a *app) accessAgain(cmd *cobra.Command, f *targetFlags, t filewise.Target) (access, error) {
+	var given filewise.Address
+	if f.url != "" && t.Mode == filewise.External {
+		_, address, _, err := parseTarget(f.url, t.Engine)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case address != nil && withoutSecrets(*address).String() == t.Address.String():
+			given = *address
+		case os.Getenv(variable("target")) != f.url: // a variable may be for other runs
+			return nil, filewise.Errorf(filewise.CodeUsage, "leave --target out, or start a new run there", "the run is on %s, not on the server of --target", t.Address)
+		}
+	}
+	return func(ctx context.Context) (filewise.Address, error) { return a.login(ctx, t, given, f) }, nil
+}
+
+// withoutSecrets is an address as it is shown and stored.
+func withoutSecrets(a filewise.Address) filewise.Address {
+	a.Password, a.Secrets = "", nil
+	return a
 }
 
 // unfinished is the run that the arguments name, or the newest that a kill, an

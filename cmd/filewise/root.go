@@ -26,6 +26,10 @@ type app struct {
 	stdout, stderr io.Writer
 	json           bool
 	storePath      string
+
+	args    []string          // the command line
+	secrets []filewise.Secret // that no error may show
+	hinted  bool              // see hintProcessList
 }
 
 func (a *app) command() *cobra.Command {
@@ -57,7 +61,7 @@ Every flag can be set in the environment too: --max-blocks as FILEWISE_MAX_BLOCK
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		a.runCommand(), a.planCommand(), a.resumeCommand(), a.listCommand(), a.showCommand(), a.reportCommand(),
-		a.exportCommand(), a.judgeCommand(), a.cleanCommand(), a.scenariosCommand(), a.enginesCommand(), a.versionCommand(),
+		a.exportCommand(), a.judgeCommand(), a.stopCommand(), a.doctorCommand(), a.cleanCommand(), a.scenariosCommand(), a.enginesCommand(), a.versionCommand(),
 	)
 	strictHelp(root)
 	usageArgs(root)

@@ -1,11 +1,12 @@
 package main
 
 import (
+	"context"
 	"errors"
 
 	"github.com/spf13/cobra"
 
-	"filewise/engine/all"
+	"filewise"
 	"filewise/store"
 )
 
@@ -21,12 +22,17 @@ it is decided which is best or the budget is spent, and says which. With no
 arguments: inserts on embedded SQLite with 1, 2, 4, 8 and 16 files.
 
 Only scratch directories that Filewise makes on the volumes are written to; they
-are removed at the end, and by the next start if Filewise was killed. Ctrl-C once
-ends the running trial cleanly and keeps all finished ones; twice stops at once.`,
+are removed at the end, and by the next start if Filewise was killed. On an
+existing server (--target) only databases and tablespaces that Filewise makes and
+marks are written to; what a killed run leaves there "filewise clean --target URL"
+removes. Ctrl-C once ends the running trial cleanly and keeps all finished ones;
+twice stops at once.`,
 		Example: `  filewise run
   filewise run inserts --files 1,4,16 --durability normal --budget 5m
   filewise run --volume a=/mnt/a --volume b=/mnt/b --placement round-robin
-  filewise run --work 64MiB --commit-every 100 --goal verdicts`,
+  filewise run --work 64MiB --commit-every 100 --goal verdicts
+  filewise run --target postgres://ada@db/ --volume a=/mnt/a --volume b=/mnt/b --abort-if 'active>5'
+  filewise run --engine mariadb --layout files=1,kind=per-table --layout files=8,kind=partitions`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeScenario,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
@@ -39,7 +45,7 @@ ends the running trial cleanly and keeps all finished ones; twice stops at once.
 			if _, err := a.runs(cmd.Context()); err != nil {
 				return err
 			}
-			r, err := setUp(cmd.Context(), plan)
+			r, err := setUp(cmd.Context(), plan, f.access(a, plan.Target))
 			if err != nil {
 				return err
 			}
@@ -49,7 +55,7 @@ ends the running trial cleanly and keeps all finished ones; twice stops at once.
 				return err
 			}
 			defer func() { err = errors.Join(err, st.Close()) }()
-			return a.measure(cmd.Context(), r, st, store.Run{Plan: plan}, nil)
+			return a.measure(cmd.Context(), r, st, store.Run{Plan: plan}, nil, nil)
 		},
 	}
 	f.register(cmd.Flags())
@@ -75,6 +81,7 @@ func completeChoices(cmd *cobra.Command) {
 		"placement":  {"one", "round-robin"},
 		"goal":       {"recommend", "verdicts"},
 		"measure":    {"workload", "lifecycle"},
+		"indexes":    {"together", "apart"},
 		"engine":     engineNames(),
 	} {
 		if cmd.Flags().Lookup(flag) != nil {
@@ -89,10 +96,7 @@ func completeFlag(cmd *cobra.Command, flag string, values ...string) {
 	}
 }
 
-func engineNames() []string {
-	var names []string
-	for _, e := range all.Engines() {
-		names = append(names, e.Name())
-	}
-	return names
+// access logs in by what the flags give.
+func (f *planFlags) access(a *app, t filewise.Target) access {
+	return func(ctx context.Context) (filewise.Address, error) { return a.login(ctx, t, f.secrets, &f.target) }
 }

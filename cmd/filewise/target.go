@@ -8,24 +8,23 @@ import (
 	"github.com/spf13/cobra"
 
 	"filewise"
-	"filewise/engine/all"
 	"filewise/experiment"
 	"filewise/workload"
 )
 
 func (f *planFlags) setTarget(cmd *cobra.Command, p *experiment.Plan, _ workload.Scenario) (err error) {
-	e, err := all.Lookup(f.engine)
-	if err != nil {
+	if f.chosen, err = f.target.choose(cmd); err != nil {
 		return err
 	}
-	f.chosen, f.about = e, describe(e)
-	p.Target.Engine = e.Name()
-	p.Target.Mode = f.about.Mode
+	p.Target = f.chosen.target
 	if usual := f.about.Budget; usual > 0 && !cmd.Flags().Changed("budget") {
 		p.Budget = usual
 	}
-	if f.serverBin != "" && p.Target.Mode == filewise.Embedded {
-		return badValue("server-bin", f.serverBin, e.Name()+" runs inside Filewise: leave it out")
+	switch {
+	case f.serverBin != "" && p.Target.Mode == filewise.Embedded:
+		return badValue("server-bin", f.serverBin, p.Target.Engine+" runs inside Filewise: leave it out")
+	case f.serverBin != "" && p.Target.Mode == filewise.External:
+		return badValue("server-bin", f.serverBin, "the server of --target runs already: leave it out")
 	}
 	p.Target.ServerBin = f.serverBin
 	if p.Target.Durability, err = choice("durability", f.durability,
@@ -47,24 +46,44 @@ func (f *planFlags) setTarget(cmd *cobra.Command, p *experiment.Plan, _ workload
 
 func (f *planFlags) setVolumes(_ *cobra.Command, p *experiment.Plan, _ workload.Scenario) error {
 	volumes := f.volumes
-	if len(volumes) == 0 {
+	external := p.Target.Mode == filewise.External
+	switch {
+	case len(p.Target.Volumes) > 0 && len(volumes) > 0:
+		return badValue("volume", strconv.Quote(volumes[0]), "--target names the directory: leave one of them out")
+	case len(p.Target.Volumes) > 0:
+		volumes = []string{p.Target.Volumes[0].Name + "=" + p.Target.Volumes[0].Dir}
+		p.Target.Volumes = nil
+	case len(volumes) == 0 && external: // where the server itself puts files
+		p.Target.Volumes = []filewise.Volume{{Name: "default"}}
+	case len(volumes) == 0:
 		volumes = []string{"here=."}
 	}
 	for _, v := range volumes {
 		name, dir, ok := strings.Cut(v, "=")
-		if !ok || name == "" || dir == "" {
+		if !ok || name == "" || dir == "" && !external {
 			return badValue("volume", strconv.Quote(v), "give it as NAME=DIR, such as fast=/mnt/nvme")
 		}
-		abs, err := filepath.Abs(dir)
-		if err != nil {
-			return filewise.Errorf(filewise.CodePreflight, "", "--volume %s: %w", v, err)
+		if !external { // a directory of this machine
+			abs, err := filepath.Abs(dir)
+			if err != nil {
+				return filewise.Errorf(filewise.CodePreflight, "", "--volume %s: %w", v, err)
+			}
+			dir = abs
 		}
 		for _, other := range p.Target.Volumes {
 			if other.Name == name {
 				return badValue("volume", strconv.Quote(v), "the name is taken by "+other.Dir)
 			}
 		}
-		p.Target.Volumes = append(p.Target.Volumes, filewise.Volume{Name: name, Dir: abs})
+		p.Target.Volumes = append(p.Target.Volumes, filewise.Volume{Name: name, Dir: dir})
 	}
 	return nil
+}
+
+// kinds are those of the engine on this target, the usual one first.
+func (c chosen) kinds() []filewise.Kind {
+	if c.target.Mode == filewise.External && len(c.about.ExternalKinds) > 0 {
+		return c.about.ExternalKinds
+	}
+	return c.about.Kinds
 }

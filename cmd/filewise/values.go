@@ -43,14 +43,25 @@ func badValue(flag string, value any, remedy string) error {
 	return filewise.Errorf(filewise.CodeUsage, remedy, "--%s %v is not possible", flag, value)
 }
 
+// variable is the name of a flag's variable.
+func variable(flag string) string {
+	return "FILEWISE_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// instead are flags that exclude each other: what the command line gives goes
+// before the other's variable.
+var instead = map[string]string{"engine": "target", "target": "engine", "files": "layout", "layout": "files", "window": "work", "work": "window"}
+
 // fromEnvironment sets every flag that the command line leaves open from
 // FILEWISE_NAME, where there is one; an empty one is none.
 func fromEnvironment(fs *pflag.FlagSet) error {
+	given := map[string]bool{}
+	fs.Visit(func(fl *pflag.Flag) { given[fl.Name] = true })
 	var err error
 	fs.VisitAll(func(fl *pflag.Flag) {
-		name := "FILEWISE_" + strings.ToUpper(strings.ReplaceAll(fl.Name, "-", "_"))
+		name := variable(fl.Name)
 		value := os.Getenv(name)
-		if value == "" || fl.Changed || err != nil || fl.Name == "help" {
+		if value == "" || fl.Changed || err != nil || fl.Name == "help" || given[instead[fl.Name]] {
 			return
 		}
 		if serr := fs.Set(fl.Name, value); serr != nil {

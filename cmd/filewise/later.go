@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"filewise"
+	"filewise/experiment"
+)
+
+// usualLater is the number of files after adding, where none is given.
+const usualLater = 4
+
+// later makes the arms of files that are added to a loaded database: as it was,
+// the baseline; with files that only new data use; and spread over all of them.
+func (f *planFlags) later(cmd *cobra.Command, p *experiment.Plan, base filewise.Layout, files []int) ([]filewise.Layout, error) {
+	if !cmd.Flags().Changed("preload") {
+		return nil, filewise.Errorf(filewise.CodeUsage, "add --preload SIZE: what the database holds before files are added", "--added-later compares loaded databases")
+	}
+	preload, err := bytesOf("preload", f.preload)
+	if err != nil {
+		return nil, err
+	}
+	add := func(out []filewise.Layout, n int, later filewise.AddedLater, words string) []filewise.Layout {
+		l := base
+		l.Data.Files, l.AddedLater, l.Rank = n, later, len(out)+1
+		l.Name = filewise.FilesName(n) + ", " + words
+		return append(out, l)
+	}
+	out := add(nil, 1, filewise.LaterUntouched, "untouched")
+	for _, n := range files {
+		if n == 1 {
+			continue // untouched is that one
+		}
+		if first := base.Data.Bytes / int64(n); preload >= first {
+			return nil, badValue("preload", f.preload, fmt.Sprintf("it is loaded before files are added, and the first of %d files has %s: make --size larger", n, humanize.IBytes(uint64(first))))
+		}
+		out = add(out, n, filewise.LaterNewData, "new data")
+		out = add(out, n, filewise.LaterRebuilt, "rebuilt")
+	}
+	if len(out) == 1 {
+		return nil, badValue("files", "1", "give the number of files after adding, such as 4")
+	}
+	return out, nil
+}

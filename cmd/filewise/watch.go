@@ -1,0 +1,226 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"filewise"
+	"filewise/experiment"
+	"filewise/internal/limit"
+	"filewise/internal/maintenance"
+)
+
+// watch says when trials may run: within the maintenance windows, while others
+// keep the server no busier than the limits, and while there is space.
+type watch struct {
+	clock   filewise.Clock
+	windows maintenance.Windows
+	limits  []limit.Limit
+	monitor filewise.Monitor            // nil: nobody else works there
+	renew   func(context.Context) error // takes the server's lock anew; nil: there is none
+	space   func() error                // nil: not watched
+	notify  func(experiment.Event)
+
+	mu     sync.Mutex
+	until  time.Time // the end of the window that the trial runs in
+	whole  bool      // the trial has that window from its beginning
+	asked  time.Time // when the limits were looked at last
+	unread int       // how often in a row they could not be
+	failed bool      // the last trial failed: the server may be gone
+}
+
+// newWatch reads the plan's limits and windows.
+func newWatch(p experiment.Plan, r *rig, notify func(experiment.Event)) (*watch, error) {
+	limits, err := limit.ParseAll(p.AbortIf)
+	if err != nil {
+		return nil, err
+	}
+	windows, err := maintenance.ParseAll(p.Maintenance)
+	if err != nil {
+		return nil, err
+	}
+	w := &watch{clock: filewise.RealClock{}, windows: windows, limits: limits, notify: notify}
+	if r.shared == nil {
+		w.space = guard(p.Target.Volumes)
+		return w, nil
+	}
+	w.monitor, _ = r.server.(filewise.Monitor)
+	w.renew = r.shared.renew
+	return w, nil
+}
+
+// stopped is the end of a run for the sake of others; resume goes on.
+func stopped(format string, args ...any) error {
+	return filewise.Errorf(filewise.CodeStopped, "whatever is finished is stored; \"filewise resume\" goes on", format, args...)
+}
+
+// recorded hears of every trial that is stored.
+func (w *watch) recorded(t filewise.Trial) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.failed = w.failed || t.State == filewise.Failed
+}
+
+// await returns when the next trial may start.
+func (w *watch) await(ctx context.Context, expected time.Duration) error {
+	waited, err := w.awaitWindow(ctx, expected)
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	back := w.failed || waited
+	w.failed, w.unread = false, 0
+	w.mu.Unlock()
+	if back {
+		if err := w.reach(ctx); err != nil {
+			return err
+		}
+	}
+	if len(w.limits) == 0 {
+		return nil
+	}
+	return w.within(ctx, 0)
+}
+
+// lookAgain is how long a wait sleeps at most: the wall clock may be set.
+const lookAgain = 20 * time.Second
+
+// awaitWindow waits for a window in which the trial can end, too.
+func (w *watch) awaitWindow(ctx context.Context, expected time.Duration) (waited bool, err error) {
+	var told time.Time
+	for len(w.windows) > 0 {
+		now := w.clock.Now().Round(0) // by the wall clock
+		until, open := w.windows.At(now)
+		if open && !now.Add(expected).After(until) {
+			w.mu.Lock()
+			w.until, w.whole = until, waited
+			w.mu.Unlock()
+			return waited, nil
+		}
+		next := w.windows.Next(now)
+		if longest := w.windows.Longest(now); next.IsZero() || expected > longest {
+			return waited, stopped("a trial takes about %v, and no maintenance window (%s) is as long", expected.Round(time.Second), w.windows)
+		}
+		if why := w.whyWait(open, expected); !next.Equal(told) {
+			told = next
+			w.notify(experiment.Event{Kind: experiment.EventWaiting, Why: why, Until: next})
+		}
+		waited = true
+		if err := w.clock.Sleep(ctx, min(next.Sub(now), lookAgain)); err != nil {
+			return waited, err
+		}
+	}
+	return waited, nil
+}
+
+func (w *watch) whyWait(open bool, expected time.Duration) string {
+	if open {
+		return fmt.Sprintf("a trial of about %v would not end within the maintenance window (%s)", expected.Round(time.Second), w.windows)
+	}
+	return fmt.Sprintf("outside the maintenance window (%s)", w.windows)
+}
+
+// guard is asked while a trial runs.
+func (w *watch) guard() error {
+	if w.space != nil {
+		if err := w.space(); err != nil {
+			return err
+		}
+	}
+	if err := w.windowOver(); err != nil {
+		return err
+	}
+	const every = time.Second
+	w.mu.Lock()
+	due := len(w.limits) > 0 && w.clock.Now().Sub(w.asked) >= every
+	w.mu.Unlock()
+	if !due {
+		return nil
+	}
+	return w.within(context.Background(), patience)
+}
+
+// windowOver ends the trial at the end of its window; it is measured anew in the
+// next. One that has not ended in a whole window never will.
+func (w *watch) windowOver() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.windows) == 0 || w.until.IsZero() || w.clock.Now().Round(0).Before(w.until) {
+		return nil
+	}
+	if w.whole {
+		return stopped("a trial did not end within a whole maintenance window (%s)", w.windows)
+	}
+	return fmt.Errorf("the maintenance window (%s) is over: %w", w.windows, experiment.ErrPostponed)
+}
+
+// How the server's activity is read.
+const (
+	answerWithin = 5 * time.Second // or it counts as unread
+	patience     = 3               // times unread in a row before the run stops
+)
+
+// within stops the run when a limit is passed, or cannot be looked at any more
+// more often than is tolerated.
+func (w *watch) within(ctx context.Context, tolerated int) error {
+	gauges, err := w.activity(ctx)
+	over := ""
+	if err == nil {
+		over, err = limit.Passed(w.limits, gauges)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asked = w.clock.Now()
+	if err != nil {
+		if w.unread++; w.unread > tolerated {
+			return stopped("what others do on the server cannot be watched any more: %w", err)
+		}
+		return nil
+	}
+	w.unread = 0
+	if over != "" {
+		return stopped("others need the server: %s", over)
+	}
+	return nil
+}
+
+func (w *watch) activity(ctx context.Context) ([]filewise.Gauge, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	return w.monitor.Activity(ctx)
+}
+
+// reach makes sure after a failure that the server is there and its lock ours.
+// A server that is restarting gets some time.
+func (w *watch) reach(ctx context.Context) error {
+	if w.renew == nil {
+		return nil
+	}
+	var err error
+	for try := range 6 {
+		if try > 0 {
+			if err := w.clock.Sleep(ctx, time.Duration(try)*time.Second); err != nil {
+				return err
+			}
+		}
+		if err = w.renewed(ctx); err == nil || filewise.CodeOf(err) == filewise.CodeBusy || ctx.Err() != nil {
+			break
+		}
+	}
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return ctx.Err()
+	case filewise.CodeOf(err) == filewise.CodeBusy:
+		return err
+	}
+	return stopped("the server cannot be reached any more: %w", err)
+}
+
+// renewed takes the server's lock anew, within some time.
+func (w *watch) renewed(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	return w.renew(ctx)
+}
