@@ -138,6 +138,9 @@ type File struct {
 	Role   Role   `json:"role"`
 	Volume string `json:"volume"`
 	Path   string `json:"path"`
+	// Object is what the file holds, such as a partition, where the engine itself
+	// numbers its files, so that a plan cannot know their paths; else empty.
+	Object string `json:"object,omitempty"`
 	Bytes  int64  `json:"bytes"` // size in bytes by the file system
 	// Allocated is what the storage really holds of the file; absent when unknown.
 	Allocated *int64 `json:"allocated,omitempty"`

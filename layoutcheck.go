@@ -3,16 +3,17 @@ package filewise
 import "fmt"
 
 // Verify compares a build's data files with those that were asked for: as many,
-// the same paths on the same volumes, and sizes within the allocation's rule.
+// the same paths (or objects, where the engine numbers its files) on the same
+// volumes, and sizes within the allocation's rule.
 // A preallocated file has exactly its size, held by the storage; a growing one
 // starts with no more than its size. Once the files have been worked on, both
 // may be larger. The error wraps ErrLayout.
 func (l Layout) Verify(asked, found []File, worked bool) error {
-	byPath := map[string]File{}
+	byPath, byObject := map[string]File{}, map[string]File{}
 	n := 0
 	for _, f := range found {
 		if f.Role == RoleData {
-			byPath[f.Path] = f
+			byPath[f.Path], byObject[f.Object] = f, f
 			n++
 		}
 	}
@@ -23,6 +24,9 @@ func (l Layout) Verify(asked, found []File, worked bool) error {
 		}
 		want++
 		f, ok := byPath[a.Path]
+		if a.Object != "" {
+			f, ok = byObject[a.Object]
+		}
 		if !ok {
 			return fmt.Errorf("%w: there is no %s", ErrLayout, a.Path)
 		}

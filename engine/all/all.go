@@ -4,13 +4,15 @@ package all
 import (
 	"filewise"
 	"filewise/engine/mariadb"
+	"filewise/engine/mysql"
+	"filewise/engine/postgres"
 	"filewise/engine/sqlite"
 	"filewise/internal/nearest"
 )
 
 // Engines are all engines, the default first.
 func Engines() []filewise.Engine {
-	return []filewise.Engine{sqlite.New(), mariadb.Engine{}}
+	return []filewise.Engine{sqlite.New(), mariadb.Engine{}, mysql.Engine{}, postgres.Engine{}}
 }
 
 // Lookup finds an engine by name. The error has CodeUsage and names the nearest

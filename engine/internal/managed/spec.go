@@ -20,6 +20,8 @@ type Spec struct {
 	Env  []string // the whole environment; nothing is inherited
 	// Stdin may be nil.
 	Stdin *os.File
+	// Files are inherited from descriptor 3 on.
+	Files []*os.File
 	// Log is the file that takes standard output and error, appended to.
 	Log string
 	// Tells picks the log's lines that an error message should show; nil: all.
@@ -47,6 +49,7 @@ func Start(s Spec) (*Process, error) {
 	if s.Stdin != nil {
 		cmd.Stdin = s.Stdin
 	}
+	cmd.ExtraFiles = s.Files
 	cmd.SysProcAttr = attributes(s.User)
 	p := &Process{spec: s, cmd: cmd, exited: make(chan struct{})}
 	started := make(chan error, 1)

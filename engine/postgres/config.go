@@ -1,0 +1,165 @@
+package postgres
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"filewise"
+)
+
+// durabilities are what a commit waits for on a private server:
+//
+//	full    its WAL is synced to the storage (synchronous_commit=on)
+//	normal  nothing: the WAL writer syncs it up to 0.6 s later (synchronous_commit=off),
+//	        and a crash may lose the last commits, never consistency
+//	off     nothing is ever synced while measuring (fsync=off)
+//
+// full_page_writes stays on, so that all three write the same.
+var durabilities = map[filewise.Durability][2]string{
+	filewise.DurabilityFull:   {"on", "on"},
+	"":                        {"on", "on"},
+	filewise.DurabilityNormal: {"on", "off"},
+	filewise.DurabilityOff:    {"off", "off"},
+}
+
+func checkDurability(t filewise.Target) error {
+	if _, ok := durabilities[t.Durability]; !ok {
+		return filewise.Errorf(filewise.CodeUsage, "durability is full, normal or off", "durability %q is unknown", t.Durability)
+	}
+	if t.Mode == filewise.External && t.Durability == filewise.DurabilityOff {
+		return filewise.Errorf(filewise.CodeUsage, "use --durability normal, where no commit waits, or full",
+			"durability off on an external server: fsync is a setting of the whole server, which Filewise never changes: %w", filewise.ErrUnsupported)
+	}
+	return nil
+}
+
+// WAL and buffers are scaled with the data: on a database of a few MiB the
+// server's own defaults (1 GB, 128 MB) would keep all writes to the data files out
+// of the measured time, and only the WAL would be measured.
+const (
+	leastWAL, mostWAL   = 32 * mib, 1024 * mib // at least two segments of 16 MiB
+	leastPool, mostPool = 16 * mib, 128 * mib
+)
+
+func (d *design) walBytes() int64 {
+	return min(max(d.layout.Data.Bytes/2, leastWAL), mostWAL) / mib * mib
+}
+func (d *design) poolBytes() int64 {
+	return min(max(d.layout.Data.Bytes/4, leastPool), mostPool) / mib * mib
+}
+
+// ownConnections are those that Filewise opens besides the workload's, and those
+// that PostgreSQL keeps for superusers.
+const ownConnections = controlConnections + 3 + 9
+
+// settings are the private server's, in the order of its configuration file; the
+// user's own come last and win.
+func (d *design) settings(version int) []filewise.Fact {
+	durability := durabilities[d.target.Durability]
+	s := []filewise.Fact{
+		{Name: "fsync", Value: durability[0]},
+		{Name: "synchronous_commit", Value: durability[1]},
+		{Name: "shared_buffers", Value: fmt.Sprintf("%dMB", d.poolBytes()/mib)},
+		{Name: "max_wal_size", Value: fmt.Sprintf("%dMB", d.walBytes()/mib)},
+		{Name: "min_wal_size", Value: fmt.Sprintf("%dMB", leastWAL/mib)},
+		{Name: "max_connections", Value: strconv.Itoa(max(d.program.Connections+ownConnections, 50))},
+		{Name: "max_locks_per_transaction", Value: strconv.Itoa(max(64, 4*len(d.leaves(true))/50))},
+		// A server that crashed stays down, and the trial fails with the reason.
+		{Name: "restart_after_crash", Value: "off"},
+		// Other kinds would leave a segment in /dev/shm when Filewise is killed.
+		{Name: "dynamic_shared_memory_type", Value: "mmap"},
+		{Name: "lc_messages", Value: "C"},
+		{Name: "log_checkpoints", Value: "off"},
+		{Name: "statement_timeout", Value: "0"},
+	}
+	if version >= 140000 { // a call whose client was killed ends within that time
+		s = append(s, filewise.Fact{Name: "client_connection_check_interval", Value: "500ms"})
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.target.Settings)) {
+		s = append(s, filewise.Fact{Name: name, Value: d.target.Settings[name]})
+	}
+	return s
+}
+
+// private are the settings that keep the server private; they stand on its
+// command line, and so win.
+var private = []filewise.Fact{
+	{Name: "listen_addresses", Value: ""},
+	{Name: "unix_socket_directories", Value: "."}, // the data directory, where the server works
+	{Name: "port", Value: "5432"},                 // part of the socket's name, nothing more
+	{Name: "logging_collector", Value: "off"},
+	{Name: "log_destination", Value: "stderr"},
+	{Name: "ssl", Value: "off"},
+}
+
+// owned are settings that Filewise decides itself, besides the private ones.
+var owned = []string{"data_directory", "config_file", "hba_file", "ident_file", "external_pid_file", "unix_socket_group",
+	"dynamic_shared_memory_type", "restart_after_crash", "include", "include_dir", "include_if_exists"}
+
+var settingName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)?$`)
+
+// checkSettings refuses what would make the server less private, or could not be
+// written down.
+func (d *design) checkSettings() error {
+	for _, name := range slices.Sorted(maps.Keys(d.target.Settings)) {
+		value := d.target.Settings[name]
+		if !settingName.MatchString(name) || strings.ContainsAny(value, "\n\r\x00") {
+			return filewise.Errorf(filewise.CodeUsage, "give --set name=value", "--set %s=%s is no setting of PostgreSQL", name, value)
+		}
+		low := strings.ToLower(name)
+		if slices.Contains(owned, low) || slices.ContainsFunc(private, func(f filewise.Fact) bool { return f.Name == low }) {
+			return filewise.Errorf(filewise.CodeUsage, "leave it out", "--set %s: Filewise decides that itself, so that its server stays private: %w", name, filewise.ErrUnsupported)
+		}
+		need := d.program.Connections + ownConnections
+		if n, err := strconv.Atoi(value); low == "max_connections" && err == nil && n < need {
+			return filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("leave it out, or give %d or more", need),
+				"--set %s=%s is too few: %d connections work, and Filewise and PostgreSQL need %d", name, value, d.program.Connections, ownConnections)
+		}
+	}
+	return nil
+}
+
+// file is the text of the server's own configuration file.
+func (d *design) file(version int) string {
+	var b strings.Builder
+	b.WriteString("# Made by Filewise for a private server.\n")
+	for _, s := range d.settings(version) {
+		fmt.Fprintf(&b, "%s = '%s'\n", s.Name, strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(s.Value))
+	}
+	return b.String()
+}
+
+// arguments are the server's command line.
+func arguments(dataDir string) []string {
+	args := []string{"-D", dataDir}
+	for _, s := range private {
+		args = append(args, "-c", s.Name+"="+s.Value)
+	}
+	return args
+}
+
+// initArguments are those of initdb. Nothing is synced: that comes with the copy.
+func initArguments(dataDir string) []string {
+	return []string{"-D", dataDir, "-U", superuser, "-A", "trust", "--no-sync", "--encoding=UTF8", "--no-locale"}
+}
+
+// superuser is the private server's one account. Its socket lies in a directory
+// that only the server's user can enter.
+const superuser = "filewise"
+
+// environment is all that the server sees of Filewise's; the scratch directories
+// in it are the mark by which an orphan is known. No PG* variable is handed on.
+func environment(dirs []string) []string {
+	env := []string{"LC_ALL=C", "PGTZ=UTC", "TZ=UTC", "FILEWISE_SCRATCH=" + strings.Join(dirs, ":")}
+	for _, name := range []string{"PATH", "LD_LIBRARY_PATH"} {
+		if v, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	return env
+}

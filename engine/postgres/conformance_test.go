@@ -1,0 +1,35 @@
+package postgres
+
+import (
+	"context"
+	"testing"
+
+	"filewise"
+	"filewise/engine/enginetest"
+)
+
+func TestConformance(t *testing.T) {
+	need(t)
+	conformance(t, "")
+}
+
+func TestConformance18(t *testing.T) { conformance(t, need18(t)) }
+
+// conformance runs the suite on a private server. PostgreSQL ends itself when its
+// WAL finds no room, so a full volume is a test of its own (TestFullVolume).
+func conformance(t *testing.T, bin string) {
+	enginetest.Run(t, enginetest.Subject{
+		Engine: Engine{}, Kind: filewise.KindPartitions, Bytes: 24 << 20, Files: []int{1, 4, 16}, Rows: 60,
+		Sever: sever, NoRaw: "it is not needed for inserts",
+		Package: "./engine/postgres", NoDiskFull: "PostgreSQL ends itself when its WAL finds no room: see TestFullVolume",
+		Target: func(v []filewise.Volume) filewise.Target {
+			return filewise.Target{Engine: "postgres", Mode: filewise.Managed, Volumes: v, Durability: filewise.DurabilityOff, ServerBin: bin}
+		},
+	})
+}
+
+// sever ends all of the workload's connections to a build on the server.
+func sever(ctx context.Context, db *filewise.Database) error {
+	return db.Connector.(connector).build.link.exec(ctx,
+		"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE 'CALL %'")
+}

@@ -1,0 +1,257 @@
+package postgres
+
+import (
+	"fmt"
+
+	"filewise"
+	"filewise/workload"
+)
+
+// The names within a build. The database, or the whole server, is Filewise's own,
+// so nothing of the user's can have them.
+const (
+	rowsTable = "fw_rows"
+	procedure = "fw_inserts"
+	schema    = "public"
+)
+
+// Sizes of PostgreSQL, in bytes.
+const (
+	mib       = 1 << 20
+	pageBytes = 8192    // BLCKSZ, unless compiled otherwise
+	segment   = 1 << 30 // a larger relation lies in several files
+	// inline is the largest payload that is kept within a row's page, with
+	// toast_tuple_target at its maximum of 8160 for the whole row.
+	inline = 8100
+	// toasted is the payload from which rows would usually be compressed or moved
+	// to a file of their own (TOAST_TUPLE_THRESHOLD, 2 kB for the whole row).
+	toasted = 1900
+)
+
+// Versions as in server_version_num.
+const (
+	versionOldest = 130000
+	versionCRC    = 180000 // crc32(bytea)
+)
+
+// maxPartitions is Filewise's own bound: a statement on all partitions locks every
+// one of them, and PostgreSQL's plans of more than a few thousand take seconds.
+const maxPartitions = 4096
+
+// design is what a layout comes to on PostgreSQL: tables, partitions, and the
+// tablespaces that they lie in. Nothing in it depends on where the server is.
+type design struct {
+	target   filewise.Target
+	layout   filewise.Layout
+	program  filewise.Program
+	version  int // server_version_num; 0: not known yet
+	spaces   []space
+	data     []space // those that data lie on
+	index    *space  // of indexes that lie apart; nil: beside their tables
+	tables   []table
+	newFrom  int64 // the first key of new data, once it is known
+	warnings []filewise.Warning
+}
+
+// space is a tablespace on a volume.
+type space struct {
+	volume filewise.Volume
+	name   string // of the tablespace; empty: the database's own
+}
+
+// clause puts a table into the tablespace.
+func (s space) clause(keyword string) string {
+	if s.name == "" {
+		return ""
+	}
+	return keyword + ident(s.name)
+}
+
+// table is a table of the workload, with the procedure that fills it.
+type table struct {
+	Name, Procedure string
+	Partitioned     bool
+	Leaves          []leaf // what holds rows: the table itself, or its partitions
+	// Of files added later: what the loaded table is called then, the table of new
+	// data, and the partitions.
+	Loaded, New string
+	Added       []leaf
+}
+
+// leaf is a table that holds rows: one data file, and one of its primary key.
+type leaf struct {
+	Name, Of string
+	Values   string // FOR VALUES …
+	Index    string // USING INDEX TABLESPACE …
+	Options  string // WITH …, TABLESPACE …
+	space    space
+	index    space
+}
+
+// newDesign resolves a layout. What PostgreSQL cannot do is an error that wraps
+// filewise.ErrUnsupported, and nothing is created. nameOf says how the tablespace
+// of a volume is called.
+func newDesign(t filewise.Target, l filewise.Layout, p filewise.Program, version int, nameOf func(i int) string) (*design, error) {
+	if len(t.Volumes) == 0 {
+		return nil, filewise.Errorf(filewise.CodeUsage, "name one with --volume NAME=DIR", "there is no volume to place files on")
+	}
+	d := &design{target: t, layout: l, program: p, version: version}
+	for _, check := range []func() error{d.checkProgram, d.checkSpread, d.checkKind, d.checkVolumes} {
+		if err := check(); err != nil {
+			return nil, err
+		}
+	}
+	for i, v := range t.Volumes {
+		d.spaces = append(d.spaces, space{v, nameOf(i)})
+	}
+	if err := d.place(); err != nil {
+		return nil, err
+	}
+	d.lay()
+	d.warnings = append(d.warnings, d.sizeWarnings()...)
+	return d, nil
+}
+
+func (d *design) checkProgram() error {
+	p := d.program
+	if sections[p.Workload] == nil {
+		return filewise.Errorf(filewise.CodeUsage, "see filewise scenarios", "workload %q on postgres: %w", p.Workload, filewise.ErrUnsupported)
+	}
+	if p.Connections < 1 || p.CommitEvery < 1 || p.OpBytes < 0 {
+		return filewise.Errorf(filewise.CodeUsage, "both are at least 1", "%d connections and %d rows in a transaction", p.Connections, p.CommitEvery)
+	}
+	return checkDurability(d.target)
+}
+
+func (d *design) checkSpread() error {
+	s := d.layout.Data
+	if s.Files < 1 || s.Bytes < 0 || s.Growth < 0 {
+		return filewise.Errorf(filewise.CodeUsage, "", "a layout of %d files and %d bytes growing by %d", s.Files, s.Bytes, s.Growth)
+	}
+	if s.Bytes > 0 && s.Bytes < int64(s.Files)*2*pageBytes {
+		return filewise.Errorf(filewise.CodeUsage, "use fewer files or a larger --size", "%d bytes in %s: PostgreSQL wants a page of %d bytes for rows and one for keys in each: %w",
+			s.Bytes, filewise.FilesName(s.Files), pageBytes, filewise.ErrUnsupported)
+	}
+	switch s.Allocation {
+	case filewise.Preallocated:
+		return filewise.Errorf(filewise.CodeUsage, "use --allocation growing", "%w", errPreallocate)
+	case filewise.Growing, "":
+	default:
+		return filewise.Errorf(filewise.CodeUsage, "use --allocation growing", "allocation %q on postgres: %w", s.Allocation, filewise.ErrUnsupported)
+	}
+	if s.Growth > 0 {
+		d.warn("growth-not-used", "leave --growth out", "PostgreSQL itself decides by how much its files grow: --growth is not used")
+	}
+	return nil
+}
+
+var errPreallocate = fmt.Errorf("PostgreSQL cannot preallocate a table's files, which grow page by page: %w", filewise.ErrUnsupported)
+
+func (d *design) checkKind() error {
+	l := d.layout
+	switch l.Kind {
+	case filewise.KindPartitions, "":
+		if l.Data.Files > maxPartitions {
+			return filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("give 1 to %d files", maxPartitions), "a table of %d partitions is more than the %d that Filewise tries: %w",
+				l.Data.Files, maxPartitions, filewise.ErrUnsupported)
+		}
+	case filewise.KindSingle:
+		if l.Data.Files != 1 {
+			return filewise.Errorf(filewise.CodeUsage, "use --kind partitions", "a table that is not partitioned is one file (and one more for each further GiB), not %d: %w", l.Data.Files, filewise.ErrUnsupported)
+		}
+	default:
+		return filewise.Errorf(filewise.CodeUsage, "kinds of postgres: partitions, single", "kind %q on postgres: %w", l.Kind, filewise.ErrUnsupported)
+	}
+	switch l.AddedLater {
+	case "", filewise.LaterUntouched, filewise.LaterRebuilt:
+	case filewise.LaterNewData:
+		if d.program.Vars["Key"] == workload.KeyRandom {
+			return filewise.Errorf(filewise.CodeUsage, "use --key sequential, or the arms untouched and rebuilt",
+				"new data can go to new partitions only where their keys are above those of the loaded data, not with --key random: %w", filewise.ErrUnsupported)
+		}
+	default:
+		return filewise.Errorf(filewise.CodeUsage, "the arms are untouched, new-data and rebuilt", "files added later: %q on postgres: %w", l.AddedLater, filewise.ErrUnsupported)
+	}
+	switch l.Indexes {
+	case "", filewise.IndexesTogether, filewise.IndexesApart:
+		return nil
+	}
+	return filewise.Errorf(filewise.CodeUsage, "indexes are together or apart", "indexes %q on postgres: %w", l.Indexes, filewise.ErrUnsupported)
+}
+
+func (d *design) checkVolumes() error {
+	known := map[string]bool{"": true}
+	for _, v := range d.target.Volumes {
+		known[v.Name] = true
+	}
+	l := d.layout
+	for flag, name := range map[string]string{"log": l.LogVolume, "indexes": l.IndexVolume} {
+		if !known[name] {
+			return filewise.Errorf(filewise.CodeUsage, "name it with --volume NAME=DIR", "volume %q for the %s is not among the volumes", name, flag)
+		}
+	}
+	if l.IndexVolume != "" && l.Indexes != filewise.IndexesApart {
+		return filewise.Errorf(filewise.CodeUsage, "put the indexes apart, or name no volume for them", "volume %q is for indexes, but these are not apart", l.IndexVolume)
+	}
+	if len(l.DataVolumes(d.target.Volumes)) == 0 {
+		return filewise.Errorf(filewise.CodeUsage, "name one more with --volume NAME=DIR", "no volume is left for data besides those of the log and the indexes")
+	}
+	return nil
+}
+
+// place resolves where data and indexes lie.
+func (d *design) place() error {
+	byName := map[string]space{}
+	for _, s := range d.spaces {
+		if _, twice := byName[s.volume.Name]; twice {
+			return filewise.Errorf(filewise.CodeUsage, "give each volume a name of its own", "two volumes are called %q", s.volume.Name)
+		}
+		byName[s.volume.Name] = s
+	}
+	for _, v := range d.layout.DataVolumes(d.target.Volumes) {
+		d.data = append(d.data, byName[v.Name])
+	}
+	if d.layout.Indexes == filewise.IndexesApart {
+		index := d.data[0]
+		if d.layout.IndexVolume != "" {
+			index = byName[d.layout.IndexVolume]
+		}
+		d.index = &index
+	}
+	return nil
+}
+
+// spaceOf is where data file i lies.
+func (d *design) spaceOf(i int) space {
+	if d.layout.Data.Placement == filewise.PlaceRoundRobin {
+		return d.data[i%len(d.data)]
+	}
+	return d.data[0]
+}
+
+func (d *design) partitioned() bool { return d.layout.Kind != filewise.KindSingle }
+
+// wide tells whether rows are kept whole and uncompressed only when told so.
+func (d *design) wide() bool { return d.program.OpBytes > toasted }
+
+// warn adds what a reader must know about the layout.
+func (d *design) warn(code, remedy, format string, args ...any) {
+	d.warnings = append(d.warnings, filewise.Warning{Code: code, Message: fmt.Sprintf(format, args...), Remedy: remedy})
+}
+
+func (d *design) sizeWarnings() []filewise.Warning {
+	var all []filewise.Warning
+	if files := int64(d.layout.Data.Files); d.layout.Data.Bytes/files > segment {
+		all = append(all, filewise.Warning{Code: "segments", Remedy: "use more partitions, or a smaller --size",
+			Message: "a table or partition of more than 1 GiB lies in several files (segments) of PostgreSQL itself; Filewise counts them as one"})
+	}
+	if d.program.OpBytes > inline {
+		all = append(all, filewise.Warning{Code: "toast", Remedy: fmt.Sprintf("use --row-bytes %d or less to keep rows whole", inline),
+			Message: "rows larger than a page are cut up and kept in a second file beside each table's own (TOAST)"})
+	}
+	if n := len(d.tables); n > 1 {
+		all = append(all, filewise.Warning{Code: "files-of-each-table", Remedy: "use --table shared to count files as in the layout's name",
+			Message: fmt.Sprintf("each of the %d tables has files of its own: %d in all", n, n*d.layout.Data.Files)})
+	}
+	return all
+}

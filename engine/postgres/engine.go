@@ -1,0 +1,81 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"filewise"
+)
+
+// Engine is PostgreSQL. It implements filewise.Engine, Describer and Arranger.
+type Engine struct{}
+
+// Name is the engine's name on the command line.
+func (Engine) Name() string { return "postgres" }
+
+// Open readies the target: a private server, or one that exists.
+func (Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
+	if t.Mode == filewise.External {
+		return openExternal(ctx, t)
+	}
+	return openPrivate(ctx, t)
+}
+
+// Describe says what the engine is; it looks for the binary, nothing more.
+func (Engine) Describe() filewise.Description {
+	d := filewise.Description{
+		Mode:  filewise.Managed,
+		Files: "hash partitions of a table, in tablespaces on the volumes",
+		Kinds: []filewise.Kind{filewise.KindPartitions, filewise.KindSingle},
+		Bytes: 64 * mib, Budget: 4 * time.Minute,
+		Reset: true, Lifecycle: true,
+		Note: "partitions change planning, indexes and locks, not only files: what they cost or gain without further files is the difference " +
+			"between the plain table and one partition, and a verdict on them says nothing about data files of SQL Server or Oracle",
+		Schemes: []string{"postgres", "postgresql"}, Port: 5432,
+		ExternalKinds: []filewise.Kind{filewise.KindPartitions, filewise.KindSingle},
+		Rights: []string{
+			"CREATE ROLE filewise LOGIN CREATEDB PASSWORD '…'",
+			"GRANT pg_monitor TO filewise -- optional: to see what others' sessions do, and the size of the WAL",
+			"GRANT pg_checkpoint TO filewise -- optional, PostgreSQL 15 and later: to settle and drain by a checkpoint",
+			"GRANT CREATE ON TABLESPACE name TO filewise -- for each --volume NAME=tablespace:name",
+		},
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if _, err := find(ctx, ""); err != nil {
+		d.Missing = "apt-get install " + server.Package
+	}
+	return d
+}
+
+// Arrange makes the arms by which partitioning and files can be told apart: a
+// plain table, the baseline; one partition, which is the same file with the cost of
+// partitioning; more partitions on one volume; and these on all volumes.
+func (Engine) Arrange(t filewise.Target, base filewise.Layout, files []int) []filewise.Layout {
+	arm := func(name string, kind filewise.Kind, n int, p filewise.Placement, rank int) filewise.Layout {
+		l := base
+		l.Name, l.Kind, l.Rank, l.Data.Files, l.Data.Placement = name, kind, rank, n, p
+		return l
+	}
+	all := []filewise.Layout{arm("plain table", filewise.KindSingle, 1, filewise.PlaceOne, 1)}
+	if base.Kind == filewise.KindSingle {
+		return all
+	}
+	volumes := len(base.DataVolumes(t.Volumes))
+	counts := append([]int{1}, files...)
+	slices.Sort(counts)
+	for _, n := range slices.Compact(counts) {
+		name := "1 partition"
+		if n != 1 {
+			name = fmt.Sprintf("%d partitions", n)
+		}
+		all = append(all, arm(name, filewise.KindPartitions, n, filewise.PlaceOne, 2*n))
+		if volumes > 1 && n > 1 {
+			name = fmt.Sprintf("%s on %d volumes", name, min(n, volumes))
+			all = append(all, arm(name, filewise.KindPartitions, n, filewise.PlaceRoundRobin, 2*n+1))
+		}
+	}
+	return all
+}

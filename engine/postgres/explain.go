@@ -1,0 +1,84 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"syscall"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"filewise"
+)
+
+// The SQLSTATEs that Filewise tells apart (PostgreSQL's documentation, appendix A).
+const (
+	codeDeadlock      = "40P01"
+	codeSerialization = "40001"
+	codeLockTimeout   = "55P03"
+	codeCanceled      = "57014"
+	codeDiskFull      = "53100"
+	codeTooMany       = "53300"
+	codeNoRight       = "42501"
+	codeInUse         = "55006" // object_in_use
+	codeExists        = "42P04" // duplicate_database
+	codeObjectExists  = "42710" // duplicate_object
+	codeNoDatabase    = "3D000"
+	codePassword      = "28P01"
+	codeNoAccess      = "28000"
+)
+
+// codeOf is the SQLSTATE of an error; empty: the server did not send it.
+func codeOf(err error) string {
+	var e *pgconn.PgError
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
+// classify gives an error its class, and what the user can do about it.
+func classify(err error) error {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	classed := func(c filewise.Class) error { return &filewise.Classed{Class: c, Err: err} }
+	switch code := codeOf(err); {
+	case code == codeDeadlock:
+		return classed(filewise.ClassDeadlock)
+	case code == codeSerialization:
+		return classed(filewise.ClassSerialization)
+	case code == codeLockTimeout:
+		return classed(filewise.ClassLockTimeout)
+	case code == codeDiskFull, code == "" && errors.Is(err, syscall.ENOSPC), strings.Contains(err.Error(), "No space left on device"):
+		return &filewise.Classed{Class: filewise.ClassSpace, Err: filewise.Errorf(filewise.CodeTrials,
+			"free space on the volume, or name another with --volume NAME=DIR", "%w: %w", filewise.ErrSpace, err)}
+	case code == codeTooMany:
+		return &filewise.Classed{Class: filewise.ClassConnection, Err: filewise.Errorf(filewise.CodeTrials,
+			"use fewer --connections, or have max_connections (or the limit of the role or database) raised", "the server takes no more connections: %w", err)}
+	case strings.HasPrefix(code, "23"):
+		return classed(filewise.ClassConstraint)
+	case strings.HasPrefix(code, "08"), code == "57P01", code == "57P02", code == "57P03", code == "57P05", code == "" && broken(err):
+		return classed(filewise.ClassConnection)
+	}
+	return err
+}
+
+// broken tells an error of the connection itself.
+func broken(err error) bool {
+	var connect *pgconn.ConnectError
+	var network net.Error
+	return errors.As(err, &connect) || errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, net.ErrClosed) || pgconn.SafeToRetry(err)
+}
+
+// failed names the operation of an error that is no end of a context.
+func failed(what string, err error) error {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}

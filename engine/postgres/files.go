@@ -1,0 +1,93 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"filewise"
+)
+
+// files are the relations as the file system has them, and the WAL.
+func (i *instance) files(_ context.Context, b *build, relations []relation) ([]filewise.File, error) {
+	var all []filewise.File
+	for _, r := range relations {
+		f, err := statRelation(r, i.pathOf(r))
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", filewise.ErrLayout, err)
+		}
+		all = append(all, f)
+	}
+	wal := filewise.File{Role: filewise.RoleLog, Volume: b.design.target.Volumes[i.sites.log].Name, Path: i.sites.walDir(), Object: "WAL"}
+	segments, err := os.ReadDir(wal.Path)
+	if err != nil {
+		return nil, fmt.Errorf("observing the WAL: %w", err)
+	}
+	for _, s := range segments {
+		// One may be renamed while it is looked at.
+		if info, err := s.Info(); err == nil && info.Mode().IsRegular() {
+			wal.Bytes += info.Size()
+		}
+	}
+	return append(all, wal), nil
+}
+
+// pathOf is where a relation lies, as Filewise sees it. The server names those of
+// a tablespace by its number: pg_tblspc/NUMBER/VERSION/DATABASE/FILE.
+func (i *instance) pathOf(r relation) string {
+	if rest, ok := strings.CutPrefix(r.path, "pg_tblspc/"); ok {
+		for n, s := range i.design.spaces {
+			if s.name != "" && s.name == r.space {
+				_, rest, _ = strings.Cut(rest, "/")
+				return filepath.Join(i.sites.spaceDir(n), rest)
+			}
+		}
+	}
+	return filepath.Join(i.sites.dataDir(), r.path)
+}
+
+// statRelation is a relation with all its segments of 1 GiB.
+func statRelation(r relation, path string) (filewise.File, error) {
+	size, held := int64(0), int64(0)
+	for n := 0; ; n++ {
+		name := path
+		if n > 0 {
+			name = fmt.Sprintf("%s.%d", path, n)
+		}
+		info, err := os.Lstat(name)
+		if n > 0 && errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		if err != nil {
+			return filewise.File{}, err
+		}
+		size += info.Size()
+		if s, ok := info.Sys().(*syscall.Stat_t); ok {
+			held += s.Blocks * 512
+		}
+	}
+	f := r.file(path)
+	f.Bytes, f.Allocated = size, &held
+	return f, nil
+}
+
+// file is a relation as the server alone tells it.
+func (r relation) file(path string) filewise.File {
+	bytes := r.bytes
+	return filewise.File{Role: r.role, Volume: r.volume, Path: path, Object: r.name, Bytes: bytes, EngineBytes: &bytes}
+}
+
+// sync: with fsync off, a checkpoint writes but does not sync.
+func (i *instance) sync(context.Context, *build) error {
+	for _, dir := range i.sites.dirs {
+		if err := syncAround(dir); err != nil {
+			return fmt.Errorf("syncing: %w", err)
+		}
+	}
+	return nil
+}

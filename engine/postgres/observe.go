@@ -1,0 +1,118 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"filewise"
+)
+
+// relation is a file of PostgreSQL: a table or partition, an index, or what of a
+// table's rows lies apart (TOAST), by its own account.
+type relation struct {
+	name, space string
+	path        string // relative to the data directory; empty: it has no file
+	bytes       int64
+	role        filewise.Role
+	volume      string
+}
+
+// readRelations are those of the build's tables. Of TOAST tables only those that
+// hold something tell anything.
+const readRelations = `
+SELECT c.relname::text, 'table', coalesce(s.spcname::text, ''), coalesce(pg_relation_filepath(c.oid), ''), pg_relation_size(c.oid), c.relname::text
+  FROM pg_class c LEFT JOIN pg_tablespace s ON s.oid = c.reltablespace
+ WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r'
+UNION ALL
+SELECT c.relname::text, 'index', coalesce(s.spcname::text, ''), coalesce(pg_relation_filepath(c.oid), ''), pg_relation_size(c.oid), t.relname::text
+  FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_class t ON t.oid = i.indrelid LEFT JOIN pg_tablespace s ON s.oid = c.reltablespace
+ WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'i'
+UNION ALL
+SELECT c.relname::text, 'toast', coalesce(s.spcname::text, ''), coalesce(pg_relation_filepath(c.oid), ''), pg_relation_size(c.oid), t.relname::text
+  FROM pg_class t JOIN pg_class c ON c.oid = t.reltoastrelid LEFT JOIN pg_tablespace s ON s.oid = c.reltablespace
+ WHERE t.relnamespace = 'public'::regnamespace AND t.relkind = 'r' AND pg_relation_size(c.oid) > 0`
+
+type observer struct{ build *build }
+
+// Observe asks the server for the files, and the file system where it is at
+// hand. What is not the layout is an error that wraps filewise.ErrLayout.
+func (o observer) Observe(ctx context.Context) ([]filewise.File, error) {
+	b := o.build
+	rows, err := b.link.rows(ctx, readRelations)
+	if err != nil {
+		return nil, failed("observing", err)
+	}
+	relations, err := b.design.match(rows, b.extended.Load())
+	if err != nil {
+		return nil, err
+	}
+	return b.host.files(ctx, b, relations)
+}
+
+// match compares the server's relations with the layout: every leaf and its index
+// in their tablespaces, and nothing besides. Data come first, in the layout's order.
+func (d *design) match(rows [][]any, extended bool) ([]relation, error) {
+	found := map[string]map[string][]relation{} // by kind and table
+	for _, row := range rows {
+		r := relation{name: text(row[0]), space: text(row[2]), path: text(row[3])}
+		r.bytes, _ = row[4].(int64)
+		kind, of := text(row[1]), text(row[5])
+		if found[kind] == nil {
+			found[kind] = map[string][]relation{}
+		}
+		found[kind][of] = append(found[kind][of], r)
+	}
+	leaves := d.leaves(extended)
+	if n := len(found["table"]); n != len(leaves) {
+		return nil, fmt.Errorf("%w: the server has %s, not %d", filewise.ErrLayout, filewise.FilesName(n), len(leaves))
+	}
+	var data, besides []relation
+	for _, leaf := range leaves {
+		own := found["table"][leaf.Name]
+		index := found["index"][leaf.Name]
+		if len(own) != 1 || len(index) == 0 {
+			return nil, fmt.Errorf("%w: the server has no table %s with an index", filewise.ErrLayout, leaf.Name)
+		}
+		if err := leaf.space.holds(&own[0], filewise.RoleData); err != nil {
+			return nil, err
+		}
+		data = append(data, own[0])
+		for _, r := range index {
+			if err := leaf.index.holds(&r, d.indexRole()); err != nil {
+				return nil, err
+			}
+			besides = append(besides, r)
+		}
+		for _, r := range found["toast"][leaf.Name] {
+			if err := leaf.space.holds(&r, filewise.RoleSystem); err != nil {
+				return nil, err
+			}
+			besides = append(besides, r)
+		}
+	}
+	return append(data, besides...), nil
+}
+
+// indexRole: PostgreSQL keeps every index in a file of its own; one that was not
+// put apart on purpose is the engine's matter.
+func (d *design) indexRole() filewise.Role {
+	if d.index != nil {
+		return filewise.RoleIndex
+	}
+	return filewise.RoleSystem
+}
+
+// holds compares a relation's tablespace with the one it should be in, and gives
+// it its volume and role.
+func (s space) holds(r *relation, role filewise.Role) error {
+	if r.space != s.name || r.path == "" {
+		return fmt.Errorf("%w: %s is in tablespace %q (file %q), not %q", filewise.ErrLayout, r.name, r.space, r.path, s.name)
+	}
+	r.volume, r.role = s.volume.Name, role
+	return nil
+}
+
+func text(v any) string {
+	s, _ := v.(string)
+	return s
+}

@@ -1,0 +1,94 @@
+package postgres
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"filewise"
+)
+
+// sites are where a build's parts lie on the volumes of a private server.
+type sites struct {
+	dirs []string // the build's directory on each volume
+	home int      // the volume of the data directory
+	log  int      // the volume of the WAL
+}
+
+// newSites names the directories of a build of that number.
+func newSites(t filewise.Target, l filewise.Layout, build int) (sites, error) {
+	var s sites
+	for i, v := range t.Volumes {
+		dir, err := filepath.Abs(filepath.Join(v.Dir, fmt.Sprintf("postgres-%04d-%d", build, i)))
+		if err != nil {
+			return s, filewise.Errorf(filewise.CodeUsage, "", "volume %s: %w", v.Name, err)
+		}
+		s.dirs = append(s.dirs, dir)
+	}
+	s.home = homeOf(t, l)
+	s.log = s.home
+	if i := slices.IndexFunc(t.Volumes, func(v filewise.Volume) bool { return v.Name == l.LogVolume }); i >= 0 {
+		s.log = i
+	}
+	return s, nil
+}
+
+// homeOf is the first volume that is not kept for the log or for indexes.
+func homeOf(t filewise.Target, l filewise.Layout) int {
+	for i, v := range t.Volumes {
+		if v.Name != l.LogVolume && v.Name != l.IndexVolume {
+			return i
+		}
+	}
+	return 0
+}
+
+// spaceName names the tablespace of a volume; that of the data directory is the
+// database's own.
+func (s sites) spaceName(i int) string {
+	if i == s.home {
+		return ""
+	}
+	return fmt.Sprintf("fw_%d", i)
+}
+
+func (s sites) dataDir() string { return filepath.Join(s.dirs[s.home], "data") }
+
+// walDir is where the WAL lies: within the data directory, or on a volume of its
+// own.
+func (s sites) walDir() string {
+	if s.log == s.home {
+		return filepath.Join(s.dataDir(), "pg_wal")
+	}
+	return filepath.Join(s.dirs[s.log], "pg_wal")
+}
+
+func (s sites) spaceDir(i int) string { return filepath.Join(s.dirs[i], "tablespace") }
+
+// logPath is the server's log, which lies beside what is reset.
+func (s sites) logPath() string { return filepath.Join(s.dirs[s.home], "server.log") }
+
+// managedDesign is a layout's design on a private server.
+func managedDesign(t filewise.Target, l filewise.Layout, p filewise.Program, version, build int) (*design, sites, error) {
+	s, err := newSites(t, l, build)
+	if err != nil {
+		return nil, s, err
+	}
+	d, err := newDesign(t, l, p, version, s.spaceName)
+	if err == nil {
+		err = d.checkSettings()
+	}
+	return d, s, err
+}
+
+// used are the tablespaces that the layout puts something into, by volume.
+func (d *design) used() []int {
+	var all []int
+	for i, s := range d.spaces {
+		in := func(l leaf) bool { return l.space.name == s.name || l.index.name == s.name }
+		if s.name != "" && (slices.ContainsFunc(d.leaves(false), in) || slices.ContainsFunc(d.leaves(true), in)) {
+			all = append(all, i)
+		}
+	}
+	return all
+}

@@ -1,0 +1,68 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"filewise"
+)
+
+// counters are the cumulative counters that say where writes went and what they
+// waited for (PostgreSQL's documentation, 28.2 “The Cumulative Statistics System”),
+// by view. A release has some of the views, and of each some of the columns.
+var counters = map[string]map[string]string{
+	"pg_stat_wal":          {"wal_records": "records", "wal_fpi": "pages", "wal_bytes": "bytes", "wal_buffers_full": "times", "wal_write": "writes", "wal_sync": "syncs"},
+	"pg_stat_bgwriter":     {"checkpoints_timed": "checkpoints", "checkpoints_req": "checkpoints", "buffers_checkpoint": "pages", "buffers_clean": "pages", "maxwritten_clean": "times", "buffers_backend": "pages", "buffers_backend_fsync": "syncs", "buffers_alloc": "pages"},
+	"pg_stat_checkpointer": {"num_timed": "checkpoints", "num_requested": "checkpoints", "buffers_written": "pages"},
+	"pg_stat_database":     {"xact_commit": "commits", "blks_read": "pages", "blks_hit": "pages", "tup_inserted": "rows", "temp_bytes": "bytes", "deadlocks": "deadlocks"},
+}
+
+// statusProbe reads the server's cumulative counters.
+type statusProbe struct{ link *link }
+
+// Name is the probe's name in the report.
+func (statusProbe) Name() string { return "postgres" }
+
+// Read returns the counters that this release has.
+func (s statusProbe) Read(ctx context.Context) ([]filewise.Counter, error) {
+	const views = "SELECT relname::text FROM pg_class WHERE relnamespace = 'pg_catalog'::regnamespace AND relname = ANY(string_to_array($1, ',')) ORDER BY 1"
+	names, err := s.link.rows(ctx, views, "pg_stat_bgwriter,pg_stat_checkpointer,pg_stat_database,pg_stat_wal")
+	if err != nil {
+		return nil, err
+	}
+	var all []filewise.Counter
+	for _, row := range names {
+		view := text(row[0])
+		query := "SELECT to_json(v)::text FROM pg_catalog." + ident(view) + " v"
+		if view == "pg_stat_database" {
+			query += " WHERE datname = current_database()"
+		}
+		var line string
+		if err := s.link.scan(ctx, query, nil, &line); err != nil {
+			return nil, err
+		}
+		values := map[string]any{}
+		if err := json.Unmarshal([]byte(line), &values); err != nil {
+			return nil, err
+		}
+		all = append(all, countersOf(view, values)...)
+	}
+	return all, nil
+}
+
+func countersOf(view string, values map[string]any) []filewise.Counter {
+	var all []filewise.Counter
+	for name, unit := range counters[view] {
+		if x, ok := values[name].(float64); ok {
+			all = append(all, filewise.Counter{Name: view + "." + name, Unit: unit, Value: x})
+		}
+	}
+	slices.SortFunc(all, func(a, b filewise.Counter) int {
+		if a.Name < b.Name {
+			return -1
+		}
+		return 1
+	})
+	return all
+}

@@ -1,0 +1,208 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"filewise"
+)
+
+// callName is the prepared statement of a session's call.
+const callName = "fw_call"
+
+type connector struct{ build *build }
+
+// Connect opens a worker's connection and readies it.
+func (c connector) Connect(ctx context.Context, worker int) (filewise.Session, error) {
+	b := c.build
+	if worker < 0 || worker >= b.design.program.Connections {
+		return nil, filewise.Errorf(filewise.CodeInternal, "", "worker %d of %d", worker, b.design.program.Connections)
+	}
+	s := &session{build: b, worker: worker, table: b.design.tableOf(worker)}
+	if err := s.ready(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// session is one connection of the workload.
+type session struct {
+	build  *build
+	conn   *pgconn.PgConn
+	worker int
+	table  table
+	look   string
+}
+
+func (s *session) ready(ctx context.Context) (err error) {
+	d, l := s.build.design, s.build.link
+	call, err := d.statement(sectionCall, s.table)
+	if err != nil {
+		return err
+	}
+	if s.look, err = d.statement(sectionCommitted, s.table); err != nil {
+		return err
+	}
+	setup, err := d.statements(sectionConnection, s.table)
+	if err != nil {
+		return err
+	}
+	if s.conn, err = l.worker(ctx); err != nil {
+		return err
+	}
+	for _, statement := range setup {
+		_, err := s.conn.Exec(ctx, statement).ReadAll()
+		if err = l.done(ctx, statement, err); err != nil {
+			return err
+		}
+	}
+	_, err = s.conn.Prepare(ctx, callName, call, nil)
+	return l.done(ctx, call, err)
+}
+
+// Do has the server insert n rows in one call. When the context ends, the call
+// is interrupted on the server, and what it had committed is looked up.
+func (s *session) Do(ctx context.Context, first, n int64) (int64, error) {
+	if ctx.Err() != nil {
+		return 0, context.Cause(ctx)
+	}
+	if most := s.build.design.program.Limit; most > 0 && first+n > most {
+		done, err := s.insert(ctx, first, max(most-first, 0))
+		if err == nil {
+			err = filewise.Errorf(filewise.CodeTrials, "make --work smaller, or use --key sequential",
+				"connection %d has no unique keys beyond its row %d", s.worker, most)
+		}
+		return done, err
+	}
+	return s.insert(ctx, first, n)
+}
+
+// insert is one call of the procedure.
+func (s *session) insert(ctx context.Context, first, n int64) (int64, error) {
+	// The driver would drop the connection when its context ends, and the server
+	// would work on: so the call has none, and the server is told to stop.
+	over, told := make(chan struct{}), make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(told)
+		s.interrupt(over)
+	})
+	err := s.call(first, n)
+	close(over)
+	if !stop() {
+		<-told
+	}
+	if err == nil {
+		return n, nil
+	}
+	done, lookErr := s.committed(first, n)
+	if ctx.Err() != nil && codeOf(err) == codeCanceled {
+		return done, errors.Join(context.Cause(ctx), lookErr)
+	}
+	return done, errors.Join(s.build.link.why(err), lookErr)
+}
+
+// call runs the prepared call to its end.
+func (s *session) call(first, n int64) error {
+	var params [3][]byte
+	for i, v := range [3]int64{int64(s.worker), first, n} {
+		params[i] = strconv.AppendInt(nil, v, 10)
+	}
+	_, err := s.conn.ExecPrepared(context.Background(), callName, params[:], nil, nil).Close()
+	return err
+}
+
+// interrupt tells the server to end the session's call until it is over: one that
+// arrives between two statements is forgotten.
+func (s *session) interrupt(over <-chan struct{}) {
+	for {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		// A dead server ends the call as well.
+		_, _ = s.build.link.rows(ctx, "SELECT pg_cancel_backend($1)", int32(s.conn.PID()))
+		cancel()
+		select {
+		case <-over:
+			return
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// lookPatience bounds the clean-up after a call that failed.
+const lookPatience = 30 * time.Second
+
+// committed finds how many of the operations first … first+n−1 are committed.
+// One worker commits its rows in order, so they are a beginning of these, and
+// its end is found by halving.
+func (s *session) committed(first, n int64) (int64, error) {
+	if s.build.died() {
+		return 0, nil // nothing can be known of a dead server; the trial has failed
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lookPatience)
+	defer cancel()
+	if err := s.settled(ctx); err != nil {
+		return 0, failed("ending an interrupted call", err)
+	}
+	low, high := int64(0), n // low are committed, high are not known to be
+	for low < high {
+		mid := low + (high-low+1)/2
+		key := s.build.design.program.Args.Args(nil, s.worker, first+mid-1)[0]
+		var found int64
+		if err := s.build.link.scan(ctx, s.look, []any{key}, &found); err != nil {
+			return low, failed("looking up what is committed", err)
+		}
+		if found > 0 {
+			low = mid
+		} else {
+			high = mid - 1
+		}
+	}
+	return low, nil
+}
+
+// settled waits until the session has no transaction open: an error has ended it
+// on a connection that stands, and on one that broke the server process goes on to
+// its end, which is awaited.
+func (s *session) settled(ctx context.Context) error {
+	if !s.conn.IsClosed() {
+		for range 3 { // an interrupt that came late may hit the first attempt
+			_, err := s.conn.Exec(ctx, "ROLLBACK").ReadAll()
+			if err == nil {
+				return nil
+			}
+			if codeOf(err) != codeCanceled {
+				break
+			}
+		}
+	}
+	pid := int32(s.conn.PID())
+	if _, err := s.build.link.rows(ctx, "SELECT pg_terminate_backend($1)", pid); err != nil {
+		return err
+	}
+	for {
+		var alive int64
+		err := s.build.link.scan(ctx, "SELECT count(*) FROM pg_stat_activity WHERE pid = $1 AND datname = current_database()", []any{pid}, &alive)
+		if err != nil || alive == 0 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// Close ends the connection.
+func (s *session) Close() error {
+	if s.conn == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	_ = s.conn.Close(ctx) // a connection to a dead server may complain; it is gone either way
+	return nil
+}

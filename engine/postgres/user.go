@@ -1,0 +1,157 @@
+package postgres
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"filewise"
+)
+
+// account is whom the private server runs as. PostgreSQL refuses root: then it is
+// the user postgres where there is one, else nobody. The zero value is Filewise's
+// own user.
+type account struct {
+	name string
+	as   *syscall.Credential
+}
+
+func serverAccount() (account, error) {
+	if os.Geteuid() != 0 {
+		return account{}, nil
+	}
+	for _, name := range []string{"postgres", "nobody"} {
+		u, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, err := strconv.ParseUint(u.Uid, 10, 32)
+		if err != nil || uid == 0 {
+			continue
+		}
+		gid, err := strconv.ParseUint(u.Gid, 10, 32)
+		if err != nil {
+			continue
+		}
+		return account{name, &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, nil
+	}
+	return account{}, filewise.Errorf(filewise.CodePreflight, "run Filewise as an ordinary user", "PostgreSQL does not run as root, and there is neither a user postgres nor nobody to run it as")
+}
+
+// own gives a tree that Filewise has made to the server's user.
+func (a account) own(root string) error {
+	if a.as == nil {
+		return nil
+	}
+	return filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		if s, ok := info.Sys().(*syscall.Stat_t); ok && s.Uid == a.as.Uid && s.Gid == a.as.Gid {
+			return nil // a change would move ctime, by which a reset knows what was written
+		}
+		return os.Lchown(path, int(a.as.Uid), int(a.as.Gid))
+	})
+}
+
+// doors are how the server reaches its directories. Their parents, Filewise's
+// scratch directory and the user's own ones above it, may be closed to the server's
+// user, and none is opened for it: it inherits each directory as an open file, and
+// goes in through that. Nor do names that PostgreSQL refuses (a tablespace's place
+// may hold no quote) or the length of paths matter then.
+type doors struct {
+	dirs  []string
+	files []*os.File
+}
+
+// openDoors opens the directories. Systems without /proc have no doors.
+func (a account) openDoors(dirs []string) (*doors, error) {
+	d := &doors{dirs: dirs}
+	if runtime.GOOS != "linux" {
+		return d, a.reachable(dirs)
+	}
+	for _, dir := range dirs {
+		f, err := os.OpenFile(dir, unix.O_DIRECTORY, 0)
+		if err != nil {
+			d.close()
+			return nil, filewise.Errorf(filewise.CodePreflight, "", "directory of the server: %w", err)
+		}
+		d.files = append(d.files, f)
+	}
+	return d, nil
+}
+
+// reachable refuses directories that the server's user cannot reach, where there
+// are no doors.
+func (a account) reachable(dirs []string) error {
+	if a.as == nil {
+		return nil
+	}
+	for _, dir := range dirs {
+		for up := filepath.Dir(dir); ; up = filepath.Dir(up) {
+			if info, err := os.Stat(up); err == nil && info.Mode()&0o001 == 0 {
+				return filewise.Errorf(filewise.CodePreflight, "name a volume that all users can reach, or run Filewise as an ordinary user",
+					"PostgreSQL does not run as root, and its user %s cannot reach %s: %s is closed to it", a.name, dir, up)
+			}
+			if up == filepath.Dir(up) {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+func (d *doors) close() {
+	for _, f := range d.files {
+		f.Close()
+	}
+	d.files = nil
+}
+
+// path is a path as the server can use it. Inherited files begin at descriptor 3,
+// and every process of the server has them.
+func (d *doors) path(path string) string {
+	for i, dir := range d.dirs {
+		if rest, ok := strings.CutPrefix(path, dir); ok && i < len(d.files) && (rest == "" || rest[0] == '/') {
+			return fmt.Sprintf("/proc/self/fd/%d%s", 3+i, rest)
+		}
+	}
+	return path
+}
+
+// runnable refuses binaries that the server's user cannot run, such as those
+// under root's own home.
+func (a account) runnable(in install) error {
+	if a.as == nil {
+		return nil
+	}
+	real, err := filepath.EvalSymlinks(in.postgres())
+	if err != nil {
+		return filewise.Errorf(filewise.CodePreflight, "", "%w", err)
+	}
+	for path := real; path != filepath.Dir(path); path = filepath.Dir(path) {
+		info, err := os.Stat(path)
+		if err != nil {
+			return filewise.Errorf(filewise.CodePreflight, "", "%w", err)
+		}
+		s, ok := info.Sys().(*syscall.Stat_t)
+		if info.Mode()&0o001 != 0 || !ok || s.Uid == a.as.Uid && info.Mode()&0o100 != 0 {
+			continue
+		}
+		return filewise.Errorf(filewise.CodePreflight, "install it where every user can run it (scripts/get-postgres does, as root), or run Filewise as an ordinary user",
+			"PostgreSQL does not run as root, and its user %s cannot run %s: %s is closed to it", a.name, in.postgres(), path)
+	}
+	return nil
+}
