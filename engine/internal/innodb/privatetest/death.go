@@ -97,7 +97,7 @@ func killOnce(t *testing.T, dir string, after time.Duration) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	filewise := exec.Command(exe)
+	filewise := exec.CommandContext(t.Context(), exe)
 	filewise.Env = append(os.Environ(), workIn+"="+dir)
 	out, err := filewise.StdoutPipe()
 	if err != nil {

@@ -110,7 +110,7 @@ func testFullVolume(t *testing.T, sub Subject) {
 			if err := unix.Mount("filewise-test", dir, "tmpfs", 0, fmt.Sprintf("size=%d", sub.Full)); err != nil {
 				t.Skipf("a full volume is NOT tested: %v", err)
 			}
-			defer unix.Unmount(dir, unix.MNT_DETACH)
+			defer func() { _ = unix.Unmount(dir, unix.MNT_DETACH) }()
 			target := filewise.Target{Engine: sub.Engine.Name(), Mode: filewise.Managed, Durability: durability, Volumes: []filewise.Volume{{Name: "v1", Dir: dir}}}
 			s, err := sub.Engine.Open(ctx, target)
 			if err != nil {

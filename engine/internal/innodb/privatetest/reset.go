@@ -56,7 +56,7 @@ func copyTree(t *testing.T, dir string) time.Duration {
 	to := filepath.Join(t.TempDir(), "copy")
 	start := time.Now()
 	script := `cp -r --reflink=never "$1"/*-0001-0.snapshot "$2" && find "$2" -type f -exec sync {} +`
-	if out, err := exec.Command("/bin/sh", "-c", script, "sh", dir, to).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "/bin/sh", "-c", script, "sh", dir, to).CombinedOutput(); err != nil {
 		t.Fatalf("%v %s", err, out)
 	}
 	took := time.Since(start)

@@ -1,0 +1,81 @@
+package privatetest
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"testing"
+
+	"filewise"
+	"filewise/engine/enginetest"
+	"filewise/engine/internal/innodb"
+	"filewise/engine/internal/innodb/private"
+)
+
+// Conformance runs the suite of all engines on the kinds that differ.
+func Conformance(t *testing.T, sub Subject) {
+	sub.Need(t)
+	inMemory(t)
+	s := enginetest.Subject{
+		Engine: sub.Engine, Files: []int{1, 4, 16}, Rows: 60,
+		Package: "./engine/" + sub.Engine.Name(), DiskFull: sub.Full,
+		Target: func(v []filewise.Volume) filewise.Target {
+			return filewise.Target{Engine: sub.Engine.Name(), Mode: filewise.Managed, Volumes: v, Durability: filewise.DurabilityNormal}
+		},
+		Sever: sever,
+	}
+	t.Run(string(filewise.KindSystem), func(t *testing.T) {
+		s := s
+		s.Kind, s.Bytes = filewise.KindSystem, 48<<20 // of one of 4 files a database can begin with
+		enginetest.Run(t, s)
+	})
+	t.Run(string(filewise.KindPartitions), func(t *testing.T) {
+		s := s
+		s.Kind, s.Bytes = filewise.KindPartitions, 24<<20
+		s.Lacks = []filewise.Capability{filewise.CanPreallocate}
+		s.LacksArms = []filewise.AddedLater{filewise.LaterNewData}
+		enginetest.Run(t, s)
+	})
+}
+
+// sever has the server end the connections of a build's sessions.
+func sever(ctx context.Context, db *filewise.Database) error {
+	in, err := private.Look(db)
+	if err != nil {
+		return err
+	}
+	ids, err := sessions(ctx, in.Control)
+	if err == nil && len(ids) == 0 {
+		err = errors.New("there is no session to sever")
+	}
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if _, err := in.Control.ExecContext(ctx, fmt.Sprintf("KILL CONNECTION %d", id)); err != nil {
+			if n, _ := innodb.Number(err); n != innodb.ErrNoThread {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// sessions are the numbers of the connections that work in the build's database.
+func sessions(ctx context.Context, control *sql.DB) ([]int64, error) {
+	rows, err := control.QueryContext(ctx, "SELECT ID FROM information_schema.PROCESSLIST WHERE DB = ?", private.Database)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var ids []int64
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, rows.Err()
+}

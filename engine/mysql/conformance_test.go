@@ -1,0 +1,9 @@
+package mysql
+
+import (
+	"testing"
+
+	"filewise/engine/internal/innodb/privatetest"
+)
+
+func TestConformance(t *testing.T) { privatetest.Conformance(t, subject) }

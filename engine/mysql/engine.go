@@ -1,0 +1,47 @@
+package mysql
+
+import (
+	"context"
+	"time"
+
+	"filewise"
+)
+
+// Engine is MySQL. It implements filewise.Engine, Describer and Filler.
+type Engine struct{}
+
+// Name is the engine's name on the command line.
+func (Engine) Name() string { return product.Name }
+
+// Script says what a build would create and execute.
+func (Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
+	return product.Script(t, l, p)
+}
+
+// Open finds MySQL and tries it; see private.Product.Open.
+func (Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
+	return product.Open(ctx, t)
+}
+
+// FillWork is the work in payload bytes that fills the files of a layout. 0: the
+// layout needs no such thing, its files fill evenly.
+func (Engine) FillWork(t filewise.Target, l filewise.Layout, p filewise.Program) (int64, error) {
+	return product.FillWork(t, l, p)
+}
+
+// Describe says what the engine is; it looks for the binary, nothing more.
+func (Engine) Describe() filewise.Description {
+	d := filewise.Description{
+		Mode:  filewise.Managed,
+		Files: "files of InnoDB's system tablespace (innodb_data_file_path), tables, or partitions",
+		Kinds: []filewise.Kind{filewise.KindSystem, filewise.KindPerTable, filewise.KindPartitions},
+		Bytes: 56 << 20, RowBytes: 600, Budget: 5 * time.Minute,
+		Reset: true, Lifecycle: true,
+		Note: "InnoDB fills the files of its system tablespace one after the other, under one space header and one latch: " +
+			"a verdict on it says nothing about the proportional fill of SQL Server",
+	}
+	if _, err := find(context.Background(), ""); err != nil {
+		d.Missing = product.Remedy
+	}
+	return d
+}

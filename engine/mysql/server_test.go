@@ -1,0 +1,50 @@
+package mysql
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"filewise/engine/internal/innodb/privatetest"
+)
+
+func TestMain(m *testing.M) { privatetest.Main(m, Engine{}) }
+
+// subject is MySQL for the tests that it shares with MariaDB.
+var subject = privatetest.Subject{
+	Engine: Engine{},
+	Find:   func() error { _, err := find(context.Background(), ""); return err },
+	Settings: map[string][2]string{
+		"innodb-io-capacity": {"777", "777"}, "innodb_buffer_pool_size": {"48M", "50331648"}, "innodb_page_size": {"8k", "8192"},
+	},
+	Wrong: map[string]string{"innodb_no_such_thing": "1", "innodb_flush_method": "by_pigeon", "innodb_page_size": "5k"},
+	Says:  "MySQL",
+	Own:   []string{"/dev/", "/usr/"},
+	Full:  256 << 20,
+	Bring: bring,
+}
+
+func TestServer(t *testing.T) { privatetest.Run(t, subject) }
+
+// bring copies the server to where everybody can read it, as scripts/get-mysql
+// would have put it there.
+func bring(t *testing.T, dir string) []string {
+	t.Helper()
+	in, err := find(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if in.Base == "" {
+		return nil
+	}
+	servers := filepath.Join(dir, "share", "filewise", "servers")
+	if err := os.MkdirAll(servers, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), "cp", "-rL", in.Base, filepath.Join(servers, "mysql-copy")).CombinedOutput(); err != nil {
+		t.Fatalf("%v %s", err, out)
+	}
+	return []string{"XDG_DATA_HOME=" + filepath.Join(dir, "share")}
+}
