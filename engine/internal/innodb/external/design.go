@@ -107,7 +107,7 @@ const (
 // its data directory where that is the place.
 func (g *design) place(i int, name string) (directory string) {
 	v := g.layout.Data.VolumeOf(i, g.layout.DataVolumes(g.target.Volumes))
-	f := filewise.File{Role: filewise.RoleData, Volume: v.Name, Bytes: g.dialect.EmptyPages * g.page}
+	f := filewise.File{Role: filewise.RoleData, Volume: v.Name, Object: name, Bytes: g.dialect.EmptyPages * g.page}
 	base := v.Dir
 	if base == "" {
 		base = "."

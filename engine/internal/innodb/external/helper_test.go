@@ -11,31 +11,53 @@ import (
 	"filewise/workload"
 )
 
-// products are the dialects with the servers that speak them.
+// product is a dialect with the server that speaks it.
 type product struct {
 	dialect *Dialect
 	server  servertest.Product
-	bin     string
 }
 
-var products = []product{
-	{MariaDB, servertest.MariaDB, ""},
-	{MySQL, servertest.MySQL, os.Getenv("FILEWISE_MYSQL_BIN")},
-}
+var products = []product{{MariaDB, servertest.MariaDB}, {MySQL, servertest.MySQL}}
 
 // engine is a dialect as enginetest and the tests see it.
 type engine struct{ *Dialect }
 
 func (e engine) Name() string { return e.Dialect.Name }
 
-// each runs a test against one server of each product, with foreign databases
-// and an account that has the documented rights.
-func each(t *testing.T, run func(t *testing.T, p product, s *servertest.Server), args ...string) {
+// bench is a server with foreign databases, an account that has the documented
+// rights, and a directory that the server may put tables into.
+type bench struct {
+	product
+	*servertest.Server
+	volume string
+}
+
+// TestServer starts one server of each product, and tests on it one after the
+// other: what is foreign is the same before and after each.
+func TestServer(t *testing.T) {
 	for _, p := range products {
 		t.Run(p.dialect.Name, func(t *testing.T) {
-			s := servertest.Start(t, p.server, p.bin, args...)
-			s.Populate(t, p.dialect.Rights())
-			run(t, p, s)
+			dir, err := os.MkdirTemp("", "fwv")
+			fatal(t, err)
+			t.Cleanup(func() { os.RemoveAll(dir) })
+			args := []string{"--max-connections=2200", "--open-files-limit=8000"}
+			if p.dialect.Directories {
+				args = append(args, "--innodb-directories="+dir)
+			}
+			b := bench{p, servertest.Start(t, p.server, args...), dir}
+			b.Populate(t, p.dialect.Rights())
+			before := b.Foreign(t)
+			for _, test := range []struct {
+				name string
+				run  func(*testing.T, bench)
+			}{
+				{"Life", testLife}, {"Clean", testClean}, {"Mark", testMark}, {"TwoRuns", testTwoRuns}, {"Examine", testExamine}, {"Rights", testRights},
+				{"SelfCheck", testSelfCheck}, {"Monitor", testMonitor}, {"Secrets", testSecrets}, {"Conformance", testConformance},
+			} {
+				t.Run(test.name, func(t *testing.T) { test.run(t, b) })
+			}
+			b.Exec(t, "DROP USER IF EXISTS bare, noprocess, reader, mover")
+			same(t, before, b.Foreign(t))
 		})
 	}
 }
@@ -62,7 +84,7 @@ func layout(kind filewise.Kind, files int) filewise.Layout {
 		Data: filewise.Spread{Files: files, Bytes: 4 << 20, Allocation: filewise.Growing, Placement: filewise.PlaceRoundRobin}}
 }
 
-func open(t *testing.T, p product, target filewise.Target) *server {
+func open(t *testing.T, p bench, target filewise.Target) *server {
 	t.Helper()
 	s, err := p.dialect.Open(deadline(t), target)
 	if err != nil {

@@ -34,7 +34,7 @@ func (b *build) Observe(ctx context.Context) ([]filewise.File, error) {
 		if !ok {
 			return nil, fmt.Errorf("%w: the server has no file %s; it has %s", filewise.ErrLayout, a.Path, some(told))
 		}
-		f.Role, f.Volume, f.Path = a.Role, a.Volume, a.Path
+		f.Role, f.Volume, f.Path, f.Object = a.Role, a.Volume, a.Path, a.Object
 		found = append(found, f)
 		delete(told, a.Path)
 	}

@@ -22,6 +22,8 @@ import (
 type Product struct {
 	Name   string // of the engine
 	Server managed.Binary
+	// Is refuses a binary of that name that is another product's; nil: any will do.
+	Is func(path string) error
 	// Dump is the product's own program for logical dumps.
 	Dump managed.Binary
 	// Create fills an empty data directory.
@@ -58,11 +60,10 @@ type Server struct {
 	Program string // path of the server
 }
 
-// Need skips a test where the server is not installed, and fails it in CI: there
+// need skips a test where something is not installed, and fails it in CI: there
 // a skipped test would be one that nobody runs.
-func Need(t testing.TB, b managed.Binary, bin string) string {
+func need(t testing.TB, path string, err error) string {
 	t.Helper()
-	path, err := b.Find(bin)
 	if err != nil {
 		if os.Getenv("CI") == "true" {
 			t.Fatalf("the tests of the real server did not run: %v; %s", err, filewise.RemedyOf(err))
@@ -72,11 +73,19 @@ func Need(t testing.TB, b managed.Binary, bin string) string {
 	return path
 }
 
+func (p Product) find() (string, error) {
+	if p.Is == nil {
+		return p.Server.Find("")
+	}
+	return p.Server.FindWhere("", p.Is)
+}
+
 // Start creates and starts a server on a Unix socket, and on loopback when args
 // have a port. It ends with the test.
-func Start(t testing.TB, p Product, bin string, args ...string) *Server {
+func Start(t testing.TB, p Product, args ...string) *Server {
 	t.Helper()
-	program := Need(t, p.Server, bin)
+	program, err := p.find()
+	program = need(t, program, err)
 	dir, err := os.MkdirTemp("", "fw") // short: sockets have 108 bytes
 	fatal(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
