@@ -30,20 +30,20 @@ func operations(seed uint64, connections int, count int) []operation {
 // testEquivalence: the same seeded operations leave the same logical state on
 // every layout, whatever the table, the key and the commits.
 func testEquivalence(t *testing.T, s Subject) {
+	b := newBench(t, s)
 	for _, table := range []string{workload.TableShared, workload.TablePerConnection} {
 		for _, key := range []string{workload.KeySequential, workload.KeyRandom} {
 			for _, every := range []int{1, 4} {
 				p := params()
 				p.Table, p.Key, p.CommitEvery = table, key, every
-				t.Run(fmt.Sprintf("%s-%s-%d", table, key, every), func(t *testing.T) { equivalent(t, s, p) })
+				t.Run(fmt.Sprintf("%s-%s-%d", table, key, every), func(t *testing.T) { equivalent(t, b.as(t), p) })
 			}
 		}
 	}
 }
 
-func equivalent(t *testing.T, s Subject, p workload.Params) {
-	b := newBench(t, s)
-	w := b.workload(p)
+func equivalent(t *testing.T, b *bench, p workload.Params) {
+	s, w := b.s, b.workload(p)
 	replay := fmt.Sprintf("FILEWISE_SEED=%d go test %s -run '%s'", seed(t), s.Package, rootOf(t.Name()))
 	var first string
 	for _, files := range s.Files {

@@ -32,9 +32,10 @@ func tryAddLater(t *testing.T, b *bench, offered bool) {
 
 // testAddedLater takes every arm through loading, extending and further work.
 func testAddedLater(t *testing.T, s Subject) {
+	bench := newBench(t, s)
 	for _, arm := range later {
 		t.Run(string(arm), func(t *testing.T) {
-			b := newBench(t, s)
+			b := bench.as(t)
 			if !b.offers(filewise.CanAddLater) {
 				t.Skip("NOT offered, and refused: see Offers")
 			}

@@ -11,9 +11,10 @@ import (
 
 // testOffers: what is offered works, and what is not is absent and says why.
 func testOffers(t *testing.T, s Subject) {
+	bench := newBench(t, s)
 	for _, c := range filewise.Capabilities {
 		t.Run(string(c), func(t *testing.T) {
-			b := newBench(t, s)
+			b := bench.as(t)
 			why, stated := b.server.Offers()[c]
 			if !stated {
 				t.Fatalf("the server says nothing about %q", c)

@@ -55,40 +55,44 @@ func sameListing(t *testing.T, before, after []string) {
 
 // testWrongLedger proves that the check can fail.
 func testWrongLedger(t *testing.T, s Subject) {
-	ctx := context.Background()
+	b := newBench(t, s)
 	for _, table := range []string{workload.TableShared, workload.TablePerConnection} {
-		b := newBench(t, s)
-		p := params()
-		p.Table = table
-		w := b.workload(p)
-		db := b.build(b.layout(2), w)
-		ledger, errs := b.work(ctx, db, w.Program(), nil, 20)
-		noErrors(t, errs)
-		for name, change := range map[string]func(filewise.Ledger){
-			"a row more":             func(l filewise.Ledger) { l[3]++ },
-			"a row less":             func(l filewise.Ledger) { l[0]-- },
-			"one here for one there": func(l filewise.Ledger) { l[1]++; l[2]-- },
-		} {
-			wrong := append(filewise.Ledger(nil), ledger...)
-			change(wrong)
-			if err := w.Check(ctx, db.Querier, wrong); !errors.Is(err, filewise.ErrCheck) {
-				t.Errorf("table %s, %s: the check says %v", table, name, err)
-			}
-		}
-		b.check(db, w, ledger)
+		t.Run(table, func(t *testing.T) { wrongLedger(t, b.as(t), table) })
 	}
+}
+
+func wrongLedger(t *testing.T, b *bench, table string) {
+	ctx := context.Background()
+	p := params()
+	p.Table = table
+	w := b.workload(p)
+	db := b.build(b.layout(2), w)
+	ledger, errs := b.work(ctx, db, w.Program(), nil, 20)
+	noErrors(t, errs)
+	for name, change := range map[string]func(filewise.Ledger){
+		"a row more":             func(l filewise.Ledger) { l[3]++ },
+		"a row less":             func(l filewise.Ledger) { l[0]-- },
+		"one here for one there": func(l filewise.Ledger) { l[1]++; l[2]-- },
+	} {
+		wrong := append(filewise.Ledger(nil), ledger...)
+		change(wrong)
+		if err := w.Check(ctx, db.Querier, wrong); !errors.Is(err, filewise.ErrCheck) {
+			t.Errorf("%s: the check says %v", name, err)
+		}
+	}
+	b.check(db, w, ledger)
 }
 
 // testCancel ends the context in the middle of the work, several times, with
 // short transactions and with some long enough to be caught open.
 func testCancel(t *testing.T, s Subject) {
+	b := newBench(t, s)
 	for _, every := range []int{7, 3000} {
-		t.Run(fmt.Sprintf("CommitEvery%d", every), func(t *testing.T) { cancelled(t, s, every) })
+		t.Run(fmt.Sprintf("CommitEvery%d", every), func(t *testing.T) { cancelled(t, b.as(t), every) })
 	}
 }
 
-func cancelled(t *testing.T, s Subject, every int) {
-	b := newBench(t, s)
+func cancelled(t *testing.T, b *bench, every int) {
 	p := params()
 	p.CommitEvery = every
 	w := b.workload(p)
