@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/engine/internal/innodb/external"
 	"filewise/engine/internal/managed"
 )
 
@@ -16,17 +17,27 @@ func (Engine) Name() string { return product.Name }
 
 // Script says what a build would create and execute.
 func (Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
+	if t.Mode == filewise.External {
+		return external.MariaDB.Script(t, l, p)
+	}
 	return product.Script(t, l, p)
 }
 
-// Open finds MariaDB and tries it; see private.Product.Open.
+// Open finds MariaDB and tries it, see private.Product.Open; or connects to an
+// external server, see external.Dialect.Open.
 func (Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
+	if t.Mode == filewise.External {
+		return external.MariaDB.Open(ctx, t)
+	}
 	return product.Open(ctx, t)
 }
 
 // FillWork is the work in payload bytes that fills the files of a layout. 0: the
 // layout needs no such thing, its files fill evenly.
 func (Engine) FillWork(t filewise.Target, l filewise.Layout, p filewise.Program) (int64, error) {
+	if t.Mode == filewise.External { // InnoDB fills the files of its kinds evenly
+		return 0, nil
+	}
 	return product.FillWork(t, l, p)
 }
 
@@ -45,6 +56,7 @@ func (Engine) Describe() filewise.Description {
 		Reset: true, Lifecycle: true,
 		Note: "InnoDB fills the files of its system tablespace one after the other, under one space header and one latch: " +
 			"a verdict on it says nothing about the proportional fill of SQL Server",
+		Schemes: external.MariaDB.Schemes, Port: external.MariaDB.Port, ExternalKinds: external.Kinds, Rights: external.MariaDB.Rights(),
 	}
 	if _, err := server.Find(""); err != nil {
 		d.Missing = product.Remedy

@@ -57,7 +57,7 @@ func TestServer(t *testing.T) {
 				t.Run(test.name, func(t *testing.T) { test.run(t, b) })
 			}
 			b.Exec(t, "DROP USER IF EXISTS bare, noprocess, reader, mover")
-			same(t, before, b.Foreign(t))
+			servertest.Same(t, before, b.Foreign(t))
 		})
 	}
 }

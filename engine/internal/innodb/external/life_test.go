@@ -2,8 +2,6 @@ package external
 
 import (
 	"errors"
-	"slices"
-	"strings"
 	"testing"
 
 	"filewise"
@@ -65,27 +63,4 @@ func life(t *testing.T, s *server, l filewise.Layout, w filewise.Workload, files
 	}
 	fatal(t, db.Dropper.Drop(ctx))
 	fatal(t, db.Dropper.Drop(ctx))
-}
-
-// same compares two listings of what is foreign.
-func same(t *testing.T, before, after []string) {
-	t.Helper()
-	if slices.Equal(before, after) {
-		return
-	}
-	var diff []string
-	for _, line := range before {
-		if !slices.Contains(after, line) {
-			diff = append(diff, "- "+line)
-		}
-	}
-	for _, line := range after {
-		if !slices.Contains(before, line) {
-			diff = append(diff, "+ "+line)
-		}
-	}
-	if len(diff) == 0 {
-		diff = []string{"(the order of lines, or how often they stand there)"}
-	}
-	t.Errorf("what is the user's has changed:\n%s", strings.Join(diff[:min(len(diff), 20)], "\n"))
 }

@@ -1,0 +1,71 @@
+package mysql
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"filewise"
+	"filewise/engine/internal/innodb/external"
+	"filewise/engine/internal/innodb/servertest"
+	"filewise/workload"
+)
+
+// An external server by URL, over TLS, with an account that has the rights which
+// the description states: a trial's life through the engine itself. What the
+// adapter does on it otherwise is tested in engine/internal/innodb/external.
+func TestExternal(t *testing.T) {
+	d := Engine{}.Describe()
+	if len(d.Schemes) != 1 || d.Schemes[0] != "mysql" || d.Port != 3306 || len(d.ExternalKinds) != 2 || len(d.Rights) == 0 {
+		t.Errorf("%+v", d)
+	}
+	server, tls := servertest.StartTLS(t, servertest.MySQL)
+	server.Populate(t, d.Rights)
+	before := server.Foreign(t)
+	target := server.Target("filewise")
+	target.Address.Host, target.Address.Port, target.Address.Options = "127.0.0.1", tls.Port, map[string]string{"tls": "true"}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if _, err := (Engine{}).Open(ctx, target); filewise.CodeOf(err) != filewise.CodePreflight {
+		t.Errorf("a certificate that nobody vouches for: %v", err)
+	}
+	target.Address.Options["tls-ca"] = tls.CA
+	w, err := workload.NewInserts(workload.Params{Connections: 3, RowBytes: 100, CommitEvery: 1, Table: workload.TableShared, Key: workload.KeySequential}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := filewise.Layout{Name: "4 files", Kind: external.Kinds[0], Data: filewise.Spread{Files: 4, Bytes: 4 << 20, Allocation: filewise.Growing}}
+	if work, err := (Engine{}).FillWork(target, l, w.Program()); work != 0 || err != nil {
+		t.Errorf("files that fill evenly want %d bytes of work: %v", work, err)
+	}
+	if s, err := (Engine{}).Script(target, l, w.Program()); err != nil || len(s.Files) != 4 || len(s.Steps) < 8 {
+		t.Errorf("%+v %v", s, err)
+	}
+	s, err := Engine{}.Open(ctx, target)
+	if err != nil {
+		t.Fatalf("%v; %s", err, filewise.RemedyOf(err))
+	}
+	defer s.Close()
+	db, err := s.Build(ctx, l, w.Program())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ledger := make(filewise.Ledger, 3)
+	for c := range ledger {
+		session, err := db.Connector.Connect(ctx, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ledger[c], err = session.Do(ctx, 0, 20); err != nil {
+			t.Fatal(err)
+		}
+		session.Close()
+	}
+	if err := w.Check(ctx, db.Querier, ledger); err != nil {
+		t.Error(err)
+	}
+	if err := db.Dropper.Drop(ctx); err != nil {
+		t.Error(err)
+	}
+	servertest.Same(t, before, server.Foreign(t))
+}
