@@ -1,0 +1,77 @@
+package tablecsv
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// columns are the places of those that are used; −1: there is none.
+type columns struct {
+	block, layout, throughput     int
+	instance, calibration, family int
+	pilot                         int
+}
+
+// field is the text of a column, empty when there is none.
+func (columns) field(fields []string, i int) string {
+	if i < 0 {
+		return ""
+	}
+	return strings.TrimSpace(fields[i])
+}
+
+// header finds the columns by the names in the first line.
+func (p *parser) header() error {
+	p.cells = map[[2]int]cell{}
+	names, err := p.csv.Read()
+	if errors.Is(err, io.EOF) {
+		return failf(0, 0, "it is empty: the first line has to name the columns block, layout and throughput")
+	}
+	if err != nil {
+		return explain(err)
+	}
+	p.at = columns{-1, -1, -1, -1, -1, -1, -1}
+	use := map[string]*int{
+		"block": &p.at.block, "layout": &p.at.layout, "throughput": &p.at.throughput,
+		"instance": &p.at.instance, "calibration": &p.at.calibration, "family": &p.at.family, "pilot": &p.at.pilot,
+	}
+	var ignored []string
+	for i, name := range names {
+		line, column := p.csv.FieldPos(i)
+		place, known := use[strings.ToLower(strings.TrimSpace(name))]
+		switch {
+		case !known:
+			ignored = append(ignored, name)
+		case *place >= 0:
+			return failf(line, column, "a second column %q", name)
+		default:
+			*place = i
+		}
+	}
+	for _, name := range []string{"block", "layout", "throughput"} {
+		if *use[name] < 0 {
+			return failf(1, 1, "no column %q: the first line has to name the columns block, layout and throughput; it names %s",
+				name, quoted(names))
+		}
+	}
+	if len(ignored) > 0 {
+		p.notes = append(p.notes, fmt.Sprintf("Columns that are not used: %s.", quoted(ignored)))
+	}
+	return nil
+}
+
+// quoted lists the first few names.
+func quoted(names []string) string {
+	const most = 20
+	var out []string
+	for i, n := range names {
+		if i == most {
+			out = append(out, "…")
+			break
+		}
+		out = append(out, fmt.Sprintf("%q", n[:min(len(n), maxName)]))
+	}
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,272 @@
+package tablecsv
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"filewise/verdict"
+)
+
+// Limits of what can be judged: for more there are no boundaries.
+const (
+	maxLayouts = 64
+	maxBlocks  = 500
+	maxName    = 200 // bytes of a layout's or block's name
+)
+
+// Input is what a file holds.
+type Input struct {
+	Layouts []string      // in the order in which they first appear
+	Blocks  []string      // in the order in which they ran: by number if all are numbers, else as they first appear
+	Table   verdict.Table // [block][layout]
+	Notes   []string      // what was left out, in sentences
+}
+
+// Error is what is wrong with a file, and where. Line and column count from 1;
+// column is that of the first byte of the field. 0: the file as a whole.
+type Error struct {
+	Line, Column int
+	What         string
+}
+
+func (e *Error) Error() string {
+	if e.Line == 0 {
+		return e.What
+	}
+	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.What)
+}
+
+func failf(line, column int, format string, args ...any) error {
+	return &Error{line, column, fmt.Sprintf(format, args...)}
+}
+
+// Read reads a table. Its errors are *Error, or of the reader.
+func Read(r io.Reader) (Input, error) {
+	buffered := bufio.NewReaderSize(r, 1<<16)
+	if bom, _ := buffered.Peek(3); bytes.Equal(bom, []byte("\xef\xbb\xbf")) {
+		if _, err := buffered.Discard(3); err != nil {
+			return Input{}, err
+		}
+	}
+	p := &parser{csv: csv.NewReader(buffered), blocks: map[string]int{}, layouts: map[string]int{}}
+	p.csv.Comma = separator(buffered)
+	p.csv.ReuseRecord = true
+	if err := p.header(); err != nil {
+		return Input{}, err
+	}
+	for {
+		fields, err := p.csv.Read()
+		if errors.Is(err, io.EOF) {
+			return p.input()
+		}
+		if err == nil {
+			err = p.line(fields)
+		}
+		if err != nil {
+			return Input{}, explain(err)
+		}
+	}
+}
+
+// separator is the one that the first line has, outside of quotes.
+func separator(r *bufio.Reader) rune {
+	head, _ := r.Peek(r.Size()) // what there is; short files are shorter
+	quoted := false
+	for _, b := range head {
+		switch {
+		case b == '"':
+			quoted = !quoted
+		case quoted:
+		case b == ',' || b == ';' || b == '\t':
+			return rune(b)
+		case b == '\n':
+			return ','
+		}
+	}
+	return ','
+}
+
+// explain puts the CSV reader's errors into ours.
+func explain(err error) error {
+	var bad *csv.ParseError
+	if !errors.As(err, &bad) {
+		return err
+	}
+	switch {
+	case errors.Is(bad.Err, csv.ErrFieldCount):
+		return failf(bad.Line, 1, "the line has another number of fields than the first line")
+	case errors.Is(bad.Err, csv.ErrQuote), errors.Is(bad.Err, csv.ErrBareQuote):
+		return failf(bad.Line, bad.Column, "a quotation mark is not closed, or stands in the middle of a field")
+	}
+	return failf(bad.Line, bad.Column, "%v", bad.Err)
+}
+
+// parser gathers the cells of a table.
+type parser struct {
+	csv             *csv.Reader
+	at              columns
+	blocks, layouts map[string]int
+	order           []string // blocks as they first appear
+	names           []string // layouts as they first appear
+	cells           map[[2]int]cell
+	family          string
+	pilots          int
+	notes           []string
+}
+
+type cell struct {
+	verdict.Cell
+	line int
+}
+
+// line takes one trial.
+func (p *parser) line(fields []string) error {
+	if flag := p.at.field(fields, p.at.pilot); flag == "1" || strings.EqualFold(flag, "true") {
+		p.pilots++
+		return nil
+	}
+	if err := p.sameFamily(fields); err != nil {
+		return err
+	}
+	block, err := p.number(fields, p.at.block, "block", p.blocks, &p.order, maxBlocks)
+	if err != nil {
+		return err
+	}
+	layout, err := p.number(fields, p.at.layout, "layout", p.layouts, &p.names, maxLayouts)
+	if err != nil {
+		return err
+	}
+	c, err := p.cell(fields)
+	if err != nil {
+		return err
+	}
+	key := [2]int{block, layout}
+	if before, twice := p.cells[key]; twice && before.OK && c.OK {
+		line, column := p.csv.FieldPos(p.at.layout)
+		return failf(line, column, "layout %q in block %q a second time (first in line %d): a layout is measured once in a block",
+			fields[p.at.layout], fields[p.at.block], before.line)
+	} else if !twice || c.OK { // a failed attempt may come before or after the one that counts
+		p.cells[key] = c
+	}
+	return nil
+}
+
+// number is the place of a block or layout by its name, a new one for a new name.
+func (p *parser) number(fields []string, i int, what string, known map[string]int, names *[]string, most int) (int, error) {
+	line, column := p.csv.FieldPos(i)
+	name := strings.TrimSpace(fields[i])
+	switch n, ok := known[name]; {
+	case ok:
+		return n, nil
+	case name == "":
+		return 0, failf(line, column, "the %s is empty", what)
+	case len(name) > maxName:
+		return 0, failf(line, column, "the %s's name is longer than %d bytes", what, maxName)
+	case len(*names) >= most:
+		return 0, failf(line, column, "%s %q is one more than the %d that can be judged", what, name, most)
+	}
+	known[name] = len(*names)
+	*names = append(*names, name)
+	return known[name], nil
+}
+
+// cell reads the numbers of a line.
+func (p *parser) cell(fields []string) (c cell, err error) {
+	c.line, _ = p.csv.FieldPos(p.at.throughput)
+	if c.Throughput, c.OK, err = p.positive(fields, p.at.throughput, "throughput"); err != nil {
+		return c, err
+	}
+	if c.Calibration, _, err = p.positive(fields, p.at.calibration, "calibration"); err != nil {
+		return c, err
+	}
+	c.Instance = p.at.field(fields, p.at.instance)
+	return c, nil
+}
+
+// positive reads a number above 0; ok is false for one that is missing.
+func (p *parser) positive(fields []string, i int, what string) (x float64, ok bool, err error) {
+	text := p.at.field(fields, i)
+	if text == "" || strings.EqualFold(text, "NA") {
+		return 0, false, nil
+	}
+	line, column := p.csv.FieldPos(i)
+	x, err = strconv.ParseFloat(text, 64)
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return 0, false, failf(line, column, "%s %s is too large or too small", what, text)
+	case err != nil:
+		return 0, false, failf(line, column, "%s %q is not a number (such as 4151.7); leave it empty when the trial is missing", what, text)
+	case !(x > 0) || x > maxThroughput:
+		return 0, false, failf(line, column, "%s %s is not a positive number; leave it empty when the trial failed", what, text)
+	}
+	return x, true, nil
+}
+
+// maxThroughput keeps logarithms and their sums finite, and NaN and +Inf out.
+const maxThroughput = 1e300
+
+// sameFamily refuses a second family of operations: they are judged one by one.
+func (p *parser) sameFamily(fields []string) error {
+	family := p.at.field(fields, p.at.family)
+	switch {
+	case family == "" || family == p.family:
+	case p.family == "":
+		p.family = family
+	default:
+		line, column := p.csv.FieldPos(p.at.family)
+		return failf(line, column, "family %q after %q: one family of operations can be judged at a time, keep the lines of one", family, p.family)
+	}
+	return nil
+}
+
+// input orders what was read.
+func (p *parser) input() (Input, error) {
+	in := Input{Layouts: p.names, Notes: p.notes}
+	if p.pilots > 0 {
+		in.Notes = append(in.Notes, fmt.Sprintf("%d pilots are left out.", p.pilots))
+	}
+	switch {
+	case len(p.cells) == 0:
+		return in, failf(0, 0, "there are no trials in it, only the line that names the columns")
+	case len(p.names) == 1:
+		return in, failf(0, 0, "there is only one layout, %q: a comparison needs two", p.names[0])
+	}
+	for _, block := range inOrder(p.order) {
+		row := make([]verdict.Cell, len(p.names))
+		for j := range row {
+			row[j] = p.cells[[2]int{p.blocks[block], j}].Cell
+		}
+		in.Blocks, in.Table = append(in.Blocks, block), append(in.Table, row)
+	}
+	return in, nil
+}
+
+// inOrder sorts blocks by number, if all are numbers.
+func inOrder(blocks []string) []string {
+	number := make(map[string]int64, len(blocks))
+	for _, b := range blocks {
+		n, err := strconv.ParseInt(b, 10, 64)
+		if err != nil {
+			return blocks
+		}
+		number[b] = n
+	}
+	sorted := slices.Clone(blocks)
+	slices.SortStableFunc(sorted, func(a, b string) int {
+		switch {
+		case number[a] < number[b]:
+			return -1
+		case number[a] > number[b]:
+			return 1
+		}
+		return 0
+	})
+	return sorted
+}
