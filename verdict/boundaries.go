@@ -54,7 +54,11 @@ func BoundariesFor(arms, maxBlocks int, confidence float64) (Boundaries, error) 
 		return Boundaries{}, fmt.Errorf("%w: confidence %v: must be between 0 and 1", ErrConfig, confidence)
 	}
 	if math.Abs(confidence-0.95) < 1e-12 {
-		if row, ok := printedBoundaries[printedKey{arms, maxBlocks}]; ok {
+		row, ok := referenceBoundaries[printedKey{arms, maxBlocks}]
+		if !ok {
+			row, ok = printedBoundaries[printedKey{arms, maxBlocks}]
+		}
+		if ok {
 			return Boundaries{TwoSided: fromThousandths(row[0]), OneSided: fromThousandths(row[1])}, nil
 		}
 	}

@@ -121,7 +121,14 @@ func testBoundaries(t *testing.T, data json.RawMessage) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkBoundaries(t, got, want)
+		for i := range want.Two {
+			if got.TwoSided[i] != want.Two[i] || got.OneSided[i] != want.One[i] {
+				t.Errorf("K=%d N=%d look %d: %v, %v; want %v, %v", want.K, want.NMax, i, got.TwoSided[i], got.OneSided[i], want.Two[i], want.One[i])
+			}
+		}
+		// Our own table, which other designs go by.
+		own := printedBoundaries[printedKey{want.K, want.NMax}]
+		checkBoundaries(t, Boundaries{fromThousandths(own[0]), fromThousandths(own[1])}, want)
 	}
 	// The way that other designs go, checked against the same vectors.
 	for _, want := range readBoundaries(t, data) {
@@ -238,6 +245,9 @@ func testSequentialTraces(t *testing.T, data json.RawMessage) {
 			cfg := DefaultConfig()
 			cfg.Margin, cfg.Gamma, cfg.Kappa = c.Delta, c.Gamma, c.Kappa
 			r := newReplay(cfg, armsOf(5), tableOf(c.TPS), bounds).run()
+			if program := must(Judge(cfg, armsOf(5), tableOf(c.TPS))); len(program.Looks) != len(r.Looks) || program.Looks[0].CTwoSided != bounds.TwoSided[0] {
+				t.Errorf("the program judges by other boundaries: %d looks, %v", len(program.Looks), program.Looks[0].CTwoSided)
+			}
 			if len(r.Looks) != len(c.Steps) {
 				t.Fatalf("%d looks, want %d", len(r.Looks), len(c.Steps))
 			}
