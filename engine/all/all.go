@@ -5,6 +5,7 @@ import (
 	"filewise"
 	"filewise/engine/mariadb"
 	"filewise/engine/mysql"
+	"filewise/engine/oracle"
 	"filewise/engine/postgres"
 	"filewise/engine/sqlite"
 	"filewise/internal/nearest"
@@ -12,7 +13,7 @@ import (
 
 // Engines are all engines, the default first.
 func Engines() []filewise.Engine {
-	return []filewise.Engine{sqlite.New(), mariadb.Engine{}, mysql.Engine{}, postgres.Engine{}}
+	return []filewise.Engine{sqlite.New(), mariadb.Engine{}, mysql.Engine{}, postgres.Engine{}, oracle.Engine{}}
 }
 
 // Lookup finds an engine by name. The error has CodeUsage and names the nearest

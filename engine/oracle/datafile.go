@@ -1,0 +1,78 @@
+package oracle
+
+import (
+	"fmt"
+	"strings"
+
+	"filewise"
+)
+
+const (
+	kib = int64(1) << 10
+	mib = int64(1) << 20
+	// unit divides sizes: 64 KiB is a multiple of every block size and the smallest
+	// extent of AUTOALLOCATE.
+	unit = 64 * kib
+	// leastSmall is the least size of a smallfile datafile: 64 KiB of header and one
+	// extent (Oracle Database Administrator's Guide, "Locally Managed Tablespaces").
+	leastSmall = 128 * kib
+	// leastBigBlocks is the least size of a bigfile's datafile in blocks: its header
+	// and space maps are larger (published at 8 KiB: 6265 KB; see SCENARIOS.md, dml).
+	leastBigBlocks = 1024
+	// Limits of the server: files of a smallfile tablespace, blocks of a file
+	// (Oracle Database Reference, "Physical Database Limits").
+	maxFiles       = 1022
+	maxSmallBlocks = int64(1)<<22 - 1
+	maxBigBlocks   = int64(1)<<32 - 1
+)
+
+// datafile is a file as it should come about.
+type datafile struct {
+	role       filewise.Role
+	tablespace string
+	number     int // within the tablespace, from 0
+	volume     string
+	place      place
+	path       string // empty: the server names it
+	bytes      int64  // at first
+	grows      bool
+	next, max  int64 // bytes; next 0: the server's default, one block
+}
+
+// clause is what stands behind DATAFILE.
+func (f datafile) clause() (string, error) {
+	var b strings.Builder
+	name := f.path
+	if f.place.kind == placeASM {
+		name = f.place.dir
+	}
+	if name != "" {
+		quoted, err := literal(name)
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(quoted + " ")
+	}
+	fmt.Fprintf(&b, "SIZE %dK", f.bytes/kib)
+	if !f.grows {
+		b.WriteString(" AUTOEXTEND OFF")
+		return b.String(), nil
+	}
+	b.WriteString(" AUTOEXTEND ON")
+	if f.next > 0 {
+		fmt.Fprintf(&b, " NEXT %dK", f.next/kib)
+	}
+	fmt.Fprintf(&b, " MAXSIZE %dK", f.max/kib)
+	return b.String(), nil
+}
+
+// asked is the file as a plan shows it.
+func (f datafile) asked() filewise.File {
+	path := f.path
+	if path == "" {
+		path = f.place.shown(f.tablespace, f.number)
+	}
+	return filewise.File{Role: f.role, Volume: f.volume, Path: path, Bytes: f.bytes}
+}
+
+func roundUp(n, to int64) int64 { return (n + to - 1) / to * to }

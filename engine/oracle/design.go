@@ -1,0 +1,264 @@
+package oracle
+
+import (
+	"fmt"
+	"strings"
+
+	"filewise"
+	"filewise/workload"
+)
+
+// design is what a layout comes to on Oracle: tablespaces, files, tables.
+type design struct {
+	target   filewise.Target
+	layout   filewise.Layout
+	program  filewise.Program
+	names    names
+	block    int64      // bytes of a block
+	files    []datafile // of the data, those that are added later too
+	index    []datafile // where indexes lie apart
+	tables   []table
+	commit   string
+	warnings []filewise.Warning
+}
+
+// usualBlock is the block size where the server has not been asked.
+const usualBlock = 8 * kib
+
+// maxRow is the longest VARCHAR2 of a table where MAX_STRING_SIZE is STANDARD.
+const maxRow = 4000
+
+// newDesign resolves a layout. What Oracle cannot do is an error that wraps
+// filewise.ErrUnsupported.
+func newDesign(t filewise.Target, l filewise.Layout, p filewise.Program, n names, block int64) (*design, error) {
+	d := &design{target: t, layout: l, program: p, names: n, block: block}
+	for _, check := range []func() error{d.checkTarget, d.checkProgram, d.checkLayout, d.checkPlaces} {
+		if err := check(); err != nil {
+			return nil, err
+		}
+	}
+	if err := d.layOut(); err != nil {
+		return nil, err
+	}
+	count := 1
+	if p.Vars["Table"] == workload.TablePerConnection {
+		count = p.Connections
+	}
+	for i := range count {
+		d.tables = append(d.tables, n.table(i))
+	}
+	return d, nil
+}
+
+func (d *design) checkTarget() error {
+	t := d.target
+	if t.Mode != filewise.External {
+		return filewise.Errorf(filewise.CodeUsage, "name a server with --target oracle://USER@HOST:1521/SERVICE",
+			"oracle as a private server: Filewise has no Oracle to start: %w", filewise.ErrUnsupported)
+	}
+	if len(t.Volumes) == 0 {
+		return filewise.Errorf(filewise.CodeUsage, "name one with --volume NAME=DIR", "there is no volume to place files on")
+	}
+	for name := range t.Settings {
+		return absent("leave --set out", "--set %s: the settings of an existing server are not Filewise's to change", name)
+	}
+	switch t.Durability {
+	case filewise.DurabilityFull, "":
+		d.commit = "COMMIT WRITE IMMEDIATE WAIT"
+	case filewise.DurabilityNormal:
+		d.commit = "COMMIT WRITE BATCH NOWAIT"
+	default:
+		return absent("use --durability full or normal", "durability %s: an Oracle session cannot turn the log off", t.Durability)
+	}
+	return nil
+}
+
+func (d *design) checkProgram() error {
+	p := d.program
+	if workloads[p.Workload] == nil {
+		return absent("see filewise scenarios", "workload %q on oracle", p.Workload)
+	}
+	if p.Connections < 1 || p.CommitEvery < 1 || p.OpBytes < 1 {
+		return filewise.Errorf(filewise.CodeUsage, "all are at least 1", "%d connections, %d rows in a transaction, rows of %d bytes", p.Connections, p.CommitEvery, p.OpBytes)
+	}
+	if p.Connections > workload.MaxConnections {
+		return filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("use up to %d", workload.MaxConnections), "%d connections", p.Connections)
+	}
+	if p.OpBytes > maxRow {
+		return absent(fmt.Sprintf("use --row-bytes %d or less", maxRow),
+			"rows of %d bytes: a text of more than %d bytes is a LOB on Oracle, which lies apart from its row", p.OpBytes, maxRow)
+	}
+	return nil
+}
+
+func (d *design) bigfile() bool { return d.layout.Kind == filewise.KindBigfile }
+
+func (d *design) checkLayout() error {
+	l := d.layout
+	switch {
+	case l.Kind != filewise.KindSmallfile && l.Kind != filewise.KindBigfile && l.Kind != "":
+		return absent("kinds of oracle: smallfile, bigfile", "kind %q on oracle", l.Kind)
+	case l.Data.Files < 1 || l.Data.Bytes < 0 || l.Data.Growth < 0:
+		return filewise.Errorf(filewise.CodeUsage, "", "a layout of %d files and %d bytes growing by %d", l.Data.Files, l.Data.Bytes, l.Data.Growth)
+	case d.bigfile() && l.Data.Files > 1:
+		return absent("use --kind smallfile, or 1 file", "a bigfile tablespace has one datafile, not %d", l.Data.Files)
+	case d.bigfile() && l.AddedLater != "":
+		return absent("use --kind smallfile", "files added later: a bigfile tablespace has one datafile for ever")
+	case l.Data.Files > maxFiles:
+		return absent(fmt.Sprintf("use up to %d files", maxFiles), "a smallfile tablespace has up to %d datafiles, not %d", maxFiles, l.Data.Files)
+	case l.LogVolume != "":
+		return absent("leave the log's volume out", "log on volume %s: the redo log is the instance's and serves all of its databases", l.LogVolume)
+	}
+	switch l.AddedLater {
+	case "", filewise.LaterUntouched, filewise.LaterNewData, filewise.LaterRebuilt:
+	default:
+		return absent("use untouched, new-data or rebuilt", "files added later as %q", l.AddedLater)
+	}
+	switch l.Data.Allocation {
+	case filewise.Preallocated, filewise.Growing, "":
+	default:
+		return absent("use preallocated or growing", "allocation %q", l.Data.Allocation)
+	}
+	return d.checkIndexes()
+}
+
+func (d *design) checkIndexes() error {
+	switch d.layout.Indexes {
+	case "", filewise.IndexesTogether, filewise.IndexesApart:
+	default:
+		return absent("use together or apart", "indexes %q", d.layout.Indexes)
+	}
+	if d.layout.IndexVolume == "" {
+		return nil
+	}
+	if !d.apart() {
+		return filewise.Errorf(filewise.CodeUsage, "add --indexes apart", "a volume for the index files (%s), and indexes that lie with the table", d.layout.IndexVolume)
+	}
+	for _, v := range d.target.Volumes {
+		if v.Name == d.layout.IndexVolume {
+			return nil
+		}
+	}
+	return filewise.Errorf(filewise.CodeUsage, "add --volume "+d.layout.IndexVolume+"=DIR", "there is no volume %s for the index files", d.layout.IndexVolume)
+}
+
+func (d *design) apart() bool { return d.layout.Indexes == filewise.IndexesApart }
+
+// checkPlaces refuses volumes that are no place on one server, or of no use.
+func (d *design) checkPlaces() error {
+	kinds := map[placeKind]bool{}
+	for _, v := range d.target.Volumes {
+		p, err := placeOf(v)
+		if err != nil {
+			return err
+		}
+		kinds[p.kind] = true
+	}
+	if kinds[placeUnix] && kinds[placeWindows] {
+		return filewise.Errorf(filewise.CodeUsage, "give all directories as the server sees them", "some volumes are directories of Windows and some of Unix: one server has one kind")
+	}
+	if len(d.layout.DataVolumes(d.target.Volumes)) == 0 {
+		return filewise.Errorf(filewise.CodeUsage, "name another with --volume NAME=DIR", "there is no volume left for the data files")
+	}
+	return nil
+}
+
+// layOut names and sizes the files.
+func (d *design) layOut() error {
+	growing := d.layout.Data.Allocation == filewise.Growing
+	if growing && d.layout.Data.Growth == 0 {
+		d.warn("grows-by-a-block", "give the step with --growth", "AUTOEXTEND without NEXT grows a file by one block (%d bytes) at a time", d.block)
+	}
+	sizes := d.layout.Data.Sizes(unit)
+	volumes := d.layout.DataVolumes(d.target.Volumes)
+	for i, size := range sizes {
+		if d.layout.AddedLater == filewise.LaterUntouched && i > 0 {
+			break
+		}
+		f, err := d.file(filewise.RoleData, d.names.Tablespace, i, d.layout.Data.VolumeOf(i, volumes), size, growing)
+		if err != nil {
+			return err
+		}
+		d.files = append(d.files, f)
+	}
+	if !d.apart() {
+		return nil
+	}
+	v := volumes[0]
+	for _, given := range d.target.Volumes {
+		if given.Name == d.layout.IndexVolume {
+			v = given
+		}
+	}
+	f, err := d.file(filewise.RoleIndex, d.names.Index, 0, v, d.indexBytes(), growing)
+	d.index = []datafile{f}
+	return err
+}
+
+// file is file i of a tablespace.
+func (d *design) file(role filewise.Role, tablespace string, i int, v filewise.Volume, size int64, growing bool) (datafile, error) {
+	p, err := placeOf(v)
+	if err != nil {
+		return datafile{}, err
+	}
+	least, most, kind := leastSmall, maxSmallBlocks*d.block, "smallfile"
+	if d.bigfile() && role == filewise.RoleData {
+		least, most, kind = roundUp(leastBigBlocks*d.block, unit), maxBigBlocks*d.block, "bigfile"
+	}
+	if size < least {
+		return datafile{}, absent("use fewer files or a larger --size", "a datafile of %d bytes: a %s's has at least %d", size, kind, least)
+	}
+	if size > most {
+		return datafile{}, absent("use more files, a smaller --size, or --kind bigfile", "a datafile of %d bytes: a %s's has at most %d (with blocks of %d bytes)", size, kind, most, d.block)
+	}
+	f := datafile{
+		role: role, tablespace: tablespace, number: i, volume: v.Name, place: p, bytes: size, grows: growing,
+		path: p.file(fmt.Sprintf("%s_%04d.dbf", strings.ToLower(tablespace), i+1)),
+	}
+	if growing {
+		f.bytes, f.next = least, roundUp(d.layout.Data.Growth, unit)
+		f.max = min(d.most(size), most/unit*unit)
+	}
+	return f, nil
+}
+
+// most is what a file of a nominal size may grow to: enough for the work twice
+// over, and not all of the server's storage.
+func (d *design) most(size int64) int64 {
+	need := 3 * d.program.WorkBytes / int64(d.layout.Data.Files)
+	return roundUp(max(2*size, need)+64*mib, unit)
+}
+
+// indexBytes is the size of the file of indexes. An entry has some 30 bytes with
+// its rowid and what a B-tree leaves free; the data take at least their payload.
+func (d *design) indexBytes() int64 {
+	rows := max(d.layout.Data.Bytes, 3*d.program.WorkBytes/2) / d.program.OpBytes
+	return roundUp(30*rows+8*mib, unit)
+}
+
+// space is the room on each volume, in bytes. Files that grow may take all of the work.
+func (d *design) space() map[string]int64 {
+	space := map[string]int64{}
+	sizes := d.layout.Data.Sizes(unit)
+	for i, f := range d.files {
+		space[f.volume] += max(f.bytes, sizes[i])
+		if f.grows {
+			space[f.volume] += max(d.program.WorkBytes*13/10/int64(len(d.files))-sizes[i], 0)
+		}
+	}
+	for _, f := range d.index {
+		space[f.volume] += max(f.bytes, d.indexBytes())
+	}
+	return space
+}
+
+// atFirst are the data files that a build begins with; the others are added.
+func (d *design) atFirst() []datafile { return d.files[:min(d.layout.FilesAtFirst(), len(d.files))] }
+
+// tableOf is the table of a worker.
+func (d *design) tableOf(worker int) table { return d.tables[worker%len(d.tables)] }
+
+// warn adds what a reader must know about the layout.
+func (d *design) warn(code, remedy, format string, args ...any) {
+	d.warnings = append(d.warnings, filewise.Warning{Code: code, Message: fmt.Sprintf(format, args...), Remedy: remedy})
+}

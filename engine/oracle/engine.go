@@ -1,0 +1,33 @@
+package oracle
+
+import "filewise"
+
+// Engine is Oracle Database. It implements filewise.Engine and Describer.
+type Engine struct{}
+
+// Name is the engine's name on the command line.
+func (Engine) Name() string { return "oracle" }
+
+// The usual port of a listener, and the oldest release that is known: it is the
+// first with names of more than 30 bytes and with all views that are read.
+const port = 1521
+
+var oldest = [2]int{12, 2}
+
+// Describe says what the engine is.
+func (Engine) Describe() filewise.Description {
+	return filewise.Description{
+		Mode:     filewise.External,
+		Files:    "datafiles of a smallfile tablespace, or the one datafile of a bigfile tablespace",
+		Kinds:    []filewise.Kind{filewise.KindSmallfile, filewise.KindBigfile},
+		RowBytes: 600,
+		Note: "Oracle gives a table its space in extents, which it takes from the tablespace's files in turns (a table's first extents come from one file); " +
+			"a log, undo and buffer cache of the instance serve all files and all other work on it",
+		Schemes: []string{"oracle"}, Port: port,
+		ExternalKinds: []filewise.Kind{filewise.KindSmallfile, filewise.KindBigfile},
+		Rights:        rightsOf("filewise"),
+		Unproven:      "checked against the vendor's grammar, not yet run against the product",
+		Licence: "Oracle's licence forbids publishing benchmark results without Oracle's consent: results stay on this machine, " +
+			"and a report that is given away needs that consent",
+	}
+}

@@ -1,0 +1,120 @@
+package oracle
+
+import (
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+
+	"github.com/sijms/go-ora/v2/network"
+
+	"filewise"
+)
+
+// Server errors by what they mean (Oracle Database Error Messages).
+var (
+	deadlocks     = []int{60, 4020}
+	serialization = []int{8177, 8176}
+	lockTimeouts  = []int{54, 30006, 4021, 51}
+	constraints   = []int{1, 1400, 2290, 2291, 2292, 12899}
+	// No room in the tablespace (1653 … 1658), on the server's storage (19502, 19504,
+	// 27072, 27044, 15041 ASM), in the PDB (65114) or in a quota (1536).
+	spaces      = []int{1652, 1653, 1654, 1655, 1656, 1658, 1659, 1688, 1691, 3206, 3232, 1144, 19502, 19504, 27044, 27063, 27072, 15041, 65114, 1536, 30036, 257}
+	connections = []int{28, 1012, 1033, 1034, 1035, 1089, 1090, 1092, 2396, 3113, 3114, 3135, 12152, 12170, 12203, 12500, 12502, 12505, 12514, 12516, 12518, 12519, 12520, 12521,
+		12523, 12526, 12528, 12535, 12537, 12541, 12543, 12545, 12547, 12560, 12564, 12570, 12571, 12583, 25408, 17002, 18, 20, 2391}
+	missing = []int{942, 1031, 4043, 6550, 1950, 904}
+)
+
+const (
+	errInterrupted  = 1013 // the user asked to stop
+	errNoTablespace = 959
+	errNoObject     = 4043
+	errNoView       = 942
+	errNotEmpty     = 1549
+)
+
+// remedies for errors that a user of Filewise can do something about.
+var remedies = map[int]string{
+	1017:  "check user and password",
+	28000: "the account is locked: ask the DBA",
+	28001: "the account's password has expired: change it",
+	1045:  "GRANT CREATE SESSION TO the account",
+	12514: "the listener does not know that service: `lsnrctl services` on the server lists them",
+	12541: "no listener answers there: check host and port",
+	59:    "DB_FILES is reached: use fewer files; only a restart of the instance by the DBA raises it",
+	65114: "the pluggable database's MAX_PDB_STORAGE is reached: use a smaller --size",
+	1950:  "GRANT UNLIMITED TABLESPACE TO the account",
+	3214:  "a datafile must be larger: use fewer files or a larger --size",
+	1119:  "the server cannot create that file: check that the directory of --volume exists on the server and that its account may write there",
+	27040: "the server cannot create that file: check that the directory of --volume exists on the server and that its account may write there",
+	27038: "a file of that name exists: nothing was overwritten; try again",
+	2236:  "name the directory with --volume NAME=DIR as the server sees it",
+	2199:  "the server has no default place (db_create_file_dest): name one with --volume NAME=DIR",
+	18:    "the server takes no more sessions: use fewer --connections",
+	20:    "the server takes no more processes: use fewer --connections",
+	12516: "the listener hands out no more connections: use fewer --connections",
+	12519: "the listener hands out no more connections: use fewer --connections",
+	12520: "the listener hands out no more connections: use fewer --connections",
+	2449:  "a foreign key of another table refers to Filewise's table: drop that key first",
+}
+
+// codeOf is the number of the server's error, 0 for none.
+func codeOf(err error) int {
+	var e *network.OracleError
+	if errors.As(err, &e) {
+		return e.ErrCode
+	}
+	return 0
+}
+
+// explain adds to an error its class, its code and what to do about it.
+func explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	code := codeOf(err)
+	class := classOf(err, code)
+	remedy := remedies[code]
+	switch {
+	case class == filewise.ClassSpace:
+		if remedy == "" {
+			remedy = "make --work smaller, or --size larger; or free space where the files are"
+		}
+		err = filewise.Errorf(filewise.CodeTrials, remedy, "%w: %w", filewise.ErrSpace, err)
+	case remedy != "":
+		err = filewise.Errorf(filewise.CodePreflight, remedy, "%w", err)
+	}
+	if class == filewise.ClassOther {
+		return err
+	}
+	return &filewise.Classed{Class: class, Err: err}
+}
+
+func classOf(err error, code int) filewise.Class {
+	for _, c := range []struct {
+		class filewise.Class
+		codes []int
+	}{
+		{filewise.ClassDeadlock, deadlocks}, {filewise.ClassSerialization, serialization}, {filewise.ClassLockTimeout, lockTimeouts},
+		{filewise.ClassConstraint, constraints}, {filewise.ClassSpace, spaces}, {filewise.ClassConnection, connections},
+	} {
+		if code != 0 && slices.Contains(c.codes, code) {
+			return c.class
+		}
+	}
+	var network net.Error
+	if errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, driver.ErrBadConn) {
+		return filewise.ClassConnection
+	}
+	return filewise.ClassOther
+}
+
+// unreadable: the account may not see the object, or there is none.
+func unreadable(err error) bool { return slices.Contains(missing, codeOf(err)) }
+
+// absent is the refusal of what Oracle, or this server, cannot do.
+func absent(remedy, format string, args ...any) error {
+	return filewise.Errorf(filewise.CodeUsage, remedy, "%s: %w", fmt.Sprintf(format, args...), filewise.ErrUnsupported)
+}

@@ -1,0 +1,200 @@
+package oracle
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	osexec "os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// parser is one process of node that checks statements against the vendor's
+// grammar; see testdata/parser.mjs.
+type parser struct {
+	in  io.WriteCloser
+	out *bufio.Reader
+}
+
+type answer struct {
+	Errors    []string
+	Converter string
+}
+
+// newParser starts it. Where it is not installed the test is skipped, and fails in
+// CI: there a skipped test would be one that nobody runs.
+func newParser(t *testing.T) *parser {
+	t.Helper()
+	cache := os.Getenv("XDG_CACHE_HOME")
+	if cache == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cache = filepath.Join(home, ".cache")
+	}
+	dir := filepath.Join(cache, "filewise", "tools", "oracle-parser")
+	_, err := os.Stat(filepath.Join(dir, "node_modules", "@dbml", "core"))
+	if _, node := osexec.LookPath("node"); node != nil {
+		err = node
+	}
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("Oracle's grammar was not checked: %v; run scripts/get-oracle-parser", err)
+		}
+		t.Skipf("NO ORACLE GRAMMAR: %v; run scripts/get-oracle-parser", err)
+	}
+	cmd := osexec.Command("node", filepath.Join("testdata", "parser.mjs"), dir)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		in.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("the parser ended: %v: %s", err, stderr.String())
+		}
+	})
+	return &parser{in, bufio.NewReaderSize(out, 1<<20)}
+}
+
+func (p *parser) check(t *testing.T, sql string) answer {
+	t.Helper()
+	if !strings.HasSuffix(sql, ";") { // a statement is sent without, a block with its last semicolon
+		sql += ";"
+	}
+	question, err := json.Marshal(map[string]string{"sql": sql})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.in.Write(append(question, '\n')); err != nil {
+		t.Fatal(err)
+	}
+	line, err := p.out.ReadBytes('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a answer
+	if err := json.Unmarshal(line, &a); err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	return a
+}
+
+// Every section of every SQL file, rendered for every layout and option, is Oracle
+// SQL or PL/SQL by the grammar. The library's converter, which knows tables and
+// little else, is left aside: it crashes on statements whose syntax is right.
+func TestGrammar(t *testing.T) {
+	p := newParser(t)
+	start := time.Now()
+	all := everyStatement(t)
+	rendered := time.Since(start)
+	count, unconverted := 0, 0
+	all.each(func(section, text string) {
+		count++
+		began := time.Now()
+		a := p.check(t, text)
+		if took := time.Since(began); took > time.Second {
+			t.Logf("%s took %v", section, took)
+		}
+		if len(a.Errors) > 0 {
+			t.Errorf("%s: %v\n%s", section, a.Errors, text)
+		}
+		if a.Converter != "" {
+			unconverted++
+		}
+	})
+	covered := 0
+	for _, section := range sqlSections() {
+		if len(all[section]) == 0 {
+			t.Errorf("section %s was never rendered", section)
+			continue
+		}
+		covered++
+	}
+	t.Logf("%d of %d sections: %d statements are Oracle's by the grammar (on %d of them the library's own converter crashed); rendered in %v, parsed in %v",
+		covered, len(sqlSections()), count, unconverted, rendered.Round(time.Millisecond), (time.Since(start) - rendered).Round(time.Millisecond))
+	if covered != len(sqlSections()) {
+		t.Fail()
+	}
+}
+
+// Damaged statements are rejected, so that accepting is worth something.
+func TestDamagedStatements(t *testing.T) {
+	p := newParser(t)
+	all := everyStatement(t)
+	first := func(section string) string {
+		found := ""
+		all.each(func(s, text string) {
+			if s == section && found == "" {
+				found = text
+			}
+		})
+		if found == "" {
+			t.Fatalf("there is no section %s", section)
+		}
+		return found
+	}
+	damages := []struct{ section, from, to string }{
+		{"server/create", "TABLESPACE", "TABLESPAC"},
+		{"server/create", "DATAFILE", "DATAFILES"},
+		{"server/create", "SIZE", "SIZES"},
+		{"server/create", "EXTENT MANAGEMENT", "EXTENT"},
+		{"server/create", "AUTOEXTEND", "AUTOEXTENT"},
+		{"server/create", "SEGMENT SPACE MANAGEMENT AUTO", "SEGMENT SPACE AUTO"},
+		{"server/add-file", "ADD DATAFILE", "ADD FILE"},
+		{"server/add-file", "ALTER TABLESPACE", "ALTER TABLESPACES"},
+		{"server/marker", "CHAR(1)", "CHAR(1"},
+		{"server/marker", "SEGMENT CREATION IMMEDIATE", "SEGMENT CREATION AT ONCE"},
+		{"server/mark", " IS ", " AS "},
+		{"server/offline", "OFFLINE NORMAL", "OFFLINE NORMALLY"},
+		{"server/drop", "INCLUDING CONTENTS AND DATAFILES", "INCLUDING DATAFILES"},
+		{"server/drop-table", "PURGE", "PURGED"},
+		{"server/rebuild", "REBUILD", "REBUILT"},
+		{"server/files", "ORDER BY", "ORDERED BY"},
+		{"server/free", "GROUP BY file_id", "GROUP file_id"},
+		{"server/activity", "END)", ")"},
+		{"server/identity", "'CON_NAME'", "'CON_NAME"},
+		{"server/announce", "BEGIN", "BEGINS"},
+		{"server/lock", "END IF;", "END;"},
+		{"server/lock", ":=", "="},
+		{"inserts/tables", "NOT NULL", "NOT NUL"},
+		{"inserts/tables", "USING INDEX", "USING AN INDEX"},
+		{"inserts/package", "END;", ""},
+		{"inserts/package", "RETURN NUMBER", "RETURNS NUMBER"},
+		{"inserts/package-body", "END LOOP;", "END;"},
+		{"inserts/package-body", "TYPE bytes_t IS TABLE OF", "TYPE bytes_t TABLE OF"},
+		{"inserts/package-body", "IF MOD(c, 2) = 1 THEN", "IF MOD(c, 2) = 1"},
+		{"inserts/insert", "LOOP", "LOP"},
+		{"inserts/insert", "VALUES (", "VALUES "},
+		{"inserts/insert", "COMMIT WRITE", "COMMITS WRITE"},
+		{"inserts/insert", "x := MOD(", "x := MOD"},
+		{"inserts/call", "(:1, :2, :3)", "(:1, :2, :3"},
+		{"inserts/committed", "WHERE", "WERE IF"},
+		{"inserts/check", "COUNT(*)", "COUNT(*"},
+	}
+	for _, d := range damages {
+		good := first(d.section)
+		if !strings.Contains(good, d.from) {
+			t.Errorf("%s does not hold %q any more:\n%s", d.section, d.from, good)
+			continue
+		}
+		if a := p.check(t, strings.Replace(good, d.from, d.to, 1)); len(a.Errors) == 0 {
+			t.Errorf("%s with %q in place of %q is accepted", d.section, d.to, d.from)
+		}
+	}
+	t.Logf("%d damaged statements", len(damages))
+}

@@ -1,0 +1,252 @@
+package oracle
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"filewise"
+	"filewise/engine/internal/mark"
+)
+
+// state is what a tablespace with a name of Filewise's is.
+type state struct {
+	mark     mark.Mark
+	marked   bool
+	unmarked bool   // about to be marked: empty, but for the marker table
+	foreign  string // what is in it that is not ours; empty: nothing
+	online   bool
+	exists   bool
+}
+
+// ours tells whether the tablespace may be altered or dropped.
+func (s state) ours() bool { return s.exists && s.foreign == "" && (s.marked || s.unmarked) }
+
+func (s state) why(name string) error {
+	remedy := "look at what is in it; Filewise leaves it alone"
+	switch {
+	case !s.exists:
+		return filewise.Errorf(filewise.CodeNotFound, "", "there is no tablespace %s", name)
+	case s.foreign != "":
+		return filewise.Errorf(filewise.CodePreflight, remedy, "tablespace %s holds something that is not Filewise's: %s", name, s.foreign)
+	}
+	return filewise.Errorf(filewise.CodePreflight, remedy, "tablespace %s does not carry Filewise's mark", name)
+}
+
+// marks reads and obeys the marks on one server, as one account.
+type marks struct {
+	client
+	account string
+}
+
+// read asks the server for the mark of a tablespace: the comment of the table of
+// the same name, in the own schema.
+func (m marks) read(ctx context.Context, name string) (mark.Mark, bool, error) {
+	if !mark.IsName(name) || name != strings.ToUpper(name) {
+		return mark.Mark{}, false, filewise.Errorf(filewise.CodeInternal, "", "%q is no name of Filewise's", name)
+	}
+	found, err := rows(ctx, m, 1, "read-mark", nil, name)
+	if err != nil || len(found) != 1 {
+		return mark.Mark{}, false, err
+	}
+	k, err := mark.Parse(name, text(found[0][0]))
+	return k, err == nil, nil
+}
+
+// look asks the server what a tablespace is.
+func (m marks) look(ctx context.Context, name string) (s state, err error) {
+	there, err := rows(ctx, m, 3, "tablespace", nil, name)
+	if err != nil || len(there) == 0 {
+		return s, err
+	}
+	s.exists, s.online = true, text(there[0][0]) == "ONLINE"
+	segments, err := rows(ctx, m, 3, "segments", nil, name)
+	if err != nil {
+		return s, err
+	}
+	waiting, err := rows(ctx, m, 2, "tables-without-segment", nil, name)
+	if err != nil {
+		return s, err
+	}
+	for _, r := range append(segments, waiting...) {
+		if owner, segment := text(r[0]), text(r[1]); owner != m.account || !ownName(segment) {
+			s.foreign = owner + "." + segment
+			return s, nil
+		}
+	}
+	if s.mark, s.marked, err = m.read(ctx, name); err != nil || s.marked {
+		return s, err
+	}
+	s.unmarked, err = m.empty(ctx, name, s.online, segments, waiting)
+	return s, err
+}
+
+// empty tells whether a tablespace without a mark holds nothing, or nothing but
+// the marker table without a comment and without a row.
+func (m marks) empty(ctx context.Context, name string, online bool, segments, waiting [][]any) (bool, error) {
+	if len(waiting) > 0 || len(segments) > 1 || len(segments) == 1 && text(segments[0][1]) != name {
+		return false, nil
+	}
+	if len(segments) == 0 {
+		return true, nil
+	}
+	comment, err := rows(ctx, m, 1, "read-mark", nil, name)
+	if err != nil || len(comment) != 1 || text(comment[0][0]) != "" {
+		return false, err
+	}
+	if !online {
+		return true, nil // no row of an offline table can be read; it was looked into before it was taken offline
+	}
+	found, err := rows(ctx, m, 1, "marker-rows", vars{"Tablespace": name})
+	if err != nil {
+		return false, err
+	}
+	n, ok := number(only(found))
+	return ok && n == 0, nil
+}
+
+// alter executes statements on a tablespace, its tables or programs, each right
+// after its mark was read.
+func (m marks) alter(ctx context.Context, name string, all ...statement) error {
+	for _, s := range all {
+		_, marked, err := m.read(ctx, name)
+		if err == nil && !marked {
+			err = state{exists: true}.why(name)
+		}
+		if err != nil {
+			return err
+		}
+		if err := m.exec(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// alterBy is alter with a section of server.sql.
+func (m marks) alterBy(ctx context.Context, name, section string, v vars) error {
+	if v == nil {
+		v = vars{}
+	}
+	v["Tablespace"] = name
+	all, err := askAll(section, v)
+	if err != nil {
+		return err
+	}
+	return m.alter(ctx, name, all...)
+}
+
+// put marks a tablespace that this run has just created.
+func (m marks) put(ctx context.Context, name, text string) error {
+	if err := exec(ctx, m, "marker", vars{"Tablespace": name}); err != nil {
+		return err
+	}
+	return exec(ctx, m, "mark", vars{"Tablespace": name, "Mark": text})
+}
+
+// dropTablespace drops one that is ours; one that is gone is dropped.
+func (m marks) dropTablespace(ctx context.Context, name string) error {
+	before, err := m.look(ctx, name)
+	if err != nil || !before.exists {
+		return err
+	}
+	if !before.ours() {
+		return before.why(name)
+	}
+	v := vars{"Tablespace": name}
+	if before.online {
+		if err := exec(ctx, m, "offline", v); err != nil {
+			return err
+		}
+	}
+	// From here on nobody can put anything into it.
+	after, err := m.look(ctx, name)
+	if err == nil && (!after.ours() || after.marked != before.marked) {
+		err = after.why(name)
+	}
+	if err != nil {
+		if back := exec(context.WithoutCancel(ctx), m, "online", v); back != nil {
+			err = fmt.Errorf("%w; and it stays offline: %w", err, back)
+		}
+		return err
+	}
+	return exec(ctx, m, "drop", v)
+}
+
+// ownName tells whether a segment has a name that Filewise gives.
+func ownName(segment string) bool {
+	return len(segment) >= maxIdent-3 && segment == strings.ToUpper(segment) && ownSegment(segment[:maxIdent-3], segment)
+}
+
+// dropBuild drops a build: its programs, its tables, the tablespaces that its
+// indexes lie in, and last its own, with the mark. others are further tablespaces
+// that are known to be the build's.
+func (m marks) dropBuild(ctx context.Context, name string, others ...string) error {
+	s, err := m.look(ctx, name)
+	if err != nil {
+		return err
+	}
+	if s.exists && !s.ours() {
+		return s.why(name)
+	}
+	if s.marked {
+		found, err := m.homes(ctx, name)
+		if err != nil {
+			return err
+		}
+		others = append(others, found...)
+		if err := m.dropContents(ctx, name); err != nil {
+			return err
+		}
+	}
+	for _, other := range others {
+		if other == name {
+			continue
+		}
+		if err := m.dropTablespace(ctx, other); err != nil {
+			return err
+		}
+	}
+	return m.dropTablespace(ctx, name)
+}
+
+// homes are the other tablespaces of Filewise's that segments of a build lie in.
+func (m marks) homes(ctx context.Context, name string) ([]string, error) {
+	found, err := rows(ctx, m, 1, "homes", nil, m.account, name+"%")
+	var all []string
+	for _, r := range found {
+		if home := text(r[0]); home != name && mark.IsName(home) {
+			all = append(all, home)
+		}
+	}
+	return all, err
+}
+
+// dropContents drops the programs and tables of a build, but the marker table.
+func (m marks) dropContents(ctx context.Context, name string) error {
+	programs, err := rows(ctx, m, 2, "programs", nil, name+"%")
+	if err != nil {
+		return err
+	}
+	for _, r := range programs {
+		kind, program := text(r[0]), text(r[1])
+		if buildOfProgram(program) != name {
+			continue
+		}
+		if err := m.alterBy(ctx, name, "drop-program", vars{"Type": kind, "Name": program}); err != nil {
+			return err
+		}
+	}
+	tables, err := rows(ctx, m, 1, "tables-of", nil, name+"%")
+	if err != nil {
+		return err
+	}
+	for _, r := range tables {
+		if t := text(r[0]); t != name && ownSegment(name, t) {
+			if err := m.alterBy(ctx, name, "drop-table", vars{"Name": t}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

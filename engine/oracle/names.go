@@ -1,0 +1,78 @@
+package oracle
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"filewise/engine/internal/mark"
+)
+
+// names are those of a build; see the package's comment. Oracle folds names that
+// are not quoted to upper case, so ours are in upper case.
+type names struct {
+	Tablespace string // and of the marker table in it
+	Index      string // tablespace of the indexes; that of the data when they lie together
+	Package    string
+}
+
+func newNames(apart bool) names { return namesOf(mark.NewName(), apart, mark.NewName) }
+
+// planNames stand in plans.
+func planNames(apart bool) names {
+	return namesOf(mark.PlanName, apart, func() string { return mark.PlanName[:len(mark.PlanName)-1] + "i" })
+}
+
+func namesOf(name string, apart bool, another func() string) names {
+	n := names{Tablespace: strings.ToUpper(name)}
+	n.Index, n.Package = n.Tablespace, n.Tablespace+packageSuffix
+	if apart {
+		n.Index = strings.ToUpper(another())
+	}
+	return n
+}
+
+// table is a table of the workload with its key and the procedure that fills it.
+type table struct{ Name, Key, Procedure string }
+
+// Objects have a letter and two digits to the base of 36 behind the build's name:
+// 27 + 3 bytes, the most that a name has where COMPATIBLE is below 12.2. Two
+// letters for each kind make 2592 tables.
+const (
+	packageSuffix = "PKG"
+	base          = 36
+)
+
+func suffix(letters string, i int) string {
+	digits := strings.ToUpper(strconv.FormatInt(int64(i%(base*base)), base))
+	return string(letters[i/(base*base)]) + strings.Repeat("0", 2-len(digits)) + digits
+}
+
+func (n names) table(i int) table {
+	return table{n.Tablespace + suffix("TU", i), n.Tablespace + suffix("KL", i), n.Tablespace + suffix("QR", i)}
+}
+
+var (
+	ownSuffix     = regexp.MustCompile(`^([TUKL][0-9A-Z]{2})?$`)
+	programSuffix = regexp.MustCompile(`^([QR][0-9A-Z]{2}|PKG)$`)
+)
+
+// ownSegment tells whether a table or index of that name is one of the build's; "":
+// the marker table.
+func ownSegment(build, name string) bool {
+	rest, ok := strings.CutPrefix(name, build)
+	return ok && mark.IsName(build) && ownSuffix.MatchString(rest)
+}
+
+// buildOfProgram is the build to which a package or procedure belongs; empty: it
+// is not Filewise's.
+func buildOfProgram(name string) string {
+	if len(name) != maxIdent {
+		return ""
+	}
+	build, rest := name[:maxIdent-3], name[maxIdent-3:]
+	if !mark.IsName(build) || !programSuffix.MatchString(rest) || build != strings.ToUpper(build) {
+		return ""
+	}
+	return build
+}

@@ -1,0 +1,126 @@
+package oracle
+
+import (
+	"context"
+	"fmt"
+
+	"filewise"
+)
+
+type observer struct{ build *build }
+
+// Observe asks the server's dictionary for the files and compares them with the
+// layout. A difference is an error that wraps filewise.ErrLayout. Where the server
+// names the files, their paths are only known from it.
+func (o observer) Observe(ctx context.Context) ([]filewise.File, error) {
+	b := o.build
+	b.mu.Lock()
+	want := b.design.atFirst()
+	if b.extended {
+		want = b.design.files
+	}
+	b.mu.Unlock()
+	files, err := b.design.observe(ctx, b.conn, want, !b.server.missing["DBA_FREE_SPACE"])
+	if err != nil || !b.design.apart() {
+		return files, err
+	}
+	index, err := b.design.observe(ctx, b.conn, b.design.index, !b.server.missing["DBA_FREE_SPACE"])
+	return append(files, index...), err
+}
+
+// observe reads the files of the tablespace that the wanted ones are of.
+func (d *design) observe(ctx context.Context, c client, want []datafile, use bool) ([]filewise.File, error) {
+	name := want[0].tablespace
+	wrong := func(format string, args ...any) error {
+		return fmt.Errorf("%w: tablespace %s: %s", filewise.ErrLayout, name, fmt.Sprintf(format, args...))
+	}
+	there, err := rows(ctx, c, 3, "tablespace", nil, name)
+	if err != nil {
+		return nil, err
+	}
+	if len(there) != 1 {
+		return nil, wrong("it is not there")
+	}
+	block, ok := number(there[0][2])
+	if !ok || block <= 0 {
+		return nil, wrong("a block of %q bytes", text(there[0][2]))
+	}
+	if big := text(there[0][1]) == "YES"; big != (d.bigfile() && want[0].role == filewise.RoleData) {
+		return nil, wrong("bigfile: %v", big)
+	}
+	found, err := rows(ctx, c, 6, "files", nil, name)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) != len(want) {
+		return nil, wrong("the server has %s, not %d", filewise.FilesName(len(found)), len(want))
+	}
+	free := map[int64]int64{}
+	if use {
+		if free, err = freeBlocks(ctx, c, name); err != nil {
+			return nil, err
+		}
+	}
+	var files []filewise.File
+	for i, r := range found { // file_id grows with the order of adding, unless a number was freed
+		f, err := matching(want, text(r[0]), i)
+		if err != nil {
+			return nil, wrong("%v", err)
+		}
+		blocks, ok := number(r[2])
+		if !ok {
+			return nil, wrong("%s has %q blocks", text(r[0]), text(r[2]))
+		}
+		file := filewise.File{Role: f.role, Volume: f.volume, Path: text(r[0]), Bytes: blocks * block}
+		if grows := text(r[3]) == "YES"; grows != f.grows || file.Bytes < f.bytes || !grows && file.Bytes != f.bytes {
+			return nil, wrong("%s has %d bytes (growing: %v), not %d (growing: %v)", file.Path, file.Bytes, grows, f.bytes, f.grows)
+		}
+		size := file.Bytes
+		file.EngineBytes = &size
+		if id, ok := number(r[1]); ok && use {
+			used := (blocks - free[id]) * block
+			if used <= unit+16*block { // its own header only
+				used = 0
+			}
+			file.Used = &used
+		}
+		files = append(files, file)
+	}
+	return files, nil
+}
+
+// matching is the wanted file of a path: that of the path, or, where the server
+// names the files, the one in the order of adding if it lies in its place.
+func matching(want []datafile, path string, i int) (datafile, error) {
+	for _, f := range want {
+		if f.path != "" && f.place.same(f.path, path) {
+			return f, nil
+		}
+	}
+	if f := want[i]; f.path == "" && f.place.holds(path) {
+		return f, nil
+	}
+	for _, f := range want { // file numbers that were freed are given anew
+		if f.path == "" && f.place.kind == placeASM && f.place.holds(path) {
+			return f, nil
+		}
+	}
+	return datafile{}, fmt.Errorf("nobody asked for %s", path)
+}
+
+// freeBlocks are the free blocks of a tablespace by file; a full file is absent.
+func freeBlocks(ctx context.Context, c client, name string) (map[int64]int64, error) {
+	found, err := rows(ctx, c, 2, "free", nil, name)
+	if err != nil {
+		return nil, err
+	}
+	free := map[int64]int64{}
+	for _, r := range found {
+		id, ok := number(r[0])
+		blocks, ok2 := number(r[1])
+		if ok && ok2 {
+			free[id] = blocks
+		}
+	}
+	return free, nil
+}

@@ -1,0 +1,31 @@
+package oracle
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxIdent is the longest name in bytes that every supported server takes,
+// whatever its COMPATIBLE.
+const maxIdent = 30
+
+// ident quotes a name. Oracle has no way to write a double quote within a quoted
+// name, so that and what else cannot be in one is refused.
+func ident(name string) (string, error) {
+	if name == "" || len(name) > maxIdent || strings.ContainsAny(name, "\"\x00") || strings.ContainsFunc(name, control) || !utf8.ValidString(name) {
+		return "", fmt.Errorf("%q cannot be a name on Oracle", name)
+	}
+	return `"` + name + `"`, nil
+}
+
+// literal quotes a text: a single quote is doubled, and nothing else is special.
+// Control characters are refused, since a statement ends at a line's end.
+func literal(text string) (string, error) {
+	if strings.ContainsFunc(text, control) || !utf8.ValidString(text) {
+		return "", fmt.Errorf("%q holds what cannot stand in a literal", text)
+	}
+	return "'" + strings.ReplaceAll(text, "'", "''") + "'", nil
+}
+
+func control(r rune) bool { return r < ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 }

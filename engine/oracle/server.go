@@ -1,0 +1,298 @@
+package oracle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"filewise"
+	"filewise/engine/internal/mark"
+)
+
+// server is an opened database: a pluggable one, or one of before them.
+type server struct {
+	target  filewise.Target
+	config  *config
+	pool    *pool
+	control client              // for single statements
+	watch   func(client) client // sees what connections do; nil: nobody
+	marks   marks
+	about   about
+	missing map[string]bool // views and privileges that the account lacks
+
+	mu     sync.Mutex
+	builds map[*build]bool // that are not dropped
+}
+
+// about is what a server says of itself.
+type about struct {
+	version   string
+	release   [2]int
+	account   string
+	container string // of a CDB; empty: none
+	host      string
+	service   string
+	block     int64
+}
+
+// Open connects and looks at version, container and rights. It reads only.
+func (Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
+	c, err := configOf(t.Address)
+	if err != nil {
+		return nil, err
+	}
+	p := newPool(c, t.Address.Hidden())
+	s := &server{target: t, config: c, pool: p, control: p, marks: marks{client: p}, builds: map[*build]bool{}}
+	if err := s.learn(ctx, p); err != nil {
+		return nil, errors.Join(filewise.HideIn(err, t.Address.Hidden()...), p.close())
+	}
+	return s, nil
+}
+
+// learn asks who and what the server is.
+func (s *server) learn(ctx context.Context, c client) (err error) {
+	if s.about, err = learn(ctx, c); err != nil {
+		return err
+	}
+	s.marks.account = s.about.account
+	if s.missing, err = missingRights(ctx, c); err != nil {
+		return err
+	}
+	s.about.block = usualBlock
+	if !s.missing["DBA_TABLESPACES"] {
+		found, err := rows(ctx, c, 1, "blocks", nil)
+		if err != nil {
+			return err
+		}
+		if n, ok := number(only(found)); ok && n > 0 {
+			s.about.block = n
+		}
+	}
+	return nil
+}
+
+func learn(ctx context.Context, c client) (a about, err error) {
+	found, err := rows(ctx, c, 1, "version", nil)
+	if err != nil {
+		return a, err
+	}
+	if len(found) == 0 {
+		return a, errNoRows
+	}
+	a.version = text(found[0][0])
+	if a.release, err = releaseOf(a.version); err != nil {
+		return a, err
+	}
+	if a.release[0] < oldest[0] || a.release[0] == oldest[0] && a.release[1] < oldest[1] {
+		return a, filewise.Errorf(filewise.CodePreflight, "measure on a newer release", "the server is Oracle %s; Filewise knows %d.%d and later", a.version, oldest[0], oldest[1])
+	}
+	if found, err = rows(ctx, c, 8, "identity", nil); err != nil {
+		return a, err
+	}
+	if len(found) != 1 {
+		return a, errNoRows
+	}
+	r := found[0]
+	a.account, a.container, a.host, a.service = text(r[0]), text(r[2]), text(r[5]), text(r[6])
+	if text(r[3]) == "" { // CDB_NAME: not a container database
+		a.container = ""
+	}
+	return a, a.refuse(text(r[1]))
+}
+
+// refuse refuses containers and accounts that Filewise does not build in.
+func (a about) refuse(schema string) error {
+	const remedy = "name the service of a pluggable database: oracle://USER@HOST:1521/PDB_SERVICE (`SELECT name, pdb FROM v$services` lists them)"
+	switch {
+	case a.container == "CDB$ROOT" || a.container == "PDB$SEED":
+		return filewise.Errorf(filewise.CodePreflight, remedy, "service %s is %s, where no user's data belong: %w", a.service, a.container, filewise.ErrUnsupported)
+	case a.account == "SYS" || a.account == "SYSTEM":
+		return filewise.Errorf(filewise.CodePreflight, "create an account with the rights that `filewise engines` lists", "Filewise does not work as %s, which may do everything", a.account)
+	case schema != a.account:
+		return filewise.Errorf(filewise.CodePreflight, "use an account whose log-on changes nothing", "account %s works in schema %s: Filewise builds in its own", a.account, schema)
+	}
+	return nil
+}
+
+// releaseOf reads the first two numbers of "19.0.0.0.0".
+func releaseOf(version string) (r [2]int, err error) {
+	parts := strings.SplitN(version, ".", 3)
+	if len(parts) < 2 {
+		return r, filewise.Errorf(filewise.CodePreflight, "", "the server says that its version is %q, which is none", version)
+	}
+	for i := range r {
+		if r[i], err = strconv.Atoi(parts[i]); err != nil {
+			return r, filewise.Errorf(filewise.CodePreflight, "", "the server says that its version is %q, which is none: %w", version, err)
+		}
+	}
+	return r, nil
+}
+
+// missingRights asks for every privilege and view that the account does not have.
+func missingRights(ctx context.Context, c client) (map[string]bool, error) {
+	missing := map[string]bool{}
+	for _, p := range privileges {
+		missing[p.Name] = true
+	}
+	found, err := rows(ctx, c, 1, "privileges", nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range found {
+		delete(missing, text(r[0]))
+	}
+	for _, v := range views {
+		switch _, err := rows(ctx, c, 1, "access", vars{"View": v.Name}); {
+		case err == nil:
+		case unreadable(err):
+			missing[v.Name] = true
+		default:
+			return nil, err
+		}
+	}
+	found, err = rows(ctx, c, 1, "may-lock", nil)
+	if err != nil {
+		return nil, err
+	}
+	if n, ok := number(only(found)); !ok || n == 0 {
+		missing[grantLock] = true
+	}
+	return missing, nil
+}
+
+// lacking is the first right without which nothing works, as its GRANT.
+func (s *server) lacking() string {
+	for _, p := range privileges {
+		if s.missing[p.Name] {
+			return "GRANT " + p.Name + " TO " + s.about.account
+		}
+	}
+	for _, v := range views {
+		if s.missing[v.Name] && v.Optional == "" {
+			return grant(v, s.about.account)
+		}
+	}
+	return ""
+}
+
+// Offers says why a capability is absent.
+func (s *server) Offers() map[filewise.Capability]error {
+	all := map[filewise.Capability]error{
+		filewise.CanPreallocate: nil, filewise.CanGrow: nil, filewise.CanVolumes: nil,
+		filewise.CanAddLater:   nil, // to a smallfile tablespace
+		filewise.CanIndexApart: nil,
+		filewise.CanLogApart:   absent("", "the redo log is the instance's and serves all of its databases"),
+		filewise.CanRestart:    absent("", "an existing server is never restarted"),
+		filewise.CanReset:      absent("", "the files of an existing server are never copied"),
+		filewise.CanBulk:       absent("", "no workload on oracle loads data in bulk"),
+		filewise.CanBackup:     absent("", "no workload on oracle makes backups"),
+		filewise.CanWaits:      s.readable("V_$SYSTEM_EVENT"),
+		filewise.CanFileIO:     s.readable("V_$FILESTAT"),
+	}
+	if grant := s.lacking(); grant != "" {
+		for _, c := range []filewise.Capability{filewise.CanPreallocate, filewise.CanGrow, filewise.CanVolumes, filewise.CanAddLater, filewise.CanIndexApart} {
+			all[c] = absent(grant, "account %s lacks a right: %s", s.about.account, grant)
+		}
+	}
+	return all
+}
+
+func (s *server) readable(name string) error {
+	for _, v := range views {
+		if v.Name == name && s.missing[name] {
+			return absent(grant(v, s.about.account), "account %s may not read %s", s.about.account, name)
+		}
+	}
+	return nil
+}
+
+// dropPatience bounds the removal of what a failed build has left.
+const dropPatience = 10 * time.Minute
+
+// Build creates the tablespaces, files, tables and programs of a layout.
+func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Program) (*filewise.Database, error) {
+	d, err := newDesign(s.target, l, p, newNames(l.Indexes == filewise.IndexesApart), s.about.block)
+	if err != nil {
+		return nil, err
+	}
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	if grant := s.lacking(); grant != "" {
+		return nil, filewise.Errorf(filewise.CodePreflight, grant, "account %s lacks a right", s.about.account)
+	}
+	b := &build{server: s, design: d}
+	info := "build"
+	if d.apart() {
+		info = "build with " + d.names.Index
+	}
+	if b.conn, err = s.connection(ctx, d.names.Tablespace, info); err != nil {
+		return nil, err
+	}
+	b.marks = marks{b.conn, s.about.account}
+	s.mu.Lock()
+	s.builds[b] = true
+	s.mu.Unlock()
+	if err := b.create(ctx); err != nil {
+		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropPatience)
+		defer cancel()
+		return nil, errors.Join(err, b.Drop(limited))
+	}
+	return b.database(), nil
+}
+
+// connection is one of its own that announces what it is for.
+func (s *server) connection(ctx context.Context, action, info string) (held, error) {
+	conn, err := s.pool.own.Conn(ctx)
+	if err != nil {
+		return held{}, s.pool.why(ctx, statement{text: "connecting"}, err)
+	}
+	h := held{client: connection{s.pool, conn}, close: func() error { return filewise.HideIn(conn.Close(), s.pool.secrets...) }}
+	if s.watch != nil {
+		h.client = s.watch(h.client)
+	}
+	if err := announce(ctx, h, action, info); err != nil {
+		return held{}, errors.Join(err, h.close())
+	}
+	return h, nil
+}
+
+// module is what Filewise's sessions call themselves in v$session.
+const module = "Filewise"
+
+// announce says what a session is for: the name of a build, or measuring. Module,
+// action and client_info have 64 bytes.
+func announce(ctx context.Context, c client, action, info string) error {
+	if len(info) > 60 {
+		info = strings.ToValidUTF8(info[:60], "")
+	}
+	return exec(ctx, c, "announce", nil, module, action, info)
+}
+
+// Close drops what was built and not dropped, and ends the connections.
+func (s *server) Close() error {
+	s.mu.Lock()
+	left := maps.Clone(s.builds)
+	s.mu.Unlock()
+	var errs []error
+	ctx, cancel := context.WithTimeout(context.Background(), dropPatience)
+	defer cancel()
+	for b := range left {
+		errs = append(errs, b.Drop(ctx))
+	}
+	return errors.Join(append(errs, s.pool.close())...)
+}
+
+// markText is the mark of what this run is about to create.
+func markText(name string) (string, error) {
+	m, err := mark.New(name, time.Now())
+	if err != nil {
+		return "", fmt.Errorf("marking: %w", err)
+	}
+	return m.Text(), nil
+}

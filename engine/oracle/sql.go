@@ -1,0 +1,171 @@
+package oracle
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"hash/crc32"
+	"strings"
+	"text/template"
+
+	"filewise"
+	"filewise/engine/internal/sqlfile"
+	"filewise/workload"
+)
+
+//go:embed sql/*.sql
+var sqlFiles embed.FS
+
+// workloads are the SQL files by workload; serverSQL is what is asked of the
+// server besides.
+var (
+	workloads = map[string]*sqlfile.File{"inserts": parse("inserts")}
+	serverSQL = parse("server")
+)
+
+func parse(name string) *sqlfile.File {
+	name = "sql/" + name + ".sql"
+	text, err := sqlFiles.ReadFile(name)
+	if err != nil {
+		panic(err) // embedded: the programmer's
+	}
+	return sqlfile.Must(sqlfile.Parse(name, string(text), template.FuncMap{"ident": ident, "literal": literal}))
+}
+
+// vars are the variables of a section.
+type vars map[string]any
+
+// ask renders a section of server.sql that is one statement. That it cannot be
+// rendered is a name or text that cannot be quoted.
+func ask(section string, v vars, args ...any) (statement, error) {
+	all, err := askAll(section, v)
+	if err == nil && len(all) != 1 {
+		err = filewise.Errorf(filewise.CodeInternal, "", "section %q has %d statements, want 1", section, len(all))
+	}
+	if err != nil {
+		return statement{}, err
+	}
+	all[0].args = args
+	return all[0], nil
+}
+
+func askAll(section string, v vars) ([]statement, error) {
+	texts, err := serverSQL.Statements(section, v)
+	if err != nil {
+		return nil, filewise.Errorf(filewise.CodeInternal, "", "%w", err)
+	}
+	return statementsOf(section, texts), nil
+}
+
+func statementsOf(section string, texts []string) []statement {
+	var all []statement
+	for _, t := range texts {
+		all = append(all, statement{section: section, text: t})
+	}
+	return all
+}
+
+// exec and rows render a section of server.sql and execute it.
+func exec(ctx context.Context, c client, section string, v vars, args ...any) error {
+	s, err := ask(section, v, args...)
+	if err != nil {
+		return err
+	}
+	return c.exec(ctx, s)
+}
+
+func rows(ctx context.Context, c client, columns int, section string, v vars, args ...any) ([][]any, error) {
+	s, err := ask(section, v, args...)
+	if err != nil {
+		return nil, err
+	}
+	all, err := c.rows(ctx, s)
+	if err == nil {
+		err = wide(all, columns)
+	}
+	return all, err
+}
+
+// statements renders a section of the workload for one table; sections for all
+// tables range over .Tables themselves.
+func (d *design) statements(section string, t table) ([]statement, error) {
+	v := vars{
+		"Tables": d.tables, "TableName": t.Name, "Procedure": t.Procedure, "Package": d.names.Package,
+		"Tablespace": d.names.Tablespace, "IndexTablespace": d.names.Index, "Commit": d.commit,
+		"PieceSpan": pieceSpan, "MovedBits": movedBits(int(d.program.OpBytes)),
+		"Kept": min(int64(workload.PoolSpan), keptBytes/d.program.OpBytes),
+	}
+	pool := ""
+	if d.program.Args != nil {
+		pool = d.program.Args.Pool()
+	}
+	v["Pieces"] = pieces(pool, int(d.program.OpBytes))
+	for name, value := range d.program.Vars {
+		v[name] = value
+	}
+	texts, err := workloads[d.program.Workload].Statements(section, v)
+	if err != nil {
+		return nil, filewise.Errorf(filewise.CodeInternal, "", "%w", err)
+	}
+	return statementsOf(section, texts), nil
+}
+
+// statement renders a section that is one statement.
+func (d *design) statement(section string, t table, args ...any) (statement, error) {
+	all, err := d.statements(section, t)
+	if err == nil && len(all) != 1 {
+		err = filewise.Errorf(filewise.CodeInternal, "", "section %q has %d statements, want 1", section, len(all))
+	}
+	if err != nil {
+		return statement{}, err
+	}
+	all[0].args = args
+	return all[0], nil
+}
+
+// The text that payloads are cut from lies in pieces: a VARCHAR2 of PL/SQL holds
+// 32,767 bytes, and pieceSpan + maxRow is less. A line of source holds 4,000.
+const (
+	pieceSpan = 28 << 10
+	lineBytes = 1000
+	keptBytes = 32 << 20 // of payloads whose CRC a session of the check keeps
+)
+
+// pieces are the expressions of the pool's pieces. Piece k begins at k × pieceSpan
+// and overlaps the next one by a row's length.
+func pieces(pool string, row int) []string {
+	var all []string
+	for from := 0; from == 0 || from < len(pool)-row; from += pieceSpan {
+		piece := pool[from:min(from+pieceSpan+row, len(pool))]
+		var lines []string
+		for len(piece) > 0 || len(lines) == 0 {
+			n := min(lineBytes, len(piece))
+			quoted, err := literal(piece[:n])
+			if err != nil {
+				quoted = "NULL" // not of the generator's alphabet: the check would find it
+			}
+			lines, piece = append(lines, quoted), piece[n:]
+		}
+		all = append(all, strings.Join(lines, "\n    || "))
+	}
+	return all
+}
+
+// movedBits says where each of the 32 bits of a CRC's register comes to when n
+// zero bytes follow (the operator of zlib's crc32_combine).
+func movedBits(n int) []uint32 {
+	all := make([]uint32, 32)
+	for i := range all {
+		c := uint32(1) << i
+		for range n {
+			c = crc32.IEEETable[c&255] ^ c>>8
+		}
+		all[i] = c
+	}
+	return all
+}
+
+// sectionsOf are all sections of a file, for the self-check and the tests.
+func sectionsOf(f *sqlfile.File) []string { return f.Sections() }
+
+var errNoRows = fmt.Errorf("the server returned no row")

@@ -1,0 +1,179 @@
+-- What Filewise asks of an Oracle server and does on it besides the workload.
+-- {{ident}} quotes a name and {{literal}} a text; both refuse what cannot be
+-- quoted. Sizes are in K, that is 1024 bytes. No statement here sets anything of
+-- the server, and only those from "create" to "drop" change something: what is
+-- named with a name that Filewise made up for this build.
+
+-- name: version
+SELECT version FROM product_component_version WHERE product LIKE 'Oracle%';
+
+-- name: identity
+SELECT sys_context('USERENV', 'SESSION_USER'), sys_context('USERENV', 'CURRENT_SCHEMA'), sys_context('USERENV', 'CON_NAME'),
+  sys_context('USERENV', 'CDB_NAME'), sys_context('USERENV', 'DB_NAME'), sys_context('USERENV', 'SERVER_HOST'),
+  sys_context('USERENV', 'SERVICE_NAME'), sys_context('USERENV', 'SID')
+FROM dual;
+
+-- name: privileges
+SELECT privilege FROM session_privs;
+
+-- Whether a view may be read.
+-- name: access
+SELECT 1 FROM sys.{{.View}} WHERE 1 = 0;
+
+-- Packages are listed here only for who may execute them.
+-- name: may-lock
+SELECT COUNT(*) FROM all_procedures WHERE owner = 'SYS' AND object_name = 'DBMS_LOCK';
+
+-- name: instance
+SELECT instance_name, host_name, version, parallel, edition FROM sys.v_$instance;
+
+-- name: database
+SELECT name, platform_name, log_mode, force_logging, cdb, open_mode, database_role FROM sys.v_$database;
+
+-- name: parameters
+SELECT name, value FROM sys.v_$parameter WHERE name IN ({{range $i, $n := .Names}}{{if $i}}, {{end}}{{literal $n}}{{end}});
+
+-- name: blocks
+SELECT block_size FROM sys.dba_tablespaces WHERE tablespace_name = 'SYSTEM';
+
+-- name: files-of-all
+SELECT COUNT(*) FROM sys.dba_data_files;
+
+-- In blocks of each tablespace's size: what all files of this container hold.
+-- name: bytes-of-all
+SELECT SUM(f.blocks * t.block_size) FROM sys.dba_data_files f JOIN sys.dba_tablespaces t ON t.tablespace_name = f.tablespace_name;
+
+-- name: storage-limit
+SELECT property_value FROM database_properties WHERE property_name = 'MAX_PDB_STORAGE';
+
+-- name: disk-groups
+SELECT name, usable_file_mb, allocation_unit_size FROM sys.v_$asm_diskgroup;
+
+-- name: sessions-limit
+SELECT limit_value, current_utilization FROM sys.v_$resource_limit WHERE resource_name = 'processes';
+
+-- The tablespace with its first file. A name that exists is refused by the
+-- server, and so is a file that exists: REUSE is never said.
+-- name: create
+CREATE {{.Type}} TABLESPACE {{ident .Tablespace}} DATAFILE {{.File}}
+  EXTENT MANAGEMENT LOCAL AUTOALLOCATE SEGMENT SPACE MANAGEMENT AUTO;
+
+-- The table that carries the mark, alone in the tablespace at first.
+-- name: marker
+CREATE TABLE {{ident .Tablespace}} (note CHAR(1)) SEGMENT CREATION IMMEDIATE TABLESPACE {{ident .Tablespace}};
+
+-- name: mark
+COMMENT ON TABLE {{ident .Tablespace}} IS {{literal .Mark}};
+
+-- name: add-file
+ALTER TABLESPACE {{ident .Tablespace}} ADD DATAFILE {{.File}};
+
+-- name: rebuild
+{{range .Tables}}
+ALTER TABLE {{ident .Name}} MOVE;
+ALTER INDEX {{ident .Key}} REBUILD;
+{{end}}
+
+-- Going offline writes every changed block of the tablespace to its files; there
+-- is no other checkpoint of one tablespace alone.
+-- name: offline
+ALTER TABLESPACE {{ident .Tablespace}} OFFLINE NORMAL;
+
+-- name: online
+ALTER TABLESPACE {{ident .Tablespace}} ONLINE;
+
+-- name: drop-program
+DROP {{.Type}} {{ident .Name}};
+
+-- name: drop-table
+DROP TABLE {{ident .Name}} PURGE;
+
+-- Without CASCADE CONSTRAINTS: a key of somebody else's that refers to ours stops it.
+-- name: drop
+DROP TABLESPACE {{ident .Tablespace}} INCLUDING CONTENTS AND DATAFILES;
+
+-- name: tablespace
+SELECT status, bigfile, block_size FROM sys.dba_tablespaces WHERE tablespace_name = :1;
+
+-- name: read-mark
+SELECT comments FROM user_tab_comments WHERE table_name = :1 AND table_type = 'TABLE';
+
+-- name: segments
+SELECT owner, segment_name, segment_type FROM sys.dba_segments WHERE tablespace_name = :1;
+
+-- Tables have no segment before their first row, unless it was asked for.
+-- name: tables-without-segment
+SELECT owner, table_name FROM sys.dba_tables WHERE tablespace_name = :1 AND segment_created = 'NO';
+
+-- name: marker-rows
+SELECT COUNT(*) FROM {{ident .Tablespace}} WHERE ROWNUM = 1;
+
+-- name: programs
+SELECT object_type, object_name FROM user_objects WHERE object_type IN ('PROCEDURE', 'PACKAGE') AND object_name LIKE :1;
+
+-- name: tables-of
+SELECT table_name FROM user_tables WHERE table_name LIKE :1;
+
+-- Tablespaces that hold segments of one account with names like this.
+-- name: homes
+SELECT DISTINCT tablespace_name FROM sys.dba_segments WHERE owner = :1 AND segment_name LIKE :2;
+
+-- A program that does not compile is created nevertheless.
+-- name: compile-errors
+SELECT name, line, text FROM user_errors WHERE name LIKE :1 AND attribute = 'ERROR' ORDER BY name, sequence;
+
+-- name: files
+SELECT file_name, file_id, blocks, autoextensible, increment_by, maxblocks FROM sys.dba_data_files WHERE tablespace_name = :1 ORDER BY file_id;
+
+-- name: free
+SELECT file_id, SUM(blocks) FROM sys.dba_free_space WHERE tablespace_name = :1 GROUP BY file_id;
+
+-- name: tablespaces
+SELECT tablespace_name FROM sys.dba_tablespaces WHERE tablespace_name LIKE :1 ORDER BY tablespace_name;
+
+-- name: waits
+SELECT event, wait_class, total_waits, time_waited_micro FROM sys.v_$system_event WHERE wait_class <> 'Idle';
+
+-- Read and written blocks, and the hundredths of a second that took.
+-- name: file-io
+SELECT f.file_id, s.phyrds, s.phywrts, s.phyblkrd, s.phyblkwrt, s.readtim, s.writetim
+FROM sys.v_$filestat s JOIN sys.dba_data_files f ON f.file_id = s.file# WHERE f.tablespace_name = :1;
+
+-- Sessions of users, but for those of one process of one machine; NULL is an empty
+-- text here, as everywhere on Oracle.
+-- name: activity
+SELECT SUM(DECODE(status, 'ACTIVE', 1, 0)), COUNT(*), COUNT(blocking_session)
+FROM sys.v_$session WHERE type = 'USER' AND process || ' ' || machine || ' ' || program <> :1;
+
+-- name: alive
+SELECT COUNT(*) FROM sys.v_$session WHERE sid = :1 AND serial# = :2;
+
+-- name: own-session
+SELECT sys_context('USERENV', 'SID'), sys_context('USERENV', 'SESSIONID') FROM dual;
+
+-- name: session-serial
+SELECT serial# FROM sys.v_$session WHERE sid = :1 AND audsid = :2;
+
+-- What Filewise's sessions announce of themselves: module, action, client_info.
+-- name: announce whole
+BEGIN
+  DBMS_APPLICATION_INFO.SET_MODULE(:1, :2);
+  DBMS_APPLICATION_INFO.SET_CLIENT_INFO(:3);
+END;
+
+-- name: announced
+SELECT sid, serial#, action, client_info, TO_CHAR(logon_time, 'YYYYMMDDHH24MISS') FROM sys.v_$session WHERE module = :1;
+
+-- 0: held from now on; 1: somebody else holds it; 4: this session holds it.
+-- name: lock whole
+DECLARE
+  answer NUMBER;
+BEGIN
+  answer := SYS.DBMS_LOCK.REQUEST(id => {{.Lock}}, lockmode => 6, timeout => 0, release_on_commit => FALSE);
+  IF answer <> 0 AND answer <> 4 THEN
+    RAISE_APPLICATION_ERROR(-20099, 'DBMS_LOCK.REQUEST answers ' || answer);
+  END IF;
+END;
+
+-- name: rollback
+ROLLBACK;

@@ -1,0 +1,51 @@
+package oracle
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// text is a column's value as text; NULL is empty, as Oracle has it.
+func text(v any) string {
+	if v == nil {
+		return ""
+	}
+	return strings.TrimSpace(fmt.Sprint(v))
+}
+
+// number is a column's value as a whole number; ok is false for NULL and for
+// what is no number. The driver gives NUMBER as int64, float64 or text.
+func number(v any) (n int64, ok bool) {
+	switch v := v.(type) {
+	case int64:
+		return v, true
+	case float64:
+		if v != float64(int64(v)) {
+			return 0, false
+		}
+		return int64(v), true
+	case nil:
+		return 0, false
+	}
+	n, err := strconv.ParseInt(text(v), 10, 64)
+	return n, err == nil
+}
+
+// only is the single value of the single row.
+func only(rows [][]any) any {
+	if len(rows) == 1 && len(rows[0]) > 0 {
+		return rows[0][0]
+	}
+	return nil
+}
+
+// wide makes sure that rows have the columns that are read.
+func wide(rows [][]any, columns int) error {
+	for _, r := range rows {
+		if len(r) < columns {
+			return fmt.Errorf("a row of %d columns, want %d", len(r), columns)
+		}
+	}
+	return nil
+}
