@@ -82,6 +82,9 @@ type Database struct {
 	Reset     Resetter
 	Lifecycle Lifecycle
 	Extender  Extender // where the layout's AddedLater is set
+	Bulk      BulkLoader
+	Backup    Backuper
+	Evict     Evicter
 	Probes    []Probe
 	// Chunk is how many operations one call of Session.Do should have; 0: as many
 	// as take 50–200 ms, for engines whose loop runs on the server.

@@ -71,6 +71,12 @@ type Layout struct {
 	Name string `json:"name"`
 	Kind Kind   `json:"kind"`
 	Data Spread `json:"data"`
+	// Backup is how backups are spread: Files stripes over the volumes of its own
+	// placement; not varied where Files is 0.
+	Backup Spread `json:"backup,omitzero"`
+	// Discard: backups are read, compressed and thrown away: what the server could
+	// do at most.
+	Discard bool `json:"discard,omitempty"`
 	// AddedLater: the database is built and loaded as one file of Bytes/Files, then
 	// the further files are added; empty: all files are there from the start.
 	AddedLater AddedLater `json:"added_later,omitempty"`
@@ -129,6 +135,8 @@ const (
 	RoleLog  Role = "log"
 	// RoleIndex is a file of indexes that lie apart from their table.
 	RoleIndex Role = "index"
+	// RoleBackup is a file of a backup, a stripe.
+	RoleBackup Role = "backup"
 	// RoleSystem is a file that the engine keeps for itself: dictionary, undo.
 	RoleSystem Role = "system"
 )

@@ -15,9 +15,15 @@ type Program struct {
 	WorkBytes   int64  `json:"work_bytes,omitempty"` // fixed work of a trial in payload bytes; 0: a time window
 	// Retry are the classes of failures after which an operation is tried again;
 	// every one is counted.
-	Retry []Class        `json:"retry,omitempty"`
-	Vars  map[string]any `json:"vars"` // for the SQL templates
-	Args  Args           `json:"-"`
+	Retry []Class `json:"retry,omitempty"`
+	// Phases are what a trial measures, one after the other; none: the workload is
+	// one family, its operations the sections insert and call.
+	Phases []Phase `json:"phases,omitempty"`
+	// ReadOnly: the workload leaves its data as they are, so that a loaded build
+	// serves trial after trial without being reset.
+	ReadOnly bool           `json:"read_only,omitempty"`
+	Vars     map[string]any `json:"vars"` // for the SQL templates
+	Args     Args           `json:"-"`
 }
 
 // Args generates the arguments of operations: operation i of a worker follows

@@ -14,9 +14,10 @@ import (
 // build is one physical placement of a layout. A loaded one serves several
 // trials: it is reset for each, and at rest in between.
 type build struct {
-	name   string // unique in the run; empty: for one trial only
-	db     *filewise.Database
-	loaded filewise.Ledger
+	name    string // unique in the run; empty: for one trial only
+	db      *filewise.Database
+	loaded  filewise.Ledger
+	resting bool // its server is stopped, and its data as they were loaded
 }
 
 // instanceSeparator stands between a layout's name and the serial number of the
@@ -46,10 +47,14 @@ func (l *life) acquire(ctx context.Context) error {
 		}
 	}
 	l.db, l.ledger, l.trial.Instance = l.build.db, l.build.loaded, l.build.name
-	if l.build.name == "" {
+	if l.build.name == "" || l.program.ReadOnly && !l.build.resting {
 		return nil
 	}
-	err := l.stage(ctx, filewise.StageReset, l.db.Reset.Reset)
+	again := l.build.wake
+	if !l.program.ReadOnly {
+		again = l.db.Reset.Reset
+	}
+	err := l.stage(ctx, filewise.StageReset, again)
 	l.splitReset()
 	if err != nil {
 		return errors.Join(err, l.release(ctx, err))
@@ -61,7 +66,7 @@ func (l *life) acquire(ctx context.Context) error {
 // start of a server are not the copy.
 func (l *life) splitReset() {
 	timed, ok := l.db.Reset.(filewise.Timed)
-	if !ok {
+	if !ok || l.program.ReadOnly {
 		return
 	}
 	last := &l.trial.Stages[len(l.trial.Stages)-1]
@@ -90,20 +95,29 @@ func (l *life) newBuild(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if l.runner.Plan.Preload > 0 {
-		if err := l.stage(ctx, filewise.StageLoad, l.preload); err != nil {
-			return err
-		}
+	loadable, loaded := l.runner.Workload.(filewise.Loadable)
+	switch {
+	case loaded:
+		err = l.stage(ctx, filewise.StageLoad, func(ctx context.Context) error { return l.bulkLoad(ctx, loadable.Data()) })
+	case l.runner.Plan.Preload > 0:
+		loaded = true
+		err = l.stage(ctx, filewise.StageLoad, l.preload)
+	}
+	if err != nil {
+		return err
 	}
 	if l.layout.AddedLater != "" {
 		if err := l.stage(ctx, filewise.StageExtend, l.extend); err != nil {
 			return err
 		}
 	}
-	if l.runner.Plan.Preload == 0 {
+	switch {
+	case !loaded:
 		return nil
-	}
-	if l.db.Reset == nil {
+	case l.program.ReadOnly: // it stays as it is, and needs no reset
+		l.name()
+		return nil
+	case l.db.Reset == nil:
 		l.trial.Warnings = append(l.trial.Warnings, loadedAnew)
 		return nil
 	}
@@ -141,10 +155,15 @@ func (l *life) keep(ctx context.Context) error {
 	if err := l.db.Reset.Snapshot(ctx); err != nil {
 		return err
 	}
+	l.name()
+	return nil
+}
+
+// name gives the build a name of its own and keeps it for the trials to come.
+func (l *life) name() {
 	l.runner.serial++
 	l.build.name = l.layout.Name + instanceSeparator + strconv.Itoa(l.runner.serial)
 	l.runner.builds[l.instanceKey()] = l.build
-	return nil
 }
 
 // fill commits a number of payload bytes, split evenly over the connections.
@@ -174,7 +193,11 @@ func (l *life) release(ctx context.Context, cause error) error {
 	defer cancel()
 	b := l.build
 	if b.name != "" && cause == nil {
-		return l.stage(ctx, filewise.StageStop, b.rest)
+		rest := b.rest
+		if l.program.ReadOnly {
+			rest = b.sleep
+		}
+		return l.stage(ctx, filewise.StageStop, rest)
 	}
 	for key, other := range l.runner.builds {
 		if other == b {
@@ -192,6 +215,23 @@ func (b *build) rest(ctx context.Context) error {
 		return b.db.Settler.Settle(ctx)
 	}
 	return b.db.Lifecycle.Crash(ctx)
+}
+
+// sleep stops the server of a build whose data stay as they are.
+func (b *build) sleep(ctx context.Context) error {
+	if b.db.Lifecycle == nil {
+		return b.db.Settler.Settle(ctx)
+	}
+	b.resting = true
+	_, err := b.db.Lifecycle.Shutdown(ctx)
+	return err
+}
+
+// wake starts it again.
+func (b *build) wake(ctx context.Context) error {
+	_, err := b.db.Lifecycle.Open(ctx)
+	b.resting = err != nil
+	return err
 }
 
 // dropBuilds drops all loaded builds at the end of a run.

@@ -202,8 +202,13 @@ func (h history) judge(s Schedule, blocks int) ([]verdict.Result, error) {
 
 // families are what the trials measure; "" is the one family of a workload.
 func (p Plan) families() []string {
-	if p.Measure == MeasureLifecycle {
+	switch {
+	case p.Measure == MeasureLifecycle:
 		return lifecycleFamilies
+	case p.Overall:
+		return append(slices.Clone(p.Phases), FamilyOverall)
+	case len(p.Phases) > 0:
+		return p.Phases
 	}
 	return []string{""}
 }
@@ -220,6 +225,9 @@ func (h history) row(b int, family string) []verdict.Cell {
 			of = t.Measures[0].Family
 		}
 		x, ok := t.Throughput(of)
+		if of == FamilyOverall {
+			x, ok = h.plan.overall(*t)
+		}
 		probe, _ := t.Throughput(FamilyCalibration) // 0: not collected
 		row[i] = verdict.Cell{Throughput: x, Instance: t.Instance, Calibration: probe, OK: ok}
 	}

@@ -22,6 +22,8 @@ type life struct {
 	build    *build
 	db       *filewise.Database // of the build
 	ledger   filewise.Ledger    // of everything in it that is committed
+	ledgers  []filewise.Ledger  // of each phase, where the program has phases
+	backups  []filewise.File    // of the last backup
 
 	calibration *filewise.Measure // of the machine, right before
 }
@@ -58,6 +60,9 @@ func (l *life) steps() []step {
 	if l.runner.Plan.Measure == MeasureLifecycle {
 		return append(steps, l.lifecycleSteps()...)
 	}
+	if len(l.program.Phases) > 0 {
+		return append(steps, l.phaseSteps()...)
+	}
 	return append(steps,
 		step{filewise.StageMeasure, l.measure}, step{filewise.StageDrain, l.drain}, step{filewise.StageCheck, l.check})
 }
@@ -69,7 +74,7 @@ func (l *life) stage(ctx context.Context, name string, do func(context.Context) 
 	l.runner.notify(Event{Kind: EventStage, Cell: l.trial.Cell, Stage: name})
 	err := do(ctx)
 	took := clock.Now().Sub(start)
-	if name == filewise.StageMeasure && l.trial.Measures != nil && l.runner.Plan.Measure != MeasureLifecycle {
+	if name == filewise.StageMeasure && l.trial.Measures != nil && l.runner.Plan.Measure != MeasureLifecycle && len(l.program.Phases) == 0 {
 		took = l.splitMeasure(took)
 	}
 	l.trial.Stages = append(l.trial.Stages, filewise.Stage{Name: name, Took: took})

@@ -29,6 +29,11 @@ type Plan struct {
 	// adjusted.
 	Calibrate bool `json:"calibrate,omitempty"`
 
+	// Phases are the families that the workload measures one after the other; none:
+	// it has one. Overall adds the geometric mean over them as a family.
+	Phases  []string `json:"phases,omitempty"`
+	Overall bool     `json:"overall,omitempty"`
+
 	// Measure is what a trial measures: the workload, or the life cycle of a
 	// database that the workload has filled.
 	Measure string `json:"measure,omitempty"`

@@ -39,6 +39,7 @@ type database struct {
 	throughput float64 // operations per second of this trial
 	down       bool    // shut down or crashed
 	crashed    bool
+	opens      uint64
 	committed  []rows // by connection
 	done       atomic.Int64
 	worked     atomic.Bool

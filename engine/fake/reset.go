@@ -77,6 +77,9 @@ func (d *database) Open(ctx context.Context) (time.Duration, error) {
 		family = "recovery"
 	}
 	d.down, d.crashed = false, false
+	d.opens++
+	noise := rand.New(rand.NewPCG(d.e.config.Seed^d.opens<<40, uint64(d.build)))
+	d.throughput = d.own * math.Exp(d.e.config.Noise*noise.NormFloat64()) * d.e.disturbed(d.l)
 	return d.lifecycle(ctx, family)
 }
 
@@ -91,7 +94,7 @@ func (d *database) lifecycle(ctx context.Context, family string) (time.Duration,
 	if d.e.config.Life != nil {
 		took = d.e.config.Life(d.l, family)
 	}
-	noise := rand.New(rand.NewPCG(d.e.config.Seed, uint64(d.build)<<8|uint64(len(family))))
+	noise := rand.New(rand.NewPCG(d.e.config.Seed^d.opens<<48, uint64(d.build)<<8|uint64(len(family))))
 	took = time.Duration(float64(took) * math.Exp(d.e.config.Noise*noise.NormFloat64()))
 	d.e.clock.Advance(took)
 	return took, nil

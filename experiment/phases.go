@@ -1,0 +1,211 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"filewise"
+	"filewise/drive"
+	"filewise/probe"
+)
+
+// phaseSteps measure the program's phases one after the other, each from the
+// caches that it asks for, and check the data after each.
+func (l *life) phaseSteps() []step {
+	var steps []step
+	l.ledgers = make([]filewise.Ledger, len(l.program.Phases))
+	for i, phase := range l.program.Phases {
+		if phase.Cache != filewise.CacheAsIs {
+			steps = append(steps, step{filewise.StageSettle, func(ctx context.Context) error { return l.cool(ctx, phase) }})
+		}
+		steps = append(steps, step{filewise.StageMeasure, func(ctx context.Context) error { return l.named(phase, l.act(ctx, i)) }})
+		if phase.Act == filewise.ActWork && !l.program.ReadOnly {
+			steps = append(steps, step{filewise.StageDrain, func(ctx context.Context) error { return l.drainPhase(ctx) }})
+		}
+		steps = append(steps, step{filewise.StageCheck, func(ctx context.Context) error { return l.named(phase, l.checkPhase(ctx, i)) }})
+	}
+	return append(steps, step{filewise.StageCheck, l.finalFiles})
+}
+
+// named names the phase in an error.
+func (l *life) named(p filewise.Phase, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", p.Family, err)
+}
+
+// cool brings the caches to the state that the phase starts from.
+func (l *life) cool(ctx context.Context, p filewise.Phase) error {
+	if l.db.Restart == nil {
+		return filewise.Errorf(filewise.CodePreflight, "use --cache warm here", "%s needs a server that may be restarted: %w", p.Cache, filewise.ErrUnsupported)
+	}
+	if p.Cache == filewise.CacheStorageCold {
+		if l.db.Evict == nil {
+			return filewise.Errorf(filewise.CodePreflight, "use --cache buffer-cold here", "%s needs files that Filewise can see: %w", p.Cache, filewise.ErrUnsupported)
+		}
+		return l.db.Evict.Evict(ctx)
+	}
+	return l.db.Restart.Restart(ctx)
+}
+
+// act does a phase and measures it.
+func (l *life) act(ctx context.Context, i int) error {
+	switch phase := l.program.Phases[i]; phase.Act {
+	case filewise.ActWork:
+		return l.workPhase(ctx, i)
+	case filewise.ActBackup, filewise.ActRestore:
+		return l.backupPhase(ctx, phase)
+	default:
+		return fmt.Errorf("act %q: %w", phase.Act, filewise.ErrUnsupported)
+	}
+}
+
+// workPhase drives the phase's operations through sessions of its own.
+func (l *life) workPhase(ctx context.Context, i int) (err error) {
+	phase := l.program.Phases[i]
+	sessions, err := l.connectPhase(ctx, i)
+	defer func() { err = errors.Join(err, CloseAll(sessions)) }()
+	if err != nil {
+		return err
+	}
+	if phase.Discard > 0 {
+		if err := warmPhase(ctx, phase, sessions); err != nil {
+			return err
+		}
+	}
+	load := drive.Load{
+		Sessions: sessions, Clock: l.runner.Clock, SliceLength: l.runner.Plan.SliceLength,
+		Chunk: l.db.Chunk, Multiple: 1, Live: new(drive.Live), Ops: opsOf(phase.Ops, len(sessions)),
+		Retry: l.program.Retry, Seed: l.runner.Plan.Seed,
+	}
+	if phase.Client {
+		load.Chunk = 1
+	}
+	probes := probe.NewSet(append(l.db.Probes, l.runner.Probes...)...)
+	var edges [2]probe.Snapshot
+	load.Edge = func(ctx context.Context, e drive.Edge) { edges[e] = probes.Read(ctx) }
+	l.runner.notify(Event{Kind: EventStage, Cell: l.trial.Cell, Stage: filewise.StageMeasure, Live: load.Live})
+	result, err := drive.Run(ctx, load)
+	l.ledgers[i] = result.Ledger
+	l.retried(result.Measure.Errors, "in "+phase.Family)
+	if err != nil {
+		return err
+	}
+	m := result.Measure
+	m.Family, m.Unit, m.Bytes = phase.Family, phase.Unit, m.Work*float64(phase.OpBytes)
+	m.Deltas = probes.Delta(edges[drive.WindowStart], edges[drive.WindowEnd])
+	l.trial.Measures = append(l.trial.Measures, m)
+	l.trial.Warnings = append(l.trial.Warnings, probe.Warnings(m.Deltas)...)
+	return nil
+}
+
+// connectPhase opens the phase's sessions.
+func (l *life) connectPhase(ctx context.Context, i int) ([]filewise.Session, error) {
+	c, ok := l.db.Connector.(filewise.PhaseConnector)
+	if !ok {
+		return nil, fmt.Errorf("phases: %w", filewise.ErrUnsupported)
+	}
+	n := l.program.Phases[i].Connections
+	if n == 0 {
+		n = l.program.Connections
+	}
+	return Connect(ctx, phaseConnector{c, i}, n)
+}
+
+// phaseConnector opens connections for one phase.
+type phaseConnector struct {
+	filewise.PhaseConnector
+	phase int
+}
+
+// Connect opens the connection of a worker.
+func (c phaseConnector) Connect(ctx context.Context, worker int) (filewise.Session, error) {
+	return c.ConnectPhase(ctx, c.phase, worker)
+}
+
+// warmPhase has each connection do what is not measured.
+func warmPhase(ctx context.Context, phase filewise.Phase, sessions []filewise.Session) error {
+	for _, s := range sessions {
+		if done, err := s.Do(ctx, 0, phase.Discard); err != nil {
+			return fmt.Errorf("%d of %d operations before the measured ones: %w", done, phase.Discard, err)
+		}
+	}
+	return nil
+}
+
+// FamilyOverall is the geometric mean of the throughputs of all phases.
+const FamilyOverall = "overall"
+
+// overall is that mean of a trial; false when a phase has none.
+func (p Plan) overall(t filewise.Trial) (float64, bool) {
+	sum := 0.0
+	for _, family := range p.Phases {
+		x, ok := t.Throughput(family)
+		if !ok {
+			return 0, false
+		}
+		sum += math.Log(x)
+	}
+	return math.Exp(sum / float64(len(p.Phases))), true
+}
+
+// backupPhase times a backup, or the restore of the backup before it.
+func (l *life) backupPhase(ctx context.Context, phase filewise.Phase) error {
+	if l.db.Backup == nil {
+		return fmt.Errorf("this engine makes no backups: %w", filewise.ErrUnsupported)
+	}
+	probes := probe.NewSet(append(l.db.Probes, l.runner.Probes...)...)
+	before, start := probes.Read(ctx), l.runner.Clock.Now()
+	var err error
+	if phase.Act == filewise.ActBackup {
+		l.backups, err = l.db.Backup.Backup(ctx)
+	} else {
+		err = l.db.Backup.Restore(ctx)
+	}
+	took := l.runner.Clock.Now().Sub(start)
+	if err != nil {
+		return err
+	}
+	l.trial.Measures = append(l.trial.Measures, filewise.Measure{
+		Family: phase.Family, Unit: phase.Unit, Window: [2]time.Duration{0, max(took, 1)}, Work: 1,
+		Bytes: float64(phase.OpBytes), Deltas: probes.Delta(before, probes.Read(ctx)),
+	})
+	return nil
+}
+
+// drainPhase waits until what the last phase wrote is durable on the storage.
+func (l *life) drainPhase(ctx context.Context) error {
+	start := l.runner.Clock.Now()
+	if err := l.db.Settler.Settle(ctx); err != nil {
+		return err
+	}
+	l.trial.Measures[len(l.trial.Measures)-1].Sync = l.runner.Clock.Now().Sub(start)
+	return nil
+}
+
+// checkPhase compares the data with what the phases so far should have left; a
+// restore is verified by the engine.
+func (l *life) checkPhase(ctx context.Context, i int) error {
+	if l.program.Phases[i].Act == filewise.ActRestore {
+		if err := l.db.Backup.Verify(ctx); err != nil {
+			return err
+		}
+		return l.db.Backup.Discard(ctx)
+	}
+	w, ok := l.runner.Workload.(filewise.PhasedWorkload)
+	if !ok {
+		return fmt.Errorf("the workload cannot check its phases: %w", filewise.ErrUnsupported)
+	}
+	return w.CheckPhase(ctx, l.db.Querier, i, l.ledgers[:i+1])
+}
+
+// finalFiles observes the files after all phases.
+func (l *life) finalFiles(ctx context.Context) (err error) {
+	l.trial.Final, err = l.db.Observer.Observe(ctx)
+	l.trial.Final = append(l.trial.Final, l.backups...)
+	return err
+}

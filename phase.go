@@ -1,0 +1,135 @@
+package filewise
+
+import "context"
+
+// Act says who does a phase.
+type Act string
+
+// The acts of phases.
+const (
+	ActWork    Act = ""        // sessions execute the phase's operations
+	ActBackup  Act = "backup"  // Database.Backup writes the backup files
+	ActRestore Act = "restore" // Database.Backup restores them under a new name
+)
+
+// Cache is the state of the caches from which a phase starts.
+type Cache string
+
+// The states of caches.
+const (
+	CacheAsIs        Cache = ""             // as the phase before has left them
+	CacheBufferCold  Cache = "buffer-cold"  // the server was restarted: its buffer pool is empty
+	CacheStorageCold Cache = "storage-cold" // and the files' pages are evicted from the system's cache
+)
+
+// Phase is one part of a trial that is measured by itself, and judged by itself
+// as a family.
+type Phase struct {
+	Family string `json:"family"` // of its measure
+	Unit   string `json:"unit"`   // of one operation
+	// Section names the phase's SQL: "call SECTION" runs a number of operations on
+	// the server, "statement SECTION" one that the client sends, "committed SECTION"
+	// tells whether one of them is committed.
+	Section string `json:"section"`
+	Act     Act    `json:"act,omitempty"`
+	Cache   Cache  `json:"cache,omitempty"`
+	// Connections work at the same time; 0: those of the program.
+	Connections int `json:"connections,omitempty"`
+	// Ops is the fixed number of operations over all connections; 0: as many as fit
+	// into the plan's window.
+	Ops     int64 `json:"ops,omitempty"`
+	OpBytes int64 `json:"op_bytes,omitempty"`
+	// Discard operations of each connection come before the measured ones.
+	Discard int64 `json:"discard,omitempty"`
+	// Client: operations are single statements of the client's, with Args, each a
+	// transaction of its own. Else the server loops over them.
+	Client bool `json:"client,omitempty"`
+	// PerStatement: each of the client's statements has a connection of its own.
+	PerStatement bool `json:"per_statement,omitempty"`
+	Args         Args `json:"-"`
+}
+
+// PhaseConnector opens connections for a phase of the program, by its number.
+// Connectors of engines that have workloads of several phases implement it.
+type PhaseConnector interface {
+	ConnectPhase(ctx context.Context, phase, worker int) (Session, error)
+}
+
+// PhasedWorkload is a workload whose Program has Phases. Its data are checked
+// after each of them.
+type PhasedWorkload interface {
+	Workload
+	// CheckPhase compares the data with what the phases up to this one should have
+	// left; ledgers are theirs. The error wraps ErrCheck when they differ.
+	CheckPhase(ctx context.Context, q Querier, phase int, ledgers []Ledger) error
+}
+
+// Families are the families of the program's measures, in order.
+func (p Program) Families() []string {
+	if len(p.Phases) == 0 {
+		return []string{p.Family}
+	}
+	var all []string
+	for _, x := range p.Phases {
+		all = append(all, x.Family)
+	}
+	return all
+}
+
+// RowWriter takes the values of rows column by column; an engine's encoder
+// writes them on without keeping them.
+type RowWriter interface {
+	Int(int64)
+	Float(float64)
+	Text([]byte)
+	Null()
+	// EndRow ends a row; its error ends the batch.
+	EndRow() error
+}
+
+// TableData is what a table is loaded with.
+type TableData struct {
+	Table   string
+	Columns []string
+	// Batches are numbered from 0; batch i follows from the seed and i alone, so
+	// that loaders work in parallel and a lost batch can be made again.
+	Batches  int64
+	RowBytes int64 // of a row on average, payload
+	Rows     int64 // over all batches
+	Write    func(batch int64, to RowWriter) error
+}
+
+// Loadable is a workload whose builds are loaded before their first trial.
+type Loadable interface {
+	// Data are the tables in the order in which batches are taken in turns:
+	// batch 0 of each, then batch 1 of each.
+	Data() []TableData
+}
+
+// BulkLoader loads data by the engine's fastest way.
+type BulkLoader interface {
+	// LoadBatch loads one batch in one transaction, and nothing when it is loaded
+	// already: after a lost connection it is called again.
+	LoadBatch(ctx context.Context, t TableData, batch int64) error
+	// Finish makes what is cheaper made after the load: indexes, statistics.
+	Finish(context.Context) error
+}
+
+// Backuper makes backups of a database by the engine's own means.
+type Backuper interface {
+	// Backup writes the backup files of the layout and returns them.
+	Backup(context.Context) ([]File, error)
+	// Restore restores the last backup under a new name.
+	Restore(context.Context) error
+	// Verify compares the restored database with the original: the engine's own
+	// check, and row counts or checksums. The error wraps ErrCheck.
+	Verify(context.Context) error
+	// Discard removes backup files and restored database.
+	Discard(context.Context) error
+}
+
+// Evicter drops the pages of the database's files from the system's cache, file
+// by file; the server must be at rest.
+type Evicter interface {
+	Evict(context.Context) error
+}

@@ -1,0 +1,210 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"filewise"
+)
+
+// Row k (from 1) of the workload dml follows from the seed and k alone:
+//
+//	x            = ((k mod P) × A + B) mod P     P = Modulus = 2^31 − 1
+//	random_int   = x, after an update P − 1 − x
+//	random_float = (x mod 2^20) / 2^20           exact in binary floating point
+//
+// Operation i of connection w of a phase with C connections is on row i × C + w + 1.
+const floatSteps = 1 << 20
+
+// The operations of dml, which are its sections too.
+const (
+	opInsert = "insert"
+	opSelect = "select"
+	opUpdate = "update"
+	opDelete = "delete"
+)
+
+var dmlOps = []string{opInsert, opSelect, opUpdate, opDelete}
+
+// NewDML makes the workload of scenario dml: single-row inserts, selects, updates
+// and deletes by key, each a phase of its own: by one process that loops on the
+// server with a commit per row, and by concurrent connections whose client sends
+// each statement. The sections of an engine's dml.sql are tables, check, and for
+// each operation "call", "statement" and "committed".
+func NewDML(p Params, seed uint64) (filewise.Workload, error) {
+	if err := p.validateDML(); err != nil {
+		return nil, err
+	}
+	base := newRows(Params{Connections: 1, RowBytes: 1}, seed)
+	w := &dml{params: p, a: base.a, b: base.b}
+	if p.Mode != ModeConcurrent {
+		w.add("", 1, false)
+	}
+	if p.Mode != ModeSingle {
+		w.add("concurrent ", p.Connections, true)
+	}
+	return w, nil
+}
+
+type dml struct {
+	params Params
+	a, b   int64
+	phases []filewise.Phase
+}
+
+// add adds the four phases of one process, or of concurrent connections.
+func (w *dml) add(prefix string, connections int, client bool) {
+	for _, op := range dmlOps {
+		w.phases = append(w.phases, filewise.Phase{
+			Family: prefix + op, Unit: "rows", Section: op, Connections: connections,
+			Ops: w.params.Rows, OpBytes: dmlRowBytes, Client: client,
+			PerStatement: client && w.params.Connect == ConnectPerStatement,
+			Args:         dmlArgs{w, op, int64(connections)},
+		})
+	}
+}
+
+// dmlRowBytes is the payload of a row: two integers and a double.
+const dmlRowBytes = 16
+
+// Program describes the workload to an engine.
+func (w *dml) Program() filewise.Program {
+	return filewise.Program{
+		Workload: "dml", Family: opInsert, Unit: "rows",
+		Connections: w.params.Connections, CommitEvery: 1, OpBytes: dmlRowBytes,
+		WorkBytes: w.params.Rows * dmlRowBytes, Phases: w.phases,
+		Vars: map[string]any{
+			"Modulus": int64(Modulus), "A": w.a, "B": w.b, "FloatSteps": int64(floatSteps),
+			"Index": w.params.Index == IndexKey, "Rows": w.params.Rows,
+		},
+		Args: dmlArgs{w, opInsert, 1},
+	}
+}
+
+func (w *dml) value(key int64) int64 { return (key%Modulus*w.a + w.b) % Modulus }
+
+// dmlArgs are the arguments of one operation.
+type dmlArgs struct {
+	w           *dml
+	op          string
+	connections int64
+}
+
+// Args appends the key, and what the statement writes.
+func (d dmlArgs) Args(dst []any, worker int, i int64) []any {
+	key := i*d.connections + int64(worker) + 1
+	x := d.w.value(key)
+	switch d.op {
+	case opInsert:
+		return append(dst, key, x, float64(x%floatSteps)/floatSteps)
+	case opUpdate:
+		return append(dst, key, Modulus-1-x)
+	}
+	return append(dst, key)
+}
+
+// Pool is empty: rows are computed.
+func (dmlArgs) Pool() string { return "" }
+
+// Check compares the table with what a ledger of inserts should have left.
+func (w *dml) Check(ctx context.Context, q filewise.Querier, l filewise.Ledger) error {
+	return w.compare(ctx, q, w.left(opInsert, l))
+}
+
+// CheckPhase compares the table with what the phase should have left.
+func (w *dml) CheckPhase(ctx context.Context, q filewise.Querier, phase int, ledgers []filewise.Ledger) error {
+	if phase < 0 || phase >= len(w.phases) || phase >= len(ledgers) {
+		return fmt.Errorf("phase %d of %d, with %d ledgers", phase, len(w.phases), len(ledgers))
+	}
+	ops := phase % len(dmlOps)
+	inserted := ledgers[phase-ops]
+	want := w.left(opInsert, inserted)
+	if ops >= 2 {
+		want = want.minus(w.left(opInsert, ledgers[phase-ops+2])).plus(w.left(opUpdate, ledgers[phase-ops+2]))
+	}
+	if ops == 3 {
+		want = want.minus(w.left(opUpdate, ledgers[phase]))
+	}
+	if err := w.compare(ctx, q, want); err != nil {
+		return fmt.Errorf("after %s: %w", w.phases[phase].Family, err)
+	}
+	return nil
+}
+
+// dmlSum is an order-independent checksum of rows.
+type dmlSum struct{ rows, keys, ints, floats int64 }
+
+func (s dmlSum) plus(o dmlSum) dmlSum {
+	return dmlSum{s.rows + o.rows, s.keys + o.keys, s.ints + o.ints, s.floats + o.floats}
+}
+
+func (s dmlSum) minus(o dmlSum) dmlSum {
+	return dmlSum{s.rows - o.rows, s.keys - o.keys, s.ints - o.ints, s.floats - o.floats}
+}
+
+// left is the checksum of the rows that a ledger's operations have inserted, or
+// updated.
+func (w *dml) left(op string, l filewise.Ledger) dmlSum {
+	var s dmlSum
+	for worker, n := range l {
+		for i := range n {
+			key := i*int64(len(l)) + int64(worker) + 1
+			x := w.value(key)
+			v := x
+			if op == opUpdate {
+				v = Modulus - 1 - x
+			}
+			s = s.plus(dmlSum{1, key, v, x % floatSteps})
+		}
+	}
+	return s
+}
+
+func (w *dml) compare(ctx context.Context, q filewise.Querier, want dmlSum) error {
+	result, err := q.Query(ctx, SectionCheck)
+	if err != nil {
+		return fmt.Errorf("summing the rows: %w", err)
+	}
+	var got dmlSum
+	for _, row := range result {
+		if len(row) != 4 {
+			return fmt.Errorf("section %q returned %d columns, want rows, keys, integers and floats", SectionCheck, len(row))
+		}
+		var v [4]int64
+		for i, x := range row {
+			if x == nil && i > 0 { // the sum of no rows
+				continue
+			}
+			if v[i], err = whole(x); err != nil {
+				return fmt.Errorf("section %q, column %d: %w", SectionCheck, i+1, err)
+			}
+		}
+		got = got.plus(dmlSum{v[0], v[1], v[2], v[3]})
+	}
+	if got != want {
+		return fmt.Errorf("%w: found %+v (rows, sums of keys, integers, floats × 2^20), want %+v", filewise.ErrCheck, got, want)
+	}
+	return nil
+}
+
+// maxDMLRows keeps every checksum below 2^63.
+const maxDMLRows = math.MaxInt32
+
+func (p Params) validateDML() error {
+	if p.Connections < 1 || p.Connections > MaxConnections {
+		return filewise.Errorf(filewise.CodeUsage, within("--connections", p.Connections, MaxConnections),
+			"--connections %d is not between 1 and %d", p.Connections, MaxConnections)
+	}
+	if p.Rows < int64(p.Connections) || p.Rows > maxDMLRows {
+		return filewise.Errorf(filewise.CodeUsage, "give each connection at least one row",
+			"--rows %d is not between %d (the connections) and %d", p.Rows, p.Connections, maxDMLRows)
+	}
+	if err := oneOf("--mode", p.Mode, ModeSingle, ModeConcurrent, ModeBoth); err != nil {
+		return err
+	}
+	if err := oneOf("--connect", p.Connect, ConnectPooled, ConnectPerStatement); err != nil {
+		return err
+	}
+	return oneOf("--index", p.Index, IndexNone, IndexKey)
+}

@@ -1,0 +1,181 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"filewise"
+)
+
+// The tables of scan: four of the same definition, loaded in turns so that they
+// lie interleaved. Row i (from 1) of a table follows from the seed, the table and
+// i's batch alone.
+const (
+	fragTables    = 4
+	fragBatchRows = 1000
+	// fragValues is the number of different values of val1 … val5, of 0 …: the
+	// article's literals (5718, 14242, 10000) are then as selective as in any size.
+	fragValues = 1 << 15
+	// fragRowBytes is the average payload of a row: 1.5 GB in four tables of
+	// 1,039,773 rows, as published.
+	fragRowBytes = 360
+	// publishedRows is the auto-increment of the article's tables, by which its
+	// literals of keys are scaled.
+	publishedRows = 1_039_773
+
+	nameLeast, nameMost       = 20, 100
+	addressLeast, addressMost = 150, 370
+)
+
+// fragments generates the tables of scan.
+type fragments struct {
+	seed  uint64
+	rows  int64 // of each table
+	grown bool
+	pool  string
+}
+
+func newFragments(p Params, seed uint64) *fragments {
+	r := rand.New(rand.NewPCG(seed, 0x736361))
+	return &fragments{seed: seed, rows: p.Rows, grown: p.Data == DataGrown, pool: letters(r, PoolSpan+addressMost)}
+}
+
+// Data are the four tables.
+func (f *fragments) Data() []filewise.TableData {
+	var all []filewise.TableData
+	for t := 1; t <= fragTables; t++ {
+		all = append(all, filewise.TableData{
+			Table: fmt.Sprintf("frag%d", t), Columns: []string{"id", "name", "address", "state", "val1", "val2", "val3", "val4", "val5"},
+			Batches: (f.rows + fragBatchRows - 1) / fragBatchRows, RowBytes: fragRowBytes, Rows: f.rows,
+			Write: func(batch int64, to filewise.RowWriter) error { return f.write(t, batch, to) },
+		})
+	}
+	return all
+}
+
+// write writes the rows of a batch. Data that grew over time come in an order of
+// keys that has nothing to do with the keys' own.
+func (f *fragments) write(table int, batch int64, to filewise.RowWriter) error {
+	state := [2]byte{}
+	return f.each(table, batch, func(id int64, r *rand.Rand, values *[5]int64) error {
+		n := nameLeast + r.IntN(nameMost-nameLeast+1)
+		a := addressLeast + r.IntN(addressMost-addressLeast+1)
+		to.Int(id)
+		to.Text(f.text(r, n))
+		to.Text(f.text(r, a))
+		s := 10 + r.IntN(90)
+		state[0], state[1] = byte('0'+s/10), byte('0'+s%10)
+		to.Text(state[:])
+		for _, v := range values {
+			to.Int(v)
+		}
+		return to.EndRow()
+	})
+}
+
+func (f *fragments) text(r *rand.Rand, n int) []byte {
+	at := r.IntN(PoolSpan)
+	return []byte(f.pool[at : at+n])
+}
+
+// each visits the rows of a batch.
+func (f *fragments) each(table int, batch int64, visit func(id int64, r *rand.Rand, values *[5]int64) error) error {
+	r := rand.New(rand.NewPCG(f.seed+uint64(table)<<32, uint64(batch)))
+	var values [5]int64
+	for i := batch * fragBatchRows; i < min((batch+1)*fragBatchRows, f.rows); i++ {
+		for k := range values {
+			values[k] = r.Int64N(fragValues)
+		}
+		if err := visit(f.id(i), r, &values); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// id is the key of the i-th row that is loaded: in order, or spread over the
+// keys by a step that has no factor in common with their number.
+func (f *fragments) id(i int64) int64 {
+	if !f.grown {
+		return i + 1
+	}
+	return i*f.step()%f.rows + 1
+}
+
+// step is about 0.618 of the rows, so that neighbours in time are far apart.
+func (f *fragments) step() int64 {
+	s := max(f.rows*618/1000, 1)
+	for gcd(s, f.rows) != 1 {
+		s++
+	}
+	return s
+}
+
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// fragSum is the number of rows of a table, and the sums of keys and of val1.
+type fragSum struct{ rows, ids, values int64 }
+
+func (f *fragments) sum(ctx context.Context, table int) (fragSum, error) {
+	var s fragSum
+	for b := range f.Data()[table-1].Batches {
+		if err := ctx.Err(); err != nil {
+			return s, err
+		}
+		err := f.each(table, b, func(id int64, r *rand.Rand, values *[5]int64) error {
+			r.IntN(nameMost - nameLeast + 1)
+			r.IntN(addressMost - addressLeast + 1)
+			r.IntN(PoolSpan)
+			r.IntN(PoolSpan)
+			r.IntN(90)
+			s.rows, s.ids, s.values = s.rows+1, s.ids+id, s.values+values[0]
+			return nil
+		})
+		if err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+// check compares the tables with what was loaded. Section check returns, table
+// by table, rows and the sums of id and val1, for each file a line.
+func (f *fragments) check(ctx context.Context, q filewise.Querier) error {
+	result, err := q.Query(ctx, SectionCheck)
+	if err != nil {
+		return fmt.Errorf("summing the rows: %w", err)
+	}
+	got := map[int64]fragSum{}
+	for _, row := range result {
+		var v [4]int64
+		if len(row) != len(v) {
+			return fmt.Errorf("section %q returned %d columns, want table, rows, keys and values", SectionCheck, len(row))
+		}
+		for i, x := range row {
+			if x == nil && i > 1 {
+				continue
+			}
+			if v[i], err = whole(x); err != nil {
+				return fmt.Errorf("section %q, column %d: %w", SectionCheck, i+1, err)
+			}
+		}
+		s := got[v[0]]
+		got[v[0]] = fragSum{s.rows + v[1], s.ids + v[2], s.values + v[3]}
+	}
+	for t := 1; t <= fragTables; t++ {
+		want, err := f.sum(ctx, t)
+		if err != nil {
+			return err
+		}
+		if got[int64(t)] != want {
+			return fmt.Errorf("%w: frag%d has %+v (rows, sums of id and val1), want %+v", filewise.ErrCheck, t, got[int64(t)], want)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+
+	"filewise"
+)
+
+// scanQueries is the number of the article's queries; only the first eight were
+// measured cold.
+const (
+	scanQueries     = 11
+	scanColdQueries = 8
+)
+
+// NewScan makes the workload of scenario scan: the article's queries on four
+// tables, each query a family of its own. The sections of an engine's scan.sql
+// are tables, indexes, check, and "statement query 1" … "statement query 11".
+func NewScan(p Params, seed uint64) (filewise.Workload, error) {
+	if p.Rows < fragBatchRows || p.Rows > maxDMLRows {
+		return nil, filewise.Errorf(filewise.CodeUsage, "give at least one batch of rows", "--rows %d is not between %d and %d", p.Rows, fragBatchRows, maxDMLRows)
+	}
+	if err := oneOf("--cache", p.Cache, CacheWarm, string(filewise.CacheBufferCold), string(filewise.CacheStorageCold)); err != nil {
+		return nil, err
+	}
+	if err := oneOf("--data", p.Data, DataOrdered, DataGrown); err != nil {
+		return nil, err
+	}
+	if p.Repeat < 1 || p.Repeat > 1000 {
+		return nil, filewise.Errorf(filewise.CodeUsage, "give 1 to 1000", "--repeat %d is not possible", p.Repeat)
+	}
+	return &scan{params: p, fragments: newFragments(p, seed)}, nil
+}
+
+type scan struct {
+	params Params
+	*fragments
+}
+
+// Program describes the workload to an engine. Warm queries run once before
+// they are measured, which is the engine's first operation of a phase.
+func (w *scan) Program() filewise.Program {
+	p := filewise.Program{
+		Workload: "scan", Family: "query 1", Unit: "queries", Connections: 1, CommitEvery: 1,
+		OpBytes: 1, ReadOnly: true, Vars: w.vars(), Args: noArgs{},
+	}
+	queries, discard := scanQueries, int64(1)
+	cache := filewise.CacheAsIs
+	if w.params.Cache != CacheWarm {
+		queries, cache, discard = scanColdQueries, filewise.Cache(w.params.Cache), 0
+	}
+	for k := 1; k <= queries; k++ {
+		p.Phases = append(p.Phases, filewise.Phase{
+			Family: fmt.Sprintf("query %d", k), Unit: "queries", Section: fmt.Sprintf("query %d", k),
+			Cache: cache, Connections: 1, Ops: int64(w.params.Repeat), Discard: discard, Client: true, Args: noArgs{},
+		})
+	}
+	return p
+}
+
+// vars are the article's literals: those of keys scaled by the number of rows,
+// those of values as published.
+func (w *scan) vars() map[string]any {
+	key := func(published int64) int64 { return max(published*w.params.Rows/publishedRows, 1) }
+	return map[string]any{
+		"Rows": w.params.Rows, "Values": int64(fragValues),
+		"Key1": key(30718), "Key3": key(90718), "Key9": key(1111), "Key10": key(9690), "Key11": key(999),
+	}
+}
+
+// Check compares the tables with what was loaded.
+func (w *scan) Check(ctx context.Context, q filewise.Querier, _ filewise.Ledger) error {
+	return w.check(ctx, q)
+}
+
+// CheckPhase has nothing to compare: queries change nothing.
+func (w *scan) CheckPhase(context.Context, filewise.Querier, int, []filewise.Ledger) error {
+	return nil
+}
+
+// noArgs are those of statements without arguments.
+type noArgs struct{}
+
+func (noArgs) Args(dst []any, _ int, _ int64) []any { return dst }
+func (noArgs) Pool() string                         { return "" }
