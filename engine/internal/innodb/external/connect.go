@@ -11,11 +11,20 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// own are the server's numbers of this process's connections, which are not
-// counted as others'. A server gives no number twice.
+// own are the numbers that a server gave this process's connections, which are
+// not counted as others'. A server gives no number twice.
 type own struct {
 	mu  sync.Mutex
 	ids map[int64]bool
+}
+
+// owns are those of every server that this process has opened, by its place.
+var owns sync.Map
+
+// ownOf are the connections to a place, whichever target they were opened for.
+func ownOf(c *mysql.Config) *own {
+	o, _ := owns.LoadOrStore(c.Net+" "+c.Addr, &own{ids: map[int64]bool{}})
+	return o.(*own)
 }
 
 func (o *own) add(id int64) {

@@ -50,6 +50,9 @@ func testExamine(t *testing.T, b bench) {
 			t.Errorf("%+v", f)
 		}
 	}
+	if f := find(t, examine(demand(t, nil)), "measuring lock"); f.Status != filewise.StatusOK {
+		t.Errorf("%+v", f)
+	}
 	many := demand(t, func(p *workload.Params) { p.Connections = 200 })
 	many.Space["default"] = 1 << 60
 	if f := find(t, examine(many), "free space of default"); f.Status != filewise.StatusFailed {
@@ -150,6 +153,12 @@ func testMonitor(t *testing.T, b bench) {
 		g, err := s.Activity(ctx)
 		fatal(t, err)
 		return g[0].Value, g[1].Value
+	}
+	release, err := s.Lock(ctx, "this one") // its connection is ours too
+	fatal(t, err)
+	defer func() { fatal(t, release()) }()
+	if f := find(t, open(t, b, b.Target("filewise")).Examine(ctx, demand(t, nil)), "measuring lock"); f.Status != filewise.StatusOK {
+		t.Errorf("%+v", f)
 	}
 	_, before := read()
 	conn, err := b.Root.Conn(ctx)

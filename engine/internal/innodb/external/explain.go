@@ -18,20 +18,20 @@ var remedies = map[uint16]struct {
 	code   filewise.Code
 	remedy string
 }{
-	1044: {filewise.CodePreflight, "filewise doctor --target URL names the GRANT that is missing"},           // ER_DBACCESS_DENIED_ERROR
-	1045: {filewise.CodePreflight, "check user and password, and from which hosts the account may log in"},   // ER_ACCESS_DENIED_ERROR
-	1130: {filewise.CodePreflight, "create the account for this host: CREATE USER `filewise`@`HOST` …"},      // ER_HOST_NOT_PRIVILEGED
-	1142: {filewise.CodePreflight, "filewise doctor --target URL names the GRANT that is missing"},           // ER_TABLEACCESS_DENIED_ERROR
-	1227: {filewise.CodePreflight, "filewise doctor --target URL names the GRANT that is missing"},           // ER_SPECIFIC_ACCESS_DENIED_ERROR
-	1370: {filewise.CodePreflight, "filewise doctor --target URL names the GRANT that is missing"},           // ER_PROCACCESS_DENIED_ERROR
-	1290: {filewise.CodePreflight, "use the primary server: this one takes no writes"},                       // ER_OPTION_PREVENTS_STATEMENT
-	1836: {filewise.CodePreflight, "use the primary server: this one takes no writes"},                       // ER_READ_ONLY_MODE
-	1698: {filewise.CodePreflight, "the account logs in without a password, as a user of the server's host"}, // ER_ACCESS_DENIED_NO_PASSWORD_ERROR
-	1820: {filewise.CodePreflight, "give the account a new password: ALTER USER"},                            // ER_MUST_CHANGE_PASSWORD
-	1862: {filewise.CodePreflight, "give the account a new password: ALTER USER"},                            // ER_MUST_CHANGE_PASSWORD_LOGIN
-	3118: {filewise.CodePreflight, "have the account unlocked: ALTER USER … ACCOUNT UNLOCK"},                 // MySQL: ER_ACCOUNT_HAS_BEEN_LOCKED
-	3159: {filewise.CodePreflight, "add ?tls=true to the URL: the server takes encrypted connections only"},  // ER_SECURE_TRANSPORT_REQUIRED
-	4151: {filewise.CodePreflight, "have the account unlocked: ALTER USER … ACCOUNT UNLOCK"},                 // MariaDB: ER_ACCOUNT_HAS_BEEN_LOCKED
+	1044: {filewise.CodePreflight, "filewise doctor --target URL names the GRANT that is missing"},                                                                                           // ER_DBACCESS_DENIED_ERROR
+	1045: {filewise.CodePreflight, "check user and password, and from which hosts the account may log in; on the server's own host an anonymous account (''@localhost) comes before one @%"}, // ER_ACCESS_DENIED_ERROR
+	1130: {filewise.CodePreflight, "create the account for this host: CREATE USER `filewise`@`HOST` …"},                                                                                      // ER_HOST_NOT_PRIVILEGED
+	1142: {filewise.CodePreflight, "filewise doctor --target URL names the GRANT that is missing"},                                                                                           // ER_TABLEACCESS_DENIED_ERROR
+	1227: {filewise.CodePreflight, "filewise doctor --target URL names the GRANT that is missing"},                                                                                           // ER_SPECIFIC_ACCESS_DENIED_ERROR
+	1370: {filewise.CodePreflight, "filewise doctor --target URL names the GRANT that is missing"},                                                                                           // ER_PROCACCESS_DENIED_ERROR
+	1290: {filewise.CodePreflight, "use the primary server: this one takes no writes"},                                                                                                       // ER_OPTION_PREVENTS_STATEMENT
+	1836: {filewise.CodePreflight, "use the primary server: this one takes no writes"},                                                                                                       // ER_READ_ONLY_MODE
+	1698: {filewise.CodePreflight, "the account logs in without a password, as a user of the server's host"},                                                                                 // ER_ACCESS_DENIED_NO_PASSWORD_ERROR
+	1820: {filewise.CodePreflight, "give the account a new password: ALTER USER"},                                                                                                            // ER_MUST_CHANGE_PASSWORD
+	1862: {filewise.CodePreflight, "give the account a new password: ALTER USER"},                                                                                                            // ER_MUST_CHANGE_PASSWORD_LOGIN
+	3118: {filewise.CodePreflight, "have the account unlocked: ALTER USER … ACCOUNT UNLOCK"},                                                                                                 // MySQL: ER_ACCOUNT_HAS_BEEN_LOCKED
+	3159: {filewise.CodePreflight, "add ?tls=true to the URL: the server takes encrypted connections only"},                                                                                  // ER_SECURE_TRANSPORT_REQUIRED
+	4151: {filewise.CodePreflight, "have the account unlocked: ALTER USER … ACCOUNT UNLOCK"},                                                                                                 // MariaDB: ER_ACCOUNT_HAS_BEEN_LOCKED
 
 	innodb.ErrTooMany: {filewise.CodeTrials, "use fewer --connections, or have max_connections of the server raised"},
 	1203:              {filewise.CodeTrials, "use fewer --connections, or have max_user_connections raised"}, // ER_TOO_MANY_USER_CONNECTIONS

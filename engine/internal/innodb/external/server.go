@@ -56,7 +56,7 @@ func (d *Dialect) Open(ctx context.Context, t filewise.Target) (filewise.Server,
 	if c.Timeout == 0 {
 		c.Timeout = openPatience
 	}
-	s := &server{dialect: d, target: t, config: c, own: &own{ids: map[int64]bool{}}, builds: map[*build]bool{}}
+	s := &server{dialect: d, target: t, config: c, own: ownOf(c), builds: map[*build]bool{}}
 	if err := s.identify(ctx); err != nil {
 		return nil, err
 	}

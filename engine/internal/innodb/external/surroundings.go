@@ -2,6 +2,7 @@ package external
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"net"
 	"os"
@@ -149,16 +150,19 @@ func (e *examination) activity(ctx context.Context) {
 
 // measured: whether another run measures at this moment.
 func (e *examination) measured(ctx context.Context) {
-	var used int
-	if err := e.server.db.QueryRowContext(ctx, "SELECT IS_USED_LOCK(?) IS NOT NULL", measuring).Scan(&used); err != nil {
+	var holder sql.NullInt64
+	if err := e.server.db.QueryRowContext(ctx, "SELECT IS_USED_LOCK(?)", measuring).Scan(&holder); err != nil {
 		e.note("measuring lock", e.server.explain(err).Error(), "")
 		return
 	}
-	if used != 0 {
+	switch {
+	case !holder.Valid:
+		e.ok("measuring lock", "nobody measures on the server")
+	case e.server.own.has(holder.Int64):
+		e.ok("measuring lock", "this Filewise holds it")
+	default:
 		e.warn("measuring lock", "another Filewise measures on the server: "+e.server.holder(ctx, measuring), "wait until it has ended")
-		return
 	}
-	e.ok("measuring lock", "nobody measures on the server")
 }
 
 func (e *examination) leftovers(ctx context.Context) {
