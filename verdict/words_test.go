@@ -181,7 +181,7 @@ func TestSentencesOfTrace(t *testing.T) {
 			"Recommended: 8 files. No tested layout is more than 1.1 % faster (95 %).",
 			"2 files: dropped after block 7, not the best (95 %).",
 			"4 files: dropped after block 9, not the best (95 %).",
-			"8 files: +8.2 % against 1 file (95 % interval +1.6 … +15.2, simultaneous over 4 layouts; 10 blocks, 46 trials).",
+			"8 files: +8.2 % against 1 file (95 % interval +1.6 … +15.1, simultaneous over 4 layouts; 10 blocks, 46 trials).",
 			"16 files: +3.6 % against 1 file (95 % interval −3.2 … +10.9, simultaneous over 4 layouts; 10 blocks, 46 trials).",
 		},
 		"shea": {"Recommended: 8 files. No tested layout is more than 7 % faster (95 %)."},
