@@ -3,6 +3,7 @@ package mysql
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -35,25 +36,64 @@ func arguments(dataDir string, dirs []string) []string {
 	}
 }
 
-// checkpoint has the page cleaner write every dirty page until the checkpoint has
-// passed all that was done before: releases of MySQL have no command for that
-// (innodb_log_checkpoint_now is for debugging). The log never stands still, since
-// a checkpoint itself logs; so dirty pages that come later are not waited for.
+// The status of the redo log, in bytes since the server was created.
+const (
+	dirtyPages   = "Innodb_buffer_pool_pages_dirty"
+	checkpointAt = "Innodb_redo_log_checkpoint_lsn"
+	logAt        = "Innodb_redo_log_current_lsn"
+)
+
+// checkpoint has the page cleaner write every dirty page, and then moves the
+// checkpoint behind all that was done before: releases of MySQL have no command
+// for that (innodb_log_checkpoint_now is for debugging), and by itself it moves
+// about once a second. Turning the redo log off and on moves it at once; with no
+// dirty page left, nothing is written in between that the log would have to cover.
 func checkpoint(ctx context.Context, control *sql.DB) error {
-	const at, now = "Innodb_redo_log_checkpoint_lsn", "Innodb_redo_log_current_lsn"
-	lsn := func(name string) (uint64, error) {
-		status, err := private.Status(ctx, control, name)
-		if err != nil {
-			return 0, err
-		}
-		return strconv.ParseUint(status[name], 10, 64)
-	}
-	goal, err := lsn(now)
+	_, goal, err := logStatus(ctx, control)
 	if err != nil {
 		return err
 	}
-	return private.WithoutDirty(ctx, control, func() (bool, error) {
-		reached, err := lsn(at)
-		return reached >= goal, err
+	err = private.WithoutDirty(ctx, control, func() (bool, error) {
+		status, err := private.Status(ctx, control, dirtyPages)
+		return status[dirtyPages] == "0", err
 	})
+	if err != nil {
+		return err
+	}
+	if err := redoOffAndOn(ctx, control); err != nil {
+		return err
+	}
+	reached, _, err := logStatus(ctx, control)
+	if err == nil && reached < goal {
+		err = fmt.Errorf("the checkpoint is at %d, before %d", reached, goal)
+	}
+	return err
+}
+
+func redoOffAndOn(ctx context.Context, control *sql.DB) error {
+	_, err := control.ExecContext(ctx, redoOff)
+	if _, on := control.ExecContext(context.WithoutCancel(ctx), redoOn); err == nil {
+		err = on
+	}
+	return err
+}
+
+const (
+	redoOff = "ALTER INSTANCE DISABLE INNODB REDO_LOG"
+	redoOn  = "ALTER INSTANCE ENABLE INNODB REDO_LOG"
+)
+
+// logStatus is how far the checkpoint and the redo log are.
+func logStatus(ctx context.Context, control *sql.DB) (reached, now uint64, err error) {
+	status, err := private.Status(ctx, control, checkpointAt, logAt)
+	if err != nil {
+		return 0, 0, err
+	}
+	if reached, err = strconv.ParseUint(status[checkpointAt], 10, 64); err != nil {
+		return 0, 0, fmt.Errorf("%s: %w", checkpointAt, err)
+	}
+	if now, err = strconv.ParseUint(status[logAt], 10, 64); err != nil {
+		return 0, 0, fmt.Errorf("%s: %w", logAt, err)
+	}
+	return reached, now, nil
 }

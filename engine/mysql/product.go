@@ -46,7 +46,7 @@ var product = &private.Product{
 		Checkpoint: []string{
 			"SET GLOBAL innodb_io_capacity_max = 1000000", "SET GLOBAL innodb_io_capacity = 1000000",
 			"SET GLOBAL innodb_max_dirty_pages_pct_lwm = 0", "SET GLOBAL innodb_max_dirty_pages_pct = 0", "FLUSH ENGINE LOGS",
-			"SHOW GLOBAL STATUS WHERE Variable_name IN ('Innodb_redo_log_checkpoint_lsn', 'Innodb_redo_log_current_lsn')",
+			redoOff, redoOn,
 		},
 	},
 	Telling:  telling,
