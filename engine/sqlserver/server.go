@@ -56,9 +56,11 @@ func (Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, err
 }
 
 func (s *externalServer) greet(ctx context.Context) (err error) {
-	if err := s.control.PingContext(ctx); err != nil {
+	first, err := s.control.Conn(ctx)
+	if err != nil {
 		return s.login.unreachable(err)
 	}
+	_ = first.Close() // back to the pool
 	if s.identity, err = readIdentity(ctx, s.control); err != nil {
 		return s.login.explain(err)
 	}

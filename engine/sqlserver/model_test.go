@@ -1,0 +1,683 @@
+package sqlserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"filewise/engine/sqlserver/internal/tdstest"
+)
+
+// model is what the tests' server knows of SQL Server's catalogue: databases with
+// files and marks, locks of sessions, tables of rows. It reads the adapter's own
+// statements, whose arithmetic it evaluates; that the product means the same by
+// them is not proven by it.
+type model struct {
+	mu        sync.Mutex
+	databases map[string]*modelDatabase
+	locks     map[string]*tdstest.Session // by database and resource
+
+	// What the server is like; set before it is used.
+	password      string
+	version       string
+	engine        int
+	edition       string
+	data, log     string
+	view, create  bool
+	noInstant     bool
+	modelPages    int
+	slow          time.Duration // a row takes
+	client        string
+	others        int // sessions of others
+	largeMemory   int64
+	available     int64
+	mount         string
+	unconfirmed   bool // cancels are not confirmed
+	backupsFailed bool
+	// fault is asked before a statement is executed: it may answer instead.
+	fault func(context.Context, tdstest.Request, *tdstest.Reply) (handled bool, err error)
+}
+
+type modelDatabase struct {
+	name       string
+	properties map[string]string
+	files      []modelFile
+	objects    int
+	options    []string
+	rows       map[string]map[int64]string // by table
+	procedures map[string]*procedure
+	pool       string
+	age        int
+	state      string
+	access     bool
+}
+
+type modelFile struct {
+	logical, path, kind, group string
+	kb, growthKB               int64
+}
+
+func newModel() *model {
+	return &model{databases: map[string]*modelDatabase{}, locks: map[string]*tdstest.Session{}, password: "s3cret'; --", version: "16.0.4085.2", engine: 3,
+		edition: "Developer Edition (64-bit)", data: `C:\Program Files\MSSQL\DATA\`, log: `L:\LOG\`, view: true, create: true, modelPages: 1024,
+		client: "10.0.0.7", largeMemory: 4096, available: 1 << 40, mount: `C:\`}
+}
+
+func (m *model) Login(s *tdstest.Session) error {
+	if s.Login.User != "filewise" || s.Login.Password != m.password {
+		return fmt.Errorf("Login failed for user '%s'.", s.Login.User)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if d := s.Login.Database; d != "master" && (m.databases[d] == nil || m.databases[d].state != "ONLINE") {
+		return tdstest.Numbered{Number: errCannotOpen, Message: "Cannot open database \"" + d + "\" requested by the login. The login failed."}
+	}
+	return nil
+}
+
+// Closed releases the session's locks, as the server does.
+func (m *model) Closed(s *tdstest.Session) { m.release(s) }
+
+func (m *model) release(s *tdstest.Session) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for key, holder := range m.locks {
+		if holder == s {
+			delete(m.locks, key)
+		}
+	}
+}
+
+func (m *model) Handle(ctx context.Context, q tdstest.Request, r *tdstest.Reply) error {
+	if q.Reset {
+		m.release(q.Session)
+	}
+	if m.fault != nil {
+		if handled, err := m.fault(ctx, q, r); handled || err != nil {
+			return err
+		}
+	}
+	for _, h := range handlers {
+		if groups := h.pattern.FindStringSubmatch(q.SQL); groups != nil {
+			return h.handle(&asked{m, ctx, q, groups[1:]}, r)
+		}
+	}
+	r.Error(102, 15, "the model does not know: "+q.SQL)
+	return nil
+}
+
+// asked is a statement that matched a handler.
+type asked struct {
+	*model
+	ctx    context.Context
+	q      tdstest.Request
+	groups []string
+}
+
+func (a *asked) database() *modelDatabase { return a.databases[a.q.Session.Login.Database] }
+
+// denied answers as the server does to an account without VIEW SERVER STATE.
+func (a *asked) denied(r *tdstest.Reply) bool {
+	if !a.view {
+		r.Error(errDeniedState, 14, "VIEW SERVER STATE permission was denied on object 'server', database 'master'.")
+	}
+	return !a.view
+}
+
+const identPattern = `\[((?:[^\]]|\]\])*)\]`
+
+type handler struct {
+	pattern *regexp.Regexp
+	handle  func(*asked, *tdstest.Reply) error
+}
+
+var handlers []handler
+
+func init() {
+	add := func(pattern string, handle func(*asked, *tdstest.Reply) error) {
+		handlers = append(handlers, handler{regexp.MustCompile(`(?s)` + pattern), handle})
+	}
+	add(`SERVERPROPERTY\(N'ProductVersion'\)`, modelIdentity)
+	add(`HAS_PERMS_BY_NAME`, modelRights)
+	add(`FROM sys\.configurations`, modelConfiguration)
+	add(`FROM sys\.dm_os_sys_info`, modelMachine)
+	add(`FROM sys\.master_files WHERE database_id = 3`, func(a *asked, r *tdstest.Reply) error {
+		r.Result(big("pages")).Row(a.modelPages)
+		return nil
+	})
+	add(`dm_os_volume_stats|dm_os_enumerate_fixed_drives`, func(a *asked, r *tdstest.Reply) error {
+		if !a.denied(r) {
+			r.Result(str("mount"), big("available")).Row(a.mount, a.available)
+		}
+		return nil
+	})
+	add(`instant_file_initialization_enabled`, func(a *asked, r *tdstest.Reply) error {
+		r.Result(str("enabled")).Row(map[bool]string{true: "N", false: "Y"}[a.noInstant])
+		return nil
+	})
+	add(`CREATE DATABASE `+identPattern, modelCreate)
+	add(`RESTORE FILELISTONLY`, func(_ *asked, r *tdstest.Reply) error {
+		r.Result(str("LogicalName"), str("PhysicalName"), str("Type")).Row("users", `D:\users.mdf`, "D").Row("users_log", `D:\users.ldf`, "L").Row("fs", `D:\fs`, "S")
+		return nil
+	})
+	add(`RESTORE DATABASE `+identPattern, modelRestore)
+	add(`BACKUP DATABASE `+identPattern, modelBackup)
+	add(`THROW 50003.*DROP DATABASE `+identPattern, modelDropRestoring)
+	add(`DROP DATABASE `+identPattern, modelDrop)
+	add(`ALTER DATABASE `+identPattern, modelAlter)
+	add(`AS mark,`, modelLook)
+	add(`sp_getapplock @Resource = N'([^']*)'.*@LockTimeout = (\d+)`, modelLock)
+	add(`^EXEC sys\.sp_releaseapplock`, func(a *asked, _ *tdstest.Reply) error { a.release(a.q.Session); return nil })
+	add(`FROM sys\.databases\s+WHERE name LIKE`, modelLeftovers)
+	add(`FROM sys\.dm_tran_locks`, modelHolder)
+	add(`dm_exec_requests`, func(a *asked, r *tdstest.Reply) error {
+		if !a.denied(r) {
+			r.Result(big("sessions"), big("active")).Row(a.others, a.others/2)
+		}
+		return nil
+	})
+	add(`dm_io_virtual_file_stats`, modelFileIO)
+	add(`FROM sys\.database_files`, modelFiles)
+	add(`^CREATE TABLE dbo\.(?:`+identPattern+`|fw_pool)`, modelTable)
+	add(`^INSERT INTO dbo\.fw_pool`, modelPool)
+	add(`^CREATE PROCEDURE dbo\.`+identPattern, modelProcedure)
+	add(`^EXEC dbo\.`+identPattern, modelCall)
+	add(`ROLLBACK TRANSACTION`, func(*asked, *tdstest.Reply) error { return nil })
+	add(`SELECT COUNT_BIG\(\*\) AS found FROM dbo\.`+identPattern, modelCommitted)
+	add(`^SELECT id, payload FROM dbo\.`+identPattern, modelRows)
+	add(`^ALTER TABLE dbo\.`+identPattern+` REBUILD`, func(*asked, *tdstest.Reply) error { return nil })
+	add(`^(?:EXEC sys\.sp_flush_log;\s*)?CHECKPOINT`, func(*asked, *tdstest.Reply) error { return nil })
+}
+
+func str(name string) tdstest.Column { return tdstest.Column{Name: name, Type: tdstest.Text} }
+func big(name string) tdstest.Column { return tdstest.Column{Name: name, Type: tdstest.BigInt} }
+func num(name string) tdstest.Column { return tdstest.Column{Name: name, Type: tdstest.Int} }
+
+func modelIdentity(a *asked, r *tdstest.Reply) error {
+	r.Result(str("version"), str("level"), str("edition"), num("engine_edition"), str("machine"), str("data_path"), str("log_path"),
+		str("client_address"), str("server_address"), num("max_connections"), str("login_name")).
+		Row(a.version, "RTM", a.edition, a.engine, "DBHOST", a.data, a.log, a.client, "10.0.0.9", 32767, "filewise")
+	return nil
+}
+
+func modelRights(a *asked, r *tdstest.Reply) error {
+	r.Result(num("create_any"), num("alter_any"), num("create_in_master"), num("view_state"), num("view_performance")).
+		Row(a.create, false, false, a.view, nil)
+	return nil
+}
+
+func modelConfiguration(a *asked, r *tdstest.Reply) error {
+	r.Result(str("name"), big("value")).Row("max degree of parallelism", 4).Row("max server memory (MB)", a.largeMemory).Row("priority boost", 0)
+	return nil
+}
+
+func modelMachine(a *asked, r *tdstest.Reply) error {
+	if !a.denied(r) {
+		r.Result(num("cpus"), big("memory_kb"), big("target_kb")).Row(8, 32<<20, 16<<20)
+	}
+	return nil
+}
+
+var (
+	fileClause = regexp.MustCompile(`\(NAME = N'((?:[^']|'')*)', FILENAME = N'((?:[^']|'')*)', SIZE = (\d+)KB, MAXSIZE = UNLIMITED, FILEGROWTH = (\d+)KB\)`)
+	markClause = regexp.MustCompile(`sp_addextendedproperty @name = N'filewise', @value = N'((?:[^']|'')*)'`)
+	markGuard  = regexp.MustCompile(`COLLATE Latin1_General_BIN2 = N'((?:[^']|'')*)'\)`)
+)
+
+func unquote(s string) string { return strings.ReplaceAll(s, "''", "'") }
+
+// filesOf reads the files of a part of a statement.
+func filesOf(text, kind, group string) []modelFile {
+	var all []modelFile
+	for _, m := range fileClause.FindAllStringSubmatch(text, -1) {
+		kb, _ := strconv.ParseInt(m[3], 10, 64)
+		growth, _ := strconv.ParseInt(m[4], 10, 64)
+		all = append(all, modelFile{unquote(m[1]), unquote(m[2]), kind, group, kb, growth})
+	}
+	return all
+}
+
+func modelCreate(a *asked, r *tdstest.Reply) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	name := a.groups[0]
+	if !a.create {
+		r.Error(errDenied, 14, "CREATE DATABASE permission denied in database 'master'.")
+		return nil
+	}
+	if a.databases[name] != nil {
+		r.Error(50001, 16, "there is a database of that name")
+		return nil
+	}
+	d := &modelDatabase{name: name, properties: map[string]string{}, rows: map[string]map[int64]string{}, procedures: map[string]*procedure{}, state: "ONLINE", access: true}
+	data, rest, _ := strings.Cut(a.q.SQL, "LOG ON")
+	primary, index, _ := strings.Cut(data, "FILEGROUP ")
+	d.files = append(filesOf(primary, "ROWS", "PRIMARY"), filesOf(index, "ROWS", indexGroup)...)
+	d.files = append(d.files, filesOf(rest, "LOG", "")...)
+	if d.files[0].kb < int64(a.modelPages)*8 {
+		r.Error(errModelLarger, 16, "The CREATE DATABASE statement failed. The primary file must be at least as large as model.")
+		return nil
+	}
+	a.databases[name] = d
+	if m := markClause.FindStringSubmatch(rest); m != nil {
+		d.properties["filewise"] = unquote(m[1])
+	}
+	return nil
+}
+
+// guarded executes what follows the guard of sql/guard.sql.
+func (a *asked) guarded(r *tdstest.Reply) *modelDatabase {
+	d := a.databases[a.groups[0]]
+	if d == nil {
+		return nil
+	}
+	pass := false
+	if m := markGuard.FindStringSubmatch(a.q.SQL); m != nil {
+		pass = d.properties["filewise"] == unquote(m[1]) && m[1] != ""
+	} else if strings.Contains(a.q.SQL, "IF EXISTS (SELECT 1 FROM") && strings.Contains(a.q.SQL, "is_ms_shipped = 0") {
+		pass = len(d.properties) == 0 && d.objects == 0
+	}
+	if !pass {
+		r.Error(errNotOurs, 16, "the database does not carry Filewise's mark: nothing of it is changed")
+		return nil
+	}
+	return d
+}
+
+func modelDrop(a *asked, r *tdstest.Reply) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if d := a.guarded(r); d != nil {
+		delete(a.databases, d.name)
+	}
+	return nil
+}
+
+func modelDropRestoring(a *asked, r *tdstest.Reply) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch d := a.databases[a.groups[0]]; {
+	case d == nil:
+	case d.state != "RESTORING":
+		r.Error(50003, 16, "the database is not being restored")
+	default:
+		delete(a.databases, d.name)
+	}
+	return nil
+}
+
+func modelAlter(a *asked, r *tdstest.Reply) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	d := a.guarded(r)
+	if d == nil {
+		return nil
+	}
+	for part := range strings.SplitSeq(a.q.SQL, "ALTER DATABASE ") {
+		if !strings.Contains(part, "ADD FILE") {
+			d.options = append(d.options, strings.TrimSpace(part))
+			continue
+		}
+		group := "PRIMARY"
+		if strings.Contains(part, "TO FILEGROUP ["+indexGroup) {
+			group = indexGroup
+		}
+		d.files = append(d.files, filesOf(part, "ROWS", group)...)
+	}
+	return nil
+}
+
+func modelLook(a *asked, r *tdstest.Reply) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	d := a.database()
+	result := 0
+	if a.locks[d.name+"/filewise keeps"] != nil {
+		result = -1
+	}
+	var text any
+	if t, ok := d.properties["filewise"]; ok {
+		text = t
+	}
+	r.Result(str("mark"), big("objects"), big("sessions"), big("age"), num("result")).Row(text, d.objects+len(d.properties), 0, d.age, result)
+	return nil
+}
+
+// modelLock waits for a lock of a session's as long as the statement says.
+func modelLock(a *asked, r *tdstest.Reply) error {
+	patience, _ := strconv.Atoi(a.groups[1])
+	key := a.q.Session.Login.Database + "/" + a.groups[0]
+	deadline := time.Now().Add(time.Duration(patience) * time.Millisecond)
+	result := -1
+	for {
+		a.mu.Lock()
+		if holder := a.locks[key]; holder == nil || holder == a.q.Session {
+			a.locks[key], result = a.q.Session, 0
+		}
+		a.mu.Unlock()
+		if result == 0 || time.Now().After(deadline) || a.ctx.Err() != nil {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if strings.Contains(a.q.SQL, "sp_releaseapplock") && result == 0 {
+		a.mu.Lock()
+		delete(a.locks, key)
+		a.mu.Unlock()
+	}
+	r.Result(num("result")).Row(result)
+	return nil
+}
+
+func modelLeftovers(a *asked, r *tdstest.Reply) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	r.Result(str("name"), str("state"), num("access"))
+	for name, d := range a.databases {
+		if strings.HasPrefix(name, "filewise_") {
+			r.Row(name, d.state, d.access)
+		}
+	}
+	return nil
+}
+
+func modelHolder(a *asked, r *tdstest.Reply) error {
+	if a.denied(r) {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	r.Result(str("program"), str("host"), big("process"))
+	if s := a.locks["master/filewise measures"]; s != nil {
+		r.Row(s.Login.Program, s.Login.Host, s.Login.Process)
+	}
+	return nil
+}
+
+func modelFileIO(a *asked, r *tdstest.Reply) error {
+	if a.denied(r) {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	d := a.database()
+	n := 0
+	for _, rows := range d.rows {
+		n += len(rows)
+	}
+	r.Result(str("logical"), str("type"), big("reads"), big("read_bytes"), big("read_stall"), big("writes"), big("written_bytes"), big("write_stall"))
+	for i, f := range d.files {
+		r.Row(f.logical, f.kind, 10, 10*page, 1, n+i, (n+i)*page, 2)
+	}
+	return nil
+}
+
+func modelFiles(a *asked, r *tdstest.Reply) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	r.Result(str("logical"), str("path"), str("type"), big("pages"), big("growth"), num("percent_growth"), big("used"), str("filegroup"))
+	for _, f := range a.database().files {
+		var group, used any = f.group, 100
+		if f.kind == "LOG" {
+			group, used = nil, nil
+		}
+		r.Row(f.logical, f.path, f.kind, f.kb/8, f.growthKB/8, false, used, group)
+	}
+	return nil
+}
+
+func modelTable(a *asked, _ *tdstest.Reply) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	d := a.database()
+	d.objects++
+	if a.groups[0] != "" {
+		d.rows[a.groups[0]] = map[int64]string{}
+	}
+	return nil
+}
+
+func modelPool(a *asked, r *tdstest.Reply) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.database().pool, _ = a.q.Args[0].(string)
+	r.Affected(1)
+	return nil
+}
+
+func modelProcedure(a *asked, r *tdstest.Reply) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	p, err := readProcedure(a.q.SQL)
+	if err != nil {
+		r.Error(102, 15, err.Error())
+		return nil
+	}
+	d := a.database()
+	d.procedures[a.groups[0]] = p
+	d.objects++
+	return nil
+}
+
+// modelCall inserts rows as the procedure's text says, and commits as it says.
+func modelCall(a *asked, r *tdstest.Reply) error {
+	a.mu.Lock()
+	d := a.database()
+	p := d.procedures[a.groups[0]]
+	a.mu.Unlock()
+	worker, first, amount := a.q.Args[0].(int64), a.q.Args[1].(int64), a.q.Args[2].(int64)
+	open := map[int64]string{}
+	commit := func() bool {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		for id, payload := range open {
+			if _, twice := d.rows[p.table][id]; twice {
+				r.Error(2627, 14, fmt.Sprintf("Violation of PRIMARY KEY constraint. The duplicate key value is (%d).", id))
+				return false
+			}
+			d.rows[p.table][id] = payload
+		}
+		clear(open)
+		return true
+	}
+	for i := first; i < first+amount; i++ {
+		if a.slow > 0 {
+			time.Sleep(a.slow)
+		}
+		if a.ctx.Err() != nil {
+			if a.unconfirmed {
+				return tdstest.ErrUnconfirmed
+			}
+			return nil // what is open is rolled back
+		}
+		id, payload := p.row(d.pool, worker, i)
+		open[id] = payload
+		if int64(len(open)) == p.every && !commit() {
+			return nil
+		}
+	}
+	commit()
+	return nil
+}
+
+func modelCommitted(a *asked, r *tdstest.Reply) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	_, found := a.database().rows[a.groups[0]][a.q.Args[0].(int64)]
+	r.Result(big("found")).Row(found)
+	return nil
+}
+
+func modelRows(a *asked, r *tdstest.Reply) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	r.Result(big("id"), tdstest.Column{Name: "payload", Type: tdstest.VarChar})
+	for id, payload := range a.database().rows[a.groups[0]] {
+		r.Row(id, payload)
+	}
+	return nil
+}
+
+func modelBackup(a *asked, r *tdstest.Reply) error {
+	for percent := 5; percent <= 100; percent += 5 {
+		r.Info(infoPercent, fmt.Sprintf("%d percent processed.", percent))
+		if err := r.Flush(); err != nil {
+			return err
+		}
+		if a.slow > 0 {
+			select {
+			case <-a.ctx.Done():
+				r.Error(3204, 16, "The backup or restore was aborted.").Error(3013, 16, "BACKUP DATABASE is terminating abnormally.")
+				return nil
+			case <-time.After(a.slow):
+			}
+		}
+		if a.backupsFailed && percent == 50 {
+			r.Error(3202, 16, `Write on "E:\b\1.bak" failed: 112(There is not enough space on the disk.)`).Error(3271, 16, "A nonrecoverable I/O error occurred.").
+				Error(3013, 16, "BACKUP DATABASE is terminating abnormally.")
+			return nil
+		}
+	}
+	r.Info(4035, "Processed 330 pages for database 'x', file 'y' on file 1.").Info(infoDone, "BACKUP DATABASE successfully processed 330 pages in 0.1 seconds (25.0 MB/sec).")
+	return nil
+}
+
+func modelRestore(a *asked, r *tdstest.Reply) error {
+	name := a.groups[0]
+	m := markClause.FindStringSubmatch(a.q.SQL)
+	if m == nil || a.databases[name] != nil {
+		return errors.New("a restore over a database, or without a mark")
+	}
+	d := &modelDatabase{name: name, properties: map[string]string{"owner": "user"}, objects: 7, state: "RESTORING", access: true}
+	a.mu.Lock()
+	a.databases[name] = d
+	a.mu.Unlock()
+	// Results in between, which nobody asked for, must be read as well.
+	r.Result(str("nothing")).Row("x").Row("y").Info(0, "a note").Result(str("more")).Row("z").Info(0, "another")
+	before := a.backupsFailed
+	if err := modelBackup(a, r); err != nil || before || a.ctx.Err() != nil {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	d.state = "ONLINE"
+	d.properties["filewise"] = unquote(m[1])
+	return nil
+}
+
+// procedure is what the model reads of a CREATE PROCEDURE.
+type procedure struct {
+	table       string
+	every       int64
+	x, y        *expression
+	id, from    *expression
+	payloadSize int
+}
+
+var (
+	intoClause   = regexp.MustCompile(`INSERT INTO dbo\.` + identPattern + ` \(id, payload\) VALUES \(\s*([^,]*),\s*SUBSTRING\(@pool, ([^,]*), (\d+)\)\)`)
+	setX         = regexp.MustCompile(`SET @x = ([^;]*);`)
+	setY         = regexp.MustCompile(`SET @y = ([^;]*);`)
+	commitClause = regexp.MustCompile(`IF @open_rows = (\d+)\s+BEGIN\s+COMMIT`)
+)
+
+func readProcedure(text string) (*procedure, error) {
+	into, x := intoClause.FindStringSubmatch(text), setX.FindStringSubmatch(text)
+	if into == nil || x == nil || !strings.Contains(text, "SET XACT_ABORT ON") {
+		return nil, fmt.Errorf("the model cannot read the procedure:\n%s", text)
+	}
+	p := &procedure{table: into[1], every: 1, x: parseExpression(x[1]), id: parseExpression(into[2]), from: parseExpression(into[3])}
+	p.payloadSize, _ = strconv.Atoi(into[4])
+	if y := setY.FindStringSubmatch(text); y != nil {
+		p.y = parseExpression(y[1])
+	}
+	if c := commitClause.FindStringSubmatch(text); c != nil {
+		p.every, _ = strconv.ParseInt(c[1], 10, 64)
+	}
+	return p, nil
+}
+
+func (p *procedure) row(pool string, worker, i int64) (id int64, payload string) {
+	v := map[string]int64{"@i": i, "@worker": worker}
+	v["@x"] = p.x.value(v)
+	if p.y != nil {
+		v["@y"] = p.y.value(v)
+	}
+	from := p.from.value(v) - 1
+	return p.id.value(v), pool[from : from+int64(p.payloadSize)]
+}
+
+// expression is arithmetic of T-SQL: * and % bind equally and before +, all from
+// left to right ("Operator Precedence").
+type expression struct {
+	operator    string
+	left, right *expression
+	name        string
+	number      int64
+}
+
+var lexeme = regexp.MustCompile(`@\w+|\d+|[*%+()]`)
+
+func parseExpression(text string) *expression {
+	tokens := lexeme.FindAllString(text, -1)
+	e := parseLevel(&tokens, []string{"+"}, []string{"*", "%"})
+	if len(tokens) > 0 {
+		panic("rest of an expression: " + strings.Join(tokens, " "))
+	}
+	return e
+}
+
+func parseLevel(tokens *[]string, levels ...[]string) *expression {
+	operand := func() *expression {
+		if len(levels) > 1 {
+			return parseLevel(tokens, levels[1:]...)
+		}
+		token := (*tokens)[0]
+		*tokens = (*tokens)[1:]
+		switch {
+		case token == "(":
+			e := parseLevel(tokens, []string{"+"}, []string{"*", "%"})
+			*tokens = (*tokens)[1:]
+			return e
+		case token[0] == '@':
+			return &expression{name: token}
+		}
+		n, err := strconv.ParseInt(token, 10, 64)
+		if err != nil {
+			panic(err)
+		}
+		return &expression{number: n}
+	}
+	e := operand()
+	for len(*tokens) > 0 && slices.Contains(levels[0], (*tokens)[0]) {
+		operator := (*tokens)[0]
+		*tokens = (*tokens)[1:]
+		e = &expression{operator: operator, left: e, right: operand()}
+	}
+	return e
+}
+
+func (e *expression) value(v map[string]int64) int64 {
+	switch e.operator {
+	case "*":
+		return e.left.value(v) * e.right.value(v)
+	case "%":
+		return e.left.value(v) % e.right.value(v)
+	case "+":
+		return e.left.value(v) + e.right.value(v)
+	}
+	if e.name != "" {
+		n, ok := v[e.name]
+		if !ok {
+			panic("no variable " + e.name)
+		}
+		return n
+	}
+	return e.number
+}
