@@ -39,18 +39,20 @@ func (l *longCalls) record(us int64) {
 // micros is a latency in µs; a faster call counts as 1 µs.
 func micros(d time.Duration) int64 { return max(int64(d/time.Microsecond), 1) }
 
-// encodeHist merges the latencies of all workers into one V2 compressed
+// encodeHist merges the latencies of all tallies into one V2 compressed
 // histogram; nil when no call was recorded.
-func encodeHist(tallies []*tally, long *longCalls) ([]byte, error) {
+func encodeHist(usual []*hdr.Histogram, long *longCalls) ([]byte, error) {
 	all := hdr.New(1, histMax, histDigits)
 	dropped := int64(0)
-	for _, t := range tallies {
-		if t.hist.TotalCount() > 0 {
-			dropped += all.Merge(t.hist)
-			t.hist.Reset()
+	for _, h := range usual {
+		if h == nil {
+			continue
 		}
-		usualHists.Put(t.hist)
-		t.hist = nil
+		if h.TotalCount() > 0 {
+			dropped += all.Merge(h)
+			h.Reset()
+		}
+		usualHists.Put(h)
 	}
 	if long.hist != nil {
 		dropped += all.Merge(long.hist)

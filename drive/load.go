@@ -2,6 +2,7 @@ package drive
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"filewise"
@@ -20,6 +21,13 @@ type Load struct {
 	WarmUp, Window time.Duration
 	// Fixed work (Window == 0): operations of each worker, no warm-up.
 	Ops []int64
+
+	// Rate makes it an open loop, in a time window: so many operations a second are
+	// to start over all workers, in calls of Chunk (0: Multiple), at times that are
+	// intended beforehand. Any free worker takes the next; Measure.Hist then counts
+	// from the intended start, whether a worker was free or not. 0: closed loop.
+	Rate     float64
+	Arrivals Arrivals // empty: Poisson
 
 	SliceLength time.Duration // 0: DefaultSliceLength
 	// Chunk is the number of operations per call; 0: adapted so that a call
@@ -74,6 +82,11 @@ type Result struct {
 	Started time.Time
 	// Edges are the times at which Edge was called; absent (nil) when it was not.
 	Edges [2]*time.Duration
+	// Service is the histogram of an open loop's calls from their real start; nil
+	// for a closed loop. Unserved are the calls intended within the window that no
+	// worker came to before its end: Measure.Hist has them with what they had waited.
+	Service  []byte
+	Unserved int64
 	// Ends are the times of each worker's last commit; 0: none.
 	Ends []time.Duration
 	// Failures are the errors of all workers, the first one first.
@@ -94,6 +107,10 @@ func (l Load) check() error {
 		return bad("both a time window and fixed work are given")
 	case l.Window == 0 && len(l.Ops) != len(l.Sessions):
 		return bad("fixed work for %d workers, but there are %d sessions", len(l.Ops), len(l.Sessions))
+	case l.Rate < 0 || math.IsNaN(l.Rate) || math.IsInf(l.Rate, 0) || l.Rate > 0 && l.Window == 0:
+		return bad("a rate of %v operations a second in a window of %v", l.Rate, l.Window)
+	case l.Arrivals != "" && l.Arrivals != Poisson && l.Arrivals != Uniform:
+		return bad("arrivals %q", l.Arrivals)
 	case l.Window == 0 && l.WarmUp > 0:
 		return bad("fixed work has no warm-up")
 	}

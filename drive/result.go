@@ -1,8 +1,11 @@
 package drive
 
 import (
+	"errors"
 	"fmt"
 	"time"
+
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
 
 	"filewise"
 )
@@ -26,8 +29,16 @@ func (r *run) result() (Result, error) {
 	if r.load.Window == 0 {
 		m.Work = float64(res.Ledger.Total())
 	}
-	var err error
-	if m.Hist, err = encodeHist(r.tallies, &r.long); err != nil {
+	var latencies, services []*hdr.Histogram
+	for _, t := range r.tallies {
+		latencies, services = append(latencies, t.hist), append(services, t.service)
+		res.Unserved += t.unserved
+		t.hist, t.service = nil, nil // they go back to the pool
+	}
+	var errs [2]error
+	m.Hist, errs[0] = encodeHist(latencies, &r.long)
+	res.Service, errs[1] = encodeHist(services, &r.longService)
+	if err := errors.Join(errs[:]...); err != nil {
 		return res, filewise.Errorf(filewise.CodeInternal, "report this as a bug of Filewise", "%w", err)
 	}
 	return res, r.checkSums(res)

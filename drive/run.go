@@ -15,17 +15,21 @@ import (
 // run is one run of a load: what its workers share. While they work it is only
 // written at edges and errors.
 type run struct {
-	load     Load
-	ctx      context.Context
-	start    time.Time     // written before the phase leaves PhaseIdle
-	from, to time.Duration // the window; fixed work has no end of its own
-	workers  []*worker
-	tallies  []*tally
-	begin    chan struct{}
-	stop     atomic.Bool // no worker starts another call
-	phase    atomic.Int32
-	edges    [2]crossing
-	long     longCalls
+	load        Load
+	ctx         context.Context
+	start       time.Time     // written before the phase leaves PhaseIdle
+	from, to    time.Duration // the window; fixed work has no end of its own
+	workers     []*worker
+	tallies     []*tally
+	begin       chan struct{}
+	arrivals    *arrivals     // nil: closed loop
+	stop        atomic.Bool   // no worker starts another call
+	halted      chan struct{} // closed with stop
+	halting     sync.Once
+	phase       atomic.Int32
+	edges       [2]crossing
+	long        longCalls
+	longService longCalls
 
 	mu       sync.Mutex
 	failures []*WorkerError
@@ -43,8 +47,10 @@ func Run(ctx context.Context, l Load) (Result, error) {
 	if l.Live != nil {
 		l.Live.run.Store(r)
 	}
-	r.stop.Store(ctx.Err() != nil)
-	stopWatching := context.AfterFunc(ctx, func() { r.stop.Store(true) })
+	if ctx.Err() != nil {
+		r.halt()
+	}
+	stopWatching := context.AfterFunc(ctx, r.halt)
 	defer stopWatching()
 	edgeErr := r.work()
 	cancelled := context.Cause(ctx)
@@ -62,9 +68,12 @@ func Run(ctx context.Context, l Load) (Result, error) {
 }
 
 func newRun(ctx context.Context, l Load) *run {
-	r := &run{load: l, ctx: ctx, begin: make(chan struct{}), to: math.MaxInt64}
+	r := &run{load: l, ctx: ctx, begin: make(chan struct{}), halted: make(chan struct{}), to: math.MaxInt64}
 	if l.Window > 0 {
 		r.from, r.to = l.WarmUp, l.WarmUp+l.Window
+	}
+	if l.Rate > 0 {
+		r.arrivals = newArrivals(l.Rate, max(l.Chunk, l.Multiple), l.Arrivals, l.Seed)
 	}
 	for i := range r.edges {
 		r.edges[i].read = make(chan struct{})
@@ -93,7 +102,7 @@ func (r *run) work() error {
 		err = r.crossHere(WindowStart, 0) // reading probes is no part of the window
 	}
 	if err != nil {
-		r.stop.Store(true)
+		r.halt()
 	}
 	r.start = r.load.Clock.Now()
 	if r.from == 0 {
@@ -103,6 +112,7 @@ func (r *run) work() error {
 	}
 	close(r.begin)
 	wg.Wait()
+	r.missRest()
 	if r.load.Window == 0 && !r.stop.Load() {
 		err = r.crossHere(WindowEnd, r.now())
 	}
@@ -126,7 +136,13 @@ func (r *run) fail(e *WorkerError) {
 	r.mu.Lock()
 	r.failures = append(r.failures, e)
 	r.mu.Unlock()
+	r.halt()
+}
+
+// halt: no worker starts another call, and none waits for one.
+func (r *run) halt() {
 	r.stop.Store(true)
+	r.halting.Do(func() { close(r.halted) })
 }
 
 func (r *run) total() int64 {

@@ -21,6 +21,8 @@ type tally struct {
 	mu       sync.Mutex
 	slices   slices
 	hist     *hdr.Histogram
+	service  *hdr.Histogram // open loop: from the real start of a call; else nil
+	unserved int64          // arrivals in the window that no worker came to
 	failures map[filewise.Class]int64
 	_        [128]byte
 }
@@ -30,11 +32,16 @@ func newTally(r *run) *tally {
 	if r.load.Window == 0 {
 		expected = time.Minute
 	}
-	return &tally{slices: newSlices(r.load.SliceLength, expected), hist: usualHists.Get().(*hdr.Histogram)}
+	t := &tally{slices: newSlices(r.load.SliceLength, expected), hist: usualHists.Get().(*hdr.Histogram)}
+	if r.load.Rate > 0 {
+		t.service = usualHists.Get().(*hdr.Histogram)
+	}
+	return t
 }
 
-// call counts a call that committed n operations; timed: its latency counts too.
-func (t *tally) call(long *longCalls, start, end time.Duration, n int64, timed bool) {
+// call counts a call that committed n operations. Timed, its latency counts too:
+// the time since it should have begun.
+func (t *tally) call(r *run, start, end, since time.Duration, n int64, timed bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if n > 0 {
@@ -43,8 +50,17 @@ func (t *tally) call(long *longCalls, start, end time.Duration, n int64, timed b
 	if !timed {
 		return
 	}
-	us := micros(end - start)
-	if t.hist.RecordValue(us) != nil { // beyond its range
+	t.record(&r.long, end-since)
+	if t.service != nil {
+		if us := micros(end - start); t.service.RecordValue(us) != nil {
+			r.longService.record(us)
+		}
+	}
+}
+
+// record counts a latency; the lock is held.
+func (t *tally) record(long *longCalls, latency time.Duration) {
+	if us := micros(latency); t.hist.RecordValue(us) != nil { // beyond its range
 		long.record(us)
 	}
 }

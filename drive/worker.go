@@ -26,6 +26,8 @@ type worker struct {
 	edgeAt  time.Duration
 	tally   *tally
 	retry   retry
+	due     time.Duration // open loop: the intended start of what is being done
+	timer   *time.Timer   // open loop: made with the first pause
 	work    float64       // within the window
 	ended   time.Duration // end of the last call
 	commit  time.Duration // end of the last call that committed something
@@ -58,7 +60,11 @@ func (w *worker) run() {
 	if w.r.from == 0 {
 		w.setEdge(WindowEnd)
 	}
-	w.loop()
+	if w.r.arrivals != nil {
+		w.openLoop()
+	} else {
+		w.loop()
+	}
 	returned = true
 }
 
@@ -117,11 +123,14 @@ func (w *worker) account(start, end time.Duration, n, committed int64, err error
 	}
 	// A failure that committed nothing has no latency: that of its operation ends
 	// when it has succeeded.
-	timed := end > w.r.from && start < w.r.to && (committed > 0 || err == nil)
+	timed, since := end > w.r.from && start < w.r.to, start
 	if timed {
 		w.work += within(start, end, committed, w.r.from, w.r.to)
 	}
-	w.tally.call(&w.r.long, start, end, committed, timed)
+	if w.r.arrivals != nil {
+		timed, since = w.due >= w.r.from && w.due < w.r.to, w.due
+	}
+	w.tally.call(w.r, start, end, since, committed, timed && (committed > 0 || err == nil))
 	switch {
 	case err == nil && committed < n:
 		w.fail(fmt.Errorf("%w: only %d of %d operations committed, without an error", ErrContract, committed, n))

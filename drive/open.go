@@ -1,0 +1,113 @@
+package drive
+
+import (
+	"time"
+
+	"filewise"
+)
+
+// openLoop serves arrivals until the window ends. Latency counts from the
+// intended start: what waits for a worker, because the server was slow before,
+// has waited.
+func (w *worker) openLoop() {
+	for !w.r.stop.Load() {
+		due := w.r.arrivals.next()
+		if !w.waitFor(due) {
+			if !w.r.stop.Load() {
+				w.tally.missed(w.r, due)
+			}
+			return
+		}
+		if !w.serve(due) {
+			return
+		}
+	}
+}
+
+// waitFor waits until an intended start, and crosses the edges on the way; false:
+// the run is over before.
+func (w *worker) waitFor(due time.Duration) bool {
+	r := w.r
+	for {
+		now := r.now()
+		if now >= w.edgeAt {
+			w.crossEdges(now)
+			if now >= r.to {
+				w.ended = max(w.ended, now) // an idle end is a part of the window
+				return false
+			}
+			now = max(r.now(), now) // probes were read meanwhile
+		}
+		if now >= due {
+			return true
+		}
+		if !w.sleep(min(due, w.edgeAt) - now) {
+			return false
+		}
+	}
+}
+
+// sleep waits; false: the run has ended. A timer of the worker's own serves the
+// machine's clock, without an allocation.
+func (w *worker) sleep(d time.Duration) bool {
+	if _, machine := w.r.load.Clock.(filewise.RealClock); !machine {
+		return w.r.load.Clock.Sleep(w.r.ctx, d) == nil && !w.r.stop.Load()
+	}
+	if w.timer == nil {
+		w.timer = time.NewTimer(d)
+	} else {
+		w.timer.Reset(d)
+	}
+	select {
+	case <-w.timer.C:
+		return true
+	case <-w.r.halted:
+		w.timer.Stop()
+		return false
+	}
+}
+
+// serve does the operations of one arrival, in as many tries as are allowed;
+// false: the worker has to end.
+func (w *worker) serve(due time.Duration) bool {
+	r := w.r
+	w.due = due
+	start := r.now()
+	for left := w.chunk; ; {
+		committed, err := w.session.Do(r.ctx, w.done.Load(), left)
+		end := max(r.now(), start)
+		if !w.account(start, end, left, committed, err) {
+			return false
+		}
+		if err == nil {
+			return true
+		}
+		left -= committed
+		w.ended = max(r.now(), end)
+		if left == 0 || r.stop.Load() || w.ended >= r.to {
+			return !r.stop.Load() // at the window's end, waitFor crosses it
+		}
+	}
+}
+
+// missed counts an arrival that no worker came to before the window's end: it has
+// waited at least that long, and leaving it out would flatter the latencies.
+func (t *tally) missed(r *run, due time.Duration) {
+	if due < r.from || due >= r.to {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.unserved++
+	t.record(&r.long, r.to-due)
+}
+
+// missRest counts the arrivals that nobody has taken.
+func (r *run) missRest() {
+	if r.arrivals == nil || r.stop.Load() {
+		return
+	}
+	for due := r.arrivals.next(); due < r.to; due = r.arrivals.next() {
+		r.tallies[0].missed(r, due)
+	}
+}
