@@ -61,7 +61,7 @@ func (h history) schedule() Schedule {
 // trialTime is how long a trial will take by its layout's pilot, warm-up left out.
 func (p Plan) trialTime(pilot filewise.Trial) time.Duration {
 	again := pilot.Elapsed - onceOnly(pilot)
-	if p.Measure == MeasureLifecycle {
+	if p.Measure == MeasureLifecycle || len(p.Phases) > 0 { // a pilot does all of a trial
 		return again
 	}
 	window := pilot.Measures[0].Window[1] - pilot.Measures[0].Window[0]
@@ -86,12 +86,12 @@ func onceOnly(t filewise.Trial) time.Duration {
 	var d time.Duration
 	loaded := false
 	for _, s := range t.Stages {
-		if s.Name == filewise.StageBuild || s.Name == filewise.StageLoad {
+		if s.Name == filewise.StageBuild || s.Name == filewise.StageLoad || s.Name == filewise.StageExtend {
 			d += s.Took
 		}
 		loaded = loaded || s.Name == filewise.StageLoad
 	}
-	if !loaded {
+	if !loaded || t.Instance == "" { // or it is loaded anew for every trial
 		return 0
 	}
 	return d
@@ -125,6 +125,9 @@ func warmUpCut(m filewise.Measure) (time.Duration, bool) {
 	}
 	return time.Duration(r.Truncate) * m.SliceLength, !r.AtEdge
 }
+
+// MarginLog is the margin on the log scale.
+func (p Plan) MarginLog() float64 { return marginLog(p.Margin) }
 
 // marginLog turns a margin in percent into δ on the log scale.
 func marginLog(percent float64) float64 { return math.Log1p(percent / 100) }

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"filewise"
 	"filewise/experiment"
 	"filewise/internal/nearest"
 	"filewise/verdict"
@@ -13,17 +14,42 @@ import (
 
 func (a *app) judgeCommand() *cobra.Command {
 	var f judgeFlags
+	var csvFile string
+	var maxBlocks int
 	cmd := &cobra.Command{
 		Use:   "judge [RUN]",
-		Short: "Judge the stored trials of a run anew, by other rules",
+		Short: "Judge stored trials anew by other rules, or numbers from elsewhere",
 		Long: `Judge applies the verdict's rules to stored trials, with another margin,
 confidence, goal or baseline. The stored run is not altered. Rules that are
-chosen after looking at the trials weaken the confidence that the verdict states.`,
+chosen after looking at the trials weaken the confidence that the verdict states.
+
+With --csv it judges numbers that came from elsewhere, another benchmark's for
+instance. One line is one trial; the first line names the columns:
+
+  block,layout,throughput
+  1,1 file,4034.9
+  1,8 files,4271.0
+
+A block is one round through all layouts, in random order; blocks are judged one
+after the other as if they were just measured. An empty throughput is a trial that
+is missing. Columns instance (the build that a trial ran on) and calibration (a
+probe before it) are used, others are not. Layouts whose names begin with a number
+are ordered by it, and the one that begins with 1 is the baseline.`,
 		Example: `  filewise judge 12 --margin 5
-  filewise judge last --baseline 4 --confidence 99`,
+  filewise judge last --baseline 4 --confidence 99
+  filewise judge --csv trials.csv --json
+  filewise export last --format csv | filewise judge --csv -`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case cmd.Flags().Changed("csv") && len(args) > 0:
+				return filewise.Errorf(filewise.CodeUsage, "give one of them", "run %s and --csv %s at once", args[0], csvFile)
+			case cmd.Flags().Changed("csv"):
+				return a.judgeCSV(cmd, &f, csvFile, maxBlocks)
+			case cmd.Flags().Changed("max-blocks"):
+				return badValue("max-blocks", maxBlocks, "a stored run has the number that it was planned with; use it with --csv")
+			}
 			s, err := a.load(cmd.Context(), runArg(args))
 			if err != nil {
 				return err
@@ -46,6 +72,14 @@ chosen after looking at the trials weaken the confidence that the verdict states
 		},
 	}
 	f.register(cmd.Flags())
+	cmd.Flags().StringVar(&csvFile, "csv", "", "judge the trials in this CSV `file`; -: standard input")
+	cmd.Flags().IntVar(&maxBlocks, "max-blocks", 0, "most blocks that were planned for a --csv file: the boundaries depend on it (default 20, or the file's if that is more)")
+	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "n-max" {
+			name = "max-blocks"
+		}
+		return pflag.NormalizedName(name)
+	})
 	completeChoices(cmd)
 	return cmd
 }
