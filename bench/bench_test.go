@@ -16,7 +16,7 @@ func TestEverythingIsMeasured(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, what := range []string{"without the driver", "driver's loop, workers: 1 ", "driver's loop, workers: 600 ",
-		"allocs/op", "trial, median of", "until it was on the storage", "planning, driving"} {
+		"allocs/op", "a timer alone", "open loop, 16 workers", "trial, median of", "until it was on the storage", "planning, driving"} {
 		if !strings.Contains(out.String(), what) {
 			t.Errorf("no figure of %q in:\n%s", what, out.String())
 		}

@@ -56,6 +56,11 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
+	pacing, err := pacingRows(ctx)
+	if err != nil {
+		return err
+	}
+	rows = append(rows, pacing...)
 	trials, err := trialRows(ctx, *blocks)
 	if err != nil {
 		return err
