@@ -17,6 +17,9 @@ type Schema struct {
 	Database string // unquoted
 	Program  filewise.Program
 	Tables   []Table
+	// Cut has procedures keep large variables out of their statements, for servers
+	// whose binary log may hold statements (binlog_format MIXED, STATEMENT).
+	Cut bool
 }
 
 // Table is a table of the workload, with the procedure that fills it.
@@ -68,7 +71,7 @@ func (s Schema) Statements(section string, t Table) ([]string, error) {
 		return nil, filewise.Errorf(filewise.CodeInternal, "", "workload %q, section %q: %w", s.Program.Workload, section, filewise.ErrUnsupported)
 	}
 	vars := map[string]any{
-		"Database": s.Database, "Tables": s.Tables, "TableName": t.Name, "Procedure": t.Procedure,
+		"Database": s.Database, "Tables": s.Tables, "TableName": t.Name, "Procedure": t.Procedure, "Cut": s.Cut,
 		"PayloadType": payloadType(s.Program.OpBytes), "Pool": "",
 	}
 	for name, value := range s.Program.Vars {

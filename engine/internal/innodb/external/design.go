@@ -29,6 +29,7 @@ func (d *Dialect) newDesign(t filewise.Target, l filewise.Layout, p filewise.Pro
 	if err != nil {
 		return nil, err
 	}
+	schema.Cut = true // how the server writes its binary log is its owner's choice
 	if err := checkTarget(t); err != nil {
 		return nil, err
 	}

@@ -213,7 +213,7 @@ func (e *examination) logs() {
 		}
 	}
 	if s.on("log_bin") {
-		e.note("binary log", "the server writes all changes to its binary log too, which takes room until it expires", "")
+		e.note("binary log", "the server writes all changes to its binary log too (binlog_format "+s.vars["binlog_format"]+"), which takes room until it expires", "")
 	}
 }
 

@@ -2,6 +2,8 @@ package external
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"filewise"
@@ -63,4 +65,40 @@ func life(t *testing.T, s *server, l filewise.Layout, w filewise.Workload, files
 	}
 	fatal(t, db.Dropper.Drop(ctx))
 	fatal(t, db.Dropper.Drop(ctx))
+}
+
+// testBinlog: whatever the format of the binary log, a row takes about its own
+// size in it, and not the text that payloads are cut from.
+func testBinlog(t *testing.T, b bench) {
+	var before string
+	fatal(t, b.Root.QueryRow("SELECT @@GLOBAL.binlog_format").Scan(&before))
+	defer func() { b.Exec(t, "SET GLOBAL binlog_format = "+before) }()
+	for _, format := range []string{"ROW", "MIXED", "STATEMENT"} {
+		b.Exec(t, "SET GLOBAL binlog_format = "+format)
+		s := open(t, b, b.Target("filewise"))
+		for _, key := range []string{workload.KeySequential, workload.KeyRandom} {
+			w := inserts(t, func(p *workload.Params) { p.Key, p.CommitEvery = key, 10 })
+			db := buildOn(t, s, layout(filewise.KindPartitions, 2), w)
+			start := written(t, b)
+			ledger := work(t, db, w, 0, 50)
+			if each := (written(t, b) - start) / ledger.Total(); each > 2000 {
+				t.Errorf("%s, %s keys: a row of 200 bytes takes %d bytes in the binary log", format, key, each)
+			}
+			fatal(t, w.Check(deadline(t), db.Querier, ledger))
+			fatal(t, db.Dropper.Drop(deadline(t)))
+		}
+	}
+}
+
+// written is the size of all files of the binary log.
+func written(t *testing.T, b bench) (sum int64) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(b.Data, "bin.0*"))
+	fatal(t, err)
+	for _, f := range files {
+		info, err := os.Stat(f)
+		fatal(t, err)
+		sum += info.Size()
+	}
+	return sum
 }

@@ -12,12 +12,17 @@ CREATE TABLE {{own $.Database .Name}} (
 
 -- One call inserts rows First … First+Count−1 of a worker. A transaction has
 -- CommitEvery rows; with one row each, autocommit is on and saves two statements.
+-- Cut: a server whose binary log may hold statements logs with each the variables
+-- that it reads. The payload is cut first then, or every row would log the pool.
 -- name: insert whole
 CREATE PROCEDURE {{own $.Database .Procedure}}(IN worker BIGINT, IN first BIGINT, IN amount BIGINT)
   MODIFIES SQL DATA
 BEGIN
   DECLARE i BIGINT DEFAULT first;
   DECLARE x BIGINT;
+{{- if .Cut}}
+  DECLARE cut {{.PayloadType}} CHARACTER SET latin1 COLLATE latin1_bin;
+{{- end}}
 {{- if eq .Key "random"}}
   DECLARE y BIGINT;
 {{- end}}
@@ -28,13 +33,19 @@ BEGIN
     SET x = ((i * {{.Connections}} + worker) MOD {{.Modulus}} * {{.A}} + {{.B}}) MOD {{.Modulus}};
 {{- if eq .Key "random"}}
     SET y = x * x MOD {{.Modulus}};
+{{- if .Cut}}
+    SET cut = SUBSTRING(@fw_pool, y MOD {{.PoolSpan}} + 1, {{.RowBytes}});
+{{- end}}
     INSERT INTO {{own $.Database .TableName}} VALUES (
       y * y MOD {{.Modulus}} * x MOD {{.Modulus}} + 1,
-      SUBSTRING(@fw_pool, y MOD {{.PoolSpan}} + 1, {{.RowBytes}}));
+      {{if .Cut}}cut{{else}}SUBSTRING(@fw_pool, y MOD {{.PoolSpan}} + 1, {{.RowBytes}}){{end}});
 {{- else}}
+{{- if .Cut}}
+    SET cut = SUBSTRING(@fw_pool, x * x MOD {{.Modulus}} MOD {{.PoolSpan}} + 1, {{.RowBytes}});
+{{- end}}
     INSERT INTO {{own $.Database .TableName}} VALUES (
       i * {{.Connections}} + worker + 1,
-      SUBSTRING(@fw_pool, x * x MOD {{.Modulus}} MOD {{.PoolSpan}} + 1, {{.RowBytes}}));
+      {{if .Cut}}cut{{else}}SUBSTRING(@fw_pool, x * x MOD {{.Modulus}} MOD {{.PoolSpan}} + 1, {{.RowBytes}}){{end}});
 {{- end}}
     SET i = i + 1;
 {{- if gt .CommitEvery 1}}
