@@ -27,8 +27,8 @@ const (
 type Phase struct {
 	Family string `json:"family"` // of its measure
 	Unit   string `json:"unit"`   // of one operation
-	// Section names the phase's SQL: "call SECTION" runs a number of operations on
-	// the server, "statement SECTION" one that the client sends, "committed SECTION"
+	// Section names the phase's SQL: "call-SECTION" runs a number of operations on
+	// the server, "statement-SECTION" one that the client sends, "committed-SECTION"
 	// tells whether one of them is committed.
 	Section string `json:"section"`
 	Act     Act    `json:"act,omitempty"`

@@ -16,7 +16,7 @@ const (
 
 // NewScan makes the workload of scenario scan: the article's queries on four
 // tables, each query a family of its own. The sections of an engine's scan.sql
-// are tables, indexes, check, and "statement query 1" … "statement query 11".
+// are tables, indexes, check, and statement-query-1 … statement-query-11.
 func NewScan(p Params, seed uint64) (filewise.Workload, error) {
 	if p.Rows < fragBatchRows || p.Rows > maxDMLRows {
 		return nil, filewise.Errorf(filewise.CodeUsage, "give at least one batch of rows", "--rows %d is not between %d and %d", p.Rows, fragBatchRows, maxDMLRows)
@@ -52,7 +52,7 @@ func (w *scan) Program() filewise.Program {
 	}
 	for k := 1; k <= queries; k++ {
 		p.Phases = append(p.Phases, filewise.Phase{
-			Family: fmt.Sprintf("query %d", k), Unit: "queries", Section: fmt.Sprintf("query %d", k),
+			Family: fmt.Sprintf("query %d", k), Unit: "queries", Section: fmt.Sprintf("query-%d", k),
 			Cache: cache, Connections: 1, Ops: int64(w.params.Repeat), Discard: discard, Client: true, Args: noArgs{},
 		})
 	}

@@ -44,6 +44,10 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 	db := &filewise.Database{
 		Observer: d, Connector: d, Settler: d, Querier: d, Dropper: d,
 		Probes: []filewise.Probe{d}, Chunk: int64(p.CommitEvery),
+		Restart: d, Evict: d, Bulk: d,
+	}
+	if p.Workload == "backup" {
+		db.Backup = backuper{d}
 	}
 	if d.later != nil {
 		db.Extender = d
@@ -119,6 +123,11 @@ func (s *shape) fill(ctx context.Context, f *file) error {
 			if err := f.keeper.exec(ctx, st); err != nil {
 				return err
 			}
+		}
+	}
+	if s.wholeTables() {
+		if err := f.keeper.exec(ctx, loadedTable); err != nil {
+			return err
 		}
 	}
 	if err := f.keeper.exec(ctx, "COMMIT"); err != nil {

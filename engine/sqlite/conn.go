@@ -83,8 +83,12 @@ func (c *conn) exec(ctx context.Context, sql string) error {
 
 // query returns all rows of one statement.
 func (c *conn) query(ctx context.Context, sql string) ([][]any, error) {
+	return c.queryArgs(ctx, sql, nil)
+}
+
+func (c *conn) queryArgs(ctx context.Context, sql string, args []driver.NamedValue) ([][]any, error) {
 	failed := func(err error) error { return fmt.Errorf("%s: %s: %w", c.path, firstLine(sql), err) }
-	rows, err := c.QueryContext(ctx, sql, nil)
+	rows, err := c.QueryContext(ctx, sql, args)
 	if err != nil {
 		return nil, failed(err)
 	}

@@ -57,10 +57,10 @@ func (*server) Offers() map[filewise.Capability]error {
 		filewise.CanWaits:       nil,
 		filewise.CanLogApart:    absent(logBeside),
 		filewise.CanIndexApart:  absent(indexesWithin),
-		filewise.CanRestart:     absent("SQLite runs inside Filewise: there is no server to restart"),
+		filewise.CanRestart:     nil, // every connection is closed, and with it its page cache
 		filewise.CanReset:       absent("SQLite's files are built anew for every trial"),
-		filewise.CanBulk:        absent("no workload on SQLite loads data"),
-		filewise.CanBackup:      absent("no workload on SQLite backs up"),
+		filewise.CanBulk:        nil,
+		filewise.CanBackup:      nil, // a backup file for each database file
 		filewise.CanFileIO:      absent("SQLite counts no I/O per file; the operating system counts it per device"),
 	}
 }

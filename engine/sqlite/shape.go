@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -81,7 +82,7 @@ func supported(t filewise.Target, l filewise.Layout, p filewise.Program) error {
 	case t.Mode != filewise.Embedded && t.Mode != "":
 		return unsupported("leave the target out: SQLite runs inside Filewise", "a %s target on SQLite, which is no server", t.Mode)
 	case workloads[p.Workload] == nil:
-		return unsupported("known: inserts", "workload %q on SQLite", p.Workload)
+		return unsupported("known: "+strings.Join(slices.Sorted(maps.Keys(workloads)), ", "), "workload %q on SQLite", p.Workload)
 	case l.Kind != filewise.KindShards:
 		return unsupported(`use kind "shards"`, "layout kind %q on SQLite, which keeps a database in one file", l.Kind)
 	case len(t.Volumes) == 0:
@@ -98,6 +99,9 @@ func supported(t filewise.Target, l filewise.Layout, p filewise.Program) error {
 		return unsupported("leave the indexes out", "%s", indexesWithin)
 	case l.AddedLater != "" && !slices.Contains(arms, l.AddedLater):
 		return unsupported("use untouched, new-data or rebuilt", "files added later: %q", l.AddedLater)
+	}
+	if err := supportedPhases(l, p); err != nil {
+		return err
 	}
 	switch l.Data.Placement {
 	case "", filewise.PlaceOne, filewise.PlaceRoundRobin:
@@ -203,7 +207,12 @@ func (s *shape) filesOf(worker int) []int {
 }
 
 func (s *shape) tablesOf(file int) []string {
-	if !s.perConnection {
+	switch {
+	case s.wholeTables():
+		return fragments(file, s.count)
+	case s.program.Workload == "dml":
+		return []string{"fw_dml"}
+	case !s.perConnection:
 		return []string{tableName(false, 0)}
 	}
 	if file < s.from { // loaded when it was the only one

@@ -22,7 +22,12 @@ func ident(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`
 var shardsSQL = sqlfile.Must(load("shards"))
 
 // workloads are the workloads that this engine has SQL for.
-var workloads = map[string]*sqlfile.File{"inserts": sqlfile.Must(load("inserts"))}
+var workloads = map[string]*sqlfile.File{
+	"inserts": sqlfile.Must(load("inserts")),
+	"dml":     sqlfile.Must(load("dml")),
+	"scan":    sqlfile.Must(load("scan")),
+	"backup":  sqlfile.Must(load("scan")), // the same tables
+}
 
 func load(name string) (*sqlfile.File, error) {
 	path := "sql/" + name + ".sql"
@@ -42,7 +47,7 @@ func vars(p filewise.Program, table string) map[string]any {
 	if v == nil {
 		v = map[string]any{}
 	}
-	v["TableName"] = table
+	v["TableName"], v["TableNumber"] = table, tableNumber(table)
 	v["PageRows"] = min(max(pageText/(p.OpBytes+24), 1), 4096)
 	return v
 }

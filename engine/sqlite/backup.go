@@ -1,0 +1,160 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sync/errgroup"
+
+	"filewise"
+)
+
+// backuper copies the files by SQLite's online backup API, a thread for each
+// file: a backup has as many files as the database.
+type backuper struct{ d *database }
+
+// backupPages is the number of pages of one step, between which the context is
+// looked at.
+const backupPages = 256
+
+// target is where the backup, or the restored copy, of file i lies.
+func (b backuper) target(i int, suffix string) (filewise.Volume, string) {
+	v := b.d.layout.Backup.VolumeOf(i, b.d.target.Volumes)
+	return v, filepath.Join(v.Dir, filepath.Base(b.d.shards[i].path)+suffix)
+}
+
+const (
+	backupSuffix   = ".backup"
+	restoredSuffix = ".restored"
+)
+
+// Backup writes and syncs the backup files.
+func (b backuper) Backup(ctx context.Context) ([]filewise.File, error) {
+	files := make([]filewise.File, len(b.d.shards))
+	err := b.all(ctx, func(ctx context.Context, i int) error {
+		v, path := b.target(i, backupSuffix)
+		if err := copyDatabase(ctx, b.d.shards[i].path, path); err != nil {
+			return err
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			return err
+		}
+		files[i] = filewise.File{Role: filewise.RoleBackup, Volume: v.Name, Path: path, Bytes: info.Size()}
+		return nil
+	})
+	return files, err
+}
+
+// Restore copies the backups into new database files.
+func (b backuper) Restore(ctx context.Context) error {
+	return b.all(ctx, func(ctx context.Context, i int) error {
+		_, from := b.target(i, backupSuffix)
+		return copyDatabase(ctx, from, b.d.shards[i].path+restoredSuffix)
+	})
+}
+
+// all does something for every file at the same time.
+func (b backuper) all(ctx context.Context, do func(context.Context, int) error) error {
+	eg, ctx := errgroup.WithContext(ctx)
+	for i := range b.d.shards {
+		eg.Go(func() error { return do(ctx, i) })
+	}
+	return eg.Wait()
+}
+
+// copyDatabase copies a database file into one that must not exist, and syncs it.
+func copyDatabase(ctx context.Context, from, to string) (err error) {
+	created, err := os.OpenFile(to, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := created.Close(); err != nil {
+		return err
+	}
+	source, err := open(from)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, source.Close()) }()
+	target, err := open(to)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, target.Close(), syncFile(to)) }()
+	backup, err := target.Backup("main", source.SQLiteConn, "main")
+	if err != nil {
+		return fmt.Errorf("backing %s up: %w", from, err)
+	}
+	for done := false; !done && err == nil; {
+		if err = ctx.Err(); err == nil {
+			done, err = backup.Step(backupPages)
+		}
+	}
+	return errors.Join(explain(err), backup.Finish())
+}
+
+func syncFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// Verify compares what was restored with the original: SQLite's own integrity
+// check, and the workload's sums.
+func (b backuper) Verify(ctx context.Context) error {
+	return b.all(ctx, func(ctx context.Context, i int) (err error) {
+		sh := b.d.shards[i]
+		restored, err := open(sh.path + restoredSuffix)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, restored.Close()) }()
+		if ok, err := restored.value(ctx, "PRAGMA integrity_check"); err != nil || ok != "ok" {
+			return errors.Join(fmt.Errorf("%w: %s: %v", filewise.ErrCheck, restored.path, ok), err)
+		}
+		f := b.d.files[i]
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		for _, table := range sh.tables {
+			statement, err := b.d.sql.Statement("check", vars(b.d.program, table))
+			if err != nil {
+				return err
+			}
+			want, err := f.keeper.query(ctx, statement)
+			if err != nil {
+				return err
+			}
+			got, err := restored.query(ctx, statement)
+			if err != nil {
+				return err
+			}
+			if fmt.Sprint(got) != fmt.Sprint(want) {
+				return fmt.Errorf("%w: table %s of %s has %v, want %v", filewise.ErrCheck, table, restored.path, got, want)
+			}
+		}
+		return nil
+	})
+}
+
+// Discard removes backups and restored files.
+func (b backuper) Discard(context.Context) error {
+	var errs []error
+	for i, sh := range b.d.shards {
+		_, backup := b.target(i, backupSuffix)
+		for _, path := range []string{backup, sh.path + restoredSuffix} {
+			for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+				if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+					errs = append(errs, err)
+				}
+			}
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,139 @@
+package sqlite
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"filewise"
+	"filewise/workload"
+)
+
+func phased(t *testing.T, w filewise.Workload, err error, files int) *filewise.Database {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	s, err := New().Open(t.Context(), filewise.Target{Engine: "sqlite", Mode: filewise.Embedded, Durability: filewise.DurabilityNormal,
+		Volumes: []filewise.Volume{{Name: "a", Dir: dir}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := filewise.Layout{Name: filewise.FilesName(files), Kind: filewise.KindShards, Data: filewise.Spread{Files: files, Bytes: 4 << 20, Allocation: filewise.Growing}}
+	db, err := s.Build(t.Context(), l, w.Program())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Dropper.Drop(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Errorf("left: %v %v", left, err)
+		}
+	})
+	return db
+}
+
+// phases does all phases of work and checks after each.
+func phases(t *testing.T, db *filewise.Database, w filewise.Workload) {
+	t.Helper()
+	var ledgers []filewise.Ledger
+	for i, p := range w.Program().Phases {
+		ledger := make(filewise.Ledger, p.Connections)
+		for c := range ledger {
+			s, err := db.Connector.(filewise.PhaseConnector).ConnectPhase(t.Context(), i, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ledger[c], err = s.Do(t.Context(), 0, p.Ops/int64(p.Connections)); err != nil {
+				t.Fatalf("%s: %v", p.Family, err)
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ledgers = append(ledgers, ledger)
+		if err := w.(filewise.PhasedWorkload).CheckPhase(t.Context(), db.Querier, i, ledgers); err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 && p.Section == "insert" {
+			wrong := append([]filewise.Ledger(nil), ledgers...)
+			wrong[0] = filewise.Ledger{ledger[0] + 1}
+			if w.(filewise.PhasedWorkload).CheckPhase(t.Context(), db.Querier, i, wrong) == nil {
+				t.Error("the check does not see a row too few")
+			}
+		}
+	}
+}
+
+func TestDML(t *testing.T) {
+	for _, files := range []int{1, 3, 16} {
+		for _, index := range []string{workload.IndexNone, workload.IndexKey} {
+			for _, connect := range []string{workload.ConnectPooled, workload.ConnectPerStatement} {
+				w, err := workload.NewDML(workload.Params{Connections: 4, Rows: 200, Mode: workload.ModeBoth, Connect: connect, Index: index}, 7)
+				phases(t, phased(t, w, err, files), w)
+			}
+		}
+	}
+}
+
+func loadAll(t *testing.T, db *filewise.Database, w filewise.Workload) {
+	t.Helper()
+	for _, table := range w.(filewise.Loadable).Data() {
+		for b := range table.Batches {
+			for range 2 { // again: it is loaded already
+				if err := db.Bulk.LoadBatch(t.Context(), table, b); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	if err := db.Bulk.Finish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Check(t.Context(), db.Querier, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestScan(t *testing.T) {
+	for _, data := range []string{workload.DataOrdered, workload.DataGrown} {
+		for _, files := range []int{1, 2, 4} {
+			w, err := workload.NewScan(workload.Params{Rows: 2500, Cache: workload.CacheWarm, Data: data, Repeat: 2}, 7)
+			db := phased(t, w, err, files)
+			loadAll(t, db, w)
+			phases(t, db, w)
+			for _, cool := range []func(context.Context) error{db.Restart.Restart, db.Evict.Evict} {
+				if err := cool(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				phases(t, db, w)
+			}
+		}
+	}
+}
+
+func TestBackup(t *testing.T) {
+	for _, files := range []int{1, 4} {
+		w, err := workload.NewBackup(workload.Params{Rows: 1500}, 7)
+		db := phased(t, w, err, files)
+		loadAll(t, db, w)
+		for range 2 {
+			made, err := db.Backup.Backup(t.Context())
+			if err != nil || len(made) != files || made[0].Bytes == 0 || made[0].Role != filewise.RoleBackup {
+				t.Fatal(made, err)
+			}
+			if err := db.Backup.Restore(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := db.Backup.Verify(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := db.Backup.Discard(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
