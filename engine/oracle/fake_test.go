@@ -1,0 +1,220 @@
+package oracle
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sijms/go-ora/v2/network"
+
+	"filewise/engine/internal/mark"
+)
+
+// fakeServer stands for a server where only logic is tested: what is dropped and
+// what is not, what preflight says, who may measure. It is no Oracle: it knows
+// tablespaces, segments, comments and sessions, and answers sections of our own
+// narrow interface, not SQL.
+type fakeServer struct {
+	account     string
+	tablespaces map[string]*fakeSpace
+	comments    map[string]string // of tables in the account's schema
+	programs    map[string]string // name → type
+	sessions    [][]any           // of section announced
+	answers     map[string][][]any
+	fails       map[string]error
+	before      func(statement) // called before each statement
+	log         []string        // what was executed: "section name"
+	fresh       string          // the tablespace whose mark was the last thing that was read
+	unchecked   []string        // what was altered without its mark having been read right before
+}
+
+type fakeSpace struct {
+	offline  bool
+	segments [][]any // owner, name, type
+	rows     int64   // of the marker table
+}
+
+func newFake() *fakeServer {
+	return &fakeServer{account: "ADA", tablespaces: map[string]*fakeSpace{}, comments: map[string]string{}, programs: map[string]string{},
+		answers: map[string][][]any{}, fails: map[string]error{}}
+}
+
+func (f *fakeServer) marks() marks { return marks{f, f.account} }
+
+// newName is a name as a build has it.
+func newName() string { return strings.ToUpper(mark.NewName()) }
+
+// add makes a tablespace; marked says whether its marker table has the comment.
+func (f *fakeServer) add(t *testing.T, name string, marked bool, segments ...string) *fakeSpace {
+	t.Helper()
+	s := &fakeSpace{}
+	for _, segment := range segments {
+		owner, table, ok := strings.Cut(segment, ".")
+		if !ok {
+			owner, table = f.account, segment
+		}
+		s.segments = append(s.segments, []any{owner, table, "TABLE"})
+	}
+	f.tablespaces[name] = s
+	if marked {
+		f.comments[name] = deadMark(t, name)
+	}
+	return s
+}
+
+// deadMark is the mark of a process that does not run any more: one of this
+// process with another number, and the checksum of package mark.
+func deadMark(t *testing.T, name string) string {
+	t.Helper()
+	m, err := mark.New(name, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Process.PID, m.Sum = 1<<30, ""
+	b, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256([]byte("filewise mark 1\x00" + string(b)))
+	m.Sum = strings.ToLower(base32.StdEncoding.EncodeToString(sum[:]))[:6]
+	if _, err := mark.Parse(name, m.Text()); err != nil && mark.IsName(name) {
+		t.Fatal(err)
+	}
+	return m.Text()
+}
+
+// livingMark is the mark of this process.
+func livingMark(t *testing.T, name string) string {
+	t.Helper()
+	m, err := mark.New(name, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.Text()
+}
+
+func (f *fakeServer) exec(_ context.Context, s statement) error {
+	if f.before != nil {
+		f.before(s)
+	}
+	name := quoted(s.text)
+	f.log = append(f.log, strings.TrimSpace(s.section+" "+name))
+	if err := f.fails[s.section]; err != nil {
+		return err
+	}
+	switch s.section {
+	case "offline", "online":
+		f.alters(s, name)
+		f.tablespaces[name].offline = s.section == "offline"
+	case "drop":
+		f.alters(s, name)
+		delete(f.tablespaces, name)
+		delete(f.comments, name)
+	case "drop-table":
+		f.alters(s, name[:27])
+		for _, space := range f.tablespaces {
+			space.segments = slices.DeleteFunc(space.segments, func(r []any) bool {
+				return strings.HasPrefix(fmt.Sprint(r[1]), name) || r[1] == strings.Replace(name, "T00", "K00", 1)
+			})
+		}
+	case "drop-program":
+		f.alters(s, name[:27])
+		delete(f.programs, name)
+	}
+	f.fresh = ""
+	return nil
+}
+
+// alters notes what is altered without its mark, or its emptiness, having been
+// looked at right before.
+func (f *fakeServer) alters(s statement, name string) {
+	if f.fresh != name {
+		f.unchecked = append(f.unchecked, s.text)
+	}
+}
+
+func (f *fakeServer) rows(_ context.Context, s statement) ([][]any, error) {
+	if f.before != nil {
+		f.before(s)
+	}
+	if err := f.fails[s.section]; err != nil {
+		return nil, err
+	}
+	if found, ok := f.answers[s.section]; ok {
+		return found, nil
+	}
+	arg := ""
+	if len(s.args) > 0 {
+		arg = fmt.Sprint(s.args[0])
+	}
+	space := f.tablespaces[arg]
+	switch s.section {
+	case "tablespace":
+		if space == nil {
+			return nil, nil
+		}
+		return [][]any{{map[bool]string{true: "OFFLINE", false: "ONLINE"}[space.offline], "NO", int64(8192)}}, nil
+	case "segments":
+		return space.segments, nil
+	case "read-mark":
+		f.fresh = arg
+		if c, ok := f.comments[arg]; ok {
+			return [][]any{{c}}, nil
+		}
+		if space != nil && slices.ContainsFunc(space.segments, func(r []any) bool { return r[1] == arg }) {
+			return [][]any{{nil}}, nil
+		}
+	case "marker-rows":
+		return [][]any{{f.tablespaces[quoted(s.text)].rows}}, nil
+	case "tablespaces":
+		var all [][]any
+		for name := range f.tablespaces {
+			all = append(all, []any{name})
+		}
+		return all, nil
+	case "programs":
+		var all [][]any
+		for name, kind := range f.programs {
+			all = append(all, []any{kind, name})
+		}
+		return all, nil
+	case "tables-of":
+		var all [][]any
+		for _, space := range f.tablespaces {
+			for _, r := range space.segments {
+				if n := fmt.Sprint(r[1]); r[0] == f.account && strings.HasPrefix(n, strings.TrimSuffix(arg, "%")) && !strings.Contains(n, "K0") {
+					all = append(all, []any{n})
+				}
+			}
+		}
+		return all, nil
+	case "homes":
+		var all [][]any
+		for name, space := range f.tablespaces {
+			for _, r := range space.segments {
+				if strings.HasPrefix(fmt.Sprint(r[1]), strings.TrimSuffix(fmt.Sprint(s.args[1]), "%")) {
+					all = append(all, []any{name})
+				}
+			}
+		}
+		return all, nil
+	case "announced":
+		return f.sessions, nil
+	}
+	return nil, nil
+}
+
+// quoted is the first quoted name of a statement.
+func quoted(text string) string {
+	_, rest, _ := strings.Cut(text, `"`)
+	name, _, _ := strings.Cut(rest, `"`)
+	return name
+}
+
+func oracleError(code int) error { return network.NewOracleError(code) }

@@ -1,0 +1,52 @@
+package oracle
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// forbidden is what no statement may hold: what sets something of the server, reads
+// a licensed view, overwrites a file, or reaches beyond the own schema.
+var forbidden = regexp.MustCompile(`(?i)\b(ALTER\s+SYSTEM|ALTER\s+DATABASE|ALTER\s+SESSION|ALTER\s+USER|CREATE\s+USER|DROP\s+USER|GRANT|REVOKE|SHUTDOWN|STARTUP|TRUNCATE|MERGE|REUSE|CASCADE|FLUSH|` +
+	`DBA_HIST\w*|V_?\$?ACTIVE_SESSION_HISTORY|GV_?\$\w+|DBA_ADDM\w*|DBMS_WORKLOAD_REPOSITORY|DBMS_SQLTUNE|DBMS_ADVISOR|V_?\$SQL_MONITOR|V_?\$SQL_PLAN_MONITOR|` +
+	`EXECUTE\s+IMMEDIATE|DBMS_SQL|UTL_FILE|DBMS_SCHEDULER|CREATE\s+OR\s+REPLACE|ANY\s+TABLE|PUBLIC|DATABASE\s+LINK|UNLIMITED|UPDATE|DELETE|TEMPFILE|DEFAULT\s+TABLESPACE)\b`)
+
+// changes are the beginnings of statements that change something, each on what has
+// a name of the build's.
+var changes = regexp.MustCompile(`^(?:CREATE (?:SMALLFILE|BIGFILE) TABLESPACE|ALTER TABLESPACE|DROP TABLESPACE|CREATE TABLE|DROP TABLE|ALTER TABLE|ALTER INDEX|CREATE PACKAGE(?: BODY)?|CREATE PROCEDURE|DROP (?:PACKAGE|PROCEDURE)|COMMENT ON TABLE) "(FILEWISE_[A-Z]{18})`)
+
+var comments = regexp.MustCompile(`(?m)--.*$`)
+
+func TestForbidden(t *testing.T) {
+	changing := 0
+	everyStatement(t).each(func(section, text string) {
+		plain := strings.TrimSpace(comments.ReplaceAllString(text, ""))
+		if section == "server/parameters" || section == "server/privileges" {
+			plain = regexp.MustCompile(`'[^']*'`).ReplaceAllString(plain, "''")
+		}
+		if found := forbidden.FindString(plain); found != "" {
+			t.Errorf("%s holds %s:\n%.300s", section, found, text)
+		}
+		word, _, _ := strings.Cut(plain, " ")
+		switch word {
+		case "SELECT", "ROLLBACK", "BEGIN\n", "DECLARE\n":
+			return
+		}
+		if strings.HasPrefix(plain, "BEGIN") || strings.HasPrefix(plain, "DECLARE") {
+			return // of our own sections announce, call and lock, whose words are looked at above
+		}
+		changing++
+		if !changes.MatchString(plain) {
+			t.Errorf("%s changes what is not the build's:\n%.300s", section, text)
+		}
+	})
+	if changing < 50 {
+		t.Errorf("only %d statements change something: the test looks past them", changing)
+	}
+	for _, bad := range []string{"ALTER SYSTEM CHECKPOINT", "SELECT * FROM dba_hist_snapshot", "select 1 from v$active_session_history", "DROP TABLESPACE x INCLUDING CONTENTS CASCADE CONSTRAINTS", "GRANT DBA TO x", "SIZE 1M REUSE"} {
+		if !forbidden.MatchString(bad) {
+			t.Errorf("%q passes", bad)
+		}
+	}
+}

@@ -1,0 +1,159 @@
+package oracle
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"filewise"
+)
+
+// What is dropped is ours, its mark was read right before, and it was offline.
+func TestDropBuild(t *testing.T) {
+	f := newFake()
+	data, index := newName(), newName()
+	f.add(t, data, true, data, data+"T00")
+	f.add(t, index, true, index, data+"K00")
+	f.add(t, "USERS", false, "BOB.ACCOUNTS")
+	f.programs[data+"Q00"], f.programs[data+"PKG"], f.programs["BOBS"] = "PROCEDURE", "PACKAGE", "PROCEDURE"
+	if err := f.marks().dropBuild(context.Background(), data); err != nil {
+		t.Fatal(err)
+	}
+	if len(f.tablespaces) != 1 || f.tablespaces["USERS"] == nil || len(f.programs) != 1 {
+		t.Errorf("left: %v, %v", f.tablespaces, f.programs)
+	}
+	if len(f.unchecked) > 0 {
+		t.Errorf("altered without a look at the mark right before: %v", f.unchecked)
+	}
+	order := []string{"offline " + index, "drop " + index, "offline " + data, "drop " + data}
+	if n := len(f.log); n < 4 || !slices.Equal(f.log[n-4:], order) {
+		t.Errorf("the last steps are %v, want %v", f.log, order)
+	}
+	if !strings.HasPrefix(f.log[0], "drop-program") {
+		t.Errorf("programs go first, not %v", f.log)
+	}
+}
+
+// Nothing of these is altered in any way.
+func TestDropRefuses(t *testing.T) {
+	name := newName()
+	for what, make := range map[string]func(*fakeServer){
+		"a table of another account":         func(f *fakeServer) { f.add(t, name, true, name, "BOB.ACCOUNTS") },
+		"a table of the account's own":       func(f *fakeServer) { f.add(t, name, true, name, "ACCOUNTS") },
+		"a table that was dropped":           func(f *fakeServer) { f.add(t, name, true, name, "BIN$X") },
+		"another account's build":            func(f *fakeServer) { f.add(t, name, false, "BOB."+name) },
+		"a damaged mark":                     func(f *fakeServer) { f.add(t, name, true, name); f.comments[name] += "x" },
+		"a mark of another":                  func(f *fakeServer) { f.add(t, name, true, name); f.comments[name] = deadMark(t, newName()) },
+		"another comment":                    func(f *fakeServer) { f.add(t, name, true, name); f.comments[name] = "keep" },
+		"no mark, and a row in the marker":   func(f *fakeServer) { f.add(t, name, false, name).rows = 1 },
+		"no mark, and a table of a workload": func(f *fakeServer) { f.add(t, name, false, name, name+"T00") },
+		"a table that has no segment yet": func(f *fakeServer) {
+			f.add(t, name, true, name)
+			f.answers["tables-without-segment"] = [][]any{{"BOB", "EMPTY"}}
+		},
+	} {
+		f := newFake()
+		make(f)
+		err := f.marks().dropBuild(context.Background(), name)
+		if err == nil || len(f.log) > 0 {
+			t.Errorf("%s: error %v, executed %v", what, err, f.log)
+		}
+	}
+	f := newFake()
+	f.add(t, "USERS", true, "USERS")
+	if err := f.marks().dropBuild(context.Background(), "USERS"); err == nil || len(f.log) > 0 {
+		t.Errorf("tablespace USERS with a comment: error %v, executed %v", err, f.log)
+	}
+	if err := f.marks().alterBy(context.Background(), "USERS", "offline", nil); err == nil || len(f.log) > 0 {
+		t.Errorf("altering USERS: error %v, executed %v", err, f.log)
+	}
+}
+
+// Whoever puts something into a tablespace after the first look, and before it is
+// offline, keeps it: the second look finds it.
+func TestDropSeesLatecomers(t *testing.T) {
+	for what, change := range map[string]func(*fakeServer, string){
+		"a table": func(f *fakeServer, n string) {
+			f.tablespaces[n].segments = append(f.tablespaces[n].segments, []any{"BOB", "T", "TABLE"})
+		},
+		"the mark lost": func(f *fakeServer, n string) { f.comments[n] = "mine now" },
+	} {
+		f, name := newFake(), newName()
+		f.add(t, name, true, name)
+		f.before = func(s statement) {
+			if s.section == "offline" {
+				change(f, name)
+			}
+		}
+		err := f.marks().dropTablespace(context.Background(), name)
+		if err == nil || f.tablespaces[name] == nil || f.tablespaces[name].offline {
+			t.Errorf("%s: error %v, tablespace %+v", what, err, f.tablespaces[name])
+		}
+	}
+}
+
+// The two states that a killed run can leave unmarked are recognised, and an
+// interrupted drop goes on.
+func TestUnmarked(t *testing.T) {
+	for what, make := range map[string]func(*fakeServer, string){
+		"no segment":                 func(f *fakeServer, n string) { f.add(t, n, false) },
+		"the marker table alone":     func(f *fakeServer, n string) { f.add(t, n, false, n) },
+		"marked and offline already": func(f *fakeServer, n string) { f.add(t, n, true, n).offline = true },
+	} {
+		f, name := newFake(), newName()
+		make(f, name)
+		found, err := leftovers(context.Background(), f.marks())
+		if err != nil || len(found) != 1 || found[0].Kept != "" || found[0].Unmarked != (what[0] != 'm') {
+			t.Errorf("%s: %+v, %v", what, found, err)
+			continue
+		}
+		if err := remove(context.Background(), f.marks(), found[0]); err != nil || len(f.tablespaces) > 0 {
+			t.Errorf("%s: %v, left %v", what, err, f.tablespaces)
+		}
+	}
+}
+
+func TestLeftovers(t *testing.T) {
+	f := newFake()
+	dead, living, used, foreign, index := newName(), newName(), newName(), newName(), newName()
+	f.add(t, dead, true, dead)
+	f.add(t, living, true, living)
+	f.comments[living] = livingMark(t, living)
+	f.add(t, used, true, used)
+	f.add(t, index, true, index)
+	f.add(t, foreign, true, foreign, "BOB.T")
+	f.add(t, "FILEWISE_NOTES", false, "NOTES")
+	f.add(t, "FILEWISE_ABCDEFGHIJKLMNOPQR", true)
+	gone := newName() + "Q00"
+	f.programs[gone], f.programs["FILEWISE_REPORT"] = "PROCEDURE", "PROCEDURE"
+	f.sessions = [][]any{{int64(5), int64(1), used, "build with " + index, "20260101000000"}}
+	found, err := leftovers(context.Background(), f.marks())
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := map[string]string{}
+	for _, l := range found {
+		kept[l.Name] = l.Kept
+	}
+	if len(found) != 6 || kept[dead] != "" {
+		t.Errorf("found %+v", found)
+	}
+	for name, why := range map[string]string{living: "going on", used: "session 5", index: "session 5", foreign: "BOB.T", gone: "tablespace"} {
+		if !strings.Contains(kept[name], why) {
+			t.Errorf("%s is kept for %q, want %q", name, kept[name], why)
+		}
+		err := remove(context.Background(), f.marks(), filewise.Leftover{Kind: kindTablespace, Name: name})
+		if err == nil || len(f.log) > 0 {
+			t.Errorf("%s is removed: %v, %v", name, err, f.log)
+		}
+	}
+	for _, name := range []string{"USERS", "FILEWISE_NOTES", "FILEWISE_ABCDEFGHIJKLMNOPQR", ""} {
+		if err := remove(context.Background(), f.marks(), filewise.Leftover{Kind: kindTablespace, Name: name}); err == nil || len(f.log) > 0 {
+			t.Errorf("%q is removed: %v, %v", name, err, f.log)
+		}
+	}
+	if err := remove(context.Background(), f.marks(), filewise.Leftover{Kind: kindTablespace, Name: dead}); err != nil || f.tablespaces[dead] != nil {
+		t.Errorf("a dead run's stays: %v", err)
+	}
+}
