@@ -92,6 +92,8 @@ func Run(t *testing.T, s Subject) {
 		{"Layouts", testEquivalence},
 		{"Script", testScript},
 		{"Offers", testOffers},
+		{"DML", testDML},
+		{"Scan", testScan},
 		{"Refusals", testRefusals},
 		{"CancelledBuild", testCancelledBuild},
 		{"AddedLater", testAddedLater},

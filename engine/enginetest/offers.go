@@ -44,17 +44,10 @@ var trials = map[filewise.Capability]func(t *testing.T, b *bench, offered bool){
 	filewise.CanIndexApart: tryIndexApart,
 	filewise.CanRestart:    tryRestart,
 	filewise.CanReset:      tryReset,
-	filewise.CanBulk:       tryWithoutUse,
-	filewise.CanBackup:     tryWithoutUse,
+	filewise.CanBulk:       tryBulk,
+	filewise.CanBackup:     tryBackup,
 	filewise.CanWaits:      tryProbes,
 	filewise.CanFileIO:     tryProbes,
-}
-
-// tryWithoutUse: a Database has no part for it yet, so it cannot be offered.
-func tryWithoutUse(t *testing.T, _ *bench, offered bool) {
-	if offered {
-		t.Error("it is offered, and there is no way to use it")
-	}
 }
 
 // built builds, works, checks and observes, or must be refused. It returns the

@@ -41,7 +41,7 @@ func possible(t filewise.Target, l filewise.Layout, p filewise.Program) error {
 		return filewise.Errorf(filewise.CodeUsage, "leave it out", "log or indexes of layout %q apart on %s: %w", l.Name, Name, filewise.ErrUnsupported)
 	case l.AddedLater != "" && !slices.Contains(arms, l.AddedLater):
 		return filewise.Errorf(filewise.CodeUsage, "use untouched, new-data or rebuilt", "files added later: %q on %s: %w", l.AddedLater, Name, filewise.ErrUnsupported)
-	case p.Workload != "inserts" && len(p.Phases) == 0:
+	case p.Workload != "inserts":
 		return filewise.Errorf(filewise.CodeUsage, "known: inserts", "workload %q on %s: %w", p.Workload, Name, filewise.ErrUnsupported)
 	case p.Connections < 1 || p.CommitEvery < 1:
 		return filewise.Errorf(filewise.CodeUsage, "", "%d connections, a commit every %d rows", p.Connections, p.CommitEvery)

@@ -1,0 +1,140 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"filewise"
+	"filewise/workload"
+)
+
+// fragRows are the rows of each table of scan and backup: two batches.
+const fragRows = 1200
+
+// tryBulk loads the tables of scan, each batch twice.
+func tryBulk(t *testing.T, b *bench, offered bool) {
+	w, err := workload.NewScan(workload.Params{Rows: fragRows, Cache: workload.CacheWarm, Data: workload.DataOrdered, Repeat: 1}, seed(t))
+	fatal(t, err)
+	if !offered {
+		refused(t, b, b.layout(2), w.Program())
+		return
+	}
+	loaded(t, b, w)
+}
+
+// loaded builds two files and loads them.
+func loaded(t *testing.T, b *bench, w filewise.Workload) *filewise.Database {
+	t.Helper()
+	ctx := context.Background()
+	db := b.build(b.layout(2), w)
+	if db.Bulk == nil {
+		t.Fatal("bulk load is offered, but Database.Bulk is nil")
+	}
+	for _, table := range w.(filewise.Loadable).Data() {
+		for batch := range table.Batches {
+			for range 2 { // the second time it is there already
+				fatal(t, db.Bulk.LoadBatch(ctx, table, batch))
+			}
+		}
+	}
+	fatal(t, db.Bulk.Finish(ctx))
+	b.check(db, w, nil)
+	return db
+}
+
+// tryBackup backs up and restores twice, and wants damage to be seen.
+func tryBackup(t *testing.T, b *bench, offered bool) {
+	ctx := context.Background()
+	w, err := workload.NewBackup(workload.Params{Rows: fragRows}, seed(t))
+	fatal(t, err)
+	if !offered {
+		refused(t, b, b.layout(2), w.Program())
+		return
+	}
+	db := loaded(t, b, w)
+	if db.Backup == nil {
+		t.Fatal("backups are offered, but Database.Backup is nil")
+	}
+	before := b.listing()
+	for range 2 {
+		files, err := db.Backup.Backup(ctx)
+		fatal(t, err)
+		if !slices.ContainsFunc(files, func(f filewise.File) bool { return f.Role == filewise.RoleBackup && f.Bytes > 0 }) {
+			t.Errorf("a backup of no bytes: %+v", files)
+		}
+		fatal(t, db.Backup.Restore(ctx))
+		fatal(t, db.Backup.Verify(ctx))
+		fatal(t, db.Backup.Discard(ctx))
+	}
+	sameListing(t, before, b.listing())
+	b.check(db, w, nil)
+}
+
+// testDML does the phases of dml and checks the data after each.
+func testDML(t *testing.T, s Subject) {
+	b := newBench(t, s)
+	w, err := workload.NewDML(workload.Params{Connections: 5, Rows: 100, Mode: workload.ModeBoth,
+		Connect: workload.ConnectPerStatement, Index: workload.IndexNone}, seed(t))
+	fatal(t, err)
+	if _, err := s.Engine.Script(b.target, b.layout(2), w.Program()); errors.Is(err, filewise.ErrUnsupported) {
+		refused(t, b, b.layout(2), w.Program())
+		t.Logf("dml is NOT covered: %v", err)
+		return
+	}
+	b.phases(b.build(b.layout(2), w), w)
+}
+
+// testScan does every query of scan, warm and cold as far as the engine can.
+func testScan(t *testing.T, s Subject) {
+	b := newBench(t, s)
+	w, err := workload.NewScan(workload.Params{Rows: fragRows, Cache: workload.CacheWarm, Data: workload.DataGrown, Repeat: 1}, seed(t))
+	fatal(t, err)
+	if _, err := s.Engine.Script(b.target, b.layout(2), w.Program()); errors.Is(err, filewise.ErrUnsupported) {
+		refused(t, b, b.layout(2), w.Program())
+		t.Logf("scan is NOT covered: %v", err)
+		return
+	}
+	db := loaded(t, b, w)
+	b.phases(db, w)
+	if db.Restart != nil {
+		fatal(t, db.Restart.Restart(context.Background()))
+		b.phases(db, w)
+	}
+	if db.Evict != nil {
+		fatal(t, db.Evict.Evict(context.Background()))
+		b.phases(db, w)
+	}
+	b.check(db, w, nil)
+}
+
+// phases does all phases of work, one after the other, with a check after each
+// that must see an operation that was not done.
+func (b *bench) phases(db *filewise.Database, w filewise.Workload) {
+	b.t.Helper()
+	ctx, check := context.Background(), w.(filewise.PhasedWorkload).CheckPhase
+	var ledgers []filewise.Ledger
+	for i, p := range w.Program().Phases {
+		ledger := make(filewise.Ledger, p.Connections)
+		for c := range ledger {
+			s, err := db.Connector.(filewise.PhaseConnector).ConnectPhase(ctx, i, c)
+			fatal(b.t, err)
+			ledger[c], err = s.Do(ctx, 0, p.Ops/int64(p.Connections))
+			if err != nil || ledger[c] != p.Ops/int64(p.Connections) {
+				b.t.Fatalf("%s: %d operations done: %v", p.Family, ledger[c], err)
+			}
+			fatal(b.t, s.Close())
+		}
+		ledgers = append(ledgers, ledger)
+		fatal(b.t, check(ctx, db.Querier, i, ledgers))
+		if w.Program().ReadOnly || p.Section == "select" {
+			continue
+		}
+		ledger[0]--
+		if err := check(ctx, db.Querier, i, ledgers); !errors.Is(err, filewise.ErrCheck) {
+			b.t.Errorf("%s: the check does not see an operation too many: %v", p.Family, err)
+		}
+		ledger[0]++
+	}
+}
