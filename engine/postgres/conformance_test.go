@@ -20,7 +20,7 @@ func TestConformance18(t *testing.T) { conformance(t, need18(t)) }
 func conformance(t *testing.T, bin string) {
 	enginetest.Run(t, enginetest.Subject{
 		Engine: Engine{}, Kind: filewise.KindPartitions, Bytes: 24 << 20, Files: []int{1, 4, 16}, Rows: 60,
-		Sever: sever, NoRaw: "it is not needed for inserts",
+		Sever: sever, Raw: rawConn, Load: 600,
 		Package: "./engine/postgres", NoDiskFull: "PostgreSQL ends itself when its WAL finds no room: see TestFullVolume",
 		Target: func(v []filewise.Volume) filewise.Target {
 			return filewise.Target{Engine: "postgres", Mode: filewise.Managed, Volumes: v, Durability: filewise.DurabilityOff, ServerBin: bin}

@@ -33,7 +33,7 @@ ALTER TABLE {{ident .Name}} ALTER COLUMN payload SET STORAGE EXTERNAL;
 -- name: procedure whole
 CREATE PROCEDURE {{ident .T.Procedure}}(worker bigint, first bigint, amount bigint) LANGUAGE plpgsql AS $fw$
 DECLARE
-  i bigint;
+  i bigint := first; -- FOR counts in integers of 4 bytes
   x bigint;
   y bigint;
   pool bytea := convert_to(current_setting('filewise.pool'), 'UTF8');
@@ -41,7 +41,7 @@ DECLARE
   open_rows bigint := 0;
 {{- end}}
 BEGIN
-  FOR i IN first .. first + amount - 1 LOOP
+  WHILE i < first + amount LOOP
     x := ((i * {{.Connections}} + worker) % {{.Modulus}} * {{.A}} + {{.B}}) % {{.Modulus}};
     y := x * x % {{.Modulus}};
     INSERT INTO {{ident .T.Name}} VALUES (
@@ -51,6 +51,7 @@ BEGIN
       i * {{.Connections}} + worker + 1,
 {{- end}}
       convert_from(substr(pool, (y % {{.PoolSpan}})::integer + 1, {{.RowBytes}}), 'UTF8'));
+    i := i + 1;
 {{- if gt .CommitEvery 1}}
     open_rows := open_rows + 1;
     IF open_rows = {{.CommitEvery}} THEN

@@ -1,0 +1,355 @@
+package postgres
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"filewise"
+	"filewise/engine/enginetest"
+	"filewise/engine/internal/mark"
+)
+
+// An external server with an account of the documented rights alone: the whole
+// suite, the self-check, the lock, the cleaner; what is the user's is the same
+// afterwards.
+func TestExternal(t *testing.T) {
+	need(t)
+	external(t, "")
+}
+
+func TestExternal18(t *testing.T) { external(t, need18(t)) }
+
+func external(t *testing.T, bin string) {
+	f := startForeign(t, bin)
+	before := f.state(t)
+	t.Run("Conformance", func(t *testing.T) {
+		enginetest.Run(t, enginetest.Subject{
+			Engine: Engine{}, Kind: filewise.KindPartitions, Bytes: 8 << 20, Files: []int{1, 4}, Rows: 40, Package: "./engine/postgres",
+			NoDiskFull: "the volumes are the server's", Sever: sever, NoRaw: "it is not needed for inserts", Foreign: f.state,
+			Target: func([]filewise.Volume) filewise.Target {
+				return f.target(filewise.Volume{Name: "default"}, filewise.Volume{Name: "spare", Dir: "tablespace:spare"})
+			},
+		})
+	})
+	t.Run("SelfCheck", func(t *testing.T) { selfChecked(t, f) })
+	t.Run("Examine", func(t *testing.T) { examined(t, f) })
+	t.Run("Lock", func(t *testing.T) { locked(t, f) })
+	t.Run("Cleaner", func(t *testing.T) { cleaned(t, f) })
+	t.Run("Secrets", func(t *testing.T) { kept(t, f) })
+	t.Run("Refused", func(t *testing.T) { refusedVolumes(t, f) })
+	t.Run("Directory", func(t *testing.T) { inDirectory(t, f) })
+	if after := f.state(t); !slices.Equal(before, after) {
+		t.Errorf("the server is not as before: gone %q, new %q", without(before, after), without(after, before))
+	}
+}
+
+func without(all, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return slices.Contains(others, s) })
+}
+
+func selfChecked(t *testing.T, f *foreign) {
+	n := 0
+	f.open(t).SelfCheck(deadline(t), func(found filewise.Finding) {
+		n++
+		if found.Status != filewise.StatusOK {
+			t.Errorf("%+v", found)
+		}
+	})
+	if n < 30 {
+		t.Errorf("only %d statements were tried", n)
+	}
+}
+
+func examined(t *testing.T, f *foreign) {
+	s := f.open(t)
+	demand := filewise.Demand{Layouts: []filewise.Layout{partitions(2, 1<<20)}, Program: inserts(t, nil).Program(), Space: map[string]int64{"default": 1 << 20}}
+	for _, found := range s.Examine(deadline(t), demand) {
+		if found.Status == filewise.StatusFailed || found.Status == filewise.StatusWarning && found.Remedy == "" {
+			t.Errorf("%+v", found)
+		}
+	}
+	demand.Program.Connections = 500
+	f.do("ALTER ROLE filewise_account NOCREATEDB")
+	defer f.do("ALTER ROLE filewise_account CREATEDB")
+	poor := f.open(t)
+	text := fmt.Sprint(poor.Examine(deadline(t), demand))
+	for _, says := range []string{`ALTER ROLE "filewise_account" CREATEDB`, "GRANT pg_monitor", "505 are needed", "max_connections 60"} {
+		if !strings.Contains(text, says) {
+			t.Errorf("%q is not in %s", says, text)
+		}
+	}
+	if _, err := poor.Build(deadline(t), partitions(1, 1<<20), inserts(t, nil).Program()); filewise.RemedyOf(err) != `as a superuser: ALTER ROLE "filewise_account" CREATEDB` {
+		t.Errorf("without the right: %v; %s", err, filewise.RemedyOf(err))
+	}
+}
+
+// Of several that take the lock at once, from different databases, exactly one
+// gets it.
+func locked(t *testing.T, f *foreign) {
+	ctx := deadline(t)
+	var servers []*foreignServer
+	for n := range 4 {
+		target := f.target()
+		target.Address.Path = []string{"/postgres", "/template1"}[n%2]
+		servers = append(servers, open(t, ctx, target).(*foreignServer))
+	}
+	for round := range 5 {
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		var releases []func() error
+		for n, s := range servers {
+			wg.Go(func() {
+				release, err := s.Lock(ctx, fmt.Sprintf("run %d of Größe", n))
+				mu.Lock()
+				defer mu.Unlock()
+				if err == nil {
+					releases = append(releases, release)
+				} else if filewise.CodeOf(err) != filewise.CodeBusy || !strings.Contains(err.Error(), "run ") {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if len(releases) != 1 {
+			t.Fatalf("round %d: %d of %d have the lock", round, len(releases), len(servers))
+		}
+		must(t, releases[0]())
+		for limit := time.Now().Add(10 * time.Second); ; { // the server's process ends a moment later
+			release, err := servers[round%4].Lock(ctx, "next")
+			if err == nil {
+				must(t, release())
+				break
+			}
+			if time.Now().After(limit) {
+				t.Fatal(err)
+			}
+		}
+	}
+	gauges, err := servers[0].Activity(ctx)
+	must(t, err)
+	if len(gauges) == 0 || gauges[0].Name != "sessions" || gauges[0].Value < 1 { // the test's own superuser
+		t.Errorf("activity: %+v", gauges)
+	}
+}
+
+// cleaned: only what is Filewise's beyond doubt is listed and removed.
+func cleaned(t *testing.T, f *foreign) {
+	ctx := deadline(t)
+	s := f.open(t)
+	make := func(comment func(name string) string) string {
+		name := mark.NewName()
+		must(t, s.link.exec(ctx, createDatabase(name)))
+		if comment != nil {
+			must(t, s.link.exec(ctx, "COMMENT ON DATABASE "+ident(name)+" IS "+literal(comment(name))))
+		}
+		return name
+	}
+	dead := make(func(name string) string { return deadMark(t, name) })
+	alive := make(func(name string) string { m, err := mark.New(name, time.Now()); must(t, err); return m.Text() })
+	unmarked := make(nil)
+	full := make(nil)
+	inside := s.link.to(full)
+	must(t, inside.exec(ctx, "CREATE TABLE theirs ()"))
+	inside.close()
+	renamed := make(func(name string) string { return deadMark(t, name) })
+	must(t, s.link.exec(ctx, "ALTER DATABASE "+ident(renamed)+" RENAME TO filewise_kept"))
+	spoiled := make(func(name string) string { return "x" + deadMark(t, name) })
+	used := make(func(name string) string { return deadMark(t, name) })
+	session := s.link.to(used)
+	session.config.RuntimeParams["application_name"] = "somebody"
+	must(t, session.exec(ctx, "SELECT 1"))
+
+	// Another run may be about to mark what is not marked.
+	other := f.open(t)
+	other.link.config.RuntimeParams["application_name"] = "filewise 00000000"
+	other.link.forget()
+	must(t, other.link.exec(ctx, "SELECT 1"))
+	left := leftovers(t, s)
+	if left[unmarked].Kept == "" {
+		t.Errorf("while another run is connected: %+v", left[unmarked])
+	}
+	must(t, other.Close())
+	waitFor(t, func() bool { return leftovers(t, s)[unmarked].Kept == "" })
+
+	left = leftovers(t, s)
+	if len(left) != 4 || !left[unmarked].Unmarked || left[dead].Kept != "" || left[dead].Unmarked || left[dead].Owner == "" || left[alive].Kept == "" || left[used].Kept == "" {
+		t.Errorf("found %+v", left)
+	}
+	for _, name := range []string{"filewise_customers", "filewise_kept", spoiled, full, alive, used, "postgres", `x"; DROP DATABASE postgres; --`} {
+		if err := s.Remove(ctx, filewise.Leftover{Kind: kindDatabase, Name: name}); err == nil {
+			t.Errorf("%s was removed", name)
+		}
+		if name == used || name == alive || strings.Contains(name, ";") { // marked, or nothing
+			continue
+		}
+		if err := s.dropMarked(ctx, kindDatabase, name); err == nil {
+			t.Errorf("%s was dropped", name)
+		}
+	}
+	session.close()
+	for _, name := range []string{unmarked, dead} {
+		must(t, s.Remove(ctx, left[name]))
+	}
+	for _, name := range []string{full, spoiled, "filewise_kept"} {
+		f.do("DROP DATABASE " + ident(name))
+	}
+
+	// A build whose mark is gone is not dropped.
+	w := inserts(t, nil)
+	db := buildOn(t, ctx, s, partitions(1, 1<<20), w)
+	name := db.Connector.(connector).build.link.config.Database
+	text := ""
+	must(t, s.link.scan(ctx, readMark(kindDatabase), []any{name}, &text))
+	f.do("COMMENT ON DATABASE " + ident(name) + " IS NULL")
+	if err := db.Dropper.Drop(ctx); err == nil || !strings.Contains(err.Error(), "mark") {
+		t.Errorf("without its mark: %v", err)
+	}
+	f.do("COMMENT ON DATABASE " + ident(name) + " IS " + literal(text))
+	must(t, db.Dropper.Drop(ctx))
+	must(t, db.Dropper.Drop(ctx))
+	f.do("DROP DATABASE IF EXISTS "+ident(alive), "DROP DATABASE IF EXISTS "+ident(used))
+	if left := leftovers(t, s); len(left) > 0 {
+		t.Errorf("left: %+v", left)
+	}
+}
+
+func leftovers(t *testing.T, s *foreignServer) map[string]filewise.Leftover {
+	t.Helper()
+	all, err := s.Leftovers(t.Context())
+	must(t, err)
+	byName := map[string]filewise.Leftover{}
+	for _, l := range all {
+		byName[l.Name] = l
+	}
+	return byName
+}
+
+func waitFor(t *testing.T, so func() bool) {
+	t.Helper()
+	for limit := time.Now().Add(20 * time.Second); !so(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatal("it did not come about within 20 s")
+		}
+	}
+}
+
+// kept: no error of the driver or the server shows the password.
+func kept(t *testing.T, f *foreign) {
+	for name, change := range map[string]func(*filewise.Address){
+		"wrong password":  func(a *filewise.Address) { a.Password = "wrong" + password },
+		"no such role":    func(a *filewise.Address) { a.User = "nobody" },
+		"no such place":   func(a *filewise.Address) { a.Port = 1 },
+		"no such base":    func(a *filewise.Address) { a.Path = "/nowhere" },
+		"no such CA":      func(a *filewise.Address) { a.Options["sslrootcert"] = "/nowhere" },
+		"another CA":      func(a *filewise.Address) { delete(a.Options, "sslrootcert") },
+		"no TLS":          func(a *filewise.Address) { a.Options["sslmode"] = "disable" },
+		"unknown mode":    func(a *filewise.Address) { a.Options["sslmode"] = "maybe" },
+		"unknown option":  func(a *filewise.Address) { a.Options["sslmod"] = "require" },
+		"bad timeout":     func(a *filewise.Address) { a.Options["connect_timeout"] = "soon" },
+		"key without key": func(a *filewise.Address) { a.Options["sslcert"] = f.ca },
+		"key's password": func(a *filewise.Address) {
+			a.Secrets, a.Options["sslcert"], a.Options["sslkey"] = map[string]filewise.Secret{"sslpassword": password}, f.ca, f.ca
+		},
+		"long name": func(a *filewise.Address) { a.Path = "/" + strings.Repeat("x", 64) },
+		"NUL":       func(a *filewise.Address) { a.Path = "/a\x00b" },
+	} {
+		target := f.target()
+		change(target.Address)
+		s, err := Engine{}.Open(deadline(t), target)
+		if err == nil {
+			t.Errorf("%s: it opens", name)
+			must(t, s.Close())
+			continue
+		}
+		t.Logf("%s: %v; %s", name, err, filewise.RemedyOf(err))
+		if code := filewise.CodeOf(err); code != filewise.CodePreflight && code != filewise.CodeUsage || filewise.RemedyOf(err) == "" && !strings.Contains(err.Error(), "cannot be a name") {
+			t.Errorf("%s: code %s, remedy %q", name, code, filewise.RemedyOf(err))
+		}
+		for e := err; e != nil; e = errors.Unwrap(e) {
+			if m, ok := e.(interface{ Unwrap() []error }); ok {
+				e = m.Unwrap()[0]
+			}
+			if strings.Contains(e.Error(), "pa'ss") || strings.Contains(e.Error(), `ord/@`) {
+				t.Errorf("%s shows the password: %v", name, e)
+			}
+		}
+	}
+}
+
+// The environment of another program does not decide where Filewise measures.
+func TestNoEnvironment(t *testing.T) {
+	for name, value := range map[string]string{"PGHOST": "elsewhere", "PGPORT": "1", "PGUSER": "other", "PGPASSWORD": "other", "PGDATABASE": "other", "PGSERVICE": "none", "PGSSLMODE": "nonsense", "PGOPTIONS": "-c fsync=off"} {
+		t.Setenv(name, value)
+	}
+	config, err := configOf(filewise.Address{Host: "here", Port: 5433, User: "me", Password: "secret"})
+	must(t, err)
+	if config.Host != "here" || config.Port != 5433 || config.User != "me" || config.Password != "secret" || config.Database != maintenance || config.RuntimeParams["options"] != "" {
+		t.Errorf("%+v", config.Config)
+	}
+	if os.Getenv("PGHOST") != "elsewhere" {
+		t.Error("the environment was not restored")
+	}
+}
+
+func refusedVolumes(t *testing.T, f *foreign) {
+	for dir, says := range map[string]string{
+		"tablespace:nowhere": "there is no tablespace", "tablespace:theirs": "may not create", "tablespace:" + strings.Repeat("x", 64): "cannot be a name",
+		"tablespace:": "empty", "relative": "neither", "/it's": "neither", "/srv/new": "only superusers", "tablespace:pg_global": "own",
+		`tablespace:x"; DROP DATABASE postgres; --`: "there is no tablespace",
+	} {
+		s, err := Engine{}.Open(deadline(t), f.target(filewise.Volume{Name: "v", Dir: dir}))
+		if err == nil {
+			t.Errorf("%s is taken", dir)
+			must(t, s.Close())
+		} else if !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", dir, err)
+		}
+	}
+	target := f.target()
+	target.Durability = filewise.DurabilityOff
+	if _, err := (Engine{}).Script(target, partitions(1, 1<<20), inserts(t, nil).Program()); !errors.Is(err, filewise.ErrUnsupported) {
+		t.Errorf("durability off: %v", err)
+	}
+}
+
+// A superuser may name an empty directory of the server's user: a tablespace is
+// made there, marked, and dropped at the end.
+func inDirectory(t *testing.T, f *foreign) {
+	ctx := deadline(t)
+	f.do("ALTER ROLE filewise_account SUPERUSER")
+	defer f.do("ALTER ROLE filewise_account NOSUPERUSER")
+	dir := f.inst.sites.dirs[0] + "/data/pg_stat_tmp" // empty, and the server's: any will do
+	if err := os.Mkdir(f.inst.sites.dirs[0]+"/place", 0o700); err == nil {
+		dir = f.inst.sites.dirs[0] + "/place"
+		must(t, f.inst.account.own(dir))
+	}
+	target := f.target(filewise.Volume{Name: "default"}, filewise.Volume{Name: "place", Dir: f.inst.doors.path(dir)})
+	s, err := Engine{}.Open(ctx, target)
+	must(t, err)
+	w := inserts(t, nil)
+	for range 2 {
+		db := buildOn(t, ctx, s, partitions(2, 1<<20), w)
+		ledger := work(t, ctx, db, w, 0, 20)
+		must(t, w.Check(ctx, db.Querier, ledger))
+		files, err := db.Observer.Observe(ctx)
+		must(t, err)
+		if files[0].Volume != "default" || files[1].Volume != "place" {
+			t.Errorf("%+v", files)
+		}
+		must(t, db.Dropper.Drop(ctx))
+	}
+	left := leftovers(t, s.(*foreignServer))
+	if len(left) != 1 {
+		t.Errorf("one tablespace is in use: %+v", left)
+	}
+	must(t, s.Close())
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left in the directory: %v %v", left, err)
+	}
+}

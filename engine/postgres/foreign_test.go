@@ -1,0 +1,183 @@
+package postgres
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"filewise"
+	"filewise/engine/internal/managed"
+)
+
+// password is one that would show itself in a URL, a conninfo and a log alike.
+const password = `pa'ss\w"ord/@:% 1`
+
+// foreign is a server that the test starts and Filewise finds: TLS on a loopback
+// port, an account with the documented rights alone, and things of a user's own.
+type foreign struct {
+	t     *testing.T
+	in    install
+	admin *link // as superuser
+	port  int
+	ca    string // its certificate
+	dirs  [2]string
+	inst  *instance
+}
+
+func startForeign(t *testing.T, bin string) *foreign {
+	t.Helper()
+	ctx := deadline(t)
+	in, err := find(ctx, bin)
+	must(t, err)
+	a, err := serverAccount()
+	must(t, err)
+	target := onScratch(t, 1)
+	template, remove, err := makeTemplate(ctx, in, a, target)
+	must(t, err)
+	d, at, err := managedDesign(target, trialLayout, trialStart, in.number, firstBuild)
+	must(t, err)
+	i, err := newInstance(ctx, in, a, d, at, template)
+	must(t, err)
+	must(t, remove())
+	f := &foreign{t: t, in: in, admin: i.link, port: freePort(t), inst: i}
+	t.Cleanup(func() { i.link.close(); i.quit(); must(t, i.remove()) })
+	f.configure()
+	args := []string{"-D", i.doors.path(at.dataDir()), "-c", "unix_socket_directories=.", "-c", "listen_addresses=127.0.0.1", "-c", fmt.Sprint("port=", f.port)}
+	p, err := managed.Start(a.spec(in.postgres(), args, i.doors, at.logPath(), nil))
+	must(t, err)
+	i.proc = p
+	socket := managed.Socket{Dir: at.dataDir(), Name: fmt.Sprint(".s.PGSQL.", f.port)}
+	i.link.config.RuntimeParams["application_name"] = "the user's own"
+	i.link.config.DialFunc = func(ctx context.Context, _, _ string) (net.Conn, error) { return socket.Dial(ctx) }
+	must(t, p.Ready(ctx, time.Minute, func(ctx context.Context) error { return i.link.exec(ctx, "SELECT 1") }))
+	f.furnish()
+	return f
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("%v; %s", err, filewise.RemedyOf(err))
+	}
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// configure has the server take TLS with passwords on loopback.
+func (f *foreign) configure() {
+	dir := f.inst.sites.dataDir()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	must(f.t, err)
+	c := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "localhost"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
+		DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true}
+	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
+	must(f.t, err)
+	private, err := x509.MarshalECPrivateKey(key)
+	must(f.t, err)
+	f.ca = filepath.Join(f.t.TempDir(), "ca.crt")
+	cert := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	for path, text := range map[string][]byte{
+		f.ca: cert, filepath.Join(dir, "server.crt"): cert,
+		filepath.Join(dir, "server.key"):  pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private}),
+		filepath.Join(dir, "pg_hba.conf"): []byte("local all all trust\nhostssl all all 127.0.0.1/32 scram-sha-256\n"),
+	} {
+		must(f.t, os.WriteFile(path, text, 0o600))
+	}
+	conf, err := os.OpenFile(filepath.Join(dir, "postgresql.conf"), os.O_APPEND|os.O_WRONLY, 0)
+	must(f.t, err)
+	_, err = conf.WriteString("ssl = on\nmax_connections = 60\n")
+	must(f.t, err)
+	must(f.t, conf.Close())
+	for n, name := range []string{"spare", "theirs"} {
+		f.dirs[n] = filepath.Join(f.inst.sites.dirs[0], name)
+		must(f.t, os.Mkdir(f.dirs[n], 0o700))
+	}
+	must(f.t, f.inst.account.own(f.inst.sites.dirs[0]))
+}
+
+// furnish makes the account with the documented rights, and what is the user's.
+func (f *foreign) furnish() {
+	f.do("CREATE ROLE filewise_account LOGIN CREATEDB PASSWORD "+literal(password),
+		"CREATE TABLESPACE spare LOCATION "+literal(f.inst.doors.path(f.dirs[0])), "GRANT CREATE ON TABLESPACE spare TO filewise_account",
+		"CREATE TABLESPACE theirs LOCATION "+literal(f.inst.doors.path(f.dirs[1])),
+		"CREATE ROLE boss LOGIN", `CREATE DATABASE "Customer's ""data""" OWNER boss`, `COMMENT ON DATABASE "Customer's ""data""" IS 'Made by Filewise? No.'`,
+		"CREATE DATABASE filewise_customers", "COMMENT ON TABLESPACE theirs IS 'theirs'", "ALTER ROLE boss SET work_mem = '8MB'")
+	in := f.admin.to(`Customer's "data"`)
+	defer in.close()
+	must(f.t, in.exec(f.t.Context(), "CREATE TABLE fw_rows (id bigint PRIMARY KEY, payload text) TABLESPACE theirs", "INSERT INTO fw_rows SELECT i, 'row ' || i FROM generate_series(1, 100) i"))
+}
+
+func (f *foreign) do(statements ...string) {
+	f.t.Helper()
+	must(f.t, f.admin.exec(context.Background(), statements...))
+}
+
+// address is how the account comes in.
+func (f *foreign) address() *filewise.Address {
+	return &filewise.Address{Scheme: "postgres", Host: "localhost", Port: f.port, User: "filewise_account", Path: "/postgres", Password: password,
+		Options: map[string]string{"sslmode": "verify-full", "sslrootcert": f.ca}}
+}
+
+func (f *foreign) target(volumes ...filewise.Volume) filewise.Target {
+	if volumes == nil {
+		volumes = []filewise.Volume{{Name: "default"}}
+	}
+	return filewise.Target{Engine: "postgres", Mode: filewise.External, Address: f.address(), Volumes: volumes, Durability: filewise.DurabilityNormal}
+}
+
+func (f *foreign) open(t *testing.T, volumes ...filewise.Volume) *foreignServer {
+	t.Helper()
+	return open(t, deadline(t), f.target(volumes...)).(*foreignServer)
+}
+
+// state is all that the server holds besides Filewise's: catalogue rows, and the
+// user's database as pg_dump writes it.
+func (f *foreign) state(t *testing.T) []string {
+	t.Helper()
+	var all []string
+	for _, q := range []string{
+		"SELECT 'database ' || d.datname || d.oid || d.datdba || d.dattablespace || coalesce(d.datacl::text, '') || d.datconnlimit || coalesce(shobj_description(d.oid, 'pg_database'), '') FROM pg_database d ORDER BY 1",
+		"SELECT 'role ' || to_json(r)::text FROM pg_authid r ORDER BY 1",
+		"SELECT 'setting ' || to_json(r)::text FROM pg_db_role_setting r ORDER BY 1",
+		"SELECT 'tablespace ' || to_json(s)::text || coalesce(shobj_description(oid, 'pg_tablespace'), '') || pg_tablespace_location(oid) FROM pg_tablespace s ORDER BY 1",
+		"SELECT 'file setting ' || name || '=' || coalesce(setting, '') FROM pg_file_settings ORDER BY 1",
+	} {
+		rows, err := f.admin.rows(context.Background(), q)
+		must(t, err)
+		for _, row := range rows {
+			all = append(all, text(row[0]))
+		}
+	}
+	for _, name := range []string{`Customer's "data"`, "filewise_customers"} {
+		cmd := exec.CommandContext(context.Background(), filepath.Join(f.in.bin, "pg_dump"), "-h", f.inst.sites.dataDir(), "-p", fmt.Sprint(f.port), "-U", superuser, name)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("pg_dump: %v %s", err, out)
+		}
+		for line := range strings.Lines(string(out)) {
+			if !strings.HasPrefix(line, `\restrict`) && !strings.HasPrefix(line, `\unrestrict`) { // a random word each time
+				all = append(all, line)
+			}
+		}
+	}
+	return all
+}
