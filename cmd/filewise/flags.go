@@ -40,6 +40,7 @@ type planFlags struct {
 	table, key             string
 	volumes                []string
 	judge                  judgeFlags
+	checks                 checkFlags
 	maxBlocks              int
 	seed                   string
 	measure, preload       string
@@ -73,6 +74,7 @@ func (f *planFlags) register(fs *pflag.FlagSet) {
 	fs.IntVar(&f.instances, "instances", defaultInstances, "loaded builds of each layout, which take turns (with --preload)")
 	fs.Lookup("warm-up").DefValue = "0s" // hides −1, which stands for the pilots
 	f.judge.register(fs)
+	f.checks.register(fs)
 }
 
 // plan makes the plan that the flags describe. Nothing is touched.
@@ -86,7 +88,7 @@ func (f *planFlags) plan(cmd *cobra.Command, scenario string) (experiment.Plan, 
 		Window: f.window, WarmUp: f.warmUp, PilotWindow: min(defaultPilotWindow, f.window),
 	}
 	steps := []func(*cobra.Command, *experiment.Plan, workload.Scenario) error{
-		f.setTarget, f.setVolumes, f.setParams, f.setLayouts, f.setPreload, f.setWork, f.setFill, f.setMeasure, f.setPilot, f.setStops, f.setJudging, f.setSeed,
+		f.setTarget, f.setVolumes, f.setParams, f.setLayouts, f.setPreload, f.setWork, f.setFill, f.setMeasure, f.setPilot, f.setStops, f.setJudging, f.checks.setChecks, f.setSeed,
 	}
 	for _, step := range steps {
 		if err := step(cmd, &p, sc); err != nil {

@@ -136,13 +136,16 @@ func (f *judgeFlags) setBaseline(p *experiment.Plan) error {
 		}
 		return nil
 	}
-	names := make([]string, len(p.Layouts))
-	for i, l := range p.Layouts {
+	var names []string
+	for _, l := range p.Layouts {
+		if l.Name == p.AA && p.AA != "" {
+			continue // measured to check the baseline, not to be one
+		}
 		if f.baseline == l.Name || f.baseline == strconv.Itoa(l.Data.Files) {
 			p.Baseline = l.Name
 			return nil
 		}
-		names[i] = l.Name
+		names = append(names, l.Name)
 	}
 	return nearest.Unknown("--baseline", f.baseline, names)
 }

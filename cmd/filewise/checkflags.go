@@ -1,0 +1,36 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"filewise"
+	"filewise/experiment"
+	"filewise/workload"
+)
+
+// checkFlags are the flags by which a run tests and steadies itself.
+type checkFlags struct{ aa, calibrate bool }
+
+func (f *checkFlags) register(fs *pflag.FlagSet) {
+	fs.BoolVar(&f.aa, "aa", false, "measure the baseline twice, the second time under another name: a difference that is found there is one of the machine")
+	fs.BoolVar(&f.calibrate, "calibrate", false, "time some synced writes on the first volume right before each trial, and adjust throughput for them: saves trials where the storage drifts")
+}
+
+// setChecks comes after the baseline is known.
+func (f *checkFlags) setChecks(_ *cobra.Command, p *experiment.Plan, _ workload.Scenario) (err error) {
+	if f.calibrate && p.Target.Mode == filewise.External {
+		return badValue("calibrate", f.calibrate, "it writes to the volumes itself, which are those of the server here: leave it out")
+	}
+	p.Calibrate = f.calibrate
+	if !f.aa {
+		return nil
+	}
+	if len(p.Layouts) >= maxLayouts {
+		return badValue("aa", f.aa, "it is one layout more than can be compared: give fewer")
+	}
+	if *p, err = p.WithAA(); err != nil {
+		return filewise.Errorf(filewise.CodeUsage, "give that layout another name", "--aa: %w", err)
+	}
+	return nil
+}
