@@ -23,9 +23,13 @@ func (f *planFlags) setPreload(cmd *cobra.Command, p *experiment.Plan, _ workloa
 		}
 		return nil
 	}
-	if !f.about.Reset {
+	external := p.Target.Mode == filewise.External // which is loaded anew for every trial
+	if !f.about.Reset && !external {
 		return filewise.Errorf(filewise.CodePreflight, "leave --preload out; builds are then made anew for every trial",
 			"%s cannot restore a loaded build: %w", p.Target.Engine, filewise.ErrUnsupported)
+	}
+	if external && set("instances") {
+		return badValue("instances", f.instances, "on an existing server every trial builds and loads its database anew: leave it out")
 	}
 	if f.instances < 1 || f.instances > maxInstances {
 		return badValue("instances", f.instances, fmt.Sprintf("give 1 to %d; with one, the verdict is for that build only", maxInstances))
@@ -33,7 +37,9 @@ func (f *planFlags) setPreload(cmd *cobra.Command, p *experiment.Plan, _ workloa
 	if p.Preload, err = bytesOf("preload", f.preload); err != nil {
 		return err
 	}
-	p.Instances = f.instances
+	if !external {
+		p.Instances = f.instances
+	}
 	if p.Preload >= p.Layouts[0].Data.Bytes {
 		return badValue("preload", f.preload, "it has to fit into --size, with room for the work")
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -82,7 +83,7 @@ func offersOf(s filewise.Server) map[filewise.Capability]string {
 	for c, why := range s.Offers() {
 		out[c] = "yes"
 		if why != nil {
-			out[c] = why.Error()
+			out[c] = strings.TrimSuffix(why.Error(), ": "+filewise.ErrUnsupported.Error())
 		}
 	}
 	return out

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -25,7 +26,11 @@ func (a *app) printEngines(infos []engineInfo) error {
 		}
 		w.printf("%s\n", e.Name)
 		if e.Bytes > 0 {
-			w.printf("  usual experiment: %s of data files, rows of %d bytes, %v of trials\n", humanize.IBytes(uint64(e.Bytes)), e.RowBytes, e.Budget)
+			rows := ""
+			if e.RowBytes > 0 {
+				rows = fmt.Sprintf(", rows of %d bytes", e.RowBytes)
+			}
+			w.printf("  usual experiment: %s of data files%s, %v of trials\n", humanize.IBytes(uint64(e.Bytes)), rows, e.Budget)
 		}
 		printLabels(w, e)
 		if len(e.Schemes) > 0 {

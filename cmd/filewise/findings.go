@@ -86,20 +86,17 @@ func indent(text string, by int) string {
 func labelWarnings(t filewise.Target, about filewise.Description) []filewise.Warning {
 	var out []filewise.Warning
 	add := func(code, text, remedy string) {
-		if text == "" {
-			return
-		}
 		text = strings.TrimSuffix(text, ".") + "."
 		out = append(out, filewise.Warning{Code: code, Message: strings.ToUpper(text[:1]) + text[1:], Remedy: remedy})
 	}
-	if t.Mode != filewise.Embedded {
+	if about.Note != "" && t.Mode != filewise.Embedded {
 		add("engine-scope", about.Note, "Measure the engine that you want to know about.")
 	}
 	if about.Unproven != "" {
-		add("unproven", t.Engine+": "+about.Unproven, "Run \"filewise doctor --target URL --self-check\" first, and report what it says.")
+		add("unproven", "Unproven adapter of "+t.Engine+": "+about.Unproven, "Run \"filewise doctor --target URL --self-check\" first, and report what it says.")
 	}
 	if about.Licence != "" {
-		add("licence", t.Engine+": "+about.Licence, "Keep the results to yourself, or ask the vendor.")
+		add("licence", about.Licence, "Keep the results to yourself, or ask the vendor.")
 	}
 	return out
 }

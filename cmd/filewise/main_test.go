@@ -17,6 +17,7 @@ func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) != "filewise" {
 		forgetEnvironment()
 	}
+	addMemory()
 	testscript.Main(m, map[string]func(){"filewise": main})
 }
 
@@ -44,6 +45,7 @@ func TestScript(t *testing.T) {
 			env.Setenv("FILEWISE_STATE", filepath.Join(env.WorkDir, stateDir))
 			env.Setenv("FILEWISE_LOCK", fmt.Sprintf("filewise-test-%d-%s", os.Getpid(), filepath.Base(env.WorkDir)))
 			env.Setenv("TINY", tiny)
+			env.Setenv("MEMORY_SERVER", filepath.Join(env.WorkDir, "server"))
 			return os.Mkdir(filepath.Join(env.WorkDir, stateDir), 0o700)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -60,6 +62,8 @@ func TestScript(t *testing.T) {
 			"until":     untilCmd,
 			"helps":     helps,
 			"builds":    buildsCmd,
+			"nosecret":  noSecret,
+			"waitrun":   waitRun,
 		},
 	})
 }

@@ -18,6 +18,7 @@ import (
 
 func (a *app) planCommand() *cobra.Command {
 	var f planFlags
+	var power powerFlags
 	cmd := &cobra.Command{
 		Use:   "plan [SCENARIO]",
 		Short: "Show what run would do: trials in order, statements, files, space and time",
@@ -31,6 +32,12 @@ check, and writes nothing.`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeScenario,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := power.check(cmd); err != nil || power.wanted {
+				if err == nil {
+					err = a.planPower(cmd, &f, &power, scenarioArg(args))
+				}
+				return err
+			}
 			p, err := f.plan(cmd, scenarioArg(args))
 			if err != nil {
 				return err
@@ -51,6 +58,7 @@ check, and writes nothing.`,
 		},
 	}
 	f.register(cmd.Flags())
+	power.register(cmd.Flags())
 	completeChoices(cmd)
 	return cmd
 }
@@ -152,7 +160,10 @@ func spaceLine(s spaceNeed) string {
 // beforeAndAfter says what trials do besides the statements of their layouts.
 func beforeAndAfter(p experiment.Plan) []string {
 	var out []string
-	if p.Preload > 0 {
+	if p.Preload > 0 && p.Instances == 0 {
+		out = append(out, fmt.Sprintf("Builds: one for each trial, loaded with %s by the same statements.", humanize.IBytes(uint64(p.Preload))))
+	}
+	if p.Instances > 0 {
 		out = append(out, fmt.Sprintf("Builds: %d of each layout, loaded with %s by the same statements, shut down and copied; every trial restores its build (kill, copy, start) and stops it at its end.",
 			p.Instances, humanize.IBytes(uint64(p.Preload))))
 	}
@@ -165,7 +176,7 @@ func beforeAndAfter(p experiment.Plan) []string {
 // spaceWords say what the need is of, and what it does not hold.
 func spaceWords(p experiment.Plan) string {
 	out := "one layout is built at a time"
-	if p.Preload > 0 {
+	if p.Instances > 0 {
 		out = fmt.Sprintf("%d loaded builds of every layout, and a copy of each", p.Instances)
 	}
 	if p.Window > 0 {

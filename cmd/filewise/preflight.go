@@ -69,7 +69,7 @@ func needsOf(p experiment.Plan, scripts []filewise.Script) []spaceNeed {
 		n := spaceNeed{Volume: v}
 		for i, s := range scripts {
 			need := max(s.Space[v.Name], fixedWork(p, p.Layouts[i], v))
-			if p.Preload > 0 {
+			if p.Instances > 0 {
 				n.Need += 2 * int64(p.Instances) * need
 			} else {
 				n.Need = max(n.Need, need)

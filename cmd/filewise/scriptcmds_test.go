@@ -328,3 +328,45 @@ func helps(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 }
+
+// nosecret SECRET checks that the last output and every file below $WORK, stores
+// among them, are free of a secret; files called password* are where it is kept.
+func noSecret(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: nosecret SECRET")
+	}
+	for _, out := range []string{"stdout", "stderr"} {
+		if strings.Contains(ts.ReadFile(out), args[0]) {
+			ts.Fatalf("%s shows it", out)
+		}
+	}
+	ts.Check(filepath.WalkDir(ts.Getenv("WORK"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() || strings.HasPrefix(d.Name(), "password") {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if bytes.Contains(b, []byte(args[0])) {
+			ts.Fatalf("%s holds it", path)
+		}
+		return err
+	}))
+}
+
+// waitrun RUN TRIALS waits until a run in the background has stored so many
+// trials.
+func waitRun(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: waitrun RUN TRIALS")
+	}
+	id, err := strconv.ParseInt(args[0], 10, 64)
+	ts.Check(err)
+	want, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	ts.Check(until(time.Minute, func() (bool, error) {
+		_, trials, err := readRun(ts.Getenv("FILEWISE_STORE"), id)
+		if filewise.CodeOf(err) == filewise.CodeNotFound {
+			err = nil
+		}
+		return len(trials) >= want, err
+	}))
+}
