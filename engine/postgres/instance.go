@@ -172,6 +172,7 @@ func (i *instance) start(ctx context.Context) error {
 	i.mu.Lock()
 	i.proc = p
 	i.mu.Unlock()
+	go i.watch(p)
 	if err := p.Ready(ctx, startPatience, func(ctx context.Context) error { return i.link.exec(ctx, "SELECT 1") }); err != nil {
 		i.quit()
 		return err
@@ -184,6 +185,17 @@ func (i *instance) running() *managed.Process {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.proc
+}
+
+// watch ends what is left when the server's main process dies: a busy session
+// would not notice, and work on.
+func (i *instance) watch(p *managed.Process) {
+	<-p.Exited()
+	i.mu.Lock() // no other server starts meanwhile
+	defer i.mu.Unlock()
+	if i.proc == p {
+		endProcesses(i.install.postgres(), i.sites.dataDir())
+	}
 }
 
 // up is an error when the server is stopped or has died.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"sync"
 
 	"github.com/jackc/pgx/v5"
@@ -178,19 +177,6 @@ func orCause(ctx context.Context, err error) error {
 		return fmt.Errorf("%w: %w", context.Cause(ctx), err)
 	}
 	return err
-}
-
-// version is the server's, as in server_version_num.
-func (l *link) version(ctx context.Context) (int, error) {
-	var text string
-	if err := l.scan(ctx, "SHOW server_version_num", nil, &text); err != nil {
-		return 0, err
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		return 0, l.why(fmt.Errorf("server_version_num %q: %w", text, err))
-	}
-	return n, nil
 }
 
 // worker opens a connection of the workload.
