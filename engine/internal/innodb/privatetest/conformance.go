@@ -28,11 +28,13 @@ func Conformance(t *testing.T, sub Subject) {
 	t.Run(string(filewise.KindSystem), func(t *testing.T) {
 		s := s
 		s.Kind, s.Bytes = filewise.KindSystem, 48<<20 // of one of 4 files a database can begin with
+		s.Raw, s.Load = rawConn, 600
 		enginetest.Run(t, s)
 	})
 	t.Run(string(filewise.KindPartitions), func(t *testing.T) {
 		s := s
 		s.Kind, s.Bytes = filewise.KindPartitions, 24<<20
+		s.NoRaw = "locks do not depend on the kind: see system"
 		s.Lacks = []filewise.Capability{filewise.CanPreallocate}
 		s.LacksArms = []filewise.AddedLater{filewise.LaterNewData}
 		enginetest.Run(t, s)
