@@ -29,6 +29,7 @@ func (s spent) Width() string { return fmt.Sprintf("%.1f", 100*float64(s.Took)/f
 var stageWords = map[string]string{
 	"measure":           "measuring",
 	filewise.StageBuild: "building layouts", filewise.StageObserve: "observing the files",
+	filewise.StageLoad: "loading data", filewise.StageExtend: "adding files to loaded databases",
 	filewise.StageSettle: "settling", filewise.StageWarmUp: "warming up",
 	filewise.StageDrain: "draining until durable", filewise.StageCheck: "checking the data",
 	filewise.StageDrop: "dropping layouts", "pilot": "pilots",
