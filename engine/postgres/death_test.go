@@ -58,8 +58,12 @@ func TestLifecycle(t *testing.T) {
 	l := partitions(2, 1<<20)
 	l.LogVolume, l.Indexes, l.IndexVolume = "v1", filewise.IndexesApart, "v3" // the data lie on v2 alone
 	db := buildOn(t, ctx, s, l, w)
+	rows, err := db.Connector.(connector).build.link.rows(ctx, "SELECT datname FROM pg_database")
+	if must(t, err); len(rows) != 1 {
+		t.Errorf("a private server has the databases %v", rows)
+	}
 	ledger := work(t, ctx, db, w, 0, 50)
-	_, err := db.Lifecycle.Checkpoint(ctx)
+	_, err = db.Lifecycle.Checkpoint(ctx)
 	must(t, err)
 	_, err = db.Lifecycle.Shutdown(ctx)
 	must(t, err)

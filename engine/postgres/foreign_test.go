@@ -45,7 +45,7 @@ func startForeign(t *testing.T, bin string) *foreign {
 	a, err := serverAccount()
 	must(t, err)
 	target := onScratch(t, 1)
-	template, remove, err := makeTemplate(ctx, in, a, target)
+	template, remove, err := makeTemplate(ctx, in, a, target, false)
 	must(t, err)
 	d, at, err := managedDesign(target, trialLayout, trialStart, in.number, firstBuild)
 	must(t, err)

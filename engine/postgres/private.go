@@ -43,7 +43,7 @@ func openPrivate(ctx context.Context, t filewise.Target) (_ filewise.Server, err
 	if err := s.account.runnable(in); err != nil {
 		return nil, err
 	}
-	if s.template, s.undo, err = makeTemplate(ctx, in, s.account, t); err != nil {
+	if s.template, s.undo, err = makeTemplate(ctx, in, s.account, t, true); err != nil {
 		return nil, err
 	}
 	if s.facts, err = s.try(ctx); err != nil {

@@ -37,6 +37,7 @@ func (Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (
 	s.Space[t.Volumes[at.home].Name] += ownRoom
 	template := filepath.Join(t.Volumes[0].Dir, "postgres-template-1", "data")
 	s.add(filewise.StageBuild, "shell", commandLine(in.initdb(), initArguments(template)))
+	s.add(filewise.StageBuild, "single-user server", slimming)
 	s.add(filewise.StageBuild, "file "+filepath.Join(at.dataDir(), "postgresql.conf"), d.file(in.number))
 	s.add(filewise.StageBuild, "shell", commandLine(in.postgres(), arguments(at.dataDir())))
 	create, err := createAll(d, at.spaceDir)
