@@ -102,7 +102,7 @@ func (s *server) Remove(ctx context.Context, l filewise.Leftover) error {
 		return s.explain(err)
 	}
 	// From here on no run can be connected to it; the lock is this connection's.
-	defer h.release()
+	defer func() { _ = h.release() }() // one that is lost was the server's to release
 	st, err := s.look(ctx, s.db, l.Name)
 	if err != nil {
 		return s.explain(err)

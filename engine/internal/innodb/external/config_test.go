@@ -156,3 +156,20 @@ func TestGrants(t *testing.T) {
 		}
 	}
 }
+
+// MariaDB 11.1 renamed two session variables.
+func TestSessionOf(t *testing.T) {
+	for _, c := range []struct {
+		dialect *Dialect
+		release [2]int
+		want    string
+	}{
+		{MariaDB, [2]int{10, 6}, "tx_isolation"}, {MariaDB, [2]int{11, 0}, "tx_isolation"}, {MariaDB, [2]int{11, 1}, "transaction_isolation"},
+		{MariaDB, [2]int{12, 0}, "transaction_isolation"}, {MySQL, [2]int{8, 0}, "transaction_isolation"}, {MySQL, [2]int{9, 1}, "transaction_isolation"},
+	} {
+		all := c.dialect.sessionOf(c.release)
+		if all[c.want] == "" || len(all) != len(c.dialect.Session) {
+			t.Errorf("%s %v: %v", c.dialect.Name, c.release, all)
+		}
+	}
+}

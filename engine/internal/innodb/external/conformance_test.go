@@ -19,6 +19,10 @@ func testConformance(t *testing.T, b bench) {
 	b.Exec(t, "SET GLOBAL innodb_flush_log_at_trx_commit = 2")
 	defer b.Exec(t, "SET GLOBAL innodb_flush_log_at_trx_commit = 1")
 	conform(t, b, filewise.KindPartitions)
+	left, err := filepath.Glob(filepath.Join(b.volume, "*", "*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left in the volume: %v %v", left, err)
+	}
 }
 
 func conform(t *testing.T, b bench, kind filewise.Kind) {

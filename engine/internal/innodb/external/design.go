@@ -7,6 +7,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/innodb"
+	"filewise/engine/internal/mark"
 )
 
 const usualPage = 16 << 10 // bytes; a plan does not know the server's own
@@ -44,6 +45,10 @@ func (d *Dialect) newDesign(t filewise.Target, l filewise.Layout, p filewise.Pro
 	}
 	if err != nil {
 		return nil, err
+	}
+	if len(directories(t, l)) > 0 {
+		g.warn("empty-directories-stay", "remove them on the server's host: their names begin with "+mark.Prefix,
+			"%s leaves an empty directory in a volume when a database is dropped; Filewise removes it where the server runs on its host, and it may", d.Product)
 	}
 	warnings, err := innodb.CheckOwnGrowth(l, d.EmptyPages*page)
 	g.warnings = append(g.warnings, warnings...)

@@ -1,6 +1,8 @@
 package external
 
 import (
+	"maps"
+
 	"filewise"
 )
 
@@ -49,6 +51,19 @@ func session(more map[string]string) map[string]string {
 	}
 	for name, value := range more {
 		all[name] = value
+	}
+	return all
+}
+
+// sessionOf are the session variables by the names of a release: MariaDB 11.1
+// took MySQL's for two of them.
+func (d *Dialect) sessionOf(release [2]int) map[string]string {
+	all := maps.Clone(d.Session)
+	if d == MariaDB && (release[0] > 11 || release[0] == 11 && release[1] >= 1) {
+		for _, name := range []string{"isolation", "read_only"} {
+			all["transaction_"+name] = all["tx_"+name]
+			delete(all, "tx_"+name)
+		}
 	}
 	return all
 }

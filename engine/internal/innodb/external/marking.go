@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -166,7 +168,20 @@ func (s *server) remove(ctx context.Context, name string) error {
 	if _, err := conn.ExecContext(ctx, "DROP DATABASE "+innodb.Ident(name)); err != nil {
 		return s.explain(fmt.Errorf("dropping database %s: %w", name, err))
 	}
+	s.sweep(name)
 	return nil
+}
+
+// sweep removes the directories of a dropped database in volumes, which the
+// server leaves there empty, where they are this host's: one that is not empty
+// stays.
+func (s *server) sweep(name string) {
+	if local, _ := s.local(); !local {
+		return
+	}
+	for _, dir := range dirsOf(s.target.Volumes) {
+		_ = os.Remove(filepath.Join(dir, name)) // without the right to, it stays as on any other host
+	}
 }
 
 func because(err error) string {

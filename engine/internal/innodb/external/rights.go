@@ -36,26 +36,33 @@ func readRights(ctx context.Context, db *sql.DB, literal bool) (rights, error) {
 				continue // MariaDB's SHOW GRANTS has the role's already
 			}
 		}
-		rows, err := db.QueryContext(ctx, statement)
+		lines, err := readLines(ctx, db, statement)
 		if err != nil {
 			return r, err
 		}
-		for rows.Next() {
-			var line string
-			if err := rows.Scan(&line); err != nil {
-				rows.Close()
-				return r, err
-			}
+		for _, line := range lines {
 			r.add(line, literal)
-		}
-		if err := rows.Close(); err != nil {
-			return r, err
-		}
-		if err := rows.Err(); err != nil {
-			return r, err
 		}
 	}
 	return r, nil
+}
+
+// readLines reads the one text column of a statement's rows.
+func readLines(ctx context.Context, db *sql.DB, statement string) ([]string, error) {
+	rows, err := db.QueryContext(ctx, statement)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []string
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			return nil, err
+		}
+		all = append(all, line)
+	}
+	return all, rows.Err()
 }
 
 const rolesGrants = "SHOW GRANTS FOR CURRENT_USER() USING "

@@ -60,6 +60,7 @@ func (d *Dialect) Open(ctx context.Context, t filewise.Target) (filewise.Server,
 	if err := s.identify(ctx); err != nil {
 		return nil, err
 	}
+	c.Params = d.sessionOf(s.release)
 	s.db = s.pool("", controlConnections)
 	if err := s.readSettings(ctx); err != nil {
 		return nil, errors.Join(s.unreachable(err), s.db.Close())

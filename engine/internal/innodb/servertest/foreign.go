@@ -85,29 +85,36 @@ func (s *Server) Catalogue(t testing.TB) []string {
 	t.Helper()
 	var all []string
 	for _, query := range catalogue {
-		rows, err := s.Root.Query(query)
-		fatal(t, err)
-		columns, err := rows.Columns()
-		fatal(t, err)
-		for rows.Next() {
-			texts := make([]*string, len(columns))
-			into := make([]any, len(columns))
-			for i := range texts {
-				into[i] = &texts[i]
-			}
-			fatal(t, rows.Scan(into...))
-			var line strings.Builder
-			for i, text := range texts {
-				if text != nil {
-					fmt.Fprintf(&line, "%s=%s ", columns[i], *text)
-				}
-			}
-			all = append(all, line.String())
-		}
-		fatal(t, rows.Err())
-		rows.Close()
+		all = append(all, s.rows(t, query)...)
 	}
 	slices.Sort(all)
+	return all
+}
+
+// rows are the rows of a query, a line each.
+func (s *Server) rows(t testing.TB, query string) (all []string) {
+	t.Helper()
+	rows, err := s.Root.QueryContext(context.Background(), query)
+	fatal(t, err)
+	defer rows.Close()
+	columns, err := rows.Columns()
+	fatal(t, err)
+	for rows.Next() {
+		texts := make([]*string, len(columns))
+		into := make([]any, len(columns))
+		for i := range texts {
+			into[i] = &texts[i]
+		}
+		fatal(t, rows.Scan(into...))
+		var line strings.Builder
+		for i, text := range texts {
+			if text != nil {
+				fmt.Fprintf(&line, "%s=%s ", columns[i], *text)
+			}
+		}
+		all = append(all, line.String())
+	}
+	fatal(t, rows.Err())
 	return all
 }
 

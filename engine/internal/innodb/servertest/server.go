@@ -135,7 +135,7 @@ func (s *Server) Open(t testing.TB, user, password string) *sql.DB {
 func (s *Server) Exec(t testing.TB, statements ...string) {
 	t.Helper()
 	for _, statement := range statements {
-		if _, err := s.Root.Exec(statement); err != nil {
+		if _, err := s.Root.ExecContext(context.Background(), statement); err != nil {
 			t.Fatalf("%s: %v", statement, err)
 		}
 	}

@@ -29,7 +29,7 @@ func StartTLS(t testing.TB, p Product, args ...string) (*Server, TLS) {
 	dir := t.TempDir()
 	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	certify(t, cert, key)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	fatal(t, err)
 	port := listener.Addr().(*net.TCPAddr).Port
 	fatal(t, listener.Close())
