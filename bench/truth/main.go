@@ -64,7 +64,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			return err
 		}
 		rows = append(rows, more...)
-		fmt.Fprintf(stderr, "%v: %s\n", time.Since(start).Round(time.Second), w.name)
+		fmt.Fprintf(stderr, "after %v:\n", time.Since(start).Round(time.Second))
+		if err := printRows(stderr, more); err != nil { // a long run that is ended early has told this much
+			return err
+		}
 	}
 	if err := printRows(stdout, rows); err != nil {
 		return err
