@@ -61,7 +61,7 @@ Every flag can be set in the environment too: --max-blocks as FILEWISE_MAX_BLOCK
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		a.runCommand(), a.planCommand(), a.resumeCommand(), a.listCommand(), a.showCommand(), a.reportCommand(),
-		a.exportCommand(), a.judgeCommand(), a.stopCommand(), a.doctorCommand(), a.cleanCommand(), a.scenariosCommand(), a.enginesCommand(), a.versionCommand(),
+		a.exportCommand(), a.judgeCommand(), a.compareCommand(), a.stopCommand(), a.doctorCommand(), a.cleanCommand(), a.scenariosCommand(), a.enginesCommand(), a.versionCommand(),
 	)
 	strictHelp(root)
 	usageArgs(root)

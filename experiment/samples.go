@@ -1,0 +1,33 @@
+package experiment
+
+import (
+	"fmt"
+
+	"filewise"
+	"filewise/verdict"
+)
+
+// FamilySample is what the complete blocks of a plan gave in one family of
+// operations, for a comparison with another experiment's. Family is empty where
+// there is only one.
+type FamilySample struct {
+	Family string
+	verdict.Sample
+}
+
+// Samples are the complete blocks of the plan's trials, family by family.
+func (p Plan) Samples(done []filewise.Trial) ([]FamilySample, error) {
+	s := p.standing(done)
+	if s.err != nil {
+		return nil, fmt.Errorf("judge the trials: %w", s.err)
+	}
+	var out []FamilySample
+	for f, family := range p.families() {
+		sample := verdict.Sample{Arms: s.results[f].Arms}
+		for b := range s.results[f].Blocks {
+			sample.Table = append(sample.Table, s.row(b+1, family))
+		}
+		out = append(out, FamilySample{family, sample})
+	}
+	return out, nil
+}
