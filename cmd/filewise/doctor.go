@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -215,23 +217,24 @@ func (a *app) selfCheck(ctx context.Context, d *diagnosis, r *rig, yes bool) (er
 	return ctx.Err()
 }
 
+// publicNames tell nobody anything.
+var publicNames = []string{"", "localhost", "127.0.0.1", "::1", "filewise", "root", "postgres", "sa", "system"}
+
 // anonymous takes host, user and secrets out of what the report shows.
 func (d *diagnosis) anonymous(t filewise.Target, a *app) {
 	if t.Address == nil {
 		return
 	}
-	var names []string
-	add := func(name, as string) {
-		if len(name) > 2 && name != "localhost" && name != "127.0.0.1" && name != "::1" && !strings.HasPrefix(name, "/") {
-			names = append(names, name, as)
+	clean := func(s string) string {
+		s = filewise.Hide(s, a.secrets...)
+		for _, x := range []struct{ name, as string }{{t.Address.Host, "HOST"}, {t.Address.User, "USER"}} {
+			if !slices.Contains(publicNames, x.name) && !strings.HasPrefix(x.name, "/") && x.name != t.Engine {
+				s = regexp.MustCompile(`\b`+regexp.QuoteMeta(x.name)+`\b`).ReplaceAllString(s, x.as)
+			}
 		}
+		return s
 	}
-	add(t.Address.Host, "HOST")
-	if t.Address.User != t.Engine {
-		add(t.Address.User, "USER")
-	}
-	out := strings.NewReplacer(names...)
-	clean := func(s string) string { return out.Replace(filewise.Hide(s, a.secrets...)) }
+	d.Server = slices.DeleteFunc(d.Server, func(f filewise.Fact) bool { return f.Name == "hostname" })
 	for _, list := range [][]filewise.Finding{d.Findings, d.SelfCheck} {
 		for i := range list {
 			list[i].Detail, list[i].Remedy = clean(list[i].Detail), clean(list[i].Remedy)

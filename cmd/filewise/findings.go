@@ -61,7 +61,7 @@ func findingWarnings(findings []filewise.Finding) []filewise.Warning {
 	var out []filewise.Warning
 	for _, f := range findings {
 		if f.Status == filewise.StatusWarning {
-			out = append(out, filewise.Warning{Code: "server", Message: fmt.Sprintf("%s: %s", f.Check, f.Detail), Remedy: f.Remedy})
+			out = append(out, filewise.Warning{Code: "server", Message: fmt.Sprintf("%s: %s.", f.Check, strings.TrimSuffix(f.Detail, ".")), Remedy: f.Remedy})
 		}
 	}
 	return out

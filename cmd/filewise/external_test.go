@@ -1,0 +1,294 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// existing is an existing server with things of the user's, and an account that
+// has the documented rights and no more.
+type existing struct {
+	target string                                 // its URL, without the password
+	sql    func(statement string) (string, error) // as its owner
+	dump   func() (string, error)                 // of everything of the user's, and of the catalogue
+}
+
+// accountPassword has what URLs, shells and SQL take for something else.
+const accountPassword = `Zx9/Can@ary#%41`
+
+// On a server of somebody else's: run, self-check, a second run, a kill and clean
+// leave all that is the user's as it was, and the password nowhere.
+func TestForeignServer(t *testing.T) {
+	t.Parallel()
+	for _, s := range []struct {
+		name  string
+		start func(*testing.T) *existing
+	}{{"mariadb", foreignMariaDB}, {"postgres", foreignPostgres}} {
+		t.Run(s.name, func(t *testing.T) {
+			f := s.start(t)
+			before, err := f.dump()
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := newPlace(t)
+			p.env = append(p.env, "FILEWISE_PASSWORD="+accountPassword)
+			f.measure(t, p)
+			f.killAndClean(t, p)
+			after, err := f.dump()
+			if err != nil || after != before {
+				t.Errorf("something of the user's has changed (%v): before\n%.4000s\nafter\n%.4000s", err, before, after)
+			}
+			p.noPassword()
+			p.tidy()
+		})
+	}
+}
+
+func (f *existing) args(command string, more ...string) []string {
+	return append([]string{command, "--target", f.target}, more...)
+}
+
+func foreignRun(window string) []string {
+	return []string{"--files=1,2", "--window=" + window, "--warm-up=0s", "--max-blocks=3", "--budget=0", "--size=4MiB", "--connections=2", "--seed=3"}
+}
+
+// measure plans, examines, tries every statement and runs.
+func (f *existing) measure(t *testing.T, p *place) {
+	p.show(p.run(0, f.args("plan", foreignRun("200ms")...)...))
+	p.show(p.run(0, f.args("engines")...))
+	c := p.run(0, f.args("doctor", "--self-check", "--yes")...)
+	p.show(c)
+	if !strings.Contains(c.stdout.String(), "Self-check") || strings.Contains(c.stdout.String(), "  failed ") {
+		t.Errorf("doctor:\n%s", &c.stdout)
+	}
+	p.show(p.run(0, f.args("run", foreignRun("200ms")...)...))
+	p.show(p.run(0, "report", "--format", "json"))
+	p.show(p.run(0, "export", "--format", "json"))
+	_, _, plan, trials := p.newest()
+	if complete, err := inOrder(plan, trials); err != nil || !complete {
+		t.Errorf("complete %v: %v", complete, err)
+	}
+	// A password that is not the account's is in no error either.
+	at := strings.Replace(f.target, "filewise@", "filewise:Qq7Canary@", 1)
+	c = p.run(3, "run", "--target", at)
+	if strings.Contains(c.stderr.String()+c.stdout.String(), "Qq7Canary") {
+		t.Errorf("the refused password is shown: %s", &c.stderr)
+	}
+}
+
+// killAndClean kills a run in the middle of a trial. Nobody else can run beside
+// it, from another host neither; what it leaves is removed by clean alone.
+func (f *existing) killAndClean(t *testing.T, p *place) {
+	c := p.start("filewise", f.args("run", foreignRun("60s")...)...)
+	if err := until(time.Minute, func() (bool, error) {
+		out, err := f.sql(listDatabases)
+		return strings.Contains(out, "filewise_"), err
+	}); err != nil {
+		t.Fatalf("no database is built: %v\n%s", err, &c.stderr)
+	}
+	other := newPlace(t)
+	other.env = append(other.env, "FILEWISE_PASSWORD="+accountPassword)
+	if o := other.run(4, f.args("run", foreignRun("200ms")...)...); !strings.Contains(o.stderr.String(), "process") {
+		t.Errorf("the refusal does not say who measures: %s", &o.stderr)
+	}
+	if kept := p.run(0, f.args("clean", "--yes")...); !strings.Contains(kept.stdout.String(), "kept ") || strings.Contains(kept.stdout.String(), "removed ") {
+		t.Errorf("clean beside a living run:\n%s%s", &kept.stdout, &kept.stderr)
+	}
+	_ = c.Process.Kill()
+	<-c.ended
+	p.run(0, "version") // sweeps this machine, no server
+	if out, err := f.sql(listDatabases); err != nil || !strings.Contains(out, "filewise_") {
+		t.Fatalf("the kill left nothing: %q, %v", out, err)
+	}
+	p.run(2, f.args("clean")...) // nobody to ask
+	dry := p.run(0, f.args("clean", "--dry-run")...)
+	p.show(dry)
+	var said bytes.Buffer
+	if err := until(time.Minute, func() (bool, error) { // the server may still know the dead sessions
+		c := p.run(0, f.args("clean", "--yes")...)
+		said.Write(c.stdout.Bytes())
+		return strings.Contains(c.stdout.String(), "Nothing was left behind"), nil
+	}); err != nil || !strings.Contains(said.String(), "removed ") {
+		t.Errorf("clean: %v\n%s", err, &said)
+	}
+}
+
+// show keeps what a command has said, where noPassword looks.
+func (p *place) show(c *child) {
+	p.t.Helper()
+	f, err := os.OpenFile(filepath.Join(filepath.Dir(p.store), "said"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, err = fmt.Fprintf(f, "%s\n%s\n", &c.stdout, &c.stderr)
+		_ = f.Close()
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// noPassword: neither store, state nor output holds it, escaped or not.
+func (p *place) noPassword() {
+	p.t.Helper()
+	files := 0
+	err := filepath.WalkDir(filepath.Dir(p.store), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		files++
+		b, err := os.ReadFile(path)
+		for _, secret := range []string{accountPassword, url.QueryEscape(accountPassword), url.PathEscape(accountPassword), "Can@ary"} {
+			if bytes.Contains(b, []byte(secret)) {
+				p.t.Errorf("%s holds the password", path)
+			}
+		}
+		return err
+	})
+	if err != nil || files < 3 {
+		p.t.Errorf("%d files were looked at: %v", files, err)
+	}
+}
+
+const listDatabases = "SELECT '' -- replaced by the server's own"
+
+func foreignMariaDB(t *testing.T) *existing {
+	needServer(t)
+	own := startOwn(t)
+	f := &existing{target: "mariadb://filewise@/?host=" + filepath.Join(own.dir, "own.sock")}
+	f.sql = func(s string) (string, error) {
+		if s == listDatabases {
+			s = "SHOW DATABASES LIKE 'filewise\\_%'"
+		}
+		return own.ask(s)
+	}
+	f.prepare(t, "CREATE USER filewise@'%' IDENTIFIED BY '"+accountPassword+"'",
+		"CREATE DATABASE shop; CREATE TABLE shop.orders (id INT PRIMARY KEY, what VARCHAR(20)); INSERT INTO shop.orders VALUES (1, 'tea'), (2, 'cups')",
+		"CREATE DATABASE filewise2; CREATE TABLE filewise2.fw_rows (id INT PRIMARY KEY); INSERT INTO filewise2.fw_rows VALUES (7)",
+		"CREATE PROCEDURE shop.fw_inserts() SELECT 1")
+	f.grant(t, "mariadb")
+	f.dump = func() (string, error) {
+		out, err := exec.Command("mariadb-dump", "--no-defaults", "--socket="+filepath.Join(own.dir, "own.sock"), "--user=root", "--routines",
+			"--skip-dump-date", "--order-by-primary", "--databases", "shop", "filewise", "filewise2").CombinedOutput()
+		if err != nil {
+			return string(out), err
+		}
+		catalogue, err := f.sql("SHOW DATABASES; SELECT * FROM mysql.global_priv ORDER BY Host, User; SELECT * FROM mysql.db; SHOW GLOBAL VARIABLES WHERE Variable_name NOT LIKE '%timestamp%' AND Variable_name NOT LIKE 'gtid%'")
+		return string(out) + catalogue, err
+	}
+	return f
+}
+
+// prepare executes statements as the server's owner.
+func (f *existing) prepare(t *testing.T, statements ...string) {
+	t.Helper()
+	for _, s := range statements {
+		if out, err := f.sql(s); err != nil {
+			t.Fatalf("%s: %v\n%s", s, err, out)
+		}
+	}
+}
+
+// grant gives the account exactly what the engine documents.
+func (f *existing) grant(t *testing.T, engine string) {
+	t.Helper()
+	e, err := lookupEngine(engine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, right := range describe(e).Rights {
+		if strings.Contains(right, " TABLESPACE name ") { // for volumes, of which there are none
+			continue
+		}
+		f.prepare(t, strings.ReplaceAll(right, "'…'", "'"+accountPassword+"'"))
+	}
+}
+
+// postgresBin is the directory of an installed PostgreSQL; empty: there is none.
+func postgresBin() string {
+	found := glob("/usr/lib/postgresql/*/bin/initdb")
+	if len(found) == 0 {
+		return ""
+	}
+	return filepath.Dir(found[0])
+}
+
+func foreignPostgres(t *testing.T) *existing {
+	bin := postgresBin()
+	if bin == "" {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("the commands were not tried on PostgreSQL: it is not installed (apt-get install postgresql)")
+		}
+		t.Skip("PostgreSQL is not installed: apt-get install postgresql")
+	}
+	dir, err := os.MkdirTemp("", "pg") // short, for its socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	as := func(program string, args ...string) *exec.Cmd { // it refuses to run as root
+		if os.Getuid() != 0 {
+			return exec.Command(program, args...)
+		}
+		return exec.Command("setpriv", append([]string{"--reuid=postgres", "--regid=postgres", "--clear-groups", program}, args...)...)
+	}
+	if os.Getuid() == 0 {
+		if out, err := exec.Command("chown", "postgres:postgres", dir).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	create := as(filepath.Join(bin, "initdb"), "--pgdata="+filepath.Join(dir, "data"), "--username=owner", "--auth-local=trust", "--no-sync")
+	if out, err := create.CombinedOutput(); err != nil {
+		t.Fatalf("initdb: %v\n%s", err, out)
+	}
+	// The owner is trusted, the account has to give its password.
+	hba := "local all owner trust\nlocal all all scram-sha-256\n"
+	if err := os.WriteFile(filepath.Join(dir, "data", "pg_hba.conf"), []byte(hba), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	server := as(filepath.Join(bin, "postgres"), "-D", filepath.Join(dir, "data"), "-k", dir, "-c", "listen_addresses=", "-c", "fsync=off", "-c", "shared_buffers=8MB")
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Process.Signal(os.Interrupt); _ = server.Wait() })
+	f := &existing{target: "postgres://filewise@/postgres?host=" + dir}
+	client := func(program string, args ...string) (string, error) {
+		cmd := exec.Command(filepath.Join(bin, program), append([]string{"--host=" + dir, "--username=owner"}, args...)...)
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	f.sql = func(s string) (string, error) {
+		if s == listDatabases {
+			s = `SELECT datname FROM pg_database WHERE datname LIKE 'filewise\_%'`
+		}
+		return client("psql", "--no-psqlrc", "--tuples-only", "--dbname=postgres", "--command="+s)
+	}
+	if err := until(time.Minute, func() (bool, error) { _, err := f.sql("SELECT 1"); return err == nil, nil }); err != nil {
+		t.Fatal(err)
+	}
+	f.grant(t, "postgres")
+	f.prepare(t, "CREATE DATABASE shop", "CREATE DATABASE filewise2", "COMMENT ON DATABASE filewise2 IS 'mine'", "CREATE TABLE fw_rows AS SELECT 42 AS id")
+	token := regexp.MustCompile(`(?m)^\\(un)?restrict .*$`) // random, in newer dumps
+	f.dump = func() (string, error) {
+		out, err := client("pg_dumpall")
+		if err != nil {
+			return out, err
+		}
+		catalogue, err := f.sql("SELECT oid, datname, datdba FROM pg_database ORDER BY oid; SELECT oid, rolname FROM pg_roles ORDER BY oid; SELECT oid, spcname FROM pg_tablespace; SELECT name, setting FROM pg_settings")
+		return token.ReplaceAllString(out, "") + catalogue, err
+	}
+	return f
+}
