@@ -6,6 +6,7 @@ import (
 	"encoding/base32"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -109,6 +110,27 @@ func (f *fakeServer) exec(_ context.Context, s statement) error {
 		return err
 	}
 	switch s.section {
+	case "create":
+		if f.tablespaces[name] != nil {
+			return oracleError(1543)
+		}
+		f.tablespaces[name] = &fakeSpace{}
+	case "marker":
+		f.tablespaces[name].segments = append(f.tablespaces[name].segments, []any{f.account, name, "TABLE"})
+	case "mark":
+		f.comments[name] = strings.ReplaceAll(s.text[strings.Index(s.text, "'")+1:len(s.text)-1], "''", "'")
+	case "tables":
+		n := regexp.MustCompile(`"(\w+)"`).FindAllStringSubmatch(s.text, -1) // table, key, its tablespace, the table's
+		f.tablespaces[n[3][1]].segments = append(f.tablespaces[n[3][1]].segments, []any{f.account, n[0][1], "TABLE"})
+		f.tablespaces[n[2][1]].segments = append(f.tablespaces[n[2][1]].segments, []any{f.account, n[1][1], "INDEX"})
+	case "package":
+		f.programs[name] = "PACKAGE"
+	case "insert":
+		f.programs[name] = "PROCEDURE"
+	case "add-file":
+		f.alters(s, name)
+	case "rebuild":
+		f.alters(s, name[:27])
 	case "offline", "online":
 		f.alters(s, name)
 		f.tablespaces[name].offline = s.section == "offline"

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -156,4 +157,82 @@ func TestLeftovers(t *testing.T) {
 	if err := remove(context.Background(), f.marks(), filewise.Leftover{Kind: kindTablespace, Name: dead}); err != nil || f.tablespaces[dead] != nil {
 		t.Errorf("a dead run's stays: %v", err)
 	}
+}
+
+// A run that is killed after any number of statements of a build, its extension
+// and its drop leaves what clean finds and removes, and nothing else is touched.
+func TestKilledAnywhere(t *testing.T) {
+	errKilled := errors.New("killed")
+	ctx := context.Background()
+	for _, indexes := range []string{filewise.IndexesTogether, filewise.IndexesApart} {
+		l := smallfile(3)
+		l.Indexes, l.AddedLater = indexes, filewise.LaterRebuilt
+		for killed := 1; ; killed++ {
+			d, err := newDesign(onServer(), l, testProgram(t, small), newNames(indexes == filewise.IndexesApart), usualBlock)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := newFake()
+			f.add(t, "USERS", false, "BOB.ACCOUNTS")
+			k := &mortal{fakeServer: f, left: killed, err: errKilled}
+			b := &build{server: &server{control: k, about: about{account: f.account}, builds: map[*build]bool{}}, design: d,
+				conn: held{client: k, close: func() error { return nil }}, marks: marks{k, f.account}}
+			err = b.create(ctx)
+			if err == nil {
+				err = b.Extend(ctx)
+			}
+			if err == nil {
+				err = b.Settle(ctx)
+			}
+			if err == nil {
+				for name := range f.comments { // Filewise ends only now
+					f.comments[name] = deadMark(t, name)
+				}
+				err = b.Drop(ctx)
+			}
+			if err == nil {
+				if killed < 15 {
+					t.Errorf("a build has only %d statements", killed)
+				}
+				break
+			}
+			if !errors.Is(err, errKilled) {
+				t.Fatal(err)
+			}
+			for name := range f.comments {
+				f.comments[name] = deadMark(t, name)
+			}
+			for round := 0; len(f.tablespaces) > 1 && round < 2; round++ { // an index tablespace may go with its build
+				found, err := leftovers(ctx, f.marks())
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, left := range found {
+					if err := remove(ctx, f.marks(), left); err != nil && filewise.CodeOf(err) != filewise.CodeNotFound {
+						t.Errorf("indexes %s, killed at statement %d: %v", indexes, killed, err)
+					}
+				}
+			}
+			if len(f.tablespaces) != 1 || f.tablespaces["USERS"] == nil || len(f.programs) > 0 || f.tablespaces["USERS"].offline {
+				t.Errorf("indexes %s, killed at statement %d: left %v %v", indexes, killed, f.tablespaces, f.programs)
+			}
+			if len(f.unchecked) > 0 {
+				t.Errorf("indexes %s, killed at statement %d: altered without a look at the mark: %v", indexes, killed, f.unchecked)
+			}
+		}
+	}
+}
+
+// mortal is a client that is killed after a number of statements that change something.
+type mortal struct {
+	*fakeServer
+	left int
+	err  error
+}
+
+func (m *mortal) exec(ctx context.Context, s statement) error {
+	if m.left--; m.left <= 0 {
+		return m.err
+	}
+	return m.fakeServer.exec(ctx, s)
 }

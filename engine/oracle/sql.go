@@ -127,7 +127,7 @@ func (d *design) statement(section string, t table, args ...any) (statement, err
 // 32,767 bytes, and pieceSpan + maxRow is less. A line of source holds 4,000.
 const (
 	pieceSpan = 28 << 10
-	lineBytes = 1000
+	lineBytes = 3500
 	keptBytes = 32 << 20 // of payloads whose CRC a session of the check keeps
 )
 

@@ -50,5 +50,8 @@ const reply = (sql) => {
   return { errors: errors.map((e) => `${e.location?.start?.line}:${e.location?.start?.column} ${e.message ?? e.msg}`), converter: converter || (errors.length ? '' : other) };
 };
 for await (const text of readline.createInterface({ input: process.stdin })) {
-  process.stdout.write(JSON.stringify(reply(JSON.parse(text).sql)) + '\n');
+  const before = process.cpuUsage();
+  const answer = reply(JSON.parse(text).sql);
+  const used = process.cpuUsage(before);
+  process.stdout.write(JSON.stringify({ ...answer, cpu: (used.user + used.system) / 1000 }) + '\n');
 }

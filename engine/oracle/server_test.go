@@ -1,0 +1,195 @@
+package oracle
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"filewise"
+	"filewise/workload"
+)
+
+var (
+	_ filewise.Engine      = Engine{}
+	_ filewise.Describer   = Engine{}
+	_ filewise.Server      = (*server)(nil)
+	_ filewise.Examiner    = (*server)(nil)
+	_ filewise.SelfChecker = (*server)(nil)
+	_ filewise.Locker      = (*server)(nil)
+	_ filewise.Monitor     = (*server)(nil)
+	_ filewise.Cleaner     = (*server)(nil)
+)
+
+func onServer(volumes ...filewise.Volume) filewise.Target {
+	if len(volumes) == 0 {
+		volumes = []filewise.Volume{{Name: "default"}}
+	}
+	return filewise.Target{Engine: "oracle", Mode: filewise.External, Volumes: volumes, Durability: filewise.DurabilityFull}
+}
+
+// identity answers as a pluggable database of 19c does.
+func identity(f *fakeServer) {
+	f.answers["version"] = [][]any{{"19.0.0.0.0"}}
+	f.answers["identity"] = [][]any{{"ADA", "ADA", "PDB1", "CDB", "CDB", "db9.example", "pdb1", "7"}}
+	f.answers["blocks"] = [][]any{{int64(16384)}}
+	f.answers["may-lock"] = [][]any{{int64(1)}}
+	var all [][]any
+	for _, p := range privileges {
+		all = append(all, []any{p.Name})
+	}
+	f.answers["privileges"] = all
+}
+
+func opened(t *testing.T, f *fakeServer, volumes ...filewise.Volume) *server {
+	t.Helper()
+	s := &server{target: onServer(volumes...), config: &config{}, control: f}
+	if err := s.learn(context.Background(), f); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestLearn(t *testing.T) {
+	f := newFake()
+	identity(f)
+	s := opened(t, f)
+	if s.about.block != 16384 || s.about.account != "ADA" || s.about.container != "PDB1" || len(s.missing) > 0 {
+		t.Errorf("%+v, missing %v", s.about, s.missing)
+	}
+	for what, change := range map[string]func(*fakeServer){
+		"the root":        func(f *fakeServer) { f.answers["identity"][0][2] = "CDB$ROOT" },
+		"the seed":        func(f *fakeServer) { f.answers["identity"][0][2] = "PDB$SEED" },
+		"SYSTEM":          func(f *fakeServer) { f.answers["identity"][0][0], f.answers["identity"][0][1] = "SYSTEM", "SYSTEM" },
+		"another schema":  func(f *fakeServer) { f.answers["identity"][0][1] = "BOB" },
+		"12.1":            func(f *fakeServer) { f.answers["version"] = [][]any{{"12.1.0.2.0"}} },
+		"no version":      func(f *fakeServer) { f.answers["version"] = [][]any{{"soon"}} },
+		"no row":          func(f *fakeServer) { f.answers["version"] = nil; delete(f.answers, "version") },
+		"too few columns": func(f *fakeServer) { f.answers["identity"] = [][]any{{"ADA"}} },
+		"a lost link":     func(f *fakeServer) { f.fails["access"] = oracleError(3113) },
+	} {
+		f := newFake()
+		identity(f)
+		change(f)
+		if err := (&server{target: onServer()}).learn(context.Background(), f); err == nil {
+			t.Errorf("%s is accepted", what)
+		} else if what == "the root" && (!strings.Contains(filewise.RemedyOf(err), "pluggable") || !errors.Is(err, filewise.ErrUnsupported)) {
+			t.Errorf("%s: %v (%s)", what, err, filewise.RemedyOf(err))
+		}
+	}
+}
+
+// Every capability has a stand; without a right the layouts are refused with its GRANT.
+func TestOffers(t *testing.T) {
+	f := newFake()
+	identity(f)
+	s := opened(t, f)
+	offers := s.Offers()
+	for _, c := range filewise.Capabilities {
+		if _, ok := offers[c]; !ok {
+			t.Errorf("no stand on %s", c)
+		}
+	}
+	if offers[filewise.CanVolumes] != nil || offers[filewise.CanWaits] != nil || offers[filewise.CanLogApart] == nil {
+		t.Errorf("%v", offers)
+	}
+	f.fails["access"] = oracleError(errNoView)
+	s = opened(t, f)
+	offers = s.Offers()
+	if err := offers[filewise.CanVolumes]; !errors.Is(err, filewise.ErrUnsupported) || !strings.Contains(filewise.RemedyOf(err), "GRANT SELECT ON SYS.DBA_TABLESPACES TO ADA") {
+		t.Errorf("without views: %v (%s)", err, filewise.RemedyOf(err))
+	}
+	if offers[filewise.CanWaits] == nil || offers[filewise.CanFileIO] == nil {
+		t.Error("waits without v$system_event")
+	}
+	if s.about.block != usualBlock {
+		t.Errorf("blocks of %d", s.about.block)
+	}
+	if _, err := s.Build(context.Background(), filewise.Layout{Data: filewise.Spread{Files: 1, Bytes: 64 << 20}}, testProgram(t, small)); filewise.CodeOf(err) != filewise.CodePreflight {
+		t.Errorf("a build without rights: %v", err)
+	}
+}
+
+var small = workload.Params{Connections: 2, RowBytes: 40, CommitEvery: 1, Table: workload.TableShared, Key: workload.KeySequential}
+
+func TestExamine(t *testing.T) {
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	demand := filewise.Demand{Layouts: []filewise.Layout{{Data: filewise.Spread{Files: 16}, Indexes: filewise.IndexesApart}},
+		Program: filewise.Program{Connections: 100}, Space: map[string]int64{"a": 5 << 30, "default": 5 << 30}}
+	good := func() *fakeServer {
+		f := newFake()
+		identity(f)
+		f.answers["parameters"] = [][]any{{"db_files", "200"}, {"db_create_file_dest", "/u02"}, {"cluster_database", "FALSE"}}
+		f.answers["database"] = [][]any{{"CDB", "Linux x86 64-bit", "NOARCHIVELOG", "NO", "YES", "READ WRITE", "PRIMARY"}}
+		f.answers["files-of-all"] = [][]any{{int64(9)}}
+		f.answers["storage-limit"] = [][]any{{"UNLIMITED"}}
+		f.answers["bytes-of-all"] = [][]any{{int64(1 << 30)}}
+		f.answers["disk-groups"] = [][]any{{"DATA", int64(10 << 10), int64(1 << 20)}}
+		f.answers["sessions-limit"] = [][]any{{" 300", int64(50)}}
+		return f
+	}
+	asm := filewise.Volume{Name: "a", Dir: "+data"}
+	for _, c := range []struct {
+		what, check string
+		status      filewise.Status
+		volume      filewise.Volume
+		change      func(*fakeServer)
+	}{
+		{"all is well", "rights", filewise.StatusOK, asm, func(*fakeServer) {}},
+		{"a privilege is missing", "rights", filewise.StatusFailed, asm, func(f *fakeServer) { f.answers["privileges"] = f.answers["privileges"][1:] }},
+		{"DB_FILES suffices", "DB_FILES", filewise.StatusOK, asm, func(*fakeServer) {}},
+		{"DB_FILES is reached", "DB_FILES", filewise.StatusFailed, asm, func(f *fakeServer) { f.answers["files-of-all"] = [][]any{{int64(184)}} }},
+		{"the disk group has room", "free space of a", filewise.StatusOK, asm, func(*fakeServer) {}},
+		{"the disk group is full", "free space of a", filewise.StatusFailed, asm, func(f *fakeServer) { f.answers["disk-groups"] = [][]any{{"DATA", int64(10), int64(1)}} }},
+		{"there is no such disk group", "free space of a", filewise.StatusFailed, filewise.Volume{Name: "a", Dir: "+FRA"}, func(*fakeServer) {}},
+		{"a file system", "free space of a", filewise.StatusNote, filewise.Volume{Name: "a", Dir: "/u03"}, func(*fakeServer) {}},
+		{"the default place", "free space of default", filewise.StatusNote, filewise.Volume{Name: "default"}, func(*fakeServer) {}},
+		{"no default place", "free space of default", filewise.StatusFailed, filewise.Volume{Name: "default"}, func(f *fakeServer) { f.answers["parameters"] = [][]any{{"db_files", "200"}} }},
+		{"the default place is a disk group", "free space of default", filewise.StatusOK, filewise.Volume{Name: "default"}, func(f *fakeServer) { f.answers["parameters"] = [][]any{{"db_create_file_dest", "+DATA"}} }},
+		{"a path of Windows on Linux", "volume a", filewise.StatusFailed, filewise.Volume{Name: "a", Dir: `D:\ora`}, func(*fakeServer) {}},
+		{"MAX_PDB_STORAGE is reached", "MAX_PDB_STORAGE", filewise.StatusFailed, asm, func(f *fakeServer) { f.answers["storage-limit"] = [][]any{{"3221225472"}} }},
+		{"too few processes", "connections", filewise.StatusFailed, asm, func(f *fakeServer) { f.answers["sessions-limit"] = [][]any{{"140", int64(50)}} }},
+		{"a standby", "database", filewise.StatusFailed, asm, func(f *fakeServer) { f.answers["database"][0][5] = "READ ONLY" }},
+		{"archived logs", "archive log", filewise.StatusWarning, asm, func(f *fakeServer) { f.answers["database"][0][2] = "ARCHIVELOG" }},
+		{"RAC", "RAC", filewise.StatusWarning, asm, func(f *fakeServer) { f.answers["parameters"] = [][]any{{"cluster_database", "TRUE"}} }},
+		{"the same host", "host", filewise.StatusWarning, asm, func(f *fakeServer) { f.answers["identity"][0][5] = host }},
+		{"what cannot be looked at", "DB_FILES", filewise.StatusNote, asm, func(f *fakeServer) { f.fails["files-of-all"] = oracleError(1013) }},
+	} {
+		f := good()
+		c.change(f)
+		s := opened(t, f, c.volume)
+		worst := map[filewise.Status]int{filewise.StatusOK: 1, filewise.StatusNote: 2, filewise.StatusWarning: 3, filewise.StatusFailed: 4}
+		var found filewise.Status
+		for _, finding := range s.examine(context.Background(), f, demand) {
+			if finding.Check == c.check && worst[finding.Status] > worst[found] {
+				found = finding.Status
+			}
+			if finding.Status != filewise.StatusOK && finding.Remedy == "" {
+				t.Errorf("%s: %+v has no remedy", c.what, finding)
+			}
+		}
+		if found != c.status {
+			t.Errorf("%s: %s is %q, want %q", c.what, c.check, found, c.status)
+		}
+		if len(f.log) > 0 {
+			t.Errorf("%s: preflight executed %v", c.what, f.log)
+		}
+	}
+}
+
+func TestActivity(t *testing.T) {
+	f := newFake()
+	f.answers["activity"] = [][]any{{nil, int64(0), int64(0)}}
+	gauges, err := activity(context.Background(), f, &config{})
+	if err != nil || len(gauges) != 3 || gauges[0].Value != 0 {
+		t.Errorf("nobody: %v, %v", gauges, err)
+	}
+	f.answers["activity"] = [][]any{{"3", int64(12), int64(1)}}
+	if gauges, err = activity(context.Background(), f, &config{}); err != nil || gauges[0].Value != 3 || gauges[1].Value != 12 || gauges[2].Value != 1 {
+		t.Errorf("%v, %v", gauges, err)
+	}
+}

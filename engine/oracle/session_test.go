@@ -1,0 +1,102 @@
+package oracle
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"filewise"
+)
+
+// committing stands for a server that commits rows until a call is interrupted.
+type committing struct {
+	*fakeServer
+	rowsThere int64 // of the worker, from its first on
+	design    *design
+}
+
+func (c *committing) rows(ctx context.Context, s statement) ([][]any, error) {
+	if s.section != "committed" {
+		return c.fakeServer.rows(ctx, s)
+	}
+	for i := range c.rowsThere {
+		if c.design.program.Args.Args(nil, 1, i)[0] == s.args[0] {
+			return [][]any{{int64(1)}}, nil
+		}
+	}
+	return [][]any{{int64(0)}}, nil
+}
+
+// The ledger of an interrupted call is what the server has committed of it, also
+// when the connection is lost.
+func TestInterruptedCalls(t *testing.T) {
+	p := testProgram(t, small)
+	d, err := newDesign(onServer(), smallfile(1), p, testNames[0], usualBlock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, there := range []int64{5, 6, 9, 15} { // of the rows 5 … 14
+		for _, code := range []int{errInterrupted, 3113, 60, 1653} {
+			f := newFake()
+			f.fails["call"] = explain(oracleError(code))
+			if code == 3113 { // the connection itself is dead
+				f.fails["rollback"] = oracleError(3114)
+			}
+			f.answers["alive"] = [][]any{{int64(0)}}
+			control := &committing{f, there, d}
+			ctx, cancel := context.WithCancel(context.Background())
+			f.before = func(s statement) {
+				if s.section == "call" && code == errInterrupted {
+					cancel()
+				}
+			}
+			s := &session{build: &build{design: d}, worker: 1, own: f, close: func() error { return nil }, control: control, call: statement{section: "call"}, look: statement{section: "committed"}}
+			done, err := s.Do(ctx, 5, 10)
+			cancel()
+			if done != there-5 || err == nil {
+				t.Errorf("ORA-%d with %d rows: %d done, error %v", code, there, done, err)
+			}
+			if code == errInterrupted && !errors.Is(err, context.Canceled) {
+				t.Errorf("%v is not the context's", err)
+			}
+			if code == 60 && filewise.ClassOf(err) != filewise.ClassDeadlock || code == 3113 && filewise.ClassOf(err) != filewise.ClassConnection {
+				t.Errorf("ORA-%d: class %s", code, filewise.ClassOf(err))
+			}
+		}
+	}
+}
+
+func TestObserve(t *testing.T) {
+	l := smallfile(2)
+	d, err := newDesign(onServer(filewise.Volume{Name: "a", Dir: "+DATA"}, filewise.Volume{Name: "b", Dir: `C:\ora`}), l, testProgram(t, small), testNames[0], usualBlock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := int64(32<<20) / usualBlock
+	good := func() *fakeServer {
+		f := newFake()
+		f.tablespaces[d.names.Tablespace] = &fakeSpace{}
+		f.answers["files"] = [][]any{{"+DATA/CDB/x.257.1", int64(5), blocks, "NO", int64(0), int64(0)}, {`C:\ORA\` + "FILEWISE_ABCDEFGHIJKLMNOPQR_0002.DBF", int64(6), blocks, "NO", int64(0), int64(0)}}
+		f.answers["free"] = [][]any{{int64(5), blocks - 100}, {int64(6), blocks - 8}}
+		return f
+	}
+	files, err := d.observe(context.Background(), good(), d.files, true)
+	if err != nil || len(files) != 2 || files[0].Volume != "a" || files[1].Volume != "b" || *files[0].Used != 100*usualBlock || *files[1].Used != 0 || files[0].Bytes != 32<<20 {
+		t.Errorf("%+v, %v", files, err)
+	}
+	for what, change := range map[string]func(*fakeServer){
+		"a file less":       func(f *fakeServer) { f.answers["files"] = f.answers["files"][:1] },
+		"another size":      func(f *fakeServer) { f.answers["files"][0][2] = blocks - 1 },
+		"a file that grows": func(f *fakeServer) { f.answers["files"][0][3] = "YES" },
+		"another path":      func(f *fakeServer) { f.answers["files"][1][0] = `D:\x.dbf` },
+		"another group":     func(f *fakeServer) { f.answers["files"][0][0] = "+FRA/x" },
+		"no tablespace":     func(f *fakeServer) { f.tablespaces = map[string]*fakeSpace{} },
+		"a bigfile":         func(f *fakeServer) { f.answers["tablespace"] = [][]any{{"ONLINE", "YES", int64(8192)}} },
+	} {
+		f := good()
+		change(f)
+		if _, err := d.observe(context.Background(), f, d.files, true); !errors.Is(err, filewise.ErrLayout) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
