@@ -1,0 +1,47 @@
+package workload
+
+import "fmt"
+
+// backupScenario repeats Ozar's experiment on a database that is backed up in
+// seconds.
+func backupScenario() Scenario {
+	return Scenario{
+		Name:  "backup",
+		Title: "Backup and restore, by number of backup files",
+		Summary: "A loaded database is backed up into 1, 2, 4 or 8 files, on one volume or spread over several, and restored from them. " +
+			"Backup and restore are measured each by itself; every restore is verified.",
+		Source: Source{
+			Author: "Brent Ozar", Title: "Back Up SQL Server 43%-67% Faster by Writing to Multiple Files", Where: "brentozar.com", Year: 2020,
+		},
+		Files: []int{1, 2, 4, 8},
+		Bytes: 96 << 20,
+		Params: Params{
+			Connections: 1, CommitEvery: 1, Table: TableShared, Key: KeySequential, RowBytes: fragRowBytes, Rows: 40_000,
+		},
+		Best:      4,
+		Published: backupFigures(),
+		Notes: []string{
+			"The original backed up 4 data files on drives of their own, compressed, on 96 cores, once for each number of files.",
+			"NUL showed how fast that server could read and compress: the limit that writing can only approach.",
+			"A striped backup is worthless if one stripe is lost: test the restore, and keep its script.",
+		},
+		New: NewBackup,
+	}
+}
+
+// backupFigures are the published minutes, as differences in throughput against
+// one file.
+func backupFigures() []Figure {
+	places := []string{"one volume", "one volume each, 4 at most", "NUL"}
+	minutes := map[int][3]float64{1: {9.1, 9.1, 9.4}, 2: {7.9, 6.9, 6.8}, 4: {5.1, 4.3, 4.3}, 8: {6.2, 3.0, 2.9}}
+	var all []Figure
+	for _, files := range []int{2, 4, 8} {
+		for i, place := range places {
+			one, many := minutes[1][i], minutes[files][i]
+			percent := 100 * (one/many - 1)
+			all = append(all, Figure{Files: files, Against: 1, Percent: &percent, Sign: +1,
+				Words: fmt.Sprintf("%d files on %s: %g min, against %g min with 1 file", files, place, many, one)})
+		}
+	}
+	return all
+}
