@@ -22,11 +22,27 @@ func (v view) Method() []string {
 		"The differences are those of the typical trial: a robust fit of blocks and layouts to the logarithm of throughput. No trial is removed because of its outcome; unusual ones are pulled in, and the table counts them beside the geometric means.",
 		fmt.Sprintf("The intervals hold with %s for all layouts and for a look after every block together, so that measuring could stop as soon as it was decided. Differences within ±%s count as none. A layout that is shown not to be the best is measured no further; of equally good ones the one with the fewest files is recommended.", v.Confidence(), v.Margin()),
 	}
+	out = append(out, v.checkWords()...)
 	if s := v.pilotWords(); s != "" {
 		out = append(out, s)
 	}
 	if n := v.failures(); n > 0 {
 		out = append(out, fmt.Sprintf("A failed trial is tried again at the end of its block, %d times in all; it is listed with its reason and never left out silently.", max(p.Attempts, 1)))
+	}
+	return out
+}
+
+// checkWords say what the run did to test and steady itself.
+func (v view) checkWords() []string {
+	var out []string
+	if n := len(v.Judgement.Families); n > 1 {
+		out = append(out, fmt.Sprintf("The claims on the %d families of operations hold together by Holm's procedure: each family is first judged with a %dth of the error, and the more of them are decided, the more is left for the others.", n, n))
+	}
+	if v.Plan.AA != "" {
+		out = append(out, fmt.Sprintf("%s is the same layout as the baseline under another name (A/A check): it is measured to the end, never recommended, and a difference that is claimed of it is one of the machine.", v.Plan.AA))
+	}
+	if v.Plan.Calibrate {
+		out = append(out, "Right before each trial the storage was probed by a short piece of synced writes, and throughput adjusted for what it gave.")
 	}
 	return out
 }

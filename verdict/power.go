@@ -28,8 +28,9 @@ type Needed struct {
 // place of the fixed-sample critical value; STATISTICS.md's forecast is the same
 // with z = 0). It is on the safe side, for a look before the last may see it.
 //
-// c₂ is simulated for up to 30 blocks; beyond them the last boundary hardly moves
-// and that of 30 stands for it. Errors wrap ErrConfig.
+// Beyond 30 blocks the last boundary hardly moves and that of 30 stands for it; it
+// does so for all n where boundaries are not in the code but simulated, which takes
+// seconds each. Errors wrap ErrConfig.
 func BlocksToSee(sd float64, arms int, confidence float64, effects []float64) ([]Needed, error) {
 	if !(sd >= 0) || math.IsInf(sd, 0) {
 		return nil, fmt.Errorf("%w: noise of %v", ErrConfig, sd)
@@ -42,7 +43,11 @@ func BlocksToSee(sd float64, arms int, confidence float64, effects []float64) ([
 		}
 		n := FirstLook
 		for n <= maxBoundaryBlocks {
-			b, err := BoundariesFor(arms, min(n, printedBlocks), confidence)
+			at := min(n, printedBlocks)
+			if _, printed := printedBoundaries[printedKey{arms, at}]; !printed || math.Abs(confidence-0.95) > 1e-12 {
+				at = printedBlocks
+			}
+			b, err := BoundariesFor(arms, at, confidence)
 			if err != nil {
 				return nil, err
 			}

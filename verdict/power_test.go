@@ -68,6 +68,20 @@ func TestBlocksGrowWithNoise(t *testing.T) {
 	}
 }
 
+// Designs without printed boundaries need one simulation, not one for each n.
+func TestBlocksToSeeElsewhere(t *testing.T) {
+	if underRace || testing.Short() {
+		t.Skip("a simulation")
+	}
+	usual := must(BlocksToSee(0.03, 3, 0.95, []float64{0.04, 0.02}))
+	stricter := must(BlocksToSee(0.03, 3, 0.99, []float64{0.04, 0.02}))
+	for i := range usual {
+		if stricter[i].Blocks <= usual[i].Blocks || stricter[i].Blocks > 2*usual[i].Blocks+2 {
+			t.Errorf("%+v at 95 %%, %+v at 99 %%", usual[i], stricter[i])
+		}
+	}
+}
+
 func TestBlocksToSeeRefuses(t *testing.T) {
 	for _, bad := range []struct{ sd, effect float64 }{{-1, 0.1}, {math.NaN(), 0.1}, {math.Inf(1), 0.1}, {0.1, 0}, {0.1, -1}, {0.1, math.NaN()}} {
 		if _, err := BlocksToSee(bad.sd, 3, 0.95, []float64{bad.effect}); !errors.Is(err, ErrConfig) {
