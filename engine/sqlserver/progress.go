@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/golang-sql/sqlexp"
 	mssql "github.com/microsoft/go-mssqldb"
@@ -44,31 +45,55 @@ func (s *externalServer) long(ctx context.Context, statement string, progress fu
 	return t.summary, nil
 }
 
+// run reads results and messages at the same time: the driver keeps 15 messages and
+// then waits for a reader, while NextResultSet waits for the driver, so that in
+// turns, as the driver's own example reads, both would wait for ever.
 func (t *told) run(ctx context.Context, on executor, statement string) error {
 	messages := &sqlexp.ReturnMessage{}
 	rows, err := on.QueryContext(ctx, statement, messages)
 	if err != nil {
 		return err
 	}
-	for active := true; active; {
-		switch m := messages.Message(ctx).(type) {
-		case sqlexp.MsgNotice:
-			t.notice(m.Message)
-		case sqlexp.MsgError:
-			t.failure(m.Error)
-		case sqlexp.MsgNext:
-			for rows.Next() { // none are expected, all must be read
-				continue
-			}
-		case sqlexp.MsgNextResultSet:
-			active = rows.NextResultSet()
+	waiting, drained := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() {
+		defer drained()
+		for rows.NextResultSet() { // rows that nobody asked for are read over
+			continue
 		}
+		ended <- rows.Err()
+	}()
+	for waiting.Err() == nil {
+		t.take(messages.Message(waiting))
 	}
-	closed := errors.Join(rows.Err(), rows.Close())
+	closed := errors.Join(<-ended, rows.Close())
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	t.rest(messages)
 	return t.err(closed)
+}
+
+// rest takes what was queued when the last result had been read.
+func (t *told) rest(messages *sqlexp.ReturnMessage) {
+	for {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+		t.take(messages.Message(ctx))
+		over := ctx.Err() != nil
+		cancel()
+		if over {
+			return
+		}
+	}
+}
+
+func (t *told) take(message any) {
+	switch m := message.(type) {
+	case sqlexp.MsgNotice:
+		t.notice(m.Message)
+	case sqlexp.MsgError:
+		t.failure(m.Error)
+	}
 }
 
 func (t *told) notice(m fmt.Stringer) {

@@ -1,0 +1,139 @@
+package sqlserver
+
+import (
+	"crypto/tls"
+	"encoding/pem"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/microsoft/go-mssqldb/msdsn"
+
+	"filewise"
+)
+
+// certificateFile is a certificate as a user would name it.
+func certificateFile(t *testing.T) string {
+	t.Helper()
+	s := httptest.NewTLSServer(nil)
+	defer s.Close()
+	path := filepath.Join(t.TempDir(), "server.pem")
+	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
+	ok(t, os.WriteFile(path, block, 0o600))
+	return path
+}
+
+func address(options map[string]string) filewise.Address {
+	return filewise.Address{Scheme: engineName, Host: "db.example", User: "ada", Password: "s3cret", Path: "SQL2022", Options: options}
+}
+
+func TestConfig(t *testing.T) {
+	file := certificateFile(t)
+	for _, c := range []struct {
+		options map[string]string
+		check   func(msdsn.Config) bool
+	}{
+		{nil, func(c msdsn.Config) bool {
+			return c.Host == "db.example" && c.Instance == "SQL2022" && c.Port == 0 && c.User == "ada" && c.Password == "s3cret" && c.Database == "master" &&
+				c.Encryption == msdsn.EncryptionOff && c.TrustServerCertificate && c.TLSConfig.InsecureSkipVerify && c.AppName == appName
+		}},
+		{map[string]string{"encrypt": "true"}, func(c msdsn.Config) bool {
+			return c.Encryption == msdsn.EncryptionRequired && !c.TLSConfig.InsecureSkipVerify && c.TLSConfig.ServerName == "db.example"
+		}},
+		{map[string]string{"Encrypt": "Mandatory", "TrustServerCertificate": "true"}, func(c msdsn.Config) bool {
+			return c.Encryption == msdsn.EncryptionRequired && c.TLSConfig.InsecureSkipVerify
+		}},
+		{map[string]string{"encrypt": "strict", "trustservercertificate": "true", "tlsmin": "1.3"}, func(c msdsn.Config) bool {
+			return c.Encryption == msdsn.EncryptionStrict && !c.TLSConfig.InsecureSkipVerify && c.TLSConfig.MinVersion == tls.VersionTLS13
+		}},
+		{map[string]string{"encrypt": "disable"}, func(c msdsn.Config) bool { return c.Encryption == msdsn.EncryptionDisabled && c.TLSConfig == nil }},
+		{map[string]string{"encrypt": "yes", "certificate": file, "hostNameInCertificate": "inner"}, func(c msdsn.Config) bool {
+			return c.TLSConfig.RootCAs != nil && c.TLSConfig.ServerName == "inner" && c.HostInCertificateProvided
+		}},
+		{map[string]string{"encrypt": "yes", "serverCertificate": file}, func(c msdsn.Config) bool { return c.TLSConfig.VerifyPeerCertificate != nil }},
+		{map[string]string{"database": "tempdb", "packet size": "8192", "dial timeout": "3", "keepalive": "9", "multisubnetfailover": "no", "workstation id": "w", "epa enabled": "yes"},
+			func(c msdsn.Config) bool {
+				return c.Database == "tempdb" && c.PacketSize == 8192 && c.DialTimeout.Seconds() == 3 && c.KeepAlive.Seconds() == 9 && !c.MultiSubnetFailover && c.Workstation == "w" && c.EpaEnabled
+			}},
+	} {
+		got, err := config(address(c.options))
+		if err != nil || !c.check(got) {
+			t.Errorf("%v: %+v, %v", c.options, got, err)
+		}
+	}
+}
+
+// TestConfigAgreesWithTheDriver: what msdsn makes of a URL with the same options.
+func TestConfigAgreesWithTheDriver(t *testing.T) {
+	for _, query := range []string{"", "encrypt=true", "encrypt=false", "encrypt=strict", "encrypt=disable", "encrypt=optional&trustservercertificate=true",
+		"encrypt=mandatory&trustservercertificate=yes", "encrypt=true&tlsmin=1.3", "encrypt=true&hostnameincertificate=x"} {
+		options := map[string]string{}
+		for part := range strings.SplitSeq(query, "&") {
+			if k, v, ok := strings.Cut(part, "="); ok {
+				options[k] = v
+			}
+		}
+		ours, err := config(address(options))
+		ok(t, err)
+		theirs, err := msdsn.Parse("sqlserver://ada:s3cret@db.example/SQL2022?" + query)
+		ok(t, err)
+		if ours.Encryption != theirs.Encryption || ours.TrustServerCertificate != theirs.TrustServerCertificate || ours.Host != theirs.Host ||
+			ours.Instance != theirs.Instance || ours.HostInCertificateProvided != theirs.HostInCertificateProvided || (ours.TLSConfig == nil) != (theirs.TLSConfig == nil) {
+			t.Errorf("%s: %+v\nthe driver: %+v", query, ours, theirs)
+		}
+		if ours.TLSConfig != nil && (ours.TLSConfig.InsecureSkipVerify != theirs.TLSConfig.InsecureSkipVerify || ours.TLSConfig.ServerName != theirs.TLSConfig.ServerName) {
+			t.Errorf("%s: TLS %+v\nthe driver: %+v", query, ours.TLSConfig, theirs.TLSConfig)
+		}
+	}
+}
+
+func TestConfigRefuses(t *testing.T) {
+	for name, change := range map[string]func(*filewise.Address){
+		"unknown": func(a *filewise.Address) { a.Options = map[string]string{"encript": "true"} },
+		"encrypt": func(a *filewise.Address) { a.Options = map[string]string{"encrypt": "maybe"} },
+		"trust":   func(a *filewise.Address) { a.Options = map[string]string{"trustservercertificate": "maybe"} },
+		"tlsmin":  func(a *filewise.Address) { a.Options = map[string]string{"encrypt": "true", "tlsmin": "7"} },
+		"no such certificate": func(a *filewise.Address) {
+			a.Options = map[string]string{"encrypt": "true", "certificate": "/no/such.pem"}
+		},
+		"two certificates": func(a *filewise.Address) {
+			a.Options = map[string]string{"certificate": "a.pem", "servercertificate": "b.pem"}
+		},
+		"app name":              func(a *filewise.Address) { a.Options = map[string]string{"app name": "x"} },
+		"log":                   func(a *filewise.Address) { a.Options = map[string]string{"log": "255"} },
+		"read only":             func(a *filewise.Address) { a.Options = map[string]string{"ApplicationIntent": "ReadOnly"} },
+		"packet size":           func(a *filewise.Address) { a.Options = map[string]string{"packet size": "10"} },
+		"given twice":           func(a *filewise.Address) { a.Options = map[string]string{"encrypt": "true", "Encrypt": "true"} },
+		"a secret nobody knows": func(a *filewise.Address) { a.Secrets = map[string]filewise.Secret{"accessToken": "abc"} },
+		"no user":               func(a *filewise.Address) { a.User = "" },
+		"socket":                func(a *filewise.Address) { a.Host = "/run/mssql" },
+	} {
+		a := address(nil)
+		change(&a)
+		if _, err := newLogin(a); filewise.CodeOf(err) != filewise.CodeUsage || filewise.RemedyOf(err) == "" {
+			t.Errorf("%s: %v (%s)", name, err, filewise.RemedyOf(err))
+		}
+	}
+	if _, err := config(address(map[string]string{"encript": "true"})); !strings.Contains(filewise.RemedyOf(err), `"encrypt"`) {
+		t.Errorf("the nearest name is not told: %s", filewise.RemedyOf(err))
+	}
+}
+
+func TestVersions(t *testing.T) {
+	for text, want := range map[string]version{"16.0.4085.2": {16, 0, 4085}, "13.0.1601.5": {13, 0, 1601}, "17.0.1000": {17, 0, 1000}} {
+		if v, err := parseVersion(text); err != nil || v != want {
+			t.Errorf("%s: %v %v", text, v, err)
+		}
+	}
+	for _, bad := range []string{"", "16", "16.0", "16.x.1", "a.b.c", "16.0.-1"} {
+		if v, err := parseVersion(bad); err == nil {
+			t.Errorf("%q is %v", bad, v)
+		}
+	}
+	v := version{13, 0, 4001}
+	if !v.atLeast(13, 4001) || v.atLeast(13, 4002) || v.atLeast(14, 0) || !v.atLeast(12, 9999) || v.String() != "2016" {
+		t.Error(v)
+	}
+}

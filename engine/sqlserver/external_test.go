@@ -1,0 +1,279 @@
+package sqlserver
+
+import (
+	"os"
+	osexec "os/exec"
+	"strings"
+	"testing"
+
+	"filewise"
+	"filewise/engine/internal/mark"
+)
+
+// TestLeftovers: what is Filewise's is listed, what lives is kept, and what is not
+// ours is neither listed nor removed.
+func TestLeftovers(t *testing.T) {
+	lab := newLab(t, nil)
+	s := lab.open()
+	live := lab.build(s, layout(1), inserts(t, nil))
+	living := lab.names()[0]
+	add := func(change func(*modelDatabase)) string {
+		name := mark.NewName()
+		lab.add(name, change)
+		return name
+	}
+	marked := func(d *modelDatabase) {
+		d.properties["filewise"], d.objects = markOfTheDead(t, d.name), 5
+	}
+	dead := add(marked)
+	young := add(func(d *modelDatabase) { d.age = 1 })
+	unmarked := add(nil)
+	closed := add(func(d *modelDatabase) { d.access = false })
+	restoring := add(func(d *modelDatabase) { d.state = "RESTORING" })
+	full := add(func(d *modelDatabase) { d.objects = 1 })
+	foreign := add(func(d *modelDatabase) { d.properties["filewise"] = lab.model.databases[living].properties["filewise"] })
+	other := add(func(d *modelDatabase) { d.properties["owner"] = "me" })
+	lab.add("filewise_production", nil)
+	lab.add("sales", nil)
+	left, err := s.Leftovers(t.Context())
+	ok(t, err)
+	found := map[string]filewise.Leftover{}
+	for _, l := range left {
+		found[l.Name] = l
+	}
+	for name, want := range map[string]struct {
+		kept     string
+		unmarked bool
+	}{
+		living: {"still runs", false}, dead: {"", false}, young: {"minutes old", true}, unmarked: {"", true},
+		closed: {"account", false}, restoring: {"RESTORING", false},
+	} {
+		l, listed := found[name]
+		if !listed || (l.Kept == "") != (want.kept == "") || !strings.Contains(l.Kept, want.kept) || l.Unmarked != want.unmarked {
+			t.Errorf("%+v, listed %v, want %+v", l, listed, want)
+		}
+	}
+	for _, name := range []string{full, foreign, other, "filewise_production", "sales"} {
+		if l, listed := found[name]; listed {
+			t.Errorf("listed: %+v", l)
+		}
+		if err := s.Remove(t.Context(), filewise.Leftover{Kind: "database", Name: name}); filewise.CodeOf(err) != filewise.CodePreflight {
+			t.Errorf("removing %s: %v", name, err)
+		}
+	}
+	for _, name := range []string{living, young} {
+		if err := s.Remove(t.Context(), found[name]); filewise.CodeOf(err) != filewise.CodePreflight {
+			t.Errorf("removing %s, which is in use: %v", name, err)
+		}
+	}
+	lied := found[unmarked]
+	lied.Unmarked = false
+	if err := s.Remove(t.Context(), lied); err == nil {
+		t.Error("what was listed as marked and is not, was removed")
+	}
+	before := len(lab.names())
+	ok(t, s.Remove(t.Context(), found[dead]), s.Remove(t.Context(), found[unmarked]))
+	if len(lab.names()) != before-2 {
+		t.Errorf("left are %v", lab.names())
+	}
+	ok(t, live.Dropper.Drop(t.Context()))
+}
+
+// markOfTheDead is the mark of a process that has ended.
+func markOfTheDead(t *testing.T, name string) string {
+	t.Helper()
+	self, err := os.Executable()
+	ok(t, err)
+	c := osexec.CommandContext(t.Context(), self)
+	c.Env = append(os.Environ(), printMark+"="+name)
+	text, err := c.Output()
+	ok(t, err)
+	return string(text)
+}
+
+// TestLock: one measures at a time, the other learns who; the lock goes with the
+// connection.
+func TestLock(t *testing.T) {
+	lab := newLab(t, nil)
+	one, two := lab.open(), lab.open()
+	release, err := one.Lock(t.Context(), "run 7 of ada")
+	ok(t, err)
+	if _, err := two.Lock(t.Context(), "run 8"); filewise.CodeOf(err) != filewise.CodeBusy || !strings.Contains(err.Error(), "run 7 of ada") || filewise.RemedyOf(err) == "" {
+		t.Errorf("%v", err)
+	}
+	lab.model.mu.Lock()
+	lab.model.view = false
+	lab.model.mu.Unlock()
+	if _, err := two.Lock(t.Context(), "run 8"); filewise.CodeOf(err) != filewise.CodeBusy || !strings.Contains(err.Error(), "another Filewise") {
+		t.Errorf("%v", err)
+	}
+	ok(t, release())
+	release, err = two.Lock(t.Context(), strings.Repeat("long ", 100))
+	ok(t, err)
+	for _, s := range lab.wire.Sessions() { // its connection dies
+		if strings.HasPrefix(s.Login.Program, lockName) {
+			s.Drop()
+		}
+	}
+	soon(t, "the lock of a dead connection", func() bool {
+		again, err := one.Lock(t.Context(), "run 9")
+		if err == nil {
+			ok(t, again())
+		}
+		return err == nil
+	})
+	ok(t, release()) // harmless
+}
+
+func TestActivity(t *testing.T) {
+	lab := newLab(t, func(m *model) { m.others = 8 })
+	gauges, err := lab.open().Activity(t.Context())
+	ok(t, err)
+	if len(gauges) != 2 || gauges[0].Name != "active" || gauges[0].Value != 4 || gauges[1].Name != "sessions" || gauges[1].Value != 8 {
+		t.Errorf("%+v", gauges)
+	}
+	lab = newLab(t, func(m *model) { m.view = false })
+	if gauges, err := lab.open().Activity(t.Context()); err != nil || len(gauges) != 0 {
+		t.Errorf("without the right: %+v %v", gauges, err)
+	}
+}
+
+func TestExamine(t *testing.T) {
+	demand := func(t *testing.T) filewise.Demand {
+		return filewise.Demand{Layouts: []filewise.Layout{layout(1), layout(4)}, Program: inserts(t, nil).Program(), Space: map[string]int64{"default": 1 << 30}}
+	}
+	for _, c := range []struct {
+		name   string
+		change func(*model)
+		check  string
+		status filewise.Status
+		remedy string
+	}{
+		{"all is well", nil, "free space of default", filewise.StatusOK, ""},
+		{"version", nil, "version", filewise.StatusOK, ""},
+		{"no space", func(m *model) { m.available = 1 << 20 }, "free space of default", filewise.StatusFailed, "--size"},
+		{"unknown volume", func(m *model) { m.mount = `Z:\` }, "free space of default", filewise.StatusNote, ""},
+		{"no right to create", func(m *model) { m.create = false }, "rights to create databases", filewise.StatusFailed, "GRANT CREATE ANY DATABASE TO [filewise];"},
+		{"no right to look", func(m *model) { m.view = false }, "rights to see the server's state", filewise.StatusNote, "GRANT VIEW SERVER STATE TO [filewise];"},
+		{"no right to see space", func(m *model) { m.view = false }, "free space of default", filewise.StatusNote, "GRANT VIEW SERVER STATE"},
+		{"instant", nil, "instant file initialization", filewise.StatusOK, ""},
+		{"not instant", func(m *model) { m.noInstant = true }, "instant file initialization", filewise.StatusWarning, "volume maintenance"},
+		{"2016 RTM", func(m *model) { m.version = "13.0.1601.5" }, "instant file initialization", filewise.StatusNote, ""},
+		{"large model", func(m *model) { m.modelPages = 1 << 20 }, "size of model", filewise.StatusFailed, "--size"},
+		{"busy", func(m *model) { m.others = 32760 }, "connections", filewise.StatusFailed, "--connections"},
+		{"one host", func(m *model) { m.client = "10.0.0.9" }, "client and server", filewise.StatusNote, "another machine"},
+		{"all memory", func(m *model) { m.largeMemory = 2147483647 }, "setting max server memory (MB)", filewise.StatusWarning, "limit it"},
+		{"express", func(m *model) { m.engine, m.edition = editionExpress, "Express Edition" }, "edition", filewise.StatusWarning, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			found := false
+			for _, f := range newLab(t, c.change).open().Examine(t.Context(), demand(t)) {
+				if f.Check == c.check {
+					found = true
+					if f.Status != c.status || !strings.Contains(f.Remedy, c.remedy) {
+						t.Errorf("%+v", f)
+					}
+				}
+				if f.Status == filewise.StatusFailed && f.Remedy == "" {
+					t.Errorf("without a remedy: %+v", f)
+				}
+			}
+			if !found {
+				t.Errorf("nothing is said of %s", c.check)
+			}
+		})
+	}
+	d := demand(t)
+	d.Layouts[0].Data.Bytes = 20 << 30
+	for _, f := range newLab(t, func(m *model) { m.engine = editionExpress }).open().Examine(t.Context(), d) {
+		if f.Check == "edition" && f.Status != filewise.StatusFailed {
+			t.Errorf("20 GiB on Express: %+v", f)
+		}
+	}
+}
+
+// TestServersThatAreRefused: services without files, and what is too old.
+func TestServersThatAreRefused(t *testing.T) {
+	for name, change := range map[string]func(*model){
+		"Azure SQL Database": func(m *model) { m.engine = 5 }, "Managed Instance": func(m *model) { m.engine = 8 }, "Fabric": func(m *model) { m.engine = 12 },
+		"2014": func(m *model) { m.version = "12.0.6024.0" }, "nonsense": func(m *model) { m.version = "x" }, "no path": func(m *model) { m.data = "" },
+	} {
+		lab := newLab(t, change)
+		if _, err := (Engine{}).Open(t.Context(), lab.target); filewise.CodeOf(err) != filewise.CodePreflight || filewise.RemedyOf(err) == "" {
+			t.Errorf("%s: %v (%s)", name, err, filewise.RemedyOf(err))
+		}
+	}
+}
+
+// TestOpenOnlyReads.
+func TestOpenOnlyReads(t *testing.T) {
+	lab := newLab(t, nil)
+	s := lab.open()
+	_, err := s.Facts(t.Context())
+	ok(t, err)
+	s.Examine(t.Context(), filewise.Demand{})
+	for _, text := range lab.wire.Received() {
+		if !strings.HasPrefix(strings.TrimSpace(text), "SELECT") && !strings.HasPrefix(text, "-- ") {
+			t.Errorf("opening says %s", text)
+		}
+	}
+}
+
+func TestFacts(t *testing.T) {
+	lab := newLab(t, nil)
+	lab.target.Settings = map[string]string{settingMix: "on", settingAll: "on"}
+	facts, err := lab.open().Facts(t.Context())
+	ok(t, err)
+	all := map[string]string{}
+	for _, f := range facts {
+		all[f.Name] = f.Value
+		if strings.Contains(f.Value, lab.model.password) {
+			t.Errorf("the password is shown: %+v", f)
+		}
+	}
+	for name, want := range map[string]string{"version": "2022", "edition": "Developer", "recovery model": "SIMPLE", "delayed durability": "DISABLED",
+		"adapter": "not yet run", "processors": "8", settingMix: "on", settingAll: "on", "operating system": "Windows"} {
+		if !strings.Contains(all[name], want) {
+			t.Errorf("%s: %q", name, all[name])
+		}
+	}
+}
+
+// TestSelfCheck tries every section but those that it names, and drops its
+// database also when a step fails.
+func TestSelfCheck(t *testing.T) {
+	tried := map[string]bool{}
+	for _, section := range untried {
+		tried[section] = true
+	}
+	lab := newLab(t, nil)
+	s := lab.open()
+	probe := &trying{server: s}
+	for _, a := range append(probe.questions(), probe.life()...) {
+		for _, section := range a.sections {
+			tried[section] = true
+		}
+	}
+	tried["drop"] = true
+	for _, section := range append(sections["inserts"].Sections(), server.Sections()...) {
+		if !tried[section] {
+			t.Errorf("the self-check does not try section %s", section)
+		}
+	}
+	s.SelfCheck(t.Context(), func(f filewise.Finding) {
+		if f.Status == filewise.StatusFailed || f.Check == "self-check" {
+			t.Errorf("%+v", f)
+		}
+	})
+	if left := lab.names(); len(left) > 0 {
+		t.Errorf("left is %v", left)
+	}
+	failing(lab.model, "CHECKPOINT", 8134, "it failed").Store(true)
+	failed := false
+	s.SelfCheck(t.Context(), func(f filewise.Finding) {
+		failed = failed || f.Status == filewise.StatusFailed && strings.Contains(f.Detail, "it failed")
+	})
+	if left := lab.names(); len(left) > 0 || !failed {
+		t.Errorf("failed: %v, left is %v", failed, left)
+	}
+}
