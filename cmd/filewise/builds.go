@@ -56,6 +56,9 @@ func (f *planFlags) setMeasure(cmd *cobra.Command, p *experiment.Plan, _ workloa
 		return nil
 	}
 	switch {
+	case p.Target.Mode == filewise.External:
+		return filewise.Errorf(filewise.CodePreflight, "measure it on a private server: --engine "+p.Target.Engine+" instead of --target",
+			"an existing server is its owner's and is never stopped, so its life cycle is not timed: %w", filewise.ErrUnsupported)
 	case !f.about.Lifecycle:
 		return filewise.Errorf(filewise.CodePreflight, "measure it on an engine with a server that Filewise may stop, such as --engine mariadb",
 			"%s has no life cycle to time: %w", p.Target.Engine, filewise.ErrUnsupported)

@@ -115,7 +115,7 @@ func (f *planFlags) command(cmd *cobra.Command, p experiment.Plan) []string {
 			}
 			return
 		}
-		if fl.Value.Type() == "bool" {
+		if fl.NoOptDefVal != "" { // its value stands behind =
 			out = append(out, "--"+fl.Name+"="+fl.Value.String())
 			return
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -13,6 +14,28 @@ import (
 // usualLater is the number of files after adding, where none is given.
 const usualLater = 4
 
+// laterAll are both arms that add files.
+const laterAll = string(filewise.LaterNewData) + "," + string(filewise.LaterRebuilt)
+
+// laterArms reads --added-later.
+func (f *planFlags) laterArms() (newData, rebuilt bool, err error) {
+	given := f.addedLater
+	if given == "true" { // as a variable may say
+		given = laterAll
+	}
+	for part := range strings.SplitSeq(given, ",") {
+		arm, err := choice("added-later", strings.TrimSpace(part), filewise.LaterNewData, filewise.LaterRebuilt, filewise.LaterUntouched)
+		if err != nil {
+			return false, false, err
+		}
+		newData, rebuilt = newData || arm == filewise.LaterNewData, rebuilt || arm == filewise.LaterRebuilt
+	}
+	if !newData && !rebuilt {
+		return false, false, badValue("added-later", given, "untouched is always there: give new-data, rebuilt, or nothing for both")
+	}
+	return newData, rebuilt, nil
+}
+
 // later makes the arms of files that are added to a loaded database: as it was,
 // the baseline; with files that only new data use; and spread over all of them.
 func (f *planFlags) later(cmd *cobra.Command, p *experiment.Plan, base filewise.Layout, files []int) ([]filewise.Layout, error) {
@@ -20,6 +43,10 @@ func (f *planFlags) later(cmd *cobra.Command, p *experiment.Plan, base filewise.
 		return nil, filewise.Errorf(filewise.CodeUsage, "add --preload SIZE: what the database holds before files are added", "--added-later compares loaded databases")
 	}
 	preload, err := bytesOf("preload", f.preload)
+	if err != nil {
+		return nil, err
+	}
+	newData, rebuilt, err := f.laterArms()
 	if err != nil {
 		return nil, err
 	}
@@ -37,8 +64,12 @@ func (f *planFlags) later(cmd *cobra.Command, p *experiment.Plan, base filewise.
 		if first := base.Data.Bytes / int64(n); preload >= first {
 			return nil, badValue("preload", f.preload, fmt.Sprintf("it is loaded before files are added, and the first of %d files has %s: make --size larger", n, humanize.IBytes(uint64(first))))
 		}
-		out = add(out, n, filewise.LaterNewData, "new data")
-		out = add(out, n, filewise.LaterRebuilt, "rebuilt")
+		if newData {
+			out = add(out, n, filewise.LaterNewData, "new data")
+		}
+		if rebuilt {
+			out = add(out, n, filewise.LaterRebuilt, "rebuilt")
+		}
 	}
 	if len(out) == 1 {
 		return nil, badValue("files", "1", "give the number of files after adding, such as 4")

@@ -25,7 +25,7 @@ type layoutFlags struct {
 	placement              string
 	logVolume, indexVolume string
 	indexes                string
-	addedLater             bool
+	addedLater             string
 	layouts                []string
 }
 
@@ -39,7 +39,8 @@ func (f *layoutFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.logVolume, "log-volume", "", "`name` of a --volume that holds the log and no data")
 	fs.StringVar(&f.indexVolume, "index-volume", "", "`name` of a --volume that holds the indexes and no data")
 	fs.StringVar(&f.indexes, "indexes", "", "a further index on the files of its table (together) or on files of its own (apart)")
-	fs.BoolVar(&f.addedLater, "added-later", false, "compare what adding files to a loaded database gives: untouched, new data only, rebuilt (with --preload)")
+	fs.StringVar(&f.addedLater, "added-later", "", "compare what adding files to a loaded database gives (with --preload): untouched with `arms` new-data and rebuilt; =rebuilt or =new-data leaves the other out")
+	fs.Lookup("added-later").NoOptDefVal = laterAll
 	fs.StringArrayVar(&f.layouts, "layout", nil, "a `layout` in full, such as files=8,kind=partitions,placement=one,name=mine (repeatable, instead of --files; keys: "+strings.Join(layoutKeys, ", ")+")")
 }
 
@@ -74,7 +75,7 @@ type arm struct {
 func (f *planFlags) arms(cmd *cobra.Command, p *experiment.Plan, base filewise.Layout, sc workload.Scenario) ([]arm, error) {
 	set := cmd.Flags().Changed
 	if len(f.layouts) > 0 {
-		if set("files") || f.addedLater {
+		if set("files") || f.addedLater != "" {
 			return nil, filewise.Errorf(filewise.CodeUsage, "leave it out, and give every layout by --layout", "--layout and --files or --added-later exclude each other")
 		}
 		return f.inFull(cmd, p, base)
@@ -86,7 +87,7 @@ func (f *planFlags) arms(cmd *cobra.Command, p *experiment.Plan, base filewise.L
 	var layouts []filewise.Layout
 	arranger, arranges := f.engine.(filewise.Arranger)
 	switch {
-	case f.addedLater:
+	case f.addedLater != "":
 		layouts, err = f.later(cmd, p, base, files)
 	case arranges && !set("kind"):
 		layouts = arranger.Arrange(p.Target, base, files)
@@ -116,12 +117,12 @@ func (f *planFlags) numbers(sc workload.Scenario) ([]int, error) {
 	files := f.files
 	if len(files) == 0 {
 		files = sc.Files
-		if f.addedLater {
+		if f.addedLater != "" {
 			files = []int{usualLater}
 		}
 	}
 	least := 2
-	if f.addedLater {
+	if f.addedLater != "" {
 		least = 1
 	}
 	if len(files) < least || len(files) > maxLayouts {

@@ -1,0 +1,122 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+
+	"filewise/store"
+)
+
+// typed is what somebody answers on a terminal, once the question is shown.
+type typed struct{ question, answer string }
+
+// onTerminal runs filewise on a pseudo terminal, types the answers, and returns
+// all that the terminal showed.
+func (p *place) onTerminal(code int, env []string, answers []typed, args ...string) string {
+	p.t.Helper()
+	c := &child{Cmd: exec.Command("filewise", args...), ended: make(chan struct{})}
+	c.Env = append([]string{"TERM=dumb"}, env...)
+	var tty *os.File
+	p.launch(c, func() (err error) { tty, err = pty.Start(c.Cmd); return err })
+	defer tty.Close()
+	var shown strings.Builder
+	buf := make([]byte, 16<<10)
+	for {
+		n, err := tty.Read(buf)
+		shown.Write(buf[:n])
+		if len(answers) > 0 && strings.Contains(shown.String(), answers[0].question) {
+			time.Sleep(100 * time.Millisecond) // until the echo is off
+			if _, err := io.WriteString(tty, answers[0].answer); err != nil {
+				p.t.Fatal(err)
+			}
+			answers = answers[1:]
+		}
+		if err != nil { // how Linux says that nobody has it open
+			break
+		}
+	}
+	if got := p.exit(c); got != code || len(answers) > 0 {
+		p.t.Fatalf("exit code %d, want %d; not asked: %v; the terminal shows\n%s", got, code, answers, &shown)
+	}
+	return shown.String()
+}
+
+// newMemory is a server in memory with a password and something left behind.
+func newMemory(t *testing.T, p *place) (env []string, dir string) {
+	t.Helper()
+	dir = filepath.Join(filepath.Dir(p.store), "server")
+	if err := errors.Join(os.MkdirAll(filepath.Join(dir, "objects", "thing1"), 0o755),
+		os.WriteFile(filepath.Join(dir, "activity"), []byte("active 0\n"), 0o600),
+		os.WriteFile(filepath.Join(dir, "password"), []byte("Zx9Canary wörd\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	return []string{"MEMORY_SERVER=" + dir}, dir
+}
+
+// The password is asked for on a terminal and not shown; what is to be removed is
+// agreed to there.
+func TestAskedOnTerminal(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	env, dir := newMemory(t, p)
+	password := typed{"Password for memory://ada@db.example: ", "Zx9Canary wörd\n"}
+	clean := []string{"clean", "--target=memory://ada@db.example"}
+	left := func() bool { _, err := os.Stat(filepath.Join(dir, "objects", "thing1")); return err == nil }
+
+	shown := p.onTerminal(2, env, []typed{password, {"[y/N] ", "n\n"}}, clean...)
+	if !strings.Contains(shown, "thing thing1") || !strings.Contains(shown, "not agreed to") || !left() {
+		t.Errorf("answered n:\n%s", shown)
+	}
+	wrong := typed{password.question, "Qq7Canary\n"}
+	shown += p.onTerminal(3, env, []typed{wrong}, clean...)
+	shown += p.onTerminal(130, env, []typed{{password.question, "\x03"}}, clean...)
+	shown += p.onTerminal(0, env, []typed{password, {"[y/N] ", "y\n"}}, clean...)
+	if left() || !strings.Contains(shown, "removed thing thing1") {
+		t.Errorf("answered y:\n%s", shown)
+	}
+	if strings.Contains(shown, "Canary") {
+		t.Errorf("the terminal shows a password:\n%s", shown)
+	}
+}
+
+// Outside its hours a run waits and says until when; stop ends it, and another
+// process than the one that measures is never meant.
+func TestStopWhileItWaits(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	now := time.Now()
+	window := now.Add(2*time.Hour).Format("15:04") + "-" + now.Add(3*time.Hour).Format("15:04")
+	c := p.start("filewise", append(shortRun[:len(shortRun):len(shortRun)], "--maintenance-window="+window)...)
+	if err := until(time.Minute, func() (bool, error) { id, _, _, _ := p.newest(); return id > 0, nil }); err != nil {
+		t.Fatal(err)
+	}
+	stopped := p.run(0, "stop")
+	if code := p.exit(c); code != 130 {
+		t.Errorf("exit code %d, want 130\n%s", code, &c.stderr)
+	}
+	if !strings.Contains(stopped.stdout.String(), "Stopped run 1 (process ") || !strings.Contains(c.stderr.String(), "outside the maintenance window ("+window+"): waiting until ") {
+		t.Errorf("stop says %q, the run %q", &stopped.stdout, &c.stderr)
+	}
+	if _, state, _, trials := p.newest(); state != store.Interrupted || len(trials) > 0 {
+		t.Errorf("state %s with %d trials", state, len(trials))
+	}
+	p.run(7, "stop")
+	p.tidy()
+	// From another store, the one that holds the host's lock is meant.
+	c = p.start("filewise", shortRun...)
+	p.untilTrials(c, 1)
+	other := p.run(0, "stop", "--store", filepath.Join(p.state, "other.db"))
+	if code := p.exit(c); code != 130 || !strings.Contains(other.stdout.String(), "the run of process ") {
+		t.Errorf("exit code %d; stop says %q", code, &other.stdout)
+	}
+}
