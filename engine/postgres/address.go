@@ -37,7 +37,7 @@ func configOf(a filewise.Address) (*pgx.ConnConfig, error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if !slices.Contains(options, name) {
-			return nil, filewise.Errorf(filewise.CodeUsage, nearest.Remedy(name, options), "postgres has no option %q in its address", name)
+			return nil, filewise.Errorf(filewise.CodeUsage, nearest.Remedy(name, options), "the address of a PostgreSQL server has no option %q", name)
 		}
 	}
 	database := strings.TrimPrefix(a.Path, "/")

@@ -41,7 +41,9 @@ func external(t *testing.T, bin string) {
 	t.Run("Examine", func(t *testing.T) { examined(t, f) })
 	t.Run("Lock", func(t *testing.T) { locked(t, f) })
 	t.Run("Cleaner", func(t *testing.T) { cleaned(t, f) })
-	t.Run("Secrets", func(t *testing.T) { kept(t, f) })
+	if f.tls {
+		t.Run("Secrets", func(t *testing.T) { kept(t, f) })
+	}
 	t.Run("Refused", func(t *testing.T) { refusedVolumes(t, f) })
 	t.Run("Directory", func(t *testing.T) { inDirectory(t, f) })
 	if after := f.state(t); !slices.Equal(before, after) {
@@ -96,7 +98,7 @@ func locked(t *testing.T, f *foreign) {
 	var servers []*foreignServer
 	for n := range 4 {
 		target := f.target()
-		target.Address.Path = []string{"/postgres", "/template1"}[n%2]
+		target.Address.Path = []string{"postgres", "template1"}[n%2]
 		servers = append(servers, open(t, ctx, target).(*foreignServer))
 	}
 	for round := range 5 {
@@ -245,7 +247,7 @@ func kept(t *testing.T, f *foreign) {
 		"wrong password":  func(a *filewise.Address) { a.Password = "wrong" + password },
 		"no such role":    func(a *filewise.Address) { a.User = "nobody" },
 		"no such place":   func(a *filewise.Address) { a.Port = 1 },
-		"no such base":    func(a *filewise.Address) { a.Path = "/nowhere" },
+		"no such base":    func(a *filewise.Address) { a.Path = "nowhere" },
 		"no such CA":      func(a *filewise.Address) { a.Options["sslrootcert"] = "/nowhere" },
 		"another CA":      func(a *filewise.Address) { delete(a.Options, "sslrootcert") },
 		"no TLS":          func(a *filewise.Address) { a.Options["sslmode"] = "disable" },

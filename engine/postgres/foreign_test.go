@@ -35,6 +35,7 @@ type foreign struct {
 	ca    string // its certificate
 	dirs  [2]string
 	inst  *instance
+	tls   bool // the wheel's PostgreSQL 18 is built without
 }
 
 func startForeign(t *testing.T, bin string) *foreign {
@@ -52,7 +53,7 @@ func startForeign(t *testing.T, bin string) *foreign {
 	i, err := newInstance(ctx, in, a, d, at, template)
 	must(t, err)
 	must(t, remove())
-	f := &foreign{t: t, in: in, admin: i.link, port: freePort(t), inst: i}
+	f := &foreign{t: t, in: in, admin: i.link, port: freePort(t), inst: i, tls: bin == ""}
 	t.Cleanup(func() { i.link.close(); i.quit(); must(t, i.remove()) })
 	f.configure()
 	args := []string{"-D", i.doors.path(at.dataDir()), "-c", "unix_socket_directories=.", "-c", "listen_addresses=127.0.0.1", "-c", fmt.Sprint("port=", f.port)}
@@ -98,13 +99,13 @@ func (f *foreign) configure() {
 	for path, text := range map[string][]byte{
 		f.ca: cert, filepath.Join(dir, "server.crt"): cert,
 		filepath.Join(dir, "server.key"):  pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private}),
-		filepath.Join(dir, "pg_hba.conf"): []byte("local all all trust\nhostssl all all 127.0.0.1/32 scram-sha-256\n"),
+		filepath.Join(dir, "pg_hba.conf"): []byte("local all all trust\n" + map[bool]string{true: "hostssl", false: "host"}[f.tls] + " all all 127.0.0.1/32 scram-sha-256\n"),
 	} {
 		must(f.t, os.WriteFile(path, text, 0o600))
 	}
 	conf, err := os.OpenFile(filepath.Join(dir, "postgresql.conf"), os.O_APPEND|os.O_WRONLY, 0)
 	must(f.t, err)
-	_, err = conf.WriteString("ssl = on\nmax_connections = 60\n")
+	_, err = fmt.Fprintf(conf, "ssl = %v\nmax_connections = 60\n", f.tls)
 	must(f.t, err)
 	must(f.t, conf.Close())
 	for n, name := range []string{"spare", "theirs"} {
@@ -133,8 +134,12 @@ func (f *foreign) do(statements ...string) {
 
 // address is how the account comes in.
 func (f *foreign) address() *filewise.Address {
-	return &filewise.Address{Scheme: "postgres", Host: "localhost", Port: f.port, User: "filewise_account", Path: "/postgres", Password: password,
+	a := &filewise.Address{Scheme: "postgres", Host: "localhost", Port: f.port, User: "filewise_account", Path: "postgres", Password: password,
 		Options: map[string]string{"sslmode": "verify-full", "sslrootcert": f.ca}}
+	if !f.tls {
+		a.Options = map[string]string{"sslmode": "disable"}
+	}
+	return a
 }
 
 func (f *foreign) target(volumes ...filewise.Volume) filewise.Target {

@@ -60,7 +60,10 @@ func (s *foreignServer) Lock(ctx context.Context, who string) (func() error, err
 	release := func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
-		_ = conn.Close(ctx) // a server that is gone has released it
+		// The server's process ends a moment after the connection: the announcement is
+		// taken back first. A server that is gone has released it.
+		_, _ = conn.Exec(ctx, announce, appName())
+		_ = conn.Close(ctx)
 		return nil
 	}
 	if err := s.draw(ctx, conn, who); err != nil {

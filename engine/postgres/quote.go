@@ -39,5 +39,5 @@ func checkName(what, name string) error {
 	default:
 		return nil
 	}
-	return filewise.Errorf(filewise.CodeUsage, "", "%s %q cannot be a name: %s", what, name, why)
+	return filewise.Errorf(filewise.CodeUsage, "name one that exists on the server", "%s %q cannot be a name: %s", what, name, why)
 }

@@ -131,6 +131,15 @@ func (d *doors) path(path string) string {
 	return path
 }
 
+// inside is the first directory, for a process to begin in: there it is known as
+// Filewise's while its environment cannot be read.
+func (d *doors) inside() string {
+	if len(d.files) > 0 { // before it inherits them, it has them under Filewise's numbers
+		return fmt.Sprintf("/proc/self/fd/%d", d.files[0].Fd())
+	}
+	return d.dirs[0]
+}
+
 // runnable refuses binaries that the server's user cannot run, such as those
 // under root's own home.
 func (a account) runnable(in install) error {
