@@ -25,7 +25,8 @@ var product = &private.Product{
 		Args:   arguments,
 	},
 	Files: private.Files{
-		Partition: "#p#",
+		Unreadable: `\`, // it reads a slash (Fil_path::normalize)
+		Partition:  "#p#",
 		// FIL_IBD_FILE_INITIAL_SIZE of storage/innobase/include/fil0fil.h.
 		EmptyTablePages: 7,
 		Redo:            "#innodb_redo", RedoPattern: "#innodb_redo/#ib_redo*",

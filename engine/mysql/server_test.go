@@ -10,7 +10,10 @@ import (
 	"filewise/engine/internal/innodb/privatetest"
 )
 
-func TestMain(m *testing.M) { privatetest.Main(m, Engine{}) }
+func TestMain(m *testing.M) {
+	product.TryOnce()
+	privatetest.Main(m, Engine{})
+}
 
 // subject is MySQL for the tests that it shares with MariaDB.
 var subject = privatetest.Subject{
@@ -23,6 +26,7 @@ var subject = privatetest.Subject{
 	Says:  "MySQL",
 	Own:   []string{"/dev/", "/usr/"},
 	Full:  256 << 20,
+	Slow:  true, Unreadable: []string{`\`, ""},
 	Bring: bring,
 }
 

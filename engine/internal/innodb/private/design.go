@@ -3,6 +3,7 @@ package private
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"filewise"
 	"filewise/engine/internal/innodb"
@@ -95,6 +96,10 @@ func (d *design) place(build int) error {
 		dir, err := filepath.Abs(filepath.Join(v.Dir, fmt.Sprintf("%s-%04d-%d", d.product.Name, build, i)))
 		if err != nil {
 			return filewise.Errorf(filewise.CodeUsage, "", "volume %s: %w", v.Name, err)
+		}
+		if strings.ContainsAny(dir, d.product.Files.Unreadable) {
+			return filewise.Errorf(filewise.CodeUsage, "use a directory without these characters",
+				"%s cannot read the path %q: it holds one of %q: %w", d.product.Title, dir, d.product.Files.Unreadable, filewise.ErrUnsupported)
 		}
 		d.dirs, dirs[v.Name] = append(d.dirs, dir), dir
 	}

@@ -23,8 +23,10 @@ const (
 )
 
 // FillWork is the work in payload bytes that fills the files of a layout. 0: the
-// layout needs no such thing, its files fill evenly.
+// layout needs no such thing, its files fill evenly. Files that are added later
+// make no difference, so that all arms do the same work.
 func (product *Product) FillWork(t filewise.Target, l filewise.Layout, p filewise.Program) (int64, error) {
+	l.AddedLater = ""
 	d, err := product.newDesign(t, l, p, firstBuild)
 	if err != nil || !d.isSystem() {
 		return 0, err

@@ -37,6 +37,8 @@ type Product struct {
 	// FullNote says in reports what durability full does; NoWaits, why the server
 	// counts neither waits nor I/O per file.
 	FullNote, NoWaits string
+
+	tried *tried // nil: every Open tries
 }
 
 // Install is an installed server.
@@ -67,6 +69,7 @@ type Options struct {
 
 // Files is how a server names and sizes its files.
 type Files struct {
+	Unreadable      string   // characters of a path that the server does not take as they are
 	Partition       string   // between a table's and a partition's name
 	EmptyTablePages int64    // of the file of an empty table
 	Redo            string   // in the directory of the log: what a script says

@@ -32,9 +32,14 @@ func (p *Product) Open(ctx context.Context, t filewise.Target) (filewise.Server,
 		return nil, err
 	}
 	s := &privateServer{product: p, target: t, install: in, lives: map[*instance]int{}}
+	if facts, tried := p.tried.facts(s); tried {
+		s.facts = facts
+		return s, nil
+	}
 	if s.facts, err = s.try(ctx); err != nil {
 		return nil, s.blame(ctx, err)
 	}
+	p.tried.note(s)
 	return s, nil
 }
 

@@ -35,6 +35,11 @@ type Subject struct {
 	Transactions, Groups string
 	// Own are directories outside the volumes in which a server opens files.
 	Own []string
+	// Unreadable are characters of paths that the server does not take, each with what
+	// stands for it in the test.
+	Unreadable []string
+	// Slow: to create a server takes seconds, so that there are fewer cases.
+	Slow bool
 	// Bring makes the server readable for everybody, in a directory, and returns the
 	// environment in which it is found; nil: it is readable.
 	Bring func(t *testing.T, dir string) []string
@@ -56,7 +61,7 @@ func (sub Subject) Need(t *testing.T) {
 
 // deadline is what a test with a server may take at most.
 func deadline(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }

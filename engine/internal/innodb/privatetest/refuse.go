@@ -50,7 +50,11 @@ func testScriptFiles(t *testing.T, sub Subject) {
 		l.Kind, l.Data.Allocation = kind, filewise.Growing
 		return l
 	}
-	for _, page := range []string{"16k", "4k", "64k"} {
+	pages := []string{"16k", "4k", "64k"}
+	if sub.Slow {
+		pages = pages[2:]
+	}
+	for _, page := range pages {
 		target := sub.onScratch(t, 1)
 		target.Settings = map[string]string{"innodb_page_size": page}
 		s := sub.open(t, ctx, target)

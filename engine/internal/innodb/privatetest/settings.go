@@ -72,7 +72,8 @@ func testQuoting(t *testing.T, sub Subject) {
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		target.Volumes = append(target.Volumes, filewise.Volume{Name: "v" + string(rune('1'+i)), Dir: strings.ReplaceAll(dir, ";", "")})
+		dir = strings.NewReplacer(append([]string{";", ""}, sub.Unreadable...)...).Replace(dir)
+		target.Volumes = append(target.Volumes, filewise.Volume{Name: "v" + string(rune('1'+i)), Dir: dir})
 		if err := os.MkdirAll(target.Volumes[i].Dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
