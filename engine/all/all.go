@@ -8,12 +8,13 @@ import (
 	"filewise/engine/oracle"
 	"filewise/engine/postgres"
 	"filewise/engine/sqlite"
+	"filewise/engine/sqlserver"
 	"filewise/internal/nearest"
 )
 
 // Engines are all engines, the default first.
 func Engines() []filewise.Engine {
-	return []filewise.Engine{sqlite.New(), mariadb.Engine{}, mysql.Engine{}, postgres.Engine{}, oracle.Engine{}}
+	return []filewise.Engine{sqlite.New(), mariadb.Engine{}, mysql.Engine{}, postgres.Engine{}, oracle.Engine{}, sqlserver.Engine{}}
 }
 
 // Lookup finds an engine by name. The error has CodeUsage and names the nearest

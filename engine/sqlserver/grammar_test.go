@@ -290,7 +290,7 @@ func TestGrammarOfEverySection(t *testing.T) {
 var damages = []struct{ section, old, new string }{
 	{"create", "ON PRIMARY", "ON PRIMAR Y"}, {"create", "FILENAME =", "FILENAME"}, {"create", "KB,", "QB,"}, {"create", "LOG ON", "LOG"},
 	{"create", "MAXSIZE = UNLIMITED", "MAXSIZE = NEVER"}, {"create", "<> 0 RETURN", "<> RETURN"}, {"create", "END;", "ENDE;"},
-	{"options", "RECOVERY SIMPLE", "RECOVERY SIMPEL"}, {"options", "AUTO_CLOSE OFF", "AUTO_CLOSE OFFF"}, {"options", "= DISABLED", "= DISABELD"},
+	{"options", "RECOVERY SIMPLE", "RECOVERY SIMPEL"}, {"options", "AUTO_CLOSE OFF", "AUTO_CLOSE OFFF"}, {"options", "= DISABLED", "= OFFISH"},
 	{"options", "MIXED_PAGE_ALLOCATION ON", "MIXED_PAGE_ALLOCATION"}, {"options", "AUTOGROW_ALL_FILES", "AUTOGROW_ALL FILES"},
 	{"add-files", "ADD FILE", "ADD FIL"}, {"add-files", "TO FILEGROUP", "FILEGROUP"}, {"add-files", "(NAME =", "NAME ="},
 	{"drop", "DROP DATABASE", "DROP DATABAS"}, {"drop", "IF NOT EXISTS (", "IF NOT EXISTS"}, {"drop", "COLLATE", "COLATE"}, {"drop", "ROLLBACK IMMEDIATE", "ROLLBACK IMEDIATE"},

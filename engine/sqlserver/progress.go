@@ -55,18 +55,19 @@ func (t *told) run(ctx context.Context, on executor, statement string) error {
 		return err
 	}
 	waiting, drained := context.WithCancel(ctx)
-	ended := make(chan error, 1)
+	ended := make(chan struct{})
 	go func() {
+		defer close(ended)
 		defer drained()
 		for rows.NextResultSet() { // rows that nobody asked for are read over
 			continue
 		}
-		ended <- rows.Err()
 	}()
 	for waiting.Err() == nil {
 		t.take(messages.Message(waiting))
 	}
-	closed := errors.Join(<-ended, rows.Close())
+	<-ended
+	closed := errors.Join(rows.Err(), rows.Close())
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

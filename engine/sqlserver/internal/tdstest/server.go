@@ -80,7 +80,7 @@ type Server struct {
 
 // Start serves on a free port of the loopback until Close.
 func Start(h Handler) (*Server, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}

@@ -131,10 +131,12 @@ func TestBulkCopyHidesABadRow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		defer conn.Close()
 		stmt, err := conn.PrepareContext(t.Context(), mssql.CopyIn("rows", mssql.BulkOptions{}, "id"))
 		if err != nil {
 			t.Fatal(err)
 		}
+		defer stmt.Close()
 		for i := range good {
 			if _, err := stmt.ExecContext(t.Context(), int64(i)); err != nil {
 				t.Fatal(err)
@@ -150,8 +152,6 @@ func TestBulkCopyHidesABadRow(t *testing.T) {
 		if n, err := result.RowsAffected(); err != nil || n != int64(good) || h.bulk.Load() != int64(good) {
 			t.Errorf("%d rows, the server took %d, want %d: %v", n, h.bulk.Load(), good, err)
 		}
-		stmt.Close()
-		conn.Close()
 	}
 }
 
