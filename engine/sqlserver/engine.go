@@ -1,6 +1,10 @@
 package sqlserver
 
-import "filewise"
+import (
+	"time"
+
+	"filewise"
+)
 
 // Engine is SQL Server. It implements filewise.Engine and Describer.
 type Engine struct{}
@@ -25,7 +29,7 @@ func (Engine) Describe() filewise.Description {
 		Mode:  filewise.External,
 		Files: "files of one filegroup, filled in proportion to their free space",
 		Kinds: []filewise.Kind{filewise.KindFilegroup}, ExternalKinds: []filewise.Kind{filewise.KindFilegroup},
-		Bytes:   usualBytes,
+		Bytes: usualBytes, Budget: 5 * time.Minute,
 		Schemes: []string{engineName, "mssql"}, Port: defaultPort,
 		Rights:   rights,
 		Unproven: Unproven,

@@ -24,7 +24,6 @@ func (e *examination) add(status filewise.Status, check, remedy, format string, 
 // Examine looks whether the server can do what is wanted; it only reads.
 func (s *externalServer) Examine(ctx context.Context, d filewise.Demand) []filewise.Finding {
 	e := &examination{server: s, demand: d}
-	e.add(filewise.StatusNote, "adapter", "run filewise doctor on this server, and tell us what it finds", "SQL Server's adapter is %s", Unproven)
 	e.versionAndEdition()
 	e.rights()
 	e.layouts(ctx)
