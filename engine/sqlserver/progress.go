@@ -54,6 +54,7 @@ func (t *told) run(ctx context.Context, on executor, statement string) error {
 	if err != nil {
 		return err
 	}
+	defer rows.Close() // twice is harmless
 	waiting, drained := context.WithCancel(ctx)
 	ended := make(chan struct{})
 	go func() {
