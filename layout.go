@@ -21,6 +21,7 @@ type Placement string
 const (
 	PlaceOne        Placement = "one"         // all on the first volume
 	PlaceRoundRobin Placement = "round-robin" // file i on volume i mod the number of volumes
+	PlaceApart      Placement = "apart"       // of backups: round-robin over the volumes without data files
 )
 
 // Kind is how an engine makes several files out of one database. Which kinds
@@ -110,6 +111,27 @@ func (l Layout) DataVolumes(volumes []Volume) []Volume {
 	return data
 }
 
+// BackupVolumes are the volumes over which backup files are spread, in order; none
+// where backups lie apart and every volume holds data files.
+func (l Layout) BackupVolumes(volumes []Volume) []Volume {
+	if l.Backup.Placement != PlaceApart {
+		return volumes
+	}
+	held := map[string]bool{}
+	if data := l.DataVolumes(volumes); len(data) > 0 {
+		for i := range l.Data.Files {
+			held[l.Data.VolumeOf(i, data).Name] = true
+		}
+	}
+	var free []Volume
+	for _, v := range volumes {
+		if !held[v.Name] {
+			free = append(free, v)
+		}
+	}
+	return free
+}
+
 // FilesAtFirst is the number of data files that a build has before Extend.
 func (l Layout) FilesAtFirst() int {
 	if l.AddedLater != "" {
@@ -178,9 +200,9 @@ func (s Spread) Sizes(unit int64) []int64 {
 }
 
 // VolumeOf returns the volume on which file i of the spread lies; volumes are
-// Layout.DataVolumes.
+// Layout.DataVolumes, or for backups Layout.BackupVolumes.
 func (s Spread) VolumeOf(i int, volumes []Volume) Volume {
-	if s.Placement == PlaceRoundRobin {
+	if s.Placement == PlaceRoundRobin || s.Placement == PlaceApart {
 		return volumes[i%len(volumes)]
 	}
 	return volumes[0]

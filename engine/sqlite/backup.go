@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -15,15 +16,20 @@ import (
 
 // backuper copies the files by SQLite's online backup API, a thread for each
 // file: a backup has as many files as the database.
-type backuper struct{ d *database }
+type backuper struct {
+	d    *database
+	mu   sync.Mutex
+	made map[string]bool // the files that it created and has not removed
+}
 
 // backupPages is the number of pages of one step, between which the context is
 // looked at.
 const backupPages = 256
 
 // target is where the backup, or the restored copy, of file i lies.
-func (b backuper) target(i int, suffix string) (filewise.Volume, string) {
-	v := b.d.layout.Backup.VolumeOf(i, b.d.target.Volumes)
+func (b *backuper) target(i int, suffix string) (filewise.Volume, string) {
+	l := b.d.layout
+	v := l.Backup.VolumeOf(i, l.BackupVolumes(b.d.target.Volumes))
 	return v, filepath.Join(v.Dir, filepath.Base(b.d.shards[i].path)+suffix)
 }
 
@@ -33,11 +39,11 @@ const (
 )
 
 // Backup writes and syncs the backup files.
-func (b backuper) Backup(ctx context.Context) ([]filewise.File, error) {
+func (b *backuper) Backup(ctx context.Context) ([]filewise.File, error) {
 	files := make([]filewise.File, len(b.d.shards))
 	err := b.all(ctx, func(ctx context.Context, i int) error {
 		v, path := b.target(i, backupSuffix)
-		if err := copyDatabase(ctx, b.d.shards[i].path, path); err != nil {
+		if err := b.copyDatabase(ctx, b.d.shards[i].path, path); err != nil {
 			return err
 		}
 		info, err := os.Stat(path)
@@ -51,15 +57,15 @@ func (b backuper) Backup(ctx context.Context) ([]filewise.File, error) {
 }
 
 // Restore copies the backups into new database files.
-func (b backuper) Restore(ctx context.Context) error {
+func (b *backuper) Restore(ctx context.Context) error {
 	return b.all(ctx, func(ctx context.Context, i int) error {
 		_, from := b.target(i, backupSuffix)
-		return copyDatabase(ctx, from, b.d.shards[i].path+restoredSuffix)
+		return b.copyDatabase(ctx, from, b.d.shards[i].path+restoredSuffix)
 	})
 }
 
 // all does something for every file at the same time.
-func (b backuper) all(ctx context.Context, do func(context.Context, int) error) error {
+func (b *backuper) all(ctx context.Context, do func(context.Context, int) error) error {
 	eg, ctx := errgroup.WithContext(ctx)
 	for i := range b.d.shards {
 		eg.Go(func() error { return do(ctx, i) })
@@ -67,13 +73,25 @@ func (b backuper) all(ctx context.Context, do func(context.Context, int) error) 
 	return eg.Wait()
 }
 
-// copyDatabase copies a database file into one that must not exist, and syncs it.
-func copyDatabase(ctx context.Context, from, to string) (err error) {
-	created, err := os.OpenFile(to, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+// create makes an empty file where there must be none, and notes that it is ours.
+func (b *backuper) create(path string) error {
+	created, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return filewise.Errorf(filewise.CodePreflight, "choose another volume, or remove the file if it is of no use",
+			"%s exists already and is left alone: %w", path, err)
+	}
 	if err != nil {
 		return err
 	}
-	if err := created.Close(); err != nil {
+	b.mu.Lock()
+	b.made[path] = true
+	b.mu.Unlock()
+	return created.Close()
+}
+
+// copyDatabase copies a database file into one that must not exist, and syncs it.
+func (b *backuper) copyDatabase(ctx context.Context, from, to string) (err error) {
+	if err := b.create(to); err != nil {
 		return err
 	}
 	source, err := open(from)
@@ -85,7 +103,7 @@ func copyDatabase(ctx context.Context, from, to string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, target.Close(), syncFile(to)) }()
+	defer func() { err = errors.Join(err, target.Close(), syncFile(to), syncDir(filepath.Dir(to))) }()
 	backup, err := target.Backup("main", source.SQLiteConn, "main")
 	if err != nil {
 		return fmt.Errorf("backing %s up: %w", from, err)
@@ -108,7 +126,7 @@ func syncFile(path string) error {
 
 // Verify compares what was restored with the original: SQLite's own integrity
 // check, and the workload's sums.
-func (b backuper) Verify(ctx context.Context) error {
+func (b *backuper) Verify(ctx context.Context) error {
 	return b.all(ctx, func(ctx context.Context, i int) (err error) {
 		sh := b.d.shards[i]
 		restored, err := open(sh.path + restoredSuffix)
@@ -143,18 +161,22 @@ func (b backuper) Verify(ctx context.Context) error {
 	})
 }
 
-// Discard removes backups and restored files.
-func (b backuper) Discard(context.Context) error {
+// Discard removes the backups and restored files that it made, and no others.
+func (b *backuper) Discard(context.Context) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	var errs []error
-	for i, sh := range b.d.shards {
-		_, backup := b.target(i, backupSuffix)
-		for _, path := range []string{backup, sh.path + restoredSuffix} {
-			for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
-				if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-					errs = append(errs, err)
-				}
+	for path := range b.made {
+		var failed error
+		for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+			if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				failed = errors.Join(failed, err)
 			}
 		}
+		if failed == nil {
+			delete(b.made, path)
+		}
+		errs = append(errs, failed)
 	}
 	return errors.Join(errs...)
 }

@@ -47,7 +47,8 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 		Restart: d, Evict: d, Bulk: d,
 	}
 	if p.Workload == "backup" {
-		db.Backup = backuper{d}
+		d.backups = &backuper{d: d, made: map[string]bool{}}
+		db.Backup = d.backups
 	}
 	if d.later != nil {
 		db.Extender = d

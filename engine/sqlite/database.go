@@ -21,6 +21,8 @@ type database struct {
 	files  []*file
 	worked atomic.Bool // a connection was opened: files may have grown
 
+	backups *backuper // nil: the workload makes none
+
 	mu       sync.Mutex
 	sessions []*session
 	restarts walRestarts
@@ -144,8 +146,8 @@ func (d *database) Query(ctx context.Context, section string) ([][]any, error) {
 }
 
 // Drop closes what is still open and removes the files that Build created, their
-// WALs and indexes. Dropping again does nothing.
-func (d *database) Drop(context.Context) error {
+// WALs and indexes, and what is left of a backup. Dropping again does nothing.
+func (d *database) Drop(ctx context.Context) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.dropped {
@@ -168,5 +170,9 @@ func (d *database) Drop(context.Context) error {
 		}
 	}
 	_ = eg.Wait() // the errors are in removed
-	return errors.Join(append(errs, removed...)...)
+	errs = append(errs, removed...)
+	if d.backups != nil {
+		errs = append(errs, d.backups.Discard(ctx))
+	}
+	return errors.Join(errs...)
 }

@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"testing"
 
@@ -135,5 +137,55 @@ func TestBackup(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+	}
+}
+
+// TestBackupsApart: stripes never lie where the data are, and what a failed backup
+// leaves is removed with the build, while a stranger's file stays.
+func TestBackupsApart(t *testing.T) {
+	volumes := []filewise.Volume{{Name: "data", Dir: t.TempDir()}, {Name: "b", Dir: t.TempDir()}, {Name: "c", Dir: t.TempDir()}}
+	target := filewise.Target{Engine: "sqlite", Mode: filewise.Embedded, Durability: filewise.DurabilityNormal, Volumes: volumes}
+	s, err := New().Open(t.Context(), target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := workload.NewBackup(workload.Params{Rows: 1000}, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := filewise.Layout{Name: "2 files", Kind: filewise.KindShards, Data: filewise.Spread{Files: 2, Bytes: 4 << 20, Allocation: filewise.Growing},
+		Backup: filewise.Spread{Placement: filewise.PlaceApart}}
+	db, err := s.Build(t.Context(), l, w.Program())
+	if err != nil {
+		t.Fatal(err)
+	}
+	loadAll(t, db, w)
+	made, err := db.Backup.Backup(t.Context())
+	if err != nil || len(made) != 2 || made[0].Volume != "b" || made[1].Volume != "c" {
+		t.Fatalf("%+v %v; want a stripe on b and one on c", made, err)
+	}
+	if err := db.Backup.Discard(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(made[1].Path, []byte("a stranger's"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Backup.Backup(t.Context()); !errors.Is(err, fs.ErrExist) {
+		t.Fatalf("backed up over a file that exists: %v", err)
+	}
+	if err := db.Dropper.Drop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(made[1].Path); err != nil || string(text) != "a stranger's" {
+		t.Errorf("the stranger's file: %q, %v", text, err)
+	}
+	for i, v := range volumes {
+		if left, err := os.ReadDir(v.Dir); err != nil || len(left) != i/2 {
+			t.Errorf("volume %s: %v %v", v.Name, left, err)
+		}
+	}
+	l.Data.Placement, l.Data.Files = filewise.PlaceRoundRobin, 3
+	if _, err := s.Build(t.Context(), l, w.Program()); filewise.CodeOf(err) != filewise.CodeUsage {
+		t.Errorf("data on every volume and backups apart: %v", err)
 	}
 }

@@ -100,7 +100,7 @@ func supported(t filewise.Target, l filewise.Layout, p filewise.Program) error {
 	case l.AddedLater != "" && !slices.Contains(arms, l.AddedLater):
 		return unsupported("use untouched, new-data or rebuilt", "files added later: %q", l.AddedLater)
 	}
-	if err := supportedPhases(l, p); err != nil {
+	if err := supportedPhases(t, l, p); err != nil {
 		return err
 	}
 	switch l.Data.Placement {

@@ -34,7 +34,7 @@ func (s *shape) wholeTables() bool { return slices.Contains(wholeTables, s.progr
 var wholeTables = []string{"scan", "backup"}
 
 // supportedPhases refuses what the workloads of several phases cannot do here.
-func supportedPhases(l filewise.Layout, p filewise.Program) error {
+func supportedPhases(t filewise.Target, l filewise.Layout, p filewise.Program) error {
 	unsupported := func(remedy, format string, args ...any) error {
 		return filewise.Errorf(filewise.CodeUsage, remedy, "%s: %w", fmt.Sprintf(format, args...), filewise.ErrUnsupported)
 	}
@@ -49,5 +49,14 @@ func supportedPhases(l filewise.Layout, p filewise.Program) error {
 	case l.Backup.Files > 0 && l.Backup.Files != l.Data.Files:
 		return unsupported("compare numbers of data files", "%d backup files of %s: SQLite's backup has a file for each file", l.Backup.Files, filewise.FilesName(l.Data.Files))
 	}
-	return nil
+	switch l.Backup.Placement {
+	case "", filewise.PlaceOne, filewise.PlaceRoundRobin:
+		return nil
+	case filewise.PlaceApart:
+		if len(l.BackupVolumes(t.Volumes)) == 0 {
+			return filewise.Errorf(filewise.CodeUsage, "give one more volume, for the backups", "backups apart from the data of %s: every volume holds data files", l.Name)
+		}
+		return nil
+	}
+	return unsupported("use one, round-robin or apart", "placement %q of backups", l.Backup.Placement)
 }
