@@ -68,7 +68,7 @@ func signed(percent float64) string {
 // bound phrases an upper limit, rounded up so that it stays one: "1.6 %". From a
 // factor of 2 on it is the factor, such as "2.7".
 func bound(logEffect float64) (text string, isFactor bool) {
-	if percent := math.Ceil(10*Percent(logEffect)-1e-9) / 10; percent < timesAbove {
+	if percent := max(0, math.Ceil(10*Percent(logEffect)-1e-9)/10); percent < timesAbove {
 		return size(percent), false
 	}
 	ratio, unit := math.Exp(logEffect), 0.1

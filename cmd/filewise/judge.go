@@ -34,7 +34,8 @@ A block is one round through all layouts, in random order; blocks are judged one
 after the other as if they were just measured. An empty throughput is a trial that
 is missing. Columns instance (the build that a trial ran on) and calibration (a
 probe before it) are used, others are not. Layouts whose names begin with a number
-are ordered by it, and the one that begins with 1 is the baseline.`,
+are ordered by it, and the one that begins with 1 is the baseline. A layout called
+"X again" beside one called X is taken for an A/A check (see run --aa).`,
 		Example: `  filewise judge 12 --margin 5
   filewise judge last --baseline 4 --confidence 99
   filewise judge --csv trials.csv --json

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -95,8 +96,12 @@ func (f *judgeFlags) design(cmd *cobra.Command, in tablecsv.Input, maxBlocks int
 	arms := make([]verdict.Arm, len(in.Layouts))
 	for i, name := range in.Layouts {
 		arms[i] = verdict.Arm{Name: name, Rank: ranks[i]}
+		if twin, again := strings.CutSuffix(name, " again"); again && slices.Contains(in.Layouts, twin) {
+			arms[i].Twin = twin // an A/A check, as run --aa names it
+			p.AA = name
+		}
 		p.Layouts = append(p.Layouts, filewise.Layout{Name: name, Rank: ranks[i], Data: filewise.Spread{Files: ranks[i]}})
-		if p.Baseline == "" && ranks[i] == 1 {
+		if p.Baseline == "" && ranks[i] == 1 && arms[i].Twin == "" {
 			p.Baseline = name // 1 file, unless told otherwise
 		}
 	}

@@ -24,7 +24,7 @@ func (columns) field(fields []string, i int) string {
 
 // header finds the columns by the names in the first line.
 func (p *parser) header() error {
-	p.cells = map[[2]int]cell{}
+	p.cells, p.probes = map[[2]int]cell{}, map[[2]int]float64{}
 	names, err := p.csv.Read()
 	if errors.Is(err, io.EOF) {
 		return failf(0, 0, "it is empty: the first line has to name the columns block, layout and throughput")

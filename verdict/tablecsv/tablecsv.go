@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -117,6 +118,7 @@ type parser struct {
 	names           []string // layouts as they first appear
 	cells           map[[2]int]cell
 	family          string
+	probes          map[[2]int]float64 // of lines whose family is that of calibrations
 	pilots          int
 	notes           []string
 }
@@ -132,8 +134,11 @@ func (p *parser) line(fields []string) error {
 		p.pilots++
 		return nil
 	}
-	if err := p.sameFamily(fields); err != nil {
-		return err
+	probe := strings.EqualFold(p.at.field(fields, p.at.family), calibration)
+	if !probe {
+		if err := p.sameFamily(fields); err != nil {
+			return err
+		}
 	}
 	block, err := p.number(fields, p.at.block, "block", p.blocks, &p.order, maxBlocks)
 	if err != nil {
@@ -148,6 +153,10 @@ func (p *parser) line(fields []string) error {
 		return err
 	}
 	key := [2]int{block, layout}
+	if probe {
+		p.probes[key] = c.Throughput
+		return nil
+	}
 	if before, twice := p.cells[key]; twice && before.OK && c.OK {
 		line, column := p.csv.FieldPos(p.at.layout)
 		return failf(line, column, "layout %q in block %q a second time (first in line %d): a layout is measured once in a block",
@@ -203,14 +212,19 @@ func (p *parser) positive(fields []string, i int, what string) (x float64, ok bo
 		return 0, false, failf(line, column, "%s %s is too large or too small", what, text)
 	case err != nil:
 		return 0, false, failf(line, column, "%s %q is not a number (such as 4151.7); leave it empty when the trial is missing", what, text)
-	case !(x > 0) || x > maxThroughput:
+	case x > 0 && (x > maxThroughput || x < 1/maxThroughput) && !math.IsInf(x, 0):
+		return 0, false, failf(line, column, "%s %s is too large or too small", what, text)
+	case !(x > 0) || math.IsInf(x, 0):
 		return 0, false, failf(line, column, "%s %s is not a positive number; leave it empty when the trial failed", what, text)
 	}
 	return x, true, nil
 }
 
-// maxThroughput keeps logarithms and their sums finite, and NaN and +Inf out.
-const maxThroughput = 1e300
+// maxThroughput and its inverse keep ratios, and sums of them, finite.
+const maxThroughput = 1e100
+
+// calibration is the family of the probes in a file that Filewise exported.
+const calibration = "calibration"
 
 // sameFamily refuses a second family of operations: they are judged one by one.
 func (p *parser) sameFamily(fields []string) error {
@@ -241,7 +255,11 @@ func (p *parser) input() (Input, error) {
 	for _, block := range inOrder(p.order) {
 		row := make([]verdict.Cell, len(p.names))
 		for j := range row {
-			row[j] = p.cells[[2]int{p.blocks[block], j}].Cell
+			key := [2]int{p.blocks[block], j}
+			row[j] = p.cells[key].Cell
+			if row[j].OK && row[j].Calibration == 0 {
+				row[j].Calibration = p.probes[key]
+			}
 		}
 		in.Blocks, in.Table = append(in.Blocks, block), append(in.Table, row)
 	}
