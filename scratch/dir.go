@@ -102,11 +102,7 @@ func (d *Dir) AddProcess(pid int) error {
 	if err != nil {
 		return filewise.Errorf(filewise.CodeInternal, "", "cannot register server process %d: %w", pid, err)
 	}
-	marked, err := id.Marked(d.Path)
-	if err == nil && !marked {
-		err = errors.New("it names the directory neither in its command line nor in its environment, and does not work in it")
-	}
-	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
+	if err := d.marks(id); err != nil {
 		return filewise.Errorf(filewise.CodeInternal, "", "cannot register server process %d for %s: %w", pid, d.Path, err)
 	}
 	e := d.entry
@@ -119,6 +115,30 @@ func (d *Dir) AddProcess(pid int) error {
 	}
 	d.entry = e
 	return nil
+}
+
+// markPatience bounds how long a process that was just started may take to show
+// its mark.
+const markPatience = 2 * time.Second
+
+// marks looks for the directory's mark on a process. While the kernel still sets a
+// process up, on a busy machine for a while, neither its command line nor its
+// environment can be read: so it is looked for again as long as the process lives.
+func (d *Dir) marks(id process.Identity) error {
+	limit := time.Now().Add(markPatience)
+	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
+		marked, err := id.Marked(d.Path)
+		if marked || errors.Is(err, errors.ErrUnsupported) {
+			return nil
+		}
+		if err == nil {
+			err = errors.New("it names the directory neither in its command line nor in its environment, and does not work in it")
+		}
+		if time.Now().After(limit) || id.Status() == process.Dead {
+			return err
+		}
+		time.Sleep(wait)
+	}
 }
 
 // Remove removes the directory with all it holds, and its registration. It is

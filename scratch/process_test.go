@@ -3,7 +3,9 @@ package scratch
 import (
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
+	"time"
 
 	"filewise/internal/process"
 )
@@ -23,6 +25,29 @@ func identify(t *testing.T, cmd *exec.Cmd) process.Identity {
 	id, err := process.Of(cmd.Process.Pid)
 	must(t, err)
 	return id
+}
+
+// A process that shows its mark only a while after it was started, as while the
+// kernel sets it up, is registered; one that ends meanwhile is not waited for.
+func TestAddProcessThatStartsSlowly(t *testing.T) {
+	r, volume := setup(t)
+	d, err := r.Create(volume, "")
+	must(t, err)
+	slow := exec.Command("sh", "-c", `sleep 0.2; cd "$(cat)" && exec sleep 60`)
+	slow.Dir, slow.Env, slow.Stdin = "/", []string{"PATH=" + os.Getenv("PATH")}, strings.NewReader(d.Path)
+	must(t, slow.Start())
+	t.Cleanup(func() { slow.Process.Kill(); slow.Wait() })
+	must(t, d.AddProcess(slow.Process.Pid))
+	brief := exec.Command("sleep", "0.1")
+	brief.Dir = "/"
+	must(t, brief.Start())
+	ended := make(chan error, 1)
+	go func() { ended <- brief.Wait() }()
+	start := time.Now()
+	if err := d.AddProcess(brief.Process.Pid); err == nil || time.Since(start) >= markPatience {
+		t.Errorf("a process without the mark, that ends: %v after %v", err, time.Since(start))
+	}
+	must(t, <-ended)
 }
 
 func TestSweepEndsOrphanedServers(t *testing.T) {

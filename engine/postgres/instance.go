@@ -131,25 +131,7 @@ func removeAll(dirs []string) error {
 // spec starts a program on directories that it goes into through their doors.
 func (a account) spec(path string, args []string, d *doors, log string, onStart func(int) error) managed.Spec {
 	return managed.Spec{Path: path, Args: args, Dir: d.inside(), Env: environment(d.dirs), Files: d.files, User: a.as,
-		Log: log, Tells: tells, Register: patiently(onStart)}
-}
-
-// patiently registers a process that was started this moment: while the kernel
-// still sets it up, neither its environment nor its arguments can be read, by which
-// it is known.
-func patiently(register func(int) error) func(int) error {
-	if register == nil {
-		return nil
-	}
-	return func(pid int) (err error) {
-		for range 40 {
-			if err = register(pid); err == nil {
-				return nil
-			}
-			time.Sleep(5 * time.Millisecond)
-		}
-		return err
-	}
+		Log: log, Tells: tells, Register: onStart}
 }
 
 // tells picks the log's lines that say why a server ended.
