@@ -30,11 +30,14 @@ type file struct {
 // Build creates the layout's files with the program's tables. What was created
 // is removed again when it fails.
 func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Program) (*filewise.Database, error) {
-	sh, err := newShape(s.target, l, p)
+	number := s.builds.take(slug(l.Name))
+	free := func() { s.builds.release(slug(l.Name), number) }
+	sh, err := newShape(s.target, l, p, number)
 	if err != nil {
+		free()
 		return nil, err
 	}
-	d := &database{shape: sh}
+	d := &database{shape: sh, free: free}
 	if sh.first != nil {
 		d.shape, d.later = sh.first, sh
 	}

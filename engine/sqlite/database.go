@@ -22,6 +22,7 @@ type database struct {
 	worked atomic.Bool // a connection was opened: files may have grown
 
 	backups *backuper // nil: the workload makes none
+	free    func()    // lets the next build have this one's number
 
 	mu       sync.Mutex
 	sessions []*session
@@ -174,5 +175,9 @@ func (d *database) Drop(ctx context.Context) error {
 	if d.backups != nil {
 		errs = append(errs, d.backups.Discard(ctx))
 	}
-	return errors.Join(errs...)
+	err := errors.Join(errs...)
+	if err == nil {
+		d.free()
+	}
+	return err
 }

@@ -41,10 +41,13 @@ func (engine) Open(_ context.Context, t filewise.Target) (filewise.Server, error
 	if err := new(shape).readSettings(t.Settings); err != nil {
 		return nil, err
 	}
-	return &server{t}, nil
+	return &server{target: t}, nil
 }
 
-type server struct{ target filewise.Target }
+type server struct {
+	target filewise.Target
+	builds serials
+}
 
 // Offers says what SQLite does not offer, and why.
 func (*server) Offers() map[filewise.Capability]error {

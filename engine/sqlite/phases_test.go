@@ -184,8 +184,61 @@ func TestBackupsApart(t *testing.T) {
 			t.Errorf("volume %s: %v %v", v.Name, left, err)
 		}
 	}
+	if err := os.Remove(made[1].Path); err != nil {
+		t.Fatal(err)
+	}
 	l.Data.Placement, l.Data.Files = filewise.PlaceRoundRobin, 3
 	if _, err := s.Build(t.Context(), l, w.Program()); filewise.CodeOf(err) != filewise.CodeUsage {
 		t.Errorf("data on every volume and backups apart: %v", err)
+	}
+}
+
+// TestInstancesSideBySide: builds of one layout stand beside each other, and the
+// name of one that is gone is given again.
+func TestInstancesSideBySide(t *testing.T) {
+	dir := t.TempDir()
+	s, err := New().Open(t.Context(), filewise.Target{Engine: "sqlite", Mode: filewise.Embedded, Durability: filewise.DurabilityNormal,
+		Volumes: []filewise.Volume{{Name: "a", Dir: dir}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := workload.NewBackup(workload.Params{Rows: 1000}, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := filewise.Layout{Name: "1 file", Kind: filewise.KindShards, Data: filewise.Spread{Files: 1, Bytes: 4 << 20, Allocation: filewise.Growing}}
+	build := func() (*filewise.Database, string) {
+		t.Helper()
+		db, err := s.Build(t.Context(), l, w.Program())
+		if err != nil {
+			t.Fatal(err)
+		}
+		files, err := db.Observer.Observe(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return db, files[0].Path
+	}
+	first, path := build()
+	second, other := build()
+	if path == other {
+		t.Fatalf("both lie in %s", path)
+	}
+	loadAll(t, second, w)
+	if err := first.Dropper.Drop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	third, again := build()
+	if again != path {
+		t.Errorf("the third lies in %s, not in %s, which is free", again, path)
+	}
+	loadAll(t, third, w)
+	for _, db := range []*filewise.Database{second, third} {
+		if err := db.Dropper.Drop(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left: %v %v", left, err)
 	}
 }

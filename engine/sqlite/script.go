@@ -11,7 +11,7 @@ import (
 
 // Script says what one trial would create and execute, and executes nothing.
 func (engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
-	s, err := newShape(t, l, p)
+	s, err := newShape(t, l, p, 1)
 	if err != nil {
 		return filewise.Script{}, err
 	}

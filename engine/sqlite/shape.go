@@ -40,6 +40,7 @@ type shape struct {
 	target         filewise.Target
 	layout         filewise.Layout
 	program        filewise.Program
+	number         int // of the builds that stand side by side, from 1
 	sql            *sqlfile.File
 	perConnection  bool
 	synchronous    string
@@ -51,11 +52,13 @@ type shape struct {
 	first          *shape // what is built and loaded before files are added; nil: all at once
 }
 
-func newShape(t filewise.Target, l filewise.Layout, p filewise.Program) (*shape, error) {
+// newShape is the shape of the build of that number: the first one's files have the
+// names that Script tells.
+func newShape(t filewise.Target, l filewise.Layout, p filewise.Program, number int) (*shape, error) {
 	if err := supported(t, l, p); err != nil {
 		return nil, err
 	}
-	s := &shape{target: t, layout: l, program: p, sql: workloads[p.Workload], autoCheckpoint: autoCheckpoint, count: l.Data.Files}
+	s := &shape{target: t, layout: l, program: p, number: number, sql: workloads[p.Workload], autoCheckpoint: autoCheckpoint, count: l.Data.Files}
 	s.perConnection = p.Vars["Table"] == "per-connection"
 	var err error
 	if s.synchronous, err = synchronous(t.Durability); err != nil {
@@ -153,13 +156,20 @@ func (s *shape) shardAt(i int, bytes int64, end string) (shard, error) {
 	if err != nil {
 		return shard{}, fmt.Errorf("volume %s: %w", v.Name, err)
 	}
-	sh := shard{volume: v, path: filepath.Join(dir, slug(s.layout.Name)+"-"+end+".db"), tables: s.tablesOf(i)}
+	name := slug(s.layout.Name)
+	if s.number > 1 {
+		name += fmt.Sprintf(".%d", s.number)
+	}
+	sh := shard{volume: v, path: filepath.Join(dir, name+"-"+end+".db"), tables: s.tablesOf(i)}
 	return sh, s.size(&sh, bytes)
 }
 
 // size sets a file's size and chunk.
 func (s *shape) size(sh *shard, share int64) error {
 	least := leastBytes(len(sh.tables))
+	if s.wholeTables() {
+		least += 2 * pageBytes // fw_loaded, and the index of its key
+	}
 	d := s.layout.Data
 	if share < least {
 		return filewise.Errorf(filewise.CodeUsage,
