@@ -1,6 +1,9 @@
 package filewise
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Act says who does a phase.
 type Act string
@@ -46,7 +49,33 @@ type Phase struct {
 	Client bool `json:"client,omitempty"`
 	// PerStatement: each of the client's statements has a connection of its own.
 	PerStatement bool `json:"per_statement,omitempty"`
-	Args         Args `json:"-"`
+	// Types are the names of the types of operations where there are several, and
+	// Sections, in the same order, those of their SQL, in place of Section. Args is
+	// a TypedArgs then.
+	Types    []string `json:"types,omitempty"`
+	Sections []string `json:"sections,omitempty"`
+	// Rate makes it an open loop of so many operations a second over all
+	// connections; 0: closed. It needs a window.
+	Rate float64 `json:"rate,omitempty"`
+	// Pause is how long a connection rests before operation i, in a closed loop; it
+	// follows from the seed like the operation itself. Nil: it never does.
+	Pause func(worker int, i int64) time.Duration `json:"-"`
+	Args  Args                                    `json:"-"`
+}
+
+// TypedArgs are the arguments of operations of several types.
+type TypedArgs interface {
+	Args
+	// TypeOf is the type of operation i of the worker, an index of Phase.Types.
+	TypeOf(worker int, i int64) int
+}
+
+// ArgsWriter writes the arguments of an operation without allocating; Args that
+// are used on hot paths implement it.
+type ArgsWriter interface {
+	// WriteArgs writes what Args would append, in the same order. EndRow is not
+	// called. Text is only valid during the call that hands it over.
+	WriteArgs(to RowWriter, worker int, i int64)
 }
 
 // PhaseConnector opens connections for a phase of the program, by its number.

@@ -54,7 +54,17 @@ type Measure struct {
 	// Errors counts the failures of operations by class, those tried again
 	// included; absent: none.
 	Errors map[Class]int64 `json:"errors,omitempty"`
-	Deltas []Delta         `json:"deltas,omitempty"`
+	// Types are the parts of the operations' types, by name, where there are
+	// several; absent: there is one.
+	Types  map[string]TypeMeasure `json:"types,omitempty"`
+	Deltas []Delta                `json:"deltas,omitempty"`
+}
+
+// TypeMeasure is what the operations of one type gave in one measure.
+type TypeMeasure struct {
+	Work   float64         `json:"work"`             // done within the window
+	Hist   []byte          `json:"hist,omitempty"`   // of their latencies, like Measure.Hist
+	Errors map[Class]int64 `json:"errors,omitempty"` // of their failures, like Measure.Errors
 }
 
 // Throughput is the work per second of the window; 0 when there was none.

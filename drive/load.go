@@ -44,6 +44,15 @@ type Load struct {
 	Retry []filewise.Class
 	Seed  uint64
 
+	// Types are the names of the operations' types, and TypeOf the type of an
+	// operation; calls are of one operation each then (Chunk 1). None: one type.
+	Types  []string
+	TypeOf func(worker int, i int64) int
+
+	// Pause is how long a worker of a closed loop rests before operation i; the rest
+	// is no part of any latency. Calls are of one operation each. Nil: it never does.
+	Pause func(worker int, i int64) time.Duration
+
 	// Edge is called once at each edge of the window, for probes to be read. The
 	// first worker that finishes a call at or after an edge calls it, between two
 	// of its own calls, while the others go on; so the reading is late by at most
@@ -74,7 +83,7 @@ func (e Edge) String() string {
 // Result is what a run did. It is true also when Run returns an error.
 type Result struct {
 	Ledger filewise.Ledger // committed operations of each worker
-	// Measure has Window, Work, Tail, SliceLength, Slices, Hist and Errors; the caller
+	// Measure has Window, Work, Tail, SliceLength, Slices, Hist, Errors and Types; the caller
 	// knows Family, Unit and Bytes, and measures Sync. Hist holds every call that
 	// overlaps the window, so that a stall across an edge is not lost.
 	Measure filewise.Measure
@@ -111,6 +120,12 @@ func (l Load) check() error {
 		return bad("a rate of %v operations a second in a window of %v", l.Rate, l.Window)
 	case l.Arrivals != "" && l.Arrivals != Poisson && l.Arrivals != Uniform:
 		return bad("arrivals %q", l.Arrivals)
+	case (len(l.Types) > 0) != (l.TypeOf != nil):
+		return bad("%d types of operations, and a function of types: %v", len(l.Types), l.TypeOf != nil)
+	case (l.TypeOf != nil || l.Pause != nil) && l.Chunk != 1:
+		return bad("calls of %d operations, though each has a type or a pause of its own", l.Chunk)
+	case l.Pause != nil && l.Rate > 0:
+		return bad("pauses in an open loop")
 	case l.Window == 0 && l.WarmUp > 0:
 		return bad("fixed work has no warm-up")
 	}

@@ -35,9 +35,10 @@ func (r *run) result() (Result, error) {
 		res.Unserved += t.unserved
 		t.hist, t.service = nil, nil // they go back to the pool
 	}
-	var errs [2]error
+	var errs [3]error
 	m.Hist, errs[0] = encodeHist(latencies, &r.long)
 	res.Service, errs[1] = encodeHist(services, &r.longService)
+	m.Types, errs[2] = r.typeMeasures()
 	if err := errors.Join(errs[:]...); err != nil {
 		return res, filewise.Errorf(filewise.CodeInternal, "report this as a bug of Filewise", "%w", err)
 	}

@@ -29,9 +29,9 @@ type retry struct {
 // again pauses before the worker's next operation is tried again; false: the
 // worker has to end, for the error is not one that may be tried again, or the
 // run is over.
-func (w *worker) again(err error, progress bool) bool {
+func (w *worker) again(err error, progress bool, kind int) bool {
 	class := filewise.ClassOf(err)
-	w.tally.failed(class)
+	w.tally.failed(class, kind)
 	if !members.Contains(w.r.load.Retry, class) {
 		w.fail(err)
 		return false

@@ -30,6 +30,7 @@ type run struct {
 	edges       [2]crossing
 	long        longCalls
 	longService longCalls
+	longTypes   []longCalls // by type of operation
 
 	mu       sync.Mutex
 	failures []*WorkerError
@@ -75,6 +76,7 @@ func newRun(ctx context.Context, l Load) *run {
 	if l.Rate > 0 {
 		r.arrivals = newArrivals(l.Rate, max(l.Chunk, l.Multiple), l.Arrivals, l.Seed)
 	}
+	r.longTypes = make([]longCalls, len(l.Types))
 	for i := range r.edges {
 		r.edges[i].read = make(chan struct{})
 	}

@@ -24,7 +24,17 @@ type tally struct {
 	service  *hdr.Histogram // open loop: from the real start of a call; else nil
 	unserved int64          // arrivals in the window that no worker came to
 	failures map[filewise.Class]int64
+	types    []typeTally // of each type of operations; empty: there are none
 	_        [128]byte
+}
+
+// span is the time of a call, and since when its latency counts.
+type span struct{ start, end, since time.Duration }
+
+// part is a call's part in its type's measure.
+type part struct {
+	kind int
+	work float64 // within the window
 }
 
 func newTally(r *run) *tally {
@@ -36,23 +46,29 @@ func newTally(r *run) *tally {
 	if r.load.Rate > 0 {
 		t.service = usualHists.Get().(*hdr.Histogram)
 	}
+	for range r.load.Types {
+		t.types = append(t.types, typeTally{hist: usualHists.Get().(*hdr.Histogram)})
+	}
 	return t
 }
 
 // call counts a call that committed n operations. Timed, its latency counts too:
 // the time since it should have begun.
-func (t *tally) call(r *run, start, end, since time.Duration, n int64, timed bool) {
+func (t *tally) call(r *run, at span, n int64, timed bool, of part) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if n > 0 {
-		t.slices.credit(start, end, n)
+		t.slices.credit(at.start, at.end, n)
+	}
+	if len(t.types) > 0 {
+		t.types[of.kind].call(r, at, of, timed)
 	}
 	if !timed {
 		return
 	}
-	t.record(&r.long, end-since)
+	t.record(&r.long, at.end-at.since)
 	if t.service != nil {
-		if us := micros(end - start); t.service.RecordValue(us) != nil {
+		if us := micros(at.end - at.start); t.service.RecordValue(us) != nil {
 			r.longService.record(us)
 		}
 	}
@@ -65,14 +81,22 @@ func (t *tally) record(long *longCalls, latency time.Duration) {
 	}
 }
 
-// failed counts a failure.
-func (t *tally) failed(c filewise.Class) {
+// failed counts a failure of an operation of a type.
+func (t *tally) failed(c filewise.Class, kind int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.failures == nil {
-		t.failures = map[filewise.Class]int64{}
+	count(&t.failures, c, 1)
+	if len(t.types) > 0 {
+		count(&t.types[kind].failures, c, 1)
 	}
-	t.failures[c]++
+}
+
+// count adds to a map that is made with its first entry.
+func count(m *map[filewise.Class]int64, c filewise.Class, n int64) {
+	if *m == nil {
+		*m = map[filewise.Class]int64{}
+	}
+	(*m)[c] += n
 }
 
 // failuresOf adds up the failures of all tallies; nil: none.
@@ -80,10 +104,7 @@ func failuresOf(all []*tally) map[filewise.Class]int64 {
 	var sum map[filewise.Class]int64
 	for _, t := range all {
 		for c, n := range t.failures {
-			if sum == nil {
-				sum = map[filewise.Class]int64{}
-			}
-			sum[c] += n
+			count(&sum, c, n)
 		}
 	}
 	return sum

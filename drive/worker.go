@@ -78,6 +78,12 @@ func (w *worker) loop() {
 		if n <= 0 {
 			return
 		}
+		if r.load.Pause != nil && w.retry.tries == 0 {
+			if !w.waitFor(prev + r.load.Pause(w.index, w.done.Load())) {
+				return
+			}
+			prev = r.now()
+		}
 		committed, err := w.session.Do(r.ctx, w.done.Load(), n)
 		now := max(r.now(), prev)
 		if !w.account(prev, now, n, committed, err) {
@@ -112,6 +118,7 @@ func (w *worker) loop() {
 
 // account credits a call; false: the worker has to end.
 func (w *worker) account(start, end time.Duration, n, committed int64, err error) bool {
+	kind := w.typeOf(w.done.Load())
 	if committed < 0 || committed > n {
 		w.fail(fmt.Errorf("%w: %d of %d operations committed: %w", ErrContract, committed, n, orUnknown(err)))
 		return false
@@ -123,14 +130,15 @@ func (w *worker) account(start, end time.Duration, n, committed int64, err error
 	}
 	// A failure that committed nothing has no latency: that of its operation ends
 	// when it has succeeded.
-	timed, since := end > w.r.from && start < w.r.to, start
+	timed, since, work := end > w.r.from && start < w.r.to, start, 0.0
 	if timed {
-		w.work += within(start, end, committed, w.r.from, w.r.to)
+		work = within(start, end, committed, w.r.from, w.r.to)
+		w.work += work
 	}
 	if w.r.arrivals != nil {
 		timed, since = w.due >= w.r.from && w.due < w.r.to, w.due
 	}
-	w.tally.call(w.r, start, end, since, committed, timed && (committed > 0 || err == nil))
+	w.tally.call(w.r, span{start, end, since}, committed, timed && (committed > 0 || err == nil), part{kind, work})
 	switch {
 	case err == nil && committed < n:
 		w.fail(fmt.Errorf("%w: only %d of %d operations committed, without an error", ErrContract, committed, n))
@@ -141,7 +149,15 @@ func (w *worker) account(start, end time.Duration, n, committed int64, err error
 	case w.r.ctx.Err() != nil: // the error is the cancel's, which Run reports
 		return false
 	}
-	return w.again(err, committed > 0)
+	return w.again(err, committed > 0, kind)
+}
+
+// typeOf is the type of an operation; all are of type 0 where there are no types.
+func (w *worker) typeOf(i int64) int {
+	if w.r.load.TypeOf == nil {
+		return 0
+	}
+	return w.r.load.TypeOf(w.index, i)
 }
 
 func (w *worker) fail(err error) {
