@@ -170,6 +170,9 @@ type Description struct {
 	RowBytes int           `json:"row_bytes,omitempty"`
 	Budget   time.Duration `json:"budget_ns,omitempty"`
 
+	// StripesAsFiles: a backup has as many files as the database.
+	StripesAsFiles bool `json:"stripes_as_files,omitempty"`
+
 	Reset     bool `json:"reset"`     // a loaded build can be restored
 	Lifecycle bool `json:"lifecycle"` // its server may be stopped, killed and started
 	// Missing says what has to be installed first; empty: nothing.

@@ -1,6 +1,10 @@
 package workload
 
-import "filewise"
+import (
+	"time"
+
+	"filewise"
+)
 
 // Source is where an experiment was published.
 type Source struct {
@@ -32,6 +36,26 @@ type Scenario struct {
 	Best      int      `json:"best"` // the article's best number of files; 0: none
 	Published []Figure `json:"published"`
 	Notes     []string `json:"notes"` // how the original was measured, and what differs here
+	// Flags are those of the command line that this scenario understands besides the
+	// ones that all do.
+	Flags []string `json:"flags"`
+	// Budget is the usual duration of an experiment; 0: the command's.
+	Budget time.Duration `json:"budget_ns,omitempty"`
+	// Phased: a trial measures several families of fixed work, one after the other.
+	Phased bool `json:"phased,omitempty"`
+	// Overall: the families are judged together too, by their geometric mean.
+	Overall bool `json:"overall,omitempty"`
+	// Stripes: Files are numbers of backup files.
+	Stripes bool `json:"stripes,omitempty"`
+	// Filling is the part of the size that the loaded tables take, indexes left out;
+	// 0: the scenario loads none.
+	Filling float64 `json:"filling,omitempty"`
 	// New makes the workload; seed is the experiment's.
 	New func(p Params, seed uint64) (filewise.Workload, error) `json:"-"`
+}
+
+// RowsIn is the number of rows of each table that fill a database of so many
+// bytes as far as the scenario does.
+func (s Scenario) RowsIn(bytes int64) int64 {
+	return int64(s.Filling * float64(bytes) / (fragTables * fragRowBytes))
 }

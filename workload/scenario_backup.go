@@ -25,6 +25,8 @@ func backupScenario() Scenario {
 			"NUL showed how fast that server could read and compress: the limit that writing can only approach.",
 			"A striped backup is worthless if one stripe is lost: test the restore, and keep its script.",
 		},
+		Flags:  []string{"rows", "instances"},
+		Budget: phasedBudget, Phased: true, Stripes: true, Filling: 0.6,
 		New: NewBackup,
 	}
 }

@@ -1,5 +1,10 @@
 package workload
 
+import "time"
+
+// phasedBudget leaves time for several blocks of trials of many phases on a server.
+const phasedBudget = 4 * time.Minute
+
 // dmlScenario repeats Echeverria's experiment. The table has no index, as
 // published, so that what finds a row by its key reads them all: the default is
 // few rows.
@@ -32,6 +37,8 @@ func dmlScenario() Scenario {
 			"There, one process worked on 50,000 rows (Oracle) or 350,000 (SQL Server); the concurrent part started a client process for each of 2,000 statements and looked once a second whether all had ended.",
 			"Oracle's select of one process was parsed there and never executed; here the row is fetched.",
 		},
+		Flags:  []string{"rows", "mode", "connect", "index"},
+		Budget: phasedBudget, Phased: true,
 		New: NewDML,
 	}
 }

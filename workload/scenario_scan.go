@@ -35,6 +35,8 @@ func scanScenario() Scenario {
 			"A restart of the server empties its buffer pool, not the operating system's cache: that is --cache buffer-cold here; --cache storage-cold empties both.",
 			"Keys in the queries are scaled by the number of rows; values are as selective as in the original.",
 		},
+		Flags:  []string{"rows", "cache", "data", "repeat", "instances"},
+		Budget: phasedBudget, Phased: true, Overall: true, Filling: 0.6,
 		New: NewScan,
 	}
 }

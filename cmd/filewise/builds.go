@@ -15,10 +15,10 @@ const maxInstances = 20
 
 // setPreload sets what every build is loaded with, and how many of each layout
 // there are.
-func (f *planFlags) setPreload(cmd *cobra.Command, p *experiment.Plan, _ workload.Scenario) (err error) {
+func (f *planFlags) setPreload(cmd *cobra.Command, p *experiment.Plan, sc workload.Scenario) (err error) {
 	set := cmd.Flags().Changed
 	if !set("preload") {
-		if set("instances") {
+		if set("instances") && !sc.Phased {
 			return badValue("instances", f.instances, "without --preload every trial has a build of its own: add --preload, or leave it out")
 		}
 		return nil

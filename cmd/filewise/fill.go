@@ -15,7 +15,7 @@ import (
 // says otherwise, a trial has the fixed work that reaches every layout's last
 // file. A window would end before, and N files be measured as one.
 func (f *planFlags) setFill(cmd *cobra.Command, p *experiment.Plan, sc workload.Scenario) error {
-	if cmd.Flags().Changed("work") || cmd.Flags().Changed("window") {
+	if sc.Phased || cmd.Flags().Changed("work") || cmd.Flags().Changed("window") {
 		return nil
 	}
 	filler, ok := f.engine.(filewise.Filler)

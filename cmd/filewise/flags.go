@@ -30,6 +30,7 @@ const (
 type planFlags struct {
 	target targetFlags
 	layoutFlags
+	scenarioFlags
 	serverBin              string
 	settings               []string
 	work, rowBytes         string
@@ -53,6 +54,7 @@ type planFlags struct {
 func (f *planFlags) register(fs *pflag.FlagSet) {
 	f.target.register(fs, "sqlite")
 	f.layoutFlags.register(fs)
+	f.scenarioFlags.register(fs)
 	f.stops.register(fs)
 	fs.StringVar(&f.serverBin, "server-bin", "", "`directory` of a managed server's binaries (default: searched)")
 	fs.StringArrayVar(&f.settings, "set", nil, "`key=value` setting of a managed server (repeatable)")
@@ -83,12 +85,15 @@ func (f *planFlags) plan(cmd *cobra.Command, scenario string) (experiment.Plan, 
 	if err != nil {
 		return experiment.Plan{}, err
 	}
+	if err := ofOthers(cmd, sc); err != nil {
+		return experiment.Plan{}, err
+	}
 	p := experiment.Plan{
 		Scenario: sc.Name, MaxBlocks: f.maxBlocks, Budget: f.budget, Attempts: defaultAttempts,
 		Window: f.window, WarmUp: f.warmUp, PilotWindow: min(defaultPilotWindow, f.window),
 	}
 	steps := []func(*cobra.Command, *experiment.Plan, workload.Scenario) error{
-		f.setTarget, f.setVolumes, f.setParams, f.setLayouts, f.setPreload, f.setWork, f.setFill, f.setMeasure, f.setPilot, f.setStops, f.setJudging, f.checks.setChecks, f.setSeed,
+		f.setTarget, f.setVolumes, f.setParams, f.setLayouts, f.setPreload, f.setWork, f.setFill, f.setPhases, f.setMeasure, f.setPilot, f.setStops, f.setJudging, f.checks.setChecks, f.setSeed,
 	}
 	for _, step := range steps {
 		if err := step(cmd, &p, sc); err != nil {

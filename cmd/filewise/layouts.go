@@ -31,7 +31,7 @@ type layoutFlags struct {
 
 func (f *layoutFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.kind, "kind", "", "`kind` of layout (default the engine's usual one)")
-	fs.IntSliceVar(&f.files, "files", nil, "numbers of data files to compare, the total size held constant (default the scenario's)")
+	fs.IntSliceVar(&f.files, "files", nil, "numbers of data files to compare, the total size held constant; in scenario backup, of backup files (default the scenario's)")
 	fs.StringVar(&f.size, "size", "", "total `size` of the data files, such as 64MiB (default the scenario's)")
 	fs.StringVar(&f.allocation, "allocation", string(filewise.Preallocated), "files at full size from the start (preallocated) or growing; what the engine can do decides where this is not given")
 	fs.StringVar(&f.growth, "growth", "1MiB", "`bytes` by which a growing file grows")
@@ -56,6 +56,11 @@ func (f *planFlags) setLayouts(cmd *cobra.Command, p *experiment.Plan, sc worklo
 	}
 	if err := f.settleAllocation(p, arms, sc); err != nil {
 		return err
+	}
+	if len(f.files) == 0 && len(f.layouts) == 0 && sc.Phased {
+		if arms, err = f.possible(p, arms, sc); err != nil {
+			return err
+		}
 	}
 	p.Layouts = nil
 	for _, a := range arms {
@@ -89,6 +94,8 @@ func (f *planFlags) arms(cmd *cobra.Command, p *experiment.Plan, base filewise.L
 	switch {
 	case f.addedLater != "":
 		layouts, err = f.later(cmd, p, base, files)
+	case sc.Stripes:
+		layouts = f.stripes(base, files)
 	case arranges && !set("kind"):
 		layouts = arranger.Arrange(p.Target, base, files)
 	default:
@@ -178,14 +185,8 @@ func checkApart(l filewise.Layout, volumes []filewise.Volume, logFlag, indexFlag
 
 // spread is what the data files have in common.
 func (f *planFlags) spread(cmd *cobra.Command, volumes []filewise.Volume, sc workload.Scenario) (s filewise.Spread, err error) {
-	s.Bytes = sc.Bytes
-	if f.about.Bytes > 0 {
-		s.Bytes = f.about.Bytes
-	}
-	if cmd.Flags().Changed("size") {
-		if s.Bytes, err = bytesOf("size", f.size); err != nil {
-			return s, err
-		}
+	if s.Bytes, err = f.totalBytes(cmd, sc); err != nil {
+		return s, err
 	}
 	if s.Allocation, err = choice("allocation", f.allocation, filewise.Preallocated, filewise.Growing); err != nil {
 		return s, err
@@ -203,6 +204,18 @@ func (f *planFlags) spread(cmd *cobra.Command, volumes []filewise.Volume, sc wor
 		s.Placement, err = choice("placement", f.placement, filewise.PlaceOne, filewise.PlaceRoundRobin)
 	}
 	return s, err
+}
+
+// totalBytes is the size of the data files: the user's, the engine's usual one for
+// the main scenario, or the scenario's.
+func (f *planFlags) totalBytes(cmd *cobra.Command, sc workload.Scenario) (int64, error) {
+	switch {
+	case cmd.Flags().Changed("size"):
+		return bytesOf("size", f.size)
+	case f.about.Bytes > 0 && !sc.Phased:
+		return f.about.Bytes, nil
+	}
+	return sc.Bytes, nil
 }
 
 // layoutKind is the kind of layout asked for, or the engine's usual one here.
@@ -223,7 +236,7 @@ func different(layouts []filewise.Layout) error {
 			if l.Name == other.Name {
 				return filewise.Errorf(filewise.CodeUsage, "give each a name of its own: --layout files=8,name=…", "two layouts are called %q", l.Name)
 			}
-			if l.BuildKey() == other.BuildKey() {
+			if l.BuildKey() == other.BuildKey() && l.Backup == other.Backup && l.Discard == other.Discard {
 				return filewise.Errorf(filewise.CodeUsage, "leave one out", "the layouts %q and %q are the same", other.Name, l.Name)
 			}
 		}

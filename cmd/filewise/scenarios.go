@@ -59,9 +59,8 @@ func (a *app) showScenario(sc workload.Scenario) error {
 	for _, n := range sc.Notes {
 		w.printf("  · %s\n", n)
 	}
-	w.printf("\nDefaults: --files %s --size %s --connections %d --row-bytes %d --commit-every %d --table %s --key %s\n",
-		strings.Trim(strings.ReplaceAll(fmt.Sprint(sc.Files), " ", ","), "[]"), strings.ReplaceAll(humanize.IBytes(uint64(sc.Bytes)), " ", ""),
-		sc.Params.Connections, sc.Params.RowBytes, sc.Params.CommitEvery, sc.Params.Table, sc.Params.Key)
+	w.printf("\nDefaults: --files %s --size %s %s\n",
+		strings.Trim(strings.ReplaceAll(fmt.Sprint(sc.Files), " ", ","), "[]"), strings.ReplaceAll(humanize.IBytes(uint64(sc.Bytes)), " ", ""), defaultsOf(sc))
 	return w.err
 }
 

@@ -12,13 +12,16 @@ import (
 	"filewise/workload"
 )
 
-func (f *planFlags) setTarget(cmd *cobra.Command, p *experiment.Plan, _ workload.Scenario) (err error) {
+func (f *planFlags) setTarget(cmd *cobra.Command, p *experiment.Plan, sc workload.Scenario) (err error) {
 	if f.chosen, err = f.target.choose(cmd); err != nil {
 		return err
 	}
 	p.Target = f.chosen.target
 	if usual := f.about.Budget; usual > 0 && !cmd.Flags().Changed("budget") {
 		p.Budget = usual
+	}
+	if sc.Budget > 0 && !cmd.Flags().Changed("budget") {
+		p.Budget = sc.Budget
 	}
 	switch {
 	case f.serverBin != "" && p.Target.Mode == filewise.Embedded:

@@ -27,7 +27,7 @@ const (
 
 func (f *planFlags) setParams(cmd *cobra.Command, p *experiment.Plan, sc workload.Scenario) error {
 	p.Params = sc.Params
-	if f.about.RowBytes > 0 {
+	if f.about.RowBytes > 0 && !sc.Phased {
 		p.Params.RowBytes = f.about.RowBytes
 	}
 	if cmd.Flags().Changed("connections") {
@@ -49,10 +49,24 @@ func (f *planFlags) setParams(cmd *cobra.Command, p *experiment.Plan, sc workloa
 	if cmd.Flags().Changed("key") {
 		p.Params.Key = f.key
 	}
-	return p.Params.Validate()
+	if err := f.scenarioFlags.apply(cmd, &p.Params); err != nil {
+		return err
+	}
+	if sc.Filling > 0 && !cmd.Flags().Changed("rows") {
+		bytes, err := f.totalBytes(cmd, sc)
+		if err != nil {
+			return err
+		}
+		p.Params.Rows = sc.RowsIn(bytes)
+	}
+	_, err := sc.New(p.Params, 0)
+	return err
 }
 
-func (f *planFlags) setWork(cmd *cobra.Command, p *experiment.Plan, _ workload.Scenario) (err error) {
+func (f *planFlags) setWork(cmd *cobra.Command, p *experiment.Plan, sc workload.Scenario) (err error) {
+	if sc.Phased { // its phases have their own
+		return nil
+	}
 	set := cmd.Flags().Changed
 	p.SliceLength = sliceLength
 	switch {

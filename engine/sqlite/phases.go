@@ -188,3 +188,28 @@ func (d *database) reopen(ctx context.Context, f *file, between func(path string
 	}
 	return d.ready(f.keeper, f.shard)
 }
+
+// phaseSteps are what the phases execute on file i: statements of rows whose key
+// belongs there, or, on the first file, queries over all; what is done without
+// SQL is said.
+func (s *shape) phaseSteps(i int) ([]filewise.Step, error) {
+	l := lister{stage: filewise.StageMeasure, on: s.shards[i].path}
+	if s.wholeTables() {
+		l.note("before: loaded by inserts of many rows, the batch noted in fw_loaded in the same transaction; then")
+		for _, table := range s.shards[i].tables {
+			l.addAll(s.sql.Statements("indexes", vars(s.program, table)))
+		}
+	}
+	for _, p := range s.program.Phases {
+		switch {
+		case p.Act == filewise.ActBackup:
+			l.note("copy the file by SQLite's online backup, a thread for each file, and sync the copy")
+		case p.Act == filewise.ActRestore:
+			l.note("copy the backup back into a new file, sync it, PRAGMA integrity_check, and compare its tables with the original's")
+		case i == 0 || !s.wholeTables():
+			l.note(fmt.Sprintf("%s: %d times over %d connections", p.Family, p.Ops, max(p.Connections, 1)))
+			l.addAll(s.sql.Statements("statement-"+p.Section, vars(s.program, s.shards[i].tables[0])))
+		}
+	}
+	return l.steps, l.err
+}

@@ -135,6 +135,9 @@ func (s *shape) settleSteps(i int) ([]filewise.Step, error) {
 
 // workSteps are one transaction of each table's connections.
 func (s *shape) workSteps(i int) ([]filewise.Step, error) {
+	if len(s.program.Phases) > 0 {
+		return s.phaseSteps(i)
+	}
 	sh := s.shards[i]
 	who := s.workersOf(i)
 	if len(who) == 0 { // it takes no new rows
