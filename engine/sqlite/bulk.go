@@ -24,6 +24,7 @@ func (d *database) LoadBatch(ctx context.Context, t filewise.TableData, batch in
 	if at < 0 {
 		return fmt.Errorf("no file has table %s", t.Table)
 	}
+	d.worked.Store(true)
 	c, err := d.connect(d.shards[at])
 	if err != nil {
 		return err

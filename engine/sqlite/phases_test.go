@@ -98,6 +98,9 @@ func loadAll(t *testing.T, db *filewise.Database, w filewise.Workload) {
 	if err := w.Check(t.Context(), db.Querier, nil); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := db.Observer.Observe(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestScan(t *testing.T) {
