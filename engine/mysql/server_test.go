@@ -47,7 +47,7 @@ func bring(t *testing.T, dir string) []string {
 	if err := os.MkdirAll(servers, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.CommandContext(t.Context(), "cp", "-rL", in.Base, filepath.Join(servers, "mysql-copy")).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "cp", "-r", in.Base, filepath.Join(servers, "mysql-copy")).CombinedOutput(); err != nil {
 		t.Fatalf("%v %s", err, out)
 	}
 	return []string{"XDG_DATA_HOME=" + filepath.Join(dir, "share")}

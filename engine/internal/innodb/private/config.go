@@ -51,7 +51,8 @@ func (d *design) poolBytes() int64 {
 // user's own come last and win.
 func (d *design) settings() []filewise.Fact {
 	flush, _ := flushAtCommit(d.target.Durability) // checked by newDesign
-	files := len(d.files) + len(d.later) + 64
+	files := len(d.files) + len(d.later)
+	files += files/4 + 64 // MySQL stands still when 90 % of innodb_open_files are files that it cannot close
 	s := []filewise.Fact{
 		{Name: "innodb_flush_log_at_trx_commit", Value: flush},
 		{Name: "innodb_file_per_table", Value: onOff(!d.isSystem())},
