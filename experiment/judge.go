@@ -123,7 +123,12 @@ func (h history) trialWarnings() []filewise.Warning {
 	var out []filewise.Warning
 	count := make(map[string]int)
 	for _, t := range h.trials {
+		here := make(map[string]bool) // a trial of several phases counts once
 		for _, w := range t.Warnings {
+			if here[w.Code] {
+				continue
+			}
+			here[w.Code] = true
 			if count[w.Code]++; count[w.Code] == 1 {
 				out = append(out, w)
 			}

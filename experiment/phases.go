@@ -140,8 +140,21 @@ func warmPhase(ctx context.Context, phase filewise.Phase, sessions []filewise.Se
 // FamilyOverall is the geometric mean of the throughputs of all phases.
 const FamilyOverall = "overall"
 
+// OverallMeasure is that mean as a measure of a trial, for reports; false when a
+// phase has none.
+func (p Plan) OverallMeasure(t filewise.Trial) (filewise.Measure, bool) {
+	x, ok := p.overall(t)
+	if !ok {
+		return filewise.Measure{}, false
+	}
+	return filewise.Measure{Family: FamilyOverall, Unit: t.Measures[0].Unit, Work: x, Window: [2]time.Duration{0, time.Second}}, true
+}
+
 // overall is that mean of a trial; false when a phase has none.
 func (p Plan) overall(t filewise.Trial) (float64, bool) {
+	if !p.Overall {
+		return 0, false
+	}
 	sum := 0.0
 	for _, family := range p.Phases {
 		x, ok := t.Throughput(family)

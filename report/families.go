@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/experiment"
 )
 
 // unitTimes is the unit of measures that are a time each, such as a recovery:
@@ -20,7 +21,11 @@ func (v view) Families() []view {
 		d.Plan.Confidence = f.Result.Config.Confidence
 		d.Trials = nil
 		for _, t := range v.Data.Trials {
-			t.Measures = only(t.Measures, f.Name)
+			if m, ok := v.Plan.OverallMeasure(t); ok && f.Name == experiment.FamilyOverall {
+				t.Measures = []filewise.Measure{m}
+			} else {
+				t.Measures = only(t.Measures, f.Name)
+			}
 			d.Trials = append(d.Trials, t)
 		}
 		out = append(out, newView(d))

@@ -32,6 +32,7 @@ func (s *shape) warnings() []filewise.Warning {
 		out = append(out, polling)
 	}
 	switch {
+	case len(s.program.Phases) > 0: // which say themselves who works where
 	case files > connections:
 		out = append(out, filewise.Warning{
 			Code: "files-rotate",
