@@ -26,9 +26,19 @@ type host interface {
 type build struct {
 	design     *design
 	link       *link // to the build's database
+	loaders    *link // to the same, for loads; nil: the workload has none
 	host       host
 	extended   atomic.Bool
-	checkpoint bool // the account may ask for one
+	indexed    atomic.Bool // the indexes that come after the load are there
+	checkpoint bool        // the account may ask for one
+}
+
+// close ends the connections of Filewise's own.
+func (b *build) close() {
+	b.link.close()
+	if b.loaders != nil {
+		b.loaders.close()
+	}
 }
 
 func (b *build) died() bool { return b.host.died() }
@@ -42,6 +52,10 @@ func (b *build) database(drop filewise.Dropper) *filewise.Database {
 	}
 	if b.design.layout.AddedLater != "" {
 		db.Extender = extender{b}
+	}
+	if b.design.loads() {
+		b.loaders = newLoaders(b)
+		db.Bulk = bulk{b, b.loaders}
 	}
 	return db
 }

@@ -53,6 +53,15 @@ func (d *design) poolBytes() int64 {
 	return min(max(d.layout.Data.Bytes/4, leastPool), mostPool) / mib * mib
 }
 
+// buffers is shared_buffers: of scan so much smaller than its data as in the
+// experiment that it repeats.
+func (d *design) buffers() string {
+	if d.program.Workload == workloadScan {
+		return fmt.Sprintf("%dkB", d.scanPool()/1024)
+	}
+	return fmt.Sprintf("%dMB", d.poolBytes()/mib)
+}
+
 // ownConnections are those that Filewise opens besides the workload's, and those
 // that PostgreSQL keeps for superusers.
 const ownConnections = controlConnections + 3 + 9
@@ -64,10 +73,10 @@ func (d *design) settings(version int) []filewise.Fact {
 	s := []filewise.Fact{
 		{Name: "fsync", Value: durability[0]},
 		{Name: "synchronous_commit", Value: durability[1]},
-		{Name: "shared_buffers", Value: fmt.Sprintf("%dMB", d.poolBytes()/mib)},
+		{Name: "shared_buffers", Value: d.buffers()},
 		{Name: "max_wal_size", Value: fmt.Sprintf("%dMB", d.walBytes()/mib)},
 		{Name: "min_wal_size", Value: fmt.Sprintf("%dMB", leastWAL/mib)},
-		{Name: "max_connections", Value: strconv.Itoa(max(d.program.Connections+ownConnections, 50))},
+		{Name: "max_connections", Value: strconv.Itoa(max(d.connections()+ownConnections, 50))},
 		{Name: "max_locks_per_transaction", Value: strconv.Itoa(max(64, 4*len(d.leaves(true))/50))},
 		// A server that crashed stays down, and the trial fails with the reason.
 		{Name: "restart_after_crash", Value: "off"},
@@ -115,10 +124,10 @@ func (d *design) checkSettings() error {
 		if slices.Contains(owned, low) || slices.ContainsFunc(private, func(f filewise.Fact) bool { return f.Name == low }) {
 			return filewise.Errorf(filewise.CodeUsage, "leave it out", "--set %s: Filewise decides that itself, so that its server stays private: %w", name, filewise.ErrUnsupported)
 		}
-		need := d.program.Connections + ownConnections
+		need := d.connections() + ownConnections
 		if n, err := strconv.Atoi(value); low == "max_connections" && err == nil && n < need {
 			return filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("leave it out, or give %d or more", need),
-				"--set %s=%s is too few: %d connections work, and Filewise and PostgreSQL need %d", name, value, d.program.Connections, ownConnections)
+				"--set %s=%s is too few: %d connections work, and Filewise and PostgreSQL need %d", name, value, d.connections(), ownConnections)
 		}
 	}
 	return nil

@@ -70,6 +70,7 @@ func (s space) clause(keyword string) string {
 // table is a table of the workload, with the procedure that fills it.
 type table struct {
 	Name, Procedure string
+	Number          int // of the tables of scan, from 1
 	Partitioned     bool
 	Leaves          []leaf // what holds rows: the table itself, or its partitions
 	// Of files added later: what the loaded table is called then, the table of new
@@ -83,9 +84,11 @@ type leaf struct {
 	Name, Of string
 	Values   string // FOR VALUES …
 	Index    string // USING INDEX TABLESPACE …
-	Options  string // WITH …, TABLESPACE …
-	space    space
-	index    space
+	// IndexSpace is TABLESPACE … of its indexes.
+	IndexSpace string
+	Options    string // WITH …, TABLESPACE …
+	space      space
+	index      space
 }
 
 // newDesign resolves a layout. What PostgreSQL cannot do is an error that wraps
@@ -96,7 +99,7 @@ func newDesign(t filewise.Target, l filewise.Layout, p filewise.Program, version
 		return nil, filewise.Errorf(filewise.CodeUsage, "name one with --volume NAME=DIR", "there is no volume to place files on")
 	}
 	d := &design{target: t, layout: l, program: p, version: version}
-	for _, check := range []func() error{d.checkProgram, d.checkSpread, d.checkKind, d.checkVolumes} {
+	for _, check := range []func() error{d.checkProgram, d.checkSpread, d.checkKind, d.checkVolumes, d.checkPhases} {
 		if err := check(); err != nil {
 			return nil, err
 		}
@@ -232,7 +235,7 @@ func (d *design) spaceOf(i int) space {
 func (d *design) partitioned() bool { return d.layout.Kind != filewise.KindSingle }
 
 // wide tells whether rows are kept whole and uncompressed only when told so.
-func (d *design) wide() bool { return d.program.OpBytes > toasted }
+func (d *design) wide() bool { return len(d.program.Phases) == 0 && d.program.OpBytes > toasted }
 
 // warn adds what a reader must know about the layout.
 func (d *design) warn(code, remedy, format string, args ...any) {
@@ -245,7 +248,7 @@ func (d *design) sizeWarnings() []filewise.Warning {
 		all = append(all, filewise.Warning{Code: "segments", Remedy: "use more partitions, or a smaller --size",
 			Message: "a table or partition of more than 1 GiB lies in several files (segments) of PostgreSQL itself; Filewise counts them as one"})
 	}
-	if d.program.OpBytes > inline {
+	if d.wide() && d.program.OpBytes > inline {
 		all = append(all, filewise.Warning{Code: "toast", Remedy: fmt.Sprintf("use --row-bytes %d or less to keep rows whole", inline),
 			Message: "rows larger than a page are cut up and kept in a second file beside each table's own (TOAST)"})
 	}

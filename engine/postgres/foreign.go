@@ -233,7 +233,7 @@ func (s *foreignServer) drop(name string) error {
 	b := s.builds[name]
 	s.mu.Unlock()
 	if b != nil {
-		b.link.close()
+		b.close()
 	}
 	// Also when the run is interrupted, nothing of it stays.
 	ctx, cancel := context.WithTimeout(context.Background(), makePatience)

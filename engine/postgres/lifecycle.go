@@ -3,6 +3,8 @@ package postgres
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -22,6 +24,35 @@ func (r restarter) Restart(ctx context.Context) error {
 		return failed("restart", err)
 	}
 	return failed("restart", r.instance.start(ctx))
+}
+
+type evicter struct{ instance *instance }
+
+// Evict stops the server cleanly, drops the pages of every file of its from the
+// system's cache, and starts it again.
+func (e evicter) Evict(ctx context.Context) error {
+	i := e.instance
+	if err := i.up(); err != nil {
+		return failed("evicting", err)
+	}
+	if err := i.stop(ctx); err != nil {
+		return failed("evicting", err)
+	}
+	for _, dir := range i.sites.dirs {
+		if err := syncAround(dir); err != nil { // pages that are not written stay
+			return failed("evicting", err)
+		}
+		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+			if err != nil || !e.Type().IsRegular() {
+				return err
+			}
+			return managed.Evict(path)
+		})
+		if err != nil {
+			return failed("evicting", err)
+		}
+	}
+	return failed("evicting", i.start(ctx))
 }
 
 // lifecycle times the server's life cycle. It implements filewise.Lifecycle.

@@ -42,7 +42,7 @@ func (o observer) Observe(ctx context.Context) ([]filewise.File, error) {
 	if err != nil {
 		return nil, failed("observing", err)
 	}
-	relations, err := b.design.match(rows, b.extended.Load())
+	relations, err := b.design.match(rows, b.extended.Load(), b.indexed.Load())
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (o observer) Observe(ctx context.Context) ([]filewise.File, error) {
 
 // match compares the server's relations with the layout: every leaf and its index
 // in their tablespaces, and nothing besides. Data come first, in the layout's order.
-func (d *design) match(rows [][]any, extended bool) ([]relation, error) {
+func (d *design) match(rows [][]any, extended, indexed bool) ([]relation, error) {
 	found := map[string]map[string][]relation{} // by kind and table
 	for _, row := range rows {
 		r := relation{name: text(row[0]), space: text(row[2]), path: text(row[3])}
@@ -70,8 +70,12 @@ func (d *design) match(rows [][]any, extended bool) ([]relation, error) {
 	for _, leaf := range leaves {
 		own := found["table"][leaf.Name]
 		index := found["index"][leaf.Name]
-		if len(own) != 1 || len(index) == 0 {
-			return nil, fmt.Errorf("%w: the server has no table %s with an index", filewise.ErrLayout, leaf.Name)
+		want := len(d.indexNames(leaf.Name))
+		if d.loads() && !indexed {
+			want = 0
+		}
+		if len(own) != 1 || len(index) < want {
+			return nil, fmt.Errorf("%w: the server has no table %s with %d indexes", filewise.ErrLayout, leaf.Name, want)
 		}
 		if err := leaf.space.holds(&own[0], filewise.RoleData); err != nil {
 			return nil, err

@@ -174,7 +174,7 @@ func offers() map[filewise.Capability]error {
 		filewise.CanGrow:        nil,
 		filewise.CanAddLater:    nil,
 		filewise.CanIndexApart:  nil,
-		filewise.CanBulk:        absent("no workload on postgres loads data in bulk"),
+		filewise.CanBulk:        nil,
 		filewise.CanBackup:      absent("no workload on postgres makes backups"),
 		filewise.CanWaits:       absent("PostgreSQL has no cumulative counters of waits, only what each session waits for at the moment"),
 		filewise.CanFileIO:      absent("PostgreSQL counts the reads of each table, but no writes: pg_stat_io has these by kind of process only"),
@@ -195,18 +195,22 @@ func (s *privateServer) Build(ctx context.Context, l filewise.Layout, p filewise
 	if err != nil {
 		return nil, errors.Join(err, s.drop(i))
 	}
-	db := b.database(dropper{s, i})
-	db.Restart, db.Reset, db.Lifecycle = restarter{i}, &resetter{instance: i}, lifecycle{i, b}
+	db := b.database(dropper{s, i, b})
+	db.Restart, db.Reset, db.Lifecycle, db.Evict = restarter{i}, &resetter{instance: i}, lifecycle{i, b}, evicter{i}
 	return db, nil
 }
 
 type dropper struct {
 	server   *privateServer
 	instance *instance
+	build    *build
 }
 
 // Drop ends the server and removes the build's directories.
-func (d dropper) Drop(context.Context) error { return d.server.drop(d.instance) }
+func (d dropper) Drop(context.Context) error {
+	d.build.close()
+	return d.server.drop(d.instance)
+}
 
 // create is what makes tablespaces, tables and procedures on the new server.
 func (i *instance) create() ([]string, error) {

@@ -64,6 +64,9 @@ func (s *script) work(d *design, checkpoint bool) error {
 			s.add(stage, "server", "CHECKPOINT")
 		}
 	}
+	if len(d.program.Phases) > 0 {
+		return s.workPhases(d, settle)
+	}
 	settle(filewise.StageSettle)
 	if d.extends() {
 		d.newFrom = 1 // the key after the loaded ones; known by then
@@ -77,7 +80,7 @@ func (s *script) work(d *design, checkpoint bool) error {
 		}
 		s.add(filewise.StageLoad, "server", append([]string{last}, extend...)...)
 	}
-	for _, section := range []struct{ stage, name string }{{filewise.StageWarmUp, sectionConnection}, {filewise.StageMeasure, sectionCall}, {filewise.StageCheck, "check"}} {
+	for _, section := range []struct{ stage, name string }{{filewise.StageWarmUp, sectionConnection}, {filewise.StageMeasure, sectionCall}, {filewise.StageCheck, sectionCheck}} {
 		all, err := d.statements(section.name, d.tables[0])
 		if err != nil {
 			return err
@@ -94,8 +97,9 @@ func (d *design) asked(base string) []filewise.File {
 	var data, indexes []filewise.File
 	for _, l := range d.leaves(true) {
 		data = append(data, filewise.File{Role: filewise.RoleData, Volume: l.space.volume.Name, Path: d.pathOf(base, l.space, l.Name), Object: l.Name})
-		key := l.Name + "_pkey"
-		indexes = append(indexes, filewise.File{Role: d.indexRole(), Volume: l.index.volume.Name, Path: d.pathOf(base, l.index, key), Object: key, Bytes: pageBytes})
+		for _, key := range d.indexNames(l.Name) {
+			indexes = append(indexes, filewise.File{Role: d.indexRole(), Volume: l.index.volume.Name, Path: d.pathOf(base, l.index, key), Object: key, Bytes: pageBytes})
+		}
 	}
 	return append(data, indexes...)
 }
@@ -120,7 +124,10 @@ const rowOverhead, keyBytes = 44, 40
 func (d *design) space() map[string]int64 {
 	rows := d.layout.Data.Bytes
 	keys := int64(0)
-	if b := d.program.OpBytes; b > 0 {
+	switch b := d.program.OpBytes; {
+	case len(d.program.Phases) > 0:
+		rows, keys = d.phasesRoom()
+	case b > 0:
 		n := max(d.layout.Data.Bytes, d.program.WorkBytes) / b
 		rows, keys = n*(b+rowOverhead), n*keyBytes
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -19,10 +20,14 @@ type connector struct{ build *build }
 // Connect opens a worker's connection and readies it.
 func (c connector) Connect(ctx context.Context, worker int) (filewise.Session, error) {
 	b := c.build
-	if worker < 0 || worker >= b.design.program.Connections {
-		return nil, filewise.Errorf(filewise.CodeInternal, "", "worker %d of %d", worker, b.design.program.Connections)
+	p := b.design.program
+	if worker < 0 || worker >= p.Connections {
+		return nil, filewise.Errorf(filewise.CodeInternal, "", "worker %d of %d", worker, p.Connections)
 	}
-	s := &session{build: b, worker: worker, table: b.design.tableOf(worker)}
+	if len(p.Phases) > 0 {
+		return nil, filewise.Errorf(filewise.CodeInternal, "", "a connection of workload %s that is not for a phase: %w", p.Workload, filewise.ErrUnsupported)
+	}
+	s := &session{build: b, worker: worker, args: p.Args}
 	if err := s.ready(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -34,20 +39,21 @@ type session struct {
 	build  *build
 	conn   *pgconn.PgConn
 	worker int
-	table  table
-	look   string
+	args   filewise.Args
+	look   string // whether an operation is committed; empty: nothing tells
 }
 
 func (s *session) ready(ctx context.Context) (err error) {
 	d, l := s.build.design, s.build.link
-	call, err := d.statement(sectionCall, s.table)
+	t := d.tableOf(s.worker)
+	call, err := d.statement(sectionCall, t)
 	if err != nil {
 		return err
 	}
-	if s.look, err = d.statement(sectionCommitted, s.table); err != nil {
+	if s.look, err = d.statement(sectionCommitted, t); err != nil {
 		return err
 	}
-	setup, err := d.statements(sectionConnection, s.table)
+	setup, err := d.statements(sectionConnection, t)
 	if err != nil {
 		return err
 	}
@@ -71,18 +77,28 @@ func (s *session) Do(ctx context.Context, first, n int64) (int64, error) {
 		return 0, context.Cause(ctx)
 	}
 	if most := s.build.design.program.Limit; most > 0 && first+n > most {
-		done, err := s.insert(ctx, first, max(most-first, 0))
+		done, err := s.loop(ctx, first, max(most-first, 0))
 		if err == nil {
 			err = filewise.Errorf(filewise.CodeTrials, "make --work smaller, or use --key sequential",
 				"connection %d has no unique keys beyond its row %d", s.worker, most)
 		}
 		return done, err
 	}
-	return s.insert(ctx, first, n)
+	return s.loop(ctx, first, n)
 }
 
-// insert is one call of the procedure.
-func (s *session) insert(ctx context.Context, first, n int64) (int64, error) {
+// loop is one call of the procedure.
+func (s *session) loop(ctx context.Context, first, n int64) (int64, error) {
+	err := s.guarded(ctx, func() error { return s.call(first, n) })
+	if err == nil {
+		return n, nil
+	}
+	return s.ended(ctx, first, n, err)
+}
+
+// guarded does something on the connection, which the end of the context
+// interrupts on the server.
+func (s *session) guarded(ctx context.Context, do func() error) error {
 	// The driver would drop the connection when its context ends, and the server
 	// would work on: so the call has none, and the server is told to stop.
 	over, told := make(chan struct{}), make(chan struct{})
@@ -90,14 +106,17 @@ func (s *session) insert(ctx context.Context, first, n int64) (int64, error) {
 		defer close(told)
 		s.interrupt(over)
 	})
-	err := s.call(first, n)
+	err := do()
 	close(over)
 	if !stop() {
 		<-told
 	}
-	if err == nil {
-		return n, nil
-	}
+	return err
+}
+
+// ended says how many of the operations first … first+n−1 are committed although
+// they ended with an error.
+func (s *session) ended(ctx context.Context, first, n int64, err error) (int64, error) {
 	done, lookErr := s.committed(first, n)
 	if ctx.Err() != nil && codeOf(err) == codeCanceled {
 		return done, errors.Join(context.Cause(ctx), lookErr)
@@ -146,12 +165,15 @@ func (s *session) committed(first, n int64) (int64, error) {
 	if err := s.settled(ctx); err != nil {
 		return 0, failed("ending an interrupted call", err)
 	}
+	if s.look == "" {
+		return 0, nil
+	}
 	low, high := int64(0), n // low are committed, high are not known to be
 	for low < high {
 		mid := low + (high-low+1)/2
-		key := s.build.design.program.Args.Args(nil, s.worker, first+mid-1)[0]
+		args := s.args.Args(nil, s.worker, first+mid-1)
 		var found int64
-		if err := s.build.link.scan(ctx, s.look, []any{key}, &found); err != nil {
+		if err := s.build.link.scan(ctx, s.look, args[:parameters(s.look, len(args))], &found); err != nil {
 			return low, failed("looking up what is committed", err)
 		}
 		if found > 0 {
@@ -161,6 +183,14 @@ func (s *session) committed(first, n int64) (int64, error) {
 		}
 	}
 	return low, nil
+}
+
+// parameters is how many of the arguments a statement takes: the first ones.
+func parameters(statement string, most int) int {
+	for most > 0 && !strings.Contains(statement, "$"+strconv.Itoa(most)) {
+		most--
+	}
+	return most
 }
 
 // settled waits until the session has no transaction open: an error has ended it

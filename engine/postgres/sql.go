@@ -32,6 +32,9 @@ func readSections() map[string]*sqlfile.File {
 		funcs := template.FuncMap{"ident": ident, "literal": literal}
 		all[strings.TrimSuffix(path.Base(name), ".sql")] = sqlfile.Must(sqlfile.Parse(name, string(text), funcs))
 	}
+	for _, same := range []string{"backup", "dump"} {
+		all[same] = all["scan"] // the same tables
+	}
 	return all
 }
 
@@ -45,6 +48,16 @@ const (
 	sectionLast       = "last"     // the largest key, before files are added for new data
 	sectionNewData    = "new-data" // files are added for new data
 	sectionRebuilt    = "rebuilt"  // files are added, and all data spread over them
+	sectionIndexes    = "indexes"  // once the tables are loaded
+	sectionCheck      = "check"
+)
+
+// What begins the names of the sections of phases.
+const (
+	prefixProcedure = "procedure-"
+	prefixCall      = "call-"
+	prefixStatement = "statement-"
+	prefixCommitted = "committed-"
 )
 
 // statements renders a section of the workload. Sections of one table get it as
@@ -54,6 +67,7 @@ func (d *design) statements(section string, t table) ([]string, error) {
 		"Tables": d.tables, "T": t, "Pool": "", "ServerCRC": d.version >= versionCRC,
 		"Wide": d.wide(), "From": int64(0), "AddedLater": d.layout.AddedLater,
 	}
+	vars["Connections"] = 1 // of a phase that loops on the server
 	for name, value := range d.program.Vars {
 		vars[name] = value
 	}
@@ -87,6 +101,9 @@ func (d *design) create() ([]string, error) {
 	all, err := d.statements(sectionTables, table{})
 	if err != nil {
 		return nil, err
+	}
+	if len(d.program.Phases) > 0 {
+		return d.createForPhases(all)
 	}
 	for _, t := range d.tables {
 		p, err := d.statement(sectionProcedure, t)

@@ -7,9 +7,16 @@ import (
 	"filewise/workload"
 )
 
-// lay makes the tables: the shared one, or one for each connection.
+// lay makes the tables: those that the workload names, the shared one, or one for
+// each connection.
 func (d *design) lay() {
 	n := 1
+	if d.fragmented() {
+		for i := range fragTables {
+			d.tables = append(d.tables, d.laid(table{Name: fmt.Sprintf("frag%d", i+1), Number: i + 1}))
+		}
+		return
+	}
 	if d.program.Vars["Table"] == workload.TablePerConnection {
 		n = d.program.Connections
 	}
@@ -19,17 +26,22 @@ func (d *design) lay() {
 			t = table{Name: fmt.Sprintf("%s_%04d", rowsTable, i), Procedure: fmt.Sprintf("%s_%04d", procedure, i)}
 		}
 		t.Loaded, t.New = t.Name+"_loaded", t.Name+"_new"
-		switch {
-		case d.layout.AddedLater != "":
-			t.Leaves = []leaf{d.leaf(t.Name, 0)}
-			t.Added = d.added(t)
-		case d.partitioned():
-			t.Partitioned, t.Leaves = true, d.hash(t.Name, t.Name, 0, d.layout.Data.Files)
-		default:
-			t.Leaves = []leaf{d.leaf(t.Name, 0)}
-		}
-		d.tables = append(d.tables, t)
+		d.tables = append(d.tables, d.laid(t))
 	}
+}
+
+// laid spreads a table as the layout says.
+func (d *design) laid(t table) table {
+	switch {
+	case d.layout.AddedLater != "":
+		t.Leaves = []leaf{d.leaf(t.Name, 0)}
+		t.Added = d.added(t)
+	case d.partitioned():
+		t.Partitioned, t.Leaves = true, d.hash(t.Name, t.Name, 0, d.layout.Data.Files)
+	default:
+		t.Leaves = []leaf{d.leaf(t.Name, 0)}
+	}
+	return t
 }
 
 // leaf is the table or partition of data file i.
@@ -39,7 +51,7 @@ func (d *design) leaf(name string, i int) leaf {
 	if d.index != nil {
 		l.index = *d.index
 	}
-	l.Index = l.index.clause(" USING INDEX TABLESPACE ")
+	l.Index, l.IndexSpace = l.index.clause(" USING INDEX TABLESPACE "), l.index.clause(" TABLESPACE ")
 	if d.wide() {
 		l.Options = " WITH (toast_tuple_target = 8160)"
 	}
