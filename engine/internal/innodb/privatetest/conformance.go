@@ -16,7 +16,7 @@ import (
 // Conformance runs the suite of all engines on the kinds that differ.
 func Conformance(t *testing.T, sub Subject) {
 	sub.Need(t)
-	inMemory(t)
+	sub.inMemory(t)
 	s := enginetest.Subject{
 		Engine: sub.Engine, Files: []int{1, 4, 16}, Rows: 60,
 		Package: "./engine/" + sub.Engine.Name(), DiskFull: sub.Full,
