@@ -42,7 +42,7 @@ func NewDML(p Params, seed uint64) (filewise.Workload, error) {
 		w.add("", 1, false)
 	}
 	if p.Mode != ModeSingle {
-		w.add("concurrent ", p.Connections, true)
+		w.add(concurrently, p.Connections, true)
 	}
 	return w, nil
 }

@@ -52,12 +52,15 @@ func (w *scan) Program() filewise.Program {
 	}
 	for k := 1; k <= queries; k++ {
 		p.Phases = append(p.Phases, filewise.Phase{
-			Family: fmt.Sprintf("query %d", k), Unit: "queries", Section: fmt.Sprintf("query-%d", k),
+			Family: queryFamily(k), Unit: "queries", Section: fmt.Sprintf("query-%d", k),
 			Cache: cache, Connections: 1, Ops: int64(w.params.Repeat), Discard: discard, Client: true, Args: noArgs{},
 		})
 	}
 	return p
 }
+
+// queryFamily names a query's family.
+func queryFamily(k int) string { return fmt.Sprintf("query %d", k) }
 
 // vars are the article's literals: those of keys scaled by the number of rows,
 // those of values as published.

@@ -21,6 +21,14 @@ type Figure struct {
 	Percent *float64 `json:"percent,omitempty"` // difference in throughput; absent where only words were published
 	Sign    int      `json:"sign"`              // +1: faster than Against, −1: slower, 0: no difference claimed
 	Words   string   `json:"words"`
+	// Family is the family of operations that it speaks of; empty: of the scenario's one.
+	Family string `json:"family,omitempty"`
+	// Variant is the condition under which it was measured, as Scenario.Variant names
+	// it; empty: there was one.
+	Variant string `json:"variant,omitempty"`
+	// Engine is the only one that it speaks of, where the article says different things
+	// about different engines; empty: the article had one.
+	Engine string `json:"engine,omitempty"`
 }
 
 // Scenario is a workload with default layouts and sizes, and the published
@@ -50,6 +58,8 @@ type Scenario struct {
 	// Filling is the part of the size that the loaded tables take, indexes left out;
 	// 0: the scenario loads none.
 	Filling float64 `json:"filling,omitempty"`
+	// Design is the article's own, for --as-published; nil: it is not repeated.
+	Design *Design `json:"design,omitempty"`
 	// New makes the workload; seed is the experiment's.
 	New func(p Params, seed uint64) (filewise.Workload, error) `json:"-"`
 }

@@ -25,20 +25,36 @@ func dmlScenario() Scenario {
 			Connections: 8, CommitEvery: 1, Table: TableShared, Key: KeySequential, RowBytes: dmlRowBytes,
 			Rows: 2000, Mode: ModeBoth, Connect: ConnectPooled, Index: IndexNone,
 		},
-		Published: []Figure{
-			{Files: 1000, Against: 1, Sign: +1, Words: "Oracle: thousands of smallfile datafiles win for inserts and selects from one process"},
-			{Files: 1, Against: 1000, Sign: +1, Words: "Oracle: a bigfile wins for updates and deletes from one process"},
-			{Files: 8, Against: 1, Sign: +1, Words: "Oracle: one datafile per core wins for concurrent work"},
-			{Files: 1, Against: 8, Sign: +1, Words: "SQL Server: one file wins for concurrent DML, and for selects from one process"},
-			{Files: 8, Against: 1, Sign: +1, Words: "SQL Server: several files win for changes made by one process"},
-		},
+		Published: dmlFigures(),
 		Notes: []string{
 			"The original ran each configuration once; its numbers are in a chart, so that only its words are repeated here.",
 			"There, one process worked on 50,000 rows (Oracle) or 350,000 (SQL Server); the concurrent part started a client process for each of 2,000 statements and looked once a second whether all had ended.",
 			"Oracle's select of one process was parsed there and never executed; here the row is fetched.",
 		},
-		Flags:  []string{"rows", "mode", "connect", "index"},
+		Flags:  []string{"rows", "mode", "connect", "index", "as-published", "scale"},
 		Budget: phasedBudget, Phased: true,
-		New: NewDML,
+		New: NewDML, Design: dmlDesign(),
 	}
 }
+
+// dmlFigures are the article's words, one for each family that they speak of.
+func dmlFigures() []Figure {
+	var all []Figure
+	say := func(engine string, files, against int, words string, families ...string) {
+		for _, f := range families {
+			all = append(all, Figure{Family: f, Engine: engine, Files: files, Against: against, Sign: +1, Words: words})
+		}
+	}
+	say("oracle", 1000, 1, "Oracle: thousands of smallfile datafiles win for inserts and selects from one process", opInsert, opSelect)
+	say("oracle", 1, 1000, "Oracle: a bigfile wins for updates and deletes from one process", opUpdate, opDelete)
+	say("sqlserver", 8, 1, "SQL Server: several files win for changes made by one process", opInsert, opUpdate, opDelete)
+	say("sqlserver", 1, 8, "SQL Server: one file wins for selects from one process", opSelect)
+	for _, op := range dmlOps {
+		say("oracle", 8, 1, "Oracle: one datafile per core (8) wins for concurrent work", concurrently+op)
+		say("sqlserver", 1, 8, "SQL Server: one file wins for concurrent work", concurrently+op)
+	}
+	return all
+}
+
+// concurrently begins the names of the families of concurrent connections.
+const concurrently = "concurrent "

@@ -31,8 +31,8 @@ func insertsScenario() Scenario {
 				Words: "16 files: slower again than 8, in both tests (published as a chart)"},
 		},
 		Notes: insertsNotes,
-		Flags: []string{"window", "work", "warm-up", "row-bytes", "commit-every", "table", "key", "preload", "instances", "measure", "added-later"},
-		New:   NewInserts,
+		Flags: []string{"window", "work", "warm-up", "row-bytes", "commit-every", "table", "key", "preload", "instances", "measure", "added-later", "as-published", "scale"},
+		New:   NewInserts, Design: insertsDesign(),
 	}
 }
 

@@ -35,9 +35,9 @@ func scanScenario() Scenario {
 			"A restart of the server empties its buffer pool, not the operating system's cache: that is --cache buffer-cold here; --cache storage-cold empties both.",
 			"Keys in the queries are scaled by the number of rows; values are as selective as in the original.",
 		},
-		Flags:  []string{"rows", "cache", "data", "repeat", "instances"},
+		Flags:  []string{"rows", "cache", "data", "repeat", "instances", "as-published", "scale"},
 		Budget: phasedBudget, Phased: true, Overall: true, Filling: 0.6,
-		New: NewScan,
+		New: NewScan, Design: scanDesign(),
 	}
 }
 
@@ -45,7 +45,7 @@ func scanScenario() Scenario {
 func scanFigures() []Figure {
 	var all []Figure
 	for q, s := range publishedScan {
-		for i, how := range []string{"cold", "warm"} {
+		for i, how := range []string{VariantCold, VariantWarm} {
 			one, forty := s[2*i], s[2*i+1]
 			if one == 0 {
 				continue
@@ -54,7 +54,7 @@ func scanFigures() []Figure {
 			if forty < one {
 				sign = +1
 			}
-			all = append(all, Figure{Files: 40, Against: 1, Percent: &percent, Sign: sign,
+			all = append(all, Figure{Family: queryFamily(q + 1), Variant: how, Files: 40, Against: 1, Percent: &percent, Sign: sign,
 				Words: fmt.Sprintf("query %d, %s: %g s with 1 file, %g s with 40", q+1, how, one, forty)})
 		}
 	}

@@ -1,0 +1,127 @@
+package workload
+
+import (
+	"math"
+
+	"filewise"
+)
+
+// Design is an article's own experiment: its numbers of files, its sizes at scale
+// 1, and how often each layout was run, one layout after the other.
+type Design struct {
+	Files       []int                 `json:"files"`
+	Allocations []filewise.Allocation `json:"allocations,omitempty"` // each with every number of files; none: the usual one
+	Connections int                   `json:"connections,omitempty"` // 0: the scenario's
+	Connect     string                `json:"connect,omitempty"`
+	DataFiles   int                   `json:"data_files,omitempty"` // where Files are backup files
+	Bytes       int64                 `json:"bytes,omitempty"`      // of the database; 0: the scenario's, at any scale
+	Work        int64                 `json:"work_bytes,omitempty"` // payload of a run; 0: the workload's own
+	Rows        int64                 `json:"rows,omitempty"`
+	LeastRows   int64                 `json:"least_rows,omitempty"` // however small the scale
+	Runs        Runs                  `json:"runs"`
+	Cold        Runs                  `json:"cold,omitzero"` // where caches are not warm; zero: Runs
+	Scale       float64               `json:"scale"`         // usual one: minutes on a small machine
+	Words       string                `json:"words"`         // the design in a sentence
+	Differs     []string              `json:"differs"`       // what is not as published
+}
+
+// Runs is how often a layout is run, and how many of the fastest and as many of
+// the slowest are left out of the average.
+type Runs struct {
+	Repeats int `json:"repeats"`
+	Drop    int `json:"drop,omitempty"`
+}
+
+// RunsOf are the runs under the parameters' caches.
+func (d Design) RunsOf(p Params) Runs {
+	if d.Cold.Repeats > 0 && p.Cache != CacheWarm {
+		return d.Cold
+	}
+	return d.Runs
+}
+
+// Scaled is a size of the design at a scale, at least least; 0 stays 0.
+func Scaled(size int64, scale float64, least int64) int64 {
+	if size == 0 {
+		return 0
+	}
+	return max(int64(math.Round(float64(size)*scale)), least)
+}
+
+func insertsDesign() *Design {
+	return &Design{
+		Files: []int{1, 2, 4, 8, 16}, Connections: 16, Bytes: 160 << 30, Work: 100 << 30,
+		Runs: Runs{Repeats: 5}, Scale: 2.5e-5,
+		Words: "160 GB as 1, 2, 4, 8 and 16 files at full size; 16 connections insert 100 GB in all; " +
+			"each layout is run 5 times, one layout after the other, and the times are averaged.",
+		Differs: []string{"The article publishes neither table nor key, nor how many rows were committed at once."},
+	}
+}
+
+func dmlDesign() *Design {
+	return &Design{
+		Files: []int{1, 8}, Allocations: []filewise.Allocation{filewise.Growing, filewise.Preallocated},
+		Connections: 32, Connect: ConnectPerStatement, Rows: 50_000, LeastRows: 64,
+		Runs: Runs{Repeats: 1}, Scale: 0.04,
+		Words: "One file and one per core (8 there), growing and preallocated; one process inserts, selects, updates and deletes 50,000 rows, " +
+			"then 32 at a time statements of a connection each; each layout is run once.",
+		Differs: []string{
+			"The concurrent part was 2,000 statements whatever the rest, each by a client process of its own, looked at once a second: here it has as many statements as the other part has rows, without the client's start.",
+			"About 1,000 files were run on Oracle only; they are not repeated here.",
+			"Oracle's select of one process was parsed there and never executed; here the row is fetched.",
+		},
+	}
+}
+
+func scanDesign() *Design {
+	return &Design{
+		Files: []int{1, 40}, Rows: publishedRows, LeastRows: fragBatchRows,
+		Runs: Runs{Repeats: 55, Drop: 4}, Cold: Runs{Repeats: 20}, Scale: 0.005,
+		Words: "1 and 40 files; warm, every query 55 times without a restart, the 4 fastest and the 4 slowest left out of the average; " +
+			"cold (--cache buffer-cold), 20 times with a restart before each.",
+		Differs: []string{"Here a run executes every query once, so that the queries take turns; warm ones are executed once before."},
+	}
+}
+
+func backupDesign() *Design {
+	return &Design{
+		Files: []int{1, 2, 4, 8}, DataFiles: 4, Rows: 290_000_000, LeastRows: fragBatchRows,
+		Runs: Runs{Repeats: 1}, Scale: 1e-4,
+		Words: "A database of 4 data files is backed up into 1, 2, 4 and 8 files, each once.",
+		Differs: []string{
+			"The size of the article's database is not among the facts that Filewise keeps: scale 1 is some 400 GB here.",
+			"Compression is the engine's default here; it was on there.",
+		},
+	}
+}
+
+// AsPublished is the scenario with the article's design at a scale as its own
+// defaults. The scenario has a Design.
+func (s Scenario) AsPublished(scale float64) Scenario {
+	d := *s.Design
+	s.Files = d.Files
+	if d.Connections > 0 {
+		s.Params.Connections = d.Connections
+	}
+	if d.Connect != "" {
+		s.Params.Connect = d.Connect
+	}
+	if s.Params.Repeat > 0 {
+		s.Params.Repeat = 1
+	}
+	if d.Bytes > 0 {
+		s.Bytes = Scaled(d.Bytes, scale, leastBytes)
+	}
+	if d.Rows > 0 {
+		s.Params.Rows = Scaled(d.Rows, scale, d.LeastRows)
+	}
+	if s.Filling > 0 { // the rows are given: the files have room for them
+		s.Bytes = max(int64(float64(s.Params.Rows*fragTables*fragRowBytes)/s.Filling), leastBytes)
+		s.Filling = 0
+	}
+	return s
+}
+
+// leastBytes is the size of a database that every engine can spread over the
+// files of every design.
+const leastBytes = 4 << 20
