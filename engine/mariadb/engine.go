@@ -70,3 +70,10 @@ var server = managed.Binary{
 	Places:  []string{"/usr/sbin", "/usr/libexec", "/usr/local/sbin", "/usr/local/libexec", "/opt/mariadb*/bin", "/usr/local/mysql/bin"},
 	Package: "mariadb-server",
 }
+
+// backupTool is MariaDB's program for backups of its files.
+var backupTool = managed.Binary{
+	Names:   []string{"mariadb-backup", "mariabackup"},
+	Places:  []string{"/usr/bin", "/usr/local/bin", "/opt/mariadb*/bin", "/usr/local/mysql/bin"},
+	Package: "mariadb-backup",
+}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"filewise"
 	"filewise/engine/internal/innodb/privatetest"
 )
 
@@ -27,6 +28,7 @@ var subject = privatetest.Subject{
 	Own:   []string{"/dev/", "/usr/"},
 	Full:  256 << 20,
 	Slow:  true, Unreadable: []string{`\`, ""},
+	Lacks: []filewise.Capability{filewise.CanBackup},
 	Bring: bring,
 }
 

@@ -28,7 +28,7 @@ const lookPatience = 30 * time.Second
 // One worker commits its rows in order, so they are a beginning of these, and
 // its end is found by halving.
 func (s *session) committed(first, n int64) (int64, error) {
-	if s.link.Alive() != nil {
+	if s.link.Alive() != nil || s.look == "" {
 		return 0, nil // nothing can be known of a dead server; the trial has failed
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lookPatience)

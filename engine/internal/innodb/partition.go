@@ -22,13 +22,13 @@ func CheckPartitions(n int) error {
 func PartitionName(i int) string { return fmt.Sprintf("p%04d", i) }
 
 // PartitionByHash is the clause that spreads a table over n partitions by the
-// hash of its key. directory is DataDirectory of partition i, or empty.
-func PartitionByHash(n int, directory func(i int) string) string {
+// hash of a column, its key. directory is DataDirectory of partition i, or empty.
+func PartitionByHash(column string, n int, directory func(i int) string) string {
 	list := make([]string, n)
 	for i := range list {
 		list[i] = "PARTITION " + PartitionName(i) + directory(i)
 	}
-	return "\nPARTITION BY HASH (id) (\n  " + strings.Join(list, ",\n  ") + ")"
+	return "\nPARTITION BY HASH (" + Ident(column) + ") (\n  " + strings.Join(list, ",\n  ") + ")"
 }
 
 // DataDirectory is the clause that puts the file of a table or partition into a
@@ -62,6 +62,9 @@ func CheckOwnGrowth(l filewise.Layout, emptyTable int64) ([]filewise.Warning, er
 // CheckPerTable refuses connections and tables that do not spread evenly over a
 // table for each file.
 func (s Schema) CheckPerTable(files int) error {
+	if len(s.Program.Phases) > 0 {
+		return s.checkOwnTables(files)
+	}
 	if n := len(s.Tables); files != n {
 		return unsupported("leave --table out: the connections then take turns on a table for each file; or use --kind partitions",
 			"kind per-table has a file for each table: with one for each of %d connections %s, not %d", s.Program.Connections, filewise.FilesName(n), files)

@@ -2,6 +2,7 @@ package innodb
 
 import (
 	"fmt"
+	"strings"
 
 	"filewise"
 	"filewise/workload"
@@ -26,6 +27,8 @@ type Schema struct {
 type Table struct {
 	Name, Procedure string
 	Options         string // what stands behind ENGINE: partitions, directory
+	Key             string // the column by whose hash partitions divide it
+	Number          int    // from 1, in the order of the workload's tables
 }
 
 // NewSchema names a program's tables in a layout: the shared one, one for each
@@ -38,12 +41,26 @@ func NewSchema(database string, l filewise.Layout, p filewise.Program) (Schema, 
 	if p.Connections < 1 || p.CommitEvery < 1 || p.OpBytes < 0 {
 		return Schema{}, filewise.Errorf(filewise.CodeUsage, "both are at least 1", "%d connections and %d rows in a transaction", p.Connections, p.CommitEvery)
 	}
-	return Schema{Database: database, Program: p, Tables: tablesOf(l, p)}, nil
+	if err := checkPhases(l, p); err != nil {
+		return Schema{}, err
+	}
+	tables := tablesOf(l, p)
+	for i := range tables {
+		tables[i].Number = i + 1
+		if tables[i].Key == "" {
+			tables[i].Key = "id"
+		}
+	}
+	return Schema{Database: database, Program: p, Tables: tables}, nil
 }
 
 func tablesOf(l filewise.Layout, p filewise.Program) []Table {
 	n := 1
 	switch {
+	case wholeTables[p.Workload]:
+		return fragments()
+	case p.Workload == "dml":
+		return []Table{{Name: rowsTable, Key: "key"}}
 	case p.Vars["Table"] == workload.TablePerConnection:
 		n = p.Connections
 	case l.Kind == filewise.KindPerTable:
@@ -72,7 +89,7 @@ func (s Schema) Statements(section string, t Table) ([]string, error) {
 	}
 	vars := map[string]any{
 		"Database": s.Database, "Tables": s.Tables, "TableName": t.Name, "Procedure": t.Procedure, "Cut": s.Cut,
-		"PayloadType": payloadType(s.Program.OpBytes), "Pool": "",
+		"PayloadType": payloadType(s.Program.OpBytes), "Pool": "", "Number": t.Number, "Connections": s.Program.Connections,
 	}
 	for name, value := range s.Program.Vars {
 		vars[name] = value
@@ -113,12 +130,25 @@ func (s Schema) Create() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, t := range s.Tables {
-		p, err := s.Statement(SectionInsert, t)
-		if err != nil {
-			return nil, err
+	procedures, err := s.procedures()
+	return append(all, procedures...), err
+}
+
+// procedures are those that loop on the server: of each table, or of each
+// operation.
+func (s Schema) procedures() ([]string, error) {
+	var all []string
+	for _, section := range sections[s.Program.Workload].Sections() {
+		if section != SectionInsert && !strings.HasPrefix(section, SectionProcedure) {
+			continue
 		}
-		all = append(all, p)
+		for _, t := range s.Tables {
+			p, err := s.Statement(section, t)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, p)
+		}
 	}
 	return all, nil
 }

@@ -25,6 +25,9 @@ const (
 	SectionCall       = "call"       // of the procedure: worker, first, amount
 	SectionCommitted  = "committed"  // whether the row of a key is there
 	SectionCheck      = "check"
+	SectionIndexes    = "indexes"    // of a table, after the load
+	SectionProcedure  = "procedure-" // begins the name of one for an operation
+	SectionStatement  = "statement-" // begins the name of one that the client sends
 )
 
 func parse() map[string]*sqlfile.File {
@@ -42,6 +45,7 @@ func parse() map[string]*sqlfile.File {
 		workload := strings.TrimSuffix(n.Name(), ".sql")
 		all[workload] = sqlfile.Must(sqlfile.Parse(name, string(text), template.FuncMap{"own": own, "literal": Literal, "pieces": pieces}))
 	}
+	all["backup"] = all["scan"] // the same tables
 	return all
 }
 

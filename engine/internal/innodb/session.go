@@ -25,6 +25,12 @@ func (c Connector) Connect(ctx context.Context, worker int) (filewise.Session, e
 		return nil, err
 	}
 	s := &session{host: c.Host, link: link, schema: c.Schema, worker: worker, pool: c.Host.Pool()}
+	if s.call, err = c.Schema.Statement(SectionCall, c.Schema.TableOf(worker)); err == nil {
+		s.look, err = c.Schema.Statement(SectionCommitted, c.Schema.TableOf(worker))
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
 	if err := s.ready(ctx); err != nil {
 		return nil, errors.Join(Classify(link.Explain(err)), s.Close())
 	}
@@ -41,18 +47,11 @@ type session struct {
 	conn   *sql.Conn
 	id     int64 // the server's number of the connection
 	call   string
-	look   string
+	look   string // empty: what the operations did leaves no trace
 }
 
 func (s *session) ready(ctx context.Context) (err error) {
-	table := s.schema.TableOf(s.worker)
-	if s.call, err = s.schema.Statement(SectionCall, table); err != nil {
-		return err
-	}
-	if s.look, err = s.schema.Statement(SectionCommitted, table); err != nil {
-		return err
-	}
-	setup, err := s.schema.Statements(SectionConnection, table)
+	setup, err := s.schema.ifAny(SectionConnection, s.schema.TableOf(s.worker))
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func (d *Dialect) newDesign(t filewise.Target, l filewise.Layout, p filewise.Pro
 	if err := checkTarget(t); err != nil {
 		return nil, err
 	}
-	if err := d.checkLayout(t, l); err != nil {
+	if err := d.checkLayout(t, l, p); err != nil {
 		return nil, err
 	}
 	g := &design{dialect: d, target: t, layout: l, schema: schema, page: page}
@@ -74,11 +74,13 @@ func checkTarget(t filewise.Target) error {
 
 func windowsPath(dir string) bool { return len(dir) > 2 && dir[1] == ':' }
 
-func (d *Dialect) checkLayout(t filewise.Target, l filewise.Layout) error {
+func (d *Dialect) checkLayout(t filewise.Target, l filewise.Layout, p filewise.Program) error {
 	no := func(remedy, why string) error {
 		return filewise.Errorf(filewise.CodeUsage, remedy, "%s: %w", why, filewise.ErrUnsupported)
 	}
 	switch {
+	case p.Workload == "backup":
+		return no("use a private server: --engine "+d.Name+" without --target", noBackup)
 	case l.Kind == filewise.KindSystem:
 		return no("use --kind partitions, or a private server: --engine "+d.Name, noSystem)
 	case l.Kind != filewise.KindPartitions && l.Kind != filewise.KindPerTable && l.Kind != "":
@@ -105,6 +107,7 @@ const (
 	noLogApart     = "the place of the redo log is a start-up option of the server, which Filewise does not change on an external one"
 	noIndexApart   = "InnoDB keeps the indexes of a table in the table's own file"
 	noNewData      = "a partitioned table is spread over its partitions by the hash of its key: when partitions are added, InnoDB spreads the old rows anew as well"
+	noBackup       = "a backup of the server's own files needs to read them on its host, and a second server to restore them to; a logical dump is another scenario"
 	noPreallocated = "InnoDB itself sizes the files of tables and partitions; only its system tablespace can be preallocated, by a start-up option of the server"
 )
 
@@ -141,23 +144,20 @@ func (g *design) partitions() error {
 	if err := innodb.CheckPartitions(g.layout.Data.Files); err != nil {
 		return err
 	}
-	if n := len(g.schema.Tables); n > 1 {
-		g.warn("files-of-each-table", "use --table shared to count files as in the layout's name",
-			"each of the %d tables has %d partitions of its own: %d files in all", n, files, n*files)
-	}
+	g.warnings = append(g.warnings, g.schema.ManyFiles(files)...)
 	for n, t := range g.schema.Tables {
 		var directories []string
 		for p := range files {
 			directories = append(directories, g.place(p, t.Name+g.dialect.Infix+innodb.PartitionName(p)))
 		}
-		g.schema.Tables[n].Options = byHash(min(g.layout.FilesAtFirst(), files), directories)
+		g.schema.Tables[n].Options = byHash(t, min(g.layout.FilesAtFirst(), files), directories)
 	}
 	return nil
 }
 
-// byHash is the clause for the first n partitions.
-func byHash(n int, directories []string) string {
-	return innodb.PartitionByHash(n, func(p int) string { return directories[p] })
+// byHash is the clause for the first n partitions of a table.
+func byHash(t innodb.Table, n int, directories []string) string {
+	return innodb.PartitionByHash(t.Key, n, func(p int) string { return directories[p] })
 }
 
 // atFirst are the files before Extend, of every table the first.
@@ -186,7 +186,7 @@ func (g *design) rebuild() []string {
 		for p := range n {
 			directories[p] = innodb.DataDirectory(g.layout.Data.VolumeOf(p, g.layout.DataVolumes(g.target.Volumes)).Dir)
 		}
-		all = append(all, "ALTER TABLE "+innodb.Ident(g.schema.Database)+"."+innodb.Ident(t.Name)+byHash(n, directories))
+		all = append(all, "ALTER TABLE "+innodb.Ident(g.schema.Database)+"."+innodb.Ident(t.Name)+byHash(t, n, directories))
 	}
 	return all
 }

@@ -72,7 +72,7 @@ func (b *build) tablespaces(ctx context.Context, link innodb.Link) (map[string]f
 		if err := rows.Scan(&path, &size, &allocated); err != nil {
 			return nil, err
 		}
-		if path = b.plain(path); strings.HasSuffix(path, "/"+markTable+".ibd") {
+		if path = b.plain(path); strings.HasSuffix(path, "/"+markTable+".ibd") || strings.HasSuffix(path, "/"+innodb.LoadedFile) {
 			continue
 		}
 		all[path] = filewise.File{Bytes: size, EngineBytes: &size, Allocated: &allocated}
@@ -119,7 +119,7 @@ FROM information_schema.PARTITIONS WHERE TABLE_SCHEMA = ?`, b.name)
 		if partition != "" {
 			table += b.server.dialect.Infix + partition
 		}
-		if table != markTable {
+		if table != markTable && table != innodb.LoadedTable {
 			sizes["/"+b.name+"/"+table+".ibd"] = size
 		}
 	}

@@ -37,17 +37,12 @@ func (d *Dialect) Script(t filewise.Target, l filewise.Layout, p filewise.Progra
 	add(filewise.StageBuild, create...)
 	add(filewise.StageLoad, g.rebuild()...)
 	add(filewise.StageSettle, g.flush(), "UNLOCK TABLES")
-	for _, section := range []struct{ stage, name string }{
-		{filewise.StageWarmUp, innodb.SectionConnection}, {filewise.StageMeasure, innodb.SectionCall}, {filewise.StageCheck, innodb.SectionCheck},
-	} {
-		all, err := g.schema.Statements(section.name, g.schema.Tables[0])
-		if err != nil {
-			return filewise.Script{}, err
-		}
-		for i := range all {
-			all[i] = innodb.ShortenPool(all[i])
-		}
-		add(section.stage, all...)
+	steps, err := g.schema.Steps()
+	if err != nil {
+		return filewise.Script{}, err
+	}
+	for _, step := range steps {
+		add(step.Stage, step.SQL)
 	}
 	add(filewise.StageDrain, g.flush(), "UNLOCK TABLES")
 	add(filewise.StageDrop, "DROP DATABASE "+innodb.Ident(mark.PlanName))
@@ -59,7 +54,9 @@ func (d *Dialect) Script(t filewise.Target, l filewise.Layout, p filewise.Progra
 func (g *design) space() map[string]int64 {
 	space := map[string]int64{}
 	need := int64(0)
-	if p := g.schema.Program; p.OpBytes > 0 {
+	if p := g.schema.Program; len(p.Phases) > 0 {
+		need = g.schema.Bytes(g.page) * 11 / 10
+	} else if p.OpBytes > 0 {
 		keys := innodb.Overtaking
 		if p.Vars["Key"] == workload.KeyRandom {
 			keys = innodb.Random

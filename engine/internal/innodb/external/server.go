@@ -171,8 +171,8 @@ func (s *server) Offers() map[filewise.Capability]error {
 		filewise.CanIndexApart:  absent(noIndexApart),
 		filewise.CanRestart:     absent("the server is its owner's: Filewise does not stop an external one"),
 		filewise.CanReset:       absent("a reset copies files of a stopped server, and Filewise does not stop an external one"),
-		filewise.CanBulk:        absent("no workload on " + s.dialect.Name + " loads data in bulk"),
-		filewise.CanBackup:      absent("no workload on " + s.dialect.Name + " makes backups"),
+		filewise.CanBulk:        nil,
+		filewise.CanBackup:      absent(noBackup),
 		filewise.CanWaits:       absent("the instruments of performance_schema are settings of the whole server, which Filewise does not change on an external one"),
 		filewise.CanFileIO:      absent("I/O per file is in performance_schema, for which Filewise asks no rights on an external server"),
 	}
@@ -240,7 +240,7 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 	db := &filewise.Database{
 		Observer: b, Settler: b, Dropper: b,
 		Connector: innodb.Connector{Host: b, Schema: b.design.schema}, Querier: innodb.Querier{Host: b, Schema: b.design.schema},
-		Probes: []filewise.Probe{statusProbe{s}},
+		Probes: []filewise.Probe{statusProbe{s}}, Bulk: innodb.NewBulk(b, b.design.schema, false),
 	}
 	if l.AddedLater != "" {
 		db.Extender = b

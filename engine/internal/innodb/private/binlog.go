@@ -37,6 +37,12 @@ func (d *design) binlogRoom() int64 {
 	if bytes == 0 {
 		bytes = d.layout.Data.Bytes
 	}
+	if d.schema.Loads() { // its load is not logged
+		return innodb.MiB
+	}
+	if n := len(d.program.Phases); n > 0 {
+		bytes *= int64(n)
+	}
 	rows := bytes / max(d.program.OpBytes, 1)
 	return bytes + rows*d.product.Files.BinlogPerRow + rows/int64(d.program.CommitEvery)*d.product.Files.BinlogPerCommit + innodb.MiB
 }

@@ -44,6 +44,9 @@ func (d *design) redoBytes() int64 {
 }
 
 func (d *design) poolBytes() int64 {
+	if d.program.Workload == "scan" {
+		return d.scanPool()
+	}
 	return min(max(d.layout.Data.Bytes/4, leastPool), mostPool) / innodb.MiB * innodb.MiB
 }
 
@@ -67,7 +70,7 @@ func (d *design) settings() []filewise.Fact {
 		{Name: "performance_schema", Value: "OFF"},
 		{Name: "max_connections", Value: strconv.Itoa(max(d.program.Connections+32, 100))},
 		{Name: "skip_name_resolve", Value: "ON"},
-		{Name: "local_infile", Value: "OFF"},
+		{Name: "local_infile", Value: onOff(d.schema.Loads())},
 		{Name: "character_set_server", Value: "utf8mb4"},
 	}
 	s = append(s, d.product.Options.Own...)

@@ -76,6 +76,9 @@ func (p *Product) newDesign(t filewise.Target, l filewise.Layout, program filewi
 	if err := d.checkLater(); err != nil {
 		return nil, err
 	}
+	if err := d.checkBackup(); err != nil {
+		return nil, err
+	}
 	switch l.Kind {
 	case filewise.KindSystem, "":
 		err = d.system()
@@ -86,6 +89,8 @@ func (p *Product) newDesign(t filewise.Target, l filewise.Layout, program filewi
 	default:
 		err = filewise.Errorf(filewise.CodeUsage, "kinds of "+p.Name+": system, per-table, partitions", "kind %q on %s: %w", l.Kind, p.Name, filewise.ErrUnsupported)
 	}
+	d.warnPool()
+	d.warnBackup()
 	return d, err
 }
 

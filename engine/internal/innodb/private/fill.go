@@ -28,7 +28,7 @@ const (
 func (product *Product) FillWork(t filewise.Target, l filewise.Layout, p filewise.Program) (int64, error) {
 	l.AddedLater = ""
 	d, err := product.newDesign(t, l, p, firstBuild)
-	if err != nil || !d.isSystem() {
+	if err != nil || !d.isSystem() || len(p.Phases) > 0 { // whose rows are given: see LoadedBytes
 		return 0, err
 	}
 	rows := d.rows().Whole(float64(d.room()))
@@ -81,6 +81,10 @@ func (d *design) pageSize() int64 {
 
 // warnFill compares the work with the room, before anything is built.
 func (d *design) warnFill() {
+	if len(d.program.Phases) > 0 {
+		d.warnLoaded()
+		return
+	}
 	if len(d.files) < 2 {
 		return
 	}
@@ -105,6 +109,9 @@ func (d *design) warnFill() {
 
 // need is the room that the program's fixed work takes, in bytes.
 func (d *design) need() float64 {
+	if len(d.program.Phases) > 0 {
+		return float64(d.schema.Bytes(d.pageSize()))
+	}
 	if d.program.OpBytes <= 0 {
 		return 0
 	}

@@ -70,7 +70,7 @@ func newInstance(in Install, d *design) (*instance, error) {
 func (i *instance) remove() error {
 	dirs := i.design.dirs
 	for _, dir := range i.design.dirs {
-		dirs = append(dirs[:len(dirs):len(dirs)], dir+snapshotSuffix)
+		dirs = append(dirs[:len(dirs):len(dirs)], dir+snapshotSuffix, dir+backupSuffix)
 	}
 	return removeAll(dirs)
 }

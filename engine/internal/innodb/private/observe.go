@@ -125,7 +125,9 @@ func (d *design) toldTables(ctx context.Context, control *sql.DB) (map[string]in
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(d.dataDir(), path)
 		}
-		told[path] = size
+		if filepath.Base(path) != innodb.LoadedFile {
+			told[path] = size
+		}
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
@@ -213,6 +215,9 @@ func (d *design) ownFiles() (map[string]filewise.Role, error) {
 	own := map[string]filewise.Role{}
 	if !d.isSystem() {
 		own[d.systemFiles()[0].Path] = filewise.RoleSystem
+		if d.schema.Loads() {
+			own[filepath.Join(d.dataDir(), Database, innodb.LoadedFile)] = filewise.RoleSystem
+		}
 	}
 	logs, err := d.binlogFiles()
 	if err != nil {

@@ -29,6 +29,10 @@ type Product struct {
 	// Checkpoint writes every dirty page and moves the checkpoint behind them.
 	Checkpoint func(context.Context, *sql.DB) error
 
+	// BackupTool looks for the product's own program for backups of its files, in the
+	// user's directory or the machine's; nil: there is none, and tables are exported.
+	BackupTool func(bin string) (string, error)
+
 	Options  Options
 	Files    Files
 	Queries  Queries

@@ -53,15 +53,15 @@ func (product *Product) Script(t filewise.Target, l filewise.Layout, p filewise.
 		}
 	}
 	add(filewise.StageSettle, "server", product.Queries.Checkpoint...)
-	for _, section := range []struct{ stage, name string }{{filewise.StageWarmUp, innodb.SectionConnection}, {filewise.StageMeasure, innodb.SectionCall}, {filewise.StageCheck, innodb.SectionCheck}} {
-		all, err := d.schema.Statements(section.name, d.schema.Tables[0])
-		if err != nil {
-			return filewise.Script{}, err
-		}
-		for i := range all {
-			all[i] = innodb.ShortenPool(all[i])
-		}
-		add(section.stage, "server", all...)
+	steps, err := d.schema.Steps()
+	if err != nil {
+		return filewise.Script{}, err
+	}
+	for _, step := range steps {
+		add(step.Stage, "server", step.SQL)
+	}
+	if err := d.scriptBackup(in, add); err != nil {
+		return filewise.Script{}, err
 	}
 	add(filewise.StageDrain, "server", product.Queries.Checkpoint...)
 	return s, nil
@@ -133,6 +133,7 @@ func (d *design) space() map[string]int64 {
 	}
 	space[d.data[0].volume] += d.product.Files.Room
 	space[d.log.volume] += d.binlogRoom()
+	d.backupSpace(space)
 	return space
 }
 

@@ -160,8 +160,8 @@ func (s *privateServer) Offers() map[filewise.Capability]error {
 		filewise.CanAddLater:    nil, // kinds system and partitions; what they cannot is refused with the reason
 		filewise.CanLogApart:    nil,
 		filewise.CanIndexApart:  innodb.CheckIndexes(filewise.Layout{Indexes: filewise.IndexesApart}),
-		filewise.CanBulk:        absent("no workload on " + s.product.Name + " loads data in bulk"),
-		filewise.CanBackup:      absent("no workload on " + s.product.Name + " makes backups"),
+		filewise.CanBulk:        nil,
+		filewise.CanBackup:      s.product.checkBackup(s.target),
 		filewise.CanWaits:       absent(s.product.NoWaits),
 		filewise.CanFileIO:      absent(s.product.NoWaits),
 	}
@@ -190,6 +190,7 @@ func (s *privateServer) database(i *instance) *filewise.Database {
 		Observer: observer{i}, Connector: innodb.Connector{Host: i, Schema: i.design.schema}, Settler: settler{i}, Querier: innodb.Querier{Host: i, Schema: i.design.schema},
 		Dropper: dropper{s, i}, Restart: restarter{i}, Reset: reset, Lifecycle: lifecycle{i},
 		Probes: []filewise.Probe{statusProbe{i}}, Extender: i.extender(),
+		Evict: evicter{i}, Bulk: innodb.NewBulk(i, i.design.schema, i.design.binlog()), Backup: s.backuper(i),
 	}
 }
 

@@ -49,10 +49,7 @@ func (d *design) partitions() error {
 	if err := innodb.CheckPartitions(files); err != nil {
 		return err
 	}
-	if n := len(d.schema.Tables); n > 1 {
-		d.warn("files-of-each-table", "use --table shared to count files as in the layout's name",
-			"each of the %d tables has %d partitions of its own: %d files in all", n, files, n*files)
-	}
+	d.warnings = append(d.warnings, d.schema.ManyFiles(files)...)
 	atFirst := d.layout.FilesAtFirst()
 	for n, t := range d.schema.Tables {
 		for p := range files {
@@ -76,7 +73,7 @@ func (d *design) partitionFile(t innodb.Table, p int) string {
 
 // partitionBy is the clause that gives a table n partitions.
 func (d *design) partitionBy(t innodb.Table, n int) string {
-	return innodb.PartitionByHash(n, func(p int) string {
+	return innodb.PartitionByHash(t.Key, n, func(p int) string {
 		_, directory := d.tableFile(p, d.partitionFile(t, p))
 		return directory
 	})

@@ -28,7 +28,7 @@ func Conformance(t *testing.T, sub Subject) {
 	t.Run(string(filewise.KindSystem), func(t *testing.T) {
 		s := s
 		s.Kind, s.Bytes = filewise.KindSystem, 48<<20 // of one of 4 files a database can begin with
-		s.Raw, s.Load = rawConn, 600
+		s.Raw, s.Load, s.Lacks = rawConn, 600, sub.Lacks
 		enginetest.Run(t, s)
 	})
 	t.Run(string(filewise.KindPartitions), func(t *testing.T) {

@@ -43,6 +43,9 @@ type Subject struct {
 	// Bring makes the server readable for everybody, in a directory, and returns the
 	// environment in which it is found; nil: it is readable.
 	Bring func(t *testing.T, dir string) []string
+	// Lacks are capabilities that the server refuses for kind system, though it offers
+	// them for others.
+	Lacks []filewise.Capability
 	// Full is the size of a volume that a server on it fills, in bytes.
 	Full int64
 }

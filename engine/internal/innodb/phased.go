@@ -1,0 +1,157 @@
+package innodb
+
+import (
+	"fmt"
+	"strings"
+
+	"filewise"
+	"filewise/workload"
+)
+
+// fragTables are the tables of scan and backup.
+const fragTables = 4
+
+// wholeTables are the workloads that load tables and read them whole.
+var wholeTables = map[string]bool{"scan": true, "backup": true}
+
+// Loads says whether the program's tables are loaded in bulk.
+func (s Schema) Loads() bool { return wholeTables[s.Program.Workload] }
+
+// tableOfData is the name of the table for a workload's own: everything in a
+// database of Filewise's begins with fw_, so that what is a stranger's is seen.
+func tableOfData(table string) string { return "fw_" + table }
+
+// LoadedTable marks the batches that are loaded; where tables have files of their
+// own it has one besides those of the layout.
+const LoadedTable = "fw_loaded"
+
+// LoadedFile is that file's name.
+const LoadedFile = LoadedTable + ".ibd"
+
+func fragments() []Table {
+	tables := make([]Table, fragTables)
+	for i := range tables {
+		tables[i] = Table{Name: tableOfData(fmt.Sprintf("frag%d", i+1))}
+	}
+	return tables
+}
+
+// checkPhases refuses what the workloads of several phases cannot do.
+func checkPhases(l filewise.Layout, p filewise.Program) error {
+	switch {
+	case len(p.Phases) == 0:
+		return nil
+	case l.AddedLater != "":
+		return unsupported("use scenario inserts", "files added later in workload %s on InnoDB", p.Workload)
+	case l.Discard:
+		return unsupported("leave it out",
+			"a backup that is thrown away: what is measured besides is the restore, and it has to be restored from something")
+	}
+	return nil
+}
+
+// checkOwnTables refuses a number of files of kind per-table that is not the
+// number of the workload's tables.
+func (s Schema) checkOwnTables(files int) error {
+	if n := len(s.Tables); files != n {
+		return unsupported(fmt.Sprintf("give %s, or use --kind partitions", filewise.FilesName(n)),
+			"kind per-table has a file for each table: workload %s has %d, not %d", s.Program.Workload, n, files)
+	}
+	return nil
+}
+
+// ManyFiles says what several partitions mean for the workload's tables, where
+// they mean more than the layout's name says; nil: nothing.
+func (s Schema) ManyFiles(partitions int) []filewise.Warning {
+	switch n := len(s.Tables); {
+	case partitions < 2:
+		return nil
+	case s.Program.Workload == "dml" && s.Program.Vars["Index"] != true:
+		return []filewise.Warning{{
+			Code: "partitions-are-pruned", Remedy: "use --index key, or --kind system, to see the files alone",
+			Message: fmt.Sprintf("without an index a statement reads the whole partition of its key: with %d partitions that is 1/%d of the table, "+
+				"which makes selects, updates and deletes faster for a reason that has nothing to do with files", partitions, partitions),
+		}}
+	case n < 2:
+		return nil
+	case s.Loads():
+		return []filewise.Warning{{
+			Code: "files-of-each-table", Remedy: "none is needed",
+			Message: fmt.Sprintf("each of the %d tables has %d partitions of its own: %d files in all", n, partitions, n*partitions),
+		}}
+	default:
+		return []filewise.Warning{{
+			Code: "files-of-each-table", Remedy: "use --table shared to count files as in the layout's name",
+			Message: fmt.Sprintf("each of the %d tables has %d partitions of its own: %d files in all", n, partitions, n*partitions),
+		}}
+	}
+}
+
+// forPhase is the schema as the sessions of a phase see it.
+func (s Schema) forPhase(p filewise.Phase) Schema {
+	s.Program.Args = p.Args
+	if p.Connections > 0 {
+		s.Program.Connections = p.Connections
+	}
+	return s
+}
+
+// ifAny renders a section that a workload may do without.
+func (s Schema) ifAny(section string, t Table) ([]string, error) {
+	if f := sections[s.Program.Workload]; f != nil && !f.Has(section) {
+		return nil, nil
+	}
+	return s.Statements(section, t)
+}
+
+// oneIfAny is a section of one statement that a workload may do without.
+func (s Schema) oneIfAny(section string, t Table) (string, error) {
+	all, err := s.ifAny(section, t)
+	if err != nil || len(all) == 0 {
+		return "", err
+	}
+	return all[0], nil
+}
+
+// Bytes is what the program's tables take of their tablespaces once they are
+// full, indexes included; 0: that depends on the work. An ordered load leaves pages
+// as full as ascending keys do, and indexes are built from sorted keys; data
+// that grew have pages that were split. Measured on both servers: give or take 3 %.
+func (s Schema) Bytes(pageSize int64) int64 {
+	rows, _ := s.Program.Vars["Rows"].(int64)
+	switch {
+	case s.Loads():
+		const payload, name, values = 4*5 + 2 + fragText, 60 + 1, 2 * 4
+		keys := Ascending
+		if s.Program.Vars["Data"] == workload.DataGrown {
+			keys = Random
+		}
+		row := Rows{PageSize: pageSize, Payload: payload - 4 + 2, Keys: keys}.BytesPerRow() // a key of 4 bytes, 8 in Rows; two lengths
+		index := func(bytes int64) float64 {
+			return float64(5+bytes+4) * 16 / 15 // InnoDB leaves 1/16 of a page free
+		}
+		return int64(float64(rows*fragTables) * (row + index(name) + index(values)))
+	case s.Program.Workload == "dml":
+		return rows * 64 // with header, row id, transaction, roll pointer and index
+	}
+	return 0
+}
+
+// fragText is the average of a name and an address together, in bytes.
+const fragText = 60 + 260
+
+// positional makes a statement's numbered parameters (?1, ?2) into the plain ones
+// that the servers take, and returns which argument each is, from 0.
+func positional(statement string) (string, []int) {
+	var b strings.Builder
+	var order []int
+	for i := 0; i < len(statement); i++ {
+		b.WriteByte(statement[i])
+		if statement[i] != '?' || i+1 == len(statement) || statement[i+1] < '1' || statement[i+1] > '9' {
+			continue
+		}
+		i++
+		order = append(order, int(statement[i]-'1'))
+	}
+	return b.String(), order
+}
