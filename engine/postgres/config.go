@@ -86,6 +86,9 @@ func (d *design) settings(version int) []filewise.Fact {
 		{Name: "log_checkpoints", Value: "off"},
 		{Name: "statement_timeout", Value: "0"},
 	}
+	if d.program.Workload == workloadBackup { // the WAL that a backup needs is there when it is copied
+		s = append(s, filewise.Fact{Name: "wal_keep_size", Value: fmt.Sprintf("%dMB", d.walBytes()/mib)})
+	}
 	if version >= 140000 { // a call whose client was killed ends within that time
 		s = append(s, filewise.Fact{Name: "client_connection_check_interval", Value: "500ms"})
 	}

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -243,4 +244,51 @@ func TestOrdinaryUser(t *testing.T) {
 	if err != nil || !strings.Contains(string(out), "--- PASS: TestLifecycle") || !strings.Contains(string(out), "--- PASS: TestServerKilled") {
 		t.Errorf("%v\n%s", err, out)
 	}
+}
+
+// Opening that is interrupted at any moment leaves neither files nor processes,
+// nor shared memory.
+func TestInterruptedOpening(t *testing.T) {
+	need(t)
+	segments := func() map[string]bool {
+		found, err := filepath.Glob(shm + "/PostgreSQL.*")
+		must(t, err)
+		all := map[string]bool{}
+		for _, path := range found {
+			if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) < time.Minute {
+				all[path] = true
+			}
+		}
+		return all
+	}
+	before := segments()
+	for _, after := range []time.Duration{20 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond, 900 * time.Millisecond} {
+		target := onScratch(t, 1)
+		ctx, cancel := context.WithTimeout(t.Context(), after)
+		s, err := Engine{}.Open(ctx, target)
+		cancel()
+		if err == nil {
+			must(t, s.Close())
+		}
+		left, err := os.ReadDir(target.Volumes[0].Dir)
+		if err != nil || len(left) > 0 {
+			t.Errorf("interrupted after %v, %v are left: %v", after, left, err)
+		}
+	}
+	for path := range segments() {
+		if !before[path] && !used(filepath.Base(path)) {
+			t.Errorf("%s is left", path)
+		}
+	}
+}
+
+// used tells whether some process still has a segment of shared memory.
+func used(name string) bool {
+	maps, _ := filepath.Glob("/proc/[0-9]*/maps")
+	for _, path := range maps {
+		if text, err := os.ReadFile(path); err == nil && strings.Contains(string(text), name) {
+			return true
+		}
+	}
+	return false
 }

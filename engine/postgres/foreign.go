@@ -147,6 +147,7 @@ func (s *foreignServer) Offers() map[filewise.Capability]error {
 	}
 	all[filewise.CanVolumes] = nil
 	all[filewise.CanLogApart] = filewise.Errorf(filewise.CodeUsage, "use a managed server (--engine postgres)", "%w", errLogApart)
+	all[filewise.CanBackup] = filewise.Errorf(filewise.CodeUsage, "use a managed server (--engine postgres)", "%w", errForeignBackup)
 	all[filewise.CanRestart] = no("an external server is never restarted")
 	all[filewise.CanReset] = no("a reset copies files of a stopped server, and an external one is never stopped")
 	return all

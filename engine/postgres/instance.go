@@ -44,7 +44,19 @@ type instance struct {
 
 // newInstance makes the directories of a build and fills the data directory from
 // the template. Nothing is left of one that fails.
-func newInstance(ctx context.Context, in install, a account, d *design, s sites, template string) (_ *instance, err error) {
+func newInstance(ctx context.Context, in install, a account, d *design, s sites, template string) (*instance, error) {
+	i, err := bareInstance(in, a, d, s)
+	if err != nil {
+		return nil, err
+	}
+	if err := i.fill(ctx, template); err != nil {
+		return nil, errors.Join(failed("creating the server's files", err), i.remove())
+	}
+	return i, nil
+}
+
+// bareInstance makes the directories of a server that has no files yet.
+func bareInstance(in install, a account, d *design, s sites) (_ *instance, err error) {
 	for n, dir := range s.dirs {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			// What exists already is not this build's, and stays.
@@ -61,9 +73,6 @@ func newInstance(ctx context.Context, in install, a account, d *design, s sites,
 		return nil, err
 	}
 	i.link = newLink(i.config(), i.why)
-	if err := i.fill(ctx, template); err != nil {
-		return nil, failed("creating the server's files", err)
-	}
 	return i, nil
 }
 

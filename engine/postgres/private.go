@@ -161,6 +161,7 @@ func (s *privateServer) Offers() map[filewise.Capability]error {
 	for _, c := range []filewise.Capability{filewise.CanLogApart, filewise.CanRestart, filewise.CanReset, filewise.CanVolumes} {
 		all[c] = nil
 	}
+	all[filewise.CanBackup] = s.install.backups(workloadBackup)
 	return all
 }
 
@@ -175,7 +176,7 @@ func offers() map[filewise.Capability]error {
 		filewise.CanAddLater:    nil,
 		filewise.CanIndexApart:  nil,
 		filewise.CanBulk:        nil,
-		filewise.CanBackup:      absent("no workload on postgres makes backups"),
+		filewise.CanBackup:      nil,
 		filewise.CanWaits:       absent("PostgreSQL has no cumulative counters of waits, only what each session waits for at the moment"),
 		filewise.CanFileIO:      absent("PostgreSQL counts the reads of each table, but no writes: pg_stat_io has these by kind of process only"),
 	}
@@ -183,6 +184,12 @@ func offers() map[filewise.Capability]error {
 
 // Build creates a server with the layout's tablespaces and the program's tables.
 func (s *privateServer) Build(ctx context.Context, l filewise.Layout, p filewise.Program) (*filewise.Database, error) {
+	backs := p.Workload == workloadBackup || p.Workload == workloadDump
+	if backs {
+		if err := s.install.backups(p.Workload); err != nil {
+			return nil, err
+		}
+	}
 	i, err := s.launch(ctx, l, p)
 	if err != nil {
 		return nil, err
@@ -195,8 +202,13 @@ func (s *privateServer) Build(ctx context.Context, l filewise.Layout, p filewise
 	if err != nil {
 		return nil, errors.Join(err, s.drop(i))
 	}
-	db := b.database(dropper{s, i, b})
+	drop := &dropper{server: s, instance: i, build: b}
+	db := b.database(drop)
 	db.Restart, db.Reset, db.Lifecycle, db.Evict = restarter{i}, &resetter{instance: i}, lifecycle{i, b}, evicter{i}
+	if backs {
+		drop.backups = &backuper{server: s, instance: i, build: b}
+		db.Backup = drop.backups
+	}
 	return db, nil
 }
 
@@ -204,12 +216,17 @@ type dropper struct {
 	server   *privateServer
 	instance *instance
 	build    *build
+	backups  *backuper // nil: the workload makes none
 }
 
-// Drop ends the server and removes the build's directories.
-func (d dropper) Drop(context.Context) error {
+// Drop ends the server, and a restored one, and removes the build's directories.
+func (d *dropper) Drop(ctx context.Context) error {
 	d.build.close()
-	return d.server.drop(d.instance)
+	var err error
+	if d.backups != nil {
+		err = d.backups.Discard(ctx)
+	}
+	return errors.Join(err, d.server.drop(d.instance))
 }
 
 // create is what makes tablespaces, tables and procedures on the new server.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"filewise"
 	"filewise/engine/internal/managed"
@@ -43,14 +44,27 @@ func initialize(ctx context.Context, in install, a account, t filewise.Target, d
 	if err != nil {
 		return err
 	}
-	err = p.Wait(ctx)
-	if ctx.Err() != nil {
+	if err = orderly(ctx, p); ctx.Err() != nil {
 		endProcesses(in.postgres(), filepath.Join(dir, "data")) // initdb's own server
 	}
 	if err != nil || !slim {
 		return classify(failed("initdb", err))
 	}
 	return a.slim(ctx, in, t, doors, dir)
+}
+
+// orderly waits for initdb, or its like, to end. One that is not wanted any more is
+// asked to end, and only then made to: killed, its server would leave a segment of
+// shared memory for good, which no other program removes.
+func orderly(ctx context.Context, p *managed.Process) error {
+	select {
+	case <-p.Exited():
+		return p.Wait(context.WithoutCancel(ctx))
+	case <-ctx.Done():
+		// How it ends does not matter: its files go.
+		_ = p.Stop(context.WithoutCancel(ctx), syscall.SIGTERM, quitPatience)
+		return context.Cause(ctx)
+	}
 }
 
 // slimming drops the databases that only others would be made from: two thirds of
@@ -69,14 +83,14 @@ func (a account) slim(ctx context.Context, in install, t filewise.Target, doors 
 		return err
 	}
 	defer stdin.Close()
-	args := []string{"--single", "-D", doors.path(filepath.Join(dir, "data")), "-c", "fsync=off", maintenance}
+	args := []string{"--single", "-D", doors.path(filepath.Join(dir, "data")), "-c", "fsync=off", "-c", "dynamic_shared_memory_type=mmap", maintenance}
 	spec := a.spec(in.postgres(), args, doors, filepath.Join(dir, "initdb.log"), t.OnStart)
 	spec.Stdin = stdin
 	p, err := managed.Start(spec)
 	if err != nil {
 		return err
 	}
-	return classify(failed("slimming the data directory", p.Wait(ctx)))
+	return classify(failed("slimming the data directory", orderly(ctx, p)))
 }
 
 // copyTree copies a tree of directories, files and links byte by byte; nothing is

@@ -1,0 +1,158 @@
+package postgres
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"filewise"
+	"filewise/workload"
+)
+
+// backedUp is a loaded build of the workload backup, or of the same as a dump.
+func backedUp(t *testing.T, ctx context.Context, target filewise.Target, l filewise.Layout, name string) *filewise.Database {
+	t.Helper()
+	w, err := workload.NewBackup(workload.Params{Rows: 1500}, 7)
+	must(t, err)
+	p := w.Program()
+	p.Workload = name
+	_, err = Engine{}.Script(target, l, p)
+	must(t, err)
+	db, err := open(t, ctx, target).Build(ctx, l, p)
+	must(t, err)
+	t.Cleanup(func() { must(t, db.Dropper.Drop(context.Background())) })
+	for _, table := range w.(filewise.Loadable).Data() {
+		for batch := range table.Batches {
+			must(t, db.Bulk.LoadBatch(ctx, table, batch))
+		}
+	}
+	must(t, db.Bulk.Finish(ctx))
+	must(t, w.Check(ctx, db.Querier, nil))
+	return db
+}
+
+// Backups of one stream and of several, on several volumes with tablespaces and a
+// WAL of its own, and dumps, are restored; what was changed since shows.
+func TestBackups(t *testing.T) {
+	need(t)
+	backups(t, "")
+}
+
+func TestBackups18(t *testing.T) { backups(t, need18(t)) }
+
+func backups(t *testing.T, bin string) {
+	for name, c := range map[string]struct {
+		workload string
+		files    int
+		least    int // backup files
+	}{"base": {"backup", 0, 3}, "1 stripe": {"backup", 1, 1}, "3 stripes": {"backup", 3, 3}, "dump": {"dump", 2, 5}} {
+		t.Run(name, func(t *testing.T) {
+			ctx := deadline(t)
+			target := onScratch(t, 3)
+			target.ServerBin = bin
+			l := partitions(2, 4<<20)
+			l.LogVolume = "v3"
+			l.Backup = filewise.Spread{Files: c.files, Placement: filewise.PlaceRoundRobin}
+			db := backedUp(t, ctx, target, l, c.workload)
+			files, err := db.Backup.Backup(ctx)
+			must(t, err)
+			if len(files) < c.least || c.workload == "backup" && c.files > 0 && len(files) != c.files {
+				t.Errorf("backup files: %+v", files)
+			}
+			for n, f := range files {
+				if f.Role != filewise.RoleBackup || c.files == 3 && f.Volume != target.Volumes[n].Name || f.Bytes < 1 {
+					t.Errorf("%+v", f)
+				}
+			}
+			must(t, db.Backup.Restore(ctx))
+			must(t, db.Backup.Verify(ctx))
+			must(t, db.Connector.(connector).build.link.exec(ctx, "DELETE FROM frag3 WHERE id = 77"))
+			if err := db.Backup.Verify(ctx); !errors.Is(err, filewise.ErrCheck) {
+				t.Errorf("a row is gone since: %v", err)
+			}
+			must(t, db.Backup.Discard(ctx))
+			must(t, db.Backup.Discard(ctx))
+		})
+	}
+}
+
+// A backup that was damaged is not restored, or its verification fails.
+func TestDamagedBackup(t *testing.T) {
+	need(t)
+	ctx := deadline(t)
+	l := partitions(1, 4<<20)
+	l.Backup.Files = 2
+	db := backedUp(t, ctx, onScratch(t, 1), l, "backup")
+	for _, damage := range []func(b []byte) []byte{
+		func(b []byte) []byte { return b[:len(b)/2] },
+		func(b []byte) []byte { // one page of the largest table
+			from, size := largest(t, b)
+			for i := from + size/2/pageBytes*pageBytes; i < from+size/2/pageBytes*pageBytes+pageBytes; i++ {
+				b[i] ^= 0x55
+			}
+			return b
+		},
+	} {
+		files, err := db.Backup.Backup(ctx)
+		must(t, err)
+		big := slices.MaxFunc(files, func(a, b filewise.File) int { return int(a.Bytes - b.Bytes) })
+		text, err := os.ReadFile(big.Path)
+		must(t, err)
+		must(t, os.WriteFile(big.Path, damage(text), 0o600))
+		if err = db.Backup.Restore(ctx); err == nil {
+			err = db.Backup.Verify(ctx)
+		}
+		if err == nil {
+			t.Error("a damaged backup was restored and verified")
+		}
+		t.Log(err)
+		must(t, db.Backup.Discard(ctx))
+	}
+}
+
+// largest is where the largest member of a tar file lies.
+func largest(t *testing.T, text []byte) (from, size int64) {
+	t.Helper()
+	in := bytes.NewReader(text)
+	for r := tar.NewReader(in); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return from, size
+		}
+		must(t, err)
+		if h.Size > size && strings.HasPrefix(h.Name, "base/") {
+			from, size = int64(len(text)-in.Len()), h.Size
+		}
+	}
+}
+
+// What backups cannot be is refused with the reason.
+func TestBackupRefused(t *testing.T) {
+	w, err := workload.NewBackup(workload.Params{Rows: 1500}, 7)
+	must(t, err)
+	local := filewise.Target{Engine: "postgres", Mode: filewise.Managed, Volumes: []filewise.Volume{{Name: "v1", Dir: t.TempDir()}}}
+	foreign := filewise.Target{Engine: "postgres", Mode: filewise.External, Address: &filewise.Address{Host: "h", User: "u"}, Volumes: []filewise.Volume{{Name: "default"}}}
+	for name, c := range map[string]struct {
+		target filewise.Target
+		change func(*filewise.Layout)
+		says   string
+	}{
+		"external":    {foreign, func(*filewise.Layout) {}, "REPLICATION"},
+		"discard":     {local, func(l *filewise.Layout) { l.Discard = true }, "thrown away"},
+		"too many":    {local, func(l *filewise.Layout) { l.Backup.Files = 65 }, "65 files"},
+		"added later": {local, func(l *filewise.Layout) { l.AddedLater = filewise.LaterRebuilt }, "added later"},
+	} {
+		l := partitions(2, 4<<20)
+		c.change(&l)
+		_, err := Engine{}.Script(c.target, l, w.Program())
+		if !errors.Is(err, filewise.ErrUnsupported) || !strings.Contains(err.Error(), c.says) || filewise.RemedyOf(err) == "" {
+			t.Errorf("%s: %v; %s", name, err, filewise.RemedyOf(err))
+		}
+	}
+}
