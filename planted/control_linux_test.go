@@ -58,7 +58,7 @@ func (s *storage) fio(t *testing.T, how way, bytes map[string]int64) map[string]
 
 func fioOn(ctx context.Context, dir string, bytes int64, how way) (time.Duration, error) {
 	args := append([]string{"--name=control", "--directory=" + dir, "--size=" + strconv.FormatInt(bytes/4096*4096, 10),
-		"--rw=write", "--ioengine=psync", "--fallocate=none", "--unlink=1", "--output-format=json"}, how...)
+		"--rw=write", "--thread", "--ioengine=psync", "--fallocate=none", "--unlink=1", "--output-format=json"}, how...)
 	runtime.LockOSThread() // whose end would be taken for ours
 	defer runtime.UnlockOSThread()
 	cmd := exec.CommandContext(ctx, "fio", args...)

@@ -46,25 +46,36 @@ func sweep(root string) error {
 	return os.RemoveAll(root)
 }
 
-// detach frees the loop devices whose images lie in the directory; its error says
-// which are still busy.
-func detach(root string) error {
+// loopsIn are the loop devices whose images lie in the directory.
+func loopsIn(root string) ([]string, error) {
 	files, err := filepath.Glob("/sys/block/loop*/loop/backing_file")
+	if err != nil {
+		return nil, err
+	}
+	var loops []string
+	for _, f := range files {
+		image, err := os.ReadFile(f)
+		if err == nil && strings.HasPrefix(string(image), root+"/") { // else free by now, or not ours
+			loops = append(loops, "/dev/"+filepath.Base(filepath.Dir(filepath.Dir(f))))
+		}
+	}
+	return loops, nil
+}
+
+// detach frees those; its error says which are still busy.
+func detach(root string) error {
+	loops, err := loopsIn(root)
 	if err != nil {
 		return err
 	}
 	var errs []error
-	for _, f := range files {
-		image, err := os.ReadFile(f)
-		if err != nil || !strings.HasPrefix(string(image), root+"/") {
-			continue // free by now, or not ours
-		}
-		loop := "/dev/" + filepath.Base(filepath.Dir(filepath.Dir(f)))
+	for _, loop := range loops {
 		if _, err := command("losetup", "--detach", loop); err != nil {
 			errs = append(errs, err)
-		} else if _, err := os.Stat(f); err == nil {
-			errs = append(errs, fmt.Errorf("%s still has %s", loop, strings.TrimSpace(string(image))))
 		}
+	}
+	if loops, err = loopsIn(root); err != nil || len(loops) > 0 {
+		errs = append(errs, fmt.Errorf("still in use: %v", loops), err)
 	}
 	return errors.Join(errs...)
 }
