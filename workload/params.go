@@ -18,6 +18,13 @@ type Params struct {
 	Cache   string `json:"cache,omitempty"`   // scan: CacheWarm, or a filewise.Cache
 	Data    string `json:"data,omitempty"`    // scan: DataOrdered or DataGrown
 	Repeat  int    `json:"repeat,omitempty"`  // scan: executions of a query in a trial
+
+	Warehouses int     `json:"warehouses,omitempty"` // orders: number of warehouses
+	Scale      float64 `json:"scale,omitempty"`      // orders: customers and items by those of the specification, 0 < Scale ≤ 1
+	Users      []int   `json:"users,omitempty"`      // orders: load levels, each a phase; none: Connections
+	Think      float64 `json:"think,omitempty"`      // orders: keying and think times by those of the specification; 0: none
+	Rate       float64 `json:"rate,omitempty"`       // orders: transactions a second in an open loop; 0: closed loop
+	Churn      bool    `json:"churn,omitempty"`      // orders: each transaction also creates, fills and drops a table
 }
 
 // The values of Params.Mode, Connect, Index, Cache and Data.

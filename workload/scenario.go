@@ -51,6 +51,8 @@ type Scenario struct {
 	Budget time.Duration `json:"budget_ns,omitempty"`
 	// Phased: a trial measures several families of fixed work, one after the other.
 	Phased bool `json:"phased,omitempty"`
+	// Windowed: each family lasts the plan's window instead, after its warm-up.
+	Windowed bool `json:"windowed,omitempty"`
 	// Overall: the families are judged together too, by their geometric mean.
 	Overall bool `json:"overall,omitempty"`
 	// Stripes: Files are numbers of backup files.

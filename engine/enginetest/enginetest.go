@@ -94,6 +94,7 @@ func Run(t *testing.T, s Subject) {
 		{"Offers", testOffers},
 		{"DML", testDML},
 		{"Scan", testScan},
+		{"Orders", testOrders},
 		{"Refusals", testRefusals},
 		{"CancelledBuild", testCancelledBuild},
 		{"AddedLater", testAddedLater},

@@ -129,7 +129,7 @@ func (s *shape) fill(ctx context.Context, f *file) error {
 			}
 		}
 	}
-	if s.wholeTables() {
+	if s.bulkLoaded() {
 		if err := f.keeper.exec(ctx, loadedTable); err != nil {
 			return err
 		}

@@ -5,7 +5,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -20,10 +19,20 @@ func evict(path string) error { return managed.Evict(path) }
 // LoadBatch inserts a batch and its mark in one transaction, by a statement of
 // many rows.
 func (d *database) LoadBatch(ctx context.Context, t filewise.TableData, batch int64) (err error) {
-	at := slices.IndexFunc(d.shards, func(s shard) bool { return slices.Contains(s.tables, t.Table) })
-	if at < 0 {
-		return fmt.Errorf("no file has table %s", t.Table)
+	files, err := d.filesOfBatch(t, batch)
+	if err != nil {
+		return err
 	}
+	for _, at := range files {
+		if err := d.loadInto(ctx, at, t, batch); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loadInto loads a batch into one file.
+func (d *database) loadInto(ctx context.Context, at int, t filewise.TableData, batch int64) (err error) {
 	d.worked.Store(true)
 	c, err := d.connect(d.shards[at])
 	if err != nil {

@@ -27,7 +27,10 @@ type database struct {
 	mu       sync.Mutex
 	sessions []*session
 	restarts walRestarts
-	dropped  bool
+	// orderCounts are those of the sessions of workload orders.
+	orderCounts []*counts
+	orders      ordersState
+	dropped     bool
 }
 
 // each calls do for every file, several at a time, with the file's keeper held.
@@ -116,6 +119,9 @@ func syncDir(path string) error {
 
 // Query runs a section of the workload's SQL on every table of every file.
 func (d *database) Query(ctx context.Context, section string) ([][]any, error) {
+	if d.program.Workload == ordersWorkload && d.sql.Has(section) {
+		return d.queryOrders(ctx, section)
+	}
 	if !d.sql.Has(section) {
 		return nil, fmt.Errorf("workload %s has no section %q on SQLite: %w", d.program.Workload, section, filewise.ErrUnsupported)
 	}
@@ -159,6 +165,7 @@ func (d *database) Drop(ctx context.Context) error {
 	for _, s := range d.sessions {
 		errs = append(errs, s.Close())
 	}
+	errs = append(errs, d.closeRemotes())
 	removed := make([]error, len(d.files))
 	var eg errgroup.Group
 	eg.SetLimit(parallel)

@@ -17,6 +17,9 @@ const (
 // descriptor by which a file is synced.
 func (s *shape) openFiles() int64 {
 	connections := max(s.program.Connections, len(s.shards)) + len(s.shards)
+	if s.program.Workload == ordersWorkload { // with all files attached, and one that checks
+		connections += (min(s.program.Connections, mostRemotes) + 1) * len(s.shards)
+	}
 	return int64(connections*filesPerConnection + len(s.shards) + otherFiles)
 }
 

@@ -38,6 +38,9 @@ func (d *database) ConnectPhase(_ context.Context, phase, worker int) (filewise.
 		return nil, errors.New("the database was dropped")
 	}
 	d.worked.Store(true)
+	if d.program.Workload == ordersWorkload {
+		return d.connectOrders(phase, worker)
+	}
 	return &phaseSession{d: d, phase: d.program.Phases[phase], worker: worker, files: make([]*phaseFile, d.count)}, nil
 }
 
@@ -148,10 +151,18 @@ func (s *phaseSession) Close() error {
 // attachOthers attaches all files but the first, with which they share names.
 func (s *shape) attachOthers(c *conn) error {
 	for i, sh := range s.shards[1:] {
-		path := []driver.NamedValue{{Ordinal: 1, Value: sh.path}}
-		if _, err := c.ExecContext(background, fmt.Sprintf("ATTACH DATABASE ?1 AS fw_%04d", i+2), path); err != nil {
-			return fmt.Errorf("attaching %s: %w", sh.path, err)
+		if err := c.attach(sh.path, attachedName(i+1)); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// attach attaches a file under a name.
+func (c *conn) attach(file, name string) error {
+	path := []driver.NamedValue{{Ordinal: 1, Value: file}}
+	if _, err := c.ExecContext(background, "ATTACH DATABASE ?1 AS "+ident(name), path); err != nil {
+		return fmt.Errorf("attaching %s: %w", file, err)
 	}
 	return nil
 }
@@ -159,12 +170,18 @@ func (s *shape) attachOthers(c *conn) error {
 // Restart closes every file, which checkpoints it, and opens it again: the page
 // caches of all connections are gone.
 func (d *database) Restart(ctx context.Context) error {
+	if err := d.closeRemotes(); err != nil {
+		return err
+	}
 	return d.each(ctx, func(ctx context.Context, _ int, f *file) error { return d.reopen(ctx, f, nil) })
 }
 
 // Evict does the same, with the files' pages dropped from the system's cache in
 // between.
 func (d *database) Evict(ctx context.Context) error {
+	if err := d.closeRemotes(); err != nil {
+		return err
+	}
 	return d.each(ctx, func(ctx context.Context, _ int, f *file) error { return d.reopen(ctx, f, evict) })
 }
 
@@ -193,6 +210,9 @@ func (d *database) reopen(ctx context.Context, f *file, between func(path string
 // belongs there, or, on the first file, queries over all; what is done without
 // SQL is said.
 func (s *shape) phaseSteps(i int) ([]filewise.Step, error) {
+	if s.program.Workload == ordersWorkload {
+		return s.ordersSteps(i)
+	}
 	l := lister{stage: filewise.StageMeasure, on: s.shards[i].path}
 	if s.wholeTables() {
 		l.note("before: loaded by inserts of many rows, the batch noted in fw_loaded in the same transaction; then")

@@ -37,15 +37,18 @@ func (*database) Name() string { return Name }
 // Read returns what all connections of this build have done so far.
 func (d *database) Read(context.Context) ([]filewise.Counter, error) {
 	d.mu.Lock()
-	sessions := d.sessions
+	all := append([]*counts(nil), d.orderCounts...)
+	for _, s := range d.sessions {
+		all = append(all, &s.counts)
+	}
 	d.mu.Unlock()
 	var transactions, rows, waits, waitNanos, timeouts int64
-	for _, s := range sessions {
-		transactions += s.counts.transactions.Load()
-		rows += s.counts.rows.Load()
-		waits += s.counts.waits.Load()
-		waitNanos += s.counts.waitNanos.Load()
-		timeouts += s.counts.timeouts.Load()
+	for _, c := range all {
+		transactions += c.transactions.Load()
+		rows += c.rows.Load()
+		waits += c.waits.Load()
+		waitNanos += c.waitNanos.Load()
+		timeouts += c.timeouts.Load()
 	}
 	restarts, err := d.restarts.read(d.files)
 	counters := []filewise.Counter{

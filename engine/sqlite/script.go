@@ -169,6 +169,9 @@ func (s *shape) workSteps(i int) ([]filewise.Step, error) {
 }
 
 func (s *shape) checkSteps(i int) ([]filewise.Step, error) {
+	if s.program.Workload == ordersWorkload {
+		return s.ordersChecks(i)
+	}
 	l := lister{stage: filewise.StageCheck, on: s.shards[i].path}
 	for _, table := range s.shards[i].tables {
 		l.addAll(s.sql.Statements("check", vars(s.program, table)))

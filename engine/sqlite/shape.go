@@ -220,6 +220,8 @@ func (s *shape) tablesOf(file int) []string {
 	switch {
 	case s.wholeTables():
 		return fragments(file, s.count)
+	case s.program.Workload == ordersWorkload: // one of nine, which sections name themselves
+		return ordersTables[:1]
 	case s.program.Workload == "dml":
 		return []string{"fw_dml"}
 	case !s.perConnection:

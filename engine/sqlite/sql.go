@@ -26,6 +26,7 @@ var workloads = map[string]*sqlfile.File{
 	"inserts": sqlfile.Must(load("inserts")),
 	"dml":     sqlfile.Must(load("dml")),
 	"scan":    sqlfile.Must(load("scan")),
+	"orders":  sqlfile.Must(load("orders")),
 	"backup":  sqlfile.Must(load("scan")), // the same tables
 }
 

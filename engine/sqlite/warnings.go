@@ -26,7 +26,7 @@ var polling = filewise.Warning{
 
 // warnings say what a reader must know about the shape.
 func (s *shape) warnings() []filewise.Warning {
-	out := []filewise.Warning{Scope}
+	out := append([]filewise.Warning{Scope}, s.ordersWarnings()...)
 	files, connections, volumes := s.count-s.from, s.program.Connections, len(s.target.Volumes)
 	if connections > files {
 		out = append(out, polling)

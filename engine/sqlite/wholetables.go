@@ -31,6 +31,9 @@ func tableNumber(table string) int {
 // then not divided but placed, each in one file.
 func (s *shape) wholeTables() bool { return slices.Contains(wholeTables, s.program.Workload) }
 
+// bulkLoaded says whether the workload's tables are loaded in bulk.
+func (s *shape) bulkLoaded() bool { return s.wholeTables() || s.program.Workload == ordersWorkload }
+
 var wholeTables = []string{"scan", "backup"}
 
 // supportedPhases refuses what the workloads of several phases cannot do here.
@@ -48,6 +51,9 @@ func supportedPhases(t filewise.Target, l filewise.Layout, p filewise.Program) e
 		return unsupported("leave it out", "a backup that is thrown away: SQLite's backup always writes a file")
 	case l.Backup.Files > 0 && l.Backup.Files != l.Data.Files:
 		return unsupported("compare numbers of data files", "%d backup files of %s: SQLite's backup has a file for each file", l.Backup.Files, filewise.FilesName(l.Data.Files))
+	}
+	if err := supportedOrders(l, p); err != nil {
+		return err
 	}
 	switch l.Backup.Placement {
 	case "", filewise.PlaceOne, filewise.PlaceRoundRobin:

@@ -18,6 +18,9 @@ PRAGMA {{.}};
 -- name: begin
 BEGIN IMMEDIATE;
 
+-- name: begin-read
+BEGIN;
+
 -- name: commit
 COMMIT;
 

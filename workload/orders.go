@@ -1,0 +1,217 @@
+package workload
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"filewise"
+)
+
+// The workload orders is derived from the TPC-C specification, revision 5.11, and
+// not comparable with published results. The clauses below are of that text. What
+// an engine's orders.sql has:
+//
+//	tables        the nine tables with their keys: warehouse, district, customer, history, new_order,
+//	              orders, order_line, item, stock (columns: ordersData), and what transactions call
+//	indexes       of customer (c_w_id, c_d_id, c_last, c_first) and orders (o_w_id, o_d_id, o_c_id, o_id),
+//	              and other keys, where they are cheaper made after the load
+//	statement-T   one call that is one transaction of type T, with the arguments below, in order
+//	check-01 … 12 the number of violations of the consistency conditions 3.3.2.1 … 3.3.2.12, one row of
+//	              one column; condition 11 is that orders less new-orders are those loaded as delivered
+//	              (.Delivered a district) and the deliveries counted in c_delivery_cnt
+//	totals        for each file a row: orders, order lines, rows of history, sums of h_amount, w_ytd,
+//	              d_ytd, s_ytd, s_order_cnt, s_remote_cnt and c_payment_cnt
+//	loaded        a row for each table, by its number in the list above from 1 (some per file are
+//	              added up): rows, the sum of all whole-number columns (NULL is 0), and the sum of
+//	              the lengths of all text columns; item counts once
+//
+// Amounts are whole cents, taxes and discounts ten-thousandths, moments seconds:
+// integers in every engine, so that sums are exact. Arguments are integers and
+// text; lists are text, separated by commas, which engines take apart:
+//
+//	new-order     w, d, c, at, items, supplying warehouses, quantities → order's number, total; an item
+//	              that does not exist ends it: it rolls back and returns −1, 0 (2.4.2.3)
+//	payment       w, d, customer's w, customer's d, c (0: by name), last name, cents, at → c
+//	order-status  w, d, c (0: by name), last name → c_balance, o_id (0: none), number of lines
+//	delivery      w, carrier, at → orders delivered, of all ten districts in one transaction (2.7)
+//	stock-level   w, d, threshold → number of items
+//
+// With .Churn a further section churn takes a number that is unique in the build:
+// it creates a table of one column, char(1000) not null, named after the number,
+// inserts a row and drops the table. Sessions call it before each transaction,
+// outside of it, for DDL commits on some engines.
+//
+// An operation that rolls back as the specification wants is completed, and
+// counts as such in ledgers and measures; it is a type of its own there, so that
+// new-orders per minute are those committed.
+const (
+	kindNewOrder = iota
+	kindPayment
+	kindOrderStatus
+	kindDelivery
+	kindStockLevel
+	kindRolledBack
+)
+
+// The names of the types of transactions, and the section of each.
+var (
+	orderTypes    = []string{"new-order", "payment", "order-status", "delivery", "stock-level", "new-order rolled back"}
+	orderSections = []string{"new-order", "payment", "order-status", "delivery", "stock-level", "new-order"}
+)
+
+// TypeNewOrder is the type whose committed transactions per minute are a figure.
+const TypeNewOrder = "new-order"
+
+// The sizes of clause 1.2.1 and 4.3.3, at scale 1.
+const (
+	districts        = 10    // of a warehouse
+	specCustomers    = 3_000 // of a district, and as many orders
+	specItems        = 100_000
+	leastCustomers   = 30
+	leastItems       = 200
+	maxLines         = 15
+	maxWarehouses    = 10_000
+	maxLevels        = 20
+	maxThink         = 10.0
+	maxRate          = 1e6
+	FamilyOrders     = "orders"
+	UnitTransactions = "transactions"
+	// orderBytes is what a transaction inserts on average: 0.45 × (10 lines of 55
+	// bytes and 40 of the order) and 0.43 × a history of 50.
+	orderBytes = 290
+	churnBytes = 1000
+)
+
+// NewOrders makes the workload of scenario orders.
+func NewOrders(p Params, seed uint64) (filewise.Workload, error) {
+	if err := p.validateOrders(); err != nil {
+		return nil, err
+	}
+	w := &orders{params: p, seed: seed, warehouses: int64(p.Warehouses),
+		customers: max(int64(specCustomers*p.Scale+0.5), leastCustomers),
+		items:     max(int64(specItems*p.Scale+0.5), leastItems),
+	}
+	w.chance = newChance(w, seed)
+	levels := p.Users
+	if len(levels) == 0 {
+		levels = []int{p.Connections}
+	}
+	for i, n := range levels {
+		family := FamilyOrders
+		if len(p.Users) > 0 {
+			family = UsersFamily(n)
+		}
+		args := orderArgs{w, i}
+		phase := filewise.Phase{
+			Family: family, Unit: UnitTransactions, Connections: n, OpBytes: w.opBytes(), Client: true,
+			Types: orderTypes, Sections: orderSections, Rate: p.Rate, Args: args,
+		}
+		if p.Think > 0 {
+			phase.Pause = args.pause
+		}
+		w.phases = append(w.phases, phase)
+	}
+	return w, nil
+}
+
+// UsersFamily is the family of a load level: "100 users".
+func UsersFamily(n int) string {
+	if n == 1 {
+		return "1 user"
+	}
+	return fmt.Sprintf("%d users", n)
+}
+
+type orders struct {
+	params                       Params
+	seed                         uint64
+	warehouses, customers, items int64
+	chance                       chance
+	phases                       []filewise.Phase
+}
+
+func (w *orders) opBytes() int64 {
+	if w.params.Churn {
+		return orderBytes + churnBytes
+	}
+	return orderBytes
+}
+
+// delivered is the number of a district's loaded orders that are delivered: 2,100
+// of 3,000 (4.3.3.1).
+func (w *orders) delivered() int64 { return w.customers - w.customers*3/10 }
+
+// Program describes the workload to an engine.
+func (w *orders) Program() filewise.Program {
+	most := 0
+	for _, p := range w.phases {
+		most = max(most, p.Connections)
+	}
+	return filewise.Program{
+		Workload: "orders", Family: w.phases[0].Family, Unit: UnitTransactions, Connections: most, CommitEvery: 1,
+		OpBytes: w.opBytes(), Phases: w.phases, Args: w.phases[0].Args,
+		// A failed transaction has left nothing, and is tried again whole.
+		Retry: []filewise.Class{filewise.ClassDeadlock, filewise.ClassSerialization, filewise.ClassLockTimeout},
+		Vars: map[string]any{
+			"Warehouses": w.warehouses, "Districts": int64(districts), "Customers": w.customers, "Items": w.items,
+			"Delivered": w.delivered(), "Churn": w.params.Churn,
+		},
+	}
+}
+
+func (p Params) validateOrders() error {
+	usage := func(remedy, format string, args ...any) error {
+		return filewise.Errorf(filewise.CodeUsage, remedy, format, args...)
+	}
+	switch {
+	case p.Connections < 1 || p.Connections > MaxConnections:
+		return usage(within("--connections", p.Connections, MaxConnections), "--connections %d is not between 1 and %d", p.Connections, MaxConnections)
+	case p.Warehouses < 1 || p.Warehouses > maxWarehouses:
+		return usage(within("--warehouses", p.Warehouses, maxWarehouses), "--warehouses %d is not between 1 and %d", p.Warehouses, maxWarehouses)
+	case !(p.Scale > 0 && p.Scale <= 1):
+		return usage("give --scale 1 for the specification's sizes, or less", "--scale %v is not above 0 and at most 1", p.Scale)
+	case !(p.Think >= 0 && p.Think <= maxThink):
+		return usage("give --think 1 for the specification's times, 0 for none", "--think %v is not between 0 and %v", p.Think, maxThink)
+	case !(p.Rate >= 0 && p.Rate <= maxRate):
+		return usage("give transactions a second, 0 for a closed loop", "--rate %v is not between 0 and %v", p.Rate, maxRate)
+	case p.Rate > 0 && p.Think > 0:
+		return usage("leave one of them out", "--rate %v and --think %v: in an open loop nobody waits for an answer to think about", p.Rate, p.Think)
+	case len(p.Users) > maxLevels:
+		return usage(fmt.Sprintf("give at most %d", maxLevels), "--users has %d levels", len(p.Users))
+	case p.Rate > 0 && len(p.Users) > 0:
+		return usage("leave one of them out", "--rate %v and --users: an open loop has its load from the rate", p.Rate)
+	}
+	for i, n := range p.Users {
+		if n < 1 || n > MaxConnections {
+			return usage(within("--users", n, MaxConnections), "--users %d is not between 1 and %d", n, MaxConnections)
+		}
+		if slices.Index(p.Users, n) != i {
+			return usage("name each level once", "--users names %d twice", n)
+		}
+	}
+	return nil
+}
+
+// Keying times, and means of think times, of the five types (5.2.5.7), in seconds.
+var (
+	keyingTimes = [...]float64{18, 3, 2, 2, 2}
+	thinkTimes  = [...]float64{12, 12, 10, 5, 5}
+)
+
+// pause is the rest before operation i: the think time after the one before, with
+// a negative exponential distribution cut at ten times its mean (5.2.5.4), and the
+// keying time of this one. The first is anywhere in that, so that users do not
+// come all at once.
+func (a orderArgs) pause(worker int, i int64) time.Duration {
+	d := a.w.dice(saltPause+uint64(a.phase), uint64(worker), uint64(i))
+	kind := a.kind(worker, i)
+	seconds := keyingTimes[kind]
+	if i == 0 {
+		seconds = d.fraction() * (seconds + thinkTimes[kind])
+	} else {
+		mean := thinkTimes[a.kind(worker, i-1)]
+		seconds += min(d.exponential()*mean, 10*mean)
+	}
+	return time.Duration(seconds * a.w.params.Think * float64(time.Second))
+}

@@ -1,0 +1,200 @@
+package workload
+
+import (
+	"strconv"
+	"sync"
+
+	"filewise"
+)
+
+// orderArgs are the transactions of a phase. Operation i of a worker is a card of
+// its hand of 100, shuffled for each hand: 45 new-orders, 43 payments, and 4 of
+// each of the others (5.2.4.2 wants new-orders at the rest, and at least that of
+// the others).
+type orderArgs struct {
+	w     *orders
+	phase int
+}
+
+// transaction is what an operation asks for.
+type transaction struct {
+	kind            int
+	w, d, c         int64 // c 0: the customer is asked for by name
+	custW, custD    int64
+	name            int64 // −1: none
+	amount, carrier int64
+	threshold, at   int64
+	n               int // of lines
+	lines           [maxLines]orderedLine
+}
+
+type orderedLine struct{ item, supply, quantity int64 }
+
+// loadedAt is the moment of all that was loaded, in seconds since 1970.
+const loadedAt = 1_000_000_000
+
+// strides have no factor in common with 100 and are far from its multiples.
+var strides = [...]uint64{13, 17, 19, 21, 23, 27, 29, 31, 37, 39, 41, 43, 57, 59, 61, 63, 67, 69, 71, 73}
+
+// TypeOf is the type of operation i of the worker.
+func (a orderArgs) TypeOf(worker int, i int64) int {
+	kind := a.kind(worker, i)
+	if kind == kindNewOrder && a.w.hash(saltRollback+uint64(a.phase), uint64(worker), uint64(i))%100 == 0 {
+		return kindRolledBack
+	}
+	return kind
+}
+
+// kind is the type without regard to rollbacks.
+func (a orderArgs) kind(worker int, i int64) int {
+	h := a.w.hash(saltDeck+uint64(a.phase), uint64(worker), uint64(i/100))
+	switch card := (uint64(i%100)*strides[h%uint64(len(strides))] + h>>32) % 100; {
+	case card < 45:
+		return kindNewOrder
+	case card < 88:
+		return kindPayment
+	case card < 92:
+		return kindOrderStatus
+	case card < 96:
+		return kindDelivery
+	}
+	return kindStockLevel
+}
+
+// draw fills in operation i of the worker, whose warehouse stays the same.
+func (a orderArgs) draw(t *transaction, worker int, i int64) {
+	w := a.w
+	d := w.dice(saltOperation+uint64(a.phase), uint64(worker), uint64(i))
+	*t = transaction{kind: a.TypeOf(worker, i), w: int64(worker)%w.warehouses + 1, d: d.between(1, districts), name: -1, at: loadedAt + 1 + i}
+	switch t.kind {
+	case kindNewOrder, kindRolledBack:
+		t.c = d.nonUniform(w.chance.customerA, w.chance.customer, 1, w.customers)
+		a.drawLines(t, &d)
+	case kindPayment:
+		t.custW, t.custD = t.w, t.d
+		if w.warehouses > 1 && d.percent(15) {
+			t.custW, t.custD = w.otherThan(t.w, &d), d.between(1, districts)
+		}
+		w.drawCustomer(t, &d)
+		t.amount = d.between(100, 500_000)
+	case kindOrderStatus:
+		w.drawCustomer(t, &d)
+	case kindDelivery:
+		t.carrier = d.between(1, 10)
+	case kindStockLevel:
+		t.d, t.threshold = int64(worker)/w.warehouses%districts+1, d.between(10, 20)
+	}
+}
+
+func (a orderArgs) drawLines(t *transaction, d *dice) {
+	w := a.w
+	t.n = int(d.between(5, maxLines))
+	for l := range t.n {
+		x := orderedLine{d.nonUniform(w.chance.itemA, w.chance.item, 1, w.items), t.w, d.between(1, 10)}
+		if w.warehouses > 1 && d.percent(1) {
+			x.supply = w.otherThan(t.w, d)
+		}
+		t.lines[l] = x
+	}
+	if t.kind == kindRolledBack {
+		t.lines[t.n-1].item = w.items + 1
+	}
+}
+
+// drawCustomer asks for 60 % of customers by their last name (2.5.1.2).
+func (w *orders) drawCustomer(t *transaction, d *dice) {
+	if d.percent(60) {
+		t.name = d.nonUniform(nameA, w.chance.nameRun, 0, w.chance.names-1)
+		return
+	}
+	t.c = d.nonUniform(w.chance.customerA, w.chance.customer, 1, w.customers)
+}
+
+// otherThan is another warehouse.
+func (w *orders) otherThan(home int64, d *dice) int64 {
+	other := d.between(1, w.warehouses-1)
+	if other >= home {
+		other++
+	}
+	return other
+}
+
+// Args appends the arguments of operation i of the worker.
+func (a orderArgs) Args(dst []any, worker int, i int64) []any {
+	to := boxes{dst}
+	a.WriteArgs(&to, worker, i)
+	return to.all
+}
+
+// boxes are a RowWriter that keeps values.
+type boxes struct{ all []any }
+
+func (b *boxes) Int(v int64)     { b.all = append(b.all, v) }
+func (b *boxes) Float(v float64) { b.all = append(b.all, v) }
+func (b *boxes) Text(v []byte)   { b.all = append(b.all, string(v)) }
+func (b *boxes) Null()           { b.all = append(b.all, nil) }
+func (b *boxes) EndRow() error   { return nil }
+
+// scratch is room for what WriteArgs writes: it would be allocated for each
+// operation, since texts are handed over through an interface.
+type scratch struct {
+	t    transaction
+	text []byte
+}
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+// WriteArgs writes the arguments of operation i of the worker.
+func (a orderArgs) WriteArgs(to filewise.RowWriter, worker int, i int64) {
+	s := scratches.Get().(*scratch)
+	defer scratches.Put(s)
+	t := &s.t
+	a.draw(t, worker, i)
+	to.Int(t.w)
+	switch t.kind {
+	case kindNewOrder, kindRolledBack:
+		to.Int(t.d)
+		to.Int(t.c)
+		to.Int(t.at)
+		for _, of := range [...]func(orderedLine) int64{lineItem, lineSupply, lineQuantity} {
+			s.text = s.text[:0]
+			for _, l := range t.lines[:t.n] {
+				s.text = append(strconv.AppendInt(s.text, of(l), 10), ',')
+			}
+			to.Text(s.text[:len(s.text)-1])
+		}
+	case kindPayment:
+		to.Int(t.d)
+		to.Int(t.custW)
+		to.Int(t.custD)
+		s.customer(to)
+		to.Int(t.amount)
+		to.Int(t.at)
+	case kindOrderStatus:
+		to.Int(t.d)
+		s.customer(to)
+	case kindDelivery:
+		to.Int(t.carrier)
+		to.Int(t.at)
+	case kindStockLevel:
+		to.Int(t.d)
+		to.Int(t.threshold)
+	}
+}
+
+func lineItem(l orderedLine) int64     { return l.item }
+func lineSupply(l orderedLine) int64   { return l.supply }
+func lineQuantity(l orderedLine) int64 { return l.quantity }
+
+// customer writes number and name, one of which is empty.
+func (s *scratch) customer(to filewise.RowWriter) {
+	to.Int(s.t.c)
+	s.text = s.text[:0]
+	if s.t.name >= 0 {
+		s.text = appendName(s.text, s.t.name)
+	}
+	to.Text(s.text)
+}
+
+// Pool is empty: the client sends all arguments.
+func (orderArgs) Pool() string { return "" }

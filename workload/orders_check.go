@@ -1,0 +1,249 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"filewise"
+)
+
+// conditions is the number of the consistency conditions of clause 3.3.2.
+const conditions = 12
+
+// SectionCondition is the section that counts violations of condition n, from 1.
+func SectionCondition(n int) string { return fmt.Sprintf("check-%02d", n) }
+
+// Check compares the tables with what was loaded, before any transaction, and
+// looks at the consistency conditions. Ledgers count for CheckPhase only.
+func (w *orders) Check(ctx context.Context, q filewise.Querier, _ filewise.Ledger) error {
+	if err := w.checkLoaded(ctx, q); err != nil {
+		return err
+	}
+	if err := w.checkTotals(ctx, q, nil); err != nil {
+		return err
+	}
+	return checkConditions(ctx, q)
+}
+
+// CheckPhase compares totals with those of the transactions of all phases so far,
+// exactly, and counts violations of the consistency conditions.
+func (w *orders) CheckPhase(ctx context.Context, q filewise.Querier, phase int, ledgers []filewise.Ledger) error {
+	if phase < 0 || phase >= len(w.phases) || phase >= len(ledgers) {
+		return fmt.Errorf("phase %d of %d, with %d ledgers", phase, len(w.phases), len(ledgers))
+	}
+	if err := w.checkTotals(ctx, q, ledgers[:phase+1]); err != nil {
+		return fmt.Errorf("after %s: %w", w.phases[phase].Family, err)
+	}
+	if phase < len(w.phases)-1 { // they hold for the whole at the end, or they do not
+		return nil
+	}
+	return checkConditions(ctx, q)
+}
+
+// checkConditions counts the violations of each condition.
+func checkConditions(ctx context.Context, q filewise.Querier) error {
+	var violated []string
+	for n := 1; n <= conditions; n++ {
+		rows, err := q.Query(ctx, SectionCondition(n))
+		if err != nil {
+			return fmt.Errorf("consistency condition 3.3.2.%d: %w", n, err)
+		}
+		if len(rows) == 0 {
+			return fmt.Errorf("section %q returned nothing, want a number of violations", SectionCondition(n))
+		}
+		sum := int64(0)
+		for _, row := range rows {
+			if len(row) != 1 {
+				return fmt.Errorf("section %q returned %d columns, want the number of violations", SectionCondition(n), len(row))
+			}
+			x, err := whole(row[0])
+			if err != nil {
+				return fmt.Errorf("section %q: %w", SectionCondition(n), err)
+			}
+			sum += x
+		}
+		if sum > 0 {
+			violated = append(violated, fmt.Sprintf("3.3.2.%d in %d places", n, sum))
+		}
+	}
+	if len(violated) > 0 {
+		return fmt.Errorf("%w: consistency conditions are violated: %s", filewise.ErrCheck, strings.Join(violated, ", "))
+	}
+	return nil
+}
+
+// orderTotals are what section totals returns, in its order.
+type orderTotals [10]int64
+
+var totalNames = [len(orderTotals{})]string{"orders", "order lines", "rows of history", "h_amount", "w_ytd", "d_ytd", "s_ytd", "s_order_cnt", "s_remote_cnt", "c_payment_cnt"}
+
+func (t *orderTotals) add(o orderTotals) {
+	for i := range t {
+		t[i] += o[i]
+	}
+}
+
+// checkTotals compares totals with those of what was loaded and committed.
+func (w *orders) checkTotals(ctx context.Context, q filewise.Querier, ledgers []filewise.Ledger) error {
+	rows, err := q.Query(ctx, "totals")
+	if err != nil {
+		return fmt.Errorf("summing up: %w", err)
+	}
+	var got orderTotals
+	for _, row := range rows {
+		if len(row) != len(got) {
+			return fmt.Errorf("section totals returned %d columns, want %d", len(row), len(got))
+		}
+		for i, x := range row {
+			if x == nil { // the sum of no rows
+				continue
+			}
+			n, err := whole(x)
+			if err != nil {
+				return fmt.Errorf("section totals, %s: %w", totalNames[i], err)
+			}
+			got[i] += n
+		}
+	}
+	want, err := w.totals(ctx, ledgers)
+	if err != nil {
+		return err
+	}
+	var wrong []string
+	for i := range want {
+		if got[i] != want[i] {
+			wrong = append(wrong, fmt.Sprintf("%s %d, want %d", totalNames[i], got[i], want[i]))
+		}
+	}
+	if len(wrong) > 0 {
+		return fmt.Errorf("%w: %s", filewise.ErrCheck, strings.Join(wrong, "; "))
+	}
+	return nil
+}
+
+// totals are those of what was loaded and of the ledgers' transactions.
+func (w *orders) totals(ctx context.Context, ledgers []filewise.Ledger) (orderTotals, error) {
+	n := w.warehouses * districts * w.customers
+	paid := n * loadedAmount
+	all := orderTotals{n, w.loadedLines(), n, paid, paid, paid, 0, 0, 0, n}
+	var mu sync.Mutex
+	eg, ctx := errgroup.WithContext(ctx)
+	eg.SetLimit(runtime.GOMAXPROCS(0))
+	for phase, ledger := range ledgers {
+		for worker, ops := range ledger {
+			eg.Go(func() error {
+				one, err := w.totalsOf(ctx, orderArgs{w, phase}, worker, ops)
+				mu.Lock()
+				defer mu.Unlock()
+				all.add(one)
+				return err
+			})
+		}
+	}
+	return all, eg.Wait()
+}
+
+// totalsOf are those of a worker's transactions.
+func (w *orders) totalsOf(ctx context.Context, args orderArgs, worker int, ops int64) (orderTotals, error) {
+	var sum orderTotals
+	var t transaction
+	for i := range ops {
+		if i%chunk == 0 && ctx.Err() != nil {
+			return sum, ctx.Err()
+		}
+		if k := args.kind(worker, i); k != kindNewOrder && k != kindPayment {
+			continue
+		}
+		args.draw(&t, worker, i)
+		switch t.kind {
+		case kindNewOrder:
+			sum[0]++
+			sum[1] += int64(t.n)
+			sum[7] += int64(t.n)
+			for _, l := range t.lines[:t.n] {
+				sum[6] += l.quantity
+				if l.supply != t.w {
+					sum[8]++
+				}
+			}
+		case kindPayment:
+			sum.add(orderTotals{2: 1, 3: t.amount, 4: t.amount, 5: t.amount, 9: 1})
+		}
+	}
+	return sum, nil
+}
+
+// tableSum is a checksum of a table that any SQL can compute: rows, the sum of
+// whole-number columns, and the length of texts.
+type tableSum struct {
+	rows, numbers, lengths int64
+	columns                int
+}
+
+func (s *tableSum) Int(v int64)   { s.numbers += v; s.columns++ }
+func (s *tableSum) Float(float64) { s.columns++ }
+func (s *tableSum) Text(v []byte) { s.lengths += int64(len(v)); s.columns++ }
+func (s *tableSum) Null()         { s.columns++ }
+func (s *tableSum) EndRow() error { s.rows++; return nil }
+
+// checkLoaded compares every table's checksum with that of the generated rows.
+func (w *orders) checkLoaded(ctx context.Context, q filewise.Querier) error {
+	result, err := q.Query(ctx, "loaded")
+	if err != nil {
+		return fmt.Errorf("summing the loaded tables: %w", err)
+	}
+	got := map[int64][3]int64{}
+	for _, row := range result {
+		var v [4]int64
+		if len(row) != len(v) {
+			return fmt.Errorf("section loaded returned %d columns, want table, rows, numbers and lengths", len(row))
+		}
+		for i, x := range row {
+			if x == nil && i > 1 {
+				continue
+			}
+			if v[i], err = signed(x); err != nil {
+				return fmt.Errorf("section loaded, column %d: %w", i+1, err)
+			}
+		}
+		s := got[v[0]]
+		got[v[0]] = [3]int64{s[0] + v[1], s[1] + v[2], s[2] + v[3]}
+	}
+	for i, t := range w.Data() {
+		var want tableSum
+		for b := range t.Batches {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := t.Write(b, &want); err != nil {
+				return err
+			}
+		}
+		if s := got[int64(i+1)]; s != [3]int64{want.rows, want.numbers, want.lengths} {
+			return fmt.Errorf("%w: table %s has %v (rows, sum of numbers, length of texts), want %v", filewise.ErrCheck, t.Table, s,
+				[3]int64{want.rows, want.numbers, want.lengths})
+		}
+	}
+	return nil
+}
+
+// signed is a whole number as a driver may return it.
+func signed(v any) (int64, error) {
+	switch v := v.(type) {
+	case int64:
+		return v, nil
+	case []byte:
+		return signed(string(v))
+	case string:
+		if rest, negative := strings.CutPrefix(v, "-"); negative {
+			n, err := whole(rest)
+			return -n, err
+		}
+	}
+	return whole(v)
+}

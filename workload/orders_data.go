@@ -1,0 +1,301 @@
+package workload
+
+import (
+	"fmt"
+
+	"filewise"
+)
+
+// The tables of orders, by their numbers from 1. Batches of all but item are of
+// one warehouse each: batch b of warehouse b / (Batches / Warehouses) + 1, so that
+// engines that divide the data by warehouse know where it goes.
+var orderTables = []string{"warehouse", "district", "customer", "history", "new_order", "orders", "order_line", "item", "stock"}
+
+// TableItem is the one table that is of no warehouse.
+const TableItem = "item"
+
+const (
+	itemBatchRows    = 5_000
+	customerDataMost = 500
+	loadedAmount     = 1000 // cents that each loaded customer has paid
+)
+
+// orderColumns are the columns of each table; those of text end in a star.
+var orderColumns = [][]string{
+	{"w_id", "w_name*", "w_street_1*", "w_street_2*", "w_city*", "w_state*", "w_zip*", "w_tax", "w_ytd"},
+	{"d_w_id", "d_id", "d_name*", "d_street_1*", "d_street_2*", "d_city*", "d_state*", "d_zip*", "d_tax", "d_ytd", "d_next_o_id"},
+	{"c_w_id", "c_d_id", "c_id", "c_first*", "c_middle*", "c_last*", "c_street_1*", "c_street_2*", "c_city*", "c_state*", "c_zip*",
+		"c_phone*", "c_since", "c_credit*", "c_credit_lim", "c_discount", "c_balance", "c_ytd_payment", "c_payment_cnt", "c_delivery_cnt", "c_data*"},
+	{"h_c_id", "h_c_d_id", "h_c_w_id", "h_d_id", "h_w_id", "h_date", "h_amount", "h_data*"},
+	{"no_w_id", "no_d_id", "no_o_id"},
+	{"o_w_id", "o_d_id", "o_id", "o_c_id", "o_entry_d", "o_carrier_id", "o_ol_cnt", "o_all_local"},
+	{"ol_w_id", "ol_d_id", "ol_o_id", "ol_number", "ol_i_id", "ol_supply_w_id", "ol_delivery_d", "ol_quantity", "ol_amount", "ol_dist_info*"},
+	{"i_id", "i_im_id", "i_name*", "i_price", "i_data*"},
+	{"s_w_id", "s_i_id", "s_quantity", "s_dist_01*", "s_dist_02*", "s_dist_03*", "s_dist_04*", "s_dist_05*", "s_dist_06*", "s_dist_07*",
+		"s_dist_08*", "s_dist_09*", "s_dist_10*", "s_ytd", "s_order_cnt", "s_remote_cnt", "s_data*"},
+}
+
+// Data are the nine tables with their initial population (4.3.3).
+func (w *orders) Data() []filewise.TableData {
+	perWarehouse := (w.items + itemBatchRows - 1) / itemBatchRows
+	undelivered := w.customers - w.delivered()
+	d := w.warehouses * districts
+	all := []filewise.TableData{
+		{Batches: w.warehouses, RowBytes: 90, Rows: w.warehouses, Write: w.writeWarehouse},
+		{Batches: w.warehouses, RowBytes: 95, Rows: d, Write: w.writeDistricts},
+		{Batches: d, RowBytes: 600, Rows: d * w.customers, Write: w.writeCustomers},
+		{Batches: d, RowBytes: 60, Rows: d * w.customers, Write: w.writeHistory},
+		{Batches: d, RowBytes: 12, Rows: d * undelivered, Write: w.writeNewOrders},
+		{Batches: d, RowBytes: 32, Rows: d * w.customers, Write: w.writeOrders},
+		{Batches: d, RowBytes: 65, Rows: w.loadedLines(), Write: w.writeLines},
+		{Batches: perWarehouse, RowBytes: 75, Rows: w.items, Write: w.writeItems},
+		{Batches: w.warehouses * perWarehouse, RowBytes: 310, Rows: w.warehouses * w.items, Write: w.writeStock},
+	}
+	for i := range all {
+		all[i].Table = orderTables[i]
+		for _, c := range orderColumns[i] {
+			all[i].Columns = append(all[i].Columns, columnName(c))
+		}
+	}
+	return all
+}
+
+func columnName(c string) string {
+	if c[len(c)-1] == '*' {
+		return c[:len(c)-1]
+	}
+	return c
+}
+
+// linesOf is the number of lines of a loaded order, from 5 to 15.
+func (w *orders) linesOf(district, o int64) int64 {
+	return 5 + int64(w.hash(saltOrder, uint64(district), uint64(o))%11)
+}
+
+func (w *orders) loadedLines() int64 {
+	n := int64(0)
+	for d := range w.warehouses * districts {
+		for o := int64(1); o <= w.customers; o++ {
+			n += w.linesOf(d, o)
+		}
+	}
+	return n
+}
+
+// rowOf writes the values of one batch's rows.
+type rowOf struct {
+	*dice
+	w    *orders
+	to   filewise.RowWriter
+	text []byte
+}
+
+// batch are the dice of a table's batch.
+func (w *orders) batch(table string, batch int64, to filewise.RowWriter, d *dice) rowOf {
+	for i, name := range orderTables {
+		if name == table {
+			*d = w.dice(saltTable+uint64(i), uint64(batch), 0)
+			return rowOf{d, w, to, make([]byte, 0, 64)}
+		}
+	}
+	panic(fmt.Sprintf("orders has no table %q", table))
+}
+
+func (r rowOf) ints(values ...int64) {
+	for _, v := range values {
+		r.to.Int(v)
+	}
+}
+
+// letters writes a text of lo to hi letters.
+func (r rowOf) letters(lo, hi int64) {
+	at, n := r.between(0, PoolSpan-1), r.between(lo, hi)
+	r.to.Text(r.w.chance.letters[at : at+n])
+}
+
+// digits writes n digits, and what follows them.
+func (r rowOf) digits(n int64, end string) {
+	at := r.between(0, PoolSpan-1)
+	r.to.Text(append(append(r.text[:0], r.w.chance.digitText[at:at+n]...), end...))
+}
+
+// data writes 26 to 50 letters, ORIGINAL within a tenth of them (4.3.3.1).
+func (r rowOf) data() {
+	at, n := r.between(0, PoolSpan-1), r.between(26, 50)
+	text := append(r.text[:0], r.w.chance.letters[at:at+n]...)
+	if r.percent(10) {
+		copy(text[r.between(0, n-8):], "ORIGINAL")
+	}
+	r.to.Text(text)
+}
+
+// address writes two streets, city, state and zip.
+func (r rowOf) address() {
+	r.letters(10, 20)
+	r.letters(10, 20)
+	r.letters(10, 20)
+	r.letters(2, 2)
+	r.digits(4, "11111")
+}
+
+func (w *orders) writeWarehouse(batch int64, to filewise.RowWriter) error {
+	var d dice
+	r := w.batch("warehouse", batch, to, &d)
+	r.ints(batch + 1)
+	r.letters(6, 10)
+	r.address()
+	r.ints(r.between(0, 2000), districts*w.customers*loadedAmount)
+	return to.EndRow()
+}
+
+func (w *orders) writeDistricts(batch int64, to filewise.RowWriter) error {
+	var dc dice
+	r := w.batch("district", batch, to, &dc)
+	for d := int64(1); d <= districts; d++ {
+		r.ints(batch+1, d)
+		r.letters(6, 10)
+		r.address()
+		r.ints(r.between(0, 2000), w.customers*loadedAmount, w.customers+1)
+		if err := to.EndRow(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *orders) writeCustomers(batch int64, to filewise.RowWriter) error {
+	var d dice
+	r := w.batch("customer", batch, to, &d)
+	for c := int64(1); c <= w.customers; c++ {
+		r.ints(batch/districts+1, batch%districts+1, c)
+		r.letters(8, 16)
+		r.to.Text(append(r.text[:0], "OE"...))
+		name := c - 1
+		if name >= lastNames {
+			name = r.nonUniform(nameA, w.chance.nameLoad, 0, lastNames-1)
+		}
+		r.to.Text(appendName(r.text[:0], name))
+		r.address()
+		r.digits(16, "")
+		r.ints(loadedAt)
+		credit := "GC"
+		if r.percent(10) {
+			credit = "BC"
+		}
+		r.to.Text(append(r.text[:0], credit...))
+		r.ints(5_000_000, r.between(0, 5000), -loadedAmount, loadedAmount, 1, 0)
+		r.letters(300, customerDataMost)
+		if err := to.EndRow(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *orders) writeHistory(batch int64, to filewise.RowWriter) error {
+	var d dice
+	r := w.batch("history", batch, to, &d)
+	wh, di := batch/districts+1, batch%districts+1
+	for c := int64(1); c <= w.customers; c++ {
+		r.ints(c, di, wh, di, wh, loadedAt, loadedAmount)
+		r.letters(12, 24)
+		if err := to.EndRow(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *orders) writeNewOrders(batch int64, to filewise.RowWriter) error {
+	for o := w.delivered() + 1; o <= w.customers; o++ {
+		to.Int(batch/districts + 1)
+		to.Int(batch%districts + 1)
+		to.Int(o)
+		if err := to.EndRow(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeOrders writes an order of each customer, in a random order of customers
+// (4.3.3.1): multiples of a step that has no factor in common with their number.
+func (w *orders) writeOrders(batch int64, to filewise.RowWriter) error {
+	var d dice
+	r := w.batch("orders", batch, to, &d)
+	step, from := r.between(w.customers/3, w.customers/2), r.between(0, w.customers-1)
+	for gcd(step, w.customers) != 1 {
+		step++
+	}
+	for o := int64(1); o <= w.customers; o++ {
+		r.ints(batch/districts+1, batch%districts+1, o, (o*step+from)%w.customers+1, loadedAt)
+		carrier := r.between(1, 10)
+		if o <= w.delivered() {
+			to.Int(carrier)
+		} else {
+			to.Null()
+		}
+		r.ints(w.linesOf(batch, o), 1)
+		if err := to.EndRow(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *orders) writeLines(batch int64, to filewise.RowWriter) error {
+	var d dice
+	r := w.batch("order_line", batch, to, &d)
+	wh := batch/districts + 1
+	for o := int64(1); o <= w.customers; o++ {
+		for n := range w.linesOf(batch, o) {
+			r.ints(wh, batch%districts+1, o, n+1, r.between(1, w.items), wh)
+			amount := r.between(1, 999_999)
+			if o <= w.delivered() {
+				r.ints(loadedAt, 5, 0)
+			} else {
+				to.Null()
+				r.ints(5, amount)
+			}
+			r.letters(24, 24)
+			if err := to.EndRow(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (w *orders) writeItems(batch int64, to filewise.RowWriter) error {
+	var d dice
+	r := w.batch(TableItem, batch, to, &d)
+	for i := batch*itemBatchRows + 1; i <= min((batch+1)*itemBatchRows, w.items); i++ {
+		r.ints(i, r.between(1, 10_000))
+		r.letters(14, 24)
+		r.ints(r.between(100, 10_000))
+		r.data()
+		if err := to.EndRow(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *orders) writeStock(batch int64, to filewise.RowWriter) error {
+	var d dice
+	r := w.batch("stock", batch, to, &d)
+	perWarehouse := (w.items + itemBatchRows - 1) / itemBatchRows
+	part := batch % perWarehouse
+	for i := part*itemBatchRows + 1; i <= min((part+1)*itemBatchRows, w.items); i++ {
+		r.ints(batch/perWarehouse+1, i, r.between(10, 100))
+		for range districts {
+			r.letters(24, 24)
+		}
+		r.ints(0, 0, 0)
+		r.data()
+		if err := to.EndRow(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
