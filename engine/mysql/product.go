@@ -9,7 +9,7 @@ import (
 // product is MySQL as a private server.
 var product = &private.Product{
 	Name: "mysql", Title: "MySQL", Binary: "mysqld", Remedy: getMySQL,
-	Find: find, Create: create, Checkpoint: checkpoint,
+	Find: find, Create: create, Checkpoint: checkpoint, Templates: true,
 	Options: private.Options{
 		Group: "mysqld",
 		Redo:  "innodb_redo_log_capacity",

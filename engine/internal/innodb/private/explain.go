@@ -40,7 +40,7 @@ func (i *instance) explain(err error) error {
 			return filewise.Errorf(filewise.CodeTrials, "leave --set max_connections out", "the server takes no more connections: %w", err)
 		}
 	}
-	if strings.Contains(err.Error(), "No space left on device") || strings.Contains(err.Error(), "Error number 28") {
+	if errors.Is(err, unix.ENOSPC) || strings.Contains(err.Error(), "No space left on device") || strings.Contains(err.Error(), "Error number 28") {
 		return filewise.Errorf(filewise.CodeTrials, "free space on the volume, or name another with --volume NAME=DIR", "%w: %w", filewise.ErrSpace, err)
 	}
 	return err

@@ -42,6 +42,10 @@ type Product struct {
 	// counts neither waits nor I/O per file.
 	FullNote, NoWaits string
 
+	// Templates says that a data directory takes so long to create that further ones
+	// of the same layout come from an image of the first.
+	Templates bool
+
 	tried *tried // nil: every Open tries
 }
 

@@ -18,6 +18,8 @@ type privateServer struct {
 	product *Product
 	install Install
 	facts   []filewise.Fact
+	// templates of the builds; nil: each is created by the server.
+	templates *templates
 
 	mu    sync.Mutex
 	lives map[*instance]int // builds that are not dropped, with their numbers
@@ -32,14 +34,14 @@ func (p *Product) Open(ctx context.Context, t filewise.Target) (filewise.Server,
 		return nil, err
 	}
 	s := &privateServer{product: p, target: t, install: in, lives: map[*instance]int{}}
-	if facts, tried := p.tried.facts(s); tried {
-		s.facts = facts
-		return s, nil
+	var tried bool
+	if s.facts, tried = p.tried.facts(s); !tried {
+		if s.facts, err = s.try(ctx); err != nil {
+			return nil, s.blame(ctx, err)
+		}
+		p.tried.note(s)
 	}
-	if s.facts, err = s.try(ctx); err != nil {
-		return nil, s.blame(ctx, err)
-	}
-	p.tried.note(s)
+	s.templates = p.newTemplates()
 	return s, nil
 }
 
@@ -82,7 +84,7 @@ func (s *privateServer) launch(ctx context.Context, layOut func(n int) (*design,
 	if err != nil {
 		return nil, err
 	}
-	if err = i.bootstrap(ctx); err == nil {
+	if err = s.create(ctx, i); err == nil {
 		err = i.start(ctx)
 	}
 	if err != nil {

@@ -7,15 +7,31 @@ import (
 	"filewise"
 )
 
-// tried are the facts of servers that were tried, by what decides them.
+// tried are the facts of servers that were tried, by what decides them, and the
+// templates that all targets share.
 type tried struct {
-	mu sync.Mutex
-	by map[string][]filewise.Fact
+	mu        sync.Mutex
+	by        map[string][]filewise.Fact
+	templates *templates
 }
 
 // TryOnce has Open try a binary with the same settings once in this process, on
-// whatever volumes: for tests, which open hundreds of targets.
-func (p *Product) TryOnce() { p.tried = &tried{by: map[string][]filewise.Fact{}} }
+// whatever volumes, and create a layout once: for tests, which open hundreds of
+// targets.
+func (p *Product) TryOnce() {
+	p.tried = &tried{by: map[string][]filewise.Fact{}, templates: &templates{by: map[string]template{}, relocate: true}}
+}
+
+// newTemplates are those of an opened target; nil: the product has none.
+func (p *Product) newTemplates() *templates {
+	switch {
+	case !p.Templates:
+		return nil
+	case p.tried != nil:
+		return p.tried.templates
+	}
+	return &templates{by: map[string]template{}}
+}
 
 func (t *tried) facts(s *privateServer) ([]filewise.Fact, bool) {
 	if t == nil {
