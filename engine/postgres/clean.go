@@ -2,7 +2,10 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
+
+	"github.com/jackc/pgx/v5"
 
 	"filewise"
 	"filewise/engine/internal/mark"
@@ -21,8 +24,8 @@ SELECT d.datname::text, coalesce(shobj_description(d.oid, 'pg_database'), ''), p
 SELECT s.spcname::text, coalesce(shobj_description(s.oid, 'pg_tablespace'), ''), pg_has_role(current_user, s.spcowner, 'USAGE'), pg_get_userbyid(s.spcowner)::text,
        (SELECT count(*) FROM pg_tablespace_databases(s.oid))
   FROM pg_tablespace s WHERE s.spcname LIKE 'filewise\_%' ORDER BY 1`
-	// readOthers are sessions of other runs of Filewise.
-	readOthers = `SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'filewise %' AND NOT starts_with(application_name, $1)`
+	// readMakers are sessions that create an object of that name, and will mark it.
+	readMakers = `SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'filewise ________ creating %' AND application_name LIKE '%' || $1`
 )
 
 // readContent counts what somebody has put into a database: objects with numbers
@@ -95,15 +98,27 @@ func (s *foreignServer) leftover(ctx context.Context, kind string, row []any) (l
 	return l, true, nil
 }
 
-// unmarked tells whether an object without a mark is empty. While another run is
-// on the server, it may be about to be marked.
+// unmarked tells whether an object without a mark is empty. While the run that
+// creates it is at it, it is about to be marked.
 func (s *foreignServer) unmarked(ctx context.Context, kind, name string, may bool, users int64, l *filewise.Leftover) (empty bool, err error) {
-	var others int64
-	if err := s.link.scan(ctx, readOthers, []any{appName()}, &others); err != nil {
+	var makers int64
+	if err := s.link.scan(ctx, readMakers, []any{name}, &makers); err != nil {
 		return false, err
 	}
-	if others > 0 {
-		l.Kept = "another run of Filewise is connected to the server, and may be about to use it"
+	if makers > 0 {
+		l.Kept = "a run of Filewise creates it at this moment"
+	}
+	// A run is not at it any more only once it has marked it: so the mark is looked for
+	// again, after that.
+	var comment string
+	if err := s.link.scan(ctx, readMark(kind), []any{name}, &comment); err != nil {
+		if errors.Is(err, pgx.ErrNoRows) {
+			return false, nil // dropped meanwhile
+		}
+		return false, err
+	}
+	if comment != "" {
+		return false, nil
 	}
 	if kind == kindTablespace {
 		return users == 0, nil

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"filewise"
 	"filewise/engine/internal/mark"
 )
@@ -200,17 +202,39 @@ func (s *foreignServer) createDatabase(ctx context.Context) (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), makePatience)
 	defer cancel()
-	if err := s.link.exec(ctx, createDatabase(name)); err != nil {
-		if codeOf(err) == codeNoRight {
-			err = filewise.Errorf(filewise.CodePreflight, "as a superuser: ALTER ROLE "+ident(s.about.user)+" CREATEDB", "%w", err)
-		}
+	err = s.making(ctx, name, createDatabase(name), commentDatabase(name, m), "DROP DATABASE "+ident(name))
+	if codeOf(err) == codeNoRight {
+		err = filewise.Errorf(filewise.CodePreflight, "as a superuser: ALTER ROLE "+ident(s.about.user)+" CREATEDB", "%w", err)
+	}
+	if err != nil {
 		return "", err
 	}
-	if err := s.link.exec(ctx, commentDatabase(name, m)); err != nil {
-		// It was created just now, under a name that nobody else gives.
-		return "", errors.Join(err, s.link.exec(ctx, "DROP DATABASE "+ident(name)))
-	}
 	return name, nil
+}
+
+// making creates an object and marks it at once, in a session that says so by its
+// name: what carries no mark although no session does is what a killed run left.
+func (s *foreignServer) making(ctx context.Context, name, create, mark, drop string) error {
+	return s.link.with(ctx, func(conn *pgx.Conn) error {
+		exec := func(statement string, args ...any) error {
+			_, err := conn.Exec(ctx, statement, args...)
+			return s.link.done(ctx, statement, err)
+		}
+		if err := exec(announce, appName()+" creating "+name); err != nil {
+			return err
+		}
+		err := exec(create)
+		if err == nil {
+			if err = exec(mark); err != nil {
+				// It was created just now, under a name that nobody else gives.
+				err = errors.Join(err, exec(drop))
+			}
+		}
+		if unsaid := exec(announce, appName()); unsaid != nil {
+			_ = conn.Close(context.WithoutCancel(ctx)) // its name ends with it
+		}
+		return err
+	})
 }
 
 func createDatabase(name string) string {

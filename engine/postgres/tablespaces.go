@@ -89,11 +89,8 @@ func (s *foreignServer) makeTablespaces(ctx context.Context, d *design) error {
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), makePatience)
 		defer cancel()
-		if err := s.link.exec(ctx, createTablespace(name, v.Dir)); err != nil {
+		if err := s.making(ctx, name, createTablespace(name, v.Dir), "COMMENT ON TABLESPACE "+ident(name)+" IS "+literal(m.Text()), "DROP TABLESPACE "+ident(name)); err != nil {
 			return err
-		}
-		if err := s.link.exec(ctx, "COMMENT ON TABLESPACE "+ident(name)+" IS "+literal(m.Text())); err != nil {
-			return errors.Join(err, s.link.exec(ctx, "DROP TABLESPACE "+ident(name)))
 		}
 		s.created[i] = name
 	}
