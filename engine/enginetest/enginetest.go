@@ -11,6 +11,7 @@ package enginetest
 import (
 	"context"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -26,6 +27,11 @@ type Subject struct {
 	Bytes int64
 	// Files are the numbers of files to compare; nil: 1, 2, 4 and 16.
 	Files []int
+	// Most is a number of files that one comparison has besides; 0: none.
+	Most int
+	// Only are the names of the tests to run; nil: all. For kinds whose other tests
+	// would repeat what the same code does for another kind or engine.
+	Only []string
 	// Rows is how many rows a connection inserts where it matters little; 0: 150.
 	Rows int64
 	// Target makes a target of volumes; nil: embedded, durability normal. An
@@ -104,7 +110,9 @@ func Run(t *testing.T, s Subject) {
 		{"Load", testLoad},
 		{"DiskFull", testDiskFull},
 	} {
-		t.Run(test.name, func(t *testing.T) { test.run(t, s) })
+		if s.Only == nil || slices.Contains(s.Only, test.name) {
+			t.Run(test.name, func(t *testing.T) { test.run(t, s) })
+		}
 	}
 }
 
