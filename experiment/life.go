@@ -70,11 +70,12 @@ func (l *life) steps() []step {
 // stage runs one step, books its time, and names it in its error.
 func (l *life) stage(ctx context.Context, name string, do func(context.Context) error) error {
 	clock := l.runner.Clock
-	start := clock.Now()
+	start, measures := clock.Now(), len(l.trial.Measures)
 	l.runner.notify(Event{Kind: EventStage, Cell: l.trial.Cell, Stage: name})
 	err := do(ctx)
 	took := clock.Now().Sub(start)
-	if name == filewise.StageMeasure && l.trial.Measures != nil && l.runner.Plan.Measure != MeasureLifecycle && len(l.program.Phases) == 0 {
+	windowed := len(l.program.Phases) == 0 || l.runner.Plan.Window > 0
+	if name == filewise.StageMeasure && len(l.trial.Measures) > measures && l.runner.Plan.Measure != MeasureLifecycle && windowed {
 		took = l.splitMeasure(took)
 	}
 	l.trial.Stages = append(l.trial.Stages, filewise.Stage{Name: name, Took: took})
@@ -88,7 +89,7 @@ func (l *life) stage(ctx context.Context, name string, do func(context.Context) 
 // (before it) and drain (the tail of the slowest connection), and returns the
 // rest. The tail of fixed work is within its window.
 func (l *life) splitMeasure(took time.Duration) time.Duration {
-	m := l.trial.Measures[0]
+	m := l.trial.Measures[len(l.trial.Measures)-1]
 	window, tail := m.Window[1]-m.Window[0], m.Tail
 	if l.runner.Plan.Window == 0 {
 		tail = 0

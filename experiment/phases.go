@@ -79,11 +79,11 @@ func (l *life) workPhase(ctx context.Context, i int) (err error) {
 	}
 	load := drive.Load{
 		Sessions: sessions, Clock: l.runner.Clock, SliceLength: l.runner.Plan.SliceLength,
-		Chunk: l.db.Chunk, Multiple: 1, Live: new(drive.Live), Ops: opsOf(phase.Ops, len(sessions)),
+		Chunk: l.db.Chunk, Multiple: 1, Live: new(drive.Live),
 		Retry: l.program.Retry, Seed: l.runner.Plan.Seed,
 	}
-	if phase.Client {
-		load.Chunk = 1
+	if err := l.shapePhase(&load, phase); err != nil {
+		return err
 	}
 	probes := probe.NewSet(append(l.db.Probes, l.runner.Probes...)...)
 	var edges [2]probe.Snapshot
@@ -95,11 +95,42 @@ func (l *life) workPhase(ctx context.Context, i int) (err error) {
 	if err != nil {
 		return err
 	}
+	if result.Measure.Work == 0 && phase.Ops == 0 {
+		return filewise.Errorf(filewise.CodeTrials, "use a longer --window or fewer connections",
+			"none of %d connections committed anything within the window", len(sessions))
+	}
 	m := result.Measure
 	m.Family, m.Unit, m.Bytes = phase.Family, phase.Unit, m.Work*float64(phase.OpBytes)
 	m.Deltas = probes.Delta(edges[drive.WindowStart], edges[drive.WindowEnd])
 	l.trial.Measures = append(l.trial.Measures, m)
 	l.trial.Warnings = append(l.trial.Warnings, probe.Warnings(m.Deltas)...)
+	return nil
+}
+
+// shapePhase gives the load the phase's work: fixed, or as much as fits into the
+// plan's window, of one type or of several.
+func (l *life) shapePhase(load *drive.Load, phase filewise.Phase) error {
+	p := l.runner.Plan
+	switch {
+	case phase.Ops > 0:
+		load.Ops = opsOf(phase.Ops, len(load.Sessions))
+	case l.trial.Cell.Pilot:
+		load.Window = p.PilotWindow
+	default:
+		load.WarmUp, load.Window = l.schedule.WarmUp, p.Window
+	}
+	if phase.Client {
+		load.Chunk = 1
+	}
+	load.Rate, load.Pause = phase.Rate, phase.Pause
+	if len(phase.Types) == 0 {
+		return nil
+	}
+	typed, ok := phase.Args.(filewise.TypedArgs)
+	if !ok {
+		return fmt.Errorf("%s has %d types of operations, and does not tell which is which", phase.Family, len(phase.Types))
+	}
+	load.Types, load.TypeOf = phase.Types, typed.TypeOf
 	return nil
 }
 

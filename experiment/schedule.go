@@ -32,8 +32,10 @@ func (h history) schedule() Schedule {
 			continue
 		}
 		if p.Window > 0 { // fixed work is measured whole
-			c, steady := warmUpCut(t.Measures[0])
-			cut, s.Steady = max(cut, c), s.Steady && steady
+			for _, m := range t.Measures {
+				c, steady := warmUpCut(m)
+				cut, s.Steady = max(cut, c), s.Steady && steady
+			}
 		}
 		trials += p.trialTime(*t)
 		once += onceOnly(*t)
@@ -48,7 +50,7 @@ func (h history) schedule() Schedule {
 			s.WarmUp = (s.WarmUp + p.SliceLength - 1) / p.SliceLength * p.SliceLength
 		}
 	}
-	s.TrialTime = s.WarmUp + trials/time.Duration(pilots)
+	s.TrialTime = s.WarmUp*time.Duration(max(len(p.Phases), 1)) + trials/time.Duration(pilots)
 	if p.Budget > 0 {
 		left := budgetShare * float64(p.Budget-h.pilotTime()-once*time.Duration(max(p.Instances-1, 0)))
 		n := int(left / float64(time.Duration(pilots)*s.TrialTime))
@@ -61,6 +63,12 @@ func (h history) schedule() Schedule {
 // trialTime is how long a trial will take by its layout's pilot, warm-up left out.
 func (p Plan) trialTime(pilot filewise.Trial) time.Duration {
 	again := pilot.Elapsed - onceOnly(pilot)
+	if len(p.Phases) > 0 && p.Window > 0 {
+		for _, m := range pilot.Measures {
+			again += p.Window - (m.Window[1] - m.Window[0])
+		}
+		return again
+	}
 	if p.Measure == MeasureLifecycle || len(p.Phases) > 0 { // a pilot does all of a trial
 		return again
 	}

@@ -91,6 +91,9 @@ func sampleTrial(block int) filewise.Trial {
 			Tail: 5, Sync: 7, SliceLength: 5e7, Slices: slices, Hist: []byte{0, 1, 255},
 			Deltas: []filewise.Delta{{Probe: "cpu", Name: "user", Unit: "s", Value: math.SmallestNonzeroFloat64}, {Probe: "cpu", Name: "idle", Value: 3}},
 			Errors: map[filewise.Class]int64{filewise.ClassDeadlock: 3, filewise.ClassSerialization: math.MaxInt64},
+			Types: map[string]filewise.TypeMeasure{
+				"new-order": {Work: 11.5, Hist: []byte{1, 0, 255}, Errors: map[filewise.Class]int64{filewise.ClassDeadlock: 3}}, "payment": {},
+			},
 		}, {Family: "none"}},
 		Stages:   []filewise.Stage{{Name: filewise.StageBuild, Took: 99}},
 		Files:    []filewise.File{{Role: filewise.RoleData, Path: "/data/ä \"x\"", Bytes: 1, Allocated: &zero, EngineBytes: &much}, {Path: "b"}},

@@ -10,8 +10,8 @@ import (
 
 // A store of the first schema is brought up to date, with all that is in it.
 func TestMigratesTheFirstSchema(t *testing.T) {
-	old := database(t, sampleStore(t), "ALTER TABLE measures DROP COLUMN errors",
-		"DELETE FROM goose_db_version WHERE version_id = 2", "PRAGMA user_version = 1")
+	old := database(t, sampleStore(t), "ALTER TABLE measures DROP COLUMN errors", "ALTER TABLE measures DROP COLUMN types",
+		"DELETE FROM goose_db_version WHERE version_id >= 2", "PRAGMA user_version = 1")
 	path := filepath.Join(t.TempDir(), "old.db")
 	must(t, os.WriteFile(path, old, 0o600))
 	s, err := Open(t.Context(), path)
@@ -30,6 +30,9 @@ func TestMigratesTheFirstSchema(t *testing.T) {
 		must(t, err)
 		for _, tr := range trials {
 			n := tr.Measures[0].Errors[filewise.ClassDeadlock]
+			if types := tr.Measures[0].Types; (len(types) == 2) != (r.ID == id) {
+				t.Errorf("run %d has types %v", r.ID, types)
+			}
 			if (n == 3) != (r.ID == id) || n != 3 && tr.Measures[0].Errors != nil {
 				t.Errorf("run %d has failures %v", r.ID, tr.Measures[0].Errors)
 			}

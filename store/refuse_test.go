@@ -70,7 +70,7 @@ func TestRefusedFiles(t *testing.T) {
 		"cut by a byte":     {ours[:len(ours)-1], ""},
 		"garbled":           {garbled, "damaged"},
 		"newer":             {database(t, ours, "PRAGMA user_version = 7", "UPDATE runs SET version = 'v9.1'"), "version 7 and needs Filewise v9.1"},
-		"newer, other runs": {database(t, ours, "PRAGMA user_version = 3", "DROP TABLE measures", "DROP TABLE trials", "DROP TABLE runs"), "version 3 and needs a newer Filewise"},
+		"newer, other runs": {database(t, ours, "PRAGMA user_version = 6", "DROP TABLE measures", "DROP TABLE trials", "DROP TABLE runs"), "version 6 and needs a newer Filewise"},
 		"newer migration":   {database(t, ours, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (8, 1)"), "version 8 and needs"},
 		"no tables":         {database(t, ours, "DROP TABLE measures", "DROP TABLE trials", "DROP TABLE runs"), ""},
 	} {
