@@ -163,9 +163,18 @@ func TestBackupsApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	loadAll(t, db, w)
+	script, err := New().Script(target, l, w.Program())
+	if err != nil {
+		t.Fatal(err)
+	}
 	made, err := db.Backup.Backup(t.Context())
 	if err != nil || len(made) != 2 || made[0].Volume != "b" || made[1].Volume != "c" {
 		t.Fatalf("%+v %v; want a stripe on b and one on c", made, err)
+	}
+	for _, f := range made {
+		if room := script.Space[f.Volume]; room < f.Bytes || room > 4*f.Bytes {
+			t.Errorf("the plan wants %d bytes on volume %s for a stripe of %d", room, f.Volume, f.Bytes)
+		}
 	}
 	if err := db.Backup.Discard(t.Context()); err != nil {
 		t.Fatal(err)

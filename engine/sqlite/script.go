@@ -97,7 +97,23 @@ func (s *shape) space() map[string]int64 {
 		sh := s.first.shards[0]
 		need[sh.volume.Name] += max(shares[0], sh.bytes) + s.first.walBytes()
 	}
+	s.backupSpace(need, shares)
 	return need
+}
+
+// backupSpace adds a backup, and what is restored from it beside the data. Of the
+// tables' payload SQLite makes 1.28 times as many bytes, measured.
+func (s *shape) backupSpace(need map[string]int64, shares []int64) {
+	if s.program.Workload != "backup" {
+		return
+	}
+	l := s.layout
+	payload := s.program.OpBytes / int64(len(s.shards))
+	for i, sh := range s.shards {
+		bytes := max(shares[i], sh.bytes, payload*13/10)
+		need[l.Backup.VolumeOf(i, l.BackupVolumes(s.target.Volumes)).Name] += bytes
+		need[sh.volume.Name] += bytes
+	}
 }
 
 func (s *shape) buildSteps(i int) ([]filewise.Step, error) {
