@@ -67,7 +67,7 @@ func queryFamily(k int) string { return fmt.Sprintf("query %d", k) }
 func (w *scan) vars() map[string]any {
 	key := func(published int64) int64 { return max(published*w.params.Rows/publishedRows, 1) }
 	return map[string]any{
-		"Rows": w.params.Rows, "Values": int64(fragValues),
+		"Rows": w.params.Rows, "Values": int64(fragValues), "Data": w.params.Data,
 		"Key1": key(30718), "Key3": key(90718), "Key9": key(1111), "Key10": key(9690), "Key11": key(999),
 	}
 }

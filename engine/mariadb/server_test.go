@@ -20,6 +20,9 @@ var subject = privatetest.Subject{
 	Transactions: "Binlog_commits", Groups: "Binlog_group_commits",
 	Own:  []string{"/dev/", "/usr/"},
 	Full: 160 << 20,
+	Load: 600,
+	// Failures of connections and of a full volume do not depend on the kind.
+	OfPartitions: []string{"Trial", "WrongLedgerIsRefused", "Layouts", "Script", "Offers", "DML", "Scan", "Refusals", "AddedLater", "Names"},
 }
 
 func TestServer(t *testing.T) { privatetest.Run(t, subject) }

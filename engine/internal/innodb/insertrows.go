@@ -39,7 +39,6 @@ type inserts struct {
 	columns []string
 	full    *sql.Stmt // of rowsAtOnce rows
 	values  []any
-	text    []byte // what the values point to
 }
 
 // Int adds a whole number.
@@ -51,16 +50,9 @@ func (w *inserts) Float(v float64) { w.values = append(w.values, v) }
 // Null adds no value.
 func (w *inserts) Null() { w.values = append(w.values, nil) }
 
-// Text adds a copy of a text.
-func (w *inserts) Text(v []byte) {
-	if len(v) == 0 {
-		w.values = append(w.values, "") // an empty slice may be nil, which is no value
-		return
-	}
-	from := len(w.text)
-	w.text = append(w.text, v...) // values before it keep the array that this may leave
-	w.values = append(w.values, w.text[from:len(w.text):len(w.text)])
-}
+// Text adds a copy of a text; as bytes it would be sent as a binary value, which
+// has no character set.
+func (w *inserts) Text(v []byte) { w.values = append(w.values, string(v)) }
 
 // EndRow inserts the rows when there are enough of them.
 func (w *inserts) EndRow() (err error) {
@@ -76,7 +68,7 @@ func (w *inserts) EndRow() (err error) {
 		}
 	}
 	_, err = w.full.ExecContext(w.ctx, w.values...)
-	w.values, w.text = w.values[:0], w.text[:0]
+	w.values = w.values[:0]
 	return err
 }
 

@@ -142,6 +142,9 @@ func (d *design) arguments(in Install, bootstrap bool) ([]string, error) {
 	} else {
 		args = append(args, "--skip-log-bin")
 	}
+	if d.loading {
+		args = append(args, "--innodb-buffer-pool-size="+strconv.FormatInt(d.loadPool(), 10))
+	}
 	args = append(args, d.product.Options.Args(d.dataDir(), d.dirs)...)
 	if in.Base != "" {
 		args = append(args, "--basedir="+in.Base)

@@ -30,6 +30,7 @@ type design struct {
 	files    []dataFile
 	later    []dataFile // those that Extend adds
 	schema   innodb.Schema
+	loading  bool // until Finish, with a buffer pool for loading
 	warnings []filewise.Warning
 }
 
@@ -67,6 +68,7 @@ func (p *Product) newDesign(t filewise.Target, l filewise.Layout, program filewi
 		return nil, err
 	}
 	d := &design{product: p, target: t, layout: l, program: program, schema: schema}
+	d.loading = d.loadsApart()
 	if err := d.checkConnections(); err != nil {
 		return nil, err
 	}

@@ -59,6 +59,6 @@ func (i *instance) tell(values map[string]string) []filewise.Fact {
 func (p *Product) scaled() []filewise.Fact {
 	return []filewise.Fact{
 		{Name: p.Options.Redo, Value: fmt.Sprintf("1/4 of --size, %s to %s", humanize.IBytes(leastRedo), humanize.IBytes(mostRedo))},
-		{Name: "innodb_buffer_pool_size", Value: fmt.Sprintf("1/4 of --size, %s to %s", humanize.IBytes(leastPool), humanize.IBytes(mostPool))},
+		{Name: "innodb_buffer_pool_size", Value: fmt.Sprintf("1/4 of --size, %s to %s; for scan 1/%d of the data", humanize.IBytes(leastPool), humanize.IBytes(mostPool), dataPerPool)},
 	}
 }

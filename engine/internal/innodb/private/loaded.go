@@ -1,6 +1,8 @@
 package private
 
 import (
+	"context"
+
 	"github.com/dustin/go-humanize"
 
 	"filewise"
@@ -69,6 +71,47 @@ const (
 func (d *design) scanPool() int64 {
 	least := max((256*d.pageSize()*4/3+innodb.MiB-1)/innodb.MiB*innodb.MiB, 5*innodb.MiB)
 	return max(d.schema.Bytes(d.pageSize())/dataPerPool/innodb.MiB*innodb.MiB, least)
+}
+
+// loadsApart says whether the program's data are loaded with a larger buffer pool
+// than they are measured with: in a small one, data that come in another order
+// than their keys' are loaded at the speed of single pages.
+func (d *design) loadsApart() bool {
+	_, set := d.setting("innodb_buffer_pool_size")
+	return d.program.Workload == "scan" && !set
+}
+
+// loadPool is the buffer pool for loading, in bytes.
+func (d *design) loadPool() int64 {
+	return min(max(d.schema.Bytes(d.pageSize())/innodb.MiB*innodb.MiB, leastPool), mostPool)
+}
+
+// loader loads with one buffer pool, and restarts the server with the one that
+// is measured. It implements filewise.BulkLoader.
+type loader struct {
+	filewise.BulkLoader
+	instance *instance
+}
+
+// Finish ends the load.
+func (l loader) Finish(ctx context.Context) error {
+	if err := l.BulkLoader.Finish(ctx); err != nil {
+		return err
+	}
+	if !l.instance.design.loading {
+		return nil
+	}
+	l.instance.design.loading = false
+	return restarter{l.instance}.Restart(ctx)
+}
+
+// loader of a build; nil: its program loads nothing.
+func (i *instance) loader() filewise.BulkLoader {
+	bulk := innodb.NewBulk(i, i.design.schema, i.design.binlog())
+	if bulk == nil {
+		return nil
+	}
+	return loader{bulk, i}
 }
 
 // warnPool says when the proportion is not kept.

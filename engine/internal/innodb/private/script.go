@@ -35,6 +35,14 @@ func (product *Product) Script(t filewise.Target, l filewise.Layout, p filewise.
 	if err != nil {
 		return filewise.Script{}, err
 	}
+	var restart []string // after the load
+	if d.loading {
+		measured := *d
+		measured.loading = false
+		if restart, err = measured.arguments(in, false); err != nil {
+			return filewise.Script{}, err
+		}
+	}
 	add := func(stage, on string, texts ...string) {
 		for _, text := range texts {
 			s.Steps = append(s.Steps, filewise.Step{Stage: stage, On: on, SQL: text})
@@ -58,6 +66,10 @@ func (product *Product) Script(t filewise.Target, l filewise.Layout, p filewise.
 		return filewise.Script{}, err
 	}
 	for _, step := range steps {
+		if step.Stage != filewise.StageLoad && restart != nil {
+			add(filewise.StageLoad, "shell", commandLine(in.Binary, restart))
+			restart = nil
+		}
 		add(step.Stage, "server", step.SQL)
 	}
 	if err := d.scriptBackup(in, add); err != nil {

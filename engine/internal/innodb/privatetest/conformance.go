@@ -18,7 +18,7 @@ func Conformance(t *testing.T, sub Subject) {
 	sub.Need(t)
 	sub.inMemory(t)
 	s := enginetest.Subject{
-		Engine: sub.Engine, Files: []int{1, 4, 16}, Rows: 60,
+		Engine: sub.Engine, Files: []int{1, 4}, Rows: 60,
 		Package: "./engine/" + sub.Engine.Name(), DiskFull: sub.Full,
 		Target: func(v []filewise.Volume) filewise.Target {
 			return filewise.Target{Engine: sub.Engine.Name(), Mode: filewise.Managed, Volumes: v, Durability: filewise.DurabilityNormal}
@@ -28,12 +28,12 @@ func Conformance(t *testing.T, sub Subject) {
 	t.Run(string(filewise.KindSystem), func(t *testing.T) {
 		s := s
 		s.Kind, s.Bytes = filewise.KindSystem, 48<<20 // of one of 4 files a database can begin with
-		s.Raw, s.Load, s.Lacks = rawConn, 600, sub.Lacks
+		s.Raw, s.Load, s.Lacks, s.Most = rawConn, sub.Load, sub.Lacks, 16
 		enginetest.Run(t, s)
 	})
 	t.Run(string(filewise.KindPartitions), func(t *testing.T) {
 		s := s
-		s.Kind, s.Bytes = filewise.KindPartitions, 24<<20
+		s.Kind, s.Bytes, s.Only = filewise.KindPartitions, 24<<20, sub.OfPartitions
 		s.NoRaw = "locks do not depend on the kind: see system"
 		s.Lacks = []filewise.Capability{filewise.CanPreallocate}
 		s.LacksArms = []filewise.AddedLater{filewise.LaterNewData}

@@ -1,0 +1,149 @@
+package innodb
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"filewise"
+	"filewise/workload"
+)
+
+func TestLines(t *testing.T) {
+	var to bytes.Buffer
+	w := &lines{to: &to, columns: 4}
+	w.Int(-7)
+	w.Float(1.0 / 3)
+	w.Text([]byte("a\tb\nc\\d\x00e'"))
+	w.Null()
+	if err := w.EndRow(); err != nil || to.Len() > 0 {
+		t.Errorf("%v; handed on before there is enough: %q", err, &to)
+	}
+	w.Text(nil)
+	if err := w.EndRow(); err == nil {
+		t.Error("a row with a value for 1 of 4 columns")
+	}
+	w.n, w.buf = 0, w.buf[:len(w.buf)]
+	if err := w.flush(); err != nil {
+		t.Error(err)
+	}
+	if want := "-7\t0.3333333333333333\ta\\tb\\nc\\\\d\\0e'\t\\N\n"; to.String() != want || w.rows != 1 {
+		t.Errorf("%q, want %q; %d rows", &to, want, w.rows)
+	}
+	text := bytes.Repeat([]byte("x"), 1000)
+	row := func() {
+		for range 4 {
+			w.Text(text)
+		}
+		if err := w.EndRow(); err != nil {
+			t.Fatal(err)
+		}
+		to.Reset()
+	}
+	for range 100 {
+		row()
+	}
+	if n := testing.AllocsPerRun(1000, row); n > 0 {
+		t.Errorf("%v allocations for a row", n)
+	}
+}
+
+func TestPositional(t *testing.T) {
+	text, order := positional("UPDATE t SET a = ?2, b = ? WHERE c = ?1 AND d = '?'")
+	if want := "UPDATE t SET a = ?, b = ? WHERE c = ? AND d = '?'"; text != want {
+		t.Errorf("%s, want %s", text, want)
+	}
+	if diff := cmp.Diff([]int{1, 0}, order); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// programs are those of the workloads of several phases.
+func programs(t *testing.T) map[string]filewise.Program {
+	t.Helper()
+	all := map[string]filewise.Program{}
+	for _, index := range []string{workload.IndexNone, workload.IndexKey} {
+		w, err := workload.NewDML(workload.Params{Connections: 4, Rows: 100, Mode: workload.ModeBoth, Connect: workload.ConnectPooled, Index: index}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all["dml "+index] = w.Program()
+	}
+	for _, data := range []string{workload.DataOrdered, workload.DataGrown} {
+		w, err := workload.NewScan(workload.Params{Rows: 40_000, Cache: workload.CacheWarm, Data: data, Repeat: 1}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all["scan "+data] = w.Program()
+	}
+	w, err := workload.NewBackup(workload.Params{Rows: 40_000}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all["backup"] = w.Program()
+	return all
+}
+
+// Every section renders, and says what a trial does: as many measured statements
+// as there are phases that have one.
+func TestSteps(t *testing.T) {
+	for name, p := range programs(t) {
+		s, err := NewSchema("d`b", filewise.Layout{Kind: filewise.KindPartitions, Data: filewise.Spread{Files: 3}}, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		create, err := s.Create()
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if text := strings.Join(create, ";"); strings.Contains(name, "dml") != strings.Contains(text, "CREATE PROCEDURE `d``b`.`fw_update`") ||
+			(name == "dml key") != strings.Contains(text, "UNIQUE INDEX") {
+			t.Errorf("%s creates %s", name, text)
+		}
+		steps, err := s.Steps()
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		measured, loads := 0, false
+		for _, step := range steps {
+			if step.Stage == filewise.StageMeasure {
+				measured++
+			}
+			loads = loads || strings.HasPrefix(step.SQL, "LOAD DATA LOCAL INFILE")
+		}
+		want := len(p.Phases)
+		if name == "backup" {
+			want = 0
+		}
+		if measured != want || loads != s.Loads() {
+			t.Errorf("%s: %d statements are measured, want %d; loads: %v", name, measured, want, loads)
+		}
+	}
+}
+
+func TestPhasesRefuse(t *testing.T) {
+	for name, p := range programs(t) {
+		for what, l := range map[string]filewise.Layout{
+			"files added later": {AddedLater: filewise.LaterRebuilt, Data: filewise.Spread{Files: 2}},
+			"discarded":         {Discard: true, Data: filewise.Spread{Files: 2}},
+		} {
+			if _, err := NewSchema("d", l, p); !errors.Is(err, filewise.ErrUnsupported) {
+				t.Errorf("%s, %s: %v", name, what, err)
+			}
+		}
+		s, err := NewSchema("d", filewise.Layout{Kind: filewise.KindPerTable}, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		right := map[bool]int{true: 4, false: 1}[s.Loads()]
+		for files := range 6 {
+			if err := s.CheckPerTable(files); (err == nil) != (files == right) || err != nil && !strings.Contains(err.Error(), fmt.Sprint(right)) {
+				t.Errorf("%s in %d files of tables: %v", name, files, err)
+			}
+		}
+	}
+}
