@@ -119,13 +119,21 @@ func (x *Display) status(now time.Time) string {
 			what = ph.String()
 		}
 	}
-	out := fmt.Sprintf("%s · %s: %s", place(s.cell, s.judgement), s.cell.Layout, what)
+	out := fmt.Sprintf("%s · %s: %s", x.place(s.cell), s.cell.Layout, what)
 	if s.live != nil {
 		if tp := s.live.Throughput(now); tp > 0 {
-			out += fmt.Sprintf(" · %s now", report.Rate(tp, "rows"))
+			out += fmt.Sprintf(" · %s now", report.Rate(tp, x.unit()))
 		}
 	}
 	return out
+}
+
+// unit is what a trial does; of several phases that differs from one to the next.
+func (x *Display) unit() string {
+	if len(x.data.Plan.Phases) > 0 {
+		return "operations"
+	}
+	return "rows"
 }
 
 // place is where in the plan a cell lies.
@@ -136,9 +144,21 @@ func place(c filewise.Cell, j experiment.Judgement) string {
 	return fmt.Sprintf("block %d of at most %d", c.Block, j.Schedule.MaxBlocks)
 }
 
+// place is where in the plan a cell lies; an article's own design has runs of a
+// layout, one after the other, instead of blocks.
+func (x *Display) place(c filewise.Cell) string {
+	if a := x.data.Plan.AsPublished; a != nil {
+		return fmt.Sprintf("run %d of %d", c.Block, a.Repeats)
+	}
+	return place(c, x.state.judgement)
+}
+
 // left says how much is done and how long it may still take.
 func (x *Display) left() string {
 	p, j := x.data.Plan, x.state.judgement
+	if p.AsPublished != nil {
+		return x.leftOfDesign()
+	}
 	out := fmt.Sprintf("%d blocks done", j.Result.Blocks)
 	if j.Result.Blocks < verdict.FirstLook {
 		out += fmt.Sprintf(", intervals from block %d on", verdict.FirstLook)
@@ -162,18 +182,28 @@ func (x *Display) left() string {
 	return out
 }
 
+// leftOfDesign says how much of an article's design is done.
+func (x *Display) leftOfDesign() string {
+	all, done := len(x.data.Plan.Trials()), 0
+	for _, t := range x.state.trials {
+		if t.State == filewise.Done {
+			done++
+		}
+	}
+	out := fmt.Sprintf("%d of %d runs done", done, all)
+	if t := x.state.judgement.Schedule.TrialTime; t > 0 && done < all {
+		out += fmt.Sprintf("; about %v left", (time.Duration(all-done) * t).Round(time.Second))
+	}
+	return out
+}
+
 // recorded is the line for a finished trial where there is no live picture.
 func (x *Display) recorded(t filewise.Trial) string {
-	out := fmt.Sprintf("%s · %s: ", place(t.Cell, x.state.judgement), t.Cell.Layout)
+	out := fmt.Sprintf("%s · %s: ", x.place(t.Cell), t.Cell.Layout)
 	if t.State == filewise.Failed {
 		return out + "failed: " + t.Reason
 	}
-	for i, m := range t.Measures {
-		if i > 0 {
-			out += ", "
-		}
-		out += report.Measured(m)
-	}
+	out += report.Outcome(x.data.Plan, t)
 	if t.Cell.Attempt > 1 {
 		out += fmt.Sprintf(" (attempt %d)", t.Cell.Attempt)
 	}

@@ -38,13 +38,24 @@ func (s standing) judge() (Judgement, error) {
 	if s.err != nil {
 		return Judgement{}, fmt.Errorf("judge the trials: %w", s.err)
 	}
-	j := Judgement{Schedule: s.schedule, Result: s.results[0], Decision: s.decision, Elapsed: s.elapsed}
+	j := Judgement{Schedule: s.schedule, Decision: s.decision, Elapsed: s.elapsed, Sweep: s.sweep()}
 	j.Measuring, j.Stages = timeSpent(s.trials)
-	j.Sentences = s.sentences(s.results[0])
-	if families := s.plan.families(); len(families) > 1 {
-		for f, name := range families {
-			j.Families = append(j.Families, Family{Name: name, Result: s.results[f], Sentences: s.sentences(s.results[f])})
+	var err error
+	if j.Latencies, err = s.latencies(); err != nil {
+		return Judgement{}, fmt.Errorf("judge the trials: %w", err)
+	}
+	families := s.plan.families()
+	for f, name := range families {
+		result, sentences := s.family(f, name, j.Latencies)
+		if f == 0 {
+			j.Result, j.Sentences = result, sentences
 		}
+		if len(families) > 1 {
+			j.Families = append(j.Families, Family{Name: name, Result: result, Sentences: sentences})
+		}
+	}
+	if j.Sweep != nil {
+		j.Sentences = append(j.Sentences, j.Sweep.Sentences...)
 	}
 	for _, w := range s.results[0].Warnings {
 		j.Warnings = append(j.Warnings, filewise.Warning(w))
@@ -53,11 +64,24 @@ func (s standing) judge() (Judgement, error) {
 	return j, nil
 }
 
+// family is the verdict of a family, bar what its latencies forbid, and its words.
+func (s standing) family(f int, name string, all []Latency) (verdict.Result, []string) {
+	sentences := s.sentences(s.results[f])
+	r, why := s.guarded(s.results[f], name, all)
+	if why != nil {
+		sentences = append(why, sentences[1:]...)
+	}
+	return r, sentences
+}
+
 // sentences are the verdict of a family in words, and why there are no more trials.
 func (s standing) sentences(r verdict.Result) []string {
 	if _, ok := r.Last(); ok {
 		block := time.Duration(len(s.live([]verdict.Result{r}, r.Blocks))) * s.schedule.TrialTime
 		return verdict.Sentences(r, verdict.WordsOptions{BlockSeconds: block.Seconds()})
+	}
+	if why := s.plan.tooFewRuns(); why != "" {
+		return []string{why}
 	}
 	if s.decision.Ending != GoesOn {
 		return []string{"No verdict: " + s.decision.Why + "."}
@@ -114,6 +138,7 @@ func (h history) warnings(s Schedule) []filewise.Warning {
 		}
 	}
 	out = append(out, h.trendWarning()...)
+	out = append(out, h.shortWarning()...)
 	return append(out, h.trialWarnings()...)
 }
 

@@ -32,6 +32,10 @@ func (p Plan) standing(done []filewise.Trial) standing { return p.standingBy(don
 // standingBy is standing, with what is known of the complete blocks already.
 func (p Plan) standingBy(done []filewise.Trial, m *memo) standing {
 	s := standing{history: p.read(done)}
+	if p.AsPublished != nil {
+		s.schedule = s.publishedSchedule()
+		return s.publishedStanding(m)
+	}
 	s.schedule = s.history.schedule()
 	var open *filewise.Cell
 	s.results, open, s.err = s.replay(s.schedule, m)

@@ -34,6 +34,10 @@ type Plan struct {
 	Phases  []string `json:"phases,omitempty"`
 	Overall bool     `json:"overall,omitempty"`
 
+	// AsPublished has the scenario's article's own design in place of blocks in random
+	// order; nil: it is not repeated.
+	AsPublished *AsPublished `json:"as_published,omitempty"`
+
 	// Measure is what a trial measures: the workload, or the life cycle of a
 	// database that the workload has filled.
 	Measure string `json:"measure,omitempty"`
@@ -56,6 +60,9 @@ type Plan struct {
 	Goal       verdict.Goal  `json:"goal"`
 	MaxBlocks  int           `json:"max_blocks"`
 	Budget     time.Duration `json:"budget_ns"`
+	// P99Limit bars a layout from being recommended whose 99th percentile of latency,
+	// of any type of operations, is above it over all trials; 0: there is no limit.
+	P99Limit time.Duration `json:"p99_limit_ns,omitempty"`
 	Attempts   int           `json:"attempts"` // of one trial, the first included
 
 	// AbortIf are limits on what others do on the server, and Maintenance the hours
@@ -112,6 +119,10 @@ type Judgement struct {
 	// Families are the judgements of all families where there are several; Result
 	// and Sentences are those of the first.
 	Families []Family `json:"families,omitempty"`
+	// Latencies are those of operations of several types, or where they are limited.
+	Latencies []Latency `json:"latencies,omitempty"`
+	// Sweep is the curve over load levels; absent: there is one level.
+	Sweep *Sweep `json:"sweep,omitempty"`
 }
 
 // Family is the judgement of one family of operations.

@@ -10,6 +10,9 @@ import (
 // Trials are all trials that there can be, in order: pilots and MaxBlocks
 // blocks with every layout in question to the end and none failing.
 func (p Plan) Trials() []filewise.Cell {
+	if p.AsPublished != nil {
+		return p.publishedTrials()
+	}
 	all := make([]int, len(p.Layouts))
 	for i := range all {
 		all[i] = i

@@ -21,6 +21,8 @@ type charts struct {
 	Deviation [2]float64 `json:"deviation"` // domain of the trials' deviations, percent
 	Blocks    []stripe   `json:"blocks"`
 	Within    []curve    `json:"within"`
+	// Families are the layouts in all families, where there are several.
+	Families *familyCharts `json:"families,omitempty"`
 }
 
 // mark is one layout of the chart of estimates.
@@ -67,6 +69,7 @@ func (v view) Charts() charts {
 		c.Ticks = factorTicks(c.Domain)
 	}
 	c.trials(v)
+	c.Families = v.familyCharts()
 	return c
 }
 
@@ -106,7 +109,10 @@ func (c *charts) mark(r row) mark {
 		m.Short = m.Label
 		return m
 	}
-	m.Lo, m.Hi = c.scaled(e.Lo), c.scaled(e.Hi)
+	if m.Lo, m.Hi = c.scaled(e.Lo), c.scaled(e.Hi); unresolvable(e.Lo, e.Hi) {
+		m.Lo, m.Hi, m.Raw = nil, nil, nil
+		m.Label, m.Short = notResolvable, "not resolvable"
+	}
 	return m
 }
 
@@ -121,6 +127,9 @@ func (c *charts) looks(v view, l verdict.Look) {
 	for j := range l.Estimates {
 		e := v.Judgement.Result.Shown(l, j)
 		if j >= len(v.Judgement.Result.Arms) || j == v.Judgement.Result.Config.Baseline || !known(e.Effect) {
+			continue
+		}
+		if unresolvable(e.Lo, e.Hi) {
 			continue
 		}
 		c.Looks = append(c.Looks, lookMark{

@@ -25,7 +25,11 @@ func failuresText(failures map[filewise.Class]int64) string {
 // over all measures of its trials; empty: none did.
 func (v view) retriedText() string {
 	sums := map[string]map[filewise.Class]int64{}
-	for _, t := range v.Trials {
+	trials := v.Data.Trials
+	if v.whole != nil {
+		trials = v.whole.Trials
+	}
+	for _, t := range trials {
 		for _, m := range t.Measures {
 			for class, n := range m.Errors {
 				if sums[t.Cell.Layout] == nil {

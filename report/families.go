@@ -1,36 +1,60 @@
 package report
 
 import (
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"filewise"
 	"filewise/experiment"
+	"filewise/workload"
 )
 
 // unitTimes is the unit of measures that are a time each, such as a recovery:
 // their throughput is the inverse of that time.
 const unitTimes = "times"
 
-// Families are the views of all families of operations, where there are several.
-// The verdict of a report's head is that of the first.
-func (v view) Families() []view {
-	var out []view
-	for _, f := range v.Judgement.Families {
-		d := v.Data
-		d.Judgement.Result, d.Judgement.Sentences, d.Judgement.Families = f.Result, f.Sentences, nil
-		d.Plan.Confidence = f.Result.Config.Confidence
-		d.Trials = nil
-		for _, t := range v.Data.Trials {
-			if m, ok := v.Plan.OverallMeasure(t); ok && f.Name == experiment.FamilyOverall {
-				t.Measures = []filewise.Measure{m}
-			} else {
-				t.Measures = only(t.Measures, f.Name)
-			}
-			d.Trials = append(d.Trials, t)
+// leading is the family that a report's head, trials and looks are about: the one
+// over all, or the first.
+func leading(d Data) experiment.Family {
+	for _, f := range d.Judgement.Families {
+		if f.Name == experiment.FamilyOverall {
+			return f
 		}
-		out = append(out, newView(d))
 	}
-	return out
+	return d.Judgement.Families[0]
+}
+
+// ofFamily is the run as if it had measured one family only.
+func ofFamily(d Data, f experiment.Family) Data {
+	d.Judgement.Result, d.Judgement.Sentences, d.Judgement.Families = f.Result, f.Sentences, nil
+	d.Plan.Confidence = f.Result.Config.Confidence
+	trials := d.Trials
+	d.Trials = nil
+	for _, t := range trials {
+		if m, ok := d.Plan.OverallMeasure(t); ok && f.Name == experiment.FamilyOverall {
+			t.Measures = []filewise.Measure{m}
+		} else {
+			t.Measures = only(t.Measures, f.Name)
+		}
+		d.Trials = append(d.Trials, t)
+	}
+	d.Scenario.Published = figuresOf(d, f.Name)
+	d.Scenario.Best = workload.BestOf(d.Scenario.Published, d.Plan.Target.Engine)
+	return d
+}
+
+// figuresOf are the published figures about a family, under the conditions of the
+// run's layouts.
+func figuresOf(d Data, family string) []workload.Figure {
+	var variants []string
+	for _, l := range d.Plan.Layouts {
+		if v := d.Scenario.Variant(d.Plan.Params, l, d.Plan.Target.Volumes); !slices.Contains(variants, v) {
+			variants = append(variants, v)
+		}
+	}
+	return slices.DeleteFunc(d.Scenario.Figures(family, variants...), func(f workload.Figure) bool { return f.Family == "" })
 }
 
 func only(measures []filewise.Measure, family string) []filewise.Measure {
@@ -42,28 +66,87 @@ func only(measures []filewise.Measure, family string) []filewise.Measure {
 	return nil
 }
 
+// Families are the views of all families of operations, where there are several:
+// the one over all first.
+func (v view) Families() []view {
+	if v.whole == nil {
+		return nil
+	}
+	var out []view
+	for _, f := range v.whole.Judgement.Families {
+		x := viewOf(ofFamily(*v.whole, f))
+		x.Name = f.Name
+		if f.Name == experiment.FamilyOverall {
+			out = append([]view{x}, out...)
+		} else {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
 // Timed reports whether what is measured is a time.
 func (v view) Timed() bool { return v.Unit == unitTimes }
 
-// summary is the outcome of every family in a few words.
-func summary(d Data) string {
-	var parts []string
-	for _, f := range d.Judgement.Families {
-		what := "undecided"
-		if look, ok := f.Result.Last(); ok && look.Recommended >= 0 && look.Recommended < len(f.Result.Arms) {
-			what = f.Result.Arms[look.Recommended].Name
+// each tells whether one operation is so large that its time reads better than how
+// many of them fit into a second.
+func (v view) each() bool { return v.Unit == "backups" || v.Unit == "restores" }
+
+// speedText is a layout's typical trial in words: "2,790 rows/s", "1.2 s".
+func (v view) speedText(r row) string {
+	switch {
+	case v.Timed():
+		return r.TypicalText()
+	case v.each() && r.Typical > 0:
+		return human(time.Duration(float64(time.Second) / r.Typical))
+	case !known(r.Typical):
+		return absent
+	}
+	return r.TypicalText() + " " + v.UnitRate()
+}
+
+// familyNames joins the names of families: "insert and select", "queries 1–3 and 5".
+func familyNames(names []string) string {
+	const query = "query "
+	if len(names) < 2 {
+		return enumerate(names)
+	}
+	var numbers []int
+	for _, n := range names {
+		k, err := strconv.Atoi(strings.TrimPrefix(n, query))
+		if err != nil || !strings.HasPrefix(n, query) {
+			return enumerate(names)
 		}
-		parts = append(parts, f.Name+": "+what)
+		numbers = append(numbers, k)
 	}
-	var failed []string
-	for _, f := range d.Judgement.Families {
-		if _, _, bad := f.Result.AAFailed(); bad {
-			failed = append(failed, f.Name)
+	return "queries " + enumerate(ranges(numbers))
+}
+
+// ranges writes ascending numbers with those that follow each other joined: 1–3, 5.
+func ranges(numbers []int) []string {
+	var out []string
+	for i := 0; i < len(numbers); {
+		j := i
+		for j+1 < len(numbers) && numbers[j+1] == numbers[j]+1 {
+			j++
 		}
+		s := strconv.Itoa(numbers[i])
+		switch {
+		case j == i+1:
+			j = i
+		case j > i:
+			s += "–" + strconv.Itoa(numbers[j])
+		}
+		out, i = append(out, s), j+1
 	}
-	said := "Fastest with the fewest files: " + strings.Join(parts, "; ") + "."
-	if len(failed) > 0 {
-		return "Do not rely on this: the A/A check failed (" + strings.Join(failed, ", ") + "). " + said
+	return out
+}
+
+// enumerate joins words: "a, b and c".
+func enumerate(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
 	}
-	return said
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " and " + words[last]
 }

@@ -95,7 +95,21 @@ func interval(effect, lo, hi float64) string {
 	if !known(effect) || !known(lo) || !known(hi) {
 		return difference(effect)
 	}
+	if unresolvable(lo, hi) {
+		return notResolvable
+	}
 	return difference(effect) + " " + limits(effect, lo, hi)
+}
+
+// notResolvable stands for intervals from a fraction to a multiple that say
+// nothing any more.
+const notResolvable = "not resolvable here (factor > 100)"
+
+// unresolvable tells whether an interval holds no difference as well as one by
+// more than a factor of 100: its limits are then numbers without a meaning.
+func unresolvable(lo, hi float64) bool {
+	const most = 4.605170185988092 // ln 100
+	return lo <= 0 && hi >= 0 && (lo < -most || hi > most)
 }
 
 // limits writes the interval alone, in the form that the estimate has.

@@ -44,6 +44,8 @@ func cellOf(l verdict.Look, e verdict.Estimate, baseline bool) lookCell {
 	c := lookCell{Effect: difference(e.Effect)}
 	if baseline {
 		c.Effect = "baseline"
+	} else if e.Known() && unresolvable(e.Lo, e.Hi) {
+		c.Effect = notResolvable
 	} else if e.Known() && known(e.Effect) {
 		c.Limits = limits(e.Effect, e.Lo, e.Hi)
 	}

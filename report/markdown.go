@@ -14,8 +14,11 @@ func Markdown(w io.Writer, d Data) error {
 	v := newView(d)
 	m := &md{}
 	m.verdict(v)
-	m.table(v)
+	if v.whole == nil {
+		m.table(v)
+	}
 	m.families(v)
+	m.asPublished(v)
 	m.warnings(v)
 	m.published(v)
 	m.details(v)
@@ -88,10 +91,33 @@ func (m *md) verdict(v view) {
 	}
 }
 
-// families has a table for every further family of operations.
+// families has a table of all families of operations, and one for each.
 func (m *md) families(v view) {
+	o := v.Overview()
+	if o == nil {
+		return
+	}
+	head := []string{"family"}
+	for _, g := range o.Groups {
+		head = append(head, joined(": ", g.Name, o.Baseline))
+		for _, l := range g.Layouts {
+			head = append(head, joined(": ", g.Name, l+" against it"))
+		}
+	}
+	var rows [][]string
+	for _, r := range o.Rows {
+		line := []string{r.Name}
+		for _, g := range r.Groups {
+			line = append(line, g.Baseline)
+			for _, c := range g.Cells {
+				line = append(line, c.DifferenceText()+"; "+c.MarkText())
+			}
+		}
+		rows = append(rows, line)
+	}
+	m.rows(head, rows)
 	for _, f := range v.Families() {
-		m.para("## %s: %s", escape(f.Family), escape(f.Headline()))
+		m.para("## %s: %s", escape(f.Name), escape(f.Headline()))
 		m.table(f)
 	}
 }
@@ -142,7 +168,7 @@ func (m *md) published(v view) {
 	}
 	var rows [][]string
 	for _, c := range shape {
-		rows = append(rows, []string{c.Statement, joined(": ", c.Published, c.Words), c.Measured, string(c.Sign), c.Inside})
+		rows = append(rows, []string{joined(": ", c.Family, c.Statement), joined(": ", c.Published, c.Words), c.Measured, string(c.Sign), c.Inside})
 	}
 	m.rows([]string{"", "published", "measured", "direction", "figure"}, rows)
 	if s := v.BestText(); s != "" {
@@ -160,7 +186,7 @@ func (m *md) details(v view) {
 		looks = append(looks, append(r, l.Outcome))
 	}
 	if len(looks) > 0 {
-		m.para("## The verdict, look by look")
+		m.para("## The verdict, look by look%s", escape(v.OfWhich()))
 		m.rows(append(append([]string{"blocks", "trials"}, v.Arms()...), "outcome"), looks)
 	}
 	for _, s := range v.Where() {
@@ -187,7 +213,7 @@ func (m *md) trialsTable(v view) {
 		rows = append(rows, []string{fmt.Sprint(t.Number), t.BlockText(), t.Cell.Layout, t.ThroughputText(), t.DeviationText(), t.NoteText()})
 	}
 	if len(rows) > 0 {
-		m.para("## Trials, in the order in which they ran")
+		m.para("## Trials, in the order in which they ran%s", escape(v.OfWhich()))
 		m.rows([]string{"no.", "block", "layout", v.UnitRate(), "against the layout's typical trial", "note"}, rows)
 	}
 }

@@ -16,6 +16,9 @@ func (v view) MeansNote() string { return meansNote }
 // really happened.
 func (v view) Method() []string {
 	p := v.Plan
+	if p.AsPublished != nil {
+		return v.publishedMethod()
+	}
 	out := []string{
 		v.trialWords(),
 		fmt.Sprintf("One trial is one sample. Trials run in blocks: a block measures every layout that is still in question once, in fresh random order that follows from the seed %s. Slow changes of the machine so reach all layouts alike.", v.Seed()),
@@ -30,6 +33,19 @@ func (v view) Method() []string {
 		out = append(out, fmt.Sprintf("A failed trial is tried again at the end of its block, %d times in all; it is listed with its reason and never left out silently.", max(p.Attempts, 1)))
 	}
 	return out
+}
+
+// publishedMethod says how a run by the article's design measured.
+func (v view) publishedMethod() []string {
+	out := []string{
+		v.trialWords(),
+		"The order is the article's: every layout is run as often as the design says, then the next one; nothing is randomised, and there are no pilots.",
+		"The averages are those of the article's way. For the sound verdict, run k of every layout counts as block k: a robust fit of blocks and layouts to the logarithm of throughput.",
+	}
+	if w := weakerWords(*v.Plan.AsPublished); w != "" {
+		out = append(out, w)
+	}
+	return append(out, v.checkWords()...)
 }
 
 // checkWords say what the run did to test and steady itself.

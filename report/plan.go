@@ -27,6 +27,7 @@ func (v view) PlanFacts() []filewise.Fact {
 		{Name: "key", Value: p.Params.Key},
 		{Name: "work of a trial", Value: v.workText()},
 		{Name: "warm-up", Value: v.warmUpText()},
+		{Name: "design", Value: v.designText()},
 		{Name: "margin", Value: "±" + v.Margin()},
 		{Name: "confidence", Value: v.Confidence()},
 		{Name: "goal", Value: goalWords(p.Goal)},
@@ -49,6 +50,14 @@ func (v view) PlanFacts() []filewise.Fact {
 	return slices.DeleteFunc(facts, func(f filewise.Fact) bool { return f.Value == "" })
 }
 
+func (v view) designText() string {
+	a := v.Plan.AsPublished
+	if a == nil {
+		return ""
+	}
+	return fmt.Sprintf("as published, at scale %g: %s of each layout, one layout after the other", a.Scale, count(a.Repeats, "run"))
+}
+
 func (v view) workText() string {
 	if v.Plan.Window > 0 {
 		return human(v.Plan.Window) + " measured"
@@ -61,6 +70,8 @@ func (v view) workText() string {
 
 func (v view) warmUpText() string {
 	switch {
+	case v.Plan.Window == 0: // fixed work is measured whole
+		return ""
 	case v.Plan.WarmUp >= 0:
 		return human(v.Plan.WarmUp)
 	case v.Judgement.Schedule.WarmUp > 0:

@@ -5,7 +5,6 @@ import (
 	"math"
 	"strings"
 
-	"filewise"
 	"filewise/workload"
 )
 
@@ -17,10 +16,12 @@ const (
 	differs     agreement = "differs"
 	undecided   agreement = "undecided here"
 	notMeasured agreement = "not measured here"
+	ofAnother   agreement = "said of another engine"
 )
 
 // comparison puts one published figure beside what was measured.
 type comparison struct {
+	Family    string // of which it speaks, where the run has several
 	Statement string // "8 files against 1 file"
 	Published string // the figure, or the words where there is no figure
 	Words     string // the words beside a figure
@@ -31,10 +32,17 @@ type comparison struct {
 
 // Shape compares the scenario's figures with the verdict.
 func (v view) Shape() []comparison {
+	if v.whole != nil {
+		var out []comparison
+		for _, f := range v.Families() {
+			out = append(out, f.Shape()...)
+		}
+		return out
+	}
 	out := make([]comparison, 0, len(v.Scenario.Published))
 	for _, f := range v.Scenario.Published {
 		c := comparison{
-			Statement: filewise.FilesName(f.Files) + " against " + filewise.FilesName(f.Against),
+			Family: v.Name, Statement: v.Scenario.NameOf(f.Files) + " against " + v.Scenario.NameOf(f.Against),
 			Published: f.Words, Measured: absent, Sign: notMeasured, Inside: absent,
 		}
 		if f.Percent != nil {
@@ -49,15 +57,19 @@ func (v view) Shape() []comparison {
 // compare fills in what was measured. The intervals against the baseline hold
 // together, so their differences bound any other pair too, if more widely.
 func (v view) compare(c *comparison, f workload.Figure) {
-	a, b := v.byFiles(f.Files), v.byFiles(f.Against)
+	a, b := v.byFiles(f.Files, f.Variant), v.byFiles(f.Against, f.Variant)
 	if a == nil || b == nil || !a.Judged || !b.Judged || !a.Estimate.Known() || !b.Estimate.Known() {
 		return
 	}
 	effect := a.Estimate.Effect - b.Estimate.Effect
 	lo, hi := a.Estimate.Lo-b.Estimate.Hi, a.Estimate.Hi-b.Estimate.Lo
 	c.Measured = interval(effect, lo, hi)
+	if f.Engine != "" && f.Engine != v.Plan.Target.Engine {
+		c.Sign = ofAnother
+		return
+	}
 	c.Sign = direction(f.Sign, lo, hi, v.Judgement.Result.Config.Margin)
-	if f.Percent == nil || *f.Percent <= -100 {
+	if f.Percent == nil || *f.Percent <= -100 || unresolvable(lo, hi) {
 		return
 	}
 	if y := math.Log1p(*f.Percent / 100); y >= lo && y <= hi {
@@ -85,10 +97,12 @@ func direction(sign int, lo, hi, margin float64) agreement {
 	return differs
 }
 
-// byFiles is the first layout with n data files.
-func (v view) byFiles(n int) *row {
+// byFiles is the first layout with n of the files that the scenario is about,
+// under a condition of the article's; an empty one is any.
+func (v view) byFiles(n int, variant string) *row {
 	for i := range v.Rows {
-		if v.Rows[i].Data.Files == n {
+		l := v.Rows[i].Layout
+		if v.Scenario.NumberOf(l) == n && (variant == "" || v.Scenario.Variant(v.Plan.Params, l, v.Plan.Target.Volumes) == variant) {
 			return &v.Rows[i]
 		}
 	}
@@ -98,21 +112,53 @@ func (v view) byFiles(n int) *row {
 // BestText compares the best number of files of the article with the one
 // recommended here; empty when the article names none.
 func (v view) BestText() string {
+	if v.whole != nil {
+		return bestTexts(v.Families())
+	}
 	best := v.Scenario.Best
 	if best == 0 {
 		return ""
 	}
-	s := "Published as best: " + filewise.FilesName(best) + ". "
+	s := "Published as best: " + v.Scenario.NameOf(best) + ". "
 	r := v.recommended()
 	switch {
-	case v.byFiles(best) == nil:
+	case v.byFiles(best, "") == nil:
 		return s + "This number was not measured here."
 	case r == nil:
 		return s + "Nothing is recommended here yet, so the shapes cannot be compared."
-	case r.Data.Files == best:
+	case v.Scenario.NumberOf(r.Layout) == best:
 		return s + "The same is recommended here."
 	}
 	return s + fmt.Sprintf("Here it is %s.", r.Name)
+}
+
+// bestTexts sum up for which families the published best number is the one
+// recommended here; empty when the article names none.
+func bestTexts(families []view) string {
+	var same, differ, open []string
+	for _, f := range families {
+		best, r := f.Scenario.Best, f.recommended()
+		switch {
+		case best == 0:
+		case r == nil || f.byFiles(best, "") == nil:
+			open = append(open, f.Name)
+		case f.Scenario.NumberOf(r.Layout) == best:
+			same = append(same, f.Name)
+		default:
+			differ = append(differ, fmt.Sprintf("%s (published %s, here %s)", f.Name, f.Scenario.NameOf(best), r.Name))
+		}
+	}
+	var parts []string
+	if len(same) > 0 {
+		parts = append(parts, "The same number of files is best here as published for "+familyNames(same)+".")
+	}
+	if len(differ) > 0 {
+		parts = append(parts, "Another one is best here for "+enumerate(differ)+".")
+	}
+	if len(open) > 0 {
+		parts = append(parts, "Undecided here, or not measured with the published number, for "+familyNames(open)+".")
+	}
+	return strings.Join(parts, " ")
 }
 
 // recommended is the layout to use; nil: none.

@@ -11,7 +11,13 @@ import (
 // table writes a line for each layout. On narrow terminals the columns that
 // tell least are left out.
 func (p *page) table(v view) {
-	cols := p.columns(v)
+	p.grid(p.columns(v), v.Rows)
+	p.footnotes(v)
+	p.line("")
+}
+
+// grid writes columns with a head and a line for each row.
+func (p *page) grid(cols []column, rows []row) {
 	widths := func() (ws []int, total int) {
 		for _, c := range cols {
 			w := 0
@@ -38,7 +44,7 @@ func (p *page) table(v view) {
 		cols = append(cols[:i:i], cols[i+1:]...)
 		ws, total = widths()
 	}
-	for n := range len(v.Rows) + 1 {
+	for n := range len(rows) + 1 {
 		var b strings.Builder
 		for i, c := range cols {
 			text := ansi.Truncate(c.cells[n], ws[i], "…")
@@ -47,7 +53,7 @@ func (p *page) table(v view) {
 			case n == 0:
 				text = p.style(styleFaint, text)
 			case c.mark:
-				text = p.style(markStyle(v.Rows[n-1]), text)
+				text = p.style(markStyle(rows[n-1]), text)
 			}
 			if c.right {
 				text = pad + text
@@ -58,8 +64,6 @@ func (p *page) table(v view) {
 		}
 		p.line(b.String())
 	}
-	p.footnotes(v)
-	p.line("")
 }
 
 // column is one column of the table; keep says in which order columns are left
@@ -86,7 +90,7 @@ func (p *page) columns(v view) []column {
 	if lipgloss.Width(heads[4].cells[0]) > 26 {
 		heads[4].cells[0] = "difference" + v.inBrackets()
 	}
-	if v.Timed() { // there are no bytes to rate
+	if v.Timed() || v.unrated() { // there are no bytes to rate
 		heads[3].keep = -1
 	}
 	for _, r := range v.Rows {
@@ -95,6 +99,19 @@ func (p *page) columns(v view) []column {
 		}
 	}
 	return slices.DeleteFunc(heads, func(c column) bool { return c.keep < 0 })
+}
+
+// unrated tells whether layouts were measured, and none with bytes: queries have
+// none.
+func (v view) unrated() bool {
+	measured := false
+	for _, r := range v.Rows {
+		if known(r.Bytes) {
+			return false
+		}
+		measured = measured || known(r.Typical)
+	}
+	return measured
 }
 
 // inBrackets is the confidence in a column's head; empty when it is not known.

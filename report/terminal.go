@@ -24,13 +24,8 @@ func Terminal(w io.Writer, d Data, opts TerminalOptions) error {
 	v := newView(d)
 	p := &page{width: max(opts.Width, 30), color: opts.Color}
 	p.verdict(v)
-	for _, f := range v.Families() {
-		p.styled(styleBold, f.Family+": "+f.Headline(), "  ")
-		p.table(f)
-	}
-	if len(d.Judgement.Families) == 0 {
-		p.table(v)
-	}
+	p.results(v)
+	p.asPublished(v)
 	p.time(v)
 	p.warnings(v)
 	if v.Rejudged {
@@ -119,6 +114,28 @@ func (p *page) verdict(v view) {
 		}
 	}
 	p.line("")
+}
+
+// mostDetailed is up to how many families a terminal shows one by one.
+const mostDetailed = 4
+
+// results are the table of the layouts, or that of all families and theirs.
+func (p *page) results(v view) {
+	families := v.Families()
+	if len(families) == 0 {
+		p.table(v)
+		return
+	}
+	p.overview(v)
+	p.footnotes(v)
+	p.line("")
+	if len(families) > mostDetailed {
+		return
+	}
+	for _, f := range families {
+		p.styled(styleBold, f.Name+": "+f.Headline(), "  ")
+		p.table(f)
+	}
 }
 
 func (p *page) footnotes(v view) {

@@ -21,14 +21,26 @@ type view struct {
 	Base   int  // index of the baseline in Rows
 	Rows   []row
 	Trials []trial
-	Rate   rate // in which the table gives bytes per second
+	Rate   rate   // in which the table gives bytes per second
+	Name   string // of the family, where the run has several
+	whole  *Data  // the run with all its families, where it has several
 }
 
+// newView is of the run; where it has several families, of the leading one, with
+// all of them as Families.
 func newView(d Data) view {
-	v := view{Data: d}
-	if len(d.Judgement.Families) > 0 { // the article measured the workload
-		v.Scenario.Published = nil
+	if len(d.Judgement.Families) == 0 {
+		return viewOf(d)
 	}
+	of := leading(d)
+	v := viewOf(ofFamily(d, of))
+	v.Name, v.whole, v.Judgement.Families = of.Name, &d, d.Judgement.Families
+	v.Plan.Confidence = d.Plan.Confidence
+	return v
+}
+
+func viewOf(d Data) view {
+	v := view{Data: d}
 	v.Look, v.Judged = d.Judgement.Result.Last()
 	v.Family, v.Unit = judged(d.Trials)
 	v.Base = slices.IndexFunc(d.Plan.Layouts, func(l filewise.Layout) bool { return l.Name == d.Plan.Baseline })
@@ -60,8 +72,8 @@ func judged(trials []filewise.Trial) (family, unit string) {
 
 // Headline is the verdict in one sentence, or why there is none.
 func (v view) Headline() string {
-	if len(v.Judgement.Families) > 0 {
-		return summary(v.Data)
+	if v.whole != nil {
+		return summary(*v.whole)
 	}
 	if s := v.Judgement.Sentences; len(s) > 0 {
 		return s[0]
@@ -74,6 +86,13 @@ func (v view) Headline() string {
 
 // Further are the sentences after the headline.
 func (v view) Further() []string {
+	if v.whole != nil {
+		var out []string
+		for _, f := range v.Families() {
+			out = append(out, f.Name+": "+f.Headline())
+		}
+		return out
+	}
 	if s := v.Judgement.Sentences; len(s) > 1 {
 		return s[1:]
 	}
@@ -83,6 +102,9 @@ func (v view) Further() []string {
 // Gain is the sentence about the recommended layout; empty when there is none
 // or it is the baseline.
 func (v view) Gain() string {
+	if v.whole != nil {
+		return ""
+	}
 	r := v.recommended()
 	if r == nil {
 		return ""
@@ -115,6 +137,9 @@ func (v view) Stopped() string {
 	}
 	if strings.Contains(v.Headline(), why) {
 		return ""
+	}
+	if strings.HasPrefix(why, "stopped ") {
+		return sentence(why) + "."
 	}
 	return "Measuring stopped: " + why + "."
 }
@@ -195,6 +220,11 @@ func (v view) UnitRate() string {
 // Footnotes say what the table's numbers are, where that is not plain.
 func (v view) Footnotes() []string {
 	var out []string
+	if s := v.retriedText(); v.whole != nil && s != "" { // the rest is the families' own
+		return []string{s}
+	} else if v.whole != nil {
+		return nil
+	}
 	medians := false
 	for _, r := range v.Rows {
 		medians = medians || r.Median && known(r.Typical)
@@ -229,6 +259,15 @@ func (v view) dropped() string {
 		return "Dropped, since not the best: " + parts[0] + "; its difference is as of then."
 	}
 	return "Dropped, since not the best: " + strings.Join(parts, ", ") + "; their differences are as of then."
+}
+
+// OfWhich ends a heading with the family that it is about, where the run has
+// several: " (overall)".
+func (v view) OfWhich() string {
+	if v.whole == nil {
+		return ""
+	}
+	return " (" + v.Name + ")"
 }
 
 func isAre(n int) string {

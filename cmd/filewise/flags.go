@@ -88,12 +88,15 @@ func (f *planFlags) plan(cmd *cobra.Command, scenario string) (experiment.Plan, 
 	if err := ofOthers(cmd, sc); err != nil {
 		return experiment.Plan{}, err
 	}
+	if sc, err = f.published(cmd, sc); err != nil {
+		return experiment.Plan{}, err
+	}
 	p := experiment.Plan{
 		Scenario: sc.Name, MaxBlocks: f.maxBlocks, Budget: f.budget, Attempts: defaultAttempts,
 		Window: f.window, WarmUp: f.warmUp, PilotWindow: min(defaultPilotWindow, f.window),
 	}
 	steps := []func(*cobra.Command, *experiment.Plan, workload.Scenario) error{
-		f.setTarget, f.setVolumes, f.setParams, f.setLayouts, f.setPreload, f.setWork, f.setFill, f.setPhases, f.setMeasure, f.setPilot, f.setStops, f.setJudging, f.checks.setChecks, f.setSeed,
+		f.setTarget, f.setVolumes, f.setParams, f.setLayouts, f.setPreload, f.setWork, f.setFill, f.setPhases, f.setMeasure, f.setPilot, f.setStops, f.setJudging, f.checks.setChecks, f.setSeed, f.setPublished,
 	}
 	for _, step := range steps {
 		if err := step(cmd, &p, sc); err != nil {

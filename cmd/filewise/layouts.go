@@ -105,7 +105,7 @@ func (f *planFlags) arms(cmd *cobra.Command, p *experiment.Plan, base filewise.L
 	for i, l := range layouts {
 		arms[i] = arm{l, set("allocation"), set("growth")}
 	}
-	return arms, err
+	return f.publishedArms(arms, sc), err
 }
 
 // byNumber is a layout of every number of files, equal in everything else.
@@ -212,7 +212,7 @@ func (f *planFlags) totalBytes(cmd *cobra.Command, sc workload.Scenario) (int64,
 	switch {
 	case cmd.Flags().Changed("size"):
 		return bytesOf("size", f.size)
-	case f.about.Bytes > 0 && !sc.Phased:
+	case f.about.Bytes > 0 && !sc.Phased && !f.asPublished:
 		return f.about.Bytes, nil
 	}
 	return sc.Bytes, nil

@@ -14,6 +14,7 @@ import (
 	"filewise/experiment"
 	"filewise/machine"
 	"filewise/probe"
+	"filewise/report"
 	"filewise/store"
 )
 
@@ -175,10 +176,11 @@ func (a *app) finish(ctx context.Context, st *store.Store, run store.Run, done [
 	case cause != nil || d.Ending == experiment.Broken:
 		state = store.Failed
 	}
-	summary := ""
-	if len(j.Sentences) > 0 {
-		summary = j.Sentences[0]
+	shown, err := data(run, done, j)
+	if err != nil {
+		return errors.Join(cause, err)
 	}
+	summary := report.Headline(shown)
 	if err := st.Finish(ctx, run.ID, store.Outcome{State: state, Ending: d.Ending, Why: d.Why, Verdict: summary}); err != nil {
 		return errors.Join(cause, err)
 	}

@@ -119,8 +119,12 @@ func (a *app) printPreview(v preview) error {
 	for _, s := range beforeAndAfter(p) {
 		w.printf("\n%s\n", s)
 	}
-	w.printf("\nTrials: pilots first, then at most %d blocks, each in random order; a layout that cannot be the best any more is dropped\n", p.MaxBlocks)
-	printTrials(w, v.Trials)
+	w.printf("\n%s\n", orderWords(p))
+	if p.AsPublished != nil {
+		printRuns(w, p)
+	} else {
+		printTrials(w, v.Trials)
+	}
 	w.printf("\nSpace (%s)\n", spaceWords(p))
 	for _, s := range v.Space {
 		w.printf("  %s\n", spaceLine(s))
@@ -187,6 +191,9 @@ func spaceWords(p experiment.Plan) string {
 
 func timeWords(v preview) string {
 	if v.Plan.Window == 0 {
+		if v.Plan.Budget == 0 && v.Plan.AsPublished != nil {
+			return "not known before the first runs: the work of a run is fixed, and the design says how many there are"
+		}
 		if v.Plan.Budget == 0 {
 			return "not known before the pilots: the work of a trial is fixed, and no --budget is set"
 		}

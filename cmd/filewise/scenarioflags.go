@@ -23,6 +23,9 @@ type scenarioFlags struct {
 	cache   string
 	data    string
 	repeat  int
+
+	asPublished bool
+	scale       float64
 }
 
 func (f *scenarioFlags) register(fs *pflag.FlagSet) {
@@ -32,6 +35,8 @@ func (f *scenarioFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.index, "index", "", "dml: no index, as published (none), or one on the key")
 	fs.StringVar(&f.cache, "cache", "", "scan: queries start warm, after a restart of the server (buffer-cold), or with the files evicted from the system's cache too (storage-cold)")
 	fs.StringVar(&f.data, "data", "", "scan: rows are loaded in the order of their keys (ordered) or as they grow over time (grown)")
+	fs.BoolVar(&f.asPublished, "as-published", false, "the article's own design, averages and all, with the sound verdict from the same trials beside it")
+	fs.Float64Var(&f.scale, "scale", 0, "size of --as-published by the original's, 1 being that (default one that takes minutes)")
 	fs.IntVar(&f.repeat, "repeat", 0, "scan: `executions` of each query in a trial")
 }
 

@@ -56,6 +56,9 @@ func trialLine(t filewise.Trial) string {
 		out = fmt.Sprintf("%s  %-10s", where, t.Instance)
 	}
 	for _, m := range t.Measures {
+		if len(t.Measures) > 1 && m.Unit != "times" { // which say so themselves
+			out += " " + m.Family
+		}
 		out += " " + report.Measured(m)
 		if m.Tail > 0 || m.Sync > 0 {
 			out += fmt.Sprintf(", tail %v, durable after %v", m.Tail.Round(100_000), m.Sync.Round(100_000))

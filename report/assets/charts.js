@@ -23,18 +23,18 @@
   const loader = { load: refuse, sanitize: refuse, http: refuse, file: refuse };
 
   const percentLabel = "(datum.value > 0 ? '+' : datum.value < 0 ? '−' : '') + format(abs(datum.value), '~f') + ' %'";
-  const effectScale = () => data.factor
-    ? { type: "log", domain: data.domain, nice: false } : { domain: data.domain, nice: false, zero: false };
-  const effectAxis = (title, width) => data.factor
-    ? { title, values: data.ticks, labelExpr: "format(datum.value, '~r') + '×'", labelOverlap: true }
+  const effectScale = (of = data) => of.factor
+    ? { type: "log", domain: of.domain, nice: false } : { domain: of.domain, nice: false, zero: false };
+  const effectAxis = (title, width, of = data) => of.factor
+    ? { title, values: of.ticks, labelExpr: "format(datum.value, '~r') + '×'", labelOverlap: true }
     : { title, labelExpr: percentLabel, tickCount: Math.max(3, Math.round(width / 95)) };
   const even = data.factor ? 1 : 0;
   const colour = { field: "class", type: "nominal", legend: null, scale: { domain: classes, range: classes.map(css) } };
 
   // Labels near an edge grow away from it.
-  function alignment(x) {
-    const f = data.factor ? Math.log : v => v;
-    const part = (f(x) - f(data.domain[0])) / (f(data.domain[1]) - f(data.domain[0]));
+  function alignment(x, of = data) {
+    const f = of.factor ? Math.log : v => v;
+    const part = (f(x) - f(of.domain[0])) / (f(of.domain[1]) - f(of.domain[0]));
     return part < 0.28 ? "left" : part > 0.72 ? "right" : "center";
   }
   function estimates(width) {
@@ -50,6 +50,45 @@
         { transform: [{ filter: "datum.raw !== null" }], mark: { type: "tick", thickness: 1.5, size: 18, color: css("muted"), yOffset: 8 }, encoding: { x: { field: "raw", type: "quantitative" }, y } },
         { mark: { type: "point", filled: true, size: 110, opacity: 1, yOffset: 8 }, encoding: { x, y, color: colour, tooltip: { field: "tip" } } },
         ...["left", "center", "right"].map(align => ({ transform: [{ filter: `datum.align === '${align}'` }], mark: { type: "text", align, dy: -10, fontWeight: 500, limit: width * 0.6 }, encoding: { x, y, text: { field: "label" } } })),
+      ],
+    };
+  }
+
+  // What stands on a horizontal or vertical scale of effects: the margin, and no difference.
+  const ground = (of, channel) => [
+    { data: { values: [{ a: of.margin[0], b: of.margin[1] }] }, mark: { type: "rect", color: css("band") }, encoding: { [channel]: { field: "a", type: "quantitative" }, [channel + "2"]: { field: "b" } } },
+    { data: { values: [{ a: of.factor ? 1 : 0 }] }, mark: { type: "rule", color: css("muted"), strokeWidth: 1 }, encoding: { [channel]: { field: "a", type: "quantitative" } } },
+  ];
+
+  // One layout's differences, a line for each family.
+  function familyDots(layout, width) {
+    const of = data.families, rows = of.marks.filter(m => m.layout === layout);
+    const x = { field: "x", type: "quantitative", scale: effectScale(of), axis: effectAxis(`throughput against ${data.baseline}`, width, of) };
+    const y = { field: "family", type: "nominal", sort: of.order, axis: { title: null, grid: true, labelFontSize: 13, labelColor: css("text"), labelLimit: Math.min(200, width / 3), labelPadding: 12 } };
+    return {
+      width, height: 34 * rows.length, autosize: { type: "fit-x", contains: "padding" }, data: { values: rows.map(m => ({ ...m, align: alignment(m.x, of) })) },
+      layer: [
+        ...ground(of, "x"),
+        { transform: [{ filter: "datum.lo !== null" }], mark: { type: "rule", strokeWidth: 7, strokeCap: "round", opacity: pale, yOffset: 6 }, encoding: { x: { field: "lo", type: "quantitative" }, x2: { field: "hi" }, y, color: colour, tooltip: { field: "tip" } } },
+        { transform: [{ filter: "datum.lo !== null" }], mark: { type: "point", filled: true, size: 80, opacity: 1, yOffset: 6 }, encoding: { x, y, color: colour, tooltip: { field: "tip" } } },
+        ...["left", "center", "right"].map(align => ({ transform: [{ filter: `datum.align === '${align}'` }], mark: { type: "text", align, dy: -6, fontSize: 11, color: css("muted"), limit: width * 0.6 }, encoding: { x, y, text: { field: "label" } } })),
+      ],
+    };
+  }
+
+  // One family's differences over the number of files.
+  function familyCurve(family, width) {
+    const of = data.families, rows = of.marks.filter(m => m.family === family);
+    const counts = [...new Set(rows.map(m => m.files))].sort((a, b) => a - b);
+    const x = { field: "files", type: "quantitative", scale: { type: "log", base: 2, domain: [counts[0] / 1.2, counts[counts.length - 1] * 1.2], nice: false }, axis: { title: of.over, grid: false, values: counts, format: "d" } };
+    const y = f => ({ field: f, type: "quantitative", scale: effectScale(of), axis: { ...effectAxis(`against ${data.baseline}`, 380, of), ...(of.factor ? {} : { tickCount: 4 }), minExtent: 42 } });
+    return {
+      width, height: 170, autosize: { type: "fit-x", contains: "padding" }, data: { values: rows },
+      layer: [
+        ...ground(of, "y"),
+        { transform: [{ filter: "datum.lo !== null || datum.label === 'baseline'" }], mark: { type: "line", color: css("best"), strokeWidth: 1.5 }, encoding: { x, y: y("x") } },
+        { transform: [{ filter: "datum.lo !== null" }], mark: { type: "rule", strokeWidth: 7, strokeCap: "round", opacity: pale }, encoding: { x, y: y("lo"), y2: { field: "hi" }, color: colour, tooltip: { field: "tip" } } },
+        { transform: [{ filter: "datum.lo !== null || datum.label === 'baseline'" }], mark: { type: "point", filled: true, size: 70, opacity: 1 }, encoding: { x, y: y("x"), color: colour, tooltip: { field: "tip" } } },
       ],
     };
   }
@@ -172,6 +211,8 @@
   if (main && data.estimates.length) add(main, estimates, 670);
   const dots = document.getElementById("chart-trials");
   if (dots && data.trials.length) add(dots, trials, 670);
+  if (data.families && data.families.curve) cells("chart-families", data.families.order, familyCurve);
+  else if (data.families) cells("chart-families", data.families.layouts.filter(n => data.families.marks.some(m => m.layout === n)), familyDots);
   cells("chart-within", data.within.map(c => c.layout), (name, w) => within(data.within.find(c => c.layout === name), w));
   cells("chart-looks", data.order.filter(n => data.looks.some(l => l.layout === n)), looks);
 

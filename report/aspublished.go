@@ -1,0 +1,250 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"filewise"
+	"filewise/experiment"
+	"filewise/verdict"
+)
+
+// asPublished is the article's kind of result beside the sound verdict.
+type asPublished struct {
+	Scale   string
+	Words   string   // the article's design
+	Differs []string // what is not as published
+	Average string   // how runs are averaged
+	Tables  []runsTable
+	Verdict string // what the two say together
+	Weaker  string // why the sound verdict is weaker than usual
+}
+
+// runsTable is the article's kind of table for one family.
+type runsTable struct {
+	Family string
+	Rows   []runsRow
+	Note   string // where averages and sound verdict differ, and where they agree
+}
+
+type runsRow struct {
+	Layout, Runs, Average, Against string
+	Best                           bool // by the averages
+	Sound                          string
+}
+
+// AsPublished is the article's design and its kind of result; nil: the run has
+// another design.
+func (v view) AsPublished() *asPublished {
+	a := v.Plan.AsPublished
+	if a == nil {
+		return nil
+	}
+	out := &asPublished{Scale: strconv.FormatFloat(a.Scale, 'g', 4, 64), Average: averageWords(*a)}
+	if d := v.Scenario.Design; d != nil {
+		out.Words, out.Differs = d.Words, d.Differs
+	}
+	families := v.Families()
+	if len(families) == 0 {
+		families = []view{v}
+	}
+	var differ []string
+	for _, f := range families {
+		if f.Name == experiment.FamilyOverall { // which the articles do not have
+			continue
+		}
+		t, differs := f.runs(*a)
+		out.Tables = append(out.Tables, t)
+		if differs {
+			differ = append(differ, f.Name)
+		}
+	}
+	out.Verdict, out.Weaker = v.besides(*a, differ, len(out.Tables)), weakerWords(*a)
+	return out
+}
+
+func averageWords(a experiment.AsPublished) string {
+	switch {
+	case a.Repeats == 1:
+		return "Each layout was run once."
+	case a.Drop > 0:
+		return fmt.Sprintf("Each layout was run %d times; the average is without the %d fastest and the %d slowest runs.", a.Repeats, a.Drop, a.Drop)
+	}
+	return fmt.Sprintf("Each layout was run %d times, and the times are averaged.", a.Repeats)
+}
+
+// weakerWords say why even the sound verdict is weaker on such trials.
+func weakerWords(a experiment.AsPublished) string {
+	if a.Repeats < verdict.FirstLook {
+		return ""
+	}
+	return "The sound verdict takes run k of every layout as one block. It is weaker here than usual: the design is not randomised. " +
+		"The layouts ran one after the other, so whatever changed on the machine meanwhile (drift) passes for a difference between layouts, and no interval covers that."
+}
+
+// besides says whether the article's way and the sound verdict agree.
+func (v view) besides(a experiment.AsPublished, differ []string, families int) string {
+	switch {
+	case a.Repeats < verdict.FirstLook:
+		return fmt.Sprintf("The averages always name a best layout. No sound verdict is possible from this design: it takes %d runs of each layout, better in random order, to tell a difference between layouts from one between runs.", verdict.FirstLook)
+	case len(differ) == 0:
+		return "The averages and the sound verdict agree on the layout to use."
+	case families == 1:
+		return "The averages name another best layout than the sound verdict."
+	}
+	return fmt.Sprintf("The averages name another best layout than the sound verdict for %d of %d families: %s.", len(differ), families, familyNames(differ))
+}
+
+// runs is the article's table of one family, and whether its best layout is
+// another than the sound verdict's.
+func (v view) runs(a experiment.AsPublished) (runsTable, bool) {
+	t := runsTable{Family: v.Name}
+	averages := make([]time.Duration, len(v.Rows))
+	best := -1
+	for i, r := range v.Rows {
+		took := v.took(r.Name)
+		averages[i] = average(took, a.Drop)
+		if averages[i] > 0 && (best < 0 || averages[i] < averages[best]) {
+			best = i
+		}
+		t.Rows = append(t.Rows, runsRow{Layout: r.Name, Runs: strconv.Itoa(len(took)), Average: absent, Against: absent, Sound: joined("; ", r.DifferenceText(), notBaseline(r.MarkText()))})
+	}
+	for i := range t.Rows {
+		if averages[i] <= 0 {
+			continue
+		}
+		t.Rows[i].Average, t.Rows[i].Best = human(averages[i]), i == best
+		switch {
+		case i == v.Base:
+			t.Rows[i].Against = "baseline"
+		case v.Base >= 0 && averages[v.Base] > 0:
+			t.Rows[i].Against = signed(100*(float64(averages[i])/float64(averages[v.Base])-1)) + " % time"
+		}
+	}
+	if best < 0 {
+		return t, false
+	}
+	sound := "undecided"
+	if r := v.recommended(); r != nil {
+		sound = r.Name
+	}
+	if a.Repeats < verdict.FirstLook {
+		t.Note = fmt.Sprintf("Best by its time: %s.", v.Rows[best].Name)
+		return t, false
+	}
+	t.Note = fmt.Sprintf("Best by the averages: %s. Sound verdict: %s.", v.Rows[best].Name, sound)
+	return t, sound != v.Rows[best].Name
+}
+
+// took are the measured times of a layout's finished runs, in order.
+func (v view) took(layout string) []time.Duration {
+	var out []time.Duration
+	for _, t := range v.Trials {
+		if d := t.Measure.Window[1] - t.Measure.Window[0]; t.Cell.Layout == layout && !t.Cell.Pilot && t.State == filewise.Done && d > 0 {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// average of some times, without the drop fastest and the drop slowest where more
+// than those are left; 0: there is none.
+func average(took []time.Duration, drop int) time.Duration {
+	took = slices.Clone(took)
+	slices.Sort(took)
+	if len(took) > 2*drop {
+		took = took[drop : len(took)-drop]
+	}
+	if len(took) == 0 {
+		return 0
+	}
+	sum := time.Duration(0)
+	for _, d := range took {
+		sum += d
+	}
+	return sum / time.Duration(len(took))
+}
+
+// Heads of the article's table.
+var runsHeads = []string{"layout", "runs", "average time", "against the baseline", "sound verdict (throughput)"}
+
+func (r runsRow) cells() []string {
+	average := r.Average
+	if r.Best {
+		average += " (best)"
+	}
+	return []string{r.Layout, r.Runs, average, r.Against, r.Sound}
+}
+
+// intro are the sentences before the tables.
+func (a asPublished) Intro() []string {
+	out := []string{fmt.Sprintf("Scale %s (1 is the original's size). %s", a.Scale, a.Words)}
+	out = append(out, a.Differs...)
+	return append(out, a.Average)
+}
+
+// asPublished shows it on a terminal.
+func (p *page) asPublished(v view) {
+	a := v.AsPublished()
+	if a == nil {
+		return
+	}
+	p.styled(styleBold, "As published, at scale "+a.Scale, "  ")
+	p.para(a.Average, "  ")
+	var cells [5][]string
+	var rows []row
+	for i, h := range runsHeads[:4] {
+		cells[i] = []string{h}
+	}
+	cells[4] = []string{"family"}
+	for _, t := range a.Tables {
+		for _, r := range t.Rows {
+			for i, c := range r.cells()[:4] {
+				cells[i] = append(cells[i], clean(c))
+			}
+			cells[4] = append(cells[4], clean(t.Family))
+			rows = append(rows, row{})
+		}
+	}
+	cols := []column{{cells: cells[0], keep: 3}, {cells: cells[1], right: true, keep: 1}, {cells: cells[2], right: true, keep: 3}, {cells: cells[3], keep: 3}}
+	if len(a.Tables) > 1 {
+		cols = append([]column{{cells: cells[4], keep: 3}}, cols...)
+	}
+	p.grid(cols, rows)
+	for _, s := range []string{a.Verdict, a.Weaker} {
+		if s != "" {
+			p.para(s, "  ")
+		}
+	}
+	p.line("")
+}
+
+// asPublished shows it in Markdown.
+func (m *md) asPublished(v view) {
+	a := v.AsPublished()
+	if a == nil {
+		return
+	}
+	m.para("## As published, beside the sound verdict")
+	for _, s := range a.Intro() {
+		m.WriteString("- " + escape(s) + "\n")
+	}
+	m.WriteString("\n")
+	for _, t := range a.Tables {
+		if t.Family != "" {
+			m.para("### %s", escape(t.Family))
+		}
+		var rows [][]string
+		for _, r := range t.Rows {
+			rows = append(rows, r.cells())
+		}
+		m.rows(runsHeads, rows)
+		if t.Note != "" {
+			m.para("%s", escape(t.Note))
+		}
+	}
+	m.para("%s", escape(strings.TrimSpace(a.Verdict+" "+a.Weaker)))
+}
