@@ -63,7 +63,7 @@ type Plan struct {
 	// P99Limit bars a layout from being recommended whose 99th percentile of latency,
 	// of any type of operations, is above it over all trials; 0: there is no limit.
 	P99Limit time.Duration `json:"p99_limit_ns,omitempty"`
-	Attempts   int           `json:"attempts"` // of one trial, the first included
+	Attempts int           `json:"attempts"` // of one trial, the first included
 
 	// AbortIf are limits on what others do on the server, and Maintenance the hours
 	// in which trials may run, both as given; none: not limited.
