@@ -14,26 +14,29 @@ import (
 
 // asPublished is the article's kind of result beside the sound verdict.
 type asPublished struct {
-	Scale   string
-	Words   string   // the article's design
-	Differs []string // what is not as published
-	Average string   // how runs are averaged
-	Tables  []runsTable
-	Verdict string // what the two say together
-	Weaker  string // why the sound verdict is weaker than usual
+	Scale   string      `json:"scale"`
+	Words   string      `json:"design"`  // the article's
+	Differs []string    `json:"differs"` // what is not as published
+	Average string      `json:"average"` // how runs are averaged
+	Tables  []runsTable `json:"tables"`
+	Verdict string      `json:"verdict"`          // what the two say together
+	Weaker  string      `json:"weaker,omitempty"` // why the sound verdict is weaker than usual
 }
 
 // runsTable is the article's kind of table for one family.
 type runsTable struct {
-	Family string
-	Rows   []runsRow
-	Note   string // where averages and sound verdict differ, and where they agree
+	Family string    `json:"family,omitempty"`
+	Rows   []runsRow `json:"layouts"`
+	Note   string    `json:"note"` // where averages and sound verdict differ, and where they agree
 }
 
 type runsRow struct {
-	Layout, Runs, Average, Against string
-	Best                           bool // by the averages
-	Sound                          string
+	Layout  string `json:"layout"`
+	Runs    string `json:"runs"`
+	Average string `json:"average_time"`
+	Against string `json:"against_baseline"`
+	Best    bool   `json:"best"` // by the averages
+	Sound   string `json:"sound"`
 }
 
 // AsPublished is the article's design and its kind of result; nil: the run has
@@ -179,7 +182,7 @@ func (r runsRow) cells() []string {
 	return []string{r.Layout, r.Runs, average, r.Against, r.Sound}
 }
 
-// intro are the sentences before the tables.
+// Intro are the sentences before the tables.
 func (a asPublished) Intro() []string {
 	out := []string{fmt.Sprintf("Scale %s (1 is the original's size). %s", a.Scale, a.Words)}
 	out = append(out, a.Differs...)

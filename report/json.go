@@ -35,6 +35,28 @@ type document struct {
 	Machine   []filewise.Fact      `json:"machine"`
 	Server    []filewise.Fact      `json:"server"`
 	Trials    []trialDoc           `json:"trials"`
+	// Families are the tables of all families, where there are several; Layouts is
+	// that over all of them, or of the first.
+	Families    []familyDoc     `json:"families,omitempty"`
+	Published   []comparisonDoc `json:"published_beside_measured,omitempty"`
+	AsPublished *asPublished    `json:"as_published,omitempty"`
+}
+
+// familyDoc is the outcome of one family.
+type familyDoc struct {
+	Name     string      `json:"name"`
+	Headline string      `json:"headline"`
+	Layouts  []layoutDoc `json:"layouts"`
+}
+
+// comparisonDoc is a published figure beside what was measured, as it is shown.
+type comparisonDoc struct {
+	Family    string `json:"family,omitempty"`
+	Statement string `json:"statement"`
+	Published string `json:"published"`
+	Measured  string `json:"measured"`
+	Direction string `json:"direction"`
+	Figure    string `json:"figure"`
 }
 
 // layoutDoc is one row of the table.
@@ -84,7 +106,14 @@ func JSON(w io.Writer, d Data) error {
 		Schema: Schema, RunID: d.RunID, Version: d.Version, State: d.State,
 		Started: when(d.Started), Ended: when(d.Ended), Rejudged: d.Rejudged, Headline: v.Headline(),
 		Layouts: layoutDocs(v), Judgement: d.Judgement, Plan: d.Plan, Scenario: d.Scenario,
-		Machine: orEmpty(d.Machine), Server: orEmpty(d.Server), Trials: trialDocs(v.Trials),
+		Machine: orEmpty(d.Machine), Server: orEmpty(d.Server), Trials: trialDocs(d.Trials),
+		AsPublished: v.AsPublished(),
+	}
+	for _, f := range v.Families() {
+		doc.Families = append(doc.Families, familyDoc{f.Name, f.Headline(), layoutDocs(f)})
+	}
+	for _, c := range v.Shape() {
+		doc.Published = append(doc.Published, comparisonDoc{c.Family, c.Statement, joined(": ", c.Published, c.Words), c.Measured, string(c.Sign), c.Inside})
 	}
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
@@ -117,10 +146,10 @@ func layoutDocs(v view) []layoutDoc {
 	return out
 }
 
-func trialDocs(trials []trial) []trialDoc {
+func trialDocs(trials []filewise.Trial) []trialDoc {
 	out := make([]trialDoc, 0, len(trials))
 	for _, t := range trials {
-		doc := trialDoc{Trial: t.Trial, Measures: []measureDoc{}}
+		doc := trialDoc{Trial: t, Measures: []measureDoc{}}
 		for _, m := range t.Measures {
 			x := measureDoc{Measure: m, Work: number(m.Work), Bytes: number(m.Bytes)}
 			if m.Throughput() > 0 {

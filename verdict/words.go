@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -113,7 +114,11 @@ func undecided(r Result, look Look, opts WordsOptions) string {
 		return r.betterButWhich(look)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Undecided: differences above %s are excluded", above(look.LargestDifference))
+	if look.LargestDifference > math.Log(unresolvableFrom) {
+		fmt.Fprintf(&b, "Undecided: not even differences of a factor of %d are excluded", unresolvableFrom)
+	} else {
+		fmt.Fprintf(&b, "Undecided: differences above %s are excluded", above(look.LargestDifference))
+	}
 	if look.BlocksNeeded > 0 {
 		fmt.Fprintf(&b, "; %s would need about %d blocks", margin(r.Config.Margin), look.BlocksNeeded)
 		if opts.BlockSeconds > 0 {
@@ -166,6 +171,9 @@ func ArmSentence(r Result, arm int) string {
 	switch {
 	case !e.Known():
 		return fmt.Sprintf("%s: too few trials to judge (%s).", name, plural(e.N, "trial"))
+	case unresolvable(e):
+		return fmt.Sprintf("%s: not resolvable here, its %s interval goes beyond a factor of %d (%s, %s).",
+			name, confidence, unresolvableFrom, plural(look.Block, "block"), plural(look.Trials, "trial"))
 	case e.DroppedAt > 0 && !(e.Lo > 0 || e.Hi < 0):
 		return fmt.Sprintf("%s: dropped after block %d, not the best (%s).", name, e.DroppedAt, confidence)
 	}
@@ -180,6 +188,15 @@ func ArmSentence(r Result, arm int) string {
 	return fmt.Sprintf("%s: %s %s (%s interval %s%s; %s, %s%s).",
 		name, change(e.Effect), against(e, r.Arms[r.Config.Baseline].Name), confidence, interval(e),
 		simultaneous, plural(look.Block, "block"), plural(look.Trials, "trial"), dropped)
+}
+
+// unresolvableFrom is the factor from which the limits of an interval that holds
+// no difference too are numbers without a meaning.
+const unresolvableFrom = 100
+
+func unresolvable(e Estimate) bool {
+	most := math.Log(unresolvableFrom)
+	return e.Lo <= 0 && e.Hi >= 0 && (e.Lo < -most || e.Hi > most)
 }
 
 // against: a percent is against the baseline, a ratio is of it.

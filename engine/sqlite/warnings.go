@@ -36,9 +36,9 @@ func (s *shape) warnings() []filewise.Warning {
 	case files > connections:
 		out = append(out, filewise.Warning{
 			Code: "files-rotate",
-			Message: fmt.Sprintf("%d connections work on %d files: each rotates over its files by transaction, "+
+			Message: fmt.Sprintf("%s on %d files: each rotates over its files by transaction, "+
 				"and a file is touched once in up to %d transactions of its connection.",
-				connections, files, (files+connections-1)/connections),
+				working(connections), files, (files+connections-1)/connections),
 			Remedy: fmt.Sprintf("Use at least --connections %d for one connection a file.", files),
 		})
 	case connections%files != 0:
@@ -68,4 +68,12 @@ func (s *shape) warnings() []filewise.Warning {
 		})
 	}
 	return out
+}
+
+// working says how many connections work.
+func working(connections int) string {
+	if connections == 1 {
+		return "1 connection works"
+	}
+	return fmt.Sprintf("%d connections work", connections)
 }
