@@ -77,3 +77,14 @@ var backupTool = managed.Binary{
 	Places:  []string{"/usr/bin", "/usr/local/bin", "/opt/mariadb*/bin", "/usr/local/mysql/bin"},
 	Package: "mariadb-backup",
 }
+
+// findBackupTool looks beside the server that the user named, then where it is
+// usually installed.
+func findBackupTool(bin string) (string, error) {
+	if bin != "" {
+		if path, err := backupTool.Find(bin); err == nil {
+			return path, nil
+		}
+	}
+	return backupTool.Find("")
+}

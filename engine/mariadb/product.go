@@ -15,7 +15,7 @@ import (
 // product is MariaDB as a private server.
 var product = &private.Product{
 	Name: "mariadb", Title: "MariaDB", Binary: server.Names[0], Remedy: "apt-get install " + server.Package,
-	Find: find, Create: create, Checkpoint: checkpoint, BackupTool: backupTool.Find,
+	Find: find, Create: create, Checkpoint: checkpoint, BackupTool: findBackupTool,
 	Options: private.Options{
 		Group: "mariadbd",
 		Redo:  "innodb_log_file_size",
