@@ -29,8 +29,9 @@ type build struct {
 	loaders    *link // to the same, for loads; nil: the workload has none
 	host       host
 	extended   atomic.Bool
-	indexed    atomic.Bool // the indexes that come after the load are there
-	checkpoint bool        // the account may ask for one
+	indexed    atomic.Bool                 // the indexes that come after the load are there
+	checkpoint bool                        // the account may ask for one
+	loaded     func(context.Context) error // comes after a load; nil: nothing
 }
 
 // close ends the connections of Filewise's own.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/jackc/pgx/v5"
+	"golang.org/x/sync/errgroup"
 
 	"filewise"
 )
@@ -82,18 +83,49 @@ func (b bulk) load(ctx context.Context, conn *pgx.Conn, t filewise.TableData, ba
 
 var errCopyOver = errors.New("the server takes no more rows")
 
-// Finish makes the indexes, and brings all rows and statistics to rest.
+// Finish makes the indexes, and brings all rows and statistics to rest, of several
+// tables at the same time.
 func (b bulk) Finish(ctx context.Context) error {
-	b.link.forget()
 	all, err := b.build.design.finish()
 	if err != nil {
 		return err
 	}
-	if err := b.build.link.exec(ctx, all...); err != nil {
+	eg, gctx := errgroup.WithContext(ctx)
+	eg.SetLimit(loaders())
+	for _, table := range all {
+		eg.Go(func() error { return b.link.exec(gctx, table...) })
+	}
+	if err := eg.Wait(); err != nil {
 		return failed("finishing the load", err)
 	}
+	b.link.forget()
 	b.build.indexed.Store(true)
-	return nil
+	if b.build.loaded == nil {
+		return nil
+	}
+	return failed("finishing the load", b.build.loaded(ctx))
+}
+
+// loadArguments are what a private server has on its command line while it is
+// loaded, and not when it is measured: room for all data, and nothing is synced or
+// vacuumed before all of it is there.
+func (d *design) loadArguments() []string {
+	pool := min(max(d.layout.Data.Bytes, leastPool), 2*mostPool) / mib
+	return []string{"-c", fmt.Sprintf("shared_buffers=%dMB", pool), "-c", fmt.Sprintf("maintenance_work_mem=%dMB", pool),
+		"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "autovacuum=off"}
+}
+
+// endLoad stops a server that is loaded, brings its files to the storage, and starts
+// it as it is measured.
+func (i *instance) endLoad(ctx context.Context) error {
+	if err := i.stop(ctx); err != nil {
+		return err
+	}
+	if err := i.sync(ctx, nil); err != nil {
+		return err
+	}
+	i.loading = false
+	return i.start(ctx)
 }
 
 // copyChunk is handed to the connection at a time, in bytes.

@@ -252,7 +252,11 @@ func (d *design) sizeWarnings() []filewise.Warning {
 		all = append(all, filewise.Warning{Code: "toast", Remedy: fmt.Sprintf("use --row-bytes %d or less to keep rows whole", inline),
 			Message: "rows larger than a page are cut up and kept in a second file beside each table's own (TOAST)"})
 	}
-	if n := len(d.tables); n > 1 {
+	switch n := len(d.tables); {
+	case n > 1 && len(d.program.Phases) > 0:
+		all = append(all, filewise.Warning{Code: "files-of-each-table", Remedy: "read a layout's name as the files of one table",
+			Message: fmt.Sprintf("each of the workload's %d tables has files of its own: %d in all, and as many for each of its indexes", n, n*d.layout.Data.Files)})
+	case n > 1:
 		all = append(all, filewise.Warning{Code: "files-of-each-table", Remedy: "use --table shared to count files as in the layout's name",
 			Message: fmt.Sprintf("each of the %d tables has files of its own: %d in all", n, n*d.layout.Data.Files)})
 	}

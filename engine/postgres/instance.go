@@ -38,8 +38,9 @@ type instance struct {
 	doors   *doors
 	link    *link
 
-	mu   sync.Mutex
-	proc *managed.Process
+	mu      sync.Mutex
+	proc    *managed.Process
+	loading bool // it is started for a bulk load
 }
 
 // newInstance makes the directories of a build and fills the data directory from
@@ -174,7 +175,11 @@ func (i *instance) start(ctx context.Context) error {
 			return err
 		}
 	}
-	p, err := managed.Start(i.account.spec(i.install.postgres(), arguments(i.doors.path(i.sites.dataDir())), i.doors, i.sites.logPath(), i.design.target.OnStart))
+	args := arguments(i.doors.path(i.sites.dataDir()))
+	if i.loading {
+		args = append(args, i.design.loadArguments()...)
+	}
+	p, err := managed.Start(i.account.spec(i.install.postgres(), args, i.doors, i.sites.logPath(), i.design.target.OnStart))
 	if err != nil {
 		return err
 	}

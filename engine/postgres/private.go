@@ -96,6 +96,7 @@ func (s *privateServer) launch(ctx context.Context, l filewise.Layout, p filewis
 	if err != nil {
 		return nil, err
 	}
+	i.loading = i.design.loads()
 	if err := i.start(ctx); err != nil {
 		return nil, errors.Join(classify(err), s.drop(i))
 	}
@@ -194,7 +195,7 @@ func (s *privateServer) Build(ctx context.Context, l filewise.Layout, p filewise
 	if err != nil {
 		return nil, err
 	}
-	b := &build{design: i.design, link: i.link, host: i, checkpoint: true}
+	b := &build{design: i.design, link: i.link, host: i, checkpoint: true, loaded: i.endLoad}
 	create, err := i.create()
 	if err == nil {
 		err = i.link.exec(ctx, create...)

@@ -48,6 +48,12 @@ func (of *foreignServer) SelfCheck(ctx context.Context, report func(filewise.Fin
 		}
 		result("life of "+l.Name, s.tryLife(ctx, l))
 	}
+	for _, try := range []struct {
+		name string
+		make func(workload.Params, uint64) (filewise.Workload, error)
+	}{{"dml", workload.NewDML}, {"scan", workload.NewScan}} {
+		result("life of workload "+try.name, s.tryPhases(ctx, try.make))
+	}
 	release, err := s.Lock(ctx, "self-check")
 	if err == nil {
 		err = release()
@@ -121,4 +127,47 @@ func (s *foreignServer) tryLife(ctx context.Context, l filewise.Layout) (err err
 		}
 	}
 	return w.Check(ctx, db.Querier, ledger)
+}
+
+// tryPhases takes a workload of several phases through its life on two partitions.
+func (s *foreignServer) tryPhases(ctx context.Context, make func(workload.Params, uint64) (filewise.Workload, error)) (err error) {
+	w, err := make(workload.Params{Connections: 2, Rows: 1000, Mode: workload.ModeBoth, Connect: workload.ConnectPerStatement, Index: workload.IndexKey,
+		Cache: workload.CacheWarm, Data: workload.DataOrdered, Repeat: 1}, 1)
+	if err != nil {
+		return err
+	}
+	db, err := s.Build(ctx, selfCheckLayouts()[1], w.Program())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Dropper.Drop(ctx)) }()
+	if l, ok := w.(filewise.Loadable); ok {
+		for _, t := range l.Data() {
+			if err := db.Bulk.LoadBatch(ctx, t, 0); err != nil {
+				return err
+			}
+		}
+		if err := db.Bulk.Finish(ctx); err != nil {
+			return err
+		}
+	}
+	var ledgers []filewise.Ledger
+	for i, p := range w.Program().Phases {
+		ledgers = append(ledgers, filewise.Ledger{})
+		for c := range p.Connections {
+			session, err := db.Connector.(filewise.PhaseConnector).ConnectPhase(ctx, i, c)
+			if err != nil {
+				return err
+			}
+			n, err := session.Do(ctx, 0, selfCheckRows)
+			ledgers[i] = append(ledgers[i], n)
+			if err = errors.Join(err, session.Close()); err != nil {
+				return err
+			}
+		}
+		if err := w.(filewise.PhasedWorkload).CheckPhase(ctx, db.Querier, i, ledgers); err != nil {
+			return err
+		}
+	}
+	return nil
 }

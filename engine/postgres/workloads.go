@@ -166,7 +166,7 @@ func (s *script) workPhases(d *design, settle func(stage string)) error {
 		if err != nil {
 			return err
 		}
-		s.add(filewise.StageLoad, "server", finish...)
+		s.add(filewise.StageLoad, "server", slices.Concat(finish...)...)
 	}
 	settle(filewise.StageSettle)
 	for _, phase := range d.program.Phases {
@@ -191,13 +191,17 @@ func (s *script) workPhases(d *design, settle func(stage string)) error {
 
 // finish is what comes after the load: indexes, statistics, and marks on all rows
 // that they are visible to everybody, so that no trial has to make these.
-func (d *design) finish() ([]string, error) {
-	all, err := d.statements(sectionIndexes, d.tables[0])
-	if err != nil {
-		return nil, err
-	}
+// It is table by table.
+func (d *design) finish() ([][]string, error) {
+	var all [][]string
 	for _, t := range d.tables {
-		all = append(all, "VACUUM (FREEZE, ANALYZE) "+ident(t.Name))
+		one := *d
+		one.tables = []table{t}
+		statements, err := one.statements(sectionIndexes, t)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, append(statements, "VACUUM (FREEZE, ANALYZE) "+ident(t.Name)))
 	}
 	return all, nil
 }
