@@ -27,6 +27,11 @@ const (
 // at best from two connections.
 var fillOf = map[Keys]float64{Random: 0.62, Overtaking: 0.66, Ascending: 0.97, InStep: 1}
 
+// fewRows is a number of rows in a page below which those that overtake one another
+// leave as much of it empty as random ones: 0.63 is filled with 8 rows of 2000 bytes
+// from 16 connections, measured on MySQL 8.0.31.
+const fewRows = 10
+
 // BytesPerRow is the room of one row in the tablespace, its share of all
 // overhead included (COMPACT and DYNAMIC records: 5 bytes of header, 1 or 2 of
 // length, key, transaction and roll pointer; a payload beyond about half a page
@@ -47,7 +52,11 @@ func (r Rows) BytesPerRow() float64 {
 	}
 	room := page - pageOverhead
 	if r.Keys == Random || r.Keys == Overtaking {
-		return (record+slot)*page/room/fillOf[r.Keys] + external
+		fill := fillOf[r.Keys]
+		if room/(record+slot) < fewRows {
+			fill = fillOf[Random]
+		}
+		return (record+slot)*page/room/fill + external
 	}
 	// InnoDB leaves 1/16 of a page free for rows to grow (dict_index_get_space_reserve).
 	perPage := math.Floor((room - page/16) / (record + slot))

@@ -72,7 +72,11 @@ func testKilledFilewise(t *testing.T, sub Subject) {
 	}
 	t.Setenv("FILEWISE_STATE", filepath.Join(dir, "state"))
 	r := rand.New(rand.NewPCG(7, 7))
-	for range 6 {
+	rounds := 6
+	if sub.Slow {
+		rounds = 3
+	}
+	for range rounds {
 		killOnce(t, dir, time.Duration(r.IntN(2500))*time.Millisecond)
 		reg, err := scratch.Open()
 		if err != nil {

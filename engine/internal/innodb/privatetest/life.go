@@ -2,6 +2,7 @@ package privatetest
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -37,6 +38,9 @@ func testLife(t *testing.T, sub Subject) {
 		"partitions of tables":      {table(filewise.KindPartitions, 8), each},
 		"large rows":                {systemLayout(2, 32<<20), func(p *workload.Params) { p.RowBytes = 20000 }},
 	} {
+		if sub.Slow && slices.Contains([]string{"system 1", "per-table, shared", "partitions", "large rows"}, name) {
+			continue // the sibling's code, and parts of the others
+		}
 		t.Run(name, func(t *testing.T) { life(t, ctx, s, 2, c.layout, inserts(t, c.change)) })
 	}
 }
