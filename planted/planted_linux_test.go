@@ -10,7 +10,7 @@ import (
 // Speeds in bytes per second. They are low so that waiting for the storage, and
 // not the processor, is what takes time on a busy machine too.
 const (
-	usual = 4 << 20
+	usual = 2 << 20
 	slow  = usual / 4
 )
 
@@ -43,7 +43,7 @@ func TestNameAloneMakesNoDifference(t *testing.T) {
 	w.storage.limit(t)
 	w.storage.prove(t)
 	plan := w.plan(10, oneFile, sameByName)
-	plan.Goal, plan.Margin, plan.Confidence = verdict.GoalVerdicts, 8, 0.99 // one false alarm in 100 is enough
+	plan.Goal, plan.Margin, plan.Confidence = verdict.GoalVerdicts, 9, 0.99 // one false alarm in 100 is enough
 	j, look := w.run(t, plan)
 	other := look.Estimates[1]
 	if !(other.Lo <= 0 && other.Hi >= 0) {

@@ -38,7 +38,7 @@ type world struct {
 
 // rowsOfSecond are those of each of the four tables that make a backup which takes
 // a second at the usual speed.
-const rowsOfSecond = 2300
+const rowsOfSecond = 1150
 
 // newWorld plants two speeds, and a database whose backup into one file takes so
 // many seconds on the first.
