@@ -65,13 +65,25 @@ func (b bulk) load(ctx context.Context, conn *pgx.Conn, t filewise.TableData, ba
 	statement := copyStatement(t.Table, t.Columns)
 	from, to := io.Pipe()
 	w := &copyWriter{to: to, table: t.Table, columns: len(t.Columns), buf: make([]byte, 0, copyChunk+copyChunk/4)}
+	wrote := make(chan error, 1)
 	go func() {
 		err := t.Write(batch, w)
-		to.CloseWithError(errors.Join(err, w.flush())) // nil is the end
+		if err == nil {
+			err = w.flush()
+		}
+		wrote <- err
+		to.CloseWithError(err) // nil is the end
 	}()
 	tag, err := conn.PgConn().CopyFrom(ctx, from, statement)
 	from.CloseWithError(errCopyOver) // a writer that is not at its end stops
 	if err = b.link.done(ctx, statement, err); err != nil {
+		select {
+		case cause := <-wrote:
+			if cause != nil && !errors.Is(cause, errCopyOver) {
+				err = fmt.Errorf("%w: %w", cause, err)
+			}
+		default: // it goes on until it hands the next rows over
+		}
 		return err
 	}
 	if n := tag.RowsAffected(); n != w.rows {

@@ -101,8 +101,8 @@ func (s *phaseSession) Do(ctx context.Context, first, n int64) (int64, error) {
 // broken says how many operations are committed when that number was, and the next
 // one failed.
 func (s *phaseSession) broken(ctx context.Context, first, done int64, err error) (int64, error) {
-	if s.conn == nil || errors.Is(err, context.Cause(ctx)) {
-		return done, err // the next one was not begun
+	if s.conn == nil || errors.Is(err, context.Cause(ctx)) || errors.Is(err, errNoRow) {
+		return done, err // the next one was not begun, or has changed nothing
 	}
 	last, err := s.ended(ctx, first+done, 1, err)
 	return done + last, fmt.Errorf("connection %d, operation %d: %w", s.worker, first+done, err)
@@ -143,10 +143,12 @@ func (s *phaseSession) apart(ctx context.Context, i int64) (err error) {
 // found refuses an operation on a key that met no row.
 func (s *phaseSession) found(tag pgconn.CommandTag, err error) error {
 	if err == nil && len(s.params) > 0 && tag.RowsAffected() == 0 {
-		return fmt.Errorf("%s %v: there is no such row", s.phase.Section, s.values)
+		return fmt.Errorf("%s %v: %w", s.phase.Section, s.values, errNoRow)
 	}
 	return err
 }
+
+var errNoRow = errors.New("there is no such row")
 
 // arguments makes the texts of the operation's arguments, without an allocation
 // once the buffers have grown.
