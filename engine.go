@@ -170,6 +170,9 @@ type Description struct {
 	RowBytes int           `json:"row_bytes,omitempty"`
 	Budget   time.Duration `json:"budget_ns,omitempty"`
 
+	// BackupKinds are the kinds of layout for scenario backup, the usual one first;
+	// none: those of Kinds.
+	BackupKinds []Kind `json:"backup_kinds,omitempty"`
 	// StripesAsFiles: a backup has as many files as the database.
 	StripesAsFiles bool `json:"stripes_as_files,omitempty"`
 

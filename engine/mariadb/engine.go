@@ -54,6 +54,8 @@ func (Engine) Describe() filewise.Description {
 		// wants 3 MiB of it), or a file would grow while it is measured.
 		Bytes: 56 << 20, RowBytes: 600, Budget: 4 * time.Minute,
 		Reset: true, Lifecycle: true,
+		// A thread copies whole files: of partitioned tables there are several to begin with.
+		BackupKinds: []filewise.Kind{filewise.KindPartitions, filewise.KindPerTable, filewise.KindSystem},
 		Note: "InnoDB fills the files of its system tablespace one after the other, under one space header and one latch: " +
 			"a verdict on it says nothing about the proportional fill of SQL Server",
 		Schemes: external.MariaDB.Schemes, Port: external.MariaDB.Port, ExternalKinds: external.Kinds, Rights: external.MariaDB.Rights(),

@@ -51,6 +51,8 @@ func (Engine) Describe() filewise.Description {
 		// blocks of five layouts fit into five minutes; with 600 bytes, in 20 s.
 		Bytes: 56 << 20, RowBytes: 2000, Budget: 5 * time.Minute,
 		Reset: true, Lifecycle: true,
+		// Tables are exported that have files of their own.
+		BackupKinds: []filewise.Kind{filewise.KindPartitions, filewise.KindPerTable},
 		Note: "InnoDB fills the files of its system tablespace one after the other, under one space header and one latch: " +
 			"a verdict on it says nothing about the proportional fill of SQL Server",
 		Schemes: external.MySQL.Schemes, Port: external.MySQL.Port, ExternalKinds: external.Kinds, Rights: external.MySQL.Rights(),

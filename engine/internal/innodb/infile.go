@@ -114,7 +114,7 @@ func (w *lines) Text(v []byte) {
 	w.separate()
 	plain := 0
 	for i, c := range v {
-		escaped := byte(0)
+		var escaped byte
 		switch c {
 		case '\t':
 			escaped = 't'

@@ -54,7 +54,7 @@ func (d *design) checkBackup() error {
 	case d.product.BackupTool == nil:
 	case b.Placement == filewise.PlaceRoundRobin && len(d.target.Volumes) > 1:
 		return refuse("use one volume for the backup", "%s's backup tool writes into one directory, not to %d volumes", d.product.Title, len(d.target.Volumes))
-	case !system && len(d.data) > 1 && d.layout.Data.Placement == filewise.PlaceRoundRobin:
+	case !system && min(len(d.data), d.layout.Data.Files) > 1 && d.layout.Data.Placement == filewise.PlaceRoundRobin:
 		return refuse("use --kind system, or one volume for the data",
 			"%s's backup tool restores tables of other directories (DATA DIRECTORY) to the place of the originals", d.product.Title)
 	}
