@@ -18,6 +18,7 @@ func Markdown(w io.Writer, d Data) error {
 		m.table(v)
 	}
 	m.families(v)
+	m.types(v)
 	m.asPublished(v)
 	m.warnings(v)
 	m.published(v)

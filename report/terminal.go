@@ -25,6 +25,7 @@ func Terminal(w io.Writer, d Data, opts TerminalOptions) error {
 	p := &page{width: max(opts.Width, 30), color: opts.Color}
 	p.verdict(v)
 	p.results(v)
+	p.types(v)
 	p.asPublished(v)
 	p.time(v)
 	p.warnings(v)
@@ -122,8 +123,11 @@ const mostDetailed = 4
 // results are the table of the layouts, or that of all families and theirs.
 func (p *page) results(v view) {
 	families := v.Families()
-	if len(families) == 0 {
+	switch {
+	case len(families) == 0:
 		p.table(v)
+		return
+	case v.Plan.AsPublished != nil && !v.Judged: // the article's table says all there is
 		return
 	}
 	p.overview(v)
