@@ -48,7 +48,7 @@ func (v view) AsPublished() *asPublished {
 	}
 	out := &asPublished{Scale: strconv.FormatFloat(a.Scale, 'g', 4, 64), Average: averageWords(*a)}
 	if d := v.Scenario.Design; d != nil {
-		out.Words, out.Differs = d.Words, d.Differs
+		out.Words, out.Differs = d.Words, append(v.missing(d.Files), d.Differs...)
 	}
 	families := v.Families()
 	if len(families) == 0 {
@@ -66,7 +66,24 @@ func (v view) AsPublished() *asPublished {
 		}
 	}
 	out.Verdict, out.Weaker = v.besides(*a, differ, len(out.Tables)), weakerWords(*a)
+	if len(out.Tables) == 1 && out.Weaker != "" {
+		out.Verdict += " " + out.Tables[0].Note
+	}
 	return out
+}
+
+// missing names the article's numbers of files that were not run; none: all were.
+func (v view) missing(files []int) []string {
+	var words []string
+	for _, n := range files {
+		if v.byFiles(n, "") == nil {
+			words = append(words, v.Scenario.NameOf(n))
+		}
+	}
+	if len(words) == 0 {
+		return nil
+	}
+	return []string{"Published and not run here, where the engine cannot do it: " + enumerate(words) + "."}
 }
 
 func averageWords(a experiment.AsPublished) string {

@@ -59,6 +59,10 @@ func (f *planFlags) setLayouts(cmd *cobra.Command, p *experiment.Plan, sc worklo
 	}
 	if len(f.files) == 0 && len(f.layouts) == 0 && sc.Phased {
 		if arms, err = f.possible(p, arms, sc); err != nil {
+			if own := f.ownNumbers(sc); own != nil {
+				sc.Files = own
+				return f.setLayouts(cmd, p, sc)
+			}
 			return err
 		}
 	}

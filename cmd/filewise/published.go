@@ -75,6 +75,16 @@ func (f *planFlags) publishedArms(arms []arm, sc workload.Scenario) []arm {
 	return out
 }
 
+// ownNumbers are the scenario's own numbers of files, for an engine that cannot do
+// the article's; nil: it is not about those.
+func (f *planFlags) ownNumbers(sc workload.Scenario) []int {
+	own, err := workload.Lookup(sc.Name)
+	if err != nil || !f.asPublished || slices.Equal(own.Files, sc.Files) {
+		return nil
+	}
+	return own.Files
+}
+
 // longScale is the scale above which a run may take hours.
 const longScale = 0.001
 

@@ -1,0 +1,227 @@
+package report_test
+
+import (
+	"encoding/json"
+	"html"
+	"maps"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"filewise"
+	"filewise/experiment"
+	"filewise/report"
+	"filewise/report/internal/sample"
+	"filewise/workload"
+)
+
+// families are runs of the scenarios with several families: of dml 8 files are
+// twice as fast for concurrent work, of scan 40 files slower for full scans, of
+// backup 4 stripes faster.
+func families(t *testing.T) map[string]report.Data {
+	t.Helper()
+	d, err := allFamilies()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return maps.Clone(d)
+}
+
+var allFamilies = sync.OnceValues(func() (map[string]report.Data, error) {
+	out := map[string]report.Data{}
+	for name, x := range map[string]sample.Phased{
+		"dml": {Scenario: "dml", Engine: "sqlserver", Files: []int{1, 8}, Noise: 0.01, Took: time.Second, Blocks: 8, Effect: func(family string, files int) float64 {
+			if strings.HasPrefix(family, "concurrent") && files == 8 {
+				return 0.7
+			}
+			return 0
+		}},
+		"scan": {Scenario: "scan", Engine: "mysql", Files: []int{1, 40}, Noise: 0.005, Took: 400 * time.Microsecond, Blocks: 12, Effect: func(family string, files int) float64 {
+			if files == 40 && (family == "query 4" || family == "query 5") {
+				return -0.08
+			}
+			return 0
+		}},
+		"backup": {Scenario: "backup", Engine: "postgres", Files: []int{1, 4, 8}, Noise: 0.01, Took: 3 * time.Second, Blocks: 10, Effect: func(_ string, files int) float64 {
+			return map[int]float64{1: 0, 4: 0.5, 8: 0.3}[files]
+		}},
+		"open": {Scenario: "dml", Engine: "sqlite", Files: []int{1, 8}, Noise: 4, Took: time.Second, Blocks: 3, Effect: func(string, int) float64 { return 0 }},
+	} {
+		d, err := x.Data()
+		if err != nil {
+			return nil, err
+		}
+		out[name] = d
+	}
+	return out, nil
+})
+
+// text is a report without mark-up and line breaks.
+func text(t *testing.T, ext string, d report.Data) string {
+	t.Helper()
+	s := html.UnescapeString(inline.ReplaceAllString(string(render(t, formats[ext], d)), ""))
+	if ext == "html" {
+		s, _, _ = strings.Cut(s, `<script type="application/json"`)
+	}
+	return strings.Join(strings.Fields(strings.ReplaceAll(s, "\u00a0", " ")), " ")
+}
+
+func TestHeadlinesOfFamilies(t *testing.T) {
+	for name, want := range map[string]string{
+		"dml":    "use 8 files for concurrent insert, concurrent select, concurrent update and concurrent delete",
+		"scan":   "Over all families together: keep 1 file. Singly: keep 1 file for queries 1–11.",
+		"backup": "Use 4 backup files for backup and restore.",
+		"open":   "Undecided: for none of the 8 families (insert, select, update, delete, concurrent insert, concurrent select, concurrent update and concurrent delete) is any of the layouts proven to be the best.",
+	} {
+		d := families(t)[name]
+		if got := report.Headline(d); !strings.Contains(strings.ToLower(got), strings.ToLower(want)) {
+			t.Errorf("%s: %q, want %q in it", name, got, want)
+		}
+		for _, ext := range []string{"txt", "md", "html"} {
+			_, end, _ := strings.Cut(want, "Singly: ") // HTML parts the sentences
+			if end == "" {
+				end = want
+			}
+			if out := text(t, ext, d); !strings.Contains(strings.ToLower(out), strings.ToLower(strings.TrimSuffix(end, "."))) {
+				t.Errorf("%s, %s does not say %q:\n%.600s", name, ext, want, out)
+			}
+		}
+	}
+}
+
+// Figures stand beside the family that they are about; those about another engine
+// stay words.
+func TestFiguresBesideTheirFamilies(t *testing.T) {
+	for name, wants := range map[string][]string{
+		"dml": {
+			"concurrent insert: 1 file against 8 files | SQL Server: one file wins for concurrent work | −", "differs",
+			"concurrent insert: 8 files against 1 file | Oracle: one datafile per core (8) wins for concurrent work | +", "said of another engine",
+		},
+		"scan": {
+			"query 4: 40 files against 1 file | −7.7 %: query 4, warm: 7.0861 s with 1 file, 7.6782 s with 40 | −7", "agrees | inside the interval",
+			"The same number of files is best here as published for queries 1 and 3–11.",
+			"Another one is best here for query 2 (published 40 files, here 1 file).",
+		},
+		"backup": {"backup: 4 backup files against 1 backup file | +78.4 %: 4 backup files on one volume", "restore: 8 backup files against 1 backup file | +146.9 %: a reader reports"},
+	} {
+		out := text(t, "md", families(t)[name])
+		for _, want := range wants {
+			if !strings.Contains(out, want) {
+				t.Errorf("%s: no %q in\n%s", name, want, out)
+			}
+		}
+		if name == "scan" && strings.Contains(out, "cold") {
+			t.Error("figures of cold runs stand beside warm ones")
+		}
+	}
+}
+
+func TestAbsurdIntervalsAreWords(t *testing.T) {
+	d := families(t)["open"]
+	for _, ext := range []string{"txt", "md", "html"} {
+		out := text(t, ext, d)
+		if !strings.Contains(out, "not resolvable here (factor > 100)") || strings.Contains(out, "(−100.0") {
+			t.Errorf("%s:\n%s", ext, out)
+		}
+	}
+}
+
+// The overall family stands first, and phases of microseconds are listed once.
+func TestScanOnTheTerminal(t *testing.T) {
+	d := families(t)["scan"]
+	out := string(render(t, plain, d))
+	overall, first := strings.Index(out, "\noverall"), strings.Index(out, "\nquery 1 ")
+	if overall < 0 || first < overall {
+		t.Errorf("overall at %d, query 1 at %d:\n%s", overall, first, out)
+	}
+	if n := strings.Count(out, "Too short to decide anything"); n != 1 || !strings.Contains(text(t, "txt", d), "query 1 (4") || !strings.Contains(out, "--repeat") {
+		t.Errorf("%d warnings of short phases in\n%s", n, out)
+	}
+	if n := strings.Count(out, "\n"); n > 60 {
+		t.Errorf("%d lines", n)
+	}
+}
+
+func TestFamiliesInJSON(t *testing.T) {
+	var doc struct {
+		Headline string
+		Layouts  []struct{ Name string }
+		Families []struct {
+			Name, Headline string
+			Layouts        []struct {
+				Name, Mark  string
+				Recommended bool
+			}
+		}
+		Published []struct{ Family, Statement, Direction string } `json:"published_beside_measured"`
+		Trials    []struct{ Measures []struct{ Family string } }
+	}
+	if err := json.Unmarshal(render(t, report.JSON, families(t)["backup"]), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if len(doc.Families) != 2 || doc.Families[1].Name != workload.FamilyRestore || !doc.Families[0].Layouts[1].Recommended || len(doc.Published) != 4 {
+		t.Errorf("%+v", doc)
+	}
+	if len(doc.Trials[0].Measures) != 2 {
+		t.Errorf("a trial has %d measures, want both", len(doc.Trials[0].Measures))
+	}
+}
+
+func TestFamiliesInABrowser(t *testing.T) {
+	b := open(t)
+	for name, d := range families(t) {
+		for _, width := range []int64{1180, 390} {
+			b.forget()
+			b.show(t, d, width, "light")
+			keep(t, "families-"+name+".png", run(t, b, chromedp.FullScreenshot(100)))
+			got := run(t, b, chromedp.Evaluate[map[string]int](`({
+			  svgs: document.querySelectorAll("svg.marks").length, drawings: Number(document.documentElement.dataset.charts),
+			  cells: document.querySelectorAll("#chart-families .cell").length, dots: document.querySelectorAll("#chart-families .mark-symbol path").length,
+			  bars: document.querySelectorAll("#chart-families .mark-rule line").length, overflow: document.documentElement.scrollWidth - innerWidth})`))
+			b.quiet(t)
+			if got["svgs"] != got["drawings"] || got["overflow"] > 0 {
+				t.Errorf("%s, %d wide: %v", name, width, got)
+			}
+			cells, dots := map[string]int{"dml": 1, "scan": 1, "backup": 2, "open": 1}[name], map[string]int{"dml": 8, "scan": 12, "backup": 6}[name]
+			if got["cells"] != cells || name != "open" && got["dots"] != dots {
+				t.Errorf("%s, %d wide: %v, want %d cells and %d dots", name, width, got, cells, dots)
+			}
+		}
+	}
+}
+
+// TestFamiliesAreAccessible: heads have scopes, ids are unique, the chart has words.
+func TestFamiliesAreAccessible(t *testing.T) {
+	for name, d := range families(t) {
+		page := inline.ReplaceAllString(string(render(t, report.HTML, d)), "")
+		for _, th := range strings.Split(page, "<th")[1:] {
+			if head, _, _ := strings.Cut(th, ">"); !strings.HasPrefix(th, "ead") && !strings.Contains(head, "scope=") {
+				t.Errorf("%s: a head without scope: <th%s", name, head)
+			}
+		}
+		if !strings.Contains(page, `id="chart-families" role="img" aria-label="Throughput against`) {
+			t.Errorf("%s: the chart has no words", name)
+		}
+	}
+}
+
+func TestOutcomeOfATrial(t *testing.T) {
+	all := families(t)
+	for name, want := range map[string]string{"scan": "over all 11 families", "dml": "insert ", "backup": ", restore "} {
+		d := all[name]
+		got := report.Outcome(d.Plan, d.Trials[0])
+		if !strings.Contains(got, want) || len(got) > 90 {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	if got := report.Outcome(all["dml"].Plan, all["dml"].Trials[0]); !strings.HasSuffix(got, ", … (8 in all)") {
+		t.Errorf("dml: %q", got)
+	}
+	one := filewise.Trial{Measures: []filewise.Measure{{Family: "inserts", Unit: "rows", Work: 100, Window: [2]time.Duration{0, time.Second}}}}
+	if got := report.Outcome(experiment.Plan{}, one); got != "100 rows/s" {
+		t.Errorf("inserts: %q", got)
+	}
+}
