@@ -95,6 +95,7 @@ type Stage struct {
 
 // The stages of a trial, in order.
 const (
+	StageCreate  = "create" // what only a layout's first build has: see Database.First
 	StageBuild   = "build"
 	StageLoad    = "load"
 	StageExtend  = "add files" // those of Layout.AddedLater

@@ -95,6 +95,10 @@ func (l *life) newBuild(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if first := l.db.First; first > 0 {
+		l.trial.Stages[len(l.trial.Stages)-1].Took -= first
+		l.trial.Stages = append(l.trial.Stages, filewise.Stage{Name: filewise.StageCreate, Took: first})
+	}
 	loadable, loaded := l.runner.Workload.(filewise.Loadable)
 	switch {
 	case loaded:

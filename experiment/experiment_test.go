@@ -285,6 +285,37 @@ func TestPilotOfFixedWorkForecastsTheTrial(t *testing.T) {
 	}
 }
 
+// What only the first build of a layout takes is no part of what a trial takes.
+func TestPilotsAreNotForecastByTheirFirstBuild(t *testing.T) {
+	w := newWorld(t, []int{1, 2}, fake.Config{Throughput: byFiles(map[int]float64{1: 1000, 2: 1000}),
+		Stages: map[string]time.Duration{filewise.StageCreate: 20 * time.Second, filewise.StageBuild: time.Second}})
+	w.plan.Window, w.plan.PilotWindow = 0, 0
+	w.plan.Work, w.plan.PilotWork = 8000*int64(w.plan.Params.RowBytes), 8000*int64(w.plan.Params.RowBytes)
+	w.plan.MaxBlocks = 3
+	trials, _ := w.run(t)
+	j, err := w.plan.Judge(trials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := j.Schedule.TrialTime; got < 8900*time.Millisecond || got > 9100*time.Millisecond {
+		t.Errorf("a trial of 8 s after a build of 1 s is expected to take %v", got)
+	}
+	for i, trial := range trials {
+		var build, create time.Duration
+		for _, s := range trial.Stages {
+			switch s.Name {
+			case filewise.StageBuild:
+				build += s.Took
+			case filewise.StageCreate:
+				create += s.Took
+			}
+		}
+		if first := i < 2; build != time.Second || (create == 20*time.Second) != first {
+			t.Errorf("trial %d: %v building, %v creating", i, build, create)
+		}
+	}
+}
+
 func TestFullVolumeEndsTheRun(t *testing.T) {
 	w := newWorld(t, []int{1, 2}, fake.Config{Faults: []fake.Fault{{Build: 4, Stage: filewise.StageMeasure, Err: filewise.ErrSpace}}})
 	w.runner.Plan = w.plan

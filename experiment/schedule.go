@@ -89,20 +89,24 @@ func (p Plan) pilotWork() int64 {
 }
 
 // onceOnly is the time of a trial that loading its build took: the next trial on
-// it only resets it.
+// it only resets it. What only the first build of a layout takes is never needed
+// again.
 func onceOnly(t filewise.Trial) time.Duration {
-	var d time.Duration
+	var d, first time.Duration
 	loaded := false
 	for _, s := range t.Stages {
 		if s.Name == filewise.StageBuild || s.Name == filewise.StageLoad || s.Name == filewise.StageExtend {
 			d += s.Took
 		}
+		if s.Name == filewise.StageCreate {
+			first += s.Took
+		}
 		loaded = loaded || s.Name == filewise.StageLoad
 	}
 	if !loaded || t.Instance == "" { // or it is loaded anew for every trial
-		return 0
+		return first
 	}
-	return d
+	return d + first
 }
 
 // pilotTime is the wall time of all pilots, failed ones included.

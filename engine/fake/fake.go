@@ -75,7 +75,8 @@ type Engine struct {
 	calls  []Call
 	builds int
 	fired  []int
-	open   int // builds that are not dropped
+	made   map[string]bool // layouts that were built before
+	open   int             // builds that are not dropped
 }
 
 // Call is one call of the life cycle, in the order in which they came.
@@ -137,6 +138,22 @@ func (e *Engine) call(ctx context.Context, stage, layout string) error {
 	e.mu.Unlock()
 	e.clock.Advance(e.config.Stages[stage])
 	return nil
+}
+
+// create takes the time of what only the first build of a layout has.
+func (e *Engine) create(layout string) time.Duration {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.made[layout] {
+		return 0
+	}
+	if e.made == nil {
+		e.made = map[string]bool{}
+	}
+	e.made[layout] = true
+	took := e.config.Stages[filewise.StageCreate]
+	e.clock.Advance(took)
+	return took
 }
 
 // fault is the planted fault of a stage, if one is due, and counts it.

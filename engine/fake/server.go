@@ -117,7 +117,7 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 	d.own, d.throughput = s.e.truth(l, build)
 	db := &filewise.Database{
 		Observer: d, Connector: d, Settler: d, Querier: d, Dropper: d, Probes: []filewise.Probe{d},
-		Reset: &resetter{d: d}, Lifecycle: d,
+		Reset: &resetter{d: d}, Lifecycle: d, First: s.e.create(l.Name),
 	}
 	if l.AddedLater != "" {
 		db.Extender = d

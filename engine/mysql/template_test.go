@@ -48,8 +48,8 @@ func TestTemplate(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Logf("%d files built in %v by %d processes", c.files, time.Since(start).Round(time.Millisecond), started)
-		if started != c.processes {
-			t.Errorf("%+v: %d processes were started", c, started)
+		if started != c.processes || (db.First > 0) != (c.processes == 2) {
+			t.Errorf("%+v: %d processes were started, %v of it once", c, started, db.First)
 		}
 		identities[identity(t, db)] = true
 		if c.files == 4 {

@@ -34,7 +34,8 @@ type instance struct {
 	install  Install
 	design   *design
 	password string
-	settled  atomic.Bool // nothing was done since the last checkpoint
+	first    time.Duration // that only a layout's first build takes
+	settled  atomic.Bool   // nothing was done since the last checkpoint
 
 	mu      sync.Mutex
 	proc    *managed.Process

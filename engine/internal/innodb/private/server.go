@@ -192,7 +192,7 @@ func (s *privateServer) database(i *instance) *filewise.Database {
 		Observer: observer{i}, Connector: innodb.Connector{Host: i, Schema: i.design.schema}, Settler: settler{i}, Querier: innodb.Querier{Host: i, Schema: i.design.schema},
 		Dropper: dropper{s, i}, Restart: restarter{i}, Reset: reset, Lifecycle: lifecycle{i},
 		Probes: []filewise.Probe{statusProbe{i}}, Extender: i.extender(),
-		Evict: evicter{i}, Bulk: i.loader(), Backup: s.backuper(i),
+		Evict: evicter{i}, Bulk: i.loader(), Backup: s.backuper(i), First: i.first,
 	}
 }
 

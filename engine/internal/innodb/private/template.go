@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"filewise/engine/internal/managed"
 )
@@ -111,8 +112,11 @@ func (s *privateServer) create(ctx context.Context, i *instance) error {
 		i.password = t.password
 		return i.explain(failed("creating the database's files", t.image.Lay(ctx, i.design.dirs)))
 	}
+	start := time.Now()
 	if err := i.bootstrap(ctx); err != nil {
 		return err
 	}
-	return i.explain(s.templates.keep(ctx, key, i))
+	err = s.templates.keep(ctx, key, i)
+	i.first = time.Since(start)
+	return i.explain(err)
 }
