@@ -1,6 +1,9 @@
 package filewise
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Cell is one place in an experiment: which layout is measured when.
 type Cell struct {
@@ -27,7 +30,7 @@ type Trial struct {
 	State    State         `json:"state"`
 	Reason   string        `json:"reason,omitempty"` // why it failed
 	Started  time.Time     `json:"started"`
-	Elapsed  time.Duration `json:"elapsed_ns"` // wall time from build to drop
+	Elapsed  time.Duration `json:"elapsed_ns"` // wall time from build to drop; in a session its own part
 	Measures []Measure     `json:"measures"`
 	Stages   []Stage       `json:"stages"`
 	Files    []File        `json:"files"` // as observed after building
@@ -58,6 +61,9 @@ type Measure struct {
 	// several; absent: there is one.
 	Types  map[string]TypeMeasure `json:"types,omitempty"`
 	Deltas []Delta                `json:"deltas,omitempty"`
+	// Turns hold the work of each turn of a session in which layouts took turns, all
+	// of one length, which make up the window; absent: it was measured in one go.
+	Turns []float64 `json:"turns,omitempty"`
 }
 
 // TypeMeasure is what the operations of one type gave in one measure.
@@ -67,11 +73,19 @@ type TypeMeasure struct {
 	Errors map[Class]int64 `json:"errors,omitempty"` // of their failures, like Measure.Errors
 }
 
-// Throughput is the work per second of the window; 0 when there was none.
+// Throughput is the work per second of the window, in a session the geometric mean
+// over its turns (STATISTICS.md, cells); 0 when there was none.
 func (m Measure) Throughput() float64 {
 	d := m.Window[1] - m.Window[0]
 	if d <= 0 {
 		return 0
+	}
+	if n := float64(len(m.Turns)); n > 0 {
+		logs := 0.0
+		for _, work := range m.Turns {
+			logs += math.Log(work) // −∞ where nothing was done: so is the mean, and the result 0
+		}
+		return math.Exp(logs/n) * n / d.Seconds()
 	}
 	return m.Work / d.Seconds()
 }

@@ -78,3 +78,28 @@ func DecodeHist(b []byte) (*hdr.Histogram, error) {
 	}
 	return h, nil
 }
+
+// MergeHists adds up histograms as in Measure.Hist; nil when all of them are.
+func MergeHists(hists ...[]byte) ([]byte, error) {
+	sum := hdr.New(1, histMax, histDigits)
+	for _, b := range hists {
+		if b == nil {
+			continue
+		}
+		h, err := DecodeHist(b)
+		if err != nil {
+			return nil, err
+		}
+		if dropped := sum.Merge(h); dropped > 0 {
+			return nil, fmt.Errorf("%d latencies are lost: beyond the histogram's range of %v", dropped, histMax)
+		}
+	}
+	if sum.TotalCount() == 0 {
+		return nil, nil
+	}
+	b, err := sum.Encode(hdr.V2CompressedEncodingCookieBase)
+	if err != nil {
+		return nil, fmt.Errorf("encode the latencies: %w", err)
+	}
+	return b, nil
+}

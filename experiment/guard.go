@@ -10,11 +10,12 @@ import (
 // soon as Runner.Await lets it.
 var ErrPostponed = errors.New("postponed")
 
-func (r *Runner) await(ctx context.Context, s Schedule) error {
+// await is before the trials that are measured together.
+func (r *Runner) await(ctx context.Context, s Schedule, trials int) error {
 	if r.Await == nil {
 		return nil
 	}
-	return r.Await(ctx, s.TrialTime)
+	return r.Await(ctx, time.Duration(trials)*s.TrialTime)
 }
 
 // guardInterval is how often the guard is asked.

@@ -26,6 +26,8 @@ type life struct {
 	backups  []filewise.File    // of the last backup
 
 	calibration *filewise.Measure // of the machine, right before
+
+	turn, lead time.Duration // of a session, and what goes before each; 0: in one go
 }
 
 func (l *life) run(ctx context.Context) (err error) {
@@ -149,6 +151,8 @@ func (l *life) load(sessions []filewise.Session) drive.Load {
 		WarmUp: l.schedule.WarmUp, Window: p.Window,
 	}
 	switch {
+	case l.turn > 0:
+		load.WarmUp, load.Window = l.lead, l.turn
 	case p.Window == 0:
 		work := p.Work
 		if l.trial.Cell.Pilot {

@@ -22,6 +22,9 @@ type Plan struct {
 	Seed     uint64            `json:"seed"`
 	Baseline string            `json:"baseline"` // a layout's name
 
+	// Cells makes a block a session of so many rounds: all layouts are live at once
+	// and take turns of Window/Cells. 0: one after the other, each in one go.
+	Cells int `json:"cells,omitempty"`
 	// AA names the layout that is the baseline under another name: a difference that
 	// is claimed of it is one of the machine. Empty: there is none.
 	AA string `json:"aa,omitempty"`

@@ -85,28 +85,40 @@ func (r *Runner) Run(ctx context.Context, done []filewise.Trial) (_ []filewise.T
 		if err := ctx.Err(); err != nil {
 			return done, at.decision, err
 		}
-		if err := r.await(ctx, at.schedule); err != nil {
+		cells := at.session()
+		if err := r.await(ctx, at.schedule, len(cells)); err != nil {
 			return done, at.decision, err
 		}
-		t, err := r.trial(ctx, at.next, at.schedule)
+		trials, err := r.measure(ctx, cells, at.schedule)
 		if errors.Is(err, ErrPostponed) && ctx.Err() == nil {
 			continue
 		}
 		if err != nil {
 			return done, at.decision, err
 		}
-		// What was measured is kept even when a cancel arrives just now.
-		if err := r.Record(context.WithoutCancel(ctx), t); err != nil {
-			return done, at.decision, fmt.Errorf("record the trial of %s in block %d: %w", t.Cell.Layout, t.Cell.Block, err)
+		for _, t := range trials {
+			// What was measured is kept even when a cancel arrives just now.
+			if err := r.Record(context.WithoutCancel(ctx), t); err != nil {
+				return done, at.decision, fmt.Errorf("record the trial of %s in block %d: %w", t.Cell.Layout, t.Cell.Block, err)
+			}
+			done = append(done, t)
+			at = r.Plan.standingBy(done, judged)
+			j, err := at.judge()
+			if err != nil {
+				return done, at.decision, err
+			}
+			r.notify(Event{Kind: EventRecorded, Cell: t.Cell, Trial: &t, Judgement: j})
 		}
-		done = append(done, t)
-		at = r.Plan.standingBy(done, judged)
-		j, err := at.judge()
-		if err != nil {
-			return done, at.decision, err
-		}
-		r.notify(Event{Kind: EventRecorded, Cell: t.Cell, Trial: &t, Judgement: j})
 	}
+}
+
+// measure takes the cells' trials: one in one go, or those of a session together.
+func (r *Runner) measure(ctx context.Context, cells []filewise.Cell, s Schedule) ([]filewise.Trial, error) {
+	if r.Plan.Cells > 0 && !cells[0].Pilot {
+		return r.session(ctx, cells, s)
+	}
+	t, err := r.trial(ctx, cells[0], s)
+	return []filewise.Trial{t}, err
 }
 
 // trial takes one trial through its life and returns it, done or failed. The
@@ -118,20 +130,29 @@ func (r *Runner) trial(ctx context.Context, cell filewise.Cell, s Schedule) (fil
 	guarded, stop := r.guard(ctx)
 	err := life.run(guarded)
 	stop()
-	switch cause := context.Cause(guarded); {
-	case ctx.Err() != nil:
-		return life.trial, ctx.Err()
-	case cause != nil && !errors.Is(cause, context.Canceled):
-		return life.trial, cause
-	case errors.Is(err, filewise.ErrSpace) || errors.Is(err, syscall.ENOSPC):
-		return life.trial, filewise.Errorf(filewise.CodePreflight,
-			"free space there, or name another --volume; then \"filewise resume\" goes on with this trial", "the trial of %s: %w", cell.Layout, err)
+	if fatal := r.fatal(ctx, guarded, cell, err); fatal != nil {
+		return life.trial, fatal
 	}
 	if err != nil {
 		life.trial.State, life.trial.Reason = filewise.Failed, err.Error()
 	}
 	life.trial.Elapsed = r.Clock.Now().Sub(life.trial.Started)
 	return life.trial, nil
+}
+
+// fatal is the error of what ends the run, if that ended the trial: the run's
+// context, the guard, a full volume.
+func (r *Runner) fatal(ctx, guarded context.Context, cell filewise.Cell, err error) error {
+	switch cause := context.Cause(guarded); {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case cause != nil && !errors.Is(cause, context.Canceled):
+		return cause
+	case errors.Is(err, filewise.ErrSpace) || errors.Is(err, syscall.ENOSPC):
+		return filewise.Errorf(filewise.CodePreflight,
+			"free space there, or name another --volume; then \"filewise resume\" goes on with this trial", "the trial of %s: %w", cell.Layout, err)
+	}
+	return nil
 }
 
 // Program is the workload's program with the plan's fixed work, and what builds

@@ -24,7 +24,7 @@ const budgetShare = 0.95
 func (h history) schedule() Schedule {
 	p := h.plan
 	s := Schedule{WarmUp: max(p.WarmUp, 0), MaxBlocks: p.MaxBlocks, Steady: true}
-	var trials, cut, once time.Duration
+	var trials, cut, once, drained time.Duration
 	pilots := 0
 	for _, l := range p.Layouts {
 		t := h.tries[cellKey{0, l.Name}].done
@@ -39,6 +39,7 @@ func (h history) schedule() Schedule {
 		}
 		trials += p.trialTime(*t)
 		once += onceOnly(*t)
+		drained += stageTime(*t, filewise.StageDrain)
 		pilots++
 	}
 	if pilots == 0 {
@@ -51,6 +52,7 @@ func (h history) schedule() Schedule {
 		}
 	}
 	s.TrialTime = s.WarmUp*time.Duration(max(len(p.Phases), 1)) + trials/time.Duration(pilots)
+	s.TrialTime += p.turnsTime(s.WarmUp, drained/time.Duration(pilots))
 	if p.Budget > 0 {
 		left := budgetShare * float64(p.Budget-h.pilotTime()-once*time.Duration(max(p.Instances-1, 0)))
 		n := int(left / float64(time.Duration(pilots)*s.TrialTime))
