@@ -38,6 +38,9 @@ func testCommitsWait(t *testing.T, sub Subject) {
 		target.Durability = durability
 		s := sub.open(t, ctx, target)
 		for _, connections := range []int{1, 4, 16} {
+			if sub.Slow && connections == 4 {
+				continue
+			}
 			t.Run(fmt.Sprintf("%s with %d", durability, connections), func(t *testing.T) {
 				w := inserts(t, func(p *workload.Params) { p.Connections = connections })
 				db := build(t, ctx, s, systemLayout(2, 48<<20), w)

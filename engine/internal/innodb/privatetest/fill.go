@@ -36,7 +36,7 @@ func testFillWork(t *testing.T, sub Subject) {
 		"few, 100 files": {systemLayout(100, 200<<20), func(p *workload.Params) { p.Connections, p.RowBytes = 2, 4000 }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if sub.Slow && !slices.Contains([]string{"random", "the default", "few, small", "large rows"}, name) {
+			if sub.Slow && !slices.Contains([]string{"random", "the default"}, name) {
 				t.Skip("NOT tested here, but with the sibling, which has the same InnoDB")
 			}
 			w := inserts(t, func(p *workload.Params) {
