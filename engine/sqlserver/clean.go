@@ -83,7 +83,13 @@ func judge(l filewise.Leftover, found row) (_ filewise.Leftover, text string, ou
 	sessions, _ := found.number("sessions")
 	result, locked := found.number("result")
 	age, aged := found.number("age")
+	strangers, counted := found.number("strangers")
 	switch {
+	case !counted || strangers > 0:
+		l.Kept = "it holds what Filewise has not made"
+		if strangers > 0 {
+			l.Kept += fmt.Sprintf(": %s, %d in all", found.text("stranger"), strangers)
+		}
 	case life == process.Alive:
 		l.Kept = l.Owner + " still runs"
 	case !locked || result < 0:

@@ -58,8 +58,8 @@ func (b *build) dropFailed(ctx context.Context) error {
 	return err
 }
 
-// drop drops the database of a name that has exactly this mark; with none, only
-// one that is empty and has no mark at all.
+// drop drops the database of a name that has exactly this mark and holds nothing
+// but what Filewise makes; with none, only one that is empty and has no mark at all.
 func (s *externalServer) drop(ctx context.Context, name, text string) error {
 	statement, err := fixed("drop", map[string]any{"Name": name, "Mark": text, "Unmarked": text == ""})
 	if err != nil {
@@ -79,6 +79,8 @@ func (s *externalServer) insist(ctx context.Context, statement, name string) err
 		case hasNumber(err, errNotOurs):
 			return filewise.Errorf(filewise.CodePreflight, "look at it, and drop it yourself if it is of no use",
 				"database %s is not dropped, it does not carry the mark that it was given: %w", name, err)
+		case hasNumber(err, errStrangers):
+			return filewise.Errorf(filewise.CodePreflight, "look at it, save what you need, and drop it yourself", "database %s is not dropped: %w", name, err)
 		case !hasNumber(err, errInUse) || time.Now().After(deadline):
 			return filewise.Errorf(filewise.CodeTrials, "filewise clean --target URL removes what is left", "dropping %s: %w", name, s.login.explain(err))
 		}

@@ -25,6 +25,7 @@ const (
 	errCannotOpen   = 4060 // cannot open the database requested by the login
 	errLoginFailed  = 18456
 	errNotOurs      = 50002 // sql/guard.sql
+	errStrangers    = 50004 // section drop
 	errDenied       = 262   // permission denied in database
 	errDeniedState  = 300   // VIEW SERVER STATE permission was denied
 	errDeniedAction = 297   // the user does not have permission to perform this action

@@ -1,10 +1,12 @@
 package sqlserver
 
 import (
+	"context"
 	"os"
 	osexec "os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"filewise"
 	"filewise/engine/internal/mark"
@@ -29,6 +31,8 @@ func TestLeftovers(t *testing.T) {
 	young := add(func(d *modelDatabase) { d.age = 1 })
 	unmarked := add(nil)
 	closed := add(func(d *modelDatabase) { d.access = false })
+	used := add(func(d *modelDatabase) { marked(d); d.sessions = 2 })
+	strange := add(func(d *modelDatabase) { marked(d); d.strange = []string{"my_precious", "zoo"} })
 	restoring := add(func(d *modelDatabase) { d.state = "RESTORING" })
 	full := add(func(d *modelDatabase) { d.objects = 1 })
 	foreign := add(func(d *modelDatabase) { d.properties["filewise"] = lab.model.databases[living].properties["filewise"] })
@@ -46,7 +50,7 @@ func TestLeftovers(t *testing.T) {
 		unmarked bool
 	}{
 		living: {"still runs", false}, dead: {"", false}, young: {"minutes old", true}, unmarked: {"", true},
-		closed: {"account", false}, restoring: {"RESTORING", false},
+		closed: {"account", false}, used: {"2 sessions", false}, strange: {"not made: my_precious, 2 in all", false}, restoring: {"RESTORING", false},
 	} {
 		l, listed := found[name]
 		if !listed || (l.Kept == "") != (want.kept == "") || !strings.Contains(l.Kept, want.kept) || l.Unmarked != want.unmarked {
@@ -61,10 +65,20 @@ func TestLeftovers(t *testing.T) {
 			t.Errorf("removing %s: %v", name, err)
 		}
 	}
-	for _, name := range []string{living, young} {
+	for _, name := range []string{living, young, used, strange} {
 		if err := s.Remove(t.Context(), found[name]); filewise.CodeOf(err) != filewise.CodePreflight {
 			t.Errorf("removing %s, which is in use: %v", name, err)
 		}
+	}
+	for _, name := range []string{used, strange} { // nor by the batch that drops
+		lab.model.mu.Lock()
+		text := lab.model.databases[name].properties["filewise"]
+		lab.model.mu.Unlock()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second) // the server's refusal is waited for
+		if err := s.drop(ctx, name, text); err == nil || name == strange && filewise.CodeOf(err) != filewise.CodePreflight {
+			t.Errorf("dropping %s: %v", name, err)
+		}
+		cancel()
 	}
 	lied := found[unmarked]
 	lied.Unmarked = false

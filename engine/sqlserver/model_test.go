@@ -49,6 +49,8 @@ type modelDatabase struct {
 	properties map[string]string
 	files      []modelFile
 	objects    int
+	strange    []string // what others have put in
+	sessions   int      // of others
 	options    []string
 	rows       map[string]map[int64]string // by table
 	procedures map[string]*procedure
@@ -293,7 +295,14 @@ func (a *asked) guarded(r *tdstest.Reply) *modelDatabase {
 func modelDrop(a *asked, r *tdstest.Reply) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if d := a.guarded(r); d != nil {
+	d := a.guarded(r)
+	switch {
+	case d == nil:
+	case len(d.strange) > 0 && strings.Contains(a.q.SQL, "THROW 50004"):
+		r.Error(errStrangers, 16, "the database holds what Filewise has not made: nothing of it is changed")
+	case d.sessions > 0 && !strings.Contains(a.q.SQL, "ROLLBACK IMMEDIATE"):
+		r.Error(errInUse, 16, "Cannot drop the database because it is currently in use.")
+	default:
 		delete(a.databases, d.name)
 	}
 	return nil
@@ -345,7 +354,12 @@ func modelLook(a *asked, r *tdstest.Reply) error {
 	if t, ok := d.properties["filewise"]; ok {
 		text = t
 	}
-	r.Result(str("mark"), big("objects"), big("sessions"), big("age"), num("result")).Row(text, d.objects+len(d.properties), 0, d.age, result)
+	var stranger any
+	if len(d.strange) > 0 {
+		stranger = slices.Min(d.strange)
+	}
+	r.Result(str("mark"), big("objects"), big("sessions"), big("age"), big("strangers"), str("stranger"), num("result")).
+		Row(text, d.objects+len(d.properties)+len(d.strange), d.sessions, d.age, len(d.strange), stranger, result)
 	return nil
 }
 

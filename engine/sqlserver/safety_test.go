@@ -18,6 +18,7 @@ var forbidden = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)\bCREATE\s+(LOGIN|USER|EVENT|SERVER)\b`),
 	regexp.MustCompile(`(?i)\b(GRANT|DENY|REVOKE)\s+\w+.*\bTO\b`),
 	regexp.MustCompile(`(?i)\bKILL\b`),
+	regexp.MustCompile(`(?i)\bSINGLE_USER\b|\bROLLBACK\s+(IMMEDIATE|AFTER)\b`), // throws others out
 	regexp.MustCompile(`(?i)\bSHUTDOWN\b`),
 	regexp.MustCompile(`(?i)\bxp_\w+`),
 	regexp.MustCompile(`(?i)\bsp_(executesql|OA\w+|dboption|detach_db|attach_db|add_job)\b`),
@@ -57,6 +58,10 @@ func checkHarmless(batch string, ours func(name string) bool) string {
 	if alters && !guarded && !restoring {
 		return "it alters or drops a database without reading the mark in the same batch"
 	}
+	strangers := strings.Contains(bare, ".sys.objects AS o") && strings.Contains(bare, "THROW 50004")
+	if regexp.MustCompile(`(?i)\bDROP\s+DATABASE\b`).MatchString(bare) && !strangers && !restoring {
+		return "it drops a database without a look at what others have put in, in the same batch"
+	}
 	if strings.Contains(bare, "BACKUP DATABASE") && (!strings.Contains(bare, "COPY_ONLY") || !strings.Contains(bare, "NOINIT")) {
 		return "it is a backup without COPY_ONLY and NOINIT"
 	}
@@ -83,6 +88,8 @@ func TestHarmIsSeen(t *testing.T) {
 		"DROP DATABASE [sales]", "ALTER DATABASE sales SET RECOVERY SIMPLE", "DROP DATABASE [" + testName + "]", "ALTER DATABASE tempdb MODIFY FILE (NAME = x)",
 		"RESTORE DATABASE [" + testName + "] FROM DISK = N'a'", "EXEC xp_cmdshell N'del'", "SHUTDOWN", "CREATE DATABASE [sales]",
 		"GRANT CONTROL SERVER TO x",
+		"IF NOT EXISTS (SELECT 1 FROM [" + testName + "].sys.extended_properties WHERE class = 0) BEGIN; THROW 50002, N'x', 1; END; DROP DATABASE [" + testName + "]",
+		"ALTER DATABASE [" + testName + "] SET SINGLE_USER WITH ROLLBACK IMMEDIATE",
 	} {
 		if checkHarmless(bad, func(name string) bool { return name == testName }) == "" {
 			t.Errorf("passes: %s", bad)

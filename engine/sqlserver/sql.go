@@ -26,7 +26,9 @@ type workloads map[string]*sqlfile.File
 func (w workloads) has(workload string) bool { return w[workload] != nil }
 
 // parse reads an embedded file. Where it says "-- guard", the statement stands
-// that lets a batch go on only with a database that is Filewise's.
+// that lets a batch go on only with a database that is Filewise's; "-- strangers"
+// is the table of what Filewise has not made in a database: this one, or with
+// "there" that of .Name. What is older than the database came from model.
 func parse(name string) *sqlfile.File {
 	guard, err := sqlFiles.ReadFile("sql/guard.sql")
 	if err != nil {
@@ -36,8 +38,15 @@ func parse(name string) *sqlfile.File {
 	if err != nil {
 		panic(err)
 	}
-	guarded := strings.ReplaceAll(string(text), "-- guard\n", string(guard))
-	return sqlfile.Must(sqlfile.Parse("sql/"+name+".sql", guarded, template.FuncMap{"ident": ident, "literal": literal}))
+	strangers, err := sqlFiles.ReadFile("sql/strangers.sql")
+	if err != nil {
+		panic(err)
+	}
+	whose := func(in, id string) string {
+		return strings.NewReplacer("{{.In}}", in, "{{.ID}}", id).Replace(string(strangers))
+	}
+	whole := strings.NewReplacer("-- guard\n", string(guard), "-- strangers there\n", whose("{{ident .Name}}.", "DB_ID({{literal .Name}})"), "-- strangers\n", whose("", "DB_ID()")).Replace(string(text))
+	return sqlfile.Must(sqlfile.Parse("sql/"+name+".sql", whole, template.FuncMap{"ident": ident, "literal": literal}))
 }
 
 // ident quotes a name as QUOTENAME does: within brackets, a closing one doubled.

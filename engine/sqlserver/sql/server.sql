@@ -184,13 +184,25 @@ SELECT
   (SELECT COUNT_BIG(*) FROM sys.objects WHERE is_ms_shipped = 0) + (SELECT COUNT_BIG(*) FROM sys.extended_properties WHERE class = 0) AS objects,
   (SELECT COUNT_BIG(*) FROM sys.dm_exec_sessions WHERE database_id = DB_ID() AND session_id <> @@SPID) AS sessions,
   (SELECT CAST(DATEDIFF(minute, create_date, SYSDATETIME()) AS bigint) FROM sys.databases WHERE database_id = DB_ID()) AS age,
+  (SELECT COUNT_BIG(*) FROM
+-- strangers
+  ) AS strangers,
+  (SELECT MIN(name COLLATE Latin1_General_BIN2) FROM
+-- strangers
+  ) AS stranger,
   @result AS result;
 
 -- name: drop whole
+-- The server refuses it while anybody is connected; nobody is thrown out.
 SET NOCOUNT ON;
 IF DB_ID({{literal .Name}}) IS NULL RETURN;
 -- guard
-ALTER DATABASE {{ident .Name}} SET SINGLE_USER WITH ROLLBACK IMMEDIATE;
+IF EXISTS (SELECT 1 FROM
+-- strangers there
+)
+BEGIN;
+  THROW 50004, N'the database holds what Filewise has not made: nothing of it is changed', 1;
+END;
 DROP DATABASE {{ident .Name}};
 
 -- name: drop-restoring whole
