@@ -41,7 +41,7 @@ func Password(ctx context.Context, a filewise.Address, s Sources) (filewise.Secr
 	case isTerminal:
 		return ask(ctx, terminal, s.Prompt, a)
 	}
-	return "", filewise.Errorf(filewise.CodeUsage, ways, "there is no password for %s, and no terminal to ask on", a)
+	return "", filewise.Errorf(filewise.CodeUsage, ways, "there is no password for %s, and no terminal to ask on", place(a))
 }
 
 func (s Sources) terminal() (*os.File, bool) {
@@ -95,7 +95,11 @@ func ask(ctx context.Context, terminal *os.File, prompt io.Writer, a filewise.Ad
 		return "", filewise.Errorf(filewise.CodeUsage, ways, "ask for the password: %w", err)
 	}
 	defer func() { _ = term.Restore(fd, before) }() // the terminal may be gone
-	fmt.Fprintf(prompt, "Password for %s: ", a)
+	if err := hush(fd); err != nil {
+		return "", filewise.Errorf(filewise.CodeUsage, ways, "ask for the password: %w", err)
+	}
+	// Only now: what is typed at once is not shown either.
+	fmt.Fprintf(prompt, "Password for %s: ", place(a))
 	type answer struct {
 		text []byte
 		err  error
@@ -116,4 +120,11 @@ func ask(ctx context.Context, terminal *os.File, prompt io.Writer, a filewise.Ad
 		}
 		return filewise.Secret(got.text), nil
 	}
+}
+
+// place is the address without its options: one of them may be a password under a
+// mistyped name.
+func place(a filewise.Address) filewise.Address {
+	a.Options = nil
+	return a
 }

@@ -101,3 +101,12 @@ func TestPrompt(t *testing.T) {
 		t.Errorf("interrupted: %v", err)
 	}
 }
+
+// An option may be a password under a mistyped name.
+func TestOptionsAreNotShown(t *testing.T) {
+	a := filewise.Address{Scheme: "postgres", Host: "h", User: "ada", Options: map[string]string{"pasword": "WRONGsecret"}}
+	_, err := Password(t.Context(), a, Sources{})
+	if err == nil || strings.Contains(err.Error()+filewise.RemedyOf(err), "WRONGsecret") || !strings.Contains(err.Error(), "ada@h") {
+		t.Error(err)
+	}
+}

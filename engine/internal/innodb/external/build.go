@@ -81,7 +81,7 @@ func cause(ctx context.Context, err error) error {
 // able refuses what the server, as it is set up and for this account, cannot do.
 func (s *server) able(l filewise.Layout) error {
 	if missing := s.rights.missing(needed); len(missing) > 0 {
-		return filewise.Errorf(filewise.CodePreflight, grant(missing, ours), "the account %s lacks rights on databases of Filewise's: %s", s.target.Address.User, strings.Join(missing, ", "))
+		return filewise.Errorf(filewise.CodePreflight, s.grant(missing, ours), "the account %s lacks rights on databases of Filewise's: %s", s.target.Address.User, strings.Join(missing, ", "))
 	}
 	if v, ok := s.vars["innodb_file_per_table"]; ok && !s.on("innodb_file_per_table") {
 		return filewise.Errorf(filewise.CodePreflight, "have it set to ON for the time of the experiment, or use a private server: --engine "+s.dialect.Name,

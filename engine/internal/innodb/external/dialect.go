@@ -2,6 +2,7 @@ package external
 
 import (
 	"maps"
+	"strings"
 
 	"filewise"
 )
@@ -119,18 +120,14 @@ func (d *Dialect) Rights() []string {
 	}
 }
 
-// account stands for the user's in statements.
+// account stands for the user's where it is not known yet.
 const account = "`filewise`@`%`"
 
-func grant(rights []string, on string) string {
-	text := "GRANT "
-	for i, r := range rights {
-		if i > 0 {
-			text += ", "
-		}
-		text += r
-	}
-	return text + " ON " + on + " TO " + account
+// grant is the statement for an account that is still to be made.
+func grant(rights []string, on string) string { return grantTo(account, rights, on) }
+
+func grantTo(account string, rights []string, on string) string {
+	return "GRANT " + strings.Join(rights, ", ") + " ON " + on + " TO " + account
 }
 
 // pattern matches the files of a database, for LIKE.

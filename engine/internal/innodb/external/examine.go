@@ -81,13 +81,13 @@ func (e *examination) rightsHeld() {
 			"have the rights granted ON *.*, or partial_revokes turned off")
 	}
 	if missing := s.rights.missing(needed); len(missing) > 0 {
-		e.failed("rights on databases of Filewise's", "the account lacks "+strings.Join(missing, ", "), grant(missing, ours))
+		e.failed("rights on databases of Filewise's", "the account lacks "+strings.Join(missing, ", "), e.server.grant(missing, ours))
 	} else {
 		e.ok("rights on databases of Filewise's", "all are there")
 	}
 	if !s.rights.global["PROCESS"] {
 		e.warn("right PROCESS", "the account does not have it: files are taken from the tables' catalogue instead of InnoDB's own, and what others do on the server is not seen",
-			grant([]string{"PROCESS"}, "*.*"))
+			e.server.grant([]string{"PROCESS"}, "*.*"))
 	} else {
 		e.ok("right PROCESS", "InnoDB's own catalogue and others' sessions are seen")
 	}
@@ -149,8 +149,9 @@ func (e *examination) connections() {
 			"use fewer --connections, or have max_connections raised")
 		return
 	}
-	if n := number64(s.vars, "max_user_connections"); n > 0 && n < need {
-		e.failed("connections", fmt.Sprintf("%d are needed, and an account may have %d (max_user_connections)", need, n), "use fewer --connections, or have max_user_connections raised")
+	if s.most > 0 && s.most < need {
+		e.failed("connections", fmt.Sprintf("%d are needed, and the account %s may have %d (max_user_connections)", need, s.account, s.most),
+			"use fewer --connections, or have the account's or the server's limit raised: ALTER USER "+s.account+" WITH MAX_USER_CONNECTIONS "+strconv.FormatInt(need, 10))
 		return
 	}
 	e.ok("connections", fmt.Sprintf("%d are needed; %d of %d are in use", need, max(used, 0), limit))
@@ -186,7 +187,8 @@ func (e *examination) durability() {
 	}
 	e.ok("durability", detail)
 	if s.dialect == MariaDB && is == filewise.DurabilityFull && !s.on("log_bin") {
-		e.note("commits", "without a binary log, MariaDB 10.6 and later let the commits inside a CALL wait for the storage together, at its end: single commits do not each wait", "")
+		e.warn("commits", "without a binary log, MariaDB 10.6 and later let the commits inside a CALL wait for the storage together, at its end: single commits do not each wait, whatever the durability, so these figures cannot be compared with those of a private server",
+			"measure a server with a binary log (sync_binlog=1), or a private one: --engine mariadb, which has one")
 	}
 }
 
@@ -224,5 +226,5 @@ func (e *examination) settling() {
 		return
 	}
 	e.warn("settling", s.settling()+". Some of the work's writes may come after the measured time, or never, as the database is dropped first",
-		grant([]string{s.dialect.FlushRight}, "*.*")+"; "+grant([]string{lockTables}, ours))
+		s.grant([]string{s.dialect.FlushRight}, "*.*")+"; "+s.grant([]string{lockTables}, ours))
 }

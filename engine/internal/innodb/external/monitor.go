@@ -15,7 +15,7 @@ var systemThreads = map[string]bool{"Daemon": true, "Binlog Dump": true, "Binlog
 // are absent.
 func (s *server) Activity(ctx context.Context) ([]filewise.Gauge, error) {
 	if !s.rights.global["PROCESS"] {
-		return nil, filewise.Errorf(filewise.CodePreflight, grant([]string{"PROCESS"}, "*.*"),
+		return nil, filewise.Errorf(filewise.CodePreflight, s.grant([]string{"PROCESS"}, "*.*"),
 			"without the right PROCESS the server does not show what others do: %w", filewise.ErrUnsupported)
 	}
 	rows, err := s.db.QueryContext(ctx, "SELECT ID, USER, COMMAND FROM information_schema.PROCESSLIST")

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -29,6 +31,8 @@ type server struct {
 	release [2]int
 	vars    map[string]string // global variables as they were when it was opened
 	rights  rights
+	account string // as a GRANT names it: `ada`@`%`
+	most    int64  // connections that the account may have; 0: as many as the server
 
 	mu     sync.Mutex
 	builds map[*build]bool // not dropped
@@ -120,9 +124,29 @@ func (s *server) readSettings(ctx context.Context) (err error) {
 	if s.vars, err = readPairs(ctx, s.db, "SHOW GLOBAL VARIABLES"); err != nil {
 		return err
 	}
-	s.rights, err = readRights(ctx, s.db, s.on("partial_revokes"))
-	return err
+	if s.rights, err = readRights(ctx, s.db, s.on("partial_revokes")); err != nil {
+		return err
+	}
+	// The session's own value is the account's limit where it has one.
+	var account string
+	if err := s.db.QueryRowContext(ctx, "SELECT CURRENT_USER(), @@max_user_connections").Scan(&account, &s.most); err != nil {
+		return err
+	}
+	s.account = quoteAccount(account)
+	return nil
 }
+
+// quoteAccount quotes what CURRENT_USER() says; hosts hold no “@”.
+func quoteAccount(account string) string {
+	at := strings.LastIndexByte(account, '@')
+	if at < 0 {
+		return innodb.Ident(account)
+	}
+	return innodb.Ident(account[:at]) + "@" + innodb.Ident(account[at+1:])
+}
+
+// grant gives this account what it lacks.
+func (s *server) grant(rights []string, on string) string { return grantTo(s.account, rights, on) }
 
 // on tells whether a global variable is on; one that there is not is off.
 func (s *server) on(name string) bool {
@@ -196,6 +220,13 @@ func (s *server) checkDirectories(dirs []string) error {
 	no := func(remedy, format string, args ...any) error {
 		return filewise.Errorf(filewise.CodePreflight, remedy, "%s: %w", fmt.Sprintf(format, args...), filewise.ErrUnsupported)
 	}
+	if local, _ := s.local(); local {
+		for _, dir := range dirs {
+			if info, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
+				return filewise.Errorf(filewise.CodePreflight, "create it, owned by the server's user, or name another with --volume NAME=DIR", "volume %s: there is no such directory on the server", dir)
+			}
+		}
+	}
 	if !s.dialect.Directories {
 		if v, ok := s.vars["have_symlink"]; ok && v != "YES" {
 			return no("leave --volume out, or have the server started without skip-symbolic-links", "the server ignores DATA DIRECTORY: have_symlink is %s", v)
@@ -203,7 +234,7 @@ func (s *server) checkDirectories(dirs []string) error {
 		return nil
 	}
 	if !s.rights.global["FILE"] {
-		return no(grant([]string{"FILE"}, "*.*"), "tables in other directories (DATA DIRECTORY) need the right FILE")
+		return no(s.grant([]string{"FILE"}, "*.*"), "tables in other directories (DATA DIRECTORY) need the right FILE")
 	}
 	for _, dir := range dirs {
 		if !s.knows(dir) {

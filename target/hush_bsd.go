@@ -1,0 +1,8 @@
+//go:build darwin || freebsd || netbsd || openbsd || dragonfly
+
+package target
+
+import "golang.org/x/sys/unix"
+
+// The requests that read and set a terminal's attributes.
+const getTermios, setTermios = unix.TIOCGETA, unix.TIOCSETA
