@@ -27,7 +27,7 @@ func (s spent) Width() string { return fmt.Sprintf("%.1f", 100*float64(s.Took)/f
 
 // stageWords are what the stages are for, where the name alone does not say.
 var stageWords = map[string]string{
-	"measure":           "measuring",
+	"measure":            "measuring",
 	filewise.StageCreate: "creating servers", filewise.StageBuild: "building layouts", filewise.StageObserve: "observing the files",
 	filewise.StageLoad: "loading data", filewise.StageExtend: "adding files to loaded databases",
 	filewise.StageSettle: "settling", filewise.StageWarmUp: "warming up",
