@@ -110,6 +110,11 @@ func (d *design) toldSystem(ctx context.Context, control *sql.DB) (map[string]in
 // toldTables asks information_schema, which names files of the first volume
 // relative to the data directory.
 func (d *design) toldTables(ctx context.Context, control *sql.DB) (map[string]int64, error) {
+	for _, t := range d.schema.Tables { // MariaDB knows the files of those only that were opened since its start
+		if _, err := control.ExecContext(ctx, "SELECT 1 FROM "+innodb.Ident(Database)+"."+innodb.Ident(t.Name)+" LIMIT 0"); err != nil {
+			return nil, err
+		}
+	}
 	rows, err := control.QueryContext(ctx, d.product.Queries.Tablespaces)
 	if err != nil {
 		return nil, err

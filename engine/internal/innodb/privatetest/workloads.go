@@ -120,6 +120,9 @@ func testScanBuild(t *testing.T, sub Subject) {
 	db := build(t, ctx, s, phaseLayout(filewise.KindPerTable, 4, 16<<20), w)
 	load(t, ctx, db, w)
 	for range 2 {
+		if _, err := db.Observer.Observe(ctx); err != nil { // before a statement has opened a table
+			t.Error(err)
+		}
 		var pool int64
 		if err := look(t, db).Control.QueryRowContext(ctx, "SELECT @@innodb_buffer_pool_size").Scan(&pool); err != nil || pool != 6<<20 {
 			t.Errorf("a buffer pool of %d bytes: %v", pool, err)
