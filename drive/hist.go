@@ -21,6 +21,9 @@ const (
 // making them anew is half of what a short run costs.
 var usualHists = sync.Pool{New: func() any { return hdr.New(1, histUsual, histDigits) }}
 
+// allHists keeps those that they are merged into.
+var allHists = sync.Pool{New: func() any { return hdr.New(1, histMax, histDigits) }}
+
 // longCalls holds the latencies of more than a second.
 type longCalls struct {
 	mu   sync.Mutex
@@ -42,7 +45,11 @@ func micros(d time.Duration) int64 { return max(int64(d/time.Microsecond), 1) }
 // encodeHist merges the latencies of all tallies into one V2 compressed
 // histogram; nil when no call was recorded.
 func encodeHist(usual []*hdr.Histogram, long *longCalls) ([]byte, error) {
-	all := hdr.New(1, histMax, histDigits)
+	all := allHists.Get().(*hdr.Histogram)
+	defer func() {
+		all.Reset()
+		allHists.Put(all)
+	}()
 	dropped := int64(0)
 	for _, h := range usual {
 		if h == nil {
@@ -68,6 +75,16 @@ func encodeHist(usual []*hdr.Histogram, long *longCalls) ([]byte, error) {
 		return nil, fmt.Errorf("encode the latencies: %w", err)
 	}
 	return b, nil
+}
+
+// forget gives histograms back that nobody wants to see.
+func forget(hists []*hdr.Histogram) {
+	for _, h := range hists {
+		if h != nil {
+			h.Reset()
+			usualHists.Put(h)
+		}
+	}
 }
 
 // DecodeHist reads Measure.Hist: latencies of calls in µs.

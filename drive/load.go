@@ -61,6 +61,10 @@ type Load struct {
 	// its end edge after the last. A run that ends early has no end edge.
 	Edge func(context.Context, Edge)
 
+	// NoLatencies leaves the histograms out of the result: for simulations of many
+	// thousand runs, whose time goes into encoding them.
+	NoLatencies bool
+
 	Live *Live // may be read while Run works; nil: none
 }
 

@@ -35,6 +35,10 @@ func (r *run) result() (Result, error) {
 		res.Unserved += t.unserved
 		t.hist, t.service = nil, nil // they go back to the pool
 	}
+	if r.load.NoLatencies {
+		forget(append(latencies, services...))
+		return res, r.checkSums(res)
+	}
 	var errs [3]error
 	m.Hist, errs[0] = encodeHist(latencies, &r.long)
 	res.Service, errs[1] = encodeHist(services, &r.longService)

@@ -147,7 +147,7 @@ func (l *life) load(sessions []filewise.Session) drive.Load {
 	load := drive.Load{
 		Sessions: sessions, Clock: l.runner.Clock, SliceLength: p.SliceLength,
 		Chunk: l.db.Chunk, Multiple: int64(l.program.CommitEvery), Live: new(drive.Live),
-		Retry: l.program.Retry, Seed: p.Seed,
+		Retry: l.program.Retry, Seed: p.Seed, NoLatencies: l.runner.NoLatencies,
 		WarmUp: l.schedule.WarmUp, Window: p.Window,
 	}
 	switch {

@@ -19,6 +19,8 @@ type Runner struct {
 	Server   filewise.Server
 	Clock    filewise.Clock
 	Probes   []filewise.Probe // of the machine; the database brings its own
+	// NoLatencies leaves histograms out of the trials, for simulations.
+	NoLatencies bool
 	// Record stores a finished trial; when it fails, the run ends.
 	Record func(context.Context, filewise.Trial) error
 	// Guard is asked every half second of real time while a trial runs; its error

@@ -38,7 +38,7 @@ func whole(ctx context.Context, w world, seed, number uint64) (experiment.Judgem
 	if err != nil {
 		return experiment.Judgement{}, err
 	}
-	r := experiment.Runner{Plan: plan, Workload: work, Server: server, Clock: engine.Clock(),
+	r := experiment.Runner{Plan: plan, Workload: work, Server: server, Clock: engine.Clock(), NoLatencies: true,
 		Record: func(context.Context, filewise.Trial) error { return nil }}
 	if w.probe > 0 {
 		r.Calibrate = func(context.Context) (float64, error) { return m.calibration(), nil }
