@@ -18,7 +18,7 @@ import (
 const (
 	readDatabases = `
 SELECT d.datname::text, coalesce(shobj_description(d.oid, 'pg_database'), ''), pg_has_role(current_user, d.datdba, 'USAGE'), pg_get_userbyid(d.datdba)::text,
-       (SELECT count(*) FROM pg_stat_activity a WHERE a.datid = d.oid AND NOT starts_with(a.application_name, $1))
+       (SELECT count(*) FROM pg_stat_activity a WHERE a.datid = d.oid AND a.usesysid IS NOT NULL AND NOT starts_with(a.application_name, $1))
   FROM pg_database d WHERE d.datname LIKE 'filewise\_%' ORDER BY 1`
 	readTablespaces = `
 SELECT s.spcname::text, coalesce(shobj_description(s.oid, 'pg_tablespace'), ''), pg_has_role(current_user, s.spcowner, 'USAGE'), pg_get_userbyid(s.spcowner)::text,
@@ -27,15 +27,6 @@ SELECT s.spcname::text, coalesce(shobj_description(s.oid, 'pg_tablespace'), ''),
 	// readMakers are sessions that create an object of that name, and will mark it.
 	readMakers = `SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'filewise ________ creating %' AND application_name LIKE '%' || $1`
 )
-
-// readContent counts what somebody has put into a database: objects with numbers
-// from FirstNormalObjectId on (src/include/access/transam.h).
-const readContent = `
-SELECT (SELECT count(*) FROM pg_class WHERE oid >= 16384) + (SELECT count(*) FROM pg_proc WHERE oid >= 16384)
-     + (SELECT count(*) FROM pg_type WHERE oid >= 16384) + (SELECT count(*) FROM pg_namespace WHERE oid >= 16384)
-     + (SELECT count(*) FROM pg_extension WHERE oid >= 16384) + (SELECT count(*) FROM pg_language WHERE oid >= 16384)
-     + (SELECT count(*) FROM pg_largeobject_metadata) + (SELECT count(*) FROM pg_event_trigger) + (SELECT count(*) FROM pg_publication)
-     + (SELECT count(*) FROM pg_foreign_data_wrapper) + (SELECT count(*) FROM pg_cast WHERE oid >= 16384)`
 
 // Leftovers lists what runs have left: databases first, then tablespaces, which can
 // go only after them.
@@ -94,8 +85,23 @@ func (s *foreignServer) leftover(ctx context.Context, kind string, row []any) (l
 		l.Kept = fmt.Sprintf("%d databases lie in it", users)
 	case !may:
 		l.Kept = fmt.Sprintf("it belongs to %s, and only that role may drop it", text(row[3]))
+	case kind == kindDatabase && !l.Unmarked:
+		l.Kept = s.whyFull(ctx, name)
 	}
 	return l, true, nil
+}
+
+// whyFull is why a marked database stays that somebody else has used.
+func (s *foreignServer) whyFull(ctx context.Context, name string) string {
+	switch what, err := s.strangers(ctx, name, true); {
+	case codeOf(err) == codeNoDatabase: // dropped meanwhile
+		return ""
+	case err != nil:
+		return fmt.Sprintf("it cannot be looked into: %v", err)
+	case what != "":
+		return holds(what)
+	}
+	return ""
 }
 
 // unmarked tells whether an object without a mark is empty. While the run that
@@ -126,13 +132,8 @@ func (s *foreignServer) unmarked(ctx context.Context, kind, name string, may boo
 	if !may || users > 0 { // nobody looks into what belongs to others, or is in use
 		return false, nil
 	}
-	inside := s.link.to(name)
-	defer inside.close()
-	var content int64
-	if err := inside.scan(ctx, readContent, nil, &content); err != nil {
-		return false, err
-	}
-	return content == 0, nil
+	what, err := s.strangers(ctx, name, false)
+	return what == "" && err == nil, err
 }
 
 // Remove drops one leftover, after all has been looked at again.
@@ -148,7 +149,7 @@ func (s *foreignServer) Remove(ctx context.Context, l filewise.Leftover) error {
 		case found.Kept != "":
 			return filewise.Errorf(filewise.CodePreflight, "try again when that is over", "%s %s stays: %s", l.Kind, l.Name, found.Kept)
 		case found.Unmarked && l.Unmarked:
-			return s.dropNow(ctx, l.Kind, l.Name)
+			return s.dropObject(ctx, l.Kind, l.Name, false)
 		case found.Unmarked:
 			return filewise.Errorf(filewise.CodePreflight, "look at it yourself", "%s %s has lost its mark since it was listed", l.Kind, l.Name)
 		}

@@ -24,6 +24,7 @@ const (
 	codeTooMany       = "53300"
 	codeNoRight       = "42501"
 	codeInUse         = "55006" // object_in_use
+	codeNotReady      = "55000" // object_not_in_prerequisite_state
 	codeExists        = "42P04" // duplicate_database
 	codeObjectExists  = "42710" // duplicate_object
 	codeNoDatabase    = "3D000"

@@ -44,6 +44,7 @@ func external(t *testing.T, bin string) {
 	t.Run("Examine", func(t *testing.T) { examined(t, f) })
 	t.Run("Lock", func(t *testing.T) { locked(t, f) })
 	t.Run("Cleaner", func(t *testing.T) { cleaned(t, f) })
+	t.Run("Strangers", func(t *testing.T) { strangersStay(t, f) })
 	if f.tls {
 		t.Run("Secrets", func(t *testing.T) { kept(t, f) })
 	}

@@ -2,13 +2,7 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
-
-	"github.com/jackc/pgx/v5"
-
-	"filewise"
 )
 
 // readStrangers describes what is in a database besides what a new one has, and,
@@ -29,12 +23,11 @@ WITH made AS MATERIALIZED (
       OR n.nspname = 'filewise' AND c.relname = 'fw_loaded' AND a.columns = 'table_name text, batch bigint')
 ), tables AS (SELECT oid FROM made UNION ALL SELECT toast FROM made WHERE toast <> 0
 ), relations AS MATERIALIZED (SELECT oid FROM tables UNION ALL SELECT indexrelid FROM pg_index WHERE indrelid IN (SELECT oid FROM tables)
-), types AS (SELECT t.oid FROM pg_type t WHERE t.typrelid IN (SELECT oid FROM relations)
 ), found (class, id) AS (
   SELECT 'pg_class', oid FROM pg_class WHERE oid NOT IN (SELECT oid FROM relations)
    UNION ALL SELECT 'pg_type', oid FROM pg_type WHERE typrelid = 0 AND typelem = 0 OR typtype = 'd'
    UNION ALL SELECT 'pg_proc', oid FROM pg_proc p WHERE NOT ($1 AND prokind = 'p' AND pronamespace = 'public'::regnamespace
-     AND proname ~ '^(fw_inserts(_\d{4,})?|fw_insert|fw_select|fw_update|fw_delete)$' AND pg_get_function_identity_arguments(oid) = 'IN worker bigint, IN first bigint, IN amount bigint')
+     AND proname ~ '^(fw_inserts(_\d{4,})?|fw_insert|fw_select|fw_update|fw_delete)$' AND proargtypes::text = '20 20 20')
    UNION ALL SELECT 'pg_namespace', oid FROM pg_namespace WHERE NOT ($1 AND nspname = 'filewise')
    UNION ALL SELECT 'pg_trigger', oid FROM pg_trigger WHERE NOT tgisinternal
    UNION ALL SELECT 'pg_constraint', oid FROM pg_constraint WHERE contype IN ('c', 'f', 'x')
@@ -84,23 +77,3 @@ func (s *foreignServer) strangers(ctx context.Context, database string, marked b
 
 // holds says why a database with others' objects stays.
 func holds(what string) string { return "it holds what Filewise has not made: " + what }
-
-// stays is the refusal to drop what is not Filewise's alone.
-func stays(kind, name, why string) error {
-	return filewise.Errorf(filewise.CodePreflight, "look at it, save what you need, and drop it yourself if it is not needed", "%s %s is not dropped: %s", kind, name, why)
-}
-
-// only looks whether a database holds nothing but what Filewise makes. One that is
-// gone is no error.
-func (s *foreignServer) only(ctx context.Context, database string, marked bool) error {
-	what, err := s.strangers(ctx, database, marked)
-	switch {
-	case codeOf(err) == codeNoDatabase || errors.Is(err, pgx.ErrNoRows):
-		return nil
-	case err != nil:
-		return failed("looking into database "+database, err)
-	case strings.TrimSpace(what) != "":
-		return stays(kindDatabase, database, holds(what))
-	}
-	return nil
-}
