@@ -26,7 +26,10 @@ func (h history) shortWarning() []filewise.Warning {
 		return nil
 	}
 	remedy := "Give more --rows, so that each takes at least some milliseconds."
-	if h.plan.Params.Repeat > 0 {
+	switch {
+	case h.plan.AsPublished != nil:
+		remedy = "Give a larger --scale, so that each takes at least some milliseconds."
+	case h.plan.Params.Repeat > 0:
 		remedy = "Give a larger --repeat (or more --rows), so that each takes at least some milliseconds."
 	}
 	return []filewise.Warning{{

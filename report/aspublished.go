@@ -54,18 +54,21 @@ func (v view) AsPublished() *asPublished {
 	if len(families) == 0 {
 		families = []view{v}
 	}
-	var differ []string
+	var differ, open []string
 	for _, f := range families {
 		if f.Name == experiment.FamilyOverall { // which the articles do not have
 			continue
 		}
-		t, differs := f.runs(*a)
+		t, best := f.runs(*a)
 		out.Tables = append(out.Tables, t)
-		if differs {
+		switch r := f.recommended(); {
+		case r == nil && best != "":
+			open = append(open, f.Name)
+		case r != nil && r.Name != best:
 			differ = append(differ, f.Name)
 		}
 	}
-	out.Verdict, out.Weaker = v.besides(*a, differ, len(out.Tables)), weakerWords(*a)
+	out.Verdict, out.Weaker = besides(*a, differ, open, len(out.Tables)), weakerWords(*a)
 	if len(out.Tables) == 1 && out.Weaker != "" {
 		out.Verdict += " " + out.Tables[0].Note
 	}
@@ -105,22 +108,31 @@ func weakerWords(a experiment.AsPublished) string {
 		"The layouts ran one after the other, so whatever changed on the machine meanwhile (drift) passes for a difference between layouts, and no interval covers that."
 }
 
-// besides says whether the article's way and the sound verdict agree.
-func (v view) besides(a experiment.AsPublished, differ []string, families int) string {
+// besides says where the article's way and the sound verdict part: families for
+// which the verdict is another, and those for which there is none.
+func besides(a experiment.AsPublished, differ, open []string, families int) string {
 	switch {
 	case a.Repeats < verdict.FirstLook:
 		return fmt.Sprintf("The averages always name a best layout. No sound verdict is possible from this design: it takes %d runs of each layout, better in random order, to tell a difference between layouts from one between runs.", verdict.FirstLook)
-	case len(differ) == 0:
+	case len(differ)+len(open) == 0:
 		return "The averages and the sound verdict agree on the layout to use."
+	case families == 1 && len(open) == 1:
+		return "The averages name a best layout; the sound verdict from the same trials is undecided."
 	case families == 1:
-		return "The averages name another best layout than the sound verdict."
+		return "The averages name another best layout than the sound verdict from the same trials."
 	}
-	return fmt.Sprintf("The averages name another best layout than the sound verdict for %d of %d families: %s.", len(differ), families, familyNames(differ))
+	var parts []string
+	if len(open) > 0 {
+		parts = append(parts, fmt.Sprintf("The averages name a best layout where the sound verdict from the same trials is undecided, for %d of %d families: %s.", len(open), families, familyNames(open)))
+	}
+	if len(differ) > 0 {
+		parts = append(parts, fmt.Sprintf("They name another one than the sound verdict for %d of %d families: %s.", len(differ), families, familyNames(differ)))
+	}
+	return strings.Join(parts, " ")
 }
 
-// runs is the article's table of one family, and whether its best layout is
-// another than the sound verdict's.
-func (v view) runs(a experiment.AsPublished) (runsTable, bool) {
+// runs is the article's table of one family, and its best layout; empty: none.
+func (v view) runs(a experiment.AsPublished) (runsTable, string) {
 	t := runsTable{Family: v.Name}
 	averages := make([]time.Duration, len(v.Rows))
 	best := -1
@@ -145,7 +157,7 @@ func (v view) runs(a experiment.AsPublished) (runsTable, bool) {
 		}
 	}
 	if best < 0 {
-		return t, false
+		return t, ""
 	}
 	sound := "undecided"
 	if r := v.recommended(); r != nil {
@@ -153,10 +165,10 @@ func (v view) runs(a experiment.AsPublished) (runsTable, bool) {
 	}
 	if a.Repeats < verdict.FirstLook {
 		t.Note = fmt.Sprintf("Best by its time: %s.", v.Rows[best].Name)
-		return t, false
+		return t, v.Rows[best].Name
 	}
 	t.Note = fmt.Sprintf("Best by the averages: %s. Sound verdict: %s.", v.Rows[best].Name, sound)
-	return t, sound != v.Rows[best].Name
+	return t, v.Rows[best].Name
 }
 
 // took are the measured times of a layout's finished runs, in order.

@@ -76,7 +76,7 @@ func dmlDesign() *Design {
 func scanDesign() *Design {
 	return &Design{
 		Files: []int{1, 40}, Rows: publishedRows, LeastRows: fragBatchRows,
-		Runs: Runs{Repeats: 55, Drop: 4}, Cold: Runs{Repeats: 20}, Scale: 0.005,
+		Runs: Runs{Repeats: 55, Drop: 4}, Cold: Runs{Repeats: 20}, Scale: 0.02,
 		Words: "1 and 40 files; warm, every query 55 times without a restart, the 4 fastest and the 4 slowest left out of the average; " +
 			"cold (--cache buffer-cold), 20 times with a restart before each.",
 		Differs: []string{"Here a run executes every query once, so that the queries take turns; warm ones are executed once before."},

@@ -17,7 +17,7 @@ import (
 // ofDesign are the flags of what an article's design has fixed.
 var ofDesign = []string{
 	"files", "size", "layout", "added-later", "allocation", "growth", "connections", "window", "work", "warm-up", "rows", "mode", "connect", "index",
-	"repeat", "data", "preload", "instances", "measure", "max-blocks", "goal", "aa", "calibrate",
+	"repeat", "data", "preload", "instances", "measure", "max-blocks", "goal", "aa", "calibrate", "cells",
 }
 
 // published makes the article's design the scenario's own defaults, where it is
@@ -119,7 +119,11 @@ func (f *planFlags) setPublished(cmd *cobra.Command, p *experiment.Plan, sc work
 func orderWords(p experiment.Plan) string {
 	a := p.AsPublished
 	if a == nil {
-		return fmt.Sprintf("Trials: pilots first, then at most %d blocks, each in random order; a layout that cannot be the best any more is dropped", p.MaxBlocks)
+		order := "each in random order"
+		if p.Cells > 0 {
+			order = "each a session with turns in random order"
+		}
+		return fmt.Sprintf("Trials: pilots first, then at most %d blocks, %s; a layout that cannot be the best any more is dropped", p.MaxBlocks, order)
 	}
 	times := "once"
 	if a.Repeats > 1 {
