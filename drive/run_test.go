@@ -50,7 +50,7 @@ func TestEdgeDoesNotStopOthers(t *testing.T) {
 		})
 	})
 	within10s(t, func() {
-		_, err := Run(t.Context(), Load{Sessions: all, Chunk: 1, WarmUp: 5 * ms, Window: 5 * ms,
+		_, err := Run(t.Context(), Load{Sessions: all, Chunk: 1, WarmUp: 5 * ms, Window: 500 * ms,
 			Edge: func(_ context.Context, e Edge) {
 				if e == WindowEnd {
 					return
