@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
+
 	"filewise"
 )
 
@@ -65,5 +67,35 @@ func TestHistOfAllWorkers(t *testing.T) {
 	h, err := DecodeHist(res.Measure.Hist)
 	if err != nil || h.TotalCount() != 100 {
 		t.Errorf("%d latencies of 100 (%v)", h.TotalCount(), err)
+	}
+}
+
+func TestMergeHists(t *testing.T) {
+	encoded := func(us ...int64) []byte {
+		h := hdr.New(1, histMax, histDigits)
+		for _, x := range us {
+			if err := h.RecordValue(x); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b, err := h.Encode(hdr.V2CompressedEncodingCookieBase)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	b, err := MergeHists(encoded(10, 20), nil, encoded(30, 5_000_000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := DecodeHist(b)
+	if err != nil || h.TotalCount() != 4 || h.Min() != 10 || h.Max() < 4_990_000 {
+		t.Errorf("%v: %d calls from %d to %d µs; want 4 from 10 to 5,000,000", err, h.TotalCount(), h.Min(), h.Max())
+	}
+	if b, err := MergeHists(nil, nil); b != nil || err != nil {
+		t.Errorf("of nothing: %v, %v", b, err)
+	}
+	if _, err := MergeHists(encoded(1), []byte("none")); err == nil {
+		t.Error("what is no histogram is accepted")
 	}
 }

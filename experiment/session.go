@@ -53,7 +53,7 @@ func (p Plan) CheckCells() error {
 	case len(p.Phases) > 0:
 		return refuse(without, "the phases of %s come one after the other, each on what the one before has left, and cannot be cut into turns", p.Scenario)
 	case p.Window == 0:
-		return refuse("leave --cells out, or give a --window in place of --work", "turns are measured for a time, not for fixed work")
+		return refuse("leave --cells out, or give a --window in place of --work", "turns are measured for a time, and the work of a trial is fixed here (%d bytes)", p.Work)
 	case p.Calibrate:
 		return refuse("leave --calibrate out: layouts that take turns meet the same machine", "a calibration before each trial would say nothing about its turns")
 	case p.Turn() < MinTurn:

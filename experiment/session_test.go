@@ -221,13 +221,13 @@ func TestSessionsOfLoadedBuilds(t *testing.T) {
 
 func TestWhatCannotTakeTurnsIsRefused(t *testing.T) {
 	for why, change := range map[string]func(*experiment.Plan){
-		"too short":   func(p *experiment.Plan) { p.Cells = 11 },
-		"at least 2":  func(p *experiment.Plan) { p.Cells = -1 },
-		"life cycle":  func(p *experiment.Plan) { p.Measure = experiment.MeasureLifecycle },
-		"phases":      func(p *experiment.Plan) { p.Phases = []string{"a"} },
-		"fixed work":  func(p *experiment.Plan) { p.Window = 0 },
-		"article":     func(p *experiment.Plan) { p.AsPublished = &experiment.AsPublished{} },
-		"calibration": func(p *experiment.Plan) { p.Calibrate = true },
+		"too short":                func(p *experiment.Plan) { p.Cells = 11 },
+		"at least 2":               func(p *experiment.Plan) { p.Cells = -1 },
+		"life cycle":               func(p *experiment.Plan) { p.Measure = experiment.MeasureLifecycle },
+		"phases":                   func(p *experiment.Plan) { p.Phases = []string{"a"} },
+		"work of a trial is fixed": func(p *experiment.Plan) { p.Window = 0 },
+		"article":                  func(p *experiment.Plan) { p.AsPublished = &experiment.AsPublished{} },
+		"calibration":              func(p *experiment.Plan) { p.Calibrate = true },
 	} {
 		p := newSessions(t, []int{1}, fake.Config{}).plan
 		change(&p)

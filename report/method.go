@@ -21,7 +21,7 @@ func (v view) Method() []string {
 	}
 	out := []string{
 		v.trialWords(),
-		fmt.Sprintf("One trial is one sample. Trials run in blocks: a block measures every layout that is still in question once, in fresh random order that follows from the seed %s. Slow changes of the machine so reach all layouts alike.", v.Seed()),
+		v.blockWords(),
 		"The differences are those of the typical trial: a robust fit of blocks and layouts to the logarithm of throughput. No trial is removed because of its outcome; unusual ones are pulled in, and the table counts them beside the geometric means.",
 		fmt.Sprintf("The intervals hold with %s for all layouts and for a look after every block together, so that measuring could stop as soon as it was decided. Differences within ±%s count as none. A layout that is shown not to be the best is measured no further; of equally good ones the one with the fewest files is recommended.", v.Confidence(), v.Margin()),
 	}
@@ -78,6 +78,9 @@ func (v view) trialWords() string {
 	switch {
 	case v.Plan.Window > 0:
 		s += ", measured for " + human(v.Plan.Window)
+		if v.Plan.Cells > 0 {
+			s += " in all"
+		}
 	case v.Plan.Work > 0:
 		s += ", measured " + size(v.Plan.Work) + " of work"
 	default:
@@ -86,6 +89,21 @@ func (v view) trialWords() string {
 	s += ", waited until everything was durable on the storage, checked the data, and removed the build."
 	if v.Plan.Target.Durability != "" {
 		s += " Durability: " + durabilityWords(v.Plan.Target.Durability) + "."
+	}
+	return s
+}
+
+// blockWords say how the layouts of a block come one after the other.
+func (v view) blockWords() string {
+	const why = "Slow changes of the machine so reach all layouts alike."
+	p := v.Plan
+	if p.Cells == 0 {
+		return fmt.Sprintf("One trial is one sample. Trials run in blocks: a block measures every layout that is still in question once, in fresh random order that follows from the seed %s. %s", v.Seed(), why)
+	}
+	s := fmt.Sprintf("Trials run in blocks, and a block is a session of %d rounds in which all layouts that are still in question are live side by side: each round gives every one a turn of %s, in fresh random order that follows from the seed %s, and waits after each turn until it is durable and quiet. What a layout does in a session, as the geometric mean over its turns, is one trial and one sample. %s",
+		p.Cells, human(p.Turn()), v.Seed(), why)
+	if p.Target.Mode == filewise.External {
+		s += " All layouts lay on the one server, and shared its memory."
 	}
 	return s
 }

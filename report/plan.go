@@ -52,7 +52,10 @@ func (v view) PlanFacts() []filewise.Fact {
 
 func (v view) designText() string {
 	a := v.Plan.AsPublished
-	if a == nil {
+	switch {
+	case a == nil && v.Plan.Cells > 0:
+		return fmt.Sprintf("a block is a session of %d rounds, layouts live side by side", v.Plan.Cells)
+	case a == nil:
 		return ""
 	}
 	return fmt.Sprintf("as published, at scale %g: %s of each layout, one layout after the other", a.Scale, count(a.Repeats, "run"))

@@ -56,6 +56,7 @@ func differences(a, b store.Run, meant []string) []difference {
 	add(differsRefused, "durability", "durability", p.Target.Durability, q.Target.Durability)
 	add(differsRefused, "preload", "rows loaded before", p.Preload, q.Preload)
 	add(differsWarned, "", "calibration", p.Calibrate, q.Calibrate)
+	add(differsWarned, "", "rounds of a session", p.Cells, q.Cells)
 	add(differsWarned, "", "seed", p.Seed, q.Seed)
 	for _, d := range factDifferences(a.Machine, b.Machine) {
 		add(differsWarned, "", d.What, d.Before, d.After)

@@ -96,7 +96,7 @@ func (f *planFlags) plan(cmd *cobra.Command, scenario string) (experiment.Plan, 
 		Window: f.window, WarmUp: f.warmUp, PilotWindow: min(defaultPilotWindow, f.window),
 	}
 	steps := []func(*cobra.Command, *experiment.Plan, workload.Scenario) error{
-		f.setTarget, f.setVolumes, f.setParams, f.setLayouts, f.setPreload, f.setWork, f.setFill, f.setPhases, f.setMeasure, f.setPilot, f.setStops, f.setJudging, f.checks.setChecks, f.setSeed, f.setPublished,
+		f.setTarget, f.setVolumes, f.setParams, f.setLayouts, f.setPreload, f.setWork, f.setFill, f.setPhases, f.setMeasure, f.setPilot, f.setStops, f.setJudging, f.checks.setChecks, f.setSeed, f.setPublished, f.checks.setCells,
 	}
 	for _, step := range steps {
 		if err := step(cmd, &p, sc); err != nil {

@@ -54,6 +54,9 @@ check, and writes nothing.`,
 			if err != nil {
 				return err
 			}
+			if v.unseen != nil {
+				return v.unseen
+			}
 			return failedFindings(p.Target, v.Findings)
 		},
 	}
@@ -74,6 +77,9 @@ type preview struct {
 	Warnings []filewise.Warning `json:"warnings"`
 	// Findings are what an existing server was found to be.
 	Findings []filewise.Finding `json:"findings,omitempty"`
+	// Unseen says why an existing server could not be looked at.
+	Unseen string `json:"unseen,omitempty"`
+	unseen error
 }
 
 type layoutScript struct {
@@ -99,7 +105,13 @@ func previewOf(ctx context.Context, p experiment.Plan, login access) (_ preview,
 	if p.Target.Mode == filewise.External {
 		defer func() { err = errors.Join(err, r.close()) }()
 		if err := r.connect(ctx, p.Target, login); err != nil {
-			return preview{}, err
+			if ctx.Err() != nil {
+				return preview{}, err
+			}
+			// What would be executed is told without the server too.
+			out.unseen = err
+			out.Unseen = filewise.Hide(err.Error(), r.secrets()...)
+			return out, nil
 		}
 		if err := r.knowGauges(ctx, p); err != nil {
 			return preview{}, err
@@ -135,6 +147,9 @@ func (a *app) printPreview(v preview) error {
 	}
 	if len(p.AbortIf) > 0 {
 		w.printf("The run stops if others keep the server busy: %s\n", strings.Join(p.AbortIf, ", "))
+	}
+	if v.Unseen != "" {
+		w.printf("\nServer %s\n  could not be looked at, so rights, space and settings are not checked: %s\n", p.Target.Address, indent(v.Unseen, 2))
 	}
 	if len(v.Findings) > 0 {
 		w.printf("\nServer %s\n", p.Target.Address)
@@ -174,12 +189,28 @@ func beforeAndAfter(p experiment.Plan) []string {
 	if p.Measure == experiment.MeasureLifecycle {
 		out = append(out, "Life cycle: a third of the work, then shutdown and open are timed; another third, then a checkpoint; the last third, then the server is killed and its recovery timed.")
 	}
-	return out
+	return append(out, sessionWords(p)...)
+}
+
+// sessionWords say how layouts take turns.
+func sessionWords(p experiment.Plan) []string {
+	if p.Cells == 0 {
+		return nil
+	}
+	out := fmt.Sprintf("Sessions: a block is a session of %d rounds, layouts live side by side; each round gives every layout a turn of %v, in fresh random order, and waits after each until it is durable and quiet. One warm-up round goes before; pilots are measured one after the other.",
+		p.Cells, p.Turn().Round(time.Millisecond))
+	if p.Target.Mode == filewise.External {
+		out += " All of them lie on the one server, and share its memory."
+	}
+	return []string{out}
 }
 
 // spaceWords say what the need is of, and what it does not hold.
 func spaceWords(p experiment.Plan) string {
 	out := "one layout is built at a time"
+	if p.Cells > 0 {
+		out = "all layouts are there at once"
+	}
 	if p.Instances > 0 {
 		out = fmt.Sprintf("%d loaded builds of every layout, and a copy of each", p.Instances)
 	}

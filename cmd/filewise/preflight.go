@@ -62,16 +62,20 @@ type spaceNeed struct {
 }
 
 // needsOf are the needs of the largest layout, because only one is built at a
-// time; or of all builds and their copies, where loaded builds lie side by side.
+// time; of all, where they take turns; or of all builds and their copies, where
+// loaded builds lie side by side.
 func needsOf(p experiment.Plan, scripts []filewise.Script) []spaceNeed {
 	var out []spaceNeed
 	for _, v := range p.Target.Volumes {
 		n := spaceNeed{Volume: v}
 		for i, s := range scripts {
 			need := max(s.Space[v.Name], fixedWork(p, p.Layouts[i], v))
-			if p.Instances > 0 {
+			switch {
+			case p.Instances > 0:
 				n.Need += 2 * int64(p.Instances) * need
-			} else {
+			case p.Cells > 0:
+				n.Need += need
+			default:
 				n.Need = max(n.Need, need)
 			}
 		}
