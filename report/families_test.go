@@ -173,7 +173,11 @@ func TestFamiliesInJSON(t *testing.T) {
 func TestFamiliesInABrowser(t *testing.T) {
 	b := open(t)
 	for name, d := range families(t) {
-		for _, width := range []int64{1180, 390} {
+		widths := []int64{1180}
+		if name == "dml" { // which has the widest table
+			widths = append(widths, 390)
+		}
+		for _, width := range widths {
 			b.forget()
 			b.show(t, d, width, "light")
 			keep(t, "families-"+name+".png", run(t, b, chromedp.FullScreenshot(100)))
