@@ -155,6 +155,9 @@ func (f *planFlags) baseLayout(cmd *cobra.Command, p *experiment.Plan, sc worklo
 	if l.Kind, err = f.layoutKind(f.kind); err != nil {
 		return l, err
 	}
+	if sc.Stripes && f.kind == "" && len(f.about.BackupKinds) > 0 && p.Target.Mode != filewise.External {
+		l.Kind = f.about.BackupKinds[0]
+	}
 	if f.indexes != "" {
 		if l.Indexes, err = choice("indexes", f.indexes, filewise.IndexesTogether, filewise.IndexesApart); err != nil {
 			return l, err

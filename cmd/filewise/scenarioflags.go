@@ -114,6 +114,9 @@ func (f *planFlags) stripes(base filewise.Layout, files []int) []filewise.Layout
 			l.Data.Files = n
 		}
 		l.Backup = filewise.Spread{Files: n, Placement: base.Data.Placement}
+		if base.Data.Placement == filewise.PlaceRoundRobin { // never on a volume of the data
+			l.Data.Placement, l.Backup.Placement = filewise.PlaceOne, filewise.PlaceApart
+		}
 		l.Name, l.Rank = "1 backup file", n
 		if n > 1 {
 			l.Name = strconv.Itoa(n) + " backup files"
