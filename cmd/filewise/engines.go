@@ -17,16 +17,21 @@ func (a *app) enginesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "engines",
 		Short: "List the engines, or what an engine or a server can do",
-		Long: `Engines lists what Filewise can lay databases out on. With --engine NAME, or with
---target URL for an existing server, it opens that one and says of everything
-that an experiment may want whether it can be had there, or why not: that depends
-on version, rights, and whether the server is Filewise's own. It writes nothing
-to an existing server.`,
+		Long: `Engines lists what Filewise can lay databases out on. With --engine NAME it says
+of that engine how an existing server is named by URL and which rights an account
+needs there, and opens a private server of it to say of everything that an
+experiment may want whether it can be had, or why not. With --target URL it opens
+that server instead, as what it can depends on version and rights. It writes
+nothing to an existing server.`,
 		Example: "  filewise engines\n  filewise engines --engine mariadb\n  filewise engines --target postgres://ada@db/ --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.url != "" || cmd.Flags().Changed("engine") {
-				info, err := a.openedInfo(cmd, &f)
+				look := a.openedInfo
+				if f.url == "" {
+					look = a.namedInfo
+				}
+				info, err := look(cmd, &f)
 				if err != nil {
 					return err
 				}
@@ -148,28 +153,10 @@ func (a *app) printOpened(info engineInfo) error {
 			w.printf("  version %s\n", fact.Value)
 		}
 	}
+	w.printf("  N files are: %s\n  kinds of layout: %s\n", info.Files, kindsText(info.Description))
 	printLabels(w, info)
-	w.printf("\nIt can\n")
-	for _, c := range filewise.Capabilities {
-		if info.Offers[c] == "yes" {
-			w.printf("  yes  %s\n", c)
-		}
-	}
-	w.printf("\nIt cannot\n")
-	for _, c := range filewise.Capabilities {
-		switch why, known := info.Offers[c]; {
-		case !known:
-			w.printf("  no   %s: not said\n", c)
-		case why != "yes":
-			w.printf("  no   %s: %s\n", c, indent(why, 7))
-		}
-	}
-	if info.Mode == filewise.External && len(info.Rights) > 0 {
-		w.printf("\nRights of the account that Filewise needs\n")
-		for _, right := range info.Rights {
-			w.printf("  %s\n", indent(right, 2))
-		}
-	}
+	printOffers(w, info)
+	printServer(w, info)
 	return w.err
 }
 

@@ -22,12 +22,17 @@ func (r *rig) examine(ctx context.Context, p experiment.Plan) []filewise.Finding
 	return r.hide(examiner.Examine(ctx, demand))
 }
 
+// secrets are those of the opened server's address.
+func (r *rig) secrets() []filewise.Secret {
+	if r.target.Address == nil {
+		return nil
+	}
+	return r.target.Address.Hidden()
+}
+
 // hide keeps the secrets of the address out of findings.
 func (r *rig) hide(findings []filewise.Finding) []filewise.Finding {
-	if r.target.Address == nil {
-		return findings
-	}
-	secrets := r.target.Address.Hidden()
+	secrets := r.secrets()
 	for i := range findings {
 		f := &findings[i]
 		f.Detail, f.Remedy = filewise.Hide(f.Detail, secrets...), filewise.Hide(f.Remedy, secrets...)

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"filewise"
+)
+
+// namedInfo is what there is to know of an engine by its name. Its rights must be
+// known before there is an account, so that no server is needed for them.
+func (a *app) namedInfo(cmd *cobra.Command, f *targetFlags) (engineInfo, error) {
+	if err := f.idle(cmd); err != nil {
+		return engineInfo{}, err
+	}
+	e, err := lookupEngine(f.engine)
+	if err != nil {
+		return engineInfo{}, err
+	}
+	about := describe(e)
+	if about.Mode == filewise.External || about.Missing != "" {
+		return engineInfo{Name: e.Name(), Description: about}, nil
+	}
+	return a.openedInfo(cmd, f)
+}
+
+// urlForm is how an existing server of an engine is named.
+func urlForm(d filewise.Description, scheme string) string {
+	return scheme + "://USER@HOST:" + strconv.Itoa(d.Port) + "/…"
+}
+
+// printOffers says what an opened engine can and cannot, or why none was opened.
+func printOffers(w *lineWriter, info engineInfo) {
+	if info.Offers == nil {
+		why := "it is not installed here"
+		if info.Mode == filewise.External {
+			why = "Filewise cannot start a private server of it"
+		}
+		w.printf("\nWhat it can is not looked at: %s.\n", why)
+		return
+	}
+	w.printf("\nIt can\n")
+	for _, c := range filewise.Capabilities {
+		if info.Offers[c] == "yes" {
+			w.printf("  yes  %s\n", c)
+		}
+	}
+	w.printf("\nIt cannot\n")
+	for _, c := range filewise.Capabilities {
+		switch why, known := info.Offers[c]; {
+		case !known:
+			w.printf("  no   %s: not said\n", c)
+		case why != "yes":
+			w.printf("  no   %s: %s\n", c, indent(why, 7))
+		}
+	}
+}
+
+// printServer says how an existing server is named, and what its account needs.
+func printServer(w *lineWriter, info engineInfo) {
+	if len(info.Schemes) == 0 {
+		return
+	}
+	if info.Target == "" {
+		w.printf("\nAn existing server, by URL\n")
+		for _, scheme := range info.Schemes {
+			w.printf("  --target %s\n", urlForm(info.Description, scheme))
+		}
+		var kinds []string
+		for _, k := range info.ExternalKinds {
+			kinds = append(kinds, string(k))
+		}
+		w.printf("  kinds of layout there: %s\n", strings.Join(kinds, " "))
+	}
+	w.printf("\nRights of the account that Filewise needs on an existing server\n")
+	for _, right := range info.Rights {
+		w.printf("  %s\n", indent(right, 2))
+	}
+}
