@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -26,6 +27,13 @@ type scenarioFlags struct {
 
 	asPublished bool
 	scale       float64
+
+	warehouses int
+	users      []int
+	think      float64
+	rate       float64
+	churn      bool
+	p99Limit   time.Duration
 }
 
 func (f *scenarioFlags) register(fs *pflag.FlagSet) {
@@ -36,7 +44,13 @@ func (f *scenarioFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.cache, "cache", "", "scan: queries start warm, after a restart of the server (buffer-cold), or with the files evicted from the system's cache too (storage-cold)")
 	fs.StringVar(&f.data, "data", "", "scan: rows are loaded in the order of their keys (ordered) or as they grow over time (grown)")
 	fs.BoolVar(&f.asPublished, "as-published", false, "the article's own design, averages and all, with the sound verdict from the same trials beside it")
-	fs.Float64Var(&f.scale, "scale", 0, "size of --as-published by the original's, 1 being that (default one that takes minutes)")
+	fs.Float64Var(&f.scale, "scale", 0, "orders: customers and items by the specification's; else the `size` of --as-published by the original's, 1 being that (default one that takes minutes)")
+	fs.IntVar(&f.warehouses, "warehouses", 0, "orders: `number` of warehouses")
+	fs.IntSliceVar(&f.users, "users", nil, "orders: `numbers` of users to compare the layouts at, such as 8,32,128")
+	fs.Float64Var(&f.think, "think", 0, "orders: keying and think times by the specification's, 0 being none")
+	fs.Float64Var(&f.rate, "rate", 0, "orders: `transactions` a second that arrive whether or not the server keeps up (open loop), with latency from the intended start")
+	fs.BoolVar(&f.churn, "churn", false, "orders: each transaction also creates, fills and drops a table")
+	fs.DurationVar(&f.p99Limit, "p99-limit", 0, "orders: a layout whose 99th percentile of latency is above this `time` is not recommended")
 	fs.IntVar(&f.repeat, "repeat", 0, "scan: `executions` of each query in a trial")
 }
 
@@ -49,6 +63,22 @@ func (f *scenarioFlags) apply(cmd *cobra.Command, p *workload.Params) (err error
 	if set("repeat") {
 		p.Repeat = f.repeat
 	}
+	if set("warehouses") {
+		p.Warehouses = f.warehouses
+	}
+	if set("scale") && p.Warehouses > 0 {
+		p.Scale = f.scale
+	}
+	if set("users") {
+		p.Users = f.users
+	}
+	if set("think") {
+		p.Think = f.think
+	}
+	if set("rate") {
+		p.Rate = f.rate
+	}
+	p.Churn = f.churn
 	for _, x := range []struct {
 		flag, value string
 		to          *string
@@ -93,7 +123,12 @@ func (f *planFlags) setPhases(_ *cobra.Command, p *experiment.Plan, sc workload.
 	}
 	program := w.Program()
 	p.Phases, p.Overall = program.Families(), sc.Overall
-	p.Window, p.PilotWindow, p.WarmUp, p.SliceLength = 0, 0, 0, sliceLength
+	if p.P99Limit = f.p99Limit; p.P99Limit < 0 {
+		return badValue("p99-limit", f.p99Limit, "give a time such as 50ms")
+	}
+	if !sc.Windowed {
+		p.Window, p.PilotWindow, p.WarmUp, p.SliceLength = 0, 0, 0, sliceLength
+	}
 	if program.ReadOnly {
 		if f.instances < 1 || f.instances > maxInstances {
 			return badValue("instances", f.instances, fmt.Sprintf("give 1 to %d; with one, the verdict is for that build only", maxInstances))

@@ -64,7 +64,7 @@ func (f *planFlags) setParams(cmd *cobra.Command, p *experiment.Plan, sc workloa
 }
 
 func (f *planFlags) setWork(cmd *cobra.Command, p *experiment.Plan, sc workload.Scenario) (err error) {
-	if sc.Phased { // its phases have their own
+	if sc.Phased && !sc.Windowed { // its phases have their own
 		return nil
 	}
 	set := cmd.Flags().Changed
