@@ -56,8 +56,8 @@ func (Engine) Describe() filewise.Description {
 		Reset: true, Lifecycle: true,
 		// A thread copies whole files: of partitioned tables there are several to begin with.
 		BackupKinds: []filewise.Kind{filewise.KindPartitions, filewise.KindPerTable, filewise.KindSystem},
-		Note: "InnoDB fills the files of its system tablespace one after the other, under one space header and one latch: " +
-			"a verdict on it says nothing about the proportional fill of SQL Server",
+		Note: "the server has one redo log and one buffer pool for all files of a layout: " +
+			"a verdict is one on InnoDB, and says nothing about data files of SQL Server or Oracle",
 		Schemes: external.MariaDB.Schemes, Port: external.MariaDB.Port, ExternalKinds: external.Kinds, Rights: external.MariaDB.Rights(),
 	}
 	if _, err := server.Find(""); err != nil {

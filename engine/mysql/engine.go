@@ -53,8 +53,8 @@ func (Engine) Describe() filewise.Description {
 		Reset: true, Lifecycle: true,
 		// Tables are exported that have files of their own.
 		BackupKinds: []filewise.Kind{filewise.KindPartitions, filewise.KindPerTable},
-		Note: "InnoDB fills the files of its system tablespace one after the other, under one space header and one latch: " +
-			"a verdict on it says nothing about the proportional fill of SQL Server",
+		Note: "the server has one redo log and one buffer pool for all files of a layout: " +
+			"a verdict is one on InnoDB, and says nothing about data files of SQL Server or Oracle",
 		Schemes: external.MySQL.Schemes, Port: external.MySQL.Port, ExternalKinds: external.Kinds, Rights: external.MySQL.Rights(),
 	}
 	if _, err := find(context.Background(), ""); err != nil {

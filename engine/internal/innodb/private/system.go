@@ -60,6 +60,9 @@ func (d *design) system() error {
 		return err
 	}
 	d.warnFill()
+	d.warn("system-scope", "use --kind partitions to compare files that are filled side by side",
+		"InnoDB fills the files of its system tablespace one after the other, under one space header and one latch: "+
+			"a verdict on them says nothing about the proportional fill of SQL Server")
 	return nil
 }
 
