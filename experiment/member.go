@@ -18,7 +18,7 @@ import (
 type member struct {
 	life   *life
 	turns  []filewise.Measure
-	failed error
+	failed string // why; empty: it has not
 }
 
 func newMember(r *Runner, c filewise.Cell, s Schedule) *member {
@@ -108,15 +108,15 @@ func (m *member) conclude(ctx context.Context) error {
 
 // fail ends the layout's part in the session.
 func (m *member) fail(ctx context.Context, err error) {
-	m.failed = joined(err, m.life.release(ctx, err))
+	m.failed = joined(err, m.life.release(ctx, err)).Error()
 }
 
 // finished is the layout's trial. Its time is that of its own stages: the others'
 // turns are theirs.
 func (m *member) finished() filewise.Trial {
 	t := m.life.trial
-	if m.failed != nil {
-		t.State, t.Reason = filewise.Failed, m.failed.Error()
+	if m.failed != "" {
+		t.State, t.Reason = filewise.Failed, m.failed
 	}
 	t.Stages = folded(t.Stages)
 	for _, s := range t.Stages {

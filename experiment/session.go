@@ -166,7 +166,7 @@ func (s *session) round(ctx context.Context, n int, turn func(*member, context.C
 // do does a step of one layout. What fails there fails its trial alone, whose build
 // goes at once; the error is of what ends the run.
 func (s *session) do(ctx context.Context, m *member, step func(context.Context) error) error {
-	if m.failed != nil {
+	if m.failed != "" {
 		return nil
 	}
 	err := ctx.Err()
@@ -176,11 +176,11 @@ func (s *session) do(ctx context.Context, m *member, step func(context.Context) 
 	if err == nil {
 		return nil
 	}
-	if fatal := s.runner.fatal(s.ctx, ctx, m.life.trial.Cell, err); fatal != nil {
-		return fatal
+	fatal := s.runner.fatal(s.ctx, ctx, m.life.trial.Cell, err)
+	if fatal == nil {
+		m.fail(ctx, err)
 	}
-	m.fail(ctx, err)
-	return nil
+	return fatal
 }
 
 // end gives back all builds of a session that is not recorded.

@@ -239,3 +239,39 @@ func TestWhatCannotTakeTurnsIsRefused(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A session that may not end now is measured anew, whole.
+func TestPostponedSessionIsMeasuredAnew(t *testing.T) {
+	w := newSessions(t, []int{1, 4}, fake.Config{Noise: 0.01, Seed: 9, Throughput: byFiles(map[int]float64{1: 1000, 4: 1500})})
+	asked := 0
+	w.runner.Guard = func() error {
+		if asked++; asked == 7 {
+			return experiment.ErrPostponed
+		}
+		return nil
+	}
+	var expected []time.Duration
+	w.runner.Await = func(_ context.Context, d time.Duration) error {
+		expected = append(expected, d)
+		return nil
+	}
+	trials, _ := w.run(t)
+	if trials[2].Cell.Attempt != 1 || trials[2].State != filewise.Done || w.recommended(t, trials) != "4 files" {
+		t.Errorf("after the postponed session: %+v %s", trials[2].Cell, trials[2].State)
+	}
+	if w.engine.Builds() != len(trials)+2 || w.engine.Undropped() != 0 {
+		t.Errorf("%d builds for %d trials, %d left; want 2 more, and none left", w.engine.Builds(), len(trials), w.engine.Undropped())
+	}
+	j, err := w.plan.Judge(trials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := 2 * j.Schedule.TrialTime; len(expected) < 4 || expected[2] != want || expected[3] != want {
+		t.Errorf("sessions are expected to take %v; want %v", expected, want)
+	}
+	for _, tr := range trials[2:] {
+		if d := tr.Elapsed - j.Schedule.TrialTime; d < -j.Schedule.TrialTime/10 || d > j.Schedule.TrialTime/10 {
+			t.Errorf("%+v took %v; expected by the pilots: %v", tr.Cell, tr.Elapsed, j.Schedule.TrialTime)
+		}
+	}
+}
