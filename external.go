@@ -53,9 +53,19 @@ type SelfChecker interface {
 // Locker lets one run measure on a server at a time.
 type Locker interface {
 	// Lock takes the server's measuring lock; the error has CodeBusy and says who
-	// holds it. It is released by the returned function, and by the server when the
-	// connection ends.
-	Lock(ctx context.Context, who string) (release func() error, err error)
+	// holds it.
+	Lock(ctx context.Context, who string) (Lock, error)
+}
+
+// Lock is a measuring lock that was taken. The server releases it when its
+// connection ends, for whatever reason: so it is looked at while it is needed. It
+// is not for several goroutines at once.
+type Lock interface {
+	// Held asks the server whether it is held still; the error says why not, or why
+	// that is not known. A context that ends may end the lock's connection.
+	Held(context.Context) error
+	// Release gives it back. The error may say that it had been lost.
+	Release() error
 }
 
 // Monitor reads how busy others keep the server.

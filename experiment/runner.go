@@ -30,6 +30,9 @@ type Runner struct {
 	// Await is called before each trial with how long that will take by the pilots
 	// (0: not known yet). It may wait; its error ends the run. May be nil.
 	Await func(ctx context.Context, expected time.Duration) error
+	// Ended is asked after each trial that is done, before it is recorded; its error is
+	// taken as Guard's. May be nil.
+	Ended func(context.Context) error
 	// Calibrate is the plan's short fixed probe of the machine: its speed, in any unit
 	// that is the same for all trials. Nil: such plans cannot be run.
 	Calibrate func(context.Context) (float64, error)
@@ -137,6 +140,10 @@ func (r *Runner) trial(ctx context.Context, cell filewise.Cell, s Schedule) (fil
 	}
 	if err != nil {
 		life.trial.State, life.trial.Reason = filewise.Failed, err.Error()
+	} else if r.Ended != nil {
+		if err := r.Ended(ctx); err != nil {
+			return life.trial, err
+		}
 	}
 	life.trial.Elapsed = r.Clock.Now().Sub(life.trial.Started)
 	return life.trial, nil

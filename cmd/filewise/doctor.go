@@ -206,11 +206,11 @@ func (a *app) selfCheck(ctx context.Context, d *diagnosis, r *rig, yes bool) (er
 		}
 	}
 	if locker, ok := r.server.(filewise.Locker); ok {
-		release, err := locker.Lock(ctx, "self-check, "+whoAmI())
+		lock, err := locker.Lock(ctx, "self-check, "+whoAmI())
 		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, release()) }()
+		defer func() { err = errors.Join(err, lock.Release()) }()
 	}
 	checker.SelfCheck(ctx, func(f filewise.Finding) { d.SelfCheck = append(d.SelfCheck, f) })
 	d.SelfCheck = r.hide(d.SelfCheck)

@@ -42,7 +42,7 @@ func (a *app) measure(ctx context.Context, r *rig, st *store.Store, run store.Ru
 	runner := experiment.Runner{
 		Plan: run.Plan, Workload: r.workload, Server: r.server, Clock: filewise.RealClock{},
 		Probes: probes(run.Plan.Target), Record: a.recorder(st.Recorder(run.ID).Record, watch),
-		Guard: watch.guard, Await: watch.await, Notify: show.Notify, Calibrate: r.calibrator(run.Plan),
+		Guard: watch.guard, Await: watch.await, Ended: watch.ended, Notify: show.Notify, Calibrate: r.calibrator(run.Plan),
 	}
 	done, decision, err := runner.Run(ctx, done)
 	show.Close()

@@ -128,7 +128,7 @@ func (s *memoryServer) SelfCheck(_ context.Context, report func(filewise.Finding
 }
 
 // Lock is held by an open file: it goes with the process.
-func (s *memoryServer) Lock(_ context.Context, who string) (func() error, error) {
+func (s *memoryServer) Lock(_ context.Context, who string) (filewise.Lock, error) {
 	if err := s.up(); err != nil {
 		return nil, err
 	}
@@ -143,8 +143,16 @@ func (s *memoryServer) Lock(_ context.Context, who string) (func() error, error)
 	if err := errors.Join(f.Truncate(0), func() error { _, err := f.WriteString(who); return err }()); err != nil {
 		return nil, err
 	}
-	return f.Close, nil
+	return memoryLock{s, f}, nil
 }
+
+type memoryLock struct {
+	server *memoryServer
+	file   *os.File
+}
+
+func (l memoryLock) Held(context.Context) error { return l.server.up() }
+func (l memoryLock) Release() error             { return l.file.Close() }
 
 func (s *memoryServer) Activity(context.Context) ([]filewise.Gauge, error) {
 	if err := s.up(); err != nil {

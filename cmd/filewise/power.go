@@ -158,7 +158,7 @@ func (a *app) measureNoise(ctx context.Context, p experiment.Plan, login access)
 	note := &lineWriter{w: a.stderr}
 	note.printf("filewise: measuring %s twice in at most %d blocks to tell the noise; nothing is stored\n", p.Baseline, p.MaxBlocks)
 	runner := experiment.Runner{Plan: p, Workload: r.workload, Server: r.server, Clock: filewise.RealClock{},
-		Guard: w.guard, Await: w.await, Calibrate: r.calibrator(p),
+		Guard: w.guard, Await: w.await, Ended: w.ended, Calibrate: r.calibrator(p),
 		Record: a.recorder(func(context.Context, filewise.Trial) error { return nil }, w)}
 	trials, d, err := runner.Run(ctx, nil)
 	if err != nil {

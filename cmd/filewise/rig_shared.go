@@ -91,18 +91,18 @@ func (r *rig) knowGauges(ctx context.Context, p experiment.Plan) error {
 // sharedLock is the measuring lock of an external server. Its connection may be
 // lost, so that it has to be taken again.
 type sharedLock struct {
-	locker  filewise.Locker
-	who     string
-	mu      sync.Mutex
-	release func() error
+	locker filewise.Locker
+	who    string
+	mu     sync.Mutex
+	lock   filewise.Lock
 }
 
 func (l *sharedLock) take(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	release, err := l.locker.Lock(ctx, l.who)
+	lock, err := l.locker.Lock(ctx, l.who)
 	if err == nil {
-		l.release = release
+		l.lock = lock
 	}
 	return err
 }
@@ -111,12 +111,25 @@ func (l *sharedLock) take(ctx context.Context) error {
 func (l *sharedLock) giveBack() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.release == nil {
+	if l.lock == nil {
 		return nil
 	}
-	release := l.release
-	l.release = nil
-	return release()
+	lock := l.lock
+	l.lock = nil
+	return lock.Release()
+}
+
+// errNotHeld: the lock could not be taken again after it was lost.
+var errNotHeld = errors.New("the server's measuring lock is not held")
+
+// held asks the server whether the lock is held still.
+func (l *sharedLock) held(ctx context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.lock == nil {
+		return errNotHeld
+	}
+	return l.lock.Held(ctx)
 }
 
 // renew takes the lock anew, after its connection may have been lost.

@@ -20,6 +20,7 @@ type watch struct {
 	limits  []limit.Limit
 	monitor filewise.Monitor            // nil: nobody else works there
 	renew   func(context.Context) error // takes the server's lock anew; nil: there is none
+	held    func(context.Context) error // asks whether it is held; nil: there is none
 	space   func() error                // nil: not watched
 	notify  func(experiment.Event)
 
@@ -29,6 +30,8 @@ type watch struct {
 	asked  time.Time // when the limits were looked at last
 	unread int       // how often in a row they could not be
 	failed bool      // the last trial failed: the server may be gone
+	looked time.Time // when the lock was looked at last
+	lost   int       // how often in a row a trial was ended by its loss
 }
 
 // newWatch reads the plan's limits and windows.
@@ -47,7 +50,7 @@ func newWatch(p experiment.Plan, r *rig, notify func(experiment.Event)) (*watch,
 		return w, nil
 	}
 	w.monitor, _ = r.server.(filewise.Monitor)
-	w.renew = r.shared.renew
+	w.renew, w.held = r.shared.renew, r.shared.held
 	return w, nil
 }
 
@@ -61,6 +64,7 @@ func (w *watch) recorded(t filewise.Trial) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.failed = w.failed || t.State == filewise.Failed
+	w.lost = 0
 }
 
 // await returns when the next trial may start.
@@ -73,7 +77,7 @@ func (w *watch) await(ctx context.Context, expected time.Duration) error {
 	back := w.failed || waited
 	w.failed, w.unread = false, 0
 	w.mu.Unlock()
-	if back {
+	if back || w.isHeld(ctx) != nil {
 		if err := w.reach(ctx); err != nil {
 			return err
 		}
@@ -130,6 +134,9 @@ func (w *watch) guard() error {
 		}
 	}
 	if err := w.windowOver(); err != nil {
+		return err
+	}
+	if err := w.watchLock(); err != nil {
 		return err
 	}
 	const every = time.Second

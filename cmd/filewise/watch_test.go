@@ -181,3 +181,48 @@ func TestReachAfterFailure(t *testing.T) {
 		}
 	}
 }
+
+// A trial whose lock was lost does not count; when it is lost in trial after trial,
+// the run stops, and at once when another has it. With the server gone the trial
+// fails by itself.
+func TestLockIsLookedAt(t *testing.T) {
+	w, clock, _ := newWatched(t, "2026-11-21 23:00")
+	var held, renewed error
+	w.held, w.renew = func(context.Context) error { return held }, func(context.Context) error { return renewed }
+	if err := errors.Join(w.await(t.Context(), 0), w.guard(), w.ended(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	held = errors.New("killed")
+	if err := w.guard(); err != nil {
+		t.Errorf("looked at again at once: %v", err)
+	}
+	clock.now = clock.now.Add(lookEvery)
+	if err := w.guard(); !errors.Is(err, experiment.ErrPostponed) {
+		t.Errorf("lost in a trial, and taken again: %v", err)
+	}
+	w.recorded(filewise.Trial{State: filewise.Done})
+	for i := range mostLost {
+		if err := w.ended(t.Context()); errors.Is(err, experiment.ErrPostponed) != (i < mostLost-1) || i == mostLost-1 && filewise.CodeOf(err) != filewise.CodeStopped {
+			t.Errorf("lost for the %d. time: %v", i+1, err)
+		}
+	}
+	w.recorded(filewise.Trial{State: filewise.Done})
+	renewed = errors.New("connection refused")
+	clock.now = clock.now.Add(lookEvery)
+	if err := w.guard(); err != nil {
+		t.Errorf("the server is gone: %v", err)
+	}
+	if err := w.ended(t.Context()); !errors.Is(err, experiment.ErrPostponed) {
+		t.Errorf("the server is gone after a trial: %v", err)
+	}
+	if err := w.await(t.Context(), 0); filewise.CodeOf(err) != filewise.CodeStopped {
+		t.Errorf("before the next trial: %v", err)
+	}
+	renewed = filewise.Errorf(filewise.CodeBusy, "", "ada measures")
+	clock.now = clock.now.Add(lookEvery)
+	for what, err := range map[string]error{"in": w.guard(), "after": w.ended(t.Context()), "before": w.await(t.Context(), 0)} {
+		if filewise.CodeOf(err) != filewise.CodeBusy {
+			t.Errorf("another has it, %s a trial: %v", what, err)
+		}
+	}
+}

@@ -26,7 +26,7 @@ const (
 // Lock takes the measuring lock of the database: by DBMS_LOCK where the account
 // may, and in any case by announcing it in v$session, where it is seen by name.
 // Both know the sessions of one pluggable database.
-func (s *server) Lock(ctx context.Context, who string) (func() error, error) {
+func (s *server) Lock(ctx context.Context, who string) (filewise.Lock, error) {
 	c, err := s.connection(ctx, waiting, who)
 	if err != nil {
 		return nil, err
@@ -34,7 +34,48 @@ func (s *server) Lock(ctx context.Context, who string) (func() error, error) {
 	if err := s.lock(ctx, c, who); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
-	return c.close, nil // the server lets go with the connection
+	return measuringLock{c}, nil
+}
+
+// measuringLock is the connection that has the lock.
+type measuringLock struct{ held held }
+
+// Held asks whether the session lives and announces that it measures, before all
+// others; a lock of DBMS_LOCK lives as long.
+func (l measuringLock) Held(ctx context.Context) error { return still(ctx, l.held) }
+
+// Release ends the connection, with which the server lets go.
+func (l measuringLock) Release() error { return l.held.close() }
+
+// still looks whether the session of a client is the one that measures.
+func still(ctx context.Context, c client) error {
+	sid, err := ownSession(ctx, c)
+	if err != nil {
+		return err
+	}
+	all, err := announced(ctx, c)
+	if err != nil {
+		return err
+	}
+	me := slices.IndexFunc(all, func(a announcement) bool { return a.sid == sid })
+	if me < 0 || all[me].action != measuring {
+		return errors.New("the session does not announce any more that it measures")
+	}
+	if other := rival(all, sid, measuring); other != "" {
+		return busy(other, nil)
+	}
+	return nil
+}
+
+func ownSession(ctx context.Context, c client) (sid string, err error) {
+	found, err := rows(ctx, c, 2, "own-session", nil)
+	if err != nil {
+		return "", err
+	}
+	if len(found) != 1 {
+		return "", errNoRows
+	}
+	return text(found[0][0]), nil
 }
 
 func (s *server) lock(ctx context.Context, c client, who string) error {
@@ -45,14 +86,10 @@ func (s *server) lock(ctx context.Context, c client, who string) error {
 			return busy(holder(ctx, c), err)
 		}
 	}
-	found, err := rows(ctx, c, 2, "own-session", nil)
+	sid, err := ownSession(ctx, c)
 	if err != nil {
 		return err
 	}
-	if len(found) != 1 {
-		return errNoRows
-	}
-	sid := text(found[0][0])
 	for _, action := range []string{waiting, measuring} {
 		if err := announce(ctx, c, action, who); err != nil {
 			return err

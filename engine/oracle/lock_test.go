@@ -77,6 +77,27 @@ func TestLockRefusals(t *testing.T) {
 	if err := s.lock(ctx, f, "me"); err != nil {
 		t.Errorf("alone: %v", err)
 	}
+	f.sessions = [][]any{{int64(7), int64(1), measuring, "me", "20260101000001"}}
+	if err := still(ctx, f); err != nil {
+		t.Errorf("it measures: %v", err)
+	}
+	for what, sessions := range map[string][][]any{
+		"gone": {}, "another measures": {{int64(8), int64(1), measuring, "ada", "20260101000000"}},
+		"no word of it":   {{int64(7), int64(1), "", "me", "20260101000001"}},
+		"one was earlier": {{int64(7), int64(1), measuring, "me", "20260101000001"}, {int64(8), int64(1), measuring, "ada", "20260101000000"}},
+	} {
+		f.sessions = sessions
+		if err := still(ctx, f); err == nil {
+			t.Errorf("%s: the lock is held", what)
+		}
+	}
+	f.sessions = f.sessions[:0]
+	f.fails["own-session"] = oracleError(3113)
+	if err := still(ctx, f); err == nil {
+		t.Error("by a lost connection the lock is held")
+	}
+	delete(f.fails, "own-session")
+	f.sessions = [][]any{{int64(7), int64(1), waiting, "me", "20260101000001"}}
 	f.log = nil
 	if err := (&server{missing: map[string]bool{grantLock: true}}).lock(ctx, f, "me"); err != nil || slices.Contains(f.log, "lock") {
 		t.Errorf("without the right: %v, %v", err, f.log)

@@ -81,11 +81,11 @@ func (s *server) selfChecks() []selfCheck {
 		{"preflight", func(ctx context.Context) error { s.Examine(ctx, filewise.Demand{}); return nil }},
 		{"activity", func(ctx context.Context) error { _, err := s.Activity(ctx); return err }},
 		{"measuring lock", func(ctx context.Context) error {
-			release, err := s.Lock(ctx, "the self-check")
+			lock, err := s.Lock(ctx, "the self-check")
 			if err != nil {
 				return err
 			}
-			return release()
+			return errors.Join(lock.Held(ctx), lock.Release())
 		}},
 		{"leftovers", func(ctx context.Context) error { _, err := s.Leftovers(ctx); return err }},
 	}

@@ -108,28 +108,33 @@ func locked(t *testing.T, f *foreign) {
 	for round := range 5 {
 		var wg sync.WaitGroup
 		var mu sync.Mutex
-		var releases []func() error
+		var locks []filewise.Lock
 		for n, s := range servers {
 			wg.Go(func() {
-				release, err := s.Lock(ctx, fmt.Sprintf("run %d of Größe", n))
+				lock, err := s.Lock(ctx, fmt.Sprintf("run %d of Größe", n))
 				mu.Lock()
 				defer mu.Unlock()
 				if err == nil {
-					releases = append(releases, release)
+					locks = append(locks, lock)
 				} else if filewise.CodeOf(err) != filewise.CodeBusy || !strings.Contains(err.Error(), "run ") {
 					t.Error(err)
 				}
 			})
 		}
 		wg.Wait()
-		if len(releases) != 1 {
-			t.Fatalf("round %d: %d of %d have the lock", round, len(releases), len(servers))
+		if len(locks) != 1 {
+			t.Fatalf("round %d: %d of %d have the lock", round, len(locks), len(servers))
 		}
-		must(t, releases[0]())
+		must(t, locks[0].Held(ctx))
+		must(t, locks[0].Release())
 		for limit := time.Now().Add(10 * time.Second); ; { // the server's process ends a moment later
-			release, err := servers[round%4].Lock(ctx, "next")
+			lock, err := servers[round%4].Lock(ctx, "next")
 			if err == nil {
-				must(t, release())
+				f.do("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'filewise % measuring %'")
+				if err := lock.Held(ctx); err == nil {
+					t.Error("the lock is held by a session that was ended")
+				}
+				must(t, lock.Release())
 				break
 			}
 			if time.Now().After(limit) {

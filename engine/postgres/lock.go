@@ -52,25 +52,45 @@ const (
 )
 
 // Lock takes the server's measuring lock, on a connection of its own.
-func (s *foreignServer) Lock(ctx context.Context, who string) (func() error, error) {
+func (s *foreignServer) Lock(ctx context.Context, who string) (filewise.Lock, error) {
 	conn, err := pgx.ConnectConfig(ctx, s.link.config)
 	if err != nil {
 		return nil, s.link.why(orCause(ctx, err))
 	}
-	release := func() error {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		defer cancel()
-		// The server's process ends a moment after the connection: the announcement is
-		// taken back first. A server that is gone has released it.
-		_, _ = conn.Exec(ctx, announce, appName())
-		_ = conn.Close(ctx)
-		return nil
-	}
+	l := &lock{s, conn}
 	if err := s.draw(ctx, conn, who); err != nil {
-		_ = release()
+		_ = l.Release()
 		return nil, err
 	}
-	return release, nil
+	return l, nil
+}
+
+// lock is the session that announces the run.
+type lock struct {
+	server *foreignServer
+	conn   *pgx.Conn
+}
+
+const readAnnounced = "SELECT current_setting('application_name')"
+
+// Held asks whether the session lives and announces the run still.
+func (l *lock) Held(ctx context.Context) error {
+	var name string
+	err := l.server.link.done(ctx, readAnnounced, l.conn.QueryRow(ctx, readAnnounced).Scan(&name))
+	if t, ok := parseTicket(0, name); err == nil && (!ok || t.drawing) {
+		err = fmt.Errorf("its session is called %q", name)
+	}
+	return err
+}
+
+// Release takes the announcement back: the server's process ends a moment after
+// the connection. A server that is gone has released it.
+func (l *lock) Release() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	_, _ = l.conn.Exec(ctx, announce, appName())
+	_ = l.conn.Close(ctx)
+	return nil
 }
 
 func (s *foreignServer) draw(ctx context.Context, conn *pgx.Conn, who string) error {

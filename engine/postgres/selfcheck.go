@@ -54,9 +54,9 @@ func (of *foreignServer) SelfCheck(ctx context.Context, report func(filewise.Fin
 	}{{"dml", workload.NewDML}, {"scan", workload.NewScan}} {
 		result("life of workload "+try.name, s.tryPhases(ctx, try.make))
 	}
-	release, err := s.Lock(ctx, "self-check")
+	lock, err := s.Lock(ctx, "self-check")
 	if err == nil {
-		err = release()
+		err = errors.Join(lock.Held(ctx), lock.Release())
 	}
 	if filewise.CodeOf(err) != filewise.CodeBusy {
 		result("measuring lock", err)

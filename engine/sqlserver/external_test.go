@@ -110,8 +110,9 @@ func markOfTheDead(t *testing.T, name string) string {
 func TestLock(t *testing.T) {
 	lab := newLab(t, nil)
 	one, two := lab.open(), lab.open()
-	release, err := one.Lock(t.Context(), "run 7 of ada")
+	held, err := one.Lock(t.Context(), "run 7 of ada")
 	ok(t, err)
+	ok(t, held.Held(t.Context()))
 	if _, err := two.Lock(t.Context(), "run 8"); filewise.CodeOf(err) != filewise.CodeBusy || !strings.Contains(err.Error(), "run 7 of ada") || filewise.RemedyOf(err) == "" {
 		t.Errorf("%v", err)
 	}
@@ -121,22 +122,25 @@ func TestLock(t *testing.T) {
 	if _, err := two.Lock(t.Context(), "run 8"); filewise.CodeOf(err) != filewise.CodeBusy || !strings.Contains(err.Error(), "another Filewise") {
 		t.Errorf("%v", err)
 	}
-	ok(t, release())
-	release, err = two.Lock(t.Context(), strings.Repeat("long ", 100))
+	ok(t, held.Release())
+	held, err = two.Lock(t.Context(), strings.Repeat("long ", 100))
 	ok(t, err)
 	for _, s := range lab.wire.Sessions() { // its connection dies
 		if strings.HasPrefix(s.Login.Program, lockName) {
 			s.Drop()
 		}
 	}
+	if held.Held(t.Context()) == nil {
+		t.Error("held by a connection that died")
+	}
 	soon(t, "the lock of a dead connection", func() bool {
 		again, err := one.Lock(t.Context(), "run 9")
 		if err == nil {
-			ok(t, again())
+			ok(t, again.Release())
 		}
 		return err == nil
 	})
-	ok(t, release()) // harmless
+	ok(t, held.Release()) // harmless
 }
 
 func TestActivity(t *testing.T) {

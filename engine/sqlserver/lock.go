@@ -16,7 +16,7 @@ const lockName = appName + " measures"
 
 // Lock takes the server's measuring lock: a lock of a session's in master, where
 // every account may take one. The server releases it when the session ends.
-func (s *externalServer) Lock(ctx context.Context, who string) (func() error, error) {
+func (s *externalServer) Lock(ctx context.Context, who string) (filewise.Lock, error) {
 	text, err := fixed("lock", nil)
 	if err != nil {
 		return nil, err
@@ -37,7 +37,26 @@ func (s *externalServer) Lock(ctx context.Context, who string) (func() error, er
 		}
 		return nil, s.login.explain(fmt.Errorf("measuring lock: %w", err))
 	}
-	return func() error { return s.unlock(conn, pool) }, nil
+	return &lock{s, conn, pool}, nil
+}
+
+// lock is the connection that has the measuring lock.
+type lock struct {
+	server *externalServer
+	conn   *sql.Conn
+	pool   *sql.DB
+}
+
+// Held asks whether the connection lives and has the lock still.
+func (l *lock) Held(ctx context.Context) error {
+	r, err := ask(ctx, l.conn, "held", nil)
+	if err == nil && r.text("mode") != "Exclusive" {
+		err = fmt.Errorf("the server says %q", r.text("mode"))
+	}
+	if err != nil {
+		return l.server.login.explain(fmt.Errorf("the measuring lock is lost: %w", err))
+	}
+	return nil
 }
 
 // program names the holder in sys.dm_exec_sessions, where 128 letters fit.
@@ -62,14 +81,15 @@ func (s *externalServer) holder(ctx context.Context) string {
 	return fmt.Sprintf("%s (%s, process %d on %s)", somebody, who, process, rows[0].text("host"))
 }
 
-func (s *externalServer) unlock(conn *sql.Conn, pool *sql.DB) error {
-	defer closeBoth(conn, pool)
+// Release gives the lock back; that of a lost connection the server has released.
+func (l *lock) Release() error {
+	defer closeBoth(l.conn, l.pool)
 	text, err := fixed("unlock", nil)
 	if err != nil {
 		return err
 	}
-	if err := exec(context.Background(), conn, text); err != nil && !broken(err) {
-		return s.login.explain(fmt.Errorf("releasing the measuring lock: %w", err))
+	if err := exec(context.Background(), l.conn, text); err != nil && !broken(err) {
+		return l.server.login.explain(fmt.Errorf("releasing the measuring lock: %w", err))
 	}
 	return nil
 }

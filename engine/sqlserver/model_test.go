@@ -175,6 +175,16 @@ func init() {
 	add(`ALTER DATABASE `+identPattern, modelAlter)
 	add(`AS mark,`, modelLook)
 	add(`sp_getapplock @Resource = N'([^']*)'.*@LockTimeout = (\d+)`, modelLock)
+	add(`APPLOCK_MODE\(N'public', N'([^']*)', N'Session'\)`, func(a *asked, r *tdstest.Reply) error {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		mode := "NoLock"
+		if a.locks[a.q.Session.Login.Database+"/"+a.groups[0]] == a.q.Session {
+			mode = "Exclusive"
+		}
+		r.Result(str("mode")).Row(mode)
+		return nil
+	})
 	add(`^EXEC sys\.sp_releaseapplock`, func(a *asked, _ *tdstest.Reply) error { a.release(a.q.Session); return nil })
 	add(`FROM sys\.databases\s+WHERE name LIKE`, modelLeftovers)
 	add(`FROM sys\.dm_tran_locks`, modelHolder)

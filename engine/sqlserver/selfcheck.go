@@ -2,6 +2,7 @@ package sqlserver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -112,12 +113,12 @@ func (t *trying) questions() []attempt {
 	}
 	return append(steps,
 		attempt{"activity", []string{"activity"}, func(ctx context.Context) error { _, err := s.Activity(ctx); return err }, true},
-		attempt{"measuring lock", []string{"lock", "unlock"}, func(ctx context.Context) error {
-			release, err := s.Lock(ctx, "self-check")
+		attempt{"measuring lock", []string{"lock", "held", "unlock"}, func(ctx context.Context) error {
+			lock, err := s.Lock(ctx, "self-check")
 			if err != nil {
 				return err
 			}
-			return release()
+			return errors.Join(lock.Held(ctx), lock.Release())
 		}, true})
 }
 

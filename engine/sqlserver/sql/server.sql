@@ -156,6 +156,10 @@ EXEC @result = sys.sp_getapplock @Resource = N'filewise measures', @LockMode = N
   @LockOwner = N'Session', @LockTimeout = 0, @DbPrincipal = N'public';
 SELECT @result AS result;
 
+-- name: held whole
+-- Asked on the connection that has taken the lock: Exclusive, or NoLock.
+SELECT APPLOCK_MODE(N'public', N'filewise measures', N'Session') AS mode;
+
 -- name: holder whole
 SELECT s.program_name AS program, s.host_name AS host, CAST(s.host_process_id AS bigint) AS process
 FROM sys.dm_tran_locks AS l

@@ -121,7 +121,7 @@ func (h *held) release() error {
 }
 
 // Lock takes the server's measuring lock. On a cluster it is this node's.
-func (s *server) Lock(ctx context.Context, who string) (func() error, error) {
+func (s *server) Lock(ctx context.Context, who string) (filewise.Lock, error) {
 	h, err := s.hold(ctx, measuring)
 	if errors.Is(err, errTaken) {
 		return nil, filewise.Errorf(filewise.CodeBusy, "wait until it has ended, or end it; two at a time would measure each other",
@@ -130,8 +130,31 @@ func (s *server) Lock(ctx context.Context, who string) (func() error, error) {
 	if err != nil {
 		return nil, s.explain(fmt.Errorf("measuring lock of %s: %w", who, err))
 	}
-	return func() error { return s.explain(h.release()) }, nil
+	return lock{s, h}, nil
 }
+
+// lock is the measuring lock of a server.
+type lock struct {
+	server *server
+	held   *held
+}
+
+// Held asks whether the connection lives and has the lock still.
+func (l lock) Held(ctx context.Context) error {
+	l.held.mu.Lock()
+	err := l.held.lost
+	l.held.mu.Unlock()
+	if err == nil {
+		err = l.held.check(ctx)
+	}
+	if err != nil {
+		return l.server.explain(fmt.Errorf("the lock %q is lost: %w", l.held.name, err))
+	}
+	return nil
+}
+
+// Release gives it back; the error says that it had been lost.
+func (l lock) Release() error { return l.server.explain(l.held.release()) }
 
 // holder describes the connection that holds a lock, as far as the account may
 // see.

@@ -219,20 +219,24 @@ func testTwoRuns(t *testing.T, p bench) {
 	{
 		ctx := deadline(t)
 		one, two := open(t, p, server.Target("filewise")), open(t, p, server.Target("filewise"))
-		release, err := one.Lock(ctx, "one")
+		held, err := one.Lock(ctx, "one")
 		fatal(t, err)
 		for _, s := range []*server1{one, two} {
 			if _, err := s.Lock(ctx, "two"); filewise.CodeOf(err) != filewise.CodeBusy || !strings.Contains(fmt.Sprint(err), "filewise") {
 				t.Errorf("a second lock: %v", err)
 			}
 		}
-		fatal(t, release())
-		release, err = two.Lock(ctx, "two")
+		fatal(t, held.Held(ctx))
+		fatal(t, held.Release())
+		held, err = two.Lock(ctx, "two")
 		fatal(t, err)
 		var id int64
 		fatal(t, server.Root.QueryRow("SELECT IS_USED_LOCK(?)", measuring).Scan(&id))
 		server.Exec(t, fmt.Sprintf("KILL CONNECTION %d", id))
-		if err := release(); err == nil {
+		if held.Held(ctx) == nil {
+			t.Error("the lock is held by a connection that was killed")
+		}
+		if err := held.Release(); err == nil {
 			t.Error("a lock that was lost is released without a word")
 		}
 		var wg sync.WaitGroup
