@@ -2,6 +2,7 @@ package main
 
 import (
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -83,10 +84,17 @@ func (f *planFlags) setVolumes(_ *cobra.Command, p *experiment.Plan, _ workload.
 	return nil
 }
 
-// kinds are those of the engine on this target, the usual one first.
+// kinds are those of the engine, the usual one on this target first. Of those that
+// it has on a private server only, it says itself why they cannot be had here.
 func (c chosen) kinds() []filewise.Kind {
-	if c.target.Mode == filewise.External && len(c.about.ExternalKinds) > 0 {
-		return c.about.ExternalKinds
+	if c.target.Mode != filewise.External {
+		return c.about.Kinds
 	}
-	return c.about.Kinds
+	all := slices.Clone(c.about.ExternalKinds)
+	for _, k := range c.about.Kinds {
+		if !slices.Contains(all, k) {
+			all = append(all, k)
+		}
+	}
+	return all
 }

@@ -94,7 +94,7 @@ func (d *Dialect) checkLayout(t filewise.Target, l filewise.Layout, p filewise.P
 	case l.AddedLater != "" && l.Kind == filewise.KindPerTable:
 		return no("use --kind partitions", "kind per-table: a table that is added later would be another table, with none of the data")
 	case l.AddedLater == filewise.LaterNewData:
-		return no("use the arms untouched and rebuilt", noNewData)
+		return no("leave that arm out: --added-later=rebuilt", noNewData)
 	case l.AddedLater != "" && l.AddedLater != filewise.LaterUntouched && l.AddedLater != filewise.LaterRebuilt:
 		return no("arms: untouched, rebuilt", fmt.Sprintf("files added later %q", l.AddedLater))
 	}
