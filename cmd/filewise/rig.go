@@ -39,6 +39,11 @@ func prepare(p experiment.Plan) (*rig, error) {
 	if err != nil {
 		return nil, err
 	}
+	if p.Target.Mode != filewise.Embedded { // whose connections are Filewise's own to count
+		if err := experiment.FitsOpenFiles(p.Program(w).Connections); err != nil {
+			return nil, err
+		}
+	}
 	scripts, err := script(e, p, p.Program(w))
 	return &rig{engine: e, workload: w, scripts: scripts}, err
 }
