@@ -118,6 +118,11 @@ func (r *Runner) session(ctx context.Context, cells []filewise.Cell, sched Sched
 	if err := s.run(guarded); err != nil {
 		return nil, s.end(err)
 	}
+	if r.Ended != nil {
+		if err := r.Ended(ctx); err != nil {
+			return nil, err
+		}
+	}
 	trials := make([]filewise.Trial, len(s.members))
 	for i, m := range s.members {
 		trials[i] = m.finished()

@@ -250,6 +250,13 @@ func TestPostponedSessionIsMeasuredAnew(t *testing.T) {
 		}
 		return nil
 	}
+	ended := 0 // also a session that has ended may turn out to be disturbed
+	w.runner.Ended = func(context.Context) error {
+		if ended++; ended == 3 {
+			return experiment.ErrPostponed
+		}
+		return nil
+	}
 	var expected []time.Duration
 	w.runner.Await = func(_ context.Context, d time.Duration) error {
 		expected = append(expected, d)
@@ -259,14 +266,14 @@ func TestPostponedSessionIsMeasuredAnew(t *testing.T) {
 	if trials[2].Cell.Attempt != 1 || trials[2].State != filewise.Done || w.recommended(t, trials) != "4 files" {
 		t.Errorf("after the postponed session: %+v %s", trials[2].Cell, trials[2].State)
 	}
-	if w.engine.Builds() != len(trials)+2 || w.engine.Undropped() != 0 {
-		t.Errorf("%d builds for %d trials, %d left; want 2 more, and none left", w.engine.Builds(), len(trials), w.engine.Undropped())
+	if w.engine.Builds() != len(trials)+4 || w.engine.Undropped() != 0 {
+		t.Errorf("%d builds for %d trials, %d left; want 4 more, and none left", w.engine.Builds(), len(trials), w.engine.Undropped())
 	}
 	j, err := w.plan.Judge(trials)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := 2 * j.Schedule.TrialTime; len(expected) < 4 || expected[2] != want || expected[3] != want {
+	if want := 2 * j.Schedule.TrialTime; len(expected) < 5 || expected[2] != want || expected[4] != want {
 		t.Errorf("sessions are expected to take %v; want %v", expected, want)
 	}
 	for _, tr := range trials[2:] {
