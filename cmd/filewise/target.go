@@ -81,7 +81,7 @@ func (f *planFlags) setVolumes(_ *cobra.Command, p *experiment.Plan, _ workload.
 		}
 		p.Target.Volumes = append(p.Target.Volumes, filewise.Volume{Name: name, Dir: dir})
 	}
-	return nil
+	return oneEach(p.Target)
 }
 
 // kinds are those of the engine, the usual one on this target first. Of those that

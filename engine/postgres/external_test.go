@@ -330,6 +330,15 @@ func refusedVolumes(t *testing.T, f *foreign) {
 			t.Errorf("%s: %v", dir, err)
 		}
 	}
+	for _, two := range [][2]string{{"tablespace:spare", "tablespace:spare"}, {"/srv/new", "/srv/x/../new/"}, {"", ""}, {"", "tablespace:pg_default"}} {
+		target := f.target(filewise.Volume{Name: "a", Dir: two[0]}, filewise.Volume{Name: "b", Dir: two[1]})
+		if s, err := (Engine{}).Open(deadline(t), target); filewise.CodeOf(err) != filewise.CodeUsage || !strings.Contains(fmt.Sprint(err), "same place") {
+			t.Errorf("%q: %v", two, err)
+			if err == nil {
+				must(t, s.Close())
+			}
+		}
+	}
 	target := f.target()
 	target.Durability = filewise.DurabilityOff
 	if _, err := (Engine{}).Script(target, partitions(1, 1<<20), inserts(t, nil).Program()); !errors.Is(err, filewise.ErrUnsupported) {

@@ -101,6 +101,23 @@ func checkExternal(t filewise.Target) error {
 				"volume %s of an external server: %q is neither a tablespace nor a directory", v.Name, v.Dir)
 		}
 	}
+	return checkPlaces(t)
+}
+
+// checkPlaces refuses volumes that are one place: there is room for one tablespace
+// in a directory, and between two names for one nothing would differ.
+func checkPlaces(t filewise.Target) error {
+	names := make(map[string]string)
+	for _, v := range t.Volumes {
+		place := path.Clean(v.Dir)
+		if v.Dir == "" { // where databases lie that say nothing
+			place = tablespacePrefix + "pg_default"
+		}
+		if other, taken := names[place]; taken {
+			return filewise.Errorf(filewise.CodeUsage, "name another place, or leave one of them out", "volume %s, %q, is the same place as volume %s", v.Name, v.Dir, other)
+		}
+		names[place] = v.Name
+	}
 	return nil
 }
 
