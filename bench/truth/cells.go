@@ -7,7 +7,7 @@ import (
 	"filewise/verdict"
 )
 
-// The runner has no sessions of live layouts yet: what cells save is simulated on
+// The program has them as run --cells: what cells save is simulated on
 // the verdict's own rules, in the same machines.
 
 // sessions is an experiment by cells: a block is a session that cycles short
