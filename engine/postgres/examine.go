@@ -34,7 +34,7 @@ func (s *foreignServer) Examine(ctx context.Context, d filewise.Demand) []filewi
 	for _, look := range []struct {
 		check string
 		do    func(context.Context) error
-	}{{"connections", e.connections}, {"settings", e.settings}, {"activity", e.activity}, {"tablespaces", s.checkTablespaces}} {
+	}{{"connections", e.connections}, {"settings", e.settings}, {"activity", e.activity}, {"tablespaces", s.checkTablespaces}, {"leftovers", e.leftovers}} {
 		if err := look.do(ctx); err != nil {
 			status := filewise.StatusNote
 			if look.check == "tablespaces" {
@@ -75,6 +75,28 @@ func (e *examination) place() {
 		return
 	}
 	e.add("client and server", filewise.StatusOK, "", "they are on different hosts")
+}
+
+// leftovers says what earlier runs have left, and what of it would stay.
+func (e *examination) leftovers(ctx context.Context) error {
+	left, err := e.server.Leftovers(ctx)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, l := range left {
+		name := l.Kind + " " + l.Name
+		if l.Kept != "" {
+			name += " (stays: " + l.Kept + ")"
+		}
+		names = append(names, name)
+	}
+	if len(names) == 0 {
+		e.add("leftovers", filewise.StatusOK, "", "no run of Filewise has left anything")
+		return nil
+	}
+	e.add("leftovers", filewise.StatusNote, "filewise clean --target "+e.server.target.Address.String(), "of runs of Filewise there are: %s", strings.Join(names, ", "))
+	return nil
 }
 
 // readConnections are the limits, of which −1 is none, and what is taken.

@@ -80,6 +80,12 @@ func examined(t *testing.T, f *foreign) {
 			t.Errorf("%+v", found)
 		}
 	}
+	left := mark.NewName()
+	must(t, s.link.exec(deadline(t), createDatabase(left), "COMMENT ON DATABASE "+ident(left)+" IS "+literal(deadMark(t, left))))
+	if text := fmt.Sprint(s.Examine(deadline(t), demand)); !strings.Contains(text, "database "+left) || !strings.Contains(text, "filewise clean --target ") {
+		t.Errorf("a leftover is not named: %s", text)
+	}
+	must(t, s.Remove(deadline(t), filewise.Leftover{Kind: kindDatabase, Name: left}))
 	demand.Program.Connections = 500
 	f.do("ALTER ROLE filewise_account NOCREATEDB")
 	defer f.do("ALTER ROLE filewise_account CREATEDB")
@@ -339,6 +345,8 @@ func refusedVolumes(t *testing.T, f *foreign) {
 			}
 		}
 	}
+	// In the tablespace where databases lie anyway no right is needed.
+	must(t, open(t, deadline(t), f.target(filewise.Volume{Name: "v", Dir: "tablespace:pg_default"})).Close())
 	target := f.target()
 	target.Durability = filewise.DurabilityOff
 	if _, err := (Engine{}).Script(target, partitions(1, 1<<20), inserts(t, nil).Program()); !errors.Is(err, filewise.ErrUnsupported) {

@@ -32,9 +32,15 @@ func (s *foreignServer) checkTablespaces(ctx context.Context) error {
 	return nil
 }
 
+// readMayCreate: in the tablespace where the database lies anyway, which is that of
+// its template, no right is asked for.
+const readMayCreate = `
+SELECT has_tablespace_privilege(oid, 'CREATE') OR oid = (SELECT dattablespace FROM pg_database WHERE datname = 'template0')
+  FROM pg_tablespace WHERE spcname = $1`
+
 func (s *foreignServer) checkTablespace(ctx context.Context, volume, name string) error {
 	var may bool
-	err := s.link.scan(ctx, "SELECT has_tablespace_privilege(oid, 'CREATE') FROM pg_tablespace WHERE spcname = $1", []any{name}, &may)
+	err := s.link.scan(ctx, readMayCreate, []any{name}, &may)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return filewise.Errorf(filewise.CodePreflight, "name an existing one: SELECT spcname FROM pg_tablespace", "volume %s: there is no tablespace %q on the server", volume, name)
 	}
