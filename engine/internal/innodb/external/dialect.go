@@ -110,6 +110,9 @@ var needed = []string{"CREATE", "DROP", "ALTER", "INDEX", "SELECT", "INSERT", "U
 
 const lockTables = "LOCK TABLES"
 
+// seeing are the rights without which the server hides events and triggers.
+var seeing = []string{"EVENT", "TRIGGER"}
+
 // Rights are the statements that give an account what Filewise needs, and no
 // more.
 func (d *Dialect) Rights() []string {
@@ -117,6 +120,7 @@ func (d *Dialect) Rights() []string {
 		grant(append(needed[:len(needed):len(needed)], lockTables), ours),
 		grant([]string{"PROCESS"}, "*.*"),
 		grant([]string{d.FlushRight}, "*.*"),
+		grant(seeing, ours) + " -- optional: to see events and triggers that others have put into a database of Filewise's, which then stays",
 	}
 }
 

@@ -85,6 +85,9 @@ func (e *examination) rightsHeld() {
 	} else {
 		e.ok("rights on databases of Filewise's", "all are there")
 	}
+	if missing := s.rights.missing(seeing); len(missing) > 0 {
+		e.note("rights to see others' objects", "the account lacks "+strings.Join(missing, ", ")+": events and triggers that others put into a database of Filewise's are not seen, and go when it is dropped", e.server.grant(missing, ours))
+	}
 	if !s.rights.global["PROCESS"] {
 		e.warn("right PROCESS", "the account does not have it: files are taken from the tables' catalogue instead of InnoDB's own, and what others do on the server is not seen",
 			e.server.grant([]string{"PROCESS"}, "*.*"))

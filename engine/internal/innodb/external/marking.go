@@ -72,12 +72,13 @@ func (s *server) look(ctx context.Context, db queryer, name string) (state, erro
 	return st, err
 }
 
-// contents are names of what is in a database besides the mark's table. Events
-// are seen by accounts with the right EVENT only.
+// contents are names of what is in a database besides the mark's table. Events and
+// triggers are seen by accounts with the rights EVENT and TRIGGER only.
 func contents(ctx context.Context, db queryer, name string) ([]string, error) {
 	rows, err := db.QueryContext(ctx, `SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_NAME <> '`+markTable+`'
 UNION ALL SELECT ROUTINE_NAME FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = ?
-UNION ALL SELECT EVENT_NAME FROM information_schema.EVENTS WHERE EVENT_SCHEMA = ?`, name, name, name)
+UNION ALL SELECT EVENT_NAME FROM information_schema.EVENTS WHERE EVENT_SCHEMA = ?
+UNION ALL SELECT TRIGGER_NAME FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = ?`, name, name, name, name)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +98,7 @@ UNION ALL SELECT EVENT_NAME FROM information_schema.EVENTS WHERE EVENT_SCHEMA = 
 func (s state) strangers() []string {
 	var all []string
 	for _, name := range s.holds {
-		if !strings.HasPrefix(strings.ToLower(name), "fw_") {
+		if !innodb.OwnName(strings.ToLower(name)) { // a server may keep names in either case
 			all = append(all, name)
 		}
 	}

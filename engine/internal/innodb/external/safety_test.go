@@ -142,6 +142,8 @@ func strangers(t *testing.T, ctx context.Context, s *server, server *servertest.
 	t.Helper()
 	for create, drop := range map[string]string{
 		"CREATE TABLE `" + l.Name + "`.precious (id INT)":                              "DROP TABLE `" + l.Name + "`.precious",
+		"CREATE TABLE `" + l.Name + "`.fw_precious (id INT)":                           "DROP TABLE `" + l.Name + "`.fw_precious",
+		"CREATE EVENT `" + l.Name + "`.theirs ON SCHEDULE EVERY 1 DAY DO SELECT 1":     "DROP EVENT `" + l.Name + "`.theirs",
 		"CREATE PROCEDURE `" + l.Name + "`.theirs() SELECT 1":                          "DROP PROCEDURE `" + l.Name + "`.theirs",
 		"CREATE FUNCTION `" + l.Name + "`.theirs() RETURNS INT DETERMINISTIC RETURN 1": "DROP FUNCTION `" + l.Name + "`.theirs",
 	} {
