@@ -16,7 +16,7 @@ import (
 
 func (a *app) doctorCommand() *cobra.Command {
 	var f planFlags
-	var selfCheck, yes bool
+	var selfCheck, yes, anonymous bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Look whether this machine and a server can do an experiment",
@@ -28,8 +28,9 @@ make an experiment fail. It only reads.
 
 --self-check tries every statement of the adapter once, in a scratch database on
 the server of --target that Filewise creates, marks and drops again; it asks
-before, unless --yes has answered. The report names neither hosts nor passwords,
-so that it can be pasted into an issue.`,
+before, unless --yes has answered. The report holds no password, and neither host
+nor user except in the statements that it tells you to execute; with --anonymous
+not even there, so that it can be pasted into an issue.`,
 		Example: `  filewise doctor
   filewise doctor --engine mariadb --volume fast=/mnt/nvme
   filewise doctor --target postgres://ada@db/ --self-check`,
@@ -38,6 +39,9 @@ so that it can be pasted into an issue.`,
 			d, err := a.diagnose(cmd, &f, selfCheck, yes)
 			if err != nil {
 				return err
+			}
+			if anonymous {
+				d.hideRemedies()
 			}
 			if a.json {
 				err = a.printJSON(d)
@@ -53,6 +57,7 @@ so that it can be pasted into an issue.`,
 	f.target.register(cmd.Flags(), "")
 	cmd.Flags().StringArrayVar(&f.volumes, "volume", nil, "`NAME=DIR` to look at, as the server of --target sees it (repeatable; default here=., or the server's own place)")
 	cmd.Flags().BoolVar(&selfCheck, "self-check", false, "try every statement once in a scratch database on the server of --target")
+	cmd.Flags().BoolVar(&anonymous, "anonymous", false, "leave host and user out of remedies too, for a report to be pasted")
 	cmd.Flags().BoolVar(&yes, "yes", false, "create that scratch database without asking")
 	completeChoices(cmd)
 	return cmd
@@ -72,6 +77,7 @@ type diagnosis struct {
 	Warnings  int                            `json:"warnings"`
 
 	external bool
+	clean    func(string) string // takes host and user out
 }
 
 func checks(n int) string {
@@ -178,6 +184,11 @@ func (a *app) diagnoseServer(ctx context.Context, d *diagnosis, f *planFlags, p 
 	}
 	d.Offers = offersOf(r.server)
 	d.Findings = append(d.Findings, r.examine(ctx, p)...)
+	if d.external {
+		d.Findings = r.leftOver(ctx, d.Findings)
+	} else {
+		d.Findings = append(d.Findings, ownFindings(d, r, p)...)
+	}
 	if selfCheck {
 		err = a.selfCheck(ctx, d, r, yes)
 	}
@@ -220,13 +231,13 @@ func (a *app) selfCheck(ctx context.Context, d *diagnosis, r *rig, yes bool) (er
 // publicNames tell nobody anything.
 var publicNames = []string{"", "localhost", "127.0.0.1", "::1", "filewise", "root", "postgres", "sa", "system"}
 
-// anonymous takes host, user and secrets out of what the report shows.
+// anonymous takes secrets out of what the report shows, and host and user out of
+// all but the remedies, which are to be executed as they are.
 func (d *diagnosis) anonymous(t filewise.Target, a *app) {
 	if t.Address == nil {
 		return
 	}
-	clean := func(s string) string {
-		s = filewise.Hide(s, a.secrets...)
+	d.clean = func(s string) string {
 		for _, x := range []struct{ name, as string }{{t.Address.Host, "HOST"}, {t.Address.User, "USER"}} {
 			if !slices.Contains(publicNames, x.name) && !strings.HasPrefix(x.name, "/") && x.name != t.Engine {
 				s = regexp.MustCompile(`\b`+regexp.QuoteMeta(x.name)+`\b`).ReplaceAllString(s, x.as)
@@ -234,10 +245,11 @@ func (d *diagnosis) anonymous(t filewise.Target, a *app) {
 		}
 		return s
 	}
+	clean := func(s string) string { return d.clean(filewise.Hide(s, a.secrets...)) }
 	d.Server = slices.DeleteFunc(d.Server, func(f filewise.Fact) bool { return f.Name == "hostname" })
 	for _, list := range [][]filewise.Finding{d.Findings, d.SelfCheck} {
 		for i := range list {
-			list[i].Detail, list[i].Remedy = clean(list[i].Detail), clean(list[i].Remedy)
+			list[i].Detail, list[i].Remedy = clean(list[i].Detail), filewise.Hide(list[i].Remedy, a.secrets...)
 		}
 	}
 	for i := range d.Server {
@@ -245,6 +257,18 @@ func (d *diagnosis) anonymous(t filewise.Target, a *app) {
 	}
 	for c, why := range d.Offers {
 		d.Offers[c] = clean(why)
+	}
+}
+
+// hideRemedies takes host and user out of the remedies.
+func (d *diagnosis) hideRemedies() {
+	if d.clean == nil { // no server, so that they name none
+		return
+	}
+	for _, list := range [][]filewise.Finding{d.Findings, d.SelfCheck} {
+		for i := range list {
+			list[i].Remedy = d.clean(list[i].Remedy)
+		}
 	}
 }
 
