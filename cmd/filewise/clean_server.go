@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,24 +42,65 @@ func (a *app) cleanServer(cmd *cobra.Command, f *targetFlags, dry, yes bool) (er
 		return unreachable(ctx, r.target, err)
 	}
 	all := make([]cleaned, len(left))
-	removable := 0
 	for i, l := range left {
 		all[i] = cleaned{Leftover: l}
-		if l.Kept == "" {
-			removable++
-		}
 	}
-	if removable > 0 && !dry {
-		if err := a.agreed(ctx, all, removable, yes); err != nil {
+	if !dry {
+		if err := a.removeAll(ctx, cleaner, all, yes); err != nil {
 			return err
-		}
-		for i := range all {
-			if err := all[i].remove(ctx, cleaner); err != nil {
-				return err
-			}
 		}
 	}
 	return a.printCleaned(all, dry)
+}
+
+// removeAll removes what is agreed to, and lists again until nothing changes: a
+// tablespace can go only after the databases in it.
+func (a *app) removeAll(ctx context.Context, cleaner filewise.Cleaner, all []cleaned, yes bool) error {
+	for {
+		waiting := 0
+		for _, c := range all {
+			if c.Kept == "" && !c.Removed {
+				waiting++
+			}
+		}
+		if waiting == 0 {
+			return nil
+		}
+		if err := a.agreed(ctx, all, waiting, yes); err != nil {
+			return err
+		}
+		changed, err := removeOnce(ctx, cleaner, all)
+		if err != nil || !changed {
+			return err
+		}
+	}
+}
+
+// removeOnce tries each that is not kept, and looks again at those that are left.
+func removeOnce(ctx context.Context, cleaner filewise.Cleaner, all []cleaned) (changed bool, err error) {
+	for i := range all {
+		if all[i].Removed {
+			continue
+		}
+		if err := all[i].remove(ctx, cleaner); err != nil {
+			return changed, err
+		}
+		changed = changed || all[i].Removed
+	}
+	if !changed {
+		return false, nil
+	}
+	left, err := cleaner.Leftovers(ctx)
+	if err != nil {
+		return changed, err
+	}
+	for i, c := range all {
+		at := slices.IndexFunc(left, func(l filewise.Leftover) bool { return l.Kind == c.Kind && l.Name == c.Name })
+		if at >= 0 && !c.Removed {
+			all[i] = cleaned{Leftover: left[at]}
+		}
+	}
+	return changed, nil
 }
 
 // remove removes one that is not kept. What cannot be removed is said of it; the
@@ -85,7 +127,9 @@ func (a *app) agreed(ctx context.Context, all []cleaned, n int, yes bool) error 
 	}
 	w := &lineWriter{w: a.stderr}
 	for _, c := range all {
-		w.printf("%s\n", c.line(true))
+		if !c.Removed {
+			w.printf("%s\n", c.line(true))
+		}
 	}
 	return a.confirm(ctx, fmt.Sprintf("Remove %s from the server?", things(n)))
 }

@@ -187,6 +187,9 @@ func (s *memoryServer) Leftovers(context.Context) ([]filewise.Leftover, error) {
 		if strings.HasPrefix(o.Name(), "used") {
 			l.Kept = "a session uses it"
 		}
+		if strings.HasPrefix(o.Name(), "place") && len(objects) > 1 {
+			l.Kept = "things lie in it"
+		}
 		if strings.HasPrefix(o.Name(), "user") {
 			continue // not ours
 		}
