@@ -222,7 +222,8 @@ func (w *watch) reach(ctx context.Context) error {
 	case filewise.CodeOf(err) == filewise.CodeBusy:
 		return err
 	}
-	return stopped("the server cannot be reached any more: %w", err)
+	return filewise.Errorf(filewise.CodeStopped, "once the server is back: \"filewise clean --target URL\" removes what the run has left there, and \"filewise resume\" goes on; whatever is finished is stored",
+		"the server cannot be reached any more: %w", err)
 }
 
 // renewed takes the server's lock anew, within some time.
