@@ -242,9 +242,15 @@ func printScript(w *lineWriter, l layoutScript) {
 			growing = fmt.Sprintf(" at most at the start, then in steps of %s", humanize.IBytes(uint64(l.Layout.Data.Growth)))
 		}
 	}
-	for _, f := range l.Files {
-		size := humanize.IBytes(uint64(f.Bytes))
+	last := 0 // data file: of a system tablespace, no other one grows
+	for i, f := range l.Files {
 		if f.Role == filewise.RoleData {
+			last = i
+		}
+	}
+	for i, f := range l.Files {
+		size := humanize.IBytes(uint64(f.Bytes))
+		if f.Role == filewise.RoleData && (l.Layout.Kind != filewise.KindSystem || i == last) {
 			size += growing
 		}
 		w.printf("  %-5s %10s  %s\n", f.Role, size, f.Path)

@@ -5,8 +5,8 @@ import "filewise"
 // CheckIndexes refuses what InnoDB cannot do with indexes.
 func CheckIndexes(l filewise.Layout) error {
 	if l.Indexes != "" || l.IndexVolume != "" {
-		return unsupported("leave --indexes and the volume of indexes out",
-			"an index of InnoDB lies in the tablespace of its table: it cannot have files of its own (indexes %q), so there is nothing to compare", l.Indexes)
+		return unsupported("leave --indexes and --index-volume out",
+			"an index of InnoDB lies in the tablespace of its table: it cannot have files of its own, so there is nothing to compare")
 	}
 	return nil
 }

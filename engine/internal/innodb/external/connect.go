@@ -12,7 +12,8 @@ import (
 )
 
 // own are the numbers that a server gave this process's connections, which are
-// not counted as others'. A server gives no number twice.
+// not counted as others'. A server that is restarted numbers anew, so that one of
+// others' sessions may then be taken for Filewise's and not be counted.
 type own struct {
 	mu  sync.Mutex
 	ids map[int64]bool

@@ -90,7 +90,7 @@ func (d *Dialect) checkLayout(t filewise.Target, l filewise.Layout, p filewise.P
 	case l.LogVolume != "":
 		return no("leave --log-volume out", noLogApart)
 	case l.Indexes != "" || l.IndexVolume != "":
-		return no("leave --indexes out", noIndexApart)
+		return no("leave --indexes and --index-volume out", noIndexApart)
 	case l.AddedLater != "" && l.Kind == filewise.KindPerTable:
 		return no("use --kind partitions", "kind per-table: a table that is added later would be another table, with none of the data")
 	case l.AddedLater == filewise.LaterNewData:

@@ -46,6 +46,14 @@ func (s state) unmarked(d *Dialect) bool {
 	return s.exists && !d.Comments && !s.marked && s.damage == nil && len(s.holds) == 0
 }
 
+// markQuery reads the mark of a database, which is given as an SQL expression.
+func (d *Dialect) markQuery(database string) string {
+	if d.Comments {
+		return "SELECT SCHEMA_COMMENT FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = " + database
+	}
+	return "SELECT TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = " + database + " AND TABLE_NAME = '" + markTable + "'"
+}
+
 // look reads what a database is from the server, at this moment.
 func (s *server) look(ctx context.Context, db queryer, name string) (state, error) {
 	var st state
@@ -54,12 +62,8 @@ func (s *server) look(ctx context.Context, db queryer, name string) (state, erro
 		return st, err
 	}
 	st.exists = true
-	query := "SELECT SCHEMA_COMMENT FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = ?"
-	if !s.dialect.Comments {
-		query = "SELECT TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_NAME = '" + markTable + "'"
-	}
 	var text string
-	err := db.QueryRowContext(ctx, query, name).Scan(&text)
+	err := db.QueryRowContext(ctx, s.dialect.markQuery("?"), name).Scan(&text)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 	case err != nil:

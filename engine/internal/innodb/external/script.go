@@ -45,7 +45,7 @@ func (d *Dialect) Script(t filewise.Target, l filewise.Layout, p filewise.Progra
 		add(step.Stage, step.SQL)
 	}
 	add(filewise.StageDrain, g.flush(), "UNLOCK TABLES")
-	add(filewise.StageDrop, "DROP DATABASE "+innodb.Ident(mark.PlanName))
+	add(filewise.StageDrop, d.markQuery(innodb.Literal(mark.PlanName)), "DROP DATABASE "+innodb.Ident(mark.PlanName))
 	return s, nil
 }
 
