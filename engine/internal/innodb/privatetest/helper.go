@@ -21,6 +21,8 @@ type Engine interface {
 
 // Subject is an adapter under test.
 type Subject struct {
+	// Only are the names of the tests to run; nil: all.
+	Only   []string
 	Engine Engine
 	// Find says why there is no server to test with.
 	Find func() error

@@ -3,6 +3,7 @@
 package privatetest
 
 import (
+	"slices"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -36,6 +37,9 @@ func Run(t *testing.T, sub Subject) {
 		{"KilledFilewise", testKilledFilewise},
 		{"OrdinaryUser", testOrdinaryUser},
 	} {
+		if sub.Only != nil && !slices.Contains(sub.Only, test.name) {
+			continue
+		}
 		t.Run(test.name, func(t *testing.T) {
 			sub.inMemory(t)
 			test.run(t, sub)
