@@ -16,7 +16,7 @@ import (
 
 func (a *app) doctorCommand() *cobra.Command {
 	var f planFlags
-	var selfCheck, yes, anonymous bool
+	var selfCheck, yes, anonymous, resolve bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Look whether this machine and a server can do an experiment",
@@ -26,6 +26,9 @@ what is missing, space, connections, and settings that would distort a result.
 It says what to do about everything it finds, and exits with 3 if something would
 make an experiment fail. It only reads.
 
+--resolve says which differences can be seen here, and in which time: it measures
+the usual experiment's baseline twice, block after block, for a minute or so.
+
 --self-check tries every statement of the adapter once, in a scratch database on
 the server of --target that Filewise creates, marks and drops again; it asks
 before, unless --yes has answered. The report holds no password, and neither host
@@ -33,7 +36,8 @@ nor user except in the statements that it tells you to execute; with --anonymous
 not even there, so that it can be pasted into an issue.`,
 		Example: `  filewise doctor
   filewise doctor --engine mariadb --volume fast=/mnt/nvme
-  filewise doctor --target postgres://ada@db/ --self-check`,
+  filewise doctor --target postgres://ada@db/ --self-check
+  filewise doctor --resolve`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d, err := a.diagnose(cmd, &f, selfCheck, yes)
@@ -42,6 +46,11 @@ not even there, so that it can be pasted into an issue.`,
 			}
 			if anonymous {
 				d.hideRemedies()
+			}
+			if resolve && d.Failed == 0 {
+				if err := a.resolve(cmd, &f, d); err != nil {
+					return err
+				}
 			}
 			if a.json {
 				err = a.printJSON(d)
@@ -58,6 +67,7 @@ not even there, so that it can be pasted into an issue.`,
 	cmd.Flags().StringArrayVar(&f.volumes, "volume", nil, "`NAME=DIR` to look at, as the server of --target sees it (repeatable; default here=., or the server's own place)")
 	cmd.Flags().BoolVar(&selfCheck, "self-check", false, "try every statement once in a scratch database on the server of --target")
 	cmd.Flags().BoolVar(&anonymous, "anonymous", false, "leave host and user out of remedies too, for a report to be pasted")
+	cmd.Flags().BoolVar(&resolve, "resolve", false, "measure the noise, and say which differences can be seen here in which time")
 	cmd.Flags().BoolVar(&yes, "yes", false, "create that scratch database without asking")
 	completeChoices(cmd)
 	return cmd
@@ -73,6 +83,7 @@ type diagnosis struct {
 	Findings  []filewise.Finding             `json:"findings,omitempty"`
 	Offers    map[filewise.Capability]string `json:"offers,omitempty"`
 	SelfCheck []filewise.Finding             `json:"self_check,omitempty"`
+	Resolves  *powerReport                   `json:"resolves,omitempty"`
 	Failed    int                            `json:"failed"`
 	Warnings  int                            `json:"warnings"`
 
@@ -296,6 +307,30 @@ func (a *app) printDiagnosis(d *diagnosis) error {
 	case d.external:
 		w.printf("\nNothing was written. --self-check tries every statement once, in a scratch database that it drops again.\n")
 	}
+	if d.Resolves != nil {
+		w.printf("\nWhat can be seen here\n")
+		if err := a.printPower(*d.Resolves); err != nil {
+			return err
+		}
+	} else {
+		w.printf("\nWhich differences can be seen here, and in which time: filewise doctor --resolve measures it.\n")
+	}
 	w.printf("\n%s failed, %d warned.\n", checks(d.Failed), d.Warnings)
 	return w.err
+}
+
+// resolve measures the noise of the usual experiment and adds what it allows to see.
+func (a *app) resolve(cmd *cobra.Command, f *planFlags, d *diagnosis) error {
+	named := f.target.url != "" || cmd.Flags().Changed("engine")
+	p, err := f.usual(named)
+	if err != nil {
+		return err
+	}
+	n, err := a.measureNoise(cmd.Context(), p, f.access(a, p.Target))
+	if err != nil {
+		return err
+	}
+	out, err := powerOf(n, len(p.Layouts), p.Confidence)
+	d.Resolves = &out
+	return err
 }
