@@ -34,6 +34,8 @@ func testDeadlocks(t *testing.T, s Subject) {
 		defer func() { fatal(t, raw[i].Close()) }()
 	}
 	fatal(t, raw[2].Exec(ctx, "CREATE TABLE fw_cross (id INTEGER NOT NULL PRIMARY KEY, n INTEGER NOT NULL)"))
+	// A database that holds what Filewise has not made is not dropped.
+	defer func() { fatal(t, raw[2].Exec(ctx, "DROP TABLE fw_cross")) }()
 	for id := range 2 {
 		fatal(t, raw[2].Exec(ctx, fmt.Sprintf("INSERT INTO fw_cross (id, n) VALUES (%d, 0)", id)))
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -220,10 +221,12 @@ func (s *server) checkDirectories(dirs []string) error {
 	no := func(remedy, format string, args ...any) error {
 		return filewise.Errorf(filewise.CodePreflight, remedy, "%s: %w", fmt.Sprintf(format, args...), filewise.ErrUnsupported)
 	}
-	if local, _ := s.local(); local {
+	// The server makes the directory itself, but not the one that it lies in.
+	if local, _ := s.local(); local && !s.dialect.Directories {
 		for _, dir := range dirs {
-			if info, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
-				return filewise.Errorf(filewise.CodePreflight, "create it, owned by the server's user, or name another with --volume NAME=DIR", "volume %s: there is no such directory on the server", dir)
+			if _, err := os.Stat(filepath.Dir(filepath.Clean(dir))); errors.Is(err, fs.ErrNotExist) {
+				return filewise.Errorf(filewise.CodePreflight, "create it, owned by the server's user, or name another with --volume NAME=DIR",
+					"volume %s: there is no %s on the server: %w", dir, filepath.Dir(filepath.Clean(dir)), filewise.ErrUnsupported)
 			}
 		}
 	}
