@@ -22,12 +22,13 @@ const (
 	CanAddLater    Capability = "files added later"
 	CanLogApart    Capability = "log on a volume of its own"
 	CanIndexApart  Capability = "indexes in files of their own"
+	CanTemp        Capability = "temporary files in several places"
 )
 
 // Capabilities are all that a server takes a stand on.
 var Capabilities = []Capability{
 	CanPreallocate, CanGrow, CanVolumes, CanAddLater, CanLogApart, CanIndexApart,
-	CanRestart, CanReset, CanBulk, CanBackup, CanWaits, CanFileIO,
+	CanRestart, CanReset, CanBulk, CanBackup, CanTemp, CanWaits, CanFileIO,
 }
 
 // Engine is a kind of DBMS that Filewise can lay databases out on.
@@ -148,20 +149,6 @@ type Resetter interface {
 	Reset(context.Context) error
 }
 
-// Probe reads cumulative counters. Deltas are computed in package probe only.
-type Probe interface {
-	Name() string
-	// Read returns the counters; an absent counter is absent, never zero.
-	Read(context.Context) ([]Counter, error)
-}
-
-// Counter is one cumulative counter.
-type Counter struct {
-	Name  string
-	Unit  string
-	Value float64
-}
-
 // Description says what an engine is, without opening anything.
 type Description struct {
 	Mode  Mode   `json:"mode"`
@@ -173,9 +160,14 @@ type Description struct {
 	RowBytes int           `json:"row_bytes,omitempty"`
 	Budget   time.Duration `json:"budget_ns,omitempty"`
 
+	Page int64 `json:"page,omitempty"` // bytes of a page of its files; 0: 4096
+
 	// BackupKinds are the kinds of layout for scenario backup, the usual one first;
 	// none: those of Kinds.
 	BackupKinds []Kind `json:"backup_kinds,omitempty"`
+	// TempKinds are the kinds of layout for scenario temp, the usual one first; none:
+	// those of Kinds.
+	TempKinds []Kind `json:"temp_kinds,omitempty"`
 	// StripesAsFiles: a backup has as many files as the database.
 	StripesAsFiles bool `json:"stripes_as_files,omitempty"`
 

@@ -10,6 +10,13 @@ type Filler interface {
 	FillWork(Target, Layout, Program) (int64, error)
 }
 
+// Sizer is a Filler that knows how much room a program's loaded data take.
+type Sizer interface {
+	// LoadedBytes is the size of data files that the program's loaded data fill up to
+	// the last one, in bytes; 0: the program loads nothing.
+	LoadedBytes(Target, Program) (int64, error)
+}
+
 // tolerated is the part of the files by which preallocated ones may grow without
 // a warning, 1/20: InnoDB keeps so much free that the last of many files cannot
 // be reached without a little growth.
@@ -18,8 +25,11 @@ const tolerated = 20
 // FillWarnings says of a trial's final files which were never used, where the
 // engine tells (File.Used), and which preallocated ones grew (File.Grew).
 func FillWarnings(final []File) []Warning {
-	files, unused, grew, bytes := 0, 0, int64(0), int64(0)
+	files, unused, idle, grew, bytes := 0, 0, 0, int64(0), int64(0)
 	for _, f := range final {
+		if f.Role == RoleTemp && f.Used != nil && *f.Used == 0 {
+			idle++
+		}
 		if f.Role != RoleData {
 			continue
 		}
@@ -37,6 +47,13 @@ func FillWarnings(final []File) []Warning {
 			Code:    "files-untouched",
 			Message: fmt.Sprintf("the work never reached %d of %d data files: they are filled one after the other", unused, files),
 			Remedy:  "make --work larger, or --size smaller",
+		})
+	}
+	if idle > 0 {
+		all = append(all, Warning{
+			Code:    "temporary-files-untouched",
+			Message: fmt.Sprintf("%d of the temporary files were never used", idle),
+			Remedy:  "give more --rows or --connections, or a smaller --size",
 		})
 	}
 	if grew*tolerated > bytes {

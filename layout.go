@@ -78,6 +78,11 @@ type Layout struct {
 	// Discard: backups are read, compressed and thrown away: what the server could
 	// do at most.
 	Discard bool `json:"discard,omitempty"`
+	// BackupOptions are the engine's own parameters of its backups.
+	BackupOptions BackupOptions `json:"backup_options,omitempty"`
+	// Temp is how the files of temporary tables are spread: Files places over the
+	// volumes of the data, beside data of one file; not varied where Files is 0.
+	Temp Spread `json:"temp,omitzero"`
 	// AddedLater: the database is built and loaded as one file of Bytes/Files, then
 	// the further files are added; empty: all files are there from the start.
 	AddedLater AddedLater `json:"added_later,omitempty"`
@@ -95,8 +100,12 @@ type Layout struct {
 // BuildKey identifies what has to be built for the layout: layouts with equal
 // keys share one build.
 func (l Layout) BuildKey() string {
-	return fmt.Sprintf("%s/%d×%d/%s/%d/%s/%s/%s/%s/%s", l.Kind, l.Data.Files, l.Data.Bytes, l.Data.Allocation, l.Data.Growth, l.Data.Placement,
+	key := fmt.Sprintf("%s/%d×%d/%s/%d/%s/%s/%s/%s/%s", l.Kind, l.Data.Files, l.Data.Bytes, l.Data.Allocation, l.Data.Growth, l.Data.Placement,
 		l.AddedLater, l.Indexes, l.LogVolume, l.IndexVolume)
+	if t := l.Temp; t.Files > 0 {
+		key += fmt.Sprintf("/%d×%d/%s/%d/%s", t.Files, t.Bytes, t.Allocation, t.Growth, t.Placement)
+	}
+	return key
 }
 
 // DataVolumes are the volumes on which data files lie, in order: those that are
@@ -159,6 +168,10 @@ const (
 	RoleIndex Role = "index"
 	// RoleBackup is a file of a backup, a stripe.
 	RoleBackup Role = "backup"
+	// RoleTemp is a file of temporary tables, or a directory of such files where the
+	// engine makes one for each table: Used is then what tables have taken there
+	// since it was built, all together.
+	RoleTemp Role = "temp"
 	// RoleSystem is a file that the engine keeps for itself: dictionary, undo.
 	RoleSystem Role = "system"
 )

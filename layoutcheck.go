@@ -37,8 +37,34 @@ func (l Layout) Verify(asked, found []File, worked bool) error {
 			return err
 		}
 	}
+	if err := verifyTemps(asked, found); err != nil {
+		return err
+	}
 	if n != want {
 		return fmt.Errorf("%w: %d data files, asked for %d", ErrLayout, n, want)
+	}
+	return nil
+}
+
+// verifyTemps compares the places of temporary files.
+func verifyTemps(asked, found []File) error {
+	there := map[string]string{}
+	for _, f := range found {
+		if f.Role == RoleTemp {
+			there[f.Path] = f.Volume
+		}
+	}
+	for _, a := range asked {
+		if a.Role != RoleTemp {
+			continue
+		}
+		if volume, ok := there[a.Path]; !ok || volume != a.Volume {
+			return fmt.Errorf("%w: there is no %s on volume %s for temporary files", ErrLayout, a.Path, a.Volume)
+		}
+		delete(there, a.Path)
+	}
+	if len(there) > 0 {
+		return fmt.Errorf("%w: %d temporary files more than asked for", ErrLayout, len(there))
 	}
 	return nil
 }

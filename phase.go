@@ -2,6 +2,7 @@ package filewise
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -57,6 +58,15 @@ type Phase struct {
 	// Rate makes it an open loop of so many operations a second over all
 	// connections; 0: closed. It needs a window.
 	Rate float64 `json:"rate,omitempty"`
+	// Window is the measured time of a phase without Ops, where the plan's trials are
+	// of fixed work; 0: the plan's.
+	Window time.Duration `json:"window,omitempty"`
+	// Beside is the family of another phase, of work at a rate, whose load runs for
+	// as long as this act does; empty: there is none.
+	Beside string `json:"beside,omitempty"`
+	// ByLatency are the figures of its operations' latency by which a phase of work
+	// is judged, instead of its throughput: MeanLatency, P99Latency.
+	ByLatency []string `json:"by_latency,omitempty"`
 	// Pause is how long a connection rests before operation i, in a closed loop; it
 	// follows from the seed like the operation itself. Nil: it never does.
 	Pause func(worker int, i int64) time.Duration `json:"-"`
@@ -93,16 +103,49 @@ type PhasedWorkload interface {
 	CheckPhase(ctx context.Context, q Querier, phase int, ledgers []Ledger) error
 }
 
-// Families are the families of the program's measures, in order.
+// The values of Phase.ByLatency, which end the names of families.
+const (
+	MeanLatency = "mean latency"
+	P99Latency  = "p99 latency"
+)
+
+// UnitTimes is the unit of measures that are a time each: their throughput is the
+// inverse of that time.
+const UnitTimes = "times"
+
+// LatencyFamily is the family of a figure of the latency of another one's operations.
+func LatencyFamily(family, figure string) string { return family + " (" + figure + ")" }
+
+// BesideFamily is the family of the load that runs beside a phase of work.
+func BesideFamily(load, act string) string { return load + " beside " + act }
+
+// Families are the families by which the program is judged, in order.
 func (p Program) Families() []string {
 	if len(p.Phases) == 0 {
 		return []string{p.Family}
 	}
-	var all []string
+	var acts, loads []string
 	for _, x := range p.Phases {
-		all = append(all, x.Family)
+		if len(x.ByLatency) == 0 {
+			acts = append(acts, x.Family)
+		}
+		for _, figure := range x.ByLatency {
+			loads = append(loads, LatencyFamily(x.Family, figure))
+		}
 	}
-	return all
+	for _, x := range p.Phases {
+		if i := p.PhaseOf(x.Beside); i >= 0 {
+			for _, figure := range p.Phases[i].ByLatency {
+				loads = append(loads, LatencyFamily(BesideFamily(x.Beside, x.Family), figure))
+			}
+		}
+	}
+	return append(acts, loads...)
+}
+
+// PhaseOf is the number of the phase of a family; −1: there is none.
+func (p Program) PhaseOf(family string) int {
+	return slices.IndexFunc(p.Phases, func(x Phase) bool { return x.Family == family })
 }
 
 // RowWriter takes the values of rows column by column; an engine's encoder

@@ -41,8 +41,13 @@ type Trial struct {
 // Measure is what one family of operations gave in one trial. Durations count
 // from the start of the warm-up.
 type Measure struct {
-	Family string           `json:"family"`
-	Unit   string           `json:"unit"`      // of Work: "rows"
+	Family string `json:"family"`
+	Unit   string `json:"unit"` // of Work: "rows"
+	// Connections worked on it at the same time; 0: not known, of trials stored by
+	// an older Filewise.
+	Connections int `json:"connections,omitempty"`
+	// Paced connections also rested, or were held to a rate.
+	Paced  bool             `json:"paced,omitempty"`
 	Window [2]time.Duration `json:"window_ns"` // the measured part
 	Work   float64          `json:"work"`      // done within the window
 	Bytes  float64          `json:"bytes"`     // payload bytes of that work
@@ -124,14 +129,6 @@ const (
 	StageStop    = "stop"
 	StageDrop    = "drop"
 )
-
-// Delta is how far a counter moved over the measured window.
-type Delta struct {
-	Probe string  `json:"probe"` // "cpu", "sqlite", …
-	Name  string  `json:"name"`
-	Unit  string  `json:"unit"`
-	Value float64 `json:"value"`
-}
 
 // Warning is something a reader must know about a result, with what to do.
 type Warning struct {

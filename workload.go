@@ -24,6 +24,28 @@ type Program struct {
 	ReadOnly bool           `json:"read_only,omitempty"`
 	Vars     map[string]any `json:"vars"` // for the SQL templates
 	Args     Args           `json:"-"`
+	// Own is SQL that the workload brings itself; nil: its sections are the engine's.
+	Own *OwnSQL `json:"own,omitempty"`
+}
+
+// Restores tells whether a trial restores what it has backed up.
+func (p Program) Restores() bool {
+	for _, x := range p.Phases {
+		if x.Act == ActRestore {
+			return true
+		}
+	}
+	return false
+}
+
+// WorksBeside tells whether a load runs while something else is measured.
+func (p Program) WorksBeside() bool {
+	for _, x := range p.Phases {
+		if x.Beside != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // Args generates the arguments of operations: operation i of a worker follows

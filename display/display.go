@@ -124,7 +124,7 @@ func (x *Display) apply(e experiment.Event) {
 	s := &x.state
 	switch e.Kind {
 	case experiment.EventWaiting:
-		s.waiting = fmt.Sprintf("%s: waiting until %s", e.Why, e.Until.Local().Format("Mon 2006-01-02 15:04"))
+		s.waiting = e.Waits()
 		if !x.opts.Live {
 			x.printf("%s\n", s.waiting)
 		}
@@ -142,7 +142,7 @@ func (x *Display) apply(e experiment.Event) {
 		s.judgement = e.Judgement
 		s.started = time.Time{}
 		if !x.opts.Live {
-			x.printf("%s\n", x.recorded(*e.Trial))
+			x.printf("%s\n", report.Recorded(x.shown(), *e.Trial))
 			x.forecastOnce()
 		}
 	}

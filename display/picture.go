@@ -8,9 +8,6 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"filewise"
-	"filewise/drive"
-	"filewise/experiment"
 	"filewise/report"
 	"filewise/verdict"
 )
@@ -27,7 +24,7 @@ func (x *Display) draw(now time.Time) {
 	var b strings.Builder
 	b.WriteString(x.back(width))
 	x.picture = x.picture[:0]
-	below := []string{x.left(), "Ctrl-C ends it; finished trials are kept."}
+	below := []string{report.Left(x.shown()), "Ctrl-C ends it; finished trials are kept."}
 	if f := x.forecast(); f != "" {
 		below = append([]string{f}, below...)
 	}
@@ -75,8 +72,7 @@ func fit(status string, table, below []string, most int) []string {
 // table is the table of estimates; it is made anew only after a trial.
 func (x *Display) table(width int) []string {
 	if x.tableOf != len(x.state.trials) || x.tableWidth != width || x.tableLines == nil {
-		d := x.data
-		d.Trials, d.Judgement = x.state.trials, x.state.judgement
+		d := x.shown()
 		text := report.Table(d, report.TerminalOptions{Color: x.opts.Color, Width: width})
 		x.tableOf, x.tableWidth, x.tableLines = len(d.Trials), width, strings.Split(strings.TrimRight(text, "\n"), "\n")
 	}
@@ -113,13 +109,7 @@ func (x *Display) status(now time.Time) string {
 	if s.cell.Layout == "" {
 		return "starting"
 	}
-	what := s.stage
-	if s.live != nil && s.stage == filewise.StageMeasure {
-		if ph := s.live.Phase(); ph != drive.PhaseIdle && ph != drive.PhaseOver {
-			what = ph.String()
-		}
-	}
-	out := fmt.Sprintf("%s · %s: %s", x.place(s.cell), s.cell.Layout, what)
+	out := fmt.Sprintf("%s · %s: %s", report.Place(x.shown(), s.cell), s.cell.Layout, s.live.Stage(s.stage))
 	if s.live != nil {
 		if tp := s.live.Throughput(now); tp > 0 {
 			out += fmt.Sprintf(" · %s now", report.Rate(tp, x.unit()))
@@ -136,76 +126,9 @@ func (x *Display) unit() string {
 	return "rows"
 }
 
-// place is where in the plan a cell lies.
-func place(c filewise.Cell, j experiment.Judgement) string {
-	if c.Pilot {
-		return "pilot"
-	}
-	return fmt.Sprintf("block %d of at most %d", c.Block, j.Schedule.MaxBlocks)
-}
-
-// place is where in the plan a cell lies; an article's own design has runs of a
-// layout, one after the other, instead of blocks.
-func (x *Display) place(c filewise.Cell) string {
-	if a := x.data.Plan.AsPublished; a != nil {
-		return fmt.Sprintf("run %d of %d", c.Block, a.Repeats)
-	}
-	return place(c, x.state.judgement)
-}
-
-// left says how much is done and how long it may still take.
-func (x *Display) left() string {
-	p, j := x.data.Plan, x.state.judgement
-	if p.AsPublished != nil {
-		return x.leftOfDesign()
-	}
-	out := fmt.Sprintf("%d blocks done", j.Result.Blocks)
-	if j.Result.Blocks < verdict.FirstLook {
-		out += fmt.Sprintf(", intervals from block %d on", verdict.FirstLook)
-	}
-	most := time.Duration(0)
-	if j.Schedule.TrialTime > 0 {
-		live := 0
-		for _, alive := range j.Result.Live() {
-			if alive {
-				live++
-			}
-		}
-		most = time.Duration(max(0, j.Schedule.MaxBlocks-j.Result.Blocks)*live) * j.Schedule.TrialTime
-	}
-	if p.Budget > 0 && (most == 0 || most > p.Budget-j.Elapsed) {
-		most = max(0, p.Budget-j.Elapsed)
-	}
-	if most > 0 {
-		out += fmt.Sprintf("; at most about %v left", most.Round(time.Second))
-	}
-	return out
-}
-
-// leftOfDesign says how much of an article's design is done.
-func (x *Display) leftOfDesign() string {
-	all, done := len(x.data.Plan.Trials()), 0
-	for _, t := range x.state.trials {
-		if t.State == filewise.Done {
-			done++
-		}
-	}
-	out := fmt.Sprintf("%d of %d runs done", done, all)
-	if t := x.state.judgement.Schedule.TrialTime; t > 0 && done < all {
-		out += fmt.Sprintf("; about %v left", (time.Duration(all-done) * t).Round(time.Second))
-	}
-	return out
-}
-
-// recorded is the line for a finished trial where there is no live picture.
-func (x *Display) recorded(t filewise.Trial) string {
-	out := fmt.Sprintf("%s · %s: ", x.place(t.Cell), t.Cell.Layout)
-	if t.State == filewise.Failed {
-		return out + "failed: " + t.Reason
-	}
-	out += report.Outcome(x.data.Plan, t)
-	if t.Cell.Attempt > 1 {
-		out += fmt.Sprintf(" (attempt %d)", t.Cell.Attempt)
-	}
-	return out
+// shown is what is known of the run now.
+func (x *Display) shown() report.Data {
+	d := x.data
+	d.Trials, d.Judgement = x.state.trials, x.state.judgement
+	return d
 }

@@ -4,6 +4,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"filewise"
 )
 
 // Phase is what a run is doing.
@@ -54,6 +56,17 @@ func (l *Live) Started() (at time.Time, ok bool) {
 	return r.start, true
 }
 
+// Stage is a trial's stage, told more exactly while the run is in it. l may be nil.
+func (l *Live) Stage(stage string) string {
+	if l == nil || stage != filewise.StageMeasure {
+		return stage
+	}
+	if ph := l.Phase(); ph != PhaseIdle && ph != PhaseOver {
+		return ph.String()
+	}
+	return stage
+}
+
 // Operations is the number of operations committed so far, warm-up included.
 func (l *Live) Operations() int64 {
 	r := l.run.Load()
@@ -91,4 +104,34 @@ func (l *Live) Throughput(now time.Time) float64 {
 		return float64(total-from.total) / d.Seconds()
 	}
 	return 0
+}
+
+// Slices is the work of every slice from the given one on, warm-up included, and
+// their length. Calls that are under way count at their end, so slices of late may
+// still grow. Each tally is locked for as long as its slices are added up.
+func (l *Live) Slices(from int) (length time.Duration, counts []int64) {
+	r := l.run.Load()
+	if r == nil || Phase(r.phase.Load()) == PhaseIdle {
+		return 0, nil
+	}
+	for _, t := range r.tallies {
+		counts = t.addSlices(counts, from)
+	}
+	return r.load.SliceLength, counts
+}
+
+// addSlices adds the slices from one on, bar those in which nothing was done yet.
+func (t *tally) addSlices(sum []int64, from int) []int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := from; i < len(t.slices.counts); i++ {
+		n := t.slices.counts[i]
+		for n > 0 && len(sum) <= i-from {
+			sum = append(sum, 0)
+		}
+		if n > 0 {
+			sum[i-from] += n
+		}
+	}
+	return sum
 }

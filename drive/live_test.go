@@ -48,6 +48,14 @@ func TestLive(t *testing.T) {
 	if live.Operations() != 200+1500 {
 		t.Errorf("%d operations, want 1700", live.Operations())
 	}
+	length, counts := live.Slices(0)
+	if sum := total(counts); sum != 1700 || length <= 0 {
+		t.Errorf("%d operations in slices of %v, want 1700", sum, length)
+	}
+	second := int(time.Second / length)
+	if _, late := live.Slices(second); total(late) != 1700-total(counts[:second]) || len(late) != len(counts)-second {
+		t.Errorf("%d slices after the first second of %d", len(late), len(counts))
+	}
 }
 
 // The throughput of a run knows nothing of the run before it.
@@ -105,4 +113,11 @@ func TestLiveWhileRunning(t *testing.T) {
 	}
 	close(stop)
 	<-stopped
+}
+
+func total(counts []int64) (sum int64) {
+	for _, n := range counts {
+		sum += n
+	}
+	return sum
 }

@@ -29,6 +29,11 @@ type Load struct {
 	Rate     float64
 	Arrivals Arrivals // empty: Poisson
 
+	// Until ends the window when it is closed, if that is before its own end: every
+	// worker finishes its call. Arrivals that nobody has come to by then count with
+	// what they had waited. Nil: nothing does.
+	Until <-chan struct{}
+
 	SliceLength time.Duration // 0: DefaultSliceLength
 	// Chunk is the number of operations per call; 0: adapted so that a call
 	// takes 50–200 ms, for engines whose loop runs on the server.

@@ -104,8 +104,12 @@ func (t *tally) missed(r *run, due time.Duration) {
 
 // missRest counts the arrivals that nobody has taken.
 func (r *run) missRest() {
-	if r.arrivals == nil || r.stop.Load() {
+	cut := time.Duration(r.cut.Load())
+	if r.arrivals == nil || r.stop.Load() && cut == 0 {
 		return
+	}
+	if cut > 0 { // all workers have ended
+		r.to = min(r.to, cut)
 	}
 	for due := r.arrivals.next(); due < r.to; due = r.arrivals.next() {
 		r.tallies[0].missed(r, due)

@@ -23,6 +23,7 @@ type run struct {
 	tallies     []*tally
 	begin       chan struct{}
 	arrivals    *arrivals     // nil: closed loop
+	cut         atomic.Int64  // when the window was ended by Until, in ns; 0: it was not
 	stop        atomic.Bool   // no worker starts another call
 	halted      chan struct{} // closed with stop
 	halting     sync.Once
@@ -53,6 +54,7 @@ func Run(ctx context.Context, l Load) (Result, error) {
 	}
 	stopWatching := context.AfterFunc(ctx, r.halt)
 	defer stopWatching()
+	defer r.watchUntil()()
 	edgeErr := r.work()
 	cancelled := context.Cause(ctx)
 	r.phase.Store(int32(PhaseOver))
@@ -66,6 +68,26 @@ func Run(ctx context.Context, l Load) (Result, error) {
 		return res, edgeErr
 	}
 	return res, err
+}
+
+// watchUntil ends the window when the load's Until is closed, till the returned
+// function is called.
+func (r *run) watchUntil() func() {
+	if r.load.Until == nil {
+		return func() {}
+	}
+	over, gone := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		select {
+		case <-over:
+		case <-r.load.Until:
+			<-r.begin // the start is known from then on
+			r.cut.Store(int64(max(r.now(), 1)))
+			r.halt()
+		}
+	}()
+	return func() { close(over); <-gone }
 }
 
 func newRun(ctx context.Context, l Load) *run {

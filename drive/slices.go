@@ -62,9 +62,10 @@ func share(n int64, part, whole time.Duration) int64 {
 }
 
 // within is how much of a call of n operations from start to end lies in the
-// interval (from, to].
+// interval (from, to]. One operation is divided like several: of operations as long
+// as the interval, whole ones would be a count of few, or of none.
 func within(start, end time.Duration, n int64, from, to time.Duration) float64 {
-	if n <= 1 || end <= start {
+	if end <= start {
 		if end > from && end <= to {
 			return float64(n)
 		}

@@ -30,7 +30,7 @@ func TestWindowAccounting(t *testing.T) {
 			[]int64{20, 20, 20, 20, 20, 12}, 15, [2]time.Duration{14 * ms, 112 * ms}},
 		{"a call longer than the window", ms, 200, 10 * ms, 50 * ms, 200, 50, 140 * ms,
 			[]int64{20, 20, 20, 20, 20, 20, 20, 20, 20, 20}, 1, [2]time.Duration{200 * ms, 200 * ms}},
-		{"a stall longer than the window", 90 * ms, 1, 10 * ms, 50 * ms, 1, 0, 30 * ms,
+		{"a stall longer than the window", 90 * ms, 1, 10 * ms, 50 * ms, 1, 50.0 / 90, 30 * ms,
 			[]int64{0, 0, 0, 0, 1}, 1, [2]time.Duration{90 * ms, 90 * ms}},
 	}
 	for _, tt := range tests {

@@ -47,11 +47,12 @@ func (s standing) judge() (Judgement, error) {
 	families := s.plan.families()
 	for f, name := range families {
 		result, sentences := s.family(f, name, j.Latencies)
+		why := s.cause(name, result)
 		if f == 0 {
-			j.Result, j.Sentences = result, sentences
+			j.Result, j.Sentences, j.Cause = result, sentences, why
 		}
 		if len(families) > 1 {
-			j.Families = append(j.Families, Family{Name: name, Result: result, Sentences: sentences})
+			j.Families = append(j.Families, Family{Name: name, Result: result, Sentences: sentences, Cause: why})
 		}
 	}
 	if j.Sweep != nil {
@@ -139,6 +140,7 @@ func (h history) warnings(s Schedule) []filewise.Warning {
 	}
 	out = append(out, h.trendWarning()...)
 	out = append(out, h.shortWarning()...)
+	out = append(out, h.cliffWarning()...)
 	return append(out, h.trialWarnings()...)
 }
 

@@ -43,7 +43,7 @@ func (p Plan) Latencies(trials []filewise.Trial) ([]Latency, error) {
 		if t.Cell.Pilot || t.State != filewise.Done {
 			continue
 		}
-		for _, m := range t.Measures {
+		for _, m := range windowed(t) {
 			if err := sums.measure(t.Cell.Layout, m); err != nil {
 				return nil, fmt.Errorf("%s of %s in block %d: %w", m.Family, t.Cell.Layout, t.Cell.Block, err)
 			}

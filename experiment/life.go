@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"filewise"
@@ -91,7 +92,11 @@ func (l *life) stage(ctx context.Context, name string, do func(context.Context) 
 // (before it) and drain (the tail of the slowest connection), and returns the
 // rest. The tail of fixed work is within its window.
 func (l *life) splitMeasure(took time.Duration) time.Duration {
-	m := l.trial.Measures[len(l.trial.Measures)-1]
+	at := len(l.trial.Measures) - 1
+	for at > 0 && l.trial.Measures[at].Unit == filewise.UnitTimes { // latencies of the measure before
+		at--
+	}
+	m := l.trial.Measures[at]
 	window, tail := m.Window[1]-m.Window[0], m.Tail
 	if l.runner.Plan.Window == 0 {
 		tail = 0
@@ -117,12 +122,16 @@ func (l *life) measure(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	probes := probe.NewSet(append(l.db.Probes, l.runner.Probes...)...)
+	probes := l.probes()
 	var edges [2]probe.Snapshot
 	load := l.load(sessions)
-	load.Edge = func(ctx context.Context, e drive.Edge) { edges[e] = probes.Read(ctx) }
-	l.runner.notify(Event{Kind: EventStage, Cell: l.trial.Cell, Stage: filewise.StageMeasure, Live: load.Live})
+	live := probe.NewLive(probes, load.Window)
+	defer live.Close()
+	load.Edge = func(ctx context.Context, e drive.Edge) { edges[e] = live.Edge(ctx) }
+	l.measuring(Event{Live: load.Live, Probes: live, Family: l.program.Family, Unit: l.program.Unit})
+	stop := probes.Watch(ctx)
 	result, err := drive.Run(ctx, load)
+	stop()
 	l.ledger = l.ledger.Plus(result.Ledger)
 	l.retried(result.Measure.Errors, "while it was measured")
 	if err != nil {
@@ -133,12 +142,23 @@ func (l *life) measure(ctx context.Context) (err error) {
 			"none of %d connections committed anything within the window", len(sessions))
 	}
 	m := result.Measure
-	m.Family, m.Unit = l.program.Family, l.program.Unit
+	m.Family, m.Unit, m.Connections = l.program.Family, l.program.Unit, len(sessions)
 	m.Bytes = m.Work * float64(l.program.OpBytes)
 	m.Deltas = probes.Delta(edges[drive.WindowStart], edges[drive.WindowEnd])
 	l.trial.Measures = []filewise.Measure{m}
 	l.trial.Warnings = append(l.trial.Warnings, probe.Warnings(m.Deltas)...)
 	return nil
+}
+
+// probes are those of the database and of the machine.
+func (l *life) probes() *probe.Set {
+	return probe.NewSet(slices.Concat(l.db.Probes, l.runner.Probes)...).Under(l.runner.Ceilings).Embedded(l.runner.Plan.Target.Mode == filewise.Embedded)
+}
+
+// measuring tells what of the running trial can be looked at.
+func (l *life) measuring(e Event) {
+	e.Kind, e.Cell, e.Stage = EventStage, l.trial.Cell, filewise.StageMeasure
+	l.runner.notify(e)
 }
 
 // load is the plan's load: a window after the warm-up, or fixed work.

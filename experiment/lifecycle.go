@@ -59,7 +59,7 @@ func (l *life) timed(ctx context.Context, timings func(filewise.Lifecycle) []tim
 			return fmt.Errorf("%s: %w", t.family, err)
 		}
 		l.trial.Measures = append(l.trial.Measures, filewise.Measure{
-			Family: t.family, Unit: "times", Window: [2]time.Duration{0, max(took, 1)}, Work: 1,
+			Family: t.family, Unit: filewise.UnitTimes, Window: [2]time.Duration{0, max(took, 1)}, Work: 1,
 		})
 	}
 	return nil

@@ -155,7 +155,7 @@ func merged(turns []filewise.Measure, length time.Duration) (filewise.Measure, e
 		return filewise.Measure{}, errors.New("there were no turns")
 	}
 	first := turns[0]
-	out := filewise.Measure{Family: first.Family, Unit: first.Unit, SliceLength: first.SliceLength,
+	out := filewise.Measure{Family: first.Family, Unit: first.Unit, SliceLength: first.SliceLength, Connections: first.Connections, Paced: first.Paced,
 		Window: [2]time.Duration{0, time.Duration(len(turns)) * length}}
 	var hists [][]byte
 	for _, t := range turns {
@@ -198,21 +198,28 @@ func plus(sum, more map[filewise.Class]int64) map[filewise.Class]int64 {
 }
 
 // addedUp are the sums of the counters' moves, of shares the means. What is absent
-// in one turn is absent: a sum over the others would be too small.
+// in one turn is absent: a sum over the others would be too small. A wait that is
+// absent was not waited for.
 func addedUp(turns []filewise.Measure) []filewise.Delta {
-	var out []filewise.Delta
-	for _, d := range turns[0].Deltas {
-		sum, n := 0.0, 0
-		for _, t := range turns {
-			if i := slices.IndexFunc(t.Deltas, func(o filewise.Delta) bool {
-				return o.Probe == d.Probe && o.Name == d.Name && o.Unit == d.Unit
-			}); i >= 0 {
-				sum, n = sum+t.Deltas[i].Value, n+1
+	sums := make(map[filewise.Delta]float64)
+	in := make(map[filewise.Delta]int)
+	var keys []filewise.Delta
+	for _, t := range turns {
+		for _, d := range t.Deltas {
+			value := d.Value
+			d.Value = 0
+			if in[d] == 0 {
+				keys = append(keys, d)
 			}
+			sums[d], in[d] = sums[d]+value, in[d]+1
 		}
-		if n < len(turns) {
+	}
+	var out []filewise.Delta
+	for _, d := range keys {
+		if in[d] < len(turns) && (d.Class == "" || !filewise.OfWaits(d.Probe)) {
 			continue
 		}
+		sum, n := sums[d], in[d] // before the key changes
 		if d.Value = sum; d.Unit == "%" {
 			d.Value = sum / float64(n)
 		}

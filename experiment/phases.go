@@ -85,11 +85,15 @@ func (l *life) workPhase(ctx context.Context, i int) (err error) {
 	if err := l.shapePhase(&load, phase); err != nil {
 		return err
 	}
-	probes := probe.NewSet(append(l.db.Probes, l.runner.Probes...)...)
+	probes := l.probes()
 	var edges [2]probe.Snapshot
-	load.Edge = func(ctx context.Context, e drive.Edge) { edges[e] = probes.Read(ctx) }
-	l.runner.notify(Event{Kind: EventStage, Cell: l.trial.Cell, Stage: filewise.StageMeasure, Live: load.Live})
+	live := probe.NewLive(probes, load.Window)
+	defer live.Close()
+	load.Edge = func(ctx context.Context, e drive.Edge) { edges[e] = live.Edge(ctx) }
+	l.measuring(Event{Live: load.Live, Probes: live, Family: phase.Family, Unit: phase.Unit})
+	stop := probes.Watch(ctx)
 	result, err := drive.Run(ctx, load)
+	stop()
 	l.ledgers[i] = result.Ledger
 	l.retried(result.Measure.Errors, "in "+phase.Family)
 	if err != nil {
@@ -101,10 +105,10 @@ func (l *life) workPhase(ctx context.Context, i int) (err error) {
 	}
 	m := result.Measure
 	m.Family, m.Unit, m.Bytes = phase.Family, phase.Unit, m.Work*float64(phase.OpBytes)
+	m.Connections, m.Paced = len(sessions), phase.Rate > 0 || phase.Pause != nil
 	m.Deltas = probes.Delta(edges[drive.WindowStart], edges[drive.WindowEnd])
-	l.trial.Measures = append(l.trial.Measures, m)
 	l.trial.Warnings = append(l.trial.Warnings, probe.Warnings(m.Deltas)...)
-	return nil
+	return l.recorded(phase, m)
 }
 
 // shapePhase gives the load the phase's work: fixed, or as much as fits into the
@@ -114,6 +118,8 @@ func (l *life) shapePhase(load *drive.Load, phase filewise.Phase) error {
 	switch {
 	case phase.Ops > 0:
 		load.Ops = opsOf(phase.Ops, len(load.Sessions))
+	case phase.Window > 0:
+		load.Window = phase.Window
 	case l.trial.Cell.Pilot:
 		load.Window = p.PilotWindow
 	default:
@@ -202,23 +208,32 @@ func (l *life) backupPhase(ctx context.Context, phase filewise.Phase) error {
 	if l.db.Backup == nil {
 		return fmt.Errorf("this engine makes no backups: %w", filewise.ErrUnsupported)
 	}
-	probes := probe.NewSet(append(l.db.Probes, l.runner.Probes...)...)
-	before, start := probes.Read(ctx), l.runner.Clock.Now()
-	var err error
-	if phase.Act == filewise.ActBackup {
-		l.backups, err = l.db.Backup.Backup(ctx)
-	} else {
-		err = l.db.Backup.Restore(ctx)
-	}
-	took := l.runner.Clock.Now().Sub(start)
+	probes := l.probes()
+	live := probe.NewLive(probes, 0)
+	defer live.Close()
+	before := live.Edge(ctx)
+	l.measuring(Event{Probes: live, Family: phase.Family, Unit: phase.Unit})
+	stop := probes.Watch(ctx)
+	var took time.Duration
+	record, err := l.beside(ctx, phase, func() (err error) {
+		start := l.runner.Clock.Now()
+		if phase.Act == filewise.ActBackup {
+			l.backups, err = l.db.Backup.Backup(ctx)
+		} else {
+			err = l.db.Backup.Restore(ctx)
+		}
+		took = l.runner.Clock.Now().Sub(start)
+		return err
+	})
+	stop()
 	if err != nil {
 		return err
 	}
 	l.trial.Measures = append(l.trial.Measures, filewise.Measure{
-		Family: phase.Family, Unit: phase.Unit, Window: [2]time.Duration{0, max(took, 1)}, Work: 1,
-		Bytes: float64(phase.OpBytes), Deltas: probes.Delta(before, probes.Read(ctx)),
+		Family: phase.Family, Unit: phase.Unit, Connections: 1, Window: [2]time.Duration{0, max(took, 1)}, Work: 1,
+		Bytes: float64(phase.OpBytes), Deltas: probes.Delta(before, live.Edge(ctx)),
 	})
-	return nil
+	return record()
 }
 
 // drainPhase waits until what the last phase wrote is durable on the storage.
@@ -227,7 +242,13 @@ func (l *life) drainPhase(ctx context.Context) error {
 	if err := l.db.Settler.Settle(ctx); err != nil {
 		return err
 	}
-	l.trial.Measures[len(l.trial.Measures)-1].Sync = l.runner.Clock.Now().Sub(start)
+	took := l.runner.Clock.Now().Sub(start)
+	for i := len(l.trial.Measures) - 1; i >= 0; i-- { // latencies stand behind the measure that they are of
+		if m := &l.trial.Measures[i]; m.Unit != filewise.UnitTimes {
+			m.Sync = took
+			return nil
+		}
+	}
 	return nil
 }
 
@@ -238,6 +259,9 @@ func (l *life) checkPhase(ctx context.Context, i int) error {
 		if err := l.db.Backup.Verify(ctx); err != nil {
 			return err
 		}
+		return l.db.Backup.Discard(ctx)
+	}
+	if l.program.Phases[i].Act == filewise.ActBackup && !l.program.Restores() {
 		return l.db.Backup.Discard(ctx)
 	}
 	w, ok := l.runner.Workload.(filewise.PhasedWorkload)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/cause"
 	"filewise/verdict"
 	"filewise/workload"
 )
@@ -73,6 +74,15 @@ type Plan struct {
 	AbortIf     []string `json:"abort_if,omitempty"`
 	Maintenance []string `json:"maintenance_windows,omitempty"`
 
+	// Notify are those who are told how the run goes, without secrets, and NotifyOn of
+	// what, as given; empty: nobody, of everything.
+	Notify   []string `json:"notify,omitempty"`
+	NotifyOn string   `json:"notify_on,omitempty"`
+
+	// StorageLimit says whether the storage's own limit is wanted: empty or "auto", or
+	// "off".
+	StorageLimit string `json:"storage_limit,omitempty"`
+
 	Command []string `json:"command"` // repeats the experiment, seed included
 }
 
@@ -119,6 +129,9 @@ type Judgement struct {
 	Elapsed   time.Duration      `json:"elapsed_ns"`   // wall time of all trials
 	Measuring time.Duration      `json:"measuring_ns"` // of it within measured windows
 	Stages    []filewise.Stage   `json:"stages"`       // where the time of all trials went
+	// Cause is what changed with the difference of the first family, or what limits
+	// its layouts alike; absent: too little was measured to say.
+	Cause *cause.Cause `json:"cause,omitempty"`
 	// Families are the judgements of all families where there are several; Result
 	// and Sentences are those of the first.
 	Families []Family `json:"families,omitempty"`
@@ -133,4 +146,5 @@ type Family struct {
 	Name      string         `json:"name"`
 	Result    verdict.Result `json:"verdict"`
 	Sentences []string       `json:"sentences"`
+	Cause     *cause.Cause   `json:"cause,omitempty"`
 }

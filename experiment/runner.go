@@ -9,6 +9,7 @@ import (
 
 	"filewise"
 	"filewise/drive"
+	"filewise/probe"
 )
 
 // Runner measures the trials of a plan, one after the other, until the plan's
@@ -19,6 +20,8 @@ type Runner struct {
 	Server   filewise.Server
 	Clock    filewise.Clock
 	Probes   []filewise.Probe // of the machine; the database brings its own
+	// Ceilings are what the storage of the volumes gives; none: not known.
+	Ceilings []probe.Ceiling
 	// NoLatencies leaves histograms out of the trials, for simulations.
 	NoLatencies bool
 	// Record stores a finished trial; when it fails, the run ends.
@@ -50,7 +53,7 @@ type EventKind string
 const (
 	EventStage    EventKind = "stage"    // a trial entered a stage of its life
 	EventRecorded EventKind = "recorded" // a trial is stored; Judgement is up to date
-	EventWaiting  EventKind = "waiting"  // no trial may start before Until
+	EventWaiting  EventKind = "waiting"  // no trial may start before Until; zero: until somebody says so
 )
 
 // Event is something that happened in a run.
@@ -59,10 +62,21 @@ type Event struct {
 	Cell      filewise.Cell
 	Stage     string
 	Live      *drive.Live // the running trial's progress
+	Probes    *probe.Live // its counters
+	Family    string      // of what is measured now, and the unit of its work
+	Unit      string
 	Trial     *filewise.Trial
 	Judgement Judgement
 	Why       string
 	Until     time.Time
+}
+
+// Waits says for what the next trial waits, and until when.
+func (e Event) Waits() string {
+	if e.Until.IsZero() {
+		return e.Why
+	}
+	return fmt.Sprintf("%s: waiting until %s", e.Why, e.Until.Local().Format("Mon 2006-01-02 15:04"))
 }
 
 func (r *Runner) notify(e Event) {

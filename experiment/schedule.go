@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"filewise"
@@ -25,14 +26,14 @@ func (h history) schedule() Schedule {
 	p := h.plan
 	s := Schedule{WarmUp: max(p.WarmUp, 0), MaxBlocks: p.MaxBlocks, Steady: true}
 	var trials, cut, once, drained time.Duration
-	pilots := 0
+	pilots, windows := 0, 1
 	for _, l := range p.Layouts {
 		t := h.tries[cellKey{0, l.Name}].done
 		if t == nil || len(t.Measures) == 0 {
 			continue
 		}
 		if p.Window > 0 { // fixed work is measured whole
-			for _, m := range t.Measures {
+			for _, m := range windowed(*t) {
 				c, steady := warmUpCut(m)
 				cut, s.Steady = max(cut, c), s.Steady && steady
 			}
@@ -41,6 +42,7 @@ func (h history) schedule() Schedule {
 		once += onceOnly(*t)
 		drained += stageTime(*t, filewise.StageDrain)
 		pilots++
+		windows = max(windows, len(windowed(*t)))
 	}
 	if pilots == 0 {
 		return s
@@ -51,7 +53,7 @@ func (h history) schedule() Schedule {
 			s.WarmUp = (s.WarmUp + p.SliceLength - 1) / p.SliceLength * p.SliceLength
 		}
 	}
-	s.TrialTime = s.WarmUp*time.Duration(max(len(p.Phases), 1)) + trials/time.Duration(pilots)
+	s.TrialTime = s.WarmUp*time.Duration(windows) + trials/time.Duration(pilots)
 	s.TrialTime += p.turnsTime(s.WarmUp, drained/time.Duration(pilots))
 	if p.Budget > 0 {
 		left := budgetShare * float64(p.Budget-h.pilotTime()-once*time.Duration(max(p.Instances-1, 0)))
@@ -66,7 +68,7 @@ func (h history) schedule() Schedule {
 func (p Plan) trialTime(pilot filewise.Trial) time.Duration {
 	again := pilot.Elapsed - onceOnly(pilot)
 	if len(p.Phases) > 0 && p.Window > 0 {
-		for _, m := range pilot.Measures {
+		for _, m := range windowed(pilot) {
 			again += p.Window - (m.Window[1] - m.Window[0])
 		}
 		return again
@@ -80,6 +82,12 @@ func (p Plan) trialTime(pilot filewise.Trial) time.Duration {
 		return p.Window + rest
 	}
 	return rest + time.Duration(float64(window)*float64(p.Work)/float64(p.pilotWork()))
+}
+
+// windowed are the measures of a trial that lasted a window: those of latencies are
+// of the same one.
+func windowed(t filewise.Trial) []filewise.Measure {
+	return slices.DeleteFunc(slices.Clone(t.Measures), func(m filewise.Measure) bool { return m.Unit == filewise.UnitTimes })
 }
 
 // pilotWork is the fixed work of a pilot.

@@ -109,13 +109,13 @@ func (s *storage) control(t *testing.T, name string, how way) (wrong string) {
 	t.Helper()
 	bytes := map[string]int64{}
 	for _, v := range s.slow {
-		bytes[v.Name] = controlTime * v.speed
+		bytes[v.Name] = controlTime * v.bytes
 	}
 	took := s.fio(t, how, bytes)
 	for _, v := range s.slow {
-		speed := float64(bytes[v.Name]) / took[v.Name].Seconds()
-		off := speed/float64(v.speed) - 1
-		line := fmt.Sprintf("written %s, volume %s takes %.2f MB/s, planted are %.2f (%+.1f %%); ", name, v.Name, speed/1e6, float64(v.speed)/1e6, 100*off)
+		measured := float64(bytes[v.Name]) / took[v.Name].Seconds()
+		off := measured/float64(v.bytes) - 1
+		line := fmt.Sprintf("written %s, volume %s takes %.2f MB/s, planted are %.2f (%+.1f %%); ", name, v.Name, measured/1e6, float64(v.bytes)/1e6, 100*off)
 		t.Log("control: " + line)
 		if !(math.Abs(off) <= controlOff) {
 			wrong += line

@@ -6,46 +6,84 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 )
 
-// group is a blkio cgroup of version 1 that this process is in.
+// group is a cgroup that this process is in, in which devices can be throttled.
 type group struct {
-	dir  string
-	home string // the cgroup that the process was in before
+	place
+	dir string
+}
+
+// place is where the tests' cgroup is made: below a cgroup of the block-I/O
+// controller of version 1 (blkio), or of the one hierarchy of version 2 (io).
+type place struct {
+	home    string // where this process was before
+	parent  string // of the tests' cgroup
+	unified bool   // version 2
 }
 
 const groupName = "filewise-planted"
 
+func (p place) group() string { return filepath.Join(p.parent, groupName) }
+
 // newGroup makes the cgroup, moves this process there, and back when the test ends.
 func newGroup(t *testing.T) *group {
 	t.Helper()
-	home, err := blkioHome()
+	p, err := findPlace()
 	if err != nil {
 		unable(t, "%v", err)
 	}
-	g := &group{dir: filepath.Join(home, groupName), home: home}
+	if err := p.enable(); err != nil {
+		unable(t, "the io controller of %s cannot be enabled: %v", p.parent, err)
+	}
+	g := &group{place: p, dir: p.group()}
 	if err := os.Mkdir(g.dir, 0o755); err != nil {
 		unable(t, "no cgroup can be made: %v", err)
 	}
 	if err := moveTo(g.dir, os.Getpid()); err != nil {
 		unable(t, "no process can be moved into a cgroup: %v", err)
 	}
+	cameFrom = p.home
 	return g // sweep moves the process back
 }
 
-// throttle limits writes to a device, in bytes per second; 0: no limit.
-func (g *group) throttle(t *testing.T, loop string, speed int64) {
+// cameFrom is the cgroup that this process was in before it was moved; empty: it was
+// not.
+var cameFrom string
+
+// throttle limits the writes to a device.
+func (g *group) throttle(t *testing.T, loop string, s speed) {
 	t.Helper()
 	number, err := os.ReadFile(filepath.Join("/sys/block", filepath.Base(loop), "dev"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	line := fmt.Sprintf("%s %d", strings.TrimSpace(string(number)), speed)
-	if err := os.WriteFile(filepath.Join(g.dir, "blkio.throttle.write_bps_device"), []byte(line), 0); err != nil {
-		unable(t, "%s cannot be throttled: %v", loop, err)
+	for file, line := range g.limits(strings.TrimSpace(string(number)), s) {
+		if err := os.WriteFile(filepath.Join(g.dir, file), []byte(line), 0); err != nil {
+			unable(t, "%s cannot be throttled: %v", loop, err)
+		}
+	}
+}
+
+// limits are what is written into which of a cgroup's files (Linux's
+// Documentation/admin-guide: cgroup-v1/blkio-controller.rst, cgroup-v2.rst).
+func (p place) limits(device string, s speed) map[string]string {
+	if p.unified {
+		word := func(limit int64) string {
+			if limit == 0 {
+				return "max"
+			}
+			return strconv.FormatInt(limit, 10)
+		}
+		return map[string]string{"io.max": fmt.Sprintf("%s wbps=%s wiops=%s", device, word(s.bytes), word(s.requests))}
+	}
+	return map[string]string{
+		"blkio.throttle.write_bps_device":  fmt.Sprintf("%s %d", device, s.bytes),
+		"blkio.throttle.write_iops_device": fmt.Sprintf("%s %d", device, s.requests),
 	}
 }
 
@@ -54,47 +92,86 @@ func moveTo(group string, pid int) error {
 	return os.WriteFile(filepath.Join(group, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0)
 }
 
-// blkioHome is the directory of this process's blkio cgroup; the test's own one is
-// made in there.
-func blkioHome() (string, error) {
+// findPlace looks for the block-I/O controller, of version 1 first: where both
+// hierarchies are mounted, it is in one of them only.
+func findPlace() (place, error) {
 	mounts, err := mountPoints()
 	if err != nil {
-		return "", err
+		return place{}, err
+	}
+	own, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return place{}, err
+	}
+	return placeAmong(mounts, string(own))
+}
+
+func placeAmong(mounts []mount, own string) (place, error) {
+	for _, m := range mounts {
+		if m.kind == "cgroup" && m.has("blkio") {
+			home := homeIn(m.dir, own, "blkio")
+			return place{home: home, parent: home}, nil
+		}
 	}
 	for _, m := range mounts {
-		if m.kind != "cgroup" || !m.has("blkio") {
+		if m.kind != "cgroup2" {
 			continue
 		}
-		text, err := os.ReadFile("/proc/self/cgroup")
-		if err != nil {
-			return "", err
+		if has, err := lists(filepath.Join(m.dir, "cgroup.controllers"), "io"); err == nil && has {
+			// A cgroup with processes of its own has no controllers below it, but the root's.
+			return place{home: homeIn(m.dir, own, ""), parent: m.dir, unified: true}, nil
 		}
-		for line := range strings.Lines(string(text)) { // 7:blkio:/path
-			part := strings.SplitN(strings.TrimSpace(line), ":", 3)
-			if len(part) != 3 || part[1] != "blkio" {
-				continue
-			}
-			home := filepath.Join(m.dir, part[2])
-			if filepath.Base(home) == groupName { // one that was killed started this one
-				home = filepath.Dir(home)
-			}
-			if _, err := os.Stat(home); err == nil {
-				return home, nil
-			}
-		}
-		return m.dir, nil // in a container, whose path there is not the host's
 	}
-	return "", errors.New("there is no block-I/O cgroup of version 1 (/sys/fs/cgroup/blkio)")
+	return place{}, errors.New("there is no cgroup that throttles block I/O: neither blkio of version 1 nor io of version 2 is below /sys/fs/cgroup")
+}
+
+// homeIn is the directory of this process's cgroup of a hierarchy, by the lines of
+// /proc/self/cgroup (7:blkio:/path; of version 2 0::/path); never the tests' own.
+func homeIn(root, own, controller string) string {
+	for line := range strings.Lines(own) {
+		part := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(part) != 3 || !slices.Contains(strings.Split(part[1], ","), controller) {
+			continue
+		}
+		home := filepath.Join(root, part[2])
+		if filepath.Base(home) == groupName { // one that was killed started this one
+			home = filepath.Dir(home)
+		}
+		if _, err := os.Stat(home); err == nil {
+			return home
+		}
+	}
+	return root // in a container, whose path there is not the host's
+}
+
+// enable has cgroups of version 2 below the parent throttle block I/O.
+func (p place) enable() error {
+	if !p.unified {
+		return nil
+	}
+	control := filepath.Join(p.parent, "cgroup.subtree_control")
+	if has, err := lists(control, "io"); err != nil || has {
+		return err
+	}
+	return os.WriteFile(control, []byte("+io"), 0)
+}
+
+func lists(path, word string) (bool, error) {
+	text, err := os.ReadFile(path)
+	return slices.Contains(strings.Fields(string(text)), word), err
 }
 
 // leaveGroup moves whoever is in the tests' cgroup back, and removes it.
 func leaveGroup() error {
-	home, err := blkioHome()
+	p, err := findPlace()
 	if err != nil {
 		return nil //nolint:nilerr // then there never was one
 	}
-	dir := filepath.Join(home, groupName)
-	text, err := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
+	home := p.home
+	if cameFrom != "" {
+		home = cameFrom
+	}
+	text, err := os.ReadFile(filepath.Join(p.group(), "cgroup.procs"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -111,10 +188,54 @@ func leaveGroup() error {
 			errs = append(errs, err)
 		}
 	}
-	return errors.Join(append(errs, patiently(func() error { return os.Remove(dir) }))...)
+	return errors.Join(append(errs, patiently(func() error { return os.Remove(p.group()) }))...)
 }
 
 func processExists(pid string) bool {
 	_, err := os.Stat(filepath.Join("/proc", pid))
 	return err == nil
+}
+
+// Both versions of cgroups are found, and told the same.
+func TestPlaces(t *testing.T) {
+	root := t.TempDir()
+	for file, text := range map[string]string{"two/cgroup.controllers": "cpu io memory\n", "two/cgroup.subtree_control": "cpu\n",
+		"two/user.slice/x": "", "one/jobs/filewise-planted/x": "", "none/cgroup.controllers": "hugetlb\n"} {
+		path := filepath.Join(root, file)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := func(name string) string { return filepath.Join(root, name) }
+	one := mount{dir: at("one"), kind: "cgroup", options: []string{"rw", "blkio"}}
+	two, none := mount{dir: at("two"), kind: "cgroup2"}, mount{dir: at("none"), kind: "cgroup2"}
+	for name, x := range map[string]struct {
+		mounts []mount
+		own    string
+		want   place
+	}{
+		"version 1":            {[]mount{two, one}, "7:cpu,blkio:/jobs/filewise-planted\n0::/\n", place{at("one/jobs"), at("one/jobs"), false}},
+		"version 2":            {[]mount{none, two}, "0::/user.slice\n", place{at("two/user.slice"), at("two"), true}},
+		"version 2, container": {[]mount{two}, "0::/../elsewhere\n", place{at("two"), at("two"), true}},
+	} {
+		if got, err := placeAmong(x.mounts, x.own); err != nil || got != x.want {
+			t.Errorf("%s: %+v, %v; want %+v", name, got, err, x.want)
+		}
+	}
+	if p, err := placeAmong([]mount{none}, "0::/\n"); err == nil {
+		t.Errorf("found without a controller: %+v", p)
+	}
+	p := place{parent: at("two"), unified: true}
+	if err := p.enable(); err != nil {
+		t.Fatal(err)
+	}
+	if has, err := lists(at("two/cgroup.subtree_control"), "+io"); !has || err != nil {
+		t.Errorf("the controller is not enabled: %v", err)
+	}
+	if got := p.limits("7:1", speed{bytes: 1 << 20})["io.max"]; got != "7:1 wbps=1048576 wiops=max" {
+		t.Errorf("io.max %q", got)
+	}
+	if got := (place{}).limits("7:1", speed{requests: 50}); got["blkio.throttle.write_bps_device"] != "7:1 0" || got["blkio.throttle.write_iops_device"] != "7:1 50" {
+		t.Errorf("blkio %q", got)
+	}
 }

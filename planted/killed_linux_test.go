@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"syscall"
@@ -64,12 +63,12 @@ func TestWhatAKilledRunLeaves(t *testing.T) {
 func left(t *testing.T) []string {
 	t.Helper()
 	root := workDir()
-	home, err := blkioHome()
+	place, err := findPlace()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var all []string
-	for _, path := range []string{root, filepath.Join(home, groupName)} {
+	for _, path := range []string{root, place.group()} {
 		if _, err := os.Stat(path); err == nil {
 			all = append(all, path)
 		}

@@ -7,11 +7,11 @@ import (
 	"filewise/verdict"
 )
 
-// Speeds in bytes per second. They are low so that waiting for the storage, and
-// not the processor, is what takes time on a busy machine too.
-const (
-	usual = 2 << 20
-	slow  = usual / 4
+// Speeds are low so that waiting for the storage, and not the processor, is what
+// takes time on a busy machine too.
+var (
+	usual = speed{bytes: 2 << 20}
+	slow  = speed{bytes: usual.bytes / 4}
 )
 
 func TestTwoEqualVolumesDoubleABackup(t *testing.T) {

@@ -3,6 +3,7 @@ package planted
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"filewise"
 )
@@ -25,16 +28,19 @@ type storage struct {
 // device is a volume on a loop device of its own.
 type device struct {
 	filewise.Volume
-	loop  string // /dev/loop3
-	speed int64  // bytes per second
+	loop string // /dev/loop3
+	speed
 }
 
+// speed is how fast a device takes writes, per second; 0: no limit.
+type speed struct{ bytes, requests int64 }
+
 // imageBytes is the size of a device, of which only what is written takes memory.
-const imageBytes = 64 << 20
+const imageBytes = 512 << 20
 
 // newStorage makes the storage, with a throttled volume for each speed, and removes
 // it when the test ends. What a killed run left is removed before.
-func newStorage(t *testing.T, speeds ...int64) *storage {
+func newStorage(t *testing.T, speeds ...speed) *storage {
 	t.Helper()
 	need(t)
 	lock(t)
@@ -48,10 +54,7 @@ func newStorage(t *testing.T, speeds ...int64) *storage {
 		}
 	})
 	s := &storage{data: filewise.Volume{Name: "data", Dir: filepath.Join(root, "data")}}
-	if err := os.Mkdir(root, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(s.data.Dir, 0o700); err != nil {
+	if err := errors.Join(os.Mkdir(root, 0o711), os.Mkdir(s.data.Dir, 0o711)); err != nil { // servers run as another user
 		t.Fatal(err)
 	}
 	for i, speed := range speeds {
@@ -67,13 +70,13 @@ func newStorage(t *testing.T, speeds ...int64) *storage {
 
 // newDevice makes a file system on a loop device and mounts it. It has no journal,
 // whose thread would write on behalf of nobody, past the throttle.
-func newDevice(root, name string, speed int64) (d device, err error) {
+func newDevice(root, name string, speed speed) (d device, err error) {
 	image, dir := filepath.Join(root, name+".img"), filepath.Join(root, name)
 	f, err := os.OpenFile(image, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return d, err
 	}
-	if err := errors.Join(f.Truncate(imageBytes), f.Close(), os.Mkdir(dir, 0o700)); err != nil {
+	if err := errors.Join(f.Truncate(imageBytes), f.Close(), os.Mkdir(dir, 0o711)); err != nil {
 		return d, err
 	}
 	if _, err := command("mkfs.ext4", "-q", "-F", "-O", "^has_journal", "-E", "lazy_itable_init=0,nodiscard", image); err != nil {
@@ -101,8 +104,49 @@ func (s *storage) limit(t *testing.T) {
 func (s *storage) lift(t *testing.T) {
 	t.Helper()
 	for _, d := range s.slow {
-		s.group.throttle(t, d.loop, 0)
+		s.group.throttle(t, d.loop, speed{})
 	}
+}
+
+// sync has every write to the files on the volumes that are there wait until it is
+// on the device (chattr +S), but to those in directories of that name.
+func (s *storage) sync(t *testing.T, but string) {
+	t.Helper()
+	for _, d := range s.slow {
+		err := filepath.WalkDir(d.Dir, func(path string, e fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case e.Name() == but:
+				return fs.SkipDir
+			case e.Type().IsRegular():
+				return writeThrough(path)
+			}
+			return nil
+		})
+		if err != nil {
+			unable(t, "files of volume %s cannot be written through: %v", d.Name, err)
+		}
+	}
+}
+
+// syncFlag is FS_SYNC_FL of linux/fs.h.
+const syncFlag = 0x8
+
+func writeThrough(path string) error {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) { // it was temporary
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	flags, err := unix.IoctlGetInt(int(f.Fd()), unix.FS_IOC_GETFLAGS)
+	if err != nil {
+		return err
+	}
+	return unix.IoctlSetPointerInt(int(f.Fd()), unix.FS_IOC_SETFLAGS, flags|syncFlag)
 }
 
 // workDir is in memory where there is enough of it, so that what others do to the

@@ -32,7 +32,7 @@ func (w *world) plant(t *testing.T, first, second filewise.Layout) truth {
 		}
 		written := w.storage.fio(t, synced, bytes)
 		for _, v := range w.storage.slow {
-			speeds[i] = max(speeds[i], float64(bytes[v.Name])/float64(v.speed))
+			speeds[i] = max(speeds[i], float64(bytes[v.Name])/float64(v.bytes))
 			fio[i] = max(fio[i], written[v.Name].Seconds())
 		}
 		t.Logf("%s: stripes of %v bytes take %.3f s by the speeds, fio %.3f s, the backup %.3f s when nothing is throttled",

@@ -42,7 +42,7 @@ const rowsOfSecond = 1150
 
 // newWorld plants two speeds, and a database whose backup into one file takes so
 // many seconds on the first.
-func newWorld(t *testing.T, first, second int64, seconds float64) *world {
+func newWorld(t *testing.T, first, second speed, seconds float64) *world {
 	t.Helper()
 	w := &world{storage: newStorage(t, first, second), params: workload.Params{Rows: int64(seconds * rowsOfSecond)}}
 	var err error
@@ -87,14 +87,21 @@ func (w *world) run(t *testing.T, p experiment.Plan) (experiment.Judgement, verd
 // trials runs a plan to its end; none of its trials may fail.
 func (w *world) trials(t *testing.T, p experiment.Plan) []filewise.Trial {
 	t.Helper()
-	server, err := sqlite.New().Open(t.Context(), p.Target)
+	return measured(t, sqlite.New(), experiment.Runner{Plan: p, Workload: w.workload})
+}
+
+// measured opens the plan's target and runs the plan.
+func measured(t *testing.T, engine filewise.Engine, runner experiment.Runner) []filewise.Trial {
+	t.Helper()
+	server, err := engine.Open(t.Context(), runner.Plan.Target)
+	if filewise.CodeOf(err) == filewise.CodePreflight {
+		unable(t, "%v; %s", err, filewise.RemedyOf(err))
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	runner := experiment.Runner{
-		Plan: p, Workload: w.workload, Server: server, Clock: filewise.RealClock{},
-		Record: func(context.Context, filewise.Trial) error { return nil },
-	}
+	runner.Server, runner.Clock = server, filewise.RealClock{}
+	runner.Record = func(context.Context, filewise.Trial) error { return nil }
 	trials, d, err := runner.Run(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -14,36 +14,59 @@ type Absence struct {
 	Reason string `json:"reason"`
 }
 
+// key tells the counters of a probe apart. An event of a wait has a time and a number.
+type key struct{ name, file, wait string }
+
+func keyOf(c filewise.Counter) key {
+	k := key{name: c.Name, file: c.File}
+	if c.Class != "" {
+		k.wait = c.Unit
+	}
+	return k
+}
+
 // Deltas pairs two readings of one probe by the names of counters, in the order
 // of the later reading. What is only in one of them, or went backwards because it
 // was reset or wrapped, is absent, with the reason.
 func Deltas(probe string, before, after []filewise.Counter) ([]filewise.Delta, []Absence) {
-	earlier := make(map[string]filewise.Counter, len(before))
+	earlier := make(map[key]filewise.Counter, len(before))
 	for _, c := range before {
-		earlier[c.Name] = c
+		earlier[keyOf(c)] = c
 	}
 	var deltas []filewise.Delta
 	var absent []Absence
-	seen := make(map[string]bool, len(after))
+	seen := make(map[key]bool, len(after))
 	for _, c := range after {
-		if seen[c.Name] {
+		k := keyOf(c)
+		if seen[k] {
 			continue
 		}
-		seen[c.Name] = true
-		b, ok := earlier[c.Name]
+		seen[k] = true
+		b, ok := earlier[k]
+		if !ok && c.Class != "" && filewise.OfWaits(probe) {
+			b, ok = filewise.Counter{Unit: c.Unit}, true
+		}
 		if reason := unusable(b, c, ok); reason != "" {
-			absent = append(absent, Absence{probe, c.Name, reason})
+			absent = append(absent, Absence{probe, label(c), reason})
 			continue
 		}
-		deltas = append(deltas, filewise.Delta{Probe: probe, Name: c.Name, Unit: c.Unit, Value: c.Value - b.Value})
+		deltas = append(deltas, filewise.Delta{Probe: probe, Name: c.Name, Unit: c.Unit, Value: c.Value - b.Value, Class: c.Class, File: c.File})
 	}
 	for _, c := range before {
-		if !seen[c.Name] {
-			seen[c.Name] = true
-			absent = append(absent, Absence{probe, c.Name, "not in the reading at the window's end"})
+		if k := keyOf(c); !seen[k] {
+			seen[k] = true
+			absent = append(absent, Absence{probe, label(c), "not in the reading at the window's end"})
 		}
 	}
 	return deltas, absent
+}
+
+// label names a counter, with its file.
+func label(c filewise.Counter) string {
+	if c.File != "" {
+		return c.File + " " + c.Name
+	}
+	return c.Name
 }
 
 func unusable(before, after filewise.Counter, paired bool) string {

@@ -16,12 +16,35 @@ const (
 	StealShare  = "steal share"
 	IdleShare   = "idle share"
 	BusyShare   = "busy share"
+	OwnShare    = "own share" // of Filewise and the server, where both are known
 )
 
 // derive appends what follows from the deltas of cumulative counters.
 func derive(deltas []filewise.Delta, elapsed time.Duration) []filewise.Delta {
 	deltas = append(deltas, shares(deltas)...)
 	return append(deltas, utilisation(deltas, elapsed)...)
+}
+
+// own is the share that Filewise and the server took; none when what the server
+// took is not known: it is in Filewise's process when embedded.
+func own(deltas []filewise.Delta, embedded bool) []filewise.Delta {
+	var total, mine float64
+	for _, name := range cpuTimes {
+		v, _ := Find(deltas, "cpu", name)
+		total += v
+	}
+	if _, known := Find(deltas, "cpu", BusyShare); !known || total <= 0 {
+		return nil
+	}
+	for _, probe := range []string{"process", filewise.ProbeServer} {
+		user, ok := Find(deltas, probe, "user")
+		system, also := Find(deltas, probe, "system")
+		if (!ok || !also) && !(embedded && probe == filewise.ProbeServer) {
+			return nil
+		}
+		mine += user + system
+	}
+	return []filewise.Delta{{Probe: "cpu", Name: OwnShare, Unit: "%", Value: min(100*mine/total, 100)}}
 }
 
 // shares are the processors' times in percent of their sum; none when a part

@@ -164,3 +164,38 @@ func BenchmarkRead(b *testing.B) {
 		s.Read(b.Context())
 	}
 }
+
+// looker is a sampler that counts its looks, and fails at the last.
+type looker struct {
+	script
+	looks chan time.Duration
+	last  int
+}
+
+func (l *looker) Sample(_ context.Context, since time.Duration) error {
+	l.looks <- since
+	if l.last--; l.last == 0 {
+		return errors.New("no rights any more")
+	}
+	return nil
+}
+
+// Samplers look until they are stopped, or fail.
+func TestWatch(t *testing.T) {
+	ends, goesOn := &looker{looks: make(chan time.Duration, 100), last: 2}, &looker{looks: make(chan time.Duration, 100)}
+	stop := NewSet(ends, goesOn, &script{name: "no sampler"}).Watch(t.Context())
+	for range 4 {
+		if since := <-goesOn.looks; since <= 0 {
+			t.Errorf("a look stands for %v", since)
+		}
+	}
+	stop()
+	if n := len(ends.looks); n != 2 {
+		t.Errorf("%d looks, want 2: it failed at the second", n)
+	}
+	looked := len(goesOn.looks)
+	stop()
+	if len(goesOn.looks) != looked {
+		t.Error("it looks on after it was stopped")
+	}
+}

@@ -10,18 +10,28 @@ import (
 const (
 	WarnCPUBound  = "cpu-bound"
 	WarnNeighbour = "noisy-neighbour"
+	WarnOthers    = "busy-machine"
 )
 
 // The limits of warnings, in percent of the processors' time.
 const (
-	busyLimit  = 85 // DESIGN.md, "said in the report whenever true"
-	stealLimit = 5  // one of 20: as much as the differences that are looked for
+	busyLimit   = 85 // DESIGN.md, "said in the report whenever true"
+	othersLimit = 20 // a fifth of the machine was not to be had
+	stealLimit  = 5  // one of 20: as much as the differences that are looked for
 )
 
 // Warnings says what the deltas of a window mean for its result.
 func Warnings(deltas []filewise.Delta) []filewise.Warning {
 	var warnings []filewise.Warning
-	if busy, ok := Find(deltas, "cpu", BusyShare); ok && busy > busyLimit {
+	others, fromOthers := Others(deltas)
+	if fromOthers && others > othersLimit {
+		warnings = append(warnings, filewise.Warning{
+			Code:    WarnOthers,
+			Message: fmt.Sprintf("Other processes on this machine took %.0f %% of the processors' time (limit %d %%).", others, othersLimit),
+			Remedy:  "Measure at a quieter time; differences are smaller and less sure on a busy machine.",
+		})
+	}
+	if busy, bound := CPUBound(deltas); bound {
 		warnings = append(warnings, filewise.Warning{
 			Code: WarnCPUBound,
 			Message: fmt.Sprintf("CPU-bound: the processors were busy for %.0f %% of the window (limit %d %%); no statement about storage.",
@@ -38,6 +48,26 @@ func Warnings(deltas []filewise.Delta) []filewise.Warning {
 		})
 	}
 	return warnings
+}
+
+// CPUBound tells whether the processors limit what was measured: busy, in percent,
+// above the limit, and most of it with the work itself. Where it is not known whose
+// it was, it counts as the work's.
+func CPUBound(deltas []filewise.Delta) (busy float64, bound bool) {
+	busy, ok := Find(deltas, "cpu", BusyShare)
+	if mine, known := Find(deltas, "cpu", OwnShare); known && mine < busy/2 {
+		return busy, false
+	}
+	return busy, ok && busy > busyLimit
+}
+
+// Others is the share that neither Filewise nor its server took, nor other virtual
+// machines, in percent; ok is false where that is not known.
+func Others(deltas []filewise.Delta) (share float64, ok bool) {
+	busy, _ := Find(deltas, "cpu", BusyShare)
+	steal, _ := Find(deltas, "cpu", StealShare)
+	mine, ok := Find(deltas, "cpu", OwnShare)
+	return max(busy-steal-mine, 0), ok
 }
 
 // Find is the value of a delta; ok is false when it is absent.

@@ -54,6 +54,9 @@ func (v view) AsPublished() *asPublished {
 	if len(families) == 0 {
 		families = []view{v}
 	}
+	if v.windowed() {
+		out.Average += fmt.Sprintf(" Times are of %d %s each, by what was done in a window of %s.", workTimed, v.Unit, human(v.Scenario.Design.Window))
+	}
 	var differ, open []string
 	for _, f := range families {
 		if f.Name == experiment.FamilyOverall { // which the articles do not have
@@ -171,11 +174,22 @@ func (v view) runs(a experiment.AsPublished) (runsTable, string) {
 	return t, v.Rows[best].Name
 }
 
-// took are the measured times of a layout's finished runs, in order.
+// workTimed is the work that times are given for where a design fixes the time.
+const workTimed = 1000
+
+// windowed tells whether the design fixes the time of a run, not its work.
+func (v view) windowed() bool { return v.Scenario.Design != nil && v.Scenario.Design.Window > 0 }
+
+// took are the measured times of a layout's finished runs, in order; where the time
+// is fixed, those of so much work.
 func (v view) took(layout string) []time.Duration {
 	var out []time.Duration
 	for _, t := range v.Trials {
-		if d := t.Measure.Window[1] - t.Measure.Window[0]; t.Cell.Layout == layout && !t.Cell.Pilot && t.State == filewise.Done && d > 0 {
+		d := t.Measure.Window[1] - t.Measure.Window[0]
+		if v.windowed() && t.Measure.Work > 0 {
+			d = time.Duration(float64(d) * workTimed / t.Measure.Work)
+		}
+		if t.Cell.Layout == layout && !t.Cell.Pilot && t.State == filewise.Done && d > 0 {
 			out = append(out, d)
 		}
 	}

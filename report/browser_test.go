@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
+	"filewise/internal/browsertest"
 	"filewise/report"
 	"filewise/report/internal/sample"
 )
@@ -45,7 +46,7 @@ func TestHTMLInABrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := open(t)
+	b := browsertest.Open(t)
 	for _, c := range []struct {
 		name, scheme string
 		data         report.Data
@@ -53,30 +54,30 @@ func TestHTMLInABrowser(t *testing.T) {
 	}{
 		{"light", "light", stored(t), 1180},
 		{"dark", "dark", stored(t), 1180},
-		{"narrow", "light", stored(t), 390},
+		{"narrow", "light", rich(t), 360},
 		{"narrow-dark", "dark", steep, 390},
 		{"steep", "light", steep, 1180},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b.forget()
-			b.show(t, c.data, c.width, c.scheme)
-			got := run(t, b, chromedp.Evaluate[drawn](marks))
-			keep(t, c.name+".png", run(t, b, chromedp.FullScreenshot(100)))
-			b.quiet(t)
+			b.Forget()
+			show(t, b, c.data, c.width, c.scheme)
+			got := browsertest.Run(t, b, chromedp.Evaluate[drawn](marks))
+			keep(t, c.name+".png", browsertest.Run(t, b, chromedp.FullScreenshot(100)))
+			b.Quiet(t, "file://")
 			checkDrawn(t, c.data, got)
 		})
 	}
 }
 
 func TestHTMLOfPartialRunsInABrowser(t *testing.T) {
-	b := open(t)
+	b := browsertest.Open(t)
 	for name, d := range partial(t) {
 		t.Run(name, func(t *testing.T) {
-			b.forget()
-			b.show(t, d, 1180, "light")
-			keep(t, "partial-"+name+".png", run(t, b, chromedp.FullScreenshot(100)))
-			got := run(t, b, chromedp.Evaluate[drawn](marks))
-			b.quiet(t)
+			b.Forget()
+			show(t, b, d, 1180, "light")
+			keep(t, "partial-"+name+".png", browsertest.Run(t, b, chromedp.FullScreenshot(100)))
+			got := browsertest.Run(t, b, chromedp.Evaluate[drawn](marks))
+			b.Quiet(t, "file://")
 			if got.Svgs != got.Drawings || got.Overflow > 0 {
 				t.Errorf("%d of %d charts are drawn; %d pixels too wide", got.Svgs, got.Drawings, got.Overflow)
 			}
@@ -87,35 +88,35 @@ func TestHTMLOfPartialRunsInABrowser(t *testing.T) {
 // TestHTMLIsHarmless shows a run whose names try to break out of every place
 // where they stand.
 func TestHTMLIsHarmless(t *testing.T) {
-	b := open(t)
-	b.show(t, hostile(t), 1180, "light")
-	if run(t, b, chromedp.Evaluate[bool]("'pwned' in window")) {
+	b := browsertest.Open(t)
+	show(t, b, hostile(t), 1180, "light")
+	if browsertest.Run(t, b, chromedp.Evaluate[bool]("'pwned' in window")) {
 		t.Error("a name was executed")
 	}
-	if n := run(t, b, chromedp.Evaluate[int]("document.querySelectorAll('img, iframe, object, base, link[rel=stylesheet]').length")); n > 0 {
+	if n := browsertest.Run(t, b, chromedp.Evaluate[int]("document.querySelectorAll('img, iframe, object, base, link[rel=stylesheet]').length")); n > 0 {
 		t.Errorf("names made %d elements", n)
 	}
-	got := run(t, b, chromedp.Evaluate[drawn](marks))
+	got := browsertest.Run(t, b, chromedp.Evaluate[drawn](marks))
 	checkDrawn(t, hostile(t), got)
 	for _, evil := range evils {
-		if !strings.Contains(run(t, b, chromedp.Evaluate[string]("document.body.textContent")), evil) {
+		if !strings.Contains(browsertest.Run(t, b, chromedp.Evaluate[string]("document.body.textContent")), evil) {
 			t.Errorf("the name %q is not shown as it is", evil)
 		}
 	}
-	b.quiet(t)
+	b.Quiet(t, "file://")
 }
 
 // TestHTMLWithoutScripts has the main chart and all numbers.
 func TestHTMLWithoutScripts(t *testing.T) {
-	b := open(t)
-	call(t, b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
-	run(t, b, chromedp.Navigate(htmlFile(t, stored(t))))
-	keep(t, "no-script.png", run(t, b, chromedp.FullScreenshot(100)))
-	box := run(t, b, chromedp.Dimensions(chromedp.CSS("svg.still")))
+	b := browsertest.Open(t)
+	browsertest.Call(t, b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	browsertest.Run(t, b, chromedp.Navigate(htmlFile(t, stored(t))))
+	keep(t, "no-script.png", browsertest.Run(t, b, chromedp.FullScreenshot(100)))
+	box := browsertest.Run(t, b, chromedp.Dimensions(chromedp.CSS("svg.still")))
 	if box == nil || box.Width < 300 || box.Height < 200 {
 		t.Errorf("the static chart is %+v", box)
 	}
-	b.quiet(t)
+	b.Quiet(t, "file://")
 }
 
 func checkDrawn(t *testing.T, d report.Data, got drawn) {
@@ -153,24 +154,24 @@ const tooWide = `[...document.querySelectorAll("body *")].filter(e => e.getBound
   .map(e => e.tagName + "." + (e.className.baseVal ?? e.className) + "#" + e.id + " " + Math.round(e.getBoundingClientRect().right)).slice(0, 8)`
 
 func TestHTMLPrints(t *testing.T) {
-	b := open(t)
-	b.show(t, stored(t), 1180, "dark")
-	call(t, b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
-	call(t, b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: a4, Height: 900, DeviceScaleFactor: 1})
-	run(t, b, chromedp.Evaluate[bool]("dispatchEvent(new Event('beforeprint'))"))
-	if wide := run(t, b, chromedp.Evaluate[[]string](tooWide)); len(wide) > 0 {
+	b := browsertest.Open(t)
+	show(t, b, rich(t), 1180, "dark")
+	browsertest.Call(t, b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
+	browsertest.Call(t, b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: a4, Height: 900, DeviceScaleFactor: 1})
+	browsertest.Run(t, b, chromedp.Evaluate[bool]("dispatchEvent(new Event('beforeprint'))"))
+	if wide := browsertest.Run(t, b, chromedp.Evaluate[[]string](tooWide)); len(wide) > 0 {
 		t.Errorf("wider than a sheet of A4: %v", wide)
 	}
 	// The table may begin under the chart; its rows stay whole.
 	breaks := `["table.main", "table.main tr", "figure"].map(s => getComputedStyle(document.querySelector(s)).breakInside).join()`
-	if got := run(t, b, chromedp.Evaluate[string](breaks)); got != "auto,avoid,avoid" {
+	if got := browsertest.Run(t, b, chromedp.Evaluate[string](breaks)); got != "auto,avoid,avoid" {
 		t.Errorf("page breaks within the table, its rows and the chart: %s", got)
 	}
-	call(t, b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}})
+	browsertest.Call(t, b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}})
 	css := true
-	pdf := call(t, b, page.PrintToPDF, page.PrintToPDFParams{PreferCSSPageSize: &css, PaperWidth: 8.27, PaperHeight: 11.69}).Data
+	pdf := browsertest.Call(t, b, page.PrintToPDF, page.PrintToPDFParams{PreferCSSPageSize: &css, PaperWidth: 8.27, PaperHeight: 11.69}).Data
 	keep(t, "print.pdf", pdf)
-	b.quiet(t)
+	b.Quiet(t, "file://")
 	if len(pdf) < 20_000 {
 		t.Errorf("the PDF has only %d bytes", len(pdf))
 	}

@@ -61,14 +61,16 @@ func (v view) Charts() charts {
 			c.Estimates = append(c.Estimates, c.mark(r))
 		}
 	}
-	for _, l := range v.Judgement.Result.Looks {
+	for _, l := range v.someLooks() {
 		c.looks(v, l)
 	}
 	c.Domain = c.domain()
 	if c.Factor {
 		c.Ticks = factorTicks(c.Domain)
 	}
-	c.trials(v)
+	if !v.Bulky() { // those are drawn as bands
+		c.trials(v)
+	}
 	c.Families = v.familyCharts()
 	return c
 }

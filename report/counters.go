@@ -14,6 +14,7 @@ type counterRow struct {
 }
 
 // Counters are the probes' counters, the median over the trials of each layout.
+// Waits and the I/O of single files are not among them.
 func (v view) Counters() []counterRow {
 	type key struct{ probe, name, unit string }
 	seen := make(map[key]map[string][]float64)
@@ -23,6 +24,9 @@ func (v view) Counters() []counterRow {
 			continue
 		}
 		for _, d := range t.Measure.Deltas {
+			if d.Class != "" || d.File != "" {
+				continue
+			}
 			k := key{d.Probe, d.Name, d.Unit}
 			if seen[k] == nil {
 				seen[k] = make(map[string][]float64)

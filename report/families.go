@@ -11,10 +11,6 @@ import (
 	"filewise/workload"
 )
 
-// unitTimes is the unit of measures that are a time each, such as a recovery:
-// their throughput is the inverse of that time.
-const unitTimes = "times"
-
 // leading is the family that a report's head, trials and looks are about: the one
 // over all, or the first.
 func leading(d Data) experiment.Family {
@@ -29,6 +25,7 @@ func leading(d Data) experiment.Family {
 // ofFamily is the run as if it had measured one family only.
 func ofFamily(d Data, f experiment.Family) Data {
 	d.Judgement.Result, d.Judgement.Sentences, d.Judgement.Families = f.Result, f.Sentences, nil
+	d.Judgement.Cause = f.Cause
 	d.Plan.Confidence = f.Result.Config.Confidence
 	trials := d.Trials
 	d.Trials = nil
@@ -86,7 +83,7 @@ func (v view) Families() []view {
 }
 
 // Timed reports whether what is measured is a time.
-func (v view) Timed() bool { return v.Unit == unitTimes }
+func (v view) Timed() bool { return v.Unit == filewise.UnitTimes }
 
 // each tells whether one operation is so large that its time reads better than how
 // many of them fit into a second.

@@ -13,6 +13,7 @@ import (
 
 	"filewise"
 	"filewise/experiment"
+	"filewise/internal/browsertest"
 	"filewise/report"
 	"filewise/report/internal/sample"
 	"filewise/workload"
@@ -171,21 +172,21 @@ func TestFamiliesInJSON(t *testing.T) {
 }
 
 func TestFamiliesInABrowser(t *testing.T) {
-	b := open(t)
+	b := browsertest.Open(t)
 	for name, d := range families(t) {
 		widths := []int64{1180}
 		if name == "dml" { // which has the widest table
 			widths = append(widths, 390)
 		}
 		for _, width := range widths {
-			b.forget()
-			b.show(t, d, width, "light")
-			keep(t, "families-"+name+".png", run(t, b, chromedp.FullScreenshot(100)))
-			got := run(t, b, chromedp.Evaluate[map[string]int](`({
+			b.Forget()
+			show(t, b, d, width, "light")
+			keep(t, "families-"+name+".png", browsertest.Run(t, b, chromedp.FullScreenshot(100)))
+			got := browsertest.Run(t, b, chromedp.Evaluate[map[string]int](`({
 			  svgs: document.querySelectorAll("svg.marks").length, drawings: Number(document.documentElement.dataset.charts),
 			  cells: document.querySelectorAll("#chart-families .cell").length, dots: document.querySelectorAll("#chart-families .mark-symbol path").length,
 			  bars: document.querySelectorAll("#chart-families .mark-rule line").length, overflow: document.documentElement.scrollWidth - innerWidth})`))
-			b.quiet(t)
+			b.Quiet(t, "file://")
 			if got["svgs"] != got["drawings"] || got["overflow"] > 0 {
 				t.Errorf("%s, %d wide: %v", name, width, got)
 			}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"filewise/workload"
 )
 
 // familyCharts are the differences of all families: a dot for each family, layout
@@ -32,6 +34,19 @@ type familyMark struct {
 	Tip    string   `json:"tip"`
 }
 
+// over names what a scenario varies the number of.
+func over(sc workload.Scenario) string {
+	switch {
+	case sc.Jobs:
+		return "jobs"
+	case sc.Stripes:
+		return "backup files"
+	case sc.Temp:
+		return "temporary files"
+	}
+	return "files"
+}
+
 // familyCharts of the run; nil where it has one family, or no verdict yet.
 func (v view) familyCharts() *familyCharts {
 	families := v.Families()
@@ -39,7 +54,7 @@ func (v view) familyCharts() *familyCharts {
 		return nil
 	}
 	c := charts{Factor: slices.ContainsFunc(families, func(f view) bool { return f.factors() || f.wide() })}
-	out := &familyCharts{Curve: v.Scenario.Stripes && v.numbered(), Over: "backup files", Factor: c.Factor}
+	out := &familyCharts{Curve: (v.Scenario.Stripes || v.Scenario.Temp) && v.numbered(), Over: over(v.Scenario), Factor: c.Factor}
 	margin := v.Judgement.Result.Config.Margin
 	c.Margin = [2]float64{c.scale(-margin), c.scale(margin)}
 	out.Margin = c.Margin

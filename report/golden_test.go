@@ -78,9 +78,28 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// libraries are the embedded scripts and the policy with their hashes: large,
-// and checked elsewhere.
-var libraries = regexp.MustCompile(`(?s)<script>.*?</script>|'sha256-[^']*'|<style>.*?</style>`)
+// hashes are those in the policy.
+var hashes = regexp.MustCompile(`'sha256-[^']*'`)
+
+// withoutLibraries is a page without the embedded scripts, the style, and the
+// hashes in the policy: large, and checked elsewhere.
+func withoutLibraries(page []byte) []byte {
+	for _, tag := range []string{"script", "style"} {
+		var kept []byte
+		for {
+			before, from, found := bytes.Cut(page, []byte("<"+tag+">"))
+			kept = append(kept, before...)
+			_, after, closed := bytes.Cut(from, []byte("</"+tag+">"))
+			if !found || !closed {
+				break
+			}
+			kept = append(kept, "…"...)
+			page = after
+		}
+		page = kept
+	}
+	return hashes.ReplaceAll(page, []byte("…"))
+}
 
 func TestGolden(t *testing.T) {
 	d := stored(t)
@@ -91,7 +110,7 @@ func TestGolden(t *testing.T) {
 				t.Error("the same data gave different bytes")
 			}
 			if ext == "html" {
-				got = libraries.ReplaceAll(got, []byte("…"))
+				got = withoutLibraries(got)
 			}
 			golden(t, "gentle."+ext, got)
 		})
@@ -149,7 +168,7 @@ func TestPartialRuns(t *testing.T) {
 			}
 			golden(t, "partial-"+name+".txt", render(t, plain, d))
 			golden(t, "partial-"+name+".md", render(t, report.Markdown, d))
-			golden(t, "partial-"+name+".html", libraries.ReplaceAll(render(t, report.HTML, d), []byte("…")))
+			golden(t, "partial-"+name+".html", withoutLibraries(render(t, report.HTML, d)))
 		})
 	}
 }

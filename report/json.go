@@ -28,7 +28,7 @@ type document struct {
 	Ended     *time.Time           `json:"ended"`
 	Rejudged  bool                 `json:"rejudged"` // by other rules than the run's own
 	Headline  string               `json:"headline"` // the verdict in a sentence
-	Layouts   []layoutDoc          `json:"layouts"`
+	Layouts   []LayoutDoc          `json:"layouts"`
 	Judgement experiment.Judgement `json:"judgement"`
 	Plan      experiment.Plan      `json:"plan"`
 	Scenario  workload.Scenario    `json:"scenario"`
@@ -37,16 +37,77 @@ type document struct {
 	Trials    []trialDoc           `json:"trials"`
 	// Families are the tables of all families, where there are several; Layouts is
 	// that over all of them, or of the first.
-	Families    []familyDoc     `json:"families,omitempty"`
+	Families    []FamilyDoc     `json:"families,omitempty"`
 	Published   []comparisonDoc `json:"published_beside_measured,omitempty"`
 	AsPublished *asPublished    `json:"as_published,omitempty"`
+	// Waits are what connections waited for, and Spread how evenly files were used,
+	// by family; absent where it was not read.
+	Waits  []waitsDoc  `json:"waits,omitempty"`
+	Spread []spreadDoc `json:"spread,omitempty"`
 }
 
-// familyDoc is the outcome of one family.
-type familyDoc struct {
+// waitsDoc are the waits of one family, in seconds per unit of work.
+type waitsDoc struct {
+	Family  string           `json:"family,omitempty"`
+	Layouts []layoutWaitsDoc `json:"layouts"`
+}
+
+type layoutWaitsDoc struct {
+	Layout  string                          `json:"layout"`
+	Classes map[filewise.WaitClass]*float64 `json:"seconds_per_unit"`
+	Share   *float64                        `json:"share_of_connections_time"` // 1 is all
+}
+
+// spreadDoc is the busiest data file's load against the mean one's, of each kind.
+type spreadDoc struct {
+	Family  string            `json:"family,omitempty"`
+	Kinds   []string          `json:"kinds"`
+	Layouts []layoutSpreadDoc `json:"layouts"`
+}
+
+type layoutSpreadDoc struct {
+	Layout  string     `json:"layout"`
+	Files   int        `json:"files"`
+	Balance []*float64 `json:"balance"` // null: one file, or nothing counted
+}
+
+func waitsDocs(v view) []waitsDoc {
+	var out []waitsDoc
+	for _, w := range v.Waits() {
+		doc := waitsDoc{Family: w.Family}
+		for _, l := range w.Layouts {
+			classes := map[filewise.WaitClass]*float64{}
+			for k, c := range w.Classes {
+				classes[c] = number(l.Class[k]) // null: no trial of the layout told
+			}
+			doc.Layouts = append(doc.Layouts, layoutWaitsDoc{l.Layout, classes, number(l.Share)})
+		}
+		out = append(out, doc)
+	}
+	return out
+}
+
+func spreadDocs(v view) []spreadDoc {
+	var out []spreadDoc
+	for _, f := range v.FileLoads() {
+		doc := spreadDoc{Family: f.Family, Kinds: f.Kinds}
+		for _, l := range f.Layouts {
+			x := layoutSpreadDoc{Layout: l.Layout, Files: len(l.Files)}
+			for _, b := range l.Balance {
+				x.Balance = append(x.Balance, number(b))
+			}
+			doc.Layouts = append(doc.Layouts, x)
+		}
+		out = append(out, doc)
+	}
+	return out
+}
+
+// FamilyDoc is the outcome of one family.
+type FamilyDoc struct {
 	Name     string      `json:"name"`
 	Headline string      `json:"headline"`
-	Layouts  []layoutDoc `json:"layouts"`
+	Layouts  []LayoutDoc `json:"layouts"`
 }
 
 // comparisonDoc is a published figure beside what was measured, as it is shown.
@@ -59,8 +120,8 @@ type comparisonDoc struct {
 	Figure    string `json:"figure"`
 }
 
-// layoutDoc is one row of the table.
-type layoutDoc struct {
+// LayoutDoc is one row of the table.
+type LayoutDoc struct {
 	Name           string   `json:"name"`
 	Baseline       bool     `json:"baseline"`
 	Recommended    bool     `json:"recommended"`
@@ -107,11 +168,9 @@ func JSON(w io.Writer, d Data) error {
 		Started: when(d.Started), Ended: when(d.Ended), Rejudged: d.Rejudged, Headline: v.Headline(),
 		Layouts: layoutDocs(v), Judgement: d.Judgement, Plan: d.Plan, Scenario: d.Scenario,
 		Machine: orEmpty(d.Machine), Server: orEmpty(d.Server), Trials: trialDocs(d.Trials),
-		AsPublished: v.AsPublished(),
+		AsPublished: v.AsPublished(), Waits: waitsDocs(v), Spread: spreadDocs(v),
 	}
-	for _, f := range v.Families() {
-		doc.Families = append(doc.Families, familyDoc{f.Name, f.Headline(), layoutDocs(f)})
-	}
+	doc.Families = Families(d)
 	for _, c := range v.Shape() {
 		doc.Published = append(doc.Published, comparisonDoc{c.Family, c.Statement, joined(": ", c.Published, c.Words), c.Measured, string(c.Sign), c.Inside})
 	}
@@ -124,11 +183,11 @@ func JSON(w io.Writer, d Data) error {
 	return nil
 }
 
-func layoutDocs(v view) []layoutDoc {
-	out := make([]layoutDoc, 0, len(v.Rows))
+func layoutDocs(v view) []LayoutDoc {
+	out := make([]LayoutDoc, 0, len(v.Rows))
 	best := v.recommended()
 	for _, r := range v.Rows {
-		doc := layoutDoc{
+		doc := LayoutDoc{
 			Name: r.Name, Baseline: r.Baseline, Recommended: best != nil && best.Name == r.Name,
 			Done: r.Done, Failed: r.Failed, Typical: number(r.Typical), TypicalIs: "robust",
 			BytesPerSecond: number(r.Bytes), Percent: percentage(r.Estimate.Effect),

@@ -3,9 +3,11 @@ package report
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"filewise"
 	"filewise/experiment"
+	"filewise/verdict"
 )
 
 // Table is the table of the layouts alone, for a display that shows it while
@@ -27,7 +29,7 @@ func Rate(perSecond float64, unit string) string {
 
 // Measured writes what a measure gave: "20,100 rows/s", "recovery 230 ms".
 func Measured(m filewise.Measure) string {
-	if m.Unit == unitTimes {
+	if m.Unit == filewise.UnitTimes {
 		return m.Family + " " + human(m.Window[1]-m.Window[0])
 	}
 	return Rate(m.Throughput(), m.Unit)
@@ -57,10 +59,91 @@ func Outcome(p experiment.Plan, t filewise.Trial) string {
 // measured names the family where there are several.
 func measured(m filewise.Measure, named bool) string {
 	switch {
-	case !named || m.Unit == unitTimes:
+	case !named || m.Unit == filewise.UnitTimes:
 		return Measured(m)
 	case m.Work == 1: // a whole one, such as a backup
 		return m.Family + " " + human(m.Window[1]-m.Window[0])
 	}
 	return m.Family + " " + Measured(m)
+}
+
+// Place is where in the plan a cell lies; an article's own design has runs of a
+// layout, one after the other, instead of blocks.
+func Place(d Data, c filewise.Cell) string {
+	switch a := d.Plan.AsPublished; {
+	case a != nil:
+		return fmt.Sprintf("run %d of %d", c.Block, a.Repeats)
+	case c.Pilot:
+		return "pilot"
+	}
+	return fmt.Sprintf("block %d of at most %d", c.Block, d.Judgement.Schedule.MaxBlocks)
+}
+
+// Left says how much is done and how long it may still take.
+func Left(d Data) string {
+	p, j := d.Plan, d.Judgement
+	if p.AsPublished != nil {
+		return leftOfDesign(d)
+	}
+	out := fmt.Sprintf("%d blocks done", j.Result.Blocks)
+	if j.Result.Blocks < verdict.FirstLook {
+		out += fmt.Sprintf(", intervals from block %d on", verdict.FirstLook)
+	}
+	most := time.Duration(0)
+	if j.Schedule.TrialTime > 0 {
+		live := 0
+		for _, alive := range j.Result.Live() {
+			if alive {
+				live++
+			}
+		}
+		most = time.Duration(max(0, j.Schedule.MaxBlocks-j.Result.Blocks)*live) * j.Schedule.TrialTime
+	}
+	if p.Budget > 0 && (most == 0 || most > p.Budget-j.Elapsed) {
+		most = max(0, p.Budget-j.Elapsed)
+	}
+	if most > 0 {
+		out += fmt.Sprintf("; at most about %v left", most.Round(time.Second))
+	}
+	return out
+}
+
+// leftOfDesign says how much of an article's design is done.
+func leftOfDesign(d Data) string {
+	all, done := len(d.Plan.Trials()), 0
+	for _, t := range d.Trials {
+		if t.State == filewise.Done {
+			done++
+		}
+	}
+	out := fmt.Sprintf("%d of %d runs done", done, all)
+	if t := d.Judgement.Schedule.TrialTime; t > 0 && done < all {
+		out += fmt.Sprintf("; about %v left", (time.Duration(all-done) * t).Round(time.Second))
+	}
+	return out
+}
+
+// Recorded is the line of a finished trial.
+func Recorded(d Data, t filewise.Trial) string {
+	out := fmt.Sprintf("%s · %s: ", Place(d, t.Cell), t.Cell.Layout)
+	if t.State == filewise.Failed {
+		return out + "failed: " + t.Reason
+	}
+	out += Outcome(d.Plan, t)
+	if t.Cell.Attempt > 1 {
+		out += fmt.Sprintf(" (attempt %d)", t.Cell.Attempt)
+	}
+	return out
+}
+
+// Layouts are the rows of the table, as the JSON report has them.
+func Layouts(d Data) []LayoutDoc { return layoutDocs(newView(d)) }
+
+// Families are the outcomes of all families, where there are several.
+func Families(d Data) []FamilyDoc {
+	var out []FamilyDoc
+	for _, f := range newView(d).Families() {
+		out = append(out, FamilyDoc{f.Name, f.Headline(), layoutDocs(f)})
+	}
+	return out
 }

@@ -27,10 +27,30 @@ func (v view) Arms() []string {
 	return out
 }
 
-// Looks are the judgements in order.
+// mostLooks is up to how many looks are all shown.
+const mostLooks = 60
+
+// ThinnedLooks tells whether there are too many looks to show each.
+func (v view) ThinnedLooks() bool { return len(v.Judgement.Result.Looks) > mostLooks }
+
+// someLooks are the looks that are shown: of very many at equal distances, the
+// first and the last among them.
+func (v view) someLooks() []verdict.Look {
+	all := v.Judgement.Result.Looks
+	if !v.ThinnedLooks() {
+		return all
+	}
+	out := make([]verdict.Look, 0, mostLooks)
+	for i := range mostLooks {
+		out = append(out, all[i*(len(all)-1)/(mostLooks-1)])
+	}
+	return out
+}
+
+// Looks are the judgements in order; of very many, some.
 func (v view) Looks() []lookRow {
 	var out []lookRow
-	for _, l := range v.Judgement.Result.Looks {
+	for _, l := range v.someLooks() {
 		r := lookRow{Block: l.Block, Trials: l.Trials, Leader: v.arm(l.Leader), Tolerance: atMost(l.Tolerance), Outcome: v.outcome(l)}
 		for j := range l.Estimates {
 			r.Cells = append(r.Cells, cellOf(l, v.Judgement.Result.Shown(l, j), j == v.Judgement.Result.Config.Baseline))

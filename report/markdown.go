@@ -18,6 +18,9 @@ func Markdown(w io.Writer, d Data) error {
 		m.table(v)
 	}
 	m.families(v)
+	m.causes(v)
+	m.waits(v)
+	m.files(v)
 	m.types(v)
 	m.asPublished(v)
 	m.warnings(v)
@@ -210,12 +213,15 @@ func (m *md) details(v view) {
 
 func (m *md) trialsTable(v view) {
 	var rows [][]string
-	for _, t := range v.Trials {
+	for _, t := range v.Noted() {
 		rows = append(rows, []string{fmt.Sprint(t.Number), t.BlockText(), t.Cell.Layout, t.ThroughputText(), t.DeviationText(), t.NoteText()})
 	}
 	if len(rows) > 0 {
 		m.para("## Trials, in the order in which they ran%s", escape(v.OfWhich()))
 		m.rows([]string{"no.", "block", "layout", v.UnitRate(), "against the layout's typical trial", "note"}, rows)
+		if s := v.NotedNote(); s != "" {
+			m.para("%s", escape(s))
+		}
 	}
 }
 

@@ -25,6 +25,8 @@ func Terminal(w io.Writer, d Data, opts TerminalOptions) error {
 	p := &page{width: max(opts.Width, 30), color: opts.Color}
 	p.verdict(v)
 	p.results(v)
+	p.causes(v)
+	p.spread(v)
 	p.types(v)
 	p.asPublished(v)
 	p.time(v)

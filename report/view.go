@@ -211,7 +211,7 @@ func (v view) UnitRate() string {
 	switch v.Unit {
 	case "":
 		return "throughput"
-	case unitTimes:
+	case filewise.UnitTimes:
 		return "time"
 	}
 	return v.Unit + "/s"

@@ -3,41 +3,41 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 
-	"github.com/mattn/go-sqlite3"
-
 	"filewise"
+	"filewise/internal/sqlitedriver"
 )
 
 // AddTrial stores a trial with all its slices in one transaction; when it
 // returns nil the trial is on the storage. A trial of the same cell and attempt
 // as one that is stored is refused.
 func (s *Store) AddTrial(ctx context.Context, run int64, t filewise.Trial) error {
+	return s.write(ctx, "store a trial", func(conn *sql.Conn) error { return insertTrial(ctx, conn, run, t) })
+}
+
+func insertTrial(ctx context.Context, conn *sql.Conn, run int64, t filewise.Trial) error {
 	args, err := trialColumns(run, t)
 	if err != nil {
 		return filewise.Errorf(filewise.CodeInternal, "", "%s cannot be stored: %w", cellName(t.Cell), err)
 	}
-	return s.write(ctx, "store a trial", func(conn *sql.Conn) error {
-		res, err := conn.ExecContext(ctx, `INSERT INTO trials (run, pilot, block, position, layout, attempt, instance,
-			state, reason, started, elapsed, stages, files, final, warnings)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, args...)
-		if err != nil {
-			return explainTrial(ctx, conn, run, t.Cell, err)
-		}
-		id, err := res.LastInsertId()
-		if err != nil {
+	res, err := conn.ExecContext(ctx, `INSERT INTO trials (run, pilot, block, position, layout, attempt, instance,
+		state, reason, started, elapsed, stages, files, final, warnings)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, args...)
+	if err != nil {
+		return explainTrial(ctx, conn, run, t.Cell, err)
+	}
+	id, err := res.LastInsertId()
+	if err != nil {
+		return err
+	}
+	for i, m := range t.Measures {
+		if err := addMeasure(ctx, conn, id, i, m); err != nil {
 			return err
 		}
-		for i, m := range t.Measures {
-			if err := addMeasure(ctx, conn, id, i, m); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	}
+	return nil
 }
 
 func trialColumns(run int64, t filewise.Trial) ([]any, error) {
@@ -75,22 +75,22 @@ func addMeasure(ctx context.Context, conn *sql.Conn, trial int64, ordinal int, m
 		return err
 	}
 	_, err = conn.ExecContext(ctx, `INSERT INTO measures (trial, ordinal, family, unit, window_from, window_to, work, bytes,
-		tail, sync, slice_length, slices, hist, deltas, errors, types, turns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		tail, sync, slice_length, slices, hist, deltas, errors, types, turns, connections, paced) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		trial, ordinal, m.Family, m.Unit, int64(m.Window[0]), int64(m.Window[1]), floatColumn(m.Work), floatColumn(m.Bytes),
-		int64(m.Tail), int64(m.Sync), int64(m.SliceLength), packSlices(m.Slices), m.Hist, deltas, failures, types, turns)
+		int64(m.Tail), int64(m.Sync), int64(m.SliceLength), packSlices(m.Slices), m.Hist, deltas, failures, types, turns, m.Connections, m.Paced)
 	return err
 }
 
 // explainTrial puts a refusal by the schema into words.
 func explainTrial(ctx context.Context, conn *sql.Conn, run int64, c filewise.Cell, err error) error {
-	var e sqlite3.Error
-	if !errors.As(err, &e) || e.Code != sqlite3.ErrConstraint {
+	e, ok := sqlitedriver.CodesOf(err)
+	if !ok || e.Primary != sqlitedriver.Constraint {
 		return err
 	}
-	switch e.ExtendedCode {
-	case sqlite3.ErrConstraintForeignKey:
+	switch e.Extended {
+	case sqlitedriver.ConstraintForeignKey:
 		return unknownRun(ctx, conn, run)
-	case sqlite3.ErrConstraintUnique:
+	case sqlitedriver.ConstraintUnique:
 		return filewise.Errorf(filewise.CodeInternal, "", "%s of run %d is stored already: %w", cellName(c), run, err)
 	}
 	return filewise.Errorf(filewise.CodeInternal, "", "%s of run %d is not one that can be stored: %w", cellName(c), run, err)

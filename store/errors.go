@@ -6,9 +6,8 @@ import (
 	"fmt"
 	"syscall"
 
-	"github.com/mattn/go-sqlite3"
-
 	"filewise"
+	"filewise/internal/sqlitedriver"
 )
 
 const damaged = "restore the file from a backup, or move it away and start a new store; “sqlite3 FILE .recover” may save runs"
@@ -33,23 +32,23 @@ func wrap(err error, path, doing string) error {
 const unreadable = "make the file and its directory readable and writable for you, or name another store with --store or FILEWISE_STORE"
 
 func explain(err error) (what, remedy string) {
-	var e sqlite3.Error
-	if !errors.As(err, &e) {
+	c, ok := sqlitedriver.CodesOf(err)
+	if !ok {
 		return "", otherStore
 	}
-	if e.SystemErrno == syscall.ENOSPC || e.SystemErrno == syscall.EDQUOT {
-		e.Code = sqlite3.ErrFull
+	if c.Errno == syscall.ENOSPC || c.Errno == syscall.EDQUOT {
+		c.Primary = sqlitedriver.Full
 	}
-	switch e.Code {
-	case sqlite3.ErrFull:
+	switch c.Primary {
+	case sqlitedriver.Full:
 		return "its storage is full: ", "free space there; what was stored before is intact, and “filewise resume” goes on from it"
-	case sqlite3.ErrBusy, sqlite3.ErrLocked:
+	case sqlitedriver.Busy, sqlitedriver.Locked:
 		return "another process keeps it locked: ", "try again when that has ended"
-	case sqlite3.ErrReadonly, sqlite3.ErrPerm, sqlite3.ErrCantOpen, sqlite3.ErrAuth:
+	case sqlitedriver.ReadOnly, sqlitedriver.Perm, sqlitedriver.CantOpen, sqlitedriver.Auth:
 		return "", unreadable
-	case sqlite3.ErrCorrupt, sqlite3.ErrNotADB:
+	case sqlitedriver.Corrupt, sqlitedriver.NotADB:
 		return "it is damaged: ", damaged
-	case sqlite3.ErrIoErr:
+	case sqlitedriver.IOErr:
 		return "its storage fails: ", "look at the kernel's log for the device; what was stored before is intact unless the device lost it"
 	}
 	return "", ""

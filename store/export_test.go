@@ -84,6 +84,7 @@ func TestExportIsDocumented(t *testing.T) {
 	trial := sampleTrial(1)
 	trial.Cell.Pilot = true
 	run := sampleRun()
+	run.Origin = &Origin{Host: "h", User: "u"}
 	run.Plan.Target.ServerBin = "/bin"
 	run.Plan.Layouts[0].Data = filewise.Spread{Allocation: "a", Growth: 1, Placement: "p"}
 	var out bytes.Buffer

@@ -35,10 +35,12 @@ func parseFloatColumn(v any) (float64, error) {
 
 // delta is filewise.Delta with a value that may be no number.
 type delta struct {
-	Probe string `json:"probe"`
-	Name  string `json:"name"`
-	Unit  string `json:"unit"`
-	Value any    `json:"value"`
+	Probe string             `json:"probe"`
+	Name  string             `json:"name"`
+	Unit  string             `json:"unit"`
+	Value any                `json:"value"`
+	Class filewise.WaitClass `json:"class,omitempty"`
+	File  string             `json:"file,omitempty"`
 }
 
 func packDeltas(ds []filewise.Delta) (string, error) {
@@ -47,7 +49,7 @@ func packDeltas(ds []filewise.Delta) (string, error) {
 	}
 	packed := make([]delta, len(ds))
 	for i, d := range ds {
-		packed[i] = delta{d.Probe, d.Name, d.Unit, floatColumn(d.Value)}
+		packed[i] = delta{d.Probe, d.Name, d.Unit, floatColumn(d.Value), d.Class, d.File}
 	}
 	return toJSON(packed, "deltas")
 }
@@ -63,7 +65,7 @@ func unpackDeltas(text string) ([]filewise.Delta, error) {
 		if err != nil {
 			return nil, err
 		}
-		ds[i] = filewise.Delta{Probe: d.Probe, Name: d.Name, Unit: d.Unit, Value: value}
+		ds[i] = filewise.Delta{Probe: d.Probe, Name: d.Name, Unit: d.Unit, Value: value, Class: d.Class, File: d.File}
 	}
 	return ds, nil
 }

@@ -71,7 +71,7 @@ func readTrials(ctx context.Context, conn *sql.Conn, run int64) (map[int64]int, 
 
 func readMeasures(ctx context.Context, conn *sql.Conn, run int64, ids map[int64]int, trials []filewise.Trial) error {
 	rows, err := conn.QueryContext(ctx, `SELECT trial, family, unit, window_from, window_to, work, bytes, tail, sync,
-		slice_length, slices, hist, deltas, errors, types, turns FROM measures WHERE trial IN (SELECT id FROM trials WHERE run = ?)
+		slice_length, slices, slices IS NULL, hist, hist IS NULL, deltas, errors, types, turns, connections, paced FROM measures WHERE trial IN (SELECT id FROM trials WHERE run = ?)
 		ORDER BY trial, ordinal`, run)
 	if err != nil {
 		return err
@@ -95,11 +95,13 @@ func readMeasures(ctx context.Context, conn *sql.Conn, run int64, ids map[int64]
 func scanMeasure(rows *sql.Rows) (id int64, m filewise.Measure, scanErr, err error) {
 	var work, bytes any
 	var slices []byte
+	var noSlices, noHist bool
 	var deltas, failures, types, turns string
 	if scanErr = rows.Scan(&id, &m.Family, &m.Unit, &m.Window[0], &m.Window[1], &work, &bytes, &m.Tail, &m.Sync,
-		&m.SliceLength, &slices, &m.Hist, &deltas, &failures, &types, &turns); scanErr != nil {
+		&m.SliceLength, &slices, &noSlices, &m.Hist, &noHist, &deltas, &failures, &types, &turns, &m.Connections, &m.Paced); scanErr != nil {
 		return id, m, scanErr, nil
 	}
+	slices, m.Hist = blob(slices, noSlices), blob(m.Hist, noHist)
 	var errs [5]error
 	m.Work, errs[0] = parseFloatColumn(work)
 	m.Bytes, errs[1] = parseFloatColumn(bytes)
@@ -107,6 +109,14 @@ func scanMeasure(rows *sql.Rows) (id int64, m filewise.Measure, scanErr, err err
 	m.Deltas, errs[3] = unpackDeltas(deltas)
 	errs[4] = fromJSON(field{"errors", failures, &m.Errors}, field{"types", types, &m.Types}, field{"turns", turns, &m.Turns})
 	return id, m, nil, errors.Join(errs[:]...)
+}
+
+// blob is a column's content: to modernc.org/sqlite an empty one is NULL.
+func blob(content []byte, null bool) []byte {
+	if content == nil && !null {
+		return []byte{}
+	}
+	return content
 }
 
 func damagedTrial(run int64, c filewise.Cell, err error) error {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"filewise"
+	"filewise/internal/sqlitedriver"
 )
 
 // sampleStore is the bytes of a store with a run in it.
@@ -34,7 +35,7 @@ func database(t *testing.T, b []byte, statements ...string) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "x.db")
 	must(t, os.WriteFile(path, b, 0o600))
-	db, err := sql.Open("sqlite3", path)
+	db, err := sql.Open(sqlitedriver.Name, path)
 	must(t, err)
 	for _, s := range statements {
 		_, err := db.Exec(s)
@@ -69,9 +70,9 @@ func TestRefusedFiles(t *testing.T) {
 		"cut":               {ours[:len(ours)/2], ""},
 		"cut by a byte":     {ours[:len(ours)-1], ""},
 		"garbled":           {garbled, "damaged"},
-		"newer":             {database(t, ours, "PRAGMA user_version = 7", "UPDATE runs SET version = 'v9.1'"), "version 7 and needs Filewise v9.1"},
-		"newer, other runs": {database(t, ours, "PRAGMA user_version = 6", "DROP TABLE measures", "DROP TABLE trials", "DROP TABLE runs"), "version 6 and needs a newer Filewise"},
-		"newer migration":   {database(t, ours, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (8, 1)"), "version 8 and needs"},
+		"newer":             {database(t, ours, fmt.Sprintf("PRAGMA user_version = %d", schemaVersion+2), "UPDATE runs SET version = 'v9.1'"), fmt.Sprintf("version %d and needs Filewise v9.1", schemaVersion+2)},
+		"newer, other runs": {database(t, ours, fmt.Sprintf("PRAGMA user_version = %d", schemaVersion+1), "DROP TABLE measures", "DROP TABLE trials", "DROP TABLE runs"), fmt.Sprintf("version %d and needs a newer Filewise", schemaVersion+1)},
+		"newer migration":   {database(t, ours, fmt.Sprintf("INSERT INTO goose_db_version (version_id, is_applied) VALUES (%d, 1)", schemaVersion+2)), fmt.Sprintf("version %d and needs", schemaVersion+2)},
 		"no tables":         {database(t, ours, "DROP TABLE measures", "DROP TABLE trials", "DROP TABLE runs"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {

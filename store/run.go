@@ -36,6 +36,8 @@ type Run struct {
 	Ending   experiment.Ending  `json:"ending,omitempty"`
 	Why      string             `json:"why,omitempty"`     // it ended, in a sentence
 	Verdict  string             `json:"verdict,omitempty"` // in one line
+	// Origin is where it was imported from; nil: it was measured for this store.
+	Origin *Origin `json:"origin,omitempty"`
 }
 
 // RunInfo is one line of the list of runs.
@@ -51,6 +53,7 @@ type RunInfo struct {
 	Failed   int               `json:"failed"` // trials that failed, without pilots
 	Ending   experiment.Ending `json:"ending,omitempty"`
 	Verdict  string            `json:"verdict,omitempty"`
+	Origin   *Origin           `json:"origin,omitempty"` // where it was imported from; nil: nowhere
 }
 
 // Outcome is what is known at the end of a run.

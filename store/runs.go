@@ -25,21 +25,25 @@ func (s *Store) CreateRun(ctx context.Context, r Run) (id int64, err error) {
 			return 0, filewise.Errorf(filewise.CodeInternal, "", "cannot tell which process this is: %w", err)
 		}
 	}
+	err = s.write(ctx, "store a new run", func(conn *sql.Conn) error {
+		id, err = insertRun(ctx, conn, r)
+		return err
+	})
+	return id, err
+}
+
+func insertRun(ctx context.Context, conn *sql.Conn, r Run) (int64, error) {
 	args, err := runColumns(r)
 	if err != nil {
 		return 0, filewise.Errorf(filewise.CodeInternal, "", "run cannot be stored: %w", err)
 	}
-	err = s.write(ctx, "store a new run", func(conn *sql.Conn) error {
-		res, err := conn.ExecContext(ctx, `INSERT INTO runs (started, ended, state, version, scenario, engine,
-			layouts, owner, plan, machine, server, warnings, ending, why, verdict)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, args...)
-		if err != nil {
-			return err
-		}
-		id, err = res.LastInsertId()
-		return err
-	})
-	return id, err
+	res, err := conn.ExecContext(ctx, `INSERT INTO runs (started, ended, state, version, scenario, engine,
+		layouts, owner, plan, machine, server, warnings, ending, why, verdict)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.LastInsertId()
 }
 
 func runColumns(r Run) ([]any, error) {
@@ -78,10 +82,10 @@ func readRun(ctx context.Context, conn *sql.Conn, id int64) (Run, error) {
 	r := Run{ID: id}
 	var started string
 	var ended sql.NullString
-	var owner, plan, machine, server, warnings string
+	var owner, plan, machine, server, warnings, origin string
 	err := conn.QueryRowContext(ctx, `SELECT started, ended, state, version, owner, plan, machine, server, warnings,
-		ending, why, verdict FROM runs WHERE id = ?`, id).Scan(&started, &ended, &r.State, &r.Version,
-		&owner, &plan, &machine, &server, &warnings, &r.Ending, &r.Why, &r.Verdict)
+		ending, why, verdict, origin FROM runs WHERE id = ?`, id).Scan(&started, &ended, &r.State, &r.Version,
+		&owner, &plan, &machine, &server, &warnings, &r.Ending, &r.Why, &r.Verdict, &origin)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Run{}, unknownRun(ctx, conn, id)
 	}
@@ -89,7 +93,7 @@ func readRun(ctx context.Context, conn *sql.Conn, id int64) (Run, error) {
 		return Run{}, err
 	}
 	err = fromJSON(field{"owner", owner, &r.Owner}, field{"plan", plan, &r.Plan}, field{"machine", machine, &r.Machine},
-		field{"server", server, &r.Server}, field{"warnings", warnings, &r.Warnings})
+		field{"server", server, &r.Server}, field{"warnings", warnings, &r.Warnings}, field{"origin", origin, &r.Origin})
 	if err == nil {
 		r.Started, r.Ended, err = startAndEnd(started, ended)
 	}
@@ -113,9 +117,9 @@ func startAndEnd(started string, ended sql.NullString) (time.Time, *time.Time, e
 func (s *Store) Runs(ctx context.Context) (list []RunInfo, err error) {
 	err = s.read(ctx, "list the runs", func(conn *sql.Conn) error {
 		list = nil
-		rows, err := conn.QueryContext(ctx, `SELECT r.id, started, ended, r.state, scenario, engine, layouts, owner, ending, verdict,
+		rows, err := conn.QueryContext(ctx, `SELECT r.id, started, ended, r.state, scenario, engine, layouts, owner, ending, verdict, origin,
 			count(t.id) FILTER (WHERE t.state = 'done' AND pilot = 0), count(t.id) FILTER (WHERE t.state = 'failed' AND pilot = 0)
-			FROM (SELECT id, started, ended, state, scenario, engine, layouts, owner, ending, verdict FROM runs) r
+			FROM (SELECT id, started, ended, state, scenario, engine, layouts, owner, ending, verdict, origin FROM runs) r
 			LEFT JOIN (SELECT id, run, state, pilot FROM trials) t ON t.run = r.id GROUP BY r.id ORDER BY r.id`)
 		if err != nil {
 			return err
@@ -134,14 +138,14 @@ func (s *Store) Runs(ctx context.Context) (list []RunInfo, err error) {
 }
 
 func scanInfo(rows *sql.Rows) (r RunInfo, err error) {
-	var started, layouts, ownerText string
+	var started, layouts, ownerText, origin string
 	var ended sql.NullString
 	var owner process.Identity
-	err = rows.Scan(&r.ID, &started, &ended, &r.State, &r.Scenario, &r.Engine, &layouts, &ownerText, &r.Ending, &r.Verdict, &r.Trials, &r.Failed)
+	err = rows.Scan(&r.ID, &started, &ended, &r.State, &r.Scenario, &r.Engine, &layouts, &ownerText, &r.Ending, &r.Verdict, &origin, &r.Trials, &r.Failed)
 	if err != nil {
 		return r, err
 	}
-	err = fromJSON(field{"layouts", layouts, &r.Layouts}, field{"owner", ownerText, &owner})
+	err = fromJSON(field{"layouts", layouts, &r.Layouts}, field{"owner", ownerText, &owner}, field{"origin", origin, &r.Origin})
 	if err == nil {
 		r.Started, r.Ended, err = startAndEnd(started, ended)
 	}

@@ -18,9 +18,8 @@ import (
 	"sync"
 	"time"
 
-	_ "github.com/mattn/go-sqlite3" // the driver "sqlite3"
-
 	"filewise"
+	"filewise/internal/sqlitedriver"
 )
 
 // busyTimeout is how long a statement waits for another process's transaction.
@@ -110,7 +109,7 @@ func resolvePath(path string) (string, error) {
 
 // handle opens a file through the driver; nothing is read yet.
 func handle(path, mode string, more ...string) (*sql.DB, error) {
-	return sql.Open("sqlite3", dsn(path, mode, more...))
+	return sql.Open(sqlitedriver.Name, dsn(path, mode, more...))
 }
 
 // dsn names the file to the driver, with whatever characters its path holds.

@@ -9,20 +9,36 @@ import (
 // Families of a backup.
 const (
 	FamilyBackup  = "backup"
+	FamilyDump    = "dump"
 	FamilyRestore = "restore"
 )
 
+// NewDump makes the workload of scenario dump: like that of backup, by the engine's
+// program for logical dumps.
+func NewDump(p Params, seed uint64) (filewise.Workload, error) {
+	w, err := NewBackup(p, seed)
+	if err == nil {
+		w.(*backup).name, w.(*backup).family = "dump", FamilyDump
+	}
+	return w, err
+}
+
 // NewBackup makes the workload of scenario backup: the tables of scan, backed up
-// into the layout's backup files, and restored from them. The sections of an
+// into the layout's backup files, and restored from them unless they are thrown away. The sections of an
 // engine's backup.sql are tables, indexes and check.
 func NewBackup(p Params, seed uint64) (filewise.Workload, error) {
 	if p.Rows < fragBatchRows || p.Rows > maxDMLRows {
 		return nil, filewise.Errorf(filewise.CodeUsage, "give at least one batch of rows", "--rows %d is not between %d and %d", p.Rows, fragBatchRows, maxDMLRows)
 	}
-	return &backup{params: p, fragments: newFragments(p, seed)}, nil
+	if p.Beside < 0 || p.Beside > MaxConnections {
+		return nil, filewise.Errorf(filewise.CodeUsage, within("--beside", p.Beside, MaxConnections), "--beside %d is not between 1 and %d connections", p.Beside, MaxConnections)
+	}
+	return &backup{name: "backup", family: FamilyBackup, params: p, fragments: newFragments(p, seed)}, nil
 }
 
 type backup struct {
+	name   string
+	family string // of its first phase
 	params Params
 	*fragments
 }
@@ -31,15 +47,24 @@ type backup struct {
 // one restore of everything.
 func (w *backup) Program() filewise.Program {
 	bytes := w.params.Rows * fragTables * fragRowBytes
-	return filewise.Program{
-		Workload: "backup", Family: FamilyBackup, Unit: "backups", Connections: 1, CommitEvery: 1,
+	p := filewise.Program{
+		Workload: w.name, Family: w.family, Unit: w.family + "s", Connections: 1, CommitEvery: 1,
 		OpBytes: bytes, ReadOnly: true, Args: noArgs{},
 		Vars: map[string]any{"Rows": w.params.Rows},
 		Phases: []filewise.Phase{
-			{Family: FamilyBackup, Unit: "backups", Act: filewise.ActBackup, Connections: 1, Ops: 1, OpBytes: bytes},
+			{Family: w.family, Unit: w.family + "s", Act: filewise.ActBackup, Connections: 1, Ops: 1, OpBytes: bytes},
 			{Family: FamilyRestore, Unit: "restores", Act: filewise.ActRestore, Connections: 1, Ops: 1, OpBytes: bytes},
 		},
 	}
+	if w.params.Beside > 0 {
+		p.Phases[0].Beside = FamilyForeground
+		p.Phases = append([]filewise.Phase{w.foreground()}, p.Phases...)
+		p.Connections = w.params.Beside
+	}
+	if w.params.Discard { // there is nothing to restore
+		p.Phases = p.Phases[:len(p.Phases)-1]
+	}
+	return p
 }
 
 // Check compares the tables with what was loaded; the restored ones are compared

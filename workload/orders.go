@@ -2,7 +2,6 @@ package workload
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"filewise"
@@ -107,6 +106,9 @@ func NewOrders(p Params, seed uint64) (filewise.Workload, error) {
 			Family: family, Unit: UnitTransactions, Connections: n, OpBytes: w.opBytes(), Client: true,
 			Types: orderTypes, Sections: orderSections, Rate: p.Rate, Args: args,
 		}
+		if p.Rate > 0 { // below what the server can do all layouts do as much
+			phase.ByLatency = []string{filewise.MeanLatency, filewise.P99Latency}
+		}
 		if p.Think > 0 {
 			phase.Pause = args.pause
 		}
@@ -165,32 +167,18 @@ func (p Params) validateOrders() error {
 		return filewise.Errorf(filewise.CodeUsage, remedy, format, args...)
 	}
 	switch {
-	case p.Connections < 1 || p.Connections > MaxConnections:
-		return usage(within("--connections", p.Connections, MaxConnections), "--connections %d is not between 1 and %d", p.Connections, MaxConnections)
 	case p.Warehouses < 1 || p.Warehouses > maxWarehouses:
 		return usage(within("--warehouses", p.Warehouses, maxWarehouses), "--warehouses %d is not between 1 and %d", p.Warehouses, maxWarehouses)
 	case !(p.Scale > 0 && p.Scale <= 1):
 		return usage("give --scale 1 for the specification's sizes, or less", "--scale %v is not above 0 and at most 1", p.Scale)
 	case !(p.Think >= 0 && p.Think <= maxThink):
 		return usage("give --think 1 for the specification's times, 0 for none", "--think %v is not between 0 and %v", p.Think, maxThink)
-	case !(p.Rate >= 0 && p.Rate <= maxRate):
-		return usage("give transactions a second, 0 for a closed loop", "--rate %v is not between 0 and %v", p.Rate, maxRate)
 	case p.Rate > 0 && p.Think > 0:
 		return usage("leave one of them out", "--rate %v and --think %v: in an open loop nobody waits for an answer to think about", p.Rate, p.Think)
-	case len(p.Users) > maxLevels:
-		return usage(fmt.Sprintf("give at most %d", maxLevels), "--users has %d levels", len(p.Users))
-	case p.Rate > 0 && len(p.Users) > 0:
-		return usage("leave one of them out", "--rate %v and --users: an open loop has its load from the rate", p.Rate)
+	case p.Rate > 0 && len(p.Users) > 1:
+		return usage("give one number of --users: of connections that serve what arrives", "--rate %v at %d numbers of users: in an open loop the rate is the load", p.Rate, len(p.Users))
 	}
-	for i, n := range p.Users {
-		if n < 1 || n > MaxConnections {
-			return usage(within("--users", n, MaxConnections), "--users %d is not between 1 and %d", n, MaxConnections)
-		}
-		if slices.Index(p.Users, n) != i {
-			return usage("name each level once", "--users names %d twice", n)
-		}
-	}
-	return nil
+	return p.validateLevels()
 }
 
 // Keying times, and means of think times, of the five types (5.2.5.7), in seconds.

@@ -52,12 +52,19 @@ func (w *orders) Data() []filewise.TableData {
 		{Batches: w.warehouses * perWarehouse, RowBytes: 310, Rows: w.warehouses * w.items, Write: w.writeStock},
 	}
 	for i := range all {
-		all[i].Table = orderTables[i]
-		for _, c := range orderColumns[i] {
-			all[i].Columns = append(all[i].Columns, columnName(c))
-		}
+		all[i].Table, all[i].Columns = orderTables[i], OrdersColumns(i)
 	}
 	return all
+}
+
+// OrdersColumns are the columns of table i of orders, from 0, in the order in
+// which rows have them.
+func OrdersColumns(i int) []string {
+	var names []string
+	for _, c := range orderColumns[i] {
+		names = append(names, columnName(c))
+	}
+	return names
 }
 
 func columnName(c string) string {

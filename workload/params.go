@@ -17,7 +17,14 @@ type Params struct {
 	Index   string `json:"index,omitempty"`   // dml: IndexNone or IndexKey
 	Cache   string `json:"cache,omitempty"`   // scan: CacheWarm, or a filewise.Cache
 	Data    string `json:"data,omitempty"`    // scan: DataOrdered or DataGrown
+	Batch   int    `json:"batch,omitempty"`   // scan: warm queries that find rows by an index are executed so many times as often; 0: as the others
 	Repeat  int    `json:"repeat,omitempty"`  // scan: executions of a query in a trial
+
+	Discard bool `json:"discard,omitempty"` // backup: what is backed up is thrown away, and not restored
+
+	Beside int `json:"beside,omitempty"` // backup, dump: connections that work meanwhile; 0: none
+
+	Cycle string `json:"cycle,omitempty"` // temp: CycleFill, CycleSort or CycleJoin
 
 	Warehouses int     `json:"warehouses,omitempty"` // orders: number of warehouses
 	Scale      float64 `json:"scale,omitempty"`      // orders: customers and items by those of the specification, 0 < Scale ≤ 1
@@ -25,6 +32,8 @@ type Params struct {
 	Think      float64 `json:"think,omitempty"`      // orders: keying and think times by those of the specification; 0: none
 	Rate       float64 `json:"rate,omitempty"`       // orders: transactions a second in an open loop; 0: closed loop
 	Churn      bool    `json:"churn,omitempty"`      // orders: each transaction also creates, fills and drops a table
+
+	Custom *Custom `json:"custom,omitempty"` // custom: the user's own SQL
 }
 
 // The values of Params.Mode, Connect, Index, Cache and Data.

@@ -49,6 +49,8 @@ type Scenario struct {
 	Flags []string `json:"flags"`
 	// Budget is the usual duration of an experiment; 0: the command's.
 	Budget time.Duration `json:"budget_ns,omitempty"`
+	// Window is the usual measured time of a trial; 0: the command's.
+	Window time.Duration `json:"window_ns,omitempty"`
 	// Phased: a trial measures several families of fixed work, one after the other.
 	Phased bool `json:"phased,omitempty"`
 	// Windowed: each family lasts the plan's window instead, after its warm-up.
@@ -57,8 +59,12 @@ type Scenario struct {
 	Overall bool `json:"overall,omitempty"`
 	// Stripes: Files are numbers of backup files.
 	Stripes bool `json:"stripes,omitempty"`
-	// Filling is the part of the size that the loaded tables take, indexes left out;
-	// 0: the scenario loads none.
+	// Jobs: Files are numbers of jobs that write backup files, with Stripes.
+	Jobs bool `json:"jobs,omitempty"`
+	// Temp: Files are numbers of temporary files.
+	Temp bool `json:"temp,omitempty"`
+	// Filling is the part of the size that the loaded tables take, indexes left out,
+	// or that all temporary tables take at once; 0: the scenario has neither.
 	Filling float64 `json:"filling,omitempty"`
 	// Design is the article's own, for --as-published; nil: it is not repeated.
 	Design *Design `json:"design,omitempty"`
@@ -68,6 +74,9 @@ type Scenario struct {
 
 // RowsIn is the number of rows of each table that fill a database of so many
 // bytes as far as the scenario does.
-func (s Scenario) RowsIn(bytes int64) int64 {
+func (s Scenario) RowsIn(bytes int64, p Params) int64 {
+	if s.Temp {
+		return int64(s.Filling * float64(bytes) / float64(max(p.Connections*p.RowBytes, 1)))
+	}
 	return int64(s.Filling * float64(bytes) / (fragTables * fragRowBytes))
 }

@@ -1,6 +1,10 @@
 package workload
 
-import "filewise"
+import (
+	"fmt"
+
+	"filewise"
+)
 
 // Variants are the conditions under which an article measured the same families
 // more than once.
@@ -31,18 +35,30 @@ func (s Scenario) Variant(p Params, l filewise.Layout, volumes []filewise.Volume
 }
 
 // NumberOf is the number of a layout's files that the scenario's figures are
-// about: of backup files, or of data files.
+// about: of backup, temporary, or data files.
 func (s Scenario) NumberOf(l filewise.Layout) int {
-	if s.Stripes {
+	switch {
+	case s.Stripes:
 		return l.Backup.Files
+	case s.Temp:
+		return l.Temp.Files
 	}
 	return l.Data.Files
 }
 
 // NameOf names a number of the files that the scenario is about.
 func (s Scenario) NameOf(files int) string {
-	if s.Stripes {
+	switch {
+	case s.Jobs && files == 1:
+		return "1 job"
+	case s.Jobs:
+		return fmt.Sprintf("%d jobs", files)
+	case s.Stripes:
 		return backupFiles(files)
+	case s.Temp && files == 1:
+		return "1 temporary file"
+	case s.Temp:
+		return fmt.Sprintf("%d temporary files", files)
 	}
 	return filewise.FilesName(files)
 }

@@ -28,8 +28,8 @@ func ordersScenario() Scenario {
 			"The default here is 4 warehouses with a tenth of the specification's customers and items: --warehouses 1000 --scale 1 is the original's size.",
 			"Amounts are whole cents, and connections do not think between transactions unless --think says so.",
 		},
-		Flags:  []string{"warehouses", "scale", "users", "think", "rate", "churn", "p99-limit", "window", "warm-up"},
+		Flags:  []string{"warehouses", "scale", "users", "think", "rate", "churn", "p99-limit", "window", "warm-up", "as-published"},
 		Budget: phasedBudget, Phased: true, Windowed: true,
-		New: NewOrders,
+		New: NewOrders, Design: ordersDesign(),
 	}
 }

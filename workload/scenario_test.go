@@ -12,7 +12,7 @@ import (
 // that differ.
 func TestFiguresAreOfTheirFamilies(t *testing.T) {
 	for _, sc := range Scenarios() {
-		w, err := sc.New(sc.Params, 1)
+		w, err := sc.New(usable(sc), 1)
 		if err != nil {
 			t.Fatal(err)
 		}

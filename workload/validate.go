@@ -2,6 +2,7 @@ package workload
 
 import (
 	"fmt"
+	"slices"
 
 	"filewise"
 	"filewise/internal/nearest"
@@ -34,6 +35,32 @@ func (p Params) Validate() error {
 		return err
 	}
 	return oneOf("--key", p.Key, KeySequential, KeyRandom)
+}
+
+// validateLevels checks what says how much is done at the same time.
+func (p Params) validateLevels() error {
+	usage := func(remedy, format string, args ...any) error {
+		return filewise.Errorf(filewise.CodeUsage, remedy, format, args...)
+	}
+	switch {
+	case p.Connections < 1 || p.Connections > MaxConnections:
+		return usage(within("--connections", p.Connections, MaxConnections), "--connections %d is not between 1 and %d", p.Connections, MaxConnections)
+	case !(p.Rate >= 0 && p.Rate <= maxRate):
+		return usage("give transactions a second, 0 for a closed loop", "--rate %v is not between 0 and %v", p.Rate, maxRate)
+	case len(p.Users) > maxLevels:
+		return usage(fmt.Sprintf("give at most %d", maxLevels), "--users has %d levels", len(p.Users))
+	case p.Rate > 0 && len(p.Users) > 0:
+		return usage("leave one of them out", "--rate %v and --users: an open loop has its load from the rate", p.Rate)
+	}
+	for i, n := range p.Users {
+		if n < 1 || n > MaxConnections {
+			return usage(within("--users", n, MaxConnections), "--users %d is not between 1 and %d", n, MaxConnections)
+		}
+		if slices.Index(p.Users, n) != i {
+			return usage("name each level once", "--users names %d twice", n)
+		}
+	}
+	return nil
 }
 
 func within(flag string, value, limit int) string {

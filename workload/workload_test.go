@@ -177,7 +177,7 @@ func TestScenarios(t *testing.T) {
 		if err != nil || found.Title != s.Title {
 			t.Errorf("Lookup(%q): %v", s.Name, err)
 		}
-		if _, err := s.New(s.Params, 1); err != nil {
+		if _, err := s.New(usable(s), 1); err != nil {
 			t.Errorf("%s: default parameters: %v", s.Name, err)
 		}
 		for _, f := range s.Published {

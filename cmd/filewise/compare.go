@@ -16,6 +16,9 @@ import (
 // comparisonSchema is the version of compare's JSON document.
 const comparisonSchema = "filewise-comparison/1"
 
+// compareConfidence is that of the intervals, in percent, unless told otherwise.
+const compareConfidence = 95
+
 func (a *app) compareCommand() *cobra.Command {
 	var confidence float64
 	var meant []string
@@ -63,7 +66,7 @@ named.`,
 			return a.printComparison(c)
 		},
 	}
-	cmd.Flags().Float64Var(&confidence, "confidence", 95, "confidence of the intervals in `percent`, over all layouts together")
+	cmd.Flags().Float64Var(&confidence, "confidence", compareConfidence, "confidence of the intervals in `percent`, over all layouts together")
 	cmd.Flags().StringSliceVar(&meant, "meant", nil, "what was changed on purpose, of what is otherwise refused: "+strings.Join(meantNames, ", "))
 	completeFlag(cmd, "meant", meantNames...)
 	return cmd
@@ -97,6 +100,7 @@ type changeDoc struct {
 	Relative     *float64 `json:"difference_change"` // of the difference from the baseline
 	RelativeLow  *float64 `json:"difference_low"`
 	RelativeHigh *float64 `json:"difference_high"`
+	Text         string   `json:"text"` // the same as it is shown
 }
 
 // compareRuns refuses what cannot be compared.
@@ -150,11 +154,13 @@ func (c *comparison) family(x, y experiment.FamilySample, baseline string) error
 	}
 	f := familyComparison{Family: x.Family}
 	for _, k := range changes {
-		f.Layouts = append(f.Layouts, changeDoc{
+		doc := changeDoc{
 			Layout: k.Arm, TrialsBefore: k.Before, TrialsAfter: k.After, Resolved: k.Resolved(),
 			Percent: percentOf(k.Effect), Low: percentOf(k.Lo), High: percentOf(k.Hi),
 			Relative: percentOf(k.Relative), RelativeLow: percentOf(k.RelativeLo), RelativeHigh: percentOf(k.RelativeHi),
-		})
+		}
+		doc.Text = changeWords(doc)
+		f.Layouts = append(f.Layouts, doc)
 	}
 	c.Families = append(c.Families, f)
 	return nil
@@ -201,7 +207,7 @@ func (a *app) printComparison(c comparison) error {
 			w.printf("%s\n", f.Family)
 		}
 		for _, l := range f.Layouts {
-			w.printf("  %s: %s\n", l.Layout, changeWords(l))
+			w.printf("  %s: %s\n", l.Layout, l.Text)
 		}
 	}
 	for _, name := range c.Left {

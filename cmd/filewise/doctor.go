@@ -16,7 +16,8 @@ import (
 
 func (a *app) doctorCommand() *cobra.Command {
 	var f planFlags
-	var selfCheck, yes, anonymous, resolve bool
+	var selfCheck, yes, anonymous, resolve, limits bool
+	var told notifyFlags
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Look whether this machine and a server can do an experiment",
@@ -33,17 +34,36 @@ the usual experiment's baseline twice, block after block, for a minute or so.
 the server of --target that Filewise creates, marks and drops again; it asks
 before, unless --yes has answered. The report holds no password, and neither host
 nor user except in the statements that it tells you to execute; with --anonymous
-not even there, so that it can be pasted into an issue.`,
+not even there, so that it can be pasted into an issue.
+
+--storage measures by fio what the storage of the volumes can give, in scratch
+files, and remembers it: reports then give every load as a share of that.
+
+--notify sends a test message to that URL.`,
 		Example: `  filewise doctor
   filewise doctor --engine mariadb --volume fast=/mnt/nvme
   filewise doctor --target postgres://ada@db/ --self-check
-  filewise doctor --resolve`,
+  filewise doctor --resolve
+  filewise doctor --storage --volume fast=/mnt/nvme
+  filewise doctor --notify env:MAIL`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := told.read(); err != nil {
+				return err
+			}
 			d, err := a.diagnose(cmd, &f, selfCheck, yes)
 			if err != nil {
 				return err
 			}
+			if limits {
+				found, err := storageFindings(cmd.Context(), &f)
+				if err != nil {
+					return err
+				}
+				d.Machine = append(d.Machine, found...)
+			}
+			d.Notifications = a.tryNotify(cmd.Context(), &told)
+			d.count()
 			if anonymous {
 				d.hideRemedies()
 			}
@@ -65,8 +85,10 @@ not even there, so that it can be pasted into an issue.`,
 	}
 	f.target.register(cmd.Flags(), "")
 	cmd.Flags().StringArrayVar(&f.volumes, "volume", nil, "`NAME=DIR` to look at, as the server of --target sees it (repeatable; default here=., or the server's own place)")
+	told.registerURLs(cmd.Flags())
 	cmd.Flags().BoolVar(&selfCheck, "self-check", false, "try every statement once in a scratch database on the server of --target")
 	cmd.Flags().BoolVar(&anonymous, "anonymous", false, "leave host and user out of remedies too, for a report to be pasted")
+	cmd.Flags().BoolVar(&limits, "storage", false, "measure what the storage of the volumes can give, by fio, and remember it")
 	cmd.Flags().BoolVar(&resolve, "resolve", false, "measure the noise, and say which differences can be seen here in which time")
 	cmd.Flags().BoolVar(&yes, "yes", false, "create that scratch database without asking")
 	completeChoices(cmd)
@@ -83,9 +105,11 @@ type diagnosis struct {
 	Findings  []filewise.Finding             `json:"findings,omitempty"`
 	Offers    map[filewise.Capability]string `json:"offers,omitempty"`
 	SelfCheck []filewise.Finding             `json:"self_check,omitempty"`
-	Resolves  *powerReport                   `json:"resolves,omitempty"`
-	Failed    int                            `json:"failed"`
-	Warnings  int                            `json:"warnings"`
+	// Notifications were sent for a test.
+	Notifications []filewise.Finding `json:"notifications,omitempty"`
+	Resolves      *powerReport       `json:"resolves,omitempty"`
+	Failed        int                `json:"failed"`
+	Warnings      int                `json:"warnings"`
 
 	external bool
 	clean    func(string) string // takes host and user out
@@ -121,7 +145,12 @@ func (a *app) diagnose(cmd *cobra.Command, f *planFlags, selfCheck, yes bool) (*
 			return nil, err
 		}
 	}
-	for _, list := range [][]filewise.Finding{d.Machine, d.Findings, d.SelfCheck} {
+	return d, nil
+}
+
+// count counts what did not pass.
+func (d *diagnosis) count() {
+	for _, list := range [][]filewise.Finding{d.Machine, d.Findings, d.SelfCheck, d.Notifications} {
 		for _, x := range list {
 			switch x.Status {
 			case filewise.StatusFailed:
@@ -131,7 +160,6 @@ func (a *app) diagnose(cmd *cobra.Command, f *planFlags, selfCheck, yes bool) (*
 			}
 		}
 	}
-	return d, nil
 }
 
 // usual is the plan that run would make of no other flags: what doctor examines
@@ -306,6 +334,10 @@ func (a *app) printDiagnosis(d *diagnosis) error {
 		printFindings(w, d.SelfCheck)
 	case d.external:
 		w.printf("\nNothing was written. --self-check tries every statement once, in a scratch database that it drops again.\n")
+	}
+	if len(d.Notifications) > 0 {
+		w.printf("\nNotifications\n")
+		printFindings(w, d.Notifications)
 	}
 	if d.Resolves != nil {
 		w.printf("\nWhat can be seen here\n")

@@ -14,7 +14,7 @@ import (
 	"filewise/target"
 )
 
-// Exit codes, documented in docs/commands.md and in `filewise --help`.
+// Exit codes, documented in docs/environment.md and in `filewise --help`.
 const (
 	exitOK          = 0
 	exitInternal    = 1

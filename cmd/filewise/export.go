@@ -2,46 +2,112 @@ package main
 
 import (
 	"io"
+	"os"
+	"os/user"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"filewise"
 	"filewise/store"
 )
 
+// exportFlags say what of a run is written, and how.
+type exportFlags struct {
+	format, rows, output, bundle string
+	schema                       bool
+}
+
 func (a *app) exportCommand() *cobra.Command {
-	var format, output string
+	var f exportFlags
 	cmd := &cobra.Command{
 		Use:   "export [RUN]",
-		Short: "Write the trials of a stored run as CSV, or everything as JSON",
+		Short: "Write the trials of a stored run as CSV, Parquet or JSON, or all of it as a bundle",
+		Long: `Export writes a stored run for other programs: CSV and Parquet have a row for each
+trial and family, or with --rows slices for each slice; JSON has everything, and
+--schema prints its JSON Schema.
+
+--bundle writes the run as one file that "filewise import" takes on another
+machine, where it is listed, shown, reported, judged and compared as here.`,
 		Example: `  filewise export 12 --format csv --output trials.csv
-  filewise export --format json | jq '.trials | length'`,
+  filewise export 12 --format parquet --rows slices --output slices.parquet
+  filewise export --format json | jq '.trials | length'
+  filewise export 12 --bundle run12.tar.gz`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			kind, err := choice("format", format, "csv", "json")
-			if err != nil {
+			if err := f.check(cmd, a.json, args); err != nil {
 				return err
 			}
-			switch {
-			case a.json && cmd.Flags().Changed("format") && kind == "csv":
-				return badValue("format", kind, "--json is JSON: leave one of them out")
-			case a.json:
-				kind = "json"
+			if f.schema {
+				return a.write(f.output, store.ExportJSONSchema)
+			}
+			if _, isTerminal := terminal(a.stdout); isTerminal && f.binary() && (f.output == "" || f.output == "-") {
+				return filewise.Errorf(filewise.CodeUsage, "name a file with --output, or write to a pipe", "a terminal shows no %s", f.format)
 			}
 			s, err := a.load(cmd.Context(), runArg(args))
 			if err != nil {
 				return err
 			}
-			return a.write(output, func(w io.Writer) error {
-				if kind == "json" {
-					return store.ExportJSON(w, s.run, s.trials)
-				}
-				return store.ExportCSV(w, s.run, s.trials)
-			})
+			return a.write(f.output, func(w io.Writer) error { return f.write(w, s) })
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "csv", "csv (one line a trial) or json (everything, slices included)")
-	completeFlag(cmd, "format", "csv", "json")
-	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` to write; - or nothing is standard output")
+	cmd.Flags().StringVar(&f.format, "format", "csv", "csv, parquet (a row for each trial) or json (everything, slices included)")
+	completeFlag(cmd, "format", "csv", "parquet", "json")
+	cmd.Flags().StringVar(&f.rows, "rows", "trials", "what a row of Parquet is: one of trials, or of slices")
+	completeFlag(cmd, "rows", "trials", "slices")
+	cmd.Flags().StringVarP(&f.output, "output", "o", "", "`file` to write; - or nothing is standard output")
+	cmd.Flags().StringVar(&f.bundle, "bundle", "", "write everything as one `file` for \"filewise import\"; - is standard output")
+	cmd.Flags().BoolVar(&f.schema, "schema", false, "print the JSON Schema of --format json")
 	return cmd
+}
+
+// bundleFormat is the format that --bundle stands for.
+const bundleFormat = "bundle"
+
+func (f *exportFlags) binary() bool { return f.format == "parquet" || f.format == bundleFormat }
+
+// check refuses flags that contradict each other.
+func (f *exportFlags) check(cmd *cobra.Command, json bool, args []string) (err error) {
+	changed := cmd.Flags().Changed
+	if f.format, err = choice("format", f.format, "csv", "parquet", "json"); err != nil {
+		return err
+	}
+	if f.rows, err = choice("rows", f.rows, "trials", "slices"); err != nil {
+		return err
+	}
+	switch {
+	case f.schema && (len(args) > 0 || f.bundle != "" || changed("format") && f.format != "json"):
+		return badValue("schema", true, "it is of --format json, whatever the run: leave the others out")
+	case f.bundle != "" && (changed("format") || f.output != ""):
+		return badValue("bundle", f.bundle, "it names its file, and has a format of its own: leave --format and --output out")
+	case json && changed("format") && f.format != "json":
+		return badValue("format", f.format, "--json is JSON: leave one of them out")
+	case f.rows == "slices" && (f.format != "parquet" || f.bundle != ""):
+		return badValue("rows", f.rows, "give --format parquet; --format json has the slices of every trial")
+	case f.bundle != "":
+		f.format, f.output = bundleFormat, f.bundle
+	case json:
+		f.format = "json"
+	}
+	return nil
+}
+
+func (f *exportFlags) write(w io.Writer, s stored) error {
+	switch {
+	case f.format == bundleFormat:
+		host, _ := os.Hostname() // where there is no name, it has none
+		by := store.Manifest{Version: versionString(), Exported: time.Now(), Host: host}
+		if me, err := user.Current(); err == nil {
+			by.User = me.Username
+		}
+		return store.ExportBundle(w, s.run, s.trials, by)
+	case f.format == "json":
+		return store.ExportJSON(w, s.run, s.trials)
+	case f.format == "csv":
+		return store.ExportCSV(w, s.run, s.trials)
+	case f.rows == "slices":
+		return store.ExportParquetSlices(w, s.run, s.trials)
+	}
+	return store.ExportParquet(w, s.run, s.trials)
 }

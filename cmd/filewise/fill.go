@@ -11,6 +11,25 @@ import (
 	"filewise/workload"
 )
 
+// fitLoaded sizes files that an engine fills one after the other so that loaded
+// data, which transactions work on for the length of a window, reach the last one:
+// unless the user says otherwise.
+func (f *planFlags) fitLoaded(cmd *cobra.Command, p *experiment.Plan, l *filewise.Layout, sc workload.Scenario) error {
+	sizer, ok := f.engine.(filewise.Sizer)
+	if !ok || !sc.Phased || !sc.Windowed || l.Kind != filewise.KindSystem || cmd.Flags().Changed("size") {
+		return nil
+	}
+	w, err := sc.New(p.Params, p.Seed)
+	if err != nil {
+		return err
+	}
+	bytes, err := sizer.LoadedBytes(p.Target, w.Program())
+	if bytes > 0 {
+		l.Data.Bytes = bytes
+	}
+	return err
+}
+
 // setFill sizes the work for engines that fill file after file: unless the user
 // says otherwise, a trial has the fixed work that reaches every layout's last
 // file. A window would end before, and N files be measured as one.

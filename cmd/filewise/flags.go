@@ -47,8 +47,11 @@ type planFlags struct {
 	measure, preload       string
 	instances              int
 	stops                  stopFlags
+	notify                 notifyFlags
+	storageLimit           string
 
-	chosen // found by setTarget, which comes first
+	custom *workload.Custom // of a study file; nil: none
+	chosen                  // found by setTarget, which comes first
 }
 
 func (f *planFlags) register(fs *pflag.FlagSet) {
@@ -56,6 +59,7 @@ func (f *planFlags) register(fs *pflag.FlagSet) {
 	f.layoutFlags.register(fs)
 	f.scenarioFlags.register(fs)
 	f.stops.register(fs)
+	f.notify.register(fs)
 	fs.StringVar(&f.serverBin, "server-bin", "", "`directory` of a managed server's binaries (default: searched)")
 	fs.StringArrayVar(&f.settings, "set", nil, "`key=value` setting of a managed server (repeatable)")
 	fs.IntVar(&f.connections, "connections", 0, "connections that work at the same time (default the scenario's)")
@@ -75,6 +79,7 @@ func (f *planFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.preload, "preload", "", "load every build with rows of this `size` first, and restore it for every trial (default: built anew, empty)")
 	fs.IntVar(&f.instances, "instances", defaultInstances, "loaded builds of each layout, which take turns (with --preload)")
 	fs.Lookup("warm-up").DefValue = "0s" // hides −1, which stands for the pilots
+	fs.StringVar(&f.storageLimit, "storage-limit", storageAuto, "the storage's own limit, by fio: auto (the one that is known, or measured first where that takes less than a twentieth of the budget) or off")
 	f.judge.register(fs)
 	f.checks.register(fs)
 }
@@ -91,12 +96,15 @@ func (f *planFlags) plan(cmd *cobra.Command, scenario string) (experiment.Plan, 
 	if sc, err = f.published(cmd, sc); err != nil {
 		return experiment.Plan{}, err
 	}
+	if sc.Window > 0 && !cmd.Flags().Changed("window") {
+		f.window = sc.Window
+	}
 	p := experiment.Plan{
 		Scenario: sc.Name, MaxBlocks: f.maxBlocks, Budget: f.budget, Attempts: defaultAttempts,
-		Window: f.window, WarmUp: f.warmUp, PilotWindow: min(defaultPilotWindow, f.window),
+		Window: f.window, WarmUp: f.warmUp, PilotWindow: min(max(defaultPilotWindow, sc.Window/2), f.window),
 	}
 	steps := []func(*cobra.Command, *experiment.Plan, workload.Scenario) error{
-		f.setTarget, f.setVolumes, f.setParams, f.setLayouts, f.setPreload, f.setWork, f.setFill, f.setPhases, f.setMeasure, f.setPilot, f.setStops, f.setJudging, f.checks.setChecks, f.setSeed, f.setPublished, f.checks.setCells,
+		f.setTarget, f.setVolumes, f.setParams, f.setLayouts, f.setPreload, f.setWork, f.setFill, f.setPhases, f.setMeasure, f.setPilot, f.setStops, f.setNotify, f.setStorageLimit, f.setJudging, f.checks.setChecks, f.setSeed, f.setPublished, f.checks.setCells,
 	}
 	for _, step := range steps {
 		if err := step(cmd, &p, sc); err != nil {
@@ -112,7 +120,7 @@ func (f *planFlags) command(cmd *cobra.Command, p experiment.Plan) []string {
 	out := []string{"filewise", "run", p.Scenario}
 	cmd.Flags().Visit(func(fl *pflag.Flag) {
 		switch {
-		case slices.Contains([]string{"seed", "volume", "target", "password-file", "no-password"}, fl.Name) || !inPlan(fl.Name):
+		case slices.Contains([]string{"seed", "volume", "target", "password-file", "no-password", "notify", "notify-on"}, fl.Name) || !inPlan(fl.Name):
 			return
 		case fl.Name == "engine" && p.Target.Mode == filewise.External: // the URL says it
 			return

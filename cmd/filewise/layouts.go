@@ -31,7 +31,7 @@ type layoutFlags struct {
 
 func (f *layoutFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.kind, "kind", "", "`kind` of layout (default the engine's usual one)")
-	fs.IntSliceVar(&f.files, "files", nil, "numbers of data files to compare, the total size held constant; in scenario backup, of backup files (default the scenario's)")
+	fs.IntSliceVar(&f.files, "files", nil, "numbers of data files to compare, the total size held constant; in scenario backup, of backup files; in temp, of temporary files (default the scenario's)")
 	fs.StringVar(&f.size, "size", "", "total `size` of the data files, such as 64MiB (default the scenario's)")
 	fs.StringVar(&f.allocation, "allocation", string(filewise.Preallocated), "files at full size from the start (preallocated) or growing; what the engine can do decides where this is not given")
 	fs.StringVar(&f.growth, "growth", "1MiB", "`bytes` by which a growing file grows")
@@ -99,7 +99,9 @@ func (f *planFlags) arms(cmd *cobra.Command, p *experiment.Plan, base filewise.L
 	case f.addedLater != "":
 		layouts, err = f.later(cmd, p, base, files)
 	case sc.Stripes:
-		layouts = f.stripes(base, files)
+		layouts, err = f.stripes(base, files, sc)
+	case sc.Temp:
+		layouts = temps(base, files, sc)
 	case arranges && !set("kind"):
 		layouts = arranger.Arrange(p.Target, base, files)
 	default:
@@ -155,8 +157,8 @@ func (f *planFlags) baseLayout(cmd *cobra.Command, p *experiment.Plan, sc worklo
 	if l.Kind, err = f.layoutKind(f.kind); err != nil {
 		return l, err
 	}
-	if sc.Stripes && f.kind == "" && len(f.about.BackupKinds) > 0 && p.Target.Mode != filewise.External {
-		l.Kind = f.about.BackupKinds[0]
+	if own := f.ownKinds(sc); f.kind == "" && len(own) > 0 && p.Target.Mode != filewise.External {
+		l.Kind = own[0]
 	}
 	if f.indexes != "" {
 		if l.Indexes, err = choice("indexes", f.indexes, filewise.IndexesTogether, filewise.IndexesApart); err != nil {
@@ -167,8 +169,10 @@ func (f *planFlags) baseLayout(cmd *cobra.Command, p *experiment.Plan, sc worklo
 	if err := checkApart(l, p.Target.Volumes, "--log-volume", "--index-volume"); err != nil {
 		return l, err
 	}
-	l.Data, err = f.spread(cmd, l.DataVolumes(p.Target.Volumes), sc)
-	return l, err
+	if l.Data, err = f.spread(cmd, l.DataVolumes(p.Target.Volumes), sc); err != nil {
+		return l, err
+	}
+	return l, f.fitLoaded(cmd, p, &l, sc)
 }
 
 // checkApart refuses volumes for log and indexes that there are not, or that
@@ -225,6 +229,17 @@ func (f *planFlags) totalBytes(cmd *cobra.Command, sc workload.Scenario) (int64,
 	return sc.Bytes, nil
 }
 
+// ownKinds are the engine's for the scenario; none: its usual ones.
+func (f *planFlags) ownKinds(sc workload.Scenario) []filewise.Kind {
+	switch {
+	case sc.Stripes:
+		return f.about.BackupKinds
+	case sc.Temp:
+		return f.about.TempKinds
+	}
+	return nil
+}
+
 // layoutKind is the kind of layout asked for, or the engine's usual one here.
 func (f *planFlags) layoutKind(kind string) (filewise.Kind, error) {
 	if kind == "" {
@@ -243,7 +258,7 @@ func different(layouts []filewise.Layout) error {
 			if l.Name == other.Name {
 				return filewise.Errorf(filewise.CodeUsage, "give each a name of its own: --layout files=8,name=…", "two layouts are called %q", l.Name)
 			}
-			if l.BuildKey() == other.BuildKey() && l.Backup == other.Backup && l.Discard == other.Discard {
+			if l.BuildKey() == other.BuildKey() && l.Backup == other.Backup && l.Discard == other.Discard && l.BackupOptions == other.BackupOptions {
 				return filewise.Errorf(filewise.CodeUsage, "leave one out", "the layouts %q and %q are the same", other.Name, l.Name)
 			}
 		}

@@ -27,6 +27,9 @@ func (a *app) listCommand() *cobra.Command {
 			for _, r := range runs {
 				w.printf("%4d  %s  %-11s  %s on %s, %s; %d trials\n", r.ID, r.Started.Local().Format("2006-01-02 15:04"),
 					r.State, r.Scenario, r.Engine, strings.Join(r.Layouts, " · "), r.Trials)
+				if r.Origin != nil {
+					w.printf("      imported: %s\n", r.Origin)
+				}
 				if r.Verdict != "" {
 					w.printf("      %s\n", r.Verdict)
 				}

@@ -29,6 +29,7 @@ func forgetEnvironment() {
 			os.Unsetenv(name)
 		}
 	}
+	os.Setenv("FILEWISE_STORAGE_LIMIT", "off") // fio takes its time once; kills would come within it
 }
 
 // TestScript drives the whole command line; the scripts are in testdata/script.
@@ -41,6 +42,7 @@ func TestScript(t *testing.T) {
 		RequireUniqueNames:  true,
 		Condition:           condition,
 		Setup: func(env *testscript.Env) error {
+			env.Setenv("FILEWISE_STORAGE_LIMIT", "off") // fio takes its time once
 			env.Setenv("FILEWISE_STORE", filepath.Join(env.WorkDir, "store.db"))
 			env.Setenv("FILEWISE_STATE", filepath.Join(env.WorkDir, stateDir))
 			env.Setenv("FILEWISE_LOCK", fmt.Sprintf("filewise-test-%d-%s", os.Getpid(), filepath.Base(env.WorkDir)))

@@ -19,7 +19,7 @@ import (
 )
 
 // measure runs what a stored run still wants, shows it, and stores how it ended.
-func (a *app) measure(ctx context.Context, r *rig, st *store.Store, run store.Run, done []filewise.Trial, anew *stopFlags) (err error) {
+func (a *app) measure(ctx context.Context, r *rig, st *store.Store, run store.Run, done []filewise.Trial, anew *stopFlags, told *notices) (err error) {
 	if run, err = a.begin(ctx, st, run, r); err != nil {
 		return err
 	}
@@ -34,28 +34,41 @@ func (a *app) measure(ctx context.Context, r *rig, st *store.Store, run store.Ru
 	if err != nil {
 		return err
 	}
-	watch, err := newWatch(limited, r, show.Notify)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	live, err := a.watched(run, done, st.Path(), show, stop)
 	if err != nil {
 		show.Close()
 		return err
 	}
+	defer live.close()
+	watch, err := newWatch(limited, r, live.hear)
+	if err != nil {
+		show.Close()
+		return err
+	}
+	told.need(needsOf(run.Plan, r.scripts))
 	runner := experiment.Runner{
 		Plan: run.Plan, Workload: r.workload, Server: r.server, Clock: filewise.RealClock{},
-		Probes: probes(run.Plan.Target), Record: a.recorder(st.Recorder(run.ID).Record, watch),
-		Guard: watch.guard, Await: watch.await, Ended: watch.ended, Notify: show.Notify, Calibrate: r.calibrator(run.Plan),
+		Probes: probes(run.Plan.Target), Record: a.recorder(st.Recorder(run.ID).Record, watch, told),
+		Guard: told.guard(watch.guard), Await: live.await(told.await(watch.await)), Ended: watch.ended, Notify: live.hear, Calibrate: r.calibrator(run.Plan),
+		Ceilings: r.storage.ceilings(),
 	}
 	done, decision, err := runner.Run(ctx, done)
 	show.Close()
-	return a.finish(ctx, st, run, done, decision, err)
+	err = a.finish(ctx, st, run, done, decision, err, told)
+	live.ended(ctx, st)
+	return err
 }
 
 // recorder stores trials, without secrets in the reasons of failures, and tells
 // the watch of them.
-func (a *app) recorder(record func(context.Context, filewise.Trial) error, w *watch) func(context.Context, filewise.Trial) error {
+func (a *app) recorder(record func(context.Context, filewise.Trial) error, w *watch, told *notices) func(context.Context, filewise.Trial) error {
 	return func(ctx context.Context, t filewise.Trial) error {
 		t.Reason = filewise.Hide(t.Reason, a.secrets...)
 		t.Warnings = append(t.Warnings, clientWarnings(t)...)
 		w.recorded(t)
+		told.recorded(t)
 		return record(ctx, t)
 	}
 }
@@ -131,7 +144,7 @@ func (a *app) begin(ctx context.Context, st *store.Store, run store.Run, r *rig)
 		return run, fmt.Errorf("facts of the server: %w", err)
 	}
 	t := run.Plan.Target
-	run.Machine = machine.Facts(ctx, volumesHere(t))
+	run.Machine = append(machine.Facts(ctx, volumesHere(t)), r.storage.facts...)
 	if t.Mode == filewise.External && !sameHost(*t.Address) {
 		for i := range run.Machine {
 			run.Machine[i].Name = "client: " + run.Machine[i].Name
@@ -163,7 +176,7 @@ func scriptWarnings(scripts []filewise.Script) []filewise.Warning {
 
 // finish stores how the run ended and prints what it found. The verdict is
 // printed also when the run was interrupted.
-func (a *app) finish(ctx context.Context, st *store.Store, run store.Run, done []filewise.Trial, d experiment.Decision, cause error) error {
+func (a *app) finish(ctx context.Context, st *store.Store, run store.Run, done []filewise.Trial, d experiment.Decision, cause error, told *notices) error {
 	ctx = context.WithoutCancel(ctx)
 	j, err := run.Plan.Judge(done)
 	if err != nil {
@@ -187,7 +200,12 @@ func (a *app) finish(ctx context.Context, st *store.Store, run store.Run, done [
 	if run, err = st.Run(ctx, run.ID); err != nil {
 		return errors.Join(cause, err)
 	}
-	if err := a.printRun(run, done, j); err != nil {
+	a.last = run
+	if shown, err = data(run, done, j); err != nil {
+		return errors.Join(cause, err)
+	}
+	told.ended(run, shown, cause)
+	if err := a.printData(shown); err != nil {
 		return errors.Join(cause, err)
 	}
 	if cause == nil && d.Ending == experiment.Broken {

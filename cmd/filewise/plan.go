@@ -19,8 +19,9 @@ import (
 func (a *app) planCommand() *cobra.Command {
 	var f planFlags
 	var power powerFlags
+	var only []string
 	cmd := &cobra.Command{
-		Use:   "plan [SCENARIO]",
+		Use:   "plan [SCENARIO or FILE.yaml]",
 		Short: "Show what run would do: trials in order, statements, files, space and time",
 		Long: `Plan takes the arguments of run and executes nothing: it shows the trials in
 order, every SQL statement, the files with their sizes, the space needed and
@@ -28,9 +29,10 @@ free, and the time that it may take. Layouts that are dropped on the way make th
 later blocks shorter. Of an existing server (--target) it reads what the run would
 check, and writes nothing.`,
 		Example: `  filewise plan
-  filewise plan --files 1,8 --size 1GiB --json`,
+  filewise plan --files 1,8 --size 1GiB --json
+  filewise plan study.yaml`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: completeScenario,
+		ValidArgsFunction: completeScenarioOrFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := power.check(cmd); err != nil || power.wanted {
 				if err == nil {
@@ -38,32 +40,44 @@ check, and writes nothing.`,
 				}
 				return err
 			}
+			if file, ok := studyArg(args); ok {
+				return a.planStudy(cmd, file, only)
+			}
+			if err := onlyInStudies(only); err != nil {
+				return err
+			}
 			p, err := f.plan(cmd, scenarioArg(args))
 			if err != nil {
 				return err
 			}
-			v, err := previewOf(cmd.Context(), p, f.access(a, p.Target))
-			if err != nil {
-				return err
-			}
-			if a.json {
-				err = a.printJSON(v)
-			} else {
-				err = a.printPreview(v)
-			}
-			if err != nil {
-				return err
-			}
-			if v.unseen != nil {
-				return v.unseen
-			}
-			return failedFindings(p.Target, v.Findings)
+			return a.planOne(cmd.Context(), &f, p)
 		},
 	}
+	registerOnly(cmd, &only)
 	f.register(cmd.Flags())
 	power.register(cmd.Flags())
 	completeChoices(cmd)
 	return cmd
+}
+
+// planOne shows one experiment.
+func (a *app) planOne(ctx context.Context, f *planFlags, p experiment.Plan) error {
+	v, err := previewOf(ctx, p, f.access(a, p.Target))
+	if err != nil {
+		return err
+	}
+	if a.json {
+		err = a.printJSON(v)
+	} else {
+		err = a.printPreview(v)
+	}
+	if err != nil {
+		return err
+	}
+	if v.unseen != nil {
+		return v.unseen
+	}
+	return failedFindings(p.Target, v.Findings)
 }
 
 // preview is what plan shows.
@@ -147,6 +161,9 @@ func (a *app) printPreview(v preview) error {
 	}
 	if len(p.AbortIf) > 0 {
 		w.printf("The run stops if others keep the server busy: %s\n", strings.Join(p.AbortIf, ", "))
+	}
+	if len(p.Notify) > 0 {
+		w.printf("Told how it goes: %s\n", strings.Join(p.Notify, ", "))
 	}
 	if v.Unseen != "" {
 		w.printf("\nServer %s\n  could not be looked at, so rights, space and settings are not checked: %s\n", p.Target.Address, indent(v.Unseen, 2))

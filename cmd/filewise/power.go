@@ -159,7 +159,7 @@ func (a *app) measureNoise(ctx context.Context, p experiment.Plan, login access)
 	note.printf("filewise: measuring %s twice in at most %d blocks to tell the noise; nothing is stored\n", p.Baseline, p.MaxBlocks)
 	runner := experiment.Runner{Plan: p, Workload: r.workload, Server: r.server, Clock: filewise.RealClock{},
 		Guard: w.guard, Await: w.await, Ended: w.ended, Calibrate: r.calibrator(p),
-		Record: a.recorder(func(context.Context, filewise.Trial) error { return nil }, w)}
+		Record: a.recorder(func(context.Context, filewise.Trial) error { return nil }, w, nil)}
 	trials, d, err := runner.Run(ctx, nil)
 	if err != nil {
 		return noise{}, err

@@ -17,7 +17,7 @@ import (
 // ofDesign are the flags of what an article's design has fixed.
 var ofDesign = []string{
 	"files", "size", "layout", "added-later", "allocation", "growth", "connections", "window", "work", "warm-up", "rows", "mode", "connect", "index",
-	"repeat", "data", "preload", "instances", "measure", "max-blocks", "goal", "aa", "calibrate", "cells",
+	"warehouses", "users", "rate", "repeat", "batch", "data", "preload", "instances", "measure", "max-blocks", "goal", "aa", "calibrate", "cells",
 }
 
 // published makes the article's design the scenario's own defaults, where it is
@@ -107,6 +107,9 @@ func (f *planFlags) setPublished(cmd *cobra.Command, p *experiment.Plan, sc work
 		least := int64(p.Params.RowBytes) * int64(p.Params.Connections)
 		p.Work = workload.Scaled(sc.Design.Work, f.scale, least)
 		p.Window, p.WarmUp = 0, 0
+	}
+	if sc.Design.Window > 0 { // no pilots fix it
+		p.WarmUp = sc.Design.Window / 2
 	}
 	p.PilotWindow, p.PilotWork = 0, 0
 	if f.scale > longScale { // hours: finer slices would fill the store

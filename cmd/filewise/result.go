@@ -22,6 +22,9 @@ func data(run store.Run, trials []filewise.Trial, j experiment.Judgement) (repor
 		Scenario: sc, Trials: trials, Judgement: j, Machine: run.Machine, Server: run.Server,
 	}
 	d.Judgement.Warnings = append(append([]filewise.Warning(nil), run.Warnings...), j.Warnings...)
+	if run.Origin != nil {
+		d.Machine = append([]filewise.Fact{{Name: "imported", Value: run.Origin.String()}}, d.Machine...)
+	}
 	if run.Ended != nil {
 		d.Ended = *run.Ended
 	}

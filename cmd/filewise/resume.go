@@ -17,6 +17,8 @@ import (
 func (a *app) resumeCommand() *cobra.Command {
 	var login targetFlags
 	var stops stopFlags
+	var told notifyFlags
+	var page pageFlags
 	cmd := &cobra.Command{
 		Use:   "resume [RUN]",
 		Short: "Go on with a run that was interrupted or killed",
@@ -26,7 +28,9 @@ not complete.
 
 A run on an existing server asks for the password again, which is not stored:
 --target with the same URL, --password-file and FILEWISE_PASSWORD give it.
---abort-if and --maintenance-window are those of the run unless given anew.`,
+--abort-if, --maintenance-window, --notify and --notify-on are those of the run
+unless given anew. A URL of --notify that holds a secret has to be given again,
+because that is not stored; --notify none goes on without.`,
 		Example:           "  filewise resume\n  filewise resume 12\n  filewise resume 12 --password-file ~/.filewise-password",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.completeRun,
@@ -44,6 +48,9 @@ A run on an existing server asks for the password again, which is not stored:
 			if err != nil {
 				return err
 			}
+			if err := notHere(s.run); err != nil {
+				return err
+			}
 			if s.run.State == store.Running {
 				return filewise.Errorf(filewise.CodeBusy, "wait for it, or end that process", "run %d is being measured by process %d", s.run.ID, s.run.Owner.PID)
 			}
@@ -57,6 +64,18 @@ A run on an existing server asks for the password again, which is not stored:
 			if err := stops.apply(&s.run.Plan); err != nil {
 				return err
 			}
+			if err := told.again(cmd, s.run.Plan); err != nil {
+				return err
+			}
+			people, err := a.announce(cmd.Context(), &told, s.run.Plan)
+			if err != nil {
+				return err
+			}
+			defer func() { people.close(cmd.Context(), err) }()
+			if err := a.openPage(&page); err != nil {
+				return err
+			}
+			defer a.closePage()
 			r, err := setUp(cmd.Context(), s.run.Plan, open)
 			if err != nil {
 				return err
@@ -66,11 +85,13 @@ A run on an existing server asks for the password again, which is not stored:
 			if s, err = loadFrom(cmd.Context(), st, ref); err != nil {
 				return err
 			}
-			return a.measure(cmd.Context(), r, st, s.run, s.trials, &stops)
+			return a.measure(cmd.Context(), r, st, s.run, s.trials, &stops, people)
 		},
 	}
 	login.registerServer(cmd.Flags())
 	stops.register(cmd.Flags())
+	told.register(cmd.Flags())
+	page.register(cmd.Flags())
 	return cmd
 }
 
@@ -110,6 +131,9 @@ func unfinished(ctx context.Context, st *store.Store, args []string) (string, er
 		return "", err
 	}
 	for _, r := range slices.Backward(runs) {
+		if r.Origin != nil { // nothing that can go on here
+			continue
+		}
 		if r.State == store.Interrupted || r.State == store.Failed && r.Ending == experiment.GoesOn {
 			return strconv.FormatInt(r.ID, 10), nil
 		}
@@ -125,7 +149,7 @@ func (a *app) alreadyOver(ctx context.Context, st *store.Store, s stored, d expe
 		if err != nil {
 			return err
 		}
-		return a.finish(ctx, st, run, s.trials, d, nil)
+		return a.finish(ctx, st, run, s.trials, d, nil, nil)
 	}
 	j, err := s.run.Plan.Judge(s.trials)
 	if err != nil {

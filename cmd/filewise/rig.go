@@ -21,6 +21,7 @@ type rig struct {
 	lock     *hostlock.Lock
 	shared   *sharedLock        // of an external server; nil: the server is ours
 	findings []filewise.Finding // of an external server
+	storage  storageLimits
 	undo     []func() error
 }
 

@@ -19,6 +19,9 @@ func (r *rig) openOwn(ctx context.Context, p experiment.Plan, label string) erro
 		return err
 	}
 	var err error
+	if r.storage, err = r.storageLimits(ctx, p); err != nil {
+		return err
+	}
 	if r.server, err = r.engine.Open(ctx, r.target); err != nil {
 		return err
 	}

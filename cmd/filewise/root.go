@@ -18,6 +18,8 @@ import (
 	"filewise"
 	"filewise/internal/nearest"
 	"filewise/scratch"
+	"filewise/store"
+	"filewise/web"
 )
 
 // app is what the commands share.
@@ -30,6 +32,8 @@ type app struct {
 	args    []string          // the command line
 	secrets []filewise.Secret // that no error may show
 	hinted  bool              // see hintProcessList
+	last    store.Run         // that has ended last; its ID is 0 before
+	page    *web.Server       // the live page; nil: there is none
 }
 
 func (a *app) command() *cobra.Command {
@@ -56,16 +60,21 @@ Every flag can be set in the environment too: --max-blocks as FILEWISE_MAX_BLOCK
 			return fromEnvironment(cmd.Flags())
 		},
 	}
-	root.PersistentFlags().BoolVar(&a.json, "json", false, "machine-readable output")
-	root.PersistentFlags().StringVar(&a.storePath, "store", "", "`file` that holds the results (default ~/.local/share/filewise/filewise.db)")
+	a.registerShared(root)
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		a.runCommand(), a.planCommand(), a.resumeCommand(), a.listCommand(), a.showCommand(), a.reportCommand(),
-		a.exportCommand(), a.judgeCommand(), a.compareCommand(), a.stopCommand(), a.doctorCommand(), a.cleanCommand(), a.scenariosCommand(), a.enginesCommand(), a.versionCommand(),
+		a.exportCommand(), a.importCommand(), a.judgeCommand(), a.compareCommand(), a.stopCommand(), a.serveCommand(), a.inspectCommand(), a.doctorCommand(), a.cleanCommand(), a.scenariosCommand(), a.enginesCommand(), a.schemaCommand(), a.initCommand(), a.versionCommand(), a.manCommand(),
 	)
 	strictHelp(root)
 	usageArgs(root)
 	return root
+}
+
+// registerShared registers the flags that all commands have.
+func (a *app) registerShared(root *cobra.Command) {
+	root.PersistentFlags().BoolVar(&a.json, "json", false, "machine-readable output")
+	root.PersistentFlags().StringVar(&a.storePath, "store", "", "`file` that holds the results (default ~/.local/share/filewise/filewise.db)")
 }
 
 // strictHelp makes help and completion refuse what they do not know, as every

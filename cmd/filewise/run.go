@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"filewise"
+	"filewise/experiment"
 	"filewise/store"
 )
 
@@ -14,8 +15,10 @@ const defaultScenario = "inserts"
 
 func (a *app) runCommand() *cobra.Command {
 	var f planFlags
+	var only []string
+	var page pageFlags
 	cmd := &cobra.Command{
-		Use:   "run [SCENARIO]",
+		Use:   "run [SCENARIO or FILE.yaml]",
 		Short: "Measure layouts against each other and give a verdict",
 		Long: `Run measures layouts against each other, block after block in random order, until
 it is decided which is best or the budget is spent, and says which. With no
@@ -26,41 +29,70 @@ are removed at the end, and by the next start if Filewise was killed. On an
 existing server (--target) only databases and tablespaces that Filewise makes and
 marks are written to; what a killed run leaves there "filewise clean --target URL"
 removes. Ctrl-C once ends the running trial cleanly and keeps all finished ones;
-twice stops at once.`,
+twice stops at once.
+
+A study file (FILE.yaml) says what the flags say, for one experiment or for
+several, which run one after the other; "filewise init" writes one. Flags and
+FILEWISE_ variables that are given beside it go before it, in every experiment.
+One that fails does not keep the others from being run.`,
 		Example: `  filewise run
   filewise run inserts --files 1,4,16 --durability normal --budget 5m
   filewise run --volume a=/mnt/a --volume b=/mnt/b --placement round-robin
   filewise run --work 64MiB --commit-every 100 --goal verdicts
   filewise run --target postgres://ada@db/ --volume a=/mnt/a --volume b=/mnt/b --abort-if 'active>5'
-  filewise run --engine mariadb --layout files=1,kind=per-table --layout files=8,kind=partitions`,
+  filewise run --engine mariadb --layout files=1,kind=per-table --layout files=8,kind=partitions
+  filewise run study.yaml --budget 5m`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: completeScenario,
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
+		ValidArgsFunction: completeScenarioOrFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if file, ok := studyArg(args); ok {
+				defer a.closePage()
+				return a.runStudy(cmd, file, only, func() error { return a.openPage(&page) })
+			}
+			if err := onlyInStudies(only); err != nil {
+				return err
+			}
 			plan, err := f.plan(cmd, scenarioArg(args))
 			if err != nil {
 				return err
 			}
-			// A store that cannot be used is found before the set-up, one that does
-			// not exist is made after it.
-			if _, err := a.runs(cmd.Context()); err != nil {
+			if err := a.openPage(&page); err != nil {
 				return err
 			}
-			r, err := setUp(cmd.Context(), plan, f.access(a, plan.Target))
-			if err != nil {
-				return err
-			}
-			defer func() { err = errors.Join(err, r.close()) }()
-			st, err := store.Open(cmd.Context(), a.storePath)
-			if err != nil {
-				return err
-			}
-			defer func() { err = errors.Join(err, st.Close()) }()
-			return a.measure(cmd.Context(), r, st, store.Run{Plan: plan}, nil, nil)
+			defer a.closePage()
+			return a.runOne(cmd.Context(), &f, plan)
 		},
 	}
+	registerOnly(cmd, &only)
 	f.register(cmd.Flags())
+	page.register(cmd.Flags())
 	completeChoices(cmd)
 	return cmd
+}
+
+// runOne sets one experiment up and measures it.
+func (a *app) runOne(ctx context.Context, f *planFlags, plan experiment.Plan) (err error) {
+	// A store that cannot be used is found before the set-up, one that does
+	// not exist is made after it.
+	if _, err := a.runs(ctx); err != nil {
+		return err
+	}
+	told, err := a.announce(ctx, &f.notify, plan)
+	if err != nil {
+		return err
+	}
+	defer func() { told.close(ctx, err) }()
+	r, err := setUp(ctx, plan, f.access(a, plan.Target))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.close()) }()
+	st, err := store.Open(ctx, a.storePath)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	return a.measure(ctx, r, st, store.Run{Plan: plan}, nil, nil, told)
 }
 
 func scenarioArg(args []string) string {
@@ -73,8 +105,17 @@ func scenarioArg(args []string) string {
 // completeChoices completes the values of flags that have a few. A command calls
 // it after its flags are registered.
 func completeChoices(cmd *cobra.Command) {
-	for flag, values := range map[string][]string{
-		"durability": {"full", "normal", "off"},
+	for flag, values := range choices() {
+		if cmd.Flags().Lookup(flag) != nil {
+			completeFlag(cmd, flag, values...)
+		}
+	}
+}
+
+// choices are the values of flags that have a few.
+func choices() map[string][]string {
+	return map[string][]string{
+		"durability": {"full", "normal", "off"}, "storage-limit": {storageAuto, storageOff},
 		"table":      {"shared", "per-connection"},
 		"key":        {"sequential", "random"},
 		"allocation": {"preallocated", "growing"},
@@ -83,10 +124,6 @@ func completeChoices(cmd *cobra.Command) {
 		"measure":    {"workload", "lifecycle"},
 		"indexes":    {"together", "apart"},
 		"engine":     engineNames(),
-	} {
-		if cmd.Flags().Lookup(flag) != nil {
-			completeFlag(cmd, flag, values...)
-		}
 	}
 }
 

@@ -24,6 +24,13 @@ type scenarioFlags struct {
 	cache   string
 	data    string
 	repeat  int
+	batch   int
+	cycle   string
+
+	discard       bool
+	beside        int
+	backupOptions []string
+	dataFiles     []int
 
 	asPublished bool
 	scale       float64
@@ -37,12 +44,17 @@ type scenarioFlags struct {
 }
 
 func (f *scenarioFlags) register(fs *pflag.FlagSet) {
-	fs.Int64Var(&f.rows, "rows", 0, "dml: rows of each phase; scan, backup: `number` of rows of each table (default what fills --size as far as the scenario does)")
+	fs.Int64Var(&f.rows, "rows", 0, "dml: rows of each phase; scan, backup, temp: `number` of rows of each table (default what fills --size as far as the scenario does)")
 	fs.StringVar(&f.mode, "mode", "", "dml: one process that loops on the server (single), concurrent clients, or both")
 	fs.StringVar(&f.connect, "connect", "", "dml: concurrent clients keep their connections (pooled) or open one for each statement (per-statement)")
 	fs.StringVar(&f.index, "index", "", "dml: no index, as published (none), or one on the key")
 	fs.StringVar(&f.cache, "cache", "", "scan: queries start warm, after a restart of the server (buffer-cold), or with the files evicted from the system's cache too (storage-cold)")
 	fs.StringVar(&f.data, "data", "", "scan: rows are loaded in the order of their keys (ordered) or as they grow over time (grown)")
+	fs.BoolVar(&f.discard, "discard", false, "backup: what is backed up is thrown away: what the server could do at most")
+	fs.IntVar(&f.beside, "beside", 0, "backup, dump: `connections` that update single rows at a fixed rate meanwhile (4 where no number is given), and what it does to their latency (default none)")
+	fs.Lookup("beside").NoOptDefVal = "4"
+	fs.StringArrayVar(&f.backupOptions, "backup-option", nil, "backup, dump: `name=value[,value…]` of the engine's own parameter, each value with every layout (repeatable; unknown names list what there is)")
+	fs.IntSliceVar(&f.dataFiles, "data-files", nil, "backup, dump: `numbers` of data files, each with every number of backup files (default 1)")
 	fs.BoolVar(&f.asPublished, "as-published", false, "the article's own design, averages and all, with the sound verdict from the same trials beside it")
 	fs.Float64Var(&f.scale, "scale", 0, "orders: customers and items by the specification's; else the `size` of --as-published by the original's, 1 being that (default one that takes minutes)")
 	fs.IntVar(&f.warehouses, "warehouses", 0, "orders: `number` of warehouses")
@@ -51,6 +63,8 @@ func (f *scenarioFlags) register(fs *pflag.FlagSet) {
 	fs.Float64Var(&f.rate, "rate", 0, "orders: `transactions` a second that arrive whether or not the server keeps up (open loop), with latency from the intended start")
 	fs.BoolVar(&f.churn, "churn", false, "orders: each transaction also creates, fills and drops a table")
 	fs.DurationVar(&f.p99Limit, "p99-limit", 0, "orders: a layout whose 99th percentile of latency is above this `time` is not recommended")
+	fs.StringVar(&f.cycle, "cycle", "", "temp: temporary tables are created, filled and dropped (fill), sorted into others too (sort), and joined with them (join)")
+	fs.IntVar(&f.batch, "batch", 0, "scan: warm queries that find rows by an index are executed so many `times` as often as the others")
 	fs.IntVar(&f.repeat, "repeat", 0, "scan: `executions` of each query in a trial")
 }
 
@@ -63,10 +77,15 @@ func (f *scenarioFlags) apply(cmd *cobra.Command, p *workload.Params) (err error
 	if set("repeat") {
 		p.Repeat = f.repeat
 	}
+	if set("batch") {
+		if p.Batch = f.batch; p.Batch < 1 {
+			return badValue("batch", f.batch, "give 1 or more")
+		}
+	}
 	if set("warehouses") {
 		p.Warehouses = f.warehouses
 	}
-	if set("scale") && p.Warehouses > 0 {
+	if set("scale") && p.Warehouses > 0 && !f.asPublished {
 		p.Scale = f.scale
 	}
 	if set("users") {
@@ -78,7 +97,12 @@ func (f *scenarioFlags) apply(cmd *cobra.Command, p *workload.Params) (err error
 	if set("rate") {
 		p.Rate = f.rate
 	}
-	p.Churn = f.churn
+	p.Churn, p.Discard = f.churn, f.discard
+	if set("beside") {
+		if p.Beside = f.beside; p.Beside < 1 {
+			return badValue("beside", f.beside, "give a number of connections from 1, or leave it out")
+		}
+	}
 	for _, x := range []struct {
 		flag, value string
 		to          *string
@@ -88,6 +112,7 @@ func (f *scenarioFlags) apply(cmd *cobra.Command, p *workload.Params) (err error
 		{"connect", f.connect, &p.Connect, []string{workload.ConnectPooled, workload.ConnectPerStatement}},
 		{"index", f.index, &p.Index, []string{workload.IndexNone, workload.IndexKey}},
 		{"cache", f.cache, &p.Cache, []string{workload.CacheWarm, string(filewise.CacheBufferCold), string(filewise.CacheStorageCold)}},
+		{"cycle", f.cycle, &p.Cycle, []string{workload.CycleFill, workload.CycleSort, workload.CycleJoin}},
 		{"data", f.data, &p.Data, []string{workload.DataOrdered, workload.DataGrown}},
 	} {
 		if set(x.flag) {
@@ -138,24 +163,15 @@ func (f *planFlags) setPhases(_ *cobra.Command, p *experiment.Plan, sc workload.
 	return nil
 }
 
-// stripes makes a layout of every number of backup files. The data have one file,
-// where the engine does not back up file by file.
-func (f *planFlags) stripes(base filewise.Layout, files []int) []filewise.Layout {
+// temps makes a layout of every number of temporary files, which have the size;
+// the data have one file.
+func temps(base filewise.Layout, files []int, sc workload.Scenario) []filewise.Layout {
 	out := make([]filewise.Layout, len(files))
 	for i, n := range files {
 		l := base
-		l.Data.Files = 1
-		if f.about.StripesAsFiles {
-			l.Data.Files = n
-		}
-		l.Backup = filewise.Spread{Files: n, Placement: base.Data.Placement}
-		if base.Data.Placement == filewise.PlaceRoundRobin { // never on a volume of the data
-			l.Data.Placement, l.Backup.Placement = filewise.PlaceOne, filewise.PlaceApart
-		}
-		l.Name, l.Rank = "1 backup file", n
-		if n > 1 {
-			l.Name = strconv.Itoa(n) + " backup files"
-		}
+		l.Temp = base.Data
+		l.Temp.Files, l.Name, l.Rank = n, sc.NameOf(n), n
+		l.Data.Files, l.Data.Placement = 1, filewise.PlaceOne
 		out[i] = l
 	}
 	return out
@@ -188,7 +204,7 @@ func defaultsOf(sc workload.Scenario) string {
 	p := sc.Params
 	all := map[string]string{
 		"row-bytes": strconv.Itoa(p.RowBytes), "commit-every": strconv.Itoa(p.CommitEvery), "table": p.Table, "key": p.Key,
-		"mode": p.Mode, "connect": p.Connect, "index": p.Index, "cache": p.Cache, "data": p.Data, "repeat": strconv.Itoa(p.Repeat),
+		"mode": p.Mode, "connect": p.Connect, "index": p.Index, "cache": p.Cache, "data": p.Data, "repeat": strconv.Itoa(p.Repeat), "batch": strconv.Itoa(p.Batch), "cycle": p.Cycle,
 	}
 	if sc.Filling == 0 {
 		all["rows"] = strconv.FormatInt(p.Rows, 10)

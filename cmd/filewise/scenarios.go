@@ -36,13 +36,14 @@ func (a *app) listScenarios() error {
 	if a.json {
 		return a.printJSON(all)
 	}
+	w := &lineWriter{w: a.stdout}
 	for _, sc := range all {
-		if _, err := fmt.Fprintf(a.stdout, "%-10s %s\n%-10s repeats %s, %q, %s, %d\n", sc.Name, sc.Title,
-			"", sc.Source.Author, sc.Source.Title, sc.Source.Where, sc.Source.Year); err != nil {
-			return err
+		w.printf("%-10s %s\n", sc.Name, sc.Title)
+		if s := sc.Source; s != (workload.Source{}) {
+			w.printf("%-10s repeats %s, %q, %s, %d\n", "", s.Author, s.Title, s.Where, s.Year)
 		}
 	}
-	return nil
+	return w.err
 }
 
 func (a *app) showScenario(sc workload.Scenario) error {
@@ -51,11 +52,13 @@ func (a *app) showScenario(sc workload.Scenario) error {
 	}
 	w := &lineWriter{w: a.stdout}
 	w.printf("%s: %s\n\n%s\n\n", sc.Name, sc.Title, sc.Summary)
-	w.printf("Repeats %s, %q, %s, %d. Published:\n", sc.Source.Author, sc.Source.Title, sc.Source.Where, sc.Source.Year)
-	for _, f := range sc.Published {
-		w.printf("  · %s\n", f.Words)
+	if s := sc.Source; s != (workload.Source{}) {
+		w.printf("Repeats %s, %q, %s, %d. Published:\n", s.Author, s.Title, s.Where, s.Year)
+		for _, f := range sc.Published {
+			w.printf("  · %s\n", f.Words)
+		}
+		w.printf("\nHow it was measured then, and what differs here:\n")
 	}
-	w.printf("\nHow it was measured then, and what differs here:\n")
 	for _, n := range sc.Notes {
 		w.printf("  · %s\n", n)
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"filewise"
+	"filewise/internal/sqlitedriver"
 	"filewise/store"
 )
 
@@ -229,7 +230,7 @@ func sqliteCmd(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: sqlite FILE SQL")
 	}
-	db, err := sql.Open("sqlite3", ts.MkAbs(args[0]))
+	db, err := sql.Open(sqlitedriver.Name, ts.MkAbs(args[0]))
 	ts.Check(err)
 	_, err = db.Exec(args[1])
 	ts.Check(errors.Join(err, db.Close()))

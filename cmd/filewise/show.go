@@ -56,7 +56,7 @@ func trialLine(t filewise.Trial) string {
 		out = fmt.Sprintf("%s  %-10s", where, t.Instance)
 	}
 	for _, m := range t.Measures {
-		if len(t.Measures) > 1 && m.Unit != "times" { // which say so themselves
+		if len(t.Measures) > 1 && m.Unit != filewise.UnitTimes { // which say so themselves
 			out += " " + m.Family
 		}
 		out += " " + report.Measured(m)

@@ -52,12 +52,19 @@ func (f *planFlags) setParams(cmd *cobra.Command, p *experiment.Plan, sc workloa
 	if err := f.scenarioFlags.apply(cmd, &p.Params); err != nil {
 		return err
 	}
+	if f.custom != nil {
+		custom, err := f.custom.For(p.Target.Engine)
+		if err != nil {
+			return err
+		}
+		p.Params.Custom = &custom
+	}
 	if sc.Filling > 0 && !cmd.Flags().Changed("rows") {
 		bytes, err := f.totalBytes(cmd, sc)
 		if err != nil {
 			return err
 		}
-		p.Params.Rows = sc.RowsIn(bytes)
+		p.Params.Rows = sc.RowsIn(bytes, p.Params)
 	}
 	_, err := sc.New(p.Params, 0)
 	return err

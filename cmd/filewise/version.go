@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"filewise/internal/sqlitedriver"
 )
 
 // version is set by a release build: -ldflags "-X main.version=v1.2.3".
@@ -44,10 +46,10 @@ func (a *app) versionCommand() *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			if a.json {
 				return a.printJSON(map[string]string{
-					"version": versionString(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
+					"version": versionString(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH, "sqlite": sqlitedriver.Driver(),
 				})
 			}
-			_, err := fmt.Fprintf(a.stdout, "filewise %s (%s, %s/%s)\n", versionString(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintf(a.stdout, "filewise %s (%s, %s/%s, SQLite by %s)\n", versionString(), runtime.Version(), runtime.GOOS, runtime.GOARCH, sqlitedriver.Driver())
 			return err
 		},
 	}

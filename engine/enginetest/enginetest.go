@@ -43,6 +43,11 @@ type Subject struct {
 	// LacksArms are arms of files added later that it refuses, though it offers
 	// others.
 	LacksArms []filewise.AddedLater
+	// Tried are capabilities that another run of the suite tries through the same
+	// code: here only what is said of them is looked at.
+	Tried []filewise.Capability
+	// Temps is the most temporary files that its layouts have; 0: 4.
+	Temps int
 	// Foreign dumps what an external server holds that is not Filewise's, a line
 	// for each thing, in an order of its own; nil: the files are local.
 	Foreign func(*testing.T) []string
@@ -101,6 +106,7 @@ func Run(t *testing.T, s Subject) {
 		{"DML", testDML},
 		{"Scan", testScan},
 		{"Orders", testOrders},
+		{"Custom", testCustom},
 		{"Refusals", testRefusals},
 		{"CancelledBuild", testCancelledBuild},
 		{"AddedLater", testAddedLater},

@@ -46,8 +46,9 @@ func (b *bench) orders(churn bool) filewise.Workload {
 	return w
 }
 
-// loadOrders loads with so many loaders, each batch once more afterwards.
-func (b *bench) loadOrders(files, loaders int, w filewise.Workload) *filewise.Database {
+// loadOrders loads with so many loaders, each batch so many times: what is there
+// already is not loaded again.
+func (b *bench) loadOrders(files, loaders, times int, w filewise.Workload) *filewise.Database {
 	b.t.Helper()
 	l := b.layout(files)
 	l.Data.Bytes = max(l.Data.Bytes, 32<<20)
@@ -56,8 +57,11 @@ func (b *bench) loadOrders(files, loaders int, w filewise.Workload) *filewise.Da
 	eg.SetLimit(loaders)
 	for _, table := range w.(filewise.Loadable).Data() {
 		for batch := range table.Batches {
-			eg.Go(func() error {
-				return errors.Join(db.Bulk.LoadBatch(ctx, table, batch), db.Bulk.LoadBatch(ctx, table, batch))
+			eg.Go(func() (err error) {
+				for range times {
+					err = errors.Join(err, db.Bulk.LoadBatch(ctx, table, batch))
+				}
+				return err
 			})
 		}
 	}
@@ -69,11 +73,11 @@ func (b *bench) loadOrders(files, loaders int, w filewise.Workload) *filewise.Da
 
 func (b *bench) ordersConcurrent(w filewise.Workload) {
 	ctx := context.Background()
-	db := b.loadOrders(4, 3, w)
+	db := b.loadOrders(4, 3, 2, w)
 	phase := w.Program().Phases[0]
 	sessions, err := experiment.Connect(ctx, ordersPhase{db}, phase.Connections)
 	fatal(b.t, err)
-	const each = 120
+	const each = 50
 	ops := slices.Repeat([]int64{each}, phase.Connections)
 	result, err := drive.Run(ctx, drive.Load{Sessions: sessions, Ops: ops, Chunk: 1, Retry: w.Program().Retry, Seed: seed(b.t),
 		Types: phase.Types, TypeOf: phase.Args.(filewise.TypedArgs).TypeOf})
@@ -117,7 +121,7 @@ func (b *bench) ordersEquivalent() {
 	const each = 60
 	var first map[string]string
 	for loaders, files := range []int{1, 4} {
-		db := b.loadOrders(files, loaders+1, w)
+		db := b.loadOrders(files, loaders+1, 1, w)
 		ledger := make(filewise.Ledger, 4)
 		for worker := range ledger {
 			session, err := ordersPhase{db}.Connect(ctx, worker)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"filewise"
 	"filewise/workload"
@@ -30,8 +31,14 @@ func tryBulk(t *testing.T, b *bench, offered bool) {
 // loaded builds two files and loads them.
 func loaded(t *testing.T, b *bench, w filewise.Workload) *filewise.Database {
 	t.Helper()
+	return loadedAs(t, b, b.layout(2), w)
+}
+
+// loadedAs builds a layout and loads it.
+func loadedAs(t *testing.T, b *bench, l filewise.Layout, w filewise.Workload) *filewise.Database {
+	t.Helper()
 	ctx := context.Background()
-	db := b.build(b.layout(2), w)
+	db := b.build(l, w)
 	if db.Bulk == nil {
 		t.Fatal("bulk load is offered, but Database.Bulk is nil")
 	}
@@ -50,8 +57,14 @@ func loaded(t *testing.T, b *bench, w filewise.Workload) *filewise.Database {
 // tryBackup backs up and restores twice, and wants damage to be seen.
 func tryBackup(t *testing.T, b *bench, offered bool) {
 	ctx := context.Background()
-	w, err := workload.NewBackup(workload.Params{Rows: fragRows}, seed(t))
+	w, err := workload.NewBackup(workload.Params{Rows: fragRows, Beside: 2}, seed(t))
 	fatal(t, err)
+	_, alone := b.s.Engine.Script(b.target, b.layout(2), w.Program())
+	if alone != nil {
+		refused(t, b, b.layout(2), w.Program())
+		w, err = workload.NewBackup(workload.Params{Rows: fragRows}, seed(t))
+		fatal(t, err)
+	}
 	if !offered {
 		refused(t, b, b.layout(2), w.Program())
 		return
@@ -62,7 +75,12 @@ func tryBackup(t *testing.T, b *bench, offered bool) {
 	}
 	var before []string
 	for round := range 2 {
+		stop := func() {}
+		if alone == nil {
+			stop = b.besides(db, w)
+		}
 		files, err := db.Backup.Backup(ctx)
+		stop()
 		fatal(t, err)
 		if !slices.ContainsFunc(files, func(f filewise.File) bool { return f.Role == filewise.RoleBackup && f.Bytes > 0 }) {
 			t.Errorf("a backup of no bytes: %+v", files)
@@ -81,6 +99,65 @@ func tryBackup(t *testing.T, b *bench, offered bool) {
 	}
 	sameListing(t, before, b.atTop())
 	b.check(db, w, nil)
+	tryDiscard(t, b)
+}
+
+// besides lets the load of a backup's foreground work until the returned function
+// is called: every connection has done something by then, and nothing has failed.
+func (b *bench) besides(db *filewise.Database, w filewise.Workload) (stop func()) {
+	b.t.Helper()
+	at := w.Program().PhaseOf(workload.FamilyForeground)
+	over, errs := make(chan struct{}), make(chan error)
+	n := w.Program().Phases[at].Connections
+	for c := range n {
+		s, err := db.Connector.(filewise.PhaseConnector).ConnectPhase(context.Background(), at, c)
+		fatal(b.t, err)
+		go func() {
+			var i int64
+			var err error
+			for stopped := false; err == nil && !stopped; i++ {
+				_, err = s.Do(context.Background(), i, 1)
+				select {
+				case <-over:
+					stopped = true
+				case <-time.After(5 * time.Millisecond): // a light load
+				}
+			}
+			errs <- errors.Join(err, s.Close())
+		}()
+	}
+	return func() {
+		close(over)
+		for range n {
+			if err := <-errs; err != nil {
+				b.t.Errorf("beside the backup: %v", err)
+			}
+		}
+	}
+}
+
+// tryDiscard throws a backup away twice: it has no files, and leaves none.
+func tryDiscard(t *testing.T, b *bench) {
+	t.Helper()
+	ctx := context.Background()
+	w, err := workload.NewBackup(workload.Params{Rows: fragRows, Discard: true}, seed(t))
+	fatal(t, err)
+	l := b.layout(2)
+	l.Discard, l.Backup = true, filewise.Spread{Files: 2}
+	if _, err := b.s.Engine.Script(b.target, l, w.Program()); err != nil {
+		refused(t, b, l, w.Program())
+		return
+	}
+	db := loadedAs(t, b, l, w)
+	for range 2 {
+		files, err := db.Backup.Backup(ctx)
+		fatal(t, err)
+		if len(files) > 0 {
+			t.Errorf("a backup that is thrown away has files: %+v", files)
+		}
+		fatal(t, db.Backup.Discard(ctx))
+	}
+	fatal(t, db.Dropper.Drop(ctx))
 }
 
 // atTop lists what the volumes hold, but not what is in their directories: there a

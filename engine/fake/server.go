@@ -86,7 +86,7 @@ func (*server) Offers() map[filewise.Capability]error {
 		filewise.CanReset: nil, filewise.CanAddLater: nil,
 	}
 	for _, c := range []filewise.Capability{filewise.CanRestart, filewise.CanBulk, filewise.CanLogApart, filewise.CanIndexApart,
-		filewise.CanBackup, filewise.CanWaits, filewise.CanFileIO} {
+		filewise.CanBackup, filewise.CanTemp, filewise.CanWaits, filewise.CanFileIO} {
 		offers[c] = fmt.Errorf("the fake has no %s: %w", c, filewise.ErrUnsupported)
 	}
 	return offers

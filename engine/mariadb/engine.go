@@ -32,6 +32,11 @@ func (Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, err
 	return product.Open(ctx, t)
 }
 
+// Inspect looks at an existing server, see external.Dialect.Inspect.
+func (Engine) Inspect(ctx context.Context, t filewise.Target) (filewise.Inspection, error) {
+	return external.MariaDB.Inspect(ctx, t)
+}
+
 // FillWork is the work in payload bytes that fills the files of a layout. 0: the
 // layout needs no such thing, its files fill evenly.
 func (Engine) FillWork(t filewise.Target, l filewise.Layout, p filewise.Program) (int64, error) {
@@ -41,9 +46,19 @@ func (Engine) FillWork(t filewise.Target, l filewise.Layout, p filewise.Program)
 	return product.FillWork(t, l, p)
 }
 
+// LoadedBytes is the size of a private server's data files that a program's loaded
+// data fill up to the last one; 0: the program loads nothing.
+func (Engine) LoadedBytes(t filewise.Target, p filewise.Program) (int64, error) {
+	if t.Mode == filewise.External {
+		return 0, nil
+	}
+	return product.LoadedBytes(t, p)
+}
+
 // Describe says what the engine is; it looks for the binary, nothing more.
 func (Engine) Describe() filewise.Description {
 	d := filewise.Description{
+		Page:  16384,
 		Mode:  filewise.Managed,
 		Files: "files of InnoDB's system tablespace (innodb_data_file_path), tables, or partitions",
 		Kinds: []filewise.Kind{filewise.KindSystem, filewise.KindPerTable, filewise.KindPartitions},
@@ -56,6 +71,7 @@ func (Engine) Describe() filewise.Description {
 		Reset: true, Lifecycle: true,
 		// A thread copies whole files: of partitioned tables there are several to begin with.
 		BackupKinds: []filewise.Kind{filewise.KindPartitions, filewise.KindPerTable, filewise.KindSystem},
+		TempKinds:   []filewise.Kind{filewise.KindPerTable},
 		Note: "the server has one redo log and one buffer pool for all files of a layout: " +
 			"a verdict is one on InnoDB, and says nothing about data files of SQL Server or Oracle",
 		Schemes: external.MariaDB.Schemes, Port: external.MariaDB.Port, ExternalKinds: external.Kinds, Rights: external.MariaDB.Rights(),

@@ -55,7 +55,6 @@ var product = &private.Product{
 	// all of them would share one wait.
 	FullNote: "with a binary log that is synced at each commit, as on a server that replicates: " +
 		"without one, MariaDB lets the commits inside a CALL wait for the storage together, at its end",
-	NoWaits: "performance_schema, which alone counts it, is off, as MariaDB ships it: its instruments would cost more than 1 % of what is measured",
 }
 
 // telling are the settings that decide what is measured.

@@ -14,8 +14,9 @@ var product = &private.Product{
 		Group: "mysqld",
 		Redo:  "innodb_redo_log_capacity",
 		Own: []filewise.Fact{
-			{Name: "innodb_dedicated_server", Value: "OFF"}, // it would size pool and redo log by the machine's memory
-			{Name: "mysqlx", Value: "OFF"},                  // a second protocol with a port and a socket of its own
+			{Name: "innodb_dedicated_server", Value: "OFF"},     // it would size pool and redo log by the machine's memory
+			{Name: "performance_schema_error_size", Value: "0"}, // 33 MiB for what nobody reads
+			{Name: "mysqlx", Value: "OFF"},                      // a second protocol with a port and a socket of its own
 			// No connection is encrypted: there is only the socket.
 			{Name: "auto_generate_certs", Value: "OFF"},
 			{Name: "sha256_password_auto_generate_rsa_keys", Value: "OFF"},
@@ -53,7 +54,7 @@ var product = &private.Product{
 	Telling:  telling,
 	Counters: private.CountersWith(nil),
 	FullNote: "with a binary log that is synced at each commit, as MySQL ships",
-	NoWaits:  "performance_schema, which alone counts it, is off on private servers: its instruments would cost more than 1 % of what is measured",
+	NoTemp:   innodb.NoTempMySQL,
 }
 
 // telling are the settings that decide what is measured.

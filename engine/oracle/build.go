@@ -82,7 +82,7 @@ func (b *build) addFiles(ctx context.Context, files []datafile) error {
 }
 
 func (b *build) createTables(ctx context.Context) error {
-	all, err := b.design.statements("tables", table{})
+	all, err := b.design.createdTables()
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,11 @@ func (b *build) createTables(ctx context.Context) error {
 // does not compile as well, so it is asked.
 func (b *build) createPrograms(ctx context.Context) error {
 	d := b.design
-	for _, section := range []string{"package", "package-body"} {
+	sections := d.programSections()
+	if !d.phased() {
+		sections = []string{"package", "package-body"}
+	}
+	for _, section := range sections {
 		s, err := d.statement(section, table{})
 		if err == nil {
 			err = b.conn.exec(ctx, s)
@@ -195,7 +199,7 @@ func (b *build) Query(ctx context.Context, section string) ([][]any, error) {
 	if !workloads[d.program.Workload].Has(section) {
 		return nil, absent("", "section %q", section)
 	}
-	all, err := d.statements(section, d.tables[0])
+	all, err := d.statements(section, d.tableOf(0))
 	if err != nil {
 		return nil, err
 	}
@@ -207,14 +211,22 @@ func (b *build) Query(ctx context.Context, section string) ([][]any, error) {
 		}
 		out = append(out, found...)
 	}
-	for _, r := range out {
+	return trimmed(out), nil
+}
+
+// trimmed are rows without spaces around texts; an empty text is NULL, as Oracle
+// has it.
+func trimmed(rows [][]any) [][]any {
+	for _, r := range rows {
 		for i, v := range r {
 			if s, ok := v.(string); ok {
-				r[i] = strings.TrimSpace(s)
+				if r[i] = strings.TrimSpace(s); r[i] == "" {
+					r[i] = nil
+				}
 			}
 		}
 	}
-	return out, nil
+	return rows
 }
 
 // database is the build as the layers above see it.
@@ -223,8 +235,11 @@ func (b *build) database() *filewise.Database {
 	if b.design.layout.AddedLater != "" {
 		db.Extender = b
 	}
+	if len(b.design.objects.loaded) > 0 {
+		db.Bulk = bulk{b}
+	}
 	if !b.server.missing["V_$SYSTEM_EVENT"] {
-		db.Probes = append(db.Probes, waitProbe{b})
+		db.Probes = append(db.Probes, waitProbe{b, false}, waitProbe{b, true})
 	}
 	if !b.server.missing["V_$FILESTAT"] {
 		db.Probes = append(db.Probes, fileProbe{b})

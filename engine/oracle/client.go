@@ -5,8 +5,9 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"filewise/engine/internal/sqlfile"
+	"filewise/engine/internal/sqlrows"
 	"fmt"
-	"strings"
 
 	go_ora "github.com/sijms/go-ora/v2"
 
@@ -74,7 +75,7 @@ func (p *pool) exec(ctx context.Context, s statement) error {
 }
 
 func (p *pool) rows(ctx context.Context, s statement) ([][]any, error) {
-	all, err := read(p.db.QueryContext(ctx, s.text, s.args...))
+	all, err := sqlrows.Query(ctx, p.db, s.text, s.args...)
 	return all, p.why(ctx, s, err)
 }
 
@@ -86,7 +87,7 @@ func (p *pool) why(ctx context.Context, s statement, err error) error {
 	if ctx.Err() != nil { // the driver's own text is that of a broken connection
 		err = errors.Join(context.Cause(ctx), err)
 	}
-	return explain(filewise.HideIn(fmt.Errorf("%s: %w", short(s.text), err), p.secrets...))
+	return explain(filewise.HideIn(fmt.Errorf("%s: %w", sqlfile.Short(s.text), err), p.secrets...))
 }
 
 // held is a connection that is held for one use, and ended with it.
@@ -107,48 +108,6 @@ func (c connection) exec(ctx context.Context, s statement) error {
 }
 
 func (c connection) rows(ctx context.Context, s statement) ([][]any, error) {
-	all, err := read(c.conn.QueryContext(ctx, s.text, s.args...))
+	all, err := sqlrows.Query(ctx, c.conn, s.text, s.args...)
 	return all, c.pool.why(ctx, s, err)
-}
-
-// read takes all rows; texts are strings.
-func read(rows *sql.Rows, err error) ([][]any, error) {
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	columns, err := rows.Columns()
-	if err != nil {
-		return nil, err
-	}
-	var all [][]any
-	for rows.Next() {
-		row := make([]any, len(columns))
-		into := make([]any, len(columns))
-		for i := range row {
-			into[i] = &row[i]
-		}
-		if err := rows.Scan(into...); err != nil {
-			return nil, err
-		}
-		for i, v := range row {
-			if b, ok := v.([]byte); ok {
-				row[i] = string(b)
-			}
-		}
-		all = append(all, row)
-	}
-	return all, rows.Err()
-}
-
-// short is a statement's beginning, for messages.
-func short(text string) string {
-	line, _, more := strings.Cut(strings.TrimSpace(text), "\n")
-	if len(line) > 100 {
-		line, more = line[:100], true
-	}
-	if more {
-		line += " …"
-	}
-	return line
 }

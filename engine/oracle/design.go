@@ -17,7 +17,8 @@ type design struct {
 	block    int64      // bytes of a block
 	files    []datafile // of the data, those that are added later too
 	index    []datafile // where indexes lie apart
-	tables   []table
+	tables   []table    // of workload inserts
+	objects  objects    // of the others
 	commit   string
 	warnings []filewise.Warning
 }
@@ -32,13 +33,17 @@ const maxRow = 4000
 // filewise.ErrUnsupported.
 func newDesign(t filewise.Target, l filewise.Layout, p filewise.Program, n names, block int64) (*design, error) {
 	d := &design{target: t, layout: l, program: p, names: n, block: block}
-	for _, check := range []func() error{d.checkTarget, d.checkProgram, d.checkLayout, d.checkPlaces} {
+	for _, check := range []func() error{d.checkTarget, d.checkPhases, d.checkProgram, d.checkLayout, d.checkPlaces} {
 		if err := check(); err != nil {
 			return nil, err
 		}
 	}
 	if err := d.layOut(); err != nil {
 		return nil, err
+	}
+	if p.Workload != workloadInserts {
+		d.objects = objectsOf(n, p.Workload)
+		return d, nil
 	}
 	count := 1
 	if p.Vars["Table"] == workload.TablePerConnection {
@@ -84,7 +89,12 @@ func (d *design) checkProgram() error {
 	if p.Connections > workload.MaxConnections {
 		return filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("use up to %d", workload.MaxConnections), "%d connections", p.Connections)
 	}
-	if p.OpBytes > maxRow {
+	for _, phase := range p.Phases {
+		if phase.Connections > workload.MaxConnections {
+			return filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("use up to %d", workload.MaxConnections), "%d connections", phase.Connections)
+		}
+	}
+	if p.OpBytes > maxRow && !d.phased() {
 		return absent(fmt.Sprintf("use --row-bytes %d or less", maxRow),
 			"rows of %d bytes: a text of more than %d bytes is a LOB on Oracle, which lies apart from its row", p.OpBytes, maxRow)
 	}
@@ -232,6 +242,9 @@ func (d *design) most(size int64) int64 {
 // indexBytes is the size of the file of indexes. An entry has some 30 bytes with
 // its rowid and what a B-tree leaves free; the data take at least their payload.
 func (d *design) indexBytes() int64 {
+	if d.phased() { // up to three indexes, of which one holds a text
+		return roundUp(d.layout.Data.Bytes/2+8*mib, unit)
+	}
 	rows := max(d.layout.Data.Bytes, 3*d.program.WorkBytes/2) / d.program.OpBytes
 	return roundUp(30*rows+8*mib, unit)
 }
@@ -255,8 +268,13 @@ func (d *design) space() map[string]int64 {
 // atFirst are the data files that a build begins with; the others are added.
 func (d *design) atFirst() []datafile { return d.files[:min(d.layout.FilesAtFirst(), len(d.files))] }
 
-// tableOf is the table of a worker.
-func (d *design) tableOf(worker int) table { return d.tables[worker%len(d.tables)] }
+// tableOf is the table of a worker; empty where the workload's SQL names it.
+func (d *design) tableOf(worker int) table {
+	if len(d.tables) == 0 {
+		return table{}
+	}
+	return d.tables[worker%len(d.tables)]
+}
 
 // warn adds what a reader must know about the layout.
 func (d *design) warn(code, remedy, format string, args ...any) {

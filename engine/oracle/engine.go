@@ -17,6 +17,7 @@ var oldest = [2]int{12, 2}
 // Describe says what the engine is.
 func (Engine) Describe() filewise.Description {
 	return filewise.Description{
+		Page:     8192,
 		Mode:     filewise.External,
 		Files:    "datafiles of a smallfile tablespace, or the one datafile of a bigfile tablespace",
 		Kinds:    []filewise.Kind{filewise.KindSmallfile, filewise.KindBigfile},

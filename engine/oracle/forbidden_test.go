@@ -14,7 +14,10 @@ var forbidden = regexp.MustCompile(`(?i)\b(ALTER\s+SYSTEM|ALTER\s+DATABASE|ALTER
 
 // changes are the beginnings of statements that change something, each on what has
 // a name of the build's.
-var changes = regexp.MustCompile(`^(?:CREATE (?:SMALLFILE|BIGFILE) TABLESPACE|ALTER TABLESPACE|DROP TABLESPACE|CREATE TABLE|DROP TABLE|ALTER TABLE|ALTER INDEX|CREATE PACKAGE(?: BODY)?|CREATE PROCEDURE|DROP (?:PACKAGE|PROCEDURE)|COMMENT ON TABLE) "(FILEWISE_[A-Z]{18})`)
+var changes = regexp.MustCompile(`^(?:CREATE (?:SMALLFILE|BIGFILE) TABLESPACE|ALTER TABLESPACE|DROP TABLESPACE|CREATE TABLE|CREATE(?: UNIQUE)? INDEX|INSERT INTO|DROP TABLE|ALTER TABLE|ALTER INDEX|CREATE PACKAGE(?: BODY)?|CREATE PROCEDURE|DROP (?:PACKAGE|PROCEDURE)|COMMENT ON TABLE) "(FILEWISE_[A-Z]{18})`)
+
+// ownRows are the workloads' changes of rows of the build's own tables.
+var ownRows = regexp.MustCompile(`\b(?:UPDATE|DELETE FROM) "FILEWISE_[A-Z]{18}T[0-9A-Z]{2}"|\bFOR UPDATE;|\bFOR UPDATE$`)
 
 var comments = regexp.MustCompile(`(?m)--.*$`)
 
@@ -24,6 +27,9 @@ func TestForbidden(t *testing.T) {
 		plain := strings.TrimSpace(comments.ReplaceAllString(text, ""))
 		if section == "server/parameters" || section == "server/privileges" {
 			plain = regexp.MustCompile(`'[^']*'`).ReplaceAllString(plain, "''")
+		}
+		if !strings.HasPrefix(section, "server/") {
+			plain = ownRows.ReplaceAllString(plain, "own")
 		}
 		if found := forbidden.FindString(plain); found != "" {
 			t.Errorf("%s holds %s:\n%.300s", section, found, text)
@@ -44,7 +50,7 @@ func TestForbidden(t *testing.T) {
 	if changing < 50 {
 		t.Errorf("only %d statements change something: the test looks past them", changing)
 	}
-	for _, bad := range []string{"ALTER SYSTEM CHECKPOINT", "SELECT * FROM dba_hist_snapshot", "select 1 from v$active_session_history", "DROP TABLESPACE x INCLUDING CONTENTS CASCADE CONSTRAINTS", "GRANT DBA TO x", "SIZE 1M REUSE"} {
+	for _, bad := range []string{ownRows.ReplaceAllString(`UPDATE "SALES" SET x = 1`, "own"), ownRows.ReplaceAllString("DELETE FROM sales", "own"), "ALTER SYSTEM CHECKPOINT", "SELECT * FROM dba_hist_snapshot", "select 1 from v$active_session_history", "DROP TABLESPACE x INCLUDING CONTENTS CASCADE CONSTRAINTS", "GRANT DBA TO x", "SIZE 1M REUSE"} {
 		if !forbidden.MatchString(bad) {
 			t.Errorf("%q passes", bad)
 		}

@@ -18,6 +18,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/managed"
+	"filewise/engine/internal/sqlrows"
 	"filewise/workload"
 )
 
@@ -255,7 +256,7 @@ func (q loopQuerier) Query(ctx context.Context, section string) ([][]any, error)
 	}
 	var out [][]any
 	for _, s := range all {
-		found, err := read(q.conn.QueryContext(ctx, adapt(s.text)))
+		found, err := sqlrows.Query(ctx, q.conn, adapt(s.text))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.text, err)
 		}

@@ -40,6 +40,7 @@ type table struct{ Name, Key, Procedure string }
 // letters for each kind make 2592 tables.
 const (
 	packageSuffix = "PKG"
+	churnLetters  = "VW" // tables that come and go, one for each connection
 	base          = 36
 )
 
@@ -53,7 +54,7 @@ func (n names) table(i int) table {
 }
 
 var (
-	ownSuffix     = regexp.MustCompile(`^([TUKL][0-9A-Z]{2})?$`)
+	ownSuffix     = regexp.MustCompile(`^([TUKLVW][0-9A-Z]{2})?$`)
 	programSuffix = regexp.MustCompile(`^([QR][0-9A-Z]{2}|PKG)$`)
 )
 

@@ -106,6 +106,17 @@ func testProgram(t testing.TB, p workload.Params) filewise.Program {
 // would be rendered from the same values again is left out.
 func everyStatement(t *testing.T) rendered {
 	t.Helper()
+	if everything == nil {
+		everything = renderAll(t)
+	}
+	return everything
+}
+
+// everything is rendered once: it takes seconds.
+var everything rendered
+
+func renderAll(t *testing.T) rendered {
+	t.Helper()
 	out, seen := rendered{}, map[string]bool{}
 	designs, refused := 0, 0
 	programs := testPrograms(t)
@@ -133,8 +144,86 @@ func everyStatement(t *testing.T) rendered {
 			}
 		}
 	}
+	out.addAllPhased(t)
 	t.Logf("%d designs rendered, %d refused", designs, refused)
 	return out
+}
+
+// addAllPhased adds each workload of several phases once: layouts and durability
+// change names and the commit's clause alone, and the parser takes seconds.
+func (r rendered) addAllPhased(t *testing.T) {
+	t.Helper()
+	for i, w := range phasedWorkloads(t) {
+		if i == 0 || w.Program().Vars["Index"] == false {
+			continue // the same without churn, and without an index
+		}
+		r.addPhased(t, phasedDesign(t, w.Program(), filewise.IndexesApart, filewise.DurabilityFull))
+	}
+}
+
+// phasedWorkloads are those of several phases, small.
+func phasedWorkloads(t testing.TB) []filewise.Workload {
+	t.Helper()
+	var all []filewise.Workload
+	add := func(w filewise.Workload, err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, w)
+	}
+	for _, churn := range []bool{false, true} {
+		add(workload.NewOrders(workload.Params{Connections: 2, Warehouses: 2, Scale: 0.001, Churn: churn}, 7))
+	}
+	for _, index := range []string{workload.IndexNone, workload.IndexKey} {
+		add(workload.NewDML(workload.Params{Connections: 2, Rows: 10, Mode: workload.ModeBoth, Connect: workload.ConnectPooled, Index: index}, 7))
+	}
+	add(workload.NewScan(workload.Params{Rows: 1000, Cache: workload.CacheWarm, Data: workload.DataGrown, Repeat: 1}, 7))
+	return all
+}
+
+func phasedDesign(t testing.TB, p filewise.Program, indexes string, durability filewise.Durability) *design {
+	t.Helper()
+	n := testNames[0]
+	if indexes == filewise.IndexesApart {
+		n = testNames[1]
+	}
+	target := filewise.Target{Mode: filewise.External, Volumes: testPlaces["linux"], Durability: durability}
+	l := filewise.Layout{Kind: filewise.KindSmallfile, Indexes: indexes, Data: filewise.Spread{Files: 4, Bytes: 64 << 20, Allocation: filewise.Preallocated}}
+	d, err := newDesign(target, l, p, n, usualBlock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// addPhased adds all sections of a workload of several phases, and those of the
+// server's file that depend on its tables.
+func (r rendered) addPhased(t *testing.T, d *design) {
+	t.Helper()
+	w := d.program.Workload
+	for _, section := range workloads[w].Sections() {
+		all, err := d.statementsWith(section, table{}, vars{"ChurnTable": d.names.Tablespace + suffix(churnLetters, 41)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.add(w, all)
+	}
+	for _, data := range loads[w] {
+		s, err := d.loading(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.add("server", []statement{s})
+	}
+	for _, section := range []string{"loaded-batches", "batch-loaded", "mark-loaded", "statistics"} {
+		v := d.objectVars()
+		v["Table"] = d.objects.tables["loaded"]
+		all, err := askAll(section, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.add("server", all)
+	}
 }
 
 // addProgram adds the workload's sections, and those of the server's file that no
@@ -151,10 +240,17 @@ func (r rendered) addProgram(t *testing.T, d *design) {
 		}
 	}
 	base := vars{"Tablespace": d.names.Index, "Names": tellingParameters, "Lock": lockID, "Tables": d.tables, "Name": d.tables[0].Name, "Mark": planMark + ` {"it's":1}`}
+	for _, section := range inspectSQL.Sections() {
+		texts, err := inspectSQL.Statements(section, vars{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.add("inspect", statementsOf(section, texts))
+	}
 	for _, section := range serverSQL.Sections() {
 		values := []vars{{}}
 		switch section {
-		case "create", "add-file":
+		case "create", "add-file", "loaded-batches", "batch-loaded", "mark-loaded", "load", "statistics":
 			continue
 		case "access":
 			values = nil
@@ -204,11 +300,16 @@ func (r rendered) addFiles(t *testing.T, d *design, seen map[string]bool) {
 // sqlSections are the sections of all SQL files.
 func sqlSections() []string {
 	var all []string
+	for _, s := range inspectSQL.Sections() {
+		all = append(all, "inspect/"+s)
+	}
 	for _, s := range serverSQL.Sections() {
 		all = append(all, "server/"+s)
 	}
-	for _, s := range workloads["inserts"].Sections() {
-		all = append(all, "inserts/"+s)
+	for _, w := range slices.Sorted(maps.Keys(workloads)) {
+		for _, s := range workloads[w].Sections() {
+			all = append(all, w+"/"+s)
+		}
 	}
 	return all
 }

@@ -17,6 +17,10 @@ func (Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (
 		s.Files = append(s.Files, f.asked())
 	}
 	w := scriptWriter{design: d, script: &s}
+	if d.phased() {
+		w.phased()
+		return s, w.err
+	}
 	w.build()
 	if d.layout.AddedLater != "" {
 		for _, f := range d.files[len(d.atFirst()):] {
@@ -67,6 +71,18 @@ func (w *scriptWriter) workload(stage, section string, t table) {
 }
 
 func (w *scriptWriter) build() {
+	w.files()
+	d := w.design
+	for _, section := range []string{"tables", "package", "package-body"} {
+		w.workload(filewise.StageBuild, section, d.tables[0])
+	}
+	for _, t := range d.tables {
+		w.workload(filewise.StageBuild, "insert", t)
+	}
+}
+
+// files adds the tablespaces with their marks and files.
+func (w *scriptWriter) files() {
 	d := w.design
 	for _, f := range append([]datafile{d.files[0]}, d.index...) {
 		v, err := d.createVars(f)
@@ -77,12 +93,6 @@ func (w *scriptWriter) build() {
 	}
 	for _, f := range d.atFirst()[1:] {
 		w.file(filewise.StageBuild, f)
-	}
-	for _, section := range []string{"tables", "package", "package-body"} {
-		w.workload(filewise.StageBuild, section, d.tables[0])
-	}
-	for _, t := range d.tables {
-		w.workload(filewise.StageBuild, "insert", t)
 	}
 }
 
@@ -112,6 +122,10 @@ func (w *scriptWriter) tablespaces() []string {
 
 func (w *scriptWriter) drop() {
 	d := w.design
+	if d.phased() {
+		w.dropObjects()
+		return
+	}
 	for _, t := range d.tables {
 		w.server(filewise.StageDrop, "drop-program", vars{"Type": "PROCEDURE", "Name": t.Procedure})
 	}
@@ -119,6 +133,10 @@ func (w *scriptWriter) drop() {
 	for _, t := range d.tables {
 		w.server(filewise.StageDrop, "drop-table", vars{"Name": t.Name})
 	}
+	w.dropTablespaces()
+}
+
+func (w *scriptWriter) dropTablespaces() {
 	for _, name := range w.tablespaces() {
 		w.server(filewise.StageDrop, "offline", vars{"Tablespace": name})
 		w.server(filewise.StageDrop, "drop", vars{"Tablespace": name})

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"filewise"
+	"filewise/engine/internal/sqlfile"
 	"filewise/workload"
 )
 
@@ -57,7 +58,7 @@ func (w watching) rows(ctx context.Context, s statement) ([][]any, error) {
 func (t *tried) saw(s statement, err error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	f := filewise.Finding{Check: "statement " + s.section, Status: filewise.StatusOK, Detail: short(s.text)}
+	f := filewise.Finding{Check: "statement " + s.section, Status: filewise.StatusOK, Detail: sqlfile.Short(s.text)}
 	if err != nil {
 		f.Status, f.Detail, f.Remedy = filewise.StatusFailed, err.Error(), remedyOr(err, "paste this report into an issue")
 	}

@@ -189,8 +189,9 @@ func (s *server) Offers() map[filewise.Capability]error {
 		filewise.CanLogApart:   absent("", "the redo log is the instance's and serves all of its databases"),
 		filewise.CanRestart:    absent("", "an existing server is never restarted"),
 		filewise.CanReset:      absent("", "the files of an existing server are never copied"),
-		filewise.CanBulk:       absent("", "no workload on oracle loads data in bulk"),
-		filewise.CanBackup:     absent("", "no workload on oracle makes backups"),
+		filewise.CanBulk:       nil,
+		filewise.CanBackup:     absent("", "backups of Oracle are made by its client rman as SYSBACKUP, and recorded in the control file of the whole database"),
+		filewise.CanTemp:       absent("", "no workload on oracle uses temporary tablespaces"),
 		filewise.CanWaits:      s.readable("V_$SYSTEM_EVENT"),
 		filewise.CanFileIO:     s.readable("V_$FILESTAT"),
 	}
@@ -248,11 +249,10 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 
 // connection is one of its own that announces what it is for.
 func (s *server) connection(ctx context.Context, action, info string) (held, error) {
-	conn, err := s.pool.own.Conn(ctx)
+	h, err := s.plain(ctx)
 	if err != nil {
-		return held{}, s.pool.why(ctx, statement{text: "connecting"}, err)
+		return held{}, err
 	}
-	h := held{client: connection{s.pool, conn}, close: func() error { return filewise.HideIn(conn.Close(), s.pool.secrets...) }}
 	if s.watch != nil {
 		h.client = s.watch(h.client)
 	}
@@ -260,6 +260,15 @@ func (s *server) connection(ctx context.Context, action, info string) (held, err
 		return held{}, errors.Join(err, h.close())
 	}
 	return h, nil
+}
+
+// plain is a connection of its own that does not say what it is for.
+func (s *server) plain(ctx context.Context) (held, error) {
+	conn, err := s.pool.own.Conn(ctx)
+	if err != nil {
+		return held{}, s.pool.why(ctx, statement{text: "connecting"}, err)
+	}
+	return held{client: connection{s.pool, conn}, close: func() error { return filewise.HideIn(conn.Close(), s.pool.secrets...) }}, nil
 }
 
 // module is what Filewise's sessions call themselves in v$session.

@@ -18,6 +18,9 @@ func (w workers) Connect(ctx context.Context, worker int) (filewise.Session, err
 	if worker < 0 || worker >= b.design.program.Connections {
 		return nil, filewise.Errorf(filewise.CodeInternal, "", "worker %d of %d", worker, b.design.program.Connections)
 	}
+	if b.design.phased() {
+		return nil, filewise.Errorf(filewise.CodeInternal, "", "a connection of workload %s that is not for a phase: %w", b.design.program.Workload, filewise.ErrUnsupported)
+	}
 	t := b.design.tableOf(worker)
 	call, err := b.design.statement("call", t)
 	if err != nil {
@@ -31,7 +34,7 @@ func (w workers) Connect(ctx context.Context, worker int) (filewise.Session, err
 	if err != nil {
 		return nil, err
 	}
-	s := &session{build: b, worker: worker, own: conn, close: conn.close, control: b.conn, call: call, look: look}
+	s := &session{build: b, worker: worker, args: b.design.program.Args, own: conn, close: conn.close, control: b.conn, call: call, look: look}
 	if err := s.identify(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -51,7 +54,8 @@ type session struct {
 	close       func() error
 	control     client // to look up what is committed
 	sid, serial int64
-	call, look  statement
+	args        filewise.Args
+	call, look  statement // look: whether an operation is committed; without text nothing tells
 }
 
 // identify asks which of the server's sessions this is.
@@ -121,11 +125,15 @@ func (s *session) committed(first, n int64) (int64, error) {
 	if err := s.rollback(ctx); err != nil {
 		return 0, fmt.Errorf("ending an interrupted transaction: %w", err)
 	}
+	if s.look.text == "" {
+		return 0, nil
+	}
 	low, high := int64(0), n // low are committed, high are not known to be
 	for low < high {
 		mid := low + (high-low+1)/2
 		look := s.look
-		look.args = s.build.design.program.Args.Args(nil, s.worker, first+mid-1)[:1]
+		args := s.args.Args(nil, s.worker, first+mid-1)
+		look.args = args[:binds(look.text, len(args))]
 		rows, err := s.control.rows(ctx, look)
 		if err != nil {
 			return low, fmt.Errorf("looking up what is committed: %w", err)

@@ -50,7 +50,7 @@ func TestInterruptedCalls(t *testing.T) {
 					cancel()
 				}
 			}
-			s := &session{build: &build{design: d}, worker: 1, own: f, close: func() error { return nil }, control: control, call: statement{section: "call"}, look: statement{section: "committed"}}
+			s := &session{build: &build{design: d}, worker: 1, args: p.Args, own: f, close: func() error { return nil }, control: control, call: statement{section: "call"}, look: statement{section: "committed", text: "WHERE id = :1"}}
 			done, err := s.Do(ctx, 5, 10)
 			cancel()
 			if done != there-5 || err == nil {

@@ -5,6 +5,7 @@ import (
 	"embed"
 	"fmt"
 	"hash/crc32"
+	"maps"
 	"strings"
 	"text/template"
 
@@ -19,9 +20,17 @@ var sqlFiles embed.FS
 // workloads are the SQL files by workload; serverSQL is what is asked of the
 // server besides.
 var (
-	workloads = map[string]*sqlfile.File{"inserts": parse("inserts")}
+	workloads = readWorkloads()
 	serverSQL = parse("server")
 )
+
+func readWorkloads() map[string]*sqlfile.File {
+	all := map[string]*sqlfile.File{}
+	for _, name := range []string{workloadInserts, workloadDML, workloadScan, workloadOrders} {
+		all[name] = parse(name)
+	}
+	return all
+}
 
 func parse(name string) *sqlfile.File {
 	name = "sql/" + name + ".sql"
@@ -29,7 +38,7 @@ func parse(name string) *sqlfile.File {
 	if err != nil {
 		panic(err) // embedded: the programmer's
 	}
-	return sqlfile.Must(sqlfile.Parse(name, string(text), template.FuncMap{"ident": ident, "literal": literal}))
+	return sqlfile.Must(sqlfile.Parse(name, string(text), template.FuncMap{"ident": ident, "literal": literal, "bind": func(i int) int { return i + 1 }}))
 }
 
 // vars are the variables of a section.
@@ -89,25 +98,34 @@ func rows(ctx context.Context, c client, columns int, section string, v vars, ar
 // statements renders a section of the workload for one table; sections for all
 // tables range over .Tables themselves.
 func (d *design) statements(section string, t table) ([]statement, error) {
-	v := vars{
-		"Tables": d.tables, "TableName": t.Name, "Procedure": t.Procedure, "Package": d.names.Package,
-		"Tablespace": d.names.Tablespace, "IndexTablespace": d.names.Index, "Commit": d.commit,
-		"PieceSpan": pieceSpan, "MovedBits": movedBits(int(d.program.OpBytes)),
-		"Kept": min(int64(workload.PoolSpan), keptBytes/d.program.OpBytes),
+	return d.statementsWith(section, t, nil)
+}
+
+func (d *design) statementsWith(section string, t table, more vars) ([]statement, error) {
+	v := d.objectVars()
+	v["Tables"], v["TableName"], v["Procedure"], v["Package"], v["Commit"] = d.tables, t.Name, t.Procedure, d.names.Package, d.commit
+	v["Connections"] = 1 // of a phase that loops on the server
+	if !d.phased() {
+		d.addPool(v)
 	}
-	pool := ""
-	if d.program.Args != nil {
-		pool = d.program.Args.Pool()
-	}
-	v["Pieces"] = pieces(pool, int(d.program.OpBytes))
-	for name, value := range d.program.Vars {
-		v[name] = value
-	}
+	maps.Copy(v, d.program.Vars)
+	maps.Copy(v, more)
 	texts, err := workloads[d.program.Workload].Statements(section, v)
 	if err != nil {
 		return nil, filewise.Errorf(filewise.CodeInternal, "", "%w", err)
 	}
 	return statementsOf(section, texts), nil
+}
+
+// addPool adds what payloads are cut from, and what their checksums need.
+func (d *design) addPool(v vars) {
+	v["PieceSpan"], v["MovedBits"] = pieceSpan, movedBits(int(d.program.OpBytes))
+	v["Kept"] = min(int64(workload.PoolSpan), keptBytes/d.program.OpBytes)
+	pool := ""
+	if d.program.Args != nil {
+		pool = d.program.Args.Pool()
+	}
+	v["Pieces"] = pieces(pool, int(d.program.OpBytes))
 }
 
 // statement renders a section that is one statement.

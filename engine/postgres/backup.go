@@ -11,6 +11,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/managed"
+	"filewise/engine/internal/sqlfile"
 )
 
 // mostStripes is Filewise's own bound of backup files, and of jobs of a dump.
@@ -28,10 +29,19 @@ func (d *design) checkBackup() error {
 	switch {
 	case d.target.Mode == filewise.External:
 		return filewise.Errorf(filewise.CodeUsage, "use a managed server (--engine postgres)", "%w", errForeignBackup)
-	case l.Discard:
-		return refuse("leave it out", "a backup that is thrown away on postgres: its restore is measured and verified too")
+	case l.Discard && d.program.Restores():
+		return refuse("leave the restore out, as --discard does", "a backup that is thrown away on postgres cannot be restored")
+	case l.Discard && (d.program.Workload == workloadDump || l.Backup.Files == 0):
+		return refuse("leave it out", "pg_dump by several jobs, and pg_basebackup, write files: neither can be thrown away")
 	case l.Backup.Files < 0 || l.Backup.Files > mostStripes:
 		return refuse(fmt.Sprintf("give 1 to %d", mostStripes), "a backup in %d files on postgres", l.Backup.Files)
+	}
+	options := stripeOptions
+	if d.program.Workload == workloadDump {
+		options = dumpOptions
+	}
+	if err := l.BackupOptions.Check(options); err != nil {
+		return err
 	}
 	if d.program.Workload == workloadBackup && l.Backup.Files > 1 {
 		d.warn("backup-streams", "compare with what your backup tool does",
@@ -225,7 +235,7 @@ func (b *backuper) Verify(ctx context.Context) error {
 			return failed("verifying the restored database", err)
 		}
 		if fmt.Sprint(got) != fmt.Sprint(want) {
-			return fmt.Errorf("%w: the restored database has %v, the original %v: %s", filewise.ErrCheck, got, want, short(s))
+			return fmt.Errorf("%w: the restored database has %v, the original %v: %s", filewise.ErrCheck, got, want, sqlfile.Short(s))
 		}
 	}
 	return nil

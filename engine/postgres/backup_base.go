@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"archive/tar"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -89,7 +90,7 @@ func (b *backuper) unpack(ctx context.Context) error {
 	eg, ctx2 := errgroup.WithContext(ctx)
 	for _, f := range b.files {
 		prefix := ""
-		if name := strings.TrimSuffix(filepath.Base(f.Path), ".tar"); name != filepath.Base(f.Path) {
+		if name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(f.Path), gzipped), ".tar"); name != filepath.Base(f.Path) {
 			if _, err := strconv.Atoi(name); err == nil { // pg_basebackup's, of a tablespace
 				prefix = spacesDir + "/" + name
 			}
@@ -173,8 +174,14 @@ func untar(ctx context.Context, from, prefix string, place func(string) (string,
 		return err
 	}
 	defer in.Close()
+	var packed io.Reader = in
+	if strings.HasSuffix(from, gzipped) {
+		if packed, err = gzip.NewReader(in); err != nil {
+			return fmt.Errorf("%w: %w", filewise.ErrCheck, err)
+		}
+	}
 	buf := make([]byte, 1<<20)
-	for r := tar.NewReader(in); ; {
+	for r := tar.NewReader(packed); ; {
 		h, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -222,14 +229,21 @@ func (d *design) backupSteps(act filewise.Act) []string {
 	case dump && restore:
 		return []string{commandLine("pg_restore", restoreArguments("…", files))}
 	case dump:
-		return []string{commandLine("pg_dump", dumpArguments("…", files))}
+		return []string{commandLine("pg_dump", dumpArguments("…", files, d.dumpLevel()))}
 	case restore:
 		return []string{"unpack the backup files into a new data directory, and start a private server on it"}
 	case d.layout.Backup.Files == 0:
 		return []string{commandLine("pg_basebackup", baseArguments("…"))}
 	}
 	start, stop := lowLevel(d.version)
-	return []string{start, fmt.Sprintf("copy the data directory into %d tar files, a stream for each", files), stop}
+	how := ""
+	if d.compresses() {
+		how = ", compressed by gzip"
+	}
+	if d.layout.Discard {
+		how += ", to " + os.DevNull
+	}
+	return []string{start, fmt.Sprintf("copy the data directory into %d tar files, a stream for each%s", files, how), stop}
 }
 
 // skipped are what a copy of a running server's data directory leaves out (PostgreSQL's

@@ -11,8 +11,8 @@ import (
 
 // dumpArguments are those of pg_dump: a directory with a file for each table, which
 // that many jobs write at the same time.
-func dumpArguments(to string, jobs int) []string {
-	return []string{"-d", maintenance, "-Fd", "-j", strconv.Itoa(jobs), "-f", to}
+func dumpArguments(to string, jobs int, level []string) []string {
+	return append([]string{"-d", maintenance, "-Fd", "-j", strconv.Itoa(jobs), "-f", to}, level...)
 }
 
 func restoreArguments(from string, jobs int) []string {
@@ -26,7 +26,7 @@ func (b *backuper) jobs() int { return max(b.build.design.layout.Backup.Files, 1
 
 // dump has pg_dump write a logical dump.
 func (b *backuper) dump(ctx context.Context) error {
-	if err := b.instance.client(ctx, "pg_dump", dumpArguments(b.instance.doors.path(b.dumped()), b.jobs())...); err != nil {
+	if err := b.instance.client(ctx, "pg_dump", dumpArguments(b.instance.doors.path(b.dumped()), b.jobs(), b.build.design.dumpLevel())...); err != nil {
 		return err
 	}
 	return filepath.WalkDir(b.dumped(), func(path string, e fs.DirEntry, err error) error {

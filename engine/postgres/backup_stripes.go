@@ -32,6 +32,7 @@ type stripe struct {
 	volume  int
 	out     *os.File
 	tar     *tar.Writer
+	zip     io.Closer // before it closes out: what compresses; nil: nothing
 	members []member
 	bytes   int64
 }
@@ -75,9 +76,9 @@ func (b *backuper) stripes(ctx context.Context) (err error) {
 	}
 	eg := errgroup.Group{}
 	for _, s := range all {
-		eg.Go(func() error { return errors.Join(s.tar.Close(), s.out.Sync()) })
+		eg.Go(s.finish)
 	}
-	if err := eg.Wait(); err != nil {
+	if err := eg.Wait(); err != nil || b.build.design.layout.Discard {
 		return err
 	}
 	for _, s := range all {
@@ -88,16 +89,40 @@ func (b *backuper) stripes(ctx context.Context) (err error) {
 	return nil
 }
 
-// openStripes makes the backup files.
+// finish writes what is left, and brings the file to the storage where it is one.
+func (s *stripe) finish() error {
+	err := s.tar.Close()
+	if s.zip != nil {
+		err = errors.Join(err, s.zip.Close())
+	}
+	if s.path != os.DevNull {
+		err = errors.Join(err, s.out.Sync())
+	}
+	return err
+}
+
+// openStripes makes the backup files; of a backup that is thrown away it opens what
+// takes it.
 func (b *backuper) openStripes() (all []*stripe, err error) {
 	for n := range b.build.design.layout.Backup.Files {
 		volume := b.volumeOf(n)
 		s := &stripe{volume: volume, path: filepath.Join(b.instance.sites.dirs[volume], backupDir, fmt.Sprintf("stripe-%d.tar", n+1))}
-		if s.out, err = os.OpenFile(s.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
+		mode := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+		switch d := b.build.design; {
+		case d.layout.Discard:
+			s.path, mode = os.DevNull, os.O_WRONLY
+		case d.compresses():
+			s.path += gzipped
+		}
+		if s.out, err = os.OpenFile(s.path, mode, 0o600); err != nil {
 			return all, err
 		}
-		s.tar = tar.NewWriter(s.out)
 		all = append(all, s)
+		to, zip, err := b.build.design.compressed(s.out)
+		if err != nil {
+			return all, err
+		}
+		s.tar, s.zip = tar.NewWriter(to), zip
 	}
 	return all, nil
 }
@@ -118,7 +143,7 @@ func (b *backuper) copyStripes(ctx context.Context, all []*stripe) error {
 	eg, ctx := errgroup.WithContext(ctx)
 	for _, s := range all {
 		eg.Go(func() error {
-			buf := make([]byte, 1<<20)
+			buf := make([]byte, b.build.design.buffer())
 			for _, m := range s.members {
 				if ctx.Err() != nil {
 					return context.Cause(ctx)

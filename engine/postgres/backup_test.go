@@ -59,6 +59,9 @@ func backups(t *testing.T, bin string) {
 			l := partitions(2, 4<<20)
 			l.LogVolume = "v3"
 			l.Backup = filewise.Spread{Files: c.files, Placement: filewise.PlaceRoundRobin}
+			if c.workload == "backup" { // pg_basebackup takes no notice
+				l.BackupOptions = "buffer=64KiB,compression=gzip"
+			}
 			db := backedUp(t, ctx, target, l, c.workload)
 			files, err := db.Backup.Backup(ctx)
 			must(t, err)
@@ -146,6 +149,7 @@ func TestBackupRefused(t *testing.T) {
 		"external":    {foreign, func(*filewise.Layout) {}, "REPLICATION"},
 		"discard":     {local, func(l *filewise.Layout) { l.Discard = true }, "thrown away"},
 		"too many":    {local, func(l *filewise.Layout) { l.Backup.Files = 65 }, "65 files"},
+		"unknown":     {local, func(l *filewise.Layout) { l.BackupOptions = "mode=fast" }, "--backup-option mode"},
 		"added later": {local, func(l *filewise.Layout) { l.AddedLater = filewise.LaterRebuilt }, "added later"},
 	} {
 		l := partitions(2, 4<<20)

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"filewise"
+	"filewise/engine/internal/sampling"
 )
 
 // host is the server that a build is on, as far as a private one and a foreign
@@ -17,25 +18,38 @@ type host interface {
 	// files completes relations by what only the host knows: paths, the sizes of the
 	// file system, the log.
 	files(context.Context, *build, []relation) ([]filewise.File, error)
+	// pathOf is where a relation lies, as Observe says.
+	pathOf(relation) string
+	// logPath is where the WAL lies, as Observe says; empty: it does not.
+	logPath() string
 	// sync brings what PostgreSQL has written to the storage where a checkpoint did
 	// not.
 	sync(context.Context, *build) error
+	// temps are the places of temporary files, in the design's order.
+	temps(*build) []filewise.File
 }
 
 // build is one build of a layout, on whatever server.
 type build struct {
 	design     *design
+	version    int   // of the server
+	sees       bool  // the account may see what the server's own processes wait for
 	link       *link // to the build's database
+	watcher    *watcher
 	loaders    *link // to the same, for loads; nil: the workload has none
 	host       host
 	extended   atomic.Bool
 	indexed    atomic.Bool                 // the indexes that come after the load are there
+	churned    atomic.Int64                // tables that came and went
 	checkpoint bool                        // the account may ask for one
 	loaded     func(context.Context) error // comes after a load; nil: nothing
 }
 
 // close ends the connections of Filewise's own.
 func (b *build) close() {
+	if b.watcher != nil {
+		b.watcher.close()
+	}
 	b.link.close()
 	if b.loaders != nil {
 		b.loaders.close()
@@ -47,9 +61,17 @@ func (b *build) died() bool { return b.host.died() }
 // database is a build as the layers above see it, without what only a private
 // server offers.
 func (b *build) database(drop filewise.Dropper) *filewise.Database {
+	b.watcher = &watcher{link: b.link}
+	waits := sampling.New(b.watcher.look)
 	db := &filewise.Database{
 		Observer: observer{b}, Connector: connector{b}, Settler: settler{b}, Querier: querier{b}, Dropper: drop,
-		Probes: []filewise.Probe{statusProbe{b.link}},
+		Probes: []filewise.Probe{statusProbe{b.link}, fileProbe{b}, waits},
+	}
+	if b.sees {
+		db.Probes = append(db.Probes, waits.Background())
+	}
+	if b.version >= versionIO {
+		db.Probes = append(db.Probes, ioProbe{b.link})
 	}
 	if b.design.layout.AddedLater != "" {
 		db.Extender = extender{b}
@@ -110,6 +132,13 @@ type querier struct{ build *build }
 // row: the number of lines, and the sum over them of their CRC-32 (IEEE).
 func (q querier) Query(ctx context.Context, section string) ([][]any, error) {
 	d, l := q.build.design, q.build.link
+	if d.own() {
+		x, err := ownRules.Query(d.program.Own, section)
+		if err != nil {
+			return nil, err
+		}
+		return l.rows(ctx, x.Marked())
+	}
 	if !sections[d.program.Workload].Has(section) {
 		return nil, filewise.Errorf(filewise.CodeInternal, "", "section %q: %w", section, filewise.ErrUnsupported)
 	}

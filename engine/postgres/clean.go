@@ -85,7 +85,7 @@ func (s *foreignServer) leftover(ctx context.Context, kind string, row []any) (l
 		l.Kept = fmt.Sprintf("%d databases lie in it", users)
 	case !may:
 		l.Kept = fmt.Sprintf("it belongs to %s, and only that role may drop it", text(row[3]))
-	case kind == kindDatabase && !l.Unmarked:
+	case kind == kindDatabase && !l.Unmarked && !m.Custom:
 		l.Kept = s.whyFull(ctx, name)
 	}
 	return l, true, nil

@@ -64,7 +64,7 @@ func (d *design) buffers() string {
 
 // ownConnections are those that Filewise opens besides the workload's, and those
 // that PostgreSQL keeps for superusers.
-const ownConnections = controlConnections + 3 + 9
+const ownConnections = controlConnections + 1 + 3 + 9
 
 // settings are the private server's, in the order of its configuration file; the
 // user's own come last and win.
@@ -85,6 +85,11 @@ func (d *design) settings(version int) []filewise.Fact {
 		{Name: "lc_messages", Value: "C"},
 		{Name: "log_checkpoints", Value: "off"},
 		{Name: "statement_timeout", Value: "0"},
+		// What I/O takes. Reading the clock twice costs some 50 ns a request.
+		{Name: "track_io_timing", Value: "on"},
+	}
+	if version >= 140000 {
+		s = append(s, filewise.Fact{Name: "track_wal_io_timing", Value: "on"})
 	}
 	if d.program.Workload == workloadBackup { // the WAL that a backup needs is there when it is copied
 		s = append(s, filewise.Fact{Name: "wal_keep_size", Value: fmt.Sprintf("%dMB", d.walBytes()/mib)})

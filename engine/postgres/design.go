@@ -31,6 +31,7 @@ const (
 // Versions as in server_version_num.
 const (
 	versionOldest = 130000
+	versionFlush  = 150000 // pg_stat_force_next_flush
 	versionCRC    = 180000 // crc32(bytea)
 )
 
@@ -47,7 +48,8 @@ type design struct {
 	version  int // server_version_num; 0: not known yet
 	spaces   []space
 	data     []space // those that data lie on
-	index    *space  // of indexes that lie apart; nil: beside their tables
+	temps    []tempPlace
+	index    *space // of indexes that lie apart; nil: beside their tables
 	tables   []table
 	newFrom  int64 // the first key of new data, once it is known
 	warnings []filewise.Warning
@@ -70,13 +72,17 @@ func (s space) clause(keyword string) string {
 // table is a table of the workload, with the procedure that fills it.
 type table struct {
 	Name, Procedure string
-	Number          int // of the tables of scan, from 1
+	Number          int // of the tables of scan and orders, from 1
 	Partitioned     bool
 	Leaves          []leaf // what holds rows: the table itself, or its partitions
 	// Of files added later: what the loaded table is called then, the table of new
 	// data, and the partitions.
 	Loaded, New string
 	Added       []leaf
+	// Of orders: primary key and other indexes, and the column of partitions.
+	Key     string
+	Further []furtherIndex
+	by      string
 }
 
 // leaf is a table that holds rows: one data file, and one of its primary key.
@@ -110,6 +116,9 @@ func newDesign(t filewise.Target, l filewise.Layout, p filewise.Program, version
 	if err := d.place(); err != nil {
 		return nil, err
 	}
+	if err := d.placeTemps(); err != nil {
+		return nil, err
+	}
 	d.lay()
 	d.warnings = append(d.warnings, d.sizeWarnings()...)
 	return d, nil
@@ -117,7 +126,7 @@ func newDesign(t filewise.Target, l filewise.Layout, p filewise.Program, version
 
 func (d *design) checkProgram() error {
 	p := d.program
-	if sections[p.Workload] == nil {
+	if sections[p.Workload] == nil && p.Own == nil {
 		return filewise.Errorf(filewise.CodeUsage, "see filewise scenarios", "workload %q on postgres: %w", p.Workload, filewise.ErrUnsupported)
 	}
 	if p.Connections < 1 || p.CommitEvery < 1 || p.OpBytes < 0 {
@@ -255,7 +264,7 @@ func (d *design) sizeWarnings() []filewise.Warning {
 	switch n := len(d.tables); {
 	case n > 1 && len(d.program.Phases) > 0:
 		all = append(all, filewise.Warning{Code: "files-of-each-table", Remedy: "read a layout's name as the files of one table",
-			Message: fmt.Sprintf("each of the workload's %d tables has files of its own: %d in all, and as many for each of its indexes", n, n*d.layout.Data.Files)})
+			Message: fmt.Sprintf("each of the workload's %d tables has files of its own: %d in all, and as many for each of its indexes", n, len(d.leaves(true)))})
 	case n > 1:
 		all = append(all, filewise.Warning{Code: "files-of-each-table", Remedy: "use --table shared to count files as in the layout's name",
 			Message: fmt.Sprintf("each of the %d tables has files of its own: %d in all", n, n*d.layout.Data.Files)})

@@ -26,11 +26,13 @@ func (Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, err
 // Describe says what the engine is; it looks for the binary, nothing more.
 func (Engine) Describe() filewise.Description {
 	d := filewise.Description{
+		Page:  8192,
 		Mode:  filewise.Managed,
 		Files: "hash partitions of a table, in tablespaces on the volumes",
 		Kinds: []filewise.Kind{filewise.KindPartitions, filewise.KindSingle},
 		Bytes: 64 * mib, Budget: 4 * time.Minute,
-		Reset: true, Lifecycle: true,
+		TempKinds: []filewise.Kind{filewise.KindSingle},
+		Reset:     true, Lifecycle: true,
 		Note: "partitions change planning, indexes and locks, not only files: what they cost or gain without further files is the difference " +
 			"between the plain table and one partition, and a verdict on them says nothing about data files of SQL Server or Oracle",
 		Schemes: []string{"postgres", "postgresql"}, Port: 5432,

@@ -111,12 +111,12 @@ func (e *examination) connections(ctx context.Context) error {
 	if err := e.server.link.scan(ctx, readConnections, nil, &most, &reserved, &used, &limit, &own); err != nil {
 		return err
 	}
-	need, free := int64(e.demand.Program.Connections+controlConnections+1), most-reserved-used
+	need, free := int64(e.demand.Program.Connections+besides), most-reserved-used
 	if limit >= 0 {
 		free = min(free, limit-own)
 	}
 	if free < need {
-		e.add("connections", filewise.StatusFailed, fmt.Sprintf("use --connections %d or fewer, or have max_connections (or the role's CONNECTION LIMIT) raised", max(free-controlConnections-1, 0)),
+		e.add("connections", filewise.StatusFailed, fmt.Sprintf("use --connections %d or fewer, or have max_connections (or the role's CONNECTION LIMIT) raised", max(free-besides, 0)),
 			"%d are free (max_connections %d, %d reserved, %d in use, limit of the role %d), and %d are needed", max(free, 0), most, reserved, used, limit, need)
 		return nil
 	}

@@ -34,6 +34,7 @@ func external(t *testing.T, bin string) {
 		}
 		enginetest.Run(t, enginetest.Subject{
 			Engine: Engine{}, Kind: filewise.KindPartitions, Bytes: 8 << 20, Files: []int{1, 4}, Rows: 40, Package: "./engine/postgres",
+			Temps:      2, // one in each volume
 			NoDiskFull: "the volumes are the server's", Sever: sever, NoRaw: "it is not needed for inserts", Foreign: f.state,
 			Target: func([]filewise.Volume) filewise.Target {
 				return f.target(filewise.Volume{Name: "default"}, filewise.Volume{Name: "spare", Dir: "tablespace:spare"})
@@ -91,7 +92,7 @@ func examined(t *testing.T, f *foreign) {
 	defer f.do("ALTER ROLE filewise_account CREATEDB")
 	poor := f.open(t)
 	text := fmt.Sprint(poor.Examine(deadline(t), demand))
-	for _, says := range []string{`ALTER ROLE "filewise_account" CREATEDB`, "GRANT pg_monitor", "505 are needed", "max_connections 60"} {
+	for _, says := range []string{`ALTER ROLE "filewise_account" CREATEDB`, "GRANT pg_monitor", "506 are needed", "max_connections 60"} {
 		if !strings.Contains(text, says) {
 			t.Errorf("%q is not in %s", says, text)
 		}

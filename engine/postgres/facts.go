@@ -18,7 +18,7 @@ var telling = []string{
 	"server_version", "fsync", "synchronous_commit", "full_page_writes", "wal_level", "wal_sync_method", "wal_compression", "wal_buffers",
 	"commit_delay", "checkpoint_timeout", "checkpoint_completion_target", "bgwriter_lru_maxpages", "io_method", "io_workers", "effective_io_concurrency",
 	"autovacuum", "data_checksums", "block_size", "segment_size", "wal_segment_size", "huge_pages", "default_transaction_isolation",
-	"synchronous_standby_names", "jit", "max_parallel_workers_per_gather",
+	"synchronous_standby_names", "jit", "track_io_timing", "track_wal_io_timing", "max_parallel_workers_per_gather",
 }
 
 // settingsOf asks the server for its effective settings. What this release does

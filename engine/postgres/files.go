@@ -51,6 +51,9 @@ func (i *instance) pathOf(r relation) string {
 	return filepath.Join(i.sites.dataDir(), r.path)
 }
 
+// logPath is the WAL's directory.
+func (i *instance) logPath() string { return i.sites.walDir() }
+
 // statRelation is a relation with all its segments of 1 GiB.
 func statRelation(r relation, path string) (filewise.File, error) {
 	size, held := int64(0), int64(0)

@@ -188,11 +188,12 @@ func (s *foreignServer) Build(ctx context.Context, l filewise.Layout, p filewise
 	if d, err = externalDesign(s.target, l, p, s.about.version, func(i int) string { return s.created[i] }); err != nil {
 		return nil, err
 	}
-	name, err := s.createDatabase(ctx)
+	name, err := s.createDatabase(ctx, p.Own != nil)
 	if err != nil {
 		return nil, err
 	}
-	b := &build{design: d, link: s.link.to(name), host: s, checkpoint: s.about.checkpoint}
+	b := &build{design: d, version: s.about.version, sees: s.about.monitor, link: s.link.to(name), host: s, checkpoint: s.about.checkpoint}
+	b.link.config.RuntimeParams = d.tempSettings(b.link.config.RuntimeParams)
 	s.mu.Lock()
 	s.builds[name] = b
 	s.mu.Unlock()
@@ -211,11 +212,15 @@ func (s *foreignServer) Build(ctx context.Context, l filewise.Layout, p filewise
 const makePatience = 5 * time.Minute
 
 // createDatabase creates an empty database and marks it at once.
-func (s *foreignServer) createDatabase(ctx context.Context) (string, error) {
+// One for SQL of the user's own says so in its mark.
+func (s *foreignServer) createDatabase(ctx context.Context, custom bool) (string, error) {
 	name := mark.NewName()
 	m, err := mark.New(name, time.Now())
 	if err != nil {
 		return "", filewise.Errorf(filewise.CodeInternal, "", "%w", err)
+	}
+	if custom {
+		m = m.ForCustom()
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), makePatience)
 	defer cancel()
@@ -322,20 +327,28 @@ func (s *foreignServer) sync(context.Context, *build) error { return nil }
 func (s *foreignServer) files(_ context.Context, _ *build, relations []relation) ([]filewise.File, error) {
 	var all []filewise.File
 	for _, r := range relations {
-		name := r.path
-		if s.about.dataDir != "" {
-			name = path.Join(s.about.dataDir, r.path)
-			if s.about.local {
-				if f, err := statRelation(r, name); err == nil {
-					all = append(all, f)
-					continue
-				}
+		name := s.pathOf(r)
+		if s.about.dataDir != "" && s.about.local {
+			if f, err := statRelation(r, name); err == nil {
+				all = append(all, f)
+				continue
 			}
 		}
 		all = append(all, r.file(name))
 	}
 	return all, nil
 }
+
+// pathOf is where a relation lies on the server, where the account may know.
+func (s *foreignServer) pathOf(r relation) string {
+	if s.about.dataDir == "" {
+		return r.path
+	}
+	return path.Join(s.about.dataDir, r.path)
+}
+
+// logPath: where the WAL lies is not looked for.
+func (s *foreignServer) logPath() string { return "" }
 
 // externalScript says what a build on an external server would execute. It
 // connects to nothing.
@@ -345,6 +358,7 @@ func externalScript(t filewise.Target, l filewise.Layout, p filewise.Program) (f
 		return filewise.Script{}, err
 	}
 	s := script{filewise.Script{Warnings: d.warnings, Files: d.asked(""), Space: d.space()}}
+	s.Files = append(s.Files, (&foreignServer{target: t}).temps(&build{design: d})...)
 	for _, n := range d.used() {
 		if path.IsAbs(t.Volumes[n].Dir) {
 			s.add(filewise.StageBuild, "server", createTablespace(mark.PlanName, t.Volumes[n].Dir), "COMMENT ON TABLESPACE "+ident(mark.PlanName)+" IS '…'")

@@ -100,6 +100,11 @@ func (i *instance) fill(ctx context.Context, template string) error {
 			return err
 		}
 	}
+	for n, t := range i.design.temps {
+		if err := os.Mkdir(i.sites.tempDir(t.number, n), 0o700); err != nil {
+			return err
+		}
+	}
 	conf := filepath.Join(i.sites.dataDir(), "postgresql.conf")
 	if err := os.WriteFile(conf, []byte(i.design.file(i.install.number)), 0o600); err != nil {
 		return err
@@ -163,7 +168,7 @@ func (i *instance) config() *pgx.ConnConfig {
 	socket := managed.Socket{Dir: i.sites.dataDir(), Name: socketName}
 	config.DialFunc = func(ctx context.Context, _, _ string) (net.Conn, error) { return socket.Dial(ctx) }
 	config.Password, config.Fallbacks = "", nil
-	config.RuntimeParams = sessionSettings(i.design.target, i.install.number)
+	config.RuntimeParams = i.design.tempSettings(sessionSettings(i.design.target, i.install.number))
 	return config
 }
 

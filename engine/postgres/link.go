@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"filewise/engine/internal/sqlfile"
 	"fmt"
 	"sync"
 
@@ -13,6 +14,10 @@ import (
 // controlConnections bounds those that a build, or a server, has besides the
 // workload's: for control, probes, interrupts.
 const controlConnections = 4
+
+// besides are those that an experiment may have at a time besides the workload's: of
+// the build, of the server's own link, and of who looks what is waited for.
+const besides = controlConnections + 1 + 1
 
 // link is the way to one database: a few control connections, made when they are
 // needed, and the configuration for connections of the workload.
@@ -29,6 +34,8 @@ type link struct {
 	free   []*pgx.Conn
 	closed bool
 }
+
+var errClosed = errors.New("the connections to the server are closed")
 
 func newLink(config *pgx.ConnConfig, why func(error) error) *link {
 	return &link{config: config, why: why, slots: make(chan struct{}, controlConnections)}
@@ -61,7 +68,7 @@ func (l *link) take(ctx context.Context) (*pgx.Conn, error) {
 	l.mu.Lock()
 	if l.closed {
 		l.mu.Unlock()
-		return nil, l.why(errors.New("the connections to the server are closed"))
+		return nil, l.why(errClosed)
 	}
 	for n := len(l.free); n > 0; n = len(l.free) {
 		conn := l.free[n-1]
@@ -135,7 +142,7 @@ func (l *link) done(ctx context.Context, statement string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return l.why(fmt.Errorf("%s: %w", short(shortenPool(statement)), orCause(ctx, err)))
+	return l.why(fmt.Errorf("%s: %w", sqlfile.Short(shortenPool(statement)), orCause(ctx, err)))
 }
 
 // rows are a query's rows.

@@ -81,7 +81,7 @@ func (s *foreignServer) mayDrop(ctx context.Context, kind, name string, marked b
 	} else if err != nil {
 		return false, 0, failed("reading the mark of "+kind+" "+name, err)
 	}
-	_, err = mark.Parse(name, comment)
+	m, err := mark.Parse(name, comment)
 	switch {
 	case !marked && comment != "":
 		return false, 0, stays(kind, name, "it has got a comment meanwhile")
@@ -92,6 +92,9 @@ func (s *foreignServer) mayDrop(ctx context.Context, kind, name string, marked b
 	}
 	if err := s.link.scan(ctx, readOthers, []any{name, appName()}, &others); err != nil || others > 0 {
 		return true, others, err
+	}
+	if marked && m.Custom { // what the user's own SQL makes has any name
+		return true, 0, nil
 	}
 	what, err := s.strangers(ctx, name, marked)
 	switch {

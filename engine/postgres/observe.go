@@ -18,11 +18,11 @@ type relation struct {
 }
 
 // readRelations are those of the build's tables. Of TOAST tables only those that
-// hold something tell anything.
+// hold something tell anything. A table that comes and goes is no part of a layout.
 const readRelations = `
 SELECT c.relname::text, 'table', coalesce(s.spcname::text, ''), coalesce(pg_relation_filepath(c.oid), ''), pg_relation_size(c.oid), c.relname::text
   FROM pg_class c LEFT JOIN pg_tablespace s ON s.oid = c.reltablespace
- WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r'
+ WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND c.relname !~ '^fw_churn_'
 UNION ALL
 SELECT c.relname::text, 'index', coalesce(s.spcname::text, ''), coalesce(pg_relation_filepath(c.oid), ''), pg_relation_size(c.oid), t.relname::text
   FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_class t ON t.oid = i.indrelid LEFT JOIN pg_tablespace s ON s.oid = c.reltablespace
@@ -46,7 +46,12 @@ func (o observer) Observe(ctx context.Context) ([]filewise.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.host.files(ctx, b, relations)
+	files, err := b.host.files(ctx, b, relations)
+	if err != nil {
+		return nil, err
+	}
+	temps, err := b.temps(ctx)
+	return append(files, temps...), err
 }
 
 // match compares the server's relations with the layout: every leaf and its index
@@ -63,14 +68,14 @@ func (d *design) match(rows [][]any, extended, indexed bool) ([]relation, error)
 		found[kind][of] = append(found[kind][of], r)
 	}
 	leaves := d.leaves(extended)
-	if n := len(found["table"]); n != len(leaves) {
+	if n := len(found["table"]); n != len(leaves) && !d.own() {
 		return nil, fmt.Errorf("%w: the server has %s, not %d", filewise.ErrLayout, filewise.FilesName(n), len(leaves))
 	}
 	var data, besides []relation
 	for _, leaf := range leaves {
 		own := found["table"][leaf.Name]
 		index := found["index"][leaf.Name]
-		want := len(d.indexNames(leaf.Name))
+		want := len(d.indexNames(leaf))
 		if d.loads() && !indexed {
 			want = 0
 		}
@@ -82,13 +87,17 @@ func (d *design) match(rows [][]any, extended, indexed bool) ([]relation, error)
 		}
 		data = append(data, own[0])
 		for _, r := range index {
-			if err := leaf.index.holds(&r, d.indexRole()); err != nil {
+			if d.own() {
+				d.matchOwn(&r)
+			} else if err := leaf.index.holds(&r, d.indexRole()); err != nil {
 				return nil, err
 			}
 			besides = append(besides, r)
 		}
 		for _, r := range found["toast"][leaf.Name] {
-			if err := leaf.space.holds(&r, filewise.RoleSystem); err != nil {
+			if d.own() {
+				d.matchOwn(&r)
+			} else if err := leaf.space.holds(&r, filewise.RoleSystem); err != nil {
 				return nil, err
 			}
 			besides = append(besides, r)

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
+	"slices"
 	"time"
-
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"filewise"
 )
@@ -23,6 +21,14 @@ func (c connector) ConnectPhase(ctx context.Context, phase, worker int) (filewis
 	if p.Act != filewise.ActWork {
 		return nil, filewise.Errorf(filewise.CodeInternal, "", "a connection for %s, which has none: %w", p.Family, filewise.ErrUnsupported)
 	}
+	if b.design.own() {
+		return b.connectOwn(ctx, p, worker)
+	}
+	if phase > 0 && worker == 0 && b.design.churns() {
+		if err := b.sweep(ctx); err != nil {
+			return nil, err
+		}
+	}
 	s := &phaseSession{session: session{build: b, worker: worker, args: p.Args}, phase: p}
 	if err := s.ready(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -34,11 +40,13 @@ func (c connector) ConnectPhase(ctx context.Context, phase, worker int) (filewis
 // loops on the server, or sends statements of its own.
 type phaseSession struct {
 	session
-	phase     filewise.Phase
-	statement string
-	values    []any    // of the current operation
-	params    [][]byte // the same as text, in buf
-	buf       []byte
+	phase      filewise.Phase
+	statements []string // by type of operation; one, where there are no types
+	names      []string // of the same, prepared
+	typed      filewise.TypedArgs
+	churn      bool // before each operation a table comes and goes
+	wire
+	executor
 }
 
 // ready renders what the phase executes, and prepares it on a connection. One that
@@ -46,11 +54,20 @@ type phaseSession struct {
 func (s *phaseSession) ready(ctx context.Context) (err error) {
 	d := s.build.design
 	t := d.tableOf(s.worker)
-	if s.statement, err = d.statement(sectionOf(s.phase), t); err != nil {
-		return err
+	for _, section := range sectionsOf(s.phase) {
+		statement, err := d.statement(section, t)
+		if err != nil {
+			return err
+		}
+		s.statements = append(s.statements, statement)
 	}
 	if name := prefixCommitted + s.phase.Section; sections[d.program.Workload].Has(name) {
 		if s.look, err = d.statement(name, t); err != nil {
+			return err
+		}
+	}
+	if len(s.phase.Types) > 0 {
+		if err := s.types(); err != nil {
 			return err
 		}
 	}
@@ -60,8 +77,51 @@ func (s *phaseSession) ready(ctx context.Context) (err error) {
 	if s.conn, err = s.build.link.worker(ctx); err != nil {
 		return err
 	}
-	_, err = s.conn.Prepare(ctx, callName, s.statement, nil)
-	return s.build.link.done(ctx, s.statement, err)
+	if s.names, err = s.prepare(ctx, s.statements); err != nil {
+		return err
+	}
+	if s.churn = d.churns(); !s.churn {
+		return nil
+	}
+	churn, err := d.statement(prefixStatement+sectionChurn, t)
+	if err != nil {
+		return err
+	}
+	return s.prepareAs(ctx, churnName, churn)
+}
+
+// types has the arguments tell the types of operations.
+func (s *phaseSession) types() error {
+	typed, ok := s.args.(filewise.TypedArgs)
+	if !ok || len(s.statements) != len(s.phase.Types) || s.phase.PerStatement {
+		return filewise.Errorf(filewise.CodeInternal, "", "phase %s has %d types of operations, and %d statements", s.phase.Family, len(s.phase.Types), len(s.statements))
+	}
+	s.typed = typed
+	return nil
+}
+
+// prepare prepares statements, each once, and returns their names.
+func (s *phaseSession) prepare(ctx context.Context, statements []string) (names []string, err error) {
+	for i, statement := range statements {
+		if first := slices.Index(statements, statement); first < i {
+			names = append(names, names[first])
+			continue
+		}
+		name := callName
+		if len(statements) > 1 {
+			name = fmt.Sprintf("%s_%d", callName, i)
+		}
+		if err := s.prepareAs(ctx, name, statement); err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+func (s *phaseSession) prepareAs(ctx context.Context, name, statement string) error {
+	_, err := s.conn.Prepare(ctx, name, statement, nil)
+	return s.build.link.done(ctx, statement, err)
 }
 
 // Do executes operations first … first+n−1, each a transaction of its own.
@@ -108,10 +168,32 @@ func (s *phaseSession) broken(ctx context.Context, first, done int64, err error)
 	return done + last, fmt.Errorf("connection %d, operation %d: %w", s.worker, first+done, err)
 }
 
-// send executes one operation by the prepared statement.
+// send executes one operation by its prepared statement.
 func (s *phaseSession) send(i int64) error {
-	s.arguments(i)
-	return s.found(s.conn.ExecPrepared(context.Background(), callName, s.params, nil, nil).Close())
+	if s.churn {
+		if err := s.comeAndGo(); err != nil {
+			return err
+		}
+	}
+	name := s.names[0]
+	if s.typed != nil {
+		name = s.names[s.typed.TypeOf(s.worker, i)]
+	}
+	s.write(s.args, s.worker, i)
+	if err := s.execute(s.conn, name, s.params); err != nil || s.typed != nil {
+		return err // of several types each looks itself whether its rows are there
+	}
+	return s.found(s.rows())
+}
+
+// churnName is the prepared statement of a table that comes and goes.
+const churnName = "fw_churn"
+
+// comeAndGo creates, fills and drops a table with a number of its own.
+func (s *phaseSession) comeAndGo() error {
+	s.clear()
+	s.Int(s.build.churned.Add(1))
+	return failed("churn", s.execute(s.conn, churnName, s.params))
 }
 
 // apart executes one operation on a connection of its own: that it is opened and
@@ -126,9 +208,13 @@ func (s *phaseSession) apart(ctx context.Context, i int64) (err error) {
 		return err
 	}
 	s.conn = conn
-	s.arguments(i)
+	s.write(s.args, s.worker, i)
 	err = s.guarded(ctx, func() error {
-		return s.found(conn.ExecParams(context.Background(), s.statement, s.params, nil, nil, nil).Close())
+		tag, err := conn.ExecParams(context.Background(), s.statements[0], s.params, nil, nil, nil).Close()
+		if err != nil {
+			return err
+		}
+		return s.found(tag.RowsAffected())
 	})
 	if err != nil {
 		return err // what became of it is looked up on what is left of the connection
@@ -141,37 +227,11 @@ func (s *phaseSession) apart(ctx context.Context, i int64) (err error) {
 }
 
 // found refuses an operation on a key that met no row.
-func (s *phaseSession) found(tag pgconn.CommandTag, err error) error {
-	if err == nil && len(s.params) > 0 && tag.RowsAffected() == 0 {
-		return fmt.Errorf("%s %v: %w", s.phase.Section, s.values, errNoRow)
+func (s *phaseSession) found(rows int64) error {
+	if len(s.params) > 0 && rows == 0 {
+		return fmt.Errorf("%s %q: %w", s.phase.Section, s.params, errNoRow)
 	}
-	return err
+	return nil
 }
 
 var errNoRow = errors.New("there is no such row")
-
-// arguments makes the texts of the operation's arguments, without an allocation
-// once the buffers have grown.
-func (s *phaseSession) arguments(i int64) {
-	s.values = s.args.Args(s.values[:0], s.worker, i)
-	s.params, s.buf = s.params[:0], s.buf[:0]
-	for _, v := range s.values {
-		from := len(s.buf)
-		switch v := v.(type) {
-		case int64:
-			s.buf = strconv.AppendInt(s.buf, v, 10)
-		case float64:
-			s.buf = strconv.AppendFloat(s.buf, v, 'g', -1, 64)
-		case string:
-			s.buf = append(s.buf, v...)
-		case []byte:
-			s.buf = append(s.buf, v...)
-		case nil:
-			s.params = append(s.params, nil)
-			continue
-		default:
-			s.buf = fmt.Append(s.buf, v)
-		}
-		s.params = append(s.params, s.buf[from:len(s.buf):len(s.buf)])
-	}
-}

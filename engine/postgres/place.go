@@ -86,7 +86,8 @@ func (d *design) used() []int {
 	var all []int
 	for i, s := range d.spaces {
 		in := func(l leaf) bool { return l.space.name == s.name || l.index.name == s.name }
-		if s.name != "" && (slices.ContainsFunc(d.leaves(false), in) || slices.ContainsFunc(d.leaves(true), in)) {
+		used := slices.ContainsFunc(d.temps, func(t tempPlace) bool { return t.name == s.name })
+		if s.name != "" && (used || slices.ContainsFunc(d.leaves(false), in) || slices.ContainsFunc(d.leaves(true), in)) {
 			all = append(all, i)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"filewise"
+	"filewise/engine/internal/managed"
 )
 
 // privateServer is the opened managed target. Every build has a server process
@@ -168,18 +169,16 @@ func (s *privateServer) Offers() map[filewise.Capability]error {
 
 // offers is what every server of PostgreSQL has and has not.
 func offers() map[filewise.Capability]error {
-	absent := func(why string) error {
-		return filewise.Errorf(filewise.CodeUsage, "", "%s: %w", why, filewise.ErrUnsupported)
-	}
 	return map[filewise.Capability]error{
 		filewise.CanPreallocate: filewise.Errorf(filewise.CodeUsage, "use --allocation growing", "%w", errPreallocate),
 		filewise.CanGrow:        nil,
 		filewise.CanAddLater:    nil,
 		filewise.CanIndexApart:  nil,
 		filewise.CanBulk:        nil,
+		filewise.CanTemp:        nil,
 		filewise.CanBackup:      nil,
-		filewise.CanWaits:       absent("PostgreSQL has no cumulative counters of waits, only what each session waits for at the moment"),
-		filewise.CanFileIO:      absent("PostgreSQL counts the reads of each table, but no writes: pg_stat_io has these by kind of process only"),
+		filewise.CanWaits:       nil, // by samples
+		filewise.CanFileIO:      nil, // reads; of writes the rows and the growth, as PostgreSQL counts no others by file
 	}
 }
 
@@ -195,7 +194,7 @@ func (s *privateServer) Build(ctx context.Context, l filewise.Layout, p filewise
 	if err != nil {
 		return nil, err
 	}
-	b := &build{design: i.design, link: i.link, host: i, checkpoint: true, loaded: i.endLoad}
+	b := &build{design: i.design, version: s.install.number, sees: true, link: i.link, host: i, checkpoint: true, loaded: i.endLoad}
 	create, err := i.create()
 	if err == nil {
 		err = i.link.exec(ctx, create...)
@@ -205,6 +204,7 @@ func (s *privateServer) Build(ctx context.Context, l filewise.Layout, p filewise
 	}
 	drop := &dropper{server: s, instance: i, build: b}
 	db := b.database(drop)
+	db.Probes = append(db.Probes, managed.Tree(i.running))
 	db.Restart, db.Reset, db.Lifecycle, db.Evict = restarter{i}, &resetter{instance: i}, lifecycle{i, b}, evicter{i}
 	if backs {
 		drop.backups = &backuper{server: s, instance: i, build: b}
@@ -232,11 +232,13 @@ func (d *dropper) Drop(ctx context.Context) error {
 
 // create is what makes tablespaces, tables and procedures on the new server.
 func (i *instance) create() ([]string, error) {
-	return createAll(i.design, func(n int) string { return i.doors.path(i.sites.spaceDir(n)) })
+	return createAll(i.design, i.sites, i.doors.path)
 }
 
-func createAll(d *design, dir func(n int) string) ([]string, error) {
-	var all []string
+// createAll is what makes everything, on directories as the server names them.
+func createAll(d *design, at sites, named func(string) string) ([]string, error) {
+	dir := func(n int) string { return named(at.spaceDir(n)) }
+	all := d.createTemps(func(number, i int) string { return named(at.tempDir(number, i)) })
 	for _, n := range d.used() {
 		all = append(all, "CREATE TABLESPACE "+ident(d.spaces[n].name)+" LOCATION "+literal(dir(n)))
 	}

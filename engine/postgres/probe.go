@@ -12,10 +12,10 @@ import (
 // waited for (PostgreSQL's documentation, 28.2 “The Cumulative Statistics System”),
 // by view. A release has some of the views, and of each some of the columns.
 var counters = map[string]map[string]string{
-	"pg_stat_wal":          {"wal_records": "records", "wal_fpi": "pages", "wal_bytes": "bytes", "wal_buffers_full": "times", "wal_write": "writes", "wal_sync": "syncs"},
-	"pg_stat_bgwriter":     {"checkpoints_timed": "checkpoints", "checkpoints_req": "checkpoints", "buffers_checkpoint": "pages", "buffers_clean": "pages", "maxwritten_clean": "times", "buffers_backend": "pages", "buffers_backend_fsync": "syncs", "buffers_alloc": "pages"},
-	"pg_stat_checkpointer": {"num_timed": "checkpoints", "num_requested": "checkpoints", "buffers_written": "pages"},
-	"pg_stat_database":     {"xact_commit": "commits", "blks_read": "pages", "blks_hit": "pages", "tup_inserted": "rows", "temp_bytes": "bytes", "deadlocks": "deadlocks"},
+	"pg_stat_wal":          {"wal_records": "records", "wal_fpi": "pages", "wal_bytes": "bytes", "wal_buffers_full": "times", "wal_write": "writes", "wal_sync": "syncs", "wal_write_time": "ms", "wal_sync_time": "ms"},
+	"pg_stat_bgwriter":     {"checkpoints_timed": "checkpoints", "checkpoints_req": "checkpoints", "checkpoint_write_time": "ms", "checkpoint_sync_time": "ms", "buffers_checkpoint": "pages", "buffers_clean": "pages", "maxwritten_clean": "times", "buffers_backend": "pages", "buffers_backend_fsync": "syncs", "buffers_alloc": "pages"},
+	"pg_stat_checkpointer": {"num_timed": "checkpoints", "num_requested": "checkpoints", "num_done": "checkpoints", "write_time": "ms", "sync_time": "ms", "buffers_written": "pages"},
+	"pg_stat_database":     {"xact_commit": "commits", "blks_read": "pages", "blks_hit": "pages", "blk_read_time": "ms", "blk_write_time": "ms", "tup_inserted": "rows", "temp_files": "files", "temp_bytes": "bytes", "deadlocks": "deadlocks"},
 }
 
 // statusProbe reads the server's cumulative counters.
@@ -33,17 +33,12 @@ func (s statusProbe) Read(ctx context.Context) ([]filewise.Counter, error) {
 	}
 	var all []filewise.Counter
 	for _, row := range names {
-		view := text(row[0])
-		query := "SELECT to_json(v)::text FROM pg_catalog." + ident(view) + " v"
+		view, where := text(row[0]), ""
 		if view == "pg_stat_database" {
-			query += " WHERE datname = current_database()"
+			where = " WHERE datname = current_database()"
 		}
-		var line string
-		if err := s.link.scan(ctx, query, nil, &line); err != nil {
-			return nil, err
-		}
-		values := map[string]any{}
-		if err := json.Unmarshal([]byte(line), &values); err != nil {
+		values, err := readView(ctx, s.link, view, where)
+		if err != nil {
 			return nil, err
 		}
 		all = append(all, countersOf(view, values)...)
@@ -51,10 +46,33 @@ func (s statusProbe) Read(ctx context.Context) ([]filewise.Counter, error) {
 	return all, nil
 }
 
+// timing is the setting without which a view's times are zero, for no one measures
+// them.
+var timing = map[string]string{"pg_stat_wal": "track_wal_io_timing", "pg_stat_database": "track_io_timing"}
+
+// readView reads the one row of a view, by column; “timed” says whether its times
+// are measured.
+func readView(ctx context.Context, l *link, view, where string) (map[string]any, error) {
+	timed := "'on'"
+	if setting := timing[view]; setting != "" {
+		timed = "coalesce(current_setting(" + literal(setting) + ", true), 'off')"
+	}
+	var line, on string
+	if err := l.scan(ctx, "SELECT to_json(v)::text, "+timed+" FROM pg_catalog."+ident(view)+" v"+where, nil, &line, &on); err != nil {
+		return nil, err
+	}
+	values := map[string]any{}
+	if err := json.Unmarshal([]byte(line), &values); err != nil {
+		return nil, err
+	}
+	values["timed"] = on
+	return values, nil
+}
+
 func countersOf(view string, values map[string]any) []filewise.Counter {
 	var all []filewise.Counter
 	for name, unit := range counters[view] {
-		if x, ok := values[name].(float64); ok {
+		if x, ok := values[name].(float64); ok && (unit != "ms" || values["timed"] == "on") {
 			all = append(all, filewise.Counter{Name: view + "." + name, Unit: unit, Value: x})
 		}
 	}

@@ -31,6 +31,7 @@ func (Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (
 		return filewise.Script{}, findErr
 	}
 	s := script{filewise.Script{Warnings: d.warnings, Files: d.asked(at.dataDir())}}
+	s.Files = append(s.Files, d.askedTemps(at.tempDir)...)
 	s.Files = append(s.Files, filewise.File{Role: filewise.RoleLog, Volume: t.Volumes[at.log].Name, Path: at.walDir(), Object: "WAL", Bytes: 16 * mib})
 	s.Space = d.space()
 	s.Space[t.Volumes[at.log].Name] += 2 * d.walBytes()
@@ -40,7 +41,7 @@ func (Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (
 	s.add(filewise.StageBuild, "single-user server", slimming)
 	s.add(filewise.StageBuild, "file "+filepath.Join(at.dataDir(), "postgresql.conf"), d.file(in.number))
 	s.add(filewise.StageBuild, "shell", commandLine(in.postgres(), arguments(at.dataDir())))
-	create, err := createAll(d, at.spaceDir)
+	create, err := createAll(d, at, func(dir string) string { return dir })
 	if err != nil {
 		return filewise.Script{}, err
 	}
@@ -97,7 +98,7 @@ func (d *design) asked(base string) []filewise.File {
 	var data, indexes []filewise.File
 	for _, l := range d.leaves(true) {
 		data = append(data, filewise.File{Role: filewise.RoleData, Volume: l.space.volume.Name, Path: d.pathOf(base, l.space, l.Name), Object: l.Name})
-		for _, key := range d.indexNames(l.Name) {
+		for _, key := range d.indexNames(l) {
 			indexes = append(indexes, filewise.File{Role: d.indexRole(), Volume: l.index.volume.Name, Path: d.pathOf(base, l.index, key), Object: key, Bytes: pageBytes})
 		}
 	}
@@ -142,6 +143,7 @@ func (d *design) space() map[string]int64 {
 		space[l.space.volume.Name] += times*rows/n + mib
 		space[l.index.volume.Name] += times*keys/n + mib
 	}
+	d.tempRoom(space)
 	return space
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"filewise"
+	"filewise/engine/internal/sqlfile"
 	"filewise/workload"
 )
 
@@ -20,7 +21,7 @@ func (of *foreignServer) SelfCheck(ctx context.Context, report func(filewise.Fin
 	s.link.trace = func(statement string, err error) {
 		mu.Lock()
 		defer mu.Unlock()
-		text := short(shortenPool(statement))
+		text := sqlfile.Short(shortenPool(statement))
 		if seen[text] && err == nil {
 			return
 		}
@@ -51,7 +52,7 @@ func (of *foreignServer) SelfCheck(ctx context.Context, report func(filewise.Fin
 	for _, try := range []struct {
 		name string
 		make func(workload.Params, uint64) (filewise.Workload, error)
-	}{{"dml", workload.NewDML}, {"scan", workload.NewScan}} {
+	}{{"dml", workload.NewDML}, {"scan", workload.NewScan}, {"orders", workload.NewOrders}} {
 		result("life of workload "+try.name, s.tryPhases(ctx, try.make))
 	}
 	lock, err := s.Lock(ctx, "self-check")
@@ -132,7 +133,7 @@ func (s *foreignServer) tryLife(ctx context.Context, l filewise.Layout) (err err
 // tryPhases takes a workload of several phases through its life on two partitions.
 func (s *foreignServer) tryPhases(ctx context.Context, make func(workload.Params, uint64) (filewise.Workload, error)) (err error) {
 	w, err := make(workload.Params{Connections: 2, Rows: 1000, Mode: workload.ModeBoth, Connect: workload.ConnectPerStatement, Index: workload.IndexKey,
-		Cache: workload.CacheWarm, Data: workload.DataOrdered, Repeat: 1}, 1)
+		Cache: workload.CacheWarm, Data: workload.DataOrdered, Repeat: 1, Warehouses: 2, Scale: 0.001, Users: []int{1, 2}, Churn: true}, 1)
 	if err != nil {
 		return err
 	}
@@ -143,8 +144,10 @@ func (s *foreignServer) tryPhases(ctx context.Context, make func(workload.Params
 	defer func() { err = errors.Join(err, db.Dropper.Drop(ctx)) }()
 	if l, ok := w.(filewise.Loadable); ok {
 		for _, t := range l.Data() {
-			if err := db.Bulk.LoadBatch(ctx, t, 0); err != nil {
-				return err
+			for batch := range t.Batches {
+				if err := db.Bulk.LoadBatch(ctx, t, batch); err != nil {
+					return err
+				}
 			}
 		}
 		if err := db.Bulk.Finish(ctx); err != nil {

@@ -40,6 +40,7 @@ type session struct {
 	conn   *pgconn.PgConn
 	worker int
 	args   filewise.Args
+	watch  watch
 	look   string // whether an operation is committed; empty: nothing tells
 }
 
@@ -96,24 +97,6 @@ func (s *session) loop(ctx context.Context, first, n int64) (int64, error) {
 	return s.ended(ctx, first, n, err)
 }
 
-// guarded does something on the connection, which the end of the context
-// interrupts on the server.
-func (s *session) guarded(ctx context.Context, do func() error) error {
-	// The driver would drop the connection when its context ends, and the server
-	// would work on: so the call has none, and the server is told to stop.
-	over, told := make(chan struct{}), make(chan struct{})
-	stop := context.AfterFunc(ctx, func() {
-		defer close(told)
-		s.interrupt(over)
-	})
-	err := do()
-	close(over)
-	if !stop() {
-		<-told
-	}
-	return err
-}
-
 // ended says how many of the operations first … first+n−1 are committed although
 // they ended with an error.
 func (s *session) ended(ctx context.Context, first, n int64, err error) (int64, error) {
@@ -132,22 +115,6 @@ func (s *session) call(first, n int64) error {
 	}
 	_, err := s.conn.ExecPrepared(context.Background(), callName, params[:], nil, nil).Close()
 	return err
-}
-
-// interrupt tells the server to end the session's call until it is over: one that
-// arrives between two statements is forgotten.
-func (s *session) interrupt(over <-chan struct{}) {
-	for {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		// A dead server ends the call as well.
-		_, _ = s.build.link.rows(ctx, "SELECT pg_cancel_backend($1)", int32(s.conn.PID()))
-		cancel()
-		select {
-		case <-over:
-			return
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
 }
 
 // lookPatience bounds the clean-up after a call that failed.
@@ -228,6 +195,7 @@ func (s *session) settled(ctx context.Context) error {
 
 // Close ends the connection.
 func (s *session) Close() error {
+	s.watch.end()
 	if s.conn == nil {
 		return nil
 	}

@@ -50,6 +50,8 @@ const (
 	sectionRebuilt    = "rebuilt"  // files are added, and all data spread over them
 	sectionIndexes    = "indexes"  // once the tables are loaded
 	sectionCheck      = "check"
+	sectionChurn      = "churn"   // after a prefix: of a table that comes and goes
+	sectionChurned    = "churned" // after many of them
 )
 
 // What begins the names of the sections of phases.
@@ -64,7 +66,7 @@ const (
 // Table; those for all tables range over .Tables.
 func (d *design) statements(section string, t table) ([]string, error) {
 	vars := map[string]any{
-		"Tables": d.tables, "T": t, "Pool": "", "ServerCRC": d.version >= versionCRC,
+		"Tables": d.tables, "T": t, "Pool": "", "ServerCRC": d.version >= versionCRC, "Flushes": d.version >= versionFlush,
 		"Wide": d.wide(), "From": int64(0), "AddedLater": d.layout.AddedLater,
 	}
 	vars["Connections"] = 1 // of a phase that loops on the server
@@ -73,6 +75,9 @@ func (d *design) statements(section string, t table) ([]string, error) {
 	}
 	if d.program.Args != nil {
 		vars["Pool"] = d.program.Args.Pool()
+	}
+	if d.orders() {
+		vars["Named"], vars["Homes"] = d.named(), d.homes()
 	}
 	if d.newFrom > 0 {
 		vars["From"] = d.newFrom
@@ -98,6 +103,9 @@ func (d *design) statement(section string, t table) (string, error) {
 
 // create is what creates tables and procedures in a new database.
 func (d *design) create() ([]string, error) {
+	if d.own() {
+		return d.ownSetup()
+	}
 	all, err := d.statements(sectionTables, table{})
 	if err != nil {
 		return nil, err
@@ -124,18 +132,6 @@ func (d *design) extend() ([]string, error) {
 		return d.statements(sectionRebuilt, table{})
 	}
 	return nil, nil
-}
-
-// short is a statement's beginning, for messages.
-func short(s string) string {
-	line, _, more := strings.Cut(strings.TrimSpace(s), "\n")
-	if len(line) > 100 {
-		line, more = strings.ToValidUTF8(line[:100], ""), true
-	}
-	if more {
-		line += " …"
-	}
-	return line
 }
 
 // shortenPool cuts the long text that payloads are cut from.

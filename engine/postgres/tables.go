@@ -11,6 +11,14 @@ import (
 // each connection.
 func (d *design) lay() {
 	n := 1
+	switch {
+	case d.own():
+		d.layOwn()
+		return
+	case d.orders():
+		d.layOrders()
+		return
+	}
 	if d.fragmented() {
 		for i := range fragTables {
 			d.tables = append(d.tables, d.laid(table{Name: fmt.Sprintf("frag%d", i+1), Number: i + 1}))
@@ -59,11 +67,14 @@ func (d *design) leaf(name string, i int) leaf {
 	return l
 }
 
+// partitionName is the partition of data file i.
+func partitionName(table string, i int) string { return fmt.Sprintf("%s_p%04d", table, i) }
+
 // hash are the partitions of data files first … files−1.
 func (d *design) hash(table, of string, first, files int) []leaf {
 	var all []leaf
 	for i := first; i < files; i++ {
-		l := d.leaf(fmt.Sprintf("%s_p%04d", table, i), i)
+		l := d.leaf(partitionName(table, i), i)
 		l.Of, l.Values = of, fmt.Sprintf("FOR VALUES WITH (MODULUS %d, REMAINDER %d)", files-first, i-first)
 		all = append(all, l)
 	}

@@ -32,8 +32,11 @@ func (d *design) fragmented() bool {
 func (d *design) loads() bool { return sections[d.program.Workload].Has(sectionIndexes) }
 
 // indexNames are the indexes of a leaf once all are made.
-func (d *design) indexNames(leaf string) []string {
+func (d *design) indexNames(l leaf) []string {
+	leaf := l.Name
 	switch {
+	case d.orders():
+		return ordersIndexes(l)
 	case d.fragmented():
 		return []string{leaf + "_pkey", leaf + "_name", leaf + "_values"}
 	case len(d.program.Phases) == 0:
@@ -89,29 +92,47 @@ func (d *design) checkPhases() error {
 	refuse := func(remedy, format string, args ...any) error {
 		return filewise.Errorf(filewise.CodeUsage, remedy, "%s: %w", fmt.Sprintf(format, args...), filewise.ErrUnsupported)
 	}
+	if l.Temp.Files > 0 && p.Workload != workloadTemp {
+		return refuse("use scenario temp", "places of temporary files in workload %s on PostgreSQL", p.Workload)
+	}
 	if len(p.Phases) == 0 {
 		return nil
 	}
+	if d.own() {
+		return d.checkOwn()
+	}
 	for _, phase := range p.Phases {
-		if section := sectionOf(phase); phase.Act == filewise.ActWork && !sections[p.Workload].Has(section) {
-			return refuse("choose another scenario", "workload %s on postgres has no section %q", p.Workload, section)
+		for _, section := range sectionsOf(phase) {
+			if phase.Act == filewise.ActWork && !sections[p.Workload].Has(section) {
+				return refuse("choose another scenario", "workload %s on postgres has no section %q", p.Workload, section)
+			}
 		}
 	}
 	switch {
 	case l.AddedLater != "":
 		return refuse("use scenario inserts", "files added later in workload %s on PostgreSQL", p.Workload)
+	case d.orders():
+		return d.checkOrders()
 	case p.Workload == workloadBackup || p.Workload == workloadDump:
 		return d.checkBackup()
 	}
 	return nil
 }
 
-// sectionOf is the section that a phase executes.
-func sectionOf(p filewise.Phase) string {
-	if p.Client {
-		return prefixStatement + p.Section
+// sectionsOf are the sections that a phase executes, by type of operation where
+// there are several.
+func sectionsOf(p filewise.Phase) []string {
+	if len(p.Sections) == 0 && p.Client {
+		return []string{prefixStatement + p.Section}
 	}
-	return prefixCall + p.Section
+	if len(p.Sections) == 0 {
+		return []string{prefixCall + p.Section}
+	}
+	var all []string
+	for _, section := range p.Sections {
+		all = append(all, prefixStatement+section)
+	}
+	return all
 }
 
 // createForPhases adds the procedures of phases that loop on the server, and the
@@ -119,6 +140,10 @@ func sectionOf(p filewise.Phase) string {
 func (d *design) createForPhases(all []string) ([]string, error) {
 	if d.loads() {
 		all = append(all, createLoaded...)
+	}
+	if d.orders() {
+		more, err := d.createOrders()
+		return append(all, more...), err
 	}
 	made := map[string]bool{}
 	for _, phase := range d.program.Phases {
@@ -145,7 +170,13 @@ const (
 
 // phasesRoom is the room for rows and for keys.
 func (d *design) phasesRoom() (rows, keys int64) {
+	if d.program.Workload == workloadTemp { // a row for each connection
+		return mib, 0
+	}
 	n := d.rowCount()
+	if d.orders() {
+		return d.ordersRoom()
+	}
 	if !d.fragmented() {
 		return n * dmlRowRoom, n * keyBytes * 2
 	}
@@ -158,6 +189,15 @@ func (d *design) phasesRoom() (rows, keys int64) {
 
 // workPhases adds what a trial of several phases executes.
 func (s *script) workPhases(d *design, settle func(stage string)) error {
+	if d.own() {
+		settle(filewise.StageSettle)
+		steps, err := ownRules.Steps(d.program)
+		for _, x := range steps {
+			s.add(x.Stage, "server", x.SQL)
+		}
+		settle(filewise.StageDrain)
+		return err
+	}
 	if d.loads() {
 		for _, t := range d.tables {
 			s.add(filewise.StageLoad, "server", copyStatement(t.Name, nil))
@@ -169,10 +209,13 @@ func (s *script) workPhases(d *design, settle func(stage string)) error {
 		s.add(filewise.StageLoad, "server", slices.Concat(finish...)...)
 	}
 	settle(filewise.StageSettle)
+	if d.orders() {
+		return s.ordersSteps(d, settle)
+	}
 	for _, phase := range d.program.Phases {
 		switch {
 		case phase.Act == filewise.ActWork:
-			all, err := d.statements(sectionOf(phase), d.tables[0])
+			all, err := d.statements(sectionsOf(phase)[0], d.tables[0])
 			if err != nil {
 				return err
 			}

@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
 
 	"filewise"
+	"filewise/internal/sqlitedriver"
 )
 
 // backuper copies the files by SQLite's online backup API, a thread for each
@@ -25,6 +28,30 @@ type backuper struct {
 // backupPages is the number of pages of one step, between which the context is
 // looked at.
 const backupPages = 256
+
+// backupOptions are the parameters of SQLite's backups.
+var backupOptions = []filewise.BackupOption{{
+	Name: "pages", Words: "the pages of 4 KiB that are copied at a step, 1 to 1000000, 256 being usual",
+	Check: func(v string) error { _, err := pagesOf(v); return err },
+}}
+
+func pagesOf(v string) (int, error) {
+	n, err := strconv.Atoi(v)
+	if err != nil || n < 1 || n > 1_000_000 {
+		return 0, errors.New("it is no number from 1 to 1000000")
+	}
+	return n, nil
+}
+
+// pages are those of one step.
+func (b *backuper) pages() int {
+	if v, ok := b.d.layout.BackupOptions.Get("pages"); ok {
+		if n, err := pagesOf(v); err == nil { // checked by newShape
+			return n
+		}
+	}
+	return backupPages
+}
 
 // target is where the backup, or the restored copy, of file i lies.
 func (b *backuper) target(i int, suffix string) (filewise.Volume, string) {
@@ -40,6 +67,9 @@ const (
 
 // Backup writes and syncs the backup files.
 func (b *backuper) Backup(ctx context.Context) ([]filewise.File, error) {
+	if b.d.layout.Discard {
+		return nil, b.all(ctx, func(ctx context.Context, i int) error { return b.read(ctx, b.d.shards[i].path) })
+	}
 	files := make([]filewise.File, len(b.d.shards))
 	err := b.all(ctx, func(ctx context.Context, i int) error {
 		v, path := b.target(i, backupSuffix)
@@ -73,6 +103,46 @@ func (b *backuper) all(ctx context.Context, do func(context.Context, int) error)
 	return eg.Wait()
 }
 
+// hold begins a transaction that reads the database as it is now: a backup that took
+// one for each step would begin anew whenever another connection has written.
+func (c *conn) hold(ctx context.Context) error {
+	for _, statement := range []string{"BEGIN", "SELECT count(*) FROM sqlite_schema"} {
+		if _, err := c.query(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read reads a database file in the steps of a backup, within a transaction that keeps
+// it as it is, and throws it away.
+func (b *backuper) read(ctx context.Context, path string) (err error) {
+	source, err := open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, source.Close()) }()
+	if err := source.hold(ctx); err != nil {
+		return err
+	}
+	in, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	buf := make([]byte, b.pages()*pageBytes)
+	for {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if _, err := io.ReadFull(in, buf); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("reading %s: %w", path, err)
+		}
+	}
+}
+
 // create makes an empty file where there must be none, and notes that it is ours.
 func (b *backuper) create(path string) error {
 	created, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
@@ -99,18 +169,18 @@ func (b *backuper) copyDatabase(ctx context.Context, from, to string) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, source.Close()) }()
-	target, err := open(to)
-	if err != nil {
+	defer func() { err = errors.Join(err, syncFile(to), syncDir(filepath.Dir(to))) }()
+	if err := source.hold(ctx); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, target.Close(), syncFile(to), syncDir(filepath.Dir(to))) }()
-	backup, err := target.Backup("main", source.SQLiteConn, "main")
+	backup, err := sqlitedriver.NewBackup(source.Conn, uriOf(to))
 	if err != nil {
 		return fmt.Errorf("backing %s up: %w", from, err)
 	}
+	pages := b.pages()
 	for done := false; !done && err == nil; {
 		if err = ctx.Err(); err == nil {
-			done, err = backup.Step(backupPages)
+			done, err = backup.Step(pages)
 		}
 	}
 	return errors.Join(explain(err), backup.Finish())

@@ -44,9 +44,12 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 	if err := d.createFrom(ctx, 0); err != nil {
 		return nil, errors.Join(fmt.Errorf("building %s: %w", l.Name, err), d.Drop(context.WithoutCancel(ctx)))
 	}
+	if p.Own != nil { // whose set-up may have filled the files already
+		d.worked.Store(true)
+	}
 	db := &filewise.Database{
 		Observer: d, Connector: d, Settler: d, Querier: d, Dropper: d,
-		Probes: []filewise.Probe{d}, Chunk: int64(p.CommitEvery),
+		Probes: []filewise.Probe{d, waitProbe{d}, filesProbe{d}}, Chunk: int64(p.CommitEvery),
 		Restart: d, Evict: d, Bulk: d,
 	}
 	if p.Workload == "backup" {
@@ -98,10 +101,7 @@ func (s *shape) create(ctx context.Context, sh shard) (*file, error) {
 		return nil, fmt.Errorf("creating %s in volume %s: %w", filepath.Base(sh.path), sh.volume.Name, err)
 	}
 	f := &file{shard: sh, fd: fd}
-	if f.keeper, err = open(sh.path); err != nil {
-		return f, err
-	}
-	if err := f.keeper.RegisterFunc("filewise_crc32_lines", crc32Lines, true); err != nil {
+	if f.keeper, err = openBy(keepers, sh.path); err != nil {
 		return f, err
 	}
 	if err := s.fill(ctx, f); err != nil {
@@ -118,16 +118,12 @@ func (s *shape) fill(ctx context.Context, f *file) error {
 	if err := f.keeper.exec(ctx, "BEGIN"); err != nil {
 		return err
 	}
-	for _, table := range f.tables {
-		statements, err := s.sql.Statements("tables", vars(s.program, table))
-		if err != nil {
+	if s.program.Own != nil {
+		if err := s.createOwn(ctx, f); err != nil {
 			return err
 		}
-		for _, st := range statements {
-			if err := f.keeper.exec(ctx, st); err != nil {
-				return err
-			}
-		}
+	} else if err := s.createTables(ctx, f); err != nil {
+		return err
 	}
 	if s.bulkLoaded() {
 		if err := f.keeper.exec(ctx, loadedTable); err != nil {
@@ -151,6 +147,22 @@ func (s *shape) fill(ctx context.Context, f *file) error {
 		return err
 	}
 	return s.ready(f.keeper, f.shard)
+}
+
+// createTables creates the tables that the engine's SQL has for the workload.
+func (s *shape) createTables(ctx context.Context, f *file) error {
+	for _, table := range f.tables {
+		statements, err := s.sql.Statements("tables", vars(s.program, table))
+		if err != nil {
+			return err
+		}
+		for _, st := range statements {
+			if err := f.keeper.exec(ctx, st); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // presizeLog writes the emptied WAL full of zeros, so that its growth up to the

@@ -11,26 +11,37 @@ import (
 	"net/url"
 	"strings"
 
-	sqlite3 "github.com/mattn/go-sqlite3"
-
 	"filewise"
+	"filewise/internal/sqlitedriver"
 )
 
 // conn is one connection to one file, for one goroutine at a time. It is the
 // driver's own, without database/sql, whose pool would be measured.
 type conn struct {
-	*sqlite3.SQLiteConn
+	*sqlitedriver.Conn
 	path string
 }
 
+// Connections that work, and those that also check what is in a file.
+var (
+	workers = sqlitedriver.NewOpener(nil)
+	keepers = sqlitedriver.NewOpener(sqlitedriver.Functions{"filewise_crc32_lines": crc32Lines})
+)
+
 // open connects to a file that exists.
-func open(path string) (*conn, error) {
-	dsn := "file:" + (&url.URL{Path: path}).EscapedPath() + "?mode=rw&_mutex=no"
-	c, err := (&sqlite3.SQLiteDriver{}).Open(dsn)
+func open(path string) (*conn, error) { return openBy(workers, path) }
+
+func openBy(o *sqlitedriver.Opener, path string) (*conn, error) {
+	c, err := o.Open(uriOf(path))
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w", path, err)
 	}
-	return &conn{c.(*sqlite3.SQLiteConn), path}, nil
+	return &conn{c, path}, nil
+}
+
+// uriOf names a file that exists to SQLite.
+func uriOf(path string) string {
+	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?mode=rw"
 }
 
 // connect opens a file as a workload does: with the shape's settings, and with
@@ -53,8 +64,13 @@ func (s *shape) ready(c *conn, sh shard) error {
 	if sh.chunk == 0 {
 		return nil
 	}
-	if err := c.SetFileControlInt("main", sqlite3.SQLITE_FCNTL_CHUNK_SIZE, int(sh.chunk)); err != nil {
-		return fmt.Errorf("%s: setting the chunk size to %d: %w", c.path, sh.chunk, err)
+	return c.setChunk("main", sh)
+}
+
+// setChunk sets the chunk of a file that is attached as that schema.
+func (c *conn) setChunk(schema string, sh shard) error {
+	if err := c.ChunkSize(schema, int(sh.chunk)); err != nil {
+		return fmt.Errorf("%s: setting the chunk size to %d: %w", sh.path, sh.chunk, err)
 	}
 	return nil
 }
@@ -128,8 +144,7 @@ func (c *conn) value(ctx context.Context, sql string) (any, error) {
 
 // explain adds filewise.ErrSpace where that is what SQLite means.
 func explain(err error) error {
-	var e sqlite3.Error
-	if errors.As(err, &e) && e.Code == sqlite3.ErrFull {
+	if c, ok := sqlitedriver.CodesOf(err); ok && c.Primary == sqlitedriver.Full {
 		return fmt.Errorf("%w: %w", filewise.ErrSpace, err)
 	}
 	return err
@@ -138,8 +153,8 @@ func explain(err error) error {
 // isBusy says whether another connection holds a lock. SQLITE_PROTOCOL is what
 // the WAL's readers' locks give up with under the same circumstances.
 func isBusy(err error) bool {
-	var e sqlite3.Error
-	return errors.As(err, &e) && (e.Code == sqlite3.ErrBusy || e.Code == sqlite3.ErrProtocol)
+	c, ok := sqlitedriver.CodesOf(err)
+	return ok && (c.Primary == sqlitedriver.Busy || c.Primary == sqlitedriver.Protocol)
 }
 
 func firstLine(sql string) string {

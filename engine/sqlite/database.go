@@ -29,6 +29,7 @@ type database struct {
 	restarts walRestarts
 	// orderCounts are those of the sessions of workload orders.
 	orderCounts []*counts
+	fileCounts  map[string]*fileCounts // by path
 	orders      ordersState
 	dropped     bool
 }
@@ -119,6 +120,9 @@ func syncDir(path string) error {
 
 // Query runs a section of the workload's SQL on every table of every file.
 func (d *database) Query(ctx context.Context, section string) ([][]any, error) {
+	if d.program.Own != nil {
+		return d.queryOwn(ctx, section)
+	}
 	if d.program.Workload == ordersWorkload && d.sql.Has(section) {
 		return d.queryOrders(ctx, section)
 	}

@@ -64,7 +64,8 @@ func (*server) Offers() map[filewise.Capability]error {
 		filewise.CanReset:       absent("SQLite's files are built anew for every trial"),
 		filewise.CanBulk:        nil,
 		filewise.CanBackup:      nil, // a backup file for each database file
-		filewise.CanFileIO:      absent("SQLite counts no I/O per file; the operating system counts it per device"),
+		filewise.CanTemp:        absent(noTemp),
+		filewise.CanFileIO:      absent("SQLite counts no I/O per file: Filewise counts the rows committed to each and its growth, the operating system the I/O per device"),
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"filewise"
-	sqlite3 "github.com/mattn/go-sqlite3"
+	"filewise/internal/sqlitedriver"
 )
 
 // tellingOptions are the compile options that can change what is measured
@@ -54,11 +54,14 @@ func (s *shape) facts(ctx context.Context, c *conn) ([]filewise.Fact, error) {
 			return nil, err
 		}
 	}
-	version, _, source := sqlite3.Version()
+	about, err := c.query(ctx, "SELECT sqlite_version(), sqlite_source_id()")
+	if err != nil {
+		return nil, err
+	}
 	facts := []filewise.Fact{
-		{Name: "engine", Value: "SQLite " + version},
-		{Name: "source id", Value: source},
-		{Name: "driver", Value: "mattn/go-sqlite3, cgo build"},
+		{Name: "engine", Value: fmt.Sprintf("SQLite %v", about[0][0])},
+		{Name: "source id", Value: fmt.Sprint(about[0][1])},
+		{Name: "driver", Value: sqlitedriver.Driver()},
 	}
 	for _, pragma := range []string{"journal_mode", "synchronous", "page_size", "wal_autocheckpoint", "cache_size", "mmap_size", "locking_mode"} {
 		v, err := c.value(ctx, "PRAGMA "+pragma)

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	sqlite3 "github.com/mattn/go-sqlite3"
-
 	"filewise"
 )
 
@@ -114,8 +112,8 @@ func (d *database) copyTo(ctx context.Context, loaded, f *file, i int) (err erro
 	}
 	defer func() { err = errors.Join(err, c.exec(context.WithoutCancel(ctx), section("detach"))) }()
 	if f.chunk > 0 {
-		if err := c.SetFileControlInt("fw_rebuilt", sqlite3.SQLITE_FCNTL_CHUNK_SIZE, int(f.chunk)); err != nil {
-			return fmt.Errorf("%s: setting the chunk size to %d: %w", f.path, f.chunk, err)
+		if err := c.setChunk("fw_rebuilt", f.shard); err != nil {
+			return err
 		}
 	}
 	statements, err := d.rebuildStatements(i)

@@ -61,7 +61,11 @@ func (d *database) observeData(ctx context.Context, f *file) (filewise.File, err
 	if !os.SameFile(built, info) {
 		return out, fmt.Errorf("%w: %s is not the file that was built", filewise.ErrLayout, f.path)
 	}
-	if opened := f.keeper.GetFilename("main"); !sameFile(opened, info) {
+	opened, err := f.keeper.value(ctx, "SELECT file FROM pragma_database_list WHERE name = 'main'")
+	if err != nil {
+		return out, err
+	}
+	if path, _ := opened.(string); !sameFile(path, info) {
 		return out, fmt.Errorf("%w: SQLite has %s open, not %s", filewise.ErrLayout, opened, f.path)
 	}
 	pages, err := f.keeper.value(ctx, "PRAGMA page_count")

@@ -9,8 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	sqlite3 "github.com/mattn/go-sqlite3"
-
 	"filewise"
 )
 
@@ -19,7 +17,7 @@ import (
 const (
 	ordersWorkload = "orders"
 	ordersItems    = "item"
-	// mostAttached is what go-sqlite3 is compiled with (SQLITE_MAX_ATTACHED).
+	// mostAttached is what SQLite is compiled with (SQLITE_MAX_ATTACHED).
 	mostAttached = 10
 	// mostRemotes is how many connections at most have all files attached: each of
 	// them has as many files open as the layout has, three times.
@@ -104,11 +102,11 @@ func attachedName(i int) string { return fmt.Sprintf("fw_%04d", i+1) }
 // connectAll opens a connection to no file of its own, with all files attached:
 // its transactions lock those alone that they touch.
 func (s *shape) connectAll() (*conn, error) {
-	raw, err := (&sqlite3.SQLiteDriver{}).Open("file::memory:?_mutex=no")
+	raw, err := workers.Open("file::memory:?mode=memory")
 	if err != nil {
 		return nil, fmt.Errorf("opening a connection for all files: %w", err)
 	}
-	c := &conn{raw.(*sqlite3.SQLiteConn), "all files"}
+	c := &conn{raw, "all files"}
 	if err := s.attachAll(c); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
@@ -130,8 +128,8 @@ func (s *shape) attachAll(c *conn) error {
 		if sh.chunk == 0 {
 			continue
 		}
-		if err := c.SetFileControlInt(name, sqlite3.SQLITE_FCNTL_CHUNK_SIZE, int(sh.chunk)); err != nil {
-			return fmt.Errorf("%s: setting the chunk size to %d: %w", sh.path, sh.chunk, err)
+		if err := c.setChunk(name, sh); err != nil {
+			return err
 		}
 	}
 	for _, set := range []string{fmt.Sprintf("busy_timeout = %d", busyMillis), fmt.Sprintf("wal_autocheckpoint = %d", s.autoCheckpoint)} {

@@ -109,7 +109,9 @@ func (s *orderSession) run(ctx context.Context, t *orderTransaction) (rolledBack
 		end = "rollback"
 	}
 	if err == nil {
+		start := time.Now()
 		err = s.patiently(ctx, func() error { return c.each(orderKey{end, own}, nil) })
+		s.counts.committed(time.Since(start))
 	}
 	if err != nil {
 		return false, errors.Join(err, c.abandon())

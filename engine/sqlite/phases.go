@@ -38,7 +38,10 @@ func (d *database) ConnectPhase(_ context.Context, phase, worker int) (filewise.
 		return nil, errors.New("the database was dropped")
 	}
 	d.worked.Store(true)
-	if d.program.Workload == ordersWorkload {
+	switch {
+	case d.program.Own != nil:
+		return d.connectOwn(phase, worker)
+	case d.program.Workload == ordersWorkload:
 		return d.connectOrders(phase, worker)
 	}
 	return &phaseSession{d: d, phase: d.program.Phases[phase], worker: worker, files: make([]*phaseFile, d.count)}, nil
@@ -84,7 +87,7 @@ func (s *phaseSession) one(ctx context.Context, i int64) (err error) {
 
 // fileOf is the file of the operation's row, which its key says.
 func (s *phaseSession) fileOf() int {
-	if len(s.args) == 0 {
+	if len(s.args) == 0 || s.d.wholeTables() { // all tables are seen from the first file
 		return 0
 	}
 	key, _ := s.args[0].(int64)
@@ -197,10 +200,7 @@ func (d *database) reopen(ctx context.Context, f *file, between func(path string
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.path, err)
 	}
-	if f.keeper, err = open(f.path); err != nil {
-		return err
-	}
-	if err := f.keeper.RegisterFunc("filewise_crc32_lines", crc32Lines, true); err != nil {
+	if f.keeper, err = openBy(keepers, f.path); err != nil {
 		return err
 	}
 	return d.ready(f.keeper, f.shard)
@@ -210,7 +210,10 @@ func (d *database) reopen(ctx context.Context, f *file, between func(path string
 // belongs there, or, on the first file, queries over all; what is done without
 // SQL is said.
 func (s *shape) phaseSteps(i int) ([]filewise.Step, error) {
-	if s.program.Workload == ordersWorkload {
+	switch {
+	case s.program.Own != nil:
+		return s.ownSteps(i)
+	case s.program.Workload == ordersWorkload:
 		return s.ordersSteps(i)
 	}
 	l := lister{stage: filewise.StageMeasure, on: s.shards[i].path}

@@ -128,7 +128,13 @@ func (s *shape) listCreate(l *lister, i int) {
 	l.note("create the file; it must not exist")
 	l.section(s, "create")
 	l.add("BEGIN")
+	if s.program.Own != nil {
+		l.addAll(s.ownSetup(i))
+	}
 	for _, table := range sh.tables {
+		if s.program.Own != nil {
+			break
+		}
 		l.addAll(s.sql.Statements("tables", vars(s.program, table)))
 	}
 	l.add("COMMIT")
@@ -185,7 +191,10 @@ func (s *shape) workSteps(i int) ([]filewise.Step, error) {
 }
 
 func (s *shape) checkSteps(i int) ([]filewise.Step, error) {
-	if s.program.Workload == ordersWorkload {
+	switch {
+	case s.program.Own != nil:
+		return s.ownChecks(i)
+	case s.program.Workload == ordersWorkload:
 		return s.ordersChecks(i)
 	}
 	l := lister{stage: filewise.StageCheck, on: s.shards[i].path}

@@ -27,6 +27,7 @@ type session struct {
 // workFile is a session's connection to one file, with its prepared statements.
 type workFile struct {
 	conn                            *conn
+	done                            *fileCounts
 	begin, insert, commit, rollback driver.StmtExecContext
 	statements                      []driver.Stmt
 }
@@ -48,6 +49,7 @@ func (d *database) Connect(_ context.Context, worker int) (filewise.Session, err
 		if err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
+		f.done = d.countsOf(d.shards[i].path)
 		s.files = append(s.files, f)
 	}
 	d.sessions = append(d.sessions, s)
@@ -130,6 +132,7 @@ func (s *session) transaction(ctx context.Context, f *workFile, first, n int64) 
 	}
 	s.counts.transactions.Add(1)
 	s.counts.rows.Add(n)
+	f.done.rows.Add(n)
 	return nil
 }
 
@@ -180,6 +183,8 @@ func (s *session) insert(ctx context.Context, f *workFile, first, n int64) error
 // commit ends the transaction. It can be busy only on file systems with locks of
 // other machines, and is then tried again like the beginning.
 func (s *session) commit(ctx context.Context, f *workFile) error {
+	start := time.Now()
+	defer func() { s.counts.committed(time.Since(start)) }()
 	for {
 		_, err := f.commit.ExecContext(background, nil)
 		if err == nil {

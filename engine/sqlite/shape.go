@@ -26,6 +26,8 @@ const (
 	autoCheckpoint = 1000
 )
 
+const noTemp = "SQLite keeps the temporary tables of a connection in one file of that connection's own: there is no number of temporary files to choose"
+
 // shard is one database file.
 type shard struct {
 	path   string
@@ -84,7 +86,11 @@ func supported(t filewise.Target, l filewise.Layout, p filewise.Program) error {
 	switch {
 	case t.Mode != filewise.Embedded && t.Mode != "":
 		return unsupported("leave the target out: SQLite runs inside Filewise", "a %s target on SQLite, which is no server", t.Mode)
-	case workloads[p.Workload] == nil:
+	case p.Workload == "temp" || l.Temp.Files > 0:
+		return unsupported("use mariadb or postgres", "%s", noTemp)
+	case p.Workload == "dump":
+		return unsupported("use scenario backup", "SQLite has no dump by several jobs: .dump of its shell writes one stream of statements, and its own means for copies are those of scenario backup")
+	case workloads[p.Workload] == nil && p.Own == nil:
 		return unsupported("known: "+strings.Join(slices.Sorted(maps.Keys(workloads)), ", "), "workload %q on SQLite", p.Workload)
 	case l.Kind != filewise.KindShards:
 		return unsupported(`use kind "shards"`, "layout kind %q on SQLite, which keeps a database in one file", l.Kind)
@@ -220,6 +226,8 @@ func (s *shape) tablesOf(file int) []string {
 	switch {
 	case s.wholeTables():
 		return fragments(file, s.count)
+	case s.program.Own != nil:
+		return ownTables(s.program)
 	case s.program.Workload == ordersWorkload: // one of nine, which sections name themselves
 		return ordersTables[:1]
 	case s.program.Workload == "dml":

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/internal/sqlitedriver"
 	"filewise/workload"
 )
 
@@ -362,7 +363,11 @@ func TestFactsAndWarnings(t *testing.T) {
 	for _, w := range script.Warnings {
 		codes = append(codes, w.Code)
 	}
-	if want := []string{"sqlite-scope", "sqlite-polling", "uneven-load", "volumes-unused", "growth-rounded"}; !slices.Equal(codes, want) {
+	want := []string{"sqlite-scope", "sqlite-polling", "uneven-load", "volumes-unused", "growth-rounded"}
+	if sqlitedriver.PureGo {
+		want = slices.Insert(want, 1, "sqlite-pure-go")
+	}
+	if !slices.Equal(codes, want) {
 		t.Errorf("warnings %v, want %v", codes, want)
 	}
 }

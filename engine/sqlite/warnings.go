@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"filewise"
+	"filewise/internal/sqlitedriver"
 )
 
 // Scope is true of every verdict on SQLite.
@@ -12,6 +13,14 @@ var Scope = filewise.Warning{
 	Message: "On SQLite the gain comes from N write locks and parallel syncs; " +
 		"it says nothing about data files of SQL Server or Oracle.",
 	Remedy: "Measure the engine that you want to know about.",
+}
+
+// pureGo is true of builds without cgo.
+var pureGo = filewise.Warning{
+	Code: "sqlite-pure-go",
+	Message: "This Filewise has SQLite translated into Go (" + sqlitedriver.Driver() + "): it takes more of the processors for the same work than the C library, " +
+		"so that it is slower, and may gain otherwise from more files.",
+	Remedy: "Measure with a build with cgo: CGO_ENABLED=1 go build ./cmd/filewise.",
 }
 
 // polling is true where several connections share a file. Measured with
@@ -27,6 +36,9 @@ var polling = filewise.Warning{
 // warnings say what a reader must know about the shape.
 func (s *shape) warnings() []filewise.Warning {
 	out := append([]filewise.Warning{Scope}, s.ordersWarnings()...)
+	if sqlitedriver.PureGo {
+		out = append(out, pureGo)
+	}
 	files, connections, volumes := s.count-s.from, s.program.Connections, len(s.target.Volumes)
 	if connections > files {
 		out = append(out, polling)

@@ -41,14 +41,17 @@ func supportedPhases(t filewise.Target, l filewise.Layout, p filewise.Program) e
 	unsupported := func(remedy, format string, args ...any) error {
 		return filewise.Errorf(filewise.CodeUsage, remedy, "%s: %w", fmt.Sprintf(format, args...), filewise.ErrUnsupported)
 	}
+	if err := l.BackupOptions.Check(backupOptions); err != nil {
+		return err
+	}
 	switch {
 	case l.AddedLater != "" && p.Workload != "inserts":
 		return unsupported("use scenario inserts", "files added later in workload %s on SQLite", p.Workload)
 	case slices.Contains(wholeTables, p.Workload) && l.Data.Files > fragTables:
 		return unsupported(fmt.Sprintf("choose 1 to %d files", fragTables),
 			"%d files for the %d tables of %s: SQLite keeps a table whole in one file", l.Data.Files, fragTables, p.Workload)
-	case l.Discard:
-		return unsupported("leave it out", "a backup that is thrown away: SQLite's backup always writes a file")
+	case l.Discard && p.Restores():
+		return unsupported("leave the restore out, as --discard does", "a backup that is thrown away cannot be restored")
 	case l.Backup.Files > 0 && l.Backup.Files != l.Data.Files:
 		return unsupported("compare numbers of data files", "%d backup files of %s: SQLite's backup has a file for each file", l.Backup.Files, filewise.FilesName(l.Data.Files))
 	}

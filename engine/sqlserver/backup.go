@@ -98,33 +98,35 @@ func (s *externalServer) backup(ctx context.Context, database string, t transfer
 type move struct{ Logical, Path string }
 
 // restore restores a backup under a new name of Filewise's, every file in the
-// directory, and marks it. The name is returned also when it fails.
-func (s *externalServer) restore(ctx context.Context, t transfer, to joiner, progress func(percent int)) (name string, err error) {
+// directory that is told by its name in the database, and marks it with the text.
+// The name is returned also when it fails.
+func (s *externalServer) restore(ctx context.Context, t transfer, to func(logical string) joiner, progress func(percent int)) (name, text string, err error) {
 	if err := t.check(s.identity); err != nil {
-		return "", err
+		return "", "", err
 	}
 	name = mark.NewName()
 	m, err := mark.New(name, time.Now())
 	if err != nil {
-		return name, err
+		return name, "", err
 	}
+	text = m.Text()
 	vars := t.vars()
-	vars["Name"], vars["Mark"] = name, m.Text()
+	vars["Name"], vars["Mark"] = name, text
 	if vars["Moves"], err = s.moves(ctx, t, name, to); err != nil {
-		return name, err
+		return name, text, err
 	}
 	statement, err := fixed("restore", vars)
 	if err != nil {
-		return name, err
+		return name, text, err
 	}
 	if _, err := s.long(ctx, statement, progress); err != nil {
-		return name, errors.Join(err, s.dropRestoring(ctx, name))
+		return name, text, errors.Join(err, s.dropRestoring(ctx, name))
 	}
-	return name, nil
+	return name, text, nil
 }
 
 // moves give every file of the backup a path of its own.
-func (s *externalServer) moves(ctx context.Context, t transfer, name string, to joiner) ([]move, error) {
+func (s *externalServer) moves(ctx context.Context, t transfer, name string, to func(logical string) joiner) ([]move, error) {
 	statement, err := fixed("backup-files", t.vars())
 	if err != nil {
 		return nil, err
@@ -139,7 +141,7 @@ func (s *externalServer) moves(ctx context.Context, t transfer, name string, to 
 		if extension == "" {
 			extension = "dir" // FILESTREAM and full-text: a directory
 		}
-		path, err := to.Join(fmt.Sprintf("%s_restored_%02d.%s", name, i+1, extension))
+		path, err := to(r.text("LogicalName")).Join(fmt.Sprintf("%s_restored_%02d.%s", name, i+1, extension))
 		if err != nil {
 			return nil, usage("name a shorter --volume", "%w", err)
 		}

@@ -69,23 +69,23 @@ func TestCancelledBackup(t *testing.T) {
 	ok(t, err)
 }
 
-func windowsDir(t *testing.T) serverpath.Dir {
+func windowsDir(t *testing.T) func(string) joiner {
 	d, err := serverpath.ParseDir(`D:\restored`)
 	ok(t, err)
-	return d
+	return func(string) joiner { return d }
 }
 
 // TestRestore: to a new marked name, every file moved, results in between read.
 func TestRestore(t *testing.T) {
 	lab := newLab(t, nil)
 	s := lab.open()
-	name, err := s.restore(t.Context(), transfer{stripes: []string{`E:\b\1.bak`}}, windowsDir(t), nil)
+	name, text, err := s.restore(t.Context(), transfer{stripes: []string{`E:\b\1.bak`}}, windowsDir(t), nil)
 	ok(t, err)
 	d := lab.model.databases[name]
 	if d == nil || d.state != "ONLINE" {
 		t.Fatalf("%q is not there: %v", name, lab.names())
 	}
-	if _, err := mark.Parse(name, d.properties["filewise"]); err != nil {
+	if _, err := mark.Parse(name, text); err != nil || d.properties["filewise"] != text {
 		t.Error(err)
 	}
 	var restore string
@@ -105,7 +105,7 @@ func TestRestore(t *testing.T) {
 // TestFailedRestore leaves nothing, also when it is cancelled half-way.
 func TestFailedRestore(t *testing.T) {
 	lab := newLab(t, func(m *model) { m.backupsFailed = true })
-	if _, err := lab.open().restore(t.Context(), transfer{stripes: []string{null}}, windowsDir(t), nil); err == nil || !strings.Contains(err.Error(), "3202") {
+	if _, _, err := lab.open().restore(t.Context(), transfer{stripes: []string{null}}, windowsDir(t), nil); err == nil || !strings.Contains(err.Error(), "3202") {
 		t.Errorf("%v", err)
 	}
 	if left := lab.names(); len(left) > 0 {
@@ -114,7 +114,7 @@ func TestFailedRestore(t *testing.T) {
 	lab = newLab(t, func(m *model) { m.slow = 20 * time.Millisecond })
 	s := lab.open()
 	ctx, cancel := context.WithCancel(t.Context())
-	if _, err := s.restore(ctx, transfer{stripes: []string{null}}, windowsDir(t), func(int) { cancel() }); !errors.Is(err, context.Canceled) {
+	if _, _, err := s.restore(ctx, transfer{stripes: []string{null}}, windowsDir(t), func(int) { cancel() }); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 	if left := lab.names(); len(left) > 0 {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"filewise/engine/internal/sqlrows"
 	"fmt"
 	"os"
+	"strconv"
 
 	mssql "github.com/microsoft/go-mssqldb"
 	"github.com/microsoft/go-mssqldb/msdsn"
@@ -66,6 +68,15 @@ func (r row) number(name string) (n int64, ok bool) {
 	return n, ok
 }
 
+// whole is a whole number that the server may send as numeric.
+func (r row) whole(name string) (int64, bool) {
+	if n, ok := r.number(name); ok {
+		return n, true
+	}
+	n, err := strconv.ParseInt(r.text(name), 10, 64)
+	return n, err == nil
+}
+
 func (r row) yes(name string) bool {
 	n, _ := r.number(name)
 	return n == 1
@@ -74,32 +85,15 @@ func (r row) yes(name string) bool {
 // query reads a statement's rows, always to the end: closing a result early makes
 // the driver cancel the statement on the server.
 func query(ctx context.Context, on executor, statement string, args ...any) ([]row, error) {
-	rows, err := on.QueryContext(ctx, statement, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	columns, err := rows.Columns()
-	if err != nil {
-		return nil, err
-	}
 	var all []row
-	for rows.Next() {
-		values := make([]any, len(columns))
-		into := make([]any, len(columns))
-		for i := range values {
-			into[i] = &values[i]
-		}
-		if err := rows.Scan(into...); err != nil {
-			return nil, err
-		}
+	err := sqlrows.Each(ctx, on, func(columns []string, values []any) {
 		r := row{}
 		for i, name := range columns {
 			r[name] = values[i]
 		}
 		all = append(all, r)
-	}
-	return all, rows.Err()
+	}, statement, args...)
+	return all, err
 }
 
 // one reads a statement that has exactly one row.

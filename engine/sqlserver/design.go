@@ -29,6 +29,7 @@ type design struct {
 	mark     string
 	// data, index and log are all files; those from first on are added by Extend.
 	data, index, log []file
+	where            map[string]joiner // directories by volume
 	first            int
 	tables           []table
 	warnings         []filewise.Warning
@@ -41,7 +42,7 @@ type table struct{ Name, Key, Procedure string }
 // that wraps filewise.ErrUnsupported; nothing is asked of the server.
 func newDesign(t filewise.Target, l filewise.Layout, p filewise.Program, at place) (*design, error) {
 	d := &design{target: t, layout: l, program: p, name: at.name, mark: at.mark, first: l.FilesAtFirst()}
-	for _, check := range []func() error{d.checkProgram, d.checkLayout, d.checkLater} {
+	for _, check := range []func() error{d.checkProgram, d.checkPhases, d.checkLayout, d.checkLater} {
 		if err := check(); err != nil {
 			return nil, err
 		}
@@ -61,12 +62,17 @@ func newDesign(t filewise.Target, l filewise.Layout, p filewise.Program, at plac
 	return d, nil
 }
 
+// noTemp says why no layouts of temporary files are compared.
+const noTemp = "the files of tempdb are those of the whole server, which only a restart by its owner makes fewer: Filewise changes nothing there"
+
 func (d *design) checkProgram() error {
 	p := d.program
 	switch {
+	case p.Workload == "temp":
+		return unsupported("measure the present files by a workload of your own, have the owner change them, measure again, and judge by filewise compare", "%s", noTemp)
 	case !sections.has(p.Workload):
 		return unsupported("see filewise scenarios", "workload %q on sqlserver", p.Workload)
-	case p.Connections < 1 || p.Connections > maxSessions-100:
+	case p.Connections < 1 || d.connections() > maxSessions-100:
 		return usage(fmt.Sprintf("give 1 to %d", maxSessions-100), "%d connections", p.Connections)
 	case p.CommitEvery < 1 || p.OpBytes < 0:
 		return usage("both are at least 1", "%d rows in a transaction, of %d bytes", p.CommitEvery, p.OpBytes)
@@ -112,7 +118,11 @@ func (d *design) checkLater() error {
 	return usage("use untouched, new-data or rebuilt", "files added later %q", d.layout.AddedLater)
 }
 
+// tablesOf are the tables of workload inserts; the others name theirs in their SQL.
 func tablesOf(p filewise.Program) []table {
+	if p.Workload != workloadInserts {
+		return nil
+	}
 	if p.Vars["Table"] != workload.TablePerConnection {
 		return []table{{"fw_rows", "fw_rows_key", "fw_inserts"}}
 	}
@@ -123,8 +133,22 @@ func tablesOf(p filewise.Program) []table {
 	return tables
 }
 
-// tableOf is the table of a worker.
-func (d *design) tableOf(worker int) table { return d.tables[worker%len(d.tables)] }
+// tableOf is the table of a worker; empty where the workload's SQL names it.
+func (d *design) tableOf(worker int) table {
+	if len(d.tables) == 0 {
+		return table{}
+	}
+	return d.tables[worker%len(d.tables)]
+}
+
+// connections are the most that work at the same time.
+func (d *design) connections() int {
+	n := d.program.Connections
+	for _, p := range d.program.Phases {
+		n = max(n, p.Connections)
+	}
+	return n
+}
 
 // payloadType holds n bytes.
 func payloadType(n int64) string {
@@ -141,6 +165,7 @@ func (d *design) warn() {
 	add := func(code, message, remedy string) {
 		d.warnings = append(d.warnings, filewise.Warning{Code: code, Message: message, Remedy: remedy})
 	}
+	d.warnBackup(add)
 	if d.layout.LogVolume == "" && len(d.target.Volumes) > 1 {
 		add("log-with-data", "The log lies with the first data file: what it writes is taken from that volume.", "Name a volume for it with --log-volume.")
 	}

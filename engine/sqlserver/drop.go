@@ -18,6 +18,10 @@ type dropper struct{ build *build }
 // nothing is dropped. Twice is harmless.
 func (d dropper) Drop(ctx context.Context) error {
 	b := d.build
+	var discarded error
+	if b.backups != nil {
+		discarded = b.backups.Discard(ctx)
+	}
 	b.leave()
 	err := b.server.drop(ctx, b.design.name, b.design.mark)
 	if err == nil {
@@ -25,7 +29,7 @@ func (d dropper) Drop(ctx context.Context) error {
 		delete(b.server.builds, b)
 		b.server.mu.Unlock()
 	}
-	return err
+	return errors.Join(err, discarded)
 }
 
 // leave ends our own connections to the database.
@@ -38,6 +42,9 @@ func (b *build) leave() {
 		_ = keeper.Close() // of a database that goes; the server may have ended it
 	}
 	_ = b.inside.Close()
+	if b.loader != nil {
+		_ = b.loader.Close()
+	}
 }
 
 // dropFailed removes what a failed build has left: it may have been marked or

@@ -44,6 +44,7 @@ func (d *design) place(at place) error {
 	if err != nil {
 		return err
 	}
+	d.where = dirs
 	l := d.layout
 	volumes := l.DataVolumes(d.target.Volumes)
 	if len(volumes) == 0 {

@@ -2,6 +2,7 @@ package sqlserver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/engine/internal/sqlfile"
 	"filewise/workload"
 )
 
@@ -245,7 +247,7 @@ func render(t *testing.T) *rendering {
 	r := &rendering{t: t, sections: map[string]map[string]bool{}}
 	defer func() { rendered = r }()
 	designs(t, func(d *design) {
-		for _, section := range append(sections["inserts"].Sections(), server.Sections()...) {
+		for _, section := range append(sections[workloadInserts].Sections(), server.Sections()...) {
 			if d.skips(section) || transferred[section] {
 				continue
 			}
@@ -255,6 +257,19 @@ func render(t *testing.T) *rendering {
 			}
 		}
 	})
+	phasedDesigns(t, func(d *design) {
+		for _, section := range sections[d.program.Workload].Sections() {
+			if d.program.Workload == workloadBackup && strings.HasPrefix(section, "statement-") {
+				continue // scan's queries
+			}
+			all, err := d.batches(section, withNumber(d.ofWorker(1), "7"))
+			r.add(section, all, err)
+		}
+	})
+	for _, section := range inspectSQL.Sections() {
+		all, err := inspectSQL.Statements(section, map[string]any{"Name": "user's ]database"})
+		r.add(section, all, err)
+	}
 	transfers(func(vars map[string]any) {
 		for section := range transferred {
 			all, err := server.Statements(section, vars)
@@ -266,16 +281,56 @@ func render(t *testing.T) *rendering {
 	return r
 }
 
-var transferred = map[string]bool{"backup": true, "backup-files": true, "restore": true}
+var transferred = map[string]bool{"backup": true, "backup-files": true, "backup-header": true, "restore": true, "check-database": true}
+
+// phasedDesigns are the workloads of several phases with all that changes their SQL.
+func phasedDesigns(t *testing.T, visit func(*design)) {
+	t.Helper()
+	for _, w := range phasedWorkloads(t) {
+		for _, indexes := range []string{"", filewise.IndexesTogether, filewise.IndexesApart} {
+			l := layout(4)
+			l.Indexes = indexes
+			target := filewise.Target{Engine: engineName, Mode: filewise.External, Volumes: volumeSets["windows"], Durability: filewise.DurabilityFull}
+			d, err := newDesign(target, l, w.Program(), somewhere(testName, "mark"))
+			if err != nil && w.Program().Vars["Index"] == false && errors.Is(err, filewise.ErrUnsupported) {
+				continue
+			}
+			ok(t, err)
+			visit(d)
+		}
+	}
+}
+
+// phasedWorkloads are they, small.
+func phasedWorkloads(t *testing.T) []filewise.Workload {
+	t.Helper()
+	var all []filewise.Workload
+	add := func(w filewise.Workload, err error) {
+		ok(t, err)
+		all = append(all, w)
+	}
+	for _, churn := range []bool{false, true} {
+		add(workload.NewOrders(workload.Params{Connections: 2, Warehouses: 2, Scale: 0.01, Churn: churn}, 1))
+	}
+	for _, index := range []string{workload.IndexNone, workload.IndexKey} {
+		add(workload.NewDML(workload.Params{Connections: 2, Rows: 10, Mode: workload.ModeBoth, Connect: workload.ConnectPooled, Index: index}, 1))
+	}
+	add(workload.NewScan(workload.Params{Rows: 1000, Cache: workload.CacheWarm, Data: workload.DataOrdered, Repeat: 1}, 1))
+	add(workload.NewBackup(workload.Params{Rows: 1000}, 1))
+	return all
+}
 
 func TestGrammarOfEverySection(t *testing.T) {
 	r := render(t)
 	total := 0
-	for file, f := range map[string][]string{"inserts.sql": sections["inserts"].Sections(), "server.sql": server.Sections()} {
-		for _, section := range f {
+	files := map[string]*sqlfile.File{"server": server, "inspect": inspectSQL}
+	maps.Copy(files, sections)
+	delete(files, workloadBackup) // scan's
+	for file, f := range files {
+		for _, section := range f.Sections() {
 			total++
 			if len(r.sections[section]) == 0 {
-				t.Errorf("%s: no layout and no option renders section %s", file, section)
+				t.Errorf("%s.sql: no layout and no option renders section %s", file, section)
 			}
 		}
 	}
@@ -300,7 +355,16 @@ var damages = []struct{ section, old, new string }{
 	{"tables", "PRIMARY KEY", "PRIMARY"}, {"tables", "bigint NOT NULL", "bigint NOT"}, {"rebuild", "REBUILD", "REBILD"}, {"pool", "VALUES (@p1)", "VALUES @p1"},
 	{"procedure", "WHILE", "WHIL"}, {"procedure", "BEGIN\n", "BEGN\n"}, {"procedure", "SUBSTRING(", "SUBSTRING(("}, {"procedure", "SET @i += 1", "SET @i =+= 1"},
 	{"connection", "ISOLATION LEVEL", "ISOLATION"}, {"call", "@first =", "@first =="}, {"committed", "WHERE", "WERE id"}, {"check", "FROM", "FORM"},
-	{"activity", "CASE WHEN", "CASE"}, {"files", "LEFT JOIN", "LEFT JION"}, {"settle", "CHECKPOINT", "CHECK POINT"}, {"look", "TOP (1)", "TOP (1"},
+	{"procedure-new-order", "@items += ','", "@items ++= ','"}, {"procedure-new-order", "d_next_o_id = d_next_o_id + 1 WHERE", "d_next_o_id + 1 WHERE"},
+	{"procedure-new-order", "ELSE s_dist_10 END", "ELSE s_dist_10"}, {"procedure-payment", "FETCH NEXT 1 ROWS ONLY", "FETCH NEXT 1 ONLY"}, {"procedure-payment", "CONCAT(c_id", "CONCAT((c_id"},
+	{"procedure-order-status", "TOP (1)", "TOP (1"}, {"procedure-delivery", "WITH (UPDLOCK, ROWLOCK)", "WITH (UPDLOCK ROWLOC"}, {"procedure-stock-level", "COUNT(DISTINCT", "COUNT(DISTINKT"},
+	{"procedure-insert", "AS float)", "AS float"}, {"procedure-update", "SET random_int =", "SET random_int"}, {"statement-payment", "@at = @p8", "@at == @p8"},
+	{"statement-delete", "THROW 50010,", "THROW 50010"}, {"statement-query-2", "OFFSET 1 ROWS", "OFFSET 1"}, {"statement-query-9", " ON ", " UPON "},
+	{"indexes", "CREATE INDEX", "CREATE INDEKS"}, {"indexes", "UPDATE STATISTICS", "UPDATE STATISTIC"}, {"churn", "DROP TABLE", "DROP TABEL"}, {"check-10", "UNION ALL", "UNION AL"},
+	{"check-12", "HAVING SUM(cents)", "HAVING SUM(cents"}, {"loaded", "CAST(1 AS bigint)", "CAST(1, bigint)"}, {"totals", "(SELECT SUM(s_ytd) FROM dbo.stock)", "(SELECT SUM(s_ytd) FROM dbo.stock"},
+	{"mark-loaded", "WHERE NOT EXISTS", "WHERE NOT EXIST"}, {"loaded-batches", "CLUSTERED (", "CLUSTERED"},
+	{"backup-header", "HEADERONLY", "HEADONLY"}, {"check-database", "WITH NO_INFOMSGS", "WITHOUT NO_INFOMSGS"},
+	{"activity", "CASE WHEN", "CASE"}, {"inspect-files", "WHERE", "WERE f"}, {"inspect-io", "(NULL, NULL)", "(NULL NULL)"}, {"inspect-allocation", "CASE WHEN", "CASE"}, {"files", "LEFT JOIN", "LEFT JION"}, {"settle", "CHECKPOINT", "CHECK POINT"}, {"look", "TOP (1)", "TOP (1"},
 }
 
 func TestDamagedStatementsAreRefused(t *testing.T) {

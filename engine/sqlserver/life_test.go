@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"filewise"
 	"filewise/engine/internal/mark"
@@ -182,13 +183,71 @@ func TestGrewAndProbes(t *testing.T) {
 	if files[1].Grew != mib || files[0].Grew != 0 || files[0].Used == nil || *files[0].Used != 100*page || files[2].Used != nil {
 		t.Errorf("%+v", files)
 	}
-	before, err := db.Probes[0].Read(t.Context())
-	ok(t, err)
+	before := counters(t, db, filewise.ProbeFiles)
 	ok(t, work(t, t.Context(), db, w.Program(), make(filewise.Ledger, 3), 20)...)
-	after, err := db.Probes[0].Read(t.Context())
-	ok(t, err)
-	if len(before) != 2+2*len(counted) || after[0].Value <= before[0].Value || before[0].Name != "written to fw_data_1" {
-		t.Errorf("before %v\nafter %v", before, after)
+	after := counters(t, db, filewise.ProbeFiles)
+	for _, f := range files {
+		key := filewise.Counter{Name: filewise.FileBytes, Unit: "B", File: f.Path}
+		if after[key] <= before[key] || before[filewise.Counter{Name: filewise.FileReadTime, Unit: "s", File: f.Path}] != 0.001 {
+			t.Errorf("%s: before %v\nafter %v", f.Path, before, after)
+		}
+	}
+	if len(before) != len(files)*len(counted) || counters(t, db, engineName)[filewise.Counter{Name: "checkpoint pages", Unit: "pages"}] != 77 {
+		t.Errorf("before %v", before)
+	}
+}
+
+// counters are those of one probe.
+func counters(t *testing.T, db *filewise.Database, probe string) map[filewise.Counter]float64 {
+	t.Helper()
+	all := map[filewise.Counter]float64{}
+	for _, p := range db.Probes {
+		if p.Name() == probe {
+			found, err := p.Read(t.Context())
+			ok(t, err)
+			for _, c := range found {
+				value := c.Value
+				c.Value = 0
+				all[c] = value
+			}
+		}
+	}
+	return all
+}
+
+// TestWaits: sums of sessions that end or are reset never fall, the benign are left
+// out, and latches are split by the pages that samples saw.
+func TestWaits(t *testing.T) {
+	lab := newLab(t, nil)
+	db := lab.build(lab.open(), layout(2), inserts(t, nil))
+	latch, log := filewise.Counter{Name: "PAGELATCH_UP", Unit: "s", Class: filewise.WaitLatch}, filewise.Counter{Name: "WRITELOG", Unit: "s", Class: filewise.WaitLog}
+	pfs := filewise.Counter{Name: "PAGELATCH_UP (PFS)", Unit: "s", Class: filewise.WaitAllocation}
+	for i, step := range []struct {
+		waits          []modelWait
+		pages          map[string]int
+		log, latch, pf float64
+	}{
+		{[]modelWait{{51, "WRITELOG", 2000, 20}, {52, "WRITELOG", 1000, 10}, {51, "SLEEP_TASK", 9000, 9}, {52, "PAGELATCH_UP", 4000, 4}}, nil, 3, 4, 0},
+		{[]modelWait{{51, "WRITELOG", 2500, 25}, {52, "PAGELATCH_UP", 8000, 8}}, map[string]int{"PFS": 3, "": 1}, 3.5, 5, 3},
+		{[]modelWait{{51, "WRITELOG", 100, 1}, {52, "PAGELATCH_UP", 8000, 8}}, nil, 3.6, 5, 3},
+	} {
+		lab.model.mu.Lock()
+		lab.model.waits, lab.model.latches = step.waits, step.pages
+		lab.model.mu.Unlock()
+		for _, p := range db.Probes {
+			if s, is := p.(filewise.Sampler); is {
+				ok(t, s.Sample(t.Context(), time.Second))
+			}
+		}
+		all := counters(t, db, filewise.ProbeWaits)
+		if all[log] != step.log || all[latch] != step.latch || all[pfs] != step.pf || all[filewise.Counter{Name: "looks", Unit: "looks"}] != float64(i+1) {
+			t.Errorf("step %d: %v", i, all)
+		}
+		for c := range all {
+			if c.Name == "SLEEP_TASK" || c.Unit == "waits" && c.Name != "WRITELOG" {
+				t.Errorf("step %d: %+v", i, c)
+			}
+		}
 	}
 }
 
@@ -277,7 +336,7 @@ func TestOffers(t *testing.T) {
 			}
 		}
 		db := lab.build(s, layout(1), inserts(t, nil))
-		if (offers[filewise.CanFileIO] == nil) != view || (len(db.Probes) > 0) != view || db.Restart != nil || db.Reset != nil || db.Lifecycle != nil {
+		if (offers[filewise.CanFileIO] == nil) != view || (offers[filewise.CanWaits] == nil) != view || (len(db.Probes) > 0) != view || db.Restart != nil || db.Reset != nil || db.Lifecycle != nil {
 			t.Errorf("view %v: %v, %+v", view, offers[filewise.CanFileIO], db)
 		}
 	}

@@ -40,6 +40,10 @@ type model struct {
 	mount         string
 	unconfirmed   bool // cancels are not confirmed
 	backupsFailed bool
+	damaged       bool           // restored databases are
+	bulkLoses     bool           // a row of each bulk load
+	waits         []modelWait    // of sessions
+	latches       map[string]int // waited for now, by kind of page
 	// fault is asked before a statement is executed: it may answer instead.
 	fault func(context.Context, tdstest.Request, *tdstest.Reply) (handled bool, err error)
 }
@@ -55,9 +59,16 @@ type modelDatabase struct {
 	rows       map[string]map[int64]string // by table
 	procedures map[string]*procedure
 	pool       string
+	tables     modelTables
 	age        int
 	state      string
 	access     bool
+}
+
+type modelWait struct {
+	session    int
+	name       string
+	ms, number int
 }
 
 type modelFile struct {
@@ -84,7 +95,12 @@ func (m *model) Login(s *tdstest.Session) error {
 }
 
 // Closed releases the session's locks, as the server does.
-func (m *model) Closed(s *tdstest.Session) { m.release(s) }
+func (m *model) Closed(s *tdstest.Session) {
+	if l, ok := s.Data.(*loading); ok && l.tx != nil {
+		_ = l.tx.Rollback()
+	}
+	m.release(s)
+}
 
 func (m *model) release(s *tdstest.Session) {
 	m.mu.Lock()
@@ -99,6 +115,9 @@ func (m *model) release(s *tdstest.Session) {
 func (m *model) Handle(ctx context.Context, q tdstest.Request, r *tdstest.Reply) error {
 	if q.Reset {
 		m.release(q.Session)
+	}
+	if q.Kind == tdstest.Bulk {
+		return m.bulkRows(q, r)
 	}
 	if m.fault != nil {
 		if handled, err := m.fault(ctx, q, r); handled || err != nil {
@@ -168,6 +187,16 @@ func init() {
 		r.Result(str("LogicalName"), str("PhysicalName"), str("Type")).Row("users", `D:\users.mdf`, "D").Row("users_log", `D:\users.ldf`, "L").Row("fs", `D:\fs`, "S")
 		return nil
 	})
+	add(`RESTORE HEADERONLY`, func(_ *asked, r *tdstest.Reply) error {
+		r.Result(str("BackupSize"), str("CompressedBackupSize")).Row("4000000", "1000000")
+		return nil
+	})
+	add(`^DBCC CHECKDB`, func(a *asked, r *tdstest.Reply) error {
+		if a.damaged {
+			r.Error(8928, 16, "Object ID 1: Page (1:77) could not be processed.").Error(8990, 10, "CHECKDB found 1 consistency errors.")
+		}
+		return nil
+	})
 	add(`RESTORE DATABASE `+identPattern, modelRestore)
 	add(`BACKUP DATABASE `+identPattern, modelBackup)
 	add(`THROW 50003.*DROP DATABASE `+identPattern, modelDropRestoring)
@@ -195,6 +224,12 @@ func init() {
 		return nil
 	})
 	add(`dm_io_virtual_file_stats`, modelFileIO)
+	add(`dm_exec_session_wait_stats`, modelWaits)
+	add(`dm_os_waiting_tasks`, modelLatches)
+	add(`dm_os_performance_counters`, func(_ *asked, r *tdstest.Reply) error {
+		r.Result(str("name"), big("value")).Row("Checkpoint pages/sec", 77).Row("Something else/sec", 1)
+		return nil
+	})
 	add(`FROM sys\.database_files`, modelFiles)
 	add(`^CREATE TABLE dbo\.(?:`+identPattern+`|fw_pool)`, modelTable)
 	add(`^INSERT INTO dbo\.fw_pool`, modelPool)
@@ -438,6 +473,29 @@ func modelFileIO(a *asked, r *tdstest.Reply) error {
 	r.Result(str("logical"), str("type"), big("reads"), big("read_bytes"), big("read_stall"), big("writes"), big("written_bytes"), big("write_stall"))
 	for i, f := range d.files {
 		r.Row(f.logical, f.kind, 10, 10*page, 1, n+i, (n+i)*page, 2)
+	}
+	return nil
+}
+
+func modelWaits(a *asked, r *tdstest.Reply) error {
+	if a.denied(r) {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	r.Result(num("session"), str("name"), big("time"), big("waits"))
+	for _, w := range a.waits {
+		r.Row(w.session, w.name, w.ms, w.number)
+	}
+	return nil
+}
+
+func modelLatches(a *asked, r *tdstest.Reply) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	r.Result(str("name"), str("kind"), big("waiting"))
+	for kind, n := range a.latches {
+		r.Row("PAGELATCH_UP", kind, n)
 	}
 	return nil
 }

@@ -7,51 +7,85 @@ import (
 	"filewise"
 )
 
+// ask executes a section that depends on nothing, in the build's database.
+func (b *build) ask(ctx context.Context, section, what string) ([]row, error) {
+	text, err := fixed(section, nil)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := query(ctx, b.inside, text)
+	if err != nil {
+		return nil, b.server.login.explain(fmt.Errorf("%s: %w", what, err))
+	}
+	return rows, nil
+}
+
 // fileProbe reads what the server counts of each file of our database
 // (sys.dm_io_virtual_file_stats; cumulative since the database came about).
 type fileProbe struct{ build *build }
 
-// Name is the probe's name in the report.
-func (fileProbe) Name() string { return engineName }
+// Name is the probe's name.
+func (fileProbe) Name() string { return filewise.ProbeFiles }
 
-// Read returns reads, writes, bytes and stalls: those of all data files together,
-// those of the log, and for the balance the bytes written to each data file.
+// Read returns requests, bytes and stalls by file, under the paths of Observe.
 func (p fileProbe) Read(ctx context.Context) ([]filewise.Counter, error) {
-	text, err := fixed("file-io", nil)
+	rows, err := p.build.ask(ctx, "file-io", "I/O per file")
 	if err != nil {
 		return nil, err
 	}
-	rows, err := query(ctx, p.build.inside, text)
-	if err != nil {
-		return nil, p.build.server.login.explain(fmt.Errorf("I/O per file: %w", err))
+	d := p.build.design
+	paths := map[string]string{}
+	for _, f := range d.until(len(d.data)) {
+		paths[f.Logical] = f.Path
 	}
-	sums := map[string]map[string]int64{"data": {}, "log": {}}
 	var all []filewise.Counter
 	for _, r := range rows {
-		class := "data"
-		if r.text("type") == "LOG" {
-			class = "log"
-		}
+		path := paths[r.text("logical")]
 		for _, c := range counted {
-			n, _ := r.number(c.column)
-			sums[class][c.column] += n
-		}
-		if n, ok := r.number("written_bytes"); ok && class == "data" {
-			all = append(all, filewise.Counter{Name: "written to " + r.text("logical"), Unit: "bytes", Value: float64(n)})
-		}
-	}
-	if len(rows) == 0 {
-		return nil, nil // absent, not zero
-	}
-	for _, class := range []string{"data", "log"} {
-		for _, c := range counted {
-			all = append(all, filewise.Counter{Name: class + " " + c.name, Unit: c.unit, Value: float64(sums[class][c.column])})
+			if n, ok := r.number(c.column); ok && path != "" {
+				all = append(all, filewise.Counter{Name: c.name, Unit: c.unit, Value: float64(n) * c.factor, File: path})
+			}
 		}
 	}
 	return all, nil
 }
 
-var counted = []struct{ column, name, unit string }{
-	{"reads", "reads", "reads"}, {"read_bytes", "bytes read", "bytes"}, {"read_stall", "stalled reading", "ms"},
-	{"writes", "writes", "writes"}, {"written_bytes", "bytes written", "bytes"}, {"write_stall", "stalled writing", "ms"},
+var counted = []struct {
+	column, name, unit string
+	factor             float64
+}{
+	{"reads", filewise.FileReads, "requests", 1}, {"read_bytes", filewise.FileBytesRead, "B", 1}, {"read_stall", filewise.FileReadTime, "s", 1e-3},
+	{"writes", filewise.FileWrites, "requests", 1}, {"written_bytes", filewise.FileBytes, "B", 1}, {"write_stall", filewise.FileWriteTime, "s", 1e-3},
+}
+
+// writingProbe reads what the server's own tasks write, for which no session waits.
+type writingProbe struct{ build *build }
+
+// Name is the probe's name in the report.
+func (writingProbe) Name() string { return engineName }
+
+var writing = map[string]filewise.Counter{
+	"Checkpoint pages/sec":        {Name: "checkpoint pages", Unit: "pages"},
+	"Background writer pages/sec": {Name: "background writer pages", Unit: "pages"},
+	"Lazy writes/sec":             {Name: "lazy writes", Unit: "pages"},
+	"Log Flushes/sec":             {Name: "log flushes", Unit: "flushes"},
+	"Log Bytes Flushed/sec":       {Name: "log bytes flushed", Unit: "B"},
+}
+
+// Read returns pages written by checkpoints, background and lazy writer of the whole
+// instance, and the flushes of the build's log.
+func (p writingProbe) Read(ctx context.Context) ([]filewise.Counter, error) {
+	rows, err := p.build.ask(ctx, "writing", "pages written in the background")
+	if err != nil {
+		return nil, err
+	}
+	var all []filewise.Counter
+	for _, r := range rows {
+		c, known := writing[r.text("name")]
+		if n, ok := r.number("value"); known && ok {
+			c.Value = float64(n)
+			all = append(all, c)
+		}
+	}
+	return all, nil
 }

@@ -12,7 +12,7 @@ import (
 var forbidden = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)\bsp_configure\b`),
 	regexp.MustCompile(`(?i)\bRECONFIGURE\b`),
-	regexp.MustCompile(`(?i)\bDBCC\b`),
+	regexp.MustCompile(`(?i)\bDBCC\s+([^C]|C[^H]|CH[^E]|CHECK[^D])`), // CHECKDB reads; see checked
 	regexp.MustCompile(`(?i)\bALTER\s+SERVER\b`),
 	regexp.MustCompile(`(?i)\bALTER\s+(LOGIN|RESOURCE|ENDPOINT|EVENT)\b`),
 	regexp.MustCompile(`(?i)\bCREATE\s+(LOGIN|USER|EVENT|SERVER)\b`),
@@ -33,6 +33,9 @@ var forbidden = []*regexp.Regexp{
 // named are the statements that change or drop a database, with its name.
 var named = regexp.MustCompile(`(?i)\b(?:ALTER|DROP|CREATE|RESTORE)\s+DATABASE\s+(\[(?:[^\]]|\]\])*\]|\S+)`)
 
+// checked is a server's own check of a database, with its name.
+var checked = regexp.MustCompile(`(?i)\bDBCC\s+CHECKDB\s*\(\s*(\[(?:[^\]]|\]\])*\]|[^\s,)]+)\s*(\)\s*WITH\s+NO_INFOMSGS)?`)
+
 // quoted are texts between quotes: names of files and the mark, which say nothing
 // to the server. Comments and everything else are looked at.
 var quoted = regexp.MustCompile(`N'(?:[^']|'')*'`)
@@ -50,6 +53,11 @@ func checkHarmless(batch string, ours func(name string) bool) string {
 		name := strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(m[1], "["), "]"), "]]", "]")
 		if !ours(strings.TrimSuffix(name, ";")) {
 			return "it changes database " + name
+		}
+	}
+	for _, m := range checked.FindAllStringSubmatch(bare, -1) {
+		if name := strings.Trim(m[1], "[]"); !ours(name) || m[2] == "" {
+			return "it checks database " + name + ", or repairs it"
 		}
 	}
 	alters := regexp.MustCompile(`(?i)\b(ALTER|DROP)\s+DATABASE\b`).MatchString(bare)
@@ -82,6 +90,7 @@ func TestNoStatementHarmsAnything(t *testing.T) {
 // TestHarmIsSeen proves that the check above can fail.
 func TestHarmIsSeen(t *testing.T) {
 	for _, bad := range []string{
+		"DBCC CHECKDB ([sales]) WITH NO_INFOMSGS", "DBCC CHECKDB ([" + testName + "], REPAIR_ALLOW_DATA_LOSS)", "DBCC SHRINKDATABASE (x)", "DBCC CHECKIDENT (x)",
 		"EXEC sp_configure 'x', 1", "reconfigure", "DBCC DROPCLEANBUFFERS", "DBCC FREEPROCCACHE", "DBCC SQLPERF('sys.dm_os_wait_stats', CLEAR)",
 		"ALTER SERVER CONFIGURATION SET PROCESS AFFINITY CPU = 1", "KILL 55", "BACKUP LOG x TO DISK = N'a'", "BACKUP DATABASE x TO DISK = N'a'",
 		"BACKUP DATABASE x TO DISK = N'a' WITH COPY_ONLY, INIT", "RESTORE DATABASE [" + testName + "] FROM DISK = N'a' WITH REPLACE",

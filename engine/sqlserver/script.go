@@ -43,12 +43,15 @@ var planned = []struct{ stage, section string }{
 }
 
 func (d *design) steps() ([]filewise.Step, error) {
+	if d.phased() {
+		return d.phasedSteps()
+	}
 	var steps []filewise.Step
 	for _, p := range planned {
 		if d.skips(p.section) {
 			continue
 		}
-		all, err := d.batches(p.section, d.ofTable(d.tables[0], 0))
+		all, err := d.batches(p.section, d.ofWorker(0))
 		if err != nil {
 			return nil, err
 		}
@@ -89,6 +92,11 @@ func (d *design) space() map[string]int64 {
 	space := map[string]int64{}
 	for _, f := range d.asked() {
 		space[f.Volume] += f.Bytes
+	}
+	if d.program.Workload == workloadBackup {
+		if err := d.backupSpace(space); err != nil {
+			return space // the files have no place: Build says so
+		}
 	}
 	if d.layout.Data.Allocation == filewise.Growing {
 		per := d.layout.Data.Bytes / int64(d.layout.Data.Files)

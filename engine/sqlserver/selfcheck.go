@@ -30,7 +30,7 @@ type attempt struct {
 
 // untried are sections that a self-check leaves alone: they would leave a file on
 // the server that SQL cannot remove.
-var untried = []string{"backup-files", "restore", "drop-restoring"}
+var untried = []string{"backup-files", "backup-header", "restore", "drop-restoring"}
 
 // selfLayout tries every statement that builds: two files, of which one is added
 // later, and indexes apart.
@@ -51,6 +51,11 @@ func (s *externalServer) SelfCheck(ctx context.Context, report func(filewise.Fin
 	}
 	t.ledger = make(filewise.Ledger, 2)
 	passed := t.all(ctx, t.questions()) && t.all(ctx, t.life())
+	for _, w := range selfWorkloads() {
+		if passed {
+			t.tryWorkload(ctx, w)
+		}
+	}
 	if t.db != nil { // also what a failed step has left
 		t.all(context.WithoutCancel(ctx), []attempt{{what: "drop the scratch database", sections: []string{"drop"}, do: t.db.Dropper.Drop}})
 	}
@@ -141,9 +146,21 @@ func (t *trying) life() []attempt {
 	}
 	if t.server.may.view {
 		steps = append(steps, attempt{what: "I/O per file", sections: []string{"file-io"}, optional: true,
-			do: func(ctx context.Context) error { _, err := fileProbe{t.build}.Read(ctx); return err }})
+			do: func(ctx context.Context) error { _, err := fileProbe{t.build}.Read(ctx); return err }},
+			attempt{what: "waits of sessions", sections: []string{"session-waits", "page-latches"}, optional: true, do: t.waits},
+			attempt{what: "pages written in the background", sections: []string{"writing"}, optional: true,
+				do: func(ctx context.Context) error { _, err := writingProbe{t.build}.Read(ctx); return err }})
 	}
 	return steps
+}
+
+func (t *trying) waits(ctx context.Context) error {
+	p := newWaitProbe(t.build)
+	if err := p.Sample(ctx, 0); err != nil {
+		return err
+	}
+	_, err := p.Read(ctx)
+	return err
 }
 
 func (t *trying) create(ctx context.Context) (err error) {

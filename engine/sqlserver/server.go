@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"filewise"
@@ -88,12 +89,13 @@ func (s *externalServer) Offers() map[filewise.Capability]error {
 		filewise.CanAddLater: nil, filewise.CanLogApart: nil, filewise.CanIndexApart: nil, filewise.CanFileIO: nil,
 		filewise.CanRestart: absent("", "Filewise never restarts an existing SQL Server"),
 		filewise.CanReset:   absent("", "the files of an existing SQL Server are not copied behind its back"),
-		filewise.CanBulk:    absent("", "no workload on sqlserver loads data in bulk"),
-		filewise.CanBackup:  absent("", "no workload on sqlserver makes backups"),
-		filewise.CanWaits:   absent("", "no probe reads the waits of SQL Server"),
+		filewise.CanBulk:    nil, filewise.CanBackup: nil,
+		filewise.CanWaits: nil,
+		filewise.CanTemp:  absent("measure, have the owner change them, measure again, and judge by filewise compare", noTemp),
 	}
 	if !s.may.view {
 		all[filewise.CanFileIO] = absent(grantView, "the account may not see sys.dm_io_virtual_file_stats")
+		all[filewise.CanWaits] = absent(grantView, "the account may not see sys.dm_exec_session_wait_stats")
 	}
 	return all
 }
@@ -103,9 +105,13 @@ type build struct {
 	server *externalServer
 	design *design
 	inside *sql.DB   // in the database
+	loader *sql.DB   // of bulk loads; nil: the workload has none
 	keeper *sql.Conn // holds the lock that says it is in use
 	mu     sync.Mutex
 	later  bool // Extend has been called
+
+	churned atomic.Int64 // tables that came and went
+	backups *backuper    // nil: the workload makes none
 }
 
 // Build creates a database under a new name, marked in the batch that creates it,
@@ -124,6 +130,14 @@ func (s *externalServer) Build(ctx context.Context, l filewise.Layout, p filewis
 		return nil, err
 	}
 	b := &build{server: s, design: d, inside: s.login.pool(name, appName, insides)}
+	if len(d.loaded()) > 0 {
+		b.loader = s.login.pool(name, appName, loaders())
+	}
+	if p.Workload == workloadBackup {
+		if b.backups, err = newBackuper(b); err != nil {
+			return nil, errors.Join(err, b.inside.Close(), b.loader.Close())
+		}
+	}
 	s.mu.Lock()
 	s.builds[b] = true
 	s.mu.Unlock()
@@ -156,8 +170,10 @@ func (b *build) create(ctx context.Context) error {
 	if err := exec(ctx, b.inside, tables...); err != nil {
 		return err
 	}
-	if err := b.fillPool(ctx); err != nil {
-		return err
+	if d.program.Workload == workloadInserts {
+		if err := b.fillPool(ctx); err != nil {
+			return err
+		}
 	}
 	return exec(ctx, b.inside, procedures...)
 }
@@ -208,8 +224,14 @@ func (b *build) database() *filewise.Database {
 	if b.design.layout.AddedLater != "" {
 		db.Extender = extender{b}
 	}
+	if b.loader != nil {
+		db.Bulk = bulk{b, b.loader}
+	}
+	if b.backups != nil {
+		db.Backup = b.backups
+	}
 	if b.server.may.view {
-		db.Probes = []filewise.Probe{fileProbe{b}}
+		db.Probes = []filewise.Probe{newWaitProbe(b), fileProbe{b}, writingProbe{b}}
 	}
 	return db
 }

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"filewise"
@@ -18,7 +20,10 @@ func (c connector) Connect(ctx context.Context, worker int) (filewise.Session, e
 	if worker < 0 || worker >= b.design.program.Connections {
 		return nil, filewise.Errorf(filewise.CodeInternal, "", "worker %d of %d", worker, b.design.program.Connections)
 	}
-	s := &session{build: b, worker: worker, vars: b.design.ofTable(b.design.tableOf(worker), worker)}
+	if b.design.phased() {
+		return nil, filewise.Errorf(filewise.CodeInternal, "", "a connection of workload %s that is not for a phase: %w", b.design.program.Workload, filewise.ErrUnsupported)
+	}
+	s := &session{build: b, worker: worker, args: b.design.program.Args, vars: b.design.ofWorker(worker)}
 	if err := s.connect(ctx); err != nil {
 		return nil, errors.Join(b.server.login.explain(fmt.Errorf("connection %d: %w", worker, err)), s.Close())
 	}
@@ -30,10 +35,12 @@ func (c connector) Connect(ctx context.Context, worker int) (filewise.Session, e
 type session struct {
 	build  *build
 	worker int
+	args   filewise.Args
 	vars   map[string]any
 	pool   *sql.DB // of this one connection
 	conn   *sql.Conn
 	call   string
+	look   string // whether an operation is committed; empty: nothing tells
 }
 
 func (s *session) connect(ctx context.Context) (err error) {
@@ -41,6 +48,15 @@ func (s *session) connect(ctx context.Context) (err error) {
 	if s.call, err = d.batch("call", s.vars); err != nil {
 		return err
 	}
+	if s.look, err = d.batch("committed", s.vars); err != nil {
+		return err
+	}
+	return s.open(ctx)
+}
+
+// open opens the connection and readies it.
+func (s *session) open(ctx context.Context) (err error) {
+	d := s.build.design
 	ready, err := d.batch("connection", s.vars)
 	if err != nil {
 		return err
@@ -96,15 +112,14 @@ func (s *session) committed(first, n int64) (int64, error) {
 	if err := s.end(ctx); err != nil {
 		return 0, s.failed("ending an interrupted transaction", err)
 	}
-	look, err := s.build.design.batch("committed", s.vars)
-	if err != nil {
-		return 0, err
+	if s.look == "" {
+		return 0, nil
 	}
 	low, high := int64(0), n // low are committed, high are not known to be
 	for low < high {
 		mid := low + (high-low+1)/2
-		key := s.build.design.program.Args.Args(nil, s.worker, first+mid-1)[0]
-		r, err := one(ctx, s.build.inside, look, key)
+		args := s.args.Args(nil, s.worker, first+mid-1)
+		r, err := one(ctx, s.build.inside, s.look, args[:parameters(s.look, len(args))]...)
 		if err != nil {
 			return low, s.failed("looking up what is committed", err)
 		}
@@ -115,6 +130,16 @@ func (s *session) committed(first, n int64) (int64, error) {
 		}
 	}
 	return low, nil
+}
+
+// parameters is how many of the arguments a statement takes: the first ones.
+func parameters(statement string, most int) int {
+	for n := most; n > 0; n-- {
+		if strings.Contains(statement, "@p"+strconv.Itoa(n)) {
+			return n
+		}
+	}
+	return 0
 }
 
 // end leaves no transaction of the session open. A connection that is lost is

@@ -3,6 +3,7 @@ package sqlserver
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -17,6 +18,8 @@ type settings struct {
 	autogrowAll bool  // AUTOGROW_ALL_FILES: all files of the filegroup grow at once
 	logBytes    int64 // initial size of the log; 0: by the layout's size
 	logGrowth   int64
+	backup      transfer // options of workload backup
+	keepBackups bool     // backup files may stay on the server
 }
 
 const (
@@ -32,6 +35,12 @@ const (
 	settingAll = "autogrow-all-files"
 	settingLog = "log-size"
 	settingGro = "log-growth"
+
+	settingCompression = "backup-compression"
+	settingBuffers     = "backup-buffer-count"
+	settingTransfer    = "backup-max-transfer-size"
+	settingBlock       = "backup-block-size"
+	settingKeep        = "keep-backups"
 )
 
 // readSettings reads --set; an unknown one is refused: on an external server
@@ -50,8 +59,23 @@ func readSettings(given map[string]string) (settings, error) {
 			s.logBytes, err = size(key, value, leastLog)
 		case settingGro:
 			s.logGrowth, err = size(key, value, extent)
+		case settingCompression:
+			s.backup.compression = "off"
+			if on, wrong := onOff(key, value); wrong != nil {
+				err = wrong
+			} else if on {
+				s.backup.compression = "on"
+			}
+		case settingBuffers:
+			s.backup.bufferCount, err = count(key, value)
+		case settingTransfer:
+			s.backup.maxTransferSize, err = bytesOf(key, value)
+		case settingBlock:
+			s.backup.blockSize, err = bytesOf(key, value)
+		case settingKeep:
+			s.keepBackups, err = onOff(key, value)
 		default:
-			err = usage(nearest.Remedy(key, []string{settingAll, settingGro, settingLog, settingMix})+
+			err = usage(nearest.Remedy(key, knownSettings)+
 				"; settings of the server itself are never changed", "--set %s is not known on sqlserver", key)
 		}
 		if err != nil {
@@ -59,6 +83,25 @@ func readSettings(given map[string]string) (settings, error) {
 		}
 	}
 	return s, nil
+}
+
+var knownSettings = []string{settingAll, settingGro, settingLog, settingMix, settingCompression, settingBuffers, settingTransfer, settingBlock, settingKeep}
+
+func count(key, value string) (int, error) {
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 1 || n > maxMemory {
+		return 0, usage("give a whole number of at least 1", "--set %s=%s is no number of buffers", key, value)
+	}
+	return n, nil
+}
+
+// bytesOf is a size of at most 4 MiB; transfer.check knows which ones there are.
+func bytesOf(key, value string) (int, error) {
+	n, err := humanize.ParseBytes(value)
+	if err != nil || n < 1 || n > 4*mib {
+		return 0, usage("give a size such as 64KiB, up to 4MiB", "--set %s=%s is no size of a buffer or block", key, value)
+	}
+	return int(n), nil
 }
 
 func onOff(key, value string) (bool, error) {

@@ -9,6 +9,7 @@ import (
 	mssql "github.com/microsoft/go-mssqldb"
 
 	"filewise"
+	"filewise/engine/internal/sqlrows"
 	"filewise/workload"
 )
 
@@ -40,13 +41,13 @@ func (q querier) Query(ctx context.Context, section string) ([][]any, error) {
 	if !sections[d.program.Workload].Has(section) {
 		return nil, filewise.Errorf(filewise.CodeInternal, "", "section %q: %w", section, filewise.ErrUnsupported)
 	}
-	statements, err := d.batches(section, d.ofTable(d.tables[0], 0))
+	statements, err := d.batches(section, d.ofWorker(0))
 	if err != nil {
 		return nil, err
 	}
 	var all [][]any
 	for _, statement := range statements {
-		if section == workload.SectionCheck {
+		if section == workload.SectionCheck && !d.phased() {
 			var rows, crc int64
 			if rows, crc, err = q.sum(ctx, statement); err == nil {
 				all = append(all, []any{rows, crc})
@@ -87,26 +88,5 @@ func (q querier) sum(ctx context.Context, statement string) (n, total int64, err
 }
 
 func (q querier) rows(ctx context.Context, statement string) ([][]any, error) {
-	rows, err := q.build.inside.QueryContext(ctx, statement)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	columns, err := rows.Columns()
-	if err != nil {
-		return nil, err
-	}
-	var all [][]any
-	for rows.Next() {
-		values := make([]any, len(columns))
-		into := make([]any, len(columns))
-		for i := range values {
-			into[i] = &values[i]
-		}
-		if err := rows.Scan(into...); err != nil {
-			return nil, err
-		}
-		all = append(all, values)
-	}
-	return all, rows.Err()
+	return sqlrows.Query(ctx, q.build.inside, statement)
 }

@@ -16,9 +16,18 @@ var sqlFiles embed.FS
 
 // sections are the SQL files of workloads; server is everything else.
 var (
-	sections = workloads{"inserts": parse("inserts")}
+	sections = readSections()
 	server   = parse("server")
 )
+
+func readSections() workloads {
+	all := workloads{}
+	for _, name := range []string{workloadInserts, workloadDML, workloadScan, workloadOrders} {
+		all[name] = parse(name)
+	}
+	all[workloadBackup] = all[workloadScan] // the same tables
+	return all
+}
 
 // workloads are the SQL files by workload.
 type workloads map[string]*sqlfile.File
@@ -42,8 +51,10 @@ func parse(name string) *sqlfile.File {
 	if err != nil {
 		panic(err)
 	}
+	tables, keys, procedures, columns := ownNames()
 	whose := func(in, id string) string {
-		return strings.NewReplacer("{{.In}}", in, "{{.ID}}", id).Replace(string(strangers))
+		return strings.NewReplacer("{{.In}}", in, "{{.ID}}", id, "{{.Tables}}", tables, "{{.Keys}}", keys,
+			"{{.Procedures}}", procedures, "{{.Columns}}", columns).Replace(string(strangers))
 	}
 	whole := strings.NewReplacer("-- guard\n", string(guard), "-- strangers there\n", whose("{{ident .Name}}.", "DB_ID({{literal .Name}})"), "-- strangers\n", whose("", "DB_ID()")).Replace(string(text))
 	return sqlfile.Must(sqlfile.Parse("sql/"+name+".sql", whole, template.FuncMap{"ident": ident, "literal": literal}))
@@ -70,10 +81,23 @@ func (d *design) vars() map[string]any {
 		"LogFiles": d.log, "IndexGroup": indexGroup, "Indexes": d.layout.Indexes,
 		"Durability": string(d.target.Durability), "MixedPages": d.settings.mixedPages, "AutogrowAll": d.settings.autogrowAll,
 		"Tables": d.tables, "PayloadType": payloadType(d.program.OpBytes),
+		"Loaded": d.loaded(), "IndexPlace": d.indexPlace(),
+		"Connections": 1, // of a phase that loops on the server
 	}
 	maps.Copy(vars, d.program.Vars)
 	return vars
 }
+
+// indexPlace is the filegroup of indexes that lie apart from their table.
+func (d *design) indexPlace() string {
+	if d.layout.Indexes == filewise.IndexesApart {
+		return indexGroup
+	}
+	return "PRIMARY"
+}
+
+// ofWorker adds what sections for one worker need.
+func (d *design) ofWorker(worker int) map[string]any { return d.ofTable(d.tableOf(worker), worker) }
 
 // ofTable adds what sections for one table or worker need.
 func (d *design) ofTable(t table, worker int) map[string]any {
@@ -115,11 +139,26 @@ func fixed(section string, vars map[string]any) (string, error) {
 	return text, nil
 }
 
-// tablesSQL creates the tables; proceduresSQL, one batch each, what fills them.
-func (d *design) tablesSQL() ([]string, error) { return d.batches("tables", d.vars()) }
+// tablesSQL creates the tables, and that by which a batch is known to be loaded.
+func (d *design) tablesSQL() ([]string, error) {
+	all, err := d.batches("tables", d.vars())
+	if err != nil || len(d.loaded()) == 0 {
+		return all, err
+	}
+	more, err := d.batches("loaded-batches", d.vars())
+	return append(all, more...), err
+}
 
+// proceduresSQL creates, one batch each, what works on the tables.
 func (d *design) proceduresSQL() ([]string, error) {
 	var all []string
+	for _, section := range d.procedureSections() {
+		text, err := d.batch(section, d.vars())
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, text)
+	}
 	for _, t := range d.tables {
 		text, err := d.batch("procedure", d.ofTable(t, 0))
 		if err != nil {

@@ -70,3 +70,6 @@ func (id Identity) await(ctx context.Context, patience time.Duration) (bool, err
 		}
 	}
 }
+
+// gone: a process that ends while its mark is looked for gives ESRCH.
+func gone(err error) bool { return errors.Is(err, syscall.ESRCH) }

@@ -7,11 +7,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
 )
-
-// gone: a process that ends while its /proc entry is read gives ESRCH.
-func gone(err error) bool { return errors.Is(err, syscall.ESRCH) }
 
 // Marked reports whether the process names dir in its command line or its
 // environment, or works in it. The error says why that cannot be read.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"filewise/engine/internal/sqlfile"
+	"filewise/engine/internal/sqlrows"
 	"fmt"
 	"slices"
 	"strings"
@@ -78,7 +80,7 @@ func (b *Bulk) Finish(ctx context.Context) error {
 			}
 			for _, s := range statements {
 				if _, err := conn.ExecContext(ctx, s); err != nil {
-					return fmt.Errorf("%s: %w", Short(s), err)
+					return fmt.Errorf("%s: %w", sqlfile.Short(s), err)
 				}
 			}
 			if err := b.analyze(ctx, conn, t); err != nil {
@@ -96,13 +98,13 @@ func (b *Bulk) analyze(ctx context.Context, conn *sql.Conn, t Table) error {
 // tableOK executes a statement that maintains a table, whose rows say how that
 // went: ANALYZE, CHECK.
 func tableOK(ctx context.Context, conn *sql.Conn, statement string) error {
-	rows, err := readRows(ctx, conn, statement)
+	rows, err := sqlrows.Query(ctx, conn, statement)
 	if err != nil {
-		return fmt.Errorf("%s: %w", Short(statement), err)
+		return fmt.Errorf("%s: %w", sqlfile.Short(statement), err)
 	}
 	for _, row := range rows { // Table, Op, Msg_type, Msg_text
 		if len(row) == 4 && (strings.EqualFold(fmt.Sprint(row[2]), "error") || row[2] == "status" && row[3] != "OK" && row[3] != "Table is already up to date") {
-			return fmt.Errorf("%s: %v", Short(statement), row[3])
+			return fmt.Errorf("%s: %v", sqlfile.Short(statement), row[3])
 		}
 	}
 	return nil

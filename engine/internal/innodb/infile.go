@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"filewise/engine/internal/sqlrows"
 	"fmt"
 	"io"
 	"strconv"
@@ -71,7 +72,7 @@ func complete(ctx context.Context, conn *sql.Conn, result sql.Result, sent int64
 		return nil
 	}
 	why := "no warning"
-	if rows, err := readRows(ctx, conn, "SHOW WARNINGS LIMIT 1"); err == nil && len(rows) > 0 {
+	if rows, err := sqlrows.Query(ctx, conn, "SHOW WARNINGS LIMIT 1"); err == nil && len(rows) > 0 {
 		why = fmt.Sprint(rows[0]...)
 	}
 	return fmt.Errorf("the server took %d of %d rows, with %d warnings: %s", taken, sent, warnings, why)

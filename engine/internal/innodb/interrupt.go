@@ -10,15 +10,23 @@ import (
 // a server forgets what it is told between two statements.
 func (s *session) interrupt(over <-chan struct{}) {
 	for {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		_, _ = s.link.Control.ExecContext(ctx, fmt.Sprintf("KILL QUERY %d", s.id)) // a dead server ends the call as well
-		cancel()
+		s.kill()
 		select {
 		case <-over:
 			return
-		case <-time.After(20 * time.Millisecond):
+		case <-time.After(killAgain):
 		}
 	}
+}
+
+// killAgain is when a server is told again to end a statement that has not ended.
+const killAgain = 20 * time.Millisecond
+
+// kill tells the server once to end the session's statement.
+func (s *session) kill() {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	_, _ = s.link.Control.ExecContext(ctx, fmt.Sprintf("KILL QUERY %d", s.id)) // a dead server ends the call as well
 }
 
 // lookPatience bounds the clean-up after a call that failed.

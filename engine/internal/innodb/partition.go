@@ -40,6 +40,15 @@ func DataDirectory(dir string) string {
 	return " DATA DIRECTORY = " + Literal(dir)
 }
 
+// WarnPartitions is what a layout of so many partitions means for the program; an
+// error that wraps filewise.ErrUnsupported where it cannot be.
+func (s Schema) WarnPartitions(n int) ([]filewise.Warning, error) {
+	if err := CheckPartitions(n); err != nil {
+		return nil, err
+	}
+	return append(s.ManyFiles(n), s.WarnChurn()...), s.checkSpread(n)
+}
+
 // CheckOwnGrowth refuses what InnoDB cannot do with the files of tables and
 // partitions: it alone decides their size and growth. emptyTable is the size of
 // an empty table's file in bytes.

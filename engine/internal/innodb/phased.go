@@ -2,7 +2,6 @@ package innodb
 
 import (
 	"fmt"
-	"strings"
 
 	"filewise"
 	"filewise/workload"
@@ -11,11 +10,27 @@ import (
 // fragTables are the tables of scan and backup.
 const fragTables = 4
 
+// WorkloadTemp is the workload on temporary tables.
+const WorkloadTemp = "temp"
+
+// NoTempMySQL says why there is no number of temporary files on MySQL (its manual,
+// 15.6.3.5 “Temporary Tablespaces”).
+const NoTempMySQL = "MySQL 8 gives every session temporary tablespaces of its own (innodb_temp_tablespaces_dir), and keeps only their rollback segments in the files of " +
+	"innodb_temp_data_file_path: there is no number of files to choose for temporary tables"
+
+// noDump says why InnoDB's servers have no scenario dump.
+const noDump = "mariadb-dump and mysqldump write one stream; dumps by several jobs are made by programs of others (mydumper, MySQL Shell), which Filewise does not run"
+
 // wholeTables are the workloads that load tables and read them whole.
 var wholeTables = map[string]bool{"scan": true, "backup": true}
 
 // Loads says whether the program's tables are loaded in bulk.
-func (s Schema) Loads() bool { return wholeTables[s.Program.Workload] }
+func (s Schema) Loads() bool {
+	return wholeTables[s.Program.Workload] || s.Program.Workload == ordersWorkload
+}
+
+// Grows says whether the loaded data grow while they are measured.
+func (s Schema) Grows() bool { return s.Program.Workload == ordersWorkload }
 
 // tableOfData is the name of the table for a workload's own: everything in a
 // database of Filewise's begins with fw_, so that what is a stranger's is seen.
@@ -39,12 +54,14 @@ func fragments() []Table {
 // checkPhases refuses what the workloads of several phases cannot do.
 func checkPhases(l filewise.Layout, p filewise.Program) error {
 	switch {
+	case l.Temp.Files > 0 && p.Workload != WorkloadTemp:
+		return unsupported("use scenario temp", "temporary files in workload %s on InnoDB", p.Workload)
 	case len(p.Phases) == 0:
 		return nil
 	case l.AddedLater != "":
 		return unsupported("use scenario inserts", "files added later in workload %s on InnoDB", p.Workload)
-	case l.Discard:
-		return unsupported("leave it out",
+	case l.Discard && p.Restores():
+		return unsupported("leave the restore out, as --discard does",
 			"a backup that is thrown away: what is measured besides is the restore, and it has to be restored from something")
 	}
 	return nil
@@ -74,7 +91,9 @@ func (s Schema) ManyFiles(partitions int) []filewise.Warning {
 		}}
 	case n < 2:
 		return nil
-	case s.Loads():
+	case s.Program.Workload == ordersWorkload:
+		return s.ordersPartitions(n, partitions)
+	case s.Loads() || s.Program.Own != nil:
 		return []filewise.Warning{{
 			Code: "files-of-each-table", Remedy: "none is needed",
 			Message: fmt.Sprintf("each of the %d tables has %d partitions of its own: %d files in all", n, partitions, n*partitions),
@@ -98,7 +117,7 @@ func (s Schema) forPhase(p filewise.Phase) Schema {
 
 // ifAny renders a section that a workload may do without.
 func (s Schema) ifAny(section string, t Table) ([]string, error) {
-	if f := sections[s.Program.Workload]; f != nil && !f.Has(section) {
+	if f := sections[s.Program.Workload]; s.Program.Own != nil || f != nil && !f.Has(section) {
 		return nil, nil
 	}
 	return s.Statements(section, t)
@@ -120,6 +139,8 @@ func (s Schema) oneIfAny(section string, t Table) (string, error) {
 func (s Schema) Bytes(pageSize int64) int64 {
 	rows, _ := s.Program.Vars["Rows"].(int64)
 	switch {
+	case s.Program.Workload == ordersWorkload:
+		return s.ordersBytes(pageSize)
 	case s.Loads():
 		const payload, name, values = 4*5 + 2 + fragText, 60 + 1, 2 * 4
 		row := Rows{PageSize: pageSize, Payload: payload - 4 + 2, Keys: Ascending}.BytesPerRow() // a key of 4 bytes, 8 in Rows; two lengths
@@ -142,19 +163,3 @@ const grownRoom = 1.22
 
 // fragText is the average of a name and an address together, in bytes.
 const fragText = 60 + 260
-
-// positional makes a statement's numbered parameters (?1, ?2) into the plain ones
-// that the servers take, and returns which argument each is, from 0.
-func positional(statement string) (string, []int) {
-	var b strings.Builder
-	var order []int
-	for i := 0; i < len(statement); i++ {
-		b.WriteByte(statement[i])
-		if statement[i] != '?' || i+1 == len(statement) || statement[i+1] < '1' || statement[i+1] > '9' {
-			continue
-		}
-		i++
-		order = append(order, int(statement[i]-'1'))
-	}
-	return b.String(), order
-}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -127,11 +128,16 @@ func TestSteps(t *testing.T) {
 
 func TestPhasesRefuse(t *testing.T) {
 	for name, p := range programs(t) {
-		for what, l := range map[string]filewise.Layout{
-			"files added later": {AddedLater: filewise.LaterRebuilt, Data: filewise.Spread{Files: 2}},
-			"discarded":         {Discard: true, Data: filewise.Spread{Files: 2}},
+		restoring := p
+		restoring.Phases = append(slices.Clone(p.Phases), filewise.Phase{Family: "restore", Act: filewise.ActRestore})
+		for what, x := range map[string]struct {
+			l filewise.Layout
+			p filewise.Program
+		}{
+			"files added later":             {filewise.Layout{AddedLater: filewise.LaterRebuilt, Data: filewise.Spread{Files: 2}}, p},
+			"discarded, and to be restored": {filewise.Layout{Discard: true, Data: filewise.Spread{Files: 2}}, restoring},
 		} {
-			if _, err := NewSchema("d", l, p); !errors.Is(err, filewise.ErrUnsupported) {
+			if _, err := NewSchema("d", x.l, x.p); !errors.Is(err, filewise.ErrUnsupported) {
 				t.Errorf("%s, %s: %v", name, what, err)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
+	"filewise/engine/internal/sqlfile"
 	"fmt"
 	"io"
 
@@ -26,12 +27,18 @@ func (c Connector) ConnectPhase(ctx context.Context, phase, worker int) (filewis
 		return nil, err
 	}
 	s := &session{host: c.Host, link: link, schema: schema, worker: worker, pool: c.Host.Pool()}
+	if schema.Program.Own != nil {
+		return newOwn(ctx, s, p)
+	}
 	s.look, err = schema.oneIfAny(SectionCommitted+"-"+p.Section, schema.TableOf(worker))
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	if !p.Client {
+	switch {
+	case !p.Client:
 		return s.loop(ctx, p)
+	case len(p.Types) > 0:
+		return newTyped(ctx, s, p)
 	}
 	return newClient(ctx, s, p)
 }
@@ -90,7 +97,7 @@ func (c *client) prepare(ctx context.Context) func(any) error {
 			return fmt.Errorf("the driver's connection %T prepares no statements", connection)
 		}
 		if c.statement, err = p.PrepareContext(ctx, c.text); err != nil {
-			return fmt.Errorf("preparing %s: %w", Short(c.text), err)
+			return fmt.Errorf("preparing %s: %w", sqlfile.Short(c.text), err)
 		}
 		return nil
 	}

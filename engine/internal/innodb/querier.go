@@ -2,7 +2,8 @@ package innodb
 
 import (
 	"context"
-	"database/sql"
+	"filewise/engine/internal/sqlfile"
+	"filewise/engine/internal/sqlrows"
 	"fmt"
 	"strings"
 
@@ -21,7 +22,12 @@ func (q Querier) Query(ctx context.Context, section string) ([][]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	statements, err := q.Schema.Statements(section, q.Schema.Tables[0])
+	var statements []string
+	if q.Schema.Program.Own != nil {
+		statements, err = q.queryOwn(section)
+	} else {
+		statements, err = q.Schema.Statements(section, q.Schema.Tables[0])
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -32,9 +38,9 @@ func (q Querier) Query(ctx context.Context, section string) ([][]any, error) {
 	defer conn.Close()
 	var all [][]any
 	for _, s := range statements {
-		rows, err := readRows(ctx, conn, s)
+		rows, err := sqlrows.Query(ctx, conn, s)
 		if err != nil {
-			return nil, link.Explain(fmt.Errorf("%s: %w", Short(s), err))
+			return nil, link.Explain(fmt.Errorf("%s: %w", sqlfile.Short(s), err))
 		}
 		all = append(all, rows...)
 	}
@@ -50,53 +56,10 @@ func (l Link) Exec(ctx context.Context, statements ...string) error {
 	defer conn.Close()
 	for _, s := range statements {
 		if _, err := conn.ExecContext(ctx, s); err != nil {
-			return l.Explain(fmt.Errorf("%s: %w", Short(s), err))
+			return l.Explain(fmt.Errorf("%s: %w", sqlfile.Short(s), err))
 		}
 	}
 	return nil
-}
-
-// readRows reads a statement's rows; texts and decimals are strings.
-func readRows(ctx context.Context, conn *sql.Conn, statement string) ([][]any, error) {
-	rows, err := conn.QueryContext(ctx, statement)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	columns, err := rows.Columns()
-	if err != nil {
-		return nil, err
-	}
-	var all [][]any
-	for rows.Next() {
-		row := make([]any, len(columns))
-		into := make([]any, len(columns))
-		for i := range row {
-			into[i] = &row[i]
-		}
-		if err := rows.Scan(into...); err != nil {
-			return nil, err
-		}
-		for i, v := range row {
-			if b, ok := v.([]byte); ok {
-				row[i] = string(b)
-			}
-		}
-		all = append(all, row)
-	}
-	return all, rows.Err()
-}
-
-// Short is a statement's beginning, for messages.
-func Short(s string) string {
-	line, _, more := strings.Cut(strings.TrimSpace(s), "\n")
-	if len(line) > 100 {
-		line, more = line[:100], true
-	}
-	if more {
-		line += " …"
-	}
-	return line
 }
 
 // ShortenPool cuts the long text of a statement that payloads are cut from.

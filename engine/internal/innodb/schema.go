@@ -21,6 +21,9 @@ type Schema struct {
 	// Cut has procedures keep large variables out of their statements, for servers
 	// whose binary log may hold statements (binlog_format MIXED, STATEMENT).
 	Cut bool
+	// Spots are the clauses that place tables which come and go, each taken in turn;
+	// empty: they lie where the server puts tables.
+	Spots []string
 }
 
 // Table is a table of the workload, with the procedure that fills it.
@@ -35,7 +38,10 @@ type Table struct {
 // file of kind per-table, or one for each connection. A workload that there is no
 // SQL for is an error that wraps filewise.ErrUnsupported.
 func NewSchema(database string, l filewise.Layout, p filewise.Program) (Schema, error) {
-	if !Knows(p.Workload) {
+	if p.Workload == "dump" {
+		return Schema{}, unsupported("use scenario backup, or compare what your own tool does by scenario custom", "%s", noDump)
+	}
+	if !Knows(p.Workload) && p.Own == nil {
 		return Schema{}, filewise.Errorf(filewise.CodeUsage, "see filewise scenarios", "workload %q on InnoDB: %w", p.Workload, filewise.ErrUnsupported)
 	}
 	if p.Connections < 1 || p.CommitEvery < 1 || p.OpBytes < 0 {
@@ -45,6 +51,12 @@ func NewSchema(database string, l filewise.Layout, p filewise.Program) (Schema, 
 		return Schema{}, err
 	}
 	tables := tablesOf(l, p)
+	if p.Own != nil {
+		var err error
+		if tables, err = ownTables(l, p); err != nil {
+			return Schema{}, err
+		}
+	}
 	for i := range tables {
 		tables[i].Number = i + 1
 		if tables[i].Key == "" {
@@ -59,6 +71,8 @@ func tablesOf(l filewise.Layout, p filewise.Program) []Table {
 	switch {
 	case wholeTables[p.Workload]:
 		return fragments()
+	case p.Workload == ordersWorkload:
+		return ordersTables()
 	case p.Workload == "dml":
 		return []Table{{Name: rowsTable, Key: "key"}}
 	case p.Vars["Table"] == workload.TablePerConnection:
@@ -88,8 +102,12 @@ func (s Schema) Statements(section string, t Table) ([]string, error) {
 		return nil, filewise.Errorf(filewise.CodeInternal, "", "workload %q, section %q: %w", s.Program.Workload, section, filewise.ErrUnsupported)
 	}
 	vars := map[string]any{
-		"Database": s.Database, "Tables": s.Tables, "TableName": t.Name, "Procedure": t.Procedure, "Cut": s.Cut,
+		"Database": s.Database, "Db": Ident(s.Database) + ".", "Tables": s.Tables, "TableName": t.Name, "Procedure": t.Procedure, "Cut": s.Cut,
 		"PayloadType": payloadType(s.Program.OpBytes), "Pool": "", "Number": t.Number, "Connections": s.Program.Connections,
+	}
+	if bytes, ok := s.Program.Vars["RowBytes"].(int64); ok && s.Program.Workload == WorkloadTemp {
+		rows, _ := s.Program.Vars["Rows"].(int64)
+		vars["PayloadType"], vars["Last"] = payloadType(bytes), rows-1
 	}
 	for name, value := range s.Program.Vars {
 		vars[name] = value
@@ -126,6 +144,9 @@ func payloadType(n int64) string {
 
 // Create is what creates the tables and procedures in the database.
 func (s Schema) Create() ([]string, error) {
+	if s.Program.Own != nil {
+		return s.ownSetup()
+	}
 	all, err := s.Statements(SectionTables, Table{})
 	if err != nil {
 		return nil, err
@@ -139,10 +160,14 @@ func (s Schema) Create() ([]string, error) {
 func (s Schema) procedures() ([]string, error) {
 	var all []string
 	for _, section := range sections[s.Program.Workload].Sections() {
-		if section != SectionInsert && !strings.HasPrefix(section, SectionProcedure) {
+		tables := s.Tables
+		switch {
+		case strings.HasPrefix(section, SectionProcedure):
+			tables = tables[:1] // one for all tables
+		case section != SectionInsert:
 			continue
 		}
-		for _, t := range s.Tables {
+		for _, t := range tables {
 			p, err := s.Statement(section, t)
 			if err != nil {
 				return nil, err

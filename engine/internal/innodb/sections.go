@@ -28,6 +28,7 @@ const (
 	SectionIndexes    = "indexes"    // of a table, after the load
 	SectionProcedure  = "procedure-" // begins the name of one for an operation
 	SectionStatement  = "statement-" // begins the name of one that the client sends
+	SectionChurn      = "churn"      // a table that comes and goes
 )
 
 func parse() map[string]*sqlfile.File {

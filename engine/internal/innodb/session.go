@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"filewise/engine/internal/sqlfile"
 	"fmt"
 
 	"filewise"
@@ -63,7 +64,7 @@ func (s *session) ready(ctx context.Context) (err error) {
 	}
 	for _, statement := range setup {
 		if _, err := s.conn.ExecContext(ctx, statement); err != nil {
-			return fmt.Errorf("%s: %w", Short(statement), err)
+			return fmt.Errorf("%s: %w", sqlfile.Short(statement), err)
 		}
 	}
 	return nil

@@ -24,6 +24,8 @@ type Spec struct {
 	Files []*os.File
 	// Log is the file that takes standard output and error, appended to.
 	Log string
+	// Discard throws standard output away, in place of writing it to Log.
+	Discard bool
 	// Tells picks the log's lines that an error message should show; nil: all.
 	Tells func(line string) bool
 	// User is whom to run as, for servers that refuse root; nil: Filewise's user.
@@ -46,6 +48,9 @@ func Start(s Spec) (*Process, error) {
 	defer log.Close()                      // the process has its own descriptor
 	cmd := exec.Command(s.Path, s.Args...) //nolint:noctx // a server outlives the call that starts it
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.Dir, s.Env, log, log
+	if s.Discard {
+		cmd.Stdout = nil
+	}
 	if s.Stdin != nil {
 		cmd.Stdin = s.Stdin
 	}

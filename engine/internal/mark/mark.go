@@ -60,7 +60,10 @@ type Mark struct {
 	Host    string           `json:"host"`
 	Process process.Identity `json:"process"`
 	Created time.Time        `json:"created"`
-	Sum     string           `json:"sum"`
+	// Custom: it was made for SQL of the user's own, so that what is in it may have
+	// any name.
+	Custom bool   `json:"custom,omitempty"`
+	Sum    string `json:"sum"`
 }
 
 // warning begins every mark, for whoever finds it.
@@ -79,6 +82,13 @@ func New(name string, created time.Time) (Mark, error) {
 	m := Mark{Name: name, Host: host, Process: self, Created: created.UTC().Truncate(time.Second)}
 	m.Sum = m.sum()
 	return m, nil
+}
+
+// ForCustom is the mark of a database for SQL of the user's own.
+func (m Mark) ForCustom() Mark {
+	m.Custom = true
+	m.Sum = m.sum()
+	return m
 }
 
 func (m Mark) sum() string {

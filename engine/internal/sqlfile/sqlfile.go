@@ -104,8 +104,11 @@ func Must(f *File, err error) *File {
 // Sections are the sections' names in the file's order.
 func (f *File) Sections() []string { return slices.Clone(f.order) }
 
-// Has says whether there is a section of that name.
+// Has says whether there is a section of that name; no file has none.
 func (f *File) Has(name string) bool {
+	if f == nil {
+		return false
+	}
 	_, ok := f.sections[name]
 	return ok
 }
@@ -172,4 +175,16 @@ func nonEmpty(all []string) []string {
 		}
 	}
 	return out
+}
+
+// Short is a statement's beginning, for messages.
+func Short(statement string) string {
+	line, _, more := strings.Cut(strings.TrimSpace(statement), "\n")
+	if len(line) > 100 {
+		line, more = strings.ToValidUTF8(line[:100], ""), true
+	}
+	if more {
+		line += " …"
+	}
+	return line
 }

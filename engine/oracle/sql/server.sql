@@ -177,3 +177,28 @@ END;
 
 -- name: rollback
 ROLLBACK;
+
+-- name: loaded-batches
+-- By which a batch of a load is known to be there.
+CREATE TABLE {{ident .T.loaded}} (
+  table_name VARCHAR2(30 BYTE) NOT NULL,
+  batch NUMBER(19) NOT NULL,
+  CONSTRAINT {{ident .X.loaded}} PRIMARY KEY (table_name, batch) USING INDEX TABLESPACE {{ident .IndexTablespace}}
+) SEGMENT CREATION IMMEDIATE TABLESPACE {{ident .Tablespace}};
+
+-- name: batch-loaded
+SELECT COUNT(*) FROM {{ident .T.loaded}} WHERE table_name = :1 AND batch = :2;
+
+-- name: mark-loaded
+-- In the transaction that loads the batch.
+INSERT INTO {{ident .T.loaded}} (table_name, batch) VALUES (:1, :2);
+
+-- name: load
+-- Many rows at a time, by array binding.
+INSERT INTO {{ident .Table}} ({{range $i, $c := .Columns}}{{if $i}}, {{end}}{{$c}}{{end}}) VALUES ({{range $i, $c := .Columns}}{{if $i}}, {{end}}:{{bind $i}}{{end}});
+
+-- name: statistics whole
+-- Of a table of the build, for the optimizer, once it is loaded.
+BEGIN
+  DBMS_STATS.GATHER_TABLE_STATS(ownname => USER, tabname => {{literal .Table}});
+END;

@@ -64,6 +64,9 @@ BEGIN
     COMMIT;
   END LOOP;
 {{- end}}
+{{- if .Flushes}}
+  PERFORM pg_stat_force_next_flush(); -- what was counted is seen at the call's end, not up to a second later
+{{- end}}
 END
 $fw$
 

@@ -79,3 +79,7 @@ SELECT * FROM frag2, frag4 WHERE frag2.val1 = frag4.id AND frag4.id = {{.Key10}}
 
 -- name: statement-query-11
 SELECT sum(frag2.val2) FROM frag2, frag4 WHERE frag2.val1 = frag4.id AND frag4.id = {{.Key11}};
+
+-- Of the load beside a backup: val5 is in no check and in no index.
+-- name: statement-beside
+UPDATE frag4 SET val5 = $2 WHERE id = $1;

@@ -66,33 +66,8 @@ BEGIN
 {{- end}}
 END;
 
--- name: connection whole
--- What a new connection needs: its transactions end when a call fails, and a
--- lock of the session's by which others learn that the server has ended it.
-SET NOCOUNT ON;
-SET XACT_ABORT ON;
-SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
-DECLARE @result int;
-EXEC @result = sys.sp_getapplock @Resource = N'filewise worker {{.Worker}}', @LockMode = N'Exclusive',
-  @LockOwner = N'Session', @LockTimeout = 30000, @DbPrincipal = N'public';
-SELECT @result AS result;
-
 -- name: call
 EXEC dbo.{{ident .Procedure}} @worker = @p1, @first = @p2, @amount = @p3;
-
--- name: end-transaction whole
--- After a call that failed or was cancelled: nothing may stay open.
-IF @@TRANCOUNT > 0 ROLLBACK TRANSACTION;
-
--- name: ended whole
--- Waits until the server has ended a broken connection, and rolled back what it
--- had open: a lock of the session's goes last.
-DECLARE @result int;
-EXEC @result = sys.sp_getapplock @Resource = N'filewise worker {{.Worker}}', @LockMode = N'Exclusive',
-  @LockOwner = N'Session', @LockTimeout = 20000, @DbPrincipal = N'public';
-IF @result >= 0
-  EXEC sys.sp_releaseapplock @Resource = N'filewise worker {{.Worker}}', @LockOwner = N'Session', @DbPrincipal = N'public';
-SELECT @result AS result;
 
 -- name: committed
 SELECT COUNT_BIG(*) AS found FROM dbo.{{ident .TableName}} WHERE id = @p1;

@@ -140,6 +140,39 @@ FROM sys.dm_io_virtual_file_stats(DB_ID(), NULL) AS v
 JOIN sys.database_files AS f ON f.file_id = v.file_id
 ORDER BY f.file_id;
 
+-- name: session-waits whole
+-- What the sessions of the build have waited for, each since it was opened or reset.
+SELECT CAST(w.session_id AS int) AS session, w.wait_type AS name, CAST(w.wait_time_ms AS bigint) AS time, CAST(w.waiting_tasks_count AS bigint) AS waits
+FROM sys.dm_exec_session_wait_stats AS w
+JOIN sys.dm_exec_sessions AS s ON s.session_id = w.session_id
+WHERE s.is_user_process = 1 AND s.database_id = DB_ID() AND s.session_id <> @@SPID AND w.waiting_tasks_count > 0;
+
+-- name: page-latches whole
+-- The pages of this database whose latch is waited for now; a page is
+-- “database:file:page”. PFS pages are 1 and every 8,088th, GAM 2 and SGAM 3 and one
+-- after another every 511,232.
+SELECT name, kind, COUNT_BIG(*) AS waiting
+FROM (
+  SELECT name, CASE WHEN page = 1 OR page % 8088 = 0 THEN N'PFS' WHEN page = 2 OR page % 511232 = 0 THEN N'GAM'
+    WHEN page = 3 OR page % 511232 = 1 THEN N'SGAM' ELSE N'' END AS kind
+  FROM (
+    SELECT wait_type AS name,
+      TRY_CAST(RIGHT(resource_description, CHARINDEX(N':', REVERSE(resource_description) + N':') - 1) AS bigint) AS page
+    FROM sys.dm_os_waiting_tasks
+    WHERE wait_type LIKE N'PAGELATCH[_]%'
+      AND resource_description LIKE CAST(DB_ID() AS nvarchar(10)) + N':%'
+  ) AS t
+) AS k
+GROUP BY name, kind;
+
+-- name: writing whole
+-- Counters that only grow, whatever “/sec” they are called. A database with
+-- indirect checkpoints has its pages written by the background writer.
+SELECT RTRIM(counter_name) AS name, CAST(cntr_value AS bigint) AS value
+FROM sys.dm_os_performance_counters
+WHERE object_name LIKE N'%:Buffer Manager%' AND counter_name IN (N'Checkpoint pages/sec', N'Background writer pages/sec', N'Lazy writes/sec')
+  OR object_name LIKE N'%:Databases%' AND counter_name IN (N'Log Flushes/sec', N'Log Bytes Flushed/sec') AND instance_name = DB_NAME();
+
 -- name: activity whole
 -- Sessions of others, and those of them that execute something now.
 SELECT COUNT_BIG(*) AS sessions,
@@ -237,6 +270,17 @@ RESTORE FILELISTONLY FROM
   DISK = {{literal $s}}
 {{- end}};
 
+-- name: backup-header whole
+-- What the backup's own header says of its size.
+RESTORE HEADERONLY FROM
+{{- range $i, $s := .Stripes}}{{if $i}},{{end}}
+  DISK = {{literal $s}}
+{{- end}};
+
+-- name: check-database whole
+-- The server's own check of a database that Filewise has restored.
+DBCC CHECKDB ({{ident .Name}}) WITH NO_INFOMSGS;
+
 -- name: restore whole
 -- To a name that is new and Filewise's, every file moved. The backup may carry
 -- another database's mark.
@@ -261,3 +305,47 @@ IF EXISTS (SELECT 1 FROM {{ident .Name}}.sys.extended_properties WHERE class = 0
   EXEC {{ident .Name}}.sys.sp_updateextendedproperty @name = N'filewise', @value = {{literal .Mark}};
 ELSE
   EXEC {{ident .Name}}.sys.sp_addextendedproperty @name = N'filewise', @value = {{literal .Mark}};
+
+-- name: connection whole
+-- What a new connection needs: its transactions end when a call fails, and a
+-- lock of the session's by which others learn that the server has ended it.
+SET NOCOUNT ON;
+SET XACT_ABORT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+DECLARE @result int;
+EXEC @result = sys.sp_getapplock @Resource = N'filewise worker {{.Worker}}', @LockMode = N'Exclusive',
+  @LockOwner = N'Session', @LockTimeout = 30000, @DbPrincipal = N'public';
+SELECT @result AS result;
+
+-- name: end-transaction whole
+-- After a call that failed or was cancelled: nothing may stay open.
+IF @@TRANCOUNT > 0 ROLLBACK TRANSACTION;
+
+-- name: ended whole
+-- Waits until the server has ended a broken connection, and rolled back what it
+-- had open: a lock of the session's goes last.
+DECLARE @result int;
+EXEC @result = sys.sp_getapplock @Resource = N'filewise worker {{.Worker}}', @LockMode = N'Exclusive',
+  @LockOwner = N'Session', @LockTimeout = 20000, @DbPrincipal = N'public';
+IF @result >= 0
+  EXEC sys.sp_releaseapplock @Resource = N'filewise worker {{.Worker}}', @LockOwner = N'Session', @DbPrincipal = N'public';
+SELECT @result AS result;
+
+-- name: loaded-batches
+-- By which a batch of a load is known to be there.
+CREATE TABLE dbo.fw_loaded (
+  table_name varchar(30) COLLATE Latin1_General_BIN2 NOT NULL,
+  batch bigint NOT NULL,
+  CONSTRAINT fw_loaded_key PRIMARY KEY CLUSTERED (table_name, batch)
+) ON [PRIMARY];
+
+-- name: begin-load
+BEGIN TRANSACTION;
+
+-- name: commit-load
+COMMIT TRANSACTION;
+
+-- name: mark-loaded
+-- Marks a batch in the transaction that loads it; no row: it is loaded already.
+INSERT INTO dbo.fw_loaded (table_name, batch)
+SELECT @p1, @p2 WHERE NOT EXISTS (SELECT 1 FROM dbo.fw_loaded WHERE table_name = @p1 AND batch = @p2);

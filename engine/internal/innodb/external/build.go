@@ -46,12 +46,13 @@ func (s *server) build(ctx context.Context, l filewise.Layout, p filewise.Progra
 		return nil, context.Cause(ctx)
 	}
 	b := &build{server: s, name: name, design: g}
+	b.worked.Store(p.Own != nil) // whose set-up may have filled the files already
 	// The lock comes first and goes last: a database whose name is not locked
 	// belongs to no living run.
 	if b.hold, err = s.hold(ctx, name); err != nil {
 		return nil, s.explain(err)
 	}
-	if err := s.create(ctx, name); err != nil {
+	if err := s.create(ctx, name, p.Own != nil); err != nil {
 		return nil, errors.Join(cause(ctx, err), b.hold.release())
 	}
 	b.control = s.pool(name, controlConnections)

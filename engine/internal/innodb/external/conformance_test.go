@@ -27,7 +27,7 @@ func testConformance(t *testing.T, b bench) {
 
 func conform(t *testing.T, b bench, kind filewise.Kind) {
 	enginetest.Run(t, enginetest.Subject{
-		Engine: engine{b.dialect}, Kind: kind, Bytes: 6 << 20, Files: []int{1, 4, 16}, Rows: 30,
+		Engine: engine{b.dialect}, Kind: kind, Bytes: 6 << 20, Files: []int{1, 4, 16}, Rows: 30, Only: b.conforms,
 		Package: "./engine/internal/innodb/external",
 		Target: func([]filewise.Volume) filewise.Target {
 			return b.Target("mover", filewise.Volume{Name: "a"}, filewise.Volume{Name: "b", Dir: filepath.Join(b.volume, "it's `b`")})

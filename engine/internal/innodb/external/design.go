@@ -79,6 +79,8 @@ func (d *Dialect) checkLayout(t filewise.Target, l filewise.Layout, p filewise.P
 		return filewise.Errorf(filewise.CodeUsage, remedy, "%s: %w", why, filewise.ErrUnsupported)
 	}
 	switch {
+	case p.Workload == innodb.WorkloadTemp:
+		return no("use a private server: --engine mariadb or postgres without --target", d.noTemp())
 	case p.Workload == "backup":
 		return no("use a private server: --engine "+d.Name+" without --target", noBackup)
 	case l.Kind == filewise.KindSystem:
@@ -104,12 +106,21 @@ func (d *Dialect) checkLayout(t filewise.Target, l filewise.Layout, p filewise.P
 // Why an external server does not offer what it does not.
 const (
 	noSystem       = "the files of InnoDB's system tablespace are a start-up option of the server (innodb_data_file_path), which Filewise does not change on an external one"
+	noTempExternal = "the temporary files of InnoDB are a start-up option of the server (innodb_temp_data_file_path), which Filewise does not change on an external one"
 	noLogApart     = "the place of the redo log is a start-up option of the server, which Filewise does not change on an external one"
 	noIndexApart   = "InnoDB keeps the indexes of a table in the table's own file"
 	noNewData      = "a partitioned table is spread over its partitions by the hash of its key: when partitions are added, InnoDB spreads the old rows anew as well"
 	noBackup       = "a backup of the server's own files needs to read them on its host, and a second server to restore them to; a logical dump is another scenario"
 	noPreallocated = "InnoDB itself sizes the files of tables and partitions; only its system tablespace can be preallocated, by a start-up option of the server"
 )
+
+// noTemp is why temporary files cannot be varied.
+func (d *Dialect) noTemp() string {
+	if d == MySQL {
+		return innodb.NoTempMySQL
+	}
+	return noTempExternal
+}
 
 // place adds file i of the layout, of a table or partition, and returns the
 // directory for DATA DIRECTORY. Paths are as the server names them: relative to
@@ -132,7 +143,9 @@ func (g *design) perTable() error {
 	}
 	for i, t := range g.schema.Tables {
 		g.schema.Tables[i].Options = g.place(i, t.Name)
+		g.schema.Spots = append(g.schema.Spots, g.schema.Tables[i].Options)
 	}
+	g.warnings = append(g.warnings, g.schema.WarnChurn()...)
 	return nil
 }
 
@@ -144,13 +157,18 @@ func (g *design) partitions() error {
 	if err := innodb.CheckPartitions(g.layout.Data.Files); err != nil {
 		return err
 	}
-	g.warnings = append(g.warnings, g.schema.ManyFiles(files)...)
+	warnings, err := g.schema.WarnPartitions(files)
+	if err != nil {
+		return err
+	}
+	g.warnings = append(g.warnings, warnings...)
 	for n, t := range g.schema.Tables {
 		var directories []string
 		for p := range files {
 			directories = append(directories, g.place(p, t.Name+g.dialect.Infix+innodb.PartitionName(p)))
 		}
 		g.schema.Tables[n].Options = byHash(t, min(g.layout.FilesAtFirst(), files), directories)
+		g.schema.Spots = directories[:min(g.layout.FilesAtFirst(), files)]
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package external
 
 import (
 	"context"
+	"strings"
 
 	"filewise"
 	"filewise/engine/internal/innodb"
@@ -36,6 +37,20 @@ func (s *server) settling() string {
 		return "pages of Filewise's tables are written before and after measuring (FLUSH TABLES … FOR EXPORT); the server's checkpoints and other pages are left to it"
 	}
 	return "left to the server's own page cleaner: the account has no right to FLUSH TABLES … FOR EXPORT"
+}
+
+// probes are what the server counts of a build, and of all that it does.
+func (b *build) probes() []filewise.Probe {
+	s := b.server
+	all := []filewise.Probe{statusProbe{s}, innodb.NewWaits(b, b.name), innodb.StatusWaits(b)}
+	if s.uninstrumented != nil {
+		return all
+	}
+	read := &innodb.Instruments{Host: b, User: s.config.User, File: func(path string) (string, filewise.Role, bool) {
+		name := b.plain(path)
+		return name, filewise.RoleData, strings.Contains(path, "/"+b.name+"/") && !strings.HasSuffix(path, "/"+markTable+".ibd")
+	}}
+	return append(all, read.Probes()...)
 }
 
 // statusProbe reads the server's cumulative counters, which count others' work

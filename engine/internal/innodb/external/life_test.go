@@ -59,7 +59,7 @@ func life(t *testing.T, s *server, l filewise.Layout, w filewise.Workload, files
 		t.Errorf("a row too many: %v", err)
 	}
 	for _, p := range db.Probes {
-		if c, err := p.Read(ctx); err != nil || len(c) < 5 {
+		if c, err := p.Read(ctx); err != nil || len(c) == 0 {
 			t.Errorf("probe %s: %v %v", p.Name(), c, err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"filewise"
 	"filewise/engine/internal/innodb"
 	"filewise/engine/internal/mark"
+	"filewise/engine/internal/sqlfile"
 )
 
 // markTable carries the mark, as its comment, where databases have none. Its
@@ -100,6 +101,9 @@ UNION ALL SELECT TRIGGER_NAME FROM information_schema.TRIGGERS WHERE TRIGGER_SCH
 
 // strangers are what Filewise has not put into a database.
 func (s state) strangers() []string {
+	if s.marked && s.mark.Custom { // what the user's own SQL makes has any name
+		return nil
+	}
 	var all []string
 	for _, name := range s.holds {
 		if !innodb.OwnName(strings.ToLower(name)) { // a server may keep names in either case
@@ -117,14 +121,17 @@ type queryer interface {
 }
 
 // create creates and marks a database. When that fails, nothing is left of it.
-func (s *server) create(ctx context.Context, name string) error {
+func (s *server) create(ctx context.Context, name string, custom bool) error {
 	m, err := mark.New(name, time.Now())
 	if err != nil {
 		return err
 	}
+	if custom {
+		m = m.ForCustom()
+	}
 	for i, statement := range s.dialect.creation(name, m.Text()) {
 		if _, err := s.db.ExecContext(ctx, statement); err != nil {
-			err = s.explain(fmt.Errorf("%s: %w", innodb.Short(statement), err))
+			err = s.explain(fmt.Errorf("%s: %w", sqlfile.Short(statement), err))
 			if n, ok := innodb.Number(err); i == 0 && ok && n != 0 {
 				return err // the server's answer: there is nothing of ours
 			}

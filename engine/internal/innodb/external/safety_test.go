@@ -46,7 +46,7 @@ func dieAt(at string) error {
 		return err
 	}
 	if parts[1] == "marked" {
-		err = s.create(context.Background(), name)
+		err = s.create(context.Background(), name, false)
 	} else {
 		_, err = s.db.Exec("CREATE DATABASE " + innodb.Ident(name))
 	}
@@ -192,12 +192,12 @@ func testMark(t *testing.T, p bench) {
 			}
 		}
 		set(text)
-		if err := s.create(ctx, name); err == nil {
+		if err := s.create(ctx, name, false); err == nil {
 			t.Error("a database is created over one that exists")
 		}
 		fatal(t, w.Check(ctx, db.Querier, make(filewise.Ledger, 4)))
 		fatal(t, db.Dropper.Drop(ctx))
-		if err := s.create(ctx, servertest.Lookalike); err == nil {
+		if err := s.create(ctx, servertest.Lookalike, false); err == nil {
 			t.Error("a foreign database is built on")
 		}
 		if _, err := db.Connector.Connect(ctx, 0); err == nil {

@@ -8,6 +8,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/innodb"
+	"filewise/engine/internal/sqlfile"
 	"filewise/workload"
 )
 
@@ -42,7 +43,7 @@ type selfCheck struct {
 
 // try reports a step; it returns whether the step succeeded.
 func (c *selfCheck) try(what string, step func() error) bool {
-	f := filewise.Finding{Check: strings.Join(strings.Fields(innodb.Short(what)), " "), Status: filewise.StatusOK}
+	f := filewise.Finding{Check: strings.Join(strings.Fields(sqlfile.Short(what)), " "), Status: filewise.StatusOK}
 	start := time.Now()
 	if err := c.server.explain(step()); err != nil {
 		f.Status, f.Detail, f.Remedy = filewise.StatusFailed, err.Error(), filewise.RemedyOf(err)
@@ -74,7 +75,7 @@ func (c *selfCheck) life(ctx context.Context, l filewise.Layout, commitEvery int
 		return b.Drop(ctx)
 	})
 	for _, statement := range append(s.dialect.creation(b.name, "…"), created(b)...) {
-		c.report(filewise.Finding{Check: strings.Join(strings.Fields(innodb.Short(statement)), " "), Status: filewise.StatusOK, Detail: "executed"})
+		c.report(filewise.Finding{Check: strings.Join(strings.Fields(sqlfile.Short(statement)), " "), Status: filewise.StatusOK, Detail: "executed"})
 	}
 	ledger := make(filewise.Ledger, 2)
 	q := innodb.Querier{Host: b, Schema: b.design.schema}

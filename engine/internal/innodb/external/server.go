@@ -32,8 +32,10 @@ type server struct {
 	release [2]int
 	vars    map[string]string // global variables as they were when it was opened
 	rights  rights
-	account string // as a GRANT names it: `ada`@`%`
-	most    int64  // connections that the account may have; 0: as many as the server
+	// uninstrumented says why performance_schema is not read; nil: it is.
+	uninstrumented error
+	account        string // as a GRANT names it: `ada`@`%`
+	most           int64  // connections that the account may have; 0: as many as the server
 
 	mu     sync.Mutex
 	builds map[*build]bool // not dropped
@@ -48,6 +50,15 @@ const openPatience = 30 * time.Second
 
 // Open connects and looks who answers.
 func (d *Dialect) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
+	s, err := d.open(ctx, t, d.sessionOf)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// open connects, with the session variables of a release.
+func (d *Dialect) open(ctx context.Context, t filewise.Target, session func(release [2]int) map[string]string) (*server, error) {
 	if t.Address == nil {
 		return nil, filewise.Errorf(filewise.CodeInternal, "", "an external target without an address")
 	}
@@ -65,7 +76,7 @@ func (d *Dialect) Open(ctx context.Context, t filewise.Target) (filewise.Server,
 	if err := s.identify(ctx); err != nil {
 		return nil, err
 	}
-	c.Params = d.sessionOf(s.release)
+	c.Params = session(s.release)
 	s.db = s.pool("", controlConnections)
 	if err := s.readSettings(ctx); err != nil {
 		return nil, errors.Join(s.unreachable(err), s.db.Close())
@@ -134,7 +145,8 @@ func (s *server) readSettings(ctx context.Context) (err error) {
 		return err
 	}
 	s.account = quoteAccount(account)
-	return nil
+	s.uninstrumented = innodb.Instrumented(ctx, s.db)
+	return ctx.Err()
 }
 
 // quoteAccount quotes what CURRENT_USER() says; hosts hold no “@”.
@@ -198,8 +210,9 @@ func (s *server) Offers() map[filewise.Capability]error {
 		filewise.CanReset:       absent("a reset copies files of a stopped server, and Filewise does not stop an external one"),
 		filewise.CanBulk:        nil,
 		filewise.CanBackup:      absent(noBackup),
-		filewise.CanWaits:       absent("the instruments of performance_schema are settings of the whole server, which Filewise does not change on an external one"),
-		filewise.CanFileIO:      absent("I/O per file is in performance_schema, for which Filewise asks no rights on an external server"),
+		filewise.CanTemp:        absent(s.dialect.noTemp()),
+		filewise.CanWaits:       nil,
+		filewise.CanFileIO:      s.uninstrumented,
 	}
 }
 
@@ -274,7 +287,7 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 	db := &filewise.Database{
 		Observer: b, Settler: b, Dropper: b,
 		Connector: innodb.Connector{Host: b, Schema: b.design.schema}, Querier: innodb.Querier{Host: b, Schema: b.design.schema},
-		Probes: []filewise.Probe{statusProbe{s}}, Bulk: innodb.NewBulk(b, b.design.schema, false),
+		Probes: b.probes(), Bulk: innodb.NewBulk(b, b.design.schema, false),
 	}
 	if l.AddedLater != "" {
 		db.Extender = b

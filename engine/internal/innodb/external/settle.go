@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"filewise/engine/internal/innodb"
+	"filewise/engine/internal/sqlfile"
 )
 
 // flush is the statement that has InnoDB write all pages of the database's tables
@@ -53,7 +54,7 @@ func (b *build) writeOut(ctx context.Context, link innodb.Link) error {
 		err = e
 	}
 	if err != nil {
-		return cause(ctx, link.Explain(fmt.Errorf("%s: %w", innodb.Short(flush), err)))
+		return cause(ctx, link.Explain(fmt.Errorf("%s: %w", sqlfile.Short(flush), err)))
 	}
 	return nil
 }

@@ -8,6 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+
+	"github.com/dustin/go-humanize"
 
 	"filewise"
 	"filewise/engine/internal/innodb"
@@ -43,6 +46,13 @@ func (d *design) checkBackup() error {
 	if err := d.product.checkBackup(d.target); err != nil {
 		return err
 	}
+	options := toolOptions
+	if d.product.BackupTool == nil {
+		options = nil
+	}
+	if err := d.layout.BackupOptions.Check(options); err != nil {
+		return err
+	}
 	b := d.layout.Backup
 	if b.Files < 0 || b.Files > mostThreads {
 		return refuse(fmt.Sprintf("give 1 to %d", mostThreads), "a backup by %d threads", b.Files)
@@ -51,6 +61,9 @@ func (d *design) checkBackup() error {
 	case d.product.BackupTool == nil && system:
 		return refuse("use --kind per-table or partitions",
 			"%s exports tables that have files of their own, and none of its system tablespace; its clone plugin is not in every distribution of it", d.product.Title)
+	case d.product.BackupTool == nil && d.program.WorksBeside():
+		return refuse("leave --beside out, or use mariadb",
+			"a load beside a backup on %s: FLUSH TABLES … FOR EXPORT, by which Filewise copies its tables, lets nobody write until the copy is done", d.product.Title)
 	case d.product.BackupTool == nil:
 	case b.Placement == filewise.PlaceRoundRobin && len(d.target.Volumes) > 1:
 		return refuse("use one volume for the backup", "%s's backup tool writes into one directory, not to %d volumes", d.product.Title, len(d.target.Volumes))
@@ -59,6 +72,37 @@ func (d *design) checkBackup() error {
 			"%s's backup tool restores tables of other directories (DATA DIRECTORY) to the place of the originals", d.product.Title)
 	}
 	return nil
+}
+
+// toolOptions are the parameters of MariaDB's backup tool that can be varied.
+var toolOptions = []filewise.BackupOption{
+	{Name: "read-buffer-size", Words: "bytes, 64KiB to 1GiB, such as 10MiB", Check: func(v string) error {
+		n, err := humanize.ParseBytes(v)
+		if err == nil && (n < 64<<10 || n > 1<<30) {
+			err = errors.New("it is not between 64KiB and 1GiB")
+		}
+		return err
+	}},
+	{Name: "throttle", Words: "the chunks of 10 MiB a second that are copied at most, 1 to 100000", Check: func(v string) error {
+		n, err := strconv.Atoi(v)
+		if err == nil && (n < 1 || n > 100_000) {
+			err = errors.New("it is not between 1 and 100000")
+		}
+		return err
+	}},
+}
+
+// optionArgs are the options on the tool's command line.
+func (d *design) optionArgs() []string {
+	var args []string
+	if v, ok := d.layout.BackupOptions.Get("read-buffer-size"); ok {
+		n, _ := humanize.ParseBytes(v) // checked by checkBackup
+		args = append(args, "--read-buffer-size="+strconv.FormatUint(n, 10))
+	}
+	if v, ok := d.layout.BackupOptions.Get("throttle"); ok {
+		args = append(args, "--throttle="+v)
+	}
+	return args
 }
 
 // threads is how many files are copied at the same time.

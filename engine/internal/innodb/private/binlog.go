@@ -37,7 +37,7 @@ func (d *design) binlogRoom() int64 {
 	if bytes == 0 {
 		bytes = d.layout.Data.Bytes
 	}
-	if d.schema.Loads() { // its load is not logged
+	if d.schema.Loads() && !d.schema.Grows() { // its load is not logged
 		return innodb.MiB
 	}
 	if n := len(d.program.Phases); n > 0 {

@@ -44,8 +44,11 @@ func (d *design) redoBytes() int64 {
 }
 
 func (d *design) poolBytes() int64 {
-	if d.program.Workload == "scan" {
+	switch d.program.Workload {
+	case "scan":
 		return d.scanPool()
+	case innodb.WorkloadTemp:
+		return d.tempPool()
 	}
 	return min(max(d.layout.Data.Bytes/4, leastPool), mostPool) / innodb.MiB * innodb.MiB
 }
@@ -67,19 +70,21 @@ func (d *design) settings() []filewise.Fact {
 		// The soft limit that a server inherits is often 1024.
 		{Name: "open_files_limit", Value: strconv.Itoa(max(files, 300) + d.program.Connections + 700)},
 		{Name: "innodb_temp_data_file_path", Value: "ibtmp1:12M:autoextend"},
-		{Name: "performance_schema", Value: "OFF"},
 		{Name: "max_connections", Value: strconv.Itoa(max(d.program.Connections+32, 100))},
 		{Name: "skip_name_resolve", Value: "ON"},
 		{Name: "local_infile", Value: onOff(d.schema.Loads())},
 		{Name: "character_set_server", Value: "utf8mb4"},
 	}
-	s = append(s, d.product.Options.Own...)
+	s = append(append(s, instruments...), d.product.Options.Own...)
 	if d.binlog() {
 		s = append(s, filewise.Fact{Name: "binlog_format", Value: "ROW"}, filewise.Fact{Name: "sync_binlog", Value: "1"},
 			filewise.Fact{Name: "max_binlog_size", Value: strconv.Itoa(binlogBytes)})
 		s = append(s, d.product.Options.Binlog...)
 	}
-	if d.isSystem() {
+	switch {
+	case len(d.temps) > 0: // the last temporary file grows as little as can be
+		s = append(s, filewise.Fact{Name: "innodb_autoextend_increment", Value: "1"})
+	case d.isSystem():
 		s = append(s, filewise.Fact{Name: "innodb_autoextend_increment", Value: strconv.FormatInt(d.growth()/innodb.MiB, 10)})
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.target.Settings)) {
@@ -136,6 +141,13 @@ func (d *design) arguments(in Install, bootstrap bool) ([]string, error) {
 		"--innodb-data-home-dir=",
 		"--innodb-log-group-home-dir=" + d.redoDir(),
 		"--innodb-data-file-path=" + spec,
+	}
+	if len(d.temps) > 0 && !bootstrap {
+		temps, err := innodb.FormatDataFiles(dataFiles(d.temps))
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, "--innodb-temp-data-file-path="+temps)
 	}
 	if d.binlog() && !bootstrap {
 		args = append(args, "--log-bin="+filepath.Join(d.binlogDir(), binlogName))

@@ -28,6 +28,7 @@ type design struct {
 	data     []place  // on each volume that holds data, in order
 	log      place
 	files    []dataFile
+	temps    []dataFile // of the temporary tablespace, where the layout varies them
 	later    []dataFile // those that Extend adds
 	schema   innodb.Schema
 	loading  bool // until Finish, with a buffer pool for loading
@@ -79,6 +80,9 @@ func (p *Product) newDesign(t filewise.Target, l filewise.Layout, program filewi
 		return nil, err
 	}
 	if err := d.checkBackup(); err != nil {
+		return nil, err
+	}
+	if err := d.temp(); err != nil {
 		return nil, err
 	}
 	switch l.Kind {

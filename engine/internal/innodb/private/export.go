@@ -47,13 +47,17 @@ func (d *design) copies() []copied {
 	return all
 }
 
-// copyAll copies files, as many at a time as the backup has threads.
+// copyAll copies files, or reads those that go nowhere, as many at a time as the
+// backup has threads.
 func (d *design) copyAll(ctx context.Context, of func(copied) (from, to string)) error {
 	eg, ctx := errgroup.WithContext(ctx)
 	eg.SetLimit(d.threads())
 	for _, c := range d.copies() {
 		eg.Go(func() error {
 			from, to := of(c)
+			if to == "" {
+				return managed.Read(ctx, from)
+			}
 			return managed.Copy(ctx, from, to)
 		})
 	}
@@ -81,10 +85,17 @@ func (b exporter) Backup(ctx context.Context) (_ []filewise.File, err error) {
 	if _, err := conn.ExecContext(ctx, d.flushForExport()); err != nil {
 		return nil, link.Explain(err)
 	}
-	err = d.copyAll(ctx, func(c copied) (string, string) { return c.from, c.backup })
+	where := func(c copied) (string, string) { return c.from, c.backup }
+	if d.layout.Discard {
+		where = func(c copied) (string, string) { return c.from, "" }
+	}
+	err = d.copyAll(ctx, where)
 	_, unlocking := conn.ExecContext(context.WithoutCancel(ctx), "UNLOCK TABLES")
 	if err := errors.Join(err, link.Explain(unlocking)); err != nil {
 		return nil, err
+	}
+	if d.layout.Discard {
+		return nil, nil
 	}
 	var files []filewise.File
 	for _, c := range d.copies() {

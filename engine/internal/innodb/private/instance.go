@@ -163,11 +163,14 @@ func (i *instance) start(ctx context.Context) error {
 	return nil
 }
 
+// account is the private server's one account.
+const account = "root"
+
 // pool opens connections to the server through its socket.
 func (i *instance) pool(database string) *sql.DB {
 	socket := managed.Socket{Dir: i.design.dataDir(), Name: socketName}
 	c := mysql.NewConfig()
-	c.User, c.Passwd, c.DBName = "root", i.password, database
+	c.User, c.Passwd, c.DBName = account, i.password, database
 	c.Net, c.Addr = "unix", filepath.Join(socket.Dir, socket.Name)
 	c.DialFunc = func(ctx context.Context, _, _ string) (net.Conn, error) { return socket.Dial(ctx) }
 	c.InterpolateParams = true
@@ -191,6 +194,13 @@ func (i *instance) running() (*managed.Process, *sql.DB, error) {
 		return nil, nil, i.explain(err)
 	}
 	return i.proc, i.control, nil
+}
+
+// process is the server's process; nil: it is stopped.
+func (i *instance) process() *managed.Process {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.proc
 }
 
 // take hands the running server over to who ends it.

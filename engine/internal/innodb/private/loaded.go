@@ -11,8 +11,8 @@ import (
 
 // LoadedBytes is the size of data files that a program's given rows fill, in
 // bytes: what --size should be on this engine for the layouts of kind system of
-// scan and backup, whose files are filled in order. 0: the program's rows are not
-// given.
+// scan, backup and orders, whose files are filled in order. 0: the program's rows
+// are not given.
 func (product *Product) LoadedBytes(t filewise.Target, p filewise.Program) (int64, error) {
 	d := &design{product: product, target: t, program: p}
 	var err error
@@ -42,16 +42,24 @@ func (d *design) warnLoaded() {
 	size, room := float64(d.layout.Data.Bytes-d.reserve()), float64(d.room())
 	reached := size - (room - d.need()) // where in the shares the data end, about
 	right := sizeArg(d.sizeFor(d.need()))
+	data := "--rows"
+	if d.schema.Grows() {
+		data = "--warehouses"
+	}
 	switch {
+	case d.program.Own != nil: // whose rows nobody can foretell
+		if n > 1 {
+			d.warn("files-filled-in-order", "use --kind partitions, whose files are filled evenly", "InnoDB fills file after file; the data of workload %s may end before the later files are touched", d.program.Workload)
+		}
 	case n > 1 && !d.schema.Loads():
 		d.warn("later-files-untouched", "use --kind partitions, whose files are filled evenly",
 			"InnoDB fills file after file: the %s of workload %s end in about file %d of %d, so the later ones stay untouched",
 			humanize.IBytes(uint64(d.need())), d.program.Workload, fileAt(reached, size, n), len(d.files))
 	case n > 1 && reached < size*(n-1)/n:
-		d.warn("later-files-untouched", "use --size "+right+", or more --rows",
+		d.warn("later-files-untouched", "use --size "+right+", or more "+data,
 			"the data end in about file %d of %d: InnoDB fills file after file, so the later ones stay untouched", fileAt(reached, size, n), len(d.files))
 	case d.schema.Loads() && d.need() > fillHigh*room:
-		d.warn("last-file-outgrows", "use --size "+right+", or fewer --rows",
+		d.warn("last-file-outgrows", "use --size "+right+", or fewer "+data,
 			"the data need about %s more than the files hold: the last file grows by that", humanize.IBytes(uint64(d.need()-room)))
 	}
 }

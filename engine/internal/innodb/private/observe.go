@@ -59,7 +59,11 @@ func (o observer) Observe(ctx context.Context) ([]filewise.File, error) {
 	} else if i.design.isSystem() {
 		files[len(files)-1].EngineBytes = nil // only known with the use
 	}
-	return i.design.withOwnFiles(files)
+	temps, err := i.design.foundTemps(open)
+	if err != nil {
+		return nil, err
+	}
+	return i.design.withOwnFiles(append(files, temps...))
 }
 
 // verify compares a file with what was asked for. The server has every file of
@@ -142,7 +146,8 @@ func (d *design) toldTables(ctx context.Context, control *sql.DB) (map[string]in
 			return nil, fmt.Errorf("%w: the server does not know %s", filewise.ErrLayout, f.path)
 		}
 	}
-	if len(told) != len(d.files) {
+	// The user's own set-up may make more tables than the layout spreads.
+	if len(told) != len(d.files) && d.program.Own == nil {
 		return nil, fmt.Errorf("%w: the server has %s, not %d", filewise.ErrLayout, filewise.FilesName(len(told)), len(d.files))
 	}
 	return told, nil

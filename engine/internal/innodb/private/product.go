@@ -38,9 +38,10 @@ type Product struct {
 	Queries  Queries
 	Telling  []string          // settings that decide what is measured, for reports
 	Counters map[string]string // cumulative status counters, with their units
-	// FullNote says in reports what durability full does; NoWaits, why the server
-	// counts neither waits nor I/O per file.
-	FullNote, NoWaits string
+	FullNote string            // says in reports what durability full does
+	// NoTemp says why temporary tables do not lie in the files of
+	// innodb_temp_data_file_path; empty: they do.
+	NoTemp string
 
 	// Templates says that a data directory takes so long to create that further ones
 	// of the same layout come from an image of the first.

@@ -104,6 +104,7 @@ func (d *design) asked() []filewise.File {
 	for _, f := range append(d.files[:len(d.files):len(d.files)], d.later...) {
 		files = append(files, filewise.File{Role: filewise.RoleData, Volume: f.volume, Path: f.path, Bytes: f.bytes})
 	}
+	files = append(files, d.askedTemps()...)
 	first := d.data[0].volume
 	files = append(files, filewise.File{Role: filewise.RoleLog, Volume: d.log.volume, Path: filepath.Join(d.redoDir(), d.product.Files.Redo), Bytes: d.redoBytes()})
 	if d.binlog() {

@@ -2,6 +2,7 @@ package private
 
 import (
 	"fmt"
+	"os"
 
 	"filewise"
 	"filewise/engine/internal/innodb"
@@ -20,11 +21,17 @@ func (d *design) scriptBackup(in Install, add func(stage, on string, texts ...st
 		copies := func(of func(copied) (from, to string)) {
 			for _, c := range d.copies() {
 				from, to := of(c)
+				if d.layout.Discard {
+					to = os.DevNull
+				}
 				add(measure, "shell", commandLine("cp", []string{from, to})+fmt.Sprintf(" # %d at a time, each synced", d.threads()))
 			}
 		}
 		copies(func(c copied) (string, string) { return c.from, c.backup })
 		add(measure, "server", "UNLOCK TABLES")
+		if !d.program.Restores() {
+			return nil
+		}
 		statements, err := d.emptied()
 		if err != nil {
 			return err
@@ -34,7 +41,7 @@ func (d *design) scriptBackup(in Install, add func(stage, on string, texts ...st
 		for _, t := range d.schema.Tables {
 			add(measure, "server", d.tablespace(t, "IMPORT"))
 		}
-	} else if err := d.scriptTool(in, add); err != nil {
+	} else if err := d.scriptTool(in, add); err != nil || !d.program.Restores() {
 		return err
 	}
 	for _, t := range d.schema.Tables {
@@ -49,6 +56,10 @@ func (d *design) scriptTool(in Install, add func(stage, on string, texts ...stri
 	if err != nil {
 		return err
 	}
+	add(filewise.StageMeasure, "shell", commandLine(path, d.backupArgs()))
+	if !d.program.Restores() {
+		return nil
+	}
 	restored, err := d.product.newDesign(d.target, d.layout, d.program, firstBuild+1)
 	if err != nil {
 		return err
@@ -61,6 +72,6 @@ func (d *design) scriptTool(in Install, add func(stage, on string, texts ...stri
 	if err != nil {
 		return err
 	}
-	add(filewise.StageMeasure, "shell", commandLine(path, d.backupArgs()), commandLine(path, d.prepareArgs()), commandLine(path, copyBack), commandLine(in.Binary, start))
+	add(filewise.StageMeasure, "shell", commandLine(path, d.prepareArgs()), commandLine(path, copyBack), commandLine(in.Binary, start))
 	return nil
 }

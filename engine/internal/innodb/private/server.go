@@ -150,10 +150,7 @@ func (s *privateServer) Facts(context.Context) ([]filewise.Fact, error) { return
 
 // Offers says why a capability is absent.
 func (s *privateServer) Offers() map[filewise.Capability]error {
-	absent := func(why string) error {
-		return filewise.Errorf(filewise.CodeUsage, "", "%s: %w", why, filewise.ErrUnsupported)
-	}
-	return map[filewise.Capability]error{
+	all := map[filewise.Capability]error{
 		filewise.CanPreallocate: nil, // kind system; the other kinds are refused with the reason
 		filewise.CanGrow:        nil,
 		filewise.CanVolumes:     nil,
@@ -164,9 +161,14 @@ func (s *privateServer) Offers() map[filewise.Capability]error {
 		filewise.CanIndexApart:  innodb.CheckIndexes(filewise.Layout{Indexes: filewise.IndexesApart}),
 		filewise.CanBulk:        nil,
 		filewise.CanBackup:      s.product.checkBackup(s.target),
-		filewise.CanWaits:       absent(s.product.NoWaits),
-		filewise.CanFileIO:      absent(s.product.NoWaits),
+		filewise.CanTemp:        s.product.checkTemp(),
+		filewise.CanWaits:       nil,
+		filewise.CanFileIO:      nil,
 	}
+	if !instrumented(s.target) {
+		all[filewise.CanFileIO] = filewise.Errorf(filewise.CodeUsage, "leave it out", "%s: %w", noInstruments, filewise.ErrUnsupported)
+	}
+	return all
 }
 
 // Build creates a server with the layout's files, and the program's tables.
@@ -191,7 +193,7 @@ func (s *privateServer) database(i *instance) *filewise.Database {
 	return &filewise.Database{
 		Observer: observer{i}, Connector: innodb.Connector{Host: i, Schema: i.design.schema}, Settler: settler{i}, Querier: innodb.Querier{Host: i, Schema: i.design.schema},
 		Dropper: dropper{s, i}, Restart: restarter{i}, Reset: reset, Lifecycle: lifecycle{i},
-		Probes: []filewise.Probe{statusProbe{i}}, Extender: i.extender(),
+		Probes: i.probes(), Extender: i.extender(),
 		Evict: evicter{i}, Bulk: i.loader(), Backup: s.backuper(i), First: i.first,
 	}
 }

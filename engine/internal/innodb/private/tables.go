@@ -39,17 +39,20 @@ func (d *design) perTable() error {
 		f, directory := d.tableFile(i, t.Name)
 		d.files = append(d.files, f)
 		d.schema.Tables[i].Options = directory
+		d.schema.Spots = append(d.schema.Spots, directory)
 	}
+	d.warnings = append(d.warnings, d.schema.WarnChurn()...)
 	return d.ownGrowth()
 }
 
 // partitions spreads each table over a file for each partition.
 func (d *design) partitions() error {
 	files := d.layout.Data.Files
-	if err := innodb.CheckPartitions(files); err != nil {
+	warnings, err := d.schema.WarnPartitions(files)
+	if err != nil {
 		return err
 	}
-	d.warnings = append(d.warnings, d.schema.ManyFiles(files)...)
+	d.warnings = append(d.warnings, warnings...)
 	atFirst := d.layout.FilesAtFirst()
 	for n, t := range d.schema.Tables {
 		for p := range files {
@@ -62,6 +65,10 @@ func (d *design) partitions() error {
 			}
 		}
 		d.schema.Tables[n].Options = d.partitionBy(t, atFirst)
+	}
+	for p := range atFirst {
+		_, directory := d.tableFile(p, "")
+		d.schema.Spots = append(d.schema.Spots, directory)
 	}
 	return d.ownGrowth()
 }

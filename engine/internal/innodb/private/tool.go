@@ -35,8 +35,12 @@ func (d *design) backupDir() (volume, dir string) {
 // password is in its environment.
 func (d *design) backupArgs() []string {
 	_, dir := d.backupDir()
-	return []string{"--no-defaults", "--backup", "--target-dir=" + filepath.Join(dir, "files"), "--parallel=" + strconv.Itoa(d.threads()),
+	args := []string{"--no-defaults", "--backup", "--target-dir=" + filepath.Join(dir, "files"), "--parallel=" + strconv.Itoa(d.threads()),
 		"--log-copy-interval=" + logInterval, "--user=root", "--socket=" + socketName}
+	if d.layout.Discard {
+		args = append(args, "--stream=mbstream") // to its standard output, which is nowhere
+	}
+	return append(args, d.optionArgs()...)
 }
 
 func (d *design) prepareArgs() []string {
@@ -67,7 +71,7 @@ func (b *tool) Backup(ctx context.Context) ([]filewise.File, error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, failed("backup", err)
 	}
-	if err := b.run(ctx, d.backupArgs()); err != nil {
+	if err := b.run(ctx, d.backupArgs()); err != nil || d.layout.Discard {
 		return nil, failed("backup", err)
 	}
 	files, err := filesIn(volume, filepath.Join(dir, "files"))
@@ -126,7 +130,7 @@ func (b *tool) run(ctx context.Context, args []string) error {
 	}
 	_, dir := d.backupDir()
 	p, err := managed.Start(managed.Spec{
-		Path: path, Args: args, Dir: d.dataDir(), Env: append(d.environment(), "MYSQL_PWD="+b.instance.password),
+		Discard: d.layout.Discard, Path: path, Args: args, Dir: d.dataDir(), Env: append(d.environment(), "MYSQL_PWD="+b.instance.password),
 		Log: filepath.Join(dir, "log"), Register: d.target.OnStart,
 		Tells: func(line string) bool {
 			return strings.Contains(line, "rror") || strings.Contains(line, "ail") || tells(line)

@@ -27,7 +27,7 @@ func Conformance(t *testing.T, sub Subject) {
 	}
 	t.Run(string(filewise.KindSystem), func(t *testing.T) {
 		s := s
-		s.Kind, s.Bytes = filewise.KindSystem, 48<<20 // of one of 4 files a database can begin with
+		s.Only, s.Kind, s.Bytes = sub.OfSystem, filewise.KindSystem, 48<<20 // of one of 4 files a database can begin with
 		s.Raw, s.Load, s.Lacks, s.Most = rawConn, sub.Load, sub.Lacks, 16
 		enginetest.Run(t, s)
 	})

@@ -50,10 +50,10 @@ type Subject struct {
 	Lacks []filewise.Capability
 	// Load is a number of connections at the same time.
 	Load int
-	// OfPartitions are the tests of the conformance suite that kind partitions is
-	// taken through; nil: all. What is left out does not depend on the kind, or is
-	// the same code for both servers.
-	OfPartitions []string
+	// OfSystem and OfPartitions are the tests of the conformance suite that those
+	// kinds are taken through; nil: all. What is left out does not depend on the
+	// kind, or is the same code for both servers.
+	OfSystem, OfPartitions []string
 	// Full is the size of a volume that a server on it fills, in bytes.
 	Full int64
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"golang.org/x/sys/unix"
+	"filewise/engine/internal/innodb/servertest"
 )
 
 // Run runs the tests.
@@ -21,7 +21,7 @@ func Run(t *testing.T, sub Subject) {
 		{"Lifecycle", testLifecycle},
 		{"FlushByLimit", testFlushByLimit},
 		{"Phases", testPhases},
-		{"ScanBuild", testScanBuild},
+		{"ScanBuild", testScanBuild}, {"Orders", testOrders},
 		{"Backups", testBackups},
 		{"BackupPlans", testBackupPlans},
 		{"FillWork", testFillWork},
@@ -49,25 +49,17 @@ func Run(t *testing.T, sub Subject) {
 	t.Run("MeasureTrials", func(t *testing.T) { testMeasureTrials(t, sub) })
 }
 
-// memory is a file system in memory; leastMemory, what it must have free.
-const (
-	memory      = "/dev/shm"
-	leastMemory = 2 << 30
-)
-
 // inMemory has the directories of a test of a slow server made in memory where
-// there is room: nothing here depends on the storage, and a new server syncs
-// hundreds of times. Not MariaDB's: it takes that for persistent memory, and maps
-// its log there instead of writing it.
+// there is room.
 func (sub Subject) inMemory(t *testing.T) {
 	t.Helper()
 	if !sub.Slow {
 		return
 	}
-	var st unix.Statfs_t
-	if err := unix.Statfs(memory, &st); err != nil || uint64(st.Bavail)*uint64(st.Bsize) < leastMemory || unix.Access(memory, unix.W_OK) != nil {
-		t.Logf("%s has no room: the tests take longer", memory)
+	dir := servertest.Memory()
+	if dir == "" {
+		t.Log("there is no room in memory: the tests take longer")
 		return
 	}
-	t.Setenv("TMPDIR", memory)
+	t.Setenv("TMPDIR", dir)
 }

@@ -24,7 +24,7 @@ func testSettings(t *testing.T, sub Subject) {
 	target := sub.onScratch(t, 1)
 	target.Durability = filewise.DurabilityNormal
 	target.Settings = map[string]string{}
-	want := map[string]string{"innodb_flush_log_at_trx_commit": "2", "performance_schema": "OFF"}
+	want := map[string]string{"innodb_flush_log_at_trx_commit": "2", "performance_schema": "ON"}
 	for name, v := range sub.Settings {
 		target.Settings[name] = v[0]
 		want[name+" (--set)"] = v[1]

@@ -157,3 +157,70 @@ func testScanBuild(t *testing.T, sub Subject) {
 		t.Error(err)
 	}
 }
+
+// testOrders: partitions and tables that come and go, on two volumes; what sessions
+// report as done is done when they are cancelled at work, and nothing else.
+func testOrders(t *testing.T, sub Subject) {
+	sub.Need(t)
+	ctx := deadline(t)
+	w, err := workload.NewOrders(workload.Params{Connections: 3, Warehouses: 2, Scale: 0.001, Churn: true}, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := sub.open(t, ctx, sub.onScratch(t, 2))
+	db := build(t, ctx, s, phaseLayout(filewise.KindPartitions, 2, 24<<20), w)
+	load(t, ctx, db, w)
+	if err := w.Check(ctx, db.Querier, nil); err != nil {
+		t.Error(err)
+	}
+	working, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ledger, errs := make(filewise.Ledger, 3), make([]error, 3)
+	var wg sync.WaitGroup
+	for c := range ledger {
+		session, err := db.Connector.(filewise.PhaseConnector).ConnectPhase(ctx, 0, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer session.Close()
+		wg.Go(func() {
+			for errs[c] == nil || filewise.ClassOf(errs[c]) == filewise.ClassDeadlock {
+				var n int64
+				if n, errs[c] = session.Do(working, ledger[c], 1); n > 0 {
+					ledger[c] += n
+				}
+				if ledger[c] == 20 && c == 0 {
+					cancel() // in the middle of the others' work
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for c, err := range errs {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("connection %d ended by %v", c, err)
+		}
+	}
+	if err := w.(filewise.PhasedWorkload).CheckPhase(ctx, db.Querier, 0, []filewise.Ledger{ledger}); err != nil {
+		t.Error(err)
+	}
+	if err := db.Settler.Settle(ctx); err != nil {
+		t.Error(err)
+	}
+	files, err := db.Observer.Observe(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	volumes := map[string]int{}
+	for _, f := range files {
+		if f.Role == filewise.RoleData {
+			volumes[f.Volume]++
+		}
+	}
+	if volumes["v1"] != 9 || volumes["v2"] != 9 {
+		t.Errorf("files by volume: %v", volumes)
+	}
+	if err := db.Dropper.Drop(ctx); err != nil {
+		t.Error(err)
+	}
+}

@@ -23,6 +23,7 @@ var MySQL = Product{
 		return exec.CommandContext(ctx, server, "--no-defaults", "--initialize-insecure", "--datadir="+data, "--user="+user())
 	},
 	Args: []string{"--mysqlx=OFF"},
+	Slow: true,
 }
 
 // data is where a user's programs keep their data (XDG base directories).

@@ -30,6 +30,8 @@ type Product struct {
 	Create func(ctx context.Context, server, data string) *exec.Cmd
 	// Args are added to the server's command line.
 	Args []string
+	// Slow: on storage, what it syncs takes most of the time.
+	Slow bool
 }
 
 // MariaDB is Debian's.
@@ -86,7 +88,7 @@ func Start(t testing.TB, p Product, args ...string) *Server {
 	t.Helper()
 	program, err := p.find()
 	program = need(t, program, err)
-	dir, err := os.MkdirTemp("", "fw") // short: sockets have 108 bytes
+	dir, err := os.MkdirTemp(p.Temp(), "fw") // short: sockets have 108 bytes
 	fatal(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)

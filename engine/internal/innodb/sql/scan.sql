@@ -63,3 +63,7 @@ SELECT * FROM fw_frag2, fw_frag4 WHERE fw_frag2.val1 = fw_frag4.id AND fw_frag4.
 
 -- name: statement-query-11
 SELECT SUM(fw_frag2.val2) FROM fw_frag2, fw_frag4 WHERE fw_frag2.val1 = fw_frag4.id AND fw_frag4.id = {{.Key11}};
+
+-- Of the load beside a backup: val5 is in no check and in no index.
+-- name: statement-beside
+UPDATE {{own .Database "fw_frag4"}} SET val5 = ?2 WHERE id = ?1;

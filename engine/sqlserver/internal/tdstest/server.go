@@ -257,6 +257,9 @@ func (s *Server) answer(c *Session, m message) error {
 	c.stop = stop
 	c.busy.Unlock()
 	r := &Reply{flush: func(b []byte) error { return writePackets(c.conn, b, false) }}
+	if transactions[req.SQL] != 0 {
+		r.changed(req.SQL)
+	}
 	err = s.handler.Handle(ctx, req, r)
 	c.busy.Lock()
 	defer c.busy.Unlock()

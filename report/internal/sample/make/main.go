@@ -24,8 +24,11 @@ func run(args []string) error {
 	if len(args) != 1 {
 		return fmt.Errorf("usage: make DIRECTORY")
 	}
-	for name, world := range map[string]sample.World{"gentle": sample.Gentle(), "steep": sample.Steep()} {
-		d, err := world.Data()
+	for name, data := range map[string]func() (report.Data, error){
+		"gentle": sample.Gentle().Data, "steep": sample.Steep().Data, "rich": sample.Rich,
+		"bulk": func() (report.Data, error) { return sample.Bulk(5000) },
+	} {
+		d, err := data()
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,77 @@
+package filewise
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// BackupOptions are an engine's own parameters of a backup, such as
+// "buffer=1MiB,compression=gzip", in the order of their names; empty: its usual ones.
+type BackupOptions string
+
+// With is the options with one more, or another value of it.
+func (o BackupOptions) With(name, value string) BackupOptions {
+	all := o.pairs()
+	all = slices.DeleteFunc(all, func(p string) bool { return strings.HasPrefix(p, name+"=") })
+	all = append(all, name+"="+value)
+	slices.Sort(all)
+	return BackupOptions(strings.Join(all, ","))
+}
+
+func (o BackupOptions) pairs() []string {
+	if o == "" {
+		return nil
+	}
+	return strings.Split(string(o), ",")
+}
+
+// Get is the value of an option; false when it is not given.
+func (o BackupOptions) Get(name string) (string, bool) {
+	for _, p := range o.pairs() {
+		if key, value, _ := strings.Cut(p, "="); key == name {
+			return value, true
+		}
+	}
+	return "", false
+}
+
+// BackupOption is an option that an engine has.
+type BackupOption struct {
+	Name  string
+	Words string             // what it takes: "none or gzip"
+	Check func(string) error // of a value
+}
+
+// Check refuses options that are not among the known ones, and their bad values.
+func (o BackupOptions) Check(known []BackupOption) error {
+	for _, p := range o.pairs() {
+		name, value, _ := strings.Cut(p, "=")
+		i := slices.IndexFunc(known, func(k BackupOption) bool { return k.Name == name })
+		if i < 0 {
+			var have []string
+			for _, k := range known {
+				have = append(have, k.Name+" ("+k.Words+")")
+			}
+			remedy := "leave it out: there are none here"
+			if len(have) > 0 {
+				remedy = "there are " + strings.Join(have, ", ")
+			}
+			return Errorf(CodeUsage, remedy, "--backup-option %s: %w", name, ErrUnsupported)
+		}
+		if err := known[i].Check(value); err != nil {
+			return Errorf(CodeUsage, "give "+known[i].Words, "--backup-option %s=%s: %w", name, value, err)
+		}
+	}
+	return nil
+}
+
+// OneOf checks that a value is one of some.
+func OneOf(values ...string) func(string) error {
+	return func(v string) error {
+		if !slices.Contains(values, v) {
+			return fmt.Errorf("it is none of %s", strings.Join(values, ", "))
+		}
+		return nil
+	}
+}

@@ -1,0 +1,190 @@
+package cause
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+
+	"filewise"
+	"filewise/verdict/stats"
+)
+
+// changes are those that explain something, and the I/O that changed.
+func changes(in Input, pairs []pair) []Change {
+	var gain []float64 // of time per unit of work, s
+	for _, p := range pairs {
+		gain = append(gain, in.time(p.from)-in.time(p.to))
+	}
+	whole := stat.Mean(gain, nil)
+	var out []Change
+	for _, q := range quantities(pairs) {
+		c := q.change(pairs)
+		if in.Loop && whole != 0 && c.Unit == "s" {
+			c.Share = c.Fall / whole
+		}
+		moved := c.From != 0 && math.Abs(c.To/c.From-1) >= changedIO || c.From == 0 && c.To != 0
+		switch {
+		case !c.sure():
+		case c.Kind == KindIO && moved, c.Share >= tells, c.Share <= -tells, !in.Loop && c.Kind == KindWait && moved:
+			out = append(out, c)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Change) int { return cmp.Compare(b.Share, a.Share) })
+	return withOffsets(out)
+}
+
+// withOffsets leaves out what goes against the gain, but where a cause is more than
+// all of it: then one wait has taken the place of another, and both are to be told,
+// before the I/O.
+func withOffsets(all []Change) []Change {
+	if len(all) > 0 && all[0].Share > overlapping {
+		slices.SortStableFunc(all, func(a, b Change) int { return cmp.Compare(rank(a), rank(b)) })
+		return all
+	}
+	return slices.DeleteFunc(all, func(c Change) bool { return c.Share < 0 })
+}
+
+// rank is the place of a change: causes, what goes against them, I/O.
+func rank(c Change) int {
+	switch {
+	case c.Share > 0:
+		return 0
+	case c.Share < 0:
+		return 1
+	}
+	return 2
+}
+
+// quantity is something of which a measure has an amount per unit of work.
+type quantity struct {
+	kind  string
+	class filewise.WaitClass
+	event string
+	unit  string
+	of    func(filewise.Measure) (float64, bool)
+}
+
+// quantities are all that any of the measures has.
+func quantities(pairs []pair) []quantity {
+	var classes []filewise.WaitClass
+	for _, p := range pairs {
+		for _, d := range slices.Concat(p.from.Deltas, p.to.Deltas) {
+			if d.Probe == filewise.ProbeWaits && d.Unit == "s" && !slices.Contains(classes, d.Class) {
+				classes = append(classes, d.Class)
+			}
+		}
+	}
+	slices.Sort(classes)
+	var out []quantity
+	for _, class := range classes {
+		out = append(out, quantity{kind: KindWait, class: class, unit: "s", of: func(m filewise.Measure) (float64, bool) {
+			return sum(m.Deltas, func(d filewise.Delta) bool { return wait(d) && d.Class == class }), true
+		}})
+	}
+	out = append(out, quantity{kind: KindCPU, event: "CPU", unit: "s", of: processors})
+	for _, io := range []struct{ event, unit, suffix string }{
+		{"bytes read from the storage", "B", " bytes read"}, {"bytes written to the storage", "B", " bytes written"},
+		{"flushes of the storage", "requests", " flushes"}, {"reads of the storage", "requests", " reads"}, {"writes to the storage", "requests", " writes"},
+	} {
+		out = append(out, quantity{kind: KindIO, event: io.event, unit: io.unit, of: func(m filewise.Measure) (float64, bool) {
+			return device(m.Deltas, io.suffix)
+		}})
+	}
+	return slices.DeleteFunc(out, func(q quantity) bool {
+		return slices.ContainsFunc(pairs, func(p pair) bool {
+			_, ok := q.of(p.from)
+			_, also := q.of(p.to)
+			return !ok || !also
+		})
+	})
+}
+
+func wait(d filewise.Delta) bool { return d.Probe == filewise.ProbeWaits && d.Unit == "s" }
+
+// processors is the CPU time of the server and of Filewise: on an embedded engine
+// they are one process.
+func processors(m filewise.Measure) (float64, bool) {
+	found := false
+	total := sum(m.Deltas, func(d filewise.Delta) bool {
+		is := (d.Probe == filewise.ProbeServer || d.Probe == "process") && d.Unit == "s" && (d.Name == "user" || d.Name == "system")
+		found = found || is
+		return is
+	})
+	return total, found
+}
+
+// device is a counter of the busiest device: the disks below a composed one count
+// the same requests again.
+func device(deltas []filewise.Delta, suffix string) (float64, bool) {
+	most, found := 0.0, false
+	for _, d := range deltas {
+		if n := len(d.Name) - len(suffix); d.Probe == "disk" && n > 0 && d.Name[n:] == suffix {
+			most, found = max(most, d.Value), true
+		}
+	}
+	return most, found
+}
+
+// change compares the quantity per unit of work within blocks.
+func (q quantity) change(pairs []pair) Change {
+	var from, to, fall []float64
+	for _, p := range pairs {
+		a, _ := q.of(p.from)
+		b, _ := q.of(p.to)
+		a, b = a/p.from.Work, b/p.to.Work
+		from, to, fall = append(from, a), append(to, b), append(fall, a-b)
+	}
+	c := Change{Kind: q.kind, Class: q.class, Event: q.event, Unit: q.unit, From: median(from), To: median(to), Fall: stat.Mean(fall, nil)}
+	n := float64(len(fall))
+	half := stats.TQuantile(0.975, n-1) * math.Sqrt(stat.Variance(fall, nil)/n)
+	c.Low, c.High = c.Fall-half, c.Fall+half
+	if q.kind == KindWait {
+		c.Event = moved(pairs, q.class, c.Fall >= 0)
+	}
+	return c
+}
+
+// moved is the event of a class that changed most in that direction.
+func moved(pairs []pair, class filewise.WaitClass, fell bool) string {
+	by := make(map[string]float64)
+	for _, p := range pairs {
+		for _, d := range p.from.Deltas {
+			if wait(d) && d.Class == class {
+				by[d.Name] += d.Value / p.from.Work
+			}
+		}
+		for _, d := range p.to.Deltas {
+			if wait(d) && d.Class == class {
+				by[d.Name] -= d.Value / p.to.Work
+			}
+		}
+	}
+	best, most := "", math.Inf(-1)
+	for name, x := range by {
+		if !fell {
+			x = -x
+		}
+		if x > most || x == most && name < best {
+			best, most = name, x
+		}
+	}
+	return best
+}
+
+func sum(deltas []filewise.Delta, is func(filewise.Delta) bool) float64 {
+	total := 0.0
+	for _, d := range deltas {
+		if is(d) {
+			total += d.Value
+		}
+	}
+	return total
+}
+
+func median(x []float64) float64 {
+	sorted := slices.Clone(x)
+	slices.Sort(sorted)
+	return stats.Quantile(sorted, 0.5)
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"filewise"
+	"filewise/store"
+)
+
+func (a *app) importCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "import FILE",
+		Short: "Take a run that another machine has exported by --bundle",
+		Long: `Import stores the run of a bundle, which "filewise export --bundle" has written on
+another machine. It is listed, shown, reported, judged and compared like a run of
+this machine, and says where and by what it was measured; only to go on with it
+(resume) is left to that machine.
+
+A run that is here already is not stored twice; one that has gone on since gets
+the trials that it lacks. A file that is damaged, cut short, of another program or
+of a newer Filewise is refused, and nothing of it is stored.`,
+		Example: "  filewise import run12.tar.gz\n  ssh db1 filewise export last --bundle - | filewise import -",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.importBundle(cmd.Context(), args[0])
+		},
+	}
+}
+
+// imported is the answer of import.
+type imported struct {
+	Run   int64         `json:"run"`
+	Added int           `json:"trials_added"` // 0: all of it was here
+	From  *store.Origin `json:"origin,omitempty"`
+}
+
+func (a *app) importBundle(ctx context.Context, name string) (err error) {
+	m, run, trials, err := a.readBundle(name)
+	if err != nil {
+		return err
+	}
+	// What cannot be judged could not be shown either.
+	if _, err := (stored{run, trials}).data(); err != nil {
+		return filewise.Errorf(filewise.CodeUsage, "import it with Filewise "+m.Version, "the run of %s cannot be judged here: %w", name, err)
+	}
+	st, err := store.Open(ctx, a.storePath)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	id, added, err := st.Import(ctx, m, run, trials)
+	if err != nil {
+		return err
+	}
+	if run, err = st.Run(ctx, id); err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(imported{id, added, run.Origin})
+	}
+	if added == 0 && run.Origin == nil {
+		_, err = fmt.Fprintf(a.stdout, "It is run %d, which was measured here: nothing was imported.\n", id)
+	} else if added == 0 {
+		_, err = fmt.Fprintf(a.stdout, "It is here already, as run %d: nothing was imported.\n", id)
+	} else {
+		_, err = fmt.Fprintf(a.stdout, "Imported as run %d: %s on %s, %s, measured by %s. %s\n", id, run.Plan.Scenario, run.Plan.Target.Engine,
+			countTrials(added), run.Origin.Where(), run.Verdict)
+	}
+	return err
+}
+
+func countTrials(n int) string {
+	if n == 1 {
+		return "1 trial"
+	}
+	return fmt.Sprintf("%d trials", n)
+}
+
+func (a *app) readBundle(name string) (m store.Manifest, run store.Run, trials []filewise.Trial, err error) {
+	in := io.Reader(a.stdin)
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return m, run, nil, filewise.Errorf(filewise.CodeUsage, "name a bundle that you may read", "import: %w", err)
+		}
+		defer f.Close()
+		in = f
+	}
+	return store.ReadBundle(in)
+}
+
+// notHere refuses to go on with a run of another machine.
+func notHere(r store.Run) error {
+	if r.Origin == nil {
+		return nil
+	}
+	return filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("resume it there and import it again, or repeat it here: filewise show %d has the command", r.ID),
+		"run %d was measured by %s and imported: trials of this machine cannot be compared with its own", r.ID, r.Origin.Where())
+}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"filewise"
+	"filewise/store"
+)
+
+// bundleFor is a bundle of a run with invented trials, whose text change may alter.
+func bundleFor(t testing.TB, change func(any)) []byte {
+	t.Helper()
+	var f planFlags
+	cmd := &cobra.Command{Use: "run"}
+	f.register(cmd.Flags())
+	if err := cmd.ParseFlags([]string{"--files=1,2", "--max-blocks=3", "--seed=1"}); err != nil {
+		t.Fatal(err)
+	}
+	plan, err := f.plan(cmd, "inserts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Date(2026, 11, 22, 4, 0, 0, 0, time.UTC)
+	run := store.Run{ID: 7, Started: start, State: store.Interrupted, Version: "v1", Plan: plan}
+	var trials []filewise.Trial
+	for i, c := range plan.Trials() {
+		trials = append(trials, filewise.Trial{Cell: c, State: filewise.Done, Started: start.Add(time.Duration(i) * time.Minute), Elapsed: time.Minute,
+			Stages:   []filewise.Stage{{Name: filewise.StageMeasure, Took: time.Second}},
+			Measures: []filewise.Measure{{Family: "inserts", Unit: "rows", Window: [2]time.Duration{0, time.Second}, Work: 1000 + float64(i), SliceLength: time.Second, Slices: []int64{9}}}})
+	}
+	var out bytes.Buffer
+	if err := store.ExportBundle(&out, run, trials, store.Manifest{Version: "v1", Exported: start, Host: "db1", User: "ada"}); err != nil {
+		t.Fatal(err)
+	}
+	if change == nil {
+		return out.Bytes()
+	}
+	_, run, trials, err = store.ReadBundle(&out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	if err := store.ExportJSON(&text, run, trials); err != nil {
+		t.Fatal(err)
+	}
+	var v any
+	if err := json.Unmarshal(text.Bytes(), &v); err != nil {
+		t.Fatal(err)
+	}
+	change(v)
+	changed, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return changed
+}
+
+// A run is carried to another store, looked at there like any other, told when it comes
+// twice, and goes on nowhere but where it was measured.
+func TestImportCommand(t *testing.T) {
+	h := newHome(t)
+	file := filepath.Join(h.dir, "run.tar.gz")
+	if err := os.WriteFile(file, bundleFor(t, nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, said, code := h.run("import", file)
+	if code != 0 || !strings.Contains(out, "Imported as run 1: inserts on sqlite, 8 trials, measured by ada@db1") {
+		t.Fatalf("%d: %s%s", code, out, said)
+	}
+	out, _, code = h.run("import", file, "--json")
+	var again imported
+	if err := json.Unmarshal([]byte(out), &again); err != nil || code != 0 || again.Run != 1 || again.Added != 0 || again.From.User != "ada" {
+		t.Errorf("%d: %s: %v", code, out, err)
+	}
+	for _, command := range []string{"list", "show", "report --format markdown", "judge 1", "export --format json"} {
+		out, said, code := h.run(strings.Fields(command)...)
+		if code != 0 {
+			t.Errorf("%s: %d: %s", command, code, said)
+		}
+		if command == "list" && !strings.Contains(out, "imported: run 7 of ada@db1") || strings.HasPrefix(command, "report") && !strings.Contains(out, "ada@db1") {
+			t.Errorf("%s does not say where it comes from: %s", command, out)
+		}
+	}
+	if _, said, code := h.run("resume"); code != exitUsage || !strings.Contains(said, "measured by ada@db1") {
+		t.Errorf("resume: %d: %s", code, said)
+	}
+	carried := filepath.Join(h.dir, "again.tar.gz")
+	if _, said, code := h.run("export", "1", "--bundle", carried); code != 0 {
+		t.Fatalf("%d: %s", code, said)
+	}
+	if out, _, code := h.run("import", carried, "--store", filepath.Join(h.dir, "third.db")); code != 0 || !strings.Contains(out, "ada@db1") {
+		t.Errorf("from hand to hand: %d: %s", code, out)
+	}
+	for _, wrong := range [][]string{{"import"}, {"import", "/no/such"}, {"import", h.dir}, {"import", "-"}, {"export", "--schema", "1"}, {"export", "--bundle", "x", "--format", "csv"},
+		{"export", "--rows", "slices"}, {"export", "--format", "xml"}, {"export", "--rows", "files", "--format", "parquet"}} {
+		if _, said, code := h.run(wrong...); code != exitUsage || !strings.Contains(said, "→") {
+			t.Errorf("%v: %d: %s", wrong, code, said)
+		}
+	}
+}
+
+// Whatever number or text of a plan is another one, the run is refused or can be shown:
+// no bundle makes Filewise panic, or work without end.
+func TestImportImplausible(t *testing.T) {
+	whole := bundleFor(t, func(any) {})
+	decoded := func() (v any) {
+		if err := json.Unmarshal(whole, &v); err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	var paths []string
+	leaves(decoded(), "", func(path string, _ func(any)) { paths = append(paths, path) })
+	tried := 0
+	for _, path := range paths {
+		if strings.HasPrefix(path, ".trials.") && !strings.HasPrefix(path, ".trials.3.") {
+			continue
+		}
+		for _, x := range []any{-1, 0, 1 << 40, 1e18, "x", ""} {
+			v := decoded()
+			leaves(v, "", func(at string, set func(any)) {
+				if at == path {
+					set(x)
+				}
+			})
+			text, err := json.Marshal(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tried++
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				run, trials, err := store.ParseRun(text, store.Manifest{})
+				if err == nil {
+					_, _ = stored{run, trials}.data()
+				}
+			}()
+			select {
+			case <-ended:
+			case <-time.After(20 * time.Second):
+				t.Fatalf("%s = %v is judged without end", path, x)
+			}
+		}
+	}
+	if tried < 200 {
+		t.Errorf("only %d were tried", tried)
+	}
+}
+
+// leaves calls f with every number and text.
+func leaves(v any, path string, f func(path string, set func(any))) {
+	each := func(x any, path string, set func(any)) {
+		switch x.(type) {
+		case map[string]any, []any:
+			leaves(x, path, f)
+		case nil, bool:
+		default:
+			f(path, set)
+		}
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for k, x := range v {
+			each(x, path+"."+k, func(y any) { v[k] = y })
+		}
+	case []any:
+		for i, x := range v {
+			each(x, fmt.Sprintf("%s.%d", path, i), func(y any) { v[i] = y })
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"filewise"
+	"filewise/inspect"
+)
+
+// Every command that an inspection of any engine can propose is one that plan reads
+// and the engine can render.
+func TestInspectProposesCommands(t *testing.T) {
+	for engine, url := range map[string]string{
+		"sqlite": "sqlite:" + t.TempDir(), "mariadb": "mariadb://u@h", "mysql": "mysql://u@h", "postgres": "postgres://u@h/d", "sqlserver": "sqlserver://u@h", "oracle": "oracle://u@h/svc",
+	} {
+		proposed := map[string][]string{}
+		for _, places := range []int{1, 3} {
+			for _, worst := range []bool{false, true} {
+				i := worstServer(engine, places, worst)
+				r := inspect.Judge(i, inspect.Target{Engine: engine, Flags: []string{"--target", url}, Embedded: engine == "sqlite"})
+				for _, f := range r.Findings {
+					if len(f.Command) > 0 {
+						proposed[inspect.Shell(f.Command)] = f.Command
+					}
+				}
+			}
+		}
+		if len(proposed) < 2 {
+			t.Errorf("%s: only %d commands", engine, len(proposed))
+		}
+		for text, args := range proposed {
+			if err := readsCommand(args); err != nil {
+				t.Errorf("%s: %v; %s", text, err, filewise.RemedyOf(err))
+			}
+		}
+	}
+}
+
+// readsCommand reads a command as plan does, and renders its layouts.
+func readsCommand(args []string) error {
+	if args[0] != "filewise" || args[1] != "run" {
+		return fmt.Errorf("it is no run: %q", args)
+	}
+	cmd := &cobra.Command{Use: "plan"}
+	f := planFlags{}
+	f.register(cmd.Flags())
+	if err := cmd.ParseFlags(args[3:]); err != nil {
+		return err
+	}
+	if rest := cmd.Flags().Args(); len(rest) > 0 {
+		return fmt.Errorf("arguments are left: %q", rest)
+	}
+	p, err := f.plan(cmd, args[2])
+	if err != nil {
+		return err
+	}
+	_, err = prepare(p)
+	return err
+}
+
+// worstServer has something for every rule.
+func worstServer(engine string, places int, worst bool) filewise.Inspection {
+	i := filewise.Inspection{Cores: 12, Since: 100 * time.Hour, Settings: map[string]string{}, Figures: map[string]float64{
+		filewise.FigureTempBytes: 1 << 40, filewise.FigureTempFiles: 10, filewise.FigureTempTables: 1e6, filewise.FigureTempDisk: 9e5, filewise.FigureTimed: 1, filewise.FigureRequested: 1000,
+		filewise.FigureRequests: 1e9, filewise.FigureMisses: 1e8,
+	}}
+	for n := range places {
+		p := filewise.Place{Volume: filewise.Volume{Name: "default"}}
+		if n > 0 {
+			p.Volume = filewise.Volume{Name: fmt.Sprint("v", n), Dir: fmt.Sprint("/mnt/v", n)}
+			if engine == "postgres" {
+				p.Dir = fmt.Sprint("tablespace:v", n)
+			}
+		}
+		i.Places = append(i.Places, p)
+	}
+	for _, fill := range []filewise.Fill{filewise.FillFree, filewise.FillTurns, filewise.FillOrder, filewise.FillPartitions, filewise.FillOwn, filewise.FillFiles} {
+		for _, use := range []filewise.FileUse{filewise.UseData, filewise.UseTemp, filewise.UseLog} {
+			if fill == filewise.FillFree != (engine == "sqlserver") {
+				continue // filling by free space is SQL Server's
+			}
+			g := filewise.FileGroup{Name: string(fill), Use: use, Fill: fill, Fragments: 5000}
+			for n := range 3 {
+				free := int64(n) << 30
+				f := filewise.FileInspect{Path: strings.Repeat("x", n+1), Bytes: 4 << 30 << n, Free: &free, Volume: "/data", Growth: &filewise.Growth{Bytes: 1 << 20}}
+				if worst {
+					f.IO = map[string]float64{filewise.FileReads: 1e6, filewise.FileReadTime: 1e5, filewise.FileWrites: 1e6, filewise.FileWriteTime: 1e3}
+				}
+				g.Files = append(g.Files, f)
+			}
+			i.Groups = append(i.Groups, g)
+		}
+	}
+	return i
+}

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/mail"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"filewise"
+	"filewise/experiment"
+	"filewise/notify"
+	"filewise/notify/notifytest"
+	"filewise/store"
+)
+
+// home is where a command line runs that has its own store, state and lock.
+type home struct {
+	dir string
+}
+
+func newHome(t *testing.T) home {
+	t.Helper()
+	dir := t.TempDir()
+	t.Setenv("FILEWISE_STORE", filepath.Join(dir, "store.db"))
+	t.Setenv("FILEWISE_STATE", filepath.Join(dir, "state"))
+	t.Setenv("FILEWISE_LOCK", fmt.Sprintf("filewise-test-%d-%s", os.Getpid(), filepath.Base(dir)))
+	t.Setenv("FILEWISE_VOLUME", "here="+dir)
+	if err := os.Mkdir(filepath.Join(dir, "state"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return home{dir}
+}
+
+func (home) run(args ...string) (stdout, stderr string, code int) {
+	var out, errs bytes.Buffer
+	err := run(context.Background(), split(args), strings.NewReader(""), &out, &errs)
+	return out.String(), errs.String(), exitCode(err)
+}
+
+// events are those that a webhook got.
+func events(t *testing.T, h *notifytest.Hook) (out []notify.Message) {
+	t.Helper()
+	for _, body := range h.Bodies() {
+		var m notify.Message
+		if err := json.Unmarshal([]byte(body), &m); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// A run tells of its beginning and its end: by mail with the report, and by a webhook
+// with JSON. Neither secret is stored, printed or sent.
+func TestNotifyRun(t *testing.T) {
+	p, m, h := newHome(t), notifytest.NewMail(t), notifytest.NewHook(t)
+	t.Setenv("MAIL", "# nobody sees this\nsmtp://"+notifytest.Account+"@"+m.Addr+"/?from=fw@example.org&to=ada@example.org")
+	out, said, code := p.run("run", tiny, "--notify", "env:MAIL", "--notify", h.URL+"/hook/SecretCanary")
+	if code != 0 {
+		t.Fatalf("exit code %d: %s", code, said)
+	}
+	letters := m.Got()
+	if len(letters) != 2 {
+		t.Fatalf("%d letters", len(letters))
+	}
+	letter, err := mail.ReadMessage(strings.NewReader(letters[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := notifytest.Parts(t, letter)["filewise-1.html"]
+	if !strings.HasPrefix(report, "<!doctype html>") && !strings.HasPrefix(report, "<!DOCTYPE html>") || !strings.HasSuffix(strings.TrimSpace(report), "</html>") {
+		t.Errorf("the attachment is no report: %d bytes", len(report))
+	}
+	got := events(t, h)
+	if len(got) != 2 || got[0].Event != notify.Started || got[0].Run.ID != 0 {
+		t.Fatalf("%d events: %+v", len(got), got)
+	}
+	if end := got[1]; end.Event != notify.Done && end.Event != notify.Decided || end.Run.ID != 1 || end.Run.State != string(store.Done) || end.Run.Trials != 6 || end.Run.Ended == nil || end.Run.Verdict == "" {
+		t.Errorf("%+v %+v", end, end.Run)
+	}
+	stored, err := os.ReadFile(filepath.Join(p.dir, "store.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(out+said+string(stored)+strings.Join(letters, "")+strings.Join(h.Bodies(), ""), "Canary") {
+		t.Error("a secret is shown, stored or sent")
+	}
+	if !bytes.Contains(stored, []byte(`"env:MAIL"`)) {
+		t.Error("where the URL is was not stored")
+	}
+}
+
+// An address that does not work refuses the run before anything is made, and nobody
+// hears of what is refused anyhow.
+func TestNotifyRefused(t *testing.T) {
+	p, h := newHome(t), notifytest.NewHook(t, 404, 200)
+	for _, args := range [][]string{
+		{"--notify", "http://127.0.0.1:1/Canary"}, {"--notify", h.URL + "/Canary"}, {"--notify", "ftp://Canary"}, {"--notify", "env:NO_CANARY"},
+		{"--notify", "file:/no/such"}, {"--notify", h.URL, "--notify-on", "don"},
+	} {
+		_, said, code := p.run(append([]string{"run", tiny}, args...)...)
+		if want := map[bool]int{true: exitPreflight, false: exitUsage}[strings.HasPrefix(args[1], "http://") && len(args) == 2]; code != want {
+			t.Errorf("%v: exit code %d: %s", args, code, said)
+		}
+		if strings.Contains(said, "/Canary") || !strings.Contains(said, "→") {
+			t.Errorf("%v: %s", args, said)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(p.dir, "store.db")); err == nil {
+		t.Error("there is a store")
+	}
+	open := filepath.Join(p.dir, "urls")
+	if err := os.WriteFile(open, []byte(h.URL), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, said, code := p.run("run", "--notify", "file:"+open); code != exitUsage || !strings.Contains(said, "chmod 600") {
+		t.Errorf("%d: %s", code, said)
+	}
+	if err := os.Chmod(open, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before := len(h.Bodies())
+	if _, said, code := p.run("run", tiny, "--notify", "file:"+open, "--size", "1EB"); code == 0 || len(h.Bodies()) != before {
+		t.Errorf("%d after %d messages: %s", code, len(h.Bodies())-before, said)
+	}
+}
+
+// A layout that is given up, and a volume that is nearly full, are told once, when no
+// trial is measured; a message that cannot be sent is a warning.
+func TestNotifyAttention(t *testing.T) {
+	h := notifytest.NewHook(t, 200, 200, 400)
+	var said bytes.Buffer
+	a := &app{stderr: &said, secrets: []filewise.Secret{"Canary"}}
+	f := &notifyFlags{urls: []string{h.URL}, on: "attention,failed"}
+	if err := f.read(); err != nil {
+		t.Fatal(err)
+	}
+	volume := filewise.Volume{Name: "here", Dir: t.TempDir()}
+	plan := experiment.Plan{Scenario: "inserts", Attempts: 3, Target: filewise.Target{Engine: "sqlite", Mode: filewise.Embedded, Volumes: []filewise.Volume{volume}}}
+	n := newNotices(a, f, plan)
+	n.need([]spaceNeed{{Volume: volume, Need: 1 << 60}})
+	for attempt := 1; attempt <= 3; attempt++ {
+		n.recorded(filewise.Trial{State: filewise.Failed, Reason: "it says Canary", Cell: filewise.Cell{Block: 2, Layout: "4 files", Attempt: attempt}})
+	}
+	if len(h.Bodies()) != 0 {
+		t.Fatal("a message was sent while trials run")
+	}
+	await := n.await(func(context.Context, time.Duration) error { return nil })
+	for range 2 {
+		if err := await(t.Context(), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := events(t, h)
+	if len(got) != 2 || !strings.Contains(got[0].Text, "4 files could not be measured in block 2: attempt 3") || !strings.Contains(got[1].Text, "Volume here") {
+		t.Errorf("%+v", got)
+	}
+	n.close(t.Context(), fmt.Errorf("broken by Canary"))
+	if !strings.Contains(said.String(), "filewise: warning: "+h.URL) || len(h.Bodies()) != 3 {
+		t.Errorf("%q after %d messages", said.String(), len(h.Bodies()))
+	}
+	if strings.Contains(said.String()+strings.Join(h.Bodies(), ""), "Canary") {
+		t.Error("a secret is told")
+	}
+	var nobody *notices
+	nobody.recorded(filewise.Trial{State: filewise.Failed})
+	nobody.close(t.Context(), nil)
+}
+
+// A run that goes on tells whom it told before; what holds a secret has to be given.
+func TestNotifyAgain(t *testing.T) {
+	cmd := (&app{}).resumeCommand()
+	for _, c := range []struct {
+		stored, given []string
+		tells         int
+		refused       bool
+	}{
+		{[]string{"http://127.0.0.1:1"}, nil, 1, false},
+		{[]string{"http://127.0.0.1:1/********"}, nil, 0, true},
+		{[]string{"http://127.0.0.1:1/********"}, []string{"none"}, 0, false},
+		{[]string{"http://127.0.0.1:1/********"}, []string{"http://127.0.0.1:1/hook", "http://127.0.0.1:2"}, 2, false},
+		{[]string{"env:NO_SUCH_VARIABLE"}, nil, 0, true},
+		{nil, nil, 0, false},
+	} {
+		f := &notifyFlags{urls: c.given, on: "done"}
+		err := f.again(cmd, experiment.Plan{Notify: c.stored, NotifyOn: "failed"})
+		if (err != nil) != c.refused || len(f.addresses) != c.tells || err == nil && f.events[0] != notify.Failed {
+			t.Errorf("%v, %v: %v, tells %d of %v", c.stored, c.given, err, len(f.addresses), f.events)
+		}
+	}
+}

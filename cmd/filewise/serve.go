@@ -1,0 +1,51 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"filewise/web"
+)
+
+func (a *app) serveCommand() *cobra.Command {
+	var f pageFlags
+	cmd := &cobra.Command{
+		Use:   "serve [ADDRESS]",
+		Short: "Show the run that measures on a live page, the runs before it, and /metrics",
+		Long: `Serve shows on a web page the run of this user that is being measured on this host,
+whatever started it: what it is doing, throughput within the trial beside earlier
+ones, estimates with their intervals, the plan, waits and I/O, with buttons to pause
+it after its trial and to stop it; the stored runs, each with its report, and
+comparisons of two. /metrics is for Prometheus. It ends with Ctrl-C, which no run
+minds. The page finds it again when it is started anew.
+
+The address is one of this host alone (` + web.DefaultAddress + `) unless another is given.
+There everybody on this host may read, and the buttons want the token; at an address
+that others can reach everything wants it. It is made with the first page, is kept in
+Filewise's state directory, and stands in the URL that is printed on a terminal.`,
+		Example: "  filewise serve\n  filewise serve 127.0.0.1:9000\n  filewise run --serve",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.address = web.DefaultAddress
+			if len(args) > 0 {
+				f.address = args[0]
+			}
+			// A store that cannot be used is said now, one that does not exist may come.
+			if _, err := a.runs(cmd.Context()); err != nil {
+				return err
+			}
+			if err := a.openPage(&f); err != nil {
+				return err
+			}
+			defer a.closePage()
+			if a.json {
+				if err := a.printJSON(map[string]any{"url": a.page.URL(), "token_file": f.tokenFile}); err != nil {
+					return err
+				}
+			}
+			<-cmd.Context().Done()
+			return nil
+		},
+	}
+	f.registerToken(cmd.Flags())
+	return cmd
+}

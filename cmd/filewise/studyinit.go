@@ -1,0 +1,85 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"filewise"
+	"filewise/study"
+	"filewise/workload"
+)
+
+func (a *app) schemaCommand() *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "schema",
+		Short: "Print the JSON Schema of study files",
+		Long: `Schema prints the JSON Schema (draft 2020-12) of study files, by which editors
+complete and check them. It is made from the same table as the parser.`,
+		Example: `  filewise schema > filewise.schema.json
+  filewise schema --output filewise.schema.json`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			text, err := study.Schema(studyTable())
+			if err != nil {
+				return err
+			}
+			return a.write(output, func(w io.Writer) error { _, err := w.Write(text); return err })
+		},
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this `file` instead of standard output")
+	return cmd
+}
+
+func (a *app) initCommand() *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "init [SCENARIO]",
+		Short: "Write a commented example of a study file",
+		Long: `Init writes a study file with comments that runs as it stands: of the scenario,
+or of inserts. A file that exists is never overwritten.`,
+		Example: `  filewise init > study.yaml
+  filewise init custom -o my.yaml && filewise run my.yaml`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: completeScenario,
+		RunE: func(_ *cobra.Command, args []string) error {
+			sc, err := workload.Lookup(scenarioArg(args))
+			if err != nil {
+				return err
+			}
+			text := study.Example(studyTable(), sc)
+			if output == "" || output == "-" {
+				_, err := fmt.Fprint(a.stdout, text)
+				return err
+			}
+			return a.writeNew(output, text)
+		},
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this new `file` instead of standard output")
+	return cmd
+}
+
+// writeNew writes a file that must not exist.
+func (a *app) writeNew(path, text string) error {
+	failed := func(remedy string, err error) error {
+		return filewise.Errorf(filewise.CodeUsage, remedy, "write %s: %w", path, err)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if errors.Is(err, fs.ErrExist) {
+		return failed("give another name: a file that exists is never overwritten", fs.ErrExist)
+	}
+	if err != nil {
+		return failed("name a file in a writable directory with --output", err)
+	}
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return failed("name a file in a writable directory with --output", errors.Join(err, os.Remove(path)))
+	}
+	_, err = fmt.Fprintf(a.stderr, "wrote %s; \"filewise plan %s\" shows what it would do\n", path, path)
+	return err
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"filewise"
+	"filewise/store"
+)
+
+// studyResult is what became of one experiment of a study.
+type studyResult struct {
+	Name    string `json:"name"`
+	Run     int64  `json:"run,omitempty"` // of the store; 0: it did not come to one
+	Verdict string `json:"verdict,omitempty"`
+	Error   string `json:"error,omitempty"`
+	// Skipped: it was not begun, because the one before was interrupted.
+	Skipped bool `json:"skipped,omitempty"`
+	// Result is what the command shows of one run.
+	Result json.RawMessage `json:"result,omitempty"`
+}
+
+// runStudy runs the experiments of a study file one after the other. One that
+// fails does not keep the others from being run; Ctrl-C ends them all.
+// open comes once the file is read, which may say what is to be opened.
+func (a *app) runStudy(cmd *cobra.Command, file string, only []string, open func() error) error {
+	all, err := a.planned(cmd, file, only)
+	if err == nil {
+		err = open()
+	}
+	if err != nil {
+		return err
+	}
+	var first error
+	failed := 0
+	results := make([]studyResult, len(all))
+	for i, p := range all {
+		results[i].Name = p.Name
+		if first != nil && cmd.Context().Err() != nil {
+			results[i].Skipped = true
+			continue
+		}
+		a.begins(i, len(all), p.Name)
+		if err := a.runPlanned(cmd, p, &results[i]); err != nil {
+			failed++
+			if first == nil {
+				first = err
+			}
+			if len(all) > 1 {
+				a.reportError(err, nil)
+			}
+			results[i].Error = a.masked(err.Error())
+		}
+	}
+	if err := a.printStudy(results); err != nil {
+		return err
+	}
+	if first == nil || len(all) == 1 {
+		return first
+	}
+	return filewise.Errorf(filewise.CodeOf(first), "filewise run "+file+" --only NAME runs one of them again", "%d of %d experiments failed, the first: %w", failed, len(all), first)
+}
+
+// runPlanned runs one experiment, and keeps what is shown of it where that becomes
+// a part of one JSON document.
+func (a *app) runPlanned(cmd *cobra.Command, p planned, to *studyResult) error {
+	a.last = store.Run{}
+	stdout := a.stdout
+	var shown bytes.Buffer
+	if a.json {
+		a.stdout = &shown
+	}
+	err := a.runOne(cmd.Context(), p.flags, p.plan)
+	a.stdout = stdout
+	to.Run, to.Verdict = a.last.ID, a.last.Verdict
+	if json.Valid(shown.Bytes()) {
+		to.Result = shown.Bytes()
+	}
+	return err
+}
+
+// begins says which of several experiments begins.
+func (a *app) begins(i, of int, name string) {
+	if of > 1 && !a.json {
+		fmt.Fprintf(a.stderr, "\nfilewise: experiment %d of %d: %s\n", i+1, of, name)
+	}
+}
+
+// printStudy sums up what the experiments came to: one needs no summary.
+func (a *app) printStudy(results []studyResult) error {
+	if a.json {
+		return a.printJSON(map[string]any{"experiments": results})
+	}
+	if len(results) < 2 {
+		return nil
+	}
+	width := 0
+	for _, r := range results {
+		width = max(width, min(len([]rune(r.Name)), 40))
+	}
+	w := &lineWriter{w: a.stdout}
+	w.printf("\nSummary of %d experiments\n", len(results))
+	for _, r := range results {
+		words := r.Verdict
+		switch {
+		case r.Skipped:
+			words = "not begun"
+		case r.Error != "" && r.Verdict == "":
+			line, _, _ := strings.Cut(r.Error, "\n")
+			words = "failed: " + line
+		case r.Error != "":
+			words += " (ended early)"
+		}
+		run := "      –"
+		if r.Run > 0 {
+			run = fmt.Sprintf("run %3d", r.Run)
+		}
+		w.printf("  %-*s  %s  %s\n", width, r.Name, run, words)
+	}
+	return w.err
+}
+
+// planStudy shows what every experiment of a study file would do.
+func (a *app) planStudy(cmd *cobra.Command, file string, only []string) error {
+	all, err := a.planned(cmd, file, only)
+	if err != nil {
+		return err
+	}
+	if !a.json {
+		return a.printPlans(cmd, all)
+	}
+	type shown struct {
+		Name string `json:"name"`
+		preview
+	}
+	out := []shown{}
+	for _, p := range all {
+		v, err := previewOf(cmd.Context(), p.plan, p.flags.access(a, p.plan.Target))
+		if err != nil {
+			return err
+		}
+		out = append(out, shown{p.Name, v})
+	}
+	return a.printJSON(map[string]any{"experiments": out})
+}
+
+func (a *app) printPlans(cmd *cobra.Command, all []planned) error {
+	w := &lineWriter{w: a.stdout}
+	var first error
+	for i, p := range all {
+		if len(all) > 1 {
+			w.printf("%sExperiment %d of %d: %s\n\n", strings.Repeat("\n", min(i, 1)), i+1, len(all), p.Name)
+		}
+		if err := a.planOne(cmd.Context(), p.flags, p.plan); err != nil && first == nil {
+			first = err
+		}
+	}
+	if first == nil {
+		first = w.err
+	}
+	return first
+}

@@ -1,0 +1,87 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"filewise"
+	"filewise/drive"
+	"filewise/experiment"
+	"filewise/workload"
+)
+
+// customSetup makes a table that the layout spreads, and one that it does not.
+const customSetup = `CREATE TABLE accounts (id INTEGER NOT NULL PRIMARY KEY, balance INTEGER NOT NULL) {{spread "accounts"}};
+CREATE TABLE history (account INTEGER NOT NULL, note VARCHAR(20)); -- where the engine likes
+INSERT INTO accounts WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50)
+  SELECT i, 0 FROM n WHERE i % {{.Shards}} = {{.Shard}}`
+
+// customWorkload is SQL as a user would bring it.
+func customWorkload(t *testing.T, statement string) filewise.Workload {
+	t.Helper()
+	text := func(all ...string) workload.Script {
+		var texts []filewise.OwnText
+		for i, s := range all {
+			texts = append(texts, filewise.OwnText{Text: s, File: "my.yaml", Line: 10 + i})
+		}
+		return workload.Script{"": texts}
+	}
+	w, err := workload.NewCustom(workload.Params{Connections: 3, Custom: &workload.Custom{
+		Tables: []filewise.OwnTable{{Name: "accounts", Key: "id"}}, ShardBy: "id", Setup: text(customSetup),
+		Parameters: []workload.Parameter{{Name: "id", Draw: workload.DrawInt, From: 1, To: 50}, {Name: "note", Draw: workload.DrawText, From: 1, To: 20}},
+		Transactions: []workload.Transaction{
+			{Name: "deposit", Weight: 2, SQL: text(statement, "INSERT INTO history (note, account) VALUES (:note, :id)")},
+			{Name: "look", Weight: 1, SQL: text("SELECT balance, ':id' FROM accounts WHERE id = :id")},
+		},
+		Checks: []workload.CustomCheck{
+			{Query: text("SELECT SUM(balance) FROM accounts"), Committed: "deposit", Each: 1},
+			{Query: text("SELECT COUNT(*) FROM history"), Committed: "deposit", Each: 1},
+			{Query: text("SELECT id FROM accounts WHERE balance < 0"), NoRows: true},
+		},
+	}}, seed(t))
+	fatal(t, err)
+	return w
+}
+
+// testCustom runs SQL of the user's own on two files, checks what it left, and has a
+// mistake in it told by its place.
+func testCustom(t *testing.T, s Subject) {
+	b := newBench(t, s)
+	ctx := context.Background()
+	w := customWorkload(t, "UPDATE accounts SET balance = balance + 1 WHERE id = :id")
+	layout := b.layout(2)
+	if s.Kind == filewise.KindPerTable || s.Kind == filewise.KindSingle { // one table has one file
+		layout = b.layout(1)
+	}
+	if _, err := s.Engine.Script(b.target, layout, w.Program()); errors.Is(err, filewise.ErrUnsupported) {
+		t.Logf("custom is NOT covered: %v", err)
+		return
+	}
+	db := b.build(layout, w)
+	phase := w.Program().Phases[0]
+	sessions, err := experiment.Connect(ctx, ordersPhase{db}, phase.Connections)
+	fatal(t, err)
+	result, err := drive.Run(ctx, drive.Load{Sessions: sessions, Ops: slices.Repeat([]int64{20}, phase.Connections), Chunk: 1, Retry: w.Program().Retry,
+		Seed: seed(t), Types: phase.Types, TypeOf: phase.Args.(filewise.TypedArgs).TypeOf})
+	fatal(t, errors.Join(err, experiment.CloseAll(sessions)))
+	fatal(t, db.Settler.Settle(ctx))
+	_, err = db.Observer.Observe(ctx)
+	fatal(t, err)
+	check := w.(filewise.PhasedWorkload).CheckPhase
+	fatal(t, check(ctx, db.Querier, 0, []filewise.Ledger{result.Ledger}))
+	for worker := range result.Ledger {
+		result.Ledger[worker] -= 10
+	}
+	if err := check(ctx, db.Querier, 0, []filewise.Ledger{result.Ledger}); !errors.Is(err, filewise.ErrCheck) {
+		t.Errorf("the check does not see transactions too many: %v", err)
+	}
+
+	broken := customWorkload(t, "UPDATE accounts SET balence = 1 WHERE id = :id")
+	db = b.build(layout, broken)
+	if _, err := db.Connector.(filewise.PhaseConnector).ConnectPhase(ctx, 0, 0); err == nil || !strings.Contains(err.Error(), "my.yaml:10") {
+		t.Errorf("a mistake in the user's SQL is told as %v", err)
+	}
+}

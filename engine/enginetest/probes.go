@@ -1,0 +1,157 @@
+package enginetest
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"filewise"
+)
+
+// probePatience is how long counters may take to move: a server adds some up once a
+// second, and a wait has to be met.
+const probePatience = 30 * time.Second
+
+var waitClasses = []filewise.WaitClass{
+	filewise.WaitLock, filewise.WaitAllocation, filewise.WaitLatch, filewise.WaitDataRead, filewise.WaitDataWrite, filewise.WaitLog,
+	filewise.WaitTemp, filewise.WaitCheckpoint, filewise.WaitMemory, filewise.WaitNetwork, filewise.WaitOther,
+}
+
+// reading is all counters of a database, by probe, file, name and unit.
+type reading map[filewise.Delta]float64
+
+// readProbes reads all probes. Every counter has a name and a unit, and every wait a
+// class and a time or a number.
+func readProbes(t *testing.T, db *filewise.Database) reading {
+	t.Helper()
+	all := reading{}
+	for _, p := range db.Probes {
+		counters, err := p.Read(context.Background())
+		fatal(t, err)
+		for _, c := range counters {
+			key := filewise.Delta{Probe: p.Name(), Name: c.Name, Unit: c.Unit, Class: c.Class, File: c.File}
+			if c.Name == "" || c.Unit == "" {
+				t.Errorf("a counter of %s without name or unit: %+v", p.Name(), c)
+			}
+			if c.Class != "" && (!slices.Contains(waitClasses, c.Class) || c.Unit != "s" && c.Unit != "waits" || !filewise.OfWaits(p.Name())) {
+				t.Errorf("a wait of %s without a known class or unit: %+v", p.Name(), c)
+			}
+			if _, twice := all[key]; twice {
+				t.Errorf("%s counts twice: %+v", p.Name(), c)
+			}
+			all[key] = c.Value
+		}
+	}
+	return all
+}
+
+// moved are the counters that are larger than before. None may have fallen, but
+// sizes.
+func (after reading) moved(t *testing.T, before reading) []filewise.Delta {
+	t.Helper()
+	var all []filewise.Delta
+	for key, v := range after {
+		was, known := before[key]
+		if v < was && key.Name != filewise.FileGrown {
+			t.Errorf("counter %+v fell from %v to %v", key, was, v)
+		}
+		if v > was && (known || filewise.OfWaits(key.Probe)) {
+			all = append(all, key)
+		}
+	}
+	return all
+}
+
+// tryWaits: what is offered names under work something that is waited for. Other
+// counters move too, and none falls.
+func tryWaits(t *testing.T, b *bench, offered bool) {
+	provoked(t, b, func(_ *filewise.Database, _ reading, moved []filewise.Delta) bool {
+		waited := slices.ContainsFunc(moved, func(d filewise.Delta) bool { return d.Probe == filewise.ProbeWaits && d.Class != "" })
+		return waited || !offered && len(moved) > 0
+	})
+}
+
+// tryFileIO: what is offered counts for every data file that Observe knows, and
+// moves under work for each, or for one where files are filled one after the other.
+func tryFileIO(t *testing.T, b *bench, offered bool) {
+	if !offered {
+		return
+	}
+	_, fills := b.s.Engine.(filewise.Filler)
+	provoked(t, b, func(db *filewise.Database, now reading, moved []filewise.Delta) bool {
+		files, err := db.Observer.Observe(context.Background())
+		fatal(t, err)
+		of := func(path string) func(filewise.Delta) bool {
+			return func(d filewise.Delta) bool { return d.Probe == filewise.ProbeFiles && d.File == path }
+		}
+		data, known, used := 0, 0, 0
+		for _, f := range files {
+			if f.Role != filewise.RoleData {
+				continue
+			}
+			data++
+			for d := range now {
+				if of(f.Path)(d) {
+					known++
+					break
+				}
+			}
+			if slices.ContainsFunc(moved, of(f.Path)) {
+				used++
+			}
+		}
+		return data > 0 && known == data && (used == data || fills && used > 0)
+	})
+}
+
+// provoked works until the counters are as they should be. Samplers look all the
+// time meanwhile.
+func provoked(t *testing.T, b *bench, enough func(db *filewise.Database, now reading, moved []filewise.Delta) bool) {
+	t.Helper()
+	w := b.workload(params())
+	db := b.build(b.layout(2), w)
+	before := readProbes(t, db)
+	var ledger filewise.Ledger
+	for deadline := time.Now().Add(probePatience); ; {
+		stop := looking(t, db)
+		var errs []error
+		ledger, errs = b.work(context.Background(), db, w.Program(), ledger, b.s.Rows)
+		stop()
+		noErrors(t, errs)
+		fatal(t, db.Settler.Settle(context.Background()))
+		now := readProbes(t, db)
+		if enough(db, now, now.moved(t, before)) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("after %v of work the counters have not moved as they should: %v", probePatience, now)
+		}
+	}
+}
+
+// looking has the samplers look without a pause until stop is called.
+func looking(t *testing.T, db *filewise.Database) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for last := time.Now(); ctx.Err() == nil; {
+			any := false
+			now := time.Now()
+			for _, p := range db.Probes {
+				if s, ok := p.(filewise.Sampler); ok {
+					any = true
+					if err := s.Sample(ctx, now.Sub(last)); err != nil && ctx.Err() == nil {
+						t.Errorf("a look of %s: %v", p.Name(), err)
+						return
+					}
+				}
+			}
+			if last = now; !any {
+				return
+			}
+		}
+	}()
+	return func() { cancel(); <-done }
+}

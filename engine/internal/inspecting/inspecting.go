@@ -1,0 +1,50 @@
+// Package inspecting asks a server questions one after the other: what one does not
+// answer is a gap, and the rest goes on.
+package inspecting
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"filewise"
+	"filewise/engine/internal/mark"
+)
+
+// Patience bounds each question; what a lock blocks does not hang the look.
+const Patience = 4 * time.Second
+
+// Asker gathers an inspection.
+type Asker struct {
+	*filewise.Inspection
+	// Remedy is what to do about a question that failed: the GRANT, a setting.
+	Remedy func(question string, err error) string
+}
+
+// New begins an inspection.
+func New(remedy func(question string, err error) string) *Asker {
+	return &Asker{&filewise.Inspection{Figures: map[string]float64{}, Settings: map[string]string{}}, remedy}
+}
+
+// Ask asks one question in its time.
+func (a *Asker) Ask(ctx context.Context, question string, do func(context.Context) error) {
+	limited, cancel := context.WithTimeout(ctx, Patience)
+	defer cancel()
+	err := do(limited)
+	if err == nil {
+		return
+	}
+	why, remedy := err.Error(), a.Remedy(question, err)
+	if errors.Is(limited.Err(), context.DeadlineExceeded) {
+		why, remedy = "no answer within "+Patience.String()+", so it was given up: "+why, "ask again when nobody changes the catalogue"
+	}
+	a.Lack(question, why, remedy)
+}
+
+// Lack notes a question that cannot be asked.
+func (a *Asker) Lack(question, why, remedy string) {
+	a.Gaps = append(a.Gaps, filewise.Gap{Question: question, Why: why, Remedy: remedy})
+}
+
+// Own tells whether a database or tablespace has a name that only Filewise gives.
+func Own(name string) bool { return mark.IsName(name) }

@@ -1,0 +1,160 @@
+package oracle
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+
+	go_ora "github.com/sijms/go-ora/v2"
+
+	"filewise"
+	"filewise/engine/internal/sqlrows"
+)
+
+// rowsAtOnce is the number of rows of one array.
+const rowsAtOnce = 500
+
+// bulk loads by array binding, on the control connections.
+type bulk struct{ build *build }
+
+// transaction is the client of an open transaction.
+type transaction struct {
+	pool *pool
+	tx   *sql.Tx
+}
+
+func (t transaction) exec(ctx context.Context, s statement) error {
+	_, err := t.affected(ctx, s)
+	return err
+}
+
+// affected executes a statement and returns the rows that it changed.
+func (t transaction) affected(ctx context.Context, s statement) (int64, error) {
+	r, err := t.tx.ExecContext(ctx, s.text, s.args...)
+	if err != nil {
+		return 0, t.pool.why(ctx, s, err)
+	}
+	n, err := r.RowsAffected()
+	return n, t.pool.why(ctx, s, err)
+}
+
+func (t transaction) rows(ctx context.Context, s statement) ([][]any, error) {
+	all, err := sqlrows.Query(ctx, t.tx, s.text, s.args...)
+	return all, t.pool.why(ctx, s, err)
+}
+
+// LoadBatch loads a batch and its mark in one transaction.
+func (b bulk) LoadBatch(ctx context.Context, t filewise.TableData, batch int64) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	p := b.build.server.pool
+	tx, err := p.db.BeginTx(ctx, nil)
+	if err != nil {
+		return p.why(ctx, statement{text: "beginning to load"}, err)
+	}
+	loaded, err := b.load(ctx, transaction{p, tx}, t, batch)
+	if err != nil || loaded {
+		back := tx.Rollback()
+		if errors.Is(back, sql.ErrTxDone) || errors.Is(back, driver.ErrBadConn) { // it has ended with its connection
+			back = nil
+		}
+		if err = errors.Join(err, filewise.HideIn(back, p.secrets...)); err != nil {
+			return fmt.Errorf("loading batch %d of table %s: %w", batch, t.Table, err)
+		}
+		return nil
+	}
+	return p.why(ctx, statement{text: "COMMIT"}, tx.Commit())
+}
+
+// load writes the batch's rows; true: they are there already.
+func (b bulk) load(ctx context.Context, c transaction, t filewise.TableData, batch int64) (bool, error) {
+	v := b.build.design.objectVars()
+	found, err := rows(ctx, c, 1, "batch-loaded", v, t.Table, batch)
+	if err != nil {
+		return false, err
+	}
+	if n, ok := number(only(found)); !ok || n > 0 {
+		return ok, nil
+	}
+	if err := exec(ctx, c, "mark-loaded", v, t.Table, batch); err != nil {
+		return false, err
+	}
+	s, err := b.build.design.loading(t)
+	if err != nil {
+		return false, err
+	}
+	w := &arrayWriter{columns: make([][]driver.Value, len(t.Columns)), write: func(columns [][]driver.Value) (int64, error) {
+		s.args = s.args[:0]
+		for _, c := range columns {
+			s.args = append(s.args, go_ora.NewBatch(c))
+		}
+		return c.affected(ctx, s)
+	}}
+	if err := t.Write(batch, w); err != nil {
+		return false, err
+	}
+	return false, w.flush()
+}
+
+// arrayWriter collects rows column by column, and writes many at a time.
+type arrayWriter struct {
+	columns [][]driver.Value
+	at      int // the next column of the row
+	rows    int
+	write   func([][]driver.Value) (int64, error)
+}
+
+func (w *arrayWriter) add(v driver.Value) {
+	if w.at < len(w.columns) {
+		w.columns[w.at] = append(w.columns[w.at], v)
+	}
+	w.at++
+}
+
+func (w *arrayWriter) Int(v int64)     { w.add(v) }
+func (w *arrayWriter) Float(v float64) { w.add(v) }
+func (w *arrayWriter) Text(v []byte)   { w.add(string(v)) }
+func (w *arrayWriter) Null()           { w.add(nil) }
+
+// EndRow writes the rows when there are enough of them.
+func (w *arrayWriter) EndRow() error {
+	if w.at != len(w.columns) {
+		return fmt.Errorf("a row has %d values for %d columns", w.at, len(w.columns))
+	}
+	w.at = 0
+	if w.rows++; w.rows < rowsAtOnce {
+		return nil
+	}
+	return w.flush()
+}
+
+// flush writes what is left. The server's number of rows is compared.
+func (w *arrayWriter) flush() error {
+	if w.rows == 0 {
+		return nil
+	}
+	n, err := w.write(w.columns)
+	if err == nil && n != int64(w.rows) {
+		err = fmt.Errorf("the server took %d rows of %d", n, w.rows)
+	}
+	for i := range w.columns {
+		w.columns[i] = w.columns[i][:0]
+	}
+	w.rows = 0
+	return err
+}
+
+// Finish makes keys, indexes and statistics, which is cheaper once the tables are full.
+func (b bulk) Finish(ctx context.Context) error {
+	all, err := b.build.design.finished()
+	if err == nil {
+		err = b.build.marks.alter(ctx, b.build.design.names.Tablespace, all...)
+	}
+	if err != nil {
+		return fmt.Errorf("finishing the load: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,311 @@
+package oracle
+
+import (
+	"context"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"filewise"
+	"filewise/engine/internal/inspecting"
+)
+
+var inspectSQL = parse("inspect")
+
+// Inspect looks at an existing database. It sends nothing but SELECT, and reads no
+// view of the Diagnostics Pack.
+func (e Engine) Inspect(ctx context.Context, t filewise.Target) (filewise.Inspection, error) {
+	first, cancel := context.WithTimeout(ctx, 5*inspecting.Patience)
+	defer cancel()
+	opened, err := e.Open(first, t)
+	if err != nil {
+		return filewise.Inspection{}, err
+	}
+	defer opened.Close()
+	s := opened.(*server)
+	return inspectWith(ctx, s.control, s.about), nil
+}
+
+func inspectWith(ctx context.Context, c client, about about) filewise.Inspection {
+	i := &inspection{client: c, account: about.account, files: map[int64]int{}}
+	i.Asker = inspecting.New(i.remedy)
+	i.Server = "Oracle " + about.version
+	i.Places = []filewise.Place{{Volume: filewise.Volume{Name: "default"}}}
+	i.Ask(ctx, "age of the counters", i.age)
+	i.Ask(ctx, "cores and memory", i.cores)
+	i.Ask(ctx, "datafiles", i.datafiles)
+	i.Ask(ctx, "space within the files", i.free)
+	i.Ask(ctx, "I/O per file", i.io)
+	i.gather()
+	i.Ask(ctx, "temporary files", i.temp)
+	i.Ask(ctx, "redo log files", i.log)
+	i.Ask(ctx, "log switches", i.switches)
+	i.Ask(ctx, "cache", i.cache)
+	i.Ask(ctx, "waits", i.waits)
+	return *i.Inspection
+}
+
+type inspection struct {
+	*inspecting.Asker
+	client  client
+	account string
+	view    string                // that the question reads
+	spaces  []*filewise.FileGroup // of datafiles
+	every   []*filewise.FileInspect
+	at      []*filewise.FileGroup // of each file
+	files   map[int64]int         // by number
+}
+
+func (i *inspection) remedy(_ string, err error) string {
+	if unreadable(err) && i.view != "" {
+		return grant(view{Name: i.view}, i.account)
+	}
+	return ""
+}
+
+// rows asks a section of inspect.sql; view is what it takes a right on.
+func (i *inspection) rows(ctx context.Context, columns int, view, section string) ([][]any, error) {
+	i.view = view
+	texts, err := inspectSQL.Statements(section, vars{})
+	if err != nil {
+		return nil, filewise.Errorf(filewise.CodeInternal, "", "%w", err)
+	}
+	all, err := i.client.rows(ctx, statementsOf(section, texts)[0])
+	if err == nil {
+		err = wide(all, columns)
+	}
+	return all, err
+}
+
+// real is a column's value as a number; ok is false for NULL.
+func real(v any) (x float64, ok bool) {
+	if n, ok := number(v); ok {
+		return float64(n), true
+	}
+	x, err := strconv.ParseFloat(text(v), 64)
+	return x, err == nil
+}
+
+func (i *inspection) age(ctx context.Context) error {
+	found, err := i.rows(ctx, 1, "V_$INSTANCE", "inspect-instance")
+	if s, ok := real(only(found)); ok {
+		i.Since = time.Duration(s * float64(time.Second))
+	}
+	return err
+}
+
+func (i *inspection) cores(ctx context.Context) error {
+	found, err := i.rows(ctx, 2, "V_$OSSTAT", "inspect-cores")
+	for _, r := range found {
+		x, ok := real(r[1])
+		switch {
+		case ok && text(r[0]) == "NUM_CPUS":
+			i.Cores = int(x)
+		case ok:
+			i.Figures[filewise.FigureMemory] = x
+		}
+	}
+	return err
+}
+
+// ofServer are the tablespaces of the server itself.
+var ofServer = map[string]bool{"SYSTEM": true, "SYSAUX": true}
+
+func (i *inspection) datafiles(ctx context.Context) error {
+	found, err := i.rows(ctx, 9, "DBA_DATA_FILES", "inspect-files")
+	for _, r := range found {
+		name := text(r[0])
+		if n := len(i.spaces); n == 0 || i.spaces[n-1].Database != name {
+			g := &filewise.FileGroup{Name: "tablespace " + name, Database: name, Use: filewise.UseData, Fill: filewise.FillTurns, System: ofServer[name], Own: inspecting.Own(strings.ToLower(name))}
+			if text(r[1]) == "UNDO" {
+				g.Use = filewise.UseUndo
+			}
+			if text(r[2]) == "YES" {
+				g.Fill = filewise.FillOwn
+			}
+			i.spaces = append(i.spaces, g)
+		}
+		id, _ := number(r[3])
+		i.files[id] = len(i.every)
+		i.every = append(i.every, fileOf(r[4], r[5], r[6], r[7]))
+		i.at = append(i.at, i.spaces[len(i.spaces)-1])
+	}
+	return err
+}
+
+func fileOf(name, bytes, extensible, step any) *filewise.FileInspect {
+	f := &filewise.FileInspect{Path: text(name), Growth: &filewise.Growth{}, Volume: volumeOf(text(name))}
+	f.Bytes, _ = number(bytes)
+	if text(extensible) == "YES" {
+		f.Growth.Bytes, _ = number(step)
+	}
+	return f
+}
+
+// volumeOf is the disk group or the directory of a file.
+func volumeOf(name string) string {
+	if strings.HasPrefix(name, "+") {
+		group, _, _ := strings.Cut(name, "/")
+		return "disk group " + group
+	}
+	return path.Dir(strings.ReplaceAll(name, `\`, "/"))
+}
+
+func (i *inspection) free(ctx context.Context) error {
+	found, err := i.rows(ctx, 2, "DBA_FREE_SPACE", "inspect-free")
+	if err != nil {
+		return err
+	}
+	for _, f := range i.every {
+		f.Free = new(int64) // what is full has no row
+	}
+	for _, r := range found {
+		id, _ := number(r[0])
+		if n, ok := i.files[id]; ok {
+			*i.every[n].Free, _ = number(r[1])
+		}
+	}
+	return nil
+}
+
+func (i *inspection) io(ctx context.Context) error {
+	found, err := i.rows(ctx, 5, "V_$FILESTAT", "inspect-io")
+	for _, r := range found {
+		id, _ := number(r[0])
+		n, ok := i.files[id]
+		if !ok {
+			continue
+		}
+		i.every[n].IO = map[string]float64{}
+		for column, x := range []struct {
+			name string
+			unit float64
+		}{{filewise.FileReads, 1}, {filewise.FileWrites, 1}, {filewise.FileReadTime, 0.01}, {filewise.FileWriteTime, 0.01}} {
+			if v, ok := real(r[column+1]); ok {
+				i.every[n].IO[x.name] = v * x.unit
+			}
+		}
+	}
+	return err
+}
+
+func (i *inspection) gather() {
+	for n, f := range i.every {
+		i.at[n].Files = append(i.at[n].Files, *f)
+	}
+	for _, g := range i.spaces {
+		i.Groups = append(i.Groups, *g)
+	}
+}
+
+func (i *inspection) temp(ctx context.Context) error {
+	found, err := i.rows(ctx, 6, "DBA_TEMP_FILES", "inspect-temp")
+	for _, r := range found {
+		name := "temporary tablespace " + text(r[0])
+		if n := len(i.Groups); n == 0 || i.Groups[n-1].Name != name {
+			i.Groups = append(i.Groups, filewise.FileGroup{Name: name, Use: filewise.UseTemp, Fill: filewise.FillTurns, System: true})
+		}
+		g := &i.Groups[len(i.Groups)-1]
+		g.Files = append(g.Files, *fileOf(r[2], r[3], r[4], r[5]))
+	}
+	return err
+}
+
+func (i *inspection) log(ctx context.Context) error {
+	found, err := i.rows(ctx, 4, "V_$LOGFILE", "inspect-log")
+	g := filewise.FileGroup{Name: "redo log", Use: filewise.UseLog, Fill: filewise.FillOrder}
+	for _, r := range found {
+		g.Files = append(g.Files, filewise.FileInspect{Path: text(r[0]), Volume: volumeOf(text(r[0]))})
+	}
+	if len(g.Files) > 0 {
+		i.Groups = append(i.Groups, g)
+	}
+	return err
+}
+
+func (i *inspection) switches(ctx context.Context) error {
+	found, err := i.rows(ctx, 1, "V_$LOG_HISTORY", "inspect-switches")
+	if n, ok := real(only(found)); ok {
+		i.Figures[filewise.FigureSwitches] = n
+	}
+	return err
+}
+
+func (i *inspection) cache(ctx context.Context) error {
+	found, err := i.rows(ctx, 2, "V_$SYSSTAT", "inspect-cache")
+	gets := 0.0
+	for _, r := range found {
+		x, ok := real(r[1])
+		switch {
+		case !ok:
+		case text(r[0]) == "physical reads cache":
+			i.Figures[filewise.FigureMisses] = x
+		default:
+			gets += x
+		}
+	}
+	if gets > 0 {
+		i.Figures[filewise.FigureRequests] = gets
+	}
+	return err
+}
+
+// waits are the probe's: v$system_event without the class Idle.
+func (i *inspection) waits(ctx context.Context) error {
+	i.view = "V_$SYSTEM_EVENT"
+	found, err := rows(ctx, i.client, 4, "waits", nil)
+	for _, r := range found {
+		micro, ok := real(r[3])
+		if class := classOfEvent(text(r[0]), text(r[1])); ok && class != "" {
+			i.Waits = append(i.Waits, filewise.Counter{Name: text(r[0]), Unit: "s", Value: micro / 1e6, Class: class})
+		}
+	}
+	return err
+}
+
+// classOfEvent is the class of a wait event, by its name where Oracle's own class
+// says less (Oracle Database Reference, “Oracle Wait Events”); empty: background
+// processes wait for work, or for themselves.
+func classOfEvent(name, class string) filewise.WaitClass {
+	has := func(parts ...string) bool {
+		for _, p := range parts {
+			if strings.Contains(name, p) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case class == "Idle", has("rdbms ipc message", "SQL*Net message from client"):
+		return ""
+	case has("enq: HW", "enq: FB", "enq: ST", "Data file init write", "enq: SS"):
+		return filewise.WaitAllocation
+	case has("direct path read temp", "direct path write temp"):
+		return filewise.WaitTemp
+	case has("log file", "log buffer"):
+		if has("checkpoint incomplete") {
+			return filewise.WaitCheckpoint
+		}
+		return filewise.WaitLog
+	case has("db file parallel write", "direct path write", "db file async"):
+		return filewise.WaitDataWrite
+	case has("free buffer waits", "write complete waits"):
+		return filewise.WaitMemory
+	case has("buffer busy", "latch", "library cache", "cursor:"):
+		return filewise.WaitLatch
+	case has("enq: T", "enq: UL", "row lock"):
+		return filewise.WaitLock
+	}
+	switch class {
+	case "User I/O":
+		return filewise.WaitDataRead
+	case "System I/O":
+		return filewise.WaitOther // of background processes, for which no session waits
+	case "Commit":
+		return filewise.WaitLog
+	case "Network":
+		return filewise.WaitNetwork
+	}
+	return filewise.WaitOther
+}

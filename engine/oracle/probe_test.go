@@ -1,0 +1,46 @@
+package oracle
+
+import (
+	"slices"
+	"testing"
+
+	"filewise"
+	"filewise/workload"
+)
+
+// Waits are told apart by who waits, idle ones are left out, and times have the
+// units of the server's.
+func TestProbes(t *testing.T) {
+	f := newFake()
+	f.answers["waits"] = [][]any{
+		{"log file sync", "Commit", int64(3), int64(1_500_000)}, {"log file parallel write", "System I/O", int64(4), int64(2_000_000)},
+		{"enq: HW - contention", "Configuration", int64(1), int64(10_000)}, {"rdbms ipc message", "Idle", int64(9), int64(9)},
+	}
+	f.answers["files"] = [][]any{{"/u02/a.dbf", int64(7)}}
+	f.answers["file-io"] = [][]any{{int64(7), int64(2), int64(3), int64(4), int64(5), int64(60), nil}}
+	w, err := workload.NewInserts(small, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &build{server: &server{about: about{block: 8192}}, conn: held{client: f}, design: phasedDesign(t, w.Program(), filewise.IndexesTogether, filewise.DurabilityFull)}
+	for _, c := range []struct {
+		probe filewise.Probe
+		name  string
+		want  []filewise.Counter
+	}{
+		{waitProbe{b, false}, filewise.ProbeWaits, []filewise.Counter{
+			{Name: "log file sync", Unit: "waits", Value: 3, Class: filewise.WaitLog}, {Name: "log file sync", Unit: "s", Value: 1.5, Class: filewise.WaitLog},
+			{Name: "enq: HW - contention", Unit: "waits", Value: 1, Class: filewise.WaitAllocation}, {Name: "enq: HW - contention", Unit: "s", Value: 0.01, Class: filewise.WaitAllocation}}},
+		{waitProbe{b, true}, filewise.ProbeBackground, []filewise.Counter{
+			{Name: "log file parallel write", Unit: "waits", Value: 4, Class: filewise.WaitLog}, {Name: "log file parallel write", Unit: "s", Value: 2, Class: filewise.WaitLog}}},
+		{fileProbe{b}, filewise.ProbeFiles, []filewise.Counter{
+			{Name: filewise.FileReads, Unit: "requests", Value: 2, File: "/u02/a.dbf"}, {Name: filewise.FileWrites, Unit: "requests", Value: 3, File: "/u02/a.dbf"},
+			{Name: filewise.FileBytesRead, Unit: "B", Value: 4 * 8192, File: "/u02/a.dbf"}, {Name: filewise.FileBytes, Unit: "B", Value: 5 * 8192, File: "/u02/a.dbf"},
+			{Name: filewise.FileReadTime, Unit: "s", Value: 0.6, File: "/u02/a.dbf"}}},
+	} {
+		found, err := c.probe.Read(t.Context())
+		if err != nil || c.probe.Name() != c.name || !slices.Equal(found, c.want) {
+			t.Errorf("%s, %v:\n%+v\nnot %+v", c.probe.Name(), err, found, c.want)
+		}
+	}
+}

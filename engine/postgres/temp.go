@@ -1,0 +1,217 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"filewise"
+)
+
+const workloadTemp = "temp"
+
+// mostTemps is Filewise's own bound of places of temporary files.
+const mostTemps = 64
+
+// The session's memory, so small that temporary tables, sorts and joins of some MiB
+// go to files: temp_buffers at its least of 100 pages.
+const tempBuffers, workMemory = "800kB", "256kB"
+
+// The sections of workload temp.
+const (
+	sectionPlaces    = "places"
+	sectionWitness   = "witness"
+	sectionWitnessed = "witnessed"
+)
+
+// tempPlace is a tablespace of temp_tablespaces.
+type tempPlace struct {
+	space
+	number int // of its volume
+}
+
+// placeTemps resolves where temporary files lie. An external server has one place on
+// each volume, a private one as many as are asked for, each a directory of its own.
+func (d *design) placeTemps() error {
+	s := d.layout.Temp
+	refuse := func(remedy, format string, args ...any) error {
+		return filewise.Errorf(filewise.CodeUsage, remedy, "%s: %w", fmt.Sprintf(format, args...), filewise.ErrUnsupported)
+	}
+	external := d.target.Mode == filewise.External
+	switch {
+	case s.Files == 0:
+		return nil
+	case s.Files < 0 || s.Files > mostTemps:
+		return refuse(fmt.Sprintf("give 1 to %d", mostTemps), "%d places of temporary files on postgres", s.Files)
+	case external && s.Files > len(d.data):
+		return refuse("name as many with --volume NAME=tablespace:name", "%d places of temporary files on %d volumes of an external server, where each is one tablespace", s.Files, len(d.data))
+	}
+	for i := range s.Files {
+		at := d.data[i%len(d.data)]
+		if s.Placement != filewise.PlaceRoundRobin && !external {
+			at = d.data[0]
+		}
+		p := tempPlace{at, slices.IndexFunc(d.spaces, func(o space) bool { return o.volume.Name == at.volume.Name })}
+		if !external {
+			p.name = fmt.Sprintf("fw_temp_%d", i+1)
+		}
+		d.temps = append(d.temps, p)
+	}
+	d.warn("temp-places", "read a layout's name as the number of tablespaces",
+		"PostgreSQL makes a file for each temporary table, in the next of its temp_tablespaces: a temporary file of a layout is such a tablespace")
+	return nil
+}
+
+// tempSettings are those of every session, where temporary files are placed.
+func (d *design) tempSettings(all map[string]string) map[string]string {
+	if d.program.Workload != workloadTemp {
+		return all
+	}
+	names := make([]string, len(d.temps))
+	for i, t := range d.temps {
+		names[i] = ident(t.name) // "" is the database's own
+	}
+	all["temp_tablespaces"] = strings.Join(names, ", ")
+	for name, value := range map[string]string{"temp_buffers": tempBuffers, "work_mem": workMemory} {
+		if _, given := d.target.Settings[name]; !given {
+			all[name] = value
+		}
+	}
+	return all
+}
+
+// createTemps makes the tablespaces of a private server.
+func (d *design) createTemps(dir func(number, i int) string) []string {
+	var all []string
+	for i, t := range d.temps {
+		all = append(all, createTablespace(t.name, dir(t.number, i)))
+	}
+	return all
+}
+
+// tempDir is the directory of temporary tablespace i, which lies on a volume.
+func (s sites) tempDir(number, i int) string {
+	return filepath.Join(s.dirs[number], "temp-"+strconv.Itoa(i+1))
+}
+
+// askedTemps are the places as a plan has them.
+func (d *design) askedTemps(dir func(number, i int) string) []filewise.File {
+	var all []filewise.File
+	for i, t := range d.temps {
+		all = append(all, filewise.File{Role: filewise.RoleTemp, Volume: t.volume.Name, Path: dir(t.number, i), Object: t.name})
+	}
+	return all
+}
+
+// tempRoom is the room that temporary tables, sorts and joins take together, in
+// bytes, on each of their volumes.
+func (d *design) tempRoom(space map[string]int64) {
+	for _, t := range d.temps {
+		space[t.volume.Name] += 3 * d.layout.Temp.Bytes / int64(len(d.temps))
+	}
+}
+
+// temps are the places with what tables have taken of each, once a transaction has
+// really put a table into every one of them.
+func (b *build) temps(ctx context.Context) ([]filewise.File, error) {
+	if len(b.design.temps) == 0 {
+		return nil, nil
+	}
+	if err := b.witness(ctx); err != nil {
+		return nil, err
+	}
+	query, err := b.design.statement(sectionPlaces, b.design.tables[0])
+	if err != nil {
+		return nil, err
+	}
+	rows, err := b.link.rows(ctx, query)
+	if err != nil {
+		return nil, failed("observing temporary files", err)
+	}
+	used := map[string]int64{}
+	for _, row := range rows {
+		n, _ := row[1].(int64)
+		used[text(row[0])] = n
+	}
+	files := b.host.temps(b)
+	for i, t := range b.design.temps {
+		n := used[t.name]
+		files[i].Used = &n
+	}
+	return files, nil
+}
+
+// witness compares where a session's temporary tables really go with the layout.
+func (b *build) witness(ctx context.Context) error {
+	look, err := b.design.statement(sectionWitnessed, b.design.tables[0])
+	if err != nil {
+		return err
+	}
+	found := map[string]bool{}
+	err = b.link.with(ctx, func(conn *pgx.Conn) error {
+		return errors.Join(b.link.done(ctx, "BEGIN", pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+			for i := range b.design.temps {
+				create, err := b.design.statement(sectionWitness, table{Number: i})
+				if err == nil {
+					_, err = tx.Exec(ctx, create)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			rows, err := tx.Query(ctx, look)
+			if err != nil {
+				return err
+			}
+			var name, file string
+			_, err = pgx.ForEachRow(rows, []any{&name, &file}, func() error { found[name] = file != ""; return nil })
+			return err
+		})))
+	})
+	if err != nil {
+		return failed("observing temporary files", err)
+	}
+	for _, t := range b.design.temps {
+		if !found[t.name] {
+			return fmt.Errorf("%w: temporary tables do not go to tablespace %q, but to %d others", filewise.ErrLayout, t.name, len(found))
+		}
+	}
+	if len(found) != len(b.design.temps) {
+		return fmt.Errorf("%w: temporary tables go to %d places, not %d", filewise.ErrLayout, len(found), len(b.design.temps))
+	}
+	return nil
+}
+
+// temps are the directories, with what is in them now.
+func (i *instance) temps(b *build) []filewise.File {
+	files := b.design.askedTemps(i.sites.tempDir)
+	for n := range files {
+		_ = filepath.WalkDir(files[n].Path, func(_ string, e fs.DirEntry, err error) error { // a file may go meanwhile
+			if err == nil && e.Type().IsRegular() {
+				if info, err := e.Info(); err == nil {
+					files[n].Bytes += info.Size()
+				}
+			}
+			return nil
+		})
+	}
+	return files
+}
+
+// temps are the tablespaces as the server names them.
+func (s *foreignServer) temps(b *build) []filewise.File {
+	return b.design.askedTemps(func(number, _ int) string {
+		if dir := s.target.Volumes[number].Dir; path.IsAbs(dir) {
+			return dir
+		}
+		return tablespacePrefix + b.design.spaces[number].name
+	})
+}

@@ -1,0 +1,284 @@
+package sqlserver
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"filewise"
+	"filewise/engine/sqlserver/internal/serverpath"
+)
+
+// checkBackup refuses what workload backup cannot do, whatever the server.
+func (d *design) checkBackup() error {
+	l := d.layout
+	switch {
+	case l.Backup.Files < 0 || l.Backup.Files > maxStripes:
+		return unsupported(fmt.Sprintf("give 1 to %d", maxStripes), "a backup to %d files on sqlserver", l.Backup.Files)
+	case len(l.BackupVolumes(d.target.Volumes)) == 0:
+		return usage("name a volume for backups with --volume NAME=DIR", "every volume holds data files, and backups are to lie apart")
+	}
+	return nil
+}
+
+// transfer are the options of a backup of the layout.
+func (d *design) transfer(stripes []string) transfer {
+	t := d.settings.backup
+	t.stripes = stripes
+	return t
+}
+
+// stripes are the files of backup number n of the layout: never those of another.
+func (d *design) stripes(n int64) ([]filewise.File, error) {
+	volumes := d.layout.BackupVolumes(d.target.Volumes)
+	var all []filewise.File
+	for i := range max(d.layout.Backup.Files, 1) {
+		v := d.layout.Backup.VolumeOf(i, volumes)
+		f := filewise.File{Role: filewise.RoleBackup, Volume: v.Name, Path: null}
+		if !d.layout.Discard {
+			var err error
+			if f.Path, err = d.where[v.Name].Join(fmt.Sprintf("%s_backup_%d_%02d.bak", d.name, n, i+1)); err != nil {
+				return nil, usage("name a shorter --volume", "volume %s: %w", v.Name, err)
+			}
+		}
+		all = append(all, f)
+	}
+	return all, nil
+}
+
+func pathsOf(files []filewise.File) []string {
+	var all []string
+	for _, f := range files {
+		all = append(all, f.Path)
+	}
+	return all
+}
+
+// backuper makes backups of a build, and restores them under a new name.
+type backuper struct {
+	build *build
+	// removes: Filewise sees the server's directories, and removes backup files itself:
+	// SQL Server has no statement for that.
+	removes bool
+
+	mu       sync.Mutex
+	number   int64
+	written  []filewise.File // by the last backup
+	restored string          // the database; empty: none
+	mark     string          // of it
+}
+
+// newBackuper makes sure that backup files can be removed, before anything is built.
+func newBackuper(b *build) (*backuper, error) {
+	d := b.design
+	if err := d.transfer([]string{null}).check(b.server.identity); err != nil {
+		return nil, err
+	}
+	if d.settings.backup.compression == "on" && !b.server.identity.compressesBackups() {
+		return nil, b.server.unsupportedCompression()
+	}
+	k := &backuper{build: b, removes: true}
+	if d.layout.Discard {
+		return k, nil
+	}
+	for _, v := range d.layout.BackupVolumes(d.target.Volumes) {
+		dir := v.Dir
+		if dir == "" {
+			dir = b.server.identity.data.String()
+		}
+		if info, err := os.Stat(dir); b.server.identity.sameHost() && err == nil && info.IsDir() {
+			continue
+		}
+		k.removes = false
+		if !d.settings.keepBackups {
+			return nil, unsupported("run Filewise on the server's host, or say --set keep-backups=on and remove them yourself; backups to NUL leave none",
+				"backups on volume %s: SQL Server has no statement that removes a file, and Filewise does not see %s", v.Name, dir)
+		}
+	}
+	return k, nil
+}
+
+// Backup writes the backup files of the layout and returns them. None exists before.
+func (k *backuper) Backup(ctx context.Context) ([]filewise.File, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err := k.discard(ctx); err != nil {
+		return nil, err
+	}
+	d := k.build.design
+	k.number++
+	files, err := d.stripes(k.number)
+	if err != nil {
+		return nil, err
+	}
+	if !d.layout.Discard {
+		k.written = files
+	}
+	t := d.transfer(pathsOf(files))
+	if _, err := k.build.server.backup(ctx, d.name, t, nil); err != nil {
+		return nil, errors.Join(err, k.removeFiles())
+	}
+	if !d.layout.Discard {
+		err = k.size(ctx, t)
+	}
+	return slices.Clone(files), err
+}
+
+// size asks for the size of the backup, which its files share equally: the server
+// writes them in turns.
+func (k *backuper) size(ctx context.Context, t transfer) error {
+	s := k.build.server
+	statement, err := fixed("backup-header", t.vars())
+	if err != nil {
+		return err
+	}
+	r, err := one(ctx, s.control, statement)
+	if err != nil {
+		return s.login.explain(fmt.Errorf("size of the backup: %w", err))
+	}
+	n, ok := r.whole("CompressedBackupSize")
+	if !ok {
+		n, ok = r.whole("BackupSize")
+	}
+	for i := range k.written {
+		if ok {
+			k.written[i].Bytes = n / int64(len(k.written))
+		}
+	}
+	return nil
+}
+
+// Restore restores the last backup under a new name, each file beside the one that
+// it is a copy of.
+func (k *backuper) Restore(ctx context.Context) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	d := k.build.design
+	if d.layout.Discard {
+		return unsupported("leave the restore out", "restoring a backup to NUL")
+	}
+	if len(k.written) == 0 {
+		return filewise.Errorf(filewise.CodeInternal, "", "there is no backup to restore")
+	}
+	if err := k.dropRestored(ctx); err != nil {
+		return err
+	}
+	name, text, err := k.build.server.restore(ctx, d.transfer(pathsOf(k.written)), d.beside, nil)
+	if err != nil {
+		return err
+	}
+	k.restored, k.mark = name, text
+	return nil
+}
+
+// beside is the directory of a file of the build, by its name in the database.
+func (d *design) beside(logical string) joiner {
+	for _, f := range d.files() {
+		if f.Logical == logical {
+			return d.where[f.volume]
+		}
+	}
+	return d.where[d.data[0].volume]
+}
+
+// Verify has the server check the restored database, and compares the sums of its
+// tables with the original's.
+func (k *backuper) Verify(ctx context.Context) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.restored == "" {
+		return filewise.Errorf(filewise.CodeInternal, "", "there is no restored database to verify")
+	}
+	s, d := k.build.server, k.build.design
+	check, err := fixed("check-database", map[string]any{"Name": k.restored})
+	if err != nil {
+		return err
+	}
+	sums, err := d.batches("check", d.vars())
+	if err != nil {
+		return err
+	}
+	return s.within(k.restored, func(copied *sql.DB) error {
+		if err := exec(ctx, copied, check); err != nil {
+			if ctx.Err() == nil && !broken(err) {
+				err = fmt.Errorf("%w: %w", filewise.ErrCheck, err)
+			}
+			return s.login.explain(fmt.Errorf("checking the restored database: %w", err))
+		}
+		for _, text := range sums {
+			want, err := query(ctx, k.build.inside, text)
+			if err != nil {
+				return s.login.explain(err)
+			}
+			got, err := query(ctx, copied, text)
+			if err != nil {
+				return s.login.explain(err)
+			}
+			if w, g := fmt.Sprint(want), fmt.Sprint(got); w != g {
+				return fmt.Errorf("%w: the restored tables have %s, the original's %s (%s)", filewise.ErrCheck, g, w, short(text))
+			}
+		}
+		return nil
+	})
+}
+
+// Discard removes restored database and backup files. Twice is harmless.
+func (k *backuper) Discard(ctx context.Context) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.discard(ctx)
+}
+
+func (k *backuper) discard(ctx context.Context) error {
+	return errors.Join(k.dropRestored(ctx), k.removeFiles())
+}
+
+func (k *backuper) dropRestored(ctx context.Context) error {
+	if k.restored == "" {
+		return nil
+	}
+	err := k.build.server.drop(ctx, k.restored, k.mark)
+	if err == nil {
+		k.restored = ""
+	}
+	return err
+}
+
+// removeFiles removes the files that the last backup wrote, where Filewise sees
+// them. Their names were made up for it.
+func (k *backuper) removeFiles() error {
+	var errs []error
+	for _, f := range k.written {
+		if !k.removes || !strings.HasPrefix(filepath.Base(f.Path), k.build.design.name+"_backup_") {
+			continue
+		}
+		if err := os.Remove(f.Path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			errs = append(errs, filewise.Errorf(filewise.CodeTrials, "remove it yourself, and give this account the right to remove files there",
+				"backup file %s is left over: %w", f.Path, err))
+		}
+	}
+	k.written = nil
+	return errors.Join(errs...)
+}
+
+// warnBackup says what a reader must know of backups.
+func (d *design) warnBackup(add func(code, message, remedy string)) {
+	if d.program.Workload != workloadBackup {
+		return
+	}
+	if d.settings.keepBackups {
+		add("backups-kept", "Backup files stay on the server where Filewise does not see them: SQL Server has no statement that removes a file.",
+			"Remove the files "+d.name+"_backup_* afterwards.")
+	}
+	if d.layout.Discard {
+		add("backup-discarded", "A backup to NUL is read, compressed and thrown away: it tells what the server could do at most, and cannot be restored.", "")
+	}
+}
+
+var _ joiner = serverpath.Dir{}

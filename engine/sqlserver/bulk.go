@@ -1,0 +1,156 @@
+package sqlserver
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"runtime"
+
+	mssql "github.com/microsoft/go-mssqldb"
+
+	"filewise"
+)
+
+// loaders is the number of batches that are loaded at the same time.
+func loaders() int { return max(runtime.NumCPU(), 2) }
+
+// bulk loads by TDS bulk copy, on connections of its own.
+type bulk struct {
+	build *build
+	pool  *sql.DB
+}
+
+// LoadBatch copies a batch and its mark in one transaction.
+func (b bulk) LoadBatch(ctx context.Context, t filewise.TableData, batch int64) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	conn, err := b.pool.Conn(ctx)
+	if err == nil {
+		if err = b.load(ctx, conn, t, batch); err != nil {
+			// What the driver has begun to send cannot be taken back: the next use of
+			// the connection would send rows in the middle of another statement.
+			_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+		}
+		_ = conn.Close() // back to the pool, or gone with the error above
+	}
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		err = errors.Join(context.Cause(ctx), err)
+	}
+	return b.build.server.login.explain(fmt.Errorf("loading batch %d of table %s: %w", batch, t.Table, err))
+}
+
+// load does it by statements: a transaction of database/sql could only be ended by
+// a rollback, which would come in the middle of the rows.
+func (b bulk) load(ctx context.Context, conn *sql.Conn, t filewise.TableData, batch int64) error {
+	begin, err := fixed("begin-load", nil)
+	if err == nil {
+		err = exec(ctx, conn, begin)
+	}
+	if err != nil {
+		return err
+	}
+	loaded, err := marked(ctx, conn, t.Table, batch)
+	if err == nil && !loaded {
+		err = copyRows(ctx, conn, t, batch)
+	}
+	if err != nil {
+		return err // the connection goes, and the transaction with it
+	}
+	commit, err := fixed("commit-load", nil) // of nothing, where it is loaded already
+	if err == nil {
+		err = exec(ctx, conn, commit)
+	}
+	return err
+}
+
+// marked notes a batch as loaded; true: it is loaded already.
+func marked(ctx context.Context, conn *sql.Conn, table string, batch int64) (bool, error) {
+	mark, err := fixed("mark-loaded", nil)
+	if err != nil {
+		return false, err
+	}
+	r, err := conn.ExecContext(ctx, mark, table, batch)
+	if err != nil {
+		return false, err
+	}
+	n, err := r.RowsAffected()
+	return n == 0, err
+}
+
+// copyRows sends the rows of a batch. After a bad row the driver's last flush
+// returns no error and 0 rows: each row's error counts, and the number in the end.
+func copyRows(ctx context.Context, conn *sql.Conn, t filewise.TableData, batch int64) (err error) {
+	rows := int(t.Rows/max(t.Batches, 1)) + 1
+	statement, err := conn.PrepareContext(ctx, mssql.CopyIn("dbo."+t.Table, mssql.BulkOptions{RowsPerBatch: rows}, t.Columns...))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, statement.Close()) }()
+	w := &bulkWriter{ctx: ctx, statement: statement, columns: len(t.Columns)}
+	if err := t.Write(batch, w); err != nil {
+		return err
+	}
+	result, err := statement.ExecContext(ctx)
+	if err != nil {
+		return err
+	}
+	taken, err := result.RowsAffected()
+	if err == nil && taken != w.rows {
+		err = fmt.Errorf("the server took %d rows of %d", taken, w.rows)
+	}
+	return err
+}
+
+// bulkWriter sends rows as they come. The driver writes a row before it returns, so
+// that texts are only kept until the row's end.
+type bulkWriter struct {
+	ctx       context.Context
+	statement *sql.Stmt
+	columns   int
+	values    []any
+	texts     []byte
+	rows      int64
+}
+
+func (w *bulkWriter) Int(v int64)     { w.values = append(w.values, v) }
+func (w *bulkWriter) Float(v float64) { w.values = append(w.values, v) }
+func (w *bulkWriter) Null()           { w.values = append(w.values, nil) }
+func (w *bulkWriter) Text(v []byte) {
+	from := len(w.texts)
+	w.texts = append(w.texts, v...)
+	w.values = append(w.values, w.texts[from:len(w.texts):len(w.texts)])
+}
+
+// EndRow sends the row.
+func (w *bulkWriter) EndRow() error {
+	if len(w.values) != w.columns {
+		return fmt.Errorf("row %d has %d values for %d columns", w.rows+1, len(w.values), w.columns)
+	}
+	_, err := w.statement.ExecContext(w.ctx, w.values...)
+	w.values, w.texts = w.values[:0], w.texts[:0]
+	if err != nil {
+		return fmt.Errorf("row %d: %w", w.rows+1, err)
+	}
+	w.rows++
+	return nil
+}
+
+// Finish makes the indexes that are cheaper made once the tables are full, and
+// brings statistics up to date.
+func (b bulk) Finish(ctx context.Context) error {
+	d := b.build.design
+	all, err := d.batches("indexes", d.vars())
+	if err != nil {
+		return err
+	}
+	if err := exec(ctx, b.build.inside, all...); err != nil {
+		return b.build.server.login.explain(fmt.Errorf("finishing the load: %w", err))
+	}
+	return nil
+}

@@ -1,0 +1,305 @@
+package sqlserver
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"filewise"
+	"filewise/engine/internal/inspecting"
+	"filewise/engine/internal/sqlfile"
+)
+
+var inspectSQL = parse("inspect")
+
+// Inspect looks at an existing server. SQL Server has no session that only reads:
+// nothing but SELECT is sent.
+func (e Engine) Inspect(ctx context.Context, t filewise.Target) (filewise.Inspection, error) {
+	first, cancel := context.WithTimeout(ctx, 4*inspecting.Patience)
+	defer cancel()
+	opened, err := e.Open(first, t)
+	if err != nil {
+		return filewise.Inspection{}, err
+	}
+	defer opened.Close()
+	s := opened.(*externalServer)
+	i := &inspection{server: s, groups: map[string]int{}, files: map[[2]int64]*filewise.FileInspect{}}
+	i.Asker = inspecting.New(i.remedy)
+	i.look(ctx)
+	return *i.Inspection, nil
+}
+
+type inspection struct {
+	*inspecting.Asker
+	server    *externalServer
+	databases []database
+	groups    map[string]int
+	files     map[[2]int64]*filewise.FileInspect // by database and file
+}
+
+// database has its groups of files by data space, 0 being the log.
+type database struct {
+	id     int64
+	name   string
+	access bool
+	spaces map[int64]*filewise.FileGroup
+	order  []int64
+}
+
+func (i *inspection) remedy(_ string, err error) string {
+	if denied(err) {
+		return grantTo(grantView, i.server.identity.login)
+	}
+	return ""
+}
+
+// rows asks a section of inspect.sql.
+func (i *inspection) rows(ctx context.Context, section string, vars map[string]any) ([]row, error) {
+	text, err := inspectSQL.Statement(section, vars)
+	if err != nil {
+		return nil, filewise.Errorf(filewise.CodeInternal, "", "%w", err)
+	}
+	all, err := query(ctx, i.server.control, text)
+	if err != nil {
+		return nil, i.server.login.explain(fmt.Errorf("%s: %w", sqlfile.Short(strings.TrimPrefix(text, "SET LOCK_TIMEOUT 1000;\n")), err))
+	}
+	return all, nil
+}
+
+func (i *inspection) look(ctx context.Context) {
+	s := i.server.identity
+	i.Server = fmt.Sprintf("SQL Server %s (%s %s), %s", s.version, s.versionText, s.level, s.edition)
+	i.Local = s.sameHost()
+	i.Places = []filewise.Place{{Volume: filewise.Volume{Name: "default"}}}
+	i.Ask(ctx, "cores and memory", i.machine)
+	i.Ask(ctx, "files", i.catalogue)
+	i.Ask(ctx, "I/O per file", i.io)
+	i.Ask(ctx, "volumes", i.volumes)
+	i.Ask(ctx, "virtual log files", i.logs)
+	for _, d := range i.largest() {
+		i.Ask(ctx, "space within the files of "+d.name, func(ctx context.Context) error { return i.space(ctx, d) })
+	}
+	i.gather()
+	i.Ask(ctx, "waits", i.waits)
+	i.Ask(ctx, "allocation", i.allocation)
+}
+
+func (i *inspection) machine(ctx context.Context) error {
+	rows, err := i.rows(ctx, "inspect-server", nil)
+	if err != nil || len(rows) != 1 {
+		return err
+	}
+	cpus, _ := rows[0].number("cpus")
+	i.Cores = int(cpus)
+	for column, name := range map[string]string{"memory_kb": filewise.FigureMemory, "buffer_kb": filewise.FigureBuffer} {
+		if kb, ok := rows[0].number(column); ok {
+			i.Figures[name] = float64(kb) * kib
+		}
+	}
+	if age, ok := rows[0].number("age"); ok {
+		i.Since = time.Duration(age) * time.Second
+	}
+	return nil
+}
+
+// catalogue reads all files of the server.
+func (i *inspection) catalogue(ctx context.Context) error {
+	rows, err := i.rows(ctx, "inspect-files", nil)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		id, _ := r.number("database_id")
+		if n := len(i.databases); n == 0 || i.databases[n-1].id != id {
+			i.databases = append(i.databases, database{id: id, name: r.text("database_name"), access: r.yes("access"), spaces: map[int64]*filewise.FileGroup{}})
+		}
+		d := &i.databases[len(i.databases)-1]
+		space, _ := r.number("space")
+		if r.text("type") == "LOG" {
+			space = 0
+		}
+		g := d.spaces[space]
+		if g == nil {
+			g = d.group(space)
+			d.spaces[space], d.order = g, append(d.order, space)
+		}
+		pages, _ := r.number("pages")
+		growth, _ := r.number("growth")
+		f := filewise.FileInspect{Path: r.text("path"), Bytes: pages * page, Growth: &filewise.Growth{Bytes: growth * page}}
+		if r.yes("percent_growth") {
+			f.Growth = &filewise.Growth{Percent: float64(growth)}
+		}
+		if most, ok := r.number("max_pages"); ok && most > 0 {
+			f.Growth.Max = most * page
+		}
+		g.Files = append(g.Files, f)
+		number, _ := r.number("file_id")
+		i.groups[fmt.Sprint(id, " ", number)] = len(g.Files) - 1
+	}
+	// Only now the files stay where they are.
+	for _, r := range rows {
+		id, _ := r.number("database_id")
+		number, _ := r.number("file_id")
+		space, _ := r.number("space")
+		if r.text("type") == "LOG" {
+			space = 0
+		}
+		for _, d := range i.databases {
+			if d.id == id {
+				i.files[[2]int64{id, number}] = &d.spaces[space].Files[i.groups[fmt.Sprint(id, " ", number)]]
+			}
+		}
+	}
+	return nil
+}
+
+// The databases of the server itself, by number.
+const (
+	masterID, temporaryID, modelID, agentID = 1, 2, 3, 4
+)
+
+func (d database) group(space int64) *filewise.FileGroup {
+	g := &filewise.FileGroup{Name: fmt.Sprintf("filegroup %d of %s", space, d.name), Database: d.name, Use: filewise.UseData, Fill: filewise.FillFree,
+		System: d.id <= agentID, Own: inspecting.Own(d.name)}
+	switch {
+	case space == 0:
+		g.Name, g.Use, g.Fill = "log of "+d.name, filewise.UseLog, filewise.FillOrder
+	case d.id == temporaryID:
+		g.Name, g.Use = "temporary files ("+d.name+")", filewise.UseTemp
+	case space == 1:
+		g.Name = "filegroup PRIMARY of " + d.name
+	}
+	return g
+}
+
+func (i *inspection) io(ctx context.Context) error {
+	rows, err := i.rows(ctx, "inspect-io", nil)
+	for _, r := range rows {
+		f := i.file(r)
+		if f == nil {
+			continue
+		}
+		f.IO = map[string]float64{}
+		for column, x := range map[string]struct {
+			name string
+			unit float64
+		}{"reads": {filewise.FileReads, 1}, "read_bytes": {filewise.FileBytesRead, 1}, "read_stall": {filewise.FileReadTime, 1e-3},
+			"writes": {filewise.FileWrites, 1}, "written_bytes": {filewise.FileBytes, 1}, "write_stall": {filewise.FileWriteTime, 1e-3}} {
+			if n, ok := r.number(column); ok {
+				f.IO[x.name] = float64(n) * x.unit
+			}
+		}
+	}
+	return err
+}
+
+func (i *inspection) file(r row) *filewise.FileInspect {
+	id, _ := r.number("database_id")
+	number, _ := r.number("file_id")
+	return i.files[[2]int64{id, number}]
+}
+
+func (i *inspection) volumes(ctx context.Context) error {
+	rows, err := i.rows(ctx, "inspect-volumes", nil)
+	for _, r := range rows {
+		if f := i.file(r); f != nil {
+			f.Volume = "volume " + r.text("mount")
+		}
+	}
+	return err
+}
+
+func (i *inspection) logs(ctx context.Context) error {
+	if !i.server.identity.version.atLeast(13, 5026) { // 2016 SP2
+		return nil
+	}
+	rows, err := i.rows(ctx, "inspect-log", nil)
+	for _, r := range rows {
+		id, _ := r.number("database_id")
+		n, _ := r.number("fragments")
+		for _, d := range i.databases {
+			if g := d.spaces[0]; d.id == id && g != nil {
+				g.Fragments = int(n)
+			}
+		}
+	}
+	return err
+}
+
+// mostDatabases are asked for the space within their files.
+const mostDatabases = 20
+
+// largest are the user's databases that the account may enter.
+func (i *inspection) largest() []database {
+	var all []database
+	for _, d := range i.databases {
+		if d.access && d.id > agentID && len(all) < mostDatabases {
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+func (i *inspection) space(ctx context.Context, d database) error {
+	rows, err := i.rows(ctx, "inspect-space", map[string]any{"Name": d.name})
+	for _, r := range rows {
+		number, _ := r.number("file_id")
+		f := i.files[[2]int64{d.id, number}]
+		pages, ok := r.number("pages")
+		used, told := r.number("used")
+		if f == nil || !ok || !told {
+			continue
+		}
+		free := (pages - used) * page
+		f.Free = &free
+		for _, g := range d.spaces {
+			if name := r.text("filegroup"); name != "" && g.Use == filewise.UseData && has(g, f) {
+				g.Name, g.GrowsAll = "filegroup "+name+" of "+d.name, r.yes("grows_all")
+			}
+		}
+	}
+	return err
+}
+
+func has(g *filewise.FileGroup, f *filewise.FileInspect) bool {
+	for n := range g.Files {
+		if &g.Files[n] == f {
+			return true
+		}
+	}
+	return false
+}
+
+func (i *inspection) gather() {
+	for _, d := range i.databases {
+		for _, space := range d.order {
+			i.Groups = append(i.Groups, *d.spaces[space])
+		}
+	}
+}
+
+func (i *inspection) waits(ctx context.Context) error {
+	rows, err := i.rows(ctx, "inspect-waits", nil)
+	for _, r := range rows {
+		name := r.text("name")
+		millis, ok := r.number("time")
+		if class := classOfWait(name); ok && class != "" {
+			i.Waits = append(i.Waits, filewise.Counter{Name: name, Unit: "s", Value: float64(millis) / 1000, Class: class})
+		}
+	}
+	return err
+}
+
+// allocation looks once whether sessions wait for pages of allocation: the sums of
+// waits do not tell them from other pages.
+func (i *inspection) allocation(ctx context.Context) error {
+	rows, err := i.rows(ctx, "inspect-allocation", nil)
+	if err != nil || len(rows) != 1 {
+		return err
+	}
+	if n, ok := rows[0].number("allocation"); ok && n > 0 {
+		i.Figures[filewise.FigureAllocation] = float64(n)
+	}
+	return nil
+}

@@ -1,0 +1,231 @@
+package sqlserver
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"filewise"
+	"filewise/workload"
+)
+
+// loadAll loads a workload's tables, each batch twice.
+func loadAll(t *testing.T, db *filewise.Database, w filewise.Workload) error {
+	t.Helper()
+	for _, table := range w.(filewise.Loadable).Data() {
+		for batch := range table.Batches {
+			for range 2 {
+				if err := db.Bulk.LoadBatch(t.Context(), table, batch); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return db.Bulk.Finish(t.Context())
+}
+
+// TestBulkLoad: what the driver sends by bulk copy is what was generated, by the
+// checks' own SQL; a batch that is there already is not loaded again.
+func TestBulkLoad(t *testing.T) {
+	for _, w := range phasedWorkloads(t) {
+		loadable, ok := w.(filewise.Loadable)
+		if !ok {
+			continue
+		}
+		lab := newLab(t, nil)
+		lab.target.Settings = map[string]string{settingKeep: "on"}
+		db := lab.build(lab.open(), layout(2), w)
+		if err := loadAll(t, db, w); err != nil {
+			t.Fatalf("%s: %v", w.Program().Workload, err)
+		}
+		if err := w.Check(t.Context(), db.Querier, nil); err != nil {
+			t.Errorf("%s: %v", w.Program().Workload, err)
+		}
+		tables := lab.model.databases[lab.names()[0]].tables.db
+		if _, err := tables.Exec("DELETE FROM " + loadable.Data()[0].Table + " WHERE rowid = 1"); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Check(t.Context(), db.Querier, nil); !errors.Is(err, filewise.ErrCheck) {
+			t.Errorf("%s: a row that is not there is not missed: %v", w.Program().Workload, err)
+		}
+		if err := db.Dropper.Drop(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestConditionsAreSeen: each consistency condition of orders counts what breaks it.
+func TestConditionsAreSeen(t *testing.T) {
+	w := phasedWorkloads(t)[0]
+	lab := newLab(t, nil)
+	db := lab.build(lab.open(), layout(1), w)
+	ok(t, loadAll(t, db, w))
+	tables := lab.model.databases[lab.names()[0]].tables.db
+	for section, damage := range map[string]string{
+		"check-01": "UPDATE warehouse SET w_ytd = w_ytd + 1 WHERE w_id = 1",
+		"check-02": "UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_id = 2",
+		"check-03": "DELETE FROM new_order WHERE no_o_id = (SELECT MAX(no_o_id) - 1 FROM new_order)",
+		"check-04": "DELETE FROM order_line WHERE ol_number = 3 AND ol_o_id = 2",
+		"check-05": "UPDATE orders SET o_carrier_id = 4 WHERE o_id = (SELECT MAX(o_id) FROM orders)",
+		"check-06": "UPDATE order_line SET ol_o_id = 1, ol_number = 99 WHERE ol_o_id = 2 AND ol_number = 1",
+		"check-07": "UPDATE order_line SET ol_delivery_d = NULL WHERE ol_o_id = 1",
+		"check-08": "UPDATE history SET h_amount = h_amount + 5 WHERE h_c_id = 1",
+		"check-09": "UPDATE history SET h_d_id = 3 WHERE h_d_id = 4 AND h_c_id = 1",
+		"check-10": "UPDATE customer SET c_balance = c_balance - 1 WHERE c_id = 7",
+		"check-11": "UPDATE customer SET c_delivery_cnt = 1 WHERE c_id = 9",
+		"check-12": "UPDATE order_line SET ol_amount = 12 WHERE ol_o_id = 1",
+	} {
+		tx, err := tables.Begin()
+		ok(t, err)
+		result, err := tx.Exec(damage)
+		ok(t, err)
+		if n, err := result.RowsAffected(); n == 0 || err != nil {
+			t.Errorf("%s damages nothing: %v", damage, err)
+		}
+		d := db.Dropper.(dropper).build.design
+		text, err := d.batch(section, d.vars())
+		ok(t, err)
+		var violations int
+		ok(t, tx.QueryRow(translated(text)).Scan(&violations), tx.Rollback())
+		if violations == 0 {
+			t.Errorf("%s does not see %s", section, damage)
+		}
+	}
+}
+
+// TestBulkLoadFails: a lost row, a value that is none, and a lost connection are
+// errors, nothing of the batch stays, and it can be loaded again.
+func TestBulkLoadFails(t *testing.T) {
+	w := phasedWorkloads(t)[4]
+	table := w.(filewise.Loadable).Data()[0]
+	lab := newLab(t, func(m *model) { m.bulkLoses = true })
+	db := lab.build(lab.open(), layout(1), w)
+	if err := db.Bulk.LoadBatch(t.Context(), table, 0); err == nil || !strings.Contains(err.Error(), "999 rows of 1000") {
+		t.Errorf("a lost row: %v", err)
+	}
+	lab.model.mu.Lock()
+	lab.model.bulkLoses = false
+	lab.model.mu.Unlock()
+	bad := table
+	bad.Write = func(batch int64, to filewise.RowWriter) error {
+		to.Text([]byte("no number"))
+		for range table.Columns[1:] {
+			to.Null()
+		}
+		return to.EndRow()
+	}
+	if err := db.Bulk.LoadBatch(t.Context(), bad, 0); err == nil || !strings.Contains(err.Error(), "row 1") {
+		t.Errorf("a bad value: %v", err)
+	}
+	short := table
+	short.Write = func(_ int64, to filewise.RowWriter) error { to.Int(1); return to.EndRow() }
+	if err := db.Bulk.LoadBatch(t.Context(), short, 0); err == nil {
+		t.Error("a row of one column is loaded")
+	}
+	cut := table
+	cut.Write = func(batch int64, to filewise.RowWriter) error {
+		err := table.Write(batch, to)
+		for _, s := range lab.wire.Sessions() {
+			if l, ok := s.Data.(*loading); ok && l.table != "" {
+				s.Drop()
+			}
+		}
+		return err
+	}
+	if err := db.Bulk.LoadBatch(t.Context(), cut, 0); filewise.ClassOf(err) != filewise.ClassConnection {
+		t.Errorf("a lost connection: class %s, %v", filewise.ClassOf(err), err)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if err := db.Bulk.LoadBatch(ended, table, 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("an ended context: %v", err)
+	}
+	ok(t, db.Bulk.LoadBatch(t.Context(), table, 0))
+	rows, err := db.Querier.Query(t.Context(), "check")
+	ok(t, err)
+	if rows[0][1] != int64(1000) {
+		t.Errorf("%v rows, want those of one batch", rows[0])
+	}
+}
+
+// TestPhases: sessions send each type's statement with its arguments, and a table
+// that comes and goes under a name of its own before each.
+func TestPhases(t *testing.T) {
+	w, err := workload.NewOrders(workload.Params{Connections: 2, Warehouses: 2, Scale: 0.01, Churn: true}, 1)
+	ok(t, err)
+	lab := newLab(t, nil)
+	db := lab.build(lab.open(), layout(1), w)
+	lab.model.fault = executing
+	phase := w.Program().Phases[0]
+	if _, err := db.Connector.Connect(t.Context(), 0); !errors.Is(err, filewise.ErrUnsupported) {
+		t.Errorf("a connection that is not for a phase: %v", err)
+	}
+	for worker := range 2 {
+		s, err := db.Connector.(filewise.PhaseConnector).ConnectPhase(t.Context(), 0, worker)
+		ok(t, err)
+		done, err := s.Do(t.Context(), 0, 100)
+		ok(t, err, s.Close())
+		if done != 100 {
+			t.Errorf("%d of 100", done)
+		}
+	}
+	var calls, churned int
+	names := map[string]bool{}
+	for _, text := range lab.wire.Received() {
+		if strings.Contains(text, "EXEC dbo.fw_") {
+			calls++
+		}
+		if i := strings.Index(text, "CREATE TABLE dbo.[fw_churn_"); i >= 0 {
+			churned++
+			names[text] = true
+		}
+	}
+	if calls != 200 || churned != 200 || len(names) != 200 || len(phase.Types) != 6 {
+		t.Errorf("%d calls, %d tables of %d names", calls, churned, len(names))
+	}
+}
+
+// TestDeadlockInPhase: what the server rolls back is told apart, and not counted.
+func TestDeadlockInPhase(t *testing.T) {
+	w := phasedWorkloads(t)[0]
+	lab := newLab(t, nil)
+	db := lab.build(lab.open(), layout(1), w)
+	lab.model.fault = executing
+	s, err := db.Connector.(filewise.PhaseConnector).ConnectPhase(t.Context(), 0, 1)
+	ok(t, err)
+	defer s.Close()
+	victim := failing(lab.model, "EXEC dbo.fw_payment", 1205, "Transaction was deadlocked and has been chosen as the deadlock victim.")
+	victim.Store(true)
+	done, err := s.Do(t.Context(), 0, 100)
+	if filewise.ClassOf(err) != filewise.ClassDeadlock || done < 0 || done > 10 || !slices.Contains(w.Program().Retry, filewise.ClassOf(err)) {
+		t.Errorf("%d done, class %s: %v", done, filewise.ClassOf(err), err)
+	}
+}
+
+// TestRefusedPhases: what cannot be is refused with a reason, before anything is built.
+func TestRefusedPhases(t *testing.T) {
+	lab := newLab(t, nil)
+	cold, err := workload.NewScan(workload.Params{Rows: 1000, Cache: "buffer-cold", Data: workload.DataOrdered, Repeat: 1}, 1)
+	ok(t, err)
+	all := phasedWorkloads(t)
+	for what, c := range map[string]struct {
+		p      filewise.Program
+		change func(*filewise.Layout)
+	}{
+		"a cold cache":          {cold.Program(), nil},
+		"temp":                  {filewise.Program{Workload: "temp", Connections: 1, CommitEvery: 1}, nil},
+		"files added later":     {all[0].Program(), func(l *filewise.Layout) { l.AddedLater = filewise.LaterNewData }},
+		"indexes without index": {all[2].Program(), func(l *filewise.Layout) { l.Indexes = filewise.IndexesApart }},
+		"backups in 65 files":   {all[5].Program(), func(l *filewise.Layout) { l.Backup.Files = 65 }},
+	} {
+		l := layout(2)
+		if c.change != nil {
+			c.change(&l)
+		}
+		if _, err := (Engine{}).Script(lab.target, l, c.p); !errors.Is(err, filewise.ErrUnsupported) || filewise.RemedyOf(err) == "" {
+			t.Errorf("%s: %v (%s)", what, err, filewise.RemedyOf(err))
+		}
+	}
+}

@@ -1,0 +1,439 @@
+-- Workload orders on SQL Server: five transactions derived from the TPC-C
+-- specification, each one call of a procedure that is one transaction. Amounts are
+-- whole cents. Sections are executed on connections that have logged in to the
+-- build's own database; .IndexPlace is the filegroup of nonclustered indexes.
+
+-- name: tables
+CREATE TABLE dbo.warehouse (
+  w_id int NOT NULL,
+  w_name varchar(10) COLLATE Latin1_General_BIN2 NOT NULL,
+  w_street_1 varchar(20) COLLATE Latin1_General_BIN2 NOT NULL,
+  w_street_2 varchar(20) COLLATE Latin1_General_BIN2 NOT NULL,
+  w_city varchar(20) COLLATE Latin1_General_BIN2 NOT NULL,
+  w_state char(2) COLLATE Latin1_General_BIN2 NOT NULL,
+  w_zip char(9) COLLATE Latin1_General_BIN2 NOT NULL,
+  w_tax int NOT NULL,
+  w_ytd bigint NOT NULL,
+  CONSTRAINT warehouse_key PRIMARY KEY CLUSTERED (w_id)
+) ON [PRIMARY];
+CREATE TABLE dbo.district (
+  d_w_id int NOT NULL,
+  d_id int NOT NULL,
+  d_name varchar(10) COLLATE Latin1_General_BIN2 NOT NULL,
+  d_street_1 varchar(20) COLLATE Latin1_General_BIN2 NOT NULL,
+  d_street_2 varchar(20) COLLATE Latin1_General_BIN2 NOT NULL,
+  d_city varchar(20) COLLATE Latin1_General_BIN2 NOT NULL,
+  d_state char(2) COLLATE Latin1_General_BIN2 NOT NULL,
+  d_zip char(9) COLLATE Latin1_General_BIN2 NOT NULL,
+  d_tax int NOT NULL,
+  d_ytd bigint NOT NULL,
+  d_next_o_id int NOT NULL,
+  CONSTRAINT district_key PRIMARY KEY CLUSTERED (d_w_id, d_id)
+) ON [PRIMARY];
+CREATE TABLE dbo.customer (
+  c_w_id int NOT NULL,
+  c_d_id int NOT NULL,
+  c_id int NOT NULL,
+  c_first varchar(16) COLLATE Latin1_General_BIN2 NOT NULL,
+  c_middle char(2) COLLATE Latin1_General_BIN2 NOT NULL,
+  c_last varchar(16) COLLATE Latin1_General_BIN2 NOT NULL,
+  c_street_1 varchar(20) COLLATE Latin1_General_BIN2 NOT NULL,
+  c_street_2 varchar(20) COLLATE Latin1_General_BIN2 NOT NULL,
+  c_city varchar(20) COLLATE Latin1_General_BIN2 NOT NULL,
+  c_state char(2) COLLATE Latin1_General_BIN2 NOT NULL,
+  c_zip char(9) COLLATE Latin1_General_BIN2 NOT NULL,
+  c_phone char(16) COLLATE Latin1_General_BIN2 NOT NULL,
+  c_since int NOT NULL,
+  c_credit char(2) COLLATE Latin1_General_BIN2 NOT NULL,
+  c_credit_lim bigint NOT NULL,
+  c_discount int NOT NULL,
+  c_balance bigint NOT NULL,
+  c_ytd_payment bigint NOT NULL,
+  c_payment_cnt int NOT NULL,
+  c_delivery_cnt int NOT NULL,
+  c_data varchar(500) COLLATE Latin1_General_BIN2 NOT NULL,
+  CONSTRAINT customer_key PRIMARY KEY CLUSTERED (c_w_id, c_d_id, c_id)
+) ON [PRIMARY];
+CREATE TABLE dbo.history (
+  h_c_id int NOT NULL,
+  h_c_d_id int NOT NULL,
+  h_c_w_id int NOT NULL,
+  h_d_id int NOT NULL,
+  h_w_id int NOT NULL,
+  h_date int NOT NULL,
+  h_amount bigint NOT NULL,
+  h_data varchar(24) COLLATE Latin1_General_BIN2 NOT NULL
+) ON [PRIMARY];
+CREATE TABLE dbo.new_order (
+  no_w_id int NOT NULL,
+  no_d_id int NOT NULL,
+  no_o_id int NOT NULL,
+  CONSTRAINT new_order_key PRIMARY KEY CLUSTERED (no_w_id, no_d_id, no_o_id)
+) ON [PRIMARY];
+CREATE TABLE dbo.orders (
+  o_w_id int NOT NULL,
+  o_d_id int NOT NULL,
+  o_id int NOT NULL,
+  o_c_id int NOT NULL,
+  o_entry_d int NOT NULL,
+  o_carrier_id int NULL,
+  o_ol_cnt int NOT NULL,
+  o_all_local int NOT NULL,
+  CONSTRAINT orders_key PRIMARY KEY CLUSTERED (o_w_id, o_d_id, o_id)
+) ON [PRIMARY];
+CREATE TABLE dbo.order_line (
+  ol_w_id int NOT NULL,
+  ol_d_id int NOT NULL,
+  ol_o_id int NOT NULL,
+  ol_number int NOT NULL,
+  ol_i_id int NOT NULL,
+  ol_supply_w_id int NOT NULL,
+  ol_delivery_d int NULL,
+  ol_quantity int NOT NULL,
+  ol_amount bigint NOT NULL,
+  ol_dist_info char(24) COLLATE Latin1_General_BIN2 NOT NULL,
+  CONSTRAINT order_line_key PRIMARY KEY CLUSTERED (ol_w_id, ol_d_id, ol_o_id, ol_number)
+) ON [PRIMARY];
+CREATE TABLE dbo.item (
+  i_id int NOT NULL,
+  i_im_id int NOT NULL,
+  i_name varchar(24) COLLATE Latin1_General_BIN2 NOT NULL,
+  i_price int NOT NULL,
+  i_data varchar(50) COLLATE Latin1_General_BIN2 NOT NULL,
+  CONSTRAINT item_key PRIMARY KEY CLUSTERED (i_id)
+) ON [PRIMARY];
+CREATE TABLE dbo.stock (
+  s_w_id int NOT NULL,
+  s_i_id int NOT NULL,
+  s_quantity int NOT NULL,
+  s_dist_01 char(24) COLLATE Latin1_General_BIN2 NOT NULL,
+  s_dist_02 char(24) COLLATE Latin1_General_BIN2 NOT NULL,
+  s_dist_03 char(24) COLLATE Latin1_General_BIN2 NOT NULL,
+  s_dist_04 char(24) COLLATE Latin1_General_BIN2 NOT NULL,
+  s_dist_05 char(24) COLLATE Latin1_General_BIN2 NOT NULL,
+  s_dist_06 char(24) COLLATE Latin1_General_BIN2 NOT NULL,
+  s_dist_07 char(24) COLLATE Latin1_General_BIN2 NOT NULL,
+  s_dist_08 char(24) COLLATE Latin1_General_BIN2 NOT NULL,
+  s_dist_09 char(24) COLLATE Latin1_General_BIN2 NOT NULL,
+  s_dist_10 char(24) COLLATE Latin1_General_BIN2 NOT NULL,
+  s_ytd bigint NOT NULL,
+  s_order_cnt int NOT NULL,
+  s_remote_cnt int NOT NULL,
+  s_data varchar(50) COLLATE Latin1_General_BIN2 NOT NULL,
+  CONSTRAINT stock_key PRIMARY KEY CLUSTERED (s_w_id, s_i_id)
+) ON [PRIMARY];
+
+-- name: indexes
+CREATE INDEX customer_name ON dbo.customer (c_w_id, c_d_id, c_last, c_first) ON {{ident .IndexPlace}};
+CREATE UNIQUE INDEX orders_customer ON dbo.orders (o_w_id, o_d_id, o_c_id, o_id) ON {{ident .IndexPlace}};
+{{- range .Loaded}}
+UPDATE STATISTICS dbo.{{ident .}};
+{{- end}}
+
+-- name: procedure-new-order whole
+-- Clause 2.4.2. Lines come as lists, which are taken apart item by item: a table
+-- variable would be work for the temporary database. The order itself is written after its lines,
+-- when their number is known.
+CREATE PROCEDURE dbo.fw_new_order @w int, @d int, @c int, @at int, @items varchar(400), @supplies varchar(400), @quantities varchar(400)
+AS
+BEGIN
+  SET NOCOUNT ON;
+  SET XACT_ABORT ON;
+  DECLARE @discount int, @last varchar(16), @credit char(2), @w_tax int, @d_tax int;
+  DECLARE @o int, @n int = 0, @local int = 1, @total bigint = 0, @cut int;
+  DECLARE @item int, @supply int, @quantity int, @price int, @name varchar(24), @data varchar(50), @dist char(24);
+  SET @items += ',';
+  SET @supplies += ',';
+  SET @quantities += ',';
+  BEGIN TRANSACTION;
+  SELECT @discount = c_discount, @last = c_last, @credit = c_credit FROM dbo.customer WHERE c_w_id = @w AND c_d_id = @d AND c_id = @c;
+  SELECT @w_tax = w_tax FROM dbo.warehouse WHERE w_id = @w;
+  -- A variable is given the value that the column had before (UPDATE, Remarks).
+  UPDATE dbo.district SET @o = d_next_o_id, @d_tax = d_tax, d_next_o_id = d_next_o_id + 1 WHERE d_w_id = @w AND d_id = @d;
+  IF @discount IS NULL OR @w_tax IS NULL OR @o IS NULL
+  BEGIN;
+    THROW 50010, N'there is no such customer, warehouse or district', 1;
+  END;
+  WHILE @items <> ''
+  BEGIN
+    SET @cut = CHARINDEX(',', @items);
+    SET @item = CAST(LEFT(@items, @cut - 1) AS int);
+    SET @items = SUBSTRING(@items, @cut + 1, 400);
+    SET @cut = CHARINDEX(',', @supplies);
+    SET @supply = CAST(LEFT(@supplies, @cut - 1) AS int);
+    SET @supplies = SUBSTRING(@supplies, @cut + 1, 400);
+    SET @cut = CHARINDEX(',', @quantities);
+    SET @quantity = CAST(LEFT(@quantities, @cut - 1) AS int);
+    SET @quantities = SUBSTRING(@quantities, @cut + 1, 400);
+    SET @n += 1;
+    IF @supply <> @w SET @local = 0;
+    SET @price = NULL;
+    SELECT @price = i_price, @name = i_name, @data = i_data FROM dbo.item WHERE i_id = @item;
+    IF @price IS NULL
+    BEGIN
+      ROLLBACK TRANSACTION;
+      SELECT CAST(-1 AS int) AS number, CAST(0 AS bigint) AS total;
+      RETURN;
+    END;
+    UPDATE dbo.stock SET
+      @dist = CASE @d WHEN 1 THEN s_dist_01 WHEN 2 THEN s_dist_02 WHEN 3 THEN s_dist_03 WHEN 4 THEN s_dist_04 WHEN 5 THEN s_dist_05
+        WHEN 6 THEN s_dist_06 WHEN 7 THEN s_dist_07 WHEN 8 THEN s_dist_08 WHEN 9 THEN s_dist_09 ELSE s_dist_10 END,
+      s_quantity = s_quantity - @quantity + CASE WHEN s_quantity >= @quantity + 10 THEN 0 ELSE 91 END,
+      s_ytd = s_ytd + @quantity,
+      s_order_cnt = s_order_cnt + 1,
+      s_remote_cnt = s_remote_cnt + CASE WHEN @supply <> @w THEN 1 ELSE 0 END
+    WHERE s_w_id = @supply AND s_i_id = @item;
+    IF @@ROWCOUNT <> 1
+    BEGIN;
+      THROW 50010, N'there is no such stock', 1;
+    END;
+    SET @total += @price * @quantity;
+    INSERT INTO dbo.order_line (ol_w_id, ol_d_id, ol_o_id, ol_number, ol_i_id, ol_supply_w_id, ol_delivery_d, ol_quantity, ol_amount, ol_dist_info)
+    VALUES (@w, @d, @o, @n, @item, @supply, NULL, @quantity, @price * @quantity, @dist);
+  END;
+  INSERT INTO dbo.orders (o_w_id, o_d_id, o_id, o_c_id, o_entry_d, o_carrier_id, o_ol_cnt, o_all_local)
+  VALUES (@w, @d, @o, @c, @at, NULL, @n, @local);
+  INSERT INTO dbo.new_order (no_w_id, no_d_id, no_o_id) VALUES (@w, @d, @o);
+  COMMIT TRANSACTION;
+  SELECT @o AS number, @total * (10000 - @discount) / 10000 * (10000 + @w_tax + @d_tax) / 10000 AS total;
+END;
+
+-- name: procedure-payment whole
+-- Clause 2.5.2. Of the customers of a name it is the one in the middle, by first
+-- name, rounded up.
+CREATE PROCEDURE dbo.fw_payment @w int, @d int, @c_w int, @c_d int, @c int, @last varchar(16), @amount bigint, @at int
+AS
+BEGIN
+  SET NOCOUNT ON;
+  SET XACT_ABORT ON;
+  DECLARE @w_name varchar(10), @d_name varchar(10), @n int, @first varchar(16), @balance bigint, @credit char(2);
+  BEGIN TRANSACTION;
+  UPDATE dbo.warehouse SET @w_name = w_name, w_ytd = w_ytd + @amount WHERE w_id = @w;
+  UPDATE dbo.district SET @d_name = d_name, d_ytd = d_ytd + @amount WHERE d_w_id = @w AND d_id = @d;
+  IF @c = 0
+  BEGIN
+    SELECT @n = COUNT(*) FROM dbo.customer WHERE c_w_id = @c_w AND c_d_id = @c_d AND c_last = @last;
+    SELECT @c = c_id FROM dbo.customer WHERE c_w_id = @c_w AND c_d_id = @c_d AND c_last = @last
+    ORDER BY c_first, c_id OFFSET (@n - 1) / 2 ROWS FETCH NEXT 1 ROWS ONLY;
+  END;
+  UPDATE dbo.customer SET
+    @first = c_first, @credit = c_credit, @balance = c_balance - @amount,
+    c_balance = c_balance - @amount, c_ytd_payment = c_ytd_payment + @amount, c_payment_cnt = c_payment_cnt + 1,
+    c_data = CASE c_credit WHEN 'BC' THEN LEFT(CONCAT(c_id, ' ', c_d_id, ' ', c_w_id, ' ', @d, ' ', @w, ' ', @amount, ' ', c_data), 500) ELSE c_data END
+  WHERE c_w_id = @c_w AND c_d_id = @c_d AND c_id = @c;
+  IF @@ROWCOUNT <> 1 OR @w_name IS NULL OR @d_name IS NULL
+  BEGIN;
+    THROW 50010, N'there is no such customer, warehouse or district', 1;
+  END;
+  INSERT INTO dbo.history (h_c_id, h_c_d_id, h_c_w_id, h_d_id, h_w_id, h_date, h_amount, h_data)
+  VALUES (@c, @c_d, @c_w, @d, @w, @at, @amount, CONCAT(@w_name, '    ', @d_name));
+  COMMIT TRANSACTION;
+  SELECT @c AS customer;
+END;
+
+-- name: procedure-order-status whole
+-- Clause 2.6.2.
+CREATE PROCEDURE dbo.fw_order_status @w int, @d int, @c int, @last varchar(16)
+AS
+BEGIN
+  SET NOCOUNT ON;
+  SET XACT_ABORT ON;
+  DECLARE @n int, @balance bigint, @first varchar(16), @o int, @entered int, @carrier int, @lines int = 0;
+  BEGIN TRANSACTION;
+  IF @c = 0
+  BEGIN
+    SELECT @n = COUNT(*) FROM dbo.customer WHERE c_w_id = @w AND c_d_id = @d AND c_last = @last;
+    SELECT @c = c_id FROM dbo.customer WHERE c_w_id = @w AND c_d_id = @d AND c_last = @last
+    ORDER BY c_first, c_id OFFSET (@n - 1) / 2 ROWS FETCH NEXT 1 ROWS ONLY;
+  END;
+  SELECT @balance = c_balance, @first = c_first FROM dbo.customer WHERE c_w_id = @w AND c_d_id = @d AND c_id = @c;
+  IF @balance IS NULL
+  BEGIN;
+    THROW 50010, N'there is no such customer', 1;
+  END;
+  SELECT TOP (1) @o = o_id, @entered = o_entry_d, @carrier = o_carrier_id FROM dbo.orders
+  WHERE o_w_id = @w AND o_d_id = @d AND o_c_id = @c ORDER BY o_id DESC;
+  IF @o IS NOT NULL
+    SELECT @lines = COUNT(ol_quantity + ol_supply_w_id + ol_amount + ISNULL(ol_delivery_d, 0) + ol_i_id) FROM dbo.order_line
+    WHERE ol_w_id = @w AND ol_d_id = @d AND ol_o_id = @o;
+  COMMIT TRANSACTION;
+  SELECT @balance AS balance, ISNULL(@o, 0) AS number, @lines AS lines;
+END;
+
+-- name: procedure-delivery whole
+-- Clause 2.7.4, of all districts of the warehouse. Two deliveries at the same time
+-- take different orders: the second one waits for the first one's lock.
+CREATE PROCEDURE dbo.fw_delivery @w int, @carrier int, @at int
+AS
+BEGIN
+  SET NOCOUNT ON;
+  SET XACT_ABORT ON;
+  DECLARE @d int = 1, @o int, @c int, @sum bigint, @delivered int = 0;
+  BEGIN TRANSACTION;
+  WHILE @d <= {{.Districts}}
+  BEGIN
+    SET @o = NULL;
+    SELECT TOP (1) @o = no_o_id FROM dbo.new_order WITH (UPDLOCK, ROWLOCK) WHERE no_w_id = @w AND no_d_id = @d ORDER BY no_o_id;
+    IF @o IS NOT NULL
+    BEGIN
+      DELETE FROM dbo.new_order WHERE no_w_id = @w AND no_d_id = @d AND no_o_id = @o;
+      UPDATE dbo.orders SET @c = o_c_id, o_carrier_id = @carrier WHERE o_w_id = @w AND o_d_id = @d AND o_id = @o;
+      UPDATE dbo.order_line SET ol_delivery_d = @at WHERE ol_w_id = @w AND ol_d_id = @d AND ol_o_id = @o;
+      SELECT @sum = SUM(ol_amount) FROM dbo.order_line WHERE ol_w_id = @w AND ol_d_id = @d AND ol_o_id = @o;
+      UPDATE dbo.customer SET c_balance = c_balance + @sum, c_delivery_cnt = c_delivery_cnt + 1 WHERE c_w_id = @w AND c_d_id = @d AND c_id = @c;
+      IF @@ROWCOUNT <> 1
+      BEGIN;
+        THROW 50010, N'there is no such customer', 1;
+      END;
+      SET @delivered += 1;
+    END;
+    SET @d += 1;
+  END;
+  COMMIT TRANSACTION;
+  SELECT @delivered AS delivered;
+END;
+
+-- name: procedure-stock-level whole
+-- Clause 2.8.2.
+CREATE PROCEDURE dbo.fw_stock_level @w int, @d int, @threshold int
+AS
+BEGIN
+  SET NOCOUNT ON;
+  SET XACT_ABORT ON;
+  DECLARE @next int, @low int;
+  BEGIN TRANSACTION;
+  SELECT @next = d_next_o_id FROM dbo.district WHERE d_w_id = @w AND d_id = @d;
+  SELECT @low = COUNT(DISTINCT s_i_id) FROM dbo.order_line
+  JOIN dbo.stock ON s_w_id = @w AND s_i_id = ol_i_id AND s_quantity < @threshold
+  WHERE ol_w_id = @w AND ol_d_id = @d AND ol_o_id >= @next - 20 AND ol_o_id < @next;
+  COMMIT TRANSACTION;
+  SELECT @low AS items;
+END;
+
+-- name: statement-new-order
+EXEC dbo.fw_new_order @w = @p1, @d = @p2, @c = @p3, @at = @p4, @items = @p5, @supplies = @p6, @quantities = @p7;
+
+-- name: statement-payment
+EXEC dbo.fw_payment @w = @p1, @d = @p2, @c_w = @p3, @c_d = @p4, @c = @p5, @last = @p6, @amount = @p7, @at = @p8;
+
+-- name: statement-order-status
+EXEC dbo.fw_order_status @w = @p1, @d = @p2, @c = @p3, @last = @p4;
+
+-- name: statement-delivery
+EXEC dbo.fw_delivery @w = @p1, @carrier = @p2, @at = @p3;
+
+-- name: statement-stock-level
+EXEC dbo.fw_stock_level @w = @p1, @d = @p2, @threshold = @p3;
+
+-- name: churn whole
+-- A table that comes and goes, before each transaction: each statement commits by
+-- itself. Number is unique in the build.
+CREATE TABLE dbo.{{ident (print "fw_churn_" .Number)}} (content char(1000) COLLATE Latin1_General_BIN2 NOT NULL) ON [PRIMARY];
+INSERT INTO dbo.{{ident (print "fw_churn_" .Number)}} (content) VALUES ('x');
+DROP TABLE dbo.{{ident (print "fw_churn_" .Number)}};
+
+-- name: check-01
+SELECT COUNT_BIG(*) FROM dbo.warehouse LEFT JOIN (SELECT d_w_id, SUM(d_ytd) AS ytd FROM dbo.district GROUP BY d_w_id) AS d ON d_w_id = w_id
+WHERE w_ytd <> COALESCE(ytd, -1);
+
+-- name: check-02
+-- Of a district without new-orders, the last order is looked at alone.
+SELECT COUNT_BIG(*) FROM dbo.district
+LEFT JOIN (SELECT o_w_id, o_d_id, MAX(o_id) AS last_o FROM dbo.orders GROUP BY o_w_id, o_d_id) AS o ON o_w_id = d_w_id AND o_d_id = d_id
+LEFT JOIN (SELECT no_w_id, no_d_id, MAX(no_o_id) AS last_new FROM dbo.new_order GROUP BY no_w_id, no_d_id) AS n ON no_w_id = d_w_id AND no_d_id = d_id
+WHERE d_next_o_id - 1 <> COALESCE(last_o, -1) OR last_new IS NOT NULL AND last_new <> d_next_o_id - 1;
+
+-- name: check-03
+SELECT COUNT_BIG(*) FROM (SELECT no_w_id FROM dbo.new_order GROUP BY no_w_id, no_d_id HAVING MAX(no_o_id) - MIN(no_o_id) + 1 <> COUNT_BIG(*)) AS x;
+
+-- name: check-04
+SELECT COUNT_BIG(*) FROM (SELECT o_w_id, o_d_id, SUM(CAST(o_ol_cnt AS bigint)) AS lines FROM dbo.orders GROUP BY o_w_id, o_d_id) AS o
+LEFT JOIN (SELECT ol_w_id, ol_d_id, COUNT_BIG(*) AS found FROM dbo.order_line GROUP BY ol_w_id, ol_d_id) AS l ON ol_w_id = o_w_id AND ol_d_id = o_d_id
+WHERE lines <> COALESCE(found, -1);
+
+-- name: check-05
+-- Orders without a carrier, and new-orders: what is only in one of them.
+SELECT COUNT_BIG(*) FROM (
+  SELECT w FROM (
+    SELECT o_w_id AS w, o_d_id AS d, o_id AS o, 1 AS side FROM dbo.orders WHERE o_carrier_id IS NULL
+    UNION ALL SELECT no_w_id, no_d_id, no_o_id, -1 FROM dbo.new_order) AS sides
+  GROUP BY w, d, o HAVING SUM(side) <> 0) AS x;
+
+-- name: check-06
+SELECT COUNT_BIG(*) FROM (
+  SELECT w FROM (
+    SELECT o_w_id AS w, o_d_id AS d, o_id AS o, CAST(o_ol_cnt AS bigint) AS lines FROM dbo.orders
+    UNION ALL SELECT ol_w_id, ol_d_id, ol_o_id, -COUNT_BIG(*) FROM dbo.order_line GROUP BY ol_w_id, ol_d_id, ol_o_id) AS sides
+  GROUP BY w, d, o HAVING SUM(lines) <> 0) AS x;
+
+-- name: check-07
+-- Orders with a carrier whose lines are not all delivered, or the reverse.
+SELECT COUNT_BIG(*) FROM (
+  SELECT w FROM (
+    SELECT o_w_id AS w, o_d_id AS d, o_id AS o, CAST(CASE WHEN o_carrier_id IS NULL THEN 0 ELSE o_ol_cnt END AS bigint) AS delivered FROM dbo.orders
+    UNION ALL SELECT ol_w_id, ol_d_id, ol_o_id, -COUNT_BIG(ol_delivery_d) FROM dbo.order_line GROUP BY ol_w_id, ol_d_id, ol_o_id) AS sides
+  GROUP BY w, d, o HAVING SUM(delivered) <> 0) AS x;
+
+-- name: check-08
+SELECT COUNT_BIG(*) FROM dbo.warehouse LEFT JOIN (SELECT h_w_id, SUM(h_amount) AS paid FROM dbo.history GROUP BY h_w_id) AS h ON h_w_id = w_id
+WHERE w_ytd <> COALESCE(paid, -1);
+
+-- name: check-09
+SELECT COUNT_BIG(*) FROM dbo.district
+LEFT JOIN (SELECT h_w_id, h_d_id, SUM(h_amount) AS paid FROM dbo.history GROUP BY h_w_id, h_d_id) AS h ON h_w_id = d_w_id AND h_d_id = d_id
+WHERE d_ytd <> COALESCE(paid, -1);
+
+-- name: check-10
+SELECT COUNT_BIG(*) FROM (
+  SELECT w FROM (
+    SELECT c_w_id AS w, c_d_id AS d, c_id AS c, c_balance AS cents FROM dbo.customer
+    UNION ALL SELECT h_c_w_id, h_c_d_id, h_c_id, h_amount FROM dbo.history
+    UNION ALL SELECT o_w_id, o_d_id, o_c_id, -amount FROM (
+      SELECT ol_w_id, ol_d_id, ol_o_id, SUM(ol_amount) AS amount FROM dbo.order_line WHERE ol_delivery_d IS NOT NULL
+      GROUP BY ol_w_id, ol_d_id, ol_o_id) AS l JOIN dbo.orders ON o_w_id = ol_w_id AND o_d_id = ol_d_id AND o_id = ol_o_id) AS all_of_them
+  GROUP BY w, d, c HAVING SUM(cents) <> 0) AS x;
+
+-- name: check-11
+SELECT COUNT_BIG(*) FROM (
+  SELECT w FROM (
+    SELECT o_w_id AS w, o_d_id AS d, COUNT_BIG(*) - {{.Delivered}} AS n FROM dbo.orders GROUP BY o_w_id, o_d_id
+    UNION ALL SELECT no_w_id, no_d_id, -COUNT_BIG(*) FROM dbo.new_order GROUP BY no_w_id, no_d_id
+    UNION ALL SELECT c_w_id, c_d_id, -SUM(CAST(c_delivery_cnt AS bigint)) FROM dbo.customer GROUP BY c_w_id, c_d_id) AS all_of_them
+  GROUP BY w, d HAVING SUM(n) <> 0) AS x;
+
+-- name: check-12
+SELECT COUNT_BIG(*) FROM (
+  SELECT w FROM (
+    SELECT c_w_id AS w, c_d_id AS d, c_id AS c, c_balance + c_ytd_payment AS cents FROM dbo.customer
+    UNION ALL SELECT o_w_id, o_d_id, o_c_id, -amount FROM (
+      SELECT ol_w_id, ol_d_id, ol_o_id, SUM(ol_amount) AS amount FROM dbo.order_line WHERE ol_delivery_d IS NOT NULL
+      GROUP BY ol_w_id, ol_d_id, ol_o_id) AS l JOIN dbo.orders ON o_w_id = ol_w_id AND o_d_id = ol_d_id AND o_id = ol_o_id) AS all_of_them
+  GROUP BY w, d, c HAVING SUM(cents) <> 0) AS x;
+
+-- name: totals
+SELECT (SELECT COUNT_BIG(*) FROM dbo.orders), (SELECT COUNT_BIG(*) FROM dbo.order_line), (SELECT COUNT_BIG(*) FROM dbo.history),
+  (SELECT SUM(h_amount) FROM dbo.history), (SELECT SUM(w_ytd) FROM dbo.warehouse), (SELECT SUM(d_ytd) FROM dbo.district),
+  (SELECT SUM(s_ytd) FROM dbo.stock), (SELECT SUM(CAST(s_order_cnt AS bigint)) FROM dbo.stock),
+  (SELECT SUM(CAST(s_remote_cnt AS bigint)) FROM dbo.stock), (SELECT SUM(CAST(c_payment_cnt AS bigint)) FROM dbo.customer);
+
+-- name: loaded
+SELECT CAST(1 AS bigint), COUNT_BIG(*), SUM(CAST(w_id AS bigint) + w_tax + w_ytd),
+  SUM(CAST(DATALENGTH(w_name) AS bigint) + DATALENGTH(w_street_1) + DATALENGTH(w_street_2) + DATALENGTH(w_city) + DATALENGTH(w_state) + DATALENGTH(w_zip)) FROM dbo.warehouse;
+SELECT CAST(2 AS bigint), COUNT_BIG(*), SUM(CAST(d_w_id AS bigint) + d_id + d_tax + d_ytd + d_next_o_id),
+  SUM(CAST(DATALENGTH(d_name) AS bigint) + DATALENGTH(d_street_1) + DATALENGTH(d_street_2) + DATALENGTH(d_city) + DATALENGTH(d_state) + DATALENGTH(d_zip)) FROM dbo.district;
+SELECT CAST(3 AS bigint), COUNT_BIG(*),
+  SUM(CAST(c_w_id AS bigint) + c_d_id + c_id + c_since + c_credit_lim + c_discount + c_balance + c_ytd_payment + c_payment_cnt + c_delivery_cnt),
+  SUM(CAST(DATALENGTH(c_first) AS bigint) + DATALENGTH(c_middle) + DATALENGTH(c_last) + DATALENGTH(c_street_1) + DATALENGTH(c_street_2) + DATALENGTH(c_city)
+    + DATALENGTH(c_state) + DATALENGTH(c_zip) + DATALENGTH(c_phone) + DATALENGTH(c_credit) + DATALENGTH(c_data)) FROM dbo.customer;
+SELECT CAST(4 AS bigint), COUNT_BIG(*), SUM(CAST(h_c_id AS bigint) + h_c_d_id + h_c_w_id + h_d_id + h_w_id + h_date + h_amount),
+  SUM(CAST(DATALENGTH(h_data) AS bigint)) FROM dbo.history;
+SELECT CAST(5 AS bigint), COUNT_BIG(*), SUM(CAST(no_w_id AS bigint) + no_d_id + no_o_id), CAST(0 AS bigint) FROM dbo.new_order;
+SELECT CAST(6 AS bigint), COUNT_BIG(*), SUM(CAST(o_w_id AS bigint) + o_d_id + o_id + o_c_id + o_entry_d + COALESCE(o_carrier_id, 0) + o_ol_cnt + o_all_local),
+  CAST(0 AS bigint) FROM dbo.orders;
+SELECT CAST(7 AS bigint), COUNT_BIG(*),
+  SUM(CAST(ol_w_id AS bigint) + ol_d_id + ol_o_id + ol_number + ol_i_id + ol_supply_w_id + COALESCE(ol_delivery_d, 0) + ol_quantity + ol_amount),
+  SUM(CAST(DATALENGTH(ol_dist_info) AS bigint)) FROM dbo.order_line;
+SELECT CAST(8 AS bigint), COUNT_BIG(*), SUM(CAST(i_id AS bigint) + i_im_id + i_price), SUM(CAST(DATALENGTH(i_name) AS bigint) + DATALENGTH(i_data)) FROM dbo.item;
+SELECT CAST(9 AS bigint), COUNT_BIG(*), SUM(CAST(s_w_id AS bigint) + s_i_id + s_quantity + s_ytd + s_order_cnt + s_remote_cnt),
+  SUM(CAST(DATALENGTH(s_dist_01) AS bigint) + DATALENGTH(s_dist_02) + DATALENGTH(s_dist_03) + DATALENGTH(s_dist_04) + DATALENGTH(s_dist_05) + DATALENGTH(s_dist_06)
+    + DATALENGTH(s_dist_07) + DATALENGTH(s_dist_08) + DATALENGTH(s_dist_09) + DATALENGTH(s_dist_10) + DATALENGTH(s_data)) FROM dbo.stock;

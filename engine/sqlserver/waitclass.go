@@ -1,0 +1,60 @@
+package sqlserver
+
+import (
+	"strings"
+
+	"filewise"
+)
+
+// benign are waits of tasks that have nothing to do, or that wait on purpose
+// (Microsoft: “sys.dm_os_wait_stats”, the types described as idle, background or
+// sleeping; Paul Randal, “SQL Server wait statistics”, whose list of those to be
+// left out is in wide use). What begins with one of the prefixes is benign too.
+var benign = map[string]bool{
+	"BROKER_EVENTHANDLER": true, "BROKER_RECEIVE_WAITFOR": true, "BROKER_TASK_STOP": true, "BROKER_TO_FLUSH": true, "BROKER_TRANSMITTER": true,
+	"CHECKPOINT_QUEUE": true, "CHKPT": true, "CLR_AUTO_EVENT": true, "CLR_MANUAL_EVENT": true, "CLR_SEMAPHORE": true, "CXCONSUMER": true,
+	"DIRTY_PAGE_POLL": true, "DISPATCHER_QUEUE_SEMAPHORE": true, "EXECSYNC": true, "FSAGENT": true, "FT_IFTS_SCHEDULER_IDLE_WAIT": true, "FT_IFTSHC_MUTEX": true,
+	"KSOURCE_WAKEUP": true, "LAZYWRITER_SLEEP": true, "LOGMGR_QUEUE": true, "MEMORY_ALLOCATION_EXT": true, "ONDEMAND_TASK_QUEUE": true,
+	"PARALLEL_REDO_DRAIN_WORKER": true, "PARALLEL_REDO_LOG_CACHE": true, "PARALLEL_REDO_TRAN_LIST": true, "PARALLEL_REDO_WORKER_SYNC": true, "PARALLEL_REDO_WORKER_WAIT_WORK": true,
+	"PREEMPTIVE_XE_GETTARGETSTATE": true, "PVS_PREALLOCATE": true, "REQUEST_FOR_DEADLOCK_SEARCH": true, "RESOURCE_QUEUE": true, "SERVER_IDLE_CHECK": true,
+	"SNI_HTTP_ACCEPT": true, "SOS_WORK_DISPATCHER": true, "SP_SERVER_DIAGNOSTICS_SLEEP": true, "VDI_CLIENT_OTHER": true, "WAIT_FOR_RESULTS": true, "WAITFOR": true,
+	"WAITFOR_TASKSHUTDOWN": true, "STARTUP_DEPENDENCY_MANAGER": true, "REDO_THREAD_PENDING_WORK": true, "UCS_SESSION_REGISTRATION": true,
+}
+
+var benignPrefixes = []string{"SLEEP_", "XE_", "QDS_", "SQLTRACE_", "HADR_", "DBMIRROR", "WAIT_XTP_", "PWAIT_", "PREEMPTIVE_HADR_", "PREEMPTIVE_OS_FLUSHFILEBUFFERS", "BROKER_CONNECTION_"}
+
+// kept begin like benign ones and are not: commits wait for a replica.
+var kept = map[string]bool{"HADR_SYNC_COMMIT": true, "DBMIRROR_SEND": true}
+
+// waitPrefixes classify what is left, the first that fits.
+var waitPrefixes = []struct {
+	prefix string
+	class  filewise.WaitClass
+}{
+	{"HADR_SYNC_COMMIT", filewise.WaitNetwork}, {"DBMIRROR_SEND", filewise.WaitNetwork}, {"ASYNC_NETWORK_IO", filewise.WaitNetwork}, {"NETWORK_IO", filewise.WaitNetwork},
+	{"PAGEIOLATCH_", filewise.WaitDataRead}, {"WRITELOG", filewise.WaitLog}, {"LOGBUFFER", filewise.WaitLog}, {"LOG_RATE_GOVERNOR", filewise.WaitLog}, {"LOGMGR", filewise.WaitLog},
+	{"ASYNC_IO_COMPLETION", filewise.WaitDataWrite}, {"IO_COMPLETION", filewise.WaitDataWrite}, {"WRITE_COMPLETION", filewise.WaitDataWrite}, {"PREEMPTIVE_OS_WRITEFILEGATHER", filewise.WaitAllocation},
+	{"IO_QUEUE_LIMIT", filewise.WaitDataWrite}, {"BACKUPIO", filewise.WaitDataWrite}, {"PAGELATCH_", filewise.WaitLatch}, {"LATCH_", filewise.WaitLatch},
+	{"LCK_", filewise.WaitLock}, {"RESOURCE_SEMAPHORE", filewise.WaitMemory},
+}
+
+// classOfWait is the class of a wait type; empty: it is benign. PAGELATCH is for
+// pages in memory: which of them are pages of allocation its name does not tell.
+func classOfWait(name string) filewise.WaitClass {
+	if !kept[name] {
+		if benign[name] {
+			return ""
+		}
+		for _, p := range benignPrefixes {
+			if strings.HasPrefix(name, p) {
+				return ""
+			}
+		}
+	}
+	for _, w := range waitPrefixes {
+		if strings.HasPrefix(name, w.prefix) {
+			return w.class
+		}
+	}
+	return filewise.WaitOther
+}

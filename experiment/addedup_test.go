@@ -1,0 +1,25 @@
+package experiment
+
+import (
+	"testing"
+
+	"filewise"
+)
+
+// Over the turns of a session counters add up, shares are means, a wait that is
+// absent in a turn is zero there, and any other counter is absent.
+func TestAddedUp(t *testing.T) {
+	d := func(probe, name, unit string, v float64, class filewise.WaitClass) filewise.Delta {
+		return filewise.Delta{Probe: probe, Name: name, Unit: unit, Value: v, Class: class}
+	}
+	got := map[string]float64{}
+	for _, x := range addedUp([]filewise.Measure{
+		{Deltas: []filewise.Delta{d("cpu", "busy share", "%", 40, ""), d("disk", "writes", "requests", 5, ""), d("waits", "row", "s", 1, filewise.WaitLock), d("disk", "gone", "B", 1, "")}},
+		{Deltas: []filewise.Delta{d("cpu", "busy share", "%", 60, ""), d("disk", "writes", "requests", 7, "")}},
+	}) {
+		got[x.Name] = x.Value
+	}
+	if len(got) != 3 || got["busy share"] != 50 || got["writes"] != 12 || got["row"] != 1 {
+		t.Errorf("%v", got)
+	}
+}

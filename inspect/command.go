@@ -1,0 +1,109 @@
+package inspect
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"filewise"
+)
+
+// run is the command of an experiment on the target.
+func (j *judge) run(scenario string, args ...string) []string {
+	return append(append([]string{"filewise", "run", scenario}, j.target.Flags...), args...)
+}
+
+// mostFiles bounds what is proposed: more take space and time, and can be asked for
+// once these are measured.
+const mostFiles = 16
+
+// counts are the numbers of files that are worth comparing: one, those that there
+// are, and powers of two up to the cores.
+func (j *judge) counts(have int) string {
+	all := []int{1}
+	for n := 2; n <= min(max(j.Cores, 4), mostFiles); n *= 2 {
+		all = append(all, n)
+	}
+	if have > 0 && have <= mostFiles {
+		all = append(all, have)
+	}
+	slices.Sort(all)
+	var text []string
+	for _, n := range slices.Compact(all) {
+		text = append(text, strconv.Itoa(n))
+	}
+	return strings.Join(text, ",")
+}
+
+// files compares numbers of files by inserts, the scenario of all engines.
+func (j *judge) files(have int) []string { return j.run("inserts", "--files", j.counts(have)) }
+
+// reads compares them by queries where the engine has such.
+func (j *judge) reads(have int) []string {
+	if slices.Contains([]string{"sqlserver", "oracle"}, j.target.Engine) {
+		return j.files(have)
+	}
+	if j.target.Embedded { // which keeps each of the scenario's four tables whole
+		return j.run("scan", "--files", "1,2,4")
+	}
+	return j.run("scan", "--files", j.counts(have))
+}
+
+// places are the flags of places for files, where there are several.
+func (j *judge) places() []string {
+	if len(j.Places) < 2 || j.target.Embedded {
+		return nil
+	}
+	var args []string
+	for _, v := range j.Places[:min(len(j.Places), 4)] {
+		args = append(args, "--volume", v.Name+"="+v.Dir)
+	}
+	return args
+}
+
+// Shell is a command as it is typed.
+func Shell(args []string) string {
+	var all []string
+	for _, a := range args {
+		if a == "" || strings.ContainsFunc(a, func(r rune) bool {
+			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=,@%+", r))
+		}) {
+			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+		all = append(all, a)
+	}
+	return strings.Join(all, " ")
+}
+
+// volumesOf are where a group's files lie, by device where it is known.
+func volumesOf(g filewise.FileGroup) map[string]int {
+	all := map[string]int{}
+	told := !slices.ContainsFunc(g.Files, func(f filewise.FileInspect) bool { return f.Device == "" })
+	for _, f := range g.Files {
+		switch {
+		case told:
+			all["device "+f.Device]++
+		case f.Volume != "":
+			all[f.Volume]++
+		}
+	}
+	return all
+}
+
+func where(volumes map[string]int) string {
+	var all []string
+	for name := range volumes {
+		if len(volumes) == 1 {
+			return "all on " + name
+		}
+	}
+	for name, n := range volumes {
+		all = append(all, fmt.Sprintf("%s on %s", file(n), name))
+	}
+	slices.Sort(all)
+	if len(all) > 6 {
+		all = append(all[:6], fmt.Sprintf("and %d more", len(all)-6))
+	}
+	return strings.Join(all, ", ")
+}

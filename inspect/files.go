@@ -1,0 +1,301 @@
+package inspect
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"filewise"
+)
+
+// question says whether the number of files is worth asking about at all.
+func (j *judge) question() {
+	s := j.signals
+	f := Finding{About: "the question itself", Evidence: join(append(slices.Clone(s.pro), s.con...)), weight: 1e18}
+	total := int64(0)
+	for _, g := range j.data() {
+		total += bytesOf(g)
+	}
+	buffer := int64(j.Figures[filewise.FigureBuffer])
+	have := j.largest()
+	switch {
+	case len(j.data()) == 0:
+		return
+	case s.quiet:
+		f.Worth, f.Evidence = Know, fmt.Sprintf("the counters have counted for %s only", seconds(j.Since.Seconds()))
+		f.Because = "what they say holds for that time; look again after a usual day"
+	case len(s.pro) > 0:
+		f.Worth, f.Because, f.Command = Experiment, "sessions wait for what the number and the place of files can change", j.files(have)
+		if !s.allocPro && len(s.con) > 0 {
+			f.Worth = Perhaps
+		}
+	case s.known:
+		f.Worth, f.Because, f.Command = Not, "what sessions wait for is not in the files; more of them cost planning, open files and care, and would not be noticed", j.files(have)
+	case j.target.Embedded:
+		f.Worth, f.Evidence = Perhaps, "SQLite has one writer at a time in each file, and counts no waits"
+		f.Because = "where several connections write at once, each further file is a further write lock; where one does, nothing is gained"
+		f.Command = j.files(have)
+	default:
+		f.Worth, f.Evidence, f.Because = Know, "the server has told neither waits, nor latency, nor how its cache does", "only an experiment can tell, or the questions that were not answered"
+		f.Command = j.files(have)
+	}
+	j.add(f)
+	if j.Cores == 1 {
+		j.add(Finding{About: "cores", Worth: Not, Evidence: "the server has 1 core", Because: "one session works at a time, so that latches of allocation are not fought over; only storage could gain", weight: 1e17})
+	}
+	if total > 0 && total < smallData && (buffer == 0 || total < buffer) {
+		because := "any machine keeps that in memory: files are written by checkpoints alone"
+		if buffer > 0 {
+			because = fmt.Sprintf("all of it fits into the cache of %s: files are written by checkpoints and hardly read", size(buffer))
+		}
+		j.add(Finding{About: "amount of data", Worth: Not, Evidence: size(total) + " in all", Because: because, Command: j.files(have), weight: 1e16})
+	}
+}
+
+// largest is the number of files of the largest group.
+func (j *judge) largest() int {
+	if all := j.data(); len(all) > 0 {
+		return len(all[0].Files)
+	}
+	return 0
+}
+
+// mostGroups are shown one by one; the others are counted.
+const mostGroups = 5
+
+// groups compares each group's number of files with the cores.
+func (j *judge) groups() {
+	spread := slices.DeleteFunc(j.data(), func(g filewise.FileGroup) bool { return g.Fill == "" })
+	for _, g := range spread[:min(len(spread), mostGroups)] {
+		j.cores(g)
+		j.balance(g)
+	}
+	if more := len(spread) - mostGroups; more > 0 {
+		sum := int64(0)
+		for _, g := range spread[mostGroups:] {
+			sum += bytesOf(g)
+		}
+		j.add(Finding{About: "smaller groups of files", Worth: Not, Evidence: fmt.Sprintf("%d more, %s in all", more, size(sum)), Because: "what helps the largest is to be known first"})
+	}
+}
+
+// cores: fewer files than cores is what the usual advice is about.
+func (j *judge) cores(g filewise.FileGroup) {
+	n, bytes := len(g.Files), bytesOf(g)
+	f := Finding{About: g.Name, weight: float64(bytes), Command: j.files(n)}
+	cores := "the number of cores is not known"
+	if j.Cores > 0 {
+		cores = plural(j.Cores, "core")
+	}
+	f.Evidence = fmt.Sprintf("%s, %s, %s", parts(g), size(bytes), cores)
+	if g.Fill != filewise.FillOwn && n > 1 {
+		f.Evidence += ", filled " + string(g.Fill)
+	}
+	s := j.signals
+	switch {
+	case bytes < smallData/4:
+		f.Worth, f.Because = Not, "it is small"
+	case j.Cores > 0 && n >= j.Cores && n > 1:
+		f.Worth, f.Because = Not, "there are as many as cores already: whether fewer would do as well is what the command tells"
+	case s.allocPro:
+		f.Worth, f.Because = Experiment, "sessions wait for allocation, and there are fewer than cores"
+	case len(s.pro) > 0:
+		f.Worth, f.Because = Perhaps, "sessions wait for storage; more files help where they lie on more devices, or where each has a queue of its own"
+	case s.known:
+		f.Worth, f.Because = Not, "nothing shows that sessions wait for allocation or storage: fewer files than cores is no fault by itself"
+	default:
+		f.Worth, f.Because = Perhaps, "there is nothing to show that it matters, and nothing that it does not"
+	}
+	if g.Fill == filewise.FillOrder {
+		f.Because += ". InnoDB fills these files one after the other, with one latch for all: the number alone changes little"
+	}
+	j.add(f)
+	j.holes(g)
+}
+
+// holes are free pages of a file that holds nothing else.
+func (j *judge) holes(g filewise.FileGroup) {
+	if !j.target.Embedded {
+		return
+	}
+	var free int64
+	for _, f := range g.Files {
+		if f.Free != nil {
+			free += *f.Free
+		}
+	}
+	f := Finding{About: g.Name + ": free pages", Worth: Know, Evidence: fmt.Sprintf("%s of %s are free within", size(free), size(bytesOf(g))), Because: "they are used again before the file grows"}
+	if free > bytesOf(g)/4 {
+		f.Worth, f.Because, f.Remedy = Mend, "the rest is spread over a file that is larger than its data", "VACUUM when nobody works on it"
+		f.Command = j.files(len(g.Files))
+	}
+	j.add(f)
+}
+
+// uneven is from where files of one group differ so much that it shows.
+const uneven = 1.5
+
+// balance looks whether a group's files are filled and used alike.
+func (j *judge) balance(g filewise.FileGroup) {
+	if len(g.Files) < 2 || g.Fill == filewise.FillOrder {
+		return
+	}
+	least, most := g.Files[0].Bytes, g.Files[0].Bytes
+	var free []int64
+	for _, f := range g.Files {
+		least, most = min(least, f.Bytes), max(most, f.Bytes)
+		if f.Free != nil {
+			free = append(free, *f.Free)
+		}
+	}
+	f := Finding{About: g.Name + ": balance", weight: float64(bytesOf(g)), Evidence: fmt.Sprintf("files of %s to %s", size(least), size(most))}
+	skewed := float64(most) > uneven*float64(max(least, 1))
+	if len(free) == len(g.Files) && g.Fill != filewise.FillPartitions {
+		lo, hi := slices.Min(free), slices.Max(free)
+		f.Evidence += fmt.Sprintf(", free %s to %s", size(lo), size(hi))
+		skewed = skewed || float64(hi) > uneven*float64(max(lo, 1<<20))
+	}
+	switch {
+	case !skewed:
+		f.Worth, f.Because = Know, "they are alike, so that the load is spread over all of them"
+	case g.Fill == filewise.FillFree:
+		f.Worth, f.Because = Mend, "SQL Server fills in proportion to free space: the file with the most free space takes most of the writes, as if there were fewer files"
+		f.Remedy = "give the files of the filegroup the same size and growth"
+		f.Command = j.run("inserts", "--files", j.counts(len(g.Files)), "--set", "autogrow-all-files=on")
+	case g.Fill == filewise.FillTurns:
+		f.Worth, f.Because = Mend, "when the smaller files are full, the larger ones take all further extents alone"
+		f.Remedy = "resize the datafiles to the same size"
+		f.Command = j.files(len(g.Files))
+	default:
+		f.Worth, f.Because, f.Command = Perhaps, "the largest is the one that waits: a key that is spread by hash would divide them evenly", j.files(len(g.Files))
+	}
+	j.add(f)
+}
+
+// spread looks over how many volumes and devices the data lie.
+func (j *judge) spread() {
+	all := filewise.FileGroup{}
+	for _, g := range j.data() {
+		all.Files = append(all.Files, g.Files...)
+	}
+	volumes := volumesOf(all)
+	if len(volumes) == 0 || len(all.Files) == 0 {
+		return
+	}
+	f := Finding{About: "placement", Evidence: where(volumes), weight: 1e12}
+	places, apart := j.places(), false
+	if places != nil {
+		var names []string
+		for _, p := range j.Places {
+			name := p.Name
+			if p.Device != "" {
+				name += " (" + p.Device + ")"
+			}
+			apart = apart || p.Device == "" || volumes["device "+p.Device] == 0
+			names = append(names, name)
+		}
+		f.Evidence += "; places for files are " + strings.Join(names, ", ")
+	}
+	n := j.counts(j.largest())
+	switch {
+	case len(volumes) > 1:
+		f.Worth, f.Because = Know, "the data lie on several places already"
+		if places != nil {
+			f.Command = j.run("inserts", append([]string{"--files", n}, places...)...)
+		}
+	case places != nil && !apart:
+		f.Worth, f.Because = Not, "all data lie on one device, and so do the other places for files: between them nothing would differ but names"
+		f.Command = j.run("inserts", append([]string{"--files", n}, places...)...)
+	case places != nil:
+		f.Worth, f.Because = Perhaps, "all data lie on one place, and there are others"
+		if len(j.signals.pro) > 0 {
+			f.Worth = Experiment
+		}
+		f.Command = j.run("inserts", append([]string{"--files", n}, places...)...)
+	case len(j.signals.pro) > 0:
+		f.Worth, f.Because = Perhaps, "all data lie on one place: files on a second device can be read and written beside it"
+		f.Command = j.run("inserts", "--files", n)
+		f.Remedy = "name the second place too, as the server sees it: add --volume NAME=DIR for each"
+	default:
+		f.Worth, f.Because = Not, "all data lie on one place, and nothing shows that it is too slow"
+		f.Command = j.run("inserts", "--files", n)
+	}
+	j.add(f)
+}
+
+// growth looks for settings by which files grow too often or too much.
+func (j *judge) growth() {
+	for _, g := range j.of(func(g filewise.FileGroup) bool { return !g.Own && (!g.System || g.Use == filewise.UseTemp) }) {
+		var small, percent int
+		var step int64
+		for _, f := range g.Files {
+			if f.Growth == nil {
+				continue
+			}
+			switch {
+			case f.Growth.Percent > 0:
+				percent++
+			case f.Growth.Bytes > 0 && f.Growth.Bytes <= 4<<20 && f.Bytes >= 64<<20:
+				small++
+				step = f.Growth.Bytes
+			}
+		}
+		if small+percent == 0 {
+			continue
+		}
+		f := Finding{About: g.Name + ": growth", Worth: Mend, weight: float64(bytesOf(g))}
+		if percent > 0 {
+			f.Evidence = fmt.Sprintf("%d of %s grow by a percentage", percent, file(len(g.Files)))
+			f.Because = "each growth is larger than the last, files of one group drift apart, and a large one holds up every session that waits for it"
+		} else {
+			f.Evidence = fmt.Sprintf("%d of %s grow by %s", small, file(len(g.Files)), size(step))
+			f.Because = "growing is done while sessions wait: such steps come often, and are measured instead of the number of files"
+		}
+		f.Remedy = "set a fixed growth of 64 MiB to 1 GiB, the same for all files of a group, or make them large enough at once"
+		if g.Use == filewise.UseData {
+			f.Command = j.run("inserts", "--files", j.counts(len(g.Files)), "--allocation", "growing")
+			if step > 0 {
+				f.Command = append(f.Command, "--growth", size1(step))
+			}
+		}
+		j.add(f)
+	}
+}
+
+// size1 is a size as flags take it.
+func size1(n int64) string { return strings.ReplaceAll(size(n), " ", "") }
+
+// rest counts what is no data of the user's, and databases that only their sizes are
+// known of.
+func (j *judge) rest() {
+	for _, x := range []struct {
+		about, because string
+		is             func(filewise.FileGroup) bool
+	}{
+		{"Filewise's own databases", "they are of runs of Filewise, and counted in no other finding", func(g filewise.FileGroup) bool { return g.Own }},
+		{"the server's own databases", "they are counted in no other finding", func(g filewise.FileGroup) bool { return g.System && !g.Own && g.Use == filewise.UseData }},
+		{"other databases", "only their sizes are seen from here: name one in the URL to look at its tables", func(g filewise.FileGroup) bool {
+			return g.Fill == "" && !g.System && !g.Own && g.Use == filewise.UseData
+		}},
+	} {
+		var names []string
+		sum := int64(0)
+		for _, g := range j.of(x.is) {
+			sum += bytesOf(g)
+			names = append(names, g.Name)
+		}
+		if sum == 0 {
+			continue
+		}
+		slices.Sort(names)
+		f := Finding{About: x.about, Worth: Know, Because: x.because}
+		f.Evidence = fmt.Sprintf("%s in %s", size(sum), strings.Join(names[:min(len(names), 8)], ", "))
+		if more := len(names) - 8; more > 0 {
+			f.Evidence += fmt.Sprintf(" and %d more", more)
+		}
+		if x.about == "Filewise's own databases" {
+			f.Remedy = Shell(append([]string{"filewise", "clean"}, j.target.Flags...))
+		}
+		j.add(f)
+	}
+}

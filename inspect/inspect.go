@@ -1,0 +1,111 @@
+// Package inspect says what the facts of an existing server are worth: whether an
+// experiment with the number of files is likely to find anything there, and which.
+// It is a pure function of the facts; the adapters gather them.
+package inspect
+
+import (
+	"cmp"
+	"slices"
+
+	"filewise"
+)
+
+// Worth says what a finding is worth.
+type Worth string
+
+// What findings are worth, in the order in which they are shown.
+const (
+	Experiment Worth = "worth an experiment"
+	Mend       Worth = "mend first" // it would be measured instead of the files
+	Perhaps    Worth = "perhaps worth an experiment"
+	Not        Worth = "not worth it"
+	Know       Worth = "worth knowing"
+	Unknown    Worth = "not known" // a question that was not answered
+)
+
+var order = []Worth{Experiment, Mend, Perhaps, Not, Know, Unknown}
+
+// Finding is what one fact, or several, are worth.
+type Finding struct {
+	About    string `json:"about"` // "table public.orders", "checkpoints"
+	Worth    Worth  `json:"worth"`
+	Evidence string `json:"evidence"` // the numbers
+	Because  string `json:"because,omitempty"`
+	Remedy   string `json:"remedy,omitempty"` // what to do besides, such as the GRANT
+	// Command is what would test it, by its arguments; empty: no experiment would.
+	Command []string `json:"command,omitempty"`
+
+	weight float64 // within its worth, the greatest first
+}
+
+// Target is what an experiment would be run on.
+type Target struct {
+	Engine string
+	// Flags name it on the command line: "--target", URL.
+	Flags []string
+	// Embedded: it has no server, and its directory is the target.
+	Embedded bool
+}
+
+// Report is what an inspection is worth.
+type Report struct {
+	Summary  string    `json:"summary"`
+	Findings []Finding `json:"findings"`
+}
+
+// Judge says what the facts are worth.
+func Judge(i filewise.Inspection, t Target) Report {
+	j := &judge{Inspection: i, target: t}
+	j.signals = j.look()
+	j.question()
+	j.groups()
+	j.spread()
+	j.growth()
+	j.latency()
+	j.waits()
+	j.temp()
+	j.log()
+	j.checkpoints()
+	j.rest()
+	for _, g := range i.Gaps {
+		j.add(Finding{About: g.Question, Worth: Unknown, Evidence: g.Why, Remedy: g.Remedy})
+	}
+	slices.SortStableFunc(j.found, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(slices.Index(order, a.Worth), slices.Index(order, b.Worth)), cmp.Compare(b.weight, a.weight))
+	})
+	return Report{Summary: j.summary(), Findings: j.found}
+}
+
+type judge struct {
+	filewise.Inspection
+	target  Target
+	signals signals
+	found   []Finding
+}
+
+func (j *judge) add(f Finding) { j.found = append(j.found, f) }
+
+// data are the user's groups of data files, the largest first.
+func (j *judge) data() []filewise.FileGroup {
+	return j.of(func(g filewise.FileGroup) bool {
+		return g.Use == filewise.UseData && !g.System && !g.Own && bytesOf(g) > 0
+	})
+}
+
+func (j *judge) of(want func(filewise.FileGroup) bool) []filewise.FileGroup {
+	var all []filewise.FileGroup
+	for _, g := range j.Groups {
+		if want(g) && len(g.Files) > 0 {
+			all = append(all, g)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b filewise.FileGroup) int { return cmp.Compare(bytesOf(b), bytesOf(a)) })
+	return all
+}
+
+func bytesOf(g filewise.FileGroup) (sum int64) {
+	for _, f := range g.Files {
+		sum += f.Bytes
+	}
+	return sum
+}

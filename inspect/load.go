@@ -1,0 +1,239 @@
+package inspect
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"filewise"
+)
+
+// latency looks at what each file has waited for the storage.
+func (j *judge) latency() {
+	for _, g := range j.of(func(g filewise.FileGroup) bool { return !g.Own && !g.System || g.Use != filewise.UseData }) {
+		type timed struct {
+			name        string
+			read, write float64
+		}
+		var all []timed
+		for _, f := range g.Files {
+			t := timed{path.Base(strings.ReplaceAll(f.Path, `\`, "/")), mean(f.IO, filewise.FileReads, filewise.FileReadTime), mean(f.IO, filewise.FileWrites, filewise.FileWriteTime)}
+			if t.read >= 0 || t.write >= 0 {
+				all = append(all, t)
+			}
+		}
+		if len(all) == 0 {
+			continue
+		}
+		worst := slices.MaxFunc(all, func(a, b timed) int { return cmp.Compare(max(a.read, a.write), max(b.read, b.write)) })
+		best := slices.MinFunc(all, func(a, b timed) int { return cmp.Compare(max(a.read, a.write), max(b.read, b.write)) })
+		f := Finding{About: g.Name + ": latency", weight: max(worst.read, worst.write) * 1e6}
+		f.Evidence = "slowest " + worst.name + ": " + latencies(worst.read, worst.write)
+		if len(all) > 1 {
+			f.Evidence += "; quickest " + best.name + ": " + latencies(best.read, best.write)
+		}
+		bar := slowWrite
+		if g.Use == filewise.UseLog {
+			bar = slowLog
+		}
+		f.Command = j.files(len(g.Files))
+		switch {
+		case g.Use == filewise.UseLog && worst.write >= bar:
+			f.Worth, f.Because = Mend, "every commit waits for the log: more data files do not change that, another place for the log does"
+			f.Remedy = "put the log on storage of its own"
+		case worst.write >= slowWrite:
+			f.Worth, f.Because = Experiment, "writes are slow"
+		case worst.read >= slowRead:
+			f.Worth, f.Because, f.Command = Experiment, "reads are slow", j.reads(len(g.Files))
+		default:
+			f.Worth, f.Because = Not, "the storage answers quickly"
+		}
+		if g.Use == filewise.UseTemp {
+			f.Command = j.tempCommand(len(g.Files))
+		}
+		j.add(f)
+	}
+	if n, bad := j.Figures[filewise.FigureExtends], j.Figures[filewise.FigureWriteTime]; n > 0 && bad > 0 {
+		j.add(Finding{About: "extensions of files", Worth: Know, Evidence: fmt.Sprintf("%s in %s of writing and extending", count(n), seconds(bad))})
+	}
+}
+
+func latencies(read, write float64) string {
+	var all []string
+	if read >= 0 {
+		all = append(all, millis(read)+" a read")
+	}
+	if write >= 0 {
+		all = append(all, millis(write)+" a write")
+	}
+	return strings.Join(all, ", ")
+}
+
+// waits names the first of those since the server's start.
+func (j *judge) waits() {
+	s := j.signals
+	var all []filewise.Counter
+	for _, w := range j.Waits {
+		if w.Unit != "waits" && w.Value > 0 {
+			all = append(all, w)
+		}
+	}
+	if len(all) == 0 {
+		return
+	}
+	slices.SortFunc(all, func(a, b filewise.Counter) int { return cmp.Compare(b.Value, a.Value) })
+	var text []string
+	for _, w := range all[:min(len(all), 5)] {
+		text = append(text, fmt.Sprintf("%s %s (%s)", w.Name, percent(w.Value/s.waited), w.Class))
+	}
+	f := Finding{About: "waits since the start", Evidence: strings.Join(text, ", "), weight: 1e15, Command: j.files(j.largest())}
+	f.Evidence += fmt.Sprintf("; %s in all", seconds(s.waited))
+	if j.Sampled {
+		f.About, f.Evidence = "waits now", strings.Join(text, ", ")+fmt.Sprintf("; %s sessions seen waiting in a second's looks", count(s.waited))
+	}
+	switch {
+	case s.allocPro:
+		f.Worth, f.Because = Experiment, "sessions wait for the allocation of space, which more files relieve"
+	case s.storagePro:
+		f.Worth, f.Because = Perhaps, percent(s.storage/s.waited)+" is for storage"
+	default:
+		f.Worth, f.Because = Not, "hardly any session waits for storage or allocation"
+	}
+	j.add(f)
+}
+
+// temp looks at temporary files, and at what makes them.
+func (j *judge) temp() {
+	for _, g := range j.of(func(g filewise.FileGroup) bool { return g.Use == filewise.UseTemp }) {
+		f := Finding{About: g.Name, weight: 1e10, Evidence: fmt.Sprintf("%s, %s", file(len(g.Files)), size(bytesOf(g))), Command: j.tempCommand(len(g.Files))}
+		if j.Cores > 0 {
+			f.Evidence += ", " + plural(j.Cores, "core")
+		}
+		least, most := extremes(g)
+		switch {
+		case g.Fill == filewise.FillFree && float64(most) > uneven*float64(max(least, 1)):
+			f.Worth, f.Because = Mend, fmt.Sprintf("they are of %s to %s, and the one with the most free space takes most of the load", size(least), size(most))
+			f.Remedy = "give all of them the same size and growth; Filewise never changes them itself"
+		case g.Fill == filewise.FillFree && j.Cores > 1 && len(g.Files) < min(j.Cores, 8):
+			f.Worth, f.Because = Perhaps, fmt.Sprintf("Microsoft advises one for each core, up to 8: there are fewer than %d", min(j.Cores, 8))
+			if j.signals.allocPro {
+				f.Worth = Experiment
+			}
+			f.Remedy = "measure your own work, have the owner add files of the same size, measure again, and let filewise compare judge"
+		default:
+			f.Worth, f.Because = Know, "what is done with them is the next question"
+		}
+		j.add(f)
+	}
+	bytes, ok := j.Figures[filewise.FigureTempBytes]
+	if files := j.Figures[filewise.FigureTempFiles]; ok {
+		f := Finding{About: "sorts and hashes in temporary files", Evidence: fmt.Sprintf("%s, %s written", plural(int(files), "file"), size(int64(bytes))), Command: j.tempCommand(1)}
+		f.Worth, f.Because = Not, "hardly any work spills to them"
+		if bytes > 1<<30 {
+			f.Worth, f.Because, f.weight = Perhaps, "work that does not fit into memory is written and read again: places for temporary files share that load", bytes
+			f.Remedy = "look first whether more memory for a session (work_mem) makes them unnecessary"
+		}
+		j.add(f)
+	}
+	disk, ok := j.Figures[filewise.FigureTempDisk]
+	if tables := j.Figures[filewise.FigureTempTables]; ok && tables > 0 {
+		f := Finding{About: "temporary tables on disk", Evidence: fmt.Sprintf("%s of %s (%s)", count(disk), count(tables), percent(disk/tables)), Command: j.tempCommand(1)}
+		f.Worth, f.Because = Not, "few temporary tables leave memory"
+		if disk > 1000 && disk/tables > 0.25 {
+			f.Worth, f.Because, f.weight = Perhaps, "many temporary tables are written to files", disk
+			f.Remedy = "look first whether a larger tmp_table_size keeps them in memory"
+		}
+		j.add(f)
+	}
+}
+
+func extremes(g filewise.FileGroup) (least, most int64) {
+	least, most = g.Files[0].Bytes, g.Files[0].Bytes
+	for _, f := range g.Files {
+		least, most = min(least, f.Bytes), max(most, f.Bytes)
+	}
+	return least, most
+}
+
+// tempCommand compares temporary files where the engine lets them be chosen: on
+// the server itself, or on a private one.
+func (j *judge) tempCommand(have int) []string {
+	switch j.target.Engine {
+	case "postgres":
+		if places := j.places(); places != nil {
+			n := len(places) / 2
+			var counts []string
+			for i := 1; i <= n; i++ {
+				counts = append(counts, fmt.Sprint(i))
+			}
+			return j.run("temp", append([]string{"--files", strings.Join(counts, ",")}, places...)...)
+		}
+	case "mariadb":
+		return []string{"filewise", "run", "temp", "--engine", "mariadb", "--files", j.counts(have)}
+	}
+	return nil
+}
+
+// log looks at the files that commits wait for.
+func (j *judge) log() {
+	for _, g := range j.of(func(g filewise.FileGroup) bool { return g.Use == filewise.UseLog && !g.System && !g.Own }) {
+		f := Finding{About: g.Name, Worth: Know, Evidence: fmt.Sprintf("%s, %s", file(len(g.Files)), size(bytesOf(g))), weight: 1e9}
+		if v := volumesOf(g); len(v) > 0 {
+			f.Evidence += ": " + where(v)
+		}
+		switch {
+		case g.Fragments > 1000:
+			f.Worth, f.Evidence = Mend, f.Evidence+fmt.Sprintf(", %s virtual log files", count(float64(g.Fragments)))
+			f.Because, f.Remedy = "so many come of growing by small steps, and make recovery and every read of the log slow", "shrink the log once and let it grow by 64 MiB to 1 GiB"
+		case j.shares(g):
+			f.Worth, f.Because = Perhaps, "the log lies on the device of the data: each commit waits behind their reads and writes"
+			if !slices.ContainsFunc(j.signals.pro, func(string) bool { return true }) {
+				f.Worth, f.Because = Not, "the log lies on the device of the data, and nothing shows that commits wait for it"
+			}
+			f.Command = j.files(j.largest())
+		}
+		j.add(f)
+	}
+	if n := j.Figures[filewise.FigureLogWaits]; n > 0 {
+		j.add(Finding{About: "room in the log", Worth: Mend, Evidence: count(n) + " waits for room in the log's buffer", weight: n,
+			Because: "sessions wait for the log, and more data files do not change that", Remedy: "make the log's buffer larger (innodb_log_buffer_size)"})
+	}
+	if n := j.Figures[filewise.FigureSwitches]; n > 24*6 {
+		j.add(Finding{About: "log switches", Worth: Mend, Evidence: count(n) + " in the last day", weight: n,
+			Because: "each switch asks for a checkpoint: more often than every ten minutes the writes of checkpoints are measured instead of the files", Remedy: "make the redo log files larger"})
+	}
+}
+
+// shares tells whether a log lies on a device, or volume, with data.
+func (j *judge) shares(log filewise.FileGroup) bool {
+	at := volumesOf(log)
+	for _, g := range j.data() {
+		for v := range volumesOf(g) {
+			if at[v] > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// checkpoints that come because the log is full are too many.
+func (j *judge) checkpoints() {
+	requested, ok := j.Figures[filewise.FigureRequested]
+	timed, told := j.Figures[filewise.FigureTimed]
+	if !ok || !told || requested+timed == 0 {
+		return
+	}
+	f := Finding{About: "checkpoints", Worth: Know, Evidence: fmt.Sprintf("%s because the log was full or somebody asked, %s because it was time", count(requested), count(timed)), weight: requested}
+	if limit := j.Settings["max_wal_size"]; limit != "" {
+		f.Evidence += ", max_wal_size " + limit
+	}
+	if requested > timed && requested >= 10 {
+		f.Worth, f.Because = Mend, "checkpoints that come early write the same pages again and again, which would be measured instead of the files"
+		f.Remedy = "raise max_wal_size until most come by time"
+		f.Command = j.files(j.largest())
+	}
+	j.add(f)
+}

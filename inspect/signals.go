@@ -1,0 +1,157 @@
+package inspect
+
+import (
+	"fmt"
+	"strings"
+
+	"filewise"
+)
+
+// From these on, storage or the allocation of space is worth looking at. They are
+// where vendors' own advice begins (Microsoft: “Slow I/O”, above 10 to 15 ms), or
+// where nothing smaller would show in an experiment of minutes.
+const (
+	quickRead                    = 0.0005              // s: of flash, or of the system's cache
+	slowRead, slowWrite, slowLog = 0.010, 0.010, 0.005 // s for each request
+	fewRequests                  = 100                 // of which a mean says nothing
+	storageShare, allocShare     = 0.10, 0.03          // of all time waited
+	busyShare                    = 0.01                // waited, of the time that passed
+	missShare, cachedShare       = 0.01, 0.001         // of page requests
+	smallData                    = 256 << 20           // B: any cache holds it
+	young                        = 3600                // s of counting that say little
+)
+
+// signals are what speaks for an experiment, and against it.
+type signals struct {
+	waited, storage, alloc float64  // of all that was waited for
+	pro, con               []string // in words
+	allocPro, storagePro   bool
+	known                  bool // anything was told of waits, latency or the cache
+	quiet                  bool // too little has happened to say
+	quick                  bool // reads come from the system's cache, or as quickly
+}
+
+func storageClass(c filewise.WaitClass) bool {
+	switch c {
+	case filewise.WaitDataRead, filewise.WaitDataWrite, filewise.WaitLog, filewise.WaitTemp, filewise.WaitCheckpoint:
+		return true
+	}
+	return false
+}
+
+func (j *judge) look() (s signals) {
+	for _, w := range j.Waits {
+		if w.Unit == "waits" {
+			continue
+		}
+		s.waited += w.Value
+		switch {
+		case w.Class == filewise.WaitAllocation:
+			s.alloc += w.Value
+		case storageClass(w.Class):
+			s.storage += w.Value
+		}
+	}
+	j.lookWaits(&s)
+	j.lookLatency(&s)
+	j.lookCache(&s)
+	if n := j.Figures[filewise.FigureAllocation]; n > 0 {
+		s.known, s.allocPro = true, true
+		s.pro = append(s.pro, plural(int(n), "session")+" waits at this moment for pages that hand out space in files")
+	}
+	if n := j.Figures[filewise.FigureFreeWaits]; n > 0 {
+		s.pro = append(s.pro, count(n)+" waits for a free page: pages are not written fast enough")
+	}
+	if since := j.Since.Seconds(); since > 0 && since < young {
+		s.quiet = true
+	}
+	return s
+}
+
+func (j *judge) lookWaits(s *signals) {
+	if s.waited <= 0 {
+		return
+	}
+	// A handful of samples, or seconds, of a server that does nothing prove nothing.
+	if j.Sampled && s.waited < 5 || !j.Sampled && s.waited < 10 {
+		return
+	}
+	s.known = true
+	// Where I/O is all that is timed it is all that is waited for, and on an idle
+	// server too: what counts is what it was of the time that passed.
+	if since := j.Since.Seconds(); !j.Sampled && since > 0 && (s.storage+s.alloc)/since < busyShare {
+		s.con = append(s.con, fmt.Sprintf("all sessions together waited %s for files in %s", seconds(s.storage+s.alloc), seconds(since)))
+		return
+	}
+	if share := s.alloc / s.waited; share >= allocShare {
+		s.allocPro = true
+		s.pro = append(s.pro, percent(share)+" of the time waited is for the allocation of space in files")
+	}
+	if share := s.storage / s.waited; share >= storageShare {
+		s.storagePro = true
+		s.pro = append(s.pro, percent(share)+" of the time waited is for storage")
+	} else {
+		s.con = append(s.con, "only "+percent(share)+" of the time waited is for storage")
+	}
+}
+
+func (j *judge) lookCache(s *signals) {
+	requests, ok := j.Figures[filewise.FigureRequests]
+	misses, told := j.Figures[filewise.FigureMisses]
+	if !ok || !told || requests < 10000 {
+		return
+	}
+	s.known = true
+	switch share := misses / requests; {
+	case share >= missShare && s.quick:
+		s.con = append(s.con, percent(share)+" of page requests read a file, and get an answer at once")
+	case share >= missShare:
+		s.pro = append(s.pro, percent(share)+" of "+count(requests)+" page requests read a file")
+	case share < cachedShare:
+		s.con = append(s.con, "the cache answered "+exact(1-share)+" of "+count(requests)+" page requests")
+	}
+}
+
+func (j *judge) lookLatency(s *signals) {
+	t := map[string]float64{}
+	for _, g := range j.Groups {
+		if g.Own || g.Use == filewise.UseLog {
+			continue
+		}
+		for _, f := range g.Files {
+			for name, x := range f.IO {
+				t[name] += x
+			}
+		}
+	}
+	reads, writes := mean(t, filewise.FileReads, filewise.FileReadTime), mean(t, filewise.FileWrites, filewise.FileWriteTime)
+	if reads < 0 && writes < 0 {
+		return
+	}
+	s.known = true
+	s.quick = reads >= 0 && reads < quickRead
+	var fast []string
+	for _, x := range []struct {
+		what    string
+		is, bar float64
+	}{{"reads", reads, slowRead}, {"writes", writes, slowWrite}} {
+		switch {
+		case x.is >= x.bar:
+			s.pro = append(s.pro, fmt.Sprintf("%s of data files take %s on average", x.what, millis(x.is)))
+		case x.is >= 0:
+			fast = append(fast, fmt.Sprintf("%s %s", x.what, millis(x.is)))
+		}
+	}
+	if len(fast) > 0 {
+		s.con = append(s.con, "data files answer quickly ("+strings.Join(fast, ", ")+" on average)")
+	}
+}
+
+// mean is the time of a request; −1: not told, or of too few.
+func mean(io map[string]float64, number, time string) float64 {
+	n, t := io[number], io[time]
+	if n < fewRequests || t <= 0 {
+		return -1
+	}
+	return t / n
+}

@@ -1,0 +1,73 @@
+package inspect
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"filewise"
+)
+
+func size(n int64) string      { return humanize.IBytes(uint64(max(n, 0))) }
+func count(n float64) string   { return humanize.Comma(int64(math.Round(n))) }
+func percent(x float64) string { return fmt.Sprintf("%.0f %%", 100*x) }
+func exact(x float64) string   { return fmt.Sprintf("%.2f %%", math.Floor(10000*x)/100) }
+func millis(s float64) string  { return fmt.Sprintf("%.3g ms", 1000*s) }
+func capital(s string) string  { return strings.ToUpper(s[:1]) + s[1:] }
+func join(all []string) string { return strings.Join(all, "; ") }
+func file(n int) string        { return plural(n, "file") }
+func seconds(s float64) string { return fmt.Sprintf("%.3g s", s) }
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	if strings.HasSuffix(what, "x") {
+		return fmt.Sprintf("%d %ses", n, what)
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// parts is what the files of a group are called.
+func parts(g filewise.FileGroup) string {
+	if g.Fill == filewise.FillPartitions {
+		return plural(len(g.Files), "partition")
+	}
+	return file(len(g.Files))
+}
+
+// summary is the sentence at the top.
+func (j *judge) summary() string {
+	n := map[Worth]int{}
+	for _, f := range j.found {
+		n[f.Worth]++
+	}
+	var first string
+	switch s := j.signals; {
+	case len(j.data()) == 0:
+		first = "There is no data of yours to be spread over files here"
+	case n[Experiment] > 0:
+		first = "An experiment is worth running here: " + join(s.pro)
+		if len(s.pro) == 0 {
+			first = "An experiment is worth running here"
+		}
+	case !s.known && j.target.Embedded:
+		first = "Whether an experiment is worth running cannot be told from files alone: SQLite counts neither waits nor latency, and the command takes a minute"
+	case !s.known:
+		first = "Whether an experiment is worth running cannot be told: the server has told nothing of waits, latency or its cache"
+	case n[Not] > 0 && len(s.con) > 0:
+		first = "The number of files is hardly the question here: " + join(s.con)
+	default:
+		first = "Nothing speaks strongly for an experiment here"
+	}
+	first += "."
+	if n[Mend] > 0 {
+		first += fmt.Sprintf(" %s first, or it would be measured instead of the files.", capital(plural(n[Mend], "setting")+" should be mended"))
+	}
+	if n[Unknown] > 0 {
+		first += fmt.Sprintf(" %s not answered: see the end.", map[bool]string{true: "1 question was", false: fmt.Sprintf("%d questions were", n[Unknown])}[n[Unknown] == 1])
+	}
+	return first
+}

@@ -1,0 +1,56 @@
+// Package sqlitedriver is the SQLite that Filewise was built with: the C library
+// (mattn/go-sqlite3) in builds with cgo, its translation into Go
+// (modernc.org/sqlite) in builds without. Both have the same files, the same SQL
+// and the same result codes; the translation is slower.
+package sqlitedriver
+
+import (
+	"runtime/debug"
+	"syscall"
+)
+
+// Primary result codes (https://www.sqlite.org/rescode.html), as Codes has them.
+const (
+	Perm       = 3
+	Busy       = 5
+	Locked     = 6
+	ReadOnly   = 8
+	IOErr      = 10
+	Corrupt    = 11
+	Full       = 13
+	CantOpen   = 14
+	Protocol   = 15
+	Constraint = 19
+	Auth       = 23
+	NotADB     = 26
+)
+
+// Extended result codes.
+const (
+	ConstraintForeignKey = Constraint | 3<<8
+	ConstraintUnique     = Constraint | 8<<8
+)
+
+// Codes are what SQLite says of a failure.
+type Codes struct {
+	Primary, Extended int
+	Errno             syscall.Errno // of the system call that failed; 0 where it is not known
+}
+
+// Functions are SQL functions of one text that return a whole number, always the
+// same one for the same text.
+type Functions map[string]func(text []byte) int64
+
+// module is the driver's version in this build, empty where it is not recorded.
+func module(path string) string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, m := range info.Deps {
+		if m.Path == path {
+			return " " + m.Version
+		}
+	}
+	return ""
+}

@@ -1,0 +1,152 @@
+package notify
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"filewise"
+)
+
+// How long and how often it is tried.
+const (
+	answerWithin = 15 * time.Second // one try
+	attempts     = 3                // of one message at the end of a run
+	pause        = time.Second      // before the second try, twice as long before the third
+)
+
+// Send says the message once. Errors show no secret; their text says what
+// happened, not where.
+func (a Address) Send(ctx context.Context, m Message) error {
+	send := a.post
+	if a.kind == mailKind {
+		send = a.mail.send
+	}
+	return a.within(ctx, func(ctx context.Context) error { return send(ctx, m) })
+}
+
+// within does it in the time of one try, and leaves it behind when ctx ends: a
+// conversation by SMTP hears of that only by its own deadline.
+func (a Address) within(ctx context.Context, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- do(ctx) }()
+	var err error
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = errors.New("there is no answer in time")
+	}
+	return filewise.HideIn(err, a.secrets...)
+}
+
+// Notifier tells several addresses of the events of one run, to each one after the
+// other. It is not for concurrent use, but Queue.
+type Notifier struct {
+	addresses []Address
+	events    []Event
+
+	mu      sync.Mutex
+	waiting [][]Message // by address, the oldest first
+}
+
+// New returns a notifier that tells the addresses of these events.
+func New(addresses []Address, events []Event) *Notifier {
+	return &Notifier{addresses: addresses, events: events, waiting: make([][]Message, len(addresses))}
+}
+
+// Reports tells whether anybody gets reports.
+func (n *Notifier) Reports() bool { return slices.ContainsFunc(n.addresses, Address.Mail) }
+
+// Try says the message that the run starts, so that an address that does not work is
+// known now. Mail of which started was not chosen is tried without a message; for a
+// service there is no other way. The error has CodePreflight.
+func (n *Notifier) Try(ctx context.Context, m Message) error {
+	return n.each(func(i int) error {
+		a := n.addresses[i]
+		var err error
+		if a.Mail() && !slices.Contains(n.events, Started) && m.Event == Started {
+			err = a.within(ctx, a.mail.check)
+		} else {
+			err = a.Send(ctx, m)
+		}
+		if err == nil || ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return filewise.Errorf(filewise.CodePreflight, "mend that URL, or leave --notify out", "nobody can be notified at %s: %w", a, err)
+	})
+}
+
+// Queue keeps the message, if its event was chosen, for the next Deliver or Finish.
+// It never waits.
+func (n *Notifier) Queue(m Message) {
+	if !slices.Contains(n.events, m.Event) {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for i := range n.waiting {
+		n.waiting[i] = append(n.waiting[i], m)
+	}
+}
+
+// Deliver tries once to say what is queued. What fails stays, for Finish.
+func (n *Notifier) Deliver(ctx context.Context) { _ = n.deliver(ctx, 1) }
+
+// Finish says what is queued, with some attempts. The errors are of the addresses
+// that could not be told everything.
+func (n *Notifier) Finish(ctx context.Context) error { return n.deliver(ctx, attempts) }
+
+func (n *Notifier) deliver(ctx context.Context, tries int) error {
+	return n.each(func(i int) error {
+		for {
+			n.mu.Lock()
+			queue := n.waiting[i]
+			n.mu.Unlock()
+			if len(queue) == 0 {
+				return nil
+			}
+			if err := n.addresses[i].sendUpTo(ctx, queue[0], tries); err != nil {
+				return filewise.Errorf(filewise.CodeInternal, "filewise doctor --notify URL tries an address",
+					"%s was not told “%s”: %w", n.addresses[i], queue[0].Title, err)
+			}
+			n.mu.Lock()
+			n.waiting[i] = n.waiting[i][1:]
+			n.mu.Unlock()
+		}
+	})
+}
+
+// sendUpTo tries so often, unless the answer is final.
+func (a Address) sendUpTo(ctx context.Context, m Message, tries int) (err error) {
+	for try := range tries {
+		if try > 0 {
+			select {
+			case <-ctx.Done():
+				return err
+			case <-time.After(pause << (try - 1)):
+			}
+		}
+		if err = a.Send(ctx, m); err == nil || forGood(err) || ctx.Err() != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// each asks all addresses at the same time, and joins their errors.
+func (n *Notifier) each(tell func(i int) error) error {
+	errs := make([]error, len(n.addresses))
+	var all sync.WaitGroup
+	for i := range n.addresses {
+		all.Go(func() { errs[i] = tell(i) })
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}

@@ -1,0 +1,152 @@
+package notify
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+)
+
+// client follows no redirect: behind one a POST becomes a GET, and the message is
+// lost without a word.
+var client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+
+// post sends the message to a service; any answer but 2xx is an error.
+func (a Address) post(ctx context.Context, m Message) error {
+	body, header, err := a.payload(m)
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.url.String(), bytes.NewReader(body))
+	if err != nil {
+		return withoutURL(err)
+	}
+	req.Header = header
+	req.Header.Set("User-Agent", "filewise")
+	res, err := client.Do(req)
+	if err != nil {
+		return withoutURL(err)
+	}
+	defer res.Body.Close()
+	said, _ := io.ReadAll(io.LimitReader(res.Body, 1<<10)) // of a refusal, as far as it comes
+	if res.StatusCode/100 == 2 {
+		return nil
+	}
+	return &refusal{res.StatusCode, fmt.Sprintf("it answers %d %s%s", res.StatusCode, http.StatusText(res.StatusCode), quoted(said))}
+}
+
+// refusal is the answer of a service that has understood, and does not want.
+type refusal struct {
+	status int
+	text   string
+}
+
+func (r *refusal) Error() string { return r.text }
+
+// forGood tells whether the same message would be refused again.
+func forGood(err error) bool {
+	var r *refusal
+	return errors.As(err, &r) && r.status/100 != 5 && r.status != http.StatusTooManyRequests && r.status != http.StatusRequestTimeout
+}
+
+// withoutURL is the cause: net/http puts the URL before it.
+func withoutURL(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}
+
+// quoted is the first line of what a service said.
+func quoted(said []byte) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(strings.ToValidUTF8(string(said), "?")), "\n")
+	line = strings.TrimSpace(strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, line))
+	if line == "" {
+		return ""
+	}
+	return ": " + cut(line, 200)
+}
+
+// cut shortens a text to so many bytes.
+func cut(text string, bytes int) string {
+	if len(text) <= bytes {
+		return text
+	}
+	for bytes > 0 && !utf8.RuneStart(text[bytes]) {
+		bytes--
+	}
+	return text[:bytes] + "…"
+}
+
+// payload is the message in the words of the service.
+func (a Address) payload(m Message) ([]byte, http.Header, error) {
+	header := http.Header{"Content-Type": {"application/json"}}
+	var v any
+	switch a.kind {
+	case webhook:
+		body, err := m.json()
+		return body, header, err
+	case slack:
+		v = map[string]string{"text": "*" + slackText(m.Title) + "*\n" + slackText(m.Text)}
+	case teams:
+		v = teamsCard(m)
+	case ntfy:
+		return ntfyMessage(m)
+	}
+	body, err := json.Marshal(v)
+	return body, header, err
+}
+
+// slackText escapes what Slack's mark-up would take for a link or a mention.
+func slackText(s string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
+}
+
+// teamsCard is an adaptive card, as the webhooks of Teams' Workflows take it.
+func teamsCard(m Message) any {
+	type block map[string]any
+	colour := "Good"
+	if m.urgent() {
+		colour = "Attention"
+	}
+	body := []block{{"type": "TextBlock", "text": m.Title, "weight": "Bolder", "size": "Medium", "wrap": true, "color": colour}}
+	for line := range strings.SplitSeq(m.Text, "\n") {
+		if line != "" {
+			body = append(body, block{"type": "TextBlock", "text": line, "wrap": true})
+		}
+	}
+	return block{"type": "message", "attachments": []block{{
+		"contentType": "application/vnd.microsoft.card.adaptive",
+		"content": block{"$schema": "http://adaptivecards.io/schemas/adaptive-card.json", "type": "AdaptiveCard", "version": "1.4",
+			"body": body, "msteams": block{"width": "Full"}},
+	}}}
+}
+
+// ntfyBytes is what ntfy shows of a message; a longer one becomes a file.
+const ntfyBytes = 3900
+
+// ntfyMessage is text, with the rest in headers.
+func ntfyMessage(m Message) ([]byte, http.Header, error) {
+	header := http.Header{}
+	header.Set("Content-Type", "text/plain; charset=utf-8")
+	header.Set("Title", mime.BEncoding.Encode("utf-8", m.Title)) // ASCII as it is
+	header.Set("Tags", "bar_chart")
+	if m.urgent() {
+		header.Set("Tags", "warning")
+		header.Set("Priority", "high")
+	}
+	return []byte(cut(m.Text, ntfyBytes)), header, nil
+}

@@ -1,0 +1,96 @@
+package planted
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	sqlite3 "github.com/mattn/go-sqlite3"
+)
+
+// holder holds the write lock of the first database in a directory most of the time,
+// as somebody's report or maintenance would.
+type holder struct {
+	t    *testing.T
+	dir  string
+	stop context.CancelFunc
+	done sync.WaitGroup
+}
+
+// How long the lock is held, and then left to others; how often it is asked for,
+// which is oftener than SQLite's busy handler does, so that it is soon held.
+const (
+	polls  = 100 * time.Microsecond
+	held   = 150 * time.Millisecond
+	atRest = 5 * time.Millisecond
+)
+
+func (h *holder) begin(string) {
+	var files []string // in lexical order
+	err := filepath.WalkDir(h.dir, func(path string, _ fs.DirEntry, err error) error {
+		if strings.HasSuffix(path, ".db") {
+			files = append(files, path)
+		}
+		return err
+	})
+	if err != nil || len(files) == 0 {
+		h.t.Errorf("there is no database in %s: %v", h.dir, err)
+		return
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	h.stop = stop
+	h.done.Go(func() {
+		if err := hold(ctx, files[0]); err != nil {
+			h.t.Errorf("holding the lock of %s: %v", files[0], err)
+		}
+	})
+}
+
+func (h *holder) end(string) {
+	if h.stop != nil {
+		h.stop()
+		h.done.Wait()
+	}
+}
+
+// hold takes and leaves the lock until ctx ends.
+func hold(ctx context.Context, path string) error {
+	db, err := sql.Open("sqlite3", "file:"+path+"?_busy_timeout=0")
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	for ctx.Err() == nil {
+		if _, err := db.Exec("BEGIN IMMEDIATE"); busy(err) {
+			pause(ctx, polls)
+			continue
+		} else if err != nil {
+			return err
+		}
+		pause(ctx, held)
+		if _, err := db.Exec("ROLLBACK"); err != nil {
+			return err
+		}
+		pause(ctx, atRest)
+	}
+	return nil
+}
+
+func busy(err error) bool {
+	var e sqlite3.Error
+	return errors.As(err, &e) && e.Code == sqlite3.ErrBusy
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}

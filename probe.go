@@ -1,0 +1,97 @@
+package filewise
+
+import (
+	"context"
+	"time"
+)
+
+// Probe reads cumulative counters. Deltas are computed in package probe only.
+type Probe interface {
+	Name() string
+	// Read returns the counters; an absent counter is absent, never zero.
+	Read(context.Context) ([]Counter, error)
+}
+
+// Sampler is a probe of what cannot be read as a sum: while a window is open, it
+// looks now and then, and adds up what it sees.
+type Sampler interface {
+	Probe
+	// Sample looks once; what it sees stands for the time since the look before.
+	Sample(ctx context.Context, since time.Duration) error
+}
+
+// Counter is one cumulative counter.
+type Counter struct {
+	Name  string
+	Unit  string
+	Value float64
+	Class WaitClass // of a wait, whose event is the name; empty: it is none
+	File  string    // the path of the file that it is of alone; empty: of all
+}
+
+// Delta is how far a counter moved over the measured window.
+type Delta struct {
+	Probe string    `json:"probe"` // "cpu", "sqlite", …
+	Name  string    `json:"name"`
+	Unit  string    `json:"unit"`
+	Value float64   `json:"value"`
+	Class WaitClass `json:"class,omitempty"` // see Counter
+	File  string    `json:"file,omitempty"`  // see Counter
+}
+
+// The names of probes that every engine uses alike.
+const (
+	// ProbeWaits are the server's waits: of each event the time, in "s" added up over
+	// all sessions, and the number, in "waits". Benign ones are left out.
+	ProbeWaits = "waits"
+	// ProbeBackground are waits of the server's own processes and threads, for which
+	// no session waits: those of writing behind, of checkpoints. They are like ProbeWaits.
+	ProbeBackground = "background waits"
+	// ProbeFiles is the I/O of single files.
+	ProbeFiles = "files"
+	// ProbeServer are the processes of a server on this machine: "user" and "system"
+	// in "s", and their I/O.
+	ProbeServer = "server"
+	// ProbeStorage says how near a volume's storage was to its limit: StorageShare.
+	ProbeStorage = "storage"
+)
+
+// StorageShare ends the name of a share of what a volume's storage gives, in "%":
+// "default: share of limit".
+const StorageShare = ": share of limit"
+
+// OfWaits tells whether a probe is one of waits, in which an event that was never
+// waited for is not in the reading: it is zero.
+func OfWaits(probe string) bool { return probe == ProbeWaits || probe == ProbeBackground }
+
+// The counters of ProbeFiles; what a server does not tell is absent.
+const (
+	FileReads     = "reads"         // requests
+	FileBytesRead = "bytes read"    // B
+	FileReadTime  = "read time"     // s
+	FileWrites    = "writes"        // requests
+	FileBytes     = "bytes written" // B
+	FileWriteTime = "write time"    // s
+	FileSyncs     = "syncs"         // requests
+	FileSyncTime  = "sync time"     // s
+	FileGrown     = "bytes grown"   // B
+	FileRows      = "rows written"  // of a file that holds one table or partition
+)
+
+// WaitClass says what a session waits for.
+type WaitClass string
+
+// The classes of waits.
+const (
+	WaitLock       WaitClass = "lock"       // of rows, tables or the whole file, until another transaction ends
+	WaitAllocation WaitClass = "allocation" // latches and locks of the structures that hand out space in files
+	WaitLatch      WaitClass = "latch"      // other short locks of structures in memory
+	WaitDataRead   WaitClass = "data read"  // I/O of data files
+	WaitDataWrite  WaitClass = "data write"
+	WaitLog        WaitClass = "log"        // writing and syncing the log
+	WaitTemp       WaitClass = "temp"       // I/O of temporary files
+	WaitCheckpoint WaitClass = "checkpoint" // until a checkpoint has made room
+	WaitMemory     WaitClass = "memory"     // for a free buffer
+	WaitNetwork    WaitClass = "network"
+	WaitOther      WaitClass = "other"
+)

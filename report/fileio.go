@@ -1,0 +1,359 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"path"
+	"slices"
+	"strings"
+
+	"filewise"
+)
+
+const (
+	mostBars      = 48 // up to so many files are drawn one by one
+	mostFileLines = 40 // and so many of a layout listed
+)
+
+// ioKinds are what is compared between files, in the order in which they are
+// shown, each with the counters that it adds up.
+var ioKinds = []struct {
+	Name     string
+	Counters []string
+}{
+	{"bytes", []string{filewise.FileBytesRead, filewise.FileBytes}},
+	{"requests", []string{filewise.FileReads, filewise.FileWrites, filewise.FileSyncs}},
+	{"time", []string{filewise.FileReadTime, filewise.FileWriteTime, filewise.FileSyncTime}},
+	{"rows", []string{filewise.FileRows}},
+}
+
+// fileLoads are how the I/O of one family was spread over the files.
+type fileLoads struct {
+	Family  string   // empty: the run has one
+	Kinds   []string // those that some layout has
+	Layouts []layoutFiles
+}
+
+// layoutFiles are medians over a layout's trials.
+type layoutFiles struct {
+	Layout string
+	Files  []fileLoad // in the order in which they were observed
+	// Balance is, of each kind, the largest data file's part against the mean; NaN:
+	// there is one file, or nothing was counted.
+	Balance []float64
+}
+
+// fileLoad is one file's part of each kind; NaN: not counted.
+type fileLoad struct {
+	Name   string
+	Data   bool // it is one of those that the layout spreads
+	Shares []float64
+}
+
+// FileLoads of all families; none where no I/O of single files was read.
+func (v view) FileLoads() []fileLoads {
+	families := v.Families()
+	if len(families) == 0 {
+		families = []view{v}
+	}
+	var out []fileLoads
+	for _, f := range families {
+		if l, ok := f.fileLoads(); ok {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+func (v view) fileLoads() (fileLoads, bool) {
+	out := fileLoads{Family: v.Name}
+	found := make([]bool, len(ioKinds))
+	for _, r := range v.Rows {
+		if l := v.filesOf(r.Name); len(l.Files) > 0 {
+			out.Layouts = append(out.Layouts, l)
+			for _, f := range l.Files {
+				for k, x := range f.Shares {
+					found[k] = found[k] || known(x)
+				}
+			}
+		}
+	}
+	keep := func(xs []float64) []float64 {
+		var kept []float64
+		for k, x := range xs {
+			if found[k] {
+				kept = append(kept, x)
+			}
+		}
+		return kept
+	}
+	for k := range ioKinds {
+		if found[k] {
+			out.Kinds = append(out.Kinds, ioKinds[k].Name)
+		}
+	}
+	for i := range out.Layouts {
+		l := &out.Layouts[i]
+		l.Balance = keep(l.Balance)
+		for j := range l.Files {
+			l.Files[j].Shares = keep(l.Files[j].Shares)
+		}
+	}
+	return out, len(out.Kinds) > 0
+}
+
+// filesOf are the parts of one layout's files. Files have other paths in each
+// trial: they are told apart by their role and their place among those of it.
+func (v view) filesOf(layout string) layoutFiles {
+	l := layoutFiles{Layout: layout}
+	shares := map[string][][]float64{} // of a file, of each kind, by trial
+	balances := make([][]float64, len(ioKinds))
+	for _, t := range v.Trials {
+		if t.Cell.Layout != layout || t.Cell.Pilot || t.State != filewise.Done {
+			continue
+		}
+		names, loads := loadsOf(t)
+		for k := range ioKinds {
+			total, largest, n := 0.0, 0.0, 0.0
+			ofData := 0.0
+			for _, f := range names {
+				x := loads[f.path][k]
+				total += x
+				if f.data {
+					n, ofData, largest = n+1, ofData+x, max(largest, x)
+				}
+			}
+			if n > 1 && ofData > 0 {
+				balances[k] = append(balances[k], largest*n/ofData)
+			}
+			for _, f := range names {
+				if shares[f.name] == nil {
+					shares[f.name] = make([][]float64, len(ioKinds))
+					l.Files = append(l.Files, fileLoad{Name: f.name, Data: f.data})
+				}
+				if total > 0 {
+					shares[f.name][k] = append(shares[f.name][k], loads[f.path][k]/total)
+				}
+			}
+		}
+	}
+	for i := range l.Files {
+		for _, xs := range shares[l.Files[i].Name] {
+			l.Files[i].Shares = append(l.Files[i].Shares, median(xs))
+		}
+	}
+	for _, xs := range balances {
+		l.Balance = append(l.Balance, median(xs))
+	}
+	return l
+}
+
+// counted is a file with counters of its own.
+type counted struct {
+	path, name string
+	data       bool
+}
+
+// loadsOf are the files of a trial that have counters, those observed first in
+// their order, and what was counted of each kind by path.
+func loadsOf(t trial) ([]counted, map[string][]float64) {
+	loads := map[string][]float64{}
+	var paths []string
+	for _, d := range t.Measure.Deltas {
+		if d.Probe != filewise.ProbeFiles || d.File == "" {
+			continue
+		}
+		if loads[d.File] == nil {
+			loads[d.File] = make([]float64, len(ioKinds))
+			paths = append(paths, d.File)
+		}
+		for k, kind := range ioKinds {
+			if known(d.Value) && slices.Contains(kind.Counters, d.Name) {
+				loads[d.File][k] += d.Value
+			}
+		}
+	}
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	var out []counted
+	seen, numbers := map[string]bool{}, map[filewise.Role]int{}
+	for _, f := range slices.Concat(t.Files, t.Final) {
+		if seen[f.Path] {
+			continue
+		}
+		seen[f.Path] = true
+		numbers[f.Role]++
+		if loads[f.Path] != nil {
+			out = append(out, counted{f.Path, fmt.Sprintf("%s %d", f.Role, numbers[f.Role]), f.Role != filewise.RoleLog})
+		}
+	}
+	for _, p := range paths {
+		if !seen[p] {
+			out = append(out, counted{path: p, name: path.Base(p)})
+		}
+	}
+	return out, loads
+}
+
+// Drawing are small columns, one for each file, kind below kind; the line is the
+// mean of the data files.
+func (l layoutFiles) Drawing(kinds []string) template.HTML {
+	const pitch, tall = 66, 40
+	d := drawing{height: float64(pitch * len(kinds))}
+	for k, kind := range kinds {
+		y := float64(k*pitch) + 18
+		d.textAt("axis", "start", 0, y-6, kind)
+		d.textAt("axis", "end", 100, y-6, l.balanceText(k))
+		d.columns(l.columns(k), y, tall)
+	}
+	return d.html(l.Layout + ": each file’s part of " + strings.Join(kinds, ", ") + "; the table below has the numbers.")
+}
+
+// columns are the files' parts of a kind; of many files the largest first.
+func (l layoutFiles) columns(k int) []fileLoad {
+	var out []fileLoad
+	for _, f := range l.Files {
+		if known(f.Shares[k]) {
+			out = append(out, fileLoad{f.Name, f.Data, []float64{f.Shares[k]}})
+		}
+	}
+	if len(out) > mostBars {
+		slices.SortStableFunc(out, func(a, b fileLoad) int { return -cmpFloat(a.Shares[0], b.Shares[0]) })
+		out = out[:mostBars]
+	}
+	return out
+}
+
+func cmpFloat(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// columns stand from y down to y+tall.
+func (d *drawing) columns(files []fileLoad, y, tall float64) {
+	d.line("base", 0, y+tall, 100, y+tall, "")
+	most, mean, n := 0.0, 0.0, 0.0
+	for _, f := range files {
+		most = max(most, f.Shares[0])
+		if f.Data {
+			mean, n = mean+f.Shares[0], n+1
+		}
+	}
+	if most == 0 {
+		return
+	}
+	pitch := math.Min(100/float64(len(files)), 25)
+	for i, f := range files {
+		class, high := "column", tall*f.Shares[0]/most
+		if !f.Data {
+			class = "column other"
+		}
+		d.rect(class, float64(i)*pitch+pitch*0.08, y+tall-high, pitch*0.84, high, f.Name+": "+shareOf(f.Shares[0]))
+	}
+	if n > 1 {
+		d.line("mean", 0, y+tall*(1-mean/n/most), pitch*float64(len(files)), y+tall*(1-mean/n/most), "mean of the data files")
+	}
+}
+
+// balanceText is the largest data file against the mean: "largest 1.3 × mean".
+func (l layoutFiles) balanceText(k int) string {
+	if !known(l.Balance[k]) {
+		return ""
+	}
+	return "largest " + times(l.Balance[k]) + " mean"
+}
+
+func times(x float64) string { return sig3(x) + " ×" }
+
+// BalanceTexts are those of all kinds for a table.
+func (l layoutFiles) BalanceTexts() []string {
+	var out []string
+	for _, x := range l.Balance {
+		if known(x) {
+			out = append(out, times(x))
+		} else {
+			out = append(out, absent)
+		}
+	}
+	return out
+}
+
+// Listed are the files of the table; Unlisted says how many more there are.
+func (l layoutFiles) Listed() []fileLoad { return l.Files[:min(mostFileLines, len(l.Files))] }
+
+// Unlisted says how many files the table leaves out; empty: none.
+func (l layoutFiles) Unlisted() string {
+	if n := len(l.Files) - mostFileLines; n > 0 {
+		return count(n, "more file")
+	}
+	return ""
+}
+
+// Texts are a file's parts.
+func (f fileLoad) Texts() []string {
+	var out []string
+	for _, x := range f.Shares {
+		out = append(out, shareOf(x))
+	}
+	return out
+}
+
+// SpreadLine says how even the files' load is, in a line; empty: not known.
+func (v view) SpreadLine() string {
+	for _, loads := range v.FileLoads() {
+		for k, kind := range loads.Kinds {
+			var parts []string
+			for _, l := range loads.Layouts {
+				if known(l.Balance[k]) {
+					parts = append(parts, l.Layout+" "+times(l.Balance[k]))
+				}
+			}
+			if len(parts) > 0 {
+				return fmt.Sprintf("Spread: the busiest data file has, of the mean file's %s%s: %s.", kind, ofFamilyText(loads.Family), strings.Join(parts, ", "))
+			}
+		}
+	}
+	return ""
+}
+
+func ofFamilyText(family string) string {
+	if family == "" {
+		return ""
+	}
+	return " (" + family + ")"
+}
+
+// spread says how even the files' load is.
+func (p *page) spread(v view) {
+	if s := v.SpreadLine(); s != "" {
+		p.para(s, "  ")
+		p.line("")
+	}
+}
+
+// files writes how even the files' load is, by family and layout.
+func (m *md) files(v view) {
+	all := v.FileLoads()
+	if len(all) == 0 {
+		return
+	}
+	m.para("## How the files share the load")
+	for _, f := range all {
+		var rows [][]string
+		for _, l := range f.Layouts {
+			rows = append(rows, append([]string{l.Layout, fmt.Sprint(len(l.Files))}, l.BalanceTexts()...))
+		}
+		head := []string{joined(": ", f.Family, "layout"), "files"}
+		for _, k := range f.Kinds {
+			head = append(head, k+": busiest data file against the mean")
+		}
+		m.rows(head, rows)
+	}
+}

@@ -1,0 +1,104 @@
+package sample
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"filewise"
+	"filewise/report"
+)
+
+// Rich is the gentle run on a server that tells of its waits and of its files, and
+// on storage whose limit is known.
+func Rich() (report.Data, error) {
+	d, err := Gentle().Data()
+	if err != nil {
+		return report.Data{}, err
+	}
+	for i := range d.Trials {
+		t := &d.Trials[i]
+		for k := range t.Measures {
+			t.Measures[k].Connections = d.Plan.Params.Connections
+			t.Measures[k].Deltas = append(t.Measures[k].Deltas, rich(*t, t.Measures[k])...)
+		}
+		if i%7 == 3 {
+			t.Warnings = append(t.Warnings, filewise.Warning{Code: "noisy-neighbour", Message: "other virtual machines took 7 % of the processors", Remedy: "measure at a quieter time"})
+		}
+		if i > 20 { // somebody paused the run
+			t.Started = t.Started.Add(time.Minute)
+		}
+	}
+	d.Machine = append(d.Machine, filewise.Fact{Name: "storage limit of volume scratch", Value: "sequential read 560 MB/s, write 530 MB/s"})
+	return d, nil
+}
+
+// rich are waits of which allocation falls with the number of files, and files of
+// which the first has twice the load of each other one.
+func rich(t filewise.Trial, m filewise.Measure) []filewise.Delta {
+	n := 0
+	for _, f := range t.Files {
+		if f.Role == filewise.RoleData {
+			n++
+		}
+	}
+	whole := float64(m.Connections) * (m.Window[1] - m.Window[0]).Seconds()
+	wait := func(probe, name string, class filewise.WaitClass, part float64) []filewise.Delta {
+		return []filewise.Delta{
+			{Probe: probe, Name: name, Unit: "s", Class: class, Value: part * whole},
+			{Probe: probe, Name: name, Unit: "waits", Class: class, Value: math.Round(part * m.Work)},
+		}
+	}
+	out := wait(filewise.ProbeWaits, "space map", filewise.WaitAllocation, 0.4/float64(max(n, 1)))
+	out = append(out, wait(filewise.ProbeWaits, "log flush", filewise.WaitLog, 0.3)...)
+	out = append(out, wait(filewise.ProbeBackground, "checkpoint write", filewise.WaitDataWrite, 0.05)...)
+	out = append(out,
+		filewise.Delta{Probe: filewise.ProbeStorage, Name: "scratch" + filewise.StorageShare, Unit: "%", Value: 40 + 3*float64(n)},
+		filewise.Delta{Probe: "cpu", Name: "busy share", Unit: "%", Value: 62 + 2*float64(n)},
+		filewise.Delta{Probe: "server", Name: "timed", Unit: "checkpoints", Value: float64(t.Cell.Block % 2)})
+	for i, f := range t.Files {
+		load := 1e6
+		if i == 0 {
+			load = 2e6
+		}
+		out = append(out,
+			filewise.Delta{Probe: filewise.ProbeFiles, Name: filewise.FileBytes, Unit: "B", File: f.Path, Value: load},
+			filewise.Delta{Probe: filewise.ProbeFiles, Name: filewise.FileWrites, Unit: "requests", File: f.Path, Value: load / 8192},
+			filewise.Delta{Probe: filewise.ProbeFiles, Name: filewise.FileWriteTime, Unit: "s", File: f.Path, Value: load / 1e8})
+	}
+	return out
+}
+
+// Bulk is the rich run going on for so many trials, with a look after every block.
+// Its judgement is that of the short one.
+func Bulk(trials int) (report.Data, error) {
+	d, err := Rich()
+	if err != nil {
+		return report.Data{}, err
+	}
+	once, looks := d.Trials, d.Judgement.Result.Looks
+	blocks, took := looks[len(looks)-1].Block, d.Ended.Sub(d.Started)
+	for i := 1; len(d.Trials) < trials; i++ {
+		for _, t := range once {
+			if t.Cell.Pilot {
+				continue
+			}
+			t.Cell.Block += i * blocks
+			t.Started = t.Started.Add(time.Duration(i) * took)
+			t.Measures = append([]filewise.Measure(nil), t.Measures...)
+			for k := range t.Measures {
+				t.Measures[k].Work *= 1 + 0.03*math.Sin(float64(i)/9)
+			}
+			if t.State == filewise.Failed {
+				t.Reason = fmt.Sprintf("%s, again %d", t.Reason, i)
+			}
+			d.Trials = append(d.Trials, t)
+		}
+		for _, l := range looks {
+			l.Block += i * blocks
+			d.Judgement.Result.Looks = append(d.Judgement.Result.Looks, l)
+		}
+	}
+	d.Judgement.Result.Blocks = d.Judgement.Result.Looks[len(d.Judgement.Result.Looks)-1].Block
+	return d, nil
+}

@@ -1,0 +1,112 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+
+	"filewise/report"
+	"filewise/report/internal/sample"
+)
+
+func rich(t *testing.T) report.Data {
+	t.Helper()
+	d, err := sample.Rich()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// section is the text of one part of the page, tags taken out.
+func section(t *testing.T, page []byte, id string) string {
+	t.Helper()
+	m := regexp.MustCompile(`(?s)<section id="` + id + `".*?</section>`).Find(page)
+	if m == nil {
+		t.Fatalf("no section %s", id)
+	}
+	return string(m)
+}
+
+// A server that tells of its waits, its files and its storage has them shown,
+// each as a drawing with a text and as a table.
+func TestWaitsFilesAndLimits(t *testing.T) {
+	page := render(t, report.HTML, rich(t))
+	for id, wants := range map[string][]string{
+		// Allocation has 40 % of the time with 1 file, a quarter of that with 4, the log 30 %; the background's waits are apart.
+		"waits":  {"<td class=\"num\">70\u00a0%</td>", "<td class=\"num\">40\u00a0%</td>", "allocation", "data write, in the background", "space map", "hatch1", "0.400 waits"},
+		"files":  {"largest 1.60 × mean", "largest 1.88 × mean", "data 16", ">bytes<", ">requests<", ">time<", "mean of the data files"},
+		"limits": {"storage of volume scratch", "88\u00a0%", "used over", "storage limit of volume scratch"},
+		"trials": {"noisy-neighbour", "checkpoint within", ">pause<", `href="#ring"`, `href="#failed"`, `class="drift"`},
+	} {
+		got := section(t, page, id)
+		for _, want := range wants {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: no %q", id, want)
+			}
+		}
+		if !regexp.MustCompile(`<svg class="fluid" height="[0-9.]+" role="img" aria-label="[^"]{30,}"`).MatchString(got) {
+			t.Errorf("%s: no drawing with a text", id)
+		}
+		if strings.Contains(got, "NaN") || strings.Contains(got, "Inf") {
+			t.Errorf("%s: a number that is none", id)
+		}
+	}
+	if text := string(render(t, plain, rich(t))); !strings.Contains(strings.Join(strings.Fields(text), " "), "of the mean file's bytes: 2 files 1.33 ×, 4 files 1.60 ×") {
+		t.Errorf("the terminal does not say how even the files are:\n%s", text)
+	}
+	var doc struct {
+		Spread []struct {
+			Kinds   []string
+			Layouts []struct {
+				Layout  string
+				Balance []*float64
+			}
+		}
+	}
+	if err := json.Unmarshal(render(t, report.JSON, rich(t)), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if len(doc.Spread) != 1 || len(doc.Spread[0].Layouts) != 5 || doc.Spread[0].Layouts[0].Balance[0] != nil || *doc.Spread[0].Layouts[2].Balance[0] != 1.6 {
+		t.Errorf("JSON: %+v", doc.Spread)
+	}
+	if md := string(render(t, report.Markdown, rich(t))); !strings.Contains(md, "## What the connections waited for") || !strings.Contains(md, "1.60 ×") {
+		t.Error("Markdown has no waits or no balance")
+	}
+}
+
+// What was not read has no section.
+func TestNoEmptySections(t *testing.T) {
+	page := render(t, report.HTML, stored(t))
+	for _, id := range []string{"waits", "files", "loads"} {
+		if bytes.Contains(page, []byte(`<section id="`+id+`"`)) || bytes.Contains(page, []byte(`href="#`+id+`"`)) {
+			t.Errorf("section %s of nothing", id)
+		}
+	}
+}
+
+// TestFiveThousandTrials: quantiles and the peculiar trials, in less than 3 MB.
+func TestFiveThousandTrials(t *testing.T) {
+	d, err := sample.Bulk(5000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := render(t, report.HTML, d)
+	if len(page) > 3_000_000 {
+		t.Errorf("%d trials make %d bytes, want less than 3 MB", len(d.Trials), len(page))
+	}
+	trials := section(t, page, "trials")
+	if n := strings.Count(trials, `class="inner"`); n < 40 || n > 48 {
+		t.Errorf("%d bands", n)
+	}
+	for _, want := range []string{"filewise export 3 has them all", "SQLITE_IOERR_FSYNC", "The run in parts"} {
+		if !strings.Contains(trials, want) {
+			t.Errorf("no %q", want)
+		}
+	}
+	if rows := strings.Count(string(page), "<tr"); rows > 600 {
+		t.Errorf("%d lines of tables", rows)
+	}
+}

@@ -1,0 +1,150 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"slices"
+)
+
+// stripePanel is the speed of one direction over the number of backup files.
+type stripePanel struct {
+	Family string
+	Chart  template.HTML
+	Rows   []stripePoint
+}
+
+// stripePoint is a layout in one direction.
+type stripePoint struct {
+	Layout, Speed, Limit string
+	files                int
+	speed, lo, hi        float64 // per second; of intervals NaN where there is none
+	discard              bool
+}
+
+// Stripes are backup and restore over the number of files, each beside what reading
+// and throwing the backup away reaches. None for other scenarios.
+func (v view) Stripes() []stripePanel {
+	if !v.Scenario.Stripes {
+		return nil
+	}
+	var out []stripePanel
+	for _, f := range v.Families() {
+		if points := f.stripePoints(); len(points) > 1 {
+			out = append(out, stripePanel{f.Name, f.stripeChart(points), points})
+		}
+	}
+	return out
+}
+
+// stripePoints are the layouts that have a speed; intervals are those of the
+// differences to the baseline, about the baseline's typical trial.
+func (v view) stripePoints() []stripePoint {
+	var out []stripePoint
+	base := math.NaN()
+	if v.Base >= 0 {
+		base = v.speedOf(v.Rows[v.Base])
+	}
+	limits := map[int]float64{}
+	for _, r := range v.Rows {
+		p := stripePoint{Layout: r.Name, files: v.Scenario.NumberOf(r.Layout), speed: v.speedOf(r), lo: math.NaN(), hi: math.NaN(), discard: r.Discard, Limit: absent}
+		if !known(p.speed) || p.files < 1 {
+			continue
+		}
+		if e := r.Estimate; r.Judged && !r.Baseline && known(e.Lo) && known(e.Hi) && !unresolvable(e.Lo, e.Hi) {
+			p.lo, p.hi = base*math.Exp(e.Lo), base*math.Exp(e.Hi)
+		}
+		if p.Speed = v.speedWords(r); p.discard {
+			limits[p.files] = p.speed
+		}
+		out = append(out, p)
+	}
+	for i, p := range out {
+		if limit := limits[p.files]; limit > 0 && !p.discard {
+			out[i].Limit = share(p.speed, limit)
+		}
+	}
+	return out
+}
+
+// speedOf is in bytes per second, or where they are not known in times a second.
+func (v view) speedOf(r row) float64 {
+	if v.inBytes() {
+		return r.Bytes
+	}
+	return r.Typical
+}
+
+// inBytes tells whether the payload of every layout is known.
+func (v view) inBytes() bool {
+	return !slices.ContainsFunc(v.Rows, func(r row) bool { return known(r.Typical) && !known(r.Bytes) })
+}
+
+func (v view) speedWords(r row) string {
+	s := v.speedText(r)
+	if v.inBytes() {
+		s += ", " + v.Rate.Of(r.Bytes) + " " + v.Rate.Name
+	}
+	return s
+}
+
+// stripeChart draws the panel of one direction.
+func (v view) stripeChart(points []stripePoint) template.HTML {
+	lo, hi, most := points[0].files, points[0].files, 0.0
+	var counts []int
+	for _, p := range points {
+		lo, hi, most = min(lo, p.files), max(hi, p.files), max(most, p.speed)
+		if known(p.hi) {
+			most = max(most, min(p.hi, 1.6*p.speed))
+		}
+		if !slices.Contains(counts, p.files) {
+			counts = append(counts, p.files)
+		}
+	}
+	d := drawing{height: 250}
+	x := scale{lo: float64(lo), hi: float64(hi), from: 16, to: 92, log: true}
+	y := scale{lo: 0, hi: 1.06 * most, from: 216, to: 20}
+	number := brief
+	if v.inBytes() {
+		number = func(b float64) string { return v.Rate.Of(b) }
+	}
+	d.levels(y, roundTicks(0, y.hi, 4), number)
+	for _, n := range counts {
+		d.text("axis", x.at(float64(n)), 236, count(n, "file"))
+	}
+	for _, discard := range []bool{true, false} {
+		d.stripeLine(points, discard, x, y)
+	}
+	return d.html(v.Name + ": speed over the number of backup files, with what reading alone reaches; the table below has the numbers.")
+}
+
+// stripeLine joins the points on one volume; other placements are dots by themselves.
+func (d *drawing) stripeLine(points []stripePoint, discard bool, x, y scale) {
+	i, class := 0, "l0"
+	if discard {
+		i, class = 7, "l7 discard"
+	}
+	var last *stripePoint
+	for k := range points {
+		p := &points[k]
+		if p.discard != discard {
+			continue
+		}
+		at := x.at(float64(p.files))
+		if last != nil && last.files < p.files {
+			d.line(class+" curve", x.at(float64(last.files)), y.at(last.speed), at, y.at(p.speed), "")
+		}
+		if known(p.lo) {
+			d.line(class+" whisker", at, y.at(max(p.lo, 0)), at, y.at(min(p.hi, y.hi)), "")
+		}
+		d.marker(i, "dot", at, y.at(p.speed), fmt.Sprintf("%s: %s", p.Layout, p.Speed))
+		if last == nil || last.files < p.files {
+			last = p
+		}
+	}
+}
+
+// HasDiscard tells whether some layout reads the backup and throws it away.
+func (v view) HasDiscard() bool {
+	return slices.ContainsFunc(v.Rows, func(r row) bool { return r.Discard })
+}

@@ -1,0 +1,160 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"filewise"
+)
+
+// Origin is where an imported run comes from. Whoever measured it, and on what, is
+// what the run says itself.
+type Origin struct {
+	ID       int64     `json:"id"`             // of the run in its own store
+	Version  string    `json:"version"`        // of the Filewise that exported it
+	Host     string    `json:"host,omitempty"` // by name, where it was measured, and User who did
+	User     string    `json:"user,omitempty"`
+	Exported time.Time `json:"exported"`
+	Imported time.Time `json:"imported"`
+	SHA256   string    `json:"sha256"` // of the run in its bundle
+}
+
+// importTrial is the trial of which exportTrial made t.
+func importTrial(t exportedTrial) filewise.Trial {
+	out := t.Trial
+	out.Measures = nil
+	for _, e := range t.Measures {
+		m := e.Measure
+		m.Work, m.Bytes, m.Deltas = number64(e.Work), number64(e.Bytes), nil
+		for _, d := range e.Deltas {
+			delta := d.Delta
+			delta.Value = number64(d.Value)
+			m.Deltas = append(m.Deltas, delta)
+		}
+		out.Measures = append(out.Measures, m)
+	}
+	return out
+}
+
+// number64 is the number that finite has made x of.
+func number64(x *float64) float64 {
+	if x == nil {
+		return math.NaN()
+	}
+	return *x
+}
+
+// Import stores a run of another store, with all its trials in one transaction. One
+// that is here already is not stored twice: added is the number of trials that are
+// new, 0 for a run that was here with all of them. An imported run that has gone on
+// where it comes from gets the trials that it lacks.
+func (s *Store) Import(ctx context.Context, m Manifest, run Run, trials []filewise.Trial) (id int64, added int, err error) {
+	origin := Origin{ID: run.ID, Version: m.Version, Host: m.Host, User: m.User, Exported: m.Exported, Imported: time.Now().UTC(), SHA256: m.SHA256}
+	if run.State == Running { // nobody here will ever end it
+		run.State = Interrupted
+	}
+	err = s.write(ctx, "import a run", func(conn *sql.Conn) error {
+		here, found, err := sameRun(ctx, conn, run)
+		if err != nil {
+			return err
+		}
+		if found {
+			id, added, err = goneOn(ctx, conn, here, run, trials, origin)
+			return err
+		}
+		if id, err = insertRun(ctx, conn, run); err != nil {
+			return err
+		}
+		added = len(trials)
+		return errors.Join(setOrigin(ctx, conn, id, origin), insertTrials(ctx, conn, id, trials))
+	})
+	return id, added, err
+}
+
+// sameRun finds a run by what no two have in common: the nanosecond of its start and
+// its seed.
+func sameRun(ctx context.Context, conn *sql.Conn, run Run) (Run, bool, error) {
+	var ids []int64
+	rows, err := conn.QueryContext(ctx, "SELECT id FROM runs WHERE started = ?", timeText(run.Started))
+	if err != nil {
+		return Run{}, false, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return Run{}, false, err
+		}
+		ids = append(ids, id)
+	}
+	if err := rows.Err(); err != nil {
+		return Run{}, false, err
+	}
+	for _, id := range ids {
+		here, err := readRun(ctx, conn, id)
+		if err != nil || here.Plan.Seed == run.Plan.Seed {
+			return here, err == nil, err
+		}
+	}
+	return Run{}, false, nil
+}
+
+// goneOn adds to an imported run the trials that it has got since.
+func goneOn(ctx context.Context, conn *sql.Conn, here, run Run, trials []filewise.Trial, origin Origin) (id int64, added int, err error) {
+	_, stored, err := readTrials(ctx, conn, here.ID)
+	if err != nil || here.Origin == nil || len(trials) <= len(stored) {
+		return here.ID, 0, err
+	}
+	for i, t := range stored {
+		if t.Cell != trials[i].Cell || !t.Started.Equal(trials[i].Started) {
+			return 0, 0, filewise.Errorf(filewise.CodeUsage, "import it into another store: --store FILE", "run %d here began as the run of the bundle, and went on otherwise", here.ID)
+		}
+	}
+	var ended any
+	if run.Ended != nil {
+		ended = timeText(*run.Ended)
+	}
+	_, err = conn.ExecContext(ctx, "UPDATE runs SET state = ?, ended = ?, ending = ?, why = ?, verdict = ? WHERE id = ?",
+		string(run.State), ended, string(run.Ending), run.Why, run.Verdict, here.ID)
+	return here.ID, len(trials) - len(stored), errors.Join(err,
+		setOrigin(ctx, conn, here.ID, origin), insertTrials(ctx, conn, here.ID, trials[len(stored):]))
+}
+
+func setOrigin(ctx context.Context, conn *sql.Conn, id int64, o Origin) error {
+	text, err := toJSON(o, "origin")
+	if err != nil {
+		return err
+	}
+	_, err = conn.ExecContext(ctx, "UPDATE runs SET origin = ? WHERE id = ?", text, id)
+	return err
+}
+
+func insertTrials(ctx context.Context, conn *sql.Conn, run int64, trials []filewise.Trial) error {
+	for _, t := range trials {
+		if err := insertTrial(ctx, conn, run, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// String says it in a line.
+func (o Origin) String() string {
+	return fmt.Sprintf("run %d of %s, exported %s, imported %s", o.ID, o.Where(),
+		o.Exported.Local().Format("2006-01-02 15:04"), o.Imported.Local().Format("2006-01-02 15:04"))
+}
+
+// Where says by whom and where the run was measured.
+func (o Origin) Where() string {
+	switch {
+	case o.Host == "":
+		return "an unnamed host"
+	case o.User == "":
+		return o.Host
+	}
+	return o.User + "@" + o.Host
+}

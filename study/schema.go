@@ -1,0 +1,122 @@
+package study
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// dialect is the version of JSON Schema that is written.
+const dialect = "https://json-schema.org/draft/2020-12/schema"
+
+// Schema is the JSON Schema of study files, made from what the parser reads.
+func Schema(t Table) ([]byte, error) {
+	root := t.file().schema()
+	root["$schema"], root["title"] = dialect, "Filewise study file"
+	all, err := json.MarshalIndent(root, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("schema of study files: %w", err)
+	}
+	return append(all, '\n'), nil
+}
+
+// schemaNode is a part of a JSON Schema.
+type schemaNode = map[string]any
+
+// withVariable is a schema whose value may come from a variable too.
+func withVariable(s schemaNode) schemaNode {
+	return schemaNode{"anyOf": []any{s, schemaNode{"type": "string", "pattern": `\$\{[A-Za-z_][A-Za-z0-9_]*\}`}}}
+}
+
+// schema is the JSON Schema of a place.
+func (s *spec) schema() schemaNode {
+	out := s.plain()
+	if s.usage != "" {
+		out["description"] = strings.ReplaceAll(s.usage, "`", "")
+	}
+	if s.usual != "" && s.usual != "[]" {
+		out["default"] = s.usual
+	}
+	return out
+}
+
+func (s *spec) plain() schemaNode {
+	switch s.Type {
+	case Text:
+		if len(s.choices) > 0 {
+			return withVariable(schemaNode{"enum": s.choices})
+		}
+		return schemaNode{"type": []string{"string", "number", "boolean"}}
+	case secret:
+		return schemaNode{"type": "string", "pattern": `^\$\{[A-Za-z_][A-Za-z0-9_]*\}$`}
+	case Time:
+		return withVariable(schemaNode{"anyOf": []any{schemaNode{"const": 0}, schemaNode{"type": "string", "pattern": `^[-+]?([0-9]*\.?[0-9]+(ns|us|µs|ms|s|m|h))+$|^0$`}}})
+	case Whole:
+		return withVariable(s.bounded("integer"))
+	case Number:
+		return withVariable(s.bounded("number"))
+	case Switch:
+		return withVariable(schemaNode{"type": "boolean"})
+	case object:
+		return s.objectSchema()
+	case named:
+		return schemaNode{"type": "object", "minProperties": 1, "additionalProperties": s.of.schema()}
+	case items:
+		return schemaNode{"type": "array", "minItems": 1, "items": s.of.schema()}
+	case either:
+		var all []any
+		for _, e := range s.either {
+			all = append(all, e.schema())
+		}
+		return schemaNode{"anyOf": all}
+	case anything:
+		return schemaNode{}
+	}
+	return s.severalSchema()
+}
+
+func (s *spec) bounded(kind string) schemaNode {
+	out := schemaNode{"type": kind}
+	if s.least != nil {
+		out["minimum"] = *s.least
+	}
+	if s.most != nil {
+		out["maximum"] = *s.most
+	}
+	return out
+}
+
+func (s *spec) objectSchema() schemaNode {
+	properties := schemaNode{}
+	for _, f := range s.fields {
+		properties[f.name] = f.spec.schema()
+	}
+	out := schemaNode{"type": "object", "additionalProperties": false, "properties": properties}
+	if len(s.required) > 0 {
+		out["required"] = s.required
+	}
+	return out
+}
+
+// severalSchema is that of what a flag can take several of: one, or a list.
+func (s *spec) severalSchema() schemaNode {
+	one := (&spec{Type: Text}).plain()
+	if s.Type == Wholes {
+		one = (&spec{Type: Whole, least: s.least, most: s.most}).plain()
+		one = schemaNode{"anyOf": []any{one, schemaNode{"type": "string", "pattern": `^\s*[0-9]+(\s*,\s*[0-9]+)*\s*$`}}}
+	}
+	list := schemaNode{"type": "array", "minItems": 1, "items": one}
+	switch s.Type {
+	case Pairs:
+		return schemaNode{"anyOf": []any{one, list, schemaNode{"type": "object", "additionalProperties": (&spec{Type: Text}).plain()}}}
+	case Parts:
+		keys := schemaNode{}
+		for _, name := range s.choices {
+			keys[name] = (&spec{Type: Text}).plain()
+		}
+		part := schemaNode{"type": "object", "minProperties": 1, "additionalProperties": false, "properties": keys}
+		either := schemaNode{"anyOf": []any{one, part}}
+		return schemaNode{"anyOf": []any{one, part, schemaNode{"type": "array", "minItems": 1, "items": either}}}
+	}
+	return schemaNode{"anyOf": []any{one, list}}
+}

@@ -1,0 +1,288 @@
+package study
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"filewise"
+)
+
+// small is a table with a key of every type.
+func small() Table {
+	least, most := 1.0, 2000.0
+	return Table{
+		Scenarios: []string{"inserts", "custom"}, Engines: []string{"sqlite", "postgres"},
+		Keys: []Key{
+			{Name: "engine", Type: Text, Choices: []string{"sqlite", "postgres"}, Instead: "target"},
+			{Name: "target", Type: Text, Instead: "engine"},
+			{Name: "connections", Type: Whole, Least: &least, Most: &most},
+			{Name: "margin", Type: Number},
+			{Name: "aa", Type: Switch},
+			{Name: "window", Type: Time},
+			{Name: "files", Type: Wholes, Instead: "layout"},
+			{Name: "notify", Type: Texts},
+			{Name: "volume", Type: Pairs},
+			{Name: "layout", Type: Parts, Choices: []string{"files", "kind", "name"}, Instead: "files"},
+			{Name: "serve", Type: Text, Once: true},
+		},
+	}
+}
+
+func environment(name string) (string, bool) {
+	v, ok := map[string]string{"N": "8", "DB_PASSWORD": "hunter22", "HOST": "db", "EMPTY": ""}[name]
+	return v, ok
+}
+
+func parse(text string) (Study, error) { return Parse("s.yaml", []byte(text), small(), environment) }
+
+// told are an experiment's values, one text.
+func told(e Experiment) string {
+	var all []string
+	for _, v := range e.Values {
+		all = append(all, v.Key+"="+strings.Join(v.Texts, "|"))
+	}
+	return strings.Join(all, " ")
+}
+
+func TestParse(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		want []string // name: values
+	}{
+		"one":       {"scenario: inserts\nconnections: 4\naa: true\nwindow: 2s\nmargin: 0.5", []string{"inserts: connections=4 margin=0.5 aa=true window=2s"}},
+		"lists":     {"files: [1, 4]\nnotify: [a, b]\nvolume: {a: /a, b: /b}\nlayout: [{name: 'x, y', files: 8}, 'files=1']", []string{"experiment: files=1,4 notify=a|b volume=a=/a|b=/b layout=files=8,name=x, y|files=1"}},
+		"variables": {"connections: ${N}\ntarget: postgres://me@${HOST}/$${N}", []string{"experiment: target=postgres://me@db/${N} connections=8"}},
+		"shared":    {"engine: sqlite\nfiles: [1]\nexperiments:\n- {name: a, layout: [files=2]}\n- {name: b, target: x}", []string{"a: engine=sqlite layout=files=2", "b: target=x files=1"}},
+		"matrix":    {"name: m\nmatrix: {engine: [sqlite, postgres], files: [[1, 2], [1, 4]]}", []string{"m engine=sqlite files=1,2: engine=sqlite files=1,2", "m engine=sqlite files=1,4: engine=sqlite files=1,4", "m engine=postgres files=1,2: engine=postgres files=1,2", "m engine=postgres files=1,4: engine=postgres files=1,4"}},
+		"own wins":  {"matrix: {engine: [sqlite, postgres]}\nexperiments:\n- {name: a, engine: sqlite}", []string{"a: engine=sqlite"}},
+		"anchors":   {"definitions: {big: &big {connections: 64}}\nexperiments:\n- {<<: *big, name: a}\n- {<<: *big, name: b, connections: 2}", []string{"a: connections=64", "b: connections=2"}},
+		"same name": {"experiments: [{name: a}, {name: a}]", []string{"a: ", "a #2: "}},
+		"once":      {"serve: here\nconnections: 2", []string{"experiment: connections=2"}},
+	} {
+		s, err := parse(c.text)
+		var got []string
+		for _, e := range s.Experiments {
+			got = append(got, e.Name+": "+told(e))
+		}
+		if err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, %q\n want %q", name, err, got, c.want)
+		}
+	}
+	s, err := parse("serve: here")
+	if err != nil || len(s.Once) != 1 || s.Once[0].Texts[0] != "here" {
+		t.Errorf("once: %v, %v", s.Once, err)
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	bomb := "definitions:\n  a: &a [x, x, x, x, x, x, x, x, x, x]\n"
+	for i := range 8 {
+		next, this := string(rune('b'+i)), string(rune('a'+i))
+		bomb += "  " + next + ": &" + next + " [" + strings.TrimSuffix(strings.Repeat("*"+this+", ", 10), ", ") + "]\n"
+	}
+	for text, want := range map[string][2]string{
+		"":                                    {"s.yaml:1:1: there is nothing", "filewise init"},
+		"# only a comment":                    {"there is nothing", "filewise init"},
+		"conections: 4":                       {`s.yaml:1:1: key "conections" is unknown`, "connections"},
+		"scenario: inserts\nconnections: lot": {"s.yaml:2:14: connections is text (lot), wanted: a whole number", "such as 8"},
+		"connections: 2001":                   {"connections 2001 is not possible", "from 1 to 2000"},
+		"connections: 99999999999999999999":   {"connections", ""},
+		"connections: [4]":                    {"connections is a list, wanted: a whole number", ""},
+		"connections:":                        {"connections is empty", ""},
+		"aa: perhaps":                         {"aa is text (perhaps), wanted: true or false", ""},
+		"window: 5":                           {"window is a whole number (5), wanted: a time", "500ms"},
+		"window: soon":                        {`window "soon" is not a time`, "500ms"},
+		"margin: .inf":                        {"margin", ""},
+		"files: []":                           {"files is empty", ""},
+		"files: [1, x]":                       {"files[2] is text (x)", ""},
+		"layout: [{fils: 1}]":                 {`key "fils" is unknown in layout[1]`, "files"},
+		"engine: sqlit":                       {`s.yaml:1:9: engine "sqlit" is unknown`, `did you mean "sqlite"`},
+		"engine: sqlite\nengine: postgres":    {"s.yaml:2:1: engine is given twice", "once"},
+		"a: 1\n  b: 2":                        {"s.yaml:1:", "indent"},
+		"connections: ${NOPE}":                {"the variable NOPE is not set", "export NOPE"},
+		"connections: ${N":                    {"connections is text", ""},
+		"target: ${a b}":                      {"${a b} is no variable", "letters"},
+		"connections: ${EMPTY}":               {"connections is an empty text", ""},
+		"password: hunter22":                  {"a password does not stand in a study file", "${NAME}"},
+		"serve: x\nexperiments: [{serve: y}]": {`key "serve" is unknown`, ""},
+		"matrix: {engine: [sqlite]}\nengine: sqlite": {"engine stands beside the matrix and in it", ""},
+		"matrix: {connections: [1, 2000, 2001]}":     {"2001", ""},
+		"matrix: {connections: []}":                  {"connections is empty", ""},
+		"name: ''":                                   {"name", ""},
+		"- 1":                                        {"is a list, wanted: a mapping", ""},
+		"a: *nothing":                                {"the alias *nothing stands for nothing", "&nothing"},
+		"a: &a [*a]":                                 {"the alias *a stands for nothing", ""},
+		"engine: !!str sqlite":                       {"the tag !!str is not understood", ""},
+		"engine: sqlite\n---\nengine: sqlite":        {"a second document", "experiments"},
+		bomb:                                         {"values or", "aliases"},
+		strings.Repeat("[", 500):                     {"s.yaml:", ""},
+		"x: " + strings.Repeat("y", maxBytes):        {"bytes are more than", "files of their own"},
+		"scenario: custom\ncustom: {}":               {"custom has no transactions", "transactions"},
+		"custom: {transactions: {a: {sql: x}}, parameters: {p: {int: {from: 1}}}}":                     {"has no to", "to"},
+		"custom: {transactions: {a: {sql: x}}, parameters: {p: {imt: {from: 1, to: 2}}}}":              {`key "imt" is unknown`, `"int"`},
+		"custom: {transactions: {a: {sql: x}}, parameters: {p: {timestamp: {from: soon, to: later}}}}": {`"soon" is no moment`, "2026-01-31"},
+		"custom: {transactions: {a: {sql: x}}, checks: [{query: y}]}":                                  {"one of expect and committed", "expect"},
+		"custom: {transactions: {a: {sql: {sqlserverr: x}}}}":                                          {`key "sqlserverr" is unknown`, ""},
+		"custom: {transactions: {a: {sql: {file: nowhere.sql}}}}":                                      {"nowhere.sql", "relative"},
+	} {
+		s, err := parse(text)
+		short := text[:min(len(text), 60)]
+		if err == nil || filewise.CodeOf(err) != filewise.CodeUsage || !strings.Contains(err.Error(), want[0]) || !strings.Contains(filewise.RemedyOf(err), want[1]) {
+			t.Errorf("%q: %v (%s), want %q", short, err, filewise.RemedyOf(err), want)
+		}
+		if err != nil && strings.Contains(err.Error(), "hunter22") {
+			t.Errorf("%q shows the password", short)
+		}
+		_ = s
+	}
+}
+
+func TestSecrets(t *testing.T) {
+	s, err := parse("target: postgres://me:${DB_PASSWORD}@db/\npassword: ${DB_PASSWORD}\nconnections: x")
+	if err == nil || !slices.Contains(s.Secrets, "hunter22") {
+		t.Errorf("%v: %d secrets", err, len(s.Secrets))
+	}
+	s, err = parse("password: ${DB_PASSWORD}")
+	if err != nil || s.Experiments[0].Password.Reveal() != "hunter22" {
+		t.Error(err)
+	}
+	_, err = parse("target: postgres://me:typedin@db/\nconections: 1")
+	if err == nil || strings.Contains(err.Error(), "typedin") {
+		t.Error("an excerpt shows a password: ", err)
+	}
+}
+
+func TestExcerpt(t *testing.T) {
+	_, err := parse("scenario: inserts\nengine: sqlit\n")
+	want := "s.yaml:2:9: engine \"sqlit\" is unknown\n     1 | scenario: inserts\n     2 | engine: sqlit\n       |         ^"
+	if err == nil || err.Error() != want {
+		t.Errorf("%v\nwant %s", err, want)
+	}
+}
+
+func TestOnly(t *testing.T) {
+	s, err := parse("experiments: [{name: a, matrix: {connections: [1, 2]}}, {name: b}]")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]int{"a": 2, "a connections=2": 1, "b": 1} {
+		if got, err := s.Only([]string{name}); err != nil || len(got) != want {
+			t.Errorf("%s: %d, %v", name, len(got), err)
+		}
+	}
+	if _, err := s.Only([]string{"c"}); filewise.CodeOf(err) != filewise.CodeUsage {
+		t.Error(err)
+	}
+}
+
+func TestCustom(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "setup.sql"), []byte("CREATE TABLE t (id INT);\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text := `scenario: custom
+custom:
+  tables: {t: id}
+  setup: {file: setup.sql}
+  think: {mean: 5ms}
+  parameters:
+    w: worker
+    t: {text: 7}
+    c: {choice: {a: 2, b: 1}}
+    z: {zipf: {from: 1, to: 9}}
+  transactions:
+    a:
+      sql: |
+        SELECT 1;
+        SELECT ${N};
+    b: {weight: 2, sql: {postgres: [x, y], default: z}}
+  checks:
+    - {query: q, expect: no rows}
+    - {query: q, committed: a, plus: 3}
+`
+	s, err := Parse(filepath.Join(dir, "s.yaml"), []byte(text), small(), environment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := s.Experiments[0].Custom
+	sql := c.Transactions[0].SQL[""][0]
+	if sql.Line != 14 || !strings.Contains(sql.Text, "${N}") || c.Setup[""][0].Line != 1 || !c.Transactions[1].SQL["postgres"][0].Whole ||
+		!c.Checks[0].NoRows || c.Checks[1].Plus != 3 || c.Checks[1].Each != 1 || !c.Think.Exponential || c.Parameters[3].Theta != 0.99 {
+		t.Errorf("%+v", c)
+	}
+	own, err := c.For("postgres")
+	if err != nil || len(own.Transactions[1].SQL[""]) != 2 {
+		t.Error(err)
+	}
+}
+
+// schema compiles the schema of the small table.
+func schema(t testing.TB) *jsonschema.Schema {
+	text, err := Schema(small())
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	c := jsonschema.NewCompiler()
+	if err = errors.Join(err, c.AddResource("s.json", doc)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("s.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestSchema(t *testing.T) {
+	s := schema(t)
+	for text, good := range map[string]bool{
+		`{"engine": "sqlite", "connections": 4, "files": [1, 2], "layout": [{"files": 1}]}`:  true,
+		`{"engine": "${ENGINE}", "connections": "${N}", "window": "2s", "files": "1,2"}`:     true,
+		`{"matrix": {"engine": ["sqlite", "postgres"]}, "experiments": [{"name": "a"}]}`:     true,
+		`{"custom": {"transactions": {"a": {"sql": ["x"]}}, "parameters": {"w": "worker"}}}`: true,
+		`{"engin": "sqlite"}`:                     false,
+		`{"engine": "sqlit"}`:                     false,
+		`{"connections": "lot"}`:                  false,
+		`{"connections": 0}`:                      false,
+		`{"window": 5}`:                           false,
+		`{"password": "hunter22"}`:                false,
+		`{"matrix": {"engine": "sqlite"}}`:        false,
+		`{"experiments": []}`:                     false,
+		`{"custom": {}}`:                          false,
+		`{"custom": {"transactions": {"a": {}}}}`: false,
+		`{"experiments": [{"experiments": []}]}`:  false,
+	} {
+		var v any
+		if err := json.Unmarshal([]byte(text), &v); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Validate(v); (err == nil) != good {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// FuzzParse: nothing panics, takes long or refuses without a place and a code.
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{"a: 1", "engine: sqlite\nmatrix: {connections: [1, 2]}", "x: &a [*a]", "<<: {a: 1}", "? a", "a: |\n  b\n", "custom: {transactions: {a: {sql: x}}}", "\ta: b", "!!map {}", "%YAML 1.2\n---\na: 1", "- - - -", "{{{{", "files: ${N}"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := parse(text)
+		if err != nil && (filewise.CodeOf(err) != filewise.CodeUsage || !strings.HasPrefix(err.Error(), "s.yaml:")) {
+			t.Errorf("%q: %v", text, err)
+		}
+		if err == nil && len(s.Experiments) == 0 {
+			t.Errorf("%q: no experiments", text)
+		}
+	})
+}

@@ -1,0 +1,106 @@
+package web
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"filewise"
+	"filewise/experiment"
+	"filewise/internal/browsertest"
+	"filewise/report"
+	"filewise/store"
+)
+
+var shots = flag.String("shots", "", "directory to write screenshots of the live page to")
+
+// view shows the page in a window of a width and a colour scheme.
+func view(t *testing.T, b *browsertest.Tab, name string, width int64, scheme string) {
+	t.Helper()
+	browsertest.Call(t, b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 900, DeviceScaleFactor: 1, Mobile: width < 500})
+	browsertest.Call(t, b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+	if over := browsertest.Run(t, b, chromedp.Evaluate[int]("document.documentElement.scrollWidth - innerWidth")); over > 0 {
+		t.Errorf("%s: the page is %d pixels wider than the window", name, over)
+	}
+	if *shots != "" {
+		must(t, os.WriteFile(filepath.Join(*shots, name+".png"), browsertest.Run(t, b, chromedp.FullScreenshot(100)), 0o644))
+	}
+}
+
+// sees waits until an expression of the page is true; while it loads, none is.
+func sees(t *testing.T, b *browsertest.Tab, expression string) {
+	t.Helper()
+	until(t, expression+"\n"+browsertest.Run(t, b, chromedp.Evaluate[string]("document.body?.innerText ?? ''")), func() bool {
+		return browsertest.Run(t, b, chromedp.Evaluate[bool]("(() => { try { return !!("+expression+") } catch { return false } })()"))
+	})
+}
+
+func do(t *testing.T, b *browsertest.Tab, script string) {
+	t.Helper()
+	browsertest.Run(t, b, chromedp.Evaluate[bool]("(() => {"+script+"; return true})()"))
+}
+
+func has(id, text string) string { return "$('" + id + "').innerText.includes(`" + text + "`)" }
+
+// TestPage is a page from its first look at a run to the run's end, over a restart
+// of Filewise.
+func TestPage(t *testing.T) {
+	d := finished(t)
+	before := d
+	before.RunID, before.State = 11, string(store.Done)
+	var stopped atomic.Bool
+	begun := first(t, d, 13)
+	begun.Judgement = experiment.Judgement{Warnings: []filewise.Warning{{Code: "one-device", Message: "Both volumes are on one device.", Remedy: "Name another."}}} // the preflight's
+	m := NewMonitor(begun, "/srv/filewise.db", func() { stopped.Store(true) })
+	m.Notify(measuring(t, d, 13))
+	s := opened(t, shelf{runs: []report.Data{before, first(t, d, 13)}}, m)
+	b := browsertest.Open(t)
+	browsertest.Run(t, b, chromedp.Navigate(s.URL()))
+	sees(t, b, "$('line').innerText === 'Live'")
+	sees(t, b, "document.querySelector('#course path.this')?.getAttribute('d').length > 60")
+	for _, want := range []string{has("run", "Run 12: inserts on fake"), has("run", "18446744073709551615"), has("doing", d.Trials[13].Cell.Layout+": measure"), has("rate", "rows/s now"),
+		has("said", "need the token"), has("warned", "Both volumes"), "document.querySelectorAll('#warned li').length === 2", "document.querySelectorAll('#course path.then').length >= 2", "document.querySelectorAll('#cells td.run').length === 1",
+		"document.querySelectorAll('#cells td.done').length === 12", has("lines", "<img src=x onerror=pwned=1>"), "!('pwned' in window)",
+		"document.querySelectorAll('#history tbody tr').length === 2", "[...document.querySelectorAll('[data-do]')].every(b => b.disabled)"} {
+		sees(t, b, want)
+	}
+	sees(t, b, "document.querySelectorAll('#wait-events tbody tr').length === 2 && "+has("wait-classes", "log")+" && "+has("files", "data-0001.db"))
+
+	// The URL that is printed has the token, which is out of sight at once.
+	do(t, b, "location.hash = 'token="+strings.ReplaceAll(testToken, " ", "%20")+"'; location.reload()")
+	sees(t, b, "$('login').hidden && location.hash === '' && $('line').innerText === 'Live' && !document.querySelector('[data-do=pause]').disabled")
+	view(t, b, "light", 1180, "light")
+	view(t, b, "dark", 1180, "dark")
+	view(t, b, "narrow", 390, "light")
+
+	do(t, b, "document.querySelector('[data-do=pause]').click()")
+	sees(t, b, has("said", "Pausing after this trial"))
+	m.Notify(recorded(t, d, 13))
+	sees(t, b, "document.querySelectorAll('#cells td.done').length === 13 && "+has("lines", "block"))
+	do(t, b, "document.querySelector('[data-do=resume]').click()")
+	sees(t, b, "!document.querySelector('[data-do=pause]').disabled")
+	do(t, b, "window.confirm = () => true; document.querySelector('[data-do=stop]').click()")
+	sees(t, b, has("said", "Stopping"))
+	if !stopped.Load() {
+		t.Error("the run was not stopped")
+	}
+
+	do(t, b, "$('tick-11').click(); $('tick-12').click(); $('compare').requestSubmit()")
+	sees(t, b, has("comparison", "+3.0 % (+1.0 … +5.0)")+" && "+has("comparison", "8 files is in one of the runs only"))
+	b.Quiet(t, s.URL())
+
+	// What the last picture showed is stored; a new Filewise at the address shows it.
+	d.State = string(store.Interrupted)
+	s.Close()
+	sees(t, b, "$('line').className === 'lost'")
+	again, err := Listen(Config{Address: strings.TrimSuffix(strings.TrimPrefix(s.URL(), "http://"), "/"), Token: testToken, Archive: shelf{runs: []report.Data{before, d}}, Version: "test"})
+	must(t, err)
+	t.Cleanup(again.Close)
+	sees(t, b, "$('line').innerText === 'Live' && "+has("run", "interrupted")+" && "+has("doing", "Nothing is being measured")+" && $('login').hidden")
+}

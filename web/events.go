@@ -1,0 +1,107 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// eventEvery is how often an open page is told what is new.
+const eventEvery = 500 * time.Millisecond
+
+// events tells a page what happens, from now until it goes away.
+func (s *Server) events(w http.ResponseWriter, r *http.Request) {
+	if s.pages.Add(1) > mostPages {
+		s.pages.Add(-1)
+		http.Error(w, "too many open pages", http.StatusServiceUnavailable)
+		return
+	}
+	defer s.pages.Add(-1)
+	w.Header().Set("Content-Type", "text/event-stream")
+	st := &stream{w: w, control: http.NewResponseController(w)}
+	st.send("hello", map[string]any{"version": s.config.Version, "buttons": s.guard.known(r), "store": s.config.Archive.Path()})
+	tick := time.NewTicker(eventEvery)
+	defer tick.Stop()
+	for st.err == nil {
+		st.tell(s.current(r.Context()))
+		select {
+		case <-tick.C:
+		case <-r.Context().Done():
+			return
+		case <-s.leaving:
+			st.tell(s.current(r.Context()))
+			st.send("leaving", nil)
+			return
+		}
+	}
+}
+
+// stream is what one page has been told. Writing to it waits for its browser and
+// for nothing else, and not for ever.
+type stream struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	err     error
+
+	list    []byte
+	run     int64
+	version uint64
+	store   string
+	problem string
+	now     []byte
+}
+
+// tell sends what the page does not know yet.
+func (st *stream) tell(p picture) {
+	if !bytes.Equal(st.list, p.list) {
+		st.list = p.list
+		st.sendRaw("runs", p.list)
+	}
+	if v := p.status; v.Progress != nil && (st.run != v.Run || st.version != v.Version || st.store != v.Store) {
+		st.run, st.version, st.store = v.Run, v.Version, v.Store
+		st.send("progress", v.Progress)
+	}
+	if st.problem != p.problem {
+		st.problem = p.problem
+		st.send("problem", p.problem)
+	}
+	now, err := json.Marshal(p.status.Now)
+	if err != nil {
+		st.err = err
+		return
+	}
+	if !bytes.Equal(now, st.now) { // always while a trial runs; else it also tells that the line still stands
+		st.now = now
+		st.sendRaw("now", now)
+	} else {
+		st.write([]byte(": still here\n\n"))
+	}
+}
+
+func (st *stream) send(event string, v any) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		st.err = err
+		return
+	}
+	st.sendRaw(event, body)
+}
+
+// sendRaw sends JSON, which has no line breaks.
+func (st *stream) sendRaw(event string, body []byte) {
+	st.write(fmt.Appendf(nil, "event: %s\ndata: %s\n\n", event, body))
+}
+
+func (st *stream) write(b []byte) {
+	if st.err != nil {
+		return
+	}
+	if st.err = st.control.SetWriteDeadline(time.Now().Add(writeWithin)); st.err != nil {
+		return
+	}
+	if _, st.err = st.w.Write(b); st.err == nil {
+		st.err = st.control.Flush()
+	}
+}

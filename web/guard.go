@@ -1,0 +1,187 @@
+package web
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"filewise"
+)
+
+// shortestToken is what a token of the user's own has to have at least.
+const shortestToken = 16
+
+// Token reads the token from a file; a file that does not exist is made, with a
+// new one that only this user can read. So the page survives a restart.
+func Token(path string) (filewise.Secret, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return newToken(path)
+	}
+	if err != nil {
+		return "", filewise.Errorf(filewise.CodePreflight, "make it readable, or name another file with --token-file", "the token of the live page: %w", err)
+	}
+	token := strings.TrimSpace(string(text))
+	if len(token) < shortestToken {
+		return "", filewise.Errorf(filewise.CodeUsage, "delete the file: a good one is made then", "the token in %s has %d characters; at least %d are needed", path, len(token), shortestToken)
+	}
+	return filewise.Secret(token), nil
+}
+
+func newToken(path string) (filewise.Secret, error) {
+	token := rand.Text()
+	err := os.MkdirAll(filepath.Dir(path), 0o700)
+	if err == nil {
+		err = writeNew(path, token+"\n")
+	}
+	if errors.Is(err, fs.ErrExist) { // another process has just made it
+		return Token(path)
+	}
+	if err != nil {
+		return "", filewise.Errorf(filewise.CodePreflight, "name a file elsewhere with --token-file", "the token of the live page cannot be kept: %w", err)
+	}
+	return filewise.Secret(token), nil
+}
+
+// writeNew makes a file whole or not at all.
+func writeNew(path, text string) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".token-") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.WriteString(text)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Link(f.Name(), path)
+}
+
+// guard lets in who may: readers everywhere but on an address that others can
+// reach, and the buttons, want the token; other sites' pages are kept out.
+type guard struct {
+	token    string
+	loopback bool
+	cookie   string // its name: cookies of a host are shared by its ports
+	cross    *http.CrossOriginProtection
+}
+
+func newGuard(token filewise.Secret, addr net.Addr) guard {
+	g := guard{token: string(token), cross: http.NewCrossOriginProtection()}
+	if tcp, ok := addr.(*net.TCPAddr); ok {
+		g.loopback = tcp.IP.IsLoopback()
+		g.cookie = "filewise-" + portOf(addr.String())
+	}
+	return g
+}
+
+func portOf(hostport string) string {
+	_, port, _ := net.SplitHostPort(hostport)
+	return port
+}
+
+// known tells whether the request has the token, in a header or as the cookie.
+func (g guard) known(r *http.Request) bool {
+	if given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
+		return g.isToken(given)
+	}
+	c, err := r.Cookie(g.cookie)
+	return err == nil && subtle.ConstantTimeCompare([]byte(c.Value), []byte(g.pass())) == 1
+}
+
+func (g guard) isToken(given string) bool {
+	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(g.token)) // of one length
+	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
+}
+
+// pass is the cookie's value, from which the token cannot be told.
+func (g guard) pass() string {
+	mac := hmac.New(sha256.New, []byte(g.token))
+	mac.Write([]byte("filewise live page"))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// own tells whether the request names this host: on the loopback address, another
+// name is one that a page elsewhere has made to point here (DNS rebinding).
+func (g guard) own(r *http.Request) bool {
+	if !g.loopback {
+		return true // nothing is shown without the token, whatever the name
+	}
+	host := r.Host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	host = strings.Trim(host, "[]")
+	ip, err := netip.ParseAddr(host)
+	return strings.EqualFold(host, "localhost") || err == nil && ip.IsLoopback()
+}
+
+// shell lets everybody of this host's name in: what shows nothing of any run.
+func (g guard) shell(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Cache-Control", "no-store")
+		if !g.own(r) {
+			http.Error(w, "this address is not asked for by its name: use the one that filewise has printed", http.StatusMisdirectedRequest)
+			return
+		}
+		if err := g.cross.Check(r); err != nil {
+			http.Error(w, "another site's page may not do this", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// read lets readers in.
+func (g guard) read(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if !g.loopback && !g.known(r) {
+			unauthorized(w)
+			return
+		}
+		next(w, r)
+	}
+}
+
+// act lets in who may pause and stop.
+func (g guard) act(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if !g.known(r) {
+			unauthorized(w)
+			return
+		}
+		next(w, r)
+	}
+}
+
+func unauthorized(w http.ResponseWriter) {
+	w.Header().Set("WWW-Authenticate", `Bearer realm="filewise"`)
+	http.Error(w, "this needs the token that filewise has printed", http.StatusUnauthorized)
+}
+
+// login takes the token and gives the cookie.
+func (g guard) login(w http.ResponseWriter, r *http.Request) {
+	if !g.isToken(r.PostFormValue("token")) {
+		unauthorized(w)
+		return
+	}
+	http.SetCookie(w, &http.Cookie{Name: g.cookie, Value: g.pass(), Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, MaxAge: 30 * 24 * 3600})
+	w.WriteHeader(http.StatusNoContent)
+}

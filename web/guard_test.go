@@ -1,0 +1,137 @@
+package web
+
+import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"filewise"
+)
+
+// asked is the status of a request to a server at an address.
+func asked(t *testing.T, at net.IP, method, path string, change func(*http.Request)) int {
+	t.Helper()
+	s := &Server{config: Config{Archive: shelf{}, Version: "test"}, leaving: make(chan struct{})}
+	s.guard = newGuard(testToken, &net.TCPAddr{IP: at, Port: 8421})
+	r := httptest.NewRequestWithContext(t.Context(), method, "http://127.0.0.1:8421"+path, nil)
+	if change != nil {
+		change(r)
+	}
+	w := httptest.NewRecorder()
+	s.handler().ServeHTTP(w, r)
+	if h := w.Header(); h.Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(h.Get("Content-Security-Policy"), "frame-ancestors 'none'") {
+		t.Errorf("%s %s: headers %v", method, path, h)
+	}
+	return w.Code
+}
+
+func TestWhoMayDoWhat(t *testing.T) {
+	here, there := net.IPv4(127, 0, 0, 1), net.IPv4(192, 0, 2, 7)
+	bearer := func(token string) func(*http.Request) {
+		return func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) }
+	}
+	named := func(host string) func(*http.Request) { return func(r *http.Request) { r.Host = host } }
+	cookie := func(name, value string) func(*http.Request) {
+		return func(r *http.Request) { r.AddCookie(&http.Cookie{Name: name, Value: value}) }
+	}
+	pass := newGuard(testToken, &net.TCPAddr{IP: here, Port: 8421}).pass()
+	for _, c := range []struct {
+		name, method, path string
+		at                 net.IP
+		change             func(*http.Request)
+		want               int
+	}{
+		{"everybody here reads", "GET", "/api/runs", here, nil, 200},
+		{"and scrapes", "GET", "/metrics", here, nil, 200},
+		{"the buttons want the token", "POST", "/api/do/pause", here, nil, 401},
+		{"with it they find no run", "POST", "/api/do/pause", here, bearer(testToken), 409},
+		{"a wrong one", "POST", "/api/do/stop", here, bearer(testToken + "x"), 401},
+		{"an empty one", "POST", "/api/do/stop", here, bearer(""), 401},
+		{"the cookie", "POST", "/api/do/stop", here, cookie("filewise-8421", pass), 409},
+		{"the token as the cookie", "POST", "/api/do/stop", here, cookie("filewise-8421", testToken), 401},
+		{"another port's cookie", "POST", "/api/do/stop", here, cookie("filewise-8422", pass), 401},
+		{"a button is no link", "GET", "/api/do/stop", here, bearer(testToken), 405},
+		{"another site's form", "POST", "/api/do/stop", here, func(r *http.Request) {
+			bearer(testToken)(r)
+			r.Header.Set("Sec-Fetch-Site", "cross-site")
+		}, 403},
+		{"another site, by its origin", "POST", "/api/do/stop", here, func(r *http.Request) {
+			bearer(testToken)(r)
+			r.Header.Set("Origin", "http://evil.example")
+		}, 403},
+		{"another port of this host", "POST", "/login", here, func(r *http.Request) { r.Header.Set("Origin", "http://127.0.0.1:9") }, 403},
+		{"a name that was made to point here", "GET", "/api/runs", here, named("evil.example:8421"), 421},
+		{"the page under that name", "GET", "/", here, named("evil.example"), 421},
+		{"a tunnel's port", "GET", "/api/runs", here, named("localhost:9999"), 200},
+		{"IPv6", "GET", "/api/runs", here, named("[::1]:8421"), 200},
+		{"elsewhere the page is empty", "GET", "/", there, named("192.0.2.7:8421"), 200},
+		{"and shows nothing", "GET", "/api/runs", there, nil, 401},
+		{"no events", "GET", "/api/events", there, nil, 401},
+		{"no report", "GET", "/runs/1", there, nil, 401},
+		{"no metrics", "GET", "/metrics", there, nil, 401},
+		{"without the token", "GET", "/metrics", there, bearer(testToken), 200},
+		{"no such run", "GET", "/runs/1", here, nil, 404},
+		{"no number", "GET", "/runs/x%2f..", here, nil, 404},
+		{"no such action", "POST", "/api/do/drop", here, bearer(testToken), 409},
+		{"nothing beside the page's files", "GET", "/assets/../server.go", here, nil, 307},
+		{"no list of them", "GET", "/assets/nothing.js", here, nil, 404},
+		{"a comparison with itself", "GET", "/api/compare?before=1&after=1", here, nil, 400},
+	} {
+		if got := asked(t, c.at, c.method, c.path, c.change); got != c.want {
+			t.Errorf("%s: %s %s: %d, want %d", c.name, c.method, c.path, got, c.want)
+		}
+	}
+}
+
+func TestLogin(t *testing.T) {
+	g := newGuard(testToken, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8421})
+	for token, want := range map[string]int{testToken: http.StatusNoContent, "wrong": http.StatusUnauthorized, "": http.StatusUnauthorized} {
+		r := httptest.NewRequestWithContext(t.Context(), "POST", "/login", strings.NewReader(url.Values{"token": {token}}.Encode()))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		w := httptest.NewRecorder()
+		g.login(w, r)
+		cookies := w.Result().Cookies()
+		if w.Code != want || len(cookies) > 0 != (want == http.StatusNoContent) {
+			t.Fatalf("%q: %d, cookies %v", token, w.Code, cookies)
+		}
+		for _, c := range cookies {
+			if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || strings.Contains(c.Value, testToken) {
+				t.Errorf("cookie %v", c)
+			}
+			r := httptest.NewRequestWithContext(t.Context(), "GET", "/", nil)
+			r.AddCookie(c)
+			if !g.known(r) {
+				t.Error("the cookie does not open")
+			}
+		}
+	}
+}
+
+func TestToken(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state", "token")
+	made, err := Token(path)
+	must(t, err)
+	if len(made) < 26 {
+		t.Errorf("a token of %d characters", len(made))
+	}
+	info, err := os.Stat(path)
+	must(t, err)
+	if info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v", info.Mode())
+	}
+	if again, err := Token(path); err != nil || again != made {
+		t.Errorf("read again: %v", err)
+	}
+	must(t, os.WriteFile(path, []byte("short\n"), 0o600))
+	if _, err := Token(path); filewise.CodeOf(err) != filewise.CodeUsage || strings.Contains(err.Error(), "short") {
+		t.Errorf("a short token: %v", err)
+	}
+	if _, err := Token(filepath.Join(path, "below a file")); filewise.CodeOf(err) != filewise.CodePreflight {
+		t.Errorf("a place that cannot be: %v", err)
+	}
+}

@@ -1,0 +1,192 @@
+package web
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"filewise/experiment"
+)
+
+// A pause lets no further trial start, a stop ends it.
+func TestPause(t *testing.T) {
+	m := NewMonitor(first(t, finished(t), 0), "", func() {})
+	must(t, m.Await(t.Context(), func(experiment.Event) { t.Error("it waits without a pause") }))
+	m.Pause()
+	m.Pause()
+	told := make(chan experiment.Event, 10)
+	over := make(chan error)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { over <- m.Await(ctx, func(e experiment.Event) { m.Notify(e); told <- e }) }()
+	if e := <-told; e.Kind != experiment.EventWaiting || !e.Until.IsZero() {
+		t.Errorf("told %+v", e)
+	}
+	if s := m.Status(t.Context(), 0); !s.Now.Pausing || !strings.Contains(s.Now.Waiting, "paused") {
+		t.Errorf("paused: %+v", s.Now)
+	}
+	m.Resume()
+	m.Resume()
+	must(t, <-over)
+	if s := m.Status(t.Context(), 0); s.Now.Pausing {
+		t.Errorf("resumed: %+v", s.Now)
+	}
+	m.Pause()
+	go func() { over <- m.Await(ctx, func(experiment.Event) { cancel() }) }()
+	if err := <-over; !errors.Is(err, context.Canceled) {
+		t.Errorf("stopped while paused: %v", err)
+	}
+}
+
+// What is the same is not sent again.
+func TestStatusOfKnownVersion(t *testing.T) {
+	d := finished(t)
+	m := NewMonitor(first(t, d, 5), "s", func() {})
+	s := m.Status(t.Context(), 0)
+	if s.Progress == nil || s.Now == nil || s.Run != 12 || s.Store != "s" {
+		t.Fatalf("%+v", s)
+	}
+	if again := m.Status(t.Context(), s.Version); again.Progress != nil {
+		t.Error("known progress is sent again")
+	}
+	m.Notify(recorded(t, d, 5))
+	if later := m.Status(t.Context(), s.Version); later.Progress == nil || len(later.Progress.Log) != 6 {
+		t.Errorf("after a trial: %+v", later.Progress)
+	}
+	d.Ended = time.Now()
+	m.End(d)
+	if s := m.Status(t.Context(), 0); s.Now != nil || s.Progress.Ended == nil || s.Progress.Left == "" {
+		t.Errorf("ended: %+v", s)
+	}
+}
+
+// Browsers that never read, or go away, neither hold up what the run tells nor
+// leave anything behind; the answer to those that read goes on.
+func TestSlowBrowsers(t *testing.T) {
+	d := finished(t)
+	before := runtime.NumGoroutine()
+	m := NewMonitor(first(t, d, 3), "", func() {})
+	s, err := Listen(Config{Address: "127.0.0.1:0", Token: testToken, Archive: shelf{}, Version: "test"})
+	must(t, err)
+	s.Show(m)
+	var conns []net.Conn
+	for i := range mostPages {
+		c, err := net.Dial("tcp", s.listener.Addr().String())
+		must(t, err)
+		must(t, c.(*net.TCPConn).SetReadBuffer(1024))
+		_, err = c.Write([]byte("GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n"))
+		must(t, err)
+		if conns = append(conns, c); i%2 == 0 && i > 0 {
+			must(t, c.Close()) // vanished
+		}
+	}
+	until(t, "all are served", func() bool { return s.pages.Load() >= mostPages/2 })
+	e := recorded(t, d, 3)
+	const told = 200_000
+	start := time.Now()
+	for range told {
+		m.Notify(experiment.Event{Kind: experiment.EventStage, Cell: e.Cell, Stage: "build"})
+	}
+	t.Logf("%v an event, with %d pages open of which none reads", time.Since(start)/told, s.pages.Load())
+	reader := bufio.NewReader(conns[0]) // this one begins to
+	until(t, "the page that reads is told the newest state", func() bool {
+		line, err := reader.ReadString('\n')
+		must(t, err)
+		return strings.HasPrefix(line, "data:") && strings.Contains(line, `"stage":"build"`)
+	})
+	s.Close()
+	for _, c := range conns {
+		_ = c.Close()
+	}
+	until(t, "nothing is left running", func() bool { return runtime.NumGoroutine() <= before })
+}
+
+// Another process asks through the socket, wherever the directory is.
+func TestSocket(t *testing.T) {
+	d := finished(t)
+	for _, dir := range []string{filepath.Join(t.TempDir(), "live"), filepath.Join(t.TempDir(), strings.Repeat("x", 150), "live")} {
+		stopped := make(chan struct{}, 1)
+		m := NewMonitor(first(t, d, 8), "/srv/x.db", func() { stopped <- struct{}{} })
+		hide, err := m.Expose(dir)
+		must(t, err)
+		info, err := os.Stat(dir)
+		must(t, err)
+		if info.Mode().Perm() != 0o700 {
+			t.Errorf("mode %v", info.Mode())
+		}
+		sockets, err := os.ReadDir(dir)
+		if err != nil || len(sockets) != 1 {
+			t.Fatalf("%v %v", sockets, err)
+		}
+		r := dialed(dir, sockets[0].Name())
+		s, err := r.Status(t.Context(), 0)
+		must(t, err)
+		want, err := json.Marshal(m.Status(t.Context(), 0))
+		must(t, err)
+		if got, err := json.Marshal(s); err != nil || string(got) != string(want) {
+			t.Errorf("the status came through as\n%s\nnot\n%s", got, want)
+		}
+		must(t, r.Do(t.Context(), ActionPause))
+		if !m.Status(t.Context(), 0).Now.Pausing {
+			t.Error("not paused")
+		}
+		must(t, r.Do(t.Context(), ActionStop))
+		<-stopped
+		if err := r.Do(t.Context(), "drop"); err == nil {
+			t.Error("an action that does not exist is done")
+		}
+		hide()
+		if left, _ := os.ReadDir(dir); len(left) > 0 {
+			t.Errorf("left: %v", left)
+		}
+		if _, err := r.Status(t.Context(), 0); err == nil {
+			t.Error("it answers after its end")
+		}
+	}
+}
+
+// A socket that a killed process left is removed when it is looked at.
+func TestSocketOfKilled(t *testing.T) {
+	dir := t.TempDir()
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, "1.sock")})
+	must(t, err)
+	l.SetUnlinkOnClose(false)
+	must(t, l.Close())
+	all := remotes(dir)
+	if len(all) != 1 {
+		t.Fatalf("%d sockets", len(all))
+	}
+	defer func() { // and by the next run, without anybody looking
+		l, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, "2.sock")})
+		must(t, err)
+		l.SetUnlinkOnClose(false)
+		must(t, l.Close())
+		hide, err := NewMonitor(first(t, finished(t), 0), "", func() {}).Expose(dir)
+		must(t, err)
+		defer hide()
+		if _, err := os.Stat(filepath.Join(dir, "2.sock")); err == nil {
+			t.Error("the next run has left it")
+		}
+	}()
+	if _, err := all[0].Status(t.Context(), 0); err == nil {
+		t.Error("nobody answers")
+	}
+	if all := remotes(dir); len(all) > 0 {
+		t.Error("it is still there")
+	}
+}
+
+// A store that cannot be read is said on the page.
+func TestStoreThatCannotBeRead(t *testing.T) {
+	s := opened(t, shelf{err: errors.New("disk on fire")}, nil)
+	if p := s.current(t.Context()); p.problem != "disk on fire" || p.status.Progress != nil {
+		t.Errorf("%q %+v", p.problem, p.status)
+	}
+}

@@ -1,0 +1,185 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// The actions that a run can be asked for.
+const (
+	ActionPause  = "pause"
+	ActionResume = "resume"
+	ActionStop   = "stop"
+)
+
+// measured is a run that is being measured, here or by another process.
+type measured interface {
+	Status(ctx context.Context, known uint64) (Status, error)
+	Do(ctx context.Context, action string) error
+}
+
+// local is a run of this process.
+type local struct{ *Monitor }
+
+func (l local) Status(ctx context.Context, known uint64) (Status, error) {
+	return l.Monitor.Status(ctx, known), nil
+}
+
+func (l local) Do(_ context.Context, action string) error {
+	switch action {
+	case ActionPause:
+		l.Pause()
+	case ActionResume:
+		l.Resume()
+	case ActionStop:
+		l.Stop()
+	default:
+		return fmt.Errorf("no such action: %s", action)
+	}
+	return nil
+}
+
+// Expose lets other processes of this user ask, through a socket in a directory
+// that nobody else can enter. The returned function ends it.
+func (m *Monitor) Expose(dir string) (closeIt func(), err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(dir, 0o700); err != nil {
+		return nil, err
+	}
+	path, done, err := shortened(dir, strconv.Itoa(os.Getpid())+socketSuffix)
+	if err != nil {
+		return nil, err
+	}
+	_ = os.Remove(path) // of a process that had this number before
+	sweep(dir)
+	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "unix", path)
+	if err != nil {
+		done()
+		return nil, err
+	}
+	server := &http.Server{Handler: m.handler(), ReadHeaderTimeout: answerWithin, WriteTimeout: answerWithin, ErrorLog: quiet}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = server.Serve(listener) // ends with Close
+	}()
+	return func() {
+		_ = server.Close() // removes the socket
+		<-ended
+		done()
+	}, nil
+}
+
+func (m *Monitor) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /status", func(w http.ResponseWriter, r *http.Request) {
+		known, _ := strconv.ParseUint(r.FormValue("known"), 10, 64) // none: everything
+		writeJSON(w, m.Status(r.Context(), known))
+	})
+	mux.HandleFunc("POST /do/{action}", func(w http.ResponseWriter, r *http.Request) {
+		if err := (local{m}).Do(r.Context(), r.PathValue("action")); err != nil {
+			http.Error(w, err.Error(), http.StatusNotFound)
+		}
+	})
+	return mux
+}
+
+const (
+	socketSuffix = ".sock"
+	answerWithin = 2 * time.Second
+	mostAnswer   = 16 << 20 // bytes of a status
+)
+
+// remote is a run of another process.
+type remote struct {
+	dir, path string
+	client    *http.Client
+}
+
+func dialed(dir, name string) remote {
+	r := remote{dir: dir, path: filepath.Join(dir, name)}
+	r.client = &http.Client{Timeout: answerWithin, Transport: &http.Transport{DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return r.dial(ctx) }}}
+	return r
+}
+
+func (r remote) dial(ctx context.Context) (net.Conn, error) {
+	path, done, err := shortened(r.dir, filepath.Base(r.path))
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	return (&net.Dialer{}).DialContext(ctx, "unix", path)
+}
+
+func (r remote) Status(ctx context.Context, known uint64) (s Status, err error) {
+	body, err := r.ask(ctx, http.MethodGet, "/status?known="+strconv.FormatUint(known, 10))
+	if errors.Is(err, syscall.ECONNREFUSED) { // its process was killed
+		_ = os.Remove(r.path)
+	}
+	if err == nil {
+		err = json.Unmarshal(body, &s)
+	}
+	return s, err
+}
+
+func (r remote) Do(ctx context.Context, action string) error {
+	_, err := r.ask(ctx, http.MethodPost, "/do/"+action)
+	return err
+}
+
+func (r remote) ask(ctx context.Context, method, path string) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, method, "http://filewise"+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := r.client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, mostAnswer))
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s", resp.Status, bytes.TrimSpace(body))
+	}
+	return body, err
+}
+
+// remotes are the runs of other processes that have sockets in a directory.
+func remotes(dir string) []measured {
+	files, _ := os.ReadDir(dir) // none: nobody measures
+	var out []measured
+	for _, f := range files {
+		if name := f.Name(); strings.HasSuffix(name, socketSuffix) && name != strconv.Itoa(os.Getpid())+socketSuffix {
+			out = append(out, dialed(dir, name))
+		}
+	}
+	return out
+}
+
+// sweep removes the sockets of killed processes.
+func sweep(dir string) {
+	for _, m := range remotes(dir) {
+		r := m.(remote)
+		conn, err := r.dial(context.Background())
+		if err == nil {
+			_ = conn.Close()
+		} else if errors.Is(err, syscall.ECONNREFUSED) {
+			_ = os.Remove(r.path)
+		}
+	}
+}

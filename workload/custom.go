@@ -1,0 +1,337 @@
+package workload
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"filewise"
+)
+
+// Custom is a workload of the user's own SQL, as a study file says it.
+type Custom struct {
+	Tables       []filewise.OwnTable `json:"tables,omitempty"`
+	ShardBy      string              `json:"shard_by,omitempty"`
+	Setup        Script              `json:"setup,omitzero"`
+	Parameters   []Parameter         `json:"parameters,omitempty"`
+	Transactions []Transaction       `json:"transactions"`
+	Checks       []CustomCheck       `json:"checks,omitempty"`
+	Think        Think               `json:"think,omitzero"`
+}
+
+// Script is SQL, by engine where they differ; "" is that of all others.
+type Script map[string][]filewise.OwnText
+
+// Transaction is one type of operation: its statements are a transaction.
+type Transaction struct {
+	Name   string `json:"name"`
+	Weight int    `json:"weight"`
+	SQL    Script `json:"sql"`
+}
+
+// CustomCheck is a query with what it has to return.
+type CustomCheck struct {
+	Query Script `json:"query"`
+	// NoRows: it returns none. Else one value: Expect, or where Committed names a type
+	// of transactions, Plus and Each for every one of them that is committed.
+	NoRows    bool   `json:"no_rows,omitempty"`
+	Expect    string `json:"expect,omitempty"`
+	Committed string `json:"committed,omitempty"`
+	Each      int64  `json:"each,omitempty"`
+	Plus      int64  `json:"plus,omitempty"`
+}
+
+// The names of workload custom.
+const (
+	FamilyCustom   = "custom"
+	sectionOwn     = "transaction-" // begins the name of a type's section
+	sectionOwnTest = "check-"
+	// maxTypes bounds what is measured apart.
+	maxTypes = 50
+)
+
+// For is the workload with the SQL of one engine alone. Where a script has none
+// for it, and none for all, the error names it and wraps ErrUnsupported.
+func (c Custom) For(engine string) (Custom, error) {
+	pick := func(what string, s Script) (Script, error) {
+		if len(s) == 0 {
+			return nil, nil
+		}
+		names := []string{engine, ""}
+		if engine == "mariadb" { // which understands MySQL's
+			names = []string{engine, "mysql", ""}
+		}
+		for _, name := range names {
+			if texts, ok := s[name]; ok {
+				return Script{"": texts}, nil
+			}
+		}
+		place := ""
+		for _, name := range slices.Sorted(keysOf(s)) {
+			if texts := s[name]; len(texts) > 0 {
+				place = texts[0].Place(0) + ": "
+				break
+			}
+		}
+		return nil, filewise.Errorf(filewise.CodeUsage, "add SQL for "+engine+", or for all by the key default",
+			"%scustom: %s has no SQL for %s: %w", place, what, engine, filewise.ErrUnsupported)
+	}
+	var err error
+	if c.Setup, err = pick("setup", c.Setup); err != nil {
+		return c, err
+	}
+	c.Transactions, c.Checks = slices.Clone(c.Transactions), slices.Clone(c.Checks)
+	for i := range c.Transactions {
+		if c.Transactions[i].SQL, err = pick("transaction "+c.Transactions[i].Name, c.Transactions[i].SQL); err != nil {
+			return c, err
+		}
+	}
+	for i := range c.Checks {
+		if c.Checks[i].Query, err = pick(fmt.Sprintf("check %d", i+1), c.Checks[i].Query); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+func keysOf(s Script) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range s {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// NewCustom makes the workload of scenario custom.
+func NewCustom(p Params, seed uint64) (filewise.Workload, error) {
+	if p.Custom == nil {
+		return nil, filewise.Errorf(filewise.CodeUsage, `write one by "filewise init custom -o my.yaml", and run filewise run my.yaml`,
+			"scenario custom is your own SQL, which a study file has")
+	}
+	if err := p.validateLevels(); err != nil {
+		return nil, err
+	}
+	if err := p.Custom.validate(); err != nil {
+		return nil, err
+	}
+	w := &custom{params: p, seed: seed, Custom: *p.Custom}
+	w.own = w.ownSQL()
+	for _, t := range w.Transactions {
+		w.total += uint64(t.Weight)
+		w.bounds = append(w.bounds, w.total)
+	}
+	if err := w.prepare(); err != nil {
+		return nil, err
+	}
+	levels := p.Users
+	if len(levels) == 0 {
+		levels = []int{p.Connections}
+	}
+	for i, n := range levels {
+		w.phases = append(w.phases, w.phase(i, n))
+	}
+	return w, nil
+}
+
+type custom struct {
+	Custom
+	params Params
+	seed   uint64
+	own    *filewise.OwnSQL
+	bounds []uint64 // of the weights, added up
+	total  uint64
+	draws  []draw  // of each parameter
+	needed [][]int // of each type: its parameters
+	phases []filewise.Phase
+}
+
+func (w *custom) phase(i, connections int) filewise.Phase {
+	family := FamilyCustom
+	if len(w.params.Users) > 0 {
+		family = UsersFamily(connections)
+	}
+	args := customArgs{w, uint64(i), int64(connections)}
+	p := filewise.Phase{Family: family, Unit: UnitTransactions, Connections: connections, Client: true, Rate: w.params.Rate, Args: args}
+	for _, t := range w.Transactions {
+		p.Types, p.Sections = append(p.Types, t.Name), append(p.Sections, sectionOwn+t.Name)
+	}
+	if w.Think.Mean > 0 && p.Rate == 0 {
+		p.Pause = args.pause
+	}
+	return p
+}
+
+// parameterUse finds what may be a parameter: more than is one does no harm.
+var parameterUse = regexp.MustCompile(`:([A-Za-z_][A-Za-z0-9_]*)`)
+
+// ownSQL is what engines are given.
+func (w *custom) ownSQL() *filewise.OwnSQL {
+	own := &filewise.OwnSQL{Tables: w.Tables, Setup: w.Setup[""], Sections: map[string]filewise.OwnSection{}, ShardBy: w.ShardBy}
+	for _, t := range w.Transactions {
+		used := map[string]bool{w.ShardBy: true}
+		for _, text := range t.SQL[""] {
+			for _, m := range parameterUse.FindAllStringSubmatch(text.Text, -1) {
+				used[m[1]] = true
+			}
+		}
+		section := filewise.OwnSection{Texts: t.SQL[""]}
+		var needed []int
+		for i, p := range w.Parameters {
+			if used[p.Name] {
+				section.Params, needed = append(section.Params, p.Name), append(needed, i)
+			}
+		}
+		w.needed = append(w.needed, needed)
+		own.Sections[sectionOwn+t.Name] = section
+	}
+	for i, c := range w.Checks {
+		own.Sections[fmt.Sprintf("%s%d", sectionOwnTest, i+1)] = filewise.OwnSection{Texts: c.Query[""]}
+	}
+	return own
+}
+
+// Program describes the workload to an engine.
+func (w *custom) Program() filewise.Program {
+	return filewise.Program{
+		Workload: "custom", Family: FamilyCustom, Unit: UnitTransactions, Connections: w.most(), CommitEvery: 1,
+		// An operation that one of these ended has left nothing: it is tried again, whole.
+		Retry:  []filewise.Class{filewise.ClassDeadlock, filewise.ClassSerialization, filewise.ClassLockTimeout},
+		Phases: w.phases, Vars: map[string]any{}, Args: w.phases[0].Args, Own: w.own,
+	}
+}
+
+func (w *custom) most() int {
+	most := 0
+	for _, p := range w.phases {
+		most = max(most, p.Connections)
+	}
+	return most
+}
+
+// Check compares the data with what all phases together should have left.
+func (w *custom) Check(ctx context.Context, q filewise.Querier, l filewise.Ledger) error {
+	return w.CheckPhase(ctx, q, 0, []filewise.Ledger{l})
+}
+
+// CheckPhase asks the user's own checks, with what the phases up to this one have
+// committed.
+func (w *custom) CheckPhase(ctx context.Context, q filewise.Querier, phase int, ledgers []filewise.Ledger) error {
+	if phase < 0 || phase >= len(w.phases) || len(ledgers) <= phase {
+		return fmt.Errorf("phase %d of %d, with %d ledgers", phase, len(w.phases), len(ledgers))
+	}
+	for i, c := range w.Checks {
+		rows, err := q.Query(ctx, fmt.Sprintf("%s%d", sectionOwnTest, i+1))
+		if err != nil {
+			return fmt.Errorf("check %d: %w", i+1, err)
+		}
+		want := c.Expect
+		if c.Committed != "" {
+			want = fmt.Sprint(c.Plus + c.Each*w.committed(c.Committed, ledgers[:phase+1]))
+		}
+		if err := c.compare(rows, want); err != nil {
+			return fmt.Errorf("%w: %s: check %d: %w", filewise.ErrCheck, c.Query[""][0].Place(0), i+1, err)
+		}
+	}
+	return nil
+}
+
+// committed is how many transactions of a type the phases have committed: their
+// ledgers are beginnings of what each connection does.
+func (w *custom) committed(name string, ledgers []filewise.Ledger) int64 {
+	kind := slices.IndexFunc(w.Transactions, func(t Transaction) bool { return t.Name == name })
+	var n int64
+	for phase, l := range ledgers {
+		args := w.phases[phase].Args.(filewise.TypedArgs)
+		for worker, ops := range l {
+			if len(w.Transactions) == 1 {
+				n += ops
+				continue
+			}
+			for i := range ops {
+				if args.TypeOf(worker, i) == kind {
+					n++
+				}
+			}
+		}
+	}
+	return n
+}
+
+// compare: of several files, whose rows come one after the other, single numbers
+// are added up.
+func (c CustomCheck) compare(rows [][]any, want string) error {
+	if c.NoRows {
+		if len(rows) == 0 {
+			return nil
+		}
+		return fmt.Errorf("it should return no rows, and returned %d, the first of them %s", len(rows), shortRow(rows[0]))
+	}
+	if len(rows) == 0 {
+		return fmt.Errorf("it should return %s, and returned no rows", want)
+	}
+	var sum int64
+	whole := true
+	for _, row := range rows {
+		if len(row) != 1 {
+			return fmt.Errorf("it should return one value, and returned a row of %d: %s", len(row), shortRow(row))
+		}
+		n, err := signed(plain(row[0]))
+		if err != nil {
+			whole = false
+			break
+		}
+		sum += n
+	}
+	found := fmt.Sprint(sum)
+	if !whole {
+		if len(rows) > 1 {
+			return fmt.Errorf("it should return one value, and returned %d rows, the first of them %s", len(rows), shortRow(rows[0]))
+		}
+		found = shortRow(rows[0])
+	}
+	if found != want && !sameNumber(found, want) {
+		return fmt.Errorf("it should return %s, and returned %s", want, found)
+	}
+	return nil
+}
+
+// plain is a value as database/sql knows them: of what a driver has its own type
+// for, what stands for it.
+func plain(v any) any {
+	switch x := v.(type) {
+	case int32:
+		return int64(x)
+	case int16:
+		return int64(x)
+	case driver.Valuer:
+		if value, err := x.Value(); err == nil {
+			return value
+		}
+	}
+	return v
+}
+
+// shortRow is a row for messages.
+func shortRow(row []any) string {
+	var all []string
+	for _, v := range row {
+		switch x := plain(v).(type) {
+		case nil:
+			all = append(all, "NULL")
+		case []byte:
+			all = append(all, string(x))
+		default:
+			all = append(all, fmt.Sprint(x))
+		}
+	}
+	text := strings.Join(all, ", ")
+	if len(text) > 100 {
+		text = strings.ToValidUTF8(text[:100], "") + "…"
+	}
+	return text
+}

@@ -1,0 +1,83 @@
+package workload
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"time"
+
+	"filewise"
+)
+
+// customName is what names of a custom workload are.
+var customName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,39}$`)
+
+// validate refuses what does not fit together. What it names, a study file has; the
+// error has CodeUsage.
+func (c Custom) validate() error {
+	usage := func(remedy, format string, args ...any) error {
+		return filewise.Errorf(filewise.CodeUsage, remedy, "custom: "+format, args...)
+	}
+	const named = "begin with a letter, go on with letters, digits, _ or -, up to 40 in all"
+	switch {
+	case len(c.Transactions) == 0:
+		return usage("add transactions: {NAME: {sql: …}}", "there are no transactions")
+	case len(c.Transactions) > maxTypes:
+		return usage(fmt.Sprintf("give at most %d", maxTypes), "there are %d transactions", len(c.Transactions))
+	case c.Think.Mean < 0 || c.Think.Mean > time.Hour:
+		return usage("give a time such as 10ms", "think %v is not from 0 to an hour", c.Think.Mean)
+	}
+	total := 0
+	var types []string
+	for _, t := range c.Transactions {
+		if !customName.MatchString(t.Name) {
+			return usage(named, "transaction %q: the name is not possible", t.Name)
+		}
+		if len(t.SQL[""]) == 0 {
+			return usage("add sql: …", "transaction %s has no SQL", t.Name)
+		}
+		if t.Weight < 0 || t.Weight > 1_000_000 {
+			return usage("give 0 to 1000000", "transaction %s: weight %d is not possible", t.Name, t.Weight)
+		}
+		total += t.Weight
+		types = append(types, t.Name)
+	}
+	if total == 0 {
+		return usage("give one a weight above 0", "no transaction has a weight")
+	}
+	var params []string
+	for _, p := range c.Parameters {
+		if !customName.MatchString(p.Name) {
+			return usage(named, "parameter %q: the name is not possible", p.Name)
+		}
+		params = append(params, p.Name)
+	}
+	if c.ShardBy != "" {
+		if err := oneOf("custom: shard_by", c.ShardBy, params...); err != nil {
+			return err
+		}
+	}
+	for _, t := range c.Tables {
+		if !customName.MatchString(t.Name) || !customName.MatchString(t.Key) {
+			return usage(named, "table %q with key %q: a name is not possible", t.Name, t.Key)
+		}
+	}
+	for i, x := range c.Checks {
+		if len(x.Query[""]) != 1 {
+			return usage("give one query for each check", "check %d has %d queries", i+1, len(x.Query[""]))
+		}
+		if x.Committed != "" {
+			if err := oneOf(fmt.Sprintf("custom: check %d: committed", i+1), x.Committed, types...); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// sameNumber tells whether two texts are one number: 10 and 10.00.
+func sameNumber(a, b string) bool {
+	x, err := strconv.ParseFloat(a, 64)
+	y, err2 := strconv.ParseFloat(b, 64)
+	return err == nil && err2 == nil && x == y
+}

@@ -1,0 +1,26 @@
+package workload
+
+// dumpScenario is what backups are on servers whose users dump rows, not files.
+func dumpScenario() Scenario {
+	return Scenario{
+		Name:  "dump",
+		Title: "Logical dump and restore, by number of jobs",
+		Summary: "A loaded database is dumped as rows by 1, 2, 4 or 8 jobs at the same time, each with a file of its own for a table, and restored by as many. " +
+			"Dump and restore are measured each by itself; every restore is verified.",
+		Source: Source{
+			Author: "Brent Ozar", Title: "Back Up SQL Server 43%-67% Faster by Writing to Multiple Files (readers' comments)", Where: "brentozar.com", Year: 2020,
+		},
+		Files: []int{1, 2, 4, 8},
+		Bytes: 96 << 20,
+		Params: Params{
+			Connections: 1, CommitEvery: 1, Table: TableShared, Key: KeySequential, RowBytes: fragRowBytes, Rows: 40_000,
+		},
+		Notes: []string{
+			"No article measured this. A dump is no striped backup: each table, or partition, is one file, which one job writes.",
+			"On PostgreSQL it is pg_dump -Fd -j and pg_restore -j. There is a table's worth of work for each job at most: four tables are dumped, or the partitions of --data-files.",
+		},
+		Flags:  []string{"rows", "instances", "beside", "backup-option", "data-files"},
+		Budget: phasedBudget, Phased: true, Stripes: true, Jobs: true, Filling: 0.6,
+		New: NewDump,
+	}
+}

@@ -1,0 +1,147 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+
+	"filewise"
+)
+
+// Cycle i of connection w fills a temporary table of R rows, r = 0 … R−1:
+//
+//	x       = (((i × C + w) mod P × R + r) mod P × A + B) mod P     P = Modulus, C connections
+//	payload = the MD5 of x in hex, over and over, up to RowBytes letters
+//
+// A second temporary table takes the rows in the order of x, both are joined, and
+// both are dropped. What the join has counted and summed goes into a permanent
+// table, in the transaction that the cycle is: one row for each connection, with
+// the number of its last operation i × C + w + 1, its cycles, and the sum of x mod P.
+
+// FamilyTemp is the family of scenario temp.
+const FamilyTemp = "temporary tables"
+
+// The values of Params.Cycle: each does what stands before it too.
+const (
+	CycleFill = "fill" // create, fill, read, drop
+	CycleSort = "sort" // into a second temporary table in another order
+	CycleJoin = "join" // of the two
+)
+
+// maxTempRows keeps the sum of one cycle, and the numbers that x is made of, below
+// 2^63 by far.
+const maxTempRows = 10_000_000
+
+// NewTemp makes the workload of scenario temp. The sections of an engine's temp.sql
+// are tables, procedure-cycle, call-cycle, committed-cycle and check.
+func NewTemp(p Params, seed uint64) (filewise.Workload, error) {
+	if err := p.validateTemp(); err != nil {
+		return nil, err
+	}
+	base := newRows(Params{Connections: 1, RowBytes: 1}, seed)
+	return &temp{params: p, a: base.a, b: base.b}, nil
+}
+
+func (p Params) validateTemp() error {
+	if p.CommitEvery, p.Table, p.Key = 1, TableShared, KeySequential; p.Rows < 1 || p.Rows > maxTempRows {
+		return filewise.Errorf(filewise.CodeUsage, "give --rows, or another --size", "--rows %d of a temporary table is not between 1 and %d", p.Rows, maxTempRows)
+	}
+	if err := oneOf("--cycle", p.Cycle, CycleFill, CycleSort, CycleJoin); err != nil {
+		return err
+	}
+	return p.Validate()
+}
+
+type temp struct {
+	params Params
+	a, b   int64
+}
+
+// Program describes the workload to an engine. An operation is a cycle.
+func (w *temp) Program() filewise.Program {
+	p := w.params
+	bytes := p.Rows * int64(p.RowBytes)
+	if p.Cycle != CycleFill {
+		bytes *= 2
+	}
+	args := tempArgs{int64(p.Connections)}
+	return filewise.Program{
+		Workload: "temp", Family: FamilyTemp, Unit: "cycles", Connections: p.Connections, CommitEvery: 1, OpBytes: bytes, Args: args,
+		Vars: map[string]any{
+			"Modulus": int64(Modulus), "A": w.a, "B": w.b, "Connections": int64(p.Connections), "Rows": p.Rows, "RowBytes": int64(p.RowBytes), "Cycle": p.Cycle,
+		},
+		Phases: []filewise.Phase{{Family: FamilyTemp, Unit: "cycles", Section: "cycle", Connections: p.Connections, OpBytes: bytes, Args: args}},
+	}
+}
+
+// tempArgs are the number of an operation among those of all connections, from 1.
+type tempArgs struct{ connections int64 }
+
+func (t tempArgs) Args(dst []any, worker int, i int64) []any {
+	return append(dst, i*t.connections+int64(worker)+1)
+}
+
+func (tempArgs) Pool() string { return "" }
+
+// sum is the sum of x over the rows of a cycle.
+func (w *temp) sum(worker int, i int64) int64 {
+	cycle := (i*int64(w.params.Connections) + int64(worker)) % Modulus
+	var s int64
+	for r := range w.params.Rows {
+		s += ((cycle*w.params.Rows+r)%Modulus*w.a + w.b) % Modulus
+	}
+	return s
+}
+
+// Check compares what the cycles have counted and summed with what they should
+// have. Section check returns for each connection its number, its cycles and the
+// sum of x mod P over them.
+func (w *temp) Check(ctx context.Context, q filewise.Querier, l filewise.Ledger) error {
+	result, err := q.Query(ctx, SectionCheck)
+	if err != nil {
+		return fmt.Errorf("reading what the cycles have summed: %w", err)
+	}
+	if len(result) != w.params.Connections {
+		return fmt.Errorf("%w: sums of %d connections, want %d", filewise.ErrCheck, len(result), w.params.Connections)
+	}
+	for _, row := range result {
+		var v [3]int64
+		if len(row) != len(v) {
+			return fmt.Errorf("section %q returned %d columns, want connection, cycles and sum", SectionCheck, len(row))
+		}
+		for i, x := range row {
+			if v[i], err = whole(x); err != nil {
+				return fmt.Errorf("section %q, column %d: %w", SectionCheck, i+1, err)
+			}
+		}
+		if err := w.checkOne(ctx, l, int(v[0]), v[1], v[2]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *temp) checkOne(ctx context.Context, l filewise.Ledger, worker int, cycles, sum int64) error {
+	var done int64
+	if worker >= 0 && worker < len(l) {
+		done = l[worker]
+	}
+	var want int64
+	for i := range done {
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		want = (want + w.sum(worker, i)) % Modulus
+	}
+	if cycles != done || sum != want {
+		return fmt.Errorf("%w: connection %d has done %d cycles that sum up to %d, want %d and %d", filewise.ErrCheck, worker, cycles, sum, done, want)
+	}
+	return nil
+}
+
+// CheckPhase compares what the one phase has summed.
+func (w *temp) CheckPhase(ctx context.Context, q filewise.Querier, phase int, ledgers []filewise.Ledger) error {
+	if phase != 0 || len(ledgers) != 1 {
+		return fmt.Errorf("phase %d of 1, with %d ledgers", phase, len(ledgers))
+	}
+	return w.Check(ctx, q, ledgers[0])
+}
