@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 )
 
 // The command measures all that its README says, on any machine; how fast that
@@ -29,7 +31,9 @@ func TestEverythingIsMeasured(t *testing.T) {
 func TestBadFlags(t *testing.T) {
 	for _, args := range [][]string{{"-repeats", "0"}, {"-ops", "1"}, {"-blocks", "1"}, {"-nonsense"},
 		{"mariadb", "-rounds", "0"}, {"mariadb", "-size", "1"}, {"mariadb", "-dir", "/nonexistent"}, {"mariadb", "more"},
-		{"connections", "-counts", "0"}, {"connections", "-counts", "2001"}, {"connections", "-engines", "none", "-dir", t.TempDir()}, {"connections", "more"}} {
+		{"connections", "-counts", "0"}, {"connections", "-counts", "2001"}, {"connections", "-engines", "none", "-dir", t.TempDir()}, {"connections", "more"},
+		{"drive-postgres", "-rounds", "0"}, {"drive-postgres", "-window", "1ms"}, {"drive-postgres", "-bin", "/nonexistent", "-dir", t.TempDir()},
+		{"load-postgres", "-scale", "2"}, {"load-postgres", "more"}} {
 		var out strings.Builder
 		if err := run(t.Context(), args, &out); err == nil || out.Len() > 0 {
 			t.Errorf("%v: error %v, output %q", args, err, out.String())
@@ -61,5 +65,35 @@ func TestMariaDBIsMeasured(t *testing.T) {
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("left: %v %v", left, err)
+	}
+}
+
+// Rounds take turns, and ratios are of figures of one round.
+func TestInterleaved(t *testing.T) {
+	var order strings.Builder
+	client := func(name string, cpu time.Duration) func(context.Context) (work, error) {
+		return func(context.Context) (work, error) {
+			order.WriteString(name)
+			n := time.Duration(order.Len()+1) / 2 // the round
+			return work{ops: 10, cpu: cpu * n, wall: time.Second * n}, nil
+		}
+	}
+	d, err := interleaved(t.Context(), 3, client("a", 30*time.Microsecond), client("b", 20*time.Microsecond))
+	if err != nil || order.String() != "abbaab" {
+		t.Errorf("error %v, order %s", err, order.String())
+	}
+	if got := spreadOf("%.2f", d.ratios(cpuPerOp)); got != "1.50 (1.50 … 1.50)" {
+		t.Errorf("ratios of processor time %s", got)
+	}
+	if got := spreadOf("%.1f", of(d.ours, rate)); got != "5.0 (3.3 … 10.0)" {
+		t.Errorf("rates %s", got)
+	}
+	idle := func(context.Context) (work, error) { return work{}, nil }
+	if _, err := interleaved(t.Context(), 1, idle, client("b", 1)); err == nil || !strings.Contains(err.Error(), "round 1") {
+		t.Errorf("a client that did nothing: %v", err)
+	}
+	w, out, err := byCommand(exec.CommandContext(t.Context(), "sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; echo done"))
+	if err != nil || strings.TrimSpace(string(out)) != "done" || w.cpu <= 0 || w.wall < w.cpu/4 {
+		t.Errorf("%+v, %v: %s", w, err, out)
 	}
 }

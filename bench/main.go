@@ -1,7 +1,9 @@
 // Command bench measures what Filewise itself costs: the driver's loop against a
 // session that does nothing, and a trial against the fake engine; as “bench
 // mariadb”, what builds and resets of a managed server cost; as “bench connections”,
-// what many sessions cost. It exits with 1 when a target is missed. README.md beside it says what is measured and how.
+// what many sessions cost; as “bench drive-mariadb” and “bench load-mariadb”, what
+// orders costs against sysbench and the server's own client; as “bench agree”, how near
+// counters are to those of an independent reader. It exits with 1 when a target is missed. README.md beside it says what is measured and how.
 package main
 
 import (
@@ -39,6 +41,21 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	}
 	if len(args) > 0 && args[0] == "connections" {
 		return runConnections(ctx, args[1:], stdout)
+	}
+	if len(args) > 0 && args[0] == "drive-postgres" {
+		return runDrivePostgres(ctx, args[1:], stdout)
+	}
+	if len(args) > 0 && args[0] == "load-postgres" {
+		return runLoadPostgres(ctx, args[1:], stdout)
+	}
+	if len(args) > 0 && args[0] == "drive-mariadb" {
+		return runDriveMariaDB(ctx, args[1:], stdout)
+	}
+	if len(args) > 0 && args[0] == "load-mariadb" {
+		return runLoadMariaDB(ctx, args[1:], stdout)
+	}
+	if len(args) > 0 && args[0] == "agree" {
+		return runAgree(ctx, args[1:], stdout)
 	}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	repeats := flags.Int("repeats", 7, "`times` that everything is measured; the median counts")
