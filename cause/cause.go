@@ -55,7 +55,8 @@ type Change struct {
 	Unit  string             `json:"unit"`            // "s", "B" or "requests", per unit of work
 	From  float64            `json:"from"`            // medians over the blocks
 	To    float64            `json:"to"`
-	// Fall is the mean of From − To within blocks; Low and High are its 95 % interval.
+	// Fall is the mean of From − To within blocks, each weighed by how fast its block
+	// was; Low and High are its 95 % interval.
 	Fall float64 `json:"fall"`
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`

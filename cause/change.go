@@ -13,14 +13,11 @@ import (
 
 // changes are those that explain something, and the I/O that changed.
 func changes(in Input, pairs []pair) []Change {
-	var gain []float64 // of time per unit of work, s
-	for _, p := range pairs {
-		gain = append(gain, in.time(p.from)-in.time(p.to))
-	}
-	whole := stat.Mean(gain, nil)
+	slow := in.slower(pairs)
+	whole := quantity{unit: "s", of: func(m filewise.Measure) (float64, bool) { return in.time(m) * m.Work, true }}.change(pairs, slow).Fall
 	var out []Change
 	for _, q := range quantities(pairs) {
-		c := q.change(pairs)
+		c := q.change(pairs, slow)
 		if in.Loop && whole != 0 && c.Unit == "s" {
 			c.Share = c.Fall / whole
 		}
@@ -127,18 +124,37 @@ func device(deltas []filewise.Delta, suffix string) (float64, bool) {
 	return most, found
 }
 
-// change compares the quantity per unit of work within blocks.
-func (q quantity) change(pairs []pair) Change {
-	var from, to, fall []float64
+// slower is the time per unit of work of the slower of the two layouts in each
+// block, in s.
+func (in Input) slower(pairs []pair) []float64 {
+	var from, to []float64
 	for _, p := range pairs {
+		from, to = append(from, in.time(p.from)), append(to, in.time(p.to))
+	}
+	if median(from) < median(to) {
+		return to
+	}
+	return from
+}
+
+// change compares the quantity per unit of work within blocks. A block in which all
+// took longer has longer waits as well: falls of time are averaged as shares of the
+// slower layout's, and told at its median, as a verdict compares by ratios.
+func (q quantity) change(pairs []pair, slow []float64) Change {
+	if q.unit != "s" { // an amount, whatever time it took
+		slow = slices.Repeat([]float64{1}, len(pairs))
+	}
+	var from, to, share []float64
+	for i, p := range pairs {
 		a, _ := q.of(p.from)
 		b, _ := q.of(p.to)
 		a, b = a/p.from.Work, b/p.to.Work
-		from, to, fall = append(from, a), append(to, b), append(fall, a-b)
+		from, to, share = append(from, a), append(to, b), append(share, (a-b)/slow[i])
 	}
-	c := Change{Kind: q.kind, Class: q.class, Event: q.event, Unit: q.unit, From: median(from), To: median(to), Fall: stat.Mean(fall, nil)}
-	n := float64(len(fall))
-	half := stats.TQuantile(0.975, n-1) * math.Sqrt(stat.Variance(fall, nil)/n)
+	c := Change{Kind: q.kind, Class: q.class, Event: q.event, Unit: q.unit, From: median(from), To: median(to)}
+	n, typical := float64(len(share)), median(slow)
+	half := stats.TQuantile(0.975, n-1) * math.Sqrt(stat.Variance(share, nil)/n) * typical
+	c.Fall = stat.Mean(share, nil) * typical
 	c.Low, c.High = c.Fall-half, c.Fall+half
 	if q.kind == KindWait {
 		c.Event = moved(pairs, q.class, c.Fall >= 0)

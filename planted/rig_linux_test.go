@@ -1,6 +1,7 @@
 package planted
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -114,6 +115,9 @@ func explained(t *testing.T, p experiment.Plan, trials []filewise.Trial) cause.C
 	for _, w := range j.Warnings {
 		t.Logf("warning %s: %s", w.Code, w.Message)
 	}
+	for _, tr := range trials {
+		t.Log(waitsOf(tr))
+	}
 	if j.Cause == nil {
 		t.Fatal("no cause")
 	}
@@ -122,6 +126,22 @@ func explained(t *testing.T, p experiment.Plan, trials []filewise.Trial) cause.C
 	}
 	t.Logf("%+v", *j.Cause)
 	return *j.Cause
+}
+
+// waitsOf tells what a trial waited for, for whoever reads a failed test.
+func waitsOf(tr filewise.Trial) string {
+	if tr.Cell.Pilot || len(tr.Measures) == 0 {
+		return fmt.Sprintf("block %d, %s: a pilot", tr.Cell.Block, tr.Cell.Layout)
+	}
+	var b strings.Builder
+	m := tr.Measures[0]
+	fmt.Fprintf(&b, "block %d, %s: %.0f in %v", tr.Cell.Block, tr.Cell.Layout, m.Work, m.Window[1]-m.Window[0])
+	for _, d := range m.Deltas {
+		if d.Value != 0 && (d.Probe == filewise.ProbeWaits || d.Probe == filewise.ProbeBackground) {
+			fmt.Fprintf(&b, "; %s %.2f %s", d.Name, d.Value, d.Unit)
+		}
+	}
+	return b.String()
 }
 
 // mustGain fails the test unless the layout is at least twice as fast as the first,

@@ -35,8 +35,9 @@ type device struct {
 // speed is how fast a device takes writes, per second; 0: no limit.
 type speed struct{ bytes, requests int64 }
 
-// imageBytes is the size of a device, of which only what is written takes memory.
-const imageBytes = 512 << 20
+// imageBytes is the size of a device, of which only what is written takes memory: more
+// than a server that nothing throttles writes in a trial, its log included.
+const imageBytes = 4 << 30
 
 // newStorage makes the storage, with a throttled volume for each speed, and removes
 // it when the test ends. What a killed run left is removed before.
@@ -79,7 +80,7 @@ func newDevice(root, name string, speed speed) (d device, err error) {
 	if err := errors.Join(f.Truncate(imageBytes), f.Close(), os.Mkdir(dir, 0o711)); err != nil {
 		return d, err
 	}
-	if _, err := command("mkfs.ext4", "-q", "-F", "-O", "^has_journal", "-E", "lazy_itable_init=0,nodiscard", image); err != nil {
+	if _, err := command("mkfs.ext4", "-q", "-F", "-O", "^has_journal", "-N", "4096", "-E", "lazy_itable_init=0,nodiscard", image); err != nil {
 		return d, err
 	}
 	loop, err := command("losetup", "--find", "--show", image)
@@ -152,7 +153,7 @@ func writeThrough(path string) error {
 // workDir is in memory where there is enough of it, so that what others do to the
 // disks meanwhile does not matter.
 func workDir() string {
-	const name, room, tmpfsMagic = "filewise-planted", 512 << 20, 0x01021994
+	const name, room, tmpfsMagic = "filewise-planted", imageBytes, 0x01021994
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs("/dev/shm", &fs); err == nil && fs.Type == tmpfsMagic && fs.Bavail*uint64(fs.Bsize) > room {
 		return filepath.Join("/dev/shm", name)
