@@ -90,8 +90,13 @@ func (f *existing) measure(t *testing.T, p *place) {
 // killAndClean kills a run in the middle of a trial. Nobody else can run beside
 // it, from another host neither; what it leaves is removed by clean alone.
 func (f *existing) killAndClean(t *testing.T, p *place) {
+	finished, _, _, _ := p.newest()
 	c := p.start("filewise", f.args("run", foreignRun("60s")...)...)
 	if err := until(time.Minute, func() (bool, error) {
+		// Pilots are short: one may end, and its database go, before the kill.
+		if id, _, _, trials := p.newest(); id == finished || len(trials) < 2 {
+			return false, nil
+		}
 		out, err := f.sql(listDatabases)
 		return strings.Contains(out, "filewise_"), err
 	}); err != nil {
