@@ -80,10 +80,12 @@ const (
 	explains   = 0.5  // of the gain: enough to call it explained
 	changedIO  = 0.1  // of I/O per unit of work: it changed
 	dominates  = 0.25 // of the connections' time: a wait that layouts share
-	cpuBound   = 85   // percent (DESIGN.md)
-	nearLimit  = 80   // percent of what storage gives
 	leastPairs = 3    // blocks, for an interval
 )
+
+// NearLimit is the share of what storage can give, in percent, from which it is said
+// to be what limits.
+const NearLimit = 80
 
 // Explain looks for the cause; ok is false when there is too little to look at.
 func Explain(in Input) (Cause, bool) {

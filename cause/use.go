@@ -66,7 +66,7 @@ func boundByCPU(all []Use) (Use, bool) {
 	if mine, known := nearest(all, KindOwnCPU); known && mine.Percent < cpu.Percent/2 {
 		return cpu, false
 	}
-	return cpu, ok && cpu.Percent > cpuBound
+	return cpu, ok && cpu.Percent > probe.BusyLimit
 }
 
 // storage is the volume that was nearest to its limit; without fio's limits none.

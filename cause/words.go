@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"filewise/probe"
 )
 
 // words are the sentences about a difference.
@@ -136,7 +138,7 @@ func limits(near []Use, layout string) []string {
 		return []string{full + ".", others}
 	case others != "":
 		return []string{others}
-	case hasDisk && (disk.Percent >= nearLimit || !hasCPU):
+	case hasDisk && (disk.Percent >= NearLimit || !hasCPU):
 		return []string{full + "."}
 	case hasDisk && cpu.Percent > disk.Percent:
 		return []string{fmt.Sprintf("%s and the processors were %.0f %% busy, so CPU is next.", full, cpu.Percent)}
@@ -153,7 +155,7 @@ func limits(near []Use, layout string) []string {
 func othersBusy(near []Use) string {
 	cpu, bound := boundByCPU(near)
 	mine, known := nearest(near, KindOwnCPU)
-	if bound || !known || cpu.Percent <= cpuBound {
+	if bound || !known || cpu.Percent <= probe.BusyLimit {
 		return ""
 	}
 	return fmt.Sprintf("The processors were %.0f %% busy, mostly with other processes of this machine: Filewise and the server took %.0f %%.", cpu.Percent, mine.Percent)
@@ -165,7 +167,7 @@ func (in Input) sharedWords(c Cause) []string {
 		return []string{fmt.Sprintf("What all layouts share: the processors were %.0f %% busy. CPU-bound: no statement about storage.", cpu.Percent)}
 	}
 	var out []string
-	if disk, ok := storage(c.Near); ok && disk.Percent >= nearLimit {
+	if disk, ok := storage(c.Near); ok && disk.Percent >= NearLimit {
 		out = append(out, fmt.Sprintf("What all layouts share: %s was at %.0f %% of its limit.", disk.Name, disk.Percent))
 	}
 	for i, x := range c.Changes {

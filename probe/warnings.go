@@ -13,9 +13,12 @@ const (
 	WarnOthers    = "busy-machine"
 )
 
+// BusyLimit is the share of the processors' time, in percent, above which a result
+// says nothing of storage (docs/reading-a-report.md).
+const BusyLimit = 85
+
 // The limits of warnings, in percent of the processors' time.
 const (
-	busyLimit   = 85 // DESIGN.md, "said in the report whenever true"
 	othersLimit = 20 // a fifth of the machine was not to be had
 	stealLimit  = 5  // one of 20: as much as the differences that are looked for
 )
@@ -35,7 +38,7 @@ func Warnings(deltas []filewise.Delta) []filewise.Warning {
 		warnings = append(warnings, filewise.Warning{
 			Code: WarnCPUBound,
 			Message: fmt.Sprintf("CPU-bound: the processors were busy for %.0f %% of the window (limit %d %%); no statement about storage.",
-				busy, busyLimit),
+				busy, BusyLimit),
 			Remedy: "Measure with more processors, or with less work for them: fewer --connections, or more --row-bytes.",
 		})
 	}
@@ -58,7 +61,7 @@ func CPUBound(deltas []filewise.Delta) (busy float64, bound bool) {
 	if mine, known := Find(deltas, "cpu", OwnShare); known && mine < busy/2 {
 		return busy, false
 	}
-	return busy, ok && busy > busyLimit
+	return busy, ok && busy > BusyLimit
 }
 
 // Others is the share that neither Filewise nor its server took, nor other virtual

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/cause"
 	"filewise/probe"
 )
 
@@ -25,12 +26,6 @@ type meters struct {
 	Limit   float64
 	Layouts []meter
 }
-
-// What was near its limit: as the warnings and causes have it.
-const (
-	limitOfProcessors = 85
-	limitOfStorage    = 80
-)
 
 // Meters are the processors and the storage by how near they were to their limits,
 // over all families of a trial; none where nothing was read.
@@ -53,9 +48,9 @@ func (v view) Meters() []meters {
 	}
 	var out []meters
 	for name, layouts := range by {
-		m := meters{Name: name, Limit: limitOfStorage}
+		m := meters{Name: name, Limit: cause.NearLimit}
 		if name == processors {
-			m.Limit = limitOfProcessors
+			m.Limit = probe.BusyLimit
 		}
 		for _, r := range v.Rows {
 			xs := layouts[r.Name]
@@ -150,4 +145,4 @@ func (m meters) Drawing() template.HTML {
 func (m meter) Text() string { return fmt.Sprintf("%.0f %%", m.Percent) }
 
 // ProcessorLimit is where the processors decide.
-func (v view) ProcessorLimit() string { return fmt.Sprintf("%d %%", limitOfProcessors) }
+func (v view) ProcessorLimit() string { return fmt.Sprintf("%d %%", probe.BusyLimit) }
