@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	_ "embed"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -27,50 +26,16 @@ const maxSysbenchRatio = 1.8
 var ordersLua []byte
 
 // runDriveMariaDB is the command drive-mariadb.
-func runDriveMariaDB(ctx context.Context, args []string, stdout io.Writer) (err error) {
-	flags := newPeerFlags("drive-mariadb", 9, 4, 0.1)
-	connections := flags.Int("connections", 8, "`number` of connections of each client")
-	window := flags.Duration("window", 10*time.Second, "`time` that each client works in a round")
-	profile := flags.String("profile", "", "`file` for a profile of this process's processor time, for go tool pprof")
-	if err := flags.parse(args); err != nil {
-		return err
-	}
-	if *connections < 1 || *connections > 40 || *window < time.Second {
-		return fmt.Errorf("1 to 40 connections, and a window of a second or more")
-	}
-	w, err := newOrders(*flags.warehouses, *flags.scale, *connections)
-	if err != nil {
-		return err
-	}
-	b, err := openMaria(ctx, *flags.dir)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, b.close()) }()
-	db, err := b.server.Build(ctx, ownTables(), w.Program())
-	if err != nil {
-		return err
-	}
-	if _, err := loaded(ctx, db, w); err != nil {
-		return err
-	}
-	theirs, err := b.sysbench(ctx, w, *window)
-	if err != nil {
-		return err
-	}
-	if *profile != "" {
-		stop, err := profileTo(*profile)
+func runDriveMariaDB(ctx context.Context, args []string, stdout io.Writer) error {
+	flags := newDriveFlags("drive-mariadb")
+	return flags.run(ctx, args, stdout, func(ctx context.Context, w filewise.Workload) (*rivals, error) {
+		b, err := openMaria(ctx, *flags.dir)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		defer func() { err = errors.Join(err, stop()) }()
-	}
-	ours := func(ctx context.Context) (work, error) { return driven(ctx, db, w, *window) }
-	rows, err := driveRows(ctx, *flags.rounds, "sysbench", maxSysbenchRatio, ours, theirs)
-	if err != nil {
-		return err
-	}
-	return print(stdout, rows)
+		return &rivals{close: b.close, server: b.server, layout: ownTables(), peer: "sysbench", most: maxSysbenchRatio,
+			theirs: func(ctx context.Context) (client, error) { return b.sysbench(ctx, w, *flags.window) }}, nil
+	})
 }
 
 var events = regexp.MustCompile(`transactions:\s+(\d+)`)

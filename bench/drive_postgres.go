@@ -2,15 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
-	"runtime/pprof"
 	"strconv"
 	"strings"
 	"time"
@@ -18,102 +15,22 @@ import (
 	"filewise"
 )
 
-// The targets of driving orders.
-const (
-	maxDriveRatio = 2.0 // of pgbench's processor time for a transaction
-	maxDriveShare = 5.0 // percent of all processors
-)
+// maxDriveRatio is the target of driving orders: of pgbench's processor time for a
+// transaction.
+const maxDriveRatio = 2.0
 
 // runDrivePostgres is the command drive-postgres.
-func runDrivePostgres(ctx context.Context, args []string, stdout io.Writer) (err error) {
-	flags := newPeerFlags("drive-postgres", 9, 4, 0.1)
+func runDrivePostgres(ctx context.Context, args []string, stdout io.Writer) error {
+	flags := newDriveFlags("drive-postgres")
 	bin := flags.bin()
-	connections := flags.Int("connections", 8, "`number` of connections of each client")
-	window := flags.Duration("window", 10*time.Second, "`time` that each client works in a round")
-	profile := flags.String("profile", "", "`file` for a profile of this process's processor time, for go tool pprof")
-	if err := flags.parse(args); err != nil {
-		return err
-	}
-	if *connections < 1 || *connections > 40 || *window < time.Second {
-		return fmt.Errorf("1 to 40 connections, and a window of a second or more")
-	}
-	w, err := newOrders(*flags.warehouses, *flags.scale, *connections)
-	if err != nil {
-		return err
-	}
-	b, err := openPeers(ctx, *flags.dir, *bin)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, b.close()) }()
-	db, err := b.server.Build(ctx, plainTable(), w.Program())
-	if err != nil {
-		return err
-	}
-	if _, err := loaded(ctx, db, w); err != nil {
-		return err
-	}
-	theirs, err := b.pgbench(ctx, w, *window)
-	if err != nil {
-		return err
-	}
-	if *profile != "" {
-		stop, err := profileTo(*profile)
+	return flags.run(ctx, args, stdout, func(ctx context.Context, w filewise.Workload) (*rivals, error) {
+		b, err := openPeers(ctx, *flags.dir, *bin)
 		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, stop()) }()
-	}
-	ours := func(ctx context.Context) (work, error) { return driven(ctx, db, w, *window) }
-	rows, err := driveRows(ctx, *flags.rounds, "pgbench", maxDriveRatio, ours, theirs)
-	if err != nil {
-		return err
-	}
-	return print(stdout, rows)
-}
-
-// driveRows compares what two clients take of the processors for a transaction.
-func driveRows(ctx context.Context, rounds int, peer string, most float64, ours, theirs func(context.Context) (work, error)) ([]row, error) {
-	for _, client := range []func(context.Context) (work, error){ours, theirs} { // both have their first time behind them
-		if _, err := client(ctx); err != nil {
 			return nil, err
 		}
-	}
-	var before, after runtime.MemStats
-	var mallocs, ops float64
-	counted := func(ctx context.Context) (work, error) {
-		runtime.ReadMemStats(&before)
-		w, err := ours(ctx)
-		runtime.ReadMemStats(&after)
-		mallocs, ops = mallocs+float64(after.Mallocs-before.Mallocs), ops+w.ops
-		return w, err
-	}
-	d, err := interleaved(ctx, rounds, counted, theirs)
-	if err != nil {
-		return nil, err
-	}
-	ratios, shares := d.ratios(cpuPerOp), of(d.ours, machineShare)
-	return []row{
-		{what: "orders by filewise, processor time of the client a transaction", value: spreadOf("%.1f µs", of(d.ours, cpuPerOp))},
-		{what: "  the same by " + peer, value: spreadOf("%.1f µs", of(d.theirs, cpuPerOp))},
-		{"  their ratio within a round", spreadOf("%.2f", ratios), fmt.Sprintf("≤ %.1f", most), middle(ratios) <= most},
-		{"  filewise's share of all processors", spreadOf("%.1f %%", shares), fmt.Sprintf("≤ %.0f %%", maxDriveShare), middle(shares) <= maxDriveShare},
-		{what: "  share of " + peer, value: spreadOf("%.1f %%", of(d.theirs, machineShare))},
-		{what: "  transactions a second by filewise · " + peer, value: spreadOf("%.0f", of(d.ours, rate)) + " · " + spreadOf("%.0f", of(d.theirs, rate))},
-		{what: "  allocations a transaction, with opening and closing connections", value: fmt.Sprintf("%.1f", mallocs/ops)},
-	}, nil
-}
-
-// profileTo profiles this process until stop.
-func profileTo(path string) (stop func() error, err error) {
-	f, err := os.Create(path)
-	if err != nil {
-		return nil, err
-	}
-	if err := pprof.StartCPUProfile(f); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return func() error { pprof.StopCPUProfile(); return f.Close() }, nil
+		return &rivals{close: b.close, server: b.server, layout: plainTable(), peer: "pgbench", most: maxDriveRatio,
+			theirs: func(ctx context.Context) (client, error) { return b.pgbench(ctx, w, *flags.window) }}, nil
+	})
 }
 
 var processed = regexp.MustCompile(`number of transactions actually processed: (\d+)`)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/workload"
 )
 
 // phased adds the steps of a trial of several phases.
@@ -40,7 +41,7 @@ func (w *scriptWriter) load() {
 	d := w.design
 	w.server(filewise.StageLoad, "batch-loaded", d.objectVars())
 	w.server(filewise.StageLoad, "mark-loaded", d.objectVars())
-	for _, t := range loads[d.program.Workload] {
+	for _, t := range workload.LoadedTables(d.program.Workload) {
 		s, err := d.loading(t)
 		w.add(filewise.StageLoad, []statement{s}, err)
 	}

@@ -208,7 +208,7 @@ func (r rendered) addPhased(t *testing.T, d *design) {
 		}
 		r.add(w, all)
 	}
-	for _, data := range loads[w] {
+	for _, data := range workload.LoadedTables(w) {
 		s, err := d.loading(data)
 		if err != nil {
 			t.Fatal(err)

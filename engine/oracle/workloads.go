@@ -18,24 +18,6 @@ const (
 	workloadTemp    = "temp"
 )
 
-// loads are the tables that a workload's data are loaded into, in order.
-var loads = loadedTables()
-
-func loadedTables() map[string][]filewise.TableData {
-	all := map[string][]filewise.TableData{}
-	add := func(name string, w filewise.Workload, err error) {
-		if err != nil {
-			panic(err) // the parameters are the programmer's
-		}
-		all[name] = w.(filewise.Loadable).Data()
-	}
-	o, err := workload.NewOrders(workload.Params{Connections: 1, Warehouses: 1, Scale: 0.01}, 1)
-	add(workloadOrders, o, err)
-	s, err := workload.NewScan(workload.Params{Rows: 1000, Cache: workload.CacheWarm, Data: workload.DataOrdered, Repeat: 1}, 1)
-	add(workloadScan, s, err)
-	return all
-}
-
 // objects are the names of a build's objects by those that the SQL of workloads of
 // several phases has for them.
 type objects struct {
@@ -46,7 +28,7 @@ type objects struct {
 // objectsOf gives each table, index and procedure a number.
 func objectsOf(n names, w string) objects {
 	o := objects{tables: map[string]string{}, indexes: map[string]string{}, procedures: map[string]string{}}
-	for _, t := range loads[w] {
+	for _, t := range workload.LoadedTables(w) {
 		o.loaded = append(o.loaded, t.Table)
 	}
 	tables, indexes := slices.Clone(o.loaded), slices.Clone(o.loaded)

@@ -6,6 +6,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/mark"
+	"filewise/workload"
 )
 
 // lister collects the steps of a script; after an error it does nothing.
@@ -48,7 +49,7 @@ func (d *design) phasedSteps() ([]filewise.Step, error) {
 	}
 	if len(d.loaded()) > 0 {
 		l.add(filewise.StageLoad, own, "mark-loaded", vars)
-		for _, t := range loads[d.program.Workload] {
+		for _, t := range workload.LoadedTables(d.program.Workload) {
 			l.text(filewise.StageLoad, own, "-- rows by TDS bulk copy, in the transaction that marks the batch:\nINSERT BULK dbo."+ident(t.Table)+" ("+strings.Join(quotedAll(t.Columns), ", ")+")")
 		}
 		l.add(filewise.StageLoad, own, "indexes", vars)

@@ -17,29 +17,10 @@ const (
 	workloadBackup  = "backup"
 )
 
-// loads are the tables that a workload's data are loaded into, in order.
-var loads = loadedTables()
-
-func loadedTables() map[string][]filewise.TableData {
-	all := map[string][]filewise.TableData{}
-	make := func(name string, w filewise.Workload, err error) {
-		if err != nil {
-			panic(err) // the parameters are the programmer's
-		}
-		all[name] = w.(filewise.Loadable).Data()
-	}
-	o, err := workload.NewOrders(workload.Params{Connections: 1, Warehouses: 1, Scale: 0.01}, 1)
-	make(workloadOrders, o, err)
-	b, err := workload.NewBackup(workload.Params{Rows: 1000}, 1)
-	make(workloadScan, b, err)
-	make(workloadBackup, b, err)
-	return all
-}
-
 // loadedNames are the names of those tables.
-func loadedNames(workload string) []string {
+func loadedNames(name string) []string {
 	var names []string
-	for _, t := range loads[workload] {
+	for _, t := range workload.LoadedTables(name) {
 		names = append(names, t.Table)
 	}
 	return names
@@ -62,7 +43,7 @@ const tableLoaded = "fw_loaded"
 func ownNames() (tables, keys, procedures, columns string) {
 	names, fields := slices.Clone(ownTables), slices.Clone(ownColumns)
 	for _, w := range []string{workloadOrders, workloadScan} {
-		for _, t := range loads[w] {
+		for _, t := range workload.LoadedTables(w) {
 			names, fields = append(names, t.Table), append(fields, t.Columns...)
 		}
 	}
