@@ -12,6 +12,12 @@ type why struct {
 	Sentences []string
 }
 
+// First says most.
+func (w why) First() string { return w.Sentences[0] }
+
+// Others are the sentences after the first.
+func (w why) Others() []string { return w.Sentences[1:] }
+
 // Causes are those of all families that have one.
 func (v view) Causes() []why {
 	families := v.Judgement.Families

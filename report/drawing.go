@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // drawing is a static chart whose horizontal places are percentages of its width
@@ -46,6 +47,29 @@ func (d *drawing) line(class string, x1, y1, x2, y2 float64, tip string) {
 	d.tag("line", class, tip, fmt.Sprintf(`x1="%s" y1="%s" x2="%s" y2="%s"`, portion(x1), px(y1), portion(x2), px(y2)))
 }
 
+func (d *drawing) circle(class string, x, y, r float64, tip string) {
+	d.tag("circle", class, tip, fmt.Sprintf(`cx="%s" cy="%s" r="%s"`, portion(x), px(y), px(r)))
+}
+
+// path joins points of x in percent and y in pixels; closed, it is an area. It is
+// stretched to the width, its stroke is not.
+func (d *drawing) path(class string, points [][2]float64, closed bool) {
+	if len(points) == 0 {
+		return
+	}
+	fmt.Fprintf(&d.body, `<svg width="100%%" height="%s" viewBox="0 0 1000 %[1]s" preserveAspectRatio="none"><path class="%s" d="M`, px(d.height), class)
+	for i, p := range points {
+		if i > 0 {
+			d.body.WriteByte(' ')
+		}
+		d.body.WriteString(px(p[0]*10) + "," + px(p[1]))
+	}
+	if closed {
+		d.body.WriteByte('Z')
+	}
+	d.body.WriteString(`"/></svg>` + "\n")
+}
+
 // marker is the dot of the i-th layout.
 func (d *drawing) marker(i int, class string, x, y float64, tip string) {
 	colour, shape := look(i)
@@ -61,9 +85,9 @@ func (d *drawing) symbol(id string, x, y float64, tip string) {
 func (d *drawing) text(class string, x, y float64, s string) {
 	anchor := "middle"
 	switch {
-	case x < 15:
+	case x < 8:
 		anchor = "start"
-	case x > 85:
+	case x > 92:
 		anchor = "end"
 	}
 	d.textAt(class, anchor, x, y, s)
@@ -71,6 +95,40 @@ func (d *drawing) text(class string, x, y float64, s string) {
 
 func (d *drawing) textAt(class, anchor string, x, y float64, s string) {
 	fmt.Fprintf(&d.body, `<text class="%s" x="%s" y="%s" text-anchor="%s">%s</text>`+"\n", class, portion(x), px(y), anchor, template.HTMLEscapeString(s))
+}
+
+// narrow is the width of the narrowest drawing, in pixels.
+const narrow = 280
+
+// longestName is how much of a name is written; its tip and the table have it all.
+const longestName = 40
+
+// headLines is 1 where a name and what is said about it fit on a line of the
+// narrowest drawing, else 2.
+func headLines(name, label string) int {
+	const letter, smaller = 7.4, 6.4
+	if letter*float64(min(utf8.RuneCountInString(name), longestName))+smaller*float64(utf8.RuneCountInString(label))+12 > narrow {
+		return 2
+	}
+	return 1
+}
+
+// headHeight is that of a head, with the gap above it.
+func headHeight(name, label string) float64 { return 14 + 16*float64(headLines(name, label)) }
+
+// head writes a name at the left and what is said about it at the right, or below;
+// y is where its last line stands.
+func (d *drawing) head(y float64, name, label string) {
+	if r := []rune(name); len(r) > longestName {
+		name = string(r[:longestName-1]) + "…"
+	}
+	if headLines(name, label) == 2 {
+		d.textAt("name", "start", 0, y-16, name)
+		d.textAt("said", "start", 0, y, label)
+		return
+	}
+	d.textAt("name", "start", 0, y, name)
+	d.textAt("said", "end", 100, y, label)
 }
 
 // html is the whole drawing; label is what a screen reader says for it.
@@ -109,9 +167,19 @@ func roundTicks(lo, hi float64, n int) []float64 {
 	}
 	var out []float64
 	for i := math.Ceil(lo / step); i*step <= hi+step*1e-9; i++ {
-		out = append(out, round4(i*step))
+		out = append(out, round4(i*step)+0) // no −0
 	}
 	return out
+}
+
+func sig(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+func signedShort(x float64) string {
+	s := minus(sig(round4(x)))
+	if x > 0 {
+		return "+" + s
+	}
+	return s
 }
 
 // levels draws the horizontal lines of a scale with their numbers above them, at

@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"html"
 	"math"
@@ -25,6 +26,8 @@ func moved(t *testing.T) report.Data {
 	return d
 }
 
+var places = regexp.MustCompile(`<(?:text|line|circle|rect|use|path)[^>]*>`)
+
 // TestADroppedLayoutIsShownAsOfItsDrop: estimate and interval belong to each
 // other, in every table and chart.
 func TestADroppedLayoutIsShownAsOfItsDrop(t *testing.T) {
@@ -34,6 +37,7 @@ func TestADroppedLayoutIsShownAsOfItsDrop(t *testing.T) {
 		if ext == "json" {
 			continue // its rows are checked below; it also holds the looks as they were judged
 		}
+		out = places.ReplaceAllString(out, "") // of what is drawn, where any number may stand
 		out = html.UnescapeString(strings.ReplaceAll(inline.ReplaceAllString(out, ""), "\u00a0", " "))
 		if strings.Contains(out, "42.5") {
 			t.Errorf("%s shows the estimate of a later look", ext)
@@ -61,27 +65,8 @@ func TestADroppedLayoutIsShownAsOfItsDrop(t *testing.T) {
 	if l := doc.Layouts[4]; math.Abs(l.Percent-3.7) > 0.05 || l.Difference != "+3.7 % (−1.0 … +8.6)" || math.Abs(l.Typical-18900) > 100 {
 		t.Errorf("16 files: %+v", l)
 	}
-	var charts struct {
-		Estimates []struct{ X, Raw float64 }
-		Looks     []struct {
-			Layout string
-			Block  int
-			X      float64
-		}
-	}
-	m := regexp.MustCompile(`(?s)id="data">(.*?)</script>`).FindSubmatch(render(t, report.HTML, d))
-	if m == nil {
-		t.Fatal("the page has no data")
-	}
-	if err := json.Unmarshal(m[1], &charts); err != nil {
-		t.Fatal(err)
-	}
-	if e := charts.Estimates[4]; math.Abs(e.X-3.7) > 0.1 || math.Abs(e.Raw-3.7) > 0.1 {
-		t.Errorf("the chart of estimates has %+v", e)
-	}
-	for _, l := range charts.Looks {
-		if l.Layout == "16 files" && l.X > 5 {
-			t.Errorf("the chart of looks has %+v", l)
-		}
+	// The charts are of the same estimates, so that nothing at all may differ.
+	if !bytes.Equal(render(t, report.HTML, d), render(t, report.HTML, stored(t))) {
+		t.Error("a chart shows the estimate of a later look")
 	}
 }

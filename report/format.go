@@ -17,6 +17,9 @@ const absent = "–"
 // a factor than as a percentage: twice the throughput.
 const factorFrom = math.Ln2
 
+// nan is what is not known.
+var nan = math.NaN()
+
 func known(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
 // minus replaces the hyphen of a formatted number by a minus sign.

@@ -14,38 +14,30 @@ import (
 	"unicode/utf8"
 )
 
-//go:embed assets/report.html.tmpl assets/report.css assets/charts.js assets/vendor
+//go:embed assets
 var assets embed.FS
-
-// scripts run in this order; each is allowed by its hash.
-var scripts = []string{"vendor/vega.min.js", "vendor/vega-lite.min.js", "vendor/vega-interpreter.min.js", "charts.js"}
-
-// page parts of the HTML report that do not depend on the run.
-type static struct {
-	CSP     string
-	CSS     template.CSS
-	Scripts []template.JS
-}
 
 type htmlPage struct {
 	view
-	static
+	CSP string
+	CSS template.CSS
 }
 
 // HTML writes the run as one file that needs nothing else: no network, no other
-// file. Its content security policy allows the embedded scripts by their
-// hashes, and nothing more.
+// file, no script. Its content security policy allows the embedded style by its
+// hash, and nothing more.
 func HTML(w io.Writer, d Data) error {
-	s, err := loadStatic()
+	css, err := assets.ReadFile("assets/report.css")
 	if err != nil {
-		return err
+		return fmt.Errorf("read the style of the report: %w", err)
 	}
-	t, err := template.New("report.html.tmpl").Funcs(template.FuncMap{"prose": prose}).ParseFS(assets, "assets/report.html.tmpl")
+	t, err := template.New("report.html.tmpl").Funcs(template.FuncMap{"prose": prose}).ParseFS(assets, "assets/*.html.tmpl")
 	if err != nil {
 		return fmt.Errorf("read the template of the report: %w", err)
 	}
+	csp := "default-src 'none'; style-src " + hashSource(css) + "; img-src data:; base-uri 'none'; form-action 'none'"
 	var b bytes.Buffer // a template that fails half-way leaves no half report
-	if err := t.Execute(&b, htmlPage{newView(d), s}); err != nil {
+	if err := t.Execute(&b, htmlPage{newView(d), csp, template.CSS(css)}); err != nil {
 		return fmt.Errorf("render the report: %w", err)
 	}
 	if _, err := w.Write(whole(b.Bytes())); err != nil {
@@ -54,27 +46,7 @@ func HTML(w io.Writer, d Data) error {
 	return nil
 }
 
-func loadStatic() (static, error) {
-	css, err := assets.ReadFile("assets/report.css")
-	if err != nil {
-		return static{}, fmt.Errorf("read the style of the report: %w", err)
-	}
-	s := static{CSS: template.CSS(css)}
-	var hashes []string
-	for _, name := range scripts {
-		js, err := assets.ReadFile("assets/" + name)
-		if err != nil {
-			return static{}, fmt.Errorf("read %s: %w", name, err)
-		}
-		s.Scripts = append(s.Scripts, template.JS(js))
-		hashes = append(hashes, hashSource(js))
-	}
-	s.CSP = "default-src 'none'; script-src " + strings.Join(hashes, " ") + "; style-src " + hashSource(css) +
-		"; img-src data:; base-uri 'none'; form-action 'none'"
-	return s, nil
-}
-
-// hashSource allows an inline script or style of exactly this text (CSP level 2).
+// hashSource allows an inline style of exactly this text (CSP level 2).
 func hashSource(text []byte) string {
 	sum := sha256.Sum256(text)
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
@@ -91,24 +63,15 @@ func prose(s string) template.HTML {
 // parts of a page that stay as they are, and numbers before a percent sign.
 var percents = regexp.MustCompile(`(?s)<style>.*?</style>|<(?:pre|code)\b.*?</(?:pre|code)>|<[^>]*>|[0-9] %`)
 
-// whole keeps numbers and percent signs on one line wherever they are read. The
-// scripts at the end are left alone, for the policy has their hashes.
+// whole keeps numbers and percent signs on one line wherever they are read.
 func whole(page []byte) []byte {
-	text, data, found := bytes.Cut(page, dataTag)
-	text = percents.ReplaceAllFunc(text, func(part []byte) []byte {
+	return percents.ReplaceAllFunc(page, func(part []byte) []byte {
 		if part[0] == '<' {
 			return part
 		}
 		return append(part[:1:1], "\u00a0%"...)
 	})
-	if !found {
-		return text
-	}
-	return slices.Concat(text, dataTag, data)
 }
-
-// dataTag begins the scripts.
-var dataTag = []byte(`<script type="application/json"`)
 
 // HeadlineStart is the first sentence of the headline, for large letters.
 func (v view) HeadlineStart() string {
@@ -149,9 +112,6 @@ func (v view) Glance() []struct{ Name, Value string } {
 func (v view) Measured() bool {
 	return slices.ContainsFunc(v.Rows, func(r row) bool { return r.Tail.Known })
 }
-
-// ManyLooks tells whether the looks make a course.
-func (v view) ManyLooks() bool { return len(v.Judgement.Result.Looks) > 1 && len(v.Charts().Looks) > 0 }
 
 // BlocksSoFar is the number of complete blocks, as the end of a sentence.
 func (v view) BlocksSoFar() string {

@@ -32,7 +32,6 @@ type row struct {
 }
 
 func (v view) row(l filewise.Layout) row {
-	nan := math.NaN()
 	r := row{Layout: l, Baseline: l.Name == v.Plan.Baseline, Timed: v.Timed(), Typical: nan, Bytes: nan, Mean: nan, Slowest: nan}
 	r.Estimate, r.Judged = v.estimate(l.Name)
 	if r.Timed {
@@ -85,7 +84,6 @@ func inTime(e verdict.Estimate) verdict.Estimate {
 func (v view) estimate(layout string) (verdict.Estimate, bool) {
 	arm := slices.IndexFunc(v.Judgement.Result.Arms, func(a verdict.Arm) bool { return a.Name == layout })
 	if !v.Judged || arm < 0 || arm >= len(v.Look.Estimates) {
-		nan := math.NaN()
 		return verdict.Estimate{Effect: nan, SE: nan, Lo: nan, Hi: nan, RawEffect: nan, Regret: nan, Typical: nan}, false
 	}
 	return v.Judgement.Result.Shown(v.Look, arm), true

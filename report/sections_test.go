@@ -39,7 +39,7 @@ func TestWaitsFilesAndLimits(t *testing.T) {
 		"waits":  {"<td class=\"num\">70\u00a0%</td>", "<td class=\"num\">40\u00a0%</td>", "allocation", "data write, in the background", "space map", "hatch1", "0.400 waits"},
 		"files":  {"largest 1.60 × mean", "largest 1.88 × mean", "data 16", ">bytes<", ">requests<", ">time<", "mean of the data files"},
 		"limits": {"storage of volume scratch", "88\u00a0%", "used over", "storage limit of volume scratch"},
-		"trials": {"noisy-neighbour", "checkpoint within", ">pause<", `href="#ring"`, `href="#failed"`, `class="drift"`},
+		"trials": {"noisy-neighbour", "checkpoint within", ">pause, 1 time<", `href="#down-weighted" x=`, `href="#failed" x=`, `class="drift"`},
 	} {
 		got := section(t, page, id)
 		for _, want := range wants {
@@ -98,7 +98,7 @@ func TestFiveThousandTrials(t *testing.T) {
 		t.Errorf("%d trials make %d bytes, want less than 3 MB", len(d.Trials), len(page))
 	}
 	trials := section(t, page, "trials")
-	if n := strings.Count(trials, `class="inner"`); n < 40 || n > 48 {
+	if n := strings.Count(trials, `class="inner"`); n < 5*40 || n > 5*48 {
 		t.Errorf("%d bands", n)
 	}
 	for _, want := range []string{"filewise export 3 has them all", "SQLITE_IOERR_FSYNC", "The run in parts"} {

@@ -29,7 +29,12 @@ func (v view) Stripes() []stripePanel {
 		return nil
 	}
 	var out []stripePanel
-	for _, f := range v.Families() {
+	families := v.Families()
+	if len(families) == 0 && v.Family != "" {
+		v.Name = v.Family
+		families = []view{v}
+	}
+	for _, f := range families {
 		if points := f.stripePoints(); len(points) > 1 {
 			out = append(out, stripePanel{f.Name, f.stripeChart(points), points})
 		}
@@ -109,9 +114,8 @@ func (v view) stripeChart(points []stripePoint) template.HTML {
 		number = func(b float64) string { return v.Rate.Of(b) }
 	}
 	d.levels(y, roundTicks(0, y.hi, 4), number)
-	for _, n := range counts {
-		d.text("axis", x.at(float64(n)), 236, count(n, "file"))
-	}
+	slices.Sort(counts)
+	d.counts(counts, x, 236)
 	for _, discard := range []bool{true, false} {
 		d.stripeLine(points, discard, x, y)
 	}
@@ -144,7 +148,9 @@ func (d *drawing) stripeLine(points []stripePoint, discard bool, x, y scale) {
 	}
 }
 
-// HasDiscard tells whether some layout reads the backup and throws it away.
+// HasDiscard tells whether some layouts, and not all, read the backup and throw it
+// away.
 func (v view) HasDiscard() bool {
-	return slices.ContainsFunc(v.Rows, func(r row) bool { return r.Discard })
+	discards := func(r row) bool { return r.Discard }
+	return slices.ContainsFunc(v.Rows, discards) && slices.ContainsFunc(v.Rows, func(r row) bool { return !r.Discard })
 }

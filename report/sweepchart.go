@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"math"
 	"slices"
+	"strconv"
 
 	"filewise/experiment"
 )
@@ -21,17 +22,26 @@ func (v view) SweepChart() template.HTML {
 		return ""
 	}
 	d := drawing{height: 320}
-	x := scale{lo: float64(users[0]), hi: float64(users[len(users)-1]), from: 10, to: 92, log: true}
+	x := scale{lo: float64(users[0]), hi: float64(users[len(users)-1]), from: 14, to: 94, log: true}
 	y := scale{lo: 0, hi: most * 1.06, from: 286, to: 20}
 	d.levels(y, roundTicks(0, y.hi, 5), brief)
-	for _, n := range users {
-		d.text("axis", x.at(float64(n)), 306, count(n, "user"))
-	}
+	d.counts(users, x, 306)
 	for i, c := range s.Curves {
 		at := slices.IndexFunc(v.Rows, func(r row) bool { return r.Name == c.Layout })
 		d.curve(max(at, 0), c, x, y, float64(i)-float64(len(s.Curves)-1)/2)
 	}
 	return d.html("Throughput (" + v.UnitRate() + ") of each layout over the number of users; the table below has the numbers.")
+}
+
+// counts writes numbers below an axis, as far as there is room.
+func (d *drawing) counts(ns []int, x scale, y float64) {
+	last := math.Inf(-1)
+	for _, n := range ns {
+		if at := x.at(float64(n)); at-last >= 9 {
+			d.textAt("axis", "middle", at, y, grouped(strconv.Itoa(n)))
+			last = at
+		}
+	}
 }
 
 // loads are the levels, ascending, and the highest number to be drawn.

@@ -1,106 +1,148 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"html/template"
-	"math"
 	"slices"
 	"time"
 
-	"filewise"
 	"filewise/verdict"
 )
 
-const (
-	mostDots  = 600 // up to so many trials are drawn and listed one by one
-	mostNoted = 100 // of more trials, so many peculiar ones
-	bins      = 48  // of more trials, the parts of the run for which quantiles are shown
-	mostLanes = 6   // kinds of events that have a line of their own
-)
-
-// Bulky tells whether there are too many trials to show each.
-func (v view) Bulky() bool { return len(v.Trials) > mostDots }
+// bins are the parts of a long run for which quantiles are shown.
+const bins = 48
 
 // timed are the trials whose start is known.
 func (v view) timed() []trial {
 	return slices.DeleteFunc(slices.Clone(v.Trials), func(t trial) bool { return t.Started.IsZero() })
 }
 
-// lane is one kind of event, at the times when it happened.
-type lane struct {
-	Name  string
-	Marks []laneMark
+// history is where trials stand in the timeline.
+type history struct {
+	trials []trial
+	places []float64 // percent of the width
+	lo, hi float64   // of the deviations, in percent
 }
 
-type laneMark struct {
-	at  time.Time
-	tip string
-}
+// at is the place of the i-th trial.
+func (h history) at(i int) float64 { return h.places[i] }
 
-// Lanes are the warnings of trials by kind, the most frequent first, and pauses.
-func (v view) Lanes() []lane {
-	var out []lane
-	add := func(name string, m laneMark) {
-		i := slices.IndexFunc(out, func(l lane) bool { return l.Name == name })
-		if i < 0 {
-			out, i = append(out, lane{Name: name}), len(out)
-		}
-		out[i].Marks = append(out[i].Marks, m)
-	}
-	trials := v.timed()
+// historyOf places trials over time; the rest of a pause is left out, or a night
+// between two parts of a run would press all trials to the edges.
+func historyOf(trials []trial) history {
+	h := history{trials: trials}
+	now, longest := 0.0, 0.0
+	starts := make([]float64, len(trials))
 	for i, t := range trials {
-		for _, w := range t.Warnings {
-			add(w.Code, laneMark{t.Started, fmt.Sprintf("trial %d: %s", t.Number, sentence(w.Message))})
+		if i > 0 {
+			before := trials[i-1]
+			gap := t.Started.Sub(before.Started).Seconds()
+			now += max(min(gap, before.Elapsed.Seconds()+pause.Seconds()), 0)
 		}
-		if slices.ContainsFunc(t.Measure.Deltas, func(d filewise.Delta) bool { return d.Unit == "checkpoints" && d.Value > 0 }) {
-			add("checkpoint within", laneMark{t.Started, fmt.Sprintf("trial %d: a checkpoint in the measured window", t.Number)})
-		}
-		if i == 0 {
-			continue
-		}
-		before := trials[i-1]
-		if gap := t.Started.Sub(before.Started.Add(before.Elapsed)); gap > pause && gap > before.Elapsed {
-			add("pause", laneMark{t.Started, fmt.Sprintf("%s between trials %d and %d", human(gap), before.Number, t.Number)})
-		}
+		starts[i] = now
+		longest = now + t.Elapsed.Seconds()
 	}
-	slices.SortStableFunc(out, func(a, b lane) int { return cmp.Compare(len(b.Marks), len(a.Marks)) })
-	return out[:min(mostLanes, len(out))]
+	x := scale{lo: 0, hi: max(longest, 1e-3), from: 2, to: 89}
+	for _, s := range starts {
+		h.places = append(h.places, x.at(s))
+	}
+	h.lo, h.hi = ordinary(trials)
+	return h
 }
 
-// pause is from when a gap between trials is worth a mark.
-const pause = 10 * time.Second
+const (
+	laneHead = 24
+	laneTall = 60
+)
 
-// LaneText is a lane in words.
-func (l lane) LaneText() string { return count(len(l.Marks), "time") }
-
-// Timeline are all trials over the time of day: drift is what moves all layouts
-// together. Empty: fewer than two trials with a throughput.
+// Timeline are all trials in the order in which they ran, a lane for each layout:
+// drift is what moves them together. Empty: fewer than two trials with a
+// throughput.
 func (v view) Timeline() template.HTML {
 	trials := v.timed()
 	if len(trials) < 2 || !slices.ContainsFunc(trials, func(t trial) bool { return known(t.Deviation) }) {
 		return ""
 	}
-	last := trials[len(trials)-1]
-	lanes := v.Lanes()
-	const top, bottom, laneHigh = 14, 220, 20
-	d := drawing{height: bottom + 28 + float64(len(lanes)*laneHigh)}
-	x := scale{lo: 0, hi: max(last.Started.Add(last.Elapsed).Sub(trials[0].Started).Seconds(), 1e-3), from: 1.5, to: 98.5}
-	lo, hi := ordinary(v.Trials)
-	y := scale{lo: lo, hi: hi, from: bottom, to: top}
-	d.levels(y, roundTicks(lo, hi, 5), func(p float64) string { return signedShort(p) + " %" })
-	d.line("zero", 0, y.at(0), 100, y.at(0), "")
-	at := func(t time.Time) float64 { return x.at(t.Sub(trials[0].Started).Seconds()) }
+	h := historyOf(trials)
+	names := slices.DeleteFunc(v.rowNames(), func(name string) bool {
+		return !slices.ContainsFunc(trials, func(t trial) bool { return t.Cell.Layout == name })
+	})
+	happened := v.Events()
+	bottom := float64(len(names) * (laneHead + laneTall))
+	d := drawing{height: bottom + 32 + float64(eventTall*len(happened))}
+	d.blocks(h, bottom)
+	for i, name := range names {
+		top := float64(i*(laneHead+laneTall)) + laneHead
+		d.lane(v, h, name, scale{lo: h.lo, hi: h.hi, from: top + laneTall, to: top})
+	}
+	d.clock(h, bottom+18)
+	for i, e := range happened {
+		d.events(e, h, bottom+28+float64(eventTall*i))
+	}
+	return d.html("Deviation of the trials from the typical trial of their layout, in the order in which they ran, with events; the table below has the numbers.")
+}
+
+func (v view) rowNames() []string {
+	var out []string
+	for _, r := range v.Rows {
+		out = append(out, r.Name)
+	}
+	return out
+}
+
+// blocks shades every other one; of very many none.
+func (d *drawing) blocks(h history, bottom float64) {
+	const most = 60
+	from := 0
+	for i := 1; i <= len(h.trials); i++ {
+		if i < len(h.trials) && h.trials[i].Cell.Block == h.trials[from].Cell.Block {
+			continue
+		}
+		to := 91.0
+		if i < len(h.trials) {
+			to = h.at(i)
+		}
+		if b := h.trials[from].Cell.Block; b%2 == 1 && h.trials[len(h.trials)-1].Cell.Block <= most {
+			d.rect("stripe", h.at(from)-0.4, laneHead-4, to-h.at(from), bottom-laneHead+8, fmt.Sprintf("block %d", b))
+		}
+		from = i
+	}
+}
+
+// lane draws the trials of one layout, with what all layouts have in common as a
+// line.
+func (d *drawing) lane(v view, h history, name string, y scale) {
+	d.textAt("name", "start", 0, y.to-8, name)
+	for _, p := range roundTicks(y.lo, y.hi, 3) {
+		class := "grid"
+		if p == 0 {
+			class = "base"
+		}
+		d.line(class, 0, y.at(p), 100, y.at(p), "")
+		d.textAt("axis", "end", 100, y.at(p)-3, signedShort(p)+" %")
+	}
 	if v.Bulky() {
-		d.bands(trials, at, y)
-	} else {
-		d.dots(v, trials, at, y)
+		d.bands(h, name, y)
+		return
 	}
-	d.clock(trials[0].Started, last.Started.Add(last.Elapsed), at, bottom+18)
-	for i, l := range lanes {
-		d.lane(l, at, bottom+28+float64(i*laneHigh))
+	d.path("drift", h.drift(v, y), false)
+	for i, t := range h.trials {
+		if t.Cell.Layout == name {
+			d.trial(t, h.at(i), y)
+		}
 	}
-	return d.html("Deviation of the trials from the typical trial of their layout over the time of the run, with events; the table below has the numbers.")
+}
+
+// trial draws one: its shape tells its kind. What is beyond the scale stands at
+// its edge.
+func (d *drawing) trial(t trial, x float64, y scale) {
+	tip := fmt.Sprintf("trial %d, block %s, %s, %s: %s", t.Number, t.BlockText(), t.Cell.Layout, t.StartedText(), joined("; ", t.DeviationText(), t.NoteText()))
+	switch {
+	case t.Kind == kindFailed:
+		d.symbol("failed", x, y.from-7, tip)
+	case known(t.Deviation):
+		d.symbol(string(t.Kind), x, y.at(clamp(verdict.Percent(t.Deviation), y.lo, y.hi)), tip)
+	}
 }
 
 // ordinary is the range of the ordinary trials, in percent: others stand at its edge.
@@ -121,74 +163,43 @@ func ordinary(trials []trial) (lo, hi float64) {
 
 func clamp(x, lo, hi float64) float64 { return min(max(x, lo), hi) }
 
-// dots draws every trial, and the median of each block as a line.
-func (d *drawing) dots(v view, trials []trial, at func(time.Time) float64, y scale) {
-	d.drift(v, trials, at, y)
-	for _, t := range trials {
-		i := slices.IndexFunc(v.Rows, func(r row) bool { return r.Name == t.Cell.Layout })
-		tip := fmt.Sprintf("trial %d, block %s, %s, %s: %s", t.Number, t.BlockText(), t.Cell.Layout, t.StartedText(), joined("; ", t.DeviationText(), t.NoteText()))
-		x := at(t.Started)
-		if t.Kind == kindFailed {
-			d.symbol("failed", x, y.from-6, tip)
-			continue
-		}
-		if !known(t.Deviation) {
-			continue
-		}
-		place := y.at(clamp(verdict.Percent(t.Deviation), y.lo, y.hi))
-		class := "dot"
-		if t.Kind == kindPilot {
-			class = "dot faint"
-		}
-		d.marker(max(i, 0), class, x, place, tip)
-		if t.Kind == kindDownWeighted {
-			d.symbol("ring", x, place, tip)
-		}
-	}
-}
-
 // drift joins the medians of the blocks: what all layouts have in common.
-func (d *drawing) drift(v view, trials []trial, at func(time.Time) float64, y scale) {
+func (h history) drift(v view, y scale) [][2]float64 {
 	medians := v.blockMedians()
-	times := map[int][]float64{}
-	for _, t := range trials {
+	places := map[int][]float64{}
+	for i, t := range h.trials {
 		if !t.Cell.Pilot {
-			times[t.Cell.Block] = append(times[t.Cell.Block], at(t.Started))
+			places[t.Cell.Block] = append(places[t.Cell.Block], h.at(i))
 		}
 	}
-	lastX, lastY := math.NaN(), 0.0
-	for b := 1; b <= len(trials); b++ {
-		m, ok := medians[b]
-		if !ok {
-			continue
+	var out [][2]float64
+	for b := 1; b <= len(h.trials); b++ {
+		if m, ok := medians[b]; ok {
+			out = append(out, [2]float64{mean(places[b]), y.at(clamp(verdict.Percent(m), y.lo, y.hi))})
 		}
-		x, h := mean(times[b]), y.at(clamp(verdict.Percent(m), y.lo, y.hi))
-		if known(lastX) {
-			d.line("drift", lastX, lastY, x, h, "")
-		}
-		lastX, lastY = x, h
 	}
+	return out
 }
 
-// bands are the quantiles of many trials, by parts of the run.
-func (d *drawing) bands(trials []trial, at func(time.Time) float64, y scale) {
+// bands are the quantiles of many trials of a layout, by parts of the run.
+func (d *drawing) bands(h history, name string, y scale) {
 	piles := make([][]float64, bins)
 	failed := 0
-	for _, t := range trials {
-		x := at(t.Started)
+	for i, t := range h.trials {
+		if t.Cell.Layout != name {
+			continue
+		}
 		if t.Kind == kindFailed && failed < mostNoted {
 			failed++
-			d.symbol("failed", x, y.from-6, fmt.Sprintf("trial %d failed", t.Number))
+			d.symbol("failed", h.at(i), y.from-7, fmt.Sprintf("trial %d failed", t.Number))
 		}
-		if t.Kind == kindDone || t.Kind == kindDownWeighted {
-			if known(t.Deviation) {
-				b := min(int(x/100*bins), bins-1)
-				piles[b] = append(piles[b], verdict.Percent(t.Deviation))
-			}
+		if (t.Kind == kindDone || t.Kind == kindDownWeighted) && known(t.Deviation) {
+			b := min(int(h.at(i)/100*bins), bins-1)
+			piles[b] = append(piles[b], verdict.Percent(t.Deviation))
 		}
 	}
 	const wide = 100.0 / bins
-	lastX, lastY := math.NaN(), 0.0
+	var middle [][2]float64
 	for b, xs := range piles {
 		if len(xs) == 0 {
 			continue
@@ -197,109 +208,34 @@ func (d *drawing) bands(trials []trial, at func(time.Time) float64, y scale) {
 		tip := fmt.Sprintf("%s: median %s %%, 80 %% within %s … %s %%", count(len(xs), "trial"), signed(median(xs)), signed(quantile(xs, 0.1)), signed(quantile(xs, 0.9)))
 		d.rect("outer", float64(b)*wide, q(0.9), wide, q(0.1)-q(0.9), tip)
 		d.rect("inner", float64(b)*wide, q(0.75), wide, q(0.25)-q(0.75), tip)
-		x, h := (float64(b)+0.5)*wide, q(0.5)
-		if known(lastX) {
-			d.line("drift", lastX, lastY, x, h, "")
-		}
-		lastX, lastY = x, h
+		middle = append(middle, [2]float64{(float64(b) + 0.5) * wide, q(0.5)})
 	}
+	d.path("drift", middle, false)
 }
 
 // clock writes the time of day at both ends and in the middle.
-func (d *drawing) clock(from, to time.Time, at func(time.Time) float64, y float64) {
+func (d *drawing) clock(h history, y float64) {
+	first, last := h.trials[0], h.trials[len(h.trials)-1]
 	form := "15:04:05"
-	if to.Sub(from) > 20*time.Hour {
+	if last.Started.Sub(first.Started) > 20*time.Hour {
 		form = "Jan 2 15:04"
 	}
-	for _, t := range []time.Time{from, from.Add(to.Sub(from) / 2), to} {
-		d.text("axis", at(t), y, t.Format(form))
+	middle := 0
+	for h.at(middle) < 50 && middle < len(h.trials)-1 {
+		middle++
 	}
-}
-
-// lane draws one kind of events as ticks on a line.
-func (d *drawing) lane(l lane, at func(time.Time) float64, y float64) {
-	d.line("grid", 0, y+16, 100, y+16, "")
-	for i, m := range l.Marks {
-		if i < mostDots {
-			d.line("event", at(m.at), y+9, at(m.at), y+16, m.tip)
-		}
+	d.textAt("axis", "start", 0, y, first.Started.Format(form))
+	if at := h.at(middle); at > 35 && at < 65 {
+		d.textAt("axis", "middle", at, y, h.trials[middle].Started.Format(form))
 	}
-	d.textAt("axis halo", "start", 0, y+12, l.Name)
+	d.textAt("axis", "end", 100, y, last.Started.Add(last.Elapsed).Format(form))
 }
 
 // TimelineNote says what the timeline shows.
 func (v view) TimelineNote() string {
+	const drift = "If it moves, the machine drifted; the verdict takes that out. Ticks below are events, on the trial in which they were noticed. Of pauses between trials only the beginning is drawn."
 	if v.Bulky() {
-		return fmt.Sprintf("All %s over the time of day, as deviations from the typical trial of their layout: the bands hold the middle 50 %% and 80 %% of each part of the run, the line is their median. If it moves, the machine drifted; the verdict takes that out. Crosses are failed trials; ticks below are events.", count(len(v.Trials), "trial"))
+		return fmt.Sprintf("All %s in the order in which they ran, as deviations from the typical trial of their layout: the bands hold the middle 50 %% and 80 %% of each part of the run, the line is their median. Crosses are failed trials. ", count(len(v.Trials), "trial")) + drift
 	}
-	return "Trials over the time of day, as deviations from the typical trial of their layout; the line joins the medians of the blocks: if it moves, the machine drifted, and the verdict takes that out. Ringed: down-weighted; pale: pilots; crosses: failed. Ticks below are events, on the trial in which they were noticed."
-}
-
-// Noted are the trials that are listed: all, or of many the peculiar ones.
-func (v view) Noted() []trial {
-	if !v.Bulky() {
-		return v.Trials
-	}
-	var out []trial
-	for _, t := range v.Trials {
-		if t.Kind == kindFailed || t.Kind == kindDownWeighted || len(t.Warnings) > 0 {
-			out = append(out, t)
-		}
-	}
-	slices.SortStableFunc(out, func(a, b trial) int { return cmp.Compare(rankOf(a.Kind), rankOf(b.Kind)) })
-	out = out[:min(mostNoted, len(out))]
-	slices.SortFunc(out, func(a, b trial) int { return cmp.Compare(a.Number, b.Number) })
-	return out
-}
-
-// rankOf puts first what a reader must see.
-func rankOf(k kind) int {
-	switch k {
-	case kindFailed:
-		return 0
-	case kindDownWeighted:
-		return 1
-	}
-	return 2
-}
-
-// NotedNote says what the list leaves out; empty: nothing.
-func (v view) NotedNote() string {
-	if !v.Bulky() {
-		return ""
-	}
-	return fmt.Sprintf("Of %s, the list has the failed, the down-weighted and those with warnings, %d at most; filewise export %d has them all.", count(len(v.Trials), "trial"), mostNoted, v.RunID)
-}
-
-// part is what the trials of one layout gave in one part of a long run.
-type part struct{ Blocks, Layout, Trials, Low, Median, High, Slowest string }
-
-// Parts are a long run's tenths; none of a short one.
-func (v view) Parts() []part {
-	if !v.Bulky() {
-		return nil
-	}
-	last := 0
-	for _, t := range v.Trials {
-		last = max(last, t.Cell.Block)
-	}
-	step := (last + 9) / 10
-	var out []part
-	for from := 1; from <= last; from += step {
-		for _, r := range v.Rows {
-			var xs []float64
-			for _, t := range v.Trials {
-				if t.Cell.Layout == r.Name && t.Cell.Block >= from && t.Cell.Block < from+step && known(t.Throughput) {
-					xs = append(xs, t.Throughput)
-				}
-			}
-			if len(xs) > 0 {
-				out = append(out, part{
-					fmt.Sprintf("%d–%d", from, min(from+step-1, last)), r.Name, fmt.Sprint(len(xs)),
-					sig3(quantile(xs, 0.1)), sig3(median(xs)), sig3(quantile(xs, 0.9)), sig3(slices.Min(xs)),
-				})
-			}
-		}
-	}
-	return out
+	return "The trials in the order in which they ran, as deviations from the typical trial of their layout; stripes are blocks, and the line, the same for all layouts, joins the medians of the blocks. " + drift
 }

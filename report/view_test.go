@@ -108,16 +108,16 @@ func TestManyTrialsBecomeBands(t *testing.T) {
 		}
 		ms = append(ms, m)
 	}
-	c := curveOf("x", ms)
-	if c.Lines != nil || len(c.Bands) == 0 || len(c.Bands) > maxPoints || len(c.Bands) != len(c.Median) {
-		t.Fatalf("%d lines, %d bands, %d medians", len(c.Lines), len(c.Bands), len(c.Median))
+	c := courseOf("x", ms)
+	if c.lines != nil || len(c.bands) == 0 || len(c.bands) > maxPoints || len(c.bands) != len(c.median) {
+		t.Fatalf("%d lines, %d bands, %d medians", len(c.lines), len(c.bands), len(c.median))
 	}
-	b := c.Bands[0]
-	if !(b.P10 < b.P25 && b.P25 < *c.Median[0] && *c.Median[0] < b.P75 && b.P75 < b.P90) {
-		t.Errorf("bands out of order: %+v around %v", b, *c.Median[0])
+	b := c.bands[0]
+	if !(b[0] < b[1] && b[1] < c.median[0] && c.median[0] < b[2] && b[2] < b[3]) {
+		t.Errorf("bands out of order: %+v around %v", b, c.median[0])
 	}
-	if want := 109.5 / 0.01; math.Abs(*c.Median[0]-want) > 10 {
-		t.Errorf("median %v a second, want %v", *c.Median[0], want)
+	if want := 109.5 / 0.01; math.Abs(c.median[0]-want) > 10 {
+		t.Errorf("median %v a second, want %v", c.median[0], want)
 	}
 }
 
