@@ -3,6 +3,7 @@ package filewise
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -115,6 +116,17 @@ const UnitTimes = "times"
 
 // LatencyFamily is the family of a figure of the latency of another one's operations.
 func LatencyFamily(family, figure string) string { return family + " (" + figure + ")" }
+
+// OfLatency is the inverse of LatencyFamily: the family whose operations' latency
+// a family is of, and the figure; a family of another kind is itself, figure empty.
+func OfLatency(family string) (of, figure string) {
+	for _, figure := range []string{MeanLatency, P99Latency} {
+		if of, ok := strings.CutSuffix(family, LatencyFamily("", figure)); ok {
+			return of, figure
+		}
+	}
+	return family, ""
+}
 
 // BesideFamily is the family of the load that runs beside a phase of work.
 func BesideFamily(load, act string) string { return load + " beside " + act }

@@ -142,8 +142,9 @@ func sortedTypes(types map[string]filewise.TypeMeasure) []string {
 // plan's limit; of fewer than 100 operations nothing is said.
 func (p Plan) beyond(all []Latency, family string) map[string]Latency {
 	worst := map[string]Latency{}
+	of, _ := filewise.OfLatency(family)
 	for _, l := range all {
-		if l.P99 > p.P99Limit && l.Count >= leastForP99 && (family == "" || family == FamilyOverall || l.Family == family) && l.P99 > worst[l.Layout].P99 {
+		if l.P99 > p.P99Limit && l.Count >= leastForP99 && (family == "" || family == FamilyOverall || l.Family == of) && l.P99 > worst[l.Layout].P99 {
 			worst[l.Layout] = l
 		}
 	}
@@ -169,11 +170,15 @@ func (s standing) guarded(r verdict.Result, family string, all []Latency) (verdi
 	last := &looks[len(looks)-1]
 	last.Recommended, last.Stop = -1, verdict.ReasonAllResolved
 	r.Looks = looks
-	why := fmt.Sprintf("No recommendation: by throughput it would be %s, but 99 %% of its %s take up to %s, beyond the limit of %s.",
-		name, l.what(), short(l.P99), short(s.plan.P99Limit))
+	by := "throughput"
+	if _, figure := filewise.OfLatency(family); figure != "" {
+		by = figure
+	}
+	why := fmt.Sprintf("No recommendation: by %s it would be %s, but 99 %% of its %s take up to %s, beyond the limit of %s.",
+		by, name, l.what(), short(l.P99), short(s.plan.P99Limit))
 	if instead := s.within(r.Config.Confidence, family, over); instead != "" {
-		why = fmt.Sprintf("Recommended: %s, of the layouts within the latency limit. By throughput alone it would be %s, but 99 %% of its %s take up to %s, beyond the limit of %s.",
-			instead, name, l.what(), short(l.P99), short(s.plan.P99Limit))
+		why = fmt.Sprintf("Recommended: %s, of the layouts within the latency limit. By %s alone it would be %s, but 99 %% of its %s take up to %s, beyond the limit of %s.",
+			instead, by, name, l.what(), short(l.P99), short(s.plan.P99Limit))
 		for i, a := range r.Arms {
 			if a.Name == instead {
 				last.Recommended, last.Stop = i, verdict.ReasonRecommend

@@ -179,3 +179,38 @@ func TestLatencies(t *testing.T) {
 		t.Errorf("a damaged histogram: %v", err)
 	}
 }
+
+// In an open loop families are figures of latency; the limit holds for them too.
+func TestP99LimitOfRate(t *testing.T) {
+	p := sweepPlan(10)
+	load := p.Phases[0]
+	trials := trialsOf(t, p, 8, func(int, int) float64 { return 100 }, func(files int) int64 { return int64(10 * files) })
+	for i := range trials {
+		of := trials[i].Measures[0]
+		for k, figure := range []string{filewise.MeanLatency, filewise.P99Latency} { // 4 files are planted as the fastest
+			files := map[string]int{"1 file": 1, "2 files": 2, "4 files": 4}[trials[i].Cell.Layout]
+			took := time.Duration(float64(time.Second) / (of.Work * float64(files+k)))
+			trials[i].Measures = append(trials[i].Measures, filewise.Measure{Family: filewise.LatencyFamily(load, figure), Unit: filewise.UnitTimes,
+				Window: [2]time.Duration{0, took}, Work: 1})
+		}
+	}
+	p.Phases = []string{filewise.LatencyFamily(load, filewise.MeanLatency), filewise.LatencyFamily(load, filewise.P99Latency)}
+	for limit, want := range map[time.Duration]string{41 * time.Millisecond: "4 files", 30 * time.Millisecond: "2 files", 5 * time.Millisecond: ""} {
+		p.P99Limit = limit
+		j, err := p.Judge(trials)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, f := range j.Families {
+			look, _ := f.Result.Last()
+			got := ""
+			if look.Recommended >= 0 {
+				got = f.Result.Arms[look.Recommended].Name
+			}
+			why := []string{"mean latency", "p99 latency"}[i] + " "
+			if got != want || want != "4 files" && !strings.Contains(f.Sentences[0], why) {
+				t.Errorf("limit %v, %s: recommended %q, want %q: %q", limit, f.Name, got, want, f.Sentences)
+			}
+		}
+	}
+}
