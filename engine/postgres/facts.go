@@ -56,7 +56,7 @@ func (i *instance) readFacts(ctx context.Context) ([]filewise.Fact, error) {
 			facts = append(facts, filewise.Fact{Name: name, Value: v})
 		}
 	}
-	for _, f := range scaled {
+	for _, f := range append(scaled[:len(scaled):len(scaled)], ofOrders) {
 		if !set[f.Name] {
 			facts = append(facts, f)
 		}
@@ -70,6 +70,9 @@ func (i *instance) readFacts(ctx context.Context) ([]filewise.Fact, error) {
 	}
 	return facts, nil
 }
+
+// ofOrders is the setting that sessions of one workload have.
+var ofOrders = filewise.Fact{Name: planCache, Value: ordersSettings[planCache] + " in orders, else the server's own"}
 
 // scaled are the settings that follow a layout's size; the configuration of each
 // layout, in its script, has the figures.

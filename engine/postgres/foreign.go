@@ -155,7 +155,7 @@ func (s *foreignServer) Facts(ctx context.Context) ([]filewise.Fact, error) {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		facts = append(facts, filewise.Fact{Name: name, Value: values[name]})
 	}
-	return facts, nil
+	return append(facts, ofOrders), nil
 }
 
 // Offers says why a capability is absent.
@@ -193,7 +193,7 @@ func (s *foreignServer) Build(ctx context.Context, l filewise.Layout, p filewise
 		return nil, err
 	}
 	b := &build{design: d, version: s.about.version, sees: s.about.monitor, link: s.link.to(name), host: s, checkpoint: s.about.checkpoint}
-	b.link.config.RuntimeParams = d.tempSettings(b.link.config.RuntimeParams)
+	b.link.config.RuntimeParams = d.workloadSettings(b.link.config.RuntimeParams)
 	s.mu.Lock()
 	s.builds[name] = b
 	s.mu.Unlock()

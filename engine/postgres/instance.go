@@ -168,7 +168,7 @@ func (i *instance) config() *pgx.ConnConfig {
 	socket := managed.Socket{Dir: i.sites.dataDir(), Name: socketName}
 	config.DialFunc = func(ctx context.Context, _, _ string) (net.Conn, error) { return socket.Dial(ctx) }
 	config.Password, config.Fallbacks = "", nil
-	config.RuntimeParams = i.design.tempSettings(sessionSettings(i.design.target, i.install.number))
+	config.RuntimeParams = i.design.workloadSettings(sessionSettings(i.design.target, i.install.number))
 	return config
 }
 

@@ -36,6 +36,14 @@ var ordersTables = []struct {
 	{"stock", "s_w_id", "s_w_id, s_i_id", nil},
 }
 
+// ordersSettings are those of every session of workload orders. The server would
+// plan each statement of a procedure on partitions anew at every call: it compares
+// the costs of plans, and that of one for all values does not know that only one
+// partition will be executed. Planning takes as long as all else does then.
+var ordersSettings = map[string]string{planCache: "force_generic_plan"}
+
+const planCache = "plan_cache_mode"
+
 func (d *design) orders() bool { return d.program.Workload == workloadOrders }
 
 // number is a whole number among the program's variables.
@@ -202,6 +210,9 @@ func (s *script) ordersSteps(d *design, settle func(stage string)) error {
 			s.add(stage, "server", all...)
 		}
 		return nil
+	}
+	if value, own := d.workloadSettings(map[string]string{})[planCache]; own {
+		s.add(filewise.StageMeasure, "server", "SET "+planCache+" = "+value)
 	}
 	if err := add(filewise.StageMeasure, names); err != nil {
 		return err

@@ -48,6 +48,24 @@ func sessionSettings(t filewise.Target, version int) map[string]string {
 	return s
 }
 
+// workloadSettings adds what the workload has every session set, the same in all
+// layouts. What the user set for the server holds in its place.
+func (d *design) workloadSettings(all map[string]string) map[string]string {
+	var own map[string]string
+	switch d.program.Workload {
+	case workloadTemp:
+		own = d.tempSettings()
+	case workloadOrders:
+		own = ordersSettings
+	}
+	for name, value := range own {
+		if _, given := d.target.Settings[name]; !given {
+			all[name] = value
+		}
+	}
+	return all
+}
+
 var environmentLock sync.Mutex
 
 // parse reads a connection string of keywords and values, and nothing else: a PG*

@@ -70,22 +70,14 @@ func (d *design) placeTemps() error {
 	return nil
 }
 
-// tempSettings are those of every session, where temporary files are placed.
-func (d *design) tempSettings(all map[string]string) map[string]string {
-	if d.program.Workload != workloadTemp {
-		return all
-	}
+// tempSettings are those of every session of workload temp: where temporary files
+// are placed, and when they are needed.
+func (d *design) tempSettings() map[string]string {
 	names := make([]string, len(d.temps))
 	for i, t := range d.temps {
 		names[i] = ident(t.name) // "" is the database's own
 	}
-	all["temp_tablespaces"] = strings.Join(names, ", ")
-	for name, value := range map[string]string{"temp_buffers": tempBuffers, "work_mem": workMemory} {
-		if _, given := d.target.Settings[name]; !given {
-			all[name] = value
-		}
-	}
-	return all
+	return map[string]string{"temp_tablespaces": strings.Join(names, ", "), "temp_buffers": tempBuffers, "work_mem": workMemory}
 }
 
 // createTemps makes the tablespaces of a private server.
