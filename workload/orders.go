@@ -175,8 +175,6 @@ func (p Params) validateOrders() error {
 		return usage("give --think 1 for the specification's times, 0 for none", "--think %v is not between 0 and %v", p.Think, maxThink)
 	case p.Rate > 0 && p.Think > 0:
 		return usage("leave one of them out", "--rate %v and --think %v: in an open loop nobody waits for an answer to think about", p.Rate, p.Think)
-	case p.Rate > 0 && len(p.Users) > 1:
-		return usage("give one number of --users: of connections that serve what arrives", "--rate %v at %d numbers of users: in an open loop the rate is the load", p.Rate, len(p.Users))
 	}
 	return p.validateLevels()
 }

@@ -24,7 +24,7 @@ var ofDesign = []string{
 // asked for.
 func (f *planFlags) published(cmd *cobra.Command, sc workload.Scenario) (workload.Scenario, error) {
 	if !f.asPublished {
-		if cmd.Flags().Changed("scale") && slices.Contains(sc.Flags, "as-published") {
+		if cmd.Flags().Changed("scale") && slices.Contains(sc.Flags, "as-published") && !slices.Contains(sc.Flags, "warehouses") {
 			return sc, badValue("scale", f.scale, "it is the size of --as-published: add that, or give sizes by --size and --rows")
 		}
 		return sc, nil
@@ -100,7 +100,7 @@ func (f *planFlags) setPublished(cmd *cobra.Command, p *experiment.Plan, sc work
 	if !cmd.Flags().Changed("budget") { // the design has its own end
 		p.Budget = 0
 	}
-	if p.Instances > 0 {
+	if p.Instances > 0 || slices.Contains(sc.Flags, "instances") {
 		p.Instances = 1
 	}
 	if sc.Design.Work > 0 {
