@@ -116,7 +116,7 @@ func (l *life) newBuild(ctx context.Context) error {
 		}
 	}
 	switch {
-	case !loaded:
+	case !loaded, l.program.ReadOnly && l.runner.Plan.Instances == 0:
 		return nil
 	case l.program.ReadOnly: // it stays as it is, and needs no reset
 		l.name()

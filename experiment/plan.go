@@ -49,7 +49,7 @@ type Plan struct {
 	// trial; loaded builds are reset for every trial. 0: built anew for each.
 	Preload int64 `json:"preload_bytes,omitempty"`
 	// Instances is the number of loaded builds of each layout, which the blocks
-	// use in turn.
+	// use in turn; 0: one where it can be reset, none where the workload alters nothing.
 	Instances int `json:"instances,omitempty"`
 
 	Window      time.Duration `json:"window_ns"`  // measured time of a trial; 0: fixed work

@@ -87,7 +87,7 @@ func (v view) Timed() bool { return v.Unit == filewise.UnitTimes }
 
 // each tells whether one operation is so large that its time reads better than how
 // many of them fit into a second.
-func (v view) each() bool { return v.Unit == "backups" || v.Unit == "restores" }
+func (v view) each() bool { return v.Unit == "backups" || v.Unit == "dumps" || v.Unit == "restores" }
 
 // speedText is a layout's typical trial in words: "2,790 rows/s", "1.2 s".
 func (v view) speedText(r row) string {

@@ -62,7 +62,10 @@ func (w *scan) Program() filewise.Program {
 		queries, cache, discard = scanColdQueries, filewise.Cache(w.params.Cache), 0
 	}
 	for k := 1; k <= queries; k++ {
-		ops := int64(w.params.Repeat)
+		ops := int64(1) // the next execution would not be cold
+		if w.params.Cache == CacheWarm {
+			ops = int64(w.params.Repeat)
+		}
 		if w.params.Cache == CacheWarm && slices.Contains(indexed, k) {
 			ops *= int64(max(w.params.Batch, 1))
 		}

@@ -26,7 +26,7 @@ func scanScenario() Scenario {
 		Bytes: 96 << 20,
 		Params: Params{
 			Connections: 1, CommitEvery: 1, Table: TableShared, Key: KeySequential, RowBytes: fragRowBytes,
-			Rows: 40_000, Cache: CacheWarm, Data: DataOrdered, Repeat: 3, Batch: 100,
+			Rows: 40_000, Cache: CacheWarm, Data: DataOrdered, Repeat: 10, Batch: 500,
 		},
 		Best:      1,
 		Published: scanFigures(),

@@ -77,7 +77,7 @@ func (f *planFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.seed, "seed", "", "`number` from which data and order follow (default: drawn, and reported)")
 	fs.StringVar(&f.measure, "measure", experiment.MeasureWorkload, "what is measured: the workload, or the lifecycle of a database that it has filled (open, shutdown, checkpoint, crash recovery)")
 	fs.StringVar(&f.preload, "preload", "", "load every build with rows of this `size` first, and restore it for every trial (default: built anew, empty)")
-	fs.IntVar(&f.instances, "instances", defaultInstances, "loaded builds of each layout, which take turns (with --preload)")
+	fs.IntVar(&f.instances, "instances", defaultInstances, "loaded builds of each layout, which take turns (with --preload; scan, backup, dump: unless given, every trial has a build of its own)")
 	fs.Lookup("warm-up").DefValue = "0s" // hides −1, which stands for the pilots
 	fs.StringVar(&f.storageLimit, "storage-limit", storageAuto, "the storage's own limit, by fio: auto (the one that is known, or measured first where that takes less than a twentieth of the budget) or off")
 	f.judge.register(fs)

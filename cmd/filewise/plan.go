@@ -14,6 +14,7 @@ import (
 	"filewise"
 	"filewise/experiment"
 	"filewise/machine"
+	"filewise/workload"
 )
 
 func (a *app) planCommand() *cobra.Command {
@@ -196,10 +197,16 @@ func spaceLine(s spaceNeed) string {
 // beforeAndAfter says what trials do besides the statements of their layouts.
 func beforeAndAfter(p experiment.Plan) []string {
 	var out []string
-	if p.Preload > 0 && p.Instances == 0 {
+	sc, err := workload.Lookup(p.Scenario)
+	kept := err == nil && sc.Filling > 0 && !sc.Temp // loaded data that no trial alters
+	switch {
+	case kept && p.Instances == 0:
+		out = append(out, "Builds: one for each trial, loaded by the same statements.")
+	case kept:
+		out = append(out, fmt.Sprintf("Builds: %d of each layout, loaded once by the same statements; they take turns, each stopped where it is not measured.", p.Instances))
+	case p.Preload > 0 && p.Instances == 0:
 		out = append(out, fmt.Sprintf("Builds: one for each trial, loaded with %s by the same statements.", humanize.IBytes(uint64(p.Preload))))
-	}
-	if p.Instances > 0 {
+	case p.Instances > 0:
 		out = append(out, fmt.Sprintf("Builds: %d of each layout, loaded with %s by the same statements, shut down and copied; every trial restores its build (kill, copy, start) and stops it at its end.",
 			p.Instances, humanize.IBytes(uint64(p.Preload))))
 	}

@@ -65,7 +65,7 @@ func (f *scenarioFlags) register(fs *pflag.FlagSet) {
 	fs.DurationVar(&f.p99Limit, "p99-limit", 0, "orders: a layout whose 99th percentile of latency is above this `time` is not recommended")
 	fs.StringVar(&f.cycle, "cycle", "", "temp: temporary tables are created, filled and dropped (fill), sorted into others too (sort), and joined with them (join)")
 	fs.IntVar(&f.batch, "batch", 0, "scan: warm queries that find rows by an index are executed so many `times` as often as the others")
-	fs.IntVar(&f.repeat, "repeat", 0, "scan: `executions` of each query in a trial")
+	fs.IntVar(&f.repeat, "repeat", 0, "scan: `executions` of each warm query in a trial")
 }
 
 // apply sets what is given, and refuses values that are none.
@@ -76,6 +76,9 @@ func (f *scenarioFlags) apply(cmd *cobra.Command, p *workload.Params) (err error
 	}
 	if set("repeat") {
 		p.Repeat = f.repeat
+		if set("cache") && f.cache != workload.CacheWarm {
+			return badValue("repeat", f.repeat, "leave it out: with --cache "+f.cache+" a query is executed once in a trial, for the next time it would not be cold")
+		}
 	}
 	if set("batch") {
 		if p.Batch = f.batch; p.Batch < 1 {
@@ -138,7 +141,7 @@ func ofOthers(cmd *cobra.Command, sc workload.Scenario) error {
 }
 
 // setPhases plans a scenario whose trials measure several families of fixed work.
-func (f *planFlags) setPhases(_ *cobra.Command, p *experiment.Plan, sc workload.Scenario) error {
+func (f *planFlags) setPhases(cmd *cobra.Command, p *experiment.Plan, sc workload.Scenario) error {
 	if !sc.Phased {
 		return nil
 	}
@@ -154,7 +157,9 @@ func (f *planFlags) setPhases(_ *cobra.Command, p *experiment.Plan, sc workload.
 	if !sc.Windowed {
 		p.Window, p.PilotWindow, p.WarmUp, p.SliceLength = 0, 0, 0, sliceLength
 	}
-	if program.ReadOnly {
+	// What is not altered could serve all trials; but of a few builds each family's
+	// interval would be several times as wide.
+	if program.ReadOnly && cmd.Flags().Changed("instances") {
 		if f.instances < 1 || f.instances > maxInstances {
 			return badValue("instances", f.instances, fmt.Sprintf("give 1 to %d; with one, the verdict is for that build only", maxInstances))
 		}
