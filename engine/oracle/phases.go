@@ -5,10 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"filewise"
+	"filewise/engine/internal/operations"
 )
 
 // ConnectPhase opens a worker's connection for a phase of the program.
@@ -92,36 +92,15 @@ func (d *design) churnOf(worker int) ([]statement, error) {
 	return all, err
 }
 
-// binds is the number of a statement's binds.
-func binds(text string, most int) int {
-	for n := most; n > 0; n-- {
-		if strings.Contains(text, ":"+strconv.Itoa(n)) {
-			return n
-		}
-	}
-	return 0
-}
-
 // mostBinds is the most that a statement of a workload has.
 const mostBinds = 12
 
 // Do executes operations first … first+n−1, each a transaction of its own.
 func (s *phaseSession) Do(ctx context.Context, first, n int64) (int64, error) {
-	if ctx.Err() != nil {
-		return 0, context.Cause(ctx)
-	}
-	if !s.phase.Client {
+	if !s.phase.Client && ctx.Err() == nil {
 		return s.insert(ctx, first, n)
 	}
-	for done := range n {
-		if ctx.Err() != nil {
-			return done, context.Cause(ctx)
-		}
-		if err := s.one(ctx, first+done); err != nil {
-			return s.broken(ctx, first, done, err)
-		}
-	}
-	return n, nil
+	return operations.Each(ctx, first, n, s.one, s.broken)
 }
 
 // one executes one operation, after the table that comes and goes.
@@ -150,7 +129,7 @@ func (s *phaseSession) one(ctx context.Context, i int64) error {
 func (s *phaseSession) arguments(text string, i int64) []any {
 	s.values = s.args.Args(s.values[:0], s.worker, i)
 	given := len(s.values)
-	for n := given; n < binds(text, mostBinds); n++ {
+	for n := given; n < operations.Parameters(text, ":", mostBinds); n++ {
 		s.values = append(s.values, sql.Out{Dest: &s.answers[n-given]})
 	}
 	return s.values

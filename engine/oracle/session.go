@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/engine/internal/operations"
 )
 
 // workers opens the connections of the workload.
@@ -128,27 +129,20 @@ func (s *session) committed(first, n int64) (int64, error) {
 	if s.look.text == "" {
 		return 0, nil
 	}
-	low, high := int64(0), n // low are committed, high are not known to be
-	for low < high {
-		mid := low + (high-low+1)/2
+	return operations.Committed(n, func(i int64) (bool, error) {
 		look := s.look
-		args := s.args.Args(nil, s.worker, first+mid-1)
-		look.args = args[:binds(look.text, len(args))]
+		args := s.args.Args(nil, s.worker, first+i)
+		look.args = args[:operations.Parameters(look.text, ":", len(args))]
 		rows, err := s.control.rows(ctx, look)
 		if err != nil {
-			return low, fmt.Errorf("looking up what is committed: %w", err)
+			return false, fmt.Errorf("looking up what is committed: %w", err)
 		}
 		found, ok := number(only(rows))
 		if !ok {
-			return low, fmt.Errorf("looking up what is committed: %w", errNoRows)
+			return false, fmt.Errorf("looking up what is committed: %w", errNoRows)
 		}
-		if found > 0 {
-			low = mid
-		} else {
-			high = mid - 1
-		}
-	}
-	return low, nil
+		return found > 0, nil
+	})
 }
 
 // rollback ends the session's open transaction. Where the connection is broken,

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"filewise"
+	"filewise/engine/internal/operations"
 )
 
 // callName is the prepared statement of a session's call.
@@ -135,29 +135,14 @@ func (s *session) committed(first, n int64) (int64, error) {
 	if s.look == "" {
 		return 0, nil
 	}
-	low, high := int64(0), n // low are committed, high are not known to be
-	for low < high {
-		mid := low + (high-low+1)/2
-		args := s.args.Args(nil, s.worker, first+mid-1)
+	return operations.Committed(n, func(i int64) (bool, error) {
+		args := s.args.Args(nil, s.worker, first+i)
 		var found int64
-		if err := s.build.link.scan(ctx, s.look, args[:parameters(s.look, len(args))], &found); err != nil {
-			return low, failed("looking up what is committed", err)
+		if err := s.build.link.scan(ctx, s.look, args[:operations.Parameters(s.look, "$", len(args))], &found); err != nil {
+			return false, failed("looking up what is committed", err)
 		}
-		if found > 0 {
-			low = mid
-		} else {
-			high = mid - 1
-		}
-	}
-	return low, nil
-}
-
-// parameters is how many of the arguments a statement takes: the first ones.
-func parameters(statement string, most int) int {
-	for most > 0 && !strings.Contains(statement, "$"+strconv.Itoa(most)) {
-		most--
-	}
-	return most
+		return found > 0, nil
+	})
 }
 
 // settled waits until the session has no transaction open: an error has ended it

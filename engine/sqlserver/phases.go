@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/engine/internal/operations"
 )
 
 // ConnectPhase opens a worker's connection for a phase of the program.
@@ -83,21 +84,10 @@ func withNumber(vars map[string]any, number string) map[string]any {
 
 // Do executes operations first … first+n−1, each a transaction of its own.
 func (s *phaseSession) Do(ctx context.Context, first, n int64) (int64, error) {
-	if ctx.Err() != nil {
-		return 0, context.Cause(ctx)
-	}
-	if !s.phase.Client {
+	if !s.phase.Client && ctx.Err() == nil {
 		return s.insert(ctx, first, n)
 	}
-	for done := range n {
-		if ctx.Err() != nil {
-			return done, context.Cause(ctx)
-		}
-		if err := s.one(ctx, first+done); err != nil {
-			return s.broken(ctx, first, done, err)
-		}
-	}
-	return n, nil
+	return operations.Each(ctx, first, n, s.one, s.broken)
 }
 
 // one executes one operation, after the table that comes and goes.

@@ -5,11 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"filewise"
+	"filewise/engine/internal/operations"
 )
 
 type connector struct{ build *build }
@@ -115,31 +114,15 @@ func (s *session) committed(first, n int64) (int64, error) {
 	if s.look == "" {
 		return 0, nil
 	}
-	low, high := int64(0), n // low are committed, high are not known to be
-	for low < high {
-		mid := low + (high-low+1)/2
-		args := s.args.Args(nil, s.worker, first+mid-1)
-		r, err := one(ctx, s.build.inside, s.look, args[:parameters(s.look, len(args))]...)
+	return operations.Committed(n, func(i int64) (bool, error) {
+		args := s.args.Args(nil, s.worker, first+i)
+		r, err := one(ctx, s.build.inside, s.look, args[:operations.Parameters(s.look, "@p", len(args))]...)
 		if err != nil {
-			return low, s.failed("looking up what is committed", err)
+			return false, s.failed("looking up what is committed", err)
 		}
-		if found, _ := r.number("found"); found > 0 {
-			low = mid
-		} else {
-			high = mid - 1
-		}
-	}
-	return low, nil
-}
-
-// parameters is how many of the arguments a statement takes: the first ones.
-func parameters(statement string, most int) int {
-	for n := most; n > 0; n-- {
-		if strings.Contains(statement, "@p"+strconv.Itoa(n)) {
-			return n
-		}
-	}
-	return 0
+		found, _ := r.number("found")
+		return found > 0, nil
+	})
 }
 
 // end leaves no transaction of the session open. A connection that is lost is

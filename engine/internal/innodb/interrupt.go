@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"filewise/engine/internal/operations"
 )
 
 // interrupt tells the server to end the session's statement until it is over:
@@ -44,21 +46,14 @@ func (s *session) committed(first, n int64) (int64, error) {
 	if err := s.rollback(ctx); err != nil {
 		return 0, fmt.Errorf("ending an interrupted transaction: %w", s.link.Explain(err))
 	}
-	low, high := int64(0), n // low are committed, high are not known to be
-	for low < high {
-		mid := low + (high-low+1)/2
-		key := s.schema.Program.Args.Args(nil, s.worker, first+mid-1)[0]
+	return operations.Committed(n, func(i int64) (bool, error) {
+		key := s.schema.Program.Args.Args(nil, s.worker, first+i)[0]
 		var found int
 		if err := s.link.Control.QueryRowContext(ctx, s.look, key).Scan(&found); err != nil {
-			return low, fmt.Errorf("looking up what is committed: %w", s.link.Explain(err))
+			return false, fmt.Errorf("looking up what is committed: %w", s.link.Explain(err))
 		}
-		if found > 0 {
-			low = mid
-		} else {
-			high = mid - 1
-		}
-	}
-	return low, nil
+		return found > 0, nil
+	})
 }
 
 // rollback ends the session's open transaction. An interrupt that came late may
