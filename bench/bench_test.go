@@ -4,9 +4,12 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"filewise/internal/chromium"
 )
 
 // The command measures all that its README says, on any machine; how fast that
@@ -28,12 +31,32 @@ func TestEverythingIsMeasured(t *testing.T) {
 	}
 }
 
+// Both pages are opened and timed, and the report's size is told.
+func TestOpeningIsMeasured(t *testing.T) {
+	if _, err := chromium.Find(); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skipf("SKIPPED: opening a report: %v", err)
+	}
+	var out strings.Builder
+	err := run(t.Context(), []string{"report-open", "-rounds", "1", "-trials", "200"}, &out)
+	if err != nil && !strings.Contains(err.Error(), "targets are missed") {
+		t.Fatal(err)
+	}
+	for _, what := range []string{"size of the report of 200 trials", "until it is shown", "until an empty page is shown"} {
+		if !regexp.MustCompile(what + ` +[0-9]`).MatchString(out.String()) {
+			t.Errorf("no figure of %q in:\n%s", what, out.String())
+		}
+	}
+}
+
 func TestBadFlags(t *testing.T) {
 	for _, args := range [][]string{{"-repeats", "0"}, {"-ops", "1"}, {"-blocks", "1"}, {"-nonsense"},
 		{"mariadb", "-rounds", "0"}, {"mariadb", "-size", "1"}, {"mariadb", "-dir", "/nonexistent"}, {"mariadb", "more"},
 		{"connections", "-counts", "0"}, {"connections", "-counts", "2001"}, {"connections", "-engines", "none", "-dir", t.TempDir()}, {"connections", "more"},
 		{"drive-postgres", "-rounds", "0"}, {"drive-postgres", "-window", "1ms"}, {"drive-postgres", "-bin", "/nonexistent", "-dir", t.TempDir()},
-		{"load-postgres", "-scale", "2"}, {"load-postgres", "more"}} {
+		{"report-open", "-rounds", "0"}, {"report-open", "-trials", "5"}, {"load-postgres", "-scale", "2"}, {"load-postgres", "more"}} {
 		var out strings.Builder
 		if err := run(t.Context(), args, &out); err == nil || out.Len() > 0 {
 			t.Errorf("%v: error %v, output %q", args, err, out.String())

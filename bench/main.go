@@ -3,7 +3,8 @@
 // mariadb”, what builds and resets of a managed server cost; as “bench connections”,
 // what many sessions cost; as “bench drive-mariadb” and “bench load-mariadb”, what
 // orders costs against sysbench and the server's own client; as “bench agree”, how near
-// counters are to those of an independent reader. It exits with 1 when a target is missed. README.md beside it says what is measured and how.
+// counters are to those of an independent reader; as “bench report-open”, how long a
+// browser takes to show a report of many trials. It exits with 1 when a target is missed. README.md beside it says what is measured and how.
 package main
 
 import (
@@ -35,27 +36,18 @@ type row struct {
 	ok     bool
 }
 
+// commands are those beside the one without a name.
+var commands = map[string]func(context.Context, []string, io.Writer) error{
+	"mariadb": runMariaDB, "connections": runConnections, "agree": runAgree, "report-open": runReportOpen,
+	"drive-postgres": runDrivePostgres, "load-postgres": runLoadPostgres,
+	"drive-mariadb": runDriveMariaDB, "load-mariadb": runLoadMariaDB,
+}
+
 func run(ctx context.Context, args []string, stdout io.Writer) error {
-	if len(args) > 0 && args[0] == "mariadb" {
-		return runMariaDB(ctx, args[1:], stdout)
-	}
-	if len(args) > 0 && args[0] == "connections" {
-		return runConnections(ctx, args[1:], stdout)
-	}
-	if len(args) > 0 && args[0] == "drive-postgres" {
-		return runDrivePostgres(ctx, args[1:], stdout)
-	}
-	if len(args) > 0 && args[0] == "load-postgres" {
-		return runLoadPostgres(ctx, args[1:], stdout)
-	}
-	if len(args) > 0 && args[0] == "drive-mariadb" {
-		return runDriveMariaDB(ctx, args[1:], stdout)
-	}
-	if len(args) > 0 && args[0] == "load-mariadb" {
-		return runLoadMariaDB(ctx, args[1:], stdout)
-	}
-	if len(args) > 0 && args[0] == "agree" {
-		return runAgree(ctx, args[1:], stdout)
+	if len(args) > 0 {
+		if command := commands[args[0]]; command != nil {
+			return command(ctx, args[1:], stdout)
+		}
 	}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	repeats := flags.Int("repeats", 7, "`times` that everything is measured; the median counts")

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"filewise/experiment"
+	"filewise/internal/sample"
 	"filewise/report"
-	"filewise/report/internal/sample"
 )
 
 // designed is a run by an article's design in which layouts do not differ, but the

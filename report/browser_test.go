@@ -12,8 +12,8 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"filewise/internal/browsertest"
+	"filewise/internal/sample"
 	"filewise/report"
-	"filewise/report/internal/sample"
 )
 
 var shots = flag.String("shots", "", "directory to write screenshots of the HTML report to")

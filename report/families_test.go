@@ -14,8 +14,8 @@ import (
 	"filewise"
 	"filewise/experiment"
 	"filewise/internal/browsertest"
+	"filewise/internal/sample"
 	"filewise/report"
-	"filewise/report/internal/sample"
 	"filewise/workload"
 )
 

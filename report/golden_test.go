@@ -15,8 +15,8 @@ import (
 
 	"filewise"
 	"filewise/experiment"
+	"filewise/internal/sample"
 	"filewise/report"
-	"filewise/report/internal/sample"
 	"filewise/verdict"
 )
 
@@ -25,7 +25,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // stored is a realistic run as the store would give it: five layouts, six
 // blocks, two of the layouts dropped, a failed trial, an outlier. It is kept as
 // data, so that the goldens depend on this package alone.
-// `go run ./report/internal/sample/make DIR` makes it anew.
+// `go run ./internal/sample/make DIR` makes it anew.
 func stored(t *testing.T) report.Data {
 	t.Helper()
 	text, err := os.ReadFile("testdata/gentle.data.json")

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"filewise/internal/sample"
 	"filewise/report"
-	"filewise/report/internal/sample"
 )
 
 func rich(t *testing.T) report.Data {

@@ -5,7 +5,6 @@ package browsertest
 import (
 	"context"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -17,20 +16,21 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"filewise/internal/chromium"
 )
 
-// chromium finds the browser. On CI it has to be there.
-func chromium(t *testing.T) string {
+// browser finds it. On CI it has to be there.
+func browser(t *testing.T) string {
 	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
+	path, err := chromium.Find()
+	switch {
+	case err == nil:
+		return path
+	case os.Getenv("CI") == "true":
+		t.Fatal(err)
 	}
-	if os.Getenv("CI") == "true" {
-		t.Fatal("chromium is not installed: apt-get install chromium")
-	}
-	t.Skip("SKIPPED: pages in a browser, for chromium is not installed")
+	t.Skipf("SKIPPED: pages in a browser: %v", err)
 	return ""
 }
 
@@ -45,11 +45,7 @@ type Tab struct {
 // Open starts a browser with a tab; it ends with the test.
 func Open(t *testing.T, flags ...chromedp.ExecAllocatorOption) *Tab {
 	t.Helper()
-	opts := append([]chromedp.ExecAllocatorOption{
-		chromedp.ExecPath(chromium(t)), chromedp.UserDataDir(t.TempDir()), chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.NoFirstRun, chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
-		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true), chromedp.Flag("hide-scrollbars", true),
-	}, flags...)
+	opts := append(chromium.Options(browser(t), t.TempDir()), flags...)
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(), opts...)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)

@@ -9,8 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"filewise/internal/sample"
 	"filewise/report"
-	"filewise/report/internal/sample"
 )
 
 func main() {
