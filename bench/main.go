@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command bench measures what Filewise itself costs: the driver's loop against a
 // session that does nothing, and a trial against the fake engine; as “bench
 // mariadb”, what builds and resets of a managed server cost; as “bench connections”,

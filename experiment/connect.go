@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"filewise"
+	"filewise/internal/openfiles"
 )
 
 // storm is how many connections are opened or closed at the same time: enough
@@ -111,7 +112,7 @@ const otherDescriptors = 128
 // FitsOpenFiles raises this process's limit of open files as far as it may, and
 // refuses connections to a server that would exceed it.
 func FitsOpenFiles(connections int) error {
-	limit, known := raiseOpenFiles()
+	limit, known := openfiles.Raise()
 	need := uint64(connections + otherDescriptors)
 	if !known || need <= limit { // what is not known, the connections will tell
 		return nil

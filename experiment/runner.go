@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"syscall"
 	"time"
 
 	"filewise"
 	"filewise/drive"
+	"filewise/internal/filesystem"
 	"filewise/probe"
 )
 
@@ -171,7 +171,7 @@ func (r *Runner) fatal(ctx, guarded context.Context, cell filewise.Cell, err err
 		return ctx.Err()
 	case cause != nil && !errors.Is(cause, context.Canceled):
 		return cause
-	case errors.Is(err, filewise.ErrSpace) || errors.Is(err, syscall.ENOSPC):
+	case errors.Is(err, filewise.ErrSpace) || filesystem.Full(err):
 		return filewise.Errorf(filewise.CodePreflight,
 			"free space there, or name another --volume; then \"filewise resume\" goes on with this trial", "the trial of %s: %w", cell.Layout, err)
 	}

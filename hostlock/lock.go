@@ -33,7 +33,7 @@ func (h Holder) complete() Holder {
 		h.PID = os.Getpid()
 	}
 	if h.User == "" {
-		if u, err := user.LookupId(strconv.Itoa(os.Getuid())); err == nil {
+		if u, err := user.Current(); err == nil {
 			h.User = u.Username
 		}
 	}

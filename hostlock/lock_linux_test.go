@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 	"unicode"
 
 	"filewise"
@@ -18,7 +19,7 @@ func TestOtherUser(t *testing.T) {
 		t.Skip("needs root to run a process as another user")
 	}
 	setup(t)
-	nobody := &syscall.Credential{Uid: 65534, Gid: 65534}
+	nobody := &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	binary := publicBinary(t)
 	l := acquire(t, Holder{Run: "7"})
 	if got := contend(t, binary, nobody).try(t); !strings.Contains(got, fmt.Sprintf("process %d of user root, run 7", os.Getpid())) {
@@ -85,4 +86,22 @@ func TestSilentAskers(t *testing.T) {
 		t.Error(err)
 	}
 	must(t, l.Release())
+}
+
+// A holder that does not answer is still known by what the kernel says.
+func TestStoppedHolder(t *testing.T) {
+	setup(t)
+	c := contend(t, os.Args[0], nil)
+	if got := c.try(t); got != "won" {
+		t.Fatalf("child: %s", got)
+	}
+	must(t, c.cmd.Process.Signal(syscall.SIGSTOP))
+	begin := time.Now()
+	_, err := Acquire(t.Context(), Holder{})
+	if took := time.Since(begin); took > 30*time.Second {
+		t.Errorf("waited %v", took)
+	}
+	if filewise.CodeOf(err) != filewise.CodeBusy || !strings.Contains(err.Error(), fmt.Sprint("process ", c.cmd.Process.Pid)) {
+		t.Errorf("%v", err)
+	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -98,23 +97,5 @@ func TestKilledHolderFreesTheLock(t *testing.T) {
 		}
 		c.kill()
 		must(t, acquire(t, Holder{}).Release())
-	}
-}
-
-// A holder that does not answer is still known by what the kernel says.
-func TestStoppedHolder(t *testing.T) {
-	setup(t)
-	c := contend(t, os.Args[0], nil)
-	if got := c.try(t); got != "won" {
-		t.Fatalf("child: %s", got)
-	}
-	must(t, c.cmd.Process.Signal(syscall.SIGSTOP))
-	begin := time.Now()
-	_, err := Acquire(t.Context(), Holder{})
-	if took := time.Since(begin); took > 30*time.Second {
-		t.Errorf("waited %v", took)
-	}
-	if filewise.CodeOf(err) != filewise.CodeBusy || !strings.Contains(err.Error(), fmt.Sprint("process ", c.cmd.Process.Pid)) {
-		t.Errorf("%v", err)
 	}
 }

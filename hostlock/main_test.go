@@ -47,13 +47,13 @@ type contender struct {
 }
 
 // contend starts a child and waits until it is ready.
-func contend(t *testing.T, binary string, user *syscall.Credential) *contender {
+func contend(t *testing.T, binary string, attributes *syscall.SysProcAttr) *contender {
 	t.Helper()
 	binary, err := filepath.Abs(binary)
 	must(t, err)
 	c := &contender{cmd: exec.Command(binary)}
 	c.cmd.Env = append(os.Environ(), "HOSTLOCK_TEST_CHILD=1")
-	c.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: user}
+	c.cmd.SysProcAttr = attributes
 	c.cmd.Dir = "/"
 	in, err := c.cmd.StdinPipe()
 	must(t, err)

@@ -3,7 +3,6 @@ package planted
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -11,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	sqlite3 "github.com/mattn/go-sqlite3"
+	"filewise/internal/sqlitedriver"
 )
 
 // holder holds the write lock of the first database in a directory most of the time,
@@ -61,12 +60,15 @@ func (h *holder) end(string) {
 
 // hold takes and leaves the lock until ctx ends.
 func hold(ctx context.Context, path string) error {
-	db, err := sql.Open("sqlite3", "file:"+path+"?_busy_timeout=0")
+	db, err := sql.Open(sqlitedriver.Name, "file:"+path)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1)
+	if _, err := db.Exec("PRAGMA busy_timeout = 0"); err != nil {
+		return err
+	}
 	for ctx.Err() == nil {
 		if _, err := db.Exec("BEGIN IMMEDIATE"); busy(err) {
 			pause(ctx, polls)
@@ -84,8 +86,8 @@ func hold(ctx context.Context, path string) error {
 }
 
 func busy(err error) bool {
-	var e sqlite3.Error
-	return errors.As(err, &e) && e.Code == sqlite3.ErrBusy
+	codes, ok := sqlitedriver.CodesOf(err)
+	return ok && codes.Primary == sqlitedriver.Busy
 }
 
 func pause(ctx context.Context, d time.Duration) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/internal/filesystem"
 	"filewise/internal/process"
 )
 
@@ -85,7 +86,7 @@ func makeMarked(e entry) error {
 	if err := os.Rename(unfinished, filepath.Join(e.path(), markName)); err != nil {
 		return err
 	}
-	return errors.Join(syncDir(e.path()), syncDir(e.Volume))
+	return errors.Join(filesystem.SyncDir(e.path()), filesystem.SyncDir(e.Volume))
 }
 
 // AddProcess registers a server that was just started on the directory, so that

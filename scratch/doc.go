@@ -3,7 +3,7 @@
 //
 // Every directory is registered before it is made: one small file for each in
 // the user's state directory ($FILEWISE_STATE, else $XDG_STATE_HOME/filewise,
-// else ~/.local/state/filewise). The directory carries a mark with the same id.
+// else ~/.local/state/filewise, on Windows %LOCALAPPDATA%\filewise). The directory carries a mark with the same id.
 // Only a directory whose registration, name and mark agree, and whose owner is
 // dead, is ever removed; only a process whose PID, start time and mark agree is
 // ever ended.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
 )
 
@@ -28,7 +27,7 @@ func TestSweepRefuses(t *testing.T) {
 		}, "not a regular file"},
 		"mark a pipe": {func(t *testing.T, e entry) {
 			must(t, os.Remove(filepath.Join(e.path(), markName)))
-			must(t, syscall.Mkfifo(filepath.Join(e.path(), markName), 0o600))
+			makePipe(t, filepath.Join(e.path(), markName))
 		}, "not a regular file"},
 		"no mark":   {func(t *testing.T, e entry) { must(t, os.Remove(filepath.Join(e.path(), markName))) }, "not Filewise's mark"},
 		"a file":    {func(t *testing.T, e entry) { must(t, os.RemoveAll(e.path())); write(t, e.path(), "x") }, "not a directory"},

@@ -10,7 +10,9 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/internal/filesystem"
 	"filewise/internal/process"
+	"filewise/internal/userdir"
 )
 
 // Registry is the user's list of scratch directories.
@@ -22,15 +24,11 @@ func StateDir() (string, error) {
 	if dir := os.Getenv("FILEWISE_STATE"); dir != "" {
 		return filepath.Abs(dir)
 	}
-	// The XDG base directory specification has relative paths ignored.
-	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "filewise"), nil
-	}
-	if home := os.Getenv("HOME"); filepath.IsAbs(home) {
-		return filepath.Join(home, ".local", "state", "filewise"), nil
+	if dir := userdir.Find("XDG_STATE_HOME", ".local", "state"); dir != "" {
+		return dir, nil
 	}
 	return "", filewise.Errorf(filewise.CodeUsage, "set FILEWISE_STATE to a directory of yours",
-		"no place to remember scratch directories: neither FILEWISE_STATE, XDG_STATE_HOME nor HOME is set to a path")
+		"no place to remember scratch directories: neither FILEWISE_STATE, XDG_STATE_HOME nor %s is set to a path", userdir.Home)
 }
 
 // Open finds the registry; it creates nothing. The error has code usage.
@@ -84,7 +82,7 @@ func (r *Registry) write(e entry) error {
 		os.Remove(tmp)
 		return err
 	}
-	return syncDir(r.dir)
+	return filesystem.SyncDir(r.dir)
 }
 
 // forget drops the entry of a directory that is gone.

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"syscall"
 	"time"
 
+	"filewise/internal/filesystem"
 	"filewise/internal/process"
 )
 
@@ -120,7 +120,7 @@ func (r *Registry) one(id string, act func(*Leftover, entry) error) (Leftover, b
 
 // read reads one registration, refusing what this user did not write.
 func (r *Registry) read(id string) (entry, error) {
-	f, err := os.OpenFile(r.file(id), os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+	f, err := filesystem.OpenItself(r.file(id))
 	if err != nil {
 		return entry{}, err
 	}
@@ -129,8 +129,8 @@ func (r *Registry) read(id string) (entry, error) {
 	if err != nil {
 		return entry{}, err
 	}
-	if s, ok := info.Sys().(*syscall.Stat_t); ok && int(s.Uid) != os.Geteuid() {
-		return entry{}, fmt.Errorf("it belongs to another user (uid %d)", s.Uid)
+	if uid, _, ok := filesystem.Owner(info); ok && int(uid) != os.Geteuid() {
+		return entry{}, fmt.Errorf("it belongs to another user (uid %d)", uid)
 	}
 	b, err := readRegular(f)
 	if err != nil {

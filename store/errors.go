@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"syscall"
 
 	"filewise"
+	"filewise/internal/filesystem"
 	"filewise/internal/sqlitedriver"
 )
 
@@ -36,7 +36,7 @@ func explain(err error) (what, remedy string) {
 	if !ok {
 		return "", otherStore
 	}
-	if c.Errno == syscall.ENOSPC || c.Errno == syscall.EDQUOT {
+	if filesystem.Full(c.Errno) {
 		c.Primary = sqlitedriver.Full
 	}
 	switch c.Primary {

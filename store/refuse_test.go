@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"filewise"
@@ -105,7 +104,7 @@ var openers = map[string]func(ctx ctx, path string) (*Store, error){"Open": Open
 func TestRefusedPaths(t *testing.T) {
 	dir := t.TempDir()
 	pipe, link, file := filepath.Join(dir, "pipe"), filepath.Join(dir, "loop"), filepath.Join(dir, "file")
-	must(t, syscall.Mkfifo(pipe, 0o600))
+	makePipe(t, pipe)
 	must(t, os.Symlink(link, link))
 	must(t, os.WriteFile(file, []byte("x"), 0o600))
 	for _, path := range []string{dir, pipe, link, filepath.Join(file, "x.db"), dir + "/" + strings.Repeat("x", 300)} {

@@ -20,6 +20,7 @@ import (
 
 	"filewise"
 	"filewise/internal/sqlitedriver"
+	"filewise/internal/userdir"
 )
 
 // busyTimeout is how long a statement waits for another process's transaction.
@@ -35,21 +36,18 @@ type Store struct {
 }
 
 // DefaultPath is where the store is when no path is given: $FILEWISE_STORE, else
-// $XDG_DATA_HOME/filewise/filewise.db, else ~/.local/share/filewise/filewise.db.
+// $XDG_DATA_HOME/filewise/filewise.db, else ~/.local/share/filewise/filewise.db, on
+// Windows %LOCALAPPDATA%\filewise\filewise.db.
 // The error has code usage and says which variable to set.
 func DefaultPath() (string, error) {
 	if path := os.Getenv("FILEWISE_STORE"); path != "" {
 		return filepath.Abs(path)
 	}
-	// The XDG base directory specification has relative paths ignored.
-	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "filewise", "filewise.db"), nil
-	}
-	if home := os.Getenv("HOME"); filepath.IsAbs(home) {
-		return filepath.Join(home, ".local", "share", "filewise", "filewise.db"), nil
+	if dir := userdir.Find("XDG_DATA_HOME", ".local", "share"); dir != "" {
+		return filepath.Join(dir, "filewise.db"), nil
 	}
 	return "", filewise.Errorf(filewise.CodeUsage, "set FILEWISE_STORE to a file of yours",
-		"no place for the store: neither FILEWISE_STORE, XDG_DATA_HOME nor HOME is set to a path")
+		"no place for the store: neither FILEWISE_STORE, XDG_DATA_HOME nor %s is set to a path", userdir.Home)
 }
 
 // Open opens the store at path, or at DefaultPath when path is empty. What does

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"filewise"
+	"filewise/internal/filesystem"
 )
 
 // baseArguments are those of pg_basebackup: a tar file of the data directory with
@@ -113,7 +114,7 @@ func (b *backuper) startRestored(ctx context.Context) error {
 		if err := i.account.own(dir); err != nil {
 			return err
 		}
-		if err := syncAround(dir); err != nil {
+		if err := filesystem.SyncAround(dir); err != nil {
 			return err
 		}
 	}

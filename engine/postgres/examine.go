@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -9,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/dustin/go-humanize"
-	"golang.org/x/sys/unix"
 
 	"filewise"
+	"filewise/internal/filesystem"
 )
 
 // examination collects findings.
@@ -189,12 +190,14 @@ func (e *examination) space() {
 		}
 		check := "free space of " + v.Name
 		dir := e.dirOf(v)
-		var fs unix.Statfs_t
-		if dir == "" || unix.Statfs(dir, &fs) != nil {
+		free, err := int64(0), errors.ErrUnsupported
+		if dir != "" {
+			free, err = filesystem.Free(dir)
+		}
+		if err != nil {
 			e.add(check, filewise.StatusNote, "look yourself whether there is room: df on the server", "PostgreSQL does not tell how much room a tablespace has; %s are needed", humanize.IBytes(uint64(need)))
 			continue
 		}
-		free := int64(fs.Bavail) * int64(fs.Bsize)
 		if free < need {
 			e.add(check, filewise.StatusFailed, "make room, or use a smaller --size", "%s are free on %s, %s are needed", humanize.IBytes(uint64(free)), dir, humanize.IBytes(uint64(need)))
 			continue

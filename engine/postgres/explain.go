@@ -7,11 +7,11 @@ import (
 	"io"
 	"net"
 	"strings"
-	"syscall"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"filewise"
+	"filewise/internal/filesystem"
 )
 
 // The SQLSTATEs that Filewise tells apart (PostgreSQL's documentation, appendix A).
@@ -54,7 +54,7 @@ func classify(err error) error {
 		return classed(filewise.ClassSerialization)
 	case code == codeLockTimeout:
 		return classed(filewise.ClassLockTimeout)
-	case code == codeDiskFull, code == "" && errors.Is(err, syscall.ENOSPC), strings.Contains(err.Error(), "No space left on device"):
+	case code == codeDiskFull, code == "" && filesystem.Full(err), strings.Contains(err.Error(), "No space left on device"):
 		return &filewise.Classed{Class: filewise.ClassSpace, Err: filewise.Errorf(filewise.CodeTrials,
 			"free space on the volume, or name another with --volume NAME=DIR", "%w: %w", filewise.ErrSpace, err)}
 	case code == codeTooMany:

@@ -8,9 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"filewise"
+	"filewise/internal/filesystem"
 )
 
 // files are the relations as the file system has them, and the WAL.
@@ -56,7 +56,7 @@ func (i *instance) logPath() string { return i.sites.walDir() }
 
 // statRelation is a relation with all its segments of 1 GiB.
 func statRelation(r relation, path string) (filewise.File, error) {
-	size, held := int64(0), int64(0)
+	size, held, known := int64(0), int64(0), true
 	for n := 0; ; n++ {
 		name := path
 		if n > 0 {
@@ -70,12 +70,15 @@ func statRelation(r relation, path string) (filewise.File, error) {
 			return filewise.File{}, err
 		}
 		size += info.Size()
-		if s, ok := info.Sys().(*syscall.Stat_t); ok {
-			held += s.Blocks * 512
-		}
+		n, ok := filesystem.Allocated(name, info)
+		known = known && ok
+		held += n
 	}
 	f := r.file(path)
-	f.Bytes, f.Allocated = size, &held
+	f.Bytes = size
+	if known {
+		f.Allocated = &held
+	}
 	return f, nil
 }
 
@@ -88,7 +91,7 @@ func (r relation) file(path string) filewise.File {
 // sync: with fsync off, a checkpoint writes but does not sync.
 func (i *instance) sync(context.Context, *build) error {
 	for _, dir := range i.sites.dirs {
-		if err := syncAround(dir); err != nil {
+		if err := filesystem.SyncAround(dir); err != nil {
 			return fmt.Errorf("syncing: %w", err)
 		}
 	}

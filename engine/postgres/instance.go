@@ -16,6 +16,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/managed"
+	"filewise/internal/filesystem"
 )
 
 // How long a server may take. Recovery and the last checkpoint are slow on slow
@@ -113,7 +114,7 @@ func (i *instance) fill(ctx context.Context, template string) error {
 		if err := i.account.own(dir); err != nil {
 			return err
 		}
-		if err := syncAround(dir); err != nil {
+		if err := filesystem.SyncAround(dir); err != nil {
 			return err
 		}
 	}

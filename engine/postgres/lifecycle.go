@@ -10,6 +10,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/managed"
+	"filewise/internal/filesystem"
 )
 
 type restarter struct{ instance *instance }
@@ -39,7 +40,7 @@ func (e evicter) Evict(ctx context.Context) error {
 		return failed("evicting", err)
 	}
 	for _, dir := range i.sites.dirs {
-		if err := syncAround(dir); err != nil { // pages that are not written stay
+		if err := filesystem.SyncAround(dir); err != nil { // pages that are not written stay
 			return failed("evicting", err)
 		}
 		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {

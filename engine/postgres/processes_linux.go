@@ -78,14 +78,3 @@ func dropSegment(dataDir string) {
 		_, _ = unix.SysvShmCtl(id, unix.IPC_RMID, nil)
 	}
 }
-
-// syncAround brings all that was written to the file system of a directory to the
-// storage: one call, where a data directory has a thousand small files.
-func syncAround(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return unix.Syncfs(int(f.Fd()))
-}

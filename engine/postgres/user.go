@@ -9,11 +9,10 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"syscall"
-
-	"golang.org/x/sys/unix"
 
 	"filewise"
+	"filewise/engine/internal/managed"
+	"filewise/internal/filesystem"
 )
 
 // account is whom the private server runs as. PostgreSQL refuses root: then it is
@@ -21,7 +20,7 @@ import (
 // own user.
 type account struct {
 	name string
-	as   *syscall.Credential
+	as   *managed.User
 }
 
 func serverAccount() (account, error) {
@@ -41,7 +40,7 @@ func serverAccount() (account, error) {
 		if err != nil {
 			continue
 		}
-		return account{name, &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, nil
+		return account{name, &managed.User{UID: uint32(uid), GID: uint32(gid)}}, nil
 	}
 	return account{}, filewise.Errorf(filewise.CodePreflight, "run Filewise as an ordinary user", "PostgreSQL does not run as root, and there is neither a user postgres nor nobody to run it as")
 }
@@ -59,10 +58,10 @@ func (a account) own(root string) error {
 		if err != nil {
 			return err
 		}
-		if s, ok := info.Sys().(*syscall.Stat_t); ok && s.Uid == a.as.Uid && s.Gid == a.as.Gid {
+		if uid, gid, ok := filesystem.Owner(info); ok && uid == a.as.UID && gid == a.as.GID {
 			return nil // a change would move ctime, by which a reset knows what was written
 		}
-		return os.Lchown(path, int(a.as.Uid), int(a.as.Gid))
+		return os.Lchown(path, int(a.as.UID), int(a.as.GID))
 	})
 }
 
@@ -83,7 +82,7 @@ func (a account) openDoors(dirs []string) (*doors, error) {
 		return d, a.reachable(dirs)
 	}
 	for _, dir := range dirs {
-		f, err := os.OpenFile(dir, unix.O_DIRECTORY, 0)
+		f, err := os.Open(dir)
 		if err != nil {
 			d.close()
 			return nil, filewise.Errorf(filewise.CodePreflight, "", "directory of the server: %w", err)
@@ -155,8 +154,8 @@ func (a account) runnable(in install) error {
 		if err != nil {
 			return filewise.Errorf(filewise.CodePreflight, "", "%w", err)
 		}
-		s, ok := info.Sys().(*syscall.Stat_t)
-		if info.Mode()&0o001 != 0 || !ok || s.Uid == a.as.Uid && info.Mode()&0o100 != 0 {
+		uid, _, ok := filesystem.Owner(info)
+		if info.Mode()&0o001 != 0 || !ok || uid == a.as.UID && info.Mode()&0o100 != 0 {
 			continue
 		}
 		return filewise.Errorf(filewise.CodePreflight, "install it where every user can run it (scripts/get-postgres does, as root), or run Filewise as an ordinary user",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"filewise"
+	"filewise/internal/openfiles"
 )
 
 const (
@@ -24,10 +25,7 @@ func (s *shape) openFiles() int64 {
 }
 
 func (s *shape) fitsOpenFiles() error {
-	limit, known, err := openFilesLimit()
-	if err != nil {
-		return fmt.Errorf("asking for the limit of open files: %w", err)
-	}
+	limit, _, known := openfiles.Limits() // Go has raised it to what the user may have (os, rlimit.go)
 	need := s.openFiles()
 	if !known || uint64(need) <= limit {
 		return nil

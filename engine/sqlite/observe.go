@@ -34,7 +34,7 @@ func (d *database) Observe(ctx context.Context) ([]filewise.File, error) {
 		}
 		found[i] = append(found[i], filewise.File{
 			Role: filewise.RoleLog, Volume: f.volume.Name, Path: f.path + "-wal",
-			Bytes: info.Size(), Allocated: allocated(info),
+			Bytes: info.Size(), Allocated: allocated(f.path+"-wal", info),
 		})
 		return nil
 	})
@@ -95,7 +95,7 @@ func (d *database) observeData(ctx context.Context, f *file) (filewise.File, err
 	engineBytes := n * unit
 	return filewise.File{
 		Role: filewise.RoleData, Volume: f.volume.Name, Path: f.path,
-		Bytes: info.Size(), Allocated: allocated(info), EngineBytes: &engineBytes,
+		Bytes: info.Size(), Allocated: allocated(f.path, info), EngineBytes: &engineBytes,
 	}, nil
 }
 

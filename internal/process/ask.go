@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"syscall"
 	"time"
 )
 
@@ -26,7 +25,7 @@ func (id Identity) Ask(ctx context.Context, patience time.Duration) error {
 	case Unknown:
 		return fmt.Errorf("process %d runs on another host or in another container, or cannot be told from another one", id.PID)
 	}
-	if err := p.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+	if err := askToEnd(p); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("asking process %d to end: %w", id.PID, err)
 	}
 	ended, err := id.await(ctx, patience)

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"filewise/internal/filesystem"
 )
 
 // copyBuffer is read and written at a time.
@@ -100,6 +102,19 @@ func copyRanges(ctx context.Context, in, out *os.File, size int64) error {
 			}
 			at += int64(n)
 		}
+	}
+	return nil
+}
+
+// allocate gives the whole file storage without writing to it; where the file
+// system cannot, it is written with zeros.
+func allocate(f *os.File, size int64) error {
+	err := filesystem.Preallocate(f, size)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return writeZeros(f, 0, size)
+	}
+	if err != nil {
+		return fmt.Errorf("allocating %d bytes: %w", size, err)
 	}
 	return nil
 }

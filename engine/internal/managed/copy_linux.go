@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -56,21 +54,6 @@ func clearRange(f *os.File, from, to int64) error {
 func evict(f *os.File) error {
 	if err := unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED); err != nil {
 		return fmt.Errorf("dropping %s from the cache: %w", f.Name(), err)
-	}
-	return nil
-}
-
-func changeTime(s *syscall.Stat_t) time.Time { return time.Unix(s.Ctim.Unix()) }
-
-// allocate gives the whole file storage without writing to it; where the file
-// system cannot, it is written with zeros.
-func allocate(f *os.File, size int64) error {
-	err := unix.Fallocate(int(f.Fd()), 0, 0, size)
-	if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS) {
-		return writeZeros(f, 0, size)
-	}
-	if err != nil {
-		return fmt.Errorf("allocating %d bytes: %w", size, err)
 	}
 	return nil
 }

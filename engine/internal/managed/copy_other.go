@@ -1,12 +1,8 @@
-//go:build unix && !linux
+//go:build !linux
 
 package managed
 
-import (
-	"os"
-	"syscall"
-	"time"
-)
+import "os"
 
 // nextData: without a portable way to find holes everything is data.
 func nextData(_ *os.File, at, size int64) (int64, int64, error) { return at, size, nil }
@@ -15,7 +11,3 @@ func clearRange(f *os.File, from, to int64) error { return writeZeros(f, from, t
 
 // evict: there is no such call here; a trial after a reset may find pages cached.
 func evict(*os.File) error { return nil }
-
-func changeTime(s *syscall.Stat_t) time.Time { return time.Unix(s.Ctimespec.Unix()) }
-
-func allocate(f *os.File, size int64) error { return writeZeros(f, 0, size) }

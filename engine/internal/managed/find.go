@@ -29,6 +29,9 @@ func (b Binary) Find(bin string) (string, error) {
 // not accept is passed over. In bin, which the user named, it is refused with
 // that error; so it is where no other is found.
 func (b Binary) FindWhere(bin string, is func(path string) error) (string, error) {
+	if err := supported(); err != nil {
+		return "", err
+	}
 	if bin != "" {
 		path, err := b.findIn(bin)
 		if err == nil {

@@ -10,7 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
+
+	"filewise/internal/filesystem"
 )
 
 // Image is a copy of a stopped server's directories in memory. Most of what a new
@@ -60,7 +61,7 @@ func TakeImage(ctx context.Context, roots []string, most int64, skip func(path s
 			}
 			it := item{root: n, rel: rel, mode: info.Mode()}
 			if !e.IsDir() {
-				it.size, it.allocated = info.Size(), isAllocated(info)
+				it.size, it.allocated = info.Size(), isAllocated(filepath.Join(root, rel), info)
 				whole += it.size
 			}
 			m.items = append(m.items, it)
@@ -89,9 +90,9 @@ func TakeImage(ctx context.Context, roots []string, most int64, skip func(path s
 // Bytes is what the image takes of memory.
 func (m *Image) Bytes() int64 { return m.bytes }
 
-func isAllocated(info fs.FileInfo) bool {
-	s, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int64(s.Blocks)*512 >= info.Size()
+func isAllocated(path string, info fs.FileInfo) bool {
+	held, ok := filesystem.Allocated(path, info)
+	return ok && held >= info.Size()
 }
 
 // read takes a file's content.

@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"filewise"
@@ -163,7 +162,7 @@ func (p *Process) Kill() {
 		return
 	default:
 	}
-	_ = syscall.Kill(-p.PID(), syscall.SIGKILL)
+	_ = killGroup(p.PID())
 	_ = p.cmd.Process.Kill() // fails only when it has ended already
 	<-p.exited
 }

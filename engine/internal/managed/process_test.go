@@ -1,3 +1,5 @@
+//go:build unix
+
 package managed
 
 import (
@@ -209,7 +211,7 @@ func TestAnotherUser(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can start a process as another user")
 	}
-	p := shell(t, "id -u", func(s *Spec) { s.User = &syscall.Credential{Uid: 65534, Gid: 65534}; s.Dir = "/" })
+	p := shell(t, "id -u", func(s *Spec) { s.User = &User{UID: 65534, GID: 65534}; s.Dir = "/" })
 	if err := p.Wait(t.Context()); err != nil {
 		t.Fatal(err)
 	}

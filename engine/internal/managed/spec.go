@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"syscall"
 	"time"
 
 	"filewise"
@@ -31,7 +30,7 @@ type Spec struct {
 	// User is whom to run as, for servers that refuse root; nil: Filewise's user.
 	// A server must not change its user by itself: that would drop the signal
 	// that ends it with Filewise (prctl(2), PR_SET_PDEATHSIG).
-	User *syscall.Credential
+	User *User
 	// Register notes the process for a later sweep, before anything waits for
 	// it; nil: not noted. When it fails, the process is ended.
 	Register func(pid int) error
@@ -40,6 +39,9 @@ type Spec struct {
 // Start starts the process in a process group of its own. From then on the
 // kernel ends it as soon as Filewise ends, however that ends.
 func Start(s Spec) (*Process, error) {
+	if err := supported(); err != nil {
+		return nil, err
+	}
 	raiseLimit()
 	log, err := os.OpenFile(s.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/dustin/go-humanize"
-	"golang.org/x/sys/unix"
 
 	"filewise"
+	"filewise/internal/filesystem"
 )
 
 // provider names services that put another storage under the server.
@@ -118,12 +118,11 @@ func (e *examination) space() {
 			dir = s.vars["datadir"]
 		}
 		check := "free space of " + v.Name
-		var st unix.Statfs_t
-		if !local || unix.Statfs(dir, &st) != nil {
+		free, err := filesystem.Free(dir)
+		if !local || err != nil {
 			e.note(check, fmt.Sprintf("%s are needed in %s; the server does not tell what is free", humanize.IBytes(uint64(max(need, 0))), dir), "look on the server's host")
 			continue
 		}
-		free := int64(st.Bavail) * int64(st.Bsize)
 		detail := fmt.Sprintf("%s of %s are needed in %s", humanize.IBytes(uint64(max(need, 0))), humanize.IBytes(uint64(free)), dir)
 		if free < need {
 			e.failed(check, detail, "use a smaller --size, or another directory of the server: --volume NAME=DIR")

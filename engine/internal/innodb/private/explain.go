@@ -6,11 +6,10 @@ import (
 	"regexp"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"filewise"
 	"filewise/engine/internal/innodb"
 	"filewise/engine/internal/managed"
+	"filewise/internal/filesystem"
 )
 
 // unknownSetting finds what a server says of an option that it does not know or
@@ -40,7 +39,7 @@ func (i *instance) explain(err error) error {
 			return filewise.Errorf(filewise.CodeTrials, "leave --set max_connections out", "the server takes no more connections: %w", err)
 		}
 	}
-	if errors.Is(err, unix.ENOSPC) || strings.Contains(err.Error(), "No space left on device") || strings.Contains(err.Error(), "Error number 28") {
+	if filesystem.Full(err) || strings.Contains(err.Error(), "No space left on device") || strings.Contains(err.Error(), "Error number 28") {
 		return filewise.Errorf(filewise.CodeTrials, "free space on the volume, or name another with --volume NAME=DIR", "%w: %w", filewise.ErrSpace, err)
 	}
 	return err
@@ -53,8 +52,7 @@ const fullBytes = 8 * innodb.MiB
 // fullVolume is the volume's directory that has no room left; empty: none.
 func (d *design) fullVolume() string {
 	for _, v := range d.target.Volumes {
-		var st unix.Statfs_t
-		if err := unix.Statfs(v.Dir, &st); err == nil && uint64(st.Bavail)*uint64(st.Bsize) < fullBytes {
+		if free, err := filesystem.Free(v.Dir); err == nil && free < fullBytes {
 			return v.Dir
 		}
 	}

@@ -12,10 +12,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"filewise"
 	"filewise/engine/internal/innodb"
+	"filewise/internal/filesystem"
 )
 
 type observer struct{ instance *instance }
@@ -284,8 +284,7 @@ func stat(role filewise.Role, volume, path string) (filewise.File, error) {
 		return filewise.File{}, err
 	}
 	f := filewise.File{Role: role, Volume: volume, Path: path, Bytes: info.Size()}
-	if s, ok := info.Sys().(*syscall.Stat_t); ok {
-		held := s.Blocks * 512
+	if held, ok := filesystem.Allocated(path, info); ok {
 		f.Allocated = &held
 	}
 	return f, nil

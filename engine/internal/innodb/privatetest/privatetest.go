@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package privatetest are the tests that every adapter of a private InnoDB server
 // passes besides the conformance suite.
 package privatetest

@@ -1,6 +1,10 @@
 package servertest
 
-import "golang.org/x/sys/unix"
+import (
+	"os"
+
+	"filewise/internal/filesystem"
+)
 
 // memory is a file system in memory; leastMemory, what it must have free.
 const (
@@ -13,8 +17,11 @@ const (
 // server syncs hundreds of times. It is not for MariaDB, which takes it for
 // persistent memory, and maps its log there instead of writing it.
 func Memory() string {
-	var st unix.Statfs_t
-	if err := unix.Statfs(memory, &st); err != nil || uint64(st.Bavail)*uint64(st.Bsize) < leastMemory || unix.Access(memory, unix.W_OK) != nil {
+	if free, err := filesystem.Free(memory); err != nil || free < leastMemory {
+		return ""
+	}
+	dir, err := os.MkdirTemp(memory, "filewise-")
+	if err != nil || os.Remove(dir) != nil { // this user may not write there
 		return ""
 	}
 	return memory

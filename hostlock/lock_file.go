@@ -1,4 +1,4 @@
-//go:build unix && !linux
+//go:build !linux
 
 package hostlock
 
@@ -12,13 +12,11 @@ import (
 	"strings"
 	"sync"
 
-	"golang.org/x/sys/unix"
-
 	"filewise"
 )
 
-// Lock is the measuring lock, held: a locked file in the system's directory for
-// temporary files, which the system unlocks when the process ends.
+// Lock is the measuring lock, held: a locked file that all users of the host share,
+// which the system unlocks when the process ends.
 type Lock struct {
 	mu     sync.Mutex
 	file   *os.File
@@ -31,22 +29,20 @@ func Acquire(ctx context.Context, h Holder) (*Lock, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	path := filepath.Join(os.TempDir(), strings.ReplaceAll(name(), "/", "_")+".lock")
-	// All users of the host share the file; a link in its place is refused.
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o666)
+	path := filepath.Join(sharedDir(), strings.NewReplacer("/", "_", `\`, "_", ":", "_").Replace(name())+".lock")
+	f, err := openShared(path)
 	if err != nil {
 		return nil, filewise.Errorf(filewise.CodePreflight, "make the file writable for all users, or delete it", "cannot take the measuring lock: %w", err)
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	if err := tryLock(f); err != nil {
 		defer f.Close()
-		if !errors.Is(err, unix.EWOULDBLOCK) {
+		if !errors.Is(err, errHeld) {
 			return nil, filewise.Errorf(filewise.CodePreflight, "", "cannot take the measuring lock %s: %w", path, err)
 		}
 		var other Holder
 		err := json.NewDecoder(io.LimitReader(f, 4096)).Decode(&other)
 		return nil, busy(other, err)
 	}
-	_ = f.Chmod(0o666) // the umask may have taken it; only the file's owner can
 	l := &Lock{file: f, holder: h.complete()}
 	if err := l.write(); err != nil {
 		f.Close()
@@ -54,6 +50,9 @@ func Acquire(ctx context.Context, h Holder) (*Lock, error) {
 	}
 	return l, nil
 }
+
+// errHeld: another process holds the lock.
+var errHeld = errors.New("it is held")
 
 // SetRun tells later ones which run it is, once that is known.
 func (l *Lock) SetRun(run string) {

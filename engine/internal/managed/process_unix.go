@@ -1,0 +1,18 @@
+//go:build unix
+
+package managed
+
+import "syscall"
+
+// supported: private servers can be started here.
+func supported() error { return nil }
+
+func (u *User) credential() *syscall.Credential {
+	if u == nil {
+		return nil
+	}
+	return &syscall.Credential{Uid: u.UID, Gid: u.GID}
+}
+
+// killGroup ends a process and all of its group at once.
+func killGroup(pid int) error { return syscall.Kill(-pid, syscall.SIGKILL) }

@@ -1,0 +1,53 @@
+package hostlock
+
+import (
+	"errors"
+	"os"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// sharedDir is the directory for the lock's file: the one for temporary files is
+// each user's own here.
+func sharedDir() string {
+	if dir, err := windows.KnownFolderPath(windows.FOLDERID_ProgramData, 0); err == nil {
+		return dir
+	}
+	return os.TempDir()
+}
+
+// everyone gives all users of the host the right to read and write a file.
+const everyone = "D:(A;;GRGW;;;WD)(A;;FA;;;OW)(A;;FA;;;BA)"
+
+// openShared opens the lock's file for all users of the host; what a link in its
+// place points to is left alone.
+func openShared(path string) (*os.File, error) {
+	name, err := windows.UTF16PtrFromString(path)
+	if err != nil {
+		return nil, err
+	}
+	rights, err := windows.SecurityDescriptorFromString(everyone)
+	if err != nil {
+		return nil, err
+	}
+	attributes := windows.SecurityAttributes{SecurityDescriptor: rights}
+	attributes.Length = uint32(unsafe.Sizeof(attributes))
+	h, err := windows.CreateFile(name, windows.GENERIC_READ|windows.GENERIC_WRITE, windows.FILE_SHARE_READ|windows.FILE_SHARE_WRITE,
+		&attributes, windows.OPEN_ALWAYS, windows.FILE_ATTRIBUTE_NORMAL|windows.FILE_FLAG_OPEN_REPARSE_POINT, 0)
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	return os.NewFile(uintptr(h), path), nil
+}
+
+// tryLock locks the file until it is closed; errHeld: another one has. What is
+// locked is a byte far behind what is written: nobody else may read a locked one.
+func tryLock(f *os.File) error {
+	at := windows.Overlapped{OffsetHigh: 1 << 30}
+	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &at)
+	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
+		return errHeld
+	}
+	return err
+}

@@ -1,0 +1,16 @@
+//go:build unix && !linux
+
+package filesystem
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// Preallocate is unsupported.
+func Preallocate(*os.File, int64) error { return errors.ErrUnsupported }
+
+// SyncAround brings all that was written on this machine to the storage.
+func SyncAround(string) error { return unix.Sync() }

@@ -1,0 +1,64 @@
+//go:build unix
+
+package filesystem
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Free is the space in bytes that an ordinary user may still write to the file
+// system of dir, without what is reserved for root.
+func Free(dir string) (int64, error) {
+	var s unix.Statfs_t
+	if err := unix.Statfs(dir, &s); err != nil {
+		return 0, &fs.PathError{Op: "statfs", Path: dir, Err: err}
+	}
+	return int64(s.Bavail) * int64(s.Bsize), nil
+}
+
+// Full says whether an error is that of storage, or a quota, without room.
+func Full(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
+
+// Allocated is what the storage holds of a file, in bytes: st_blocks counts units
+// of 512 bytes (stat(2)).
+func Allocated(_ string, info fs.FileInfo) (bytes int64, ok bool) {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, false
+	}
+	return int64(s.Blocks) * 512, true
+}
+
+// Owner is whom a file belongs to.
+func Owner(info fs.FileInfo) (uid, gid uint32, ok bool) {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, 0, false
+	}
+	return s.Uid, s.Gid, true
+}
+
+// OpenItself opens a file to read what it holds, but neither what a link in its
+// place points to nor, waiting for a writer, a pipe.
+func OpenItself(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
+}
+
+// SyncDir makes the names within a directory durable, where the file system can
+// do that.
+func SyncDir(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOTSUP) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,31 @@
+//go:build unix
+
+package openfiles
+
+import "golang.org/x/sys/unix"
+
+// Limits are the soft limit, which holds now, and the hard one, to which it can be
+// raised; known is false where they cannot be asked.
+func Limits() (soft, hard uint64, known bool) {
+	var r unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &r); err != nil {
+		return 0, 0, false
+	}
+	return uint64(r.Cur), uint64(r.Max), true // their types differ by system
+}
+
+// Raise raises the soft limit to the hard one, and returns what holds then.
+func Raise() (limit uint64, known bool) {
+	var r unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &r); err != nil {
+		return 0, false
+	}
+	if r.Cur < r.Max {
+		raised := r
+		raised.Cur = r.Max
+		if unix.Setrlimit(unix.RLIMIT_NOFILE, &raised) == nil { // else the old one holds
+			r = raised
+		}
+	}
+	return uint64(r.Cur), true
+}

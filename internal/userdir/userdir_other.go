@@ -1,0 +1,16 @@
+//go:build !windows
+
+package userdir
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// Home is the variable with the user's directory.
+const Home = "HOME"
+
+// base is a directory below the user's home.
+func base(below []string) string {
+	return filepath.Join(append([]string{os.Getenv(Home)}, below...)...)
+}

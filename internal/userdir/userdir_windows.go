@@ -1,0 +1,9 @@
+package userdir
+
+import "os"
+
+// Home is the variable with the user's directory for what stays on this machine.
+const Home = "LOCALAPPDATA"
+
+// base is that directory, whatever the specification has below the home.
+func base([]string) string { return os.Getenv(Home) }

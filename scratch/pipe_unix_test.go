@@ -1,0 +1,13 @@
+//go:build unix
+
+package scratch
+
+import (
+	"syscall"
+	"testing"
+)
+
+func makePipe(t *testing.T, path string) {
+	t.Helper()
+	must(t, syscall.Mkfifo(path, 0o600))
+}
