@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"filewise"
 )
@@ -39,9 +40,7 @@ func Acquire(ctx context.Context, h Holder) (*Lock, error) {
 		if !errors.Is(err, errHeld) {
 			return nil, filewise.Errorf(filewise.CodePreflight, "", "cannot take the measuring lock %s: %w", path, err)
 		}
-		var other Holder
-		err := json.NewDecoder(io.LimitReader(f, 4096)).Decode(&other)
-		return nil, busy(other, err)
+		return nil, busy(written(f))
 	}
 	l := &Lock{file: f, holder: h.complete()}
 	if err := l.write(); err != nil {
@@ -49,6 +48,17 @@ func Acquire(ctx context.Context, h Holder) (*Lock, error) {
 		return nil, filewise.Errorf(filewise.CodePreflight, "", "cannot write the measuring lock %s: %w", path, err)
 	}
 	return l, nil
+}
+
+// written is what the holder has written of itself, which it does right after it
+// has the lock.
+func written(f *os.File) (h Holder, err error) {
+	for end := time.Now().Add(time.Second); ; time.Sleep(5 * time.Millisecond) {
+		err = json.NewDecoder(io.NewSectionReader(f, 0, 4096)).Decode(&h)
+		if err == nil || time.Now().After(end) {
+			return h, err
+		}
+	}
 }
 
 // errHeld: another process holds the lock.
@@ -82,7 +92,7 @@ func (l *Lock) Release() error {
 	if l.file == nil {
 		return nil
 	}
-	err := l.file.Close()
+	err := errors.Join(l.file.Truncate(0), l.file.Close())
 	l.file = nil
 	return err
 }

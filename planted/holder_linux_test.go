@@ -60,7 +60,7 @@ func (h *holder) end(string) {
 
 // hold takes and leaves the lock until ctx ends.
 func hold(ctx context.Context, path string) error {
-	db, err := sql.Open(sqlitedriver.Name, "file:"+path)
+	db, err := sql.Open(sqlitedriver.Name, sqlitedriver.URI(path, "mode=rw"))
 	if err != nil {
 		return err
 	}

@@ -121,7 +121,7 @@ func dsn(path, mode string, more ...string) string {
 	for i := 0; i+1 < len(more); i += 2 {
 		q.Set(more[i], more[i+1])
 	}
-	return (&url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}).String()
+	return sqlitedriver.URI(path, q.Encode())
 }
 
 // Path is the store's file.

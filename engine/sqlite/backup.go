@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"filewise"
+	"filewise/internal/filesystem"
 	"filewise/internal/sqlitedriver"
 )
 
@@ -169,7 +170,7 @@ func (b *backuper) copyDatabase(ctx context.Context, from, to string) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, source.Close()) }()
-	defer func() { err = errors.Join(err, syncFile(to), syncDir(filepath.Dir(to))) }()
+	defer func() { err = errors.Join(err, filesystem.SyncFile(to), syncDir(filepath.Dir(to))) }()
 	if err := source.hold(ctx); err != nil {
 		return err
 	}
@@ -184,14 +185,6 @@ func (b *backuper) copyDatabase(ctx context.Context, from, to string) (err error
 		}
 	}
 	return errors.Join(explain(err), backup.Finish())
-}
-
-func syncFile(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }
 
 // Verify compares what was restored with the original: SQLite's own integrity

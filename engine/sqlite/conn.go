@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"net/url"
 	"strings"
 
 	"filewise"
@@ -40,9 +39,7 @@ func openBy(o *sqlitedriver.Opener, path string) (*conn, error) {
 }
 
 // uriOf names a file that exists to SQLite.
-func uriOf(path string) string {
-	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?mode=rw"
-}
+func uriOf(path string) string { return sqlitedriver.URI(path, "mode=rw") }
 
 // connect opens a file as a workload does: with the shape's settings, and with
 // the chunk that its connections must agree on.

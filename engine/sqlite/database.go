@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"filewise"
+	"filewise/internal/filesystem"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -107,12 +107,7 @@ func (d *database) checkpoint(ctx context.Context, f *file) error {
 }
 
 func syncDir(path string) error {
-	dir, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	err = errors.Join(dir.Sync(), dir.Close())
-	if err != nil {
+	if err := filesystem.SyncDir(path); err != nil {
 		return fmt.Errorf("syncing directory %s: %w", path, err)
 	}
 	return nil

@@ -49,6 +49,15 @@ func OpenItself(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
 }
 
+// SyncFile brings what was written to a file to the storage.
+func SyncFile(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
 // SyncDir makes the names within a directory durable, where the file system can
 // do that.
 func SyncDir(path string) error {

@@ -71,6 +71,16 @@ func OpenItself(path string) (*os.File, error) {
 	return f, nil
 }
 
+// SyncFile brings what was written to a file to the storage, for which it has to be
+// open for writing.
+func SyncFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
 // SyncDir does nothing: NTFS and ReFS journal names, and directories cannot be
 // synced.
 func SyncDir(string) error { return nil }

@@ -5,7 +5,10 @@
 package sqlitedriver
 
 import (
+	"net/url"
+	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"syscall"
 )
 
@@ -40,6 +43,16 @@ type Codes struct {
 // Functions are SQL functions of one text that return a whole number, always the
 // same one for the same text.
 type Functions map[string]func(text []byte) int64
+
+// URI names a file to SQLite, with whatever characters its path holds; the query
+// gives SQLite's parameters and the driver's.
+func URI(path, query string) string {
+	path = filepath.ToSlash(path)
+	if filepath.VolumeName(path) != "" && !strings.HasPrefix(path, "/") {
+		path = "/" + path // file:/C:/x
+	}
+	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + query
+}
 
 // module is the driver's version in this build, empty where it is not recorded.
 func module(path string) string {

@@ -25,7 +25,20 @@ func create(t *testing.T, o *Opener) (*Conn, string) {
 	return c, path
 }
 
-func uri(path string) string { return "file:" + path + "?mode=rw" }
+func uri(path string) string { return URI(path, "mode=rw") }
+
+func TestURI(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a b%41?c#d")
+	must(t, os.Mkdir(dir, 0o700))
+	path := filepath.Join(dir, "e:é'.db")
+	c, err := NewOpener(nil).Open(URI(path, "mode=rwc"))
+	must(t, err)
+	exec(t, c, "CREATE TABLE t (x)")
+	must(t, c.Close())
+	if _, err := os.Stat(path); err != nil {
+		t.Error(err)
+	}
+}
 
 func exec(t *testing.T, c *Conn, text string, args ...driver.NamedValue) {
 	t.Helper()

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"filewise/internal/filesystem"
 )
 
 // Snapshot is a copy of the directories of a stopped server.
@@ -38,7 +40,7 @@ func Take(ctx context.Context, roots []string, copyOf func(root string) string) 
 				s.dirs[from] = true
 				return os.Mkdir(to, 0o700)
 			}
-			if err := syncFile(from); err != nil {
+			if err := filesystem.SyncFile(from); err != nil {
 				return err
 			}
 			if err := Copy(ctx, from, to); err != nil {
@@ -140,13 +142,4 @@ func mkdir(path string) error {
 		return err
 	}
 	return nil
-}
-
-func syncFile(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return f.Sync()
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,6 +13,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/innodb"
+	"filewise/internal/filesystem"
 )
 
 // A backup lies beside the build that it is of, on the volumes of its own
@@ -182,7 +182,7 @@ func filesIn(volume, dir string) ([]filewise.File, error) {
 		if err != nil || !e.Type().IsRegular() {
 			return err
 		}
-		if err := syncFile(path); err != nil {
+		if err := filesystem.SyncFile(path); err != nil {
 			return err
 		}
 		f, err := stat(filewise.RoleBackup, volume, path)
@@ -190,14 +190,6 @@ func filesIn(volume, dir string) ([]filewise.File, error) {
 		return err
 	})
 	return files, err
-}
-
-func syncFile(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }
 
 // backupSpace adds what backup and restored copy take.
