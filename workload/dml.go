@@ -14,7 +14,8 @@ import (
 //	random_int   = x, after an update P − 1 − x
 //	random_float = (x mod 2^20) / 2^20           exact in binary floating point
 //
-// Operation i of connection w of a phase with C connections is on row i × C + w + 1.
+// Operation i of connection w of a phase with C connections is on row i × C + w + 1;
+// those of selects, which may be more than the rows, on (i × C + w) mod rows + 1.
 const floatSteps = 1 << 20
 
 // The operations of dml, which are its sections too.
@@ -56,9 +57,13 @@ type dml struct {
 // add adds the four phases of one process, or of concurrent connections.
 func (w *dml) add(prefix string, connections int, client bool) {
 	for _, op := range dmlOps {
+		ops := w.params.Rows
+		if op == opSelect { // which commit nothing, and would be over at once
+			ops *= int64(max(w.params.Repeat, 1))
+		}
 		w.phases = append(w.phases, filewise.Phase{
 			Family: prefix + op, Unit: "rows", Section: op, Connections: connections,
-			Ops: w.params.Rows, OpBytes: dmlRowBytes, Client: client,
+			Ops: ops, OpBytes: dmlRowBytes, Client: client,
 			PerStatement: client && w.params.Connect == ConnectPerStatement,
 			Args:         dmlArgs{w, op, int64(connections)},
 		})
@@ -100,6 +105,8 @@ func (d dmlArgs) Args(dst []any, worker int, i int64) []any {
 		return append(dst, key, x, float64(x%floatSteps)/floatSteps)
 	case opUpdate:
 		return append(dst, key, Modulus-1-x)
+	case opSelect:
+		return append(dst, (key-1)%d.w.params.Rows+1)
 	}
 	return append(dst, key)
 }
@@ -199,6 +206,9 @@ func (p Params) validateDML() error {
 	if p.Rows < int64(p.Connections) || p.Rows > maxDMLRows {
 		return filewise.Errorf(filewise.CodeUsage, "give each connection at least one row",
 			"--rows %d is not between %d (the connections) and %d", p.Rows, p.Connections, maxDMLRows)
+	}
+	if p.Repeat < 0 || p.Repeat > 1000 {
+		return filewise.Errorf(filewise.CodeUsage, "give 1 to 1000", "--repeat %d is not possible", p.Repeat)
 	}
 	if err := oneOf("--mode", p.Mode, ModeSingle, ModeConcurrent, ModeBoth); err != nil {
 		return err

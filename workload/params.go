@@ -18,7 +18,7 @@ type Params struct {
 	Cache   string `json:"cache,omitempty"`   // scan: CacheWarm, or a filewise.Cache
 	Data    string `json:"data,omitempty"`    // scan: DataOrdered or DataGrown
 	Batch   int    `json:"batch,omitempty"`   // scan: warm queries that find rows by an index are executed so many times as often; 0: as the others
-	Repeat  int    `json:"repeat,omitempty"`  // scan: executions of a query in a trial
+	Repeat  int    `json:"repeat,omitempty"`  // executions in a trial: scan of a warm query, dml of the select of a row; 0: one
 
 	Discard bool `json:"discard,omitempty"` // backup: what is backed up is thrown away, and not restored
 

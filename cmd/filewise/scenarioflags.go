@@ -65,7 +65,7 @@ func (f *scenarioFlags) register(fs *pflag.FlagSet) {
 	fs.DurationVar(&f.p99Limit, "p99-limit", 0, "orders: a layout whose 99th percentile of latency is above this `time` is not recommended")
 	fs.StringVar(&f.cycle, "cycle", "", "temp: temporary tables are created, filled and dropped (fill), sorted into others too (sort), and joined with them (join)")
 	fs.IntVar(&f.batch, "batch", 0, "scan: warm queries that find rows by an index are executed so many `times` as often as the others")
-	fs.IntVar(&f.repeat, "repeat", 0, "scan: `executions` of each warm query in a trial")
+	fs.IntVar(&f.repeat, "repeat", 0, "`executions` in a trial: scan, of each warm query; dml, of the select of each row")
 }
 
 // apply sets what is given, and refuses values that are none.

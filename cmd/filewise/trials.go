@@ -1,8 +1,6 @@
 package main
 
 import (
-	"slices"
-
 	"crypto/rand"
 	"encoding/binary"
 	"fmt"
@@ -60,9 +58,6 @@ func (f *planFlags) setParams(cmd *cobra.Command, p *experiment.Plan, sc workloa
 			return err
 		}
 		p.Params.Custom = &custom
-	}
-	if len(f.files) > 0 && !cmd.Flags().Changed("rows") {
-		p.Params.Rows = sc.RowsOn(slices.Max(f.files))
 	}
 	if sc.Filling > 0 && !cmd.Flags().Changed("rows") {
 		bytes, err := f.totalBytes(cmd, sc)

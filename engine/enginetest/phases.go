@@ -178,7 +178,7 @@ func (b *bench) atTop() []string {
 // testDML does the phases of dml and checks the data after each.
 func testDML(t *testing.T, s Subject) {
 	b := newBench(t, s)
-	w, err := workload.NewDML(workload.Params{Connections: 5, Rows: 100, Mode: workload.ModeBoth,
+	w, err := workload.NewDML(workload.Params{Connections: 5, Rows: 100, Repeat: 2, Mode: workload.ModeBoth,
 		Connect: workload.ConnectPerStatement, Index: workload.IndexNone}, seed(t))
 	fatal(t, err)
 	if _, err := s.Engine.Script(b.target, b.layout(2), w.Program()); errors.Is(err, filewise.ErrUnsupported) {

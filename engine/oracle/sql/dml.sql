@@ -37,7 +37,7 @@ CREATE PROCEDURE {{ident .P.select}} (p_worker IN NUMBER, p_first IN NUMBER, p_a
   v_float BINARY_DOUBLE;
 BEGIN
   WHILE i < p_first + p_amount LOOP
-    k := i * {{.Connections}} + p_worker + 1;
+    k := MOD(i * {{.Connections}} + p_worker, {{.Rows}}) + 1;
     SELECT random_int, random_float INTO v_int, v_float FROM {{ident .T.dml}} WHERE "KEY" = k;
     i := i + 1;
   END LOOP;

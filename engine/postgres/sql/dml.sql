@@ -52,7 +52,7 @@ DECLARE
   y double precision;
 BEGIN
   WHILE i < first + amount LOOP
-    k := i * {{.Connections}} + worker + 1;
+    k := (i * {{.Connections}} + worker) % {{.Rows}} + 1;
     SELECT random_int, random_float INTO STRICT x, y FROM {{ident .T.Name}} WHERE key = k;
     COMMIT;
     i := i + 1;

@@ -41,7 +41,7 @@ BEGIN
   DECLARE @y float;
   WHILE @i < @end
   BEGIN
-    SET @k = @i * {{.Connections}} + @worker + 1;
+    SET @k = (@i * {{.Connections}} + @worker) % {{.Rows}} + 1;
     SELECT @x = random_int, @y = random_float FROM dbo.fw_dml WHERE [key] = @k;
     IF @@ROWCOUNT <> 1
     BEGIN;

@@ -39,7 +39,7 @@ BEGIN
   DECLARE k, x BIGINT;
   DECLARE y DOUBLE;
   WHILE i < first + amount DO
-    SET k = i * step + worker + 1;
+    SET k = (i * step + worker) MOD {{.Rows}} + 1;
     SELECT random_int, random_float INTO x, y FROM {{own .Database .TableName}} WHERE `key` = k;
     SET i = i + 1;
   END WHILE;
