@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -23,6 +24,9 @@ func (j *judge) question() {
 		return
 	case s.quiet:
 		f.Worth, f.Evidence = Know, fmt.Sprintf("the counters have counted for %s only", seconds(j.Since.Seconds()))
+		if so := append(slices.Clone(s.pro), s.con...); len(so) > 0 {
+			f.Evidence += ": " + join(so)
+		}
 		f.Because = "what they say holds for that time; look again after a usual day"
 	case len(s.pro) > 0:
 		f.Worth, f.Because, f.Command = Experiment, "sessions wait for what the number and the place of files can change", j.files(have)
@@ -66,13 +70,15 @@ const mostGroups = 5
 // groups compares each group's number of files with the cores.
 func (j *judge) groups() {
 	spread := slices.DeleteFunc(j.data(), func(g filewise.FileGroup) bool { return g.Fill == "" })
-	for _, g := range spread[:min(len(spread), mostGroups)] {
-		j.cores(g)
-		j.balance(g)
+	shown := 0
+	for shown < min(len(spread), mostGroups) && (shown == 0 || bytesOf(spread[shown]) >= smallData/4) {
+		j.cores(spread[shown])
+		j.balance(spread[shown])
+		shown++
 	}
-	if more := len(spread) - mostGroups; more > 0 {
+	if more := len(spread) - shown; more > 0 {
 		sum := int64(0)
-		for _, g := range spread[mostGroups:] {
+		for _, g := range spread[shown:] {
 			sum += bytesOf(g)
 		}
 		j.add(Finding{About: "smaller groups of files", Worth: Not, Evidence: fmt.Sprintf("%d more, %s in all", more, size(sum)), Because: "what helps the largest is to be known first"})
@@ -90,17 +96,20 @@ func (j *judge) cores(g filewise.FileGroup) {
 	f.Evidence = fmt.Sprintf("%s, %s, %s", parts(g), size(bytes), cores)
 	if g.Fill != filewise.FillOwn && n > 1 {
 		f.Evidence += ", filled " + string(g.Fill)
+		if like := likeFiles(g); like < n {
+			f.Evidence += fmt.Sprintf(", so unevenly that it is as if there were %d", like)
+		}
 	}
 	s := j.signals
 	switch {
 	case bytes < smallData/4:
 		f.Worth, f.Because = Not, "it is small"
-	case j.Cores > 0 && n >= j.Cores && n > 1:
+	case j.Cores > 0 && likeFiles(g) >= j.Cores && n > 1:
 		f.Worth, f.Because = Not, "there are as many as cores already: whether fewer would do as well is what the command tells"
 	case s.allocPro:
 		f.Worth, f.Because = Experiment, "sessions wait for allocation, and there are fewer than cores"
 	case len(s.pro) > 0:
-		f.Worth, f.Because = Perhaps, "sessions wait for storage; more files help where they lie on more devices, or where each has a queue of its own"
+		f.Worth, f.Because = Perhaps, "files are read or waited for: more of them help where they lie on more devices, or where each has a queue of its own"
 	case s.known:
 		f.Worth, f.Because = Not, "nothing shows that sessions wait for allocation or storage: fewer files than cores is no fault by itself"
 	default:
@@ -132,6 +141,15 @@ func (j *judge) holes(g filewise.FileGroup) {
 	j.add(f)
 }
 
+// likeFiles is how many files would do as much if the largest were one of equals.
+func likeFiles(g filewise.FileGroup) int {
+	least, most := extremes(g)
+	if g.Fill == filewise.FillOrder || float64(most) <= uneven*float64(max(least, 1)) {
+		return len(g.Files)
+	}
+	return int(math.Round(float64(bytesOf(g)) / float64(most)))
+}
+
 // uneven is from where files of one group differ so much that it shows.
 const uneven = 1.5
 
@@ -140,15 +158,17 @@ func (j *judge) balance(g filewise.FileGroup) {
 	if len(g.Files) < 2 || g.Fill == filewise.FillOrder {
 		return
 	}
-	least, most := g.Files[0].Bytes, g.Files[0].Bytes
+	least, most := extremes(g)
 	var free []int64
 	for _, f := range g.Files {
-		least, most = min(least, f.Bytes), max(most, f.Bytes)
 		if f.Free != nil {
 			free = append(free, *f.Free)
 		}
 	}
 	f := Finding{About: g.Name + ": balance", weight: float64(bytesOf(g)), Evidence: fmt.Sprintf("files of %s to %s", size(least), size(most))}
+	if n := slices.IndexFunc(g.Files, func(f filewise.FileInspect) bool { return f.Bytes == most }); likeFiles(g) < len(g.Files) {
+		f.Evidence += fmt.Sprintf(", %s holds %s of all", base(g.Files[n].Path), percent(float64(most)/float64(bytesOf(g))))
+	}
 	skewed := float64(most) > uneven*float64(max(least, 1))
 	if len(free) == len(g.Files) && g.Fill != filewise.FillPartitions {
 		lo, hi := slices.Min(free), slices.Max(free)
@@ -167,7 +187,10 @@ func (j *judge) balance(g filewise.FileGroup) {
 		f.Remedy = "resize the datafiles to the same size"
 		f.Command = j.files(len(g.Files))
 	default:
-		f.Worth, f.Because, f.Command = Perhaps, "the largest is the one that waits: a key that is spread by hash would divide them evenly", j.files(len(g.Files))
+		f.Worth, f.Because, f.Command = Perhaps, "the largest takes most of the load: a key that is spread by hash would divide it evenly", j.files(len(g.Files))
+		if j.signals.known && len(j.signals.pro) == 0 {
+			f.Worth, f.Because = Not, "the largest takes most of the load, and nothing shows that sessions wait for it"
+		}
 	}
 	j.add(f)
 }

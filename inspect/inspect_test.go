@@ -75,7 +75,7 @@ func TestPlanted(t *testing.T) {
 		{"allocation", "sqlserver", "the question itself", "allocation", Experiment, func(i *filewise.Inspection) {
 			i.Waits = []filewise.Counter{{Name: "PFS", Unit: "s", Value: 90000, Class: filewise.WaitAllocation}, {Name: "LCK_M_X", Unit: "s", Value: 10000, Class: filewise.WaitLock}}
 		}},
-		{"idle server's waits", "mysql", "waits since the start", "hardly", Not, func(i *filewise.Inspection) {
+		{"idle server's waits", "mysql", "waits since the start", "20 s for files in 4 days, which is too little", Not, func(i *filewise.Inspection) {
 			i.Waits = []filewise.Counter{{Name: "file", Unit: "s", Value: 20, Class: filewise.WaitDataRead}}
 		}},
 		{"waits for storage", "oracle", "waits since the start", "storage", Perhaps, func(i *filewise.Inspection) {
@@ -98,7 +98,7 @@ func TestPlanted(t *testing.T) {
 			i.Settings["max_wal_size"] = "1GB"
 		}},
 		{"switches", "oracle", "log switches", "1,000", Mend, func(i *filewise.Inspection) { i.Figures[filewise.FigureSwitches] = 1000 }},
-		{"log waits", "mysql", "room in the log", "77", Mend, func(i *filewise.Inspection) { i.Figures[filewise.FigureLogWaits] = 77 }},
+		{"log waits", "mysql", "room in the log", "77", Mend, func(i *filewise.Inspection) { i.Figures[filewise.FigureLogWaits] = 77000 }},
 		{"virtual log files", "sqlserver", "log", "virtual log files", Mend, func(i *filewise.Inspection) { i.Groups[1].Fragments = 5000 }},
 		{"cached", "mariadb", "the question itself", "99.99 %", Not, func(i *filewise.Inspection) {
 			i.Figures[filewise.FigureRequests], i.Figures[filewise.FigureMisses] = 1e9, 100

@@ -10,65 +10,89 @@ import (
 	"filewise"
 )
 
-// latency looks at what each file has waited for the storage.
+// timed is what requests of one file took, s; −1: not told.
+type timed struct {
+	name        string
+	read, write float64
+}
+
+func (t timed) worst() float64 { return max(t.read, t.write) }
+
+func (t timed) String() string {
+	var all []string
+	if t.read >= 0 {
+		all = append(all, millis(t.read)+" a read")
+	}
+	if t.write >= 0 {
+		all = append(all, millis(t.write)+" a write")
+	}
+	return t.name + " " + strings.Join(all, ", ")
+}
+
+func timesOf(g filewise.FileGroup) (all []timed) {
+	for _, f := range g.Files {
+		t := timed{base(f.Path), mean(f.IO, filewise.FileReads, filewise.FileReadTime), mean(f.IO, filewise.FileWrites, filewise.FileWriteTime)}
+		if t.worst() >= 0 {
+			all = append(all, t)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b timed) int { return cmp.Compare(b.worst(), a.worst()) })
+	return all
+}
+
+// base is the last part of a path, of Windows too.
+func base(name string) string { return path.Base(strings.ReplaceAll(name, `\`, "/")) }
+
+// latency looks at what each file has waited for the storage. Groups whose files
+// answer quickly are told in one line.
 func (j *judge) latency() {
+	var quick []timed
 	for _, g := range j.of(func(g filewise.FileGroup) bool { return !g.Own && !g.System || g.Use != filewise.UseData }) {
-		type timed struct {
-			name        string
-			read, write float64
+		all := timesOf(g)
+		if len(all) > 0 && !j.slow(g, all) {
+			quick = append(quick, all...)
 		}
-		var all []timed
-		for _, f := range g.Files {
-			t := timed{path.Base(strings.ReplaceAll(f.Path, `\`, "/")), mean(f.IO, filewise.FileReads, filewise.FileReadTime), mean(f.IO, filewise.FileWrites, filewise.FileWriteTime)}
-			if t.read >= 0 || t.write >= 0 {
-				all = append(all, t)
-			}
-		}
-		if len(all) == 0 {
-			continue
-		}
-		worst := slices.MaxFunc(all, func(a, b timed) int { return cmp.Compare(max(a.read, a.write), max(b.read, b.write)) })
-		best := slices.MinFunc(all, func(a, b timed) int { return cmp.Compare(max(a.read, a.write), max(b.read, b.write)) })
-		f := Finding{About: g.Name + ": latency", weight: max(worst.read, worst.write) * 1e6}
-		f.Evidence = "slowest " + worst.name + ": " + latencies(worst.read, worst.write)
-		if len(all) > 1 {
-			f.Evidence += "; quickest " + best.name + ": " + latencies(best.read, best.write)
-		}
-		bar := slowWrite
-		if g.Use == filewise.UseLog {
-			bar = slowLog
-		}
-		f.Command = j.files(len(g.Files))
-		switch {
-		case g.Use == filewise.UseLog && worst.write >= bar:
-			f.Worth, f.Because = Mend, "every commit waits for the log: more data files do not change that, another place for the log does"
-			f.Remedy = "put the log on storage of its own"
-		case worst.write >= slowWrite:
-			f.Worth, f.Because = Experiment, "writes are slow"
-		case worst.read >= slowRead:
-			f.Worth, f.Because, f.Command = Experiment, "reads are slow", j.reads(len(g.Files))
-		default:
-			f.Worth, f.Because = Not, "the storage answers quickly"
-		}
-		if g.Use == filewise.UseTemp {
-			f.Command = j.tempCommand(len(g.Files))
+	}
+	if len(quick) > 0 {
+		worst := slices.MaxFunc(quick, func(a, b timed) int { return cmp.Compare(a.worst(), b.worst()) })
+		f := Finding{About: "latency", Worth: Not, Evidence: worst.String(), Because: "the storage answers quickly", weight: worst.worst() * 1e6, Command: j.files(j.largest())}
+		if len(quick) > 1 {
+			f.Evidence = fmt.Sprintf("of %s the slowest: %s", file(len(quick)), f.Evidence)
 		}
 		j.add(f)
 	}
+	j.extensions()
+}
+
+// slow adds a finding where one of a group's files is slow.
+func (j *judge) slow(g filewise.FileGroup, all []timed) bool {
+	worst, best := all[0], all[len(all)-1]
+	f := Finding{About: g.Name + ": latency", Evidence: worst.String(), weight: worst.worst() * 1e6, Command: j.files(len(g.Files))}
+	if len(all) > 1 {
+		f.Evidence = "slowest " + worst.String() + "; quickest " + best.String()
+	}
+	switch {
+	case g.Use == filewise.UseLog && worst.write >= slowLog:
+		f.Worth, f.Because = Mend, "every commit waits for the log: more data files do not change that, another place for the log does"
+		f.Remedy = "put the log on storage of its own"
+	case worst.write >= slowWrite:
+		f.Worth, f.Because = Experiment, "writes are slow"
+	case worst.read >= slowRead:
+		f.Worth, f.Because, f.Command = Experiment, "reads are slow", j.reads(len(g.Files))
+	default:
+		return false
+	}
+	if g.Use == filewise.UseTemp {
+		f.Command = j.tempCommand(len(g.Files))
+	}
+	j.add(f)
+	return true
+}
+
+func (j *judge) extensions() {
 	if n, bad := j.Figures[filewise.FigureExtends], j.Figures[filewise.FigureWriteTime]; n > 0 && bad > 0 {
 		j.add(Finding{About: "extensions of files", Worth: Know, Evidence: fmt.Sprintf("%s in %s of writing and extending", count(n), seconds(bad))})
 	}
-}
-
-func latencies(read, write float64) string {
-	var all []string
-	if read >= 0 {
-		all = append(all, millis(read)+" a read")
-	}
-	if write >= 0 {
-		all = append(all, millis(write)+" a write")
-	}
-	return strings.Join(all, ", ")
 }
 
 // waits names the first of those since the server's start.
@@ -100,6 +124,9 @@ func (j *judge) waits() {
 		f.Worth, f.Because = Perhaps, percent(s.storage/s.waited)+" is for storage"
 	default:
 		f.Worth, f.Because = Not, "hardly any session waits for storage or allocation"
+		if s.idle != "" {
+			f.Because = s.idle + ", which is too little to be noticed"
+		}
 	}
 	j.add(f)
 }
@@ -123,15 +150,19 @@ func (j *judge) temp() {
 			}
 			f.Remedy = "measure your own work, have the owner add files of the same size, measure again, and let filewise compare judge"
 		default:
-			f.Worth, f.Because = Know, "what is done with them is the next question"
+			f.Worth, f.Because = Know, "whether their number matters depends on how much is written to them"
 		}
 		j.add(f)
 	}
 	bytes, ok := j.Figures[filewise.FigureTempBytes]
 	if files := j.Figures[filewise.FigureTempFiles]; ok {
 		f := Finding{About: "sorts and hashes in temporary files", Evidence: fmt.Sprintf("%s, %s written", plural(int(files), "file"), size(int64(bytes))), Command: j.tempCommand(1)}
-		f.Worth, f.Because = Not, "hardly any work spills to them"
-		if bytes > 1<<30 {
+		since := j.Since.Seconds()
+		if since > 0 {
+			f.Evidence += " in " + seconds(since)
+		}
+		f.Worth, f.Because = Not, "so little work spills to them that it cannot be noticed"
+		if bytes > spilled && bytes > since*spillRate {
 			f.Worth, f.Because, f.weight = Perhaps, "work that does not fit into memory is written and read again: places for temporary files share that load", bytes
 			f.Remedy = "look first whether more memory for a session (work_mem) makes them unnecessary"
 		}
@@ -140,7 +171,10 @@ func (j *judge) temp() {
 	disk, ok := j.Figures[filewise.FigureTempDisk]
 	if tables := j.Figures[filewise.FigureTempTables]; ok && tables > 0 {
 		f := Finding{About: "temporary tables on disk", Evidence: fmt.Sprintf("%s of %s (%s)", count(disk), count(tables), percent(disk/tables)), Command: j.tempCommand(1)}
-		f.Worth, f.Because = Not, "few temporary tables leave memory"
+		if j.target.Engine == "mariadb" {
+			f.Remedy = "the command measures on a private server: where temporary files lie is a start-up option"
+		}
+		f.Worth, f.Because = Not, "so few tables leave memory that it cannot be noticed"
 		if disk > 1000 && disk/tables > 0.25 {
 			f.Worth, f.Because, f.weight = Perhaps, "many temporary tables are written to files", disk
 			f.Remedy = "look first whether a larger tmp_table_size keeps them in memory"
@@ -179,7 +213,7 @@ func (j *judge) tempCommand(have int) []string {
 // log looks at the files that commits wait for.
 func (j *judge) log() {
 	for _, g := range j.of(func(g filewise.FileGroup) bool { return g.Use == filewise.UseLog && !g.System && !g.Own }) {
-		f := Finding{About: g.Name, Worth: Know, Evidence: fmt.Sprintf("%s, %s", file(len(g.Files)), size(bytesOf(g))), weight: 1e9}
+		f := Finding{About: g.Name, Worth: Know, Evidence: fmt.Sprintf("%s, %s", parts(g), size(bytesOf(g))), weight: 1e9}
 		if v := volumesOf(g); len(v) > 0 {
 			f.Evidence += ": " + where(v)
 		}
@@ -196,7 +230,7 @@ func (j *judge) log() {
 		}
 		j.add(f)
 	}
-	if n := j.Figures[filewise.FigureLogWaits]; n > 0 {
+	if n := j.Figures[filewise.FigureLogWaits]; n > max(10, j.Since.Minutes()) {
 		j.add(Finding{About: "room in the log", Worth: Mend, Evidence: count(n) + " waits for room in the log's buffer", weight: n,
 			Because: "sessions wait for the log, and more data files do not change that", Remedy: "make the log's buffer larger (innodb_log_buffer_size)"})
 	}

@@ -19,6 +19,7 @@ const (
 	missShare, cachedShare       = 0.01, 0.001         // of page requests
 	smallData                    = 256 << 20           // B: any cache holds it
 	young                        = 3600                // s of counting that say little
+	spilled, spillRate           = 1 << 30, 16 << 10   // B, and B/s: 1.4 GB a day
 )
 
 // signals are what speaks for an experiment, and against it.
@@ -26,9 +27,10 @@ type signals struct {
 	waited, storage, alloc float64  // of all that was waited for
 	pro, con               []string // in words
 	allocPro, storagePro   bool
-	known                  bool // anything was told of waits, latency or the cache
-	quiet                  bool // too little has happened to say
-	quick                  bool // reads come from the system's cache, or as quickly
+	known                  bool   // anything was told of waits, latency or the cache
+	idle                   string // so little is waited for, in words
+	quiet                  bool   // too little has happened to say
+	quick                  bool   // reads come from the system's cache, or as quickly
 }
 
 func storageClass(c filewise.WaitClass) bool {
@@ -80,7 +82,8 @@ func (j *judge) lookWaits(s *signals) {
 	// Where I/O is all that is timed it is all that is waited for, and on an idle
 	// server too: what counts is what it was of the time that passed.
 	if since := j.Since.Seconds(); !j.Sampled && since > 0 && (s.storage+s.alloc)/since < busyShare {
-		s.con = append(s.con, fmt.Sprintf("all sessions together waited %s for files in %s", seconds(s.storage+s.alloc), seconds(since)))
+		s.idle = fmt.Sprintf("all sessions together waited %s for files in %s", seconds(s.storage+s.alloc), seconds(since))
+		s.con = append(s.con, s.idle)
 		return
 	}
 	if share := s.alloc / s.waited; share >= allocShare {
@@ -119,8 +122,12 @@ func (j *judge) lookLatency(s *signals) {
 			continue
 		}
 		for _, f := range g.Files {
-			for name, x := range f.IO {
-				t[name] += x
+			// What is only counted would make the mean of what is timed too small.
+			for number, time := range map[string]string{filewise.FileReads: filewise.FileReadTime, filewise.FileWrites: filewise.FileWriteTime} {
+				if f.IO[time] > 0 {
+					t[number] += f.IO[number]
+					t[time] += f.IO[time]
+				}
 			}
 		}
 	}

@@ -14,11 +14,30 @@ func size(n int64) string      { return humanize.IBytes(uint64(max(n, 0))) }
 func count(n float64) string   { return humanize.Comma(int64(math.Round(n))) }
 func percent(x float64) string { return fmt.Sprintf("%.0f %%", 100*x) }
 func exact(x float64) string   { return fmt.Sprintf("%.2f %%", math.Floor(10000*x)/100) }
-func millis(s float64) string  { return fmt.Sprintf("%.3g ms", 1000*s) }
 func capital(s string) string  { return strings.ToUpper(s[:1]) + s[1:] }
 func join(all []string) string { return strings.Join(all, "; ") }
 func file(n int) string        { return plural(n, "file") }
-func seconds(s float64) string { return fmt.Sprintf("%.3g s", s) }
+
+// seconds is a time in the unit in which a reader thinks of it.
+func seconds(s float64) string {
+	switch {
+	case s < 100:
+		return fmt.Sprintf("%.3g s", s)
+	case s < 2*3600:
+		return fmt.Sprintf("%.0f min", s/60)
+	case s < 72*3600:
+		return fmt.Sprintf("%.0f h", s/3600)
+	}
+	return fmt.Sprintf("%.0f days", s/86400)
+}
+
+// millis is a time of a request in the unit that shows it best.
+func millis(s float64) string {
+	if s < 0.0001 {
+		return fmt.Sprintf("%.2g µs", 1e6*s)
+	}
+	return fmt.Sprintf("%.3g ms", 1000*s)
+}
 
 func plural(n int, what string) string {
 	if n == 1 {
@@ -32,8 +51,11 @@ func plural(n int, what string) string {
 
 // parts is what the files of a group are called.
 func parts(g filewise.FileGroup) string {
-	if g.Fill == filewise.FillPartitions {
+	switch {
+	case g.Fill == filewise.FillPartitions:
 		return plural(len(g.Files), "partition")
+	case g.Use == filewise.UseLog && len(g.Files) == 1:
+		return base(g.Files[0].Path)
 	}
 	return file(len(g.Files))
 }
@@ -46,6 +68,8 @@ func (j *judge) summary() string {
 	}
 	var first string
 	switch s := j.signals; {
+	case len(j.data()) == 0 && len(j.Gaps) > 0:
+		first = "Whether an experiment is worth running cannot be told: no files of tables are seen"
 	case len(j.data()) == 0:
 		first = "There is no data of yours to be spread over files here"
 	case n[Experiment] > 0:
@@ -53,10 +77,17 @@ func (j *judge) summary() string {
 		if len(s.pro) == 0 {
 			first = "An experiment is worth running here"
 		}
+	case s.quiet:
+		first = "It is too early to say: the counters have counted for " + seconds(j.Since.Seconds()) + " only"
 	case !s.known && j.target.Embedded:
 		first = "Whether an experiment is worth running cannot be told from files alone: SQLite counts neither waits nor latency, and the command takes a minute"
 	case !s.known:
 		first = "Whether an experiment is worth running cannot be told: the server has told nothing of waits, latency or its cache"
+	case len(s.pro) > 0:
+		first = "An experiment may be worth running here: " + join(s.pro)
+		if len(s.con) > 0 {
+			first += ". Against it: " + join(s.con)
+		}
 	case n[Not] > 0 && len(s.con) > 0:
 		first = "The number of files is hardly the question here: " + join(s.con)
 	default:

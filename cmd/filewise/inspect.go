@@ -165,7 +165,7 @@ func (a *app) printInspection(out *inspected) error {
 	if out.Unproven != "" {
 		w.printf("\nUnproven: %s\n", out.Unproven)
 	}
-	last := inspect.Worth("")
+	last, first := inspect.Worth(""), map[string]string{} // the finding that has shown a command, by it
 	for _, f := range out.Findings {
 		if f.Worth != last {
 			w.printf("\n%s\n", strings.ToUpper(string(f.Worth[:1]))+string(f.Worth[1:]))
@@ -178,8 +178,13 @@ func (a *app) printInspection(out *inspected) error {
 		if f.Remedy != "" {
 			w.printf("    → %s\n", indent(f.Remedy, 6))
 		}
-		if len(f.Command) > 0 {
-			w.printf("    $ %s\n", inspect.Shell(f.Command))
+		switch command := inspect.Shell(f.Command); {
+		case command == "":
+		case first[command] != "":
+			w.printf("    $ the command of “%s”\n", first[command])
+		default:
+			first[command] = f.About
+			w.printf("    $ %s\n", command)
 		}
 	}
 	w.printf("\nNothing was written. It took %.1f s.\n", out.Seconds)

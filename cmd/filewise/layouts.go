@@ -157,7 +157,7 @@ func (f *planFlags) baseLayout(cmd *cobra.Command, p *experiment.Plan, sc worklo
 	if l.Kind, err = f.layoutKind(f.kind); err != nil {
 		return l, err
 	}
-	if own := f.ownKinds(sc); f.kind == "" && len(own) > 0 && p.Target.Mode != filewise.External {
+	if own := f.ownKinds(sc); f.kind == "" && len(own) > 0 && (sc.Temp || p.Target.Mode != filewise.External) {
 		l.Kind = own[0]
 	}
 	if f.indexes != "" {

@@ -43,6 +43,7 @@ func external(t *testing.T, bin string) {
 	})
 	t.Run("SelfCheck", func(t *testing.T) { selfChecked(t, f) })
 	t.Run("Examine", func(t *testing.T) { examined(t, f) })
+	t.Run("Inspect", func(t *testing.T) { inspected(t, f) })
 	t.Run("Lock", func(t *testing.T) { locked(t, f) })
 	t.Run("Cleaner", func(t *testing.T) { cleaned(t, f) })
 	t.Run("Strangers", func(t *testing.T) { strangersStay(t, f) })

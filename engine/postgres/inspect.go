@@ -2,15 +2,15 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"time"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"filewise"
 	"filewise/engine/internal/inspecting"
-	"filewise/engine/internal/sampling"
 )
 
 // readingSettings are those of a session that only looks: it cannot write, and
@@ -19,7 +19,7 @@ func readingSettings(t filewise.Target) map[string]string {
 	s := sessionSettings(t, 0)
 	s["default_transaction_read_only"] = "on"
 	s["statement_timeout"] = fmt.Sprint((inspecting.Patience - time.Second).Milliseconds())
-	s["lock_timeout"] = "1000"
+	s["lock_timeout"] = "500" // ms
 	delete(s, "synchronous_commit")
 	return s
 }
@@ -39,11 +39,10 @@ func (Engine) Inspect(ctx context.Context, t filewise.Target) (filewise.Inspecti
 	defer l.close()
 	first, cancel := context.WithTimeout(ctx, 2*inspecting.Patience)
 	defer cancel()
-	about, err := lookAround(first, l)
-	if err != nil {
+	i := &inspection{link: l}
+	if err := i.greet(first); err != nil {
 		return filewise.Inspection{}, connectError(t.Address.String(), err)
 	}
-	i := &inspection{link: l, about: about}
 	i.Asker = inspecting.New(i.remedy)
 	i.look(ctx)
 	return *i.Inspection, nil
@@ -57,9 +56,63 @@ type inspection struct {
 	usual string            // the tablespace of the database
 }
 
+// readGreeting names no table: whoever has locked one of the catalogue, even
+// pg_tablespace, which the planner reads for every table, does not hold it up.
+const readGreeting = `
+SELECT current_setting('server_version_num')::integer, version(), current_user::text, current_database()::text,
+       pg_has_role(current_user, 'pg_monitor', 'USAGE'),
+       CASE WHEN pg_has_role(current_user, 'pg_read_all_settings', 'USAGE') THEN current_setting('data_directory') ELSE '' END,
+       inet_server_addr() IS NULL OR inet_server_addr() = inet_client_addr()`
+
+func (i *inspection) greet(ctx context.Context) error {
+	a := &i.about
+	return i.link.scan(ctx, readGreeting, nil, &a.version, &a.banner, &a.user, &a.database, &a.monitor, &a.dataDir, &a.local)
+}
+
+// ask asks one question. An error of the server is told in its own words, without
+// the statement.
+func (i *inspection) ask(ctx context.Context, question string, do func(context.Context) error) {
+	i.Ask(ctx, question, func(ctx context.Context) error {
+		err := do(ctx)
+		if told := new(pgconn.PgError); errors.As(err, &told) {
+			return &answered{err, told.Message + i.holders(ctx, told.Code)}
+		}
+		return err
+	})
+}
+
+// answered is an error in other words.
+type answered struct {
+	error
+	text string
+}
+
+func (a *answered) Error() string { return a.text }
+func (a *answered) Unwrap() error { return a.error }
+
+// readHolders are who has locked a table of the catalogue.
+const readHolders = `
+SELECT coalesce(string_agg(DISTINCT relation::regclass || ' is locked by process ' || pid, ', '), '')
+  FROM pg_lock_status() WHERE granted AND mode = 'AccessExclusiveLock' AND relation < 16384`
+
+func (i *inspection) holders(ctx context.Context, code string) string {
+	var names string
+	if code != codeLockTimeout || i.link.scan(ctx, readHolders, nil, &names) != nil || names == "" {
+		return ""
+	}
+	return ": " + names
+}
+
+func (i *inspection) grant(role string) string {
+	return "as a superuser: GRANT " + role + " TO " + ident(i.about.user)
+}
+
 func (i *inspection) remedy(question string, err error) string {
-	if codeOf(err) == codeNoRight {
-		return "as a superuser: GRANT pg_monitor TO " + ident(i.about.user)
+	switch codeOf(err) {
+	case codeNoRight:
+		return i.grant("pg_monitor")
+	case codeLockTimeout:
+		return "ask again when that session's transaction has ended: SELECT * FROM pg_stat_activity shows it"
 	}
 	return ""
 }
@@ -67,37 +120,38 @@ func (i *inspection) remedy(question string, err error) string {
 func (i *inspection) look(ctx context.Context) {
 	i.Server, i.Local = i.about.banner, i.about.local
 	i.Settings["database"] = i.about.database
-	i.Ask(ctx, "settings", i.settings)
-	i.Ask(ctx, "tablespaces", i.tablespaces)
-	i.Ask(ctx, "databases", i.databases)
-	i.Ask(ctx, "sizes of tables", i.tables)
-	i.Ask(ctx, "cache and temporary files", i.activity)
-	i.Ask(ctx, "checkpoints", i.checkpoints)
-	i.Ask(ctx, "reading and writing times", i.io)
-	i.wal(ctx)
-	i.Ask(ctx, "waits", i.waits)
+	i.ask(ctx, "settings", i.settings)
+	i.ask(ctx, "tablespaces", i.tablespaces)
+	i.ask(ctx, "databases", i.databases)
+	i.ask(ctx, "sizes of tables", i.tables)
+	i.ask(ctx, "cache and temporary files", i.activity)
+	i.ask(ctx, "checkpoints and the log", i.checkpoints)
+	i.ask(ctx, "reading and writing times", i.io)
+	i.ask(ctx, "files of the WAL", i.wal)
+	i.ask(ctx, "waits", i.waits)
 	i.Sampled = true
 	if !i.about.monitor {
-		i.Lack("waits of other roles", "the account sees its own sessions only", "as a superuser: GRANT pg_monitor TO "+ident(i.about.user))
+		i.Lack("waits of other roles", "the account sees its own sessions only", i.grant("pg_monitor"))
+	}
+	if i.about.local && i.about.dataDir == "" {
+		i.Lack("devices below the files", "the account may not read data_directory", i.grant("pg_read_all_settings"))
 	}
 }
 
+const readSettings = "SELECT name, current_setting(name, true), pg_size_bytes(current_setting('shared_buffers')) FROM unnest(string_to_array($1, ',')) name"
+
+// told are the settings that decide how files are written and read.
+const told = "shared_buffers,max_wal_size,checkpoint_timeout,track_io_timing,temp_tablespaces,effective_io_concurrency,wal_compression,full_page_writes,fsync,synchronous_commit,default_tablespace,block_size,work_mem"
+
 func (i *inspection) settings(ctx context.Context) error {
-	values, err := settingsOf(ctx, i.link, "shared_buffers", "max_wal_size", "checkpoint_timeout", "track_io_timing", "temp_tablespaces", "effective_io_concurrency",
-		"wal_compression", "full_page_writes", "fsync", "synchronous_commit", "default_tablespace", "block_size", "work_mem")
-	if err != nil {
-		return err
+	rows, err := i.link.rows(ctx, readSettings, told)
+	for _, r := range rows {
+		i.Settings[text(r[0])] = text(r[1])
+		if bytes, ok := r[2].(int64); ok {
+			i.Figures[filewise.FigureBuffer] = float64(bytes)
+		}
 	}
-	for name, value := range values {
-		i.Settings[name] = value
-	}
-	i.Settings["synchronous_commit"] = values["synchronous_commit"]
-	var buffer int64
-	if err := i.link.scan(ctx, "SELECT pg_size_bytes(current_setting('shared_buffers'))", nil, &buffer); err != nil {
-		return err
-	}
-	i.Figures[filewise.FigureBuffer] = float64(buffer)
-	return nil
+	return err
 }
 
 // readSpaces are the tablespaces with their places; where this database's tables
@@ -147,7 +201,7 @@ func (i *inspection) databases(ctx context.Context) error {
 		name := text(r[0])
 		bytes, told := r[3].(int64)
 		if !told {
-			i.Lack("size of database "+name, "the account may not connect to it", "as a superuser: GRANT pg_read_all_stats TO "+ident(i.about.user))
+			i.Lack("size of database "+name, "the account may not connect to it", i.grant("pg_read_all_stats"))
 			continue
 		}
 		system, _ := r[1].(bool)
@@ -202,138 +256,5 @@ func (i *inspection) tables(ctx context.Context) error {
 		groups[len(groups)-1].Files = append(groups[len(groups)-1].Files, f)
 	}
 	i.Groups = append(i.Groups, groups...)
-	return nil
-}
-
-const readCache = `
-SELECT sum(blks_hit + blks_read)::float8, sum(blks_read)::float8, sum(temp_files)::float8, sum(temp_bytes)::float8,
-       extract(epoch FROM now() - min(stats_reset))::float8, sum(blk_read_time)::float8, sum(blk_write_time)::float8 FROM pg_stat_database`
-
-func (i *inspection) activity(ctx context.Context) error {
-	var requests, misses, files, bytes, age, read, write *float64
-	if err := i.link.scan(ctx, readCache, nil, &requests, &misses, &files, &bytes, &age, &read, &write); err != nil {
-		return err
-	}
-	i.figures(map[string]*float64{filewise.FigureRequests: requests, filewise.FigureMisses: misses, filewise.FigureTempFiles: files, filewise.FigureTempBytes: bytes})
-	if age != nil {
-		i.Since = time.Duration(*age * float64(time.Second))
-	}
-	if i.Settings["track_io_timing"] == "off" {
-		i.Lack("reading and writing times", "track_io_timing is off, so that the server measures none", "ask its owner for track_io_timing = on (pg_test_timing says what it costs)")
-		return nil
-	}
-	if read != nil && misses != nil { // of backends; that of pg_stat_io is finer
-		i.Figures[filewise.FigureReadTime], i.Figures[filewise.FigureWriteTime] = *read/1000, *write/1000
-	}
-	return nil
-}
-
-func (i *inspection) figures(all map[string]*float64) {
-	for name, x := range all {
-		if x != nil {
-			i.Figures[name] = *x
-		}
-	}
-}
-
-// checkpoints and the bytes of WAL are counters of the probe too.
-func (i *inspection) checkpoints(ctx context.Context) error {
-	all, err := statusProbe{link: i.link}.Read(ctx)
-	for _, c := range all {
-		switch c.Name {
-		case "pg_stat_bgwriter.checkpoints_timed", "pg_stat_checkpointer.num_timed":
-			i.Figures[filewise.FigureTimed] = c.Value
-		case "pg_stat_bgwriter.checkpoints_req", "pg_stat_checkpointer.num_requested":
-			i.Figures[filewise.FigureRequested] = c.Value
-		case "pg_stat_wal.wal_bytes":
-			i.Figures[filewise.FigureLogBytes] = c.Value
-		}
-	}
-	return err
-}
-
-// readTimes is PostgreSQL 16's; ms.
-const readTimes = `
-SELECT sum(reads)::float8, sum(read_time)::float8, sum(writes)::float8, sum(write_time)::float8, sum(extends)::float8
-  FROM pg_stat_io WHERE object = 'relation'`
-
-func (i *inspection) io(ctx context.Context) error {
-	if i.about.version < 160000 || i.Settings["track_io_timing"] != "on" {
-		if read := i.Figures[filewise.FigureReadTime]; read > 0 {
-			i.all(map[string]float64{filewise.FileReads: i.Figures[filewise.FigureMisses], filewise.FileReadTime: read})
-		}
-		return nil
-	}
-	var reads, read, writes, write, extends *float64
-	if err := i.link.scan(ctx, readTimes, nil, &reads, &read, &writes, &write, &extends); err != nil {
-		return err
-	}
-	i.figures(map[string]*float64{filewise.FigureExtends: extends})
-	if reads == nil || read == nil || writes == nil || write == nil {
-		return nil
-	}
-	i.all(map[string]float64{filewise.FileReads: *reads, filewise.FileReadTime: *read / 1000, filewise.FileWrites: *writes, filewise.FileWriteTime: *write / 1000})
-	return nil
-}
-
-// all is the I/O of all relations of the server, which PostgreSQL does not tell
-// apart by file: a group of its own.
-func (i *inspection) all(io map[string]float64) {
-	i.Groups = append(i.Groups, filewise.FileGroup{Name: "all relations of the server", Use: filewise.UseData,
-		Files: []filewise.FileInspect{{Path: "relations", IO: io}}})
-}
-
-func (i *inspection) wal(ctx context.Context) {
-	i.Ask(ctx, "files of the WAL", func(ctx context.Context) error {
-		var files, bytes int64
-		if err := i.link.scan(ctx, "SELECT count(*), coalesce(sum(size), 0)::bigint FROM pg_ls_waldir()", nil, &files, &bytes); err != nil {
-			return err
-		}
-		f := filewise.FileInspect{Path: fmt.Sprintf("pg_wal (%d segments)", files), Bytes: bytes}
-		if i.about.dataDir != "" {
-			f.Dir = path.Join(i.about.dataDir, "pg_wal")
-		}
-		i.Groups = append(i.Groups, filewise.FileGroup{Name: "write-ahead log", Use: filewise.UseLog, Files: []filewise.FileInspect{f}})
-		return nil
-	})
-}
-
-// readAllWaits are those of the whole server, where the probe asks for one database.
-const readAllWaits = `
-SELECT coalesce(backend_type, ''), coalesce(wait_event_type, ''), coalesce(wait_event, ''), count(*)
-  FROM pg_stat_get_activity(NULL) WHERE pid <> pg_backend_pid() AND wait_event IS NOT NULL GROUP BY 1, 2, 3`
-
-const looks, between = 10, 100 * time.Millisecond
-
-// waits looks a few times at what sessions wait for: PostgreSQL adds waits up
-// nowhere. The server's own processes keep no session waiting.
-func (i *inspection) waits(ctx context.Context) error {
-	sum := map[sampling.Event]int{}
-	for range looks {
-		err := i.link.with(ctx, func(conn *pgx.Conn) error {
-			rows, err := conn.Query(ctx, readAllWaits)
-			if err != nil {
-				return i.link.done(ctx, readAllWaits, err)
-			}
-			seen, err := seenIn(rows)
-			for event, n := range seen {
-				sum[event] += n
-			}
-			return i.link.done(ctx, readAllWaits, err)
-		})
-		if err != nil {
-			return err
-		}
-		select {
-		case <-time.After(between):
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-	for event, n := range sum {
-		if !event.Background {
-			i.Waits = append(i.Waits, filewise.Counter{Name: event.Name, Unit: "sessions", Value: float64(n), Class: event.Class})
-		}
-	}
 	return nil
 }

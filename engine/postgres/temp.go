@@ -49,6 +49,8 @@ func (d *design) placeTemps() error {
 	switch {
 	case s.Files == 0:
 		return nil
+	case d.program.Workload == workloadTemp && d.layout.Kind != filewise.KindSingle:
+		return refuse("use --kind "+string(filewise.KindSingle), "workload temp on tables of kind %s", d.layout.Kind)
 	case s.Files < 0 || s.Files > mostTemps:
 		return refuse(fmt.Sprintf("give 1 to %d", mostTemps), "%d places of temporary files on postgres", s.Files)
 	case external && s.Files > len(d.data):

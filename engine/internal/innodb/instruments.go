@@ -3,6 +3,8 @@ package innodb
 import (
 	"context"
 	"database/sql"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -61,8 +63,8 @@ func (p instrument) Read(ctx context.Context) ([]filewise.Counter, error) {
 // picoseconds are the unit of performance_schema's times.
 const picoseconds = 1e-12
 
-// dataFileIO is the instrument of data files.
-const dataFileIO = "wait/io/file/innodb/innodb_data_file"
+// DataFileIO is the instrument of data files.
+const DataFileIO = "wait/io/file/innodb/innodb_data_file"
 
 // event is one line of a summary of waits.
 type event struct {
@@ -98,7 +100,7 @@ func (i *Instruments) sessions(ctx context.Context, db *sql.DB) ([]filewise.Coun
 	}
 	var all []filewise.Counter
 	for _, e := range events {
-		if e.name == dataFileIO {
+		if e.name == DataFileIO {
 			io, err := i.sessionIO(ctx, db, e.seconds)
 			if err != nil {
 				return nil, err
@@ -119,20 +121,53 @@ func (i *Instruments) sessions(ctx context.Context, db *sql.DB) ([]filewise.Coun
 // extending. The server has it by session, and by kind of call, but not by both:
 // reading is nearly all done by sessions, and so is taken as theirs.
 func (i *Instruments) sessionIO(ctx context.Context, db *sql.DB, seconds float64) ([]filewise.Counter, error) {
-	var reading float64
-	err := db.QueryRowContext(ctx, "SELECT COALESCE(SUM(SUM_TIMER_READ), 0) FROM performance_schema.file_summary_by_event_name WHERE EVENT_NAME = '"+dataFileIO+"'").Scan(&reading)
+	reading, err := readingTime(ctx, db, seconds)
 	if err != nil {
 		return nil, err
 	}
-	reading = min(reading*picoseconds, seconds)
 	i.mu.Lock()
 	i.written = max(i.written, seconds-reading) // it grows although the other's share does, too
 	written := i.written
 	i.mu.Unlock()
+	return dataIO(reading, written), nil
+}
+
+// readingTime is how long data files were read, s; no more than the sessions' all.
+func readingTime(ctx context.Context, db *sql.DB, all float64) (s float64, err error) {
+	err = db.QueryRowContext(ctx, "SELECT COALESCE(SUM(SUM_TIMER_READ), 0) FROM performance_schema.file_summary_by_event_name WHERE EVENT_NAME = '"+DataFileIO+"'").Scan(&s)
+	return min(s*picoseconds, all), err
+}
+
+func dataIO(reading, written float64) []filewise.Counter {
 	return []filewise.Counter{
-		{Name: dataFileIO + " read", Unit: "s", Value: reading, Class: filewise.WaitDataRead},
-		{Name: dataFileIO + " written or extended", Unit: "s", Value: written, Class: filewise.WaitDataWrite},
-	}, nil
+		{Name: DataFileIO + " read", Unit: "s", Value: reading, Class: filewise.WaitDataRead},
+		{Name: DataFileIO + " written or extended", Unit: "s", Value: written, Class: filewise.WaitDataWrite},
+	}
+}
+
+// SessionWaits are the waits of all sessions since the server's start, with those for
+// its logs; what the server's own threads wait for keeps no session waiting.
+func SessionWaits(ctx context.Context, db *sql.DB) ([]filewise.Counter, error) {
+	sums, err := readEvents(ctx, db, "USER IS NOT NULL")
+	if err != nil {
+		return nil, err
+	}
+	seconds := map[string]float64{}
+	for _, e := range sums { // by user
+		seconds[e.name] += e.seconds
+	}
+	reading, err := readingTime(ctx, db, seconds[DataFileIO])
+	if err != nil {
+		return nil, err
+	}
+	all := dataIO(reading, seconds[DataFileIO]-reading)
+	delete(seconds, DataFileIO)
+	for _, name := range slices.Sorted(maps.Keys(seconds)) {
+		if class := classOfInstrument(name); class != "" {
+			all = append(all, filewise.Counter{Name: name, Unit: "s", Value: seconds[name], Class: class})
+		}
+	}
+	return all, nil
 }
 
 // background are the waits of the server's own threads.
@@ -144,7 +179,7 @@ func (i *Instruments) background(ctx context.Context, db *sql.DB) ([]filewise.Co
 	var all []filewise.Counter
 	for _, e := range events {
 		class := classOfInstrument(e.name)
-		if e.name == dataFileIO {
+		if e.name == DataFileIO {
 			class = filewise.WaitDataWrite
 		}
 		if class != "" {
@@ -176,7 +211,7 @@ func classOfInstrument(name string) filewise.WaitClass {
 		return filewise.WaitTemp
 	case has("innodb_log_file", "binlog", "BINLOG", "log_sys", "LOCK_log", "LOCK_commit", "LOCK_sync", "log_write", "log_flush"):
 		return filewise.WaitLog
-	case has("io/file/innodb/innodb_dblwr_file", dataFileIO):
+	case has("io/file/innodb/innodb_dblwr_file", DataFileIO):
 		return filewise.WaitDataWrite
 	case strings.HasPrefix(name, "wait/synch/"):
 		return filewise.WaitLatch
@@ -263,7 +298,7 @@ func Instrumented(ctx context.Context, db *sql.DB) error {
 			"performance_schema, which alone counts I/O by file, is off")
 	}
 	var counts int
-	err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM performance_schema.setup_instruments WHERE NAME = '"+dataFileIO+"' AND ENABLED = 'YES'").Scan(&counts)
+	err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM performance_schema.setup_instruments WHERE NAME = '"+DataFileIO+"' AND ENABLED = 'YES'").Scan(&counts)
 	if err == nil {
 		var sum float64
 		err = db.QueryRowContext(ctx, "SELECT COALESCE(SUM(COUNT_STAR), 0) FROM performance_schema.file_summary_by_instance").Scan(&sum)
@@ -276,7 +311,7 @@ func Instrumented(ctx context.Context, db *sql.DB) error {
 		return no("GRANT SELECT ON performance_schema.* TO the account", "the account may not read performance_schema, which alone counts I/O by file")
 	}
 	if counts == 0 {
-		return no("have the instrument turned on, which Filewise never does on an external server", "the instrument "+dataFileIO+" of performance_schema is off")
+		return no("have the instrument turned on, which Filewise never does on an external server", "the instrument "+DataFileIO+" of performance_schema is off")
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package external
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"maps"
 	"os"
@@ -84,6 +85,9 @@ func (i *inspection) look(ctx context.Context) {
 	i.figures()
 	i.ofPerformanceSchema(ctx)
 	i.Ask(ctx, "files of tables", i.tables)
+	if !slices.ContainsFunc(i.Groups, func(g filewise.FileGroup) bool { return !g.System && g.Use == filewise.UseData }) {
+		i.Ask(ctx, "sizes of tables", i.sizes)
+	}
 	i.serverFiles()
 	i.places()
 }
@@ -123,123 +127,6 @@ func (i *inspection) figures() {
 	}
 }
 
-// picosecond is the unit of performance_schema's timers.
-const picosecond = 1e-12
-
-// Of the files that the server has waited most for.
-const readFileTimes = `
-SELECT FILE_NAME, COUNT_READ, SUM_NUMBER_OF_BYTES_READ, SUM_TIMER_READ, COUNT_WRITE, SUM_NUMBER_OF_BYTES_WRITE, SUM_TIMER_WRITE
-  FROM performance_schema.file_summary_by_instance WHERE EVENT_NAME LIKE 'wait/io/file/innodb/%' ORDER BY SUM_TIMER_WAIT DESC LIMIT 500`
-
-const readEvents = `
-SELECT EVENT_NAME, SUM_TIMER_WAIT FROM performance_schema.events_waits_summary_global_by_event_name
- WHERE SUM_TIMER_WAIT > 0 ORDER BY SUM_TIMER_WAIT DESC LIMIT 200`
-
-func (i *inspection) ofPerformanceSchema(ctx context.Context) {
-	if !i.server.on("performance_schema") {
-		i.Lack("I/O per file and waits", "performance_schema is off, which is a start-up option", "ask its owner for performance_schema = ON")
-		i.Ask(ctx, "waits", i.statusWaits)
-		return
-	}
-	i.Ask(ctx, "I/O per file", i.fileTimes)
-	i.Ask(ctx, "waits", i.events)
-}
-
-func (i *inspection) fileTimes(ctx context.Context) error {
-	rows, err := i.server.db.QueryContext(ctx, readFileTimes)
-	if err != nil {
-		return i.server.explain(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var name string
-		var reads, read, readTime, writes, written, writeTime float64
-		if err := rows.Scan(&name, &reads, &read, &readTime, &writes, &written, &writeTime); err != nil {
-			return err
-		}
-		io := map[string]float64{filewise.FileReads: reads, filewise.FileBytesRead: read, filewise.FileWrites: writes, filewise.FileBytes: written}
-		if readTime > 0 || writeTime > 0 { // else the instrument counts, and times nothing
-			io[filewise.FileReadTime], io[filewise.FileWriteTime] = readTime*picosecond, writeTime*picosecond
-		}
-		i.times[i.whole(name)] = io
-	}
-	return i.server.explain(rows.Err())
-}
-
-// whole is a path as the server has it, which may begin at the data directory.
-func (i *inspection) whole(name string) string {
-	if name == "" || path.IsAbs(name) || windowsPath(name) {
-		return path.Clean(name)
-	}
-	return path.Join(i.server.vars["datadir"], name)
-}
-
-func (i *inspection) events(ctx context.Context) error {
-	rows, err := i.server.db.QueryContext(ctx, readEvents)
-	if err != nil {
-		return i.server.explain(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var name string
-		var time float64
-		if err := rows.Scan(&name, &time); err != nil {
-			return err
-		}
-		if class := classOfEvent(name); class != "" {
-			i.Waits = append(i.Waits, filewise.Counter{Name: name, Unit: "s", Value: time * picosecond, Class: class})
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return i.server.explain(err)
-	}
-	return i.statusWaits(ctx)
-}
-
-// statusWaits are those that InnoDB adds up itself.
-func (i *inspection) statusWaits(ctx context.Context) error {
-	all, err := innodb.ReadStatusWaits(ctx, i.server.db)
-	for _, w := range all {
-		if w.Value > 0 {
-			i.Waits = append(i.Waits, w)
-		}
-	}
-	return i.server.explain(err)
-}
-
-// classOfEvent is the class of an instrument of performance_schema; empty: it is
-// benign, for it waits for a client (idle, sockets) or for work (conditions of
-// background threads).
-func classOfEvent(name string) filewise.WaitClass {
-	has := func(parts ...string) bool {
-		for _, p := range parts {
-			if strings.Contains(name, p) {
-				return true
-			}
-		}
-		return false
-	}
-	switch {
-	case name == "idle", has("wait/io/socket/", "wait/synch/cond/"):
-		return ""
-	case has("wait/io/file/innodb/innodb_temp"), has("wait/io/file/sql/", "wait/io/file/aria/", "wait/io/file/myisam/") && has("temp", "tmp", "FILE_IO_CACHE", "io_cache"):
-		return filewise.WaitTemp
-	case has("innodb_log_file", "/binlog", "relaylog", "aria/translog"):
-		return filewise.WaitLog
-	case has("wait/io/file/innodb/"): // reading and writing are one instrument
-		return filewise.WaitDataRead
-	case has("fil_space_latch", "fil_system", "fsp", "ibuf", "fil_space"):
-		return filewise.WaitAllocation
-	case has("wait/lock/"):
-		return filewise.WaitLock
-	case has("wait/io/table/"): // it has the waits above within it
-		return ""
-	case has("wait/synch/"):
-		return filewise.WaitLatch
-	}
-	return filewise.WaitOther
-}
-
 // largest is the query for name, path and size of the largest files.
 func (d *Dialect) largest() string {
 	if d == MySQL {
@@ -258,7 +145,6 @@ func (i *inspection) tables(ctx context.Context) error {
 		return i.server.explain(err)
 	}
 	defer rows.Close()
-	groups := map[string]int{}
 	for rows.Next() {
 		var name, file string
 		var bytes int64
@@ -266,22 +152,51 @@ func (i *inspection) tables(ctx context.Context) error {
 			return err
 		}
 		table, database, partitioned := tableOf(name)
-		n, ok := groups[table]
-		if !ok {
-			n = len(i.Groups)
-			groups[table] = n
-			g := filewise.FileGroup{Name: "table " + table, Database: database, Use: filewise.UseData, Fill: filewise.FillOwn, System: ofServer[database], Own: inspecting.Own(database)}
-			if partitioned {
-				g.Fill = filewise.FillPartitions
-			}
-			i.Groups = append(i.Groups, g)
-		}
 		if file == "" {
 			file = name + ".ibd"
 		}
-		i.Groups[n].Files = append(i.Groups[n].Files, i.file(file, bytes))
+		i.add(table, database, partitioned, i.file(file, bytes))
 	}
 	return i.server.explain(rows.Err())
+}
+
+// readSizes is what an account sees of its own tables without the right PROCESS.
+const readSizes = `
+SELECT TABLE_SCHEMA, TABLE_NAME, PARTITION_NAME, COALESCE(DATA_LENGTH, 0) + COALESCE(INDEX_LENGTH, 0) + COALESCE(DATA_FREE, 0)
+  FROM information_schema.PARTITIONS WHERE TABLE_SCHEMA NOT IN ('mysql', 'sys', 'information_schema', 'performance_schema') AND DATA_LENGTH IS NOT NULL
+ ORDER BY 4 DESC LIMIT 2000`
+
+func (i *inspection) sizes(ctx context.Context) error {
+	rows, err := i.server.db.QueryContext(ctx, readSizes)
+	if err != nil {
+		return i.server.explain(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var database, table string
+		var partition sql.NullString
+		var bytes int64
+		if err := rows.Scan(&database, &table, &partition, &bytes); err != nil {
+			return err
+		}
+		i.add(database+"."+table, database, partition.Valid, filewise.FileInspect{Path: strings.Trim(database+"."+table+" "+partition.String, " "), Bytes: bytes})
+	}
+	return i.server.explain(rows.Err())
+}
+
+// add adds a file to its table's group.
+func (i *inspection) add(table, database string, partitioned bool, f filewise.FileInspect) {
+	name := "table " + table
+	n := slices.IndexFunc(i.Groups, func(g filewise.FileGroup) bool { return g.Name == name })
+	if n < 0 {
+		n = len(i.Groups)
+		g := filewise.FileGroup{Name: name, Database: database, Use: filewise.UseData, Fill: filewise.FillOwn, System: ofServer[database], Own: inspecting.Own(database)}
+		if partitioned {
+			g.Fill = filewise.FillPartitions
+		}
+		i.Groups = append(i.Groups, g)
+	}
+	i.Groups[n].Files = append(i.Groups[n].Files, f)
 }
 
 // tableOf reads the name of a tablespace: “sales/orders#P#p0”, with “#SP#” behind
