@@ -43,6 +43,7 @@ func TestForeignServer(t *testing.T) {
 			}
 			p := newPlace(t)
 			p.env = append(p.env, "FILEWISE_PASSWORD="+accountPassword)
+			p.plansWhatInspectProposes(f.args("inspect")...)
 			f.measure(t, p)
 			f.killAndClean(t, p)
 			after, err := f.dump()

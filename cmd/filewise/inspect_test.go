@@ -1,7 +1,12 @@
+//go:build unix
+
 package main
 
 import (
+	"database/sql"
+	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +15,7 @@ import (
 
 	"filewise"
 	"filewise/inspect"
+	"filewise/internal/sqlitedriver"
 )
 
 // Every command that an inspection of any engine can propose is one that plan reads
@@ -37,6 +43,59 @@ func TestInspectProposesCommands(t *testing.T) {
 			if err := readsCommand(args); err != nil {
 				t.Errorf("%s: %v; %s", text, err, filewise.RemedyOf(err))
 			}
+		}
+	}
+}
+
+// plansWhatInspectProposes: every command that an inspection proposes is one that
+// plan takes, of the same target.
+func (p *place) plansWhatInspectProposes(args ...string) {
+	p.t.Helper()
+	p.show(p.run(0, args...))
+	c := p.run(0, append(args, "--json")...)
+	p.show(c)
+	var said struct{ Findings []inspect.Finding }
+	if err := json.Unmarshal(c.stdout.Bytes(), &said); err != nil {
+		p.t.Fatal(err)
+	}
+	planned := map[string]bool{}
+	for _, f := range said.Findings {
+		if f.Evidence == "" {
+			p.t.Errorf("a finding without evidence: %+v", f)
+		}
+		if command := inspect.Shell(f.Command); len(f.Command) > 2 && !planned[command] {
+			planned[command] = true
+			p.run(0, append([]string{"plan"}, f.Command[2:]...)...)
+		}
+	}
+	if len(planned) == 0 {
+		p.t.Errorf("nothing is proposed: %s", &c.stdout)
+	}
+}
+
+// Of SQLite's files, while another connection holds the one's lock.
+func TestInspectSQLite(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	dir := t.TempDir()
+	for n, rows := range []int{100, 20000} {
+		db, err := sql.Open(sqlitedriver.Name, filepath.Join(dir, fmt.Sprintf("app%d.db", n)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		db.SetMaxOpenConns(1)
+		for _, s := range []string{"CREATE TABLE t (a, b)", fmt.Sprintf("WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < %d) INSERT INTO t SELECT i, hex(randomblob(50)) FROM c", rows), "BEGIN EXCLUSIVE"} {
+			if _, err := db.ExecContext(t.Context(), s); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	p.plansWhatInspectProposes("inspect", "--target", "sqlite:"+dir)
+	c := p.run(0, "inspect", "--target", "sqlite:"+dir)
+	for _, says := range []string{"2 files", "app1.db holds 99 % of all", "each further file is a further write lock", "$ filewise run inserts --target sqlite:"} {
+		if !strings.Contains(c.stdout.String(), says) {
+			t.Errorf("%q is not in\n%s", says, &c.stdout)
 		}
 	}
 }

@@ -86,6 +86,7 @@ func (i *inspection) look(ctx context.Context) {
 	i.ofPerformanceSchema(ctx)
 	i.Ask(ctx, "files of tables", i.tables)
 	if !slices.ContainsFunc(i.Groups, func(g filewise.FileGroup) bool { return !g.System && g.Use == filewise.UseData }) {
+		i.Settings["sizes of tables"] = "as of the last ANALYZE: the account sees no files"
 		i.Ask(ctx, "sizes of tables", i.sizes)
 	}
 	i.serverFiles()
@@ -228,22 +229,43 @@ func (i *inspection) serverFiles() {
 	system := i.ofPath("system tablespace", filewise.UseData, home, s.vars["innodb_data_file_path"], step)
 	system.System = s.on("innodb_file_per_table")
 	i.Groups = append(i.Groups, system, i.ofPath("temporary tablespace", filewise.UseTemp, home, s.vars["innodb_temp_data_file_path"], step))
-	logs, size := number64(s.vars, "innodb_log_files_in_group"), number64(s.vars, "innodb_log_file_size")
-	if capacity := number64(s.vars, "innodb_redo_log_capacity"); capacity > 0 {
-		logs, size = 32, capacity/32 // “Redo Log”: 32 files since 8.0.30
-	}
-	if logs <= 0 {
-		logs = 1 // MariaDB 10.5
-	}
+	i.redo()
+}
+
+func (i *inspection) redo() {
+	s := i.server
 	dir := s.vars["innodb_log_group_home_dir"]
 	if dir == "" || dir == "./" {
 		dir = s.vars["datadir"]
 	}
 	redo := filewise.FileGroup{Name: "redo log", Use: filewise.UseLog, Fill: filewise.FillOrder}
-	for n := range logs {
-		redo.Files = append(redo.Files, i.file(path.Join(i.whole(dir), "ib_logfile"+strconv.FormatInt(n, 10)), size))
+	if capacity := number64(s.vars, "innodb_redo_log_capacity"); capacity > 0 {
+		// “Redo Log”: since 8.0.30 some 32 files that come and go, seen as one.
+		f := i.file(path.Join(i.whole(dir), "#innodb_redo", "#ib_redo"), capacity)
+		f.IO = i.under(f.Path)
+		redo.Files = append(redo.Files, f)
+	} else {
+		for n := range max(number64(s.vars, "innodb_log_files_in_group"), 1) { // MariaDB 10.5: one
+			redo.Files = append(redo.Files, i.file(path.Join(i.whole(dir), "ib_logfile"+strconv.FormatInt(n, 10)), number64(s.vars, "innodb_log_file_size")))
+		}
 	}
 	i.Groups = append(i.Groups, redo)
+}
+
+// under is the I/O of all files whose paths begin so; nil: there is none.
+func (i *inspection) under(prefix string) (all map[string]float64) {
+	for name, io := range i.times {
+		if !strings.HasPrefix(name, prefix) {
+			continue
+		}
+		if all == nil {
+			all = map[string]float64{}
+		}
+		for what, x := range io {
+			all[what] += x
+		}
+	}
+	return all
 }
 
 // ofPath reads a list such as “ibdata1:12M;ibdata2:50M:autoextend:max:500M”; where
