@@ -24,7 +24,7 @@ func (e Engine) Inspect(ctx context.Context, t filewise.Target) (filewise.Inspec
 	}
 	defer opened.Close()
 	s := opened.(*externalServer)
-	i := &inspection{server: s, groups: map[string]int{}, files: map[[2]int64]*filewise.FileInspect{}}
+	i := &inspection{server: s, at: map[[2]int64]position{}}
 	i.Asker = inspecting.New(i.remedy)
 	i.look(ctx)
 	return *i.Inspection, nil
@@ -34,8 +34,12 @@ type inspection struct {
 	*inspecting.Asker
 	server    *externalServer
 	databases []database
-	groups    map[string]int
-	files     map[[2]int64]*filewise.FileInspect // by database and file
+	at        map[[2]int64]position // of a file, by the numbers of database and file
+}
+
+type position struct {
+	group *filewise.FileGroup
+	n     int
 }
 
 // database has its groups of files by data space, 0 being the log.
@@ -77,7 +81,7 @@ func (i *inspection) look(ctx context.Context) {
 	i.Ask(ctx, "I/O per file", i.io)
 	i.Ask(ctx, "volumes", i.volumes)
 	i.Ask(ctx, "virtual log files", i.logs)
-	for _, d := range i.largest() {
+	for _, d := range i.entered() {
 		i.Ask(ctx, "space within the files of "+d.name, func(ctx context.Context) error { return i.space(ctx, d) })
 	}
 	i.gather()
@@ -109,49 +113,50 @@ func (i *inspection) catalogue(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var unseen []string
 	for _, r := range rows {
 		id, _ := r.number("database_id")
+		number, seen := r.number("file_id")
+		if !seen {
+			unseen = append(unseen, r.text("database_name"))
+			continue
+		}
 		if n := len(i.databases); n == 0 || i.databases[n-1].id != id {
 			i.databases = append(i.databases, database{id: id, name: r.text("database_name"), access: r.yes("access"), spaces: map[int64]*filewise.FileGroup{}})
 		}
-		d := &i.databases[len(i.databases)-1]
-		space, _ := r.number("space")
-		if r.text("type") == "LOG" {
-			space = 0
-		}
-		g := d.spaces[space]
-		if g == nil {
-			g = d.group(space)
-			d.spaces[space], d.order = g, append(d.order, space)
-		}
-		pages, _ := r.number("pages")
-		growth, _ := r.number("growth")
-		f := filewise.FileInspect{Path: r.text("path"), Bytes: pages * page, Growth: &filewise.Growth{Bytes: growth * page}}
-		if r.yes("percent_growth") {
-			f.Growth = &filewise.Growth{Percent: float64(growth)}
-		}
-		if most, ok := r.number("max_pages"); ok && most > 0 {
-			f.Growth.Max = most * page
-		}
-		g.Files = append(g.Files, f)
-		number, _ := r.number("file_id")
-		i.groups[fmt.Sprint(id, " ", number)] = len(g.Files) - 1
+		space := spaceOf(r)
+		g := i.databases[len(i.databases)-1].group(space)
+		g.Files = append(g.Files, fileOf(r))
+		i.at[[2]int64{id, number}] = position{g, len(g.Files) - 1}
 	}
-	// Only now the files stay where they are.
-	for _, r := range rows {
-		id, _ := r.number("database_id")
-		number, _ := r.number("file_id")
-		space, _ := r.number("space")
-		if r.text("type") == "LOG" {
-			space = 0
-		}
-		for _, d := range i.databases {
-			if d.id == id {
-				i.files[[2]int64{id, number}] = &d.spaces[space].Files[i.groups[fmt.Sprint(id, " ", number)]]
-			}
-		}
+	if len(unseen) > 0 {
+		i.Lack("files of "+strings.Join(unseen, ", "), "sys.master_files shows them only to logins with a right on them", grantTo(grantDefinition, i.server.identity.login))
 	}
 	return nil
+}
+
+// grantDefinition shows a login the files of all databases.
+const grantDefinition = "GRANT VIEW ANY DEFINITION TO [filewise];"
+
+func spaceOf(r row) int64 {
+	if r.text("type") == "LOG" {
+		return 0
+	}
+	space, _ := r.number("space")
+	return space
+}
+
+func fileOf(r row) filewise.FileInspect {
+	pages, _ := r.number("pages")
+	growth, _ := r.number("growth")
+	f := filewise.FileInspect{Path: r.text("path"), Bytes: pages * page, Growth: &filewise.Growth{Bytes: growth * page}}
+	if r.yes("percent_growth") {
+		f.Growth = &filewise.Growth{Percent: float64(growth)}
+	}
+	if most, ok := r.number("max_pages"); ok && most > 0 {
+		f.Growth.Max = most * page
+	}
+	return f
 }
 
 // The databases of the server itself, by number.
@@ -159,7 +164,11 @@ const (
 	masterID, temporaryID, modelID, agentID = 1, 2, 3, 4
 )
 
-func (d database) group(space int64) *filewise.FileGroup {
+// group is the group of a data space, which is made when it is asked for first.
+func (d *database) group(space int64) *filewise.FileGroup {
+	if g := d.spaces[space]; g != nil {
+		return g
+	}
 	g := &filewise.FileGroup{Name: fmt.Sprintf("filegroup %d of %s", space, d.name), Database: d.name, Use: filewise.UseData, Fill: filewise.FillFree,
 		System: d.id <= agentID, Own: inspecting.Own(d.name)}
 	switch {
@@ -170,6 +179,7 @@ func (d database) group(space int64) *filewise.FileGroup {
 	case space == 1:
 		g.Name = "filegroup PRIMARY of " + d.name
 	}
+	d.spaces[space], d.order = g, append(d.order, space)
 	return g
 }
 
@@ -197,7 +207,14 @@ func (i *inspection) io(ctx context.Context) error {
 func (i *inspection) file(r row) *filewise.FileInspect {
 	id, _ := r.number("database_id")
 	number, _ := r.number("file_id")
-	return i.files[[2]int64{id, number}]
+	return i.at[[2]int64{id, number}].file()
+}
+
+func (p position) file() *filewise.FileInspect {
+	if p.group == nil {
+		return nil
+	}
+	return &p.group.Files[p.n]
 }
 
 func (i *inspection) volumes(ctx context.Context) error {
@@ -230,13 +247,21 @@ func (i *inspection) logs(ctx context.Context) error {
 // mostDatabases are asked for the space within their files.
 const mostDatabases = 20
 
-// largest are the user's databases that the account may enter.
-func (i *inspection) largest() []database {
+// entered are the user's databases that the account may enter.
+func (i *inspection) entered() []database {
 	var all []database
+	var shut []string
 	for _, d := range i.databases {
-		if d.access && d.id > agentID && len(all) < mostDatabases {
+		switch {
+		case d.id <= agentID:
+		case !d.access:
+			shut = append(shut, d.name)
+		case len(all) < mostDatabases:
 			all = append(all, d)
 		}
+	}
+	if len(shut) > 0 {
+		i.Lack("space within the files of "+strings.Join(shut, ", "), "the login may not enter them", "in each, as its owner: CREATE USER "+ident(i.server.identity.login)+";")
 	}
 	return all
 }
@@ -245,7 +270,8 @@ func (i *inspection) space(ctx context.Context, d database) error {
 	rows, err := i.rows(ctx, "inspect-space", map[string]any{"Name": d.name})
 	for _, r := range rows {
 		number, _ := r.number("file_id")
-		f := i.files[[2]int64{d.id, number}]
+		at := i.at[[2]int64{d.id, number}]
+		f := at.file()
 		pages, ok := r.number("pages")
 		used, told := r.number("used")
 		if f == nil || !ok || !told {
@@ -253,22 +279,11 @@ func (i *inspection) space(ctx context.Context, d database) error {
 		}
 		free := (pages - used) * page
 		f.Free = &free
-		for _, g := range d.spaces {
-			if name := r.text("filegroup"); name != "" && g.Use == filewise.UseData && has(g, f) {
-				g.Name, g.GrowsAll = "filegroup "+name+" of "+d.name, r.yes("grows_all")
-			}
+		if name := r.text("filegroup"); name != "" && at.group.Use == filewise.UseData {
+			at.group.Name, at.group.GrowsAll = "filegroup "+name+" of "+d.name, r.yes("grows_all")
 		}
 	}
 	return err
-}
-
-func has(g *filewise.FileGroup, f *filewise.FileInspect) bool {
-	for n := range g.Files {
-		if &g.Files[n] == f {
-			return true
-		}
-	}
-	return false
 }
 
 func (i *inspection) gather() {

@@ -27,6 +27,7 @@ var forbidden = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)\bINIT\b`),
 	regexp.MustCompile(`(?i)\bFORMAT\b`),
 	regexp.MustCompile(`(?i)\btempdb\b`),
+	regexp.MustCompile(`(?i)\bdm_db_index_(physical|operational)_stats\b|\bdm_db_database_page_allocations\b`), // scans
 	regexp.MustCompile(`(?i)\bWITH\s+TABLOCK|\bSET\s+OFFLINE\b|\bREMOVE\s+FILE\b|\bSHRINKFILE\b`),
 }
 
@@ -96,7 +97,7 @@ func TestHarmIsSeen(t *testing.T) {
 		"BACKUP DATABASE x TO DISK = N'a' WITH COPY_ONLY, INIT", "RESTORE DATABASE [" + testName + "] FROM DISK = N'a' WITH REPLACE",
 		"DROP DATABASE [sales]", "ALTER DATABASE sales SET RECOVERY SIMPLE", "DROP DATABASE [" + testName + "]", "ALTER DATABASE tempdb MODIFY FILE (NAME = x)",
 		"RESTORE DATABASE [" + testName + "] FROM DISK = N'a'", "EXEC xp_cmdshell N'del'", "SHUTDOWN", "CREATE DATABASE [sales]",
-		"GRANT CONTROL SERVER TO x",
+		"GRANT CONTROL SERVER TO x", "SELECT * FROM sys.dm_db_index_physical_stats(NULL, NULL, NULL, NULL, NULL)",
 		"IF NOT EXISTS (SELECT 1 FROM [" + testName + "].sys.extended_properties WHERE class = 0) BEGIN; THROW 50002, N'x', 1; END; DROP DATABASE [" + testName + "]",
 		"ALTER DATABASE [" + testName + "] SET SINGLE_USER WITH ROLLBACK IMMEDIATE",
 	} {

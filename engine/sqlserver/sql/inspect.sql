@@ -7,15 +7,16 @@ SELECT CAST(cpu_count AS int) AS cpus, CAST(physical_memory_kb AS bigint) AS mem
   CAST(DATEDIFF(second, sqlserver_start_time, SYSDATETIME()) AS bigint) AS age
 FROM sys.dm_os_sys_info;
 
--- Pages of 8 KiB; a growth in percent or pages, of −1 no maximum.
+-- Pages of 8 KiB; a growth in percent or pages, of −1 no maximum. Every login sees
+-- the databases, but of sys.master_files only the files that it has a right on.
 -- name: inspect-files whole
 SET LOCK_TIMEOUT 1000;
 SELECT d.name AS database_name, CAST(d.database_id AS int) AS database_id, CAST(f.file_id AS int) AS file_id, f.type_desc AS type, f.physical_name AS path,
   CAST(f.data_space_id AS int) AS space, CAST(f.size AS bigint) AS pages, CAST(f.growth AS bigint) AS growth, CAST(f.is_percent_growth AS int) AS percent_growth,
   CAST(f.max_size AS bigint) AS max_pages, CAST(ISNULL(HAS_DBACCESS(d.name), 0) AS int) AS access
-FROM sys.master_files AS f
-JOIN sys.databases AS d ON d.database_id = f.database_id
-WHERE f.type IN (0, 1)
+FROM sys.databases AS d
+LEFT JOIN sys.master_files AS f ON f.database_id = d.database_id AND f.type IN (0, 1)
+WHERE d.source_database_id IS NULL
 ORDER BY d.name, f.file_id;
 
 -- name: inspect-volumes whole
