@@ -235,7 +235,13 @@ func (j *judge) log() {
 			Because: "sessions wait for the log, and more data files do not change that", Remedy: "make the log's buffer larger (innodb_log_buffer_size)"})
 	}
 	if n := j.Figures[filewise.FigureSwitches]; n > 24*6 {
-		j.add(Finding{About: "log switches", Worth: Mend, Evidence: count(n) + " in the last day", weight: n,
+		evidence := count(n) + " in the last day"
+		for _, g := range j.of(func(g filewise.FileGroup) bool { return g.Use == filewise.UseLog }) {
+			if least, _ := extremes(g); least > 0 {
+				evidence += ", of files of " + size(least)
+			}
+		}
+		j.add(Finding{About: "log switches", Worth: Mend, Evidence: evidence, weight: n,
 			Because: "each switch asks for a checkpoint: more often than every ten minutes the writes of checkpoints are measured instead of the files", Remedy: "make the redo log files larger"})
 	}
 }

@@ -50,7 +50,7 @@ type inspection struct {
 	*inspecting.Asker
 	client  client
 	account string
-	view    string                // that the question reads
+	views   string                // that the question reads
 	spaces  []*filewise.FileGroup // of datafiles
 	every   []*filewise.FileInspect
 	at      []*filewise.FileGroup // of each file
@@ -58,15 +58,19 @@ type inspection struct {
 }
 
 func (i *inspection) remedy(_ string, err error) string {
-	if unreadable(err) && i.view != "" {
-		return grant(view{Name: i.view}, i.account)
+	if !unreadable(err) || i.views == "" {
+		return ""
 	}
-	return ""
+	var all []string
+	for name := range strings.SplitSeq(i.views, " ") {
+		all = append(all, grant(view{Name: name}, i.account))
+	}
+	return strings.Join(all, "; ")
 }
 
-// rows asks a section of inspect.sql; view is what it takes a right on.
-func (i *inspection) rows(ctx context.Context, columns int, view, section string) ([][]any, error) {
-	i.view = view
+// rows asks a section of inspect.sql; views are what it takes a right on.
+func (i *inspection) rows(ctx context.Context, columns int, views, section string) ([][]any, error) {
+	i.views = views
 	texts, err := inspectSQL.Statements(section, vars{})
 	if err != nil {
 		return nil, filewise.Errorf(filewise.CodeInternal, "", "%w", err)
@@ -113,7 +117,7 @@ func (i *inspection) cores(ctx context.Context) error {
 var ofServer = map[string]bool{"SYSTEM": true, "SYSAUX": true}
 
 func (i *inspection) datafiles(ctx context.Context) error {
-	found, err := i.rows(ctx, 9, "DBA_DATA_FILES", "inspect-files")
+	found, err := i.rows(ctx, 9, "DBA_DATA_FILES DBA_TABLESPACES", "inspect-files")
 	for _, r := range found {
 		name := text(r[0])
 		if n := len(i.spaces); n == 0 || i.spaces[n-1].Database != name {
@@ -153,7 +157,7 @@ func volumeOf(name string) string {
 }
 
 func (i *inspection) free(ctx context.Context) error {
-	found, err := i.rows(ctx, 2, "DBA_FREE_SPACE", "inspect-free")
+	found, err := i.rows(ctx, 2, "DBA_FREE_SPACE DBA_TABLESPACES", "inspect-free")
 	if err != nil {
 		return err
 	}
@@ -200,7 +204,7 @@ func (i *inspection) gather() {
 }
 
 func (i *inspection) temp(ctx context.Context) error {
-	found, err := i.rows(ctx, 6, "DBA_TEMP_FILES", "inspect-temp")
+	found, err := i.rows(ctx, 6, "DBA_TEMP_FILES DBA_TABLESPACES", "inspect-temp")
 	for _, r := range found {
 		name := "temporary tablespace " + text(r[0])
 		if n := len(i.Groups); n == 0 || i.Groups[n-1].Name != name {
@@ -213,10 +217,12 @@ func (i *inspection) temp(ctx context.Context) error {
 }
 
 func (i *inspection) log(ctx context.Context) error {
-	found, err := i.rows(ctx, 4, "V_$LOGFILE", "inspect-log")
+	found, err := i.rows(ctx, 2, "V_$LOG V_$LOGFILE", "inspect-log")
 	g := filewise.FileGroup{Name: "redo log", Use: filewise.UseLog, Fill: filewise.FillOrder}
 	for _, r := range found {
-		g.Files = append(g.Files, filewise.FileInspect{Path: text(r[0]), Volume: volumeOf(text(r[0]))})
+		f := filewise.FileInspect{Path: text(r[0]), Volume: volumeOf(text(r[0]))}
+		f.Bytes, _ = number(r[1])
+		g.Files = append(g.Files, f)
 	}
 	if len(g.Files) > 0 {
 		i.Groups = append(i.Groups, g)
@@ -253,7 +259,7 @@ func (i *inspection) cache(ctx context.Context) error {
 
 // waits are the probe's: v$system_event without the class Idle.
 func (i *inspection) waits(ctx context.Context) error {
-	i.view = "V_$SYSTEM_EVENT"
+	i.views = "V_$SYSTEM_EVENT"
 	found, err := rows(ctx, i.client, 4, "waits", nil)
 	for _, r := range found {
 		micro, ok := real(r[3])

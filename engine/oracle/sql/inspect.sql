@@ -24,7 +24,7 @@ SELECT f.file_id, SUM(f.blocks * t.block_size) FROM sys.dba_free_space f JOIN sy
 SELECT s.file#, s.phyrds, s.phywrts, s.readtim, s.writetim FROM sys.v_$filestat s;
 
 -- name: inspect-log
-SELECT f.member, l.group#, l.blocksize, f.type FROM sys.v_$log l JOIN sys.v_$logfile f ON f.group# = l.group# ORDER BY l.group#, f.member;
+SELECT f.member, l."BYTES" FROM sys.v_$log l JOIN sys.v_$logfile f ON f.group# = l.group# ORDER BY l.group#, f.member;
 
 -- name: inspect-switches
 SELECT COUNT(*) FROM sys.v_$log_history WHERE first_time > SYSDATE - 1;
