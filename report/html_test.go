@@ -3,6 +3,7 @@ package report_test
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -10,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"filewise"
+	"filewise/experiment"
+	"filewise/internal/browsertest"
 	"filewise/report"
 	"filewise/workload"
 )
@@ -124,7 +127,27 @@ func TestContentsLeadToAllSections(t *testing.T) {
 // TestTablesAndChartsAreAccessible: every table says what it is, every chart
 // has a text, headings do not skip a level.
 func TestTablesAndChartsAreAccessible(t *testing.T) {
-	page := inline.ReplaceAllString(string(render(t, report.HTML, stored(t))), "")
+	for name, d := range map[string]report.Data{"stored": stored(t), "rich": rich(t), "swept": swept(t), "dml": families(t)["dml"], "backup": families(t)["backup"]} {
+		t.Run(name, func(t *testing.T) { checkAccessible(t, inline.ReplaceAllString(string(render(t, report.HTML, d)), "")) })
+	}
+}
+
+// swept is a run over load levels, with two types of operations.
+func swept(t *testing.T) report.Data {
+	d := rich(t)
+	lo, hi := 95.0, 104.0
+	d.Judgement.Sweep = &experiment.Sweep{}
+	for _, l := range d.Plan.Layouts {
+		d.Judgement.Sweep.Curves = append(d.Judgement.Sweep.Curves, experiment.Curve{Layout: l.Name, Points: []experiment.Point{
+			{Users: 100, Trials: 3, Throughput: 99, Lo: &lo, Hi: &hi}, {Users: 200, Trials: 1, Throughput: 140},
+		}, Fit: &experiment.Scalability{Lambda: 2, Sigma: 0.01}})
+		d.Judgement.Latencies = append(d.Judgement.Latencies, experiment.Latency{Family: "orders", Layout: l.Name, Type: "payment", Count: 9})
+	}
+	return d
+}
+
+func checkAccessible(t *testing.T, page string) {
+	t.Helper()
 	level := 0
 	for _, h := range regexp.MustCompile(`<h([1-6])`).FindAllStringSubmatch(page, -1) {
 		n := int(h[1][0] - '0')
@@ -141,12 +164,9 @@ func TestTablesAndChartsAreAccessible(t *testing.T) {
 			t.Errorf("no %s", tag)
 		}
 	}
-	for _, id := range []string{"chart-estimates", "chart-curve", "chart-trials", "chart-within", "chart-looks"} {
-		figure := regexp.MustCompile(`(?s)<figure id="` + id + `".*?</figure>`).FindString(page)
-		charts, texts := strings.Count(figure, `<svg class="fluid"`), len(regexp.MustCompile(`<svg class="fluid" height="[0-9.]+" role="img" aria-label="[^"]{30,}"`).FindAllString(figure, -1))
-		if charts == 0 || texts != charts {
-			t.Errorf("%s: %d of %d charts have a text alternative", id, texts, charts)
-		}
+	charts, texts := strings.Count(page, `<svg class="fluid"`), len(regexp.MustCompile(`<svg class="fluid" height="[0-9.]+" role="img" aria-label="[^"]{30,}"`).FindAllString(page, -1))
+	if charts < 3 || texts != charts {
+		t.Errorf("%d of %d charts have a text alternative", texts, charts)
 	}
 	for _, th := range regexp.MustCompile(`<th[ >][^>]*`).FindAllString(page, -1) {
 		if !strings.Contains(th, "scope=") {
@@ -160,11 +180,29 @@ func TestTablesAndChartsAreAccessible(t *testing.T) {
 		}
 		ids[m[1]] = true
 	}
+	labels := map[string]bool{}
+	for _, m := range regexp.MustCompile(`<(?:section|nav|div class="scroll")[^>]* (aria-label(?:ledby)?="[^"]*")`).FindAllStringSubmatch(page, -1) {
+		if labels[m[1]] {
+			t.Errorf("two parts have the same name, %s", m[1])
+		}
+		labels[m[1]] = true
+	}
 	for _, m := range regexp.MustCompile(`(?:aria-labelledby|href)="#?([a-z-]+)"`).FindAllStringSubmatch(page, -1) {
 		if !ids[m[1]] {
 			t.Errorf("nothing has the id %s", m[1])
 		}
 	}
+}
+
+// TestColoursAreLegible by light and by dark, on every ground where they stand.
+func TestColoursAreLegible(t *testing.T) {
+	css, err := os.ReadFile("assets/report.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	browsertest.Legible(t, string(css), []string{"text", "muted", "link", "good", "same", "worse", "open", "best"},
+		[]string{"l0", "l1", "l2", "l3", "l4", "l5", "l6", "l7", "warn"}, []string{"bg", "panel"})
+	browsertest.Legible(t, string(css), []string{"text", "muted"}, []string{"best", "good", "same", "worse", "open"}, []string{"bg", "band", "stripe", "warn-bg"})
 }
 
 // TestNumbersStayWithTheirPercentSigns wherever a browser may break lines.

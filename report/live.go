@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -132,6 +133,15 @@ func Recorded(d Data, t filewise.Trial) string {
 	out += Outcome(d.Plan, t)
 	if t.Cell.Attempt > 1 {
 		out += fmt.Sprintf(" (attempt %d)", t.Cell.Attempt)
+	}
+	return out
+}
+
+// Notices are warnings, each as a sentence.
+func Notices(warnings []filewise.Warning) []filewise.Warning {
+	out := slices.Clone(warnings)
+	for i := range out {
+		out[i].Message, out[i].Remedy = sentence(out[i].Message), sentence(out[i].Remedy)
 	}
 	return out
 }

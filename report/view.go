@@ -278,10 +278,4 @@ func isAre(n int) string {
 }
 
 // Notices are the warnings, each as a sentence.
-func (v view) Notices() []filewise.Warning {
-	out := slices.Clone(v.Judgement.Warnings)
-	for i := range out {
-		out[i].Message, out[i].Remedy = sentence(out[i].Message), sentence(out[i].Remedy)
-	}
-	return out
-}
+func (v view) Notices() []filewise.Warning { return Notices(v.Judgement.Warnings) }

@@ -48,6 +48,14 @@ func do(t *testing.T, b *browsertest.Tab, script string) {
 
 func has(id, text string) string { return "$('" + id + "').innerText.includes(`" + text + "`)" }
 
+// TestColoursAreLegible by light and by dark.
+func TestColoursAreLegible(t *testing.T) {
+	css, err := os.ReadFile("assets/live.css")
+	must(t, err)
+	browsertest.Legible(t, string(css), []string{"text", "muted", "link", "good", "same", "worse", "open", "best"}, []string{"warn"}, []string{"bg", "panel"})
+	browsertest.Legible(t, string(css), []string{"text", "muted"}, []string{"best"}, []string{"band", "warn-bg"})
+}
+
 // TestPage is a page from its first look at a run to the run's end, over a restart
 // of Filewise.
 func TestPage(t *testing.T) {

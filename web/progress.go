@@ -19,7 +19,7 @@ func ProgressOf(d report.Data) Progress {
 		Started: d.Started, Baseline: p.Baseline, Headline: report.Headline(d), Sentences: j.Sentences,
 		Confidence: p.Confidence, Margin: p.Margin, Layouts: report.Layouts(d), Families: report.Families(d),
 		Blocks: j.Result.Blocks, MaxBlocks: j.Schedule.MaxBlocks, Plan: planOf(d), Left: report.Left(d),
-		Elapsed: j.Elapsed.Seconds(), Warnings: j.Warnings, Log: trialLines(d),
+		Elapsed: j.Elapsed.Seconds(), Warnings: report.Notices(j.Warnings), Log: trialLines(d),
 	}
 	for _, t := range d.Trials {
 		if len(out.Families) == 0 && len(t.Measures) > 0 {

@@ -196,7 +196,7 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request) {
 }
 
 // report is the whole report of a stored run. Its own policy, in the page, allows
-// its scripts by their hashes.
+// its style by its hash.
 func (s *Server) report(w http.ResponseWriter, r *http.Request) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil {

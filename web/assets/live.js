@@ -88,7 +88,7 @@ function waitTables(waits) {
   for (const c of times) classes.set(c.class, (classes.get(c.class) || 0) + c.per_second);
   const sorted = [...classes].sort((a, b) => b[1] - a[1]), most = sorted[0][1];
   const number = c => waits.find(w => w.name === c.name && w.probe === c.probe && w.unit !== "s");
-  return [table("wait-classes", "Waits by class: sessions that wait at a time, on average", [["class"], ["sessions", true], [""]],
+  return [table("wait-classes", "Waits by class: sessions that wait at a time, on average", [["class"], ["sessions", true], [el("span", { class: "unseen" }, "against the most")]],
     sorted.map(([name, x]) => el("tr", {}, el("th", { scope: "row" }, name), el("td", { class: "num" }, sig(x)), el("td", {}, bar(x / most))))),
   table("wait-events", "The longest waits", [["event"], ["class"], ["sessions", true], ["waits/s", true], ["mean", true]],
     times.slice(0, 8).map(c => { const n = number(c);
@@ -97,15 +97,23 @@ function waitTables(waits) {
 
 const fileRows = 32;
 
+// commonDirectory is the one in which all paths lie, with its last stroke; empty: none.
+function commonDirectory(paths) {
+  let common = paths.length > 1 ? paths[0] : "";
+  for (const p of paths) while (!p.startsWith(common)) common = common.slice(0, -1);
+  return common.slice(0, Math.max(common.lastIndexOf("/"), common.lastIndexOf("\\")) + 1);
+}
+
 function fileTable(files) {
   if (!files.length) return [];
   const by = new Map();
   for (const c of files) by.set(c.file, { ...by.get(c.file), [c.name]: c });
   const all = [...by].sort((a, b) => (b[1]["bytes written"]?.value || 0) - (a[1]["bytes written"]?.value || 0) || a[0].localeCompare(b[0]));
+  const inside = commonDirectory(all.map(([path]) => path));
   const rate = (c, scale = 1) => c ? sig(c.per_second / scale) : "—";
   const mean = (time, count) => time && count && count.value ? sig(time.value / count.value * 1000) + " ms" : "—";
-  return [table("files", `I/O by file${all.length > fileRows ? `: the busiest ${fileRows} of ${all.length}` : ""}`, [["file"], ["written MB/s", true], ["writes/s", true], ["a write", true], ["read MB/s", true], ["reads/s", true], ["syncs/s", true]],
-    all.slice(0, fileRows).map(([path, c]) => rowOf([path, rate(c["bytes written"], 1e6), rate(c.writes), mean(c["write time"], c.writes), rate(c["bytes read"], 1e6), rate(c.reads), rate(c.syncs)])))];
+  return [table("files", `I/O by file${all.length > fileRows ? `: the busiest ${fileRows} of ${all.length}` : ""}${inside ? ", in " + inside : ""}`, [["file"], ["written MB/s", true], ["writes/s", true], ["a write", true], ["read MB/s", true], ["reads/s", true], ["syncs/s", true]],
+    all.slice(0, fileRows).map(([path, c]) => rowOf([path.slice(inside.length), rate(c["bytes written"], 1e6), rate(c.writes), mean(c["write time"], c.writes), rate(c["bytes read"], 1e6), rate(c.reads), rate(c.syncs)])))];
 }
 
 function restTable(rest) {
@@ -131,7 +139,7 @@ function showProgress() {
   put("left", p.left ? p.left[0].toUpperCase() + p.left.slice(1) + "." : "");
   showPlan(p.plan);
   $("warnings").hidden = !p.warnings?.length;
-  put("warned", (p.warnings || []).map(w => el("li", {}, el("p", {}, w.message), w.remedy && el("p", {}, w.remedy))));
+  put("warned", (p.warnings || []).map(w => el("li", {}, el("p", {}, w.message), w.remedy && el("p", {}, "Remedy: " + w.remedy))));
   showLog(p.log || []);
 }
 
