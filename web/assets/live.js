@@ -133,7 +133,7 @@ function showProgress() {
   put("headline", p.headline);
   put("sentences", (p.sentences || []).filter(s => s !== p.headline).map(s => el("li", {}, s)));
   const drawing = estimatesChart(p);
-  put("estimates", drawing, drawing && el("figcaption", {}, `Difference of throughput from ${p.baseline}, with ${sig(100 * p.confidence)} % intervals that hold together. The band is the margin of ±${sig(p.margin_percent)} %.`));
+  put("estimates", drawing, drawing && el("figcaption", {}, `Difference of throughput from ${p.baseline}${p.families?.length ? ` (${p.families[0].name})` : ""}, with ${sig(100 * p.confidence)} % intervals that hold together. The band is the margin of ±${sig(p.margin_percent)} %.`));
   const tables = p.families?.length ? p.families.map(f => layoutTable(p, f.name + ": " + f.headline, f.layouts)) : [layoutTable(p, "Layouts", p.layouts)];
   put("tables", tables);
   put("left", p.left ? p.left[0].toUpperCase() + p.left.slice(1) + "." : "");
