@@ -54,6 +54,26 @@ const (
 	ProbeServer = "server"
 	// ProbeStorage says how near a volume's storage was to its limit: StorageShare.
 	ProbeStorage = "storage"
+	// ProbeWritten is what was written in all, in "B", by where it went; and the same
+	// per byte of the work's own data, in UnitPerByte.
+	ProbeWritten = "written"
+	// ProbeCheckpoints says how far the server's checkpoints have come: CheckpointCycles.
+	ProbeCheckpoints = "checkpoints"
+)
+
+// The counters of ProbeWritten. Files are what the engine has counted of its own;
+// devices also write what others do, and each page as often as it is mirrored.
+const (
+	WrittenDevices   = "devices"
+	WrittenData      = "data files"
+	WrittenIndex     = "index files"
+	WrittenLog       = "log"
+	WrittenTemp      = "temporary files"
+	WrittenBackup    = "backup files"
+	WrittenRest      = "other files"
+	WrittenCalls     = "write calls" // of the server's processes, whatever they were to
+	UnitPerByte      = "B per B of data"
+	CheckpointCycles = "cycles" // in "cycles": checkpoints, or the part of the log's room that one begins at
 )
 
 // StorageShare ends the name of a share of what a volume's storage gives, in "%":

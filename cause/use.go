@@ -46,7 +46,7 @@ func useOf(d filewise.Delta) (kind, name string) {
 			return KindStorage, "the storage of volume " + volume
 		}
 	case d.Probe == "disk":
-		if device, ok := strings.CutSuffix(d.Name, " utilisation"); ok {
+		if device, ok := strings.CutSuffix(d.Name, probe.Utilisation); ok {
 			return KindDevice, "device " + device
 		}
 	}

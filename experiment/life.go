@@ -46,8 +46,21 @@ func (l *life) run(ctx context.Context) (err error) {
 		}
 	}
 	l.noteCalibration()
+	l.noteWritten()
 	return nil
 }
+
+// noteWritten adds to every measure what was written in all, for which the files'
+// roles have to be known.
+func (l *life) noteWritten() {
+	files := slices.Concat(l.trial.Files, l.trial.Final)
+	for i := range l.trial.Measures {
+		m := &l.trial.Measures[i]
+		m.Deltas = append(m.Deltas, probe.Written(*m, files, l.embedded())...)
+	}
+}
+
+func (l *life) embedded() bool { return l.runner.Plan.Target.Mode == filewise.Embedded }
 
 // step is a stage of a trial between getting its database and giving it back.
 type step struct {
@@ -129,7 +142,7 @@ func (l *life) measure(ctx context.Context) (err error) {
 	defer live.Close()
 	load.Edge = func(ctx context.Context, e drive.Edge) { edges[e] = live.Edge(ctx) }
 	l.measuring(Event{Live: load.Live, Probes: live, Family: l.program.Family, Unit: l.program.Unit})
-	stop := probes.Watch(ctx)
+	stop := probes.Watch(ctx, load.Window)
 	result, err := drive.Run(ctx, load)
 	stop()
 	l.ledger = l.ledger.Plus(result.Ledger)
@@ -152,7 +165,7 @@ func (l *life) measure(ctx context.Context) (err error) {
 
 // probes are those of the database and of the machine.
 func (l *life) probes() *probe.Set {
-	return probe.NewSet(slices.Concat(l.db.Probes, l.runner.Probes)...).Under(l.runner.Ceilings).Embedded(l.runner.Plan.Target.Mode == filewise.Embedded)
+	return probe.NewSet(slices.Concat(l.db.Probes, l.runner.Probes)...).Under(l.runner.Ceilings).Embedded(l.embedded())
 }
 
 // measuring tells what of the running trial can be looked at.

@@ -103,6 +103,7 @@ func (m *member) conclude(ctx context.Context) error {
 	if err := l.stage(ctx, filewise.StageCheck, l.check); err != nil {
 		return err
 	}
+	l.noteWritten()
 	return l.release(ctx, nil)
 }
 
@@ -197,7 +198,7 @@ func plus(sum, more map[filewise.Class]int64) map[filewise.Class]int64 {
 	return sum
 }
 
-// addedUp are the sums of the counters' moves, of shares the means. What is absent
+// addedUp are the sums of the counters' moves, of shares and levels the means. What is absent
 // in one turn is absent: a sum over the others would be too small. A wait that is
 // absent was not waited for.
 func addedUp(turns []filewise.Measure) []filewise.Delta {
@@ -220,7 +221,7 @@ func addedUp(turns []filewise.Measure) []filewise.Delta {
 			continue
 		}
 		sum, n := sums[d], in[d] // before the key changes
-		if d.Value = sum; d.Unit == "%" {
+		if d.Value = sum; probe.IsMean(d) {
 			d.Value = sum / float64(n)
 		}
 		out = append(out, d)

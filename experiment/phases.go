@@ -91,7 +91,7 @@ func (l *life) workPhase(ctx context.Context, i int) (err error) {
 	defer live.Close()
 	load.Edge = func(ctx context.Context, e drive.Edge) { edges[e] = live.Edge(ctx) }
 	l.measuring(Event{Live: load.Live, Probes: live, Family: phase.Family, Unit: phase.Unit})
-	stop := probes.Watch(ctx)
+	stop := probes.Watch(ctx, load.Window)
 	result, err := drive.Run(ctx, load)
 	stop()
 	l.ledgers[i] = result.Ledger
@@ -213,7 +213,7 @@ func (l *life) backupPhase(ctx context.Context, phase filewise.Phase) error {
 	defer live.Close()
 	before := live.Edge(ctx)
 	l.measuring(Event{Probes: live, Family: phase.Family, Unit: phase.Unit})
-	stop := probes.Watch(ctx)
+	stop := probes.Watch(ctx, 0)
 	var took time.Duration
 	record, err := l.beside(ctx, phase, func() (err error) {
 		start := l.runner.Clock.Now()

@@ -63,13 +63,23 @@ func (f *facts) memory(ctx context.Context) {
 	if m, err := mem.VirtualMemoryWithContext(ctx); err == nil {
 		f.add("memory", humanize.IBytes(m.Total))
 	}
+	if n, ok := MemoryLimit(); ok {
+		f.add("memory limit of the container", humanize.IBytes(uint64(n)))
+	}
+}
+
+// MemoryLimit is what Filewise's container may use, in bytes; ok is false when
+// there is no limit.
+func MemoryLimit() (bytes int64, ok bool) { return host.memoryLimit() }
+
+func (r roots) memoryLimit() (int64, bool) {
 	for _, file := range []string{"fs/cgroup/memory.max", "fs/cgroup/memory/memory.limit_in_bytes"} {
 		// Without a limit, cgroup 1 says a number near the largest there is.
-		if n, ok := parseInt(host.sysText(file)); ok && n > 0 && n < 1<<60 {
-			f.add("memory limit of the container", humanize.IBytes(uint64(n)))
-			return
+		if n, ok := parseInt(r.sysText(file)); ok && n > 0 && n < 1<<60 {
+			return n, true
 		}
 	}
+	return 0, false
 }
 
 func (f *facts) system(ctx context.Context) {

@@ -19,10 +19,55 @@ const (
 	OwnShare    = "own share" // of Filewise and the server, where both are known
 )
 
+// Names of the other derived deltas, behind the device or the resource that they are of.
+const (
+	Utilisation = " utilisation"   // of a device, in percent: see utilisation
+	MeanQueue   = " mean queue"    // requests that a device had at a time, in unitQueue
+	StallShare  = " stalled share" // of a line of /proc/pressure, in percent of the window
+)
+
+// unitQueue is that of MeanQueue.
+const unitQueue = "requests at a time"
+
+// IsMean tells of a delta that is a mean or a share over the window, not a sum.
+func IsMean(d filewise.Delta) bool {
+	return d.Unit == "%" || d.Unit == unitQueue || d.Unit == filewise.UnitPerByte || d.Probe == ProbeMemory
+}
+
 // derive appends what follows from the deltas of cumulative counters.
 func derive(deltas []filewise.Delta, elapsed time.Duration) []filewise.Delta {
+	deltas = levels(deltas)
 	deltas = append(deltas, shares(deltas)...)
+	if elapsed <= 0 {
+		return deltas
+	}
+	deltas = append(deltas, stalls(deltas, elapsed)...)
+	deltas = append(deltas, queues(deltas, elapsed)...)
 	return append(deltas, utilisation(deltas, elapsed)...)
+}
+
+// stalls are the parts of the window in which some, or all, tasks stood still for
+// want of something.
+func stalls(deltas []filewise.Delta, elapsed time.Duration) []filewise.Delta {
+	var out []filewise.Delta
+	for _, d := range deltas {
+		if d.Probe == "pressure" {
+			out = append(out, filewise.Delta{Probe: d.Probe, Name: d.Name + StallShare, Unit: "%", Value: min(100*d.Value/(elapsed.Seconds()*1e6), 100)})
+		}
+	}
+	return out
+}
+
+// queues are the requests that a device had at a time, waiting or in work, by
+// Little's law.
+func queues(deltas []filewise.Delta, elapsed time.Duration) []filewise.Delta {
+	var out []filewise.Delta
+	for _, d := range deltas {
+		if device, ok := cutSuffix(d.Name, " "+diskQueued); ok && d.Probe == "disk" {
+			out = append(out, filewise.Delta{Probe: "disk", Name: device + MeanQueue, Unit: unitQueue, Value: d.Value / (elapsed.Seconds() * 1e3)})
+		}
+	}
+	return out
 }
 
 // own is the share that Filewise and the server took; none when what the server
@@ -84,13 +129,10 @@ func shares(deltas []filewise.Delta) []filewise.Delta {
 // utilisation is the share of the window in which a device had at least one
 // request. 100 % is not the limit of a device that serves several at a time.
 func utilisation(deltas []filewise.Delta, elapsed time.Duration) []filewise.Delta {
-	if elapsed <= 0 {
-		return nil
-	}
 	var out []filewise.Delta
 	for _, d := range deltas {
 		if device, ok := cutSuffix(d.Name, " "+diskBusy); ok && d.Probe == "disk" {
-			out = append(out, filewise.Delta{Probe: "disk", Name: device + " utilisation", Unit: "%",
+			out = append(out, filewise.Delta{Probe: "disk", Name: device + Utilisation, Unit: "%",
 				Value: min(100*d.Value/(elapsed.Seconds()*1e3), 100)})
 		}
 	}

@@ -87,10 +87,14 @@ func parsePressure(resource string, text []byte) []filewise.Counter {
 	return counters
 }
 
+// callsWritten is what a process has written by calls; what it has asked the kernel
+// for by queues of requests (io_uring, libaio) is not in it.
+const callsWritten = "bytes written by calls"
+
 // selfIONames are the counters of /proc/self/io (man 5 proc_pid_io).
 var selfIONames = map[string]filewise.Counter{
 	"rchar":      {Name: "bytes read by calls", Unit: "B"},
-	"wchar":      {Name: "bytes written by calls", Unit: "B"},
+	"wchar":      {Name: callsWritten, Unit: "B"},
 	"syscr":      {Name: "read calls", Unit: "calls"},
 	"syscw":      {Name: "write calls", Unit: "calls"},
 	"read_bytes": {Name: "bytes read from storage", Unit: "B"},
@@ -116,8 +120,12 @@ func parseSelfIO(text []byte) []filewise.Counter {
 	return counters
 }
 
-// diskBusy is the name of the time in which a device had at least one request.
-const diskBusy = "busy time"
+// diskBusy is the name of the time in which a device had at least one request;
+// diskQueued is the time that all its requests took together, in the queue too.
+const (
+	diskBusy   = "busy time"
+	diskQueued = "time of all requests"
+)
 
 // diskColumn is a column of /proc/diskstats after the device's name
 // (Documentation/admin-guide/iostats.rst). Sectors are 512 bytes there, always.
@@ -130,7 +138,7 @@ type diskColumn struct {
 var diskColumns = []diskColumn{
 	{0, "reads", "requests", 1}, {2, "bytes read", "B", 512}, {3, "read time", "ms", 1},
 	{4, "writes", "requests", 1}, {6, "bytes written", "B", 512}, {7, "write time", "ms", 1},
-	{9, diskBusy, "ms", 1},
+	{9, diskBusy, "ms", 1}, {10, diskQueued, "ms", 1},
 	{15, "flushes", "requests", 1}, {16, "flush time", "ms", 1}, // since Linux 5.5
 }
 
@@ -165,4 +173,28 @@ func contains(names []string, b []byte) bool {
 		}
 	}
 	return false
+}
+
+// memoryNames are what is read of /proc/meminfo (man 5 proc_meminfo), in kB there.
+var memoryNames = map[string]string{
+	"MemTotal": MemoryTotal, "MemAvailable": MemoryAvailable, "Cached": MemoryCached, "Dirty": MemoryDirty, "Writeback": MemoryWriteback,
+}
+
+// parseMemory reads amounts, in B, from the text of /proc/meminfo.
+func parseMemory(text []byte) map[string]float64 {
+	found := make(map[string]float64)
+	for len(text) > 0 {
+		var line []byte
+		line, text = nextLine(text)
+		key, rest, _ := bytes.Cut(line, []byte{':'})
+		fields := bytes.Fields(rest)
+		name := memoryNames[string(key)]
+		if name == "" || len(fields) != 2 || string(fields[1]) != "kB" {
+			continue
+		}
+		if n, ok := number(fields[0]); ok {
+			found[name] = n * 1024
+		}
+	}
+	return found
 }

@@ -16,6 +16,7 @@ const (
 	diskText  = "   7       0 loop0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n 254       0 vda 98039 13041 3906170 28628 77559 68630 6862168 22588 0 15252 53729 14711 50 23904936 1522 17490 990\n"
 	oldDisk   = "   8       0 sda 10 1 20 30 40 5 60 70 0 80 90\n"
 	shortDisk = "   8       0 sda 10 1\n"
+	memText   = "MemTotal:       24684100 kB\nMemFree:        17377568 kB\nCached:          6280580 kB\nSwapCached:            7 kB\nDirty:              5604 kB\nWriteback:             0 kB\nHugePages_Total:       0\n"
 )
 
 func TestParseCPU(t *testing.T) {
@@ -58,12 +59,12 @@ func TestParsePressure(t *testing.T) {
 func TestParseDisks(t *testing.T) {
 	want := []filewise.Counter{counter("vda reads", "requests", 98039), counter("vda bytes read", "B", 3906170*512),
 		counter("vda read time", "ms", 28628), counter("vda writes", "requests", 77559), counter("vda bytes written", "B", 6862168*512),
-		counter("vda write time", "ms", 22588), counter("vda busy time", "ms", 15252),
+		counter("vda write time", "ms", 22588), counter("vda busy time", "ms", 15252), counter("vda time of all requests", "ms", 53729),
 		counter("vda flushes", "requests", 17490), counter("vda flush time", "ms", 990)}
 	if d := cmp.Diff(want, parseDisks([]byte(diskText), []string{"vda"})); d != "" {
 		t.Errorf("(−want +got):\n%s", d)
 	}
-	if got := parseDisks([]byte(oldDisk), []string{"sda"}); len(got) != 7 {
+	if got := parseDisks([]byte(oldDisk), []string{"sda"}); len(got) != 8 {
 		t.Errorf("a kernel that does not count flushes: %v", got)
 	}
 	if got := parseDisks([]byte(shortDisk), []string{"sda"}); len(got) != 1 {
@@ -74,10 +75,20 @@ func TestParseDisks(t *testing.T) {
 	}
 }
 
+func TestParseMemory(t *testing.T) {
+	want := map[string]float64{MemoryTotal: 24684100 << 10, MemoryCached: 6280580 << 10, MemoryDirty: 5604 << 10, MemoryWriteback: 0}
+	if d := cmp.Diff(want, parseMemory([]byte(memText))); d != "" {
+		t.Errorf("(−want +got):\n%s", d)
+	}
+	if got := parseMemory([]byte("Dirty: 5\nDirty: x kB\nDirty: -1 kB\nCached kB\nMemTotal: 1 MB\n")); len(got) != 0 {
+		t.Errorf("lines of another form: %v", got)
+	}
+}
+
 // No text makes a parser panic, or return a counter without name or unit, or one
 // below zero.
 func FuzzParsers(f *testing.F) {
-	for _, s := range []string{statText, oldStat, ioText, psiText, diskText, oldDisk, shortDisk, "", "cpu", "some total=", "a: "} {
+	for _, s := range []string{statText, oldStat, ioText, psiText, diskText, oldDisk, shortDisk, memText, "", "cpu", "some total=", "a: "} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -89,6 +100,11 @@ func FuzzParsers(f *testing.F) {
 				if c.Name == "" || c.Unit == "" || !(c.Value >= 0) {
 					t.Errorf("%s: %+v", name, c)
 				}
+			}
+		}
+		for name, v := range parseMemory(text) {
+			if name == "" || !(v >= 0) {
+				t.Errorf("memory %q: %v", name, v)
 			}
 		}
 	})

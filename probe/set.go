@@ -2,7 +2,6 @@ package probe
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"filewise"
@@ -78,46 +77,6 @@ func (s *Set) Explain(a, b Snapshot) ([]filewise.Delta, []Absence) {
 	deltas = derive(deltas, elapsed)
 	deltas = append(deltas, own(deltas, s.embedded)...)
 	return append(deltas, s.nearness(deltas, elapsed)...), absent
-}
-
-// The pace of samples. A look takes the server some 0.2 ms of a processor: at ten
-// a second that is a fifth of the one percent that waits may cost. Where it takes
-// longer, by the clock, looks are rarer; but most of that is waiting for a processor
-// where the work takes all, so not much rarer.
-const (
-	sampleEvery  = 100 * time.Millisecond
-	sampleRarest = 250 * time.Millisecond
-	sampleShare  = 100 // a look takes at most one part in so many of the time, up to sampleRarest
-)
-
-// Watch has the set's samplers look now and then until stop is called or ctx
-// ends. A sampler whose look fails stops looking; its counters stay as they are.
-func (s *Set) Watch(ctx context.Context) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	var watching sync.WaitGroup
-	for _, p := range s.probes {
-		if sampler, ok := p.(filewise.Sampler); ok {
-			watching.Go(func() { watch(ctx, sampler) })
-		}
-	}
-	return func() { cancel(); watching.Wait() }
-}
-
-func watch(ctx context.Context, s filewise.Sampler) {
-	pause, last := sampleEvery, time.Now()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(pause):
-		}
-		begin := time.Now()
-		if s.Sample(ctx, begin.Sub(last)) != nil {
-			return
-		}
-		last = begin
-		pause = min(max(sampleEvery, sampleShare*time.Since(begin)), sampleRarest)
-	}
 }
 
 func firstError(errs ...error) error {

@@ -38,9 +38,11 @@ func cpuReading(user, idle, iowait, steal float64) []filewise.Counter {
 
 func TestSetDelta(t *testing.T) {
 	cpu := &script{name: "cpu", readings: [][]filewise.Counter{cpuReading(100, 100, 100, 100), cpuReading(160, 120, 110, 110)}}
-	disk := &script{name: "disk", readings: [][]filewise.Counter{{counter("sda busy time", "ms", 1000)}, {counter("sda busy time", "ms", 1500)}}}
+	disk := &script{name: "disk", readings: [][]filewise.Counter{{counter("sda busy time", "ms", 1000), counter("sda time of all requests", "ms", 1000)},
+		{counter("sda busy time", "ms", 1500), counter("sda time of all requests", "ms", 7000)}}}
+	pressure := &script{name: "pressure", readings: [][]filewise.Counter{{counter("io some", "µs", 5)}, {counter("io some", "µs", 5e5+5)}}}
 	broken := &script{name: "broken", readings: [][]filewise.Counter{nil, {counter("x", "B", 1)}}, errs: []error{errors.New("no rights")}}
-	s := NewSet(cpu, nil, disk, broken)
+	s := NewSet(cpu, nil, disk, pressure, broken)
 	a := s.Read(t.Context())
 	b := s.Read(t.Context())
 	b.At = a.At.Add(2 * time.Second)
@@ -51,6 +53,7 @@ func TestSetDelta(t *testing.T) {
 		{Probe: "cpu", Name: IOWaitShare, Unit: "%", Value: 10}, {Probe: "cpu", Name: StealShare, Unit: "%", Value: 10},
 		{Probe: "cpu", Name: BusyShare, Unit: "%", Value: 70},
 		{Probe: "disk", Name: "sda busy time", Unit: "ms", Value: 500}, {Probe: "disk", Name: "sda utilisation", Unit: "%", Value: 25},
+		{Probe: "disk", Name: "sda mean queue", Unit: "requests at a time", Value: 3}, {Probe: "pressure", Name: "io some stalled share", Unit: "%", Value: 25},
 	} {
 		if got, ok := Find(deltas, want.Probe, want.Name); !ok || math.Abs(got-want.Value) > 1e-9 {
 			t.Errorf("%s %s: %v (%v), want %v", want.Probe, want.Name, got, ok, want.Value)
@@ -153,7 +156,7 @@ func TestReadAfterCancel(t *testing.T) {
 	cancel()
 	s := NewSet(System(nil)...)
 	deltas, absent := s.Explain(s.Read(ctx), s.Read(ctx))
-	if len(deltas) > 0 || len(absent) != 4 {
+	if len(deltas) > 0 || len(absent) != 6 {
 		t.Errorf("deltas %v, absent %v", deltas, absent)
 	}
 }
@@ -162,40 +165,5 @@ func BenchmarkRead(b *testing.B) {
 	s := NewSet(System([]filewise.Volume{{Name: "main", Dir: b.TempDir()}})...)
 	for b.Loop() {
 		s.Read(b.Context())
-	}
-}
-
-// looker is a sampler that counts its looks, and fails at the last.
-type looker struct {
-	script
-	looks chan time.Duration
-	last  int
-}
-
-func (l *looker) Sample(_ context.Context, since time.Duration) error {
-	l.looks <- since
-	if l.last--; l.last == 0 {
-		return errors.New("no rights any more")
-	}
-	return nil
-}
-
-// Samplers look until they are stopped, or fail.
-func TestWatch(t *testing.T) {
-	ends, goesOn := &looker{looks: make(chan time.Duration, 100), last: 2}, &looker{looks: make(chan time.Duration, 100)}
-	stop := NewSet(ends, goesOn, &script{name: "no sampler"}).Watch(t.Context())
-	for range 4 {
-		if since := <-goesOn.looks; since <= 0 {
-			t.Errorf("a look stands for %v", since)
-		}
-	}
-	stop()
-	if n := len(ends.looks); n != 2 {
-		t.Errorf("%d looks, want 2: it failed at the second", n)
-	}
-	looked := len(goesOn.looks)
-	stop()
-	if len(goesOn.looks) != looked {
-		t.Error("it looks on after it was stopped")
 	}
 }

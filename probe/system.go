@@ -12,14 +12,21 @@ import (
 )
 
 // System is the probes of the operating system: processors ("cpu"), this process
-// ("process"), pressure stalls ("pressure"), and the block devices behind the
-// volumes ("disk").
+// ("process"), pressure stalls ("pressure"), memory (ProbeMemory), and the block
+// devices behind the volumes ("disk", ProbeWritten).
 func System(volumes []filewise.Volume) []filewise.Probe {
+	devices, disks := devicesOf(volumes)
 	return []filewise.Probe{
 		probe{"cpu", func() ([]filewise.Counter, error) { return readFile("/proc/stat", parseCPU) }},
 		probe{"process", readProcess},
 		probe{"pressure", readPressure},
-		newDisk(volumes),
+		newMemory(),
+		probe{"disk", func() ([]filewise.Counter, error) {
+			return readDisks(devices, func(b []byte) []filewise.Counter { return parseDisks(b, devices) })
+		}},
+		probe{filewise.ProbeWritten, func() ([]filewise.Counter, error) {
+			return readDisks(disks, func(b []byte) []filewise.Counter { return writtenTo(b, disks) })
+		}},
 	}
 }
 
@@ -62,25 +69,46 @@ func readPressure() ([]filewise.Counter, error) {
 	return all, nil
 }
 
-// newDisk probes the devices that the volumes lie on at this moment, and the
-// disks below composed ones.
-func newDisk(volumes []filewise.Volume) probe {
-	var devices []string
+// devicesOf are the devices that the volumes lie on at this moment, with the disks
+// below composed ones; and the disks alone, each once.
+func devicesOf(volumes []filewise.Volume) (devices, disks []string) {
+	add := func(to *[]string, name string) {
+		if !slices.Contains(*to, name) {
+			*to = append(*to, name)
+		}
+	}
 	for _, v := range volumes {
 		d, err := machine.DeviceOf(v.Dir)
 		if err != nil || d.Name == "" {
 			continue
 		}
-		for _, name := range append([]string{d.Name}, d.Disks...) {
-			if !slices.Contains(devices, name) {
-				devices = append(devices, name)
-			}
+		add(&devices, d.Name)
+		for _, name := range d.Disks {
+			add(&devices, name)
+			add(&disks, name)
 		}
 	}
-	return probe{"disk", func() ([]filewise.Counter, error) {
-		if len(devices) == 0 {
-			return nil, errors.New("the volumes lie on no block device of this machine")
+	return devices, disks
+}
+
+func readDisks(names []string, parse func([]byte) []filewise.Counter) ([]filewise.Counter, error) {
+	if len(names) == 0 {
+		return nil, errors.New("the volumes lie on no block device of this machine")
+	}
+	return readFile("/proc/diskstats", parse)
+}
+
+// writtenTo is what was written to all disks together.
+func writtenTo(text []byte, disks []string) []filewise.Counter {
+	sum := filewise.Counter{Name: filewise.WrittenDevices, Unit: "B"}
+	found := false
+	for _, c := range parseDisks(text, disks) {
+		if _, ok := cutSuffix(c.Name, " bytes written"); ok {
+			sum.Value, found = sum.Value+c.Value, true
 		}
-		return readFile("/proc/diskstats", func(b []byte) []filewise.Counter { return parseDisks(b, devices) })
-	}}
+	}
+	if !found {
+		return nil
+	}
+	return []filewise.Counter{sum}
 }

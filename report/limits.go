@@ -107,8 +107,8 @@ func resource(d filewise.Delta) string {
 		return processors
 	case d.Probe == filewise.ProbeStorage && strings.HasSuffix(d.Name, filewise.StorageShare):
 		return "storage of volume " + strings.TrimSuffix(d.Name, filewise.StorageShare) + ", of what fio found it to give"
-	case d.Probe == "disk" && strings.HasSuffix(d.Name, " utilisation"):
-		return "device " + strings.TrimSuffix(d.Name, " utilisation") + ", time with a request"
+	case d.Probe == "disk" && strings.HasSuffix(d.Name, probe.Utilisation):
+		return "device " + strings.TrimSuffix(d.Name, probe.Utilisation) + ", time with a request"
 	}
 	return ""
 }

@@ -65,7 +65,7 @@ func (b *build) database(drop filewise.Dropper) *filewise.Database {
 	waits := sampling.New(b.watcher.look)
 	db := &filewise.Database{
 		Observer: observer{b}, Connector: connector{b}, Settler: settler{b}, Querier: querier{b}, Dropper: drop,
-		Probes: []filewise.Probe{statusProbe{b.link}, fileProbe{b}, waits},
+		Probes: []filewise.Probe{statusProbe{b.link}, fileProbe{b}, writtenProbe{b}, checkpointProbe{b}, waits},
 	}
 	if b.sees {
 		db.Probes = append(db.Probes, waits.Background())

@@ -49,7 +49,7 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 	}
 	db := &filewise.Database{
 		Observer: d, Connector: d, Settler: d, Querier: d, Dropper: d,
-		Probes: []filewise.Probe{d, waitProbe{d}, filesProbe{d}}, Chunk: int64(p.CommitEvery),
+		Probes: []filewise.Probe{d, waitProbe{d}, filesProbe{d}, checkpointProbe{d}}, Chunk: int64(p.CommitEvery),
 		Restart: d, Evict: d, Bulk: d,
 	}
 	if p.Workload == "backup" {

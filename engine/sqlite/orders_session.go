@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"filewise"
 )
@@ -109,9 +108,9 @@ func (s *orderSession) run(ctx context.Context, t *orderTransaction) (rolledBack
 		end = "rollback"
 	}
 	if err == nil {
-		start := time.Now()
+		start := s.counts.log.begin()
 		err = s.patiently(ctx, func() error { return c.each(orderKey{end, own}, nil) })
-		s.counts.committed(time.Since(start))
+		s.counts.log.end(start, leastLog)
 	}
 	if err != nil {
 		return false, errors.Join(err, c.abandon())
@@ -126,8 +125,8 @@ func (s *orderSession) begin(ctx context.Context, c *orderConn, reads bool, file
 	if reads {
 		return c.each(orderKey{"begin-read", own}, nil)
 	}
-	start := time.Now()
-	defer func() { s.counts.waited(time.Since(start)) }()
+	start := s.counts.lock.begin()
+	defer func() { s.counts.lock.end(start, leastLock) }()
 	if len(files) == 1 {
 		return s.patiently(ctx, func() error { return c.each(orderKey{"begin", own}, nil) })
 	}

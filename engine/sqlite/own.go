@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"filewise"
 	"filewise/engine/internal/ownsql"
@@ -242,13 +241,15 @@ func (f *ownFile) Begin(reads bool) error {
 	if reads {
 		return f.control("BEGIN")
 	}
-	start := time.Now()
-	defer func() { f.s.counts.waited(time.Since(start)) }()
+	start := f.s.counts.lock.begin()
+	defer func() { f.s.counts.lock.end(start, leastLock) }()
 	return f.control("BEGIN IMMEDIATE")
 }
 
 // Commit tries again while a checkpoint of another connection is in the way.
 func (f *ownFile) Commit() error {
+	start := f.s.counts.log.begin()
+	defer func() { f.s.counts.log.end(start, leastLog) }()
 	for {
 		err := f.control("COMMIT")
 		if !isBusy(err) || f.ctx.Err() != nil {

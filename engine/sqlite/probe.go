@@ -2,13 +2,8 @@ package sqlite
 
 import (
 	"context"
-	"encoding/binary"
-	"errors"
-	"io"
-	"io/fs"
 	"maps"
 	"os"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -19,25 +14,17 @@ import (
 // session works.
 type counts struct {
 	transactions, rows atomic.Int64
-	waits, waitNanos   atomic.Int64
 	timeouts           atomic.Int64
-	commits, logNanos  atomic.Int64
+	lock, log          timer    // for the write lock; for the log at a commit
 	_                  [64]byte // sessions do not share a cache line
 }
 
-// waited counts a BEGIN IMMEDIATE that took so long.
-func (c *counts) waited(took time.Duration) {
-	if took >= time.Millisecond {
-		c.waits.Add(1)
-		c.waitNanos.Add(int64(took))
-	}
-}
-
-// committed counts a COMMIT that took so long.
-func (c *counts) committed(took time.Duration) {
-	c.commits.Add(1)
-	c.logNanos.Add(int64(took))
-}
+// From when a BEGIN IMMEDIATE has waited for the write lock: SQLite's handler polls,
+// and its first pause is 1 ms. A COMMIT always has for the log.
+const (
+	leastLock = time.Millisecond
+	leastLog  = 0
+)
 
 // fileCounts are what all sessions have done to one file.
 type fileCounts struct {
@@ -100,14 +87,17 @@ type waitProbe struct{ d *database }
 // Name is the probe's name.
 func (waitProbe) Name() string { return filewise.ProbeWaits }
 
-// Read returns the waits of all connections of this build.
+// Read returns the waits of all connections of this build: the number of those that
+// have ended, and the time of those, too, that have not.
 func (p waitProbe) Read(context.Context) ([]filewise.Counter, error) {
 	var waits, waitNanos, commits, logNanos int64
+	add := func(n, nanos *int64, t *timer, least time.Duration) {
+		ended, spent := t.read(least)
+		*n, *nanos = *n+ended, *nanos+spent
+	}
 	for _, c := range p.d.allCounts() {
-		waits += c.waits.Load()
-		waitNanos += c.waitNanos.Load()
-		commits += c.commits.Load()
-		logNanos += c.logNanos.Load()
+		add(&waits, &waitNanos, &c.lock, leastLock)
+		add(&commits, &logNanos, &c.log, leastLog)
 	}
 	return []filewise.Counter{
 		{Name: "write lock", Unit: "s", Value: float64(waitNanos) / 1e9, Class: filewise.WaitLock},
@@ -143,60 +133,4 @@ func (p filesProbe) Read(context.Context) ([]filewise.Counter, error) {
 		}
 	}
 	return all, nil
-}
-
-// walRestarts counts how often a WAL was checkpointed whole and begun anew: each
-// time, the first salt in its header grows by one (fileformat2.html#walformat).
-type walRestarts struct {
-	mu    sync.Mutex
-	salts map[string]uint32
-	total int64
-}
-
-func (w *walRestarts) read(files []*file) (int64, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.salts == nil {
-		w.salts = map[string]uint32{}
-	}
-	for _, f := range files {
-		salt, ok, err := walSalt(f.path + "-wal")
-		if err != nil {
-			return 0, err
-		}
-		if !ok {
-			continue
-		}
-		if last, known := w.salts[f.path]; known {
-			w.total += int64(salt - last)
-		}
-		w.salts[f.path] = salt
-	}
-	return w.total, nil
-}
-
-// walMagic begins a WAL's header; its last bit tells the order of bytes in sums.
-const walMagic = 0x377f0682
-
-// walSalt is the first salt of a WAL; ok is false when it has no header yet: it
-// is empty, or only zeros that make its room.
-func walSalt(path string) (salt uint32, ok bool, err error) {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, false, nil
-	}
-	if err != nil {
-		return 0, false, err
-	}
-	defer f.Close()
-	var head [20]byte
-	if _, err := f.ReadAt(head[:], 0); err == io.EOF {
-		return 0, false, nil
-	} else if err != nil {
-		return 0, false, err
-	}
-	if binary.BigEndian.Uint32(head[:])&^1 != walMagic {
-		return 0, false, nil
-	}
-	return binary.BigEndian.Uint32(head[16:]), true, nil
 }

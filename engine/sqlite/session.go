@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"filewise"
 )
@@ -137,14 +136,13 @@ func (s *session) transaction(ctx context.Context, f *workFile, first, n int64) 
 }
 
 // begin takes the file's write lock, waiting as long as the context lasts, and
-// counts the time. SQLite's handler polls: its first pause is 1 ms, so that
-// what takes longer has waited.
+// counts the time.
 func (s *session) begin(ctx context.Context, f *workFile) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	start := time.Now()
-	defer func() { s.counts.waited(time.Since(start)) }()
+	start := s.counts.lock.begin()
+	defer func() { s.counts.lock.end(start, leastLock) }()
 	for {
 		_, err := f.begin.ExecContext(background, nil)
 		if err == nil {
@@ -183,8 +181,8 @@ func (s *session) insert(ctx context.Context, f *workFile, first, n int64) error
 // commit ends the transaction. It can be busy only on file systems with locks of
 // other machines, and is then tried again like the beginning.
 func (s *session) commit(ctx context.Context, f *workFile) error {
-	start := time.Now()
-	defer func() { s.counts.committed(time.Since(start)) }()
+	start := s.counts.log.begin()
+	defer func() { s.counts.log.end(start, leastLog) }()
 	for {
 		_, err := f.commit.ExecContext(background, nil)
 		if err == nil {

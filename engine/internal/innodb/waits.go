@@ -70,8 +70,8 @@ func classOfState(state string) filewise.WaitClass {
 }
 
 // ReadStatusWaits reads the waits that InnoDB adds up by itself, of the whole
-// server: for locks of rows their number and time; for room in the log's buffer and
-// for a free page their number, for the time is not measured.
+// server: for locks of rows their number and time; for room in the log's buffer, for
+// a free page and for latches their number, for the time is not measured.
 func ReadStatusWaits(ctx context.Context, db *sql.DB) ([]filewise.Counter, error) {
 	values, err := readStatus(ctx, db, "Innodb_row_lock_waits", "Innodb_row_lock_time", "Innodb_log_waits", "Innodb_buffer_pool_wait_free")
 	if err != nil {
@@ -93,7 +93,8 @@ func ReadStatusWaits(ctx context.Context, db *sql.DB) ([]filewise.Counter, error
 			all = append(all, c.counter)
 		}
 	}
-	return all, nil
+	latches, err := semaphores(ctx, db)
+	return append(all, latches...), err
 }
 
 // readStatus reads those of the named numbers that the server has.

@@ -42,7 +42,7 @@ func (s *server) settling() string {
 // probes are what the server counts of a build, and of all that it does.
 func (b *build) probes() []filewise.Probe {
 	s := b.server
-	all := []filewise.Probe{statusProbe{s}, innodb.NewWaits(b, b.name), innodb.StatusWaits(b)}
+	all := []filewise.Probe{statusProbe{s}, innodb.NewWaits(b, b.name), innodb.StatusWaits(b), innodb.Checkpoints(b)}
 	if s.uninstrumented != nil {
 		return all
 	}

@@ -62,7 +62,7 @@ func instrumented(t filewise.Target) bool {
 // probes are what the server counts of a build.
 func (i *instance) probes() []filewise.Probe {
 	waits := innodb.NewWaits(i, Database)
-	all := []filewise.Probe{statusProbe{i}, waits, innodb.StatusWaits(i), managed.Tree(i.process)}
+	all := []filewise.Probe{statusProbe{i}, waits, innodb.StatusWaits(i), innodb.Checkpoints(i), managed.Tree(i.process)}
 	if !instrumented(i.design.target) {
 		return all
 	}
