@@ -3,6 +3,7 @@ package filewise
 import (
 	"maps"
 	"net"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
@@ -54,6 +55,16 @@ func (a Address) String() string {
 	}
 	u.RawQuery = query.Encode()
 	return u.String()
+}
+
+// Here tells whether the server is on this host for sure: by a Unix socket or the
+// loopback address.
+func (a Address) Here() bool {
+	if a.Host == "" || a.Host == "localhost" || a.Host[0] == '/' || a.Host[0] == '@' {
+		return true
+	}
+	ip, err := netip.ParseAddr(a.Host)
+	return err == nil && ip.IsLoopback()
 }
 
 // Hidden are all secrets of the address, for HideIn.

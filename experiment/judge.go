@@ -141,6 +141,10 @@ func (h history) warnings(s Schedule) []filewise.Warning {
 	out = append(out, h.trendWarning()...)
 	out = append(out, h.shortWarning()...)
 	out = append(out, h.cliffWarning()...)
+	out = append(out, h.spreadWarning()...)
+	out = append(out, h.memoryWarning()...)
+	out = append(out, h.checkpointWarning()...)
+	out = append(out, h.remoteWarning()...)
 	return append(out, h.trialWarnings()...)
 }
 

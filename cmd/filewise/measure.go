@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,7 +79,7 @@ func probes(t filewise.Target) []filewise.Probe {
 		return probe.System(t.Volumes)
 	}
 	all := probe.System(nil) // the server's directories are not this machine's
-	if sameHost(*t.Address) {
+	if t.Address.Here() {
 		return all
 	}
 	for i, p := range all {
@@ -116,16 +115,6 @@ func clientWarnings(t filewise.Trial) []filewise.Warning {
 	return out
 }
 
-// sameHost tells whether the server is on this machine for sure: by a Unix socket
-// or the loopback address.
-func sameHost(a filewise.Address) bool {
-	if a.Host == "" || a.Host == "localhost" || a.Host[0] == '/' || a.Host[0] == '@' {
-		return true
-	}
-	ip, err := netip.ParseAddr(a.Host)
-	return err == nil && ip.IsLoopback()
-}
-
 // volumesHere are the volumes that are directories of this machine.
 func volumesHere(t filewise.Target) []filewise.Volume {
 	if t.Mode == filewise.External {
@@ -145,7 +134,7 @@ func (a *app) begin(ctx context.Context, st *store.Store, run store.Run, r *rig)
 	}
 	t := run.Plan.Target
 	run.Machine = append(machine.Facts(ctx, volumesHere(t)), r.storage.facts...)
-	if t.Mode == filewise.External && !sameHost(*t.Address) {
+	if t.Mode == filewise.External && !t.Address.Here() {
 		for i := range run.Machine {
 			run.Machine[i].Name = "client: " + run.Machine[i].Name
 		}

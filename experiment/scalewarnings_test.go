@@ -1,0 +1,93 @@
+package experiment
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"filewise"
+	"filewise/probe"
+)
+
+const gib = 1 << 30
+
+// counted makes a plan of one layout and three trials that counted this, with files
+// of so many bytes.
+func withCounters(bytes int64, deltas ...filewise.Delta) (Plan, []filewise.Trial) {
+	p := Plan{Window: 2 * time.Second, Layouts: []filewise.Layout{{Name: "1 file", Data: filewise.Spread{Files: 1}}}}
+	var trials []filewise.Trial
+	for b := 1; b <= 3; b++ {
+		trials = append(trials, filewise.Trial{State: filewise.Done, Cell: filewise.Cell{Block: b, Layout: "1 file", Attempt: 1},
+			Final:    []filewise.File{{Role: filewise.RoleData, Path: "/v/a", Bytes: bytes}, {Role: filewise.RoleLog, Path: "/v/log", Bytes: 100 * gib}},
+			Measures: []filewise.Measure{{Family: "inserts", Work: 1, Window: [2]time.Duration{0, 2 * time.Second}, Deltas: deltas}}})
+	}
+	return p, trials
+}
+
+func delta(probe, name string, v float64) filewise.Delta {
+	return filewise.Delta{Probe: probe, Name: name, Value: v}
+}
+
+func TestMemoryWarning(t *testing.T) {
+	memory := delta(probe.ProbeMemory, probe.MemoryTotal, 16*gib)
+	for name, x := range map[string]struct {
+		bytes  int64
+		deltas []filewise.Delta
+		want   string
+	}{
+		"fits":                           {4 * gib, []filewise.Delta{memory, delta(filewise.ProbeServer, "bytes read from storage", 100)}, "4.0 GiB of data, 16 GiB of memory"},
+		"fits, and nobody counted reads": {4 * gib, []filewise.Delta{memory}, "less-data-than-memory"},
+		"fits, but is read cold":         {4 * gib, []filewise.Delta{memory, delta(filewise.ProbeServer, "bytes read from storage", gib)}, ""},
+		"the device tells it":            {4 * gib, []filewise.Delta{memory, delta("disk", "sda bytes read", gib)}, ""},
+		"does not fit":                   {17 * gib, []filewise.Delta{memory}, ""},
+		"memory of another host":         {4 * gib, []filewise.Delta{delta("client memory", probe.MemoryTotal, 16*gib)}, ""},
+	} {
+		got := messages(first(withCounters(x.bytes, x.deltas...)).memoryWarning())
+		if x.want == "" && got != "" || !strings.Contains(got, x.want) {
+			t.Errorf("%s: %q, want %q", name, got, x.want)
+		}
+	}
+}
+
+func TestCheckpointWarning(t *testing.T) {
+	cycles := func(n float64) filewise.Delta {
+		return delta(filewise.ProbeCheckpoints, filewise.CheckpointCycles, n)
+	}
+	log, calls := delta(filewise.ProbeWritten, filewise.WrittenLog, 5<<20), delta(filewise.ProbeWritten, filewise.WrittenCalls, 5<<20)
+	for name, x := range map[string]struct {
+		deltas []filewise.Delta
+		want   string
+	}{
+		"a quarter of one": {[]filewise.Delta{cycles(0.25), log}, "1 file 0.25"},
+		"none":             {[]filewise.Delta{cycles(0), calls}, "1 file 0."},
+		"one":              {[]filewise.Delta{cycles(1), log}, ""},
+		"nothing written":  {[]filewise.Delta{cycles(0), delta(filewise.ProbeWritten, filewise.WrittenLog, 100), calls}, ""},
+		"not counted":      {[]filewise.Delta{log}, ""},
+	} {
+		ws := first(withCounters(gib, x.deltas...)).checkpointWarning()
+		if got := messages(ws); x.want == "" && got != "" || !strings.Contains(got, x.want) {
+			t.Errorf("%s: %q, want %q", name, got, x.want)
+		}
+		if name == "a quarter of one" && len(ws) == 1 && !strings.Contains(ws[0].Remedy, "some 8s") {
+			t.Errorf("%s: %q", name, ws[0].Remedy)
+		}
+	}
+}
+
+func TestRemoteWarning(t *testing.T) {
+	p, trials := withCounters(gib)
+	for host, want := range map[string]bool{"db1": true, "192.0.2.7": true, "localhost": false, "127.0.0.1": false, "/run/mysqld": false} {
+		p.Target = filewise.Target{Mode: filewise.External, Address: &filewise.Address{Host: host}}
+		got := messages(p.standing(trials).remoteWarning())
+		if want != strings.Contains(got, "remote-client") || want && !strings.Contains(got, host) {
+			t.Errorf("%s: %q", host, got)
+		}
+		if got := p.standing(nil).remoteWarning(); got != nil {
+			t.Errorf("%s, before anything was measured: %v", host, got)
+		}
+	}
+	p.Target = filewise.Target{Mode: filewise.Managed}
+	if got := p.standing(trials).remoteWarning(); got != nil {
+		t.Errorf("a private server: %v", got)
+	}
+}

@@ -1,0 +1,153 @@
+package experiment
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"filewise"
+)
+
+// From when a spread is uneven: its files did the work of less than so many, each
+// used alike, of four; and how much of it must be known, or chance makes it uneven.
+const (
+	evenEnough = 0.75
+	leastLoad  = 100 // rows or requests of the mean file
+)
+
+// spreadWarning says of layouts with several files whether the spread happened.
+func (h history) spreadWarning() []filewise.Warning {
+	var uneven, idle []string
+	for _, l := range h.plan.Layouts {
+		if l.Data.Files < 2 || l.AddedLater == filewise.LaterUntouched || l.AddedLater == filewise.LaterNewData { // uneven on purpose
+			continue
+		}
+		var even, unused []float64
+		for _, t := range h.counted(h.lastBlock()) {
+			if s, ok := spreadOf(t); ok && t.Cell.Layout == l.Name {
+				even, unused = append(even, s.even), append(unused, float64(s.unused))
+			}
+		}
+		if len(even) == 0 {
+			continue
+		}
+		if n := middle(unused); n >= 1 {
+			idle = append(idle, fmt.Sprintf("%s %.0f", l.Name, n))
+		}
+		if e := middle(even); e < evenEnough {
+			uneven = append(uneven, fmt.Sprintf("%s like %.1f", l.Name, e*float64(l.Data.Files)))
+		}
+	}
+	var out []filewise.Warning
+	if len(idle) > 0 && !h.said("files-untouched") {
+		out = append(out, filewise.Warning{Code: "files-untouched",
+			Message: fmt.Sprintf("Data files that had no part in the measured work of the typical trial: %s.", strings.Join(idle, ", ")),
+			Remedy:  "Read such a layout as one of fewer files; give more work, or work that reaches all of them."})
+	}
+	if len(uneven) > 0 {
+		out = append(out, filewise.Warning{Code: "uneven-spread",
+			Message: fmt.Sprintf("The load was not spread evenly: by what was counted of each file, the files worked like this many that are used alike: %s.", strings.Join(uneven, ", ")),
+			Remedy:  "Read such a layout as one of fewer files; the report has each file's part. Keys, free space and the order of filling decide which file is used."})
+	}
+	return out
+}
+
+// said tells whether a trial has a warning of its own.
+func (h history) said(code string) bool {
+	return slices.ContainsFunc(h.trials, func(t filewise.Trial) bool {
+		return slices.ContainsFunc(t.Warnings, func(w filewise.Warning) bool { return w.Code == code })
+	})
+}
+
+// spread is how a trial's load lay on its data files.
+type spread struct {
+	// even is how many files that are used alike share a load as these do, against the
+	// number of these: (Σx)² / (n·Σx²).
+	even   float64
+	unused int
+}
+
+// loadKinds are what may be counted by file, that which says most first: rows are
+// the work itself; requests include what caches do with it.
+var loadKinds = [][]string{
+	{filewise.FileRows}, {filewise.FileReads, filewise.FileWrites},
+}
+
+// spreadOf compares the data files of a trial that belong together: the partitions
+// of each table, of which tables have their own load.
+func spreadOf(t filewise.Trial) (spread, bool) {
+	groups := fileGroups(t)
+	for _, kind := range loadKinds {
+		loads := make(map[string]float64)
+		found := false
+		for _, m := range t.Measures {
+			for _, d := range m.Deltas {
+				if d.Probe == filewise.ProbeFiles && slices.Contains(kind, d.Name) {
+					loads[d.File] += d.Value
+					found = true
+				}
+			}
+		}
+		if s, ok := spreadOver(groups, loads); found && ok {
+			return s, true
+		}
+	}
+	return spread{}, false
+}
+
+func spreadOver(groups map[string][]string, loads map[string]float64) (spread, bool) {
+	var s spread
+	whole := 0.0
+	for _, paths := range groups {
+		n, sum, squares := float64(len(paths)), 0.0, 0.0
+		unused := 0
+		for _, p := range paths {
+			x := loads[p]
+			sum, squares = sum+x, squares+x*x
+			if x == 0 {
+				unused++
+			}
+		}
+		if n < 2 || sum < leastLoad*n {
+			continue
+		}
+		s.even += sum * sum * sum / (n * squares) // weighted by the load
+		s.unused += unused
+		whole += sum
+	}
+	s.even /= whole
+	return s, whole > 0
+}
+
+// fileGroups are the paths of the data files by what they are parts of: the name of
+// the file, or of what it holds, without its numbers.
+func fileGroups(t filewise.Trial) map[string][]string {
+	groups := make(map[string][]string)
+	seen := make(map[string]bool)
+	for _, f := range slices.Concat(t.Files, t.Final) {
+		if f.Role != filewise.RoleData || seen[f.Path] {
+			continue
+		}
+		seen[f.Path] = true
+		name := f.Object
+		if name == "" {
+			name = path.Base(f.Path)
+		}
+		name = strings.Map(func(r rune) rune {
+			if r >= '0' && r <= '9' {
+				return -1
+			}
+			return r
+		}, name)
+		groups[name] = append(groups[name], f.Path)
+	}
+	return groups
+}
+
+// middle is the median.
+func middle(xs []float64) float64 {
+	sorted := slices.Sorted(slices.Values(xs))
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
