@@ -21,6 +21,8 @@ func Markdown(w io.Writer, d Data) error {
 	m.causes(v)
 	m.waits(v)
 	m.files(v)
+	m.written(v)
+	m.machine(v)
 	m.types(v)
 	m.asPublished(v)
 	m.warnings(v)

@@ -77,10 +77,44 @@ func TestWaitsFilesAndLimits(t *testing.T) {
 	}
 }
 
+// What was written and what the machine did stand in all formats that people read.
+func TestWrittenAndMachine(t *testing.T) {
+	d := rich(t)
+	page := render(t, report.HTML, d)
+	for id, wants := range map[string][]string{
+		"written": {"data files", "900 B<br><small>4.50 ×</small>", "400 B<br><small>2.00 ×</small>", "checkpoint cycles in the window", ">0.250<"},
+		"machine": {"memory: dirty pages", "12.5 MB", "some tasks stalled for I/O", "17.0\u00a0%", "nvme0n1: bytes written", "30.0 MB/s", "0.450 ms", "nvme0n1: requests in queue or work, at a time"},
+	} {
+		got := section(t, page, id)
+		for _, want := range wants {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: no %q in %s", id, want, got)
+			}
+		}
+		if !bytes.Contains(page, []byte(`href="#`+id+`"`)) {
+			t.Errorf("nothing leads to %s", id)
+		}
+		for _, never := range []string{"NaN", "Inf", "taken by other virtual machines", "time of a flush"} { // not told there
+			if strings.Contains(got, never) {
+				t.Errorf("%s: %q", id, never)
+			}
+		}
+	}
+	md := string(render(t, report.Markdown, d))
+	for _, want := range []string{"## What was written", "900 B; 4.50 ×", "## The machine during the trials", "12.5 MB"} {
+		if !strings.Contains(md, want) {
+			t.Errorf("Markdown: no %q", want)
+		}
+	}
+	if text := strings.Join(strings.Fields(string(render(t, plain, d))), " "); !strings.Contains(text, "Written to data files and log, against the data of the work: 1 file 6.50 ×") {
+		t.Errorf("the terminal does not say what was written:\n%s", text)
+	}
+}
+
 // What was not read has no section.
 func TestNoEmptySections(t *testing.T) {
 	page := render(t, report.HTML, stored(t))
-	for _, id := range []string{"waits", "files", "loads"} {
+	for _, id := range []string{"waits", "files", "loads", "written", "machine"} {
 		if bytes.Contains(page, []byte(`<section id="`+id+`"`)) || bytes.Contains(page, []byte(`href="#`+id+`"`)) {
 			t.Errorf("section %s of nothing", id)
 		}

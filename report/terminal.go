@@ -27,6 +27,7 @@ func Terminal(w io.Writer, d Data, opts TerminalOptions) error {
 	p.results(v)
 	p.causes(v)
 	p.spread(v)
+	p.writes(v)
 	p.types(v)
 	p.asPublished(v)
 	p.time(v)

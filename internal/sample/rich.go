@@ -54,6 +54,17 @@ func rich(t filewise.Trial, m filewise.Measure) []filewise.Delta {
 	out = append(out, wait(filewise.ProbeBackground, "checkpoint write", filewise.WaitDataWrite, 0.05)...)
 	out = append(out,
 		filewise.Delta{Probe: filewise.ProbeStorage, Name: "scratch" + filewise.StorageShare, Unit: "%", Value: 40 + 3*float64(n)},
+		filewise.Delta{Probe: filewise.ProbeWritten, Name: filewise.WrittenLog, Unit: "B", Value: 400 * m.Work},
+		filewise.Delta{Probe: filewise.ProbeWritten, Name: filewise.WrittenData, Unit: "B", Value: 900 * m.Work},
+		filewise.Delta{Probe: filewise.ProbeWritten, Name: filewise.WrittenLog, Unit: filewise.UnitPerByte, Value: 2},
+		filewise.Delta{Probe: filewise.ProbeWritten, Name: filewise.WrittenData, Unit: filewise.UnitPerByte, Value: 4.5},
+		filewise.Delta{Probe: filewise.ProbeCheckpoints, Name: filewise.CheckpointCycles, Unit: "cycles", Value: 0.25},
+		filewise.Delta{Probe: "memory", Name: "dirty", Unit: "B", Value: 12.5e6},
+		filewise.Delta{Probe: "pressure", Name: "io some stalled share", Unit: "%", Value: 17},
+		filewise.Delta{Probe: "disk", Name: "nvme0n1 bytes written", Unit: "B", Value: 30e6 * (m.Window[1] - m.Window[0]).Seconds()},
+		filewise.Delta{Probe: "disk", Name: "nvme0n1 writes", Unit: "requests", Value: 2000},
+		filewise.Delta{Probe: "disk", Name: "nvme0n1 write time", Unit: "ms", Value: 900},
+		filewise.Delta{Probe: "disk", Name: "nvme0n1 mean queue", Unit: "requests at a time", Value: 1.7},
 		filewise.Delta{Probe: "cpu", Name: "busy share", Unit: "%", Value: 62 + 2*float64(n)},
 		filewise.Delta{Probe: "server", Name: "timed", Unit: "checkpoints", Value: float64(t.Cell.Block % 2)})
 	for i, f := range t.Files {

@@ -1,0 +1,181 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"filewise"
+)
+
+// written is what one family wrote.
+type written struct {
+	Family string // empty: the run has one
+	Unit   string // of one piece of work: "row"
+	Rows   []writtenRow
+	Cycles []string // checkpoint cycles in the window, by layout; none: not counted
+}
+
+// writtenRow is one place that was written to, by layout.
+type writtenRow struct {
+	Name  string
+	Cells []writtenCell
+}
+
+// writtenCell is what was written on one layout.
+type writtenCell struct {
+	PerWork string // per unit of work
+	PerByte string // per byte of the work's data; empty: it has none
+}
+
+// writtenKinds are the places, in the order in which they are shown, each with what
+// the report calls it.
+var writtenKinds = [][2]string{
+	{filewise.WrittenData, "data files"}, {filewise.WrittenIndex, "index files"}, {filewise.WrittenLog, "log"}, {filewise.WrittenTemp, "temporary files"},
+	{filewise.WrittenBackup, "backup files"}, {filewise.WrittenRest, "other files of the server"}, {filewise.WrittenCalls, "all write calls of the server"},
+	{filewise.WrittenDevices, "devices, by anybody"},
+}
+
+// Written of all families; none where nothing was counted.
+func (v view) Written() []written {
+	families := v.Families()
+	if len(families) == 0 {
+		families = []view{v}
+	}
+	var out []written
+	for _, f := range families {
+		if w, ok := f.written(); ok {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+func (v view) written() (written, bool) {
+	w := written{Family: v.Name, Unit: singular(v.Unit)}
+	measures := make([][]filewise.Measure, len(v.Rows))
+	for i, r := range v.Rows {
+		measures[i] = v.measuresOf(r.Name, func(d filewise.Delta) bool {
+			return d.Probe == filewise.ProbeWritten || d.Probe == filewise.ProbeCheckpoints
+		})
+	}
+	for _, kind := range writtenKinds {
+		row, found := writtenRow{Name: kind[1]}, false
+		for _, ms := range measures {
+			perWork := medianOf(ms, func(m filewise.Measure) (float64, bool) {
+				x, ok := ofUnit(m, kind[0], "B")
+				return x / m.Work, ok
+			})
+			perByte := medianOf(ms, func(m filewise.Measure) (float64, bool) { return ofUnit(m, kind[0], filewise.UnitPerByte) })
+			c := writtenCell{PerWork: absent}
+			if known(perWork) {
+				c.PerWork, found = byteText(perWork), true
+			}
+			if known(perByte) {
+				c.PerByte = times(perByte)
+			}
+			row.Cells = append(row.Cells, c)
+		}
+		if found {
+			w.Rows = append(w.Rows, row)
+		}
+	}
+	cycles, counted := []string{}, false
+	for _, ms := range measures {
+		x := medianOf(ms, delta(filewise.ProbeCheckpoints, filewise.CheckpointCycles))
+		cycles, counted = append(cycles, sig3(x)), counted || known(x)
+	}
+	if counted {
+		w.Cycles = cycles
+	}
+	return w, len(w.Rows) > 0 || counted
+}
+
+func medianOf(ms []filewise.Measure, of func(filewise.Measure) (float64, bool)) float64 {
+	var xs []float64
+	for _, m := range ms {
+		if x, ok := of(m); ok && known(x) {
+			xs = append(xs, x)
+		}
+	}
+	return median(xs)
+}
+
+// ofUnit is what was written to a place, as an amount or per byte.
+func ofUnit(m filewise.Measure, name, unit string) (float64, bool) {
+	i := slices.IndexFunc(m.Deltas, func(d filewise.Delta) bool {
+		return d.Probe == filewise.ProbeWritten && d.Name == name && d.Unit == unit
+	})
+	if i < 0 {
+		return 0, false
+	}
+	return m.Deltas[i].Value, true
+}
+
+// WrittenLine is the write amplification in a line: by the server's own account, or
+// else by the devices; empty: not known.
+func (v view) WrittenLine() string {
+	for _, of := range []struct {
+		names []string
+		words string
+	}{
+		{[]string{filewise.WrittenData, filewise.WrittenLog}, "to data files and log"}, {[]string{filewise.WrittenCalls}, "by the server"},
+		{[]string{filewise.WrittenDevices}, "to the devices, by anybody"},
+	} {
+		var parts []string
+		for _, r := range v.Rows {
+			ms := v.measuresOf(r.Name, func(d filewise.Delta) bool { return d.Probe == filewise.ProbeWritten })
+			x := medianOf(ms, func(m filewise.Measure) (float64, bool) { return perByte(m, of.names) })
+			if known(x) {
+				parts = append(parts, r.Name+" "+times(x))
+			}
+		}
+		if len(parts) > 0 {
+			return fmt.Sprintf("Written %s, against the data of the work%s: %s.", of.words, ofFamilyText(v.Name), strings.Join(parts, ", "))
+		}
+	}
+	return ""
+}
+
+// perByte adds up what was written to several places, all of which must be known.
+func perByte(m filewise.Measure, names []string) (sum float64, ok bool) {
+	for _, name := range names {
+		x, known := ofUnit(m, name, filewise.UnitPerByte)
+		if !known {
+			return 0, false
+		}
+		sum += x
+	}
+	return sum, true
+}
+
+// writes says what was written per byte of data.
+func (p *page) writes(v view) {
+	if s := v.WrittenLine(); s != "" {
+		p.para(s, "  ")
+		p.line("")
+	}
+}
+
+// written writes what was written, by family.
+func (m *md) written(v view) {
+	all := v.Written()
+	if len(all) == 0 {
+		return
+	}
+	m.para("## What was written")
+	for _, w := range all {
+		var rows [][]string
+		for _, r := range w.Rows {
+			line := []string{r.Name}
+			for _, c := range r.Cells {
+				line = append(line, joined("; ", c.PerWork, c.PerByte))
+			}
+			rows = append(rows, line)
+		}
+		if w.Cycles != nil {
+			rows = append(rows, append([]string{"checkpoint cycles in the window"}, w.Cycles...))
+		}
+		m.rows(append([]string{joined(": ", w.Family, "bytes per "+w.Unit+"; of the data written")}, v.layoutNames()...), rows)
+	}
+}
