@@ -128,12 +128,16 @@ func (h history) checkpointWarning() []filewise.Warning {
 	if len(parts) == 0 {
 		return nil
 	}
+	held := "cycles in the measured part of the typical one: " + strings.Join(parts, ", ")
+	if longest == 0 {
+		held = "no checkpoint fell into the measured part of the typical one"
+	}
 	remedy := "Give a longer --window"
 	if longest > 0 {
 		remedy += fmt.Sprintf(" (a cycle takes some %v)", longest.Round(max(longest/20, time.Second)).Round(time.Second))
 	}
 	return []filewise.Warning{{Code: "shorter-than-checkpoint",
-		Message: fmt.Sprintf("Trials were shorter than a checkpoint cycle; cycles in the measured part of the typical one: %s. What checkpoints write comes later, and is not in the throughput.", strings.Join(parts, ", ")),
+		Message: fmt.Sprintf("Trials were shorter than a checkpoint cycle: %s. What checkpoints write comes later, and is not in the throughput.", held),
 		Remedy:  remedy + ", or have the server checkpoint sooner (--set). The report has beside the throughput how long it took until everything was durable."}}
 }
 

@@ -233,7 +233,8 @@ func (f fileLoad) Texts() []string {
 // SpreadLine says how even the files' load is, in a line; empty: not known.
 func (v view) SpreadLine() string {
 	for _, loads := range v.FileLoads() {
-		for k, kind := range loads.Kinds {
+		for _, k := range loads.telling() {
+			kind := loads.Kinds[k]
 			var parts []string
 			for _, l := range loads.Layouts {
 				if known(l.Balance[k]) {
@@ -246,6 +247,19 @@ func (v view) SpreadLine() string {
 		}
 	}
 	return ""
+}
+
+// telling are the kinds, rows first: they are the work itself, whatever caches do.
+func (l fileLoads) telling() []int {
+	var first, rest []int
+	for k, kind := range l.Kinds {
+		if kind == "rows" {
+			first = append(first, k)
+		} else {
+			rest = append(rest, k)
+		}
+	}
+	return append(first, rest...)
 }
 
 func ofFamilyText(family string) string {

@@ -106,7 +106,7 @@ func TestWrittenAndMachine(t *testing.T) {
 			t.Errorf("Markdown: no %q", want)
 		}
 	}
-	if text := strings.Join(strings.Fields(string(render(t, plain, d))), " "); !strings.Contains(text, "Written to data files and log, against the data of the work: 1 file 6.50 ×") {
+	if text := strings.Join(strings.Fields(string(render(t, plain, d))), " "); !strings.Contains(text, "Written by the server, against the data of the work: 1 file 6.50 ×") {
 		t.Errorf("the terminal does not say what was written:\n%s", text)
 	}
 }

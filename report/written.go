@@ -112,21 +112,20 @@ func ofUnit(m filewise.Measure, name, unit string) (float64, bool) {
 	return m.Deltas[i].Value, true
 }
 
-// WrittenLine is the write amplification in a line: by the server's own account, or
-// else by the devices; empty: not known.
+// WrittenLine is the write amplification in a line: by the server, as its files or
+// its calls say, whichever is more, for each may miss some; or else by the devices.
+// Empty: not known.
 func (v view) WrittenLine() string {
 	for _, of := range []struct {
-		names []string
 		words string
-	}{
-		{[]string{filewise.WrittenData, filewise.WrittenLog}, "to data files and log"}, {[]string{filewise.WrittenCalls}, "by the server"},
-		{[]string{filewise.WrittenDevices}, "to the devices, by anybody"},
-	} {
+		x     func(filewise.Measure) (float64, bool)
+	}{{"by the server", byServer}, {"to the devices, by anybody", func(m filewise.Measure) (float64, bool) {
+		return ofUnit(m, filewise.WrittenDevices, filewise.UnitPerByte)
+	}}} {
 		var parts []string
 		for _, r := range v.Rows {
 			ms := v.measuresOf(r.Name, func(d filewise.Delta) bool { return d.Probe == filewise.ProbeWritten })
-			x := medianOf(ms, func(m filewise.Measure) (float64, bool) { return perByte(m, of.names) })
-			if known(x) {
+			if x := medianOf(ms, of.x); known(x) {
 				parts = append(parts, r.Name+" "+times(x))
 			}
 		}
@@ -137,16 +136,22 @@ func (v view) WrittenLine() string {
 	return ""
 }
 
-// perByte adds up what was written to several places, all of which must be known.
-func perByte(m filewise.Measure, names []string) (sum float64, ok bool) {
-	for _, name := range names {
-		x, known := ofUnit(m, name, filewise.UnitPerByte)
-		if !known {
-			return 0, false
+// byServer is what the server wrote per byte of data.
+func byServer(m filewise.Measure) (float64, bool) {
+	files, calls, found := 0.0, 0.0, false
+	for _, kind := range writtenKinds {
+		x, known := ofUnit(m, kind[0], filewise.UnitPerByte)
+		switch {
+		case !known || kind[0] == filewise.WrittenDevices:
+			continue
+		case kind[0] == filewise.WrittenCalls:
+			calls = x
+		default:
+			files += x
 		}
-		sum += x
+		found = true
 	}
-	return sum, true
+	return max(files, calls), found
 }
 
 // writes says what was written per byte of data.
