@@ -12,9 +12,9 @@ import (
 	"filewise/probe"
 )
 
-// hardlyRead is the part of the data that a trial reads from the storage when its
-// reads come from memory.
-const hardlyRead = 0.01
+// hardlyRead is what a trial reads from the storage at most, in bytes, when its reads
+// come from memory: a hundredth of the data, or up to a half of little.
+func hardlyRead(data float64) float64 { return max(data/100, min(data/2, 16<<20)) }
 
 // memoryWarning says that the data fit into memory, where that is known and the
 // counters do not say that reads came from the storage all the same.
@@ -40,7 +40,7 @@ func (h history) memoryWarning() []filewise.Warning {
 			read = max(read, middle(reads))
 		}
 	}
-	if data == 0 || data >= memory || read >= hardlyRead*data {
+	if data == 0 || data >= memory || read >= hardlyRead(data) {
 		return nil
 	}
 	return []filewise.Warning{{Code: "less-data-than-memory",

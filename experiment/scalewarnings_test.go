@@ -39,6 +39,8 @@ func TestMemoryWarning(t *testing.T) {
 		"fits, and nobody counted reads": {4 * gib, []filewise.Delta{memory}, "less-data-than-memory"},
 		"fits, but is read cold":         {4 * gib, []filewise.Delta{memory, delta(filewise.ProbeServer, "bytes read from storage", gib)}, ""},
 		"the device tells it":            {4 * gib, []filewise.Delta{memory, delta("disk", "sda bytes read", gib)}, ""},
+		"a little, and a little is read": {6 << 20, []filewise.Delta{memory, delta(filewise.ProbeServer, "bytes read from storage", 700<<10)}, "6.0 MiB of data"},
+		"a little, and all is read":      {6 << 20, []filewise.Delta{memory, delta(filewise.ProbeServer, "bytes read from storage", 6<<20)}, ""},
 		"does not fit":                   {17 * gib, []filewise.Delta{memory}, ""},
 		"memory of another host":         {4 * gib, []filewise.Delta{delta("client memory", probe.MemoryTotal, 16*gib)}, ""},
 	} {

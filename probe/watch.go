@@ -16,10 +16,10 @@ import (
 const (
 	sampleEvery   = 100 * time.Millisecond // in long windows: their looks are many anyway
 	sampleFastest = 20 * time.Millisecond
-	sampleRarest  = 250 * time.Millisecond
-	sampleShare   = 100 // a look takes at most one part in so many of the time, up to sampleRarest
-	sampleLooks   = 50  // are wanted in a window
-	sampleCosts   = 8   // the last looks whose quickest says what one costs
+	sampleRarest  = 250 * time.Millisecond // or a tenth of a short window, but sampleEvery
+	sampleShare   = 100                    // a look takes at most one part in so many of the time, up to sampleRarest
+	sampleLooks   = 50                     // are wanted in a window
+	sampleCosts   = 8                      // the last looks whose quickest says what one costs
 )
 
 // pace says when to look again.
@@ -33,7 +33,11 @@ func (p *pace) next(took time.Duration) time.Duration {
 	if p.last = append(p.last, took); len(p.last) > sampleCosts {
 		p.last = p.last[1:]
 	}
-	return min(max(p.first(), sampleShare*slices.Min(p.last)), sampleRarest)
+	rarest := sampleRarest
+	if p.window > 0 {
+		rarest = min(max(p.window/10, sampleEvery), sampleRarest)
+	}
+	return min(max(p.first(), sampleShare*slices.Min(p.last)), rarest)
 }
 
 // first is the pause before the first look, and the shortest between two.

@@ -59,7 +59,10 @@ func TestPace(t *testing.T) {
 		{time.Second, []time.Duration{ms / 2}, 20 * ms, 50 * ms},                                   // 1 % of one core
 		{time.Second, []time.Duration{ms / 2, 30 * ms, 40 * ms}, 20 * ms, 50 * ms},                 // they had to wait for a processor
 		{time.Second, []time.Duration{ms / 10, ms, ms, ms, ms, ms, ms, ms, ms}, 20 * ms, 100 * ms}, // it costs more than at first
-		{time.Second, []time.Duration{30 * ms}, 20 * ms, 250 * ms},
+		{time.Second, []time.Duration{30 * ms}, 20 * ms, 100 * ms},
+		{2 * time.Second, []time.Duration{30 * ms}, 40 * ms, 200 * ms},
+		{30 * time.Second, []time.Duration{30 * ms}, 100 * ms, 250 * ms},
+		{0, []time.Duration{30 * ms}, 100 * ms, 250 * ms},
 	} {
 		p := &pace{window: x.window}
 		first := p.first()

@@ -66,10 +66,29 @@ func (after reading) moved(t *testing.T, before reading) []filewise.Delta {
 // tryWaits: what is offered names under work something that is waited for. Other
 // counters move too, and none falls.
 func tryWaits(t *testing.T, b *bench, offered bool) {
-	provoked(t, b, func(_ *filewise.Database, _ reading, moved []filewise.Delta) bool {
+	provoked(t, b, func(db *filewise.Database, now reading, moved []filewise.Delta) bool {
 		waited := slices.ContainsFunc(moved, func(d filewise.Delta) bool { return d.Probe == filewise.ProbeWaits && d.Class != "" })
-		return waited || !offered && len(moved) > 0
+		return (waited || !offered && len(moved) > 0) && countsWriting(t, db, now, moved)
 	})
+}
+
+// countsWriting: an engine that tells of what it writes has told more under work,
+// and one that tells of checkpoints counts them in cycles.
+func countsWriting(t *testing.T, db *filewise.Database, now reading, moved []filewise.Delta) bool {
+	all := true
+	for _, p := range db.Probes {
+		of := func(d filewise.Delta) bool { return d.Probe == p.Name() }
+		switch p.Name() {
+		case filewise.ProbeWritten:
+			all = all && slices.ContainsFunc(moved, of)
+		case filewise.ProbeCheckpoints:
+			n, counted := now[filewise.Delta{Probe: p.Name(), Name: filewise.CheckpointCycles, Unit: "cycles"}]
+			if !counted || n < 0 {
+				t.Errorf("%s has no cycles: %v", p.Name(), now)
+			}
+		}
+	}
+	return all
 }
 
 // tryFileIO: what is offered counts for every data file that Observe knows, and
