@@ -38,7 +38,7 @@ func (v view) Events() []events {
 		for _, w := range t.Warnings {
 			add(w.Code, eventMark{i, fmt.Sprintf("trial %d: %s", t.Number, sentence(w.Message))})
 		}
-		if slices.ContainsFunc(t.Measure.Deltas, func(d filewise.Delta) bool { return d.Unit == "checkpoints" && d.Value > 0 }) {
+		if slices.ContainsFunc(t.Measure.Deltas, checkpointed) {
 			add("checkpoint within", eventMark{i, fmt.Sprintf("trial %d: a checkpoint in the measured window", t.Number)})
 		}
 		if i == 0 {
@@ -68,4 +68,9 @@ func (d *drawing) events(e events, h history, y float64) {
 			d.line("event", h.at(m.trial), y+14, h.at(m.trial), y+22, m.tip)
 		}
 	}
+}
+
+// checkpointed tells of a delta that says that there was a checkpoint.
+func checkpointed(d filewise.Delta) bool {
+	return d.Unit == "checkpoints" && d.Value > 0 || d.Probe == filewise.ProbeCheckpoints && d.Value >= 1
 }

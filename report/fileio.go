@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strings"
 
 	"filewise"
 )
@@ -184,7 +183,7 @@ func loadsOf(t trial) ([]counted, map[string][]float64) {
 		seen[f.Path] = true
 		numbers[f.Role]++
 		if loads[f.Path] != nil {
-			out = append(out, counted{f.Path, fmt.Sprintf("%s %d", f.Role, numbers[f.Role]), f.Role != filewise.RoleLog})
+			out = append(out, counted{f.Path, fmt.Sprintf("%s %d", f.Role, numbers[f.Role]), f.Role == filewise.RoleData})
 		}
 	}
 	for _, p := range paths {

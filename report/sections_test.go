@@ -36,7 +36,7 @@ func TestWaitsFilesAndLimits(t *testing.T) {
 	page := render(t, report.HTML, rich(t))
 	for id, wants := range map[string][]string{
 		// Allocation has 40 % of the time with 1 file, a quarter of that with 4, the log 30 %; the background's waits are apart.
-		"waits":  {"<td class=\"num\">70\u00a0%</td>", "<td class=\"num\">40\u00a0%</td>", "allocation", "data write, in the background", "space map", "hatch1", "0.400 waits"},
+		"waits":  {"<td class=\"num\">70\u00a0%</td>", "<td class=\"num\">40\u00a0%</td>", "allocation", "data write, in the background", "space map", "hatch1", "0.400 waits", "free page", "–<br><small>0.0100 waits</small>"},
 		"files":  {"largest 1.60 × mean", "largest 1.88 × mean", "data 16", ">bytes<", ">requests<", ">time<", "mean of the data files"},
 		"limits": {"storage of volume scratch", "88\u00a0%", "used over", "storage limit of volume scratch"},
 		"trials": {"noisy-neighbour", "checkpoint within", ">pause, 1 time<", `href="#down-weighted" x=`, `href="#failed" x=`, `class="drift"`},
@@ -46,6 +46,9 @@ func TestWaitsFilesAndLimits(t *testing.T) {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: no %q", id, want)
 			}
+		}
+		if strings.Contains(got, "log buffer full") { // there was none
+			t.Errorf("%s: an event that nobody waited for", id)
 		}
 		if !regexp.MustCompile(`<svg class="fluid" height="[0-9.]+" role="img" aria-label="[^"]{30,}"`).MatchString(got) {
 			t.Errorf("%s: no drawing with a text", id)

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -51,11 +52,12 @@ type waitEvent struct {
 	Background bool // of the server's own threads, for which no connection waits
 	Cells      []waitCell
 	most       float64
+	counted    bool // there were some, although their time is not known
 }
 
 // waitCell is an event on one layout.
 type waitCell struct {
-	Seconds float64 // per unit of work
+	Seconds float64 // per unit of work; NaN: not measured
 	Waits   float64 // the same; NaN: not counted
 	Share   float64 // of the connections' time; NaN: not known
 }
@@ -83,20 +85,21 @@ func (v view) Waits() []waited {
 // waits of one family.
 func (v view) waits() (waited, bool) {
 	w := waited{Family: v.Name, Unit: singular(v.Unit)}
-	events := map[eventKey]bool{}
+	events := map[eventKey]bool{} // whether their time is measured
 	measures := make([][]filewise.Measure, len(v.Rows))
 	for i, r := range v.Rows {
 		measures[i] = v.measuresOf(r.Name, func(d filewise.Delta) bool { return filewise.OfWaits(d.Probe) })
 		for _, m := range measures[i] {
 			for _, d := range m.Deltas {
-				if filewise.OfWaits(d.Probe) && d.Unit == "s" {
-					events[eventKey{d.Probe, d.Name, d.Class}] = true
+				if filewise.OfWaits(d.Probe) && d.Class != "" {
+					k := eventKey{d.Probe, d.Name, d.Class}
+					events[k] = events[k] || d.Unit == "s"
 				}
 			}
 		}
 	}
 	for _, c := range waitClasses {
-		if slices.ContainsFunc(slices.Collect(maps.Keys(events)), func(k eventKey) bool { return k.class == c && k.probe == filewise.ProbeWaits }) {
+		if slices.ContainsFunc(slices.Collect(maps.Keys(events)), func(k eventKey) bool { return events[k] && k.class == c && k.probe == filewise.ProbeWaits }) {
 			w.Classes = append(w.Classes, c)
 		}
 	}
@@ -105,8 +108,8 @@ func (v view) waits() (waited, bool) {
 			w.Layouts = append(w.Layouts, layoutWaitsOf(r.Name, measures[i], w.Classes))
 		}
 	}
-	for k := range events {
-		if e := eventOf(k, measures); e.most > 0 {
+	for k, timed := range events {
+		if e := eventOf(k, timed, measures); e.most > 0 || e.counted {
 			w.Events = append(w.Events, e)
 		}
 	}
@@ -171,7 +174,7 @@ func summed(m filewise.Measure, of func(filewise.Delta) bool) float64 {
 
 // eventOf is an event on all layouts; one that a reading does not have was not
 // waited for.
-func eventOf(k eventKey, measures [][]filewise.Measure) waitEvent {
+func eventOf(k eventKey, timed bool, measures [][]filewise.Measure) waitEvent {
 	e := waitEvent{Class: k.class, Event: k.name, Background: k.probe == filewise.ProbeBackground}
 	for _, ms := range measures {
 		var seconds, waits, shares []float64
@@ -188,8 +191,14 @@ func eventOf(k eventKey, measures [][]filewise.Measure) waitEvent {
 			}
 		}
 		c := waitCell{median(seconds), median(waits), median(shares)}
+		if !timed {
+			c.Seconds, c.Share = math.NaN(), math.NaN()
+			e.counted = e.counted || c.Waits > 0
+		}
 		e.Cells = append(e.Cells, c)
-		e.most = max(e.most, c.Seconds)
+		if known(c.Seconds) {
+			e.most = max(e.most, c.Seconds)
+		}
 	}
 	return e
 }

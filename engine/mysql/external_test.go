@@ -64,8 +64,33 @@ func TestExternal(t *testing.T) {
 	if err := w.Check(ctx, db.Querier, ledger); err != nil {
 		t.Error(err)
 	}
+	for _, want := range []filewise.Delta{
+		{Probe: filewise.ProbeWaits, Name: "read-write latches", Unit: "waits"}, // with the right PROCESS
+		{Probe: filewise.ProbeCheckpoints, Name: filewise.CheckpointCycles, Unit: "cycles"},
+	} {
+		if !counted(t, db, want) {
+			t.Errorf("%s does not count %s", want.Probe, want.Name)
+		}
+	}
 	if err := db.Dropper.Drop(ctx); err != nil {
 		t.Error(err)
 	}
 	servertest.Same(t, before, server.Foreign(t))
+}
+
+// counted tells whether a database's probes have a counter.
+func counted(t *testing.T, db *filewise.Database, want filewise.Delta) bool {
+	t.Helper()
+	for _, p := range db.Probes {
+		counters, err := p.Read(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range counters {
+			if p.Name() == want.Probe && c.Name == want.Name && c.Unit == want.Unit {
+				return true
+			}
+		}
+	}
+	return false
 }
