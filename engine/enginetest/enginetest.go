@@ -112,6 +112,7 @@ func Run(t *testing.T, s Subject) {
 		{"AddedLater", testAddedLater},
 		{"Names", testNames},
 		{"ConnectionLost", testConnectionLost},
+		{"LoadLost", testLoadLost},
 		{"Deadlocks", testDeadlocks},
 		{"Load", testLoad},
 		{"DiskFull", testDiskFull},

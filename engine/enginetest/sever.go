@@ -8,7 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"filewise"
+	"filewise/workload"
 )
 
 // testConnectionLost ends the server's side of all connections in the middle of
@@ -102,4 +105,63 @@ func (b *bench) severed(db *filewise.Database, p filewise.Program, from filewise
 	}
 	wg.Wait()
 	return ledger, errs
+}
+
+// testLoadLost ends the server's side of all connections again and again while
+// batches are loaded, as an experiment loads them: every failure is one of class
+// connection, after which the batch is loaded again, and no row is there twice or
+// missing.
+func testLoadLost(t *testing.T, s Subject) {
+	if s.Sever == nil {
+		t.Skip("lost connections are NOT tested: " + s.NoSever)
+	}
+	b := newBench(t, s)
+	w, err := workload.NewScan(workload.Params{Rows: 4 * fragRows, Cache: workload.CacheWarm, Data: workload.DataOrdered, Repeat: 1}, seed(t))
+	fatal(t, err)
+	if _, err := s.Engine.Script(b.target, b.layout(2), w.Program()); errors.Is(err, filewise.ErrUnsupported) {
+		t.Logf("a load is NOT covered: %v", err)
+		return
+	}
+	db := b.build(b.layout(2), w)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	const enough = 3
+	var lost atomic.Int64
+	over, ended := make(chan struct{}), make(chan struct{})
+	var failure error
+	go func() {
+		defer close(ended)
+		for lost.Load() < enough {
+			select {
+			case <-over:
+				return
+			case <-time.After(3 * time.Millisecond): // so that some of a batch is sent
+				failure = s.Sever(ctx, db) // between two batches there is nothing to
+			}
+		}
+	}()
+	eg, ectx := errgroup.WithContext(ctx)
+	eg.SetLimit(2)
+	for _, table := range w.(filewise.Loadable).Data() {
+		for batch := range table.Batches {
+			eg.Go(func() error {
+				err := db.Bulk.LoadBatch(ectx, table, batch)
+				for filewise.ClassOf(err) == filewise.ClassConnection && ectx.Err() == nil {
+					lost.Add(1)
+					err = db.Bulk.LoadBatch(ectx, table, batch)
+				}
+				return err
+			})
+		}
+	}
+	err = eg.Wait()
+	close(over)
+	<-ended
+	fatal(t, err)
+	if lost.Load() == 0 {
+		t.Errorf("no batch lost its connection: %v", failure)
+	}
+	t.Logf("%d batches lost their connection", lost.Load())
+	fatal(t, db.Bulk.Finish(ctx))
+	b.check(db, w, nil)
 }

@@ -23,7 +23,7 @@ type product struct {
 // MySQL is taken through what the server itself decides; MariaDB runs all, over the
 // same code.
 var products = []product{{MariaDB, servertest.MariaDB, nil}, {MySQL, servertest.MySQL,
-	[]string{"Trial", "CancelLeavesATrueLedger", "Script", "Offers", "DML", "Scan", "Orders", "Custom", "AddedLater", "ConnectionLost", "Deadlocks", "Load"}}}
+	[]string{"Trial", "CancelLeavesATrueLedger", "Script", "Offers", "DML", "Scan", "Orders", "Custom", "AddedLater", "ConnectionLost", "LoadLost", "Deadlocks", "Load"}}}
 
 // engine is a dialect as enginetest and the tests see it.
 type engine struct{ *Dialect }

@@ -66,9 +66,10 @@ func sever(ctx context.Context, db *filewise.Database) error {
 	return nil
 }
 
-// sessions are the numbers of the connections that work in the build's database.
+// sessions are the numbers of the connections that work in the build's database, or
+// load it.
 func sessions(ctx context.Context, control *sql.DB) ([]int64, error) {
-	rows, err := control.QueryContext(ctx, "SELECT ID FROM information_schema.PROCESSLIST WHERE DB = ?", private.Database)
+	rows, err := control.QueryContext(ctx, "SELECT ID FROM information_schema.PROCESSLIST WHERE DB = ? OR INFO LIKE 'LOAD DATA%'", private.Database)
 	if err != nil {
 		return nil, err
 	}
