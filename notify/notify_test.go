@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/emersion/go-sasl"
+
 	"filewise"
 	"filewise/notify/notifytest"
 )
@@ -87,6 +89,34 @@ func TestMailRefused(t *testing.T) {
 	n := New([]Address{parse(t, "smtp://ada:Zx9%2FCanary@"+s.Addr+"/?from=a@b.c&to=d@e.f")}, []Event{Done})
 	if err := n.Try(t.Context(), Message{Event: Started, Title: "starts"}); err != nil || len(s.Got()) > 0 {
 		t.Errorf("%v; %d letters where none was wanted", err, len(s.Got()))
+	}
+}
+
+// A password travels under TLS where the server asks for it, in whatever way it wants
+// it, and nowhere where the certificate is not one to be trusted.
+func TestMailUnderTLS(t *testing.T) {
+	servers := map[string]*notifytest.Mail{
+		"smtp": notifytest.NewMailWith(t, notifytest.StartTLS, sasl.Plain), "smtps": notifytest.NewMailWith(t, notifytest.Implicit, sasl.Login),
+	}
+	for scheme, s := range servers {
+		people := "/?from=a@b.c&to=d@e.f"
+		for i, options := range map[string][]string{"smtp": {"", "&tls=required", "&tls=offered"}, "smtps": {""}}[scheme] {
+			url := scheme + "://" + notifytest.Account + "@" + s.Addr + people + options
+			if err := parse(t, url).Send(t.Context(), message()); err == nil || !strings.Contains(err.Error(), "certificate") || strings.Contains(err.Error(), "Canary") || len(s.Got()) != i {
+				t.Errorf("%s%s: %v, %d letters under a certificate that nobody knows", scheme, options, err, len(s.Got()))
+			}
+			if err := parse(t, url+"&insecure=true").Send(t.Context(), message()); err != nil || len(s.Got()) != i+1 || s.Secure() != i+1 {
+				t.Errorf("%s%s: %v, %d letters, %d by TLS", scheme, options, err, len(s.Got()), s.Secure())
+			}
+		}
+	}
+	s, sent := servers["smtp"], len(servers["smtp"].Got())
+	if err := parse(t, "smtp://"+notifytest.Account+"@"+s.Addr+"/?from=a@b.c&to=d@e.f&tls=none").Send(t.Context(), message()); err == nil || strings.Contains(err.Error(), "Canary") || len(s.Got()) != sent {
+		t.Errorf("without TLS: %v", err)
+	}
+	open := notifytest.NewMailWith(t, notifytest.Clear, sasl.Login)
+	if err := parse(t, "smtp://"+notifytest.Account+"@"+open.Addr+"/?from=a@b.c&to=d@e.f").Send(t.Context(), message()); err != nil || len(open.Got()) != 1 || open.Secure() != 0 {
+		t.Errorf("by LOGIN, in the clear: %v, %d letters", err, len(open.Got()))
 	}
 }
 

@@ -30,7 +30,7 @@ type TrialRow struct {
 	Sync       *float64  `parquet:"sync_s,optional"`
 	Elapsed    float64   `parquet:"elapsed_s"`
 	Instance   string    `parquet:"instance,dict"`
-	Started    time.Time `parquet:"started,timestamp(nanosecond)"`
+	Started    time.Time `parquet:"started,timestamp(microsecond)"`
 }
 
 // SliceRow is a row of ExportParquetSlices: one for each slice of each trial and

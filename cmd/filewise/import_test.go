@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,8 @@ import (
 
 	"filewise"
 	"filewise/store"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // bundleFor is a bundle of a run with invented trials, whose text change may alter.
@@ -177,5 +180,33 @@ func leaves(v any, path string, f func(path string, set func(any))) {
 		for i, x := range v {
 			each(x, fmt.Sprintf("%s.%d", path, i), func(y any) { v[i] = y })
 		}
+	}
+}
+
+// A run that was carried to another store gives the report that it gives where it was
+// measured, but for its number and where it comes from.
+func TestImportedReport(t *testing.T) {
+	h := newHome(t)
+	own, other := filepath.Join(h.dir, "own.html"), filepath.Join(h.dir, "other.html")
+	bundle, store := filepath.Join(h.dir, "run.tar.gz"), filepath.Join(h.dir, "other.db")
+	for _, args := range [][]string{{"run", tiny}, {"report", "-o", own}, {"export", "--bundle", bundle}, {"import", bundle, "--store", store}, {"report", "--store", store, "-o", other}} {
+		if _, said, code := h.run(args...); code != 0 {
+			t.Fatalf("%v: %d: %s", args, code, said)
+		}
+	}
+	origin := regexp.MustCompile(`<tr><th scope="row">imported</th><td class="words">run 1 of [^<]*</td></tr>`)
+	a, err := os.ReadFile(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(origin.FindAll(b, -1)) != 1 || len(a) < 30_000 {
+		t.Errorf("where it comes from is said %d times, in %d bytes", len(origin.FindAll(b, -1)), len(a))
+	}
+	if diff := cmp.Diff(string(a), origin.ReplaceAllString(string(b), "")); diff != "" {
+		t.Errorf("another report (−own +carried):\n%s", diff)
 	}
 }

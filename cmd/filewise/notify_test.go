@@ -57,13 +57,25 @@ func events(t *testing.T, h *notifytest.Hook) (out []notify.Message) {
 }
 
 // A run tells of its beginning and its end: by mail with the report, and by a webhook
-// with JSON. Neither secret is stored, printed or sent.
+// with JSON. Neither secret is stored, printed or sent. A server that dies meanwhile is
+// a warning, and the run is what it is.
 func TestNotifyRun(t *testing.T) {
 	p, m, h := newHome(t), notifytest.NewMail(t), notifytest.NewHook(t)
+	dying := notifytest.NewHook(t)
+	dies := make(chan bool)
+	go func() {
+		defer close(dies)
+		_ = until(time.Minute, func() (bool, error) { return len(dying.Bodies()) > 0, nil })
+		dying.Close()
+	}()
 	t.Setenv("MAIL", "# nobody sees this\nsmtp://"+notifytest.Account+"@"+m.Addr+"/?from=fw@example.org&to=ada@example.org")
-	out, said, code := p.run("run", tiny, "--notify", "env:MAIL", "--notify", h.URL+"/hook/SecretCanary")
+	out, said, code := p.run("run", tiny, "--notify", "env:MAIL", "--notify", h.URL+"/hook/SecretCanary", "--notify", dying.URL+"/DyingCanary")
+	<-dies
 	if code != 0 {
 		t.Fatalf("exit code %d: %s", code, said)
+	}
+	if len(dying.Bodies()) != 1 || !strings.Contains(said, "filewise: warning: "+dying.URL+"/******** was not told") {
+		t.Errorf("of a server that died after %d messages: %s", len(dying.Bodies()), said)
 	}
 	letters := m.Got()
 	if len(letters) != 2 {

@@ -3,10 +3,12 @@
 package notifytest
 
 import (
+	"crypto/tls"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"mime"
 	"mime/multipart"
 	"net"
@@ -29,21 +31,44 @@ const Account = "ada:Zx9%2FCanary"
 type Mail struct {
 	Addr string
 
-	mu  sync.Mutex
-	got []string // letters as they came
-	to  []string
+	mechanism string
+	mu        sync.Mutex
+	got       []string // letters as they came
+	to        []string
+	secure    int // letters that came by TLS
 }
 
-// NewMail starts one that ends with the test.
-func NewMail(t *testing.T) *Mail {
+// Security is when a mail server speaks TLS, with a certificate that nobody knows.
+type Security int
+
+// What a mail server asks for.
+const (
+	Clear    Security = iota
+	StartTLS          // before anybody may log in
+	Implicit          // from the first byte
+)
+
+// NewMail starts one without TLS that ends with the test.
+func NewMail(t *testing.T) *Mail { return NewMailWith(t, Clear, sasl.Plain) }
+
+// NewMailWith starts one that takes this way of logging in, and ends with the test.
+func NewMailWith(t *testing.T, security Security, mechanism string) *Mail {
 	t.Helper()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Mail{Addr: l.Addr().String()}
-	server := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return &session{server: s}, nil }))
-	server.Domain, server.AllowInsecureAuth = "localhost", true
+	s := &Mail{Addr: l.Addr().String(), mechanism: mechanism}
+	server := smtp.NewServer(smtp.BackendFunc(func(c *smtp.Conn) (smtp.Session, error) { return &session{server: s, conn: c}, nil }))
+	server.Domain, server.AllowInsecureAuth, server.ErrorLog = "localhost", security == Clear, log.New(io.Discard, "", 0)
+	if security != Clear {
+		web := httptest.NewTLSServer(nil) // for its certificate
+		defer web.Close()
+		server.TLSConfig = &tls.Config{Certificates: web.TLS.Certificates, MinVersion: tls.VersionTLS12}
+	}
+	if security == Implicit {
+		l = tls.NewListener(l, server.TLSConfig)
+	}
 	go func() { _ = server.Serve(l) }()
 	t.Cleanup(func() { _ = server.Close() })
 	return s
@@ -52,25 +77,53 @@ func NewMail(t *testing.T) *Mail {
 // Got are the letters as they came, and To who they are for.
 func (s *Mail) Got() []string { s.mu.Lock(); defer s.mu.Unlock(); return slices.Clone(s.got) }
 
+// Secure is how many letters came by TLS.
+func (s *Mail) Secure() int { s.mu.Lock(); defer s.mu.Unlock(); return s.secure }
+
 // To is for whom the letters are.
 func (s *Mail) To() []string { s.mu.Lock(); defer s.mu.Unlock(); return slices.Clone(s.to) }
 
 type session struct {
 	server *Mail
+	conn   *smtp.Conn
 	in     bool
 }
 
-func (s *session) AuthMechanisms() []string { return []string{sasl.Plain} }
+func (s *session) AuthMechanisms() []string { return []string{s.server.mechanism} }
 
-func (s *session) Auth(string) (sasl.Server, error) {
-	return sasl.NewPlainServer(func(_, user, password string) error {
+func (s *session) Auth(mechanism string) (sasl.Server, error) {
+	enter := func(user, password string) error {
 		if user != "ada" || password != "Zx9/Canary" {
 			return errors.New("no such account")
 		}
 		s.in = true
 		return nil
-	}), nil
+	}
+	if mechanism == sasl.Login {
+		return &login{enter: enter}, nil
+	}
+	return sasl.NewPlainServer(func(_, user, password string) error { return enter(user, password) }), nil
 }
+
+// login asks for the user, and then for the password.
+type login struct {
+	enter func(user, password string) error
+	said  []string
+}
+
+func (l *login) Next(answer []byte) (challenge []byte, done bool, err error) {
+	if answer != nil {
+		l.said = append(l.said, string(answer))
+	}
+	switch len(l.said) {
+	case 0:
+		return []byte("Username:"), false, nil
+	case 1:
+		return []byte("Password:"), false, nil
+	}
+	return nil, true, l.enter(l.said[0], l.said[1])
+}
+
 func (s *session) Mail(string, *smtp.MailOptions) error {
 	if !s.in {
 		return smtp.ErrAuthRequired
@@ -91,6 +144,9 @@ func (s *session) Data(r io.Reader) error {
 	s.server.mu.Lock()
 	defer s.server.mu.Unlock()
 	s.server.got = append(s.server.got, string(b))
+	if _, ok := s.conn.TLSConnectionState(); ok {
+		s.server.secure++
+	}
 	return err
 }
 func (s *session) Reset()        {}
