@@ -47,8 +47,8 @@ func TestWaitsFilesAndLimits(t *testing.T) {
 				t.Errorf("%s: no %q", id, want)
 			}
 		}
-		if strings.Contains(got, "log buffer full") { // there was none
-			t.Errorf("%s: an event that nobody waited for", id)
+		if strings.Contains(got, "log buffer full") || strings.Contains(got, ">0 waits ·") { // there was none; nobody counted them
+			t.Errorf("%s: an event that nobody waited for, or a number that nobody knows", id)
 		}
 		if !regexp.MustCompile(`<svg class="fluid" height="[0-9.]+" role="img" aria-label="[^"]{30,}"`).MatchString(got) {
 			t.Errorf("%s: no drawing with a text", id)

@@ -175,18 +175,19 @@ func summed(m filewise.Measure, of func(filewise.Delta) bool) float64 {
 // eventOf is an event on all layouts; one that a reading does not have was not
 // waited for.
 func eventOf(k eventKey, timed bool, measures [][]filewise.Measure) waitEvent {
+	is := func(unit string) func(filewise.Delta) bool {
+		return func(d filewise.Delta) bool {
+			return d.Probe == k.probe && d.Name == k.name && d.Class == k.class && d.Unit == unit
+		}
+	}
+	numbered := slices.ContainsFunc(slices.Concat(measures...), func(m filewise.Measure) bool { return slices.ContainsFunc(m.Deltas, is("waits")) })
 	e := waitEvent{Class: k.class, Event: k.name, Background: k.probe == filewise.ProbeBackground}
 	for _, ms := range measures {
 		var seconds, waits, shares []float64
 		for _, m := range ms {
-			is := func(unit string) func(filewise.Delta) bool {
-				return func(d filewise.Delta) bool {
-					return d.Probe == k.probe && d.Name == k.name && d.Class == k.class && d.Unit == unit
-				}
-			}
 			s := summed(m, is("s"))
 			seconds, shares = append(seconds, s/m.Work), append(shares, s/connectionTime(m))
-			if s == 0 || slices.ContainsFunc(m.Deltas, is("waits")) {
+			if numbered && (s == 0 || slices.ContainsFunc(m.Deltas, is("waits"))) {
 				waits = append(waits, summed(m, is("waits"))/m.Work)
 			}
 		}

@@ -52,6 +52,7 @@ func rich(t filewise.Trial, m filewise.Measure) []filewise.Delta {
 	out := wait(filewise.ProbeWaits, "space map", filewise.WaitAllocation, 0.4/float64(max(n, 1)))
 	out = append(out, wait(filewise.ProbeWaits, "log flush", filewise.WaitLog, 0.3)...)
 	out = append(out, filewise.Delta{Probe: filewise.ProbeWaits, Name: "free page", Unit: "waits", Class: filewise.WaitMemory, Value: math.Round(m.Work / 100)},
+		filewise.Delta{Probe: filewise.ProbeWaits, Name: "seen by looks", Unit: "s", Class: filewise.WaitLog, Value: float64(t.Cell.Block%2) * 0.001 * whole},
 		filewise.Delta{Probe: filewise.ProbeWaits, Name: "log buffer full", Unit: "waits", Class: filewise.WaitLog})
 	out = append(out, wait(filewise.ProbeBackground, "checkpoint write", filewise.WaitDataWrite, 0.05)...)
 	out = append(out,
