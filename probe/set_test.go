@@ -126,8 +126,20 @@ func TestSystem(t *testing.T) {
 	if err := os.WriteFile(dir+"/f", make([]byte, bytes), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	for _, p := range s.probes {
+		if looks, ok := p.(filewise.Sampler); ok {
+			if err := looks.Sample(t.Context(), time.Second); err != nil {
+				t.Error(err)
+			}
+		}
+	}
 	b := s.Read(t.Context())
 	deltas, absent := s.Explain(a, b)
+	for _, name := range []string{MemoryTotal, MemoryCached} {
+		if v, ok := Find(deltas, ProbeMemory, name); !ok || v < bytes {
+			t.Errorf("memory, %s: %v, %v", name, v, ok)
+		}
+	}
 	if v, ok := Find(deltas, "process", "bytes written by calls"); !ok || v < bytes {
 		t.Errorf("%v bytes written, %v; deltas %v, absent %v", v, ok, deltas, absent)
 	}
