@@ -67,7 +67,7 @@ func Parse(text string, schemes []string) (filewise.Address, error) {
 
 // wrong is the refusal of a URL. Its arguments must hold nothing of it.
 func wrong(remedy, format string, args ...any) error {
-	return filewise.Errorf(filewise.CodeUsage, remedy, "the URL of the server cannot be understood: %s", fmt.Sprintf(format, args...))
+	return filewise.Errorf(filewise.CodeUsage, remedy, "the URL of --target cannot be understood: %s", fmt.Sprintf(format, args...))
 }
 
 // split cuts what stands behind :// into authority, path and query.

@@ -32,7 +32,7 @@ func (f *planFlags) settleAllocation(p *experiment.Plan, arms []arm, sc workload
 		}
 		if a.Data.Allocation != filewise.Growing {
 			if a.growthGiven {
-				return badValue("growth", f.growth, "preallocated files do not grow: add --allocation growing, or leave it out")
+				return badUse("growth", f.growth, "preallocated files do not grow: add --allocation growing, or leave it out")
 			}
 			a.Data.Growth = 0
 			continue

@@ -19,7 +19,7 @@ func (f *planFlags) setPreload(cmd *cobra.Command, p *experiment.Plan, sc worklo
 	set := cmd.Flags().Changed
 	if !set("preload") {
 		if set("instances") && !sc.Phased {
-			return badValue("instances", f.instances, "without --preload every trial has a build of its own: add --preload, or leave it out")
+			return badUse("instances", f.instances, "without --preload every trial has a build of its own: add --preload, or leave it out")
 		}
 		return nil
 	}
@@ -29,7 +29,7 @@ func (f *planFlags) setPreload(cmd *cobra.Command, p *experiment.Plan, sc worklo
 			"%s cannot restore a loaded build: %w", p.Target.Engine, filewise.ErrUnsupported)
 	}
 	if external && set("instances") {
-		return badValue("instances", f.instances, "on an existing server every trial builds and loads its database anew: leave it out")
+		return badUse("instances", f.instances, "on an existing server every trial builds and loads its database anew: leave it out")
 	}
 	if f.instances < 1 || f.instances > maxInstances {
 		return badValue("instances", f.instances, fmt.Sprintf("give 1 to %d; with one, the verdict is for that build only", maxInstances))

@@ -24,7 +24,7 @@ func (f *checkFlags) register(fs *pflag.FlagSet) {
 // setChecks comes after the baseline is known.
 func (f *checkFlags) setChecks(_ *cobra.Command, p *experiment.Plan, _ workload.Scenario) (err error) {
 	if f.calibrate && p.Target.Mode == filewise.External {
-		return badValue("calibrate", f.calibrate, "it writes to the volumes itself, which are those of the server here: leave it out")
+		return badUse("calibrate", f.calibrate, "it writes to the volumes itself, which are those of the server here: leave it out")
 	}
 	p.Calibrate = f.calibrate
 	if !f.aa {

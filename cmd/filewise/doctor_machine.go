@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
-	"runtime"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -32,8 +31,8 @@ func machineFindings(ctx context.Context, volumes []filewise.Volume) []filewise.
 	for _, f := range machine.Facts(ctx, nil) {
 		add(f.Name, filewise.StatusOK, f.Value, "")
 	}
-	if runtime.GOOS != "linux" {
-		add("system", filewise.StatusNote, "managed servers and counters of the storage need Linux", "")
+	if lacks := machine.Lacks(); lacks != "" {
+		add("system", filewise.StatusNote, lacks, "")
 	}
 	if _, err := scratch.Open(); err != nil {
 		add("state directory", filewise.StatusFailed, err.Error(), filewise.RemedyOf(err))
@@ -48,6 +47,8 @@ func machineFindings(ctx context.Context, volumes []filewise.Volume) []filewise.
 		d := describe(e)
 		switch {
 		case d.Mode == filewise.External:
+		case d.Mode == filewise.Managed && machine.PrivateServers() != nil:
+			add("engine "+e.Name(), filewise.StatusNote, "no private server on this system", "name a server of yours: --target URL")
 		case d.Missing != "":
 			add("engine "+e.Name(), filewise.StatusNote, "not installed", d.Missing)
 		default:

@@ -8,6 +8,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"filewise"
+	"filewise/machine"
 )
 
 // printEngines prints the table of engines, and below it what holds for each.
@@ -44,7 +45,7 @@ func (a *app) printEngines(infos []engineInfo) error {
 // here says whether the engine can be used on this machine at once.
 func here(d filewise.Description) string {
 	switch {
-	case d.Mode == filewise.External:
+	case d.Mode == filewise.External || d.Mode == filewise.Managed && machine.PrivateServers() != nil:
 		return "by URL"
 	case d.Missing != "":
 		return "missing"

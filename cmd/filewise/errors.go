@@ -78,7 +78,8 @@ func (a *app) reportError(err error, args []string) {
 	if code == exitInterrupted {
 		err = interrupted
 	}
-	message, remedy := a.masked(err.Error()), a.masked(filewise.RemedyOf(err))
+	message, remedy := a.named(err.Error(), filewise.RemedyOf(err))
+	message, remedy = a.masked(message), a.masked(remedy)
 	if a.json || slices.Contains(args, "--json") { // also when a flag before it is wrong
 		out := map[string]any{"error": map[string]any{
 			"code": filewise.CodeOf(err), "message": message,

@@ -62,7 +62,7 @@ func (f *planFlags) setFill(cmd *cobra.Command, p *experiment.Plan, sc workload.
 		return badValue("preload", f.preload, "it fills the files already: make --size larger")
 	}
 	if f.warmUp >= 0 {
-		return badValue("warm-up", f.warmUp, fmt.Sprintf("the work of a trial is fixed here (%s, to fill the files) and has no warm-up: leave it out, or give a --window", humanize.IBytes(uint64(least))))
+		return badUse("warm-up", f.warmUp, fmt.Sprintf("the work of a trial is fixed here (%s, to fill the files) and has no warm-up: leave it out, or give a --window", humanize.IBytes(uint64(least))))
 	}
 	p.Window, p.PilotWindow, p.Work = 0, 0, least
 	return nil

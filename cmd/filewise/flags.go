@@ -86,6 +86,10 @@ func (f *planFlags) register(fs *pflag.FlagSet) {
 
 // plan makes the plan that the flags describe. Nothing is touched.
 func (f *planFlags) plan(cmd *cobra.Command, scenario string) (experiment.Plan, error) {
+	return applicable(cmd.Flags(), func() (experiment.Plan, error) { return f.planned(cmd, scenario) })
+}
+
+func (f *planFlags) planned(cmd *cobra.Command, scenario string) (experiment.Plan, error) {
 	sc, err := workload.Lookup(scenario)
 	if err != nil {
 		return experiment.Plan{}, err
@@ -120,6 +124,8 @@ func (f *planFlags) command(cmd *cobra.Command, p experiment.Plan) []string {
 	out := []string{"filewise", "run", p.Scenario}
 	cmd.Flags().Visit(func(fl *pflag.Flag) {
 		switch {
+		case !fl.Changed: // forgotten: see applicable
+			return
 		case slices.Contains([]string{"seed", "volume", "target", "password-file", "no-password", "notify", "notify-on"}, fl.Name) || !inPlan(fl.Name):
 			return
 		case fl.Name == "engine" && p.Target.Mode == filewise.External: // the URL says it

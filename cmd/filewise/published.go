@@ -25,16 +25,16 @@ var ofDesign = []string{
 func (f *planFlags) published(cmd *cobra.Command, sc workload.Scenario) (workload.Scenario, error) {
 	if !f.asPublished {
 		if cmd.Flags().Changed("scale") && slices.Contains(sc.Flags, "as-published") && !slices.Contains(sc.Flags, "warehouses") {
-			return sc, badValue("scale", f.scale, "it is the size of --as-published: add that, or give sizes by --size and --rows")
+			return sc, badUse("scale", f.scale, "it is the size of --as-published: add that, or give sizes by --size and --rows")
 		}
 		return sc, nil
 	}
 	if sc.Design == nil {
-		return sc, filewise.Errorf(filewise.CodeUsage, "leave it out", "--as-published: scenario %s repeats no article's design", sc.Name)
+		return sc, filewise.Errorf(filewise.CodeUsage, "leave it out", "--as-published: scenario %s repeats no article's design%w", sc.Name, notFor{flag: "as-published"})
 	}
 	for _, flag := range ofDesign {
 		if cmd.Flags().Changed(flag) {
-			return sc, filewise.Errorf(filewise.CodeUsage, "leave one of them out", "--as-published has fixed what --%s says", flag)
+			return sc, filewise.Errorf(filewise.CodeUsage, "leave one of them out", "--as-published has fixed what --%s says%w", flag, notFor{flag, "as-published"})
 		}
 	}
 	if !cmd.Flags().Changed("scale") { // given, so that the command that repeats it has it

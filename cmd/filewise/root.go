@@ -29,11 +29,12 @@ type app struct {
 	json           bool
 	storePath      string
 
-	args    []string          // the command line
-	secrets []filewise.Secret // that no error may show
-	hinted  bool              // see hintProcessList
-	last    store.Run         // that has ended last; its ID is 0 before
-	page    *web.Server       // the live page; nil: there is none
+	args      []string          // the command line
+	variables []string          // the flags that variables of the environment have set
+	secrets   []filewise.Secret // that no error may show
+	hinted    bool              // see hintProcessList
+	last      store.Run         // that has ended last; its ID is 0 before
+	page      *web.Server       // the live page; nil: there is none
 }
 
 func (a *app) command() *cobra.Command {
@@ -57,7 +58,7 @@ Every flag can be set in the environment too: --max-blocks as FILEWISE_MAX_BLOCK
 		Args:          subcommandsOnly,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			return fromEnvironment(cmd.Flags())
+			return a.environment(cmd)
 		},
 	}
 	a.registerShared(root)

@@ -77,7 +77,7 @@ func (f *scenarioFlags) apply(cmd *cobra.Command, p *workload.Params) (err error
 	if set("repeat") {
 		p.Repeat = f.repeat
 		if set("cache") && f.cache != workload.CacheWarm {
-			return badValue("repeat", f.repeat, "leave it out: with --cache "+f.cache+" a query is executed once in a trial, for the next time it would not be cold")
+			return badUse("repeat", f.repeat, "leave it out: with --cache "+f.cache+" a query is executed once in a trial, for the next time it would not be cold")
 		}
 	}
 	if set("batch") {
@@ -133,7 +133,7 @@ func ofOthers(cmd *cobra.Command, sc workload.Scenario) error {
 		for _, flag := range other.Flags {
 			if !slices.Contains(sc.Flags, flag) && cmd.Flags().Changed(flag) {
 				return filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("leave it out, or measure filewise run %s", other.Name),
-					"--%s is a flag of scenario %s, not of %s", flag, other.Name, sc.Name)
+					"--%s is a flag of scenario %s, not of %s%w", flag, other.Name, sc.Name, notFor{flag: flag})
 			}
 		}
 	}

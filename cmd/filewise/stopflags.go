@@ -33,7 +33,7 @@ func (f *stopFlags) apply(p *experiment.Plan) error {
 			return err
 		}
 		if p.Target.Mode != filewise.External {
-			return badValue("abort-if", f.abortIf[0], "it watches the server of --target; nobody else works on a "+string(p.Target.Mode)+" "+p.Target.Engine+": leave it out")
+			return badUse("abort-if", f.abortIf[0], "it watches the server of --target; on "+p.Target.Engine+" of Filewise's own nobody else works: leave it out")
 		}
 		p.AbortIf = f.abortIf
 	}

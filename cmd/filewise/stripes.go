@@ -62,7 +62,7 @@ func (f *planFlags) checkDataFiles() error {
 		}
 	}
 	if len(f.dataFiles) > 0 && f.about.StripesAsFiles {
-		return filewise.Errorf(filewise.CodeUsage, "leave it out, and give --files", "--data-files: a backup has as many files as the database here: %w", filewise.ErrUnsupported)
+		return filewise.Errorf(filewise.CodeUsage, "leave it out, and give --files", "--data-files: a backup has as many files as the database here: %w%w", filewise.ErrUnsupported, notFor{flag: "data-files"})
 	}
 	return nil
 }

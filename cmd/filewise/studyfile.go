@@ -148,7 +148,7 @@ func placeIn(e study.Experiment, err error) study.Place {
 func fillFlags(given, own *pflag.FlagSet, s study.Study, e study.Experiment) (err error) {
 	said := map[string]bool{}
 	given.Visit(func(fl *pflag.Flag) {
-		if own.Lookup(fl.Name) == nil || err != nil {
+		if own.Lookup(fl.Name) == nil || err != nil || !fl.Changed {
 			return
 		}
 		said[fl.Name] = true
@@ -156,7 +156,10 @@ func fillFlags(given, own *pflag.FlagSet, s study.Study, e study.Experiment) (er
 		if v, ok := fl.Value.(pflag.SliceValue); ok && fl.Value.Type() != "intSlice" {
 			texts = v.GetSlice()
 		}
-		err = setTexts(own, fl.Name, texts)
+		before := valuesOf(own.Lookup(fl.Name))
+		if err = setTexts(own, fl.Name, texts); err == nil && byVariable(fl) {
+			err = own.SetAnnotation(fl.Name, unset, before)
+		}
 	})
 	for _, v := range e.Values {
 		if err != nil || said[v.Key] || said[instead[v.Key]] {

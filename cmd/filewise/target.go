@@ -26,9 +26,9 @@ func (f *planFlags) setTarget(cmd *cobra.Command, p *experiment.Plan, sc workloa
 	}
 	switch {
 	case f.serverBin != "" && p.Target.Mode == filewise.Embedded:
-		return badValue("server-bin", f.serverBin, p.Target.Engine+" runs inside Filewise: leave it out")
+		return badUse("server-bin", f.serverBin, p.Target.Engine+" runs inside Filewise: leave it out")
 	case f.serverBin != "" && p.Target.Mode == filewise.External:
-		return badValue("server-bin", f.serverBin, "the server of --target runs already: leave it out")
+		return badUse("server-bin", f.serverBin, "the server of --target runs already: leave it out")
 	}
 	p.Target.ServerBin = f.serverBin
 	if p.Target.Durability, err = choice("durability", f.durability,
@@ -53,7 +53,7 @@ func (f *planFlags) setVolumes(_ *cobra.Command, p *experiment.Plan, _ workload.
 	external := p.Target.Mode == filewise.External
 	switch {
 	case len(p.Target.Volumes) > 0 && len(volumes) > 0:
-		return badValue("volume", strconv.Quote(volumes[0]), "--target names the directory: leave one of them out")
+		return badUse("volume", strconv.Quote(volumes[0]), "--target names the directory: leave one of them out")
 	case len(p.Target.Volumes) > 0:
 		volumes = []string{p.Target.Volumes[0].Name + "=" + p.Target.Volumes[0].Dir}
 		p.Target.Volumes = nil

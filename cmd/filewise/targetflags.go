@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"filewise"
+	"filewise/machine"
 	"filewise/target"
 )
 
@@ -85,6 +86,11 @@ func (f *targetFlags) byName() (chosen, error) {
 	if c.about.Mode == filewise.External {
 		return chosen{}, filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("give an existing server: --target %s://USER@HOST/…", c.about.Schemes[0]),
 			"Filewise cannot start a private server of %s", e.Name())
+	}
+	if c.about.Mode == filewise.Managed {
+		if err := machine.PrivateServers(); err != nil {
+			return chosen{}, err
+		}
 	}
 	c.target = filewise.Target{Engine: e.Name(), Mode: c.about.Mode}
 	return c, nil

@@ -82,7 +82,7 @@ func (f *planFlags) setWork(cmd *cobra.Command, p *experiment.Plan, sc workload.
 	case set("window"):
 		return badValue("work", f.work, "--window and --work exclude each other: measured time, or fixed work")
 	case set("warm-up"):
-		return badValue("warm-up", f.warmUp, "fixed work (--work) has no warm-up: leave it out")
+		return badUse("warm-up", f.warmUp, "fixed work (--work) has no warm-up: leave it out")
 	}
 	p.Window, p.PilotWindow = 0, 0
 	if p.Work, err = bytesOf("work", f.work); err != nil {

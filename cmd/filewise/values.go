@@ -1,13 +1,9 @@
 package main
 
 import (
-	"fmt"
-	"os"
 	"slices"
-	"strings"
 
 	"github.com/dustin/go-humanize"
-	"github.com/spf13/pflag"
 
 	"filewise"
 	"filewise/internal/nearest"
@@ -43,30 +39,13 @@ func badValue(flag string, value any, remedy string) error {
 	return filewise.Errorf(filewise.CodeUsage, remedy, "--%s %v is not possible", flag, value)
 }
 
-// variable is the name of a flag's variable.
-func variable(flag string) string {
-	return "FILEWISE_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
-}
+// notFor is the error of a flag that what is asked for has no use for. Given by a
+// variable of the environment it is no mistake: that may be for other runs.
+type notFor struct{ flag, or string } // or: what it does not go with; empty: nothing
 
-// instead are flags that exclude each other: what the command line gives goes
-// before the other's variable.
-var instead = map[string]string{"engine": "target", "target": "engine", "files": "layout", "layout": "files", "window": "work", "work": "window"}
+func (notFor) Error() string { return "" }
 
-// fromEnvironment sets every flag that the command line leaves open from
-// FILEWISE_NAME, where there is one; an empty one is none.
-func fromEnvironment(fs *pflag.FlagSet) error {
-	given := map[string]bool{}
-	fs.Visit(func(fl *pflag.Flag) { given[fl.Name] = true })
-	var err error
-	fs.VisitAll(func(fl *pflag.Flag) {
-		name := variable(fl.Name)
-		value := os.Getenv(name)
-		if value == "" || fl.Changed || err != nil || fl.Name == "help" || given[instead[fl.Name]] {
-			return
-		}
-		if serr := fs.Set(fl.Name, value); serr != nil {
-			err = wrongType(fmt.Sprintf("%s=%q in the environment", name, value), fl, serr)
-		}
-	})
-	return err
+// badUse is the error of a flag that does not go with the others.
+func badUse(flag string, value any, remedy string) error {
+	return filewise.Errorf(filewise.CodeUsage, remedy, "--%s %v is not possible%w", flag, value, notFor{flag: flag})
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/machine"
 )
 
 // Binary is a program of a server and where it comes from.
@@ -29,7 +30,7 @@ func (b Binary) Find(bin string) (string, error) {
 // not accept is passed over. In bin, which the user named, it is refused with
 // that error; so it is where no other is found.
 func (b Binary) FindWhere(bin string, is func(path string) error) (string, error) {
-	if err := supported(); err != nil {
+	if err := machine.PrivateServers(); err != nil {
 		return "", err
 	}
 	if bin != "" {

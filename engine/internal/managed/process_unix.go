@@ -4,9 +4,6 @@ package managed
 
 import "syscall"
 
-// supported: private servers can be started here.
-func supported() error { return nil }
-
 func (u *User) credential() *syscall.Credential {
 	if u == nil {
 		return nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/machine"
 )
 
 // Spec says how to start a process.
@@ -39,7 +40,7 @@ type Spec struct {
 // Start starts the process in a process group of its own. From then on the
 // kernel ends it as soon as Filewise ends, however that ends.
 func Start(s Spec) (*Process, error) {
-	if err := supported(); err != nil {
+	if err := machine.PrivateServers(); err != nil {
 		return nil, err
 	}
 	raiseLimit()

@@ -1,0 +1,3 @@
+package machine
+
+const privateServers, lacks = true, ""

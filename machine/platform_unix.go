@@ -1,0 +1,8 @@
+//go:build unix && !linux
+
+package machine
+
+const (
+	privateServers = true
+	lacks          = "counters of the processors, the storage and other processes, and the eviction of cached pages, need Linux"
+)
