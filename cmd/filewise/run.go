@@ -3,12 +3,16 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"filewise"
 	"filewise/experiment"
+	"filewise/notify"
 	"filewise/store"
+	"filewise/workload"
 )
 
 const defaultScenario = "inserts"
@@ -110,6 +114,24 @@ func completeChoices(cmd *cobra.Command) {
 			completeFlag(cmd, flag, values...)
 		}
 	}
+	if cmd.Flags().Lookup("server-bin") != nil {
+		_ = cmd.MarkFlagDirname("server-bin") // which is there
+	}
+	if cmd.Flags().Lookup("notify-on") != nil {
+		_ = cmd.RegisterFlagCompletionFunc("notify-on", completeEvents) // which is there
+	}
+}
+
+// completeEvents completes the last of a list of events.
+func completeEvents(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+	before := word[:strings.LastIndex(word, ",")+1]
+	var out []string
+	for _, e := range notify.Events {
+		if given := strings.Split(before, ","); !slices.Contains(given, string(e)) {
+			out = append(out, before+string(e))
+		}
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
 // choices are the values of flags that have a few.
@@ -123,6 +145,12 @@ func choices() map[string][]string {
 		"goal":       {"recommend", "verdicts"},
 		"measure":    {"workload", "lifecycle"},
 		"indexes":    {"together", "apart"},
+		"mode":       {workload.ModeSingle, workload.ModeConcurrent, workload.ModeBoth},
+		"connect":    {workload.ConnectPooled, workload.ConnectPerStatement},
+		"index":      {workload.IndexNone, workload.IndexKey},
+		"cache":      {workload.CacheWarm, string(filewise.CacheBufferCold), string(filewise.CacheStorageCold)},
+		"data":       {workload.DataOrdered, workload.DataGrown},
+		"cycle":      {workload.CycleFill, workload.CycleSort, workload.CycleJoin},
 		"engine":     engineNames(),
 	}
 }

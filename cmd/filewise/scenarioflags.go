@@ -106,20 +106,16 @@ func (f *scenarioFlags) apply(cmd *cobra.Command, p *workload.Params) (err error
 			return badValue("beside", f.beside, "give a number of connections from 1, or leave it out")
 		}
 	}
+	few := choices()
 	for _, x := range []struct {
 		flag, value string
 		to          *string
-		known       []string
 	}{
-		{"mode", f.mode, &p.Mode, []string{workload.ModeSingle, workload.ModeConcurrent, workload.ModeBoth}},
-		{"connect", f.connect, &p.Connect, []string{workload.ConnectPooled, workload.ConnectPerStatement}},
-		{"index", f.index, &p.Index, []string{workload.IndexNone, workload.IndexKey}},
-		{"cache", f.cache, &p.Cache, []string{workload.CacheWarm, string(filewise.CacheBufferCold), string(filewise.CacheStorageCold)}},
-		{"cycle", f.cycle, &p.Cycle, []string{workload.CycleFill, workload.CycleSort, workload.CycleJoin}},
-		{"data", f.data, &p.Data, []string{workload.DataOrdered, workload.DataGrown}},
+		{"mode", f.mode, &p.Mode}, {"connect", f.connect, &p.Connect}, {"index", f.index, &p.Index},
+		{"cache", f.cache, &p.Cache}, {"cycle", f.cycle, &p.Cycle}, {"data", f.data, &p.Data},
 	} {
 		if set(x.flag) {
-			if *x.to, err = choice(x.flag, x.value, x.known...); err != nil {
+			if *x.to, err = choice(x.flag, x.value, few[x.flag]...); err != nil {
 				return err
 			}
 		}

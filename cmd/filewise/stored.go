@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -71,7 +72,7 @@ func (a *app) runs(ctx context.Context) (runs []store.RunInfo, err error) {
 
 // completeRun completes the numbers of stored runs.
 func (a *app) completeRun(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
+	if most := strings.Count(cmd.Use, " "); len(args) >= most { // of what it takes
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	runs, err := a.runs(cmd.Context())

@@ -41,10 +41,20 @@ func onlyInStudies(only []string) error {
 
 func completeScenarioOrFile(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 	names, directive := completeScenario(cmd, args, word)
-	if len(args) == 0 {
-		directive = cobra.ShellCompDirectiveDefault // and files
+	if len(args) > 0 {
+		return names, directive
 	}
-	return names, directive
+	// A shell completes files only where no name fits: so those here are named too.
+	for _, pattern := range []string{"*.yaml", "*.yml"} {
+		files, _ := filepath.Glob(pattern)
+		names = append(names, files...)
+	}
+	for _, name := range names {
+		if strings.HasPrefix(name, word) {
+			return names, directive
+		}
+	}
+	return []string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt // in other directories
 }
 
 // planned is an experiment of a study, ready to be run.
