@@ -59,6 +59,9 @@ func (e Experiment) Value(key string) (Value, bool) {
 // At says of an error of another layer where in the file its cause stands.
 func (s Study) At(p Place, err error) error { return s.source.at(p, err) }
 
+// Unnamed is the name of an experiment that has none.
+const Unnamed = "experiment"
+
 // Load reads a study file. Errors have CodeUsage, and name file, line and column.
 // getenv looks a variable up, as os.LookupEnv does.
 func Load(path string, t Table, getenv func(string) (string, bool)) (Study, error) {
@@ -296,7 +299,7 @@ func tellApart(all []Experiment) {
 	for i := range all {
 		e := &all[i]
 		if e.Name == "" {
-			e.Name = "experiment"
+			e.Name = Unnamed
 		}
 		name := e.Name
 		if count[name]++; count[name] > 1 {

@@ -92,9 +92,11 @@ func strictHelp(root *cobra.Command) {
 		switch c.Name() {
 		case "completion":
 			c.Args = subcommandsOnly
+			describeCompletion(c)
 			c.Example = "  filewise completion bash > ~/.local/share/bash-completion/completions/filewise"
 			c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		case "help":
+			c.Short, c.Long = "Show the help of a command", "Help shows the help of a command, as --help behind it does."
 			c.Example = "  filewise help run"
 			c.Run = nil
 			c.RunE = func(_ *cobra.Command, args []string) error {

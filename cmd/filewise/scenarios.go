@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
@@ -51,22 +52,34 @@ func (a *app) showScenario(sc workload.Scenario) error {
 		return a.printJSON(sc)
 	}
 	w := &lineWriter{w: a.stdout}
-	w.printf("%s: %s\n\n%s\n\n", sc.Name, sc.Title, sc.Summary)
+	w.printf("%s: %s\n\n%s\n\n", sc.Name, sc.Title, ansi.Wordwrap(sc.Summary, lineWidth, ""))
 	if s := sc.Source; s != (workload.Source{}) {
-		w.printf("Repeats %s, %q, %s, %d. Published:\n", s.Author, s.Title, s.Where, s.Year)
+		repeats := fmt.Sprintf("Repeats %s, %q, %s, %d. Published:", s.Author, s.Title, s.Where, s.Year)
+		w.printf("%s\n", ansi.Wordwrap(repeats, lineWidth, ""))
+		said := map[string]bool{} // one sentence may be about several families
 		for _, f := range sc.Published {
-			w.printf("  · %s\n", f.Words)
+			if !said[f.Words] {
+				w.printf("  · %s\n", point(f.Words))
+			}
+			said[f.Words] = true
 		}
 		w.printf("\nHow it was measured then, and what differs here:\n")
 	}
 	for _, n := range sc.Notes {
-		w.printf("  · %s\n", n)
+		w.printf("  · %s\n", point(n))
 	}
 	w.printf("\nDefaults: --files %s --size %s %s\n",
 		strings.Trim(strings.ReplaceAll(fmt.Sprint(sc.Files), " ", ","), "[]"), strings.ReplaceAll(humanize.IBytes(uint64(sc.Bytes)), " ", ""), defaultsOf(sc))
 	return w.err
 }
 
+// lineWidth is that of a paragraph on the terminal.
+const lineWidth = 80
+
+// point is a text behind a dot, in lines.
+func point(text string) string { return indent(ansi.Wordwrap(text, lineWidth-4, ""), 4) }
+
+// completeScenario completes the names of scenarios.
 func completeScenario(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	var names []string
 	if len(args) == 0 {

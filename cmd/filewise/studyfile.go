@@ -128,12 +128,32 @@ func inFile(s study.Study, e study.Experiment, err error) error {
 	if strings.Contains(err.Error(), s.File+":") {
 		return named(e, err)
 	}
-	return s.At(placeIn(e, err), named(e, err))
+	return s.At(placeIn(e, err), named(e, keyed(e, err)))
 }
+
+// keyed says the file's keys in place of the flags that they stand for.
+func keyed(e study.Experiment, err error) error {
+	message := flagNamed.ReplaceAllStringFunc(err.Error(), func(flag string) string {
+		if _, ok := e.Value(flag[2:]); ok {
+			return flag[2:]
+		}
+		return flag
+	})
+	if message == err.Error() {
+		return err
+	}
+	return filewise.Errorf(filewise.CodeOf(err), filewise.RemedyOf(err), "%s%w", message, silent{err})
+}
+
+// silent is an error that something else has told already.
+type silent struct{ error }
+
+func (silent) Error() string   { return "" }
+func (s silent) Unwrap() error { return s.error }
 
 // named says which experiment of several is meant.
 func named(e study.Experiment, err error) error {
-	if e.Name == e.Scenario {
+	if e.Name == e.Scenario || e.Name == study.Unnamed {
 		return err
 	}
 	return filewise.Errorf(filewise.CodeOf(err), filewise.RemedyOf(err), "experiment %q: %w", e.Name, err)
