@@ -24,13 +24,15 @@ func (a *app) exportCommand() *cobra.Command {
 		Use:   "export [RUN]",
 		Short: "Write the trials of a stored run as CSV, Parquet or JSON, or all of it as a bundle",
 		Long: `Export writes a stored run for other programs: CSV and Parquet have a row for each
-trial and family, or with --rows slices for each slice; JSON has everything, and
---schema prints its JSON Schema.
+trial and family, or with --rows counters for each counter of it (waits, I/O, what
+was written, the machine), Parquet with --rows slices for each slice; JSON has
+everything, and --schema prints its JSON Schema.
 
 --bundle writes the run as one file that "filewise import" takes on another
 machine, where it is listed, shown, reported, judged and compared as here.`,
 		Example: `  filewise export 12 --format csv --output trials.csv
   filewise export 12 --format parquet --rows slices --output slices.parquet
+  filewise export 12 --rows counters --output counters.csv
   filewise export --format json | jq '.trials | length'
   filewise export 12 --bundle run12.tar.gz`,
 		Args:              cobra.MaximumNArgs(1),
@@ -54,8 +56,8 @@ machine, where it is listed, shown, reported, judged and compared as here.`,
 	}
 	cmd.Flags().StringVar(&f.format, "format", "csv", "csv, parquet (a row for each trial) or json (everything, slices included)")
 	completeFlag(cmd, "format", "csv", "parquet", "json")
-	cmd.Flags().StringVar(&f.rows, "rows", "trials", "what a row of Parquet is: one of trials, or of slices")
-	completeFlag(cmd, "rows", "trials", "slices")
+	cmd.Flags().StringVar(&f.rows, "rows", "trials", "what a row is: one of trials, of counters, or of slices (Parquet)")
+	completeFlag(cmd, "rows", "trials", "counters", "slices")
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "`file` to write; - or nothing is standard output")
 	cmd.Flags().StringVar(&f.bundle, "bundle", "", "write everything as one `file` for \"filewise import\"; - is standard output")
 	cmd.Flags().BoolVar(&f.schema, "schema", false, "print the JSON Schema of --format json")
@@ -73,7 +75,7 @@ func (f *exportFlags) check(cmd *cobra.Command, json bool, args []string) (err e
 	if f.format, err = choice("format", f.format, "csv", "parquet", "json"); err != nil {
 		return err
 	}
-	if f.rows, err = choice("rows", f.rows, "trials", "slices"); err != nil {
+	if f.rows, err = choice("rows", f.rows, "trials", "counters", "slices"); err != nil {
 		return err
 	}
 	switch {
@@ -85,6 +87,8 @@ func (f *exportFlags) check(cmd *cobra.Command, json bool, args []string) (err e
 		return badValue("format", f.format, "--json is JSON: leave one of them out")
 	case f.rows == "slices" && (f.format != "parquet" || f.bundle != ""):
 		return badValue("rows", f.rows, "give --format parquet; --format json has the slices of every trial")
+	case f.rows == "counters" && (json || f.format == "json" || f.bundle != ""):
+		return badValue("rows", f.rows, "give --format csv or parquet; JSON and bundles have the counters of every trial")
 	case f.bundle != "":
 		f.format, f.output = bundleFormat, f.bundle
 	case json:
@@ -104,10 +108,14 @@ func (f *exportFlags) write(w io.Writer, s stored) error {
 		return store.ExportBundle(w, s.run, s.trials, by)
 	case f.format == "json":
 		return store.ExportJSON(w, s.run, s.trials)
+	case f.format == "csv" && f.rows == "counters":
+		return store.ExportCSVCounters(w, s.run, s.trials)
 	case f.format == "csv":
 		return store.ExportCSV(w, s.run, s.trials)
 	case f.rows == "slices":
 		return store.ExportParquetSlices(w, s.run, s.trials)
+	case f.rows == "counters":
+		return store.ExportParquetCounters(w, s.run, s.trials)
 	}
 	return store.ExportParquet(w, s.run, s.trials)
 }

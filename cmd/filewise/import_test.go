@@ -104,7 +104,7 @@ func TestImportCommand(t *testing.T) {
 		t.Errorf("from hand to hand: %d: %s", code, out)
 	}
 	for _, wrong := range [][]string{{"import"}, {"import", "/no/such"}, {"import", h.dir}, {"import", "-"}, {"export", "--schema", "1"}, {"export", "--bundle", "x", "--format", "csv"},
-		{"export", "--rows", "slices"}, {"export", "--format", "xml"}, {"export", "--rows", "files", "--format", "parquet"}} {
+		{"export", "--rows", "slices"}, {"export", "--rows", "counters", "--format", "json"}, {"export", "--rows", "counters", "--bundle", "b"}, {"export", "--format", "xml"}, {"export", "--rows", "files", "--format", "parquet"}} {
 		if _, said, code := h.run(wrong...); code != exitUsage || !strings.Contains(said, "→") {
 			t.Errorf("%v: %d: %s", wrong, code, said)
 		}
