@@ -113,7 +113,7 @@ func (d *drawing) blocks(h history, bottom float64) {
 // line.
 func (d *drawing) lane(v view, h history, name string, y scale) {
 	d.textAt("name", "start", 0, y.to-8, name)
-	for _, p := range roundTicks(y.lo, y.hi, 3) {
+	for _, p := range roundTicks(y.lo, y.hi, 4) {
 		class := "grid"
 		if p == 0 {
 			class = "base"

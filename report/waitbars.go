@@ -113,7 +113,7 @@ func (c waitCell) Time() string { return perWork(c.Seconds) }
 // Rest is the number of an event per unit of work, and its share of the time.
 func (c waitCell) Rest() string {
 	var parts []string
-	if known(c.Waits) {
+	if known(c.Waits) && (c.Waits > 0 || c.Seconds == 0) { // a sample tells times alone
 		parts = append(parts, sig3(c.Waits)+" waits")
 	}
 	if known(c.Share) {
