@@ -1,6 +1,9 @@
 # Filewise with embedded SQLite and the clients that it needs; servers are named by
-# --target. Build: docker build -t filewise . Run, with results kept in ./data:
-#   docker run --rm -v "$PWD/data:/data" filewise run
+# --target. Build: docker build -t filewise . Run, with results kept in ./data, which
+# has to be there (else Docker makes it, for root alone):
+#   docker run --rm --user "$(id -u):$(id -g)" -v "$PWD/data:/data" filewise run
+# Containers with networks of their own do not see each other's measuring lock: add
+# --network host where something else may measure on the machine.
 FROM golang:1.26-bookworm AS build
 WORKDIR /src
 COPY go.mod go.sum ./
@@ -16,5 +19,7 @@ COPY --from=build /filewise /usr/local/bin/filewise
 USER filewise
 WORKDIR /data
 ENV FILEWISE_STATE=/data/.state FILEWISE_STORE=/data/filewise.db
+# Results outlive the container, and what is measured is no copy-on-write layer.
+VOLUME /data
 ENTRYPOINT ["filewise"]
 CMD ["run"]
