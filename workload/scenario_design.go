@@ -149,4 +149,4 @@ func (s Scenario) AsPublished(scale float64) Scenario {
 
 // leastBytes is the size of a database that every engine can spread over the
 // files of every design.
-const leastBytes = 4 << 20
+const leastBytes = 18 << 20

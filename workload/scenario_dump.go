@@ -17,6 +17,7 @@ func dumpScenario() Scenario {
 		},
 		Notes: []string{
 			"No article measured this. A dump is no striped backup: each table, or partition, is one file, which one job writes.",
+			"SQLite, MariaDB and MySQL have none: .dump, mysqldump and mariadb-dump before 11 write one stream whatever the number of jobs, and only the load back is parallel.",
 			"On PostgreSQL it is pg_dump -Fd -j and pg_restore -j. There is a table's worth of work for each job at most: four tables are dumped, or the partitions of --data-files.",
 		},
 		Flags:  []string{"rows", "instances", "beside", "backup-option", "data-files"},

@@ -72,7 +72,8 @@ func (i *instance) readFacts(ctx context.Context) ([]filewise.Fact, error) {
 }
 
 // ofOrders is the setting that sessions of one workload have.
-var ofOrders = filewise.Fact{Name: planCache, Value: ordersSettings[planCache] + " in orders, else the server's own"}
+var ofOrders = filewise.Fact{Name: planCache,
+	Value: fmt.Sprintf("%s in orders of at most %d warehouses and %d connections, else the server's own", keptPlans, mostPartitions, mostKeeping)}
 
 // scaled are the settings that follow a layout's size; the configuration of each
 // layout, in its script, has the figures.

@@ -36,13 +36,22 @@ var ordersTables = []struct {
 	{"stock", "s_w_id", "s_w_id, s_i_id", nil},
 }
 
-// ordersSettings are those of every session of workload orders. The server would
-// plan each statement of a procedure on partitions anew at every call: it compares
-// the costs of plans, and that of one for all values does not know that only one
-// partition will be executed. Planning takes as long as all else does then.
-var ordersSettings = map[string]string{planCache: "force_generic_plan"}
+// planCache is set for every session of workload orders. The server would plan each
+// statement of a procedure on partitions anew at every call: it compares the costs of
+// plans, and that of one for all values does not know that only one partition will be
+// executed. Planning takes as long as all else does then. But a plan for all values
+// locks all partitions, which costs more than planning where these or the sessions
+// are many. So it is decided by what all layouts have in common: none has more
+// partitions than there are warehouses.
+const (
+	planCache, keptPlans        = "plan_cache_mode", "force_generic_plan"
+	mostPartitions, mostKeeping = 16, 50
+)
 
-const planCache = "plan_cache_mode"
+// keepsPlans tells whether procedures keep their plans.
+func (d *design) keepsPlans() bool {
+	return d.orders() && d.number("Warehouses") <= mostPartitions && d.program.Connections <= mostKeeping
+}
 
 func (d *design) orders() bool { return d.program.Workload == workloadOrders }
 

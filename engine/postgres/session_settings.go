@@ -51,12 +51,12 @@ func sessionSettings(t filewise.Target, version int) map[string]string {
 // workloadSettings adds what the workload has every session set, the same in all
 // layouts. What the user set for the server holds in its place.
 func (d *design) workloadSettings(all map[string]string) map[string]string {
-	var own map[string]string
-	switch d.program.Workload {
-	case workloadTemp:
+	own := map[string]string{}
+	switch {
+	case d.program.Workload == workloadTemp:
 		own = d.tempSettings()
-	case workloadOrders:
-		own = ordersSettings
+	case d.keepsPlans():
+		own[planCache] = keptPlans
 	}
 	for name, value := range own {
 		if _, given := d.target.Settings[name]; !given {

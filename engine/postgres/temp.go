@@ -54,7 +54,7 @@ func (d *design) placeTemps() error {
 	case s.Files < 0 || s.Files > mostTemps:
 		return refuse(fmt.Sprintf("give 1 to %d", mostTemps), "%d places of temporary files on postgres", s.Files)
 	case external && s.Files > len(d.data):
-		return refuse("name as many with --volume NAME=tablespace:name", "%d places of temporary files on %d volumes of an external server, where each is one tablespace", s.Files, len(d.data))
+		return refuse("name as many with --volume NAME=tablespace:name", "%d places of temporary files on an external server, whose volumes are one tablespace each, and %d given", s.Files, len(d.data))
 	}
 	for i := range s.Files {
 		at := d.data[i%len(d.data)]
