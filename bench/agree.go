@@ -3,15 +3,16 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"math"
-	"os/exec"
+	"os"
+	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -32,130 +33,173 @@ const (
 	leastMoved = 200
 )
 
-// reader reads counters by a program of its own: by Filewise's probe and name.
-type reader func(context.Context) (map[[2]string]float64, error)
+// counter is one of Filewise's: its probe, its name, and the file's name without the
+// directory, of which one program says less than another.
+type counter struct{ probe, name, file string }
+
+// reader reads counters by a program of its own.
+type reader func(context.Context) (map[counter]float64, error)
+
+// agreeing are the ways in which counters are compared, in the order in which they are.
+var agreeing = []struct {
+	name string
+	open func(context.Context, agreement) (*agreement, error)
+}{{"mariadb", agreeMariaDB}, {"mariadb-processes", agreeProcesses}, {"postgres", agreePostgres}, {"sqlite", agreeSQLite}}
+
+// agreement is a build that both readers look at.
+type agreement struct {
+	dir, bin string // given
+	db       *filewise.Database
+	workload filewise.Workload
+	system   []filewise.Probe
+	theirs   reader
+	close    func() error
+}
 
 // runAgree is the command agree.
-func runAgree(ctx context.Context, args []string, stdout io.Writer) (err error) {
+func runAgree(ctx context.Context, args []string, stdout io.Writer) error {
 	flags := flag.NewFlagSet("bench agree", flag.ContinueOnError)
 	dir := flags.String("dir", ".", "`directory` on the storage in question, where a scratch directory is made")
 	window := flags.Duration("window", leastWindow, "`time` that counters are compared over")
+	only := flags.String("only", "", "`names` to compare, of mariadb, mariadb-processes, postgres and sqlite (default all)")
+	bin := flags.String("bin", "/usr/lib/postgresql/15/bin", "`directory` of psql")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if *window < leastWindow || flags.NArg() > 0 {
 		return fmt.Errorf("a window of at least %v, and no further arguments", leastWindow)
 	}
-	b, err := openMaria(ctx, *dir)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, b.close()) }()
-	w, err := workload.NewInserts(workload.Params{Connections: 4, RowBytes: 400, CommitEvery: 1, Table: workload.TableShared, Key: workload.KeySequential}, 1)
-	if err != nil {
-		return err
-	}
-	layout := filewise.Layout{Name: filewise.FilesName(2), Kind: filewise.KindPartitions, Data: filewise.Spread{Files: 2, Bytes: 128 << 20, Allocation: filewise.Growing, Placement: filewise.PlaceOne}}
-	db, err := b.server.Build(ctx, layout, w.Program())
-	if err != nil {
-		return err
-	}
-	theirs := allOf(b.readStatus, readSystem)
-	rows, err := agreed(ctx, db, w, probe.System([]filewise.Volume{{Name: "default", Dir: b.scratch}}), *window, theirs)
-	if err != nil {
-		return err
+	var rows []row
+	for _, x := range agreeing {
+		if *only != "" && !slices.Contains(strings.Split(*only, ","), x.name) {
+			continue
+		}
+		found, err := agreeOn(ctx, x.open, agreement{dir: *dir, bin: *bin}, *window)
+		if err != nil {
+			return fmt.Errorf("%s: %w", x.name, err)
+		}
+		for _, r := range found {
+			r.what = x.name + ": " + r.what
+			rows = append(rows, r)
+		}
 	}
 	return print(stdout, rows)
 }
 
-// agreed works for a window, and has both read at its edges, one right after the other.
-func agreed(ctx context.Context, db *filewise.Database, w filewise.Workload, system []filewise.Probe, window time.Duration, theirs reader) ([]row, error) {
-	sessions, err := experiment.Connect(ctx, db.Connector, w.Program().Connections)
+func agreeOn(ctx context.Context, open func(context.Context, agreement) (*agreement, error), given agreement, window time.Duration) (rows []row, err error) {
+	a, err := open(ctx, given)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, a.close()) }()
+	return a.over(ctx, window)
+}
+
+// over works for a window, and has both read at its edges, one right after the other:
+// what the second reader's own session does in a server is in neither's difference
+// twice, as it asks that last.
+func (a *agreement) over(ctx context.Context, window time.Duration) ([]row, error) {
+	program := a.workload.Program()
+	sessions, err := experiment.Connect(ctx, a.db.Connector, program.Connections)
 	defer func() { _ = experiment.CloseAll(sessions) }()
 	if err != nil {
 		return nil, err
 	}
-	if _, err := theirs(ctx); err != nil { // its programs are in memory then: loading them would be I/O between the two
+	if _, err := a.theirs(ctx); err != nil { // its programs are in memory then: loading them would be I/O between the two
 		return nil, err
 	}
-	set := probe.NewSet(slices.Concat(db.Probes, system)...)
+	set := probe.NewSet(slices.Concat(a.db.Probes, a.system)...)
 	var ours [2]probe.Snapshot
-	var readings [2]map[[2]string]float64
+	var readings [2]map[counter]float64
 	var errs []error
-	_, err = drive.Run(ctx, drive.Load{Sessions: sessions, Window: window, WarmUp: time.Second, Chunk: db.Chunk, Multiple: int64(w.Program().CommitEvery), Live: new(drive.Live),
-		Retry: w.Program().Retry, Edge: func(ctx context.Context, e drive.Edge) {
+	_, err = drive.Run(ctx, drive.Load{Sessions: sessions, Window: window, WarmUp: time.Second, Chunk: cmp.Or(a.db.Chunk, 10), Multiple: int64(program.CommitEvery), Live: new(drive.Live),
+		Retry: program.Retry, Edge: func(ctx context.Context, e drive.Edge) {
 			ours[e] = set.Read(ctx)
-			found, err := theirs(ctx)
+			found, err := a.theirs(ctx)
 			readings[e], errs = found, append(errs, err)
 		}})
 	if err := errors.Join(append(errs, err)...); err != nil {
 		return nil, err
 	}
-	return compared(set.Delta(ours[0], ours[1]), readings), nil
+	rows := compared(set.Delta(ours[0], ours[1]), readings)
+	if len(rows) == 0 {
+		return nil, errors.New("the two have no counter in common that moved")
+	}
+	return rows, nil
 }
 
-func compared(deltas []filewise.Delta, theirs [2]map[[2]string]float64) []row {
+func compared(deltas []filewise.Delta, theirs [2]map[counter]float64) []row {
 	var rows []row
 	for _, d := range deltas {
-		key := [2]string{d.Probe, d.Name}
+		key := counter{d.Probe, d.Name, d.File}
+		if d.File != "" {
+			key.file = filepath.Base(d.File)
+		}
 		before, ok := theirs[0][key]
 		after, ok2 := theirs[1][key]
 		moved := after - before
-		unit := d.Unit
-		if !ok || !ok2 || d.File != "" || moved < leastMoved && unit != "s" || moved < 1 {
+		if !ok || !ok2 || moved < leastMoved && d.Unit != "s" || moved < 1 {
 			continue
 		}
 		apart := 100 * math.Abs(d.Value-moved) / moved
-		rows = append(rows, row{fmt.Sprintf("%s, %s, %s", d.Probe, d.Name, unit), fmt.Sprintf("%.6g · %.6g: %.2f %% apart", d.Value, moved, apart),
+		rows = append(rows, row{strings.TrimSpace(fmt.Sprintf("%s, %s, %s %s", d.Probe, d.Name, d.Unit, key.file)), fmt.Sprintf("%.6g · %.6g: %.2f %% apart", d.Value, moved, apart),
 			fmt.Sprintf("≤ %.0f %%", maxApart), apart <= maxApart})
 	}
 	return rows
 }
 
-func allOf(readers ...reader) reader {
-	return func(ctx context.Context) (map[[2]string]float64, error) {
-		all := map[[2]string]float64{}
-		for _, r := range readers {
-			found, err := r(ctx)
-			if err != nil {
-				return nil, err
-			}
-			for k, v := range found {
-				all[k] = v
-			}
-		}
-		return all, nil
+// agreeMariaDB: the server's own client, as another account's session, prints status
+// and performance_schema.
+func agreeMariaDB(ctx context.Context, a agreement) (*agreement, error) {
+	// With so small a buffer pool and log, pages are written to their files meanwhile.
+	b, err := openMaria(ctx, a.dir, "--performance-schema=ON", "--innodb-buffer-pool-size=64M", "--innodb-log-file-size=32M")
+	if err != nil {
+		return nil, err
 	}
+	a.close = b.close
+	w, err := workload.NewInserts(workload.Params{Connections: 4, RowBytes: 400, CommitEvery: 1, Table: workload.TableShared, Key: workload.KeySequential}, 1)
+	if err == nil {
+		layout := filewise.Layout{Name: filewise.FilesName(2), Kind: filewise.KindPartitions, Data: filewise.Spread{Files: 2, Bytes: 128 << 20, Allocation: filewise.Growing, Placement: filewise.PlaceOne}}
+		a.db, err = b.server.Build(ctx, layout, w.Program())
+	}
+	if err != nil {
+		return nil, errors.Join(err, b.close())
+	}
+	a.workload, a.system = w, probe.System([]filewise.Volume{{Name: "default", Dir: b.scratch}})
+	a.theirs = allOf(readSystem, b.readStatus, b.readFiles)
+	return &a, nil
 }
 
-// readStatus has the server's own client print the status.
-func (b *mariaBench) readStatus(ctx context.Context) (map[[2]string]float64, error) {
-	_, out, err := b.client(ctx, "", "SHOW GLOBAL STATUS")
-	all := map[[2]string]float64{}
-	for line := range strings.Lines(string(out)) {
-		name, value, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		if x, err := strconv.ParseFloat(value, 64); err == nil {
-			all[[2]string{"mariadb", name}] = x
-		}
+// agreeOwn is a build on a private server, of which theirs reads by its process.
+func agreeOwn(ctx context.Context, a agreement, engine string, theirs func(*ownBuild) (reader, error)) (*agreement, error) {
+	own, err := buildOwn(ctx, ownEngines[engine], a.dir, filewise.DurabilityFull, 400)
+	if err != nil {
+		return nil, err
 	}
-	return all, err
+	if a.theirs, err = theirs(own); err != nil {
+		return nil, errors.Join(err, own.close())
+	}
+	a.db, a.workload, a.system, a.close = own.db, own.workload, probe.System([]filewise.Volume{{Name: "here", Dir: own.scratch}}), own.close
+	return &a, nil
 }
 
-// systemScript prints by awk, in Filewise's names and units, what the kernel counts.
-const systemScript = `$1 == "cpu" { for (i = 2; i <= 9; i++) { split("user nice system idle iowait irq softirq steal", n, " "); print "cpu|" n[i-1] "|" $i / 100 } }
-FILENAME == "/proc/diskstats" { print "disk|" $3 " reads|" $4; print "disk|" $3 " bytes read|" $6 * 512; print "disk|" $3 " writes|" $8
-  print "disk|" $3 " bytes written|" $10 * 512; print "disk|" $3 " write time|" $11; print "disk|" $3 " busy time|" $13; print "disk|" $3 " flushes|" $19 }`
+func agreeProcesses(ctx context.Context, a agreement) (*agreement, error) {
+	return agreeOwn(ctx, a, "mariadb", func(*ownBuild) (reader, error) {
+		pid, err := serverPID()
+		return allOf(readSystem, readTree(filewise.ProbeServer, pid)), err
+	})
+}
 
-// readSystem has awk read /proc.
-func readSystem(ctx context.Context) (map[[2]string]float64, error) {
-	out, err := exec.CommandContext(ctx, "awk", "-v", "CONVFMT=%.15g", "-v", "OFMT=%.15g", systemScript, "/proc/stat", "/proc/diskstats").Output()
-	all := map[[2]string]float64{}
-	for line := range strings.Lines(string(out)) {
-		if f := strings.Split(strings.TrimSpace(line), "|"); len(f) == 3 {
-			if x, err := strconv.ParseFloat(f[2], 64); err == nil {
-				all[[2]string{f[0], f[1]}] = x
-			}
-		}
-	}
-	return all, err
+func agreePostgres(ctx context.Context, a agreement) (*agreement, error) {
+	return agreeOwn(ctx, a, "postgres", func(*ownBuild) (reader, error) {
+		pid, err := serverPID()
+		return allOf(readSystem, readTree(filewise.ProbeServer, pid), readPostgres(a.bin, pid)), err
+	})
+}
+
+// agreeSQLite: the server is this process, without what it starts.
+func agreeSQLite(ctx context.Context, a agreement) (*agreement, error) {
+	return agreeOwn(ctx, a, "sqlite", func(own *ownBuild) (reader, error) {
+		return allOf(readSystem, readProcess("process", os.Getpid()), readSizes(own.scratch)), nil
+	})
 }

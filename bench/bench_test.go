@@ -6,11 +6,13 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"filewise"
 	"filewise/internal/chromium"
 )
 
@@ -90,6 +92,51 @@ func TestMariaDBIsMeasured(t *testing.T) {
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("left: %v %v", left, err)
+	}
+}
+
+// What looking costs, and what counters are compared by, on SQLite; the others are
+// the same code on servers that take longer to make.
+func TestSamplingIsMeasured(t *testing.T) {
+	dir := t.TempDir()
+	var out strings.Builder
+	err := run(t.Context(), []string{"sampling", "-engines", "sqlite", "-idle", "2", "-pairs", "2", "-period", "300ms", "-dir", dir}, &out)
+	if err != nil && !strings.Contains(err.Error(), "targets are missed") {
+		t.Fatal(err)
+	}
+	for _, what := range []string{"sqlite: looking at waits, of one core", "sqlite: a display", "sqlite: throughput, looked at to not", "2 pairs)"} {
+		if !strings.Contains(out.String(), what) {
+			t.Errorf("no figure of %q in:\n%s", what, out.String())
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left: %v %v", left, err)
+	}
+}
+
+// Counters of the same name and file are compared, and those that hardly moved are
+// not; the programs of the second reader see this process and its files.
+func TestCompared(t *testing.T) {
+	theirs := [2]map[counter]float64{{}, {}}
+	for name, moved := range map[string]float64{"near": 1000, "far": 1000, "still": 100} {
+		theirs[0][counter{"files", name, "a.db"}], theirs[1][counter{"files", name, "a.db"}] = 5000, 5000+moved
+	}
+	var deltas []filewise.Delta
+	for _, name := range []string{"near", "far", "still", "unknown"} {
+		deltas = append(deltas, filewise.Delta{Probe: "files", Name: name, Unit: "B", File: "/somewhere/a.db", Value: map[string]float64{"near": 1019, "far": 1021}[name]})
+	}
+	rows := compared(deltas, theirs)
+	if len(rows) != 2 || !rows[0].ok || rows[1].ok || !strings.Contains(rows[1].value, "2.10 % apart") {
+		t.Errorf("%+v", rows)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a.db"), make([]byte, 1234), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	all, err := allOf(readSystem, readProcess("process", os.Getpid()), readTree("server", os.Getpid()), readSizes(dir))(t.Context())
+	if err != nil || all[counter{"files", filewise.FileGrown, "a.db"}] != 1234 || all[counter{"cpu", "user", ""}] <= 0 ||
+		all[counter{"process", "read calls", ""}] < 1 || all[counter{"server", "read calls", ""}] < all[counter{"process", "read calls", ""}] {
+		t.Errorf("%v, %v", all, err)
 	}
 }
 

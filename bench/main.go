@@ -4,7 +4,8 @@
 // session that does nothing, and a trial against the fake engine; as “bench
 // mariadb”, what builds and resets of a managed server cost; as “bench connections”,
 // what many sessions cost; as “bench drive-mariadb” and “bench load-mariadb”, what
-// orders costs against sysbench and the server's own client; as “bench agree”, how near
+// orders costs against sysbench and the server's own client; as “bench sampling”, what
+// looking at a trial costs; as “bench agree”, how near
 // counters are to those of an independent reader; as “bench report-open”, how long a
 // browser takes to show a report of many trials. It exits with 1 when a target is missed. README.md beside it says what is measured and how.
 package main
@@ -40,7 +41,7 @@ type row struct {
 
 // commands are those beside the one without a name.
 var commands = map[string]func(context.Context, []string, io.Writer) error{
-	"mariadb": runMariaDB, "connections": runConnections, "agree": runAgree, "report-open": runReportOpen,
+	"mariadb": runMariaDB, "connections": runConnections, "agree": runAgree, "sampling": runSampling, "report-open": runReportOpen,
 	"drive-postgres": runDrivePostgres, "load-postgres": runLoadPostgres,
 	"drive-mariadb": runDriveMariaDB, "load-mariadb": runLoadMariaDB,
 }

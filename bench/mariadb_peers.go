@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -28,8 +29,8 @@ type mariaBench struct {
 // mariaSettings are those of a server with room for the data, which syncs every commit.
 var mariaSettings = []string{"--skip-networking", "--skip-log-bin", "--local-infile=1", "--innodb-buffer-pool-size=1G", "--innodb-log-file-size=1G"}
 
-// openMaria starts the server. Close ends it.
-func openMaria(ctx context.Context, dir string) (_ *mariaBench, err error) {
+// openMaria starts the server, with further settings. Close ends it.
+func openMaria(ctx context.Context, dir string, settings ...string) (_ *mariaBench, err error) {
 	b := &mariaBench{}
 	if b.scratch, err = os.MkdirTemp(dir, "fw-bench-"); err != nil {
 		return nil, err
@@ -42,7 +43,7 @@ func openMaria(ctx context.Context, dir string) (_ *mariaBench, err error) {
 	if b.scratch, err = filepath.Abs(b.scratch); err != nil {
 		return nil, err
 	}
-	if err := b.start(ctx); err != nil {
+	if err := b.start(ctx, settings); err != nil {
 		return nil, err
 	}
 	b.target = filewise.Target{Engine: "mariadb", Mode: filewise.External, Durability: filewise.DurabilityFull, Volumes: []filewise.Volume{{Name: "default"}},
@@ -54,7 +55,7 @@ func openMaria(ctx context.Context, dir string) (_ *mariaBench, err error) {
 func (b *mariaBench) socket() string { return filepath.Join(b.scratch, "s") }
 
 // start makes a server and waits until it answers.
-func (b *mariaBench) start(ctx context.Context) error {
+func (b *mariaBench) start(ctx context.Context, settings []string) error {
 	data := "--datadir=" + filepath.Join(b.scratch, "data")
 	var as []string
 	if os.Geteuid() == 0 {
@@ -64,7 +65,7 @@ func (b *mariaBench) start(ctx context.Context) error {
 	if _, _, err := byCommand(install); err != nil {
 		return err
 	}
-	args := append([]string{"--no-defaults", data, "--socket=" + b.socket(), "--pid-file=" + filepath.Join(b.scratch, "pid")}, mariaSettings...)
+	args := append([]string{"--no-defaults", data, "--socket=" + b.socket(), "--pid-file=" + filepath.Join(b.scratch, "pid")}, slices.Concat(mariaSettings, settings)...)
 	server := exec.CommandContext(ctx, "mariadbd", append(args, as...)...)
 	server.Cancel = func() error { return server.Process.Signal(syscall.SIGTERM) }
 	if err := server.Start(); err != nil {

@@ -22,25 +22,37 @@ func NewWaits(host Host, database string) *sampling.Sampler {
 	})
 }
 
-// The states of all sessions that execute something. An account always sees its own.
-const readStates = "SELECT COALESCE(STATE, ''), COUNT(*) FROM information_schema.PROCESSLIST" +
-	" WHERE DB = ? AND COMMAND IN ('Query', 'Execute') AND ID <> CONNECTION_ID() GROUP BY STATE"
+// readStates lists all sessions. An account always sees its own. A table of
+// information_schema has the same columns, and costs a server several times as much
+// of a processor, for it is written first.
+const readStates = "SHOW PROCESSLIST"
 
 func look(ctx context.Context, db *sql.DB, database string) (sampling.Seen, error) {
 	seen := make(sampling.Seen)
-	rows, err := db.QueryContext(ctx, readStates, database)
+	rows, err := db.QueryContext(ctx, readStates)
 	if err != nil {
 		return seen, err
 	}
 	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return seen, err
+	}
+	values, into := make([]sql.RawBytes, len(columns)), make([]any, len(columns))
+	at := map[string]int{} // of a column
+	for n, name := range columns {
+		into[n], at[strings.ToLower(name)] = &values[n], n
+	}
 	for rows.Next() {
-		var state string
-		var n int
-		if err := rows.Scan(&state, &n); err != nil {
+		if err := rows.Scan(into...); err != nil {
 			return seen, err
 		}
-		if class := classOfState(state); class != "" {
-			seen[sampling.Event{Name: "state/" + strings.ToLower(state), Class: class}] += n
+		if command := string(values[at["command"]]); string(values[at["db"]]) != database || command != "Query" && command != "Execute" {
+			continue
+		}
+		state := string(values[at["state"]])
+		if class := classOfState(state); class != "" { // looking itself has none
+			seen[sampling.Event{Name: "state/" + strings.ToLower(state), Class: class}]++
 		}
 	}
 	return seen, rows.Err()

@@ -1,0 +1,217 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"filewise"
+	"filewise/drive"
+	"filewise/experiment"
+	"filewise/probe"
+	"filewise/verdict/stats"
+)
+
+// The targets of sampling: of one core, in percent, and of the throughput.
+const (
+	maxSampling = 1.0
+	maxSlower   = 0.03
+)
+
+// samplingBench is what looking at a build while it is measured costs.
+type samplingBench struct {
+	engine filewise.Engine
+	idle   int // pairs of periods that nothing else is done in
+	pairs  int // pairs of periods under load
+	period time.Duration
+	dir    string
+}
+
+// runSampling is the command sampling.
+func runSampling(ctx context.Context, args []string, stdout io.Writer) error {
+	flags := flag.NewFlagSet("bench sampling", flag.ContinueOnError)
+	names := flags.String("engines", "postgres,mariadb,sqlite", "`engines` to measure, of "+strings.Join(slices.Sorted(maps.Keys(ownEngines)), ", "))
+	idle := flags.Int("idle", 8, "`pairs` of periods, looked at and not, of sessions that do nothing")
+	pairs := flags.Int("pairs", 40, "`pairs` of periods under load")
+	period := flags.Duration("period", time.Second, "`time` of a period")
+	dir := flags.String("dir", ".", "`directory` on the storage in question, where a scratch directory is made")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if *idle < 2 || *pairs < 2 || *period < 300*time.Millisecond || flags.NArg() > 0 {
+		return fmt.Errorf("at least 2 pairs of 300 ms, and no further arguments")
+	}
+	var rows []row
+	for name := range strings.SplitSeq(*names, ",") {
+		engine, ok := ownEngines[name]
+		if !ok {
+			return fmt.Errorf("there is no engine %q here", name)
+		}
+		found, err := samplingBench{engine, *idle, *pairs, *period, *dir}.run(ctx)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		rows = append(rows, found...)
+	}
+	return print(stdout, rows)
+}
+
+func (b samplingBench) run(ctx context.Context) (rows []row, err error) {
+	// What is not synced waits for processors alone, of which looking takes some.
+	own, err := buildOwn(ctx, b.engine, b.dir, filewise.DurabilityOff, 100)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, own.close()) }()
+	sessions, err := experiment.Connect(ctx, own.db.Connector, own.workload.Program().Connections)
+	defer func() { err = errors.Join(err, experiment.CloseAll(sessions)) }()
+	if err != nil {
+		return nil, err
+	}
+	if rows, err = b.costs(ctx, own.set); err != nil {
+		return nil, err
+	}
+	slower, err := b.slower(ctx, own, sessions)
+	return append(rows, slower), err
+}
+
+// watching has the samplers look; the function that it returns ends it.
+func watching(ctx context.Context, set *probe.Set) func() { return set.Watch(ctx) }
+
+// displayed reads all probes once a second, as a display of a running trial does.
+func displayed(ctx context.Context, set *probe.Set) func() {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for ctx.Err() == nil {
+			set.Read(context.WithoutCancel(ctx))
+			select {
+			case <-time.After(time.Second):
+			case <-ctx.Done():
+			}
+		}
+	}()
+	return func() { cancel(); <-done }
+}
+
+// costs are the processor time of looking, Filewise's and the server's, while the
+// sessions do nothing.
+func (b samplingBench) costs(ctx context.Context, set *probe.Set) ([]row, error) {
+	var rows []row
+	for _, x := range []struct {
+		what  string
+		start func(context.Context, *probe.Set) func()
+	}{{"looking at waits", watching}, {"a display that reads all once a second", displayed}} {
+		own, server, err := b.cost(ctx, func() func() { return x.start(ctx, set) })
+		if err != nil {
+			return nil, err
+		}
+		all := own + server
+		rows = append(rows, row{fmt.Sprintf("%s: %s, of one core", b.engine.Name(), x.what),
+			fmt.Sprintf("%.2f %% (Filewise %.2f, server %.2f)", all, own, server), fmt.Sprintf("≤ %.0f %%", maxSampling), all <= maxSampling})
+	}
+	return rows, nil
+}
+
+// cost is the difference of processor time between looking and not, in percent of
+// one core; the server's is of all processes that this one has started.
+func (b samplingBench) cost(ctx context.Context, start func() func()) (own, server float64, err error) {
+	var owns, servers [2][]float64 // looked at, not
+	err = b.periods(ctx, b.idle, start, func(how int, wall time.Duration, use func() error) error {
+		ownBefore, err := processorTime()
+		serverBefore, err2 := childrenTime()
+		if err := errors.Join(err, err2, use()); err != nil {
+			return err
+		}
+		ownAfter, err := processorTime()
+		serverAfter, err2 := childrenTime()
+		owns[how] = append(owns[how], float64(ownAfter-ownBefore)/float64(wall))
+		servers[how] = append(servers[how], float64(serverAfter-serverBefore)/float64(wall))
+		return errors.Join(err, err2)
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	return 100 * (middle(owns[0]) - middle(owns[1])), 100 * (middle(servers[0]) - middle(servers[1])), nil
+}
+
+// periods are pairs of periods in which all is looked at and is not, in turn the one
+// and the other first.
+func (b samplingBench) periods(ctx context.Context, pairs int, start func() func(), measure func(how int, wall time.Duration, use func() error) error) error {
+	for pair := range pairs {
+		for half := range 2 {
+			how, stop := (pair+half)%2, func() {}
+			if how == 0 {
+				stop = start()
+			}
+			err := measure(how, b.period, func() error {
+				select {
+				case <-time.After(b.period):
+					return nil
+				case <-ctx.Done():
+					return context.Cause(ctx)
+				}
+			})
+			stop()
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// slower compares the throughput of periods of one load, side by side.
+func (b samplingBench) slower(ctx context.Context, own *ownBuild, sessions []filewise.Session) (row, error) {
+	live, enough := new(drive.Live), make(chan struct{})
+	ended := make(chan error, 1)
+	chunk := own.db.Chunk
+	if chunk == 0 {
+		chunk = 100 // calls that are short beside a period
+	}
+	most := time.Duration(2*b.pairs)*2*b.period + time.Minute
+	go func() {
+		_, err := drive.Run(ctx, drive.Load{Sessions: sessions, Window: most, WarmUp: time.Second, Chunk: chunk, Multiple: int64(own.workload.Program().CommitEvery), Live: live,
+			Retry: own.workload.Program().Retry, Until: enough})
+		ended <- err
+	}()
+	for live.Phase() != drive.PhaseMeasure { // after its warm-up
+		select {
+		case err := <-ended:
+			return row{}, fmt.Errorf("the load ended before its window: %w", err)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	var rates [2][]float64
+	err := b.periods(ctx, b.pairs, func() func() {
+		ends := []func(){watching(ctx, own.set), displayed(ctx, own.set)}
+		return func() { ends[0](); ends[1]() }
+	}, func(how int, _ time.Duration, use func() error) error {
+		before, start := live.Operations(), time.Now()
+		err := use()
+		rates[how] = append(rates[how], float64(live.Operations()-before)/time.Since(start).Seconds())
+		return err
+	})
+	close(enough)
+	if err := errors.Join(err, <-ended); err != nil {
+		return row{}, err
+	}
+	t, err := stats.PairedLogT(rates[1], rates[0])
+	if err != nil {
+		return row{}, err
+	}
+	half := stats.TQuantile(0.975, t.DF) * t.SE
+	ratio, lo, hi := math.Exp(t.Effect), math.Exp(t.Effect-half), math.Exp(t.Effect+half)
+	return row{fmt.Sprintf("%s: throughput, looked at to not (%.0f rows a second)", b.engine.Name(), middle(rates[1])),
+		fmt.Sprintf("%.3f (95 %%: %.3f … %.3f, %d pairs)", ratio, lo, hi, t.N), fmt.Sprintf("≥ %.2f", 1-maxSlower), lo >= 1-maxSlower}, nil
+}
