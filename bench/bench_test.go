@@ -100,11 +100,11 @@ func TestMariaDBIsMeasured(t *testing.T) {
 func TestSamplingIsMeasured(t *testing.T) {
 	dir := t.TempDir()
 	var out strings.Builder
-	err := run(t.Context(), []string{"sampling", "-engines", "sqlite", "-idle", "2", "-pairs", "2", "-period", "300ms", "-dir", dir}, &out)
+	err := run(t.Context(), []string{"sampling", "-engines", "sqlite", "-idle", "2", "-pairs", "8", "-period", "300ms", "-dir", dir}, &out)
 	if err != nil && !strings.Contains(err.Error(), "targets are missed") {
 		t.Fatal(err)
 	}
-	for _, what := range []string{"sqlite: looking at waits, of one core", "sqlite: a display", "sqlite: throughput, looked at to not", "2 pairs)"} {
+	for _, what := range []string{"sqlite: looking at waits, of one core", "sqlite: a display", "sqlite: throughput, looked at to not", "2 blocks)"} {
 		if !strings.Contains(out.String(), what) {
 			t.Errorf("no figure of %q in:\n%s", what, out.String())
 		}

@@ -47,8 +47,8 @@ func runSampling(ctx context.Context, args []string, stdout io.Writer) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if *idle < 2 || *pairs < 2 || *period < 300*time.Millisecond || flags.NArg() > 0 {
-		return fmt.Errorf("at least 2 pairs of 300 ms, and no further arguments")
+	if *idle < 2 || *pairs < 2*inBlock || *period < 300*time.Millisecond || flags.NArg() > 0 {
+		return fmt.Errorf("at least 2 pairs idle and %d under load, of 300 ms, and no further arguments", 2*inBlock)
 	}
 	var rows []row
 	for name := range strings.SplitSeq(*names, ",") {
@@ -58,7 +58,7 @@ func runSampling(ctx context.Context, args []string, stdout io.Writer) error {
 		}
 		found, err := samplingBench{engine, *idle, *pairs, *period, *dir}.run(ctx)
 		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return errors.Join(fmt.Errorf("%s: %w", name, err), print(stdout, rows))
 		}
 		rows = append(rows, found...)
 	}
@@ -85,7 +85,7 @@ func (b samplingBench) run(ctx context.Context) (rows []row, err error) {
 }
 
 // watching has the samplers look; the function that it returns ends it.
-func watching(ctx context.Context, set *probe.Set) func() { return set.Watch(ctx) }
+func watching(ctx context.Context, set *probe.Set) func() { return set.Watch(ctx, 0) }
 
 // displayed reads all probes once a second, as a display of a running trial does.
 func displayed(ctx context.Context, set *probe.Set) func() {
@@ -171,6 +171,21 @@ func (b samplingBench) periods(ctx context.Context, pairs int, start func() func
 	return nil
 }
 
+// inBlock are the pairs of a block: a checkpoint may stop all work for a period.
+const inBlock = 4
+
+// blocks are the means of blocks of periods.
+func blocks(rates []float64) (means []float64) {
+	for block := range slices.Chunk(rates, inBlock) {
+		sum := 0.0
+		for _, r := range block {
+			sum += r
+		}
+		means = append(means, sum/float64(len(block)))
+	}
+	return means
+}
+
 // slower compares the throughput of periods of one load, side by side.
 func (b samplingBench) slower(ctx context.Context, own *ownBuild, sessions []filewise.Session) (row, error) {
 	live, enough := new(drive.Live), make(chan struct{})
@@ -206,12 +221,12 @@ func (b samplingBench) slower(ctx context.Context, own *ownBuild, sessions []fil
 	if err := errors.Join(err, <-ended); err != nil {
 		return row{}, err
 	}
-	t, err := stats.PairedLogT(rates[1], rates[0])
+	t, err := stats.PairedLogT(blocks(rates[1]), blocks(rates[0]))
 	if err != nil {
 		return row{}, err
 	}
 	half := stats.TQuantile(0.975, t.DF) * t.SE
 	ratio, lo, hi := math.Exp(t.Effect), math.Exp(t.Effect-half), math.Exp(t.Effect+half)
 	return row{fmt.Sprintf("%s: throughput, looked at to not (%.0f rows a second)", b.engine.Name(), middle(rates[1])),
-		fmt.Sprintf("%.3f (95 %%: %.3f … %.3f, %d pairs)", ratio, lo, hi, t.N), fmt.Sprintf("≥ %.2f", 1-maxSlower), lo >= 1-maxSlower}, nil
+		fmt.Sprintf("%.3f (95 %%: %.3f … %.3f, %d blocks)", ratio, lo, hi, t.N), fmt.Sprintf("≥ %.2f", 1-maxSlower), lo >= 1-maxSlower}, nil
 }
