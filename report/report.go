@@ -22,4 +22,6 @@ type Data struct {
 	Machine   []filewise.Fact
 	Server    []filewise.Fact
 	Rejudged  bool // by other rules than the run's own
+	// Limit is a run of the same backups that were thrown away; nil: there is none.
+	Limit *Data
 }

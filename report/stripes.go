@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"math"
 	"slices"
+	"time"
 )
 
 // stripePanel is the speed of one direction over the number of backup files.
@@ -35,7 +36,9 @@ func (v view) Stripes() []stripePanel {
 		families = []view{v}
 	}
 	for _, f := range families {
-		if points := f.stripePoints(); len(points) > 1 {
+		points := f.stripePoints()
+		if len(points) > 1 {
+			points = besideLimits(append(points, f.limitPoints()...))
 			out = append(out, stripePanel{f.Name, f.stripeChart(points), points})
 		}
 	}
@@ -50,7 +53,6 @@ func (v view) stripePoints() []stripePoint {
 	if v.Base >= 0 {
 		base = v.speedOf(v.Rows[v.Base])
 	}
-	limits := map[int]float64{}
 	for _, r := range v.Rows {
 		p := stripePoint{Layout: r.Name, files: v.Scenario.NumberOf(r.Layout), speed: v.speedOf(r), lo: math.NaN(), hi: math.NaN(), discard: r.Discard, Limit: absent}
 		if !known(p.speed) || p.files < 1 {
@@ -59,17 +61,44 @@ func (v view) stripePoints() []stripePoint {
 		if e := r.Estimate; r.Judged && !r.Baseline && known(e.Lo) && known(e.Hi) && !unresolvable(e.Lo, e.Hi) {
 			p.lo, p.hi = base*math.Exp(e.Lo), base*math.Exp(e.Hi)
 		}
-		if p.Speed = v.speedWords(r); p.discard {
-			limits[p.files] = p.speed
-		}
+		p.Speed = v.speedWords(r)
 		out = append(out, p)
 	}
-	for i, p := range out {
-		if limit := limits[p.files]; limit > 0 && !p.discard {
-			out[i].Limit = share(p.speed, limit)
+	return out
+}
+
+// limitPoints are those of the run whose backups were thrown away, in this run's unit.
+func (v view) limitPoints() []stripePoint {
+	if v.Limit == nil {
+		return nil
+	}
+	limit := newView(*v.Limit)
+	if limit.Family != v.Name || limit.inBytes() != v.inBytes() {
+		return nil
+	}
+	limit.Rate = v.Rate
+	points := limit.stripePoints()
+	for i := range points {
+		points[i].Layout += fmt.Sprintf(", thrown away (run %d)", limit.RunID)
+	}
+	return points
+}
+
+// besideLimits gives every backup its share of what reading alone reached with as
+// many files.
+func besideLimits(points []stripePoint) []stripePoint {
+	limits := map[int]float64{}
+	for _, p := range points {
+		if p.discard {
+			limits[p.files] = max(limits[p.files], p.speed)
 		}
 	}
-	return out
+	for i, p := range points {
+		if limit := limits[p.files]; limit > 0 && !p.discard {
+			points[i].Limit = share(p.speed, limit)
+		}
+	}
+	return points
 }
 
 // speedOf is in bytes per second, or where they are not known in times a second.
@@ -148,9 +177,17 @@ func (d *drawing) stripeLine(points []stripePoint, discard bool, x, y scale) {
 	}
 }
 
-// HasDiscard tells whether some layouts, and not all, read the backup and throw it
-// away.
+// HasDiscard tells whether it is known what reading alone reaches: by some layouts of
+// the run, or by another run.
 func (v view) HasDiscard() bool {
 	discards := func(r row) bool { return r.Discard }
-	return slices.ContainsFunc(v.Rows, discards) && slices.ContainsFunc(v.Rows, func(r row) bool { return !r.Discard })
+	return v.Limit != nil || slices.ContainsFunc(v.Rows, discards) && slices.ContainsFunc(v.Rows, func(r row) bool { return !r.Discard })
+}
+
+// LimitText is where another run's limit comes from.
+func (v view) LimitText() string {
+	if v.Limit == nil {
+		return ""
+	}
+	return fmt.Sprintf("They were measured in run %d of %s, not between these trials.", v.Limit.RunID, v.Limit.Started.UTC().Format(time.DateOnly))
 }

@@ -46,7 +46,7 @@ func (a *app) importBundle(ctx context.Context, name string) (err error) {
 		return err
 	}
 	// What cannot be judged could not be shown either.
-	if _, err := (stored{run, trials}).data(); err != nil {
+	if _, err := (stored{run: run, trials: trials}).data(); err != nil {
 		return filewise.Errorf(filewise.CodeUsage, "import it with Filewise "+m.Version, "the run of %s cannot be judged here: %w", name, err)
 	}
 	st, err := store.Open(ctx, a.storePath)

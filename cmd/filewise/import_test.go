@@ -145,7 +145,7 @@ func TestImportImplausible(t *testing.T) {
 				defer close(ended)
 				run, trials, err := store.ParseRun(text, store.Manifest{})
 				if err == nil {
-					_, _ = stored{run, trials}.data()
+					_, _ = stored{run: run, trials: trials}.data()
 				}
 			}()
 			select {

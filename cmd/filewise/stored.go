@@ -17,6 +17,7 @@ import (
 type stored struct {
 	run    store.Run
 	trials []filewise.Trial
+	limit  *stored // see discarded
 }
 
 // load reads a run by its number, or the newest by "last".
@@ -37,7 +38,10 @@ func loadFrom(ctx context.Context, st *store.Store, ref string) (s stored, err e
 	if s.run, err = st.Run(ctx, id); err != nil {
 		return s, err
 	}
-	s.trials, err = st.Trials(ctx, s.run.ID)
+	if s.trials, err = st.Trials(ctx, s.run.ID); err != nil {
+		return s, err
+	}
+	s.limit, err = discarded(ctx, st, s.run)
 	return s, err
 }
 
@@ -47,7 +51,13 @@ func (s stored) data() (report.Data, error) {
 	if err != nil {
 		return report.Data{}, err
 	}
-	return data(s.run, s.trials, j)
+	d, err := data(s.run, s.trials, j)
+	if err != nil || s.limit == nil {
+		return d, err
+	}
+	limit, err := s.limit.data()
+	d.Limit = &limit
+	return d, err
 }
 
 func runArg(args []string) string {

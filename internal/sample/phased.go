@@ -46,7 +46,7 @@ func (x Phased) Data() (report.Data, error) {
 	for _, n := range x.Files {
 		l := filewise.Layout{Name: sc.NameOf(n), Rank: n, Data: filewise.Spread{Files: n, Bytes: sc.Bytes, Placement: filewise.PlaceOne}}
 		if sc.Stripes {
-			l.Data.Files, l.Backup = 1, filewise.Spread{Files: n, Placement: filewise.PlaceOne}
+			l.Data.Files, l.Backup, l.Discard = 1, filewise.Spread{Files: n, Placement: filewise.PlaceOne}, p.Params.Discard
 		}
 		p.Layouts = append(p.Layouts, l)
 	}
