@@ -41,6 +41,14 @@ func trimmed(s string) string {
 	return strings.TrimRight(strings.TrimRight(s, "0"), ".")
 }
 
+// stopped ends with a full stop, unless it ends otherwise or there is nothing.
+func stopped(s string) string {
+	if s == "" || strings.ContainsAny(s[len(s)-1:], ".!?:") {
+		return s
+	}
+	return s + "."
+}
+
 // sentence starts with a capital letter.
 func sentence(s string) string {
 	r, n := utf8.DecodeRuneInString(s)

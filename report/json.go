@@ -137,6 +137,10 @@ type LayoutDoc struct {
 	Text           string   `json:"difference"`           // the same as it is shown
 	Mark           string   `json:"mark"`                 // best, within the margin, worse, undecided, …
 	DroppedAt      int      `json:"dropped_at,omitempty"` // block after which it was no longer measured
+	// WrittenPerByte is what the server wrote for each byte of the work's data, and
+	// CheckpointCycles how many there were in a measured window; of the median trial.
+	WrittenPerByte   *float64 `json:"bytes_written_per_byte,omitempty"`
+	CheckpointCycles *float64 `json:"checkpoint_cycles,omitempty"`
 }
 
 // trialDoc is a trial without its slices: those are in the export.
@@ -193,6 +197,7 @@ func layoutDocs(v view) []LayoutDoc {
 			BytesPerSecond: number(r.Bytes), Percent: percentage(r.Estimate.Effect),
 			PercentLow: percentage(r.Estimate.Lo), PercentHigh: percentage(r.Estimate.Hi),
 			Text: r.DifferenceText(), Mark: r.MarkText(), DroppedAt: r.Estimate.DroppedAt,
+			WrittenPerByte: number(medianOf(v.measuresOf(r.Name, ofWriting), byServer)), CheckpointCycles: number(medianOf(v.measuresOf(r.Name, ofWriting), cycles)),
 		}
 		if v.Unit != "" {
 			doc.Unit = v.UnitRate()

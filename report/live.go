@@ -86,7 +86,7 @@ func Left(d Data) string {
 	if p.AsPublished != nil {
 		return leftOfDesign(d)
 	}
-	out := fmt.Sprintf("%d blocks done", j.Result.Blocks)
+	out := count(j.Result.Blocks, "block") + " done"
 	if j.Result.Blocks < verdict.FirstLook {
 		out += fmt.Sprintf(", intervals from block %d on", verdict.FirstLook)
 	}
@@ -141,7 +141,7 @@ func Recorded(d Data, t filewise.Trial) string {
 func Notices(warnings []filewise.Warning) []filewise.Warning {
 	out := slices.Clone(warnings)
 	for i := range out {
-		out[i].Message, out[i].Remedy = sentence(out[i].Message), sentence(out[i].Remedy)
+		out[i].Message, out[i].Remedy = stopped(sentence(out[i].Message)), stopped(sentence(out[i].Remedy))
 	}
 	return out
 }

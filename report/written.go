@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/probe"
 )
 
 // written is what one family wrote.
@@ -55,9 +56,7 @@ func (v view) written() (written, bool) {
 	w := written{Family: v.Name, Unit: singular(v.Unit)}
 	measures := make([][]filewise.Measure, len(v.Rows))
 	for i, r := range v.Rows {
-		measures[i] = v.measuresOf(r.Name, func(d filewise.Delta) bool {
-			return d.Probe == filewise.ProbeWritten || d.Probe == filewise.ProbeCheckpoints
-		})
+		measures[i] = v.measuresOf(r.Name, ofWriting)
 	}
 	for _, kind := range writtenKinds {
 		row, found := writtenRow{Name: kind[1]}, false
@@ -80,15 +79,25 @@ func (v view) written() (written, bool) {
 			w.Rows = append(w.Rows, row)
 		}
 	}
-	cycles, counted := []string{}, false
+	all, counted := []string{}, false
 	for _, ms := range measures {
-		x := medianOf(ms, delta(filewise.ProbeCheckpoints, filewise.CheckpointCycles))
-		cycles, counted = append(cycles, sig3(x)), counted || known(x)
+		x := medianOf(ms, cycles)
+		all, counted = append(all, sig3(x)), counted || known(x)
 	}
 	if counted {
-		w.Cycles = cycles
+		w.Cycles = all
 	}
 	return w, len(w.Rows) > 0 || counted
+}
+
+// ofWriting tells of counters of what was written, and of checkpoints.
+func ofWriting(d filewise.Delta) bool {
+	return d.Probe == filewise.ProbeWritten || d.Probe == filewise.ProbeCheckpoints
+}
+
+// cycles are the checkpoint cycles of a measured window.
+func cycles(m filewise.Measure) (float64, bool) {
+	return probe.Find(m.Deltas, filewise.ProbeCheckpoints, filewise.CheckpointCycles)
 }
 
 func medianOf(ms []filewise.Measure, of func(filewise.Measure) (float64, bool)) float64 {

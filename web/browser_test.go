@@ -79,6 +79,7 @@ func TestPage(t *testing.T) {
 		sees(t, b, want)
 	}
 	sees(t, b, "document.querySelectorAll('#wait-events tbody tr').length === 2 && "+has("wait-classes", "log")+" && "+has("files", "data-0001.db"))
+	sees(t, b, "$('more-counters').open = true, "+has("rest", "5 MB\tmean")+" && "+has("tables", "bytes written per byte of data")+" && "+has("tables", "3.5"))
 
 	// The URL that is printed has the token, which is out of sight at once.
 	do(t, b, "location.hash = 'token="+strings.ReplaceAll(testToken, " ", "%20")+"'; location.reload()")
@@ -106,7 +107,7 @@ func TestPage(t *testing.T) {
 	// What the last picture showed is stored; a new Filewise at the address shows it.
 	d.State = string(store.Interrupted)
 	s.Close()
-	sees(t, b, "$('line').className === 'lost'")
+	sees(t, b, "$('line').className === 'lost' && "+has("doing", "Filewise does not answer"))
 	again, err := Listen(Config{Address: strings.TrimSuffix(strings.TrimPrefix(s.URL(), "http://"), "/"), Token: testToken, Archive: shelf{runs: []report.Data{before, d}}, Version: "test"})
 	must(t, err)
 	t.Cleanup(again.Close)

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"filewise"
+	"filewise/probe"
 	"filewise/report"
 )
 
@@ -43,7 +44,12 @@ var (
 	metricEstimate  = metric("layout_difference_ratio", "Estimated difference of throughput from the baseline: 0.06 is 6 % more.", familyLabels)
 	metricLow       = metric("layout_difference_low_ratio", "Lower limit of the difference's interval.", familyLabels)
 	metricHigh      = metric("layout_difference_high_ratio", "Upper limit of the difference's interval.", familyLabels)
+	metricWritten   = metric("layout_write_amplification_ratio", "Bytes that the server wrote for each byte of the work's data, in the layout's typical trial.", familyLabels)
+	metricCycles    = metric("layout_checkpoint_cycles", "Checkpoint cycles in the measured window of the layout's typical trial.", familyLabels)
 	metricBest      = metric("layout_recommended", "1 for the layout that the verdict recommends, else 0.", familyLabels)
+
+	metricWaiting = metric("trial_waiting_sessions", "Sessions that wait at a time, by the class of their waits: the mean of the running trial's window so far.", familyLabels, "class")
+	metricMemory  = metric("trial_memory_bytes", "Memory of the machine: the mean of the running trial's window so far.", layoutLabels, "kind")
 )
 
 // metrics is the handler of /metrics. Nothing is counted between scrapes.
@@ -88,6 +94,7 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 	}
 	if n := status.Now; n != nil && n.Stage != "" {
 		ofTrial(gauge, append(run[:3:3], n.Cell.Layout), n)
+		ofCounters(gauge, append(run[:3:3], n.Cell.Layout), n)
 	}
 }
 
@@ -121,6 +128,11 @@ func ofFamily(gauge gaugeFunc, family []string, p *Progress, l report.LayoutDoc)
 	if l.Typical != nil {
 		gauge(metricTypical, *l.Typical, append(family, strings.TrimSuffix(l.Unit, "/s"))...)
 	}
+	for d, x := range map[*prometheus.Desc]*float64{metricWritten: l.WrittenPerByte, metricCycles: l.CheckpointCycles} {
+		if x != nil {
+			gauge(d, *x, family...)
+		}
+	}
 	best := 0.0
 	if l.Recommended {
 		best = 1
@@ -141,5 +153,21 @@ func ofTrial(gauge gaugeFunc, layout []string, n *Now) {
 	gauge(metricSeconds, n.Seconds, layout...)
 	if n.Throughput != nil {
 		gauge(metricNow, *n.Throughput, append(layout, n.Family, n.Unit)...)
+	}
+}
+
+// ofCounters is what the probes of the running trial tell.
+func ofCounters(gauge gaugeFunc, layout []string, n *Now) {
+	waiting := make(map[filewise.WaitClass]float64)
+	for _, c := range n.Counters {
+		switch {
+		case c.Probe == filewise.ProbeWaits && c.Unit == "s" && c.PerSecond != nil:
+			waiting[c.Class] += *c.PerSecond
+		case c.Probe == probe.ProbeMemory:
+			gauge(metricMemory, c.Value, append(layout, c.Name)...)
+		}
+	}
+	for class, x := range waiting {
+		gauge(metricWaiting, x, append(layout, n.Family, string(class))...)
 	}
 }

@@ -63,7 +63,7 @@ func TestMetrics(t *testing.T) {
 	var all map[string]*dto.MetricFamily
 	until(t, "the running trial has a throughput", func() bool {
 		all = scraped(t, s)
-		return all["filewise_trial_throughput"] != nil
+		return all["filewise_trial_throughput"] != nil && all["filewise_trial_waiting_sessions"] != nil
 	})
 	status := m.Status(t.Context(), 0)
 	four := status.Progress.Layouts[2]
@@ -84,6 +84,9 @@ func TestMetrics(t *testing.T) {
 		{"layout_difference_ratio", map[string]string{"layout": "4 files", "family": "inserts"}, *four.Percent / 100},
 		{"layout_difference_low_ratio", map[string]string{"layout": "4 files"}, *four.PercentLow / 100},
 		{"layout_difference_high_ratio", map[string]string{"layout": "4 files"}, *four.PercentHigh / 100},
+		{"layout_write_amplification_ratio", map[string]string{"layout": "4 files", "family": "inserts"}, 3.5},
+		{"layout_checkpoint_cycles", map[string]string{"layout": "2 files", "family": "inserts"}, 0.25},
+		{"trial_memory_bytes", map[string]string{"layout": d.Trials[13].Cell.Layout, "kind": "dirty"}, 5e6},
 		{"layout_recommended", map[string]string{"layout": "4 files"}, 1},
 		{"layout_recommended", map[string]string{"layout": "1 file"}, 0},
 		{"run_warnings", nil, float64(len(status.Progress.Warnings))},
@@ -91,6 +94,10 @@ func TestMetrics(t *testing.T) {
 		if got := value(all["filewise_"+c.name], c.labels); !(math.Abs(got-c.want) < 1e-9) {
 			t.Errorf("%s%v is %v, want %v", c.name, c.labels, got, c.want)
 		}
+	}
+	waits := all["filewise_trial_waiting_sessions"] // the probe's own: twice as long for the log as for reads
+	if log, reads := value(waits, map[string]string{"class": "log", "family": "inserts"}), value(waits, map[string]string{"class": "data read"}); !(math.Abs(log-2*reads) < 1e-6*log) {
+		t.Errorf("sessions wait %v for the log and %v for reads", log, reads)
 	}
 	if four.PercentLow == nil || *four.PercentLow < 50 {
 		t.Errorf("4 files do three times as much, and its interval begins at %v", four.PercentLow)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/probe"
 	"filewise/report"
 )
 
@@ -41,7 +42,7 @@ type Now struct {
 // Counter is how far a counter has moved since the window began.
 type Counter struct {
 	filewise.Delta
-	PerSecond float64 `json:"per_second"`
+	PerSecond *float64 `json:"per_second,omitempty"` // nil: it is a mean or a share
 }
 
 // counters are what can be shown of the deltas of so much time.
@@ -51,7 +52,12 @@ func counters(deltas []filewise.Delta, since time.Duration) []Counter {
 		if math.IsNaN(d.Value) || math.IsInf(d.Value, 0) || d.Value == 0 || since <= 0 {
 			continue
 		}
-		out = append(out, Counter{d, d.Value / since.Seconds()})
+		c := Counter{Delta: d}
+		if !probe.IsMean(d) {
+			x := d.Value / since.Seconds()
+			c.PerSecond = &x
+		}
+		out = append(out, c)
 	}
 	return out
 }

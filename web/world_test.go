@@ -49,6 +49,14 @@ func finished(t *testing.T) report.Data {
 		Record: func(context.Context, filewise.Trial) error { return nil }}
 	trials, _, err := r.Run(t.Context(), nil)
 	must(t, err)
+	for i := range trials {
+		for k := range trials[i].Measures {
+			m := &trials[i].Measures[k]
+			m.Deltas = append(m.Deltas, filewise.Delta{Probe: filewise.ProbeWritten, Name: filewise.WrittenLog, Unit: filewise.UnitPerByte, Value: 2},
+				filewise.Delta{Probe: filewise.ProbeWritten, Name: filewise.WrittenData, Unit: filewise.UnitPerByte, Value: 1.5},
+				filewise.Delta{Probe: filewise.ProbeCheckpoints, Name: filewise.CheckpointCycles, Unit: "cycles", Value: 0.25})
+		}
+	}
 	return judgedAt(t, report.Data{RunID: 12, Version: "test", Started: fake.Epoch, State: string(store.Running), Plan: p, Scenario: sc, Trials: trials})
 }
 
@@ -77,7 +85,7 @@ func recorded(t *testing.T, d report.Data, n int) experiment.Event {
 func measuring(t *testing.T, d report.Data, n int) experiment.Event {
 	t.Helper()
 	live := new(drive.Live)
-	probes := probe.NewLive(probe.NewSet(&ticking{}), 0)
+	probes := probe.NewLive(probe.NewSet(&ticking{}, &dirty{}), 0)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
@@ -116,6 +124,16 @@ func (p *ticking) Read(context.Context) ([]filewise.Counter, error) {
 		{Name: filewise.FileBytes, Unit: "B", Value: 8e6 * p.reads, File: "/srv/a/data-0001.db"}, {Name: filewise.FileWrites, Unit: "requests", Value: 500 * p.reads, File: "/srv/a/data-0001.db"},
 		{Name: "commits", Unit: "commits", Value: 1000 * p.reads},
 	}, nil
+}
+
+// dirty has 5 MB of memory to be written, whenever it is looked at.
+type dirty struct{ looks float64 }
+
+func (*dirty) Name() string { return probe.ProbeMemory }
+
+func (p *dirty) Read(context.Context) ([]filewise.Counter, error) {
+	p.looks++
+	return []filewise.Counter{{Name: "s looked at", Unit: "s looked at", Value: p.looks}, {Name: probe.MemoryDirty, Unit: "B·s", Value: 5e6 * p.looks}}, nil
 }
 
 // shelf is an archive in memory.

@@ -3,7 +3,7 @@
 
 const $ = id => document.getElementById(id);
 const put = (id, ...children) => $(id).replaceChildren(...children.flat().filter(c => c !== null && c !== undefined && c !== "" && c !== false));
-let hello = {}, progress = null, now = null, runs = null, source = null, asked = "", counted = {};
+let hello = {}, progress = null, now = null, runs = null, source = null, asked = "", quiet = false, counted = {};
 const ticked = new Set();
 
 const clock = t => new Date(t).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
@@ -24,6 +24,7 @@ function showNow() {
   if (n && n.waiting) doing = n.waiting[0].toUpperCase() + n.waiting.slice(1) + ".";
   else if (running) doing = `${n.place} · ${n.cell.layout}: ${n.family && progress?.families ? n.family + ", " : ""}${n.stage}`;
   else if (n) doing = "Between two trials.";
+  else if (quiet && progress?.state === "running") doing = "Filewise does not answer; what it last told is below.";
   else if (progress?.state === "running") doing = `Run ${progress.run} is being measured by a process that cannot be asked from here; what it has stored is below.`;
   else if (progress?.state === "interrupted") doing = `Nothing is being measured. “filewise resume ${progress.run}” goes on with this run.`;
   if (n && n.stopping) doing = "Stopping: " + doing;
@@ -81,18 +82,21 @@ function showCounters() {
   if ($("more-counters")) $("more-counters").open = opened ?? !(waits.length || files.length);
 }
 
+// behind tells of waits of the server's own processes, for which no session waits.
+const behind = c => c.probe === "background waits";
+
 function waitTables(waits) {
   const times = waits.filter(c => c.unit === "s").sort((a, b) => b.value - a.value);
   if (!times.length) return [];
   const classes = new Map();
-  for (const c of times) classes.set(c.class, (classes.get(c.class) || 0) + c.per_second);
-  const sorted = [...classes].sort((a, b) => b[1] - a[1]), most = sorted[0][1];
+  for (const c of times) if (!behind(c)) classes.set(c.class, (classes.get(c.class) || 0) + c.per_second);
+  const sorted = [...classes].sort((a, b) => b[1] - a[1]), most = sorted[0]?.[1];
   const number = c => waits.find(w => w.name === c.name && w.probe === c.probe && w.unit !== "s");
-  return [table("wait-classes", "Waits by class: sessions that wait at a time, on average", [["class"], ["sessions", true], [el("span", { class: "unseen" }, "against the most")]],
+  return [sorted.length > 0 && table("wait-classes", "Waits by class: sessions that wait at a time, on average", [["class"], ["sessions", true], [el("span", { class: "unseen" }, "against the most")]],
     sorted.map(([name, x]) => el("tr", {}, el("th", { scope: "row" }, name), el("td", { class: "num" }, sig(x)), el("td", {}, bar(x / most))))),
   table("wait-events", "The longest waits", [["event"], ["class"], ["sessions", true], ["waits/s", true], ["mean", true]],
     times.slice(0, 8).map(c => { const n = number(c);
-      return el("tr", {}, el("th", { scope: "row", class: "words" }, c.name), el("td", {}, c.class), el("td", { class: "num" }, sig(c.per_second)), el("td", { class: "num" }, n ? sig(n.per_second) : "—"), el("td", { class: "num" }, n && n.value ? sig(c.value / n.value * 1000) + " ms" : "—")); }))];
+      return el("tr", {}, el("th", { scope: "row", class: "words" }, c.name + (behind(c) ? " (in the background)" : "")), el("td", {}, c.class), el("td", { class: "num" }, sig(c.per_second)), el("td", { class: "num" }, n ? sig(n.per_second) : "—"), el("td", { class: "num" }, n && n.value ? sig(c.value / n.value * 1000) + " ms" : "—")); }))];
 }
 
 const fileRows = 32;
@@ -112,16 +116,19 @@ function fileTable(files) {
   const inside = commonDirectory(all.map(([path]) => path));
   const rate = (c, scale = 1) => c ? sig(c.per_second / scale) : "—";
   const mean = (time, count) => time && count && count.value ? sig(time.value / count.value * 1000) + " ms" : "—";
-  return [table("files", `I/O by file${all.length > fileRows ? `: the busiest ${fileRows} of ${all.length}` : ""}${inside ? ", in " + inside : ""}`, [["file"], ["written MB/s", true], ["writes/s", true], ["a write", true], ["read MB/s", true], ["reads/s", true], ["syncs/s", true]],
-    all.slice(0, fileRows).map(([path, c]) => rowOf([path.slice(inside.length), rate(c["bytes written"], 1e6), rate(c.writes), mean(c["write time"], c.writes), rate(c["bytes read"], 1e6), rate(c.reads), rate(c.syncs)])))];
+  const columns = [["written MB/s", c => rate(c["bytes written"], 1e6)], ["writes/s", c => rate(c.writes)], ["a write", c => mean(c["write time"], c.writes)],
+    ["read MB/s", c => rate(c["bytes read"], 1e6)], ["reads/s", c => rate(c.reads)], ["a read", c => mean(c["read time"], c.reads)], ["syncs/s", c => rate(c.syncs)], ["a sync", c => mean(c["sync time"], c.syncs)],
+    ["grown MB/s", c => rate(c["bytes grown"], 1e6)], ["rows/s", c => rate(c["rows written"])]].filter(([, write]) => all.some(([, c]) => write(c) !== "—")); // what the server does not tell has no column
+  return [table("files", `I/O by file${all.length > fileRows ? `: the busiest ${fileRows} of ${all.length}` : ""}${inside ? ", in " + inside : ""}`, [["file"], ...columns.map(([name]) => [name, true])],
+    all.slice(0, fileRows).map(([path, c]) => rowOf([path.slice(inside.length), ...columns.map(([, write]) => write(c))])))];
 }
 
 function restTable(rest) {
   if (!rest.length) return [];
   return [el("details", { id: "more-counters" }, el("summary", {}, "All other counters"),
     table("rest", "Counters of this machine and of the server", [["counter"], ["probe"], ["so far", true], ["per second", true]],
-      rest.map(c => { const bytes = c.unit === "B" || c.unit === "bytes", share = c.unit === "%", scale = bytes ? 1e6 : 1;
-        return el("tr", {}, el("th", { scope: "row", class: "words" }, c.name), el("td", {}, c.probe), el("td", { class: "num" }, sig(c.value / scale) + " " + (bytes ? "MB" : c.unit)), el("td", { class: "num" }, share ? "" : sig(c.per_second / scale))); })))];
+      rest.map(c => { const bytes = c.unit === "B" || c.unit === "bytes", scale = bytes ? 1e6 : 1;
+        return el("tr", {}, el("th", { scope: "row", class: "words" }, c.name), el("td", {}, c.probe), el("td", { class: "num" }, sig(c.value / scale) + " " + (bytes ? "MB" : c.unit)), el("td", { class: "num" }, c.per_second === undefined ? "mean" : sig(c.per_second / scale))); })))];
 }
 
 // ---- progress ----
@@ -144,9 +151,11 @@ function showProgress() {
 }
 
 function layoutTable(p, caption, layouts) {
-  return table(null, caption, [["layout"], ["trials", true], [layouts.find(l => l.unit)?.unit || "throughput", true], [`against ${p.baseline} (${sig(100 * p.confidence)} %)`], ["mark"]],
+  const more = [["bytes written per byte of data", l => l.bytes_written_per_byte], ["checkpoint cycles in a window", l => l.checkpoint_cycles]].filter(([, of]) => layouts.some(l => of(l) !== undefined));
+  return table(null, caption, [["layout"], ["trials", true], [layouts.find(l => l.unit)?.unit || "throughput", true], [`against ${p.baseline} (${sig(100 * p.confidence)} %)`], ["mark"], ...more.map(([name]) => [name, true])],
     layouts.map(l => el("tr", {}, el("th", { scope: "row" }, l.name), el("td", { class: "num" }, l.trials_failed ? `${l.trials_done} of ${l.trials_done + l.trials_failed}` : String(l.trials_done)),
-      el("td", { class: "num" }, l.typical === null ? "—" : sig(l.typical)), el("td", {}, l.difference), el("td", { class: "mark " + markClass(l.mark) }, l.mark))));
+      el("td", { class: "num" }, l.typical === null ? "—" : sig(l.typical)), el("td", {}, l.difference), el("td", { class: "mark " + markClass(l.mark) }, l.mark),
+      ...more.map(([, of]) => el("td", { class: "num" }, of(l) === undefined ? "—" : sig(of(l)))))));
 }
 
 const signs = { done: "✓", failed: "✗", todo: "·" };
@@ -250,13 +259,15 @@ function line(text, how) {
   $("line").className = how;
 }
 
+const ended = "Filewise has ended; “filewise serve” shows this page again";
+
 const events = {
-  hello(h) { hello = h; $("login").hidden = h.buttons; $("content").hidden = false; put("about", `Filewise ${h.version}; store ${h.store}`); line("Live", "live"); },
+  hello(h) { hello = h; asked = ""; quiet = false; $("login").hidden = h.buttons; $("content").hidden = false; put("about", `Filewise ${h.version}; store ${h.store}`); line("Live", "live"); },
   runs(r) { runs = r; showRuns(); },
   progress(p) { progress = p; showProgress(); showNow(); },
   now(n) { now = n; showNow(); },
   problem(text) { $("problem").hidden = !text; put("problem", text); },
-  leaving() { line("Filewise has ended; “filewise serve” shows this page again", "lost"); },
+  leaving() { now = null; quiet = true; showNow(); line(ended, "lost"); },
 };
 
 addEventListener("resize", () => { if (progress) showProgress(); if (now) showNow(); });
@@ -272,7 +283,7 @@ async function connect() {
   for (const [name, handle] of Object.entries(events)) source.addEventListener(name, e => handle(JSON.parse(e.data)));
   source.onerror = async () => {
     if ($("line").className !== "lost") line("Filewise does not answer; trying again", "lost");
-    if (now) { now = null; showNow(); }
+    if (!quiet && $("line").textContent !== ended) { quiet = true; now = null; showNow(); }
     if (source.readyState !== EventSource.CLOSED) return;
     const status = await fetch("/api/runs").then(r => r.status, () => 0);
     if (status === 401) { $("login").hidden = false; line("The token is needed", "lost"); return; }
