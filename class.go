@@ -13,7 +13,10 @@ const (
 	ClassConnection    Class = "connection" // lost or refused
 	ClassConstraint    Class = "constraint"
 	ClassSpace         Class = "space"
-	ClassOther         Class = "other"
+	// ClassMistake: the SQL itself is wrong, or its account may not do it: it would
+	// fail again in the same way.
+	ClassMistake Class = "mistake"
+	ClassOther   Class = "other"
 )
 
 // Classed is an error of an operation with its class.

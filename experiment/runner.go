@@ -149,7 +149,7 @@ func (r *Runner) trial(ctx context.Context, cell filewise.Cell, s Schedule) (fil
 	guarded, stop := r.guard(ctx)
 	err := life.run(guarded)
 	stop()
-	if fatal := r.fatal(ctx, guarded, cell, err); fatal != nil {
+	if fatal := r.fatal(ctx, guarded, life, err); fatal != nil {
 		return life.trial, fatal
 	}
 	if err != nil {
@@ -164,8 +164,8 @@ func (r *Runner) trial(ctx context.Context, cell filewise.Cell, s Schedule) (fil
 }
 
 // fatal is the error of what ends the run, if that ended the trial: the run's
-// context, the guard, a full volume.
-func (r *Runner) fatal(ctx, guarded context.Context, cell filewise.Cell, err error) error {
+// context, the guard, a full volume, a mistake in SQL that the user has brought.
+func (r *Runner) fatal(ctx, guarded context.Context, l *life, err error) error {
 	switch cause := context.Cause(guarded); {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -173,9 +173,19 @@ func (r *Runner) fatal(ctx, guarded context.Context, cell filewise.Cell, err err
 		return cause
 	case errors.Is(err, filewise.ErrSpace) || filesystem.Full(err):
 		return filewise.Errorf(filewise.CodePreflight,
-			"free space there, or name another --volume; then \"filewise resume\" goes on with this trial", "the trial of %s: %w", cell.Layout, err)
+			"free space there, or name another --volume; then \"filewise resume\" goes on with this trial", "the trial of %s: %w", l.trial.Cell.Layout, err)
+	case l.mistaken(err):
+		return filewise.Errorf(filewise.CodeUsage,
+			"correct the SQL at that place of the study file, and run it anew", "the study's SQL fails on %s, and would again: %w", l.trial.Cell.Layout, err)
 	}
 	return nil
+}
+
+// mistaken tells a mistake in SQL that the user has brought; its set-up is the same
+// in every build, so that what it violates it would violate again.
+func (l *life) mistaken(err error) bool {
+	class := filewise.ClassOf(err)
+	return l.program.Own != nil && (class == filewise.ClassMistake || class == filewise.ClassConstraint && l.db == nil)
 }
 
 // Program is the workload's program with the plan's fixed work, and what builds

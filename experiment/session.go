@@ -181,7 +181,7 @@ func (s *session) do(ctx context.Context, m *member, step func(context.Context) 
 	if err == nil {
 		return nil
 	}
-	fatal := s.runner.fatal(s.ctx, ctx, m.life.trial.Cell, err)
+	fatal := s.runner.fatal(s.ctx, ctx, m.life, err)
 	if fatal == nil {
 		m.fail(ctx, err)
 	}

@@ -81,7 +81,7 @@ func testCustom(t *testing.T, s Subject) {
 
 	broken := customWorkload(t, "UPDATE accounts SET balence = 1 WHERE id = :id")
 	db = b.build(layout, broken)
-	if _, err := db.Connector.(filewise.PhaseConnector).ConnectPhase(ctx, 0, 0); err == nil || !strings.Contains(err.Error(), "my.yaml:10") {
+	if _, err := db.Connector.(filewise.PhaseConnector).ConnectPhase(ctx, 0, 0); err == nil || !strings.Contains(err.Error(), "my.yaml:10") || filewise.ClassOf(err) != filewise.ClassMistake {
 		t.Errorf("a mistake in the user's SQL is told as %v", err)
 	}
 }

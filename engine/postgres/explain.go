@@ -62,6 +62,8 @@ func classify(err error) error {
 			"use fewer --connections, or have max_connections (or the limit of the role or database) raised", "the server takes no more connections: %w", err)}
 	case strings.HasPrefix(code, "23"):
 		return classed(filewise.ClassConstraint)
+	case strings.HasPrefix(code, "42"), code == "3F000", code == "0A000": // wrong syntax, name, type or right; no such schema; not supported
+		return classed(filewise.ClassMistake)
 	case strings.HasPrefix(code, "08"), code == "57P01", code == "57P02", code == "57P03", code == "57P05", code == "" && broken(err):
 		return classed(filewise.ClassConnection)
 	}

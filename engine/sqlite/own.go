@@ -11,6 +11,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/ownsql"
+	"filewise/internal/sqlitedriver"
 )
 
 // ownRules are how SQLite writes SQL.
@@ -49,7 +50,7 @@ func (s *shape) createOwn(ctx context.Context, f *file) error {
 	}
 	for _, x := range all {
 		if err := f.keeper.exec(ctx, x.Text); err != nil {
-			return fmt.Errorf("%s: %w", x.Place, err)
+			return fmt.Errorf("%s: %w", x.Place, mistaken(err))
 		}
 	}
 	return nil
@@ -64,7 +65,7 @@ func (d *database) queryOwn(ctx context.Context, section string) ([][]any, error
 	results := make([][][]any, len(d.files))
 	err = d.each(ctx, func(ctx context.Context, i int, f *file) (err error) {
 		if results[i], err = f.keeper.query(ctx, q.Text); err != nil {
-			return fmt.Errorf("%s: %w", q.Place, err)
+			return fmt.Errorf("%s: %w", q.Place, mistaken(err))
 		}
 		return nil
 	})
@@ -126,11 +127,24 @@ func (s *ownSession) prepareAll(f *ownFile) error {
 	for _, section := range s.sections {
 		for i := range section {
 			if _, err := f.prepare(&section[i]); err != nil {
-				return fmt.Errorf("%s: %w", section[i].Place, err)
+				return fmt.Errorf("%s: %w", section[i].Place, mistaken(err))
 			}
 		}
 	}
 	return nil
+}
+
+// mistaken gives the failure of a statement of the user's own its class.
+func mistaken(err error) error {
+	switch c, ok := sqlitedriver.CodesOf(err); {
+	case !ok:
+		return err
+	case c.Primary == sqlitedriver.Error || c.Primary == sqlitedriver.Auth:
+		return &filewise.Classed{Class: filewise.ClassMistake, Err: err}
+	case c.Primary == sqlitedriver.Constraint:
+		return &filewise.Classed{Class: filewise.ClassConstraint, Err: err}
+	}
+	return err
 }
 
 // own are the files that are the worker's, where no parameter says the file.
@@ -169,7 +183,7 @@ func (s *ownSession) Do(ctx context.Context, first, n int64) (int64, error) {
 			err = s.one(ctx, first+done)
 		}
 		if err != nil {
-			return done, fmt.Errorf("connection %d, transaction %d: %w", s.worker, first+done, explain(err))
+			return done, fmt.Errorf("connection %d, transaction %d: %w", s.worker, first+done, mistaken(explain(err)))
 		}
 	}
 	return n, nil

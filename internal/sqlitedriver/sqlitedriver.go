@@ -14,6 +14,7 @@ import (
 
 // Primary result codes (https://www.sqlite.org/rescode.html), as Codes has them.
 const (
+	Error      = 1 // of SQL itself, mostly
 	Perm       = 3
 	Busy       = 5
 	Locked     = 6

@@ -20,6 +20,8 @@ const (
 	ErrNoThread    = 1094 // ER_NO_SUCH_THREAD
 	ErrTableFull   = 1114 // ER_RECORD_FILE_FULL
 	ErrInterrupted = 1317 // ER_QUERY_INTERRUPTED
+	errNoKey       = 1503 // ER_UNIQUE_KEY_NEED_ALL_FIELDS_IN_PF; its SQLSTATE is HY000, as the next one's
+	errNoType      = 4161 // MariaDB: ER_UNKNOWN_DATA_TYPE
 )
 
 // classes are the classes of server errors.
@@ -78,12 +80,22 @@ func classOf(err error) filewise.Class {
 		if class, known := classes[n]; known {
 			return class
 		}
-		return filewise.ClassOther
+		return mistake(err)
 	}
 	var lost net.Error
 	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, io.EOF) ||
 		errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &lost) {
 		return filewise.ClassConnection
+	}
+	return filewise.ClassOther
+}
+
+// mistake tells wrong SQL by its SQLSTATE: of class 42 are syntax, names and rights,
+// and 21S01 is a wrong number of values.
+func mistake(err error) filewise.Class {
+	var e *mysql.MySQLError
+	if errors.As(err, &e) && (string(e.SQLState[:2]) == "42" || string(e.SQLState[:]) == "21S01" || e.Number == errNoKey || e.Number == errNoType) {
+		return filewise.ClassMistake
 	}
 	return filewise.ClassOther
 }

@@ -40,7 +40,7 @@ func (q Querier) Query(ctx context.Context, section string) ([][]any, error) {
 	for _, s := range statements {
 		rows, err := sqlrows.Query(ctx, conn, s)
 		if err != nil {
-			return nil, link.Explain(fmt.Errorf("%s: %w", sqlfile.Short(s), err))
+			return nil, Classify(link.Explain(fmt.Errorf("%s: %w", sqlfile.Short(s), err)))
 		}
 		all = append(all, rows...)
 	}
@@ -56,7 +56,7 @@ func (l Link) Exec(ctx context.Context, statements ...string) error {
 	defer conn.Close()
 	for _, s := range statements {
 		if _, err := conn.ExecContext(ctx, s); err != nil {
-			return l.Explain(fmt.Errorf("%s: %w", sqlfile.Short(s), err))
+			return Classify(l.Explain(fmt.Errorf("%s: %w", sqlfile.Short(s), err)))
 		}
 	}
 	return nil
