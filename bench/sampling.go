@@ -41,14 +41,14 @@ func runSampling(ctx context.Context, args []string, stdout io.Writer) error {
 	flags := flag.NewFlagSet("bench sampling", flag.ContinueOnError)
 	names := flags.String("engines", "postgres,mariadb,sqlite", "`engines` to measure, of "+strings.Join(slices.Sorted(maps.Keys(ownEngines)), ", "))
 	idle := flags.Int("idle", 8, "`pairs` of periods, looked at and not, of sessions that do nothing")
-	pairs := flags.Int("pairs", 40, "`pairs` of periods under load")
+	pairs := flags.Int("pairs", 40, "`pairs` of periods under load; 0: processor time alone")
 	period := flags.Duration("period", time.Second, "`time` of a period")
 	dir := flags.String("dir", ".", "`directory` on the storage in question, where a scratch directory is made")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if *idle < 2 || *pairs < 2*inBlock || *period < 300*time.Millisecond || flags.NArg() > 0 {
-		return fmt.Errorf("at least 2 pairs idle and %d under load, of 300 ms, and no further arguments", 2*inBlock)
+	if *idle < 2 || *pairs < 2*inBlock && *pairs != 0 || *period < 300*time.Millisecond || flags.NArg() > 0 {
+		return fmt.Errorf("at least 2 pairs idle and %d (or none) under load, of 300 ms, and no further arguments", 2*inBlock)
 	}
 	var rows []row
 	for name := range strings.SplitSeq(*names, ",") {
@@ -77,15 +77,18 @@ func (b samplingBench) run(ctx context.Context) (rows []row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if rows, err = b.costs(ctx, own.set); err != nil {
-		return nil, err
+	if rows, err = b.costs(ctx, own.set); err != nil || b.pairs == 0 {
+		return rows, err
 	}
 	slower, err := b.slower(ctx, own, sessions)
 	return append(rows, slower), err
 }
 
-// watching has the samplers look; the function that it returns ends it.
-func watching(ctx context.Context, set *probe.Set) func() { return set.Watch(ctx, 0) }
+// watching has the samplers look, at the pace of a window of that length (0: of a
+// long one); the function that starts it returns one that ends it.
+func watching(window time.Duration) func(context.Context, *probe.Set) func() {
+	return func(ctx context.Context, set *probe.Set) func() { return set.Watch(ctx, window) }
+}
 
 // displayed reads all probes once a second, as a display of a running trial does.
 func displayed(ctx context.Context, set *probe.Set) func() {
@@ -111,7 +114,11 @@ func (b samplingBench) costs(ctx context.Context, set *probe.Set) ([]row, error)
 	for _, x := range []struct {
 		what  string
 		start func(context.Context, *probe.Set) func()
-	}{{"looking at waits", watching}, {"a display that reads all once a second", displayed}} {
+	}{
+		{"looking at waits", watching(0)},
+		{fmt.Sprintf("looking at waits, in windows of %v", b.period), watching(b.period)},
+		{"a display that reads all once a second", displayed},
+	} {
 		own, server, err := b.cost(ctx, func() func() { return x.start(ctx, set) })
 		if err != nil {
 			return nil, err
@@ -209,7 +216,7 @@ func (b samplingBench) slower(ctx context.Context, own *ownBuild, sessions []fil
 	}
 	var rates [2][]float64
 	err := b.periods(ctx, b.pairs, func() func() {
-		ends := []func(){watching(ctx, own.set), displayed(ctx, own.set)}
+		ends := []func(){watching(b.period)(ctx, own.set), displayed(ctx, own.set)}
 		return func() { ends[0](); ends[1]() }
 	}, func(how int, _ time.Duration, use func() error) error {
 		before, start := live.Operations(), time.Now()

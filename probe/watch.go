@@ -9,17 +9,20 @@ import (
 	"filewise"
 )
 
-// The pace of samples: at most one part in a hundred of one core. A look takes the
-// server some 0.2 ms of it, which by the clock is more where the work takes all
-// processors: most of that is waiting for one. So its cost is that of the quickest
-// of the last looks, and it never becomes much rarer than is useful.
+// The pace of samples: at most one part in a hundred of one core. What a look takes
+// by the clock is more where the work takes all processors, most of that being the
+// wait for one: so its cost is told by the quickest of the last looks. Waking this
+// process and the server, and what that does to their caches, takes more than the
+// look itself: bench sampling finds three times, on one side and the other.
 const (
 	sampleEvery   = 100 * time.Millisecond // in long windows: their looks are many anyway
 	sampleFastest = 20 * time.Millisecond
-	sampleRarest  = 250 * time.Millisecond // or a tenth of a short window, but sampleEvery
-	sampleShare   = 100                    // a look takes at most one part in so many of the time, up to sampleRarest
-	sampleLooks   = 50                     // are wanted in a window
-	sampleCosts   = 8                      // the last looks whose quickest says what one costs
+	sampleRarest  = time.Second
+	sampleShare   = 100 // a look takes at most one part in so many of the time, up to sampleRarest
+	sampleWaking  = 4   // times what a look takes by the clock is what it costs
+	sampleLooks   = 50  // are wanted in a window
+	sampleCosts   = 8   // the last looks whose quickest says what one costs
+	sampleSure    = 3   // looks after which that is known
 )
 
 // pace says when to look again.
@@ -34,10 +37,10 @@ func (p *pace) next(took time.Duration) time.Duration {
 		p.last = p.last[1:]
 	}
 	rarest := sampleRarest
-	if p.window > 0 {
-		rarest = min(max(p.window/10, sampleEvery), sampleRarest)
+	if len(p.last) < sampleSure {
+		rarest = sampleEvery
 	}
-	return min(max(p.first(), sampleShare*slices.Min(p.last)), rarest)
+	return min(max(p.first(), sampleShare*sampleWaking*slices.Min(p.last)), rarest)
 }
 
 // first is the pause before the first look, and the shortest between two.
@@ -54,27 +57,28 @@ func (p *pace) first() time.Duration {
 // as they are.
 func (s *Set) Watch(ctx context.Context, window time.Duration) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	var watching sync.WaitGroup
+	var samplers []filewise.Sampler
 	for _, p := range s.probes {
 		if sampler, ok := p.(filewise.Sampler); ok {
-			watching.Go(func() { watch(ctx, sampler, &pace{window: window}) })
+			samplers = append(samplers, sampler)
 		}
 	}
+	var watching sync.WaitGroup
+	watching.Go(func() { watch(ctx, samplers, &pace{window: window}) })
 	return func() { cancel(); watching.Wait() }
 }
 
-func watch(ctx context.Context, s filewise.Sampler, p *pace) {
+// watch has all look one after the other: waking up is dearer than looking.
+func watch(ctx context.Context, samplers []filewise.Sampler, p *pace) {
 	pause, last := p.first(), time.Now()
-	for {
+	for len(samplers) > 0 {
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(pause):
 		}
 		begin := time.Now()
-		if s.Sample(ctx, begin.Sub(last)) != nil {
-			return
-		}
+		samplers = slices.DeleteFunc(samplers, func(s filewise.Sampler) bool { return s.Sample(ctx, begin.Sub(last)) != nil })
 		last = begin
 		pause = p.next(time.Since(begin))
 	}

@@ -52,17 +52,18 @@ func TestPace(t *testing.T) {
 		took         []time.Duration
 		first, pause time.Duration
 	}{
-		{time.Second, []time.Duration{ms / 10}, 20 * ms, 20 * ms},
-		{2 * time.Second, []time.Duration{ms / 10}, 40 * ms, 40 * ms},
-		{30 * time.Second, []time.Duration{ms / 10}, 100 * ms, 100 * ms},
-		{0, []time.Duration{ms / 10}, 100 * ms, 100 * ms},
-		{time.Second, []time.Duration{ms / 2}, 20 * ms, 50 * ms},                                   // 1 % of one core
-		{time.Second, []time.Duration{ms / 2, 30 * ms, 40 * ms}, 20 * ms, 50 * ms},                 // they had to wait for a processor
-		{time.Second, []time.Duration{ms / 10, ms, ms, ms, ms, ms, ms, ms, ms}, 20 * ms, 100 * ms}, // it costs more than at first
-		{time.Second, []time.Duration{30 * ms}, 20 * ms, 100 * ms},
-		{2 * time.Second, []time.Duration{30 * ms}, 40 * ms, 200 * ms},
-		{30 * time.Second, []time.Duration{30 * ms}, 100 * ms, 250 * ms},
-		{0, []time.Duration{30 * ms}, 100 * ms, 250 * ms},
+		{time.Second, []time.Duration{ms / 20}, 20 * ms, 20 * ms},
+		{2 * time.Second, []time.Duration{ms / 20}, 40 * ms, 40 * ms},
+		{30 * time.Second, []time.Duration{ms / 20}, 100 * ms, 100 * ms},
+		{0, []time.Duration{ms / 20}, 100 * ms, 100 * ms},
+		{time.Second, []time.Duration{ms / 8}, 20 * ms, 50 * ms},                                   // 1 % of one core
+		{time.Second, []time.Duration{ms / 8, 30 * ms, 40 * ms}, 20 * ms, 50 * ms},                 // they had to wait for a processor
+		{time.Second, []time.Duration{ms / 20, ms, ms, ms, ms, ms, ms, ms, ms}, 20 * ms, 400 * ms}, // it costs more than at first
+		{time.Second, []time.Duration{30 * ms}, 20 * ms, 100 * ms},                                 // it may have waited
+		{time.Second, []time.Duration{30 * ms, 40 * ms}, 20 * ms, 100 * ms},                        // or both
+		{time.Second, []time.Duration{30 * ms, 40 * ms, ms}, 20 * ms, 400 * ms},                    // and that is short for a window
+		{30 * time.Second, []time.Duration{30 * ms, 30 * ms, 30 * ms}, 100 * ms, 1000 * ms},
+		{0, []time.Duration{30 * ms, 30 * ms, 30 * ms}, 100 * ms, 1000 * ms},
 	} {
 		p := &pace{window: x.window}
 		first := p.first()
