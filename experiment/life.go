@@ -157,10 +157,24 @@ func (l *life) measure(ctx context.Context) (err error) {
 	m := result.Measure
 	m.Family, m.Unit, m.Connections = l.program.Family, l.program.Unit, len(sessions)
 	m.Bytes = m.Work * float64(l.program.OpBytes)
-	m.Deltas = probes.Delta(edges[drive.WindowStart], edges[drive.WindowEnd])
+	m.Deltas = windowDeltas(probes, edges, load, result)
 	l.trial.Measures = []filewise.Measure{m}
 	l.trial.Warnings = append(l.trial.Warnings, probe.Warnings(m.Deltas)...)
 	return nil
+}
+
+// windowDeltas are the deltas of a window, or of fixed work, all of which lies between
+// the readings.
+func windowDeltas(probes *probe.Set, edges [2]probe.Snapshot, load drive.Load, r drive.Result) []filewise.Delta {
+	a, b := edges[drive.WindowStart], edges[drive.WindowEnd]
+	if load.Window == 0 {
+		return probes.Delta(a, b)
+	}
+	w := probe.Window{From: r.Started.Add(r.Measure.Window[0]), To: r.Started.Add(r.Measure.Window[1])}
+	for _, end := range r.Ends {
+		w.Ends = append(w.Ends, r.Started.Add(end))
+	}
+	return probes.Within(a, b, w)
 }
 
 // probes are those of the database and of the machine.

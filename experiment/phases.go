@@ -106,7 +106,7 @@ func (l *life) workPhase(ctx context.Context, i int) (err error) {
 	m := result.Measure
 	m.Family, m.Unit, m.Bytes = phase.Family, phase.Unit, m.Work*float64(phase.OpBytes)
 	m.Connections, m.Paced = len(sessions), phase.Rate > 0 || phase.Pause != nil
-	m.Deltas = probes.Delta(edges[drive.WindowStart], edges[drive.WindowEnd])
+	m.Deltas = windowDeltas(probes, edges, load, result)
 	l.trial.Warnings = append(l.trial.Warnings, probe.Warnings(m.Deltas)...)
 	return l.recorded(phase, m)
 }

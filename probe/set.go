@@ -39,6 +39,7 @@ type Snapshot struct {
 
 type reading struct {
 	probe    string
+	at       time.Time // amid the reading
 	counters []filewise.Counter
 	err      error
 }
@@ -47,8 +48,9 @@ type reading struct {
 func (s *Set) Read(ctx context.Context) Snapshot {
 	snap := Snapshot{At: time.Now(), readings: make([]reading, len(s.probes))}
 	for i, p := range s.probes {
+		begin := time.Now()
 		c, err := p.Read(ctx)
-		snap.readings[i] = reading{probe: p.Name(), counters: c, err: err}
+		snap.readings[i] = reading{probe: p.Name(), at: begin.Add(time.Since(begin) / 2), counters: c, err: err}
 	}
 	return snap
 }

@@ -28,11 +28,17 @@ type Seen map[Event]int // how many wait
 const patience = 5 * time.Second
 
 // Sampler adds up what its looks see: each stands for the time since the one
-// before. It implements filewise.Sampler.
+// before, and the latest, at a reading, for the time until then. It implements
+// filewise.Sampler.
 type Sampler struct {
 	look func(context.Context) (Seen, error)
+	now  func() time.Time
 
 	mu       sync.Mutex
+	latest   Seen
+	at       time.Time     // until when all is added up
+	since    time.Duration // that the latest look stood for
+	early    time.Duration // added up since it
 	seconds  map[Event]float64
 	looks    int
 	failures int
@@ -43,7 +49,7 @@ type Sampler struct {
 // New makes a sampler. A look is never cut short by the end of a window, so that
 // its connection stays usable; it has 5 s.
 func New(look func(context.Context) (Seen, error)) *Sampler {
-	return &Sampler{look: look, seconds: make(map[Event]float64)}
+	return &Sampler{look: look, now: time.Now, seconds: make(map[Event]float64)}
 }
 
 // Name is the probe's name.
@@ -65,10 +71,27 @@ func (s *Sampler) Sample(ctx context.Context, since time.Duration) error {
 		return err
 	}
 	s.looks++
-	for e, n := range seen {
-		s.seconds[e] += float64(n) * since.Seconds()
-	}
+	s.latest, s.at, s.since = seen, s.now(), since
+	s.add(max(since-s.early, 0))
+	s.early = 0
 	return nil
+}
+
+func (s *Sampler) add(d time.Duration) {
+	for e, n := range s.latest {
+		s.seconds[e] += float64(n) * d.Seconds()
+	}
+}
+
+// upToNow adds what the latest look saw until now: where looks are few, the time from
+// it to the edge of a window is much of it. It says nothing for longer than it
+// stood for.
+func (s *Sampler) upToNow() {
+	now := s.now()
+	if d := min(now.Sub(s.at), s.since-s.early); s.latest != nil && d > 0 {
+		s.add(d)
+		s.at, s.early = now, s.early+d
+	}
 }
 
 // Read returns the time of every event that sessions were seen to wait for, and
@@ -77,6 +100,7 @@ func (s *Sampler) Sample(ctx context.Context, since time.Duration) error {
 func (s *Sampler) Read(context.Context) ([]filewise.Counter, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.upToNow()
 	all, err := s.counters(0, false)
 	if err != nil {
 		return nil, err
@@ -111,5 +135,6 @@ func (background) Name() string { return filewise.ProbeBackground }
 func (b background) Read(context.Context) ([]filewise.Counter, error) {
 	b.s.mu.Lock()
 	defer b.s.mu.Unlock()
+	b.s.upToNow()
 	return b.s.counters(1, true)
 }
