@@ -142,10 +142,10 @@ func (h history) warnings(s Schedule) []filewise.Warning {
 	out = append(out, h.shortWarning()...)
 	out = append(out, h.cliffWarning()...)
 	out = append(out, h.spreadWarning()...)
-	out = append(out, h.memoryWarning()...)
-	out = append(out, h.checkpointWarning()...)
 	out = append(out, h.remoteWarning()...)
-	return append(out, h.trialWarnings()...)
+	out = append(out, h.trialWarnings()...)
+	// Short runs have these nearly always: whatever else there is comes first.
+	return append(append(out, h.memoryWarning()...), h.checkpointWarning()...)
 }
 
 // trialWarnings gathers the warnings of the trials: one of each code, with the

@@ -44,9 +44,22 @@ func (h history) memoryWarning() []filewise.Warning {
 		return nil
 	}
 	return []filewise.Warning{{Code: "less-data-than-memory",
-		Message: fmt.Sprintf("Less data than memory: %s of data, %s of memory. Reads come from memory: nothing is said about reading from the storage.",
+		Message: fmt.Sprintf("Less data (%s) than memory (%s): nothing is said about reading from the storage.",
 			humanize.IBytes(uint64(data)), humanize.IBytes(uint64(memory))),
-		Remedy: "If your database is larger than its memory, give more data than memory (--size, --rows or --warehouses), or measure cold (scan --cache storage-cold)."}}
+		Remedy: h.readRemedy()}}
+}
+
+// readRemedy says how the storage comes to be read.
+func (h history) readRemedy() string {
+	switch h.plan.Scenario {
+	case "orders":
+		return "For a database larger than its memory, give more --warehouses."
+	case "dml", "backup", "dump", "temp":
+		return "For a database larger than its memory, give more --rows."
+	case "scan":
+		return "For a database larger than its memory, give more --rows, or --cache storage-cold."
+	}
+	return "To measure reading as well: filewise run scan --cache storage-cold."
 }
 
 // memoryOf is the memory that the server's host has.
@@ -128,17 +141,30 @@ func (h history) checkpointWarning() []filewise.Warning {
 	if len(parts) == 0 {
 		return nil
 	}
-	held := "cycles in the measured part of the typical one: " + strings.Join(parts, ", ")
+	held := strings.Join(parts, ", ") + " in the typical one"
 	if longest == 0 {
-		held = "no checkpoint fell into the measured part of the typical one"
-	}
-	remedy := "Give a longer --window"
-	if longest > 0 {
-		remedy += fmt.Sprintf(" (a cycle takes some %v)", longest.Round(max(longest/20, time.Second)).Round(time.Second))
+		held = "none in the typical one"
 	}
 	return []filewise.Warning{{Code: "shorter-than-checkpoint",
-		Message: fmt.Sprintf("Trials were shorter than a checkpoint cycle: %s. What checkpoints write comes later, and is not in the throughput.", held),
-		Remedy:  remedy + ", or have the server checkpoint sooner (--set). The report has beside the throughput how long it took until everything was durable."}}
+		Message: fmt.Sprintf("Trials were shorter than a checkpoint cycle (%s): what checkpoints write later is not in the throughput.", held),
+		Remedy:  h.longer(longest) + ". Beside the throughput the report has how long it took until everything was durable."}}
+}
+
+// longer says how trials come to last a cycle; 0: it is not known how long one takes.
+func (h history) longer(cycle time.Duration) string {
+	enough := cycle + cycle/4
+	t := h.plan.Target
+	switch {
+	case h.plan.Window == 0 && h.plan.Work > 0:
+		return "Give more --work"
+	case h.plan.Window == 0:
+		return "Give more work, by --rows or --repeat where the scenario has them"
+	case enough > 0:
+		return fmt.Sprintf("Give --window %v or more, and --budget as it then asks for", enough.Round(max(enough/20, time.Second)).Round(time.Second))
+	case t.Engine == "postgres" && t.Mode == filewise.Managed:
+		return "Give --window 40s --set checkpoint_timeout=30s --budget 15m, or more"
+	}
+	return "Give a longer --window"
 }
 
 // checkpointsOf are the cycles over all that a trial measured, where it wrote.

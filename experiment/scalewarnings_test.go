@@ -35,11 +35,11 @@ func TestMemoryWarning(t *testing.T) {
 		deltas []filewise.Delta
 		want   string
 	}{
-		"fits":                           {4 * gib, []filewise.Delta{memory, delta(filewise.ProbeServer, "bytes read from storage", 100)}, "4.0 GiB of data, 16 GiB of memory"},
+		"fits":                           {4 * gib, []filewise.Delta{memory, delta(filewise.ProbeServer, "bytes read from storage", 100)}, "Less data (4.0 GiB) than memory (16 GiB)"},
 		"fits, and nobody counted reads": {4 * gib, []filewise.Delta{memory}, "less-data-than-memory"},
 		"fits, but is read cold":         {4 * gib, []filewise.Delta{memory, delta(filewise.ProbeServer, "bytes read from storage", gib)}, ""},
 		"the device tells it":            {4 * gib, []filewise.Delta{memory, delta("disk", "sda bytes read", gib)}, ""},
-		"a little, and a little is read": {6 << 20, []filewise.Delta{memory, delta(filewise.ProbeServer, "bytes read from storage", 700<<10)}, "6.0 MiB of data"},
+		"a little, and a little is read": {6 << 20, []filewise.Delta{memory, delta(filewise.ProbeServer, "bytes read from storage", 700<<10)}, "(6.0 MiB)"},
 		"a little, and all is read":      {6 << 20, []filewise.Delta{memory, delta(filewise.ProbeServer, "bytes read from storage", 6<<20)}, ""},
 		"does not fit":                   {17 * gib, []filewise.Delta{memory}, ""},
 		"memory of another host":         {4 * gib, []filewise.Delta{delta("client memory", probe.MemoryTotal, 16*gib)}, ""},
@@ -61,7 +61,7 @@ func TestCheckpointWarning(t *testing.T) {
 		want   string
 	}{
 		"a quarter of one": {[]filewise.Delta{cycles(0.25), log}, "1 file 0.25"},
-		"none":             {[]filewise.Delta{cycles(0), calls}, "no checkpoint fell into"},
+		"none":             {[]filewise.Delta{cycles(0), calls}, "none in the typical one"},
 		"one":              {[]filewise.Delta{cycles(1), log}, ""},
 		"nothing written":  {[]filewise.Delta{cycles(0), delta(filewise.ProbeWritten, filewise.WrittenLog, 100), calls}, ""},
 		"not counted":      {[]filewise.Delta{log}, ""},
@@ -70,7 +70,7 @@ func TestCheckpointWarning(t *testing.T) {
 		if got := messages(ws); x.want == "" && got != "" || !strings.Contains(got, x.want) {
 			t.Errorf("%s: %q, want %q", name, got, x.want)
 		}
-		if name == "a quarter of one" && len(ws) == 1 && !strings.Contains(ws[0].Remedy, "some 8s") {
+		if name == "a quarter of one" && len(ws) == 1 && !strings.Contains(ws[0].Remedy, "--window 10s or more") {
 			t.Errorf("%s: %q", name, ws[0].Remedy)
 		}
 	}
