@@ -51,6 +51,8 @@ type Script struct {
 	Space map[string]int64 `json:"space"`
 	// Warnings say what the layout or the engine limits.
 	Warnings []Warning `json:"warnings,omitempty"`
+	// Facts are the versions of programs that it runs which are not the server's own.
+	Facts []Fact `json:"facts,omitempty"`
 }
 
 // Step is one statement of a script.

@@ -16,9 +16,10 @@ func dumpScenario() Scenario {
 			Connections: 1, CommitEvery: 1, Table: TableShared, Key: KeySequential, RowBytes: fragRowBytes, Rows: 40_000,
 		},
 		Notes: []string{
-			"No article measured this. A dump is no striped backup: each table, or partition, is one file, which one job writes.",
-			"SQLite, MariaDB and MySQL have none: .dump, mysqldump and mariadb-dump before 11 write one stream whatever the number of jobs, and only the load back is parallel.",
+			"No article measured this. A dump is no striped backup: each table, or partition, or piece of a table is one file, which one job writes.",
 			"On PostgreSQL it is pg_dump -Fd -j and pg_restore -j. There is a table's worth of work for each job at most: four tables are dumped, or the partitions of --data-files.",
+			"On MariaDB and MySQL it is mydumper and myloader (apt-get install mydumper), on private servers: the servers' own programs write one stream. A job takes one of the four tables, whatever its partitions, or with --backup-option rows=10000 a piece of so many rows.",
+			"SQLite has none: .dump writes one stream whatever the number of jobs.",
 		},
 		Flags:  []string{"rows", "instances", "beside", "backup-option", "data-files"},
 		Budget: phasedBudget, Phased: true, Stripes: true, Jobs: true, Filling: 0.6,

@@ -18,6 +18,7 @@ import (
 var tools = []struct{ program, brings, use string }{
 	{"fio", "fio", "the storage's own limit"},
 	{"mariadb-backup", "mariadb-backup", "backups of MariaDB"},
+	{"mydumper", "mydumper", "dumps of MariaDB and MySQL"},
 	{"pg_basebackup", "postgresql-client", "backups of PostgreSQL"},
 	{"pgbackrest", "pgbackrest", "backups of PostgreSQL with several processes"},
 }

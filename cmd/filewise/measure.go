@@ -132,6 +132,7 @@ func (a *app) begin(ctx context.Context, st *store.Store, run store.Run, r *rig)
 	if run.Server, err = r.server.Facts(ctx); err != nil {
 		return run, fmt.Errorf("facts of the server: %w", err)
 	}
+	run.Server = append(slices.Clone(run.Server), scriptFacts(r.scripts)...)
 	t := run.Plan.Target
 	run.Machine = append(machine.Facts(ctx, volumesHere(t)), r.storage.facts...)
 	if t.Mode == filewise.External && !t.Address.Here() {
@@ -146,6 +147,19 @@ func (a *app) begin(ctx context.Context, st *store.Store, run store.Run, r *rig)
 		return run, err
 	}
 	return st.Run(ctx, run.ID)
+}
+
+// scriptFacts are those of all layouts, each once.
+func scriptFacts(scripts []filewise.Script) []filewise.Fact {
+	var out []filewise.Fact
+	for _, s := range scripts {
+		for _, f := range s.Facts {
+			if !slices.Contains(out, f) {
+				out = append(out, f)
+			}
+		}
+	}
+	return out
 }
 
 // scriptWarnings are those of all layouts, each code and message once.

@@ -41,7 +41,7 @@ var subject = privatetest.Subject{
 }
 
 // What differs by product; MariaDB runs all, over the same code.
-var differs = []string{"Life", "Reset", "Lifecycle", "ScanBuild", "Backups", "ServerKilled", "KilledFilewise", "OrdinaryUser"}
+var differs = []string{"Life", "Reset", "Lifecycle", "ScanBuild", "Backups", "Dumps", "ServerKilled", "KilledFilewise", "OrdinaryUser"}
 
 func TestServer(t *testing.T) { s := subject; s.Only = differs; privatetest.Run(t, s) }
 

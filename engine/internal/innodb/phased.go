@@ -7,7 +7,7 @@ import (
 	"filewise/workload"
 )
 
-// fragTables are the tables of scan and backup.
+// fragTables are the tables of scan, backup and dump.
 const fragTables = 4
 
 // WorkloadTemp is the workload on temporary tables.
@@ -18,11 +18,8 @@ const WorkloadTemp = "temp"
 const NoTempMySQL = "MySQL 8 gives every session temporary tablespaces of its own (innodb_temp_tablespaces_dir), and keeps only their rollback segments in the files of " +
 	"innodb_temp_data_file_path: there is no number of files to choose for temporary tables"
 
-// noDump says why InnoDB's servers have no scenario dump.
-const noDump = "mariadb-dump and mysqldump write one stream; dumps by several jobs are made by programs of others (mydumper, MySQL Shell), which Filewise does not run"
-
 // wholeTables are the workloads that load tables and read them whole.
-var wholeTables = map[string]bool{"scan": true, "backup": true}
+var wholeTables = map[string]bool{"scan": true, "backup": true, "dump": true}
 
 // Loads says whether the program's tables are loaded in bulk.
 func (s Schema) Loads() bool {

@@ -38,9 +38,6 @@ type Table struct {
 // file of kind per-table, or one for each connection. A workload that there is no
 // SQL for is an error that wraps filewise.ErrUnsupported.
 func NewSchema(database string, l filewise.Layout, p filewise.Program) (Schema, error) {
-	if p.Workload == "dump" {
-		return Schema{}, unsupported("use scenario backup, or compare what your own tool does by scenario custom", "%s", noDump)
-	}
 	if !Knows(p.Workload) && p.Own == nil {
 		return Schema{}, filewise.Errorf(filewise.CodeUsage, "see filewise scenarios", "workload %q on InnoDB: %w", p.Workload, filewise.ErrUnsupported)
 	}

@@ -46,7 +46,7 @@ func parse() map[string]*sqlfile.File {
 		workload := strings.TrimSuffix(n.Name(), ".sql")
 		all[workload] = sqlfile.Must(sqlfile.Parse(name, string(text), template.FuncMap{"own": own, "literal": Literal, "pieces": pieces}))
 	}
-	all["backup"] = all["scan"] // the same tables
+	all["backup"], all["dump"] = all["scan"], all["scan"] // the same tables
 	return all
 }
 

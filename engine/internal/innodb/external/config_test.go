@@ -10,6 +10,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/innodb/servertest"
+	"filewise/workload"
 )
 
 func address(change func(*filewise.Address)) filewise.Address {
@@ -119,6 +120,13 @@ func TestRefusals(t *testing.T) {
 		if _, err := MariaDB.Script(target, l, w.Program()); !errors.Is(err, filewise.ErrUnsupported) || filewise.RemedyOf(err) == "" || len(err.Error()) < 40 {
 			t.Errorf("%s: %v; %s", name, err, filewise.RemedyOf(err))
 		}
+	}
+	dump, err := workload.NewDump(workload.Params{Rows: 1000}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := MariaDB.Script(target, layout(filewise.KindPartitions, 4), dump.Program()); !errors.Is(err, filewise.ErrUnsupported) || !strings.Contains(err.Error(), "READ LOCK") {
+		t.Errorf("a dump, which locks the tables of others: %v", err)
 	}
 	target.Volumes = []filewise.Volume{{Name: "r", Dir: "relative/dir"}}
 	if _, err := MariaDB.Script(target, layout(filewise.KindPartitions, 4), w.Program()); filewise.CodeOf(err) != filewise.CodeUsage {

@@ -83,6 +83,8 @@ func (d *Dialect) checkLayout(t filewise.Target, l filewise.Layout, p filewise.P
 		return no("use a private server: --engine mariadb or postgres without --target", d.noTemp())
 	case p.Workload == "backup":
 		return no("use a private server: --engine "+d.Name+" without --target", noBackup)
+	case p.Workload == "dump":
+		return no("use a private server: --engine "+d.Name+" without --target", noDump)
 	case l.Kind == filewise.KindSystem:
 		return no("use --kind partitions, or a private server: --engine "+d.Name, noSystem)
 	case l.Kind != filewise.KindPartitions && l.Kind != filewise.KindPerTable && l.Kind != "":
@@ -111,6 +113,7 @@ const (
 	noIndexApart   = "InnoDB keeps the indexes of a table in the table's own file"
 	noNewData      = "a partitioned table is spread over its partitions by the hash of its key: when partitions are added, InnoDB spreads the old rows anew as well"
 	noBackup       = "a backup of the server's own files needs to read them on its host, and a second server to restore them to; a logical dump is another scenario"
+	noDump         = "mydumper stops all writes on the server for a moment (FLUSH TABLES WITH READ LOCK), also those of others, which Filewise does to no server that is not its own"
 	noPreallocated = "InnoDB itself sizes the files of tables and partitions; only its system tablespace can be preallocated, by a start-up option of the server"
 )
 

@@ -20,6 +20,21 @@ import (
 // placement.
 const backupSuffix = ".backup"
 
+// Workloads that make backups.
+const (
+	workloadBackup = "backup"
+	workloadDump   = "dump"
+)
+
+// backsUp says whether the program makes backups of either sort.
+func (d *design) backsUp() bool {
+	return d.program.Workload == workloadBackup || d.program.Workload == workloadDump
+}
+
+func refuse(remedy, format string, args ...any) error {
+	return filewise.Errorf(filewise.CodeUsage, remedy, "%s: %w", fmt.Sprintf(format, args...), filewise.ErrUnsupported)
+}
+
 // mostThreads is the most of what copies at the same time.
 const mostThreads = 128
 
@@ -37,11 +52,12 @@ func (p *Product) checkBackup(t filewise.Target) error {
 // checkBackup refuses backups that the product cannot make of the layout, or not
 // restore without touching the original.
 func (d *design) checkBackup() error {
-	if d.program.Workload != "backup" {
+	switch d.program.Workload {
+	case workloadDump:
+		return d.checkDump()
+	case workloadBackup:
+	default:
 		return nil
-	}
-	refuse := func(remedy, format string, args ...any) error {
-		return filewise.Errorf(filewise.CodeUsage, remedy, "%s: %w", fmt.Sprintf(format, args...), filewise.ErrUnsupported)
 	}
 	if err := d.product.checkBackup(d.target); err != nil {
 		return err
@@ -121,7 +137,12 @@ func (d *design) backupDirs() map[string]string {
 
 // warnBackup says what the number of backup files means here.
 func (d *design) warnBackup() {
-	if d.program.Workload != "backup" {
+	switch d.program.Workload {
+	case workloadDump:
+		d.warnDump()
+		return
+	case workloadBackup:
+	default:
 		return
 	}
 	how := "its copying threads (mariadb-backup --parallel)"
@@ -140,10 +161,12 @@ func (d *design) warnBackup() {
 // backuper of a build; nil: its program makes no backups.
 func (s *privateServer) backuper(i *instance) filewise.Backuper {
 	switch {
-	case i.design.program.Workload != "backup":
+	case !i.design.backsUp():
 		return nil
+	case i.design.program.Workload == workloadDump:
+		return dumper{beside{i}}
 	case s.product.BackupTool == nil:
-		return &exporter{instance: i}
+		return exporter{beside{i}}
 	default:
 		return &tool{server: s, instance: i}
 	}
@@ -194,7 +217,7 @@ func filesIn(volume, dir string) ([]filewise.File, error) {
 
 // backupSpace adds what backup and restored copy take.
 func (d *design) backupSpace(space map[string]int64) {
-	if d.program.Workload != "backup" {
+	if !d.backsUp() {
 		return
 	}
 	var build int64
@@ -205,7 +228,7 @@ func (d *design) backupSpace(space map[string]int64) {
 	for volume := range dirs {
 		space[volume] += build / int64(len(dirs))
 	}
-	if d.product.BackupTool != nil { // a second server
+	if d.program.Workload == workloadBackup && d.product.BackupTool != nil { // a second server
 		space[d.data[0].volume] += build
 		return
 	}

@@ -3,8 +3,6 @@ package private
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,10 +18,7 @@ import (
 // TABLES … FOR EXPORT), and restores them as tables of another database of the
 // same server (IMPORT TABLESPACE), as the manual describes under “Importing
 // InnoDB Tables”. It implements filewise.Backuper.
-type exporter struct{ instance *instance }
-
-// restoredDatabase is where tables are restored to.
-const restoredDatabase = Database + "_restored"
+type exporter struct{ beside }
 
 // copied is a file with its copy in the backup, and where it is restored.
 type copied struct{ volume, from, backup, restored string }
@@ -168,24 +163,4 @@ func (b exporter) Restore(ctx context.Context) (err error) {
 		eg.Go(func() error { return b.instance.exec(ctx, d.tablespace(t, "IMPORT")) })
 	}
 	return eg.Wait()
-}
-
-// Verify checks the restored tables.
-func (b exporter) Verify(ctx context.Context) error {
-	return failed("verifying the restore", b.instance.verify(ctx, b.instance, restoredDatabase))
-}
-
-// Discard drops the restored tables and removes the backup.
-func (b exporter) Discard(ctx context.Context) error {
-	d := b.instance.design
-	errs := []error{b.instance.exec(ctx, "DROP DATABASE IF EXISTS "+innodb.Ident(restoredDatabase))}
-	for _, dir := range d.backupDirs() {
-		errs = append(errs, os.RemoveAll(dir))
-	}
-	for _, p := range d.data { // directories of DATA DIRECTORY, which the server leaves empty
-		if err := os.Remove(filepath.Join(p.dir, restoredDatabase)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			errs = append(errs, fmt.Errorf("discarding what was restored: %w", err))
-		}
-	}
-	return errors.Join(errs...)
 }

@@ -19,9 +19,6 @@ func (d *design) checkLater() error {
 	if arm == "" {
 		return nil
 	}
-	refuse := func(remedy, format string, args ...any) error {
-		return filewise.Errorf(filewise.CodeUsage, remedy, "%s: %w", fmt.Sprintf(format, args...), filewise.ErrUnsupported)
-	}
 	switch {
 	case !slices.Contains(arms, arm):
 		return refuse("use untouched, new-data or rebuilt", "files added later: there is no arm %q", arm)

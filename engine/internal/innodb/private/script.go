@@ -16,6 +16,9 @@ func (product *Product) Script(t filewise.Target, l filewise.Layout, p filewise.
 		return filewise.Script{}, err
 	}
 	s := filewise.Script{Warnings: d.warnings, Space: d.space(), Files: d.asked()}
+	if s.Facts, err = d.dumpFacts(context.Background()); err != nil {
+		return filewise.Script{}, err
+	}
 	// The binary may not be installed where a plan is made.
 	in := Install{Binary: product.Binary}
 	if found, err := product.Find(context.Background(), t.ServerBin); err == nil {

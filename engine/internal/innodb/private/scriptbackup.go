@@ -10,12 +10,17 @@ import (
 
 // scriptBackup adds what a backup, its restore and their check execute.
 func (d *design) scriptBackup(in Install, add func(stage, on string, texts ...string)) error {
-	if d.program.Workload != "backup" {
+	if !d.backsUp() {
 		return nil
 	}
 	const measure, check = filewise.StageMeasure, filewise.StageCheck
 	database := Database
-	if d.product.BackupTool == nil {
+	if d.program.Workload == workloadDump {
+		database = restoredDatabase
+		if err := d.scriptDump(add); err != nil || !d.program.Restores() {
+			return err
+		}
+	} else if d.product.BackupTool == nil {
 		database = restoredDatabase
 		add(measure, "server", d.flushForExport())
 		copies := func(of func(copied) (from, to string)) {

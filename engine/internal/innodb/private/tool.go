@@ -120,24 +120,30 @@ func (b *tool) Discard(context.Context) error {
 	return errors.Join(append(errs, os.RemoveAll(dir))...)
 }
 
-// run runs the tool to its end, in the data directory, where the server's socket
-// is: whole paths may be too long for a socket.
+// run runs the tool to its end.
 func (b *tool) run(ctx context.Context, args []string) error {
-	d := b.instance.design
-	path, err := d.product.BackupTool(d.target.ServerBin)
+	path, err := b.server.product.BackupTool(b.instance.design.target.ServerBin)
 	if err != nil {
 		return err
 	}
+	return b.instance.client(ctx, path, args)
+}
+
+// client runs a program against the server to its end, in the data directory, where
+// the server's socket is: whole paths may be too long for a socket. Its log is in the
+// backup's directory.
+func (i *instance) client(ctx context.Context, path string, args []string) error {
+	d := i.design
 	_, dir := d.backupDir()
 	p, err := managed.Start(managed.Spec{
-		Discard: d.layout.Discard, Path: path, Args: args, Dir: d.dataDir(), Env: append(d.environment(), "MYSQL_PWD="+b.instance.password),
+		Discard: d.layout.Discard, Path: path, Args: args, Dir: d.dataDir(), Env: append(d.environment(), "MYSQL_PWD="+i.password),
 		Log: filepath.Join(dir, "log"), Register: d.target.OnStart,
 		Tells: func(line string) bool {
-			return strings.Contains(line, "rror") || strings.Contains(line, "ail") || tells(line)
+			return strings.Contains(line, "rror") || strings.Contains(line, "ail") || strings.Contains(line, "CRITICAL") || tells(line)
 		},
 	})
 	if err != nil {
 		return err
 	}
-	return b.instance.explain(p.Wait(ctx))
+	return i.explain(p.Wait(ctx))
 }

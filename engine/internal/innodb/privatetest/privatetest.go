@@ -26,6 +26,8 @@ func Run(t *testing.T, sub Subject) {
 		{"ScanBuild", testScanBuild}, {"Orders", testOrders},
 		{"Backups", testBackups},
 		{"BackupPlans", testBackupPlans},
+		{"Dumps", testDumps},
+		{"DumpPlans", testDumpPlans},
 		{"FillWork", testFillWork},
 		{"FillWarnings", testFillWarnings},
 		{"PlanRefuses", testPlanRefuses},

@@ -1,4 +1,4 @@
--- Workloads scan and backup on MariaDB and MySQL: the article's four tables. Their
+-- Workloads scan, backup and dump on MariaDB and MySQL: the article's four tables. Their
 -- indexes are created after the load, from sorted keys.
 
 -- name: tables
