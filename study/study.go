@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -256,7 +257,7 @@ func (l *loader) combine(d draft) ([]Experiment, error) {
 		for name, v := range d.values {
 			values[name] = v
 		}
-		var told []string
+		var chosen []Value
 		rest, size := n, total
 		for _, m := range d.matrix {
 			size /= len(m.values)
@@ -267,7 +268,7 @@ func (l *loader) combine(d draft) ([]Experiment, error) {
 				key = *k
 			}
 			values[m.key] = l.value(key, v)
-			told = append(told, m.key+"="+strings.Join(values[m.key].Texts, ";"))
+			chosen = append(chosen, values[m.key])
 		}
 		e.Scenario = ""
 		if v, ok := values[keyScenario]; ok {
@@ -279,10 +280,7 @@ func (l *loader) combine(d draft) ([]Experiment, error) {
 		if e.Scenario != keyCustom {
 			e.Custom = nil
 		}
-		if e.Base == "" {
-			e.Base = e.Scenario
-		}
-		e.Name = strings.TrimSpace(strings.Join(append([]string{e.Base}, told...), " "))
+		e.Base, e.Name = titles(e, chosen)
 		for _, k := range l.table.Keys {
 			if v, ok := values[k.Name]; ok {
 				e.Values = append(e.Values, v)
@@ -291,6 +289,28 @@ func (l *loader) combine(d draft) ([]Experiment, error) {
 		all = append(all, e)
 	}
 	return all, nil
+}
+
+// titles are the names of an experiment without and with what its matrix chose:
+// "orders on sqlite, connections 4". Without a name of its own it has its scenario's.
+func titles(e Experiment, chosen []Value) (base, name string) {
+	base = cmp.Or(e.Base, e.Scenario)
+	var scenario, engine, rest string
+	for _, v := range chosen {
+		switch text := strings.Join(v.Texts, "; "); {
+		case v.Key == keyScenario && e.Base != "":
+			scenario = ", " + text
+		case v.Key == keyScenario: // is in the name
+		case v.Key == keyEngine:
+			engine = " on " + text
+		default:
+			rest += ", " + v.Key + " " + text
+		}
+	}
+	if scenario+engine+rest == "" {
+		return base, base
+	}
+	return base, cmp.Or(base, Unnamed) + scenario + engine + rest
 }
 
 // tellApart gives every experiment a name of its own.

@@ -19,7 +19,7 @@ import (
 func small() Table {
 	least, most := 1.0, 2000.0
 	return Table{
-		Scenarios: []string{"inserts", "custom"}, Engines: []string{"sqlite", "postgres"},
+		Scenarios: []string{"inserts", "orders", "custom"}, Engines: []string{"sqlite", "postgres"},
 		Keys: []Key{
 			{Name: "engine", Type: Text, Choices: []string{"sqlite", "postgres"}, Instead: "target"},
 			{Name: "target", Type: Text, Instead: "engine"},
@@ -61,7 +61,9 @@ func TestParse(t *testing.T) {
 		"lists":     {"files: [1, 4]\nnotify: [a, b]\nvolume: {a: /a, b: /b}\nlayout: [{name: 'x, y', files: 8}, 'files=1']", []string{"experiment: files=1,4 notify=a|b volume=a=/a|b=/b layout=files=8,name=x, y|files=1"}},
 		"variables": {"connections: ${N}\ntarget: postgres://me@${HOST}/$${N}", []string{"experiment: target=postgres://me@db/${N} connections=8"}},
 		"shared":    {"engine: sqlite\nfiles: [1]\nexperiments:\n- {name: a, layout: [files=2]}\n- {name: b, target: x}", []string{"a: engine=sqlite layout=files=2", "b: target=x files=1"}},
-		"matrix":    {"name: m\nmatrix: {engine: [sqlite, postgres], files: [[1, 2], [1, 4]]}", []string{"m engine=sqlite files=1,2: engine=sqlite files=1,2", "m engine=sqlite files=1,4: engine=sqlite files=1,4", "m engine=postgres files=1,2: engine=postgres files=1,2", "m engine=postgres files=1,4: engine=postgres files=1,4"}},
+		"matrix":    {"name: m\nmatrix: {engine: [sqlite, postgres], files: [[1, 2], [1, 4]]}", []string{"m on sqlite, files 1,2: engine=sqlite files=1,2", "m on sqlite, files 1,4: engine=sqlite files=1,4", "m on postgres, files 1,2: engine=postgres files=1,2", "m on postgres, files 1,4: engine=postgres files=1,4"}},
+		"scenarios": {"matrix: {engine: [sqlite], scenario: [inserts, orders]}\nexperiments: [{name: a}, {connections: 4}]", []string{"a, inserts on sqlite: engine=sqlite", "a, orders on sqlite: engine=sqlite", "inserts on sqlite: engine=sqlite connections=4", "orders on sqlite: engine=sqlite connections=4"}},
+		"nameless":  {"matrix: {connections: [2, 4]}", []string{"experiment, connections 2: connections=2", "experiment, connections 4: connections=4"}},
 		"own wins":  {"matrix: {engine: [sqlite, postgres]}\nexperiments:\n- {name: a, engine: sqlite}", []string{"a: engine=sqlite"}},
 		"anchors":   {"definitions: {big: &big {connections: 64}}\nexperiments:\n- {<<: *big, name: a}\n- {<<: *big, name: b, connections: 2}", []string{"a: connections=64", "b: connections=2"}},
 		"same name": {"experiments: [{name: a}, {name: a}]", []string{"a: ", "a #2: "}},
@@ -173,7 +175,7 @@ func TestOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]int{"a": 2, "a connections=2": 1, "b": 1} {
+	for name, want := range map[string]int{"a": 2, "a, connections 2": 1, "b": 1} {
 		if got, err := s.Only([]string{name}); err != nil || len(got) != want {
 			t.Errorf("%s: %d, %v", name, len(got), err)
 		}

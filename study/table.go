@@ -54,6 +54,9 @@ const (
 	keyDefinitions = "definitions"
 )
 
+// keyEngine is the flag whose value says enough in the name of an experiment.
+const keyEngine = "engine"
+
 // experiment is what an experiment may say: at the top, for all.
 func (t Table) experiment(top bool) *spec {
 	out := &spec{Type: object, usage: "an experiment: keys as the flags of filewise run"}

@@ -40,12 +40,22 @@ func (f *planFlags) setTarget(cmd *cobra.Command, p *experiment.Plan, sc workloa
 		if !ok || key == "" {
 			return badValue("set", strconv.Quote(s), "give it as key=value")
 		}
+		if secretSetting(key) {
+			return badValue("set", key, "settings are stored with the run and shown in reports: a secret does not belong there, and a private server needs none; leave it out")
+		}
 		if p.Target.Settings == nil {
 			p.Target.Settings = make(map[string]string)
 		}
 		p.Target.Settings[key] = value
 	}
 	return nil
+}
+
+// secretSetting tells of settings whose values are secrets, by how engines name them:
+// report_password, wsrep_sst_auth, primary_conninfo.
+func secretSetting(key string) bool {
+	key = strings.ToLower(strings.ReplaceAll(key, "-", "_"))
+	return slices.ContainsFunc([]string{"password", "passwd", "passphrase", "secret", "_auth", "conninfo"}, func(end string) bool { return strings.HasSuffix(key, end) })
 }
 
 func (f *planFlags) setVolumes(_ *cobra.Command, p *experiment.Plan, _ workload.Scenario) error {
