@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -88,7 +87,7 @@ func offersOf(s filewise.Server) map[filewise.Capability]string {
 	for c, why := range s.Offers() {
 		out[c] = "yes"
 		if why != nil {
-			out[c] = strings.TrimSuffix(why.Error(), ": "+filewise.ErrUnsupported.Error())
+			out[c] = plain(why)
 		}
 	}
 	return out

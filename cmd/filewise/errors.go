@@ -78,7 +78,7 @@ func (a *app) reportError(err error, args []string) {
 	if code == exitInterrupted {
 		err = interrupted
 	}
-	message, remedy := a.named(err.Error(), filewise.RemedyOf(err))
+	message, remedy := a.named(plain(err), filewise.RemedyOf(err))
 	message, remedy = a.masked(message), a.masked(remedy)
 	if a.json || slices.Contains(args, "--json") { // also when a flag before it is wrong
 		out := map[string]any{"error": map[string]any{
@@ -93,6 +93,11 @@ func (a *app) reportError(err error, args []string) {
 	if remedy != "" {
 		fmt.Fprintf(a.stderr, "  → %s\n", remedy)
 	}
+}
+
+// plain is an error's text without the sentinel that it wraps, which says no more.
+func plain(err error) string {
+	return strings.ReplaceAll(err.Error(), ": "+filewise.ErrUnsupported.Error(), "")
 }
 
 // masked hides every secret that this process knows, and whatever may be one in

@@ -68,8 +68,8 @@ func (d *design) churns() bool { return d.orders() && d.program.Vars["Churn"] ==
 func (d *design) checkOrders() error {
 	files, warehouses := int64(d.layout.Data.Files), d.number("Warehouses")
 	if files > warehouses {
-		return filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("use --warehouses %d, or at most %d files", files, warehouses),
-			"%s for %d warehouses: a warehouse lies whole in one partition, so that the others would be empty: %w",
+		return filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("use --warehouses %d, or at most %s", files, filewise.FilesName(int(warehouses))),
+			"%s for --warehouses %d: a warehouse lies whole in one partition, so that the others would be empty: %w",
 			filewise.FilesName(d.layout.Data.Files), warehouses, filewise.ErrUnsupported)
 	}
 	return nil

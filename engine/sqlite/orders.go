@@ -50,8 +50,8 @@ func supportedOrders(l filewise.Layout, p filewise.Program) error {
 		return refuse(min(mostAttached, warehouses), "%d files of orders: a payment or an order may be of two warehouses, and SQLite works on %d files in one transaction",
 			files, mostAttached)
 	case files > warehouses:
-		return filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("use --warehouses %d, or at most %d files", files, warehouses),
-			"%s for %d warehouses: a warehouse lies whole in one file, so that the others would be empty: %w", filewise.FilesName(l.Data.Files), warehouses, filewise.ErrUnsupported)
+		return filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("use --warehouses %d, or at most %s", files, filewise.FilesName(int(warehouses))),
+			"%s for --warehouses %d: a warehouse lies whole in one file, so that the others would be empty: %w", filewise.FilesName(l.Data.Files), warehouses, filewise.ErrUnsupported)
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func (s Schema) checkSpread(partitions int) error {
 		return nil
 	}
 	return unsupported(fmt.Sprintf("use --warehouses %d, or at most %s", partitions, filewise.FilesName(int(warehouses))),
-		"%s for %d warehouses: a warehouse lies whole in one partition of each table, so that the others would be empty", filewise.FilesName(partitions), warehouses)
+		"%s for --warehouses %d: a warehouse lies whole in one partition of each table, so that the others would be empty", filewise.FilesName(partitions), warehouses)
 }
 
 // ordersPartitions says what partitions mean for orders.
