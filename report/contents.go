@@ -12,13 +12,13 @@ func (v view) Contents() []entry {
 		}
 	}
 	add(true, "differences", "Differences")
+	add(v.Sweep() != nil, "loads", "Loads")
 	add(len(v.Causes()) > 0, "why", "Why")
 	add(len(v.Waits()) > 0, "waits", "Waits")
 	add(len(v.FileLoads()) > 0, "files", "Files")
 	add(len(v.Written()) > 0, "written", "Writes")
 	add(len(v.Meters()) > 0, "limits", "Limits")
 	add(len(v.MachineRows()) > 0, "machine", "Machine")
-	add(v.Sweep() != nil, "loads", "Loads")
 	add(len(v.Types()) > 0, "types", "Latency")
 	add(v.AsPublished() != nil, "as-published", "As published")
 	add(len(v.Notices()) > 0, "warnings", "Warnings")

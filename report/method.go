@@ -52,7 +52,7 @@ func (v view) publishedMethod() []string {
 func (v view) checkWords() []string {
 	var out []string
 	if n := len(v.Judgement.Families); n > 1 {
-		out = append(out, fmt.Sprintf("The claims on the %d families of operations hold together by Holm's procedure: each family is first judged with a %dth of the error, and the more of them are decided, the more is left for the others.", n, n))
+		out = append(out, fmt.Sprintf("The claims on the %d families of operations hold together by Holm's procedure: each family is first judged with 1/%d of the error, and the more of them are decided, the more is left for the others.", n, n))
 	}
 	if v.Plan.AA != "" {
 		out = append(out, fmt.Sprintf("%s is the same layout as the baseline under another name (A/A check): it is measured to the end, never recommended, and a difference that is claimed of it is one of the machine.", v.Plan.AA))

@@ -66,7 +66,7 @@ func (l layoutWaits) words() string {
 	if !known(l.Share) {
 		return "waits " + perWork(l.sum())
 	}
-	return fmt.Sprintf("waits %s of %s (%s)", perWork(l.sum()), perWork(l.Spent), share(l.Share, 1))
+	return fmt.Sprintf("waits %s, %s of the time", perWork(l.sum()), share(l.Share, 1)) // medians each: their quotient is another
 }
 
 // ShareText is the part of the connections' time that is waits.

@@ -93,9 +93,13 @@ func size(percent float64) string {
 	return strconv.FormatFloat(percent, 'f', -1, 64) + " %"
 }
 
-// level phrases a confidence: "95 %", "99.9 %".
+// level phrases a confidence: "95 %", "98.33 %"; what is near 100 % is not rounded to it.
 func level(confidence float64) string {
-	return strconv.FormatFloat(math.Round(confidence*1e6)/1e4, 'f', -1, 64) + " %"
+	digits := 1e2
+	if confidence > 0.9999 {
+		digits = 1e4
+	}
+	return strconv.FormatFloat(math.Round(100*confidence*digits)/digits, 'f', -1, 64) + " %"
 }
 
 // duration phrases seconds roughly: "40 s", "35 min", "7 h", "3 days".

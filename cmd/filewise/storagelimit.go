@@ -112,7 +112,7 @@ func storageUnknown(volumes []filewise.Volume, why string) []filewise.Fact {
 	return out
 }
 
-func storageFact(volume string) string { return "storage limit of " + volume }
+func storageFact(volume string) string { return "storage limit of volume " + volume }
 
 // storageFindings measures the storage of the usual experiment anew, in scratch
 // directories.

@@ -145,13 +145,13 @@ func (d *design) warnBackup() {
 	default:
 		return
 	}
-	how := "its copying threads (mariadb-backup --parallel)"
+	how := "the copying threads (mariadb-backup --parallel)"
 	if d.product.BackupTool == nil {
-		how = "files that are copied at the same time under FLUSH TABLES … FOR EXPORT"
+		how = "the files that are copied at the same time under FLUSH TABLES … FOR EXPORT"
 	}
 	d.warn("backup-threads", "vary the data files as well: a thread copies whole files",
-		"%s's backups are not striped: a backup has a file for each data file, and %s of a layout's backup are %s",
-		d.product.Title, filewise.FilesName(d.threads()), how)
+		"%s's backups are not striped: a backup has a file for each data file, and a layout's number of backup files is that of %s",
+		d.product.Title, how)
 	if n := len(d.files); n < d.threads() {
 		d.warn("fewer-files-than-threads", "use more data files",
 			"%d threads share %s: no more threads copy data than there are data files", d.threads(), filewise.FilesName(n))
