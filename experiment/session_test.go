@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -243,9 +244,9 @@ func TestWhatCannotTakeTurnsIsRefused(t *testing.T) {
 // A session that may not end now is measured anew, whole.
 func TestPostponedSessionIsMeasuredAnew(t *testing.T) {
 	w := newSessions(t, []int{1, 4}, fake.Config{Noise: 0.01, Seed: 9, Throughput: byFiles(map[int]float64{1: 1000, 4: 1500})})
-	asked := 0
+	var asked atomic.Int64 // a slow session's guard asks as well
 	w.runner.Guard = func() error {
-		if asked++; asked == 7 {
+		if asked.Add(1) == 7 {
 			return experiment.ErrPostponed
 		}
 		return nil

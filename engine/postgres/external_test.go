@@ -138,7 +138,7 @@ func locked(t *testing.T, f *foreign) {
 		for limit := time.Now().Add(10 * time.Second); ; { // the server's process ends a moment later
 			lock, err := servers[round%4].Lock(ctx, "next")
 			if err == nil {
-				f.do("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'filewise % measuring %'")
+				f.do("SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name LIKE 'filewise % measuring %'") // until it is gone
 				if err := lock.Held(ctx); err == nil {
 					t.Error("the lock is held by a session that was ended")
 				}

@@ -3,14 +3,13 @@ package external
 import (
 	"context"
 	"database/sql"
-	"errors"
-	"fmt"
 	"path/filepath"
 	"testing"
 
 	"filewise"
 	"filewise/engine/enginetest"
 	"filewise/engine/internal/innodb"
+	"filewise/engine/internal/innodb/servertest"
 )
 
 // The suite, with two volumes: the server's own place and a directory.
@@ -32,44 +31,15 @@ func conform(t *testing.T, b bench, kind filewise.Kind) {
 		Target: func([]filewise.Volume) filewise.Target {
 			return b.Target("mover", filewise.Volume{Name: "a"}, filewise.Volume{Name: "b", Dir: filepath.Join(b.volume, "it's `b`")})
 		},
-		LacksArms:  []filewise.AddedLater{filewise.LaterNewData},
-		Foreign:    func(t *testing.T) []string { return b.Catalogue(t) },
-		Sever:      func(ctx context.Context, db *filewise.Database) error { return sever(ctx, b.Root, db) },
+		LacksArms: []filewise.AddedLater{filewise.LaterNewData},
+		Foreign:   func(t *testing.T) []string { return b.Catalogue(t) },
+		Sever: func(ctx context.Context, db *filewise.Database) error {
+			return servertest.Sever(ctx, b.Root, db.Dropper.(*build).name)
+		},
 		Raw:        rawConn,
 		Load:       200,
 		NoDiskFull: "the server's volumes are not the test's to fill",
 	})
-}
-
-// sever ends every connection to the build's database.
-func sever(ctx context.Context, root *sql.DB, db *filewise.Database) error {
-	rows, err := root.QueryContext(ctx, "SELECT ID FROM information_schema.PROCESSLIST WHERE DB = ?", db.Dropper.(*build).name)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	var ids []int64
-	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return err
-		}
-		ids = append(ids, id)
-	}
-	if len(ids) == 0 {
-		return errors.New("there is no connection to sever")
-	}
-	for _, id := range ids {
-		if _, err := root.ExecContext(ctx, fmt.Sprintf("KILL CONNECTION %d", id)); err != nil && !goneThread(err) {
-			return err
-		}
-	}
-	return rows.Err()
-}
-
-func goneThread(err error) bool {
-	n, _ := innodb.Number(err)
-	return n == innodb.ErrNoThread
 }
 
 // raw is a connection for the suite's own statements.

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"filewise"
+	"filewise/engine/internal/innodb/servertest"
 	"filewise/workload"
 )
 
@@ -86,7 +87,7 @@ func loadCut(t *testing.T, b bench, db *filewise.Database) {
 		for i := range 2000 {
 			if i == 1500 && cut {
 				cut = false
-				if err := sever(context.WithoutCancel(ctx), b.Root, db); err != nil {
+				if err := servertest.Sever(context.WithoutCancel(ctx), b.Root, name); err != nil {
 					return err
 				}
 			}

@@ -4,15 +4,12 @@ package privatetest
 
 import (
 	"context"
-	"database/sql"
-	"errors"
-	"fmt"
 	"testing"
 
 	"filewise"
 	"filewise/engine/enginetest"
-	"filewise/engine/internal/innodb"
 	"filewise/engine/internal/innodb/private"
+	"filewise/engine/internal/innodb/servertest"
 )
 
 // Conformance runs the suite of all engines on the kinds that differ.
@@ -49,38 +46,5 @@ func sever(ctx context.Context, db *filewise.Database) error {
 	if err != nil {
 		return err
 	}
-	ids, err := sessions(ctx, in.Control)
-	if err == nil && len(ids) == 0 {
-		err = errors.New("there is no session to sever")
-	}
-	if err != nil {
-		return err
-	}
-	for _, id := range ids {
-		if _, err := in.Control.ExecContext(ctx, fmt.Sprintf("KILL CONNECTION %d", id)); err != nil {
-			if n, _ := innodb.Number(err); n != innodb.ErrNoThread {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// sessions are the numbers of the connections that work in the build's database, or
-// load it.
-func sessions(ctx context.Context, control *sql.DB) ([]int64, error) {
-	rows, err := control.QueryContext(ctx, "SELECT ID FROM information_schema.PROCESSLIST WHERE DB = ? OR INFO LIKE 'LOAD DATA%'", private.Database)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var ids []int64
-	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		ids = append(ids, id)
-	}
-	return ids, rows.Err()
+	return servertest.Sever(ctx, in.Control, private.Database)
 }
