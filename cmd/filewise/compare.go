@@ -67,7 +67,7 @@ named.`,
 		},
 	}
 	cmd.Flags().Float64Var(&confidence, "confidence", compareConfidence, "confidence of the intervals in `percent`, over all layouts together")
-	cmd.Flags().StringSliceVar(&meant, "meant", nil, "what was changed on purpose, of what is otherwise refused: "+strings.Join(meantNames, ", "))
+	cmd.Flags().StringSliceVar(&meant, "meant", nil, "`things` that were changed on purpose, of those otherwise refused: "+strings.Join(meantNames, ", "))
 	completeFlag(cmd, "meant", meantNames...)
 	return cmd
 }

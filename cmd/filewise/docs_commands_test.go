@@ -95,10 +95,10 @@ func flagTable(b *strings.Builder, flags *pflag.FlagSet) {
 		if takes != "" {
 			name += " " + takes
 		}
-		if d := f.DefValue; d != "" && d != "false" && d != "0" && d != "0s" && d != "[]" && !strings.Contains(usage, "(default") {
+		if d := shownDefault(f); d != "" {
 			usage += fmt.Sprintf(" (default `%s`)", d)
 		}
-		fmt.Fprintf(b, "| `%s` | %s |\n", name, cell(usage))
+		fmt.Fprintf(b, "| `%s` | %s |\n", cell(name), cell(usage))
 	})
 }
 

@@ -54,9 +54,9 @@ machine, where it is listed, shown, reported, judged and compared as here.`,
 			return a.write(f.output, func(w io.Writer) error { return f.write(w, s) })
 		},
 	}
-	cmd.Flags().StringVar(&f.format, "format", "csv", "csv, parquet (a row for each trial) or json (everything, slices included)")
+	cmd.Flags().StringVar(&f.format, "format", "csv", "`format` of the file: csv, parquet (a row for each trial) or json (everything, slices included)")
 	completeFlag(cmd, "format", "csv", "parquet", "json")
-	cmd.Flags().StringVar(&f.rows, "rows", "trials", "what a row is: one of trials, of counters, or of slices (Parquet)")
+	cmd.Flags().StringVar(&f.rows, "rows", "trials", "`subject` of a row: trials, counters, or slices (Parquet)")
 	completeFlag(cmd, "rows", "trials", "counters", "slices")
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "`file` to write; - or nothing is standard output")
 	cmd.Flags().StringVar(&f.bundle, "bundle", "", "write everything as one `file` for \"filewise import\"; - is standard output")

@@ -74,7 +74,7 @@ are ordered by it, and the one that begins with 1 is the baseline. A layout call
 	}
 	f.register(cmd.Flags())
 	cmd.Flags().StringVar(&csvFile, "csv", "", "judge the trials in this CSV `file`; -: standard input")
-	cmd.Flags().IntVar(&maxBlocks, "max-blocks", 0, "most blocks that were planned for a --csv file: the boundaries depend on it (default 20, or the file's if that is more)")
+	cmd.Flags().IntVar(&maxBlocks, "max-blocks", 0, "most `blocks` that were planned for a --csv file: the boundaries depend on it (default 20, or the file's if that is more)")
 	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		if name == "n-max" {
 			name = "max-blocks"
@@ -96,8 +96,8 @@ type judgeFlags struct {
 func (f *judgeFlags) register(fs *pflag.FlagSet) {
 	fs.Float64Var(&f.margin, "margin", 2, "differences below this `percent` do not matter")
 	fs.Float64Var(&f.confidence, "confidence", 95, "confidence of the verdict in `percent`, over all layouts and looks together")
-	fs.StringVar(&f.goal, "goal", string(verdict.GoalRecommend), "go on until a layout can be recommended (recommend), or until every layout is resolved (verdicts)")
-	fs.StringVar(&f.baseline, "baseline", "", "layout that the others are compared with: its name or number of files (default the first of --files)")
+	fs.StringVar(&f.goal, "goal", string(verdict.GoalRecommend), "`goal` to go on to: until a layout can be recommended (recommend), or until every layout is resolved (verdicts)")
+	fs.StringVar(&f.baseline, "baseline", "", "`layout` that the others are compared with: its name or number of files (default the first of --files)")
 }
 
 // override sets of a stored plan's rules what the command line gives.

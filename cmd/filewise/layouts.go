@@ -31,14 +31,14 @@ type layoutFlags struct {
 
 func (f *layoutFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.kind, "kind", "", "`kind` of layout (default the engine's usual one)")
-	fs.IntSliceVar(&f.files, "files", nil, "numbers of data files to compare, the total size held constant; in scenario backup, of backup files; in temp, of temporary files (default the scenario's)")
+	fs.IntSliceVar(&f.files, "files", nil, "`numbers` of data files to compare, the total size held constant; in scenario backup, of backup files; in temp, of temporary files (default the scenario's)")
 	fs.StringVar(&f.size, "size", "", "total `size` of the data files, such as 64MiB (default the scenario's)")
-	fs.StringVar(&f.allocation, "allocation", string(filewise.Preallocated), "files at full size from the start (preallocated) or growing; what the engine can do decides where this is not given")
+	fs.StringVar(&f.allocation, "allocation", string(filewise.Preallocated), "`allocation` of files: at full size from the start (preallocated) or growing; what the engine can do decides where this is not given")
 	fs.StringVar(&f.growth, "growth", "1MiB", "`bytes` by which a growing file grows")
-	fs.StringVar(&f.placement, "placement", "", "all files on the first volume (one) or spread over the volumes (round-robin) (default round-robin with several volumes)")
+	fs.StringVar(&f.placement, "placement", "", "`placement` of files: all on the first volume (one) or spread over the volumes (round-robin) (default round-robin with several volumes)")
 	fs.StringVar(&f.logVolume, "log-volume", "", "`name` of a --volume that holds the log and no data")
 	fs.StringVar(&f.indexVolume, "index-volume", "", "`name` of a --volume that holds the indexes and no data")
-	fs.StringVar(&f.indexes, "indexes", "", "a further index on the files of its table (together) or on files of its own (apart)")
+	fs.StringVar(&f.indexes, "indexes", "", "`place` of a further index: on the files of its table (together) or on files of its own (apart)")
 	fs.StringVar(&f.addedLater, "added-later", "", "compare what adding files to a loaded database gives (with --preload): untouched with `arms` new-data and rebuilt; =rebuilt or =new-data leaves the other out")
 	fs.Lookup("added-later").NoOptDefVal = laterAll
 	fs.StringArrayVar(&f.layouts, "layout", nil, "a `layout` in full, such as files=8,kind=partitions,placement=one,name=mine (repeatable, instead of --files; keys: "+strings.Join(layoutKeys, ", ")+")")

@@ -1,13 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+	"github.com/spf13/pflag"
 
 	"filewise"
 )
@@ -30,11 +33,12 @@ func (a *app) manCommand() *cobra.Command {
 			if err := os.MkdirAll(dir, 0o755); err != nil {
 				return filewise.Errorf(filewise.CodeUsage, "name a directory that you may write to", "manual pages: %w", err)
 			}
-			header := &doc.GenManHeader{Title: "FILEWISE", Section: "1", Source: "Filewise " + versionString(), Manual: "Filewise"}
+			header := &doc.GenManHeader{Section: "1", Source: "Filewise " + versionString(), Manual: "Filewise"}
 			if at, err := time.Parse(time.RFC3339, released); err == nil {
 				header.Date = &at
 			}
 			root := cmd.Root()
+			asInHelp(root)
 			root.DisableAutoGenTag = true
 			if err := doc.GenManTree(root, header, dir); err != nil {
 				return filewise.Errorf(filewise.CodeUsage, "name a directory that you may write to", "manual pages: %w", err)
@@ -43,8 +47,56 @@ func (a *app) manCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			for _, page := range pages {
+				text, err := os.ReadFile(page)
+				if err != nil {
+					return err
+				}
+				if err := os.WriteFile(page, bytes.ReplaceAll(text, []byte("[="+switchValue+"]"), nil), 0o644); err != nil {
+					return err
+				}
+			}
 			_, err = fmt.Fprintf(a.stdout, "%d manual pages in %s\n", len(pages), dir)
 			return err
 		},
 	}
 }
+
+// switchValue stands for the value of flags that have none, until it is taken out.
+const switchValue = "SWITCH"
+
+// asInHelp has the manual pages of a command and of those below it show flags as
+// help does, with what they take: the generator's own way is their default, as if a
+// flag without a value had it. No command can be run afterwards.
+func asInHelp(cmd *cobra.Command) {
+	show := func(f *pflag.Flag) {
+		takes, usage := pflag.UnquoteUsage(f)
+		if d := shownDefault(f); d != "" {
+			usage += " (default " + d + ")"
+		}
+		if takes == "" {
+			takes = switchValue
+		}
+		f.Usage, f.DefValue, f.Value = usage, takes, inManual{f.Value}
+	}
+	cmd.InitDefaultHelpFlag()
+	cmd.InitDefaultVersionFlag()
+	cmd.LocalNonPersistentFlags().VisitAll(show)
+	cmd.PersistentFlags().VisitAll(show)
+	for _, c := range cmd.Commands() {
+		asInHelp(c)
+	}
+}
+
+// shownDefault is a flag's default where it says something.
+func shownDefault(f *pflag.Flag) string {
+	if slices.Contains([]string{"0", "[]", "false", "0s"}, f.DefValue) {
+		return ""
+	}
+	return f.DefValue
+}
+
+// inManual is a flag's value that is not put in quotes.
+type inManual struct{ pflag.Value }
+
+func (inManual) Type() string { return "text" }

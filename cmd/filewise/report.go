@@ -44,7 +44,7 @@ The other formats go to standard output.`,
 			return a.write(output, func(w io.Writer) error { return render(w, kind, d) })
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "html", "html, markdown, json or text")
+	cmd.Flags().StringVar(&format, "format", "html", "`format` of the report: html, markdown, json or text")
 	completeFlag(cmd, "format", "html", "markdown", "json", "text")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` to write; - is standard output")
 	return cmd

@@ -45,11 +45,11 @@ type scenarioFlags struct {
 
 func (f *scenarioFlags) register(fs *pflag.FlagSet) {
 	fs.Int64Var(&f.rows, "rows", 0, "dml: rows of each phase; scan, backup, temp: `number` of rows of each table (default what fills --size as far as the scenario does)")
-	fs.StringVar(&f.mode, "mode", "", "dml: one process that loops on the server (single), concurrent clients, or both")
-	fs.StringVar(&f.connect, "connect", "", "dml: concurrent clients keep their connections (pooled) or open one for each statement (per-statement)")
-	fs.StringVar(&f.index, "index", "", "dml: no index, as published (none), or one on the key")
-	fs.StringVar(&f.cache, "cache", "", "scan: queries start warm, after a restart of the server (buffer-cold), or with the files evicted from the system's cache too (storage-cold)")
-	fs.StringVar(&f.data, "data", "", "scan: rows are loaded in the order of their keys (ordered) or as they grow over time (grown)")
+	fs.StringVar(&f.mode, "mode", "", "dml: `mode` of work: one process that loops on the server (single), concurrent clients (concurrent), or both")
+	fs.StringVar(&f.connect, "connect", "", "dml: `way` to connect: concurrent clients keep their connections (pooled) or open one for each statement (per-statement)")
+	fs.StringVar(&f.index, "index", "", "dml: `index` of the table: as published, without (none), or one on the key (key)")
+	fs.StringVar(&f.cache, "cache", "", "scan: `state` of the caches: queries start warm, after a restart of the server (buffer-cold), or with the files evicted from the system's cache too (storage-cold)")
+	fs.StringVar(&f.data, "data", "", "scan: `order` of the rows: loaded in that of their keys (ordered) or as they grow over time (grown)")
 	fs.BoolVar(&f.discard, "discard", false, "backup: what is backed up is thrown away: what the server could do at most")
 	fs.IntVar(&f.beside, "beside", 0, "backup, dump: `connections` that update single rows at a fixed rate meanwhile (4 where no number is given), and what it does to their latency (default none)")
 	fs.Lookup("beside").NoOptDefVal = "4"
@@ -59,11 +59,11 @@ func (f *scenarioFlags) register(fs *pflag.FlagSet) {
 	fs.Float64Var(&f.scale, "scale", 0, "orders: customers and items by the specification's; else the `size` of --as-published by the original's, 1 being that (default one that takes minutes)")
 	fs.IntVar(&f.warehouses, "warehouses", 0, "orders: `number` of warehouses")
 	fs.IntSliceVar(&f.users, "users", nil, "orders: `numbers` of users to compare the layouts at, such as 8,32,128")
-	fs.Float64Var(&f.think, "think", 0, "orders: keying and think times by the specification's, 0 being none")
+	fs.Float64Var(&f.think, "think", 0, "orders: `factor` of the specification's keying and think times, 0 being none")
 	fs.Float64Var(&f.rate, "rate", 0, "orders: `transactions` a second that arrive whether or not the server keeps up (open loop), with latency from the intended start")
 	fs.BoolVar(&f.churn, "churn", false, "orders: each transaction also creates, fills and drops a table")
 	fs.DurationVar(&f.p99Limit, "p99-limit", 0, "orders: a layout whose 99th percentile of latency is above this `time` is not recommended")
-	fs.StringVar(&f.cycle, "cycle", "", "temp: temporary tables are created, filled and dropped (fill), sorted into others too (sort), and joined with them (join)")
+	fs.StringVar(&f.cycle, "cycle", "", "temp: `cycle` of a connection: temporary tables are created, filled and dropped (fill), sorted into others too (sort), and joined with them (join)")
 	fs.IntVar(&f.batch, "batch", 0, "scan: warm queries that find rows by an index are executed so many `times` as often as the others")
 	fs.IntVar(&f.repeat, "repeat", 0, "`executions` in a trial: scan, of each warm query; dml, of the select of each row")
 }
