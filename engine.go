@@ -170,6 +170,9 @@ type Description struct {
 	// TempKinds are the kinds of layout for scenario temp, the usual one first; none:
 	// those of Kinds.
 	TempKinds []Kind `json:"temp_kinds,omitempty"`
+	// RowKinds are the kinds of layout for scenario dml, whose rows are too few to fill
+	// files one after the other; none: those of Kinds.
+	RowKinds []Kind `json:"row_kinds,omitempty"`
 	// StripesAsFiles: a backup has as many files as the database.
 	StripesAsFiles bool `json:"stripes_as_files,omitempty"`
 

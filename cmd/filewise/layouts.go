@@ -54,6 +54,7 @@ func (f *planFlags) setLayouts(cmd *cobra.Command, p *experiment.Plan, sc worklo
 	if err != nil {
 		return err
 	}
+	f.indexDivided(cmd, p, arms)
 	if err := f.settleAllocation(p, arms, sc); err != nil {
 		return err
 	}
@@ -157,7 +158,7 @@ func (f *planFlags) baseLayout(cmd *cobra.Command, p *experiment.Plan, sc worklo
 	if l.Kind, err = f.layoutKind(f.kind); err != nil {
 		return l, err
 	}
-	if own := f.ownKinds(sc); f.kind == "" && len(own) > 0 && (sc.Temp || p.Target.Mode != filewise.External) {
+	if own := f.ownKinds(cmd, sc); f.kind == "" && len(own) > 0 && (sc.Temp || p.Target.Mode != filewise.External) {
 		l.Kind = own[0]
 	}
 	if f.indexes != "" {
@@ -229,13 +230,30 @@ func (f *planFlags) totalBytes(cmd *cobra.Command, sc workload.Scenario) (int64,
 	return sc.Bytes, nil
 }
 
+// indexDivided gives the table of dml an index on its key where some layout divides
+// the rows by that, unless the user says otherwise: without one a statement reads all
+// rows that its key's file has, so that N files would be N times as fast whatever
+// files are worth.
+func (f *planFlags) indexDivided(cmd *cobra.Command, p *experiment.Plan, arms []arm) {
+	divides := func(a arm) bool { return a.Kind == filewise.KindPartitions || a.Kind == filewise.KindShards }
+	if p.Params.Index == "" || f.asPublished || cmd.Flags().Changed("index") || !slices.ContainsFunc(arms, divides) {
+		return
+	}
+	p.Params.Index = workload.IndexKey
+	if !cmd.Flags().Changed("repeat") {
+		p.Params.Repeat = workload.IndexedRepeat
+	}
+}
+
 // ownKinds are the engine's for the scenario; none: its usual ones.
-func (f *planFlags) ownKinds(sc workload.Scenario) []filewise.Kind {
+func (f *planFlags) ownKinds(cmd *cobra.Command, sc workload.Scenario) []filewise.Kind {
 	switch {
 	case sc.Stripes:
 		return f.about.BackupKinds
 	case sc.Temp:
 		return f.about.TempKinds
+	case sc.Params.Index != "" && !f.asPublished && !cmd.Flags().Changed("allocation") && !cmd.Flags().Changed("growth"):
+		return f.about.RowKinds
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ check, and writes nothing.`,
 		Example: `  filewise plan
   filewise plan --files 1,8 --size 1GiB --json
   filewise plan study.yaml`,
-		Args:              cobra.MaximumNArgs(1),
+		Args:              oneStudy,
 		ValidArgsFunction: completeScenarioOrFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := power.check(cmd); err != nil || power.wanted {

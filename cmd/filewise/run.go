@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"filewise"
 	"filewise/experiment"
@@ -46,7 +48,7 @@ One that fails does not keep the others from being run.`,
   filewise run --target postgres://ada@db/ --volume a=/mnt/a --volume b=/mnt/b --abort-if 'active>5'
   filewise run --engine mariadb --layout files=1,kind=per-table --layout files=8,kind=partitions
   filewise run study.yaml --budget 5m`,
-		Args:              cobra.MaximumNArgs(1),
+		Args:              oneStudy,
 		ValidArgsFunction: completeScenarioOrFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if file, ok := studyArg(args); ok {
@@ -164,4 +166,19 @@ func completeFlag(cmd *cobra.Command, flag string, values ...string) {
 // access logs in by what the flags give.
 func (f *planFlags) access(a *app, t filewise.Target) access {
 	return func(ctx context.Context) (filewise.Address, error) { return a.login(ctx, t, f.secrets, &f.target) }
+}
+
+// oneStudy refuses a second argument: that may be the value of a flag which takes one
+// only behind =.
+func oneStudy(cmd *cobra.Command, args []string) error {
+	if len(args) < 2 {
+		return nil
+	}
+	remedy := "see " + cmd.CommandPath() + " --help"
+	cmd.Flags().Visit(func(fl *pflag.Flag) {
+		if fl.NoOptDefVal != "" && fl.Value.Type() != "bool" && fl.Value.String() == fl.NoOptDefVal {
+			remedy = fmt.Sprintf("a value of --%s stands behind =: --%s=%s", fl.Name, fl.Name, args[len(args)-1])
+		}
+	})
+	return filewise.Errorf(filewise.CodeUsage, remedy, "%q is one argument too many: %s takes one scenario or study file", args[len(args)-1], cmd.Name())
 }

@@ -47,7 +47,7 @@ func (f *scenarioFlags) register(fs *pflag.FlagSet) {
 	fs.Int64Var(&f.rows, "rows", 0, "dml: rows of each phase; scan, backup, temp: `number` of rows of each table (default what fills --size as far as the scenario does)")
 	fs.StringVar(&f.mode, "mode", "", "dml: `mode` of work: one process that loops on the server (single), concurrent clients (concurrent), or both")
 	fs.StringVar(&f.connect, "connect", "", "dml: `way` to connect: concurrent clients keep their connections (pooled) or open one for each statement (per-statement)")
-	fs.StringVar(&f.index, "index", "", "dml: `index` of the table: as published, without (none), or one on the key (key)")
+	fs.StringVar(&f.index, "index", "", "dml: `index` of the table: as published, without (none), or one on the key (key; the default where layouts divide the rows by it, as partitions and SQLite's files do)")
 	fs.StringVar(&f.cache, "cache", "", "scan: `state` of the caches: queries start warm, after a restart of the server (buffer-cold), or with the files evicted from the system's cache too (storage-cold)")
 	fs.StringVar(&f.data, "data", "", "scan: `order` of the rows: loaded in that of their keys (ordered) or as they grow over time (grown)")
 	fs.BoolVar(&f.discard, "discard", false, "backup: what is backed up is thrown away: what the server could do at most")

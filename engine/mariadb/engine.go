@@ -72,6 +72,7 @@ func (Engine) Describe() filewise.Description {
 		// A thread copies whole files: of partitioned tables there are several to begin with.
 		BackupKinds: []filewise.Kind{filewise.KindPartitions, filewise.KindPerTable, filewise.KindSystem},
 		TempKinds:   []filewise.Kind{filewise.KindPerTable},
+		RowKinds:    []filewise.Kind{filewise.KindPartitions},
 		Note: "the server has one redo log and one buffer pool for all files of a layout: " +
 			"a verdict is one on InnoDB, and says nothing about data files of SQL Server or Oracle",
 		Schemes: external.MariaDB.Schemes, Port: external.MariaDB.Port, ExternalKinds: external.Kinds, Rights: external.MariaDB.Rights(),

@@ -68,6 +68,7 @@ func (Engine) Describe() filewise.Description {
 		Reset: true, Lifecycle: true,
 		// Tables are exported that have files of their own.
 		BackupKinds: []filewise.Kind{filewise.KindPartitions, filewise.KindPerTable},
+		RowKinds:    []filewise.Kind{filewise.KindPartitions},
 		Note: "the server has one redo log and one buffer pool for all files of a layout: " +
 			"a verdict is one on InnoDB, and says nothing about data files of SQL Server or Oracle",
 		Schemes: external.MySQL.Schemes, Port: external.MySQL.Port, ExternalKinds: external.Kinds, Rights: external.MySQL.Rights(),

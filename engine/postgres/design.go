@@ -264,10 +264,10 @@ func (d *design) sizeWarnings() []filewise.Warning {
 	switch n := len(d.tables); {
 	case n > 1 && len(d.program.Phases) > 0:
 		all = append(all, filewise.Warning{Code: "files-of-each-table", Remedy: "read a layout's name as the files of one table",
-			Message: fmt.Sprintf("each of the workload's %d tables has files of its own: %d in all, and as many for each of its indexes", n, len(d.leaves(true)))})
+			Message: fmt.Sprintf("each of the workload's %d tables has as many files of its own as a layout is named by, and as many again for each of its indexes", n)})
 	case n > 1:
 		all = append(all, filewise.Warning{Code: "files-of-each-table", Remedy: "use --table shared to count files as in the layout's name",
-			Message: fmt.Sprintf("each of the %d tables has files of its own: %d in all", n, n*d.layout.Data.Files)})
+			Message: fmt.Sprintf("each of the %d tables has as many files of its own as a layout is named by", n)})
 	}
 	return all
 }
