@@ -54,7 +54,7 @@ func testWaits(t *testing.T, b bench) {
 			}
 		}
 	}
-	if waited < 1 || waited > 2 { // and for the time from it to the reading
+	if waited < 0.9 || waited > 2 { // less what a look before stood for, and more until the reading
 		t.Errorf("a session of the build has waited for a lock for a look of 1 s, seen are %v s", waited)
 	}
 	_, err = holder.ExecContext(ctx, "UNLOCK TABLES")
