@@ -57,6 +57,7 @@ const (
 	FigureReadTime   = "time of reading data files"      // s
 	FigureWriteTime  = "time of writing data files"      // s
 	FigureSwitches   = "log switches in the last day"    // number
+	FigureSessions   = "sessions"                        // connected now, without Filewise's own
 )
 
 // Place is where files may be put: a volume as --volume takes it.
@@ -103,6 +104,13 @@ type FileGroup struct {
 	System bool          `json:"system,omitempty"`
 	Own    bool          `json:"own,omitempty"`
 	Files  []FileInspect `json:"files"`
+	// RowBytes is the mean size of a row, without what the server adds, by its own
+	// statistics; 0: not known.
+	RowBytes float64 `json:"row_bytes,omitempty"`
+	// Inserted and Changed (updated or deleted) are rows since Inspection.Since, where
+	// the server counts them by table.
+	Inserted float64 `json:"rows_inserted,omitempty"`
+	Changed  float64 `json:"rows_changed,omitempty"`
 	// Fragments are virtual log files of SQL Server; 0: the engine has none, or does
 	// not tell.
 	Fragments int `json:"fragments,omitempty"`

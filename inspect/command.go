@@ -36,20 +36,6 @@ func (j *judge) counts(have int) string {
 	return strings.Join(text, ",")
 }
 
-// files compares numbers of files by inserts, the scenario of all engines.
-func (j *judge) files(have int) []string { return j.run("inserts", "--files", j.counts(have)) }
-
-// reads compares them by queries where the engine has such.
-func (j *judge) reads(have int) []string {
-	if slices.Contains([]string{"sqlserver", "oracle"}, j.target.Engine) {
-		return j.files(have)
-	}
-	if j.target.Embedded { // which keeps each of the scenario's four tables whole
-		return j.run("scan", "--files", "1,2,4")
-	}
-	return j.run("scan", "--files", j.counts(have))
-}
-
 // places are the flags of places for files, where there are several.
 func (j *judge) places() []string {
 	if len(j.Places) < 2 || j.target.Embedded {

@@ -18,7 +18,7 @@ func (j *judge) question() {
 		total += bytesOf(g)
 	}
 	buffer := int64(j.Figures[filewise.FigureBuffer])
-	have := j.largest()
+	first := j.first()
 	switch {
 	case len(j.data()) == 0:
 		return
@@ -29,19 +29,19 @@ func (j *judge) question() {
 		}
 		f.Because = "what they say holds for that time; look again after a usual day"
 	case len(s.pro) > 0:
-		f.Worth, f.Because, f.Command = Experiment, "sessions wait for what the number and the place of files can change", j.files(have)
+		f.Worth, f.Because, f.Command = Experiment, "sessions wait for what the number and the place of files can change", j.test(first)
 		if !s.allocPro && len(s.con) > 0 {
 			f.Worth = Perhaps
 		}
 	case s.known:
-		f.Worth, f.Because, f.Command = Not, "what sessions wait for is not in the files; more of them cost planning, open files and care, and would not be noticed", j.files(have)
+		f.Worth, f.Because, f.Command = Not, "what sessions wait for is not in the files; more of them cost planning, open files and care, and would not be noticed", j.test(first)
 	case j.target.Embedded:
 		f.Worth, f.Evidence = Perhaps, "SQLite has one writer at a time in each file, and counts no waits"
 		f.Because = "where several connections write at once, each further file is a further write lock; where one does, nothing is gained"
-		f.Command = j.files(have)
+		f.Command = j.test(first)
 	default:
 		f.Worth, f.Evidence, f.Because = Know, "the server has told neither waits, nor latency, nor how its cache does", "only an experiment can tell, or the questions that were not answered"
-		f.Command = j.files(have)
+		f.Command = j.test(first)
 	}
 	j.add(f)
 	if j.Cores == 1 {
@@ -52,16 +52,8 @@ func (j *judge) question() {
 		if buffer > 0 {
 			because = fmt.Sprintf("all of it fits into the cache of %s: files are written by checkpoints and hardly read", size(buffer))
 		}
-		j.add(Finding{About: "amount of data", Worth: Not, Evidence: size(total) + " in all", Because: because, Command: j.files(have), weight: 1e16})
+		j.add(Finding{About: "amount of data", Worth: Not, Evidence: size(total) + " in all", Because: because, Command: j.test(first), weight: 1e16})
 	}
-}
-
-// largest is the number of files of the largest group.
-func (j *judge) largest() int {
-	if all := j.data(); len(all) > 0 {
-		return len(all[0].Files)
-	}
-	return 0
 }
 
 // mostGroups are shown one by one; the others are counted.
@@ -88,7 +80,7 @@ func (j *judge) groups() {
 // cores: fewer files than cores is what the usual advice is about.
 func (j *judge) cores(g filewise.FileGroup) {
 	n, bytes := len(g.Files), bytesOf(g)
-	f := Finding{About: g.Name, weight: float64(bytes), Command: j.files(n)}
+	f := Finding{About: g.Name, weight: float64(bytes), Command: j.test(g)}
 	cores := "the number of cores is not known"
 	if j.Cores > 0 {
 		cores = plural(j.Cores, "core")
@@ -136,7 +128,7 @@ func (j *judge) holes(g filewise.FileGroup) {
 	f := Finding{About: g.Name + ": free pages", Worth: Know, Evidence: fmt.Sprintf("%s of %s are free within", size(free), size(bytesOf(g))), Because: "they are used again before the file grows"}
 	if free > bytesOf(g)/4 {
 		f.Worth, f.Because, f.Remedy = Mend, "the rest is spread over a file that is larger than its data", "VACUUM when nobody works on it"
-		f.Command = j.files(len(g.Files))
+		f.Command = j.test(g)
 	}
 	j.add(f)
 }
@@ -181,13 +173,13 @@ func (j *judge) balance(g filewise.FileGroup) {
 	case g.Fill == filewise.FillFree:
 		f.Worth, f.Because = Mend, "SQL Server fills in proportion to free space: the file with the most free space takes most of the writes, as if there were fewer files"
 		f.Remedy = "give the files of the filegroup the same size and growth"
-		f.Command = j.run("inserts", "--files", j.counts(len(g.Files)), "--set", "autogrow-all-files=on")
+		f.Command = j.inserts(g, "--set", "autogrow-all-files=on")
 	case g.Fill == filewise.FillTurns:
 		f.Worth, f.Because = Mend, "when the smaller files are full, the larger ones take all further extents alone"
 		f.Remedy = "resize the datafiles to the same size"
-		f.Command = j.files(len(g.Files))
+		f.Command = j.test(g)
 	default:
-		f.Worth, f.Because, f.Command = Perhaps, "the largest takes most of the load: a key that is spread by hash would divide it evenly", j.files(len(g.Files))
+		f.Worth, f.Because, f.Command = Perhaps, "the largest takes most of the load: a key that is spread by hash would divide it evenly", j.test(g)
 		if j.signals.known && len(j.signals.pro) == 0 {
 			f.Worth, f.Because = Not, "the largest takes most of the load, and nothing shows that sessions wait for it"
 		}
@@ -219,29 +211,29 @@ func (j *judge) spread() {
 		}
 		f.Evidence += "; places for files are " + strings.Join(names, ", ")
 	}
-	n := j.counts(j.largest())
+	first := j.first()
 	switch {
 	case len(volumes) > 1:
 		f.Worth, f.Because = Know, "the data lie on several places already"
 		if places != nil {
-			f.Command = j.run("inserts", append([]string{"--files", n}, places...)...)
+			f.Command = j.inserts(first, places...)
 		}
 	case places != nil && !apart:
 		f.Worth, f.Because = Not, "all data lie on one device, and so do the other places for files: between them nothing would differ but names"
-		f.Command = j.run("inserts", append([]string{"--files", n}, places...)...)
+		f.Command = j.inserts(first, places...)
 	case places != nil:
 		f.Worth, f.Because = Perhaps, "all data lie on one place, and there are others"
 		if len(j.signals.pro) > 0 {
 			f.Worth = Experiment
 		}
-		f.Command = j.run("inserts", append([]string{"--files", n}, places...)...)
+		f.Command = j.inserts(first, places...)
 	case len(j.signals.pro) > 0:
 		f.Worth, f.Because = Perhaps, "all data lie on one place: files on a second device can be read and written beside it"
-		f.Command = j.run("inserts", "--files", n)
+		f.Command = j.test(first)
 		f.Remedy = "name the second place too, as the server sees it: add --volume NAME=DIR for each"
 	default:
 		f.Worth, f.Because = Not, "all data lie on one place, and nothing shows that it is too slow"
-		f.Command = j.run("inserts", "--files", n)
+		f.Command = j.test(first)
 	}
 	j.add(f)
 }
@@ -276,7 +268,7 @@ func (j *judge) growth() {
 		}
 		f.Remedy = "set a fixed growth of 64 MiB to 1 GiB, the same for all files of a group, or make them large enough at once"
 		if g.Use == filewise.UseData {
-			f.Command = j.run("inserts", "--files", j.counts(len(g.Files)), "--allocation", "growing")
+			f.Command = j.inserts(g, "--allocation", "growing")
 			if step > 0 {
 				f.Command = append(f.Command, "--growth", size1(step))
 			}

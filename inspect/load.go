@@ -55,7 +55,7 @@ func (j *judge) latency() {
 	}
 	if len(quick) > 0 {
 		worst := slices.MaxFunc(quick, func(a, b timed) int { return cmp.Compare(a.worst(), b.worst()) })
-		f := Finding{About: "latency", Worth: Not, Evidence: worst.String(), Because: "the storage answers quickly", weight: worst.worst() * 1e6, Command: j.files(j.largest())}
+		f := Finding{About: "latency", Worth: Not, Evidence: worst.String(), Because: "the storage answers quickly", weight: worst.worst() * 1e6, Command: j.test(j.first())}
 		if len(quick) > 1 {
 			f.Evidence = fmt.Sprintf("of %s the slowest: %s", file(len(quick)), f.Evidence)
 		}
@@ -67,7 +67,7 @@ func (j *judge) latency() {
 // slow adds a finding where one of a group's files is slow.
 func (j *judge) slow(g filewise.FileGroup, all []timed) bool {
 	worst, best := all[0], all[len(all)-1]
-	f := Finding{About: g.Name + ": latency", Evidence: worst.String(), weight: worst.worst() * 1e6, Command: j.files(len(g.Files))}
+	f := Finding{About: g.Name + ": latency", Evidence: worst.String(), weight: worst.worst() * 1e6, Command: j.test(g)}
 	if len(all) > 1 {
 		f.Evidence = "slowest " + worst.String() + "; quickest " + best.String()
 	}
@@ -78,7 +78,7 @@ func (j *judge) slow(g filewise.FileGroup, all []timed) bool {
 	case worst.write >= slowWrite:
 		f.Worth, f.Because = Experiment, "writes are slow"
 	case worst.read >= slowRead:
-		f.Worth, f.Because, f.Command = Experiment, "reads are slow", j.reads(len(g.Files))
+		f.Worth, f.Because, f.Command = Experiment, "reads are slow", j.reads(g)
 	default:
 		return false
 	}
@@ -112,7 +112,7 @@ func (j *judge) waits() {
 	for _, w := range all[:min(len(all), 5)] {
 		text = append(text, fmt.Sprintf("%s %s (%s)", w.Name, percent(w.Value/s.waited), w.Class))
 	}
-	f := Finding{About: "waits since the start", Evidence: strings.Join(text, ", "), weight: 1e15, Command: j.files(j.largest())}
+	f := Finding{About: "waits since the start", Evidence: strings.Join(text, ", "), weight: 1e15, Command: j.test(j.first())}
 	f.Evidence += fmt.Sprintf("; %s in all", seconds(s.waited))
 	if j.Sampled {
 		f.About, f.Evidence = "waits now", strings.Join(text, ", ")+fmt.Sprintf("; %s sessions seen waiting in a second's looks", count(s.waited))
@@ -226,7 +226,7 @@ func (j *judge) log() {
 			if !slices.ContainsFunc(j.signals.pro, func(string) bool { return true }) {
 				f.Worth, f.Because = Not, "the log lies on the device of the data, and nothing shows that commits wait for it"
 			}
-			f.Command = j.files(j.largest())
+			f.Command = j.test(j.first())
 		}
 		j.add(f)
 	}
@@ -273,7 +273,7 @@ func (j *judge) checkpoints() {
 	if requested > timed && requested >= 10 {
 		f.Worth, f.Because = Mend, "checkpoints that come early write the same pages again and again, which would be measured instead of the files"
 		f.Remedy = "raise max_wal_size until most come by time"
-		f.Command = j.files(j.largest())
+		f.Command = j.test(j.first())
 	}
 	j.add(f)
 }

@@ -25,8 +25,10 @@ const (
 // signals are what speaks for an experiment, and against it.
 type signals struct {
 	waited, storage, alloc float64  // of all that was waited for
+	read                   float64  // of storage
 	pro, con               []string // in words
 	allocPro, storagePro   bool
+	readPro, writePro      bool   // which of the two is waited for
 	known                  bool   // anything was told of waits, latency or the cache
 	idle                   string // so little is waited for, in words
 	quiet                  bool   // too little has happened to say
@@ -52,6 +54,9 @@ func (j *judge) look() (s signals) {
 			s.alloc += w.Value
 		case storageClass(w.Class):
 			s.storage += w.Value
+			if w.Class == filewise.WaitDataRead {
+				s.read += w.Value
+			}
 		}
 	}
 	j.lookWaits(&s)
@@ -62,6 +67,7 @@ func (j *judge) look() (s signals) {
 		s.pro = append(s.pro, plural(int(n), "session")+" waits at this moment for pages that hand out space in files")
 	}
 	if n := j.Figures[filewise.FigureFreeWaits]; n > 0 {
+		s.writePro = true
 		s.pro = append(s.pro, count(n)+" waits for a free page: pages are not written fast enough")
 	}
 	if since := j.Since.Seconds(); since > 0 && since < young {
@@ -92,6 +98,7 @@ func (j *judge) lookWaits(s *signals) {
 	}
 	if share := s.storage / s.waited; share >= storageShare {
 		s.storagePro = true
+		s.readPro, s.writePro = s.read > s.storage/2, s.read <= s.storage/2
 		s.pro = append(s.pro, percent(share)+" of the time waited is for storage")
 	} else {
 		s.con = append(s.con, "only "+percent(share)+" of the time waited is for storage")
@@ -109,6 +116,7 @@ func (j *judge) lookCache(s *signals) {
 	case share >= missShare && s.quick:
 		s.con = append(s.con, percent(share)+" of page requests read a file, and get an answer at once")
 	case share >= missShare:
+		s.readPro = true
 		s.pro = append(s.pro, percent(share)+" of "+count(requests)+" page requests read a file")
 	case share < cachedShare:
 		s.con = append(s.con, "the cache answered "+exact(1-share)+" of "+count(requests)+" page requests")
@@ -144,6 +152,7 @@ func (j *judge) lookLatency(s *signals) {
 	}{{"reads", reads, slowRead}, {"writes", writes, slowWrite}} {
 		switch {
 		case x.is >= x.bar:
+			s.readPro, s.writePro = s.readPro || x.what == "reads", s.writePro || x.what == "writes"
 			s.pro = append(s.pro, fmt.Sprintf("%s of data files take %s on average", x.what, millis(x.is)))
 		case x.is >= 0:
 			fast = append(fast, fmt.Sprintf("%s %s", x.what, millis(x.is)))

@@ -217,11 +217,13 @@ func (i *inspection) databases(ctx context.Context) error {
 const readTables = `
 WITH leaf AS (
   SELECT c.oid, n.nspname, c.relname, s.spcname::text AS space, coalesce(pg_partition_root(c.oid)::oid, c.oid) AS root,
-         pg_stat_get_blocks_fetched(c.oid) - pg_stat_get_blocks_hit(c.oid) AS reads, %s AS bytes
+         pg_stat_get_blocks_fetched(c.oid) - pg_stat_get_blocks_hit(c.oid) AS reads, %s AS bytes,
+         greatest(c.reltuples, 0)::float8 AS tuples, pg_stat_get_tuples_inserted(c.oid)::float8 AS inserted,
+         (pg_stat_get_tuples_updated(c.oid) + pg_stat_get_tuples_deleted(c.oid))::float8 AS changed
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace LEFT JOIN pg_tablespace s ON s.oid = c.reltablespace
    WHERE c.relkind IN ('r', 'm') AND c.relpersistence <> 't' AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg\_toast%%'),
 largest AS (SELECT root, sum(bytes) AS bytes FROM leaf GROUP BY root ORDER BY 2 DESC NULLS LAST LIMIT 20)
-SELECT rn.nspname || '.' || rc.relname, rc.relkind = 'p', l.nspname || '.' || l.relname, l.space, coalesce(l.bytes, 0)::bigint, l.reads::bigint
+SELECT rn.nspname || '.' || rc.relname, rc.relkind = 'p', l.nspname || '.' || l.relname, l.space, coalesce(l.bytes, 0)::bigint, l.reads::bigint, l.tuples, l.inserted, l.changed
   FROM largest g JOIN leaf l USING (root) JOIN pg_class rc ON rc.oid = g.root JOIN pg_namespace rn ON rn.oid = rc.relnamespace
  ORDER BY g.bytes DESC NULLS LAST, 1, 3 LIMIT 5000`
 
@@ -253,8 +255,29 @@ func (i *inspection) tables(ctx context.Context) error {
 		if reads, ok := r[5].(int64); ok {
 			f.IO = map[string]float64{filewise.FileReads: float64(reads)}
 		}
-		groups[len(groups)-1].Files = append(groups[len(groups)-1].Files, f)
+		g := &groups[len(groups)-1]
+		g.Files = append(g.Files, f)
+		tuples, _ := r[6].(float64)
+		inserted, _ := r[7].(float64)
+		changed, _ := r[8].(float64)
+		g.RowBytes, g.Inserted, g.Changed = g.RowBytes+tuples, g.Inserted+inserted, g.Changed+changed
+	}
+	for n := range groups {
+		groups[n].RowBytes = rowBytes(groups[n].Files, groups[n].RowBytes)
 	}
 	i.Groups = append(i.Groups, groups...)
 	return nil
+}
+
+// rowBytes is what a row takes on average, without its header (23 bytes, aligned) and
+// line pointer; 0: no ANALYZE has told how many there are.
+func rowBytes(files []filewise.FileInspect, rows float64) float64 {
+	var bytes int64
+	for _, f := range files {
+		bytes += f.Bytes
+	}
+	if rows <= 0 {
+		return 0
+	}
+	return max(float64(bytes)/rows-28, 1)
 }

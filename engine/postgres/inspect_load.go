@@ -16,14 +16,14 @@ import (
 const readCache = `
 SELECT sum(blks_hit + blks_read)::float8, sum(blks_read)::float8, sum(temp_files)::float8, sum(temp_bytes)::float8,
        extract(epoch FROM now() - coalesce(min(stats_reset), pg_stat_get_bgwriter_stat_reset_time()))::float8,
-       sum(blk_read_time)::float8, sum(blk_write_time)::float8 FROM pg_stat_database`
+       sum(blk_read_time)::float8, sum(blk_write_time)::float8, (sum(numbackends) - 1)::float8 FROM pg_stat_database`
 
 func (i *inspection) activity(ctx context.Context) error {
-	var requests, misses, files, bytes, age, read, write *float64
-	if err := i.link.scan(ctx, readCache, nil, &requests, &misses, &files, &bytes, &age, &read, &write); err != nil {
+	var requests, misses, files, bytes, age, read, write, sessions *float64
+	if err := i.link.scan(ctx, readCache, nil, &requests, &misses, &files, &bytes, &age, &read, &write, &sessions); err != nil {
 		return err
 	}
-	i.figures(map[string]*float64{filewise.FigureRequests: requests, filewise.FigureMisses: misses, filewise.FigureTempFiles: files, filewise.FigureTempBytes: bytes})
+	i.figures(map[string]*float64{filewise.FigureRequests: requests, filewise.FigureMisses: misses, filewise.FigureTempFiles: files, filewise.FigureTempBytes: bytes, filewise.FigureSessions: sessions})
 	if age != nil {
 		i.Since = time.Duration(*age * float64(time.Second))
 	}

@@ -17,7 +17,7 @@ var plantedShop = []string{
 	"CREATE TABLE events (region text, id bigint, body text) PARTITION BY LIST (region)",
 	"CREATE TABLE events_eu PARTITION OF events FOR VALUES IN ('eu') TABLESPACE spare", "CREATE TABLE events_us PARTITION OF events FOR VALUES IN ('us')",
 	"INSERT INTO events SELECT CASE WHEN i % 50 = 0 THEN 'us' ELSE 'eu' END, i, repeat(md5(i::text), 3) FROM generate_series(1, 20000) i",
-	"CREATE TABLE counters AS SELECT 1 AS id, 0 AS n",
+	"ANALYZE events", "CREATE TABLE counters AS SELECT 1 AS id, 0 AS n",
 	"SET work_mem = '64kB'", "SELECT count(*) FROM (SELECT * FROM events ORDER BY body OFFSET 1) x",
 }
 
@@ -92,6 +92,12 @@ func plantedFound(t *testing.T, shop *link, i filewise.Inspection) {
 	}
 	if bytes["public.events_eu"] != eu || bytes["public.events_us"] != us || volumes["public.events_eu"] != "tablespace spare" || volumes["public.events_us"] != "tablespace pg_default" {
 		t.Errorf("want %d and %d bytes, got %v on %v", eu, us, bytes, volumes)
+	}
+	if g := i.Groups[n]; g.RowBytes < 60 || g.RowBytes > 250 || g.Inserted < 1 {
+		t.Errorf("rows: %+v", g)
+	}
+	if n := i.Figures[filewise.FigureSessions]; n < 3 { // the two, and the test's own
+		t.Errorf("%v sessions", n)
 	}
 	if i.Figures[filewise.FigureTempFiles] < 1 || i.Figures[filewise.FigureTempBytes] < 1<<20 || i.Since <= 0 {
 		t.Errorf("temporary files: %v in %v", i.Figures, i.Since)

@@ -89,6 +89,7 @@ func (i *inspection) look(ctx context.Context) {
 		i.Settings["sizes of tables"] = "as of the last ANALYZE: the account sees no files"
 		i.Ask(ctx, "sizes of tables", i.sizes)
 	}
+	i.Ask(ctx, "sizes of rows", i.rows)
 	i.serverFiles()
 	i.places()
 }
@@ -116,12 +117,15 @@ func (i *inspection) figures() {
 	}
 	for variable, name := range map[string]string{
 		"Innodb_buffer_pool_read_requests": filewise.FigureRequests, "Innodb_buffer_pool_reads": filewise.FigureMisses,
-		"Created_tmp_tables": filewise.FigureTempTables, "Created_tmp_disk_tables": filewise.FigureTempDisk,
+		"Threads_connected": filewise.FigureSessions, "Created_tmp_tables": filewise.FigureTempTables, "Created_tmp_disk_tables": filewise.FigureTempDisk,
 		"Innodb_os_log_written": filewise.FigureLogBytes, "Innodb_log_waits": filewise.FigureLogWaits, "Innodb_buffer_pool_wait_free": filewise.FigureFreeWaits,
 	} {
 		if n := number64(i.status, variable); n >= 0 {
 			i.Figures[name] = float64(n)
 		}
+	}
+	if n, ok := i.Figures[filewise.FigureSessions]; ok {
+		i.Figures[filewise.FigureSessions] = max(n-1, 0) // Filewise's own
 	}
 	if n := number64(i.server.vars, "innodb_buffer_pool_size"); n > 0 {
 		i.Figures[filewise.FigureBuffer] = float64(n)

@@ -129,6 +129,11 @@ func rightsNamed(t *testing.T, b bench, rich, poor filewise.Inspection) {
 			t.Errorf("with both rights there is a gap: %+v", g)
 		}
 	}
+	if !slices.ContainsFunc(poor.Groups, func(g filewise.FileGroup) bool {
+		return g.Name == "table lookedat.events" && g.RowBytes > 100 && g.RowBytes < 600 // of CHAR(250)
+	}) {
+		t.Errorf("size of a row: %+v", poor.Groups)
+	}
 	text := fmt.Sprint(poor.Gaps)
 	wanted := []string{"files of tables", "GRANT PROCESS ON *.* TO `narrow`@`%`"}
 	if b.dialect == MySQL {
