@@ -162,10 +162,10 @@ func named(e study.Experiment, err error) error {
 // flagNamed finds the flag that an error is about.
 var flagNamed = regexp.MustCompile(`--([a-z][a-z0-9-]*)`)
 
-// placeIn is where in the file the key stands that an error is about, or the
-// experiment.
+// placeIn is where in the file the key stands that an error is about, or else one that
+// its remedy names, or the experiment.
 func placeIn(e study.Experiment, err error) study.Place {
-	for _, m := range flagNamed.FindAllStringSubmatch(err.Error(), -1) {
+	for _, m := range flagNamed.FindAllStringSubmatch(err.Error()+" "+filewise.RemedyOf(err), -1) {
 		if v, ok := e.Value(m[1]); ok {
 			return v.Place
 		}

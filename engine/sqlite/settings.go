@@ -22,7 +22,7 @@ func (s *shape) readSettings(settings map[string]string) error {
 	slices.Sort(keys)
 	for _, k := range keys {
 		if !slices.Contains(settable, k) {
-			return filewise.Errorf(filewise.CodeUsage, nearest.Remedy(k, settable), "setting %q of SQLite is unknown here", k)
+			return filewise.Errorf(filewise.CodeUsage, nearest.Remedy(k, settable), "--set %s: SQLite has no such setting here", k)
 		}
 		n, err := strconv.ParseInt(settings[k], 10, 32)
 		if err != nil {

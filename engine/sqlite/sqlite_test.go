@@ -241,7 +241,7 @@ func TestRefusals(t *testing.T) {
 		"too many files":    {func(_ *filewise.Target, l *filewise.Layout) { l.Data.Files = 1001 }, "1001 files"},
 		"no page":           {func(_ *filewise.Target, l *filewise.Layout) { l.Data.Files, l.Data.Bytes = 500, 1<<20 }, "4096 bytes for a file"},
 		"durability":        {func(t *filewise.Target, _ *filewise.Layout) { t.Durability = "fll" }, `"fll"`},
-		"setting":           {func(t *filewise.Target, _ *filewise.Layout) { t.Settings = map[string]string{"cach_size": "1"} }, `"cach_size"`},
+		"setting":           {func(t *filewise.Target, _ *filewise.Layout) { t.Settings = map[string]string{"cach_size": "1"} }, "--set cach_size"},
 		"setting's value":   {func(t *filewise.Target, _ *filewise.Layout) { t.Settings = map[string]string{"cache_size": "1; DROP"} }, "1; DROP"},
 		"mode":              {func(t *filewise.Target, _ *filewise.Layout) { t.Mode = filewise.Managed }, "managed"},
 		"placement":         {func(_ *filewise.Target, l *filewise.Layout) { l.Data.Placement = "two" }, `"two"`},
