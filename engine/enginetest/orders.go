@@ -8,8 +8,6 @@ import (
 	"slices"
 	"testing"
 
-	"golang.org/x/sync/errgroup"
-
 	"filewise"
 	"filewise/drive"
 	"filewise/experiment"
@@ -46,29 +44,12 @@ func (b *bench) orders(churn bool) filewise.Workload {
 	return w
 }
 
-// loadOrders loads with so many loaders, each batch so many times: what is there
-// already is not loaded again.
+// loadOrders loads the tables of orders into files that have room for them.
 func (b *bench) loadOrders(files, loaders, times int, w filewise.Workload) *filewise.Database {
 	b.t.Helper()
 	l := b.layout(files)
 	l.Data.Bytes = max(l.Data.Bytes, 32<<20)
-	db := b.build(l, w)
-	eg, ctx := errgroup.WithContext(context.Background())
-	eg.SetLimit(loaders)
-	for _, table := range w.(filewise.Loadable).Data() {
-		for batch := range table.Batches {
-			eg.Go(func() (err error) {
-				for range times {
-					err = errors.Join(err, db.Bulk.LoadBatch(ctx, table, batch))
-				}
-				return err
-			})
-		}
-	}
-	fatal(b.t, eg.Wait())
-	fatal(b.t, db.Bulk.Finish(context.Background()))
-	b.check(db, w, nil)
-	return db
+	return b.loaded(l, loaders, times, w)
 }
 
 func (b *bench) ordersConcurrent(w filewise.Workload) {

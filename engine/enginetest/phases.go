@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"filewise"
 	"filewise/workload"
 )
@@ -25,31 +27,32 @@ func tryBulk(t *testing.T, b *bench, offered bool) {
 		refused(t, b, b.layout(2), w.Program())
 		return
 	}
-	loaded(t, b, w)
+	b.loaded(b.layout(2), 1, 2, w)
 }
 
-// loaded builds two files and loads them.
-func loaded(t *testing.T, b *bench, w filewise.Workload) *filewise.Database {
-	t.Helper()
-	return loadedAs(t, b, b.layout(2), w)
-}
-
-// loadedAs builds a layout and loads it.
-func loadedAs(t *testing.T, b *bench, l filewise.Layout, w filewise.Workload) *filewise.Database {
-	t.Helper()
-	ctx := context.Background()
+// loaded builds a layout and loads it with so many loaders, each batch so many times:
+// what is there already is not loaded again. The check compares checksums with those
+// of the seed, so that they are the same whatever the number of loaders.
+func (b *bench) loaded(l filewise.Layout, loaders, times int, w filewise.Workload) *filewise.Database {
+	b.t.Helper()
 	db := b.build(l, w)
 	if db.Bulk == nil {
-		t.Fatal("bulk load is offered, but Database.Bulk is nil")
+		b.t.Fatal("bulk load is offered, but Database.Bulk is nil")
 	}
+	eg, ctx := errgroup.WithContext(context.Background())
+	eg.SetLimit(loaders)
 	for _, table := range w.(filewise.Loadable).Data() {
 		for batch := range table.Batches {
-			for range 2 { // the second time it is there already
-				fatal(t, db.Bulk.LoadBatch(ctx, table, batch))
-			}
+			eg.Go(func() (err error) {
+				for range times {
+					err = errors.Join(err, db.Bulk.LoadBatch(ctx, table, batch))
+				}
+				return err
+			})
 		}
 	}
-	fatal(t, db.Bulk.Finish(ctx))
+	fatal(b.t, eg.Wait())
+	fatal(b.t, db.Bulk.Finish(context.Background()))
 	b.check(db, w, nil)
 	return db
 }
@@ -69,7 +72,7 @@ func tryBackup(t *testing.T, b *bench, offered bool) {
 		refused(t, b, b.layout(2), w.Program())
 		return
 	}
-	db := loaded(t, b, w)
+	db := b.loaded(b.layout(2), 2, 2, w)
 	if db.Backup == nil {
 		t.Fatal("backups are offered, but Database.Backup is nil")
 	}
@@ -148,7 +151,7 @@ func tryDiscard(t *testing.T, b *bench) {
 		refused(t, b, l, w.Program())
 		return
 	}
-	db := loadedAs(t, b, l, w)
+	db := b.loaded(l, 3, 2, w)
 	for range 2 {
 		files, err := db.Backup.Backup(ctx)
 		fatal(t, err)
@@ -199,7 +202,7 @@ func testScan(t *testing.T, s Subject) {
 		t.Logf("scan is NOT covered: %v", err)
 		return
 	}
-	db := loaded(t, b, w)
+	db := b.loaded(b.layout(2), 3, 2, w)
 	b.phases(db, w)
 	if db.Restart != nil {
 		fatal(t, db.Restart.Restart(context.Background()))
