@@ -205,6 +205,12 @@ func TestABusyMachineIsNotCPUBound(t *testing.T) {
 		!strings.Contains(text, "mostly with other processes of this machine: Filewise and the server took 12 %") {
 		t.Error(text)
 	}
+	a.lock, b.lock = 0.9e-3, 0.9e-3 // whose work it is is not known, but the connections wait
+	text = strings.Join(explained(t, input(0, a, b), "").Sentences, " ")
+	if !strings.HasPrefix(text, "What all layouts share: the storage of volume fast") || !strings.Contains(text, "took 90 %") || !strings.Contains(text, "with whose work is not known") {
+		t.Error(text)
+	}
+	a.lock, b.lock = 0, 0
 	own.Value = 80
 	if text := strings.Join(explained(t, withDelta(input(0, a, b), own), "").Sentences, " "); !strings.Contains(text, "CPU-bound") {
 		t.Error(text)

@@ -163,7 +163,8 @@ func othersBusy(near []Use) string {
 
 // sharedWords name the bottleneck that layouts share.
 func (in Input) sharedWords(c Cause) []string {
-	if cpu, bound := boundByCPU(c.Near); bound {
+	cpu, bound := boundByCPU(c.Near)
+	if bound && !waitsMost(c) {
 		return []string{fmt.Sprintf("What all layouts share: the processors were %.0f %% busy. CPU-bound: no statement about storage.", cpu.Percent)}
 	}
 	var out []string
@@ -183,10 +184,20 @@ func (in Input) sharedWords(c Cause) []string {
 	if len(out) == 0 {
 		out = []string{in.noBottleneck(c.Near)}
 	}
+	if bound {
+		out = append(out, fmt.Sprintf("The processors were %.0f %% busy, with whose work is not known: if it was the server's, this is CPU-bound, no statement about storage.", cpu.Percent))
+	}
 	if others := othersBusy(c.Near); others != "" {
 		out = append(out, others)
 	}
 	return out
+}
+
+// waitsMost tells of connections that wait most of their time, while it is not known
+// whose work keeps the processors busy: then it is hardly theirs.
+func waitsMost(c Cause) bool {
+	_, known := nearest(c.Near, KindOwnCPU)
+	return !known && len(c.Changes) > 0 && c.Changes[0].Share >= explains
 }
 
 // noBottleneck says how near to a limit the nearest of each kind was when nothing

@@ -35,11 +35,14 @@ func Warnings(deltas []filewise.Delta) []filewise.Warning {
 		})
 	}
 	if busy, bound := CPUBound(deltas); bound {
+		message := "CPU-bound: the processors were busy for %.0f %% of the window (limit %d %%); no statement about storage."
+		if _, known := Find(deltas, "cpu", OwnShare); !known {
+			message = "The processors were busy for %.0f %% of the window (limit %d %%), with whose work is not known: if it was the server's, this is CPU-bound, no statement about storage."
+		}
 		warnings = append(warnings, filewise.Warning{
-			Code: WarnCPUBound,
-			Message: fmt.Sprintf("CPU-bound: the processors were busy for %.0f %% of the window (limit %d %%); no statement about storage.",
-				busy, BusyLimit),
-			Remedy: "Measure with more processors, or with less work for them: fewer --connections, or more --row-bytes.",
+			Code:    WarnCPUBound,
+			Message: fmt.Sprintf(message, busy, BusyLimit),
+			Remedy:  "Measure with more processors, or with less work for them: fewer --connections, or more --row-bytes.",
 		})
 	}
 	if steal, ok := Find(deltas, "cpu", StealShare); ok && steal > stealLimit {
