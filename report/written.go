@@ -125,10 +125,14 @@ func ofUnit(m filewise.Measure, name, unit string) (float64, bool) {
 // its calls say, whichever is more, for each may miss some; or else by the devices.
 // Empty: not known.
 func (v view) WrittenLine() string {
+	server := "by the server"
+	if v.Plan.Target.Mode == filewise.Embedded {
+		server = "by Filewise, in which the engine runs"
+	}
 	for _, of := range []struct {
 		words string
 		x     func(filewise.Measure) (float64, bool)
-	}{{"by the server", byServer}, {"to the devices, by anybody", func(m filewise.Measure) (float64, bool) {
+	}{{server, byServer}, {"to the devices, by anybody", func(m filewise.Measure) (float64, bool) {
 		return ofUnit(m, filewise.WrittenDevices, filewise.UnitPerByte)
 	}}} {
 		var parts []string
@@ -145,7 +149,8 @@ func (v view) WrittenLine() string {
 	return ""
 }
 
-// byServer is what the server wrote per byte of data.
+// byServer is what the server wrote per byte of data; not known where neither its
+// calls nor its log are: data files alone are written whenever a checkpoint comes.
 func byServer(m filewise.Measure) (float64, bool) {
 	files, calls, found := 0.0, 0.0, false
 	for _, kind := range writtenKinds {
@@ -154,11 +159,10 @@ func byServer(m filewise.Measure) (float64, bool) {
 		case !known || kind[0] == filewise.WrittenDevices:
 			continue
 		case kind[0] == filewise.WrittenCalls:
-			calls = x
+			calls, found = x, true
 		default:
-			files += x
+			files, found = files+x, found || kind[0] == filewise.WrittenLog
 		}
-		found = true
 	}
 	return max(files, calls), found
 }
