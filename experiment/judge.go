@@ -70,8 +70,9 @@ func (s standing) family(f int, name string, all []Latency) (verdict.Result, []s
 	sentences := s.sentences(s.results[f])
 	r, why := s.guarded(s.results[f], name, all)
 	if why != nil {
-		sentences = append(why, sentences[1:]...)
+		return r, append(why, sentences[1:]...)
 	}
+	sentences[0] += s.barred(r, name, all)
 	return r, sentences
 }
 

@@ -151,6 +151,26 @@ func (p Plan) beyond(all []Latency, family string) map[string]Latency {
 	return worst
 }
 
+// barred names, to be added to a verdict, the layouts that are beyond the limit where
+// none is recommended anyway.
+func (s standing) barred(r verdict.Result, family string, all []Latency) string {
+	look, ok := r.Last()
+	if !ok || look.Recommended >= 0 || s.plan.P99Limit <= 0 {
+		return ""
+	}
+	over := s.plan.beyond(all, family)
+	if len(over) == 0 {
+		return ""
+	}
+	var names []string
+	for _, l := range s.plan.Layouts {
+		if worst, is := over[l.Name]; is {
+			names = append(names, fmt.Sprintf("%s (99 %% of its %s take up to %s)", l.Name, worst.what(), short(worst.P99)))
+		}
+	}
+	return fmt.Sprintf(" Beyond the latency limit of %s, and so not to be recommended: %s.", short(s.plan.P99Limit), strings.Join(names, ", "))
+}
+
 // guarded takes the recommendation off a layout whose 99th percentile of any type
 // is above the plan's limit, and says so in sentences to stand first. Another
 // layout is recommended in its place where the layouts within the limit, judged

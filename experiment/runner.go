@@ -176,7 +176,7 @@ func (r *Runner) fatal(ctx, guarded context.Context, l *life, err error) error {
 			"free space there, or name another --volume; then \"filewise resume\" goes on with this trial", "the trial of %s: %w", l.trial.Cell.Layout, err)
 	case l.mistaken(err):
 		return filewise.Errorf(filewise.CodeUsage,
-			"correct the SQL at that place of the study file, and run it anew", "the study's SQL fails on %s, and would again: %w", l.trial.Cell.Layout, err)
+			"correct the SQL at that place of the study file, or give the account the right that it lacks, and run it anew", "the study's SQL fails on %s, and would again: %w", l.trial.Cell.Layout, err)
 	}
 	return nil
 }

@@ -181,6 +181,23 @@ func TestLatencies(t *testing.T) {
 }
 
 // In an open loop families are figures of latency; the limit holds for them too.
+// An undecided verdict names the layouts beyond the limit as well.
+func TestP99LimitUndecided(t *testing.T) {
+	p := sweepPlan(10)
+	p.P99Limit = 15 * time.Millisecond
+	rates, at := []float64{100, 10, 300, 40, 170}, 0
+	noisy := func(int, int) float64 { at++; return rates[at%len(rates)] }
+	trials := trialsOf(t, p, 4, noisy, func(files int) int64 { return int64(10 * files) })
+	j, err := p.Judge(trials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := j.Sentences[0]
+	if !strings.HasPrefix(said, "Undecided") || !strings.Contains(said, "Beyond the latency limit of 15 ms, and so not to be recommended: 2 files (") || strings.Contains(said, "1 file (") {
+		t.Errorf("%q", said)
+	}
+}
+
 func TestP99LimitOfRate(t *testing.T) {
 	p := sweepPlan(10)
 	load := p.Phases[0]
