@@ -11,7 +11,7 @@ import (
 
 // words are the sentences about a difference.
 func (in Input) words(c Cause, pairs []pair) []string {
-	unit := singular(pairs[0].from.Unit)
+	unit := Singular(pairs[0].from.Unit)
 	var out []string
 	before := 0.0 // the share of what was said
 	for _, x := range c.Changes[:min(len(c.Changes), mostSaid)] {
@@ -225,8 +225,8 @@ func (in Input) noBottleneck(near []Use) string {
 	return "No limit that all layouts share was measured: " + strings.Join(parts, ", ") + "."
 }
 
-// singular is one of a unit: "row", "query", "transaction".
-func singular(unit string) string {
+// Singular is one of a unit: "row", "query", "transaction".
+func Singular(unit string) string {
 	if one, ok := strings.CutSuffix(unit, "ies"); ok {
 		return one + "y"
 	}

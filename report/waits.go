@@ -5,10 +5,10 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"filewise"
+	"filewise/cause"
 )
 
 // mostEvents is how many single events of waits are listed.
@@ -84,7 +84,7 @@ func (v view) Waits() []waited {
 
 // waits of one family.
 func (v view) waits() (waited, bool) {
-	w := waited{Family: v.Name, Unit: singular(v.Unit)}
+	w := waited{Family: v.Name, Unit: cause.Singular(v.Unit)}
 	events := map[eventKey]bool{} // whether their time is measured
 	measures := make([][]filewise.Measure, len(v.Rows))
 	for i, r := range v.Rows {
@@ -204,14 +204,6 @@ func eventOf(k eventKey, timed bool, measures [][]filewise.Measure) waitEvent {
 	return e
 }
 
-// singular is one of a unit: "row" of "rows", "query" of "queries".
-func singular(unit string) string {
-	if s, ok := strings.CutSuffix(unit, "ies"); ok {
-		return s + "y"
-	}
-	return strings.TrimSuffix(unit, "s")
-}
-
 // perWork writes a time in s per unit of work.
 func perWork(s float64) string {
 	switch {
@@ -219,6 +211,8 @@ func perWork(s float64) string {
 		return absent
 	case s == 0:
 		return "0"
+	case s < 1e-6:
+		return sig3(s*1e9) + " ns"
 	case s < 1e-3:
 		return sig3(s*1e6) + " µs"
 	case s < 1:

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/cause"
 	"filewise/probe"
 )
 
@@ -53,7 +54,7 @@ func (v view) Written() []written {
 }
 
 func (v view) written() (written, bool) {
-	w := written{Family: v.Name, Unit: singular(v.Unit)}
+	w := written{Family: v.Name, Unit: cause.Singular(v.Unit)}
 	measures := make([][]filewise.Measure, len(v.Rows))
 	for i, r := range v.Rows {
 		measures[i] = v.measuresOf(r.Name, ofWriting)
