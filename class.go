@@ -19,6 +19,12 @@ const (
 	ClassOther   Class = "other"
 )
 
+// Passes tells whether a batch that failed with the class may be loaded when it is
+// tried again.
+func (c Class) Passes() bool {
+	return c == ClassConnection || c == ClassDeadlock || c == ClassSerialization
+}
+
 // Classed is an error of an operation with its class.
 type Classed struct {
 	Class Class

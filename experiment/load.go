@@ -39,15 +39,16 @@ func (l *life) bulkLoad(ctx context.Context, tables []filewise.TableData) error 
 	return l.db.Bulk.Finish(ctx)
 }
 
-// loadBatch loads a batch once, also when its connection is lost: the engine
-// knows which batches it has.
+// loadBatch loads a batch once, also when its connection is lost, or when it was the
+// victim of a deadlock, as with one that is still rolled back: the engine knows which
+// batches it has.
 func (l *life) loadBatch(ctx context.Context, t filewise.TableData, batch int64) error {
 	for attempt := 1; ; attempt++ {
 		err := l.db.Bulk.LoadBatch(ctx, t, batch)
 		if err == nil {
 			return nil
 		}
-		if attempt == loadAttempts || ctx.Err() != nil || filewise.ClassOf(err) != filewise.ClassConnection {
+		if attempt == loadAttempts || ctx.Err() != nil || !filewise.ClassOf(err).Passes() {
 			return fmt.Errorf("batch %d of table %s: %w", batch, t.Table, err)
 		}
 	}

@@ -94,12 +94,13 @@ func TestPhasesAreJudgedByFamily(t *testing.T) {
 }
 
 func TestLostConnectionWhileLoading(t *testing.T) {
-	lost := &filewise.Classed{Class: filewise.ClassConnection, Err: fake.ErrPlanted}
-	w, _ := phasedWorld(t, fake.Fault{Stage: filewise.StageLoad, Times: 2, Err: lost})
-	if trials, _ := w.run(t); trials[0].State != filewise.Done {
-		t.Errorf("a batch whose connection was lost was not loaded again: %s", trials[0].Reason)
+	for _, class := range []filewise.Class{filewise.ClassConnection, filewise.ClassDeadlock} {
+		w, _ := phasedWorld(t, fake.Fault{Stage: filewise.StageLoad, Times: 2, Err: &filewise.Classed{Class: class, Err: fake.ErrPlanted}})
+		if trials, _ := w.run(t); trials[0].State != filewise.Done {
+			t.Errorf("a batch that failed by %s was not loaded again: %s", class, trials[0].Reason)
+		}
 	}
-	w, _ = phasedWorld(t, fake.Fault{Stage: filewise.StageLoad, Times: 1})
+	w, _ := phasedWorld(t, fake.Fault{Stage: filewise.StageLoad, Times: 1})
 	if trials, _ := w.run(t); trials[0].State != filewise.Failed {
 		t.Error("a batch that failed for another reason was dropped in silence")
 	}
