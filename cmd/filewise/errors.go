@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/notify"
 	"filewise/target"
 )
 
@@ -106,11 +107,14 @@ func plain(err error) string {
 func (a *app) masked(text string) string {
 	secrets := append(slices.Clone(a.secrets), filewise.Secret(os.Getenv("FILEWISE_PASSWORD")))
 	for _, arg := range a.args {
-		secrets = append(secrets, target.SecretsIn(arg)...)
+		if strings.HasPrefix(arg, "-") {
+			_, arg, _ = strings.Cut(arg, "=")
+		}
+		secrets = append(append(secrets, target.SecretsIn(arg)...), notify.SecretsIn(arg)...)
 	}
 	for _, v := range os.Environ() {
 		if name, value, _ := strings.Cut(v, "="); strings.HasPrefix(name, "FILEWISE_") {
-			secrets = append(secrets, target.SecretsIn(value)...)
+			secrets = append(append(secrets, target.SecretsIn(value)...), notify.SecretsIn(value)...)
 		}
 	}
 	// The longest first: one may be part of another.
