@@ -55,8 +55,8 @@ type phaseSession struct {
 // render renders what the phase executes.
 func (s *phaseSession) render() (err error) {
 	d := s.build.design
-	for _, section := range operationsOf(s.phase) {
-		one, err := d.statement(sectionOf(s.phase, section), table{})
+	for _, section := range operations.SectionsOf(s.phase) {
+		one, err := d.statement(operations.Section(s.phase, section), table{})
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/engine/internal/operations"
 	"filewise/workload"
 )
 
@@ -57,10 +58,10 @@ func (w *scriptWriter) phase(p filewise.Phase) {
 		w.add(filewise.StageMeasure, all, err)
 	}
 	done := map[string]bool{}
-	for _, section := range operationsOf(p) {
+	for _, section := range operations.SectionsOf(p) {
 		if !done[section] {
 			done[section] = true
-			w.workload(filewise.StageMeasure, sectionOf(p, section), table{})
+			w.workload(filewise.StageMeasure, operations.Section(p, section), table{})
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/engine/internal/operations"
 	"filewise/workload"
 )
 
@@ -62,22 +63,6 @@ func (d *design) phased() bool { return len(d.program.Phases) > 0 }
 // churns tells whether each transaction has a table that comes and goes before it.
 func (d *design) churns() bool { return d.program.Vars["Churn"] == true }
 
-// sectionOf is the section that a phase executes for operations of a type.
-func sectionOf(p filewise.Phase, section string) string {
-	if p.Client {
-		return "statement-" + section
-	}
-	return "call-" + section
-}
-
-// operationsOf are the sections of the phase's operations, by their types.
-func operationsOf(p filewise.Phase) []string {
-	if len(p.Types) == 0 {
-		return []string{p.Section}
-	}
-	return p.Sections
-}
-
 // checkPhases refuses what the workloads of several phases cannot do here.
 func (d *design) checkPhases() error {
 	p, l := d.program, d.layout
@@ -98,8 +83,8 @@ func (d *design) checkPhases() error {
 		if phase.Cache != filewise.CacheAsIs {
 			return absent("use --cache warm", "cache %s on oracle: the caches of an existing server serve all of its users, and Filewise empties none of them", phase.Cache)
 		}
-		for _, s := range operationsOf(phase) {
-			if name := sectionOf(phase, s); phase.Act != filewise.ActWork || !workloads[p.Workload].Has(name) {
+		for _, s := range operations.SectionsOf(phase) {
+			if name := operations.Section(phase, s); phase.Act != filewise.ActWork || !workloads[p.Workload].Has(name) {
 				return absent("choose another scenario", "workload %s on oracle has no section %q", p.Workload, name)
 			}
 		}
@@ -111,7 +96,7 @@ func (d *design) checkPhases() error {
 func (d *design) programSections() []string {
 	var all []string
 	for _, p := range d.program.Phases {
-		for _, s := range operationsOf(p) {
+		for _, s := range operations.SectionsOf(p) {
 			if name := "procedure-" + s; workloads[d.program.Workload].Has(name) && !slices.Contains(all, name) {
 				all = append(all, name)
 			}

@@ -47,8 +47,8 @@ const churnNumber = "NUMBER"
 // connects for each statement has none.
 func (s *phaseSession) ready(ctx context.Context) (err error) {
 	d := s.build.design
-	for _, section := range sectionsOf(s.phase) {
-		text, err := d.batch(sectionOf(s.phase, section), s.vars)
+	for _, section := range operations.SectionsOf(s.phase) {
+		text, err := d.batch(operations.Section(s.phase, section), s.vars)
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/mark"
+	"filewise/engine/internal/operations"
 	"filewise/workload"
 )
 
@@ -97,10 +98,10 @@ func (l *lister) phase(p filewise.Phase, own string) {
 		l.add(filewise.StageMeasure, own, "churn", withNumber(vars, "1"))
 	}
 	done := map[string]bool{}
-	for _, section := range sectionsOf(p) {
+	for _, section := range operations.SectionsOf(p) {
 		if !done[section] {
 			done[section] = true
-			l.add(filewise.StageMeasure, own, sectionOf(p, section), vars)
+			l.add(filewise.StageMeasure, own, operations.Section(p, section), vars)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/engine/internal/operations"
 	"filewise/workload"
 )
 
@@ -69,22 +70,6 @@ func (d *design) phased() bool { return len(d.program.Phases) > 0 }
 // loaded are the tables that are loaded in bulk; none: the workload loads none.
 func (d *design) loaded() []string { return loadedNames(d.program.Workload) }
 
-// sectionOf is the section that a phase executes for operations of a type.
-func sectionOf(p filewise.Phase, section string) string {
-	if p.Client {
-		return "statement-" + section
-	}
-	return "call-" + section
-}
-
-// sectionsOf are the sections of the phase's operations, by their types.
-func sectionsOf(p filewise.Phase) []string {
-	if len(p.Types) == 0 {
-		return []string{p.Section}
-	}
-	return p.Sections
-}
-
 // checkPhases refuses what the workloads of several phases cannot do here.
 func (d *design) checkPhases() error {
 	p, l := d.program, d.layout
@@ -105,8 +90,8 @@ func (d *design) checkPhases() error {
 		if phase.Act != filewise.ActWork {
 			continue
 		}
-		for _, s := range sectionsOf(phase) {
-			if name := sectionOf(phase, s); !sections[p.Workload].Has(name) {
+		for _, s := range operations.SectionsOf(phase) {
+			if name := operations.Section(phase, s); !sections[p.Workload].Has(name) {
 				return unsupported("choose another scenario", "workload %s on sqlserver has no section %q", p.Workload, name)
 			}
 		}
@@ -124,7 +109,7 @@ func (d *design) churns() bool { return d.program.Vars["Churn"] == true }
 func (d *design) procedureSections() []string {
 	var all []string
 	for _, p := range d.program.Phases {
-		for _, s := range sectionsOf(p) {
+		for _, s := range operations.SectionsOf(p) {
 			if name := "procedure-" + s; sections[d.program.Workload].Has(name) && !slices.Contains(all, name) {
 				all = append(all, name)
 			}

@@ -6,6 +6,8 @@ import (
 	"context"
 	"strconv"
 	"strings"
+
+	"filewise"
 )
 
 // Each does operations first … first+n−1 until one fails or the context ends. When the
@@ -54,4 +56,21 @@ func Parameters(statement, sign string, most int) int {
 		}
 	}
 	return 0
+}
+
+// Section is the name of the SQL by which a phase executes a section: a statement of
+// the client's, or a call of the server's.
+func Section(p filewise.Phase, section string) string {
+	if p.Client {
+		return "statement-" + section
+	}
+	return "call-" + section
+}
+
+// SectionsOf are the sections of a phase's operations, by their types.
+func SectionsOf(p filewise.Phase) []string {
+	if len(p.Types) == 0 {
+		return []string{p.Section}
+	}
+	return p.Sections
 }
