@@ -6,6 +6,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
+
+	"filewise/engine/internal/exchange"
 )
 
 // executor executes prepared statements, in the messages of the extended protocol
@@ -30,6 +32,7 @@ func (e *executor) execute(conn *pgconn.PgConn, name string, params [][]byte) er
 	to.SendBind(&e.bind)
 	to.SendExecute(&executeMessage)
 	to.SendSync(&syncMessage)
+	exchange.Of(conn.Conn()).Hold()
 	if err := to.Flush(); err != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()

@@ -3,12 +3,14 @@ package postgres
 import (
 	"context"
 	"errors"
-	"filewise/engine/internal/sqlfile"
 	"fmt"
 	"sync"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"filewise/engine/internal/exchange"
+	"filewise/engine/internal/sqlfile"
 )
 
 // controlConnections bounds those that a build, or a server, has besides the
@@ -188,7 +190,9 @@ func orCause(ctx context.Context, err error) error {
 
 // worker opens a connection of the workload.
 func (l *link) worker(ctx context.Context) (*pgconn.PgConn, error) {
-	conn, err := pgconn.ConnectConfig(ctx, &l.config.Copy().Config)
+	config := l.config.Copy().Config
+	config.DialFunc = exchange.Dialing(config.DialFunc, false)
+	conn, err := pgconn.ConnectConfig(ctx, &config)
 	if err != nil {
 		return nil, l.why(orCause(ctx, err))
 	}

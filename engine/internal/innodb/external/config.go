@@ -10,6 +10,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"filewise"
+	"filewise/engine/internal/innodb"
 	"filewise/internal/nearest"
 )
 
@@ -34,6 +35,7 @@ func (d *Dialect) config(a filewise.Address) (*mysql.Config, error) {
 	c.User, c.Passwd = a.User, a.Password.Reveal()
 	c.Logger = &mysql.NopLogger{} // its errors come back as errors
 	c.InterpolateParams = true
+	c.DialFunc = innodb.Dialing(new(net.Dialer).DialContext)
 	c.ConnectionAttributes = "program_name:filewise"
 	c.Params = maps.Clone(d.Session)
 	if err := network(c, a, d.Port); err != nil {

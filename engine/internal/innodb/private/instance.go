@@ -19,6 +19,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"filewise"
+	"filewise/engine/internal/innodb"
 	"filewise/engine/internal/managed"
 )
 
@@ -172,7 +173,7 @@ func (i *instance) pool(database string) *sql.DB {
 	c := mysql.NewConfig()
 	c.User, c.Passwd, c.DBName = account, i.password, database
 	c.Net, c.Addr = "unix", filepath.Join(socket.Dir, socket.Name)
-	c.DialFunc = func(ctx context.Context, _, _ string) (net.Conn, error) { return socket.Dial(ctx) }
+	c.DialFunc = innodb.Dialing(func(ctx context.Context, _, _ string) (net.Conn, error) { return socket.Dial(ctx) })
 	c.InterpolateParams = true
 	c.Logger = &mysql.NopLogger{} // its errors come back as errors
 	connector, err := mysql.NewConnector(c)

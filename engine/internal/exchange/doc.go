@@ -1,0 +1,52 @@
+// Package exchange makes connections that send a request and wait for its reply in as
+// few system calls as that takes: what a client takes of the processors, the server that
+// it measures lacks.
+package exchange
+
+import (
+	"context"
+	"net"
+)
+
+// Dial opens a connection, as drivers take it in their configuration.
+type Dial = func(ctx context.Context, network, address string) (net.Conn, error)
+
+// Dialing has the connections of dial made cheap. With always, every short Write is kept
+// until the Read, Write or Close after it: for protocols in which nothing is sent that
+// is not followed by one of them at once. Otherwise see Held.
+func Dialing(dial Dial, always bool) Dial {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return wrap(c, always), nil
+	}
+}
+
+// Held is a connection that can keep a request until its reply is waited for.
+type Held interface {
+	// Hold has the next Write, if it is short, go out with the Read, Write or Close
+	// after it. The caller promises that one of them follows at once.
+	Hold()
+}
+
+// Of is the connection, or that under TLS's, that can hold a request; one that holds
+// nothing where there is none.
+func Of(conn net.Conn) Held {
+	for {
+		switch c := conn.(type) {
+		case Held:
+			return c
+		case interface{ NetConn() net.Conn }:
+			conn = c.NetConn()
+		default:
+			return plain{}
+		}
+	}
+}
+
+// plain holds nothing.
+type plain struct{}
+
+func (plain) Hold() {}
