@@ -185,8 +185,8 @@ type TableData struct {
 
 // Loadable is a workload whose builds are loaded before their first trial.
 type Loadable interface {
-	// Data are the tables in the order in which batches are taken in turns:
-	// batch 0 of each, then batch 1 of each.
+	// Data are the tables. The batches of each are loaded in their order, those of tables
+	// of one size in turns: batch 0 of each, then batch 1 of each.
 	Data() []TableData
 }
 

@@ -72,18 +72,11 @@ func (c firstPhase) Connect(ctx context.Context, worker int) (filewise.Session, 
 // loaded loads the workload's data as an experiment does, indexes included, and
 // returns the number of rows.
 func loaded(ctx context.Context, db *filewise.Database, w filewise.Workload) (rows float64, err error) {
-	eg, gctx := errgroup.WithContext(ctx)
-	eg.SetLimit(loaders())
-	for _, t := range w.(filewise.Loadable).Data() {
+	tables := w.(filewise.Loadable).Data()
+	for _, t := range tables {
 		rows += float64(t.Rows)
-		for batch := range t.Batches {
-			eg.Go(func() error { return db.Bulk.LoadBatch(gctx, t, batch) })
-		}
 	}
-	if err := eg.Wait(); err != nil {
-		return 0, err
-	}
-	return rows, db.Bulk.Finish(ctx)
+	return rows, experiment.Load(ctx, db.Bulk, tables)
 }
 
 // generated is what generating the same rows takes, written to nowhere.

@@ -102,7 +102,7 @@ func (l *life) newBuild(ctx context.Context) error {
 	loadable, loaded := l.runner.Workload.(filewise.Loadable)
 	switch {
 	case loaded:
-		err = l.stage(ctx, filewise.StageLoad, func(ctx context.Context) error { return l.bulkLoad(ctx, loadable.Data()) })
+		err = l.stage(ctx, filewise.StageLoad, func(ctx context.Context) error { return Load(ctx, l.db.Bulk, loadable.Data()) })
 	case l.runner.Plan.Preload > 0:
 		loaded = true
 		err = l.stage(ctx, filewise.StageLoad, l.preload)

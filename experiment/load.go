@@ -14,37 +14,41 @@ import (
 // that fails again and again is not waited for.
 const loadAttempts = 3
 
-// bulkLoad loads the tables by the engine's fastest way, in batches of all tables
-// in turns, as many at a time as there are cores.
-func (l *life) bulkLoad(ctx context.Context, tables []filewise.TableData) error {
-	if l.db.Bulk == nil {
+// Load loads the tables by the engine's fastest way, in batches, as many at a time as
+// there are cores.
+func Load(ctx context.Context, bulk filewise.BulkLoader, tables []filewise.TableData) error {
+	if bulk == nil {
 		return fmt.Errorf("this engine loads no data in bulk: %w", filewise.ErrUnsupported)
 	}
-	most := int64(0)
-	for _, t := range tables {
-		most = max(most, t.Batches)
-	}
+	q := newLoadQueue(tables)
 	eg, gctx := errgroup.WithContext(ctx)
-	eg.SetLimit(runtime.NumCPU())
-	for batch := range most {
-		for _, t := range tables {
-			if batch < t.Batches && gctx.Err() == nil {
-				eg.Go(func() error { return l.loadBatch(gctx, t, batch) })
+	for range max(runtime.NumCPU(), 2) {
+		eg.Go(func() error {
+			for gctx.Err() == nil {
+				t, batch, ok := q.next()
+				if !ok {
+					return nil
+				}
+				if err := loadBatch(gctx, bulk, *t, batch); err != nil {
+					return err
+				}
+				q.done(t)
 			}
-		}
+			return context.Cause(gctx)
+		})
 	}
 	if err := eg.Wait(); err != nil {
 		return err
 	}
-	return l.db.Bulk.Finish(ctx)
+	return bulk.Finish(ctx)
 }
 
 // loadBatch loads a batch once, also when its connection is lost, or when it was the
 // victim of a deadlock, as with one that is still rolled back: the engine knows which
 // batches it has.
-func (l *life) loadBatch(ctx context.Context, t filewise.TableData, batch int64) error {
+func loadBatch(ctx context.Context, bulk filewise.BulkLoader, t filewise.TableData, batch int64) error {
 	for attempt := 1; ; attempt++ {
-		err := l.db.Bulk.LoadBatch(ctx, t, batch)
+		err := bulk.LoadBatch(ctx, t, batch)
 		if err == nil {
 			return nil
 		}

@@ -2,15 +2,13 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"strconv"
 
 	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/errgroup"
 
 	"filewise"
+	"filewise/engine/internal/tabbed"
 )
 
 // createLoaded makes the table by which a batch is known to be loaded, in a schema
@@ -62,38 +60,22 @@ func (b bulk) load(ctx context.Context, conn *pgx.Conn, t filewise.TableData, ba
 		_, err := exec("ROLLBACK")
 		return err
 	}
-	statement := copyStatement(t.Table, t.Columns)
-	from, to := io.Pipe()
-	w := &copyWriter{to: to, table: t.Table, columns: len(t.Columns), buf: make([]byte, 0, copyChunk+copyChunk/4)}
-	wrote := make(chan error, 1)
-	go func() {
-		err := t.Write(batch, w)
-		if err == nil {
-			err = w.flush()
-		}
-		wrote <- err
-		to.CloseWithError(err) // nil is the end
-	}()
-	tag, err := conn.PgConn().CopyFrom(ctx, from, statement)
-	from.CloseWithError(errCopyOver) // a writer that is not at its end stops
-	if err = b.link.done(ctx, statement, err); err != nil {
-		select {
-		case cause := <-wrote:
-			if cause != nil && !errors.Is(cause, errCopyOver) {
-				err = fmt.Errorf("%w: %w", cause, err)
-			}
-		default: // it goes on until it hands the next rows over
-		}
+	rows, err := tabbed.Of(t, batch)
+	if err != nil {
 		return err
 	}
-	if n := tag.RowsAffected(); n != w.rows {
-		return fmt.Errorf("the server took %d rows of %d", n, w.rows)
+	defer rows.Free()
+	statement := copyStatement(t.Table, t.Columns)
+	tag, err := conn.PgConn().CopyFrom(ctx, rows.Reader(), statement)
+	if err = b.link.done(ctx, statement, err); err != nil {
+		return err
+	}
+	if n := tag.RowsAffected(); n != rows.Count() {
+		return fmt.Errorf("the server took %d rows of %d", n, rows.Count())
 	}
 	_, err = exec("COMMIT")
 	return err
 }
-
-var errCopyOver = errors.New("the server takes no more rows")
 
 // Finish makes the indexes, and brings all rows and statistics to rest, of several
 // tables at the same time.
@@ -138,85 +120,4 @@ func (i *instance) endLoad(ctx context.Context) error {
 	}
 	i.loading = false
 	return i.start(ctx)
-}
-
-// copyChunk is handed to the connection at a time, in bytes.
-const copyChunk = 64 << 10
-
-// copyWriter encodes rows as COPY's text format (PostgreSQL's documentation, COPY,
-// “Text Format”): the server converts each value to its column's type.
-type copyWriter struct {
-	to      io.Writer
-	table   string
-	columns int
-	buf     []byte
-	at      int // columns written in this row
-	rows    int64
-}
-
-func (w *copyWriter) next() {
-	if w.at > 0 {
-		w.buf = append(w.buf, '\t')
-	}
-	w.at++
-}
-
-// Int writes a whole number.
-func (w *copyWriter) Int(v int64) {
-	w.next()
-	w.buf = strconv.AppendInt(w.buf, v, 10)
-}
-
-// Float writes a number so that it is read back exactly.
-func (w *copyWriter) Float(v float64) {
-	w.next()
-	w.buf = strconv.AppendFloat(w.buf, v, 'g', -1, 64)
-}
-
-// Null writes the absence of a value.
-func (w *copyWriter) Null() {
-	w.next()
-	w.buf = append(w.buf, '\\', 'N')
-}
-
-// Text writes a text; what means something to COPY is escaped.
-func (w *copyWriter) Text(v []byte) {
-	w.next()
-	from := 0
-	for i, c := range v {
-		var escaped byte
-		switch c {
-		case '\\':
-			escaped = '\\'
-		case '\n':
-			escaped = 'n'
-		case '\r':
-			escaped = 'r'
-		case '\t':
-			escaped = 't'
-		default:
-			continue
-		}
-		w.buf = append(append(w.buf, v[from:i]...), '\\', escaped)
-		from = i + 1
-	}
-	w.buf = append(w.buf, v[from:]...)
-}
-
-// EndRow ends a row, and hands rows over when there are enough.
-func (w *copyWriter) EndRow() error {
-	if w.at != w.columns {
-		return fmt.Errorf("a row of table %s has %d values, want %d", w.table, w.at, w.columns)
-	}
-	w.buf, w.at, w.rows = append(w.buf, '\n'), 0, w.rows+1
-	if len(w.buf) < copyChunk {
-		return nil
-	}
-	return w.flush()
-}
-
-func (w *copyWriter) flush() error {
-	_, err := w.to.Write(w.buf)
-	w.buf = w.buf[:0]
-	return err
 }

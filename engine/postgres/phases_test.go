@@ -136,22 +136,3 @@ func TestBulk(t *testing.T) {
 		t.Error("a row of too many values was loaded")
 	}
 }
-
-// Rows are encoded without an allocation for each value.
-func TestCopyWriterAllocations(t *testing.T) {
-	w := &copyWriter{to: discard{}, columns: 4, buf: make([]byte, 0, 2*copyChunk)}
-	text := []byte("some text\twith a tab")
-	if n := testing.AllocsPerRun(2000, func() {
-		w.Int(1 << 40)
-		w.Float(0.1)
-		w.Text(text)
-		w.Null()
-		_ = w.EndRow()
-	}); n > 0 {
-		t.Errorf("%v allocations a row", n)
-	}
-}
-
-type discard struct{}
-
-func (discard) Write(b []byte) (int, error) { return len(b), nil }

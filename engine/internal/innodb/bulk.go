@@ -4,14 +4,17 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
-	"filewise/engine/internal/sqlfile"
-	"filewise/engine/internal/sqlrows"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
+
 	"filewise"
+	"filewise/engine/internal/sqlfile"
+	"filewise/engine/internal/sqlrows"
 )
 
 // Bulk loads a program's tables by LOAD DATA LOCAL INFILE, streamed, where the
@@ -70,25 +73,30 @@ func (b *Bulk) LoadBatch(ctx context.Context, t filewise.TableData, batch int64)
 
 const errDuplicate = 1062 // ER_DUP_ENTRY
 
-// Finish creates the indexes from sorted keys, and gathers statistics.
+// Finish creates the indexes from sorted keys, and gathers statistics, of several tables
+// at the same time.
 func (b *Bulk) Finish(ctx context.Context) error {
-	return b.with(ctx, func(conn *sql.Conn) error {
-		for _, t := range b.Schema.Tables {
-			statements, err := b.Schema.ifAny(SectionIndexes, t)
-			if err != nil {
-				return err
-			}
-			for _, s := range statements {
-				if _, err := conn.ExecContext(ctx, s); err != nil {
-					return fmt.Errorf("%s: %w", sqlfile.Short(s), err)
-				}
-			}
-			if err := b.analyze(ctx, conn, t); err != nil {
-				return err
-			}
+	eg, gctx := errgroup.WithContext(ctx)
+	eg.SetLimit(runtime.NumCPU())
+	for _, t := range b.Schema.Tables {
+		eg.Go(func() error {
+			return b.with(gctx, func(conn *sql.Conn) error { return b.finish(gctx, conn, t) })
+		})
+	}
+	return eg.Wait()
+}
+
+func (b *Bulk) finish(ctx context.Context, conn *sql.Conn, t Table) error {
+	statements, err := b.Schema.ifAny(SectionIndexes, t)
+	if err != nil {
+		return err
+	}
+	for _, s := range statements {
+		if _, err := conn.ExecContext(ctx, s); err != nil {
+			return fmt.Errorf("%s: %w", sqlfile.Short(s), err)
 		}
-		return nil
-	})
+	}
+	return b.analyze(ctx, conn, t)
 }
 
 func (b *Bulk) analyze(ctx context.Context, conn *sql.Conn, t Table) error {
@@ -182,9 +190,4 @@ func columnList(columns []string) string {
 		names[i] = Ident(c)
 	}
 	return "(" + strings.Join(names, ", ") + ")"
-}
-
-// errColumns is a row of the wrong width: the workload's mistake.
-func errColumns(got, want int) error {
-	return fmt.Errorf("a row has %d values, want %d", got, want)
 }

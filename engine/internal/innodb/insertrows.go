@@ -3,6 +3,7 @@ package innodb
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"strings"
 
 	"filewise"
@@ -57,7 +58,7 @@ func (w *inserts) Text(v []byte) { w.values = append(w.values, string(v)) }
 // EndRow inserts the rows when there are enough of them.
 func (w *inserts) EndRow() (err error) {
 	if n := len(w.values) % len(w.columns); n != 0 {
-		return errColumns(n, len(w.columns))
+		return fmt.Errorf("a row of table %s has %d values, want %d", w.table, n, len(w.columns))
 	}
 	if len(w.values) < rowsAtOnce*len(w.columns) {
 		return nil

@@ -1,7 +1,6 @@
 package innodb
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,45 +12,6 @@ import (
 	"filewise"
 	"filewise/workload"
 )
-
-func TestLines(t *testing.T) {
-	var to bytes.Buffer
-	w := &lines{to: &to, columns: 4}
-	w.Int(-7)
-	w.Float(1.0 / 3)
-	w.Text([]byte("a\tb\nc\\d\x00e'"))
-	w.Null()
-	if err := w.EndRow(); err != nil || to.Len() > 0 {
-		t.Errorf("%v; handed on before there is enough: %q", err, &to)
-	}
-	w.Text(nil)
-	if err := w.EndRow(); err == nil {
-		t.Error("a row with a value for 1 of 4 columns")
-	}
-	w.n, w.buf = 0, w.buf[:len(w.buf)]
-	if err := w.flush(); err != nil {
-		t.Error(err)
-	}
-	if want := "-7\t0.3333333333333333\ta\\tb\\nc\\\\d\\0e'\t\\N\n"; to.String() != want || w.rows != 1 {
-		t.Errorf("%q, want %q; %d rows", &to, want, w.rows)
-	}
-	text := bytes.Repeat([]byte("x"), 1000)
-	row := func() {
-		for range 4 {
-			w.Text(text)
-		}
-		if err := w.EndRow(); err != nil {
-			t.Fatal(err)
-		}
-		to.Reset()
-	}
-	for range 100 {
-		row()
-	}
-	if n := testing.AllocsPerRun(1000, row); n > 0 {
-		t.Errorf("%v allocations for a row", n)
-	}
-}
 
 func TestPositional(t *testing.T) {
 	text, order := positional("UPDATE t SET a = ?2, b = ? WHERE c = ?1 AND d = '?'")
