@@ -1,7 +1,9 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -18,6 +20,8 @@ import (
 type executor struct {
 	bind pgproto3.Bind
 	tag  []byte // of the last statement, valid until the next
+	// reply has room for those of the workloads; a longer one is taken piece by piece.
+	reply [2048]byte
 }
 
 var (
@@ -34,11 +38,67 @@ func (e *executor) execute(conn *pgconn.PgConn, name string, params [][]byte) er
 	to.SendSync(&syncMessage)
 	exchange.Of(conn.Conn()).Hold()
 	if err := to.Flush(); err != nil {
+		return lost(conn, err)
+	}
+	if direct, ok := conn.Conn().(exchange.Conn); ok && to.ReadBufferLen() == 0 {
+		if done, err := e.glance(direct); done || err != nil {
+			return lost(conn, err)
+		}
+	}
+	return e.receive(conn)
+}
+
+// lost closes a connection on which err happened: what the server got is not known.
+func lost(conn *pgconn.PgConn, err error) error {
+	if err != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		_ = conn.Close(ctx) // what the server got of it is not known
-		return err
+		_ = conn.Close(ctx)
 	}
+	return err
+}
+
+// glance takes a reply that comes in one piece and says that all is done, as nearly every
+// one does. Any other is left for receive.
+func (e *executor) glance(conn exchange.Conn) (done bool, err error) {
+	n, err := conn.Read(e.reply[:])
+	if err != nil {
+		return false, err
+	}
+	if e.plain(e.reply[:n]) {
+		return true, nil
+	}
+	conn.Unread(e.reply[:n])
+	return false, nil
+}
+
+// plain says whether messages are a whole reply without an error, a notice or
+// anything else that is not a result (PostgreSQL's documentation, “Message Formats”).
+func (e *executor) plain(messages []byte) bool {
+	const head = 5 // a type, and a length that counts itself
+	for len(messages) >= head {
+		size := 1 + int64(binary.BigEndian.Uint32(messages[1:]))
+		if size < head || size > int64(len(messages)) {
+			return false
+		}
+		body := messages[head:size]
+		switch messages[0] {
+		case '2', 'D': // BindComplete, DataRow
+		case 'C': // CommandComplete
+			e.tag = append(e.tag[:0], bytes.TrimSuffix(body, []byte{0})...)
+		case 'Z': // ReadyForQuery, and no transaction is open
+			return size == int64(len(messages)) && string(body) == "I"
+		default:
+			return false
+		}
+		messages = messages[size:]
+	}
+	return false
+}
+
+// receive takes a reply message by message.
+func (e *executor) receive(conn *pgconn.PgConn) error {
+	e.tag = e.tag[:0]
 	var failed error
 	for {
 		m, err := conn.ReceiveMessage(context.Background())

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 	"unsafe"
@@ -28,6 +29,7 @@ type conn struct {
 	hold bool
 	held []byte // written, but not sent yet
 
+	unread           []byte
 	reading, writing call
 }
 
@@ -58,7 +60,7 @@ func wrap(c net.Conn, always bool) net.Conn {
 // SyscallConn implements syscall.Conn.
 func (c *conn) SyscallConn() (syscall.RawConn, error) { return c.raw, nil }
 
-// Hold implements Held.
+// Hold implements Holder.
 func (c *conn) Hold() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -112,6 +114,11 @@ func (c *conn) tryWrite(fd uintptr) bool {
 
 // Read sends what is held and reads what comes.
 func (c *conn) Read(b []byte) (int, error) {
+	if len(c.unread) > 0 {
+		n := copy(b, c.unread)
+		c.unread = c.unread[n:]
+		return n, nil
+	}
 	if len(b) == 0 {
 		return 0, nil
 	}
@@ -135,6 +142,9 @@ func (c *conn) Read(b []byte) (int, error) {
 	}
 	return r.n, c.failed("read", r.errno)
 }
+
+// Unread implements Conn.
+func (c *conn) Unread(b []byte) { c.unread = slices.Concat(b, c.unread) }
 
 // tryRead is false when nothing has come. What is held is sent here and not before:
 // only from here on the poller remembers a reply that comes before it is waited for.

@@ -264,6 +264,27 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
+// What is unread is read again, before what comes after it.
+func TestUnread(t *testing.T) {
+	ours, theirs := pair(t, "unix", false)
+	if _, err := theirs.Write([]byte("abc")); err != nil {
+		t.Fatal(err)
+	}
+	c, b := ours.(Conn), make([]byte, 8)
+	n, err := io.ReadFull(c, b[:3])
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Unread(b[1:n])
+	c.Unread([]byte("x"))
+	if _, err := theirs.Write([]byte("d")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(c, b[:4]); err != nil || string(b[:4]) != "xbcd" {
+		t.Fatalf("%q, %v", b[:4], err)
+	}
+}
+
 // Only a socket can hold, also below TLS.
 func TestOf(t *testing.T) {
 	a, b := net.Pipe()
@@ -275,7 +296,7 @@ func TestOf(t *testing.T) {
 	}
 	Of(a).Hold()
 	ours, _ := pair(t, "tcp", false)
-	if Of(tls.Client(ours, &tls.Config{})) != ours.(Held) {
+	if Of(tls.Client(ours, &tls.Config{})) != ours.(Holder) {
 		t.Error("the socket below TLS is not found")
 	}
 	refused := errors.New("refused")

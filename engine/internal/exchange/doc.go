@@ -13,7 +13,7 @@ type Dial = func(ctx context.Context, network, address string) (net.Conn, error)
 
 // Dialing has the connections of dial made cheap. With always, every short Write is kept
 // until the Read, Write or Close after it: for protocols in which nothing is sent that
-// is not followed by one of them at once. Otherwise see Held.
+// is not followed by one of them at once. Otherwise see Holder.
 func Dialing(dial Dial, always bool) Dial {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := dial(ctx, network, address)
@@ -24,8 +24,16 @@ func Dialing(dial Dial, always bool) Dial {
 	}
 }
 
-// Held is a connection that can keep a request until its reply is waited for.
-type Held interface {
+// Conn is a connection that Dialing has made cheap.
+type Conn interface {
+	net.Conn
+	Holder
+	// Unread has the next Reads begin with b, of which it keeps a copy.
+	Unread(b []byte)
+}
+
+// Holder can keep a request until its reply is waited for.
+type Holder interface {
 	// Hold has the next Write, if it is short, go out with the Read, Write or Close
 	// after it. The caller promises that one of them follows at once.
 	Hold()
@@ -33,10 +41,10 @@ type Held interface {
 
 // Of is the connection, or that under TLS's, that can hold a request; one that holds
 // nothing where there is none.
-func Of(conn net.Conn) Held {
+func Of(conn net.Conn) Holder {
 	for {
 		switch c := conn.(type) {
-		case Held:
+		case Holder:
 			return c
 		case interface{ NetConn() net.Conn }:
 			conn = c.NetConn()
