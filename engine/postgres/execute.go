@@ -20,6 +20,9 @@ import (
 type executor struct {
 	bind pgproto3.Bind
 	tag  []byte // of the last statement, valid until the next
+	// direct: pgconn reads nothing in the background, as it goes on to after a write that
+	// took long. That ends with the first reply that it then gets.
+	direct bool
 	// reply has room for those of the workloads; a longer one is taken piece by piece.
 	reply [2048]byte
 }
@@ -40,12 +43,14 @@ func (e *executor) execute(conn *pgconn.PgConn, name string, params [][]byte) er
 	if err := to.Flush(); err != nil {
 		return lost(conn, err)
 	}
-	if direct, ok := conn.Conn().(exchange.Conn); ok && to.ReadBufferLen() == 0 {
+	if direct, ok := conn.Conn().(exchange.Conn); ok && e.direct && to.ReadBufferLen() == 0 {
 		if done, err := e.glance(direct); done || err != nil {
 			return lost(conn, err)
 		}
 	}
-	return e.receive(conn)
+	err := e.receive(conn)
+	e.direct = err == nil // after an error others work on the connection
+	return err
 }
 
 // lost closes a connection on which err happened: what the server got is not known.

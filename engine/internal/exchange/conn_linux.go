@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"unsafe"
 )
@@ -29,6 +30,7 @@ type conn struct {
 	hold bool
 	held []byte // written, but not sent yet
 
+	readers          atomic.Int32 // Reads under way
 	unread           []byte
 	reading, writing call
 }
@@ -79,11 +81,12 @@ func (c *conn) Write(b []byte) (int, error) {
 	return c.send(b)
 }
 
-// keep holds b, or says what has to be sent before it.
+// keep holds b, or says what has to be sent before it. A Read that waits already would not
+// send it.
 func (c *conn) keep(b []byte) (before []byte, held bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	held = (c.hold || c.always) && len(c.held) == 0 && len(b) <= longest
+	held = (c.hold || c.always) && len(c.held) == 0 && len(b) <= longest && c.readers.Load() == 0
 	c.hold = false
 	if held {
 		c.held = append(c.held, b...)
@@ -114,6 +117,8 @@ func (c *conn) tryWrite(fd uintptr) bool {
 
 // Read sends what is held and reads what comes.
 func (c *conn) Read(b []byte) (int, error) {
+	c.readers.Add(1)
+	defer c.readers.Add(-1)
 	if len(c.unread) > 0 {
 		n := copy(b, c.unread)
 		c.unread = c.unread[n:]

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 )
@@ -125,6 +126,29 @@ func TestHold(t *testing.T) {
 		t.Error(err)
 	}
 	arrives("four ")
+}
+
+// A request goes out at once where a Read waits already, which would not send it.
+func TestHoldWhileReading(t *testing.T) {
+	ours, theirs := pair(t, "unix", true)
+	read := make(chan error, 1)
+	go func() {
+		_, err := ours.Read(make([]byte, 1))
+		read <- err
+	}()
+	for ours.(*conn).readers.Load() == 0 {
+		runtime.Gosched()
+	}
+	if _, err := ours.Write([]byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(theirs, make([]byte, 1)); err != nil {
+		t.Fatalf("a held request did not arrive: %v", err)
+	}
+	_, _ = theirs.Write([]byte("y"))
+	if err := <-read; err != nil {
+		t.Error(err)
+	}
 }
 
 // With always every Write is held, and Close sends the last one.
