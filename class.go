@@ -34,6 +34,13 @@ type Classed struct {
 func (c *Classed) Error() string { return c.Err.Error() }
 func (c *Classed) Unwrap() error { return c.Err }
 
+// Unvaried is the failure of a statement of OwnSQL in whose values there is no chance: a
+// constraint that it violates it would violate again.
+type Unvaried struct{ Err error }
+
+func (u *Unvaried) Error() string { return u.Err.Error() }
+func (u *Unvaried) Unwrap() error { return u.Err }
+
 // ClassOf is the class of the outermost Classed in err's chain; ClassSpace for
 // ErrSpace, ClassOther for what has none.
 func ClassOf(err error) Class {

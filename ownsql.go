@@ -29,6 +29,7 @@ type OwnTable struct {
 // OwnSection are statements that belong together.
 type OwnSection struct {
 	Params []string  `json:"params,omitempty"` // the names of what Args gives, in order
+	Drawn  []string  `json:"drawn,omitempty"`  // those of them that are drawn by chance
 	Texts  []OwnText `json:"texts"`
 }
 

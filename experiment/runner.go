@@ -182,10 +182,13 @@ func (r *Runner) fatal(ctx, guarded context.Context, l *life, err error) error {
 }
 
 // mistaken tells a mistake in SQL that the user has brought; its set-up is the same
-// in every build, so that what it violates it would violate again.
+// in every build, as are statements without chance, so that what these violate they would
+// violate again.
 func (l *life) mistaken(err error) bool {
+	var unvaried *filewise.Unvaried
 	class := filewise.ClassOf(err)
-	return l.program.Own != nil && (class == filewise.ClassMistake || class == filewise.ClassConstraint && l.db == nil)
+	again := l.db == nil || errors.As(err, &unvaried)
+	return l.program.Own != nil && (class == filewise.ClassMistake || class == filewise.ClassConstraint && again)
 }
 
 // Program is the workload's program with the plan's fixed work, and what builds

@@ -184,6 +184,9 @@ func (w *custom) ownSQL() *filewise.OwnSQL {
 		for i, p := range w.Parameters {
 			if used[p.Name] {
 				section.Params, needed = append(section.Params, p.Name), append(needed, i)
+				if p.chance() {
+					section.Drawn = append(section.Drawn, p.Name)
+				}
 			}
 		}
 		w.needed = append(w.needed, needed)

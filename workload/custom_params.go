@@ -55,6 +55,11 @@ const maxLetters = 1 << 20
 // draw writes one parameter.
 type draw func(to filewise.RowWriter, d *dice, connections int64, worker int, i int64)
 
+// chance tells whether its values are drawn by chance.
+func (p Parameter) chance() bool {
+	return p.Draw != DrawSequential && p.Draw != DrawWorker && p.Draw != DrawOp
+}
+
 // prepare makes the generators.
 func (w *custom) prepare() error {
 	for _, p := range w.Parameters {

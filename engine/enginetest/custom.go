@@ -20,7 +20,7 @@ INSERT INTO accounts WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FR
   SELECT i, 0 FROM n WHERE i % {{.Shards}} = {{.Shard}}`
 
 // customWorkload is SQL as a user would bring it.
-func customWorkload(t *testing.T, statement string) filewise.Workload {
+func customWorkload(t *testing.T, statement, check string) filewise.Workload {
 	t.Helper()
 	text := func(all ...string) workload.Script {
 		var texts []filewise.OwnText
@@ -39,7 +39,7 @@ func customWorkload(t *testing.T, statement string) filewise.Workload {
 		Checks: []workload.CustomCheck{
 			{Query: text("SELECT SUM(balance) FROM accounts"), Committed: "deposit", Each: 1},
 			{Query: text("SELECT COUNT(*) FROM history"), Committed: "deposit", Each: 1},
-			{Query: text("SELECT id FROM accounts WHERE balance < 0"), NoRows: true},
+			{Query: text(check), NoRows: true},
 		},
 	}}, seed(t))
 	fatal(t, err)
@@ -51,7 +51,8 @@ func customWorkload(t *testing.T, statement string) filewise.Workload {
 func testCustom(t *testing.T, s Subject) {
 	b := newBench(t, s)
 	ctx := context.Background()
-	w := customWorkload(t, "UPDATE accounts SET balance = balance + 1 WHERE id = :id")
+	const statement, overdrawn = "UPDATE accounts SET balance = balance + 1 WHERE id = :id", "SELECT id FROM accounts WHERE balance < 0"
+	w := customWorkload(t, statement, overdrawn)
 	layout := b.layout(2)
 	if s.Kind == filewise.KindPerTable || s.Kind == filewise.KindSingle { // one table has one file
 		layout = b.layout(1)
@@ -79,9 +80,33 @@ func testCustom(t *testing.T, s Subject) {
 		t.Errorf("the check does not see transactions too many: %v", err)
 	}
 
-	broken := customWorkload(t, "UPDATE accounts SET balence = 1 WHERE id = :id")
-	db = b.build(layout, broken)
-	if _, err := db.Connector.(filewise.PhaseConnector).ConnectPhase(ctx, 0, 0); err == nil || !strings.Contains(err.Error(), "my.yaml:10") || filewise.ClassOf(err) != filewise.ClassMistake {
-		t.Errorf("a mistake in the user's SQL is told as %v", err)
+	for _, broken := range []filewise.Workload{
+		customWorkload(t, "UPDATE accounts SET balence = 1 WHERE id = :id", overdrawn),
+		customWorkload(t, statement, "SELECT id FROM accounts WHERE balence < 0"),
+	} {
+		db = b.build(layout, broken)
+		if _, err := db.Connector.(filewise.PhaseConnector).ConnectPhase(ctx, 0, 0); err == nil || !strings.Contains(err.Error(), "my.yaml:10") || filewise.ClassOf(err) != filewise.ClassMistake {
+			t.Errorf("a mistake in the user's SQL is told as %v", err)
+		}
+	}
+	testUnvaried(t, b, layout)
+}
+
+// testUnvaried violates a constraint, with values that would be the same again and with
+// drawn ones.
+func testUnvaried(t *testing.T, b *bench, layout filewise.Layout) {
+	for statement, unvaried := range map[string]bool{
+		"INSERT INTO accounts (id, balance) VALUES (1, NULL)":   true,
+		"INSERT INTO accounts (id, balance) VALUES (:id, NULL)": false,
+	} {
+		db := b.build(layout, customWorkload(t, statement, "SELECT 1 FROM accounts WHERE 1 = 0"))
+		s, err := db.Connector.(filewise.PhaseConnector).ConnectPhase(context.Background(), 0, 0)
+		fatal(t, err)
+		_, err = s.Do(context.Background(), 0, 20)
+		var same *filewise.Unvaried
+		if filewise.ClassOf(err) != filewise.ClassConstraint || errors.As(err, &same) != unvaried || !strings.Contains(err.Error(), "my.yaml:10") {
+			t.Errorf("%s: unvaried %v, want %v: %v", statement, same != nil, unvaried, err)
+		}
+		fatal(t, s.Close())
 	}
 }

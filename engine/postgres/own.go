@@ -112,7 +112,28 @@ func (b *build) connectOwn(ctx context.Context, p filewise.Phase, worker int) (_
 			}
 		}
 	}
+	if worker == 0 {
+		if err := s.tryChecks(ctx); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+	}
 	return s, nil
+}
+
+// tryChecks finds mistakes in the queries of checks before the work too: a trial that is
+// measured first would be lost.
+func (s *ownSession) tryChecks(ctx context.Context) error {
+	checks, err := ownRules.Checks(s.build.design.program.Own)
+	if err != nil {
+		return err
+	}
+	for _, q := range checks {
+		_, err := s.conn.Prepare(ctx, "", q.Text, nil)
+		if err = s.build.link.done(ctx, q.Marked(), err); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Do executes n transactions.

@@ -122,8 +122,24 @@ func (d *database) connectOwn(phase, worker int) (filewise.Session, error) {
 	return s, nil
 }
 
-// prepareAll finds mistakes in statements before the work begins.
+// prepareAll finds mistakes in statements before the work begins; in those of checks
+// too, for which one connection suffices.
 func (s *ownSession) prepareAll(f *ownFile) error {
+	if s.worker == 0 {
+		checks, err := ownRules.Checks(s.d.program.Own)
+		if err != nil {
+			return err
+		}
+		for _, q := range checks {
+			st, err := f.PrepareContext(background, q.Text)
+			if err != nil {
+				return fmt.Errorf("%s: %w", q.Place, mistaken(err))
+			}
+			if err := st.Close(); err != nil {
+				return err
+			}
+		}
+	}
 	for _, section := range s.sections {
 		for i := range section {
 			if _, err := f.prepare(&section[i]); err != nil {
@@ -330,15 +346,12 @@ func (s *shape) ownSteps(i int) ([]filewise.Step, error) {
 // ownChecks are its checks.
 func (s *shape) ownChecks(i int) ([]filewise.Step, error) {
 	l := lister{stage: filewise.StageCheck, on: s.shards[i].path}
-	for n := 1; ; n++ {
-		name := fmt.Sprintf("check-%d", n)
-		if _, ok := s.program.Own.Sections[name]; !ok {
-			return l.steps, l.err
-		}
-		q, err := ownRules.Query(s.program.Own, name)
-		if err != nil {
-			return nil, err
-		}
+	checks, err := ownRules.Checks(s.program.Own)
+	if err != nil {
+		return nil, err
+	}
+	for _, q := range checks {
 		l.add(strings.TrimSpace(q.Text))
 	}
+	return l.steps, l.err
 }

@@ -20,6 +20,7 @@ const (
 	ErrNoThread    = 1094 // ER_NO_SUCH_THREAD
 	ErrTableFull   = 1114 // ER_RECORD_FILE_FULL
 	ErrInterrupted = 1317 // ER_QUERY_INTERRUPTED
+	errNotPrepared = 1295 // ER_UNSUPPORTED_PS
 	errNoKey       = 1503 // ER_UNIQUE_KEY_NEED_ALL_FIELDS_IN_PF; its SQLSTATE is HY000, as the next one's
 	errNoType      = 4161 // MariaDB: ER_UNKNOWN_DATA_TYPE
 )

@@ -110,6 +110,31 @@ func (o *ownSession) prepareAll(ctx context.Context) error {
 			o.statements[&section[i]] = st
 		}
 	}
+	if o.worker > 0 {
+		return nil
+	}
+	return o.tryChecks(ctx, p)
+}
+
+// tryChecks finds mistakes in the queries of checks before the work too: a trial that is
+// measured first would be lost. What cannot be prepared may yet be executed.
+func (o *ownSession) tryChecks(ctx context.Context, p driver.ConnPrepareContext) error {
+	checks, err := ownRules.Checks(o.schema.Program.Own)
+	if err != nil {
+		return err
+	}
+	for _, q := range checks {
+		st, err := p.PrepareContext(ctx, q.Text)
+		if n, _ := Number(err); n == errNotPrepared {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", q.Place, err)
+		}
+		if err := st.Close(); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

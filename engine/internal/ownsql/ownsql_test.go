@@ -52,6 +52,25 @@ func TestSection(t *testing.T) {
 	}
 }
 
+func TestChance(t *testing.T) {
+	o := own("")
+	section := o.Sections["s"]
+	section.Drawn = []string{"b"}
+	for text, want := range map[string]bool{
+		"INSERT INTO t VALUES (1, ':b')":         false,
+		"INSERT INTO t VALUES (:a, 1)":           false,
+		"INSERT INTO t VALUES (:a, :b)":          true,
+		"INSERT INTO t VALUES (random(), 1)":     true,
+		"INSERT INTO t SELECT MAX(i) + 1 FROM t": true,
+	} {
+		section.Texts = []filewise.OwnText{{Text: text, File: "f", Line: 1}}
+		o.Sections["s"] = section
+		if all, err := postgres.Section(o, "s"); err != nil || all[0].Chance != want {
+			t.Errorf("%s: %+v, %v", text, all, err)
+		}
+	}
+}
+
 func TestRefuse(t *testing.T) {
 	for _, text := range []string{"USE other", "drop  database x", "/* hm */ Drop\nSchema x", "ATTACH 'x' AS y", "ALTER SYSTEM SET a = 1", "SET GLOBAL a = 1", "COMMIT", "BEGIN",
 		"SELECT 1 INTO OUTFILE '/x'", "COPY t FROM PROGRAM 'x'", "GRANT ALL ON x TO y", "CREATE TABLESPACE x", "SELECT 1; KILL 3"} {

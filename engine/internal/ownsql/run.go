@@ -3,6 +3,8 @@ package ownsql
 import (
 	"errors"
 	"fmt"
+
+	"filewise"
 )
 
 // Conn is one connection that executes a transaction.
@@ -46,5 +48,9 @@ func failed(s Statement, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %w", s.Place, err)
+	err = fmt.Errorf("%s: %w", s.Place, err)
+	if s.Chance {
+		return err
+	}
+	return &filewise.Unvaried{Err: err}
 }

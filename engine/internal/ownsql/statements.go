@@ -19,6 +19,8 @@ type Statement struct {
 	Order []int
 	// Spread are the tables that it puts where the layout says.
 	Spread []string
+	// Chance: its values are not the same each time.
+	Chance bool
 }
 
 // Reads tells whether it only reads.
@@ -50,13 +52,26 @@ func (r Rules) Section(own *filewise.OwnSQL, name string) ([]Statement, error) {
 			if err := r.refuse(s, refusedInTransactions); err != nil {
 				return nil, err
 			}
+			s.Chance = r.chance(s, section)
+			all = append(all, s)
 		}
-		all = append(all, some...)
 	}
 	if len(all) == 0 {
 		return nil, filewise.Errorf(filewise.CodeUsage, "write a statement there", "%s: there is no statement", section.Texts[0].Place(0))
 	}
 	return all, nil
+}
+
+// chanceful are what a statement holds whose values may vary: by chance, by the clock, or
+// by what other connections did.
+var chanceful = []string{"RAND", "UUID", "GUID", "NOW", "CLOCK", "TIME", "DATE(", "SELECT", "CALL"}
+
+// chance tells whether a statement of a section may have other values when it is
+// executed again in the same place of the work.
+func (r Rules) chance(s Statement, section filewise.OwnSection) bool {
+	drawn := func(at int) bool { return slices.Contains(section.Drawn, section.Params[at]) }
+	code := strings.ToUpper(s.Text)
+	return slices.ContainsFunc(s.Order, drawn) || slices.ContainsFunc(chanceful, func(f string) bool { return strings.Contains(code, f) })
 }
 
 // Query readies a section of one statement.
@@ -69,6 +84,22 @@ func (r Rules) Query(own *filewise.OwnSQL, name string) (Statement, error) {
 		return Statement{}, filewise.Errorf(filewise.CodeUsage, "divide them into several", "%s: a check is one query, not %d", all[0].Place, len(all))
 	}
 	return all[0], nil
+}
+
+// Checks are the queries of the workload's checks, in their order.
+func (r Rules) Checks(own *filewise.OwnSQL) ([]Statement, error) {
+	var all []Statement
+	for n := 1; ; n++ {
+		name := fmt.Sprintf("check-%d", n)
+		if _, ok := own.Sections[name]; !ok {
+			return all, nil
+		}
+		q, err := r.Query(own, name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, q)
+	}
 }
 
 // Place is what a layout makes of {{spread "TABLE"}}.
@@ -254,15 +285,9 @@ func (r Rules) Steps(p filewise.Program) ([]filewise.Step, error) {
 			add(filewise.StageMeasure, "COMMIT")
 		}
 	}
-	for n := 1; ; n++ {
-		name := fmt.Sprintf("check-%d", n)
-		if _, ok := p.Own.Sections[name]; !ok {
-			return steps, nil
-		}
-		q, err := r.Query(p.Own, name)
-		if err != nil {
-			return nil, err
-		}
+	checks, err := r.Checks(p.Own)
+	for _, q := range checks {
 		add(filewise.StageCheck, q.Text)
 	}
+	return steps, err
 }
