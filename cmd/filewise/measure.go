@@ -187,11 +187,14 @@ func (a *app) finish(ctx context.Context, st *store.Store, run store.Run, done [
 	}
 	state := store.Done
 	switch {
+	case filewise.CodeOf(cause) == filewise.CodeUsage: // a mistake in the study: to go on would meet it again
+		state, d = store.Failed, experiment.Decision{Ending: experiment.Broken, Why: filewise.Hide(cause.Error(), a.secrets...)}
 	case errors.Is(cause, context.Canceled), filewise.CodeOf(cause) == filewise.CodeStopped, filewise.CodeOf(cause) == filewise.CodeBusy:
 		state = store.Interrupted
 	case cause != nil || d.Ending == experiment.Broken:
 		state = store.Failed
 	}
+	run.Ending, run.Why = d.Ending, d.Why
 	shown, err := data(run, done, j)
 	if err != nil {
 		return errors.Join(cause, err)

@@ -54,7 +54,11 @@ because that is not stored; --notify none goes on without.`,
 			if s.run.State == store.Running {
 				return filewise.Errorf(filewise.CodeBusy, "wait for it, or end that process", "run %d is being measured by process %d", s.run.ID, s.run.Owner.PID)
 			}
-			if _, d := s.run.Plan.Next(s.trials); d.Ending != experiment.GoesOn {
+			_, d := s.run.Plan.Next(s.trials)
+			if d.Ending == experiment.GoesOn && s.run.Ending == experiment.Broken {
+				return filewise.Errorf(filewise.CodeUsage, "correct the SQL, and run it anew", "run %d cannot go on: %s", s.run.ID, s.run.Why)
+			}
+			if d.Ending != experiment.GoesOn {
 				return a.alreadyOver(cmd.Context(), st, s, d)
 			}
 			open, err := a.accessAgain(cmd, &login, s.run.Plan.Target)
