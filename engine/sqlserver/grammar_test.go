@@ -358,7 +358,7 @@ var damages = []struct{ section, old, new string }{
 	{"procedure-new-order", "@items += ','", "@items ++= ','"}, {"procedure-new-order", "d_next_o_id = d_next_o_id + 1 WHERE", "d_next_o_id + 1 WHERE"},
 	{"procedure-new-order", "ELSE s_dist_10 END", "ELSE s_dist_10"}, {"procedure-payment", "FETCH NEXT 1 ROWS ONLY", "FETCH NEXT 1 ONLY"}, {"procedure-payment", "CONCAT(c_id", "CONCAT((c_id"},
 	{"procedure-order-status", "TOP (1)", "TOP (1"}, {"procedure-delivery", "WITH (UPDLOCK, ROWLOCK)", "WITH (UPDLOCK ROWLOC"}, {"procedure-stock-level", "COUNT(DISTINCT", "COUNT(DISTINKT"},
-	{"procedure-insert", "AS float)", "AS float"}, {"procedure-update", "SET random_int =", "SET random_int"}, {"statement-payment", "@at = @p8", "@at == @p8"},
+	{"procedure-insert", "AS float)", "AS float"}, {"procedure-update", "SET random_int =", "SET random_int"}, {"statement-payment", "dbo.fw_payment", "dbo.fw_payment pay ment"},
 	{"statement-delete", "THROW 50010,", "THROW 50010"}, {"statement-query-2", "OFFSET 1 ROWS", "OFFSET 1"}, {"statement-query-9", " ON ", " UPON "},
 	{"indexes", "CREATE INDEX", "CREATE INDEKS"}, {"indexes", "UPDATE STATISTICS", "UPDATE STATISTIC"}, {"churn", "DROP TABLE", "DROP TABEL"}, {"check-10", "UNION ALL", "UNION AL"},
 	{"check-12", "HAVING SUM(cents)", "HAVING SUM(cents"}, {"loaded", "CAST(1 AS bigint)", "CAST(1, bigint)"}, {"totals", "(SELECT SUM(s_ytd) FROM dbo.stock)", "(SELECT SUM(s_ytd) FROM dbo.stock"},
@@ -395,4 +395,39 @@ func TestDamagedStatementsAreRefused(t *testing.T) {
 		}
 	}
 	t.Logf("%d damaged statements refused at %s", len(damages), strings.Join(grammars, ", "))
+}
+
+var aggregate = regexp.MustCompile(`\b(SUM|COUNT|COUNT_BIG|MIN|MAX|AVG)\(`)
+
+// TestNoAggregateOfASubquery: the grammar takes an aggregate over a subquery or another
+// aggregate, the server does not (error 130).
+func TestNoAggregateOfASubquery(t *testing.T) {
+	seen := 0
+	for _, text := range render(t).batches() {
+		for _, at := range aggregate.FindAllStringIndex(text, -1) {
+			seen++
+			if of := enclosed(text[at[1]:]); strings.Contains(of, "SELECT") || aggregate.MatchString(of) {
+				t.Errorf("an aggregate of (%s) in\n%s", of, text)
+			}
+		}
+	}
+	if seen == 0 {
+		t.Error("no batch has an aggregate")
+	}
+}
+
+// enclosed is the text up to the parenthesis that closes one before it.
+func enclosed(text string) string {
+	depth := 1
+	for i, c := range text {
+		switch c {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return text[:i]
+			}
+		}
+	}
+	return text
 }

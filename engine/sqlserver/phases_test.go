@@ -150,8 +150,9 @@ func TestBulkLoadFails(t *testing.T) {
 	}
 }
 
-// TestPhases: sessions send each type's statement with its arguments, and a table
-// that comes and goes under a name of its own before each.
+// TestPhases: sessions call each type's procedure by its name, so that no statement
+// needs a plan for each length of a text, and before each make a table that comes and
+// goes under a name of its own.
 func TestPhases(t *testing.T) {
 	w, err := workload.NewOrders(workload.Params{Connections: 2, Warehouses: 2, Scale: 0.01, Churn: true}, 1)
 	ok(t, err)
@@ -174,7 +175,7 @@ func TestPhases(t *testing.T) {
 	var calls, churned int
 	names := map[string]bool{}
 	for _, text := range lab.wire.Received() {
-		if strings.Contains(text, "EXEC dbo.fw_") {
+		if strings.HasPrefix(text, "dbo.fw_") {
 			calls++
 		}
 		if i := strings.Index(text, "CREATE TABLE dbo.[fw_churn_"); i >= 0 {
@@ -196,7 +197,7 @@ func TestDeadlockInPhase(t *testing.T) {
 	s, err := db.Connector.(filewise.PhaseConnector).ConnectPhase(t.Context(), 0, 1)
 	ok(t, err)
 	defer s.Close()
-	victim := failing(lab.model, "EXEC dbo.fw_payment", 1205, "Transaction was deadlocked and has been chosen as the deadlock victim.")
+	victim := failing(lab.model, `^dbo\.fw_payment$`, 1205, "Transaction was deadlocked and has been chosen as the deadlock victim.")
 	victim.Store(true)
 	done, err := s.Do(t.Context(), 0, 100)
 	if filewise.ClassOf(err) != filewise.ClassDeadlock || done < 0 || done > 10 || !slices.Contains(w.Program().Retry, filewise.ClassOf(err)) {

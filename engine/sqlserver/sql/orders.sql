@@ -2,6 +2,9 @@
 -- specification, each one call of a procedure that is one transaction. Amounts are
 -- whole cents. Sections are executed on connections that have logged in to the
 -- build's own database; .IndexPlace is the filegroup of nonclustered indexes.
+-- A statement is a procedure's name alone, which the driver calls with the arguments
+-- in their order: as parameters of a statement, texts would be declared by their
+-- length, and each length would want a plan of its own.
 
 -- name: tables
 CREATE TABLE dbo.warehouse (
@@ -311,19 +314,19 @@ BEGIN
 END;
 
 -- name: statement-new-order
-EXEC dbo.fw_new_order @w = @p1, @d = @p2, @c = @p3, @at = @p4, @items = @p5, @supplies = @p6, @quantities = @p7;
+dbo.fw_new_order;
 
 -- name: statement-payment
-EXEC dbo.fw_payment @w = @p1, @d = @p2, @c_w = @p3, @c_d = @p4, @c = @p5, @last = @p6, @amount = @p7, @at = @p8;
+dbo.fw_payment;
 
 -- name: statement-order-status
-EXEC dbo.fw_order_status @w = @p1, @d = @p2, @c = @p3, @last = @p4;
+dbo.fw_order_status;
 
 -- name: statement-delivery
-EXEC dbo.fw_delivery @w = @p1, @carrier = @p2, @at = @p3;
+dbo.fw_delivery;
 
 -- name: statement-stock-level
-EXEC dbo.fw_stock_level @w = @p1, @d = @p2, @threshold = @p3;
+dbo.fw_stock_level;
 
 -- name: churn whole
 -- A table that comes and goes, before each transaction: each statement commits by

@@ -174,11 +174,12 @@ WHERE object_name LIKE N'%:Buffer Manager%' AND counter_name IN (N'Checkpoint pa
   OR object_name LIKE N'%:Databases%' AND counter_name IN (N'Log Flushes/sec', N'Log Bytes Flushed/sec') AND instance_name = DB_NAME();
 
 -- name: activity whole
--- Sessions of others, and those of them that execute something now.
-SELECT COUNT_BIG(*) AS sessions,
-  CAST(SUM(CASE WHEN EXISTS (SELECT 1 FROM sys.dm_exec_requests AS r WHERE r.session_id = s.session_id) THEN 1 ELSE 0 END) AS bigint) AS active
+-- Sessions of others, and those of them that execute something now. No sum takes
+-- in a subquery (error 130), so they are looked up before they are counted.
+SELECT COUNT_BIG(*) AS sessions, COUNT_BIG(working) AS active
 FROM (
-  SELECT session_id FROM sys.dm_exec_sessions
+  SELECT CASE WHEN EXISTS (SELECT 1 FROM sys.dm_exec_requests AS r WHERE r.session_id = o.session_id) THEN 1 END AS working
+  FROM sys.dm_exec_sessions AS o
   WHERE is_user_process = 1
     AND NOT (ISNULL(host_name, N'') = ISNULL(HOST_NAME(), N'') AND ISNULL(host_process_id, 0) = @p1 AND ISNULL(program_name, N'') LIKE N'filewise%')
 ) AS s;
@@ -346,6 +347,8 @@ BEGIN TRANSACTION;
 COMMIT TRANSACTION;
 
 -- name: mark-loaded
--- Marks a batch in the transaction that loads it; no row: it is loaded already.
+-- Marks a batch in the transaction that loads it; no row: it is loaded already. The
+-- client's text is nvarchar: compared as it is, all batches of the table would be
+-- read, and with them those of other loaders that are not committed waited for.
 INSERT INTO dbo.fw_loaded (table_name, batch)
-SELECT @p1, @p2 WHERE NOT EXISTS (SELECT 1 FROM dbo.fw_loaded WHERE table_name = @p1 AND batch = @p2);
+SELECT @p1, @p2 WHERE NOT EXISTS (SELECT 1 FROM dbo.fw_loaded WHERE table_name = CAST(@p1 AS varchar(30)) AND batch = @p2);
