@@ -35,10 +35,12 @@ var dialect = []struct{ from, to string }{
 	{`"FILEWISE_\w{18}PKG"\.`, ""},
 	{`\bPLS_INTEGER\b`, "INT"},
 	{`\bNUMBER\b([^(])`, "DECIMAL(20)$1"},
+	{`\bNUMBER\(`, "DECIMAL("},
 	{`\bVARCHAR2\b([^(])`, "VARCHAR(4000)$1"},
-	{`\(40 BYTE\)`, "(40)"},
-	{`USING INDEX TABLESPACE "\w+"`, ""},
-	{`SEGMENT CREATION IMMEDIATE TABLESPACE "\w+"`, ""},
+	{`\bBINARY_DOUBLE\b`, "DOUBLE"},
+	{`\((\d+) BYTE\)`, "($1)"},
+	{`( USING INDEX| SEGMENT CREATION IMMEDIATE)? TABLESPACE "\w+"`, ""},
+	{`RAISE_APPLICATION_ERROR\(-20010, ('[^']+')\)`, "SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = $1"},
 	{`\bpool(\d)\b`, "@pool$1"},
 	{`TO_CHAR\(`, "CONCAT('', "},
 	{`(?m)^(\s+)(crc\d|moved_bit|moved)\((.*)\) := (.*);$`, "${1}CALL put_word('$2', $3, $4);"},
@@ -250,7 +252,7 @@ type loopQuerier struct {
 }
 
 func (q loopQuerier) Query(ctx context.Context, section string) ([][]any, error) {
-	all, err := q.design.statements(section, q.design.tables[0])
+	all, err := q.design.statements(section, q.design.tableOf(0))
 	if err != nil {
 		return nil, err
 	}
@@ -262,7 +264,7 @@ func (q loopQuerier) Query(ctx context.Context, section string) ([][]any, error)
 		}
 		out = append(out, found...)
 	}
-	return out, nil
+	return trimmed(out), nil
 }
 
 func socketDial(s managed.Socket) mysql.DialContextFunc {

@@ -1,7 +1,8 @@
 -- Workload dml on Oracle: single rows by key, in a loop on the server with a commit
 -- for each, or as blocks that the client sends: a block commits as the durability
 -- says, which a statement by itself could not. Row k follows from k by the formula
--- in package workload.
+-- in package workload. The driver takes NO_DATA_FOUND for the end of a query, so it is
+-- raised anew.
 
 -- name: tables
 CREATE TABLE {{ident .T.dml}} (
@@ -41,6 +42,9 @@ BEGIN
     SELECT random_int, random_float INTO v_int, v_float FROM {{ident .T.dml}} WHERE "KEY" = k;
     i := i + 1;
   END LOOP;
+EXCEPTION
+  WHEN NO_DATA_FOUND THEN
+    RAISE_APPLICATION_ERROR(-20010, 'there is no row with that key');
 END;
 
 -- name: procedure-update whole
@@ -139,4 +143,4 @@ SELECT COUNT(*) FROM {{ident .T.dml}} WHERE "KEY" = :1 AND random_int = :2;
 SELECT 1 - COUNT(*) FROM {{ident .T.dml}} WHERE "KEY" = :1;
 
 -- name: check
-SELECT TO_CHAR(COUNT(*)), TO_CHAR(SUM("KEY")), TO_CHAR(SUM(random_int)), TO_CHAR(SUM(CAST(random_float * {{.FloatSteps}} AS NUMBER))) FROM {{ident .T.dml}};
+SELECT TO_CHAR(COUNT(*)), TO_CHAR(SUM("KEY")), TO_CHAR(SUM(random_int)), TO_CHAR(SUM(CAST(random_float * {{.FloatSteps}} AS NUMBER(10)))) FROM {{ident .T.dml}};

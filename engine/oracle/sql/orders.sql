@@ -1,7 +1,8 @@
 -- Workload orders on Oracle: five transactions derived from the TPC-C specification,
 -- each one call of a procedure that is one transaction. Amounts are whole cents.
 -- Names of objects begin with the build's: .T has those of tables, .X of indexes, .P of
--- procedures.
+-- procedures. NO_DATA_FOUND is raised anew as an error of ours: the server says it as
+-- it says the end of a query, and the driver takes it for no more than that.
 
 -- name: tables
 CREATE TABLE {{ident .T.warehouse}} (
@@ -203,6 +204,9 @@ BEGIN
   {{.Commit}};
   p_number := v_o;
   p_total := FLOOR(FLOOR(v_total * (10000 - v_discount) / 10000) * (10000 + v_w_tax + v_d_tax) / 10000);
+EXCEPTION
+  WHEN NO_DATA_FOUND THEN
+    RAISE_APPLICATION_ERROR(-20010, 'there is no such customer, warehouse, district or stock');
 END;
 
 -- name: procedure-payment whole
@@ -237,16 +241,21 @@ BEGIN
   VALUES (v_c, p_c_d, p_c_w, p_d, p_w, p_at, p_amount, v_w_name || '    ' || v_d_name);
   {{.Commit}};
   p_customer := v_c;
+EXCEPTION
+  WHEN NO_DATA_FOUND THEN
+    RAISE_APPLICATION_ERROR(-20010, 'there is no such customer, warehouse or district');
 END;
 
 -- name: procedure-order-status whole
--- Clause 2.6.2. It reads only, and all as of one moment.
+-- Clause 2.6.2. It reads only.
 CREATE PROCEDURE {{ident (index .P "order-status")}} (p_w IN NUMBER, p_d IN NUMBER, p_c IN NUMBER, p_last IN VARCHAR2,
   p_balance OUT NUMBER, p_number OUT NUMBER, p_lines OUT NUMBER) AS
   v_c NUMBER(10) := p_c;
   v_first VARCHAR2(16);
   v_balance NUMBER(18);
   v_o NUMBER(10);
+  v_entered NUMBER(10);
+  v_carrier NUMBER(10);
   v_lines NUMBER(10) := 0;
 BEGIN
   IF v_c = 0 THEN
@@ -258,17 +267,22 @@ BEGIN
   SELECT c_balance, c_first INTO v_balance, v_first FROM {{ident .T.customer}} WHERE c_w_id = p_w AND c_d_id = p_d AND c_id = v_c;
   SELECT MAX(o_id) INTO v_o FROM {{ident .T.orders}} WHERE o_w_id = p_w AND o_d_id = p_d AND o_c_id = v_c;
   IF v_o IS NOT NULL THEN
+    SELECT o_entry_d, o_carrier_id INTO v_entered, v_carrier FROM {{ident .T.orders}} WHERE o_w_id = p_w AND o_d_id = p_d AND o_id = v_o;
     SELECT COUNT(ol_i_id + ol_supply_w_id + ol_quantity + ol_amount + COALESCE(ol_delivery_d, 0)) INTO v_lines
     FROM {{ident .T.order_line}} WHERE ol_w_id = p_w AND ol_d_id = p_d AND ol_o_id = v_o;
   END IF;
   p_balance := v_balance;
   p_number := COALESCE(v_o, 0);
   p_lines := v_lines;
+EXCEPTION
+  WHEN NO_DATA_FOUND THEN
+    RAISE_APPLICATION_ERROR(-20010, 'there is no such customer');
 END;
 
 -- name: procedure-delivery whole
--- Clause 2.7.4, of all districts of the warehouse. Two deliveries at the same time
--- take different orders: the district's row is locked first.
+-- Clause 2.7.4, of all districts of the warehouse. Of two deliveries at the same
+-- time, the second one waits for the row that both want, finds it gone, and looks
+-- for the next order.
 CREATE PROCEDURE {{ident .P.delivery}} (p_w IN NUMBER, p_carrier IN NUMBER, p_at IN NUMBER, p_delivered OUT NUMBER) AS
   v_d NUMBER(10) := 1;
   v_o NUMBER(10);
@@ -277,22 +291,31 @@ CREATE PROCEDURE {{ident .P.delivery}} (p_w IN NUMBER, p_carrier IN NUMBER, p_at
   v_delivered NUMBER(10) := 0;
 BEGIN
   WHILE v_d <= {{.Districts}} LOOP
-    SELECT d_id INTO v_o FROM {{ident .T.district}} WHERE d_w_id = p_w AND d_id = v_d FOR UPDATE;
-    SELECT MIN(no_o_id) INTO v_o FROM {{ident .T.new_order}} WHERE no_w_id = p_w AND no_d_id = v_d;
-    IF v_o IS NOT NULL THEN
+    LOOP
+      SELECT MIN(no_o_id) INTO v_o FROM {{ident .T.new_order}} WHERE no_w_id = p_w AND no_d_id = v_d;
+      EXIT WHEN v_o IS NULL;
       DELETE FROM {{ident .T.new_order}} WHERE no_w_id = p_w AND no_d_id = v_d AND no_o_id = v_o;
+      EXIT WHEN SQL%ROWCOUNT = 1;
+    END LOOP;
+    IF v_o IS NOT NULL THEN
       SELECT o_c_id INTO v_c FROM {{ident .T.orders}} WHERE o_w_id = p_w AND o_d_id = v_d AND o_id = v_o;
       UPDATE {{ident .T.orders}} SET o_carrier_id = p_carrier WHERE o_w_id = p_w AND o_d_id = v_d AND o_id = v_o;
       UPDATE {{ident .T.order_line}} SET ol_delivery_d = p_at WHERE ol_w_id = p_w AND ol_d_id = v_d AND ol_o_id = v_o;
       SELECT SUM(ol_amount) INTO v_sum FROM {{ident .T.order_line}} WHERE ol_w_id = p_w AND ol_d_id = v_d AND ol_o_id = v_o;
       UPDATE {{ident .T.customer}} SET c_balance = c_balance + v_sum, c_delivery_cnt = c_delivery_cnt + 1
       WHERE c_w_id = p_w AND c_d_id = v_d AND c_id = v_c;
+      IF SQL%ROWCOUNT <> 1 THEN
+        RAISE_APPLICATION_ERROR(-20010, 'there is no such customer');
+      END IF;
       v_delivered := v_delivered + 1;
     END IF;
     v_d := v_d + 1;
   END LOOP;
   {{.Commit}};
   p_delivered := v_delivered;
+EXCEPTION
+  WHEN NO_DATA_FOUND THEN
+    RAISE_APPLICATION_ERROR(-20010, 'there is no such order');
 END;
 
 -- name: procedure-stock-level whole
@@ -306,6 +329,9 @@ BEGIN
   JOIN {{ident .T.stock}} ON s_w_id = p_w AND s_i_id = ol_i_id AND s_quantity < p_threshold
   WHERE ol_w_id = p_w AND ol_d_id = p_d AND ol_o_id >= v_next - 20 AND ol_o_id < v_next;
   p_items := v_items;
+EXCEPTION
+  WHEN NO_DATA_FOUND THEN
+    RAISE_APPLICATION_ERROR(-20010, 'there is no such district');
 END;
 
 -- name: statement-new-order whole
