@@ -1,6 +1,8 @@
 package workload
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -86,6 +88,9 @@ func (a orderArgs) draw(t *transaction, worker int, i int64) {
 	}
 }
 
+// drawLines draws the lines of an order, and puts them in the order of their stocks, so
+// that two orders for the same ones wait for each other and do not deadlock. An item
+// that does not exist comes last.
 func (a orderArgs) drawLines(t *transaction, d *dice) {
 	w := a.w
 	t.n = int(d.between(5, maxLines))
@@ -96,9 +101,14 @@ func (a orderArgs) drawLines(t *transaction, d *dice) {
 		}
 		t.lines[l] = x
 	}
+	sorted := t.lines[:t.n]
 	if t.kind == kindRolledBack {
 		t.lines[t.n-1].item = w.items + 1
+		sorted = sorted[:t.n-1]
 	}
+	slices.SortFunc(sorted, func(a, b orderedLine) int {
+		return cmp.Or(cmp.Compare(a.supply, b.supply), cmp.Compare(a.item, b.item))
+	})
 }
 
 // drawCustomer asks for 60 % of customers by their last name (2.5.1.2).

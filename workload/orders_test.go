@@ -49,8 +49,8 @@ func TestOrdersArguments(t *testing.T) {
 	}
 }
 
-// The mix is exact in every hand of 100, and what the specification leaves to
-// chance comes as often as it says.
+// The mix is exact in every hand of 100, what the specification leaves to chance
+// comes as often as it says, and lines come in the order of their stocks.
 func TestOrdersMix(t *testing.T) {
 	w := newTestOrders(t, nil)
 	a := orderArgs{w, 0}
@@ -71,6 +71,9 @@ func TestOrdersMix(t *testing.T) {
 			lines += float64(x.n)
 			for l, line := range x.lines[:x.n] {
 				unused := k == kindRolledBack && l == x.n-1
+				if before := x.lines[max(l-1, 0)]; before.supply > line.supply && !unused || before.supply == line.supply && before.item > line.item {
+					t.Fatalf("line %+v comes before %+v", before, line)
+				}
 				if unused != (line.item == w.items+1) || line.item < 1 || line.quantity < 1 || line.quantity > 10 {
 					t.Fatalf("line %+v of %+v", line, x)
 				}
