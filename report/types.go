@@ -59,7 +59,7 @@ type sweepRow struct {
 	Cells []string // throughput and its interval, by layout
 }
 
-// Sweep is the table of load levels; nil where there is one.
+// Sweep is the table of load levels; nil where there is one, or no trial yet.
 func (v view) Sweep() *sweepTable {
 	s := v.Judgement.Sweep
 	if s == nil {
@@ -75,6 +75,9 @@ func (v view) Sweep() *sweepTable {
 				users = append(users, p.Users)
 			}
 		}
+	}
+	if len(users) == 0 {
+		return nil
 	}
 	slices.Sort(users)
 	for _, n := range users {

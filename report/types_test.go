@@ -52,6 +52,11 @@ func TestTypesAndLoads(t *testing.T) {
 			t.Error("a name is taken for markup")
 		}
 	}
+	d.Judgement.Sweep.Curves[0].Points, d.Judgement.Sweep.Curves[1].Points = nil, nil
+	if s := newView(d).Sweep(); s != nil {
+		t.Errorf("without a trial there is a table of %+v", s)
+	}
+	d = mixed(true)
 	terminal.Reset()
 	if err := Terminal(&terminal, d, TerminalOptions{Width: 120}); err != nil || !strings.Contains(terminal.String(), "99.0 (95.0 … 104)") {
 		t.Errorf("%v: %s", err, terminal.String())

@@ -72,6 +72,14 @@ func (s *shape) warnings() []filewise.Warning {
 			Remedy:  "Use --placement round-robin and at least as many files as volumes to use them all.",
 		})
 	}
+	if s.program.Workload == "dml" && s.program.Vars["Index"] != true && s.count > 1 {
+		out = append(out, filewise.Warning{
+			Code: "files-are-pruned",
+			Message: fmt.Sprintf("Without an index a statement reads the whole table in the file of its key: with %d files that is 1/%d of all rows, "+
+				"which makes selects, updates and deletes faster for a reason that has nothing to do with files.", s.count, s.count),
+			Remedy: "Use --index key to see the files alone.",
+		})
+	}
 	if s.layout.Data.Allocation == filewise.Growing && s.layout.Data.Growth%pageBytes != 0 {
 		out = append(out, filewise.Warning{
 			Code:    "growth-rounded",
