@@ -28,6 +28,7 @@ func (s *server) Examine(ctx context.Context, d filewise.Demand) []filewise.Find
 	e.engine()
 	e.directories()
 	e.connections()
+	e.packets()
 	e.files()
 	e.space()
 	e.durability()
@@ -159,6 +160,22 @@ func (e *examination) connections() {
 	}
 	e.ok("connections", fmt.Sprintf("%d are needed; %d of %d are in use", need, max(used, 0), limit))
 }
+
+// packets: the server refuses longer statements, and makes NULL of longer texts.
+func (e *examination) packets() {
+	need := leastPacket + e.demand.Program.OpBytes
+	limit := number64(e.server.vars, "max_allowed_packet")
+	if limit >= 0 && limit < need {
+		e.failed("length of statements", fmt.Sprintf("max_allowed_packet is %d bytes, and %d are needed", limit, need),
+			"have it raised (SET GLOBAL max_allowed_packet = 4194304), or use a private server: --engine "+e.server.dialect.Name)
+		return
+	}
+	e.ok("length of statements", fmt.Sprintf("%d bytes are needed; max_allowed_packet is %d", need, limit))
+}
+
+// leastPacket is room for a statement of a hundred rows and for the text that
+// payloads are cut from, but for the one payload more.
+const leastPacket = 256 << 10
 
 // files: a server that cannot keep all files open closes and opens them while it
 // is measured.

@@ -63,6 +63,7 @@ func testExamine(t *testing.T, b bench) {
 		status            filewise.Status
 	}{
 		{"max_connections = 150", "max_connections = 2200", "connections", filewise.StatusFailed},
+		{"max_allowed_packet = 65536", "max_allowed_packet = 16777216", "length of statements", filewise.StatusFailed},
 		{"read_only = ON", "read_only = OFF", "writes", filewise.StatusFailed},
 		{"general_log = ON", "general_log = OFF", "general log", filewise.StatusWarning},
 		{"innodb_file_per_table = OFF", "innodb_file_per_table = ON", "files of tables", filewise.StatusFailed},
