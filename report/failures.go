@@ -9,9 +9,9 @@ import (
 	"filewise"
 )
 
-// failuresText are counts of failures by class: "3 × deadlock, 1 × connection";
+// Failures writes counts of failures by class: "3 × deadlock, 1 × connection";
 // empty: none.
-func failuresText(failures map[filewise.Class]int64) string {
+func Failures(failures map[filewise.Class]int64) string {
 	var words []string
 	for _, class := range slices.Sorted(maps.Keys(failures)) {
 		if n := failures[class]; n > 0 {
@@ -41,7 +41,7 @@ func (v view) retriedText() string {
 	}
 	var words []string
 	for _, r := range v.Rows {
-		if s := failuresText(sums[r.Name]); s != "" {
+		if s := Failures(sums[r.Name]); s != "" {
 			words = append(words, r.Name+" "+s)
 		}
 	}

@@ -127,11 +127,11 @@ func (t trial) NoteText() string {
 		}
 		return "failed: " + t.Reason
 	case kindPilot:
-		return joined("; ", "pilot", failuresText(t.Measure.Errors))
+		return joined("; ", "pilot", Failures(t.Measure.Errors))
 	case kindDownWeighted:
-		return joined("; ", "down-weighted", failuresText(t.Measure.Errors))
+		return joined("; ", "down-weighted", Failures(t.Measure.Errors))
 	}
-	return failuresText(t.Measure.Errors)
+	return Failures(t.Measure.Errors)
 }
 
 // StartedText is when the trial started, to the second.

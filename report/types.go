@@ -29,7 +29,7 @@ func (v view) Types() []typeRow {
 			continue
 		}
 		r := typeRow{Family: l.Family, Layout: l.Layout, Type: l.Type, PerMinute: sig3(l.PerMinute),
-			P50: absent, P90: absent, P99: absent, P999: absent, Max: absent, Fails: failuresText(l.Errors)}
+			P50: absent, P90: absent, P99: absent, P999: absent, Max: absent, Fails: Failures(l.Errors)}
 		if l.Count > 0 {
 			r.P50, r.P90, r.P99, r.P999, r.Max = human(l.P50), human(l.P90), human(l.P99), human(l.P999), human(l.Max)
 		}

@@ -62,3 +62,19 @@ func TestTypesAndLoads(t *testing.T) {
 		t.Errorf("%v: %s", err, terminal.String())
 	}
 }
+
+// Where nothing was measured there is no table of load levels.
+func TestNoLoads(t *testing.T) {
+	var terminal bytes.Buffer
+	d := mixed(true)
+	for i := range d.Judgement.Sweep.Curves {
+		d.Judgement.Sweep.Curves[i].Points = nil
+	}
+	if err := Terminal(&terminal, d, TerminalOptions{Width: 120}); err != nil || strings.Contains(terminal.String(), "load  1 file") {
+		t.Errorf("%v: %s", err, terminal.String())
+	}
+	d = mixed(true)
+	if err := Terminal(&terminal, d, TerminalOptions{Width: 120}); err != nil || !strings.Contains(strings.Join(strings.Fields(terminal.String()), " "), "load 1 file 4 files") {
+		t.Errorf("%v: %s", err, terminal.String())
+	}
+}

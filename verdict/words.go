@@ -127,7 +127,7 @@ func undecided(r Result, look Look, opts WordsOptions) string {
 	}
 	b.WriteString(".")
 	if look.BlocksNeeded > r.Config.MaxBlocks || look.Stop == ReasonFutile || look.Stop == ReasonMaxBlocks {
-		b.WriteString(" Lengthen the trials, measure more blocks, or accept.")
+		b.WriteString(" Lengthen the trials, measure more blocks, or accept a wider margin.")
 	}
 	return b.String()
 }

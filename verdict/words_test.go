@@ -49,7 +49,7 @@ func TestHeadline(t *testing.T) {
 		{Look{Block: 20, Stop: ReasonMaxBlocks, Recommended: -1, LargestDifference: percent(4.3), BlocksNeeded: 95},
 			nil, WordsOptions{BlockSeconds: 265},
 			"Undecided: differences above 4.3 % are excluded; 2 % would need about 95 blocks (7 h). " +
-				"Lengthen the trials, measure more blocks, or accept."},
+				"Lengthen the trials, measure more blocks, or accept a wider margin."},
 		{Look{Block: 5, Recommended: -1, LargestDifference: percent(4.31), BlocksNeeded: 12}, nil, WordsOptions{},
 			"Undecided: differences above 4.4 % are excluded; 2 % would need about 12 blocks."},
 		{Look{Block: 3, Trials: 4, Recommended: -1, LargestDifference: math.NaN()}, nil, WordsOptions{},
@@ -76,7 +76,7 @@ func TestHeadline(t *testing.T) {
 		{Look{Block: 20, Stop: ReasonMaxBlocks, Recommended: -1, LargestDifference: percent(1434.7), BlocksNeeded: 95},
 			nil, WordsOptions{},
 			"Undecided: differences above a factor of 15.4 are excluded; 2 % would need about 95 blocks. " +
-				"Lengthen the trials, measure more blocks, or accept."},
+				"Lengthen the trials, measure more blocks, or accept a wider margin."},
 		{Look{Stop: ReasonAllResolved, Recommended: -1}, nil, WordsOptions{},
 			"Every layout is resolved against 1 file (95 %); which one is best is not."},
 	} {

@@ -55,14 +55,26 @@ func trialLine(t filewise.Trial) string {
 	if t.Instance != "" {
 		out = fmt.Sprintf("%s  %-10s", where, t.Instance)
 	}
-	for _, m := range t.Measures {
-		if len(t.Measures) > 1 && m.Unit != filewise.UnitTimes { // which say so themselves
-			out += " " + m.Family
+	for i, m := range t.Measures {
+		if i > 0 {
+			out += ";"
 		}
-		out += " " + report.Measured(m)
-		if m.Tail > 0 || m.Sync > 0 {
-			out += fmt.Sprintf(", tail %v, durable after %v", m.Tail.Round(100_000), m.Sync.Round(100_000))
-		}
+		out += " " + measureText(m, len(t.Measures) > 1)
+	}
+	return out
+}
+
+// measureText is a measure, with its name where a trial has several.
+func measureText(m filewise.Measure, named bool) string {
+	out := report.Measured(m)
+	if named && m.Unit != filewise.UnitTimes { // which say so themselves
+		out = m.Family + " " + out
+	}
+	if m.Tail > 0 || m.Sync > 0 {
+		out += fmt.Sprintf(", tail %v, durable after %v", m.Tail.Round(100_000), m.Sync.Round(100_000))
+	}
+	if failed := report.Failures(m.Errors); failed != "" {
+		out += ", failures: " + failed
 	}
 	return out
 }
