@@ -228,6 +228,26 @@ func TestBrokenBaselineEndsTheRun(t *testing.T) {
 	}
 }
 
+// A run in which nothing but failures used up the budget has failed.
+func TestBudgetSpentOnFailures(t *testing.T) {
+	p := newWorld(t, []int{1, 2}, fake.Config{}).plan
+	p.Budget = time.Minute
+	trials := []filewise.Trial{
+		{Cell: filewise.Cell{Pilot: true, Layout: "1 file", Attempt: 1}, State: filewise.Failed, Reason: "check: wrong", Elapsed: 40 * time.Second},
+		{Cell: filewise.Cell{Pilot: true, Layout: "2 files", Attempt: 1}, State: filewise.Failed, Reason: "check: wrong too", Elapsed: 40 * time.Second},
+	}
+	if _, d := p.Next(trials[:1]); d.Ending != experiment.GoesOn {
+		t.Errorf("%+v with a third of the budget left", d)
+	}
+	if _, d := p.Next(trials); d.Ending != experiment.Broken || !strings.Contains(d.Why, "check: wrong too") {
+		t.Errorf("%+v, though every trial failed", d)
+	}
+	trials[0].State, trials[0].Reason = filewise.Done, ""
+	if _, d := p.Next(trials); d.Ending != experiment.Spent {
+		t.Errorf("%+v, though one trial succeeded", d)
+	}
+}
+
 func TestBudgetEndsTheRunAndIsNotExceededByMuch(t *testing.T) {
 	w := newWorld(t, []int{1, 2, 4}, fake.Config{Noise: 0.1, Seed: 6, Stages: map[string]time.Duration{filewise.StageBuild: 500 * time.Millisecond}})
 	w.plan.Budget = time.Minute

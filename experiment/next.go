@@ -42,7 +42,7 @@ func (p Plan) standingBy(done []filewise.Trial, m *memo) standing {
 	pilot, more := s.nextPilot()
 	switch why := s.broken(); {
 	case more && p.Budget > 0 && s.elapsed > p.Budget:
-		s.decision = Decision{Ending: Spent, Why: fmt.Sprintf("the budget of %v is spent by the pilots, which took %v", p.Budget, s.elapsed.Round(time.Second))}
+		s.decision = s.spentByPilots()
 	case more:
 		s.next = pilot
 	case why != "":
@@ -59,6 +59,17 @@ func (p Plan) standingBy(done []filewise.Trial, m *memo) standing {
 		}
 	}
 	return s
+}
+
+// spentByPilots: a run in which every trial failed has not ended for want of time.
+func (h history) spentByPilots() Decision {
+	why := fmt.Sprintf("the budget of %v is spent by the pilots, which took %v", h.plan.Budget, h.elapsed.Round(time.Second))
+	for _, t := range h.trials {
+		if t.State == filewise.Done {
+			return Decision{Ending: Spent, Why: why}
+		}
+	}
+	return Decision{Ending: Broken, Why: why + " and all failed: " + h.reason(h.trials[len(h.trials)-1].Cell.Layout)}
 }
 
 // order is the random order of block b over the live layouts.
