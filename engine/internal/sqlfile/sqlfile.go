@@ -177,9 +177,12 @@ func nonEmpty(all []string) []string {
 	return out
 }
 
-// Short is a statement's beginning, for messages.
+// Short is a statement's beginning, for messages, without the comments before it.
 func Short(statement string) string {
-	line, _, more := strings.Cut(strings.TrimSpace(statement), "\n")
+	line, rest, more := strings.Cut(strings.TrimSpace(statement), "\n")
+	for more && strings.HasPrefix(line, "--") {
+		line, rest, more = strings.Cut(strings.TrimSpace(rest), "\n")
+	}
 	if len(line) > 100 {
 		line, more = strings.ToValidUTF8(line[:100], ""), true
 	}

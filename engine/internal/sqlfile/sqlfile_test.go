@@ -103,3 +103,17 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestShort(t *testing.T) {
+	for statement, want := range map[string]string{
+		" SELECT 1\n":                            "SELECT 1",
+		"SELECT 1\nFROM t":                       "SELECT 1 …",
+		"-- Why.\n-- And how.\n\nCREATE TABLE t": "CREATE TABLE t",
+		"-- Nothing else.":                       "-- Nothing else.",
+		strings.Repeat("x", 101):                 strings.Repeat("x", 100) + " …",
+	} {
+		if got := Short(statement); got != want {
+			t.Errorf("%q becomes %q", statement, got)
+		}
+	}
+}
