@@ -138,14 +138,20 @@ func besides(a experiment.AsPublished, differ, open []string, families int) stri
 func (v view) runs(a experiment.AsPublished) (runsTable, string) {
 	t := runsTable{Family: v.Name}
 	averages := make([]time.Duration, len(v.Rows))
-	best := -1
+	best, measured := -1, 0
 	for i, r := range v.Rows {
 		took := v.took(r.Name)
 		averages[i] = average(took, a.Drop)
-		if averages[i] > 0 && (best < 0 || averages[i] < averages[best]) {
-			best = i
+		if averages[i] > 0 {
+			measured++
+			if best < 0 || averages[i] < averages[best] {
+				best = i
+			}
 		}
 		t.Rows = append(t.Rows, runsRow{Layout: r.Name, Runs: strconv.Itoa(len(took)), Average: absent, Against: absent, Sound: joined("; ", r.DifferenceText(), notBaseline(r.MarkText()))})
+	}
+	if measured < 2 {
+		best = -1 // an interrupted run: there was nothing to be better than
 	}
 	for i := range t.Rows {
 		if averages[i] <= 0 {

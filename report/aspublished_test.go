@@ -83,3 +83,17 @@ func TestAsPublishedDrops(t *testing.T) {
 		t.Errorf("%s", out[:min(len(out), 6000)])
 	}
 }
+
+// Of a run that ended within its first layout none is the best.
+func TestAsPublishedOfOneLayout(t *testing.T) {
+	d := designed(t, "backup", []int{1, 2, 4, 8}, experiment.AsPublished{Repeats: 1, Scale: 1e-4}, 0.01)
+	for n, want := range map[int]bool{1: false, 2: true} {
+		cut := d
+		cut.Trials = d.Trials[:n]
+		for _, ext := range []string{"txt", "md", "html"} {
+			if out := text(t, ext, cut); strings.Contains(out, "(best)") != want || !strings.Contains(out, "Each layout was run once.") {
+				t.Errorf("%s of %d layouts:\n%.3000s", ext, n, out)
+			}
+		}
+	}
+}
