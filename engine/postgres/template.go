@@ -40,7 +40,9 @@ func initialize(ctx context.Context, in install, a account, t filewise.Target, d
 	}
 	defer doors.close()
 	args := initArguments(doors.path(filepath.Join(dir, "data")))
-	p, err := managed.Start(a.spec(in.initdb(), args, doors, filepath.Join(dir, "initdb.log"), t.OnStart))
+	spec := a.spec(in.initdb(), args, doors, filepath.Join(dir, "initdb.log"), t.OnStart)
+	spec.Env = environment(append(everywhere(t), dir))
+	p, err := managed.Start(spec)
 	if err != nil {
 		return err
 	}
@@ -51,6 +53,16 @@ func initialize(ctx context.Context, in install, a account, t filewise.Target, d
 		return classify(failed("initdb", err))
 	}
 	return a.slim(ctx, in, t, doors, dir)
+}
+
+// everywhere are the directories of all volumes: a process is registered with each, and
+// has to name it.
+func everywhere(t filewise.Target) []string {
+	var all []string
+	for _, v := range t.Volumes {
+		all = append(all, v.Dir)
+	}
+	return all
 }
 
 // orderly waits for initdb, or its like, to end. One that is not wanted any more is
@@ -85,6 +97,7 @@ func (a account) slim(ctx context.Context, in install, t filewise.Target, doors 
 	defer stdin.Close()
 	args := []string{"--single", "-D", doors.path(filepath.Join(dir, "data")), "-c", "fsync=off", "-c", "dynamic_shared_memory_type=mmap", maintenance}
 	spec := a.spec(in.postgres(), args, doors, filepath.Join(dir, "initdb.log"), t.OnStart)
+	spec.Env = environment(append(everywhere(t), dir))
 	spec.Stdin = stdin
 	p, err := managed.Start(spec)
 	if err != nil {
