@@ -31,8 +31,26 @@ type Latency struct {
 }
 
 // leastForP99 is the number of operations below which a 99th percentile is the
-// longest one.
-const leastForP99 = 100
+// longest one. Of fewer, down to leastForP90, a layout is beyond a limit when its 90th
+// percentile is: if 99 % of all took less, more than a tenth of 20 or more would take
+// longer in less than 1 % of cases (the binomial distribution).
+const (
+	leastForP99 = 100
+	leastForP90 = 20
+)
+
+// exceeds says whether the 99th percentile is above a limit, as far as the operations
+// are enough to tell.
+func (l Latency) exceeds(limit time.Duration) bool {
+	switch {
+	case l.Count >= leastForP99:
+		return l.P99 > limit
+	case l.Count >= leastForP90:
+		return l.P90 > limit
+	default:
+		return false
+	}
+}
 
 // Latencies are those of every family, layout and type, in the order of the
 // plan's layouts and of the trials' first appearance. A histogram that cannot be
@@ -138,13 +156,12 @@ func sortedTypes(types map[string]filewise.TypeMeasure) []string {
 	return slices.Sorted(maps.Keys(types))
 }
 
-// beyond are, by layout, the worst latencies whose 99th percentile is above the
-// plan's limit; of fewer than 100 operations nothing is said.
+// beyond are, by layout, the worst latencies that exceed the plan's limit.
 func (p Plan) beyond(all []Latency, family string) map[string]Latency {
 	worst := map[string]Latency{}
 	of, _ := filewise.OfLatency(family)
 	for _, l := range all {
-		if l.P99 > p.P99Limit && l.Count >= leastForP99 && (family == "" || family == FamilyOverall || l.Family == of) && l.P99 > worst[l.Layout].P99 {
+		if l.exceeds(p.P99Limit) && (family == "" || family == FamilyOverall || l.Family == of) && l.P99 > worst[l.Layout].P99 {
 			worst[l.Layout] = l
 		}
 	}
