@@ -51,13 +51,17 @@ func (h history) memoryWarning() []filewise.Warning {
 
 // readRemedy says how the storage comes to be read.
 func (h history) readRemedy() string {
+	const more = "For a database larger than its memory, give more "
 	switch h.plan.Scenario {
 	case "orders":
-		return "For a database larger than its memory, give more --warehouses."
+		return more + "--warehouses."
 	case "dml", "backup", "dump", "temp":
-		return "For a database larger than its memory, give more --rows."
+		return more + "--rows."
 	case "scan":
-		return "For a database larger than its memory, give more --rows, or --cache storage-cold."
+		if h.plan.Params.Cache == string(filewise.CacheStorageCold) {
+			return more + "--rows."
+		}
+		return more + "--rows, or --cache storage-cold."
 	}
 	return "To measure reading as well: filewise run scan --cache storage-cold."
 }

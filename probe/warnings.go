@@ -42,7 +42,7 @@ func Warnings(deltas []filewise.Delta) []filewise.Warning {
 		warnings = append(warnings, filewise.Warning{
 			Code:    WarnCPUBound,
 			Message: fmt.Sprintf(message, busy, BusyLimit),
-			Remedy:  "Measure with more processors, or with less work for them: fewer --connections, or more --row-bytes.",
+			Remedy:  "Measure with more processors, or with less work for them: fewer connections, or larger rows.",
 		})
 	}
 	if steal, ok := Find(deltas, "cpu", StealShare); ok && steal > stealLimit {
