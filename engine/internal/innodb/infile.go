@@ -17,11 +17,15 @@ import (
 // one register.
 var infiles atomic.Int64
 
-// loadData is the statement that reads a stream of the client's. Texts are in the
+// loadData is the statement that reads a stream of the client's. Texts of ASCII are in the
 // columns' character set already: said to be binary, they are not converted.
-func loadData(table, stream string, columns []string) string {
-	return "LOAD DATA LOCAL INFILE " + Literal("Reader::"+stream) + " INTO TABLE " + table +
-		` CHARACTER SET binary FIELDS TERMINATED BY '\t' ESCAPED BY '\\' LINES TERMINATED BY '\n' ` + columnList(columns)
+func loadData(table, stream string, columns []string, ascii bool) string {
+	set := "utf8mb4"
+	if ascii {
+		set = "binary"
+	}
+	return "LOAD DATA LOCAL INFILE " + Literal("Reader::"+stream) + " INTO TABLE " + table + " CHARACTER SET " + set +
+		` FIELDS TERMINATED BY '\t' ESCAPED BY '\\' LINES TERMINATED BY '\n' ` + columnList(columns)
 }
 
 // sendFile sends a batch as the file of a LOAD DATA LOCAL INFILE. The server
@@ -40,7 +44,7 @@ func (b *Bulk) sendFile(ctx context.Context, conn *sql.Conn, t filewise.TableDat
 	name := fmt.Sprintf("fw%d", infiles.Add(1))
 	mysql.RegisterReaderHandler(name, rows.Reader)
 	defer mysql.DeregisterReaderHandler(name)
-	result, err := conn.ExecContext(ctx, loadData(table, name, t.Columns))
+	result, err := conn.ExecContext(ctx, loadData(table, name, t.Columns, rows.ASCII()))
 	if err != nil {
 		return err
 	}

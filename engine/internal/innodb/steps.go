@@ -110,7 +110,7 @@ func (s Schema) loadSteps() ([]filewise.Step, error) {
 	if s.Program.Workload == ordersWorkload {
 		columns = workload.OrdersColumns(0)
 	}
-	load := loadData(own(s.Database, s.Tables[0].Name), "rows of a batch", columns)
+	load := loadData(own(s.Database, s.Tables[0].Name), "rows of a batch", columns, true)
 	steps := []filewise.Step{
 		{Stage: filewise.StageLoad, SQL: "START TRANSACTION"},
 		{Stage: filewise.StageLoad, SQL: fmt.Sprintf("INSERT INTO %s (table_name, batch) VALUES (?, ?)", own(s.Database, LoadedTable))},

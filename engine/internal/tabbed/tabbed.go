@@ -22,6 +22,7 @@ type Rows struct {
 	columns int
 	at      int // values of the row so far
 	count   int64
+	seen    byte // the bits of all bytes of texts
 }
 
 var spare = sync.Pool{New: func() any { return new(Rows) }}
@@ -45,6 +46,9 @@ func (r *Rows) Reader() io.Reader { return bytes.NewReader(r.buf) }
 
 // Count is the number of rows.
 func (r *Rows) Count() int64 { return r.count }
+
+// ASCII says whether all texts are the same in every character set.
+func (r *Rows) ASCII() bool { return r.seen < 0x80 }
 
 func (r *Rows) next() {
 	if r.at > 0 {
@@ -78,14 +82,15 @@ var escapes = [256]byte{'\t': 't', '\n': 'n', '\r': 'r', '\\': '\\', 0: '0'}
 // Text adds a text.
 func (r *Rows) Text(v []byte) {
 	r.next()
-	plain := 0
+	plain, seen := 0, r.seen
 	for i, c := range v {
+		seen |= c
 		if e := escapes[c]; e != 0 {
 			r.buf = append(append(r.buf, v[plain:i]...), '\\', e)
 			plain = i + 1
 		}
 	}
-	r.buf = append(r.buf, v[plain:]...)
+	r.buf, r.seen = append(r.buf, v[plain:]...), seen
 }
 
 // EndRow ends a row; one of another width than the table's is the workload's mistake.

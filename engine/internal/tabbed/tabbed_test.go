@@ -41,6 +41,22 @@ func TestRows(t *testing.T) {
 	}
 }
 
+func TestASCII(t *testing.T) {
+	for text, want := range map[string]bool{"": true, "a\x7f": true, "é": false, "a\xffb": false} {
+		rows, err := Of(table(func(to filewise.RowWriter) error {
+			to.Text([]byte(text))
+			to.Text([]byte("b"))
+			to.Null()
+			to.Int(1)
+			return to.EndRow()
+		}), 0)
+		if err != nil || rows.ASCII() != want {
+			t.Errorf("%q: %v, %v", text, rows.ASCII(), err)
+		}
+		rows.Free()
+	}
+}
+
 func TestErrors(t *testing.T) {
 	if _, err := Of(table(func(to filewise.RowWriter) error {
 		to.Int(1)
