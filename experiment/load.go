@@ -25,11 +25,11 @@ func Load(ctx context.Context, bulk filewise.BulkLoader, tables []filewise.Table
 	for range max(runtime.NumCPU(), 2) {
 		eg.Go(func() error {
 			for gctx.Err() == nil {
-				t, batch, ok := q.next()
-				if !ok {
+				t, batch := q.next()
+				if t == nil {
 					return nil
 				}
-				if err := loadBatch(gctx, bulk, *t, batch); err != nil {
+				if err := loadBatch(gctx, bulk, *t.data, batch); err != nil {
 					return err
 				}
 				q.done(t)

@@ -29,11 +29,10 @@ func newLoadQueue(tables []filewise.TableData) *loadQueue {
 	return q
 }
 
-// next is a batch to load; false: none is left. It is given back by done.
-func (q *loadQueue) next() (t *filewise.TableData, batch int64, ok bool) {
+// next is a table and its batch to load, which done gives back; nil: none is left.
+func (q *loadQueue) next() (best *queuedTable, batch int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	var best *queuedTable
 	for i := range q.tables {
 		of := &q.tables[i]
 		if of.next < of.data.Batches && (best == nil || of.before(best)) {
@@ -41,11 +40,11 @@ func (q *loadQueue) next() (t *filewise.TableData, batch int64, ok bool) {
 		}
 	}
 	if best == nil {
-		return nil, 0, false
+		return nil, 0
 	}
 	best.next++
 	best.active++
-	return best.data, best.next - 1, true
+	return best, best.next - 1
 }
 
 // before says whether a table's next batch is loaded before another's.
@@ -63,12 +62,8 @@ func (t *queuedTable) left() float64 {
 }
 
 // done says that a batch of a table is loaded.
-func (q *loadQueue) done(t *filewise.TableData) {
+func (q *loadQueue) done(t *queuedTable) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for i := range q.tables {
-		if q.tables[i].data == t {
-			q.tables[i].active--
-		}
-	}
+	t.active--
 }

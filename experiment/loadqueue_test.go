@@ -14,13 +14,13 @@ func sized(name string, batches, rows int64) filewise.TableData {
 }
 
 // taken are the next batches that loaders get who do not end meanwhile.
-func taken(q *loadQueue, loaders int) (names []string, tables []*filewise.TableData) {
+func taken(q *loadQueue, loaders int) (names []string, tables []*queuedTable) {
 	for range loaders {
-		t, batch, ok := q.next()
-		if !ok {
+		t, batch := q.next()
+		if t == nil {
 			break
 		}
-		names, tables = append(names, fmt.Sprint(t.Table, batch)), append(tables, t)
+		names, tables = append(names, fmt.Sprint(t.data.Table, batch)), append(tables, t)
 	}
 	return names, tables
 }
