@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"filewise"
+	"filewise/engine/internal/operations"
 	"filewise/workload"
 )
 
@@ -261,11 +262,7 @@ func (d *design) sizeWarnings() []filewise.Warning {
 		all = append(all, filewise.Warning{Code: "toast", Remedy: fmt.Sprintf("use --row-bytes %d or less to keep rows whole", inline),
 			Message: "rows larger than a page are cut up and kept in a second file beside each table's own (TOAST)"})
 	}
-	if files := d.layout.Data.Files; d.program.Workload == "dml" && d.program.Vars["Index"] != true && files > 1 {
-		all = append(all, filewise.Warning{Code: "partitions-are-pruned", Remedy: "use --index key to see the files alone",
-			Message: fmt.Sprintf("without an index a statement reads the whole partition of its key: with %d partitions that is 1/%d of the table, "+
-				"which makes selects, updates and deletes faster for a reason that has nothing to do with files", files, files)})
-	}
+	all = append(all, operations.PrunedPartitions(d.program, d.layout.Data.Files, "use --index key to see the files alone")...)
 	switch n := len(d.tables); {
 	case n > 1 && len(d.program.Phases) > 0:
 		all = append(all, filewise.Warning{Code: "files-of-each-table", Remedy: "read a layout's name as the files of one table",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"filewise"
+	"filewise/engine/internal/operations"
 	"filewise/internal/sqlitedriver"
 )
 
@@ -72,7 +73,7 @@ func (s *shape) warnings() []filewise.Warning {
 			Remedy:  "Use --placement round-robin and at least as many files as volumes to use them all.",
 		})
 	}
-	if s.program.Workload == "dml" && s.program.Vars["Index"] != true && s.count > 1 {
+	if operations.Pruned(s.program, s.count) {
 		out = append(out, filewise.Warning{
 			Code: "files-are-pruned",
 			Message: fmt.Sprintf("Without an index a statement reads the whole table in the file of its key: with %d files that is 1/%d of all rows, "+

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"filewise"
+	"filewise/engine/internal/operations"
 	"filewise/workload"
 )
 
@@ -80,12 +81,8 @@ func (s Schema) ManyFiles(partitions int) []filewise.Warning {
 	switch n := len(s.Tables); {
 	case partitions < 2:
 		return nil
-	case s.Program.Workload == "dml" && s.Program.Vars["Index"] != true:
-		return []filewise.Warning{{
-			Code: "partitions-are-pruned", Remedy: "use --index key, or --kind system, to see the files alone",
-			Message: fmt.Sprintf("without an index a statement reads the whole partition of its key: with %d partitions that is 1/%d of the table, "+
-				"which makes selects, updates and deletes faster for a reason that has nothing to do with files", partitions, partitions),
-		}}
+	case operations.Pruned(s.Program, partitions):
+		return operations.PrunedPartitions(s.Program, partitions, "use --index key, or --kind system, to see the files alone")
 	case n < 2:
 		return nil
 	case s.Program.Workload == ordersWorkload:

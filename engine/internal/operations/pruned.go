@@ -1,0 +1,26 @@
+package operations
+
+import (
+	"fmt"
+
+	"filewise"
+)
+
+// Pruned says whether a program's statements read one of several files of its rows
+// whole, for want of an index.
+func Pruned(p filewise.Program, files int) bool {
+	return p.Workload == "dml" && p.Vars["Index"] != true && files > 1
+}
+
+// PrunedPartitions is the warning that Pruned calls for where files are partitions; nil:
+// none.
+func PrunedPartitions(p filewise.Program, partitions int, remedy string) []filewise.Warning {
+	if !Pruned(p, partitions) {
+		return nil
+	}
+	return []filewise.Warning{{
+		Code: "partitions-are-pruned", Remedy: remedy,
+		Message: fmt.Sprintf("without an index a statement reads the whole partition of its key: with %d partitions that is 1/%d of the table, "+
+			"which makes selects, updates and deletes faster for a reason that has nothing to do with files", partitions, partitions),
+	}}
+}
