@@ -34,7 +34,7 @@ type Classed struct {
 func (c *Classed) Error() string { return c.Err.Error() }
 func (c *Classed) Unwrap() error { return c.Err }
 
-// Unvaried is the failure of a statement of OwnSQL in whose values there is no chance: a
+// Unvaried is the failure of a statement of CustomSQL in whose values there is no chance: a
 // constraint that it violates it would violate again.
 type Unvaried struct{ Err error }
 

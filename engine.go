@@ -105,7 +105,8 @@ type Observer interface {
 
 // Connector opens the connections of a workload.
 type Connector interface {
-	Connect(ctx context.Context, worker int) (Session, error)
+	// Connect opens the worker's connection for a phase of the program, by its number.
+	Connect(ctx context.Context, phase, worker int) (Session, error)
 }
 
 // Session is one connection that works.
@@ -161,6 +162,9 @@ type Description struct {
 	Bytes    int64         `json:"bytes,omitempty"`
 	RowBytes int           `json:"row_bytes,omitempty"`
 	Budget   time.Duration `json:"budget_ns,omitempty"`
+	// CommitEvery is the usual number of rows of a transaction of inserts on a managed
+	// server: so many that its log is not all that is measured; 0: the scenario's.
+	CommitEvery int `json:"commit_every,omitempty"`
 
 	Page int64 `json:"page,omitempty"` // bytes of a page of its files; 0: 4096
 
@@ -170,6 +174,10 @@ type Description struct {
 	// TempKinds are the kinds of layout for scenario temp, the usual one first; none:
 	// those of Kinds.
 	TempKinds []Kind `json:"temp_kinds,omitempty"`
+	// TempModes are the modes of targets on which scenario temp runs.
+	TempModes []Mode `json:"-"`
+	// Scans: reading is measured by scenario scan on every target; else only what writes.
+	Scans bool `json:"-"`
 	// RowKinds are the kinds of layout for scenario dml, whose rows are too few to fill
 	// files one after the other; none: those of Kinds.
 	RowKinds []Kind `json:"row_kinds,omitempty"`

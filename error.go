@@ -3,6 +3,7 @@ package filewise
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Code classifies an error; cmd/filewise turns it into an exit code.
@@ -71,4 +72,10 @@ func RemedyOf(err error) string {
 		err = e.Err
 	}
 	return ""
+}
+
+// Plain is an error's text without the sentinel ErrUnsupported, which says no more than
+// the text that wraps it.
+func Plain(err error) string {
+	return strings.ReplaceAll(err.Error(), ": "+ErrUnsupported.Error(), "")
 }

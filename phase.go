@@ -37,13 +37,22 @@ type Phase struct {
 	// tells whether one of them is committed.
 	Section string `json:"section"`
 	Act     Act    `json:"act,omitempty"`
-	Cache   Cache  `json:"cache,omitempty"`
-	// Connections work at the same time; 0: those of the program.
+	// Logical: the backup is of rows and definitions, by the engine's program for dumps.
+	Logical bool  `json:"logical,omitempty"`
+	Cache   Cache `json:"cache,omitempty"`
+	// Connections work at the same time.
 	Connections int `json:"connections,omitempty"`
+	// CommitEvery operations are a transaction; 0: each is one of its own.
+	CommitEvery int `json:"commit_every,omitempty"`
 	// Ops is the fixed number of operations over all connections; 0: as many as fit
 	// into the plan's window.
 	Ops     int64 `json:"ops,omitempty"`
-	OpBytes int64 `json:"op_bytes,omitempty"`
+	OpBytes int64 `json:"op_bytes,omitempty"` // payload bytes of one operation
+	// Appends: operation i adds the worker's row i, which has a key of its own, to rows
+	// that stay. So the work can be of any size, begin on what was loaded by it
+	// before, and be cut into turns.
+	Appends bool  `json:"appends,omitempty"`
+	Limit   int64 `json:"limit,omitempty"` // operations that one connection can do; 0: not limited
 	// Discard operations of each connection come before the measured ones.
 	Discard int64 `json:"discard,omitempty"`
 	// Client: operations are single statements of the client's, with Args, each a
@@ -56,6 +65,8 @@ type Phase struct {
 	// a TypedArgs then.
 	Types    []string `json:"types,omitempty"`
 	Sections []string `json:"sections,omitempty"`
+	// Churns: before each operation a session creates a table, fills and drops it.
+	Churns bool `json:"churns,omitempty"`
 	// Rate makes it an open loop of so many operations a second over all
 	// connections; 0: closed. It needs a window.
 	Rate float64 `json:"rate,omitempty"`
@@ -89,21 +100,6 @@ type ArgsWriter interface {
 	WriteArgs(to RowWriter, worker int, i int64)
 }
 
-// PhaseConnector opens connections for a phase of the program, by its number.
-// Connectors of engines that have workloads of several phases implement it.
-type PhaseConnector interface {
-	ConnectPhase(ctx context.Context, phase, worker int) (Session, error)
-}
-
-// PhasedWorkload is a workload whose Program has Phases. Its data are checked
-// after each of them.
-type PhasedWorkload interface {
-	Workload
-	// CheckPhase compares the data with what the phases up to this one should have
-	// left; ledgers are theirs. The error wraps ErrCheck when they differ.
-	CheckPhase(ctx context.Context, q Querier, phase int, ledgers []Ledger) error
-}
-
 // The values of Phase.ByLatency, which end the names of families.
 const (
 	MeanLatency = "mean latency"
@@ -133,9 +129,6 @@ func BesideFamily(load, act string) string { return load + " beside " + act }
 
 // Families are the families by which the program is judged, in order.
 func (p Program) Families() []string {
-	if len(p.Phases) == 0 {
-		return []string{p.Family}
-	}
 	var acts, loads []string
 	for _, x := range p.Phases {
 		if len(x.ByLatency) == 0 {

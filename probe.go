@@ -52,6 +52,9 @@ const (
 	// ProbeServer are the processes of a server on this machine: "user" and "system"
 	// in "s", and their I/O.
 	ProbeServer = "server"
+	// ProcessorWait is a counter of ProbeServer and of Filewise's own process, "process":
+	// in "s" for how long threads were ready and waited for a processor.
+	ProcessorWait = "waited for a processor"
 	// ProbeStorage says how near a volume's storage was to its limit: StorageShare.
 	ProbeStorage = "storage"
 	// ProbeWritten is what was written in all, in "B", by where it went; and the same

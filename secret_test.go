@@ -19,7 +19,8 @@ func TestSecretIsNeverShown(t *testing.T) {
 	}
 	var log strings.Builder
 	slog.New(slog.NewTextHandler(&log, nil)).Info("open", "password", a.Password, "address", a)
-	for _, text := range []string{string(stored), a.String(), log.String(), fmt.Sprintf("%v %+v %#v %s %q %x %d", a, a, a, a, a.Password, a.Password, a.Password)} {
+	for _, text := range []string{string(stored), a.String(), log.String(),
+		fmt.Sprintf("%v %+v %#v %s %q %x %d", a, a, a, a, a.Password, a.Password, a.Password)} {
 		for _, s := range []string{password, "key phrase", fmt.Sprintf("%x", password), "pa%25ss"} {
 			if strings.Contains(text, s) {
 				t.Errorf("%q shows %q", text, s)

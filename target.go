@@ -6,7 +6,7 @@ type Mode string
 // The modes of a target.
 const (
 	Embedded Mode = "embedded" // the engine runs inside Filewise
-	Managed  Mode = "managed"  // a private server that Filewise starts
+	Managed  Mode = "managed"  // a server that Filewise starts, for itself alone
 	External Mode = "external" // an existing server, by URL
 )
 
@@ -39,11 +39,23 @@ type Target struct {
 	Durability Durability `json:"durability"`
 	// Settings are the user's own server settings (--set key=value).
 	Settings map[string]string `json:"settings,omitempty"`
+	// Memory is what a managed server may use, the system's cache of its files included,
+	// in bytes; 0: not limited.
+	Memory int64 `json:"memory_bytes,omitempty"`
 	// ServerBin is the directory of a managed server's binaries; empty: search.
 	ServerBin string `json:"server_bin,omitempty"`
 	// OnStart notes a server process that was just started, so that a later start
 	// of Filewise ends it should this one be killed; nil: not noted.
 	OnStart func(pid int) error `json:"-"`
+}
+
+// Cache is how much of what a server's own cache would have it gets: a quarter of its
+// memory at most, in bytes.
+func (t Target) Cache(wanted int64) int64 {
+	if t.Memory == 0 {
+		return wanted
+	}
+	return min(wanted, t.Memory/4)
 }
 
 // Fact is one line of what a report says about a server or a machine.

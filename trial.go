@@ -30,7 +30,7 @@ type Trial struct {
 	State    State         `json:"state"`
 	Reason   string        `json:"reason,omitempty"` // why it failed
 	Started  time.Time     `json:"started"`
-	Elapsed  time.Duration `json:"elapsed_ns"` // wall time from build to drop; in a session its own part
+	Elapsed  time.Duration `json:"elapsed_ns"` // wall time from build to drop; in a session its part of that
 	Measures []Measure     `json:"measures"`
 	Stages   []Stage       `json:"stages"`
 	Files    []File        `json:"files"` // as observed after building
@@ -66,8 +66,9 @@ type Measure struct {
 	// several; absent: there is one.
 	Types  map[string]TypeMeasure `json:"types,omitempty"`
 	Deltas []Delta                `json:"deltas,omitempty"`
-	// Turns hold the work of each turn of a session in which layouts took turns, all
-	// of one length, which make up the window; absent: it was measured in one go.
+	// Turns are those of a session in which layouts took turns, which make up the window:
+	// the work that each did, or, where they differ in length, would have done in one of
+	// their mean length. Absent: it was measured in one go.
 	Turns []float64 `json:"turns,omitempty"`
 }
 

@@ -1,51 +1,104 @@
 package filewise
 
-import "context"
+import (
+	"cmp"
+	"context"
+	"reflect"
+	"slices"
+)
 
 // Program is a workload with its parameters, ready for an engine: what SQL
 // sections there are is the workload's, their text is the engine's.
 type Program struct {
-	Workload    string `json:"workload"`
-	Family      string `json:"family"` // of the measure
-	Unit        string `json:"unit"`   // of one operation: "rows"
-	Connections int    `json:"connections"`
-	CommitEvery int    `json:"commit_every"`         // operations per transaction
-	OpBytes     int64  `json:"op_bytes"`             // payload bytes of one operation
-	Limit       int64  `json:"limit"`                // operations that one connection can do; 0: not limited
-	WorkBytes   int64  `json:"work_bytes,omitempty"` // fixed work of a trial in payload bytes; 0: a time window
+	Workload string `json:"workload"`
+	// SQLOf is the workload whose sections of SQL are this one's too, for it has the same
+	// tables; empty: it has its own.
+	SQLOf string `json:"sql_of,omitempty"`
+	// Phases are what a trial measures, one after the other: one at least.
+	Phases    []Phase `json:"phases"`
+	WorkBytes int64   `json:"work_bytes,omitempty"` // fixed work of a trial in payload bytes; 0: a time window
 	// Retry are the classes of failures after which an operation is tried again;
 	// every one is counted.
 	Retry []Class `json:"retry,omitempty"`
-	// Phases are what a trial measures, one after the other; none: the workload is
-	// one family, its operations the sections insert and call.
-	Phases []Phase `json:"phases,omitempty"`
 	// ReadOnly: the workload leaves its data as they are, so that a loaded build
 	// serves trial after trial without being reset.
-	ReadOnly bool           `json:"read_only,omitempty"`
-	Vars     map[string]any `json:"vars"` // for the SQL templates
-	Args     Args           `json:"-"`
-	// Own is SQL that the workload brings itself; nil: its sections are the engine's.
-	Own *OwnSQL `json:"own,omitempty"`
+	ReadOnly bool `json:"read_only,omitempty"`
+	// Params is a struct of the workload's: its fields fill the SQL templates.
+	Params any `json:"params,omitempty"`
+	// Tables are those that the workload works on, the one that says most of it first.
+	Tables []Table `json:"tables,omitempty"`
+	// Sharding is by what the tables' rows belong together; nil: each row is by itself.
+	Sharding *Sharding `json:"sharding,omitempty"`
+	// Custom is SQL that the workload brings itself; nil: its sections are the engine's.
+	Custom *CustomSQL `json:"custom,omitempty"`
+}
+
+// SQL names the file of the workload's sections: sql/WORKLOAD.sql of an engine.
+func (p Program) SQL() string { return cmp.Or(p.SQLOf, p.Workload) }
+
+// Vars are the fields of Params by their names, for SQL templates.
+func (p Program) Vars() map[string]any {
+	vars := map[string]any{}
+	if p.Params == nil {
+		return vars
+	}
+	v := reflect.ValueOf(p.Params)
+	for i := range v.NumField() {
+		vars[v.Type().Field(i).Name] = v.Field(i).Interface()
+	}
+	return vars
+}
+
+// First is the first phase, which of most workloads is the only one; of a program
+// without phases, which no workload has, it does nothing.
+func (p Program) First() Phase {
+	if len(p.Phases) == 0 {
+		return Phase{}
+	}
+	return p.Phases[0]
+}
+
+// Connections are those of the phase that has the most.
+func (p Program) Connections() int {
+	most := 0
+	for _, x := range p.Phases {
+		most = max(most, x.Connections)
+	}
+	return most
+}
+
+// Appends tells whether the work is rows that come to those that are there already
+// (Phase.Appends): its tables are as large as the work.
+func (p Program) Appends() bool { return p.First().Appends }
+
+// Repeats tells whether all phases can be done again and again on one build, as in turns:
+// they work for a window, alter nothing, or are backups. Those of fixed work that alter
+// data each work on what the one before has left.
+func (p Program) Repeats() bool {
+	return p.ReadOnly || !slices.ContainsFunc(p.Phases, func(x Phase) bool { return x.Act == ActWork && x.Ops > 0 })
 }
 
 // Restores tells whether a trial restores what it has backed up.
 func (p Program) Restores() bool {
-	for _, x := range p.Phases {
-		if x.Act == ActRestore {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.Phases, func(x Phase) bool { return x.Act == ActRestore })
 }
+
+// BacksUp tells whether a trial makes a backup, of either sort.
+func (p Program) BacksUp() bool {
+	return slices.ContainsFunc(p.Phases, func(x Phase) bool { return x.Act == ActBackup })
+}
+
+// Dumps tells whether the backup that a trial makes is a logical one.
+func (p Program) Dumps() bool {
+	return slices.ContainsFunc(p.Phases, func(x Phase) bool { return x.Act == ActBackup && x.Logical })
+}
+
+// Queries tells whether all that is done is reading what was loaded.
+func (p Program) Queries() bool { return p.Loads() && p.ReadOnly && !p.BacksUp() }
 
 // WorksBeside tells whether a load runs while something else is measured.
 func (p Program) WorksBeside() bool {
-	for _, x := range p.Phases {
-		if x.Beside != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.Phases, func(x Phase) bool { return x.Beside != "" })
 }
 
 // Args generates the arguments of operations: operation i of a worker follows
@@ -79,10 +132,14 @@ func (l Ledger) Plus(more Ledger) Ledger {
 	return sum
 }
 
+// AsLoaded is the phase before the first: the data are those of the load alone.
+const AsLoaded = -1
+
 // Workload is what is done to the database.
 type Workload interface {
 	Program() Program
-	// Check compares the data with what the ledger's operations should have
-	// left; the error wraps ErrCheck when they differ.
-	Check(context.Context, Querier, Ledger) error
+	// Check compares the data with what the phases up to this one should have left,
+	// or with what was loaded (AsLoaded); ledgers are the phases'. The error wraps
+	// ErrCheck when they differ.
+	Check(ctx context.Context, q Querier, phase int, ledgers []Ledger) error
 }

@@ -20,7 +20,6 @@ import (
 	"filewise/drive"
 	"filewise/experiment"
 	"filewise/probe"
-	"filewise/workload"
 )
 
 // maxApart is how far Filewise's counters may be from an independent reader's, in
@@ -40,11 +39,24 @@ type counter struct{ probe, name, file string }
 // reader reads counters by a program of its own.
 type reader func(context.Context) (map[counter]float64, error)
 
+type opener func(ctx context.Context, given agreement) (*agreement, error)
+
 // agreeing are the ways in which counters are compared, in the order in which they are.
 var agreeing = []struct {
 	name string
-	open func(context.Context, agreement) (*agreement, error)
-}{{"mariadb", agreeMariaDB}, {"mariadb-processes", agreeProcesses}, {"postgres", agreePostgres}, {"sqlite", agreeSQLite}}
+	open opener
+}{
+	{"mariadb", agreeMariaDB},
+	{"mariadb-processes", agreeManaged("mariadb", func(_ agreement, _ *insertsBuild, pid int) reader {
+		return allOf(readSystem, readTree(filewise.ProbeServer, pid))
+	})},
+	{"postgres", agreeManaged("postgres", func(a agreement, _ *insertsBuild, pid int) reader {
+		return allOf(readSystem, readTree(filewise.ProbeServer, pid), readPostgres(a.bin, pid))
+	})},
+	{"sqlite", agreeManaged("sqlite", func(_ agreement, b *insertsBuild, pid int) reader {
+		return allOf(readSystem, readProcess("process", pid), readSizes(b.scratch))
+	})},
+}
 
 // agreement is a build that both readers look at.
 type agreement struct {
@@ -86,7 +98,7 @@ func runAgree(ctx context.Context, args []string, stdout io.Writer) error {
 	return print(stdout, rows)
 }
 
-func agreeOn(ctx context.Context, open func(context.Context, agreement) (*agreement, error), given agreement, window time.Duration) (rows []row, err error) {
+func agreeOn(ctx context.Context, open opener, given agreement, window time.Duration) (rows []row, err error) {
 	a, err := open(ctx, given)
 	if err != nil {
 		return nil, err
@@ -100,7 +112,7 @@ func agreeOn(ctx context.Context, open func(context.Context, agreement) (*agreem
 // twice, as it asks that last.
 func (a *agreement) over(ctx context.Context, window time.Duration) ([]row, error) {
 	program := a.workload.Program()
-	sessions, err := experiment.Connect(ctx, a.db.Connector, program.Connections)
+	sessions, err := experiment.Connect(ctx, a.db.Connector, 0, program.Connections())
 	defer func() { _ = experiment.CloseAll(sessions) }()
 	if err != nil {
 		return nil, err
@@ -112,7 +124,8 @@ func (a *agreement) over(ctx context.Context, window time.Duration) ([]row, erro
 	var ours [2]probe.Snapshot
 	var readings [2]map[counter]float64
 	var errs []error
-	_, err = drive.Run(ctx, drive.Load{Sessions: sessions, Window: window, WarmUp: time.Second, Chunk: cmp.Or(a.db.Chunk, 10), Multiple: int64(program.CommitEvery), Live: new(drive.Live),
+	_, err = drive.Run(ctx, drive.Load{Sessions: sessions, Window: window, WarmUp: time.Second, Chunk: cmp.Or(a.db.Chunk, 10),
+		Multiple: int64(program.First().CommitEvery), Live: new(drive.Live),
 		Retry: program.Retry, Edge: func(ctx context.Context, e drive.Edge) {
 			ours[e] = set.Read(ctx)
 			found, err := a.theirs(ctx)
@@ -142,7 +155,8 @@ func compared(deltas []filewise.Delta, theirs [2]map[counter]float64) []row {
 			continue
 		}
 		apart := 100 * math.Abs(d.Value-moved) / moved
-		rows = append(rows, row{strings.TrimSpace(fmt.Sprintf("%s, %s, %s %s", d.Probe, d.Name, d.Unit, key.file)), fmt.Sprintf("%.6g · %.6g: %.2f %% apart", d.Value, moved, apart),
+		rows = append(rows, row{strings.TrimSpace(fmt.Sprintf("%s, %s, %s %s", d.Probe, d.Name, d.Unit, key.file)),
+			fmt.Sprintf("%.6g · %.6g: %.2f %% apart", d.Value, moved, apart),
 			fmt.Sprintf("≤ %.0f %%", maxApart), apart <= maxApart})
 	}
 	return rows
@@ -150,56 +164,41 @@ func compared(deltas []filewise.Delta, theirs [2]map[counter]float64) []row {
 
 // agreeMariaDB: the server's own client, as another account's session, prints status
 // and performance_schema.
-func agreeMariaDB(ctx context.Context, a agreement) (*agreement, error) {
+func agreeMariaDB(ctx context.Context, a agreement) (_ *agreement, err error) {
 	// With so small a buffer pool and log, pages are written to their files meanwhile.
-	b, err := openMaria(ctx, a.dir, "--performance-schema=ON", "--innodb-buffer-pool-size=64M", "--innodb-log-file-size=32M")
+	p, err := openPeer(ctx, mariaPeer, a.dir, a.bin, "--performance-schema=ON", "--innodb-buffer-pool-size=64M", "--innodb-log-file-size=32M")
 	if err != nil {
 		return nil, err
 	}
-	a.close = b.close
-	w, err := workload.NewInserts(workload.Params{Connections: 4, RowBytes: 400, CommitEvery: 1, Table: workload.TableShared, Key: workload.KeySequential}, 1)
-	if err == nil {
-		layout := filewise.Layout{Name: filewise.FilesName(2), Kind: filewise.KindPartitions, Data: filewise.Spread{Files: 2, Bytes: 128 << 20, Allocation: filewise.Growing, Placement: filewise.PlaceOne}}
-		a.db, err = b.server.Build(ctx, layout, w.Program())
+	a.close = p.close
+	if a.workload, err = newInserts(4, 400, 1); err == nil {
+		layout := filewise.Layout{Name: filewise.FilesName(2), Kind: filewise.KindPartitions,
+			Data: filewise.Spread{Files: 2, Bytes: 128 << 20, Allocation: filewise.Growing, Placement: filewise.PlaceOne}}
+		a.db, err = p.server.Build(ctx, layout, a.workload.Program())
 	}
 	if err != nil {
-		return nil, errors.Join(err, b.close())
+		return nil, errors.Join(err, p.close())
 	}
-	a.workload, a.system = w, probe.System([]filewise.Volume{{Name: "default", Dir: b.scratch}})
-	a.theirs = allOf(readSystem, b.readStatus, b.readFiles)
+	a.system = probe.System([]filewise.Volume{{Name: "default", Dir: p.scratch}})
+	a.theirs = allOf(readSystem, p.readStatus, p.readFiles)
 	return &a, nil
 }
 
-// agreeOwn is a build on a private server, of which theirs reads by its process.
-func agreeOwn(ctx context.Context, a agreement, engine string, theirs func(*ownBuild) (reader, error)) (*agreement, error) {
-	own, err := buildOwn(ctx, ownEngines[engine], a.dir, filewise.DurabilityFull, 400)
-	if err != nil {
-		return nil, err
+// agreeManaged is a build on a managed server, of which theirs reads by its process.
+func agreeManaged(engine string, theirs func(a agreement, b *insertsBuild, pid int) reader) opener {
+	return func(ctx context.Context, a agreement) (*agreement, error) {
+		b, err := buildInserts(ctx, engines[engine], a.dir, filewise.DurabilityFull, 400)
+		if err != nil {
+			return nil, err
+		}
+		pid := os.Getpid() // the server is this process, without what it starts
+		if b.target.Mode == filewise.Managed {
+			pid, err = serverPID()
+		}
+		if err != nil {
+			return nil, errors.Join(err, b.Close())
+		}
+		a.theirs, a.db, a.workload, a.system, a.close = theirs(a, b, pid), b.db, b.workload, probe.System(b.target.Volumes), b.Close
+		return &a, nil
 	}
-	if a.theirs, err = theirs(own); err != nil {
-		return nil, errors.Join(err, own.close())
-	}
-	a.db, a.workload, a.system, a.close = own.db, own.workload, probe.System([]filewise.Volume{{Name: "here", Dir: own.scratch}}), own.close
-	return &a, nil
-}
-
-func agreeProcesses(ctx context.Context, a agreement) (*agreement, error) {
-	return agreeOwn(ctx, a, "mariadb", func(*ownBuild) (reader, error) {
-		pid, err := serverPID()
-		return allOf(readSystem, readTree(filewise.ProbeServer, pid)), err
-	})
-}
-
-func agreePostgres(ctx context.Context, a agreement) (*agreement, error) {
-	return agreeOwn(ctx, a, "postgres", func(*ownBuild) (reader, error) {
-		pid, err := serverPID()
-		return allOf(readSystem, readTree(filewise.ProbeServer, pid), readPostgres(a.bin, pid)), err
-	})
-}
-
-// agreeSQLite: the server is this process, without what it starts.
-func agreeSQLite(ctx context.Context, a agreement) (*agreement, error) {
-	return agreeOwn(ctx, a, "sqlite", func(own *ownBuild) (reader, error) {
-		return allOf(readSystem, readProcess("process", os.Getpid()), readSizes(own.scratch)), nil
-	})
 }

@@ -7,13 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"filewise"
-	"filewise/internal/chromium"
 )
 
 // The command measures all that its README says, on any machine; how fast that
@@ -35,32 +33,13 @@ func TestEverythingIsMeasured(t *testing.T) {
 	}
 }
 
-// Both pages are opened and timed, and the report's size is told.
-func TestOpeningIsMeasured(t *testing.T) {
-	if _, err := chromium.Find(); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skipf("SKIPPED: opening a report: %v", err)
-	}
-	var out strings.Builder
-	err := run(t.Context(), []string{"report-open", "-rounds", "1", "-trials", "200"}, &out)
-	if err != nil && !strings.Contains(err.Error(), "targets are missed") {
-		t.Fatal(err)
-	}
-	for _, what := range []string{"size of the report of 200 trials", "until it is shown", "until an empty page is shown"} {
-		if !regexp.MustCompile(what + ` +[0-9]`).MatchString(out.String()) {
-			t.Errorf("no figure of %q in:\n%s", what, out.String())
-		}
-	}
-}
-
 func TestBadFlags(t *testing.T) {
 	for _, args := range [][]string{{"-repeats", "0"}, {"-ops", "1"}, {"-blocks", "1"}, {"-nonsense"},
 		{"mariadb", "-rounds", "0"}, {"mariadb", "-size", "1"}, {"mariadb", "-dir", "/nonexistent"}, {"mariadb", "more"},
-		{"connections", "-counts", "0"}, {"connections", "-counts", "2001"}, {"connections", "-engines", "none", "-dir", t.TempDir()}, {"connections", "more"},
+		{"connections", "-counts", "0"}, {"connections", "-counts", "2001"}, {"connections", "-engines", "none", "-dir",
+			t.TempDir()}, {"connections", "more"},
 		{"drive-postgres", "-rounds", "0"}, {"drive-postgres", "-window", "1ms"}, {"drive-postgres", "-bin", "/nonexistent", "-dir", t.TempDir()},
-		{"report-open", "-rounds", "0"}, {"report-open", "-trials", "5"}, {"load-postgres", "-scale", "2"}, {"load-postgres", "more"}} {
+		{"load-postgres", "-scale", "2"}, {"load-postgres", "more"}} {
 		var out strings.Builder
 		if err := run(t.Context(), args, &out); err == nil || out.Len() > 0 {
 			t.Errorf("%v: error %v, output %q", args, err, out.String())
@@ -82,7 +61,8 @@ func TestMariaDBIsMeasured(t *testing.T) {
 	if err != nil && !strings.Contains(err.Error(), "targets are missed") {
 		t.Fatal(err)
 	}
-	for _, what := range []string{"provision 1 file of 128 MiB", "provision 100 files of", "plain writes and sync", "against cp and sync", "stopping · starting"} {
+	for _, what := range []string{"provision 1 file of 128 MiB", "provision 100 files of", "plain writes and sync", "against cp and sync",
+		"stopping · starting"} {
 		if !strings.Contains(out.String(), what) {
 			t.Errorf("no figure of %q in:\n%s", what, out.String())
 		}
@@ -104,7 +84,8 @@ func TestSamplingIsMeasured(t *testing.T) {
 	if err != nil && !strings.Contains(err.Error(), "targets are missed") {
 		t.Fatal(err)
 	}
-	for _, what := range []string{"sqlite: looking at waits, of one core", "sqlite: a display", "sqlite: throughput, looked at to not", "2 blocks)"} {
+	for _, what := range []string{"sqlite: looking at waits, of one core", "sqlite: a display", "sqlite: throughput, looked at to not",
+		"2 blocks)"} {
 		if !strings.Contains(out.String(), what) {
 			t.Errorf("no figure of %q in:\n%s", what, out.String())
 		}
@@ -123,7 +104,8 @@ func TestCompared(t *testing.T) {
 	}
 	var deltas []filewise.Delta
 	for _, name := range []string{"near", "far", "still", "unknown"} {
-		deltas = append(deltas, filewise.Delta{Probe: "files", Name: name, Unit: "B", File: "/somewhere/a.db", Value: map[string]float64{"near": 1019, "far": 1021}[name]})
+		deltas = append(deltas, filewise.Delta{Probe: "files", Name: name, Unit: "B", File: "/somewhere/a.db",
+			Value: map[string]float64{"near": 1019, "far": 1021}[name]})
 	}
 	rows := compared(deltas, theirs)
 	if len(rows) != 2 || !rows[0].ok || rows[1].ok || !strings.Contains(rows[1].value, "2.10 % apart") {

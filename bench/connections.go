@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -17,7 +16,6 @@ import (
 
 	"filewise"
 	"filewise/drive"
-	"filewise/engine/all"
 	"filewise/experiment"
 	"filewise/workload"
 )
@@ -29,8 +27,8 @@ const maxCrowdBytes = 200_000_000
 // crowdOps is what every connection does before the memory is looked at again.
 const crowdOps = 12
 
-// runConnections is the command connections: many sessions on private servers.
-func runConnections(ctx context.Context, args []string, stdout io.Writer) (err error) {
+// runConnections is the command connections: many sessions on managed servers.
+func runConnections(ctx context.Context, args []string, stdout io.Writer) error {
 	flags := flag.NewFlagSet("bench connections", flag.ContinueOnError)
 	engines := flags.String("engines", "mariadb,postgres", "`names` of engines with managed servers")
 	counts := flags.String("counts", "600,2000", "`numbers` of connections")
@@ -49,20 +47,10 @@ func runConnections(ctx context.Context, args []string, stdout io.Writer) (err e
 	if flags.NArg() > 0 {
 		return fmt.Errorf("no further arguments: %q", flags.Args())
 	}
-	scratch, err := os.MkdirTemp(*dir, "filewise-bench-")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
-	// A server that refuses root changes to an account that must reach its files.
-	if err := os.Chmod(scratch, 0o755); err != nil {
-		return err
-	}
 	var rows []row
 	for name := range strings.SplitSeq(*engines, ",") {
 		for _, n := range numbers {
-			volume := filepath.Join(scratch, fmt.Sprintf("%s-%d", name, n))
-			more, err := crowd(ctx, name, volume, n)
+			more, err := crowd(ctx, name, *dir, n)
 			if err != nil {
 				return fmt.Errorf("%s, %d connections: %w; %s", name, n, err, filewise.RemedyOf(err))
 			}
@@ -73,29 +61,24 @@ func runConnections(ctx context.Context, args []string, stdout io.Writer) (err e
 }
 
 // crowd measures n connections on one engine.
-func crowd(ctx context.Context, name, volume string, n int) (_ []row, err error) {
-	e, err := all.Lookup(name)
+func crowd(ctx context.Context, name, dir string, n int) (_ []row, err error) {
+	engine, ok := engines[name]
+	if !ok {
+		return nil, fmt.Errorf("there is no engine %q here", name)
+	}
+	if err := experiment.FitsOpenFiles(n); err != nil {
+		return nil, err
+	}
+	s, err := openManaged(ctx, engine, dir, filewise.DurabilityNormal)
 	if err != nil {
 		return nil, err
 	}
-	about := e.(filewise.Describer).Describe()
-	if err := errors.Join(experiment.FitsOpenFiles(n), os.Mkdir(volume, 0o755)); err != nil {
-		return nil, err
-	}
-	server, err := e.Open(ctx, filewise.Target{Engine: name, Mode: filewise.Managed, Durability: filewise.DurabilityNormal,
-		Volumes: []filewise.Volume{{Name: "here", Dir: volume}}})
+	defer func() { err = errors.Join(err, s.Close()) }()
+	w, err := newInserts(n, 200, crowdOps)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, server.Close()) }()
-	w, err := workload.NewInserts(workload.Params{Connections: n, RowBytes: 200, CommitEvery: crowdOps,
-		Table: workload.TableShared, Key: workload.KeySequential}, 1)
-	if err != nil {
-		return nil, err
-	}
-	l := filewise.Layout{Name: "1 file", Kind: about.Kinds[0], Data: filewise.Spread{Files: 1, Bytes: 64 << 20,
-		Allocation: filewise.Growing, Placement: filewise.PlaceOne}}
-	db, err := server.Build(ctx, l, w.Program())
+	db, err := s.Build(ctx, s.growing(1, 64<<20), w.Program())
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +89,7 @@ func crowdRows(ctx context.Context, name string, db *filewise.Database, w filewi
 	what := func(text string) string { return fmt.Sprintf("%s, %d connections: %s", name, n, text) }
 	heap, goroutines := inUse(), runtime.NumGoroutine()
 	start := time.Now()
-	sessions, err := experiment.Connect(ctx, db.Connector, n)
+	sessions, err := experiment.Connect(ctx, db.Connector, 0, n)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +107,7 @@ func crowdRows(ctx context.Context, name string, db *filewise.Database, w filewi
 		return nil, err
 	}
 	closing := time.Since(start)
-	if err := errors.Join(w.Check(ctx, db.Querier, result.Ledger), db.Dropper.Drop(ctx)); err != nil {
+	if err := errors.Join(w.Check(ctx, db.Querier, 0, []filewise.Ledger{result.Ledger}), db.Dropper.Drop(ctx)); err != nil {
 		return nil, err
 	}
 	rows := []row{
@@ -134,7 +117,8 @@ func crowdRows(ctx context.Context, name string, db *filewise.Database, w filewi
 			result.Measure.Window[1].Seconds(), result.Measure.Errors)},
 		{what: what("memory in use after that"), value: fmt.Sprintf("%.0f MB", float64(worked)/1e6),
 			target: fmt.Sprintf("< %d MB", maxCrowdBytes/1_000_000), ok: worked < maxCrowdBytes},
-		{what: what("closed"), value: fmt.Sprintf("%.2f s, %d goroutines more than before", closing.Seconds(), max(settledGoroutines(goroutines)-goroutines, 0))},
+		{what: what("closed"), value: fmt.Sprintf("%.2f s, %d goroutines more than before", closing.Seconds(),
+			max(settledGoroutines(goroutines)-goroutines, 0))},
 	}
 	if known {
 		rows = append(rows, row{what("resident memory of this process"), fmt.Sprintf("%.0f MB", float64(resident)/1e6),

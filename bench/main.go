@@ -1,13 +1,11 @@
 //go:build linux
 
 // Command bench measures what Filewise itself costs: the driver's loop against a
-// session that does nothing, and a trial against the fake engine; as “bench
-// mariadb”, what builds and resets of a managed server cost; as “bench connections”,
-// what many sessions cost; as “bench drive-mariadb” and “bench load-mariadb”, what
-// orders costs against sysbench and the server's own client; as “bench sampling”, what
-// looking at a trial costs; as “bench agree”, how near
-// counters are to those of an independent reader; as “bench report-open”, how long a
-// browser takes to show a report of many trials. It exits with 1 when a target is missed. README.md beside it says what is measured and how.
+// session that does nothing, and a trial against the fake engine; by its commands, what
+// builds and resets of a managed server cost, many sessions, driving and loading orders
+// against the servers' own clients, looking at a trial, what connections of its own buy,
+// and how near counters are to those of an independent reader. It exits with 1 when a target is missed. README.md beside it says what is
+// measured and how.
 package main
 
 import (
@@ -40,10 +38,11 @@ type row struct {
 }
 
 // commands are those beside the one without a name.
-var commands = map[string]func(context.Context, []string, io.Writer) error{
-	"mariadb": runMariaDB, "connections": runConnections, "agree": runAgree, "sampling": runSampling, "report-open": runReportOpen,
-	"drive-postgres": runDrivePostgres, "load-postgres": runLoadPostgres,
-	"drive-mariadb": runDriveMariaDB, "load-mariadb": runLoadMariaDB,
+var commands = map[string]command{
+	"mariadb": runMariaDB, "connections": runConnections, "agree": runAgree, "sampling": runSampling,
+	"drive-postgres": drivePeer(postgresPeer), "load-postgres": loadPeer(postgresPeer),
+	"drive-mariadb": drivePeer(mariaPeer), "load-mariadb": loadPeer(mariaPeer), "hotpath": runHotPath,
+	"decide": runDecide,
 }
 
 func run(ctx context.Context, args []string, stdout io.Writer) error {
@@ -64,20 +63,18 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	}
 	machine := probe.NewSet(probe.System(nil)...)
 	before := machine.Read(ctx)
-	rows, err := loopRows(ctx, *repeats, *ops)
-	if err != nil {
-		return err
+	var rows []row
+	for _, measure := range []func() ([]row, error){
+		func() ([]row, error) { return loopRows(ctx, *repeats, *ops) },
+		func() ([]row, error) { return pacingRows(ctx) },
+		func() ([]row, error) { return trialRows(ctx, *blocks) },
+	} {
+		more, err := measure()
+		if err != nil {
+			return err
+		}
+		rows = append(rows, more...)
 	}
-	pacing, err := pacingRows(ctx)
-	if err != nil {
-		return err
-	}
-	rows = append(rows, pacing...)
-	trials, err := trialRows(ctx, *blocks)
-	if err != nil {
-		return err
-	}
-	rows = append(rows, trials...)
 	if others, ok := othersShare(machine.Delta(before, machine.Read(ctx))); ok {
 		rows = append(rows, row{what: "processors taken by other processes meanwhile", value: fmt.Sprintf("%.0f %%", others)})
 	}

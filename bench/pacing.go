@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
@@ -26,33 +25,17 @@ const (
 // pacingRows measures both in turn, so that what other processes do meanwhile
 // hits both, and takes the median of the ratios.
 func pacingRows(ctx context.Context) ([]row, error) {
-	var bare, driven, ratios []float64
-	for i := range pacingRepeats {
-		var late [2]float64
-		for half := range 2 {
-			which := (i + half) % 2
-			measure := bareTimer
-			if which == 1 {
-				measure = drivenTimer
-			}
-			var err error
-			if late[which], err = measure(ctx); err != nil {
-				return nil, err
-			}
-		}
-		bare, driven, ratios = append(bare, late[0]), append(driven, late[1]), append(ratios, late[1]/late[0])
-	}
-	mid := func(x []float64) float64 {
-		slices.Sort(x)
-		return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
+	var bare, driven []float64
+	err := inTurn(pacingRepeats, into(&bare, func() (float64, error) { return bareTimer(ctx) }),
+		into(&driven, func() (float64, error) { return drivenTimer(ctx) }))
+	if err != nil {
+		return nil, err
 	}
 	what := fmt.Sprintf("%d starts a second, 99.9 %% late by at most: ", pacingRate)
-	ratio := mid(ratios)
 	return []row{
-		{what: what + "a timer alone", value: fmt.Sprintf("%.0f µs", mid(bare))},
-		{what: fmt.Sprintf("%sopen loop, %d workers", what, pacingWorkers), value: fmt.Sprintf("%.0f µs", mid(driven))},
-		{what: "their ratio, median of " + fmt.Sprint(pacingRepeats), value: fmt.Sprintf("%.2f", ratio),
-			target: fmt.Sprintf("≤ %.1f", maxPacingRatio), ok: ratio <= maxPacingRatio},
+		told(what+"a timer alone", "%.0f µs", bare),
+		told(fmt.Sprintf("%sopen loop, %d workers", what, pacingWorkers), "%.0f µs", driven),
+		atMost(fmt.Sprintf("their ratio, median of %d", pacingRepeats), "%.2f", ratios(driven, bare), maxPacingRatio),
 	}, nil
 }
 

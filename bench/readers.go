@@ -53,8 +53,8 @@ func printed(cmd *exec.Cmd) (map[counter]float64, error) {
 }
 
 // readStatus has the server's own client print the status.
-func (b *mariaBench) readStatus(ctx context.Context) (map[counter]float64, error) {
-	_, out, err := b.client(ctx, "", "SHOW GLOBAL STATUS")
+func (p *peer) readStatus(ctx context.Context) (map[counter]float64, error) {
+	_, out, err := p.execute(ctx, "", "SHOW GLOBAL STATUS")
 	all := map[counter]float64{}
 	for line := range strings.Lines(string(out)) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), "\t")
@@ -66,8 +66,9 @@ func (b *mariaBench) readStatus(ctx context.Context) (map[counter]float64, error
 }
 
 // readFiles has it print what performance_schema counts of files.
-func (b *mariaBench) readFiles(ctx context.Context) (map[counter]float64, error) {
-	_, out, err := b.client(ctx, "", "SELECT FILE_NAME, COUNT_WRITE, SUM_NUMBER_OF_BYTES_WRITE, SUM_TIMER_WRITE / 1e12, COUNT_READ, SUM_NUMBER_OF_BYTES_READ FROM performance_schema.file_summary_by_instance")
+func (p *peer) readFiles(ctx context.Context) (map[counter]float64, error) {
+	_, out, err := p.execute(ctx, "", "SELECT FILE_NAME, COUNT_WRITE, SUM_NUMBER_OF_BYTES_WRITE, SUM_TIMER_WRITE / 1e12, COUNT_READ, "+
+		"SUM_NUMBER_OF_BYTES_READ FROM performance_schema.file_summary_by_instance")
 	all := map[counter]float64{}
 	names := []string{filewise.FileWrites, filewise.FileBytes, filewise.FileWriteTime, filewise.FileReads, filewise.FileBytesRead}
 	for line := range strings.Lines(string(out)) {
@@ -86,7 +87,9 @@ func (b *mariaBench) readFiles(ctx context.Context) (map[counter]float64, error)
 const postgresScript = `
 SELECT 'postgres', v || '.' || key, '', value FROM (
   SELECT 'pg_stat_database' v, to_jsonb(d) j FROM pg_stat_database d WHERE datname = current_database() UNION ALL
-  SELECT 'pg_stat_wal', to_jsonb(w) FROM pg_stat_wal w UNION ALL SELECT 'pg_stat_bgwriter', to_jsonb(b) FROM pg_stat_bgwriter b) s, jsonb_each_text(j) WHERE value ~ '^[0-9.]+$';
+  SELECT 'pg_stat_wal', to_jsonb(w) FROM pg_stat_wal w UNION ALL
+  SELECT 'pg_stat_bgwriter', to_jsonb(b) FROM pg_stat_bgwriter b) s,
+  jsonb_each_text(j) WHERE value ~ '^[0-9.]+$';
 SELECT 'files', 'rows written', pg_relation_filepath(relid), n_tup_ins + n_tup_upd + n_tup_del FROM pg_stat_user_tables;
 SELECT 'files', 'bytes grown', pg_relation_filepath(relid), pg_relation_size(relid) FROM pg_stat_user_tables UNION ALL
 SELECT 'files', 'bytes grown', pg_relation_filepath(indexrelid), pg_relation_size(indexrelid) FROM pg_stat_user_indexes;`
@@ -94,16 +97,21 @@ SELECT 'files', 'bytes grown', pg_relation_filepath(indexrelid), pg_relation_siz
 // readPostgres has psql ask a server in whose directory its socket is.
 func readPostgres(bin string, pid int) reader {
 	return func(ctx context.Context) (map[counter]float64, error) {
-		cmd := exec.CommandContext(ctx, filepath.Join(bin, "psql"), "-XqAt", "-v", "ON_ERROR_STOP=1", "-h", fmt.Sprintf("/proc/%d/cwd", pid), "-U", "filewise", "-d", "postgres", "-c", postgresScript)
+		cmd := exec.CommandContext(ctx, filepath.Join(bin, "psql"), "-XqAt", "-v", "ON_ERROR_STOP=1", "-h", fmt.Sprintf("/proc/%d/cwd", pid),
+			"-U", "filewise", "-d", "postgres", "-c", postgresScript)
 		cmd.Env = environment()
 		return printed(cmd)
 	}
 }
 
 // systemScript prints by awk, in Filewise's names and units, what the kernel counts.
-const systemScript = `$1 == "cpu" { for (i = 2; i <= 9; i++) { split("user nice system idle iowait irq softirq steal", n, " "); print "cpu|" n[i-1] "||" $i / 100 } }
+const systemScript = `$1 == "cpu" {
+  split("user nice system idle iowait irq softirq steal", n, " ")
+  for (i = 2; i <= 9; i++) print "cpu|" n[i-1] "||" $i / 100
+}
 FILENAME == "/proc/diskstats" { print "disk|" $3 " reads||" $4; print "disk|" $3 " bytes read||" $6 * 512; print "disk|" $3 " writes||" $8
-  print "disk|" $3 " bytes written||" $10 * 512; print "disk|" $3 " write time||" $11; print "disk|" $3 " busy time||" $13; print "disk|" $3 " flushes||" $19 }`
+  print "disk|" $3 " bytes written||" $10 * 512; print "disk|" $3 " write time||" $11; print "disk|" $3 " busy time||" $13
+  print "disk|" $3 " flushes||" $19 }`
 
 // awk runs a script, with all digits of numbers.
 func awk(ctx context.Context, args ...string) *exec.Cmd {
@@ -123,7 +131,8 @@ const treeScript = `BEGIN {
     parent[id] = f[2]; user[id] = f[12] + (tree ? f[14] : 0); sys[id] = f[13] + (tree ? f[15] : 0)
   }
   split("rchar wchar syscr syscw read_bytes write_bytes", key, " ")
-  split("bytes read by calls,bytes written by calls,read calls,write calls,bytes read from storage,bytes dirtied in the page cache", name, ",")
+  names = "bytes read by calls,bytes written by calls,read calls,write calls,bytes read from storage,"
+  split(names "bytes dirtied in the page cache", name, ",")
   for (id in parent) {
     for (p = id; p != root && p > 1; p = parent[p]) if (!tree) break
     if (p != root) continue

@@ -24,10 +24,10 @@ import (
 // resetFiles is the number of data files of the build that is reset.
 const resetFiles = 4
 
-// resetTimes is one round.
+// resetTimes are what the rounds took, in seconds.
 type resetTimes struct {
-	stop, copy, start time.Duration // of the reset
-	cp, cpSync        time.Duration // cp alone; with the sync of what it wrote
+	stop, copy, start []float64 // of the reset
+	cp, cpSync        []float64 // cp alone; with the sync of what it wrote
 	files             int
 	bytes             int64
 }
@@ -40,45 +40,58 @@ func (b *managedBench) resetRows(ctx context.Context) (rows []row, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, db.Dropper.Drop(ctx)) }()
-	loaded, err := b.insert(ctx, db, nil, b.load)
+	loaded, err := b.insert(ctx, db, nil, b.part())
 	if err != nil {
 		return nil, err
 	}
-	since := time.Now()
+	r := resetter{managedBench: b, db: db, since: time.Now()}
 	if err := db.Reset.Snapshot(ctx); err != nil {
 		return nil, err
 	}
-	if since, err = startedAt(db, since); err != nil {
+	if err := r.started(); err != nil {
 		return nil, err
 	}
-	var all []resetTimes
 	for round := range b.rounds {
-		done, err := b.insert(ctx, db, loaded, b.work)
+		done, err := b.insert(ctx, db, loaded, b.part())
 		if err != nil {
 			return nil, err
 		}
 		if err := db.Settler.Settle(ctx); err != nil { // as a trial ends: also the data files are written
 			return nil, err
 		}
-		var t resetTimes
-		if t, since, err = b.resetOnce(ctx, db, since, round%2 == 0); err != nil {
+		if err = r.once(ctx, round%2 == 0); err != nil {
 			return nil, err
 		}
-		if err := b.inserts.Check(ctx, db.Querier, loaded); err != nil {
+		if err := b.inserts.Check(ctx, db.Querier, 0, []filewise.Ledger{loaded}); err != nil {
 			return nil, fmt.Errorf("after a reset of %d rows: %w", done.Total(), err)
 		}
-		all = append(all, t)
 	}
-	return tableOf(all), nil
+	t := r.resetTimes
+	return []row{
+		atMost(fmt.Sprintf("reset, copying %d files of %d MiB, against cp and sync", t.files, t.bytes>>20), "%.2f times",
+			ratios(t.copy, t.cpSync), maxResetRatio),
+		told("  its copy · cp and sync", "%.2f s", t.copy, t.cpSync),
+		told("  of these, cp until it returns", "%.2f s", t.cp),
+		told("  stopping · starting the server", "%.2f s", t.stop, t.start),
+	}, nil
+}
+
+// resetter resets a build again and again.
+type resetter struct {
+	*managedBench
+	resetTimes
+	db    *filewise.Database
+	since time.Time // files that were written after it differ from the snapshot's
 }
 
 // insert commits payload bytes beyond those of the ledger, and returns it with
 // them.
-func (b *managedBench) insert(ctx context.Context, db *filewise.Database, ledger filewise.Ledger, bytes int64) (_ filewise.Ledger, err error) {
+func (b *managedBench) insert(ctx context.Context, db *filewise.Database, ledger filewise.Ledger, bytes int64) (_ filewise.Ledger,
+	err error) {
 	p := b.inserts.Program()
-	load := drive.Load{Multiple: int64(p.CommitEvery)}
-	for w := range p.Connections {
-		s, err := db.Connector.Connect(ctx, w)
+	load := drive.Load{Multiple: int64(p.First().CommitEvery)}
+	for w := range p.Connections() {
+		s, err := db.Connector.Connect(ctx, 0, w)
 		if err != nil {
 			return nil, err
 		}
@@ -88,7 +101,7 @@ func (b *managedBench) insert(ctx context.Context, db *filewise.Database, ledger
 			done = ledger[w]
 		}
 		load.Sessions = append(load.Sessions, beyond{s, done})
-		load.Ops = append(load.Ops, bytes/p.OpBytes/int64(p.Connections))
+		load.Ops = append(load.Ops, bytes/p.First().OpBytes/int64(p.Connections()))
 	}
 	result, err := drive.Run(ctx, load)
 	return ledger.Plus(result.Ledger), err
@@ -104,67 +117,62 @@ func (s beyond) Do(ctx context.Context, first, n int64) (int64, error) {
 	return s.Session.Do(ctx, s.done+first, n)
 }
 
-// resetOnce resets the build, and copies the same files by cp before or after.
+// once resets the build, and copies the same files by cp before or after.
 // Both start with the copies of the snapshot out of the page cache and nothing
 // left to write, and both count until what they wrote is on the storage.
-func (b *managedBench) resetOnce(ctx context.Context, db *filewise.Database, since time.Time, cpFirst bool) (t resetTimes, next time.Time, err error) {
-	start := time.Now()
-	if err := db.Lifecycle.Crash(ctx); err != nil { // as a reset begins
-		return t, next, err
-	}
-	t.stop = time.Since(start)
-	written, err := b.writtenSince(since)
+func (r *resetter) once(ctx context.Context, cpFirst bool) error {
+	stop, err := seconds(func() error { return r.db.Lifecycle.Crash(ctx) }) // as a reset begins
 	if err != nil {
-		return t, next, err
-	}
-	for _, f := range written {
-		t.files, t.bytes = t.files+1, t.bytes+f.bytes
-	}
-	cp := func() error { return b.cp(ctx, &t, written) }
-	reset := func() error {
-		if err := settleStorage(written); err != nil {
-			return err
-		}
-		start := time.Now()
-		if err := db.Reset.Reset(ctx); err != nil {
-			return err
-		}
-		next, err = startedAt(db, start)
-		for _, s := range db.Reset.(filewise.Timed).Took() {
-			switch s.Name {
-			case "copy":
-				t.copy = s.Took
-			case "start":
-				t.start = s.Took
-			}
-		}
 		return err
 	}
-	steps := []func() error{reset, cp}
+	written, err := r.written()
+	if err != nil {
+		return err
+	}
+	r.stop, r.files, r.resetTimes.bytes = append(r.stop, stop), len(written), 0
+	for _, f := range written {
+		r.resetTimes.bytes += f.bytes
+	}
+	steps := []func() error{func() error { return r.reset(ctx) }, func() error { return r.copied(ctx, written) }}
 	if cpFirst {
 		slices.Reverse(steps)
 	}
 	for _, step := range steps {
-		if err := step(); err != nil {
-			return t, next, err
+		if err := errors.Join(settleStorage(written), step()); err != nil {
+			return err
 		}
 	}
-	return t, next, nil
+	return nil
 }
 
-// startedAt is when the server was started again by what began then: the files
-// that differ from the snapshot are those written from there on.
-func startedAt(db *filewise.Database, began time.Time) (time.Time, error) {
-	timed, ok := db.Reset.(filewise.Timed)
+func (r *resetter) reset(ctx context.Context) error {
+	r.since = time.Now()
+	if err := r.db.Reset.Reset(ctx); err != nil {
+		return err
+	}
+	for _, s := range r.db.Reset.(filewise.Timed).Took() {
+		switch s.Name {
+		case "copy":
+			r.copy = append(r.copy, s.Took.Seconds())
+		case "start":
+			r.start = append(r.start, s.Took.Seconds())
+		}
+	}
+	return r.started()
+}
+
+// started moves since to when the server was started again by what began then.
+func (r *resetter) started() error {
+	timed, ok := r.db.Reset.(filewise.Timed)
 	if !ok {
-		return began, errors.New("the engine does not say where the time of a reset goes")
+		return errors.New("the engine does not say where the time of a reset goes")
 	}
 	for _, s := range timed.Took() {
 		if s.Name != "start" {
-			began = began.Add(s.Took)
+			r.since = r.since.Add(s.Took)
 		}
 	}
-	return began, nil
+	return nil
 }
 
 // writtenFile is a file of the build with its copy in the snapshot.
@@ -173,10 +181,10 @@ type writtenFile struct {
 	bytes int64
 }
 
-// writtenSince finds the files of the build that were changed, redo log
-// included, and have a copy. The snapshot lies beside the build.
-func (b *managedBench) writtenSince(since time.Time) (all []writtenFile, err error) {
-	snapshots, err := filepath.Glob(filepath.Join(b.dir, "volume", "*.snapshot"))
+// written finds the files of the build that were changed, redo log included, and have
+// a copy. The snapshot lies beside the build.
+func (r *resetter) written() (all []writtenFile, err error) {
+	snapshots, err := filepath.Glob(filepath.Join(r.scratch, "*.snapshot"))
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +207,7 @@ func (b *managedBench) writtenSince(since time.Time) (all []writtenFile, err err
 		if err != nil {
 			return err
 		}
-		if s, ok := info.Sys().(*syscall.Stat_t); ok && time.Unix(s.Ctim.Unix()).Before(since) {
+		if s, ok := info.Sys().(*syscall.Stat_t); ok && time.Unix(s.Ctim.Unix()).Before(r.since) {
 			return nil
 		}
 		copied, err := e.Info()
@@ -232,14 +240,11 @@ func withFile(path string, do func(*os.File) error) error {
 	return errors.Join(do(f), f.Close())
 }
 
-// cp copies the files with the system's cp, over those of the round before, as a
+// copied copies the files with the system's cp, over those of the round before, as a
 // reset writes over the build's.
-func (b *managedBench) cp(ctx context.Context, t *resetTimes, files []writtenFile) error {
-	to := filepath.Join(b.dir, "cp")
+func (r *resetter) copied(ctx context.Context, files []writtenFile) error {
+	to := filepath.Join(r.scratch, "cp")
 	if err := os.MkdirAll(to, 0o700); err != nil {
-		return err
-	}
-	if err := settleStorage(files); err != nil {
 		return err
 	}
 	// --parents: files of one name in several directories stay apart.
@@ -247,39 +252,18 @@ func (b *managedBench) cp(ctx context.Context, t *resetTimes, files []writtenFil
 	for _, f := range files {
 		args = append(args, f.copy)
 	}
-	start := time.Now()
-	if out, err := exec.CommandContext(ctx, "cp", args...).CombinedOutput(); err != nil {
-		return fmt.Errorf("cp: %w: %s", err, out)
+	cp, err := seconds(func() error { _, _, err := byCommand(exec.CommandContext(ctx, "cp", args...)); return err })
+	if err != nil {
+		return err
 	}
-	t.cp = time.Since(start)
-	for _, f := range files {
-		if err := withFile(filepath.Join(to, f.copy), (*os.File).Sync); err != nil {
-			return err
+	sync, err := seconds(func() error {
+		for _, f := range files {
+			if err := withFile(filepath.Join(to, f.copy), (*os.File).Sync); err != nil {
+				return err
+			}
 		}
-	}
-	t.cpSync = time.Since(start)
-	return nil
-}
-
-// tableOf is the rounds as rows of the table.
-func tableOf(all []resetTimes) []row {
-	column := func(get func(resetTimes) time.Duration) (ds []time.Duration) {
-		for _, t := range all {
-			ds = append(ds, get(t))
-		}
-		return ds
-	}
-	var ratios []float64
-	for _, t := range all {
-		ratios = append(ratios, t.copy.Seconds()/t.cpSync.Seconds())
-	}
-	slices.Sort(ratios)
-	ratio := ratios[(len(ratios)-1)/2]
-	return []row{
-		{fmt.Sprintf("reset, copying %d files of %d MiB, against cp and sync", all[0].files, all[0].bytes>>20),
-			fmt.Sprintf("%.2f times (%.2f … %.2f)", ratio, ratios[0], ratios[len(ratios)-1]), fmt.Sprintf("≤ %.1f times", maxResetRatio), ratio <= maxResetRatio},
-		{what: "  its copy · cp and sync", value: spread(column(func(t resetTimes) time.Duration { return t.copy })) + " · " + spread(column(func(t resetTimes) time.Duration { return t.cpSync }))},
-		{what: "  of these, cp until it returns", value: spread(column(func(t resetTimes) time.Duration { return t.cp }))},
-		{what: "  stopping · starting the server", value: spread(column(func(t resetTimes) time.Duration { return t.stop })) + " · " + spread(column(func(t resetTimes) time.Duration { return t.start }))},
-	}
+		return nil
+	})
+	r.cp, r.cpSync = append(r.cp, cp), append(r.cpSync, cp+sync)
+	return err
 }

@@ -10,13 +10,16 @@ import (
 	"runtime"
 	"slices"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // work is what a client did, and what it took.
 type work struct {
-	ops  float64       // transactions, rows
-	cpu  time.Duration // processor time of the client alone, user and system
-	wall time.Duration
+	ops     float64       // transactions, rows
+	cpu     time.Duration // processor time of the client alone, user and system
+	wall    time.Duration
+	mallocs float64 // of this process
 }
 
 // cpuPerOp is the client's processor time per operation, in microseconds.
@@ -25,35 +28,61 @@ func cpuPerOp(w work) float64 { return float64(w.cpu.Nanoseconds()) / 1e3 / w.op
 // rate is operations a second.
 func rate(w work) float64 { return w.ops / w.wall.Seconds() }
 
+func cpuSeconds(w work) float64 { return w.cpu.Seconds() }
+
+func mallocsPerOp(w work) float64 { return w.mallocs / w.ops }
+
 // machineShare is what the client took of all processors of the machine, in percent.
 func machineShare(w work) float64 {
 	return 100 * w.cpu.Seconds() / (w.wall.Seconds() * float64(runtime.NumCPU()))
 }
 
-// duel are the rounds of two clients that do the same on one server.
+// inTurn does things in rounds, in every second one in the reverse order, so that what
+// changes on the machine meanwhile meets all of them.
+func inTurn(rounds int, things ...func() error) error {
+	for round := range rounds {
+		for _, do := range things {
+			if err := do(); err != nil {
+				return fmt.Errorf("round %d: %w", round+1, err)
+			}
+		}
+		slices.Reverse(things)
+	}
+	return nil
+}
+
+// into keeps what is measured.
+func into[T any](all *[]T, measure func() (T, error)) func() error {
+	return func() error {
+		x, err := measure()
+		*all = append(*all, x)
+		return err
+	}
+}
+
+// client works for a while.
+type client = func(context.Context) (work, error)
+
+// duel are the rounds of two clients that do the same.
 type duel struct{ ours, theirs []work }
 
-// interleaved has both clients work in every round, in turn the one and the other
-// first, so that what changes on the machine meanwhile meets both.
-func interleaved(ctx context.Context, rounds int, ours, theirs func(context.Context) (work, error)) (duel, error) {
-	var d duel
-	for round := range rounds {
-		for half := range 2 {
-			client, to := ours, &d.ours
-			if (round+half)%2 == 1 {
-				client, to = theirs, &d.theirs
-			}
-			w, err := client(ctx)
+// interleaved has both clients work in every round.
+func interleaved(ctx context.Context, rounds int, ours, theirs client) (d duel, err error) {
+	busy := func(c client) func() (work, error) {
+		return func() (work, error) {
+			w, err := c(ctx)
 			if err == nil && (w.ops <= 0 || w.wall <= 0 || w.cpu <= 0) {
 				err = fmt.Errorf("a client that did nothing: %+v", w)
 			}
-			if err != nil {
-				return d, fmt.Errorf("round %d: %w", round+1, err)
-			}
-			*to = append(*to, w)
+			return w, err
 		}
 	}
-	return d, nil
+	return d, inTurn(rounds, into(&d.ours, busy(ours)), into(&d.theirs, busy(theirs)))
+}
+
+// ratios are those of a figure within each round, ours to theirs.
+func (d duel) ratios(figure func(work) float64) []float64 {
+	return ratios(of(d.ours, figure), of(d.theirs, figure))
 }
 
 // of is a figure of every round.
@@ -65,13 +94,12 @@ func of(all []work, figure func(work) float64) []float64 {
 	return values
 }
 
-// ratios are those of a figure within each round, ours to theirs.
-func (d duel) ratios(figure func(work) float64) []float64 {
-	values := of(d.ours, figure)
-	for i, theirs := range of(d.theirs, figure) {
-		values[i] /= theirs
+func ratios(a, b []float64) []float64 {
+	all := slices.Clone(a)
+	for i := range all {
+		all[i] /= b[i]
 	}
-	return values
+	return all
 }
 
 // middle is the median; of an even number the mean of the two in the middle.
@@ -85,10 +113,37 @@ func spreadOf(format string, values []float64) string {
 	return fmt.Sprintf(format+" ("+format+" … "+format+")", middle(values), slices.Min(values), slices.Max(values))
 }
 
+// atMost and atLeast are figures whose median has a target.
+func atMost(what, format string, values []float64, most float64) row {
+	return row{what, spreadOf(format, values), fmt.Sprintf("≤ "+format, most), middle(values) <= most}
+}
+
+func atLeast(what, format string, values []float64, least float64) row {
+	return row{what, spreadOf(format, values), fmt.Sprintf("≥ "+format, least), middle(values) >= least}
+}
+
+// told is a figure for comparison only.
+func told(what, format string, values ...[]float64) row {
+	r := row{what: what, value: spreadOf(format, values[0])}
+	for _, more := range values[1:] {
+		r.value += " · " + spreadOf(format, more)
+	}
+	return r
+}
+
+// seconds is how long something takes.
+func seconds(do func() error) (float64, error) {
+	start := time.Now()
+	err := do()
+	return time.Since(start).Seconds(), err
+}
+
 // bySelf is what this process takes to do something; servers and clients that it
 // started are not counted.
 func bySelf(do func() (ops float64, err error)) (work, error) {
 	runtime.GC() // that of what was before
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
 	begin := time.Now()
 	start, err := processorTime()
 	if err != nil {
@@ -97,7 +152,17 @@ func bySelf(do func() (ops float64, err error)) (work, error) {
 	ops, err := do()
 	wall := time.Since(begin)
 	end, timeErr := processorTime()
-	return work{ops, end - start, wall}, errors.Join(err, timeErr)
+	runtime.ReadMemStats(&after)
+	return work{ops, end - start, wall, float64(after.Mallocs - before.Mallocs)}, errors.Join(err, timeErr)
+}
+
+// processorTime is what this process has used of the processors so far.
+func processorTime() (time.Duration, error) {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		return 0, fmt.Errorf("getrusage: %w", err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano()), nil
 }
 
 // byCommand is what a program takes from its start to its end, as the system

@@ -39,7 +39,8 @@ type samplingBench struct {
 // runSampling is the command sampling.
 func runSampling(ctx context.Context, args []string, stdout io.Writer) error {
 	flags := flag.NewFlagSet("bench sampling", flag.ContinueOnError)
-	names := flags.String("engines", "postgres,mariadb,sqlite", "`engines` to measure, of "+strings.Join(slices.Sorted(maps.Keys(ownEngines)), ", "))
+	names := flags.String("engines", "postgres,mariadb,sqlite",
+		"`engines` to measure, of "+strings.Join(slices.Sorted(maps.Keys(engines)), ", "))
 	idle := flags.Int("idle", 8, "`pairs` of periods, looked at and not, of sessions that do nothing")
 	pairs := flags.Int("pairs", 40, "`pairs` of periods under load; 0: processor time alone")
 	period := flags.Duration("period", time.Second, "`time` of a period")
@@ -52,7 +53,7 @@ func runSampling(ctx context.Context, args []string, stdout io.Writer) error {
 	}
 	var rows []row
 	for name := range strings.SplitSeq(*names, ",") {
-		engine, ok := ownEngines[name]
+		engine, ok := engines[name]
 		if !ok {
 			return fmt.Errorf("there is no engine %q here", name)
 		}
@@ -67,20 +68,20 @@ func runSampling(ctx context.Context, args []string, stdout io.Writer) error {
 
 func (b samplingBench) run(ctx context.Context) (rows []row, err error) {
 	// What is not synced waits for processors alone, of which looking takes some.
-	own, err := buildOwn(ctx, b.engine, b.dir, filewise.DurabilityOff, 100)
+	build, err := buildInserts(ctx, b.engine, b.dir, filewise.DurabilityOff, 100)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, own.close()) }()
-	sessions, err := experiment.Connect(ctx, own.db.Connector, own.workload.Program().Connections)
+	defer func() { err = errors.Join(err, build.Close()) }()
+	sessions, err := experiment.Connect(ctx, build.db.Connector, 0, build.workload.Program().Connections())
 	defer func() { err = errors.Join(err, experiment.CloseAll(sessions)) }()
 	if err != nil {
 		return nil, err
 	}
-	if rows, err = b.costs(ctx, own.set); err != nil || b.pairs == 0 {
+	if rows, err = b.costs(ctx, build.set); err != nil || b.pairs == 0 {
 		return rows, err
 	}
-	slower, err := b.slower(ctx, own, sessions)
+	slower, err := b.slower(ctx, build, sessions)
 	return append(rows, slower), err
 }
 
@@ -119,42 +120,43 @@ func (b samplingBench) costs(ctx context.Context, set *probe.Set) ([]row, error)
 		{fmt.Sprintf("looking at waits, in windows of %v", b.period), watching(b.period)},
 		{"a display that reads all once a second", displayed},
 	} {
-		own, server, err := b.cost(ctx, func() func() { return x.start(ctx, set) })
+		self, server, err := b.cost(ctx, func() func() { return x.start(ctx, set) })
 		if err != nil {
 			return nil, err
 		}
-		all := own + server
+		all := self + server
 		rows = append(rows, row{fmt.Sprintf("%s: %s, of one core", b.engine.Name(), x.what),
-			fmt.Sprintf("%.2f %% (Filewise %.2f, server %.2f)", all, own, server), fmt.Sprintf("≤ %.0f %%", maxSampling), all <= maxSampling})
+			fmt.Sprintf("%.2f %% (Filewise %.2f, server %.2f)", all, self, server), fmt.Sprintf("≤ %.0f %%", maxSampling), all <= maxSampling})
 	}
 	return rows, nil
 }
 
 // cost is the difference of processor time between looking and not, in percent of
 // one core; the server's is of all processes that this one has started.
-func (b samplingBench) cost(ctx context.Context, start func() func()) (own, server float64, err error) {
-	var owns, servers [2][]float64 // looked at, not
+func (b samplingBench) cost(ctx context.Context, start func() func()) (self, server float64, err error) {
+	var selves, servers [2][]float64 // looked at, not
 	err = b.periods(ctx, b.idle, start, func(how int, wall time.Duration, use func() error) error {
-		ownBefore, err := processorTime()
+		before, err := processorTime()
 		serverBefore, err2 := childrenTime()
 		if err := errors.Join(err, err2, use()); err != nil {
 			return err
 		}
-		ownAfter, err := processorTime()
+		after, err := processorTime()
 		serverAfter, err2 := childrenTime()
-		owns[how] = append(owns[how], float64(ownAfter-ownBefore)/float64(wall))
+		selves[how] = append(selves[how], float64(after-before)/float64(wall))
 		servers[how] = append(servers[how], float64(serverAfter-serverBefore)/float64(wall))
 		return errors.Join(err, err2)
 	})
 	if err != nil {
 		return 0, 0, err
 	}
-	return 100 * (middle(owns[0]) - middle(owns[1])), 100 * (middle(servers[0]) - middle(servers[1])), nil
+	return 100 * (middle(selves[0]) - middle(selves[1])), 100 * (middle(servers[0]) - middle(servers[1])), nil
 }
 
 // periods are pairs of periods in which all is looked at and is not, in turn the one
 // and the other first.
-func (b samplingBench) periods(ctx context.Context, pairs int, start func() func(), measure func(how int, wall time.Duration, use func() error) error) error {
+func (b samplingBench) periods(ctx context.Context, pairs int, start func() func(),
+	measure func(how int, wall time.Duration, use func() error) error) error {
 	for pair := range pairs {
 		for half := range 2 {
 			how, stop := (pair+half)%2, func() {}
@@ -194,17 +196,18 @@ func blocks(rates []float64) (means []float64) {
 }
 
 // slower compares the throughput of periods of one load, side by side.
-func (b samplingBench) slower(ctx context.Context, own *ownBuild, sessions []filewise.Session) (row, error) {
+func (b samplingBench) slower(ctx context.Context, build *insertsBuild, sessions []filewise.Session) (row, error) {
 	live, enough := new(drive.Live), make(chan struct{})
 	ended := make(chan error, 1)
-	chunk := own.db.Chunk
+	chunk := build.db.Chunk
 	if chunk == 0 {
 		chunk = 100 // calls that are short beside a period
 	}
 	most := time.Duration(2*b.pairs)*2*b.period + time.Minute
 	go func() {
-		_, err := drive.Run(ctx, drive.Load{Sessions: sessions, Window: most, WarmUp: time.Second, Chunk: chunk, Multiple: int64(own.workload.Program().CommitEvery), Live: live,
-			Retry: own.workload.Program().Retry, Until: enough})
+		_, err := drive.Run(ctx, drive.Load{Sessions: sessions, Window: most, WarmUp: time.Second, Chunk: chunk,
+			Multiple: int64(build.workload.Program().First().CommitEvery), Live: live,
+			Retry: build.workload.Program().Retry, Until: enough})
 		ended <- err
 	}()
 	for live.Phase() != drive.PhaseMeasure { // after its warm-up
@@ -216,7 +219,7 @@ func (b samplingBench) slower(ctx context.Context, own *ownBuild, sessions []fil
 	}
 	var rates [2][]float64
 	err := b.periods(ctx, b.pairs, func() func() {
-		ends := []func(){watching(b.period)(ctx, own.set), displayed(ctx, own.set)}
+		ends := []func(){watching(b.period)(ctx, build.set), displayed(ctx, build.set)}
 		return func() { ends[0](); ends[1]() }
 	}, func(how int, _ time.Duration, use func() error) error {
 		before, start := live.Operations(), time.Now()

@@ -22,10 +22,10 @@ import (
 )
 
 // maxTrial is what Filewise itself may cost a trial: 1 % of a window of a second.
-const maxTrial = 10 * time.Millisecond
+const maxTrial = 10.0 // ms
 
-// spent is where the time of one trial went.
-type spent struct{ total, stored time.Duration }
+// spent is where the time of one trial went, in milliseconds.
+type spent struct{ total, stored float64 }
 
 // trialRows runs an experiment of the default's shape in virtual time, where the
 // measured windows take no time, so that what is left is Filewise's own cost.
@@ -34,47 +34,32 @@ func trialRows(ctx context.Context, blocks int) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	start, err := processorTime()
-	if err != nil {
-		return nil, err
-	}
-	trials, err := fakeExperiment(ctx, dir, blocks)
+	var trials []spent
+	all, err := bySelf(func() (_ float64, err error) {
+		trials, err = fakeExperiment(ctx, dir, blocks)
+		return float64(len(trials)), err
+	})
 	if err := errors.Join(err, os.RemoveAll(dir)); err != nil {
 		return nil, err
 	}
-	end, err := processorTime()
-	if err != nil {
-		return nil, err
-	}
-	var total, stored []time.Duration
+	var total []float64
+	var mean, stored float64
 	for _, t := range trials {
-		total, stored = append(total, t.total), append(stored, t.stored)
+		total = append(total, t.total)
+		mean, stored = mean+t.total/all.ops, stored+t.stored/all.ops
 	}
-	median, mean := quantile(total, 50), meanOf(total)
+	slices.Sort(total)
+	median := middle(total)
 	return []row{
 		{fmt.Sprintf("trial, median of %d", len(total)), millis(median), "< " + millis(maxTrial), median < maxTrial},
-		{what: "trial, mean and 95th percentile", value: millis(mean) + ", " + millis(quantile(total, 95))},
-		{what: "of the mean, until it was on the storage", value: millis(meanOf(stored))},
-		{what: "of the mean, planning, driving, checking, judging", value: millis(mean - meanOf(stored))},
-		{what: "processor time of a trial, mean", value: millis((end - start) / time.Duration(len(trials)))},
+		{what: "trial, mean and 95th percentile", value: millis(mean) + ", " + millis(total[(len(total)-1)*95/100])},
+		{what: "of the mean, until it was on the storage", value: millis(stored)},
+		{what: "of the mean, planning, driving, checking, judging", value: millis(mean - stored)},
+		{what: "processor time of a trial, mean", value: millis(cpuPerOp(all) / 1e3)},
 	}, nil
 }
 
-func millis(d time.Duration) string {
-	return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
-}
-
-func meanOf(ds []time.Duration) (mean time.Duration) {
-	for _, d := range ds {
-		mean += d
-	}
-	return mean / time.Duration(len(ds))
-}
-
-func quantile(ds []time.Duration, percent int) time.Duration {
-	sorted := slices.Sorted(slices.Values(ds))
-	return sorted[(len(sorted)-1)*percent/100]
-}
+func millis(ms float64) string { return fmt.Sprintf("%.1f ms", ms) }
 
 // fakeExperiment returns what each trial took.
 func fakeExperiment(ctx context.Context, dir string, blocks int) (took []spent, err error) {
@@ -114,17 +99,17 @@ func fakeExperiment(ctx context.Context, dir string, blocks int) (took []spent, 
 
 // timed runs the experiment and times its trials, from one event to the next.
 func timed(ctx context.Context, rec *store.Recorder, runner experiment.Runner) (took []spent, trials []filewise.Trial, err error) {
-	var stored time.Duration
+	var stored float64
 	last := time.Now()
+	since := func(t time.Time) float64 { return time.Since(t).Seconds() * 1e3 }
 	runner.Record = func(ctx context.Context, t filewise.Trial) error {
 		start := time.Now()
-		defer func() { stored = time.Since(start) }()
+		defer func() { stored = since(start) }()
 		return rec.Record(ctx, t)
 	}
 	runner.Notify = func(e experiment.Event) {
 		if e.Kind == experiment.EventRecorded {
-			now := time.Now()
-			took, last = append(took, spent{now.Sub(last), stored}), now
+			took, last = append(took, spent{since(last), stored}), time.Now()
 		}
 	}
 	trials, _, err = runner.Run(ctx, nil)

@@ -47,7 +47,8 @@ func (w world) trials() []filewise.Trial {
 				filewise.Delta{Probe: "waits", Name: "other lock", Unit: "s", Class: filewise.WaitLock, Value: 0.001 * w.lock * work},
 				filewise.Delta{Probe: "waits", Name: "write lock", Unit: "waits", Class: filewise.WaitLock, Value: work})
 		}
-		out = append(out, filewise.Trial{Cell: filewise.Cell{Block: block, Layout: w.layout}, State: filewise.Done, Measures: []filewise.Measure{m}})
+		out = append(out, filewise.Trial{Cell: filewise.Cell{Block: block, Layout: w.layout}, State: filewise.Done,
+			Measures: []filewise.Measure{m}})
 	}
 	return out
 }
@@ -83,7 +84,8 @@ func TestALockThatFellIsTheCause(t *testing.T) {
 		t.Errorf("share %v, interval %v … %v … %v", x.Share, x.Low, x.Fall, x.High)
 	}
 	text := strings.Join(c.Sentences, " ")
-	for _, want := range []string{"Lock wait (write lock) per row fell from 1.01 ms to 0.11 ms, 96 % of the gain", "volume fast was at 41 % of its limit and the processors were 70 % busy, so CPU is next"} {
+	for _, want := range []string{"Lock wait (write lock) per row fell from 1.01 ms to 0.11 ms, 96 % of the gain",
+		"volume fast was at 41 % of its limit and the processors were 70 % busy, so CPU is next"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q lacks %q", text, want)
 		}
@@ -99,7 +101,8 @@ func TestACauseOfVaryingSize(t *testing.T) {
 	if len(c.Changes) != 1 || math.Abs(c.Changes[0].Share-1) > 0.02 || c.Changes[0].Low < 0 {
 		t.Fatalf("%+v", c)
 	}
-	in = input(-3, world{layout: "8 files", row: 0.1e-3, lock: 0.01e-3}, world{layout: "1 file", row: 10e-3, lock: 9.9e-3, slower: []float64{1, 2, 30, 1, 1, 10}})
+	in = input(-3, world{layout: "8 files", row: 0.1e-3, lock: 0.01e-3},
+		world{layout: "1 file", row: 10e-3, lock: 9.9e-3, slower: []float64{1, 2, 30, 1, 1, 10}})
 	if c := explained(t, in, "1 file"); len(c.Changes) != 1 || c.Changes[0].High > 0 {
 		t.Fatalf("%+v", c)
 	}
@@ -110,10 +113,12 @@ func TestNothingMeasuredExplainsIt(t *testing.T) {
 	in := input(0.7, world{layout: "1 file", row: 2e-3, lock: 0.1e-3, cpu: 0.1e-3, written: 100, busy: 40},
 		world{layout: "4 files", row: 1e-3, lock: 0.11e-3, cpu: 0.1e-3, written: 100, busy: 40})
 	c := explained(t, in, "4 files")
-	if c.Explained != 0 || len(c.Changes) != 0 || !strings.Contains(c.Sentences[0], "Nothing that was measured explains the gain: neither a wait") {
+	if c.Explained != 0 || len(c.Changes) != 0 || !strings.Contains(c.Sentences[0],
+		"Nothing that was measured explains the gain: neither a wait") {
 		t.Errorf("%+v", c)
 	}
-	in = input(0.7, world{layout: "1 file", row: 2e-3, noWaits: true, cpu: 1e-4, busy: 4, written: 100}, world{layout: "4 files", row: 1e-3, noWaits: true, cpu: 1e-4, busy: 4, written: 200})
+	in = input(0.7, world{layout: "1 file", row: 2e-3, noWaits: true, cpu: 1e-4, busy: 4, written: 100},
+		world{layout: "4 files", row: 1e-3, noWaits: true, cpu: 1e-4, busy: 4, written: 200})
 	c = explained(t, in, "4 files")
 	if len(c.Changes) != 1 || c.Changes[0].Kind != KindIO || !strings.Contains(c.Sentences[0], "waits are not measured here") ||
 		!strings.Contains(c.Sentences[1], "Bytes written to the storage per row rose from 100 B to 200 B") {
@@ -128,7 +133,8 @@ func TestALossIsExplainedLikeAGain(t *testing.T) {
 		t.Fatalf("changes %+v", c.Changes)
 	}
 	text := strings.Join(c.Sentences, " ")
-	if !strings.Contains(text, "CPU time per row rose from 0.20 ms to 1.20 ms") || !strings.Contains(text, "of the loss") || !strings.Contains(text, "CPU-bound, no statement about storage") {
+	if !strings.Contains(text, "CPU time per row rose from 0.20 ms to 1.20 ms") || !strings.Contains(text, "of the loss") ||
+		!strings.Contains(text, "CPU-bound, no statement about storage") {
 		t.Error(text)
 	}
 }
@@ -139,9 +145,12 @@ func TestWhatLayoutsShare(t *testing.T) {
 		want string
 	}{
 		"processors": {world{row: 1e-3, lock: 0.9e-3, busy: 95}, world{row: 1e-3, lock: 0.9e-3, busy: 93}, "CPU-bound"},
-		"wait":       {world{row: 1e-3, lock: 0.6e-3, busy: 30}, world{row: 1e-3, lock: 0.5e-3, busy: 30}, "lock wait (write lock) took 50 % of the connections' time or more"},
-		"storage":    {world{row: 1e-3, busy: 30, disk: 92}, world{row: 1e-3, busy: 30, disk: 94}, "the storage of volume fast was at 93 % of its limit"},
-		"nothing":    {world{row: 1e-3, busy: 30}, world{row: 1e-3, busy: 30}, "No limit that all layouts share was measured: the processors were 30 % busy."},
+		"wait": {world{row: 1e-3, lock: 0.6e-3, busy: 30}, world{row: 1e-3, lock: 0.5e-3, busy: 30},
+			"lock wait (write lock) took 50 % of the connections' time or more"},
+		"storage": {world{row: 1e-3, busy: 30, disk: 92}, world{row: 1e-3, busy: 30, disk: 94},
+			"the storage of volume fast was at 93 % of its limit"},
+		"nothing": {world{row: 1e-3, busy: 30}, world{row: 1e-3, busy: 30},
+			"No limit that all layouts share was measured: the processors were 30 % busy."},
 	} {
 		x.a.layout, x.b.layout = "1 file", "4 files"
 		c := explained(t, input(0, x.a, x.b), "")
@@ -156,7 +165,8 @@ func TestPacedConnections(t *testing.T) {
 	in := input(0.5, world{layout: "1 file", row: 2e-3, lock: 1e-3, busy: 20}, world{layout: "4 files", row: 1e-3, lock: 0.1e-3, busy: 20})
 	in.Loop = false
 	c := explained(t, in, "4 files")
-	if len(c.Changes) != 1 || c.Changes[0].Share != 0 || !strings.Contains(strings.Join(c.Sentences, " "), "Lock wait (write lock) per row fell") {
+	if len(c.Changes) != 1 || c.Changes[0].Share != 0 || !strings.Contains(strings.Join(c.Sentences, " "),
+		"Lock wait (write lock) per row fell") {
 		t.Errorf("%+v", c)
 	}
 }
@@ -207,7 +217,8 @@ func TestABusyMachineIsNotCPUBound(t *testing.T) {
 	}
 	a.lock, b.lock = 0.9e-3, 0.9e-3 // whose work it is is not known, but the connections wait
 	text = strings.Join(explained(t, input(0, a, b), "").Sentences, " ")
-	if !strings.HasPrefix(text, "What all layouts share: the storage of volume fast") || !strings.Contains(text, "took 90 %") || !strings.Contains(text, "with whose work is not known") {
+	if !strings.HasPrefix(text, "What all layouts share: the storage of volume fast") || !strings.Contains(text, "took 90 %") ||
+		!strings.Contains(text, "with whose work is not known") {
 		t.Error(text)
 	}
 	a.lock, b.lock = 0, 0
@@ -239,7 +250,8 @@ func TestWaitsThatTradePlaces(t *testing.T) {
 		t.Fatalf("%+v", c.Changes)
 	}
 	text := strings.Join(c.Sentences, " ")
-	for _, want := range []string{"Log wait (commit) per row rose from 1.00 ms to 7.00 ms, more than all of the loss", "Lock wait (write lock) per row fell", "which offsets that"} {
+	for _, want := range []string{"Log wait (commit) per row rose from 1.00 ms to 7.00 ms, more than all of the loss",
+		"Lock wait (write lock) per row fell", "which offsets that"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q lacks %q", text, want)
 		}
@@ -248,7 +260,8 @@ func TestWaitsThatTradePlaces(t *testing.T) {
 
 // What two causes explain together may be more than the gain.
 func TestSharesThatOverlap(t *testing.T) {
-	in := input(0.7, world{layout: "1 file", row: 2e-3, lock: 1e-3, cpu: 1e-3, busy: 50}, world{layout: "4 files", row: 1e-3, lock: 0.2e-3, cpu: 0.2e-3, busy: 50})
+	in := input(0.7, world{layout: "1 file", row: 2e-3, lock: 1e-3, cpu: 1e-3, busy: 50},
+		world{layout: "4 files", row: 1e-3, lock: 0.2e-3, cpu: 0.2e-3, busy: 50})
 	text := strings.Join(explained(t, in, "4 files").Sentences, " ")
 	if strings.Count(text, "overlaps with what is said before") != 1 || strings.Contains(text, "more than all") {
 		t.Error(text)

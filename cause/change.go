@@ -83,7 +83,8 @@ func quantities(pairs []pair) []quantity {
 	out = append(out, quantity{kind: KindCPU, event: "CPU", unit: "s", of: processors})
 	for _, io := range []struct{ event, unit, suffix string }{
 		{"bytes read from the storage", "B", " bytes read"}, {"bytes written to the storage", "B", " bytes written"},
-		{"flushes of the storage", "requests", " flushes"}, {"reads of the storage", "requests", " reads"}, {"writes to the storage", "requests", " writes"},
+		{"flushes of the storage", "requests", " flushes"}, {"reads of the storage", "requests", " reads"},
+		{"writes to the storage", "requests", " writes"},
 	} {
 		out = append(out, quantity{kind: KindIO, event: io.event, unit: io.unit, of: func(m filewise.Measure) (float64, bool) {
 			return device(m.Deltas, io.suffix)

@@ -158,14 +158,16 @@ func othersBusy(near []Use) string {
 	if bound || !known || cpu.Percent <= probe.BusyLimit {
 		return ""
 	}
-	return fmt.Sprintf("The processors were %.0f %% busy, mostly with other processes of this machine: Filewise and the server took %.0f %%.", cpu.Percent, mine.Percent)
+	return fmt.Sprintf("The processors were %.0f %% busy, mostly with other processes of this machine: Filewise and the server took "+
+		"%.0f %%.", cpu.Percent, mine.Percent)
 }
 
 // sharedWords name the bottleneck that layouts share.
 func (in Input) sharedWords(c Cause) []string {
 	cpu, bound := boundByCPU(c.Near)
 	if bound && !waitsMost(c) {
-		return []string{fmt.Sprintf("What all layouts share: the processors were %.0f %% busy. CPU-bound: no statement about storage.", cpu.Percent)}
+		return []string{fmt.Sprintf("What all layouts share: the processors were %.0f %% busy. CPU-bound: no statement about storage.",
+			cpu.Percent)}
 	}
 	var out []string
 	if disk, ok := storage(c.Near); ok && disk.Percent >= NearLimit {
@@ -185,7 +187,8 @@ func (in Input) sharedWords(c Cause) []string {
 		out = []string{in.noBottleneck(c.Near)}
 	}
 	if bound {
-		out = append(out, fmt.Sprintf("The processors were %.0f %% busy, with whose work is not known: if it was the server's, this is CPU-bound, no statement about storage.", cpu.Percent))
+		out = append(out, fmt.Sprintf("The processors were %.0f %% busy, with whose work is not known: if it was the server's, this is "+
+			"CPU-bound, no statement about storage.", cpu.Percent))
 	}
 	if others := othersBusy(c.Near); others != "" {
 		out = append(out, others)

@@ -52,6 +52,7 @@ type Display struct {
 	picture    []int    // the widths of its lines on the screen
 	tableLines []string // of the first tableOf trials, tableWidth columns wide
 	forecasts  string   // the last that was printed
+	relevance  bool     // it is printed: the pilots are over
 	tableOf    int
 	tableWidth int
 	events     chan experiment.Event
@@ -132,6 +133,7 @@ func (x *Display) apply(e experiment.Event) {
 		s.waiting = ""
 		if s.cell != e.Cell || s.started.IsZero() {
 			s.cell, s.started, s.live = e.Cell, time.Now(), nil
+			x.relevanceOnce()
 		}
 		s.stage = e.Stage
 		if e.Live != nil {

@@ -53,7 +53,8 @@ func TestWaiting(t *testing.T) {
 	for _, live := range []bool{true, false} {
 		var b strings.Builder
 		x := New(&b, report.Data{RunID: 7}, Options{Live: live})
-		x.Notify(experiment.Event{Kind: experiment.EventWaiting, Why: "outside the maintenance window", Until: time.Date(2026, 11, 21, 22, 0, 0, 0, time.Local)})
+		x.Notify(experiment.Event{Kind: experiment.EventWaiting, Why: "outside the maintenance window",
+			Until: time.Date(2026, 11, 21, 22, 0, 0, 0, time.Local)})
 		x.Close()
 		const want = "outside the maintenance window: waiting until Sat 2026-11-21 22:00"
 		if got := x.status(time.Now()); got != want {

@@ -37,9 +37,12 @@ func (x *Display) draw(now time.Time) {
 	x.printf("%s", b.String())
 }
 
-// forecast says that the blocks planned will not resolve the margin, as soon as
-// that is foreseen; empty: nothing of the kind.
+// forecast says what the budget can tell, or that the blocks planned will not resolve
+// the margin, as soon as that is foreseen; empty: nothing of the kind.
 func (x *Display) forecast() string {
+	if f := x.state.judgement.Forecast; f != nil {
+		return f.Sentence
+	}
 	for _, w := range x.state.judgement.Warnings {
 		if w.Code == verdict.WarnBudget {
 			return w.Message
@@ -52,8 +55,31 @@ func (x *Display) forecast() string {
 func (x *Display) forecastOnce() {
 	if f := x.forecast(); f != "" && x.forecasts == "" {
 		x.forecasts = f
-		x.printf("%s\n", f)
+		x.say(f)
 	}
+}
+
+// relevanceOnce prints how much of what the pilots measured is about files, before the
+// budget is spent on it.
+func (x *Display) relevanceOnce() {
+	if x.relevance || x.state.cell.Pilot {
+		return
+	}
+	x.relevance = true
+	if text := report.Relevance(x.shown()); text != "" {
+		x.erase()
+		x.say(text)
+	}
+}
+
+// say prints a paragraph, wrapped where there is a terminal, drawn on or not.
+func (x *Display) say(text string) {
+	if x.opts.Size != nil {
+		if width, _ := x.opts.Size(); width > 0 {
+			text = ansi.Wrap(text, width, "")
+		}
+	}
+	x.printf("%s\n", text)
 }
 
 // fit makes a picture of at most so many lines: what scrolls off the screen can

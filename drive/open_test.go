@@ -73,7 +73,8 @@ func TestOpenLoopOmitsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if latency.TotalCount() != 900 || service.TotalCount() != 900 || res.Ledger[0] != 1000 || edges != 2 || res.Unserved != 0 {
-		t.Errorf("%d latencies, %d services, ledger %v, %d edges, %d unserved", latency.TotalCount(), service.TotalCount(), res.Ledger, edges, res.Unserved)
+		t.Errorf("%d latencies, %d services, ledger %v, %d edges, %d unserved", latency.TotalCount(), service.TotalCount(), res.Ledger, edges,
+			res.Unserved)
 	}
 	if res.Measure.Window != [2]time.Duration{time.Second, 10 * time.Second} || math.Abs(res.Measure.Work-900) > 1 {
 		t.Errorf("window %v, work %v", res.Measure.Window, res.Measure.Work)
@@ -99,7 +100,8 @@ func TestOpenLoopOmitsNothing(t *testing.T) {
 // What could not even be begun is counted, with what it had waited.
 func TestOpenLoopOverloaded(t *testing.T) {
 	v := newVirtual()
-	res, err := Run(t.Context(), Load{Sessions: []filewise.Session{v.each(10 * ms)}, Clock: v, Chunk: 1, Window: time.Second, Rate: 1000, Arrivals: Uniform})
+	res, err := Run(t.Context(), Load{Sessions: []filewise.Session{v.each(10 * ms)}, Clock: v, Chunk: 1, Window: time.Second, Rate: 1000,
+		Arrivals: Uniform})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,8 @@ func TestUntilAtOnce(t *testing.T) {
 	close(until)
 	begun := make(chan struct{}, 1)
 	s := doFunc(func(_ context.Context, _, n int64) (int64, error) { begun <- struct{}{}; <-begun; return n, nil })
-	res, err := Run(t.Context(), Load{Sessions: []filewise.Session{s}, Chunk: 1, Rate: 1, Window: time.Hour, SliceLength: time.Minute, Until: until})
+	res, err := Run(t.Context(), Load{Sessions: []filewise.Session{s}, Chunk: 1, Rate: 1, Window: time.Hour, SliceLength: time.Minute,
+		Until: until})
 	if err != nil || res.Measure.Window[1] > time.Minute {
 		t.Errorf("window %v: %v", res.Measure.Window, err)
 	}

@@ -14,8 +14,10 @@ func TestAddedUp(t *testing.T) {
 	}
 	got := map[string]float64{}
 	for _, x := range addedUp([]filewise.Measure{
-		{Deltas: []filewise.Delta{d("cpu", "busy share", "%", 40, ""), d("memory", "dirty", "B", 10, ""), d("disk", "writes", "requests", 5, ""), d("waits", "row", "s", 1, filewise.WaitLock), d("disk", "gone", "B", 1, "")}},
-		{Deltas: []filewise.Delta{d("cpu", "busy share", "%", 60, ""), d("memory", "dirty", "B", 30, ""), d("disk", "writes", "requests", 7, "")}},
+		{Deltas: []filewise.Delta{d("cpu", "busy share", "%", 40, ""), d("memory", "dirty", "B", 10, ""), d("disk", "writes", "requests", 5, ""),
+			d("waits", "row", "s", 1, filewise.WaitLock), d("disk", "gone", "B", 1, "")}},
+		{Deltas: []filewise.Delta{d("cpu", "busy share", "%", 60, ""), d("memory", "dirty", "B", 30, ""),
+			d("disk", "writes", "requests", 7, "")}},
 	}) {
 		got[x.Name] = x.Value
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -17,7 +18,8 @@ type build struct {
 	name    string // unique in the run; empty: for one trial only
 	db      *filewise.Database
 	loaded  filewise.Ledger
-	resting bool // its server is stopped, and its data as they were loaded
+	done    []filewise.Ledger // of each phase, by a pilot that has left it
+	resting bool              // its server is stopped, and its data as they were loaded
 }
 
 // instanceSeparator stands between a layout's name and the serial number of the
@@ -41,12 +43,13 @@ func lastSerial(done []filewise.Trial) int {
 // acquire gets the trial's database: built anew, loaded where the plan says so, or
 // a loaded build in its state after loading.
 func (l *life) acquire(ctx context.Context) error {
-	if l.build = l.runner.builds[l.instanceKey()]; l.build == nil {
+	if l.build = l.runner.builtAs(l.instanceKey()); l.build == nil {
 		if err := l.newBuild(ctx); err != nil {
 			return errors.Join(err, l.release(ctx, err))
 		}
 	}
-	l.db, l.ledger, l.trial.Instance = l.build.db, l.build.loaded, l.build.name
+	l.db, l.trial.Instance = l.build.db, l.build.name
+	l.ledgers[0] = l.build.loaded
 	if l.build.name == "" || l.program.ReadOnly && !l.build.resting {
 		return nil
 	}
@@ -87,11 +90,14 @@ func (l *life) instanceKey() string {
 // newBuild builds the layout, loads it and adds the files that come later. Where
 // the engine can reset it to that state it is kept for the trials to come.
 func (l *life) newBuild(ctx context.Context) error {
+	// One at a time: servers that start side by side would wait for each other.
+	l.runner.locks.building.Lock()
 	err := l.stage(ctx, filewise.StageBuild, func(ctx context.Context) (err error) {
 		l.db, err = l.runner.Server.Build(ctx, l.layout, l.program)
 		l.build = &build{db: l.db}
 		return err
 	})
+	l.runner.locks.building.Unlock()
 	if err != nil {
 		return err
 	}
@@ -116,8 +122,8 @@ func (l *life) newBuild(ctx context.Context) error {
 		}
 	}
 	switch {
-	case !loaded, l.program.ReadOnly && l.runner.Plan.Instances == 0:
-		return nil
+	case !loaded, (l.program.ReadOnly || l.runner.Plan.Sessions) && l.runner.Plan.Instances == 0:
+		return nil // of a session all turns are on it
 	case l.program.ReadOnly: // it stays as it is, and needs no reset
 		l.name()
 		return nil
@@ -138,7 +144,7 @@ var loadedAnew = filewise.Warning{
 // preload loads a build, whose connections are closed then.
 func (l *life) preload(ctx context.Context) error {
 	err := l.fill(ctx, l.runner.Plan.Preload)
-	l.build.loaded = l.ledger
+	l.build.loaded = l.ledgers[0]
 	return err
 }
 
@@ -165,26 +171,61 @@ func (l *life) keep(ctx context.Context) error {
 
 // name gives the build a name of its own and keeps it for the trials to come.
 func (l *life) name() {
-	l.runner.serial++
-	l.build.name = l.layout.Name + instanceSeparator + strconv.Itoa(l.runner.serial)
-	l.runner.builds[l.instanceKey()] = l.build
+	r := l.runner
+	r.locks.builds.Lock()
+	defer r.locks.builds.Unlock()
+	r.serial++
+	l.build.name = l.layout.Name + instanceSeparator + strconv.Itoa(r.serial)
+	r.builds[l.instanceKey()] = l.build
+}
+
+// builtAs is the loaded build of a key; nil: there is none.
+func (r *Runner) builtAs(key string) *build {
+	r.locks.builds.Lock()
+	defer r.locks.builds.Unlock()
+	return r.builds[key]
+}
+
+// handedOver begins the keys of builds that pilots leave to the first session.
+const handedOver = "of the pilot: "
+
+// handsOver tells whether the first session can go on where a pilot ends: its build is for
+// one trial only, and there is no fixed work that has to begin at the beginning.
+func (l *life) handsOver() bool {
+	return l.build != nil && l.build.name == "" && l.runner.Plan.Work == 0
+}
+
+// handOver leaves the build to the layout's trial in the first session.
+func (l *life) handOver() {
+	if !l.handsOver() {
+		return
+	}
+	l.build.done = l.ledgers
+	l.runner.builds[handedOver+l.layout.Name] = l.build
+}
+
+// takeOver goes on with what a pilot has left, if it has.
+func (l *life) takeOver() bool {
+	r := l.runner
+	if l.trial.Cell.Pilot {
+		return false
+	}
+	r.locks.builds.Lock()
+	defer r.locks.builds.Unlock()
+	l.build = r.builds[handedOver+l.layout.Name]
+	delete(r.builds, handedOver+l.layout.Name)
+	if l.build == nil {
+		return false
+	}
+	l.db, l.ledgers = l.build.db, l.build.done
+	return true
 }
 
 // fill commits a number of payload bytes, split evenly over the connections.
-func (l *life) fill(ctx context.Context, bytes int64) (err error) {
-	sessions, err := l.connect(ctx)
-	defer func() { err = errors.Join(err, CloseAll(sessions)) }()
-	if err != nil {
-		return err
-	}
-	result, err := drive.Run(ctx, drive.Load{
-		Sessions: sessions, Clock: l.runner.Clock, Chunk: l.db.Chunk, Multiple: int64(l.program.CommitEvery),
-		Ops:   opsOf(bytes/l.program.OpBytes, len(sessions)),
-		Retry: l.program.Retry, Seed: l.runner.Plan.Seed,
+func (l *life) fill(ctx context.Context, bytes int64) error {
+	return l.unmeasured(ctx, 0, "while it was loaded or worked on, unmeasured", func(load *drive.Load, p filewise.Phase) {
+		load.Ops = opsOf(bytes/p.OpBytes, len(load.Sessions))
 	})
-	l.retried(result.Measure.Errors, "while it was loaded or worked on, unmeasured")
-	l.ledger = l.ledger.Plus(result.Ledger)
-	return err
 }
 
 // release gives the trial's database back: a build for one trial, or one on
@@ -196,18 +237,23 @@ func (l *life) release(ctx context.Context, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropTimeout)
 	defer cancel()
 	b := l.build
+	if err := l.closeOpen(); err != nil && cause == nil {
+		return errors.Join(err, l.release(ctx, err))
+	}
 	if b.name != "" && cause == nil {
 		rest := b.rest
 		if l.program.ReadOnly {
 			rest = b.sleep
 		}
-		return l.stage(ctx, filewise.StageStop, rest)
-	}
-	for key, other := range l.runner.builds {
-		if other == b {
-			delete(l.runner.builds, key)
+		err := l.stage(ctx, filewise.StageStop, rest)
+		if err == nil {
+			l.build = nil
 		}
+		return err
 	}
+	l.runner.locks.builds.Lock()
+	maps.DeleteFunc(l.runner.builds, func(_ string, other *build) bool { return other == b })
+	l.runner.locks.builds.Unlock()
 	l.build = nil
 	return l.stage(ctx, filewise.StageDrop, b.db.Dropper.Drop)
 }

@@ -33,7 +33,8 @@ func byLatency(phase filewise.Phase, of filewise.Measure) ([]filewise.Measure, e
 		return nil, err
 	}
 	if h.TotalCount() == 0 {
-		return nil, filewise.Errorf(filewise.CodeTrials, "give a higher rate, or more data so that it takes longer", "%s: no operation was due", of.Family)
+		return nil, filewise.Errorf(filewise.CodeTrials, "give a higher rate, or more data so that it takes longer", "%s: no operation was due",
+			of.Family)
 	}
 	var out []filewise.Measure
 	for _, figure := range phase.ByLatency {
@@ -50,8 +51,13 @@ func byLatency(phase filewise.Phase, of filewise.Measure) ([]filewise.Measure, e
 	return out, nil
 }
 
-// recorded adds a measure to the trial, and what of its latency is judged.
+// recorded adds a measure to the trial, and what of its latency is judged: of a session
+// when all turns are one measure.
 func (l *life) recorded(phase filewise.Phase, m filewise.Measure) error {
+	if l.turn != nil {
+		l.trial.Measures = append(l.trial.Measures, m)
+		return nil
+	}
 	more, err := byLatency(phase, m)
 	l.trial.Measures = append(append(l.trial.Measures, m), more...)
 	if got := m.Throughput(); err == nil && phase.Rate > 0 && m.Work < fewest(phase.Rate, m) {
@@ -76,16 +82,17 @@ func (l *life) beside(ctx context.Context, phase filewise.Phase, act func() erro
 	if i < 0 {
 		return record, act()
 	}
-	sessions, err := l.connectPhase(ctx, i)
+	sessions, err := Connect(ctx, l.db.Connector, i, l.program.Phases[i].Connections)
 	defer func() { err = errors.Join(err, CloseAll(sessions)) }()
 	if err != nil {
 		return record, err
 	}
 	over, gone := make(chan struct{}), make(chan struct{})
-	load := drive.Load{
-		Sessions: sessions, Clock: l.runner.Clock, SliceLength: besideSlice, Chunk: 1, Retry: l.program.Retry, Seed: l.runner.Plan.Seed,
-		Rate: l.program.Phases[i].Rate, Window: longestBeside, Until: over,
+	load, err := l.load(l.program.Phases[i], sessions)
+	if err != nil {
+		return record, err
 	}
+	load.SliceLength, load.Window, load.Until = besideSlice, longestBeside, over
 	var result drive.Result
 	var loadErr error
 	go func() {

@@ -48,10 +48,11 @@ func TestJudgementHasACause(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if j.Cause == nil || j.Cause.Layout != "4 files" || len(j.Cause.Changes) != 1 {
-		t.Fatalf("cause %+v", j.Cause)
+	if j.First().Cause == nil || j.First().Cause.Layout != "4 files" || len(j.First().Cause.Changes) != 1 {
+		t.Fatalf("cause %+v", j.First().Cause)
 	}
-	if c := j.Cause.Changes[0]; c.Event != "planted" || c.Share < 0.95 || !strings.Contains(j.Cause.Sentences[0], "Lock wait (planted) per row fell") {
-		t.Errorf("%+v: %q", c, j.Cause.Sentences)
+	if c := j.First().Cause.Changes[0]; c.Event != "planted" || c.Share < 0.95 ||
+		!strings.Contains(j.First().Cause.Sentences[0], "Lock wait (planted) per row fell") {
+		t.Errorf("%+v: %q", c, j.First().Cause.Sentences)
 	}
 }

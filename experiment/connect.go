@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"syscall"
 
 	"golang.org/x/sync/errgroup"
@@ -17,9 +18,9 @@ import (
 // queue of new connections (80 on MariaDB by default) is never full.
 const storm = 16
 
-// Connect opens a connection for each of n workers, several at a time. When one
-// fails, none stays open, and the error says how many had been had.
-func Connect(ctx context.Context, c filewise.Connector, n int) ([]filewise.Session, error) {
+// Connect opens a connection of a phase for each of n workers, several at a time. When
+// one fails, none stays open, and the error says how many had been had.
+func Connect(ctx context.Context, c filewise.Connector, phase, n int) ([]filewise.Session, error) {
 	sessions := make([]filewise.Session, n)
 	eg, ectx := errgroup.WithContext(ctx)
 	eg.SetLimit(storm)
@@ -32,7 +33,7 @@ func Connect(ctx context.Context, c filewise.Connector, n int) ([]filewise.Sessi
 				return err
 			}
 			// Not the group's context: a connection may keep it for its own life.
-			sessions[w], err = c.Connect(ctx, w)
+			sessions[w], err = c.Connect(ctx, phase, w)
 			return err
 		})
 	}
@@ -94,15 +95,59 @@ func CloseAll(sessions []filewise.Session) error {
 	return errors.Join(errs...)
 }
 
-// connect opens the trial's connections, which go on after what is committed.
-func (l *life) connect(ctx context.Context) ([]filewise.Session, error) {
-	sessions, err := Connect(ctx, l.db.Connector, l.program.Connections)
+// connect opens a phase's connections, which go on after what they have committed. In
+// a session they stay open for all turns.
+func (l *life) connect(ctx context.Context, i int) (_ []filewise.Session, err error) {
+	sessions := slices.Clone(l.open[i])
+	if sessions == nil {
+		sessions, err = Connect(ctx, l.db.Connector, i, l.program.Phases[i].Connections)
+		if err == nil && l.keepsOpen() {
+			l.open[i] = slices.Clone(sessions)
+		}
+	}
 	for w, s := range sessions {
-		if w < len(l.ledger) && l.ledger[w] > 0 {
-			sessions[w] = after{s, l.ledger[w]}
+		if done := l.ledgers[i]; w < len(done) && done[w] > 0 {
+			sessions[w] = after{s, done[w]}
 		}
 	}
 	return sessions, err
+}
+
+// mostKept is the number of connections that a layout keeps open between its turns.
+const mostKept = 64
+
+// keepsOpen tells whether connections wait for the next turn: they are few, and on a server
+// of the layout's own, where they take nobody else's place.
+func (l *life) keepsOpen() bool {
+	if l.open == nil {
+		return false
+	}
+	sum := 0
+	for _, x := range l.program.Phases {
+		sum += x.Connections
+		if x.Cache != filewise.CacheAsIs { // whose server is restarted
+			return false
+		}
+	}
+	return sum <= mostKept && l.runner.Plan.Target.Mode != filewise.External
+}
+
+// disconnect closes connections after a turn, or leaves them to the next one.
+func (l *life) disconnect(i int, sessions []filewise.Session) error {
+	if l.open[i] != nil {
+		return nil
+	}
+	return CloseAll(sessions)
+}
+
+// closeOpen closes what was left to further turns.
+func (l *life) closeOpen() error {
+	var errs []error
+	for i, sessions := range l.open {
+		errs = append(errs, CloseAll(sessions))
+		delete(l.open, i)
+	}
+	return errors.Join(errs...)
 }
 
 // otherDescriptors is what Filewise has open besides the workload's connections:
@@ -117,6 +162,7 @@ func FitsOpenFiles(connections int) error {
 	if !known || need <= limit { // what is not known, the connections will tell
 		return nil
 	}
-	return filewise.Errorf(filewise.CodePreflight, fmt.Sprintf("raise it (ulimit -n %d), or use --connections %d", need, max(int(limit)-otherDescriptors, 1)),
+	return filewise.Errorf(filewise.CodePreflight, fmt.Sprintf("raise it (ulimit -n %d), or use --connections %d", need,
+		max(int(limit)-otherDescriptors, 1)),
 		"%d connections need %d open files; this process may have %d", connections, need, limit)
 }

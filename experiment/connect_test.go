@@ -27,7 +27,7 @@ type gate struct {
 	workers     sync.Map
 }
 
-func (g *gate) Connect(_ context.Context, worker int) (filewise.Session, error) {
+func (g *gate) Connect(_ context.Context, _, worker int) (filewise.Session, error) {
 	n := g.handshaking.Add(1)
 	defer g.handshaking.Add(-1)
 	for m := g.most.Load(); n > m && !g.most.CompareAndSwap(m, n); m = g.most.Load() {
@@ -54,7 +54,7 @@ func (s gated) Close() error                                  { s.g.open.Add(-1)
 // 2,000 connections open and close 16 at a time.
 func TestConnectionsArePaced(t *testing.T) {
 	g := &gate{allows: 5000, begin: make(chan struct{})}
-	all, err := experiment.Connect(t.Context(), g, 2000)
+	all, err := experiment.Connect(t.Context(), g, 0, 2000)
 	if err != nil || len(all) != 2000 || g.open.Load() != 2000 || slices.Contains(all, nil) {
 		t.Fatalf("%d connections, %d open, error %v", len(all), g.open.Load(), err)
 	}
@@ -83,8 +83,9 @@ func TestRefusedConnection(t *testing.T) {
 		{filewise.Errorf(filewise.CodePreflight, "ask the DBA", "no more"), "ask the DBA"},
 	} {
 		g := &gate{allows: 100, err: c.err}
-		all, err := experiment.Connect(t.Context(), g, 600)
-		if !errors.Is(err, c.err) || !strings.Contains(err.Error(), "of 600 connections open") || !strings.Contains(filewise.RemedyOf(err), c.remedy) {
+		all, err := experiment.Connect(t.Context(), g, 0, 600)
+		if !errors.Is(err, c.err) || !strings.Contains(err.Error(), "of 600 connections open") ||
+			!strings.Contains(filewise.RemedyOf(err), c.remedy) {
 			t.Errorf("error %v; %s", err, filewise.RemedyOf(err))
 		}
 		if all != nil || g.open.Load() != 0 {
@@ -94,14 +95,15 @@ func TestRefusedConnection(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	g := &gate{allows: 100}
-	if _, err := experiment.Connect(ctx, g, 60); !errors.Is(err, context.Canceled) || g.open.Load() != 0 {
+	if _, err := experiment.Connect(ctx, g, 0, 60); !errors.Is(err, context.Canceled) || g.open.Load() != 0 {
 		t.Errorf("with an ended context: %v, %d open", err, g.open.Load())
 	}
 }
 
 // More connections than open files are refused before anything is built.
 func TestOpenFilesAreLimited(t *testing.T) {
-	if err := experiment.FitsOpenFiles(1 << 40); filewise.CodeOf(err) != filewise.CodePreflight || !strings.Contains(filewise.RemedyOf(err), "ulimit -n") {
+	if err := experiment.FitsOpenFiles(1 << 40); filewise.CodeOf(err) != filewise.CodePreflight ||
+		!strings.Contains(filewise.RemedyOf(err), "ulimit -n") {
 		t.Errorf("a trillion connections: %v; %s", err, filewise.RemedyOf(err))
 	}
 	if err := experiment.FitsOpenFiles(1); err != nil {
@@ -120,7 +122,7 @@ type crowd struct{ filewise.Workload }
 
 func (c crowd) Program() filewise.Program {
 	p := c.Workload.Program()
-	p.Connections = 1 << 40
+	p.Phases[0].Connections = 1 << 40
 	return p
 }
 

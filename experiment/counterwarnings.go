@@ -43,9 +43,11 @@ func (h history) cliffWarning() []filewise.Warning {
 	}
 	return []filewise.Warning{{
 		Code: "write-cliff",
-		Message: fmt.Sprintf("From the first third of the blocks to the last, throughput fell by %.0f %%, and a write request took its device %.1f times as long: "+
+		Message: fmt.Sprintf("From the first third of the blocks to the last, throughput fell by %.0f %%, and a write request took its device "+
+			"%.1f times as long: "+
 			"a cloud volume's burst credits may be spent, or an SSD's fast cache full.", 100*(1-fell), rose),
-		Remedy: "The verdict is about the storage as it was over the run. For the storage at its steady speed, run again right away; for the fast one, let it rest before, and run shorter.",
+		Remedy: "The verdict is about the storage as it was over the run. For the storage at its steady speed, run again right away; for the " +
+			"fast one, let it rest before, and run shorter.",
 	}}
 }
 

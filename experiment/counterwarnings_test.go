@@ -14,7 +14,8 @@ func TestCliffWarning(t *testing.T) {
 		fall, rise float64 // from one block to the next
 		want       bool
 	}{
-		"steady": {1, 1, false}, "credits spent": {0.9, 1.3, true}, "slower, but not for the device": {0.9, 1, false}, "busier, but not slower": {1, 1.3, false},
+		"steady": {1, 1, false}, "credits spent": {0.9, 1.3, true}, "slower, but not for the device": {0.9, 1,
+			false}, "busier, but not slower": {1, 1.3, false},
 	} {
 		p := Plan{Window: time.Second, Layouts: []filewise.Layout{{Name: "1 file"}, {Name: "4 files"}}}
 		var trials []filewise.Trial

@@ -77,7 +77,7 @@ func (w *world) recommended(t *testing.T, trials []filewise.Trial) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	look, ok := j.Result.Last()
+	look, ok := j.First().Result.Last()
 	if !ok || look.Recommended < 0 {
 		return ""
 	}
@@ -213,7 +213,10 @@ func TestLayoutThatNeverWorksIsWithdrawnAndSaid(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !slices.ContainsFunc(j.Warnings, func(w filewise.Warning) bool { return w.Code == "withdrawn" && strings.Contains(w.Message, "4 files") }) {
+			if !slices.ContainsFunc(j.Warnings, func(w filewise.Warning) bool {
+				return w.Code == "withdrawn" &&
+					strings.Contains(w.Message, "4 files")
+			}) {
 				t.Errorf("nothing says that 4 files could not be measured: %+v", j.Warnings)
 			}
 		})
@@ -233,8 +236,10 @@ func TestBudgetSpentOnFailures(t *testing.T) {
 	p := newWorld(t, []int{1, 2}, fake.Config{}).plan
 	p.Budget = time.Minute
 	trials := []filewise.Trial{
-		{Cell: filewise.Cell{Pilot: true, Layout: "1 file", Attempt: 1}, State: filewise.Failed, Reason: "check: wrong", Elapsed: 40 * time.Second},
-		{Cell: filewise.Cell{Pilot: true, Layout: "2 files", Attempt: 1}, State: filewise.Failed, Reason: "check: wrong too", Elapsed: 40 * time.Second},
+		{Cell: filewise.Cell{Pilot: true, Layout: "1 file", Attempt: 1}, State: filewise.Failed, Reason: "check: wrong",
+			Elapsed: 40 * time.Second},
+		{Cell: filewise.Cell{Pilot: true, Layout: "2 files", Attempt: 1}, State: filewise.Failed, Reason: "check: wrong too",
+			Elapsed: 40 * time.Second},
 	}
 	if _, d := p.Next(trials[:1]); d.Ending != experiment.GoesOn {
 		t.Errorf("%+v with a third of the budget left", d)
@@ -249,7 +254,8 @@ func TestBudgetSpentOnFailures(t *testing.T) {
 }
 
 func TestBudgetEndsTheRunAndIsNotExceededByMuch(t *testing.T) {
-	w := newWorld(t, []int{1, 2, 4}, fake.Config{Noise: 0.1, Seed: 6, Stages: map[string]time.Duration{filewise.StageBuild: 500 * time.Millisecond}})
+	w := newWorld(t, []int{1, 2, 4}, fake.Config{Noise: 0.1, Seed: 6,
+		Stages: map[string]time.Duration{filewise.StageBuild: 500 * time.Millisecond}})
 	w.plan.Budget = time.Minute
 	trials, d := w.run(t)
 	j, err := w.plan.Judge(trials)
@@ -387,8 +393,8 @@ func TestRejudgeUsesEveryCompleteBlock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if j.Result.Blocks != own.Result.Blocks || j.Decision.Ending == experiment.GoesOn {
-		t.Errorf("%d of %d blocks, %+v", j.Result.Blocks, own.Result.Blocks, j.Decision)
+	if j.First().Result.Blocks != own.First().Result.Blocks || j.Decision.Ending == experiment.GoesOn {
+		t.Errorf("%d of %d blocks, %+v", j.First().Result.Blocks, own.First().Result.Blocks, j.Decision)
 	}
 }
 
@@ -404,7 +410,8 @@ func TestPilotsFixTheWarmUp(t *testing.T) {
 	}
 	for _, tr := range trials {
 		if from := tr.Measures[0].Window[0]; !tr.Cell.Pilot && from != j.Schedule.WarmUp {
-			t.Errorf("block %d, %s: the window begins at %v, not after the common warm-up %v", tr.Cell.Block, tr.Cell.Layout, from, j.Schedule.WarmUp)
+			t.Errorf("block %d, %s: the window begins at %v, not after the common warm-up %v", tr.Cell.Block, tr.Cell.Layout, from,
+				j.Schedule.WarmUp)
 		}
 	}
 }
@@ -482,7 +489,7 @@ func checkTimeAddsUp(t *testing.T, trials []filewise.Trial) {
 func TestJudgeWithoutTrials(t *testing.T) {
 	w := newWorld(t, []int{1, 2}, fake.Config{})
 	j, err := w.plan.Judge(nil)
-	if err != nil || len(j.Sentences) == 0 || j.Decision.Ending != experiment.GoesOn {
+	if err != nil || len(j.Sentences()) == 0 || j.Decision.Ending != experiment.GoesOn {
 		t.Errorf("%+v, %v", j, err)
 	}
 }
@@ -557,8 +564,8 @@ func TestFailureOnALoadedBuildDropsIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(strings.Join(j.Sentences, " "), "instance") {
-		t.Errorf("one instance of a layout, and no word of it: %q", j.Sentences)
+	if !strings.Contains(strings.Join(j.Sentences(), " "), "instance") {
+		t.Errorf("one instance of a layout, and no word of it: %q", j.Sentences())
 	}
 }
 
@@ -588,6 +595,36 @@ func TestLifecycleIsJudgedByFamily(t *testing.T) {
 		}
 		if worse := look.Estimates[1].Hi < 0; worse != (f.Name == experiment.FamilyOpen) {
 			t.Errorf("%s: 16 files are worse: %v; planted: open only (%v)", f.Name, worse, f.Sentences)
+		}
+	}
+}
+
+// A trial that fails because its volume has just gone is no failure of the layout: the
+// run ends by what the guard says, and the trial is measured when it goes on.
+func TestHostFaultIsNoFailedTrial(t *testing.T) {
+	for _, sessions := range []bool{false, true} {
+		w := newWorld(t, []int{1, 2}, fake.Config{Faults: []fake.Fault{{Layout: "2 files", Stage: filewise.StageMeasure, After: 100}}})
+		gone := filewise.Errorf(filewise.CodePreflight, "bring it back", "the volume is gone")
+		w.plan.Sessions = sessions
+		failed := false
+		w.runner.Plan, w.runner.Guard = w.plan, func() error {
+			if failed {
+				return gone
+			}
+			return nil
+		}
+		w.runner.Notify = func(e experiment.Event) {
+			failed = failed || e.Cell.Layout == "2 files" && e.Stage == filewise.StageMeasure
+		}
+		w.runner.Record = func(_ context.Context, t filewise.Trial) error {
+			if t.State == filewise.Failed {
+				return errors.New("stored as failed: " + t.Reason)
+			}
+			return nil
+		}
+		_, d, err := w.runner.Run(t.Context(), nil)
+		if !errors.Is(err, gone) || d.Ending != experiment.GoesOn {
+			t.Errorf("sessions %v: %+v, %v; want the end by the guard, and to go on", sessions, d, err)
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"filewise"
 )
 
 // ErrPostponed: the trial was ended and is not recorded; it is measured anew as
@@ -42,4 +44,16 @@ func (r *Runner) guard(ctx context.Context) (context.Context, func()) {
 		}
 	}()
 	return ctx, func() { cancel(nil) }
+}
+
+// hostFault asks the guard once more after a failure: a trial that failed because a volume
+// has just gone is the host's fault, and is measured again.
+func (r *Runner) hostFault() error {
+	if r.Guard == nil {
+		return nil
+	}
+	if err := r.Guard(); filewise.CodeOf(err) == filewise.CodePreflight {
+		return err
+	}
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"filewise"
 	"filewise/verdict"
+	"filewise/workload"
 )
 
 // history is what the trials of a plan amount to: by pilot or block and layout,
@@ -72,7 +73,7 @@ func (h history) nextPilot() (filewise.Cell, bool) {
 	for i := range all {
 		all[i] = i
 	}
-	return h.cell(0, order(h.plan.Seed, 0, all))
+	return h.cell(0, h.plan.order(0, all))
 }
 
 // withdrawn tells whether a layout was given up in a block before b.
@@ -164,7 +165,7 @@ func (h history) replay(s Schedule, m *memo) ([]verdict.Result, *filewise.Cell, 
 		m.keep(s, max(last-1, 0), before)
 	}
 	for b := 1; b <= last; b++ {
-		cell, open := h.cell(b, order(h.plan.Seed, b, h.live(before, b)))
+		cell, open := h.cell(b, h.plan.order(b, h.live(before, b)))
 		switch {
 		case open && b == last:
 			return before, &cell, nil
@@ -200,17 +201,24 @@ func (h history) judge(s Schedule, blocks int) ([]verdict.Result, error) {
 	})
 }
 
-// families are what the trials measure; "" is the one family of a workload.
+// Families are what the workload measures, of which plans of earlier versions say
+// nothing where it is one.
+func (p Plan) Families() []string {
+	if len(p.Phases) == 0 {
+		return []string{workload.FamilyInserts}
+	}
+	return p.Phases
+}
+
+// families are what the trials are judged by.
 func (p Plan) families() []string {
 	switch {
 	case p.Measure == MeasureLifecycle:
 		return lifecycleFamilies
 	case p.Overall:
-		return append(slices.Clone(p.Phases), FamilyOverall)
-	case len(p.Phases) > 0:
-		return p.Phases
+		return append(slices.Clone(p.Families()), FamilyOverall)
 	}
-	return []string{""}
+	return p.Families()
 }
 
 func (h history) row(b int, family string) []verdict.Cell {
@@ -220,16 +228,12 @@ func (h history) row(b int, family string) []verdict.Cell {
 		if t == nil || len(t.Measures) == 0 {
 			continue
 		}
-		of := family
-		if of == "" {
-			of = t.Measures[0].Family
-		}
-		x, ok := t.Throughput(of)
-		if of == FamilyOverall {
+		x, ok := t.Throughput(family)
+		if family == FamilyOverall {
 			x, ok = h.plan.overall(*t)
 		}
 		probe, _ := t.Throughput(FamilyCalibration) // 0: not collected
-		row[i] = verdict.Cell{Throughput: x, Instance: t.Instance, Calibration: probe, OK: ok}
+		row[i] = verdict.Cell{Throughput: x, Instance: t.Instance, Calibration: probe, Order: h.orderOf(t), OK: ok}
 	}
 	return row
 }

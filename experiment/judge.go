@@ -44,19 +44,10 @@ func (s standing) judge() (Judgement, error) {
 	if j.Latencies, err = s.latencies(); err != nil {
 		return Judgement{}, fmt.Errorf("judge the trials: %w", err)
 	}
-	families := s.plan.families()
-	for f, name := range families {
+	j.Relevance, j.Forecast = s.relevance(), s.forecast()
+	for f, name := range s.plan.families() {
 		result, sentences := s.family(f, name, j.Latencies)
-		why := s.cause(name, result)
-		if f == 0 {
-			j.Result, j.Sentences, j.Cause = result, sentences, why
-		}
-		if len(families) > 1 {
-			j.Families = append(j.Families, Family{Name: name, Result: result, Sentences: sentences, Cause: why})
-		}
-	}
-	if j.Sweep != nil {
-		j.Sentences = append(j.Sentences, j.Sweep.Sentences...)
+		j.Families = append(j.Families, Family{Name: name, Result: result, Sentences: sentences, Cause: s.cause(name, result)})
 	}
 	for _, w := range s.results[0].Warnings {
 		j.Warnings = append(j.Warnings, filewise.Warning(w))
@@ -144,9 +135,7 @@ func (h history) warnings(s Schedule) []filewise.Warning {
 	out = append(out, h.cliffWarning()...)
 	out = append(out, h.spreadWarning()...)
 	out = append(out, h.remoteWarning()...)
-	out = append(out, h.trialWarnings()...)
-	// Short runs have these nearly always: whatever else there is comes first.
-	return append(append(out, h.memoryWarning()...), h.checkpointWarning()...)
+	return append(out, h.trialWarnings()...)
 }
 
 // trialWarnings gathers the warnings of the trials: one of each code, with the

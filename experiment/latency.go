@@ -214,7 +214,8 @@ func (s standing) guarded(r verdict.Result, family string, all []Latency) (verdi
 	why := fmt.Sprintf("No recommendation: by %s it would be %s, but 99 %% of its %s take up to %s, beyond the limit of %s.",
 		by, name, l.what(), short(l.P99), short(s.plan.P99Limit))
 	if instead := s.within(r.Config.Confidence, family, over); instead != "" {
-		why = fmt.Sprintf("Recommended: %s, of the layouts within the latency limit. By %s alone it would be %s, but 99 %% of its %s take up to %s, beyond the limit of %s.",
+		why = fmt.Sprintf("Recommended: %s, of the layouts within the latency limit. By %s alone it would be %s, but 99 %% of its %s take up "+
+			"to %s, beyond the limit of %s.",
 			instead, by, name, l.what(), short(l.P99), short(s.plan.P99Limit))
 		for i, a := range r.Arms {
 			if a.Name == instead {

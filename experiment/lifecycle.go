@@ -40,7 +40,7 @@ func (l *life) lifecycleSteps() []step {
 		load(l.runner.Plan.Work - 2*third),
 		{filewise.StageStop, func(ctx context.Context) error { return l.db.Lifecycle.Crash(ctx) }},
 		measure(func(x filewise.Lifecycle) []timing { return []timing{{FamilyRecovery, x.Open}} }),
-		{filewise.StageCheck, l.check},
+		{filewise.StageCheck, func(ctx context.Context) error { return l.check(ctx, 0) }},
 	}
 }
 

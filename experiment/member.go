@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -17,32 +16,45 @@ import (
 // its turns, is quiet in between, and is checked and dropped at the end.
 type member struct {
 	life   *life
-	turns  []filewise.Measure
-	failed string // why; empty: it has not
+	turns  [][]filewise.Measure // of each turn those of all phases
+	failed string               // why; empty: it has not
 }
 
 func newMember(r *Runner, c filewise.Cell, s Schedule) *member {
-	return &member{life: &life{
-		runner: r, schedule: s, turn: r.Plan.Turn(), lead: r.Plan.lead(s.WarmUp),
-		trial: filewise.Trial{Cell: c, State: filewise.Done},
-	}}
+	l := newLife(r, c, s)
+	switch l.turn = new(turn); {
+	case c.Pilot:
+		l.turn.length, l.turn.of = r.Plan.PilotWindow, r.Plan.pilotParts(l.program)
+	case r.Plan.Work > 0:
+		l.turn.of = s.Rounds
+	default:
+		l.turn.length, l.turn.lead = s.Turn, r.Plan.lead(s)
+	}
+	return &member{life: l}
 }
 
-// prepare builds the layout, or brings a loaded build back, and observes it.
+func (m *member) pilot() bool { return m.life.trial.Cell.Pilot }
+
+// prepare builds the layout, or brings a loaded build back, and observes it. The first
+// session goes on with the builds of the pilots.
 func (m *member) prepare(ctx context.Context) (err error) {
 	l := m.life
 	l.trial.Started = l.runner.Clock.Now().UTC()
 	if l.layout, err = l.runner.Plan.layout(l.trial.Cell.Layout); err != nil {
 		return err
 	}
-	l.program = l.runner.Plan.Program(l.runner.Workload)
-	if err = l.acquire(ctx); err != nil {
-		return err
+	if !l.takeOver() {
+		if err = l.acquire(ctx); err != nil {
+			return err
+		}
 	}
 	for _, s := range l.steps()[:2] {
 		if err = l.stage(ctx, s.name, s.do); err != nil {
 			return err
 		}
+	}
+	if l.runner.Plan.Sessions {
+		l.open = make(map[int][]filewise.Session)
 	}
 	return nil
 }
@@ -50,28 +62,18 @@ func (m *member) prepare(ctx context.Context) (err error) {
 // warm is the layout's turn of the first round, which is discarded, and as long as
 // the warm-up of a trial in one go.
 func (m *member) warm(ctx context.Context) error {
-	if m.life.schedule.WarmUp == 0 {
+	l := m.life
+	if l.schedule.WarmUp == 0 || l.runner.Plan.Window == 0 {
 		return nil
 	}
-	if err := m.life.stage(ctx, filewise.StageWarmUp, m.life.warm); err != nil {
-		return err
+	for i, phase := range l.program.Phases {
+		if err := l.stage(ctx, filewise.StageWarmUp, func(ctx context.Context) error {
+			return l.unmeasured(ctx, i, "while it was warmed up", func(load *drive.Load, _ filewise.Phase) { load.Window = l.schedule.WarmUp })
+		}); err != nil {
+			return l.named(phase, err)
+		}
 	}
-	return m.life.stage(ctx, filewise.StageSettle, m.life.settle)
-}
-
-// warm drives the workload for the warm-up, unmeasured.
-func (l *life) warm(ctx context.Context) (err error) {
-	sessions, err := l.connect(ctx)
-	defer func() { err = errors.Join(err, CloseAll(sessions)) }()
-	if err != nil {
-		return err
-	}
-	load := l.load(sessions)
-	load.WarmUp, load.Window = 0, l.schedule.WarmUp
-	result, err := drive.Run(ctx, load)
-	l.ledger = l.ledger.Plus(result.Ledger)
-	l.retried(result.Measure.Errors, "while it was warmed up")
-	return err
+	return l.stage(ctx, filewise.StageSettle, l.settle)
 }
 
 // turn measures one turn, and waits until all of it is durable: nothing dirty is
@@ -79,37 +81,107 @@ func (l *life) warm(ctx context.Context) (err error) {
 func (m *member) turn(ctx context.Context) error {
 	l := m.life
 	said := len(l.trial.Warnings)
-	if err := l.stage(ctx, filewise.StageMeasure, l.measure); err != nil {
-		return fmt.Errorf("turn %d: %w", len(m.turns)+1, err)
+	start := l.runner.Clock.Now()
+	for more := true; more; more = m.pilot() && m.pilotGoesOn(start) {
+		l.trial.Measures = nil
+		for _, s := range l.turnSteps() {
+			if err := l.stage(ctx, s.name, s.do); err != nil {
+				return fmt.Errorf("turn %d: %w", len(m.turns)+1, err)
+			}
+		}
+		m.turns = append(m.turns, l.trial.Measures)
+		l.turn.part++
 	}
-	if err := l.stage(ctx, filewise.StageDrain, l.drain); err != nil {
-		return fmt.Errorf("turn %d: %w", len(m.turns)+1, err)
-	}
-	m.turns = append(m.turns, l.trial.Measures[0])
 	l.trial.Measures, l.trial.Warnings = nil, l.trial.Warnings[:said] // said of the whole at the end
 	return nil
+}
+
+// pilotGoesOn tells whether a pilot of fixed work, which does that part by part, has not
+// yet done what forecasts the time of the whole: it ends after a third, or after a time.
+func (m *member) pilotGoesOn(start time.Time) bool {
+	l := m.life
+	return l.runner.Plan.Work > 0 && l.turn.part < l.turn.of/3 && l.runner.Clock.Now().Sub(start) < pilotTime
+}
+
+// turnSteps are those of a turn: every phase once, with what has to follow it. Data are
+// checked at the end of the session; what was restored is verified before it is discarded.
+func (l *life) turnSteps() []step {
+	var steps []step
+	for i, phase := range l.program.Phases {
+		steps = append(steps, l.measuringSteps(i)...)
+		if phase.Act == filewise.ActRestore || phase.Act == filewise.ActBackup && !l.program.Restores() {
+			steps = append(steps, step{filewise.StageCheck, func(ctx context.Context) error { return l.named(phase, l.compare(ctx, i)) }})
+		}
+	}
+	return steps
 }
 
 // conclude makes one measure of the turns, checks the data and gives the build back.
 func (m *member) conclude(ctx context.Context) error {
 	l := m.life
-	whole, err := merged(m.turns, l.turn)
-	if err != nil {
+	if len(m.turns) == 0 {
+		return errors.New("there were no turns")
+	}
+	l.turn = nil // what follows is of the whole
+	if err := l.closeOpen(); err != nil {
 		return err
 	}
-	l.trial.Measures = []filewise.Measure{whole}
-	l.retried(whole.Errors, "while it was measured")
-	l.trial.Warnings = append(l.trial.Warnings, probe.Warnings(whole.Deltas)...)
-	if err := l.stage(ctx, filewise.StageCheck, l.check); err != nil {
+	for k := range m.turns[0] {
+		whole, err := merged(m.turns, k)
+		if err != nil {
+			return err
+		}
+		l.retried(whole.Errors, "while it was measured")
+		l.trial.Warnings = append(l.trial.Warnings, probe.Warnings(whole.Deltas)...)
+		if err := l.recorded(l.phaseOf(whole.Family), whole); err != nil {
+			return err
+		}
+	}
+	if err := l.stage(ctx, filewise.StageCheck, l.checkAll); err != nil {
 		return err
 	}
 	l.noteWritten()
+	if m.pilot() && l.handsOver() {
+		return nil
+	}
 	return l.release(ctx, nil)
+}
+
+// phaseOf is the phase of a measure, of a load beside an act the load's.
+func (l *life) phaseOf(family string) filewise.Phase {
+	for _, x := range l.program.Phases {
+		if x.Beside != "" && filewise.BesideFamily(x.Beside, x.Family) == family {
+			family = x.Beside
+		}
+	}
+	return l.program.Phases[max(l.program.PhaseOf(family), 0)]
+}
+
+// checkAll compares the data with what all turns should have left: after the last phase
+// of work, for what was restored is verified turn by turn.
+func (l *life) checkAll(ctx context.Context) error {
+	last := len(l.program.Phases) - 1
+	for last > 0 && l.program.Phases[last].Act == filewise.ActRestore {
+		last--
+	}
+	if l.program.Phases[last].Act == filewise.ActWork || l.program.Restores() {
+		if err := l.runner.Workload.Check(ctx, l.db.Querier, last, l.ledgers[:last+1]); err != nil {
+			return err
+		}
+	}
+	return l.finish(ctx)
 }
 
 // fail ends the layout's part in the session.
 func (m *member) fail(ctx context.Context, err error) {
 	m.failed = joined(err, m.life.release(ctx, err)).Error()
+}
+
+// keep leaves the build of a pilot to the first session.
+func (m *member) keep() {
+	if m.pilot() && m.failed == "" {
+		m.life.handOver()
+	}
 }
 
 // finished is the layout's trial. Its time is that of its own stages: the others'
@@ -144,87 +216,6 @@ func folded(stages []filewise.Stage) []filewise.Stage {
 			continue
 		}
 		out[i].Took += s.Took
-	}
-	return out
-}
-
-// merged is the measure of all turns of a layout, one after the other, their
-// leads left out: work, times, failures and counters are sums, and the slices are
-// those of the turns.
-func merged(turns []filewise.Measure, length time.Duration) (filewise.Measure, error) {
-	if len(turns) == 0 {
-		return filewise.Measure{}, errors.New("there were no turns")
-	}
-	first := turns[0]
-	out := filewise.Measure{Family: first.Family, Unit: first.Unit, SliceLength: first.SliceLength, Connections: first.Connections, Paced: first.Paced,
-		Window: [2]time.Duration{0, time.Duration(len(turns)) * length}}
-	var hists [][]byte
-	for _, t := range turns {
-		out.Work, out.Bytes = out.Work+t.Work, out.Bytes+t.Bytes
-		out.Tail, out.Sync = out.Tail+t.Tail, out.Sync+t.Sync
-		out.Turns = append(out.Turns, t.Work)
-		out.Slices = append(out.Slices, within(t)...)
-		out.Errors = plus(out.Errors, t.Errors)
-		hists = append(hists, t.Hist)
-	}
-	out.Deltas = addedUp(turns)
-	var err error
-	out.Hist, err = drive.MergeHists(hists...)
-	return out, err
-}
-
-// within are the slices of the measured part of a turn.
-func within(m filewise.Measure) []int64 {
-	if m.SliceLength <= 0 {
-		return nil
-	}
-	out := make([]int64, (m.Window[1]-m.Window[0])/m.SliceLength)
-	if from := int(m.Window[0] / m.SliceLength); from < len(m.Slices) {
-		copy(out, m.Slices[from:])
-	}
-	return out
-}
-
-func plus(sum, more map[filewise.Class]int64) map[filewise.Class]int64 {
-	if len(more) == 0 {
-		return sum
-	}
-	if sum = maps.Clone(sum); sum == nil {
-		sum = make(map[filewise.Class]int64)
-	}
-	for class, n := range more {
-		sum[class] += n
-	}
-	return sum
-}
-
-// addedUp are the sums of the counters' moves, of shares and levels the means. What is absent
-// in one turn is absent: a sum over the others would be too small. A wait that is
-// absent was not waited for.
-func addedUp(turns []filewise.Measure) []filewise.Delta {
-	sums := make(map[filewise.Delta]float64)
-	in := make(map[filewise.Delta]int)
-	var keys []filewise.Delta
-	for _, t := range turns {
-		for _, d := range t.Deltas {
-			value := d.Value
-			d.Value = 0
-			if in[d] == 0 {
-				keys = append(keys, d)
-			}
-			sums[d], in[d] = sums[d]+value, in[d]+1
-		}
-	}
-	var out []filewise.Delta
-	for _, d := range keys {
-		if in[d] < len(turns) && (d.Class == "" || !filewise.OfWaits(d.Probe)) {
-			continue
-		}
-		sum, n := sums[d], in[d] // before the key changes
-		if d.Value = sum; probe.IsMean(d) {
-			d.Value = sum / float64(n)
-		}
-		out = append(out, d)
 	}
 	return out
 }

@@ -19,7 +19,8 @@ func TestMemoChangesNothing(t *testing.T) {
 }
 
 func memoChangesNothing(t *testing.T, measure string) {
-	p := Plan{Measure: measure, Seed: 3, Baseline: "1 file", Margin: 2, Confidence: 0.95, Goal: verdict.GoalRecommend, MaxBlocks: 9, Attempts: 2}
+	p := Plan{Measure: measure, Seed: 3, Baseline: "1 file", Margin: 2, Confidence: 0.95, Goal: verdict.GoalRecommend, MaxBlocks: 9,
+		Attempts: 2}
 	for _, n := range []int{1, 2, 4} {
 		p.Layouts = append(p.Layouts, filewise.Layout{Name: filewise.FilesName(n), Rank: n})
 	}

@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"filewise"
@@ -43,6 +42,8 @@ func (p Plan) standingBy(done []filewise.Trial, m *memo) standing {
 	switch why := s.broken(); {
 	case more && p.Budget > 0 && s.elapsed > p.Budget:
 		s.decision = s.spentByPilots()
+	case more && s.hopeless() != "":
+		s.decision = Decision{Ending: Spent, Why: s.hopeless()}
 	case more:
 		s.next = pilot
 	case why != "":
@@ -53,7 +54,7 @@ func (p Plan) standingBy(done []filewise.Trial, m *memo) standing {
 		s.next = *open
 	default:
 		block := s.lastBlock() + 1
-		next := order(p.Seed, block, s.live(s.results, block))
+		next := p.order(block, s.live(s.results, block))
 		if s.decision = s.ending(len(next)); s.decision.Ending == GoesOn {
 			s.next, _ = s.cell(block, next)
 		}
@@ -70,14 +71,6 @@ func (h history) spentByPilots() Decision {
 		}
 	}
 	return Decision{Ending: Broken, Why: why + " and all failed: " + h.reason(h.trials[len(h.trials)-1].Cell.Layout)}
-}
-
-// order is the random order of block b over the live layouts.
-func order(seed uint64, b int, live []int) []int {
-	out := append([]int(nil), live...)
-	r := rand.New(rand.NewPCG(seed, uint64(b)))
-	r.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
-	return out
 }
 
 // ending says whether the complete blocks are enough for every family, or time
@@ -147,9 +140,13 @@ func (s standing) spent(live int) Decision {
 		p.Budget, verdict.FirstLook, (s.elapsed + next).Round(time.Second))}
 }
 
+// JudgedBy are the rules that judge the plan's trials.
+func (p Plan) JudgedBy() int { return max(p.Rules, 1) }
+
 // judgeTable judges complete blocks of one family by the plan's rules.
 func (p Plan) judgeTable(s Schedule, table verdict.Table, confidence float64) (verdict.Result, error) {
 	cfg := verdict.DefaultConfig()
+	cfg.Rules = p.JudgedBy()
 	cfg.Margin = marginLog(p.Margin)
 	cfg.Confidence = confidence
 	cfg.Goal = p.Goal

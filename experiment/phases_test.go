@@ -21,11 +21,8 @@ type phased struct {
 }
 
 func (w phased) Program() filewise.Program { return w.program }
-func (w phased) Check(context.Context, filewise.Querier, filewise.Ledger) error {
-	return nil
-}
 
-func (w phased) CheckPhase(_ context.Context, _ filewise.Querier, phase int, ledgers []filewise.Ledger) error {
+func (w phased) Check(_ context.Context, _ filewise.Querier, phase int, ledgers []filewise.Ledger) error {
 	*w.checked = append(*w.checked, phase)
 	if p := w.program.Phases[phase]; p.Act == filewise.ActWork && ledgers[phase].Total() != p.Ops {
 		w.t.Errorf("phase %d did %d operations, want %d", phase, ledgers[phase].Total(), p.Ops)

@@ -5,6 +5,7 @@
 package experiment
 
 import (
+	"slices"
 	"time"
 
 	"filewise"
@@ -23,9 +24,17 @@ type Plan struct {
 	Seed     uint64            `json:"seed"`
 	Baseline string            `json:"baseline"` // a layout's name
 
-	// Cells makes a block a session of so many rounds: all layouts are live at once
-	// and take turns of Window/Cells. 0: one after the other, each in one go.
+	// Sessions makes a block a session: all layouts are live at once and take turns, whose
+	// length and number are fixed by pilots (Schedule). Else trials come one after the other.
+	Sessions bool `json:"sessions,omitempty"`
+	// Cells is the number of rounds of a session, with turns of Window/Cells; 0: by pilots.
+	// Plans of earlier versions have sessions where it is not 0.
 	Cells int `json:"cells,omitempty"`
+	// WindowByPilots: pilots may lengthen the measured time of a trial in a session, of which
+	// Window is the least, so that most of the time is measured.
+	WindowByPilots bool `json:"window_by_pilots,omitempty"`
+	// OneByOne says why trials come one after the other where sessions were not refused.
+	OneByOne string `json:"one_by_one,omitempty"`
 	// AA names the layout that is the baseline under another name: a difference that
 	// is claimed of it is one of the machine. Empty: there is none.
 	AA string `json:"aa,omitempty"`
@@ -33,8 +42,8 @@ type Plan struct {
 	// adjusted.
 	Calibrate bool `json:"calibrate,omitempty"`
 
-	// Phases are the families that the workload measures one after the other; none:
-	// it has one. Overall adds the geometric mean over them as a family.
+	// Phases are the families that the workload measures one after the other; those of
+	// Families where there are none. Overall adds the geometric mean over them as a family.
 	Phases  []string `json:"phases,omitempty"`
 	Overall bool     `json:"overall,omitempty"`
 
@@ -59,11 +68,14 @@ type Plan struct {
 	PilotWork   int64         `json:"pilot_work_bytes,omitempty"` // fixed work of a pilot; 0: that of a trial
 	SliceLength time.Duration `json:"slice_length_ns"`
 
-	Margin     float64       `json:"margin_percent"`
-	Confidence float64       `json:"confidence"` // 0.95
-	Goal       verdict.Goal  `json:"goal"`
-	MaxBlocks  int           `json:"max_blocks"`
-	Budget     time.Duration `json:"budget_ns"`
+	Margin     float64 `json:"margin_percent"`
+	Confidence float64 `json:"confidence"` // 0.95
+	// Rules are those of package verdict that judge; 0: 1, as of runs that were stored
+	// when there were no others.
+	Rules     int           `json:"rules,omitempty"`
+	Goal      verdict.Goal  `json:"goal"`
+	MaxBlocks int           `json:"max_blocks"`
+	Budget    time.Duration `json:"budget_ns"`
 	// P99Limit bars a layout from being recommended whose 99th percentile of latency,
 	// of any type of operations, is above it over all trials; 0: there is no limit.
 	P99Limit time.Duration `json:"p99_limit_ns,omitempty"`
@@ -117,24 +129,27 @@ type Schedule struct {
 	MaxBlocks int           `json:"max_blocks"`    // N_max of the verdict
 	ByBudget  bool          `json:"by_budget"`     // the budget allows fewer blocks than the plan
 	Steady    bool          `json:"steady"`        // no pilot was still moving at its middle
+	// Turn is the measured time of a turn of a session, of each phase that lasts a window,
+	// and Rounds is how many turns each layout has; 0: trials are measured in one go.
+	Turn   time.Duration `json:"turn_ns,omitempty"`
+	Rounds int           `json:"rounds,omitempty"`
 }
 
 // Judgement is what the trials of a plan allow to be said.
 type Judgement struct {
 	Schedule  Schedule           `json:"schedule"`
-	Result    verdict.Result     `json:"verdict"`
 	Decision  Decision           `json:"decision"`
-	Sentences []string           `json:"sentences"` // the verdict in words
 	Warnings  []filewise.Warning `json:"warnings"`
 	Elapsed   time.Duration      `json:"elapsed_ns"`   // wall time of all trials
 	Measuring time.Duration      `json:"measuring_ns"` // of it within measured windows
 	Stages    []filewise.Stage   `json:"stages"`       // where the time of all trials went
-	// Cause is what changed with the difference of the first family, or what limits
-	// its layouts alike; absent: too little was measured to say.
-	Cause *cause.Cause `json:"cause,omitempty"`
-	// Families are the judgements of all families where there are several; Result
-	// and Sentences are those of the first.
-	Families []Family `json:"families,omitempty"`
+	// Forecast is what the budget can tell; absent: it is not known yet, or not of sessions.
+	Forecast *Forecast `json:"forecast,omitempty"`
+	// Relevance is how much of what was measured is about files, of the pilots until a
+	// block is complete; absent: nothing was read that tells.
+	Relevance *cause.Relevance `json:"relevance,omitempty"`
+	// Families are the judgements of all families: at least one, unless nothing was judged.
+	Families []Family `json:"families"`
 	// Latencies are those of operations of several types, or where they are limited.
 	Latencies []Latency `json:"latencies,omitempty"`
 	// Sweep is the curve over load levels; absent: there is one level.
@@ -145,6 +160,25 @@ type Judgement struct {
 type Family struct {
 	Name      string         `json:"name"`
 	Result    verdict.Result `json:"verdict"`
-	Sentences []string       `json:"sentences"`
-	Cause     *cause.Cause   `json:"cause,omitempty"`
+	Sentences []string       `json:"sentences"` // the verdict in words
+	// Cause is what changed with the difference, or what limits the layouts alike;
+	// absent: too little was measured to say.
+	Cause *cause.Cause `json:"cause,omitempty"`
+}
+
+// First is the judgement of the first family; that of none where nothing was judged.
+func (j Judgement) First() Family {
+	if len(j.Families) == 0 {
+		return Family{}
+	}
+	return j.Families[0]
+}
+
+// Sentences are the first family's verdict in words, and what the curve over load
+// levels adds to it.
+func (j Judgement) Sentences() []string {
+	if j.Sweep == nil {
+		return j.First().Sentences
+	}
+	return append(slices.Clone(j.First().Sentences), j.Sweep.Sentences...)
 }

@@ -19,7 +19,7 @@ func (p Plan) Trials() []filewise.Cell {
 	}
 	var out []filewise.Cell
 	for b := range p.MaxBlocks + 1 {
-		for pos, i := range order(p.Seed, b, all) {
+		for pos, i := range p.order(b, all) {
 			out = append(out, filewise.Cell{Pilot: b == 0, Block: b, Position: pos, Layout: p.Layouts[i].Name, Attempt: 1})
 		}
 	}

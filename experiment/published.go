@@ -106,6 +106,7 @@ func (p Plan) tooFewRuns() string {
 	if a.Repeats > 1 {
 		times = fmt.Sprintf("%d times", a.Repeats)
 	}
-	return fmt.Sprintf("No sound verdict is possible from this design: each layout is run %s, which does not tell a difference between layouts from one between runs; a verdict needs %d runs of each.",
+	return fmt.Sprintf("No sound verdict is possible from this design: each layout is run %s, which does not tell a difference between "+
+		"layouts from one between runs; a verdict needs %d runs of each.",
 		times, verdict.FirstLook)
 }

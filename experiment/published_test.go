@@ -43,8 +43,8 @@ func TestAsPublishedRunsOneLayoutAfterTheOther(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if look, ok := j.Result.Last(); !ok || look.Estimates[2].Lo <= 0 {
-		t.Errorf("4 files are 40 %% faster, and the sound verdict on the same trials does not say so: %v", j.Sentences)
+	if look, ok := j.First().Result.Last(); !ok || look.Estimates[2].Lo <= 0 {
+		t.Errorf("4 files are 40 %% faster, and the sound verdict on the same trials does not say so: %v", j.Sentences())
 	}
 }
 
@@ -70,8 +70,9 @@ func TestAsPublishedOnceAllowsNoVerdict(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := j.Result.Last(); ok || len(trials) != 3 || !strings.HasPrefix(j.Sentences[0], "No sound verdict is possible from this design: each layout is run once") {
-		t.Errorf("%d trials, %v", len(trials), j.Sentences)
+	if _, ok := j.First().Result.Last(); ok || len(trials) != 3 ||
+		!strings.HasPrefix(j.Sentences()[0], "No sound verdict is possible from this design: each layout is run once") {
+		t.Errorf("%d trials, %v", len(trials), j.Sentences())
 	}
 }
 
@@ -93,15 +94,16 @@ func TestAsPublishedGivesUpWhatFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if j.Result.Blocks != 4 || !slices.ContainsFunc(j.Warnings, func(w filewise.Warning) bool { return w.Code == "withdrawn" }) {
-		t.Errorf("%d blocks are judged, want 4; warnings %+v", j.Result.Blocks, j.Warnings)
+	if j.First().Result.Blocks != 4 || !slices.ContainsFunc(j.Warnings, func(w filewise.Warning) bool { return w.Code == "withdrawn" }) {
+		t.Errorf("%d blocks are judged, want 4; warnings %+v", j.First().Result.Blocks, j.Warnings)
 	}
 }
 
 func TestAsPublishedWithinABudget(t *testing.T) {
 	w := designedWorld(t, 5)
 	w.plan.Budget = time.Nanosecond
-	if trials, d := w.run(t); len(trials) != 1 || d.Ending != experiment.Spent || !strings.Contains(d.Why, "before the published design is complete") {
+	if trials, d := w.run(t); len(trials) != 1 || d.Ending != experiment.Spent ||
+		!strings.Contains(d.Why, "before the published design is complete") {
 		t.Errorf("%d trials, %+v", len(trials), d)
 	}
 }
@@ -123,11 +125,35 @@ func TestShortPhasesAreListedOnce(t *testing.T) {
 		}
 		return slices.DeleteFunc(j.Warnings, func(w filewise.Warning) bool { return w.Code != "too-short" })
 	}
-	if got := short(); len(got) != 1 || !strings.Contains(got[0].Message, "query 1 (120 µs).") || !strings.Contains(got[0].Remedy, "--rows") {
+	if got := short(); len(got) != 1 || !strings.Contains(got[0].Message, "query 1 (120µs; it takes 1ms)") ||
+		!strings.Contains(got[0].Remedy, "--rows") {
 		t.Errorf("%+v", got)
 	}
 	w.plan.Params.Repeat = 3
 	if got := short(); len(got) != 1 || !strings.Contains(got[0].Remedy, "--repeat") {
 		t.Errorf("%+v", got)
+	}
+	// A cold query and a whole backup need more than a warm query, and it is said how much.
+	took := func(d time.Duration, unit string) {
+		for i := range trials {
+			for k := range trials[i].Measures {
+				m := &trials[i].Measures[k]
+				m.Window[1], m.Unit = m.Window[0]+d, unit
+			}
+		}
+	}
+	w.plan.Params.Rows = 1000
+	for _, c := range []struct {
+		cache, unit, remedy string
+		d                   time.Duration
+	}{
+		{"buffer-cold", "queries", "--rows 4000 ", 5 * time.Millisecond}, {"buffer-cold", "queries", "", 25 * time.Millisecond},
+		{"warm", "queries", "", 5 * time.Millisecond}, {"", "backups", "--rows", 62 * time.Millisecond}, {"", "backups", "", 2 * time.Second},
+	} {
+		w.plan.Params.Cache, w.plan.Params.Repeat = c.cache, 0
+		took(c.d, c.unit)
+		if got := short(); len(got) > 0 != (c.remedy != "") || len(got) > 0 && !strings.Contains(got[0].Remedy, c.remedy) {
+			t.Errorf("%s of %v, cache %q: %+v", c.unit, c.d, c.cache, got)
+		}
 	}
 }

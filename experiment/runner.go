@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"filewise"
@@ -41,10 +42,18 @@ type Runner struct {
 	Calibrate func(context.Context) (float64, error)
 	// Notify hears of what happens; it must not block. May be nil.
 	Notify func(Event)
+	// Parallel is how many builds of a session are loaded or checked at a time, while
+	// nothing is measured; 0: one after the other.
+	Parallel int
 
-	builds map[string]*build // loaded, by layout and instance
+	locks  *locks            // of a run, for steps of a session that run side by side
+	builds map[string]*build // that stay between trials, by layout and instance
 	serial int               // of the newest build
 }
+
+// locks are held while a layout is built, while the builds that stay are looked at or
+// changed, and while somebody is told of an event.
+type locks struct{ building, builds, telling sync.Mutex }
 
 // EventKind says what an event is about.
 type EventKind string
@@ -81,6 +90,8 @@ func (e Event) Waits() string {
 
 func (r *Runner) notify(e Event) {
 	if r.Notify != nil {
+		r.locks.telling.Lock()
+		defer r.locks.telling.Unlock()
 		r.Notify(e)
 	}
 }
@@ -90,10 +101,11 @@ func (r *Runner) notify(e Event) {
 // ended cleanly and not recorded, and Run returns the context's error.
 func (r *Runner) Run(ctx context.Context, done []filewise.Trial) (_ []filewise.Trial, _ Decision, err error) {
 	if r.Plan.Target.Mode == filewise.Managed || r.Plan.Target.Mode == filewise.External {
-		if err := FitsOpenFiles(r.Plan.Program(r.Workload).Connections); err != nil {
+		if err := FitsOpenFiles(r.Plan.Program(r.Workload).Connections()); err != nil {
 			return done, Decision{}, err
 		}
 	}
+	r.locks = new(locks)
 	r.builds, r.serial = make(map[string]*build), lastSerial(done)
 	defer func() { err = errors.Join(err, r.dropBuilds(ctx)) }()
 	judged := new(memo)
@@ -133,7 +145,7 @@ func (r *Runner) Run(ctx context.Context, done []filewise.Trial) (_ []filewise.T
 
 // measure takes the cells' trials: one in one go, or those of a session together.
 func (r *Runner) measure(ctx context.Context, cells []filewise.Cell, s Schedule) ([]filewise.Trial, error) {
-	if r.Plan.Cells > 0 && !cells[0].Pilot {
+	if r.Plan.TakesTurns() && (r.Plan.Sessions || !cells[0].Pilot) {
 		return r.session(ctx, cells, s)
 	}
 	t, err := r.trial(ctx, cells[0], s)
@@ -143,9 +155,7 @@ func (r *Runner) measure(ctx context.Context, cells []filewise.Cell, s Schedule)
 // trial takes one trial through its life and returns it, done or failed. The
 // error is of what ends the run: the context, the guard, a full volume.
 func (r *Runner) trial(ctx context.Context, cell filewise.Cell, s Schedule) (filewise.Trial, error) {
-	life := &life{runner: r, schedule: s, trial: filewise.Trial{
-		Cell: cell, State: filewise.Done, Started: r.Clock.Now().UTC(),
-	}}
+	life := newLife(r, cell, s)
 	guarded, stop := r.guard(ctx)
 	err := life.run(guarded)
 	stop()
@@ -173,12 +183,16 @@ func (r *Runner) fatal(ctx, guarded context.Context, l *life, err error) error {
 		return cause
 	case errors.Is(err, filewise.ErrSpace) || filesystem.Full(err):
 		return filewise.Errorf(filewise.CodePreflight,
-			"free space there, or name another --volume; then \"filewise resume\" goes on with this trial", "the trial of %s: %w", l.trial.Cell.Layout, err)
+			"free space there, or name another --volume; then \"filewise resume\" goes on with this trial", "the trial of %s: %w",
+			l.trial.Cell.Layout, err)
+	case err == nil:
+		return nil
 	case l.mistaken(err):
 		return filewise.Errorf(filewise.CodeUsage,
-			"correct the SQL at that place of the study file, or give the account the right that it lacks, and run it anew", "the study's SQL fails on %s, and would again: %w", l.trial.Cell.Layout, err)
+			"correct the SQL at that place of the study file, or give the account the right that it lacks, and run it anew",
+			"the study's SQL fails on %s, and would again: %w", l.trial.Cell.Layout, err)
 	}
-	return nil
+	return r.hostFault()
 }
 
 // mistaken tells a mistake in SQL that the user has brought; its set-up is the same
@@ -188,7 +202,7 @@ func (l *life) mistaken(err error) bool {
 	var unvaried *filewise.Unvaried
 	class := filewise.ClassOf(err)
 	again := l.db == nil || errors.As(err, &unvaried)
-	return l.program.Own != nil && (class == filewise.ClassMistake || class == filewise.ClassConstraint && again)
+	return l.program.Custom != nil && (class == filewise.ClassMistake || class == filewise.ClassConstraint && again)
 }
 
 // Program is the workload's program with the plan's fixed work, and what builds

@@ -8,8 +8,7 @@ import (
 )
 
 // FamilySample is what the complete blocks of a plan gave in one family of
-// operations, for a comparison with another experiment's. Family is empty where
-// there is only one.
+// operations, for a comparison with another experiment's.
 type FamilySample struct {
 	Family string
 	verdict.Sample

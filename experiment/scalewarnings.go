@@ -16,14 +16,14 @@ import (
 // come from memory: a hundredth of the data, or up to a half of little.
 func hardlyRead(data float64) float64 { return max(data/100, min(data/2, 16<<20)) }
 
-// memoryWarning says that the data fit into memory, where that is known and the
-// counters do not say that reads came from the storage all the same.
-func (h history) memoryWarning() []filewise.Warning {
+// fitsInMemory says that the data fit into memory, where that is known and the
+// counters do not say that reads came from the storage all the same; empty: they do not.
+func (h history) fitsInMemory(trials []filewise.Trial) string {
 	var data, memory, read float64
 	for _, l := range h.plan.Layouts {
 		var sizes, totals, reads []float64
-		for _, t := range h.counted(h.lastBlock()) {
-			total, known := memoryOf(t)
+		for _, t := range trials {
+			total, known := h.memoryOf(t)
 			if t.Cell.Layout != l.Name || !known {
 				continue
 			}
@@ -41,33 +41,16 @@ func (h history) memoryWarning() []filewise.Warning {
 		}
 	}
 	if data == 0 || data >= memory || read >= hardlyRead(data) {
-		return nil
+		return ""
 	}
-	return []filewise.Warning{{Code: "less-data-than-memory",
-		Message: fmt.Sprintf("Less data (%s) than memory (%s): nothing is said about reading from the storage.",
-			humanize.IBytes(uint64(data)), humanize.IBytes(uint64(memory))),
-		Remedy: h.readRemedy()}}
+	return fmt.Sprintf("the data (%s) fit into memory (%s)", humanize.IBytes(uint64(data)), humanize.IBytes(uint64(memory)))
 }
 
-// readRemedy says how the storage comes to be read.
-func (h history) readRemedy() string {
-	const more = "For a database larger than its memory, give more "
-	switch h.plan.Scenario {
-	case "orders":
-		return more + "--warehouses."
-	case "dml", "backup", "dump", "temp":
-		return more + "--rows."
-	case "scan":
-		if h.plan.Params.Cache == string(filewise.CacheStorageCold) {
-			return more + "--rows."
-		}
-		return more + "--rows, or --cache storage-cold."
+// memoryOf is the memory that the server may use, or that its host has.
+func (h history) memoryOf(t filewise.Trial) (float64, bool) {
+	if limit := h.plan.Target.Memory; limit > 0 {
+		return float64(limit), true
 	}
-	return "To measure reading as well: filewise run scan --cache storage-cold."
-}
-
-// memoryOf is the memory that the server's host has.
-func memoryOf(t filewise.Trial) (float64, bool) {
 	for _, m := range t.Measures {
 		if x, ok := probe.Find(m.Deltas, probe.ProbeMemory, probe.MemoryTotal); ok {
 			return x, true
@@ -122,53 +105,30 @@ func (h history) readFromStorage(t filewise.Trial) (most float64, ok bool) {
 // leastWritten is what a trial writes at least, in bytes, to be one of writing.
 const leastWritten = 1 << 20
 
-// checkpointWarning says that trials were over before a checkpoint came round.
-func (h history) checkpointWarning() []filewise.Warning {
-	var parts []string
-	longest := time.Duration(0)
+// beforeCheckpoint says that trials were over before a checkpoint came round; empty:
+// they were not. Cycle is how long one takes; 0: not known.
+func (h history) beforeCheckpoint(trials []filewise.Trial) (why string, cycle time.Duration) {
+	least := 1.0
 	for _, l := range h.plan.Layouts {
 		var cycles, windows []float64
-		for _, t := range h.counted(h.lastBlock()) {
+		for _, t := range trials {
 			if n, window, ok := checkpointsOf(t); ok && t.Cell.Layout == l.Name {
 				cycles, windows = append(cycles, n), append(windows, window.Seconds())
 			}
 		}
-		if len(cycles) == 0 || middle(cycles) >= 1 || l.Backup.Files > 0 {
+		if len(cycles) == 0 || l.Backup.Files > 0 {
 			continue
 		}
 		n := middle(cycles)
-		parts = append(parts, fmt.Sprintf("%s %.2g", l.Name, n))
+		least = min(least, n)
 		if n > 0 {
-			longest = max(longest, time.Duration(middle(windows)/n*float64(time.Second)))
+			cycle = max(cycle, time.Duration(middle(windows)/n*float64(time.Second)))
 		}
 	}
-	if len(parts) == 0 {
-		return nil
+	if least >= 1 {
+		return "", 0
 	}
-	held := strings.Join(parts, ", ") + " in the typical one"
-	if longest == 0 {
-		held = "none in the typical one"
-	}
-	return []filewise.Warning{{Code: "shorter-than-checkpoint",
-		Message: fmt.Sprintf("Trials were shorter than a checkpoint cycle (%s): what checkpoints write later is not in the throughput.", held),
-		Remedy:  h.longer(longest) + ". Beside the throughput the report has how long it took until everything was durable."}}
-}
-
-// longer says how trials come to last a cycle; 0: it is not known how long one takes.
-func (h history) longer(cycle time.Duration) string {
-	enough := cycle + cycle/4
-	t := h.plan.Target
-	switch {
-	case h.plan.Window == 0 && h.plan.Work > 0:
-		return "Give more --work"
-	case h.plan.Window == 0:
-		return "Give more work, by --rows or --repeat where the scenario has them"
-	case enough > 0:
-		return fmt.Sprintf("Give --window %v or more, and --budget as it then asks for", enough.Round(max(enough/20, time.Second)).Round(time.Second))
-	case t.Engine == "postgres" && t.Mode == filewise.Managed:
-		return "Give --window 40s --set checkpoint_timeout=30s --budget 15m, or more"
-	}
-	return "Give a longer --window"
+	return fmt.Sprintf("trials end before a checkpoint (%.2g of its cycle)", least), cycle
 }
 
 // checkpointsOf are the cycles over all that a trial measured, where it wrote.
@@ -193,10 +153,13 @@ func checkpointsOf(t filewise.Trial) (cycles float64, window time.Duration, ok b
 // remoteWarning says that the server may be on another host.
 func (h history) remoteWarning() []filewise.Warning {
 	t := h.plan.Target
-	if t.Mode != filewise.External || t.Address == nil || t.Address.Here() || !slices.ContainsFunc(h.trials, func(t filewise.Trial) bool { return t.State == filewise.Done }) {
+	if t.Mode != filewise.External || t.Address == nil || t.Address.Here() ||
+		!slices.ContainsFunc(h.trials, func(t filewise.Trial) bool { return t.State == filewise.Done }) {
 		return nil
 	}
 	return []filewise.Warning{{Code: "remote-client",
-		Message: fmt.Sprintf("Filewise ran on another host than the server (%s): the network is part of what was measured, and nothing was seen of the server's processors, memory and devices.", t.Address.Host),
-		Remedy:  "Run Filewise on the server's host, or one near to it; work is sent in calls of 50 to 200 ms where the engine can, which keeps the network's part small."}}
+		Message: fmt.Sprintf("Filewise ran on another host than the server (%s): the network is part of what was measured, and nothing was "+
+			"seen of the server's processors, memory and devices.", t.Address.Host),
+		Remedy: "Run Filewise on the server's host, or one near to it; work is sent in calls of 50 to 200 ms where the engine can, which keeps " +
+			"the network's part small."}}
 }

@@ -18,7 +18,8 @@ func withCounters(bytes int64, deltas ...filewise.Delta) (Plan, []filewise.Trial
 	var trials []filewise.Trial
 	for b := 1; b <= 3; b++ {
 		trials = append(trials, filewise.Trial{State: filewise.Done, Cell: filewise.Cell{Block: b, Layout: "1 file", Attempt: 1},
-			Final:    []filewise.File{{Role: filewise.RoleData, Path: "/v/a", Bytes: bytes}, {Role: filewise.RoleLog, Path: "/v/log", Bytes: 100 * gib}},
+			Final: []filewise.File{{Role: filewise.RoleData, Path: "/v/a", Bytes: bytes},
+				{Role: filewise.RoleLog, Path: "/v/log", Bytes: 100 * gib}},
 			Measures: []filewise.Measure{{Family: "inserts", Work: 1, Window: [2]time.Duration{0, 2 * time.Second}, Deltas: deltas}}})
 	}
 	return p, trials
@@ -28,30 +29,33 @@ func delta(probe, name string, v float64) filewise.Delta {
 	return filewise.Delta{Probe: probe, Name: name, Value: v}
 }
 
-func TestMemoryWarning(t *testing.T) {
+func TestFitsInMemory(t *testing.T) {
 	memory := delta(probe.ProbeMemory, probe.MemoryTotal, 16*gib)
 	for name, x := range map[string]struct {
 		bytes  int64
 		deltas []filewise.Delta
 		want   string
 	}{
-		"fits":                           {4 * gib, []filewise.Delta{memory, delta(filewise.ProbeServer, "bytes read from storage", 100)}, "Less data (4.0 GiB) than memory (16 GiB)"},
-		"fits, and nobody counted reads": {4 * gib, []filewise.Delta{memory}, "less-data-than-memory"},
+		"fits": {4 * gib, []filewise.Delta{memory, delta(filewise.ProbeServer, "bytes read from storage", 100)},
+			"the data (4.0 GiB) fit into memory (16 GiB)"},
+		"fits, and nobody counted reads": {4 * gib, []filewise.Delta{memory}, "fit into memory"},
 		"fits, but is read cold":         {4 * gib, []filewise.Delta{memory, delta(filewise.ProbeServer, "bytes read from storage", gib)}, ""},
 		"the device tells it":            {4 * gib, []filewise.Delta{memory, delta("disk", "sda bytes read", gib)}, ""},
-		"a little, and a little is read": {6 << 20, []filewise.Delta{memory, delta(filewise.ProbeServer, "bytes read from storage", 700<<10)}, "(6.0 MiB)"},
-		"a little, and all is read":      {6 << 20, []filewise.Delta{memory, delta(filewise.ProbeServer, "bytes read from storage", 6<<20)}, ""},
-		"does not fit":                   {17 * gib, []filewise.Delta{memory}, ""},
-		"memory of another host":         {4 * gib, []filewise.Delta{delta("client memory", probe.MemoryTotal, 16*gib)}, ""},
+		"a little, and a little is read": {6 << 20, []filewise.Delta{memory, delta(filewise.ProbeServer, "bytes read from storage", 700<<10)},
+			"(6.0 MiB)"},
+		"a little, and all is read": {6 << 20, []filewise.Delta{memory, delta(filewise.ProbeServer, "bytes read from storage", 6<<20)}, ""},
+		"does not fit":              {17 * gib, []filewise.Delta{memory}, ""},
+		"memory of another host":    {4 * gib, []filewise.Delta{delta("client memory", probe.MemoryTotal, 16*gib)}, ""},
 	} {
-		got := messages(first(withCounters(x.bytes, x.deltas...)).memoryWarning())
+		s := first(withCounters(x.bytes, x.deltas...))
+		got := s.fitsInMemory(s.counted(s.lastBlock()))
 		if x.want == "" && got != "" || !strings.Contains(got, x.want) {
 			t.Errorf("%s: %q, want %q", name, got, x.want)
 		}
 	}
 }
 
-func TestCheckpointWarning(t *testing.T) {
+func TestBeforeCheckpoint(t *testing.T) {
 	cycles := func(n float64) filewise.Delta {
 		return delta(filewise.ProbeCheckpoints, filewise.CheckpointCycles, n)
 	}
@@ -60,18 +64,19 @@ func TestCheckpointWarning(t *testing.T) {
 		deltas []filewise.Delta
 		want   string
 	}{
-		"a quarter of one": {[]filewise.Delta{cycles(0.25), log}, "1 file 0.25"},
-		"none":             {[]filewise.Delta{cycles(0), calls}, "none in the typical one"},
+		"a quarter of one": {[]filewise.Delta{cycles(0.25), log}, "before a checkpoint (0.25 of its cycle)"},
+		"none":             {[]filewise.Delta{cycles(0), calls}, "(0 of its cycle)"},
 		"one":              {[]filewise.Delta{cycles(1), log}, ""},
 		"nothing written":  {[]filewise.Delta{cycles(0), delta(filewise.ProbeWritten, filewise.WrittenLog, 100), calls}, ""},
 		"not counted":      {[]filewise.Delta{log}, ""},
 	} {
-		ws := first(withCounters(gib, x.deltas...)).checkpointWarning()
-		if got := messages(ws); x.want == "" && got != "" || !strings.Contains(got, x.want) {
+		s := first(withCounters(gib, x.deltas...))
+		got, cycle := s.beforeCheckpoint(s.counted(s.lastBlock()))
+		if x.want == "" && got != "" || !strings.Contains(got, x.want) {
 			t.Errorf("%s: %q, want %q", name, got, x.want)
 		}
-		if name == "a quarter of one" && len(ws) == 1 && !strings.Contains(ws[0].Remedy, "--window 10s or more") {
-			t.Errorf("%s: %q", name, ws[0].Remedy)
+		if name == "a quarter of one" && cycle != 8*time.Second {
+			t.Errorf("%s: a cycle takes %v, want 8s", name, cycle)
 		}
 	}
 }
@@ -90,6 +95,6 @@ func TestRemoteWarning(t *testing.T) {
 	}
 	p.Target = filewise.Target{Mode: filewise.Managed}
 	if got := p.standing(trials).remoteWarning(); got != nil {
-		t.Errorf("a private server: %v", got)
+		t.Errorf("a managed server: %v", got)
 	}
 }

@@ -53,8 +53,14 @@ func (h history) schedule() Schedule {
 			s.WarmUp = (s.WarmUp + p.SliceLength - 1) / p.SliceLength * p.SliceLength
 		}
 	}
+	if p.Sessions {
+		return h.takeTurns(s)
+	}
 	s.TrialTime = s.WarmUp*time.Duration(windows) + trials/time.Duration(pilots)
-	s.TrialTime += p.turnsTime(s.WarmUp, drained/time.Duration(pilots))
+	if p.Cells > 0 { // it comes to rest, and has a lead, once a round
+		s.Turn, s.Rounds = p.Window/time.Duration(p.Cells), p.Cells
+		s.TrialTime += time.Duration(p.Cells) * (p.lead(s) + drained/time.Duration(pilots))
+	}
 	if p.Budget > 0 {
 		left := budgetShare * float64(p.Budget-h.pilotTime()-once*time.Duration(max(p.Instances-1, 0)))
 		n := int(left / float64(time.Duration(pilots)*s.TrialTime))
@@ -67,21 +73,17 @@ func (h history) schedule() Schedule {
 // trialTime is how long a trial will take by its layout's pilot, warm-up left out.
 func (p Plan) trialTime(pilot filewise.Trial) time.Duration {
 	again := pilot.Elapsed - onceOnly(pilot)
-	if len(p.Phases) > 0 && p.Window > 0 {
+	switch {
+	case !p.driven(): // a pilot does all of a trial
+		return again
+	case p.Window > 0:
 		for _, m := range windowed(pilot) {
 			again += p.Window - (m.Window[1] - m.Window[0])
 		}
 		return again
 	}
-	if p.Measure == MeasureLifecycle || len(p.Phases) > 0 { // a pilot does all of a trial
-		return again
-	}
 	window := pilot.Measures[0].Window[1] - pilot.Measures[0].Window[0]
-	rest := again - window
-	if p.Window > 0 {
-		return p.Window + rest
-	}
-	return rest + time.Duration(float64(window)*float64(p.Work)/float64(p.pilotWork()))
+	return again - window + time.Duration(float64(window)*float64(p.Work)/float64(p.pilotWork()))
 }
 
 // windowed are the measures of a trial that lasted a window: those of latencies are

@@ -2,114 +2,115 @@ package experiment
 
 import (
 	"context"
-	"fmt"
-	"math/rand/v2"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"filewise"
 )
 
-// MinTurn is the shortest turn of a layout in a session: below it, coming to rest
-// and starting again is most of what a turn does.
-const MinTurn = 200 * time.Millisecond
+// TakesTurns tells whether the blocks of the plan are sessions.
+func (p Plan) TakesTurns() bool { return p.Sessions || p.Cells > 0 }
 
-// leadShare of a turn goes before it unmeasured, so that new connections and
-// the state after coming to rest are no part of it.
-const leadShare = 10
-
-// Turn is the measured time of one layout's turn in a session; 0: the plan has none.
-func (p Plan) Turn() time.Duration {
-	if p.Cells == 0 {
-		return 0
+// CannotTakeTurns says why a plan's layouts cannot take turns, as the end of a sentence
+// about them; empty: they can.
+func (p Plan) CannotTakeTurns(program filewise.Program) (why, remedy string) {
+	const without = "leave --cells out"
+	switch {
+	case p.AsPublished != nil:
+		return "the article's design has one layout after the other", without
+	case p.Measure == MeasureLifecycle:
+		return "a life cycle stops and kills the server, and cannot be cut into turns", without
+	case !program.Repeats():
+		return "the phases of " + p.Scenario + " come one after the other, each on what the one before has left, and cannot be cut into turns",
+			without
+	case p.Calibrate:
+		return "a calibration before each trial would say nothing about its turns",
+			"leave --calibrate out: layouts that take turns meet the same machine"
 	}
-	return p.Window / time.Duration(p.Cells)
+	return "", ""
 }
 
-// lead is what goes before each turn, in whole slices.
-func (p Plan) lead(warmUp time.Duration) time.Duration {
-	d := min(warmUp, p.Turn()/leadShare)
-	if p.SliceLength > 0 {
-		d -= d % p.SliceLength
-	}
-	return d
-}
-
-// CheckCells says why a plan with sessions cannot be measured that way. The error
-// has code usage; nil: it can, or has no sessions.
-func (p Plan) CheckCells() error {
+// CheckCells says why a plan with a number of rounds cannot be measured that way. The
+// error has code usage; nil: it can, or has no such number.
+func (p Plan) CheckCells(program filewise.Program) error {
 	refuse := func(remedy, format string, args ...any) error {
 		return filewise.Errorf(filewise.CodeUsage, remedy, "sessions of %d rounds (--cells): "+format, append([]any{p.Cells}, args...)...)
 	}
-	const without = "leave --cells out"
+	why, remedy := p.CannotTakeTurns(program)
 	switch {
 	case p.Cells == 0:
 		return nil
 	case p.Cells < 2:
 		return refuse("give 2 or more, or leave it out", "layouts take turns only where there are at least 2 rounds")
-	case p.AsPublished != nil:
-		return refuse(without, "the article's design has one layout after the other")
-	case p.Measure == MeasureLifecycle:
-		return refuse(without, "a life cycle stops and kills the server, and cannot be cut into turns")
-	case len(p.Phases) > 0:
-		return refuse(without, "the phases of %s come one after the other, each on what the one before has left, and cannot be cut into turns", p.Scenario)
-	case p.Window == 0:
-		return refuse("leave --cells out, or give a --window in place of --work", "turns are measured for a time, and the work of a trial is fixed here (%d bytes)", p.Work)
-	case p.Calibrate:
-		return refuse("leave --calibrate out: layouts that take turns meet the same machine", "a calibration before each trial would say nothing about its turns")
-	case p.Turn() < MinTurn:
-		return refuse(fmt.Sprintf("give a --window of %v or more, or fewer rounds", MinTurn*time.Duration(p.Cells)),
-			"a turn of %v is too short; the shortest is %v", p.Turn().Round(time.Millisecond), MinTurn)
+	case why != "":
+		return refuse(remedy, "%s", why)
+	case p.Window > 0 && p.Window/time.Duration(p.Cells) < MinTurn:
+		return refuse("give a --window of "+(MinTurn*time.Duration(p.Cells)).String()+" or more, or fewer rounds",
+			"a turn of %v is too short; the shortest is %v", (p.Window / time.Duration(p.Cells)).Round(time.Millisecond), MinTurn)
 	}
 	return nil
-}
-
-// turnsTime is what a layout's trial in a session takes beyond one in one go: it
-// comes to rest, and has a lead, once a round.
-func (p Plan) turnsTime(warmUp, drain time.Duration) time.Duration {
-	if p.Cells == 0 {
-		return 0
-	}
-	return time.Duration(p.Cells)*p.lead(warmUp) + time.Duration(p.Cells)*drain
 }
 
 // session are the trials to be measured together: those of the next one's block
 // that are open and have been tried as often.
 func (s standing) session() []filewise.Cell {
 	next := s.next
-	if s.plan.Cells == 0 || next.Pilot {
-		return []filewise.Cell{next}
+	if !s.plan.TakesTurns() || next.Pilot && (!s.plan.Sessions || s.schedule.TrialTime == 0) {
+		return []filewise.Cell{next} // the first pilot forecasts whether any more are worth it
 	}
 	var cells []filewise.Cell
-	for pos, i := range order(s.plan.Seed, next.Block, s.live(s.results, next.Block)) {
+	for pos, i := range s.plan.order(next.Block, s.live(s.results, next.Block)) {
 		name := s.plan.Layouts[i].Name
 		if s.open(next.Block, i) && s.tries[cellKey{next.Block, name}].n == next.Attempt-1 {
-			cells = append(cells, filewise.Cell{Block: next.Block, Position: pos, Layout: name, Attempt: next.Attempt})
+			cells = append(cells, filewise.Cell{Pilot: next.Pilot, Block: next.Block, Position: pos, Layout: name, Attempt: next.Attempt})
 		}
 	}
 	return cells
 }
 
 // turnOrder is the random order of n layouts in a round of a session, which follows
-// from the seed, the block, the attempt and the round.
+// from the seed, the block, the attempt and the round, balanced by a Williams design over
+// the rounds: what a layout leaves behind reaches all others alike.
 func turnOrder(seed uint64, c filewise.Cell, round, n int) []int {
 	const perBlock, perAttempt = 1 << 40, 1 << 32
-	return rand.New(rand.NewPCG(seed, uint64(c.Block)*perBlock+uint64(c.Attempt)*perAttempt+uint64(round)+1)).Perm(n)
+	cycle := n + n%2*n
+	stream := func(design int) uint64 {
+		return uint64(c.Block)*perBlock + uint64(c.Attempt)*perAttempt + uint64(design) + 1
+	}
+	return williams(seed, stream, round+cycle-1, n) // the warm-up's is of a design of its own
+}
+
+// TurnOrder names the layouts in the order of their turns in a round of a block, with
+// every layout in question and none failing. Round 0 is the warm-up.
+func (p Plan) TurnOrder(block, round int) []string {
+	all := make([]int, len(p.Layouts))
+	for i := range all {
+		all[i] = i
+	}
+	in := p.order(block, all)
+	out := make([]string, len(all))
+	for i, k := range turnOrder(p.Seed, filewise.Cell{Block: block, Attempt: 1}, round, len(all)) {
+		out[i] = p.Layouts[in[k]].Name
+	}
+	return out
 }
 
 // session is the trials of a block whose layouts are live at once and take turns.
 type session struct {
-	runner  *Runner
-	ctx     context.Context // of the run
-	members []*member
+	runner   *Runner
+	ctx      context.Context // of the run
+	schedule Schedule
+	members  []*member
 }
 
 // session measures the cells together and returns their trials, done or failed, in
 // the order of the cells. The error is of what ends the run; nothing is left then.
 func (r *Runner) session(ctx context.Context, cells []filewise.Cell, sched Schedule) (_ []filewise.Trial, err error) {
-	if err := r.Plan.CheckCells(); err != nil {
+	if err := r.Plan.CheckCells(r.Workload.Program()); err != nil {
 		return nil, err
 	}
-	s := &session{runner: r, ctx: ctx}
+	s := &session{runner: r, ctx: ctx, schedule: sched}
 	for _, c := range cells {
 		s.members = append(s.members, newMember(r, c, sched))
 	}
@@ -120,36 +121,61 @@ func (r *Runner) session(ctx context.Context, cells []filewise.Cell, sched Sched
 	}
 	if r.Ended != nil {
 		if err := r.Ended(ctx); err != nil {
-			return nil, err
+			return nil, s.end(err)
 		}
 	}
 	trials := make([]filewise.Trial, len(s.members))
 	for i, m := range s.members {
+		m.keep()
 		trials[i] = m.finished()
 	}
 	return trials, nil
 }
 
 func (s *session) run(ctx context.Context) error {
-	for _, m := range s.members {
-		if err := s.do(ctx, m, m.prepare); err != nil {
-			return err
-		}
-	}
-	if err := s.round(ctx, 0, (*member).warm); err != nil {
+	if err := s.together(ctx, (*member).prepare); err != nil {
 		return err
 	}
-	for r := range s.runner.Plan.Cells {
+	rounds := s.schedule.Rounds
+	if s.members[0].pilot() {
+		rounds = 1
+	} else if err := s.round(ctx, 0, (*member).warm); err != nil {
+		return err
+	}
+	for r := range rounds {
 		if err := s.round(ctx, r+1, (*member).turn); err != nil {
 			return err
 		}
 	}
-	for _, m := range s.members {
-		if err := s.do(ctx, m, m.conclude); err != nil {
-			return err
+	return s.together(ctx, (*member).conclude)
+}
+
+// together does a step of all layouts, as many at a time as the runner says: nothing is
+// measured meanwhile. Each is booked its part of the time that it took in all.
+func (s *session) together(ctx context.Context, step func(*member, context.Context) error) error {
+	clock := s.runner.Clock
+	start, before := clock.Now(), make([]int, len(s.members))
+	var eg errgroup.Group
+	eg.SetLimit(max(s.runner.Parallel, 1))
+	for i, m := range s.members {
+		before[i] = len(m.life.trial.Stages)
+		eg.Go(func() error { return s.do(ctx, m, func(ctx context.Context) error { return step(m, ctx) }) })
+	}
+	err := eg.Wait()
+	took, sum := clock.Now().Sub(start), time.Duration(0)
+	var stages []*filewise.Stage
+	for i, m := range s.members {
+		for k := before[i]; k < len(m.life.trial.Stages); k++ {
+			stages = append(stages, &m.life.trial.Stages[k])
+			sum += m.life.trial.Stages[k].Took
 		}
 	}
-	return nil
+	for _, stage := range stages {
+		if sum > took { // they ran side by side
+			stage.Took = time.Duration(float64(stage.Took) * float64(took) / float64(sum))
+		}
+	}
+	return err
 }
 
 // round gives every layout one turn, in fresh random order.

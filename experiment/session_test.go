@@ -136,7 +136,8 @@ func TestSessionsResume(t *testing.T) {
 }
 
 func TestSessionFailures(t *testing.T) {
-	for _, stage := range []string{filewise.StageBuild, filewise.StageObserve, filewise.StageMeasure, filewise.StageDrain, filewise.StageCheck, filewise.StageDrop} {
+	for _, stage := range []string{filewise.StageBuild, filewise.StageObserve, filewise.StageMeasure, filewise.StageDrain, filewise.StageCheck,
+		filewise.StageDrop} {
 		t.Run(stage, func(t *testing.T) {
 			w := newSessions(t, []int{1, 2, 4}, fake.Config{Noise: 0.01, Seed: 4,
 				Faults: []fake.Fault{{Build: 5, Stage: stage, Times: 1}}})
@@ -221,22 +222,25 @@ func TestSessionsOfLoadedBuilds(t *testing.T) {
 }
 
 func TestWhatCannotTakeTurnsIsRefused(t *testing.T) {
+	program := newSessions(t, []int{1}, fake.Config{}).runner.Workload.Program()
 	for why, change := range map[string]func(*experiment.Plan){
-		"too short":                func(p *experiment.Plan) { p.Cells = 11 },
-		"at least 2":               func(p *experiment.Plan) { p.Cells = -1 },
-		"life cycle":               func(p *experiment.Plan) { p.Measure = experiment.MeasureLifecycle },
-		"phases":                   func(p *experiment.Plan) { p.Phases = []string{"a"} },
-		"work of a trial is fixed": func(p *experiment.Plan) { p.Window = 0 },
-		"article":                  func(p *experiment.Plan) { p.AsPublished = &experiment.AsPublished{} },
-		"calibration":              func(p *experiment.Plan) { p.Calibrate = true },
+		"too short":   func(p *experiment.Plan) { p.Cells = 11 },
+		"at least 2":  func(p *experiment.Plan) { p.Cells = -1 },
+		"life cycle":  func(p *experiment.Plan) { p.Measure = experiment.MeasureLifecycle },
+		"phases":      func(*experiment.Plan) { program.Phases[0].Ops = 100 },
+		"article":     func(p *experiment.Plan) { p.AsPublished = &experiment.AsPublished{} },
+		"calibration": func(p *experiment.Plan) { p.Calibrate = true },
 	} {
 		p := newSessions(t, []int{1}, fake.Config{}).plan
+		program.Phases[0].Ops = 0
 		change(&p)
-		if err := p.CheckCells(); filewise.CodeOf(err) != filewise.CodeUsage || !strings.Contains(err.Error(), why) || filewise.RemedyOf(err) == "" {
+		if err := p.CheckCells(program); filewise.CodeOf(err) != filewise.CodeUsage || !strings.Contains(err.Error(), why) ||
+			filewise.RemedyOf(err) == "" {
 			t.Errorf("%s: %v", why, err)
 		}
 	}
-	if err := newSessions(t, []int{1}, fake.Config{}).plan.CheckCells(); err != nil {
+	program.Phases[0].Ops = 0
+	if err := newSessions(t, []int{1}, fake.Config{}).plan.CheckCells(program); err != nil {
 		t.Error(err)
 	}
 }

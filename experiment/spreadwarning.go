@@ -47,8 +47,10 @@ func (h history) spreadWarning() []filewise.Warning {
 	}
 	if len(uneven) > 0 {
 		out = append(out, filewise.Warning{Code: "uneven-spread",
-			Message: fmt.Sprintf("The load was not spread evenly: by what was counted of each file, the files worked like this many that are used alike: %s.", strings.Join(uneven, ", ")),
-			Remedy:  "Read such a layout as one of fewer files; the report has each file's part. Keys, free space and the order of filling decide which file is used."})
+			Message: fmt.Sprintf("The load was not spread evenly: by what was counted of each file, the files worked like this many that are used "+
+				"alike: %s.", strings.Join(uneven, ", ")),
+			Remedy: "Read such a layout as one of fewer files; the report has each file's part. Keys, free space and the order of filling decide " +
+				"which file is used."})
 	}
 	return out
 }

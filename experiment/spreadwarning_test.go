@@ -44,10 +44,11 @@ func TestSpreadWarning(t *testing.T) {
 		loads   []float64 // negative: not counted
 		want    []string
 	}{
-		"even":              {filewise.FileRows, []float64{1000, 1010, 990, 1000}, nil},
-		"a little uneven":   {filewise.FileRows, []float64{1500, 1000, 1000, 500}, nil},
-		"one has it all":    {filewise.FileWrites, []float64{9000, 200, 200, 200}, []string{"uneven-spread", "4 files like 1.1"}},
-		"two are untouched": {filewise.FileRows, []float64{1000, 1000, 0, -1}, []string{"files-untouched", "4 files 2", "uneven-spread", "4 files like 2.0"}},
+		"even":            {filewise.FileRows, []float64{1000, 1010, 990, 1000}, nil},
+		"a little uneven": {filewise.FileRows, []float64{1500, 1000, 1000, 500}, nil},
+		"one has it all":  {filewise.FileWrites, []float64{9000, 200, 200, 200}, []string{"uneven-spread", "4 files like 1.1"}},
+		"two are untouched": {filewise.FileRows, []float64{1000, 1000, 0, -1},
+			[]string{"files-untouched", "4 files 2", "uneven-spread", "4 files like 2.0"}},
 		"too little to say": {filewise.FileRows, []float64{90, 0, 0, 0}, nil},
 		"nothing is known":  {filewise.FileGrown, []float64{9000, 0, 0, 0}, nil},
 	} {

@@ -30,7 +30,7 @@ func TestAA(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := strings.Join(j.Sentences, "\n"); !strings.Contains(text, "A/A check holds: 1 file again is the same as 1 file") {
+	if text := strings.Join(j.Sentences(), "\n"); !strings.Contains(text, "A/A check holds: 1 file again is the same as 1 file") {
 		t.Errorf("sentences:\n%s", text)
 	}
 	if _, err := w.plan.WithAA(); err == nil {
@@ -55,8 +55,8 @@ func TestAAFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasPrefix(j.Sentences[0], "Do not rely on this: the A/A check failed") || j.Warnings[0].Code != verdict.WarnAAFailed {
-		t.Errorf("headline %q, warnings %+v", j.Sentences[0], j.Warnings)
+	if !strings.HasPrefix(j.Sentences()[0], "Do not rely on this: the A/A check failed") || j.Warnings[0].Code != verdict.WarnAAFailed {
+		t.Errorf("headline %q, warnings %+v", j.Sentences()[0], j.Warnings)
 	}
 }
 
@@ -86,7 +86,7 @@ func TestCalibration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if look, _ := j.Result.Last(); math.Abs(look.CalibrationSlope-1) > 0.1 {
+	if look, _ := j.First().Result.Last(); math.Abs(look.CalibrationSlope-1) > 0.1 {
 		t.Errorf("slope %v, planted 1", look.CalibrationSlope)
 	}
 	w.runner.Calibrate = nil

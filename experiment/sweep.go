@@ -160,17 +160,22 @@ func differs(r verdict.Result) bool {
 
 func (s *Sweep) words(levels []int, confidence float64) []string {
 	highest := workload.UsersFamily(levels[len(levels)-1])
-	words := []string{fmt.Sprintf("At the highest load, %s, no layout is proven to differ from the baseline (%g %% over all levels).", highest, 100*confidence)}
+	words := []string{fmt.Sprintf("At the highest load, %s, no layout is proven to differ from the baseline (%g %% over all levels).", highest,
+		100*confidence)}
 	if s.Differs > 0 {
-		words[0] = fmt.Sprintf("Layouts differ from %s on, up to %s (%g %% over all levels).", workload.UsersFamily(s.Differs), highest, 100*confidence)
+		words[0] = fmt.Sprintf("Layouts differ from %s on, up to %s (%g %% over all levels).", workload.UsersFamily(s.Differs), highest,
+			100*confidence)
 	}
 	for _, c := range s.Curves {
 		switch {
 		case c.Fit == nil:
 		case c.Fit.Peak == nil || *c.Fit.Peak > float64(levels[len(levels)-1]):
-			words = append(words, fmt.Sprintf("%s: by a fit of the universal scalability law (σ = %.3g, κ = %.3g) throughput still grows at %s.", c.Layout, c.Fit.Sigma, c.Fit.Kappa, highest))
+			words = append(words, fmt.Sprintf("%s: by a fit of the universal scalability law (σ = %.3g, κ = %.3g) throughput still grows at %s.",
+				c.Layout, c.Fit.Sigma, c.Fit.Kappa, highest))
 		default:
-			words = append(words, fmt.Sprintf("%s: by a fit of the universal scalability law (σ = %.3g, κ = %.3g) throughput is highest at about %.0f users.", c.Layout, c.Fit.Sigma, c.Fit.Kappa, *c.Fit.Peak))
+			words = append(words,
+				fmt.Sprintf("%s: by a fit of the universal scalability law (σ = %.3g, κ = %.3g) throughput is highest at about %.0f users.", c.Layout,
+					c.Fit.Sigma, c.Fit.Kappa, *c.Fit.Peak))
 		}
 	}
 	return words

@@ -47,12 +47,14 @@ func sweepPlan(users ...int) experiment.Plan {
 
 // trialsOf are pilots and blocks whose throughput is planted but for half a
 // percent, with latencies of each layout's own.
-func trialsOf(t *testing.T, p experiment.Plan, blocks int, throughput func(layout, users int) float64, p99 func(layout int) int64) []filewise.Trial {
+func trialsOf(t *testing.T, p experiment.Plan, blocks int, throughput func(layout, users int) float64,
+	p99 func(layout int) int64) []filewise.Trial {
 	t.Helper()
 	var all []filewise.Trial
 	for b := range blocks + 1 {
 		for _, l := range p.Layouts {
-			tr := filewise.Trial{Cell: filewise.Cell{Pilot: b == 0, Block: b, Layout: l.Name, Attempt: 1}, State: filewise.Done, Elapsed: time.Second}
+			tr := filewise.Trial{Cell: filewise.Cell{Pilot: b == 0, Block: b, Layout: l.Name, Attempt: 1}, State: filewise.Done,
+				Elapsed: time.Second}
 			for k, users := range p.Params.Users {
 				noise := 1 + 0.005*math.Sin(float64(31*b+7*l.Rank+3*k))
 				x := throughput(l.Rank, users) * noise
@@ -100,15 +102,17 @@ func TestSweep(t *testing.T) {
 			t.Errorf("%d users: %v, %v … %v, want %v", pt.Users, pt.Throughput, *pt.Lo, *pt.Hi, want)
 		}
 	}
-	if f := one.Fit; f == nil || math.Abs(f.Sigma-0.02) > 0.002 || math.Abs(f.Kappa-0.001) > 0.0001 || math.Abs(*f.Peak-math.Sqrt(0.98/0.001)) > 1 {
+	if f := one.Fit; f == nil || math.Abs(f.Sigma-0.02) > 0.002 || math.Abs(f.Kappa-0.001) > 0.0001 ||
+		math.Abs(*f.Peak-math.Sqrt(0.98/0.001)) > 1 {
 		t.Errorf("fit %+v", one.Fit)
 	}
-	if len(j.Families) != 4 || slices.Index(j.Sentences, j.Sweep.Sentences[0]) < 0 {
-		t.Errorf("%d families, sentences %q", len(j.Families), j.Sentences)
+	if len(j.Families) != 4 || slices.Index(j.Sentences(), j.Sweep.Sentences[0]) < 0 {
+		t.Errorf("%d families, sentences %q", len(j.Families), j.Sentences())
 	}
 	// Three levels have no fit, and one level no curve.
 	p = sweepPlan(1, 10, 50)
-	if j, err = p.Judge(trialsOf(t, p, 5, func(int, int) float64 { return 100 }, quick)); err != nil || j.Sweep.Curves[0].Fit != nil || j.Sweep.Differs != 0 {
+	if j, err = p.Judge(trialsOf(t, p, 5, func(int, int) float64 { return 100 }, quick)); err != nil || j.Sweep.Curves[0].Fit != nil ||
+		j.Sweep.Differs != 0 {
 		t.Errorf("%+v, %v", j.Sweep, err)
 	}
 	p = sweepPlan(10)
@@ -124,26 +128,27 @@ func TestP99Limit(t *testing.T) {
 	faster := func(files, _ int) float64 { return 100 * (1 + float64(files)/10) }
 	slow := func(files int) int64 { return int64(10 * files) } // 10, 20 and 40 ms
 	trials := trialsOf(t, p, 8, faster, slow)
-	for limit, want := range map[time.Duration]string{0: "4 files", time.Second: "4 files", 41 * time.Millisecond: "4 files", 30 * time.Millisecond: "2 files",
+	for limit, want := range map[time.Duration]string{0: "4 files", time.Second: "4 files", 41 * time.Millisecond: "4 files",
+		30 * time.Millisecond: "2 files",
 		15 * time.Millisecond: "1 file", 5 * time.Millisecond: ""} {
 		p.P99Limit = limit
 		j, err := p.Judge(trials)
 		if err != nil {
 			t.Fatal(err)
 		}
-		look, _ := j.Result.Last()
+		look, _ := j.First().Result.Last()
 		got := ""
 		if look.Recommended >= 0 {
-			got = j.Result.Arms[look.Recommended].Name
+			got = j.First().Result.Arms[look.Recommended].Name
 		}
 		if got != want {
-			t.Errorf("limit %v: recommended %q, want %q: %q", limit, got, want, j.Sentences)
+			t.Errorf("limit %v: recommended %q, want %q: %q", limit, got, want, j.Sentences())
 		}
-		if barred := want != "4 files"; barred != strings.Contains(j.Sentences[0], "99 % of its payment in 10 users take up to 40") {
-			t.Errorf("limit %v: %q", limit, j.Sentences[0])
+		if barred := want != "4 files"; barred != strings.Contains(j.Sentences()[0], "99 % of its payment in 10 users take up to 40") {
+			t.Errorf("limit %v: %q", limit, j.Sentences()[0])
 		}
-		if want == "" && !strings.HasPrefix(j.Sentences[0], "No recommendation") {
-			t.Errorf("limit %v: %q", limit, j.Sentences[0])
+		if want == "" && !strings.HasPrefix(j.Sentences()[0], "No recommendation") {
+			t.Errorf("limit %v: %q", limit, j.Sentences()[0])
 		}
 	}
 }
@@ -192,8 +197,9 @@ func TestP99LimitUndecided(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := j.Sentences[0]
-	if !strings.HasPrefix(said, "Undecided") || !strings.Contains(said, "Beyond the latency limit of 15 ms, and so not to be recommended: 2 files (") || strings.Contains(said, "1 file (") {
+	said := j.Sentences()[0]
+	if !strings.HasPrefix(said, "Undecided") || !strings.Contains(said,
+		"Beyond the latency limit of 15 ms, and so not to be recommended: 2 files (") || strings.Contains(said, "1 file (") {
 		t.Errorf("%q", said)
 	}
 }
@@ -212,7 +218,8 @@ func TestP99LimitOfRate(t *testing.T) {
 		}
 	}
 	p.Phases = []string{filewise.LatencyFamily(load, filewise.MeanLatency), filewise.LatencyFamily(load, filewise.P99Latency)}
-	for limit, want := range map[time.Duration]string{41 * time.Millisecond: "4 files", 30 * time.Millisecond: "2 files", 5 * time.Millisecond: ""} {
+	for limit, want := range map[time.Duration]string{41 * time.Millisecond: "4 files", 30 * time.Millisecond: "2 files",
+		5 * time.Millisecond: ""} {
 		p.P99Limit = limit
 		j, err := p.Judge(trials)
 		if err != nil {

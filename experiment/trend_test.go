@@ -41,7 +41,8 @@ func TestTrendWarning(t *testing.T) {
 		}
 	}
 	w := p.read(trials).trendWarning()
-	if len(w) != 1 || w[0].Code != "trend" || !strings.Contains(w[0].Message, "4 files +") || strings.Contains(w[0].Message, "1 file ") || strings.Contains(w[0].Message, "8 files") {
+	if len(w) != 1 || w[0].Code != "trend" || !strings.Contains(w[0].Message, "4 files +") || strings.Contains(w[0].Message, "1 file ") ||
+		strings.Contains(w[0].Message, "8 files") {
 		t.Errorf("warnings %+v; planted: 4 files grow by 5 %%", w)
 	}
 	if g, ok := growthOf(trials[1].Measures[0]); !ok || math.Abs(g-0.05) > 0.02 {

@@ -36,9 +36,10 @@ func (l *life) outgrown() []filewise.Warning {
 		return nil
 	}
 	w := filewise.Warning{
-		Code:    "outgrown",
-		Message: fmt.Sprintf("The data of %s grew to %d MiB, beyond the %d MiB that layouts have in common.", l.layout.Name, bytes>>20, given>>20),
-		Remedy:  "Make --size larger, or --window or --work smaller.",
+		Code: "outgrown",
+		Message: fmt.Sprintf("The data of %s grew to %d MiB, beyond the %d MiB that layouts have in common.", l.layout.Name, bytes>>20,
+			given>>20),
+		Remedy: "Make --size larger, or --window or --work smaller.",
 	}
 	if given != l.layout.Data.Bytes {
 		w.Message = fmt.Sprintf("The data of %s, to which no file is added, grew to %d MiB, beyond the %d MiB of its one file.",

@@ -17,7 +17,7 @@ type levels struct {
 	ledgers *[][]filewise.Ledger
 }
 
-func (w levels) CheckPhase(_ context.Context, _ filewise.Querier, phase int, ledgers []filewise.Ledger) error {
+func (w levels) Check(_ context.Context, _ filewise.Querier, phase int, ledgers []filewise.Ledger) error {
 	if len(ledgers) != phase+1 || ledgers[phase].Total() == 0 {
 		w.t.Errorf("after phase %d: ledgers %v", phase, ledgers)
 	}
@@ -40,6 +40,7 @@ func levelsWorld(t *testing.T) *world {
 		return 1000
 	}})
 	program := w.runner.Workload.Program()
+	program.Phases = nil
 	for _, n := range []int{2, 8} {
 		family := map[int]string{2: "2 users", 8: "8 users"}[n]
 		program.Phases = append(program.Phases, filewise.Phase{Family: family, Unit: "transactions", Connections: n, Client: true,

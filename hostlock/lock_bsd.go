@@ -3,7 +3,6 @@
 package hostlock
 
 import (
-	"errors"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -20,13 +19,4 @@ func openShared(path string) (*os.File, error) {
 		_ = f.Chmod(0o666) // the umask may have taken it; only the file's owner can
 	}
 	return f, err
-}
-
-// tryLock locks the file until it is closed; errHeld: another one has.
-func tryLock(f *os.File) error {
-	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-	if errors.Is(err, unix.EWOULDBLOCK) {
-		return errHeld
-	}
-	return err
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/internal/filesystem"
 )
 
 // Lock is the measuring lock, held: a locked file that all users of the host share,
@@ -33,11 +34,12 @@ func Acquire(ctx context.Context, h Holder) (*Lock, error) {
 	path := filepath.Join(sharedDir(), strings.NewReplacer("/", "_", `\`, "_", ":", "_").Replace(name())+".lock")
 	f, err := openShared(path)
 	if err != nil {
-		return nil, filewise.Errorf(filewise.CodePreflight, "make the file writable for all users, or delete it", "cannot take the measuring lock: %w", err)
+		return nil, filewise.Errorf(filewise.CodePreflight, "make the file writable for all users, or delete it",
+			"cannot take the measuring lock: %w", err)
 	}
-	if err := tryLock(f); err != nil {
+	if err := filesystem.Lock(f); err != nil {
 		defer f.Close()
-		if !errors.Is(err, errHeld) {
+		if !errors.Is(err, filesystem.ErrLocked) {
 			return nil, filewise.Errorf(filewise.CodePreflight, "", "cannot take the measuring lock %s: %w", path, err)
 		}
 		return nil, busy(written(f))
@@ -60,9 +62,6 @@ func written(f *os.File) (h Holder, err error) {
 		}
 	}
 }
-
-// errHeld: another process holds the lock.
-var errHeld = errors.New("it is held")
 
 // SetRun tells later ones which run it is, once that is known.
 func (l *Lock) SetRun(run string) {

@@ -72,7 +72,8 @@ func Acquire(ctx context.Context, h Holder) (*Lock, error) {
 func address() (*net.UnixAddr, error) {
 	n := "@" + name()
 	if limit := len(unix.RawSockaddrUnix{}.Path); len(n) > limit {
-		return nil, filewise.Errorf(filewise.CodeUsage, "choose a shorter one", "FILEWISE_LOCK is %d bytes long; %d are possible", len(n)-1, limit-1)
+		return nil, filewise.Errorf(filewise.CodeUsage, "choose a shorter one", "FILEWISE_LOCK is %d bytes long; %d are possible", len(n)-1,
+			limit-1)
 	}
 	return &net.UnixAddr{Name: n, Net: "unix"}, nil
 }

@@ -31,7 +31,8 @@ func TestOtherUser(t *testing.T) {
 		t.Fatalf("another user: %s", got)
 	}
 	_, err := Acquire(t.Context(), Holder{})
-	if filewise.CodeOf(err) != filewise.CodeBusy || !strings.Contains(err.Error(), fmt.Sprintf("process %d of user nobody, run 12", c.cmd.Process.Pid)) {
+	if filewise.CodeOf(err) != filewise.CodeBusy || !strings.Contains(err.Error(),
+		fmt.Sprintf("process %d of user nobody, run 12", c.cmd.Process.Pid)) {
 		t.Errorf("root: %v", err)
 	}
 }

@@ -1,7 +1,6 @@
 package hostlock
 
 import (
-	"errors"
 	"os"
 	"unsafe"
 
@@ -39,15 +38,4 @@ func openShared(path string) (*os.File, error) {
 		return nil, &os.PathError{Op: "open", Path: path, Err: err}
 	}
 	return os.NewFile(uintptr(h), path), nil
-}
-
-// tryLock locks the file until it is closed; errHeld: another one has. What is
-// locked is a byte far behind what is written: nobody else may read a locked one.
-func tryLock(f *os.File) error {
-	at := windows.Overlapped{OffsetHigh: 1 << 30}
-	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &at)
-	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
-		return errHeld
-	}
-	return err
 }

@@ -34,26 +34,38 @@ func (j *judge) question() {
 			f.Worth = Perhaps
 		}
 	case s.known:
-		f.Worth, f.Because, f.Command = Not, "what sessions wait for is not in the files; more of them cost planning, open files and care, and would not be noticed", j.test(first)
+		f.Worth, f.Because, f.Command = Not, "what sessions wait for is not in the files; more of them cost planning, open files and care, "+
+			"and would not be noticed", j.test(first)
 	case j.target.Embedded:
 		f.Worth, f.Evidence = Perhaps, "SQLite has one writer at a time in each file, and counts no waits"
 		f.Because = "where several connections write at once, each further file is a further write lock; where one does, nothing is gained"
 		f.Command = j.test(first)
 	default:
-		f.Worth, f.Evidence, f.Because = Know, "the server has told neither waits, nor latency, nor how its cache does", "only an experiment can tell, or the questions that were not answered"
+		f.Worth, f.Evidence, f.Because = Know, j.untold(), "only an experiment can tell, or the questions that were not answered"
 		f.Command = j.test(first)
 	}
 	j.add(f)
 	if j.Cores == 1 {
-		j.add(Finding{About: "cores", Worth: Not, Evidence: "the server has 1 core", Because: "one session works at a time, so that latches of allocation are not fought over; only storage could gain", weight: 1e17})
+		j.add(Finding{About: "cores", Worth: Not, Evidence: "the server has 1 core",
+			Because: "one session works at a time, so that latches of allocation are not fought over; only storage could gain", weight: 1e17})
 	}
-	if total > 0 && total < smallData && (buffer == 0 || total < buffer) {
+	if total > 0 && total < smallData && (buffer == 0 || total < buffer) && !j.hidden() {
 		because := "any machine keeps that in memory: files are written by checkpoints alone"
 		if buffer > 0 {
 			because = fmt.Sprintf("all of it fits into the cache of %s: files are written by checkpoints and hardly read", size(buffer))
 		}
-		j.add(Finding{About: "amount of data", Worth: Not, Evidence: size(total) + " in all", Because: because, Command: j.test(first), weight: 1e16})
+		j.add(Finding{About: "amount of data", Worth: Not, Evidence: size(total) + " in all", Because: because, Command: j.test(first),
+			weight: 1e16})
 	}
+}
+
+// untold says that neither waits nor latency are known, and what is known besides.
+func (j *judge) untold() string {
+	words := "the server has told neither waits nor latency"
+	if j.signals.blind && len(j.Waits) > 0 {
+		words = "the server has told waits in part only, and no latency"
+	}
+	return join(append([]string{words}, j.signals.con...))
 }
 
 // mostGroups are shown one by one; the others are counted.
@@ -73,7 +85,8 @@ func (j *judge) groups() {
 		for _, g := range spread[shown:] {
 			sum += bytesOf(g)
 		}
-		j.add(Finding{About: "smaller groups of files", Worth: Not, Evidence: fmt.Sprintf("%d more, %s in all", more, size(sum)), Because: "what helps the largest is to be known first"})
+		j.add(Finding{About: "smaller groups of files", Worth: Not, Evidence: fmt.Sprintf("%d more, %s in all", more, size(sum)),
+			Because: "what helps the largest is to be known first"})
 	}
 }
 
@@ -101,7 +114,8 @@ func (j *judge) cores(g filewise.FileGroup) {
 	case s.allocPro:
 		f.Worth, f.Because = Experiment, "sessions wait for allocation, and there are fewer than cores"
 	case len(s.pro) > 0:
-		f.Worth, f.Because = Perhaps, "files are read or waited for: more of them help where they lie on more devices, or where each has a queue of its own"
+		f.Worth, f.Because = Perhaps, "files are read or waited for: more of them help where they lie on more devices, or where each has a "+
+			"queue of its own"
 	case s.known:
 		f.Worth, f.Because = Not, "nothing shows that sessions wait for allocation or storage: fewer files than cores is no fault by itself"
 	default:
@@ -125,7 +139,8 @@ func (j *judge) holes(g filewise.FileGroup) {
 			free += *f.Free
 		}
 	}
-	f := Finding{About: g.Name + ": free pages", Worth: Know, Evidence: fmt.Sprintf("%s of %s are free within", size(free), size(bytesOf(g))), Because: "they are used again before the file grows"}
+	f := Finding{About: g.Name + ": free pages", Worth: Know, Evidence: fmt.Sprintf("%s of %s are free within", size(free),
+		size(bytesOf(g))), Because: "they are used again before the file grows"}
 	if free > bytesOf(g)/4 {
 		f.Worth, f.Because, f.Remedy = Mend, "the rest is spread over a file that is larger than its data", "VACUUM when nobody works on it"
 		f.Command = j.test(g)
@@ -168,10 +183,13 @@ func (j *judge) balance(g filewise.FileGroup) {
 		skewed = skewed || float64(hi) > uneven*float64(max(lo, 1<<20))
 	}
 	switch {
+	case !skewed && g.Fill == filewise.FillFree && len(free) < len(g.Files):
+		f.Worth, f.Because = Know, "they are of one size; the free space within them, by which they are filled, was not told"
 	case !skewed:
 		f.Worth, f.Because = Know, "they are alike, so that the load is spread over all of them"
 	case g.Fill == filewise.FillFree:
-		f.Worth, f.Because = Mend, "SQL Server fills in proportion to free space: the file with the most free space takes most of the writes, as if there were fewer files"
+		f.Worth, f.Because = Mend, "SQL Server fills in proportion to free space: the file with the most free space takes most of the writes, "+
+			"as if there were fewer files"
 		f.Remedy = "give the files of the filegroup the same size and growth"
 		f.Command = j.inserts(g, "--set", "autogrow-all-files=on")
 	case g.Fill == filewise.FillTurns:
@@ -179,7 +197,8 @@ func (j *judge) balance(g filewise.FileGroup) {
 		f.Remedy = "resize the datafiles to the same size"
 		f.Command = j.test(g)
 	default:
-		f.Worth, f.Because, f.Command = Perhaps, "the largest takes most of the load: a key that is spread by hash would divide it evenly", j.test(g)
+		f.Worth, f.Because, f.Command = Perhaps, "the largest takes most of the load: a key that is spread by hash would divide it "+
+			"evenly", j.test(g)
 		if j.signals.known && len(j.signals.pro) == 0 {
 			f.Worth, f.Because = Not, "the largest takes most of the load, and nothing shows that sessions wait for it"
 		}
@@ -231,6 +250,9 @@ func (j *judge) spread() {
 		f.Worth, f.Because = Perhaps, "all data lie on one place: files on a second device can be read and written beside it"
 		f.Command = j.test(first)
 		f.Remedy = "name the second place too, as the server sees it: add --volume NAME=DIR for each"
+	case !j.signals.known:
+		f.Worth, f.Because = Know, "all data lie on one place; whether it is too slow was not told"
+		f.Command = j.test(first)
 	default:
 		f.Worth, f.Because = Not, "all data lie on one place, and nothing shows that it is too slow"
 		f.Command = j.test(first)
@@ -261,7 +283,8 @@ func (j *judge) growth() {
 		f := Finding{About: g.Name + ": growth", Worth: Mend, weight: float64(bytesOf(g))}
 		if percent > 0 {
 			f.Evidence = fmt.Sprintf("%d of %s grow by a percentage", percent, file(len(g.Files)))
-			f.Because = "each growth is larger than the last, files of one group drift apart, and a large one holds up every session that waits for it"
+			f.Because = "each growth is larger than the last, files of one group drift apart, and a large one holds up every session that waits " +
+				"for it"
 		} else {
 			f.Evidence = fmt.Sprintf("%d of %s grow by %s", small, file(len(g.Files)), size(step))
 			f.Because = "growing is done while sessions wait: such steps come often, and are measured instead of the number of files"
@@ -287,8 +310,10 @@ func (j *judge) rest() {
 		about, because string
 		is             func(filewise.FileGroup) bool
 	}{
-		{"Filewise's own databases", "they are of runs of Filewise, and counted in no other finding", func(g filewise.FileGroup) bool { return g.Own }},
-		{"the server's own databases", "they are counted in no other finding", func(g filewise.FileGroup) bool { return g.System && !g.Own && g.Use == filewise.UseData }},
+		{"Filewise's own databases", "they are of runs of Filewise, and counted in no other finding",
+			func(g filewise.FileGroup) bool { return g.Own }},
+		{"the server's own databases", "they are counted in no other finding",
+			func(g filewise.FileGroup) bool { return g.System && !g.Own && g.Use == filewise.UseData }},
 		{"other databases", "only their sizes are seen from here: name one in the URL to look at its tables", func(g filewise.FileGroup) bool {
 			return g.Fill == "" && !g.System && !g.Own && g.Use == filewise.UseData
 		}},

@@ -41,6 +41,9 @@ type Finding struct {
 // Target is what an experiment would be run on.
 type Target struct {
 	Engine string
+	// Scans and TempModes are the engine's (filewise.Description).
+	Scans     bool
+	TempModes []filewise.Mode
 	// Flags name it on the command line: "--target", URL.
 	Flags []string
 	// Embedded: it has no server, and its directory is the target.

@@ -18,15 +18,19 @@ func server(engine string, change func(*filewise.Inspection)) (filewise.Inspecti
 	}
 	file := func(path string, bytes, free int64, read, write float64) filewise.FileInspect {
 		return filewise.FileInspect{Path: path, Bytes: bytes, Free: &free, Volume: "/data", Growth: &filewise.Growth{Bytes: 64 << 20},
-			IO: map[string]float64{filewise.FileReads: 10000, filewise.FileReadTime: 10000 * read, filewise.FileWrites: 10000, filewise.FileWriteTime: 10000 * write}}
+			IO: map[string]float64{filewise.FileReads: 10000, filewise.FileReadTime: 10000 * read, filewise.FileWrites: 10000,
+				filewise.FileWriteTime: 10000 * write}}
 	}
 	i := filewise.Inspection{Server: engine, Cores: 8, Since: 100 * time.Hour, Figures: map[string]float64{}, Settings: map[string]string{},
 		Groups: []filewise.FileGroup{
-			{Name: "group of sales", Database: "sales", Use: filewise.UseData, Fill: fill, Files: []filewise.FileInspect{file("a", 8<<30, 1<<30, 0.0001, 0.0001), file("b", 8<<30, 1<<30, 0.0001, 0.0001)}},
+			{Name: "group of sales", Database: "sales", Use: filewise.UseData, Fill: fill,
+				Files: []filewise.FileInspect{file("a", 8<<30, 1<<30, 0.0001, 0.0001), file("b", 8<<30, 1<<30, 0.0001, 0.0001)}},
 			{Name: "log", Use: filewise.UseLog, Files: []filewise.FileInspect{file("log", 1<<30, 0, 0.0001, 0.0001)}},
 			{Name: "filewise_x", Use: filewise.UseData, Fill: fill, Own: true, Files: []filewise.FileInspect{file("x", 1<<40, 0, 1, 1)}},
 		}}
-	t := Target{Engine: engine, Flags: []string{"--target", engine + "://u@h"}, Embedded: engine == "sqlite"}
+	temps := map[string][]filewise.Mode{"postgres": {filewise.Managed, filewise.External}, "mariadb": {filewise.Managed}}
+	t := Target{Engine: engine, Flags: []string{"--target", engine + "://u@h"}, Embedded: engine == "sqlite",
+		Scans: engine != "sqlserver" && engine != "oracle", TempModes: temps[engine]}
 	if change != nil {
 		change(&i)
 	}
@@ -73,11 +77,13 @@ func TestPlanted(t *testing.T) {
 		change                    func(*filewise.Inspection)
 	}{
 		{"allocation", "sqlserver", "the question itself", "allocation", Experiment, func(i *filewise.Inspection) {
-			i.Waits = []filewise.Counter{{Name: "PFS", Unit: "s", Value: 90000, Class: filewise.WaitAllocation}, {Name: "LCK_M_X", Unit: "s", Value: 10000, Class: filewise.WaitLock}}
+			i.Waits = []filewise.Counter{{Name: "PFS", Unit: "s", Value: 90000, Class: filewise.WaitAllocation},
+				{Name: "LCK_M_X", Unit: "s", Value: 10000, Class: filewise.WaitLock}}
 		}},
-		{"idle server's waits", "mysql", "waits since the start", "20 s for files in 4 days, which is too little", Not, func(i *filewise.Inspection) {
-			i.Waits = []filewise.Counter{{Name: "file", Unit: "s", Value: 20, Class: filewise.WaitDataRead}}
-		}},
+		{"idle server's waits", "mysql", "waits since the start", "20 s for files in 4 days, which is too little", Not,
+			func(i *filewise.Inspection) {
+				i.Waits = []filewise.Counter{{Name: "file", Unit: "s", Value: 20, Class: filewise.WaitDataRead}}
+			}},
 		{"waits for storage", "oracle", "waits since the start", "storage", Perhaps, func(i *filewise.Inspection) {
 			i.Waits = []filewise.Counter{{Name: "db file sequential read", Unit: "s", Value: 90000, Class: filewise.WaitDataRead}}
 		}},
@@ -90,9 +96,12 @@ func TestPlanted(t *testing.T) {
 		{"skewed files", "sqlserver", "balance", "free space", Mend, func(i *filewise.Inspection) { i.Groups[0].Files[1].Bytes = 1 << 30 }},
 		{"skewed free space", "sqlserver", "balance", "free space", Mend, func(i *filewise.Inspection) { *i.Groups[0].Files[1].Free = 1 << 20 }},
 		{"skewed datafiles", "oracle", "balance", "further extents", Mend, func(i *filewise.Inspection) { i.Groups[0].Files[1].Bytes = 1 << 30 }},
-		{"growth in percent", "sqlserver", "growth", "percentage", Mend, func(i *filewise.Inspection) { i.Groups[0].Files[0].Growth = &filewise.Growth{Percent: 10} }},
-		{"growth by 1 MiB", "sqlserver", "growth", "grow by 1.0 MiB", Mend, func(i *filewise.Inspection) { i.Groups[0].Files[0].Growth.Bytes = 1 << 20 }},
-		{"growth by a block", "oracle", "growth", "grow by 8.0 KiB", Mend, func(i *filewise.Inspection) { i.Groups[0].Files[0].Growth.Bytes = 8 << 10 }},
+		{"growth in percent", "sqlserver", "growth", "percentage", Mend,
+			func(i *filewise.Inspection) { i.Groups[0].Files[0].Growth = &filewise.Growth{Percent: 10} }},
+		{"growth by 1 MiB", "sqlserver", "growth", "grow by 1.0 MiB", Mend,
+			func(i *filewise.Inspection) { i.Groups[0].Files[0].Growth.Bytes = 1 << 20 }},
+		{"growth by a block", "oracle", "growth", "grow by 8.0 KiB", Mend,
+			func(i *filewise.Inspection) { i.Groups[0].Files[0].Growth.Bytes = 8 << 10 }},
 		{"checkpoints", "postgres", "checkpoints", "max_wal_size 1GB", Mend, func(i *filewise.Inspection) {
 			i.Figures[filewise.FigureRequested], i.Figures[filewise.FigureTimed] = 500, 20
 			i.Settings["max_wal_size"] = "1GB"
@@ -111,19 +120,22 @@ func TestPlanted(t *testing.T) {
 			for n := range i.Groups[0].Files {
 				i.Groups[0].Files[n].Device = "sda"
 			}
-			i.Places = []filewise.Place{{Volume: filewise.Volume{Name: "default"}, Device: "sda"}, {Volume: filewise.Volume{Name: "fast", Dir: "tablespace:fast"}, Device: "sdb"}}
+			i.Places = []filewise.Place{{Volume: filewise.Volume{Name: "default"}, Device: "sda"},
+				{Volume: filewise.Volume{Name: "fast", Dir: "tablespace:fast"}, Device: "sdb"}}
 		}},
 		{"two names of one device", "postgres", "placement", "nothing would differ", Not, func(i *filewise.Inspection) {
 			for n := range i.Groups[0].Files {
 				i.Groups[0].Files[n].Device = "sda"
 			}
-			i.Places = []filewise.Place{{Volume: filewise.Volume{Name: "default"}, Device: "sda"}, {Volume: filewise.Volume{Name: "fast", Dir: "tablespace:fast"}, Device: "sda"}}
+			i.Places = []filewise.Place{{Volume: filewise.Volume{Name: "default"}, Device: "sda"},
+				{Volume: filewise.Volume{Name: "fast", Dir: "tablespace:fast"}, Device: "sda"}}
 		}},
 		{"spills", "postgres", "sorts", "10 GiB", Perhaps, func(i *filewise.Inspection) {
 			i.Figures[filewise.FigureTempFiles], i.Figures[filewise.FigureTempBytes] = 40, 10<<30
 		}},
 		{"few temporary files", "sqlserver", "temporary files", "up to 8", Perhaps, func(i *filewise.Inspection) {
-			i.Groups = append(i.Groups, filewise.FileGroup{Name: "temporary files", Use: filewise.UseTemp, Fill: filewise.FillFree, System: true, Files: []filewise.FileInspect{{Path: "t", Bytes: 8 << 20}}})
+			i.Groups = append(i.Groups, filewise.FileGroup{Name: "temporary files", Use: filewise.UseTemp, Fill: filewise.FillFree, System: true,
+				Files: []filewise.FileInspect{{Path: "t", Bytes: 8 << 20}}})
 		}},
 		{"a gap", "postgres", "waits", "denied", Unknown, func(i *filewise.Inspection) {
 			i.Gaps = []filewise.Gap{{Question: "waits", Why: "denied", Remedy: "GRANT pg_monitor TO ada"}}
@@ -153,7 +165,55 @@ func TestNothing(t *testing.T) {
 }
 
 func TestShell(t *testing.T) {
-	if got := Shell([]string{"filewise", "run", "--target", "postgres://a@h/d?x=1", "it's $HOME"}); got != `filewise run --target 'postgres://a@h/d?x=1' 'it'\''s $HOME'` {
+	if got := Shell([]string{"filewise", "run", "--target", "postgres://a@h/d?x=1",
+		"it's $HOME"}); got != `filewise run --target 'postgres://a@h/d?x=1' 'it'\''s $HOME'` {
 		t.Error(got)
+	}
+}
+
+// Nothing is concluded from what could not be read: not from sizes where files are hidden, not from
+// waits of which only a part is seen, and not from the cache alone.
+func TestNotRead(t *testing.T) {
+	untimed := func(i *filewise.Inspection) {
+		for _, g := range i.Groups {
+			for n := range g.Files {
+				g.Files[n].IO = nil
+			}
+		}
+	}
+	for _, c := range []struct {
+		name, about string
+		worth       Worth
+		change      func(*filewise.Inspection)
+	}{
+		{"files are hidden", "amount of data", "", func(i *filewise.Inspection) {
+			i.Groups[0].Files[0].Bytes, i.Groups[0].Files[1].Bytes = 8<<20, 8<<20
+			i.Gaps = []filewise.Gap{{Question: "files of tables", Why: "denied"}}
+		}},
+		{"the cache alone", "the question itself", Know, func(i *filewise.Inspection) {
+			untimed(i)
+			i.Figures[filewise.FigureRequests], i.Figures[filewise.FigureMisses] = 1e9, 100
+		}},
+		{"locks alone", "the question itself", Know, func(i *filewise.Inspection) {
+			untimed(i)
+			i.Waits = []filewise.Counter{{Name: "row locks", Unit: "s", Value: 90000, Class: filewise.WaitLock}}
+			i.Gaps = []filewise.Gap{{Question: "I/O per file and waits", Why: "performance_schema is off"}}
+		}},
+		{"locks alone, listed", "waits since the start", Know, func(i *filewise.Inspection) {
+			untimed(i)
+			i.Waits = []filewise.Counter{{Name: "row locks", Unit: "s", Value: 90000, Class: filewise.WaitLock}}
+			i.Gaps = []filewise.Gap{{Question: "waits of other roles", Why: "denied"}}
+		}},
+		{"one place", "placement", Know, untimed},
+		{"free space", "balance", Know, func(i *filewise.Inspection) { i.Groups[0].Files[0].Free = nil }},
+	} {
+		i, target := server("sqlserver", c.change)
+		r := Judge(i, target)
+		if f, ok := find(r, c.about); ok != (c.worth != "") || f.Worth != c.worth {
+			t.Errorf("%s: want %q, got %+v", c.name, c.worth, f)
+		}
+		if strings.Contains(r.Summary, "hardly the question") && c.name != "files are hidden" && c.name != "free space" {
+			t.Errorf("%s: %s", c.name, r.Summary)
+		}
 	}
 }

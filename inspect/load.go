@@ -55,7 +55,8 @@ func (j *judge) latency() {
 	}
 	if len(quick) > 0 {
 		worst := slices.MaxFunc(quick, func(a, b timed) int { return cmp.Compare(a.worst(), b.worst()) })
-		f := Finding{About: "latency", Worth: Not, Evidence: worst.String(), Because: "the storage answers quickly", weight: worst.worst() * 1e6, Command: j.test(j.first())}
+		f := Finding{About: "latency", Worth: Not, Evidence: worst.String(), Because: "the storage answers quickly",
+			weight: worst.worst() * 1e6, Command: j.test(j.first())}
 		if len(quick) > 1 {
 			f.Evidence = fmt.Sprintf("of %s the slowest: %s", file(len(quick)), f.Evidence)
 		}
@@ -91,7 +92,8 @@ func (j *judge) slow(g filewise.FileGroup, all []timed) bool {
 
 func (j *judge) extensions() {
 	if n, bad := j.Figures[filewise.FigureExtends], j.Figures[filewise.FigureWriteTime]; n > 0 && bad > 0 {
-		j.add(Finding{About: "extensions of files", Worth: Know, Evidence: fmt.Sprintf("%s in %s of writing and extending", count(n), seconds(bad))})
+		j.add(Finding{About: "extensions of files", Worth: Know, Evidence: fmt.Sprintf("%s in %s of writing and extending", count(n),
+			seconds(bad))})
 	}
 }
 
@@ -122,6 +124,8 @@ func (j *judge) waits() {
 		f.Worth, f.Because = Experiment, "sessions wait for the allocation of space, which more files relieve"
 	case s.storagePro:
 		f.Worth, f.Because = Perhaps, percent(s.storage/s.waited)+" is for storage"
+	case s.blind:
+		f.Worth, f.Because = Know, "these are a part of the waits: what the others are was not told"
 	default:
 		f.Worth, f.Because = Not, "hardly any session waits for storage or allocation"
 		if s.idle != "" {
@@ -134,14 +138,16 @@ func (j *judge) waits() {
 // temp looks at temporary files, and at what makes them.
 func (j *judge) temp() {
 	for _, g := range j.of(func(g filewise.FileGroup) bool { return g.Use == filewise.UseTemp }) {
-		f := Finding{About: g.Name, weight: 1e10, Evidence: fmt.Sprintf("%s, %s", file(len(g.Files)), size(bytesOf(g))), Command: j.tempCommand(len(g.Files))}
+		f := Finding{About: g.Name, weight: 1e10, Evidence: fmt.Sprintf("%s, %s", file(len(g.Files)), size(bytesOf(g))),
+			Command: j.tempCommand(len(g.Files))}
 		if j.Cores > 0 {
 			f.Evidence += ", " + plural(j.Cores, "core")
 		}
 		least, most := extremes(g)
 		switch {
 		case g.Fill == filewise.FillFree && float64(most) > uneven*float64(max(least, 1)):
-			f.Worth, f.Because = Mend, fmt.Sprintf("they are of %s to %s, and the one with the most free space takes most of the load", size(least), size(most))
+			f.Worth, f.Because = Mend, fmt.Sprintf("they are of %s to %s, and the one with the most free space takes most of the load",
+				size(least), size(most))
 			f.Remedy = "give all of them the same size and growth; Filewise never changes them itself"
 		case g.Fill == filewise.FillFree && j.Cores > 1 && len(g.Files) < min(j.Cores, 8):
 			f.Worth, f.Because = Perhaps, fmt.Sprintf("Microsoft advises one for each core, up to 8: there are fewer than %d", min(j.Cores, 8))
@@ -156,23 +162,26 @@ func (j *judge) temp() {
 	}
 	bytes, ok := j.Figures[filewise.FigureTempBytes]
 	if files := j.Figures[filewise.FigureTempFiles]; ok {
-		f := Finding{About: "sorts and hashes in temporary files", Evidence: fmt.Sprintf("%s, %s written", plural(int(files), "file"), size(int64(bytes))), Command: j.tempCommand(1)}
+		f := Finding{About: "sorts and hashes in temporary files",
+			Evidence: fmt.Sprintf("%s, %s written", plural(int(files), "file"), size(int64(bytes))), Command: j.tempCommand(1)}
 		since := j.Since.Seconds()
 		if since > 0 {
 			f.Evidence += " in " + seconds(since)
 		}
 		f.Worth, f.Because = Not, "so little work spills to them that it cannot be noticed"
 		if bytes > spilled && bytes > since*spillRate {
-			f.Worth, f.Because, f.weight = Perhaps, "work that does not fit into memory is written and read again: places for temporary files share that load", bytes
+			f.Worth, f.Because, f.weight = Perhaps, "work that does not fit into memory is written and read again: places for temporary files "+
+				"share that load", bytes
 			f.Remedy = "look first whether more memory for a session (work_mem) makes them unnecessary"
 		}
 		j.add(f)
 	}
 	disk, ok := j.Figures[filewise.FigureTempDisk]
 	if tables := j.Figures[filewise.FigureTempTables]; ok && tables > 0 {
-		f := Finding{About: "temporary tables on disk", Evidence: fmt.Sprintf("%s of %s (%s)", count(disk), count(tables), percent(disk/tables)), Command: j.tempCommand(1)}
-		if j.target.Engine == "mariadb" {
-			f.Remedy = "the command measures on a private server: where temporary files lie is a start-up option"
+		f := Finding{About: "temporary tables on disk", Evidence: fmt.Sprintf("%s of %s (%s)", count(disk), count(tables),
+			percent(disk/tables)), Command: j.tempCommand(1)}
+		if slices.Equal(j.target.TempModes, []filewise.Mode{filewise.Managed}) {
+			f.Remedy = "the command measures on a managed server: where temporary files lie is a start-up option"
 		}
 		f.Worth, f.Because = Not, "so few tables leave memory that it cannot be noticed"
 		if disk > 1000 && disk/tables > 0.25 {
@@ -192,10 +201,10 @@ func extremes(g filewise.FileGroup) (least, most int64) {
 }
 
 // tempCommand compares temporary files where the engine lets them be chosen: on
-// the server itself, or on a private one.
+// the server itself, or on a managed one.
 func (j *judge) tempCommand(have int) []string {
-	switch j.target.Engine {
-	case "postgres":
+	switch modes := j.target.TempModes; {
+	case slices.Contains(modes, filewise.External):
 		if places := j.places(); places != nil {
 			n := len(places) / 2
 			var counts []string
@@ -204,8 +213,8 @@ func (j *judge) tempCommand(have int) []string {
 			}
 			return j.run("temp", append([]string{"--files", strings.Join(counts, ",")}, places...)...)
 		}
-	case "mariadb":
-		return []string{"filewise", "run", "temp", "--engine", "mariadb", "--files", j.counts(have)}
+	case slices.Contains(modes, filewise.Managed):
+		return []string{"filewise", "run", "temp", "--engine", j.target.Engine, "--files", j.counts(have)}
 	}
 	return nil
 }
@@ -220,10 +229,15 @@ func (j *judge) log() {
 		switch {
 		case g.Fragments > 1000:
 			f.Worth, f.Evidence = Mend, f.Evidence+fmt.Sprintf(", %s virtual log files", count(float64(g.Fragments)))
-			f.Because, f.Remedy = "so many come of growing by small steps, and make recovery and every read of the log slow", "shrink the log once and let it grow by 64 MiB to 1 GiB"
+			f.Because, f.Remedy = "so many come of growing by small steps, and make recovery and every read of the log "+
+				"slow", "shrink the log once and let it grow by 64 MiB to 1 GiB"
 		case j.shares(g):
 			f.Worth, f.Because = Perhaps, "the log lies on the device of the data: each commit waits behind their reads and writes"
-			if !slices.ContainsFunc(j.signals.pro, func(string) bool { return true }) {
+			switch {
+			case len(j.signals.pro) > 0:
+			case !j.signals.known:
+				f.Worth, f.Because = Know, "the log lies on the device of the data; whether commits wait for it was not told"
+			default:
 				f.Worth, f.Because = Not, "the log lies on the device of the data, and nothing shows that commits wait for it"
 			}
 			f.Command = j.test(j.first())
@@ -232,7 +246,8 @@ func (j *judge) log() {
 	}
 	if n := j.Figures[filewise.FigureLogWaits]; n > max(10, j.Since.Minutes()) {
 		j.add(Finding{About: "room in the log", Worth: Mend, Evidence: count(n) + " waits for room in the log's buffer", weight: n,
-			Because: "sessions wait for the log, and more data files do not change that", Remedy: "make the log's buffer larger (innodb_log_buffer_size)"})
+			Because: "sessions wait for the log, and more data files do not change " +
+				"that", Remedy: "make the log's buffer larger (innodb_log_buffer_size)"})
 	}
 	if n := j.Figures[filewise.FigureSwitches]; n > 24*6 {
 		evidence := count(n) + " in the last day"
@@ -242,7 +257,8 @@ func (j *judge) log() {
 			}
 		}
 		j.add(Finding{About: "log switches", Worth: Mend, Evidence: evidence, weight: n,
-			Because: "each switch asks for a checkpoint: more often than every ten minutes the writes of checkpoints are measured instead of the files", Remedy: "make the redo log files larger"})
+			Because: "each switch asks for a checkpoint: more often than every ten minutes the writes of checkpoints are measured instead of the " +
+				"files", Remedy: "make the redo log files larger"})
 	}
 }
 
@@ -266,12 +282,14 @@ func (j *judge) checkpoints() {
 	if !ok || !told || requested+timed == 0 {
 		return
 	}
-	f := Finding{About: "checkpoints", Worth: Know, Evidence: fmt.Sprintf("%s because the log was full or somebody asked, %s because it was time", count(requested), count(timed)), weight: requested}
+	f := Finding{About: "checkpoints", Worth: Know, Evidence: fmt.Sprintf("%s because the log was full or somebody asked, %s because it "+
+		"was time", count(requested), count(timed)), weight: requested}
 	if limit := j.Settings["max_wal_size"]; limit != "" {
 		f.Evidence += ", max_wal_size " + limit
 	}
 	if requested > timed && requested >= 10 {
-		f.Worth, f.Because = Mend, "checkpoints that come early write the same pages again and again, which would be measured instead of the files"
+		f.Worth, f.Because = Mend, "checkpoints that come early write the same pages again and again, which would be measured instead of the "+
+			"files"
 		f.Remedy = "raise max_wal_size until most come by time"
 		f.Command = j.test(j.first())
 	}

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"filewise"
@@ -29,7 +30,8 @@ type signals struct {
 	pro, con               []string // in words
 	allocPro, storagePro   bool
 	readPro, writePro      bool   // which of the two is waited for
-	known                  bool   // anything was told of waits, latency or the cache
+	known                  bool   // waits or latency were told, so that what is not there is not there
+	blind                  bool   // waits were told in part: what is not there may yet be
 	idle                   string // so little is waited for, in words
 	quiet                  bool   // too little has happened to say
 	quick                  bool   // reads come from the system's cache, or as quickly
@@ -44,6 +46,7 @@ func storageClass(c filewise.WaitClass) bool {
 }
 
 func (j *judge) look() (s signals) {
+	s.blind = j.gap("waits")
 	for _, w := range j.Waits {
 		if w.Unit == "waits" {
 			continue
@@ -84,12 +87,12 @@ func (j *judge) lookWaits(s *signals) {
 	if j.Sampled && s.waited < 5 || !j.Sampled && s.waited < 10 {
 		return
 	}
-	s.known = true
+	s.known = !s.blind
 	// Where I/O is all that is timed it is all that is waited for, and on an idle
 	// server too: what counts is what it was of the time that passed.
 	if since := j.Since.Seconds(); !j.Sampled && since > 0 && (s.storage+s.alloc)/since < busyShare {
 		s.idle = fmt.Sprintf("all sessions together waited %s for files in %s", seconds(s.storage+s.alloc), seconds(since))
-		s.con = append(s.con, s.idle)
+		s.against(s.idle)
 		return
 	}
 	if share := s.alloc / s.waited; share >= allocShare {
@@ -101,8 +104,28 @@ func (j *judge) lookWaits(s *signals) {
 		s.readPro, s.writePro = s.read > s.storage/2, s.read <= s.storage/2
 		s.pro = append(s.pro, percent(share)+" of the time waited is for storage")
 	} else {
-		s.con = append(s.con, "only "+percent(share)+" of the time waited is for storage")
+		s.against("only " + percent(share) + " of the time waited is for storage")
 	}
+}
+
+// against adds what speaks against an experiment by waits, of which all must be seen.
+func (s *signals) against(why string) {
+	if !s.blind {
+		s.con = append(s.con, why)
+	}
+}
+
+// gap tells whether some question about one of these was not answered.
+func (j *judge) gap(of ...string) bool {
+	return slices.ContainsFunc(j.Gaps, func(g filewise.Gap) bool {
+		return slices.ContainsFunc(of, func(word string) bool { return strings.Contains(g.Question, word) })
+	})
+}
+
+// hidden tells whether there may be data whose size was not read.
+func (j *judge) hidden() bool {
+	return j.gap("files of", "sizes of tables", "size of", "datafiles", "database ") ||
+		slices.ContainsFunc(j.Gaps, func(g filewise.Gap) bool { return g.Question == "files" })
 }
 
 func (j *judge) lookCache(s *signals) {
@@ -111,7 +134,6 @@ func (j *judge) lookCache(s *signals) {
 	if !ok || !told || requests < 10000 {
 		return
 	}
-	s.known = true
 	switch share := misses / requests; {
 	case share >= missShare && s.quick:
 		s.con = append(s.con, percent(share)+" of page requests read a file, and get an answer at once")

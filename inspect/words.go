@@ -80,9 +80,10 @@ func (j *judge) summary() string {
 	case s.quiet:
 		first = "It is too early to say: the counters have counted for " + seconds(j.Since.Seconds()) + " only"
 	case !s.known && j.target.Embedded:
-		first = "Whether an experiment is worth running cannot be told from files alone: SQLite counts neither waits nor latency, and the command takes a minute"
+		first = "Whether an experiment is worth running cannot be told from files alone: SQLite counts neither waits nor latency, and the " +
+			"command takes a minute"
 	case !s.known:
-		first = "Whether an experiment is worth running cannot be told: the server has told nothing of waits, latency or its cache"
+		first = "Whether an experiment is worth running cannot be told: " + j.untold()
 	case len(s.pro) > 0:
 		first = "An experiment may be worth running here: " + join(s.pro)
 		if len(s.con) > 0 {
@@ -98,7 +99,8 @@ func (j *judge) summary() string {
 		first += fmt.Sprintf(" %s first, or it would be measured instead of the files.", capital(plural(n[Mend], "setting")+" should be mended"))
 	}
 	if n[Unknown] > 0 {
-		first += fmt.Sprintf(" %s not answered: see the end.", map[bool]string{true: "1 question was", false: fmt.Sprintf("%d questions were", n[Unknown])}[n[Unknown] == 1])
+		first += fmt.Sprintf(" %s not answered: see the end.", map[bool]string{true: "1 question was",
+			false: fmt.Sprintf("%d questions were", n[Unknown])}[n[Unknown] == 1])
 	}
 	return first
 }

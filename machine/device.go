@@ -69,13 +69,6 @@ func (r roots) deviceOf(dir string) (Device, error) {
 	return d, nil
 }
 
-// InMemory says whether a directory lies in memory, so that no storage would be
-// measured.
-func InMemory(dir string) (bool, error) {
-	d, err := DeviceOf(dir)
-	return d.InMemory(), err
-}
-
 // Free is the space in bytes that an ordinary user may still write to the file
 // system of dir, without what is reserved for root.
 func Free(dir string) (int64, error) {

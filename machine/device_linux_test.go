@@ -90,7 +90,8 @@ func TestBlockDevices(t *testing.T) {
 			t.Errorf("%s: disks (−want +got):\n%s", tt.number, d)
 		}
 	}
-	if got, want := r.disk("sda"), "ATA Samsung SSD 860, 1.0 GiB, not rotational, scheduler mq-deadline, write cache: write back"; got != want {
+	if got, want := r.disk("sda"), "ATA Samsung SSD 860, 1.0 GiB, not rotational, scheduler mq-deadline, write cache: write "+
+		"back"; got != want {
 		t.Errorf("disk: %q, want %q", got, want)
 	}
 	if got, want := r.disk("vda"), "virtual disk, rotational, by its own account"; got != want {
@@ -148,8 +149,8 @@ func TestDeviceOfRealDirectories(t *testing.T) {
 	if unix.Statfs(shm, &fs) != nil || fs.Type != unix.TMPFS_MAGIC {
 		t.Skip("this machine has no tmpfs at /dev/shm")
 	}
-	if in, err := InMemory(shm); err != nil || !in {
-		t.Errorf("%s in memory: %v, %v", shm, in, err)
+	if d, err := DeviceOf(shm); err != nil || !d.InMemory() {
+		t.Errorf("%s in memory: %+v, %v", shm, d, err)
 	}
 }
 
@@ -164,8 +165,7 @@ func TestNoSuchDirectory(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing")
 	_, errFree := Free(missing)
 	_, errDevice := DeviceOf(missing)
-	_, errMemory := InMemory(missing)
-	for _, err := range []error{errFree, errDevice, errMemory} {
+	for _, err := range []error{errFree, errDevice} {
 		if !errors.Is(err, fs.ErrNotExist) || filewise.CodeOf(err) != filewise.CodePreflight || filewise.RemedyOf(err) == "" {
 			t.Errorf("error %v", err)
 		}
@@ -190,7 +190,7 @@ func TestWarnings(t *testing.T) {
 		return out
 	}
 	one, two := filewise.Volume{Name: "a", Dir: a}, filewise.Volume{Name: "b", Dir: b}
-	if in, err := InMemory(dir); err != nil || in {
+	if d, err := DeviceOf(dir); err != nil || d.InMemory() {
 		t.Skipf("temporary files lie in memory here (%v)", err)
 	}
 	if got := codes(one); len(got) > 0 {
@@ -202,8 +202,9 @@ func TestWarnings(t *testing.T) {
 	if got := codes(one, filewise.Volume{Name: "gone", Dir: filepath.Join(dir, "gone")}); len(got) > 0 {
 		t.Errorf("a missing volume: %v", got)
 	}
-	if in, _ := InMemory("/dev/shm"); in {
-		if got := codes(filewise.Volume{Name: "m", Dir: "/dev/shm"}, filewise.Volume{Name: "n", Dir: "/dev/shm"}); len(got) != 2 || got[0] != WarnInMemory {
+	if d, _ := DeviceOf("/dev/shm"); d.InMemory() {
+		if got := codes(filewise.Volume{Name: "m", Dir: "/dev/shm"}, filewise.Volume{Name: "n", Dir: "/dev/shm"}); len(got) != 2 ||
+			got[0] != WarnInMemory {
 			t.Errorf("two volumes in memory: %v", got)
 		}
 	}

@@ -76,7 +76,8 @@ func TestCountList(t *testing.T) {
 }
 
 func TestCurrent(t *testing.T) {
-	for text, want := range map[string]string{"none [mq-deadline] kyber": "mq-deadline", "[none]": "none", "none": "none", "": "", "[x": "[x"} {
+	for text, want := range map[string]string{"none [mq-deadline] kyber": "mq-deadline", "[none]": "none", "none": "none", "": "",
+		"[x": "[x"} {
 		if got := current(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}

@@ -5,12 +5,13 @@ import "filewise"
 // Lacks says what Filewise cannot do or see on this system; empty: nothing.
 func Lacks() string { return lacks }
 
-// PrivateServers is nil where Filewise can start servers of its own, else an error
+// ManagedServers is nil where Filewise can start servers itself, else an error
 // of code preflight that says why not.
-func PrivateServers() error {
-	if privateServers {
+func ManagedServers() error {
+	if managedServers {
 		return nil
 	}
 	return filewise.Errorf(filewise.CodePreflight, "name a server of yours: --target URL, or measure embedded: --engine sqlite",
-		"Filewise starts no private servers on this system: it has neither the process groups nor the signals by which they surely end with it: %w", filewise.ErrUnsupported)
+		"Filewise starts no managed servers on this system: it has neither the process groups nor the signals by which they surely end with "+
+			"it: %w", filewise.ErrUnsupported)
 }

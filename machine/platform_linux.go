@@ -1,3 +1,3 @@
 package machine
 
-const privateServers, lacks = true, ""
+const managedServers, lacks = true, ""

@@ -3,6 +3,6 @@
 package machine
 
 const (
-	privateServers = true
+	managedServers = true
 	lacks          = "counters of the processors, the storage and other processes, and the eviction of cached pages, need Linux"
 )

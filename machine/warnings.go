@@ -51,8 +51,9 @@ func aboutOne(v filewise.Volume, d Device) []filewise.Warning {
 			Remedy:  "Name a directory on a disk with --volume NAME=DIR."}}
 	case networkTypes[d.Mount.Type]:
 		return []filewise.Warning{{Code: WarnNetwork,
-			Message: fmt.Sprintf("Volume %s (%s) lies on a network file system (%s): other users of its server are part of what is measured.", v.Name, v.Dir, d.Mount.Type),
-			Remedy:  "Measure while the server is otherwise idle, or name a local directory with --volume NAME=DIR."}}
+			Message: fmt.Sprintf("Volume %s (%s) lies on a network file system (%s): other users of its server are part of what is measured.",
+				v.Name, v.Dir, d.Mount.Type),
+			Remedy: "Measure while the server is otherwise idle, or name a local directory with --volume NAME=DIR."}}
 	}
 	return nil
 }

@@ -44,7 +44,8 @@ var schemes = map[string]struct {
 }
 
 // form says how an address is given.
-const form = "give smtp://USER:PASSWORD@HOST:PORT/?from=ME&to=YOU, the https:// URL of a webhook, or that of Slack, Teams or ntfy as slack://, teams:// or ntfy://"
+const form = "give smtp://USER:PASSWORD@HOST:PORT/?from=ME&to=YOU, the https:// URL of a webhook, or that of Slack, Teams or ntfy as " +
+	"slack://, teams:// or ntfy://"
 
 // Parse reads a URL:
 //
@@ -74,7 +75,8 @@ func Parse(text string) (Address, error) {
 	u, err := url.Parse(way.by + "://" + rest) // whose errors show the URL
 	switch {
 	case err != nil:
-		return Address{}, wrong("in a user name, password or option write : / ? # @ % & as %3A %2F %3F %23 %40 %25 %26", "it cannot be read as one")
+		return Address{}, wrong("in a user name, password or option write : / ? # @ % & as %3A %2F %3F %23 %40 %25 %26",
+			"it cannot be read as one")
 	case u.Hostname() == "":
 		return Address{}, wrong(form, "it has no host")
 	case u.Fragment != "":
@@ -108,7 +110,8 @@ func parseService(k kind, scheme string, u *url.URL) (Address, error) {
 	path := strings.Trim(u.Path, "/")
 	switch {
 	case k == slack && (path == "" || u.User != nil):
-		return Address{}, wrong("copy the URL of the incoming webhook as Slack shows it, such as slack://hooks.slack.com/services/T…/B…/…", "it is not one of Slack's webhooks")
+		return Address{}, wrong("copy the URL of the incoming webhook as Slack shows it, such as slack://hooks.slack.com/services/T…/B…/…",
+			"it is not one of Slack's webhooks")
 	case k == teams && path == "":
 		return Address{}, wrong("copy the URL of the workflow as Teams shows it, with teams:// for https://", "it is not one of Teams' webhooks")
 	case k == ntfy && (path == "" || strings.Contains(path, "/")):

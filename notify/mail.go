@@ -266,7 +266,8 @@ func (m mailbox) compose(msg Message) (*gomail.Msg, error) {
 	}
 	out.SetBodyString(gomail.TypeTextPlain, strings.TrimRight(text, "\n")+"\n")
 	if msg.Report != nil {
-		if err := out.AttachReader(msg.ReportName, bytes.NewReader(msg.Report), gomail.WithFileContentType("text/html; charset=utf-8")); err != nil {
+		if err := out.AttachReader(msg.ReportName, bytes.NewReader(msg.Report),
+			gomail.WithFileContentType("text/html; charset=utf-8")); err != nil {
 			return nil, err
 		}
 	}

@@ -102,7 +102,8 @@ func TestMailUnderTLS(t *testing.T) {
 		people := "/?from=a@b.c&to=d@e.f"
 		for i, options := range map[string][]string{"smtp": {"", "&tls=required", "&tls=offered"}, "smtps": {""}}[scheme] {
 			url := scheme + "://" + notifytest.Account + "@" + s.Addr + people + options
-			if err := parse(t, url).Send(t.Context(), message()); err == nil || !strings.Contains(err.Error(), "certificate") || strings.Contains(err.Error(), "Canary") || len(s.Got()) != i {
+			if err := parse(t, url).Send(t.Context(), message()); err == nil || !strings.Contains(err.Error(), "certificate") ||
+				strings.Contains(err.Error(), "Canary") || len(s.Got()) != i {
 				t.Errorf("%s%s: %v, %d letters under a certificate that nobody knows", scheme, options, err, len(s.Got()))
 			}
 			if err := parse(t, url+"&insecure=true").Send(t.Context(), message()); err != nil || len(s.Got()) != i+1 || s.Secure() != i+1 {
@@ -111,11 +112,13 @@ func TestMailUnderTLS(t *testing.T) {
 		}
 	}
 	s, sent := servers["smtp"], len(servers["smtp"].Got())
-	if err := parse(t, "smtp://"+notifytest.Account+"@"+s.Addr+"/?from=a@b.c&to=d@e.f&tls=none").Send(t.Context(), message()); err == nil || strings.Contains(err.Error(), "Canary") || len(s.Got()) != sent {
+	if err := parse(t, "smtp://"+notifytest.Account+"@"+s.Addr+"/?from=a@b.c&to=d@e.f&tls=none").Send(t.Context(), message()); err == nil ||
+		strings.Contains(err.Error(), "Canary") || len(s.Got()) != sent {
 		t.Errorf("without TLS: %v", err)
 	}
 	open := notifytest.NewMailWith(t, notifytest.Clear, sasl.Login)
-	if err := parse(t, "smtp://"+notifytest.Account+"@"+open.Addr+"/?from=a@b.c&to=d@e.f").Send(t.Context(), message()); err != nil || len(open.Got()) != 1 || open.Secure() != 0 {
+	if err := parse(t, "smtp://"+notifytest.Account+"@"+open.Addr+"/?from=a@b.c&to=d@e.f").Send(t.Context(), message()); err != nil ||
+		len(open.Got()) != 1 || open.Secure() != 0 {
 		t.Errorf("by LOGIN, in the clear: %v, %d letters", err, len(open.Got()))
 	}
 }
@@ -127,7 +130,8 @@ func TestServices(t *testing.T) {
 	for i, c := range []struct{ url, path, want string }{
 		{"http://" + host + "/hook?key=1", "POST /hook?key=1", `"event":"decided"`},
 		{"slack+http://" + host + "/services/T0/B0/XXXX", "POST /services/T0/B0/XXXX", `{"text":"*Filewise`},
-		{"teams+http://" + host + "/workflows/1/run?sig=XXXX", "POST /workflows/1/run?sig=XXXX", `"contentType":"application/vnd.microsoft.card.adaptive"`},
+		{"teams+http://" + host + "/workflows/1/run?sig=XXXX", "POST /workflows/1/run?sig=XXXX",
+			`"contentType":"application/vnd.microsoft.card.adaptive"`},
 		{"ntfy+http://" + host + "/topic", "POST /topic", "Use 4 files: <+6 %>"},
 	} {
 		if err := parse(t, c.url).Send(t.Context(), message()); err != nil {
@@ -143,7 +147,8 @@ func TestServices(t *testing.T) {
 		Time                 time.Time
 		Run                  Run
 	}
-	if err := json.Unmarshal([]byte(h.Bodies()[0]), &got); err != nil || got.Format != Format || got.Schema != Schema || got.Run.ID != 12 || !got.Time.Equal(at) {
+	if err := json.Unmarshal([]byte(h.Bodies()[0]), &got); err != nil || got.Format != Format || got.Schema != Schema || got.Run.ID != 12 ||
+		!got.Time.Equal(at) {
 		t.Errorf("%v: %+v", err, got)
 	}
 	if !strings.Contains(h.Bodies()[1], `Use 4 files: \u0026lt;+6 %`) {
@@ -231,13 +236,16 @@ func TestParse(t *testing.T) {
 	for _, bad := range []string{
 		"", "Canary", "smpt://ada:Canary@h/?to=a@b.c", "smtp://ada:Canary@h/", "smtp://ada:Canary@h/?to=Canary", "smtp://ada:Canary@h/?to=a@b.c",
 		"smtp://ada:Ca/nary@h/?from=a@b.c&to=a@b.c", "smtp://ada:Canary@h/path?from=a@b.c&to=a@b.c", "smtp://ada@h:99999/?from=a@b.c&to=a@b.c",
-		"smtp://ada:Canary@h/?from=a@b.c&to=a@b.c&tls=maybe", "smtps://ada:Canary@h/?from=a@b.c&to=a@b.c&tls=none", "smtp://h/?from=a@b.c&to=a@b.c&insecure=Canary",
+		"smtp://ada:Canary@h/?from=a@b.c&to=a@b.c&tls=maybe", "smtps://ada:Canary@h/?from=a@b.c&to=a@b.c&tls=none",
+		"smtp://h/?from=a@b.c&to=a@b.c&insecure=Canary",
 		"smtp://h/?frm=a@b.c&to=a@b.c", "smtp://h/?from=a@b.c&to=a@b.c%0d%0aBcc:Canary@x.y", "smtp://:Canary@h/?from=a@b.c&to=a@b.c",
-		"https://", "https:///Canary", "https://h/Can ary", "https://h/Canary#x", "https://h:port/Canary", "slack://token:Canary@channel", "slack://hooks.slack.com",
+		"https://", "https:///Canary", "https://h/Can ary", "https://h/Canary#x", "https://h:port/Canary", "slack://token:Canary@channel",
+		"slack://hooks.slack.com",
 		"teams://h", "ntfy://ntfy.sh", "ntfy://ntfy.sh/a/Canary", "discord://Canary@id", "https://h/%zzCanary",
 	} {
 		_, err := Parse(bad)
-		if filewise.CodeOf(err) != filewise.CodeUsage || filewise.RemedyOf(err) == "" || strings.Contains(fmt.Sprint(err, filewise.RemedyOf(err)), "anary") {
+		if filewise.CodeOf(err) != filewise.CodeUsage || filewise.RemedyOf(err) == "" ||
+			strings.Contains(fmt.Sprint(err, filewise.RemedyOf(err)), "anary") {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}

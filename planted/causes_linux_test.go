@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/engine/mariadb"
+	"filewise/engine/innodb"
 	"filewise/engine/postgres"
 	"filewise/engine/sqlite"
 	"filewise/experiment"
@@ -18,7 +18,8 @@ import (
 const connections = 8
 
 func inserts(rowBytes, commitEvery int) workload.Params {
-	return workload.Params{Connections: connections, RowBytes: rowBytes, CommitEvery: commitEvery, Table: workload.TableShared, Key: workload.KeySequential}
+	return workload.Params{Connections: connections, RowBytes: rowBytes, CommitEvery: commitEvery, Table: workload.TableShared,
+		Key: workload.KeySequential}
 }
 
 func dataLayout(kind filewise.Kind, files int, where filewise.Placement) filewise.Layout {
@@ -30,7 +31,8 @@ func dataLayout(kind filewise.Kind, files int, where filewise.Placement) filewis
 // lock of the first file most of the time.
 func TestSQLiteWriteLock(t *testing.T) {
 	s := newStorage(t)
-	r := rig{engine: sqlite.New(), storage: s, volumes: []filewise.Volume{s.data}, durability: filewise.DurabilityNormal, params: inserts(100, 20)}
+	r := rig{engine: sqlite.New(), storage: s, volumes: []filewise.Volume{s.data}, durability: filewise.DurabilityNormal,
+		params: inserts(100, 20)}
 	h := holder{t: t, dir: s.data.Dir}
 	r.begin, r.end = h.begin, h.end
 	p := r.plan(dataLayout(filewise.KindShards, 1, filewise.PlaceOne), dataLayout(filewise.KindShards, 8, filewise.PlaceOne))
@@ -45,7 +47,8 @@ func TestSQLiteOnSlowStorage(t *testing.T) {
 	s.limit(t)
 	s.prove(t)
 	s.lift(t)
-	r := rig{engine: sqlite.New(), storage: s, volumes: []filewise.Volume{s.slow[0].Volume}, durability: filewise.DurabilityFull, params: inserts(1000, 20)}
+	r := rig{engine: sqlite.New(), storage: s, volumes: []filewise.Volume{s.slow[0].Volume}, durability: filewise.DurabilityFull,
+		params: inserts(1000, 20)}
 	r.begin, r.end = func(string) { s.limit(t) }, func(string) { s.lift(t) }
 	p := r.plan(dataLayout(filewise.KindShards, 1, filewise.PlaceOne), dataLayout(filewise.KindShards, 8, filewise.PlaceOne))
 	c := explained(t, p, r.trials(t, p))
@@ -58,7 +61,8 @@ func TestSQLiteOnSlowStorage(t *testing.T) {
 func TestCPUBound(t *testing.T) {
 	s := newStorage(t)
 	files := 2 * runtime.NumCPU()
-	r := rig{engine: sqlite.New(), storage: s, volumes: []filewise.Volume{s.data}, durability: filewise.DurabilityOff, params: inserts(100, 100)}
+	r := rig{engine: sqlite.New(), storage: s, volumes: []filewise.Volume{s.data}, durability: filewise.DurabilityOff,
+		params: inserts(100, 100)}
 	r.params.Connections = files
 	same := dataLayout(filewise.KindShards, files, filewise.PlaceOne)
 	same.Name = "the same"
@@ -99,7 +103,8 @@ func (r *rig) slowAndFast(t *testing.T, l filewise.Layout, plant func()) experim
 // held, and all others wait for that lock.
 func TestPostgresExtension(t *testing.T) {
 	s := newStorage(t, speed{requests: 400})
-	r := rig{engine: postgres.Engine{}, storage: s, volumes: []filewise.Volume{s.slow[0].Volume}, durability: filewise.DurabilityOff, params: inserts(1900, 5)}
+	r := rig{engine: postgres.Engine{}, storage: s, volumes: []filewise.Volume{s.slow[0].Volume}, durability: filewise.DurabilityOff,
+		params: inserts(1900, 5)}
 	p := r.slowAndFast(t, dataLayout(filewise.KindSingle, 1, filewise.PlaceOne), func() { s.sync(t, "pg_wal") })
 	p.Window = 3 * time.Second // a session extends by many pages at a time
 	trials := r.trials(t, p)
@@ -110,7 +115,8 @@ func TestPostgresExtension(t *testing.T) {
 // volume is throttled.
 func TestMariaDBOnSlowStorage(t *testing.T) {
 	s := newStorage(t, speed{requests: 100})
-	r := rig{engine: mariadb.Engine{}, storage: s, volumes: []filewise.Volume{s.slow[0].Volume}, durability: filewise.DurabilityFull, params: inserts(100, 1)}
+	r := rig{engine: innodb.MariaDB, storage: s, volumes: []filewise.Volume{s.slow[0].Volume}, durability: filewise.DurabilityFull,
+		params: inserts(100, 1)}
 	p := r.slowAndFast(t, dataLayout(filewise.KindSystem, 1, filewise.PlaceOne), func() {})
 	trials := r.trials(t, p)
 	mustGain(t, explained(t, p, trials), p, trials, fast, filewise.WaitLog, filewise.WaitDataWrite)

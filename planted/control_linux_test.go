@@ -115,7 +115,8 @@ func (s *storage) control(t *testing.T, name string, how way) (wrong string) {
 	for _, v := range s.slow {
 		measured := float64(bytes[v.Name]) / took[v.Name].Seconds()
 		off := measured/float64(v.bytes) - 1
-		line := fmt.Sprintf("written %s, volume %s takes %.2f MB/s, planted are %.2f (%+.1f %%); ", name, v.Name, measured/1e6, float64(v.bytes)/1e6, 100*off)
+		line := fmt.Sprintf("written %s, volume %s takes %.2f MB/s, planted are %.2f (%+.1f %%); ", name, v.Name, measured/1e6,
+			float64(v.bytes)/1e6, 100*off)
 		t.Log("control: " + line)
 		if !(math.Abs(off) <= controlOff) {
 			wrong += line

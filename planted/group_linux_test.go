@@ -122,7 +122,8 @@ func placeAmong(mounts []mount, own string) (place, error) {
 			return place{home: homeIn(m.dir, own, ""), parent: m.dir, unified: true}, nil
 		}
 	}
-	return place{}, errors.New("there is no cgroup that throttles block I/O: neither blkio of version 1 nor io of version 2 is below /sys/fs/cgroup")
+	return place{},
+		errors.New("there is no cgroup that throttles block I/O: neither blkio of version 1 nor io of version 2 is below /sys/fs/cgroup")
 }
 
 // homeIn is the directory of this process's cgroup of a hierarchy, by the lines of
@@ -235,7 +236,8 @@ func TestPlaces(t *testing.T) {
 	if got := p.limits("7:1", speed{bytes: 1 << 20})["io.max"]; got != "7:1 wbps=1048576 wiops=max" {
 		t.Errorf("io.max %q", got)
 	}
-	if got := (place{}).limits("7:1", speed{requests: 50}); got["blkio.throttle.write_bps_device"] != "7:1 0" || got["blkio.throttle.write_iops_device"] != "7:1 50" {
+	if got := (place{}).limits("7:1", speed{requests: 50}); got["blkio.throttle.write_bps_device"] != "7:1 0" ||
+		got["blkio.throttle.write_iops_device"] != "7:1 50" {
 		t.Errorf("blkio %q", got)
 	}
 }

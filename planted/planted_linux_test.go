@@ -20,7 +20,7 @@ func TestTwoEqualVolumesDoubleABackup(t *testing.T) {
 	j, look := w.run(t, w.plan(6, oneFile, twoFiles))
 	truth.mustBeIn(t, look)
 	if look.Recommended != 1 || look.Estimates[1].Lo <= 0 {
-		t.Errorf("two volumes that together are twice as fast are not recommended: %v", j.Sentences)
+		t.Errorf("two volumes that together are twice as fast are not recommended: %v", j.Sentences())
 	}
 }
 
@@ -30,7 +30,7 @@ func TestSlowSecondVolumeIsSeen(t *testing.T) {
 	j, look := w.run(t, w.plan(6, oneFile, twoFiles))
 	truth.mustBeIn(t, look)
 	if look.Recommended != 0 || look.Estimates[1].Hi >= 0 {
-		t.Errorf("a stripe on a volume four times slower is not found to be a loss: %v", j.Sentences)
+		t.Errorf("a stripe on a volume four times slower is not found to be a loss: %v", j.Sentences())
 	}
 }
 
@@ -47,10 +47,10 @@ func TestNameAloneMakesNoDifference(t *testing.T) {
 	j, look := w.run(t, plan)
 	other := look.Estimates[1]
 	if !(other.Lo <= 0 && other.Hi >= 0) {
-		t.Errorf("a difference is claimed between layouts that differ in name only: %v", j.Sentences)
+		t.Errorf("a difference is claimed between layouts that differ in name only: %v", j.Sentences())
 	}
 	if x := math.Expm1(look.LargestDifference); !(x < largestOfNothing) {
-		t.Errorf("differences up to %.1f %% are not excluded after %d blocks: %v", 100*x, look.Block, j.Sentences)
+		t.Errorf("differences up to %.1f %% are not excluded after %d blocks: %v", 100*x, look.Block, j.Sentences())
 	} else {
 		t.Logf("no difference larger than %.1f %%", 100*x)
 	}

@@ -77,7 +77,8 @@ func (r rig) trials(t *testing.T, p experiment.Plan) []filewise.Trial {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return measured(t, r.engine, experiment.Runner{Plan: p, Workload: w, Probes: probe.System(p.Target.Volumes), Ceilings: r.ceilings(t), Notify: r.notify()})
+	return measured(t, r.engine, experiment.Runner{Plan: p, Workload: w, Probes: probe.System(p.Target.Volumes), Ceilings: r.ceilings(t),
+		Notify: r.notify()})
 }
 
 // ceilings are the planted limits, as fio would find them.
@@ -111,21 +112,21 @@ func explained(t *testing.T, p experiment.Plan, trials []filewise.Trial) cause.C
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%v", j.Sentences)
+	t.Logf("%v", j.Sentences())
 	for _, w := range j.Warnings {
 		t.Logf("warning %s: %s", w.Code, w.Message)
 	}
 	for _, tr := range trials {
 		t.Log(waitsOf(tr))
 	}
-	if j.Cause == nil {
+	if j.First().Cause == nil {
 		t.Fatal("no cause")
 	}
-	for _, s := range j.Cause.Sentences {
+	for _, s := range j.First().Cause.Sentences {
 		t.Logf("cause: %s", s)
 	}
-	t.Logf("%+v", *j.Cause)
-	return *j.Cause
+	t.Logf("%+v", *j.First().Cause)
+	return *j.First().Cause
 }
 
 // waitsOf tells what a trial waited for, for whoever reads a failed test.

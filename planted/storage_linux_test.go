@@ -80,7 +80,8 @@ func newDevice(root, name string, speed speed) (d device, err error) {
 	if err := errors.Join(f.Truncate(imageBytes), f.Close(), os.Mkdir(dir, 0o711)); err != nil {
 		return d, err
 	}
-	if _, err := command("mkfs.ext4", "-q", "-F", "-O", "^has_journal", "-N", "4096", "-E", "lazy_itable_init=0,nodiscard", image); err != nil {
+	if _, err := command("mkfs.ext4", "-q", "-F", "-O", "^has_journal", "-N", "4096", "-E", "lazy_itable_init=0,nodiscard",
+		image); err != nil {
 		return d, err
 	}
 	loop, err := command("losetup", "--find", "--show", image)

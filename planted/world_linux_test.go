@@ -73,11 +73,11 @@ func (w *world) run(t *testing.T, p experiment.Plan) (experiment.Judgement, verd
 	if err != nil {
 		t.Fatal(err)
 	}
-	look, ok := j.Result.Last()
+	look, ok := j.First().Result.Last()
 	if !ok {
-		t.Fatalf("no verdict: %+v", j.Sentences)
+		t.Fatalf("no verdict: %+v", j.Sentences())
 	}
-	t.Logf("%d blocks: %v", look.Block, j.Sentences)
+	t.Logf("%d blocks: %v", look.Block, j.Sentences())
 	for _, l := range p.Layouts {
 		t.Logf("%s: %v", l.Name, took(trials, l.Name))
 	}

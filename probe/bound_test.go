@@ -27,11 +27,11 @@ func TestWhoseProcessorsWereBusy(t *testing.T) {
 		want     string // codes
 	}{
 		"idle":                  {[][]filewise.Delta{cpu(20, 80), of("process", 20)}, true, ""},
-		"own":                   {[][]filewise.Delta{cpu(95, 5), of("process", 90)}, true, WarnCPUBound},
-		"server":                {[][]filewise.Delta{cpu(95, 5), of("process", 10), of(filewise.ProbeServer, 75)}, false, WarnCPUBound},
+		"own":                   {[][]filewise.Delta{cpu(95, 5), of("process", 90)}, true, ""},
+		"server":                {[][]filewise.Delta{cpu(95, 5), of("process", 10), of(filewise.ProbeServer, 75)}, false, ""},
 		"others":                {[][]filewise.Delta{cpu(95, 5), of("process", 10), of(filewise.ProbeServer, 5)}, false, WarnOthers},
-		"server that is hidden": {[][]filewise.Delta{cpu(95, 5), of("process", 10)}, false, WarnCPUBound},
-		"both":                  {[][]filewise.Delta{cpu(95, 5), of("process", 60)}, true, WarnOthers + " " + WarnCPUBound},
+		"server that is hidden": {[][]filewise.Delta{cpu(95, 5), of("process", 10)}, false, ""},
+		"both":                  {[][]filewise.Delta{cpu(95, 5), of("process", 60)}, true, WarnOthers},
 	} {
 		var deltas []filewise.Delta
 		for _, d := range x.deltas {

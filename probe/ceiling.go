@@ -31,7 +31,8 @@ func (s *Set) nearness(deltas []filewise.Delta, elapsed time.Duration) []filewis
 		read, ok := part(deltas, c.Device, "bytes read", "reads", c.ReadBytes, c.Reads, elapsed)
 		written, also := part(deltas, c.Device, "bytes written", "writes", c.WriteBytes, c.Writes, elapsed)
 		if ok && also {
-			out = append(out, filewise.Delta{Probe: filewise.ProbeStorage, Name: c.Volume + filewise.StorageShare, Unit: "%", Value: 100 * (read + written)})
+			out = append(out, filewise.Delta{Probe: filewise.ProbeStorage, Name: c.Volume + filewise.StorageShare, Unit: "%",
+				Value: 100 * (read + written)})
 		}
 	}
 	return out

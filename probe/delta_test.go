@@ -43,8 +43,10 @@ func TestDeltasOfFilesAndWaits(t *testing.T) {
 	file := func(path string, v float64) filewise.Counter {
 		return filewise.Counter{Name: filewise.FileReads, Unit: "requests", Value: v, File: path}
 	}
-	deltas, absent := Deltas(filewise.ProbeFiles, []filewise.Counter{file("a", 1), file("b", 2)}, []filewise.Counter{file("a", 4), file("b", 9), file("c", 1)})
-	want := []filewise.Delta{{Probe: "files", Name: "reads", Unit: "requests", Value: 3, File: "a"}, {Probe: "files", Name: "reads", Unit: "requests", Value: 7, File: "b"}}
+	deltas, absent := Deltas(filewise.ProbeFiles, []filewise.Counter{file("a", 1), file("b", 2)},
+		[]filewise.Counter{file("a", 4), file("b", 9), file("c", 1)})
+	want := []filewise.Delta{{Probe: "files", Name: "reads", Unit: "requests", Value: 3, File: "a"},
+		{Probe: "files", Name: "reads", Unit: "requests", Value: 7, File: "b"}}
 	if d := cmp.Diff(want, deltas); d != "" {
 		t.Errorf("files (−want +got):\n%s", d)
 	}
@@ -56,7 +58,8 @@ func TestDeltasOfFilesAndWaits(t *testing.T) {
 	}
 	deltas, absent = Deltas(filewise.ProbeWaits, []filewise.Counter{event("row", "s", 1), event("row", "waits", 10)},
 		[]filewise.Counter{event("row", "s", 2), event("row", "waits", 15), event("table", "s", 0.5)})
-	want = []filewise.Delta{{Probe: "waits", Name: "row", Unit: "s", Value: 1, Class: "lock"}, {Probe: "waits", Name: "row", Unit: "waits", Value: 5, Class: "lock"},
+	want = []filewise.Delta{{Probe: "waits", Name: "row", Unit: "s", Value: 1, Class: "lock"},
+		{Probe: "waits", Name: "row", Unit: "waits", Value: 5, Class: "lock"},
 		{Probe: "waits", Name: "table", Unit: "s", Value: 0.5, Class: "lock"}}
 	if d := cmp.Diff(want, deltas); d != "" || len(absent) != 0 {
 		t.Errorf("waits (−want +got):\n%s%v", d, absent)

@@ -52,7 +52,8 @@ func stalls(deltas []filewise.Delta, elapsed time.Duration) []filewise.Delta {
 	var out []filewise.Delta
 	for _, d := range deltas {
 		if d.Probe == "pressure" {
-			out = append(out, filewise.Delta{Probe: d.Probe, Name: d.Name + StallShare, Unit: "%", Value: min(100*d.Value/(elapsed.Seconds()*1e6), 100)})
+			out = append(out, filewise.Delta{Probe: d.Probe, Name: d.Name + StallShare, Unit: "%",
+				Value: min(100*d.Value/(elapsed.Seconds()*1e6), 100)})
 		}
 	}
 	return out

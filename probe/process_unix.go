@@ -4,11 +4,13 @@ package probe
 
 import (
 	"fmt"
+	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"filewise"
+	"filewise/machine"
 )
 
 // readProcess reads the CPU time and I/O of this process. The times come from
@@ -25,6 +27,9 @@ func readProcess() ([]filewise.Counter, error) {
 		{Name: "major faults", Unit: "faults", Value: float64(u.Majflt)},
 		{Name: "voluntary switches", Unit: "switches", Value: float64(u.Nvcsw)},
 		{Name: "involuntary switches", Unit: "switches", Value: float64(u.Nivcsw)},
+	}
+	if d, ok := machine.RunDelay(os.Getpid()); ok {
+		all = append(all, filewise.Counter{Name: filewise.ProcessorWait, Unit: "s", Value: d.Seconds()})
 	}
 	// Without task I/O accounting in the kernel the I/O is absent, not the rest.
 	if c, err := readFile("/proc/self/io", parseSelfIO); err == nil {

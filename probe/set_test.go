@@ -38,8 +38,9 @@ func cpuReading(user, idle, iowait, steal float64) []filewise.Counter {
 
 func TestSetDelta(t *testing.T) {
 	cpu := &script{name: "cpu", readings: [][]filewise.Counter{cpuReading(100, 100, 100, 100), cpuReading(160, 120, 110, 110)}}
-	disk := &script{name: "disk", readings: [][]filewise.Counter{{counter("sda busy time", "ms", 1000), counter("sda time of all requests", "ms", 1000)},
-		{counter("sda busy time", "ms", 1500), counter("sda time of all requests", "ms", 7000)}}}
+	disk := &script{name: "disk",
+		readings: [][]filewise.Counter{{counter("sda busy time", "ms", 1000), counter("sda time of all requests", "ms", 1000)},
+			{counter("sda busy time", "ms", 1500), counter("sda time of all requests", "ms", 7000)}}}
 	pressure := &script{name: "pressure", readings: [][]filewise.Counter{{counter("io some", "µs", 5)}, {counter("io some", "µs", 5e5+5)}}}
 	broken := &script{name: "broken", readings: [][]filewise.Counter{nil, {counter("x", "B", 1)}}, errs: []error{errors.New("no rights")}}
 	s := NewSet(cpu, nil, disk, pressure, broken)
@@ -53,7 +54,8 @@ func TestSetDelta(t *testing.T) {
 		{Probe: "cpu", Name: IOWaitShare, Unit: "%", Value: 10}, {Probe: "cpu", Name: StealShare, Unit: "%", Value: 10},
 		{Probe: "cpu", Name: BusyShare, Unit: "%", Value: 70},
 		{Probe: "disk", Name: "sda busy time", Unit: "ms", Value: 500}, {Probe: "disk", Name: "sda utilisation", Unit: "%", Value: 25},
-		{Probe: "disk", Name: "sda mean queue", Unit: "requests at a time", Value: 3}, {Probe: "pressure", Name: "io some stalled share", Unit: "%", Value: 25},
+		{Probe: "disk", Name: "sda mean queue", Unit: "requests at a time", Value: 3}, {Probe: "pressure", Name: "io some stalled share",
+			Unit: "%", Value: 25},
 	} {
 		if got, ok := Find(deltas, want.Probe, want.Name); !ok || math.Abs(got-want.Value) > 1e-9 {
 			t.Errorf("%s %s: %v (%v), want %v", want.Probe, want.Name, got, ok, want.Value)
@@ -95,9 +97,9 @@ func TestWarnings(t *testing.T) {
 	}{
 		{"nothing known", nil, ""},
 		{"at the limits", []filewise.Delta{share(BusyShare, 85), share(StealShare, 5)}, ""},
-		{"busy", []filewise.Delta{share(BusyShare, 85.1), share(StealShare, 0)}, WarnCPUBound},
+		{"busy", []filewise.Delta{share(BusyShare, 99), share(StealShare, 0)}, ""},
 		{"stolen", []filewise.Delta{share(BusyShare, 40), share(StealShare, 5.1)}, WarnNeighbour},
-		{"both", []filewise.Delta{share(BusyShare, 99), share(StealShare, 20)}, WarnCPUBound + " " + WarnNeighbour},
+		{"both", []filewise.Delta{share(BusyShare, 99), share(StealShare, 20)}, WarnNeighbour},
 		{"another probe's", []filewise.Delta{{Probe: "disk", Name: BusyShare, Value: 99}}, ""},
 	}
 	for _, tt := range tests {

@@ -8,7 +8,6 @@ import (
 
 // The codes of warnings from probes.
 const (
-	WarnCPUBound  = "cpu-bound"
 	WarnNeighbour = "noisy-neighbour"
 	WarnOthers    = "busy-machine"
 )
@@ -34,17 +33,6 @@ func Warnings(deltas []filewise.Delta) []filewise.Warning {
 			Remedy:  "Measure at a quieter time; differences are smaller and less sure on a busy machine.",
 		})
 	}
-	if busy, bound := CPUBound(deltas); bound {
-		message := "CPU-bound: the processors were busy for %.0f %% of the window (limit %d %%); no statement about storage."
-		if _, known := Find(deltas, "cpu", OwnShare); !known {
-			message = "The processors were busy for %.0f %% of the window (limit %d %%), with whose work is not known: if it was the server's, this is CPU-bound, no statement about storage."
-		}
-		warnings = append(warnings, filewise.Warning{
-			Code:    WarnCPUBound,
-			Message: fmt.Sprintf(message, busy, BusyLimit),
-			Remedy:  "Measure with more processors, or with less work for them: fewer connections, or larger rows.",
-		})
-	}
 	if steal, ok := Find(deltas, "cpu", StealShare); ok && steal > stealLimit {
 		warnings = append(warnings, filewise.Warning{
 			Code: WarnNeighbour,
@@ -54,17 +42,6 @@ func Warnings(deltas []filewise.Delta) []filewise.Warning {
 		})
 	}
 	return warnings
-}
-
-// CPUBound tells whether the processors limit what was measured: busy, in percent,
-// above the limit, and most of it with the work itself. Where it is not known whose
-// it was, it counts as the work's.
-func CPUBound(deltas []filewise.Delta) (busy float64, bound bool) {
-	busy, ok := Find(deltas, "cpu", BusyShare)
-	if mine, known := Find(deltas, "cpu", OwnShare); known && mine < busy/2 {
-		return busy, false
-	}
-	return busy, ok && busy > BusyLimit
 }
 
 // Others is the share that neither Filewise nor its server took, nor other virtual

@@ -81,9 +81,11 @@ func TestPace(t *testing.T) {
 // absent, and so is all where nobody looked.
 func TestMemory(t *testing.T) {
 	const gib = 1 << 30
-	readings := []map[string]float64{{MemoryTotal: 8 * gib, MemoryDirty: 0}, {MemoryTotal: 8 * gib, MemoryDirty: 100}, {MemoryTotal: 8 * gib, MemoryDirty: 400}}
+	readings := []map[string]float64{{MemoryTotal: 8 * gib, MemoryDirty: 0}, {MemoryTotal: 8 * gib, MemoryDirty: 100},
+		{MemoryTotal: 8 * gib, MemoryDirty: 400}}
 	at := 0
-	m := &memory{limit: 4 * gib, sums: map[string]float64{}, read: func() (map[string]float64, error) { at++; return readings[min(at, 3)-1], nil }}
+	m := &memory{limit: 4 * gib, sums: map[string]float64{},
+		read: func() (map[string]float64, error) { at++; return readings[min(at, 3)-1], nil }}
 	s := NewSet(m)
 	a := s.Read(t.Context())
 	if d := s.Delta(a, s.Read(t.Context())); len(d) > 0 {

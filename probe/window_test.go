@@ -27,7 +27,8 @@ func TestWithin(t *testing.T) {
 	} {
 		waits := &script{name: filewise.ProbeWaits, readings: [][]filewise.Counter{{counter("looks", "looks", 0)},
 			{counter("looks", "looks", 100), {Name: "write lock", Unit: "s", Value: 100, Class: filewise.WaitLock}}}}
-		disk := &script{name: "disk", readings: [][]filewise.Counter{{counter("sda bytes written", "B", 0)}, {counter("sda bytes written", "B", 100)}}}
+		disk := &script{name: "disk", readings: [][]filewise.Counter{{counter("sda bytes written", "B", 0)},
+			{counter("sda bytes written", "B", 100)}}}
 		cpu := &script{name: "cpu", readings: [][]filewise.Counter{cpuReading(0, 0, 0, 0), cpuReading(100, 100, 0, 0)}}
 		s := NewSet(waits, cpu, disk)
 		a, b := s.Read(t.Context()), s.Read(t.Context())

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"filewise"
 	"filewise/experiment"
+	"filewise/report/document"
 	"filewise/verdict"
 )
 
@@ -37,29 +37,28 @@ type runsRow struct {
 	Against string `json:"against_baseline"`
 	Best    bool   `json:"best"` // by the averages
 	Sound   string `json:"sound"`
+	family  string
 }
 
-// AsPublished is the article's design and its kind of result; nil: the run has
+// besidePublished is the article's design and its kind of result; nil: the run has
 // another design.
-func (v view) AsPublished() *asPublished {
+func (v view) besidePublished() *asPublished {
 	a := v.Plan.AsPublished
 	if a == nil {
 		return nil
 	}
 	out := &asPublished{Scale: strconv.FormatFloat(a.Scale, 'g', 4, 64), Average: averageWords(*a)}
 	if d := v.Scenario.Design; d != nil {
-		out.Words, out.Differs = d.Words, append(v.missing(d.Files), d.Differs...)
-	}
-	families := v.Families()
-	if len(families) == 0 {
-		families = []view{v}
+		out.Words, out.Differs = d.Words, v.Scenario.DiffersHere(v.Plan.Layouts, a.Scale)
+		out.Differs = append(out.Differs, v.grown()...)
 	}
 	if v.windowed() {
-		out.Average += fmt.Sprintf(" Times are of %d %s each, by what was done in a window of %s.", workTimed, v.Unit, human(v.Scenario.Design.Window))
+		out.Average += fmt.Sprintf(" Times are of %d %s each, by what was done in a window of %s.", workTimed, v.Unit,
+			human(v.Scenario.Design.Window))
 	}
 	var differ, open []string
-	for _, f := range families {
-		if f.Name == experiment.FamilyOverall { // which the articles do not have
+	for _, f := range v.parts {
+		if f.hasOverall() { // which the articles do not have
 			continue
 		}
 		t, best := f.runs(*a)
@@ -78,18 +77,49 @@ func (v view) AsPublished() *asPublished {
 	return out
 }
 
-// missing names the article's numbers of files that were not run; none: all were.
-func (v view) missing(files []int) []string {
-	var words []string
-	for _, n := range files {
-		if v.byFiles(n, "") == nil {
-			words = append(words, v.Scenario.NameOf(n))
-		}
-	}
-	if len(words) == 0 {
+// asPublished shows it; a terminal has all families in one table.
+func (v view) asPublished() []document.Block {
+	a := v.besidePublished()
+	if a == nil {
 		return nil
 	}
-	return []string{"Published and not run here, where the engine cannot do it: " + enumerate(words) + "."}
+	intro := append([]string{fmt.Sprintf("Scale %s (1 is the original's size). %s", a.Scale, a.Words)}, a.Differs...)
+	said := []document.Block{document.Text(a.Verdict), document.Text(a.Weaker)}
+	out := []document.Block{
+		onPaper(append(said, document.List(append(intro, a.Average)))...),
+		document.OnTerminal(document.Heading("As published, at scale "+a.Scale), document.Text(a.Average)),
+	}
+	var all []runsRow
+	for _, t := range a.Tables {
+		caption := sentence(joined(": ", t.Family, "the article’s kind of table"))
+		if t.Note != "" {
+			caption += ". " + t.Note
+		}
+		out = append(out, document.Tabulate(document.Table{Caption: caption}, t.Rows, runsColumns...))
+		for _, r := range t.Rows {
+			r.family = t.Family
+			all = append(all, r)
+		}
+	}
+	columns := runsColumns
+	if len(a.Tables) > 1 {
+		columns = append([]document.Of[runsRow]{document.Words("family", func(r runsRow) string { return r.family })}, columns...)
+	}
+	return append(out, document.OnTerminal(append([]document.Block{document.Tabulate(document.Table{}, all, columns...)}, said...)...))
+}
+
+// runsColumns are those of the article's kind of table.
+var runsColumns = []document.Of[runsRow]{
+	document.Name("layout", func(r runsRow) string { return r.Layout }),
+	document.Num("runs", func(r runsRow) string { return r.Runs }).Spare(1),
+	document.Cells("average time", func(r runsRow) document.Cell {
+		if r.Best {
+			return document.Cell{Text: r.Average + " (best)", Class: "best", Row: true}
+		}
+		return document.Cell{Text: r.Average}
+	}).As("num"),
+	document.Words("against the baseline", func(r runsRow) string { return r.Against }).As("nb"),
+	document.Words("sound verdict (throughput)", func(r runsRow) string { return r.Sound }).Only(document.Paper),
 }
 
 func averageWords(a experiment.AsPublished) string {
@@ -97,7 +127,8 @@ func averageWords(a experiment.AsPublished) string {
 	case a.Repeats == 1:
 		return "Each layout was run once."
 	case a.Drop > 0:
-		return fmt.Sprintf("Each layout was run %d times; the average is without the %d fastest and the %d slowest runs.", a.Repeats, a.Drop, a.Drop)
+		return fmt.Sprintf("Each layout was run %d times; the average is without the %d fastest and the %d slowest runs.", a.Repeats, a.Drop,
+			a.Drop)
 	}
 	return fmt.Sprintf("Each layout was run %d times, and the times are averaged.", a.Repeats)
 }
@@ -108,7 +139,8 @@ func weakerWords(a experiment.AsPublished) string {
 		return ""
 	}
 	return "The sound verdict takes run k of every layout as one block. It is weaker here than usual: the design is not randomised. " +
-		"The layouts ran one after the other, so whatever changed on the machine meanwhile (drift) passes for a difference between layouts, and no interval covers that."
+		"The layouts ran one after the other, so whatever changed on the machine meanwhile (drift) passes for a difference between layouts, " +
+		"and no interval covers that."
 }
 
 // besides says where the article's way and the sound verdict part: families for
@@ -116,7 +148,8 @@ func weakerWords(a experiment.AsPublished) string {
 func besides(a experiment.AsPublished, differ, open []string, families int) string {
 	switch {
 	case a.Repeats < verdict.FirstLook:
-		return fmt.Sprintf("The averages always name a best layout. No sound verdict is possible from this design: it takes %d runs of each layout, better in random order, to tell a difference between layouts from one between runs.", verdict.FirstLook)
+		return fmt.Sprintf("The averages always name a best layout. No sound verdict is possible from this design: it takes %d runs of each "+
+			"layout, better in random order, to tell a difference between layouts from one between runs.", verdict.FirstLook)
 	case len(differ)+len(open) == 0:
 		return "The averages and the sound verdict agree on the layout to use."
 	case families == 1 && len(open) == 1:
@@ -126,10 +159,12 @@ func besides(a experiment.AsPublished, differ, open []string, families int) stri
 	}
 	var parts []string
 	if len(open) > 0 {
-		parts = append(parts, fmt.Sprintf("The averages name a best layout where the sound verdict from the same trials is undecided, for %d of %d families: %s.", len(open), families, familyNames(open)))
+		parts = append(parts, fmt.Sprintf("The averages name a best layout where the sound verdict from the same trials is undecided, for %d "+
+			"of %d families: %s.", len(open), families, familyNames(open)))
 	}
 	if len(differ) > 0 {
-		parts = append(parts, fmt.Sprintf("They name another one than the sound verdict for %d of %d families: %s.", len(differ), families, familyNames(differ)))
+		parts = append(parts, fmt.Sprintf("They name another one than the sound verdict for %d of %d families: %s.", len(differ), families,
+			familyNames(differ)))
 	}
 	return strings.Join(parts, " ")
 }
@@ -148,7 +183,8 @@ func (v view) runs(a experiment.AsPublished) (runsTable, string) {
 				best = i
 			}
 		}
-		t.Rows = append(t.Rows, runsRow{Layout: r.Name, Runs: strconv.Itoa(len(took)), Average: absent, Against: absent, Sound: joined("; ", r.DifferenceText(), notBaseline(r.MarkText()))})
+		sound := joined("; ", r.differenceText(), notBaseline(r.markText()))
+		t.Rows = append(t.Rows, runsRow{Layout: r.Name, Runs: strconv.Itoa(len(took)), Average: absent, Against: absent, Sound: sound})
 	}
 	if measured < 2 {
 		best = -1 // an interrupted run: there was nothing to be better than
@@ -195,7 +231,7 @@ func (v view) took(layout string) []time.Duration {
 		if v.windowed() && t.Measure.Work > 0 {
 			d = time.Duration(float64(d) * workTimed / t.Measure.Work)
 		}
-		if t.Cell.Layout == layout && !t.Cell.Pilot && t.State == filewise.Done && d > 0 {
+		if t.Cell.Layout == layout && t.inBlock() && d > 0 {
 			out = append(out, d)
 		}
 	}
@@ -218,85 +254,4 @@ func average(took []time.Duration, drop int) time.Duration {
 		sum += d
 	}
 	return sum / time.Duration(len(took))
-}
-
-// Heads of the article's table.
-var runsHeads = []string{"layout", "runs", "average time", "against the baseline", "sound verdict (throughput)"}
-
-func (r runsRow) cells() []string {
-	average := r.Average
-	if r.Best {
-		average += " (best)"
-	}
-	return []string{r.Layout, r.Runs, average, r.Against, r.Sound}
-}
-
-// Intro are the sentences before the tables.
-func (a asPublished) Intro() []string {
-	out := []string{fmt.Sprintf("Scale %s (1 is the original's size). %s", a.Scale, a.Words)}
-	out = append(out, a.Differs...)
-	return append(out, a.Average)
-}
-
-// asPublished shows it on a terminal.
-func (p *page) asPublished(v view) {
-	a := v.AsPublished()
-	if a == nil {
-		return
-	}
-	p.styled(styleBold, "As published, at scale "+a.Scale, "  ")
-	p.para(a.Average, "  ")
-	var cells [5][]string
-	var rows []row
-	for i, h := range runsHeads[:4] {
-		cells[i] = []string{h}
-	}
-	cells[4] = []string{"family"}
-	for _, t := range a.Tables {
-		for _, r := range t.Rows {
-			for i, c := range r.cells()[:4] {
-				cells[i] = append(cells[i], clean(c))
-			}
-			cells[4] = append(cells[4], clean(t.Family))
-			rows = append(rows, row{})
-		}
-	}
-	cols := []column{{cells: cells[0], keep: 3}, {cells: cells[1], right: true, keep: 1}, {cells: cells[2], right: true, keep: 3}, {cells: cells[3], keep: 3}}
-	if len(a.Tables) > 1 {
-		cols = append([]column{{cells: cells[4], keep: 3}}, cols...)
-	}
-	p.grid(cols, rows)
-	for _, s := range []string{a.Verdict, a.Weaker} {
-		if s != "" {
-			p.para(s, "  ")
-		}
-	}
-	p.line("")
-}
-
-// asPublished shows it in Markdown.
-func (m *md) asPublished(v view) {
-	a := v.AsPublished()
-	if a == nil {
-		return
-	}
-	m.para("## As published, beside the sound verdict")
-	for _, s := range a.Intro() {
-		m.WriteString("- " + escape(s) + "\n")
-	}
-	m.WriteString("\n")
-	for _, t := range a.Tables {
-		if t.Family != "" {
-			m.para("### %s", escape(t.Family))
-		}
-		var rows [][]string
-		for _, r := range t.Rows {
-			rows = append(rows, r.cells())
-		}
-		m.rows(runsHeads, rows)
-		if t.Note != "" {
-			m.para("%s", escape(t.Note))
-		}
-	}
-	m.para("%s", escape(strings.TrimSpace(a.Verdict+" "+a.Weaker)))
 }

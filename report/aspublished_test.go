@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"filewise/experiment"
-	"filewise/internal/sample"
 	"filewise/report"
 )
 
@@ -14,10 +13,10 @@ import (
 // machine is faster the more files a layout has, as if it drifted.
 func designed(t *testing.T, scenario string, files []int, a experiment.AsPublished, noise float64) report.Data {
 	t.Helper()
-	d, err := sample.Phased{
+	d, err := phased{
 		Scenario: scenario, Engine: "sqlite", Files: files, Noise: noise, Took: 2 * time.Second, Blocks: a.Repeats, AsPublished: &a,
 		Effect: func(_ string, files int) float64 { return 0.002 * float64(files) },
-	}.Data()
+	}.data()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +33,8 @@ func TestAsPublishedBesideTheSoundVerdict(t *testing.T) {
 	for _, ext := range []string{"txt", "md", "html"} {
 		out := text(t, ext, d)
 		for _, want := range []string{
-			"2.5e-05", "Each layout was run 5 times, and the times are averaged.", "(best)", "The averages name a", "the sound verdict from the same trials", "Best by the averages: ",
+			"2.5e-05", "Each layout was run 5 times, and the times are averaged.", "(best)", "The averages name a",
+			"the sound verdict from the same trials", "Best by the averages: ",
 			"It is weaker here than usual: the design is not randomised.", "drift",
 		} {
 			if !strings.Contains(out, want) {
@@ -79,7 +79,8 @@ func TestAsPublishedDrops(t *testing.T) {
 		}
 	}
 	out := text(t, "md", d)
-	if !strings.Contains(out, "without the 4 fastest and the 4 slowest runs") || !strings.Contains(out, "| 1 file | 9 | 3 s (best) | baseline |") {
+	if !strings.Contains(out, "without the 4 fastest and the 4 slowest runs") ||
+		!strings.Contains(out, "| 1 file | 9 | 3 s (best) | baseline |") {
 		t.Errorf("%s", out[:min(len(out), 6000)])
 	}
 }

@@ -16,8 +16,10 @@ import (
 // show opens a run's report in a window of a width and a colour scheme.
 func show(t *testing.T, b *browsertest.Tab, d report.Data, width int64, scheme string) {
 	t.Helper()
-	browsertest.Call(t, b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 900, DeviceScaleFactor: 1, Mobile: width < 500})
-	browsertest.Call(t, b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+	browsertest.Call(t, b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 900,
+		DeviceScaleFactor: 1, Mobile: width < 500})
+	browsertest.Call(t, b, emulation.SetEmulatedMedia,
+		emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
 	browsertest.Run(t, b, chromedp.Navigate(htmlFile(t, d)))
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"filewise/internal/browsertest"
-	"filewise/internal/sample"
 	"filewise/report"
 )
 
@@ -31,10 +30,12 @@ func keep(t *testing.T, name string, png []byte) {
 // marks counts what is drawn, what has no width, and what stands beyond the edge
 // of its drawing or upon another text of it.
 const marks = `(() => {
-  const n = s => document.querySelectorAll(s).length, shown = [...document.querySelectorAll("svg.fluid")].filter(s => s.checkVisibility());
+  const n = s => document.querySelectorAll(s).length;
+  const shown = [...document.querySelectorAll("svg.fluid")].filter(s => s.checkVisibility());
   const beyond = [], upon = [];
   for (const svg of shown) {
-    const edge = svg.getBoundingClientRect(), boxes = [...svg.querySelectorAll("text")].map(t => [t.textContent, t.getBoundingClientRect()]);
+    const edge = svg.getBoundingClientRect();
+    const boxes = [...svg.querySelectorAll("text")].map(t => [t.textContent, t.getBoundingClientRect()]);
     boxes.forEach(([text, a], i) => {
       if (a.right > edge.right + 8 || a.left < edge.left - 8) beyond.push(text);
       for (const [other, b] of boxes.slice(0, i))
@@ -59,12 +60,13 @@ type drawn struct {
 func (got drawn) neat(t *testing.T) {
 	t.Helper()
 	if got.Flat > 0 || got.Overflow > 0 || len(got.Beyond)+len(got.Upon) > 0 {
-		t.Errorf("%d drawings without width; the page is %d pixels too wide; texts beyond their drawing: %q, upon each other: %q", got.Flat, got.Overflow, got.Beyond, got.Upon)
+		t.Errorf("%d drawings without width; the page is %d pixels too wide; texts beyond their drawing: %q, upon each other: %q", got.Flat,
+			got.Overflow, got.Beyond, got.Upon)
 	}
 }
 
 func TestHTMLInABrowser(t *testing.T) {
-	steep, err := sample.Steep().Data()
+	rises, err := steep().data()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,8 +79,8 @@ func TestHTMLInABrowser(t *testing.T) {
 		{"light", "light", stored(t), 1180},
 		{"dark", "dark", stored(t), 1180},
 		{"narrow", "light", rich(t), 360},
-		{"narrow-dark", "dark", steep, 390},
-		{"steep", "light", steep, 1180},
+		{"narrow-dark", "dark", rises, 390},
+		{"steep", "light", rises, 1180},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b.Forget()
@@ -113,7 +115,8 @@ func TestHTMLIsHarmless(t *testing.T) {
 	if browsertest.Run(t, b, chromedp.Evaluate[bool]("'pwned' in window")) {
 		t.Error("a name was executed")
 	}
-	if n := browsertest.Run(t, b, chromedp.Evaluate[int]("document.querySelectorAll('img, iframe, object, base, link[rel=stylesheet]').length")); n > 0 {
+	if n := browsertest.Run(t, b, chromedp.Evaluate[int]("document.querySelectorAll('img, iframe, object, base, "+
+		"link[rel=stylesheet]').length")); n > 0 {
 		t.Errorf("names made %d elements", n)
 	}
 	got := browsertest.Run(t, b, chromedp.Evaluate[drawn](marks))
@@ -128,7 +131,7 @@ func TestHTMLIsHarmless(t *testing.T) {
 
 func checkDrawn(t *testing.T, d report.Data, got drawn) {
 	t.Helper()
-	layouts, looks := len(d.Plan.Layouts), len(d.Judgement.Result.Looks)
+	layouts, looks := len(d.Plan.Layouts), len(d.Judgement.Families[0].Result.Looks)
 	got.neat(t)
 	if got.Estimates != layouts {
 		t.Errorf("%d dots in the chart of estimates, want %d", got.Estimates, layouts)
@@ -156,19 +159,23 @@ const a4 = 680
 // tooWide lists what reaches beyond the window: a browser would shrink the
 // whole page to print it, or cut it off.
 const tooWide = `[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1)
-  .map(e => e.tagName + "." + (e.className.baseVal ?? e.className) + "#" + e.id + " " + Math.round(e.getBoundingClientRect().right)).slice(0, 8)`
+  .map(e => e.tagName + "." + (e.className.baseVal ?? e.className) + "#" + e.id + " " + Math.round(e.getBoundingClientRect().right))
+  .slice(0, 8)`
 
 func TestHTMLPrints(t *testing.T) {
 	b := browsertest.Open(t)
 	show(t, b, rich(t), 1180, "dark")
 	browsertest.Call(t, b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
-	browsertest.Call(t, b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: a4, Height: 900, DeviceScaleFactor: 1})
+	browsertest.Call(t, b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: a4, Height: 900,
+		DeviceScaleFactor: 1})
 	if wide := browsertest.Run(t, b, chromedp.Evaluate[[]string](tooWide)); len(wide) > 0 {
 		t.Errorf("wider than a sheet of A4: %v", wide)
 	}
 	// What is folded away belongs on paper; what is only of use on a screen does not.
-	folded := `[...document.querySelectorAll("details")].map(d => [d.hasAttribute("data-print"), d.lastElementChild.checkVisibility()].join()).sort().join(" ")`
-	if got := browsertest.Run(t, b, chromedp.Evaluate[string](folded)); !strings.Contains(got, "true,true") || strings.Contains(got, "true,false") || strings.Contains(got, "false,true") {
+	folded := `[...document.querySelectorAll("details")]
+		.map(d => [d.hasAttribute("data-print"), d.lastElementChild.checkVisibility()].join()).sort().join(" ")`
+	if got := browsertest.Run(t, b, chromedp.Evaluate[string](folded)); !strings.Contains(got, "true,true") ||
+		strings.Contains(got, "true,false") || strings.Contains(got, "false,true") {
 		t.Errorf("folded parts that are meant for paper, and are on it: %s", got)
 	}
 	// The table may begin under the chart; its rows stay whole.
@@ -176,7 +183,8 @@ func TestHTMLPrints(t *testing.T) {
 	if got := browsertest.Run(t, b, chromedp.Evaluate[string](breaks)); got != "auto,avoid,avoid" {
 		t.Errorf("page breaks within the table, its rows and the chart: %s", got)
 	}
-	browsertest.Call(t, b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}})
+	browsertest.Call(t, b, emulation.SetEmulatedMedia,
+		emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}})
 	css := true
 	pdf := browsertest.Call(t, b, page.PrintToPDF, page.PrintToPDFParams{PreferCSSPageSize: &css, PaperWidth: 8.27, PaperHeight: 11.69}).Data
 	keep(t, "print.pdf", pdf)

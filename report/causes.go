@@ -3,74 +3,44 @@ package report
 import (
 	"slices"
 
-	"filewise/experiment"
+	"filewise/report/document"
 )
 
-// why is the cause of one family's verdict, in words.
-type why struct {
-	Family    string // empty: the run has one
-	Sentences []string
-}
-
-// First says most.
-func (w why) First() string { return w.Sentences[0] }
-
-// Others are the sentences after the first.
-func (w why) Others() []string { return w.Sentences[1:] }
-
-// Causes are those of all families that have one.
-func (v view) Causes() []why {
-	families := v.Judgement.Families
-	if v.whole == nil {
-		families = []experiment.Family{{Cause: v.Judgement.Cause}}
-	}
-	var out []why
-	for _, f := range families {
-		if f.Cause == nil || len(f.Cause.Sentences) == 0 {
+// why says why the layouts differ, or do not, by family; of a few families on a
+// terminal too.
+func (v view) why() []document.Block {
+	var all []document.Fold
+	for _, f := range v.parts {
+		if f.of.Cause == nil || len(f.of.Cause.Sentences) == 0 {
 			continue
 		}
-		if i := slices.IndexFunc(out, func(w why) bool { return slices.Equal(w.Sentences, f.Cause.Sentences) }); i >= 0 {
-			out[i].Family += ", " + f.Name
+		said := document.List(f.of.Cause.Sentences)
+		same := func(g document.Fold) bool { return slices.Equal(g.Blocks[0].(document.List), said) }
+		if i := slices.IndexFunc(all, same); i >= 0 {
+			all[i].Summary += ", " + f.Name
 			continue
 		}
-		out = append(out, why{f.Name, f.Cause.Sentences})
+		all = append(all, document.Fold{Summary: f.Name, Print: true, Blocks: []document.Block{said}})
 	}
-	return out
-}
-
-// causes says why, of a few families only: the report has them all.
-func (p *page) causes(v view) {
-	all := v.Causes()
-	if len(all) == 0 || len(all) > mostDetailed {
-		return
-	}
-	for _, w := range all {
-		text := "Why: "
-		if w.Family != "" {
-			text = "Why, " + w.Family + ": "
-		}
-		for i, s := range w.Sentences {
-			if i > 0 {
-				text += " "
-			}
-			text += s
-		}
-		p.para(text, "  ")
-	}
-	p.line("")
-}
-
-// causes lists them.
-func (m *md) causes(v view) {
-	all := v.Causes()
 	if len(all) == 0 {
-		return
+		return nil
 	}
-	m.para("## Why")
-	for _, w := range all {
-		for _, s := range w.Sentences {
-			m.WriteString("- " + escape(joined(": ", w.Family, s)) + "\n")
+	var out []document.Block
+	for _, f := range all {
+		said := f.Blocks[0].(document.List)
+		if len(all) <= mostDetailed {
+			out = append(out, document.OnTerminal(document.Text(joined(", ", "Why", f.Summary)+": "+joined(" ", said...))))
+		}
+		switch {
+		case len(all) > 2:
+			f.Summary, f.Blocks = joined(": ", f.Summary, said[0]), []document.Block{said[1:]}
+			out = append(out, f)
+		case f.Summary != "":
+			out = append(out, document.Heading(f.Summary), said)
+		default:
+			out = append(out, said)
 		}
 	}
-	m.WriteString("\n")
+	return append(out, document.Note("Changes per unit of work are medians over the blocks; an interval is of the difference within blocks "+
+		"(Student’s t, 95 %, each by itself). Shares of a gain may overlap and need not add up."))
 }

@@ -19,13 +19,14 @@ func failedAA() verdict.Result {
 
 // A failed A/A check of any family stands on top.
 func TestFailedAAOfAFamilyLeads(t *testing.T) {
-	d := Data{Plan: experiment.Plan{Baseline: "1 file", AA: "1 file again", Calibrate: true, Layouts: []filewise.Layout{{Name: "1 file"}, {Name: "1 file again"}}}}
+	d := Data{Plan: experiment.Plan{Baseline: "1 file", AA: "1 file again", Calibrate: true,
+		Layouts: []filewise.Layout{{Name: "1 file"}, {Name: "1 file again"}}}}
 	d.Judgement.Families = []experiment.Family{{Name: "open"}, {Name: "recovery", Result: failedAA()}}
-	if got := summary(d); !strings.HasPrefix(got, "Do not rely on this: the A/A check failed (recovery). ") {
+	if got := newView(d).summary(); !strings.HasPrefix(got, "Do not rely on this: the A/A check failed (recovery). ") {
 		t.Errorf("summary %q", got)
 	}
 	d.Judgement.Families[1].Result.Looks = nil
-	if got := summary(d); strings.Contains(got, "A/A") {
+	if got := newView(d).summary(); strings.Contains(got, "A/A") {
 		t.Errorf("summary %q", got)
 	}
 	words := strings.Join(newView(d).checkWords(), "\n")
@@ -39,8 +40,9 @@ func TestFailedAAOfAFamilyLeads(t *testing.T) {
 // The terminal's first line is the warning.
 func TestFailedAALeadsOnTheTerminal(t *testing.T) {
 	r := failedAA()
-	d := Data{Plan: experiment.Plan{Baseline: "1 file", AA: "1 file again", Layouts: []filewise.Layout{{Name: "1 file"}, {Name: "1 file again"}}}}
-	d.Judgement = experiment.Judgement{Result: r, Sentences: verdict.Sentences(r, verdict.WordsOptions{})}
+	d := Data{Plan: experiment.Plan{Baseline: "1 file", AA: "1 file again",
+		Layouts: []filewise.Layout{{Name: "1 file"}, {Name: "1 file again"}}}}
+	d.Judgement = experiment.Judgement{Families: []experiment.Family{{Result: r, Sentences: verdict.Sentences(r, verdict.WordsOptions{})}}}
 	var out bytes.Buffer
 	if err := Terminal(&out, d, TerminalOptions{Width: 200}); err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ import (
 func moved(t *testing.T) report.Data {
 	t.Helper()
 	d := stored(t)
-	for _, l := range d.Judgement.Result.Looks {
+	for _, l := range d.Judgement.Families[0].Result.Looks {
 		if e := &l.Estimates[4]; e.DroppedAt > 0 && e.DroppedAt < l.Block {
 			e.Effect, e.RawEffect = math.Log(1.425), math.Log(1.425)
 		}

@@ -41,8 +41,8 @@ func trimmed(s string) string {
 	return strings.TrimRight(strings.TrimRight(s, "0"), ".")
 }
 
-// stopped ends with a full stop, unless it ends otherwise or there is nothing.
-func stopped(s string) string {
+// ended ends with a full stop, unless it ends otherwise or there is nothing.
+func ended(s string) string {
 	if s == "" || strings.ContainsAny(s[len(s)-1:], ".!?:") {
 		return s
 	}

@@ -23,10 +23,13 @@ func TestFailuresAreShown(t *testing.T) {
 		write func(*bytes.Buffer) error
 		want  []string
 	}{
-		"terminal": {func(b *bytes.Buffer) error { return Terminal(b, d, TerminalOptions{}) }, []string{"4 files 7 × deadlock, 2 × serialization"}},
-		"markdown": {func(b *bytes.Buffer) error { return Markdown(b, d) }, []string{"4 files 7 × deadlock, 2 × serialization", "4 × deadlock, 1 × serialization"}},
-		"html":     {func(b *bytes.Buffer) error { return HTML(b, d) }, []string{"4 files 7 × deadlock, 2 × serialization", "4 × deadlock, 1 × serialization"}},
-		"json":     {func(b *bytes.Buffer) error { return JSON(b, d) }, []string{`"deadlock": 4`}},
+		"terminal": {func(b *bytes.Buffer) error { return Terminal(b, d, TerminalOptions{}) },
+			[]string{"4 files 7 × deadlock, 2 × serialization"}},
+		"markdown": {func(b *bytes.Buffer) error { return Markdown(b, d) },
+			[]string{"4 files 7 × deadlock, 2 × serialization", "4 × deadlock, 1 × serialization"}},
+		"html": {func(b *bytes.Buffer) error { return HTML(b, d) },
+			[]string{"4 files 7 × deadlock, 2 × serialization", "4 × deadlock, 1 × serialization"}},
+		"json": {func(b *bytes.Buffer) error { return JSON(b, d) }, []string{`"deadlock": 4`}},
 	} {
 		var b bytes.Buffer
 		if err := c.write(&b); err != nil {

@@ -11,21 +11,21 @@ import (
 	"filewise/workload"
 )
 
-// leading is the family that a report's head, trials and looks are about: the one
-// over all, or the first.
-func leading(d Data) experiment.Family {
-	for _, f := range d.Judgement.Families {
-		if f.Name == experiment.FamilyOverall {
-			return f
-		}
+// familiesOf are the judgements of all families, that over all of them first. A run
+// that was not judged has one, without a verdict.
+func familiesOf(d Data) []experiment.Family {
+	if len(d.Judgement.Families) == 0 {
+		return []experiment.Family{{}}
 	}
-	return d.Judgement.Families[0]
+	out := slices.Clone(d.Judgement.Families)
+	slices.SortStableFunc(out, func(a, b experiment.Family) int {
+		return boolCompare(a.Name == experiment.FamilyOverall, b.Name == experiment.FamilyOverall)
+	})
+	return out
 }
 
 // ofFamily is the run as if it had measured one family only.
 func ofFamily(d Data, f experiment.Family) Data {
-	d.Judgement.Result, d.Judgement.Sentences, d.Judgement.Families = f.Result, f.Sentences, nil
-	d.Judgement.Cause = f.Cause
 	d.Plan.Confidence = f.Result.Config.Confidence
 	trials := d.Trials
 	d.Trials = nil
@@ -33,7 +33,7 @@ func ofFamily(d Data, f experiment.Family) Data {
 		if m, ok := d.Plan.OverallMeasure(t); ok && f.Name == experiment.FamilyOverall {
 			t.Measures = []filewise.Measure{m}
 		} else {
-			t.Measures = only(t.Measures, f.Name)
+			t.Measures = slices.DeleteFunc(slices.Clone(t.Measures), func(m filewise.Measure) bool { return m.Family != f.Name })
 		}
 		d.Trials = append(d.Trials, t)
 	}
@@ -51,35 +51,10 @@ func figuresOf(d Data, family string) []workload.Figure {
 			variants = append(variants, v)
 		}
 	}
-	return slices.DeleteFunc(d.Scenario.Figures(family, variants...), func(f workload.Figure) bool { return f.Family == "" })
-}
-
-func only(measures []filewise.Measure, family string) []filewise.Measure {
-	for _, m := range measures {
-		if m.Family == family {
-			return []filewise.Measure{m}
-		}
-	}
-	return nil
-}
-
-// Families are the views of all families of operations, where there are several:
-// the one over all first.
-func (v view) Families() []view {
-	if v.whole == nil {
-		return nil
-	}
-	var out []view
-	for _, f := range v.whole.Judgement.Families {
-		x := viewOf(ofFamily(*v.whole, f))
-		x.Name = f.Name
-		if f.Name == experiment.FamilyOverall {
-			out = append([]view{x}, out...)
-		} else {
-			out = append(out, x)
-		}
-	}
-	return out
+	levels := len(d.Plan.Params.Users) > 0 // of one family, of which the article speaks as a whole
+	return slices.DeleteFunc(d.Scenario.Figures(family, variants...), func(f workload.Figure) bool {
+		return f.Family == "" && !levels || !f.AtUsers(d.Plan.Params.UsersOf(family))
+	})
 }
 
 // Timed reports whether what is measured is a time.
@@ -93,13 +68,13 @@ func (v view) each() bool { return v.Unit == "backups" || v.Unit == "dumps" || v
 func (v view) speedText(r row) string {
 	switch {
 	case v.Timed():
-		return r.TypicalText()
+		return r.typicalText()
 	case v.each() && r.Typical > 0:
 		return human(time.Duration(float64(time.Second) / r.Typical))
 	case !known(r.Typical):
 		return absent
 	}
-	return r.TypicalText() + " " + v.UnitRate()
+	return r.typicalText() + " " + v.unitRate()
 }
 
 // familyNames joins the names of families: "insert and select", "queries 1–3 and 5".

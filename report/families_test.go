@@ -14,7 +14,6 @@ import (
 	"filewise"
 	"filewise/experiment"
 	"filewise/internal/browsertest"
-	"filewise/internal/sample"
 	"filewise/report"
 	"filewise/workload"
 )
@@ -33,25 +32,29 @@ func families(t *testing.T) map[string]report.Data {
 
 var allFamilies = sync.OnceValues(func() (map[string]report.Data, error) {
 	out := map[string]report.Data{}
-	for name, x := range map[string]sample.Phased{
-		"dml": {Scenario: "dml", Engine: "sqlserver", Files: []int{1, 8}, Noise: 0.01, Took: time.Second, Blocks: 8, Effect: func(family string, files int) float64 {
-			if strings.HasPrefix(family, "concurrent") && files == 8 {
-				return 0.7
-			}
-			return 0
-		}},
-		"scan": {Scenario: "scan", Engine: "mysql", Files: []int{1, 40}, Noise: 0.005, Took: 400 * time.Microsecond, Blocks: 12, Effect: func(family string, files int) float64 {
-			if files == 40 && (family == "query 4" || family == "query 5") {
-				return -0.08
-			}
-			return 0
-		}},
-		"backup": {Scenario: "backup", Engine: "postgres", Files: []int{1, 4, 8}, Noise: 0.01, Took: 3 * time.Second, Blocks: 10, Effect: func(_ string, files int) float64 {
-			return map[int]float64{1: 0, 4: 0.5, 8: 0.3}[files]
-		}},
-		"open": {Scenario: "dml", Engine: "sqlite", Files: []int{1, 8}, Noise: 4, Took: time.Second, Blocks: 3, Effect: func(string, int) float64 { return 0 }},
+	for name, x := range map[string]phased{
+		"dml": {Scenario: "dml", Engine: "sqlserver", Files: []int{1, 8}, Noise: 0.01, Took: time.Second, Blocks: 8,
+			Effect: func(family string, files int) float64 {
+				if strings.HasPrefix(family, "concurrent") && files == 8 {
+					return 0.7
+				}
+				return 0
+			}},
+		"scan": {Scenario: "scan", Engine: "mysql", Files: []int{1, 40}, Noise: 0.005, Took: 400 * time.Microsecond, Blocks: 12,
+			Effect: func(family string, files int) float64 {
+				if files == 40 && (family == "query 4" || family == "query 5") {
+					return -0.08
+				}
+				return 0
+			}},
+		"backup": {Scenario: "backup", Engine: "postgres", Files: []int{1, 4, 8}, Noise: 0.01, Took: 3 * time.Second, Blocks: 10,
+			Effect: func(_ string, files int) float64 {
+				return map[int]float64{1: 0, 4: 0.5, 8: 0.3}[files]
+			}},
+		"open": {Scenario: "dml", Engine: "sqlite", Files: []int{1, 8}, Noise: 4, Took: time.Second, Blocks: 3,
+			Effect: func(string, int) float64 { return 0 }},
 	} {
-		d, err := x.Data()
+		d, err := x.data()
 		if err != nil {
 			return nil, err
 		}
@@ -72,7 +75,8 @@ func TestHeadlinesOfFamilies(t *testing.T) {
 		"dml":    "use 8 files for concurrent insert, concurrent select, concurrent update and concurrent delete",
 		"scan":   "Over all families together: keep 1 file. Singly: keep 1 file for queries 1–11.",
 		"backup": "Use 4 backup files for backup and restore.",
-		"open":   "Undecided: for none of the 8 families (insert, select, update, delete, concurrent insert, concurrent select, concurrent update and concurrent delete) is any of the layouts proven to be the best.",
+		"open": "Undecided: for none of the 8 families (insert, select, update, delete, concurrent insert, concurrent select, concurrent " +
+			"update and concurrent delete) is any of the layouts proven to be the best.",
 	} {
 		d := families(t)[name]
 		if got := report.Headline(d); !strings.Contains(strings.ToLower(got), strings.ToLower(want)) {
@@ -103,7 +107,8 @@ func TestFiguresBesideTheirFamilies(t *testing.T) {
 			"The same number of files is best here as published for queries 1 and 3–11.",
 			"Another one is best here for query 2 (published 40 files, here 1 file).",
 		},
-		"backup": {"backup: 4 backup files against 1 backup file | +78.4 %: 4 backup files on one volume", "restore: 8 backup files against 1 backup file | +146.9 %: a reader reports"},
+		"backup": {"backup: 4 backup files against 1 backup file | +78.4 %: 4 backup files on one volume",
+			"restore: 8 backup files against 1 backup file | +146.9 %: a reader reports", "| published −44.0 %, here −"},
 	} {
 		out := text(t, "md", families(t)[name])
 		for _, want := range wants {
@@ -135,7 +140,8 @@ func TestScanOnTheTerminal(t *testing.T) {
 	if overall < 0 || first < overall {
 		t.Errorf("overall at %d, query 1 at %d:\n%s", overall, first, out)
 	}
-	if n := strings.Count(out, "Too short to decide anything"); n != 1 || !strings.Contains(text(t, "txt", d), "query 1 (4") || !strings.Contains(out, "--repeat") {
+	if n := strings.Count(out, "Too short to decide anything"); n != 1 || !strings.Contains(text(t, "txt", d), "query 1 (4") ||
+		!strings.Contains(out, "--repeat") {
 		t.Errorf("%d warnings of short phases in\n%s", n, out)
 	}
 	if n := strings.Count(out, "\n"); n > 60 {
@@ -160,7 +166,8 @@ func TestFamiliesInJSON(t *testing.T) {
 	if err := json.Unmarshal(render(t, report.JSON, families(t)["backup"]), &doc); err != nil {
 		t.Fatal(err)
 	}
-	if len(doc.Families) != 2 || doc.Families[1].Name != workload.FamilyRestore || !doc.Families[0].Layouts[1].Recommended || len(doc.Published) != 4 {
+	if len(doc.Families) != 2 || doc.Families[1].Name != workload.FamilyRestore || !doc.Families[0].Layouts[1].Recommended ||
+		len(doc.Published) != 4 {
 		t.Errorf("%+v", doc)
 	}
 	if len(doc.Trials[0].Measures) != 2 {

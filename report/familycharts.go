@@ -2,78 +2,73 @@ package report
 
 import (
 	"fmt"
-	"html/template"
 	"math"
 	"slices"
+
+	"filewise/report/chart"
+	"filewise/report/document"
 )
 
-// cell is one of several small drawings.
-type cell struct {
-	Name    string
-	Drawing template.HTML
-}
-
-// figure is drawings with what they show.
-type figure struct {
-	Caption string
-	Cells   []cell
-}
-
-// FamilyFigure are the differences of all families: curves over the number of
-// files, family by family, or a dot for each family, layout by layout. Nil where
-// the run has one family, or no verdict yet.
-func (v view) FamilyFigure() *figure {
-	families := v.Families()
-	if len(families) == 0 {
-		return nil
-	}
-	e := newEffects(slices.ContainsFunc(families, func(f view) bool { return f.factors() || f.wide() }), v.Judgement.Result.Config.Margin)
+// familyFigure are the differences of all families: curves over the number of
+// files, family by family, or a dot for each family, layout by layout. It is empty
+// where there is no verdict yet.
+func (v view) familyFigure() document.Figure {
+	large := slices.ContainsFunc(v.parts, func(f view) bool { return f.factors() || f.wide() })
+	e := chart.NewEffects(large, v.of.Result.Config.Margin)
 	drawn := false
-	for _, f := range families {
+	for _, f := range v.parts {
 		for _, r := range f.Rows {
 			if m, ok := estimateOf(r, ""); ok && !r.Baseline {
-				drawn = drawn || known(m.x)
-				e.include(m.x, m.lo, m.hi)
+				drawn = drawn || known(m.X)
+				e.Include(m.X, m.Lo, m.Hi)
 			}
 		}
 	}
+	f := document.Figure{ID: "chart-families", Grid: true}
+	note := fmt.Sprintf(" Bars are intervals that hold together over all families, layouts and looks; in the shaded band, within ±%s, "+
+		"differences do not matter.",
+		v.margin())
 	switch {
 	case !drawn:
-		return nil
 	case (v.Scenario.Stripes || v.Scenario.Temp) && v.numbered():
-		return v.familyCurves(families, e)
-	}
-	return v.familyDots(families, e)
-}
-
-func (v view) familyCurves(families []view, e effects) *figure {
-	f := &figure{Caption: fmt.Sprintf("Throughput against %s over the number of %s, for each family.", v.Plan.Baseline, over(v.Scenario))}
-	for _, of := range families {
-		if points := of.pointsOf(); len(points) > 1 {
-			f.Cells = append(f.Cells, cell{of.Name, fileCurve(points, e, of.Name+": throughput against "+v.Plan.Baseline+" over the number of "+over(v.Scenario)+"; the table below has the numbers.")})
-		}
+		f.Drawings = v.familyCurves(e)
+		f.Caption = fmt.Sprintf("Throughput against %s over the number of %s, for each family.", v.Plan.Baseline, over(v.Scenario)) + note
+	default:
+		f.Drawings = v.familyDots(e)
+		f.Caption = fmt.Sprintf("Throughput against %s in each family, layout by layout.", v.Plan.Baseline) + note
 	}
 	return f
 }
 
-func (v view) familyDots(families []view, e effects) *figure {
-	f := &figure{Caption: fmt.Sprintf("Throughput against %s in each family, layout by layout.", v.Plan.Baseline)}
+func (v view) familyCurves(e chart.Effects) (out []document.Drawing) {
+	for _, f := range v.parts {
+		if points := f.pointsOf(); len(points) > 1 {
+			label := f.Name + ": throughput against " + v.Plan.Baseline + " over the number of " + over(v.Scenario) +
+				"; the table below has the numbers."
+			out = append(out, document.Drawing{Name: f.Name, SVG: chart.Curve(points, e, curveHeight, true, label)})
+		}
+	}
+	return out
+}
+
+func (v view) familyDots(e chart.Effects) (out []document.Drawing) {
 	for i, l := range v.Rows {
 		if l.Baseline {
 			continue
 		}
-		var rows []estimated
-		for _, of := range families {
-			if m, ok := estimateOf(of.Rows[i], of.Name); ok {
-				m.raw = nan
+		var rows []chart.Estimate
+		for _, f := range v.parts {
+			if m, ok := estimateOf(f.Rows[i], f.Name); ok {
+				m.Raw = nan
 				rows = append(rows, m)
 			}
 		}
 		if len(rows) > 0 {
-			f.Cells = append(f.Cells, cell{l.Name, dotplot(rows, e, l.Name+" against "+v.Plan.Baseline+" in each family, with intervals; the table below has the numbers.")})
+			label := l.Name + " against " + v.Plan.Baseline + " in each family, with intervals; the table below has the numbers."
+			out = append(out, document.Drawing{Name: l.Name, SVG: chart.Dots(rows, e, label)})
 		}
 	}
-	return f
+	return out
 }
 
 // factors tells whether some effect is too large for percentages.

@@ -2,10 +2,14 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"path"
 	"slices"
+	"strconv"
+	"strings"
 
 	"filewise"
+	"filewise/report/document"
 )
 
 const (
@@ -48,133 +52,185 @@ type fileLoad struct {
 	Shares []float64
 }
 
-// FileLoads of all families; none where no I/O of single files was read.
-func (v view) FileLoads() []fileLoads {
-	families := v.Families()
-	if len(families) == 0 {
-		families = []view{v}
+// files are how the files share the load, by family; none where no I/O of single files
+// was read.
+func (v view) files() []document.Block {
+	blocks := v.eachFamily(view.fileBlocks)
+	if s := v.spreadLine(); s != "" {
+		blocks = append(blocks, document.OnTerminal(document.Text(s)))
 	}
-	var out []fileLoads
-	for _, f := range families {
-		if l, ok := f.fileLoads(); ok {
-			out = append(out, l)
-		}
-	}
-	return out
+	return blocks
 }
 
-func (v view) fileLoads() (fileLoads, bool) {
-	out := fileLoads{Family: v.Name}
-	found := make([]bool, len(ioKinds))
+// fileLine is a file of a layout.
+type fileLine struct {
+	layout string
+	fileLoad
+}
+
+func (v view) fileBlocks() []document.Block {
+	all, ok := v.fileLoads()
+	if !ok {
+		return nil
+	}
+	balance := []document.Of[layoutFiles]{
+		document.Name("layout", func(l layoutFiles) string { return l.Layout }),
+		document.Num("data files", func(l layoutFiles) string { return strconv.Itoa(l.dataFiles()) }),
+	}
+	parts := []document.Of[fileLine]{
+		document.Words("layout", func(f fileLine) string { return f.layout }), document.Name("file", func(f fileLine) string { return f.Name }),
+	}
+	for k, kind := range all.Kinds {
+		balance = append(balance, document.Num(kind, func(l layoutFiles) string {
+			if !known(l.Balance[k]) {
+				return absent
+			}
+			return times(l.Balance[k])
+		}).Raw("", func(l layoutFiles) float64 { return l.Balance[k] }))
+		parts = append(parts, document.Num(kind, func(f fileLine) string {
+			if len(f.Shares) == 0 {
+				return ""
+			}
+			return shareOf(f.Shares[k])
+		}))
+	}
+	charts := document.Figure{Grid: true, Caption: "One column for each file, pale those of logs and others: its part of the layout’s load " +
+		"in the measured window, " +
+		"the median over the trials. The line is the mean of the data files. Even columns: the files are used alike."}
+	var lines []fileLine
+	for _, l := range all.Layouts {
+		charts.Drawings = append(charts.Drawings, document.Drawing{Name: l.Layout, SVG: l.drawing(all.Kinds)})
+		for _, f := range l.Files[:min(mostFileLines, len(l.Files))] {
+			lines = append(lines, fileLine{l.Layout, f})
+		}
+		if n := len(l.Files) - mostFileLines; n > 0 {
+			lines = append(lines, fileLine{l.Layout, fileLoad{Name: count(n, "more file")}})
+		}
+	}
+	busiest := document.Table{Caption: sentence(joined(": ", v.Name, "the busiest data file against the mean of the data files"))}
+	each := document.Table{Caption: sentence(joined(": ", v.Name, "each file’s part of the layout’s load")), Class: "long"}
+	return []document.Block{
+		charts, document.Tabulate(busiest, all.Layouts, balance...),
+		document.Fold{Summary: joined(": ", "File by file", v.Name), Blocks: []document.Block{document.Tabulate(each, lines, parts...)}},
+	}
+}
+
+// fileLoads has the kinds of which some file has a part; ok is false where there is none.
+func (v view) fileLoads() (out fileLoads, ok bool) {
+	out.Family = v.Name
+	var all []layoutFiles // with all kinds
 	for _, r := range v.Rows {
 		if l := v.filesOf(r.Name); len(l.Files) > 0 {
-			out.Layouts = append(out.Layouts, l)
-			for _, f := range l.Files {
-				for k, x := range f.Shares {
-					found[k] = found[k] || known(x)
-				}
+			all = append(all, l)
+			out.Layouts = append(out.Layouts, layoutFiles{Layout: l.Layout, Files: slices.Clone(l.Files)})
+		}
+	}
+	for k, kind := range ioKinds {
+		told := func(f fileLoad) bool { return known(f.Shares[k]) }
+		if !slices.ContainsFunc(all, func(l layoutFiles) bool { return slices.ContainsFunc(l.Files, told) }) {
+			continue
+		}
+		for i := range all {
+			l := &out.Layouts[i]
+			l.Balance = append(l.Balance, all[i].Balance[k])
+			for j, f := range all[i].Files {
+				l.Files[j].Shares = append(l.Files[j].Shares[:len(out.Kinds):len(out.Kinds)], f.Shares[k])
 			}
 		}
-	}
-	keep := func(xs []float64) []float64 {
-		var kept []float64
-		for k, x := range xs {
-			if found[k] {
-				kept = append(kept, x)
-			}
-		}
-		return kept
-	}
-	for k := range ioKinds {
-		if found[k] {
-			out.Kinds = append(out.Kinds, ioKinds[k].Name)
-		}
-	}
-	for i := range out.Layouts {
-		l := &out.Layouts[i]
-		l.Balance = keep(l.Balance)
-		for j := range l.Files {
-			l.Files[j].Shares = keep(l.Files[j].Shares)
-		}
+		out.Kinds = append(out.Kinds, kind.Name)
 	}
 	return out, len(out.Kinds) > 0
 }
 
-// filesOf are the parts of one layout's files. Files have other paths in each
-// trial: they are told apart by their role and their place among those of it.
+// filesOf are the parts of one layout's files, of all kinds. Files have other paths in
+// each trial: they are told apart by their role and their place among those of it.
 func (v view) filesOf(layout string) layoutFiles {
 	l := layoutFiles{Layout: layout}
 	shares := map[string][][]float64{} // of a file, of each kind, by trial
 	balances := make([][]float64, len(ioKinds))
 	for _, t := range v.Trials {
-		if t.Cell.Layout != layout || t.Cell.Pilot || t.State != filewise.Done {
+		if t.Cell.Layout != layout || !t.inBlock() {
 			continue
 		}
-		names, loads := loadsOf(t)
+		files := loadsOf(t)
+		for _, f := range files {
+			if shares[f.Name] == nil {
+				shares[f.Name] = make([][]float64, len(ioKinds))
+				l.Files = append(l.Files, fileLoad{Name: f.Name, Data: f.Data})
+			}
+		}
 		for k := range ioKinds {
-			total, largest, n := 0.0, 0.0, 0.0
-			ofData := 0.0
-			for _, f := range names {
-				x := loads[f.path][k]
-				total += x
-				if f.data {
-					n, ofData, largest = n+1, ofData+x, max(largest, x)
+			total, ofData, largest, n := 0.0, 0.0, 0.0, 0.0
+			for _, f := range files {
+				if !known(f.Shares[k]) {
+					continue // it has no such counter: it is no idle file
+				}
+				total += f.Shares[k]
+				if f.Data {
+					n, ofData, largest = n+1, ofData+f.Shares[k], max(largest, f.Shares[k])
 				}
 			}
 			if n > 1 && ofData > 0 {
 				balances[k] = append(balances[k], largest*n/ofData)
 			}
-			for _, f := range names {
-				if shares[f.name] == nil {
-					shares[f.name] = make([][]float64, len(ioKinds))
-					l.Files = append(l.Files, fileLoad{Name: f.name, Data: f.data})
-				}
-				if total > 0 {
-					shares[f.name][k] = append(shares[f.name][k], loads[f.path][k]/total)
+			for _, f := range files {
+				if total > 0 && known(f.Shares[k]) {
+					shares[f.Name][k] = append(shares[f.Name][k], f.Shares[k]/total)
 				}
 			}
 		}
 	}
-	for i := range l.Files {
-		for _, xs := range shares[l.Files[i].Name] {
-			l.Files[i].Shares = append(l.Files[i].Shares, median(xs))
-		}
+	for i, f := range l.Files {
+		l.Files[i].Shares = medians(shares[f.Name])
 	}
-	for _, xs := range balances {
-		l.Balance = append(l.Balance, median(xs))
-	}
+	l.Balance = medians(balances)
 	return l
 }
 
-// counted is a file with counters of its own.
-type counted struct {
-	path, name string
-	data       bool
+func medians(all [][]float64) []float64 {
+	out := make([]float64, len(all))
+	for i, xs := range all {
+		out[i] = median(xs)
+	}
+	return out
 }
 
-// loadsOf are the files of a trial that have counters, those observed first in
-// their order, and what was counted of each kind by path.
-func loadsOf(t trial) ([]counted, map[string][]float64) {
-	loads := map[string][]float64{}
+// dataFiles is how many of the files are data files.
+func (l layoutFiles) dataFiles() (n int) {
+	for _, f := range l.Files {
+		if f.Data {
+			n++
+		}
+	}
+	return n
+}
+
+// loadsOf are the files of a trial that have counters, those observed first in their
+// order, with what was counted of each kind.
+func loadsOf(t trial) []fileLoad {
+	loads := map[string][]float64{} // of each kind, by path
 	var paths []string
 	for _, d := range t.Measure.Deltas {
 		if d.Probe != filewise.ProbeFiles || d.File == "" {
 			continue
 		}
 		if loads[d.File] == nil {
-			loads[d.File] = make([]float64, len(ioKinds))
+			loads[d.File] = slices.Repeat([]float64{math.NaN()}, len(ioKinds))
 			paths = append(paths, d.File)
 		}
 		for k, kind := range ioKinds {
 			if known(d.Value) && slices.Contains(kind.Counters, d.Name) {
+				if !known(loads[d.File][k]) {
+					loads[d.File][k] = 0
+				}
 				loads[d.File][k] += d.Value
 			}
 		}
 	}
 	if len(paths) == 0 {
-		return nil, nil
+		return nil
 	}
-	var out []counted
+	var out []fileLoad
 	seen, numbers := map[string]bool{}, map[filewise.Role]int{}
 	for _, f := range slices.Concat(t.Files, t.Final) {
 		if seen[f.Path] {
@@ -183,48 +239,57 @@ func loadsOf(t trial) ([]counted, map[string][]float64) {
 		seen[f.Path] = true
 		numbers[f.Role]++
 		if loads[f.Path] != nil {
-			out = append(out, counted{f.Path, fmt.Sprintf("%s %d", f.Role, numbers[f.Role]), f.Role == filewise.RoleData})
+			out = append(out, fileLoad{fmt.Sprintf("%s %d", f.Role, numbers[f.Role]), f.Role == filewise.RoleData, loads[f.Path]})
 		}
 	}
 	for _, p := range paths {
 		if !seen[p] {
-			out = append(out, counted{path: p, name: path.Base(p)})
+			out = append(out, fileLoad{Name: path.Base(p), Shares: loads[p]})
 		}
 	}
-	return out, loads
+	return out
 }
 
 func times(x float64) string { return sig3(x) + " ×" }
 
-// BalanceTexts are those of all kinds for a table.
-func (l layoutFiles) BalanceTexts() []string {
-	var out []string
-	for _, x := range l.Balance {
-		if known(x) {
-			out = append(out, times(x))
-		} else {
-			out = append(out, absent)
+// spreadLine says how even the files' load is, in a line; empty: not known. Rows
+// come first: they are the work itself, whatever caches do.
+func (v view) spreadLine() string {
+	for _, f := range v.parts {
+		loads, _ := f.fileLoads()
+		kinds := slices.Clone(loads.Kinds)
+		slices.SortStableFunc(kinds, func(a, b string) int { return boolCompare(a == "rows", b == "rows") })
+		for _, kind := range kinds {
+			k := slices.Index(loads.Kinds, kind)
+			var parts []string
+			for _, l := range loads.Layouts {
+				if known(l.Balance[k]) {
+					parts = append(parts, l.Layout+" "+times(l.Balance[k]))
+				}
+			}
+			if len(parts) > 0 {
+				return fmt.Sprintf("Spread: the busiest data file has, of the mean file's %s%s: %s.", kind, inBrackets(f.Name),
+					strings.Join(parts, ", "))
+			}
 		}
-	}
-	return out
-}
-
-// Listed are the files of the table; Unlisted says how many more there are.
-func (l layoutFiles) Listed() []fileLoad { return l.Files[:min(mostFileLines, len(l.Files))] }
-
-// Unlisted says how many files the table leaves out; empty: none.
-func (l layoutFiles) Unlisted() string {
-	if n := len(l.Files) - mostFileLines; n > 0 {
-		return count(n, "more file")
 	}
 	return ""
 }
 
-// Texts are a file's parts.
-func (f fileLoad) Texts() []string {
-	var out []string
-	for _, x := range f.Shares {
-		out = append(out, shareOf(x))
+func inBrackets(s string) string {
+	if s == "" {
+		return ""
 	}
-	return out
+	return " (" + s + ")"
+}
+
+// boolCompare sorts what is so before what is not.
+func boolCompare(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
 }

@@ -2,12 +2,14 @@ package report
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/dustin/go-humanize"
 
 	"filewise/verdict"
+	"filewise/verdict/stats"
 )
 
 // absent stands where nothing was measured.
@@ -192,22 +194,38 @@ func count(n int, one string) string {
 	return grouped(strconv.Itoa(n)) + " " + one + "s"
 }
 
-// shellLine joins the words of a command so that a shell reads them back.
-func shellLine(words []string) string {
-	out := make([]string, len(words))
-	for i, w := range words {
-		if w == "" || strings.ContainsFunc(w, unsafeInShell) {
-			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-		out[i] = w
-	}
-	return strings.Join(out, " ")
+// rate is a unit for bytes per second.
+type rate struct {
+	Name  string
+	Scale float64
 }
 
-func unsafeInShell(r rune) bool {
+// rateFor is the unit in which x bytes a second reads well.
+func rateFor(x float64) rate {
 	switch {
-	case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
-		return false
+	case x >= 1e9:
+		return rate{"GB/s", 1e9}
+	case x > 0 && x < 1e5:
+		return rate{"kB/s", 1e3}
 	}
-	return !strings.ContainsRune("-_./=:,+@%", r)
+	return rate{"MB/s", 1e6}
+}
+
+// Of writes x bytes a second in the unit.
+func (r rate) Of(x float64) string {
+	if !known(x) {
+		return absent
+	}
+	return sig3(x / r.Scale)
+}
+
+// median of the values; NaN when there is none.
+func median(xs []float64) float64 { return quantile(xs, 0.5) }
+
+// quantile interpolates linearly between the order statistics (Hyndman & Fan,
+// type 7); NaN when there is no value.
+func quantile(xs []float64, p float64) float64 {
+	s := slices.Clone(xs)
+	slices.Sort(s)
+	return stats.Quantile(s, p)
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"filewise/inspect"
 )
 
 func TestNumbers(t *testing.T) {
@@ -63,7 +65,8 @@ func TestNumbers(t *testing.T) {
 		{size(-1), absent},
 		{count(1, "trial"), "1 trial"},
 		{count(1234, "trial"), "1,234 trials"},
-		{shellLine([]string{"filewise", "run", "--volume", "a=/my disk/it's", "", "--seed", "7"}), `filewise run --volume 'a=/my disk/it'\''s' '' --seed 7`},
+		{inspect.Shell([]string{"filewise", "run", "--volume", "a=/my disk/it's", "", "--seed", "7"}),
+			`filewise run --volume 'a=/my disk/it'\''s' '' --seed 7`},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"testing"
 	"time"
 
@@ -15,17 +16,19 @@ import (
 
 	"filewise"
 	"filewise/experiment"
-	"filewise/internal/sample"
 	"filewise/report"
 	"filewise/verdict"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files")
+var (
+	update   = flag.Bool("update", false, "rewrite the golden files")
+	pictures = flag.String("pictures", "", "write the sample runs in all formats into a `directory`, to be looked at")
+)
 
 // stored is a realistic run as the store would give it: five layouts, six
 // blocks, two of the layouts dropped, a failed trial, an outlier. It is kept as
 // data, so that the goldens depend on this package alone.
-// `go run ./internal/sample/make DIR` makes it anew.
+// `go test ./report -run TestPictures -pictures DIR` makes it anew.
 func stored(t *testing.T) report.Data {
 	t.Helper()
 	text, err := os.ReadFile("testdata/gentle.data.json")
@@ -120,10 +123,12 @@ func TestGolden(t *testing.T) {
 // partial runs are those that a report meets beside the finished one.
 func partial(t *testing.T) map[string]report.Data {
 	full := stored(t)
-	config := full.Judgement.Result.Config
-	arms := full.Judgement.Result.Arms
+	config := full.Judgement.First().Result.Config
+	arms := full.Judgement.First().Result.Arms
 	judged := func(blocks int, d experiment.Decision, sentences ...string) experiment.Judgement {
-		return experiment.Judgement{Result: verdict.Result{Config: config, Arms: arms, Blocks: blocks}, Decision: d, Sentences: sentences}
+		return experiment.Judgement{Decision: d, Families: []experiment.Family{{
+			Name: "inserts", Result: verdict.Result{Config: config, Arms: arms, Blocks: blocks}, Sentences: sentences,
+		}}}
 	}
 	with := func(trials []filewise.Trial, j experiment.Judgement, state string) report.Data {
 		d := full
@@ -134,7 +139,7 @@ func partial(t *testing.T) map[string]report.Data {
 	for i, name := range []string{"4 files", "1 file", "4 files"} {
 		failed = append(failed, filewise.Trial{
 			Cell:  filewise.Cell{Pilot: true, Layout: name, Attempt: 1 + i/2},
-			State: filewise.Failed, Reason: "no space left on device", Started: sample.Start, Elapsed: 80 * time.Millisecond,
+			State: filewise.Failed, Reason: "no space left on device", Started: sampleStart, Elapsed: 80 * time.Millisecond,
 		})
 	}
 	var alone []filewise.Trial
@@ -145,15 +150,19 @@ func partial(t *testing.T) map[string]report.Data {
 	}
 	cut := full
 	cut.Trials = full.Trials[:25] // in the middle of the fourth block
-	cut.Judgement.Result.Looks = full.Judgement.Result.Looks[:1]
-	cut.Judgement.Result.Blocks, cut.Judgement.Decision, cut.Ended, cut.State = 3, experiment.Decision{}, time.Time{}, "interrupted"
-	cut.Judgement.Sentences = []string{"Undecided: differences above 12.3 % are excluded."}
+	cut.Judgement.Families = slices.Clone(full.Judgement.Families)
+	first := &cut.Judgement.Families[0]
+	first.Result.Looks, first.Result.Blocks = first.Result.Looks[:1], 3
+	first.Sentences = []string{"Undecided: differences above 12.3 % are excluded."}
+	cut.Judgement.Decision, cut.Ended, cut.State = experiment.Decision{}, time.Time{}, "interrupted"
 	return map[string]report.Data{
-		"nothing":     {RunID: 9, Plan: full.Plan, Judgement: experiment.Judgement{}},
-		"no-plan":     {},
-		"no-block":    with(full.Trials[:8], judged(0, experiment.Decision{}), "interrupted"),
-		"all-failed":  with(failed, judged(0, experiment.Decision{Ending: experiment.Broken, Why: "the baseline, 1 file, could not be measured: no space left on device"}), "broken"),
-		"one-layout":  with(alone, judged(3, experiment.Decision{Ending: experiment.Broken, Why: "only 1 of 5 layouts could be measured"}, "No verdict: only 1 of 5 layouts could be measured."), "broken"),
+		"nothing":  {RunID: 9, Plan: full.Plan, Judgement: experiment.Judgement{}},
+		"no-plan":  {},
+		"no-block": with(full.Trials[:8], judged(0, experiment.Decision{}), "interrupted"),
+		"all-failed": with(failed, judged(0, experiment.Decision{Ending: experiment.Broken,
+			Why: "the baseline, 1 file, could not be measured: no space left on device"}), "broken"),
+		"one-layout": with(alone, judged(3, experiment.Decision{Ending: experiment.Broken, Why: "only 1 of 5 layouts could be measured"},
+			"No verdict: only 1 of 5 layouts could be measured."), "broken"),
 		"interrupted": cut,
 	}
 }
@@ -173,15 +182,23 @@ func TestPartialRuns(t *testing.T) {
 	}
 }
 
+// steep is a machine on which they matter many times.
+func steep() sampleWorld {
+	return sampleWorld{
+		Rate: 961, Effects: map[int]float64{1: 1, 2: 2.6, 4: 6.9, 8: 14.2, 16: 20.8}, Blocks: 5, Drift: 0.004, Noise: 0.03,
+		Outlier: map[[2]int]float64{{3, 4}: 0.7}, Fail: [2]int{2, 1},
+	}
+}
+
 // TestJudgedNow renders what today's experiment and verdict packages say.
 func TestJudgedNow(t *testing.T) {
-	for name, world := range map[string]sample.World{"gentle": sample.Gentle(), "steep": sample.Steep()} {
+	for name, world := range map[string]sampleWorld{"gentle": gentle(), "steep": steep()} {
 		t.Run(name, func(t *testing.T) {
-			d, err := world.Data()
+			d, err := world.data()
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, ok := d.Judgement.Result.Last(); !ok || len(d.Judgement.Sentences) == 0 {
+			if _, ok := d.Judgement.First().Result.Last(); !ok || len(d.Judgement.First().Sentences) == 0 {
 				t.Fatal("the sample was not judged")
 			}
 			for ext, write := range formats {
@@ -190,5 +207,31 @@ func TestJudgedNow(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestPictures writes the sample runs, and their data, where they are asked for.
+func TestPictures(t *testing.T) {
+	if *pictures == "" {
+		t.Skip("-pictures names no directory")
+	}
+	data := func(w io.Writer, d report.Data) error { return json.NewEncoder(w).Encode(d) }
+	for name, made := range map[string]func() (report.Data, error){
+		"gentle": gentle().data, "steep": steep().data, "rich": richRun,
+		"bulk": func() (report.Data, error) { return bulkRun(5000) },
+	} {
+		d, err := made()
+		if err != nil {
+			t.Fatal(err)
+		}
+		files := map[string][]byte{"data.json": render(t, data, d)}
+		for ext, write := range formats {
+			files[ext] = render(t, write, d)
+		}
+		for ext, text := range files {
+			if err := os.WriteFile(filepath.Join(*pictures, name+"."+ext), text, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }

@@ -21,7 +21,8 @@ import (
 // templates, Markdown or terminals.
 var evils = []string{
 	`</script><script>pwned=1</script>`, `"><img src=x onerror="pwned=1">`, `'+(window.pwned=1)+'`, `{{.Version}}`, "`${window.pwned=1}`",
-	`]]><!--<script>`, `javascript:pwned=1`, `datum["x"].y\`, "a\u2028b", `</style><style>*{display:none}</style>`, `<base href="//x.invalid/">`,
+	`]]><!--<script>`, `javascript:pwned=1`, `datum["x"].y\`, "a\u2028b", `</style><style>*{display:none}</style>`,
+	`<base href="//x.invalid/">`,
 }
 
 // hostile is a run in which every name is one of the evils.
@@ -32,7 +33,7 @@ func hostile(t *testing.T) report.Data {
 	for i := range d.Plan.Layouts {
 		rename[d.Plan.Layouts[i].Name] = evils[i]
 		d.Plan.Layouts[i].Name = evils[i]
-		d.Judgement.Result.Arms[i].Name = evils[i]
+		d.Judgement.Families[0].Result.Arms[i].Name = evils[i]
 	}
 	d.Plan.Baseline = rename[d.Plan.Baseline]
 	for i := range d.Trials {
@@ -50,7 +51,7 @@ func hostile(t *testing.T) report.Data {
 		d.Machine = append(d.Machine, filewise.Fact{Name: e, Value: e})
 		d.Scenario.Notes = append(d.Scenario.Notes, e)
 	}
-	d.Judgement.Sentences = append([]string{evils[0]}, evils...)
+	d.Judgement.Families[0].Sentences = append([]string{evils[0]}, evils...)
 	d.Plan.Scenario, d.Scenario.Title, d.State, d.Version = evils[0], evils[1], evils[2], evils[1]
 	d.Scenario.Source = workload.Source{Author: evils[0], Title: evils[1], Where: evils[6], Year: 2010}
 	d.Plan.Command = evils
@@ -106,7 +107,8 @@ func TestPolicyAllowsTheEmbeddedStyleAlone(t *testing.T) {
 
 // TestContentsLeadToAllSections that the report has.
 func TestContentsLeadToAllSections(t *testing.T) {
-	for name, d := range map[string]report.Data{"stored": stored(t), "rich": rich(t), "dml": families(t)["dml"], "nothing": partial(t)["nothing"]} {
+	for name, d := range map[string]report.Data{"stored": stored(t), "rich": rich(t), "dml": families(t)["dml"],
+		"nothing": partial(t)["nothing"]} {
 		page := string(render(t, report.HTML, d))
 		var sections, links []string
 		for _, m := range regexp.MustCompile(`<section id="([a-z-]+)"`).FindAllStringSubmatch(page, -1) {
@@ -127,7 +129,8 @@ func TestContentsLeadToAllSections(t *testing.T) {
 // TestTablesAndChartsAreAccessible: every table says what it is, every chart
 // has a text, headings do not skip a level.
 func TestTablesAndChartsAreAccessible(t *testing.T) {
-	for name, d := range map[string]report.Data{"stored": stored(t), "rich": rich(t), "swept": swept(t), "dml": families(t)["dml"], "backup": families(t)["backup"]} {
+	for name, d := range map[string]report.Data{"stored": stored(t), "rich": rich(t), "swept": swept(t), "dml": families(t)["dml"],
+		"backup": families(t)["backup"]} {
 		t.Run(name, func(t *testing.T) { checkAccessible(t, inline.ReplaceAllString(string(render(t, report.HTML, d)), "")) })
 	}
 }
@@ -164,7 +167,9 @@ func checkAccessible(t *testing.T, page string) {
 			t.Errorf("no %s", tag)
 		}
 	}
-	charts, texts := strings.Count(page, `<svg class="fluid"`), len(regexp.MustCompile(`<svg class="fluid" height="[0-9.]+" role="img" aria-label="[^"]{30,}"`).FindAllString(page, -1))
+	charts, texts := strings.Count(page,
+		`<svg class="fluid"`), len(regexp.MustCompile(`<svg class="fluid" height="[0-9.]+" role="img" aria-label="[^"]{30,}"`).FindAllString(page,
+		-1))
 	if charts < 3 || texts != charts {
 		t.Errorf("%d of %d charts have a text alternative", texts, charts)
 	}
@@ -181,7 +186,8 @@ func checkAccessible(t *testing.T, page string) {
 		ids[m[1]] = true
 	}
 	labels := map[string]bool{}
-	for _, m := range regexp.MustCompile(`<(?:section|nav|div class="scroll")[^>]* (aria-label(?:ledby)?="[^"]*")`).FindAllStringSubmatch(page, -1) {
+	for _, m := range regexp.MustCompile(`<(?:section|nav|div class="scroll")[^>]* (aria-label(?:ledby)?="[^"]*")`).FindAllStringSubmatch(page,
+		-1) {
 		if labels[m[1]] {
 			t.Errorf("two parts have the same name, %s", m[1])
 		}
@@ -196,13 +202,14 @@ func checkAccessible(t *testing.T, page string) {
 
 // TestColoursAreLegible by light and by dark, on every ground where they stand.
 func TestColoursAreLegible(t *testing.T) {
-	css, err := os.ReadFile("assets/report.css")
+	css, err := os.ReadFile("document/assets/report.css")
 	if err != nil {
 		t.Fatal(err)
 	}
 	browsertest.Legible(t, string(css), []string{"text", "muted", "link", "good", "same", "worse", "open", "best"},
 		[]string{"l0", "l1", "l2", "l3", "l4", "l5", "l6", "l7", "warn"}, []string{"bg", "panel"})
-	browsertest.Legible(t, string(css), []string{"text", "muted"}, []string{"best", "good", "same", "worse", "open"}, []string{"bg", "band", "stripe", "warn-bg"})
+	browsertest.Legible(t, string(css), []string{"text", "muted"}, []string{"best", "good", "same", "worse", "open"},
+		[]string{"bg", "band", "stripe", "warn-bg"})
 }
 
 // TestNumbersStayWithTheirPercentSigns wherever a browser may break lines.

@@ -1,13 +1,16 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"time"
 
 	"filewise"
+	"filewise/cause"
 	"filewise/experiment"
+	"filewise/report/document"
 	"filewise/verdict"
 	"filewise/workload"
 )
@@ -16,34 +19,55 @@ import (
 // renamed, removed or changes its meaning; new fields alone do not change it.
 const Schema = "filewise-report/1"
 
-// document is the JSON form of a run. Durations are in nanoseconds where their
+// runDoc is the JSON form of a run. Durations are in nanoseconds where their
 // names end in _ns; effects are on the natural log scale; what is not known is
 // null or missing.
-type document struct {
-	Schema    string               `json:"schema"`
-	RunID     int64                `json:"run"`
-	Version   string               `json:"version"` // of Filewise
-	State     string               `json:"state"`
-	Started   *time.Time           `json:"started"`
-	Ended     *time.Time           `json:"ended"`
-	Rejudged  bool                 `json:"rejudged"` // by other rules than the run's own
-	Headline  string               `json:"headline"` // the verdict in a sentence
-	Layouts   []LayoutDoc          `json:"layouts"`
-	Judgement experiment.Judgement `json:"judgement"`
-	Plan      experiment.Plan      `json:"plan"`
-	Scenario  workload.Scenario    `json:"scenario"`
-	Machine   []filewise.Fact      `json:"machine"`
-	Server    []filewise.Fact      `json:"server"`
-	Trials    []trialDoc           `json:"trials"`
+type runDoc struct {
+	Schema    string            `json:"schema"`
+	RunID     int64             `json:"run"`
+	Version   string            `json:"version"` // of Filewise
+	State     string            `json:"state"`
+	Started   *time.Time        `json:"started"`
+	Ended     *time.Time        `json:"ended"`
+	Rejudged  bool              `json:"rejudged"` // by other rules than the run's own
+	Headline  string            `json:"headline"` // the verdict in a sentence
+	Layouts   []LayoutDoc       `json:"layouts"`
+	Judgement judgementDoc      `json:"judgement"`
+	Plan      experiment.Plan   `json:"plan"`
+	Scenario  workload.Scenario `json:"scenario"`
+	Machine   []filewise.Fact   `json:"machine"`
+	Server    []filewise.Fact   `json:"server"`
+	Trials    []trialDoc        `json:"trials"`
 	// Families are the tables of all families, where there are several; Layouts is
 	// that over all of them, or of the first.
-	Families    []FamilyDoc     `json:"families,omitempty"`
-	Published   []comparisonDoc `json:"published_beside_measured,omitempty"`
-	AsPublished *asPublished    `json:"as_published,omitempty"`
+	Families    []FamilyDoc  `json:"families,omitempty"`
+	Published   []comparison `json:"published_beside_measured,omitempty"`
+	AsPublished *asPublished `json:"as_published,omitempty"`
 	// Waits are what connections waited for, and Spread how evenly files were used,
 	// by family; absent where it was not read.
 	Waits  []waitsDoc  `json:"waits,omitempty"`
 	Spread []spreadDoc `json:"spread,omitempty"`
+	// Tables are all of the report, as people read them, with the values behind the texts.
+	Tables []document.Table `json:"tables"`
+}
+
+// judgementDoc has the first family's verdict beside the rest, and the families where
+// there are several.
+type judgementDoc struct {
+	experiment.Judgement
+	Result    verdict.Result      `json:"verdict"`
+	Sentences []string            `json:"sentences"`
+	Cause     *cause.Cause        `json:"cause,omitempty"`
+	Families  []experiment.Family `json:"families,omitempty"`
+}
+
+func judgementOf(j experiment.Judgement) judgementDoc {
+	first := j.First()
+	doc := judgementDoc{Judgement: j, Result: first.Result, Sentences: j.Sentences(), Cause: first.Cause}
+	if len(j.Families) > 1 {
+		doc.Families = j.Families
+	}
+	return doc
 }
 
 // waitsDoc are the waits of one family, in seconds per unit of work.
@@ -73,7 +97,11 @@ type layoutSpreadDoc struct {
 
 func waitsDocs(v view) []waitsDoc {
 	var out []waitsDoc
-	for _, w := range v.Waits() {
+	for _, f := range v.parts {
+		w, ok := f.waited()
+		if !ok {
+			continue
+		}
 		doc := waitsDoc{Family: w.Family}
 		for _, l := range w.Layouts {
 			classes := map[filewise.WaitClass]*float64{}
@@ -89,7 +117,11 @@ func waitsDocs(v view) []waitsDoc {
 
 func spreadDocs(v view) []spreadDoc {
 	var out []spreadDoc
-	for _, f := range v.FileLoads() {
+	for _, part := range v.parts {
+		f, ok := part.fileLoads()
+		if !ok {
+			continue
+		}
 		doc := spreadDoc{Family: f.Family, Kinds: f.Kinds}
 		for _, l := range f.Layouts {
 			x := layoutSpreadDoc{Layout: l.Layout, Files: len(l.Files)}
@@ -108,16 +140,6 @@ type FamilyDoc struct {
 	Name     string      `json:"name"`
 	Headline string      `json:"headline"`
 	Layouts  []LayoutDoc `json:"layouts"`
-}
-
-// comparisonDoc is a published figure beside what was measured, as it is shown.
-type comparisonDoc struct {
-	Family    string `json:"family,omitempty"`
-	Statement string `json:"statement"`
-	Published string `json:"published"`
-	Measured  string `json:"measured"`
-	Direction string `json:"direction"`
-	Figure    string `json:"figure"`
 }
 
 // LayoutDoc is one row of the table.
@@ -167,16 +189,16 @@ type deltaDoc struct {
 // JSON writes the run as one JSON document.
 func JSON(w io.Writer, d Data) error {
 	v := newView(d)
-	doc := document{
+	doc := runDoc{
 		Schema: Schema, RunID: d.RunID, Version: d.Version, State: d.State,
 		Started: when(d.Started), Ended: when(d.Ended), Rejudged: d.Rejudged, Headline: v.Headline(),
-		Layouts: layoutDocs(v), Judgement: d.Judgement, Plan: d.Plan, Scenario: d.Scenario,
+		Layouts: layoutDocs(v), Judgement: judgementOf(d.Judgement), Plan: d.Plan, Scenario: d.Scenario,
 		Machine: orEmpty(d.Machine), Server: orEmpty(d.Server), Trials: trialDocs(d.Trials),
-		AsPublished: v.AsPublished(), Waits: waitsDocs(v), Spread: spreadDocs(v),
+		AsPublished: v.besidePublished(), Waits: waitsDocs(v), Spread: spreadDocs(v), Tables: v.document().Tables(),
+		Published: v.shapes(),
 	}
-	doc.Families = Families(d)
-	for _, c := range v.Shape() {
-		doc.Published = append(doc.Published, comparisonDoc{c.Family, c.Statement, joined(": ", c.Published, c.Words), c.Measured, string(c.Sign), c.Inside})
+	if v.several() {
+		doc.Families = v.familyDocs()
 	}
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
@@ -196,16 +218,26 @@ func layoutDocs(v view) []LayoutDoc {
 			Done: r.Done, Failed: r.Failed, Typical: number(r.Typical), TypicalIs: "robust",
 			BytesPerSecond: number(r.Bytes), Percent: percentage(r.Estimate.Effect),
 			PercentLow: percentage(r.Estimate.Lo), PercentHigh: percentage(r.Estimate.Hi),
-			Text: r.DifferenceText(), Mark: r.MarkText(), DroppedAt: r.Estimate.DroppedAt,
-			WrittenPerByte: number(medianOf(v.measuresOf(r.Name, ofWriting), byServer)), CheckpointCycles: number(medianOf(v.measuresOf(r.Name, ofWriting), cycles)),
+			Text: r.differenceText(), Mark: r.markText(), DroppedAt: r.Estimate.DroppedAt,
+			WrittenPerByte:   number(reading(byServer).median(v.measuresOf(r.Name, ofWriting))),
+			CheckpointCycles: number(cycles.median(v.measuresOf(r.Name, ofWriting))),
 		}
 		if v.Unit != "" {
-			doc.Unit = v.UnitRate()
+			doc.Unit = v.unitRate()
 		}
 		if r.Median {
 			doc.TypicalIs = "median"
 		}
 		out = append(out, doc)
+	}
+	return out
+}
+
+// familyDocs are the outcomes of all families.
+func (v view) familyDocs() []FamilyDoc {
+	var out []FamilyDoc
+	for _, f := range v.parts {
+		out = append(out, FamilyDoc{cmp.Or(f.Name, f.Family), f.Headline(), layoutDocs(f)})
 	}
 	return out
 }

@@ -61,7 +61,8 @@ func TestJSONDocument(t *testing.T) {
 	if failed != 1 {
 		t.Errorf("%d failed trials, want 1", failed)
 	}
-	if l := doc.Layouts[3]; l.Name != "8 files" || !l.Recommends || l.Mark != "best" || l.Percent == nil || *l.Percent < 4 || *l.Low > *l.Percent {
+	if l := doc.Layouts[3]; l.Name != "8 files" || !l.Recommends || l.Mark != "best" || l.Percent == nil || *l.Percent < 4 ||
+		*l.Low > *l.Percent {
 		t.Errorf("8 files: %+v", l)
 	}
 }
@@ -83,7 +84,8 @@ func TestNumbersThatAreNoneDoNotSpoilAReport(t *testing.T) {
 	m.Deltas = []filewise.Delta{{Probe: "cpu", Name: "busy", Unit: "ms", Value: math.NaN()}}
 	for ext, write := range formats {
 		out := string(render(t, write, d))
-		if ext == "json" && !(strings.Contains(out, `"work": null`) && strings.Contains(out, `"bytes": null`) && strings.Contains(out, `"value": null`)) {
+		if ext == "json" && !(strings.Contains(out, `"work": null`) && strings.Contains(out, `"bytes": null`) &&
+			strings.Contains(out, `"value": null`)) {
 			t.Error("what is no number is not null")
 		}
 		if ext == "html" && strings.Contains(out, "unsupported value") {

@@ -31,12 +31,6 @@ func spreadOf(ds []time.Duration) spread {
 	return spread{Median: time.Duration(median(xs)), Max: slices.Max(ds), Known: true}
 }
 
-// latency is of the calls of all trials of a layout.
-type latency struct {
-	P50, P99, Max time.Duration
-	Known         bool
-}
-
 // merge adds an encoded histogram; one that cannot be read is left out, since
 // it is no part of the verdict.
 func merge(into *hdrhistogram.Histogram, encoded []byte) *hdrhistogram.Histogram {
@@ -54,28 +48,16 @@ func merge(into *hdrhistogram.Histogram, encoded []byte) *hdrhistogram.Histogram
 	return into
 }
 
-// latencyOf reads a histogram of microseconds.
-func latencyOf(h *hdrhistogram.Histogram) latency {
-	if h == nil || h.TotalCount() == 0 {
-		return latency{}
-	}
-	at := func(q float64) time.Duration { return time.Duration(h.ValueAtQuantile(q)) * time.Microsecond }
-	return latency{P50: at(50), P99: at(99), Max: time.Duration(h.Max()) * time.Microsecond, Known: true}
-}
+// calls are those of all trials of a layout.
+type calls struct{ *hdrhistogram.Histogram } // of microseconds
 
-// String is the median, the 99th percentile and the longest.
-func (l latency) String() string {
-	if !l.Known {
+// text is the time that so many percent of the calls stay within; absent: there were none.
+func (c calls) text(percent float64) string {
+	if c.Histogram == nil || c.TotalCount() == 0 {
 		return absent
 	}
-	return human(l.P50) + ", " + human(l.P99) + ", " + human(l.Max)
+	if percent == 100 {
+		return human(time.Duration(c.Max()) * time.Microsecond)
+	}
+	return human(time.Duration(c.ValueAtQuantile(percent)) * time.Microsecond)
 }
-
-// Median is the typical latency of a call.
-func (l latency) Median() string { return human(l.P50) }
-
-// Most is what 99 % of the calls stay within.
-func (l latency) Most() string { return human(l.P99) }
-
-// Longest is the longest call.
-func (l latency) Longest() string { return human(l.Max) }

@@ -10,90 +10,78 @@ import (
 	"filewise"
 	"filewise/cause"
 	"filewise/probe"
+	"filewise/report/chart"
+	"filewise/report/document"
 )
 
-// meter is how much of something was in use on one layout.
+// meter is how much of a resource was in use on one layout.
 type meter struct {
-	Layout  string
-	Percent float64 // median over the trials
-	Range   string  // over the trials
-	Over    bool    // beyond what leaves a verdict about storage its meaning
+	of, layout  string
+	percent     float64 // median over the trials
+	least, most float64 // over the trials
+	limit       float64 // from where a verdict about storage loses its meaning
 }
 
-// meters are one resource by layout.
-type meters struct {
-	Name    string // "processors busy"
-	Limit   float64
-	Layouts []meter
-}
+func (m meter) text() string { return fmt.Sprintf("%.0f %%", m.percent) }
 
-// Meters are the processors and the storage by how near they were to their limits,
+func (m meter) span() string { return fmt.Sprintf("%.0f–%.0f %%", m.least, m.most) }
+
+// limits are the processors and the storage by how near they were to their limits,
 // over all families of a trial; none where nothing was read.
-func (v view) Meters() []meters {
-	by := map[string]map[string][]float64{} // by resource and layout
-	trials := v.Data.Trials
-	if v.whole != nil {
-		trials = v.whole.Trials
-	}
-	for _, t := range trials {
-		if t.Cell.Pilot || t.State != filewise.Done {
-			continue
-		}
-		for name, x := range usedIn(t) {
-			if by[name] == nil {
-				by[name] = map[string][]float64{}
-			}
-			by[name][t.Cell.Layout] = append(by[name][t.Cell.Layout], x)
+func (v view) limits() []document.Block {
+	charts := document.Figure{Grid: true}
+	var all []meter
+	names := v.counted(resource)
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(boolCompare(a == processors, b == processors), cmp.Compare(a, b)) })
+	for _, name := range names {
+		ms := v.meters(name)
+		if len(ms) > 0 {
+			charts.Drawings = append(charts.Drawings, document.Drawing{Name: name, SVG: metersChart(ms)})
+			all = append(all, ms...)
 		}
 	}
-	var out []meters
-	for name, layouts := range by {
-		m := meters{Name: name, Limit: cause.NearLimit}
-		if name == processors {
-			m.Limit = probe.BusyLimit
-		}
-		for _, r := range v.Rows {
-			xs := layouts[r.Name]
-			if len(xs) == 0 {
-				continue
-			}
-			x := median(xs)
-			m.Layouts = append(m.Layouts, meter{r.Name, x, fmt.Sprintf("%.0f–%.0f %%", slices.Min(xs), slices.Max(xs)), x >= m.Limit})
-		}
-		out = append(out, m)
+	if len(all) == 0 {
+		return nil
 	}
-	slices.SortFunc(out, func(a, b meters) int {
-		return cmp.Or(-cmp.Compare(btoi(a.Name == processors), btoi(b.Name == processors)), cmp.Compare(a.Name, b.Name))
-	})
+	t := document.Table{Caption: "How much was in use: the median over the trials, the smallest and the largest"}
+	table := document.Tabulate(t, all,
+		document.Words("of", func(m meter) string { return m.of }),
+		document.Name("layout", func(m meter) string { return m.layout }),
+		document.Num("median", meter.text).Raw("%", func(m meter) float64 { return m.percent }),
+		document.Num("range", meter.span))
+	storage := slices.DeleteFunc(slices.Clone(v.Machine), func(f filewise.Fact) bool { return !strings.HasPrefix(f.Name, "storage limit") })
+	return []document.Block{
+		charts, document.Fold{Summary: "In numbers", Blocks: []document.Block{table}},
+		document.OnPages(document.Note(fmt.Sprintf("Medians over the trials, the smallest and largest in brackets. The upright line is where "+
+			"a limit begins to decide: "+
+			"from %d %% of the processors on nothing is said about storage. A device that always has a request may still take more at a time: "+
+			"what fio found it to give says more than that.", probe.BusyLimit)), facts("What the storage gives", storage)),
+	}
+}
+
+// meters are a resource's use by layout.
+func (v view) meters(name string) []meter {
+	limit := float64(cause.NearLimit)
+	if name == processors {
+		limit = probe.BusyLimit
+	}
+	used := func(m filewise.Measure) float64 {
+		i := slices.IndexFunc(m.Deltas, func(d filewise.Delta) bool { return resource(d) == name && known(d.Value) })
+		if i < 0 {
+			return nan
+		}
+		return m.Deltas[i].Value
+	}
+	var out []meter
+	for _, r := range v.Rows {
+		if xs := v.overTrials(r.Name, used); len(xs) > 0 {
+			out = append(out, meter{name, r.Name, median(xs), slices.Min(xs), slices.Max(xs), limit})
+		}
+	}
 	return out
 }
 
-// usedIn are a trial's resources: the mean over its measures, by their length.
-func usedIn(t filewise.Trial) map[string]float64 {
-	sums, lengths := map[string]float64{}, map[string]float64{}
-	for _, m := range t.Measures {
-		length := (m.Window[1] - m.Window[0]).Seconds()
-		for _, d := range m.Deltas {
-			if name := resource(d); name != "" && known(d.Value) && length > 0 {
-				sums[name] += d.Value * length
-				lengths[name] += length
-			}
-		}
-	}
-	for name := range sums {
-		sums[name] /= lengths[name]
-	}
-	return sums
-}
-
 const processors = "processors busy"
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
 
 // resource is of what a share in percent is; empty: of nothing that has a limit. A
 // device that always has a request may still take more at a time: where fio found
@@ -113,36 +101,19 @@ func resource(d filewise.Delta) string {
 	return ""
 }
 
-// StorageFacts are what the storage was found to give.
-func (v view) StorageFacts() []filewise.Fact {
-	return slices.DeleteFunc(slices.Clone(v.Machine), func(f filewise.Fact) bool { return !strings.HasPrefix(f.Name, "storage limit") })
-}
-
-// Drawing are bars of what was used, on a scale from nothing to all.
-func (m meters) Drawing() template.HTML {
-	const pitch, bar = 38, 12
-	most := 100.0
-	for _, l := range m.Layouts {
-		most = max(most, l.Percent)
-	}
-	d := drawing{height: float64(pitch * len(m.Layouts))}
-	for i, l := range m.Layouts {
-		y := float64(i*pitch) + 18
-		d.textAt("name", "start", 0, y-5, l.Layout)
-		d.textAt("axis", "end", 100, y-5, l.Text()+" ("+l.Range+")")
-		d.rect("trough", 0, y, 10000/most, bar, "")
+// metersChart are bars of what was used, on a scale from nothing to all.
+func metersChart(ms []meter) template.HTML {
+	var bars []chart.Bar
+	for _, m := range ms {
 		class := "used"
-		if l.Over {
+		if m.percent >= m.limit {
 			class = "used over"
 		}
-		d.rect(class, 0, y, 100*l.Percent/most, bar, l.Layout+": "+l.Text())
-		d.line("limit", 100*m.Limit/most, y-2, 100*m.Limit/most, y+bar+2, fmt.Sprintf("%g %%", m.Limit))
+		bars = append(bars, chart.Bar{
+			Name: m.layout, Label: m.text() + inBrackets(m.span()), Limit: m.limit, LimitTip: fmt.Sprintf("%g %%", m.limit),
+			Whole: chart.Segment{Length: 100, Classes: []string{"trough"}},
+			Parts: []chart.Segment{{Length: m.percent, Classes: []string{class}, Tip: m.layout + ": " + m.text()}},
+		})
 	}
-	return d.html(m.Name + " by layout; the numbers stand at the bars.")
+	return chart.Bars(bars, 12, ms[0].of+" by layout; the numbers stand at the bars.")
 }
-
-// Text is the use in percent.
-func (m meter) Text() string { return fmt.Sprintf("%.0f %%", m.Percent) }
-
-// ProcessorLimit is where the processors decide.
-func (v view) ProcessorLimit() string { return fmt.Sprintf("%d %%", probe.BusyLimit) }

@@ -2,26 +2,25 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"filewise"
 	"filewise/experiment"
+	"filewise/report/document"
 	"filewise/verdict"
 )
 
+// Headline is the verdict of a run in one line, over all families.
+func Headline(d Data) string { return newView(d).Headline() }
+
+// Relevance says how much of what was measured so far is about files; empty: it is
+// not known.
+func Relevance(d Data) string { return newView(d).relevance() }
+
 // Table is the table of the layouts alone, for a display that shows it while
 // the run goes on.
-func Table(d Data, opts TerminalOptions) string {
-	p := &page{width: max(opts.Width, 30), color: opts.Color}
-	if v := newView(d); v.whole != nil {
-		p.overview(v)
-	} else {
-		p.table(v)
-	}
-	return p.String()
-}
+func Table(d Data, opts TerminalOptions) string { return document.Print(opts, newView(d).live()...) }
 
 // Rate writes a throughput with its unit: "20,100 rows/s".
 func Rate(perSecond float64, unit string) string {
@@ -86,19 +85,19 @@ func Left(d Data) string {
 	if p.AsPublished != nil {
 		return leftOfDesign(d)
 	}
-	out := count(j.Result.Blocks, "block") + " done"
-	if j.Result.Blocks < verdict.FirstLook {
+	out := count(j.First().Result.Blocks, "block") + " done"
+	if j.First().Result.Blocks < verdict.FirstLook {
 		out += fmt.Sprintf(", intervals from block %d on", verdict.FirstLook)
 	}
 	most := time.Duration(0)
 	if j.Schedule.TrialTime > 0 {
 		live := 0
-		for _, alive := range j.Result.Live() {
+		for _, alive := range j.First().Result.Live() {
 			if alive {
 				live++
 			}
 		}
-		most = time.Duration(max(0, j.Schedule.MaxBlocks-j.Result.Blocks)*live) * j.Schedule.TrialTime
+		most = time.Duration(max(0, j.Schedule.MaxBlocks-j.First().Result.Blocks)*live) * j.Schedule.TrialTime
 	}
 	if p.Budget > 0 && (most == 0 || most > p.Budget-j.Elapsed) {
 		most = max(0, p.Budget-j.Elapsed)
@@ -137,23 +136,5 @@ func Recorded(d Data, t filewise.Trial) string {
 	return out
 }
 
-// Notices are warnings, each as a sentence.
-func Notices(warnings []filewise.Warning) []filewise.Warning {
-	out := slices.Clone(warnings)
-	for i := range out {
-		out[i].Message, out[i].Remedy = stopped(sentence(out[i].Message)), stopped(sentence(out[i].Remedy))
-	}
-	return out
-}
-
-// Layouts are the rows of the table, as the JSON report has them.
-func Layouts(d Data) []LayoutDoc { return layoutDocs(newView(d)) }
-
-// Families are the outcomes of all families, where there are several.
-func Families(d Data) []FamilyDoc {
-	var out []FamilyDoc
-	for _, f := range newView(d).Families() {
-		out = append(out, FamilyDoc{f.Name, f.Headline(), layoutDocs(f)})
-	}
-	return out
-}
+// Families are the outcomes of all families, that over all of them first: at least one.
+func Families(d Data) []FamilyDoc { return newView(d).familyDocs() }

@@ -2,42 +2,55 @@ package report
 
 import (
 	"fmt"
+	"html/template"
+	"strconv"
 
+	"filewise/report/chart"
+	"filewise/report/document"
 	"filewise/verdict"
 )
 
-// lookRow is the judgement after one block.
-type lookRow struct {
-	Block, Trials int
-	Cells         []lookCell // by layout, in the order of Arms
-	Leader        string
-	Tolerance     string
-	Outcome       string
-}
-
-// lookCell is what one look says about one layout.
-type lookCell struct{ Effect, Limits, Regret, Note string }
-
-// Arms are the names of the layouts in the order of a look's cells.
-func (v view) Arms() []string {
-	var out []string
-	for _, a := range v.Judgement.Result.Arms {
-		out = append(out, a.Name)
+// looks are the judgements after each block: drawn, and listed.
+func (v view) looks() []document.Block {
+	some := v.someLooks()
+	if len(some) == 0 {
+		n := v.of.Result.Blocks
+		said := fmt.Sprintf("No look was taken: the first is possible after block %d, and %s %s complete.", verdict.FirstLook,
+			count(n, "block"), isAre(n))
+		return []document.Block{document.OnPages(document.Text(said))}
 	}
-	return out
+	caption := "What was known after each block"
+	if all := len(v.of.Result.Looks); all > len(some) {
+		caption = fmt.Sprintf("What was known after some of the %d blocks looked at", all)
+	}
+	columns := []document.Of[verdict.Look]{
+		document.Name("blocks", func(l verdict.Look) string { return fmt.Sprint(l.Block) }).As("num"),
+		document.Num("trials", func(l verdict.Look) string { return fmt.Sprint(l.Trials) }),
+	}
+	for j, a := range v.of.Result.Arms {
+		columns = append(columns, document.Cells(a.Name, func(l verdict.Look) document.Cell { return v.lookCell(l, j) }).As("nb"))
+	}
+	columns = append(columns,
+		document.Cells("leader", func(l verdict.Look) document.Cell {
+			return document.Cell{Text: v.arm(l.Leader), Small: []string{"tolerated " + atMost(l.Tolerance)}}
+		}).As("nb"),
+		document.Words("outcome", v.outcome).As("words"))
+	return []document.Block{
+		document.Text("After each block from the third, the difference to " + v.Plan.Baseline +
+			", its interval, and the regret: no tested layout is faster by more than this. " +
+			"A layout can be recommended as soon as its regret is within what is tolerated."),
+		v.lookFigure(), document.Tabulate(document.Table{Caption: caption, Class: "looks"}, some, columns...),
+	}
 }
 
 // mostLooks is up to how many looks are all shown.
 const mostLooks = 60
 
-// ThinnedLooks tells whether there are too many looks to show each.
-func (v view) ThinnedLooks() bool { return len(v.Judgement.Result.Looks) > mostLooks }
-
 // someLooks are the looks that are shown: of very many at equal distances, the
 // first and the last among them.
 func (v view) someLooks() []verdict.Look {
-	all := v.Judgement.Result.Looks
-	if !v.ThinnedLooks() {
+	all := v.of.Result.Looks
+	if len(all) <= mostLooks {
 		return all
 	}
 	out := make([]verdict.Look, 0, mostLooks)
@@ -47,33 +60,26 @@ func (v view) someLooks() []verdict.Look {
 	return out
 }
 
-// Looks are the judgements in order; of very many, some.
-func (v view) Looks() []lookRow {
-	var out []lookRow
-	for _, l := range v.someLooks() {
-		r := lookRow{Block: l.Block, Trials: l.Trials, Leader: v.arm(l.Leader), Tolerance: atMost(l.Tolerance), Outcome: v.outcome(l)}
-		for j := range l.Estimates {
-			r.Cells = append(r.Cells, cellOf(l, v.Judgement.Result.Shown(l, j), j == v.Judgement.Result.Config.Baseline))
-		}
-		out = append(out, r)
+// lookCell is what one look says about one layout.
+func (v view) lookCell(l verdict.Look, arm int) document.Cell {
+	if arm >= len(l.Estimates) {
+		return document.Cell{}
 	}
-	return out
-}
-
-func cellOf(l verdict.Look, e verdict.Estimate, baseline bool) lookCell {
-	c := lookCell{Effect: difference(e.Effect)}
-	if baseline {
-		c.Effect = "baseline"
-	} else if e.Known() && unresolvable(e.Lo, e.Hi) {
-		c.Effect = notResolvable
-	} else if e.Known() && known(e.Effect) {
-		c.Limits = limits(e.Effect, e.Lo, e.Hi)
+	e := v.of.Result.Shown(l, arm)
+	c := document.Cell{Text: difference(e.Effect)}
+	switch {
+	case arm == v.of.Result.Config.Baseline:
+		c.Text = "baseline"
+	case e.Known() && unresolvable(e.Lo, e.Hi):
+		c.Text = notResolvable
+	case e.Known() && known(e.Effect):
+		c.Small = append(c.Small, limits(e.Effect, e.Lo, e.Hi))
 	}
 	if known(e.Regret) && (e.DroppedAt == 0 || e.DroppedAt >= l.Block) {
-		c.Regret = "regret " + atMost(e.Regret)
+		c.Small = append(c.Small, "regret "+atMost(e.Regret))
 	}
 	if e.DroppedAt > 0 {
-		c.Note = fmt.Sprintf("dropped after %d", e.DroppedAt)
+		c.Small = append(c.Small, fmt.Sprintf("dropped after %d", e.DroppedAt))
 	}
 	return c
 }
@@ -87,10 +93,10 @@ func atMost(effect float64) string {
 }
 
 func (v view) arm(i int) string {
-	if i < 0 || i >= len(v.Judgement.Result.Arms) {
+	if i < 0 || i >= len(v.of.Result.Arms) {
 		return absent
 	}
-	return v.Judgement.Result.Arms[i].Name
+	return v.of.Result.Arms[i].Name
 }
 
 // outcome is what followed from a look.
@@ -98,7 +104,7 @@ func (v view) outcome(l verdict.Look) string {
 	switch l.Stop {
 	case verdict.ReasonNone:
 		if l.BlocksNeeded > 0 {
-			return fmt.Sprintf("go on (±%s would need about %d blocks)", v.Margin(), l.BlocksNeeded)
+			return fmt.Sprintf("go on (±%s would need about %d blocks)", v.margin(), l.BlocksNeeded)
 		}
 		return "go on"
 	case verdict.ReasonKeepBaseline:
@@ -113,4 +119,60 @@ func (v view) outcome(l verdict.Look) string {
 		return "stop: all planned blocks are measured"
 	}
 	return string(l.Stop)
+}
+
+// lookFigure are the estimates and intervals after each block, layout by layout;
+// none of a single look.
+func (v view) lookFigure() document.Figure {
+	result, looks := v.of.Result, v.someLooks()
+	f := document.Figure{ID: "chart-looks", Grid: true}
+	if len(looks) < 2 {
+		return f
+	}
+	e := chart.NewEffects(v.factors(), result.Config.Margin)
+	for _, l := range looks {
+		for j := range l.Estimates {
+			if s := result.Shown(l, j); shownLook(s) {
+				e.Include(s.Effect, s.Lo, s.Hi)
+			}
+		}
+	}
+	f.Caption = "Estimate and interval against " + v.Plan.Baseline + " after each block, over the number of blocks. " +
+		"Hollow dots: the layout was dropped, and estimate and interval are those of its last block."
+	for j, a := range result.Arms {
+		if j != result.Config.Baseline {
+			if d := v.lookChart(j, looks, e); d != "" {
+				f.Drawings = append(f.Drawings, document.Drawing{Name: a.Name, SVG: d})
+			}
+		}
+	}
+	return f
+}
+
+// shownLook tells whether an estimate has a place on a scale.
+func shownLook(s verdict.Estimate) bool { return known(s.Effect) && !unresolvable(s.Lo, s.Hi) }
+
+// lookChart is one layout's course; hollow dots are those after it was dropped. Empty:
+// no look has a place for it on the scale.
+func (v view) lookChart(arm int, looks []verdict.Look, e chart.Effects) template.HTML {
+	var points []chart.Point
+	drawn := false
+	for _, l := range looks {
+		p := chart.Point{N: l.Block, X: nan, Lo: nan, Hi: nan, Class: "l0"}
+		if arm < len(l.Estimates) {
+			if s := v.of.Result.Shown(l, arm); shownLook(s) {
+				p.X, p.Lo, p.Hi, drawn = s.Effect, s.Lo, s.Hi, true
+				p.Tip = "after block " + strconv.Itoa(l.Block) + ": " + interval(s.Effect, s.Lo, s.Hi)
+				if s.DroppedAt > 0 && s.DroppedAt < l.Block {
+					p.Class = "hollow"
+				}
+			}
+		}
+		points = append(points, p)
+	}
+	if !drawn {
+		return ""
+	}
+	return chart.Curve(points, e, 154, false, v.of.Result.Arms[arm].Name+": estimate and interval after each block; the table below has "+
+		"the numbers.")
 }

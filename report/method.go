@@ -2,19 +2,28 @@ package report
 
 import (
 	"fmt"
+	"strconv"
+	"time"
 
 	"filewise"
+	"filewise/report/document"
 )
 
-// meansNote explains the column of that name.
-const meansNote = "Geometric means: the difference of these over the blocks that both layouts have in common, with no trial pulled in."
+// method says how the run measured, in words.
+func (v view) method() []document.Block {
+	var out []document.Block
+	if s := v.Scenario.Summary; s != "" {
+		out = append(out, document.Text(s))
+	}
+	for _, s := range v.methodWords() {
+		out = append(out, document.Text(s))
+	}
+	return out
+}
 
-// MeansNote explains the geometric means.
-func (v view) MeansNote() string { return meansNote }
-
-// Method says in plain words how the run measured, from the plan and what
+// methodWords say in plain words how the run measured, from the plan and what
 // really happened.
-func (v view) Method() []string {
+func (v view) methodWords() []string {
 	p := v.Plan
 	if p.AsPublished != nil {
 		return v.publishedMethod()
@@ -22,15 +31,19 @@ func (v view) Method() []string {
 	out := []string{
 		v.trialWords(),
 		v.blockWords(),
-		"The differences are those of the typical trial: a robust fit of blocks and layouts to the logarithm of throughput. No trial is removed because of its outcome; unusual ones are pulled in, and the table counts them beside the geometric means.",
-		fmt.Sprintf("The intervals hold with %s for all layouts and for a look after every block together, so that measuring could stop as soon as it was decided. Differences within ±%s count as none. A layout that is shown not to be the best is measured no further; of equally good ones the one with the fewest files is recommended.", v.Confidence(), v.Margin()),
+		"The differences are those of the typical trial: a robust fit of blocks and layouts to the logarithm of throughput. No trial is " +
+			"removed because of its outcome; unusual ones are pulled in, and the table counts them beside the geometric means.",
+		fmt.Sprintf("The intervals hold with %s for all layouts and for a look after every block together, so that measuring could stop as "+
+			"soon as it was decided. Differences within ±%s count as none. A layout that is shown not to be the best is measured no further; of "+
+			"equally good ones the one with the fewest files is recommended.", v.confidence(), v.margin()),
 	}
 	out = append(out, v.checkWords()...)
 	if s := v.pilotWords(); s != "" {
 		out = append(out, s)
 	}
 	if n := v.failures(); n > 0 {
-		out = append(out, fmt.Sprintf("A failed trial is tried again at the end of its block, %d times in all; it is listed with its reason and never left out silently.", max(p.Attempts, 1)))
+		out = append(out, fmt.Sprintf("A failed trial is tried again at the end of its block, %d times in all; it is listed with its reason "+
+			"and never left out silently.", max(p.Attempts, 1)))
 	}
 	return out
 }
@@ -39,8 +52,10 @@ func (v view) Method() []string {
 func (v view) publishedMethod() []string {
 	out := []string{
 		v.trialWords(),
-		"The order is the article's: every layout is run as often as the design says, then the next one; nothing is randomised, and there are no pilots.",
-		"The averages are those of the article's way. For the sound verdict, run k of every layout counts as block k: a robust fit of blocks and layouts to the logarithm of throughput.",
+		"The order is the article's: every layout is run as often as the design says, then the next one; nothing is randomised, and there are " +
+			"no pilots.",
+		"The averages are those of the article's way. For the sound verdict, run k of every layout counts as block k: a robust fit of blocks " +
+			"and layouts to the logarithm of throughput.",
 	}
 	if w := weakerWords(*v.Plan.AsPublished); w != "" {
 		out = append(out, w)
@@ -51,14 +66,17 @@ func (v view) publishedMethod() []string {
 // checkWords say what the run did to test and steady itself.
 func (v view) checkWords() []string {
 	var out []string
-	if n := len(v.Judgement.Families); n > 1 {
-		out = append(out, fmt.Sprintf("The claims on the %d families of operations hold together by Holm's procedure: each family is first judged with 1/%d of the error, and the more of them are decided, the more is left for the others.", n, n))
+	if n := len(v.parts); n > 1 {
+		out = append(out, fmt.Sprintf("The claims on the %d families of operations hold together by Holm's procedure: each family is first "+
+			"judged with 1/%d of the error, and the more of them are decided, the more is left for the others.", n, n))
 	}
 	if v.Plan.AA != "" {
-		out = append(out, fmt.Sprintf("%s is the same layout as the baseline under another name (A/A check): it is measured to the end, never recommended, and a difference that is claimed of it is one of the machine.", v.Plan.AA))
+		out = append(out, fmt.Sprintf("%s is the same layout as the baseline under another name (A/A check): it is measured to the end, never "+
+			"recommended, and a difference that is claimed of it is one of the machine.", v.Plan.AA))
 	}
 	if v.Plan.Calibrate {
-		out = append(out, "Right before each trial the storage was probed by a short piece of synced writes, and throughput adjusted for what it gave.")
+		out = append(out, "Right before each trial the storage was probed by a short piece of synced writes, and throughput adjusted for what "+
+			"it gave.")
 	}
 	return out
 }
@@ -77,8 +95,8 @@ func (v view) trialWords() string {
 	}
 	switch {
 	case v.Plan.Window > 0:
-		s += ", measured for " + human(v.Plan.Window)
-		if v.Plan.Cells > 0 {
+		s += ", measured for " + human(v.measuredFor())
+		if v.Plan.TakesTurns() {
 			s += " in all"
 		}
 	case v.Plan.Work > 0:
@@ -97,15 +115,43 @@ func (v view) trialWords() string {
 func (v view) blockWords() string {
 	const why = "Slow changes of the machine so reach all layouts alike."
 	p := v.Plan
-	if p.Cells == 0 {
-		return fmt.Sprintf("One trial is one sample. Trials run in blocks: a block measures every layout that is still in question once, in fresh random order that follows from the seed %s. %s", v.Seed(), why)
+	seed := strconv.FormatUint(p.Seed, 10)
+	if !p.TakesTurns() {
+		s := fmt.Sprintf("One trial is one sample. Trials run in blocks: a block measures every layout that is still in question once, in "+
+			"fresh random order that follows from the seed %s. %s", seed, why)
+		if p.OneByOne != "" {
+			s += " Layouts took no turns: " + p.OneByOne + "."
+		}
+		return s
 	}
-	s := fmt.Sprintf("Trials run in blocks, and a block is a session of %d rounds in which all layouts that are still in question are live side by side: each round gives every one a turn of %s, in fresh random order that follows from the seed %s, and waits after each turn until it is durable and quiet. What a layout does in a session, as the geometric mean over its turns, is one trial and one sample. %s",
-		p.Cells, human(p.Turn()), v.Seed(), why)
+	s := fmt.Sprintf("Trials run in blocks, and a block is a session of %s in which all layouts that are still in question are live "+
+		"side by side: each round gives every one a turn%s, in fresh random order that follows from the seed %s, and waits after each "+
+		"turn until it is durable and quiet. What a layout does in a session, as the geometric mean over its turns, is one trial and one "+
+		"sample. %s",
+		count(v.rounds(), "round"), v.turnText(), seed, why)
 	if p.Target.Mode == filewise.External {
 		s += " All layouts lay on the one server, and shared its memory."
 	}
 	return s
+}
+
+// measuredFor is the window of a trial, in a session of all its turns.
+func (v view) measuredFor() time.Duration {
+	if s := v.Judgement.Schedule; s.Turn > 0 {
+		return s.Turn * time.Duration(s.Rounds)
+	}
+	return v.Plan.Window
+}
+
+// turnText is the length of a turn where it is one for all.
+func (v view) turnText() string {
+	switch turn := v.Judgement.Schedule.Turn; {
+	case turn > 0:
+		return " of " + human(turn)
+	case v.Plan.Cells > 0 && v.Plan.Window > 0:
+		return " of " + human(v.Plan.Window/time.Duration(v.Plan.Cells))
+	}
+	return ""
 }
 
 func (v view) pilotWords() string {
@@ -118,7 +164,8 @@ func (v view) pilotWords() string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Before the first block %s fixed the warm-up and the number of blocks that the budget allows (%s); they are no part of the verdict.",
+	return fmt.Sprintf("Before the first block %s fixed the warm-up and the number of blocks that the budget allows (%s); they are no part "+
+		"of the verdict.",
 		count(n, "pilot"), fmt.Sprint(max(v.Judgement.Schedule.MaxBlocks, 0)))
 }
 

@@ -12,13 +12,14 @@ import (
 	"filewise/verdict"
 )
 
-// PlanFacts are all parameters of the experiment, by name.
-func (v view) PlanFacts() []filewise.Fact {
+// planFacts are all parameters of the experiment, by name.
+func (v view) planFacts() []filewise.Fact {
 	p := v.Plan
 	facts := []filewise.Fact{
 		{Name: "scenario", Value: p.Scenario},
 		{Name: "engine", Value: joined(", ", p.Target.Engine, string(p.Target.Mode))},
 		{Name: "durability", Value: durabilityWords(p.Target.Durability)},
+		{Name: "memory of the server", Value: memoryWords(p.Target.Memory)},
 		{Name: "baseline", Value: p.Baseline},
 		{Name: "connections", Value: positive(p.Params.Connections)},
 		{Name: "row size", Value: suffixed(positive(p.Params.RowBytes), " bytes")},
@@ -28,13 +29,14 @@ func (v view) PlanFacts() []filewise.Fact {
 		{Name: "work of a trial", Value: v.workText()},
 		{Name: "warm-up", Value: v.warmUpText()},
 		{Name: "design", Value: v.designText()},
-		{Name: "margin", Value: "±" + v.Margin()},
-		{Name: "confidence", Value: v.Confidence()},
+		{Name: "margin", Value: "±" + v.margin()},
+		{Name: "confidence", Value: v.confidence()},
+		{Name: "rules", Value: strconv.Itoa(p.JudgedBy())},
 		{Name: "goal", Value: goalWords(p.Goal)},
 		{Name: "blocks at most", Value: v.blocksText()},
 		{Name: "budget", Value: durationOr(p.Budget, "none")},
 		{Name: "attempts at a trial", Value: positive(p.Attempts)},
-		{Name: "seed", Value: v.Seed()},
+		{Name: "seed", Value: strconv.FormatUint(p.Seed, 10)},
 	}
 	for _, vol := range p.Target.Volumes {
 		facts = append(facts, filewise.Fact{Name: "volume " + vol.Name, Value: vol.Dir})
@@ -53,17 +55,24 @@ func (v view) PlanFacts() []filewise.Fact {
 func (v view) designText() string {
 	a := v.Plan.AsPublished
 	switch {
-	case a == nil && v.Plan.Cells > 0:
-		return fmt.Sprintf("a block is a session of %d rounds, layouts live side by side", v.Plan.Cells)
+	case a == nil && v.Plan.TakesTurns() && v.rounds() == 0:
+		return "a block is a session, layouts live side by side and take turns"
+	case a == nil && v.Plan.TakesTurns():
+		return fmt.Sprintf("a block is a session of %s, layouts live side by side", count(v.rounds(), "round"))
+	case a == nil && v.Plan.OneByOne != "":
+		return "one trial after the other: " + v.Plan.OneByOne
 	case a == nil:
 		return ""
 	}
 	return fmt.Sprintf("as published, at scale %g: %s of each layout, one layout after the other", a.Scale, count(a.Repeats, "run"))
 }
 
+// rounds are those of a session; 0: not known yet.
+func (v view) rounds() int { return max(v.Plan.Cells, v.Judgement.Schedule.Rounds) }
+
 func (v view) workText() string {
 	if v.Plan.Window > 0 {
-		return human(v.Plan.Window) + " measured"
+		return human(v.measuredFor()) + " measured"
 	}
 	if v.Plan.Work > 0 {
 		return size(v.Plan.Work) + ", fixed"
@@ -113,6 +122,14 @@ func durationOr(d time.Duration, none string) string {
 	return human(d)
 }
 
+// memoryWords are empty where memory is not limited.
+func memoryWords(bytes int64) string {
+	if bytes == 0 {
+		return ""
+	}
+	return size(bytes) + ", the system's cache of its files included"
+}
+
 func durabilityWords(d filewise.Durability) string {
 	switch d {
 	case filewise.DurabilityFull:
@@ -137,88 +154,4 @@ func goalWords(g verdict.Goal) string {
 
 func joined(sep string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), sep)
-}
-
-// spreadRow is one layout as asked for and as observed.
-type spreadRow struct {
-	Name, Files, Total, Allocation, Placement, Kind string
-	Observed                                        []filewise.File // after building, of the last finished trial
-	Final                                           []filewise.File // after the work of that trial
-}
-
-// Spreads are the layouts of the plan with their files as observed.
-func (v view) Spreads() []spreadRow {
-	var out []spreadRow
-	for _, l := range v.Plan.Layouts {
-		r := spreadRow{
-			Name: l.Name, Kind: string(l.Kind), Files: strconv.Itoa(l.Data.Files), Total: size(l.Data.Bytes),
-			Allocation: string(l.Data.Allocation), Placement: string(l.Data.Placement),
-		}
-		if l.Data.Allocation == filewise.Growing && l.Data.Growth > 0 {
-			r.Allocation += " by " + size(l.Data.Growth)
-		}
-		for _, t := range v.Trials {
-			if t.Cell.Layout == l.Name && t.State == filewise.Done {
-				r.Observed, r.Final = t.Files, t.Final
-			}
-		}
-		out = append(out, r)
-	}
-	return out
-}
-
-// fileRow is one file of a layout before and after the work.
-type fileRow struct{ Role, Volume, Path, Built, Allocated, Final string }
-
-// FileRows puts a layout's files after building beside those after the work.
-func (r spreadRow) FileRows() []fileRow {
-	after := make(map[string]filewise.File, len(r.Final))
-	for _, f := range r.Final {
-		after[f.Path] = f
-	}
-	var out []fileRow
-	for _, f := range r.Observed {
-		x := fileRow{string(f.Role), f.Volume, f.Path, size(f.Bytes), bytesOr(f.Allocated), absent}
-		if g, ok := after[f.Path]; ok {
-			x.Final = final(g)
-			delete(after, f.Path)
-		}
-		out = append(out, x)
-	}
-	for _, f := range r.Final { // files that came about during the work
-		if _, left := after[f.Path]; left {
-			out = append(out, fileRow{string(f.Role), f.Volume, f.Path, absent, bytesOr(f.Allocated), final(f)})
-		}
-	}
-	return out
-}
-
-// final is a file's size after the work, and what of it is used, where the
-// engine tells.
-func final(f filewise.File) string {
-	if f.Used == nil {
-		return size(f.Bytes)
-	}
-	return size(f.Bytes) + ", " + size(*f.Used) + " used"
-}
-
-func bytesOr(n *int64) string {
-	if n == nil {
-		return absent
-	}
-	return size(*n)
-}
-
-// ObservedText sums up the data files that were found after building.
-func (r spreadRow) ObservedText() string {
-	n, total := 0, int64(0)
-	for _, f := range r.Observed {
-		if f.Role == filewise.RoleData {
-			n, total = n+1, total+f.Bytes
-		}
-	}
-	if n == 0 {
-		return absent
-	}
-	return count(n, "data file") + ", " + size(total)
 }

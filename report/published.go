@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"filewise/report/document"
 	"filewise/workload"
 )
 
@@ -19,26 +20,57 @@ const (
 	ofAnother   agreement = "said of another engine"
 )
 
-// comparison puts one published figure beside what was measured.
+// comparison puts one published figure beside what was measured, as it is shown.
 type comparison struct {
-	Family    string // of which it speaks, where the run has several
-	Statement string // "8 files against 1 file"
-	Published string // the figure, or the words where there is no figure
-	Words     string // the words beside a figure
-	Measured  string
-	Sign      agreement // the same direction?
-	Inside    string    // is the figure inside the measured interval?
+	Family    string    `json:"family,omitempty"` // of which it speaks, where the run has several
+	Statement string    `json:"statement"`        // "8 files against 1 file"
+	Published string    `json:"published"`        // the figure, with the words that stand beside it
+	Measured  string    `json:"measured"`
+	Time      string    `json:"in_time,omitempty"` // both as differences of the time, where the article gives times
+	Sign      agreement `json:"direction"`         // the same one?
+	Inside    string    `json:"figure"`            // is it inside the measured interval?
 }
 
-// Shape compares the scenario's figures with the verdict.
-func (v view) Shape() []comparison {
-	if v.whole != nil {
-		var out []comparison
-		for _, f := range v.Families() {
-			out = append(out, f.Shape()...)
-		}
-		return out
+// published puts the scenario's figures beside the verdict.
+func (v view) published() []document.Block {
+	shape := v.shapes()
+	if len(shape) == 0 {
+		return nil
 	}
+	var out []document.Block
+	if s := Cite(v.Scenario.Source); s != "" {
+		out = append(out, document.Text("Source: "+s+"."))
+	}
+	columns := []document.Of[comparison]{
+		document.Name("comparison", func(c comparison) string { return joined(": ", c.Family, c.Statement) }),
+		document.Words("published", func(c comparison) string { return c.Published }).As("words"),
+		document.Words("measured here", func(c comparison) string { return c.Measured }).As("nb"),
+	}
+	if v.Scenario.Timed {
+		columns = append(columns, document.Words("in time, as published", func(c comparison) string { return c.Time }))
+	}
+	out = append(out, document.Tabulate(document.Table{Caption: "Does the shape agree?"}, shape, append(columns,
+		document.Words("direction", func(c comparison) string { return string(c.Sign) }),
+		document.Words("figure", func(c comparison) string { return c.Inside }))...))
+	out = append(out, notes(v.bestText())...)
+	if n := v.Scenario.Notes; len(n) > 0 {
+		out = append(out, document.Fold{Summary: "How the original was measured, and what differs here",
+			Blocks: []document.Block{document.List(n)}})
+	}
+	return out
+}
+
+// shapes compare the figures of all families.
+func (v view) shapes() []comparison {
+	var out []comparison
+	for _, f := range v.parts {
+		out = append(out, f.shape()...)
+	}
+	return out
+}
+
+// shape compares those of one.
+func (v view) shape() []comparison {
 	out := make([]comparison, 0, len(v.Scenario.Published))
 	for _, f := range v.Scenario.Published {
 		c := comparison{
@@ -46,7 +78,11 @@ func (v view) Shape() []comparison {
 			Published: f.Words, Measured: absent, Sign: notMeasured, Inside: absent,
 		}
 		if f.Percent != nil {
-			c.Published, c.Words = percent(math.Log1p(*f.Percent/100)), f.Words
+			effect := math.Log1p(*f.Percent / 100)
+			c.Published = joined(": ", percent(effect), f.Words)
+			if v.Scenario.Timed {
+				c.Time = "published " + percent(-effect)
+			}
 		}
 		v.compare(&c, f)
 		out = append(out, c)
@@ -58,17 +94,21 @@ func (v view) Shape() []comparison {
 // together, so their differences bound any other pair too, if more widely.
 func (v view) compare(c *comparison, f workload.Figure) {
 	a, b := v.byFiles(f.Files, f.Variant), v.byFiles(f.Against, f.Variant)
-	if a == nil || b == nil || !a.Judged || !b.Judged || !a.Estimate.Known() || !b.Estimate.Known() {
+	if !f.AtUsers(v.Plan.Params.UsersOf(v.Family)) || a == nil || b == nil || !a.Judged || !b.Judged || !a.Estimate.Known() ||
+		!b.Estimate.Known() {
 		return
 	}
 	effect := a.Estimate.Effect - b.Estimate.Effect
 	lo, hi := a.Estimate.Lo-b.Estimate.Hi, a.Estimate.Hi-b.Estimate.Lo
 	c.Measured = interval(effect, lo, hi)
+	if v.Scenario.Timed {
+		c.Time = joined(", ", c.Time, "here "+interval(-effect, -hi, -lo))
+	}
 	if f.Engine != "" && f.Engine != v.Plan.Target.Engine {
 		c.Sign = ofAnother
 		return
 	}
-	c.Sign = direction(f.Sign, lo, hi, v.Judgement.Result.Config.Margin)
+	c.Sign = direction(f.Sign, lo, hi, v.of.Result.Config.Margin)
 	if f.Percent == nil || *f.Percent <= -100 || unresolvable(lo, hi) {
 		return
 	}
@@ -109,11 +149,11 @@ func (v view) byFiles(n int, variant string) *row {
 	return nil
 }
 
-// BestText compares the best number of files of the article with the one
+// bestText compares the best number of files of the article with the one
 // recommended here; empty when the article names none.
-func (v view) BestText() string {
-	if v.whole != nil {
-		return bestTexts(v.Families())
+func (v view) bestText() string {
+	if v.several() {
+		return bestTexts(v.parts)
 	}
 	best := v.Scenario.Best
 	if best == 0 {
@@ -164,11 +204,11 @@ func bestTexts(families []view) string {
 // recommended is the layout to use; nil: none.
 func (v view) recommended() *row {
 	i := v.Look.Recommended
-	if !v.Judged || i < 0 || i >= len(v.Judgement.Result.Arms) {
+	if !v.Judged || i < 0 || i >= len(v.of.Result.Arms) {
 		return nil
 	}
 	for k := range v.Rows {
-		if v.Rows[k].Name == v.Judgement.Result.Arms[i].Name {
+		if v.Rows[k].Name == v.of.Result.Arms[i].Name {
 			return &v.Rows[k]
 		}
 	}
@@ -195,6 +235,3 @@ func quoted(s string) string {
 	}
 	return "“" + s + "”"
 }
-
-// Source names where the scenario's figures were published.
-func (v view) Source() string { return Cite(v.Scenario.Source) }

@@ -1,10 +1,18 @@
+// Package report renders one run for people and programs: the terminal, Markdown,
+// JSON, and one self-contained HTML file, all from one document. Everything comes
+// from the stored data; the same data gives the same bytes. What was not measured
+// is shown as absent, never as zero.
 package report
 
 import (
+	"fmt"
+	"io"
+	"slices"
 	"time"
 
 	"filewise"
 	"filewise/experiment"
+	"filewise/report/document"
 	"filewise/workload"
 )
 
@@ -24,4 +32,104 @@ type Data struct {
 	Rejudged  bool // by other rules than the run's own
 	// Limit is a run of the same backups that were thrown away; nil: there is none.
 	Limit *Data
+}
+
+// TerminalOptions say what the terminal can do.
+type TerminalOptions = document.TerminalOptions
+
+// Terminal writes the result for a terminal: the verdict, the table, where the
+// time went, the warnings with their remedies, and what shows the report.
+func Terminal(w io.Writer, d Data, opts TerminalOptions) error {
+	return document.WriteTerminal(w, newView(d).document(), opts)
+}
+
+// Markdown writes the run for a ticket or a wiki.
+func Markdown(w io.Writer, d Data) error { return document.WriteMarkdown(w, newView(d).document()) }
+
+// HTML writes the run as one file that needs nothing else.
+func HTML(w io.Writer, d Data) error { return document.WriteHTML(w, newView(d).document()) }
+
+// document is the whole report. Each section is built by one function, in the file of
+// its subject; one that has nothing to say has no blocks, and is left out.
+func (v view) document() document.Document {
+	d := document.Document{
+		Title: fmt.Sprintf("Filewise run %d: %s", v.RunID, document.Headline(v.Headline()).Start()), Generator: "Filewise " + v.Version,
+		About:  []string{fmt.Sprintf("Run %d", v.RunID), v.Plan.Scenario + " on " + v.Plan.Target.Engine, stamp(v.Started)},
+		Footer: []string{"Filewise " + v.Version, fmt.Sprintf("run %d", v.RunID), "started " + stamp(v.Started), "ended " + stamp(v.Ended)},
+		Sections: []document.Section{
+			{ID: "verdict", Blocks: v.verdict()},
+			{ID: "differences", Name: "Differences", Title: v.differencesTitle(), Blocks: v.differences()},
+			{ID: "loads", Name: "Loads", Title: "Throughput by load", Blocks: v.loads()},
+			{ID: "why", Name: "Why", Title: "Why", Blocks: v.why()},
+			{ID: "waits", Name: "Waits", Title: "What the connections waited for", Blocks: v.waits()},
+			{ID: "files", Name: "Files", Title: "How the files share the load", Blocks: v.files()},
+			{ID: "written", Name: "Writes", Title: "What was written", Blocks: v.written()},
+			{ID: "limits", Name: "Limits", Title: "How near the limits", Blocks: v.limits()},
+			{ID: "machine", Name: "Machine", Title: "The machine during the trials", Blocks: v.machine()},
+			{ID: "types", Name: "Latency", Title: "Latency by type of operations", Blocks: v.types()},
+			{ID: "as-published", Name: "As published", Title: "As published, beside the sound verdict", Blocks: v.asPublished()},
+			{ID: "warnings", Name: "Warnings", Title: "Warnings", Blocks: v.warnings()},
+			{ID: "published", Name: "Published", Title: "Published beside measured", Blocks: v.published()},
+			{ID: "trials", Name: "Trials", Title: "Every trial" + v.ofWhich(), Blocks: v.everyTrial()},
+			{ID: "looks", Name: "Looks", Title: "The verdict, look by look" + v.ofWhich(), Blocks: v.looks()},
+			{ID: "time", Name: "Time", Title: "Where the time went", Blocks: v.time()},
+			{ID: "method", Name: "Method", Title: "How this was measured", Blocks: v.method()},
+			{ID: "setup", Name: "Set-up", Title: "Set-up", Blocks: v.setup()},
+			{ID: "repeat", Name: "Repeat", Title: "To repeat it", Blocks: v.repeat()},
+		},
+	}
+	if v.State != "" {
+		d.About = append(d.About, v.State)
+	}
+	d.Sections = slices.DeleteFunc(d.Sections, func(s document.Section) bool { return len(s.Blocks) == 0 })
+	return d
+}
+
+// ofWhich ends a heading with the family that it is about, where the run has
+// several: " (overall)".
+func (v view) ofWhich() string {
+	if !v.several() {
+		return ""
+	}
+	return " (" + v.Name + ")"
+}
+
+// eachFamily shows blocks for each family that has any, folded away where there are
+// more than two.
+func (v view) eachFamily(blocks func(view) []document.Block) []document.Block {
+	var all []document.Fold
+	for _, f := range v.parts {
+		if b := blocks(f); len(b) > 0 {
+			all = append(all, document.Fold{Summary: f.Name, Print: true, Blocks: b})
+		}
+	}
+	var out []document.Block
+	for _, f := range all {
+		switch {
+		case len(all) > 2:
+			out = append(out, f)
+		case f.Summary != "":
+			out = append(append(out, document.Heading(f.Summary)), f.Blocks...)
+		default:
+			out = append(out, f.Blocks...)
+		}
+	}
+	return out
+}
+
+// notes are sentences about the block before them, one after the other.
+func notes(sentences ...string) []document.Block {
+	var out []document.Block
+	for _, s := range sentences {
+		if s != "" {
+			out = append(out, document.Note(s))
+		}
+	}
+	return out
+}
+
+// onPaper shows blocks in HTML and Markdown, even where those around them are shown
+// on a terminal too.
+func onPaper(blocks ...document.Block) document.Only {
+	return document.Only{In: document.Paper, Blocks: blocks}
 }

@@ -28,7 +28,7 @@ type row struct {
 	Slowest  float64          // of the trials' throughput
 	Tail     spread           // until the slowest connection's last commit
 	Sync     spread           // from then until everything was durable
-	Calls    latency
+	Calls    calls
 }
 
 func (v view) row(l filewise.Layout) row {
@@ -59,7 +59,7 @@ func (v view) row(l filewise.Layout) row {
 		tails, syncs = append(tails, t.Measure.Tail), append(syncs, t.Measure.Sync)
 		hist = merge(hist, t.Measure.Hist)
 	}
-	r.Tail, r.Sync, r.Calls = spreadOf(tails), spreadOf(syncs), latencyOf(hist)
+	r.Tail, r.Sync, r.Calls = spreadOf(tails), spreadOf(syncs), calls{hist}
 	r.Typical = r.Estimate.Typical
 	if !r.Judged || !known(r.Typical) || r.Typical <= 0 {
 		r.Typical, r.Median = median(xs), true
@@ -82,11 +82,11 @@ func inTime(e verdict.Estimate) verdict.Estimate {
 // estimate is what the last look says about a layout; of a dropped one the
 // difference is that of its own last look, as its interval is.
 func (v view) estimate(layout string) (verdict.Estimate, bool) {
-	arm := slices.IndexFunc(v.Judgement.Result.Arms, func(a verdict.Arm) bool { return a.Name == layout })
+	arm := slices.IndexFunc(v.of.Result.Arms, func(a verdict.Arm) bool { return a.Name == layout })
 	if !v.Judged || arm < 0 || arm >= len(v.Look.Estimates) {
 		return verdict.Estimate{Effect: nan, SE: nan, Lo: nan, Hi: nan, RawEffect: nan, Regret: nan, Typical: nan}, false
 	}
-	return v.Judgement.Result.Shown(v.Look, arm), true
+	return v.of.Result.Shown(v.Look, arm), true
 }
 
 func mean(xs []float64) float64 {
@@ -97,24 +97,24 @@ func mean(xs []float64) float64 {
 	return sum / float64(len(xs))
 }
 
-// TrialsText is how many trials were finished: "6", or "6 of 7" where some failed.
-func (r row) TrialsText() string {
+// trialsText is how many trials were finished: "6", or "6 of 7" where some failed.
+func (r row) trialsText() string {
 	if r.Failed == 0 {
 		return fmt.Sprint(r.Done)
 	}
 	return fmt.Sprintf("%d of %d", r.Done, r.Done+r.Failed)
 }
 
-// TypicalText is the throughput of the typical trial, or its time.
-func (r row) TypicalText() string {
+// typicalText is the throughput of the typical trial, or its time.
+func (r row) typicalText() string {
 	if r.Timed && r.Typical > 0 {
 		return human(time.Duration(float64(time.Second) / r.Typical))
 	}
 	return sig3(r.Typical)
 }
 
-// DifferenceText is the difference to the baseline with its interval.
-func (r row) DifferenceText() string {
+// differenceText is the difference to the baseline with its interval.
+func (r row) differenceText() string {
 	switch {
 	case r.Baseline:
 		return "baseline"
@@ -124,33 +124,33 @@ func (r row) DifferenceText() string {
 	return interval(r.Estimate.Effect, r.Estimate.Lo, r.Estimate.Hi)
 }
 
-// RawText is the difference of the geometric means, with no trial pulled in.
-func (r row) RawText() string {
+// rawText is the difference of the geometric means, with no trial pulled in.
+func (r row) rawText() string {
 	if r.Baseline {
 		return "baseline"
 	}
 	return difference(r.Estimate.RawEffect)
 }
 
-// RegretText is the most that is lost by choosing the layout; "none" when all
+// regretText is the most that is lost by choosing the layout; "none" when all
 // others are shown to be slower.
-func (r row) RegretText() string {
+func (r row) regretText() string {
 	if !r.Judged || !known(r.Estimate.Regret) {
 		return absent
 	}
 	return bound(r.Estimate.Regret)
 }
 
-// DownWeightedText is how many trials the robust fit pulled in.
-func (r row) DownWeightedText() string {
+// downWeightedText is how many trials the robust fit pulled in.
+func (r row) downWeightedText() string {
 	if !r.Judged {
 		return absent
 	}
 	return fmt.Sprint(r.Estimate.DownWeighted)
 }
 
-// MarkText is the verdict on the layout in a word or two.
-func (r row) MarkText() string {
+// markText is the verdict on the layout in a word or two.
+func (r row) markText() string {
 	switch {
 	case !r.Judged && r.Baseline:
 		return "baseline"
@@ -164,8 +164,8 @@ func (r row) MarkText() string {
 	return string(r.Estimate.Mark)
 }
 
-// MarkClass groups the marks for colour: best, good, same, worse, open.
-func (r row) MarkClass() string {
+// markClass groups the marks for colour: best, good, same, worse, open.
+func (r row) markClass() string {
 	switch r.Estimate.Mark {
 	case verdict.MarkBest:
 		return "best"
@@ -179,16 +179,16 @@ func (r row) MarkClass() string {
 	return "open"
 }
 
-// DroppedText says after which block the layout was no longer measured.
-func (r row) DroppedText() string {
+// droppedText says after which block the layout was no longer measured.
+func (r row) droppedText() string {
 	if r.Estimate.DroppedAt == 0 {
 		return ""
 	}
 	return fmt.Sprintf("dropped after block %d", r.Estimate.DroppedAt)
 }
 
-// SlowestText is the slowest trial against the typical one.
-func (r row) SlowestText() string {
+// slowestText is the slowest trial against the typical one.
+func (r row) slowestText() string {
 	if !known(r.Slowest) || !(r.Typical > 0) {
 		return absent
 	}

@@ -9,13 +9,12 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/internal/sample"
 	"filewise/report"
 )
 
 func rich(t *testing.T) report.Data {
 	t.Helper()
-	d, err := sample.Rich()
+	d, err := richRun()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +37,8 @@ func TestWaitsFilesAndLimits(t *testing.T) {
 	page := render(t, report.HTML, rich(t))
 	for id, wants := range map[string][]string{
 		// Allocation has 40 % of the time with 1 file, a quarter of that with 4, the log 30 %; the background's waits are apart.
-		"waits":  {"<td class=\"num\">70\u00a0%</td>", "<td class=\"num\">40\u00a0%</td>", "allocation", "data write, in the background", "space map", "hatch1", "0.400 waits", "free page", "–<br><small>0.0100 waits</small>"},
+		"waits": {"<td class=\"num\">70\u00a0%</td>", "<td class=\"num\">40\u00a0%</td>", "allocation", "data write, in the background",
+			"space map", "hatch1", "0.400 waits", "free page", "–<br><small>0.0100 waits</small>"},
 		"files":  {"largest 1.60 × mean", "largest 1.88 × mean", "data 16", ">bytes<", ">requests<", ">time<", "mean of the data files"},
 		"limits": {"storage of volume scratch", "88\u00a0%", "used over", "storage limit of volume scratch"},
 		"trials": {"noisy-neighbour", "checkpoint within", ">pause, 1 time<", `href="#down-weighted" x=`, `href="#failed" x=`, `class="drift"`},
@@ -59,7 +59,8 @@ func TestWaitsFilesAndLimits(t *testing.T) {
 			t.Errorf("%s: a number that is none", id)
 		}
 	}
-	if text := string(render(t, plain, rich(t))); !strings.Contains(strings.Join(strings.Fields(text), " "), "of the mean file's bytes: 2 files 1.33 ×, 4 files 1.60 ×") {
+	if text := string(render(t, plain, rich(t))); !strings.Contains(strings.Join(strings.Fields(text), " "),
+		"of the mean file's bytes: 2 files 1.33 ×, 4 files 1.60 ×") {
 		t.Errorf("the terminal does not say how even the files are:\n%s", text)
 	}
 	var doc struct {
@@ -74,10 +75,12 @@ func TestWaitsFilesAndLimits(t *testing.T) {
 	if err := json.Unmarshal(render(t, report.JSON, rich(t)), &doc); err != nil {
 		t.Fatal(err)
 	}
-	if len(doc.Spread) != 1 || len(doc.Spread[0].Layouts) != 5 || doc.Spread[0].Layouts[0].Balance[0] != nil || *doc.Spread[0].Layouts[2].Balance[0] != 1.6 {
+	if len(doc.Spread) != 1 || len(doc.Spread[0].Layouts) != 5 || doc.Spread[0].Layouts[0].Balance[0] != nil ||
+		*doc.Spread[0].Layouts[2].Balance[0] != 1.6 {
 		t.Errorf("JSON: %+v", doc.Spread)
 	}
-	if md := string(render(t, report.Markdown, rich(t))); !strings.Contains(md, "## What the connections waited for") || !strings.Contains(md, "1.60 ×") {
+	if md := string(render(t, report.Markdown, rich(t))); !strings.Contains(md, "## What the connections waited for") ||
+		!strings.Contains(md, "1.60 ×") {
 		t.Error("Markdown has no waits or no balance")
 	}
 }
@@ -87,8 +90,10 @@ func TestWrittenAndMachine(t *testing.T) {
 	d := rich(t)
 	page := render(t, report.HTML, d)
 	for id, wants := range map[string][]string{
-		"written": {"data files", "900 B<br><small>4.50 ×</small>", "400 B<br><small>2.00 ×</small>", "checkpoint cycles in the window", ">0.250<"},
-		"machine": {"memory: dirty pages", "12.5 MB", "some tasks stalled for I/O", "17.0\u00a0%", "nvme0n1: bytes written", "30.0 MB/s", "0.450 ms", "nvme0n1: requests in queue or work, at a time"},
+		"written": {"data files", "900 B<br><small>4.50 ×</small>", "400 B<br><small>2.00 ×</small>", "checkpoint cycles in the window",
+			">0.250<"},
+		"machine": {"memory: dirty pages", "12.5 MB", "some tasks stalled for I/O", "17.0\u00a0%", "nvme0n1: bytes written", "30.0 MB/s",
+			"0.450 ms", "nvme0n1: requests in queue or work, at a time"},
 	} {
 		got := section(t, page, id)
 		for _, want := range wants {
@@ -111,7 +116,8 @@ func TestWrittenAndMachine(t *testing.T) {
 			t.Errorf("Markdown: no %q", want)
 		}
 	}
-	if text := strings.Join(strings.Fields(string(render(t, plain, d))), " "); !strings.Contains(text, "Written by Filewise, in which the engine runs, against the data of the work: 1 file 6.50 ×") {
+	if text := strings.Join(strings.Fields(string(render(t, plain, d))), " "); !strings.Contains(text,
+		"Written by Filewise, in which the engine runs, against the data of the work: 1 file 6.50 ×") {
 		t.Errorf("the terminal does not say what was written:\n%s", text)
 	}
 	for i := range d.Trials { // a server that tells of its data files alone
@@ -139,7 +145,7 @@ func TestNoEmptySections(t *testing.T) {
 
 // TestFiveThousandTrials: quantiles and the peculiar trials, in less than 3 MB.
 func TestFiveThousandTrials(t *testing.T) {
-	d, err := sample.Bulk(5000)
+	d, err := bulkRun(5000)
 	if err != nil {
 		t.Fatal(err)
 	}

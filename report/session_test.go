@@ -12,8 +12,9 @@ import (
 // A report says that layouts took turns, how long, and what is then one sample.
 func TestReportTellsOfSessions(t *testing.T) {
 	d := Data{Plan: experiment.Plan{Cells: 5, Window: 2 * time.Second, Seed: 7, Target: filewise.Target{Mode: filewise.External}}}
-	words := strings.Join(newView(d).Method(), "\n")
-	for _, want := range []string{"a session of 5 rounds", "turn of 400 ms", "seed 7", "geometric mean over its turns", "the one server", "2 s in all"} {
+	words := strings.Join(newView(d).methodWords(), "\n")
+	for _, want := range []string{"a session of 5 rounds", "turn of 400 ms", "seed 7", "geometric mean over its turns", "the one server",
+		"2 s in all"} {
 		if !strings.Contains(words, want) {
 			t.Errorf("no %q in %q", want, words)
 		}
@@ -22,7 +23,8 @@ func TestReportTellsOfSessions(t *testing.T) {
 		t.Errorf("design %q", got)
 	}
 	d.Plan.Cells = 0
-	if words := strings.Join(newView(d).Method(), "\n"); strings.Contains(words, "session") || !strings.Contains(words, "One trial is one sample") {
+	if words := strings.Join(newView(d).methodWords(), "\n"); strings.Contains(words, "session") ||
+		!strings.Contains(words, "One trial is one sample") {
 		t.Errorf("without sessions: %q", words)
 	}
 }

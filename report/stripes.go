@@ -6,14 +6,10 @@ import (
 	"math"
 	"slices"
 	"time"
-)
 
-// stripePanel is the speed of one direction over the number of backup files.
-type stripePanel struct {
-	Family string
-	Chart  template.HTML
-	Rows   []stripePoint
-}
+	"filewise/report/chart"
+	"filewise/report/document"
+)
 
 // stripePoint is a layout in one direction.
 type stripePoint struct {
@@ -23,26 +19,44 @@ type stripePoint struct {
 	discard              bool
 }
 
-// Stripes are backup and restore over the number of files, each beside what reading
+// stripes are backup and restore over the number of files, each beside what reading
 // and throwing the backup away reaches. None for other scenarios.
-func (v view) Stripes() []stripePanel {
-	if !v.Scenario.Stripes {
+func (v view) stripes() []document.Block {
+	if !v.Scenario.Stripes || v.Family == "" {
 		return nil
 	}
-	var out []stripePanel
-	families := v.Families()
-	if len(families) == 0 && v.Family != "" {
-		v.Name = v.Family
-		families = []view{v}
+	f := document.Figure{Grid: true, Caption: "Upright lines are the intervals of the differences to " + v.Plan.Baseline + "."}
+	limited := v.hasDiscard()
+	title := "Speed by number of backup files"
+	if limited {
+		title = "Against the limit of reading"
+		f.Caption += " Stars, with a dashed line, are backups that are read and thrown away: the limit that writing can only approach."
 	}
-	for _, f := range families {
-		points := f.stripePoints()
-		if len(points) > 1 {
-			points = besideLimits(append(points, f.limitPoints()...))
-			out = append(out, stripePanel{f.Name, f.stripeChart(points), points})
+	if v.Limit != nil {
+		f.Caption += fmt.Sprintf(" They were measured in run %d of %s, not between these trials.", v.Limit.RunID,
+			v.Limit.Started.UTC().Format(time.DateOnly))
+	}
+	for _, of := range v.parts {
+		of.Name = of.Family
+		points := of.stripePoints()
+		if len(points) < 2 {
+			continue
 		}
+		points = besideLimits(append(points, of.limitPoints()...))
+		columns := []document.Of[stripePoint]{
+			document.Name("layout", func(p stripePoint) string { return p.Layout }),
+			document.Words("speed", func(p stripePoint) string { return p.Speed }).Raw("", func(p stripePoint) float64 { return p.speed }),
+		}
+		if limited {
+			columns = append(columns, document.Num("of the limit", func(p stripePoint) string { return p.Limit }))
+		}
+		table := document.Tabulate(document.Table{Caption: "Speed of " + of.Name}, points, columns...)
+		f.Drawings = append(f.Drawings, document.Drawing{Name: of.Name, SVG: of.stripeChart(points), Table: &table})
 	}
-	return out
+	if len(f.Drawings) == 0 {
+		return nil
+	}
+	return []document.Block{document.Heading(title), f}
 }
 
 // stripePoints are the layouts that have a speed; intervals are those of the
@@ -54,7 +68,8 @@ func (v view) stripePoints() []stripePoint {
 		base = v.speedOf(v.Rows[v.Base])
 	}
 	for _, r := range v.Rows {
-		p := stripePoint{Layout: r.Name, files: v.Scenario.NumberOf(r.Layout), speed: v.speedOf(r), lo: math.NaN(), hi: math.NaN(), discard: r.Discard, Limit: absent}
+		p := stripePoint{Layout: r.Name, files: v.Scenario.NumberOf(r.Layout), speed: v.speedOf(r), lo: math.NaN(), hi: math.NaN(),
+			discard: r.Discard, Limit: absent}
 		if !known(p.speed) || p.files < 1 {
 			continue
 		}
@@ -122,72 +137,29 @@ func (v view) speedWords(r row) string {
 	return s
 }
 
-// stripeChart draws the panel of one direction.
+// stripeChart draws one direction. Placements on several volumes are dots beside the
+// line of those on one.
 func (v view) stripeChart(points []stripePoint) template.HTML {
-	lo, hi, most := points[0].files, points[0].files, 0.0
-	var counts []int
-	for _, p := range points {
-		lo, hi, most = min(lo, p.files), max(hi, p.files), max(most, p.speed)
-		if known(p.hi) {
-			most = max(most, min(p.hi, 1.6*p.speed))
-		}
-		if !slices.Contains(counts, p.files) {
-			counts = append(counts, p.files)
-		}
-	}
-	d := drawing{height: 250}
-	x := scale{lo: float64(lo), hi: float64(hi), from: 16, to: 92, log: true}
-	y := scale{lo: 0, hi: 1.06 * most, from: 216, to: 20}
-	number := brief
+	number := chart.Brief
 	if v.inBytes() {
-		number = func(b float64) string { return v.Rate.Of(b) }
+		number = v.Rate.Of
 	}
-	d.levels(y, roundTicks(0, y.hi, 4), number)
-	slices.Sort(counts)
-	d.counts(counts, x, 236)
-	for _, discard := range []bool{true, false} {
-		d.stripeLine(points, discard, x, y)
+	thrown, kept := chart.Series{Look: 7, Class: "discard"}, chart.Series{}
+	for _, p := range points {
+		of := &kept
+		if p.discard {
+			of = &thrown
+		}
+		of.Points = append(of.Points, chart.Point{N: p.files, X: p.speed, Lo: p.lo, Hi: p.hi, Tip: p.Layout + ": " + p.Speed})
 	}
-	return d.html(v.Name + ": speed over the number of backup files, with what reading alone reaches; the table below has the numbers.")
+	all := slices.DeleteFunc([]chart.Series{thrown, kept}, func(s chart.Series) bool { return len(s.Points) == 0 })
+	label := v.Name + ": speed over the number of backup files, with what reading alone reaches; the table below has the numbers."
+	return chart.Lines(all, 250, number, label)
 }
 
-// stripeLine joins the points on one volume; other placements are dots by themselves.
-func (d *drawing) stripeLine(points []stripePoint, discard bool, x, y scale) {
-	i, class := 0, "l0"
-	if discard {
-		i, class = 7, "l7 discard"
-	}
-	var last *stripePoint
-	for k := range points {
-		p := &points[k]
-		if p.discard != discard {
-			continue
-		}
-		at := x.at(float64(p.files))
-		if last != nil && last.files < p.files {
-			d.line(class+" curve", x.at(float64(last.files)), y.at(last.speed), at, y.at(p.speed), "")
-		}
-		if known(p.lo) {
-			d.line(class+" whisker", at, y.at(max(p.lo, 0)), at, y.at(min(p.hi, y.hi)), "")
-		}
-		d.marker(i, "dot", at, y.at(p.speed), fmt.Sprintf("%s: %s", p.Layout, p.Speed))
-		if last == nil || last.files < p.files {
-			last = p
-		}
-	}
-}
-
-// HasDiscard tells whether it is known what reading alone reaches: by some layouts of
+// hasDiscard tells whether it is known what reading alone reaches: by some layouts of
 // the run, or by another run.
-func (v view) HasDiscard() bool {
+func (v view) hasDiscard() bool {
 	discards := func(r row) bool { return r.Discard }
 	return v.Limit != nil || slices.ContainsFunc(v.Rows, discards) && slices.ContainsFunc(v.Rows, func(r row) bool { return !r.Discard })
-}
-
-// LimitText is where another run's limit comes from.
-func (v view) LimitText() string {
-	if v.Limit == nil {
-		return ""
-	}
-	return fmt.Sprintf("They were measured in run %d of %s, not between these trials.", v.Limit.RunID, v.Limit.Started.UTC().Format(time.DateOnly))
 }

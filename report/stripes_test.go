@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"filewise/internal/sample"
 	"filewise/report"
 	"filewise/workload"
 )
@@ -15,8 +14,8 @@ import (
 // those that were kept are drawn, and restores are not.
 func TestBackupsBesideTheLimitOfReading(t *testing.T) {
 	kept := families(t)["backup"]
-	limit, err := sample.Phased{Scenario: "backup", Engine: "postgres", Files: []int{1, 4}, Noise: 0.01, Took: time.Second, Blocks: 6,
-		Params: func(p *workload.Params) { p.Discard = true }, Effect: func(string, int) float64 { return 0 }}.Data()
+	limit, err := phased{Scenario: "backup", Engine: "postgres", Files: []int{1, 4}, Noise: 0.01, Took: time.Second, Blocks: 6,
+		Params: func(p *workload.Params) { p.Discard = true }, Effect: func(string, int) float64 { return 0 }}.data()
 	if err != nil {
 		t.Fatal(err)
 	}

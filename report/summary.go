@@ -6,11 +6,7 @@ import (
 	"strings"
 
 	"filewise/experiment"
-	"filewise/verdict"
 )
-
-// Headline is the verdict of a run in one line, over all families.
-func Headline(d Data) string { return newView(d).Headline() }
 
 // outcome of a family: the layout to use, or none.
 type outcome struct {
@@ -19,11 +15,11 @@ type outcome struct {
 }
 
 // summary is the verdict over all families in plain words.
-func summary(d Data) string {
-	said := advice(d)
+func (v view) summary() string {
+	said := v.advice()
 	var failed []string
-	for _, f := range d.Judgement.Families {
-		if _, _, bad := f.Result.AAFailed(); bad {
+	for _, f := range v.parts {
+		if _, _, bad := f.of.Result.AAFailed(); bad {
 			failed = append(failed, f.Name)
 		}
 	}
@@ -33,36 +29,42 @@ func summary(d Data) string {
 	return said
 }
 
-func advice(d Data) string {
-	overall, decided, open := outcomes(d)
+func (v view) advice() string {
+	overall, decided, open := v.outcomes()
 	switch n := len(open); {
-	case !anyLook(d):
-		return noLook(d)
+	case !slices.ContainsFunc(v.parts, func(f view) bool { return f.Judged }):
+		if s := v.of.Sentences; len(s) > 0 {
+			return s[0]
+		}
+		return v.noVerdictYet()
 	case len(decided) == 0 && overall == "":
 		return fmt.Sprintf("Undecided: for none of the %d families (%s) is any of the layouts proven to be the best.", n, familyNames(open))
 	}
 	var parts []string
 	for _, o := range decided {
-		parts = append(parts, adviceOn(o.layout, d.Plan.Baseline)+" for "+familyNames(o.families))
+		parts = append(parts, adviceOn(o.layout, v.Plan.Baseline)+" for "+familyNames(o.families))
 	}
 	if len(open) > 0 {
 		parts = append(parts, "undecided for "+familyNames(open))
 	}
 	singly := strings.Join(parts, "; ")
 	switch {
-	case !hasOverall(d):
+	case !v.hasOverall():
 		return sentence(singly) + "."
 	case overall == "":
 		return "Undecided over all families together. Singly: " + singly + "."
 	}
-	return fmt.Sprintf("Over all families together: %s. Singly: %s.", adviceOn(overall, d.Plan.Baseline), singly)
+	return fmt.Sprintf("Over all families together: %s. Singly: %s.", adviceOn(overall, v.Plan.Baseline), singly)
 }
 
 // outcomes are the layouts to use, over all families and by family, and the
 // families that are not decided.
-func outcomes(d Data) (overall string, decided []outcome, open []string) {
-	for _, f := range d.Judgement.Families {
-		name := recommendedOf(f.Result)
+func (v view) outcomes() (overall string, decided []outcome, open []string) {
+	for _, f := range v.parts {
+		name := ""
+		if r := f.recommended(); r != nil {
+			name = r.Name
+		}
 		switch i := slices.IndexFunc(decided, func(o outcome) bool { return o.layout == name }); {
 		case f.Name == experiment.FamilyOverall:
 			overall = name
@@ -77,32 +79,9 @@ func outcomes(d Data) (overall string, decided []outcome, open []string) {
 	return overall, decided, open
 }
 
-func recommendedOf(r verdict.Result) string {
-	if look, ok := r.Last(); ok && look.Recommended >= 0 && look.Recommended < len(r.Arms) {
-		return r.Arms[look.Recommended].Name
-	}
-	return ""
-}
-
 func adviceOn(layout, baseline string) string {
 	if layout == baseline {
 		return "keep " + layout
 	}
 	return "use " + layout
-}
-
-func hasOverall(d Data) bool {
-	return slices.ContainsFunc(d.Judgement.Families, func(f experiment.Family) bool { return f.Name == experiment.FamilyOverall })
-}
-
-func anyLook(d Data) bool {
-	return slices.ContainsFunc(d.Judgement.Families, func(f experiment.Family) bool { return len(f.Result.Looks) > 0 })
-}
-
-// noLook says why no family has a verdict yet.
-func noLook(d Data) string {
-	if s := leading(d).Sentences; len(s) > 0 {
-		return s[0]
-	}
-	return fmt.Sprintf("No verdict yet: %d of the %d blocks that a verdict needs are complete.", leading(d).Result.Blocks, verdict.FirstLook)
 }

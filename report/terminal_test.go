@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"filewise/report"
 )
@@ -19,7 +19,7 @@ func TestTerminalFitsItsWidth(t *testing.T) {
 			return report.Terminal(w, d, report.TerminalOptions{Width: width})
 		}, d))
 		for line := range strings.Lines(out) {
-			if n := lipgloss.Width(strings.TrimSuffix(line, "\n")); n > max(width, 48) {
+			if n := ansi.StringWidth(strings.TrimSuffix(line, "\n")); n > max(width, 48) {
 				t.Errorf("width %d: a line of %d columns: %s", width, n, line)
 			}
 		}
@@ -34,7 +34,7 @@ func TestTerminalAlignsWideCharacters(t *testing.T) {
 	for line := range strings.Lines(out) {
 		for _, mark := range []string{"best", "better", "not the best", "mark"} {
 			if i := strings.LastIndex(line, "  "+mark+"\n"); i >= 0 {
-				marks = append(marks, lipgloss.Width(line[:i]))
+				marks = append(marks, ansi.StringWidth(line[:i]))
 			}
 		}
 	}
@@ -51,7 +51,7 @@ func TestTerminalAlignsWideCharacters(t *testing.T) {
 func TestTerminalColoursOnRequestOnly(t *testing.T) {
 	d := hostile(t)
 	d.State = "\x1b[2Jcleared\x07"
-	d.Judgement.Sentences = []string{"a\x1b]0;title\x07b\u202Ec"}
+	d.Judgement.Families[0].Sentences = []string{"a\x1b]0;title\x07b\u202Ec"}
 	escape := regexp.MustCompile("[\x00-\x09\x0b-\x1f\x7f-\u009f\u202e]")
 	if m := escape.FindString(string(render(t, plain, d))); m != "" {
 		t.Errorf("control character %q without colour", m)
@@ -69,7 +69,7 @@ func TestTerminalColoursOnRequestOnly(t *testing.T) {
 func renameLayout(d *report.Data, from, to string) {
 	for i := range d.Plan.Layouts {
 		if d.Plan.Layouts[i].Name == from {
-			d.Plan.Layouts[i].Name, d.Judgement.Result.Arms[i].Name = to, to
+			d.Plan.Layouts[i].Name, d.Judgement.Families[0].Result.Arms[i].Name = to, to
 		}
 	}
 	for i := range d.Trials {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/report/document"
 )
 
 // spent is one part of the run's wall time.
@@ -16,14 +17,8 @@ type spent struct {
 	Whole time.Duration
 }
 
-// Share is the part of the whole: "62 %".
-func (s spent) Share() string { return share(float64(s.Took), float64(s.Whole)) }
-
-// Time is the part in words.
-func (s spent) Time() string { return human(s.Took) }
-
-// Width is the share in percent, for drawing.
-func (s spent) Width() string { return fmt.Sprintf("%.1f", 100*float64(s.Took)/float64(s.Whole)) }
+// share is the part of the whole: "62 %".
+func (s spent) share() string { return share(float64(s.Took), float64(s.Whole)) }
 
 // stageWords are what the stages are for, where the name alone does not say.
 var stageWords = map[string]string{
@@ -35,9 +30,9 @@ var stageWords = map[string]string{
 	filewise.StageDrop: "dropping layouts", "pilot": "pilots",
 }
 
-// Where says where the wall time of the trials went: measuring first, then the
+// where says where the wall time of the trials went: measuring first, then the
 // rest, largest first. It is empty when nothing was timed.
-func (v view) Where() []spent {
+func (v view) where() []spent {
 	whole := v.Judgement.Elapsed
 	sum := time.Duration(0)
 	for _, s := range v.Judgement.Stages {
@@ -74,20 +69,36 @@ func stageName(name string) string {
 	return name
 }
 
-// Elapsed is the wall time of the trials.
-func (v view) Elapsed() string {
+// elapsed is the wall time of the trials.
+func (v view) elapsed() string {
 	if v.Judgement.Elapsed <= 0 {
 		return absent
 	}
 	return human(v.Judgement.Elapsed)
 }
 
-// StartedText is when the run started, in the time zone that was stored.
-func (v view) StartedText() string { return stamp(v.Started) }
+// time is where the time went, on a terminal in a sentence.
+func (v view) time() []document.Block {
+	all := v.where()
+	if len(all) == 0 {
+		return []document.Block{document.OnPages(document.Text("Nothing was timed yet."))}
+	}
+	said := fmt.Sprintf("Time: %s of trials, %s of it measuring", human(all[0].Whole), all[0].share())
+	for i, s := range all[1:] {
+		said += map[bool]string{true: "; ", false: ", "}[i == 0] + s.Name + " " + s.share()
+	}
+	table := document.Tabulate(document.Table{Caption: "Wall time of all trials: " + v.elapsed(), Class: "where"}, all,
+		document.Name("stage", func(s spent) string { return s.Name }),
+		document.Num("time", func(s spent) string { return human(s.Took) }).Raw("s", func(s spent) float64 { return s.Took.Seconds() }),
+		document.Num("share", spent.share),
+		document.Cells("", func(s spent) document.Cell {
+			class := map[bool]string{true: "best", false: "rest"}[s.Name == stageWords["measure"]]
+			return document.Cell{Class: class, Bar: 100 * float64(s.Took) / float64(s.Whole)}
+		}).As("bar").Only(document.HTML))
+	return []document.Block{table, document.OnTerminal(document.Text(said + "."))}
+}
 
-// EndedText is when the run ended.
-func (v view) EndedText() string { return stamp(v.Ended) }
-
+// stamp is a moment, in the time zone that was stored.
 func stamp(t time.Time) string {
 	if t.IsZero() {
 		return absent

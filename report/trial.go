@@ -2,9 +2,11 @@ package report
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"filewise"
 )
@@ -28,6 +30,9 @@ type trial struct {
 	Throughput float64          // NaN: none
 	Deviation  float64          // ln of throughput against the layout's typical; NaN: none
 }
+
+// inBlock tells of a finished trial that is no pilot.
+func (t trial) inBlock() bool { return t.State == filewise.Done && !t.Cell.Pilot }
 
 func (v view) trials() []trial {
 	out := make([]trial, 0, len(v.Data.Trials))
@@ -100,8 +105,8 @@ func (v view) blockMedians() map[int]float64 {
 	return out
 }
 
-// BlockText is the block of a trial: "3", or "pilot".
-func (t trial) BlockText() string {
+// blockText is the block of a trial: "3", or "pilot".
+func (t trial) blockText() string {
 	if t.Cell.Pilot {
 		return "pilot"
 	}
@@ -112,14 +117,14 @@ func (t trial) BlockText() string {
 	return s
 }
 
-// DeviationText is the deviation from the layout's typical trial.
-func (t trial) DeviationText() string { return difference(t.Deviation) }
+// deviationText is the deviation from the layout's typical trial.
+func (t trial) deviationText() string { return difference(t.Deviation) }
 
-// ThroughputText is the trial's throughput.
-func (t trial) ThroughputText() string { return sig3(t.Throughput) }
+// throughputText is the trial's throughput.
+func (t trial) throughputText() string { return sig3(t.Throughput) }
 
-// NoteText is what is peculiar to the trial.
-func (t trial) NoteText() string {
+// noteText is what is peculiar to the trial.
+func (t trial) noteText() string {
 	switch t.Kind {
 	case kindFailed:
 		if t.Reason == "" {
@@ -134,18 +139,58 @@ func (t trial) NoteText() string {
 	return Failures(t.Measure.Errors)
 }
 
-// StartedText is when the trial started, to the second.
-func (t trial) StartedText() string {
+// startedText is when the trial started, to the second.
+func (t trial) startedText() string {
 	if t.Started.IsZero() {
 		return absent
 	}
 	return t.Started.Format("15:04:05")
 }
 
-// TookText is the wall time of the trial, from build to drop.
-func (t trial) TookText() string {
+// tookText is the wall time of the trial, from build to drop.
+func (t trial) tookText() string {
 	if t.Elapsed <= 0 {
 		return absent
 	}
 	return human(t.Elapsed)
+}
+
+// Failures writes counts of failures by class: "3 × deadlock, 1 × connection";
+// empty: none.
+func Failures(failures map[filewise.Class]int64) string {
+	var words []string
+	for _, class := range slices.Sorted(maps.Keys(failures)) {
+		if n := failures[class]; n > 0 {
+			words = append(words, strconv.FormatInt(n, 10)+" × "+string(class))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// retriedText says of each layout how many operations failed and were tried again,
+// over all measures of its trials; empty: none did.
+func (v view) retriedText() string {
+	sums := map[string]map[filewise.Class]int64{}
+	for _, t := range v.whole.Trials {
+		sum := sums[t.Cell.Layout]
+		if sum == nil {
+			sum = map[filewise.Class]int64{}
+			sums[t.Cell.Layout] = sum
+		}
+		for _, m := range t.Measures {
+			for class, n := range m.Errors {
+				sum[class] += n
+			}
+		}
+	}
+	var words []string
+	for _, r := range v.Rows {
+		if s := Failures(sums[r.Name]); s != "" {
+			words = append(words, r.Name+" "+s)
+		}
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return "Operations that failed and were tried again: " + strings.Join(words, "; ") + "."
 }

@@ -40,7 +40,7 @@ func TestTheOutlierIsTheDownWeightedTrial(t *testing.T) {
 func TestTimeAddsUp(t *testing.T) {
 	v := storedView(t)
 	var sum float64
-	for _, s := range v.Where() {
+	for _, s := range v.where() {
 		sum += float64(s.Took)
 	}
 	if whole := float64(v.Judgement.Elapsed); math.Abs(sum-whole) > 0.002*whole {
@@ -74,8 +74,8 @@ func TestPublishedBesideMeasured(t *testing.T) {
 		{Files: 64, Against: 1, Sign: 1, Words: "stands apart"},
 		{Files: 2, Against: 8, Sign: -1, Words: "slower"},
 	}
-	got := v.Shape()
-	if c := got[0]; c.Sign != agrees || c.Inside != "inside the interval" || c.Published != "+6.0 %" || c.Words == "" {
+	got := v.shape()
+	if c := got[0]; c.Sign != agrees || c.Inside != "inside the interval" || c.Published != "+6.0 %: just over 6 % faster" {
 		t.Errorf("8 against 1: %+v", c)
 	}
 	if c := got[1]; c.Sign != agrees || c.Inside != "outside the interval" {
@@ -91,9 +91,10 @@ func TestPublishedBesideMeasured(t *testing.T) {
 
 func TestMarksAreTheReportsWords(t *testing.T) {
 	for mark, want := range map[verdict.Mark]string{
-		verdict.MarkBest: "best", verdict.MarkWithin: "within the margin", verdict.MarkWorse: "worse", verdict.MarkUndecided: "undecided", "": "undecided",
+		verdict.MarkBest: "best", verdict.MarkWithin: "within the margin", verdict.MarkWorse: "worse", verdict.MarkUndecided: "undecided",
+		"": "undecided",
 	} {
-		if got := (row{Judged: true, Estimate: verdict.Estimate{Mark: mark}}).MarkText(); got != want {
+		if got := (row{Judged: true, Estimate: verdict.Estimate{Mark: mark}}).markText(); got != want {
 			t.Errorf("%q is shown as %q, want %q", mark, got, want)
 		}
 	}
@@ -109,15 +110,15 @@ func TestManyTrialsBecomeBands(t *testing.T) {
 		ms = append(ms, m)
 	}
 	c := courseOf("x", ms)
-	if c.lines != nil || len(c.bands) == 0 || len(c.bands) > maxPoints || len(c.bands) != len(c.median) {
-		t.Fatalf("%d lines, %d bands, %d medians", len(c.lines), len(c.bands), len(c.median))
+	if c.Lines != nil || len(c.Bands) == 0 || len(c.Bands) > maxPoints || len(c.Bands) != len(c.Median) {
+		t.Fatalf("%d lines, %d bands, %d medians", len(c.Lines), len(c.Bands), len(c.Median))
 	}
-	b := c.bands[0]
-	if !(b[0] < b[1] && b[1] < c.median[0] && c.median[0] < b[2] && b[2] < b[3]) {
-		t.Errorf("bands out of order: %+v around %v", b, c.median[0])
+	b := c.Bands[0]
+	if !(b[0] < b[1] && b[1] < c.Median[0] && c.Median[0] < b[2] && b[2] < b[3]) {
+		t.Errorf("bands out of order: %+v around %v", b, c.Median[0])
 	}
-	if want := 109.5 / 0.01; math.Abs(c.median[0]-want) > 10 {
-		t.Errorf("median %v a second, want %v", c.median[0], want)
+	if want := 109.5 / 0.01; math.Abs(c.Median[0]-want) > 10 {
+		t.Errorf("median %v a second, want %v", c.Median[0], want)
 	}
 }
 
@@ -133,10 +134,30 @@ func TestACounterThatIsNoNumberIsNoValue(t *testing.T) {
 			}
 		}
 	}
-	for _, c := range v.Counters() {
-		if c.Name == "utilisation" && c.Values[0] == "40.0" {
+	for _, c := range v.counters() {
+		if c.names[1] == "utilisation" && c.cells[0].Text == "40.0" {
 			return
 		}
 	}
-	t.Errorf("no utilisation of 40 in %+v", v.Counters())
+	t.Errorf("no utilisation of 40 in %+v", v.counters())
+}
+
+// The busiest file is compared with those of which the same is counted, and a log is no data file.
+func TestBalanceCountsWhatItSays(t *testing.T) {
+	counted := func(name string, file string, value float64) filewise.Delta {
+		return filewise.Delta{Probe: filewise.ProbeFiles, Name: name, File: file, Value: value}
+	}
+	one := trial{Trial: filewise.Trial{State: filewise.Done, Cell: filewise.Cell{Layout: "2 files", Block: 1}, Files: []filewise.File{
+		{Role: filewise.RoleData, Path: "/t1"}, {Role: filewise.RoleData, Path: "/t2"}, {Role: filewise.RoleData, Path: "/index"},
+		{Role: filewise.RoleLog, Path: "/log"},
+	}}}
+	one.Measure.Deltas = []filewise.Delta{
+		counted(filewise.FileRows, "/t1", 100), counted(filewise.FileRows, "/t2", 100), counted(filewise.FileBytes, "/index", 10),
+		counted(filewise.FileBytes, "/t1", 10), counted(filewise.FileBytes, "/t2", 10), counted(filewise.FileBytes, "/log", 90),
+	}
+	v := view{Trials: []trial{one}}
+	l := v.filesOf("2 files")
+	if l.dataFiles() != 3 || l.Balance[0] != 1 || l.Balance[3] != 1 || known(l.Files[2].Shares[3]) {
+		t.Errorf("%d data files, balance %v (bytes, requests, time, rows), rows of the index %v", l.dataFiles(), l.Balance, l.Files[2].Shares[3])
+	}
 }

@@ -3,12 +3,12 @@ package report
 import (
 	"cmp"
 	"maps"
-	"math"
 	"slices"
 	"time"
 
 	"filewise"
 	"filewise/cause"
+	"filewise/report/document"
 )
 
 // mostEvents is how many single events of waits are listed.
@@ -67,23 +67,53 @@ type eventKey struct {
 	class       filewise.WaitClass
 }
 
-// Waits of all families; none where no wait was read.
-func (v view) Waits() []waited {
-	families := v.Families()
-	if len(families) == 0 {
-		families = []view{v}
+// waits are what the connections waited for, by family; none where no wait was read.
+func (v view) waits() []document.Block { return v.eachFamily(view.waitBlocks) }
+
+func (v view) waitBlocks() []document.Block {
+	w, ok := v.waited()
+	if !ok {
+		return nil
 	}
-	var out []waited
-	for _, f := range families {
-		if w, ok := f.waits(); ok {
-			out = append(out, w)
+	of := joined(": ", v.Name, "time per "+w.Unit)
+	columns := []document.Of[layoutWaits]{document.Name("layout", func(l layoutWaits) string { return l.Layout })}
+	for k, c := range w.Classes {
+		columns = append(columns, document.Num(string(c), func(l layoutWaits) string { return perWork(l.Class[k]) }).
+			Raw("s", func(l layoutWaits) float64 { return l.Class[k] }))
+	}
+	columns = append(columns,
+		document.Num("connections’ time", func(l layoutWaits) string {
+			if l.Spent <= 0 {
+				return absent
+			}
+			return perWork(l.Spent)
+		}),
+		document.Num("share of waits", func(l layoutWaits) string { return shareOf(l.Share) }))
+	var events []layoutLine
+	for _, e := range w.Events {
+		class := string(e.Class)
+		if e.Background {
+			class += ", in the background"
 		}
+		l := layoutLine{names: []string{class, e.Event}}
+		for _, c := range e.Cells {
+			l.cells = append(l.cells, c.cell())
+		}
+		events = append(events, l)
 	}
-	return out
+	return []document.Block{
+		document.Figure{
+			Legend: w.legend(), LegendOf: "Classes of waits", Drawings: []document.Drawing{{SVG: w.drawing()}},
+			Caption: "Time per " + w.Unit + ", the median over the trials. The frame is all the time of the connections; " +
+				"it is filled as far as they waited. What is not filled was work, or waiting that the server does not tell of.",
+		},
+		document.Tabulate(document.Table{Caption: "By class: " + of}, w.Layouts, columns...),
+		v.byLayout("The largest events: "+of+"; below it their number, and the share of the connections’ time", events, 1, "class", "event"),
+	}
 }
 
-// waits of one family.
-func (v view) waits() (waited, bool) {
+// waited is what one family's connections waited for; ok is false where none was read.
+func (v view) waited() (waited, bool) {
 	w := waited{Family: v.Name, Unit: cause.Singular(v.Unit)}
 	events := map[eventKey]bool{} // whether their time is measured
 	measures := make([][]filewise.Measure, len(v.Rows))
@@ -99,7 +129,10 @@ func (v view) waits() (waited, bool) {
 		}
 	}
 	for _, c := range waitClasses {
-		if slices.ContainsFunc(slices.Collect(maps.Keys(events)), func(k eventKey) bool { return events[k] && k.class == c && k.probe == filewise.ProbeWaits }) {
+		if slices.ContainsFunc(slices.Collect(maps.Keys(events)), func(k eventKey) bool {
+			return events[k] && k.class == c &&
+				k.probe == filewise.ProbeWaits
+		}) {
 			w.Classes = append(w.Classes, c)
 		}
 	}
@@ -120,17 +153,6 @@ func (v view) waits() (waited, bool) {
 	return w, len(w.Layouts) > 0 && len(w.Events) > 0
 }
 
-// measuresOf are those of a layout's trials in blocks that have a delta of a kind.
-func (v view) measuresOf(layout string, has func(filewise.Delta) bool) []filewise.Measure {
-	var out []filewise.Measure
-	for _, t := range v.Trials {
-		if t.Cell.Layout == layout && !t.Cell.Pilot && t.State == filewise.Done && t.Measure.Work > 0 && slices.ContainsFunc(t.Measure.Deltas, has) {
-			out = append(out, t.Measure)
-		}
-	}
-	return out
-}
-
 // connectionTime is the time of a measure's connections, in s; 0: not known, or not all work.
 func connectionTime(m filewise.Measure) float64 {
 	if m.Paced {
@@ -140,36 +162,21 @@ func connectionTime(m filewise.Measure) float64 {
 }
 
 func layoutWaitsOf(layout string, ms []filewise.Measure, classes []filewise.WaitClass) layoutWaits {
-	l := layoutWaits{Layout: layout}
-	over := func(of func(filewise.Measure) float64) float64 {
-		var xs []float64
-		for _, m := range ms {
-			xs = append(xs, of(m))
-		}
-		return median(xs)
-	}
-	seconds := func(m filewise.Measure, class filewise.WaitClass) float64 {
-		return summed(m, func(d filewise.Delta) bool {
+	seconds := func(class filewise.WaitClass) reading {
+		return sumOf(func(d filewise.Delta) bool {
 			return d.Probe == filewise.ProbeWaits && d.Unit == "s" && (class == "" || d.Class == class)
 		})
 	}
-	l.Spent = over(func(m filewise.Measure) float64 { return connectionTime(m) / m.Work })
+	l := layoutWaits{Layout: layout, Spent: reading(connectionTime).perWork().median(ms), Share: seconds("").ofTime().median(ms)}
 	for _, c := range classes {
-		l.Class = append(l.Class, over(func(m filewise.Measure) float64 { return seconds(m, c) / m.Work }))
+		l.Class = append(l.Class, seconds(c).perWork().median(ms))
 	}
-	l.Share = over(func(m filewise.Measure) float64 { return seconds(m, "") / connectionTime(m) })
 	return l
 }
 
-// summed adds up the known deltas of a kind.
-func summed(m filewise.Measure, of func(filewise.Delta) bool) float64 {
-	total := 0.0
-	for _, d := range m.Deltas {
-		if of(d) && known(d.Value) {
-			total += d.Value
-		}
-	}
-	return total
+// ofTime is a time's part of the connections' time.
+func (r reading) ofTime() reading {
+	return func(m filewise.Measure) float64 { return r(m) / connectionTime(m) }
 }
 
 // eventOf is an event on all layouts; one that a reading does not have was not
@@ -180,20 +187,20 @@ func eventOf(k eventKey, timed bool, measures [][]filewise.Measure) waitEvent {
 			return d.Probe == k.probe && d.Name == k.name && d.Class == k.class && d.Unit == unit
 		}
 	}
-	numbered := slices.ContainsFunc(slices.Concat(measures...), func(m filewise.Measure) bool { return slices.ContainsFunc(m.Deltas, is("waits")) })
+	has := func(m filewise.Measure) bool { return slices.ContainsFunc(m.Deltas, is("waits")) }
+	numbered := slices.ContainsFunc(slices.Concat(measures...), has)
+	seconds := sumOf(is("s"))
+	waits := func(m filewise.Measure) float64 {
+		if !numbered || seconds(m) != 0 && !has(m) {
+			return nan
+		}
+		return sumOf(is("waits"))(m)
+	}
 	e := waitEvent{Class: k.class, Event: k.name, Background: k.probe == filewise.ProbeBackground}
 	for _, ms := range measures {
-		var seconds, waits, shares []float64
-		for _, m := range ms {
-			s := summed(m, is("s"))
-			seconds, shares = append(seconds, s/m.Work), append(shares, s/connectionTime(m))
-			if numbered && (s == 0 || slices.ContainsFunc(m.Deltas, is("waits"))) {
-				waits = append(waits, summed(m, is("waits"))/m.Work)
-			}
-		}
-		c := waitCell{median(seconds), median(waits), median(shares)}
+		c := waitCell{seconds.perWork().median(ms), reading(waits).perWork().median(ms), seconds.ofTime().median(ms)}
 		if !timed {
-			c.Seconds, c.Share = math.NaN(), math.NaN()
+			c.Seconds, c.Share = nan, nan
 			e.counted = e.counted || c.Waits > 0
 		}
 		e.Cells = append(e.Cells, c)
@@ -221,37 +228,4 @@ func perWork(s float64) string {
 		return sig3(s) + " s"
 	}
 	return human(time.Duration(s * float64(time.Second)))
-}
-
-// waits writes the classes by layout, and the largest events.
-func (m *md) waits(v view) {
-	all := v.Waits()
-	if len(all) == 0 {
-		return
-	}
-	m.para("## What the connections waited for")
-	for _, w := range all {
-		head := []string{joined(": ", w.Family, "layout")}
-		for _, c := range w.Classes {
-			head = append(head, string(c))
-		}
-		var rows [][]string
-		for _, l := range w.Layouts {
-			rows = append(rows, slices.Concat([]string{l.Layout}, l.Texts(), []string{l.ShareText()}))
-		}
-		m.rows(append(head, "share of the connections' time"), rows)
-		head, rows = []string{"class", "event"}, nil
-		for _, l := range v.Rows {
-			head = append(head, l.Name)
-		}
-		for _, e := range w.Events {
-			line := []string{e.ClassText(), e.Event}
-			for _, c := range e.Cells {
-				line = append(line, joined(" · ", c.Time(), c.Rest()))
-			}
-			rows = append(rows, line)
-		}
-		m.rows(head, rows)
-		m.para("Time per %s: medians over the trials; of events also their number per %s, and the share of the connections' time.", escape(w.Unit), escape(w.Unit))
-	}
 }

@@ -23,6 +23,7 @@ type Dir struct {
 	registry *Registry
 	mu       sync.Mutex
 	entry    entry
+	life     *os.File // the mark, locked: who finds it so knows that this process lives
 	removed  bool
 }
 
@@ -38,16 +39,19 @@ func (r *Registry) Create(volumeDir, label string) (*Dir, error) {
 		return nil, filewise.Errorf(filewise.CodePreflight, "make room and rights there, or set FILEWISE_STATE to another directory",
 			"cannot register a scratch directory in %s: %w", r.dir, err)
 	}
-	if err := makeMarked(e); err != nil {
-		// Only what is empty or marked goes; the rest is the sweep's to judge.
-		kept := removeMarked(e)
+	life, err := makeMarked(e)
+	if err != nil {
+		var kept error
+		if none := (notMade{}); !errors.As(err, &none) {
+			kept = removeMarked(e) // only what is empty or marked goes; the rest is the sweep's to judge
+		}
 		if kept == nil {
 			kept = r.forget(e.ID)
 		}
 		return nil, filewise.Errorf(filewise.CodePreflight, "name a directory that you may write to and that has room",
 			"no scratch directory in %s: %w", volumeDir, errors.Join(err, kept))
 	}
-	return &Dir{Path: e.path(), ID: e.ID, registry: r, entry: e}, nil
+	return &Dir{Path: e.path(), ID: e.ID, registry: r, entry: e, life: life}, nil
 }
 
 func newEntry(volumeDir, label string) (entry, error) {
@@ -62,31 +66,45 @@ func newEntry(volumeDir, label string) (entry, error) {
 	if !exists(real) {
 		return entry{}, syscall.ENOTDIR
 	}
+	place, err := filesystem.PlaceOf(real)
+	if err != nil {
+		return entry{}, err
+	}
 	owner, err := process.Self()
 	if err != nil {
 		return entry{}, err
 	}
-	return entry{Format: formatVersion, ID: newID(), Volume: real, Label: label,
+	return entry{Format: formatVersion, ID: newID(), Volume: real, Place: place, Label: label,
 		Created: time.Now().UTC(), Owner: owner}, nil
 }
 
-// makeMarked makes the directory and its mark, both durable.
-func makeMarked(e entry) error {
-	b, err := json.Marshal(mark{Format: formatVersion, ID: e.ID, Owner: e.Owner})
-	if err != nil {
-		return err
-	}
+// notMade is why there is no directory to remove.
+type notMade struct{ error }
+
+func (n notMade) Unwrap() error { return n.error }
+
+// makeMarked makes the directory and its mark, both durable, and returns the mark:
+// locked as long as it is open, where the file system has locks.
+func makeMarked(e entry) (life *os.File, err error) {
 	if err := os.Mkdir(e.path(), 0o700); err != nil {
-		return err
+		return nil, notMade{err}
 	}
 	unfinished := filepath.Join(e.path(), newMarkName)
-	if err := writeSynced(unfinished, append(b, '\n')); err != nil {
-		return err
+	if life, err = create(unfinished); err != nil {
+		return nil, err
 	}
-	if err := os.Rename(unfinished, filepath.Join(e.path(), markName)); err != nil {
-		return err
+	m := mark{Format: formatVersion, ID: e.ID, Owner: e.Owner, Locked: filesystem.Lock(life) == nil}
+	err = errors.Join(json.NewEncoder(life).Encode(m), life.Sync())
+	if err == nil {
+		err = os.Rename(unfinished, filepath.Join(e.path(), markName))
 	}
-	return errors.Join(filesystem.SyncDir(e.path()), filesystem.SyncDir(e.Volume))
+	if err == nil {
+		err = errors.Join(filesystem.SyncDir(e.path()), filesystem.SyncDir(e.Volume))
+	}
+	if err != nil {
+		return nil, errors.Join(err, life.Close())
+	}
+	return life, nil
 }
 
 // AddProcess registers a server that was just started on the directory, so that
@@ -154,6 +172,7 @@ func (d *Dir) Remove() error {
 		return filewise.Errorf(filewise.CodeInternal, "the next filewise ends it and removes the directory",
 			"scratch directory %s is kept: server %v still runs", d.Path, servers[0])
 	}
+	_ = d.life.Close() // Windows removes nothing that is open; a sweep may help from here on
 	err := removeMarked(d.entry)
 	if err == nil {
 		err = d.registry.forget(d.ID)

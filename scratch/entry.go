@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"filewise/internal/filesystem"
 	"filewise/internal/process"
 )
 
@@ -22,7 +23,8 @@ const maxFile = 64 << 10
 type entry struct {
 	Format    int                `json:"format"`
 	ID        string             `json:"id"`
-	Volume    string             `json:"volume"` // absolute, free of symbolic links when it was made
+	Volume    string             `json:"volume"`         // absolute, free of symbolic links when it was made
+	Place     filesystem.Place   `json:"place,omitzero"` // of the volume's directory
 	Label     string             `json:"label,omitempty"`
 	Created   time.Time          `json:"created"`
 	Owner     process.Identity   `json:"owner"`
@@ -34,6 +36,8 @@ type mark struct {
 	Format int              `json:"format"`
 	ID     string           `json:"id"`
 	Owner  process.Identity `json:"owner"`
+	// Locked: the owner holds a lock on this file as long as it lives.
+	Locked bool `json:"locked,omitempty"`
 }
 
 const (
@@ -76,15 +80,15 @@ func parseEntry(b []byte, id string) (entry, error) {
 }
 
 // parseMark reads the mark of the directory of e.
-func parseMark(b []byte, e entry) error {
+func parseMark(b []byte, e entry) (mark, error) {
 	var m mark
 	if err := decode(b, &m); err != nil {
-		return err
+		return mark{}, err
 	}
 	if m.Format != formatVersion || m.ID != e.ID {
-		return fmt.Errorf("it is the mark of %q", m.ID)
+		return mark{}, fmt.Errorf("it is the mark of %q", m.ID)
 	}
-	return nil
+	return m, nil
 }
 
 func decode(b []byte, v any) error {

@@ -12,12 +12,16 @@ import (
 
 // writeSynced makes a new file that is on the storage when it returns.
 func writeSynced(path string, b []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := create(path)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(b)
 	return errors.Join(err, f.Sync(), f.Close())
+}
+
+func create(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
 // unfinishedName names its writer, so that others know whether it still writes.

@@ -82,9 +82,11 @@ func deadOwner(t *testing.T) process.Identity {
 func orphan(t *testing.T, r *Registry, volume string) entry {
 	t.Helper()
 	e := registered(t, r, volume)
-	if err := makeMarked(e); err != nil {
+	life, err := makeMarked(e)
+	if err != nil {
 		t.Fatal(err)
 	}
+	life.Close()
 	write(t, filepath.Join(e.path(), "sub", "deep", "data.db"), "data")
 	return e
 }

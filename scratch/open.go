@@ -9,10 +9,17 @@ import (
 	"path/filepath"
 	"slices"
 	"syscall"
+
+	"filewise/internal/filesystem"
+	"filewise/internal/process"
 )
 
 // errVolumeGone: the storage is not mounted, or the user moved the directory.
 var errVolumeGone = errors.New("the volume's directory does not exist: mount it, and the next start removes what is there")
+
+// errOtherVolume: what is absent on another file system, the empty mount point say,
+// is not gone.
+var errOtherVolume = errors.New("the volume's directory is not the one that it was in: is its file system mounted?")
 
 // opened is a scratch directory that was verified to be ours. All removal goes
 // through these handles, so that nothing that is swapped in later is touched.
@@ -72,7 +79,7 @@ func openVolume(path string) (*os.Root, error) {
 func openDir(volume *os.Root, e entry) (*os.Root, error) {
 	info, err := volume.Lstat(e.name())
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, e.gone()
 	}
 	if err != nil {
 		return nil, err
@@ -98,6 +105,15 @@ func openDir(volume *os.Root, e entry) (*os.Root, error) {
 	return dir, nil
 }
 
+// gone accepts that the directory is not there, if its volume is.
+func (e entry) gone() error {
+	place, err := filesystem.PlaceOf(e.Volume)
+	if err == nil && !place.Same(e.Place) {
+		err = errOtherVolume
+	}
+	return err
+}
+
 func names(dir *os.Root) ([]string, error) {
 	f, err := dir.Open(".")
 	if err != nil {
@@ -119,34 +135,74 @@ func checkMark(dir *os.Root, names []string, e entry) error {
 		return nil
 	}
 	// Another sweep may remove the mark meanwhile; it does that last of all.
-	b, err := readMark(dir)
-	if err == nil {
-		err = parseMark(b, e)
-	}
+	_, f, err := readMark(dir, e)
 	if err != nil {
 		return fmt.Errorf("its mark is not the one that was registered: %w", err)
 	}
-	return nil
+	return f.Close()
 }
 
-// readMark reads the mark itself, not what a link in its place points to.
-func readMark(dir *os.Root) ([]byte, error) {
+// readMark reads the mark itself, not what a link in its place points to, and
+// leaves it open.
+func readMark(dir *os.Root, e entry) (m mark, f *os.File, err error) {
 	info, err := dir.Lstat(markName)
 	if err != nil {
-		return nil, err
+		return m, nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("not a regular file (%s)", info.Mode().Type())
+		return m, nil, fmt.Errorf("not a regular file (%s)", info.Mode().Type())
 	}
-	f, err := dir.OpenFile(markName, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if f, err = dir.OpenFile(markName, os.O_RDONLY|syscall.O_NONBLOCK, 0); err != nil {
+		return m, nil, err
+	}
+	b, err := readRegular(f)
+	if now, statErr := f.Stat(); statErr != nil || !os.SameFile(info, now) {
+		err = errors.Join(errors.New("replaced while it was looked at"), statErr)
+	}
+	if err == nil {
+		m, err = parseMark(b, e)
+	}
 	if err != nil {
-		return nil, err
+		return m, nil, errors.Join(err, f.Close())
+	}
+	return m, f, nil
+}
+
+// life says whether the owner lives: by the lock that it holds on its mark, whatever
+// has become of process numbers, boots and clocks; else by who it was.
+func (e entry) life() process.Status {
+	if locked, err := e.locked(); err == nil {
+		if locked {
+			return process.Alive
+		}
+		return process.Dead
+	}
+	return e.Owner.Status()
+}
+
+func (e entry) locked() (bool, error) {
+	volume, err := openVolume(e.Volume)
+	if err != nil {
+		return false, err
+	}
+	defer volume.Close()
+	dir, err := openDir(volume, e)
+	if err != nil {
+		return false, err
+	}
+	if dir == nil {
+		return false, fs.ErrNotExist
+	}
+	defer dir.Close()
+	m, f, err := readMark(dir, e)
+	if err != nil {
+		return false, err
 	}
 	defer f.Close()
-	if now, err := f.Stat(); err != nil || !os.SameFile(info, now) {
-		return nil, errors.Join(errors.New("replaced while it was looked at"), err)
+	if !m.Locked {
+		return false, errors.ErrUnsupported
 	}
-	return readRegular(f)
+	return filesystem.Locked(f)
 }
 
 // readRegular reads a small regular file.

@@ -66,6 +66,13 @@ func TestCreateFails(t *testing.T) {
 			t.Errorf("%s: %v", dir, err)
 		}
 	}
+	if os.Geteuid() != 0 { // root may write everywhere
+		closed := filepath.Join(volume, "closed")
+		must(t, os.Mkdir(closed, 0o100))
+		if _, err := r.Create(closed, ""); filewise.CodeOf(err) != filewise.CodePreflight {
+			t.Errorf("a directory that may not be read: %v", err)
+		}
+	}
 	if n := entries(t, r); n != 0 {
 		t.Errorf("%d registrations are left", n)
 	}

@@ -60,7 +60,16 @@ func (r *Registry) Sweep(ctx context.Context) ([]Leftover, error) {
 		_ = os.Remove(rest) // nothing depends on it; the next sweep tries again
 	}
 	return r.each(ctx, ids, func(l *Leftover, e entry) error {
+		here, err := process.Self()
+		if err != nil {
+			return err
+		}
 		for _, server := range e.Processes {
+			// The kernel ends servers with their owner, which is dead: so is one of
+			// another container, which cannot be seen from here.
+			if server.Space != here.Space {
+				continue
+			}
 			if err := server.End(ctx, e.path(), patience); err != nil {
 				return err
 			}
@@ -101,11 +110,12 @@ func (r *Registry) one(id string, act func(*Leftover, entry) error) (Leftover, b
 		return Leftover{ID: id, Kept: fmt.Sprintf("its registration is not usable: %v; look at %s, and delete that file", err, r.file(id))}, true
 	}
 	l := Leftover{ID: id, Path: e.path(), Label: e.Label, Created: e.Created, Owner: e.Owner.PID}
-	switch e.Owner.Status() {
+	switch e.life() {
 	case process.Alive:
 		return Leftover{}, false
 	case process.Unknown:
-		err = fmt.Errorf("%v ran on another machine or in another container and may still run; if not, delete the directory and %s", e.Owner, r.file(id))
+		err = fmt.Errorf("%v ran on another machine or in another container and may still run; if not, delete the directory and %s", e.Owner,
+			r.file(id))
 	case process.Dead:
 		for _, p := range running(e.Processes) {
 			l.Processes = append(l.Processes, p.PID)

@@ -7,9 +7,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"filewise/internal/process"
 )
 
 func TestSweepRemovesOrphans(t *testing.T) {
@@ -32,7 +35,8 @@ func TestSweepRemovesOrphans(t *testing.T) {
 	if present(e.path()) || entries(t, r) != 0 {
 		t.Error("not removed")
 	}
-	for _, path := range []string{filepath.Join(volume, "mine"), filepath.Join(volume, "filewise-user", "data"), filepath.Join(outside, "canary")} {
+	for _, path := range []string{filepath.Join(volume, "mine"), filepath.Join(volume, "filewise-user", "data"),
+		filepath.Join(outside, "canary")} {
 		if !present(path) {
 			t.Errorf("%s is gone", path)
 		}
@@ -149,16 +153,52 @@ func TestVolumeGone(t *testing.T) {
 	}
 }
 
+// Whether an owner lives is what its lock says; who it was counts where there is none.
 func TestOwnerElsewhere(t *testing.T) {
 	r, volume := setup(t)
+	d, err := r.Create(volume, "")
+	must(t, err)
+	living := d.entry
+	living.Owner = deadOwner(t) // as it looks from another boot, or another time namespace
+	must(t, r.write(living))
+	if found, err := r.Sweep(t.Context()); err != nil || len(found) != 0 || !present(d.Path) {
+		t.Fatalf("the directory of a living owner: %+v, %v", found, err)
+	}
+	must(t, d.Remove())
+
 	e := orphan(t, r, volume)
 	e.Owner.Space = "pid:[1]"
-	if err := r.write(e); err != nil {
-		t.Fatal(err)
-	}
+	e.Processes = []process.Identity{e.Owner}
+	must(t, r.write(e))
+	markFile := filepath.Join(e.path(), markName)
+	locked, err := os.ReadFile(markFile)
+	must(t, err)
+	must(t, os.WriteFile(markFile, []byte(strings.Replace(string(locked), `,"locked":true`, "", 1)), 0o600))
 	mustKeep(t, sweepOne(t, r), "another container")
-	if !present(e.path()) {
-		t.Error("removed")
+	must(t, os.WriteFile(markFile, locked, 0o600))
+	if l := sweepOne(t, r); !l.Removed || present(e.path()) {
+		t.Errorf("killed in another container: %+v", l)
+	}
+}
+
+// What is absent because another file system is mounted, or none, is not gone.
+func TestVolumeNotMounted(t *testing.T) {
+	r, volume := setup(t)
+	d, err := r.Create(volume, "")
+	must(t, err)
+	must(t, os.Rename(volume, volume+".unmounted"))
+	must(t, os.Mkdir(volume, 0o700))
+	if err := d.Remove(); err == nil || !strings.Contains(err.Error(), "is its file system mounted") {
+		t.Errorf("removed where it was not: %v", err)
+	}
+	dead := d.entry
+	dead.Owner = deadOwner(t)
+	must(t, r.write(dead))
+	mustKeep(t, sweepOne(t, r), "is its file system mounted")
+	must(t, os.Remove(volume))
+	must(t, os.Rename(volume+".unmounted", volume))
+	if l := sweepOne(t, r); !l.Removed || present(d.Path) || entries(t, r) != 0 {
+		t.Errorf("%+v", l)
 	}
 }
 

@@ -36,7 +36,7 @@ func TestRealFio(t *testing.T) {
 	fioHere(t)
 	a, b := t.TempDir(), filepath.Join(t.TempDir(), "with:colon")
 	must(t, os.Mkdir(b, 0o700))
-	if in, err := machine.InMemory(a); err != nil || in {
+	if d, err := machine.DeviceOf(a); err != nil || d.InMemory() {
 		t.Skip("the temporary directory lies in memory: direct I/O is not possible there")
 	}
 	for _, x := range []struct {
@@ -47,7 +47,8 @@ func TestRealFio(t *testing.T) {
 	}{{[]string{b}, RandomRead, 3, 0}, {[]string{a, b}, SequentialWrite, 1, 2}} {
 		err := within(x.dirs, func(dirs []string) error {
 			f, tool, err := job{x.p, dirs, x.files, 4096}.run(t.Context(), "fio")
-			if err == nil && (f.Bytes <= 0 || f.Requests <= 0 || f.Files != x.files || f.Together != x.together || !strings.HasPrefix(tool, "fio-")) {
+			if err == nil && (f.Bytes <= 0 || f.Requests <= 0 || f.Files != x.files || f.Together != x.together ||
+				!strings.HasPrefix(tool, "fio-")) {
 				t.Errorf("%+v by %q", f, tool)
 			}
 			return err
@@ -146,7 +147,8 @@ func TestString(t *testing.T) {
 	l := limit(t, t.TempDir())
 	l.Figures = append(l.Figures, Figure{Pattern: SequentialWrite, Files: 1, Together: 2, Bytes: 9e6, Requests: 9})
 	s := l.String()
-	for _, want := range []string{"sequential read 5.0 MB/s, write 4.0 MB/s", "random 8.0 KiB read 700, write 600 requests/s", "1 or 4 files, fio-3", "sequential write with all 2 volumes at once 9.0 MB/s"} {
+	for _, want := range []string{"sequential read 5.0 MB/s, write 4.0 MB/s", "random 8.0 KiB read 700, write 600 requests/s",
+		"1 or 4 files, fio-3", "sequential write with all 2 volumes at once 9.0 MB/s"} {
 		if !strings.Contains(s, want) {
 			t.Errorf("%q lacks %q", s, want)
 		}

@@ -75,7 +75,8 @@ func addMeasure(ctx context.Context, conn *sql.Conn, trial int64, ordinal int, m
 		return err
 	}
 	_, err = conn.ExecContext(ctx, `INSERT INTO measures (trial, ordinal, family, unit, window_from, window_to, work, bytes,
-		tail, sync, slice_length, slices, hist, deltas, errors, types, turns, connections, paced) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		tail, sync, slice_length, slices, hist, deltas, errors, types, turns, connections, paced)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		trial, ordinal, m.Family, m.Unit, int64(m.Window[0]), int64(m.Window[1]), floatColumn(m.Work), floatColumn(m.Bytes),
 		int64(m.Tail), int64(m.Sync), int64(m.SliceLength), packSlices(m.Slices), m.Hist, deltas, failures, types, turns, m.Connections, m.Paced)
 	return err
@@ -104,8 +105,13 @@ func cellName(c filewise.Cell) string {
 	return fmt.Sprintf("trial of %s (%s, attempt %d)", c.Layout, where, c.Attempt)
 }
 
-// recordWithin is how long storing one trial may take after the run was ended.
-const recordWithin = 30 * time.Second
+const (
+	// recordWithin is how long storing one trial may take after the run was ended.
+	recordWithin = 30 * time.Second
+	// unlockedWithin is how long another process may keep the store locked before a
+	// trial that was measured is given up.
+	unlockedWithin = 5 * time.Minute
+)
 
 // Recorder stores the trials of one run.
 type Recorder struct {
@@ -117,9 +123,20 @@ type Recorder struct {
 func (s *Store) Recorder(run int64) *Recorder { return &Recorder{store: s, run: run} }
 
 // Record stores a finished trial, also when ctx has ended: Ctrl-C must not cost
-// a trial that was measured.
+// a trial that was measured, nor must another process that keeps the store locked
+// for a while.
 func (r *Recorder) Record(ctx context.Context, t filewise.Trial) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordWithin)
+	ctx = context.WithoutCancel(ctx)
+	for end := time.Now().Add(unlockedWithin); ; {
+		err := r.once(ctx, t)
+		if c, ok := sqlitedriver.CodesOf(err); !ok || c.Primary != sqlitedriver.Busy || time.Now().After(end) {
+			return err
+		}
+	}
+}
+
+func (r *Recorder) once(ctx context.Context, t filewise.Trial) error {
+	ctx, cancel := context.WithTimeout(ctx, recordWithin)
 	defer cancel()
 	return r.store.AddTrial(ctx, r.run, t)
 }

@@ -15,6 +15,7 @@ import (
 
 	"filewise"
 	"filewise/experiment"
+	"filewise/internal/jsonsize"
 )
 
 // A bundle is a run in one file, to be carried to another machine: a tar archive,
@@ -64,7 +65,8 @@ func ExportBundle(w io.Writer, run Run, trials []filewise.Trial, by Manifest) er
 		name string
 		data []byte
 	}{{manifestName, manifest}, {runName, data.Bytes()}} {
-		header := &tar.Header{Name: f.name, Mode: 0o644, Size: int64(len(f.data)), ModTime: by.Exported.Truncate(time.Second), Typeflag: tar.TypeReg}
+		header := &tar.Header{Name: f.name, Mode: 0o644, Size: int64(len(f.data)), ModTime: by.Exported.Truncate(time.Second),
+			Typeflag: tar.TypeReg}
 		if err := archive.WriteHeader(header); err != nil {
 			return err
 		}
@@ -78,12 +80,17 @@ func ExportBundle(w io.Writer, run Run, trials []filewise.Trial, by Manifest) er
 // What a bundle may hold, in bytes: a day of the finest slices has a tenth of it.
 const (
 	maxManifest = 64 << 10
-	maxRun      = 1 << 30
+	maxRun      = 256 << 20
 )
+
+// ofRun are the limits of a run's JSON, here and in the columns of a store: some
+// hundred thousand counters, tenfold.
+var ofRun = jsonsize.Limits{Depth: 32, Memory: 512 << 20, String: 16 << 20}
 
 // notOurs refuses a file that is no bundle, or no whole one.
 func notOurs(format string, args ...any) error {
-	return filewise.Errorf(filewise.CodeUsage, "export it again on the machine that has it, by filewise export RUN --bundle FILE", "the bundle cannot be read: "+format, args...)
+	return filewise.Errorf(filewise.CodeUsage, "export it again on the machine that has it, by filewise export RUN --bundle FILE",
+		"the bundle cannot be read: "+format, args...)
 }
 
 // ReadBundle reads a bundle. Nothing is written anywhere, and no more is kept than a
@@ -140,7 +147,7 @@ func entry(archive *tar.Reader, name string, most int64) ([]byte, error) {
 	case header.Size > most:
 		return nil, notOurs("%s is too large: %d bytes", name, header.Size)
 	}
-	text, err := io.ReadAll(archive)
+	text, err := io.ReadAll(jsonsize.NewReader(archive, ofRun))
 	if err != nil {
 		return nil, notOurs("%s: %w", name, cause(err))
 	}
@@ -161,7 +168,8 @@ func parseManifest(text []byte) (m Manifest, err error) {
 		if m.Version != "" {
 			by = "Filewise " + cut(m.Version)
 		}
-		return filewise.Errorf(filewise.CodeUsage, "import it with "+by, "the bundle is of %s: its %s has version %d, and this Filewise knows them up to %d", by, what, have, know)
+		return filewise.Errorf(filewise.CodeUsage, "import it with "+by,
+			"the bundle is of %s: its %s has version %d, and this Filewise knows them up to %d", by, what, have, know)
 	}
 	switch err = json.Unmarshal(text, &m); {
 	case err != nil:
@@ -186,7 +194,8 @@ func ParseRun(text []byte, m Manifest) (run Run, trials []filewise.Trial, err er
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&e); err != nil {
 		if strings.Contains(err.Error(), "unknown field") {
-			return run, nil, filewise.Errorf(filewise.CodeUsage, "import it with Filewise "+cut(m.Version), "the bundle is of Filewise %s, and this one does not know all of it: %w", cut(m.Version), err)
+			return run, nil, filewise.Errorf(filewise.CodeUsage, "import it with Filewise "+cut(m.Version),
+				"the bundle is of Filewise %s, and this one does not know all of it: %w", cut(m.Version), err)
 		}
 		return run, nil, notOurs("its run: %w", err)
 	}
@@ -247,7 +256,8 @@ const mostOf = 10_000
 
 // bounded refuses counts that would be worked through without end.
 func bounded(p experiment.Plan) error {
-	counts := map[string]int{"max_blocks": p.MaxBlocks, "attempts": p.Attempts, "cells": p.Cells, "instances": p.Instances, "layouts": len(p.Layouts), "phases": len(p.Phases)}
+	counts := map[string]int{"max_blocks": p.MaxBlocks, "attempts": p.Attempts, "cells": p.Cells, "instances": p.Instances,
+		"layouts": len(p.Layouts), "phases": len(p.Phases)}
 	if p.AsPublished != nil {
 		counts["repeats"], counts["drop"] = p.AsPublished.Repeats, p.AsPublished.Drop
 	}

@@ -61,7 +61,8 @@ func TestImport(t *testing.T) {
 	must(t, err)
 	here, err := s.Run(t.Context(), id)
 	must(t, err)
-	if added != 2 || here.Origin == nil || here.Origin.ID != 12 || here.Origin.Version != "v9" || here.Origin.Where() != "ada@db1" || !here.Origin.Exported.Equal(exportedAt) {
+	if added != 2 || here.Origin == nil || here.Origin.ID != 12 || here.Origin.Version != "v9" || here.Origin.Where() != "ada@db1" ||
+		!here.Origin.Exported.Equal(exportedAt) {
 		t.Errorf("%d added, %+v", added, here.Origin)
 	}
 	here.ID, here.Origin = run.ID, nil
@@ -135,7 +136,8 @@ func tarred(t testing.TB, files ...[2]string) []byte {
 func manifestOf(t testing.TB, run string, change func(*Manifest)) string {
 	t.Helper()
 	sum := sha256.Sum256([]byte(run))
-	m := Manifest{Format: BundleFormat, Schema: 1, Store: schemaVersion, Version: "v9", Exported: exportedAt, Size: int64(len(run)), SHA256: hex.EncodeToString(sum[:])}
+	m := Manifest{Format: BundleFormat, Schema: 1, Store: schemaVersion, Version: "v9", Exported: exportedAt, Size: int64(len(run)),
+		SHA256: hex.EncodeToString(sum[:])}
 	if change != nil {
 		change(&m)
 	}
@@ -158,6 +160,9 @@ func TestBundleRefused(t *testing.T) {
 		}
 		return tarred(t, [2]string{manifestName, manifestOf(t, changed, nil)}, [2]string{runName, changed})
 	}
+	packed := func(run string) []byte {
+		return tarred(t, [2]string{manifestName, manifestOf(t, run, nil)}, [2]string{runName, run})
+	}
 	flipped := bytes.Clone(good)
 	flipped[len(flipped)/2] ^= 0x40
 	bomb := strings.Repeat("\x00", 64<<20)
@@ -165,25 +170,34 @@ func TestBundleRefused(t *testing.T) {
 		data []byte
 		want string
 	}{
-		"empty":         {nil, "cut short"},
-		"text":          {[]byte("run,block\r\n1,1\r\n"), "it is none"},
-		"damaged":       {flipped, "cannot be read"},
-		"foreign":       {tarred(t, [2]string{"package.json", "{}"}), "another program"},
-		"foreign name":  {tarred(t, [2]string{manifestName, `{"format":"x"}`}), "another program"},
-		"traversal":     {tarred(t, [2]string{manifestName, manifestOf(t, text.String(), nil)}, [2]string{"../../etc/run.json", text.String()}), "another program"},
-		"link":          {tarred(t, [2]string{manifestName, manifestOf(t, text.String(), nil)}, [2]string{runName, "→"}), "another program"},
-		"more":          {tarred(t, [2]string{manifestName, manifestOf(t, text.String(), nil)}, [2]string{runName, text.String()}, [2]string{"x", ""}), "behind the run"},
-		"check sum":     {tarred(t, [2]string{manifestName, manifestOf(t, text.String(), func(m *Manifest) { m.SHA256 = strings.Repeat("0", 64) })}, [2]string{runName, text.String()}), "check sum"},
-		"size":          {tarred(t, [2]string{manifestName, manifestOf(t, text.String(), func(m *Manifest) { m.Size = 3 })}, [2]string{runName, text.String()}), "too large"},
+		"empty":        {nil, "cut short"},
+		"text":         {[]byte("run,block\r\n1,1\r\n"), "it is none"},
+		"damaged":      {flipped, "cannot be read"},
+		"foreign":      {tarred(t, [2]string{"package.json", "{}"}), "another program"},
+		"foreign name": {tarred(t, [2]string{manifestName, `{"format":"x"}`}), "another program"},
+		"traversal": {tarred(t, [2]string{manifestName, manifestOf(t, text.String(), nil)}, [2]string{"../../etc/run.json", text.String()}),
+			"another program"},
+		"link": {tarred(t, [2]string{manifestName, manifestOf(t, text.String(), nil)}, [2]string{runName, "→"}), "another program"},
+		"more": {tarred(t, [2]string{manifestName, manifestOf(t, text.String(), nil)}, [2]string{runName, text.String()},
+			[2]string{"x", ""}), "behind the run"},
+		"check sum": {tarred(t, [2]string{manifestName, manifestOf(t, text.String(),
+			func(m *Manifest) { m.SHA256 = strings.Repeat("0", 64) })}, [2]string{runName, text.String()}), "check sum"},
+		"size": {tarred(t, [2]string{manifestName, manifestOf(t, text.String(), func(m *Manifest) { m.Size = 3 })},
+			[2]string{runName, text.String()}), "too large"},
 		"bomb":          {tarred(t, [2]string{manifestName, bomb}), "too large"},
 		"bomb in a run": {tarred(t, [2]string{manifestName, manifestOf(t, "x", nil)}, [2]string{runName, bomb}), "too large"},
-		"newer":         {tarred(t, [2]string{manifestName, manifestOf(t, "x", func(m *Manifest) { m.Schema = 2 })}), "of Filewise v9: its format has version 2"},
-		"newer store":   {tarred(t, [2]string{manifestName, manifestOf(t, "x", func(m *Manifest) { m.Store = schemaVersion + 1 })}), "of Filewise v9"},
-		"newer field":   {with(`"seed":`, `"novelty": 1, "seed":`), "does not know all of it"},
-		"two trials":    {with(`"block": 2`, `"block": 1`), "there twice"},
-		"no layout":     {with(`"layout": "`, `"layout": "x`), "not one of the plan"},
-		"no time":       {with(`"started": "2026`, `"started": "0001`), "no start"},
-		"state":         {with(`"state": "done"`, `"state": "won"`), "won"},
+		"objects":       {packed(`{"trials":[` + strings.Repeat("{},", 2_000_000) + "{}]}"), "larger than what Filewise writes"},
+		"blanks":        {packed(strings.Repeat(" ", 1<<20) + text.String()), "blanks in a row"},
+		"depth":         {packed(strings.Repeat("[", 1000)), "a depth of more than"},
+		"newer": {tarred(t, [2]string{manifestName, manifestOf(t, "x", func(m *Manifest) { m.Schema = 2 })}),
+			"of Filewise v9: its format has version 2"},
+		"newer store": {tarred(t, [2]string{manifestName, manifestOf(t, "x", func(m *Manifest) { m.Store = schemaVersion + 1 })}),
+			"of Filewise v9"},
+		"newer field": {with(`"seed":`, `"novelty": 1, "seed":`), "does not know all of it"},
+		"two trials":  {with(`"block": 2`, `"block": 1`), "there twice"},
+		"no layout":   {with(`"layout": "`, `"layout": "x`), "not one of the plan"},
+		"no time":     {with(`"started": "2026`, `"started": "0001`), "no start"},
+		"state":       {with(`"state": "done"`, `"state": "won"`), "won"},
 	} {
 		_, _, _, err := ReadBundle(bytes.NewReader(c.data))
 		if filewise.CodeOf(err) != filewise.CodeUsage || filewise.RemedyOf(err) == "" || !strings.Contains(err.Error(), c.want) {

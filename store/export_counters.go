@@ -1,9 +1,7 @@
 package store
 
 import (
-	"encoding/csv"
 	"io"
-	"strconv"
 
 	"filewise"
 )
@@ -31,31 +29,10 @@ func ExportParquetCounters(w io.Writer, run Run, trials []filewise.Trial) error 
 	return writeParquet(w, run, func(add func(CounterRow) error) error { return counterRows(run, trials, add) })
 }
 
-// ExportCSVCounters writes the counters of all trials as ExportCSV does trials.
-func ExportCSVCounters(w io.Writer, run Run, trials []filewise.Trial) error {
-	out := csv.NewWriter(w)
-	out.UseCRLF = true
-	if err := out.Write([]string{"run", "block", "layout", "attempt", "pilot", "state", "family", "probe", "name", "unit", "class", "file", "value"}); err != nil {
-		return err
-	}
-	err := counterRows(run, trials, func(r CounterRow) error {
-		value := ""
-		if r.Value != nil {
-			value = number(*r.Value)
-		}
-		return out.Write([]string{strconv.FormatInt(r.Run, 10), strconv.Itoa(int(r.Block)), r.Layout, strconv.Itoa(int(r.Attempt)), strconv.FormatBool(r.Pilot),
-			r.State, r.Family, r.Probe, r.Name, r.Unit, orEmpty(r.Class), orEmpty(r.File), value})
-	})
-	if err != nil {
-		return err
-	}
-	out.Flush()
-	return out.Error()
-}
-
 func counterRows(run Run, trials []filewise.Trial, add func(CounterRow) error) error {
 	for _, t := range trials {
-		row := CounterRow{Run: run.ID, Block: int32(t.Cell.Block), Layout: t.Cell.Layout, Attempt: int32(t.Cell.Attempt), Pilot: t.Cell.Pilot, State: string(t.State)}
+		row := CounterRow{Run: run.ID, Block: int32(t.Cell.Block), Layout: t.Cell.Layout, Attempt: int32(t.Cell.Attempt), Pilot: t.Cell.Pilot,
+			State: string(t.State)}
 		for _, m := range t.Measures {
 			row.Family = m.Family
 			for _, d := range m.Deltas {
@@ -76,11 +53,4 @@ func some(s string) *string {
 		return nil
 	}
 	return &s
-}
-
-func orEmpty(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }

@@ -2,59 +2,65 @@ package store
 
 import (
 	"encoding/csv"
+	"errors"
+	"fmt"
 	"io"
+	"reflect"
 	"strconv"
+	"strings"
 	"time"
 
 	"filewise"
 )
 
-// CSVHeader names the columns of ExportCSV. Throughput is in units a second;
-// window_s is the length of the measured window; times are in seconds; started
-// is RFC 3339 in UTC. An empty field is an absent value, never zero.
-func CSVHeader() []string {
-	return []string{"run", "block", "position", "layout", "attempt", "pilot", "state", "reason",
-		"family", "throughput", "unit", "work", "window_s", "tail_s", "sync_s", "elapsed_s", "instance", "started"}
+// ExportCSV writes a TrialRow for each trial and family, by RFC 4180 (lines end in
+// CRLF).
+func ExportCSV(w io.Writer, run Run, trials []filewise.Trial) error {
+	return writeCSV(w, func(add func(TrialRow) error) error { return trialRows(run, trials, add) })
 }
 
-// ExportCSV writes one line for each trial and family, by RFC 4180 (lines end in
-// CRLF). A trial that measured nothing has one line with these fields empty.
-func ExportCSV(w io.Writer, run Run, trials []filewise.Trial) error {
+// ExportCSVCounters writes the counters of all trials as ExportCSV does trials.
+func ExportCSVCounters(w io.Writer, run Run, trials []filewise.Trial) error {
+	return writeCSV(w, func(add func(CounterRow) error) error { return counterRows(run, trials, add) })
+}
+
+// writeCSV writes rows under the names of their columns in Parquet. Moments are RFC 3339
+// in UTC. An empty field is an absent value, never zero.
+func writeCSV[T any](w io.Writer, rows func(add func(T) error) error) error {
 	out := csv.NewWriter(w)
 	out.UseCRLF = true
-	if err := out.Write(CSVHeader()); err != nil {
-		return err
+	columns := reflect.VisibleFields(reflect.TypeFor[T]())
+	line := make([]string, len(columns))
+	for i, c := range columns {
+		line[i], _, _ = strings.Cut(c.Tag.Get("parquet"), ",")
 	}
-	for _, t := range trials {
-		if len(t.Measures) == 0 {
-			if err := out.Write(csvLine(run, t, make([]string, 7))); err != nil {
-				return err
+	err := out.Write(line)
+	if err == nil {
+		err = rows(func(row T) error {
+			for i := range columns {
+				line[i] = csvText(reflect.ValueOf(row).Field(i))
 			}
-		}
-		for _, m := range t.Measures {
-			if err := out.Write(csvLine(run, t, csvMeasure(t, m))); err != nil {
-				return err
-			}
-		}
+			return out.Write(line)
+		})
 	}
 	out.Flush()
-	return out.Error()
+	return errors.Join(err, out.Error())
 }
 
-func csvLine(run Run, t filewise.Trial, measure []string) []string {
-	c := t.Cell
-	line := []string{strconv.FormatInt(run.ID, 10), strconv.Itoa(c.Block), strconv.Itoa(c.Position), c.Layout,
-		strconv.Itoa(c.Attempt), strconv.FormatBool(c.Pilot), string(t.State), t.Reason}
-	line = append(line, measure...)
-	return append(line, seconds(t.Elapsed), t.Instance, t.Started.UTC().Format(time.RFC3339Nano))
-}
-
-func csvMeasure(t filewise.Trial, m filewise.Measure) []string {
-	rate := ""
-	if x, ok := throughput(t, m); ok {
-		rate = number(x)
+func csvText(v reflect.Value) string {
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return ""
+		}
+		v = v.Elem()
 	}
-	return []string{m.Family, rate, m.Unit, number(m.Work), seconds(m.Window[1] - m.Window[0]), seconds(m.Tail), seconds(m.Sync)}
+	switch x := v.Interface().(type) {
+	case float64:
+		return number(x)
+	case time.Time:
+		return x.Format(time.RFC3339Nano)
+	}
+	return fmt.Sprint(v)
 }
 
 // number is the shortest text that reads back as x; empty for what is no number.
@@ -64,5 +70,3 @@ func number(x float64) string {
 	}
 	return strconv.FormatFloat(x, 'f', -1, 64)
 }
-
-func seconds(d time.Duration) string { return number(d.Seconds()) }

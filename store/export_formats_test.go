@@ -17,7 +17,8 @@ import (
 
 // Another reader finds in Parquet what was measured; what is absent is null.
 func TestExportParquet(t *testing.T) {
-	run, trials := sampleRun(), []filewise.Trial{sampleTrial(1), sampleTrial(2), {Cell: filewise.Cell{Layout: "4 files", Block: 3}, State: filewise.Failed, Reason: "r"}}
+	run, trials := sampleRun(), []filewise.Trial{sampleTrial(1), sampleTrial(2),
+		{Cell: filewise.Cell{Layout: "4 files", Block: 3}, State: filewise.Failed, Reason: "r"}}
 	trials[1].Measures[0].Work = math.NaN()
 	var out bytes.Buffer
 	must(t, ExportParquet(&out, run, trials))
@@ -27,7 +28,8 @@ func TestExportParquet(t *testing.T) {
 		t.Fatalf("%d rows", len(rows))
 	}
 	m, first := trials[0].Measures[0], rows[0]
-	if first.Run != run.ID || *first.Family != m.Family || *first.Work != m.Work || *first.Throughput != m.Throughput() || !first.Started.Equal(trials[0].Started.Truncate(time.Microsecond)) ||
+	if first.Run != run.ID || *first.Family != m.Family || *first.Work != m.Work || *first.Throughput != m.Throughput() ||
+		!first.Started.Equal(trials[0].Started.Truncate(time.Microsecond)) ||
 		*first.Window != (m.Window[1]-m.Window[0]).Seconds() {
 		t.Errorf("%+v", first)
 	}
@@ -50,8 +52,8 @@ func TestExportParquet(t *testing.T) {
 	if started, ok := f.Schema().Lookup("started"); !ok || !strings.Contains(started.Node.Type().String(), "MICROS") {
 		t.Errorf("started is %v", started.Node)
 	}
-	if fmt.Sprint(names) != fmt.Sprint(CSVHeader()) {
-		t.Errorf("columns %v, in CSV %v", names, CSVHeader())
+	if fmt.Sprint(names) != fmt.Sprint(csvHeader) {
+		t.Errorf("columns %v, in CSV %v", names, csvHeader)
 	}
 }
 
@@ -134,7 +136,8 @@ func value(t *testing.T, run Run, trials ...filewise.Trial) any {
 func damage(v any, where string, try func(where string)) {
 	switch v := v.(type) {
 	case map[string]any:
-		_, data := map[string]bool{"settings": true, "errors": true, "types": true, "options": true, "secrets": true}[where[max(0, lastDot(where)):]]
+		_, data := map[string]bool{"settings": true, "errors": true, "types": true, "options": true,
+			"secrets": true}[where[max(0, lastDot(where)):]]
 		if !data {
 			v["novelty"] = "x"
 			try(where + ".novelty")

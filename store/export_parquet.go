@@ -10,8 +10,9 @@ import (
 	"filewise"
 )
 
-// TrialRow is a row of ExportParquet: one for each trial and family, with the columns
-// of ExportCSV. What is absent is null.
+// TrialRow is a row of ExportParquet and ExportCSV: one for each trial and family; a trial
+// that measured nothing has one. Throughput is in units a second, window_s the length of
+// the measured window; times are in seconds. What is absent is null.
 type TrialRow struct {
 	Run        int64     `parquet:"run"`
 	Block      int32     `parquet:"block"`
@@ -55,24 +56,26 @@ type SliceRow struct {
 
 // ExportParquet writes the trials as one Parquet file.
 func ExportParquet(w io.Writer, run Run, trials []filewise.Trial) error {
-	return writeParquet(w, run, func(add func(TrialRow) error) error {
-		for _, t := range trials {
-			row := TrialRow{Run: run.ID, Block: int32(t.Cell.Block), Position: int32(t.Cell.Position), Layout: t.Cell.Layout,
-				Attempt: int32(t.Cell.Attempt), Pilot: t.Cell.Pilot, State: string(t.State), Reason: t.Reason,
-				Elapsed: t.Elapsed.Seconds(), Instance: t.Instance, Started: t.Started.UTC()}
-			if len(t.Measures) == 0 {
-				if err := add(row); err != nil {
-					return err
-				}
-			}
-			for _, m := range t.Measures {
-				if err := add(withMeasure(row, t, m)); err != nil {
-					return err
-				}
+	return writeParquet(w, run, func(add func(TrialRow) error) error { return trialRows(run, trials, add) })
+}
+
+func trialRows(run Run, trials []filewise.Trial, add func(TrialRow) error) error {
+	for _, t := range trials {
+		row := TrialRow{Run: run.ID, Block: int32(t.Cell.Block), Position: int32(t.Cell.Position), Layout: t.Cell.Layout,
+			Attempt: int32(t.Cell.Attempt), Pilot: t.Cell.Pilot, State: string(t.State), Reason: t.Reason,
+			Elapsed: t.Elapsed.Seconds(), Instance: t.Instance, Started: t.Started.UTC()}
+		if len(t.Measures) == 0 {
+			if err := add(row); err != nil {
+				return err
 			}
 		}
-		return nil
-	})
+		for _, m := range t.Measures {
+			if err := add(withMeasure(row, t, m)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func withMeasure(row TrialRow, t filewise.Trial, m filewise.Measure) TrialRow {

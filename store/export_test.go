@@ -91,7 +91,7 @@ func TestExportIsDocumented(t *testing.T) {
 	must(t, ExportJSON(&out, run, []filewise.Trial{trial}))
 	var v any
 	must(t, json.Unmarshal(out.Bytes(), &v))
-	for _, key := range append(keys(v), CSVHeader()...) {
+	for _, key := range append(keys(v), csvHeader...) {
 		if !documented[key] {
 			t.Errorf("%q is not documented", key)
 		}
@@ -125,7 +125,7 @@ func TestExportCSV(t *testing.T) {
 	pilot := filewise.Trial{Cell: filewise.Cell{Pilot: true, Layout: "1 file", Attempt: 1}, State: filewise.Failed, Reason: "disk full"}
 	var out bytes.Buffer
 	must(t, ExportCSV(&out, sampleRun(), []filewise.Trial{odd, pilot, sampleTrial(3)}))
-	if !strings.HasPrefix(out.String(), strings.Join(CSVHeader(), ",")+"\r\n") {
+	if !strings.HasPrefix(out.String(), strings.Join(csvHeader, ",")+"\r\n") {
 		t.Errorf("header: %q", out.String())
 	}
 	lines, err := csv.NewReader(&out).ReadAll()
@@ -134,7 +134,8 @@ func TestExportCSV(t *testing.T) {
 		t.Fatalf("%d lines", len(lines))
 	}
 	want := [][]string{
-		{"12", "1", "1", `8 files, "new"`, "2", "false", "done", "line\nbreak", "inserts", "500000000000000000000", "rows", "1000000000000000000000",
+		{"12", "1", "1", `8 files, "new"`, "2", "false", "done", "line\nbreak", "inserts", "500000000000000000000", "rows",
+			"1000000000000000000000",
 			"2", "0.000000005", "0.000000007", "1234.567890123", "", "2026-03-01T11:05:09.123456789Z"},
 		{"12", "0", "0", "1 file", "1", "true", "failed", "disk full", "", "", "", "", "", "", "", "0", "", "0001-01-01T00:00:00Z"},
 	}
@@ -173,3 +174,7 @@ func BenchmarkAddTrial(b *testing.B) {
 		}
 	}
 }
+
+// csvHeader are the columns of ExportCSV.
+var csvHeader = []string{"run", "block", "position", "layout", "attempt", "pilot", "state", "reason",
+	"family", "throughput", "unit", "work", "window_s", "tail_s", "sync_s", "elapsed_s", "instance", "started"}

@@ -168,7 +168,7 @@ func TestTwoHandlesInOneProcess(t *testing.T) {
 		return nil
 	})
 	must(t, err)
-	must(t, s.SetState(t.Context(), id, Done))
+	must(t, s.Finish(t.Context(), id, Outcome{State: Done}))
 }
 
 func TestFullStorage(t *testing.T) {
@@ -187,7 +187,8 @@ func TestFullStorage(t *testing.T) {
 			stored++
 		}
 	}
-	if filewise.CodeOf(err) != filewise.CodeStore || !strings.Contains(err.Error(), "storage is full") || !strings.Contains(filewise.RemedyOf(err), "free space") {
+	if filewise.CodeOf(err) != filewise.CodeStore || !strings.Contains(err.Error(), "storage is full") ||
+		!strings.Contains(filewise.RemedyOf(err), "free space") {
 		t.Fatalf("%v (%s)", err, filewise.RemedyOf(err))
 	}
 	check := func(want int) {
@@ -280,5 +281,42 @@ func TestRecordAfterCtrlC(t *testing.T) {
 	}
 	if trials, err := s.Trials(t.Context(), id); err != nil || len(trials) != 1 {
 		t.Errorf("%d trials, %v", len(trials), err)
+	}
+}
+
+// A store that another process keeps locked for longer than a statement waits costs no
+// trial; one that is damaged in mid-run is told when the run ends.
+func TestLockedAndDamagedInMidRun(t *testing.T) {
+	s := openNew(t)
+	id := newRun(t, s)
+	_, err := s.db.Exec("PRAGMA busy_timeout = 50") // and the pool has one connection while nothing else runs
+	must(t, err)
+	locked, unlock := make(chan struct{}), make(chan struct{})
+	other, err := Open(t.Context(), s.Path())
+	must(t, err)
+	defer other.Close()
+	held := make(chan error, 1)
+	go func() {
+		held <- other.write(t.Context(), "test", func(*sql.Conn) error { close(locked); <-unlock; return nil })
+	}()
+	<-locked
+	recorded := make(chan error, 1)
+	go func() { recorded <- s.Recorder(id).Record(t.Context(), sampleTrial(1)) }()
+	select {
+	case err := <-recorded:
+		t.Errorf("recorded while the store was locked: %v", err)
+	case <-time.After(300 * time.Millisecond): // six times what a statement waits
+	}
+	close(unlock)
+	must(t, <-held)
+	must(t, <-recorded)
+
+	f, err := os.OpenFile(s.Path(), os.O_RDWR, 0)
+	must(t, err)
+	_, err = f.WriteAt(make([]byte, 8192), 8192)
+	must(t, err)
+	must(t, f.Close())
+	if err := s.Finish(t.Context(), id, Outcome{State: Done}); filewise.CodeOf(err) != filewise.CodeStore {
+		t.Errorf("the end of a run in a damaged store: %v", err)
 	}
 }

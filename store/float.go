@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
@@ -56,7 +55,7 @@ func packDeltas(ds []filewise.Delta) (string, error) {
 
 func unpackDeltas(text string) ([]filewise.Delta, error) {
 	var packed []delta
-	if err := json.Unmarshal([]byte(text), &packed); err != nil || packed == nil {
+	if err := unmarshal(text, &packed); err != nil || packed == nil {
 		return nil, err
 	}
 	ds := make([]filewise.Delta, len(packed))

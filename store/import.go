@@ -53,12 +53,13 @@ func number64(x *float64) float64 {
 // new, 0 for a run that was here with all of them. An imported run that has gone on
 // where it comes from gets the trials that it lacks.
 func (s *Store) Import(ctx context.Context, m Manifest, run Run, trials []filewise.Trial) (id int64, added int, err error) {
-	origin := Origin{ID: run.ID, Version: m.Version, Host: m.Host, User: m.User, Exported: m.Exported, Imported: time.Now().UTC(), SHA256: m.SHA256}
+	origin := Origin{ID: run.ID, Version: m.Version, Host: m.Host, User: m.User, Exported: m.Exported, Imported: time.Now().UTC(),
+		SHA256: m.SHA256}
 	if run.State == Running { // nobody here will ever end it
 		run.State = Interrupted
 	}
 	err = s.write(ctx, "import a run", func(conn *sql.Conn) error {
-		here, found, err := sameRun(ctx, conn, run)
+		here, found, err := s.sameRun(ctx, conn, run)
 		if err != nil {
 			return err
 		}
@@ -77,7 +78,7 @@ func (s *Store) Import(ctx context.Context, m Manifest, run Run, trials []filewi
 
 // sameRun finds a run by what no two have in common: the nanosecond of its start and
 // its seed.
-func sameRun(ctx context.Context, conn *sql.Conn, run Run) (Run, bool, error) {
+func (s *Store) sameRun(ctx context.Context, conn *sql.Conn, run Run) (Run, bool, error) {
 	var ids []int64
 	rows, err := conn.QueryContext(ctx, "SELECT id FROM runs WHERE started = ?", timeText(run.Started))
 	if err != nil {
@@ -95,7 +96,7 @@ func sameRun(ctx context.Context, conn *sql.Conn, run Run) (Run, bool, error) {
 		return Run{}, false, err
 	}
 	for _, id := range ids {
-		here, err := readRun(ctx, conn, id)
+		here, err := s.readRun(ctx, conn, id)
 		if err != nil || here.Plan.Seed == run.Plan.Seed {
 			return here, err == nil, err
 		}
@@ -111,7 +112,8 @@ func goneOn(ctx context.Context, conn *sql.Conn, here, run Run, trials []filewis
 	}
 	for i, t := range stored {
 		if t.Cell != trials[i].Cell || !t.Started.Equal(trials[i].Started) {
-			return 0, 0, filewise.Errorf(filewise.CodeUsage, "import it into another store: --store FILE", "run %d here began as the run of the bundle, and went on otherwise", here.ID)
+			return 0, 0, filewise.Errorf(filewise.CodeUsage, "import it into another store: --store FILE",
+				"run %d here began as the run of the bundle, and went on otherwise", here.ID)
 		}
 	}
 	var ended any

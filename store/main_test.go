@@ -89,7 +89,8 @@ func sampleTrial(block int) filewise.Trial {
 		Measures: []filewise.Measure{{
 			Family: "inserts", Unit: "rows", Connections: 4, Paced: true, Window: [2]time.Duration{1, 2e9 + 1}, Work: 0.1 + 0.2, Bytes: 1e300,
 			Tail: 5, Sync: 7, SliceLength: 5e7, Slices: slices, Hist: []byte{0, 1, 255},
-			Deltas: []filewise.Delta{{Probe: "cpu", Name: "user", Unit: "s", Value: math.SmallestNonzeroFloat64}, {Probe: "cpu", Name: "idle", Value: 3, Class: filewise.WaitLock, File: "/a b"}},
+			Deltas: []filewise.Delta{{Probe: "cpu", Name: "user", Unit: "s", Value: math.SmallestNonzeroFloat64},
+				{Probe: "cpu", Name: "idle", Value: 3, Class: filewise.WaitLock, File: "/a b"}},
 			Errors: map[filewise.Class]int64{filewise.ClassDeadlock: 3, filewise.ClassSerialization: math.MaxInt64},
 			Types: map[string]filewise.TypeMeasure{
 				"new-order": {Work: 11.5, Hist: []byte{1, 0, 255}, Errors: map[filewise.Class]int64{filewise.ClassDeadlock: 3}}, "payment": {},

@@ -10,7 +10,8 @@ import (
 
 // A store of the first schema is brought up to date, with all that is in it.
 func TestMigratesTheFirstSchema(t *testing.T) {
-	old := database(t, sampleStore(t), "ALTER TABLE measures DROP COLUMN errors", "ALTER TABLE measures DROP COLUMN types", "ALTER TABLE measures DROP COLUMN turns",
+	old := database(t, sampleStore(t), "ALTER TABLE measures DROP COLUMN errors", "ALTER TABLE measures DROP COLUMN types",
+		"ALTER TABLE measures DROP COLUMN turns",
 		"ALTER TABLE measures DROP COLUMN connections", "ALTER TABLE measures DROP COLUMN paced", "ALTER TABLE runs DROP COLUMN origin",
 		"DELETE FROM goose_db_version WHERE version_id >= 2", "PRAGMA user_version = 1")
 	path := filepath.Join(t.TempDir(), "old.db")

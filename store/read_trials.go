@@ -71,7 +71,8 @@ func readTrials(ctx context.Context, conn *sql.Conn, run int64) (map[int64]int, 
 
 func readMeasures(ctx context.Context, conn *sql.Conn, run int64, ids map[int64]int, trials []filewise.Trial) error {
 	rows, err := conn.QueryContext(ctx, `SELECT trial, family, unit, window_from, window_to, work, bytes, tail, sync,
-		slice_length, slices, slices IS NULL, hist, hist IS NULL, deltas, errors, types, turns, connections, paced FROM measures WHERE trial IN (SELECT id FROM trials WHERE run = ?)
+		slice_length, slices, slices IS NULL, hist, hist IS NULL, deltas, errors, types, turns, connections, paced
+		FROM measures WHERE trial IN (SELECT id FROM trials WHERE run = ?)
 		ORDER BY trial, ordinal`, run)
 	if err != nil {
 		return err

@@ -58,21 +58,24 @@ func TestRefusedFiles(t *testing.T) {
 		content []byte
 		says    string
 	}{
-		"short text":        {[]byte("hello\n"), "not a Filewise store"},
-		"long text":         {bytes.Repeat([]byte("hello\n"), 5000), "not a Filewise store"},
-		"zeros":             {make([]byte, 8192), "not a Filewise store"},
-		"SQLite":            {database(t, nil, "CREATE TABLE runs (id)"), "not a Filewise store"},
-		"SQLite in WAL":     {database(t, nil, "PRAGMA journal_mode = WAL", "CREATE TABLE runs (id)"), "not a Filewise store"},
-		"SQLite of others":  {database(t, nil, "PRAGMA application_id = 252006673"), "not a Filewise store"},
-		"empty SQLite":      {database(t, nil, "VACUUM"), "not a Filewise store"},
-		"cut header":        {ours[:60], ""},
-		"cut":               {ours[:len(ours)/2], ""},
-		"cut by a byte":     {ours[:len(ours)-1], ""},
-		"garbled":           {garbled, "damaged"},
-		"newer":             {database(t, ours, fmt.Sprintf("PRAGMA user_version = %d", schemaVersion+2), "UPDATE runs SET version = 'v9.1'"), fmt.Sprintf("version %d and needs Filewise v9.1", schemaVersion+2)},
-		"newer, other runs": {database(t, ours, fmt.Sprintf("PRAGMA user_version = %d", schemaVersion+1), "DROP TABLE measures", "DROP TABLE trials", "DROP TABLE runs"), fmt.Sprintf("version %d and needs a newer Filewise", schemaVersion+1)},
-		"newer migration":   {database(t, ours, fmt.Sprintf("INSERT INTO goose_db_version (version_id, is_applied) VALUES (%d, 1)", schemaVersion+2)), fmt.Sprintf("version %d and needs", schemaVersion+2)},
-		"no tables":         {database(t, ours, "DROP TABLE measures", "DROP TABLE trials", "DROP TABLE runs"), ""},
+		"short text":       {[]byte("hello\n"), "not a Filewise store"},
+		"long text":        {bytes.Repeat([]byte("hello\n"), 5000), "not a Filewise store"},
+		"zeros":            {make([]byte, 8192), "not a Filewise store"},
+		"SQLite":           {database(t, nil, "CREATE TABLE runs (id)"), "not a Filewise store"},
+		"SQLite in WAL":    {database(t, nil, "PRAGMA journal_mode = WAL", "CREATE TABLE runs (id)"), "not a Filewise store"},
+		"SQLite of others": {database(t, nil, "PRAGMA application_id = 252006673"), "not a Filewise store"},
+		"empty SQLite":     {database(t, nil, "VACUUM"), "not a Filewise store"},
+		"cut header":       {ours[:60], ""},
+		"cut":              {ours[:len(ours)/2], ""},
+		"cut by a byte":    {ours[:len(ours)-1], ""},
+		"garbled":          {garbled, "damaged"},
+		"newer": {database(t, ours, fmt.Sprintf("PRAGMA user_version = %d", schemaVersion+2), "UPDATE runs SET version = 'v9.1'"),
+			fmt.Sprintf("version %d and needs Filewise v9.1", schemaVersion+2)},
+		"newer, other runs": {database(t, ours, fmt.Sprintf("PRAGMA user_version = %d", schemaVersion+1), "DROP TABLE measures",
+			"DROP TABLE trials", "DROP TABLE runs"), fmt.Sprintf("version %d and needs a newer Filewise", schemaVersion+1)},
+		"newer migration": {database(t, ours, fmt.Sprintf("INSERT INTO goose_db_version (version_id, is_applied) VALUES (%d, 1)",
+			schemaVersion+2)), fmt.Sprintf("version %d and needs", schemaVersion+2)},
+		"no tables": {database(t, ours, "DROP TABLE measures", "DROP TABLE trials", "DROP TABLE runs"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "a store.db")
@@ -139,7 +142,7 @@ func TestOpenCreates(t *testing.T) {
 	for _, path := range []string{empty, filepath.Join(dir, "new", "a ?#%41&mode=memory\n.db")} {
 		s, err := Open(t.Context(), path)
 		must(t, err)
-		newRun(t, s)
+		must(t, s.Finish(t.Context(), newRun(t, s), Outcome{State: Done}))
 		must(t, s.Close())
 		s, err = OpenExisting(t.Context(), path)
 		must(t, err)
@@ -168,7 +171,8 @@ func TestDefaultPath(t *testing.T) {
 			t.Errorf("%+v: %q, %v", c, got, err)
 		}
 	}
-	if _, err := Open(t.Context(), ""); filewise.CodeOf(err) != filewise.CodeUsage || !strings.Contains(filewise.RemedyOf(err), "FILEWISE_STORE") {
+	if _, err := Open(t.Context(), ""); filewise.CodeOf(err) != filewise.CodeUsage ||
+		!strings.Contains(filewise.RemedyOf(err), "FILEWISE_STORE") {
 		t.Errorf("nowhere: %v", err)
 	}
 }

@@ -61,7 +61,8 @@ func unknownRun(ctx context.Context, conn *sql.Conn, id int64) error {
 		return filewise.Errorf(filewise.CodeNotFound, "start one with “filewise run”", "no runs yet")
 	}
 	slices.Sort(near)
-	return filewise.Errorf(filewise.CodeNotFound, "“filewise list” lists all runs", "there is no run %d; the nearest are %s", id, numbers(near))
+	return filewise.Errorf(filewise.CodeNotFound, "“filewise list” lists all runs", "there is no run %d; the nearest are %s", id,
+		numbers(near))
 }
 
 func numbers(ids []int64) string {

@@ -64,12 +64,3 @@ type Outcome struct {
 	Why     string
 	Verdict string // in one line, for the list
 }
-
-// derived is the state as it reads: a run that nobody runs any more was
-// interrupted.
-func derived(stored State, owner process.Identity) State {
-	if stored == Running && owner.Status() == process.Dead {
-		return Interrupted
-	}
-	return stored
-}

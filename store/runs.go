@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"time"
 
 	"filewise"
@@ -20,15 +19,21 @@ func (s *Store) CreateRun(ctx context.Context, r Run) (id int64, err error) {
 	if r.Started.IsZero() {
 		r.Started = time.Now()
 	}
-	if r.Owner == (process.Identity{}) {
-		if r.Owner, err = process.Self(); err != nil {
-			return 0, filewise.Errorf(filewise.CodeInternal, "", "cannot tell which process this is: %w", err)
-		}
+	self, err := process.Self()
+	if err != nil {
+		return 0, filewise.Errorf(filewise.CodeInternal, "", "cannot tell which process this is: %w", err)
 	}
+	if r.Owner == (process.Identity{}) {
+		r.Owner = self
+	}
+	s.settleAbandoned(ctx)
 	err = s.write(ctx, "store a new run", func(conn *sql.Conn) error {
 		id, err = insertRun(ctx, conn, r)
 		return err
 	})
+	if err == nil && r.State == Running && r.Owner == self {
+		err = s.own(id)
+	}
 	return id, err
 }
 
@@ -72,13 +77,13 @@ func runColumns(r Run) ([]any, error) {
 // Run returns one run. An error of code not-found names the runs nearby.
 func (s *Store) Run(ctx context.Context, id int64) (r Run, err error) {
 	err = s.read(ctx, "read a run", func(conn *sql.Conn) error {
-		r, err = readRun(ctx, conn, id)
+		r, err = s.readRun(ctx, conn, id)
 		return err
 	})
 	return r, err
 }
 
-func readRun(ctx context.Context, conn *sql.Conn, id int64) (Run, error) {
+func (s *Store) readRun(ctx context.Context, conn *sql.Conn, id int64) (Run, error) {
 	r := Run{ID: id}
 	var started string
 	var ended sql.NullString
@@ -100,7 +105,7 @@ func readRun(ctx context.Context, conn *sql.Conn, id int64) (Run, error) {
 	if err != nil {
 		return Run{}, filewise.Errorf(filewise.CodeStore, damaged, "run %d is damaged in the store: %w", id, err)
 	}
-	r.State = derived(r.State, r.Owner)
+	r.State = s.derived(r.ID, r.State, r.Owner)
 	return r, nil
 }
 
@@ -126,7 +131,7 @@ func (s *Store) Runs(ctx context.Context) (list []RunInfo, err error) {
 		}
 		defer rows.Close()
 		for rows.Next() {
-			r, err := scanInfo(rows)
+			r, err := s.scanInfo(rows)
 			if err != nil {
 				return err
 			}
@@ -137,11 +142,12 @@ func (s *Store) Runs(ctx context.Context) (list []RunInfo, err error) {
 	return list, err
 }
 
-func scanInfo(rows *sql.Rows) (r RunInfo, err error) {
+func (s *Store) scanInfo(rows *sql.Rows) (r RunInfo, err error) {
 	var started, layouts, ownerText, origin string
 	var ended sql.NullString
 	var owner process.Identity
-	err = rows.Scan(&r.ID, &started, &ended, &r.State, &r.Scenario, &r.Engine, &layouts, &ownerText, &r.Ending, &r.Verdict, &origin, &r.Trials, &r.Failed)
+	err = rows.Scan(&r.ID, &started, &ended, &r.State, &r.Scenario, &r.Engine, &layouts, &ownerText, &r.Ending, &r.Verdict, &origin,
+		&r.Trials, &r.Failed)
 	if err != nil {
 		return r, err
 	}
@@ -152,30 +158,6 @@ func scanInfo(rows *sql.Rows) (r RunInfo, err error) {
 	if err != nil {
 		return r, filewise.Errorf(filewise.CodeStore, damaged, "run %d is damaged in the store: %w", r.ID, err)
 	}
-	r.State = derived(r.State, owner)
+	r.State = s.derived(r.ID, r.State, owner)
 	return r, nil
-}
-
-// SetFacts stores what was learnt about machine and server after CreateRun; nil
-// leaves what there is.
-func (s *Store) SetFacts(ctx context.Context, id int64, machine, server []filewise.Fact) error {
-	return s.write(ctx, "store the facts of a run", func(conn *sql.Conn) error {
-		for _, c := range []struct {
-			column string
-			facts  []filewise.Fact
-		}{{"machine", machine}, {"server", server}} {
-			if c.facts == nil {
-				continue
-			}
-			text, err := toJSON(c.facts, c.column)
-			if err != nil {
-				return err
-			}
-			res, err := conn.ExecContext(ctx, fmt.Sprintf("UPDATE runs SET %s = ? WHERE id = ?", c.column), text, id)
-			if err := affected(ctx, conn, res, err, id); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }

@@ -33,6 +33,9 @@ type Store struct {
 	db   *sql.DB
 	path string
 	file os.FileInfo
+
+	mu    sync.Mutex
+	owned map[int64]*os.File // of the runs that this process runs
 }
 
 // DefaultPath is where the store is when no path is given: $FILEWISE_STORE, else
@@ -81,7 +84,7 @@ func open(ctx context.Context, path string, create bool) (*Store, error) {
 			return nil, err
 		}
 	}
-	s := &Store{path: path}
+	s := &Store{path: path, owned: map[int64]*os.File{}}
 	if s.db, err = handle(path, "rw"); err != nil {
 		return nil, wrap(err, path, "open")
 	}
@@ -131,6 +134,7 @@ func (s *Store) Path() string { return s.path }
 func (s *Store) Close() error {
 	opening.Lock()
 	defer opening.Unlock()
+	s.disownAll()
 	err := s.db.Close()
 	opened = slices.DeleteFunc(opened, func(o *Store) bool { return o == s })
 	if err != nil {

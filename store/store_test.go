@@ -3,6 +3,7 @@ package store
 import (
 	"math"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -40,8 +41,10 @@ func TestTrialsRoundTrip(t *testing.T) {
 func TestRunRoundTrip(t *testing.T) {
 	s := openNew(t)
 	ended := time.Now().Add(time.Hour)
-	want := Run{Started: time.Now(), Ended: &ended, State: Done, Version: "v1.2", Owner: process.Identity{PID: 7, Start: 9, Boot: "b", Host: "h", Space: "s"},
-		Plan: samplePlan(), Machine: []filewise.Fact{{Name: "CPU", Value: "2"}}, Server: []filewise.Fact{},
+	want := Run{Started: time.Now(), Ended: &ended, State: Done, Version: "v1.2",
+		Owner: process.Identity{PID: 7, Start: 9, Boot: "b", Host: "h", Space: "s"},
+		Plan:  samplePlan(), Machine: []filewise.Fact{{Name: "CPU", Value: "2"}},
+		Server:   []filewise.Fact{{Name: "version", Value: "3.50"}},
 		Warnings: []filewise.Warning{{Code: "one-device"}}, Ending: experiment.Decided, Why: "proven", Verdict: "Use 8 files."}
 	id, err := s.CreateRun(t.Context(), want)
 	must(t, err)
@@ -50,10 +53,6 @@ func TestRunRoundTrip(t *testing.T) {
 	must(t, err)
 	if diff := cmp.Diff(want, got, cmpopts.EquateApproxTime(0)); diff != "" {
 		t.Error(diff)
-	}
-	must(t, s.SetFacts(t.Context(), id, nil, []filewise.Fact{{Name: "version", Value: "3.50"}}))
-	if got, err = s.Run(t.Context(), id); err != nil || len(got.Machine) != 1 || len(got.Server) != 1 {
-		t.Errorf("SetFacts: %+v %+v %v", got.Machine, got.Server, err)
 	}
 }
 
@@ -132,7 +131,8 @@ func TestRuns(t *testing.T) {
 
 func TestResolve(t *testing.T) {
 	s := openNew(t)
-	if _, err := s.Resolve(t.Context(), "last"); filewise.CodeOf(err) != filewise.CodeNotFound || !strings.Contains(err.Error(), "no runs yet") {
+	if _, err := s.Resolve(t.Context(), "last"); filewise.CodeOf(err) != filewise.CodeNotFound ||
+		!strings.Contains(err.Error(), "no runs yet") {
 		t.Errorf("empty store: %v", err)
 	}
 	for range 9 {
@@ -152,7 +152,7 @@ func TestResolve(t *testing.T) {
 	_, err2 := s.Run(t.Context(), 12)
 	_, err3 := s.Trials(t.Context(), 12)
 	_, err4 := s.Resume(t.Context(), 12)
-	for _, err := range []error{err1, err2, err3, err4, s.SetState(t.Context(), 12, Done), s.Finish(t.Context(), 12, Outcome{State: Done})} {
+	for _, err := range []error{err1, err2, err3, err4, s.Finish(t.Context(), 12, Outcome{State: Done})} {
 		if filewise.CodeOf(err) != filewise.CodeNotFound || !strings.Contains(err.Error(), "no run 12; the nearest are 5, 6, 7, 8, 9") {
 			t.Errorf("%v", err)
 		}
@@ -192,8 +192,58 @@ func TestDeadOwnerReadsAsInterrupted(t *testing.T) {
 	if self, _ := process.Self(); err != nil || r.Owner != self || r.State != Running || state() != Running {
 		t.Errorf("resumed: %+v, %v", r, err)
 	}
-	must(t, s.SetState(t.Context(), id, Failed))
+	must(t, s.Finish(t.Context(), id, Outcome{State: Failed}))
 	if got := state(); got != Failed {
 		t.Error(got)
+	}
+}
+
+// The lock of an owner counts, not what its process looks like from another boot,
+// container or time namespace.
+func TestOwnerByItsLock(t *testing.T) {
+	s := openNew(t)
+	id, err := s.CreateRun(t.Context(), Run{Plan: samplePlan()})
+	must(t, err)
+	look := func(from *Store, owner process.Identity, want State) {
+		t.Helper()
+		text, err := toJSON(owner, "owner")
+		must(t, err)
+		_, err = from.db.Exec("UPDATE runs SET owner = ? WHERE id = ?", text, id)
+		must(t, err)
+		if r, err := from.Run(t.Context(), id); err != nil || r.State != want {
+			t.Errorf("owner %+v: %s, %v; want %s", owner, r.State, err, want)
+		}
+	}
+	self, err := process.Self()
+	must(t, err)
+	earlier, elsewhere := self, self
+	earlier.Start++
+	elsewhere.Space = "pid:[1]"
+	other, err := Open(t.Context(), s.Path())
+	must(t, err)
+	defer other.Close()
+	look(s, earlier, Running)
+	if _, err := other.Resume(t.Context(), id); filewise.CodeOf(err) != filewise.CodeBusy {
+		t.Errorf("resumed while its owner runs it: %v", err)
+	}
+	must(t, s.Close()) // as by a kill
+	look(other, elsewhere, Interrupted)
+	if r, err := other.Resume(t.Context(), id); err != nil || r.Owner != self {
+		t.Errorf("resumed: %+v, %v", r, err)
+	}
+	must(t, other.Close())
+	again, err := Open(t.Context(), other.Path())
+	must(t, err)
+	defer again.Close()
+	next, err := again.CreateRun(t.Context(), Run{Plan: samplePlan()})
+	must(t, err)
+	var stored State
+	must(t, again.db.QueryRow("SELECT state FROM runs WHERE id = ?", id).Scan(&stored))
+	if stored != Interrupted {
+		t.Errorf("a killed run is stored as %s when the next one begins", stored)
+	}
+	must(t, again.Finish(t.Context(), next, Outcome{State: Done}))
+	if left, _ := filepath.Glob(again.Path() + "?*"); len(left) != 0 {
+		t.Errorf("beside the store: %v", left)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"filewise/internal/jsonsize"
 )
 
 // write runs f in a transaction that has the write lock from its start, so that
@@ -65,9 +67,18 @@ type field struct {
 }
 
 // fromJSON reads columns that only damage or another program can have spoilt.
+// unmarshal decodes a text that another program may have made, as far as it is no
+// larger than a run's.
+func unmarshal(text string, to any) error {
+	if err := jsonsize.Check([]byte(text), ofRun); err != nil {
+		return err
+	}
+	return json.Unmarshal([]byte(text), to)
+}
+
 func fromJSON(fields ...field) error {
 	for _, f := range fields {
-		if err := json.Unmarshal([]byte(f.text), f.to); err != nil {
+		if err := unmarshal(f.text, f.to); err != nil {
 			return fmt.Errorf("column %s: %w", f.name, err)
 		}
 	}

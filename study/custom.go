@@ -16,7 +16,7 @@ import (
 func (l *loader) custom(n *node) (*workload.Custom, error) {
 	c := &workload.Custom{}
 	for _, f := range n.field("tables").all() {
-		c.Tables = append(c.Tables, filewise.OwnTable{Name: f.name, Key: f.value.text})
+		c.Tables = append(c.Tables, filewise.CustomTable{Name: f.name, Key: f.value.text})
 	}
 	if x := n.field("shard_by"); x != nil {
 		c.ShardBy = x.text
@@ -100,24 +100,24 @@ func (l *loader) script(n *node) (workload.Script, error) {
 }
 
 // texts are a script, or a list of statements.
-func (l *loader) texts(n *node) []filewise.OwnText {
+func (l *loader) texts(n *node) []filewise.CustomText {
 	nodes, whole := []*node{n}, false
 	if n.kind == kindList {
 		nodes, whole = n.items, true
 	}
-	var all []filewise.OwnText
+	var all []filewise.CustomText
 	for _, x := range nodes {
 		line := x.place.Line
 		if x.block { // the text begins below the | or >
 			line++
 		}
-		all = append(all, filewise.OwnText{Text: x.text, File: l.name, Line: line, Whole: whole})
+		all = append(all, filewise.CustomText{Text: x.text, File: l.name, Line: line, Whole: whole})
 	}
 	return all
 }
 
 // fileText is a script in a file of its own.
-func (l *loader) fileText(n *node) ([]filewise.OwnText, error) {
+func (l *loader) fileText(n *node) ([]filewise.CustomText, error) {
 	path := n.text
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(l.dir, path)
@@ -136,9 +136,10 @@ func (l *loader) fileText(n *node) ([]filewise.OwnText, error) {
 		return nil, failed(err)
 	}
 	if len(text) > most {
-		return nil, l.wrong(n.place, "make rows by SQL (INSERT … SELECT) instead of listing them", "the script %s has more than %d bytes", n.text, most)
+		return nil, l.wrong(n.place, "make rows by SQL (INSERT … SELECT) instead of listing them", "the script %s has more than %d bytes",
+			n.text, most)
 	}
-	return []filewise.OwnText{{Text: string(text), File: path, Line: 1}}, nil
+	return []filewise.CustomText{{Text: string(text), File: path, Line: 1}}, nil
 }
 
 func (l *loader) think(n *node) (workload.Think, error) {

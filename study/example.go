@@ -1,11 +1,13 @@
 package study
 
 import (
+	_ "embed"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"filewise/plan"
 	"filewise/workload"
 )
 
@@ -14,7 +16,7 @@ var first = []string{"engine", "target", "files", "size", "connections", "volume
 
 // Example is a commented study file of a scenario, which runs as it stands. The
 // keys that it leaves at their defaults are there as comments.
-func Example(t Table, sc workload.Scenario) string {
+func Example(f Form, sc workload.Scenario) string {
 	b := &strings.Builder{}
 	line := func(format string, args ...any) { fmt.Fprintf(b, format+"\n", args...) }
 	line("# A study file of Filewise. \"filewise plan FILE\" shows what it would do, \"filewise run")
@@ -28,12 +30,12 @@ func Example(t Table, sc workload.Scenario) string {
 	line("# On what. A server that exists is named by its URL instead:")
 	line("#   target: postgres://me@db.example.org/postgres")
 	line("#   password: ${DB_PASSWORD}      # from the environment: never in the file")
-	line("engine: sqlite")
+	line("engine: %s", f.Engines[0])
 	line("")
 	line("# The numbers of data files that are compared, the total size held constant.")
 	line("files: [%s]", joined(sc.Files))
 	if sc.Name == keyCustom {
-		b.WriteString(customExample)
+		b.WriteString("\n" + customExample)
 	}
 	line("")
 	line("# Several experiments share what stands above, and each says what differs:")
@@ -47,70 +49,70 @@ func Example(t Table, sc workload.Scenario) string {
 	line("")
 	line("# All other keys, with what holds where they are not given. They are the flags of")
 	line("# \"filewise run\", by the same names; ${NAME} in a value is from the environment.")
-	for _, k := range ordered(t, sc) {
+	for _, k := range ordered(f, sc) {
 		b.WriteString(commented(k, sc))
 	}
 	return b.String()
 }
 
 // ordered are the keys that the scenario understands and the example does not set.
-func ordered(t Table, sc workload.Scenario) []Key {
+func ordered(f Form, sc workload.Scenario) []plan.Option {
 	others := map[string]bool{}
 	for _, o := range workload.Scenarios() {
 		for _, name := range o.Flags {
 			others[name] = !slices.Contains(sc.Flags, name)
 		}
 	}
-	var begin, rest []Key
+	table := f.options()
+	var begin, rest []plan.Option
 	for _, name := range first {
-		if k := t.key(name); k != nil && name != "engine" && name != "files" && name != "target" {
-			begin = append(begin, *k)
+		if name != keyEngine && name != "files" && name != "target" {
+			begin = append(begin, *plan.Find(table, name))
 		}
 	}
-	for _, k := range t.Keys {
-		if !others[k.Name] && !slices.Contains(first, k.Name) && !k.Once {
-			rest = append(rest, k)
+	for _, o := range table {
+		if !others[o.Name] && !slices.Contains(first, o.Name) {
+			rest = append(rest, o)
 		}
 	}
-	for _, k := range t.Keys {
-		if k.Once {
-			rest = append(rest, k)
-		}
-	}
-	return append(begin, rest...)
+	slices.SortFunc(rest, func(a, b plan.Option) int { return strings.Compare(a.Name, b.Name) })
+	return slices.Concat(begin, rest, f.Once)
 }
 
 // commented is a key as a comment: what it says, then how it is written.
-func commented(k Key, sc workload.Scenario) string {
+func commented(o plan.Option, sc workload.Scenario) string {
 	var b strings.Builder
 	b.WriteString("\n")
-	for _, l := range wrapped(k.Usage, 84) {
+	for _, l := range wrapped(strings.ReplaceAll(o.Usage, "`", ""), 84) {
 		b.WriteString("# " + l + "\n")
 	}
-	b.WriteString("#" + k.Name + ":" + k.sample(sc) + "\n")
+	b.WriteString("#" + o.Name + ":" + sample(o, sc) + "\n")
 	return b.String()
 }
 
 // sample is a value of the key, its default where there is one.
-func (k Key) sample(sc workload.Scenario) string {
-	usual := strings.Trim(k.Default, "[]")
-	switch {
-	case k.Name == "connections":
+func sample(o plan.Option, sc workload.Scenario) string {
+	switch o.Name {
+	case "connections":
 		return " " + strconv.Itoa(sc.Params.Connections)
-	case k.Name == "size":
+	case "size":
 		return fmt.Sprintf(" %dMiB", sc.Bytes>>20)
-	case k.Type == Pairs:
+	}
+	switch o.To.Pointer().(type) {
+	case *[]plan.Pair:
 		return " {name: value}"
-	case k.Type == Parts:
+	case *[]plan.LayoutSpec:
 		return "\n#  - {files: 1}\n#  - {files: 8, name: mine}"
-	case k.Type == Wholes:
+	case *[]int:
 		return " [1, 4, 8]"
-	case k.Type == Texts:
+	case *[]string:
 		return "\n#  - …"
-	case usual != "":
-		return " " + usual
-	case len(k.Choices) > 0:
-		return " " + k.Choices[0]
+	}
+	switch {
+	case o.Default != "":
+		return " " + o.Default
+	case len(o.Choices) > 0:
+		return " " + o.Choices[0]
 	}
 	return " …"
 }
@@ -140,55 +142,6 @@ func wrapped(text string, most int) []string {
 }
 
 // customExample runs on every engine that workload custom is for.
-const customExample = `
-# Your own SQL. It is executed within the database that Filewise makes for a build, and
-# nowhere else.
-custom:
-  # The tables that the layout spreads, each with the column by which partitions divide it.
-  tables:
-    accounts: id
-
-  # Where files are databases of their own (SQLite), this parameter says which of them a
-  # transaction is for: its value modulo {{.Shards}}.
-  shard_by: id
-
-  # What makes and fills the tables of each build. {{spread "accounts"}} becomes what puts
-  # the table where the layout says; on SQLite the set-up runs in every file, of which
-  # there are {{.Shards}}, and this one is {{.Shard}} (elsewhere 1 and 0).
-  setup:
-    default: |
-      CREATE TABLE accounts (id INTEGER NOT NULL PRIMARY KEY, balance INTEGER NOT NULL, note VARCHAR(40)) {{spread "accounts"}};
-      CREATE TABLE history (account INTEGER NOT NULL, amount INTEGER NOT NULL);
-      INSERT INTO accounts (id, balance)
-        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
-        SELECT i, 0 FROM n WHERE i % {{.Shards}} = {{.Shard}};
-
-  # What stands behind a colon in SQL: a value that each transaction draws anew, from the
-  # seed alone.
-  parameters:
-    id: {zipf: {from: 1, to: 1000, theta: 0.99}}
-    amount: {int: {from: -100, to: 100}}
-    note: {text: {from: 5, to: 40}}
-
-  # Types of transactions, and how often each comes. Several statements stand between
-  # BEGIN and COMMIT.
-  transactions:
-    deposit:
-      weight: 3
-      sql:
-        - UPDATE accounts SET balance = balance + :amount, note = :note WHERE id = :id
-        - INSERT INTO history (account, amount) VALUES (:id, :amount)
-    look:
-      weight: 1
-      sql: SELECT balance FROM accounts WHERE id = :id
-
-  # How long a connection rests before each transaction.
-  #think: {mean: 5ms}
-
-  # Whether the data are as they should be, after each trial.
-  checks:
-    - query: SELECT COUNT(*) FROM history
-      committed: deposit          # one row for each
-    - query: SELECT COUNT(*) FROM accounts
-      expect: 1000
-`
+//
+//go:embed example_custom.yaml
+var customExample string

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -72,7 +73,12 @@ type reader struct {
 // read parses a file of one document, which is a mapping.
 func read(s source, text []byte) (_ *node, err error) {
 	if len(text) > maxBytes {
-		return nil, s.wrong(Place{1, 1}, "put scripts into files of their own (setup: {file: …})", "%d bytes are more than the %d that a study file may have", len(text), maxBytes)
+		return nil, s.wrong(Place{1, 1}, "put scripts into files of their own (setup: {file: …})",
+			"%d bytes are more than the %d that a study file may have", len(text), maxBytes)
+	}
+	if line := tooDeep(text); line > 0 { // the library's time grows with the square of it
+		return nil, s.wrong(Place{line, 1}, "look for brackets that are not closed",
+			"more than %d lists or mappings stand within each other", maxDepth)
 	}
 	defer func() {
 		if r := recover(); r != nil { // the library's own mistake, about a file that is none
@@ -89,7 +95,8 @@ func read(s source, text []byte) (_ *node, err error) {
 			continue
 		}
 		if body != nil {
-			return nil, s.wrong(placeOf(d.Body), "list several experiments under experiments:, or split the file", "a second document begins here; a study file has one")
+			return nil, s.wrong(placeOf(d.Body), "list several experiments under experiments:, or split the file",
+				"a second document begins here; a study file has one")
 		}
 		body = d.Body
 	}
@@ -103,6 +110,34 @@ func read(s source, text []byte) (_ *node, err error) {
 		err = empty
 	}
 	return n, err
+}
+
+// tooDeep is the line in which brackets, or the dashes and keys of one line, nest deeper
+// than a file's parts may; 0: none does. Brackets within texts count, which no honest one
+// has that many of unclosed.
+func tooDeep(text []byte) int {
+	depth := 0
+	for i, line := range bytes.Split(text, []byte("\n")) {
+		inLine := 0
+		for _, word := range bytes.Fields(line) {
+			if len(word) != 1 || !bytes.ContainsAny(word, "-?:") {
+				break
+			}
+			inLine++
+		}
+		for _, b := range line {
+			switch b {
+			case '[', '{':
+				depth++
+			case ']', '}':
+				depth = max(depth-1, 0)
+			}
+			if depth+inLine > 2*maxDepth {
+				return i + 1
+			}
+		}
+	}
+	return 0
 }
 
 // syntax is the library's complaint as one of ours.
@@ -146,7 +181,8 @@ func (r *reader) node(n ast.Node, depth int) (*node, error) {
 	}
 	at := placeOf(n)
 	if r.nodes > maxNodes || depth > maxDepth {
-		return nil, r.wrong(at, "write it with fewer aliases (*) and less nesting", "the file comes to more than %d values or %d levels", maxNodes, maxDepth)
+		return nil, r.wrong(at, "write it with fewer aliases (*) and less nesting", "the file comes to more than %d values or %d levels",
+			maxNodes, maxDepth)
 	}
 	switch n := n.(type) {
 	case *ast.MappingNode:

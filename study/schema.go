@@ -10,8 +10,8 @@ import (
 const dialect = "https://json-schema.org/draft/2020-12/schema"
 
 // Schema is the JSON Schema of study files, made from what the parser reads.
-func Schema(t Table) ([]byte, error) {
-	root := t.file().schema()
+func Schema(f Form) ([]byte, error) {
+	root := f.file().schema()
 	root["$schema"], root["title"] = dialect, "Filewise study file"
 	all, err := json.MarshalIndent(root, "", "  ")
 	if err != nil {
@@ -34,7 +34,7 @@ func (s *spec) schema() schemaNode {
 	if s.usage != "" {
 		out["description"] = strings.ReplaceAll(s.usage, "`", "")
 	}
-	if s.usual != "" && s.usual != "[]" {
+	if s.usual != "" {
 		out["default"] = s.usual
 	}
 	return out
@@ -42,20 +42,24 @@ func (s *spec) schema() schemaNode {
 
 func (s *spec) plain() schemaNode {
 	switch s.Type {
-	case Text:
+	case typeText:
 		if len(s.choices) > 0 {
 			return withVariable(schemaNode{"enum": s.choices})
+		}
+		if s.pattern != nil {
+			return schemaNode{"type": "string", "pattern": s.pattern.String()}
 		}
 		return schemaNode{"type": []string{"string", "number", "boolean"}}
 	case secret:
 		return schemaNode{"type": "string", "pattern": `^\$\{[A-Za-z_][A-Za-z0-9_]*\}$`}
-	case Time:
-		return withVariable(schemaNode{"anyOf": []any{schemaNode{"const": 0}, schemaNode{"type": "string", "pattern": `^[-+]?([0-9]*\.?[0-9]+(ns|us|µs|ms|s|m|h))+$|^0$`}}})
-	case Whole:
+	case typeTime:
+		const pattern = `^[-+]?([0-9]*\.?[0-9]+(ns|us|µs|ms|s|m|h))+$|^0$`
+		return withVariable(schemaNode{"anyOf": []any{schemaNode{"const": 0}, schemaNode{"type": "string", "pattern": pattern}}})
+	case typeWhole:
 		return withVariable(s.bounded("integer"))
-	case Number:
+	case typeNumber:
 		return withVariable(s.bounded("number"))
-	case Switch:
+	case typeSwitch:
 		return withVariable(schemaNode{"type": "boolean"})
 	case object:
 		return s.objectSchema()
@@ -69,10 +73,8 @@ func (s *spec) plain() schemaNode {
 			all = append(all, e.schema())
 		}
 		return schemaNode{"anyOf": all}
-	case anything:
-		return schemaNode{}
 	}
-	return s.severalSchema()
+	return schemaNode{} // anything
 }
 
 func (s *spec) bounded(kind string) schemaNode {
@@ -96,27 +98,4 @@ func (s *spec) objectSchema() schemaNode {
 		out["required"] = s.required
 	}
 	return out
-}
-
-// severalSchema is that of what a flag can take several of: one, or a list.
-func (s *spec) severalSchema() schemaNode {
-	one := (&spec{Type: Text}).plain()
-	if s.Type == Wholes {
-		one = (&spec{Type: Whole, least: s.least, most: s.most}).plain()
-		one = schemaNode{"anyOf": []any{one, schemaNode{"type": "string", "pattern": `^\s*[0-9]+(\s*,\s*[0-9]+)*\s*$`}}}
-	}
-	list := schemaNode{"type": "array", "minItems": 1, "items": one}
-	switch s.Type {
-	case Pairs:
-		return schemaNode{"anyOf": []any{one, list, schemaNode{"type": "object", "additionalProperties": (&spec{Type: Text}).plain()}}}
-	case Parts:
-		keys := schemaNode{}
-		for _, name := range s.choices {
-			keys[name] = (&spec{Type: Text}).plain()
-		}
-		part := schemaNode{"type": "object", "minProperties": 1, "additionalProperties": false, "properties": keys}
-		either := schemaNode{"anyOf": []any{one, part}}
-		return schemaNode{"anyOf": []any{one, part, schemaNode{"type": "array", "minItems": 1, "items": either}}}
-	}
-	return schemaNode{"anyOf": []any{one, list}}
 }

@@ -25,7 +25,8 @@ func newSource(name string, text []byte) source {
 
 // wrong is a usage error about a place, with the lines there.
 func (s source) wrong(at Place, remedy, format string, args ...any) error {
-	return filewise.Errorf(filewise.CodeUsage, remedy, "%s:%d:%d: %s%s", s.name, at.Line, at.Column, fmt.Sprintf(format, args...), s.excerpt(at))
+	return filewise.Errorf(filewise.CodeUsage, remedy, "%s:%d:%d: %s%s", s.name, at.Line, at.Column, fmt.Sprintf(format, args...),
+		s.excerpt(at))
 }
 
 // at says where something stands that another layer has refused.

@@ -1,8 +1,6 @@
 package study
 
 import (
-	"cmp"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -11,6 +9,7 @@ import (
 
 	"filewise"
 	"filewise/internal/nearest"
+	"filewise/plan"
 	"filewise/workload"
 )
 
@@ -20,12 +19,12 @@ const maxExperiments = 500
 // Study is what a file says.
 type Study struct {
 	File        string // as it was named
-	Once        []Value
 	Experiments []Experiment
 	// Secrets are all texts of the file and of its variables that nothing may show;
 	// they are there also when Load returns an error.
 	Secrets []filewise.Secret
 
+	once   values
 	source source
 }
 
@@ -36,25 +35,46 @@ type Experiment struct {
 	Name, Base string
 	Scenario   string // may be empty: the usual one
 	Place      Place
-	Values     []Value          // in the order of the table
 	Custom     *workload.Custom // nil: none is given
 	Password   filewise.Secret  // of the target; may be empty
+
+	values values
 }
 
-// Value is what a key was given.
-type Value struct {
-	Key   string
-	Texts []string // that the flag is set to, one after the other
-	Place Place
-}
+// values are what stands behind keys.
+type values map[string]*node
 
-// Value is that of a key.
-func (e Experiment) Value(key string) (Value, bool) {
-	i := slices.IndexFunc(e.Values, func(v Value) bool { return v.Key == key })
-	if i < 0 {
-		return Value{}, false
+// Key tells where a key of the experiment stands; false: it is not given.
+func (e Experiment) Key(key string) (Place, bool) {
+	n := e.values[key]
+	if n == nil {
+		return Place{}, false
 	}
-	return e.Values[i], true
+	return n.place, true
+}
+
+// Fill gives options what the experiment says, where neither they nor those that
+// exclude them are given.
+func (s Study) Fill(table []plan.Option, e Experiment) error { return s.fill(table, e.values) }
+
+// FillOnce gives options what the file says for all of its experiments.
+func (s Study) FillOnce(table []plan.Option) error { return s.fill(table, s.once) }
+
+func (s Study) fill(table []plan.Option, from values) error {
+	given := map[string]bool{}
+	for _, o := range table {
+		given[o.Name] = o.To.Given()
+	}
+	for _, o := range table {
+		n := from[o.Name]
+		if n == nil || given[o.Name] || given[o.Instead] {
+			continue
+		}
+		if err := put(o, n); err != nil {
+			return s.At(n.place, err)
+		}
+	}
+	return nil
 }
 
 // At says of an error of another layer where in the file its cause stands.
@@ -65,26 +85,27 @@ const Unnamed = "experiment"
 
 // Load reads a study file. Errors have CodeUsage, and name file, line and column.
 // getenv looks a variable up, as os.LookupEnv does.
-func Load(path string, t Table, getenv func(string) (string, bool)) (Study, error) {
-	f, err := os.Open(path)
+func Load(path string, f Form, getenv func(string) (string, bool)) (Study, error) {
+	file, err := os.Open(path)
 	if err != nil {
-		return Study{File: path}, filewise.Errorf(filewise.CodeUsage, `give the path of a study file; "filewise init" writes one`, "study file %s: %w", path, err)
+		return Study{File: path}, filewise.Errorf(filewise.CodeUsage, `give the path of a study file; "filewise init" writes one`,
+			"study file %s: %w", path, err)
 	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxBytes+1))
 	if err != nil {
 		return Study{File: path}, filewise.Errorf(filewise.CodeUsage, "give the path of a readable file", "study file %s: %w", path, err)
 	}
-	return Parse(path, text, t, getenv)
+	return Parse(path, text, f, getenv)
 }
 
 // Parse reads the text of a study file.
-func Parse(path string, text []byte, t Table, getenv func(string) (string, bool)) (Study, error) {
-	l := &loader{source: newSource(path, text), table: t, getenv: getenv, dir: filepath.Dir(path)}
+func Parse(path string, text []byte, f Form, getenv func(string) (string, bool)) (Study, error) {
+	l := &loader{source: newSource(path, text), form: f, table: f.options(), getenv: getenv, dir: filepath.Dir(path)}
 	out := Study{File: path, source: l.source}
 	root, err := read(l.source, text)
 	if err == nil {
-		out.Once, out.Experiments, err = l.load(root)
+		out.once, out.Experiments, err = l.load(root)
 	}
 	out.Secrets = l.secrets
 	return out, err
@@ -93,25 +114,24 @@ func Parse(path string, text []byte, t Table, getenv func(string) (string, bool)
 // loader makes experiments of nodes.
 type loader struct {
 	source
-	table   Table
+	form    Form
+	table   []plan.Option
 	getenv  func(string) (string, bool)
 	dir     string
 	secrets []filewise.Secret
 }
 
-func (l *loader) load(root *node) ([]Value, []Experiment, error) {
-	spec := l.table.file()
+func (l *loader) load(root *node) (values, []Experiment, error) {
+	spec := l.form.file()
 	if err := l.expand(root, spec); err != nil {
 		return nil, nil, err
 	}
 	if err := l.check("the study", root, spec); err != nil {
 		return nil, nil, err
 	}
-	var once []Value
-	for _, k := range l.table.Keys {
-		if n := root.field(k.Name); n != nil && k.Once {
-			once = append(once, l.value(k, n))
-		}
+	once := values{}
+	for _, o := range l.form.Once {
+		once.add(o.Name, root)
 	}
 	shared, err := l.draft(root)
 	if err != nil {
@@ -121,11 +141,11 @@ func (l *loader) load(root *node) ([]Value, []Experiment, error) {
 	if list := root.field(keyExperiments); list != nil {
 		drafts = nil
 		for _, n := range list.items {
-			own, err := l.draft(n)
+			said, err := l.draft(n)
 			if err != nil {
 				return nil, nil, err
 			}
-			drafts = append(drafts, l.over(shared, own))
+			drafts = append(drafts, l.over(shared, said))
 		}
 	}
 	var all []Experiment
@@ -135,7 +155,8 @@ func (l *loader) load(root *node) ([]Value, []Experiment, error) {
 			return nil, nil, err
 		}
 		if all = append(all, some...); len(all) > maxExperiments {
-			return nil, nil, l.wrong(d.Place, "make a matrix smaller, or several files", "the file comes to more than %d experiments", maxExperiments)
+			return nil, nil, l.wrong(d.Place, "make a matrix smaller, or several files", "the file comes to more than %d experiments",
+				maxExperiments)
 		}
 	}
 	tellApart(all)
@@ -145,7 +166,6 @@ func (l *loader) load(root *node) ([]Value, []Experiment, error) {
 // draft is an experiment before its matrix is multiplied out.
 type draft struct {
 	Experiment
-	values map[string]Value
 	matrix []dimension
 }
 
@@ -156,30 +176,28 @@ type dimension struct {
 	values []*node
 }
 
-func (l *loader) value(k Key, n *node) Value {
-	return Value{Key: k.Name, Texts: k.spec().values(n), Place: n.place}
+// add takes a key over, where it is given.
+func (v values) add(key string, from *node) {
+	if n := from.field(key); n != nil {
+		v[key] = n
+	}
 }
 
 // draft reads what stands in one place.
 func (l *loader) draft(n *node) (draft, error) {
-	d := draft{values: map[string]Value{}}
-	d.Place = n.place
+	d := draft{Experiment: Experiment{Place: n.place, values: values{}}}
 	if x := n.field(keyName); x != nil {
 		d.Base = strings.TrimSpace(x.text)
 		if d.Base == "" || len(d.Base) > 80 || strings.ContainsAny(d.Base, "\n\t") {
 			return d, l.wrong(x.place, "give a name of 1 to 80 bytes in one line", "name %q is not possible", x.text)
 		}
 	}
-	if x := n.field(keyScenario); x != nil {
-		d.Scenario, d.values[keyScenario] = x.text, Value{Key: keyScenario, Texts: []string{x.text}, Place: x.place}
-	}
+	d.values.add(keyScenario, n)
 	if x := n.field(keyPassword); x != nil {
 		d.Password = filewise.Secret(x.text)
 	}
-	for _, k := range l.table.Keys {
-		if x := n.field(k.Name); x != nil && !k.Once {
-			d.values[k.Name] = l.value(k, x)
-		}
+	for _, o := range l.table {
+		d.values.add(o.Name, n)
 	}
 	if x := n.field(keyMatrix); x != nil {
 		for _, f := range x.fields {
@@ -197,135 +215,6 @@ func (l *loader) draft(n *node) (draft, error) {
 		d.Custom = custom
 	}
 	return d, nil
-}
-
-// over is an experiment with what it does not say itself from what is shared.
-func (l *loader) over(shared, own draft) draft {
-	out := own
-	out.values = map[string]Value{}
-	said := map[string]bool{}
-	for name := range own.values {
-		said[name] = true
-	}
-	for _, m := range own.matrix {
-		said[m.key] = true
-	}
-	hidden := func(name string) bool {
-		k := l.table.key(name)
-		return said[name] || k != nil && k.Instead != "" && said[k.Instead]
-	}
-	for name, v := range shared.values {
-		if !hidden(name) {
-			out.values[name] = v
-		}
-	}
-	for name, v := range own.values {
-		out.values[name] = v
-	}
-	out.matrix = nil
-	for _, m := range shared.matrix {
-		if !hidden(m.key) {
-			out.matrix = append(out.matrix, m)
-		}
-	}
-	out.matrix = append(out.matrix, own.matrix...)
-	if out.Custom == nil {
-		out.Custom = shared.Custom
-	}
-	if out.Password == "" && !said["target"] {
-		out.Password = shared.Password
-	}
-	if out.Base == "" {
-		out.Base = shared.Base
-	}
-	return out
-}
-
-// combine makes an experiment of each combination of the matrix, the last key
-// turning fastest.
-func (l *loader) combine(d draft) ([]Experiment, error) {
-	total := 1
-	for _, m := range d.matrix {
-		if total *= len(m.values); total > maxExperiments {
-			return nil, l.wrong(m.place, "make the matrix smaller, or several files", "the matrix comes to more than %d experiments", maxExperiments)
-		}
-	}
-	var all []Experiment
-	for n := range total {
-		e := d.Experiment
-		values := map[string]Value{}
-		for name, v := range d.values {
-			values[name] = v
-		}
-		var chosen []Value
-		rest, size := n, total
-		for _, m := range d.matrix {
-			size /= len(m.values)
-			v := m.values[rest/size]
-			rest %= size
-			key := Key{Name: m.key, Type: Text}
-			if k := l.table.key(m.key); k != nil {
-				key = *k
-			}
-			values[m.key] = l.value(key, v)
-			chosen = append(chosen, values[m.key])
-		}
-		e.Scenario = ""
-		if v, ok := values[keyScenario]; ok {
-			e.Scenario = v.Texts[0]
-		}
-		if e.Scenario == "" && e.Custom != nil {
-			e.Scenario = keyCustom
-		}
-		if e.Scenario != keyCustom {
-			e.Custom = nil
-		}
-		e.Base, e.Name = titles(e, chosen)
-		for _, k := range l.table.Keys {
-			if v, ok := values[k.Name]; ok {
-				e.Values = append(e.Values, v)
-			}
-		}
-		all = append(all, e)
-	}
-	return all, nil
-}
-
-// titles are the names of an experiment without and with what its matrix chose:
-// "orders on sqlite, connections 4". Without a name of its own it has its scenario's.
-func titles(e Experiment, chosen []Value) (base, name string) {
-	base = cmp.Or(e.Base, e.Scenario)
-	var scenario, engine, rest string
-	for _, v := range chosen {
-		switch text := strings.Join(v.Texts, "; "); {
-		case v.Key == keyScenario && e.Base != "":
-			scenario = ", " + text
-		case v.Key == keyScenario: // is in the name
-		case v.Key == keyEngine:
-			engine = " on " + text
-		default:
-			rest += ", " + v.Key + " " + text
-		}
-	}
-	if scenario+engine+rest == "" {
-		return base, base
-	}
-	return base, cmp.Or(base, Unnamed) + scenario + engine + rest
-}
-
-// tellApart gives every experiment a name of its own.
-func tellApart(all []Experiment) {
-	count := map[string]int{}
-	for i := range all {
-		e := &all[i]
-		if e.Name == "" {
-			e.Name = Unnamed
-		}
-		name := e.Name
-		if count[name]++; count[name] > 1 {
-			e.Name = fmt.Sprintf("%s #%d", name, count[name])
-		}
-	}
 }
 
 // Only are the experiments of these names, whole or without what the matrix says.

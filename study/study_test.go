@@ -13,26 +13,14 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"filewise"
+	"filewise/plan"
 )
 
-// small is a table with a key of every type.
-func small() Table {
-	least, most := 1.0, 2000.0
-	return Table{
+// small has two engines, and an option that is said once.
+func small() Form {
+	return Form{
 		Scenarios: []string{"inserts", "orders", "custom"}, Engines: []string{"sqlite", "postgres"},
-		Keys: []Key{
-			{Name: "engine", Type: Text, Choices: []string{"sqlite", "postgres"}, Instead: "target"},
-			{Name: "target", Type: Text, Instead: "engine"},
-			{Name: "connections", Type: Whole, Least: &least, Most: &most},
-			{Name: "margin", Type: Number},
-			{Name: "aa", Type: Switch},
-			{Name: "window", Type: Time},
-			{Name: "files", Type: Wholes, Instead: "layout"},
-			{Name: "notify", Type: Texts},
-			{Name: "volume", Type: Pairs},
-			{Name: "layout", Type: Parts, Choices: []string{"files", "kind", "name"}, Instead: "files"},
-			{Name: "serve", Type: Text, Once: true},
-		},
+		Once: []plan.Option{plan.Row(new(plan.Opt[string]), "serve", "", "`address` of the live page")},
 	}
 }
 
@@ -43,11 +31,25 @@ func environment(name string) (string, bool) {
 
 func parse(text string) (Study, error) { return Parse("s.yaml", []byte(text), small(), environment) }
 
-// told are an experiment's values, one text.
-func told(e Experiment) string {
+// told are what an experiment says, in one text.
+func told(t *testing.T, s Study, e Experiment) string {
+	t.Helper()
+	o := plan.New()
+	table := o.Table()
+	if err := s.Fill(table, e); err != nil {
+		t.Error(err)
+	}
 	var all []string
-	for _, v := range e.Values {
-		all = append(all, v.Key+"="+strings.Join(v.Texts, "|"))
+	for _, key := range []string{"engine", "target", "connections", "margin", "aa", "window", "files", "notify", "volume", "layout"} {
+		if row := plan.Find(table, key); row.To.Given() {
+			all = append(all, key+"="+strings.Join(row.To.Texts(), "|"))
+			row.To.Forget()
+		}
+	}
+	for _, row := range table {
+		if row.To.Given() {
+			t.Errorf("%s is given too", row.Name)
+		}
 	}
 	return strings.Join(all, " ")
 }
@@ -57,30 +59,41 @@ func TestParse(t *testing.T) {
 		text string
 		want []string // name: values
 	}{
-		"one":       {"scenario: inserts\nconnections: 4\naa: true\nwindow: 2s\nmargin: 0.5", []string{"inserts: connections=4 margin=0.5 aa=true window=2s"}},
-		"lists":     {"files: [1, 4]\nnotify: [a, b]\nvolume: {a: /a, b: /b}\nlayout: [{name: 'x, y', files: 8}, 'files=1']", []string{"experiment: files=1,4 notify=a|b volume=a=/a|b=/b layout=files=8,name=x, y|files=1"}},
-		"variables": {"connections: ${N}\ntarget: postgres://me@${HOST}/$${N}", []string{"experiment: target=postgres://me@db/${N} connections=8"}},
-		"shared":    {"engine: sqlite\nfiles: [1]\nexperiments:\n- {name: a, layout: [files=2]}\n- {name: b, target: x}", []string{"a: engine=sqlite layout=files=2", "b: target=x files=1"}},
-		"matrix":    {"name: m\nmatrix: {engine: [sqlite, postgres], files: [[1, 2], [1, 4]]}", []string{"m on sqlite, files 1,2: engine=sqlite files=1,2", "m on sqlite, files 1,4: engine=sqlite files=1,4", "m on postgres, files 1,2: engine=postgres files=1,2", "m on postgres, files 1,4: engine=postgres files=1,4"}},
-		"scenarios": {"matrix: {engine: [sqlite], scenario: [inserts, orders]}\nexperiments: [{name: a}, {connections: 4}]", []string{"a, inserts on sqlite: engine=sqlite", "a, orders on sqlite: engine=sqlite", "inserts on sqlite: engine=sqlite connections=4", "orders on sqlite: engine=sqlite connections=4"}},
-		"nameless":  {"matrix: {connections: [2, 4]}", []string{"experiment, connections 2: connections=2", "experiment, connections 4: connections=4"}},
-		"own wins":  {"matrix: {engine: [sqlite, postgres]}\nexperiments:\n- {name: a, engine: sqlite}", []string{"a: engine=sqlite"}},
-		"anchors":   {"definitions: {big: &big {connections: 64}}\nexperiments:\n- {<<: *big, name: a}\n- {<<: *big, name: b, connections: 2}", []string{"a: connections=64", "b: connections=2"}},
+		"one": {"scenario: inserts\nconnections: 4\naa: true\nwindow: 2s\nmargin: 0.5",
+			[]string{"inserts: connections=4 margin=0.5 aa=true window=2s"}},
+		"lists": {"files: [1, 4]\nnotify: [a, b]\nvolume: {a: /a, b: /b}\nlayout: [{name: 'x, y', files: 8}, 'files=1']",
+			[]string{"experiment: files=1,4 notify=a|b volume=a=/a|b=/b layout=files=8,name=x, y|files=1"}},
+		"variables": {"connections: ${N}\ntarget: postgres://me@${HOST}/$${N}",
+			[]string{"experiment: target=postgres://me@db/${N} connections=8"}},
+		"shared": {"engine: sqlite\nfiles: [1]\nexperiments:\n- {name: a, layout: [files=2]}\n- {name: b, target: x}",
+			[]string{"a: engine=sqlite layout=files=2", "b: target=x files=1"}},
+		"matrix": {"name: m\nmatrix: {engine: [sqlite, postgres], files: [[1, 2], [1, 4]]}",
+			[]string{"m on sqlite, files 1,2: engine=sqlite files=1,2", "m on sqlite, files 1,4: engine=sqlite files=1,4",
+				"m on postgres, files 1,2: engine=postgres files=1,2", "m on postgres, files 1,4: engine=postgres files=1,4"}},
+		"scenarios": {"matrix: {engine: [sqlite], scenario: [inserts, orders]}\nexperiments: [{name: a}, {connections: 4}]",
+			[]string{"a, inserts on sqlite: engine=sqlite", "a, orders on sqlite: engine=sqlite", "inserts on sqlite: engine=sqlite connections=4",
+				"orders on sqlite: engine=sqlite connections=4"}},
+		"nameless": {"matrix: {connections: [2, 4]}", []string{"experiment, connections 2: connections=2",
+			"experiment, connections 4: connections=4"}},
+		"own wins": {"matrix: {engine: [sqlite, postgres]}\nexperiments:\n- {name: a, engine: sqlite}", []string{"a: engine=sqlite"}},
+		"anchors": {"definitions: {big: &big {connections: 64}}\nexperiments:\n- {<<: *big, name: a}\n- {<<: *big, name: b, connections: 2}",
+			[]string{"a: connections=64", "b: connections=2"}},
 		"same name": {"experiments: [{name: a}, {name: a}]", []string{"a: ", "a #2: "}},
 		"once":      {"serve: here\nconnections: 2", []string{"experiment: connections=2"}},
 	} {
 		s, err := parse(c.text)
 		var got []string
 		for _, e := range s.Experiments {
-			got = append(got, e.Name+": "+told(e))
+			got = append(got, e.Name+": "+told(t, s, e))
 		}
 		if err != nil || !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, %q\n want %q", name, err, got, c.want)
 		}
 	}
 	s, err := parse("serve: here")
-	if err != nil || len(s.Once) != 1 || s.Once[0].Texts[0] != "here" {
-		t.Errorf("once: %v, %v", s.Once, err)
+	once := small().Once
+	if err = errors.Join(err, s.FillOnce(once)); err != nil || once[0].To.Source() != plan.File || once[0].To.Texts()[0] != "here" {
+		t.Errorf("once: %v, %v", once[0].To, err)
 	}
 }
 
@@ -125,7 +138,9 @@ func TestParseRefuses(t *testing.T) {
 		"engine: !!str sqlite":                       {"the tag !!str is not understood", ""},
 		"engine: sqlite\n---\nengine: sqlite":        {"a second document", "experiments"},
 		bomb:                                         {"values or", "aliases"},
-		strings.Repeat("[", 500):                     {"s.yaml:", ""},
+		strings.Repeat("[", 200_000):                 {"stand within each other", "not closed"},
+		"x: " + strings.Repeat("{a: ", 60_000):       {"stand within each other", "not closed"},
+		strings.Repeat("- ", 100_000):                {"stand within each other", ""},
 		"x: " + strings.Repeat("y", maxBytes):        {"bytes are more than", "files of their own"},
 		"scenario: custom\ncustom: {}":               {"custom has no transactions", "transactions"},
 		"custom: {transactions: {a: {sql: x}}, parameters: {p: {int: {from: 1}}}}":                     {"has no to", "to"},
@@ -137,7 +152,8 @@ func TestParseRefuses(t *testing.T) {
 	} {
 		s, err := parse(text)
 		short := text[:min(len(text), 60)]
-		if err == nil || filewise.CodeOf(err) != filewise.CodeUsage || !strings.Contains(err.Error(), want[0]) || !strings.Contains(filewise.RemedyOf(err), want[1]) {
+		if err == nil || filewise.CodeOf(err) != filewise.CodeUsage || !strings.Contains(err.Error(), want[0]) ||
+			!strings.Contains(filewise.RemedyOf(err), want[1]) {
 			t.Errorf("%q: %v (%s), want %q", short, err, filewise.RemedyOf(err), want)
 		}
 		if err != nil && strings.Contains(err.Error(), "hunter22") {
@@ -275,7 +291,8 @@ func TestSchema(t *testing.T) {
 
 // FuzzParse: nothing panics, takes long or refuses without a place and a code.
 func FuzzParse(f *testing.F) {
-	for _, text := range []string{"a: 1", "engine: sqlite\nmatrix: {connections: [1, 2]}", "x: &a [*a]", "<<: {a: 1}", "? a", "a: |\n  b\n", "custom: {transactions: {a: {sql: x}}}", "\ta: b", "!!map {}", "%YAML 1.2\n---\na: 1", "- - - -", "{{{{", "files: ${N}"} {
+	for _, text := range []string{"a: 1", "engine: sqlite\nmatrix: {connections: [1, 2]}", "x: &a [*a]", "<<: {a: 1}", "? a", "a: |\n  b\n",
+		"custom: {transactions: {a: {sql: x}}}", "\ta: b", "!!map {}", "%YAML 1.2\n---\na: 1", "- - - -", "{{{{", "files: ${N}"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -20,17 +20,21 @@ func TestParse(t *testing.T) {
 		want filewise.Address
 	}{
 		{"postgres://ada:s3cret@db.example:5433/bench?sslmode=verify-full",
-			filewise.Address{Scheme: "postgres", Host: "db.example", Port: 5433, User: "ada", Password: "s3cret", Path: "bench", Options: opts{"sslmode": "verify-full"}}},
+			filewise.Address{Scheme: "postgres", Host: "db.example", Port: 5433, User: "ada", Password: "s3cret", Path: "bench",
+				Options: opts{"sslmode": "verify-full"}}},
 		{"PostgreSQL://db", filewise.Address{Scheme: "postgresql", Host: "db"}},
-		{"postgres:///bench?host=/run/postgresql&port=5433&user=ada", filewise.Address{Scheme: "postgres", Host: "/run/postgresql", Port: 5433, User: "ada", Path: "bench"}},
+		{"postgres:///bench?host=/run/postgresql&port=5433&user=ada",
+			filewise.Address{Scheme: "postgres", Host: "/run/postgresql", Port: 5433, User: "ada", Path: "bench"}},
 		{"postgres://%2Frun%2Fpostgresql/bench", filewise.Address{Scheme: "postgres", Host: "/run/postgresql", Path: "bench"}},
 		{"mysql://ada@/?socket=/run/mysqld/mysqld.sock", filewise.Address{Scheme: "mysql", Host: "/run/mysqld/mysqld.sock", User: "ada"}},
 		{"mysql:///?host=@filewise", filewise.Address{Scheme: "mysql", Host: "@filewise"}},
-		{"mariadb://a%40b:p%3Aq%2Fr%40s%25t@[::1]:3307/", filewise.Address{Scheme: "mariadb", Host: "::1", Port: 3307, User: "a@b", Password: "p:q/r@s%t"}},
+		{"mariadb://a%40b:p%3Aq%2Fr%40s%25t@[::1]:3307/",
+			filewise.Address{Scheme: "mariadb", Host: "::1", Port: 3307, User: "a@b", Password: "p:q/r@s%t"}},
 		{"mariadb://ada:p@ss:w@rd@h", filewise.Address{Scheme: "mariadb", Host: "h", User: "ada", Password: "p@ss:w@rd"}},
 		{"mysql://[fe80::1%25eth0]/db", filewise.Address{Scheme: "mysql", Host: "fe80::1%eth0", Path: "db"}},
-		{"sqlserver://sa:x@h/SQLEXPRESS?database=tempdb&accessToken=abc", filewise.Address{Scheme: "sqlserver", Host: "h", User: "sa", Password: "x", Path: "SQLEXPRESS",
-			Options: opts{"database": "tempdb"}, Secrets: map[string]filewise.Secret{"accessToken": "abc"}}},
+		{"sqlserver://sa:x@h/SQLEXPRESS?database=tempdb&accessToken=abc",
+			filewise.Address{Scheme: "sqlserver", Host: "h", User: "sa", Password: "x", Path: "SQLEXPRESS",
+				Options: opts{"database": "tempdb"}, Secrets: map[string]filewise.Secret{"accessToken": "abc"}}},
 		{"oracle://h:1521/ORCLPDB1?WALLET%20PASSWORD=a%26b", filewise.Address{Scheme: "oracle", Host: "h", Port: 1521, Path: "ORCLPDB1",
 			Secrets: map[string]filewise.Secret{"WALLET PASSWORD": "a&b"}}},
 		{"postgres://ada@h/?password=p+q&sslpassword=k&passfile=/x", filewise.Address{Scheme: "postgres", Host: "h", User: "ada", Password: "p q",
@@ -74,10 +78,13 @@ func TestRefused(t *testing.T) {
 		"postgres://u:" + canary + "?x@h/db", "postgres://u:1?" + canary + "=2@h/db", "postgres://u:p@" + canary + "/x@h/db",
 		"postgres://u:%zz" + canary + "@h", "postgres://%zz" + canary + "@h", "postgres://:" + canary + "@h", "postgres://u@h/%zz" + canary,
 		"postgres://u:" + canary, "postgres://u:p@h:" + canary, "postgres://h:0", "postgres://h:65536", "postgres://h:+1", "postgres://h:-1",
-		"postgres://h1,h2/db", "postgres:///db?host=/a,/b", "postgres://[::1/db", "postgres://[::1]x/db", "postgres://[" + canary + "]/db", "postgres://::1/db",
+		"postgres://h1,h2/db", "postgres:///db?host=/a,/b", "postgres://[::1/db", "postgres://[::1]x/db", "postgres://[" + canary +
+			"]/db", "postgres://::1/db",
 		"mysql://u:" + canary + "@tcp(h:3306)/db", "postgres://h/db?" + canary, "postgres://h/db?=" + canary, "postgres://h/db?x=%" + canary,
-		"postgres://h/db?password=" + canary, "postgres://u:" + canary + "@h?password=y" + canary, "postgres://u@h/?user=v", "postgres://h/?host=i",
-		"postgres://h:1/?port=2", "postgres://h/?a=" + canary + "&a=2", "postgres://u:" + canary + "\n@h", "postgres://u:" + canary + "%00@h", "postgres://h/?a=%00",
+		"postgres://h/db?password=" + canary, "postgres://u:" + canary + "@h?password=y" +
+			canary, "postgres://u@h/?user=v", "postgres://h/?host=i",
+		"postgres://h:1/?port=2", "postgres://h/?a=" + canary + "&a=2", "postgres://u:" + canary + "\n@h", "postgres://u:" + canary +
+			"%00@h", "postgres://h/?a=%00",
 	} {
 		a, err := Parse(text, schemes)
 		if filewise.CodeOf(err) != filewise.CodeUsage || filewise.RemedyOf(err) == "" {
@@ -96,7 +103,8 @@ func TestRefused(t *testing.T) {
 // Whatever stands where a password may stand is never shown, and what is shown
 // reads as the same address again.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"p", "p@ss", "a/b", "a?b", "a#b", "a%b", "a%41", "a:b", "[", "12/x", "12?x=y", "\x00", "ü", " ", "\\", "a&b=c"} {
+	for _, s := range []string{"p", "p@ss", "a/b", "a?b", "a#b", "a%b", "a%41", "a:b", "[", "12/x", "12?x=y", "\x00", "ü", " ", "\\",
+		"a&b=c"} {
 		f.Add(s, s, "h:1/db")
 	}
 	const canary = "Zx9Canary"
@@ -140,7 +148,8 @@ func FuzzParse(f *testing.F) {
 
 func TestIsSecret(t *testing.T) {
 	for name, want := range map[string]bool{
-		"password": true, "sslpassword": true, "WALLET PASSWORD": true, "wallet_password": true, "access_token": true, "clientSecret": true, "pwd": true,
+		"password": true, "sslpassword": true, "WALLET PASSWORD": true, "wallet_password": true, "access_token": true, "clientSecret": true,
+		"pwd":      true,
 		"passfile": false, "sslmode": false, "sslkey": false, "user": false, "allowCleartextPasswords": false, "tls": false, "trace file": false,
 	} {
 		if IsSecret(name) != want {

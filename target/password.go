@@ -81,7 +81,8 @@ func firstLine(r io.Reader, name string) (filewise.Secret, error) {
 	case line == "":
 		return "", filewise.Errorf(filewise.CodeUsage, ways, "the first line of %s is empty: it holds no password", name)
 	case len(line) >= maxPassword-2:
-		return "", filewise.Errorf(filewise.CodeUsage, "name the file that holds the password alone", "the first line of %s is too long for a password", name)
+		return "", filewise.Errorf(filewise.CodeUsage, "name the file that holds the password alone",
+			"the first line of %s is too long for a password", name)
 	}
 	return filewise.Secret(line), nil
 }
@@ -95,7 +96,7 @@ func ask(ctx context.Context, terminal *os.File, prompt io.Writer, a filewise.Ad
 		return "", filewise.Errorf(filewise.CodeUsage, ways, "ask for the password: %w", err)
 	}
 	defer func() { _ = term.Restore(fd, before) }() // the terminal may be gone
-	if err := hush(fd); err != nil {
+	if err := disableEcho(fd); err != nil {
 		return "", filewise.Errorf(filewise.CodeUsage, ways, "ask for the password: %w", err)
 	}
 	// Only now: what is typed at once is not shown either.

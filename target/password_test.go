@@ -50,7 +50,8 @@ func TestPassword(t *testing.T) {
 		if got.Reveal() != c.want || (err == nil) != (c.refuse == "") {
 			t.Errorf("%s: %q, %v", c.name, got.Reveal(), err)
 		}
-		if err != nil && (!strings.Contains(err.Error(), c.refuse) || strings.Contains(err.Error(), "s3cret") || filewise.RemedyOf(err) == "" || filewise.CodeOf(err) != filewise.CodeUsage) {
+		if err != nil && (!strings.Contains(err.Error(), c.refuse) || strings.Contains(err.Error(), "s3cret") || filewise.RemedyOf(err) == "" ||
+			filewise.CodeOf(err) != filewise.CodeUsage) {
 			t.Errorf("%s: %v (%s)", c.name, err, filewise.RemedyOf(err))
 		}
 	}

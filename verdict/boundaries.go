@@ -9,7 +9,8 @@ import (
 	"filewise/verdict/internal/boundary"
 )
 
-//go:generate go run ./internal/genboundaries
+//go:generate go run ./internal/genboundaries -rules 1 -o boundaries_table.txt
+//go:generate go run ./internal/genboundaries -rules 2 -o boundaries_table2.txt
 
 // Limits of what is simulated while the caller waits: at these sizes it takes
 // minutes, at the usual ones a second or two.
@@ -20,29 +21,44 @@ const (
 	simulationSeed    = 1
 )
 
-// Boundaries are the critical values of one design: standard errors that an
-// estimate may be away from the truth, one value per look from block 3.
+// Boundaries are the critical values of one design, one per look from block 3:
+// standard errors that an estimate may be away from the truth; by rules 2 as normal
+// scores, of which each contrast's own critical value is that of the same probability.
 // They hold simultaneously over arms and looks.
 type Boundaries struct {
-	TwoSided []float64 `json:"two_sided"` // c₂, against the baseline
+	TwoSided []float64 `json:"two_sided"` // c₂, against the baseline; infinite before the first claim
 	OneSided []float64 `json:"one_sided"` // c₁, against the best
 }
 
-// at returns the critical values after block n, or NaN before the first look.
+// at returns the critical values after block n, or NaN before the first look
+// and the first claim.
 func (b Boundaries) at(n int) (two, one float64) {
 	if n < FirstLook || len(b.TwoSided) == 0 {
 		return math.NaN(), math.NaN()
 	}
 	i := min(n-FirstLook, len(b.TwoSided)-1)
-	return b.TwoSided[i], b.OneSided[i]
+	if two = b.TwoSided[i]; !finite(two) {
+		two = math.NaN()
+	}
+	return two, b.OneSided[i]
+}
+
+// firstClaim is the block from which there are intervals.
+func (b Boundaries) firstClaim() int {
+	for i, c := range b.TwoSided {
+		if finite(c) {
+			return FirstLook + i
+		}
+	}
+	return FirstLook
 }
 
 // BoundariesFor returns the boundaries for a number of arms, a maximum of
-// blocks and a confidence: from the tables in the code for 95 %, 2–8 arms and
-// 3–30 blocks, otherwise by a simulation of 200,000 null experiments with a
+// blocks and a confidence: from the tables in the code for 95 %, 2–12 arms (rules 1:
+// 2–8) and 3–30 blocks, otherwise by a simulation of 200,000 null experiments with a
 // fixed seed, done once per process. It returns an error wrapping ErrConfig
 // for designs that allow no look or are beyond what is simulated.
-func BoundariesFor(arms, maxBlocks int, confidence float64) (Boundaries, error) {
+func BoundariesFor(rules, arms, maxBlocks int, confidence float64) (Boundaries, error) {
 	switch {
 	case maxBlocks < FirstLook:
 		return Boundaries{}, fmt.Errorf("%w: at most %d blocks: the first look is possible after block %d",
@@ -54,42 +70,34 @@ func BoundariesFor(arms, maxBlocks int, confidence float64) (Boundaries, error) 
 		return Boundaries{}, fmt.Errorf("%w: confidence %v: must be between 0 and 1", ErrConfig, confidence)
 	}
 	if math.Abs(confidence-0.95) < 1e-12 {
-		row, ok := referenceBoundaries[printedKey{arms, maxBlocks}]
-		if !ok {
-			row, ok = printedBoundaries[printedKey{arms, maxBlocks}]
-		}
-		if ok {
-			return Boundaries{TwoSided: fromThousandths(row[0]), OneSided: fromThousandths(row[1])}, nil
+		if b, ok := printed(rules, arms, maxBlocks); ok {
+			return Boundaries{TwoSided: slices.Clone(b.TwoSided), OneSided: slices.Clone(b.OneSided)}, nil
 		}
 	}
-	b := simulated(simulatedKey{arms, maxBlocks, confidence})
+	b := simulated(simulatedKey{rules, arms, maxBlocks, confidence})
 	return Boundaries{TwoSided: slices.Clone(b.TwoSided), OneSided: slices.Clone(b.OneSided)}, nil
 }
 
-// printedKey finds a table in the code.
-type printedKey struct{ arms, maxBlocks int }
-
 type simulatedKey struct {
-	arms, maxBlocks int
-	confidence      float64
+	rules, arms, maxBlocks int
+	confidence             float64
 }
 
 // memo remembers simulated boundaries: a live display judges after each block.
 var memo sync.Map // simulatedKey → func() Boundaries
 
+func rulesOf(rules int) boundary.Rules {
+	if rules == 1 {
+		return boundary.Rules1
+	}
+	return boundary.Rules2
+}
+
 func simulated(key simulatedKey) Boundaries {
 	compute := sync.OnceValue(func() Boundaries {
-		t := boundary.Simulate(key.arms, []int{key.maxBlocks}, 1-key.confidence, simulations, simulationSeed)[0]
+		t := rulesOf(key.rules).Simulate(key.arms, []int{key.maxBlocks}, 1-key.confidence, simulations, simulationSeed)[0]
 		return Boundaries(t)
 	})
 	once, _ := memo.LoadOrStore(key, compute)
 	return once.(func() Boundaries)()
-}
-
-func fromThousandths(row []uint16) []float64 {
-	c := make([]float64, len(row))
-	for i, v := range row {
-		c[i] = float64(v) / 1000
-	}
-	return c
 }

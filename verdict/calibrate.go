@@ -28,7 +28,7 @@ func calibrate(t Table, g grid) (grid, calibration) {
 	if !complete {
 		return g, none
 	}
-	fit, ok := fitTwoWay(g)
+	fit, ok := fitTwoWay(g, floorShare)
 	if !ok || fit.df < calibrateFrom {
 		return g, none
 	}

@@ -10,7 +10,7 @@ func TestCalibration(t *testing.T) {
 	w := world{arms: 4, blocks: 12, noise: 0.01, drift: 0.05, slow: 0.05, probe: 0.003}
 	table := w.table(rand.New(rand.NewPCG(6, 6)))
 	last := func() Look {
-		look := newReplay(DefaultConfig(), armsOf(4), table, must(BoundariesFor(4, 20, 0.95))).look(12)
+		look := newReplay(rules1(), armsOf(4), table, must(BoundariesFor(1, 4, 20, 0.95))).look(12)
 		return look
 	}
 	with := last()

@@ -94,7 +94,7 @@ func (s Sample) levels() (levels, error) {
 	l := levels{map[string][]float64{}, map[string]map[int]float64{}}
 	g := newReplay(Config{}, s.Arms, s.Table, Boundaries{}).grid(len(s.Table))
 	y := g.y
-	if fit, ok := fitTwoWay(g); ok {
+	if fit, ok := fitTwoWay(g, floorShare); ok {
 		y = fit.pseudo
 	}
 	each(g, func(b, j int) {

@@ -60,8 +60,10 @@ func TestCompareHolds(t *testing.T) {
 
 func TestCompareFindsChange(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
-	changes := must(Compare(sampleOf(random, 10, []float64{0, 0.1}, 0.01, 0), sampleOf(random, 10, []float64{0.1, 0.1}, 0.01, 0), "1 file", 0.95))
-	if len(changes) != 2 || !changes[0].Resolved() || changes[1].Resolved() || !(changes[1].RelativeHi < 0) || !math.IsNaN(changes[0].Relative) {
+	changes := must(Compare(sampleOf(random, 10, []float64{0, 0.1}, 0.01, 0), sampleOf(random, 10, []float64{0.1, 0.1}, 0.01, 0), "1 file",
+		0.95))
+	if len(changes) != 2 || !changes[0].Resolved() || changes[1].Resolved() || !(changes[1].RelativeHi < 0) ||
+		!math.IsNaN(changes[0].Relative) {
 		t.Errorf("%+v", changes)
 	}
 }
@@ -78,7 +80,8 @@ func TestCompareIsSymmetric(t *testing.T) {
 	}
 	scaled := must(Compare(a, b, "1 file", 0.9))
 	for i := range forth {
-		if math.Abs(forth[i].Effect+back[i].Effect) > 1e-9 || math.Abs(forth[i].Lo+back[i].Hi) > 1e-9 || math.Abs(forth[i].Effect-scaled[i].Effect) > 1e-9 {
+		if math.Abs(forth[i].Effect+back[i].Effect) > 1e-9 || math.Abs(forth[i].Lo+back[i].Hi) > 1e-9 ||
+			math.Abs(forth[i].Effect-scaled[i].Effect) > 1e-9 {
 			t.Errorf("%+v, %+v, %+v", forth[i], back[i], scaled[i])
 		}
 	}

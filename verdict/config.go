@@ -11,6 +11,9 @@ import (
 // blocks the boundaries are too wide to be of use.
 const FirstLook = 3
 
+// NewestRules are judged by unless others are asked for.
+const NewestRules = 2
+
 // Errors that Judge and BoundariesFor wrap.
 var (
 	ErrConfig = errors.New("verdict: invalid configuration")
@@ -28,6 +31,9 @@ const (
 
 // Config is fixed before the first trial.
 type Config struct {
+	// Rules are the ones judged by: 2, or 1 as of runs that were stored before there
+	// were others. Rules 1 take all arms to be about equally noisy.
+	Rules      int     `json:"rules"`
 	Margin     float64 `json:"margin"`     // δ on the log scale: smaller differences do not matter
 	Confidence float64 `json:"confidence"` // over all arms and looks together
 	Gamma      float64 `json:"gamma"`      // share of the leader's proven gain that may be left on the table
@@ -40,6 +46,7 @@ type Config struct {
 // DefaultConfig returns the design of STATISTICS.md: 2 %, 95 %, 20 blocks.
 func DefaultConfig() Config {
 	return Config{
+		Rules:      NewestRules,
 		Margin:     math.Log(1.02),
 		Confidence: 0.95,
 		Gamma:      0.25,
@@ -58,6 +65,8 @@ func (c Config) check(arms int) error {
 		return fmt.Errorf("%w: "+format, append([]any{ErrConfig}, args...)...)
 	}
 	switch {
+	case c.Rules < 1 || c.Rules > NewestRules:
+		return bad("rules %d: must be 1 or %d", c.Rules, NewestRules)
 	case arms < 2:
 		return bad("%d arms: a comparison needs two", arms)
 	case c.Baseline < 0 || c.Baseline >= arms:

@@ -1,21 +1,64 @@
 package verdict
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
 
 // contrast is what is known about the difference of two arms.
 type contrast struct {
 	effect   float64 // θ̂_i − θ̂_j
 	variance float64
-	common   int // blocks that have both
+	common   int     // blocks that have both
+	df       float64 // of the variance; 0: critical values hold as they are (rules 1)
+	skew     float64 // weighted γ̂/(3√n) of Hall's transformation; 0: none
 }
 
 func (c contrast) se() float64 { return math.Sqrt(c.variance) }
 
-// contrast estimates arm i less arm j. The variance is the pair's own, over
-// the differences within their common blocks, steadied by the pooled one with
-// the weight of ν₀ degrees of freedom: so it holds when arms differ in noise.
-// With fewer than two common blocks it is NaN.
+// critical turns a critical value of a look into standard errors of this contrast.
+// By rules 2 it is a normal score, and is carried over to Student's t with the
+// contrast's degrees of freedom by its probability.
+func (c contrast) critical(score float64) float64 {
+	switch {
+	case c.df == 0 || !finite(score):
+		return score
+	case score > maxScore:
+		return math.Inf(1)
+	}
+	return distuv.StudentsT{Sigma: 1, Nu: c.df}.Quantile(1 - distuv.UnitNormal.Survival(score))
+}
+
+// maxScore is the normal score beyond which 1 less the probability is rounding.
+const maxScore = 7
+
+// below and above are how far the truth may lie below and above the estimate. Where
+// differences are skewed, the mean of few of them errs more to the side of the short
+// tail; there the limit is that of Hall's monotone transformation of t (1992), and
+// nowhere nearer than that of t itself.
+func (c contrast) below(score float64) float64 { return c.reach(score, c.skew) }
+func (c contrast) above(score float64) float64 { return c.reach(score, -c.skew) }
+
+func (c contrast) reach(score, a float64) float64 {
+	t := c.critical(score)
+	if a < 0 && finite(t) {
+		t = max(t, (math.Cbrt(1+3*a*(t-a/2))-1)/a)
+	}
+	return t * c.se()
+}
+
+// contrast estimates arm i less arm j by rules 1.
 func (f *twoWay) contrast(i, j int) contrast {
+	c := f.contrastBy(i, j, priorDF)
+	c.df = 0
+	return c
+}
+
+// contrastBy estimates arm i less arm j. The variance is the pair's own, over
+// the differences within their common blocks, steadied by the pooled one with
+// the weight of ν₀ degrees of freedom. With fewer than two common blocks it is NaN.
+func (f *twoWay) contrastBy(i, j int, prior float64) contrast {
 	var n int
 	var mean, square float64
 	for b := range f.y {
@@ -32,7 +75,8 @@ func (f *twoWay) contrast(i, j int) contrast {
 	c := contrast{effect: f.arm[i] - f.arm[j], variance: math.NaN(), common: n}
 	if n >= 2 {
 		own := square / (f.unclipped * f.unclipped)
-		c.variance = (priorDF*2*f.pooled + own) / float64(priorDF+n-1) / float64(n)
+		c.df = prior + float64(n-1)
+		c.variance = (prior*2*f.pooled + own) / c.df / float64(n)
 	}
 	return c
 }

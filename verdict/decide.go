@@ -30,7 +30,7 @@ func (s *scene) tolerance(look Look) float64 {
 // the arm with the fewest files that is as good as the leader.
 func (s *scene) proven(look Look) int {
 	all, base := look.Estimates, s.cfg.Baseline
-	if look.Leader < 0 || !s.anyCompared(all) {
+	if look.Leader < 0 || look.CarryOver || s.n < s.bounds.firstClaim() || !s.anyCompared(all) {
 		return -1
 	}
 	if all[base].Regret <= s.cfg.Margin {
@@ -59,7 +59,7 @@ func (s *scene) fewer(i, j int) bool {
 // anyCompared: with no arm compared there is nothing to recommend.
 func (s *scene) anyCompared(all []Estimate) bool {
 	for j, e := range all {
-		if j != s.cfg.Baseline && e.Known() {
+		if j != s.cfg.Baseline && (e.Known() || s.droppedAt[j] > 0) { // dropped ones are beaten, if before their intervals
 			return true
 		}
 	}
@@ -68,9 +68,12 @@ func (s *scene) anyCompared(all []Estimate) bool {
 
 // stop says why measuring may stop after this look.
 func (s *scene) stop(look Look) Reason {
+	last := s.n >= s.cfg.MaxBlocks
 	switch {
+	case !last && (look.CarryOver || fresh(look.Stalls, s.n)):
+		return ReasonNone // one more block
 	case s.cfg.Goal == GoalVerdicts:
-		if s.allResolved(look.Estimates) {
+		if !look.CarryOver && s.allResolved(look.Estimates) {
 			return ReasonAllResolved
 		}
 	case look.Recommended == s.cfg.Baseline:
@@ -79,7 +82,7 @@ func (s *scene) stop(look Look) Reason {
 		return ReasonRecommend
 	}
 	switch {
-	case s.n >= s.cfg.MaxBlocks:
+	case last:
 		return ReasonMaxBlocks
 	case s.n >= futilityFrom && s.futile(look):
 		return ReasonFutile
@@ -129,7 +132,7 @@ func (s *scene) beaten(j int) bool {
 			continue
 		}
 		c, _, one, ok := s.difference(j, i)
-		if ok && c.effect+one*c.se() < 0 {
+		if ok && c.effect+c.above(one) < 0 {
 			return true
 		}
 	}
@@ -144,6 +147,8 @@ func (r *replay) mark(look Look, j int) Mark {
 		return MarkBaseline
 	case j == look.Recommended:
 		return MarkBest
+	case !e.Known() && finite(e.Effect):
+		return MarkUndecided // before the first intervals
 	case !e.Known():
 		return MarkNoData
 	case r.arms[j].Twin == r.arms[r.cfg.Baseline].Name && (e.Lo > 0 || e.Hi < 0):

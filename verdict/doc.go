@@ -10,6 +10,5 @@
 //
 // The package is pure: no clock, no I/O, and no randomness but the seeded
 // simulation of boundaries that are not in its tables. It imports nothing of
-// Filewise and can be used alone. Classical methods, for calibration and
-// comparison, are in verdict/stats.
+// Filewise and can be used alone. Classical methods are in verdict/stats.
 package verdict

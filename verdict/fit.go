@@ -37,8 +37,8 @@ type twoWay struct {
 	leastSquare float64 // s² of the plain least-squares fit
 }
 
-// fitTwoWay fits g; ok is false when no residual degree of freedom is left.
-func fitTwoWay(g grid) (fit twoWay, ok bool) {
+// fitTwoWay fits g, with σ at least a share of the least-squares one; ok is false when no residual degree of freedom is left.
+func fitTwoWay(g grid, floorShare float64) (fit twoWay, ok bool) {
 	solver, good := newSolver(g)
 	if !good || solver.df < 1 {
 		return twoWay{}, false
@@ -47,16 +47,15 @@ func fitTwoWay(g grid) (fit twoWay, ok bool) {
 	f.block, f.arm = solver.solve(g.y)
 	f.leastSquare = f.sumSquares(math.Inf(1)) / float64(f.df)
 	f.medianPolish()
-	sigma := f.iterate(solver)
+	sigma := f.iterate(solver, floorShare*math.Sqrt(f.leastSquare))
 	f.finish(sigma)
 	return f, true
 }
 
 // iterate refits pseudo-values, in which far residuals are pulled in, until
 // the contrasts stand still; it returns the final σ.
-func (f *twoWay) iterate(solver *solver) float64 {
+func (f *twoWay) iterate(solver *solver, floor float64) float64 {
 	cells := float64(solver.cells)
-	floor := floorShare * math.Sqrt(f.leastSquare)
 	var sigma float64
 	for i := range maxIter {
 		if i < scaleUpdates {

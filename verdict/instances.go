@@ -32,7 +32,7 @@ func estimateBetween(v builds, g grid, upper float64) between {
 		return unknown
 	}
 	noise := 0.0
-	if fit, ok := fitTwoWay(split); ok {
+	if fit, ok := fitTwoWay(split, floorShare); ok {
 		split.y = fit.pseudo
 		noise = full.residualSS(split.y) / float64(full.df)
 	}

@@ -75,7 +75,7 @@ func TestBuildsWiden(t *testing.T) {
 	for seed := range uint64(20) {
 		w := world{arms: 3, blocks: 9, noise: 0.02, builds: 3, between: 0.01}
 		table := w.table(rand.New(rand.NewPCG(8, seed)))
-		r := newReplay(DefaultConfig(), armsOf(3), table, must(BoundariesFor(3, 20, 0.95)))
+		r := newReplay(rules1(), armsOf(3), table, must(BoundariesFor(1, 3, 20, 0.95)))
 		with := r.scene(9).estimate(1).SE
 		forgetBuilds(table)
 		if without := r.scene(9).estimate(1).SE; with < without {

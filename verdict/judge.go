@@ -25,7 +25,7 @@ func Judge(cfg Config, arms []Arm, t Table) (Result, error) {
 	if err := t.check(len(arms)); err != nil {
 		return Result{}, err
 	}
-	bounds, err := BoundariesFor(len(arms), cfg.MaxBlocks, cfg.Confidence)
+	bounds, err := BoundariesFor(cfg.Rules, len(arms), cfg.MaxBlocks, cfg.Confidence)
 	if err != nil {
 		return Result{}, err
 	}
@@ -63,6 +63,23 @@ func newReplay(cfg Config, arms []Arm, t Table, bounds Boundaries) *replay {
 		r.candidate[j] = arm.Twin == ""
 	}
 	return r
+}
+
+// running says which arms have not been dropped.
+func (r *replay) running() []bool {
+	out := make([]bool, len(r.arms))
+	for j := range out {
+		out[j] = r.droppedAt[j] == 0
+	}
+	return out
+}
+
+// floorShare is that of the fit by the rules.
+func (r *replay) floorShare() float64 {
+	if r.cfg.Rules == 1 {
+		return floorShare
+	}
+	return likeFloor
 }
 
 func (r *replay) run() Result {
@@ -115,6 +132,9 @@ func (r *replay) look(n int) Look {
 		look.PooledVar = s.fit.pooled * s.probe.scale
 	}
 	look.Estimates = s.estimates()
+	if r.cfg.Rules > 1 && s.fitted {
+		look.CarryOver, look.Stalls = n >= r.bounds.firstClaim() && s.carriesOver(), s.stalls()
+	}
 	look.Leader = s.leader(look.Estimates)
 	look.Tolerance = s.tolerance(look)
 	look.Recommended = s.proven(look)

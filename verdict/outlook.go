@@ -9,7 +9,7 @@ func (s *scene) futile(look Look) bool {
 	last := s.atLast()
 	if s.cfg.Goal == GoalVerdicts {
 		for j, e := range look.Estimates {
-			if s.arms[j].Twin == "" && s.tested(j) && !e.Resolved && (!e.Known() || last.resolvable(e, s.cfg)) {
+			if s.arms[j].Twin == "" && s.tested(j) && !e.Resolved && (!e.Known() || last.resolvable(e, s.cfg, last.half(s, j, e))) {
 				return false
 			}
 		}
@@ -25,9 +25,9 @@ func (s *scene) futile(look Look) bool {
 		if !e.Known() {
 			return false
 		}
-		lo := e.Effect + s.cfg.Kappa*e.SE - last.two*last.shrink*e.SE
+		lo := e.Effect + s.cfg.Kappa*e.SE - last.half(s, j, e)
 		allowed := max(s.cfg.Margin, s.cfg.Gamma*lo)
-		if last.resolvable(e, s.cfg) && !(s.bestRegret(j, last) > allowed) {
+		if last.resolvable(e, s.cfg, last.half(s, j, e)) && !(s.bestRegret(j, last) > allowed) {
 			return false
 		}
 	}
@@ -43,9 +43,16 @@ func (s *scene) atLast() outlook {
 	return o
 }
 
+// half is half the width that the interval of arm j will have. The skewness of few
+// differences is no forecast of that of many.
+func (o outlook) half(s *scene, j int, e Estimate) float64 {
+	c, _, _, _ := s.difference(j, s.cfg.Baseline)
+	return c.critical(o.two) * o.shrink * e.SE
+}
+
 // resolvable: a lucky estimate could still be resolved.
-func (o outlook) resolvable(e Estimate, cfg Config) bool {
-	luck, half := cfg.Kappa*e.SE, o.two*o.shrink*e.SE
+func (o outlook) resolvable(e Estimate, cfg Config, half float64) bool {
+	luck := cfg.Kappa * e.SE
 	away := math.Abs(e.Effect)+luck > half
 	within := max(0, math.Abs(e.Effect)-luck)+half <= cfg.Margin
 	return away || within
@@ -63,7 +70,7 @@ func (s *scene) bestRegret(j int, last outlook) float64 {
 		if !ok {
 			return math.NaN()
 		}
-		bound = max(bound, c.effect-s.cfg.Kappa*c.se()+last.one*last.shrink*c.se())
+		bound = max(bound, c.effect-s.cfg.Kappa*c.se()+c.critical(last.one)*last.shrink*c.se())
 	}
 	return bound
 }

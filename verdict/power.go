@@ -44,14 +44,15 @@ func BlocksToSee(sd float64, arms int, confidence float64, effects []float64) ([
 		n := FirstLook
 		for n <= maxBoundaryBlocks {
 			at := min(n, printedBlocks)
-			if _, printed := printedBoundaries[printedKey{arms, at}]; !printed || math.Abs(confidence-0.95) > 1e-12 {
+			if _, ok := printed(NewestRules, arms, at); !ok || math.Abs(confidence-0.95) > 1e-12 {
 				at = printedBlocks
 			}
-			b, err := BoundariesFor(arms, at, confidence)
+			b, err := BoundariesFor(NewestRules, arms, at, confidence)
 			if err != nil {
 				return nil, err
 			}
-			c := b.TwoSided[len(b.TwoSided)-1] + z
+			last := contrast{df: rulesOf(NewestRules).DF(at, arms)}
+			c := last.critical(b.TwoSided[len(b.TwoSided)-1]) + z
 			want := math.Ceil(2 * sd * sd * c * c / (effect * effect))
 			if want <= float64(n) {
 				break

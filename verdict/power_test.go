@@ -83,7 +83,8 @@ func TestBlocksToSeeElsewhere(t *testing.T) {
 }
 
 func TestBlocksToSeeRefuses(t *testing.T) {
-	for _, bad := range []struct{ sd, effect float64 }{{-1, 0.1}, {math.NaN(), 0.1}, {math.Inf(1), 0.1}, {0.1, 0}, {0.1, -1}, {0.1, math.NaN()}} {
+	for _, bad := range []struct{ sd, effect float64 }{{-1, 0.1}, {math.NaN(), 0.1}, {math.Inf(1), 0.1}, {0.1, 0}, {0.1, -1},
+		{0.1, math.NaN()}} {
 		if _, err := BlocksToSee(bad.sd, 3, 0.95, []float64{bad.effect}); !errors.Is(err, ErrConfig) {
 			t.Errorf("%+v: %v", bad, err)
 		}

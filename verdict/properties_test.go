@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -100,6 +101,10 @@ func movedBack(r Result, order []int, cfg Config, arms []Arm) Result {
 		}
 		look.Estimates, look.Dropped = estimates, dropped
 		look.Leader, look.Recommended = back(look.Leader), back(look.Recommended)
+		for s := range look.Stalls {
+			look.Stalls[s].Arm, look.Stalls[s].Of = back(look.Stalls[s].Arm), back(look.Stalls[s].Of)
+		}
+		slices.SortFunc(look.Stalls, func(a, b Stall) int { return a.Of - b.Of })
 		r.Looks[i] = look
 	}
 	return r
@@ -207,7 +212,7 @@ func TestErrors(t *testing.T) {
 }
 
 func TestNoNoise(t *testing.T) {
-	r := must(Judge(DefaultConfig(), armsOf(3), tableOf([][]float64{{5, 5, 6}, {5, 5, 6}, {5, 5, 6}})))
+	r := must(Judge(rules1(), armsOf(3), tableOf([][]float64{{5, 5, 6}, {5, 5, 6}, {5, 5, 6}})))
 	look, _ := r.Last()
 	if look.Stop != ReasonRecommend || look.Recommended != 2 {
 		t.Errorf("stop %q, recommended %d", look.Stop, look.Recommended)
@@ -215,7 +220,7 @@ func TestNoNoise(t *testing.T) {
 	if !hasWarning(r, WarnNoNoise) {
 		t.Error("no warning")
 	}
-	same := must(Judge(DefaultConfig(), armsOf(3), tableOf([][]float64{{5, 5, 5}, {5, 5, 5}, {5, 5, 5}})))
+	same := must(Judge(rules1(), armsOf(3), tableOf([][]float64{{5, 5, 5}, {5, 5, 5}, {5, 5, 5}})))
 	if look, _ := same.Last(); look.Stop != ReasonKeepBaseline {
 		t.Errorf("stop %q", look.Stop)
 	}
@@ -238,7 +243,7 @@ func TestArmWithoutTrials(t *testing.T) {
 		x := 1 + 0.001*float64(b%2)
 		table = append(table, []Cell{{Throughput: 1, OK: true}, {Throughput: 1.5 * x, OK: true}, {}, {Throughput: 1.2, OK: true}})
 	}
-	r := must(Judge(DefaultConfig(), armsOf(4), table))
+	r := must(Judge(rules1(), armsOf(4), table))
 	look, _ := r.Last()
 	if look.Stop != ReasonRecommend || look.Recommended != 1 {
 		t.Errorf("stop %q, recommended %d", look.Stop, look.Recommended)

@@ -12,6 +12,7 @@ type scene struct {
 	n      int
 	fit    twoWay
 	fitted bool
+	noise  noise // rules 2
 	builds builds
 	spread between
 	probe  calibration
@@ -21,9 +22,12 @@ type scene struct {
 func (r *replay) scene(n int) *scene {
 	s := &scene{replay: r, raw: r.grid(n), n: n, trials: make([]int, len(r.arms))}
 	s.grid, s.probe = calibrate(r.table, s.raw)
-	s.fit, s.fitted = fitTwoWay(s.grid)
+	s.fit, s.fitted = fitTwoWay(s.grid, r.floorShare())
 	s.builds = newBuilds(r.table, s.grid)
 	s.spread = between{variance: math.NaN()}
+	if s.fitted && r.cfg.Rules > 1 {
+		s.noise = judgeNoise(&s.fit, r.running())
+	}
 	if s.fitted && s.builds.anyReused() {
 		// Bonferroni over the contrasts with the baseline.
 		upper := 1 - (1-r.cfg.Confidence)/2/float64(len(r.arms)-1)
@@ -47,10 +51,16 @@ func (s *scene) difference(i, j int) (c contrast, two, one float64, ok bool) {
 	if !s.fitted {
 		return contrast{}, 0, 0, false
 	}
-	c = s.fit.contrast(i, j)
-	c.variance = s.probe.apply(c.variance, s.fit.pooled, i, j)
-	if s.spread.inflated > 0 {
-		c.variance += s.spread.inflated * s.builds.weight(i, j)
+	if s.cfg.Rules == 1 {
+		c = s.fit.contrast(i, j)
+		c.variance = s.probe.apply(c.variance, s.fit.pooled, i, j)
+		if s.spread.inflated > 0 {
+			c.variance += s.spread.inflated * s.builds.weight(i, j)
+		}
+	} else {
+		c = s.noise.contrast(s.grid, i, j)
+		c.variance = s.probe.apply(c.variance, s.fit.pooled, i, j)
+		c = s.perBuild(c, i, j)
 	}
 	two, one = s.bounds.at(c.common)
 	return c, two, one, c.common >= FirstLook && finite(c.variance)
@@ -102,7 +112,9 @@ func (s *scene) estimate(j int) Estimate {
 	}
 	if c, two, _, ok := s.difference(j, s.cfg.Baseline); ok {
 		e.Effect, e.SE = c.effect, c.se()
-		e.Lo, e.Hi = e.Effect-two*e.SE, e.Effect+two*e.SE
+		if finite(two) {
+			e.Lo, e.Hi = e.Effect-c.below(two), e.Effect+c.above(two)
+		}
 	}
 	return e
 }
@@ -143,7 +155,7 @@ func (s *scene) regret(j int) float64 {
 		if !ok {
 			return math.NaN()
 		}
-		bound = max(bound, c.effect+one*c.se())
+		bound = max(bound, c.effect+c.above(one))
 	}
 	return bound
 }

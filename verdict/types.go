@@ -22,6 +22,9 @@ type Cell struct {
 	// any unit of speed that is the same for all cells; 0 = not collected.
 	// When every trial has one, throughput is adjusted for it.
 	Calibration float64 `json:"calibration,omitempty"`
+	// Order numbers trials in the order in which they ran, from 1; 0 = not known. With
+	// that of all trials it is tested whether what ran before changes the next.
+	Order int `json:"order,omitempty"`
 	// OK is false when the trial is missing or failed.
 	OK bool `json:"ok"`
 }
@@ -109,6 +112,10 @@ type Look struct {
 	CalibrationSlope float64 `json:"calibration_slope"`
 	// LargestDifference is the X of "no difference larger than X", log scale.
 	LargestDifference float64 `json:"largest_difference"`
+	// CarryOver: what ran before a trial changes it, so that no verdict is given.
+	CarryOver bool `json:"carry_over,omitempty"`
+	// Stalls are single trials that carry an effect.
+	Stalls []Stall `json:"stalls,omitempty"`
 }
 
 // Warning is something the reader of a verdict has to know, and what to do.
@@ -150,6 +157,11 @@ func (r Result) Shown(look Look, arm int) Estimate {
 		}
 	}
 	return e
+}
+
+// FirstClaim is the block from which there are intervals.
+func (r Result) FirstClaim() int {
+	return rulesOf(r.Config.Rules).FirstClaim(r.Config.MaxBlocks, len(r.Arms))
 }
 
 // Decided reports whether measuring may stop; Last().Stop says why.

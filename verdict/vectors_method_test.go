@@ -30,9 +30,16 @@ func armsOf(k int) []Arm {
 	return arms
 }
 
+// rules1 are those of STATISTICS.md and its vectors.
+func rules1() Config {
+	cfg := DefaultConfig()
+	cfg.Rules = 1
+	return cfg
+}
+
 // gridOf is the grid of a complete table.
 func gridOf(tps [][]float64) grid {
-	return newReplay(DefaultConfig(), armsOf(len(tps[0])), tableOf(tps), Boundaries{}).grid(len(tps))
+	return newReplay(rules1(), armsOf(len(tps[0])), tableOf(tps), Boundaries{}).grid(len(tps))
 }
 
 type robustVector struct {
@@ -74,7 +81,7 @@ func testRobustTwoWay(t *testing.T, data json.RawMessage) {
 
 func checkRobust(t *testing.T, tps [][]float64, want robustVector, tol float64) twoWay {
 	t.Helper()
-	f, ok := fitTwoWay(gridOf(tps))
+	f, ok := fitTwoWay(gridOf(tps), floorShare)
 	if !ok {
 		t.Fatal("no fit")
 	}
@@ -117,23 +124,23 @@ func readBoundaries(t *testing.T, data json.RawMessage) []boundaryVector {
 
 func testBoundaries(t *testing.T, data json.RawMessage) {
 	for _, want := range readBoundaries(t, data) {
-		got, err := BoundariesFor(want.K, want.NMax, 1-want.Alpha)
+		got, err := BoundariesFor(1, want.K, want.NMax, 1-want.Alpha)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range want.Two {
 			if got.TwoSided[i] != want.Two[i] || got.OneSided[i] != want.One[i] {
-				t.Errorf("K=%d N=%d look %d: %v, %v; want %v, %v", want.K, want.NMax, i, got.TwoSided[i], got.OneSided[i], want.Two[i], want.One[i])
+				t.Errorf("K=%d N=%d look %d: %v, %v; want %v, %v", want.K, want.NMax, i,
+					got.TwoSided[i], got.OneSided[i], want.Two[i], want.One[i])
 			}
 		}
-		// Our own table, which other designs go by.
-		own := printedBoundaries[printedKey{want.K, want.NMax}]
-		checkBoundaries(t, Boundaries{fromThousandths(own[0]), fromThousandths(own[1])}, want)
+		// The generated table, which other designs go by.
+		checkBoundaries(t, printedBoundaries()[printedKey{want.K, want.NMax}], want)
 	}
 	// The way that other designs go, checked against the same vectors.
 	for _, want := range readBoundaries(t, data) {
 		if want.NMax == 12 {
-			checkBoundaries(t, simulated(simulatedKey{want.K, want.NMax, 0.95}), want)
+			checkBoundaries(t, simulated(simulatedKey{1, want.K, want.NMax, 0.95}), want)
 		}
 	}
 }
@@ -163,7 +170,7 @@ func testAlphaSpending(t *testing.T, data json.RawMessage) {
 	}
 	decode(t, data, &v)
 	for i, n := range v.Looks {
-		relative(t, "increment", boundary.Increment(v.Alpha, n, v.NMax), v.Increments[i], 1e-9)
+		relative(t, "increment", boundary.Rules1.Increment(v.Alpha, n, v.NMax, FirstLook), v.Increments[i], 1e-9)
 	}
 }
 
@@ -188,7 +195,7 @@ func testModeratedFixedN(t *testing.T, data json.RawMessage) {
 	}
 	tables := map[int]boundary.Table{}
 	for k, ns := range looks {
-		tables[k] = boundary.FixedN(k, ns, 0.05, 60_000, 3)
+		tables[k] = boundary.Rules1.FixedN(k, ns, 0.05, 60_000, 3)
 	}
 	for _, want := range v.Table {
 		i := slices.Index(looks[want.K], want.N)
@@ -242,10 +249,11 @@ func testSequentialTraces(t *testing.T, data json.RawMessage) {
 	cases, tol := readTraces(t, data)
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
-			cfg := DefaultConfig()
+			cfg := rules1()
 			cfg.Margin, cfg.Gamma, cfg.Kappa = c.Delta, c.Gamma, c.Kappa
 			r := newReplay(cfg, armsOf(5), tableOf(c.TPS), bounds).run()
-			if program := must(Judge(cfg, armsOf(5), tableOf(c.TPS))); len(program.Looks) != len(r.Looks) || program.Looks[0].CTwoSided != bounds.TwoSided[0] {
+			if program := must(Judge(cfg, armsOf(5), tableOf(c.TPS))); len(program.Looks) != len(r.Looks) ||
+				program.Looks[0].CTwoSided != bounds.TwoSided[0] {
 				t.Errorf("the program judges by other boundaries: %d looks, %v", len(program.Looks), program.Looks[0].CTwoSided)
 			}
 			if len(r.Looks) != len(c.Steps) {
@@ -307,4 +315,31 @@ func checkStep(t *testing.T, got Look, want step, candidate []bool, tol float64)
 		t.Errorf("block %d: stop %q, recommended %d; want %q, %d",
 			got.Block, got.Stop, got.Recommended, want.Stop, recommended)
 	}
+}
+
+// testIncomplete: the solver of the robust fit agrees with the least-squares fit of a
+// table with missing cells.
+func testIncomplete(t *testing.T, data json.RawMessage) {
+	var v struct {
+		TPS       [][]*float64
+		Contrasts []float64 `json:"contrasts_vs_first"`
+		MSE       float64
+	}
+	decode(t, data, &v)
+	tps := newRows(len(v.TPS), len(v.TPS[0]))
+	for b, row := range v.TPS {
+		for j, x := range row {
+			tps[b][j] = math.NaN()
+			if x != nil {
+				tps[b][j] = *x
+			}
+		}
+	}
+	g := gridOf(tps)
+	solver, _ := newSolver(g)
+	_, arm := solver.solve(g.y)
+	for j, want := range v.Contrasts {
+		relative(t, "contrast", arm[j+1]-arm[0], want, tight)
+	}
+	relative(t, "mse", solver.residualSS(g.y)/float64(solver.df), v.MSE, tight)
 }

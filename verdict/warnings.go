@@ -16,6 +16,8 @@ const (
 	WarnLimit        = "instances-limit"   // more blocks cannot help, more builds could
 	WarnBudget       = "budget"            // MaxBlocks cannot resolve the margin
 	WarnAAFailed     = "aa-failed"         // a twin of the baseline differs from it
+	WarnCarryOver    = "carry-over"        // what ran before changes the next trial
+	WarnStall        = "stall"             // a single trial carries an effect
 	WarnUnused       = "unused-trials"     // trials that the design would not have run
 
 	stallShare = 0.15  // of an arm's runs; from here on it must be seen to
@@ -29,7 +31,8 @@ func (r *replay) warnings(result Result, g grid) []Warning {
 		w = append(w, Warning{Code: code, Message: fmt.Sprintf(format, args...), Remedy: remedy})
 	}
 	if arm, at, failed := result.AAFailed(); failed {
-		add(WarnAAFailed, "See what else this machine did (filewise doctor), and run again with longer trials; of sound runs at most one in "+oneIn(r.cfg.Confidence)+" fails this check.",
+		add(WarnAAFailed, "See what else this machine did (filewise doctor), and run again with longer trials; of sound runs at most "+
+			"one in "+oneIn(r.cfg.Confidence)+" fails this check.",
 			"The A/A check failed after block %d: %s is the same as %s, and a difference of %s is claimed.",
 			at.Block, r.arms[arm].Name, r.arms[arm].Twin, change(at.Estimates[arm].Effect))
 	}
@@ -39,6 +42,11 @@ func (r *replay) warnings(result Result, g grid) []Warning {
 		return w
 	}
 	r.warnInstances(look, g, add)
+	r.warnStalls(look, add)
+	if look.CarryOver {
+		add(WarnCarryOver, "Let the machine come to rest between trials (a longer --warm-up), or measure longer windows (--window).",
+			"Which layout ran before changes the next trial: this is not chance (level 1 %%), and no verdict is given on it.")
+	}
 	for j, e := range look.Estimates {
 		if e.DownWeighted > 1 && float64(e.DownWeighted) >= stallShare*float64(e.N) {
 			add(WarnDownWeighted, "Look at its mean and its stalls: the verdict is about the typical run.",

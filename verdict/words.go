@@ -47,6 +47,9 @@ func advice(r Result, opts WordsOptions) string {
 		return fmt.Sprintf("Undecided: a first look is taken after block %d, %s so far.",
 			FirstLook, plural(r.Blocks, "block"))
 	}
+	if look.CarryOver {
+		return "Undecided: which layout ran before changes the next trial, so the differences are not those of the layouts alone."
+	}
 	confidence := level(r.Config.Confidence)
 	switch base := r.Config.Baseline; {
 	case look.Recommended < 0 && look.Stop == ReasonAllResolved:
@@ -56,10 +59,49 @@ func advice(r Result, opts WordsOptions) string {
 		return undecided(r, look, opts)
 	case look.Recommended == base:
 		return fmt.Sprintf("Keep %s: no tested layout is %s (%s).",
-			r.Arms[base].Name, faster(look.Estimates[base].Regret, ""), confidence)
+			r.Arms[base].Name, faster(r.keepBound(look), ""), confidence)
+	case r.Config.Rules > 1 && look.Estimates[look.Recommended].Regret > r.Config.Margin:
+		return r.bestKnown(look)
 	}
 	return fmt.Sprintf("Recommended: %s. No tested layout is %s (%s).",
 		r.Arms[look.Recommended].Name, faster(look.Estimates[look.Recommended].Regret, ""), confidence)
+}
+
+// keepBound is how much faster than the baseline any arm may be, by its regret and by
+// every interval in the table.
+func (r Result) keepBound(look Look) float64 {
+	bound := look.Estimates[r.Config.Baseline].Regret
+	if r.Config.Rules == 1 {
+		return bound // as those runs were worded
+	}
+	for j, e := range look.Estimates {
+		if j != r.Config.Baseline && r.Arms[j].Twin == "" && e.Known() {
+			bound = max(bound, e.Hi)
+		}
+	}
+	return bound
+}
+
+// bestKnown phrases a recommendation that others may beat by more than the margin: what
+// it gains at least, and which it is not told apart from.
+func (r Result) bestKnown(look Look) string {
+	best, rival := look.Estimates[look.Recommended], []string{}
+	for j, e := range look.Estimates {
+		if j != look.Recommended && j != r.Config.Baseline && e.Candidate {
+			rival = append(rival, r.Arms[j].Name)
+		}
+	}
+	name, base := r.Arms[look.Recommended].Name, r.Arms[r.Config.Baseline].Name
+	gain := "at least " + change(best.Lo) + " against " + base
+	if inTimes(best.Lo) {
+		gain = "at least " + times(best.Lo) + " times " + base
+	}
+	apart := ""
+	if len(rival) > 0 {
+		apart = fmt.Sprintf("; %s and %s are not told apart", strings.Join(rival, ", "), name)
+	}
+	return fmt.Sprintf("Recommended: %s, %s%s. No tested layout is %s (%s).",
+		name, gain, apart, faster(best.Regret, ""), level(r.Config.Confidence))
 }
 
 // equivalence says how large a difference can still be where none was found, for
@@ -106,6 +148,9 @@ func above(largest float64) string {
 // undecided always says which differences are excluded, and how much more it
 // would take.
 func undecided(r Result, look Look, opts WordsOptions) string {
+	if first := r.FirstClaim(); !finite(look.LargestDifference) && look.Block < first {
+		return fmt.Sprintf("Undecided: intervals are given from block %d on, %s so far.", first, plural(look.Block, "block"))
+	}
 	if !finite(look.LargestDifference) {
 		return fmt.Sprintf("Undecided: too few trials succeeded to exclude any difference (%s, %s).",
 			plural(look.Block, "block"), plural(look.Trials, "trial"))
@@ -169,6 +214,11 @@ func ArmSentence(r Result, arm int) string {
 	e, name := r.Shown(look, arm), r.Arms[arm].Name
 	confidence := level(r.Config.Confidence)
 	switch {
+	case !e.Known() && e.DroppedAt == 0 && finite(e.Effect) && look.Block < r.FirstClaim():
+		return fmt.Sprintf("%s: %s so far; an interval is given from block %d on (%s, %s).", name,
+			change(e.Effect), r.FirstClaim(), plural(look.Block, "block"), plural(look.Trials, "trial"))
+	case !e.Known() && e.DroppedAt > 0:
+		return fmt.Sprintf("%s: dropped after block %d, not the best (%s).", name, e.DroppedAt, confidence)
 	case !e.Known():
 		return fmt.Sprintf("%s: too few trials to judge (%s).", name, plural(e.N, "trial"))
 	case unresolvable(e):

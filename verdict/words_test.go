@@ -12,7 +12,7 @@ import (
 // against 1 file, and everything else unknown.
 func resultWith(look Look, estimates map[int]Estimate) Result {
 	nan := math.NaN()
-	r := Result{Config: DefaultConfig(), Arms: armsOf(5), Blocks: look.Block}
+	r := Result{Config: rules1(), Arms: armsOf(5), Blocks: look.Block}
 	for j := range r.Arms {
 		e, ok := estimates[j]
 		if !ok {
@@ -188,7 +188,7 @@ func TestSentencesOfTrace(t *testing.T) {
 		"null": {"Keep 1 file: no tested layout is more than 2 % faster (95 %)."},
 	}
 	for _, c := range cases {
-		r := must(Judge(DefaultConfig(), armsOf(5), tableOf(c.TPS)))
+		r := must(Judge(rules1(), armsOf(5), tableOf(c.TPS)))
 		got := Sentences(r, WordsOptions{})
 		if diff := cmp.Diff(want[c.Name], got[:len(want[c.Name])]); diff != "" {
 			t.Errorf("%s: %s", c.Name, diff)

@@ -23,8 +23,10 @@ var shots = flag.String("shots", "", "directory to write screenshots of the live
 // view shows the page in a window of a width and a colour scheme.
 func view(t *testing.T, b *browsertest.Tab, name string, width int64, scheme string) {
 	t.Helper()
-	browsertest.Call(t, b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 900, DeviceScaleFactor: 1, Mobile: width < 500})
-	browsertest.Call(t, b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+	browsertest.Call(t, b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 900,
+		DeviceScaleFactor: 1, Mobile: width < 500})
+	browsertest.Call(t, b, emulation.SetEmulatedMedia,
+		emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
 	if over := browsertest.Run(t, b, chromedp.Evaluate[int]("document.documentElement.scrollWidth - innerWidth")); over > 0 {
 		t.Errorf("%s: the page is %d pixels wider than the window", name, over)
 	}
@@ -52,7 +54,8 @@ func has(id, text string) string { return "$('" + id + "').innerText.includes(`"
 func TestColoursAreLegible(t *testing.T) {
 	css, err := os.ReadFile("assets/live.css")
 	must(t, err)
-	browsertest.Legible(t, string(css), []string{"text", "muted", "link", "good", "same", "worse", "open", "best"}, []string{"warn"}, []string{"bg", "panel"})
+	browsertest.Legible(t, string(css), []string{"text", "muted", "link", "good", "same", "worse", "open", "best"}, []string{"warn"},
+		[]string{"bg", "panel"})
 	browsertest.Legible(t, string(css), []string{"text", "muted"}, []string{"best"}, []string{"band", "warn-bg"})
 }
 
@@ -64,7 +67,9 @@ func TestPage(t *testing.T) {
 	before.RunID, before.State = 11, string(store.Done)
 	var stopped atomic.Bool
 	begun := first(t, d, 13)
-	begun.Judgement = experiment.Judgement{Warnings: []filewise.Warning{{Code: "one-device", Message: "Both volumes are on one device.", Remedy: "Name another."}}} // the preflight's
+	// the preflight's
+	begun.Judgement = experiment.Judgement{Warnings: []filewise.Warning{{Code: "one-device", Message: "Both volumes are on one device.",
+		Remedy: "Name another."}}}
 	m := NewMonitor(begun, "/srv/filewise.db", func() { stopped.Store(true) })
 	m.Notify(measuring(t, d, 13))
 	s := opened(t, shelf{runs: []report.Data{before, first(t, d, 13)}}, m)
@@ -72,18 +77,23 @@ func TestPage(t *testing.T) {
 	browsertest.Run(t, b, chromedp.Navigate(s.URL()))
 	sees(t, b, "$('line').innerText === 'Live'")
 	sees(t, b, "document.querySelector('#course path.this')?.getAttribute('d').length > 60")
-	for _, want := range []string{has("run", "Run 12: inserts on fake"), has("run", "18446744073709551615"), has("doing", d.Trials[13].Cell.Layout+": measure"), has("rate", "rows/s now"),
-		has("said", "need the token"), has("warned", "Both volumes"), "document.querySelectorAll('#warned li').length === 2", "document.querySelectorAll('#course path.then').length >= 2", "document.querySelectorAll('#cells td.run').length === 1",
+	for _, want := range []string{has("run", "Run 12: inserts on fake"), has("run", "18446744073709551615"),
+		has("doing", d.Trials[13].Cell.Layout+": measure"), has("rate", "rows/s now"),
+		has("said", "need the token"), has("warned", "Both volumes"), "document.querySelectorAll('#warned li').length === 2",
+		"document.querySelectorAll('#course path.then').length >= 2", "document.querySelectorAll('#cells td.run').length === 1",
 		"document.querySelectorAll('#cells td.done').length === 12", has("lines", "<img src=x onerror=pwned=1>"), "!('pwned' in window)",
 		"document.querySelectorAll('#history tbody tr').length === 2", "[...document.querySelectorAll('[data-do]')].every(b => b.disabled)"} {
 		sees(t, b, want)
 	}
-	sees(t, b, "document.querySelectorAll('#wait-events tbody tr').length === 2 && "+has("wait-classes", "log")+" && "+has("files", "data-0001.db"))
-	sees(t, b, "$('more-counters').open = true, "+has("rest", "5 MB\tmean")+" && "+has("tables", "bytes written per byte of data")+" && "+has("tables", "3.5"))
+	sees(t, b, "document.querySelectorAll('#wait-events tbody tr').length === 2 && "+has("wait-classes", "log")+" && "+has("files",
+		"data-0001.db"))
+	sees(t, b, "$('more-counters').open = true, "+has("rest", "5 MB\tmean")+" && "+has("tables",
+		"bytes written per byte of data")+" && "+has("tables", "3.5"))
 
 	// The URL that is printed has the token, which is out of sight at once.
 	do(t, b, "location.hash = 'token="+strings.ReplaceAll(testToken, " ", "%20")+"'; location.reload()")
-	sees(t, b, "$('login').hidden && location.hash === '' && $('line').innerText === 'Live' && !document.querySelector('[data-do=pause]').disabled")
+	sees(t, b, "$('login').hidden && location.hash === '' && $('line').innerText === 'Live' && "+
+		"!document.querySelector('[data-do=pause]').disabled")
 	view(t, b, "light", 1180, "light")
 	view(t, b, "dark", 1180, "dark")
 	view(t, b, "narrow", 390, "light")
@@ -108,8 +118,10 @@ func TestPage(t *testing.T) {
 	d.State = string(store.Interrupted)
 	s.Close()
 	sees(t, b, "$('line').className === 'lost' && "+has("doing", "Filewise does not answer"))
-	again, err := Listen(Config{Address: strings.TrimSuffix(strings.TrimPrefix(s.URL(), "http://"), "/"), Token: testToken, Archive: shelf{runs: []report.Data{before, d}}, Version: "test"})
+	again, err := Listen(Config{Address: strings.TrimSuffix(strings.TrimPrefix(s.URL(), "http://"), "/"), Token: testToken,
+		Archive: shelf{runs: []report.Data{before, d}}, Version: "test"})
 	must(t, err)
 	t.Cleanup(again.Close)
-	sees(t, b, "$('line').innerText === 'Live' && "+has("run", "interrupted")+" && "+has("doing", "Nothing is being measured")+" && $('login').hidden")
+	sees(t, b, "$('line').innerText === 'Live' && "+has("run", "interrupted")+" && "+has("doing",
+		"Nothing is being measured")+" && $('login').hidden")
 }

@@ -18,7 +18,7 @@ import (
 	"filewise"
 )
 
-// shortestToken is what a token of the user's own has to have at least.
+// shortestToken is what a token that the user has chosen must have at least.
 const shortestToken = 16
 
 // Token reads the token from a file; a file that does not exist is made, with a
@@ -29,11 +29,13 @@ func Token(path string) (filewise.Secret, error) {
 		return newToken(path)
 	}
 	if err != nil {
-		return "", filewise.Errorf(filewise.CodePreflight, "make it readable, or name another file with --token-file", "the token of the live page: %w", err)
+		return "", filewise.Errorf(filewise.CodePreflight, "make it readable, or name another file with --token-file",
+			"the token of the live page: %w", err)
 	}
 	token := strings.TrimSpace(string(text))
 	if len(token) < shortestToken {
-		return "", filewise.Errorf(filewise.CodeUsage, "delete the file: a good one is made then", "the token in %s has %d characters; at least %d are needed", path, len(token), shortestToken)
+		return "", filewise.Errorf(filewise.CodeUsage, "delete the file: a good one is made then",
+			"the token in %s has %d characters; at least %d are needed", path, len(token), shortestToken)
 	}
 	return filewise.Secret(token), nil
 }
@@ -48,7 +50,8 @@ func newToken(path string) (filewise.Secret, error) {
 		return Token(path)
 	}
 	if err != nil {
-		return "", filewise.Errorf(filewise.CodePreflight, "name a file elsewhere with --token-file", "the token of the live page cannot be kept: %w", err)
+		return "", filewise.Errorf(filewise.CodePreflight, "name a file elsewhere with --token-file",
+			"the token of the live page cannot be kept: %w", err)
 	}
 	return filewise.Secret(token), nil
 }
@@ -111,9 +114,9 @@ func (g guard) pass() string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// own tells whether the request names this host: on the loopback address, another
+// local tells whether the request names this host: on the loopback address, another
 // name is one that a page elsewhere has made to point here (DNS rebinding).
-func (g guard) own(r *http.Request) bool {
+func (g guard) local(r *http.Request) bool {
 	if !g.loopback {
 		return true // nothing is shown without the token, whatever the name
 	}
@@ -130,14 +133,15 @@ func (g guard) own(r *http.Request) bool {
 func (g guard) shell(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+		h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "+
+			"base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("X-Frame-Options", "DENY")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
-		if !g.own(r) {
+		if !g.local(r) {
 			http.Error(w, "this address is not asked for by its name: use the one that filewise has printed", http.StatusMisdirectedRequest)
 			return
 		}
@@ -182,6 +186,7 @@ func (g guard) login(w http.ResponseWriter, r *http.Request) {
 		unauthorized(w)
 		return
 	}
-	http.SetCookie(w, &http.Cookie{Name: g.cookie, Value: g.pass(), Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, MaxAge: 30 * 24 * 3600})
+	http.SetCookie(w, &http.Cookie{Name: g.cookie, Value: g.pass(), Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		MaxAge: 30 * 24 * 3600})
 	w.WriteHeader(http.StatusNoContent)
 }

@@ -24,7 +24,8 @@ func asked(t *testing.T, at net.IP, method, path string, change func(*http.Reque
 	}
 	w := httptest.NewRecorder()
 	s.handler().ServeHTTP(w, r)
-	if h := w.Header(); h.Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(h.Get("Content-Security-Policy"), "frame-ancestors 'none'") {
+	if h := w.Header(); h.Get("X-Content-Type-Options") != "nosniff" ||
+		!strings.Contains(h.Get("Content-Security-Policy"), "frame-ancestors 'none'") {
 		t.Errorf("%s %s: headers %v", method, path, h)
 	}
 	return w.Code

@@ -66,7 +66,7 @@ func TestMetrics(t *testing.T) {
 		return all["filewise_trial_throughput"] != nil && all["filewise_trial_waiting_sessions"] != nil
 	})
 	status := m.Status(t.Context(), 0)
-	four := status.Progress.Layouts[2]
+	four := status.Progress.Families[0].Layouts[2]
 	for _, c := range []struct {
 		name   string
 		labels map[string]string
@@ -96,7 +96,8 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	waits := all["filewise_trial_waiting_sessions"] // the probe's own: twice as long for the log as for reads
-	if log, reads := value(waits, map[string]string{"class": "log", "family": "inserts"}), value(waits, map[string]string{"class": "data read"}); !(math.Abs(log-2*reads) < 1e-6*log) {
+	if log, reads := value(waits, map[string]string{"class": "log", "family": "inserts"}), value(waits,
+		map[string]string{"class": "data read"}); !(math.Abs(log-2*reads) < 1e-6*log) {
 		t.Errorf("sessions wait %v for the log and %v for reads", log, reads)
 	}
 	if four.PercentLow == nil || *four.PercentLow < 50 {

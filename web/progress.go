@@ -16,16 +16,10 @@ func ProgressOf(d report.Data) Progress {
 	p, j := d.Plan, d.Judgement
 	out := Progress{
 		Run: d.RunID, State: d.State, Scenario: p.Scenario, Engine: p.Target.Engine, Durability: string(p.Target.Durability), Seed: p.Seed,
-		Started: d.Started, Baseline: p.Baseline, Headline: report.Headline(d), Sentences: j.Sentences,
-		Confidence: p.Confidence, Margin: p.Margin, Layouts: report.Layouts(d), Families: report.Families(d),
-		Blocks: j.Result.Blocks, MaxBlocks: j.Schedule.MaxBlocks, Plan: planOf(d), Left: report.Left(d),
+		Started: d.Started, Baseline: p.Baseline, Headline: report.Headline(d), Relevance: report.Relevance(d), Sentences: j.Sentences(),
+		Confidence: p.Confidence, Margin: p.Margin, Families: report.Families(d),
+		Blocks: j.First().Result.Blocks, MaxBlocks: j.Schedule.MaxBlocks, Plan: planOf(d), Left: report.Left(d),
 		Elapsed: j.Elapsed.Seconds(), Warnings: report.Notices(j.Warnings), Log: trialLines(d),
-	}
-	for _, t := range d.Trials {
-		if len(out.Families) == 0 && len(t.Measures) > 0 {
-			out.Family = t.Measures[0].Family
-			break
-		}
 	}
 	if !d.Ended.IsZero() {
 		out.Ended = &d.Ended
@@ -149,8 +143,7 @@ func wanted(d report.Data, layout, block int) bool {
 	if d.Judgement.Decision.Ending != experiment.GoesOn {
 		return false
 	}
-	r := d.Judgement.Result
-	look, ok := r.Last()
+	look, ok := d.Judgement.First().Result.Last()
 	if !ok || layout >= len(look.Estimates) {
 		return true
 	}

@@ -85,11 +85,14 @@ func Listen(c Config) (*Server, error) {
 	}
 	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", c.Address)
 	if err != nil {
-		return nil, filewise.Errorf(filewise.CodeUsage, "name another address, such as 127.0.0.1:0 for any free port; a \"filewise serve\" that runs there shows all runs already",
+		return nil, filewise.Errorf(filewise.CodeUsage, "name another address, such as 127.0.0.1:0 for any free port; a \"filewise serve\" "+
+			"that runs there shows all runs already",
 			"the live page cannot be at %s: %w", c.Address, err)
 	}
-	s := &Server{config: c, guard: newGuard(c.Token, listener.Addr()), listener: listener, ended: make(chan struct{}), leaving: make(chan struct{})}
-	s.http = &http.Server{Handler: s.handler(), ReadHeaderTimeout: headerWithin, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: quiet}
+	s := &Server{config: c, guard: newGuard(c.Token, listener.Addr()), listener: listener, ended: make(chan struct{}),
+		leaving: make(chan struct{})}
+	s.http = &http.Server{Handler: s.handler(), ReadHeaderTimeout: headerWithin, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+		ErrorLog: quiet}
 	go func() {
 		defer close(s.ended)
 		_ = s.http.Serve(listener) // ends with Close
@@ -149,7 +152,7 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET /api/compare", s.guard.read(s.compare))
 	mux.HandleFunc("POST /api/do/{action}", s.guard.act(s.do))
 	mux.HandleFunc("GET /runs/{id}", s.guard.read(s.report))
-	mux.Handle("GET /metrics", s.guard.read(s.metrics().ServeHTTP))
+	mux.HandleFunc("GET /metrics", s.guard.read(s.metrics))
 	limited := http.MaxBytesHandler(mux, mostBody)
 	return s.guard.shell(limited)
 }

@@ -74,13 +74,12 @@ type Progress struct {
 	Ended      *time.Time         `json:"ended,omitempty"`
 	Baseline   string             `json:"baseline"`
 	Headline   string             `json:"headline"`
+	Relevance  string             `json:"relevance,omitempty"` // how much of what was measured is about files
 	Sentences  []string           `json:"sentences"`
 	Confidence float64            `json:"confidence"`     // of the intervals: 0.95
 	Margin     float64            `json:"margin_percent"` // below which differences do not matter
-	Layouts    []report.LayoutDoc `json:"layouts"`
-	Family     string             `json:"family,omitempty"` // that Layouts are about, where there is one alone
-	Families   []report.FamilyDoc `json:"families,omitempty"`
-	Blocks     int                `json:"blocks"` // complete ones
+	Families   []report.FamilyDoc `json:"families"`       // at least one
+	Blocks     int                `json:"blocks"`         // complete ones
 	MaxBlocks  int                `json:"max_blocks"`
 	Plan       Plan               `json:"plan"`
 	Left       string             `json:"left"` // in words

@@ -42,7 +42,8 @@ func finished(t *testing.T) report.Data {
 	must(t, err)
 	engine := fake.New(fake.Config{Seed: 3, Noise: 0.15,
 		Throughput: func(l filewise.Layout) float64 { return map[int]float64{1: 1000, 2: 1020, 4: 3000}[l.Data.Files] },
-		Faults:     []fake.Fault{{Layout: "2 files", Build: 5, Stage: filewise.StageBuild, Times: 1, Err: fmt.Errorf("<img src=x onerror=pwned=1>")}}})
+		Faults: []fake.Fault{{Layout: "2 files", Build: 5, Stage: filewise.StageBuild, Times: 1,
+			Err: fmt.Errorf("<img src=x onerror=pwned=1>")}}})
 	server, err := engine.Open(t.Context(), p.Target)
 	must(t, err)
 	r := experiment.Runner{Plan: p, Workload: load, Server: server, Clock: engine.Clock(),
@@ -52,12 +53,14 @@ func finished(t *testing.T) report.Data {
 	for i := range trials {
 		for k := range trials[i].Measures {
 			m := &trials[i].Measures[k]
-			m.Deltas = append(m.Deltas, filewise.Delta{Probe: filewise.ProbeWritten, Name: filewise.WrittenLog, Unit: filewise.UnitPerByte, Value: 2},
+			m.Deltas = append(m.Deltas, filewise.Delta{Probe: filewise.ProbeWritten, Name: filewise.WrittenLog, Unit: filewise.UnitPerByte,
+				Value: 2},
 				filewise.Delta{Probe: filewise.ProbeWritten, Name: filewise.WrittenData, Unit: filewise.UnitPerByte, Value: 1.5},
 				filewise.Delta{Probe: filewise.ProbeCheckpoints, Name: filewise.CheckpointCycles, Unit: "cycles", Value: 0.25})
 		}
 	}
-	return judgedAt(t, report.Data{RunID: 12, Version: "test", Started: fake.Epoch, State: string(store.Running), Plan: p, Scenario: sc, Trials: trials})
+	return judgedAt(t, report.Data{RunID: 12, Version: "test", Started: fake.Epoch, State: string(store.Running), Plan: p, Scenario: sc,
+		Trials: trials})
 }
 
 // judgedAt judges what there is of a run.
@@ -94,7 +97,8 @@ func measuring(t *testing.T, d report.Data, n int) experiment.Event {
 			Live: live, Chunk: 20, Window: time.Hour, Edge: func(ctx context.Context, _ drive.Edge) { probes.Edge(ctx) }})
 	}()
 	t.Cleanup(func() { cancel(); <-ended })
-	return experiment.Event{Kind: experiment.EventStage, Cell: d.Trials[n].Cell, Stage: filewise.StageMeasure, Live: live, Probes: probes, Family: "inserts", Unit: "rows"}
+	return experiment.Event{Kind: experiment.EventStage, Cell: d.Trials[n].Cell, Stage: filewise.StageMeasure, Live: live, Probes: probes,
+		Family: "inserts", Unit: "rows"}
 }
 
 // slow does a row a millisecond.
@@ -119,9 +123,12 @@ func (*ticking) Name() string { return filewise.ProbeWaits }
 func (p *ticking) Read(context.Context) ([]filewise.Counter, error) {
 	p.reads++
 	return []filewise.Counter{
-		{Name: "WALWrite", Unit: "s", Value: 2 * p.reads, Class: filewise.WaitLog}, {Name: "WALWrite", Unit: "waits", Value: 100 * p.reads, Class: filewise.WaitLog},
-		{Name: "DataFileRead", Unit: "s", Value: p.reads, Class: filewise.WaitDataRead}, {Name: "DataFileRead", Unit: "waits", Value: 300 * p.reads, Class: filewise.WaitDataRead},
-		{Name: filewise.FileBytes, Unit: "B", Value: 8e6 * p.reads, File: "/srv/a/data-0001.db"}, {Name: filewise.FileWrites, Unit: "requests", Value: 500 * p.reads, File: "/srv/a/data-0001.db"},
+		{Name: "WALWrite", Unit: "s", Value: 2 * p.reads, Class: filewise.WaitLog},
+		{Name: "WALWrite", Unit: "waits", Value: 100 * p.reads, Class: filewise.WaitLog},
+		{Name: "DataFileRead", Unit: "s", Value: p.reads, Class: filewise.WaitDataRead},
+		{Name: "DataFileRead", Unit: "waits", Value: 300 * p.reads, Class: filewise.WaitDataRead},
+		{Name: filewise.FileBytes, Unit: "B", Value: 8e6 * p.reads, File: "/srv/a/data-0001.db"},
+		{Name: filewise.FileWrites, Unit: "requests", Value: 500 * p.reads, File: "/srv/a/data-0001.db"},
 		{Name: "commits", Unit: "commits", Value: 1000 * p.reads},
 	}, nil
 }
@@ -133,7 +140,8 @@ func (*dirty) Name() string { return probe.ProbeMemory }
 
 func (p *dirty) Read(context.Context) ([]filewise.Counter, error) {
 	p.looks++
-	return []filewise.Counter{{Name: "s looked at", Unit: "s looked at", Value: p.looks}, {Name: probe.MemoryDirty, Unit: "B·s", Value: 5e6 * p.looks}}, nil
+	return []filewise.Counter{{Name: "s looked at", Unit: "s looked at", Value: p.looks},
+		{Name: probe.MemoryDirty, Unit: "B·s", Value: 5e6 * p.looks}}, nil
 }
 
 // shelf is an archive in memory.
@@ -147,7 +155,8 @@ func (s shelf) Path() string { return "/srv/filewise.db" }
 func (s shelf) Runs(context.Context) ([]store.RunInfo, error) {
 	out := []store.RunInfo{}
 	for _, d := range s.runs {
-		info := store.RunInfo{ID: d.RunID, Started: d.Started, State: store.State(d.State), Scenario: d.Plan.Scenario, Engine: d.Plan.Target.Engine, Trials: len(d.Trials), Verdict: report.Headline(d)}
+		info := store.RunInfo{ID: d.RunID, Started: d.Started, State: store.State(d.State), Scenario: d.Plan.Scenario,
+			Engine: d.Plan.Target.Engine, Trials: len(d.Trials), Verdict: report.Headline(d)}
 		for _, l := range d.Plan.Layouts {
 			info.Layouts = append(info.Layouts, l.Name)
 		}
@@ -169,7 +178,9 @@ func (s shelf) Compare(_ context.Context, before, after string) (any, error) {
 	if before == after {
 		return nil, filewise.Errorf(filewise.CodeUsage, "name two runs", "run %s cannot be compared with itself", before)
 	}
-	return json.RawMessage(`{"before":` + before + `,"after":` + after + `,"families":[{"family":"inserts","layouts":[{"layout":"1 file","text":"+3.0 % (+1.0 … +5.0)"}]}],"differences":[],"layouts_not_in_both":["8 files"]}`), nil
+	return json.RawMessage(`{"before":` + before + `,"after":` + after +
+		`,"families":[{"family":"inserts","layouts":[{"layout":"1 file","text":"+3.0 % (+1.0 … +5.0)"}]}],` +
+		`"differences":[],"layouts_not_in_both":["8 files"]}`), nil
 }
 
 const testToken = "a token of a test"

@@ -28,10 +28,12 @@ func NewDump(p Params, seed uint64) (filewise.Workload, error) {
 // engine's backup.sql are tables, indexes and check.
 func NewBackup(p Params, seed uint64) (filewise.Workload, error) {
 	if p.Rows < fragBatchRows || p.Rows > maxDMLRows {
-		return nil, filewise.Errorf(filewise.CodeUsage, "give at least one batch of rows", "--rows %d is not between %d and %d", p.Rows, fragBatchRows, maxDMLRows)
+		return nil, filewise.Errorf(filewise.CodeUsage, "give at least one batch of rows", "--rows %d is not between %d and %d", p.Rows,
+			fragBatchRows, maxDMLRows)
 	}
 	if p.Beside < 0 || p.Beside > MaxConnections {
-		return nil, filewise.Errorf(filewise.CodeUsage, within("--beside", p.Beside, MaxConnections), "--beside %d is not between 1 and %d connections", p.Beside, MaxConnections)
+		return nil, filewise.Errorf(filewise.CodeUsage, within("--beside", p.Beside, MaxConnections),
+			"--beside %d is not between 1 and %d connections", p.Beside, MaxConnections)
 	}
 	return &backup{name: "backup", family: FamilyBackup, params: p, fragments: newFragments(p, seed)}, nil
 }
@@ -43,23 +45,25 @@ type backup struct {
 	*fragments
 }
 
+type backupParams struct{ Rows int64 }
+
 // Program describes the workload to an engine. One operation is one backup or
 // one restore of everything.
 func (w *backup) Program() filewise.Program {
 	bytes := w.params.Rows * fragTables * fragRowBytes
 	p := filewise.Program{
-		Workload: w.name, Family: w.family, Unit: w.family + "s", Connections: 1, CommitEvery: 1,
-		OpBytes: bytes, ReadOnly: true, Args: noArgs{},
-		Vars: map[string]any{"Rows": w.params.Rows},
+		Workload: w.name, SQLOf: "scan", ReadOnly: true,
+		Params: backupParams{w.params.Rows}, Tables: w.tables(),
 		Phases: []filewise.Phase{
-			{Family: w.family, Unit: w.family + "s", Act: filewise.ActBackup, Connections: 1, Ops: 1, OpBytes: bytes},
-			{Family: FamilyRestore, Unit: "restores", Act: filewise.ActRestore, Connections: 1, Ops: 1, OpBytes: bytes},
+			{Family: w.family, Unit: w.family + "s", Act: filewise.ActBackup, Logical: w.family == FamilyDump, Args: noArgs{},
+				Connections: 1, CommitEvery: 1, Ops: 1, OpBytes: bytes},
+			{Family: FamilyRestore, Unit: "restores", Act: filewise.ActRestore, Args: noArgs{}, Connections: 1, CommitEvery: 1, Ops: 1,
+				OpBytes: bytes},
 		},
 	}
 	if w.params.Beside > 0 {
 		p.Phases[0].Beside = FamilyForeground
 		p.Phases = append([]filewise.Phase{w.foreground()}, p.Phases...)
-		p.Connections = w.params.Beside
 	}
 	if w.params.Discard { // there is nothing to restore
 		p.Phases = p.Phases[:len(p.Phases)-1]
@@ -67,14 +71,8 @@ func (w *backup) Program() filewise.Program {
 	return p
 }
 
-// Check compares the tables with what was loaded; the restored ones are compared
-// by the engine's Backuper.
-func (w *backup) Check(ctx context.Context, q filewise.Querier, _ filewise.Ledger) error {
-	return w.check(ctx, q)
-}
-
-// CheckPhase has nothing to compare: a backup changes nothing, and a restore is
-// verified by the engine.
-func (w *backup) CheckPhase(context.Context, filewise.Querier, int, []filewise.Ledger) error {
-	return nil
+// Check compares the tables with what was loaded. A backup changes nothing, and a
+// restore is verified by the engine's Backuper.
+func (w *backup) Check(ctx context.Context, q filewise.Querier, phase int, _ []filewise.Ledger) error {
+	return w.checkLoaded(ctx, q, phase)
 }

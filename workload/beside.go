@@ -24,7 +24,7 @@ const (
 func (w *backup) foreground() filewise.Phase {
 	n := w.params.Beside
 	return filewise.Phase{
-		Family: FamilyForeground, Unit: "updates", Section: "beside", Connections: n, Client: true,
+		Family: FamilyForeground, Unit: "updates", Section: "beside", Connections: n, CommitEvery: 1, Client: true,
 		Rate: float64(n) * besideRate, Window: alone, ByLatency: []string{filewise.MeanLatency},
 		Args: besideArgs{w.params.Rows, int64(n)},
 	}

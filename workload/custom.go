@@ -13,17 +13,17 @@ import (
 
 // Custom is a workload of the user's own SQL, as a study file says it.
 type Custom struct {
-	Tables       []filewise.OwnTable `json:"tables,omitempty"`
-	ShardBy      string              `json:"shard_by,omitempty"`
-	Setup        Script              `json:"setup,omitzero"`
-	Parameters   []Parameter         `json:"parameters,omitempty"`
-	Transactions []Transaction       `json:"transactions"`
-	Checks       []CustomCheck       `json:"checks,omitempty"`
-	Think        Think               `json:"think,omitzero"`
+	Tables       []filewise.CustomTable `json:"tables,omitempty"`
+	ShardBy      string                 `json:"shard_by,omitempty"`
+	Setup        Script                 `json:"setup,omitzero"`
+	Parameters   []Parameter            `json:"parameters,omitempty"`
+	Transactions []Transaction          `json:"transactions"`
+	Checks       []CustomCheck          `json:"checks,omitempty"`
+	Think        Think                  `json:"think,omitzero"`
 }
 
 // Script is SQL, by engine where they differ; "" is that of all others.
-type Script map[string][]filewise.OwnText
+type Script map[string][]filewise.CustomText
 
 // Transaction is one type of operation: its statements are a transaction.
 type Transaction struct {
@@ -46,9 +46,9 @@ type CustomCheck struct {
 
 // The names of workload custom.
 const (
-	FamilyCustom   = "custom"
-	sectionOwn     = "transaction-" // begins the name of a type's section
-	sectionOwnTest = "check-"
+	FamilyCustom       = "custom"
+	sectionTransaction = "transaction-" // begins the name of a type's section
+	sectionCheck       = "check-"
 	// maxTypes bounds what is measured apart.
 	maxTypes = 50
 )
@@ -120,7 +120,7 @@ func NewCustom(p Params, seed uint64) (filewise.Workload, error) {
 		return nil, err
 	}
 	w := &custom{params: p, seed: seed, Custom: *p.Custom}
-	w.own = w.ownSQL()
+	w.sql = w.customSQL()
 	for _, t := range w.Transactions {
 		w.total += uint64(t.Weight)
 		w.bounds = append(w.bounds, w.total)
@@ -142,7 +142,7 @@ type custom struct {
 	Custom
 	params Params
 	seed   uint64
-	own    *filewise.OwnSQL
+	sql    *filewise.CustomSQL
 	bounds []uint64 // of the weights, added up
 	total  uint64
 	draws  []draw  // of each parameter
@@ -156,9 +156,10 @@ func (w *custom) phase(i, connections int) filewise.Phase {
 		family = UsersFamily(connections)
 	}
 	args := customArgs{w, uint64(i), int64(connections)}
-	p := filewise.Phase{Family: family, Unit: UnitTransactions, Connections: connections, Client: true, Rate: w.params.Rate, Args: args}
+	p := filewise.Phase{Family: family, Unit: UnitTransactions, Connections: connections, CommitEvery: 1, Client: true, Rate: w.params.Rate,
+		Args: args}
 	for _, t := range w.Transactions {
-		p.Types, p.Sections = append(p.Types, t.Name), append(p.Sections, sectionOwn+t.Name)
+		p.Types, p.Sections = append(p.Types, t.Name), append(p.Sections, sectionTransaction+t.Name)
 	}
 	if w.Think.Mean > 0 && p.Rate == 0 {
 		p.Pause = args.pause
@@ -169,9 +170,9 @@ func (w *custom) phase(i, connections int) filewise.Phase {
 // parameterUse finds what may be a parameter: more than is one does no harm.
 var parameterUse = regexp.MustCompile(`:([A-Za-z_][A-Za-z0-9_]*)`)
 
-// ownSQL is what engines are given.
-func (w *custom) ownSQL() *filewise.OwnSQL {
-	own := &filewise.OwnSQL{Tables: w.Tables, Setup: w.Setup[""], Sections: map[string]filewise.OwnSection{}, ShardBy: w.ShardBy}
+// customSQL is what engines are given.
+func (w *custom) customSQL() *filewise.CustomSQL {
+	all := &filewise.CustomSQL{Tables: w.Tables, Setup: w.Setup[""], Sections: map[string]filewise.CustomSection{}, ShardBy: w.ShardBy}
 	for _, t := range w.Transactions {
 		used := map[string]bool{w.ShardBy: true}
 		for _, text := range t.SQL[""] {
@@ -179,7 +180,7 @@ func (w *custom) ownSQL() *filewise.OwnSQL {
 				used[m[1]] = true
 			}
 		}
-		section := filewise.OwnSection{Texts: t.SQL[""]}
+		section := filewise.CustomSection{Texts: t.SQL[""]}
 		var needed []int
 		for i, p := range w.Parameters {
 			if used[p.Name] {
@@ -190,45 +191,32 @@ func (w *custom) ownSQL() *filewise.OwnSQL {
 			}
 		}
 		w.needed = append(w.needed, needed)
-		own.Sections[sectionOwn+t.Name] = section
+		all.Sections[sectionTransaction+t.Name] = section
 	}
 	for i, c := range w.Checks {
-		own.Sections[fmt.Sprintf("%s%d", sectionOwnTest, i+1)] = filewise.OwnSection{Texts: c.Query[""]}
+		all.Sections[fmt.Sprintf("%s%d", sectionCheck, i+1)] = filewise.CustomSection{Texts: c.Query[""]}
 	}
-	return own
+	return all
 }
 
 // Program describes the workload to an engine.
 func (w *custom) Program() filewise.Program {
 	return filewise.Program{
-		Workload: "custom", Family: FamilyCustom, Unit: UnitTransactions, Connections: w.most(), CommitEvery: 1,
+		Workload: "custom",
 		// An operation that one of these ended has left nothing: it is tried again, whole.
 		Retry:  []filewise.Class{filewise.ClassDeadlock, filewise.ClassSerialization, filewise.ClassLockTimeout},
-		Phases: w.phases, Vars: map[string]any{}, Args: w.phases[0].Args, Own: w.own,
+		Phases: w.phases, Custom: w.sql,
 	}
 }
 
-func (w *custom) most() int {
-	most := 0
-	for _, p := range w.phases {
-		most = max(most, p.Connections)
-	}
-	return most
-}
-
-// Check compares the data with what all phases together should have left.
-func (w *custom) Check(ctx context.Context, q filewise.Querier, l filewise.Ledger) error {
-	return w.CheckPhase(ctx, q, 0, []filewise.Ledger{l})
-}
-
-// CheckPhase asks the user's own checks, with what the phases up to this one have
+// Check asks the user's own checks, with what the phases up to this one have
 // committed.
-func (w *custom) CheckPhase(ctx context.Context, q filewise.Querier, phase int, ledgers []filewise.Ledger) error {
-	if phase < 0 || phase >= len(w.phases) || len(ledgers) <= phase {
-		return fmt.Errorf("phase %d of %d, with %d ledgers", phase, len(w.phases), len(ledgers))
+func (w *custom) Check(ctx context.Context, q filewise.Querier, phase int, ledgers []filewise.Ledger) error {
+	if err := phaseOf(phase, len(w.phases), ledgers); err != nil {
+		return err
 	}
 	for i, c := range w.Checks {
-		rows, err := q.Query(ctx, fmt.Sprintf("%s%d", sectionOwnTest, i+1))
+		rows, err := q.Query(ctx, fmt.Sprintf("%s%d", sectionCheck, i+1))
 		if err != nil {
 			return fmt.Errorf("check %d: %w", i+1, err)
 		}

@@ -29,7 +29,7 @@ func script(text string) Script {
 // bank is a small workload of two types.
 func bank() *Custom {
 	return &Custom{
-		Tables: []filewise.OwnTable{{Name: "accounts", Key: "id"}},
+		Tables: []filewise.CustomTable{{Name: "accounts", Key: "id"}},
 		Setup:  script("CREATE TABLE accounts (id INTEGER)"),
 		Parameters: []Parameter{
 			{Name: "id", Draw: DrawInt, From: 1, To: 100},
@@ -98,7 +98,8 @@ func TestCustomGenerators(t *testing.T) {
 		"float":  {Parameter{Draw: DrawFloat, Low: -1, High: 1}, func(v any, _ int) bool { f := v.(float64); return f >= -1 && f < 1 }},
 		"text":   {Parameter{Draw: DrawText, From: 0, To: 5}, func(v any, _ int) bool { return len(v.(string)) <= 5 }},
 		"choice": {Parameter{Draw: DrawChoice, Choices: []string{"a", "b"}, Weights: []int{1, 0}}, func(v any, _ int) bool { return v == "a" }},
-		"moment": {Parameter{Draw: DrawTimestamp, Start: day, End: day.Add(time.Minute)}, func(v any, _ int) bool { return strings.HasPrefix(v.(string), "2026-01-01 00:00:") }},
+		"moment": {Parameter{Draw: DrawTimestamp, Start: day, End: day.Add(time.Minute)},
+			func(v any, _ int) bool { return strings.HasPrefix(v.(string), "2026-01-01 00:00:") }},
 		"worker": {Parameter{Draw: DrawWorker}, func(v any, worker int) bool { return v == int64(worker) }},
 		"range":  {Parameter{Draw: DrawRange, From: 1, To: 10}, func(v any, worker int) bool { return (v.(int64)-1)/5 == int64(worker) }},
 	} {
@@ -178,7 +179,8 @@ func TestCustomFor(t *testing.T) {
 			t.Errorf("%s: %v, %v", engine, got.Transactions[0].SQL, err)
 		}
 	}
-	if _, err := c.For("sqlite"); !errors.Is(err, filewise.ErrUnsupported) || !strings.Contains(err.Error(), "transaction add has no SQL for sqlite") {
+	if _, err := c.For("sqlite"); !errors.Is(err, filewise.ErrUnsupported) ||
+		!strings.Contains(err.Error(), "transaction add has no SQL for sqlite") {
 		t.Error(err)
 	}
 	if c.Transactions[0].SQL[""] != nil {
@@ -204,7 +206,7 @@ func TestCustomCheck(t *testing.T) {
 	}
 	want := 5 + 2*adds
 	check := func(rows [][]any) error {
-		return w.CheckPhase(context.Background(), found(rows), 0, []filewise.Ledger{ledger})
+		return w.Check(context.Background(), found(rows), 0, []filewise.Ledger{ledger})
 	}
 	for _, rows := range [][][]any{{{want}}, {{want - 1}, {int32(1)}}, {{[]byte(fmt.Sprint(want))}}, {{fmt.Sprint(want) + ".00"}}} {
 		if err := check(rows); err != nil {

@@ -62,7 +62,7 @@ func (w *dml) add(prefix string, connections int, client bool) {
 			ops *= int64(max(w.params.Repeat, 1))
 		}
 		w.phases = append(w.phases, filewise.Phase{
-			Family: prefix + op, Unit: "rows", Section: op, Connections: connections,
+			Family: prefix + op, Unit: "rows", Section: op, Connections: connections, CommitEvery: 1,
 			Ops: ops, OpBytes: dmlRowBytes, Client: client,
 			PerStatement: client && w.params.Connect == ConnectPerStatement,
 			Args:         dmlArgs{w, op, int64(connections)},
@@ -76,15 +76,23 @@ const dmlRowBytes = 16
 // Program describes the workload to an engine.
 func (w *dml) Program() filewise.Program {
 	return filewise.Program{
-		Workload: "dml", Family: opInsert, Unit: "rows",
-		Connections: w.params.Connections, CommitEvery: 1, OpBytes: dmlRowBytes,
-		WorkBytes: w.params.Rows * dmlRowBytes, Phases: w.phases,
-		Vars: map[string]any{
-			"Modulus": int64(Modulus), "A": w.a, "B": w.b, "FloatSteps": int64(floatSteps),
-			"Index": w.params.Index == IndexKey, "Rows": w.params.Rows,
-		},
-		Args: dmlArgs{w, opInsert, 1},
+		Workload: "dml", WorkBytes: w.params.Rows * dmlRowBytes, Phases: w.phases,
+		Params: dmlParams{Modulus, w.a, w.b, floatSteps, w.params.Rows, w.params.Index == IndexKey},
+		Tables: []filewise.Table{w.table()},
 	}
+}
+
+type dmlParams struct {
+	Modulus, A, B, FloatSteps, Rows int64
+	Index                           bool
+}
+
+func (w *dml) table() filewise.Table {
+	t := filewise.Table{Name: "dml", Columns: []string{"key", "random_int", "random_float"}, Rows: w.params.Rows, RowBytes: dmlRowBytes}
+	if w.params.Index == IndexKey {
+		t.Key = []string{"key"}
+	}
+	return t
 }
 
 func (w *dml) value(key int64) int64 { return (key%Modulus*w.a + w.b) % Modulus }
@@ -114,15 +122,10 @@ func (d dmlArgs) Args(dst []any, worker int, i int64) []any {
 // Pool is empty: rows are computed.
 func (dmlArgs) Pool() string { return "" }
 
-// Check compares the table with what a ledger of inserts should have left.
-func (w *dml) Check(ctx context.Context, q filewise.Querier, l filewise.Ledger) error {
-	return w.compare(ctx, q, w.left(opInsert, l))
-}
-
-// CheckPhase compares the table with what the phase should have left.
-func (w *dml) CheckPhase(ctx context.Context, q filewise.Querier, phase int, ledgers []filewise.Ledger) error {
-	if phase < 0 || phase >= len(w.phases) || phase >= len(ledgers) {
-		return fmt.Errorf("phase %d of %d, with %d ledgers", phase, len(w.phases), len(ledgers))
+// Check compares the table with what the phase should have left.
+func (w *dml) Check(ctx context.Context, q filewise.Querier, phase int, ledgers []filewise.Ledger) error {
+	if err := phaseOf(phase, len(w.phases), ledgers); err != nil {
+		return err
 	}
 	ops := phase % len(dmlOps)
 	inserted := ledgers[phase-ops]

@@ -33,12 +33,13 @@ type fragments struct {
 	seed  uint64
 	rows  int64 // of each table
 	grown bool
+	first bool // indexes
 	pool  string
 }
 
 func newFragments(p Params, seed uint64) *fragments {
 	r := rand.New(rand.NewPCG(seed, 0x736361))
-	return &fragments{seed: seed, rows: p.Rows, grown: p.Data == DataGrown, pool: letters(r, PoolSpan+addressMost)}
+	return &fragments{seed: seed, rows: p.Rows, grown: p.Data == DataGrown, first: p.IndexedFirst, pool: letters(r, PoolSpan+addressMost)}
 }
 
 // Data are the four tables.
@@ -50,6 +51,17 @@ func (f *fragments) Data() []filewise.TableData {
 			Batches: (f.rows + fragBatchRows - 1) / fragBatchRows, RowBytes: fragRowBytes, Rows: f.rows,
 			Write: func(batch int64, to filewise.RowWriter) error { return f.write(t, batch, to) },
 		})
+	}
+	return all
+}
+
+// tables declares them as the queries need them.
+func (f *fragments) tables() []filewise.Table {
+	var all []filewise.Table
+	for _, d := range f.Data() {
+		all = append(all, filewise.Table{Name: d.Table, Columns: d.Columns, Key: []string{"id"}, Rows: d.Rows, RowBytes: d.RowBytes,
+			Loaded: true, Grown: f.grown, IndexedFirst: f.first,
+			Indexes: []filewise.Index{{Name: "name", Columns: []string{"name"}}, {Name: "values", Columns: []string{"val1", "val2"}}}})
 	}
 	return all
 }
@@ -142,6 +154,15 @@ func (f *fragments) sum(ctx context.Context, table int) (fragSum, error) {
 		}
 	}
 	return s, nil
+}
+
+// checkLoaded compares the tables before the first phase: no phase changes what the
+// check sums up.
+func (f *fragments) checkLoaded(ctx context.Context, q filewise.Querier, phase int) error {
+	if phase > filewise.AsLoaded {
+		return nil
+	}
+	return f.check(ctx, q)
 }
 
 // check compares the tables with what was loaded. Section check returns, table

@@ -13,8 +13,7 @@ import (
 const SectionCheck = "check"
 
 // NewInserts makes the workload of scenario inserts: rows of a key and a
-// payload, from a number of connections, a transaction every so many rows. The
-// sections of an engine's inserts.sql are tables, insert and check.
+// payload, from a number of connections, a transaction every so many rows.
 func NewInserts(p Params, seed uint64) (filewise.Workload, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -22,42 +21,53 @@ func NewInserts(p Params, seed uint64) (filewise.Workload, error) {
 	return &inserts{params: p, rows: newRows(p, seed)}, nil
 }
 
+// FamilyInserts is the family of workload inserts.
+const FamilyInserts = "inserts"
+
 type inserts struct {
 	params Params
 	rows   *rows
 }
 
-// Program describes the workload to an engine. Vars has the parameters and the
-// constants of the generator, for engines whose server generates the rows.
+// Program describes the workload to an engine. Params has what the servers need that
+// generate the rows themselves.
 func (w *inserts) Program() filewise.Program {
 	return filewise.Program{
-		Workload: "inserts", Family: "inserts", Unit: "rows",
-		Connections: w.params.Connections,
-		CommitEvery: w.params.CommitEvery,
-		OpBytes:     int64(w.params.RowBytes),
-		Limit:       w.rows.limit(),
+		Workload: "inserts",
+		Phases: []filewise.Phase{{
+			Family: FamilyInserts, Unit: "rows", Section: opInsert, Appends: true,
+			Connections: w.params.Connections, CommitEvery: w.params.CommitEvery,
+			OpBytes: int64(w.params.RowBytes), Limit: w.rows.limit(), Args: w.rows,
+		}},
 		// A transaction that such a failure ended has left nothing, and the session
 		// says how many before it are committed: the next one is tried again, whole.
 		Retry: []filewise.Class{filewise.ClassDeadlock, filewise.ClassSerialization},
-		Vars: map[string]any{
-			"Table":       w.params.Table,
-			"Key":         w.params.Key,
-			"RowBytes":    w.params.RowBytes,
-			"Connections": w.params.Connections,
-			"CommitEvery": w.params.CommitEvery,
-			"Modulus":     int64(Modulus),
-			"A":           w.rows.a,
-			"B":           w.rows.b,
-			"PoolSpan":    int64(PoolSpan),
-			"PoolBytes":   len(w.rows.pool),
+		Params: insertsParams{
+			Table: w.params.Table, Key: w.params.Key, RowBytes: w.params.RowBytes, Connections: w.params.Connections,
+			CommitEvery: w.params.CommitEvery, Modulus: Modulus, A: w.rows.a, B: w.rows.b, PoolSpan: PoolSpan, PoolBytes: len(w.rows.pool),
 		},
-		Args: w.rows,
+		Tables: []filewise.Table{{
+			Name: "rows", Columns: []string{"id", "payload"}, Key: []string{"id"}, RowBytes: int64(w.params.RowBytes),
+			PerConnection: w.params.Table == TablePerConnection, RandomKeys: w.params.Key == KeyRandom,
+		}},
 	}
 }
 
+// insertsParams are the parameters, and the constants of the generator.
+type insertsParams struct {
+	Table, Key                         string
+	RowBytes, Connections, CommitEvery int
+	Modulus, A, B, PoolSpan            int64
+	PoolBytes                          int
+}
+
 // Check compares the number of rows and their checksum with what the ledger's
-// rows should have left. The error wraps filewise.ErrCheck when they differ.
-func (w *inserts) Check(ctx context.Context, q filewise.Querier, l filewise.Ledger) error {
+// rows should have left.
+func (w *inserts) Check(ctx context.Context, q filewise.Querier, phase int, ledgers []filewise.Ledger) error {
+	if err := onePhase(phase, ledgers); err != nil {
+		return err
+	}
+	l := ledgers[0]
 	if len(l) != w.params.Connections {
 		return fmt.Errorf("the ledger has %d connections, the workload %d", len(l), w.params.Connections)
 	}

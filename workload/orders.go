@@ -103,8 +103,8 @@ func NewOrders(p Params, seed uint64) (filewise.Workload, error) {
 		}
 		args := orderArgs{w, i}
 		phase := filewise.Phase{
-			Family: family, Unit: UnitTransactions, Connections: n, OpBytes: w.opBytes(), Client: true,
-			Types: orderTypes, Sections: orderSections, Rate: p.Rate, Args: args,
+			Family: family, Unit: UnitTransactions, Connections: n, CommitEvery: 1, OpBytes: w.opBytes(), Client: true,
+			Types: orderTypes, Sections: orderSections, Rate: p.Rate, Args: args, Churns: p.Churn,
 		}
 		if p.Rate > 0 { // below what the server can do all layouts do as much
 			phase.ByLatency = []string{filewise.MeanLatency, filewise.P99Latency}
@@ -146,21 +146,18 @@ func (w *orders) delivered() int64 { return w.customers - w.customers*3/10 }
 
 // Program describes the workload to an engine.
 func (w *orders) Program() filewise.Program {
-	most := 0
-	for _, p := range w.phases {
-		most = max(most, p.Connections)
-	}
 	return filewise.Program{
-		Workload: "orders", Family: w.phases[0].Family, Unit: UnitTransactions, Connections: most, CommitEvery: 1,
-		OpBytes: w.opBytes(), Phases: w.phases, Args: w.phases[0].Args,
+		Workload: "orders", Phases: w.phases,
 		// A failed transaction has left nothing, and is tried again whole.
-		Retry: []filewise.Class{filewise.ClassDeadlock, filewise.ClassSerialization, filewise.ClassLockTimeout},
-		Vars: map[string]any{
-			"Warehouses": w.warehouses, "Districts": int64(districts), "Customers": w.customers, "Items": w.items,
-			"Delivered": w.delivered(), "Churn": w.params.Churn,
-		},
+		Retry:  []filewise.Class{filewise.ClassDeadlock, filewise.ClassSerialization, filewise.ClassLockTimeout},
+		Params: OrdersSizes{w.warehouses, districts, w.customers, w.items, w.delivered()},
+		Tables: w.tables(), Sharding: &filewise.Sharding{Of: "warehouse", Option: "--warehouses", Values: w.warehouses},
 	}
 }
+
+// OrdersSizes are what the sizes of all tables follow from: Customers, Delivered (of as
+// many orders) and, of a warehouse, Districts; Items of all.
+type OrdersSizes struct{ Warehouses, Districts, Customers, Items, Delivered int64 }
 
 func (p Params) validateOrders() error {
 	usage := func(remedy, format string, args ...any) error {
@@ -174,7 +171,8 @@ func (p Params) validateOrders() error {
 	case !(p.Think >= 0 && p.Think <= maxThink):
 		return usage("give --think 1 for the specification's times, 0 for none", "--think %v is not between 0 and %v", p.Think, maxThink)
 	case p.Rate > 0 && p.Think > 0:
-		return usage("leave one of them out", "--rate %v and --think %v: in an open loop nobody waits for an answer to think about", p.Rate, p.Think)
+		return usage("leave one of them out", "--rate %v and --think %v: in an open loop nobody waits for an answer to think about", p.Rate,
+			p.Think)
 	}
 	return p.validateLevels()
 }

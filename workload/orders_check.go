@@ -18,9 +18,9 @@ const conditions = 12
 // SectionCondition is the section that counts violations of condition n, from 1.
 func SectionCondition(n int) string { return fmt.Sprintf("check-%02d", n) }
 
-// Check compares the tables with what was loaded, before any transaction, and
-// looks at the consistency conditions. Ledgers count for CheckPhase only.
-func (w *orders) Check(ctx context.Context, q filewise.Querier, _ filewise.Ledger) error {
+// checkAsLoaded compares the tables with what was loaded, before any transaction,
+// and looks at the consistency conditions.
+func (w *orders) checkAsLoaded(ctx context.Context, q filewise.Querier) error {
 	if err := w.checkLoaded(ctx, q); err != nil {
 		return err
 	}
@@ -30,11 +30,14 @@ func (w *orders) Check(ctx context.Context, q filewise.Querier, _ filewise.Ledge
 	return checkConditions(ctx, q)
 }
 
-// CheckPhase compares totals with those of the transactions of all phases so far,
+// Check compares totals with those of the transactions of all phases so far,
 // exactly, and counts violations of the consistency conditions.
-func (w *orders) CheckPhase(ctx context.Context, q filewise.Querier, phase int, ledgers []filewise.Ledger) error {
-	if phase < 0 || phase >= len(w.phases) || phase >= len(ledgers) {
-		return fmt.Errorf("phase %d of %d, with %d ledgers", phase, len(w.phases), len(ledgers))
+func (w *orders) Check(ctx context.Context, q filewise.Querier, phase int, ledgers []filewise.Ledger) error {
+	if phase == filewise.AsLoaded {
+		return w.checkAsLoaded(ctx, q)
+	}
+	if err := phaseOf(phase, len(w.phases), ledgers); err != nil {
+		return err
 	}
 	if err := w.checkTotals(ctx, q, ledgers[:phase+1]); err != nil {
 		return fmt.Errorf("after %s: %w", w.phases[phase].Family, err)
@@ -80,7 +83,8 @@ func checkConditions(ctx context.Context, q filewise.Querier) error {
 // orderTotals are what section totals returns, in its order.
 type orderTotals [10]int64
 
-var totalNames = [len(orderTotals{})]string{"orders", "order lines", "rows of history", "h_amount", "w_ytd", "d_ytd", "s_ytd", "s_order_cnt", "s_remote_cnt", "c_payment_cnt"}
+var totalNames = [len(orderTotals{})]string{"orders", "order lines", "rows of history", "h_amount", "w_ytd", "d_ytd", "s_ytd",
+	"s_order_cnt", "s_remote_cnt", "c_payment_cnt"}
 
 func (t *orderTotals) add(o orderTotals) {
 	for i := range t {

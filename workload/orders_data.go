@@ -11,8 +11,8 @@ import (
 // engines that divide the data by warehouse know where it goes.
 var orderTables = []string{"warehouse", "district", "customer", "history", "new_order", "orders", "order_line", "item", "stock"}
 
-// TableItem is the one table that is of no warehouse.
-const TableItem = "item"
+// tableItem is the one table that is of no warehouse.
+const tableItem = "item"
 
 const (
 	itemBatchRows    = 5_000
@@ -25,7 +25,8 @@ var orderColumns = [][]string{
 	{"w_id", "w_name*", "w_street_1*", "w_street_2*", "w_city*", "w_state*", "w_zip*", "w_tax", "w_ytd"},
 	{"d_w_id", "d_id", "d_name*", "d_street_1*", "d_street_2*", "d_city*", "d_state*", "d_zip*", "d_tax", "d_ytd", "d_next_o_id"},
 	{"c_w_id", "c_d_id", "c_id", "c_first*", "c_middle*", "c_last*", "c_street_1*", "c_street_2*", "c_city*", "c_state*", "c_zip*",
-		"c_phone*", "c_since", "c_credit*", "c_credit_lim", "c_discount", "c_balance", "c_ytd_payment", "c_payment_cnt", "c_delivery_cnt", "c_data*"},
+		"c_phone*", "c_since", "c_credit*", "c_credit_lim", "c_discount", "c_balance", "c_ytd_payment", "c_payment_cnt", "c_delivery_cnt",
+		"c_data*"},
 	{"h_c_id", "h_c_d_id", "h_c_w_id", "h_d_id", "h_w_id", "h_date", "h_amount", "h_data*"},
 	{"no_w_id", "no_d_id", "no_o_id"},
 	{"o_w_id", "o_d_id", "o_id", "o_c_id", "o_entry_d", "o_carrier_id", "o_ol_cnt", "o_all_local"},
@@ -35,8 +36,36 @@ var orderColumns = [][]string{
 		"s_dist_08*", "s_dist_09*", "s_dist_10*", "s_ytd", "s_order_cnt", "s_remote_cnt", "s_data*"},
 }
 
+// orderKeys are the numbers of columns in each table's unique key, which come first in it;
+// history has none.
+var orderKeys = []int{1, 2, 3, 0, 3, 3, 4, 1, 2}
+
+// orderWarehouses are the columns of each table's warehouse; items are of none.
+var orderWarehouses = []string{"w_id", "d_w_id", "c_w_id", "h_w_id", "no_w_id", "o_w_id", "ol_w_id", "", "s_w_id"}
+
+func (w *orders) tables() []filewise.Table {
+	var all []filewise.Table
+	for i, d := range w.population(w.warehouses * districts * w.customers * meanLines) {
+		t := filewise.Table{Name: d.Table, Columns: d.Columns, Key: d.Columns[:orderKeys[i]], Rows: d.Rows, RowBytes: d.RowBytes,
+			Loaded: true, ShardBy: orderWarehouses[i], Replicated: orderWarehouses[i] == ""}
+		switch d.Table {
+		case "customer":
+			t.Indexes = []filewise.Index{{Name: "name", Columns: []string{"c_w_id", "c_d_id", "c_last", "c_first"}}}
+		case "orders":
+			t.Indexes = []filewise.Index{{Name: "customer", Columns: []string{"o_w_id", "o_d_id", "o_c_id", "o_id"}, Unique: true}}
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
 // Data are the nine tables with their initial population (4.3.3).
-func (w *orders) Data() []filewise.TableData {
+func (w *orders) Data() []filewise.TableData { return w.population(w.loadedLines()) }
+
+// meanLines are those of an order on average, of 5 to 15.
+const meanLines = 10
+
+func (w *orders) population(lines int64) []filewise.TableData {
 	perWarehouse := (w.items + itemBatchRows - 1) / itemBatchRows
 	undelivered := w.customers - w.delivered()
 	d := w.warehouses * districts
@@ -47,19 +76,18 @@ func (w *orders) Data() []filewise.TableData {
 		{Batches: d, RowBytes: 60, Rows: d * w.customers, Write: w.writeHistory},
 		{Batches: d, RowBytes: 12, Rows: d * undelivered, Write: w.writeNewOrders},
 		{Batches: d, RowBytes: 32, Rows: d * w.customers, Write: w.writeOrders},
-		{Batches: d, RowBytes: 65, Rows: w.loadedLines(), Write: w.writeLines},
+		{Batches: d, RowBytes: 65, Rows: lines, Write: w.writeLines},
 		{Batches: perWarehouse, RowBytes: 75, Rows: w.items, Write: w.writeItems},
 		{Batches: w.warehouses * perWarehouse, RowBytes: 310, Rows: w.warehouses * w.items, Write: w.writeStock},
 	}
 	for i := range all {
-		all[i].Table, all[i].Columns = orderTables[i], OrdersColumns(i)
+		all[i].Table, all[i].Columns = orderTables[i], columnsOf(i)
 	}
 	return all
 }
 
-// OrdersColumns are the columns of table i of orders, from 0, in the order in
-// which rows have them.
-func OrdersColumns(i int) []string {
+// columnsOf are the columns of table i, from 0, in the order in which rows have them.
+func columnsOf(i int) []string {
 	var names []string
 	for _, c := range orderColumns[i] {
 		names = append(names, columnName(c))
@@ -275,7 +303,7 @@ func (w *orders) writeLines(batch int64, to filewise.RowWriter) error {
 
 func (w *orders) writeItems(batch int64, to filewise.RowWriter) error {
 	var d dice
-	r := w.batch(TableItem, batch, to, &d)
+	r := w.batch(tableItem, batch, to, &d)
 	for i := batch*itemBatchRows + 1; i <= min((batch+1)*itemBatchRows, w.items); i++ {
 		r.ints(i, r.between(1, 10_000))
 		r.letters(14, 24)

@@ -175,9 +175,10 @@ func TestOrdersData(t *testing.T) {
 			}
 		}
 		if a.sum != b.sum || a.rows != table.Rows || int64(a.values) != a.rows*int64(len(table.Columns)) {
-			t.Errorf("%s: checksum %d and %d, %d rows of %d, %d values in %d columns", table.Table, a.sum, b.sum, a.rows, table.Rows, a.values, len(table.Columns))
+			t.Errorf("%s: checksum %d and %d, %d rows of %d, %d values in %d columns", table.Table, a.sum, b.sum, a.rows, table.Rows, a.values,
+				len(table.Columns))
 		}
-		if table.Table != TableItem && table.Batches%w.warehouses != 0 {
+		if table.Table != tableItem && table.Batches%w.warehouses != 0 {
 			t.Errorf("%s: %d batches cannot be of one warehouse each", table.Table, table.Batches)
 		}
 	}
@@ -276,7 +277,7 @@ func TestOrdersCheck(t *testing.T) {
 	for n := 1; n <= conditions; n++ {
 		q[SectionCondition(n)] = [][]any{{int64(0)}, {"0"}}
 	}
-	check := func() error { return w.CheckPhase(t.Context(), q, 0, []filewise.Ledger{ledger}) }
+	check := func() error { return w.Check(t.Context(), q, 0, []filewise.Ledger{ledger}) }
 	set(-1)
 	if err := check(); err != nil {
 		t.Fatal(err)
@@ -320,7 +321,7 @@ func TestOrdersScenario(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := w.Program(); p.Workload != s.Name || p.Connections != s.Params.Connections || slices.Max(s.Files) > s.Params.Warehouses {
+	if p := w.Program(); p.Workload != s.Name || p.Connections() != s.Params.Connections || slices.Max(s.Files) > s.Params.Warehouses {
 		t.Errorf("%+v", p)
 	}
 	for _, text := range append(s.Notes, s.Title, s.Summary) {

@@ -11,14 +11,16 @@ type Params struct {
 	Table       string `json:"table"`        // TableShared or TablePerConnection
 	Key         string `json:"key"`          // KeySequential or KeyRandom
 
-	Rows    int64  `json:"rows,omitempty"`    // dml: of each phase; scan: of each table
-	Mode    string `json:"mode,omitempty"`    // dml: ModeSingle, ModeConcurrent or ModeBoth
-	Connect string `json:"connect,omitempty"` // dml: ConnectPooled or ConnectPerStatement
-	Index   string `json:"index,omitempty"`   // dml: IndexNone or IndexKey
-	Cache   string `json:"cache,omitempty"`   // scan: CacheWarm, or a filewise.Cache
-	Data    string `json:"data,omitempty"`    // scan: DataOrdered or DataGrown
-	Batch   int    `json:"batch,omitempty"`   // scan: warm queries that find rows by an index are executed so many times as often; 0: as the others
-	Repeat  int    `json:"repeat,omitempty"`  // executions in a trial: scan of a warm query, dml of the select of a row; 0: one
+	Rows         int64  `json:"rows,omitempty"`          // dml: of each phase; scan: of each table
+	Mode         string `json:"mode,omitempty"`          // dml: ModeSingle, ModeConcurrent or ModeBoth
+	Connect      string `json:"connect,omitempty"`       // dml: ConnectPooled or ConnectPerStatement
+	Index        string `json:"index,omitempty"`         // dml: IndexNone or IndexKey
+	Cache        string `json:"cache,omitempty"`         // scan: CacheWarm, or a filewise.Cache
+	Data         string `json:"data,omitempty"`          // scan: DataOrdered or DataGrown
+	IndexedFirst bool   `json:"indexed_first,omitempty"` // scan: indexes are there when the tables are loaded
+	// scan: warm queries that find rows by an index are executed so many times as often; 0: as the others
+	Batch  int `json:"batch,omitempty"`
+	Repeat int `json:"repeat,omitempty"` // executions in a trial: scan of a warm query, dml of the select of a row; 0: one
 
 	Discard bool `json:"discard,omitempty"` // backup: what is backed up is thrown away, and not restored
 

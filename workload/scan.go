@@ -27,7 +27,8 @@ var indexed = []int{1, 2, 3, 6, 9, 10, 11}
 // are tables, indexes, check, and statement-query-1 … statement-query-11.
 func NewScan(p Params, seed uint64) (filewise.Workload, error) {
 	if p.Rows < fragBatchRows || p.Rows > maxDMLRows {
-		return nil, filewise.Errorf(filewise.CodeUsage, "give at least one batch of rows", "--rows %d is not between %d and %d", p.Rows, fragBatchRows, maxDMLRows)
+		return nil, filewise.Errorf(filewise.CodeUsage, "give at least one batch of rows", "--rows %d is not between %d and %d", p.Rows,
+			fragBatchRows, maxDMLRows)
 	}
 	if err := oneOf("--cache", p.Cache, CacheWarm, string(filewise.CacheBufferCold), string(filewise.CacheStorageCold)); err != nil {
 		return nil, err
@@ -53,8 +54,7 @@ type scan struct {
 // they are measured, which is the engine's first operation of a phase.
 func (w *scan) Program() filewise.Program {
 	p := filewise.Program{
-		Workload: "scan", Family: "query 1", Unit: "queries", Connections: 1, CommitEvery: 1,
-		OpBytes: 1, ReadOnly: true, Vars: w.vars(), Args: noArgs{},
+		Workload: "scan", ReadOnly: true, Params: w.literals(), Tables: w.tables(),
 	}
 	queries, discard := scanQueries, int64(1)
 	cache := filewise.CacheAsIs
@@ -71,7 +71,7 @@ func (w *scan) Program() filewise.Program {
 		}
 		p.Phases = append(p.Phases, filewise.Phase{
 			Family: queryFamily(k), Unit: "queries", Section: fmt.Sprintf("query-%d", k),
-			Cache: cache, Connections: 1, Ops: ops, Discard: discard, Client: true, Args: noArgs{},
+			Cache: cache, Connections: 1, CommitEvery: 1, Ops: ops, Discard: discard, Client: true, Args: noArgs{},
 		})
 	}
 	return p
@@ -80,24 +80,22 @@ func (w *scan) Program() filewise.Program {
 // queryFamily names a query's family.
 func queryFamily(k int) string { return fmt.Sprintf("query %d", k) }
 
-// vars are the article's literals: those of keys scaled by the number of rows,
+// scanParams are the article's literals: those of keys scaled by the number of rows,
 // those of values as published.
-func (w *scan) vars() map[string]any {
+type scanParams struct {
+	Rows, Values                   int64
+	Data                           string
+	Key1, Key3, Key9, Key10, Key11 int64
+}
+
+func (w *scan) literals() scanParams {
 	key := func(published int64) int64 { return max(published*w.params.Rows/publishedRows, 1) }
-	return map[string]any{
-		"Rows": w.params.Rows, "Values": int64(fragValues), "Data": w.params.Data,
-		"Key1": key(30718), "Key3": key(90718), "Key9": key(1111), "Key10": key(9690), "Key11": key(999),
-	}
+	return scanParams{w.params.Rows, fragValues, w.params.Data, key(30718), key(90718), key(1111), key(9690), key(999)}
 }
 
-// Check compares the tables with what was loaded.
-func (w *scan) Check(ctx context.Context, q filewise.Querier, _ filewise.Ledger) error {
-	return w.check(ctx, q)
-}
-
-// CheckPhase has nothing to compare: queries change nothing.
-func (w *scan) CheckPhase(context.Context, filewise.Querier, int, []filewise.Ledger) error {
-	return nil
+// Check compares the tables with what was loaded; queries change nothing.
+func (w *scan) Check(ctx context.Context, q filewise.Querier, phase int, _ []filewise.Ledger) error {
+	return w.checkLoaded(ctx, q, phase)
 }
 
 // noArgs are those of statements without arguments.

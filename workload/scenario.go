@@ -26,6 +26,9 @@ type Figure struct {
 	// Variant is the condition under which it was measured, as Scenario.Variant names
 	// it; empty: there was one.
 	Variant string `json:"variant,omitempty"`
+	// LeastUsers and MostUsers bound the load levels that it speaks of; 0: no bound.
+	LeastUsers int `json:"least_users,omitempty"`
+	MostUsers  int `json:"most_users,omitempty"`
 	// Engine is the only one that it speaks of, where the article says different things
 	// about different engines; empty: the article had one.
 	Engine string `json:"engine,omitempty"`
@@ -43,7 +46,8 @@ type Scenario struct {
 	Params    Params   `json:"params"`
 	Best      int      `json:"best"` // the article's best number of files; 0: none
 	Published []Figure `json:"published"`
-	Notes     []string `json:"notes"` // how the original was measured, and what differs here
+	Timed     bool     `json:"timed,omitempty"` // the article gives times, not throughput
+	Notes     []string `json:"notes"`           // how the original was measured, and what differs here
 	// Flags are those of the command line that this scenario understands besides the
 	// ones that all do.
 	Flags []string `json:"flags"`
@@ -51,10 +55,6 @@ type Scenario struct {
 	Budget time.Duration `json:"budget_ns,omitempty"`
 	// Window is the usual measured time of a trial; 0: the command's.
 	Window time.Duration `json:"window_ns,omitempty"`
-	// Phased: a trial measures several families of fixed work, one after the other.
-	Phased bool `json:"phased,omitempty"`
-	// Windowed: each family lasts the plan's window instead, after its warm-up.
-	Windowed bool `json:"windowed,omitempty"`
 	// Overall: the families are judged together too, by their geometric mean.
 	Overall bool `json:"overall,omitempty"`
 	// Stripes: Files are numbers of backup files.

@@ -20,14 +20,17 @@ func backupScenario() Scenario {
 		},
 		Best:      4,
 		Published: backupFigures(),
+		Timed:     true,
 		Notes: []string{
 			"The original backed up 4 data files on drives of their own, compressed, on 96 cores, once for each number of files.",
 			"NUL showed how fast that server could read and compress: the limit that writing can only approach.",
-			"--discard is that condition, as a run of its own: what is thrown away cannot be restored, nor recommended. Reports of runs that keep the same backups draw it as their limit. --data-files and --backup-option vary the data files and the engine's own parameters beside the backup files.",
+			"--discard is that condition, as a run of its own: what is thrown away cannot be restored, nor recommended. Reports of runs that keep " +
+				"the same backups draw it as their limit. --data-files and --backup-option vary the data files and the engine's own parameters " +
+				"beside the backup files.",
 			"A striped backup is worthless if one stripe is lost: test the restore, and keep its script.",
 		},
 		Flags:  []string{"rows", "instances", "discard", "beside", "backup-option", "data-files", "as-published", "scale"},
-		Budget: phasedBudget, Phased: true, Stripes: true, Filling: 0.6,
+		Budget: phasedBudget, Stripes: true, Filling: 0.6,
 		New: NewBackup, Design: backupDesign(),
 	}
 }

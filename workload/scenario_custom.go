@@ -15,7 +15,7 @@ func customScenario() Scenario {
 			"What your statements do within the database that Filewise makes for them is yours to know; they are given no other.",
 		},
 		Flags:  []string{"users", "rate", "p99-limit", "window", "warm-up"},
-		Budget: phasedBudget, Phased: true, Windowed: true,
-		New: NewCustom,
+		Budget: phasedBudget,
+		New:    NewCustom,
 	}
 }

@@ -30,16 +30,20 @@ func dmlScenario() Scenario {
 			Rows: 1000, Repeat: 5, Mode: ModeBoth, Connect: ConnectPooled, Index: IndexNone,
 		},
 		Published: dmlFigures(),
+		Timed:     true,
 		Notes: []string{
 			"Every row is selected --repeat times, for a select waits for no storage and would be over too soon.",
-			"Where layouts divide the rows by their key (partitions, SQLite's files) the table has an index on it, and a row is selected 20 times: without one a statement reads all rows of the key's file, which are the fewer the more files there are. --index none is the published table.",
+			"Where layouts divide the rows by their key (partitions, SQLite's files) the table has an index on it, and a row is selected 20 " +
+				"times: without one a statement reads all rows of the key's file, which are the fewer the more files there are. --index none is the " +
+				"published table.",
 			"The original ran each configuration once; its numbers are in a chart, so that only its words are repeated here.",
-			"There, one process worked on 50,000 rows (Oracle) or 350,000 (SQL Server); the concurrent part started a client process for each of 2,000 statements and looked once a second whether all had ended.",
+			"There, one process worked on 50,000 rows (Oracle) or 350,000 (SQL Server); the concurrent part started a client process for each of " +
+				"2,000 statements and looked once a second whether all had ended.",
 			"Oracle's select of one process was parsed there and never executed; here the row is fetched.",
 		},
 		Flags:  []string{"rows", "repeat", "mode", "connect", "index", "as-published", "scale"},
-		Budget: phasedBudget, Phased: true,
-		New: NewDML, Design: dmlDesign(),
+		Budget: phasedBudget,
+		New:    NewDML, Design: dmlDesign(),
 	}
 }
 

@@ -11,10 +11,12 @@ func dumpScenario() Scenario {
 	return Scenario{
 		Name:  "dump",
 		Title: "Logical dump and restore, by number of jobs",
-		Summary: "A loaded database is dumped as rows by 1, 2, 4 or 8 jobs at the same time, each with a file of its own for a table, and restored by as many. " +
+		Summary: "A loaded database is dumped as rows by 1, 2, 4 or 8 jobs at the same time, each with a file of its own for a table, and " +
+			"restored by as many. " +
 			"Dump and restore are measured each by itself; every restore is verified.",
 		Source: Source{
-			Author: "Brent Ozar", Title: "Back Up SQL Server 43%-67% Faster by Writing to Multiple Files (readers' comments)", Where: "brentozar.com", Year: 2020,
+			Author: "Brent Ozar", Title: "Back Up SQL Server 43%-67% Faster by Writing to Multiple Files (readers' comments)",
+			Where: "brentozar.com", Year: 2020,
 		},
 		Files: []int{1, 2, 4, 8},
 		Bytes: 96 << 20,
@@ -22,13 +24,16 @@ func dumpScenario() Scenario {
 			Connections: 1, CommitEvery: 1, Table: TableShared, Key: KeySequential, RowBytes: fragRowBytes, Rows: 40_000,
 		},
 		Notes: []string{
-			"No article measured this. A dump is no striped backup: each table, or partition, or piece of a table is one file, which one job writes.",
-			"On PostgreSQL it is pg_dump -Fd -j and pg_restore -j. There is a table's worth of work for each job at most: four tables are dumped, or the partitions of --data-files.",
-			"On MariaDB and MySQL it is mydumper and myloader (apt-get install mydumper), on private servers: the servers' own programs write one stream. A job takes one of the four tables, whatever its partitions, or with --backup-option rows=10000 a piece of so many rows.",
+			"No article measured this. A dump is no striped backup: each table, or partition, or piece of a table is one file, " +
+				"which one job writes.",
+			"On PostgreSQL it is pg_dump -Fd -j and pg_restore -j. There is a table's worth of work for each job at most: four tables are dumped, " +
+				"or the partitions of --data-files.",
+			"On MariaDB and MySQL it is mydumper and myloader (apt-get install mydumper), on managed servers: the servers' own programs write one " +
+				"stream. A job takes one of the four tables, whatever its partitions, or with --backup-option rows=10000 a piece of so many rows.",
 			"SQLite has none: .dump writes one stream whatever the number of jobs.",
 		},
 		Flags:  []string{"rows", "instances", "beside", "backup-option", "data-files"},
-		Budget: dumpBudget, Phased: true, Stripes: true, Jobs: true, Filling: 0.6,
+		Budget: dumpBudget, Stripes: true, Jobs: true, Filling: 0.6,
 		New: NewDump,
 	}
 }

@@ -14,12 +14,18 @@ const (
 	VariantOneVolume = "one volume"
 	VariantVolumes   = "several volumes"
 	VariantDiscard   = "discarded"
+	VariantPlain     = "without churn"
+	VariantChurn     = "churn"
 )
 
 // Variant is the condition under which a layout is measured, in the article's
 // terms; empty: the article had one only. volumes are the target's.
 func (s Scenario) Variant(p Params, l filewise.Layout, volumes []filewise.Volume) string {
 	switch {
+	case p.Warehouses > 0 && p.Churn:
+		return VariantChurn
+	case p.Warehouses > 0:
+		return VariantPlain
 	case p.Cache == CacheWarm:
 		return VariantWarm
 	case p.Cache != "":
@@ -72,6 +78,21 @@ func (s Scenario) Figures(family string, variants ...string) []Figure {
 		}
 	}
 	return out
+}
+
+// AtUsers tells whether it speaks of that many users.
+func (f Figure) AtUsers(n int) bool {
+	return n >= f.LeastUsers && (f.MostUsers == 0 || n <= f.MostUsers)
+}
+
+// UsersOf is the number of users of a family: its load level's, or all connections.
+func (p Params) UsersOf(family string) int {
+	for _, n := range p.Users {
+		if UsersFamily(n) == family {
+			return n
+		}
+	}
+	return p.Connections
 }
 
 func (f Figure) underOneOf(variants []string) bool {

@@ -17,7 +17,8 @@ func tempScenario() Scenario {
 			"The question is whether spreading the temporary files makes that faster. " +
 			"Throughput is measured in cycles per second, each from create to drop.",
 		Source: Source{
-			Author: "Linchi Shea", Title: "How Many Data Files Should I Create for a User Database? (readers' comments)", Where: "SQLblog", Year: 2007,
+			Author: "Linchi Shea", Title: "How Many Data Files Should I Create for a User Database? (readers' comments)", Where: "SQLblog",
+			Year: 2007,
 		},
 		Files: []int{1, 2, 4, 8},
 		Bytes: 16 << 20,
@@ -26,15 +27,18 @@ func tempScenario() Scenario {
 		},
 		Published: []Figure{
 			{Files: 2, Against: 1, Sign: -1, Words: "a reader reports of tempdb: two files on one weak drive show contention earlier than one"},
-			{Files: 4, Against: 1, Sign: +1, Words: "a reader reports: tempdb split from 1 into 4 files halved a data load's time and kept it at 200 GB, where one file had grown to 1 TB"},
+			{Files: 4, Against: 1, Sign: +1, Words: "a reader reports: tempdb split from 1 into 4 files halved a data load's time and kept it at " +
+				"200 GB, where one file had grown to 1 TB"},
 		},
 		Notes: []string{
 			"No article measured this: the figures are what readers reported of tempdb on SQL Server.",
-			"On PostgreSQL the files are tablespaces of temp_tablespaces, each in a directory of its own, and sorts and joins that spill go there too; on MariaDB they are the files of innodb_temp_data_file_path, filled one after the other, and sorts that spill go to its tmpdir.",
-			"Temporary tables that stay in memory touch no file: the session's memory for them is small here, and --size says how much they take at once.",
+			"On PostgreSQL the files are tablespaces of temp_tablespaces, each in a directory of its own, and sorts and joins that spill go there " +
+				"too; on MariaDB they are the files of innodb_temp_data_file_path, filled one after the other, and sorts that spill go to its tmpdir.",
+			"Temporary tables that stay in memory touch no file: the session's memory for them is small here, and --size says how much they take " +
+				"at once.",
 		},
 		Flags:  []string{"rows", "row-bytes", "cycle", "window", "warm-up"},
-		Budget: phasedBudget, Window: 4 * time.Second, Phased: true, Windowed: true, Temp: true, Filling: tempFilling,
+		Budget: phasedBudget, Window: 4 * time.Second, Temp: true, Filling: tempFilling,
 		New: NewTemp,
 	}
 }

@@ -55,14 +55,17 @@ func TestFiguresByVariant(t *testing.T) {
 		figures int
 		best    int
 	}{
-		{scan, "query 2", VariantWarm, "mysql", 1, 40}, {scan, "query 2", VariantCold, "mysql", 1, 1}, {scan, "query 9", VariantCold, "mysql", 0, 0},
-		{scan, "query 6", VariantCold, "mysql", 1, 40}, {backup, FamilyBackup, VariantOneVolume, "", 3, 4}, {backup, FamilyBackup, VariantVolumes, "", 3, 8},
+		{scan, "query 2", VariantWarm, "mysql", 1, 40}, {scan, "query 2", VariantCold, "mysql", 1, 1}, {scan, "query 9", VariantCold, "mysql",
+			0, 0},
+		{scan, "query 6", VariantCold, "mysql", 1, 40}, {backup, FamilyBackup, VariantOneVolume, "", 3, 4}, {backup, FamilyBackup, VariantVolumes,
+			"", 3, 8},
 		{backup, FamilyRestore, VariantOneVolume, "", 1, 8}, {dml, "insert", "", "oracle", 2, 1000}, {dml, "insert", "", "sqlserver", 2, 8},
 		{dml, "concurrent select", "", "sqlserver", 2, 1}, {dml, "insert", "", "sqlite", 2, 0},
 	} {
 		figures := c.sc.Figures(c.family, c.variant)
 		if best := BestOf(figures, c.engine); len(figures) != c.figures || best != c.best {
-			t.Errorf("%s, %s, %s, %s: %d figures, best %d; want %d and %d", c.sc.Name, c.family, c.variant, c.engine, len(figures), best, c.figures, c.best)
+			t.Errorf("%s, %s, %s, %s: %d figures, best %d; want %d and %d", c.sc.Name, c.family, c.variant, c.engine, len(figures), best, c.figures,
+				c.best)
 		}
 	}
 }
@@ -74,7 +77,8 @@ func TestBackupFigures(t *testing.T) {
 			t.Errorf("8 files, discarded: %+.1f %%", *f.Percent)
 		}
 	}
-	if sc := backupScenario(); sc.NameOf(8) != "8 backup files" || sc.NumberOf(filewise.Layout{Backup: filewise.Spread{Files: 8}, Data: filewise.Spread{Files: 1}}) != 8 {
+	if sc := backupScenario(); sc.NameOf(8) != "8 backup files" ||
+		sc.NumberOf(filewise.Layout{Backup: filewise.Spread{Files: 8}, Data: filewise.Spread{Files: 1}}) != 8 {
 		t.Error("stripes are not told from data files")
 	}
 }
@@ -98,7 +102,8 @@ func TestAsPublishedAtScale(t *testing.T) {
 	if got := scanScenario().AsPublished(1); got.Params.Rows != publishedRows || got.Params.Repeat != 1 {
 		t.Errorf("scan at scale 1: %+v", got.Params)
 	}
-	if d := scanDesign(); d.RunsOf(Params{Cache: CacheWarm}) != (Runs{55, 4}) || d.RunsOf(Params{Cache: string(filewise.CacheBufferCold)}) != (Runs{20, 0}) {
+	if d := scanDesign(); d.RunsOf(Params{Cache: CacheWarm}) != (Runs{55, 4}) ||
+		d.RunsOf(Params{Cache: string(filewise.CacheBufferCold)}) != (Runs{20, 0}) {
 		t.Error("scan: 55 warm runs of which 4 + 4 are dropped, 20 cold ones")
 	}
 	if Scaled(100, 0.001, 5) != 5 || Scaled(0, 1, 5) != 0 || Scaled(1000, 0.5, 1) != 500 {

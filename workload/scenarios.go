@@ -7,7 +7,8 @@ import (
 
 // Scenarios are all scenarios, in the order of the project's documentation.
 func Scenarios() []Scenario {
-	return []Scenario{insertsScenario(), ordersScenario(), dmlScenario(), scanScenario(), backupScenario(), dumpScenario(), tempScenario(), customScenario()}
+	return []Scenario{insertsScenario(), ordersScenario(), dmlScenario(), scanScenario(), backupScenario(), dumpScenario(), tempScenario(),
+		customScenario()}
 }
 
 // Lookup finds a scenario by name. The error has CodeUsage and names the

@@ -9,8 +9,9 @@ import (
 	"strconv"
 	"sync/atomic"
 
-	"filewise"
 	"golang.org/x/sync/errgroup"
+
+	"filewise"
 )
 
 // sum is an order-independent checksum of rows: their number, and the sum over

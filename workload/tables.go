@@ -7,25 +7,13 @@ import (
 	"filewise"
 )
 
-// loadedTables are the tables of workloads that load data, at their least.
-var loadedTables = sync.OnceValue(func() map[string][]filewise.TableData {
+// Tables are those of all workloads that load tables, by their names and columns, which are the
+// same whatever the parameters: what a database of Filewise's may have in it.
+var Tables = sync.OnceValue(func() []filewise.Table {
 	orders, err := NewOrders(Params{Connections: 1, Warehouses: 1, Scale: 0.01}, 1)
-	scan, scanErr := NewScan(Params{Rows: 1000, Cache: CacheWarm, Data: DataOrdered, Repeat: 1}, 1)
-	backup, backupErr := NewBackup(Params{Rows: 1000}, 1)
-	all := map[string][]filewise.TableData{}
-	for name, w := range map[string]struct {
-		of  filewise.Workload
-		err error
-	}{"orders": {orders, err}, "scan": {scan, scanErr}, "backup": {backup, backupErr}} {
-		if w.err != nil {
-			panic(fmt.Sprintf("the least of workload %s: %v", name, w.err)) // the parameters are the programmer's
-		}
-		all[name] = w.of.(filewise.Loadable).Data()
+	scan, scanErr := NewScan(Params{Rows: fragBatchRows, Cache: CacheWarm, Data: DataOrdered, Repeat: 1}, 1)
+	if err != nil || scanErr != nil {
+		panic(fmt.Sprintf("the least of the workloads: %v, %v", err, scanErr)) // the parameters are the programmer's
 	}
-	return all
+	return append(orders.Program().Tables, scan.Program().Tables...)
 })
-
-// LoadedTables are the tables that a workload's data are loaded into, in order, by
-// their names and columns: those are the same whatever the parameters. None: the
-// workload loads nothing, or nothing that is known beforehand.
-func LoadedTables(workload string) []filewise.TableData { return loadedTables()[workload] }

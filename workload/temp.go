@@ -43,7 +43,8 @@ func NewTemp(p Params, seed uint64) (filewise.Workload, error) {
 
 func (p Params) validateTemp() error {
 	if p.CommitEvery, p.Table, p.Key = 1, TableShared, KeySequential; p.Rows < 1 || p.Rows > maxTempRows {
-		return filewise.Errorf(filewise.CodeUsage, "give --rows, or another --size", "--rows %d of a temporary table is not between 1 and %d", p.Rows, maxTempRows)
+		return filewise.Errorf(filewise.CodeUsage, "give --rows, or another --size", "--rows %d of a temporary table is not between 1 and %d",
+			p.Rows, maxTempRows)
 	}
 	if err := oneOf("--cycle", p.Cycle, CycleFill, CycleSort, CycleJoin); err != nil {
 		return err
@@ -65,12 +66,20 @@ func (w *temp) Program() filewise.Program {
 	}
 	args := tempArgs{int64(p.Connections)}
 	return filewise.Program{
-		Workload: "temp", Family: FamilyTemp, Unit: "cycles", Connections: p.Connections, CommitEvery: 1, OpBytes: bytes, Args: args,
-		Vars: map[string]any{
-			"Modulus": int64(Modulus), "A": w.a, "B": w.b, "Connections": int64(p.Connections), "Rows": p.Rows, "RowBytes": int64(p.RowBytes), "Cycle": p.Cycle,
+		Workload: "temp",
+		Params:   tempParams{Modulus, w.a, w.b, int64(p.Connections), p.Rows, int64(p.RowBytes), p.Cycle},
+		Tables: []filewise.Table{ // temporary, and what is left of each cycle
+			{Name: "cycle", Columns: []string{"x", "payload"}, Rows: p.Rows, RowBytes: int64(p.RowBytes), Temporary: true},
+			{Name: "sums", Columns: []string{"connection", "op", "cycles", "total"}, Key: []string{"connection"}, Rows: int64(p.Connections)},
 		},
-		Phases: []filewise.Phase{{Family: FamilyTemp, Unit: "cycles", Section: "cycle", Connections: p.Connections, OpBytes: bytes, Args: args}},
+		Phases: []filewise.Phase{{Family: FamilyTemp, Unit: "cycles", Section: "cycle", Connections: p.Connections, CommitEvery: 1,
+			OpBytes: bytes, Args: args}},
 	}
+}
+
+type tempParams struct {
+	Modulus, A, B, Connections, Rows, RowBytes int64
+	Cycle                                      string
 }
 
 // tempArgs are the number of an operation among those of all connections, from 1.
@@ -92,10 +101,13 @@ func (w *temp) sum(worker int, i int64) int64 {
 	return s
 }
 
-// Check compares what the cycles have counted and summed with what they should
+// Check compares what the cycles of the one phase have counted and summed with what they should
 // have. Section check returns for each connection its number, its cycles and the
 // sum of x mod P over them.
-func (w *temp) Check(ctx context.Context, q filewise.Querier, l filewise.Ledger) error {
+func (w *temp) Check(ctx context.Context, q filewise.Querier, phase int, ledgers []filewise.Ledger) error {
+	if err := onePhase(phase, ledgers); err != nil {
+		return err
+	}
 	result, err := q.Query(ctx, SectionCheck)
 	if err != nil {
 		return fmt.Errorf("reading what the cycles have summed: %w", err)
@@ -113,7 +125,7 @@ func (w *temp) Check(ctx context.Context, q filewise.Querier, l filewise.Ledger)
 				return fmt.Errorf("section %q, column %d: %w", SectionCheck, i+1, err)
 			}
 		}
-		if err := w.checkOne(ctx, l, int(v[0]), v[1], v[2]); err != nil {
+		if err := w.checkOne(ctx, ledgers[0], int(v[0]), v[1], v[2]); err != nil {
 			return err
 		}
 	}
@@ -133,15 +145,8 @@ func (w *temp) checkOne(ctx context.Context, l filewise.Ledger, worker int, cycl
 		want = (want + w.sum(worker, i)) % Modulus
 	}
 	if cycles != done || sum != want {
-		return fmt.Errorf("%w: connection %d has done %d cycles that sum up to %d, want %d and %d", filewise.ErrCheck, worker, cycles, sum, done, want)
+		return fmt.Errorf("%w: connection %d has done %d cycles that sum up to %d, want %d and %d", filewise.ErrCheck, worker, cycles, sum, done,
+			want)
 	}
 	return nil
-}
-
-// CheckPhase compares what the one phase has summed.
-func (w *temp) CheckPhase(ctx context.Context, q filewise.Querier, phase int, ledgers []filewise.Ledger) error {
-	if phase != 0 || len(ledgers) != 1 {
-		return fmt.Errorf("phase %d of 1, with %d ledgers", phase, len(ledgers))
-	}
-	return w.Check(ctx, q, ledgers[0])
 }

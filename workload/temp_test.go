@@ -33,7 +33,7 @@ func TestTempCheck(t *testing.T) {
 	}
 	total := (w.sum(0, 0) + w.sum(0, 1)) % Modulus
 	right := sums{{int64(0), int64(2), total}, {int64(1), int64(0), int64(0)}}
-	if err := w.CheckPhase(t.Context(), right, 0, []filewise.Ledger{{2, 0}}); err != nil {
+	if err := w.Check(t.Context(), right, 0, []filewise.Ledger{{2, 0}}); err != nil {
 		t.Error(err)
 	}
 	for what, wrong := range map[string]struct {
@@ -47,7 +47,7 @@ func TestTempCheck(t *testing.T) {
 		"a strange number":  {sums{right[0], {int64(9), int64(1), int64(1)}}, filewise.Ledger{2, 0}},
 		"none did anything": {right, filewise.Ledger{0, 0}},
 	} {
-		if err := w.Check(t.Context(), wrong.found, wrong.ledger); !errors.Is(err, filewise.ErrCheck) {
+		if err := w.Check(t.Context(), wrong.found, 0, []filewise.Ledger{wrong.ledger}); !errors.Is(err, filewise.ErrCheck) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -66,7 +66,7 @@ func TestTempParams(t *testing.T) {
 		}
 	}
 	w, err := NewTemp(good, 1)
-	if err != nil || w.Program().OpBytes != 1000 || tempScenario().RowsIn(1<<20, good) != 15728 {
-		t.Errorf("%v, %d bytes, %d rows", err, w.Program().OpBytes, tempScenario().RowsIn(1<<20, good))
+	if err != nil || w.Program().First().OpBytes != 1000 || tempScenario().RowsIn(1<<20, good) != 15728 {
+		t.Errorf("%v, %d bytes, %d rows", err, w.Program().First().OpBytes, tempScenario().RowsIn(1<<20, good))
 	}
 }

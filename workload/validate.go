@@ -44,13 +44,15 @@ func (p Params) validateLevels() error {
 	}
 	switch {
 	case p.Connections < 1 || p.Connections > MaxConnections:
-		return usage(within("--connections", p.Connections, MaxConnections), "--connections %d is not between 1 and %d", p.Connections, MaxConnections)
+		return usage(within("--connections", p.Connections, MaxConnections), "--connections %d is not between 1 and %d", p.Connections,
+			MaxConnections)
 	case !(p.Rate >= 0 && p.Rate <= maxRate):
 		return usage("give transactions a second, 0 for a closed loop", "--rate %v is not between 0 and %v", p.Rate, maxRate)
 	case len(p.Users) > maxLevels:
 		return usage(fmt.Sprintf("give at most %d", maxLevels), "--users has %d levels", len(p.Users))
 	case p.Rate > 0 && len(p.Users) > 0:
-		return usage("leave one of them out; --connections says how many serve what arrives", "--rate %v and --users: an open loop has its load from the rate", p.Rate)
+		return usage("leave one of them out; --connections says how many serve what arrives",
+			"--rate %v and --users: an open loop has its load from the rate", p.Rate)
 	}
 	for i, n := range p.Users {
 		if n < 1 || n > MaxConnections {

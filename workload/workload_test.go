@@ -106,7 +106,7 @@ func TestCheck(t *testing.T) {
 	var want uint64
 	for c, n := range ledger {
 		for i := range n {
-			a := w.Program().Args.Args(nil, c, i)
+			a := w.Program().First().Args.Args(nil, c, i)
 			want += uint64(crc32.ChecksumIEEE([]byte(strconv.FormatInt(a[0].(int64), 10) + "," + a[1].(string))))
 		}
 	}
@@ -128,21 +128,21 @@ func TestCheck(t *testing.T) {
 		"sum absent":       {[][]any{{int64(40_003), nil}}, false, false},
 		"negative numbers": {[][]any{{int64(-1), int64(want)}}, false, false},
 	} {
-		err := w.Check(context.Background(), table{result: c.result}, ledger)
+		err := w.Check(context.Background(), table{result: c.result}, 0, []filewise.Ledger{ledger})
 		if (err == nil) != c.ok || errors.Is(err, filewise.ErrCheck) != c.check {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
 	lost := errors.New("connection lost")
-	if err := w.Check(context.Background(), table{err: lost}, ledger); !errors.Is(err, lost) {
+	if err := w.Check(context.Background(), table{err: lost}, 0, []filewise.Ledger{ledger}); !errors.Is(err, lost) {
 		t.Errorf("error %v does not wrap its cause", err)
 	}
-	if err := w.Check(context.Background(), table{}, filewise.Ledger{1}); err == nil {
+	if err := w.Check(context.Background(), table{}, 0, []filewise.Ledger{{1}}); err == nil {
 		t.Error("a ledger of another number of connections is accepted")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := w.Check(ctx, table{result: [][]any{{int64(1), int64(1)}}}, ledger); !errors.Is(err, context.Canceled) {
+	if err := w.Check(ctx, table{result: [][]any{{int64(1), int64(1)}}}, 0, []filewise.Ledger{ledger}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled check: %v", err)
 	}
 }

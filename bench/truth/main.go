@@ -37,7 +37,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.SetOutput(stderr)
 	n := flags.Int("n", 2000, "`experiments` in each world")
 	seed := flags.Uint64("seed", 1, "from which all randomness follows")
-	names := flags.String("worlds", "", "`names` of worlds, separated by semicolons; a name ending in * stands for all that begin so (default all)")
+	names := flags.String("worlds", "",
+		"`names` of worlds, separated by semicolons; a name ending in * stands for all that begin so (default all)")
+	nulls := flags.Int("nulls", 1000, "`experiments` of each kind of noise and number of layouts, nothing differing; 0: none")
+	kindsOf := flags.String("kinds", "", "`part` of the names of kinds of noise (default all)")
 	list := flags.Bool("list", false, "list the worlds and end")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -72,8 +75,19 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := printRows(stdout, rows); err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "\n%d experiments in each of %d worlds, seed %d, %v. ± is one standard error of the simulation.\n", *n, len(chosen), *seed, time.Since(start).Round(time.Second))
-	if m := missed(rows); len(m) > 0 {
+	fmt.Fprintf(stdout, "\n%d experiments in each of %d worlds, seed %d, %v. ± is one standard error of the simulation.\n", *n, len(chosen),
+		*seed, time.Since(start).Round(time.Second))
+	m := missed(rows)
+	if *nulls > 0 {
+		fmt.Fprintln(stdout)
+		more, err := runNulls(ctx, *kindsOf, *nulls, *seed, stdout)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(stdout, "\n%d experiments in each cell, seed %d.\n", *nulls, *seed)
+		m = append(m, more...)
+	}
+	if len(m) > 0 {
 		return fmt.Errorf("targets missed:\n  %s", strings.Join(m, "\n  "))
 	}
 	fmt.Fprintln(stdout, "All targets are met.")

@@ -10,7 +10,8 @@ import (
 // errors.
 func printRows(w io.Writer, rows []row) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 1, ' ', 0)
-	fmt.Fprintln(tw, "| world\t| judged by\t| false alarms\t| coverage\t| wrong direction\t| proven\t| of it within 2 %\t| best found\t| trials\t|")
+	fmt.Fprintln(tw, "| world\t| judged by\t| false alarms\t| coverage\t| wrong direction\t| proven\t| of it within 2 %\t| best found\t| "+
+		"trials\t|")
 	fmt.Fprintln(tw, "|---\t|---\t|---\t|---\t|---\t|---\t|---\t|---\t|---\t|")
 	for _, r := range rows {
 		t := r.tally

@@ -53,7 +53,7 @@ func ours(ctx context.Context, w world, seed, number uint64) (score, error) {
 		return scoreOf(w, r), err
 	}
 	j, err := whole(ctx, w, seed, number)
-	return scoreOf(w, j.Result), err
+	return scoreOf(w, j.First().Result), err
 }
 
 // parallel calls f for 0 … n−1 on all processors; the scores are in order, and so

@@ -40,7 +40,8 @@ func missed(rows []row) []string {
 		good.of, good.n = good.of+t.goodProven, good.n+t.proven
 	}
 	if good.n > 0 && good.value() < leastGood-tolerated*good.se() {
-		out = append(out, fmt.Sprintf("all worlds: recommended within the margin of the best in %s %% of what is proven, target at least 99 %%", good))
+		out = append(out, fmt.Sprintf("all worlds: recommended within the margin of the best in %s %% of what is proven, target at least 99 %%",
+			good))
 	}
 	return out
 }

@@ -63,7 +63,8 @@ func planOf(w world, list []filewise.Layout, number uint64) experiment.Plan {
 		Scenario: "inserts", Layouts: list, Baseline: list[0].Name, Seed: number,
 		Params: workload.Params{Connections: 1, RowBytes: 16, CommitEvery: 1, Table: workload.TableShared, Key: workload.KeySequential},
 		Target: filewise.Target{Engine: fake.Name, Mode: filewise.Embedded, Volumes: []filewise.Volume{{Name: "here", Dir: "/fake"}}},
-		Work:   loadedBytes, Margin: 2, Confidence: 0.95, Goal: verdict.GoalRecommend, MaxBlocks: maxBlocks, Attempts: 1,
+		Rules:  verdict.NewestRules, Work: loadedBytes, Margin: 2, Confidence: 0.95, Goal: verdict.GoalRecommend, MaxBlocks: maxBlocks,
+		Attempts: 1,
 	}
 	if w.builds > 0 {
 		p.Preload, p.Instances = loadedBytes, w.builds

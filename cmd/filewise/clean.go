@@ -5,12 +5,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"filewise/plan"
 	"filewise/scratch"
 )
 
 func (a *app) cleanCommand() *cobra.Command {
 	var dry, yes bool
-	var login targetFlags
+	var login plan.TargetOptions
 	cmd := &cobra.Command{
 		Use:   "clean",
 		Short: "Remove what killed runs left behind, and nothing else",
@@ -28,7 +29,7 @@ other command removes anything from an existing server.`,
   filewise clean --target postgres://ada@db/ --dry-run`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if login.url != "" {
+			if login.Target.Value != "" {
 				return a.cleanServer(cmd, &login, dry, yes)
 			}
 			reg, err := scratch.Open()
@@ -48,25 +49,22 @@ other command removes anything from an existing server.`,
 	}
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "list what would be removed, remove nothing")
 	cmd.Flags().BoolVar(&yes, "yes", false, "remove from the server of --target without asking")
-	login.registerServer(cmd.Flags())
+	registerOptions(cmd.Flags(), login.ServerTable()...)
 	return cmd
 }
 
 func (a *app) printLeftovers(left []scratch.Leftover) error {
-	if a.json {
-		if left == nil {
-			left = []scratch.Leftover{}
+	if left == nil {
+		left = []scratch.Leftover{}
+	}
+	return a.print(left, func(w *lineWriter) {
+		for _, l := range left {
+			w.printf("%s\n", leftoverLine(l))
 		}
-		return a.printJSON(left)
-	}
-	w := &lineWriter{w: a.stdout}
-	for _, l := range left {
-		w.printf("%s\n", leftoverLine(l))
-	}
-	if len(left) == 0 {
-		w.printf("Nothing was left behind.\n")
-	}
-	return w.err
+		if len(left) == 0 {
+			w.printf("Nothing was left behind.\n")
+		}
+	})
 }
 
 // leftoverLine says what was found and what became of it.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -15,120 +14,40 @@ import (
 	"golang.org/x/term"
 
 	"filewise"
+	"filewise/plan"
+	"filewise/run"
 )
-
-// cleaned is a leftover with what became of it.
-type cleaned struct {
-	filewise.Leftover
-	Removed bool   `json:"removed"`
-	Failed  string `json:"failed,omitempty"` // why it could not be removed
-}
 
 // cleanServer removes from an external server what killed runs have left, after
 // it was agreed to.
-func (a *app) cleanServer(cmd *cobra.Command, f *targetFlags, dry, yes bool) (err error) {
+func (a *app) cleanServer(cmd *cobra.Command, f *plan.TargetOptions, dry, yes bool) (err error) {
 	ctx := cmd.Context()
-	r, err := a.connectTo(cmd, f)
+	env, err := a.connectTo(cmd, f)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, r.close()) }()
-	cleaner, ok := r.server.(filewise.Cleaner)
-	if !ok {
-		return filewise.Errorf(filewise.CodePreflight, "remove by hand what \"filewise doctor\" names", "leftovers on %s cannot be found: %w", r.engine.Name(), filewise.ErrUnsupported)
-	}
-	left, err := cleaner.Leftovers(ctx)
+	defer func() { err = errors.Join(err, env.Close()) }()
+	all, err := env.Leftovers(ctx)
 	if err != nil {
-		return unreachable(ctx, r.target, err)
-	}
-	all := make([]cleaned, len(left))
-	for i, l := range left {
-		all[i] = cleaned{Leftover: l}
+		return err
 	}
 	if !dry {
-		if err := a.removeAll(ctx, cleaner, all, yes); err != nil {
+		if err := env.RemoveLeftovers(ctx, all, func(n int) error { return a.agreed(ctx, all, n, yes) }); err != nil {
 			return err
 		}
 	}
 	return a.printCleaned(all, dry)
 }
 
-// removeAll removes what is agreed to, and lists again until nothing changes: a
-// tablespace can go only after the databases in it.
-func (a *app) removeAll(ctx context.Context, cleaner filewise.Cleaner, all []cleaned, yes bool) error {
-	for {
-		waiting := 0
-		for _, c := range all {
-			if c.Kept == "" && !c.Removed {
-				waiting++
-			}
-		}
-		if waiting == 0 {
-			return nil
-		}
-		if err := a.agreed(ctx, all, waiting, yes); err != nil {
-			return err
-		}
-		changed, err := removeOnce(ctx, cleaner, all)
-		if err != nil || !changed {
-			return err
-		}
-	}
-}
-
-// removeOnce tries each that is not kept, and looks again at those that are left.
-func removeOnce(ctx context.Context, cleaner filewise.Cleaner, all []cleaned) (changed bool, err error) {
-	for i := range all {
-		if all[i].Removed {
-			continue
-		}
-		if err := all[i].remove(ctx, cleaner); err != nil {
-			return changed, err
-		}
-		changed = changed || all[i].Removed
-	}
-	if !changed {
-		return false, nil
-	}
-	left, err := cleaner.Leftovers(ctx)
-	if err != nil {
-		return changed, err
-	}
-	for i, c := range all {
-		at := slices.IndexFunc(left, func(l filewise.Leftover) bool { return l.Kind == c.Kind && l.Name == c.Name })
-		if at >= 0 && !c.Removed {
-			all[i] = cleaned{Leftover: left[at]}
-		}
-	}
-	return changed, nil
-}
-
-// remove removes one that is not kept. What cannot be removed is said of it; the
-// error is that of the context.
-func (c *cleaned) remove(ctx context.Context, cleaner filewise.Cleaner) error {
-	if c.Kept != "" {
-		return nil
-	}
-	err := cleaner.Remove(ctx, c.Leftover)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	c.Removed = err == nil
-	if err != nil {
-		c.Failed = err.Error()
-	}
-	return nil
-}
-
 // agreed shows what would be removed and asks, unless --yes has answered.
-func (a *app) agreed(ctx context.Context, all []cleaned, n int, yes bool) error {
+func (a *app) agreed(ctx context.Context, all []run.Leftover, n int, yes bool) error {
 	if yes {
 		return nil
 	}
 	w := &lineWriter{w: a.stderr}
 	for _, c := range all {
 		if !c.Removed {
-			w.printf("%s\n", c.line(true))
+			w.printf("%s\n", cleanedLine(c, true))
 		}
 	}
 	return a.confirm(ctx, fmt.Sprintf("Remove %s from the server?", things(n)))
@@ -145,7 +64,8 @@ func things(n int) string {
 func (a *app) confirm(ctx context.Context, question string) error {
 	f, ok := a.stdin.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return filewise.Errorf(filewise.CodeUsage, "add --yes to agree, or --dry-run where there is that flag to look only", "%s There is no terminal to ask on", question)
+		return filewise.Errorf(filewise.CodeUsage, "add --yes to agree, or --dry-run where there is that flag to look only",
+			"%s There is no terminal to ask on", question)
 	}
 	fmt.Fprintf(a.stderr, "%s [y/N] ", question)
 	answers := make(chan string, 1)
@@ -165,36 +85,29 @@ func (a *app) confirm(ctx context.Context, question string) error {
 }
 
 // printCleaned tells what became of everything; what failed is the error.
-func (a *app) printCleaned(all []cleaned, dry bool) error {
-	if a.json {
-		if all == nil {
-			all = []cleaned{}
-		}
-		if err := a.printJSON(all); err != nil {
-			return err
-		}
-	} else {
-		w := &lineWriter{w: a.stdout}
+func (a *app) printCleaned(all []run.Leftover, dry bool) error {
+	err := a.print(all, func(w *lineWriter) {
 		for _, c := range all {
-			w.printf("%s\n", c.line(dry))
+			w.printf("%s\n", cleanedLine(c, dry))
 		}
 		if len(all) == 0 {
 			w.printf("Nothing was left behind on the server.\n")
 		}
-		if w.err != nil {
-			return w.err
-		}
+	})
+	if err != nil {
+		return err
 	}
 	for _, c := range all {
 		if c.Failed != "" {
-			return filewise.Errorf(filewise.CodePreflight, "try again; if it stays, look who uses it", "%s %s could not be removed: %s", c.Kind, c.Name, c.Failed)
+			return filewise.Errorf(filewise.CodePreflight, "try again; if it stays, look who uses it", "%s %s could not be removed: %s", c.Kind,
+				c.Name, c.Failed)
 		}
 	}
 	return nil
 }
 
-// line says what was found and what became of it, or would.
-func (c cleaned) line(dry bool) string {
+// cleanedLine says what was found and what became of it, or would.
+func cleanedLine(c run.Leftover, dry bool) string {
 	what := c.Kind + " " + c.Name
 	switch {
 	case c.Owner != "":
@@ -219,13 +132,14 @@ func (c cleaned) line(dry bool) string {
 }
 
 // connectTo opens the server of --target for a command that measures nothing.
-func (a *app) connectTo(cmd *cobra.Command, f *targetFlags) (*rig, error) {
-	c, err := f.choose(cmd)
+func (a *app) connectTo(cmd *cobra.Command, f *plan.TargetOptions) (*run.Environment, error) {
+	c, err := registry().Choose(f)
 	if err != nil {
 		return nil, err
 	}
-	if c.target.Mode != filewise.External {
-		return nil, filewise.Errorf(filewise.CodeUsage, "give the URL of a server; what is left on this machine every command removes, \"filewise clean\" too", "--target %s is no server", f.url)
+	if c.Target.Mode != filewise.External {
+		return nil, filewise.Errorf(filewise.CodeUsage, "give the URL of a server; what is left on this machine every command removes, "+
+			"\"filewise clean\" too", "--target %s is no server", f.Target.Value)
 	}
 	return a.openIdle(cmd.Context(), c, f)
 }

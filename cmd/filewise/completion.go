@@ -25,7 +25,8 @@ scenarios, engines, stored runs and study files.`
 			continue
 		}
 		sub.Short = "Write the completion script of " + s.title
-		sub.Long = fmt.Sprintf("The script goes to standard output. %s reads it when it starts, and the script asks\nFilewise what fits.", s.title)
+		sub.Long = fmt.Sprintf("The script goes to standard output. %s reads it when it starts, and the script asks\nFilewise what fits.",
+			s.title)
 		sub.Example = s.install
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"filewise/plan"
 )
 
 // Examples in the README and docs/ are executed, block by block, each page in a
@@ -34,14 +36,14 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// docPages are the README and the pages of docs/.
+// docPages are the README, CONTRIBUTING and the pages of docs/.
 func docPages(t *testing.T) []string {
 	t.Helper()
 	pages, err := filepath.Glob(filepath.Join("..", "..", "docs", "*.md"))
 	if err != nil || len(pages) < 10 {
 		t.Fatalf("docs/ has %d pages: %v", len(pages), err)
 	}
-	return append(pages, filepath.Join("..", "..", "README.md"))
+	return append(pages, filepath.Join("..", "..", "README.md"), filepath.Join("..", "..", "CONTRIBUTING.md"))
 }
 
 // example is a fenced block of a page.
@@ -139,12 +141,12 @@ var engineFlag = regexp.MustCompile(`--engine[ =]([a-z]+)`)
 func (x example) installed(t *testing.T) bool {
 	t.Helper()
 	for _, m := range engineFlag.FindAllStringSubmatch(x.text, -1) {
-		e, err := lookupEngine(m[1])
+		e, err := registry().Lookup(m[1])
 		if err != nil {
 			t.Errorf("%s: %v", x.place, err)
 			return false
 		}
-		if missing := describe(e).Missing; missing != "" {
+		if missing := plan.Describe(e).Missing; missing != "" {
 			if os.Getenv("CI") == "true" {
 				t.Errorf("%s: %s", x.place, missing)
 			}

@@ -9,47 +9,44 @@ import (
 	"github.com/spf13/cobra"
 
 	"filewise"
+	"filewise/plan"
+	"filewise/run"
 )
 
 func (a *app) enginesCommand() *cobra.Command {
-	var f targetFlags
+	var f plan.TargetOptions
 	cmd := &cobra.Command{
 		Use:   "engines",
 		Short: "List the engines, or what an engine or a server can do",
 		Long: `Engines lists what Filewise can lay databases out on. With --engine NAME it says
 of that engine how an existing server is named by URL and which rights an account
-needs there, and opens a private server of it to say of everything that an
+needs there, and starts a managed server of it to say of everything that an
 experiment may want whether it can be had, or why not. With --target URL it opens
 that server instead, as what it can depends on version and rights. It writes
 nothing to an existing server.`,
 		Example: "  filewise engines\n  filewise engines --engine mariadb\n  filewise engines --target postgres://ada@db/ --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if f.url != "" || cmd.Flags().Changed("engine") {
+			if f.Target.Value != "" || f.Engine.Given() {
 				look := a.openedInfo
-				if f.url == "" {
+				if f.Target.Value == "" {
 					look = a.namedInfo
 				}
 				info, err := look(cmd, &f)
 				if err != nil {
 					return err
 				}
-				if a.json {
-					return a.printJSON(info)
-				}
-				return a.printOpened(info)
+				return a.print(info, info.text)
 			}
 			var out []engineInfo
 			for _, e := range engines() {
 				out = append(out, infoOf(cmd.Context(), e))
 			}
-			if a.json {
-				return a.printJSON(out)
-			}
-			return a.printEngines(out)
+			width, _ := terminal(a.stdout)
+			return a.print(out, func(w *lineWriter) { printEngines(w, out, width) })
 		},
 	}
-	f.register(cmd.Flags(), "")
+	registerOptions(cmd.Flags(), f.Table("")...)
 	completeChoices(cmd)
 	return cmd
 }
@@ -67,7 +64,7 @@ type engineInfo struct {
 // infoOf asks an engine what it is. Offers need an opened server; opening an
 // embedded engine starts nothing.
 func infoOf(ctx context.Context, e filewise.Engine) engineInfo {
-	info := engineInfo{Name: e.Name(), Description: describe(e)}
+	info := engineInfo{Name: e.Name(), Description: plan.Describe(e)}
 	if info.Mode != filewise.Embedded {
 		return info
 	}
@@ -78,24 +75,13 @@ func infoOf(ctx context.Context, e filewise.Engine) engineInfo {
 		return info
 	}
 	defer s.Close()
-	info.Offers = offersOf(s)
+	info.Offers = run.Offers(s)
 	return info
 }
 
-func offersOf(s filewise.Server) map[filewise.Capability]string {
-	out := make(map[filewise.Capability]string)
-	for c, why := range s.Offers() {
-		out[c] = "yes"
-		if why != nil {
-			out[c] = plain(why)
-		}
-	}
-	return out
-}
-
 // openedInfo opens an engine, or a server, and asks what it offers.
-func (a *app) openedInfo(cmd *cobra.Command, f *targetFlags) (info engineInfo, err error) {
-	c, err := f.choose(cmd)
+func (a *app) openedInfo(cmd *cobra.Command, f *plan.TargetOptions) (info engineInfo, err error) {
+	c, err := registry().Choose(f)
 	if err != nil {
 		return info, err
 	}
@@ -103,45 +89,30 @@ func (a *app) openedInfo(cmd *cobra.Command, f *targetFlags) (info engineInfo, e
 	if err != nil {
 		return info, err
 	}
-	defer func() { err = errors.Join(err, r.close()) }()
-	info = engineInfo{Name: c.engine.Name(), Description: c.about, Offers: offersOf(r.server)}
-	info.Mode = c.target.Mode
-	if c.target.Address != nil {
-		info.Target = c.target.Address.String()
+	defer func() { err = errors.Join(err, r.Close()) }()
+	info = engineInfo{Name: c.Engine.Name(), Description: c.About, Offers: run.Offers(r.Server)}
+	info.Mode = c.Target.Mode
+	if c.Target.Address != nil {
+		info.Target = c.Target.Address.String()
 	}
-	info.Facts, err = r.server.Facts(cmd.Context())
+	info.Facts, err = r.Server.Facts(cmd.Context())
 	return info, err
 }
 
-// openIdle opens what is chosen to look at it: an existing server, or one of
-// Filewise's own in a scratch directory among the temporary files.
-func (a *app) openIdle(ctx context.Context, c chosen, f *targetFlags) (*rig, error) {
-	r := &rig{engine: c.engine}
-	c.target.Durability = filewise.DurabilityFull
-	if c.target.Mode == filewise.External {
-		c.target.Volumes = []filewise.Volume{{Name: "default"}}
-		err := r.connect(ctx, c.target, func(ctx context.Context) (filewise.Address, error) { return a.login(ctx, c.target, c.secrets, f) })
-		if err != nil {
-			return nil, errors.Join(err, r.close())
-		}
-		return r, nil
+// openIdle opens what is chosen to look at it: an existing server, or one that Filewise
+// starts in a scratch directory among the temporary files.
+func (a *app) openIdle(ctx context.Context, c plan.Chosen, f *plan.TargetOptions) (*run.Environment, error) {
+	t := c.Target
+	t.Durability = filewise.DurabilityFull
+	if t.Mode == filewise.External {
+		t.Volumes = []filewise.Volume{{Name: "default"}}
+	} else if len(t.Volumes) == 0 {
+		t.Volumes = []filewise.Volume{{Name: "here", Dir: os.TempDir()}}
 	}
-	if len(c.target.Volumes) == 0 {
-		c.target.Volumes = []filewise.Volume{{Name: "here", Dir: os.TempDir()}}
-	}
-	r.target = c.target
-	err := r.makeScratch("a look at " + c.engine.Name())
-	if err == nil {
-		if r.server, err = c.engine.Open(ctx, r.target); err == nil {
-			r.undo = append(r.undo, r.server.Close)
-			return r, nil
-		}
-	}
-	return nil, errors.Join(err, r.close())
+	return run.LookAt(ctx, c.Engine, t, a.access(t, c.Secret, f))
 }
 
-func (a *app) printOpened(info engineInfo) error {
-	w := &lineWriter{w: a.stdout}
+func (info engineInfo) text(w *lineWriter) {
 	w.printf("%s, %s", info.Name, info.Mode)
 	if info.Target != "" {
 		w.printf(" (%s)", info.Target)
@@ -156,12 +127,12 @@ func (a *app) printOpened(info engineInfo) error {
 	printLabels(w, info)
 	printOffers(w, info)
 	printServer(w, info)
-	return w.err
 }
 
 // printLabels says what holds for every result of an engine.
 func printLabels(w *lineWriter, info engineInfo) {
-	for _, label := range []struct{ name, text string }{{"missing", info.Missing}, {"unproven", info.Unproven}, {"licence", info.Licence}, {"note", info.Note}} {
+	for _, label := range []struct{ name, text string }{{"missing", info.Missing}, {"unproven", info.Unproven}, {"licence", info.Licence},
+		{"note", info.Note}} {
 		if label.text != "" {
 			w.printf("  %s: %s\n", label.name, label.text)
 		}

@@ -7,19 +7,20 @@ import (
 	"github.com/spf13/cobra"
 
 	"filewise"
+	"filewise/plan"
 )
 
 // namedInfo is what there is to know of an engine by its name. Its rights must be
 // known before there is an account, so that no server is needed for them.
-func (a *app) namedInfo(cmd *cobra.Command, f *targetFlags) (engineInfo, error) {
-	if err := f.idle(cmd); err != nil {
+func (a *app) namedInfo(cmd *cobra.Command, f *plan.TargetOptions) (engineInfo, error) {
+	if err := f.Idle(); err != nil {
 		return engineInfo{}, err
 	}
-	e, err := lookupEngine(f.engine)
+	e, err := registry().Lookup(f.Engine.Value)
 	if err != nil {
 		return engineInfo{}, err
 	}
-	about := describe(e)
+	about := plan.Describe(e)
 	if about.Mode == filewise.External || about.Missing != "" {
 		return engineInfo{Name: e.Name(), Description: about}, nil
 	}
@@ -36,7 +37,7 @@ func printOffers(w *lineWriter, info engineInfo) {
 	if info.Offers == nil {
 		why := "it is not installed here"
 		if info.Mode == filewise.External {
-			why = "Filewise cannot start a private server of it"
+			why = "Filewise cannot start a managed server of it"
 		}
 		w.printf("\nWhat it can is not looked at: %s.\n", why)
 		return

@@ -42,29 +42,22 @@ const exitCodesHelp = `Exit codes:
        its server; everything finished is stored, "filewise resume" goes on
   130  interrupted; everything finished is stored, "filewise resume" goes on`
 
+// exitCodes are those of the codes of errors; what has none is an error of Filewise.
+var exitCodes = map[filewise.Code]int{
+	filewise.CodeUsage: exitUsage, filewise.CodePreflight: exitPreflight, filewise.CodeBusy: exitBusy, filewise.CodeStore: exitStore,
+	filewise.CodeTrials: exitTrials, filewise.CodeNotFound: exitNotFound, filewise.CodeStopped: exitStopped,
+}
+
 // exitCode is the one place where an error becomes an exit code.
 func exitCode(err error) int {
-	switch {
-	case err == nil:
+	if err == nil {
 		return exitOK
-	case errors.Is(err, context.Canceled):
+	}
+	if errors.Is(err, context.Canceled) {
 		return exitInterrupted
 	}
-	switch filewise.CodeOf(err) {
-	case filewise.CodeUsage:
-		return exitUsage
-	case filewise.CodePreflight:
-		return exitPreflight
-	case filewise.CodeBusy:
-		return exitBusy
-	case filewise.CodeStore:
-		return exitStore
-	case filewise.CodeTrials:
-		return exitTrials
-	case filewise.CodeNotFound:
-		return exitNotFound
-	case filewise.CodeStopped:
-		return exitStopped
+	if code, known := exitCodes[filewise.CodeOf(err)]; known {
+		return code
 	}
 	return exitInternal
 }
@@ -79,7 +72,7 @@ func (a *app) reportError(err error, args []string) {
 	if code == exitInterrupted {
 		err = interrupted
 	}
-	message, remedy := a.named(plain(err), filewise.RemedyOf(err))
+	message, remedy := a.named(filewise.Plain(err), filewise.RemedyOf(err))
 	message, remedy = a.masked(message), a.masked(remedy)
 	if a.json || slices.Contains(args, "--json") { // also when a flag before it is wrong
 		out := map[string]any{"error": map[string]any{
@@ -94,11 +87,6 @@ func (a *app) reportError(err error, args []string) {
 	if remedy != "" {
 		fmt.Fprintf(a.stderr, "  → %s\n", remedy)
 	}
-}
-
-// plain is an error's text without the sentinel that it wraps, which says no more.
-func plain(err error) string {
-	return strings.ReplaceAll(err.Error(), ": "+filewise.ErrUnsupported.Error(), "")
 }
 
 // masked hides every secret that this process knows, and whatever may be one in

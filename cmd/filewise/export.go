@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"filewise"
+	"filewise/archive"
+	"filewise/plan"
 	"filewise/store"
 )
 
@@ -47,14 +49,15 @@ machine, where it is listed, shown, reported, judged and compared as here.`,
 			if _, isTerminal := terminal(a.stdout); isTerminal && f.binary() && (f.output == "" || f.output == "-") {
 				return filewise.Errorf(filewise.CodeUsage, "name a file with --output, or write to a pipe", "a terminal shows no %s", f.format)
 			}
-			s, err := a.load(cmd.Context(), runArg(args))
+			s, err := a.load(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
 			return a.write(f.output, func(w io.Writer) error { return f.write(w, s) })
 		},
 	}
-	cmd.Flags().StringVar(&f.format, "format", "csv", "`format` of the file: csv, parquet (a row for each trial) or json (everything, slices included)")
+	cmd.Flags().StringVar(&f.format, "format", "csv", "`format` of the file: csv, parquet (a row for each trial) or json (everything, "+
+		"slices included)")
 	completeFlag(cmd, "format", "csv", "parquet", "json")
 	cmd.Flags().StringVar(&f.rows, "rows", "trials", "`subject` of a row: trials, counters, or slices (Parquet)")
 	completeFlag(cmd, "rows", "trials", "counters", "slices")
@@ -72,23 +75,23 @@ func (f *exportFlags) binary() bool { return f.format == "parquet" || f.format =
 // check refuses flags that contradict each other.
 func (f *exportFlags) check(cmd *cobra.Command, json bool, args []string) (err error) {
 	changed := cmd.Flags().Changed
-	if f.format, err = choice("format", f.format, "csv", "parquet", "json"); err != nil {
+	if f.format, err = plan.Choice("format", f.format, "csv", "parquet", "json"); err != nil {
 		return err
 	}
-	if f.rows, err = choice("rows", f.rows, "trials", "counters", "slices"); err != nil {
+	if f.rows, err = plan.Choice("rows", f.rows, "trials", "counters", "slices"); err != nil {
 		return err
 	}
 	switch {
 	case f.schema && (len(args) > 0 || f.bundle != "" || changed("format") && f.format != "json"):
-		return badValue("schema", true, "it is of --format json, whatever the run: leave the others out")
+		return plan.BadValue("schema", true, "it is of --format json, whatever the run: leave the others out")
 	case f.bundle != "" && (changed("format") || f.output != ""):
-		return badValue("bundle", f.bundle, "it names its file, and has a format of its own: leave --format and --output out")
+		return plan.BadValue("bundle", f.bundle, "it names its file, and has a format of its own: leave --format and --output out")
 	case json && changed("format") && f.format != "json":
-		return badValue("format", f.format, "--json is JSON: leave one of them out")
+		return plan.BadValue("format", f.format, "--json is JSON: leave one of them out")
 	case f.rows == "slices" && (f.format != "parquet" || f.bundle != ""):
-		return badValue("rows", f.rows, "give --format parquet; --format json has the slices of every trial")
+		return plan.BadValue("rows", f.rows, "give --format parquet; --format json has the slices of every trial")
 	case f.rows == "counters" && (json || f.format == "json" || f.bundle != ""):
-		return badValue("rows", f.rows, "give --format csv or parquet; JSON and bundles have the counters of every trial")
+		return plan.BadValue("rows", f.rows, "give --format csv or parquet; JSON and bundles have the counters of every trial")
 	case f.bundle != "":
 		f.format, f.output = bundleFormat, f.bundle
 	case json:
@@ -97,7 +100,7 @@ func (f *exportFlags) check(cmd *cobra.Command, json bool, args []string) (err e
 	return nil
 }
 
-func (f *exportFlags) write(w io.Writer, s stored) error {
+func (f *exportFlags) write(w io.Writer, s archive.Run) error {
 	switch {
 	case f.format == bundleFormat:
 		host, _ := os.Hostname() // where there is no name, it has none
@@ -105,17 +108,17 @@ func (f *exportFlags) write(w io.Writer, s stored) error {
 		if me, err := user.Current(); err == nil {
 			by.User = me.Username
 		}
-		return store.ExportBundle(w, s.run, s.trials, by)
+		return store.ExportBundle(w, s.Run, s.Trials, by)
 	case f.format == "json":
-		return store.ExportJSON(w, s.run, s.trials)
+		return store.ExportJSON(w, s.Run, s.Trials)
 	case f.format == "csv" && f.rows == "counters":
-		return store.ExportCSVCounters(w, s.run, s.trials)
+		return store.ExportCSVCounters(w, s.Run, s.Trials)
 	case f.format == "csv":
-		return store.ExportCSV(w, s.run, s.trials)
+		return store.ExportCSV(w, s.Run, s.Trials)
 	case f.rows == "slices":
-		return store.ExportParquetSlices(w, s.run, s.trials)
+		return store.ExportParquetSlices(w, s.Run, s.Trials)
 	case f.rows == "counters":
-		return store.ExportParquetCounters(w, s.run, s.trials)
+		return store.ExportParquetCounters(w, s.Run, s.Trials)
 	}
-	return store.ExportParquet(w, s.run, s.trials)
+	return store.ExportParquet(w, s.Run, s.Trials)
 }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/url"
@@ -12,8 +13,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"filewise/plan"
 )
 
 // existing is an existing server with things of the user's, and an account that
@@ -22,6 +26,8 @@ type existing struct {
 	target string                                 // its URL, without the password
 	sql    func(statement string) (string, error) // as its owner
 	dump   func() (string, error)                 // of everything of the user's, and of the catalogue
+	// working asks how many sessions of the account execute a statement.
+	working string
 }
 
 // accountPassword has what URLs, shells and SQL take for something else.
@@ -29,12 +35,12 @@ const accountPassword = `Zx9/Can@ary#%41`
 
 // On a server of somebody else's: run, self-check, a second run, a kill and clean
 // leave all that is the user's as it was, and the password nowhere.
-func TestForeignServer(t *testing.T) {
+func TestExternalServer(t *testing.T) {
 	t.Parallel()
 	for _, s := range []struct {
 		name  string
 		start func(*testing.T) *existing
-	}{{"mariadb", foreignMariaDB}, {"postgres", foreignPostgres}} {
+	}{{"mariadb", externalMariaDB}, {"postgres", externalPostgres}} {
 		t.Run(s.name, func(t *testing.T) {
 			f := s.start(t)
 			before, err := f.dump()
@@ -60,20 +66,21 @@ func (f *existing) args(command string, more ...string) []string {
 	return append([]string{command, "--target", f.target}, more...)
 }
 
-func foreignRun(window string) []string {
-	return []string{"--files=1,2", "--window=" + window, "--warm-up=0s", "--max-blocks=3", "--budget=0", "--size=4MiB", "--connections=2", "--seed=3"}
+func externalRun(window string) []string {
+	return []string{"--files=1,2", "--window=" + window, "--warm-up=0s", "--max-blocks=3", "--budget=0", "--size=4MiB", "--connections=2",
+		"--seed=3"}
 }
 
 // measure plans, examines, tries every statement and runs.
 func (f *existing) measure(t *testing.T, p *place) {
-	p.show(p.run(0, f.args("plan", foreignRun("200ms")...)...))
+	p.show(p.run(0, f.args("plan", externalRun("200ms")...)...))
 	p.show(p.run(0, f.args("engines")...))
 	c := p.run(0, f.args("doctor", "--self-check", "--yes")...)
 	p.show(c)
 	if !strings.Contains(c.stdout.String(), "Self-check") || strings.Contains(c.stdout.String(), "  failed ") {
 		t.Errorf("doctor:\n%s", &c.stdout)
 	}
-	p.show(p.run(0, f.args("run", foreignRun("200ms")...)...))
+	p.show(p.run(0, f.args("run", externalRun("200ms")...)...))
 	p.show(p.run(0, "report", "--format", "json"))
 	p.show(p.run(0, "export", "--format", "json"))
 	_, _, plan, trials := p.newest()
@@ -88,27 +95,20 @@ func (f *existing) measure(t *testing.T, p *place) {
 	}
 }
 
-// killAndClean kills a run in the middle of a trial. Nobody else can run beside
+// killAndClean kills a run while its database is there. Nobody else can run beside
 // it, from another host neither; what it leaves is removed by clean alone.
 func (f *existing) killAndClean(t *testing.T, p *place) {
-	finished, _, _, _ := p.newest()
-	c := p.start("filewise", f.args("run", foreignRun("60s")...)...)
-	if err := until(time.Minute, func() (bool, error) {
-		// Pilots are short: one may end, and its database go, before the kill.
-		if id, _, _, trials := p.newest(); id == finished || len(trials) < 2 {
-			return false, nil
-		}
-		out, err := f.sql(listDatabases)
-		return strings.Contains(out, "filewise_"), err
-	}); err != nil {
+	c := p.start("filewise", f.args("run", externalRun("60s")...)...)
+	if err := until(time.Minute, func() (bool, error) { return f.holdsWithDatabase(c) }); err != nil {
 		t.Fatalf("no database is built: %v\n%s", err, &c.stderr)
 	}
 	other := newPlace(t)
 	other.env = append(other.env, "FILEWISE_PASSWORD="+accountPassword)
-	if o := other.run(4, f.args("run", foreignRun("200ms")...)...); !strings.Contains(o.stderr.String(), "process") {
+	if o := other.run(4, f.args("run", externalRun("200ms")...)...); !strings.Contains(o.stderr.String(), "process") {
 		t.Errorf("the refusal does not say who measures: %s", &o.stderr)
 	}
-	if kept := p.run(0, f.args("clean", "--yes")...); !strings.Contains(kept.stdout.String(), "kept ") || strings.Contains(kept.stdout.String(), "removed ") {
+	if kept := p.run(0, f.args("clean", "--yes")...); !strings.Contains(kept.stdout.String(), "kept ") ||
+		strings.Contains(kept.stdout.String(), "removed ") {
 		t.Errorf("clean beside a living run:\n%s%s", &kept.stdout, &kept.stderr)
 	}
 	_ = c.Process.Kill()
@@ -128,6 +128,27 @@ func (f *existing) killAndClean(t *testing.T, p *place) {
 	}); err != nil || !strings.Contains(said.String(), "removed ") {
 		t.Errorf("clean: %v\n%s", err, &said)
 	}
+}
+
+// holdsWithDatabase stops a run's process when it has built a database, and tells
+// whether that is still there with all done that the run has asked of the server: so
+// it stays until the run goes on or is killed, however long that takes.
+func (f *existing) holdsWithDatabase(c *child) (bool, error) {
+	if out, err := f.sql(listDatabases); err != nil || !strings.Contains(out, "filewise_") {
+		return false, err
+	}
+	if err := c.Process.Signal(syscall.SIGSTOP); err != nil {
+		return false, err
+	}
+	err := until(time.Minute, func() (bool, error) {
+		out, err := f.sql(f.working)
+		return strings.TrimSpace(out) == "0", err
+	})
+	out, listing := f.sql(listDatabases)
+	if err = errors.Join(err, listing); err == nil && strings.Contains(out, "filewise_") {
+		return true, nil
+	}
+	return false, errors.Join(err, c.Process.Signal(syscall.SIGCONT))
 }
 
 // show keeps what a command has said, where noPassword looks.
@@ -167,10 +188,11 @@ func (p *place) noPassword() {
 
 const listDatabases = "SELECT '' -- replaced by the server's own"
 
-func foreignMariaDB(t *testing.T) *existing {
+func externalMariaDB(t *testing.T) *existing {
 	needServer(t)
 	own := startOwn(t)
-	f := &existing{target: "mariadb://filewise@/?host=" + filepath.Join(own.dir, "own.sock")}
+	f := &existing{target: "mariadb://filewise@/?host=" + filepath.Join(own.dir, "own.sock"),
+		working: "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = 'filewise' AND COMMAND <> 'Sleep'"}
 	f.sql = func(s string) (string, error) {
 		if s == listDatabases {
 			s = "SHOW DATABASES LIKE 'filewise\\_%'"
@@ -178,7 +200,8 @@ func foreignMariaDB(t *testing.T) *existing {
 		return own.ask(s)
 	}
 	f.prepare(t, "CREATE USER filewise@'%' IDENTIFIED BY '"+accountPassword+"'",
-		"CREATE DATABASE shop; CREATE TABLE shop.orders (id INT PRIMARY KEY, what VARCHAR(20)); INSERT INTO shop.orders VALUES (1, 'tea'), (2, 'cups')",
+		"CREATE DATABASE shop; CREATE TABLE shop.orders (id INT PRIMARY KEY, what VARCHAR(20)); INSERT INTO shop.orders VALUES (1, 'tea'), "+
+			"(2, 'cups')",
 		"CREATE DATABASE filewise2; CREATE TABLE filewise2.fw_rows (id INT PRIMARY KEY); INSERT INTO filewise2.fw_rows VALUES (7)",
 		"CREATE PROCEDURE shop.fw_inserts() SELECT 1")
 	f.grant(t, "mariadb")
@@ -188,7 +211,8 @@ func foreignMariaDB(t *testing.T) *existing {
 		if err != nil {
 			return string(out), err
 		}
-		catalogue, err := f.sql("SHOW DATABASES; SELECT * FROM mysql.global_priv ORDER BY Host, User; SELECT * FROM mysql.db; SHOW GLOBAL VARIABLES WHERE Variable_name NOT LIKE '%timestamp%' AND Variable_name NOT LIKE 'gtid%'")
+		catalogue, err := f.sql("SHOW DATABASES; SELECT * FROM mysql.global_priv ORDER BY Host, User; SELECT * FROM mysql.db; SHOW GLOBAL " +
+			"VARIABLES WHERE Variable_name NOT LIKE '%timestamp%' AND Variable_name NOT LIKE 'gtid%'")
 		return string(out) + catalogue, err
 	}
 	return f
@@ -207,11 +231,11 @@ func (f *existing) prepare(t *testing.T, statements ...string) {
 // grant gives the account exactly what the engine documents.
 func (f *existing) grant(t *testing.T, engine string) {
 	t.Helper()
-	e, err := lookupEngine(engine)
+	e, err := registry().Lookup(engine)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, right := range describe(e).Rights {
+	for _, right := range plan.Describe(e).Rights {
 		if strings.Contains(right, " TABLESPACE name ") { // for volumes, of which there are none
 			continue
 		}
@@ -228,7 +252,7 @@ func postgresBin() string {
 	return filepath.Dir(found[0])
 }
 
-func foreignPostgres(t *testing.T) *existing {
+func externalPostgres(t *testing.T) *existing {
 	bin := postgresBin()
 	if bin == "" {
 		if os.Getenv("CI") == "true" {
@@ -265,12 +289,14 @@ func foreignPostgres(t *testing.T) *existing {
 	if err := os.WriteFile(filepath.Join(dir, "data", "pg_hba.conf"), []byte(hba), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	server := as(filepath.Join(bin, "postgres"), "-D", filepath.Join(dir, "data"), "-k", dir, "-c", "listen_addresses=", "-c", "fsync=off", "-c", "shared_buffers=8MB")
+	server := as(filepath.Join(bin, "postgres"), "-D", filepath.Join(dir, "data"), "-k", dir, "-c", "listen_addresses=", "-c", "fsync=off",
+		"-c", "shared_buffers=8MB")
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = server.Process.Signal(os.Interrupt); _ = server.Wait() })
-	f := &existing{target: "postgres://filewise@/postgres?host=" + dir}
+	f := &existing{target: "postgres://filewise@/postgres?host=" + dir,
+		working: "SELECT COUNT(*) FROM pg_stat_activity WHERE usename = 'filewise' AND state <> 'idle'"}
 	client := func(program string, args ...string) (string, error) {
 		cmd := exec.Command(filepath.Join(bin, program), append([]string{"--host=" + dir, "--username=owner"}, args...)...)
 		out, err := cmd.CombinedOutput()
@@ -286,14 +312,16 @@ func foreignPostgres(t *testing.T) *existing {
 		t.Fatal(err)
 	}
 	f.grant(t, "postgres")
-	f.prepare(t, "CREATE DATABASE shop", "CREATE DATABASE filewise2", "COMMENT ON DATABASE filewise2 IS 'mine'", "CREATE TABLE fw_rows AS SELECT 42 AS id")
+	f.prepare(t, "CREATE DATABASE shop", "CREATE DATABASE filewise2", "COMMENT ON DATABASE filewise2 IS 'mine'",
+		"CREATE TABLE fw_rows AS SELECT 42 AS id")
 	token := regexp.MustCompile(`(?m)^\\(un)?restrict .*$`) // random, in newer dumps
 	f.dump = func() (string, error) {
 		out, err := client("pg_dumpall")
 		if err != nil {
 			return out, err
 		}
-		catalogue, err := f.sql("SELECT oid, datname, datdba FROM pg_database ORDER BY oid; SELECT oid, rolname FROM pg_roles ORDER BY oid; SELECT oid, spcname FROM pg_tablespace; SELECT name, setting FROM pg_settings")
+		catalogue, err := f.sql("SELECT oid, datname, datdba FROM pg_database ORDER BY oid; SELECT oid, rolname FROM pg_roles ORDER BY oid; " +
+			"SELECT oid, spcname FROM pg_tablespace; SELECT name, setting FROM pg_settings")
 		return token.ReplaceAllString(out, "") + catalogue, err
 	}
 	return f

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"filewise"
+	"filewise/archive"
 	"filewise/store"
 )
 
@@ -46,7 +47,7 @@ func (a *app) importBundle(ctx context.Context, name string) (err error) {
 		return err
 	}
 	// What cannot be judged could not be shown either.
-	if _, err := (stored{run: run, trials: trials}).data(); err != nil {
+	if _, err := (archive.Run{Run: run, Trials: trials}).Data(); err != nil {
 		return filewise.Errorf(filewise.CodeUsage, "import it with Filewise "+m.Version, "the run of %s cannot be judged here: %w", name, err)
 	}
 	st, err := store.Open(ctx, a.storePath)
@@ -61,18 +62,17 @@ func (a *app) importBundle(ctx context.Context, name string) (err error) {
 	if run, err = st.Run(ctx, id); err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(imported{id, added, run.Origin})
-	}
-	if added == 0 && run.Origin == nil {
-		_, err = fmt.Fprintf(a.stdout, "It is run %d, which was measured here: nothing was imported.\n", id)
-	} else if added == 0 {
-		_, err = fmt.Fprintf(a.stdout, "It is here already, as run %d: nothing was imported.\n", id)
-	} else {
-		_, err = fmt.Fprintf(a.stdout, "Imported as run %d: %s on %s, %s, measured by %s. %s\n", id, run.Plan.Scenario, run.Plan.Target.Engine,
-			countTrials(added), run.Origin.Where(), run.Verdict)
-	}
-	return err
+	return a.print(imported{id, added, run.Origin}, func(w *lineWriter) {
+		switch {
+		case added == 0 && run.Origin == nil:
+			w.printf("It is run %d, which was measured here: nothing was imported.\n", id)
+		case added == 0:
+			w.printf("It is here already, as run %d: nothing was imported.\n", id)
+		default:
+			w.printf("Imported as run %d: %s on %s, %s, measured by %s. %s\n", id, run.Plan.Scenario, run.Plan.Target.Engine,
+				countTrials(added), run.Origin.Where(), run.Verdict)
+		}
+	})
 }
 
 func countTrials(n int) string {
@@ -93,13 +93,4 @@ func (a *app) readBundle(name string) (m store.Manifest, run store.Run, trials [
 		in = f
 	}
 	return store.ReadBundle(in)
-}
-
-// notHere refuses to go on with a run of another machine.
-func notHere(r store.Run) error {
-	if r.Origin == nil {
-		return nil
-	}
-	return filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("resume it there and import it again, or repeat it here: filewise show %d has the command", r.ID),
-		"run %d was measured by %s and imported: trials of this machine cannot be compared with its own", r.ID, r.Origin.Where())
 }

@@ -11,34 +11,32 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spf13/cobra"
+	"github.com/google/go-cmp/cmp"
 
 	"filewise"
+	"filewise/archive"
+	"filewise/plan"
 	"filewise/store"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // bundleFor is a bundle of a run with invented trials, whose text change may alter.
 func bundleFor(t testing.TB, change func(any)) []byte {
 	t.Helper()
-	var f planFlags
-	cmd := &cobra.Command{Use: "run"}
-	f.register(cmd.Flags())
-	if err := cmd.ParseFlags([]string{"--files=1,2", "--max-blocks=3", "--seed=1"}); err != nil {
-		t.Fatal(err)
-	}
-	plan, err := f.plan(cmd, "inserts")
+	o := plan.New()
+	o.Files, o.MaxBlocks, o.Seed = plan.Of([]int{1, 2}), plan.Of(3), plan.Of("1")
+	made, err := registry().Make(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	start := time.Date(2026, 11, 22, 4, 0, 0, 0, time.UTC)
-	run := store.Run{ID: 7, Started: start, State: store.Interrupted, Version: "v1", Plan: plan}
+	run := store.Run{ID: 7, Started: start, State: store.Interrupted, Version: "v1", Plan: made.Plan}
 	var trials []filewise.Trial
-	for i, c := range plan.Trials() {
-		trials = append(trials, filewise.Trial{Cell: c, State: filewise.Done, Started: start.Add(time.Duration(i) * time.Minute), Elapsed: time.Minute,
-			Stages:   []filewise.Stage{{Name: filewise.StageMeasure, Took: time.Second}},
-			Measures: []filewise.Measure{{Family: "inserts", Unit: "rows", Window: [2]time.Duration{0, time.Second}, Work: 1000 + float64(i), SliceLength: time.Second, Slices: []int64{9}}}})
+	for i, c := range made.Trials() {
+		trials = append(trials, filewise.Trial{Cell: c, State: filewise.Done, Started: start.Add(time.Duration(i) * time.Minute),
+			Elapsed: time.Minute,
+			Stages:  []filewise.Stage{{Name: filewise.StageMeasure, Took: time.Second}},
+			Measures: []filewise.Measure{{Family: "inserts", Unit: "rows", Window: [2]time.Duration{0, time.Second}, Work: 1000 + float64(i),
+				SliceLength: time.Second, Slices: []int64{9}}}})
 	}
 	var out bytes.Buffer
 	if err := store.ExportBundle(&out, run, trials, store.Manifest{Version: "v1", Exported: start, Host: "db1", User: "ada"}); err != nil {
@@ -89,7 +87,8 @@ func TestImportCommand(t *testing.T) {
 		if code != 0 {
 			t.Errorf("%s: %d: %s", command, code, said)
 		}
-		if command == "list" && !strings.Contains(out, "imported: run 7 of ada@db1") || strings.HasPrefix(command, "report") && !strings.Contains(out, "ada@db1") {
+		if command == "list" && !strings.Contains(out, "imported: run 7 of ada@db1") || strings.HasPrefix(command, "report") &&
+			!strings.Contains(out, "ada@db1") {
 			t.Errorf("%s does not say where it comes from: %s", command, out)
 		}
 	}
@@ -103,8 +102,10 @@ func TestImportCommand(t *testing.T) {
 	if out, _, code := h.run("import", carried, "--store", filepath.Join(h.dir, "third.db")); code != 0 || !strings.Contains(out, "ada@db1") {
 		t.Errorf("from hand to hand: %d: %s", code, out)
 	}
-	for _, wrong := range [][]string{{"import"}, {"import", "/no/such"}, {"import", h.dir}, {"import", "-"}, {"export", "--schema", "1"}, {"export", "--bundle", "x", "--format", "csv"},
-		{"export", "--rows", "slices"}, {"export", "--rows", "counters", "--format", "json"}, {"export", "--rows", "counters", "--bundle", "b"}, {"export", "--format", "xml"}, {"export", "--rows", "files", "--format", "parquet"}} {
+	for _, wrong := range [][]string{{"import"}, {"import", "/no/such"}, {"import", h.dir}, {"import", "-"}, {"export", "--schema", "1"},
+		{"export", "--bundle", "x", "--format", "csv"},
+		{"export", "--rows", "slices"}, {"export", "--rows", "counters", "--format", "json"}, {"export", "--rows", "counters", "--bundle",
+			"b"}, {"export", "--format", "xml"}, {"export", "--rows", "files", "--format", "parquet"}} {
 		if _, said, code := h.run(wrong...); code != exitUsage || !strings.Contains(said, "→") {
 			t.Errorf("%v: %d: %s", wrong, code, said)
 		}
@@ -145,7 +146,7 @@ func TestImportImplausible(t *testing.T) {
 				defer close(ended)
 				run, trials, err := store.ParseRun(text, store.Manifest{})
 				if err == nil {
-					_, _ = stored{run: run, trials: trials}.data()
+					_, _ = archive.Run{Run: run, Trials: trials}.Data()
 				}
 			}()
 			select {
@@ -189,12 +190,13 @@ func TestImportedReport(t *testing.T) {
 	h := newHome(t)
 	own, other := filepath.Join(h.dir, "own.html"), filepath.Join(h.dir, "other.html")
 	bundle, store := filepath.Join(h.dir, "run.tar.gz"), filepath.Join(h.dir, "other.db")
-	for _, args := range [][]string{{"run", tiny}, {"report", "-o", own}, {"export", "--bundle", bundle}, {"import", bundle, "--store", store}, {"report", "--store", store, "-o", other}} {
+	for _, args := range [][]string{{"run", tiny}, {"report", "-o", own}, {"export", "--bundle", bundle},
+		{"import", bundle, "--store", store}, {"report", "--store", store, "-o", other}} {
 		if _, said, code := h.run(args...); code != 0 {
 			t.Fatalf("%v: %d: %s", args, code, said)
 		}
 	}
-	origin := regexp.MustCompile(`<tr><th scope="row">imported</th><td class="words">run 1 of [^<]*</td></tr>`)
+	origin := regexp.MustCompile(`\s*<tr><th scope="row">imported</th><td class="words">run 1 of [^<]*</td></tr>`)
 	a, err := os.ReadFile(own)
 	if err != nil {
 		t.Fatal(err)

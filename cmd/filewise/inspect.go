@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
@@ -12,14 +11,15 @@ import (
 
 	"filewise"
 	"filewise/inspect"
-	"filewise/machine"
+	"filewise/plan"
+	"filewise/run"
 )
 
 // inspectPatience bounds a look with all of its questions.
 const inspectPatience = time.Minute
 
 func (a *app) inspectCommand() *cobra.Command {
-	var f targetFlags
+	var f plan.TargetOptions
 	cmd := &cobra.Command{
 		Use:   "inspect",
 		Short: "Say whether the number of files is worth asking about on an existing server",
@@ -41,13 +41,10 @@ named with the GRANT that is missing, and the rest goes on.`,
 			if err != nil {
 				return err
 			}
-			if a.json {
-				return a.printJSON(out)
-			}
-			return a.printInspection(out)
+			return a.print(out, out.text)
 		},
 	}
-	f.registerServer(cmd.Flags())
+	registerOptions(cmd.Flags(), f.ServerTable()...)
 	completeChoices(cmd)
 	return cmd
 }
@@ -63,25 +60,22 @@ type inspected struct {
 	Seconds  float64             `json:"seconds"`
 }
 
-func (a *app) inspectTarget(cmd *cobra.Command, f *targetFlags) (*inspected, error) {
-	if f.url == "" {
+func (a *app) inspectTarget(cmd *cobra.Command, f *plan.TargetOptions) (*inspected, error) {
+	if f.Target.Value == "" {
 		return nil, filewise.Errorf(filewise.CodeUsage, "name a server, or SQLite's files: --target URL", "inspect needs a target")
 	}
-	c, err := f.choose(cmd)
+	c, err := registry().Choose(f)
 	if err != nil {
 		return nil, err
 	}
-	inspector, ok := c.engine.(filewise.Inspector)
-	if !ok {
-		return nil, filewise.Errorf(filewise.CodeUsage, "see filewise engines", "%s cannot be inspected: %w", c.engine.Name(), filewise.ErrUnsupported)
-	}
-	t := c.target
+	t := c.Target
 	t.Durability = filewise.DurabilityFull
-	to := inspect.Target{Engine: t.Engine, Embedded: t.Address == nil, Flags: []string{"--target", f.url}}
-	out := &inspected{Version: versionString(), Engine: t.Engine, Target: f.url, Unproven: c.about.Unproven}
+	to := inspect.Target{Engine: t.Engine, Scans: c.About.Scans, TempModes: c.About.TempModes, Embedded: t.Address == nil,
+		Flags: []string{"--target", f.Target.Value}}
+	out := &inspected{Version: versionString(), Engine: t.Engine, Target: f.Target.Value, Unproven: c.About.Unproven}
 	if t.Address != nil {
-		out.Target, to.Flags = t.Address.String(), f.again(t)
-		full, err := a.login(cmd.Context(), t, c.secrets, f)
+		out.Target, to.Flags = t.Address.String(), f.Again(t)
+		full, err := a.login(cmd.Context(), t, c.Secret, f)
 		if err != nil {
 			return nil, err
 		}
@@ -91,14 +85,13 @@ func (a *app) inspectTarget(cmd *cobra.Command, f *targetFlags) (*inspected, err
 	ctx, cancel := context.WithTimeout(cmd.Context(), inspectPatience)
 	defer cancel()
 	start := time.Now()
-	if out.Facts, err = inspector.Inspect(ctx, t); err != nil {
+	if out.Facts, err = run.Inspect(ctx, c.Engine, t); err != nil {
 		return nil, err
 	}
 	if cmd.Context().Err() != nil { // interrupted: gaps alone would be left
 		return nil, context.Cause(cmd.Context())
 	}
 	out.Seconds = time.Since(start).Seconds()
-	addMachine(&out.Facts)
 	if to.Embedded {
 		to.Flags = []string{"--target", t.Engine + ":" + directoryOf(t.Volumes[0].Dir)}
 	}
@@ -118,40 +111,6 @@ func directoryOf(path string) string {
 	return filepath.Dir(path)
 }
 
-// addMachine tells what the server itself does not, where it runs on this host: the
-// cores, and the devices below the files.
-func addMachine(i *filewise.Inspection) {
-	if !i.Local {
-		return
-	}
-	if i.Cores == 0 {
-		i.Cores = runtime.NumCPU()
-	}
-	devices := map[string]string{}
-	under := func(dir, told string) string {
-		if dir == "" || told != "" {
-			return told
-		}
-		name, known := devices[dir]
-		if !known {
-			if d, err := machine.DeviceOf(dir); err == nil {
-				name = d.String()
-			}
-			devices[dir] = name
-		}
-		return name
-	}
-	for n := range i.Places {
-		i.Places[n].Device = under(i.Places[n].Path, i.Places[n].Device)
-	}
-	for g := range i.Groups {
-		for n := range i.Groups[g].Files {
-			file := &i.Groups[g].Files[n]
-			file.Device = under(file.Dir, file.Device)
-		}
-	}
-}
-
 func (a *app) hideFindings(all []inspect.Finding) {
 	for n := range all {
 		f := &all[n]
@@ -159,8 +118,7 @@ func (a *app) hideFindings(all []inspect.Finding) {
 	}
 }
 
-func (a *app) printInspection(out *inspected) error {
-	w := &lineWriter{w: a.stdout}
+func (out *inspected) text(w *lineWriter) {
 	w.printf("%s\n%s\n\n%s\n", out.Target, indent(out.Facts.Server, 0), out.Summary)
 	if out.Unproven != "" {
 		w.printf("\nUnproven: %s\n", out.Unproven)
@@ -188,5 +146,4 @@ func (a *app) printInspection(out *inspected) error {
 		}
 	}
 	w.printf("\nNothing was written. It took %.1f s.\n", out.Seconds)
-	return w.err
 }

@@ -11,24 +11,33 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"filewise"
 	"filewise/inspect"
 	"filewise/internal/sqlitedriver"
+	"filewise/plan"
+	"filewise/run"
 )
 
 // Every command that an inspection of any engine can propose is one that plan reads
 // and the engine can render.
 func TestInspectProposesCommands(t *testing.T) {
 	for engine, url := range map[string]string{
-		"sqlite": "sqlite:" + t.TempDir(), "mariadb": "mariadb://u@h", "mysql": "mysql://u@h", "postgres": "postgres://u@h/d", "sqlserver": "sqlserver://u@h", "oracle": "oracle://u@h/svc",
+		"sqlite": "sqlite:" + t.TempDir(), "mariadb": "mariadb://u@h", "mysql": "mysql://u@h", "postgres": "postgres://u@h/d",
+		"sqlserver": "sqlserver://u@h", "oracle": "oracle://u@h/svc",
 	} {
 		proposed := map[string][]string{}
+		e, err := registry().Lookup(engine)
+		if err != nil {
+			t.Fatal(err)
+		}
+		about := plan.Describe(e)
 		for _, places := range []int{1, 3} {
 			for _, worst := range []bool{false, true} {
 				i := worstServer(engine, places, worst)
-				r := inspect.Judge(i, inspect.Target{Engine: engine, Flags: []string{"--target", url}, Embedded: engine == "sqlite"})
+				r := inspect.Judge(i, inspect.Target{Engine: engine, Flags: []string{"--target", url}, Embedded: engine == "sqlite",
+					Scans: about.Scans, TempModes: about.TempModes})
 				for _, f := range r.Findings {
 					if len(f.Command) > 0 {
 						proposed[inspect.Shell(f.Command)] = f.Command
@@ -85,7 +94,8 @@ func TestInspectSQLite(t *testing.T) {
 		}
 		defer db.Close()
 		db.SetMaxOpenConns(1)
-		for _, s := range []string{"CREATE TABLE t (a, b)", fmt.Sprintf("WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < %d) INSERT INTO t SELECT i, hex(randomblob(50)) FROM c", rows), "BEGIN EXCLUSIVE"} {
+		for _, s := range []string{"CREATE TABLE t (a, b)", fmt.Sprintf("WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE "+
+			"i < %d) INSERT INTO t SELECT i, hex(randomblob(50)) FROM c", rows), "BEGIN EXCLUSIVE"} {
 			if _, err := db.ExecContext(t.Context(), s); err != nil {
 				t.Fatal(err)
 			}
@@ -93,7 +103,8 @@ func TestInspectSQLite(t *testing.T) {
 	}
 	p.plansWhatInspectProposes("inspect", "--target", "sqlite:"+dir)
 	c := p.run(0, "inspect", "--target", "sqlite:"+dir)
-	for _, says := range []string{"2 files", "app1.db holds 99 % of all", "each further file is a further write lock", "$ filewise run inserts --target sqlite:"} {
+	for _, says := range []string{"2 files", "app1.db holds 99 % of all", "each further file is a further write lock",
+		"$ filewise run inserts --target sqlite:"} {
 		if !strings.Contains(c.stdout.String(), says) {
 			t.Errorf("%q is not in\n%s", says, &c.stdout)
 		}
@@ -105,27 +116,28 @@ func readsCommand(args []string) error {
 	if args[0] != "filewise" || args[1] != "run" {
 		return fmt.Errorf("it is no run: %q", args)
 	}
-	cmd := &cobra.Command{Use: "plan"}
-	f := planFlags{}
-	f.register(cmd.Flags())
-	if err := cmd.ParseFlags(args[3:]); err != nil {
+	o, fs := plan.New(), pflag.NewFlagSet("plan", pflag.ContinueOnError)
+	registerOptions(fs, o.Table()...)
+	if err := fs.Parse(args[3:]); err != nil {
 		return err
 	}
-	if rest := cmd.Flags().Args(); len(rest) > 0 {
+	if rest := fs.Args(); len(rest) > 0 {
 		return fmt.Errorf("arguments are left: %q", rest)
 	}
-	p, err := f.plan(cmd, args[2])
+	o.Scenario = args[2]
+	made, err := registry().Make(o)
 	if err != nil {
 		return err
 	}
-	_, err = prepare(p)
+	_, err = run.Prepare(made.Engine, made.Plan)
 	return err
 }
 
 // worstServer has something for every rule.
 func worstServer(engine string, places int, worst bool) filewise.Inspection {
 	i := filewise.Inspection{Cores: 12, Since: 100 * time.Hour, Settings: map[string]string{}, Figures: map[string]float64{
-		filewise.FigureTempBytes: 1 << 40, filewise.FigureTempFiles: 10, filewise.FigureTempTables: 1e6, filewise.FigureTempDisk: 9e5, filewise.FigureTimed: 1, filewise.FigureRequested: 1000,
+		filewise.FigureTempBytes: 1 << 40, filewise.FigureTempFiles: 10, filewise.FigureTempTables: 1e6, filewise.FigureTempDisk: 9e5,
+		filewise.FigureTimed: 1, filewise.FigureRequested: 1000,
 		filewise.FigureRequests: 1e9, filewise.FigureMisses: 1e8,
 	}}
 	for n := range places {
@@ -138,7 +150,8 @@ func worstServer(engine string, places int, worst bool) filewise.Inspection {
 		}
 		i.Places = append(i.Places, p)
 	}
-	for _, fill := range []filewise.Fill{filewise.FillFree, filewise.FillTurns, filewise.FillOrder, filewise.FillPartitions, filewise.FillOwn, filewise.FillFiles} {
+	for _, fill := range []filewise.Fill{filewise.FillFree, filewise.FillTurns, filewise.FillOrder, filewise.FillPartitions,
+		filewise.FillOwn, filewise.FillFiles} {
 		for _, use := range []filewise.FileUse{filewise.UseData, filewise.UseTemp, filewise.UseLog} {
 			if fill == filewise.FillFree != (engine == "sqlserver") {
 				continue // filling by free space is SQL Server's
@@ -146,7 +159,8 @@ func worstServer(engine string, places int, worst bool) filewise.Inspection {
 			g := filewise.FileGroup{Name: string(fill), Use: use, Fill: fill, Fragments: 5000}
 			for n := range 3 {
 				free := int64(n) << 30
-				f := filewise.FileInspect{Path: strings.Repeat("x", n+1), Bytes: 4 << 30 << n, Free: &free, Volume: "/data", Growth: &filewise.Growth{Bytes: 1 << 20}}
+				f := filewise.FileInspect{Path: strings.Repeat("x", n+1), Bytes: 4 << 30 << n, Free: &free, Volume: "/data",
+					Growth: &filewise.Growth{Bytes: 1 << 20}}
 				if worst {
 					f.IO = map[string]float64{filewise.FileReads: 1e6, filewise.FileReadTime: 1e5, filewise.FileWrites: 1e6, filewise.FileWriteTime: 1e3}
 				}

@@ -6,22 +6,19 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strconv"
-	"strings"
-
-	"github.com/spf13/cobra"
 
 	"filewise"
 	"filewise/experiment"
+	"filewise/plan"
 	"filewise/verdict"
 	"filewise/verdict/tablecsv"
 )
 
-// judgementSchema is the version of the JSON document of judged foreign numbers.
+// judgementSchema is the version of the JSON document of judged numbers from elsewhere.
 const judgementSchema = "filewise-judgement/1"
 
-// foreign are numbers that came from elsewhere, judged.
-type foreign struct {
+// fromElsewhere are numbers that came from elsewhere, judged.
+type fromElsewhere struct {
 	Schema    string         `json:"schema"`
 	Source    string         `json:"source"` // the file; "-": standard input
 	Headline  string         `json:"headline"`
@@ -29,33 +26,69 @@ type foreign struct {
 	Blocks    []string       `json:"blocks"` // their names, in the order in which they were judged
 	Verdict   verdict.Result `json:"verdict"`
 	Notes     []string       `json:"notes"` // what of the file was not used
+	// InTime are the differences as those of the time that the same work takes, where the file has times.
+	InTime []string `json:"in_time,omitempty"`
+	// Few are the layouts' differences where there are too few blocks for a verdict.
+	Few []verdict.Estimate `json:"few,omitempty"`
 }
 
 // judgeCSV judges the file's trials and prints what came of it.
-func (a *app) judgeCSV(cmd *cobra.Command, f *judgeFlags, path string, maxBlocks int) error {
+func (a *app) judgeCSV(f *plan.JudgeOptions, path string, maxBlocks int) error {
 	in, err := a.readCSV(path)
 	if err != nil {
 		return err
 	}
-	if n := len(in.Table); n < verdict.FirstLook {
-		return filewise.Errorf(filewise.CodeUsage, "measure every layout at least that often, in random order, and give all trials",
-			"%s holds %d blocks; a verdict needs at least %d", sourceName(path), n, verdict.FirstLook)
-	}
-	cfg, arms, err := f.design(cmd, in, maxBlocks)
+	cfg, arms, err := csvDesign(f, in, maxBlocks)
 	if err != nil {
 		return err
 	}
-	r, err := verdict.Judge(cfg, arms, in.Table)
-	if err != nil {
+	out := fromElsewhere{Schema: judgementSchema, Source: path, Blocks: in.Blocks, Notes: append([]string{}, in.Notes...)}
+	if err := out.judge(cfg, arms, in.Table); err != nil {
 		return filewise.Errorf(filewise.CodeUsage, "see filewise judge --help", "judge %s: %w", sourceName(path), err)
 	}
-	sentences := verdict.Sentences(r, verdict.WordsOptions{})
-	out := foreign{Schema: judgementSchema, Source: path, Headline: sentences[0], Sentences: sentences,
-		Blocks: in.Blocks, Verdict: r, Notes: append([]string{}, in.Notes...)}
-	if a.json {
-		return a.printJSON(out)
+	if in.Times {
+		out.InTime = out.inTime()
 	}
-	return a.printForeign(out)
+	return a.print(out, out.text)
+}
+
+// judge judges the table; of fewer blocks than a verdict takes it says what can be said.
+func (out *fromElsewhere) judge(cfg verdict.Config, arms []verdict.Arm, t verdict.Table) (err error) {
+	if out.Verdict, err = verdict.Judge(cfg, arms, t); err != nil {
+		return err
+	}
+	if len(t) >= verdict.FirstLook {
+		out.Sentences = verdict.Sentences(out.Verdict, verdict.WordsOptions{})
+	} else {
+		if out.Few, err = verdict.Few(cfg, arms, t); err != nil {
+			return err
+		}
+		if out.Sentences, err = verdict.FewSentences(cfg, arms, t); err != nil {
+			return err
+		}
+		out.Notes = append(out.Notes, "Measure every layout more often, in random order, and give all trials: that shows how far the runs of "+
+			"one layout differ.")
+	}
+	out.Headline = out.Sentences[0]
+	return nil
+}
+
+// inTime are the differences from the baseline in time, layout by layout.
+func (out *fromElsewhere) inTime() []string {
+	estimates := out.Few
+	if look, ok := out.Verdict.Last(); ok {
+		estimates = slices.Clone(look.Estimates)
+		for j := range estimates {
+			estimates[j] = out.Verdict.Shown(look, j)
+		}
+	}
+	var all []string
+	for j, e := range estimates {
+		if words := verdict.InTime(out.Verdict.Arms[j], e); j != out.Verdict.Config.Baseline && words != "" {
+			all = append(all, words)
+		}
+	}
+	return all
 }
 
 func sourceName(path string) string {
@@ -80,41 +113,38 @@ func (a *app) readCSV(path string) (in tablecsv.Input, err error) {
 		return in, nil
 	}
 	var wrong *tablecsv.Error
-	remedy := "one line is one trial, and the first line names the columns block, layout and throughput"
+	remedy := "one line is one trial, and the first line names the columns block, layout and throughput (or time)"
 	if !errors.As(err, &wrong) && !errors.Is(err, io.EOF) {
 		remedy = "give a CSV file that can be read"
 	}
 	return in, filewise.Errorf(filewise.CodeUsage, remedy, "%s: %w", sourceName(path), err)
 }
 
-// design is how the numbers are judged: the flags' rules, with layouts ranked by
-// the number that their names begin with, where all do.
-func (f *judgeFlags) design(cmd *cobra.Command, in tablecsv.Input, maxBlocks int) (verdict.Config, []verdict.Arm, error) {
+// csvDesign is how the numbers are judged: by the flags' rules.
+func csvDesign(f *plan.JudgeOptions, in tablecsv.Input, maxBlocks int) (verdict.Config, []verdict.Arm, error) {
 	cfg := verdict.DefaultConfig()
-	p := experiment.Plan{Margin: 2, Confidence: cfg.Confidence, Goal: cfg.Goal}
-	ranks := ranksOf(in.Layouts)
-	arms := make([]verdict.Arm, len(in.Layouts))
-	for i, name := range in.Layouts {
-		arms[i] = verdict.Arm{Name: name, Rank: ranks[i]}
-		if twin, again := strings.CutSuffix(name, " again"); again && slices.Contains(in.Layouts, twin) {
-			arms[i].Twin = twin // an A/A check, as run --aa names it
-			p.AA = name
+	p := experiment.Plan{Rules: cfg.Rules, Margin: 2, Confidence: cfg.Confidence, Goal: cfg.Goal}
+	arms := in.Arms()
+	for _, arm := range arms {
+		if arm.Twin != "" {
+			p.AA = arm.Name
 		}
-		p.Layouts = append(p.Layouts, filewise.Layout{Name: name, Rank: ranks[i], Data: filewise.Spread{Files: ranks[i]}})
-		if p.Baseline == "" && ranks[i] == 1 && arms[i].Twin == "" {
-			p.Baseline = name // 1 file, unless told otherwise
+		p.Layouts = append(p.Layouts, filewise.Layout{Name: arm.Name, Rank: arm.Rank, Data: filewise.Spread{Files: arm.Rank}})
+		if p.Baseline == "" && arm.Rank == 1 && arm.Twin == "" {
+			p.Baseline = arm.Name // 1 file, unless told otherwise
 		}
 	}
-	if err := f.override(cmd, &p); err != nil {
+	if err := f.Override(&p); err != nil {
 		return cfg, nil, err
 	}
 	switch {
 	case maxBlocks == 0:
 		maxBlocks = max(cfg.MaxBlocks, len(in.Table))
-	case maxBlocks < verdict.FirstLook || maxBlocks > maxJudgedBlocks:
-		return cfg, nil, badValue("max-blocks", maxBlocks, fmt.Sprintf("give the number of blocks that was planned, from %d to %d", verdict.FirstLook, maxJudgedBlocks))
+	case maxBlocks < verdict.FirstLook || maxBlocks > tablecsv.MaxBlocks:
+		return cfg, nil, plan.BadValue("max-blocks", maxBlocks, fmt.Sprintf("give the number of blocks that was planned, from %d to %d",
+			verdict.FirstLook, tablecsv.MaxBlocks))
 	}
-	cfg.Margin, cfg.Confidence, cfg.Goal, cfg.MaxBlocks = p.MarginLog(), p.Confidence, p.Goal, maxBlocks
+	cfg.Rules, cfg.Margin, cfg.Confidence, cfg.Goal, cfg.MaxBlocks = p.JudgedBy(), p.MarginLog(), p.Confidence, p.Goal, maxBlocks
 	for i, name := range in.Layouts {
 		if name == p.Baseline {
 			cfg.Baseline = i
@@ -123,39 +153,25 @@ func (f *judgeFlags) design(cmd *cobra.Command, in tablecsv.Input, maxBlocks int
 	return cfg, arms, nil
 }
 
-// maxJudgedBlocks: for more, the verdict has no boundaries.
-const maxJudgedBlocks = 500
-
-// ranksOf orders layouts by "fewest files": by the number that each name begins
-// with; where one has none, by their order.
-func ranksOf(names []string) []int {
-	ranks := make([]int, len(names))
-	for i, name := range names {
-		digits := name[:len(name)-len(strings.TrimLeft(name, "0123456789"))]
-		n, err := strconv.Atoi(digits)
-		if err != nil {
-			for j := range ranks {
-				ranks[j] = j + 1
-			}
-			return ranks
-		}
-		ranks[i] = n
-	}
-	return ranks
-}
-
-// printForeign writes the verdict, and how it formed.
-func (a *app) printForeign(out foreign) error {
-	w := &lineWriter{w: a.stdout}
+// text is the verdict, and how it formed.
+func (out fromElsewhere) text(w *lineWriter) {
 	for i, s := range out.Sentences {
 		if i == 1 {
 			w.printf("\n")
 		}
 		w.printf("%s\n", s)
 	}
-	w.printf("\nHow it formed\n")
+	for i, s := range out.InTime {
+		if i == 0 {
+			w.printf("\nIn time, as the file has it\n")
+		}
+		w.printf("  %s\n", s)
+	}
+	if len(out.Verdict.Looks) > 0 {
+		w.printf("\nHow it formed\n")
+	}
 	for _, look := range out.Verdict.Looks {
-		w.printf("  after block %2d (%d trials): %s\n", look.Block, look.Trials, lookLine(out.Verdict, look))
+		w.printf("  after block %2d (%d trials): %s\n", look.Block, look.Trials, tablecsv.LookLine(out.Verdict, look))
 	}
 	for _, note := range out.Notes {
 		w.printf("\nNote: %s\n", note)
@@ -163,32 +179,4 @@ func (a *app) printForeign(out foreign) error {
 	for _, x := range out.Verdict.Warnings {
 		w.printf("\nWarning: %s\n  → %s\n", x.Message, x.Remedy)
 	}
-	return w.err
-}
-
-// lookLine is a look in one line: the layouts still in question, and the outcome.
-func lookLine(r verdict.Result, look verdict.Look) string {
-	var parts []string
-	for j, e := range look.Estimates {
-		if j != r.Config.Baseline && e.Alive && e.Known() {
-			parts = append(parts, fmt.Sprintf("%s %s (%s … %s)", r.Arms[j].Name, percentText(e.Effect), percentText(e.Lo), percentText(e.Hi)))
-		}
-	}
-	outcome := "go on"
-	switch look.Stop {
-	case verdict.ReasonRecommend, verdict.ReasonKeepBaseline:
-		outcome = "proven: " + r.Arms[look.Recommended].Name
-	case verdict.ReasonAllResolved:
-		outcome = "every layout is resolved"
-	case verdict.ReasonFutile:
-		outcome = "the blocks left could hardly decide it"
-	case verdict.ReasonMaxBlocks:
-		outcome = "no blocks left"
-	}
-	return strings.Join(append(parts, outcome), "; ")
-}
-
-// percentText is an effect on the log scale in percent: "−0.4 %".
-func percentText(effect float64) string {
-	return strings.Replace(fmt.Sprintf("%+.1f %%", verdict.Percent(effect)), "-", "−", 1)
 }

@@ -4,6 +4,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"filewise/archive"
+	"filewise/store"
 )
 
 func (a *app) listCommand() *cobra.Command {
@@ -13,28 +16,27 @@ func (a *app) listCommand() *cobra.Command {
 		Example: "  filewise list\n  filewise list --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			runs, err := a.runs(cmd.Context())
+			runs, err := archive.List(cmd.Context(), a.storePath)
 			if err != nil {
 				return err
 			}
-			if a.json {
-				return a.printJSON(runs)
-			}
-			w := &lineWriter{w: a.stdout}
-			if len(runs) == 0 {
-				w.printf("No runs yet. \"filewise run\" makes one.\n")
-			}
-			for _, r := range runs {
-				w.printf("%4d  %s  %-11s  %s on %s, %s; %d trials\n", r.ID, r.Started.Local().Format("2006-01-02 15:04"),
-					r.State, r.Scenario, r.Engine, strings.Join(r.Layouts, " · "), r.Trials)
-				if r.Origin != nil {
-					w.printf("      imported: %s\n", r.Origin)
-				}
-				if r.Verdict != "" {
-					w.printf("      %s\n", r.Verdict)
-				}
-			}
-			return w.err
+			return a.print(runs, func(w *lineWriter) { listText(w, runs) })
 		},
+	}
+}
+
+func listText(w *lineWriter, runs []store.RunInfo) {
+	if len(runs) == 0 {
+		w.printf("No runs yet. \"filewise run\" makes one.\n")
+	}
+	for _, r := range runs {
+		w.printf("%4d  %s  %-11s  %s on %s, %s; %d trials\n", r.ID, r.Started.Local().Format("2006-01-02 15:04"),
+			r.State, r.Scenario, r.Engine, strings.Join(r.Layouts, " · "), r.Trials)
+		if r.Origin != nil {
+			w.printf("      imported: %s\n", r.Origin)
+		}
+		if r.Verdict != "" {
+			w.printf("      %s\n", r.Verdict)
+		}
 	}
 }

@@ -14,7 +14,8 @@ import (
 type asLock struct{ holder, end, steal string }
 
 var lockOf = map[string]asLock{
-	"mariadb": {"SELECT IFNULL(IS_USED_LOCK('filewise measures'), '')", "KILL CONNECTION %s", "SELECT GET_LOCK('filewise measures', 60), SLEEP(60)"},
+	"mariadb": {"SELECT IFNULL(IS_USED_LOCK('filewise measures'), '')", "KILL CONNECTION %s",
+		"SELECT GET_LOCK('filewise measures', 60), SLEEP(60)"},
 	"postgres": {"SELECT pid FROM pg_stat_activity WHERE application_name ~ '^filewise [0-9a-f]{8} measuring ' ORDER BY backend_start LIMIT 1",
 		"SELECT pg_terminate_backend(%s)", "SET application_name = 'filewise 00000000 measuring 1 a thief'; SELECT pg_sleep(60)"},
 }
@@ -23,7 +24,7 @@ var lockOf = map[string]asLock{
 // meanwhile is measured anew. When another has it, the run stops and can be resumed.
 func TestLostLock(t *testing.T) {
 	t.Parallel()
-	for name, start := range map[string]func(*testing.T) *existing{"mariadb": foreignMariaDB, "postgres": foreignPostgres} {
+	for name, start := range map[string]func(*testing.T) *existing{"mariadb": externalMariaDB, "postgres": externalPostgres} {
 		t.Run(name, func(t *testing.T) {
 			f, l := start(t), lockOf[name]
 			p := newPlace(t)
@@ -40,7 +41,7 @@ func TestLostLock(t *testing.T) {
 				return id
 			}
 			end := func(id string) { f.prepare(t, fmt.Sprintf(l.end, id)) }
-			c := p.start("filewise", f.args("run", foreignRun("1500ms")...)...)
+			c := p.start("filewise", f.args("run", externalRun("1500ms")...)...)
 			if err := until(time.Minute, func() (bool, error) {
 				out, err := f.sql(listDatabases)
 				return strings.Contains(out, "filewise_"), err

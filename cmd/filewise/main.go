@@ -11,7 +11,7 @@ import (
 
 func main() {
 	ctx, stop := interruptible(os.Exit)
-	err := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	err := execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(exitCode(err))
 }
@@ -39,15 +39,15 @@ func interruptible(exit func(int)) (context.Context, func()) {
 // surviveBrokenPipe makes writing to a pipe that nobody reads any more an error
 // instead of the end of the process: a closed pager must not end a measurement.
 // The returned function undoes it.
-func surviveBrokenPipe() func() error {
+func surviveBrokenPipe() func() {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGPIPE)
-	return func() error { signal.Stop(signals); return nil }
+	return func() { signal.Stop(signals) }
 }
 
-// run executes one command line. Errors are reported to stderr, and returned
+// execute executes one command line. Errors are reported to stderr, and returned
 // for the exit code.
-func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, args: args}
 	root := a.command()
 	root.SetArgs(args)

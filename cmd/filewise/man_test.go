@@ -16,7 +16,8 @@ func TestManualPages(t *testing.T) {
 	if code != 0 || !strings.Contains(said, "manual pages in "+dir) {
 		t.Fatalf("%q, exit %d", said, code)
 	}
-	for page, want := range map[string]string{"filewise.1": "filewise-run(1)", "filewise-run.1": `\fB--connections\fP`, "filewise-clean.1": "filewise", "filewise-plan.1": `\fB--beside\fP[=connections]`, "filewise-export.1": `(default trials)`} {
+	for page, want := range map[string]string{"filewise.1": "filewise-run(1)", "filewise-run.1": `\fB--connections\fP`,
+		"filewise-clean.1": "filewise", "filewise-plan.1": `\fB--beside\fP[=connections]`, "filewise-export.1": `(default trials)`} {
 		text, err := os.ReadFile(filepath.Join(dir, page))
 		if strings.Contains(string(text), switchValue) {
 			t.Errorf("%s gives a flag without a value one", page)

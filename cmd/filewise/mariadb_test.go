@@ -74,11 +74,13 @@ func startOwn(t *testing.T) *ownServer {
 			t.Error(err)
 		}
 	})
-	args := []string{"--no-defaults", "--datadir=" + filepath.Join(dir, "data"), "--innodb-buffer-pool-size=8M", "--innodb-log-file-size=8M"}
+	args := []string{"--no-defaults", "--datadir=" + filepath.Join(dir, "data"), "--innodb-buffer-pool-size=8M", "--innodb-log-file-size=8M",
+		"--tmpdir=" + dir} // a server that starts removes what others have in a common one
 	if os.Getuid() == 0 {
 		args = append(args, "--user=root")
 	}
-	create := exec.Command("mariadb-install-db", append(args[:len(args):len(args)], "--auth-root-authentication-method=normal", "--skip-test-db", "--force")...)
+	create := exec.Command("mariadb-install-db", append(args[:len(args):len(args)], "--auth-root-authentication-method=normal",
+		"--skip-test-db", "--force")...)
 	if out, err := create.CombinedOutput(); err != nil {
 		t.Fatalf("mariadb-install-db: %v\n%s", err, out)
 	}
@@ -92,7 +94,8 @@ func startOwn(t *testing.T) *ownServer {
 		t.Fatal(err)
 	}
 	err = until(time.Minute, func() (bool, error) {
-		_, err := o.ask("CREATE DATABASE IF NOT EXISTS filewise; CREATE TABLE IF NOT EXISTS filewise.fw_rows (id INT PRIMARY KEY); REPLACE INTO filewise.fw_rows VALUES (42)")
+		_, err := o.ask("CREATE DATABASE IF NOT EXISTS filewise; CREATE TABLE IF NOT EXISTS filewise.fw_rows (id INT PRIMARY KEY); REPLACE " +
+			"INTO filewise.fw_rows VALUES (42)")
 		return err == nil, nil
 	})
 	if err != nil {
@@ -103,7 +106,8 @@ func startOwn(t *testing.T) *ownServer {
 
 // ask runs SQL on it with the distribution's own client.
 func (o *ownServer) ask(sql string) (string, error) {
-	out, err := exec.Command("mariadb", "--no-defaults", "--socket="+filepath.Join(o.dir, "own.sock"), "--user=root", "--batch", "--skip-column-names", "--execute="+sql).CombinedOutput()
+	out, err := exec.Command("mariadb", "--no-defaults", "--socket="+filepath.Join(o.dir, "own.sock"), "--user=root", "--batch",
+		"--skip-column-names", "--execute="+sql).CombinedOutput()
 	return string(out), err
 }
 

@@ -43,8 +43,9 @@ func (memory) Name() string { return "memory" }
 
 func (memory) Describe() filewise.Description {
 	return filewise.Description{Mode: filewise.External, Files: "N things in memory", Schemes: []string{"memory"}, Port: 4711,
-		Kinds: []filewise.Kind{filewise.KindFilegroup, filewise.KindPartitions}, ExternalKinds: []filewise.Kind{filewise.KindFilegroup, filewise.KindPartitions},
-		Rights: []string{"GRANT EVERYTHING TO filewise"}, Unproven: "never run against the product", Licence: "publishing needs consent"}
+		Kinds:         []filewise.Kind{filewise.KindFilegroup, filewise.KindPartitions},
+		ExternalKinds: []filewise.Kind{filewise.KindFilegroup, filewise.KindPartitions},
+		Rights:        []string{"GRANT EVERYTHING TO filewise"}, Unproven: "never run against the product", Licence: "publishing needs consent"}
 }
 
 func (memory) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
@@ -114,7 +115,8 @@ func (s *memoryServer) Examine(_ context.Context, d filewise.Demand) []filewise.
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return []filewise.Finding{{Check: "findings", Status: filewise.StatusFailed, Detail: err.Error()}}
 	}
-	return append(findings, filewise.Finding{Check: "demand", Status: filewise.StatusOK, Detail: fmt.Sprintf("%d layouts, %v, for %s", len(d.Layouts), d.Space, s.target.Address.User)})
+	return append(findings, filewise.Finding{Check: "demand", Status: filewise.StatusOK,
+		Detail: fmt.Sprintf("%d layouts, %v, for %s", len(d.Layouts), d.Space, s.target.Address.User)})
 }
 
 func (s *memoryServer) SelfCheck(_ context.Context, report func(filewise.Finding)) {
@@ -217,7 +219,7 @@ func (s *memoryServer) Build(_ context.Context, l filewise.Layout, p filewise.Pr
 	if err != nil {
 		return nil, err
 	}
-	d := &memoryBuild{server: s, layout: l, program: p, object: object, done: make([]int64, p.Connections)}
+	d := &memoryBuild{server: s, layout: l, program: p, object: object, done: make([]int64, p.Connections())}
 	return &filewise.Database{Observer: d, Connector: d, Settler: d, Querier: d, Dropper: d}, nil
 }
 
@@ -237,7 +239,7 @@ func (d *memoryBuild) Observe(context.Context) ([]filewise.File, error) {
 func (d *memoryBuild) Settle(context.Context) error { return d.server.up() }
 func (d *memoryBuild) Drop(context.Context) error   { return os.Remove(d.object) }
 
-func (d *memoryBuild) Connect(_ context.Context, worker int) (filewise.Session, error) {
+func (d *memoryBuild) Connect(_ context.Context, _, worker int) (filewise.Session, error) {
 	return &memorySession{d, worker}, d.server.up()
 }
 
@@ -246,7 +248,7 @@ func (d *memoryBuild) Query(context.Context, string) ([][]any, error) {
 	var args []any
 	for w, done := range d.done {
 		for i := range done {
-			args = d.program.Args.Args(args[:0], w, i)
+			args = d.program.First().Args.Args(args[:0], w, i)
 			sum += int64(crc32.ChecksumIEEE(fmt.Appendf(nil, "%v,%v", args...)))
 			n++
 		}

@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"filewise"
 	"filewise/experiment"
 	"filewise/notify"
 	"filewise/notify/notifytest"
+	"filewise/plan"
 	"filewise/store"
 )
 
@@ -39,7 +39,7 @@ func newHome(t *testing.T) home {
 
 func (home) run(args ...string) (stdout, stderr string, code int) {
 	var out, errs bytes.Buffer
-	err := run(context.Background(), split(args), strings.NewReader(""), &out, &errs)
+	err := execute(context.Background(), split(args), strings.NewReader(""), &out, &errs)
 	return out.String(), errs.String(), exitCode(err)
 }
 
@@ -86,14 +86,16 @@ func TestNotifyRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	report := notifytest.Parts(t, letter)["filewise-1.html"]
-	if !strings.HasPrefix(report, "<!doctype html>") && !strings.HasPrefix(report, "<!DOCTYPE html>") || !strings.HasSuffix(strings.TrimSpace(report), "</html>") {
+	if !strings.HasPrefix(report, "<!doctype html>") && !strings.HasPrefix(report, "<!DOCTYPE html>") ||
+		!strings.HasSuffix(strings.TrimSpace(report), "</html>") {
 		t.Errorf("the attachment is no report: %d bytes", len(report))
 	}
 	got := events(t, h)
 	if len(got) != 2 || got[0].Event != notify.Started || got[0].Run.ID != 0 {
 		t.Fatalf("%d events: %+v", len(got), got)
 	}
-	if end := got[1]; end.Event != notify.Done && end.Event != notify.Decided || end.Run.ID != 1 || end.Run.State != string(store.Done) || end.Run.Trials != 6 || end.Run.Ended == nil || end.Run.Verdict == "" {
+	if end := got[1]; end.Event != notify.Done && end.Event != notify.Decided || end.Run.ID != 1 || end.Run.State != string(store.Done) ||
+		end.Run.Trials != 6 || end.Run.Ended == nil || end.Run.Verdict == "" {
 		t.Errorf("%+v %+v", end, end.Run)
 	}
 	stored, err := os.ReadFile(filepath.Join(p.dir, "store.db"))
@@ -143,51 +145,8 @@ func TestNotifyRefused(t *testing.T) {
 	}
 }
 
-// A layout that is given up, and a volume that is nearly full, are told once, when no
-// trial is measured; a message that cannot be sent is a warning.
-func TestNotifyAttention(t *testing.T) {
-	h := notifytest.NewHook(t, 200, 200, 400)
-	var said bytes.Buffer
-	a := &app{stderr: &said, secrets: []filewise.Secret{"Canary"}}
-	f := &notifyFlags{urls: []string{h.URL}, on: "attention,failed"}
-	if err := f.read(); err != nil {
-		t.Fatal(err)
-	}
-	volume := filewise.Volume{Name: "here", Dir: t.TempDir()}
-	plan := experiment.Plan{Scenario: "inserts", Attempts: 3, Target: filewise.Target{Engine: "sqlite", Mode: filewise.Embedded, Volumes: []filewise.Volume{volume}}}
-	n := newNotices(a, f, plan)
-	n.need([]spaceNeed{{Volume: volume, Need: 1 << 60}})
-	for attempt := 1; attempt <= 3; attempt++ {
-		n.recorded(filewise.Trial{State: filewise.Failed, Reason: "it says Canary", Cell: filewise.Cell{Block: 2, Layout: "4 files", Attempt: attempt}})
-	}
-	if len(h.Bodies()) != 0 {
-		t.Fatal("a message was sent while trials run")
-	}
-	await := n.await(func(context.Context, time.Duration) error { return nil })
-	for range 2 {
-		if err := await(t.Context(), 0); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got := events(t, h)
-	if len(got) != 2 || !strings.Contains(got[0].Text, "4 files could not be measured in block 2: attempt 3") || !strings.Contains(got[1].Text, "Volume here") {
-		t.Errorf("%+v", got)
-	}
-	n.close(t.Context(), fmt.Errorf("broken by Canary"))
-	if !strings.Contains(said.String(), "filewise: warning: "+h.URL) || len(h.Bodies()) != 3 {
-		t.Errorf("%q after %d messages", said.String(), len(h.Bodies()))
-	}
-	if strings.Contains(said.String()+strings.Join(h.Bodies(), ""), "Canary") {
-		t.Error("a secret is told")
-	}
-	var nobody *notices
-	nobody.recorded(filewise.Trial{State: filewise.Failed})
-	nobody.close(t.Context(), nil)
-}
-
 // A run that goes on tells whom it told before; what holds a secret has to be given.
 func TestNotifyAgain(t *testing.T) {
-	cmd := (&app{}).resumeCommand()
 	for _, c := range []struct {
 		stored, given []string
 		tells         int
@@ -200,10 +159,10 @@ func TestNotifyAgain(t *testing.T) {
 		{[]string{"env:NO_SUCH_VARIABLE"}, nil, 0, true},
 		{nil, nil, 0, false},
 	} {
-		f := &notifyFlags{urls: c.given, on: "done"}
-		err := f.again(cmd, experiment.Plan{Notify: c.stored, NotifyOn: "failed"})
-		if (err != nil) != c.refused || len(f.addresses) != c.tells || err == nil && f.events[0] != notify.Failed {
-			t.Errorf("%v, %v: %v, tells %d of %v", c.stored, c.given, err, len(f.addresses), f.events)
+		o := plan.NotifyOptions{Notify: plan.Of(c.given)}
+		told, err := o.ToldAgain(experiment.Plan{Notify: c.stored, NotifyOn: "failed"})
+		if (err != nil) != c.refused || len(told.Addresses) != c.tells || err == nil && told.Events[0] != notify.Failed {
+			t.Errorf("%v, %v: %v, tells %d of %v", c.stored, c.given, err, len(told.Addresses), told.Events)
 		}
 	}
 }

@@ -2,16 +2,15 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
-	"time"
+	"strconv"
 
 	"github.com/spf13/pflag"
 
 	"filewise"
-	"filewise/display"
-	"filewise/experiment"
+	"filewise/archive"
 	"filewise/report"
+	"filewise/run"
 	"filewise/scratch"
 	"filewise/store"
 	"filewise/web"
@@ -24,13 +23,15 @@ type pageFlags struct {
 }
 
 func (f *pageFlags) register(fs *pflag.FlagSet) {
-	fs.StringVar(&f.address, "serve", "", "show the run on a live page meanwhile, with /metrics, at `address` (alone: "+web.DefaultAddress+"; an address that others can reach wants the token for everything)")
+	fs.StringVar(&f.address, "serve", "", "show the run on a live page meanwhile, with /metrics, at `address` "+
+		"(alone: "+web.DefaultAddress+"; an address that others can reach wants the token for everything)")
 	fs.Lookup("serve").NoOptDefVal = web.DefaultAddress
 	f.registerToken(fs)
 }
 
 func (f *pageFlags) registerToken(fs *pflag.FlagSet) {
-	fs.StringVar(&f.tokenFile, "token-file", "", "`file` with the live page's token; made if it is not there (default: in Filewise's state directory)")
+	fs.StringVar(&f.tokenFile, "token-file", "", "`file` with the live page's token; made if it is not there (default: in Filewise's state "+
+		"directory)")
 }
 
 // openPage opens the live page where it is asked for: before anything is set up,
@@ -55,7 +56,8 @@ func (a *app) openPage(f *pageFlags) error {
 	if err != nil {
 		return err
 	}
-	a.page, err = web.Listen(web.Config{Address: f.address, Token: token, Sockets: socketsIn(state), Archive: archive{a, st}, Version: versionString()})
+	a.page, err = web.Listen(web.Config{Address: f.address, Token: token, Sockets: run.Sockets(state),
+		Archive: stored{st}, Version: versionString()})
 	if err != nil {
 		return err
 	}
@@ -85,98 +87,39 @@ func (a *app) tellPage(tokenFile string, token filewise.Secret) error {
 	return w.err
 }
 
-// socketsIn is where the runs of this user can be asked.
-func socketsIn(state string) string { return filepath.Join(state, "live") }
-
-// liveRun is a run of this process, as it can be looked at.
-type liveRun struct {
-	*web.Monitor
-	app   *app
-	show  *display.Display
-	run   int64
-	close func()
-}
-
-// watched lets the live page look at a run: that of this process, and through a
-// socket that of "filewise serve". A socket that cannot be made is no reason not to
-// measure.
-func (a *app) watched(run store.Run, done []filewise.Trial, path string, show *display.Display, stop func()) (*liveRun, error) {
-	d, err := data(run, done, experiment.Judgement{})
-	if err != nil {
-		return nil, err
-	}
-	l := &liveRun{Monitor: web.NewMonitor(d, path, stop), app: a, show: show, run: run.ID, close: func() {}}
+// observe shows a run on the live page, and on the terminal.
+func (a *app) observe(d report.Data, m *web.Monitor) run.Observer {
 	if a.page != nil {
-		a.page.Show(l.Monitor)
+		a.page.Show(m)
 	}
-	if state, err := scratch.StateDir(); err == nil {
-		if hide, err := l.Expose(socketsIn(state)); err == nil {
-			l.close = hide
-		}
-	}
-	return l, nil
+	return a.display(d)
 }
 
-// hear tells the terminal and the live page of an event, without secrets.
-func (l *liveRun) hear(e experiment.Event) {
-	if e.Trial != nil {
-		t := *e.Trial
-		t.Reason = filewise.Hide(t.Reason, l.app.secrets...)
-		e.Trial = &t
-	}
-	l.show.Notify(e)
-	l.Notify(e)
-}
+// stored is the store as the live page reads it.
+type stored struct{ path string }
 
-// await waits while the run is paused, and then for what else a trial waits for.
-func (l *liveRun) await(then func(context.Context, time.Duration) error) func(context.Context, time.Duration) error {
-	return func(ctx context.Context, expected time.Duration) error {
-		if err := l.Await(ctx, l.hear); err != nil {
-			return err
-		}
-		return then(ctx, expected)
-	}
-}
+func (s stored) Path() string { return s.path }
 
-// ended shows the run as it is stored in the end.
-func (l *liveRun) ended(ctx context.Context, st *store.Store) {
-	s, err := loadFrom(context.WithoutCancel(ctx), st, fmt.Sprint(l.run))
-	if err != nil {
-		return // the page shows what it had
-	}
-	if d, err := s.data(); err == nil {
-		l.End(d)
-	}
-}
+func (s stored) Runs(ctx context.Context) ([]store.RunInfo, error) { return archive.List(ctx, s.path) }
 
-// archive is the store as the live page reads it.
-type archive struct {
-	app  *app
-	path string
-}
-
-func (r archive) Path() string { return r.path }
-
-func (r archive) Runs(ctx context.Context) ([]store.RunInfo, error) { return r.app.runs(ctx) }
-
-func (r archive) Run(ctx context.Context, id int64) (report.Data, error) {
-	s, err := r.app.load(ctx, fmt.Sprint(id))
+func (s stored) Run(ctx context.Context, id int64) (report.Data, error) {
+	r, err := archive.Load(ctx, s.path, strconv.FormatInt(id, 10))
 	if err != nil {
 		return report.Data{}, err
 	}
-	return s.data()
+	return r.Data()
 }
 
-func (r archive) Compare(ctx context.Context, before, after string) (any, error) {
-	b, err := r.app.load(ctx, before)
+func (s stored) Compare(ctx context.Context, before, after string) (any, error) {
+	b, err := archive.Load(ctx, s.path, before)
 	if err != nil {
 		return nil, err
 	}
-	c, err := r.app.load(ctx, after)
+	c, err := archive.Load(ctx, s.path, after)
 	if err != nil {
 		return nil, err
 	}
-	return compareRuns(b, c, compareConfidence/100.0, nil)
+	return archive.Compare(b, c, archive.UsualConfidence, nil)
 }
 
 // pathOfStore is the store's file, whether there is one or not.

@@ -104,7 +104,8 @@ func TestStopWhileItWaits(t *testing.T) {
 	if code := p.exit(c); code != 130 {
 		t.Errorf("exit code %d, want 130\n%s", code, &c.stderr)
 	}
-	if !strings.Contains(stopped.stdout.String(), "Stopped run 1 (process ") || !strings.Contains(c.stderr.String(), "outside the maintenance window ("+window+"): waiting until ") {
+	if !strings.Contains(stopped.stdout.String(), "Stopped run 1 (process ") ||
+		!strings.Contains(c.stderr.String(), "outside the maintenance window ("+window+"): waiting until ") {
 		t.Errorf("stop says %q, the run %q", &stopped.stdout, &c.stderr)
 	}
 	if _, state, _, trials := p.newest(); state != store.Interrupted || len(trials) > 0 {

@@ -18,7 +18,7 @@ func TestPureGo(t *testing.T) {
 	t.Chdir(dir)
 	of := func(args ...string) string {
 		var out, errs strings.Builder
-		if err := run(t.Context(), args, strings.NewReader(""), &out, &errs); err != nil {
+		if err := execute(t.Context(), args, strings.NewReader(""), &out, &errs); err != nil {
 			t.Fatalf("%v: %v\n%s", args, err, errs.String())
 		}
 		return strings.Join(strings.Fields(out.String()), " ")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"filewise/plan"
 	"filewise/report"
 )
 
@@ -23,18 +24,18 @@ The other formats go to standard output.`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			kind, err := choice("format", format, "html", "markdown", "json", "text")
+			kind, err := plan.Choice("format", format, "html", "markdown", "json", "text")
 			if err != nil {
 				return err
 			}
 			if a.json {
 				kind = "json"
 			}
-			s, err := a.load(cmd.Context(), runArg(args))
+			s, err := a.load(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
-			d, err := s.data()
+			d, err := s.Data()
 			if err != nil {
 				return err
 			}

@@ -1,48 +1,19 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"os"
+	"strings"
 
-	"filewise"
+	"github.com/spf13/cobra"
+
+	"filewise/archive"
 	"filewise/display"
-	"filewise/experiment"
 	"filewise/report"
-	"filewise/store"
-	"filewise/workload"
 )
 
-// data is a run as the report package wants it.
-func data(run store.Run, trials []filewise.Trial, j experiment.Judgement) (report.Data, error) {
-	sc, err := workload.Lookup(run.Plan.Scenario)
-	if err != nil {
-		return report.Data{}, err
-	}
-	d := report.Data{
-		RunID: run.ID, Version: run.Version, Started: run.Started, State: string(run.State), Plan: run.Plan,
-		Scenario: sc, Trials: trials, Judgement: j, Machine: run.Machine, Server: run.Server,
-	}
-	if j.Decision.Ending == experiment.GoesOn && run.Ending == experiment.Broken {
-		d.Judgement.Decision = experiment.Decision{Ending: run.Ending, Why: run.Why} // what the trials do not show
-	}
-	d.Judgement.Warnings = append(append([]filewise.Warning(nil), run.Warnings...), j.Warnings...)
-	if run.Origin != nil {
-		d.Machine = append([]filewise.Fact{{Name: "imported", Value: run.Origin.String()}}, d.Machine...)
-	}
-	if run.Ended != nil {
-		d.Ended = *run.Ended
-	}
-	return d, nil
-}
-
-// printRun writes the result to stdout, as text or JSON.
-func (a *app) printRun(run store.Run, trials []filewise.Trial, j experiment.Judgement) error {
-	d, err := data(run, trials, j)
-	if err != nil {
-		return err
-	}
-	return a.printData(d)
-}
-
+// printData writes a result to stdout, as text or JSON.
 func (a *app) printData(d report.Data) error {
 	if a.json {
 		return report.JSON(a.stdout, d)
@@ -53,12 +24,35 @@ func (a *app) printData(d report.Data) error {
 
 // display shows the run on stderr while it is measured, so that stdout holds
 // the result alone.
-func (a *app) display(run store.Run, done []filewise.Trial) (*display.Display, error) {
-	d, err := data(run, done, experiment.Judgement{})
-	if err != nil {
-		return nil, err
-	}
+func (a *app) display(d report.Data) *display.Display {
 	_, live := terminal(a.stderr)
-	return display.New(a.stderr, d, display.Options{Live: live && os.Getenv("TERM") != "dumb", Color: coloured(a.stderr),
-		Size: func() (int, int) { return size(a.stderr) }}), nil
+	return display.New(a.stderr, d, display.Options{
+		Live: live && os.Getenv("TERM") != "dumb", Color: coloured(a.stderr),
+		Size: func() (int, int) { return size(a.stderr) },
+	})
+}
+
+// load reads the run that the arguments name; without one it is the newest.
+func (a *app) load(ctx context.Context, args []string) (archive.Run, error) {
+	ref := "last"
+	if len(args) > 0 {
+		ref = args[0]
+	}
+	return archive.Load(ctx, a.storePath, ref)
+}
+
+// completeRun completes the numbers of stored runs.
+func (a *app) completeRun(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if most := strings.Count(cmd.Use, " "); len(args) >= most { // of what it takes
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	runs, err := archive.List(cmd.Context(), a.storePath)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	out := []string{"last\tthe newest run"}
+	for _, r := range runs {
+		out = append(out, fmt.Sprintf("%d\t%s on %s", r.ID, r.Scenario, r.Engine))
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp
 }

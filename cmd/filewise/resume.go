@@ -1,24 +1,28 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"os"
+	"fmt"
 	"slices"
-	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"filewise"
 	"filewise/experiment"
-	"filewise/store"
+	"filewise/plan"
+	"filewise/run"
 )
 
+// resumeFlags are what a run that goes on is told anew.
+type resumeFlags struct {
+	login  plan.TargetOptions
+	stops  plan.StopOptions
+	notify plan.NotifyOptions
+	page   pageFlags
+}
+
 func (a *app) resumeCommand() *cobra.Command {
-	var login targetFlags
-	var stops stopFlags
-	var told notifyFlags
-	var page pageFlags
+	var f resumeFlags
 	cmd := &cobra.Command{
 		Use:   "resume [RUN]",
 		Short: "Go on with a run that was interrupted or killed",
@@ -34,134 +38,74 @@ because that is not stored; --notify none goes on without.`,
 		Example:           "  filewise resume\n  filewise resume 12\n  filewise resume 12 --password-file ~/.filewise-password",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.completeRun,
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			st, err := store.OpenExisting(cmd.Context(), a.storePath)
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r, d, err := run.Unfinished(cmd.Context(), a.storePath, strings.Join(args, ""))
 			if err != nil {
 				return err
 			}
-			defer func() { err = errors.Join(err, st.Close()) }()
-			ref, err := unfinished(cmd.Context(), st, args)
+			e, err := registry().Lookup(r.Plan.Target.Engine)
 			if err != nil {
 				return err
 			}
-			s, err := loadFrom(cmd.Context(), st, ref)
-			if err != nil {
-				return err
+			o := a.options(e, nil)
+			o.Result = a.printResumed
+			if d.Ending == experiment.GoesOn {
+				if err := f.again(a, r.Plan, &o); err != nil {
+					return err
+				}
+				defer a.closePage()
 			}
-			if err := notHere(s.run); err != nil {
-				return err
-			}
-			if s.run.State == store.Running {
-				return filewise.Errorf(filewise.CodeBusy, "wait for it, or end that process", "run %d is being measured by process %d", s.run.ID, s.run.Owner.PID)
-			}
-			_, d := s.run.Plan.Next(s.trials)
-			if d.Ending == experiment.GoesOn && s.run.Ending == experiment.Broken {
-				return filewise.Errorf(filewise.CodeUsage, "correct the SQL, and run it anew", "run %d cannot go on: %s", s.run.ID, s.run.Why)
-			}
-			if d.Ending != experiment.GoesOn {
-				return a.alreadyOver(cmd.Context(), st, s, d)
-			}
-			open, err := a.accessAgain(cmd, &login, s.run.Plan.Target)
-			if err != nil {
-				return err
-			}
-			if err := stops.apply(&s.run.Plan); err != nil {
-				return err
-			}
-			if err := told.again(cmd, s.run.Plan); err != nil {
-				return err
-			}
-			people, err := a.announce(cmd.Context(), &told, s.run.Plan)
-			if err != nil {
-				return err
-			}
-			defer func() { people.close(cmd.Context(), err) }()
-			if err := a.openPage(&page); err != nil {
-				return err
-			}
-			defer a.closePage()
-			r, err := setUp(cmd.Context(), s.run.Plan, open)
-			if err != nil {
-				return err
-			}
-			defer func() { err = errors.Join(err, r.close()) }()
-			// Before the lock was ours another process may have gone on with it.
-			if s, err = loadFrom(cmd.Context(), st, ref); err != nil {
-				return err
-			}
-			return a.measure(cmd.Context(), r, st, s.run, s.trials, &stops, people)
+			defer surviveBrokenPipe()()
+			_, err = run.Resume(cmd.Context(), r, o)
+			return err
 		},
 	}
-	login.registerServer(cmd.Flags())
-	stops.register(cmd.Flags())
-	told.register(cmd.Flags())
-	page.register(cmd.Flags())
+	registerOptions(cmd.Flags(), slices.Concat(f.login.ServerTable(), f.stops.Table(), f.notify.Table())...)
+	f.page.register(cmd.Flags())
 	return cmd
+}
+
+// again sets what goes on as it was unless it is given anew, and opens the live page.
+func (f *resumeFlags) again(a *app, p experiment.Plan, o *run.Options) (err error) {
+	if o.Login, err = a.accessAgain(&f.login, p.Target); err != nil {
+		return err
+	}
+	if err := f.stops.Apply(&p); err != nil {
+		return err
+	}
+	o.AbortIf, o.Maintenance = p.AbortIf, p.Maintenance
+	told, err := f.notify.ToldAgain(p)
+	if err != nil {
+		return err
+	}
+	o.Notify = a.notifier(told)
+	return a.openPage(&f.page)
 }
 
 // accessAgain logs in to the server of a stored run. A URL on the command line
 // has to be that server's.
-func (a *app) accessAgain(cmd *cobra.Command, f *targetFlags, t filewise.Target) (access, error) {
+func (a *app) accessAgain(o *plan.TargetOptions, t filewise.Target) (run.Login, error) {
 	var given filewise.Address
-	if f.url != "" && t.Mode == filewise.External {
-		_, address, _, err := parseTarget(f.url, t.Engine)
+	if url := o.Target.Value; url != "" && t.Mode == filewise.External {
+		_, address, _, err := registry().ParseTarget(url, t.Engine)
 		if err != nil {
 			return nil, err
 		}
 		switch {
-		case address != nil && withoutSecrets(*address).String() == t.Address.String():
+		case address != nil && plan.WithoutSecrets(*address).String() == t.Address.String():
 			given = *address
-		case os.Getenv(variable("target")) != f.url: // a variable may be for other runs
-			return nil, filewise.Errorf(filewise.CodeUsage, "leave --target out, or start a new run there", "the run is on %s, not on the server of --target", t.Address)
+		case o.Target.Source() != plan.Variable: // a variable may be for other runs
+			return nil, filewise.Errorf(filewise.CodeUsage, "leave --target out, or start a new run there",
+				"the run is on %s, not on the server of --target", t.Address)
 		}
 	}
-	return func(ctx context.Context) (filewise.Address, error) { return a.login(ctx, t, given, f) }, nil
+	return a.access(t, given, o), nil
 }
 
-// withoutSecrets is an address as it is shown and stored.
-func withoutSecrets(a filewise.Address) filewise.Address {
-	a.Password, a.Secrets = "", nil
-	return a
-}
-
-// unfinished is the run that the arguments name, or the newest that a kill, an
-// interrupt or a failure ended, or just the newest.
-func unfinished(ctx context.Context, st *store.Store, args []string) (string, error) {
-	if len(args) > 0 {
-		return args[0], nil
+// printResumed says so when nothing was left to measure.
+func (a *app) printResumed(out run.Outcome) error {
+	if out.Over != "" && !a.json {
+		fmt.Fprintf(a.stderr, "filewise: run %d has nothing left to measure: %s\n", out.Run.ID, out.Over)
 	}
-	runs, err := st.Runs(ctx)
-	if err != nil {
-		return "", err
-	}
-	for _, r := range slices.Backward(runs) {
-		if r.Origin != nil { // nothing that can go on here
-			continue
-		}
-		if r.State == store.Interrupted || r.State == store.Failed && r.Ending == experiment.GoesOn {
-			return strconv.FormatInt(r.ID, 10), nil
-		}
-	}
-	return store.Last, nil
-}
-
-// alreadyOver shows a run that has nothing left to measure. One that was ended
-// after its last trial and before its end was stored is given that end.
-func (a *app) alreadyOver(ctx context.Context, st *store.Store, s stored, d experiment.Decision) error {
-	if s.run.Ending == experiment.GoesOn {
-		run, err := st.Resume(ctx, s.run.ID)
-		if err != nil {
-			return err
-		}
-		return a.finish(ctx, st, run, s.trials, d, nil, nil)
-	}
-	j, err := s.run.Plan.Judge(s.trials)
-	if err != nil {
-		return err
-	}
-	if !a.json {
-		w := &lineWriter{w: a.stderr}
-		w.printf("filewise: run %d has nothing left to measure: %s\n", s.run.ID, d.Why)
-	}
-	return a.printRun(s.run, s.trials, j)
+	return a.printData(out.Data)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,16 +10,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"filewise"
-	"filewise/experiment"
 	"filewise/notify"
-	"filewise/store"
-	"filewise/workload"
+	"filewise/plan"
+	"filewise/run"
 )
 
-const defaultScenario = "inserts"
-
 func (a *app) runCommand() *cobra.Command {
-	var f planFlags
+	o := registry().New()
 	var only []string
 	var page pageFlags
 	cmd := &cobra.Command{
@@ -53,12 +49,13 @@ One that fails does not keep the others from being run.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if file, ok := studyArg(args); ok {
 				defer a.closePage()
-				return a.runStudy(cmd, file, only, func() error { return a.openPage(&page) })
+				return a.runStudy(cmd, o, file, only, func() error { return a.openPage(&page) })
 			}
 			if err := onlyInStudies(only); err != nil {
 				return err
 			}
-			plan, err := f.plan(cmd, scenarioArg(args))
+			o.Scenario = scenarioArg(args)
+			made, err := registry().Make(o)
 			if err != nil {
 				return err
 			}
@@ -66,44 +63,37 @@ One that fails does not keep the others from being run.`,
 				return err
 			}
 			defer a.closePage()
-			return a.runOne(cmd.Context(), &f, plan)
+			_, err = a.runOne(cmd.Context(), made)
+			return err
 		},
 	}
 	registerOnly(cmd, &only)
-	f.register(cmd.Flags())
+	registerOptions(cmd.Flags(), o.Table()...)
 	page.register(cmd.Flags())
 	completeChoices(cmd)
 	return cmd
 }
 
-// runOne sets one experiment up and measures it.
-func (a *app) runOne(ctx context.Context, f *planFlags, plan experiment.Plan) (err error) {
-	// A store that cannot be used is found before the set-up, one that does
-	// not exist is made after it.
-	if _, err := a.runs(ctx); err != nil {
-		return err
+// runOne measures one experiment, and shows what came of it.
+func (a *app) runOne(ctx context.Context, made plan.Made) (run.Outcome, error) {
+	defer surviveBrokenPipe()()
+	o := a.options(made.Engine, a.access(made.Target, made.Secret, &made.Options.TargetOptions))
+	o.Notify = a.notifier(made.Told)
+	return run.Run(ctx, made.Plan, o)
+}
+
+// options are those of every run of this command line.
+func (a *app) options(e filewise.Engine, login run.Login) run.Options {
+	return run.Options{
+		Engine: e, Login: login, Store: a.storePath, Version: versionString(), Hide: a.masked, Observe: a.observe,
+		Warn:   func(text string) { fmt.Fprintf(a.stderr, "filewise: warning: %s\n", text) },
+		Result: func(out run.Outcome) error { return a.printData(out.Data) },
 	}
-	told, err := a.announce(ctx, &f.notify, plan)
-	if err != nil {
-		return err
-	}
-	defer func() { told.close(ctx, err) }()
-	r, err := setUp(ctx, plan, f.access(a, plan.Target))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, r.close()) }()
-	st, err := store.Open(ctx, a.storePath)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, st.Close()) }()
-	return a.measure(ctx, r, st, store.Run{Plan: plan}, nil, nil, told)
 }
 
 func scenarioArg(args []string) string {
 	if len(args) == 0 {
-		return defaultScenario
+		return plan.DefaultScenario
 	}
 	return args[0]
 }
@@ -111,10 +101,13 @@ func scenarioArg(args []string) string {
 // completeChoices completes the values of flags that have a few. A command calls
 // it after its flags are registered.
 func completeChoices(cmd *cobra.Command) {
-	for flag, values := range choices() {
-		if cmd.Flags().Lookup(flag) != nil {
-			completeFlag(cmd, flag, values...)
+	cmd.Flags().VisitAll(func(fl *pflag.Flag) {
+		if row := rowOf(fl); row != nil && len(row.Choices) > 0 {
+			completeFlag(cmd, fl.Name, row.Choices...)
 		}
+	})
+	if cmd.Flags().Lookup("engine") != nil {
+		completeFlag(cmd, "engine", registry().Names()...)
 	}
 	if cmd.Flags().Lookup("server-bin") != nil {
 		_ = cmd.MarkFlagDirname("server-bin") // which is there
@@ -136,36 +129,10 @@ func completeEvents(_ *cobra.Command, _ []string, word string) ([]string, cobra.
 	return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
-// choices are the values of flags that have a few.
-func choices() map[string][]string {
-	return map[string][]string{
-		"durability": {"full", "normal", "off"}, "storage-limit": {storageAuto, storageOff},
-		"table":      {"shared", "per-connection"},
-		"key":        {"sequential", "random"},
-		"allocation": {"preallocated", "growing"},
-		"placement":  {"one", "round-robin"},
-		"goal":       {"recommend", "verdicts"},
-		"measure":    {"workload", "lifecycle"},
-		"indexes":    {"together", "apart"},
-		"mode":       {workload.ModeSingle, workload.ModeConcurrent, workload.ModeBoth},
-		"connect":    {workload.ConnectPooled, workload.ConnectPerStatement},
-		"index":      {workload.IndexNone, workload.IndexKey},
-		"cache":      {workload.CacheWarm, string(filewise.CacheBufferCold), string(filewise.CacheStorageCold)},
-		"data":       {workload.DataOrdered, workload.DataGrown},
-		"cycle":      {workload.CycleFill, workload.CycleSort, workload.CycleJoin},
-		"engine":     engineNames(),
-	}
-}
-
 func completeFlag(cmd *cobra.Command, flag string, values ...string) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // no such flag, or done twice: a mistake of this program
 	}
-}
-
-// access logs in by what the flags give.
-func (f *planFlags) access(a *app, t filewise.Target) access {
-	return func(ctx context.Context) (filewise.Address, error) { return a.login(ctx, t, f.secrets, &f.target) }
 }
 
 // oneStudy refuses a second argument: that may be the value of a flag which takes one
@@ -180,5 +147,6 @@ func oneStudy(cmd *cobra.Command, args []string) error {
 			remedy = fmt.Sprintf("a value of --%s stands behind =: --%s=%s", fl.Name, fl.Name, args[len(args)-1])
 		}
 	})
-	return filewise.Errorf(filewise.CodeUsage, remedy, "%q is one argument too many: %s takes one scenario or study file", args[len(args)-1], cmd.Name())
+	return filewise.Errorf(filewise.CodeUsage, remedy, "%q is one argument too many: %s takes one scenario or study file", args[len(args)-1],
+		cmd.Name())
 }

@@ -2,12 +2,11 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/charmbracelet/x/ansi"
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"filewise/plan"
 	"filewise/workload"
 )
 
@@ -68,8 +67,7 @@ func (a *app) showScenario(sc workload.Scenario) error {
 	for _, n := range sc.Notes {
 		w.printf("  · %s\n", point(n))
 	}
-	w.printf("\nDefaults: --files %s --size %s %s\n",
-		strings.Trim(strings.ReplaceAll(fmt.Sprint(sc.Files), " ", ","), "[]"), strings.ReplaceAll(humanize.IBytes(uint64(sc.Bytes)), " ", ""), defaultsOf(sc))
+	w.printf("\nDefaults: %s\n", plan.DefaultsOf(sc))
 	return w.err
 }
 

@@ -89,7 +89,8 @@ func refusedCmd(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("with --json: %v", err)
 	}
 	e := got.Error
-	if scratchName.ReplaceAllString("filewise: "+e.Message, "") != scratchName.ReplaceAllString(lines[0], "") || "  → "+e.Remedy != lines[1] || strconv.Itoa(e.ExitCode) != code || e.Code == "" {
+	if scratchName.ReplaceAllString("filewise: "+e.Message, "") != scratchName.ReplaceAllString(lines[0], "") ||
+		"  → "+e.Remedy != lines[1] || strconv.Itoa(e.ExitCode) != code || e.Code == "" {
 		ts.Fatalf("with --json it is another error: %+v", e)
 	}
 	if diff := cmp.Diff(before, tree(ts, ts.Getenv("WORK"))); diff != "" {
@@ -280,7 +281,10 @@ func buildsCmd(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	names := make(map[string]map[string]bool)
 	for i, t := range trials {
-		if t.Instance == "" || !slices.ContainsFunc(t.Stages, func(s filewise.Stage) bool { return s.Name == filewise.StageReset && s.Took > 0 }) {
+		if t.Instance == "" || !slices.ContainsFunc(t.Stages, func(s filewise.Stage) bool {
+			return s.Name == filewise.StageReset &&
+				s.Took > 0
+		}) {
 			ts.Fatalf("trial %d on build %q was not reset: %v", i+1, t.Instance, t.Stages)
 		}
 		if names[t.Cell.Layout] == nil {
@@ -353,11 +357,11 @@ func noSecret(ts *testscript.TestScript, neg bool, args []string) {
 	}))
 }
 
-// waitrun RUN TRIALS waits until a run in the background has stored so many
-// trials.
+// waitrun RUN TRIALS [PATTERN] waits until a run in the background has stored so many
+// trials, and then until a file matches the pattern.
 func waitRun(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: waitrun RUN TRIALS")
+	if neg || len(args) < 2 || len(args) > 3 {
+		ts.Fatalf("usage: waitrun RUN TRIALS [PATTERN]")
 	}
 	id, err := strconv.ParseInt(args[0], 10, 64)
 	ts.Check(err)
@@ -370,4 +374,10 @@ func waitRun(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		return len(trials) >= want, err
 	}))
+	if len(args) == 3 {
+		ts.Check(until(time.Minute, func() (bool, error) {
+			found, err := filepath.Glob(ts.MkAbs(args[2]))
+			return len(found) > 0, err
+		}))
+	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"filewise/archive"
 	"filewise/web"
 )
 
@@ -30,7 +31,7 @@ Filewise's state directory, and stands in the URL that is printed on a terminal.
 				f.address = args[0]
 			}
 			// A store that cannot be used is said now, one that does not exist may come.
-			if _, err := a.runs(cmd.Context()); err != nil {
+			if _, err := archive.List(cmd.Context(), a.storePath); err != nil {
 				return err
 			}
 			if err := a.openPage(&f); err != nil {

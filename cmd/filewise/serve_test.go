@@ -87,7 +87,10 @@ func TestServe(t *testing.T) {
 	server := p.start("filewise", "serve", other.address)
 	other.sees("an empty store", func(s web.Status) bool { return s.Now == nil && s.Progress == nil })
 	c := p.start("filewise", append(append([]string(nil), shortRun...), "--serve="+own.address)...)
-	other.sees("a measured trial of another process", func(s web.Status) bool { return s.Now != nil && s.Now.Course != nil && s.Progress != nil })
+	other.sees("a measured trial of another process", func(s web.Status) bool {
+		return s.Now != nil && s.Now.Course != nil &&
+			s.Progress != nil
+	})
 	other.press(web.ActionPause)
 	own.sees("a pause", func(s web.Status) bool {
 		return s.Now != nil && strings.Contains(s.Now.Waiting, "paused") && s.Now.Stage == ""

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"filewise"
+	"filewise/archive"
 	"filewise/report"
 )
 
@@ -18,20 +19,24 @@ func (a *app) showCommand() *cobra.Command {
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := a.load(cmd.Context(), runArg(args))
+			s, err := a.load(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
-			j, err := s.run.Plan.Judge(s.trials)
+			j, err := s.Plan.Judge(s.Trials)
 			if err != nil {
 				return err
 			}
-			if err := a.printRun(s.run, s.trials, j); err != nil || a.json {
+			d, err := archive.Data(s.Run, s.Trials, j)
+			if err != nil {
+				return err
+			}
+			if err := a.printData(d); err != nil || a.json {
 				return err
 			}
 			w := &lineWriter{w: a.stdout}
 			w.printf("\nTrials\n")
-			for _, t := range s.trials {
+			for _, t := range s.Trials {
 				w.printf("  %s\n", trialLine(t))
 			}
 			return w.err

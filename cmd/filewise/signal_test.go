@@ -124,7 +124,8 @@ func TestInterruptTwice(t *testing.T) {
 	for _, args := range [][]string{{"--json", "clean", "--dry-run"}, {"clean", "--dry-run", "--json"}} {
 		var left []scratch.Leftover
 		out := p.run(0, args...).stdout.Bytes()
-		if err := json.Unmarshal(out, &left); err != nil || len(left) != 1 || left[0].Removed || left[0].Kept != "" || left[0].Owner != c.Process.Pid {
+		if err := json.Unmarshal(out, &left); err != nil || len(left) != 1 || left[0].Removed || left[0].Kept != "" ||
+			left[0].Owner != c.Process.Pid {
 			t.Errorf("%v: %v\n%s", args, err, out)
 		}
 	}

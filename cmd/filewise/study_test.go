@@ -7,80 +7,111 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/goccy/go-yaml"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"filewise/plan"
 	"filewise/study"
 	"filewise/workload"
 )
 
-// Every flag of run has its key in study files, of its type. One that has none is
-// of a type that studyTypes does not know: add that there. One that cannot be said
-// in a file at all belongs into notInStudies, with the reason.
+// Every flag of run has its key in study files, which sets it. One that cannot be
+// said in a file at all belongs into notInStudies, with the reason.
 func TestEveryFlagHasItsKey(t *testing.T) {
-	keys := map[string]study.Key{}
-	for _, k := range studyTable().Keys {
-		if keys[k.Name].Name != "" {
-			t.Errorf("key %s stands twice", k.Name)
+	form := studyForm()
+	seen := map[string]bool{}
+	for _, row := range slices.Concat(plan.New().Table(), form.Once) {
+		if seen[row.Name] {
+			t.Errorf("key %s stands twice", row.Name)
 		}
-		keys[k.Name] = k
+		seen[row.Name] = true
 	}
 	fresh := new(app)
 	run, root := fresh.runCommand(), &cobra.Command{}
 	fresh.registerShared(root)
 	root.AddCommand(run)
-	values := map[study.Type]string{study.Whole: "8", study.Number: "0.5", study.Switch: "true", study.Time: "2s", study.Wholes: "[1, 4]", study.Texts: "[a]",
-		study.Text: "x", study.Pairs: "{a: b}", study.Parts: "[{files: 1}]"}
 	look := func(fl *pflag.Flag) {
-		k, ok := keys[fl.Name]
+		table := slices.Concat(plan.New().Table(), form.Once) // nothing that excludes it is given
+		row := plan.Find(table, fl.Name)
 		switch {
 		case notInStudies[fl.Name]:
 			return
-		case !ok:
-			t.Errorf("--%s has no key: see studytable.go", fl.Name)
+		case row == nil:
+			t.Errorf("--%s has no key", fl.Name)
 			return
-		case k.Type == "":
-			t.Errorf("--%s is of type %s, which studyTypes does not know: add it", fl.Name, fl.Value.Type())
-			return
-		case k.Usage == "" || strings.Contains(k.Usage, "`"):
-			t.Errorf("--%s: usage %q", fl.Name, k.Usage)
+		case row.Usage == "":
+			t.Errorf("--%s: usage %q", fl.Name, row.Usage)
 		}
-		value := values[k.Type]
-		if len(k.Choices) > 0 && k.Type == study.Text {
-			value = k.Choices[0]
+		s, err := study.Parse("s.yaml", []byte(fl.Name+": "+valueFor(row)), form, os.LookupEnv)
+		if err == nil {
+			err = errors.Join(s.Fill(table, s.Experiments[0]), s.FillOnce(form.Once))
 		}
-		if k.Least != nil && k.Type == study.Whole {
-			value = fmt.Sprint(*k.Least)
-		}
-		s, err := study.Parse("s.yaml", []byte(fl.Name+": "+value), studyTable(), os.LookupEnv)
-		if err != nil {
-			t.Errorf("--%s: %v", fl.Name, err)
+		if err != nil || row.To.Source() != plan.File || len(row.To.Texts()) == 0 {
+			t.Errorf("--%s: %v, %v", fl.Name, err, row.To.Texts())
 			return
 		}
-		given := append(s.Once, s.Experiments[0].Values...)
 		set := run.Flags()
 		if set.Lookup(fl.Name) == nil {
 			set = run.InheritedFlags()
 		}
-		if err := setTexts(set, fl.Name, given[0].Texts); err != nil {
-			t.Errorf("--%s does not take what its key gives: %v", fl.Name, err)
+		for _, text := range row.To.Texts() {
+			if err := set.Set(fl.Name, text); err != nil {
+				t.Errorf("--%s does not take what its key gives: %v", fl.Name, err)
+			}
 		}
 	}
 	run.Flags().VisitAll(look)
 	run.InheritedFlags().VisitAll(look)
 }
 
+// valueFor is a value that a key may have.
+func valueFor(row *plan.Option) string {
+	switch row.To.Pointer().(type) {
+	case *int, *int64:
+		if most := row.Bounds[1]; most > 0 {
+			return fmt.Sprint(min(max(8, row.Bounds[0]), most))
+		}
+		return fmt.Sprint(max(8, row.Bounds[0]))
+	case *float64:
+		return "0.5"
+	case *bool:
+		return "true"
+	case *time.Duration:
+		return "2s"
+	case *[]int:
+		return "[1, 4]"
+	case *[]string:
+		return "[a]"
+	case *[]plan.Pair:
+		return "{a: b}"
+	case *[]plan.LayoutSpec:
+		return "[{files: 1}]"
+	}
+	switch {
+	case row.Name == "engine":
+		return registry().Names()[0]
+	case len(row.Choices) > 0:
+		return row.Choices[0]
+	}
+	return "x"
+}
+
 // compiled is the schema that the command prints.
 func compiled(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	text, err := study.Schema(studyTable())
+	text, err := study.Schema(studyForm())
 	if err != nil {
 		t.Fatal(err)
+	}
+	if bytes.ContainsRune(text, '`') {
+		t.Error("a description has a backquote")
 	}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	c := jsonschema.NewCompiler()
@@ -97,7 +128,7 @@ func compiled(t *testing.T) *jsonschema.Schema {
 // agrees wants the parser and the schema to accept a text, or neither.
 func agrees(t *testing.T, s *jsonschema.Schema, path, text string, good bool) {
 	t.Helper()
-	_, err := study.Parse(path, []byte(text), studyTable(), func(string) (string, bool) { return "8", true })
+	_, err := study.Parse(path, []byte(text), studyForm(), func(string) (string, bool) { return "8", true })
 	var v any
 	if yerr := yaml.Unmarshal([]byte(text), &v); yerr != nil {
 		t.Errorf("%s: %v", path, yerr)
@@ -113,9 +144,11 @@ func agrees(t *testing.T, s *jsonschema.Schema, path, text string, good bool) {
 func TestExamplesAreValid(t *testing.T) {
 	s := compiled(t)
 	for _, sc := range workload.Scenarios() {
-		text := study.Example(studyTable(), sc)
+		text := study.Example(studyForm(), sc)
 		agrees(t, s, sc.Name+".yaml", text, true)
-		for _, damage := range [][2]string{{"engine: sqlite", "engin: sqlite"}, {"engine: sqlite", "engine: sqlitee"}, {"files: [", "files: [x, "}, {"scenario: ", "scenario: un"}} {
+		for _, damage := range [][2]string{
+			{"engine: sqlite", "engin: sqlite"}, {"engine: sqlite", "engine: sqlitee"}, {"files: [", "files: [x, "}, {"scenario: ", "scenario: un"},
+		} {
 			agrees(t, s, sc.Name+".yaml", strings.Replace(text, "\n"+damage[0], "\n"+damage[1], 1), false)
 		}
 	}

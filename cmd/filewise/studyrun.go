@@ -9,7 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"filewise"
-	"filewise/store"
+	"filewise/plan"
+	"filewise/preview"
+	"filewise/study"
 )
 
 // studyResult is what became of one experiment of a study.
@@ -27,8 +29,8 @@ type studyResult struct {
 // runStudy runs the experiments of a study file one after the other. One that
 // fails does not keep the others from being run; Ctrl-C ends them all.
 // open comes once the file is read, which may say what is to be opened.
-func (a *app) runStudy(cmd *cobra.Command, file string, only []string, open func() error) error {
-	all, err := a.planned(cmd, file, only)
+func (a *app) runStudy(cmd *cobra.Command, o *plan.Options, file string, only []string, open func() error) error {
+	all, err := a.planned(cmd, o, file, only)
 	if err == nil {
 		err = open()
 	}
@@ -39,12 +41,12 @@ func (a *app) runStudy(cmd *cobra.Command, file string, only []string, open func
 	failed := 0
 	results := make([]studyResult, len(all))
 	for i, p := range all {
-		results[i].Name = p.Name
+		results[i].Name = p.Experiment.Name
 		if first != nil && cmd.Context().Err() != nil {
 			results[i].Skipped = true
 			continue
 		}
-		a.begins(i, len(all), p.Name)
+		a.begins(i, len(all), p.Experiment.Name)
 		if err := a.runPlanned(cmd, p, &results[i]); err != nil {
 			failed++
 			if first == nil {
@@ -62,21 +64,21 @@ func (a *app) runStudy(cmd *cobra.Command, file string, only []string, open func
 	if first == nil || len(all) == 1 {
 		return first
 	}
-	return filewise.Errorf(filewise.CodeOf(first), "filewise run "+file+" --only NAME runs one of them again", "%d of %d experiments failed, the first: %w", failed, len(all), first)
+	return filewise.Errorf(filewise.CodeOf(first), "filewise run "+file+" --only NAME runs one of them again",
+		"%d of %d experiments failed, the first: %w", failed, len(all), first)
 }
 
 // runPlanned runs one experiment, and keeps what is shown of it where that becomes
 // a part of one JSON document.
-func (a *app) runPlanned(cmd *cobra.Command, p planned, to *studyResult) error {
-	a.last = store.Run{}
+func (a *app) runPlanned(cmd *cobra.Command, p study.Planned, to *studyResult) error {
 	stdout := a.stdout
 	var shown bytes.Buffer
 	if a.json {
 		a.stdout = &shown
 	}
-	err := a.runOne(cmd.Context(), p.flags, p.plan)
+	out, err := a.runOne(cmd.Context(), p.Made)
 	a.stdout = stdout
-	to.Run, to.Verdict = a.last.ID, a.last.Verdict
+	to.Run, to.Verdict = out.Run.ID, out.Run.Verdict
 	if json.Valid(shown.Bytes()) {
 		to.Result = shown.Bytes()
 	}
@@ -125,8 +127,8 @@ func (a *app) printStudy(results []studyResult) error {
 }
 
 // planStudy shows what every experiment of a study file would do.
-func (a *app) planStudy(cmd *cobra.Command, file string, only []string) error {
-	all, err := a.planned(cmd, file, only)
+func (a *app) planStudy(cmd *cobra.Command, o *plan.Options, file string, only []string) error {
+	all, err := a.planned(cmd, o, file, only)
 	if err != nil {
 		return err
 	}
@@ -135,27 +137,27 @@ func (a *app) planStudy(cmd *cobra.Command, file string, only []string) error {
 	}
 	type shown struct {
 		Name string `json:"name"`
-		preview
+		preview.Preview
 	}
 	out := []shown{}
 	for _, p := range all {
-		v, err := previewOf(cmd.Context(), p.plan, p.flags.access(a, p.plan.Target))
+		v, err := a.previewOf(cmd.Context(), p.Made)
 		if err != nil {
 			return err
 		}
-		out = append(out, shown{p.Name, v})
+		out = append(out, shown{p.Experiment.Name, v})
 	}
 	return a.printJSON(map[string]any{"experiments": out})
 }
 
-func (a *app) printPlans(cmd *cobra.Command, all []planned) error {
+func (a *app) printPlans(cmd *cobra.Command, all []study.Planned) error {
 	w := &lineWriter{w: a.stdout}
 	var first error
 	for i, p := range all {
 		if len(all) > 1 {
-			w.printf("%sExperiment %d of %d: %s\n\n", strings.Repeat("\n", min(i, 1)), i+1, len(all), p.Name)
+			w.printf("%sExperiment %d of %d: %s\n\n", strings.Repeat("\n", min(i, 1)), i+1, len(all), p.Experiment.Name)
 		}
-		if err := a.planOne(cmd.Context(), p.flags, p.plan); err != nil && first == nil {
+		if err := a.planOne(cmd.Context(), p.Made); err != nil && first == nil {
 			first = err
 		}
 	}

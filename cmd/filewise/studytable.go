@@ -1,13 +1,11 @@
 package main
 
 import (
-	"strings"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"filewise/plan"
 	"filewise/study"
-	"filewise/verdict"
 	"filewise/workload"
 )
 
@@ -15,52 +13,51 @@ import (
 // the file itself.
 var notInStudies = map[string]bool{"help": true, "only": true}
 
-// studyTypes are the types of flags in a study file. A flag of a type that is not
-// here has no key: add it.
-var studyTypes = map[string]study.Type{
-	"string": study.Text, "int": study.Whole, "int64": study.Whole, "uint": study.Whole, "float64": study.Number, "bool": study.Switch,
-	"duration": study.Time, "intSlice": study.Wholes, "stringArray": study.Texts, "stringSlice": study.Texts,
-}
-
-// studyShapes are flags whose values a mapping says better.
-var studyShapes = map[string]study.Type{"volume": study.Pairs, "set": study.Pairs, "layout": study.Parts}
-
-// studyBounds are the least and the most of numbers, as the plan has them.
-var studyBounds = map[string][2]float64{
-	"connections": {1, workload.MaxConnections}, "instances": {1, maxInstances}, "max-blocks": {verdict.FirstLook, maxBlocks}, "files": {1, 1e6},
-	"commit-every": {1, workload.MaxCommitEvery}, "users": {1, workload.MaxConnections}, "warehouses": {1, 10_000},
-}
-
-// studyTable is what study files can say: every flag of run has its key there. What
-// is no flag of an experiment's plan is said once for the whole file.
-func studyTable() study.Table {
+// studyForm is what study files can say besides the options of a plan: what run has
+// of other flags is said once for the whole file.
+func studyForm() study.Form {
 	fresh := new(app) // registering sets what flags are bound to
 	run, root := fresh.runCommand(), &cobra.Command{}
 	fresh.registerShared(root)
 	root.AddCommand(run)
-	t := study.Table{Engines: engineNames()}
+	run.InheritedFlags() // merges them
+	f := study.Form{Engines: registry().Names(), Once: onceRows(run.Flags())}
 	for _, sc := range workload.Scenarios() {
-		t.Scenarios = append(t.Scenarios, sc.Name)
+		f.Scenarios = append(f.Scenarios, sc.Name)
 	}
-	few := choices()
-	add := func(fl *pflag.Flag) {
-		if notInStudies[fl.Name] {
-			return
+	return f
+}
+
+// onceRows are the flags that are no options, as such.
+func onceRows(fs *pflag.FlagSet) []plan.Option {
+	var rows []plan.Option
+	fs.VisitAll(func(fl *pflag.Flag) {
+		switch {
+		case rowOf(fl) != nil || notInStudies[fl.Name]:
+		case fl.Value.Type() == "bool":
+			rows = append(rows, plan.Row(new(plan.Opt[bool]), fl.Name, false, fl.Usage))
+		default:
+			rows = append(rows, plan.Row(new(plan.Opt[string]), fl.Name, "", fl.Usage))
 		}
-		k := study.Key{Name: fl.Name, Type: studyTypes[fl.Value.Type()], Usage: strings.ReplaceAll(fl.Usage, "`", ""), Default: fl.DefValue,
-			Choices: few[fl.Name], Once: !inPlan(fl.Name), Instead: instead[fl.Name]}
-		if shape, ok := studyShapes[fl.Name]; ok {
-			k.Type = shape
-		}
-		if k.Type == study.Parts {
-			k.Choices = layoutKeys
-		}
-		if b, ok := studyBounds[fl.Name]; ok {
-			k.Least, k.Most = &b[0], &b[1]
-		}
-		t.Keys = append(t.Keys, k)
+	})
+	return rows
+}
+
+// fillOnce sets what the file says for all experiments, and neither the command line
+// nor the environment.
+func fillOnce(fs *pflag.FlagSet, s study.Study) error {
+	rows := onceRows(fs)
+	if err := s.FillOnce(rows); err != nil {
+		return err
 	}
-	run.Flags().VisitAll(add)
-	run.InheritedFlags().VisitAll(add)
-	return t
+	for _, row := range rows {
+		fl := fs.Lookup(row.Name)
+		if !row.To.Given() || fl.Changed {
+			continue
+		}
+		if err := fs.Set(row.Name, row.To.Texts()[0]); err != nil {
+			return wrongType("--"+row.Name+" "+row.To.Texts()[0], fl, err)
+		}
+	}
+	return nil
 }

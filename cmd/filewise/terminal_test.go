@@ -162,7 +162,8 @@ func TestNoTerminal(t *testing.T) {
 		t.Errorf("escape sequences outside a terminal:\n%q\n%q", lines, &c.stdout)
 	}
 	_, state, _, trials := p.newest()
-	if got := regexp.MustCompile(`(?m)^(pilot|block \d+ of at most 5) · \d files?: \S+ rows/s$`).FindAllString(lines, -1); len(got) != len(trials) || state != store.Done {
+	if got := regexp.MustCompile(`(?m)^(pilot|block \d+ of at most 5) · \d files?: \S+ rows/s$`).FindAllString(lines,
+		-1); len(got) != len(trials) || state != store.Done {
 		t.Errorf("%d lines for %d trials:\n%s", len(got), len(trials), lines)
 	}
 }

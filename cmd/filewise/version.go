@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"runtime"
 	"runtime/debug"
 
@@ -44,13 +43,12 @@ func (a *app) versionCommand() *cobra.Command {
 		Example: "  filewise version --json",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if a.json {
-				return a.printJSON(map[string]string{
-					"version": versionString(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH, "sqlite": sqlitedriver.Driver(),
-				})
+			v := map[string]string{
+				"version": versionString(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH, "sqlite": sqlitedriver.Driver(),
 			}
-			_, err := fmt.Fprintf(a.stdout, "filewise %s (%s, %s/%s, SQLite by %s)\n", versionString(), runtime.Version(), runtime.GOOS, runtime.GOARCH, sqlitedriver.Driver())
-			return err
+			return a.print(v, func(w *lineWriter) {
+				w.printf("filewise %s (%s, %s/%s, SQLite by %s)\n", v["version"], v["go"], v["os"], v["arch"], v["sqlite"])
+			})
 		},
 	}
 }

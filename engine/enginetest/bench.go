@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"filewise"
+	"filewise/drive"
+	"filewise/experiment"
 	"filewise/workload"
 )
 
@@ -164,16 +166,17 @@ func (b *bench) build(l filewise.Layout, w filewise.Workload) *filewise.Database
 
 // work lets all connections insert rows at the same time until they have done
 // n each, or fail, or the context ends. It returns what they committed.
-func (b *bench) work(ctx context.Context, db *filewise.Database, p filewise.Program, from filewise.Ledger, n int64) (filewise.Ledger, []error) {
+func (b *bench) work(ctx context.Context, db *filewise.Database, p filewise.Program, from filewise.Ledger, n int64) (filewise.Ledger,
+	[]error) {
 	b.t.Helper()
 	ledger := slices.Clone(from)
 	if ledger == nil {
-		ledger = make(filewise.Ledger, p.Connections)
+		ledger = make(filewise.Ledger, p.Connections())
 	}
-	errs := make([]error, p.Connections)
+	errs := make([]error, p.Connections())
 	var wg sync.WaitGroup
-	for w := range p.Connections {
-		s, err := db.Connector.Connect(context.Background(), w)
+	for w := range p.Connections() {
+		s, err := db.Connector.Connect(context.Background(), 0, w)
 		fatal(b.t, err)
 		defer func() { fatal(b.t, s.Close()) }()
 		wg.Go(func() { ledger[w], errs[w] = workOne(ctx, s, p, ledger[w], n) })
@@ -185,7 +188,7 @@ func (b *bench) work(ctx context.Context, db *filewise.Database, p filewise.Prog
 // workOne is the work of one connection that has done some operations already.
 func workOne(ctx context.Context, s filewise.Session, p filewise.Program, done, n int64) (int64, error) {
 	for end := done + n; done < end; {
-		want := min(max(50, 2*int64(p.CommitEvery)), end-done)
+		want := min(max(50, 2*int64(p.First().CommitEvery)), end-done)
 		did, err := s.Do(ctx, done, want)
 		if did < 0 || did > want || did < want && err == nil {
 			return done, fmt.Errorf("Do of %d operations reports %d with error %w", want, did, errOr(err, "none"))
@@ -207,7 +210,11 @@ func errOr(err error, text string) error {
 
 func (b *bench) check(db *filewise.Database, w filewise.Workload, l filewise.Ledger) {
 	b.t.Helper()
-	fatal(b.t, w.Check(context.Background(), db.Querier, l))
+	if l == nil {
+		fatal(b.t, w.Check(context.Background(), db.Querier, filewise.AsLoaded, nil))
+		return
+	}
+	fatal(b.t, w.Check(context.Background(), db.Querier, 0, []filewise.Ledger{l}))
 }
 
 func fatal(t *testing.T, err error) {
@@ -224,6 +231,42 @@ func noErrors(t *testing.T, errs []error) {
 			t.Fatalf("connection %d: %v", w, err)
 		}
 	}
+}
+
+// leftAsIs: what is done leaves everything as it was.
+func (b *bench) leftAsIs(what string, do func()) {
+	b.t.Helper()
+	before := b.listing()
+	do()
+	if after := b.listing(); !slices.Equal(before, after) {
+		b.t.Errorf("%s leaves something behind:\nbefore %q\nafter  %q", what, before, after)
+	}
+}
+
+// covers says whether the engine has the workload; one that it has not it must refuse.
+func (b *bench) covers(l filewise.Layout, p filewise.Program) bool {
+	b.t.Helper()
+	_, err := b.s.Engine.Script(b.target, l, p)
+	if !errors.Is(err, filewise.ErrUnsupported) {
+		return true
+	}
+	refused(b.t, b, l, p)
+	b.t.Logf("%s is NOT covered: %v", p.Workload, err)
+	return false
+}
+
+// driven has all connections of the first phase do so many operations each, at the same
+// time and one by one, and settles.
+func (b *bench) driven(db *filewise.Database, p filewise.Program, each int64) drive.Result {
+	b.t.Helper()
+	ctx, phase := context.Background(), p.First()
+	sessions, err := experiment.Connect(ctx, db.Connector, 0, phase.Connections)
+	fatal(b.t, err)
+	result, err := drive.Run(ctx, drive.Load{Sessions: sessions, Ops: slices.Repeat([]int64{each}, phase.Connections), Chunk: 1,
+		Retry: p.Retry, Seed: seed(b.t), Types: phase.Types, TypeOf: phase.Args.(filewise.TypedArgs).TypeOf})
+	fatal(b.t, errors.Join(err, experiment.CloseAll(sessions)))
+	fatal(b.t, db.Settler.Settle(ctx))
+	return result
 }
 
 // as is the bench in the hands of a subtest.

@@ -3,13 +3,10 @@ package enginetest
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 
 	"filewise"
-	"filewise/drive"
-	"filewise/experiment"
 	"filewise/workload"
 )
 
@@ -23,15 +20,16 @@ INSERT INTO accounts WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FR
 func customWorkload(t *testing.T, statement, check string) filewise.Workload {
 	t.Helper()
 	text := func(all ...string) workload.Script {
-		var texts []filewise.OwnText
+		var texts []filewise.CustomText
 		for i, s := range all {
-			texts = append(texts, filewise.OwnText{Text: s, File: "my.yaml", Line: 10 + i})
+			texts = append(texts, filewise.CustomText{Text: s, File: "my.yaml", Line: 10 + i})
 		}
 		return workload.Script{"": texts}
 	}
 	w, err := workload.NewCustom(workload.Params{Connections: 3, Custom: &workload.Custom{
-		Tables: []filewise.OwnTable{{Name: "accounts", Key: "id"}}, ShardBy: "id", Setup: text(customSetup),
-		Parameters: []workload.Parameter{{Name: "id", Draw: workload.DrawInt, From: 1, To: 50}, {Name: "note", Draw: workload.DrawText, From: 1, To: 20}},
+		Tables: []filewise.CustomTable{{Name: "accounts", Key: "id"}}, ShardBy: "id", Setup: text(customSetup),
+		Parameters: []workload.Parameter{{Name: "id", Draw: workload.DrawInt, From: 1, To: 50},
+			{Name: "note", Draw: workload.DrawText, From: 1, To: 20}},
 		Transactions: []workload.Transaction{
 			{Name: "deposit", Weight: 2, SQL: text(statement, "INSERT INTO history (note, account) VALUES (:note, :id)")},
 			{Name: "look", Weight: 1, SQL: text("SELECT balance, ':id' FROM accounts WHERE id = :id")},
@@ -57,21 +55,14 @@ func testCustom(t *testing.T, s Subject) {
 	if s.Kind == filewise.KindPerTable || s.Kind == filewise.KindSingle { // one table has one file
 		layout = b.layout(1)
 	}
-	if _, err := s.Engine.Script(b.target, layout, w.Program()); errors.Is(err, filewise.ErrUnsupported) {
-		t.Logf("custom is NOT covered: %v", err)
+	if !b.covers(layout, w.Program()) {
 		return
 	}
 	db := b.build(layout, w)
-	phase := w.Program().Phases[0]
-	sessions, err := experiment.Connect(ctx, ordersPhase{db}, phase.Connections)
+	result := b.driven(db, w.Program(), 20)
+	_, err := db.Observer.Observe(ctx)
 	fatal(t, err)
-	result, err := drive.Run(ctx, drive.Load{Sessions: sessions, Ops: slices.Repeat([]int64{20}, phase.Connections), Chunk: 1, Retry: w.Program().Retry,
-		Seed: seed(t), Types: phase.Types, TypeOf: phase.Args.(filewise.TypedArgs).TypeOf})
-	fatal(t, errors.Join(err, experiment.CloseAll(sessions)))
-	fatal(t, db.Settler.Settle(ctx))
-	_, err = db.Observer.Observe(ctx)
-	fatal(t, err)
-	check := w.(filewise.PhasedWorkload).CheckPhase
+	check := w.Check
 	fatal(t, check(ctx, db.Querier, 0, []filewise.Ledger{result.Ledger}))
 	for worker := range result.Ledger {
 		result.Ledger[worker] -= 10
@@ -85,7 +76,8 @@ func testCustom(t *testing.T, s Subject) {
 		customWorkload(t, statement, "SELECT id FROM accounts WHERE balence < 0"),
 	} {
 		db = b.build(layout, broken)
-		if _, err := db.Connector.(filewise.PhaseConnector).ConnectPhase(ctx, 0, 0); err == nil || !strings.Contains(err.Error(), "my.yaml:10") || filewise.ClassOf(err) != filewise.ClassMistake {
+		if _, err := db.Connector.Connect(ctx, 0, 0); err == nil || !strings.Contains(err.Error(), "my.yaml:10") ||
+			filewise.ClassOf(err) != filewise.ClassMistake {
 			t.Errorf("a mistake in the user's SQL is told as %v", err)
 		}
 	}
@@ -100,11 +92,12 @@ func testUnvaried(t *testing.T, b *bench, layout filewise.Layout) {
 		"INSERT INTO accounts (id, balance) VALUES (:id, NULL)": false,
 	} {
 		db := b.build(layout, customWorkload(t, statement, "SELECT 1 FROM accounts WHERE 1 = 0"))
-		s, err := db.Connector.(filewise.PhaseConnector).ConnectPhase(context.Background(), 0, 0)
+		s, err := db.Connector.Connect(context.Background(), 0, 0)
 		fatal(t, err)
 		_, err = s.Do(context.Background(), 0, 20)
 		var same *filewise.Unvaried
-		if filewise.ClassOf(err) != filewise.ClassConstraint || errors.As(err, &same) != unvaried || !strings.Contains(err.Error(), "my.yaml:10") {
+		if filewise.ClassOf(err) != filewise.ClassConstraint || errors.As(err, &same) != unvaried ||
+			!strings.Contains(err.Error(), "my.yaml:10") {
 			t.Errorf("%s: unvaried %v, want %v: %v", statement, same != nil, unvaried, err)
 		}
 		fatal(t, s.Close())

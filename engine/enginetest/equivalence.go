@@ -95,26 +95,26 @@ func stateAfter(b *bench, w filewise.Workload, files int) (string, error) {
 		return "", err
 	}
 	defer func() { fatal(b.t, db.Dropper.Drop(ctx)) }()
-	sessions := make([]filewise.Session, p.Connections)
+	sessions := make([]filewise.Session, p.Connections())
 	for i := range sessions {
-		if sessions[i], err = db.Connector.Connect(ctx, i); err != nil {
+		if sessions[i], err = db.Connector.Connect(ctx, 0, i); err != nil {
 			return "", err
 		}
 		defer func() { fatal(b.t, sessions[i].Close()) }()
 	}
-	ledger := make(filewise.Ledger, p.Connections)
-	for _, o := range operations(seed(b.t), p.Connections, 60) {
+	ledger := make(filewise.Ledger, p.Connections())
+	for _, o := range operations(seed(b.t), p.Connections(), 60) {
 		done, err := sessions[o.worker].Do(ctx, ledger[o.worker], o.n)
 		if err != nil || done != o.n {
 			return "", fmt.Errorf("%d operations of connection %d: %d done: %w", o.n, o.worker, done, err)
 		}
 		ledger[o.worker] += done
 	}
-	if err := w.Check(ctx, db.Querier, ledger); err != nil {
+	if err := w.Check(ctx, db.Querier, 0, []filewise.Ledger{ledger}); err != nil {
 		return "", err
 	}
 	seen := &recorder{Querier: db.Querier}
-	if err := w.Check(ctx, seen, ledger); err != nil {
+	if err := w.Check(ctx, seen, 0, []filewise.Ledger{ledger}); err != nil {
 		return "", err
 	}
 	return seen.total(), nil

@@ -33,7 +33,7 @@ func testLoad(t *testing.T, s Subject) {
 	w := b.workload(p)
 	db := b.build(b.layout(4), w)
 	start := time.Now()
-	sessions, err := experiment.Connect(ctx, db.Connector, connections)
+	sessions, err := experiment.Connect(ctx, db.Connector, 0, connections)
 	if err != nil {
 		t.Fatalf("%v; %s", err, filewise.RemedyOf(err))
 	}

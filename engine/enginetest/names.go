@@ -28,7 +28,8 @@ const harmless = "Größe of 数据 1"
 func testNames(t *testing.T, s Subject) {
 	b := newBench(t, s)
 	t.Run("Layouts", func(t *testing.T) {
-		for _, name := range []string{strings.Join(append(hostile[:len(hostile):len(hostile)], harmless), " "), "../../up " + strings.Repeat("long ", 60), ""} {
+		for _, name := range []string{strings.Join(append(hostile[:len(hostile):len(hostile)], harmless), " "),
+			"../../up " + strings.Repeat("long ", 60), ""} {
 			l := b.layout(2)
 			l.Name = name
 			bears(t, b.as(t), l)

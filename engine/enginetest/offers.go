@@ -75,20 +75,14 @@ func built(t *testing.T, b *bench, l filewise.Layout, offered bool) []filewise.F
 // refused: Script and Build say why they cannot, and nothing is left.
 func refused(t *testing.T, b *bench, l filewise.Layout, p filewise.Program) {
 	t.Helper()
-	before := b.listing()
-	_, scripted := b.s.Engine.Script(b.target, l, p)
-	db, err := b.server.Build(context.Background(), l, p)
-	for who, err := range map[string]error{"Script": scripted, "Build": err} {
-		if !errors.Is(err, filewise.ErrUnsupported) || len(err.Error()) < 20 {
-			t.Errorf("not offered, but %s says %v, which is no reason that wraps ErrUnsupported", who, err)
+	b.leftAsIs("what was refused", func() {
+		scripted, built := b.tried(context.Background(), l, p)
+		for who, err := range map[string]error{"Script": scripted, "Build": built} {
+			if !errors.Is(err, filewise.ErrUnsupported) || len(err.Error()) < 20 {
+				t.Errorf("not offered, but %s says %v, which is no reason that wraps ErrUnsupported", who, err)
+			}
 		}
-	}
-	if err == nil {
-		fatal(t, db.Dropper.Drop(context.Background()))
-	}
-	if after := b.listing(); !slices.Equal(before, after) {
-		t.Errorf("what was refused leaves something behind: %v", after)
-	}
+	})
 }
 
 func tryRestart(t *testing.T, b *bench, offered bool) {

@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"testing"
 
 	"filewise"
-	"filewise/drive"
-	"filewise/experiment"
 	"filewise/workload"
 )
 
@@ -25,9 +22,7 @@ func orderParams(churn bool) workload.Params {
 func testOrders(t *testing.T, s Subject) {
 	b := newBench(t, s)
 	w := b.orders(true)
-	if _, err := s.Engine.Script(b.target, b.layout(1), w.Program()); errors.Is(err, filewise.ErrUnsupported) {
-		refused(t, b, b.layout(1), w.Program())
-		t.Logf("orders is NOT covered: %v", err)
+	if !b.covers(b.layout(1), w.Program()) {
 		return
 	}
 	if _, err := s.Engine.Script(b.target, b.layout(4), w.Program()); err != nil {
@@ -56,15 +51,8 @@ func (b *bench) ordersConcurrent(w filewise.Workload) {
 	ctx := context.Background()
 	db := b.loadOrders(4, 3, 2, w)
 	phase := w.Program().Phases[0]
-	sessions, err := experiment.Connect(ctx, ordersPhase{db}, phase.Connections)
-	fatal(b.t, err)
 	const each = 50
-	ops := slices.Repeat([]int64{each}, phase.Connections)
-	result, err := drive.Run(ctx, drive.Load{Sessions: sessions, Ops: ops, Chunk: 1, Retry: w.Program().Retry, Seed: seed(b.t),
-		Types: phase.Types, TypeOf: phase.Args.(filewise.TypedArgs).TypeOf})
-	fatal(b.t, err)
-	fatal(b.t, experiment.CloseAll(sessions))
-	fatal(b.t, db.Settler.Settle(ctx))
+	result := b.driven(db, w.Program(), each)
 	want := map[string]float64{}
 	for worker := range phase.Connections {
 		for i := range int64(each) {
@@ -76,7 +64,7 @@ func (b *bench) ordersConcurrent(w filewise.Workload) {
 			b.t.Errorf("%v × %s, want %v", m.Work, name, want[name])
 		}
 	}
-	check := w.(filewise.PhasedWorkload).CheckPhase
+	check := w.Check
 	ledgers := []filewise.Ledger{result.Ledger}
 	fatal(b.t, check(ctx, db.Querier, 0, ledgers))
 	for worker := range phase.Connections { // until an operation that totals tell is left out
@@ -85,13 +73,6 @@ func (b *bench) ordersConcurrent(w filewise.Workload) {
 	if err := check(ctx, db.Querier, 0, ledgers); !errors.Is(err, filewise.ErrCheck) {
 		b.t.Errorf("the check does not see transactions too many: %v", err)
 	}
-}
-
-// ordersPhase connects for the first phase.
-type ordersPhase struct{ db *filewise.Database }
-
-func (p ordersPhase) Connect(ctx context.Context, worker int) (filewise.Session, error) {
-	return p.db.Connector.(filewise.PhaseConnector).ConnectPhase(ctx, 0, worker)
 }
 
 // ordersEquivalent does the same transactions, one after the other, on layouts of
@@ -105,12 +86,12 @@ func (b *bench) ordersEquivalent() {
 		db := b.loadOrders(files, loaders+1, 1, w)
 		ledger := make(filewise.Ledger, 4)
 		for worker := range ledger {
-			session, err := ordersPhase{db}.Connect(ctx, worker)
+			session, err := db.Connector.Connect(ctx, 0, worker)
 			fatal(b.t, err)
 			ledger[worker], err = session.Do(ctx, 0, each)
 			fatal(b.t, errors.Join(err, session.Close()))
 		}
-		fatal(b.t, w.(filewise.PhasedWorkload).CheckPhase(ctx, db.Querier, 0, []filewise.Ledger{ledger}))
+		fatal(b.t, w.Check(ctx, db.Querier, 0, []filewise.Ledger{ledger}))
 		state, err := tableSums(ctx, db.Querier)
 		fatal(b.t, err)
 		if first == nil {

@@ -113,7 +113,7 @@ func (b *bench) besides(db *filewise.Database, w filewise.Workload) (stop func()
 	over, errs := make(chan struct{}), make(chan error)
 	n := w.Program().Phases[at].Connections
 	for c := range n {
-		s, err := db.Connector.(filewise.PhaseConnector).ConnectPhase(context.Background(), at, c)
+		s, err := db.Connector.Connect(context.Background(), at, c)
 		fatal(b.t, err)
 		go func() {
 			var i int64
@@ -184,9 +184,7 @@ func testDML(t *testing.T, s Subject) {
 	w, err := workload.NewDML(workload.Params{Connections: 5, Rows: 100, Repeat: 2, Mode: workload.ModeBoth,
 		Connect: workload.ConnectPerStatement, Index: workload.IndexNone}, seed(t))
 	fatal(t, err)
-	if _, err := s.Engine.Script(b.target, b.layout(2), w.Program()); errors.Is(err, filewise.ErrUnsupported) {
-		refused(t, b, b.layout(2), w.Program())
-		t.Logf("dml is NOT covered: %v", err)
+	if !b.covers(b.layout(2), w.Program()) {
 		return
 	}
 	b.phases(b.build(b.layout(2), w), w)
@@ -197,9 +195,7 @@ func testScan(t *testing.T, s Subject) {
 	b := newBench(t, s)
 	w, err := workload.NewScan(workload.Params{Rows: fragRows, Cache: workload.CacheWarm, Data: workload.DataGrown, Repeat: 1}, seed(t))
 	fatal(t, err)
-	if _, err := s.Engine.Script(b.target, b.layout(2), w.Program()); errors.Is(err, filewise.ErrUnsupported) {
-		refused(t, b, b.layout(2), w.Program())
-		t.Logf("scan is NOT covered: %v", err)
+	if !b.covers(b.layout(2), w.Program()) {
 		return
 	}
 	db := b.loaded(b.layout(2), 3, 2, w)
@@ -219,12 +215,12 @@ func testScan(t *testing.T, s Subject) {
 // that must see an operation that was not done.
 func (b *bench) phases(db *filewise.Database, w filewise.Workload) {
 	b.t.Helper()
-	ctx, check := context.Background(), w.(filewise.PhasedWorkload).CheckPhase
+	ctx, check := context.Background(), w.Check
 	var ledgers []filewise.Ledger
 	for i, p := range w.Program().Phases {
 		ledger := make(filewise.Ledger, p.Connections)
 		for c := range ledger {
-			s, err := db.Connector.(filewise.PhaseConnector).ConnectPhase(ctx, i, c)
+			s, err := db.Connector.Connect(ctx, i, c)
 			fatal(b.t, err)
 			ledger[c], err = s.Do(ctx, 0, p.Ops/int64(p.Connections))
 			if err != nil || ledger[c] != p.Ops/int64(p.Connections) {

@@ -28,7 +28,7 @@ func testConnectionLost(t *testing.T, s Subject) {
 	b := newBench(t, s)
 	w := b.workload(params())
 	db := b.build(b.layout(2), w)
-	ledger := make(filewise.Ledger, w.Program().Connections)
+	ledger := make(filewise.Ledger, w.Program().Connections())
 	for round := range 3 {
 		var errs []error
 		ledger, errs = b.severed(db, w.Program(), ledger, int64(100*(round+1)))
@@ -43,13 +43,13 @@ func testConnectionLost(t *testing.T, s Subject) {
 				t.Errorf("round %d, connection %d: class %q: %v", round, c, filewise.ClassOf(err), err)
 			}
 		}
-		err := w.Check(context.Background(), db.Querier, ledger)
+		err := w.Check(context.Background(), db.Querier, 0, []filewise.Ledger{ledger})
 		if err != nil && (lost == 0 || !errors.Is(err, filewise.ErrCheck)) {
 			t.Fatalf("round %d: the data are not the ledger's, and no connection was lost: %v", round, err)
 		}
 		if err != nil {
 			t.Logf("round %d: what the lost connections had committed is not known: %v", round, err)
-			connectAll(t, db, w.Program().Connections)
+			connectAll(t, db, w.Program().Connections())
 			return
 		}
 		b.check(db, w, ledger)
@@ -63,7 +63,7 @@ func testConnectionLost(t *testing.T, s Subject) {
 func connectAll(t *testing.T, db *filewise.Database, n int) {
 	t.Helper()
 	for w := range n {
-		s, err := db.Connector.Connect(context.Background(), w)
+		s, err := db.Connector.Connect(context.Background(), 0, w)
 		fatal(t, err)
 		defer func() { fatal(t, s.Close()) }()
 	}
@@ -76,7 +76,7 @@ func (b *bench) severed(db *filewise.Database, p filewise.Program, from filewise
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	ledger := append(filewise.Ledger(nil), from...)
-	errs := make([]error, p.Connections)
+	errs := make([]error, p.Connections())
 	var total atomic.Int64
 	var once sync.Once
 	cut := func(done int64) {
@@ -90,10 +90,10 @@ func (b *bench) severed(db *filewise.Database, p filewise.Program, from filewise
 		}
 	}
 	watched := counting{db.Connector, cut, &total}
-	sessions := make([]filewise.Session, p.Connections)
+	sessions := make([]filewise.Session, p.Connections())
 	for w := range sessions { // all of them, before the first works: what comes later would not be severed
 		var err error
-		sessions[w], err = watched.Connect(ctx, w)
+		sessions[w], err = watched.Connect(ctx, 0, w)
 		fatal(b.t, err)
 	}
 	var wg sync.WaitGroup
@@ -118,8 +118,7 @@ func testLoadLost(t *testing.T, s Subject) {
 	b := newBench(t, s)
 	w, err := workload.NewScan(workload.Params{Rows: 4 * fragRows, Cache: workload.CacheWarm, Data: workload.DataOrdered, Repeat: 1}, seed(t))
 	fatal(t, err)
-	if _, err := s.Engine.Script(b.target, b.layout(2), w.Program()); errors.Is(err, filewise.ErrUnsupported) {
-		t.Logf("a load is NOT covered: %v", err)
+	if !b.covers(b.layout(2), w.Program()) {
 		return
 	}
 	db := b.build(b.layout(2), w)

@@ -46,7 +46,7 @@ func tempCycles(t *testing.T, b *bench, l filewise.Layout, w filewise.Workload) 
 	ledger := filewise.Ledger{0, 0}
 	sessions := make([]filewise.Session, len(ledger))
 	for c := range ledger {
-		sessions[c], err = db.Connector.(filewise.PhaseConnector).ConnectPhase(ctx, 0, c)
+		sessions[c], err = db.Connector.Connect(ctx, 0, c)
 		fatal(t, err)
 	}
 	for c, n := range []int64{2, 1} {
@@ -58,7 +58,7 @@ func tempCycles(t *testing.T, b *bench, l filewise.Layout, w filewise.Workload) 
 	if n, err := sessions[0].Do(stopped, ledger[0], 1); n != 0 || !errors.Is(err, context.Canceled) {
 		t.Errorf("a call that was given up did %d cycles: %v", n, err)
 	}
-	check := w.(filewise.PhasedWorkload).CheckPhase
+	check := w.Check
 	fatal(t, check(ctx, db.Querier, 0, []filewise.Ledger{ledger}))
 	ledger[1]++
 	if err := check(ctx, db.Querier, 0, []filewise.Ledger{ledger}); !errors.Is(err, filewise.ErrCheck) {

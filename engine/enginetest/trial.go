@@ -76,7 +76,7 @@ func wrongLedger(t *testing.T, b *bench, table string) {
 	} {
 		wrong := append(filewise.Ledger(nil), ledger...)
 		change(wrong)
-		if err := w.Check(ctx, db.Querier, wrong); !errors.Is(err, filewise.ErrCheck) {
+		if err := w.Check(ctx, db.Querier, 0, []filewise.Ledger{wrong}); !errors.Is(err, filewise.ErrCheck) {
 			t.Errorf("%s: the check says %v", name, err)
 		}
 	}
@@ -133,8 +133,8 @@ type counting struct {
 	total *atomic.Int64
 }
 
-func (c counting) Connect(ctx context.Context, w int) (filewise.Session, error) {
-	s, err := c.Connector.Connect(ctx, w)
+func (c counting) Connect(ctx context.Context, phase, w int) (filewise.Session, error) {
+	s, err := c.Connector.Connect(ctx, phase, w)
 	return countingSession{s, c}, err
 }
 
@@ -156,15 +156,15 @@ func testLimit(t *testing.T, s Subject) {
 	p.Key = workload.KeyRandom
 	w := b.workload(p)
 	db := b.build(b.layout(1), w)
-	session, err := db.Connector.Connect(context.Background(), 0)
+	session, err := db.Connector.Connect(context.Background(), 0, 0)
 	fatal(t, err)
 	defer func() { fatal(t, session.Close()) }()
-	limit := w.Program().Limit
+	limit := w.Program().First().Limit
 	if done, err := session.Do(context.Background(), limit-1, 2); err == nil || done > 1 {
 		t.Errorf("two rows from the last one: %d done, error %v", done, err)
 	}
 	for _, worker := range []int{-1, p.Connections} {
-		if bad, err := db.Connector.Connect(context.Background(), worker); err == nil {
+		if bad, err := db.Connector.Connect(context.Background(), 0, worker); err == nil {
 			t.Errorf("there is a connection %d of %d", worker, p.Connections)
 			fatal(t, bad.Close())
 		}

@@ -95,9 +95,13 @@ func (d *database) Settle(ctx context.Context) error {
 }
 
 // Connect opens a connection.
-func (d *database) Connect(ctx context.Context, worker int) (filewise.Session, error) {
-	if worker < 0 || worker >= d.p.Connections {
-		return nil, fmt.Errorf("connection %d of a workload with %d", worker, d.p.Connections)
+func (d *database) Connect(ctx context.Context, phase, worker int) (filewise.Session, error) {
+	if phase < 0 || phase >= len(d.p.Phases) {
+		return nil, fmt.Errorf("phase %d of %d", phase, len(d.p.Phases))
+	}
+	x := d.p.Phases[phase]
+	if worker < 0 || worker >= x.Connections {
+		return nil, fmt.Errorf("connection %d of a workload with %d", worker, x.Connections)
 	}
 	if err := d.stage(ctx, "connect"); err != nil {
 		return nil, err
@@ -114,7 +118,7 @@ func (d *database) Connect(ctx context.Context, worker int) (filewise.Session, e
 		d.since = d.e.clock.Now()
 	}
 	d.sessions.Add(1)
-	return &session{d: d, worker: worker, faulty: d.faulty()}, nil
+	return &session{d: d, phase: x, worker: worker, faulty: d.faulty()}, nil
 }
 
 // faulty says whether a fault can come in the middle of the work.
@@ -144,7 +148,7 @@ func (d *database) Query(ctx context.Context, section string) ([][]any, error) {
 	for w := range d.committed {
 		for _, r := range d.committed[w].ranges {
 			for i := r[0]; i < r[1]; i++ {
-				args = d.p.Args.Args(args[:0], w, i)
+				args = d.p.First().Args.Args(args[:0], w, i)
 				sum += int64(crc32.ChecksumIEEE(fmt.Appendf(nil, "%v,%v", args...)))
 				n++
 			}

@@ -35,7 +35,7 @@ func (d *database) stored() int64 {
 		}
 		c.mu.Unlock()
 	}
-	return n * d.p.OpBytes
+	return n * d.p.First().OpBytes
 }
 
 // filled are the files with what each holds: data lie evenly over all files but,

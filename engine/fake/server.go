@@ -27,6 +27,9 @@ func (e *Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program
 	return out, nil
 }
 
+// known are the workloads that it has a body for.
+var known = map[string]bool{"inserts": true}
+
 var arms = []filewise.AddedLater{filewise.LaterUntouched, filewise.LaterNewData, filewise.LaterRebuilt}
 
 func possible(t filewise.Target, l filewise.Layout, p filewise.Program) error {
@@ -38,13 +41,15 @@ func possible(t filewise.Target, l filewise.Layout, p filewise.Program) error {
 	case l.Kind != filewise.KindShards:
 		return filewise.Errorf(filewise.CodeUsage, "use kind \"shards\"", "layout kind %q on %s: %w", l.Kind, Name, filewise.ErrUnsupported)
 	case l.LogVolume != "" || l.Indexes != "" || l.IndexVolume != "":
-		return filewise.Errorf(filewise.CodeUsage, "leave it out", "log or indexes of layout %q apart on %s: %w", l.Name, Name, filewise.ErrUnsupported)
+		return filewise.Errorf(filewise.CodeUsage, "leave it out", "log or indexes of layout %q apart on %s: %w", l.Name, Name,
+			filewise.ErrUnsupported)
 	case l.AddedLater != "" && !slices.Contains(arms, l.AddedLater):
-		return filewise.Errorf(filewise.CodeUsage, "use untouched, new-data or rebuilt", "files added later: %q on %s: %w", l.AddedLater, Name, filewise.ErrUnsupported)
-	case p.Workload != "inserts":
+		return filewise.Errorf(filewise.CodeUsage, "use untouched, new-data or rebuilt", "files added later: %q on %s: %w", l.AddedLater, Name,
+			filewise.ErrUnsupported)
+	case !known[p.Workload]:
 		return filewise.Errorf(filewise.CodeUsage, "known: inserts", "workload %q on %s: %w", p.Workload, Name, filewise.ErrUnsupported)
-	case p.Connections < 1 || p.CommitEvery < 1:
-		return filewise.Errorf(filewise.CodeUsage, "", "%d connections, a commit every %d rows", p.Connections, p.CommitEvery)
+	case p.Connections() < 1 || p.Appends() && p.First().CommitEvery < 1:
+		return filewise.Errorf(filewise.CodeUsage, "", "%d connections, a commit every %d rows", p.Connections(), p.First().CommitEvery)
 	}
 	return nil
 }
@@ -113,7 +118,7 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 	s.e.mu.Lock()
 	s.e.open++
 	s.e.mu.Unlock()
-	d := &database{e: s.e, t: s.t, l: l, p: p, build: build, committed: make([]rows, p.Connections)}
+	d := &database{e: s.e, t: s.t, l: l, p: p, build: build, committed: make([]rows, p.Connections())}
 	d.own, d.throughput = s.e.truth(l, build)
 	db := &filewise.Database{
 		Observer: d, Connector: d, Settler: d, Querier: d, Dropper: d, Probes: []filewise.Probe{d},
@@ -122,7 +127,7 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 	if l.AddedLater != "" {
 		db.Extender = d
 	}
-	if len(p.Phases) > 0 {
+	if !p.Appends() {
 		db.Bulk, db.Backup = d, backuper{d}
 	}
 	if s.e.config.NoReset {

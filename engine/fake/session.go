@@ -12,6 +12,7 @@ import (
 // build's throughput.
 type session struct {
 	d      *database
+	phase  filewise.Phase
 	worker int
 	faulty bool
 	closed bool
@@ -23,15 +24,16 @@ func (s *session) Do(ctx context.Context, first, n int64) (int64, error) {
 	switch {
 	case s.closed:
 		return 0, errors.New("the connection is closed")
-	case first < 0 || n < 0 || s.d.p.Limit > 0 && n > s.d.p.Limit-first:
-		return 0, filewise.Errorf(filewise.CodeUsage, "use fewer rows", "operations from %d, %d of them: the limit is %d", first, n, s.d.p.Limit)
+	case first < 0 || n < 0 || s.phase.Limit > 0 && n > s.phase.Limit-first:
+		return 0, filewise.Errorf(filewise.CodeUsage, "use fewer rows", "operations from %d, %d of them: the limit is %d", first, n,
+			s.phase.Limit)
 	}
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
 	every := n
 	if s.faulty {
-		every = int64(s.d.p.CommitEvery)
+		every = max(int64(s.phase.CommitEvery), 1)
 	}
 	for done := int64(0); done < n; done += every {
 		if err := ctx.Err(); err != nil {
@@ -44,7 +46,9 @@ func (s *session) Do(ctx context.Context, first, n int64) (int64, error) {
 			}
 		}
 		s.d.e.clock.Advance(s.takes(every))
-		s.d.committed[s.worker].add(first+done, every)
+		if s.phase.Appends { // others leave no rows: their workloads check nothing here
+			s.d.committed[s.worker].add(first+done, every)
+		}
 		s.d.done.Add(every)
 	}
 	return n, nil

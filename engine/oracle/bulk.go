@@ -10,7 +10,6 @@ import (
 	go_ora "github.com/sijms/go-ora/v2"
 
 	"filewise"
-	"filewise/engine/internal/sqlrows"
 )
 
 // rowsAtOnce is the number of rows of one array.
@@ -18,32 +17,6 @@ const rowsAtOnce = 500
 
 // bulk loads by array binding, on the control connections.
 type bulk struct{ build *build }
-
-// transaction is the client of an open transaction.
-type transaction struct {
-	pool *pool
-	tx   *sql.Tx
-}
-
-func (t transaction) exec(ctx context.Context, s statement) error {
-	_, err := t.affected(ctx, s)
-	return err
-}
-
-// affected executes a statement and returns the rows that it changed.
-func (t transaction) affected(ctx context.Context, s statement) (int64, error) {
-	r, err := t.tx.ExecContext(ctx, s.text, s.args...)
-	if err != nil {
-		return 0, t.pool.why(ctx, s, err)
-	}
-	n, err := r.RowsAffected()
-	return n, t.pool.why(ctx, s, err)
-}
-
-func (t transaction) rows(ctx context.Context, s statement) ([][]any, error) {
-	all, err := sqlrows.Query(ctx, t.tx, s.text, s.args...)
-	return all, t.pool.why(ctx, s, err)
-}
 
 // LoadBatch loads a batch and its mark in one transaction.
 func (b bulk) LoadBatch(ctx context.Context, t filewise.TableData, batch int64) error {
@@ -55,7 +28,7 @@ func (b bulk) LoadBatch(ctx context.Context, t filewise.TableData, batch int64) 
 	if err != nil {
 		return p.why(ctx, statement{text: "beginning to load"}, err)
 	}
-	loaded, err := b.load(ctx, transaction{p, tx}, t, batch)
+	loaded, err := b.load(ctx, p.on(tx), t, batch)
 	if err != nil || loaded {
 		back := tx.Rollback()
 		if errors.Is(back, sql.ErrTxDone) || errors.Is(back, driver.ErrBadConn) { // it has ended with its connection
@@ -70,19 +43,18 @@ func (b bulk) LoadBatch(ctx context.Context, t filewise.TableData, batch int64) 
 }
 
 // load writes the batch's rows; true: they are there already.
-func (b bulk) load(ctx context.Context, c transaction, t filewise.TableData, batch int64) (bool, error) {
+func (b bulk) load(ctx context.Context, c driven, t filewise.TableData, batch int64) (bool, error) {
 	v := b.build.design.objectVars()
-	found, err := rows(ctx, c, 1, "batch-loaded", v, t.Table, batch)
-	if err != nil {
-		return false, err
-	}
-	if n, ok := number(only(found)); !ok || n > 0 {
-		return ok, nil
+	switch n, ok, err := count(ctx, c, "batch-loaded", v, t.Table, batch); {
+	case err != nil || n > 0:
+		return n > 0, err
+	case !ok:
+		return false, errNoRows
 	}
 	if err := exec(ctx, c, "mark-loaded", v, t.Table, batch); err != nil {
 		return false, err
 	}
-	s, err := b.build.design.loading(t)
+	s, err := b.build.design.loading(t.Table, t.Columns)
 	if err != nil {
 		return false, err
 	}
@@ -149,11 +121,8 @@ func (w *arrayWriter) flush() error {
 
 // Finish makes keys, indexes and statistics, which is cheaper once the tables are full.
 func (b bulk) Finish(ctx context.Context) error {
-	all, err := b.build.design.finished()
-	if err == nil {
-		err = b.build.marks.alter(ctx, b.build.design.names.Tablespace, all...)
-	}
-	if err != nil {
+	d := b.build.design
+	if err := b.build.steps.At(filewise.StageLoad).On(inTablespace+d.names.Tablespace).Run(ctx, b.build.do); err != nil {
 		return fmt.Errorf("finishing the load: %w", err)
 	}
 	return nil

@@ -5,13 +5,13 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
-	"filewise/engine/internal/sqlfile"
-	"filewise/engine/internal/sqlrows"
 	"fmt"
 
 	go_ora "github.com/sijms/go-ora/v2"
 
 	"filewise"
+	"filewise/engine/internal/sqlfile"
+	"filewise/engine/internal/sqlrows"
 )
 
 // statement is one statement of a section, rendered.
@@ -29,11 +29,11 @@ type client interface {
 	rows(context.Context, statement) ([][]any, error)
 }
 
-// connector opens connections by the driver's configuration, without a URL.
-type connector struct{ config *config }
+// opener opens connections by the driver's configuration, without a URL.
+type opener struct{ config *config }
 
 // Connect opens a connection.
-func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
+func (c opener) Connect(ctx context.Context) (driver.Conn, error) {
 	conn, err := go_ora.NewConnection("", c.config)
 	if err != nil {
 		return nil, err
@@ -44,39 +44,61 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return conn, nil
 }
 
-// Driver is the driver of the connector.
-func (connector) Driver() driver.Driver { return go_ora.NewDriver() }
+// Driver is the driver of the opener.
+func (opener) Driver() driver.Driver { return go_ora.NewDriver() }
 
 // controls is the most connections for single statements; a build, a workload's
 // session and the measuring lock have each one of their own besides.
 const controls = 4
 
-// pool is the client of the control connections.
+// pool opens connections to the server.
 type pool struct {
 	db      *sql.DB // for single statements
-	own     *sql.DB // for connections that are held, and ended with their use
+	lasting *sql.DB // for connections that are held, and ended with their use
 	secrets []filewise.Secret
 }
 
 func newPool(c *config, secrets []filewise.Secret) *pool {
-	p := &pool{db: sql.OpenDB(connector{c}), own: sql.OpenDB(connector{c}), secrets: secrets}
+	p := &pool{db: sql.OpenDB(opener{c}), lasting: sql.OpenDB(opener{c}), secrets: secrets}
 	p.db.SetMaxOpenConns(controls)
-	p.own.SetMaxIdleConns(-1) // an idle one would still announce what it was for
+	p.lasting.SetMaxIdleConns(-1) // an idle one would still announce what it was for
 	return p
 }
 
 func (p *pool) close() error {
-	return filewise.HideIn(errors.Join(p.db.Close(), p.own.Close()), p.secrets...)
+	return filewise.HideIn(errors.Join(p.db.Close(), p.lasting.Close()), p.secrets...)
 }
 
-func (p *pool) exec(ctx context.Context, s statement) error {
-	_, err := p.db.ExecContext(ctx, s.text, s.args...)
-	return p.why(ctx, s, err)
+// on is the client of a pool of the driver's, of one connection, or of a transaction.
+func (p *pool) on(to executor) driven { return driven{p, to} }
+
+type executor interface {
+	sqlrows.Querier
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
 
-func (p *pool) rows(ctx context.Context, s statement) ([][]any, error) {
-	all, err := sqlrows.Query(ctx, p.db, s.text, s.args...)
-	return all, p.why(ctx, s, err)
+type driven struct {
+	pool *pool
+	on   executor
+}
+
+func (d driven) exec(ctx context.Context, s statement) error {
+	_, err := d.affected(ctx, s)
+	return err
+}
+
+// affected executes a statement and returns the rows that it changed.
+func (d driven) affected(ctx context.Context, s statement) (n int64, err error) {
+	r, err := d.on.ExecContext(ctx, s.text, s.args...)
+	if err == nil {
+		n, err = r.RowsAffected()
+	}
+	return n, d.pool.why(ctx, s, err)
+}
+
+func (d driven) rows(ctx context.Context, s statement) ([][]any, error) {
+	all, err := sqlrows.Query(ctx, d.on, s.text, s.args...)
+	return all, d.pool.why(ctx, s, err)
 }
 
 // why names the statement in an error, explains and masks it.
@@ -94,20 +116,4 @@ func (p *pool) why(ctx context.Context, s statement, err error) error {
 type held struct {
 	client
 	close func() error
-}
-
-// connection is the client of one connection of its own.
-type connection struct {
-	pool *pool
-	conn *sql.Conn
-}
-
-func (c connection) exec(ctx context.Context, s statement) error {
-	_, err := c.conn.ExecContext(ctx, s.text, s.args...)
-	return c.pool.why(ctx, s, err)
-}
-
-func (c connection) rows(ctx context.Context, s statement) ([][]any, error) {
-	all, err := sqlrows.Query(ctx, c.conn, s.text, s.args...)
-	return all, c.pool.why(ctx, s, err)
 }

@@ -47,10 +47,11 @@ func configOf(a *filewise.Address) (*config, error) {
 	if a.Host != "" {
 		c.Servers = []configurations.ServerAddr{{Addr: a.Host, Port: portOf(a)}}
 	}
-	if err := apply(c, *a); err != nil {
-		return nil, filewise.HideIn(err, a.Hidden()...)
+	given, err := options.Apply(c, *a)
+	if err == nil {
+		err = complete(c, a, given)
 	}
-	if err := complete(c, a); err != nil {
+	if err != nil {
 		return nil, filewise.HideIn(err, a.Hidden()...)
 	}
 	return c, nil
@@ -65,23 +66,26 @@ func portOf(a *filewise.Address) int {
 
 // complete does what the driver does itself only for URLs: it derives some
 // settings from others.
-func complete(c *config, a *filewise.Address) error {
+func complete(c *config, a *filewise.Address, given map[string]string) error {
 	if len(c.Servers) == 0 {
 		return filewise.Errorf(filewise.CodeUsage, "oracle://USER@HOST:1521/SERVICE", "the URL names no host")
 	}
 	if c.ServiceName == "" && c.SID == "" {
-		return filewise.Errorf(filewise.CodeUsage, "name the service of the pluggable database: oracle://USER@HOST:1521/SERVICE", "the URL names no service")
+		return filewise.Errorf(filewise.CodeUsage, "name the service of the pluggable database: oracle://USER@HOST:1521/SERVICE",
+			"the URL names no service")
 	}
-	if err := readWallet(c, a); err != nil {
+	if err := readWallet(c, a, given["WALLET"], given["WALLET PASSWORD"]); err != nil {
 		return err
 	}
 	switch {
 	case strings.EqualFold(c.UserID, "SYS"):
-		return filewise.Errorf(filewise.CodeUsage, "create an ordinary account with the rights that `filewise engines` lists", "Filewise does not work as SYS, which may do everything")
+		return filewise.Errorf(filewise.CodeUsage, "create an ordinary account with the rights that `filewise engines` lists",
+			"Filewise does not work as SYS, which may do everything")
 	case c.UserID == "" && c.AuthType == configurations.Normal:
 		return filewise.Errorf(filewise.CodeUsage, "oracle://USER@HOST:1521/SERVICE, or an AUTH TYPE that needs no user", "the URL names no user")
 	case c.Password == "" && c.AuthType == configurations.Normal:
-		return filewise.Errorf(filewise.CodeUsage, "give it with --password-file or FILEWISE_PASSWORD", "there is no password for user %s", c.UserID)
+		return filewise.Errorf(filewise.CodeUsage, "give it with --password-file or FILEWISE_PASSWORD", "there is no password for user %s",
+			c.UserID)
 	}
 	if c.SSL {
 		c.Protocol = "tcps"
@@ -110,18 +114,7 @@ func complete(c *config, a *filewise.Address) error {
 // readWallet reads a wallet: certificates, and the password of the user where
 // none is given. The driver opens one that has a password only when it is named
 // in a URL, so it is given one with nothing else in it.
-func readWallet(c *config, a *filewise.Address) error {
-	var dir, password string
-	for name, value := range a.Options {
-		if canonical(name) == "WALLET" {
-			dir = value
-		}
-	}
-	for name, value := range a.Secrets {
-		if canonical(name) == "WALLET PASSWORD" {
-			password = value.Reveal()
-		}
-	}
+func readWallet(c *config, a *filewise.Address, dir, password string) error {
 	if dir == "" {
 		if password != "" {
 			return filewise.Errorf(filewise.CodeUsage, "add WALLET=DIRECTORY", "there is a password for a wallet, and no wallet")

@@ -41,13 +41,13 @@ func newDesign(t filewise.Target, l filewise.Layout, p filewise.Program, n names
 	if err := d.layOut(); err != nil {
 		return nil, err
 	}
-	if p.Workload != workloadInserts {
-		d.objects = objectsOf(n, p.Workload)
+	if !p.Appends() {
+		d.objects = objectsOf(n, p)
 		return d, nil
 	}
 	count := 1
-	if p.Vars["Table"] == workload.TablePerConnection {
-		count = p.Connections
+	if p.Table().PerConnection {
+		count = p.Connections()
 	}
 	for i := range count {
 		d.tables = append(d.tables, n.table(i))
@@ -59,7 +59,7 @@ func (d *design) checkTarget() error {
 	t := d.target
 	if t.Mode != filewise.External {
 		return filewise.Errorf(filewise.CodeUsage, "name a server with --target oracle://USER@HOST:1521/SERVICE",
-			"oracle as a private server: Filewise has no Oracle to start: %w", filewise.ErrUnsupported)
+			"oracle as a managed server: Filewise has no Oracle to start: %w", filewise.ErrUnsupported)
 	}
 	if len(t.Volumes) == 0 {
 		return filewise.Errorf(filewise.CodeUsage, "name one with --volume NAME=DIR", "there is no volume to place files on")
@@ -80,23 +80,24 @@ func (d *design) checkTarget() error {
 
 func (d *design) checkProgram() error {
 	p := d.program
-	if workloads[p.Workload] == nil {
+	if workloads[p.SQL()] == nil {
 		return absent("see filewise scenarios", "workload %q on oracle", p.Workload)
 	}
-	if p.Connections < 1 || p.CommitEvery < 1 || p.OpBytes < 1 {
-		return filewise.Errorf(filewise.CodeUsage, "all are at least 1", "%d connections, %d rows in a transaction, rows of %d bytes", p.Connections, p.CommitEvery, p.OpBytes)
+	if p.Connections() < 1 || p.First().CommitEvery < 1 || p.Appends() && p.First().OpBytes < 1 {
+		return filewise.Errorf(filewise.CodeUsage, "all are at least 1", "%d connections, %d rows in a transaction, rows of %d bytes",
+			p.Connections(), p.First().CommitEvery, p.First().OpBytes)
 	}
-	if p.Connections > workload.MaxConnections {
-		return filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("use up to %d", workload.MaxConnections), "%d connections", p.Connections)
+	if p.Connections() > workload.MaxConnections {
+		return filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("use up to %d", workload.MaxConnections), "%d connections", p.Connections())
 	}
 	for _, phase := range p.Phases {
 		if phase.Connections > workload.MaxConnections {
 			return filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("use up to %d", workload.MaxConnections), "%d connections", phase.Connections)
 		}
 	}
-	if p.OpBytes > maxRow && !d.phased() {
+	if p.First().OpBytes > maxRow && !d.phased() {
 		return absent(fmt.Sprintf("use --row-bytes %d or less", maxRow),
-			"rows of %d bytes: a text of more than %d bytes is a LOB on Oracle, which lies apart from its row", p.OpBytes, maxRow)
+			"rows of %d bytes: a text of more than %d bytes is a LOB on Oracle, which lies apart from its row", p.First().OpBytes, maxRow)
 	}
 	return nil
 }
@@ -109,15 +110,18 @@ func (d *design) checkLayout() error {
 	case l.Kind != filewise.KindSmallfile && l.Kind != filewise.KindBigfile && l.Kind != "":
 		return absent("kinds of oracle: smallfile, bigfile", "kind %q on oracle", l.Kind)
 	case l.Data.Files < 1 || l.Data.Bytes < 0 || l.Data.Growth < 0:
-		return filewise.Errorf(filewise.CodeUsage, "", "a layout of %d files and %d bytes growing by %d", l.Data.Files, l.Data.Bytes, l.Data.Growth)
+		return filewise.Errorf(filewise.CodeUsage, "", "a layout of %d files and %d bytes growing by %d", l.Data.Files, l.Data.Bytes,
+			l.Data.Growth)
 	case d.bigfile() && l.Data.Files > 1:
 		return absent("use --kind smallfile, or 1 file", "a bigfile tablespace has one datafile, not %d", l.Data.Files)
 	case d.bigfile() && l.AddedLater != "":
 		return absent("use --kind smallfile", "files added later: a bigfile tablespace has one datafile for ever")
 	case l.Data.Files > maxFiles:
-		return absent(fmt.Sprintf("use up to %d files", maxFiles), "a smallfile tablespace has up to %d datafiles, not %d", maxFiles, l.Data.Files)
+		return absent(fmt.Sprintf("use up to %d files", maxFiles), "a smallfile tablespace has up to %d datafiles, not %d", maxFiles,
+			l.Data.Files)
 	case l.LogVolume != "":
-		return absent("leave the log's volume out", "log on volume %s: the redo log is the instance's and serves all of its databases", l.LogVolume)
+		return absent("leave the log's volume out", "log on volume %s: the redo log is the instance's and serves all of its databases",
+			l.LogVolume)
 	}
 	switch l.AddedLater {
 	case "", filewise.LaterUntouched, filewise.LaterNewData, filewise.LaterRebuilt:
@@ -142,14 +146,16 @@ func (d *design) checkIndexes() error {
 		return nil
 	}
 	if !d.apart() {
-		return filewise.Errorf(filewise.CodeUsage, "add --indexes apart", "a volume for the index files (%s), and indexes that lie with the table", d.layout.IndexVolume)
+		return filewise.Errorf(filewise.CodeUsage, "add --indexes apart",
+			"a volume for the index files (%s), and indexes that lie with the table", d.layout.IndexVolume)
 	}
 	for _, v := range d.target.Volumes {
 		if v.Name == d.layout.IndexVolume {
 			return nil
 		}
 	}
-	return filewise.Errorf(filewise.CodeUsage, "add --volume "+d.layout.IndexVolume+"=DIR", "there is no volume %s for the index files", d.layout.IndexVolume)
+	return filewise.Errorf(filewise.CodeUsage, "add --volume "+d.layout.IndexVolume+"=DIR", "there is no volume %s for the index files",
+		d.layout.IndexVolume)
 }
 
 func (d *design) apart() bool { return d.layout.Indexes == filewise.IndexesApart }
@@ -165,7 +171,8 @@ func (d *design) checkPlaces() error {
 		kinds[p.kind] = true
 	}
 	if kinds[placeUnix] && kinds[placeWindows] {
-		return filewise.Errorf(filewise.CodeUsage, "give all directories as the server sees them", "some volumes are directories of Windows and some of Unix: one server has one kind")
+		return filewise.Errorf(filewise.CodeUsage, "give all directories as the server sees them",
+			"some volumes are directories of Windows and some of Unix: one server has one kind")
 	}
 	if len(d.layout.DataVolumes(d.target.Volumes)) == 0 {
 		return filewise.Errorf(filewise.CodeUsage, "name another with --volume NAME=DIR", "there is no volume left for the data files")
@@ -175,9 +182,14 @@ func (d *design) checkPlaces() error {
 
 // layOut names and sizes the files.
 func (d *design) layOut() error {
+	if d.program.Table().IndexedFirst {
+		d.warn("indexed-last", "", "the indexes are made "+
+			"after the load, not before it as the article's: their pages do not lie between those of rows")
+	}
 	growing := d.layout.Data.Allocation == filewise.Growing
 	if growing && d.layout.Data.Growth == 0 {
-		d.warn("grows-by-a-block", "give the step with --growth", "AUTOEXTEND without NEXT grows a file by one block (%d bytes) at a time", d.block)
+		d.warn("grows-by-a-block", "give the step with --growth", "AUTOEXTEND without NEXT grows a file by one block (%d bytes) at a time",
+			d.block)
 	}
 	sizes := d.layout.Data.Sizes(unit)
 	volumes := d.layout.DataVolumes(d.target.Volumes)
@@ -219,7 +231,8 @@ func (d *design) file(role filewise.Role, tablespace string, i int, v filewise.V
 		return datafile{}, absent("use fewer files or a larger --size", "a datafile of %d bytes: a %s's has at least %d", size, kind, least)
 	}
 	if size > most {
-		return datafile{}, absent("use more files, a smaller --size, or --kind bigfile", "a datafile of %d bytes: a %s's has at most %d (with blocks of %d bytes)", size, kind, most, d.block)
+		return datafile{}, absent("use more files, a smaller --size, or --kind bigfile",
+			"a datafile of %d bytes: a %s's has at most %d (with blocks of %d bytes)", size, kind, most, d.block)
 	}
 	f := datafile{
 		role: role, tablespace: tablespace, number: i, volume: v.Name, place: p, bytes: size, grows: growing,
@@ -245,7 +258,7 @@ func (d *design) indexBytes() int64 {
 	if d.phased() { // up to three indexes, of which one holds a text
 		return roundUp(d.layout.Data.Bytes/2+8*mib, unit)
 	}
-	rows := max(d.layout.Data.Bytes, 3*d.program.WorkBytes/2) / d.program.OpBytes
+	rows := max(d.layout.Data.Bytes, 3*d.program.WorkBytes/2) / d.program.First().OpBytes
 	return roundUp(30*rows+8*mib, unit)
 }
 

@@ -10,13 +10,14 @@ import (
 )
 
 func smallfile(files int) filewise.Layout {
-	return filewise.Layout{Kind: filewise.KindSmallfile, Data: filewise.Spread{Files: files, Bytes: 64 << 20, Allocation: filewise.Preallocated, Placement: filewise.PlaceRoundRobin}}
+	return filewise.Layout{Kind: filewise.KindSmallfile,
+		Data: filewise.Spread{Files: files, Bytes: 64 << 20, Allocation: filewise.Preallocated, Placement: filewise.PlaceRoundRobin}}
 }
 
 // What cannot be is refused with the reason, and before anything is executed.
 func TestRefusals(t *testing.T) {
 	for what, change := range map[string]func(*filewise.Target, *filewise.Layout, *filewise.Program){
-		"a private server": func(t *filewise.Target, _ *filewise.Layout, _ *filewise.Program) { t.Mode = filewise.Managed },
+		"a managed server": func(t *filewise.Target, _ *filewise.Layout, _ *filewise.Program) { t.Mode = filewise.Managed },
 		"a setting of the server": func(t *filewise.Target, _ *filewise.Layout, _ *filewise.Program) {
 			t.Settings = map[string]string{"sga_target": "1G"}
 		},
@@ -43,9 +44,10 @@ func TestRefusals(t *testing.T) {
 		"an unknown added-later":    func(_ *filewise.Target, l *filewise.Layout, _ *filewise.Program) { l.AddedLater = "soon" },
 		"an unknown place of index": func(_ *filewise.Target, l *filewise.Layout, _ *filewise.Program) { l.Indexes = "elsewhere" },
 		"an unknown workload":       func(_ *filewise.Target, _ *filewise.Layout, p *filewise.Program) { p.Workload = "knitting" },
-		"rows of 4001 bytes":        func(_ *filewise.Target, _ *filewise.Layout, p *filewise.Program) { p.OpBytes = 4001 },
+		"rows of 4001 bytes":        func(_ *filewise.Target, _ *filewise.Layout, p *filewise.Program) { p.Phases[0].OpBytes = 4001 },
 	} {
-		target, l, p := onServer(filewise.Volume{Name: "a", Dir: "/u02"}, filewise.Volume{Name: "b", Dir: "/u03"}), smallfile(2), testProgram(t, small)
+		target, l, p := serverTarget(filewise.Volume{Name: "a", Dir: "/u02"},
+			filewise.Volume{Name: "b", Dir: "/u03"}), smallfile(2), testProgram(t, small)
 		change(&target, &l, &p)
 		if _, err := (Engine{}).Script(target, l, p); !errors.Is(err, filewise.ErrUnsupported) || filewise.CodeOf(err) != filewise.CodeUsage {
 			t.Errorf("%s: %v", what, err)
@@ -55,8 +57,8 @@ func TestRefusals(t *testing.T) {
 		"no volume":               func(t *filewise.Target, _ *filewise.Layout, _ *filewise.Program) { t.Volumes = nil },
 		"no file":                 func(_ *filewise.Target, l *filewise.Layout, _ *filewise.Program) { l.Data.Files = 0 },
 		"a negative size":         func(_ *filewise.Target, l *filewise.Layout, _ *filewise.Program) { l.Data.Bytes = -1 },
-		"no connection":           func(_ *filewise.Target, _ *filewise.Layout, p *filewise.Program) { p.Connections = 0 },
-		"no row in a transaction": func(_ *filewise.Target, _ *filewise.Layout, p *filewise.Program) { p.CommitEvery = 0 },
+		"no connection":           func(_ *filewise.Target, _ *filewise.Layout, p *filewise.Program) { p.Phases[0].Connections = 0 },
+		"no row in a transaction": func(_ *filewise.Target, _ *filewise.Layout, p *filewise.Program) { p.Phases[0].CommitEvery = 0 },
 		"a volume for nothing":    func(_ *filewise.Target, l *filewise.Layout, _ *filewise.Program) { l.IndexVolume = "b" },
 		"an unknown index volume": func(_ *filewise.Target, l *filewise.Layout, _ *filewise.Program) {
 			l.Indexes, l.IndexVolume = filewise.IndexesApart, "c"
@@ -68,7 +70,8 @@ func TestRefusals(t *testing.T) {
 		},
 		"a path with a line break": func(t *filewise.Target, _ *filewise.Layout, _ *filewise.Program) { t.Volumes[1].Dir = "/u;\nDROP" },
 	} {
-		target, l, p := onServer(filewise.Volume{Name: "a", Dir: "/u02"}, filewise.Volume{Name: "b", Dir: "/u03"}), smallfile(2), testProgram(t, small)
+		target, l, p := serverTarget(filewise.Volume{Name: "a", Dir: "/u02"},
+			filewise.Volume{Name: "b", Dir: "/u03"}), smallfile(2), testProgram(t, small)
 		change(&target, &l, &p)
 		if _, err := (Engine{}).Script(target, l, p); filewise.CodeOf(err) != filewise.CodeUsage {
 			t.Errorf("%s: %v", what, err)
@@ -80,7 +83,7 @@ func TestScript(t *testing.T) {
 	volumes := []filewise.Volume{{Name: "a", Dir: "/u02"}, {Name: "b", Dir: "/u03/"}, {Name: "c", Dir: "/u04"}}
 	l := smallfile(4)
 	l.Indexes, l.IndexVolume = filewise.IndexesApart, "c"
-	script, err := Engine{}.Script(onServer(volumes...), l, testProgram(t, small))
+	script, err := Engine{}.Script(serverTarget(volumes...), l, testProgram(t, small))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,31 +94,33 @@ func TestScript(t *testing.T) {
 			t.Errorf("%+v", f)
 		}
 	}
-	if len(script.Files) != 5 || on["data a"] != 2 || on["data b"] != 2 || on["index c"] != 1 || script.Space["a"] != 32<<20 || script.Space["c"] == 0 {
+	if len(script.Files) != 5 || on["data a"] != 2 || on["data b"] != 2 || on["index c"] != 1 || script.Space["a"] != 32<<20 ||
+		script.Space["c"] == 0 {
 		t.Errorf("files %v, space %v", on, script.Space)
 	}
 	var all strings.Builder
 	for _, s := range script.Steps {
 		all.WriteString(s.SQL + "\n")
 	}
-	for text, times := range map[string]int{"CREATE SMALLFILE TABLESPACE": 2, "ADD DATAFILE": 3, "COMMENT ON TABLE": 2, "DROP TABLESPACE": 2, "COMMIT WRITE IMMEDIATE WAIT": 1, "REUSE": 0} {
+	for text, times := range map[string]int{"CREATE SMALLFILE TABLESPACE": 2, "ADD DATAFILE": 3, "COMMENT ON TABLE": 2, "DROP TABLESPACE": 2,
+		"COMMIT WRITE IMMEDIATE WAIT": 1, "REUSE": 0} {
 		if n := strings.Count(all.String(), text); n != times {
 			t.Errorf("%q stands %d times, want %d", text, n, times)
 		}
 	}
 	growing := smallfile(1)
 	growing.Data.Allocation = filewise.Growing
-	script, err = Engine{}.Script(onServer(), growing, testProgram(t, small))
+	script, err = Engine{}.Script(serverTarget(), growing, testProgram(t, small))
 	if err != nil || len(script.Warnings) != 1 || script.Warnings[0].Code != "grows-by-a-block" || script.Files[0].Bytes != leastSmall {
 		t.Errorf("growing without a step: %+v, %v", script, err)
 	}
 	growing.AddedLater, growing.Data.Files = filewise.LaterUntouched, 4
-	if script, err = (Engine{}).Script(onServer(), growing, testProgram(t, small)); err != nil || len(script.Files) != 1 {
+	if script, err = (Engine{}).Script(serverTarget(), growing, testProgram(t, small)); err != nil || len(script.Files) != 1 {
 		t.Errorf("untouched: %+v, %v", script.Files, err)
 	}
 	many := small
 	many.Table, many.Connections = workload.TablePerConnection, 2000
-	if _, err := (Engine{}).Script(onServer(), smallfile(1), testProgram(t, many)); err != nil {
+	if _, err := (Engine{}).Script(serverTarget(), smallfile(1), testProgram(t, many)); err != nil {
 		t.Error(err)
 	}
 }

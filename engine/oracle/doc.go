@@ -21,16 +21,16 @@
 //   - Tablespaces carry no comment of their own, and CREATE TABLESPACE can be given
 //     none; so between it and the mark there are two moments at which a killed run
 //     leaves something unmarked: a tablespace without any segment, and one with
-//     nothing but the marker table, empty and in the own schema. Exactly these
+//     nothing but the marker table, empty and in the account's schema. Exactly these
 //     two count as unmarked leftovers.
 //   - Before a drop the tablespace is taken offline, as the vendor advises; from
 //     then on nobody can create anything in it. Only then are its segments listed
-//     and the mark is read again. A segment that is not ours, of any account and in
+//     and the mark is read again. A segment that is not Filewise's, of any account and in
 //     the recycle bin too, brings the tablespace online again and ends the drop.
 //     The marks are comments, so they can be read offline, also after a crash
 //     between the two.
 //   - DROP TABLESPACE has no CASCADE CONSTRAINTS: a foreign key of somebody
-//     else's that refers to our tables stops it.
+//     else's that refers to Filewise's tables stops it.
 //   - CREATE TABLESPACE and ADD DATAFILE never say REUSE: the server refuses a file
 //     that exists. Files that grow have a MAXSIZE, so that they cannot fill the
 //     server's storage.

@@ -22,7 +22,8 @@ func (Engine) Describe() filewise.Description {
 		Files:    "datafiles of a smallfile tablespace, or the one datafile of a bigfile tablespace",
 		Kinds:    []filewise.Kind{filewise.KindSmallfile, filewise.KindBigfile},
 		RowBytes: 600,
-		Note: "Oracle gives a table its space in extents, which it takes from the tablespace's files in turns (a table's first extents come from one file); " +
+		Note: "Oracle gives a table its space in extents, which it takes from the tablespace's files in turns (a table's first extents come " +
+			"from one file); " +
 			"a log, undo and buffer cache of the instance serve all files and all other work on it",
 		Schemes: []string{"oracle"}, Port: port,
 		ExternalKinds: []filewise.Kind{filewise.KindSmallfile, filewise.KindBigfile},

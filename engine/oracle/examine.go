@@ -9,15 +9,18 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"filewise"
+	"filewise/engine/internal/external"
 )
 
 // Examine looks whether the server can do what is wanted.
 func (s *server) Examine(ctx context.Context, d filewise.Demand) []filewise.Finding {
-	return s.examine(ctx, s.control, d)
+	e := external.Examination{Findings: s.examine(ctx, s.control, d)}
+	e.Leftovers(ctx, s, s.target.Address.String())
+	return e.Findings
 }
 
 func (s *server) examine(ctx context.Context, c client, d filewise.Demand) []filewise.Finding {
-	e := &examination{server: s, client: c, demand: d}
+	e := &examination{Examination: external.Examination{Demand: d}, server: s, client: c}
 	e.version()
 	e.rights()
 	e.settings(ctx)
@@ -26,37 +29,23 @@ func (s *server) examine(ctx context.Context, c client, d filewise.Demand) []fil
 	e.places(ctx)
 	e.storage(ctx)
 	e.connections(ctx)
-	return e.found
+	return e.Findings
 }
 
-// examination collects findings.
 type examination struct {
+	external.Examination
 	server *server
 	client client
-	demand filewise.Demand
 	values map[string]string // parameters; nil: unknown
-	found  []filewise.Finding
-}
-
-func (e *examination) add(check string, status filewise.Status, remedy, format string, args ...any) {
-	e.found = append(e.found, filewise.Finding{Check: check, Status: status, Detail: fmt.Sprintf(format, args...), Remedy: remedy})
 }
 
 // ask reads a section; what cannot be read is a note.
 func (e *examination) ask(ctx context.Context, check string, columns int, section string, v vars) ([][]any, bool) {
 	found, err := rows(ctx, e.client, columns, section, v)
 	if err != nil {
-		e.add(check, filewise.StatusNote, remedyOr(err, "look at it with an account that may"), "could not be looked at: %v", err)
-		return nil, false
+		e.Unseen(check, err)
 	}
-	return found, true
-}
-
-func remedyOr(err error, other string) string {
-	if r := filewise.RemedyOf(err); r != "" {
-		return r
-	}
-	return other
+	return found, err == nil
 }
 
 func (e *examination) version() {
@@ -65,10 +54,11 @@ func (e *examination) version() {
 	if a.container != "" {
 		where = ", pluggable database " + a.container
 	}
-	e.add("version", filewise.StatusOK, "", "Oracle %s%s", a.version, where)
-	e.add("adapter", filewise.StatusNote, "run `filewise doctor --target URL` and paste its report into an issue", "%s", Engine{}.Describe().Unproven)
+	e.OK("version", "Oracle %s%s", a.version, where)
+	e.Note("adapter", "run `filewise doctor --target URL` and paste its report into an issue", "%s", Engine{}.Describe().Unproven)
 	if host, err := os.Hostname(); err == nil && strings.EqualFold(firstLabel(host), firstLabel(a.host)) {
-		e.add("host", filewise.StatusWarning, "run Filewise on another machine near the server", "Filewise and the server share the host %s: Filewise's own work takes from the server's", host)
+		e.Warn("host", "run Filewise on another machine near the server",
+			"Filewise and the server share the host %s: Filewise's own work takes from the server's", host)
 	}
 }
 
@@ -76,29 +66,24 @@ func firstLabel(host string) string { label, _, _ := strings.Cut(host, "."); ret
 
 func (e *examination) rights() {
 	missing, account := e.server.missing, e.server.about.account
-	lacks := false
+	var all []external.Right
 	for _, p := range privileges {
-		if missing[p.Name] {
-			lacks = true
-			e.add("rights", filewise.StatusFailed, "GRANT "+p.Name+" TO "+account, "account %s lacks %s, needed %s", account, p.Name, p.For)
-		}
+		all = append(all, external.Right{Check: "rights", Has: !missing[p.Name], Grant: "GRANT " + p.Name + " TO " + account,
+			Lacks: "lacks " + p.Name + ", needed " + p.For})
 	}
 	for _, v := range views {
-		switch {
-		case !missing[v.Name]:
-		case v.Optional == "":
-			lacks = true
-			e.add("rights", filewise.StatusFailed, grant(v, account), "account %s may not read %s", account, v.Name)
-		default:
-			e.add("rights", filewise.StatusNote, grant(v, account), "account %s may not read %s: absent is %s", account, v.Name, v.Optional)
+		right := external.Right{Check: "rights", Has: !missing[v.Name], Grant: grant(v, account), Lacks: "may not read " + v.Name,
+			Optional: v.Optional != ""}
+		if right.Optional {
+			right.Lacks += ": absent is " + v.Optional
 		}
+		all = append(all, right)
 	}
-	if missing[grantLock] {
-		e.add("measuring lock", filewise.StatusNote, "GRANT "+grantLock+" TO "+account, "without DBMS_LOCK, runs of Filewise know of each other by what their sessions announce")
-	}
-	if !lacks {
-		e.add("rights", filewise.StatusOK, "", "account %s has what is needed; CREATE, ALTER and DROP TABLESPACE hold for every tablespace, and Filewise uses them on its own only", account)
-	}
+	all = append(all, external.Right{Check: "measuring lock", Has: !missing[grantLock], Grant: "GRANT " + grantLock + " TO " + account,
+		Optional: true,
+		Lacks:    "may not use DBMS_LOCK: runs of Filewise know of each other by what their sessions announce"})
+	e.Rights("rights", account, "has what is needed; CREATE, ALTER and DROP TABLESPACE hold for every tablespace, and Filewise uses them on "+
+		"its own only", all)
 }
 
 func (e *examination) settings(ctx context.Context) {
@@ -107,15 +92,16 @@ func (e *examination) settings(ctx context.Context) {
 	}
 	values, err := parameters(ctx, e.client)
 	if err != nil {
-		e.add("settings", filewise.StatusNote, "look at v$parameter", "could not be looked at: %v", err)
+		e.Unseen("settings", err)
 		return
 	}
 	e.values = values
 	if strings.EqualFold(values["cluster_database"], "TRUE") {
-		e.add("RAC", filewise.StatusWarning, "name a service that runs on one instance", "the database has several instances: sessions on different ones wait for each other's blocks")
+		e.Warn("RAC", "name a service that runs on one instance",
+			"the database has several instances: sessions on different ones wait for each other's blocks")
 	}
 	if plan := values["resource_manager_plan"]; plan != "" {
-		e.add("resource manager", filewise.StatusWarning, "measure when no plan is active", "plan %s may hold Filewise's sessions back", plan)
+		e.Warn("resource manager", "measure when no plan is active", "plan %s may hold Filewise's sessions back", plan)
 	}
 }
 
@@ -129,17 +115,19 @@ func (e *examination) database(ctx context.Context) {
 	}
 	r := found[0]
 	if mode := text(r[5]); mode != "READ WRITE" {
-		e.add("database", filewise.StatusFailed, "name the service of a database that is open for writing", "the database is %s (%s)", mode, text(r[6]))
+		e.Fail("database", "name the service of a database that is open for writing", "the database is %s (%s)", mode, text(r[6]))
 	}
 	windows := strings.Contains(strings.ToUpper(text(r[1])), "WINDOWS")
 	for _, v := range e.server.target.Volumes {
 		p, err := placeOf(v)
 		if err == nil && (p.kind == placeUnix && windows || p.kind == placeWindows && !windows) {
-			e.add("volume "+v.Name, filewise.StatusFailed, "give the directory as the server sees it", "%s is no path of the server's operating system, %s", v.Dir, text(r[1]))
+			e.Fail("volume "+v.Name, "give the directory as the server sees it", "%s is no path of the server's operating system, %s", v.Dir,
+				text(r[1]))
 		}
 	}
 	if text(r[2]) == "ARCHIVELOG" {
-		e.add("archive log", filewise.StatusWarning, "see that its destination has room for several times the work", "ARCHIVELOG: all work is written to archived logs too; when their destination is full, the whole database stops")
+		e.Warn("archive log", "see that its destination has room for several times the work",
+			"ARCHIVELOG: all work is written to archived logs too; when their destination is full, the whole database stops")
 	}
 }
 
@@ -155,7 +143,7 @@ func (e *examination) files(ctx context.Context) {
 		return
 	}
 	need := int64(0)
-	for _, l := range e.demand.Layouts {
+	for _, l := range e.Demand.Layouts {
 		n := int64(l.Data.Files)
 		if l.Indexes == filewise.IndexesApart {
 			n++
@@ -163,11 +151,12 @@ func (e *examination) files(ctx context.Context) {
 		need = max(need, n)
 	}
 	if have+need > limit {
-		e.add("DB_FILES", filewise.StatusFailed, fmt.Sprintf("use up to %d files, or have the DBA raise DB_FILES, which takes a restart", max(limit-have, 0)),
+		e.Fail("DB_FILES", fmt.Sprintf("use up to %d files, or have the DBA raise DB_FILES, which takes a restart", max(limit-have, 0)),
 			"DB_FILES is %d, %d datafiles are there, and the largest layout has %d more", limit, have, need)
 		return
 	}
-	e.add("DB_FILES", filewise.StatusOK, "", "%d of %d datafiles with the largest layout (files of other containers, which also count, cannot be seen)", have+need, limit)
+	e.OK("DB_FILES", "%d of %d datafiles with the largest layout (files of other containers, which also count, cannot be seen)", have+need,
+		limit)
 }
 
 // places looks for room where the server can tell: in disk groups. Oracle does not
@@ -178,16 +167,17 @@ func (e *examination) places(ctx context.Context) {
 		check := "free space of " + v.Name
 		p, err := placeOf(v)
 		if err != nil {
-			e.add(check, filewise.StatusFailed, filewise.RemedyOf(err), "%v", err)
+			e.Fail(check, filewise.RemedyOf(err), "%v", err)
 			continue
 		}
 		if p.kind == placeOMF {
 			if e.values == nil {
-				e.add(check, filewise.StatusNote, grant(view{Name: "V_$PARAMETER"}, e.server.about.account), "whether the server has a default place (db_create_file_dest) is not known")
+				e.Note(check, grant(view{Name: "V_$PARAMETER"}, e.server.about.account),
+					"whether the server has a default place (db_create_file_dest) is not known")
 				continue
 			}
 			if destination == "" {
-				e.add(check, filewise.StatusFailed, "name a directory of the server or a disk group: --volume NAME=DIR, --volume NAME=+DATA",
+				e.Fail(check, "name a directory of the server or a disk group: --volume NAME=DIR, --volume NAME=+DATA",
 					"the server has no default place for datafiles: db_create_file_dest is not set")
 				continue
 			}
@@ -196,17 +186,17 @@ func (e *examination) places(ctx context.Context) {
 			}
 		}
 		if p.kind != placeASM {
-			e.add(check, filewise.StatusNote, "look on the server, with df or in its Explorer",
-				"%s is needed in %s; Oracle cannot tell how full a file system is", humanize.IBytes(uint64(max(e.demand.Space[v.Name], 0))), p.dir)
+			e.Note(check, "look on the server, with df or in its Explorer",
+				"%s is needed in %s; Oracle cannot tell how full a file system is", humanize.IBytes(uint64(max(e.Demand.Space[v.Name], 0))), p.dir)
 			continue
 		}
-		e.diskGroup(ctx, check, p.dir, e.demand.Space[v.Name])
+		e.diskGroup(ctx, check, p.dir, e.Demand.Space[v.Name])
 	}
 }
 
 func (e *examination) diskGroup(ctx context.Context, check, group string, need int64) {
 	if e.server.missing["V_$ASM_DISKGROUP"] {
-		e.add(check, filewise.StatusNote, grant(view{Name: "V_$ASM_DISKGROUP"}, e.server.about.account), "free space of disk group %s is not known", group)
+		e.Note(check, grant(view{Name: "V_$ASM_DISKGROUP"}, e.server.about.account), "free space of disk group %s is not known", group)
 		return
 	}
 	found, ok := e.ask(ctx, check, 2, "disk-groups", nil)
@@ -219,14 +209,10 @@ func (e *examination) diskGroup(ctx context.Context, check, group string, need i
 		}
 		free, _ := number(r[1])
 		free *= mib
-		if free < need {
-			e.add(check, filewise.StatusFailed, "use a smaller --size or --work, or another disk group", "%s has %s usable, %s are needed", group, humanize.IBytes(uint64(max(free, 0))), humanize.IBytes(uint64(need)))
-			return
-		}
-		e.add(check, filewise.StatusOK, "", "%s has %s usable, %s are needed", group, humanize.IBytes(uint64(max(free, 0))), humanize.IBytes(uint64(max(need, 0))))
+		e.Room(check, group, need, free, "use a smaller --size or --work, or another disk group")
 		return
 	}
-	e.add(check, filewise.StatusFailed, "name one that is mounted", "there is no disk group %s", group)
+	e.Fail(check, "name one that is mounted", "there is no disk group %s", group)
 }
 
 // storage compares the space with the limit of a pluggable database.
@@ -245,14 +231,15 @@ func (e *examination) storage(ctx context.Context) {
 		return
 	}
 	need := int64(0)
-	for _, n := range e.demand.Space {
+	for _, n := range e.Demand.Space {
 		need += n
 	}
 	status, remedy := filewise.StatusOK, ""
 	if used+need > limit {
 		status, remedy = filewise.StatusFailed, "use a smaller --size or --work, or have the DBA raise MAX_PDB_STORAGE"
 	}
-	e.add("MAX_PDB_STORAGE", status, remedy, "the limit is %s, %s are used, %s are needed", humanize.IBytes(uint64(limit)), humanize.IBytes(uint64(max(used, 0))), humanize.IBytes(uint64(max(need, 0))))
+	e.Add(status, "MAX_PDB_STORAGE", remedy, "the limit is %s, %s are used, %s are needed",
+		humanize.IBytes(uint64(limit)), humanize.IBytes(uint64(max(used, 0))), humanize.IBytes(uint64(max(need, 0))))
 }
 
 // connections compares the workload's with the limit of processes.
@@ -266,12 +253,10 @@ func (e *examination) connections(ctx context.Context) {
 	}
 	limit, limited := number(found[0][0])
 	used, _ := number(found[0][1])
-	need := int64(e.demand.Program.Connections + controls + 2)
-	switch {
-	case !limited: // UNLIMITED
-	case used+need > limit:
-		e.add("connections", filewise.StatusFailed, fmt.Sprintf("use up to %d --connections", max(limit-used-controls-2, 0)), "%d of %d processes are in use, and %d more are needed", used, limit, need)
-	default:
-		e.add("connections", filewise.StatusOK, "", "%d of %d processes are in use, and %d more are needed", used, limit, need)
+	if !limited { // UNLIMITED
+		return
 	}
+	e.Connections(int64(e.Demand.Program.Connections()+controls+2), limit-used,
+		fmt.Sprintf("use up to %d --connections", max(limit-used-controls-2, 0)),
+		fmt.Sprintf("%d of %d processes are in use", used, limit))
 }

@@ -1,31 +1,33 @@
 package oracle
 
 import (
-	"database/sql/driver"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"slices"
 
 	"github.com/sijms/go-ora/v2/network"
 
 	"filewise"
+	"filewise/engine/internal/external"
 )
 
-// Server errors by what they mean (Oracle Database Error Messages).
-var (
-	deadlocks     = []int{60, 4020}
-	serialization = []int{8177, 8176}
-	lockTimeouts  = []int{54, 30006, 4021, 51}
-	constraints   = []int{1, 1400, 2290, 2291, 2292, 12899}
+// classes are the server's errors by what they mean (Oracle Database Error Messages).
+var classes = external.Classes{
+	filewise.ClassDeadlock:      {60, 4020},
+	filewise.ClassSerialization: {8177, 8176},
+	filewise.ClassLockTimeout:   {54, 30006, 4021, 51},
+	filewise.ClassConstraint:    {1, 1400, 2290, 2291, 2292, 12899},
 	// No room in the tablespace (1653 … 1658), on the server's storage (19502, 19504,
 	// 27072, 27044, 15041 ASM), in the PDB (65114) or in a quota (1536).
-	spaces      = []int{1652, 1653, 1654, 1655, 1656, 1658, 1659, 1688, 1691, 3206, 3232, 1144, 19502, 19504, 27044, 27063, 27072, 15041, 65114, 1536, 30036, 257}
-	connections = []int{28, 1012, 1033, 1034, 1035, 1089, 1090, 1092, 2396, 3113, 3114, 3135, 12152, 12170, 12203, 12500, 12502, 12505, 12514, 12516, 12518, 12519, 12520, 12521,
-		12523, 12526, 12528, 12535, 12537, 12541, 12543, 12545, 12547, 12560, 12564, 12570, 12571, 12583, 25408, 17002, 18, 20, 2391}
-	missing = []int{942, 1031, 4043, 6550, 1950, 904}
-)
+	filewise.ClassSpace: {1652, 1653, 1654, 1655, 1656, 1658, 1659, 1688, 1691, 3206, 3232, 1144, 19502, 19504, 27044, 27063, 27072, 15041,
+		65114, 1536, 30036, 257},
+	filewise.ClassConnection: {28, 1012, 1033, 1034, 1035, 1089, 1090, 1092, 2396, 3113, 3114, 3135, 12152, 12170, 12203,
+		12500, 12502, 12505, 12514, 12516, 12518, 12519, 12520, 12521, 12523, 12526, 12528, 12535, 12537, 12541, 12543,
+		12545, 12547, 12560, 12564, 12570, 12571, 12583, 25408, 17002, 18, 20, 2391},
+}
+
+// missing are errors of an object that is not there, or that the account may not see.
+var missing = []int{942, 1031, 4043, 6550, 1950, 904}
 
 const (
 	errInterrupted  = 1013 // the user asked to stop
@@ -34,6 +36,10 @@ const (
 	errNoView       = 942
 	errNotEmpty     = 1549
 )
+
+// noFile is what to do where the server does not create a file.
+const noFile = "the server cannot create that file: check that the directory of --volume exists on the server " +
+	"and that its account may write there"
 
 // remedies for errors that a user of Filewise can do something about.
 var remedies = map[int]string{
@@ -47,8 +53,8 @@ var remedies = map[int]string{
 	65114: "the pluggable database's MAX_PDB_STORAGE is reached: use a smaller --size",
 	1950:  "GRANT UNLIMITED TABLESPACE TO the account",
 	3214:  "a datafile must be larger: use fewer files or a larger --size",
-	1119:  "the server cannot create that file: check that the directory of --volume exists on the server and that its account may write there",
-	27040: "the server cannot create that file: check that the directory of --volume exists on the server and that its account may write there",
+	1119:  noFile,
+	27040: noFile,
 	27038: "a file of that name exists: nothing was overwritten; try again",
 	2236:  "name the directory with --volume NAME=DIR as the server sees it",
 	2199:  "the server has no default place (db_create_file_dest): name one with --volume NAME=DIR",
@@ -75,7 +81,7 @@ func explain(err error) error {
 		return nil
 	}
 	code := codeOf(err)
-	class := classOf(err, code)
+	class := classes.Of(err, []int{code})
 	remedy := remedies[code]
 	switch {
 	case class == filewise.ClassSpace:
@@ -86,29 +92,7 @@ func explain(err error) error {
 	case remedy != "":
 		err = filewise.Errorf(filewise.CodePreflight, remedy, "%w", err)
 	}
-	if class == filewise.ClassOther {
-		return err
-	}
-	return &filewise.Classed{Class: class, Err: err}
-}
-
-func classOf(err error, code int) filewise.Class {
-	for _, c := range []struct {
-		class filewise.Class
-		codes []int
-	}{
-		{filewise.ClassDeadlock, deadlocks}, {filewise.ClassSerialization, serialization}, {filewise.ClassLockTimeout, lockTimeouts},
-		{filewise.ClassConstraint, constraints}, {filewise.ClassSpace, spaces}, {filewise.ClassConnection, connections},
-	} {
-		if code != 0 && slices.Contains(c.codes, code) {
-			return c.class
-		}
-	}
-	var network net.Error
-	if errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, driver.ErrBadConn) {
-		return filewise.ClassConnection
-	}
-	return filewise.ClassOther
+	return external.Classed(class, err)
 }
 
 // unreadable: the account may not see the object, or there is none.

@@ -19,7 +19,7 @@ import (
 
 // fakeServer stands for a server where only logic is tested: what is dropped and
 // what is not, what preflight says, who may measure. It is no Oracle: it knows
-// tablespaces, segments, comments and sessions, and answers sections of our own
+// tablespaces, segments, comments and sessions, and answers sections of the adapter's
 // narrow interface, not SQL.
 type fakeServer struct {
 	account     string
@@ -125,7 +125,7 @@ func (f *fakeServer) exec(_ context.Context, s statement) error {
 		f.tablespaces[n[2][1]].segments = append(f.tablespaces[n[2][1]].segments, []any{f.account, n[1][1], "INDEX"})
 	case "package":
 		f.programs[name] = "PACKAGE"
-	case "insert":
+	case "procedure-insert":
 		f.programs[name] = "PROCEDURE"
 	case "add-file":
 		f.alters(s, name)

@@ -131,7 +131,8 @@ func TestGrammar(t *testing.T) {
 		}
 		covered++
 	}
-	t.Logf("%d of %d sections: %d statements are Oracle's by the grammar (on %d of them the library's own converter crashed); rendered in %v, parsed in %v",
+	t.Logf("%d of %d sections: %d statements are Oracle's by the grammar (on %d of them the library's own converter crashed); rendered in "+
+		"%v, parsed in %v",
 		covered, len(sqlSections()), count, unconverted, rendered.Round(time.Millisecond), (time.Since(start) - rendered).Round(time.Millisecond))
 	if covered != len(sqlSections()) {
 		t.Fail()
@@ -182,12 +183,12 @@ func damaged(t *testing.T, p *parser, all rendered) {
 		{"inserts/package-body", "END LOOP;", "END;"},
 		{"inserts/package-body", "TYPE bytes_t IS TABLE OF", "TYPE bytes_t TABLE OF"},
 		{"inserts/package-body", "IF MOD(c, 2) = 1 THEN", "IF MOD(c, 2) = 1"},
-		{"inserts/insert", "LOOP", "LOP"},
-		{"inserts/insert", "VALUES (", "VALUES "},
-		{"inserts/insert", "COMMIT WRITE", "COMMITS WRITE"},
-		{"inserts/insert", "x := MOD(", "x := MOD"},
-		{"inserts/call", "(:1, :2, :3)", "(:1, :2, :3"},
-		{"inserts/committed", "WHERE", "WERE IF"},
+		{"inserts/procedure-insert", "LOOP", "LOP"},
+		{"inserts/procedure-insert", "VALUES (", "VALUES "},
+		{"inserts/procedure-insert", "COMMIT WRITE", "COMMITS WRITE"},
+		{"inserts/procedure-insert", "x := MOD(", "x := MOD"},
+		{"inserts/call-insert", "(:1, :2, :3)", "(:1, :2, :3"},
+		{"inserts/committed-insert", "WHERE", "WERE IF"},
 		{"inserts/check", "COUNT(*)", "COUNT(*"},
 		{"server/load", "VALUES (:1", "VALUES ((:1"},
 		{"server/statistics", "ownname =>", "ownname =="},

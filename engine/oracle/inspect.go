@@ -11,8 +11,6 @@ import (
 	"filewise/engine/internal/inspecting"
 )
 
-var inspectSQL = parse("inspect")
-
 // Inspect looks at an existing database. It sends nothing but SELECT, and reads no
 // view of the Diagnostics Pack.
 func (e Engine) Inspect(ctx context.Context, t filewise.Target) (filewise.Inspection, error) {
@@ -121,7 +119,8 @@ func (i *inspection) datafiles(ctx context.Context) error {
 	for _, r := range found {
 		name := text(r[0])
 		if n := len(i.spaces); n == 0 || i.spaces[n-1].Database != name {
-			g := &filewise.FileGroup{Name: "tablespace " + name, Database: name, Use: filewise.UseData, Fill: filewise.FillTurns, System: ofServer[name], Own: inspecting.Own(strings.ToLower(name))}
+			g := &filewise.FileGroup{Name: "tablespace " + name, Database: name, Use: filewise.UseData, Fill: filewise.FillTurns,
+				System: ofServer[name], Own: inspecting.Own(strings.ToLower(name))}
 			if text(r[1]) == "UNDO" {
 				g.Use = filewise.UseUndo
 			}

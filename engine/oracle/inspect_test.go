@@ -29,7 +29,8 @@ func inspectedServer() *fakeServer {
 		"inspect-temp":     {{"TEMP", "NO", "/u01/temp01.dbf", gib, "YES", int64(10 << 20)}},
 		"inspect-log":      {{"/u03/redo01.log", int64(50 << 20)}, {"/u03/redo02.log", int64(50 << 20)}},
 		"inspect-switches": {{int64(900)}},
-		"inspect-cache":    {{"physical reads cache", int64(1e8)}, {"db block gets from cache", int64(1e9)}, {"consistent gets from cache", int64(9e9)}},
+		"inspect-cache": {{"physical reads cache", int64(1e8)}, {"db block gets from cache", int64(1e9)},
+			{"consistent gets from cache", int64(9e9)}},
 		"waits": {
 			{"db file sequential read", "User I/O", int64(1e9), int64(60e9)}, {"enq: HW - contention", "Configuration", int64(1e6), int64(40e9)},
 			{"rdbms ipc message", "Other", int64(1), int64(9e15)}, {"SQL*Net message from client", "Idle", int64(1), int64(9e15)},
@@ -49,7 +50,8 @@ func TestInspect(t *testing.T) {
 		worth    inspect.Worth
 		evidence string
 	}{
-		"tablespace SALES":          {inspect.Experiment, "3 files, 10 GiB, 16 cores, filled extent by extent, in turns, so unevenly that it is as if there were 1"},
+		"tablespace SALES": {inspect.Experiment, "3 files, 10 GiB, 16 cores, filled extent by extent, in turns, so unevenly that it " +
+			"is as if there were 1"},
 		"tablespace SALES: balance": {inspect.Mend, "sales1.dbf holds 80 % of all, free 0 B to 7.0 GiB"},
 		"tablespace SALES: latency": {inspect.Experiment, "sales1.dbf 12 ms a read"},
 		"placement":                 {inspect.Know, "2 files on /u01"},

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"filewise"
+	"filewise/engine/internal/external"
 )
 
 // lockID is the number of the measuring lock in DBMS_LOCK: any of the range that
@@ -27,29 +28,44 @@ const (
 // may, and in any case by announcing it in v$session, where it is seen by name.
 // Both know the sessions of one pluggable database.
 func (s *server) Lock(ctx context.Context, who string) (filewise.Lock, error) {
-	c, err := s.connection(ctx, waiting, who)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.lock(ctx, c, who); err != nil {
-		return nil, errors.Join(err, c.close())
-	}
-	return measuringLock{c}, nil
+	c := &claim{server: s, who: who}
+	holder := func(ctx context.Context) string { return holder(ctx, s.control) }
+	return external.Measuring{Claim: c, Holder: holder, Explain: func(err error) error { return err }}.Lock(ctx)
 }
 
-// measuringLock is the connection that has the lock.
-type measuringLock struct{ held held }
+// claim is the connection that has the measuring lock.
+type claim struct {
+	server *server
+	who    string
+	held   held
+}
 
-// Held asks whether the session lives and announces that it measures, before all
+// Take opens the connection and takes the lock.
+func (c *claim) Take(ctx context.Context) (err error) {
+	if c.held, err = c.server.connection(ctx, waiting, c.who); err != nil {
+		return err
+	}
+	return c.server.lock(ctx, c.held, c.who)
+}
+
+// Check asks whether the session lives and announces that it measures, before all
 // others; a lock of DBMS_LOCK lives as long.
-func (l measuringLock) Held(ctx context.Context) error { return still(ctx, l.held) }
+func (c *claim) Check(ctx context.Context) error { return still(ctx, c.held) }
 
-// Release ends the connection, with which the server lets go.
-func (l measuringLock) Release() error { return l.held.close() }
+// Release has nothing to do: the server lets go with the connection's end.
+func (c *claim) Release(context.Context) error { return nil }
+
+// Close ends the connection.
+func (c *claim) Close() error {
+	if c.held.close == nil {
+		return nil
+	}
+	return c.held.close()
+}
 
 // still looks whether the session of a client is the one that measures.
 func still(ctx context.Context, c client) error {
-	sid, err := ownSession(ctx, c)
+	sid, err := thisSession(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -62,31 +78,30 @@ func still(ctx context.Context, c client) error {
 		return errors.New("the session does not announce any more that it measures")
 	}
 	if other := rival(all, sid, measuring); other != "" {
-		return busy(other, nil)
+		return busy(other)
 	}
 	return nil
 }
 
-func ownSession(ctx context.Context, c client) (sid string, err error) {
-	found, err := rows(ctx, c, 2, "own-session", nil)
+func thisSession(ctx context.Context, c client) (sid string, err error) {
+	r, err := row(ctx, c, 2, "this-session")
 	if err != nil {
 		return "", err
 	}
-	if len(found) != 1 {
-		return "", errNoRows
-	}
-	return text(found[0][0]), nil
+	return text(r[0]), nil
 }
 
 func (s *server) lock(ctx context.Context, c client, who string) error {
 	if !s.missing[grantLock] {
-		if err := exec(ctx, c, "lock", vars{"Lock": lockID}); err != nil && codeOf(err) != errHeld {
+		err := exec(ctx, c, "lock", vars{"Lock": lockID})
+		if codeOf(err) == errHeld {
+			return fmt.Errorf("%w: %w", external.ErrTaken, err)
+		}
+		if err != nil {
 			return err
-		} else if err != nil {
-			return busy(holder(ctx, c), err)
 		}
 	}
-	sid, err := ownSession(ctx, c)
+	sid, err := thisSession(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -99,18 +114,14 @@ func (s *server) lock(ctx context.Context, c client, who string) error {
 			return err
 		}
 		if other := rival(all, sid, action); other != "" {
-			return busy(other, nil)
+			return busy(other)
 		}
 	}
 	return nil
 }
 
-func busy(who string, cause error) error {
-	err := fmt.Errorf("%s is measuring on this server", who)
-	if cause != nil {
-		err = fmt.Errorf("%w: %w", err, cause)
-	}
-	return filewise.Errorf(filewise.CodeBusy, "wait for it to end, or end it", "%w", err)
+func busy(who string) error {
+	return filewise.Errorf(filewise.CodeBusy, "wait for it to end, or end it", "%s is measuring on this server", who)
 }
 
 // holder is who measures, as announced.
@@ -123,7 +134,7 @@ func holder(ctx context.Context, c client) string {
 			}
 		}
 	}
-	return "another Filewise"
+	return ""
 }
 
 // announcement is a session of Filewise's, of any host.

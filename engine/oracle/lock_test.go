@@ -2,10 +2,12 @@ package oracle
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 
 	"filewise"
+	"filewise/engine/internal/external"
 )
 
 // Of any interleaving of two sessions that come at once exactly one measures, and
@@ -59,13 +61,14 @@ func TestLockRefusals(t *testing.T) {
 	s := &server{missing: map[string]bool{}}
 	ctx := context.Background()
 	f := newFake()
-	f.answers["own-session"] = [][]any{{"7", "1"}}
-	f.sessions = [][]any{{int64(7), int64(1), waiting, "me", "20260101000001"}, {int64(8), int64(1), measuring, "ada on db2", "20260101000000"}}
+	f.answers["this-session"] = [][]any{{"7", "1"}}
+	f.sessions = [][]any{{int64(7), int64(1), waiting, "me", "20260101000001"},
+		{int64(8), int64(1), measuring, "ada on db2", "20260101000000"}}
 	if err := s.lock(ctx, f, "me"); filewise.CodeOf(err) != filewise.CodeBusy || err.Error() != "ada on db2 is measuring on this server" {
 		t.Errorf("while another measures: %v", err)
 	}
 	f.fails["lock"] = oracleError(errHeld)
-	if err := s.lock(ctx, f, "me"); filewise.CodeOf(err) != filewise.CodeBusy {
+	if err := s.lock(ctx, f, "me"); !errors.Is(err, external.ErrTaken) {
 		t.Errorf("while another has the lock: %v", err)
 	}
 	f.fails["lock"] = oracleError(3113)
@@ -92,11 +95,11 @@ func TestLockRefusals(t *testing.T) {
 		}
 	}
 	f.sessions = f.sessions[:0]
-	f.fails["own-session"] = oracleError(3113)
+	f.fails["this-session"] = oracleError(3113)
 	if err := still(ctx, f); err == nil {
 		t.Error("by a lost connection the lock is held")
 	}
-	delete(f.fails, "own-session")
+	delete(f.fails, "this-session")
 	f.sessions = [][]any{{int64(7), int64(1), waiting, "me", "20260101000001"}}
 	f.log = nil
 	if err := (&server{missing: map[string]bool{grantLock: true}}).lock(ctx, f, "me"); err != nil || slices.Contains(f.log, "lock") {

@@ -17,7 +17,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"filewise"
-	"filewise/engine/internal/managed"
+	managed "filewise/engine/internal/server"
 	"filewise/engine/internal/sqlrows"
 	"filewise/workload"
 )
@@ -62,10 +62,11 @@ var standIns = []string{
 }
 
 func word(name string) string {
-	return `CREATE FUNCTION ` + name + `(a_k INT) RETURN DECIMAL(20) AS a_v DECIMAL(20); BEGIN SELECT v INTO a_v FROM words WHERE name = '` + name + `' AND k = a_k; RETURN a_v; END`
+	return `CREATE FUNCTION ` + name + `(a_k INT) RETURN DECIMAL(20) AS a_v DECIMAL(20); BEGIN SELECT v INTO a_v FROM words WHERE name = '` +
+		name + `' AND k = a_k; RETURN a_v; END`
 }
 
-// startMariaDB starts a private server and connects to it in Oracle's mode.
+// startMariaDB starts a managed server and connects to it in Oracle's mode.
 func startMariaDB(t *testing.T) *sql.DB {
 	t.Helper()
 	need := func(name string) string {
@@ -88,12 +89,14 @@ func startMariaDB(t *testing.T) *sql.DB {
 	}
 	dir := t.TempDir()
 	data := filepath.Join(dir, "data")
-	if out, err := osexec.Command(install, "--no-defaults", "--datadir="+data, "--auth-root-authentication-method=normal", "--skip-test-db", asUser).CombinedOutput(); err != nil {
+	if out, err := osexec.Command(install, "--no-defaults", "--datadir="+data, "--auth-root-authentication-method=normal", "--skip-test-db",
+		asUser).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	p, err := managed.Start(managed.Spec{
 		Path: binary, Dir: data, Log: filepath.Join(dir, "log"),
-		Args: []string{"--no-defaults", "--datadir=" + data, "--socket=fw.sock", "--skip-networking", asUser, "--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=16M"},
+		Args: []string{"--no-defaults", "--datadir=" + data, "--socket=fw.sock", "--skip-networking", asUser,
+			"--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=16M"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -167,7 +170,7 @@ func tryLoop(t *testing.T, db *sql.DB, schema string, p workload.Params) {
 		t.Fatal(err)
 	}
 	runBody(t, run, body.text)
-	text := w.Program().Args.Pool()
+	text := w.Program().First().Args.Pool()
 	for _, place := range []int{0, 1, pieceSpan - 40, pieceSpan - 1, pieceSpan, 2*pieceSpan - 1, 2 * pieceSpan, workload.PoolSpan - 1} {
 		var got string
 		if err := conn.QueryRowContext(ctx, "SELECT cut(?)", place).Scan(&got); err != nil || got != text[place:place+p.RowBytes] {
@@ -183,7 +186,7 @@ func tryLoop(t *testing.T, db *sql.DB, schema string, p workload.Params) {
 	}
 	ledger := make(filewise.Ledger, p.Connections)
 	for _, table := range d.tables {
-		s, err := d.statement("insert", table)
+		s, err := d.statement("procedure-insert", table)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -198,15 +201,15 @@ func tryLoop(t *testing.T, db *sql.DB, schema string, p workload.Params) {
 	}
 	run("ROLLBACK") // what the procedure has not committed is not there
 	q := loopQuerier{conn, d}
-	if err := w.Check(ctx, q, ledger); err != nil {
+	if err := w.Check(ctx, q, 0, []filewise.Ledger{ledger}); err != nil {
 		t.Error(err)
 	}
 	run(`UPDATE "` + d.tables[0].Name + `" SET payload = CONCAT('!', SUBSTR(payload, 2)) LIMIT 1`)
-	if err := w.Check(ctx, q, ledger); err == nil {
+	if err := w.Check(ctx, q, 0, []filewise.Ledger{ledger}); err == nil {
 		t.Error("a changed payload passes the check")
 	}
 	run(`UPDATE "` + d.tables[0].Name + `" SET payload = SUBSTR(payload, 2) LIMIT 1`)
-	if err := w.Check(ctx, q, ledger); err == nil {
+	if err := w.Check(ctx, q, 0, []filewise.Ledger{ledger}); err == nil {
 		t.Error("a shortened payload passes the check")
 	}
 }

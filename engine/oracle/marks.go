@@ -14,21 +14,21 @@ type state struct {
 	mark     mark.Mark
 	marked   bool
 	unmarked bool   // about to be marked: empty, but for the marker table
-	foreign  string // what is in it that is not ours; empty: nothing
+	others   string // what is in it that is not Filewise's; empty: nothing
 	online   bool
 	exists   bool
 }
 
-// ours tells whether the tablespace may be altered or dropped.
-func (s state) ours() bool { return s.exists && s.foreign == "" && (s.marked || s.unmarked) }
+// removable tells whether the tablespace may be altered or dropped.
+func (s state) removable() bool { return s.exists && s.others == "" && (s.marked || s.unmarked) }
 
 func (s state) why(name string) error {
 	remedy := "look at what is in it; Filewise leaves it alone"
 	switch {
 	case !s.exists:
 		return filewise.Errorf(filewise.CodeNotFound, "", "there is no tablespace %s", name)
-	case s.foreign != "":
-		return filewise.Errorf(filewise.CodePreflight, remedy, "tablespace %s holds something that is not Filewise's: %s", name, s.foreign)
+	case s.others != "":
+		return filewise.Errorf(filewise.CodePreflight, remedy, "tablespace %s holds something that is not Filewise's: %s", name, s.others)
 	}
 	return filewise.Errorf(filewise.CodePreflight, remedy, "tablespace %s does not carry Filewise's mark", name)
 }
@@ -40,7 +40,7 @@ type marks struct {
 }
 
 // read asks the server for the mark of a tablespace: the comment of the table of
-// the same name, in the own schema.
+// the same name, in the account's schema.
 func (m marks) read(ctx context.Context, name string) (mark.Mark, bool, error) {
 	if !mark.IsName(name) || name != strings.ToUpper(name) {
 		return mark.Mark{}, false, filewise.Errorf(filewise.CodeInternal, "", "%q is no name of Filewise's", name)
@@ -69,8 +69,8 @@ func (m marks) look(ctx context.Context, name string) (s state, err error) {
 		return s, err
 	}
 	for _, r := range append(segments, waiting...) {
-		if owner, segment := text(r[0]), text(r[1]); owner != m.account || !ownName(segment) {
-			s.foreign = owner + "." + segment
+		if owner, segment := text(r[0]), text(r[1]); owner != m.account || !hasName(segment) {
+			s.others = owner + "." + segment
 			return s, nil
 		}
 	}
@@ -97,12 +97,8 @@ func (m marks) empty(ctx context.Context, name string, online bool, segments, wa
 	if !online {
 		return true, nil // no row of an offline table can be read; it was looked into before it was taken offline
 	}
-	found, err := rows(ctx, m, 1, "marker-rows", vars{"Tablespace": name})
-	if err != nil {
-		return false, err
-	}
-	n, ok := number(only(found))
-	return ok && n == 0, nil
+	n, ok, err := count(ctx, m, "marker-rows", vars{"Tablespace": name})
+	return ok && n == 0, err
 }
 
 // alter executes statements on a tablespace, its tables or programs, each right
@@ -136,21 +132,13 @@ func (m marks) alterBy(ctx context.Context, name, section string, v vars) error 
 	return m.alter(ctx, name, all...)
 }
 
-// put marks a tablespace that this run has just created.
-func (m marks) put(ctx context.Context, name, text string) error {
-	if err := exec(ctx, m, "marker", vars{"Tablespace": name}); err != nil {
-		return err
-	}
-	return exec(ctx, m, "mark", vars{"Tablespace": name, "Mark": text})
-}
-
-// dropTablespace drops one that is ours; one that is gone is dropped.
+// dropTablespace drops one that is Filewise's; one that is gone is dropped.
 func (m marks) dropTablespace(ctx context.Context, name string) error {
 	before, err := m.look(ctx, name)
 	if err != nil || !before.exists {
 		return err
 	}
-	if !before.ours() {
+	if !before.removable() {
 		return before.why(name)
 	}
 	v := vars{"Tablespace": name}
@@ -161,7 +149,7 @@ func (m marks) dropTablespace(ctx context.Context, name string) error {
 	}
 	// From here on nobody can put anything into it.
 	after, err := m.look(ctx, name)
-	if err == nil && (!after.ours() || after.marked != before.marked) {
+	if err == nil && (!after.removable() || after.marked != before.marked) {
 		err = after.why(name)
 	}
 	if err != nil {
@@ -173,9 +161,9 @@ func (m marks) dropTablespace(ctx context.Context, name string) error {
 	return exec(ctx, m, "drop", v)
 }
 
-// ownName tells whether a segment has a name that Filewise gives.
-func ownName(segment string) bool {
-	return len(segment) >= maxIdent-3 && segment == strings.ToUpper(segment) && ownSegment(segment[:maxIdent-3], segment)
+// hasName tells whether a segment has a name that Filewise gives.
+func hasName(segment string) bool {
+	return len(segment) >= maxIdent-3 && segment == strings.ToUpper(segment) && segmentOf(segment[:maxIdent-3], segment)
 }
 
 // dropBuild drops a build: its programs, its tables, the tablespaces that its
@@ -186,7 +174,7 @@ func (m marks) dropBuild(ctx context.Context, name string, others ...string) err
 	if err != nil {
 		return err
 	}
-	if s.exists && !s.ours() {
+	if s.exists && !s.removable() {
 		return s.why(name)
 	}
 	if s.marked {
@@ -242,7 +230,7 @@ func (m marks) dropContents(ctx context.Context, name string) error {
 		return err
 	}
 	for _, r := range tables {
-		if t := text(r[0]); t != name && ownSegment(name, t) {
+		if t := text(r[0]); t != name && segmentOf(name, t) {
 			if err := m.alterBy(ctx, name, "drop-table", vars{"Name": t}); err != nil {
 				return err
 			}

@@ -8,9 +8,10 @@ import (
 	"testing"
 
 	"filewise"
+	"filewise/engine/internal/external"
 )
 
-// What is dropped is ours, its mark was read right before, and it was offline.
+// What is dropped is Filewise's, its mark was read right before, and it was offline.
 func TestDropBuild(t *testing.T) {
 	f := newFake()
 	data, index := newName(), newName()
@@ -41,7 +42,7 @@ func TestDropRefuses(t *testing.T) {
 	name := newName()
 	for what, make := range map[string]func(*fakeServer){
 		"a table of another account":         func(f *fakeServer) { f.add(t, name, true, name, "BOB.ACCOUNTS") },
-		"a table of the account's own":       func(f *fakeServer) { f.add(t, name, true, name, "ACCOUNTS") },
+		"a table of the account":             func(f *fakeServer) { f.add(t, name, true, name, "ACCOUNTS") },
 		"a table that was dropped":           func(f *fakeServer) { f.add(t, name, true, name, "BIN$X") },
 		"another account's build":            func(f *fakeServer) { f.add(t, name, false, "BOB."+name) },
 		"a damaged mark":                     func(f *fakeServer) { f.add(t, name, true, name); f.comments[name] += "x" },
@@ -109,7 +110,7 @@ func TestUnmarked(t *testing.T) {
 			t.Errorf("%s: %+v, %v", what, found, err)
 			continue
 		}
-		if err := remove(context.Background(), f.marks(), found[0]); err != nil || len(f.tablespaces) > 0 {
+		if err := external.Remove(context.Background(), f.marks(), found[0]); err != nil || len(f.tablespaces) > 0 {
 			t.Errorf("%s: %v, left %v", what, err, f.tablespaces)
 		}
 	}
@@ -117,13 +118,13 @@ func TestUnmarked(t *testing.T) {
 
 func TestLeftovers(t *testing.T) {
 	f := newFake()
-	dead, living, used, foreign, index := newName(), newName(), newName(), newName(), newName()
+	dead, living, used, others, index := newName(), newName(), newName(), newName(), newName()
 	f.add(t, dead, true, dead)
 	f.add(t, living, true, living)
 	f.comments[living] = livingMark(t, living)
 	f.add(t, used, true, used)
 	f.add(t, index, true, index)
-	f.add(t, foreign, true, foreign, "BOB.T")
+	f.add(t, others, true, others, "BOB.T")
 	f.add(t, "FILEWISE_NOTES", false, "NOTES")
 	f.add(t, "FILEWISE_ABCDEFGHIJKLMNOPQR", true)
 	gone := newName() + "Q00"
@@ -140,21 +141,24 @@ func TestLeftovers(t *testing.T) {
 	if len(found) != 6 || kept[dead] != "" {
 		t.Errorf("found %+v", found)
 	}
-	for name, why := range map[string]string{living: "going on", used: "session 5", index: "session 5", foreign: "BOB.T", gone: "tablespace"} {
+	for name, why := range map[string]string{living: "still runs", used: "session 5", index: "session 5", others: "BOB.T",
+		gone: "tablespace"} {
 		if !strings.Contains(kept[name], why) {
 			t.Errorf("%s is kept for %q, want %q", name, kept[name], why)
 		}
-		err := remove(context.Background(), f.marks(), filewise.Leftover{Kind: kindTablespace, Name: name})
+		err := external.Remove(context.Background(), f.marks(), filewise.Leftover{Kind: kindTablespace, Name: name})
 		if err == nil || len(f.log) > 0 {
 			t.Errorf("%s is removed: %v, %v", name, err, f.log)
 		}
 	}
 	for _, name := range []string{"USERS", "FILEWISE_NOTES", "FILEWISE_ABCDEFGHIJKLMNOPQR", ""} {
-		if err := remove(context.Background(), f.marks(), filewise.Leftover{Kind: kindTablespace, Name: name}); err == nil || len(f.log) > 0 {
+		if err := external.Remove(context.Background(), f.marks(), filewise.Leftover{Kind: kindTablespace, Name: name}); err == nil ||
+			len(f.log) > 0 {
 			t.Errorf("%q is removed: %v, %v", name, err, f.log)
 		}
 	}
-	if err := remove(context.Background(), f.marks(), filewise.Leftover{Kind: kindTablespace, Name: dead}); err != nil || f.tablespaces[dead] != nil {
+	if err := external.Remove(context.Background(), f.marks(), filewise.Leftover{Kind: kindTablespace, Name: dead}); err != nil ||
+		f.tablespaces[dead] != nil {
 		t.Errorf("a dead run's stays: %v", err)
 	}
 }
@@ -168,14 +172,14 @@ func TestKilledAnywhere(t *testing.T) {
 		l := smallfile(3)
 		l.Indexes, l.AddedLater = indexes, filewise.LaterRebuilt
 		for killed := 1; ; killed++ {
-			d, err := newDesign(onServer(), l, testProgram(t, small), newNames(indexes == filewise.IndexesApart), usualBlock)
+			d, err := newDesign(serverTarget(), l, testProgram(t, small), newNames(indexes == filewise.IndexesApart), usualBlock)
 			if err != nil {
 				t.Fatal(err)
 			}
 			f := newFake()
 			f.add(t, "USERS", false, "BOB.ACCOUNTS")
 			k := &mortal{fakeServer: f, left: killed, err: errKilled}
-			b := &build{server: &server{control: k, about: about{account: f.account}, builds: map[*build]bool{}}, design: d,
+			b := &build{server: &server{control: k, about: about{account: f.account}}, design: d,
 				conn: held{client: k, close: func() error { return nil }}, marks: marks{k, f.account}}
 			err = b.create(ctx)
 			if err == nil {
@@ -208,7 +212,7 @@ func TestKilledAnywhere(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, left := range found {
-					if err := remove(ctx, f.marks(), left); err != nil && filewise.CodeOf(err) != filewise.CodeNotFound {
+					if err := external.Remove(ctx, f.marks(), left); err != nil && filewise.CodeOf(err) != filewise.CodeNotFound {
 						t.Errorf("indexes %s, killed at statement %d: %v", indexes, killed, err)
 					}
 				}

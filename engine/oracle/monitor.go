@@ -13,19 +13,16 @@ func (s *server) Activity(ctx context.Context) ([]filewise.Gauge, error) {
 	return activity(ctx, s.control, s.config)
 }
 
-func activity(ctx context.Context, c client, own *config) ([]filewise.Gauge, error) {
-	found, err := rows(ctx, c, 3, "activity", nil, fmt.Sprintf("%d %s %s", own.PID, own.HostName, own.ProgramName))
+func activity(ctx context.Context, c client, self *config) ([]filewise.Gauge, error) {
+	r, err := row(ctx, c, 3, "activity", fmt.Sprintf("%d %s %s", self.PID, self.HostName, self.ProgramName))
 	if err != nil {
 		return nil, err
 	}
-	if len(found) != 1 {
-		return nil, errNoRows
-	}
 	var all []filewise.Gauge
 	for i, name := range []string{"active", "sessions", "blocked"} {
-		n, ok := number(found[0][i])
+		n, ok := number(r[i])
 		if !ok && i != 1 {
-			n, ok = 0, found[0][i] == nil // the sum over no session
+			n, ok = 0, r[i] == nil // the sum over no session
 		}
 		if ok {
 			all = append(all, filewise.Gauge{Name: name, Unit: "sessions", Value: float64(n)})

@@ -9,7 +9,7 @@ import (
 )
 
 // names are those of a build; see the package's comment. Oracle folds names that
-// are not quoted to upper case, so ours are in upper case.
+// are not quoted to upper case, so Filewise's are in upper case.
 type names struct {
 	Tablespace string // and of the marker table in it
 	Index      string // tablespace of the indexes; that of the data when they lie together
@@ -40,7 +40,7 @@ type table struct{ Name, Key, Procedure string }
 // letters for each kind make 2592 tables.
 const (
 	packageSuffix = "PKG"
-	churnLetters  = "VW" // tables that come and go, one for each connection
+	churnLetters  = "VW" // tables that are created and dropped, one for each connection
 	base          = 36
 )
 
@@ -54,15 +54,15 @@ func (n names) table(i int) table {
 }
 
 var (
-	ownSuffix     = regexp.MustCompile(`^([TUKLVW][0-9A-Z]{2})?$`)
+	segmentSuffix = regexp.MustCompile(`^([TUKLVW][0-9A-Z]{2})?$`)
 	programSuffix = regexp.MustCompile(`^([QR][0-9A-Z]{2}|PKG)$`)
 )
 
-// ownSegment tells whether a table or index of that name is one of the build's; "":
+// segmentOf tells whether a table or index of that name is one of the build's; "":
 // the marker table.
-func ownSegment(build, name string) bool {
+func segmentOf(build, name string) bool {
 	rest, ok := strings.CutPrefix(name, build)
-	return ok && mark.IsName(build) && ownSuffix.MatchString(rest)
+	return ok && mark.IsName(build) && segmentSuffix.MatchString(rest)
 }
 
 // buildOfProgram is the build to which a package or procedure belongs; empty: it

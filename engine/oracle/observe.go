@@ -7,13 +7,10 @@ import (
 	"filewise"
 )
 
-type observer struct{ build *build }
-
 // Observe asks the server's dictionary for the files and compares them with the
 // layout. A difference is an error that wraps filewise.ErrLayout. Where the server
 // names the files, their paths are only known from it.
-func (o observer) Observe(ctx context.Context) ([]filewise.File, error) {
-	b := o.build
+func (b *build) Observe(ctx context.Context) ([]filewise.File, error) {
 	b.mu.Lock()
 	want := b.design.atFirst()
 	if b.extended {

@@ -25,7 +25,9 @@ func address(t *testing.T, url string) *filewise.Address {
 }
 
 func TestConfig(t *testing.T) {
-	c, err := configOf(address(t, "oracle://ada:s%40cret@db.example/bench?SSL=true&ssl%20verify=false&CONNECTION+TIMEOUT=5&encryption=required&data_integrity=requested&read-timeout=9&auth%20type=normal"))
+	c, err := configOf(address(t,
+		"oracle://ada:s%40cret@db.example/bench?SSL=true&ssl%20verify=false&CONNECTION+TIMEOUT=5"+
+			"&encryption=required&data_integrity=requested&read-timeout=9&auth%20type=normal"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +47,9 @@ func TestConfig(t *testing.T) {
 	if err != nil || plain.SSL || !plain.SSLVerify || plain.Servers[0].Port != 1600 {
 		t.Errorf("without options: %+v, %v", plain, err)
 	}
-	descriptor, err := configOf(address(t, "oracle://ada:secret@/?connstr=(DESCRIPTION%3D(ADDRESS%3D(PROTOCOL%3Dtcps)(HOST%3Ddb7)(PORT%3D2484))(CONNECT_DATA%3D(SERVICE_NAME%3Dpdb1)))"))
+	descriptor, err := configOf(address(t,
+		"oracle://ada:secret@/?connstr=(DESCRIPTION%3D"+
+			"(ADDRESS%3D(PROTOCOL%3Dtcps)(HOST%3Ddb7)(PORT%3D2484))(CONNECT_DATA%3D(SERVICE_NAME%3Dpdb1)))"))
 	if err != nil || descriptor.Servers[0].Addr != "db7" || descriptor.ServiceName != "pdb1" {
 		t.Errorf("a descriptor: %v", err)
 	}
@@ -80,7 +84,8 @@ func TestConfigRefusals(t *testing.T) {
 	if _, err := configOf(nil); filewise.CodeOf(err) != filewise.CodeUsage {
 		t.Errorf("no address: %v", err)
 	}
-	plain := &filewise.Address{Host: "db", Path: "x", User: "ada", Password: "pw!", Options: map[string]string{"wallet password": "walletsecret"}}
+	plain := &filewise.Address{Host: "db", Path: "x", User: "ada", Password: "pw!",
+		Options: map[string]string{"wallet password": "walletsecret"}}
 	if _, err := configOf(plain); filewise.CodeOf(err) != filewise.CodeUsage || strings.Contains(fmt.Sprint(err), "walletsecret") {
 		t.Errorf("a secret among the options: %v", err)
 	}
@@ -90,17 +95,19 @@ func TestConfigRefusals(t *testing.T) {
 func TestOptionsHaveEffect(t *testing.T) {
 	for name, value := range map[string]string{
 		"SSL": "true", "SSL VERIFY": "false", "CONNSTR": "(ADDRESS=(HOST=x)(PORT=1))", "SID": "x", "SERVICE NAME": "x", "INSTANCE NAME": "x",
-		"AUTH TYPE": "TCPS", "AUTH SERV": "tcps", "OS USER": "x", "OS PASSWORD": "x", "OS PASSWORD HASH": "x", "DOMAIN": "x", "ENCRYPTION": "required",
-		"DATA INTEGRITY": "required", "TIMEOUT": "7", "CONNECTION TIMEOUT": "7", "ENABLE URGENT DATA TRANSPORT": "true", "PREFETCH_ROWS": "7", "UNIX SOCKET": "x",
+		"AUTH TYPE": "TCPS", "AUTH SERV": "tcps", "OS USER": "x", "OS PASSWORD": "x", "OS PASSWORD HASH": "x", "DOMAIN": "x",
+		"ENCRYPTION":     "required",
+		"DATA INTEGRITY": "required", "TIMEOUT": "7", "CONNECTION TIMEOUT": "7", "ENABLE URGENT DATA TRANSPORT": "true", "PREFETCH_ROWS": "7",
+		"UNIX SOCKET":       "x",
 		"PROXY CLIENT NAME": "x", "LANGUAGE": "x", "TERRITORY": "x", "SERVER LOCATION": "x", "CID": "x",
 	} {
 		c := &config{SessionInfo: configurations.SessionInfo{SSLVerify: true}}
 		before := fmt.Sprintf("%#v", *c)
 		a := filewise.Address{Options: map[string]string{name: value}}
-		if secretOptions[name] {
+		if options.Secret[name] {
 			a = filewise.Address{Secrets: map[string]filewise.Secret{name: filewise.Secret(value)}}
 		}
-		if err := apply(c, a); err != nil || fmt.Sprintf("%#v", *c) == before {
+		if _, err := options.Apply(c, a); err != nil || fmt.Sprintf("%#v", *c) == before {
 			t.Errorf("%s=%s: %v, no effect", name, value, err)
 		}
 	}

@@ -34,7 +34,8 @@ var (
 func placeOf(v filewise.Volume) (place, error) {
 	dir := v.Dir
 	wrong := func(why string) (place, error) {
-		return place{}, filewise.Errorf(filewise.CodeUsage, "give a directory of the server (/u02/oradata, D:\\oradata), a disk group (+DATA), or none for the server's default place",
+		return place{}, filewise.Errorf(filewise.CodeUsage, "give a directory of the server (/u02/oradata, D:\\oradata), a disk group "+
+			"(+DATA), or none for the server's default place",
 			"volume %s: %q %s", v.Name, dir, why)
 	}
 	switch {

@@ -83,7 +83,7 @@ func (l phaseLoop) load(w filewise.Loadable) {
 	l.t.Helper()
 	c := l.connect()
 	for _, data := range w.Data() {
-		s, err := l.design.loading(data)
+		s, err := l.design.loading(data.Table, data.Columns)
 		if err != nil {
 			l.t.Fatal(err)
 		}
@@ -152,7 +152,7 @@ func tryOrders(t *testing.T, db *sql.DB) {
 	l := newPhaseLoop(t, db, "orders", w)
 	l.load(w.(filewise.Loadable))
 	c := l.connect()
-	if err := w.Check(t.Context(), loopQuerier{c, l.design}, nil); err != nil {
+	if err := w.Check(t.Context(), loopQuerier{c, l.design}, filewise.AsLoaded, nil); err != nil {
 		t.Fatal(err)
 	}
 	phase := w.Program().Phases[0]
@@ -175,11 +175,12 @@ func tryOrders(t *testing.T, db *sql.DB) {
 	if err := eg.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.(filewise.PhasedWorkload).CheckPhase(t.Context(), loopQuerier{c, l.design}, 0, []filewise.Ledger{ledger}); err != nil {
+	if err := w.Check(t.Context(), loopQuerier{c, l.design}, 0, []filewise.Ledger{ledger}); err != nil {
 		t.Error(err)
 	}
 	for section, args := range map[string][]any{
-		"new-order": {1, 1, 99, 5, "1", "1", "1"}, "payment": {1, 1, 1, 1, 0, "NOBODY", 100, 5}, "order-status": {1, 1, 0, "NOBODY"}, "stock-level": {1, 11, 10},
+		"new-order": {1, 1, 99, 5, "1", "1", "1"}, "payment": {1, 1, 1, 1, 0, "NOBODY", 100, 5}, "order-status": {1, 1, 0,
+			"NOBODY"}, "stock-level": {1, 11, 10},
 	} {
 		if _, err := call(t.Context(), c, blocks[section], args...); err == nil || !strings.Contains(err.Error(), "there is no such") {
 			t.Errorf("%s of what does not exist: %v", section, err)
@@ -211,7 +212,8 @@ func transact(ctx context.Context, c *sql.Conn, phase filewise.Phase, blocks map
 // tryDML runs all phases, of which the last four send blocks and queries.
 func tryDML(t *testing.T, db *sql.DB) {
 	const connections, rows = 2, 20
-	w, err := workload.NewDML(workload.Params{Connections: connections, Rows: rows, Mode: workload.ModeBoth, Connect: workload.ConnectPooled, Index: workload.IndexKey}, 7)
+	w, err := workload.NewDML(workload.Params{Connections: connections, Rows: rows, Mode: workload.ModeBoth, Connect: workload.ConnectPooled,
+		Index: workload.IndexKey}, 7)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +242,7 @@ func tryDML(t *testing.T, db *sql.DB) {
 			t.Fatal(err)
 		}
 		ledgers = append(ledgers, ledger)
-		if err := w.(filewise.PhasedWorkload).CheckPhase(t.Context(), loopQuerier{c, l.design}, k, ledgers); err != nil {
+		if err := w.Check(t.Context(), loopQuerier{c, l.design}, k, ledgers); err != nil {
 			t.Error(err)
 		}
 	}

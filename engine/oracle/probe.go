@@ -53,7 +53,7 @@ func (fileProbe) Name() string { return filewise.ProbeFiles }
 // under the paths of Observe.
 func (p fileProbe) Read(ctx context.Context) ([]filewise.Counter, error) {
 	var all []filewise.Counter
-	for _, name := range p.build.tablespaces() {
+	for _, name := range p.build.design.tablespaces() {
 		files, err := rows(ctx, p.build.conn, 2, "files", nil, name)
 		if err != nil {
 			return nil, err

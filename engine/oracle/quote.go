@@ -13,7 +13,8 @@ const maxIdent = 30
 // ident quotes a name. Oracle has no way to write a double quote within a quoted
 // name, so that and what else cannot be in one is refused.
 func ident(name string) (string, error) {
-	if name == "" || len(name) > maxIdent || strings.ContainsAny(name, "\"\x00") || strings.ContainsFunc(name, control) || !utf8.ValidString(name) {
+	if name == "" || len(name) > maxIdent || strings.ContainsAny(name, "\"\x00") || strings.ContainsFunc(name, control) ||
+		!utf8.ValidString(name) {
 		return "", fmt.Errorf("%q cannot be a name on Oracle", name)
 	}
 	return `"` + name + `"`, nil

@@ -10,7 +10,8 @@ import (
 
 // Names and texts that try to break out of their quotes.
 var breakouts = []string{
-	`a"b`, `"; DROP TABLESPACE users; --`, `" OR 1=1`, "a\x00b", "a\nb", "a\r\n;", "", strings.Repeat("x", 31), "\xff", "a\u2028b", `\"`, `''`, `'; DROP TABLE t; --`, `' || x || '`, `/*`, `--`, `:1`, `&x`,
+	`a"b`, `"; DROP TABLESPACE users; --`, `" OR 1=1`, "a\x00b", "a\nb", "a\r\n;", "", strings.Repeat("x", 31), "\xff", "a\u2028b", `\"`,
+	`''`, `'; DROP TABLE t; --`, `' || x || '`, `/*`, `--`, `:1`, `&x`,
 }
 
 func TestQuoting(t *testing.T) {
@@ -18,7 +19,8 @@ func TestQuoting(t *testing.T) {
 		if q, err := ident(s); err == nil && (q != `"`+s+`"` || strings.Contains(s, `"`) || len(s) > maxIdent) {
 			t.Errorf("ident(%q) = %s", s, q)
 		}
-		if q, err := literal(s); err == nil && strings.Trim(strings.ReplaceAll(q[1:len(q)-1], "''", ""), " ") != strings.ReplaceAll(s, "'", "") && strings.Contains(s, "'") && strings.Count(q, "'")%2 != 0 {
+		if q, err := literal(s); err == nil && strings.Trim(strings.ReplaceAll(q[1:len(q)-1], "''", ""), " ") != strings.ReplaceAll(s, "'",
+			"") && strings.Contains(s, "'") && strings.Count(q, "'")%2 != 0 {
 			t.Errorf("literal(%q) = %s", s, q)
 		}
 	}
@@ -33,7 +35,8 @@ func FuzzQuoting(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		if q, err := literal(s); err == nil {
 			inner := q[1 : len(q)-1]
-			if q[0] != '\'' || q[len(q)-1] != '\'' || strings.ReplaceAll(inner, "''", "'") != s && strings.Count(s, "''") == 0 || strings.Contains(strings.ReplaceAll(inner, "''", ""), "'") || strings.ContainsAny(q, "\n\r\x00") {
+			if q[0] != '\'' || q[len(q)-1] != '\'' || strings.ReplaceAll(inner, "''", "'") != s && strings.Count(s, "''") == 0 ||
+				strings.Contains(strings.ReplaceAll(inner, "''", ""), "'") || strings.ContainsAny(q, "\n\r\x00") {
 				t.Errorf("literal(%q) = %s", s, q)
 			}
 		}
@@ -46,7 +49,8 @@ func FuzzQuoting(f *testing.F) {
 // Whatever the directory: a place that is accepted gives a path in it by the
 // server's rules, and a clause that can be quoted.
 func FuzzPlace(f *testing.F) {
-	for _, s := range []string{"", "+DATA", "/u02", `C:\ora`, `\\nas\s\x`, "/u'; DROP TABLESPACE users; --", "relative", "/a?b", "+DATA/x", "C:ora"} {
+	for _, s := range []string{"", "+DATA", "/u02", `C:\ora`, `\\nas\s\x`, "/u'; DROP TABLESPACE users; --", "relative", "/a?b", "+DATA/x",
+		"C:ora"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, dir string) {
@@ -72,7 +76,7 @@ func FuzzPlace(f *testing.F) {
 	})
 }
 
-// What a server says is no reason to panic, and no name but ours is taken for ours.
+// What a server says is no reason to panic, and no name but Filewise's is taken for one.
 func FuzzNames(f *testing.F) {
 	f.Add("FILEWISE_ABCDEFGHIJKLMNOPQRT00", "19.0.0.0.0")
 	f.Add(newName()+"PKG", "12.2")
@@ -81,8 +85,8 @@ func FuzzNames(f *testing.F) {
 		if build := buildOfProgram(name); build != "" && (!mark.IsName(build) || !strings.HasPrefix(name, build)) {
 			t.Errorf("%q is taken for a program of %q", name, build)
 		}
-		if ownName(name) && !mark.IsName(name[:maxIdent-3]) {
-			t.Errorf("%q is taken for ours", name)
+		if hasName(name) && !mark.IsName(name[:maxIdent-3]) {
+			t.Errorf("%q is taken for Filewise's", name)
 		}
 		_, _ = releaseOf(version)
 		_, _ = number(version)
@@ -103,16 +107,17 @@ func TestNames(t *testing.T) {
 			}
 			seen[name] = true
 		}
-		if !ownName(table.Name) || !ownName(table.Key) || ownName(table.Procedure) || buildOfProgram(table.Procedure) != n.Tablespace {
-			t.Fatalf("%d: %+v is not known as ours", i, table)
+		if !hasName(table.Name) || !hasName(table.Key) || hasName(table.Procedure) || buildOfProgram(table.Procedure) != n.Tablespace {
+			t.Fatalf("%d: %+v is not known as Filewise's", i, table)
 		}
 	}
-	if buildOfProgram(n.Package) != n.Tablespace || !ownName(n.Tablespace) {
+	if buildOfProgram(n.Package) != n.Tablespace || !hasName(n.Tablespace) {
 		t.Errorf("%+v", n)
 	}
-	for _, foreign := range []string{"FILEWISE_NOTES", n.Tablespace + "X", n.Tablespace + "T0", n.Tablespace + "T0000", strings.ToLower(n.Tablespace), "FILEWISE_ABCDEFGHIJKLMNOPQRT00"} {
-		if ownName(foreign) || buildOfProgram(foreign) != "" {
-			t.Errorf("%s is taken for ours", foreign)
+	for _, other := range []string{"FILEWISE_NOTES", n.Tablespace + "X", n.Tablespace + "T0", n.Tablespace + "T0000",
+		strings.ToLower(n.Tablespace), "FILEWISE_ABCDEFGHIJKLMNOPQRT00"} {
+		if hasName(other) || buildOfProgram(other) != "" {
+			t.Errorf("%s is taken for Filewise's", other)
 		}
 	}
 }

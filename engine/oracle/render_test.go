@@ -83,7 +83,7 @@ func testPrograms(t *testing.T) []filewise.Program {
 			for _, every := range []int{1, 7} {
 				p := testProgram(t, workload.Params{Connections: 2, RowBytes: 40, CommitEvery: every, Table: table, Key: key})
 				if len(all) > 0 {
-					p.Args = nil
+					p.Phases[0].Args = nil
 				}
 				all = append(all, p)
 			}
@@ -154,7 +154,7 @@ func renderAll(t *testing.T) rendered {
 func (r rendered) addAllPhased(t *testing.T) {
 	t.Helper()
 	for i, w := range phasedWorkloads(t) {
-		if i == 0 || w.Program().Vars["Index"] == false {
+		if i == 0 || w.Program().Unindexed() {
 			continue // the same without churn, and without an index
 		}
 		r.addPhased(t, phasedDesign(t, w.Program(), filewise.IndexesApart, filewise.DurabilityFull))
@@ -188,7 +188,8 @@ func phasedDesign(t testing.TB, p filewise.Program, indexes string, durability f
 		n = testNames[1]
 	}
 	target := filewise.Target{Mode: filewise.External, Volumes: testPlaces["linux"], Durability: durability}
-	l := filewise.Layout{Kind: filewise.KindSmallfile, Indexes: indexes, Data: filewise.Spread{Files: 4, Bytes: 64 << 20, Allocation: filewise.Preallocated}}
+	l := filewise.Layout{Kind: filewise.KindSmallfile, Indexes: indexes,
+		Data: filewise.Spread{Files: 4, Bytes: 64 << 20, Allocation: filewise.Preallocated}}
 	d, err := newDesign(target, l, p, n, usualBlock)
 	if err != nil {
 		t.Fatal(err)
@@ -208,8 +209,9 @@ func (r rendered) addPhased(t *testing.T, d *design) {
 		}
 		r.add(w, all)
 	}
-	for _, data := range workload.LoadedTables(w) {
-		s, err := d.loading(data)
+	for _, name := range d.objects.loaded {
+		i := slices.IndexFunc(d.program.Tables, func(t filewise.Table) bool { return t.Name == name })
+		s, err := d.loading(name, d.program.Tables[i].Columns)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -239,7 +241,8 @@ func (r rendered) addProgram(t *testing.T, d *design) {
 			r.add("inserts", all)
 		}
 	}
-	base := vars{"Tablespace": d.names.Index, "Names": tellingParameters, "Lock": lockID, "Tables": d.tables, "Name": d.tables[0].Name, "Mark": planMark + ` {"it's":1}`}
+	base := vars{"Tablespace": d.names.Index, "Names": tellingParameters, "Lock": lockID, "Tables": d.tables, "Name": d.tables[0].Name,
+		"Mark": planMark + ` {"it's":1}`}
 	for _, section := range inspectSQL.Sections() {
 		texts, err := inspectSQL.Statements(section, vars{})
 		if err != nil {

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"filewise"
+	"filewise/engine/internal/builds"
+	"filewise/engine/internal/external"
 	"filewise/engine/internal/mark"
 )
 
@@ -24,9 +24,7 @@ type server struct {
 	marks   marks
 	about   about
 	missing map[string]bool // views and privileges that the account lacks
-
-	mu     sync.Mutex
-	builds map[*build]bool // that are not dropped
+	builds  builds.Open[*build]
 }
 
 // about is what a server says of itself.
@@ -47,8 +45,9 @@ func (Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, err
 		return nil, err
 	}
 	p := newPool(c, t.Address.Hidden())
-	s := &server{target: t, config: c, pool: p, control: p, marks: marks{client: p}, builds: map[*build]bool{}}
-	if err := s.learn(ctx, p); err != nil {
+	control := p.on(p.db)
+	s := &server{target: t, config: c, pool: p, control: control, marks: marks{client: control}}
+	if err := s.learn(ctx, control); err != nil {
 		return nil, errors.Join(filewise.HideIn(err, t.Address.Hidden()...), p.close())
 	}
 	return s, nil
@@ -65,11 +64,11 @@ func (s *server) learn(ctx context.Context, c client) (err error) {
 	}
 	s.about.block = usualBlock
 	if !s.missing["DBA_TABLESPACES"] {
-		found, err := rows(ctx, c, 1, "blocks", nil)
+		n, ok, err := count(ctx, c, "blocks", nil)
 		if err != nil {
 			return err
 		}
-		if n, ok := number(only(found)); ok && n > 0 {
+		if ok && n > 0 {
 			s.about.block = n
 		}
 	}
@@ -77,27 +76,21 @@ func (s *server) learn(ctx context.Context, c client) (err error) {
 }
 
 func learn(ctx context.Context, c client) (a about, err error) {
-	found, err := rows(ctx, c, 1, "version", nil)
+	r, err := row(ctx, c, 1, "version")
 	if err != nil {
 		return a, err
 	}
-	if len(found) == 0 {
-		return a, errNoRows
-	}
-	a.version = text(found[0][0])
+	a.version = text(r[0])
 	if a.release, err = releaseOf(a.version); err != nil {
 		return a, err
 	}
 	if a.release[0] < oldest[0] || a.release[0] == oldest[0] && a.release[1] < oldest[1] {
-		return a, filewise.Errorf(filewise.CodePreflight, "measure on a newer release", "the server is Oracle %s; Filewise knows %d.%d and later", a.version, oldest[0], oldest[1])
+		return a, filewise.Errorf(filewise.CodePreflight, "measure on a newer release",
+			"the server is Oracle %s; Filewise knows %d.%d and later", a.version, oldest[0], oldest[1])
 	}
-	if found, err = rows(ctx, c, 8, "identity", nil); err != nil {
+	if r, err = row(ctx, c, 8, "identity"); err != nil {
 		return a, err
 	}
-	if len(found) != 1 {
-		return a, errNoRows
-	}
-	r := found[0]
 	a.account, a.container, a.host, a.service = text(r[0]), text(r[2]), text(r[5]), text(r[6])
 	if text(r[3]) == "" { // CDB_NAME: not a container database
 		a.container = ""
@@ -107,14 +100,18 @@ func learn(ctx context.Context, c client) (a about, err error) {
 
 // refuse refuses containers and accounts that Filewise does not build in.
 func (a about) refuse(schema string) error {
-	const remedy = "name the service of a pluggable database: oracle://USER@HOST:1521/PDB_SERVICE (`SELECT name, pdb FROM v$services` lists them)"
+	const remedy = "name the service of a pluggable database: oracle://USER@HOST:1521/PDB_SERVICE (`SELECT name, pdb FROM v$services` " +
+		"lists them)"
 	switch {
 	case a.container == "CDB$ROOT" || a.container == "PDB$SEED":
-		return filewise.Errorf(filewise.CodePreflight, remedy, "service %s is %s, where no user's data belong: %w", a.service, a.container, filewise.ErrUnsupported)
+		return filewise.Errorf(filewise.CodePreflight, remedy, "service %s is %s, where no user's data belong: %w", a.service, a.container,
+			filewise.ErrUnsupported)
 	case a.account == "SYS" || a.account == "SYSTEM":
-		return filewise.Errorf(filewise.CodePreflight, "create an account with the rights that `filewise engines` lists", "Filewise does not work as %s, which may do everything", a.account)
+		return filewise.Errorf(filewise.CodePreflight, "create an account with the rights that `filewise engines` lists",
+			"Filewise does not work as %s, which may do everything", a.account)
 	case schema != a.account:
-		return filewise.Errorf(filewise.CodePreflight, "use an account whose log-on changes nothing", "account %s works in schema %s: Filewise builds in its own", a.account, schema)
+		return filewise.Errorf(filewise.CodePreflight, "use an account whose log-on changes nothing",
+			"account %s works in schema %s: Filewise builds in its own", a.account, schema)
 	}
 	return nil
 }
@@ -155,11 +152,9 @@ func missingRights(ctx context.Context, c client) (map[string]bool, error) {
 			return nil, err
 		}
 	}
-	found, err = rows(ctx, c, 1, "may-lock", nil)
-	if err != nil {
+	if n, ok, err := count(ctx, c, "may-lock", nil); err != nil {
 		return nil, err
-	}
-	if n, ok := number(only(found)); !ok || n == 0 {
+	} else if !ok || n == 0 {
 		missing[grantLock] = true
 	}
 	return missing, nil
@@ -190,13 +185,15 @@ func (s *server) Offers() map[filewise.Capability]error {
 		filewise.CanRestart:    absent("", "an existing server is never restarted"),
 		filewise.CanReset:      absent("", "the files of an existing server are never copied"),
 		filewise.CanBulk:       nil,
-		filewise.CanBackup:     absent("", "backups of Oracle are made by its client rman as SYSBACKUP, and recorded in the control file of the whole database"),
-		filewise.CanTemp:       absent("", "no workload on oracle uses temporary tablespaces"),
-		filewise.CanWaits:      s.readable("V_$SYSTEM_EVENT"),
-		filewise.CanFileIO:     s.readable("V_$FILESTAT"),
+		filewise.CanBackup: absent("", "backups of Oracle are made by its client rman as SYSBACKUP, and recorded in the control file of "+
+			"the whole database"),
+		filewise.CanTemp:   absent("", "no workload on oracle uses temporary tablespaces"),
+		filewise.CanWaits:  s.readable("V_$SYSTEM_EVENT"),
+		filewise.CanFileIO: s.readable("V_$FILESTAT"),
 	}
 	if grant := s.lacking(); grant != "" {
-		for _, c := range []filewise.Capability{filewise.CanPreallocate, filewise.CanGrow, filewise.CanVolumes, filewise.CanAddLater, filewise.CanIndexApart} {
+		for _, c := range []filewise.Capability{filewise.CanPreallocate, filewise.CanGrow, filewise.CanVolumes, filewise.CanAddLater,
+			filewise.CanIndexApart} {
 			all[c] = absent(grant, "account %s lacks a right: %s", s.about.account, grant)
 		}
 	}
@@ -236,13 +233,9 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 		return nil, err
 	}
 	b.marks = marks{b.conn, s.about.account}
-	s.mu.Lock()
-	s.builds[b] = true
-	s.mu.Unlock()
+	s.builds.Add(b)
 	if err := b.create(ctx); err != nil {
-		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropPatience)
-		defer cancel()
-		return nil, errors.Join(err, b.Drop(limited))
+		return nil, external.Undo(ctx, dropPatience, err, b.Drop)
 	}
 	return b.database(), nil
 }
@@ -264,11 +257,11 @@ func (s *server) connection(ctx context.Context, action, info string) (held, err
 
 // plain is a connection of its own that does not say what it is for.
 func (s *server) plain(ctx context.Context) (held, error) {
-	conn, err := s.pool.own.Conn(ctx)
+	conn, err := s.pool.lasting.Conn(ctx)
 	if err != nil {
 		return held{}, s.pool.why(ctx, statement{text: "connecting"}, err)
 	}
-	return held{client: connection{s.pool, conn}, close: func() error { return filewise.HideIn(conn.Close(), s.pool.secrets...) }}, nil
+	return held{client: s.pool.on(conn), close: func() error { return filewise.HideIn(conn.Close(), s.pool.secrets...) }}, nil
 }
 
 // module is what Filewise's sessions call themselves in v$session.
@@ -285,16 +278,10 @@ func announce(ctx context.Context, c client, action, info string) error {
 
 // Close drops what was built and not dropped, and ends the connections.
 func (s *server) Close() error {
-	s.mu.Lock()
-	left := maps.Clone(s.builds)
-	s.mu.Unlock()
-	var errs []error
 	ctx, cancel := context.WithTimeout(context.Background(), dropPatience)
 	defer cancel()
-	for b := range left {
-		errs = append(errs, b.Drop(ctx))
-	}
-	return errors.Join(append(errs, s.pool.close())...)
+	err := s.builds.Close(func(b *build) error { return b.Drop(ctx) })
+	return errors.Join(err, s.pool.close())
 }
 
 // markText is the mark of what this run is about to create.

@@ -22,7 +22,7 @@ var (
 	_ filewise.Cleaner     = (*server)(nil)
 )
 
-func onServer(volumes ...filewise.Volume) filewise.Target {
+func serverTarget(volumes ...filewise.Volume) filewise.Target {
 	if len(volumes) == 0 {
 		volumes = []filewise.Volume{{Name: "default"}}
 	}
@@ -44,7 +44,7 @@ func identity(f *fakeServer) {
 
 func opened(t *testing.T, f *fakeServer, volumes ...filewise.Volume) *server {
 	t.Helper()
-	s := &server{target: onServer(volumes...), config: &config{}, control: f}
+	s := &server{target: serverTarget(volumes...), config: &config{}, control: f}
 	if err := s.learn(context.Background(), f); err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestLearn(t *testing.T) {
 		f := newFake()
 		identity(f)
 		change(f)
-		if err := (&server{target: onServer()}).learn(context.Background(), f); err == nil {
+		if err := (&server{target: serverTarget()}).learn(context.Background(), f); err == nil {
 			t.Errorf("%s is accepted", what)
 		} else if what == "the root" && (!strings.Contains(filewise.RemedyOf(err), "pluggable") || !errors.Is(err, filewise.ErrUnsupported)) {
 			t.Errorf("%s: %v (%s)", what, err, filewise.RemedyOf(err))
@@ -97,7 +97,8 @@ func TestOffers(t *testing.T) {
 	f.fails["access"] = oracleError(errNoView)
 	s = opened(t, f)
 	offers = s.Offers()
-	if err := offers[filewise.CanVolumes]; !errors.Is(err, filewise.ErrUnsupported) || !strings.Contains(filewise.RemedyOf(err), "GRANT SELECT ON SYS.DBA_TABLESPACES TO ADA") {
+	if err := offers[filewise.CanVolumes]; !errors.Is(err, filewise.ErrUnsupported) ||
+		!strings.Contains(filewise.RemedyOf(err), "GRANT SELECT ON SYS.DBA_TABLESPACES TO ADA") {
 		t.Errorf("without views: %v (%s)", err, filewise.RemedyOf(err))
 	}
 	if offers[filewise.CanWaits] == nil || offers[filewise.CanFileIO] == nil {
@@ -106,7 +107,8 @@ func TestOffers(t *testing.T) {
 	if s.about.block != usualBlock {
 		t.Errorf("blocks of %d", s.about.block)
 	}
-	if _, err := s.Build(context.Background(), filewise.Layout{Data: filewise.Spread{Files: 1, Bytes: 64 << 20}}, testProgram(t, small)); filewise.CodeOf(err) != filewise.CodePreflight {
+	if _, err := s.Build(context.Background(), filewise.Layout{Data: filewise.Spread{Files: 1, Bytes: 64 << 20}},
+		testProgram(t, small)); filewise.CodeOf(err) != filewise.CodePreflight {
 		t.Errorf("a build without rights: %v", err)
 	}
 }
@@ -119,7 +121,7 @@ func TestExamine(t *testing.T) {
 		t.Fatal(err)
 	}
 	demand := filewise.Demand{Layouts: []filewise.Layout{{Data: filewise.Spread{Files: 16}, Indexes: filewise.IndexesApart}},
-		Program: filewise.Program{Connections: 100}, Space: map[string]int64{"a": 5 << 30, "default": 5 << 30}}
+		Program: filewise.Program{Phases: []filewise.Phase{{Connections: 100}}}, Space: map[string]int64{"a": 5 << 30, "default": 5 << 30}}
 	good := func() *fakeServer {
 		f := newFake()
 		identity(f)
@@ -140,19 +142,26 @@ func TestExamine(t *testing.T) {
 		change      func(*fakeServer)
 	}{
 		{"all is well", "rights", filewise.StatusOK, asm, func(*fakeServer) {}},
-		{"a privilege is missing", "rights", filewise.StatusFailed, asm, func(f *fakeServer) { f.answers["privileges"] = f.answers["privileges"][1:] }},
+		{"a privilege is missing", "rights", filewise.StatusFailed, asm,
+			func(f *fakeServer) { f.answers["privileges"] = f.answers["privileges"][1:] }},
 		{"DB_FILES suffices", "DB_FILES", filewise.StatusOK, asm, func(*fakeServer) {}},
-		{"DB_FILES is reached", "DB_FILES", filewise.StatusFailed, asm, func(f *fakeServer) { f.answers["files-of-all"] = [][]any{{int64(184)}} }},
+		{"DB_FILES is reached", "DB_FILES", filewise.StatusFailed, asm,
+			func(f *fakeServer) { f.answers["files-of-all"] = [][]any{{int64(184)}} }},
 		{"the disk group has room", "free space of a", filewise.StatusOK, asm, func(*fakeServer) {}},
-		{"the disk group is full", "free space of a", filewise.StatusFailed, asm, func(f *fakeServer) { f.answers["disk-groups"] = [][]any{{"DATA", int64(10), int64(1)}} }},
+		{"the disk group is full", "free space of a", filewise.StatusFailed, asm,
+			func(f *fakeServer) { f.answers["disk-groups"] = [][]any{{"DATA", int64(10), int64(1)}} }},
 		{"there is no such disk group", "free space of a", filewise.StatusFailed, filewise.Volume{Name: "a", Dir: "+FRA"}, func(*fakeServer) {}},
 		{"a file system", "free space of a", filewise.StatusNote, filewise.Volume{Name: "a", Dir: "/u03"}, func(*fakeServer) {}},
 		{"the default place", "free space of default", filewise.StatusNote, filewise.Volume{Name: "default"}, func(*fakeServer) {}},
-		{"no default place", "free space of default", filewise.StatusFailed, filewise.Volume{Name: "default"}, func(f *fakeServer) { f.answers["parameters"] = [][]any{{"db_files", "200"}} }},
-		{"the default place is a disk group", "free space of default", filewise.StatusOK, filewise.Volume{Name: "default"}, func(f *fakeServer) { f.answers["parameters"] = [][]any{{"db_create_file_dest", "+DATA"}} }},
+		{"no default place", "free space of default", filewise.StatusFailed, filewise.Volume{Name: "default"},
+			func(f *fakeServer) { f.answers["parameters"] = [][]any{{"db_files", "200"}} }},
+		{"the default place is a disk group", "free space of default", filewise.StatusOK, filewise.Volume{Name: "default"},
+			func(f *fakeServer) { f.answers["parameters"] = [][]any{{"db_create_file_dest", "+DATA"}} }},
 		{"a path of Windows on Linux", "volume a", filewise.StatusFailed, filewise.Volume{Name: "a", Dir: `D:\ora`}, func(*fakeServer) {}},
-		{"MAX_PDB_STORAGE is reached", "MAX_PDB_STORAGE", filewise.StatusFailed, asm, func(f *fakeServer) { f.answers["storage-limit"] = [][]any{{"3221225472"}} }},
-		{"too few processes", "connections", filewise.StatusFailed, asm, func(f *fakeServer) { f.answers["sessions-limit"] = [][]any{{"140", int64(50)}} }},
+		{"MAX_PDB_STORAGE is reached", "MAX_PDB_STORAGE", filewise.StatusFailed, asm,
+			func(f *fakeServer) { f.answers["storage-limit"] = [][]any{{"3221225472"}} }},
+		{"too few processes", "connections", filewise.StatusFailed, asm,
+			func(f *fakeServer) { f.answers["sessions-limit"] = [][]any{{"140", int64(50)}} }},
 		{"a standby", "database", filewise.StatusFailed, asm, func(f *fakeServer) { f.answers["database"][0][5] = "READ ONLY" }},
 		{"archived logs", "archive log", filewise.StatusWarning, asm, func(f *fakeServer) { f.answers["database"][0][2] = "ARCHIVELOG" }},
 		{"RAC", "RAC", filewise.StatusWarning, asm, func(f *fakeServer) { f.answers["parameters"] = [][]any{{"cluster_database", "TRUE"}} }},
@@ -189,7 +198,8 @@ func TestActivity(t *testing.T) {
 		t.Errorf("nobody: %v, %v", gauges, err)
 	}
 	f.answers["activity"] = [][]any{{"3", int64(12), int64(1)}}
-	if gauges, err = activity(context.Background(), f, &config{}); err != nil || gauges[0].Value != 3 || gauges[1].Value != 12 || gauges[2].Value != 1 {
+	if gauges, err = activity(context.Background(), f, &config{}); err != nil || gauges[0].Value != 3 || gauges[1].Value != 12 ||
+		gauges[2].Value != 1 {
 		t.Errorf("%v, %v", gauges, err)
 	}
 }

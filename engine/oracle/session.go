@@ -2,181 +2,190 @@ package oracle
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
-	"time"
+	"strings"
 
 	"filewise"
 	"filewise/engine/internal/operations"
+	"filewise/engine/internal/session"
 )
 
-// workers opens the connections of the workload.
-type workers struct{ build *build }
-
-// Connect opens a worker's connection and readies it.
-func (w workers) Connect(ctx context.Context, worker int) (filewise.Session, error) {
-	b := w.build
-	if worker < 0 || worker >= b.design.program.Connections {
-		return nil, filewise.Errorf(filewise.CodeInternal, "", "worker %d of %d", worker, b.design.program.Connections)
-	}
-	if b.design.phased() {
-		return nil, filewise.Errorf(filewise.CodeInternal, "", "a connection of workload %s that is not for a phase: %w", b.design.program.Workload, filewise.ErrUnsupported)
-	}
-	t := b.design.tableOf(worker)
-	call, err := b.design.statement("call", t)
+// Connect opens a worker's connection for a phase of the program. One that
+// connects for each statement has none yet.
+func (b *build) Connect(ctx context.Context, phase, worker int) (filewise.Session, error) {
+	machine, err := session.New(b.design.program, phase, worker)
 	if err != nil {
 		return nil, err
 	}
-	look, err := b.design.statement("committed", t)
-	if err != nil {
+	s := &connection{Session: machine, build: b, control: b.conn}
+	if err := s.render(); err != nil || s.Phase.PerStatement {
+		return s, err
+	}
+	if s.held, err = b.server.connection(ctx, b.design.names.Tablespace, fmt.Sprintf("worker %d", worker)); err != nil {
 		return nil, err
 	}
-	conn, err := b.server.workerConn(ctx, b.design.names.Tablespace, worker)
-	if err != nil {
-		return nil, err
-	}
-	s := &session{build: b, worker: worker, args: b.design.program.Args, own: conn, close: conn.close, control: b.conn, call: call, look: look}
 	if err := s.identify(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
-// workerConn is a connection of the workload.
-func (s *server) workerConn(ctx context.Context, name string, worker int) (held, error) {
-	return s.connection(ctx, name, fmt.Sprintf("worker %d", worker))
-}
-
-// session is one connection of the workload.
-type session struct {
+// connection is one connection of the workload: it calls the procedure that loops on
+// the server, or sends statements and blocks of its own.
+type connection struct {
+	*session.Session
 	build       *build
-	worker      int
-	own         client // the connection itself
-	close       func() error
+	held        held   // without a client: each statement has one of its own
 	control     client // to look up what is committed
 	sid, serial int64
-	args        filewise.Args
-	call, look  statement // look: whether an operation is committed; without text nothing tells
+	statements  []statement // by type of operation
+	look        statement   // whether an operation is committed
+	churn       []statement
+	answers     [3]int64
+	values      []any
 }
 
-// identify asks which of the server's sessions this is.
-func (s *session) identify(ctx context.Context) error {
-	found, err := rows(ctx, s.own, 2, "own-session", nil)
+// render renders what the phase executes, and has the machine work on this connection.
+func (s *connection) render() (err error) {
+	d := s.build.design
+	t := d.tableOf(s.Worker)
+	s.join()
+	s.statements, err = session.Render(s.Phase, func(section string) (statement, error) {
+		return d.statement(section, t)
+	})
 	if err != nil {
 		return err
 	}
-	if len(found) != 1 {
-		return errNoRows
+	if d.churns() {
+		if s.churn, err = d.churnOf(s.Worker); err != nil {
+			return err
+		}
 	}
-	sid, ok := number(found[0][0])
-	audit, ok2 := number(found[0][1])
-	if !ok || !ok2 {
-		return fmt.Errorf("the server says that this is session %q", text(found[0][0]))
+	if name := "committed-" + s.Phase.Section; workloads[d.program.SQL()].Has(name) {
+		s.Look = s.committed
+		s.look, err = d.statement(name, t)
 	}
-	if found, err = rows(ctx, s.own, 1, "session-serial", nil, sid, audit); err != nil {
+	return err
+}
+
+func (s *connection) join() {
+	s.Engine = session.Engine{
+		Interrupted: func(err error) bool { return codeOf(err) == errInterrupted },
+		Unchanged:   func(error) bool { return s.Phase.PerStatement },
+		Rollback:    func(ctx context.Context) error { return exec(ctx, s.held, "rollback", nil) },
+		Kill:        func(context.Context) error { return s.release() },
+		Alive:       s.alive,
+		Explain:     func(err error) error { return err }, // by the client
+		Release:     s.release,
+	}
+	if s.Phase.Client {
+		s.One = s.send
+	} else {
+		s.Call = s.loop
+	}
+}
+
+// identify asks which of the server's sessions this is.
+func (s *connection) identify(ctx context.Context) error {
+	r, err := row(ctx, s.held, 2, "this-session")
+	if err != nil {
 		return err
 	}
-	if s.serial, ok = number(only(found)); !ok {
+	sid, ok := number(r[0])
+	audit, ok2 := number(r[1])
+	if !ok || !ok2 {
+		return fmt.Errorf("the server says that this is session %q", text(r[0]))
+	}
+	if s.serial, ok, err = count(ctx, s.held, "session-serial", nil, sid, audit); err != nil {
+		return err
+	}
+	if !ok {
 		return fmt.Errorf("session %d is not in v$session", sid)
 	}
 	s.sid = sid
 	return nil
 }
 
-// Do has the server insert n rows in one call. When the context ends, the driver
-// tells the server to stop; what it had committed is looked up.
-func (s *session) Do(ctx context.Context, first, n int64) (int64, error) {
-	if ctx.Err() != nil {
-		return 0, context.Cause(ctx)
-	}
-	if most := s.build.design.program.Limit; most > 0 && first+n > most {
-		done, err := s.insert(ctx, first, max(most-first, 0))
-		if err == nil {
-			err = filewise.Errorf(filewise.CodeTrials, "make --work smaller, or use --key sequential",
-				"connection %d has no unique keys beyond its row %d", s.worker, most)
-		}
-		return done, err
-	}
-	return s.insert(ctx, first, n)
+// loop has the server do operations in one call. When the context ends, the driver
+// tells the server to stop.
+func (s *connection) loop(ctx context.Context, first, n int64) error {
+	call := s.statements[0]
+	call.args = []any{s.Worker, first, n}
+	return s.held.exec(ctx, call)
 }
 
-func (s *session) insert(ctx context.Context, first, n int64) (int64, error) {
-	call := s.call
-	call.args = []any{s.worker, first, n}
-	err := s.own.exec(ctx, call)
-	if err == nil {
-		return n, nil
+// send executes one operation, after a table is created and dropped.
+func (s *connection) send(ctx context.Context, i int64) error {
+	for _, c := range s.churn {
+		if err := s.held.exec(ctx, c); err != nil {
+			return fmt.Errorf("churn: %w", err)
+		}
 	}
-	if ctx.Err() != nil && codeOf(err) == errInterrupted {
-		err = context.Cause(ctx)
+	what := s.statements[s.Type(i)]
+	what.args = s.arguments(what.text, i)
+	if !s.Phase.PerStatement {
+		return s.execute(ctx, s.held, what)
 	}
-	done, lookErr := s.committed(first, n)
-	return done, errors.Join(err, lookErr)
+	conn, err := s.build.server.plain(ctx) // that it is opened and closed belongs to the operation
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.execute(ctx, conn, what), conn.close())
 }
 
-// lookPatience bounds the clean-up after a call that failed.
-const lookPatience = 30 * time.Second
+// mostBinds is the most that a statement of a workload has.
+const mostBinds = 12
 
-// committed finds how many of the operations first … first+n−1 are committed.
-// One worker commits its rows in order, so they are a beginning of these, and
-// its end is found by halving.
-func (s *session) committed(first, n int64) (int64, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), lookPatience)
-	defer cancel()
-	if err := s.rollback(ctx); err != nil {
-		return 0, fmt.Errorf("ending an interrupted transaction: %w", err)
+// arguments are those of the operation, and places for what the server returns.
+func (s *connection) arguments(text string, i int64) []any {
+	s.values = s.Phase.Args.Args(s.values[:0], s.Worker, i)
+	given := len(s.values)
+	for n := given; n < operations.Parameters(text, ":", mostBinds); n++ {
+		s.values = append(s.values, sql.Out{Dest: &s.answers[n-given]})
 	}
-	if s.look.text == "" {
-		return 0, nil
-	}
-	return operations.Committed(n, func(i int64) (bool, error) {
-		look := s.look
-		args := s.args.Args(nil, s.worker, first+i)
-		look.args = args[:operations.Parameters(look.text, ":", len(args))]
-		rows, err := s.control.rows(ctx, look)
-		if err != nil {
-			return false, fmt.Errorf("looking up what is committed: %w", err)
-		}
-		found, ok := number(only(rows))
-		if !ok {
-			return false, fmt.Errorf("looking up what is committed: %w", errNoRows)
-		}
-		return found > 0, nil
-	})
+	return s.values
 }
 
-// rollback ends the session's open transaction. Where the connection is broken,
-// the server ends it as soon as it notices; until then rows may still be
-// committed, so its end is waited for.
-func (s *session) rollback(ctx context.Context) error {
-	var err error
-	for range 3 { // an interrupt that came late may hit the first attempt
-		if err = exec(ctx, s.own, "rollback", nil); err == nil {
-			return nil
-		}
-		if codeOf(err) != errInterrupted {
-			break
-		}
+// execute executes a block or a query, whose rows are read to the end.
+func (s *connection) execute(ctx context.Context, on client, what statement) error {
+	if !strings.HasPrefix(what.text, "SELECT") && !strings.Contains(what.text, "\nSELECT") {
+		return on.exec(ctx, what)
 	}
-	_ = s.close() // its error is known
-	for {
-		found, err := rows(ctx, s.control, 1, "alive", nil, s.sid, s.serial)
-		if err != nil {
-			return err
-		}
-		if alive, ok := number(only(found)); ok && alive == 0 {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(20 * time.Millisecond):
-		}
+	found, err := on.rows(ctx, what)
+	if err == nil && len(found) == 0 && len(what.args) > 0 {
+		err = fmt.Errorf("%s %v: %w", s.Phase.Section, what.args, errNoRows)
 	}
+	return err
 }
 
-// Close ends the connection.
-func (s *session) Close() error {
-	_ = s.close() // a broken one may complain; it is gone either way
+// committed looks an operation up by as many of its arguments as tell it.
+func (s *connection) committed(ctx context.Context, args []any) (bool, error) {
+	look := s.look
+	look.args = args[:operations.Parameters(look.text, ":", len(args))]
+	found, err := s.control.rows(ctx, look)
+	if err != nil {
+		return false, err
+	}
+	n, ok := number(only(found))
+	if !ok {
+		return false, errNoRows
+	}
+	return n > 0, nil
+}
+
+// alive tells whether the server has the session still: where the connection is broken,
+// it ends the session as soon as it notices.
+func (s *connection) alive(ctx context.Context) (bool, error) {
+	n, ok, err := count(ctx, s.control, "alive", nil, s.sid, s.serial)
+	return !ok || n != 0, err
+}
+
+// release ends the connection.
+func (s *connection) release() error {
+	if s.held.close != nil {
+		_ = s.held.close() // a broken one may complain; it is gone either way
+	}
 	return nil
 }

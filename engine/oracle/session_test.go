@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"filewise"
+	"filewise/engine/internal/session"
 )
 
 // committing stands for a server that commits rows until a call is interrupted.
@@ -16,11 +17,11 @@ type committing struct {
 }
 
 func (c *committing) rows(ctx context.Context, s statement) ([][]any, error) {
-	if s.section != "committed" {
+	if s.section != "committed-insert" {
 		return c.fakeServer.rows(ctx, s)
 	}
 	for i := range c.rowsThere {
-		if c.design.program.Args.Args(nil, 1, i)[0] == s.args[0] {
+		if c.design.program.First().Args.Args(nil, 1, i)[0] == s.args[0] {
 			return [][]any{{int64(1)}}, nil
 		}
 	}
@@ -31,14 +32,14 @@ func (c *committing) rows(ctx context.Context, s statement) ([][]any, error) {
 // when the connection is lost.
 func TestInterruptedCalls(t *testing.T) {
 	p := testProgram(t, small)
-	d, err := newDesign(onServer(), smallfile(1), p, testNames[0], usualBlock)
+	d, err := newDesign(serverTarget(), smallfile(1), p, testNames[0], usualBlock)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, there := range []int64{5, 6, 9, 15} { // of the rows 5 … 14
 		for _, code := range []int{errInterrupted, 3113, 60, 1653} {
 			f := newFake()
-			f.fails["call"] = explain(oracleError(code))
+			f.fails["call-insert"] = explain(oracleError(code))
 			if code == 3113 { // the connection itself is dead
 				f.fails["rollback"] = oracleError(3114)
 			}
@@ -46,11 +47,18 @@ func TestInterruptedCalls(t *testing.T) {
 			control := &committing{f, there, d}
 			ctx, cancel := context.WithCancel(context.Background())
 			f.before = func(s statement) {
-				if s.section == "call" && code == errInterrupted {
+				if s.section == "call-insert" && code == errInterrupted {
 					cancel()
 				}
 			}
-			s := &session{build: &build{design: d}, worker: 1, args: p.Args, own: f, close: func() error { return nil }, control: control, call: statement{section: "call"}, look: statement{section: "committed", text: "WHERE id = :1"}}
+			machine, err := session.New(p, 0, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := &connection{Session: machine, build: &build{design: d}, held: held{client: f}, control: control}
+			if err := s.render(); err != nil {
+				t.Fatal(err)
+			}
 			done, err := s.Do(ctx, 5, 10)
 			cancel()
 			if done != there-5 || err == nil {
@@ -68,7 +76,8 @@ func TestInterruptedCalls(t *testing.T) {
 
 func TestObserve(t *testing.T) {
 	l := smallfile(2)
-	d, err := newDesign(onServer(filewise.Volume{Name: "a", Dir: "+DATA"}, filewise.Volume{Name: "b", Dir: `C:\ora`}), l, testProgram(t, small), testNames[0], usualBlock)
+	d, err := newDesign(serverTarget(filewise.Volume{Name: "a", Dir: "+DATA"}, filewise.Volume{Name: "b", Dir: `C:\ora`}), l,
+		testProgram(t, small), testNames[0], usualBlock)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,12 +85,14 @@ func TestObserve(t *testing.T) {
 	good := func() *fakeServer {
 		f := newFake()
 		f.tablespaces[d.names.Tablespace] = &fakeSpace{}
-		f.answers["files"] = [][]any{{"+DATA/CDB/x.257.1", int64(5), blocks, "NO", int64(0), int64(0)}, {`C:\ORA\` + "FILEWISE_ABCDEFGHIJKLMNOPQR_0002.DBF", int64(6), blocks, "NO", int64(0), int64(0)}}
+		f.answers["files"] = [][]any{{"+DATA/CDB/x.257.1", int64(5), blocks, "NO", int64(0), int64(0)},
+			{`C:\ORA\` + "FILEWISE_ABCDEFGHIJKLMNOPQR_0002.DBF", int64(6), blocks, "NO", int64(0), int64(0)}}
 		f.answers["free"] = [][]any{{int64(5), blocks - 100}, {int64(6), blocks - 8}}
 		return f
 	}
 	files, err := d.observe(context.Background(), good(), d.files, true)
-	if err != nil || len(files) != 2 || files[0].Volume != "a" || files[1].Volume != "b" || *files[0].Used != 100*usualBlock || *files[1].Used != 0 || files[0].Bytes != 32<<20 {
+	if err != nil || len(files) != 2 || files[0].Volume != "a" || files[1].Volume != "b" || *files[0].Used != 100*usualBlock ||
+		*files[1].Used != 0 || files[0].Bytes != 32<<20 {
 		t.Errorf("%+v, %v", files, err)
 	}
 	for what, change := range map[string]func(*fakeServer){

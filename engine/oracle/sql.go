@@ -17,28 +17,18 @@ import (
 //go:embed sql/*.sql
 var sqlFiles embed.FS
 
-// workloads are the SQL files by workload; serverSQL is what is asked of the
-// server besides.
+// The SQL files: what is asked of the server, what an inspection asks, and the others by
+// workload.
 var (
-	workloads = readWorkloads()
-	serverSQL = parse("server")
+	workloads = sqlfile.Folder(sqlFiles, nil, template.FuncMap{"ident": ident, "literal": literal,
+		"bind": func(i int) int { return i + 1 }})
+	serverSQL, inspectSQL = apart("server"), apart("inspect")
 )
 
-func readWorkloads() map[string]*sqlfile.File {
-	all := map[string]*sqlfile.File{}
-	for _, name := range []string{workloadInserts, workloadDML, workloadScan, workloadOrders} {
-		all[name] = parse(name)
-	}
-	return all
-}
-
-func parse(name string) *sqlfile.File {
-	name = "sql/" + name + ".sql"
-	text, err := sqlFiles.ReadFile(name)
-	if err != nil {
-		panic(err) // embedded: the programmer's
-	}
-	return sqlfile.Must(sqlfile.Parse(name, string(text), template.FuncMap{"ident": ident, "literal": literal, "bind": func(i int) int { return i + 1 }}))
+func apart(name string) *sqlfile.File {
+	f := workloads[name]
+	delete(workloads, name)
+	return f
 }
 
 // vars are the variables of a section.
@@ -47,15 +37,11 @@ type vars map[string]any
 // ask renders a section of server.sql that is one statement. That it cannot be
 // rendered is a name or text that cannot be quoted.
 func ask(section string, v vars, args ...any) (statement, error) {
-	all, err := askAll(section, v)
-	if err == nil && len(all) != 1 {
-		err = filewise.Errorf(filewise.CodeInternal, "", "section %q has %d statements, want 1", section, len(all))
-	}
+	text, err := serverSQL.Statement(section, v)
 	if err != nil {
-		return statement{}, err
+		return statement{}, filewise.Errorf(filewise.CodeInternal, "", "%w", err)
 	}
-	all[0].args = args
-	return all[0], nil
+	return statement{section: section, text: text, args: args}, nil
 }
 
 func askAll(section string, v vars) ([]statement, error) {
@@ -108,9 +94,9 @@ func (d *design) statementsWith(section string, t table, more vars) ([]statement
 	if !d.phased() {
 		d.addPool(v)
 	}
-	maps.Copy(v, d.program.Vars)
+	maps.Copy(v, d.program.Vars())
 	maps.Copy(v, more)
-	texts, err := workloads[d.program.Workload].Statements(section, v)
+	texts, err := workloads[d.program.SQL()].Statements(section, v)
 	if err != nil {
 		return nil, filewise.Errorf(filewise.CodeInternal, "", "%w", err)
 	}
@@ -119,13 +105,13 @@ func (d *design) statementsWith(section string, t table, more vars) ([]statement
 
 // addPool adds what payloads are cut from, and what their checksums need.
 func (d *design) addPool(v vars) {
-	v["PieceSpan"], v["MovedBits"] = pieceSpan, movedBits(int(d.program.OpBytes))
-	v["Kept"] = min(int64(workload.PoolSpan), keptBytes/d.program.OpBytes)
+	v["PieceSpan"], v["MovedBits"] = pieceSpan, movedBits(int(d.program.First().OpBytes))
+	v["Kept"] = min(int64(workload.PoolSpan), keptBytes/d.program.First().OpBytes)
 	pool := ""
-	if d.program.Args != nil {
-		pool = d.program.Args.Pool()
+	if d.program.First().Args != nil {
+		pool = d.program.First().Args.Pool()
 	}
-	v["Pieces"] = pieces(pool, int(d.program.OpBytes))
+	v["Pieces"] = pieces(pool, int(d.program.First().OpBytes))
 }
 
 // statement renders a section that is one statement.
@@ -182,8 +168,5 @@ func movedBits(n int) []uint32 {
 	}
 	return all
 }
-
-// sectionsOf are all sections of a file, for the self-check and the tests.
-func sectionsOf(f *sqlfile.File) []string { return f.Sections() }
 
 var errNoRows = fmt.Errorf("the server returned no row")

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -38,6 +39,25 @@ func only(rows [][]any) any {
 		return rows[0][0]
 	}
 	return nil
+}
+
+// row reads a section of server.sql that has one row.
+func row(ctx context.Context, c client, columns int, section string, args ...any) ([]any, error) {
+	found, err := rows(ctx, c, columns, section, nil, args...)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) != 1 {
+		return nil, errNoRows
+	}
+	return found[0], nil
+}
+
+// count reads a section of server.sql that is one whole number; ok is false for NULL.
+func count(ctx context.Context, c client, section string, v vars, args ...any) (n int64, ok bool, err error) {
+	found, err := rows(ctx, c, 1, section, v, args...)
+	n, ok = number(only(found))
+	return n, ok, err
 }
 
 // wide makes sure that rows have the columns that are read.

@@ -6,17 +6,6 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/operations"
-	"filewise/workload"
-)
-
-// The workloads that this engine treats in a way of their own.
-const (
-	workloadInserts = "inserts"
-	workloadDML     = "dml"
-	workloadScan    = "scan"
-	workloadOrders  = "orders"
-	workloadBackup  = "backup"
-	workloadTemp    = "temp"
 )
 
 // objects are the names of a build's objects by those that the SQL of workloads of
@@ -27,88 +16,82 @@ type objects struct {
 }
 
 // objectsOf gives each table, index and procedure a number.
-func objectsOf(n names, w string) objects {
+func objectsOf(n names, p filewise.Program) objects {
 	o := objects{tables: map[string]string{}, indexes: map[string]string{}, procedures: map[string]string{}}
-	for _, t := range workload.LoadedTables(w) {
-		o.loaded = append(o.loaded, t.Table)
-	}
-	tables, indexes := slices.Clone(o.loaded), slices.Clone(o.loaded)
-	switch w {
-	case workloadDML:
-		tables, indexes = []string{"dml"}, []string{"dml"}
-	case workloadOrders:
-		indexes = append(indexes, "customer_name", "orders_customer")
-	case workloadScan:
-		for _, t := range o.loaded {
-			indexes = append(indexes, t+"_name", t+"_values")
+	var tables, further []string
+	for _, t := range p.Tables {
+		tables = append(tables, t.Name)
+		for _, x := range t.Indexes {
+			further = append(further, t.Name+"_"+x.Name)
 		}
 	}
-	for i, t := range append(tables, "loaded") {
+	if p.Loads() {
+		o.loaded = tables
+	}
+	indexes := slices.Concat(tables, further)
+	for i, t := range append(slices.Clip(tables), "loaded") {
 		o.tables[t] = n.table(i).Name
 	}
 	for i, x := range append(indexes, "loaded") {
 		o.indexes[x] = n.table(i).Key
 	}
-	for _, section := range workloads[w].Sections() {
-		if p, ok := strings.CutPrefix(section, "procedure-"); ok {
-			o.procedures[p] = n.table(len(o.procedures)).Procedure
+	for _, section := range workloads[p.SQL()].Sections() {
+		if name, ok := strings.CutPrefix(section, "procedure-"); ok {
+			o.procedures[name] = n.table(len(o.procedures)).Procedure
 		}
 	}
 	return o
 }
 
 // phased tells the workloads whose trials measure phases.
-func (d *design) phased() bool { return len(d.program.Phases) > 0 }
+func (d *design) phased() bool { return !d.program.Appends() }
 
-// churns tells whether each transaction has a table that comes and goes before it.
-func (d *design) churns() bool { return d.program.Vars["Churn"] == true }
+// churns tells whether each transaction has a table created and dropped before it.
+func (d *design) churns() bool { return d.program.First().Churns }
 
 // checkPhases refuses what the workloads of several phases cannot do here.
 func (d *design) checkPhases() error {
 	p, l := d.program, d.layout
 	switch {
-	case p.Workload == workloadBackup:
-		return absent("use scenario inserts, orders, dml or scan", "workload backup on oracle: its backups are made by the client rman as SYSBACKUP, which records them in the control file of the whole database")
-	case p.Workload == workloadTemp:
+	case slices.ContainsFunc(p.Phases, func(x filewise.Phase) bool { return x.Act != filewise.ActWork }):
+		return absent("use scenario inserts, orders, dml or scan",
+			"workload %s on oracle: its backups are made by the client rman as SYSBACKUP, which records them in the control file of the whole "+
+				"database",
+			p.Workload)
+	case p.Table().Temporary:
 		return absent("lay the temporary tablespace out as you want it, run another scenario, and judge two such runs with filewise compare",
 			"workload temp on oracle: an account has one temporary tablespace, which only its DBA can change")
 	case !d.phased():
 		return nil
 	case l.AddedLater != "":
 		return absent("use scenario inserts", "files added later in workload %s on oracle", p.Workload)
-	case l.Indexes != "" && p.Workload == workloadDML && p.Vars["Index"] != true:
-		return absent("add --index key", "indexes %s: workload dml has no index", l.Indexes)
+	case l.Indexes != "" && p.Unindexed():
+		return absent("add --index key", "indexes %s: workload %s has no index", l.Indexes, p.Workload)
 	}
 	for _, phase := range p.Phases {
 		if phase.Cache != filewise.CacheAsIs {
-			return absent("use --cache warm", "cache %s on oracle: the caches of an existing server serve all of its users, and Filewise empties none of them", phase.Cache)
+			return absent("use --cache warm", "cache %s on oracle: the caches of an existing server serve all of its users, and Filewise empties "+
+				"none of them", phase.Cache)
 		}
-		for _, s := range operations.SectionsOf(phase) {
-			if name := operations.Section(phase, s); phase.Act != filewise.ActWork || !workloads[p.Workload].Has(name) {
-				return absent("choose another scenario", "workload %s on oracle has no section %q", p.Workload, name)
-			}
-		}
+	}
+	if name := operations.Missing(p, workloads[p.SQL()].Has); name != "" {
+		return absent("choose another scenario", "workload %s on oracle has no section %q", p.Workload, name)
 	}
 	return nil
 }
 
 // programSections are the sections that create what phases call.
 func (d *design) programSections() []string {
-	var all []string
-	for _, p := range d.program.Phases {
-		for _, s := range operations.SectionsOf(p) {
-			if name := "procedure-" + s; workloads[d.program.Workload].Has(name) && !slices.Contains(all, name) {
-				all = append(all, name)
-			}
-		}
+	if !d.phased() {
+		return []string{"package", "package-body"}
 	}
-	return all
+	return operations.Procedures(d.program, workloads[d.program.SQL()].Has)
 }
 
 // createdTables are the statements that create the workload's tables, and that by
 // which a batch is known to be loaded.
 func (d *design) createdTables() ([]statement, error) {
-	all, err := d.statements("tables", table{})
+	all, err := d.statements("tables", d.tableOf(0))
 	if err != nil || len(d.objects.loaded) == 0 {
 		return all, err
 	}
@@ -140,6 +123,6 @@ func (d *design) finished() ([]statement, error) {
 }
 
 // loading is the statement that loads rows of a table.
-func (d *design) loading(t filewise.TableData) (statement, error) {
-	return ask("load", vars{"Table": d.objects.tables[t.Table], "Columns": t.Columns})
+func (d *design) loading(table string, columns []string) (statement, error) {
+	return ask("load", vars{"Table": d.objects.tables[table], "Columns": columns})
 }

@@ -6,6 +6,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"filewise"
+	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/internal/installed"
 )
 
 // about is what an external server and the account on it are.
@@ -16,25 +18,16 @@ type about struct {
 	standby, readOnly, pooled, local     bool
 }
 
-const readAbout = `
-SELECT current_setting('server_version_num')::integer, version(), current_user::text, current_database()::text,
-       coalesce((SELECT setting FROM pg_settings WHERE name = 'data_directory'), ''),
-       r.rolsuper, r.rolcreatedb OR r.rolsuper,
-       r.rolsuper OR pg_has_role(current_user, 'pg_monitor', 'USAGE'),
-       r.rolsuper OR EXISTS (SELECT 1 FROM pg_roles p WHERE p.rolname = 'pg_checkpoint' AND pg_has_role(current_user, p.oid, 'USAGE')),
-       pg_is_in_recovery(), current_setting('transaction_read_only') = 'on',
-       pg_backend_pid(), inet_server_addr() IS NULL OR inet_server_addr() = inet_client_addr()
-  FROM pg_roles r WHERE r.rolname = current_user`
-
 // lookAround reads what the server and the account are. The session's own process
 // has another number than the driver was told where a pooler stands between.
-func lookAround(ctx context.Context, l *link) (a about, err error) {
+func lookAround(ctx context.Context, l *client.Link) (a about, err error) {
 	var pid, told int32
-	err = l.with(ctx, func(conn *pgx.Conn) error {
+	err = l.With(ctx, func(conn *pgx.Conn) error {
 		told = int32(conn.PgConn().PID())
-		err := conn.QueryRow(ctx, readAbout).Scan(&a.version, &a.banner, &a.user, &a.database, &a.dataDir, &a.super, &a.createdb, &a.monitor,
+		err := conn.QueryRow(ctx, queries.Text("about")).Scan(&a.version, &a.banner, &a.user, &a.database, &a.dataDir, &a.super, &a.createdb,
+			&a.monitor,
 			&a.checkpoint, &a.standby, &a.readOnly, &pid, &a.local)
-		return l.done(ctx, readAbout, err)
+		return l.Done(ctx, queries.Text("about"), err)
 	})
 	a.pooled = pid != told
 	return a, err
@@ -45,13 +38,17 @@ func (a about) fit() error {
 	switch {
 	case a.pooled:
 		return filewise.Errorf(filewise.CodePreflight, "connect to PostgreSQL itself, not through the pooler",
-			"a connection pooler stands before the server: its sessions are not the server's, so that they cannot be prepared, interrupted or told from others'")
-	case a.version < versionOldest:
-		return filewise.Errorf(filewise.CodePreflight, "use a newer server", "the server is %s; Filewise knows PostgreSQL %d and later", a.banner, versionOldest/10000)
+			"a connection pooler stands before the server: its sessions are not the server's, so that they cannot be prepared, interrupted or "+
+				"told from others'")
+	case a.version < installed.Oldest:
+		return filewise.Errorf(filewise.CodePreflight, "use a newer server", "the server is %s; Filewise knows PostgreSQL %d and later",
+			a.banner, installed.Oldest/10000)
 	case a.standby:
-		return filewise.Errorf(filewise.CodePreflight, "name the primary server (target_session_attrs=primary)", "the server is a standby, which only reads")
+		return filewise.Errorf(filewise.CodePreflight, "name the primary server (target_session_attrs=primary)",
+			"the server is a standby, which only reads")
 	case a.readOnly:
-		return filewise.Errorf(filewise.CodePreflight, "name a server that takes writes", "the server's transactions only read (default_transaction_read_only cannot be turned off)")
+		return filewise.Errorf(filewise.CodePreflight, "name a server that takes writes",
+			"the server's transactions only read (default_transaction_read_only cannot be turned off)")
 	}
 	return nil
 }

@@ -10,40 +10,40 @@ import (
 	"sync"
 
 	"filewise"
-	"filewise/engine/internal/managed"
+	"filewise/engine/internal/server"
 	"filewise/engine/internal/sqlfile"
+	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/internal/installed"
 )
 
 // mostStripes is Filewise's own bound of backup files, and of jobs of a dump.
 const mostStripes = 64
 
-var errForeignBackup = fmt.Errorf("a backup of an external server takes a role with REPLICATION or its superuser, and what it is restored to is a server of its own, "+
+var errExternalBackup = fmt.Errorf("a backup of an external server takes a role with REPLICATION or its superuser, and what it is "+
+	"restored to is a server of its own, "+
 	"which Filewise starts only for managed ones: %w", filewise.ErrUnsupported)
 
 // checkBackup refuses what the workloads backup and dump cannot do.
 func (d *design) checkBackup() error {
 	l := d.layout
-	refuse := func(remedy, format string, args ...any) error {
-		return filewise.Errorf(filewise.CodeUsage, remedy, "%s: %w", fmt.Sprintf(format, args...), filewise.ErrUnsupported)
-	}
 	switch {
 	case d.target.Mode == filewise.External:
-		return filewise.Errorf(filewise.CodeUsage, "use a managed server (--engine postgres)", "%w", errForeignBackup)
+		return filewise.Errorf(filewise.CodeUsage, "use a managed server (--engine postgres)", "%w", errExternalBackup)
 	case l.Discard && d.program.Restores():
 		return refuse("leave the restore out, as --discard does", "a backup that is thrown away on postgres cannot be restored")
-	case l.Discard && (d.program.Workload == workloadDump || l.Backup.Files == 0):
+	case l.Discard && (d.program.Dumps() || l.Backup.Files == 0):
 		return refuse("leave it out", "pg_dump by several jobs, and pg_basebackup, write files: neither can be thrown away")
 	case l.Backup.Files < 0 || l.Backup.Files > mostStripes:
 		return refuse(fmt.Sprintf("give 1 to %d", mostStripes), "a backup in %d files on postgres", l.Backup.Files)
 	}
 	options := stripeOptions
-	if d.program.Workload == workloadDump {
+	if d.program.Dumps() {
 		options = dumpOptions
 	}
 	if err := l.BackupOptions.Check(options); err != nil {
 		return err
 	}
-	if d.program.Workload == workloadBackup && l.Backup.Files > 1 {
+	if !d.program.Dumps() && l.Backup.Files > 1 {
 		d.warn("backup-streams", "compare with what your backup tool does",
 			"PostgreSQL's own pg_basebackup writes one stream: backups in several files are copied by Filewise, a stream for each file, between "+
 				"pg_backup_start and pg_backup_stop, as backup tools with several processes do; a file of the database goes whole into one of them")
@@ -51,10 +51,10 @@ func (d *design) checkBackup() error {
 	return nil
 }
 
-// backuper makes backups of a build on a private server, and restores them to a
+// backuper makes backups of a build on a managed server, and restores them to a
 // second one beside it.
 type backuper struct {
-	server   *privateServer
+	server   *managedServer
 	instance *instance
 	build    *build
 
@@ -79,7 +79,7 @@ func (b *backuper) Backup(ctx context.Context) ([]filewise.File, error) {
 		err = b.take(ctx)
 	}
 	if err != nil {
-		return nil, errors.Join(classify(failed("backup", err)), b.discard())
+		return nil, errors.Join(client.Classify(client.Failed("backup", err)), b.discard())
 	}
 	return slices.Clone(b.files), nil
 }
@@ -89,7 +89,7 @@ func (b *backuper) Backup(ctx context.Context) ([]filewise.File, error) {
 func (b *backuper) take(ctx context.Context) error {
 	d := b.build.design
 	switch {
-	case d.program.Workload == workloadDump:
+	case d.program.Dumps():
 		return b.dump(ctx)
 	case d.layout.Backup.Files > 0:
 		return b.stripes(ctx)
@@ -108,15 +108,17 @@ func (b *backuper) volumeOf(n int) int {
 // user as well.
 func (b *backuper) makeDirs() error {
 	for n := range max(b.build.design.layout.Backup.Files, 1) {
-		dir := filepath.Join(b.instance.sites.dirs[b.volumeOf(n)], backupDir)
+		at := b.instance.sites.dirs[b.volumeOf(n)]
+		dir := filepath.Join(at, backupDir)
 		if slices.Contains(b.dirs, dir) {
 			continue
 		}
-		if err := os.Mkdir(dir, 0o700); err != nil {
+		err := server.In(at, dir, func(root *os.Root, rel string) error { return root.Mkdir(rel, 0o700) })
+		if err != nil {
 			return err
 		}
 		b.dirs = append(b.dirs, dir)
-		if err := b.instance.account.own(dir); err != nil {
+		if err := b.instance.account.Give(at, dir); err != nil {
 			return err
 		}
 	}
@@ -129,44 +131,22 @@ func (b *backuper) addFile(volume int, path string) error {
 	if err != nil {
 		return err
 	}
-	b.files = append(b.files, filewise.File{Role: filewise.RoleBackup, Volume: b.build.design.target.Volumes[volume].Name, Path: path, Bytes: info.Size()})
+	b.files = append(b.files, filewise.File{Role: filewise.RoleBackup, Volume: b.build.design.target.Volumes[volume].Name, Path: path,
+		Bytes: info.Size()})
 	return nil
 }
 
 // client runs one of PostgreSQL's own programs against a server, as its user. What
 // it says when it fails is in the error.
 func (i *instance) client(ctx context.Context, name string, args ...string) error {
-	path := i.install.program(name)
-	all := append([]string{"-h", i.doors.path(i.sites.dataDir()), "-p", "5432", "-U", superuser, "-w"}, args...)
-	p, err := managed.Start(i.account.spec(path, all, i.doors, filepath.Join(i.sites.dirs[i.sites.home], name+".log"), i.design.target.OnStart))
+	path := i.install.Program(name)
+	all := append([]string{"-h", i.handles.Path(i.sites.dataDir()), "-p", "5432", "-U", installed.Superuser, "-w"}, args...)
+	p, err := server.Start(i.account.Spec(append([]string{path}, all...), i.handles, filepath.Join(i.sites.dirs[i.sites.home], name+".log"),
+		i.design.target.OnStart))
 	if err != nil {
 		return err
 	}
 	return p.Wait(ctx)
-}
-
-// program is one of PostgreSQL's own programs.
-func (in install) program(name string) string { return filepath.Join(in.bin, name) }
-
-// has tells whether one of them is installed.
-func (in install) has(name string) bool {
-	info, err := os.Stat(in.program(name))
-	return err == nil && info.Mode()&0o111 != 0
-}
-
-// backups are why backups cannot be made by the programs that are installed; nil:
-// they can.
-func (in install) backups(workload string) error {
-	need := []string{"pg_basebackup"}
-	if workload == workloadDump {
-		need = []string{"pg_dump", "pg_restore"}
-	}
-	for _, name := range need {
-		if !in.has(name) {
-			return filewise.Errorf(filewise.CodeUsage, "apt-get install "+server.Package, "there is no %s beside %s: %w", name, in.postgres(), filewise.ErrUnsupported)
-		}
-	}
-	return nil
 }
 
 // Restore restores the last backup to a server of its own, on new files on the same
@@ -175,19 +155,20 @@ func (b *backuper) Restore(ctx context.Context) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.files) == 0 || b.restored != nil {
-		return filewise.Errorf(filewise.CodeInternal, "", "restore of %s: there is no backup, or it is restored already", b.build.design.layout.Name)
+		return filewise.Errorf(filewise.CodeInternal, "", "restore of %s: there is no backup, or it is restored already",
+			b.build.design.layout.Name)
 	}
 	i, err := b.server.beside(b.instance)
 	if err != nil {
-		return failed("restore", err)
+		return client.Failed("restore", err)
 	}
 	b.restored = i
-	if b.build.design.program.Workload == workloadDump {
+	if b.build.design.program.Dumps() {
 		err = b.undump(ctx)
 	} else {
 		err = b.unpack(ctx)
 	}
-	return classify(failed("restore", err))
+	return client.Classify(client.Failed("restore", err))
 }
 
 // restoredSuffix names the directories of a restored server beside the original's.
@@ -195,19 +176,13 @@ const restoredSuffix = ".restored"
 
 // beside makes the directories of a server beside another one's. It counts as a
 // build, so that Close ends it.
-func (s *privateServer) beside(of *instance) (*instance, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (s *managedServer) beside(of *instance) (*instance, error) {
 	at := of.sites
 	at.dirs = nil
 	for _, dir := range of.sites.dirs {
 		at.dirs = append(at.dirs, dir+restoredSuffix)
 	}
-	i, err := bareInstance(of.install, of.account, of.design, at)
-	if err == nil {
-		s.lives[i] = s.lives[of]
-	}
-	return i, err
+	return s.builds.Register(func(int) (*instance, error) { return bareInstance(of.install, of.account, of.design, at) })
 }
 
 // Verify compares the restored database with the original: by pg_amcheck, where it
@@ -219,20 +194,20 @@ func (b *backuper) Verify(ctx context.Context) error {
 		return filewise.Errorf(filewise.CodeInternal, "", "verifying %s: nothing is restored", b.build.design.layout.Name)
 	}
 	if err := b.amcheck(ctx); err != nil {
-		return failed("verifying the restored database", err)
+		return client.Failed("verifying the restored database", err)
 	}
 	statements, err := b.build.design.statements(sectionCheck, b.build.design.tables[0])
 	if err != nil {
 		return err
 	}
 	for _, s := range statements {
-		want, err := b.build.link.rows(ctx, s)
+		want, err := b.build.link.Rows(ctx, s)
 		if err != nil {
 			return err
 		}
-		got, err := b.restored.link.rows(ctx, s)
+		got, err := b.restored.link.Rows(ctx, s)
 		if err != nil {
-			return failed("verifying the restored database", err)
+			return client.Failed("verifying the restored database", err)
 		}
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			return fmt.Errorf("%w: the restored database has %v, the original %v: %s", filewise.ErrCheck, got, want, sqlfile.Short(s))
@@ -243,14 +218,15 @@ func (b *backuper) Verify(ctx context.Context) error {
 
 // amcheck has PostgreSQL look at every page of tables and indexes.
 func (b *backuper) amcheck(ctx context.Context) error {
-	if !b.instance.install.has("pg_amcheck") {
+	if !b.instance.install.Has("pg_amcheck") {
 		return nil
 	}
 	var there int64
-	if err := b.restored.link.scan(ctx, "SELECT count(*) FROM pg_available_extensions WHERE name = 'amcheck'", nil, &there); err != nil || there == 0 {
+	if err := b.restored.link.Scan(ctx, "SELECT count(*) FROM pg_available_extensions WHERE name = 'amcheck'", nil, &there); err != nil ||
+		there == 0 {
 		return err
 	}
-	err := b.restored.client(ctx, "pg_amcheck", "-d", maintenance, "--install-missing")
+	err := b.restored.client(ctx, "pg_amcheck", "-d", client.Maintenance, "--install-missing")
 	if err != nil && ctx.Err() == nil {
 		err = fmt.Errorf("%w: %w", filewise.ErrCheck, err)
 	}
@@ -270,7 +246,7 @@ func (b *backuper) discard() error {
 		errs = append(errs, b.server.drop(b.restored))
 		b.restored = nil
 	}
-	errs = append(errs, removeAll(b.dirs))
+	errs = append(errs, server.RemoveDirs(b.dirs))
 	b.dirs, b.files = nil, nil
 	return errors.Join(errs...)
 }

@@ -1,14 +1,9 @@
 package postgres
 
 import (
-	"archive/tar"
-	"compress/gzip"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -17,7 +12,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"filewise"
-	"filewise/internal/filesystem"
+	"filewise/engine/internal/archive"
+	"filewise/engine/internal/script"
+	"filewise/engine/postgres/internal/client"
 )
 
 // baseArguments are those of pg_basebackup: a tar file of the data directory with
@@ -29,7 +26,7 @@ func baseArguments(to string) []string {
 // base has pg_basebackup write a backup, which the server sends in one stream.
 func (b *backuper) base(ctx context.Context) error {
 	i, home := b.instance, b.volumeOf(0)
-	if err := i.client(ctx, "pg_basebackup", baseArguments(i.doors.path(b.dirs[0]))...); err != nil {
+	if err := i.client(ctx, "pg_basebackup", baseArguments(i.handles.Path(b.dirs[0]))...); err != nil {
 		return err
 	}
 	entries, err := os.ReadDir(b.dirs[0])
@@ -58,7 +55,7 @@ func (i *instance) tablespaces() (map[string]int, error) {
 			return nil, err
 		}
 		for n := range i.sites.dirs {
-			if to == i.doors.path(i.sites.spaceDir(n)) {
+			if to == i.handles.Path(i.sites.spaceDir(n)) {
 				all[l.Name()] = n
 			}
 		}
@@ -91,12 +88,12 @@ func (b *backuper) unpack(ctx context.Context) error {
 	eg, ctx2 := errgroup.WithContext(ctx)
 	for _, f := range b.files {
 		prefix := ""
-		if name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(f.Path), gzipped), ".tar"); name != filepath.Base(f.Path) {
+		if name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(f.Path), archive.Gzipped), ".tar"); name != filepath.Base(f.Path) {
 			if _, err := strconv.Atoi(name); err == nil { // pg_basebackup's, of a tablespace
 				prefix = spacesDir + "/" + name
 			}
 			eg.Go(func() error {
-				return failed(f.Path, untar(ctx2, f.Path, prefix, func(name string) (string, error) { return i.placeOf(name, spaces) }))
+				return client.Failed(f.Path, archive.Unpack(ctx2, f.Path, prefix, func(name string) (string, error) { return i.placeOf(name, spaces) }))
 			})
 		}
 	}
@@ -110,15 +107,10 @@ func (b *backuper) unpack(ctx context.Context) error {
 // starts the server on them.
 func (b *backuper) startRestored(ctx context.Context) error {
 	i := b.restored
-	for _, dir := range i.sites.dirs {
-		if err := i.account.own(dir); err != nil {
-			return err
-		}
-		if err := filesystem.SyncAround(dir); err != nil {
-			return err
-		}
+	if err := i.settleFiles(); err != nil {
+		return err
 	}
-	return i.start(ctx)
+	return i.life.Start(ctx)
 }
 
 // furnish makes what a backup's files are put into: the data directory, the WAL's
@@ -135,12 +127,12 @@ func (i *instance) furnish(spaces map[string]int) error {
 		}
 	}
 	if i.sites.log != i.sites.home {
-		if err := os.Symlink(i.doors.path(i.sites.walDir()), filepath.Join(data, logDir)); err != nil {
+		if err := os.Symlink(i.handles.Path(i.sites.walDir()), filepath.Join(data, logDir)); err != nil {
 			return err
 		}
 	}
 	for number, n := range spaces {
-		if err := os.Symlink(i.doors.path(i.sites.spaceDir(n)), filepath.Join(data, spacesDir, number)); err != nil {
+		if err := os.Symlink(i.handles.Path(i.sites.spaceDir(n)), filepath.Join(data, spacesDir, number)); err != nil {
 			return err
 		}
 	}
@@ -168,91 +160,47 @@ func (i *instance) placeOf(name string, spaces map[string]int) (string, error) {
 	return filepath.Join(i.sites.dataDir(), name), nil
 }
 
-// untar unpacks directories and files of a tar file; links it leaves out.
-func untar(ctx context.Context, from, prefix string, place func(string) (string, error)) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	var packed io.Reader = in
-	if strings.HasSuffix(from, gzipped) {
-		if packed, err = gzip.NewReader(in); err != nil {
-			return fmt.Errorf("%w: %w", filewise.ErrCheck, err)
-		}
-	}
-	buf := make([]byte, 1<<20)
-	for r := tar.NewReader(packed); ; {
-		h, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("%w: %w", filewise.ErrCheck, err)
-		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		to, err := place(path.Join(prefix, h.Name))
-		if err != nil {
-			return err
-		}
-		switch {
-		case to == "":
-		case h.Typeflag == tar.TypeDir:
-			err = os.MkdirAll(to, 0o700)
-		case h.Typeflag == tar.TypeReg:
-			err = unpackFile(to, r, buf)
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-func unpackFile(to string, from io.Reader, buf []byte) error {
-	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-		return err
-	}
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.CopyBuffer(writeOnly{out}, struct{ io.Reader }{from}, buf)
-	return errors.Join(err, out.Close())
-}
-
-// backupSteps are what a backup and its restore execute, for plans.
-func (d *design) backupSteps(act filewise.Act) []string {
+// backupSteps adds what a backup and its restore execute.
+func (d *design) backupSteps(w *script.Writer, act filewise.Act) {
+	const measure, somewhere = filewise.StageMeasure, "…"
 	files := max(d.layout.Backup.Files, 1)
-	dump, restore := d.program.Workload == workloadDump, act == filewise.ActRestore
+	dump, restore := d.program.Dumps(), act == filewise.ActRestore
 	switch {
 	case dump && restore:
-		return []string{commandLine("pg_restore", restoreArguments("…", files))}
+		w.Command(measure, append([]string{"pg_restore"}, restoreArguments(somewhere, files)...)...)
 	case dump:
-		return []string{commandLine("pg_dump", dumpArguments("…", files, d.dumpLevel()))}
+		w.Command(measure, append([]string{"pg_dump"}, dumpArguments(somewhere, files, d.dumpLevel())...)...)
 	case restore:
-		return []string{"unpack the backup files into a new data directory, and start a private server on it"}
+		w.Add(measure, script.Shell, "unpack the backup files into a new data directory, and start a managed server on it")
 	case d.layout.Backup.Files == 0:
-		return []string{commandLine("pg_basebackup", baseArguments("…"))}
+		w.Command(measure, append([]string{"pg_basebackup"}, baseArguments(somewhere)...)...)
+	default:
+		start, stop := lowLevel(d.version)
+		w.Add(measure, onServer, start)
+		w.Add(measure, script.Shell, d.copied(files))
+		w.Add(measure, onServer, stop)
 	}
-	start, stop := lowLevel(d.version)
-	how := ""
+}
+
+// copied says how a striped backup copies the data directory.
+func (d *design) copied(files int) string {
+	how := fmt.Sprintf("copy the data directory into %d tar files, a stream for each", files)
 	if d.compresses() {
-		how = ", compressed by gzip"
+		how += ", compressed by gzip"
 	}
 	if d.layout.Discard {
 		how += ", to " + os.DevNull
 	}
-	return []string{start, fmt.Sprintf("copy the data directory into %d tar files, a stream for each%s", files, how), stop}
+	return how
 }
 
 // skipped are what a copy of a running server's data directory leaves out (PostgreSQL's
 // documentation, 26.3.4 “Backing Up the Data Directory”): contents of directories,
 // and files.
 var (
-	skippedIn = []string{logDir, spacesDir, "pg_dynshmem", "pg_notify", "pg_replslot", "pg_serial", "pg_snapshots", "pg_stat_tmp", "pg_subtrans"}
-	skipped   = []string{"postmaster.pid", "postmaster.opts", labelFile, mapFile, "pg_internal.init"}
+	skippedIn = []string{logDir, spacesDir, "pg_dynshmem", "pg_notify", "pg_replslot", "pg_serial", "pg_snapshots", "pg_stat_tmp",
+		"pg_subtrans"}
+	skipped = []string{"postmaster.pid", "postmaster.opts", labelFile, mapFile, "pg_internal.init"}
 )
 
 func skips(name string) bool {

@@ -7,16 +7,17 @@ import (
 	"strconv"
 
 	"filewise"
+	"filewise/engine/postgres/internal/client"
 )
 
 // dumpArguments are those of pg_dump: a directory with a file for each table, which
 // that many jobs write at the same time.
 func dumpArguments(to string, jobs int, level []string) []string {
-	return append([]string{"-d", maintenance, "-Fd", "-j", strconv.Itoa(jobs), "-f", to}, level...)
+	return append([]string{"-d", client.Maintenance, "-Fd", "-j", strconv.Itoa(jobs), "-f", to}, level...)
 }
 
 func restoreArguments(from string, jobs int) []string {
-	return []string{"-d", maintenance, "-j", strconv.Itoa(jobs), "--exit-on-error", from}
+	return []string{"-d", client.Maintenance, "-j", strconv.Itoa(jobs), "--exit-on-error", from}
 }
 
 // dumped is the dump within the backup's directory: pg_dump makes it.
@@ -26,7 +27,8 @@ func (b *backuper) jobs() int { return max(b.build.design.layout.Backup.Files, 1
 
 // dump has pg_dump write a logical dump.
 func (b *backuper) dump(ctx context.Context) error {
-	if err := b.instance.client(ctx, "pg_dump", dumpArguments(b.instance.doors.path(b.dumped()), b.jobs(), b.build.design.dumpLevel())...); err != nil {
+	if err := b.instance.client(ctx, "pg_dump", dumpArguments(b.instance.handles.Path(b.dumped()), b.jobs(),
+		b.build.design.dumpLevel())...); err != nil {
 		return err
 	}
 	return filepath.WalkDir(b.dumped(), func(path string, e fs.DirEntry, err error) error {
@@ -43,29 +45,24 @@ func (b *backuper) undump(ctx context.Context) error {
 	if err := i.fill(ctx, b.server.template); err != nil {
 		return err
 	}
-	if err := i.start(ctx); err != nil {
+	if err := i.life.Start(ctx); err != nil {
 		return err
 	}
-	var spaces []string
-	for _, n := range i.design.used() {
-		spaces = append(spaces, "CREATE TABLESPACE "+ident(i.design.spaces[n].name)+" LOCATION "+literal(i.doors.path(i.sites.spaceDir(n))))
-	}
-	if err := i.link.exec(ctx, spaces...); err != nil {
+	if err := i.link.Exec(ctx, i.design.createSpaces(i.sites, i.handles.Path)...); err != nil {
 		return err
 	}
 	// The dump is the other server's: its directories are this program's as well.
 	if err := b.instance.restoreTo(ctx, i, b.dumped(), b.jobs()); err != nil {
 		return err
 	}
-	return i.link.exec(ctx, "CHECKPOINT")
+	return i.link.Exec(ctx, checkpoint)
 }
 
 // restoreTo runs pg_restore in this server's directories against another one.
 func (i *instance) restoreTo(ctx context.Context, to *instance, from string, jobs int) error {
-	other := *i.doors
-	both := doors{dirs: append(append([]string(nil), to.doors.dirs...), other.dirs...), files: append(append(to.doors.files[:0:0], to.doors.files...), other.files...)}
-	target := instance{install: i.install, account: i.account, design: i.design, sites: to.sites, doors: &both}
-	return target.client(ctx, "pg_restore", restoreArguments(both.path(from), jobs)...)
+	both := to.handles.With(i.handles)
+	target := instance{install: i.install, account: i.account, design: i.design, sites: to.sites, handles: both}
+	return target.client(ctx, "pg_restore", restoreArguments(both.Path(from), jobs)...)
 }
 
 var _ filewise.Backuper = (*backuper)(nil)

@@ -1,9 +1,7 @@
 package postgres
 
 import (
-	"compress/gzip"
 	"errors"
-	"io"
 	"strconv"
 
 	"github.com/dustin/go-humanize"
@@ -15,11 +13,13 @@ import (
 // those of pg_dump.
 var (
 	stripeOptions = []filewise.BackupOption{
-		{Name: "buffer", Words: "the bytes that are read at once, 8KiB to 64MiB, 1MiB being usual", Check: func(v string) error { _, err := bufferOf(v); return err }},
+		{Name: "buffer", Words: "the bytes that are read at once, 8KiB to 64MiB, 1MiB being usual",
+			Check: func(v string) error { _, err := bufferOf(v); return err }},
 		{Name: "compression", Words: "none, as usual, or gzip, at its fastest level", Check: filewise.OneOf("none", "gzip")},
 	}
 	dumpOptions = []filewise.BackupOption{
-		{Name: "compress", Words: "a level from 0 to 9, pg_dump's own being usual", Check: filewise.OneOf("0", "1", "2", "3", "4", "5", "6", "7", "8", "9")},
+		{Name: "compress", Words: "a level from 0 to 9, pg_dump's own being usual",
+			Check: filewise.OneOf("0", "1", "2", "3", "4", "5", "6", "7", "8", "9")},
 	}
 )
 
@@ -48,19 +48,6 @@ func (d *design) compresses() bool {
 	v, _ := d.layout.BackupOptions.Get("compression")
 	return v == "gzip"
 }
-
-// compressed is the writer through which a stripe goes: out itself, or a compressor
-// before it.
-func (d *design) compressed(out io.Writer) (io.Writer, io.Closer, error) {
-	if !d.compresses() {
-		return out, nil, nil
-	}
-	z, err := gzip.NewWriterLevel(out, gzip.BestSpeed)
-	return z, z, err
-}
-
-// gzipped is the ending of compressed files.
-const gzipped = ".gz"
 
 // dumpLevel is pg_dump's argument for compression.
 func (d *design) dumpLevel() []string {

@@ -18,10 +18,10 @@ import (
 // backedUp is a loaded build of the workload backup, or of the same as a dump.
 func backedUp(t *testing.T, ctx context.Context, target filewise.Target, l filewise.Layout, name string) *filewise.Database {
 	t.Helper()
-	w, err := workload.NewBackup(workload.Params{Rows: 1500}, 7)
+	makes := map[string]func(workload.Params, uint64) (filewise.Workload, error){"backup": workload.NewBackup, "dump": workload.NewDump}
+	w, err := makes[name](workload.Params{Rows: 1500}, 7)
 	must(t, err)
 	p := w.Program()
-	p.Workload = name
 	_, err = Engine{}.Script(target, l, p)
 	must(t, err)
 	db, err := open(t, ctx, target).Build(ctx, l, p)
@@ -33,7 +33,7 @@ func backedUp(t *testing.T, ctx context.Context, target filewise.Target, l filew
 		}
 	}
 	must(t, db.Bulk.Finish(ctx))
-	must(t, w.Check(ctx, db.Querier, nil))
+	must(t, w.Check(ctx, db.Querier, filewise.AsLoaded, nil))
 	return db
 }
 
@@ -75,7 +75,7 @@ func backups(t *testing.T, bin string) {
 			}
 			must(t, db.Backup.Restore(ctx))
 			must(t, db.Backup.Verify(ctx))
-			must(t, db.Connector.(connector).build.link.exec(ctx, "DELETE FROM frag3 WHERE id = 77"))
+			must(t, db.Connector.(*build).link.Exec(ctx, "DELETE FROM frag3 WHERE id = 77"))
 			if err := db.Backup.Verify(ctx); !errors.Is(err, filewise.ErrCheck) {
 				t.Errorf("a row is gone since: %v", err)
 			}
@@ -140,13 +140,14 @@ func TestBackupRefused(t *testing.T) {
 	w, err := workload.NewBackup(workload.Params{Rows: 1500}, 7)
 	must(t, err)
 	local := filewise.Target{Engine: "postgres", Mode: filewise.Managed, Volumes: []filewise.Volume{{Name: "v1", Dir: t.TempDir()}}}
-	foreign := filewise.Target{Engine: "postgres", Mode: filewise.External, Address: &filewise.Address{Host: "h", User: "u"}, Volumes: []filewise.Volume{{Name: "default"}}}
+	external := filewise.Target{Engine: "postgres", Mode: filewise.External, Address: &filewise.Address{Host: "h", User: "u"},
+		Volumes: []filewise.Volume{{Name: "default"}}}
 	for name, c := range map[string]struct {
 		target filewise.Target
 		change func(*filewise.Layout)
 		says   string
 	}{
-		"external":    {foreign, func(*filewise.Layout) {}, "REPLICATION"},
+		"external":    {external, func(*filewise.Layout) {}, "REPLICATION"},
 		"discard":     {local, func(l *filewise.Layout) { l.Discard = true }, "thrown away"},
 		"too many":    {local, func(l *filewise.Layout) { l.Backup.Files = 65 }, "65 files"},
 		"unknown":     {local, func(l *filewise.Layout) { l.BackupOptions = "mode=fast" }, "--backup-option mode"},

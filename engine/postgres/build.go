@@ -7,10 +7,12 @@ import (
 	"sync/atomic"
 
 	"filewise"
-	"filewise/engine/internal/sampling"
+	"filewise/engine/internal/script"
+	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/internal/probes"
 )
 
-// host is the server that a build is on, as far as a private one and a foreign
+// host is the server that a build is on, as far as a managed one and an external
 // one differ.
 type host interface {
 	// died tells whether the server is known to have ended.
@@ -18,13 +20,14 @@ type host interface {
 	// files completes relations by what only the host knows: paths, the sizes of the
 	// file system, the log.
 	files(context.Context, *build, []relation) ([]filewise.File, error)
-	// pathOf is where a relation lies, as Observe says.
-	pathOf(relation) string
+	// pathOf is where a relation lies that the server has in that tablespace and file, as
+	// Observe says.
+	pathOf(space, file string) string
 	// logPath is where the WAL lies, as Observe says; empty: it does not.
 	logPath() string
 	// sync brings what PostgreSQL has written to the storage where a checkpoint did
 	// not.
-	sync(context.Context, *build) error
+	sync() error
 	// temps are the places of temporary files, in the design's order.
 	temps(*build) []filewise.File
 }
@@ -32,11 +35,13 @@ type host interface {
 // build is one build of a layout, on whatever server.
 type build struct {
 	design     *design
-	version    int   // of the server
-	sees       bool  // the account may see what the server's own processes wait for
-	link       *link // to the build's database
-	watcher    *watcher
-	loaders    *link // to the same, for loads; nil: the workload has none
+	version    int          // of the server
+	sees       bool         // the account may see what the server's own processes wait for
+	link       *client.Link // to the build's database
+	steps      func() (script.Steps, error)
+	unwatch    func()       // ends what looks at waits
+	loaders    *client.Link // to the same, for loads; nil: the workload has none
+	on         string       // where its steps are done, as plans say
 	host       host
 	extended   atomic.Bool
 	indexed    atomic.Bool                 // the indexes that come after the load are there
@@ -45,101 +50,99 @@ type build struct {
 	loaded     func(context.Context) error // comes after a load; nil: nothing
 }
 
+// create creates tables and procedures, and on a managed server tablespaces before.
+func (b *build) create(ctx context.Context) error {
+	steps, err := b.steps()
+	if err != nil {
+		return err
+	}
+	return b.link.Exec(ctx, steps.At(filewise.StageBuild).On(b.on).Texts()...)
+}
+
 // close ends the connections of Filewise's own.
 func (b *build) close() {
-	if b.watcher != nil {
-		b.watcher.close()
+	if b.unwatch != nil {
+		b.unwatch()
 	}
-	b.link.close()
+	b.link.Close()
 	if b.loaders != nil {
-		b.loaders.close()
+		b.loaders.Close()
 	}
 }
 
-func (b *build) died() bool { return b.host.died() }
+// dropper drops a build; twice is harmless.
+type dropper func(context.Context) error
 
-// database is a build as the layers above see it, without what only a private
+// Drop drops it.
+func (d dropper) Drop(ctx context.Context) error { return d(ctx) }
+
+// database is a build as the layers above see it, without what only a managed
 // server offers.
-func (b *build) database(drop filewise.Dropper) *filewise.Database {
-	b.watcher = &watcher{link: b.link}
-	waits := sampling.New(b.watcher.look)
+func (b *build) database(drop dropper) *filewise.Database {
 	db := &filewise.Database{
-		Observer: observer{b}, Connector: connector{b}, Settler: settler{b}, Querier: querier{b}, Dropper: drop,
-		Probes: []filewise.Probe{statusProbe{b.link}, fileProbe{b}, writtenProbe{b}, checkpointProbe{b}, waits},
+		Observer: b, Connector: b, Settler: b, Querier: b, Dropper: drop,
 	}
-	if b.sees {
-		db.Probes = append(db.Probes, waits.Background())
-	}
-	if b.version >= versionIO {
-		db.Probes = append(db.Probes, ioProbe{b.link})
-	}
+	db.Probes, b.unwatch = probes.Of(probes.Server{Link: b.link, Version: b.version, Sees: b.sees, PathOf: b.host.pathOf,
+		LogPath: b.host.logPath()})
 	if b.design.layout.AddedLater != "" {
-		db.Extender = extender{b}
+		db.Extender = b
 	}
 	if b.design.loads() {
-		b.loaders = newLoaders(b)
+		b.loaders = b.link.More(loaders())
 		db.Bulk = bulk{b, b.loaders}
 	}
 	return db
 }
 
-type settler struct{ build *build }
-
 // Settle leaves nothing dirty: a checkpoint writes everything to the data files
 // and syncs them. On a server whose account may not ask for one, it is left to the
 // server: see Offers of an external server.
-func (s settler) Settle(ctx context.Context) error {
-	if s.build.checkpoint {
-		if err := s.build.link.exec(ctx, "CHECKPOINT"); err != nil {
+func (b *build) Settle(ctx context.Context) error {
+	if b.checkpoint {
+		if err := b.link.Exec(ctx, checkpoint); err != nil {
 			return err
 		}
 	}
-	return s.build.host.sync(ctx, s.build)
+	return b.host.sync()
 }
 
-type extender struct{ build *build }
-
 // Extend adds the further files of the layout.
-func (e extender) Extend(ctx context.Context) error {
-	b := e.build
+func (b *build) Extend(ctx context.Context) error {
 	if !b.design.extends() {
 		b.extended.Store(true)
 		return nil
 	}
-	last, err := b.design.statement(sectionLast, table{})
+	steps, err := b.steps()
 	if err != nil {
 		return err
 	}
 	var key int64
-	if err := b.link.scan(ctx, last, nil, &key); err != nil {
-		return failed("adding files", err)
+	if err := b.link.Scan(ctx, steps.Of(sectionLast)[0].Text, nil, &key); err != nil {
+		return client.Failed("adding files", err)
 	}
 	b.design.newFrom = key + 1
-	statements, err := b.design.extend()
-	if err != nil {
+	if steps, err = b.steps(); err != nil {
 		return err
 	}
-	if err := b.link.exec(ctx, statements...); err != nil {
-		return failed("adding files", err)
+	if err := b.link.Exec(ctx, steps.Of(b.design.extension()).Texts()...); err != nil {
+		return client.Failed("adding files", err)
 	}
 	b.extended.Store(true)
 	return nil
 }
 
-type querier struct{ build *build }
-
 // Query runs a section of the workload's SQL, for all tables. A COPY gives one
 // row: the number of lines, and the sum over them of their CRC-32 (IEEE).
-func (q querier) Query(ctx context.Context, section string) ([][]any, error) {
-	d, l := q.build.design, q.build.link
-	if d.own() {
-		x, err := ownRules.Query(d.program.Own, section)
+func (b *build) Query(ctx context.Context, section string) ([][]any, error) {
+	d, l := b.design, b.link
+	if d.custom() {
+		x, err := customRules.Query(d.program.Custom, section)
 		if err != nil {
 			return nil, err
 		}
-		return l.rows(ctx, x.Marked())
+		return l.Rows(ctx, x.Marked())
 	}
-	if !sections[d.program.Workload].Has(section) {
+	if !sections[d.program.SQL()].Has(section) {
 		return nil, filewise.Errorf(filewise.CodeInternal, "", "section %q: %w", section, filewise.ErrUnsupported)
 	}
 	statements, err := d.statements(section, d.tables[0])
@@ -149,7 +152,7 @@ func (q querier) Query(ctx context.Context, section string) ([][]any, error) {
 	var all [][]any
 	for _, s := range statements {
 		if !strings.HasPrefix(s, "COPY ") {
-			rows, err := l.rows(ctx, s)
+			rows, err := l.Rows(ctx, s)
 			if err != nil {
 				return nil, err
 			}
@@ -157,7 +160,7 @@ func (q querier) Query(ctx context.Context, section string) ([][]any, error) {
 			continue
 		}
 		var lines, sum int64
-		err := l.copyOut(ctx, s, func(line []byte) {
+		err := l.CopyOut(ctx, s, func(line []byte) {
 			lines++
 			sum += int64(crc32.ChecksumIEEE(line[:len(line)-1])) // without the line's end
 		})

@@ -9,6 +9,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/tabbed"
+	"filewise/engine/postgres/internal/client"
 )
 
 // createLoaded makes the table by which a batch is known to be loaded, in a schema
@@ -23,31 +24,25 @@ const markLoaded = "INSERT INTO filewise.fw_loaded VALUES ($1, $2) ON CONFLICT D
 // bulk loads by COPY, on connections of its own.
 type bulk struct {
 	build *build
-	link  *link
-}
-
-func newLoaders(b *build) *link {
-	l := b.link.to(b.link.config.Database)
-	l.slots = make(chan struct{}, loaders())
-	return l
+	link  *client.Link
 }
 
 // LoadBatch copies a batch and its mark in one transaction. Nothing waits for its
 // WAL: the data are brought to the storage before anything is measured.
 func (b bulk) LoadBatch(ctx context.Context, t filewise.TableData, batch int64) error {
-	return b.link.with(ctx, func(conn *pgx.Conn) error {
+	return b.link.With(ctx, func(conn *pgx.Conn) error {
 		err := b.load(ctx, conn, t, batch)
 		if err != nil && !conn.IsClosed() && conn.PgConn().TxStatus() != 'I' {
 			_ = conn.Close(context.Background()) // ends the transaction as well
 		}
-		return failed(fmt.Sprintf("loading batch %d of table %s", batch, t.Table), err)
+		return client.Failed(fmt.Sprintf("loading batch %d of table %s", batch, t.Table), err)
 	})
 }
 
 func (b bulk) load(ctx context.Context, conn *pgx.Conn, t filewise.TableData, batch int64) error {
 	exec := func(statement string, args ...any) (int64, error) {
 		tag, err := conn.Exec(ctx, statement, args...)
-		return tag.RowsAffected(), b.link.done(ctx, statement, err)
+		return tag.RowsAffected(), b.link.Done(ctx, statement, err)
 	}
 	if _, err := exec("BEGIN; SET LOCAL synchronous_commit = off"); err != nil {
 		return err
@@ -67,7 +62,7 @@ func (b bulk) load(ctx context.Context, conn *pgx.Conn, t filewise.TableData, ba
 	defer rows.Free()
 	statement := copyStatement(t.Table, t.Columns)
 	tag, err := conn.PgConn().CopyFrom(ctx, rows.Reader(), statement)
-	if err = b.link.done(ctx, statement, err); err != nil {
+	if err = b.link.Done(ctx, statement, err); err != nil {
 		return err
 	}
 	if n := tag.RowsAffected(); n != rows.Count() {
@@ -87,24 +82,24 @@ func (b bulk) Finish(ctx context.Context) error {
 	eg, gctx := errgroup.WithContext(ctx)
 	eg.SetLimit(loaders())
 	for _, table := range all {
-		eg.Go(func() error { return b.link.exec(gctx, table...) })
+		eg.Go(func() error { return b.link.Exec(gctx, table...) })
 	}
 	if err := eg.Wait(); err != nil {
-		return failed("finishing the load", err)
+		return client.Failed("finishing the load", err)
 	}
-	b.link.forget()
+	b.link.Forget()
 	b.build.indexed.Store(true)
 	if b.build.loaded == nil {
 		return nil
 	}
-	return failed("finishing the load", b.build.loaded(ctx))
+	return client.Failed("finishing the load", b.build.loaded(ctx))
 }
 
-// loadArguments are what a private server has on its command line while it is
+// loadArguments are what a managed server has on its command line while it is
 // loaded, and not when it is measured: room for all data, and nothing is synced or
 // vacuumed before all of it is there.
 func (d *design) loadArguments() []string {
-	pool := min(max(d.layout.Data.Bytes, leastPool), 2*mostPool) / mib
+	pool := d.target.Cache(min(max(d.layout.Data.Bytes, leastPool), 2*mostPool)) / mib
 	return []string{"-c", fmt.Sprintf("shared_buffers=%dMB", pool), "-c", fmt.Sprintf("maintenance_work_mem=%dMB", pool),
 		"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "autovacuum=off"}
 }
@@ -112,12 +107,12 @@ func (d *design) loadArguments() []string {
 // endLoad stops a server that is loaded, brings its files to the storage, and starts
 // it as it is measured.
 func (i *instance) endLoad(ctx context.Context) error {
-	if err := i.stop(ctx); err != nil {
+	if err := i.life.Stop(ctx); err != nil {
 		return err
 	}
-	if err := i.sync(ctx, nil); err != nil {
+	if err := i.sync(); err != nil {
 		return err
 	}
 	i.loading = false
-	return i.start(ctx)
+	return i.life.Start(ctx)
 }

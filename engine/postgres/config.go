@@ -3,16 +3,17 @@ package postgres
 import (
 	"fmt"
 	"maps"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"filewise"
+	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/internal/installed"
 )
 
-// durabilities are what a commit waits for on a private server:
+// durabilities are what a commit waits for on a managed server:
 //
 //	full    its WAL is synced to the storage (synchronous_commit=on)
 //	normal  nothing: the WAL writer syncs it up to 0.6 s later (synchronous_commit=off),
@@ -32,31 +33,50 @@ func checkDurability(t filewise.Target) error {
 		return filewise.Errorf(filewise.CodeUsage, "durability is full, normal or off", "durability %q is unknown", t.Durability)
 	}
 	if t.Mode == filewise.External && t.Durability == filewise.DurabilityOff {
-		return filewise.Errorf(filewise.CodeUsage, "use --durability normal, where no commit waits, or full",
-			"durability off on an external server: fsync is a setting of the whole server, which Filewise never changes: %w", filewise.ErrUnsupported)
+		return refuse("use --durability normal, where no commit waits, or full",
+			"durability off on an external server: fsync is a setting of the whole server, which Filewise never changes")
 	}
 	return nil
 }
 
+// workloadSettings adds what the workload has every session set, the same in all
+// layouts. What the user set for the server holds in its place.
+func (d *design) workloadSettings(all map[string]string) map[string]string {
+	own := map[string]string{}
+	switch {
+	case d.program.Table().Temporary:
+		own = d.tempSettings()
+	case d.keepsPlans():
+		own[planCache] = keptPlans
+	}
+	for name, value := range own {
+		if _, given := d.target.Settings[name]; !given {
+			all[name] = value
+		}
+	}
+	return all
+}
+
 // WAL and buffers are scaled with the data: on a database of a few MiB the
 // server's own defaults (1 GB, 128 MB) would keep all writes to the data files out
-// of the measured time, and only the WAL would be measured.
+// of the measured time, and only the WAL would be measured. With so little WAL several
+// checkpoints fall into a trial of the usual size.
 const (
 	leastWAL, mostWAL   = 32 * mib, 1024 * mib // at least two segments of 16 MiB
 	leastPool, mostPool = 16 * mib, 128 * mib
 )
 
 func (d *design) walBytes() int64 {
-	return min(max(d.layout.Data.Bytes/2, leastWAL), mostWAL) / mib * mib
+	return min(max(d.layout.Data.Bytes/4, leastWAL), mostWAL) / mib * mib
 }
 func (d *design) poolBytes() int64 {
-	return min(max(d.layout.Data.Bytes/4, leastPool), mostPool) / mib * mib
+	return d.target.Cache(min(max(d.layout.Data.Bytes/8, leastPool), mostPool)) / mib * mib
 }
 
 // buffers is shared_buffers: of scan so much smaller than its data as in the
 // experiment that it repeats.
 func (d *design) buffers() string {
-	if d.program.Workload == workloadScan {
+	if d.program.Queries() {
 		return fmt.Sprintf("%dkB", d.scanPool()/1024)
 	}
 	return fmt.Sprintf("%dMB", d.poolBytes()/mib)
@@ -64,9 +84,9 @@ func (d *design) buffers() string {
 
 // ownConnections are those that Filewise opens besides the workload's, and those
 // that PostgreSQL keeps for superusers.
-const ownConnections = controlConnections + 1 + 3 + 9
+const ownConnections = client.ControlConnections + 1 + 3 + 9
 
-// settings are the private server's, in the order of its configuration file; the
+// settings are the managed server's, in the order of its configuration file; the
 // user's own come last and win.
 func (d *design) settings(version int) []filewise.Fact {
 	durability := durabilities[d.target.Durability]
@@ -91,7 +111,7 @@ func (d *design) settings(version int) []filewise.Fact {
 	if version >= 140000 {
 		s = append(s, filewise.Fact{Name: "track_wal_io_timing", Value: "on"})
 	}
-	if d.program.Workload == workloadBackup { // the WAL that a backup needs is there when it is copied
+	if d.program.BacksUp() && !d.program.Dumps() { // the WAL that a backup needs is there when it is copied
 		s = append(s, filewise.Fact{Name: "wal_keep_size", Value: fmt.Sprintf("%dMB", d.walBytes()/mib)})
 	}
 	if version >= 140000 { // a call whose client was killed ends within that time
@@ -103,9 +123,9 @@ func (d *design) settings(version int) []filewise.Fact {
 	return s
 }
 
-// private are the settings that keep the server private; they stand on its
+// closed are the settings that keep the server closed to others; they stand on its
 // command line, and so win.
-var private = []filewise.Fact{
+var closed = []filewise.Fact{
 	{Name: "listen_addresses", Value: ""},
 	{Name: "unix_socket_directories", Value: "."}, // the data directory, where the server works
 	{Name: "port", Value: "5432"},                 // part of the socket's name, nothing more
@@ -114,13 +134,13 @@ var private = []filewise.Fact{
 	{Name: "ssl", Value: "off"},
 }
 
-// owned are settings that Filewise decides itself, besides the private ones.
+// owned are settings that Filewise decides itself, besides these.
 var owned = []string{"data_directory", "config_file", "hba_file", "ident_file", "external_pid_file", "unix_socket_group",
 	"dynamic_shared_memory_type", "restart_after_crash", "include", "include_dir", "include_if_exists"}
 
 var settingName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)?$`)
 
-// checkSettings refuses what would make the server less private, or could not be
+// checkSettings refuses what would make the server less closed to others, or could not be
 // written down.
 func (d *design) checkSettings() error {
 	for _, name := range slices.Sorted(maps.Keys(d.target.Settings)) {
@@ -129,8 +149,8 @@ func (d *design) checkSettings() error {
 			return filewise.Errorf(filewise.CodeUsage, "give --set name=value", "--set %s=%s is no setting of PostgreSQL", name, value)
 		}
 		low := strings.ToLower(name)
-		if slices.Contains(owned, low) || slices.ContainsFunc(private, func(f filewise.Fact) bool { return f.Name == low }) {
-			return filewise.Errorf(filewise.CodeUsage, "leave it out", "--set %s: Filewise decides that itself, so that its server stays private: %w", name, filewise.ErrUnsupported)
+		if slices.Contains(owned, low) || slices.ContainsFunc(closed, func(f filewise.Fact) bool { return f.Name == low }) {
+			return refuse("leave it out", "--set %s: Filewise decides that itself, so that nobody else reaches its server", name)
 		}
 		need := d.connections() + ownConnections
 		if n, err := strconv.Atoi(value); low == "max_connections" && err == nil && n < need {
@@ -144,39 +164,21 @@ func (d *design) checkSettings() error {
 // file is the text of the server's own configuration file.
 func (d *design) file(version int) string {
 	var b strings.Builder
-	b.WriteString("# Made by Filewise for a private server.\n")
+	b.WriteString("# Made by Filewise for a managed server.\n")
 	for _, s := range d.settings(version) {
 		fmt.Fprintf(&b, "%s = '%s'\n", s.Name, strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(s.Value))
 	}
 	return b.String()
 }
 
-// arguments are the server's command line.
-func arguments(dataDir string) []string {
-	args := []string{"-D", dataDir}
-	for _, s := range private {
-		args = append(args, "-c", s.Name+"="+s.Value)
+// command starts the server; one that is loaded has settings of its own.
+func (d *design) command(in installed.Server, dataDir string, loading bool) []string {
+	command := []string{in.Path(), "-D", dataDir}
+	for _, s := range closed {
+		command = append(command, "-c", s.Name+"="+s.Value)
 	}
-	return args
-}
-
-// initArguments are those of initdb. Nothing is synced: that comes with the copy.
-func initArguments(dataDir string) []string {
-	return []string{"-D", dataDir, "-U", superuser, "-A", "trust", "--no-sync", "--encoding=UTF8", "--no-locale"}
-}
-
-// superuser is the private server's one account. Its socket lies in a directory
-// that only the server's user can enter.
-const superuser = "filewise"
-
-// environment is all that the server sees of Filewise's; the scratch directories
-// in it are the mark by which an orphan is known. No PG* variable is handed on.
-func environment(dirs []string) []string {
-	env := []string{"LC_ALL=C", "PGTZ=UTC", "TZ=UTC", "FILEWISE_SCRATCH=" + strings.Join(dirs, ":")}
-	for _, name := range []string{"PATH", "LD_LIBRARY_PATH"} {
-		if v, ok := os.LookupEnv(name); ok {
-			env = append(env, name+"="+v)
-		}
+	if loading {
+		command = append(command, d.loadArguments()...)
 	}
-	return env
+	return command
 }

@@ -15,7 +15,7 @@ func TestConformance(t *testing.T) {
 
 func TestConformance18(t *testing.T) { conformance(t, need18(t)) }
 
-// conformance runs the suite on a private server. PostgreSQL ends itself when its
+// conformance runs the suite on a managed server. PostgreSQL ends itself when its
 // WAL finds no room, so a full volume is a test of its own (TestFullVolume).
 // What does not depend on the release is tried on one of them only.
 func conformance(t *testing.T, bin string) {
@@ -24,7 +24,8 @@ func conformance(t *testing.T, bin string) {
 	var only []string
 	if bin != "" { // backups are tried on both by TestBackups
 		files, load, tried = []int{1, 4}, 0, []filewise.Capability{filewise.CanBackup, filewise.CanTemp}
-		only = []string{"Trial", "CancelLeavesATrueLedger", "Layouts", "Script", "Offers", "DML", "Scan", "Orders", "Custom", "AddedLater", "ConnectionLost"}
+		only = []string{"Trial", "CancelLeavesATrueLedger", "Layouts", "Script", "Offers", "DML", "Scan", "Orders", "Custom", "AddedLater",
+			"ConnectionLost"}
 	}
 	enginetest.Run(t, enginetest.Subject{
 		Engine: Engine{}, Kind: filewise.KindPartitions, Bytes: 24 << 20, Files: files, Rows: 60, Only: only,
@@ -38,6 +39,7 @@ func conformance(t *testing.T, bin string) {
 
 // sever ends all of the workload's connections to a build on the server.
 func sever(ctx context.Context, db *filewise.Database) error {
-	return db.Connector.(connector).build.link.exec(ctx,
-		"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND (query LIKE 'CALL %' OR query LIKE 'COPY %')")
+	return db.Connector.(*build).link.Exec(ctx,
+		"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND (query "+
+			"LIKE 'CALL %' OR query LIKE 'COPY %')")
 }

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"filewise"
+	"filewise/engine/internal/server"
 	"filewise/scratch"
 	"filewise/workload"
 )
@@ -31,14 +32,15 @@ func TestServerKilled(t *testing.T) {
 	s := open(t, ctx, target)
 	w := inserts(t, nil)
 	db := buildOn(t, ctx, s, partitions(2, 1<<20), w)
-	session, err := db.Connector.Connect(ctx, 0)
+	session, err := db.Connector.Connect(ctx, 0, 0)
 	must(t, err)
 	defer session.Close()
 	pid := last
 	kill := time.AfterFunc(100*time.Millisecond, func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
 	defer kill.Stop()
 	_, err = session.Do(ctx, 0, 1<<40)
-	for name, err := range map[string]error{"Do": err, "Settle": db.Settler.Settle(ctx), "Check": w.Check(ctx, db.Querier, make(filewise.Ledger, 4))} {
+	for name, err := range map[string]error{"Do": err, "Settle": db.Settler.Settle(ctx),
+		"Check": w.Check(ctx, db.Querier, 0, []filewise.Ledger{make(filewise.Ledger, 4)})} {
 		if err == nil || !strings.Contains(err.Error(), "ended by itself: signal: killed") {
 			t.Errorf("%s after the server's death: %v", name, err)
 		}
@@ -59,26 +61,26 @@ func TestLifecycle(t *testing.T) {
 	l := partitions(2, 1<<20)
 	l.LogVolume, l.Indexes, l.IndexVolume = "v1", filewise.IndexesApart, "v3" // the data lie on v2 alone
 	db := buildOn(t, ctx, s, l, w)
-	rows, err := db.Connector.(connector).build.link.rows(ctx, "SELECT datname FROM pg_database")
+	rows, err := db.Connector.(*build).link.Rows(ctx, "SELECT datname FROM pg_database")
 	if must(t, err); len(rows) != 1 {
-		t.Errorf("a private server has the databases %v", rows)
+		t.Errorf("a managed server has the databases %v", rows)
 	}
 	ledger := work(t, ctx, db, w, 0, 50)
 	_, err = db.Lifecycle.Checkpoint(ctx)
 	must(t, err)
 	_, err = db.Lifecycle.Shutdown(ctx)
 	must(t, err)
-	if err := w.Check(ctx, db.Querier, ledger); err == nil {
+	if err := w.Check(ctx, db.Querier, 0, []filewise.Ledger{ledger}); err == nil {
 		t.Error("a stopped server answers")
 	}
 	_, err = db.Lifecycle.Open(ctx)
 	must(t, err)
-	must(t, w.Check(ctx, db.Querier, ledger))
+	must(t, w.Check(ctx, db.Querier, 0, []filewise.Ledger{ledger}))
 	ledger = work(t, ctx, db, w, 50, 50)
 	must(t, db.Lifecycle.Crash(ctx))
 	_, err = db.Lifecycle.Open(ctx)
 	must(t, err)
-	must(t, w.Check(ctx, db.Querier, ledger))
+	must(t, w.Check(ctx, db.Querier, 0, []filewise.Ledger{ledger}))
 	files, err := db.Observer.Observe(ctx)
 	must(t, err)
 	on := map[filewise.Role]string{filewise.RoleData: "v2", filewise.RoleIndex: "v3", filewise.RoleLog: "v1"}
@@ -90,12 +92,13 @@ func TestLifecycle(t *testing.T) {
 	}
 }
 
-// Settings are taken, or refused with the reason; nothing makes the server less
-// private.
+// Settings are taken, or refused with the reason; nothing opens the server to
+// others.
 func TestSettings(t *testing.T) {
 	need(t)
 	ctx := deadline(t)
-	for set, code := range map[string]filewise.Code{"work_mem=8MB": "", "nonsense=1": filewise.CodeUsage, "listen_addresses=*": filewise.CodeUsage,
+	for set, code := range map[string]filewise.Code{"work_mem=8MB": "", "nonsense=1": filewise.CodeUsage,
+		"listen_addresses=*":  filewise.CodeUsage,
 		"shared_buffers=many": filewise.CodeUsage, "max_connections=3": filewise.CodeUsage, "include=/etc/passwd": filewise.CodeUsage} {
 		target := onScratch(t, 1)
 		name, value, _ := strings.Cut(set, "=")
@@ -130,7 +133,8 @@ func TestFullVolume(t *testing.T) {
 		t.Skipf("a full volume is NOT tested: %v", err)
 	}
 	defer unix.Unmount(dir, unix.MNT_DETACH)
-	target := filewise.Target{Engine: "postgres", Mode: filewise.Managed, Durability: filewise.DurabilityOff, Volumes: []filewise.Volume{{Name: "v1", Dir: dir}}}
+	target := filewise.Target{Engine: "postgres", Mode: filewise.Managed, Durability: filewise.DurabilityOff,
+		Volumes: []filewise.Volume{{Name: "v1", Dir: dir}}}
 	s, err := Engine{}.Open(ctx, target)
 	must(t, err)
 	defer s.Close()
@@ -154,13 +158,14 @@ func workUntilKilled(t *testing.T, dir string) {
 	must(t, err)
 	d, err := reg.Create(dir, "test")
 	must(t, err)
-	target := filewise.Target{Engine: "postgres", Mode: filewise.Managed, Durability: filewise.DurabilityOff, Volumes: []filewise.Volume{{Name: "v1", Dir: d.Path}}}
+	target := filewise.Target{Engine: "postgres", Mode: filewise.Managed, Durability: filewise.DurabilityOff,
+		Volumes: []filewise.Volume{{Name: "v1", Dir: d.Path}}}
 	target.OnStart = func(pid int) error { println("started", pid); return d.AddProcess(pid) }
 	s := open(t, ctx, target)
 	w := inserts(t, nil)
 	for {
 		db := buildOn(t, ctx, s, partitions(4, 1<<20), w)
-		session, err := db.Connector.Connect(ctx, 0)
+		session, err := db.Connector.Connect(ctx, 0, 0)
 		must(t, err)
 		println("working")
 		_, err = session.Do(ctx, 0, 1<<40)
@@ -200,13 +205,13 @@ func TestKilledFilewise(t *testing.T) {
 	must(t, err)
 	exe, err := os.Readlink("/proc/" + strconv.Itoa(pids[len(pids)-1]) + "/exe")
 	must(t, err)
-	if len(processesOf(exe, cwd)) < 3 {
-		t.Fatalf("processes of %s in %s: %v", exe, cwd, processesOf(exe, cwd))
+	if len(server.ProcessesOf(exe, cwd)) < 3 {
+		t.Fatalf("processes of %s in %s: %v", exe, cwd, server.ProcessesOf(exe, cwd))
 	}
 	must(t, cmd.Process.Kill())
-	for killed := time.Now(); len(processesOf(exe, cwd)) > 0; time.Sleep(5 * time.Millisecond) {
+	for killed := time.Now(); len(server.ProcessesOf(exe, cwd)) > 0; time.Sleep(5 * time.Millisecond) {
 		if time.Since(killed) > 2*time.Second {
-			t.Fatalf("%v run 2 s after Filewise was killed", processesOf(exe, cwd))
+			t.Fatalf("%v run 2 s after Filewise was killed", server.ProcessesOf(exe, cwd))
 		}
 	}
 	_ = cmd.Wait() // killed
@@ -241,7 +246,8 @@ func TestOrdinaryUser(t *testing.T) {
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "TMPDIR="+dir, "HOME="+dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "--- PASS: TestLifecycle") || !strings.Contains(string(out), "--- PASS: TestServerKilled") {
+	if err != nil || !strings.Contains(string(out), "--- PASS: TestLifecycle") ||
+		!strings.Contains(string(out), "--- PASS: TestServerKilled") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

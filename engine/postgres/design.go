@@ -5,7 +5,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/operations"
-	"filewise/workload"
+	"filewise/engine/postgres/internal/client"
 )
 
 // The names within a build. The database, or the whole server, is Filewise's own,
@@ -31,9 +31,8 @@ const (
 
 // Versions as in server_version_num.
 const (
-	versionOldest = 130000
-	versionFlush  = 150000 // pg_stat_force_next_flush
-	versionCRC    = 180000 // crc32(bytea)
+	versionFlush = 150000 // pg_stat_force_next_flush
+	versionCRC   = 180000 // crc32(bytea)
 )
 
 // maxPartitions is Filewise's own bound: a statement on all partitions locks every
@@ -52,7 +51,7 @@ type design struct {
 	temps    []tempPlace
 	index    *space // of indexes that lie apart; nil: beside their tables
 	tables   []table
-	newFrom  int64 // the first key of new data, once it is known
+	newFrom  int64 // the first key of new data; 1 until it is known
 	warnings []filewise.Warning
 }
 
@@ -67,7 +66,7 @@ func (s space) clause(keyword string) string {
 	if s.name == "" {
 		return ""
 	}
-	return keyword + ident(s.name)
+	return keyword + client.Ident(s.name)
 }
 
 // table is a table of the workload, with the procedure that fills it.
@@ -105,7 +104,7 @@ func newDesign(t filewise.Target, l filewise.Layout, p filewise.Program, version
 	if len(t.Volumes) == 0 {
 		return nil, filewise.Errorf(filewise.CodeUsage, "name one with --volume NAME=DIR", "there is no volume to place files on")
 	}
-	d := &design{target: t, layout: l, program: p, version: version}
+	d := &design{target: t, layout: l, program: p, version: version, newFrom: 1}
 	for _, check := range []func() error{d.checkProgram, d.checkSpread, d.checkKind, d.checkVolumes, d.checkPhases} {
 		if err := check(); err != nil {
 			return nil, err
@@ -121,17 +120,23 @@ func newDesign(t filewise.Target, l filewise.Layout, p filewise.Program, version
 		return nil, err
 	}
 	d.lay()
-	d.warnings = append(d.warnings, d.sizeWarnings()...)
+	d.warnSizes()
 	return d, nil
+}
+
+// refuse says that PostgreSQL cannot do something, and what can be done instead.
+func refuse(remedy, format string, args ...any) error {
+	return filewise.Errorf(filewise.CodeUsage, remedy, "%s: %w", fmt.Sprintf(format, args...), filewise.ErrUnsupported)
 }
 
 func (d *design) checkProgram() error {
 	p := d.program
-	if sections[p.Workload] == nil && p.Own == nil {
-		return filewise.Errorf(filewise.CodeUsage, "see filewise scenarios", "workload %q on postgres: %w", p.Workload, filewise.ErrUnsupported)
+	if sections[p.SQL()] == nil && p.Custom == nil {
+		return refuse("see filewise scenarios", "workload %q on postgres", p.Workload)
 	}
-	if p.Connections < 1 || p.CommitEvery < 1 || p.OpBytes < 0 {
-		return filewise.Errorf(filewise.CodeUsage, "both are at least 1", "%d connections and %d rows in a transaction", p.Connections, p.CommitEvery)
+	if p.Connections() < 1 || p.First().CommitEvery < 1 || p.First().OpBytes < 0 {
+		return filewise.Errorf(filewise.CodeUsage, "both are at least 1", "%d connections and %d rows in a transaction", p.Connections(),
+			p.First().CommitEvery)
 	}
 	return checkDurability(d.target)
 }
@@ -142,15 +147,15 @@ func (d *design) checkSpread() error {
 		return filewise.Errorf(filewise.CodeUsage, "", "a layout of %d files and %d bytes growing by %d", s.Files, s.Bytes, s.Growth)
 	}
 	if s.Bytes > 0 && s.Bytes < int64(s.Files)*2*pageBytes {
-		return filewise.Errorf(filewise.CodeUsage, "use fewer files or a larger --size", "%d bytes in %s: PostgreSQL wants a page of %d bytes for rows and one for keys in each: %w",
-			s.Bytes, filewise.FilesName(s.Files), pageBytes, filewise.ErrUnsupported)
+		return refuse("use fewer files or a larger --size",
+			"%d bytes in %s: PostgreSQL wants a page of %d bytes for rows and one for keys in each", s.Bytes, filewise.FilesName(s.Files), pageBytes)
 	}
 	switch s.Allocation {
 	case filewise.Preallocated:
 		return filewise.Errorf(filewise.CodeUsage, "use --allocation growing", "%w", errPreallocate)
 	case filewise.Growing, "":
 	default:
-		return filewise.Errorf(filewise.CodeUsage, "use --allocation growing", "allocation %q on postgres: %w", s.Allocation, filewise.ErrUnsupported)
+		return refuse("use --allocation growing", "allocation %q on postgres", s.Allocation)
 	}
 	if s.Growth > 0 {
 		d.warn("growth-not-used", "leave --growth out", "PostgreSQL itself decides by how much its files grow: --growth is not used")
@@ -165,31 +170,32 @@ func (d *design) checkKind() error {
 	switch l.Kind {
 	case filewise.KindPartitions, "":
 		if l.Data.Files > maxPartitions {
-			return filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("give 1 to %d files", maxPartitions), "a table of %d partitions is more than the %d that Filewise tries: %w",
-				l.Data.Files, maxPartitions, filewise.ErrUnsupported)
+			return refuse(fmt.Sprintf("give 1 to %d files", maxPartitions),
+				"a table of %d partitions is more than the %d that Filewise tries", l.Data.Files, maxPartitions)
 		}
 	case filewise.KindSingle:
 		if l.Data.Files != 1 {
-			return filewise.Errorf(filewise.CodeUsage, "use --kind partitions", "a table that is not partitioned is one file (and one more for each further GiB), not %d: %w", l.Data.Files, filewise.ErrUnsupported)
+			return refuse("use --kind partitions",
+				"a table that is not partitioned is one file (and one more for each further GiB), not %d", l.Data.Files)
 		}
 	default:
-		return filewise.Errorf(filewise.CodeUsage, "kinds of postgres: partitions, single", "kind %q on postgres: %w", l.Kind, filewise.ErrUnsupported)
+		return refuse("kinds of postgres: partitions, single", "kind %q on postgres", l.Kind)
 	}
 	switch l.AddedLater {
 	case "", filewise.LaterUntouched, filewise.LaterRebuilt:
 	case filewise.LaterNewData:
-		if d.program.Vars["Key"] == workload.KeyRandom {
-			return filewise.Errorf(filewise.CodeUsage, "use --key sequential, or the arms untouched and rebuilt",
-				"new data can go to new partitions only where their keys are above those of the loaded data, not with --key random: %w", filewise.ErrUnsupported)
+		if d.program.Table().RandomKeys {
+			return refuse("use --key sequential, or the arms untouched and rebuilt",
+				"new data can go to new partitions only where their keys are above those of the loaded data, not with --key random")
 		}
 	default:
-		return filewise.Errorf(filewise.CodeUsage, "the arms are untouched, new-data and rebuilt", "files added later: %q on postgres: %w", l.AddedLater, filewise.ErrUnsupported)
+		return refuse("the arms are untouched, new-data and rebuilt", "files added later: %q on postgres", l.AddedLater)
 	}
 	switch l.Indexes {
 	case "", filewise.IndexesTogether, filewise.IndexesApart:
 		return nil
 	}
-	return filewise.Errorf(filewise.CodeUsage, "indexes are together or apart", "indexes %q on postgres: %w", l.Indexes, filewise.ErrUnsupported)
+	return refuse("indexes are together or apart", "indexes %q on postgres", l.Indexes)
 }
 
 func (d *design) checkVolumes() error {
@@ -204,10 +210,12 @@ func (d *design) checkVolumes() error {
 		}
 	}
 	if l.IndexVolume != "" && l.Indexes != filewise.IndexesApart {
-		return filewise.Errorf(filewise.CodeUsage, "put the indexes apart, or name no volume for them", "volume %q is for indexes, but these are not apart", l.IndexVolume)
+		return filewise.Errorf(filewise.CodeUsage, "put the indexes apart, or name no volume for them",
+			"volume %q is for indexes, but these are not apart", l.IndexVolume)
 	}
 	if len(l.DataVolumes(d.target.Volumes)) == 0 {
-		return filewise.Errorf(filewise.CodeUsage, "name one more with --volume NAME=DIR", "no volume is left for data besides those of the log and the indexes")
+		return filewise.Errorf(filewise.CodeUsage, "name one more with --volume NAME=DIR",
+			"no volume is left for data besides those of the log and the indexes")
 	}
 	return nil
 }
@@ -245,31 +253,29 @@ func (d *design) spaceOf(i int) space {
 func (d *design) partitioned() bool { return d.layout.Kind != filewise.KindSingle }
 
 // wide tells whether rows are kept whole and uncompressed only when told so.
-func (d *design) wide() bool { return len(d.program.Phases) == 0 && d.program.OpBytes > toasted }
+func (d *design) wide() bool { return d.program.Appends() && d.program.First().OpBytes > toasted }
 
 // warn adds what a reader must know about the layout.
 func (d *design) warn(code, remedy, format string, args ...any) {
 	d.warnings = append(d.warnings, filewise.Warning{Code: code, Message: fmt.Sprintf(format, args...), Remedy: remedy})
 }
 
-func (d *design) sizeWarnings() []filewise.Warning {
-	var all []filewise.Warning
+func (d *design) warnSizes() {
 	if files := int64(d.layout.Data.Files); d.layout.Data.Bytes/files > segment {
-		all = append(all, filewise.Warning{Code: "segments", Remedy: "use more partitions, or a smaller --size",
-			Message: "a table or partition of more than 1 GiB lies in several files (segments) of PostgreSQL itself; Filewise counts them as one"})
+		d.warn("segments", "use more partitions, or a smaller --size",
+			"a table or partition of more than 1 GiB lies in several files (segments) of PostgreSQL itself; Filewise counts them as one")
 	}
-	if d.wide() && d.program.OpBytes > inline {
-		all = append(all, filewise.Warning{Code: "toast", Remedy: fmt.Sprintf("use --row-bytes %d or less to keep rows whole", inline),
-			Message: "rows larger than a page are cut up and kept in a second file beside each table's own (TOAST)"})
+	if d.wide() && d.program.First().OpBytes > inline {
+		d.warn("toast", fmt.Sprintf("use --row-bytes %d or less to keep rows whole", inline),
+			"rows larger than a page are cut up and kept in a second file beside each table's own (TOAST)")
 	}
-	all = append(all, operations.PrunedPartitions(d.program, d.layout.Data.Files, "use --index key to see the files alone")...)
+	d.warnings = append(d.warnings, operations.PrunedPartitions(d.program, d.layout.Data.Files, "use --index key to see the files alone")...)
 	switch n := len(d.tables); {
-	case n > 1 && len(d.program.Phases) > 0:
-		all = append(all, filewise.Warning{Code: "files-of-each-table", Remedy: "read a layout's name as the files of one table",
-			Message: fmt.Sprintf("each of the workload's %d tables has as many files of its own as a layout is named by, and as many again for each of its indexes", n)})
+	case n > 1 && !d.program.Appends():
+		d.warn("files-of-each-table", "read a layout's name as the files of one table",
+			"each of the workload's %d tables has as many files of its own as a layout is named by, and as many again for each of its indexes", n)
 	case n > 1:
-		all = append(all, filewise.Warning{Code: "files-of-each-table", Remedy: "use --table shared to count files as in the layout's name",
-			Message: fmt.Sprintf("each of the %d tables has as many files of its own as a layout is named by", n)})
+		d.warn("files-of-each-table", "use --table shared to count files as in the layout's name",
+			"each of the %d tables has as many files of its own as a layout is named by", n)
 	}
-	return all
 }

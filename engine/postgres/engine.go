@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/engine/postgres/internal/inspection"
+	"filewise/engine/postgres/internal/installed"
 )
 
 // Engine is PostgreSQL. It implements filewise.Engine, Describer and Arranger.
@@ -15,12 +17,20 @@ type Engine struct{}
 // Name is the engine's name on the command line.
 func (Engine) Name() string { return "postgres" }
 
-// Open readies the target: a private server, or one that exists.
+// Open readies the target: a managed server, or one that exists.
 func (Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
 	if t.Mode == filewise.External {
 		return openExternal(ctx, t)
 	}
-	return openPrivate(ctx, t)
+	return openManaged(ctx, t)
+}
+
+// Inspect looks at an existing server. A standby is looked at too.
+func (Engine) Inspect(ctx context.Context, t filewise.Target) (filewise.Inspection, error) {
+	if err := checkExternal(t); err != nil {
+		return filewise.Inspection{}, err
+	}
+	return inspection.Look(ctx, *t.Address)
 }
 
 // Describe says what the engine is; it looks for the binary, nothing more.
@@ -30,9 +40,9 @@ func (Engine) Describe() filewise.Description {
 		Mode:  filewise.Managed,
 		Files: "hash partitions of a table, in tablespaces on the volumes",
 		Kinds: []filewise.Kind{filewise.KindPartitions, filewise.KindSingle},
-		Bytes: 64 * mib, Budget: 4 * time.Minute,
-		TempKinds: []filewise.Kind{filewise.KindSingle},
-		Reset:     true, Lifecycle: true,
+		Bytes: 128 * mib, Budget: 4 * time.Minute, CommitEvery: 100,
+		TempKinds: []filewise.Kind{filewise.KindSingle}, TempModes: []filewise.Mode{filewise.Managed, filewise.External}, Scans: true,
+		Reset: true, Lifecycle: true,
 		Note: "partitions change planning, indexes and locks, not only files: what they cost or gain without further files is the difference " +
 			"between the plain table and one partition, and a verdict on them says nothing about data files of SQL Server or Oracle",
 		Schemes: []string{"postgres", "postgresql"}, Port: 5432,
@@ -46,8 +56,8 @@ func (Engine) Describe() filewise.Description {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	if _, err := find(ctx, ""); err != nil {
-		d.Missing = "apt-get install " + server.Package
+	if _, err := installed.Find(ctx, ""); err != nil {
+		d.Missing = "apt-get install " + installed.Binary.Package
 	}
 	return d
 }

@@ -6,185 +6,150 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize"
 
 	"filewise"
+	"filewise/engine/internal/external"
+	"filewise/engine/postgres/internal/client"
 	"filewise/internal/filesystem"
 )
 
-// examination collects findings.
+// examination looks at an external server.
 type examination struct {
-	server *foreignServer
-	demand filewise.Demand
-	all    []filewise.Finding
-}
-
-func (e *examination) add(check string, status filewise.Status, remedy, format string, args ...any) {
-	e.all = append(e.all, filewise.Finding{Check: check, Status: status, Detail: fmt.Sprintf(format, args...), Remedy: remedy})
+	external.Examination
+	server *externalServer
 }
 
 // Examine looks whether the server can do what is wanted, and what will distort it.
-func (s *foreignServer) Examine(ctx context.Context, d filewise.Demand) []filewise.Finding {
-	e := &examination{server: s, demand: d}
-	e.add("version", filewise.StatusOK, "", "%s", s.about.banner)
+func (s *externalServer) Examine(ctx context.Context, d filewise.Demand) []filewise.Finding {
+	e := &examination{external.Examination{Demand: d}, s}
+	e.OK("version", "%s", s.about.banner)
 	e.rights()
 	e.place()
-	for _, look := range []struct {
-		check string
-		do    func(context.Context) error
-	}{{"connections", e.connections}, {"settings", e.settings}, {"activity", e.activity}, {"tablespaces", s.checkTablespaces}, {"leftovers", e.leftovers}} {
-		if err := look.do(ctx); err != nil {
-			status := filewise.StatusNote
-			if look.check == "tablespaces" {
-				status = filewise.StatusFailed
-			}
-			e.add(look.check, status, filewise.RemedyOf(err), "%v", err)
-		}
+	e.connections(ctx)
+	e.settings(ctx)
+	e.activity(ctx)
+	if err := s.checkTablespaces(ctx); err != nil {
+		e.Fail("tablespaces", filewise.RemedyOf(err), "%v", err)
 	}
+	e.Leftovers(ctx, s, s.target.Address.String())
 	e.space()
-	return e.all
+	return e.Findings
 }
 
 func (e *examination) rights() {
 	a := e.server.about
-	if a.createdb {
-		e.add("rights", filewise.StatusOK, "", "%s may create databases", a.user)
-	} else {
-		e.add("rights", filewise.StatusFailed, "as a superuser: ALTER ROLE "+ident(a.user)+" CREATEDB", "%s may not create databases", a.user)
-	}
-	if !a.monitor {
-		e.add("right to look", filewise.StatusNote, "as a superuser: GRANT pg_monitor TO "+ident(a.user),
-			"%s does not see what sessions of other roles do: they are counted, not told apart into busy and idle, so that no limit on busy ones holds", a.user)
-	}
+	e.Rights("rights", a.user, "may create databases", []external.Right{
+		{Check: "rights", Has: a.createdb, Grant: "as a superuser: ALTER ROLE " + client.Ident(a.user) + " CREATEDB",
+			Lacks: "may not create databases"},
+		{Check: "right to look", Has: a.monitor, Optional: true, Grant: "as a superuser: GRANT pg_monitor TO " + client.Ident(a.user),
+			Lacks: "does not see what sessions of other roles do: they are counted, not told apart into busy and idle, so that no limit on busy " +
+				"ones holds"},
+	})
+	const lost = "a trial begins with what the last one left to write, and the time until all is in the data files is not measured"
 	switch {
 	case a.checkpoint:
 	case a.version >= 150000:
-		e.add("right to checkpoint", filewise.StatusWarning, "as a superuser: GRANT pg_checkpoint TO "+ident(a.user),
-			"%s may not ask for a checkpoint: a trial begins with what the last one left to write, and the time until all is in the data files is not measured", a.user)
+		e.Warn("right to checkpoint", "as a superuser: GRANT pg_checkpoint TO "+client.Ident(a.user), "%s may not ask for a checkpoint: %s",
+			a.user, lost)
 	default:
-		e.add("right to checkpoint", filewise.StatusWarning, "use an account that is a superuser, or accept it",
-			"before PostgreSQL 15 only superusers may ask for a checkpoint: a trial begins with what the last one left to write, and the time until all is in the data files is not measured")
+		e.Warn("right to checkpoint", "use an account that is a superuser, or accept it",
+			"before PostgreSQL 15 only superusers may ask for a checkpoint: %s", lost)
 	}
 }
 
 func (e *examination) place() {
 	if e.server.about.local {
-		e.add("client and server", filewise.StatusWarning, "run Filewise on another machine, near the server", "both are on one host, and share its processors")
+		e.Warn("client and server", "run Filewise on another machine, near the server", "both are on one host, and share its processors")
 		return
 	}
-	e.add("client and server", filewise.StatusOK, "", "they are on different hosts")
+	e.OK("client and server", "they are on different hosts")
 }
 
-// leftovers says what earlier runs have left, and what of it would stay.
-func (e *examination) leftovers(ctx context.Context) error {
-	left, err := e.server.Leftovers(ctx)
-	if err != nil {
-		return err
+func (e *examination) connections(ctx context.Context) {
+	var most, reserved, used, limit, mine int64
+	if err := e.server.link.Scan(ctx, queries.Text("connections"), nil, &most, &reserved, &used, &limit, &mine); err != nil {
+		e.Unseen("connections", err)
+		return
 	}
-	var names []string
-	for _, l := range left {
-		name := l.Kind + " " + l.Name
-		if l.Kept != "" {
-			name += " (stays: " + l.Kept + ")"
-		}
-		names = append(names, name)
-	}
-	if len(names) == 0 {
-		e.add("leftovers", filewise.StatusOK, "", "no run of Filewise has left anything")
-		return nil
-	}
-	e.add("leftovers", filewise.StatusNote, "filewise clean --target "+e.server.target.Address.String(), "of runs of Filewise there are: %s", strings.Join(names, ", "))
-	return nil
-}
-
-// readConnections are the limits, of which −1 is none, and what is taken.
-const readConnections = `
-SELECT current_setting('max_connections')::bigint, current_setting('superuser_reserved_connections')::bigint + coalesce(current_setting('reserved_connections', true), '0')::bigint,
-       (SELECT count(*) FROM pg_stat_activity WHERE datid IS NOT NULL AND usesysid IS NOT NULL), r.rolconnlimit::bigint,
-       (SELECT count(*) FROM pg_stat_activity WHERE usesysid = r.oid)
-  FROM pg_roles r WHERE r.rolname = current_user`
-
-func (e *examination) connections(ctx context.Context) error {
-	var most, reserved, used, limit, own int64
-	if err := e.server.link.scan(ctx, readConnections, nil, &most, &reserved, &used, &limit, &own); err != nil {
-		return err
-	}
-	need, free := int64(e.demand.Program.Connections+besides), most-reserved-used
+	free := most - reserved - used
 	if limit >= 0 {
-		free = min(free, limit-own)
+		free = min(free, limit-mine)
 	}
-	if free < need {
-		e.add("connections", filewise.StatusFailed, fmt.Sprintf("use --connections %d or fewer, or have max_connections (or the role's CONNECTION LIMIT) raised", max(free-besides, 0)),
-			"%d are free (max_connections %d, %d reserved, %d in use, limit of the role %d), and %d are needed", max(free, 0), most, reserved, used, limit, need)
-		return nil
-	}
-	e.add("connections", filewise.StatusOK, "", "%d are free, %d are needed", free, need)
-	return nil
+	e.Connections(int64(e.Demand.Program.Connections()+client.Besides), free,
+		fmt.Sprintf("use --connections %d or fewer, or have max_connections (or the role's CONNECTION LIMIT) raised",
+			max(free-client.Besides, 0)),
+		fmt.Sprintf("%d are free (max_connections %d, %d reserved, %d in use, limit of the role %d)", max(free, 0), most, reserved, used, limit))
 }
 
-func (e *examination) settings(ctx context.Context) error {
-	values, err := settingsOf(ctx, e.server.link, "fsync", "full_page_writes", "synchronous_standby_names", "autovacuum", "wal_level", "archive_mode")
+func (e *examination) settings(ctx context.Context) {
+	const check = "settings"
+	values, err := settingsOf(ctx, e.server.link, "fsync", "full_page_writes", "synchronous_standby_names", "autovacuum", "wal_level",
+		"archive_mode")
 	if err != nil {
-		return err
+		e.Unseen(check, err)
+		return
 	}
-	found := false
-	warn := func(remedy, format string, args ...any) {
-		found = true
-		e.add("settings", filewise.StatusWarning, remedy, format, args...)
-	}
+	before := len(e.Findings)
 	if values["fsync"] == "off" {
-		warn("measure a server with fsync=on", "fsync=off: nothing waits for the storage, and a power cut destroys the databases")
+		e.Warn(check, "measure a server with fsync=on", "fsync=off: nothing waits for the storage, and a power cut destroys the databases")
 	}
 	if values["full_page_writes"] == "off" {
-		warn("measure a server with full_page_writes=on", "full_page_writes=off: fewer bytes are written than on a server that is safe")
+		e.Warn(check, "measure a server with full_page_writes=on", "full_page_writes=off: fewer bytes are written than on a server that is safe")
 	}
 	if names := values["synchronous_standby_names"]; names != "" && e.server.target.Durability != filewise.DurabilityNormal {
-		warn("know that the network is measured as well", "synchronous_standby_names=%s: every commit waits for a standby", names)
+		e.Warn(check, "know that the network is measured as well", "synchronous_standby_names=%s: every commit waits for a standby", names)
+	}
+	e.sizes(ctx)
+	if len(e.Findings) == before {
+		e.OK(check, "nothing that distorts the result")
 	}
 	if values["autovacuum"] == "on" {
-		e.add("settings", filewise.StatusNote, "", "autovacuum is on, as it should be: it may work on the tables while they are measured")
+		e.Note(check, "", "autovacuum is on, as it should be: it may work on the tables while they are measured")
 	}
-	var wal, buffers int64
-	const sizes = "SELECT pg_size_bytes(current_setting('max_wal_size')), pg_size_bytes(current_setting('shared_buffers'))"
-	if err := e.server.link.scan(ctx, sizes, nil, &wal, &buffers); err != nil {
-		return err
-	}
-	for _, l := range e.demand.Layouts {
-		if b := l.Data.Bytes; b > 0 && b < buffers {
-			warn("make --size larger", "shared_buffers (%s) holds all data (%s): the data files are written by checkpoints only, and never read", humanize.IBytes(uint64(buffers)), humanize.IBytes(uint64(b)))
-			break
-		}
-	}
-	if wal < 256*mib {
-		warn("measure longer than several checkpoints take", "max_wal_size is %s: checkpoints come often while it is measured", humanize.IBytes(uint64(wal)))
-	}
-	if !found {
-		e.add("settings", filewise.StatusOK, "", "nothing that distorts the result")
-	}
-	return nil
 }
 
-func (e *examination) activity(ctx context.Context) error {
+// sizes compares the server's buffers and WAL with the data.
+func (e *examination) sizes(ctx context.Context) {
+	const check = "settings"
+	var wal, buffers int64
+	const sizes = "SELECT pg_size_bytes(current_setting('max_wal_size')), pg_size_bytes(current_setting('shared_buffers'))"
+	if err := e.server.link.Scan(ctx, sizes, nil, &wal, &buffers); err != nil {
+		e.Unseen(check, err)
+		return
+	}
+	fits := func(l filewise.Layout) bool { return l.Data.Bytes > 0 && l.Data.Bytes < buffers }
+	if i := slices.IndexFunc(e.Demand.Layouts, fits); i >= 0 {
+		e.Warn(check, "make --size larger", "shared_buffers (%s) holds all data (%s): the data files are written by checkpoints only, and "+
+			"never read",
+			humanize.IBytes(uint64(buffers)), humanize.IBytes(uint64(e.Demand.Layouts[i].Data.Bytes)))
+	}
+	if wal < 256*mib {
+		e.Warn(check, "measure longer than several checkpoints take", "max_wal_size is %s: checkpoints come often while it is measured",
+			humanize.IBytes(uint64(wal)))
+	}
+}
+
+func (e *examination) activity(ctx context.Context) {
 	gauges, err := e.server.Activity(ctx)
 	if err != nil {
-		return err
+		e.Unseen("activity", err)
 	}
 	for _, g := range gauges {
 		if g.Name == "sessions" && g.Value > 0 {
-			e.add("activity", filewise.StatusNote, "measure when nobody else works on the server", "%.0f sessions of others are connected", g.Value)
+			e.Note("activity", "measure when nobody else works on the server", "%.0f sessions of others are connected", g.Value)
 		}
 	}
-	return nil
 }
 
 // space compares the room that is needed with what there is, which PostgreSQL
 // itself does not tell: only on this host it can be looked at.
 func (e *examination) space() {
 	for _, v := range e.server.target.Volumes {
-		need, wanted := e.demand.Space[v.Name]
+		need, wanted := e.Demand.Space[v.Name]
 		if !wanted {
 			continue
 		}
@@ -195,14 +160,11 @@ func (e *examination) space() {
 			free, err = filesystem.Free(dir)
 		}
 		if err != nil {
-			e.add(check, filewise.StatusNote, "look yourself whether there is room: df on the server", "PostgreSQL does not tell how much room a tablespace has; %s are needed", humanize.IBytes(uint64(need)))
+			e.Note(check, "look yourself whether there is room: df on the server",
+				"PostgreSQL does not tell how much room a tablespace has; %s are needed", humanize.IBytes(uint64(need)))
 			continue
 		}
-		if free < need {
-			e.add(check, filewise.StatusFailed, "make room, or use a smaller --size", "%s are free on %s, %s are needed", humanize.IBytes(uint64(free)), dir, humanize.IBytes(uint64(need)))
-			continue
-		}
-		e.add(check, filewise.StatusOK, "", "%s are free on %s, %s are needed", humanize.IBytes(uint64(free)), dir, humanize.IBytes(uint64(need)))
+		e.Room(check, dir, need, free, "make room, or use a smaller --size")
 	}
 }
 
@@ -213,14 +175,14 @@ func (e *examination) dirOf(v filewise.Volume) string {
 	if !a.local {
 		return ""
 	}
-	name, existing := strings.CutPrefix(v.Dir, tablespacePrefix)
+	name, existing := strings.CutPrefix(v.Dir, client.TablespacePrefix)
 	switch {
 	case path.IsAbs(v.Dir):
 		return v.Dir
 	case existing && name != "pg_default":
 		var dir string
 		const location = "SELECT pg_tablespace_location(oid) FROM pg_tablespace WHERE spcname = $1"
-		if err := e.server.link.scan(context.Background(), location, []any{name}, &dir); err == nil && dir != "" {
+		if err := e.server.link.Scan(context.Background(), location, []any{name}, &dir); err == nil && dir != "" {
 			return dir
 		}
 		return ""
@@ -229,8 +191,3 @@ func (e *examination) dirOf(v filewise.Volume) string {
 	}
 	return ""
 }
-
-// selfCheckRows is what the self-check inserts on each connection.
-const selfCheckRows = 20
-
-func selfCheckName(n int) string { return "statement " + strconv.Itoa(n) }

@@ -13,6 +13,7 @@ import (
 	"filewise"
 	"filewise/engine/enginetest"
 	"filewise/engine/internal/mark"
+	"filewise/engine/postgres/internal/client"
 )
 
 // An external server with an account of the documented rights alone: the whole
@@ -20,13 +21,13 @@ import (
 // afterwards.
 func TestExternal(t *testing.T) {
 	need(t)
-	external(t, "")
+	tryExternal(t, "")
 }
 
-func TestExternal18(t *testing.T) { external(t, need18(t)) }
+func TestExternal18(t *testing.T) { tryExternal(t, need18(t)) }
 
-func external(t *testing.T, bin string) {
-	f := startForeign(t, bin)
+func tryExternal(t *testing.T, bin string) {
+	f := startExternal(t, bin)
 	before := f.state(t)
 	t.Run("Conformance", func(t *testing.T) {
 		if bin != "" { // the self-check executes every statement of an external server
@@ -46,7 +47,7 @@ func external(t *testing.T, bin string) {
 	t.Run("Inspect", func(t *testing.T) { inspected(t, f) })
 	t.Run("Lock", func(t *testing.T) { locked(t, f) })
 	t.Run("Cleaner", func(t *testing.T) { cleaned(t, f) })
-	t.Run("Strangers", func(t *testing.T) { strangersStay(t, f) })
+	t.Run("Others", func(t *testing.T) { othersStay(t, f) })
 	if f.tls {
 		t.Run("Secrets", func(t *testing.T) { kept(t, f) })
 	}
@@ -61,7 +62,7 @@ func without(all, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return slices.Contains(others, s) })
 }
 
-func selfChecked(t *testing.T, f *foreign) {
+func selfChecked(t *testing.T, f *usersServer) {
 	n := 0
 	f.open(t).SelfCheck(deadline(t), func(found filewise.Finding) {
 		n++
@@ -74,21 +75,23 @@ func selfChecked(t *testing.T, f *foreign) {
 	}
 }
 
-func examined(t *testing.T, f *foreign) {
+func examined(t *testing.T, f *usersServer) {
 	s := f.open(t)
-	demand := filewise.Demand{Layouts: []filewise.Layout{partitions(2, 1<<20)}, Program: inserts(t, nil).Program(), Space: map[string]int64{"default": 1 << 20}}
+	demand := filewise.Demand{Layouts: []filewise.Layout{partitions(2, 1<<20)}, Program: inserts(t, nil).Program(),
+		Space: map[string]int64{"default": 1 << 20}}
 	for _, found := range s.Examine(deadline(t), demand) {
 		if found.Status == filewise.StatusFailed || found.Status == filewise.StatusWarning && found.Remedy == "" {
 			t.Errorf("%+v", found)
 		}
 	}
 	left := mark.NewName()
-	must(t, s.link.exec(deadline(t), createDatabase(left), "COMMENT ON DATABASE "+ident(left)+" IS "+literal(deadMark(t, left))))
-	if text := fmt.Sprint(s.Examine(deadline(t), demand)); !strings.Contains(text, "database "+left) || !strings.Contains(text, "filewise clean --target ") {
+	must(t, s.link.Exec(deadline(t), createDatabase(left), "COMMENT ON DATABASE "+client.Ident(left)+" IS "+client.Literal(deadMark(t, left))))
+	if text := fmt.Sprint(s.Examine(deadline(t), demand)); !strings.Contains(text, "database "+left) ||
+		!strings.Contains(text, "filewise clean --target ") {
 		t.Errorf("a leftover is not named: %s", text)
 	}
 	must(t, s.Remove(deadline(t), filewise.Leftover{Kind: kindDatabase, Name: left}))
-	demand.Program.Connections = 500
+	demand.Program.Phases[0].Connections = 500
 	f.do("ALTER ROLE filewise_account NOCREATEDB")
 	defer f.do("ALTER ROLE filewise_account CREATEDB")
 	poor := f.open(t)
@@ -98,20 +101,21 @@ func examined(t *testing.T, f *foreign) {
 			t.Errorf("%q is not in %s", says, text)
 		}
 	}
-	if _, err := poor.Build(deadline(t), partitions(1, 1<<20), inserts(t, nil).Program()); filewise.RemedyOf(err) != `as a superuser: ALTER ROLE "filewise_account" CREATEDB` {
+	if _, err := poor.Build(deadline(t), partitions(1, 1<<20), inserts(t,
+		nil).Program()); filewise.RemedyOf(err) != `as a superuser: ALTER ROLE "filewise_account" CREATEDB` {
 		t.Errorf("without the right: %v; %s", err, filewise.RemedyOf(err))
 	}
 }
 
 // Of several that take the lock at once, from different databases, exactly one
 // gets it.
-func locked(t *testing.T, f *foreign) {
+func locked(t *testing.T, f *usersServer) {
 	ctx := deadline(t)
-	var servers []*foreignServer
+	var servers []*externalServer
 	for n := range 4 {
 		target := f.target()
 		target.Address.Path = []string{"postgres", "template1"}[n%2]
-		servers = append(servers, open(t, ctx, target).(*foreignServer))
+		servers = append(servers, open(t, ctx, target).(*externalServer))
 	}
 	for round := range 5 {
 		var wg sync.WaitGroup
@@ -138,7 +142,8 @@ func locked(t *testing.T, f *foreign) {
 		for limit := time.Now().Add(10 * time.Second); ; { // the server's process ends a moment later
 			lock, err := servers[round%4].Lock(ctx, "next")
 			if err == nil {
-				f.do("SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name LIKE 'filewise % measuring %'") // until it is gone
+				// until it is gone
+				f.do("SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name LIKE 'filewise % measuring %'")
 				if err := lock.Held(ctx); err == nil {
 					t.Error("the lock is held by a session that was ended")
 				}
@@ -158,14 +163,14 @@ func locked(t *testing.T, f *foreign) {
 }
 
 // cleaned: only what is Filewise's beyond doubt is listed and removed.
-func cleaned(t *testing.T, f *foreign) {
+func cleaned(t *testing.T, f *usersServer) {
 	ctx := deadline(t)
 	s := f.open(t)
 	make := func(comment func(name string) string) string {
 		name := mark.NewName()
-		must(t, s.link.exec(ctx, createDatabase(name)))
+		must(t, s.link.Exec(ctx, createDatabase(name)))
 		if comment != nil {
-			must(t, s.link.exec(ctx, "COMMENT ON DATABASE "+ident(name)+" IS "+literal(comment(name))))
+			must(t, s.link.Exec(ctx, "COMMENT ON DATABASE "+client.Ident(name)+" IS "+client.Literal(comment(name))))
 		}
 		return name
 	}
@@ -173,27 +178,27 @@ func cleaned(t *testing.T, f *foreign) {
 	alive := make(func(name string) string { m, err := mark.New(name, time.Now()); must(t, err); return m.Text() })
 	unmarked := make(nil)
 	full := make(nil)
-	inside := s.link.to(full)
-	must(t, inside.exec(ctx, "CREATE TABLE theirs ()"))
-	inside.close()
+	inside := s.link.To(full)
+	must(t, inside.Exec(ctx, "CREATE TABLE theirs ()"))
+	inside.Close()
 	renamed := make(func(name string) string { return deadMark(t, name) })
-	must(t, s.link.exec(ctx, "ALTER DATABASE "+ident(renamed)+" RENAME TO filewise_kept"))
+	must(t, s.link.Exec(ctx, "ALTER DATABASE "+client.Ident(renamed)+" RENAME TO filewise_kept"))
 	spoiled := make(func(name string) string { return "x" + deadMark(t, name) })
 	used := make(func(name string) string { return deadMark(t, name) })
-	session := s.link.to(used)
-	session.config.RuntimeParams["application_name"] = "somebody"
-	must(t, session.exec(ctx, "SELECT 1"))
+	session := s.link.To(used)
+	session.Config.RuntimeParams["application_name"] = "somebody"
+	must(t, session.Exec(ctx, "SELECT 1"))
 
 	// While a run creates it, what is not marked stays; what other runs do does not
 	// matter.
 	bystander := f.open(t)
-	bystander.link.config.RuntimeParams["application_name"] = "filewise 11111111"
-	bystander.link.forget()
-	must(t, bystander.link.exec(ctx, "SELECT 1"))
+	bystander.link.Config.RuntimeParams["application_name"] = "filewise 11111111"
+	bystander.link.Forget()
+	must(t, bystander.link.Exec(ctx, "SELECT 1"))
 	other := f.open(t)
-	other.link.config.RuntimeParams["application_name"] = "filewise 00000000 creating " + unmarked
-	other.link.forget()
-	must(t, other.link.exec(ctx, "SELECT 1"))
+	other.link.Config.RuntimeParams["application_name"] = "filewise 00000000 creating " + unmarked
+	other.link.Forget()
+	must(t, other.link.Exec(ctx, "SELECT 1"))
 	left := leftovers(t, s)
 	if left[unmarked].Kept == "" {
 		t.Errorf("while a run creates it: %+v", left[unmarked])
@@ -205,10 +210,12 @@ func cleaned(t *testing.T, f *foreign) {
 	waitFor(t, func() bool { return leftovers(t, s)[unmarked].Kept == "" })
 
 	left = leftovers(t, s)
-	if len(left) != 4 || !left[unmarked].Unmarked || left[dead].Kept != "" || left[dead].Unmarked || left[dead].Owner == "" || left[alive].Kept == "" || left[used].Kept == "" {
+	if len(left) != 4 || !left[unmarked].Unmarked || left[dead].Kept != "" || left[dead].Unmarked || left[dead].Owner == "" ||
+		left[alive].Kept == "" || left[used].Kept == "" {
 		t.Errorf("found %+v", left)
 	}
-	for _, name := range []string{"filewise_customers", "filewise_kept", spoiled, full, alive, used, "postgres", `x"; DROP DATABASE postgres; --`} {
+	for _, name := range []string{"filewise_customers", "filewise_kept", spoiled, full, alive, used, "postgres",
+		`x"; DROP DATABASE postgres; --`} {
 		if err := s.Remove(ctx, filewise.Leftover{Kind: kindDatabase, Name: name}); err == nil {
 			t.Errorf("%s was removed", name)
 		}
@@ -219,34 +226,34 @@ func cleaned(t *testing.T, f *foreign) {
 			t.Errorf("%s was dropped", name)
 		}
 	}
-	session.close()
+	session.Close()
 	for _, name := range []string{unmarked, dead} {
 		must(t, s.Remove(ctx, left[name]))
 	}
 	for _, name := range []string{full, spoiled, "filewise_kept"} {
-		f.do("DROP DATABASE " + ident(name))
+		f.do("DROP DATABASE " + client.Ident(name))
 	}
 
 	// A build whose mark is gone is not dropped.
 	w := inserts(t, nil)
 	db := buildOn(t, ctx, s, partitions(1, 1<<20), w)
-	name := db.Connector.(connector).build.link.config.Database
+	name := db.Connector.(*build).link.Config.Database
 	text := ""
-	must(t, s.link.scan(ctx, readMark(kindDatabase), []any{name}, &text))
-	f.do("COMMENT ON DATABASE " + ident(name) + " IS NULL")
+	must(t, s.link.Scan(ctx, readMark(kindDatabase), []any{name}, &text))
+	f.do("COMMENT ON DATABASE " + client.Ident(name) + " IS NULL")
 	if err := db.Dropper.Drop(ctx); err == nil || !strings.Contains(err.Error(), "mark") {
 		t.Errorf("without its mark: %v", err)
 	}
-	f.do("COMMENT ON DATABASE " + ident(name) + " IS " + literal(text))
+	f.do("COMMENT ON DATABASE " + client.Ident(name) + " IS " + client.Literal(text))
 	must(t, db.Dropper.Drop(ctx))
 	must(t, db.Dropper.Drop(ctx))
-	f.do("DROP DATABASE IF EXISTS "+ident(alive), "DROP DATABASE IF EXISTS "+ident(used))
+	f.do("DROP DATABASE IF EXISTS "+client.Ident(alive), "DROP DATABASE IF EXISTS "+client.Ident(used))
 	if left := leftovers(t, s); len(left) > 0 {
 		t.Errorf("left: %+v", left)
 	}
 }
 
-func leftovers(t *testing.T, s *foreignServer) map[string]filewise.Leftover {
+func leftovers(t *testing.T, s *externalServer) map[string]filewise.Leftover {
 	t.Helper()
 	all, err := s.Leftovers(t.Context())
 	must(t, err)
@@ -267,7 +274,7 @@ func waitFor(t *testing.T, so func() bool) {
 }
 
 // kept: no error of the driver or the server shows the password.
-func kept(t *testing.T, f *foreign) {
+func kept(t *testing.T, f *usersServer) {
 	for name, change := range map[string]func(*filewise.Address){
 		"wrong password":  func(a *filewise.Address) { a.Password = "wrong" + password },
 		"no such role":    func(a *filewise.Address) { a.User = "nobody" },
@@ -295,7 +302,8 @@ func kept(t *testing.T, f *foreign) {
 			continue
 		}
 		t.Logf("%s: %v; %s", name, err, filewise.RemedyOf(err))
-		if code := filewise.CodeOf(err); code != filewise.CodePreflight && code != filewise.CodeUsage || filewise.RemedyOf(err) == "" && !strings.Contains(err.Error(), "cannot be a name") {
+		if code := filewise.CodeOf(err); code != filewise.CodePreflight && code != filewise.CodeUsage || filewise.RemedyOf(err) == "" &&
+			!strings.Contains(err.Error(), "cannot be a name") {
 			t.Errorf("%s: code %s, remedy %q", name, code, filewise.RemedyOf(err))
 		}
 		for e := err; e != nil; e = errors.Unwrap(e) {
@@ -311,12 +319,15 @@ func kept(t *testing.T, f *foreign) {
 
 // The environment of another program does not decide where Filewise measures.
 func TestNoEnvironment(t *testing.T) {
-	for name, value := range map[string]string{"PGHOST": "elsewhere", "PGPORT": "1", "PGUSER": "other", "PGPASSWORD": "other", "PGDATABASE": "other", "PGSERVICE": "none", "PGSSLMODE": "nonsense", "PGOPTIONS": "-c fsync=off"} {
+	for name, value := range map[string]string{"PGHOST": "elsewhere", "PGPORT": "1", "PGUSER": "other", "PGPASSWORD": "other",
+		"PGDATABASE": "other", "PGSERVICE": "none", "PGSSLMODE": "nonsense", "PGOPTIONS": "-c fsync=off"} {
 		t.Setenv(name, value)
 	}
-	config, err := configOf(filewise.Address{Host: "here", Port: 5433, User: "me", Password: "secret"})
+	l, err := client.Open(filewise.Address{Host: "here", Port: 5433, User: "me", Password: "secret"}, nil)
 	must(t, err)
-	if config.Host != "here" || config.Port != 5433 || config.User != "me" || config.Password != "secret" || config.Database != maintenance || config.RuntimeParams["options"] != "" {
+	config := l.Config
+	if config.Host != "here" || config.Port != 5433 || config.User != "me" || config.Password != "secret" ||
+		config.Database != client.Maintenance || config.RuntimeParams["options"] != "" {
 		t.Errorf("%+v", config.Config)
 	}
 	if os.Getenv("PGHOST") != "elsewhere" {
@@ -324,9 +335,10 @@ func TestNoEnvironment(t *testing.T) {
 	}
 }
 
-func refusedVolumes(t *testing.T, f *foreign) {
+func refusedVolumes(t *testing.T, f *usersServer) {
 	for dir, says := range map[string]string{
-		"tablespace:nowhere": "there is no tablespace", "tablespace:theirs": "may not create", "tablespace:" + strings.Repeat("x", 64): "cannot be a name",
+		"tablespace:nowhere": "there is no tablespace", "tablespace:theirs": "may not create", "tablespace:" +
+			strings.Repeat("x", 64): "cannot be a name",
 		"tablespace:": "empty", "relative": "neither", "/it's": "neither", "/srv/new": "only superusers", "tablespace:pg_global": "own",
 		`tablespace:x"; DROP DATABASE postgres; --`: "there is no tablespace",
 	} {
@@ -338,9 +350,11 @@ func refusedVolumes(t *testing.T, f *foreign) {
 			t.Errorf("%s: %v", dir, err)
 		}
 	}
-	for _, two := range [][2]string{{"tablespace:spare", "tablespace:spare"}, {"/srv/new", "/srv/x/../new/"}, {"", ""}, {"", "tablespace:pg_default"}} {
+	for _, two := range [][2]string{{"tablespace:spare", "tablespace:spare"}, {"/srv/new", "/srv/x/../new/"}, {"", ""},
+		{"", "tablespace:pg_default"}} {
 		target := f.target(filewise.Volume{Name: "a", Dir: two[0]}, filewise.Volume{Name: "b", Dir: two[1]})
-		if s, err := (Engine{}).Open(deadline(t), target); filewise.CodeOf(err) != filewise.CodeUsage || !strings.Contains(fmt.Sprint(err), "same place") {
+		if s, err := (Engine{}).Open(deadline(t), target); filewise.CodeOf(err) != filewise.CodeUsage ||
+			!strings.Contains(fmt.Sprint(err), "same place") {
 			t.Errorf("%q: %v", two, err)
 			if err == nil {
 				must(t, s.Close())
@@ -358,23 +372,23 @@ func refusedVolumes(t *testing.T, f *foreign) {
 
 // A superuser may name an empty directory of the server's user: a tablespace is
 // made there, marked, and dropped at the end.
-func inDirectory(t *testing.T, f *foreign) {
+func inDirectory(t *testing.T, f *usersServer) {
 	ctx := deadline(t)
 	f.do("ALTER ROLE filewise_account SUPERUSER")
 	defer f.do("ALTER ROLE filewise_account NOSUPERUSER")
 	dir := f.inst.sites.dirs[0] + "/data/pg_stat_tmp" // empty, and the server's: any will do
 	if err := os.Mkdir(f.inst.sites.dirs[0]+"/place", 0o700); err == nil {
 		dir = f.inst.sites.dirs[0] + "/place"
-		must(t, f.inst.account.own(dir))
+		must(t, f.inst.account.Give(dir, dir))
 	}
-	target := f.target(filewise.Volume{Name: "default"}, filewise.Volume{Name: "place", Dir: f.inst.doors.path(dir)})
+	target := f.target(filewise.Volume{Name: "default"}, filewise.Volume{Name: "place", Dir: f.inst.handles.Path(dir)})
 	s, err := Engine{}.Open(ctx, target)
 	must(t, err)
 	w := inserts(t, nil)
 	for range 2 {
 		db := buildOn(t, ctx, s, partitions(2, 1<<20), w)
 		ledger := work(t, ctx, db, w, 0, 20)
-		must(t, w.Check(ctx, db.Querier, ledger))
+		must(t, w.Check(ctx, db.Querier, 0, []filewise.Ledger{ledger}))
 		files, err := db.Observer.Observe(ctx)
 		must(t, err)
 		if files[0].Volume != "default" || files[1].Volume != "place" {
@@ -382,7 +396,7 @@ func inDirectory(t *testing.T, f *foreign) {
 		}
 		must(t, db.Dropper.Drop(ctx))
 	}
-	left := leftovers(t, s.(*foreignServer))
+	left := leftovers(t, s.(*externalServer))
 	if len(left) != 1 {
 		t.Errorf("one tablespace is in use: %+v", left)
 	}

@@ -10,27 +10,30 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"filewise"
+	"filewise/engine/postgres/internal/client"
 )
 
 // telling are the settings that decide what is measured; those that the user set
 // are added.
 var telling = []string{
 	"server_version", "fsync", "synchronous_commit", "full_page_writes", "wal_level", "wal_sync_method", "wal_compression", "wal_buffers",
-	"commit_delay", "checkpoint_timeout", "checkpoint_completion_target", "bgwriter_lru_maxpages", "io_method", "io_workers", "effective_io_concurrency",
+	"commit_delay", "checkpoint_timeout", "checkpoint_completion_target", "bgwriter_lru_maxpages", "io_method", "io_workers",
+	"effective_io_concurrency",
 	"autovacuum", "data_checksums", "block_size", "segment_size", "wal_segment_size", "huge_pages", "default_transaction_isolation",
 	"synchronous_standby_names", "jit", "track_io_timing", "track_wal_io_timing", "max_parallel_workers_per_gather",
 }
 
 // settingsOf asks the server for its effective settings. What this release does
 // not have, or does not tell this account, is absent.
-func settingsOf(ctx context.Context, l *link, names ...string) (map[string]string, error) {
-	rows, err := l.rows(ctx, "SELECT name::text, current_setting(name, true) FROM pg_settings WHERE name = ANY(string_to_array($1, ','))", strings.Join(names, ","))
+func settingsOf(ctx context.Context, l *client.Link, names ...string) (map[string]string, error) {
+	rows, err := l.Rows(ctx, "SELECT name::text, current_setting(name, true) FROM pg_settings WHERE name = ANY(string_to_array($1, ','))",
+		strings.Join(names, ","))
 	if err != nil {
 		return nil, err
 	}
 	values := map[string]string{}
 	for _, row := range rows {
-		values[text(row[0])] = text(row[1])
+		values[client.Text(row[0])] = client.Text(row[1])
 	}
 	return values, nil
 }
@@ -47,10 +50,10 @@ func (i *instance) readFacts(ctx context.Context) ([]filewise.Fact, error) {
 		return nil, err
 	}
 	as := ""
-	if i.account.as != nil {
-		as = ", as user " + i.account.name
+	if i.account.As != nil {
+		as = ", as user " + i.account.Name
 	}
-	facts := []filewise.Fact{{Name: "server", Value: fmt.Sprintf("private, started by Filewise from %s%s", i.install.postgres(), as)}}
+	facts := []filewise.Fact{{Name: "server", Value: fmt.Sprintf("managed, started by Filewise from %s%s", i.install.Path(), as)}}
 	for _, name := range telling {
 		if v, ok := values[name]; ok && !set[name] {
 			facts = append(facts, filewise.Fact{Name: name, Value: v})
@@ -73,7 +76,8 @@ func (i *instance) readFacts(ctx context.Context) ([]filewise.Fact, error) {
 
 // ofOrders is the setting that sessions of one workload have.
 var ofOrders = filewise.Fact{Name: planCache,
-	Value: fmt.Sprintf("%s in orders of at most %d warehouses and %d connections, else the server's own", keptPlans, mostPartitions, mostKeeping)}
+	Value: fmt.Sprintf("%s in orders of at most %d warehouses and %d connections, else the server's own", keptPlans, mostPartitions,
+		mostKeeping)}
 
 // scaled are the settings that follow a layout's size; the configuration of each
 // layout, in its script, has the figures.

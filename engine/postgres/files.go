@@ -17,7 +17,7 @@ import (
 func (i *instance) files(_ context.Context, b *build, relations []relation) ([]filewise.File, error) {
 	var all []filewise.File
 	for _, r := range relations {
-		f, err := statRelation(r, i.pathOf(r))
+		f, err := statRelation(r, i.pathOf(r.space, r.path))
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", filewise.ErrLayout, err)
 		}
@@ -39,16 +39,16 @@ func (i *instance) files(_ context.Context, b *build, relations []relation) ([]f
 
 // pathOf is where a relation lies, as Filewise sees it. The server names those of
 // a tablespace by its number: pg_tblspc/NUMBER/VERSION/DATABASE/FILE.
-func (i *instance) pathOf(r relation) string {
-	if rest, ok := strings.CutPrefix(r.path, "pg_tblspc/"); ok {
+func (i *instance) pathOf(space, file string) string {
+	if rest, ok := strings.CutPrefix(file, "pg_tblspc/"); ok {
 		for n, s := range i.design.spaces {
-			if s.name != "" && s.name == r.space {
+			if s.name != "" && s.name == space {
 				_, rest, _ = strings.Cut(rest, "/")
 				return filepath.Join(i.sites.spaceDir(n), rest)
 			}
 		}
 	}
-	return filepath.Join(i.sites.dataDir(), r.path)
+	return filepath.Join(i.sites.dataDir(), file)
 }
 
 // logPath is the WAL's directory.
@@ -89,7 +89,7 @@ func (r relation) file(path string) filewise.File {
 }
 
 // sync: with fsync off, a checkpoint writes but does not sync.
-func (i *instance) sync(context.Context, *build) error {
+func (i *instance) sync() error {
 	for _, dir := range i.sites.dirs {
 		if err := filesystem.SyncAround(dir); err != nil {
 			return fmt.Errorf("syncing: %w", err)

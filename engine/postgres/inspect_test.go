@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"filewise"
+	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/internal/inspection"
 	"filewise/inspect"
 )
 
@@ -15,7 +17,8 @@ import (
 // tablespace than the rest, and sorts that have spilled.
 var plantedShop = []string{
 	"CREATE TABLE events (region text, id bigint, body text) PARTITION BY LIST (region)",
-	"CREATE TABLE events_eu PARTITION OF events FOR VALUES IN ('eu') TABLESPACE spare", "CREATE TABLE events_us PARTITION OF events FOR VALUES IN ('us')",
+	"CREATE TABLE events_eu PARTITION OF events FOR VALUES IN ('eu') TABLESPACE spare",
+	"CREATE TABLE events_us PARTITION OF events FOR VALUES IN ('us')",
 	"INSERT INTO events SELECT CASE WHEN i % 50 = 0 THEN 'us' ELSE 'eu' END, i, repeat(md5(i::text), 3) FROM generate_series(1, 20000) i",
 	"ANALYZE events", "CREATE TABLE counters AS SELECT 1 AS id, 0 AS n",
 	"SET work_mem = '64kB'", "SELECT count(*) FROM (SELECT * FROM events ORDER BY body OFFSET 1) x",
@@ -24,13 +27,13 @@ var plantedShop = []string{
 // inspected: what is planted is found, with its evidence and what it is worth; what
 // the account may not see, or another session has locked, is named, and the rest
 // shown; nothing is changed.
-func inspected(t *testing.T, f *foreign) {
+func inspected(t *testing.T, f *usersServer) {
 	f.do("CREATE DATABASE shop")
 	defer f.do("DROP DATABASE shop WITH (FORCE)")
-	shop := f.admin.to("shop")
-	defer shop.close()
-	must(t, shop.exec(deadline(t), plantedShop...))
-	shop.forget() // a session's counters are told at its end
+	shop := f.admin.To("shop")
+	defer shop.Close()
+	must(t, shop.Exec(deadline(t), plantedShop...))
+	shop.Forget() // a session's counters are told at its end
 	target := f.target()
 	target.Address.Path = "shop"
 
@@ -39,7 +42,7 @@ func inspected(t *testing.T, f *foreign) {
 	defer f.do("REVOKE pg_monitor FROM filewise_account")
 	waitFor(t, func() bool {
 		var bytes int64
-		must(t, f.admin.scan(deadline(t), "SELECT temp_bytes FROM pg_stat_database WHERE datname = 'shop'", nil, &bytes))
+		must(t, f.admin.Scan(deadline(t), "SELECT temp_bytes FROM pg_stat_database WHERE datname = 'shop'", nil, &bytes))
 		return bytes > 1<<20
 	})
 	free := contended(t, shop)
@@ -61,27 +64,27 @@ func inspectAt(t *testing.T, target filewise.Target) filewise.Inspection {
 }
 
 // contended has a session wait for a row that another has changed; free ends both.
-func contended(t *testing.T, shop *link) (free func()) {
+func contended(t *testing.T, shop *client.Link) (free func()) {
 	ctx, cancel := context.WithCancel(deadline(t))
-	must(t, shop.exec(ctx, "SELECT 1"))
+	must(t, shop.Exec(ctx, "SELECT 1"))
 	done := make(chan struct{}, 2)
 	for range 2 { // one has the row, the other waits
 		go func() {
-			_ = shop.exec(ctx, "DO $$ BEGIN UPDATE counters SET n = n + 1; PERFORM pg_sleep(60); END $$") // cancelled
+			_ = shop.Exec(ctx, "DO $$ BEGIN UPDATE counters SET n = n + 1; PERFORM pg_sleep(60); END $$") // cancelled
 			done <- struct{}{}
 		}()
 	}
 	waitFor(t, func() bool {
 		var n int
-		must(t, shop.scan(ctx, "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'", nil, &n))
+		must(t, shop.Scan(ctx, "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'", nil, &n))
 		return n == 1
 	})
 	return func() { cancel(); <-done; <-done }
 }
 
-func plantedFound(t *testing.T, shop *link, i filewise.Inspection) {
+func plantedFound(t *testing.T, shop *client.Link, i filewise.Inspection) {
 	var eu, us int64
-	must(t, shop.scan(deadline(t), "SELECT pg_relation_size('events_eu'), pg_relation_size('events_us')", nil, &eu, &us))
+	must(t, shop.Scan(deadline(t), "SELECT pg_relation_size('events_eu'), pg_relation_size('events_us')", nil, &eu, &us))
 	n := slices.IndexFunc(i.Groups, func(g filewise.FileGroup) bool { return g.Name == "table public.events" })
 	if n < 0 {
 		t.Fatalf("no group of the partitions: %+v", i.Groups)
@@ -90,7 +93,8 @@ func plantedFound(t *testing.T, shop *link, i filewise.Inspection) {
 	for _, file := range i.Groups[n].Files {
 		bytes[file.Path], volumes[file.Path] = file.Bytes, file.Volume
 	}
-	if bytes["public.events_eu"] != eu || bytes["public.events_us"] != us || volumes["public.events_eu"] != "tablespace spare" || volumes["public.events_us"] != "tablespace pg_default" {
+	if bytes["public.events_eu"] != eu || bytes["public.events_us"] != us || volumes["public.events_eu"] != "tablespace spare" ||
+		volumes["public.events_us"] != "tablespace pg_default" {
 		t.Errorf("want %d and %d bytes, got %v on %v", eu, us, bytes, volumes)
 	}
 	if g := i.Groups[n]; g.RowBytes < 60 || g.RowBytes > 250 || g.Inserted < 1 {
@@ -103,7 +107,7 @@ func plantedFound(t *testing.T, shop *link, i filewise.Inspection) {
 		t.Errorf("temporary files: %v in %v", i.Figures, i.Since)
 	}
 	if !slices.ContainsFunc(i.Waits, func(w filewise.Counter) bool {
-		return w.Name == "Lock/transactionid" && w.Class == filewise.WaitLock && w.Value >= looks/2
+		return w.Name == "Lock/transactionid" && w.Class == filewise.WaitLock && w.Value >= inspection.Looks/2
 	}) {
 		t.Errorf("a session waited for a row all the time: %+v", i.Waits)
 	}
@@ -113,8 +117,11 @@ func plantedFound(t *testing.T, shop *link, i filewise.Inspection) {
 	i.Cores = 4
 	r := inspect.Judge(i, inspect.Target{Engine: "postgres", Flags: []string{"--target", "postgres://h/shop"}})
 	for about, says := range map[string]string{
-		"table public.events": "2 partitions", "table public.events: balance": "public.events_eu holds 98 % of all", "sorts and hashes in temporary files": "written",
-		"placement": "on tablespace spare", "write-ahead log": "segments", "waits now": "Lock/transactionid 100 % (lock)", "checkpoints": "max_wal_size",
+		"table public.events": "2 partitions", "table public.events: balance": "public.events_eu holds 98 % of all",
+		"sorts and hashes in temporary files": "written",
+		"placement":                           "on tablespace spare", "write-ahead log": "segments",
+		"waits now":   "Lock/transactionid 100 % (lock)",
+		"checkpoints": "max_wal_size",
 	} {
 		n := slices.IndexFunc(r.Findings, func(f inspect.Finding) bool { return f.About == about })
 		if n < 0 || !strings.Contains(r.Findings[n].Evidence, says) {
@@ -130,7 +137,8 @@ func rightsNamed(t *testing.T, poor, rich filewise.Inspection) {
 		}
 	}
 	text := fmt.Sprint(poor.Gaps)
-	for _, says := range []string{"{files of the WAL permission denied for function pg_ls_waldir as a superuser: GRANT pg_monitor TO \"filewise_account\"}", "waits of other roles", "GRANT pg_read_all_settings"} {
+	for _, says := range []string{"{files of the WAL permission denied for function pg_ls_waldir as a superuser: GRANT pg_monitor TO " +
+		"\"filewise_account\"}", "waits of other roles", "GRANT pg_read_all_settings"} {
 		if !strings.Contains(text, says) {
 			t.Errorf("%q is not in %s", says, text)
 		}
@@ -143,24 +151,23 @@ func rightsNamed(t *testing.T, poor, rich filewise.Inspection) {
 // readsOnly: the server refuses what would write, and an inspection takes no number
 // of a transaction, as all that writes does; autovacuum may take one beside it.
 func readsOnly(t *testing.T, target filewise.Target) {
-	config, err := configOf(*target.Address)
+	l, err := client.Open(*target.Address, inspection.ReadingSettings())
 	must(t, err)
-	config.RuntimeParams = readingSettings(target)
-	l := newLink(config, classify)
-	defer l.close()
+	defer l.Close()
 	var readOnly, patience string
-	must(t, l.scan(deadline(t), "SELECT current_setting('default_transaction_read_only'), current_setting('statement_timeout')", nil, &readOnly, &patience))
+	must(t, l.Scan(deadline(t), "SELECT current_setting('default_transaction_read_only'), current_setting('statement_timeout')", nil,
+		&readOnly, &patience))
 	if readOnly != "on" || patience != "3s" {
 		t.Errorf("read-only is %s, the limit of a statement %s", readOnly, patience)
 	}
-	if err := l.exec(deadline(t), "CREATE TABLE written ()"); codeOf(err) != "25006" {
+	if err := l.Exec(deadline(t), "CREATE TABLE written ()"); client.CodeOf(err) != "25006" {
 		t.Errorf("a table is made: %v", err)
 	}
 	var before, after string
 	for range 4 {
-		must(t, l.scan(deadline(t), "SELECT pg_snapshot_xmax(pg_current_snapshot())::text", nil, &before))
+		must(t, l.Scan(deadline(t), "SELECT pg_snapshot_xmax(pg_current_snapshot())::text", nil, &before))
 		inspectAt(t, target)
-		must(t, l.scan(deadline(t), "SELECT pg_snapshot_xmax(pg_current_snapshot())::text", nil, &after))
+		must(t, l.Scan(deadline(t), "SELECT pg_snapshot_xmax(pg_current_snapshot())::text", nil, &after))
 		if before == after {
 			return
 		}
@@ -170,17 +177,18 @@ func readsOnly(t *testing.T, target filewise.Target) {
 
 // lockedCatalogue: the planner reads pg_tablespace for every table, so that nothing
 // can be asked that has one; the rest is.
-func lockedCatalogue(t *testing.T, f *foreign, target filewise.Target) {
+func lockedCatalogue(t *testing.T, f *usersServer, target filewise.Target) {
 	ctx, cancel := context.WithCancel(deadline(t))
 	done := make(chan struct{})
 	go func() {
-		_ = f.admin.exec(ctx, "DO $$ BEGIN LOCK TABLE pg_tablespace IN ACCESS EXCLUSIVE MODE; PERFORM pg_sleep(60); END $$") // cancelled
+		_ = f.admin.Exec(ctx, "DO $$ BEGIN LOCK TABLE pg_tablespace IN ACCESS EXCLUSIVE MODE; PERFORM pg_sleep(60); END $$") // cancelled
 		close(done)
 	}()
 	defer func() { cancel(); <-done }()
 	waitFor(t, func() bool {
 		var n int
-		must(t, f.admin.scan(ctx, "SELECT count(*) FROM pg_lock_status() WHERE relation = 1213 AND granted AND mode = 'AccessExclusiveLock'", nil, &n))
+		must(t, f.admin.Scan(ctx, "SELECT count(*) FROM pg_lock_status() WHERE relation = 1213 AND granted AND mode = 'AccessExclusiveLock'",
+			nil, &n))
 		return n == 1
 	})
 	i := inspectAt(t, target)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"filewise"
+	"filewise/engine/postgres/internal/client"
 )
 
 // relation is a file of PostgreSQL: a table or partition, an index, or what of a
@@ -17,30 +18,12 @@ type relation struct {
 	volume      string
 }
 
-// readRelations are those of the build's tables. Of TOAST tables only those that
-// hold something tell anything. A table that comes and goes is no part of a layout.
-const readRelations = `
-SELECT c.relname::text, 'table', coalesce(s.spcname::text, ''), coalesce(pg_relation_filepath(c.oid), ''), pg_relation_size(c.oid), c.relname::text
-  FROM pg_class c LEFT JOIN pg_tablespace s ON s.oid = c.reltablespace
- WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND c.relname !~ '^fw_churn_'
-UNION ALL
-SELECT c.relname::text, 'index', coalesce(s.spcname::text, ''), coalesce(pg_relation_filepath(c.oid), ''), pg_relation_size(c.oid), t.relname::text
-  FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_class t ON t.oid = i.indrelid LEFT JOIN pg_tablespace s ON s.oid = c.reltablespace
- WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'i'
-UNION ALL
-SELECT c.relname::text, 'toast', coalesce(s.spcname::text, ''), coalesce(pg_relation_filepath(c.oid), ''), pg_relation_size(c.oid), t.relname::text
-  FROM pg_class t JOIN pg_class c ON c.oid = t.reltoastrelid LEFT JOIN pg_tablespace s ON s.oid = c.reltablespace
- WHERE t.relnamespace = 'public'::regnamespace AND t.relkind = 'r' AND pg_relation_size(c.oid) > 0`
-
-type observer struct{ build *build }
-
 // Observe asks the server for the files, and the file system where it is at
 // hand. What is not the layout is an error that wraps filewise.ErrLayout.
-func (o observer) Observe(ctx context.Context) ([]filewise.File, error) {
-	b := o.build
-	rows, err := b.link.rows(ctx, readRelations)
+func (b *build) Observe(ctx context.Context) ([]filewise.File, error) {
+	rows, err := b.link.Rows(ctx, queries.Text("relations"))
 	if err != nil {
-		return nil, failed("observing", err)
+		return nil, client.Failed("observing", err)
 	}
 	relations, err := b.design.match(rows, b.extended.Load(), b.indexed.Load())
 	if err != nil {
@@ -59,16 +42,16 @@ func (o observer) Observe(ctx context.Context) ([]filewise.File, error) {
 func (d *design) match(rows [][]any, extended, indexed bool) ([]relation, error) {
 	found := map[string]map[string][]relation{} // by kind and table
 	for _, row := range rows {
-		r := relation{name: text(row[0]), space: text(row[2]), path: text(row[3])}
+		r := relation{name: client.Text(row[0]), space: client.Text(row[2]), path: client.Text(row[3])}
 		r.bytes, _ = row[4].(int64)
-		kind, of := text(row[1]), text(row[5])
+		kind, of := client.Text(row[1]), client.Text(row[5])
 		if found[kind] == nil {
 			found[kind] = map[string][]relation{}
 		}
 		found[kind][of] = append(found[kind][of], r)
 	}
 	leaves := d.leaves(extended)
-	if n := len(found["table"]); n != len(leaves) && !d.own() {
+	if n := len(found["table"]); n != len(leaves) && !d.custom() {
 		return nil, fmt.Errorf("%w: the server has %s, not %d", filewise.ErrLayout, filewise.FilesName(n), len(leaves))
 	}
 	var data, besides []relation
@@ -76,7 +59,7 @@ func (d *design) match(rows [][]any, extended, indexed bool) ([]relation, error)
 		own := found["table"][leaf.Name]
 		index := found["index"][leaf.Name]
 		want := len(d.indexNames(leaf))
-		if d.loads() && !indexed {
+		if d.loads() && !indexed && !d.indexedFirst() {
 			want = 0
 		}
 		if len(own) != 1 || len(index) < want {
@@ -87,16 +70,16 @@ func (d *design) match(rows [][]any, extended, indexed bool) ([]relation, error)
 		}
 		data = append(data, own[0])
 		for _, r := range index {
-			if d.own() {
-				d.matchOwn(&r)
+			if d.custom() {
+				d.matchCustom(&r)
 			} else if err := leaf.index.holds(&r, d.indexRole()); err != nil {
 				return nil, err
 			}
 			besides = append(besides, r)
 		}
 		for _, r := range found["toast"][leaf.Name] {
-			if d.own() {
-				d.matchOwn(&r)
+			if d.custom() {
+				d.matchCustom(&r)
 			} else if err := leaf.space.holds(&r, filewise.RoleSystem); err != nil {
 				return nil, err
 			}
@@ -123,9 +106,4 @@ func (s space) holds(r *relation, role filewise.Role) error {
 	}
 	r.volume, r.role = s.volume.Name, role
 	return nil
-}
-
-func text(v any) string {
-	s, _ := v.(string)
-	return s
 }

@@ -1,42 +1,33 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"filewise"
+	"filewise/engine/postgres/internal/client"
+	"filewise/workload"
 )
-
-// workloadOrders is the workload whose warehouses are spread over the files:
-// warehouse w lies in file (w − 1) mod files, with all that is its. Items are of no
-// warehouse, and stay one table.
-const workloadOrders = "orders"
 
 // furtherIndex is an index besides the primary key. Its name is its table's with
 // the suffix.
 type furtherIndex struct{ Kind, Suffix, Columns string }
 
-// The tables of orders, in the order of the workload's contract: the column of the
-// warehouse by which each is divided, its primary key, and its other indexes.
-var ordersTables = []struct {
-	name, warehouse, key string
-	further              []furtherIndex
-}{
-	{"warehouse", "w_id", "w_id", nil},
-	{"district", "d_w_id", "d_w_id, d_id", nil},
-	{"customer", "c_w_id", "c_w_id, c_d_id, c_id", []furtherIndex{{"INDEX", "_name", "c_w_id, c_d_id, c_last, c_first"}}},
-	{"history", "h_w_id", "", nil},
-	{"new_order", "no_w_id", "no_w_id, no_d_id, no_o_id", nil},
-	{"orders", "o_w_id", "o_w_id, o_d_id, o_id", []furtherIndex{{"UNIQUE INDEX", "_customer", "o_w_id, o_d_id, o_c_id, o_id"}}},
-	{"order_line", "ol_w_id", "ol_w_id, ol_d_id, ol_o_id, ol_number", nil},
-	{"item", "", "i_id", nil},
-	{"stock", "s_w_id", "s_w_id, s_i_id", nil},
+func furtherOf(t filewise.Table) []furtherIndex {
+	var all []furtherIndex
+	for _, x := range t.Indexes {
+		kind := "INDEX"
+		if x.Unique {
+			kind = "UNIQUE INDEX"
+		}
+		all = append(all, furtherIndex{kind, "_" + x.Name, strings.Join(x.Columns, ", ")})
+	}
+	return all
 }
 
-// planCache is set for every session of workload orders. The server would plan each
+// planCache is set for every session of a workload whose rows belong together. The server would plan each
 // statement of a procedure on partitions anew at every call: it compares the costs of
 // plans, and that of one for all values does not know that only one partition will be
 // executed. Planning takes as long as all else does then. But a plan for all values
@@ -50,39 +41,38 @@ const (
 
 // keepsPlans tells whether procedures keep their plans.
 func (d *design) keepsPlans() bool {
-	return d.orders() && d.number("Warehouses") <= mostPartitions && d.program.Connections <= mostKeeping
+	by := d.program.Sharding
+	return by != nil && by.Values <= mostPartitions && d.program.Connections() <= mostKeeping
 }
 
-func (d *design) orders() bool { return d.program.Workload == workloadOrders }
-
-// number is a whole number among the program's variables.
-func (d *design) number(name string) int64 {
-	n, _ := d.program.Vars[name].(int64)
+func (d *design) sizes() workload.OrdersSizes {
+	n, _ := d.program.Params.(workload.OrdersSizes)
 	return n
 }
 
 // churns tells whether each transaction creates, fills and drops a table.
-func (d *design) churns() bool { return d.orders() && d.program.Vars["Churn"] == true }
+func (d *design) churns() bool { return d.program.First().Churns }
 
-// checkOrders refuses files that no warehouse would lie in.
-func (d *design) checkOrders() error {
-	files, warehouses := int64(d.layout.Data.Files), d.number("Warehouses")
-	if files > warehouses {
-		return filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("use --warehouses %d, or at most %s", files, filewise.FilesName(int(warehouses))),
-			"%s for --warehouses %d: a warehouse lies whole in one partition, so that the others would be empty: %w",
-			filewise.FilesName(d.layout.Data.Files), warehouses, filewise.ErrUnsupported)
+// checkShards refuses files that no shard would lie in.
+func (d *design) checkShards() error {
+	files, by := int64(d.layout.Data.Files), d.program.Sharding
+	if files > by.Values {
+		return refuse(fmt.Sprintf("use %s %d, or at most %s", by.Option, files, filewise.FilesName(int(by.Values))),
+			"%s for %s %d: a %s lies whole in one partition, so that the others would be empty",
+			filewise.FilesName(d.layout.Data.Files), by.Option, by.Values, by.Of)
 	}
 	return nil
 }
 
-// layOrders makes its tables.
-func (d *design) layOrders() {
-	for i, o := range ordersTables {
-		t := table{Name: o.name, Number: i + 1, Key: o.key, Further: o.further, by: o.warehouse}
-		if t.Partitioned = d.partitioned() && o.warehouse != ""; t.Partitioned {
-			t.Leaves = d.ofWarehouses(o.name)
+// layShards makes tables whose rows belong together: value v lies in file (v − 1) mod
+// files, with all rows that are of it; a table of no value stays one.
+func (d *design) layShards() {
+	for i, o := range d.program.Tables {
+		t := table{Name: o.Name, Number: i + 1, Key: strings.Join(o.Key, ", "), Further: furtherOf(o), by: o.ShardBy}
+		if t.Partitioned = d.partitioned() && !o.Replicated; t.Partitioned {
+			t.Leaves = d.ofShards(o.Name)
 		} else {
-			t.Leaves = []leaf{d.leaf(o.name, 0)}
+			t.Leaves = []leaf{d.leaf(o.Name, 0)}
 		}
 		d.tables = append(d.tables, t)
 	}
@@ -92,14 +82,14 @@ func (d *design) layOrders() {
 	}
 }
 
-// ofWarehouses are a table's partitions, each of every so many warehouses.
-func (d *design) ofWarehouses(of string) []leaf {
+// ofShards are a table's partitions, each of every so many values.
+func (d *design) ofShards(of string) []leaf {
 	var all []leaf
 	for i := range d.layout.Data.Files {
 		l := d.leaf(partitionName(of, i), i)
 		var values []string
-		for w := int64(i) + 1; w <= d.number("Warehouses"); w += int64(d.layout.Data.Files) {
-			values = append(values, fmt.Sprint(w))
+		for v := int64(i) + 1; v <= d.program.Sharding.Values; v += int64(d.layout.Data.Files) {
+			values = append(values, fmt.Sprint(v))
 		}
 		l.Of, l.Values = of, "FOR VALUES IN ("+strings.Join(values, ", ")+")"
 		all = append(all, l)
@@ -136,37 +126,16 @@ func (d *design) homes() []string {
 	return all
 }
 
-// ordersIndexes are the names of the indexes of a leaf once all are made.
-func ordersIndexes(l leaf) []string {
+// loadedIndexes are the names of the indexes of a leaf of a loaded table.
+func loadedIndexes(t filewise.Table, l leaf) []string {
 	var all []string
-	for _, o := range ordersTables {
-		if o.name != cmp.Or(l.Of, l.Name) {
-			continue
-		}
-		if o.key != "" {
-			all = append(all, l.Name+"_pkey")
-		}
-		for _, x := range o.further {
-			all = append(all, l.Name+x.Suffix)
-		}
+	if len(t.Key) > 0 {
+		all = append(all, l.Name+"_pkey")
+	}
+	for _, x := range furtherOf(t) {
+		all = append(all, l.Name+x.Suffix)
 	}
 	return all
-}
-
-// createOrders are the procedures and functions of its transactions.
-func (d *design) createOrders() ([]string, error) {
-	var all []string
-	for _, section := range sections[workloadOrders].Sections() {
-		if !strings.HasPrefix(section, prefixProcedure) || section == prefixProcedure+sectionChurn && !d.churns() {
-			continue
-		}
-		p, err := d.statement(section, table{})
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, p)
-	}
-	return all, nil
 }
 
 // sweep has the catalogues as small before a phase as they were before the one
@@ -176,7 +145,7 @@ func (b *build) sweep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return failed("clearing the catalogues", b.link.exec(ctx, statement))
+	return client.Failed("clearing the catalogues", b.link.Exec(ctx, statement))
 }
 
 // Bytes of a warehouse besides its stock for each customer (who has 1 order of 10
@@ -191,48 +160,8 @@ const (
 // ordersRoom is the room for rows and for keys. What transactions add, and leave
 // of old versions, is taken to be as much as the layout's size.
 func (d *design) ordersRoom() (rows, keys int64) {
-	customers := float64(d.number("Warehouses") * d.number("Districts") * d.number("Customers"))
-	stocks, items := d.number("Warehouses")*d.number("Items"), d.number("Items")
+	customers := float64(d.sizes().Warehouses * d.sizes().Districts * d.sizes().Customers)
+	stocks, items := d.sizes().Warehouses*d.sizes().Items, d.sizes().Items
 	rows = int64(customers*customerRoom) + stocks*stockRoom + items*itemRoom + d.layout.Data.Bytes
 	return rows, int64(customers*customerKeys) + stocks*stockKeys + items*itemKeys
-}
-
-// ordersSteps adds what its sessions and its check execute.
-func (s *script) ordersSteps(d *design, settle func(stage string)) error {
-	var names []string
-	for _, p := range d.program.Phases {
-		for _, section := range p.Sections {
-			if !slices.Contains(names, prefixStatement+section) {
-				names = append(names, prefixStatement+section)
-			}
-		}
-	}
-	if d.churns() {
-		names = append([]string{prefixStatement + sectionChurn}, names...)
-	}
-	add := func(stage string, sections []string) error {
-		for _, section := range sections {
-			all, err := d.statements(section, d.tables[0])
-			if err != nil {
-				return err
-			}
-			s.add(stage, "server", all...)
-		}
-		return nil
-	}
-	if value, own := d.workloadSettings(map[string]string{})[planCache]; own {
-		s.add(filewise.StageMeasure, "server", "SET "+planCache+" = "+value)
-	}
-	if err := add(filewise.StageMeasure, names); err != nil {
-		return err
-	}
-	settle(filewise.StageDrain)
-	return add(filewise.StageCheck, ordersChecks())
-}
-
-// ordersChecks are the sections of its check.
-func ordersChecks() []string {
-	return slices.DeleteFunc(sections[workloadOrders].Sections(), func(name string) bool {
-		return name != "totals" && !strings.HasPrefix(name, "check-")
-	})
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/engine/postgres/internal/installed"
 	"filewise/workload"
 )
 
@@ -21,7 +22,8 @@ func smallOrders(t *testing.T, warehouses int) filewise.Workload {
 }
 
 func plainTables(bytes int64) filewise.Layout {
-	return filewise.Layout{Name: "plain table", Kind: filewise.KindSingle, Data: filewise.Spread{Files: 1, Bytes: bytes, Allocation: filewise.Growing}}
+	return filewise.Layout{Name: "plain table", Kind: filewise.KindSingle,
+		Data: filewise.Spread{Files: 1, Bytes: bytes, Allocation: filewise.Growing}}
 }
 
 // On plain tables: tables that come and go leave nothing, transactions that are
@@ -37,7 +39,7 @@ func TestOrdersOnPlainTables(t *testing.T) {
 		}
 	}
 	must(t, db.Bulk.Finish(ctx))
-	s, err := db.Connector.(filewise.PhaseConnector).ConnectPhase(ctx, 0, 0)
+	s, err := db.Connector.Connect(ctx, 0, 0)
 	must(t, err)
 	defer func() { must(t, s.Close()) }()
 	ledger := filewise.Ledger{0, 0}
@@ -47,16 +49,16 @@ func TestOrdersOnPlainTables(t *testing.T) {
 		return err
 	}
 	must(t, do(ctx, 30))
-	link := db.Connector.(connector).build.link
+	link := db.Connector.(*build).link
 	// On partitions, plans for the values of each call would take half of the time.
 	var mode string
-	must(t, link.scan(ctx, "SELECT current_setting('plan_cache_mode')", nil, &mode))
+	must(t, link.Scan(ctx, "SELECT current_setting('plan_cache_mode')", nil, &mode))
 	if mode != keptPlans {
 		t.Errorf("plan_cache_mode is %s, not %s", mode, keptPlans)
 	}
 	var left, came int64
-	must(t, link.scan(ctx, "SELECT count(*) FROM pg_class WHERE relname LIKE 'fw_churn%'", nil, &left))
-	if came = db.Connector.(connector).build.churned.Load(); left != 0 || came != 30 {
+	must(t, link.Scan(ctx, "SELECT count(*) FROM pg_class WHERE relname LIKE 'fw_churn%'", nil, &left))
+	if came = db.Connector.(*build).churned.Load(); left != 0 || came != 30 {
 		t.Errorf("%d of %d tables that came are left", left, came)
 	}
 	cut := 0
@@ -70,16 +72,16 @@ func TestOrdersOnPlainTables(t *testing.T) {
 		cut++
 	}
 	t.Logf("%d transactions, interrupted %d times", ledger[0], cut)
-	must(t, w.(filewise.PhasedWorkload).CheckPhase(ctx, db.Querier, 0, []filewise.Ledger{ledger}))
+	must(t, w.Check(ctx, db.Querier, 0, []filewise.Ledger{ledger}))
 	_, err = db.Observer.Observe(ctx)
 	must(t, err)
 	if !underRace {
-		allocatesNothing(t, s.(*phaseSession), &ledger[0])
+		allocatesNothing(t, s.(*statements), &ledger[0])
 	}
 }
 
 // allocatesNothing counts those of a transaction, from its arguments to its answer.
-func allocatesNothing(t *testing.T, s *phaseSession, next *int64) {
+func allocatesNothing(t *testing.T, s *statements, next *int64) {
 	t.Helper()
 	s.churn = false
 	ctx, cancel := context.WithCancel(t.Context())
@@ -98,24 +100,27 @@ func allocatesNothing(t *testing.T, s *phaseSession, next *int64) {
 // Layouts that cannot be are refused, and the partitions of others have all
 // warehouses, each in one of them.
 func TestOrdersDesign(t *testing.T) {
-	target := filewise.Target{Engine: "postgres", Mode: filewise.Managed, Volumes: []filewise.Volume{{Name: "a", Dir: "/a"}, {Name: "b", Dir: "/b"}}}
+	target := filewise.Target{Engine: "postgres", Mode: filewise.Managed,
+		Volumes: []filewise.Volume{{Name: "a", Dir: "/a"}, {Name: "b", Dir: "/b"}}}
 	w := smallOrders(t, 5)
-	if _, err := newDesign(target, partitions(6, 1<<20), w.Program(), versionOldest, noTablespace); !errors.Is(err, filewise.ErrUnsupported) || !strings.Contains(filewise.RemedyOf(err), "--warehouses 6") {
+	if _, err := newDesign(target, partitions(6, 1<<20), w.Program(), installed.Oldest, noTablespace); !errors.Is(err,
+		filewise.ErrUnsupported) || !strings.Contains(filewise.RemedyOf(err), "--warehouses 6") {
 		t.Errorf("6 files of 5 warehouses: %v; %s", err, filewise.RemedyOf(err))
 	}
 	later := partitions(2, 1<<20)
 	later.AddedLater = filewise.LaterRebuilt
-	if _, err := newDesign(target, later, w.Program(), versionOldest, noTablespace); !errors.Is(err, filewise.ErrUnsupported) {
+	if _, err := newDesign(target, later, w.Program(), installed.Oldest, noTablespace); !errors.Is(err, filewise.ErrUnsupported) {
 		t.Errorf("added later: %v", err)
 	}
-	d, err := newDesign(target, partitions(3, 1<<20), w.Program(), versionOldest, func(i int) string { return fmt.Sprint("space", i) })
+	d, err := newDesign(target, partitions(3, 1<<20), w.Program(), installed.Oldest, func(i int) string { return fmt.Sprint("space", i) })
 	must(t, err)
 	stock := d.named()["stock"]
 	var bounds []string
 	for _, l := range stock.Leaves {
 		bounds = append(bounds, l.Values)
 	}
-	if want := []string{"FOR VALUES IN (1, 4)", "FOR VALUES IN (2, 5)", "FOR VALUES IN (3)"}; !slices.Equal(bounds, want) || len(d.named()["item"].Leaves) != 1 {
+	if want := []string{"FOR VALUES IN (1, 4)", "FOR VALUES IN (2, 5)", "FOR VALUES IN (3)"}; !slices.Equal(bounds, want) ||
+		len(d.named()["item"].Leaves) != 1 {
 		t.Errorf("%q", bounds)
 	}
 	if homes := d.homes(); !slices.Equal(homes, []string{` TABLESPACE "space0"`, ` TABLESPACE "space1"`}) {

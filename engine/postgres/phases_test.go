@@ -20,7 +20,8 @@ func TestPhasesInterrupted(t *testing.T) {
 			if connect == workload.ConnectPerStatement {
 				rows = 60
 			}
-			w, err := workload.NewDML(workload.Params{Connections: 2, Rows: rows, Mode: workload.ModeBoth, Connect: connect, Index: workload.IndexKey}, 3)
+			w, err := workload.NewDML(workload.Params{Connections: 2, Rows: rows, Mode: workload.ModeBoth, Connect: connect,
+				Index: workload.IndexKey}, 3)
 			must(t, err)
 			ctx := deadline(t)
 			db := buildOn(t, ctx, open(t, ctx, onScratch(t, 1)), partitions(3, 4<<20), w)
@@ -44,7 +45,7 @@ func TestPhasesInterrupted(t *testing.T) {
 func interrupted(t *testing.T, db *filewise.Database, w filewise.Workload, phase, worker int, ledgers []filewise.Ledger) (cut int) {
 	t.Helper()
 	p := w.Program().Phases[phase]
-	s, err := db.Connector.(filewise.PhaseConnector).ConnectPhase(t.Context(), phase, worker)
+	s, err := db.Connector.Connect(t.Context(), phase, worker)
 	must(t, err)
 	defer func() { must(t, s.Close()) }()
 	done, all := &ledgers[phase][worker], p.Ops/int64(p.Connections)
@@ -60,9 +61,9 @@ func interrupted(t *testing.T, db *filewise.Database, w filewise.Workload, phase
 			continue
 		}
 		cut++
-		must(t, w.(filewise.PhasedWorkload).CheckPhase(t.Context(), db.Querier, phase, ledgers))
+		must(t, w.Check(t.Context(), db.Querier, phase, ledgers))
 	}
-	must(t, w.(filewise.PhasedWorkload).CheckPhase(t.Context(), db.Querier, phase, ledgers))
+	must(t, w.Check(t.Context(), db.Querier, phase, ledgers))
 	return cut
 }
 
@@ -70,12 +71,14 @@ func interrupted(t *testing.T, db *filewise.Database, w filewise.Workload, phase
 func TestMissingRow(t *testing.T) {
 	need(t)
 	ctx := deadline(t)
-	w, err := workload.NewDML(workload.Params{Connections: 2, Rows: 50, Mode: workload.ModeBoth, Connect: workload.ConnectPooled, Index: workload.IndexNone}, 3)
+	w, err := workload.NewDML(workload.Params{Connections: 2, Rows: 50, Mode: workload.ModeBoth, Connect: workload.ConnectPooled,
+		Index: workload.IndexNone}, 3)
 	must(t, err)
-	l := filewise.Layout{Name: "plain table", Kind: filewise.KindSingle, Data: filewise.Spread{Files: 1, Bytes: 1 << 20, Allocation: filewise.Growing}}
+	l := filewise.Layout{Name: "plain table", Kind: filewise.KindSingle,
+		Data: filewise.Spread{Files: 1, Bytes: 1 << 20, Allocation: filewise.Growing}}
 	db := buildOn(t, ctx, open(t, ctx, onScratch(t, 1)), l, w)
 	for i, p := range w.Program().Phases {
-		s, err := db.Connector.(filewise.PhaseConnector).ConnectPhase(ctx, i, 0)
+		s, err := db.Connector.Connect(ctx, i, 0)
 		must(t, err)
 		n, err := s.Do(ctx, 0, 3)
 		known := p.Client || p.Section != "delete" // a row that is not there looks like a deleted one
@@ -83,7 +86,7 @@ func TestMissingRow(t *testing.T) {
 			t.Errorf("%s on no rows: %d done, %v", p.Family, n, err)
 		}
 		must(t, s.Close())
-		must(t, db.Connector.(connector).build.link.exec(ctx, "TRUNCATE fw_rows"))
+		must(t, db.Connector.(*build).link.Exec(ctx, "TRUNCATE fw_rows"))
 	}
 }
 
@@ -98,21 +101,22 @@ func TestBulk(t *testing.T) {
 	texts := []string{"plain", `back\slash`, `\.`, `\N`, "tab\tnew\nline\rreturn", "Größe 数据", "", `a\\b"'`}
 	broken := errors.New("the writer's own")
 	batch := func(bad bool) filewise.TableData {
-		return filewise.TableData{Table: "frag1", Columns: []string{"id", "address", "val1", "val2"}, Batches: 1, Write: func(_ int64, to filewise.RowWriter) error {
-			for i, text := range texts {
-				to.Int(int64(i + 1))
-				to.Text([]byte(text))
-				to.Null()
-				to.Int(-1 << 31)
-				if err := to.EndRow(); err != nil {
-					return err
+		return filewise.TableData{Table: "frag1", Columns: []string{"id", "address", "val1", "val2"}, Batches: 1,
+			Write: func(_ int64, to filewise.RowWriter) error {
+				for i, text := range texts {
+					to.Int(int64(i + 1))
+					to.Text([]byte(text))
+					to.Null()
+					to.Int(-1 << 31)
+					if err := to.EndRow(); err != nil {
+						return err
+					}
 				}
-			}
-			if bad {
-				return broken
-			}
-			return nil
-		}}
+				if bad {
+					return broken
+				}
+				return nil
+			}}
 	}
 	if err := db.Bulk.LoadBatch(ctx, batch(true), 0); !errors.Is(err, broken) {
 		t.Errorf("a writer that fails: %v", err)
@@ -120,7 +124,7 @@ func TestBulk(t *testing.T) {
 	for range 2 {
 		must(t, db.Bulk.LoadBatch(ctx, batch(false), 0))
 	}
-	rows, err := db.Connector.(connector).build.link.rows(ctx, "SELECT id, address, val1 IS NULL, val2 FROM frag1 ORDER BY id")
+	rows, err := db.Connector.(*build).link.Rows(ctx, "SELECT id, address, val1 IS NULL, val2 FROM frag1 ORDER BY id")
 	must(t, err)
 	if len(rows) != len(texts) {
 		t.Fatalf("%d rows: %v", len(rows), rows)

@@ -8,7 +8,7 @@ import (
 	"filewise"
 )
 
-// sites are where a build's parts lie on the volumes of a private server.
+// sites are where a build's parts lie on the volumes of a managed server.
 type sites struct {
 	dirs []string // the build's directory on each volume
 	home int      // the volume of the data directory
@@ -54,6 +54,9 @@ func (s sites) spaceName(i int) string {
 
 func (s sites) dataDir() string { return filepath.Join(s.dirs[s.home], "data") }
 
+// config is the server's configuration file.
+func (s sites) config() string { return filepath.Join(s.dataDir(), "postgresql.conf") }
+
 // walDir is where the WAL lies: within the data directory, or on a volume of its
 // own.
 func (s sites) walDir() string {
@@ -68,7 +71,7 @@ func (s sites) spaceDir(i int) string { return filepath.Join(s.dirs[i], "tablesp
 // logPath is the server's log, which lies beside what is reset.
 func (s sites) logPath() string { return filepath.Join(s.dirs[s.home], "server.log") }
 
-// managedDesign is a layout's design on a private server.
+// managedDesign is a layout's design on a managed server.
 func managedDesign(t filewise.Target, l filewise.Layout, p filewise.Program, version, build int) (*design, sites, error) {
 	s, err := newSites(t, l, build)
 	if err != nil {

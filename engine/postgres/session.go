@@ -3,6 +3,8 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -10,182 +12,209 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/operations"
+	"filewise/engine/internal/session"
+	"filewise/engine/postgres/internal/client"
 )
 
-// callName is the prepared statement of a session's call.
-const callName = "fw_call"
-
-type connector struct{ build *build }
-
-// Connect opens a worker's connection and readies it.
-func (c connector) Connect(ctx context.Context, worker int) (filewise.Session, error) {
-	b := c.build
-	p := b.design.program
-	if worker < 0 || worker >= p.Connections {
-		return nil, filewise.Errorf(filewise.CodeInternal, "", "worker %d of %d", worker, p.Connections)
+// Connect opens a worker's connection for a phase of the program.
+func (b *build) Connect(ctx context.Context, phase, worker int) (filewise.Session, error) {
+	machine, err := session.New(b.design.program, phase, worker)
+	if err != nil {
+		return nil, err
 	}
-	if len(p.Phases) > 0 {
-		return nil, filewise.Errorf(filewise.CodeInternal, "", "a connection of workload %s that is not for a phase: %w", p.Workload, filewise.ErrUnsupported)
+	if phase > 0 && worker == 0 && b.design.churns() {
+		if err := b.sweep(ctx); err != nil {
+			return nil, err
+		}
 	}
-	s := &session{build: b, worker: worker, args: p.Args}
-	if err := s.ready(ctx); err != nil {
-		return nil, errors.Join(err, s.Close())
+	s := connection{Session: machine, build: b}
+	if b.design.custom() {
+		return newCustom(ctx, s)
 	}
-	return s, nil
+	return newStatements(ctx, s)
 }
 
-// session is one connection of the workload.
-type session struct {
-	build  *build
-	conn   *pgconn.PgConn
-	worker int
-	args   filewise.Args
-	watch  watch
-	look   string // whether an operation is committed; empty: nothing tells
+// connection is one connection of the workload.
+type connection struct {
+	*session.Session
+	build *build
+	conn  *pgconn.PgConn // nil: each statement has one of its own, and none is open
+	look  string         // whether an operation is committed; empty: nothing tells
+	client.Wire
 }
 
-func (s *session) ready(ctx context.Context) (err error) {
-	d, l := s.build.design, s.build.link
-	t := d.tableOf(s.worker)
-	call, err := d.statement(sectionCall, t)
-	if err != nil {
-		return err
+// join has the machine work on this connection.
+func (s *connection) join() {
+	s.Engine = session.Engine{
+		Interrupt: s.interrupt, Interrupted: canceled, Unchanged: s.unchanged, Died: s.build.host.died,
+		Rollback: s.rollback, Kill: s.kill, Alive: s.alive, Explain: s.build.link.Why, Release: s.release,
 	}
-	if s.look, err = d.statement(sectionCommitted, t); err != nil {
-		return err
+	if s.look != "" {
+		s.Look = s.committed
 	}
-	setup, err := d.statements(sectionConnection, t)
-	if err != nil {
-		return err
-	}
-	if s.conn, err = l.worker(ctx); err != nil {
+}
+
+// open connects, and executes what readies a connection.
+func (s *connection) open(ctx context.Context, setup ...string) (err error) {
+	if s.conn, err = s.build.link.Worker(ctx); err != nil {
 		return err
 	}
 	for _, statement := range setup {
 		_, err := s.conn.Exec(ctx, statement).ReadAll()
-		if err = l.done(ctx, statement, err); err != nil {
+		if err = s.build.link.Done(ctx, statement, err); err != nil {
 			return err
 		}
 	}
-	_, err = s.conn.Prepare(ctx, callName, call, nil)
-	return l.done(ctx, call, err)
+	return nil
 }
 
-// Do has the server insert n rows in one call. When the context ends, the call
-// is interrupted on the server, and what it had committed is looked up.
-func (s *session) Do(ctx context.Context, first, n int64) (int64, error) {
-	if ctx.Err() != nil {
-		return 0, context.Cause(ctx)
-	}
-	if most := s.build.design.program.Limit; most > 0 && first+n > most {
-		done, err := s.loop(ctx, first, max(most-first, 0))
-		if err == nil {
-			err = filewise.Errorf(filewise.CodeTrials, "make --work smaller, or use --key sequential",
-				"connection %d has no unique keys beyond its row %d", s.worker, most)
-		}
-		return done, err
-	}
-	return s.loop(ctx, first, n)
+func (s *connection) prepare(ctx context.Context, name, statement string) error {
+	_, err := s.conn.Prepare(ctx, name, statement, nil)
+	return s.build.link.Done(ctx, statement, err)
 }
 
-// loop is one call of the procedure.
-func (s *session) loop(ctx context.Context, first, n int64) (int64, error) {
-	err := s.guarded(ctx, func() error { return s.call(first, n) })
-	if err == nil {
-		return n, nil
-	}
-	return s.ended(ctx, first, n, err)
-}
+func canceled(err error) bool { return client.CodeOf(err) == client.CodeCanceled }
 
-// ended says how many of the operations first … first+n−1 are committed although
-// they ended with an error.
-func (s *session) ended(ctx context.Context, first, n int64, err error) (int64, error) {
-	done, lookErr := s.committed(first, n)
-	if ctx.Err() != nil && codeOf(err) == codeCanceled {
-		return done, errors.Join(context.Cause(ctx), lookErr)
-	}
-	return done, errors.Join(s.build.link.why(err), lookErr)
-}
+// unchanged tells an operation that was not begun, or met no row.
+func (s *connection) unchanged(err error) bool { return s.conn == nil || errors.Is(err, errNoRow) }
 
-// call runs the prepared call to its end.
-func (s *session) call(first, n int64) error {
-	var params [3][]byte
-	for i, v := range [3]int64{int64(s.worker), first, n} {
-		params[i] = strconv.AppendInt(nil, v, 10)
-	}
-	_, err := s.conn.ExecPrepared(context.Background(), callName, params[:], nil, nil).Close()
+func (s *connection) interrupt(ctx context.Context) error {
+	_, err := s.build.link.Rows(ctx, "SELECT pg_cancel_backend($1)", int32(s.conn.PID()))
 	return err
 }
 
-// lookPatience bounds the clean-up after a call that failed.
-const lookPatience = 30 * time.Second
+var errNotConnected = errors.New("the connection is closed")
 
-// committed finds how many of the operations first … first+n−1 are committed.
-// One worker commits its rows in order, so they are a beginning of these, and
-// its end is found by halving.
-func (s *session) committed(first, n int64) (int64, error) {
-	if s.build.died() {
-		return 0, nil // nothing can be known of a dead server; the trial has failed
+func (s *connection) rollback(ctx context.Context) error {
+	if s.conn.IsClosed() {
+		return errNotConnected
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), lookPatience)
-	defer cancel()
-	if err := s.settled(ctx); err != nil {
-		return 0, failed("ending an interrupted call", err)
-	}
-	if s.look == "" {
-		return 0, nil
-	}
-	return operations.Committed(n, func(i int64) (bool, error) {
-		args := s.args.Args(nil, s.worker, first+i)
-		var found int64
-		if err := s.build.link.scan(ctx, s.look, args[:operations.Parameters(s.look, "$", len(args))], &found); err != nil {
-			return false, failed("looking up what is committed", err)
-		}
-		return found > 0, nil
-	})
+	_, err := s.conn.Exec(ctx, "ROLLBACK").ReadAll()
+	return err
 }
 
-// settled waits until the session has no transaction open: an error has ended it
-// on a connection that stands, and on one that broke the server process goes on to
-// its end, which is awaited.
-func (s *session) settled(ctx context.Context) error {
-	if !s.conn.IsClosed() {
-		for range 3 { // an interrupt that came late may hit the first attempt
-			_, err := s.conn.Exec(ctx, "ROLLBACK").ReadAll()
-			if err == nil {
-				return nil
-			}
-			if codeOf(err) != codeCanceled {
-				break
-			}
-		}
-	}
-	pid := int32(s.conn.PID())
-	if _, err := s.build.link.rows(ctx, "SELECT pg_terminate_backend($1)", pid); err != nil {
-		return err
-	}
-	for {
-		var alive int64
-		err := s.build.link.scan(ctx, "SELECT count(*) FROM pg_stat_activity WHERE pid = $1 AND datname = current_database()", []any{pid}, &alive)
-		if err != nil || alive == 0 {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(5 * time.Millisecond):
-		}
-	}
+func (s *connection) kill(ctx context.Context) error {
+	_, err := s.build.link.Rows(ctx, "SELECT pg_terminate_backend($1)", int32(s.conn.PID()))
+	return err
 }
 
-// Close ends the connection.
-func (s *session) Close() error {
-	s.watch.end()
+func (s *connection) alive(ctx context.Context) (bool, error) {
+	var n int64
+	const look = "SELECT count(*) FROM pg_stat_activity WHERE pid = $1 AND datname = current_database()"
+	err := s.build.link.Scan(ctx, look, []any{int32(s.conn.PID())}, &n)
+	return n > 0, err
+}
+
+// committed looks an operation up by as many of its arguments as tell it.
+func (s *connection) committed(ctx context.Context, args []any) (bool, error) {
+	var found int64
+	err := s.build.link.Scan(ctx, s.look, args[:operations.Parameters(s.look, "$", len(args))], &found)
+	return found > 0, err
+}
+
+// release closes the connection. One to a dead server may complain; it is gone
+// either way.
+func (s *connection) release() error {
 	if s.conn == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	_ = s.conn.Close(ctx) // a connection to a dead server may complain; it is gone either way
+	_ = s.conn.Close(ctx)
 	return nil
+}
+
+// statements is a connection that works by prepared statements, each a transaction: it
+// calls the procedure that loops on the server, or sends one for each operation.
+type statements struct {
+	connection
+	texts []string // by type of operation
+	names []string // of the same, prepared
+	churn bool     // before each operation a table is created and dropped
+	client.Executor
+}
+
+// callName is the prepared statement of a session's operations.
+const callName = "fw_call"
+
+// newStatements renders what the phase executes, and prepares it on a connection. One
+// that connects for each statement has none yet.
+func newStatements(ctx context.Context, c connection) (filewise.Session, error) {
+	s := &statements{connection: c}
+	setup, err := s.render()
+	if err != nil {
+		return nil, err
+	}
+	s.join()
+	if s.One = s.send; s.Phase.PerStatement {
+		s.One = s.apart
+		return s, nil
+	}
+	if !s.Phase.Client {
+		s.Call, s.One = s.call, nil
+	}
+	if err = s.open(ctx, setup...); err == nil {
+		err = s.prepareAll(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// render renders the statements, and returns those that ready a connection.
+func (s *statements) render() (setup []string, err error) {
+	d := s.build.design
+	t := d.tableOf(s.Worker)
+	s.texts, err = session.Render(s.Phase, func(section string) (string, error) { return d.statement(section, t) })
+	if err != nil {
+		return nil, err
+	}
+	file := sections[d.program.SQL()]
+	if name := prefixCommitted + s.Phase.Section; file.Has(name) {
+		if s.look, err = d.statement(name, t); err != nil {
+			return nil, err
+		}
+	}
+	if !file.Has(sectionConnection) {
+		return nil, nil
+	}
+	return d.statements(sectionConnection, t)
+}
+
+// prepareAll prepares the statements, each once.
+func (s *statements) prepareAll(ctx context.Context) error {
+	for i, text := range s.texts {
+		if first := slices.Index(s.texts, text); first < i {
+			s.names = append(s.names, s.names[first])
+			continue
+		}
+		name := callName
+		if len(s.texts) > 1 {
+			name = fmt.Sprintf("%s_%d", callName, i)
+		}
+		if err := s.prepare(ctx, name, text); err != nil {
+			return err
+		}
+		s.names = append(s.names, name)
+	}
+	d := s.build.design
+	if s.churn = d.churns(); !s.churn {
+		return nil
+	}
+	churn, err := d.statement(prefixStatement+sectionChurn, d.tableOf(s.Worker))
+	if err != nil {
+		return err
+	}
+	return s.prepare(ctx, churnName, churn)
+}
+
+// call has the server loop over operations, to the end.
+func (s *statements) call(ctx context.Context, first, n int64) error {
+	var params [3][]byte
+	for i, v := range [3]int64{int64(s.Worker), first, n} {
+		params[i] = strconv.AppendInt(nil, v, 10)
+	}
+	_, err := s.conn.ExecPrepared(ctx, s.names[0], params[:], nil, nil).Close()
+	return err
 }

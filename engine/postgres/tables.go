@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"filewise"
-	"filewise/workload"
 )
 
 // lay makes the tables: those that the workload names, the shared one, or one for
@@ -12,21 +11,20 @@ import (
 func (d *design) lay() {
 	n := 1
 	switch {
-	case d.own():
-		d.layOwn()
+	case d.custom():
+		d.layCustom()
 		return
-	case d.orders():
-		d.layOrders()
+	case d.program.Sharding != nil:
+		d.layShards()
 		return
-	}
-	if d.fragmented() {
-		for i := range fragTables {
-			d.tables = append(d.tables, d.laid(table{Name: fmt.Sprintf("frag%d", i+1), Number: i + 1}))
+	case d.program.Loads():
+		for i, t := range d.program.Tables {
+			d.tables = append(d.tables, d.laid(table{Name: t.Name, Number: i + 1}))
 		}
 		return
 	}
-	if d.program.Vars["Table"] == workload.TablePerConnection {
-		n = d.program.Connections
+	if d.program.Table().PerConnection {
+		n = d.program.Connections()
 	}
 	for i := range n {
 		t := table{Name: rowsTable, Procedure: procedure}

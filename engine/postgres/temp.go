@@ -14,9 +14,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"filewise"
+	"filewise/engine/postgres/internal/client"
 )
-
-const workloadTemp = "temp"
 
 // mostTemps is Filewise's own bound of places of temporary files.
 const mostTemps = 64
@@ -39,22 +38,20 @@ type tempPlace struct {
 }
 
 // placeTemps resolves where temporary files lie. An external server has one place on
-// each volume, a private one as many as are asked for, each a directory of its own.
+// each volume, a managed one as many as are asked for, each a directory of its own.
 func (d *design) placeTemps() error {
 	s := d.layout.Temp
-	refuse := func(remedy, format string, args ...any) error {
-		return filewise.Errorf(filewise.CodeUsage, remedy, "%s: %w", fmt.Sprintf(format, args...), filewise.ErrUnsupported)
-	}
 	external := d.target.Mode == filewise.External
 	switch {
 	case s.Files == 0:
 		return nil
-	case d.program.Workload == workloadTemp && d.layout.Kind != filewise.KindSingle:
+	case d.program.Table().Temporary && d.layout.Kind != filewise.KindSingle:
 		return refuse("use --kind "+string(filewise.KindSingle), "workload temp on tables of kind %s", d.layout.Kind)
 	case s.Files < 0 || s.Files > mostTemps:
 		return refuse(fmt.Sprintf("give 1 to %d", mostTemps), "%d places of temporary files on postgres", s.Files)
 	case external && s.Files > len(d.data):
-		return refuse("name as many with --volume NAME=tablespace:name", "%d places of temporary files on an external server, whose volumes are one tablespace each, and %d given", s.Files, len(d.data))
+		return refuse("name as many with --volume NAME=tablespace:name",
+			"%d places of temporary files on an external server, whose volumes are one tablespace each, and %d given", s.Files, len(d.data))
 	}
 	for i := range s.Files {
 		at := d.data[i%len(d.data)]
@@ -68,7 +65,8 @@ func (d *design) placeTemps() error {
 		d.temps = append(d.temps, p)
 	}
 	d.warn("temp-places", "read a layout's name as the number of tablespaces",
-		"PostgreSQL makes a file for each temporary table, in the next of its temp_tablespaces: a temporary file of a layout is such a tablespace")
+		"PostgreSQL makes a file for each temporary table, in the next of its temp_tablespaces: a temporary file of a layout is such a "+
+			"tablespace")
 	return nil
 }
 
@@ -77,18 +75,9 @@ func (d *design) placeTemps() error {
 func (d *design) tempSettings() map[string]string {
 	names := make([]string, len(d.temps))
 	for i, t := range d.temps {
-		names[i] = ident(t.name) // "" is the database's own
+		names[i] = client.Ident(t.name) // "" is the database's own
 	}
 	return map[string]string{"temp_tablespaces": strings.Join(names, ", "), "temp_buffers": tempBuffers, "work_mem": workMemory}
-}
-
-// createTemps makes the tablespaces of a private server.
-func (d *design) createTemps(dir func(number, i int) string) []string {
-	var all []string
-	for i, t := range d.temps {
-		all = append(all, createTablespace(t.name, dir(t.number, i)))
-	}
-	return all
 }
 
 // tempDir is the directory of temporary tablespace i, which lies on a volume.
@@ -126,14 +115,14 @@ func (b *build) temps(ctx context.Context) ([]filewise.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := b.link.rows(ctx, query)
+	rows, err := b.link.Rows(ctx, query)
 	if err != nil {
-		return nil, failed("observing temporary files", err)
+		return nil, client.Failed("observing temporary files", err)
 	}
 	used := map[string]int64{}
 	for _, row := range rows {
 		n, _ := row[1].(int64)
-		used[text(row[0])] = n
+		used[client.Text(row[0])] = n
 	}
 	files := b.host.temps(b)
 	for i, t := range b.design.temps {
@@ -150,8 +139,8 @@ func (b *build) witness(ctx context.Context) error {
 		return err
 	}
 	found := map[string]bool{}
-	err = b.link.with(ctx, func(conn *pgx.Conn) error {
-		return errors.Join(b.link.done(ctx, "BEGIN", pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+	err = b.link.With(ctx, func(conn *pgx.Conn) error {
+		return errors.Join(b.link.Done(ctx, "BEGIN", pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 			for i := range b.design.temps {
 				create, err := b.design.statement(sectionWitness, table{Number: i})
 				if err == nil {
@@ -171,7 +160,7 @@ func (b *build) witness(ctx context.Context) error {
 		})))
 	})
 	if err != nil {
-		return failed("observing temporary files", err)
+		return client.Failed("observing temporary files", err)
 	}
 	for _, t := range b.design.temps {
 		if !found[t.name] {
@@ -201,11 +190,11 @@ func (i *instance) temps(b *build) []filewise.File {
 }
 
 // temps are the tablespaces as the server names them.
-func (s *foreignServer) temps(b *build) []filewise.File {
+func (s *externalServer) temps(b *build) []filewise.File {
 	return b.design.askedTemps(func(number, _ int) string {
 		if dir := s.target.Volumes[number].Dir; path.IsAbs(dir) {
 			return dir
 		}
-		return tablespacePrefix + b.design.spaces[number].name
+		return client.TablespacePrefix + b.design.spaces[number].name
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -146,11 +145,7 @@ func (b *backuper) read(ctx context.Context, path string) (err error) {
 
 // create makes an empty file where there must be none, and notes that it is ours.
 func (b *backuper) create(path string) error {
-	created, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return filewise.Errorf(filewise.CodePreflight, "choose another volume, or remove the file if it is of no use",
-			"%s exists already and is left alone: %w", path, err)
-	}
+	created, err := createNew(path)
 	if err != nil {
 		return err
 	}
@@ -230,12 +225,7 @@ func (b *backuper) Discard(context.Context) error {
 	defer b.mu.Unlock()
 	var errs []error
 	for path := range b.made {
-		var failed error
-		for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
-			if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				failed = errors.Join(failed, err)
-			}
-		}
+		failed := removeDatabase(path)
 		if failed == nil {
 			delete(b.made, path)
 		}

@@ -7,10 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
-	"filewise"
 	"golang.org/x/sync/errgroup"
+
+	"filewise"
+	"filewise/engine/internal/script"
 )
 
 // parallel is how many files are laid out, settled or read at a time: enough
@@ -44,15 +47,15 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 	if err := d.createFrom(ctx, 0); err != nil {
 		return nil, errors.Join(fmt.Errorf("building %s: %w", l.Name, err), d.Drop(context.WithoutCancel(ctx)))
 	}
-	if p.Own != nil { // whose set-up may have filled the files already
+	if p.Custom != nil { // whose set-up may have filled the files already
 		d.worked.Store(true)
 	}
 	db := &filewise.Database{
 		Observer: d, Connector: d, Settler: d, Querier: d, Dropper: d,
-		Probes: []filewise.Probe{d, waitProbe{d}, filesProbe{d}, checkpointProbe{d}}, Chunk: int64(p.CommitEvery),
+		Probes: []filewise.Probe{d, waitProbe{d}, filesProbe{d}, checkpointProbe{d}}, Chunk: int64(p.First().CommitEvery),
 		Restart: d, Evict: d, Bulk: d,
 	}
-	if p.Workload == "backup" {
+	if p.BacksUp() {
 		d.backups = &backuper{d: d, made: map[string]bool{}}
 		db.Backup = d.backups
 	}
@@ -92,10 +95,9 @@ func (d *database) createFrom(ctx context.Context, from int) error {
 // create lays one file out. The file is returned with an error too when it has
 // come into being, to be removed.
 func (s *shape) create(ctx context.Context, sh shard) (*file, error) {
-	fd, err := os.OpenFile(sh.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	fd, err := createNew(sh.path)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, filewise.Errorf(filewise.CodePreflight, "choose another volume, or remove the file if it is of no use",
-			"%s exists already and is left alone: %w", sh.path, err)
+		return nil, err
 	}
 	if err != nil {
 		return nil, fmt.Errorf("creating %s in volume %s: %w", filepath.Base(sh.path), sh.volume.Name, err)
@@ -110,32 +112,43 @@ func (s *shape) create(ctx context.Context, sh shard) (*file, error) {
 	return f, nil
 }
 
+// createNew creates an empty file where there must be none.
+func createNew(path string) (*os.File, error) {
+	fd, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil, filewise.Errorf(filewise.CodePreflight, "choose another volume, or remove the file if it is of no use",
+			"%s exists already and is left alone: %w", path, err)
+	}
+	return fd, err
+}
+
+// removeDatabase removes a closed database with what SQLite keeps beside it.
+func removeDatabase(path string) error {
+	var errs []error
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // fill creates the tables and gives the file its full size.
 func (s *shape) fill(ctx context.Context, f *file) error {
-	if err := f.keeper.section(ctx, s, "create"); err != nil {
-		return err
-	}
-	if err := f.keeper.exec(ctx, "BEGIN"); err != nil {
-		return err
-	}
-	if s.program.Own != nil {
-		if err := s.createOwn(ctx, f); err != nil {
-			return err
-		}
-	} else if err := s.createTables(ctx, f); err != nil {
-		return err
-	}
-	if s.bulkLoaded() {
-		if err := f.keeper.exec(ctx, loadedTable); err != nil {
-			return err
-		}
-	}
-	if err := f.keeper.exec(ctx, "COMMIT"); err != nil {
+	steps, err := s.buildSteps(slices.IndexFunc(s.shards, func(sh shard) bool { return sh.path == f.path }))
+	if err != nil {
 		return err
 	}
 	// Preallocating comes after the tables: SQLite does not take a file of zeros
 	// for a database. From here the chunk size keeps checkpoints from cutting it.
-	if err := f.keeper.section(ctx, s, "empty"); err != nil {
+	err = steps.Run(ctx, func(ctx context.Context, x script.Step) error {
+		err := f.keeper.do(ctx, x)
+		if err != nil && s.program.Custom != nil && x.Section != "" {
+			err = fmt.Errorf("%s: %w", x.Section, mistaken(err))
+		}
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	if s.layout.Data.Allocation != filewise.Growing {
@@ -147,22 +160,6 @@ func (s *shape) fill(ctx context.Context, f *file) error {
 		return err
 	}
 	return s.ready(f.keeper, f.shard)
-}
-
-// createTables creates the tables that the engine's SQL has for the workload.
-func (s *shape) createTables(ctx context.Context, f *file) error {
-	for _, table := range f.tables {
-		statements, err := s.sql.Statements("tables", vars(s.program, table))
-		if err != nil {
-			return err
-		}
-		for _, st := range statements {
-			if err := f.keeper.exec(ctx, st); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // presizeLog writes the emptied WAL full of zeros, so that its growth up to the
@@ -191,11 +188,5 @@ func (f *file) remove(s *shape) error {
 		errs = append(errs, f.keeper.Close())
 		f.keeper = nil
 	}
-	errs = append(errs, f.fd.Close())
-	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
-		if err := os.Remove(f.path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			errs = append(errs, err)
-		}
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, f.fd.Close(), removeDatabase(f.path))...)
 }

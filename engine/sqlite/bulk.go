@@ -9,12 +9,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/engine/internal/managed"
 )
-
-// evict drops a file's pages from the system's cache. No connection may be open:
-// closing a descriptor drops the process's locks on the file.
-func evict(path string) error { return managed.Evict(path) }
 
 // LoadBatch inserts a batch and its mark in one transaction, by a statement of
 // many rows.
@@ -34,7 +29,7 @@ func (d *database) LoadBatch(ctx context.Context, t filewise.TableData, batch in
 // loadInto loads a batch into one file.
 func (d *database) loadInto(ctx context.Context, at int, t filewise.TableData, batch int64) (err error) {
 	d.worked.Store(true)
-	c, err := d.connect(d.shards[at])
+	c, err := d.openShard(d.shards[at])
 	if err != nil {
 		return err
 	}
@@ -68,22 +63,12 @@ func (d *database) beginLoad(ctx context.Context, c *conn) error {
 
 // Finish creates the indexes and gathers statistics, once the tables are full.
 func (d *database) Finish(ctx context.Context) error {
-	return d.each(ctx, func(ctx context.Context, _ int, f *file) error {
-		for _, table := range f.tables {
-			if !d.sql.Has("indexes") {
-				continue
-			}
-			statements, err := d.sql.Statements("indexes", vars(d.program, table))
-			if err != nil {
-				return err
-			}
-			for _, st := range append(statements, "ANALYZE "+ident(table)) {
-				if err := f.keeper.exec(ctx, st); err != nil {
-					return explain(err)
-				}
-			}
+	return d.each(ctx, func(ctx context.Context, i int, f *file) error {
+		steps, err := d.loadSteps(i)
+		if err != nil {
+			return err
 		}
-		return nil
+		return explain(steps.Run(ctx, f.keeper.do))
 	})
 }
 
@@ -106,7 +91,7 @@ type rowWriter struct {
 
 func (w *rowWriter) load(ctx context.Context, t filewise.TableData, batch int64) error {
 	const loaded = "SELECT count(*) FROM fw_loaded WHERE table_name = ?1 AND batch = ?2"
-	mark := []driver.NamedValue{{Ordinal: 1, Value: t.Table}, {Ordinal: 2, Value: batch}}
+	mark := named(t.Table, batch)
 	rows, err := w.c.queryArgs(ctx, loaded, mark)
 	if err != nil {
 		return err
@@ -168,7 +153,8 @@ func (w *rowWriter) insert(rows int) string {
 		names[i] = ident(c)
 	}
 	row := "(" + strings.TrimSuffix(strings.Repeat("?,", len(w.columns)), ",") + ")"
-	return "INSERT INTO " + ident(w.table) + " (" + strings.Join(names, ", ") + ") VALUES " + strings.TrimSuffix(strings.Repeat(row+",", rows), ",")
+	return "INSERT INTO " + ident(w.table) + " (" + strings.Join(names, ", ") + ") VALUES " +
+		strings.TrimSuffix(strings.Repeat(row+",", rows), ",")
 }
 
 func (w *rowWriter) close() error {

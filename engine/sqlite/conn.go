@@ -41,9 +41,9 @@ func openBy(o *sqlitedriver.Opener, path string) (*conn, error) {
 // uriOf names a file that exists to SQLite.
 func uriOf(path string) string { return sqlitedriver.URI(path, "mode=rw") }
 
-// connect opens a file as a workload does: with the shape's settings, and with
+// openShard opens a file as a workload does: with the shape's settings, and with
 // the chunk that its connections must agree on.
-func (s *shape) connect(sh shard) (*conn, error) {
+func (s *shape) openShard(sh shard) (*conn, error) {
 	c, err := open(sh.path)
 	if err != nil {
 		return nil, err
@@ -97,6 +97,15 @@ func (c *conn) exec(ctx context.Context, sql string) error {
 // query returns all rows of one statement.
 func (c *conn) query(ctx context.Context, sql string) ([][]any, error) {
 	return c.queryArgs(ctx, sql, nil)
+}
+
+// named are the values of a statement's parameters.
+func named(values ...any) []driver.NamedValue {
+	all := make([]driver.NamedValue, len(values))
+	for i, v := range values {
+		all[i] = driver.NamedValue{Ordinal: i + 1, Value: v}
+	}
+	return all
 }
 
 func (c *conn) queryArgs(ctx context.Context, sql string, args []driver.NamedValue) ([][]any, error) {

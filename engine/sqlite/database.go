@@ -5,13 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"filewise"
 	"filewise/internal/filesystem"
-	"golang.org/x/sync/errgroup"
 )
 
 // database is one build: the files of a shape.
@@ -24,14 +26,13 @@ type database struct {
 	backups *backuper // nil: the workload makes none
 	free    func()    // lets the next build have this one's number
 
-	mu       sync.Mutex
-	sessions []*session
-	restarts walRestarts
-	// orderCounts are those of the sessions of workload orders.
-	orderCounts []*counts
-	fileCounts  map[string]*fileCounts // by path
-	orders      ordersState
-	dropped     bool
+	mu         sync.Mutex
+	workers    []*worker
+	attached   attachedLinks
+	restarts   walRestarts
+	fileCounts map[string]*fileCounts // by path
+	created    atomic.Int64           // tables that were created and dropped
+	dropped    bool
 }
 
 // each calls do for every file, several at a time, with the file's keeper held.
@@ -115,11 +116,11 @@ func syncDir(path string) error {
 
 // Query runs a section of the workload's SQL on every table of every file.
 func (d *database) Query(ctx context.Context, section string) ([][]any, error) {
-	if d.program.Own != nil {
-		return d.queryOwn(ctx, section)
+	if d.program.Custom != nil {
+		return d.queryCustom(ctx, section)
 	}
-	if d.program.Workload == ordersWorkload && d.sql.Has(section) {
-		return d.queryOrders(ctx, section)
+	if d.divided() && d.sql.Has(section) {
+		return d.queryAll(ctx, section)
 	}
 	if !d.sql.Has(section) {
 		return nil, fmt.Errorf("workload %s has no section %q on SQLite: %w", d.program.Workload, section, filewise.ErrUnsupported)
@@ -141,14 +142,7 @@ func (d *database) Query(ctx context.Context, section string) ([][]any, error) {
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	var all [][]any
-	for _, r := range results {
-		all = append(all, r...)
-	}
-	return all, nil
+	return slices.Concat(results...), err
 }
 
 // Drop closes what is still open and removes the files that Build created, their
@@ -161,10 +155,10 @@ func (d *database) Drop(ctx context.Context) error {
 	}
 	d.dropped = true
 	var errs []error
-	for _, s := range d.sessions {
-		errs = append(errs, s.Close())
+	for _, w := range d.workers {
+		errs = append(errs, w.Close())
 	}
-	errs = append(errs, d.closeRemotes())
+	errs = append(errs, d.attached.close())
 	removed := make([]error, len(d.files))
 	var eg errgroup.Group
 	eg.SetLimit(parallel)

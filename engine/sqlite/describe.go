@@ -6,6 +6,7 @@ import "filewise"
 func (engine) Describe() filewise.Description {
 	return filewise.Description{
 		Mode:           filewise.Embedded,
+		Scans:          true,
 		Files:          "N database files with a shard of the table each, and a write lock and a WAL for each file",
 		Kinds:          []filewise.Kind{filewise.KindShards},
 		StripesAsFiles: true,

@@ -35,10 +35,7 @@ func (engine) Open(_ context.Context, t filewise.Target) (filewise.Server, error
 	if len(t.Volumes) == 0 {
 		return nil, filewise.Errorf(filewise.CodeUsage, "give at least one volume", "SQLite has no volume to place files on")
 	}
-	if _, err := synchronous(t.Durability); err != nil {
-		return nil, err
-	}
-	if err := new(shape).readSettings(t.Settings); err != nil {
+	if _, err := settingsOf(t); err != nil {
 		return nil, err
 	}
 	return &server{target: t}, nil
@@ -65,7 +62,8 @@ func (*server) Offers() map[filewise.Capability]error {
 		filewise.CanBulk:        nil,
 		filewise.CanBackup:      nil, // a backup file for each database file
 		filewise.CanTemp:        absent(noTemp),
-		filewise.CanFileIO:      absent("SQLite counts no I/O per file: Filewise counts the rows committed to each and its growth, the operating system the I/O per device"),
+		filewise.CanFileIO: absent("SQLite counts no I/O per file: Filewise counts the rows committed to each and its growth, the " +
+			"operating system the I/O per device"),
 	}
 }
 

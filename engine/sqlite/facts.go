@@ -24,11 +24,8 @@ var tellingOptions = []string{
 // Facts are SQLite's version and the settings that are in effect on a file of
 // the first volume; the file is created for that and removed.
 func (s *server) Facts(ctx context.Context) (_ []filewise.Fact, err error) {
-	shape := &shape{target: s.target, autoCheckpoint: autoCheckpoint}
-	if shape.synchronous, err = synchronous(s.target.Durability); err != nil {
-		return nil, err
-	}
-	if err := shape.readSettings(s.target.Settings); err != nil {
+	shape, err := settingsOf(s.target)
+	if err != nil {
 		return nil, err
 	}
 	dir, err := os.MkdirTemp(s.target.Volumes[0].Dir, "facts-")
@@ -63,7 +60,8 @@ func (s *shape) facts(ctx context.Context, c *conn) ([]filewise.Fact, error) {
 		{Name: "source id", Value: fmt.Sprint(about[0][1])},
 		{Name: "driver", Value: sqlitedriver.Driver()},
 	}
-	for _, pragma := range []string{"journal_mode", "synchronous", "page_size", "wal_autocheckpoint", "cache_size", "mmap_size", "locking_mode"} {
+	for _, pragma := range []string{"journal_mode", "synchronous", "page_size", "wal_autocheckpoint", "cache_size", "mmap_size",
+		"locking_mode"} {
 		v, err := c.value(ctx, "PRAGMA "+pragma)
 		if err != nil {
 			return nil, err

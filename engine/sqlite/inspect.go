@@ -59,7 +59,8 @@ func (engine) Inspect(ctx context.Context, t filewise.Target) (filewise.Inspecti
 	i.Server, i.Local = "SQLite, files of "+path, true
 	paths, err := databasesIn(path)
 	if err != nil {
-		return filewise.Inspection{}, filewise.Errorf(filewise.CodePreflight, "name a database file that may be read, or a directory of such", "%s: %w", path, err)
+		return filewise.Inspection{}, filewise.Errorf(filewise.CodePreflight, "name a database file that may be read, or a directory of such",
+			"%s: %w", path, err)
 	}
 	for _, p := range paths {
 		i.Ask(ctx, "database "+p, func(context.Context) error { return i.database(p) })

@@ -23,7 +23,8 @@ func TestInspect(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, s := range []string{"PRAGMA page_size=1024", "PRAGMA journal_mode=" + mode, "CREATE TABLE t(a)",
-			"WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM c WHERE i < 100) INSERT INTO t SELECT randomblob(900) FROM c", "DELETE FROM t WHERE rowid > 10"} {
+			"WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM c WHERE i < 100) INSERT INTO t SELECT randomblob(900) FROM c",
+			"DELETE FROM t WHERE rowid > 10"} {
 			if _, err := db.query(t.Context(), s); err != nil {
 				t.Fatal(err)
 			}
@@ -48,7 +49,8 @@ func TestInspect(t *testing.T) {
 	if after := contents(t, dir); !slices.Equal(before, after) {
 		t.Errorf("before %q, after %q", before, after)
 	}
-	if _, err := (engine{}).Inspect(t.Context(), filewise.Target{Volumes: []filewise.Volume{{Dir: filepath.Join(dir, "note.txt")}}}); filewise.CodeOf(err) != filewise.CodePreflight {
+	if _, err := (engine{}).Inspect(t.Context(),
+		filewise.Target{Volumes: []filewise.Volume{{Dir: filepath.Join(dir, "note.txt")}}}); filewise.CodeOf(err) != filewise.CodePreflight {
 		t.Errorf("what is no database: %v", err)
 	}
 }

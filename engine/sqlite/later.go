@@ -2,12 +2,12 @@ package sqlite
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"slices"
 
 	"filewise"
+	"filewise/engine/internal/script"
 )
 
 // Why SQLite has neither logs nor indexes apart.
@@ -64,9 +64,9 @@ func (d *database) Extend(ctx context.Context) error {
 	case d.later == nil:
 		return errors.New("the files were added already")
 	}
-	for _, s := range d.sessions {
-		if s.isOpen() {
-			return fmt.Errorf("connection %d is open while files are added", s.worker)
+	for _, w := range d.workers {
+		if w.isOpen() {
+			return fmt.Errorf("connection %d is open while files are added", w.Worker)
 		}
 	}
 	to := d.later
@@ -76,12 +76,6 @@ func (d *database) Extend(ctx context.Context) error {
 	}
 	d.shape = to
 	return d.createFrom(ctx, 1) // of one file only: none
-}
-
-func (s *session) isOpen() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.files != nil
 }
 
 // rebuild creates all files of a shape, copies the loaded rows there, and removes
@@ -106,8 +100,7 @@ func (d *database) copyTo(ctx context.Context, loaded, f *file, i int) (err erro
 	loaded.mu.Lock()
 	defer loaded.mu.Unlock()
 	c := loaded.keeper
-	path := []driver.NamedValue{{Ordinal: 1, Value: f.path}}
-	if _, err := c.ExecContext(ctx, section("attach"), path); err != nil {
+	if _, err := c.ExecContext(ctx, section("attach"), named(f.path)); err != nil {
 		return fmt.Errorf("attaching %s: %w", f.path, err)
 	}
 	defer func() { err = errors.Join(err, c.exec(context.WithoutCancel(ctx), section("detach"))) }()
@@ -152,21 +145,21 @@ func (s *shape) rebuildStatements(i int) ([]string, error) {
 // keyStep is how far apart the keys of two rows are that go to different files. A
 // connection with a table and sequential keys of its own rotates by transaction.
 func (s *shape) keyStep() int {
-	if s.perConnection && s.program.Vars["Key"] != "random" {
-		return s.program.Connections * s.program.CommitEvery
+	if s.perConnection && !s.program.Table().RandomKeys {
+		return s.program.Connections() * s.program.First().CommitEvery
 	}
 	return 1
 }
 
 // extendSteps are the steps by which file i is added.
-func (s *shape) extendSteps(i int) ([]filewise.Step, error) {
+func (s *shape) extendSteps(i int) (script.Steps, error) {
 	if s.first == nil || !s.rebuilds() && i == 0 {
 		return nil, nil
 	}
-	l := lister{stage: filewise.StageExtend, on: s.shards[i].path}
-	s.listCreate(&l, i)
+	l := s.lister(filewise.StageExtend, i)
+	s.listCreate(l, i)
 	if !s.rebuilds() {
-		return l.steps, l.err
+		return l.Steps()
 	}
 	loaded := s.first.shards[0].path
 	l.on = loaded
@@ -177,5 +170,5 @@ func (s *shape) extendSteps(i int) ([]filewise.Step, error) {
 	if i == len(s.shards)-1 {
 		l.note(fmt.Sprintf("close and remove %s, %s-wal, %s-shm", loaded, loaded, loaded))
 	}
-	return l.steps, l.err
+	return l.Steps()
 }

@@ -44,10 +44,10 @@ func laterKeeps(t *testing.T, arm filewise.AddedLater, files int, table, key str
 	if err := db.Extender.Extend(ctx); err == nil {
 		t.Error("files are added twice")
 	}
-	must(t, w.Check(ctx, db.Querier, filewise.Ledger{50, 50, 50, 50}))
+	must(t, w.Check(ctx, db.Querier, 0, []filewise.Ledger{{50, 50, 50, 50}}))
 	before := rowsByFile(t, db)
 	insertFrom(t, db, 50, 40)
-	must(t, w.Check(ctx, db.Querier, filewise.Ledger{90, 90, 90, 90}))
+	must(t, w.Check(ctx, db.Querier, 0, []filewise.Ledger{{90, 90, 90, 90}}))
 	for i, n := range rowsByFile(t, db) {
 		grew := n - before[i]
 		switch {
@@ -68,7 +68,7 @@ func laterKeeps(t *testing.T, arm filewise.AddedLater, files int, table, key str
 func insertFrom(t *testing.T, db *filewise.Database, first, n int64) {
 	t.Helper()
 	for c := range 4 {
-		s, err := db.Connector.Connect(context.Background(), c)
+		s, err := db.Connector.Connect(context.Background(), 0, c)
 		must(t, err)
 		_, err = s.Do(context.Background(), first, n)
 		must(t, err)

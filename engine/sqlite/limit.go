@@ -17,9 +17,9 @@ const (
 // workers' connections, of one connection of our own for each file, and of the
 // descriptor by which a file is synced.
 func (s *shape) openFiles() int64 {
-	connections := max(s.program.Connections, len(s.shards)) + len(s.shards)
-	if s.program.Workload == ordersWorkload { // with all files attached, and one that checks
-		connections += (min(s.program.Connections, mostRemotes) + 1) * len(s.shards)
+	connections := max(s.program.Connections(), len(s.shards)) + len(s.shards)
+	if s.divided() { // with all files attached, and one that checks
+		connections += (min(s.program.Connections(), mostLinks) + 1) * len(s.shards)
 	}
 	return int64(connections*filesPerConnection + len(s.shards) + otherFiles)
 }
@@ -33,5 +33,5 @@ func (s *shape) fitsOpenFiles() error {
 	return filewise.Errorf(filewise.CodePreflight,
 		fmt.Sprintf("raise the limit (ulimit -n %d) or take fewer connections or files", need),
 		"%d connections on %s need %d open files (database, WAL and WAL index of each connection); the limit is %d",
-		s.program.Connections, filewise.FilesName(len(s.shards)), need, limit)
+		s.program.Connections(), filewise.FilesName(len(s.shards)), need, limit)
 }

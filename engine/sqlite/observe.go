@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"filewise"
@@ -41,10 +42,7 @@ func (d *database) Observe(ctx context.Context) ([]filewise.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []filewise.File
-	for _, r := range found {
-		all = append(all, r...)
-	}
+	all := slices.Concat(found...)
 	return all, d.layout.Verify(d.asked(), all, d.worked.Load())
 }
 
@@ -68,30 +66,20 @@ func (d *database) observeData(ctx context.Context, f *file) (filewise.File, err
 	if path, _ := opened.(string); !sameFile(path, info) {
 		return out, fmt.Errorf("%w: SQLite has %s open, not %s", filewise.ErrLayout, opened, f.path)
 	}
-	pages, err := f.keeper.value(ctx, "PRAGMA page_count")
-	if err != nil {
-		return out, err
+	told := map[string]any{}
+	for _, pragma := range []string{"page_count", "page_size", "journal_mode", "synchronous"} {
+		if told[pragma], err = f.keeper.value(ctx, "PRAGMA "+pragma); err != nil {
+			return out, err
+		}
 	}
-	size, err := f.keeper.value(ctx, "PRAGMA page_size")
-	if err != nil {
-		return out, err
-	}
-	mode, err := f.keeper.value(ctx, "PRAGMA journal_mode")
-	if err != nil {
-		return out, err
-	}
-	sync, err := f.keeper.value(ctx, "PRAGMA synchronous")
-	if err != nil {
-		return out, err
-	}
-	if mode, _ := mode.(string); !strings.EqualFold(mode, "wal") {
+	if mode, _ := told["journal_mode"].(string); !strings.EqualFold(mode, "wal") {
 		return out, fmt.Errorf("%w: %s has journal mode %q, not WAL: the file system may lack shared memory", filewise.ErrLayout, f.path, mode)
 	}
-	if sync != synchronousNumber[d.synchronous] {
+	if sync := told["synchronous"]; sync != synchronousNumber[d.synchronous] {
 		return out, fmt.Errorf("%w: %s has synchronous %v, not %s", filewise.ErrLayout, f.path, sync, d.synchronous)
 	}
-	n, _ := pages.(int64)
-	unit, _ := size.(int64)
+	n, _ := told["page_count"].(int64)
+	unit, _ := told["page_size"].(int64)
 	engineBytes := n * unit
 	return filewise.File{
 		Role: filewise.RoleData, Volume: f.volume.Name, Path: f.path,

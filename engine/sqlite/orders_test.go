@@ -37,14 +37,15 @@ func ordersOn(t *testing.T, p workload.Params, files, loaders int) (*database, *
 // everything is the content of all tables, row by row, whatever file they are in.
 func everything(t *testing.T, d *database) string {
 	t.Helper()
-	c, err := d.connectAll()
+	c, err := d.openAll()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
 	var b strings.Builder
-	for _, table := range ordersTables {
-		if err := c.exec(t.Context(), d.viewOf(table)); err != nil {
+	for _, loaded := range d.program.Tables {
+		table := loaded.Name
+		if err := c.exec(t.Context(), d.viewOf(loaded)); err != nil {
 			t.Fatal(err)
 		}
 		columns, err := c.query(t.Context(), "SELECT group_concat(name) FROM fw_0001.pragma_table_info('"+table+"')")
@@ -68,7 +69,7 @@ func TestOrdersFollowFromTheSeed(t *testing.T) {
 	var loaded, worked string
 	for _, x := range []struct{ files, loaders int }{{1, 1}, {3, 4}, {2, 2}} {
 		d, db, w := ordersOn(t, p, x.files, x.loaders)
-		if err := w.Check(t.Context(), db.Querier, nil); err != nil {
+		if err := w.Check(t.Context(), db.Querier, filewise.AsLoaded, nil); err != nil {
 			t.Fatal(err)
 		}
 		now := everything(t, d)
@@ -80,7 +81,7 @@ func TestOrdersFollowFromTheSeed(t *testing.T) {
 		}
 		ledger := filewise.Ledger{40, 40, 40}
 		for worker := range ledger {
-			s, err := d.ConnectPhase(t.Context(), 0, worker)
+			s, err := d.Connect(t.Context(), 0, worker)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -91,7 +92,7 @@ func TestOrdersFollowFromTheSeed(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := w.(filewise.PhasedWorkload).CheckPhase(t.Context(), db.Querier, 0, []filewise.Ledger{ledger}); err != nil {
+		if err := w.Check(t.Context(), db.Querier, 0, []filewise.Ledger{ledger}); err != nil {
 			t.Fatal(err)
 		}
 		if now = everything(t, d); worked == "" {
@@ -123,7 +124,7 @@ var damages = map[int]string{
 func TestOrdersSeesDamage(t *testing.T) {
 	d, db, w := ordersOn(t, workload.Params{Connections: 2, Warehouses: 4, Scale: 0.001}, 2, 2)
 	check := func() error {
-		return w.(filewise.PhasedWorkload).CheckPhase(t.Context(), db.Querier, 0, []filewise.Ledger{{0, 0}})
+		return w.Check(t.Context(), db.Querier, 0, []filewise.Ledger{{0, 0}})
 	}
 	if err := check(); err != nil {
 		t.Fatal(err)
@@ -170,12 +171,12 @@ func TestOrdersCancelled(t *testing.T) {
 	ledger := make(filewise.Ledger, 2)
 	for worker := range ledger {
 		ctx, cancel := context.WithCancel(t.Context())
-		s, err := d.ConnectPhase(ctx, 0, worker)
+		s, err := d.Connect(ctx, 0, worker)
 		if err != nil {
 			t.Fatal(err)
 		}
 		go func() {
-			for d.orderCounts[worker].transactions.Load() < 20 {
+			for d.workers[worker].counts.transactions.Load() < 20 {
 				time.Sleep(time.Millisecond)
 			}
 			cancel()
@@ -188,7 +189,7 @@ func TestOrdersCancelled(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := w.(filewise.PhasedWorkload).CheckPhase(t.Context(), db.Querier, 0, []filewise.Ledger{ledger}); err != nil {
+	if err := w.Check(t.Context(), db.Querier, 0, []filewise.Ledger{ledger}); err != nil {
 		t.Error(err)
 	}
 }

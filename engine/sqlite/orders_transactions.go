@@ -106,209 +106,117 @@ func (t *orderTransaction) files(s *shape, home int) []int {
 	return slices.Compact(all)
 }
 
-// tx is a transaction's connection.
-type tx struct {
-	c        *orderConn
-	s        *shape
-	attached bool // files are attached; else there is only one
-}
-
-func (x tx) key(section string, warehouse int64) orderKey {
-	if !x.attached {
-		return orderKey{section, own}
-	}
-	return orderKey{section, x.s.fileOfWarehouse(warehouse)}
-}
-
-// exec executes a section on a warehouse's file.
-func (x tx) exec(section string, warehouse int64, args ...driver.Value) error {
-	return x.c.each(x.key(section, warehouse), nil, args...)
-}
-
-// row is the row that a section returns.
-func (x tx) row(section string, warehouse int64, args ...driver.Value) ([]driver.Value, error) {
-	row, err := x.c.one(x.key(section, warehouse), args...)
-	if err == nil && row == nil {
-		err = fmt.Errorf("%s of %v: there is none", section, args)
-	}
-	return row, err
-}
-
-// number is the whole number in the first column of the row.
-func (x tx) number(section string, warehouse int64, args ...driver.Value) (int64, error) {
-	row, err := x.row(section, warehouse, args...)
-	if err != nil {
-		return 0, err
-	}
-	n, ok := row[0].(int64)
-	if !ok {
-		return 0, fmt.Errorf("%s of %v: %v is not a whole number", section, args, row[0])
-	}
-	return n, nil
-}
-
 // execute executes the transaction between its begin and its end.
-func (t *orderTransaction) execute(x tx) (rolledBack bool, err error) {
+func (t *orderTransaction) execute(x *tx) (rolledBack bool, err error) {
 	switch t.kind {
 	case kindNewOrder:
-		return t.newOrder(x)
+		rolledBack = t.newOrder(x)
 	case kindPayment:
-		return false, t.payment(x)
+		t.payment(x)
 	case kindOrderStatus:
-		return false, t.orderStatus(x)
+		t.orderStatus(x)
 	case kindDelivery:
-		return false, t.delivery(x)
+		t.delivery(x)
 	default:
-		return false, t.stockLevel(x)
+		t.stockLevel(x)
 	}
+	return rolledBack, x.err
 }
 
 // newOrder is clause 2.4.2; an item that does not exist rolls it back.
-func (t *orderTransaction) newOrder(x tx) (rolledBack bool, err error) {
+func (t *orderTransaction) newOrder(x *tx) (rolledBack bool) {
 	w, d, c, at := t.ints[0], t.ints[1], t.ints[2], t.ints[3]
-	customer, err := x.row("new-order-customer", w, w, d, c)
-	if err != nil {
-		return false, err
-	}
-	wTax, err := x.number("new-order-warehouse", w, w)
-	if err != nil {
-		return false, err
-	}
-	district, err := x.row("new-order-district", w, w, d)
-	if err != nil {
-		return false, err
-	}
+	customer := x.row("new-order-customer", w, w, d, c)
+	wTax := x.number("new-order-warehouse", w, w)
+	district := x.row("new-order-district", w, w, d)
 	o, allLocal := district[0], int64(1)
 	for _, l := range t.lines {
 		if l[1] != w {
 			allLocal = 0
 		}
 	}
-	if err := x.exec("new-order-order", w, w, d, o, c, at, int64(len(t.lines)), allLocal); err != nil {
-		return false, err
-	}
-	if err := x.exec("new-order-new", w, w, d, o); err != nil {
-		return false, err
-	}
+	x.exec("new-order-order", w, w, d, o, c, at, int64(len(t.lines)), allLocal)
+	x.exec("new-order-new", w, w, d, o)
 	total := int64(0)
 	for n, l := range t.lines {
-		amount, missing, err := t.line(x, o, int64(n+1), l)
-		if err != nil || missing {
-			return missing, err
+		amount, missing := t.line(x, o, int64(n+1), l)
+		if missing {
+			return true
 		}
 		total += amount
 	}
 	discount, _ := customer[0].(int64)
 	dTax, _ := district[1].(int64)
 	_ = total * (10_000 - discount) / 10_000 * (10_000 + wTax + dTax) / 10_000 // what a terminal would show
-	return false, nil
+	return false
 }
 
 // line orders one item; missing: there is no such item.
-func (t *orderTransaction) line(x tx, o driver.Value, n int64, l [3]int64) (amount int64, missing bool, err error) {
+func (t *orderTransaction) line(x *tx, o driver.Value, n int64, l [3]int64) (amount int64, missing bool) {
 	w, d := t.ints[0], t.ints[1]
-	item, err := x.c.one(x.key("new-order-item", w), l[0])
-	if err != nil || item == nil {
-		return 0, item == nil, err
+	item := x.first("new-order-item", w, l[0])
+	if item == nil {
+		return 0, true
 	}
 	remote := int64(0)
 	if l[1] != w {
 		remote = 1
 	}
-	stock, err := x.row("new-order-stock", l[1], l[1], l[0], l[2], remote, d)
-	if err != nil {
-		return 0, false, err
-	}
+	stock := x.row("new-order-stock", l[1], l[1], l[0], l[2], remote, d)
 	price, _ := item[0].(int64)
 	amount = price * l[2]
-	return amount, false, x.exec("new-order-line", w, w, d, o, n, l[0], l[1], l[2], amount, stock[0])
+	x.exec("new-order-line", w, w, d, o, n, l[0], l[1], l[2], amount, stock[0])
+	return amount, false
 }
 
 // payment is clause 2.5.2.
-func (t *orderTransaction) payment(x tx) error {
+func (t *orderTransaction) payment(x *tx) {
 	w, d, cw, cd, c, amount, at := t.ints[0], t.ints[1], t.ints[2], t.ints[3], t.ints[4], t.ints[5], t.ints[6]
-	warehouse, err := x.row("payment-warehouse", w, w, amount)
-	if err != nil {
-		return err
-	}
-	district, err := x.row("payment-district", w, w, d, amount)
-	if err != nil {
-		return err
-	}
-	if c, err = t.customer(x, cw, cd, c); err != nil {
-		return err
-	}
-	if _, err := x.row("payment-customer", cw, cw, cd, c, amount, w, d); err != nil {
-		return err
-	}
-	return x.exec("payment-history", w, c, cd, cw, d, w, at, amount, fmt.Sprint(warehouse[0], "    ", district[0]))
+	warehouse := x.row("payment-warehouse", w, w, amount)
+	district := x.row("payment-district", w, w, d, amount)
+	c = t.customer(x, cw, cd, c)
+	x.row("payment-customer", cw, cw, cd, c, amount, w, d)
+	x.exec("payment-history", w, c, cd, cw, d, w, at, amount, fmt.Sprint(warehouse[0], "    ", district[0]))
 }
 
 // customer is the customer of that number, or of that name.
-func (t *orderTransaction) customer(x tx, w, d, c int64) (int64, error) {
+func (t *orderTransaction) customer(x *tx, w, d, c int64) int64 {
 	if c != 0 {
-		return c, nil
+		return c
 	}
 	return x.number("customer-by-name", w, w, d, t.name)
 }
 
 // orderStatus is clause 2.6.2.
-func (t *orderTransaction) orderStatus(x tx) error {
+func (t *orderTransaction) orderStatus(x *tx) {
 	w, d := t.ints[0], t.ints[1]
-	c, err := t.customer(x, w, d, t.ints[2])
-	if err != nil {
-		return err
+	c := t.customer(x, w, d, t.ints[2])
+	x.row("order-status-customer", w, w, d, c)
+	if order := x.first("order-status-order", w, w, d, c); order != nil {
+		x.exec("order-status-lines", w, w, d, order[0])
 	}
-	if _, err := x.row("order-status-customer", w, w, d, c); err != nil {
-		return err
-	}
-	order, err := x.c.one(x.key("order-status-order", w), w, d, c)
-	if err != nil || order == nil {
-		return err
-	}
-	return x.exec("order-status-lines", w, w, d, order[0])
 }
 
 // delivery is clause 2.7.4, of all districts of the warehouse.
-func (t *orderTransaction) delivery(x tx) error {
+func (t *orderTransaction) delivery(x *tx) {
 	w, carrier, at := t.ints[0], t.ints[1], t.ints[2]
 	for d := int64(1); d <= districts; d++ {
-		oldest, err := x.c.one(x.key("delivery-oldest", w), w, d)
-		if err != nil {
-			return err
-		}
+		oldest := x.first("delivery-oldest", w, w, d)
 		if oldest == nil { // it has no order left to deliver
 			continue
 		}
 		o := oldest[0]
-		if err := x.exec("delivery-delete", w, w, d, o); err != nil {
-			return err
-		}
-		c, err := x.number("delivery-order", w, w, d, o, carrier)
-		if err != nil {
-			return err
-		}
-		if err := x.exec("delivery-lines", w, w, d, o, at); err != nil {
-			return err
-		}
-		sum, err := x.number("delivery-sum", w, w, d, o)
-		if err != nil {
-			return err
-		}
-		if err := x.exec("delivery-customer", w, w, d, c, sum); err != nil {
-			return err
-		}
+		x.exec("delivery-delete", w, w, d, o)
+		c := x.number("delivery-order", w, w, d, o, carrier)
+		x.exec("delivery-lines", w, w, d, o, at)
+		sum := x.number("delivery-sum", w, w, d, o)
+		x.exec("delivery-customer", w, w, d, c, sum)
 	}
-	return nil
 }
 
 // stockLevel is clause 2.8.2.
-func (t *orderTransaction) stockLevel(x tx) error {
+func (t *orderTransaction) stockLevel(x *tx) {
 	w, d, threshold := t.ints[0], t.ints[1], t.ints[2]
-	next, err := x.number("stock-level-next", w, w, d)
-	if err != nil {
-		return err
-	}
-	_, err = x.number("stock-level-count", w, w, d, next, threshold)
-	return err
+	next := x.number("stock-level-next", w, w, d)
+	x.number("stock-level-count", w, w, d, next, threshold)
 }

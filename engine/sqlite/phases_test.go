@@ -22,7 +22,8 @@ func phased(t *testing.T, w filewise.Workload, err error, files int) *filewise.D
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := filewise.Layout{Name: filewise.FilesName(files), Kind: filewise.KindShards, Data: filewise.Spread{Files: files, Bytes: 4 << 20, Allocation: filewise.Growing}}
+	l := filewise.Layout{Name: filewise.FilesName(files), Kind: filewise.KindShards,
+		Data: filewise.Spread{Files: files, Bytes: 4 << 20, Allocation: filewise.Growing}}
 	db, err := s.Build(t.Context(), l, w.Program())
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +46,7 @@ func phases(t *testing.T, db *filewise.Database, w filewise.Workload) {
 	for i, p := range w.Program().Phases {
 		ledger := make(filewise.Ledger, p.Connections)
 		for c := range ledger {
-			s, err := db.Connector.(filewise.PhaseConnector).ConnectPhase(t.Context(), i, c)
+			s, err := db.Connector.Connect(t.Context(), i, c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -57,13 +58,13 @@ func phases(t *testing.T, db *filewise.Database, w filewise.Workload) {
 			}
 		}
 		ledgers = append(ledgers, ledger)
-		if err := w.(filewise.PhasedWorkload).CheckPhase(t.Context(), db.Querier, i, ledgers); err != nil {
+		if err := w.Check(t.Context(), db.Querier, i, ledgers); err != nil {
 			t.Fatal(err)
 		}
 		if i == 0 && p.Section == "insert" {
 			wrong := append([]filewise.Ledger(nil), ledgers...)
 			wrong[0] = filewise.Ledger{ledger[0] + 1}
-			if w.(filewise.PhasedWorkload).CheckPhase(t.Context(), db.Querier, i, wrong) == nil {
+			if w.Check(t.Context(), db.Querier, i, wrong) == nil {
 				t.Error("the check does not see a row too few")
 			}
 		}
@@ -95,7 +96,7 @@ func loadAll(t *testing.T, db *filewise.Database, w filewise.Workload) {
 	if err := db.Bulk.Finish(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Check(t.Context(), db.Querier, nil); err != nil {
+	if err := w.Check(t.Context(), db.Querier, filewise.AsLoaded, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := db.Observer.Observe(t.Context()); err != nil {
@@ -156,7 +157,8 @@ func TestBackupsApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := filewise.Layout{Name: "2 files", Kind: filewise.KindShards, Data: filewise.Spread{Files: 2, Bytes: 4 << 20, Allocation: filewise.Growing},
+	l := filewise.Layout{Name: "2 files", Kind: filewise.KindShards,
+		Data:   filewise.Spread{Files: 2, Bytes: 4 << 20, Allocation: filewise.Growing},
 		Backup: filewise.Spread{Placement: filewise.PlaceApart}}
 	db, err := s.Build(t.Context(), l, w.Program())
 	if err != nil {
@@ -218,7 +220,8 @@ func TestInstancesSideBySide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := filewise.Layout{Name: "1 file", Kind: filewise.KindShards, Data: filewise.Spread{Files: 1, Bytes: 4 << 20, Allocation: filewise.Growing}}
+	l := filewise.Layout{Name: "1 file", Kind: filewise.KindShards,
+		Data: filewise.Spread{Files: 1, Bytes: 4 << 20, Allocation: filewise.Growing}}
 	build := func() (*filewise.Database, string) {
 		t.Helper()
 		db, err := s.Build(t.Context(), l, w.Program())

@@ -71,9 +71,9 @@ func (d *database) Read(context.Context) ([]filewise.Counter, error) {
 func (d *database) allCounts() []*counts {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	all := append([]*counts(nil), d.orderCounts...)
-	for _, s := range d.sessions {
-		all = append(all, &s.counts)
+	var all []*counts
+	for _, w := range d.workers {
+		all = append(all, &w.counts)
 	}
 	return all
 }

@@ -16,7 +16,8 @@ func TestPruned(t *testing.T) {
 		index string
 		want  bool
 	}{{4, workload.IndexNone, true}, {4, workload.IndexKey, false}, {1, workload.IndexNone, false}} {
-		w, err := workload.NewDML(workload.Params{Connections: 2, Rows: 100, Mode: workload.ModeSingle, Connect: workload.ConnectPooled, Index: c.index, Repeat: 1}, 1)
+		w, err := workload.NewDML(workload.Params{Connections: 2, Rows: 100, Mode: workload.ModeSingle, Connect: workload.ConnectPooled,
+			Index: c.index, Repeat: 1}, 1)
 		must(t, err)
 		script, err := New().Script(target(t.TempDir()), layout(c.files, 4<<20), w.Program())
 		must(t, err)

@@ -1,12 +1,14 @@
 package sqlite
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"filewise"
+	"filewise/engine/internal/script"
 )
 
 // Script says what one trial would create and execute, and executes nothing.
@@ -29,14 +31,15 @@ func (engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (
 	}
 	for _, part := range []struct {
 		of    *shape
-		steps func(int) ([]filewise.Step, error)
-	}{{built, built.buildSteps}, {s, s.extendSteps}, {s, s.settleSteps}, {s, s.workSteps}, {s, s.checkSteps}, {s, s.dropSteps}} {
+		steps func(int) (script.Steps, error)
+	}{{built, built.buildSteps}, {s, s.extendSteps}, {built, built.loadSteps}, {s, s.settleSteps}, {s, s.workSteps}, {s, s.checkSteps},
+		{s, s.dropSteps}} {
 		for i := range part.of.shards {
 			steps, err := part.steps(i)
 			if err != nil {
 				return filewise.Script{}, err
 			}
-			out.Steps = append(out.Steps, steps...)
+			out.Steps = append(out.Steps, steps.Plan(nil)...)
 		}
 	}
 	return out, nil
@@ -55,11 +58,11 @@ var starved = map[string]int64{"FULL": 0, "NORMAL": 1 << 30, "OFF": 256 << 20}
 // starved checkpoints leave, and one transaction, which it holds whole (a page
 // for each row with random keys, else the rows' bytes and a fifth).
 func (s *shape) walBytes() int64 {
-	rowPages := float64(s.program.OpBytes+16) / pageBytes * 1.2
-	if s.program.Vars["Key"] == "random" {
+	rowPages := float64(s.program.First().OpBytes+16) / pageBytes * 1.2
+	if s.program.Table().RandomKeys {
 		rowPages = max(rowPages, 1)
 	}
-	return walFrame*(2*s.checkpointPages()+2+int64(rowPages*float64(s.program.CommitEvery))) +
+	return walFrame*(2*s.checkpointPages()+2+int64(rowPages*float64(s.program.First().CommitEvery))) +
 		starved[s.synchronous]/int64(len(s.shards))
 }
 
@@ -104,11 +107,14 @@ func (s *shape) space() map[string]int64 {
 // backupSpace adds a backup, and what is restored from it beside the data. Of the
 // tables' payload SQLite makes 1.28 times as many bytes, measured.
 func (s *shape) backupSpace(need map[string]int64, shares []int64) {
-	if s.program.Workload != "backup" {
+	if !s.program.BacksUp() {
 		return
 	}
 	l := s.layout
-	payload := s.program.OpBytes / int64(len(s.shards))
+	payload := int64(0)
+	for _, p := range s.program.Phases {
+		payload = max(payload, p.OpBytes/int64(len(s.shards)))
+	}
 	for i, sh := range s.shards {
 		bytes := max(shares[i], sh.bytes, payload*13/10)
 		need[l.Backup.VolumeOf(i, l.BackupVolumes(s.target.Volumes)).Name] += bytes
@@ -116,29 +122,35 @@ func (s *shape) backupSpace(need map[string]int64, shares []int64) {
 	}
 }
 
-func (s *shape) buildSteps(i int) ([]filewise.Step, error) {
-	l := lister{stage: filewise.StageBuild, on: s.shards[i].path}
-	s.listCreate(&l, i)
-	return l.steps, l.err
+// buildSteps are how file i comes into being. Build executes them, and does what the
+// notes say.
+func (s *shape) buildSteps(i int) (script.Steps, error) {
+	l := s.lister(filewise.StageBuild, i)
+	s.listCreate(l, i)
+	return l.Steps()
 }
 
 // listCreate lists how a file comes into being.
 func (s *shape) listCreate(l *lister, i int) {
 	sh := s.shards[i]
 	l.note("create the file; it must not exist")
-	l.section(s, "create")
+	l.section("create")
 	l.add("BEGIN")
-	if s.program.Own != nil {
-		l.addAll(s.ownSetup(i))
-	}
-	for _, table := range sh.tables {
-		if s.program.Own != nil {
-			break
+	if s.program.Custom != nil {
+		s.listSetup(l, i)
+	} else {
+		for _, table := range sh.tables {
+			l.addAll(s.sql.Statements("tables", vars(s.program, table)))
+			if s.program.Table().IndexedFirst {
+				l.addAll(s.sql.Statements("indexes", vars(s.program, table)))
+			}
 		}
-		l.addAll(s.sql.Statements("tables", vars(s.program, table)))
+	}
+	if s.program.Loads() {
+		l.add(loadedTable)
 	}
 	l.add("COMMIT")
-	l.section(s, "empty")
+	l.section("empty")
 	if s.layout.Data.Allocation != filewise.Growing {
 		l.note(fmt.Sprintf("fallocate to %d bytes", sh.bytes))
 	}
@@ -148,16 +160,32 @@ func (s *shape) listCreate(l *lister, i int) {
 	}
 }
 
-func (s *shape) settleSteps(i int) ([]filewise.Step, error) {
-	l := lister{stage: filewise.StageSettle, on: s.shards[i].path}
-	l.section(s, "settle")
+// loadSteps are what ends a load of tables: Finish executes them.
+func (s *shape) loadSteps(i int) (script.Steps, error) {
+	if !s.program.Loads() {
+		return nil, nil
+	}
+	l := s.lister(filewise.StageLoad, i)
+	l.note("inserts of many rows, the batch noted in fw_loaded in the same transaction; then")
+	for _, table := range s.shards[i].tables {
+		if !s.program.Table().IndexedFirst {
+			l.addAll(s.sql.Statements("indexes", vars(s.program, table)))
+		}
+		l.add("ANALYZE " + ident(table))
+	}
+	return l.Steps()
+}
+
+func (s *shape) settleSteps(i int) (script.Steps, error) {
+	l := s.lister(filewise.StageSettle, i)
+	l.section("settle")
 	l.note("fsync the file and its directory")
-	return l.steps, l.err
+	return l.Steps()
 }
 
 // workSteps are one transaction of each table's connections.
-func (s *shape) workSteps(i int) ([]filewise.Step, error) {
-	if len(s.program.Phases) > 0 {
+func (s *shape) workSteps(i int) (script.Steps, error) {
+	if !s.program.Appends() {
 		return s.phaseSteps(i)
 	}
 	sh := s.shards[i]
@@ -165,57 +193,57 @@ func (s *shape) workSteps(i int) ([]filewise.Step, error) {
 	if len(who) == 0 { // it takes no new rows
 		return nil, nil
 	}
-	l := lister{stage: filewise.StageMeasure, on: sh.path}
+	l := s.lister(filewise.StageMeasure, i)
 	l.note("each of these connections by itself: " + numbers(who))
-	l.section(s, "connection")
+	l.section("connection")
 	if sh.chunk > 0 {
 		l.note(fmt.Sprintf("file control SQLITE_FCNTL_CHUNK_SIZE = %d bytes", sh.chunk))
 	}
 	for k, table := range sh.tables {
 		if s.perConnection {
-			l.note("connection " + strconv.Itoa(who[k]) + ", again and again, a commit every " + strconv.Itoa(s.program.CommitEvery))
+			l.note("connection " + strconv.Itoa(who[k]) + ", again and again, a commit every " + strconv.Itoa(s.program.First().CommitEvery))
 		} else {
-			l.note(fmt.Sprintf("again and again, a commit every %d", s.program.CommitEvery))
+			l.note(fmt.Sprintf("again and again, a commit every %d", s.program.First().CommitEvery))
 		}
-		l.section(s, "begin")
+		l.section("begin")
 		insert, err := s.sql.Statement("insert", vars(s.program, table))
 		if err != nil {
 			return nil, err
 		}
 		l.add(insert + " -- for each row")
-		l.section(s, "commit")
+		l.section("commit")
 	}
 	l.note("when a transaction is given up")
-	l.section(s, "rollback")
-	return l.steps, l.err
+	l.section("rollback")
+	return l.Steps()
 }
 
-func (s *shape) checkSteps(i int) ([]filewise.Step, error) {
+func (s *shape) checkSteps(i int) (script.Steps, error) {
 	switch {
-	case s.program.Own != nil:
-		return s.ownChecks(i)
-	case s.program.Workload == ordersWorkload:
+	case s.program.Custom != nil:
+		return s.customChecks(i)
+	case s.divided():
 		return s.ordersChecks(i)
 	}
-	l := lister{stage: filewise.StageCheck, on: s.shards[i].path}
+	l := s.lister(filewise.StageCheck, i)
 	for _, table := range s.shards[i].tables {
 		l.addAll(s.sql.Statements("check", vars(s.program, table)))
 	}
-	return l.steps, l.err
+	return l.Steps()
 }
 
-func (s *shape) dropSteps(i int) ([]filewise.Step, error) {
+func (s *shape) dropSteps(i int) (script.Steps, error) {
 	path := s.shards[i].path
-	l := lister{stage: filewise.StageDrop, on: path}
-	l.section(s, "close")
+	l := s.lister(filewise.StageDrop, i)
+	l.section("close")
 	l.note(fmt.Sprintf("close and remove %s, %s-wal, %s-shm", path, path, path))
-	return l.steps, l.err
+	return l.Steps()
 }
 
 // workersOf are the connections that work on a file.
 func (s *shape) workersOf(file int) []int {
 	var workers []int
-	for w := range s.program.Connections {
+	for w := range s.program.Connections() {
 		if slices.Contains(s.filesOf(w), file) {
 			workers = append(workers, w)
 		}
@@ -231,28 +259,35 @@ func numbers(all []int) string {
 	return strings.Join(words, " ")
 }
 
-// lister collects the steps of one stage on one file, and the first error.
+// lister lists the steps of one stage on one file.
 type lister struct {
+	*script.Writer
+	s         *shape
 	stage, on string
-	steps     []filewise.Step
-	err       error
 }
 
-func (l *lister) add(sql string) {
-	l.steps = append(l.steps, filewise.Step{Stage: l.stage, On: l.on, SQL: sql})
+func (s *shape) lister(stage string, i int) *lister {
+	return &lister{script.NewWriter(s.shards[i].path, nil), s, stage, s.shards[i].path}
 }
 
-func (l *lister) note(text string) { l.add("-- " + text) }
+func (l *lister) add(sql string) { l.Add(l.stage, l.on, sql) }
 
-func (l *lister) addAll(statements []string, err error) {
-	if err != nil && l.err == nil {
-		l.err = err
+// noted is in the place of a step's section, where the step is no SQL.
+const noted = "note"
+
+func (l *lister) note(text string) { l.Rendered(l.stage, l.on, noted, []string{"-- " + text}, nil) }
+
+func (l *lister) addAll(statements []string, err error) { l.AddAll(l.stage, l.on, statements, err) }
+
+func (l *lister) section(name string) {
+	l.addAll(shardsSQL.Statements(name, l.s.connectionVars()))
+}
+
+// do executes a step, whatever rows it returns.
+func (c *conn) do(ctx context.Context, x script.Step) error {
+	if x.Section == noted {
+		return nil
 	}
-	for _, st := range statements {
-		l.add(st)
-	}
-}
-
-func (l *lister) section(s *shape, name string) {
-	l.addAll(shardsSQL.Statements(name, s.connectionVars()))
+	_, err := c.query(ctx, x.Text)
+	return err
 }

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -15,12 +16,7 @@ var settable = []string{"cache_size", "mmap_size", "temp_store", "wal_autocheckp
 
 // readSettings takes over the user's own settings, all of them whole numbers.
 func (s *shape) readSettings(settings map[string]string) error {
-	keys := make([]string, 0, len(settings))
-	for k := range settings {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	for _, k := range keys {
+	for _, k := range slices.Sorted(maps.Keys(settings)) {
 		if !slices.Contains(settable, k) {
 			return filewise.Errorf(filewise.CodeUsage, nearest.Remedy(k, settable), "--set %s: SQLite has no such setting here", k)
 		}

@@ -26,7 +26,8 @@ const (
 	autoCheckpoint = 1000
 )
 
-const noTemp = "SQLite keeps the temporary tables of a connection in one file of that connection's own: there is no number of temporary files to choose"
+const noTemp = "SQLite keeps the temporary tables of a connection in one file of that connection's own: there is no number of temporary " +
+	"files to choose"
 
 // shard is one database file.
 type shard struct {
@@ -60,37 +61,46 @@ func newShape(t filewise.Target, l filewise.Layout, p filewise.Program, number i
 	if err := supported(t, l, p); err != nil {
 		return nil, err
 	}
-	s := &shape{target: t, layout: l, program: p, number: number, sql: workloads[p.Workload], autoCheckpoint: autoCheckpoint, count: l.Data.Files}
-	s.perConnection = p.Vars["Table"] == "per-connection"
-	var err error
-	if s.synchronous, err = synchronous(t.Durability); err != nil {
+	s, err := settingsOf(t)
+	if err != nil {
 		return nil, err
 	}
-	if err := s.readSettings(t.Settings); err != nil {
-		return nil, err
-	}
+	s.layout, s.program, s.number, s.sql, s.count = l, p, number, workloads[p.SQL()], l.Data.Files
+	s.perConnection = p.Table().PerConnection
 	if err := s.placeLater(); err != nil {
 		return nil, err
 	}
 	return s, s.fitsOpenFiles()
 }
 
+// settingsOf is a shape that has nothing yet but how its connections are set.
+func settingsOf(t filewise.Target) (*shape, error) {
+	s := &shape{target: t, autoCheckpoint: autoCheckpoint}
+	var err error
+	if s.synchronous, err = synchronous(t.Durability); err != nil {
+		return nil, err
+	}
+	return s, s.readSettings(t.Settings)
+}
+
+func unsupported(remedy, format string, args ...any) error {
+	return filewise.Errorf(filewise.CodeUsage, remedy, format+": %w", append(args, filewise.ErrUnsupported)...)
+}
+
 // supported refuses what SQLite cannot do at all.
 func supported(t filewise.Target, l filewise.Layout, p filewise.Program) error {
-	unsupported := func(remedy, format string, args ...any) error {
-		return filewise.Errorf(filewise.CodeUsage, remedy, "%s: %w", fmt.Sprintf(format, args...), filewise.ErrUnsupported)
-	}
 	usage := func(remedy, format string, args ...any) error {
 		return filewise.Errorf(filewise.CodeUsage, remedy, format, args...)
 	}
 	switch {
 	case t.Mode != filewise.Embedded && t.Mode != "":
 		return unsupported("leave the target out: SQLite runs inside Filewise", "a %s target on SQLite, which is no server", t.Mode)
-	case p.Workload == "temp" || l.Temp.Files > 0:
+	case p.Table().Temporary || l.Temp.Files > 0:
 		return unsupported("use mariadb or postgres", "%s", noTemp)
-	case p.Workload == "dump":
-		return unsupported("use scenario backup", "SQLite has no dump by several jobs: .dump of its shell writes one stream of statements, and its own means for copies are those of scenario backup")
-	case workloads[p.Workload] == nil && p.Own == nil:
+	case p.Dumps():
+		return unsupported("use scenario backup", "SQLite has no dump by several jobs: .dump of its shell writes one stream of statements, and "+
+			"its own means for copies are those of scenario backup")
+	case workloads[p.SQL()] == nil && p.Custom == nil:
 		return unsupported("known: "+strings.Join(slices.Sorted(maps.Keys(workloads)), ", "), "workload %q on SQLite", p.Workload)
 	case l.Kind != filewise.KindShards:
 		return unsupported(`use kind "shards"`, "layout kind %q on SQLite, which keeps a database in one file", l.Kind)
@@ -98,8 +108,8 @@ func supported(t filewise.Target, l filewise.Layout, p filewise.Program) error {
 		return usage("give at least one volume", "no volume to place files on")
 	case l.Data.Files < 1 || l.Data.Files > maxFiles:
 		return usage(fmt.Sprintf("choose 1 to %d files", maxFiles), "%d files", l.Data.Files)
-	case p.Connections < 1 || p.CommitEvery < 1 || p.Args == nil:
-		return usage("", "workload %q with %d connections, a commit every %d rows", p.Workload, p.Connections, p.CommitEvery)
+	case p.Connections() < 1 || p.First().CommitEvery < 1 || p.First().Args == nil:
+		return usage("", "workload %q with %d connections, a commit every %d rows", p.Workload, p.Connections(), p.First().CommitEvery)
 	}
 	switch {
 	case l.LogVolume != "":
@@ -211,7 +221,7 @@ func roundUp(n, unit int64) int64 { return (n + unit - 1) / unit * unit }
 // filesOf are the files that a connection works on: its own one, or, when there
 // are more files than connections, every Connections-th.
 func (s *shape) filesOf(worker int) []int {
-	n, c := s.count-s.from, s.program.Connections
+	n, c := s.count-s.from, s.program.Connections()
 	if n <= c {
 		return []int{s.from + worker%n}
 	}
@@ -225,13 +235,11 @@ func (s *shape) filesOf(worker int) []int {
 func (s *shape) tablesOf(file int) []string {
 	switch {
 	case s.wholeTables():
-		return fragments(file, s.count)
-	case s.program.Own != nil:
-		return ownTables(s.program)
-	case s.program.Workload == ordersWorkload: // one of nine, which sections name themselves
-		return ordersTables[:1]
-	case s.program.Workload == "dml":
-		return []string{"fw_dml"}
+		return s.tablesIn(file)
+	case s.program.Custom != nil:
+		return customTables(s.program)
+	case s.divided(): // the first of those that its sections name themselves
+		return []string{s.program.Table().Name}
 	case !s.perConnection:
 		return []string{tableName(false, 0)}
 	}
@@ -239,7 +247,7 @@ func (s *shape) tablesOf(file int) []string {
 		return s.first.tablesOf(0)
 	}
 	var tables []string
-	for w := range s.program.Connections {
+	for w := range s.program.Connections() {
 		for _, f := range s.filesOf(w) {
 			if f == file {
 				tables = append(tables, tableName(true, w))

@@ -3,7 +3,7 @@ package sqlite
 import (
 	"embed"
 	"fmt"
-	"maps"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -14,29 +14,18 @@ import (
 //go:embed sql/*.sql
 var sqlFiles embed.FS
 
-var funcs = template.FuncMap{"ident": ident}
-
 // ident quotes an identifier as SQLite does (lang_keywords.html).
 func ident(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-var shardsSQL = sqlfile.Must(load("shards"))
+// workloads are the workloads that this engine has SQL for: a file each.
+// What is done to files whatever the workload is in shardsSQL.
+var workloads, shardsSQL = readSections()
 
-// workloads are the workloads that this engine has SQL for.
-var workloads = map[string]*sqlfile.File{
-	"inserts": sqlfile.Must(load("inserts")),
-	"dml":     sqlfile.Must(load("dml")),
-	"scan":    sqlfile.Must(load("scan")),
-	"orders":  sqlfile.Must(load("orders")),
-	"backup":  sqlfile.Must(load("scan")), // the same tables
-}
-
-func load(name string) (*sqlfile.File, error) {
-	path := "sql/" + name + ".sql"
-	text, err := sqlFiles.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	return sqlfile.Parse(path, string(text), funcs)
+func readSections() (workloads map[string]*sqlfile.File, shards *sqlfile.File) {
+	workloads = sqlfile.Folder(sqlFiles, nil, template.FuncMap{"ident": ident})
+	shards = workloads["shards"]
+	delete(workloads, "shards")
+	return workloads, shards
 }
 
 // pageText is how much text one call of the checksum function is handed.
@@ -44,12 +33,10 @@ const pageText = 1 << 20
 
 // vars are what a workload's sections are rendered with, for one table.
 func vars(p filewise.Program, table string) map[string]any {
-	v := maps.Clone(p.Vars)
-	if v == nil {
-		v = map[string]any{}
-	}
-	v["TableName"], v["TableNumber"] = table, tableNumber(table)
-	v["PageRows"] = min(max(pageText/(p.OpBytes+24), 1), 4096)
+	v := p.Vars()
+	v["TableName"], v["TableNumber"] = table, 1+slices.IndexFunc(p.Tables,
+		func(t filewise.Table) bool { return t.Name == table })
+	v["PageRows"] = min(max(pageText/(p.First().OpBytes+24), 1), 4096)
 	return v
 }
 

@@ -53,15 +53,15 @@ func build(t *testing.T, to filewise.Target, l filewise.Layout, w filewise.Workl
 // insert lets every connection insert n rows, one connection after the other.
 func insert(t *testing.T, db *filewise.Database, w filewise.Workload, n int64) {
 	t.Helper()
-	ledger := make(filewise.Ledger, w.Program().Connections)
+	ledger := make(filewise.Ledger, w.Program().Connections())
 	for i := range ledger {
-		s, err := db.Connector.Connect(context.Background(), i)
+		s, err := db.Connector.Connect(context.Background(), 0, i)
 		must(t, err)
 		ledger[i], err = s.Do(context.Background(), 0, n)
 		must(t, err)
 		must(t, s.Close())
 	}
-	must(t, w.Check(context.Background(), db.Querier, ledger))
+	must(t, w.Check(context.Background(), db.Querier, 0, []filewise.Ledger{ledger}))
 }
 
 func dataFiles(t *testing.T, db *filewise.Database) []filewise.File {
@@ -241,12 +241,13 @@ func TestRefusals(t *testing.T) {
 		"too many files":    {func(_ *filewise.Target, l *filewise.Layout) { l.Data.Files = 1001 }, "1001 files"},
 		"no page":           {func(_ *filewise.Target, l *filewise.Layout) { l.Data.Files, l.Data.Bytes = 500, 1<<20 }, "4096 bytes for a file"},
 		"durability":        {func(t *filewise.Target, _ *filewise.Layout) { t.Durability = "fll" }, `"fll"`},
-		"setting":           {func(t *filewise.Target, _ *filewise.Layout) { t.Settings = map[string]string{"cach_size": "1"} }, "--set cach_size"},
-		"setting's value":   {func(t *filewise.Target, _ *filewise.Layout) { t.Settings = map[string]string{"cache_size": "1; DROP"} }, "1; DROP"},
-		"mode":              {func(t *filewise.Target, _ *filewise.Layout) { t.Mode = filewise.Managed }, "managed"},
-		"placement":         {func(_ *filewise.Target, l *filewise.Layout) { l.Data.Placement = "two" }, `"two"`},
-		"allocation":        {func(_ *filewise.Target, l *filewise.Layout) { l.Data.Allocation = "thin" }, `"thin"`},
-		"no volume":         {func(t *filewise.Target, _ *filewise.Layout) { t.Volumes = nil }, "no volume"},
+		"setting": {func(t *filewise.Target, _ *filewise.Layout) { t.Settings = map[string]string{"cach_size": "1"} },
+			"--set cach_size"},
+		"setting's value": {func(t *filewise.Target, _ *filewise.Layout) { t.Settings = map[string]string{"cache_size": "1; DROP"} }, "1; DROP"},
+		"mode":            {func(t *filewise.Target, _ *filewise.Layout) { t.Mode = filewise.Managed }, "managed"},
+		"placement":       {func(_ *filewise.Target, l *filewise.Layout) { l.Data.Placement = "two" }, `"two"`},
+		"allocation":      {func(_ *filewise.Target, l *filewise.Layout) { l.Data.Allocation = "thin" }, `"thin"`},
+		"no volume":       {func(t *filewise.Target, _ *filewise.Layout) { t.Volumes = nil }, "no volume"},
 	} {
 		to, l := target(dir), layout(1, 2<<20)
 		c.change(&to, &l)
@@ -273,7 +274,7 @@ func TestCancelWhileWaitingForTheLock(t *testing.T) {
 	time.AfterFunc(20*time.Millisecond, cancel)
 	var wg sync.WaitGroup
 	for i := range 16 {
-		s, err := db.Connector.Connect(context.Background(), i)
+		s, err := db.Connector.Connect(context.Background(), 0, i)
 		must(t, err)
 		wg.Go(func() {
 			if n, err := s.Do(ctx, 0, 1000); n != 0 || !errors.Is(err, context.Canceled) {
@@ -290,7 +291,7 @@ func TestCancelWhileWaitingForTheLock(t *testing.T) {
 	}
 	must(t, holder.exec(context.Background(), "ROLLBACK"))
 	must(t, holder.Close())
-	must(t, w.Check(context.Background(), db.Querier, make(filewise.Ledger, 16)))
+	must(t, w.Check(context.Background(), db.Querier, 0, []filewise.Ledger{make(filewise.Ledger, 16)}))
 }
 
 func TestDropClosesEverything(t *testing.T) {
@@ -300,14 +301,14 @@ func TestDropClosesEverything(t *testing.T) {
 	must(t, err)
 	db, err := srv.Build(context.Background(), layout(4, 4<<20), w.Program())
 	must(t, err)
-	s, err := db.Connector.Connect(context.Background(), 1)
+	s, err := db.Connector.Connect(context.Background(), 0, 1)
 	must(t, err)
 	must(t, db.Dropper.Drop(context.Background()))
 	must(t, db.Dropper.Drop(context.Background()))
 	if _, err := s.Do(context.Background(), 0, 1); err == nil {
 		t.Error("a connection works after the drop")
 	}
-	if _, err := db.Connector.Connect(context.Background(), 0); err == nil {
+	if _, err := db.Connector.Connect(context.Background(), 0, 0); err == nil {
 		t.Error("a connection opens after the drop")
 	}
 	if err := db.Settler.Settle(context.Background()); err == nil {
@@ -388,7 +389,8 @@ func TestOpenFilesAreLimited(t *testing.T) {
 type hundredThousand struct{}
 
 func (hundredThousand) Program() filewise.Program {
-	return filewise.Program{Workload: "inserts", Connections: 100_000, CommitEvery: 1, OpBytes: 10, Args: noArgs{}}
+	return filewise.Program{Workload: "inserts",
+		Phases: []filewise.Phase{{Appends: true, Connections: 100_000, CommitEvery: 1, OpBytes: 10, Args: noArgs{}}}}
 }
 
 type noArgs struct{}
@@ -407,13 +409,13 @@ func BenchmarkCheck(b *testing.B) {
 	}
 	ledger := make(filewise.Ledger, 16)
 	for i := range ledger {
-		s, _ := db.Connector.Connect(context.Background(), i)
+		s, _ := db.Connector.Connect(context.Background(), 0, i)
 		if ledger[i], err = s.Do(context.Background(), 0, 300_000/16); err != nil {
 			b.Fatal(err)
 		}
 	}
 	for b.Loop() {
-		if err := w.Check(context.Background(), db.Querier, ledger); err != nil {
+		if err := w.Check(context.Background(), db.Querier, 0, []filewise.Ledger{ledger}); err != nil {
 			b.Fatal(err)
 		}
 	}

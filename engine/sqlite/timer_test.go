@@ -60,7 +60,7 @@ func TestOpenLockWait(t *testing.T) {
 	holder, err := open(d.files[0].path)
 	must(t, err)
 	must(t, holder.exec(t.Context(), "BEGIN IMMEDIATE"))
-	s, err := db.Connector.Connect(t.Context(), 0)
+	s, err := db.Connector.Connect(t.Context(), 0, 0)
 	must(t, err)
 	ended := make(chan error, 1)
 	go func() {

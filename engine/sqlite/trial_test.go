@@ -59,7 +59,7 @@ func measure(t *testing.T, durability filewise.Durability, files int, window tim
 	sessions := make([]filewise.Session, len(ledger))
 	stage("connect", func() (err error) {
 		for i := range sessions {
-			if sessions[i], err = db.Connector.Connect(ctx, i); err != nil {
+			if sessions[i], err = db.Connector.Connect(ctx, 0, i); err != nil {
 				return err
 			}
 		}
@@ -99,9 +99,10 @@ func measure(t *testing.T, durability filewise.Durability, files int, window tim
 		}
 		return nil
 	})
-	stage("check", func() error { return w.Check(ctx, db.Querier, ledger) })
+	stage("check", func() error { return w.Check(ctx, db.Querier, 0, []filewise.Ledger{ledger}) })
 	stage("drop", func() error { return db.Dropper.Drop(ctx) })
-	return fmt.Sprintf("%2d files %7.0f rows/s, tail %.0f ms, WAL %.1f MB;%s; %v", files, rate, overrun.Seconds()*1e3, float64(wal)/1e6, line, counters)
+	return fmt.Sprintf("%2d files %7.0f rows/s, tail %.0f ms, WAL %.1f MB;%s; %v", files, rate, overrun.Seconds()*1e3, float64(wal)/1e6, line,
+		counters)
 }
 
 func must(t *testing.T, err error) {

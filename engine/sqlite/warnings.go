@@ -19,7 +19,8 @@ var Scope = filewise.Warning{
 // pureGo is true of builds without cgo.
 var pureGo = filewise.Warning{
 	Code: "sqlite-pure-go",
-	Message: "This Filewise has SQLite translated into Go (" + sqlitedriver.Driver() + "): it takes more of the processors for the same work than the C library, " +
+	Message: "This Filewise has SQLite translated into Go (" + sqlitedriver.Driver() +
+		"): it takes more of the processors for the same work than the C library, " +
 		"so that it is slower, and may gain otherwise from more files.",
 	Remedy: "Measure with a build with cgo: CGO_ENABLED=1 go build ./cmd/filewise.",
 }
@@ -40,12 +41,12 @@ func (s *shape) warnings() []filewise.Warning {
 	if sqlitedriver.PureGo {
 		out = append(out, pureGo)
 	}
-	files, connections, volumes := s.count-s.from, s.program.Connections, len(s.target.Volumes)
+	files, connections, volumes := s.count-s.from, s.program.Connections(), len(s.target.Volumes)
 	if connections > files {
 		out = append(out, polling)
 	}
 	switch {
-	case len(s.program.Phases) > 0: // which say themselves who works where
+	case !s.program.Appends(): // which say themselves who works where
 	case files > connections:
 		out = append(out, filewise.Warning{
 			Code: "files-rotate",
@@ -76,7 +77,8 @@ func (s *shape) warnings() []filewise.Warning {
 	if operations.Pruned(s.program, s.count) {
 		out = append(out, filewise.Warning{
 			Code: "files-are-pruned",
-			Message: fmt.Sprintf("Without an index a statement reads the whole table in the file of its key: with %d files that is 1/%d of all rows, "+
+			Message: fmt.Sprintf("Without an index a statement reads the whole table in the file of its key: with %d files that is 1/%d of all "+
+				"rows, "+
 				"which makes selects, updates and deletes faster for a reason that has nothing to do with files.", s.count, s.count),
 			Remedy: "Use --index key to see the files alone.",
 		})

@@ -2,8 +2,7 @@ package sqlserver
 
 import (
 	"crypto/tls"
-	"maps"
-	"slices"
+	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -11,82 +10,58 @@ import (
 	"github.com/microsoft/go-mssqldb/msdsn"
 
 	"filewise"
-	"filewise/internal/nearest"
+	"filewise/engine/internal/external"
 )
 
-// appName begins the program name of all our sessions; activity is told by it.
+// appName begins the program name of all sessions of Filewise; activity is told by it.
 const appName = "filewise"
 
-// options of a URL, in the driver's own names (msdsn), each setting its part of the
-// driver's configuration. TLS is set from several at once: see setTLS.
-var options = map[string]func(*msdsn.Config, string) error{
-	msdsn.Database:               func(c *msdsn.Config, v string) error { c.Database = v; return nil },
-	msdsn.Encrypt:                nil,
-	msdsn.TrustServerCertificate: nil,
-	msdsn.Certificate:            nil,
-	msdsn.ServerCertificate:      nil,
-	msdsn.HostNameInCertificate:  nil,
-	msdsn.TLSMin:                 nil,
-	msdsn.EpaEnabled:             func(c *msdsn.Config, v string) error { return boolean(&c.EpaEnabled, v) },
-	msdsn.MultiSubnetFailover:    func(c *msdsn.Config, v string) error { return boolean(&c.MultiSubnetFailover, v) },
-	msdsn.NoTraceID:              func(c *msdsn.Config, v string) error { return boolean(&c.NoTraceID, v) },
-	msdsn.ServerSpn:              func(c *msdsn.Config, v string) error { c.ServerSPN = v; return nil },
-	msdsn.WorkstationID:          func(c *msdsn.Config, v string) error { c.Workstation = v; return nil },
-	msdsn.KeepAlive:              func(c *msdsn.Config, v string) error { return seconds(&c.KeepAlive, v) },
-	msdsn.DialTimeout:            func(c *msdsn.Config, v string) error { return seconds(&c.DialTimeout, v) },
-	msdsn.PacketSize: func(c *msdsn.Config, v string) error {
-		n, err := strconv.ParseUint(v, 10, 16)
-		if err != nil || n < 512 || n > 32767 { // TDS 2.2.3.1.3
-			return errOption("512 to 32767 bytes")
-		}
-		c.PacketSize = uint16(n)
-		return nil
+// options of a URL, in the driver's names (msdsn). TLS is set from several at once: see
+// setTLS.
+var options = external.Options[msdsn.Config]{
+	Driver: "SQL Server's driver", Fold: strings.ToLower,
+	Known: map[string]func(*msdsn.Config, string) error{
+		msdsn.Database:               func(c *msdsn.Config, v string) error { c.Database = v; return nil },
+		msdsn.Encrypt:                nil,
+		msdsn.TrustServerCertificate: nil,
+		msdsn.Certificate:            nil,
+		msdsn.ServerCertificate:      nil,
+		msdsn.HostNameInCertificate:  nil,
+		msdsn.TLSMin:                 nil,
+		msdsn.EpaEnabled:             func(c *msdsn.Config, v string) error { return external.Truth(&c.EpaEnabled, v) },
+		msdsn.MultiSubnetFailover:    func(c *msdsn.Config, v string) error { return external.Truth(&c.MultiSubnetFailover, v) },
+		msdsn.NoTraceID:              func(c *msdsn.Config, v string) error { return external.Truth(&c.NoTraceID, v) },
+		msdsn.ServerSpn:              func(c *msdsn.Config, v string) error { c.ServerSPN = v; return nil },
+		msdsn.WorkstationID:          func(c *msdsn.Config, v string) error { c.Workstation = v; return nil },
+		msdsn.KeepAlive:              func(c *msdsn.Config, v string) error { return external.Seconds(&c.KeepAlive, v) },
+		msdsn.DialTimeout:            func(c *msdsn.Config, v string) error { return external.Seconds(&c.DialTimeout, v) },
+		msdsn.PacketSize: func(c *msdsn.Config, v string) error {
+			n, err := strconv.ParseUint(v, 10, 16)
+			if err != nil || n < 512 || n > 32767 { // TDS 2.2.3.1.3
+				return errors.New("it is 512 to 32767 bytes")
+			}
+			c.PacketSize = uint16(n)
+			return nil
+		},
 	},
-}
-
-// unwanted are options of the driver that make no sense here, with the reason.
-var unwanted = map[string]string{
-	msdsn.AppName:            "Filewise names its sessions itself, and knows them by that name",
-	msdsn.ApplicationIntent:  "Filewise writes, a read-only replica cannot be measured",
-	msdsn.FailoverPartner:    "a failover while measuring would compare two servers",
-	msdsn.FailOverPort:       "a failover while measuring would compare two servers",
-	msdsn.FailoverPartnerSpn: "a failover while measuring would compare two servers",
-	msdsn.LogParam:           "the driver's log shows parameters of statements",
-	msdsn.UserID:             "give the user before the @: sqlserver://USER@HOST",
-	msdsn.Server:             "give the server behind the @: sqlserver://USER@HOST",
-	msdsn.Port:               "give the port behind the server: HOST:1433",
-	msdsn.ConnectionTimeout:  "it would end long statements; dial timeout is for connecting",
-	msdsn.DisableRetry:       "Filewise itself decides what is tried again",
-	msdsn.Protocol:           "only TCP is used",
-	msdsn.Pipe:               "only TCP is used",
-	"columnencryption":       "no column of Filewise's is encrypted",
-	msdsn.GuidConversion:     "no column of Filewise's is a GUID",
-	msdsn.Timezone:           "no column of Filewise's is a time",
-}
-
-type errOption string
-
-func (e errOption) Error() string { return "it is " + string(e) }
-
-func boolean(into *bool, v string) (err error) {
-	switch strings.ToLower(v) {
-	case "yes", "true", "1", "t":
-		*into = true
-	case "no", "false", "0", "f":
-		*into = false
-	default:
-		err = errOption("true or false")
-	}
-	return err
-}
-
-func seconds(into *time.Duration, v string) error {
-	n, err := strconv.ParseUint(v, 10, 31)
-	if err != nil {
-		return errOption("a whole number of seconds")
-	}
-	*into = time.Duration(n) * time.Second
-	return nil
+	Unwanted: map[string]string{
+		msdsn.AppName:            "Filewise names its sessions itself, and knows them by that name",
+		msdsn.ApplicationIntent:  "Filewise writes, a read-only replica cannot be measured",
+		msdsn.FailoverPartner:    "a failover while measuring would compare two servers",
+		msdsn.FailOverPort:       "a failover while measuring would compare two servers",
+		msdsn.FailoverPartnerSpn: "a failover while measuring would compare two servers",
+		msdsn.LogParam:           "the driver's log shows parameters of statements",
+		msdsn.UserID:             "give the user before the @: sqlserver://USER@HOST",
+		msdsn.Server:             "give the server behind the @: sqlserver://USER@HOST",
+		msdsn.Port:               "give the port behind the server: HOST:1433",
+		msdsn.ConnectionTimeout:  "it would end long statements; dial timeout is for connecting",
+		msdsn.DisableRetry:       "Filewise itself decides what is tried again",
+		msdsn.Protocol:           "only TCP is used",
+		msdsn.Pipe:               "only TCP is used",
+		"columnencryption":       "no column of Filewise's is encrypted",
+		msdsn.GuidConversion:     "no column of Filewise's is a GUID",
+		msdsn.Timezone:           "no column of Filewise's is a time",
+	},
 }
 
 // config is the driver's configuration of an address. The error has CodeUsage.
@@ -105,44 +80,17 @@ func config(a filewise.Address) (msdsn.Config, error) {
 		return c, usage("name the server: sqlserver://USER@HOST", "SQL Server has no Unix sockets")
 	}
 	if a.User == "" {
-		return c, usage("sqlserver://USER@HOST; the password may come from the environment, a file or a prompt", "the URL names no user to log in as")
+		return c, usage("sqlserver://USER@HOST; the password may come from the environment, a file or a prompt",
+			"the URL names no user to log in as")
 	}
-	for secret := range a.Secrets {
-		return c, usage(nearest.Remedy(secret, optionNames()), "option %q is not known to SQL Server's driver", secret)
-	}
-	given := map[string]string{}
-	for _, key := range slices.Sorted(maps.Keys(a.Options)) {
-		lower := strings.ToLower(key)
-		if err := setOption(&c, key, lower, a.Options[key]); err != nil {
-			return c, err
-		}
-		if _, twice := given[lower]; twice {
-			return c, usage("give it once", "option %q is given twice", key)
-		}
-		given[lower] = a.Options[key]
+	given, err := options.Apply(&c, a)
+	if err != nil {
+		return c, err
 	}
 	return c, setTLS(&c, given)
 }
 
-func setOption(c *msdsn.Config, key, lower, value string) error {
-	set, known := options[lower]
-	switch reason := unwanted[lower]; {
-	case reason != "":
-		return usage("leave it out", "option %q cannot be used: %s", key, reason)
-	case !known:
-		return usage(nearest.Remedy(lower, optionNames()), "option %q is not known to SQL Server's driver", key)
-	case set == nil:
-		return nil
-	}
-	if err := set(c, value); err != nil {
-		return usage("correct it, or leave it out", "option %s=%s: %w", key, value, err)
-	}
-	return nil
-}
-
-func optionNames() []string { return slices.Sorted(maps.Keys(options)) }
-
-// setTLS follows the driver's own rules (msdsn.parseTLS, which is not exported):
+// setTLS follows the driver's rules (msdsn.parseTLS, which is not exported):
 // without encrypt only the login is encrypted, and any certificate accepted.
 func setTLS(c *msdsn.Config, given map[string]string) error {
 	encrypt, encrypted := given[msdsn.Encrypt]
@@ -160,7 +108,7 @@ func setTLS(c *msdsn.Config, given map[string]string) error {
 	}
 	trust := !encrypted
 	if v, ok := given[msdsn.TrustServerCertificate]; ok {
-		if err := boolean(&trust, v); err != nil {
+		if err := external.Truth(&trust, v); err != nil {
 			return usage("use true or false", "option TrustServerCertificate=%s: %w", v, err)
 		}
 	}

@@ -36,7 +36,8 @@ func TestConfig(t *testing.T) {
 		check   func(msdsn.Config) bool
 	}{
 		{nil, func(c msdsn.Config) bool {
-			return c.Host == "db.example" && c.Instance == "SQL2022" && c.Port == 0 && c.User == "ada" && c.Password == "s3cret" && c.Database == "master" &&
+			return c.Host == "db.example" && c.Instance == "SQL2022" && c.Port == 0 && c.User == "ada" && c.Password == "s3cret" &&
+				c.Database == "master" &&
 				c.Encryption == msdsn.EncryptionOff && c.TrustServerCertificate && c.TLSConfig.InsecureSkipVerify && c.AppName == appName
 		}},
 		{map[string]string{"encrypt": "true"}, func(c msdsn.Config) bool {
@@ -48,14 +49,20 @@ func TestConfig(t *testing.T) {
 		{map[string]string{"encrypt": "strict", "trustservercertificate": "true", "tlsmin": "1.3"}, func(c msdsn.Config) bool {
 			return c.Encryption == msdsn.EncryptionStrict && !c.TLSConfig.InsecureSkipVerify && c.TLSConfig.MinVersion == tls.VersionTLS13
 		}},
-		{map[string]string{"encrypt": "disable"}, func(c msdsn.Config) bool { return c.Encryption == msdsn.EncryptionDisabled && c.TLSConfig == nil }},
+		{map[string]string{"encrypt": "disable"}, func(c msdsn.Config) bool {
+			return c.Encryption == msdsn.EncryptionDisabled &&
+				c.TLSConfig == nil
+		}},
 		{map[string]string{"encrypt": "yes", "certificate": file, "hostNameInCertificate": "inner"}, func(c msdsn.Config) bool {
 			return c.TLSConfig.RootCAs != nil && c.TLSConfig.ServerName == "inner" && c.HostInCertificateProvided
 		}},
-		{map[string]string{"encrypt": "yes", "serverCertificate": file}, func(c msdsn.Config) bool { return c.TLSConfig.VerifyPeerCertificate != nil }},
-		{map[string]string{"database": "tempdb", "packet size": "8192", "dial timeout": "3", "keepalive": "9", "multisubnetfailover": "no", "workstation id": "w", "epa enabled": "yes"},
+		{map[string]string{"encrypt": "yes", "serverCertificate": file},
+			func(c msdsn.Config) bool { return c.TLSConfig.VerifyPeerCertificate != nil }},
+		{map[string]string{"database": "tempdb", "packet size": "8192", "dial timeout": "3", "keepalive": "9", "multisubnetfailover": "no",
+			"workstation id": "w", "epa enabled": "yes"},
 			func(c msdsn.Config) bool {
-				return c.Database == "tempdb" && c.PacketSize == 8192 && c.DialTimeout.Seconds() == 3 && c.KeepAlive.Seconds() == 9 && !c.MultiSubnetFailover && c.Workstation == "w" && c.EpaEnabled
+				return c.Database == "tempdb" && c.PacketSize == 8192 && c.DialTimeout.Seconds() == 3 && c.KeepAlive.Seconds() == 9 &&
+					!c.MultiSubnetFailover && c.Workstation == "w" && c.EpaEnabled
 			}},
 	} {
 		got, err := config(address(c.options))
@@ -67,7 +74,8 @@ func TestConfig(t *testing.T) {
 
 // TestConfigAgreesWithTheDriver: what msdsn makes of a URL with the same options.
 func TestConfigAgreesWithTheDriver(t *testing.T) {
-	for _, query := range []string{"", "encrypt=true", "encrypt=false", "encrypt=strict", "encrypt=disable", "encrypt=optional&trustservercertificate=true",
+	for _, query := range []string{"", "encrypt=true", "encrypt=false", "encrypt=strict", "encrypt=disable",
+		"encrypt=optional&trustservercertificate=true",
 		"encrypt=mandatory&trustservercertificate=yes", "encrypt=true&tlsmin=1.3", "encrypt=true&hostnameincertificate=x"} {
 		options := map[string]string{}
 		for part := range strings.SplitSeq(query, "&") {
@@ -75,16 +83,18 @@ func TestConfigAgreesWithTheDriver(t *testing.T) {
 				options[k] = v
 			}
 		}
-		ours, err := config(address(options))
+		got, err := config(address(options))
 		ok(t, err)
 		theirs, err := msdsn.Parse("sqlserver://ada:s3cret@db.example/SQL2022?" + query)
 		ok(t, err)
-		if ours.Encryption != theirs.Encryption || ours.TrustServerCertificate != theirs.TrustServerCertificate || ours.Host != theirs.Host ||
-			ours.Instance != theirs.Instance || ours.HostInCertificateProvided != theirs.HostInCertificateProvided || (ours.TLSConfig == nil) != (theirs.TLSConfig == nil) {
-			t.Errorf("%s: %+v\nthe driver: %+v", query, ours, theirs)
+		if got.Encryption != theirs.Encryption || got.TrustServerCertificate != theirs.TrustServerCertificate || got.Host != theirs.Host ||
+			got.Instance != theirs.Instance || got.HostInCertificateProvided != theirs.HostInCertificateProvided ||
+			(got.TLSConfig == nil) != (theirs.TLSConfig == nil) {
+			t.Errorf("%s: %+v\nthe driver: %+v", query, got, theirs)
 		}
-		if ours.TLSConfig != nil && (ours.TLSConfig.InsecureSkipVerify != theirs.TLSConfig.InsecureSkipVerify || ours.TLSConfig.ServerName != theirs.TLSConfig.ServerName) {
-			t.Errorf("%s: TLS %+v\nthe driver: %+v", query, ours.TLSConfig, theirs.TLSConfig)
+		if got.TLSConfig != nil && (got.TLSConfig.InsecureSkipVerify != theirs.TLSConfig.InsecureSkipVerify ||
+			got.TLSConfig.ServerName != theirs.TLSConfig.ServerName) {
+			t.Errorf("%s: TLS %+v\nthe driver: %+v", query, got.TLSConfig, theirs.TLSConfig)
 		}
 	}
 }

@@ -44,7 +44,8 @@ func (t transfer) check(i identity) error {
 			return usage("name files as the server sees them", "backup file %w", err)
 		}
 		if dir.System != i.data.System {
-			return usage("name files as the server sees them", "backup file %s is a path of %s, the server is one of %s", s, dir.System, i.data.System)
+			return usage("name files as the server sees them", "backup file %s is a path of %s, the server is one of %s", s, dir.System,
+				i.data.System)
 		}
 		if key := strings.ToUpper(s); seen[key] {
 			return usage("name each once", "backup file %s is named twice", s)
@@ -76,22 +77,24 @@ func (t transfer) vars() map[string]any {
 		"MaxTransferSize": t.maxTransferSize, "BlockSize": t.blockSize}
 }
 
-// backup makes a COPY_ONLY backup of a database, which may be the user's own. No
-// file is overwritten. The summary is the server's.
-func (s *externalServer) backup(ctx context.Context, database string, t transfer, progress func(percent int)) (summary string, err error) {
-	if err := t.check(s.identity); err != nil {
-		return "", err
-	}
+// mayBackup refuses options that the server does not have.
+func (s *externalServer) mayBackup(t transfer) error {
 	if t.compression == "on" && !s.identity.compressesBackups() {
-		return "", s.unsupportedCompression()
+		return filewise.Errorf(filewise.CodeUsage, "leave compression off", "%s does not compress backups: %w", s.identity.edition,
+			filewise.ErrUnsupported)
+	}
+	return t.check(s.identity)
+}
+
+// backup makes a COPY_ONLY backup of a database, which may be the user's. No
+// file is overwritten.
+func (s *externalServer) backup(ctx context.Context, database string, t transfer) error {
+	if err := s.mayBackup(t); err != nil {
+		return err
 	}
 	vars := t.vars()
 	vars["Source"] = database
-	statement, err := fixed("backup", vars)
-	if err != nil {
-		return "", err
-	}
-	return s.long(ctx, statement, progress)
+	return s.long(ctx, "backup", vars)
 }
 
 // move is a file of a backup and where it goes.
@@ -100,7 +103,7 @@ type move struct{ Logical, Path string }
 // restore restores a backup under a new name of Filewise's, every file in the
 // directory that is told by its name in the database, and marks it with the text.
 // The name is returned also when it fails.
-func (s *externalServer) restore(ctx context.Context, t transfer, to func(logical string) joiner, progress func(percent int)) (name, text string, err error) {
+func (s *externalServer) restore(ctx context.Context, t transfer, to func(logical string) joiner) (name, text string, err error) {
 	if err := t.check(s.identity); err != nil {
 		return "", "", err
 	}
@@ -115,11 +118,7 @@ func (s *externalServer) restore(ctx context.Context, t transfer, to func(logica
 	if vars["Moves"], err = s.moves(ctx, t, name, to); err != nil {
 		return name, text, err
 	}
-	statement, err := fixed("restore", vars)
-	if err != nil {
-		return name, text, err
-	}
-	if _, err := s.long(ctx, statement, progress); err != nil {
+	if err := s.long(ctx, "restore", vars); err != nil {
 		return name, text, errors.Join(err, s.dropRestoring(ctx, name))
 	}
 	return name, text, nil
@@ -127,11 +126,7 @@ func (s *externalServer) restore(ctx context.Context, t transfer, to func(logica
 
 // moves give every file of the backup a path of its own.
 func (s *externalServer) moves(ctx context.Context, t transfer, name string, to func(logical string) joiner) ([]move, error) {
-	statement, err := fixed("backup-files", t.vars())
-	if err != nil {
-		return nil, err
-	}
-	rows, err := query(ctx, s.control, statement)
+	rows, err := askAll(ctx, s.control, "backup-files", t.vars())
 	if err != nil {
 		return nil, s.login.explain(fmt.Errorf("files of the backup: %w", err))
 	}
@@ -163,7 +158,8 @@ func (s *externalServer) dropRestoring(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropPatience)
 	defer cancel()
 	if _, err := s.control.ExecContext(ctx, statement); err != nil {
-		return filewise.Errorf(filewise.CodeTrials, "if no restore is under way: DROP DATABASE "+ident(name), "database %s is left over: %w", name, s.login.explain(err))
+		return filewise.Errorf(filewise.CodeTrials, "if no restore is under way: DROP DATABASE "+ident(name), "database %s is left over: %w",
+			name, s.login.explain(err))
 	}
 	return nil
 }

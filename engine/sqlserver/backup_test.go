@@ -15,24 +15,24 @@ import (
 	"filewise/engine/sqlserver/internal/serverpath"
 )
 
-// TestBackup: progress is told as it comes, the whole is read, and the user's own
-// database may be backed up.
+// TestBackup: all messages are read, however many there are, and the user's own database
+// may be backed up.
 func TestBackup(t *testing.T) {
-	lab := newLab(t, nil)
-	lab.add("user's ]db", nil)
 	var told []int
-	summary, err := lab.open().backup(t.Context(), "user's ]db", transfer{stripes: []string{`E:\b\1.bak`, `F:\b\2.bak`}, compression: "on", bufferCount: 50, maxTransferSize: 4 * mib},
-		func(percent int) { told = append(told, percent) })
+	lab := newLab(t, func(m *model) { m.percent = func(percent int) { told = append(told, percent) } })
+	lab.add("user's ]db", nil)
+	err := lab.open().backup(t.Context(), "user's ]db",
+		transfer{stripes: []string{`E:\b\1.bak`, `F:\b\2.bak`}, compression: "on", bufferCount: 50, maxTransferSize: 4 * mib})
 	ok(t, err)
-	if !slices.IsSorted(told) || len(told) != 20 || told[19] != 100 || !strings.Contains(summary, "25.0 MB/sec") {
-		t.Errorf("told %v, summary %q", told, summary)
+	if !slices.IsSorted(told) || len(told) != 20 || told[19] != 100 {
+		t.Errorf("told %v", told)
 	}
 }
 
 // TestFailedBackupShowsAllErrors: the last is the generic 3013.
 func TestFailedBackupShowsAllErrors(t *testing.T) {
 	lab := newLab(t, func(m *model) { m.backupsFailed = true })
-	_, err := lab.open().backup(t.Context(), "x", transfer{stripes: []string{`E:\b\1.bak`}}, nil)
+	err := lab.open().backup(t.Context(), "x", transfer{stripes: []string{`E:\b\1.bak`}})
 	for _, want := range []string{"not enough space", "nonrecoverable", "terminating abnormally", "(3202)", "(3013)"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in: %v", want, err)
@@ -46,14 +46,16 @@ func TestFailedBackupShowsAllErrors(t *testing.T) {
 
 // TestCancelledBackup ends on the server, and the next one works.
 func TestCancelledBackup(t *testing.T) {
-	lab := newLab(t, func(m *model) { m.slow = 20 * time.Millisecond })
-	s := lab.open()
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err := s.backup(ctx, "x", transfer{stripes: []string{null}}, func(percent int) {
-		if percent >= 20 {
-			cancel()
+	lab := newLab(t, func(m *model) {
+		m.slow, m.percent = 20*time.Millisecond, func(percent int) {
+			if percent >= 20 {
+				cancel()
+			}
 		}
 	})
+	s := lab.open()
+	err := s.backup(ctx, "x", transfer{stripes: []string{null}})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
@@ -65,8 +67,7 @@ func TestCancelledBackup(t *testing.T) {
 		}
 		return true
 	})
-	_, err = s.backup(t.Context(), "x", transfer{stripes: []string{null}}, nil)
-	ok(t, err)
+	ok(t, s.backup(t.Context(), "x", transfer{stripes: []string{null}}))
 }
 
 func windowsDir(t *testing.T) func(string) joiner {
@@ -79,7 +80,7 @@ func windowsDir(t *testing.T) func(string) joiner {
 func TestRestore(t *testing.T) {
 	lab := newLab(t, nil)
 	s := lab.open()
-	name, text, err := s.restore(t.Context(), transfer{stripes: []string{`E:\b\1.bak`}}, windowsDir(t), nil)
+	name, text, err := s.restore(t.Context(), transfer{stripes: []string{`E:\b\1.bak`}}, windowsDir(t))
 	ok(t, err)
 	d := lab.model.databases[name]
 	if d == nil || d.state != "ONLINE" {
@@ -105,16 +106,17 @@ func TestRestore(t *testing.T) {
 // TestFailedRestore leaves nothing, also when it is cancelled half-way.
 func TestFailedRestore(t *testing.T) {
 	lab := newLab(t, func(m *model) { m.backupsFailed = true })
-	if _, _, err := lab.open().restore(t.Context(), transfer{stripes: []string{null}}, windowsDir(t), nil); err == nil || !strings.Contains(err.Error(), "3202") {
+	if _, _, err := lab.open().restore(t.Context(), transfer{stripes: []string{null}}, windowsDir(t)); err == nil ||
+		!strings.Contains(err.Error(), "3202") {
 		t.Errorf("%v", err)
 	}
 	if left := lab.names(); len(left) > 0 {
 		t.Errorf("left is %v", left)
 	}
-	lab = newLab(t, func(m *model) { m.slow = 20 * time.Millisecond })
-	s := lab.open()
 	ctx, cancel := context.WithCancel(t.Context())
-	if _, _, err := s.restore(ctx, transfer{stripes: []string{null}}, windowsDir(t), func(int) { cancel() }); !errors.Is(err, context.Canceled) {
+	lab = newLab(t, func(m *model) { m.slow, m.percent = 20*time.Millisecond, func(int) { cancel() } })
+	s := lab.open()
+	if _, _, err := s.restore(ctx, transfer{stripes: []string{null}}, windowsDir(t)); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 	if left := lab.names(); len(left) > 0 {
@@ -126,17 +128,21 @@ func TestTransferLimits(t *testing.T) {
 	lab := newLab(t, nil)
 	s := lab.open()
 	for name, bad := range map[string]transfer{
-		"no file": {}, "relative": {stripes: []string{"a.bak"}}, "Linux": {stripes: []string{"/a.bak"}}, "twice": {stripes: []string{`E:\a`, `e:\A`}},
-		"65 files": {stripes: make([]string, 65)}, "compression": {stripes: []string{null}, compression: "zip"}, "odd transfer": {stripes: []string{null}, maxTransferSize: 65537},
-		"large transfer": {stripes: []string{null}, maxTransferSize: 8 * mib}, "block": {stripes: []string{null}, blockSize: 1000}, "count": {stripes: []string{null}, bufferCount: -1},
+		"no file": {}, "relative": {stripes: []string{"a.bak"}}, "Linux": {stripes: []string{"/a.bak"}},
+		"twice":    {stripes: []string{`E:\a`, `e:\A`}},
+		"65 files": {stripes: make([]string, 65)}, "compression": {stripes: []string{null}, compression: "zip"},
+		"odd transfer":   {stripes: []string{null}, maxTransferSize: 65537},
+		"large transfer": {stripes: []string{null}, maxTransferSize: 8 * mib}, "block": {stripes: []string{null}, blockSize: 1000},
+		"count":  {stripes: []string{null}, bufferCount: -1},
 		"memory": {stripes: []string{null}, bufferCount: 300, maxTransferSize: 4 * mib},
 	} {
-		if _, err := s.backup(t.Context(), "x", bad, nil); filewise.CodeOf(err) != filewise.CodeUsage || filewise.RemedyOf(err) == "" {
+		if err := s.backup(t.Context(), "x", bad); filewise.CodeOf(err) != filewise.CodeUsage || filewise.RemedyOf(err) == "" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	express := newLab(t, func(m *model) { m.engine, m.edition = editionExpress, "Express Edition" }).open()
-	if _, err := express.backup(t.Context(), "x", transfer{stripes: []string{null}, compression: "on"}, nil); !errors.Is(err, filewise.ErrUnsupported) {
+	if err := express.backup(t.Context(), "x", transfer{stripes: []string{null}, compression: "on"}); !errors.Is(err,
+		filewise.ErrUnsupported) {
 		t.Errorf("compression on Express: %v", err)
 	}
 }

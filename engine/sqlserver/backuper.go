@@ -77,11 +77,8 @@ type backuper struct {
 // newBackuper makes sure that backup files can be removed, before anything is built.
 func newBackuper(b *build) (*backuper, error) {
 	d := b.design
-	if err := d.transfer([]string{null}).check(b.server.identity); err != nil {
+	if err := b.server.mayBackup(d.transfer([]string{null})); err != nil {
 		return nil, err
-	}
-	if d.settings.backup.compression == "on" && !b.server.identity.compressesBackups() {
-		return nil, b.server.unsupportedCompression()
 	}
 	k := &backuper{build: b, removes: true}
 	if d.layout.Discard {
@@ -97,7 +94,8 @@ func newBackuper(b *build) (*backuper, error) {
 		}
 		k.removes = false
 		if !d.settings.keepBackups {
-			return nil, unsupported("run Filewise on the server's host, or say --set keep-backups=on and remove them yourself; backups to NUL leave none",
+			return nil, unsupported("run Filewise on the server's host, or say --set keep-backups=on and remove them yourself; backups to NUL "+
+				"leave none",
 				"backups on volume %s: SQL Server has no statement that removes a file, and Filewise does not see %s", v.Name, dir)
 		}
 	}
@@ -121,7 +119,7 @@ func (k *backuper) Backup(ctx context.Context) ([]filewise.File, error) {
 		k.written = files
 	}
 	t := d.transfer(pathsOf(files))
-	if _, err := k.build.server.backup(ctx, d.name, t, nil); err != nil {
+	if err := k.build.server.backup(ctx, d.name, t); err != nil {
 		return nil, errors.Join(err, k.removeFiles())
 	}
 	if !d.layout.Discard {
@@ -134,11 +132,7 @@ func (k *backuper) Backup(ctx context.Context) ([]filewise.File, error) {
 // writes them in turns.
 func (k *backuper) size(ctx context.Context, t transfer) error {
 	s := k.build.server
-	statement, err := fixed("backup-header", t.vars())
-	if err != nil {
-		return err
-	}
-	r, err := one(ctx, s.control, statement)
+	r, err := ask(ctx, s.control, "backup-header", t.vars())
 	if err != nil {
 		return s.login.explain(fmt.Errorf("size of the backup: %w", err))
 	}
@@ -169,7 +163,7 @@ func (k *backuper) Restore(ctx context.Context) error {
 	if err := k.dropRestored(ctx); err != nil {
 		return err
 	}
-	name, text, err := k.build.server.restore(ctx, d.transfer(pathsOf(k.written)), d.beside, nil)
+	name, text, err := k.build.server.restore(ctx, d.transfer(pathsOf(k.written)), d.beside)
 	if err != nil {
 		return err
 	}
@@ -196,16 +190,12 @@ func (k *backuper) Verify(ctx context.Context) error {
 		return filewise.Errorf(filewise.CodeInternal, "", "there is no restored database to verify")
 	}
 	s, d := k.build.server, k.build.design
-	check, err := fixed("check-database", map[string]any{"Name": k.restored})
-	if err != nil {
-		return err
-	}
 	sums, err := d.batches("check", d.vars())
 	if err != nil {
 		return err
 	}
 	return s.within(k.restored, func(copied *sql.DB) error {
-		if err := exec(ctx, copied, check); err != nil {
+		if err := do(ctx, copied, "check-database", map[string]any{"Name": k.restored}); err != nil {
 			if ctx.Err() == nil && !broken(err) {
 				err = fmt.Errorf("%w: %w", filewise.ErrCheck, err)
 			}
@@ -269,7 +259,7 @@ func (k *backuper) removeFiles() error {
 
 // warnBackup says what a reader must know of backups.
 func (d *design) warnBackup(add func(code, message, remedy string)) {
-	if d.program.Workload != workloadBackup {
+	if !d.program.BacksUp() {
 		return
 	}
 	if d.settings.keepBackups {
@@ -277,7 +267,8 @@ func (d *design) warnBackup(add func(code, message, remedy string)) {
 			"Remove the files "+d.name+"_backup_* afterwards.")
 	}
 	if d.layout.Discard {
-		add("backup-discarded", "A backup to NUL is read, compressed and thrown away: it tells what the server could do at most, and cannot be restored.", "")
+		add("backup-discarded", "A backup to NUL is read, compressed and thrown away: it tells what the server could do at most, and cannot "+
+			"be restored.", "")
 	}
 }
 

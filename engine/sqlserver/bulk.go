@@ -17,17 +17,14 @@ import (
 func loaders() int { return max(runtime.NumCPU(), 2) }
 
 // bulk loads by TDS bulk copy, on connections of its own.
-type bulk struct {
-	build *build
-	pool  *sql.DB
-}
+type bulk struct{ build *build }
 
 // LoadBatch copies a batch and its mark in one transaction.
 func (b bulk) LoadBatch(ctx context.Context, t filewise.TableData, batch int64) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	conn, err := b.pool.Conn(ctx)
+	conn, err := b.build.loader.Conn(ctx)
 	if err == nil {
 		if err = b.load(ctx, conn, t, batch); err != nil {
 			// What the driver has begun to send cannot be taken back: the next use of
@@ -48,11 +45,7 @@ func (b bulk) LoadBatch(ctx context.Context, t filewise.TableData, batch int64) 
 // load does it by statements: a transaction of database/sql could only be ended by
 // a rollback, which would come in the middle of the rows.
 func (b bulk) load(ctx context.Context, conn *sql.Conn, t filewise.TableData, batch int64) error {
-	begin, err := fixed("begin-load", nil)
-	if err == nil {
-		err = exec(ctx, conn, begin)
-	}
-	if err != nil {
+	if err := do(ctx, conn, "begin-load", nil); err != nil {
 		return err
 	}
 	loaded, err := marked(ctx, conn, t.Table, batch)
@@ -62,11 +55,7 @@ func (b bulk) load(ctx context.Context, conn *sql.Conn, t filewise.TableData, ba
 	if err != nil {
 		return err // the connection goes, and the transaction with it
 	}
-	commit, err := fixed("commit-load", nil) // of nothing, where it is loaded already
-	if err == nil {
-		err = exec(ctx, conn, commit)
-	}
-	return err
+	return do(ctx, conn, "commit-load", nil) // of nothing, where it is loaded already
 }
 
 // marked notes a batch as loaded; true: it is loaded already.
@@ -144,12 +133,7 @@ func (w *bulkWriter) EndRow() error {
 // Finish makes the indexes that are cheaper made once the tables are full, and
 // brings statistics up to date.
 func (b bulk) Finish(ctx context.Context) error {
-	d := b.build.design
-	all, err := d.batches("indexes", d.vars())
-	if err != nil {
-		return err
-	}
-	if err := exec(ctx, b.build.inside, all...); err != nil {
+	if err := b.build.steps.Of("indexes").Run(ctx, b.build.do); err != nil {
 		return b.build.server.login.explain(fmt.Errorf("finishing the load: %w", err))
 	}
 	return nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"filewise/engine/internal/sqlrows"
 	"fmt"
 	"os"
 	"strconv"
@@ -13,6 +12,8 @@ import (
 	"github.com/microsoft/go-mssqldb/msdsn"
 
 	"filewise"
+	"filewise/engine/internal/external"
+	"filewise/engine/internal/sqlrows"
 )
 
 // login opens connections to one server; every error of the driver passes
@@ -117,6 +118,24 @@ func ask(ctx context.Context, on executor, section string, vars map[string]any, 
 	return one(ctx, on, text, args...)
 }
 
+// askAll reads the rows of a section of the server's file.
+func askAll(ctx context.Context, on executor, section string, vars map[string]any) ([]row, error) {
+	text, err := fixed(section, vars)
+	if err != nil {
+		return nil, err
+	}
+	return query(ctx, on, text)
+}
+
+// do executes a section of the server's file.
+func do(ctx context.Context, on executor, section string, vars map[string]any) error {
+	text, err := fixed(section, vars)
+	if err != nil {
+		return err
+	}
+	return exec(ctx, on, text)
+}
+
 // exec executes statements one after the other.
 func exec(ctx context.Context, on executor, statements ...string) error {
 	for _, s := range statements {
@@ -126,9 +145,6 @@ func exec(ctx context.Context, on executor, statements ...string) error {
 	}
 	return nil
 }
-
-// errLocked: a lock of the session's was not to be had in time.
-var errLocked = errors.New("another session holds it")
 
 // takeLock executes a section that ends with what sp_getapplock returned: 0 or 1 is
 // the lock, −1 a timeout, less another failure.
@@ -141,7 +157,7 @@ func takeLock(ctx context.Context, on executor, statement string) error {
 	case !ok:
 		return errors.New("sp_getapplock returned nothing")
 	case n == -1:
-		return errLocked
+		return external.ErrTaken
 	case n < 0:
 		return fmt.Errorf("sp_getapplock returned %d", n)
 	}

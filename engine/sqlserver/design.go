@@ -6,7 +6,6 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"filewise"
-	"filewise/workload"
 )
 
 // indexGroup is the filegroup of indexes that lie apart.
@@ -63,19 +62,21 @@ func newDesign(t filewise.Target, l filewise.Layout, p filewise.Program, at plac
 }
 
 // noTemp says why no layouts of temporary files are compared.
-const noTemp = "the files of tempdb are those of the whole server, which only a restart by its owner makes fewer: Filewise changes nothing there"
+const noTemp = "the files of tempdb are those of the whole server, which only a restart by its owner makes fewer: Filewise changes " +
+	"nothing there"
 
 func (d *design) checkProgram() error {
 	p := d.program
 	switch {
-	case p.Workload == "temp":
-		return unsupported("measure the present files by a workload of your own, have the owner change them, measure again, and judge by filewise compare", "%s", noTemp)
-	case !sections.has(p.Workload):
+	case p.Table().Temporary:
+		return unsupported("measure the present files by a workload of your own, have the owner change them, measure again, and judge by "+
+			"filewise compare", "%s", noTemp)
+	case sections[p.SQL()] == nil || p.Dumps():
 		return unsupported("see filewise scenarios", "workload %q on sqlserver", p.Workload)
-	case p.Connections < 1 || d.connections() > maxSessions-100:
-		return usage(fmt.Sprintf("give 1 to %d", maxSessions-100), "%d connections", p.Connections)
-	case p.CommitEvery < 1 || p.OpBytes < 0:
-		return usage("both are at least 1", "%d rows in a transaction, of %d bytes", p.CommitEvery, p.OpBytes)
+	case p.Connections() < 1 || d.program.Connections() > maxSessions-100:
+		return usage(fmt.Sprintf("give 1 to %d", maxSessions-100), "%d connections", p.Connections())
+	case p.First().CommitEvery < 1 || p.First().OpBytes < 0:
+		return usage("both are at least 1", "%d rows in a transaction, of %d bytes", p.First().CommitEvery, p.First().OpBytes)
 	}
 	return nil
 }
@@ -88,7 +89,8 @@ func (d *design) checkLayout() error {
 	case l.Data.Files < 1 || l.Data.Bytes < 0 || l.Data.Growth < 0:
 		return usage("give 1 file or more", "a layout of %d files and %d bytes growing by %d", l.Data.Files, l.Data.Bytes, l.Data.Growth)
 	case l.Data.Files > maxFiles/2-1:
-		return unsupported(fmt.Sprintf("give up to %d files", maxFiles/2-1), "a database of SQL Server has up to %d files, and %d with index files are more", maxFiles, l.Data.Files)
+		return unsupported(fmt.Sprintf("give up to %d files", maxFiles/2-1),
+			"a database of SQL Server has up to %d files, and %d with index files are more", maxFiles, l.Data.Files)
 	case l.Data.Growth > 0 && l.Data.Growth < extent:
 		return usage("give --growth 64KiB or more", "SQL Server grows files by whole extents of 64 KiB, not by %d bytes", l.Data.Growth)
 	case l.Indexes != "" && l.Indexes != filewise.IndexesTogether && l.Indexes != filewise.IndexesApart:
@@ -109,7 +111,7 @@ func (d *design) checkLater() error {
 	case "", filewise.LaterUntouched, filewise.LaterNewData:
 		return nil
 	case filewise.LaterRebuilt:
-		if d.program.OpBytes > maxRowPayload {
+		if d.program.First().OpBytes > maxRowPayload {
 			return unsupported(fmt.Sprintf("use --row-bytes %d or less", maxRowPayload),
 				"rows of more than %d bytes are stored outside their index, and REBUILD leaves them where they are", maxRowPayload)
 		}
@@ -120,13 +122,13 @@ func (d *design) checkLater() error {
 
 // tablesOf are the tables of workload inserts; the others name theirs in their SQL.
 func tablesOf(p filewise.Program) []table {
-	if p.Workload != workloadInserts {
+	if !p.Appends() {
 		return nil
 	}
-	if p.Vars["Table"] != workload.TablePerConnection {
+	if !p.Table().PerConnection {
 		return []table{{"fw_rows", "fw_rows_key", "fw_inserts"}}
 	}
-	tables := make([]table, p.Connections)
+	tables := make([]table, p.Connections())
 	for i := range tables {
 		tables[i] = table{fmt.Sprintf("fw_rows_%04d", i), fmt.Sprintf("fw_rows_key_%04d", i), fmt.Sprintf("fw_inserts_%04d", i)}
 	}
@@ -139,15 +141,6 @@ func (d *design) tableOf(worker int) table {
 		return table{}
 	}
 	return d.tables[worker%len(d.tables)]
-}
-
-// connections are the most that work at the same time.
-func (d *design) connections() int {
-	n := d.program.Connections
-	for _, p := range d.program.Phases {
-		n = max(n, p.Connections)
-	}
-	return n
 }
 
 // payloadType holds n bytes.
@@ -166,11 +159,17 @@ func (d *design) warn() {
 		d.warnings = append(d.warnings, filewise.Warning{Code: code, Message: message, Remedy: remedy})
 	}
 	d.warnBackup(add)
+	if d.program.Table().IndexedFirst {
+		add("indexed-last", "The indexes are made "+
+			"after the load, not before it as the article's: their pages do not lie between those of rows.", "")
+	}
 	if d.layout.LogVolume == "" && len(d.target.Volumes) > 1 {
-		add("log-with-data", "The log lies with the first data file: what it writes is taken from that volume.", "Name a volume for it with --log-volume.")
+		add("log-with-data", "The log lies with the first data file: what it writes is taken from that volume.",
+			"Name a volume for it with --log-volume.")
 	}
 	if d.layout.AddedLater == filewise.LaterRebuilt {
-		add("rebuilt-fill", "A rebuild fills files in proportion to their free space, so the first file's share differs from the others'; see the files' use in the trials.", "")
+		add("rebuilt-fill", "A rebuild fills files in proportion to their free space, so the first file's share differs from the others'; see "+
+			"the files' use in the trials.", "")
 	}
 	if d.layout.Data.Growth%extent != 0 {
 		add("growth-rounded", "SQL Server grows files by whole extents of 64 KiB: the growth is rounded down.", "Give a multiple of 64 KiB.")

@@ -12,59 +12,6 @@ import (
 // dropPatience bounds the wait for others to leave a database that is dropped.
 const dropPatience = 20 * time.Second
 
-type dropper struct{ build *build }
-
-// Drop reads the mark again in the batch that drops the database; without it,
-// nothing is dropped. Twice is harmless.
-func (d dropper) Drop(ctx context.Context) error {
-	b := d.build
-	var discarded error
-	if b.backups != nil {
-		discarded = b.backups.Discard(ctx)
-	}
-	b.leave()
-	err := b.server.drop(ctx, b.design.name, b.design.mark)
-	if err == nil {
-		b.server.mu.Lock()
-		delete(b.server.builds, b)
-		b.server.mu.Unlock()
-	}
-	return errors.Join(err, discarded)
-}
-
-// leave ends our own connections to the database.
-func (b *build) leave() {
-	b.mu.Lock()
-	keeper := b.keeper
-	b.keeper = nil
-	b.mu.Unlock()
-	if keeper != nil {
-		_ = keeper.Close() // of a database that goes; the server may have ended it
-	}
-	_ = b.inside.Close()
-	if b.loader != nil {
-		_ = b.loader.Close()
-	}
-}
-
-// dropFailed removes what a failed build has left: it may have been marked or
-// not, or not have come about.
-func (b *build) dropFailed(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropPatience)
-	defer cancel()
-	err := dropper{b}.Drop(ctx)
-	if !hasNumber(err, errNotOurs) {
-		return err
-	}
-	err = b.server.drop(ctx, b.design.name, "") // unmarked: only if it is empty
-	if err == nil {
-		b.server.mu.Lock()
-		delete(b.server.builds, b)
-		b.server.mu.Unlock()
-	}
-	return err
-}
-
 // drop drops the database of a name that has exactly this mark and holds nothing
 // but what Filewise makes; with none, only one that is empty and has no mark at all.
 func (s *externalServer) drop(ctx context.Context, name, text string) error {
@@ -75,21 +22,29 @@ func (s *externalServer) drop(ctx context.Context, name, text string) error {
 	return s.insist(ctx, statement, name)
 }
 
+// within opens a connection to a database for as long as f runs.
+func (s *externalServer) within(name string, f func(*sql.DB) error) error {
+	db := s.login.pool(name, appName, 1)
+	return errors.Join(f(db), db.Close())
+}
+
 // insist repeats a batch while others are still leaving the database.
 func (s *externalServer) insist(ctx context.Context, statement, name string) error {
 	deadline := time.Now().Add(dropPatience)
 	for {
 		_, err := s.control.ExecContext(ctx, statement)
 		switch {
-		case err == nil, hasNumber(err, errNoDatabase) && !hasNumber(err, errNotOurs):
+		case err == nil, hasNumber(err, errNoDatabase) && !hasNumber(err, errNotMarked):
 			return nil
-		case hasNumber(err, errNotOurs):
+		case hasNumber(err, errNotMarked):
 			return filewise.Errorf(filewise.CodePreflight, "look at it, and drop it yourself if it is of no use",
 				"database %s is not dropped, it does not carry the mark that it was given: %w", name, err)
-		case hasNumber(err, errStrangers):
-			return filewise.Errorf(filewise.CodePreflight, "look at it, save what you need, and drop it yourself", "database %s is not dropped: %w", name, err)
+		case hasNumber(err, errOthers):
+			return filewise.Errorf(filewise.CodePreflight, "look at it, save what you need, and drop it yourself",
+				"database %s is not dropped: %w", name, err)
 		case !hasNumber(err, errInUse) || time.Now().After(deadline):
-			return filewise.Errorf(filewise.CodeTrials, "filewise clean --target URL removes what is left", "dropping %s: %w", name, s.login.explain(err))
+			return filewise.Errorf(filewise.CodeTrials, "filewise clean --target URL removes what is left",
+				"dropping %s: %w", name, s.login.explain(err))
 		}
 		select {
 		case <-ctx.Done():
@@ -99,8 +54,47 @@ func (s *externalServer) insist(ctx context.Context, statement, name string) err
 	}
 }
 
-// within opens connections to a database for as long as f runs.
-func (s *externalServer) within(name string, f func(*sql.DB) error) error {
-	db := s.login.pool(name, appName, 1)
-	return errors.Join(f(db), db.Close())
+// Drop drops the build's database, where it still carries its mark. Twice is harmless.
+func (b *build) Drop(ctx context.Context) error {
+	var discarded error
+	if b.backups != nil {
+		discarded = b.backups.Discard(ctx)
+	}
+	b.leave()
+	return errors.Join(b.drop(ctx, b.design.mark), discarded)
+}
+
+// drop drops the database with this mark; without any, only if it is empty.
+func (b *build) drop(ctx context.Context, mark string) error {
+	err := b.server.drop(ctx, b.design.name, mark)
+	if err == nil {
+		b.server.builds.Remove(b)
+	}
+	return err
+}
+
+// dropFailed removes what a failed build has left: it may have been marked or
+// not, or not have come about.
+func (b *build) dropFailed(ctx context.Context) error {
+	err := b.Drop(ctx)
+	if hasNumber(err, errNotMarked) {
+		return b.drop(ctx, "")
+	}
+	return err
+}
+
+// leave ends Filewise's connections to the database.
+func (b *build) leave() {
+	b.mu.Lock()
+	keeper := b.keeper
+	b.keeper = nil
+	b.mu.Unlock()
+	for _, c := range []*sql.DB{b.inside, b.loader} {
+		if c != nil {
+			defer c.Close()
+		}
+	}
+	if keeper != nil {
+		_ = keeper.Close() // of a database that goes; the server may have ended it
+	}
 }

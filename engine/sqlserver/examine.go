@@ -8,22 +8,17 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"filewise"
+	"filewise/engine/internal/external"
 )
 
-// examination gathers findings.
 type examination struct {
+	external.Examination
 	server *externalServer
-	demand filewise.Demand
-	found  []filewise.Finding
-}
-
-func (e *examination) add(status filewise.Status, check, remedy, format string, args ...any) {
-	e.found = append(e.found, filewise.Finding{Check: check, Status: status, Detail: fmt.Sprintf(format, args...), Remedy: remedy})
 }
 
 // Examine looks whether the server can do what is wanted; it only reads.
 func (s *externalServer) Examine(ctx context.Context, d filewise.Demand) []filewise.Finding {
-	e := &examination{server: s, demand: d}
+	e := &examination{external.Examination{Demand: d}, s}
 	e.versionAndEdition()
 	e.rights()
 	e.layouts(ctx)
@@ -32,72 +27,69 @@ func (s *externalServer) Examine(ctx context.Context, d filewise.Demand) []filew
 	e.connections(ctx)
 	e.settings(ctx)
 	e.hosts()
-	return e.found
+	e.Leftovers(ctx, s, s.target.Address.String())
+	return e.Findings
 }
 
 func (e *examination) versionAndEdition() {
 	i := e.server.identity
-	e.add(filewise.StatusOK, "version", "", "SQL Server %s (%s %s)", i.version, i.versionText, i.level)
+	e.OK("version", "SQL Server %s (%s %s)", i.version, i.versionText, i.level)
 	limit := i.expressLimit()
 	if limit == 0 {
-		e.add(filewise.StatusOK, "edition", "", "%s", i.edition)
+		e.OK("edition", "%s", i.edition)
 		return
 	}
-	for _, l := range e.demand.Layouts {
+	for _, l := range e.Demand.Layouts {
 		bytes := l.Data.Bytes
 		if l.Indexes == filewise.IndexesApart {
 			bytes += l.Data.Bytes / 4
 		}
 		if bytes > limit {
-			e.add(filewise.StatusFailed, "edition", "use --size "+humanize.IBytes(uint64(limit)*3/4)+" or less, or another edition",
+			e.Fail("edition", "use --size "+humanize.IBytes(uint64(limit)*3/4)+" or less, or another edition",
 				"%s allows %s of data in a database, and %s has %s", i.edition, humanize.IBytes(uint64(limit)), l.Name, humanize.IBytes(uint64(bytes)))
 			return
 		}
 	}
-	e.add(filewise.StatusWarning, "edition", "measure on the edition that you use", "%s uses few cores, 1.4 GB of buffers, and %s of data in a database at most", i.edition, humanize.IBytes(uint64(limit)))
+	e.Warn("edition", "measure on the edition that you use", "%s uses few cores, 1.4 GB of buffers, and %s of data in a database at most",
+		i.edition, humanize.IBytes(uint64(limit)))
 }
 
 func (e *examination) rights() {
-	s := e.server
-	if s.may.create {
-		e.add(filewise.StatusOK, "rights to create databases", "", "account %s has them", s.identity.login)
-	} else {
-		e.add(filewise.StatusFailed, "rights to create databases", grantTo(grantCreate, s.identity.login), "account %s may not create databases", s.identity.login)
-	}
-	if s.may.view {
-		e.add(filewise.StatusOK, "rights to see the server's state", "", "account %s has them", s.identity.login)
-	} else {
-		e.add(filewise.StatusNote, "rights to see the server's state", grantTo(grantView, s.identity.login),
-			"account %s does not see other sessions, free space, and I/O per file: --abort-if cannot work", s.identity.login)
-	}
+	may, login := e.server.may, e.server.identity.login
+	e.Rights("rights", login, "has what is needed", []external.Right{
+		{Check: "rights to create databases", Has: may.create, Grant: grantTo(grantCreate, login), Lacks: "may not create databases"},
+		{Check: "rights to see the server's state", Has: may.view, Grant: grantTo(grantView, login), Optional: true,
+			Lacks: "does not see other sessions, free space, and I/O per file: --abort-if cannot work"},
+	})
 }
 
 // layouts refuses what Build would refuse, and files smaller than model's.
 func (e *examination) layouts(ctx context.Context) {
 	s := e.server
-	for _, l := range e.demand.Layouts {
-		if _, err := newDesign(s.target, l, e.demand.Program, s.at(exampleName, "")); err != nil {
-			e.add(filewise.StatusFailed, "layout "+l.Name, filewise.RemedyOf(err), "%v", err)
+	for _, l := range e.Demand.Layouts {
+		if _, err := newDesign(s.target, l, e.Demand.Program, s.at(exampleName, "")); err != nil {
+			e.Fail("layout "+l.Name, filewise.RemedyOf(err), "%v", err)
 		}
 	}
 	r, err := ask(ctx, s.control, "model", nil)
 	if err != nil {
-		e.add(filewise.StatusNote, "size of model", "", "it cannot be looked at: %v", s.login.explain(err))
+		e.Unseen("size of model", s.login.explain(err))
 		return
 	}
 	pages, _ := r.number("pages")
-	for _, l := range e.demand.Layouts {
+	for _, l := range e.Demand.Layouts {
 		each := l.Data.Bytes / int64(max(l.Data.Files, 1))
 		if l.Data.Allocation == filewise.Growing {
 			each = leastFile
 		}
 		if each < pages*page {
-			e.add(filewise.StatusFailed, "size of model", "make --size larger",
-				"the first file of a database is at least as large as that of model, %s; %s has files of %s", humanize.IBytes(uint64(pages*page)), l.Name, humanize.IBytes(uint64(each)))
+			e.Fail("size of model", "make --size larger",
+				"the first file of a database is at least as large as that of model, %s; %s has files of %s", humanize.IBytes(uint64(pages*page)),
+				l.Name, humanize.IBytes(uint64(each)))
 			return
 		}
 	}
-	e.add(filewise.StatusOK, "size of model", "", "%s", humanize.IBytes(uint64(pages*page)))
+	e.OK("size of model", "%s", humanize.IBytes(uint64(pages*page)))
 }
 
 // exampleName has the length of a real one.
@@ -108,42 +100,37 @@ func (e *examination) instant(ctx context.Context) {
 	const check = "instant file initialization"
 	switch {
 	case !i.version.atLeast(13, 4001): // 2016 SP1
-		e.add(filewise.StatusNote, check, "", "SQL Server 2016 tells it from Service Pack 1 on")
+		e.Note(check, "", "SQL Server 2016 tells it from Service Pack 1 on")
 		return
 	case !e.server.may.view:
-		e.add(filewise.StatusNote, check, grantTo(grantView, i.login), "the account may not look")
+		e.Note(check, grantTo(grantView, i.login), "the account may not look")
 		return
 	}
 	r, err := ask(ctx, e.server.control, "instant-initialization", nil)
 	if err != nil {
-		e.add(filewise.StatusNote, check, "", "it cannot be looked at: %v", e.server.login.explain(err))
+		e.Unseen(check, e.server.login.explain(err))
 		return
 	}
 	if r.text("enabled") == "Y" {
-		e.add(filewise.StatusOK, check, "", "data files are created without writing zeros; the log's are always written")
+		e.OK(check, "data files are created without writing zeros; the log's are always written")
 		return
 	}
-	e.add(filewise.StatusWarning, check, "grant the service account \"Perform volume maintenance tasks\", or give --allocation preallocated",
+	e.Warn(check, "grant the service account \"Perform volume maintenance tasks\", or give --allocation preallocated",
 		"it is off: every data file is written full of zeros when it is created and when it grows, which takes its time while measured")
 }
 
 func (e *examination) connections(ctx context.Context) {
 	limit := e.server.identity.sessions
-	need := int64(e.demand.Program.Connections + controls + insides + 2)
-	used := ""
+	in, free := fmt.Sprintf("the server allows %d", limit), limit
 	if gauges, err := e.server.Activity(ctx); err == nil {
 		for _, g := range gauges {
 			if g.Name == "sessions" {
-				limit -= int64(g.Value)
-				used = fmt.Sprintf(", others have %.0f of them", g.Value)
+				free -= int64(g.Value)
+				in += fmt.Sprintf(", others have %.0f of them", g.Value)
 			}
 		}
 	}
-	if limit < need {
-		e.add(filewise.StatusFailed, "connections", "use fewer --connections", "%d are needed, and the server allows %d%s", need, e.server.identity.sessions, used)
-		return
-	}
-	e.add(filewise.StatusOK, "connections", "", "%d are needed, and the server allows %d%s", need, e.server.identity.sessions, used)
+	e.Connections(int64(e.Demand.Program.Connections()+controls+insides+2), free, "use fewer --connections", in)
 }
 
 // settings are those of the server that distort a result. They are its owner's:
@@ -151,13 +138,13 @@ func (e *examination) connections(ctx context.Context) {
 func (e *examination) settings(ctx context.Context) {
 	facts, err := e.server.configuration(ctx)
 	if err != nil {
-		e.add(filewise.StatusNote, "settings", "", "they cannot be looked at: %v", err)
+		e.Unseen("settings", err)
 		return
 	}
 	for _, f := range facts {
 		n, _ := strconv.ParseInt(f.Value, 10, 64)
 		if d, ok := distorting[f.Name]; ok && d.does(n) {
-			e.add(filewise.StatusWarning, "setting "+f.Name, d.remedy, "it is %s: %s", f.Value, d.why)
+			e.Warn("setting "+f.Name, d.remedy, "it is %s: %s", f.Value, d.why)
 		}
 	}
 }
@@ -166,19 +153,25 @@ var distorting = map[string]struct {
 	does        func(int64) bool
 	why, remedy string
 }{
-	"max server memory (MB)": {func(n int64) bool { return n >= 2147483647 }, "the buffers may take all memory, and swapping would be measured", "limit it if other programs run on the server"},
-	"priority boost":         {func(n int64) bool { return n == 1 }, "the server's threads starve those of the system that write", "switch it off, as Microsoft advises"},
-	"lightweight pooling":    {func(n int64) bool { return n == 1 }, "fibers change how sessions wait", "switch it off, as Microsoft advises"},
-	"recovery interval (min)": {func(n int64) bool { return n > 5 }, "a checkpoint may come later than the measured window ends, so that the data files are not written within it",
+	"max server memory (MB)": {func(n int64) bool { return n >= 2147483647 },
+		"the buffers may take all memory, and swapping would be measured", "limit it if other programs run on the server"},
+	"priority boost": {func(n int64) bool { return n == 1 }, "the server's threads starve those of the system that write",
+		"switch it off, as Microsoft advises"},
+	"lightweight pooling": {func(n int64) bool { return n == 1 }, "fibers change how sessions wait", "switch it off, as Microsoft advises"},
+	"recovery interval (min)": {func(n int64) bool { return n > 5 },
+		"a checkpoint may come later than the measured window ends, so that the data files are not written within it",
 		"use a longer --window"},
-	"fill factor (%)": {func(n int64) bool { return n > 0 && n < 90 }, "a rebuild leaves pages partly empty", "know it when you compare the arm rebuilt"},
+	"fill factor (%)": {func(n int64) bool { return n > 0 && n < 90 }, "a rebuild leaves pages partly empty",
+		"know it when you compare the arm rebuilt"},
 }
 
 func (e *examination) hosts() {
 	i := e.server.identity
 	if i.sameHost() {
-		e.add(filewise.StatusNote, "client and server", "run Filewise on another machine if the server's processors are busy", "they are one machine (%s): Filewise takes some of its processors", i.machine)
+		e.Note("client and server", "run Filewise on another machine if the server's processors are busy",
+			"they are one machine (%s): Filewise takes some of its processors", i.machine)
 		return
 	}
-	e.add(filewise.StatusNote, "client and server", "", "they are two machines: every call of a worker crosses the network (%s to %s); calls take 50 to 200 ms, so little of it is measured", i.clientAddress, i.serverAddress)
+	e.Note("client and server", "", "they are two machines: every call of a worker crosses the network (%s to %s); calls take 50 to 200 ms, "+
+		"so little of it is measured", i.clientAddress, i.serverAddress)
 }

@@ -34,25 +34,25 @@ func (s *externalServer) Facts(ctx context.Context) ([]filewise.Fact, error) {
 		return nil, err
 	}
 	facts = append(facts, configured...)
-	return append(facts, s.ownFacts()...), nil
+	return append(facts, s.buildFacts()...), nil
 }
 
-// ownFacts are set in every database that is built, and nowhere else.
-func (s *externalServer) ownFacts() []filewise.Fact {
+// buildFacts are set in every database that is built, and nowhere else.
+func (s *externalServer) buildFacts() []filewise.Fact {
 	durability := "DISABLED: every commit waits for the log"
 	if late, _ := delayed(s.target.Durability); late {
 		durability = "FORCED: a crash may lose the last commits"
 	}
-	own, _ := readSettings(s.target.Settings) // read by Open
+	set, _ := readSettings(s.target.Settings) // read by Open
 	facts := []filewise.Fact{
 		{Name: "recovery model", Value: "SIMPLE: the log is reused after each checkpoint, and no log backup is made"},
 		{Name: "delayed durability", Value: durability},
-		{Name: "log growth", Value: humanize.IBytes(uint64(own.logGrowth))},
+		{Name: "log growth", Value: humanize.IBytes(uint64(set.logGrowth))},
 	}
-	if own.mixedPages {
+	if set.mixedPages {
 		facts = append(facts, filewise.Fact{Name: settingMix, Value: "on"})
 	}
-	if own.autogrowAll {
+	if set.autogrowAll {
 		facts = append(facts, filewise.Fact{Name: settingAll, Value: "on"})
 	}
 	return facts
@@ -60,11 +60,7 @@ func (s *externalServer) ownFacts() []filewise.Fact {
 
 // configuration are the server's own settings; they are only read.
 func (s *externalServer) configuration(ctx context.Context) ([]filewise.Fact, error) {
-	text, err := fixed("configuration", nil)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := query(ctx, s.control, text)
+	rows, err := askAll(ctx, s.control, "configuration", nil)
 	if err != nil {
 		return nil, s.login.explain(fmt.Errorf("configuration: %w", err))
 	}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/engine/sqlserver/internal/tdstest"
 	"filewise/workload"
 )
 
@@ -18,7 +17,7 @@ import (
 func failing(m *model, pattern string, number int32, message string) *atomic.Bool {
 	var on atomic.Bool
 	re := regexp.MustCompile(pattern)
-	m.fault = func(_ context.Context, q tdstest.Request, r *tdstest.Reply) (bool, error) {
+	m.fault = func(_ context.Context, q Request, r *Reply) (bool, error) {
 		if !on.Load() || !re.MatchString(q.SQL) {
 			return false, nil
 		}
@@ -49,7 +48,7 @@ func TestErrorsOfCallsHaveTheirClass(t *testing.T) {
 				t.Errorf("%d: class %q of %v", c.number, filewise.ClassOf(err), err)
 			}
 		}
-		ok(t, w.Check(t.Context(), db.Querier, ledger))
+		ok(t, w.Check(t.Context(), db.Querier, 0, []filewise.Ledger{ledger}))
 	}
 }
 
@@ -60,7 +59,7 @@ func TestCancelLeavesATrueLedger(t *testing.T) {
 		lab := newLab(t, func(m *model) { m.slow = 200 * time.Microsecond })
 		w := inserts(t, func(p *workload.Params) { p.CommitEvery = every })
 		db := lab.build(lab.open(), layout(1), w)
-		s, err := db.Connector.Connect(t.Context(), 1)
+		s, err := db.Connector.Connect(t.Context(), 0, 1)
 		ok(t, err)
 		ledger := make(filewise.Ledger, 3)
 		for round := range 4 {
@@ -80,11 +79,11 @@ func TestCancelLeavesATrueLedger(t *testing.T) {
 				t.Errorf("a confirmed cancel took %v", took)
 			}
 			ledger[1] += done
-			ok(t, w.Check(t.Context(), db.Querier, ledger))
+			ok(t, w.Check(t.Context(), db.Querier, 0, []filewise.Ledger{ledger}))
 		}
 		done, err := s.Do(t.Context(), ledger[1], 10) // the same connection
 		ledger[1] += done
-		ok(t, err, w.Check(t.Context(), db.Querier, ledger), s.Close())
+		ok(t, err, w.Check(t.Context(), db.Querier, 0, []filewise.Ledger{ledger}), s.Close())
 	}
 }
 
@@ -94,7 +93,7 @@ func TestUnconfirmedCancel(t *testing.T) {
 	lab := newLab(t, func(m *model) { m.slow, m.unconfirmed = 200*time.Microsecond, true })
 	w := inserts(t, func(p *workload.Params) { p.CommitEvery = 5 })
 	db := lab.build(lab.open(), layout(1), w)
-	s, err := db.Connector.Connect(t.Context(), 0)
+	s, err := db.Connector.Connect(t.Context(), 0, 0)
 	ok(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
@@ -104,7 +103,7 @@ func TestUnconfirmedCancel(t *testing.T) {
 	}
 	ledger := make(filewise.Ledger, 3)
 	ledger[0] = done
-	ok(t, w.Check(t.Context(), db.Querier, ledger), s.Close())
+	ok(t, w.Check(t.Context(), db.Querier, 0, []filewise.Ledger{ledger}), s.Close())
 }
 
 // TestLostConnection in the middle of a call has class connection, a true ledger,
@@ -112,15 +111,15 @@ func TestUnconfirmedCancel(t *testing.T) {
 func TestLostConnection(t *testing.T) {
 	lab := newLab(t, nil)
 	var calls atomic.Int64
-	lab.model.fault = func(_ context.Context, q tdstest.Request, _ *tdstest.Reply) (bool, error) {
+	lab.model.fault = func(_ context.Context, q Request, _ *Reply) (bool, error) {
 		if strings.HasPrefix(q.SQL, "EXEC dbo.") && calls.Add(1) == 2 {
-			return true, tdstest.ErrHangUp
+			return true, ErrHangUp
 		}
 		return false, nil
 	}
 	w := inserts(t, nil)
 	db := lab.build(lab.open(), layout(1), w)
-	s, err := db.Connector.Connect(t.Context(), 0)
+	s, err := db.Connector.Connect(t.Context(), 0, 0)
 	ok(t, err)
 	ledger := make(filewise.Ledger, 3)
 	for range 2 {
@@ -134,20 +133,20 @@ func TestLostConnection(t *testing.T) {
 	if _, err := s.Do(t.Context(), ledger[0], 20); err == nil {
 		t.Error("a lost session works on")
 	}
-	ok(t, s.Close(), w.Check(t.Context(), db.Querier, ledger))
-	again, err := db.Connector.Connect(t.Context(), 0)
+	ok(t, s.Close(), w.Check(t.Context(), db.Querier, 0, []filewise.Ledger{ledger}))
+	again, err := db.Connector.Connect(t.Context(), 0, 0)
 	ok(t, err)
 	done, err := again.Do(t.Context(), ledger[0], 20)
 	ledger[0] += done
-	ok(t, err, w.Check(t.Context(), db.Querier, ledger), again.Close())
+	ok(t, err, w.Check(t.Context(), db.Querier, 0, []filewise.Ledger{ledger}), again.Close())
 }
 
 // TestSessionStateIsKept: a connection that a pool hands out anew has lost its
-// options and locks. Ours is held, so the server never sees a reset on it.
+// options and locks. The session's is held, so the server never sees a reset on it.
 func TestSessionStateIsKept(t *testing.T) {
 	lab := newLab(t, nil)
 	var resets atomic.Int64
-	lab.model.fault = func(_ context.Context, q tdstest.Request, _ *tdstest.Reply) (bool, error) {
+	lab.model.fault = func(_ context.Context, q Request, _ *Reply) (bool, error) {
 		if q.Reset && strings.Contains(q.SQL, "fw_inserts") && strings.HasPrefix(q.SQL, "EXEC") {
 			resets.Add(1)
 		}
@@ -155,7 +154,7 @@ func TestSessionStateIsKept(t *testing.T) {
 	}
 	w := inserts(t, nil)
 	db := lab.build(lab.open(), layout(1), w)
-	s, err := db.Connector.Connect(t.Context(), 2)
+	s, err := db.Connector.Connect(t.Context(), 0, 2)
 	ok(t, err)
 	for i := range int64(5) {
 		_, err := s.Do(t.Context(), i*10, 10)
@@ -184,13 +183,13 @@ func TestSessionLimits(t *testing.T) {
 	lab := newLab(t, nil)
 	w := inserts(t, func(p *workload.Params) { p.Key = workload.KeyRandom })
 	db := lab.build(lab.open(), layout(1), w)
-	s, err := db.Connector.Connect(t.Context(), 0)
+	s, err := db.Connector.Connect(t.Context(), 0, 0)
 	ok(t, err)
-	if done, err := s.Do(t.Context(), w.Program().Limit-1, 2); err == nil || done != 1 {
+	if done, err := s.Do(t.Context(), w.Program().First().Limit-1, 2); err == nil || done != 1 {
 		t.Errorf("two rows from the last one: %d done, %v", done, err)
 	}
 	for _, worker := range []int{-1, 3} {
-		if _, err := db.Connector.Connect(t.Context(), worker); err == nil {
+		if _, err := db.Connector.Connect(t.Context(), 0, worker); err == nil {
 			t.Errorf("there is a worker %d", worker)
 		}
 	}
@@ -202,7 +201,8 @@ func TestFailedBuildLeavesNothing(t *testing.T) {
 	for _, at := range []string{"SET RECOVERY", "filewise keeps", "CREATE TABLE", "INSERT INTO dbo.fw_pool", "CREATE PROCEDURE"} {
 		lab := newLab(t, nil)
 		failing(lab.model, regexp.QuoteMeta(at), 8134, "it failed").Store(true)
-		if _, err := lab.open().Build(t.Context(), layout(2), inserts(t, nil).Program()); err == nil || !strings.Contains(err.Error(), "it failed") {
+		if _, err := lab.open().Build(t.Context(), layout(2), inserts(t, nil).Program()); err == nil ||
+			!strings.Contains(err.Error(), "it failed") {
 			t.Errorf("failing at %s: %v", at, err)
 		}
 		if left := lab.names(); len(left) > 0 {
@@ -211,7 +211,7 @@ func TestFailedBuildLeavesNothing(t *testing.T) {
 	}
 	// Killed between creating and marking.
 	lab := newLab(t, nil)
-	lab.model.fault = func(_ context.Context, q tdstest.Request, r *tdstest.Reply) (bool, error) {
+	lab.model.fault = func(_ context.Context, q Request, r *Reply) (bool, error) {
 		if !strings.Contains(q.SQL, "LOG ON") {
 			return false, nil
 		}
@@ -237,7 +237,8 @@ func TestFailedBuildLeavesNothing(t *testing.T) {
 	}
 	// No right.
 	lab = newLab(t, func(m *model) { m.create = false })
-	if _, err := lab.open().Build(t.Context(), layout(2), inserts(t, nil).Program()); filewise.CodeOf(err) != filewise.CodePreflight || filewise.RemedyOf(err) != grantCreate {
+	if _, err := lab.open().Build(t.Context(), layout(2), inserts(t, nil).Program()); filewise.CodeOf(err) != filewise.CodePreflight ||
+		filewise.RemedyOf(err) != grantCreate {
 		t.Errorf("without the right: %v (%s)", err, filewise.RemedyOf(err))
 	}
 }
@@ -271,7 +272,7 @@ func TestDropWaitsForOthers(t *testing.T) {
 	lab := newLab(t, nil)
 	db := lab.build(lab.open(), layout(1), inserts(t, nil))
 	var tries atomic.Int64
-	lab.model.fault = func(_ context.Context, q tdstest.Request, r *tdstest.Reply) (bool, error) {
+	lab.model.fault = func(_ context.Context, q Request, r *Reply) (bool, error) {
 		if !strings.Contains(q.SQL, "DROP DATABASE") || tries.Add(1) > 2 {
 			return false, nil
 		}
@@ -289,7 +290,8 @@ func TestLoginFails(t *testing.T) {
 	lab := newLab(t, nil)
 	lab.target.Address.Password = "wr0ng-secret"
 	_, err := Engine{}.Open(t.Context(), lab.target)
-	if filewise.CodeOf(err) != filewise.CodePreflight || !strings.Contains(err.Error(), "Login failed") || strings.Contains(err.Error(), "wr0ng") || filewise.RemedyOf(err) == "" {
+	if filewise.CodeOf(err) != filewise.CodePreflight || !strings.Contains(err.Error(), "Login failed") ||
+		strings.Contains(err.Error(), "wr0ng") || filewise.RemedyOf(err) == "" {
 		t.Errorf("%v (%s)", err, filewise.RemedyOf(err))
 	}
 	lab.target.Address.Options = map[string]string{"encrypt": "true"}
@@ -298,7 +300,8 @@ func TestLoginFails(t *testing.T) {
 	}
 	lab.wire.Close()
 	lab.target.Address.Options = nil
-	if _, err := (Engine{}).Open(t.Context(), lab.target); filewise.CodeOf(err) != filewise.CodePreflight || !strings.Contains(filewise.RemedyOf(err), "1433") {
+	if _, err := (Engine{}).Open(t.Context(), lab.target); filewise.CodeOf(err) != filewise.CodePreflight ||
+		!strings.Contains(filewise.RemedyOf(err), "1433") {
 		t.Errorf("no server: %v (%s)", err, filewise.RemedyOf(err))
 	}
 }

@@ -35,7 +35,8 @@ func (u unknown) Join(name string) (string, error) { return "(" + string(u) + ")
 
 // somewhere is the place of a plan, for which nothing is asked of the server.
 func somewhere(name, mark string) place {
-	return place{name: name, mark: mark, data: unknown("the server's default data directory"), log: unknown("the server's default log directory")}
+	return place{name: name, mark: mark, data: unknown("the server's default data directory"),
+		log: unknown("the server's default log directory")}
 }
 
 // place decides the files: equal in size, so that SQL Server fills them evenly.
@@ -51,17 +52,14 @@ func (d *design) place(at place) error {
 		return usage("name one with --volume NAME=DIR", "there is no volume for data files")
 	}
 	per, growth := d.sizes()
+	extension := ".mdf"
 	for i := range l.Data.Files {
-		v := l.Data.VolumeOf(i, volumes)
-		extension := ".ndf"
-		if i == 0 {
-			extension = ".mdf"
+		f := file{Logical: fmt.Sprintf("fw_data_%d", i+1), KB: per / kib, GrowthKB: growth / kib, role: filewise.RoleData,
+			volume: l.Data.VolumeOf(i, volumes).Name}
+		if err := d.join(&f, dirs[f.volume], fmt.Sprintf("data_%02d%s", i+1, extension)); err != nil {
+			return err
 		}
-		f := file{Logical: fmt.Sprintf("fw_data_%d", i+1), KB: per / kib, GrowthKB: growth / kib, role: filewise.RoleData, volume: v.Name}
-		if f.Path, err = dirs[v.Name].Join(fmt.Sprintf("%s_data_%02d%s", d.name, i+1, extension)); err != nil {
-			return usage("name a shorter --volume", "volume %s: %w", v.Name, err)
-		}
-		d.data = append(d.data, f)
+		d.data, extension = append(d.data, f), ".ndf"
 	}
 	if l.Indexes == filewise.IndexesApart {
 		if err := d.placeIndexes(dirs, growth); err != nil {
@@ -69,6 +67,14 @@ func (d *design) place(at place) error {
 		}
 	}
 	return d.placeLog(dirs, at, volumes[0])
+}
+
+// join gives a file its path.
+func (d *design) join(f *file, dir joiner, name string) (err error) {
+	if f.Path, err = dir.Join(d.name + "_" + name); err != nil {
+		return usage("name a shorter --volume", "volume %s: %w", f.volume, err)
+	}
+	return nil
 }
 
 // sizes are the initial size and the growth of each data file in bytes. A
@@ -88,7 +94,7 @@ func (d *design) sizes() (per, growth int64) {
 
 // placeIndexes spreads indexes over as many files as data: a single one would
 // hide what several data files change.
-func (d *design) placeIndexes(dirs map[string]joiner, growth int64) (err error) {
+func (d *design) placeIndexes(dirs map[string]joiner, growth int64) error {
 	v := d.layout.DataVolumes(d.target.Volumes)[0]
 	if d.layout.IndexVolume != "" {
 		v.Name = d.layout.IndexVolume
@@ -99,15 +105,15 @@ func (d *design) placeIndexes(dirs map[string]joiner, growth int64) (err error) 
 	}
 	for i := range d.layout.Data.Files {
 		f := file{Logical: fmt.Sprintf("fw_index_%d", i+1), KB: per / kib, GrowthKB: growth / kib, role: filewise.RoleIndex, volume: v.Name}
-		if f.Path, err = dirs[v.Name].Join(fmt.Sprintf("%s_index_%02d.ndf", d.name, i+1)); err != nil {
-			return usage("name a shorter --volume", "volume %s: %w", v.Name, err)
+		if err := d.join(&f, dirs[v.Name], fmt.Sprintf("index_%02d.ndf", i+1)); err != nil {
+			return err
 		}
 		d.index = append(d.index, f)
 	}
 	return nil
 }
 
-func (d *design) placeLog(dirs map[string]joiner, at place, beside filewise.Volume) (err error) {
+func (d *design) placeLog(dirs map[string]joiner, at place, beside filewise.Volume) error {
 	volume := beside.Name
 	if d.layout.LogVolume != "" {
 		volume = d.layout.LogVolume
@@ -118,12 +124,11 @@ func (d *design) placeLog(dirs map[string]joiner, at place, beside filewise.Volu
 			dir = at.log // the server keeps a default of its own for logs
 		}
 	}
-	f := file{Logical: "fw_log", KB: d.settings.logSize(d.layout.Data.Bytes) / kib, GrowthKB: d.settings.logGrowth / kib, role: filewise.RoleLog, volume: volume}
-	if f.Path, err = dir.Join(d.name + "_log.ldf"); err != nil {
-		return usage("name a shorter --volume", "volume %s: %w", volume, err)
-	}
+	f := file{Logical: "fw_log", KB: d.settings.logSize(d.layout.Data.Bytes) / kib, GrowthKB: d.settings.logGrowth / kib,
+		role: filewise.RoleLog, volume: volume}
+	err := d.join(&f, dir, "log.ldf")
 	d.log = []file{f}
-	return nil
+	return err
 }
 
 // dirs are the directories by volume. All are of one operating system: the
@@ -141,7 +146,8 @@ func (d *design) dirs(at place) (map[string]joiner, error) {
 			return nil, usage(`name a directory as the server sees it: D:\data, \\server\share\data, or /data`, "volume %s: %w", v.Name, err)
 		}
 		if system != "" && dir.System != system {
-			return nil, usage("name directories as the server sees them", "volume %s: %s is a path of %s, and the server, or another volume, is one of %s", v.Name, dir, dir.System, system)
+			return nil, usage("name directories as the server sees them",
+				"volume %s: %s is a path of %s, and the server, or another volume, is one of %s", v.Name, dir, dir.System, system)
 		}
 		system = dir.System
 		dirs[v.Name] = dir

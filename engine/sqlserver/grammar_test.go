@@ -155,8 +155,10 @@ const testName = "filewise_aaaaaaaaaaaaaaaaaa"
 // indexes, on both systems, with names that try to break out of quotes.
 var volumeSets = map[string][]filewise.Volume{
 	"default": {{Name: "default"}},
-	"windows": {{Name: "a", Dir: `D:\it's [data]`}, {Name: "b", Dir: `\\files\share$\x`}, {Name: "log", Dir: `E:\`}, {Name: "ix", Dir: `F:\Ünï`}},
-	"linux":   {{Name: "a", Dir: `/var/opt/mssql/it's "data"`}, {Name: "b", Dir: "/mnt/b;DROP TABLE x--"}, {Name: "log", Dir: "/log"}, {Name: "ix", Dir: "/ix"}},
+	"windows": {{Name: "a", Dir: `D:\it's [data]`}, {Name: "b", Dir: `\\files\share$\x`}, {Name: "log", Dir: `E:\`},
+		{Name: "ix", Dir: `F:\Ünï`}},
+	"linux": {{Name: "a", Dir: `/var/opt/mssql/it's "data"`}, {Name: "b", Dir: "/mnt/b;DROP TABLE x--"}, {Name: "log", Dir: "/log"},
+		{Name: "ix", Dir: "/ix"}},
 }
 
 // designs are all combinations of what a layout and a target can be.
@@ -185,7 +187,7 @@ func designs(t *testing.T, visit func(*design)) {
 
 func overOptions(t *testing.T, l filewise.Layout, volumes []filewise.Volume, visit func(*design)) {
 	t.Helper()
-	settings := []map[string]string{nil, {settingMix: "on", settingAll: "on", settingLog: "100MiB", settingGro: "1MiB"}}
+	settings := []map[string]string{nil, {settingMix: "on", settingAll: "on", "log-size": "100MiB", "log-growth": "1MiB"}}
 	for _, durability := range []filewise.Durability{filewise.DurabilityFull, filewise.DurabilityNormal} {
 		for _, table := range []string{workload.TableShared, workload.TablePerConnection} {
 			for i, key := range []string{workload.KeySequential, workload.KeyRandom} {
@@ -247,7 +249,7 @@ func render(t *testing.T) *rendering {
 	r := &rendering{t: t, sections: map[string]map[string]bool{}}
 	defer func() { rendered = r }()
 	designs(t, func(d *design) {
-		for _, section := range append(sections[workloadInserts].Sections(), server.Sections()...) {
+		for _, section := range append(sections["inserts"].Sections(), server.Sections()...) {
 			if d.skips(section) || transferred[section] {
 				continue
 			}
@@ -258,8 +260,8 @@ func render(t *testing.T) *rendering {
 		}
 	})
 	phasedDesigns(t, func(d *design) {
-		for _, section := range sections[d.program.Workload].Sections() {
-			if d.program.Workload == workloadBackup && strings.HasPrefix(section, "statement-") {
+		for _, section := range sections[d.program.SQL()].Sections() {
+			if d.program.BacksUp() && strings.HasPrefix(section, "statement-") {
 				continue // scan's queries
 			}
 			all, err := d.batches(section, withNumber(d.ofWorker(1), "7"))
@@ -290,9 +292,10 @@ func phasedDesigns(t *testing.T, visit func(*design)) {
 		for _, indexes := range []string{"", filewise.IndexesTogether, filewise.IndexesApart} {
 			l := layout(4)
 			l.Indexes = indexes
-			target := filewise.Target{Engine: engineName, Mode: filewise.External, Volumes: volumeSets["windows"], Durability: filewise.DurabilityFull}
+			target := filewise.Target{Engine: engineName, Mode: filewise.External, Volumes: volumeSets["windows"],
+				Durability: filewise.DurabilityFull}
 			d, err := newDesign(target, l, w.Program(), somewhere(testName, "mark"))
-			if err != nil && w.Program().Vars["Index"] == false && errors.Is(err, filewise.ErrUnsupported) {
+			if err != nil && w.Program().Unindexed() && errors.Is(err, filewise.ErrUnsupported) {
 				continue
 			}
 			ok(t, err)
@@ -325,7 +328,6 @@ func TestGrammarOfEverySection(t *testing.T) {
 	total := 0
 	files := map[string]*sqlfile.File{"server": server, "inspect": inspectSQL}
 	maps.Copy(files, sections)
-	delete(files, workloadBackup) // scan's
 	for file, f := range files {
 		for _, section := range f.Sections() {
 			total++
@@ -348,23 +350,37 @@ var damages = []struct{ section, old, new string }{
 	{"options", "RECOVERY SIMPLE", "RECOVERY SIMPEL"}, {"options", "AUTO_CLOSE OFF", "AUTO_CLOSE OFFF"}, {"options", "= DISABLED", "= OFFISH"},
 	{"options", "MIXED_PAGE_ALLOCATION ON", "MIXED_PAGE_ALLOCATION"}, {"options", "AUTOGROW_ALL_FILES", "AUTOGROW_ALL FILES"},
 	{"add-files", "ADD FILE", "ADD FIL"}, {"add-files", "TO FILEGROUP", "FILEGROUP"}, {"add-files", "(NAME =", "NAME ="},
-	{"drop", "DROP DATABASE", "DROP DATABAS"}, {"drop", "IF NOT EXISTS (", "IF NOT EXISTS"}, {"drop", "COLLATE", "COLATE"}, {"drop", "UNION ALL SELECT", "UNION ALL SELCT"}, {"drop", ") AS strange", ") strange strange"},
+	{"drop", "DROP DATABASE", "DROP DATABAS"}, {"drop", "IF NOT EXISTS (", "IF NOT EXISTS"}, {"drop", "COLLATE", "COLATE"},
+	{"drop", "UNION ALL SELECT", "UNION ALL SELCT"}, {"drop", ") AS strange", ") strange strange"},
 	{"look", "BETWEEN 5 AND 16383", "BETWEEN 5 OR 16383"}, {"look", "NOT IN (", "NOT IN"},
 	{"backup", "TO\n", "INTO\n"}, {"backup", "STATS = 5", "STATS = "}, {"backup", "NOFORMAT,", "NOFORMAT"}, {"backup", "DISK =", "DISC ="},
-	{"restore", "MOVE", "MOV"}, {"restore", "RECOVERY,", "RECOVERI,"}, {"restore", "FROM\n", "FORM\n"}, {"backup-files", "FILELISTONLY", "FILESLIST"},
-	{"tables", "PRIMARY KEY", "PRIMARY"}, {"tables", "bigint NOT NULL", "bigint NOT"}, {"rebuild", "REBUILD", "REBILD"}, {"pool", "VALUES (@p1)", "VALUES @p1"},
-	{"procedure", "WHILE", "WHIL"}, {"procedure", "BEGIN\n", "BEGN\n"}, {"procedure", "SUBSTRING(", "SUBSTRING(("}, {"procedure", "SET @i += 1", "SET @i =+= 1"},
-	{"connection", "ISOLATION LEVEL", "ISOLATION"}, {"call", "@first =", "@first =="}, {"committed", "WHERE", "WERE id"}, {"check", "FROM", "FORM"},
-	{"procedure-new-order", "@items += ','", "@items ++= ','"}, {"procedure-new-order", "d_next_o_id = d_next_o_id + 1 WHERE", "d_next_o_id + 1 WHERE"},
-	{"procedure-new-order", "ELSE s_dist_10 END", "ELSE s_dist_10"}, {"procedure-payment", "FETCH NEXT 1 ROWS ONLY", "FETCH NEXT 1 ONLY"}, {"procedure-payment", "CONCAT(c_id", "CONCAT((c_id"},
-	{"procedure-order-status", "TOP (1)", "TOP (1"}, {"procedure-delivery", "WITH (UPDLOCK, ROWLOCK)", "WITH (UPDLOCK ROWLOC"}, {"procedure-stock-level", "COUNT(DISTINCT", "COUNT(DISTINKT"},
-	{"procedure-insert", "AS float)", "AS float"}, {"procedure-update", "SET random_int =", "SET random_int"}, {"statement-payment", "dbo.fw_payment", "dbo.fw_payment pay ment"},
-	{"statement-delete", "THROW 50010,", "THROW 50010"}, {"statement-query-2", "OFFSET 1 ROWS", "OFFSET 1"}, {"statement-query-9", " ON ", " UPON "},
-	{"indexes", "CREATE INDEX", "CREATE INDEKS"}, {"indexes", "UPDATE STATISTICS", "UPDATE STATISTIC"}, {"churn", "DROP TABLE", "DROP TABEL"}, {"check-10", "UNION ALL", "UNION AL"},
-	{"check-12", "HAVING SUM(cents)", "HAVING SUM(cents"}, {"loaded", "CAST(1 AS bigint)", "CAST(1, bigint)"}, {"totals", "(SELECT SUM(s_ytd) FROM dbo.stock)", "(SELECT SUM(s_ytd) FROM dbo.stock"},
+	{"restore", "MOVE", "MOV"}, {"restore", "RECOVERY,", "RECOVERI,"}, {"restore", "FROM\n", "FORM\n"},
+	{"backup-files", "FILELISTONLY", "FILESLIST"},
+	{"tables", "PRIMARY KEY", "PRIMARY"}, {"tables", "bigint NOT NULL", "bigint NOT"}, {"rebuild", "REBUILD", "REBILD"},
+	{"pool", "VALUES (@p1)", "VALUES @p1"},
+	{"procedure-insert", "WHILE", "WHIL"}, {"procedure-insert", "BEGIN\n", "BEGN\n"}, {"procedure-insert", "SUBSTRING(", "SUBSTRING(("},
+	{"procedure-insert", "SET @i += 1", "SET @i =+= 1"},
+	{"connection", "ISOLATION LEVEL", "ISOLATION"}, {"call-insert", "@first =", "@first =="}, {"committed-insert", "WHERE", "WERE id"},
+	{"check", "FROM", "FORM"},
+	{"procedure-new-order", "@items += ','", "@items ++= ','"},
+	{"procedure-new-order", "d_next_o_id = d_next_o_id + 1 WHERE", "d_next_o_id + 1 WHERE"},
+	{"procedure-new-order", "ELSE s_dist_10 END", "ELSE s_dist_10"}, {"procedure-payment", "FETCH NEXT 1 ROWS ONLY", "FETCH NEXT 1 ONLY"},
+	{"procedure-payment", "CONCAT(c_id", "CONCAT((c_id"},
+	{"procedure-order-status", "TOP (1)", "TOP (1"}, {"procedure-delivery", "WITH (UPDLOCK, ROWLOCK)", "WITH (UPDLOCK ROWLOC"},
+	{"procedure-stock-level", "COUNT(DISTINCT", "COUNT(DISTINKT"},
+	{"procedure-insert", "AS float)", "AS float"}, {"procedure-update", "SET random_int =", "SET random_int"},
+	{"statement-payment", "dbo.fw_payment", "dbo.fw_payment pay ment"},
+	{"statement-delete", "THROW 50010,", "THROW 50010"}, {"statement-query-2", "OFFSET 1 ROWS", "OFFSET 1"},
+	{"statement-query-9", " ON ", " UPON "},
+	{"indexes", "CREATE INDEX", "CREATE INDEKS"}, {"indexes", "UPDATE STATISTICS", "UPDATE STATISTIC"},
+	{"churn", "DROP TABLE", "DROP TABEL"}, {"check-10", "UNION ALL", "UNION AL"},
+	{"check-12", "HAVING SUM(cents)", "HAVING SUM(cents"}, {"loaded", "CAST(1 AS bigint)", "CAST(1, bigint)"},
+	{"totals", "(SELECT SUM(s_ytd) FROM dbo.stock)", "(SELECT SUM(s_ytd) FROM dbo.stock"},
 	{"mark-loaded", "WHERE NOT EXISTS", "WHERE NOT EXIST"}, {"loaded-batches", "CLUSTERED (", "CLUSTERED"},
 	{"backup-header", "HEADERONLY", "HEADONLY"}, {"check-database", "WITH NO_INFOMSGS", "WITHOUT NO_INFOMSGS"},
-	{"activity", "CASE WHEN", "CASE"}, {"inspect-files", "WHERE", "WERE f"}, {"inspect-io", "(NULL, NULL)", "(NULL NULL)"}, {"inspect-allocation", "CASE WHEN", "CASE"}, {"files", "LEFT JOIN", "LEFT JION"}, {"settle", "CHECKPOINT", "CHECK POINT"}, {"look", "TOP (1)", "TOP (1"},
+	{"activity", "CASE WHEN", "CASE"}, {"inspect-files", "WHERE", "WERE f"}, {"inspect-io", "(NULL, NULL)", "(NULL NULL)"},
+	{"inspect-allocation", "CASE WHEN", "CASE"}, {"files", "LEFT JOIN", "LEFT JION"}, {"settle", "CHECKPOINT", "CHECK POINT"},
+	{"look", "TOP (1)", "TOP (1"},
 }
 
 func TestDamagedStatementsAreRefused(t *testing.T) {

@@ -94,7 +94,8 @@ func readIdentity(ctx context.Context, on *sql.DB) (identity, error) {
 		return i, err
 	}
 	if i.data, err = serverpath.ParseDir(r.text("data_path")); err != nil {
-		return i, filewise.Errorf(filewise.CodePreflight, "set it in the server's properties, page Database Settings", "the server's default data directory: %w", err)
+		return i, filewise.Errorf(filewise.CodePreflight, "set it in the server's properties, page Database Settings",
+			"the server's default data directory: %w", err)
 	}
 	if i.log, err = serverpath.ParseDir(r.text("log_path")); err != nil {
 		i.log = i.data
@@ -108,7 +109,8 @@ func (i identity) refuse() error {
 		return filewise.Errorf(filewise.CodePreflight, "name a SQL Server of your own", "%s: %w", why, filewise.ErrUnsupported)
 	}
 	if i.version.major < oldest {
-		return filewise.Errorf(filewise.CodePreflight, "name a SQL Server 2016 or later", "SQL Server %s is older than 2016 (13): %w", i.versionText, filewise.ErrUnsupported)
+		return filewise.Errorf(filewise.CodePreflight, "name a SQL Server 2016 or later", "SQL Server %s is older than 2016 (13): %w",
+			i.versionText, filewise.ErrUnsupported)
 	}
 	return nil
 }
@@ -133,9 +135,9 @@ func (i identity) compressesBackups() bool {
 // sameHost tells whether client and server are one machine, as far as the
 // addresses and names say.
 func (i identity) sameHost() bool {
-	own := strings.ToUpper(strings.SplitN(hostName(), ".", 2)[0])
+	here := strings.ToUpper(strings.SplitN(hostName(), ".", 2)[0])
 	return i.clientAddress == "<local machine>" || i.clientAddress != "" && i.clientAddress == i.serverAddress ||
-		strings.HasPrefix(i.clientAddress, "127.") || i.clientAddress == "::1" || own != "" && strings.ToUpper(i.machine) == own
+		strings.HasPrefix(i.clientAddress, "127.") || i.clientAddress == "::1" || here != "" && strings.ToUpper(i.machine) == here
 }
 
 // permissions are the account's.

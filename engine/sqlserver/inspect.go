@@ -11,8 +11,6 @@ import (
 	"filewise/engine/internal/sqlfile"
 )
 
-var inspectSQL = parse("inspect")
-
 // Inspect looks at an existing server. SQL Server has no session that only reads:
 // nothing but SELECT is sent.
 func (e Engine) Inspect(ctx context.Context, t filewise.Target) (filewise.Inspection, error) {
@@ -122,7 +120,8 @@ func (i *inspection) catalogue(ctx context.Context) error {
 			continue
 		}
 		if n := len(i.databases); n == 0 || i.databases[n-1].id != id {
-			i.databases = append(i.databases, database{id: id, name: r.text("database_name"), access: r.yes("access"), spaces: map[int64]*filewise.FileGroup{}})
+			i.databases = append(i.databases, database{id: id, name: r.text("database_name"), access: r.yes("access"),
+				spaces: map[int64]*filewise.FileGroup{}})
 		}
 		space := spaceOf(r)
 		g := i.databases[len(i.databases)-1].group(space)
@@ -130,7 +129,8 @@ func (i *inspection) catalogue(ctx context.Context) error {
 		i.at[[2]int64{id, number}] = position{g, len(g.Files) - 1}
 	}
 	if len(unseen) > 0 {
-		i.Lack("files of "+strings.Join(unseen, ", "), "sys.master_files shows them only to logins with a right on them", grantTo(grantDefinition, i.server.identity.login))
+		i.Lack("files of "+strings.Join(unseen, ", "), "sys.master_files shows them only to logins with a right on them",
+			grantTo(grantDefinition, i.server.identity.login))
 	}
 	return nil
 }
@@ -169,7 +169,8 @@ func (d *database) group(space int64) *filewise.FileGroup {
 	if g := d.spaces[space]; g != nil {
 		return g
 	}
-	g := &filewise.FileGroup{Name: fmt.Sprintf("filegroup %d of %s", space, d.name), Database: d.name, Use: filewise.UseData, Fill: filewise.FillFree,
+	g := &filewise.FileGroup{Name: fmt.Sprintf("filegroup %d of %s", space, d.name), Database: d.name, Use: filewise.UseData,
+		Fill:   filewise.FillFree,
 		System: d.id <= agentID, Own: inspecting.Own(d.name)}
 	switch {
 	case space == 0:
@@ -261,7 +262,8 @@ func (i *inspection) entered() []database {
 		}
 	}
 	if len(shut) > 0 {
-		i.Lack("space within the files of "+strings.Join(shut, ", "), "the login may not enter them", "in each, as its owner: CREATE USER "+ident(i.server.identity.login)+";")
+		i.Lack("space within the files of "+strings.Join(shut, ", "), "the login may not enter them",
+			"in each, as its owner: CREATE USER "+ident(i.server.identity.login)+";")
 	}
 	return all
 }

@@ -42,14 +42,14 @@ func trial(t *testing.T, change func(*workload.Params)) {
 		if len(files) != n+1 {
 			t.Errorf("%d files observed, want %d and a log", len(files), n)
 		}
-		ledger := make(filewise.Ledger, p.Connections)
-		ok(t, w.Check(t.Context(), db.Querier, ledger))
+		ledger := make(filewise.Ledger, p.Connections())
+		ok(t, w.Check(t.Context(), db.Querier, 0, []filewise.Ledger{ledger}))
 		ok(t, work(t, t.Context(), db, p, ledger, 50)...)
 		ok(t, work(t, t.Context(), db, p, ledger, 33)...) // further connections go on
-		ok(t, w.Check(t.Context(), db.Querier, ledger))
+		ok(t, w.Check(t.Context(), db.Querier, 0, []filewise.Ledger{ledger}))
 		wrong := slices.Clone(ledger)
 		wrong[0]++
-		if err := w.Check(t.Context(), db.Querier, wrong); !errors.Is(err, filewise.ErrCheck) {
+		if err := w.Check(t.Context(), db.Querier, 0, []filewise.Ledger{wrong}); !errors.Is(err, filewise.ErrCheck) {
 			t.Errorf("a wrong ledger passes: %v", err)
 		}
 		ok(t, db.Dropper.Drop(t.Context()), db.Dropper.Drop(t.Context()))
@@ -78,7 +78,7 @@ func TestScriptIsWhatIsBuilt(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			lab := newLab(t, func(m *model) { m.data, m.log = c.data, c.data })
 			lab.target.Volumes = c.volumes
-			lab.target.Settings = map[string]string{settingMix: "on", settingAll: "on", settingLog: "80MiB"}
+			lab.target.Settings = map[string]string{settingMix: "on", settingAll: "on", "log-size": "80MiB"}
 			w := inserts(t, nil)
 			l := layout(4)
 			if c.change != nil {
@@ -100,17 +100,19 @@ func TestScriptIsWhatIsBuilt(t *testing.T) {
 			if len(found) != len(script.Files) {
 				t.Fatalf("%d files were built, the script has %d", len(found), len(script.Files))
 			}
-			name := db.Dropper.(dropper).build.design.name
+			name := db.Dropper.(*build).design.name
 			for i, f := range found {
 				s := script.Files[i]
-				if f.Role != s.Role || f.Volume != s.Volume || f.Bytes != s.Bytes || c.name != "default" && strings.ReplaceAll(f.Path, name, mark.PlanName) != s.Path {
+				if f.Role != s.Role || f.Volume != s.Volume || f.Bytes != s.Bytes ||
+					c.name != "default" && strings.ReplaceAll(f.Path, name, mark.PlanName) != s.Path {
 					t.Errorf("built %+v, the script says %+v", f, s)
 				}
 			}
 			received := strings.Join(lab.wire.Received(), "\n")
 			for _, step := range script.Steps {
 				if step.Stage == filewise.StageBuild && !strings.Contains(step.SQL, "(the server") {
-					sql := strings.ReplaceAll(strings.ReplaceAll(step.SQL, mark.PlanName, name), literal("(the mark)"), literal(db.Dropper.(dropper).build.design.mark))
+					sql := strings.ReplaceAll(strings.ReplaceAll(step.SQL, mark.PlanName, name), literal("(the mark)"),
+						literal(db.Dropper.(*build).design.mark))
 					if !strings.Contains(received, sql) {
 						t.Errorf("the script has a step that was not executed:\n%s", sql)
 					}
@@ -132,7 +134,7 @@ func TestAddedLater(t *testing.T) {
 		ok(t, work(t, t.Context(), db, w.Program(), ledger, 20)...)
 		ok(t, db.Extender.Extend(t.Context()))
 		files, err := db.Observer.Observe(t.Context())
-		ok(t, err, w.Check(t.Context(), db.Querier, ledger))
+		ok(t, err, w.Check(t.Context(), db.Querier, 0, []filewise.Ledger{ledger}))
 		count := map[filewise.Role]int{}
 		for _, f := range files {
 			count[f.Role]++
@@ -220,14 +222,16 @@ func counters(t *testing.T, db *filewise.Database, probe string) map[filewise.Co
 func TestWaits(t *testing.T) {
 	lab := newLab(t, nil)
 	db := lab.build(lab.open(), layout(2), inserts(t, nil))
-	latch, log := filewise.Counter{Name: "PAGELATCH_UP", Unit: "s", Class: filewise.WaitLatch}, filewise.Counter{Name: "WRITELOG", Unit: "s", Class: filewise.WaitLog}
+	latch, log := filewise.Counter{Name: "PAGELATCH_UP", Unit: "s", Class: filewise.WaitLatch}, filewise.Counter{Name: "WRITELOG", Unit: "s",
+		Class: filewise.WaitLog}
 	pfs := filewise.Counter{Name: "PAGELATCH_UP (PFS)", Unit: "s", Class: filewise.WaitAllocation}
 	for i, step := range []struct {
 		waits          []modelWait
 		pages          map[string]int
 		log, latch, pf float64
 	}{
-		{[]modelWait{{51, "WRITELOG", 2000, 20}, {52, "WRITELOG", 1000, 10}, {51, "SLEEP_TASK", 9000, 9}, {52, "PAGELATCH_UP", 4000, 4}}, nil, 3, 4, 0},
+		{[]modelWait{{51, "WRITELOG", 2000, 20}, {52, "WRITELOG", 1000, 10}, {51, "SLEEP_TASK", 9000, 9}, {52, "PAGELATCH_UP", 4000, 4}}, nil,
+			3, 4, 0},
 		{[]modelWait{{51, "WRITELOG", 2500, 25}, {52, "PAGELATCH_UP", 8000, 8}}, map[string]int{"PFS": 3, "": 1}, 3.5, 5, 3},
 		{[]modelWait{{51, "WRITELOG", 100, 1}, {52, "PAGELATCH_UP", 8000, 8}}, nil, 3.6, 5, 3},
 	} {
@@ -240,7 +244,8 @@ func TestWaits(t *testing.T) {
 			}
 		}
 		all := counters(t, db, filewise.ProbeWaits)
-		if all[log] != step.log || all[latch] != step.latch || all[pfs] != step.pf || all[filewise.Counter{Name: "looks", Unit: "looks"}] != float64(i+1) {
+		if all[log] != step.log || all[latch] != step.latch || all[pfs] != step.pf ||
+			all[filewise.Counter{Name: "looks", Unit: "looks"}] != float64(i+1) {
 			t.Errorf("step %d: %v", i, all)
 		}
 		for c := range all {
@@ -274,9 +279,10 @@ func TestRefusals(t *testing.T) {
 		{"index volume without apart", func(l *filewise.Layout) { l.IndexVolume = "default" }, nil, false},
 		{"indexes", func(l *filewise.Layout) { l.Indexes = "aside" }, nil, false},
 		{"added later", func(l *filewise.Layout) { l.AddedLater = "never" }, nil, false},
-		{"rebuilt out of row", func(l *filewise.Layout) { l.AddedLater = filewise.LaterRebuilt }, func(p *filewise.Program) { p.OpBytes = 9000 }, true},
-		{"no connection", nil, func(p *filewise.Program) { p.Connections = 0 }, false},
-		{"no row in a transaction", nil, func(p *filewise.Program) { p.CommitEvery = 0 }, false},
+		{"rebuilt out of row", func(l *filewise.Layout) { l.AddedLater = filewise.LaterRebuilt },
+			func(p *filewise.Program) { p.Phases[0].OpBytes = 9000 }, true},
+		{"no connection", nil, func(p *filewise.Program) { p.Phases[0].Connections = 0 }, false},
+		{"no row in a transaction", nil, func(p *filewise.Program) { p.Phases[0].CommitEvery = 0 }, false},
 	} {
 		l, p := layout(2), inserts(t, nil).Program()
 		if c.layout != nil {
@@ -288,7 +294,8 @@ func TestRefusals(t *testing.T) {
 		_, scripted := Engine{}.Script(lab.target, l, p)
 		_, built := s.Build(t.Context(), l, p)
 		for _, err := range []error{scripted, built} {
-			if filewise.CodeOf(err) != filewise.CodeUsage || filewise.RemedyOf(err) == "" || errors.Is(err, filewise.ErrUnsupported) != c.unsupported {
+			if filewise.CodeOf(err) != filewise.CodeUsage || filewise.RemedyOf(err) == "" ||
+				errors.Is(err, filewise.ErrUnsupported) != c.unsupported {
 				t.Errorf("%s: %v (%s)", c.name, err, filewise.RemedyOf(err))
 			}
 		}
@@ -297,7 +304,7 @@ func TestRefusals(t *testing.T) {
 		"off":            func(t *filewise.Target) { t.Durability = filewise.DurabilityOff },
 		"managed":        func(t *filewise.Target) { t.Mode, t.Address = filewise.Managed, nil },
 		"server setting": func(t *filewise.Target) { t.Settings = map[string]string{"max_server_memory": "1"} },
-		"bad setting":    func(t *filewise.Target) { t.Settings = map[string]string{settingLog: "much"} },
+		"bad setting":    func(t *filewise.Target) { t.Settings = map[string]string{"log-size": "much"} },
 		"bad switch":     func(t *filewise.Target) { t.Settings = map[string]string{settingMix: "maybe"} },
 		"client's path":  func(t *filewise.Target) { t.Volumes = []filewise.Volume{{Name: "a", Dir: "data"}} },
 		"two systems": func(t *filewise.Target) {
@@ -336,7 +343,8 @@ func TestOffers(t *testing.T) {
 			}
 		}
 		db := lab.build(s, layout(1), inserts(t, nil))
-		if (offers[filewise.CanFileIO] == nil) != view || (offers[filewise.CanWaits] == nil) != view || (len(db.Probes) > 0) != view || db.Restart != nil || db.Reset != nil || db.Lifecycle != nil {
+		if (offers[filewise.CanFileIO] == nil) != view || (offers[filewise.CanWaits] == nil) != view || (len(db.Probes) > 0) != view ||
+			db.Restart != nil || db.Reset != nil || db.Lifecycle != nil {
 			t.Errorf("view %v: %v, %+v", view, offers[filewise.CanFileIO], db)
 		}
 	}

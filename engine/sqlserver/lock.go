@@ -3,12 +3,12 @@ package sqlserver
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
 
 	"filewise"
+	"filewise/engine/internal/external"
 )
 
 // lockName begins the program name of the connection that holds the lock.
@@ -17,46 +17,51 @@ const lockName = appName + " measures"
 // Lock takes the server's measuring lock: a lock of a session's in master, where
 // every account may take one. The server releases it when the session ends.
 func (s *externalServer) Lock(ctx context.Context, who string) (filewise.Lock, error) {
+	pool := s.login.pool("master", program(who), 1)
+	return external.Measuring{Claim: &claim{pool: pool}, Holder: s.holder, Explain: s.login.explain}.Lock(ctx)
+}
+
+// claim is the connection that has the measuring lock.
+type claim struct {
+	pool *sql.DB
+	conn *sql.Conn
+}
+
+// Take opens the connection and takes the lock.
+func (c *claim) Take(ctx context.Context) error {
 	text, err := fixed("lock", nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	pool := s.login.pool("master", program(who), 1)
-	conn, err := pool.Conn(ctx)
-	if err == nil {
-		err = takeLock(ctx, conn, text)
+	if c.conn, err = c.pool.Conn(ctx); err != nil {
+		return err
 	}
-	if err != nil {
-		holder := ""
-		if errors.Is(err, errLocked) {
-			holder = s.holder(ctx)
-		}
-		closeBoth(conn, pool)
-		if holder != "" {
-			return nil, filewise.Errorf(filewise.CodeBusy, "wait until it has ended", "%s measures on this server: %w", holder, err)
-		}
-		return nil, s.login.explain(fmt.Errorf("measuring lock: %w", err))
-	}
-	return &lock{s, conn, pool}, nil
+	return takeLock(ctx, c.conn, text)
 }
 
-// lock is the connection that has the measuring lock.
-type lock struct {
-	server *externalServer
-	conn   *sql.Conn
-	pool   *sql.DB
-}
-
-// Held asks whether the connection lives and has the lock still.
-func (l *lock) Held(ctx context.Context) error {
-	r, err := ask(ctx, l.conn, "held", nil)
+// Check asks for the lock on its connection.
+func (c *claim) Check(ctx context.Context) error {
+	r, err := ask(ctx, c.conn, "held", nil)
 	if err == nil && r.text("mode") != "Exclusive" {
 		err = fmt.Errorf("the server says %q", r.text("mode"))
 	}
-	if err != nil {
-		return l.server.login.explain(fmt.Errorf("the measuring lock is lost: %w", err))
+	return err
+}
+
+// Release gives the lock back; that of a lost connection the server has released.
+func (c *claim) Release(ctx context.Context) error {
+	if err := do(ctx, c.conn, "unlock", nil); !broken(err) {
+		return err
 	}
 	return nil
+}
+
+// Close ends the connection.
+func (c *claim) Close() error {
+	if c.conn != nil {
+		_ = c.conn.Close() // one that is lost complains; the lock is gone either way
+	}
+	return c.pool.Close()
 }
 
 // program names the holder in sys.dm_exec_sessions, where 128 letters fit.
@@ -67,38 +72,13 @@ func program(who string) string {
 
 // holder says who has the lock, as far as the account may see.
 func (s *externalServer) holder(ctx context.Context) string {
-	const somebody = "another Filewise"
-	text, err := fixed("holder", nil)
-	if err != nil {
-		return somebody
-	}
-	rows, err := query(ctx, s.control, text)
+	rows, err := askAll(ctx, s.control, "holder", nil)
 	if err != nil || len(rows) == 0 {
-		return somebody
+		return ""
 	}
 	who := strings.TrimPrefix(rows[0].text("program"), lockName+": ")
 	process, _ := rows[0].number("process")
-	return fmt.Sprintf("%s (%s, process %d on %s)", somebody, who, process, rows[0].text("host"))
-}
-
-// Release gives the lock back; that of a lost connection the server has released.
-func (l *lock) Release() error {
-	defer closeBoth(l.conn, l.pool)
-	text, err := fixed("unlock", nil)
-	if err != nil {
-		return err
-	}
-	if err := exec(context.Background(), l.conn, text); err != nil && !broken(err) {
-		return l.server.login.explain(fmt.Errorf("releasing the measuring lock: %w", err))
-	}
-	return nil
-}
-
-func closeBoth(conn *sql.Conn, pool *sql.DB) {
-	if conn != nil {
-		_ = conn.Close() // the lock goes with the connection, however it ends
-	}
-	_ = pool.Close()
+	return fmt.Sprintf("another Filewise (%s, process %d on %s)", who, process, rows[0].text("host"))
 }
 
 // Activity are the sessions of others. Without the right to see them the gauges

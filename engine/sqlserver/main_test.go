@@ -12,7 +12,6 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/mark"
-	"filewise/engine/sqlserver/internal/tdstest"
 	"filewise/workload"
 )
 
@@ -81,7 +80,7 @@ func checkWire() int {
 type lab struct {
 	t      *testing.T
 	model  *model
-	wire   *tdstest.Server
+	wire   *Server
 	target filewise.Target
 }
 
@@ -91,7 +90,7 @@ func newLab(t *testing.T, change func(*model)) *lab {
 	if change != nil {
 		change(m)
 	}
-	s, err := tdstest.Start(m)
+	s, err := Start(m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +107,8 @@ func newLab(t *testing.T, change func(*model)) *lab {
 	})
 	return &lab{t, m, s, filewise.Target{Engine: engineName, Mode: filewise.External, Durability: filewise.DurabilityFull,
 		Volumes: []filewise.Volume{{Name: "default"}},
-		Address: &filewise.Address{Scheme: engineName, Host: "127.0.0.1", Port: s.Port(), User: "filewise", Password: filewise.Secret(m.password)}}}
+		Address: &filewise.Address{Scheme: engineName, Host: "127.0.0.1", Port: s.Port(), User: "filewise",
+			Password: filewise.Secret(m.password)}}}
 }
 
 func (l *lab) open() *externalServer {
@@ -175,10 +175,10 @@ func layout(files int) filewise.Layout {
 // work inserts n rows with every connection at once.
 func work(t *testing.T, ctx context.Context, db *filewise.Database, p filewise.Program, ledger filewise.Ledger, n int64) []error {
 	t.Helper()
-	errs := make([]error, p.Connections)
+	errs := make([]error, p.Connections())
 	var wg sync.WaitGroup
-	for w := range p.Connections {
-		s, err := db.Connector.Connect(t.Context(), w)
+	for w := range p.Connections() {
+		s, err := db.Connector.Connect(t.Context(), 0, w)
 		if err != nil {
 			t.Fatal(err)
 		}

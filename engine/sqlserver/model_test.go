@@ -10,8 +10,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"filewise/engine/sqlserver/internal/tdstest"
 )
 
 // model is what the tests' server knows of SQL Server's catalogue: databases with
@@ -21,7 +19,7 @@ import (
 type model struct {
 	mu        sync.Mutex
 	databases map[string]*modelDatabase
-	locks     map[string]*tdstest.Session // by database and resource
+	locks     map[string]*Session // by database and resource
 
 	// What the server is like; set before it is used.
 	password      string
@@ -33,6 +31,7 @@ type model struct {
 	noInstant     bool
 	modelPages    int
 	slow          time.Duration // a row takes
+	percent       func(int)     // is told how far a backup or restore has come; nil: nobody is
 	client        string
 	others        int // sessions of others
 	largeMemory   int64
@@ -45,7 +44,7 @@ type model struct {
 	waits         []modelWait    // of sessions
 	latches       map[string]int // waited for now, by kind of page
 	// fault is asked before a statement is executed: it may answer instead.
-	fault func(context.Context, tdstest.Request, *tdstest.Reply) (handled bool, err error)
+	fault func(context.Context, Request, *Reply) (handled bool, err error)
 }
 
 type modelDatabase struct {
@@ -77,32 +76,33 @@ type modelFile struct {
 }
 
 func newModel() *model {
-	return &model{databases: map[string]*modelDatabase{}, locks: map[string]*tdstest.Session{}, password: "s3cret'; --", version: "16.0.4085.2", engine: 3,
+	return &model{databases: map[string]*modelDatabase{}, locks: map[string]*Session{}, password: "s3cret'; --",
+		version: "16.0.4085.2", engine: 3,
 		edition: "Developer Edition (64-bit)", data: `C:\Program Files\MSSQL\DATA\`, log: `L:\LOG\`, view: true, create: true, modelPages: 1024,
 		client: "10.0.0.7", largeMemory: 4096, available: 1 << 40, mount: `C:\`}
 }
 
-func (m *model) Login(s *tdstest.Session) error {
+func (m *model) Login(s *Session) error {
 	if s.Login.User != "filewise" || s.Login.Password != m.password {
 		return fmt.Errorf("Login failed for user '%s'.", s.Login.User)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if d := s.Login.Database; d != "master" && (m.databases[d] == nil || m.databases[d].state != "ONLINE") {
-		return tdstest.Numbered{Number: errCannotOpen, Message: "Cannot open database \"" + d + "\" requested by the login. The login failed."}
+		return Numbered{Number: errCannotOpen, Message: "Cannot open database \"" + d + "\" requested by the login. The login failed."}
 	}
 	return nil
 }
 
 // Closed releases the session's locks, as the server does.
-func (m *model) Closed(s *tdstest.Session) {
+func (m *model) Closed(s *Session) {
 	if l, ok := s.Data.(*loading); ok && l.tx != nil {
 		_ = l.tx.Rollback()
 	}
 	m.release(s)
 }
 
-func (m *model) release(s *tdstest.Session) {
+func (m *model) release(s *Session) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for key, holder := range m.locks {
@@ -112,11 +112,11 @@ func (m *model) release(s *tdstest.Session) {
 	}
 }
 
-func (m *model) Handle(ctx context.Context, q tdstest.Request, r *tdstest.Reply) error {
+func (m *model) Handle(ctx context.Context, q Request, r *Reply) error {
 	if q.Reset {
 		m.release(q.Session)
 	}
-	if q.Kind == tdstest.Bulk {
+	if q.Kind == Bulk {
 		return m.bulkRows(q, r)
 	}
 	if m.fault != nil {
@@ -137,14 +137,14 @@ func (m *model) Handle(ctx context.Context, q tdstest.Request, r *tdstest.Reply)
 type asked struct {
 	*model
 	ctx    context.Context
-	q      tdstest.Request
+	q      Request
 	groups []string
 }
 
 func (a *asked) database() *modelDatabase { return a.databases[a.q.Session.Login.Database] }
 
 // denied answers as the server does to an account without VIEW SERVER STATE.
-func (a *asked) denied(r *tdstest.Reply) bool {
+func (a *asked) denied(r *Reply) bool {
 	if !a.view {
 		r.Error(errDeniedState, 14, "VIEW SERVER STATE permission was denied on object 'server', database 'master'.")
 	}
@@ -155,43 +155,44 @@ const identPattern = `\[((?:[^\]]|\]\])*)\]`
 
 type handler struct {
 	pattern *regexp.Regexp
-	handle  func(*asked, *tdstest.Reply) error
+	handle  func(*asked, *Reply) error
 }
 
 var handlers []handler
 
 func init() {
-	add := func(pattern string, handle func(*asked, *tdstest.Reply) error) {
+	add := func(pattern string, handle func(*asked, *Reply) error) {
 		handlers = append(handlers, handler{regexp.MustCompile(`(?s)` + pattern), handle})
 	}
 	add(`SERVERPROPERTY\(N'ProductVersion'\)`, modelIdentity)
 	add(`HAS_PERMS_BY_NAME`, modelRights)
 	add(`FROM sys\.configurations`, modelConfiguration)
 	add(`FROM sys\.dm_os_sys_info`, modelMachine)
-	add(`FROM sys\.master_files WHERE database_id = 3`, func(a *asked, r *tdstest.Reply) error {
+	add(`FROM sys\.master_files WHERE database_id = 3`, func(a *asked, r *Reply) error {
 		r.Result(big("pages")).Row(a.modelPages)
 		return nil
 	})
-	add(`dm_os_volume_stats|dm_os_enumerate_fixed_drives`, func(a *asked, r *tdstest.Reply) error {
+	add(`dm_os_volume_stats|dm_os_enumerate_fixed_drives`, func(a *asked, r *Reply) error {
 		if !a.denied(r) {
 			r.Result(str("mount"), big("available")).Row(a.mount, a.available)
 		}
 		return nil
 	})
-	add(`instant_file_initialization_enabled`, func(a *asked, r *tdstest.Reply) error {
+	add(`instant_file_initialization_enabled`, func(a *asked, r *Reply) error {
 		r.Result(str("enabled")).Row(map[bool]string{true: "N", false: "Y"}[a.noInstant])
 		return nil
 	})
 	add(`CREATE DATABASE `+identPattern, modelCreate)
-	add(`RESTORE FILELISTONLY`, func(_ *asked, r *tdstest.Reply) error {
-		r.Result(str("LogicalName"), str("PhysicalName"), str("Type")).Row("users", `D:\users.mdf`, "D").Row("users_log", `D:\users.ldf`, "L").Row("fs", `D:\fs`, "S")
+	add(`RESTORE FILELISTONLY`, func(_ *asked, r *Reply) error {
+		r.Result(str("LogicalName"), str("PhysicalName"), str("Type")).Row("users", `D:\users.mdf`, "D").Row("users_log", `D:\users.ldf`,
+			"L").Row("fs", `D:\fs`, "S")
 		return nil
 	})
-	add(`RESTORE HEADERONLY`, func(_ *asked, r *tdstest.Reply) error {
+	add(`RESTORE HEADERONLY`, func(_ *asked, r *Reply) error {
 		r.Result(str("BackupSize"), str("CompressedBackupSize")).Row("4000000", "1000000")
 		return nil
 	})
-	add(`^DBCC CHECKDB`, func(a *asked, r *tdstest.Reply) error {
+	add(`^DBCC CHECKDB`, func(a *asked, r *Reply) error {
 		if a.damaged {
 			r.Error(8928, 16, "Object ID 1: Page (1:77) could not be processed.").Error(8990, 10, "CHECKDB found 1 consistency errors.")
 		}
@@ -204,7 +205,7 @@ func init() {
 	add(`ALTER DATABASE `+identPattern, modelAlter)
 	add(`AS mark,`, modelLook)
 	add(`sp_getapplock @Resource = N'([^']*)'.*@LockTimeout = (\d+)`, modelLock)
-	add(`APPLOCK_MODE\(N'public', N'([^']*)', N'Session'\)`, func(a *asked, r *tdstest.Reply) error {
+	add(`APPLOCK_MODE\(N'public', N'([^']*)', N'Session'\)`, func(a *asked, r *Reply) error {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		mode := "NoLock"
@@ -214,10 +215,10 @@ func init() {
 		r.Result(str("mode")).Row(mode)
 		return nil
 	})
-	add(`^EXEC sys\.sp_releaseapplock`, func(a *asked, _ *tdstest.Reply) error { a.release(a.q.Session); return nil })
+	add(`^EXEC sys\.sp_releaseapplock`, func(a *asked, _ *Reply) error { a.release(a.q.Session); return nil })
 	add(`FROM sys\.databases\s+WHERE name LIKE`, modelLeftovers)
 	add(`FROM sys\.dm_tran_locks`, modelHolder)
-	add(`dm_exec_requests`, func(a *asked, r *tdstest.Reply) error {
+	add(`dm_exec_requests`, func(a *asked, r *Reply) error {
 		if !a.denied(r) {
 			r.Result(big("sessions"), big("active")).Row(a.others, a.others/2)
 		}
@@ -226,7 +227,7 @@ func init() {
 	add(`dm_io_virtual_file_stats`, modelFileIO)
 	add(`dm_exec_session_wait_stats`, modelWaits)
 	add(`dm_os_waiting_tasks`, modelLatches)
-	add(`dm_os_performance_counters`, func(_ *asked, r *tdstest.Reply) error {
+	add(`dm_os_performance_counters`, func(_ *asked, r *Reply) error {
 		r.Result(str("name"), big("value")).Row("Checkpoint pages/sec", 77).Row("Something else/sec", 1)
 		return nil
 	})
@@ -235,36 +236,37 @@ func init() {
 	add(`^INSERT INTO dbo\.fw_pool`, modelPool)
 	add(`^CREATE PROCEDURE dbo\.`+identPattern, modelProcedure)
 	add(`^EXEC dbo\.`+identPattern, modelCall)
-	add(`ROLLBACK TRANSACTION`, func(*asked, *tdstest.Reply) error { return nil })
+	add(`ROLLBACK TRANSACTION`, func(*asked, *Reply) error { return nil })
 	add(`SELECT COUNT_BIG\(\*\) AS found FROM dbo\.`+identPattern, modelCommitted)
 	add(`^SELECT id, payload FROM dbo\.`+identPattern, modelRows)
-	add(`^ALTER TABLE dbo\.`+identPattern+` REBUILD`, func(*asked, *tdstest.Reply) error { return nil })
-	add(`^(?:EXEC sys\.sp_flush_log;\s*)?CHECKPOINT`, func(*asked, *tdstest.Reply) error { return nil })
+	add(`^ALTER TABLE dbo\.`+identPattern+` REBUILD`, func(*asked, *Reply) error { return nil })
+	add(`^(?:EXEC sys\.sp_flush_log;\s*)?CHECKPOINT`, func(*asked, *Reply) error { return nil })
 }
 
-func str(name string) tdstest.Column { return tdstest.Column{Name: name, Type: tdstest.Text} }
-func big(name string) tdstest.Column { return tdstest.Column{Name: name, Type: tdstest.BigInt} }
-func num(name string) tdstest.Column { return tdstest.Column{Name: name, Type: tdstest.Int} }
+func str(name string) Column { return Column{Name: name, Type: Text} }
+func big(name string) Column { return Column{Name: name, Type: BigInt} }
+func num(name string) Column { return Column{Name: name, Type: Int} }
 
-func modelIdentity(a *asked, r *tdstest.Reply) error {
+func modelIdentity(a *asked, r *Reply) error {
 	r.Result(str("version"), str("level"), str("edition"), num("engine_edition"), str("machine"), str("data_path"), str("log_path"),
 		str("client_address"), str("server_address"), num("max_connections"), str("login_name")).
 		Row(a.version, "RTM", a.edition, a.engine, "DBHOST", a.data, a.log, a.client, "10.0.0.9", 32767, "filewise")
 	return nil
 }
 
-func modelRights(a *asked, r *tdstest.Reply) error {
+func modelRights(a *asked, r *Reply) error {
 	r.Result(num("create_any"), num("alter_any"), num("create_in_master"), num("view_state"), num("view_performance")).
 		Row(a.create, false, false, a.view, nil)
 	return nil
 }
 
-func modelConfiguration(a *asked, r *tdstest.Reply) error {
-	r.Result(str("name"), big("value")).Row("max degree of parallelism", 4).Row("max server memory (MB)", a.largeMemory).Row("priority boost", 0)
+func modelConfiguration(a *asked, r *Reply) error {
+	r.Result(str("name"), big("value")).Row("max degree of parallelism", 4).Row("max server memory (MB)",
+		a.largeMemory).Row("priority boost", 0)
 	return nil
 }
 
-func modelMachine(a *asked, r *tdstest.Reply) error {
+func modelMachine(a *asked, r *Reply) error {
 	if !a.denied(r) {
 		r.Result(num("cpus"), big("memory_kb"), big("target_kb")).Row(8, 32<<20, 16<<20)
 	}
@@ -272,7 +274,8 @@ func modelMachine(a *asked, r *tdstest.Reply) error {
 }
 
 var (
-	fileClause = regexp.MustCompile(`\(NAME = N'((?:[^']|'')*)', FILENAME = N'((?:[^']|'')*)', SIZE = (\d+)KB, MAXSIZE = UNLIMITED, FILEGROWTH = (\d+)KB\)`)
+	fileClause = regexp.MustCompile(`\(NAME = N'((?:[^']|'')*)', FILENAME = N'((?:[^']|'')*)', ` +
+		`SIZE = (\d+)KB, MAXSIZE = UNLIMITED, FILEGROWTH = (\d+)KB\)`)
 	markClause = regexp.MustCompile(`sp_addextendedproperty @name = N'filewise', @value = N'((?:[^']|'')*)'`)
 	markGuard  = regexp.MustCompile(`COLLATE Latin1_General_BIN2 = N'((?:[^']|'')*)'\)`)
 )
@@ -290,7 +293,7 @@ func filesOf(text, kind, group string) []modelFile {
 	return all
 }
 
-func modelCreate(a *asked, r *tdstest.Reply) error {
+func modelCreate(a *asked, r *Reply) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	name := a.groups[0]
@@ -302,7 +305,8 @@ func modelCreate(a *asked, r *tdstest.Reply) error {
 		r.Error(50001, 16, "there is a database of that name")
 		return nil
 	}
-	d := &modelDatabase{name: name, properties: map[string]string{}, rows: map[string]map[int64]string{}, procedures: map[string]*procedure{}, state: "ONLINE", access: true}
+	d := &modelDatabase{name: name, properties: map[string]string{}, rows: map[string]map[int64]string{},
+		procedures: map[string]*procedure{}, state: "ONLINE", access: true}
 	data, rest, _ := strings.Cut(a.q.SQL, "LOG ON")
 	primary, index, _ := strings.Cut(data, "FILEGROUP ")
 	d.files = append(filesOf(primary, "ROWS", "PRIMARY"), filesOf(index, "ROWS", indexGroup)...)
@@ -319,7 +323,7 @@ func modelCreate(a *asked, r *tdstest.Reply) error {
 }
 
 // guarded executes what follows the guard of sql/guard.sql.
-func (a *asked) guarded(r *tdstest.Reply) *modelDatabase {
+func (a *asked) guarded(r *Reply) *modelDatabase {
 	d := a.databases[a.groups[0]]
 	if d == nil {
 		return nil
@@ -331,20 +335,20 @@ func (a *asked) guarded(r *tdstest.Reply) *modelDatabase {
 		pass = len(d.properties) == 0 && d.objects == 0
 	}
 	if !pass {
-		r.Error(errNotOurs, 16, "the database does not carry Filewise's mark: nothing of it is changed")
+		r.Error(errNotMarked, 16, "the database does not carry Filewise's mark: nothing of it is changed")
 		return nil
 	}
 	return d
 }
 
-func modelDrop(a *asked, r *tdstest.Reply) error {
+func modelDrop(a *asked, r *Reply) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	d := a.guarded(r)
 	switch {
 	case d == nil:
 	case len(d.strange) > 0 && strings.Contains(a.q.SQL, "THROW 50004"):
-		r.Error(errStrangers, 16, "the database holds what Filewise has not made: nothing of it is changed")
+		r.Error(errOthers, 16, "the database holds what Filewise has not made: nothing of it is changed")
 	case d.sessions > 0 && !strings.Contains(a.q.SQL, "ROLLBACK IMMEDIATE"):
 		r.Error(errInUse, 16, "Cannot drop the database because it is currently in use.")
 	default:
@@ -353,7 +357,7 @@ func modelDrop(a *asked, r *tdstest.Reply) error {
 	return nil
 }
 
-func modelDropRestoring(a *asked, r *tdstest.Reply) error {
+func modelDropRestoring(a *asked, r *Reply) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch d := a.databases[a.groups[0]]; {
@@ -366,7 +370,7 @@ func modelDropRestoring(a *asked, r *tdstest.Reply) error {
 	return nil
 }
 
-func modelAlter(a *asked, r *tdstest.Reply) error {
+func modelAlter(a *asked, r *Reply) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	d := a.guarded(r)
@@ -387,7 +391,7 @@ func modelAlter(a *asked, r *tdstest.Reply) error {
 	return nil
 }
 
-func modelLook(a *asked, r *tdstest.Reply) error {
+func modelLook(a *asked, r *Reply) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	d := a.database()
@@ -399,17 +403,17 @@ func modelLook(a *asked, r *tdstest.Reply) error {
 	if t, ok := d.properties["filewise"]; ok {
 		text = t
 	}
-	var stranger any
+	var other any
 	if len(d.strange) > 0 {
-		stranger = slices.Min(d.strange)
+		other = slices.Min(d.strange)
 	}
-	r.Result(str("mark"), big("objects"), big("sessions"), big("age"), big("strangers"), str("stranger"), num("result")).
-		Row(text, d.objects+len(d.properties)+len(d.strange), d.sessions, d.age, len(d.strange), stranger, result)
+	r.Result(str("mark"), big("objects"), big("sessions"), big("age"), big("others"), str("other"), num("result")).
+		Row(text, d.objects+len(d.properties)+len(d.strange), d.sessions, d.age, len(d.strange), other, result)
 	return nil
 }
 
 // modelLock waits for a lock of a session's as long as the statement says.
-func modelLock(a *asked, r *tdstest.Reply) error {
+func modelLock(a *asked, r *Reply) error {
 	patience, _ := strconv.Atoi(a.groups[1])
 	key := a.q.Session.Login.Database + "/" + a.groups[0]
 	deadline := time.Now().Add(time.Duration(patience) * time.Millisecond)
@@ -434,7 +438,7 @@ func modelLock(a *asked, r *tdstest.Reply) error {
 	return nil
 }
 
-func modelLeftovers(a *asked, r *tdstest.Reply) error {
+func modelLeftovers(a *asked, r *Reply) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	r.Result(str("name"), str("state"), num("access"))
@@ -446,7 +450,7 @@ func modelLeftovers(a *asked, r *tdstest.Reply) error {
 	return nil
 }
 
-func modelHolder(a *asked, r *tdstest.Reply) error {
+func modelHolder(a *asked, r *Reply) error {
 	if a.denied(r) {
 		return nil
 	}
@@ -459,7 +463,7 @@ func modelHolder(a *asked, r *tdstest.Reply) error {
 	return nil
 }
 
-func modelFileIO(a *asked, r *tdstest.Reply) error {
+func modelFileIO(a *asked, r *Reply) error {
 	if a.denied(r) {
 		return nil
 	}
@@ -470,14 +474,15 @@ func modelFileIO(a *asked, r *tdstest.Reply) error {
 	for _, rows := range d.rows {
 		n += len(rows)
 	}
-	r.Result(str("logical"), str("type"), big("reads"), big("read_bytes"), big("read_stall"), big("writes"), big("written_bytes"), big("write_stall"))
+	r.Result(str("logical"), str("type"), big("reads"), big("read_bytes"), big("read_stall"), big("writes"), big("written_bytes"),
+		big("write_stall"))
 	for i, f := range d.files {
 		r.Row(f.logical, f.kind, 10, 10*page, 1, n+i, (n+i)*page, 2)
 	}
 	return nil
 }
 
-func modelWaits(a *asked, r *tdstest.Reply) error {
+func modelWaits(a *asked, r *Reply) error {
 	if a.denied(r) {
 		return nil
 	}
@@ -490,7 +495,7 @@ func modelWaits(a *asked, r *tdstest.Reply) error {
 	return nil
 }
 
-func modelLatches(a *asked, r *tdstest.Reply) error {
+func modelLatches(a *asked, r *Reply) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	r.Result(str("name"), str("kind"), big("waiting"))
@@ -500,7 +505,7 @@ func modelLatches(a *asked, r *tdstest.Reply) error {
 	return nil
 }
 
-func modelFiles(a *asked, r *tdstest.Reply) error {
+func modelFiles(a *asked, r *Reply) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	r.Result(str("logical"), str("path"), str("type"), big("pages"), big("growth"), num("percent_growth"), big("used"), str("filegroup"))
@@ -514,7 +519,7 @@ func modelFiles(a *asked, r *tdstest.Reply) error {
 	return nil
 }
 
-func modelTable(a *asked, _ *tdstest.Reply) error {
+func modelTable(a *asked, _ *Reply) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	d := a.database()
@@ -525,7 +530,7 @@ func modelTable(a *asked, _ *tdstest.Reply) error {
 	return nil
 }
 
-func modelPool(a *asked, r *tdstest.Reply) error {
+func modelPool(a *asked, r *Reply) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.database().pool, _ = a.q.Args[0].(string)
@@ -533,7 +538,7 @@ func modelPool(a *asked, r *tdstest.Reply) error {
 	return nil
 }
 
-func modelProcedure(a *asked, r *tdstest.Reply) error {
+func modelProcedure(a *asked, r *Reply) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	p, err := readProcedure(a.q.SQL)
@@ -548,7 +553,7 @@ func modelProcedure(a *asked, r *tdstest.Reply) error {
 }
 
 // modelCall inserts rows as the procedure's text says, and commits as it says.
-func modelCall(a *asked, r *tdstest.Reply) error {
+func modelCall(a *asked, r *Reply) error {
 	a.mu.Lock()
 	d := a.database()
 	p := d.procedures[a.groups[0]]
@@ -574,7 +579,7 @@ func modelCall(a *asked, r *tdstest.Reply) error {
 		}
 		if a.ctx.Err() != nil {
 			if a.unconfirmed {
-				return tdstest.ErrUnconfirmed
+				return ErrUnconfirmed
 			}
 			return nil // what is open is rolled back
 		}
@@ -588,7 +593,7 @@ func modelCall(a *asked, r *tdstest.Reply) error {
 	return nil
 }
 
-func modelCommitted(a *asked, r *tdstest.Reply) error {
+func modelCommitted(a *asked, r *Reply) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	_, found := a.database().rows[a.groups[0]][a.q.Args[0].(int64)]
@@ -596,21 +601,24 @@ func modelCommitted(a *asked, r *tdstest.Reply) error {
 	return nil
 }
 
-func modelRows(a *asked, r *tdstest.Reply) error {
+func modelRows(a *asked, r *Reply) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	r.Result(big("id"), tdstest.Column{Name: "payload", Type: tdstest.VarChar})
+	r.Result(big("id"), Column{Name: "payload", Type: VarChar})
 	for id, payload := range a.database().rows[a.groups[0]] {
 		r.Row(id, payload)
 	}
 	return nil
 }
 
-func modelBackup(a *asked, r *tdstest.Reply) error {
+func modelBackup(a *asked, r *Reply) error {
 	for percent := 5; percent <= 100; percent += 5 {
-		r.Info(infoPercent, fmt.Sprintf("%d percent processed.", percent))
+		r.Info(3211, fmt.Sprintf("%d percent processed.", percent))
 		if err := r.Flush(); err != nil {
 			return err
+		}
+		if a.percent != nil {
+			a.percent(percent)
 		}
 		if a.slow > 0 {
 			select {
@@ -621,16 +629,18 @@ func modelBackup(a *asked, r *tdstest.Reply) error {
 			}
 		}
 		if a.backupsFailed && percent == 50 {
-			r.Error(3202, 16, `Write on "E:\b\1.bak" failed: 112(There is not enough space on the disk.)`).Error(3271, 16, "A nonrecoverable I/O error occurred.").
+			r.Error(3202, 16, `Write on "E:\b\1.bak" failed: 112(There is not enough space on the disk.)`).Error(3271, 16,
+				"A nonrecoverable I/O error occurred.").
 				Error(3013, 16, "BACKUP DATABASE is terminating abnormally.")
 			return nil
 		}
 	}
-	r.Info(4035, "Processed 330 pages for database 'x', file 'y' on file 1.").Info(infoDone, "BACKUP DATABASE successfully processed 330 pages in 0.1 seconds (25.0 MB/sec).")
+	r.Info(4035, "Processed 330 pages for database 'x', file 'y' on file 1.").Info(3014,
+		"BACKUP DATABASE successfully processed 330 pages in 0.1 seconds (25.0 MB/sec).")
 	return nil
 }
 
-func modelRestore(a *asked, r *tdstest.Reply) error {
+func modelRestore(a *asked, r *Reply) error {
 	name := a.groups[0]
 	m := markClause.FindStringSubmatch(a.q.SQL)
 	if m == nil || a.databases[name] != nil {
@@ -663,7 +673,8 @@ type procedure struct {
 }
 
 var (
-	intoClause   = regexp.MustCompile(`INSERT INTO dbo\.` + identPattern + ` \(id, payload\) VALUES \(\s*([^,]*),\s*SUBSTRING\(@pool, ([^,]*), (\d+)\)\)`)
+	intoClause = regexp.MustCompile(`INSERT INTO dbo\.` + identPattern +
+		` \(id, payload\) VALUES \(\s*([^,]*),\s*SUBSTRING\(@pool, ([^,]*), (\d+)\)\)`)
 	setX         = regexp.MustCompile(`SET @x = ([^;]*);`)
 	setY         = regexp.MustCompile(`SET @y = ([^;]*);`)
 	commitClause = regexp.MustCompile(`IF @open_rows = (\d+)\s+BEGIN\s+COMMIT`)

@@ -10,20 +10,13 @@ import (
 
 const page = 8 * kib
 
-type observer struct{ build *build }
-
 // Observe asks the server's catalogue for the files, and compares them with the
 // layout. A difference is an error that wraps filewise.ErrLayout. The file system
 // is the server's own: its catalogue is all that is asked.
-func (o observer) Observe(ctx context.Context) ([]filewise.File, error) {
-	b := o.build
-	text, err := fixed("files", nil)
+func (b *build) Observe(ctx context.Context) ([]filewise.File, error) {
+	rows, err := b.ask(ctx, "files", "files of "+b.design.name)
 	if err != nil {
 		return nil, err
-	}
-	rows, err := query(ctx, b.inside, text)
-	if err != nil {
-		return nil, b.server.login.explain(fmt.Errorf("files of %s: %w", b.design.name, err))
 	}
 	asked := b.design.until(b.count())
 	if len(rows) != len(asked) {
@@ -99,38 +92,20 @@ func (b *build) compare(f file, r row) (filewise.File, error) {
 	return found, nil
 }
 
-type extender struct{ build *build }
-
 // Extend adds the layout's further files, and rebuilds the tables where the
 // layout says so.
-func (e extender) Extend(ctx context.Context) error {
-	b := e.build
-	d := b.design
-	if !d.skips("add-files") && b.count() == d.first {
-		text, err := d.batch("add-files", d.vars())
-		if err != nil {
-			return err
-		}
-		if err := exec(ctx, b.server.control, text); err != nil {
+func (b *build) Extend(ctx context.Context) error {
+	steps := b.steps.At(filewise.StageExtend)
+	if b.count() == b.design.first {
+		if err := steps.On(onServer).Run(ctx, b.do); err != nil {
 			return b.server.login.explain(fmt.Errorf("adding files: %w", err))
 		}
 	}
 	b.mu.Lock()
 	b.later = true
 	b.mu.Unlock()
-	if d.skips("rebuild") {
-		return nil
-	}
-	all, err := d.batches("rebuild", d.vars())
-	if err != nil {
-		return err
-	}
-	// The first rebuild finds the first file full and leaves it nearly empty; the
-	// second finds room in all, and spreads the data over them.
-	for range 2 {
-		if err := exec(ctx, b.inside, all...); err != nil {
-			return b.server.login.explain(fmt.Errorf("rebuilding: %w", err))
-		}
+	if err := steps.On(b.design.on()).Run(ctx, b.do); err != nil {
+		return b.server.login.explain(fmt.Errorf("rebuilding: %w", err))
 	}
 	return nil
 }

@@ -35,19 +35,19 @@ func TestBulkLoad(t *testing.T) {
 			continue
 		}
 		lab := newLab(t, nil)
-		lab.target.Settings = map[string]string{settingKeep: "on"}
+		lab.target.Settings = map[string]string{"keep-backups": "on"}
 		db := lab.build(lab.open(), layout(2), w)
 		if err := loadAll(t, db, w); err != nil {
 			t.Fatalf("%s: %v", w.Program().Workload, err)
 		}
-		if err := w.Check(t.Context(), db.Querier, nil); err != nil {
+		if err := w.Check(t.Context(), db.Querier, filewise.AsLoaded, nil); err != nil {
 			t.Errorf("%s: %v", w.Program().Workload, err)
 		}
 		tables := lab.model.databases[lab.names()[0]].tables.db
 		if _, err := tables.Exec("DELETE FROM " + loadable.Data()[0].Table + " WHERE rowid = 1"); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Check(t.Context(), db.Querier, nil); !errors.Is(err, filewise.ErrCheck) {
+		if err := w.Check(t.Context(), db.Querier, filewise.AsLoaded, nil); !errors.Is(err, filewise.ErrCheck) {
 			t.Errorf("%s: a row that is not there is not missed: %v", w.Program().Workload, err)
 		}
 		if err := db.Dropper.Drop(t.Context()); err != nil {
@@ -84,7 +84,7 @@ func TestConditionsAreSeen(t *testing.T) {
 		if n, err := result.RowsAffected(); n == 0 || err != nil {
 			t.Errorf("%s damages nothing: %v", damage, err)
 		}
-		d := db.Dropper.(dropper).build.design
+		d := db.Dropper.(*build).design
 		text, err := d.batch(section, d.vars())
 		ok(t, err)
 		var violations int
@@ -160,11 +160,11 @@ func TestPhases(t *testing.T) {
 	db := lab.build(lab.open(), layout(1), w)
 	lab.model.fault = executing
 	phase := w.Program().Phases[0]
-	if _, err := db.Connector.Connect(t.Context(), 0); !errors.Is(err, filewise.ErrUnsupported) {
-		t.Errorf("a connection that is not for a phase: %v", err)
+	if _, err := db.Connector.Connect(t.Context(), len(w.Program().Phases), 0); filewise.CodeOf(err) != filewise.CodeInternal {
+		t.Errorf("a connection for a phase that is not there: %v", err)
 	}
 	for worker := range 2 {
-		s, err := db.Connector.(filewise.PhaseConnector).ConnectPhase(t.Context(), 0, worker)
+		s, err := db.Connector.Connect(t.Context(), 0, worker)
 		ok(t, err)
 		done, err := s.Do(t.Context(), 0, 100)
 		ok(t, err, s.Close())
@@ -194,7 +194,7 @@ func TestDeadlockInPhase(t *testing.T) {
 	lab := newLab(t, nil)
 	db := lab.build(lab.open(), layout(1), w)
 	lab.model.fault = executing
-	s, err := db.Connector.(filewise.PhaseConnector).ConnectPhase(t.Context(), 0, 1)
+	s, err := db.Connector.Connect(t.Context(), 0, 1)
 	ok(t, err)
 	defer s.Close()
 	victim := failing(lab.model, `^dbo\.fw_payment$`, 1205, "Transaction was deadlocked and has been chosen as the deadlock victim.")
@@ -216,7 +216,7 @@ func TestRefusedPhases(t *testing.T) {
 		change func(*filewise.Layout)
 	}{
 		"a cold cache":          {cold.Program(), nil},
-		"temp":                  {filewise.Program{Workload: "temp", Connections: 1, CommitEvery: 1}, nil},
+		"temp":                  {filewise.Program{Workload: "temp", Phases: []filewise.Phase{{Connections: 1, CommitEvery: 1}}}, nil},
 		"files added later":     {all[0].Program(), func(l *filewise.Layout) { l.AddedLater = filewise.LaterNewData }},
 		"indexes without index": {all[2].Program(), func(l *filewise.Layout) { l.Indexes = filewise.IndexesApart }},
 		"backups in 65 files":   {all[5].Program(), func(l *filewise.Layout) { l.Backup.Files = 65 }},

@@ -9,18 +9,14 @@ import (
 
 // ask executes a section that depends on nothing, in the build's database.
 func (b *build) ask(ctx context.Context, section, what string) ([]row, error) {
-	text, err := fixed(section, nil)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := query(ctx, b.inside, text)
+	rows, err := askAll(ctx, b.inside, section, nil)
 	if err != nil {
 		return nil, b.server.login.explain(fmt.Errorf("%s: %w", what, err))
 	}
 	return rows, nil
 }
 
-// fileProbe reads what the server counts of each file of our database
+// fileProbe reads what the server counts of each file of the build
 // (sys.dm_io_virtual_file_stats; cumulative since the database came about).
 type fileProbe struct{ build *build }
 
@@ -54,8 +50,10 @@ var counted = []struct {
 	column, name, unit string
 	factor             float64
 }{
-	{"reads", filewise.FileReads, "requests", 1}, {"read_bytes", filewise.FileBytesRead, "B", 1}, {"read_stall", filewise.FileReadTime, "s", 1e-3},
-	{"writes", filewise.FileWrites, "requests", 1}, {"written_bytes", filewise.FileBytes, "B", 1}, {"write_stall", filewise.FileWriteTime, "s", 1e-3},
+	{"reads", filewise.FileReads, "requests", 1}, {"read_bytes", filewise.FileBytesRead, "B", 1},
+	{"read_stall", filewise.FileReadTime, "s", 1e-3},
+	{"writes", filewise.FileWrites, "requests", 1}, {"written_bytes", filewise.FileBytes, "B", 1},
+	{"write_stall", filewise.FileWriteTime, "s", 1e-3},
 }
 
 // writingProbe reads what the server's own tasks write, for which no session waits.

@@ -43,7 +43,7 @@ var quoted = regexp.MustCompile(`N'(?:[^']|'')*'`)
 
 // checkHarmless says why a batch breaks the rules of DESIGN.md, Safety; empty: it
 // does not.
-func checkHarmless(batch string, ours func(name string) bool) string {
+func checkHarmless(batch string, marked func(name string) bool) string {
 	bare := quoted.ReplaceAllString(batch, "N''")
 	for _, f := range forbidden {
 		if m := f.FindString(bare); m != "" {
@@ -52,12 +52,12 @@ func checkHarmless(batch string, ours func(name string) bool) string {
 	}
 	for _, m := range named.FindAllStringSubmatch(bare, -1) {
 		name := strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(m[1], "["), "]"), "]]", "]")
-		if !ours(strings.TrimSuffix(name, ";")) {
+		if !marked(strings.TrimSuffix(name, ";")) {
 			return "it changes database " + name
 		}
 	}
 	for _, m := range checked.FindAllStringSubmatch(bare, -1) {
-		if name := strings.Trim(m[1], "[]"); !ours(name) || m[2] == "" {
+		if name := strings.Trim(m[1], "[]"); !marked(name) || m[2] == "" {
 			return "it checks database " + name + ", or repairs it"
 		}
 	}
@@ -67,8 +67,8 @@ func checkHarmless(batch string, ours func(name string) bool) string {
 	if alters && !guarded && !restoring {
 		return "it alters or drops a database without reading the mark in the same batch"
 	}
-	strangers := strings.Contains(bare, ".sys.objects AS o") && strings.Contains(bare, "THROW 50004")
-	if regexp.MustCompile(`(?i)\bDROP\s+DATABASE\b`).MatchString(bare) && !strangers && !restoring {
+	others := strings.Contains(bare, ".sys.objects AS o") && strings.Contains(bare, "THROW 50004")
+	if regexp.MustCompile(`(?i)\bDROP\s+DATABASE\b`).MatchString(bare) && !others && !restoring {
 		return "it drops a database without a look at what others have put in, in the same batch"
 	}
 	if strings.Contains(bare, "BACKUP DATABASE") && (!strings.Contains(bare, "COPY_ONLY") || !strings.Contains(bare, "NOINIT")) {
@@ -91,14 +91,17 @@ func TestNoStatementHarmsAnything(t *testing.T) {
 // TestHarmIsSeen proves that the check above can fail.
 func TestHarmIsSeen(t *testing.T) {
 	for _, bad := range []string{
-		"DBCC CHECKDB ([sales]) WITH NO_INFOMSGS", "DBCC CHECKDB ([" + testName + "], REPAIR_ALLOW_DATA_LOSS)", "DBCC SHRINKDATABASE (x)", "DBCC CHECKIDENT (x)",
+		"DBCC CHECKDB ([sales]) WITH NO_INFOMSGS", "DBCC CHECKDB ([" + testName + "], REPAIR_ALLOW_DATA_LOSS)", "DBCC SHRINKDATABASE (x)",
+		"DBCC CHECKIDENT (x)",
 		"EXEC sp_configure 'x', 1", "reconfigure", "DBCC DROPCLEANBUFFERS", "DBCC FREEPROCCACHE", "DBCC SQLPERF('sys.dm_os_wait_stats', CLEAR)",
 		"ALTER SERVER CONFIGURATION SET PROCESS AFFINITY CPU = 1", "KILL 55", "BACKUP LOG x TO DISK = N'a'", "BACKUP DATABASE x TO DISK = N'a'",
 		"BACKUP DATABASE x TO DISK = N'a' WITH COPY_ONLY, INIT", "RESTORE DATABASE [" + testName + "] FROM DISK = N'a' WITH REPLACE",
-		"DROP DATABASE [sales]", "ALTER DATABASE sales SET RECOVERY SIMPLE", "DROP DATABASE [" + testName + "]", "ALTER DATABASE tempdb MODIFY FILE (NAME = x)",
+		"DROP DATABASE [sales]", "ALTER DATABASE sales SET RECOVERY SIMPLE", "DROP DATABASE [" + testName + "]",
+		"ALTER DATABASE tempdb MODIFY FILE (NAME = x)",
 		"RESTORE DATABASE [" + testName + "] FROM DISK = N'a'", "EXEC xp_cmdshell N'del'", "SHUTDOWN", "CREATE DATABASE [sales]",
 		"GRANT CONTROL SERVER TO x", "SELECT * FROM sys.dm_db_index_physical_stats(NULL, NULL, NULL, NULL, NULL)",
-		"IF NOT EXISTS (SELECT 1 FROM [" + testName + "].sys.extended_properties WHERE class = 0) BEGIN; THROW 50002, N'x', 1; END; DROP DATABASE [" + testName + "]",
+		"IF NOT EXISTS (SELECT 1 FROM [" + testName + "].sys.extended_properties WHERE class = 0) BEGIN; THROW 50002, N'x', 1; END; DROP " +
+			"DATABASE [" + testName + "]",
 		"ALTER DATABASE [" + testName + "] SET SINGLE_USER WITH ROLLBACK IMMEDIATE",
 	} {
 		if checkHarmless(bad, func(name string) bool { return name == testName }) == "" {
@@ -108,7 +111,8 @@ func TestHarmIsSeen(t *testing.T) {
 }
 
 // nasty are names and texts that try to break out of their quotes.
-var nasty = []string{"a]b", "]]", "[x]", "a'b", "''", "x]; DROP DATABASE [y", "x'; DROP DATABASE y--", "\"", "a\\\nb", "a\\\r\n'b", "\\", "ü€𝄞", "--", "/*", "]]]'''[[["}
+var nasty = []string{"a]b", "]]", "[x]", "a'b", "''", "x]; DROP DATABASE [y", "x'; DROP DATABASE y--", "\"", "a\\\nb", "a\\\r\n'b", "\\",
+	"ü€𝄞", "--", "/*", "]]]'''[[["}
 
 func TestQuoting(t *testing.T) {
 	var batches []string
@@ -200,7 +204,7 @@ func readLiteral(t *testing.T, quoted string) string {
 func TestNamesOfOthersAreRefused(t *testing.T) {
 	for _, name := range append([]string{"master", "tempdb", "sales", "filewise", mark.PlanName}, nasty...) {
 		if mark.IsName(name) {
-			t.Errorf("%q passes for a name of ours", name)
+			t.Errorf("%q passes for a name of Filewise's", name)
 		}
 	}
 }

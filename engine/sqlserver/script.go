@@ -10,10 +10,10 @@ import (
 // Script says what a build would create and execute. Nothing is asked of the
 // server: what only it knows stands in brackets.
 func (Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
-	if err := external(t); err != nil {
+	if err := checkExternal(t); err != nil {
 		return filewise.Script{}, err
 	}
-	d, err := newDesign(t, l, p, somewhere(mark.PlanName, "(the mark)"))
+	d, err := newDesign(t, l, p, somewhere(mark.PlanName, planMark))
 	if err != nil {
 		return filewise.Script{}, err
 	}
@@ -21,60 +21,15 @@ func (Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (
 	if err != nil {
 		return filewise.Script{}, err
 	}
-	return filewise.Script{Files: d.asked(), Steps: steps, Space: d.space(), Warnings: d.warnings}, nil
+	return filewise.Script{Files: d.asked(), Steps: steps.Plan(nil), Space: d.space(), Warnings: d.warnings}, nil
 }
 
-// external refuses a target that names no server: there is none to start.
-func external(t filewise.Target) error {
+// checkExternal refuses a target that names no server: there is none to start.
+func checkExternal(t filewise.Target) error {
 	if t.Mode != filewise.External || t.Address == nil {
 		return unsupported("use --target sqlserver://USER@HOST", "Filewise starts no SQL Server of its own")
 	}
 	return nil
-}
-
-// planned are the sections in the order in which a trial executes them.
-var planned = []struct{ stage, section string }{
-	{filewise.StageBuild, "create"}, {filewise.StageBuild, "options"}, {filewise.StageBuild, "keep"},
-	{filewise.StageBuild, "tables"}, {filewise.StageBuild, "pool"}, {filewise.StageBuild, "procedure"},
-	{filewise.StageLoad, "add-files"}, {filewise.StageLoad, "rebuild"},
-	{filewise.StageSettle, "settle"}, {filewise.StageObserve, "files"},
-	{filewise.StageWarmUp, "connection"}, {filewise.StageMeasure, "call"}, {filewise.StageDrain, "settle"},
-	{filewise.StageCheck, "check"}, {filewise.StageDrop, "drop"},
-}
-
-func (d *design) steps() ([]filewise.Step, error) {
-	if d.phased() {
-		return d.phasedSteps()
-	}
-	var steps []filewise.Step
-	for _, p := range planned {
-		if d.skips(p.section) {
-			continue
-		}
-		all, err := d.batches(p.section, d.ofWorker(0))
-		if err != nil {
-			return nil, err
-		}
-		on := "database " + d.name
-		if p.section == "create" || p.section == "options" || p.section == "add-files" || p.section == "drop" {
-			on = "server"
-		}
-		for _, text := range all {
-			steps = append(steps, filewise.Step{Stage: p.stage, On: on, SQL: text})
-		}
-	}
-	return steps, nil
-}
-
-// skips tells whether this layout has no use for a section.
-func (d *design) skips(section string) bool {
-	switch section {
-	case "add-files":
-		return len(d.files()) == len(d.until(d.first))
-	case "rebuild":
-		return d.layout.AddedLater != filewise.LaterRebuilt
-	}
-	return false
 }
 
 // asked are the files as a build creates them.
@@ -93,7 +48,7 @@ func (d *design) space() map[string]int64 {
 	for _, f := range d.asked() {
 		space[f.Volume] += f.Bytes
 	}
-	if d.program.Workload == workloadBackup {
+	if d.program.BacksUp() {
 		if err := d.backupSpace(space); err != nil {
 			return space // the files have no place: Build says so
 		}
@@ -107,6 +62,25 @@ func (d *design) space() map[string]int64 {
 		}
 	}
 	return space
+}
+
+// backupSpace adds the room of a backup, which may be as large as the data, and of
+// the restored database.
+func (d *design) backupSpace(space map[string]int64) error {
+	if d.layout.Discard {
+		return nil
+	}
+	files, err := d.stripes(1)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		space[f.Volume] += d.layout.Data.Bytes / int64(len(files))
+	}
+	for _, f := range d.asked() {
+		space[f.Volume] += f.Bytes
+	}
+	return nil
 }
 
 func (d *design) String() string { return fmt.Sprintf("%s (%s)", d.layout.Name, d.name) }

@@ -10,7 +10,10 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/engine/internal/builds"
+	"filewise/engine/internal/external"
 	"filewise/engine/internal/mark"
+	"filewise/engine/internal/script"
 )
 
 // externalServer is an opened SQL Server. It implements filewise.Server,
@@ -21,9 +24,7 @@ type externalServer struct {
 	control  *sql.DB // in master
 	identity identity
 	may      permissions
-
-	mu     sync.Mutex
-	builds map[*build]bool // that are not dropped
+	builds   builds.Open[*build]
 }
 
 // controls is the most connections that the server's own questions take.
@@ -35,7 +36,7 @@ const insides = 4
 
 // Open connects and asks; nothing is changed.
 func (Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
-	if err := external(t); err != nil {
+	if err := checkExternal(t); err != nil {
 		return nil, err
 	}
 	if _, err := readSettings(t.Settings); err != nil {
@@ -48,7 +49,7 @@ func (Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, err
 	if err != nil {
 		return nil, err
 	}
-	s := &externalServer{target: t, login: l, control: l.pool("", appName, controls), builds: map[*build]bool{}}
+	s := &externalServer{target: t, login: l, control: l.pool("", appName, controls)}
 	if err := s.greet(ctx); err != nil {
 		s.control.Close()
 		return nil, err
@@ -104,13 +105,14 @@ func (s *externalServer) Offers() map[filewise.Capability]error {
 type build struct {
 	server *externalServer
 	design *design
+	steps  script.Steps
 	inside *sql.DB   // in the database
 	loader *sql.DB   // of bulk loads; nil: the workload has none
 	keeper *sql.Conn // holds the lock that says it is in use
 	mu     sync.Mutex
 	later  bool // Extend has been called
 
-	churned atomic.Int64 // tables that came and went
+	churned atomic.Int64 // tables that were created and dropped
 	backups *backuper    // nil: the workload makes none
 }
 
@@ -129,103 +131,74 @@ func (s *externalServer) Build(ctx context.Context, l filewise.Layout, p filewis
 	if err != nil {
 		return nil, err
 	}
-	b := &build{server: s, design: d, inside: s.login.pool(name, appName, insides)}
+	steps, err := d.steps()
+	if err != nil {
+		return nil, err
+	}
+	b := &build{server: s, design: d, steps: steps, inside: s.login.pool(name, appName, insides)}
 	if len(d.loaded()) > 0 {
 		b.loader = s.login.pool(name, appName, loaders())
 	}
-	if p.Workload == workloadBackup {
+	if d.program.BacksUp() {
 		if b.backups, err = newBackuper(b); err != nil {
 			return nil, errors.Join(err, b.inside.Close(), b.loader.Close())
 		}
 	}
-	s.mu.Lock()
-	s.builds[b] = true
-	s.mu.Unlock()
+	s.builds.Add(b)
 	if err := b.create(ctx); err != nil {
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
 		}
-		return nil, errors.Join(s.login.explain(fmt.Errorf("building %s: %w", d, err)), b.dropFailed(ctx))
+		return nil, external.Undo(ctx, dropPatience, s.login.explain(fmt.Errorf("building %s: %w", d, err)), b.dropFailed)
 	}
 	return b.database(), nil
 }
 
 // create executes what a build needs, in order.
 func (b *build) create(ctx context.Context) error {
-	d := b.design
-	if err := b.server.createDatabase(ctx, d); err != nil {
-		return err
-	}
-	if err := b.keep(ctx); err != nil {
-		return err
-	}
-	tables, err := d.tablesSQL()
-	if err != nil {
-		return err
-	}
-	procedures, err := d.proceduresSQL()
-	if err != nil {
-		return err
-	}
-	if err := exec(ctx, b.inside, tables...); err != nil {
-		return err
-	}
-	if d.program.Workload == workloadInserts {
-		if err := b.fillPool(ctx); err != nil {
-			return err
-		}
-	}
-	return exec(ctx, b.inside, procedures...)
+	return b.steps.At(filewise.StageBuild).Run(ctx, b.do)
 }
 
-func (s *externalServer) createDatabase(ctx context.Context, d *design) error {
-	for _, section := range []string{"create", "options"} {
-		text, err := d.batch(section, d.vars())
-		if err != nil {
-			return err
-		}
-		if err := exec(ctx, s.control, text); err != nil {
-			return err
-		}
+// do executes a step on the server, or in the build's database.
+func (b *build) do(ctx context.Context, x script.Step) error {
+	switch {
+	case x.On == onServer:
+		return exec(ctx, b.server.control, x.Text)
+	case x.Section == "keep":
+		return b.keep(ctx, x.Text)
+	case x.Section == "pool":
+		return b.fillPool(ctx, x.Text)
 	}
-	return nil
+	return exec(ctx, b.inside, x.Text)
 }
 
 // keep takes the lock by which a Cleaner knows that the database is in use.
-func (b *build) keep(ctx context.Context) (err error) {
-	text, err := fixed("keep", nil)
-	if err != nil {
-		return err
-	}
+func (b *build) keep(ctx context.Context, statement string) (err error) {
 	if b.keeper, err = b.inside.Conn(ctx); err != nil {
 		return err
 	}
-	return takeLock(ctx, b.keeper, text)
+	return takeLock(ctx, b.keeper, statement)
 }
 
 // fillPool stores the text that payloads are cut from.
-func (b *build) fillPool(ctx context.Context) error {
-	text, err := b.design.batch("pool", b.design.vars())
-	if err != nil {
-		return err
-	}
+func (b *build) fillPool(ctx context.Context, statement string) error {
 	pool := ""
-	if b.design.program.Args != nil {
-		pool = b.design.program.Args.Pool()
+	if args := b.design.program.Phases[0].Args; args != nil {
+		pool = args.Pool()
 	}
-	_, err = b.inside.ExecContext(ctx, text, varCharMax(pool))
+	_, err := b.inside.ExecContext(ctx, statement, varCharMax(pool))
 	return err
 }
 
 func (b *build) database() *filewise.Database {
 	db := &filewise.Database{
-		Observer: observer{b}, Connector: connector{b}, Settler: settler{b}, Querier: querier{b}, Dropper: dropper{b},
+		Observer: b, Connector: b, Settler: b, Querier: b, Dropper: b,
 	}
 	if b.design.layout.AddedLater != "" {
-		db.Extender = extender{b}
+		db.Extender = b
 	}
 	if b.loader != nil {
-		db.Bulk = bulk{b, b.loader}
+		db.Bulk = bulk{b}
 	}
 	if b.backups != nil {
 		db.Backup = b.backups
@@ -238,15 +211,6 @@ func (b *build) database() *filewise.Database {
 
 // Close drops what was built and not dropped, and ends all connections.
 func (s *externalServer) Close() error {
-	s.mu.Lock()
-	var left []*build
-	for b := range s.builds {
-		left = append(left, b)
-	}
-	s.mu.Unlock()
-	var errs []error
-	for _, b := range left {
-		errs = append(errs, dropper{b}.Drop(context.Background()))
-	}
-	return errors.Join(append(errs, s.control.Close())...)
+	err := s.builds.Close(func(b *build) error { return b.Drop(context.Background()) })
+	return errors.Join(err, s.control.Close())
 }

@@ -5,56 +5,91 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"filewise"
 	"filewise/engine/internal/operations"
+	"filewise/engine/internal/session"
 )
 
-type connector struct{ build *build }
-
-// Connect opens a worker's connection and readies it.
-func (c connector) Connect(ctx context.Context, worker int) (filewise.Session, error) {
-	b := c.build
-	if worker < 0 || worker >= b.design.program.Connections {
-		return nil, filewise.Errorf(filewise.CodeInternal, "", "worker %d of %d", worker, b.design.program.Connections)
+// Connect opens a worker's connection for a phase of the program. One that
+// connects for each statement has none yet.
+func (b *build) Connect(ctx context.Context, phase, worker int) (filewise.Session, error) {
+	machine, err := session.New(b.design.program, phase, worker)
+	if err != nil {
+		return nil, err
 	}
-	if b.design.phased() {
-		return nil, filewise.Errorf(filewise.CodeInternal, "", "a connection of workload %s that is not for a phase: %w", b.design.program.Workload, filewise.ErrUnsupported)
+	s := &connection{Session: machine, build: b, vars: b.design.ofWorker(worker)}
+	if err = s.render(); err == nil && !s.Phase.PerStatement {
+		err = s.open(ctx)
 	}
-	s := &session{build: b, worker: worker, args: b.design.program.Args, vars: b.design.ofWorker(worker)}
-	if err := s.connect(ctx); err != nil {
-		return nil, errors.Join(b.server.login.explain(fmt.Errorf("connection %d: %w", worker, err)), s.Close())
+	if err != nil {
+		return nil, errors.Join(s.explain("connection "+strconv.Itoa(worker), err), s.Close())
 	}
 	return s, nil
 }
 
-// session is one connection of the workload. It holds a sql.Conn: what is set on
-// a connection of a pool is gone at its next use.
-type session struct {
-	build  *build
-	worker int
-	args   filewise.Args
-	vars   map[string]any
-	pool   *sql.DB // of this one connection
-	conn   *sql.Conn
-	call   string
-	look   string // whether an operation is committed; empty: nothing tells
+// connection is one connection of the workload: it calls the procedure that loops on
+// the server, or sends statements of its own. It holds a sql.Conn: what is set on a
+// connection of a pool is gone at its next use.
+type connection struct {
+	*session.Session
+	build      *build
+	vars       map[string]any
+	pool       *sql.DB   // of this one connection
+	conn       *sql.Conn // nil: each statement has one of its own
+	statements []string  // by type of operation
+	look       string    // whether an operation is committed; empty: nothing tells
+	churn      string    // with churnNumber in the place of the number; empty: none
+	values     []any
 }
 
-func (s *session) connect(ctx context.Context) (err error) {
+// churnNumber stands for the number of a table that is created and dropped.
+const churnNumber = "NUMBER"
+
+// lookPatience bounds the clean-up after a call that failed: a cancel that the
+// server does not confirm has cost the driver 5 s by then, a rollback may take long.
+const lookPatience = 45 * time.Second
+
+// render renders what the phase executes, and has the machine work on this connection.
+func (s *connection) render() (err error) {
 	d := s.build.design
-	if s.call, err = d.batch("call", s.vars); err != nil {
+	s.Engine = session.Engine{
+		Unchanged: func(error) bool { return s.Phase.PerStatement }, Rollback: s.rollback, Kill: s.kill,
+		Explain: s.build.server.login.explain, Release: s.release, Patience: lookPatience,
+	}
+	if s.Phase.Client {
+		s.One = s.send
+	} else {
+		s.Call = s.loop
+	}
+	s.statements, err = session.Render(s.Phase, func(section string) (string, error) {
+		return d.batch(section, s.vars)
+	})
+	if err != nil {
 		return err
 	}
-	if s.look, err = d.batch("committed", s.vars); err != nil {
-		return err
+	if d.churns() {
+		if s.churn, err = d.batch("churn", withNumber(s.vars, churnNumber)); err != nil {
+			return err
+		}
 	}
-	return s.open(ctx)
+	if name := "committed-" + s.Phase.Section; sections[d.program.SQL()].Has(name) {
+		s.Look = s.committed
+		s.look, err = d.batch(name, s.vars)
+	}
+	return err
+}
+
+func withNumber(vars map[string]any, number string) map[string]any {
+	vars["Number"] = number
+	return vars
 }
 
 // open opens the connection and readies it.
-func (s *session) open(ctx context.Context) (err error) {
+func (s *connection) open(ctx context.Context) error {
 	d := s.build.design
 	ready, err := d.batch("connection", s.vars)
 	if err != nil {
@@ -67,88 +102,66 @@ func (s *session) open(ctx context.Context) (err error) {
 	return takeLock(ctx, s.conn, ready)
 }
 
-// Do has the server insert n rows in one call. When the context ends, the driver
-// cancels the call on the server, and what it had committed is looked up.
-func (s *session) Do(ctx context.Context, first, n int64) (int64, error) {
-	if ctx.Err() != nil {
-		return 0, context.Cause(ctx)
-	}
-	if most := s.build.design.program.Limit; most > 0 && first+n > most {
-		done, err := s.insert(ctx, first, max(most-first, 0))
-		if err == nil {
-			err = filewise.Errorf(filewise.CodeTrials, "make --work smaller, or use --key sequential",
-				"connection %d has no unique keys beyond its row %d", s.worker, most)
+// loop has the server do operations in one call. When the context ends, the driver
+// cancels it on the server.
+func (s *connection) loop(ctx context.Context, first, n int64) error {
+	_, err := s.conn.ExecContext(ctx, s.statements[0], int64(s.Worker), first, n)
+	return err
+}
+
+// send executes one operation, after a table is created and dropped.
+func (s *connection) send(ctx context.Context, i int64) error {
+	if s.churn != "" {
+		number := strconv.FormatInt(s.build.churned.Add(1), 10)
+		if _, err := s.conn.ExecContext(ctx, strings.ReplaceAll(s.churn, churnNumber, number)); err != nil {
+			return fmt.Errorf("churn: %w", err)
 		}
-		return done, err
 	}
-	return s.insert(ctx, first, n)
+	s.values = s.Phase.Args.Args(s.values[:0], s.Worker, i)
+	var on executor = s.conn
+	if s.Phase.PerStatement {
+		pool := s.build.server.login.pool(s.build.design.name, appName, 1)
+		defer pool.Close() // that it is opened and closed belongs to the operation
+		on = pool
+	}
+	_, err := on.ExecContext(ctx, s.statements[s.Type(i)], s.values...)
+	return err
 }
 
-func (s *session) insert(ctx context.Context, first, n int64) (int64, error) {
-	_, err := s.conn.ExecContext(ctx, s.call, int64(s.worker), first, n)
-	if err == nil {
-		return n, nil
-	}
-	done, lookErr := s.committed(first, n)
-	if ctx.Err() != nil {
-		err = context.Cause(ctx)
-	} else {
-		err = s.build.server.login.explain(err)
-	}
-	return done, errors.Join(err, lookErr)
+// committed looks an operation up by as many of its arguments as tell it.
+func (s *connection) committed(ctx context.Context, args []any) (bool, error) {
+	r, err := one(ctx, s.build.inside, s.look, args[:operations.Parameters(s.look, "@p", len(args))]...)
+	found, _ := r.number("found")
+	return found > 0, s.build.server.login.explain(err)
 }
 
-// lookPatience bounds the clean-up after a call that failed: a cancel that the
-// server does not confirm has cost the driver 5 s by then, a rollback may take long.
-const lookPatience = 45 * time.Second
-
-// committed finds how many of the operations first … first+n−1 are committed.
-// One worker commits its rows in order, so they are a beginning of these, and
-// its end is found by halving.
-func (s *session) committed(first, n int64) (int64, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), lookPatience)
-	defer cancel()
-	if err := s.end(ctx); err != nil {
-		return 0, s.failed("ending an interrupted transaction", err)
-	}
-	if s.look == "" {
-		return 0, nil
-	}
-	return operations.Committed(n, func(i int64) (bool, error) {
-		args := s.args.Args(nil, s.worker, first+i)
-		r, err := one(ctx, s.build.inside, s.look, args[:operations.Parameters(s.look, "@p", len(args))]...)
-		if err != nil {
-			return false, s.failed("looking up what is committed", err)
-		}
-		found, _ := r.number("found")
-		return found > 0, nil
-	})
-}
-
-// end leaves no transaction of the session open. A connection that is lost is
-// waited for until the server has ended it: only then is it known what stays.
-func (s *session) end(ctx context.Context) error {
+// rollback leaves no transaction of the session open.
+func (s *connection) rollback(ctx context.Context) error {
 	text, err := s.build.design.batch("end-transaction", s.vars)
 	if err != nil {
 		return err
 	}
-	if err := exec(ctx, s.conn, text); err == nil {
-		return nil
-	}
-	_ = s.conn.Close() // broken; its socket must go before the server lets go
+	return exec(ctx, s.conn, text)
+}
+
+// kill leaves a broken connection, and waits until the server has ended it: only then
+// is it known what stays. The socket must go before the server lets go.
+func (s *connection) kill(ctx context.Context) error {
+	_ = s.conn.Close()
 	_ = s.pool.Close()
-	if text, err = s.build.design.batch("ended", s.vars); err != nil {
-		return err
+	text, err := s.build.design.batch("ended", s.vars)
+	if err == nil {
+		err = takeLock(ctx, s.build.inside, text)
 	}
-	return takeLock(ctx, s.build.inside, text)
+	return s.build.server.login.explain(err)
 }
 
-func (s *session) failed(step string, err error) error {
-	return fmt.Errorf("%s: %w", step, s.build.server.login.explain(err))
+func (s *connection) explain(step string, err error) error {
+	return s.build.server.login.explain(fmt.Errorf("%s: %w", step, err))
 }
 
-// Close ends the connection.
-func (s *session) Close() error {
+// release ends the connection.
+func (s *connection) release() error {
 	if s.conn != nil {
 		_ = s.conn.Close() // a lost connection may complain; it is gone either way
 	}

@@ -12,7 +12,7 @@ import (
 	"filewise/internal/nearest"
 )
 
-// settings are what --set can change, all of the build's own database.
+// settings are what --set can change, all of the build's database.
 type settings struct {
 	mixedPages  bool  // MIXED_PAGE_ALLOCATION: small tables share extents, as before 2016
 	autogrowAll bool  // AUTOGROW_ALL_FILES: all files of the filegroup grow at once
@@ -23,69 +23,63 @@ type settings struct {
 }
 
 const (
-	kib        = 1 << 10
-	mib        = 1 << 20
-	extent     = 64 * kib // files are sized and grow in whole extents
-	leastFile  = 8 * mib  // of model from 2016 on: the first file cannot be smaller
-	usualLog   = 64 * mib // least size of the log
-	mostLog    = 8 << 30  // as published: 8 GB for 160 GB of data
-	usualGrow  = 64 * mib // growth of files in a new database from 2016 on
-	leastLog   = mib
-	settingMix = "mixed-page-allocation"
-	settingAll = "autogrow-all-files"
-	settingLog = "log-size"
-	settingGro = "log-growth"
-
-	settingCompression = "backup-compression"
-	settingBuffers     = "backup-buffer-count"
-	settingTransfer    = "backup-max-transfer-size"
-	settingBlock       = "backup-block-size"
-	settingKeep        = "keep-backups"
+	kib       = 1 << 10
+	mib       = 1 << 20
+	extent    = 64 * kib // files are sized and grow in whole extents
+	leastFile = 8 * mib  // of model from 2016 on: the first file cannot be smaller
+	usualLog  = 64 * mib // least size of the log
+	mostLog   = 8 << 30  // as published: 8 GB for 160 GB of data
+	usualGrow = 64 * mib // growth of files in a new database from 2016 on
+	leastLog  = mib
 )
 
+// The names of settings that facts tell.
+const (
+	settingMix = "mixed-page-allocation"
+	settingAll = "autogrow-all-files"
+)
+
+// settable are the names of --set, in the order in which they are told, and what reads
+// their values.
+var settable = []struct {
+	name string
+	read func(s *settings, key, value string) error
+}{
+	{settingAll, func(s *settings, k, v string) (err error) { s.autogrowAll, err = onOff(k, v); return err }},
+	{"log-growth", func(s *settings, k, v string) (err error) { s.logGrowth, err = size(k, v, extent); return err }},
+	{"log-size", func(s *settings, k, v string) (err error) { s.logBytes, err = size(k, v, leastLog); return err }},
+	{settingMix, func(s *settings, k, v string) (err error) { s.mixedPages, err = onOff(k, v); return err }},
+	{"backup-compression", func(s *settings, k, v string) error {
+		on, err := onOff(k, v)
+		s.backup.compression = map[bool]string{true: "on", false: "off"}[on]
+		return err
+	}},
+	{"backup-buffer-count", func(s *settings, k, v string) (err error) { s.backup.bufferCount, err = count(k, v); return err }},
+	{"backup-max-transfer-size", func(s *settings, k, v string) (err error) { s.backup.maxTransferSize, err = bytesOf(k, v); return err }},
+	{"backup-block-size", func(s *settings, k, v string) (err error) { s.backup.blockSize, err = bytesOf(k, v); return err }},
+	{"keep-backups", func(s *settings, k, v string) (err error) { s.keepBackups, err = onOff(k, v); return err }},
+}
+
 // readSettings reads --set; an unknown one is refused: on an external server
-// nothing but the own database is ever set.
+// nothing but the build's database is ever set.
 func readSettings(given map[string]string) (settings, error) {
 	s := settings{logGrowth: usualGrow}
+	var known []string
+	for _, x := range settable {
+		known = append(known, x.name)
+	}
 	for _, key := range slices.Sorted(maps.Keys(given)) {
-		var err error
-		value := given[key]
-		switch strings.ReplaceAll(strings.ToLower(key), "_", "-") {
-		case settingMix:
-			s.mixedPages, err = onOff(key, value)
-		case settingAll:
-			s.autogrowAll, err = onOff(key, value)
-		case settingLog:
-			s.logBytes, err = size(key, value, leastLog)
-		case settingGro:
-			s.logGrowth, err = size(key, value, extent)
-		case settingCompression:
-			s.backup.compression = "off"
-			if on, wrong := onOff(key, value); wrong != nil {
-				err = wrong
-			} else if on {
-				s.backup.compression = "on"
-			}
-		case settingBuffers:
-			s.backup.bufferCount, err = count(key, value)
-		case settingTransfer:
-			s.backup.maxTransferSize, err = bytesOf(key, value)
-		case settingBlock:
-			s.backup.blockSize, err = bytesOf(key, value)
-		case settingKeep:
-			s.keepBackups, err = onOff(key, value)
-		default:
-			err = usage(nearest.Remedy(key, knownSettings)+
-				"; settings of the server itself are never changed", "--set %s is not known on sqlserver", key)
+		i := slices.Index(known, strings.ReplaceAll(strings.ToLower(key), "_", "-"))
+		if i < 0 {
+			return s, usage(nearest.Remedy(key, known)+"; settings of the server itself are never changed",
+				"--set %s is not known on sqlserver", key)
 		}
-		if err != nil {
+		if err := settable[i].read(&s, key, given[key]); err != nil {
 			return s, err
 		}
 	}
 	return s, nil
 }
-
-var knownSettings = []string{settingAll, settingGro, settingLog, settingMix, settingCompression, settingBuffers, settingTransfer, settingBlock, settingKeep}
 
 func count(key, value string) (int, error) {
 	n, err := strconv.Atoi(value)

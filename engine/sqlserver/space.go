@@ -9,7 +9,6 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"filewise"
 	"filewise/engine/sqlserver/internal/serverpath"
 )
 
@@ -27,18 +26,17 @@ func (e *examination) space(ctx context.Context) {
 			names[v.Name] = dir
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(e.demand.Space)) {
-		check, need := "free space of "+name, e.demand.Space[name]
+	for _, name := range slices.Sorted(maps.Keys(e.Demand.Space)) {
+		check, need := "free space of "+name, e.Demand.Space[name]
 		free, mount, ok := freeAt(mounts, names[name])
 		switch {
 		case !ok && err != nil:
-			e.add(filewise.StatusNote, check, grantTo(grantView, e.server.identity.login), "%s needed; the account may not look: %v", humanize.IBytes(uint64(need)), e.server.login.explain(err))
+			e.Note(check, grantTo(grantView, e.server.identity.login), "%s needed; the account may not look: %v", humanize.IBytes(uint64(need)),
+				e.server.login.explain(err))
 		case !ok:
-			e.add(filewise.StatusNote, check, "", "%s needed; the server does not tell the free space of %s", humanize.IBytes(uint64(need)), names[name])
-		case free < need:
-			e.add(filewise.StatusFailed, check, "use a smaller --size, or another --volume", "%s needed, and %s has %s free", humanize.IBytes(uint64(need)), mount, humanize.IBytes(uint64(free)))
+			e.Note(check, "", "%s needed; the server does not tell the free space of %s", humanize.IBytes(uint64(need)), names[name])
 		default:
-			e.add(filewise.StatusOK, check, "", "%s needed, and %s has %s free", humanize.IBytes(uint64(need)), mount, humanize.IBytes(uint64(free)))
+			e.Room(check, mount, need, free, "use a smaller --size, or another --volume")
 		}
 	}
 }
@@ -52,11 +50,7 @@ func (s *externalServer) mounts(ctx context.Context) (map[string]int64, error) {
 	}
 	var failed error
 	for _, section := range names {
-		text, err := fixed(section, nil)
-		if err != nil {
-			return nil, err
-		}
-		rows, err := query(ctx, s.control, text)
+		rows, err := askAll(ctx, s.control, section, nil)
 		if err != nil {
 			failed = fmt.Errorf("%s: %w", section, err)
 			continue

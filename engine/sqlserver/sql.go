@@ -11,53 +11,42 @@ import (
 	"filewise/engine/internal/sqlfile"
 )
 
-//go:embed sql/*.sql
+//go:embed sql/*.sql sql/part/*.sql
 var sqlFiles embed.FS
 
-// sections are the SQL files of workloads; server is everything else.
+// The SQL files: what is asked of the server, what an inspection asks, and the others by
+// workload.
 var (
-	sections = readSections()
-	server   = parse("server")
+	sections           = sqlfile.Folder(sqlFiles, completed(), template.FuncMap{"ident": ident, "literal": literal})
+	server, inspectSQL = apart("server"), apart("inspect")
 )
 
-func readSections() workloads {
-	all := workloads{}
-	for _, name := range []string{workloadInserts, workloadDML, workloadScan, workloadOrders} {
-		all[name] = parse(name)
-	}
-	all[workloadBackup] = all[workloadScan] // the same tables
-	return all
+func apart(name string) *sqlfile.File {
+	f := sections[name]
+	delete(sections, name)
+	return f
 }
 
-// workloads are the SQL files by workload.
-type workloads map[string]*sqlfile.File
-
-func (w workloads) has(workload string) bool { return w[workload] != nil }
-
-// parse reads an embedded file. Where it says "-- guard", the statement stands
-// that lets a batch go on only with a database that is Filewise's; "-- strangers"
+// completed puts parts into a text. Where it says "-- guard", the statement stands
+// that lets a batch go on only with a database that is Filewise's; "-- others"
 // is the table of what Filewise has not made in a database: this one, or with
 // "there" that of .Name. What is older than the database came from model.
-func parse(name string) *sqlfile.File {
-	guard, err := sqlFiles.ReadFile("sql/guard.sql")
+func completed() func(text string) string {
+	tables, keys, procedures, columns := namesMade()
+	whose := func(in, id string) string {
+		return strings.NewReplacer("{{.In}}", in, "{{.ID}}", id, "{{.Tables}}", tables, "{{.Keys}}", keys,
+			"{{.Procedures}}", procedures, "{{.Columns}}", columns).Replace(part("others"))
+	}
+	return strings.NewReplacer("-- guard\n", part("guard"), "-- others there\n", whose("{{ident .Name}}.", "DB_ID({{literal .Name}})"),
+		"-- others\n", whose("", "DB_ID()")).Replace
+}
+
+func part(name string) string {
+	text, err := sqlFiles.ReadFile("sql/part/" + name + ".sql")
 	if err != nil {
 		panic(err) // embedded: the programmer's
 	}
-	text, err := sqlFiles.ReadFile("sql/" + name + ".sql")
-	if err != nil {
-		panic(err)
-	}
-	strangers, err := sqlFiles.ReadFile("sql/strangers.sql")
-	if err != nil {
-		panic(err)
-	}
-	tables, keys, procedures, columns := ownNames()
-	whose := func(in, id string) string {
-		return strings.NewReplacer("{{.In}}", in, "{{.ID}}", id, "{{.Tables}}", tables, "{{.Keys}}", keys,
-			"{{.Procedures}}", procedures, "{{.Columns}}", columns).Replace(string(strangers))
-	}
-	whole := strings.NewReplacer("-- guard\n", string(guard), "-- strangers there\n", whose("{{ident .Name}}.", "DB_ID({{literal .Name}})"), "-- strangers\n", whose("", "DB_ID()")).Replace(string(text))
-	return sqlfile.Must(sqlfile.Parse("sql/"+name+".sql", whole, template.FuncMap{"ident": ident, "literal": literal}))
+	return string(text)
 }
 
 // ident quotes a name as QUOTENAME does: within brackets, a closing one doubled.
@@ -80,11 +69,11 @@ func (d *design) vars() map[string]any {
 		"IndexFiles": d.index[:min(d.first, len(d.index))], "MoreIndexFiles": d.index[min(d.first, len(d.index)):],
 		"LogFiles": d.log, "IndexGroup": indexGroup, "Indexes": d.layout.Indexes,
 		"Durability": string(d.target.Durability), "MixedPages": d.settings.mixedPages, "AutogrowAll": d.settings.autogrowAll,
-		"Tables": d.tables, "PayloadType": payloadType(d.program.OpBytes),
+		"Tables": d.tables, "PayloadType": payloadType(d.program.First().OpBytes),
 		"Loaded": d.loaded(), "IndexPlace": d.indexPlace(),
 		"Connections": 1, // of a phase that loops on the server
 	}
-	maps.Copy(vars, d.program.Vars)
+	maps.Copy(vars, d.program.Vars())
 	return vars
 }
 
@@ -108,11 +97,7 @@ func (d *design) ofTable(t table, worker int) map[string]any {
 
 // batches renders a section of the server's file or of the workload's.
 func (d *design) batches(section string, vars map[string]any) ([]string, error) {
-	f := server
-	if !f.Has(section) {
-		f = sections[d.program.Workload]
-	}
-	all, err := f.Statements(section, vars)
+	all, err := d.file(section).Statements(section, vars)
 	if err != nil {
 		return nil, filewise.Errorf(filewise.CodeInternal, "", "%w", err)
 	}
@@ -120,14 +105,19 @@ func (d *design) batches(section string, vars map[string]any) ([]string, error) 
 }
 
 func (d *design) batch(section string, vars map[string]any) (string, error) {
-	all, err := d.batches(section, vars)
-	if err == nil && len(all) != 1 {
-		err = filewise.Errorf(filewise.CodeInternal, "", "section %q has %d statements, want 1", section, len(all))
-	}
+	text, err := d.file(section).Statement(section, vars)
 	if err != nil {
-		return "", err
+		return "", filewise.Errorf(filewise.CodeInternal, "", "%w", err)
 	}
-	return all[0], nil
+	return text, nil
+}
+
+// file is the server's, or the workload's.
+func (d *design) file(section string) *sqlfile.File {
+	if server.Has(section) {
+		return server
+	}
+	return sections[d.program.SQL()]
 }
 
 // fixed renders a section of the server's file that depends on names only.
@@ -137,36 +127,6 @@ func fixed(section string, vars map[string]any) (string, error) {
 		return "", filewise.Errorf(filewise.CodeInternal, "", "%w", err)
 	}
 	return text, nil
-}
-
-// tablesSQL creates the tables, and that by which a batch is known to be loaded.
-func (d *design) tablesSQL() ([]string, error) {
-	all, err := d.batches("tables", d.vars())
-	if err != nil || len(d.loaded()) == 0 {
-		return all, err
-	}
-	more, err := d.batches("loaded-batches", d.vars())
-	return append(all, more...), err
-}
-
-// proceduresSQL creates, one batch each, what works on the tables.
-func (d *design) proceduresSQL() ([]string, error) {
-	var all []string
-	for _, section := range d.procedureSections() {
-		text, err := d.batch(section, d.vars())
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, text)
-	}
-	for _, t := range d.tables {
-		text, err := d.batch("procedure", d.ofTable(t, 0))
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, text)
-	}
-	return all, nil
 }
 
 // short is a statement's first telling line, for messages.

@@ -8,9 +8,11 @@ import (
 	"strings"
 
 	"filewise/engine/internal/sqlrows"
-	"filewise/engine/sqlserver/internal/tdstest"
 	"filewise/internal/sqlitedriver"
 )
+
+// modelNames are the tables that the model keeps.
+const modelNames = `(warehouse|district|customer|history|new_order|orders|order_line|item|stock|frag\d|fw_dml|fw_loaded)\b`
 
 // The tables of workloads that are loaded lie in SQLite, so that the checks' SQL is
 // really executed. What SQLite says otherwise is listed in dialect: an
@@ -39,7 +41,7 @@ func translated(text string) string {
 // modelTables are the tables of a database, in SQLite.
 type modelTables struct {
 	db      *sql.DB
-	columns map[string][]tdstest.Column
+	columns map[string][]Column
 }
 
 // loading is what a session of the model's has under way.
@@ -61,16 +63,16 @@ func (t *modelTables) create(text string) error {
 			return err
 		}
 		db.SetMaxOpenConns(1)
-		t.db, t.columns = db, map[string][]tdstest.Column{}
+		t.db, t.columns = db, map[string][]Column{}
 	}
 	name := tableName.FindStringSubmatch(text)[1]
 	for _, m := range columnTypes.FindAllStringSubmatch(text, -1) {
-		c := tdstest.Column{Name: m[1], Type: tdstest.VarChar}
+		c := Column{Name: m[1], Type: VarChar}
 		switch m[2] {
 		case "int":
-			c.Type = tdstest.Int
+			c.Type = Int
 		case "bigint":
-			c.Type = tdstest.BigInt
+			c.Type = BigInt
 		}
 		t.columns[name] = append(t.columns[name], c)
 	}
@@ -79,8 +81,8 @@ func (t *modelTables) create(text string) error {
 }
 
 func init() {
-	table := func(pattern string, handle func(*asked, *tdstest.Reply, *modelTables, *loading) error) {
-		handlers = append([]handler{{regexp.MustCompile(`(?s)` + pattern), func(a *asked, r *tdstest.Reply) error {
+	table := func(pattern string, handle func(*asked, *Reply, *modelTables, *loading) error) {
+		handlers = append([]handler{{regexp.MustCompile(`(?s)` + pattern), func(a *asked, r *Reply) error {
 			l, ok := a.q.Session.Data.(*loading)
 			if !ok {
 				l = &loading{}
@@ -95,29 +97,29 @@ func init() {
 			return nil
 		}}}, handlers...)
 	}
-	table(`^(--[^\n]*\n)*(SELECT|UPDATE STATISTICS|CREATE (UNIQUE )?INDEX|INSERT INTO) .*dbo\.\[?(warehouse|district|customer|history|new_order|orders|order_line|item|stock|frag\d|fw_dml|fw_loaded)\b`, modelSQL)
-	table(`^(--[^\n]*\n)*CREATE TABLE dbo\.\[?(warehouse|district|customer|history|new_order|orders|order_line|item|stock|frag\d|fw_dml|fw_loaded)\b`,
-		func(a *asked, _ *tdstest.Reply, t *modelTables, _ *loading) error {
+	table(`^(--[^\n]*\n)*(SELECT|UPDATE STATISTICS|CREATE (UNIQUE )?INDEX|INSERT INTO) .*dbo\.\[?`+modelNames, modelSQL)
+	table(`^(--[^\n]*\n)*CREATE TABLE dbo\.\[?`+modelNames,
+		func(a *asked, _ *Reply, t *modelTables, _ *loading) error {
 			a.mu.Lock()
 			defer a.mu.Unlock()
 			a.database().objects++
 			return t.create(a.q.SQL)
 		})
 	table(`^(--[^\n]*\n)*CREATE PROCEDURE dbo\.fw_(insert|select|update|delete|new_order|payment|order_status|delivery|stock_level)\b`,
-		func(*asked, *tdstest.Reply, *modelTables, *loading) error { return nil })
+		func(*asked, *Reply, *modelTables, *loading) error { return nil })
 	table(`^(--[^\n]*\n)*(EXEC )?dbo\.fw_(insert|select|update|delete|new_order|payment|order_status|delivery|stock_level)\b`,
-		func(*asked, *tdstest.Reply, *modelTables, *loading) error { return errNoProcedures })
-	table(`CREATE TABLE dbo\.\[fw_churn_\d+\]`, func(*asked, *tdstest.Reply, *modelTables, *loading) error { return nil })
-	table(`^SET FMTONLY`, func(*asked, *tdstest.Reply, *modelTables, *loading) error { return nil })
-	table(`^select \* from .* SET FMTONLY OFF`, func(a *asked, r *tdstest.Reply, t *modelTables, _ *loading) error {
+		func(*asked, *Reply, *modelTables, *loading) error { return errNoProcedures })
+	table(`CREATE TABLE dbo\.\[fw_churn_\d+\]`, func(*asked, *Reply, *modelTables, *loading) error { return nil })
+	table(`^SET FMTONLY`, func(*asked, *Reply, *modelTables, *loading) error { return nil })
+	table(`^select \* from .* SET FMTONLY OFF`, func(a *asked, r *Reply, t *modelTables, _ *loading) error {
 		r.Result(t.columns[namedTable(a.q.SQL)]...)
 		return nil
 	})
-	table(`^INSERT BULK `, func(a *asked, _ *tdstest.Reply, _ *modelTables, l *loading) error {
+	table(`^INSERT BULK `, func(a *asked, _ *Reply, _ *modelTables, l *loading) error {
 		l.table = namedTable(a.q.SQL)
 		return nil
 	})
-	table(`^(BEGIN|COMMIT|ROLLBACK) TRANSACTION$`, func(a *asked, _ *tdstest.Reply, t *modelTables, l *loading) (err error) {
+	table(`^(BEGIN|COMMIT|ROLLBACK) TRANSACTION$`, func(a *asked, _ *Reply, t *modelTables, l *loading) (err error) {
 		switch {
 		case a.q.SQL == "BEGIN TRANSACTION":
 			l.tx, err = t.db.Begin()
@@ -138,7 +140,7 @@ var bracketed = regexp.MustCompile(`(?:dbo|\[dbo\])\.\[?(\w+)\]?`)
 func namedTable(text string) string { return bracketed.FindStringSubmatch(text)[1] }
 
 // modelSQL executes a statement in SQLite, in the session's transaction.
-func modelSQL(a *asked, r *tdstest.Reply, t *modelTables, l *loading) error {
+func modelSQL(a *asked, r *Reply, t *modelTables, l *loading) error {
 	if strings.HasPrefix(a.q.SQL, "UPDATE STATISTICS") {
 		return nil
 	}
@@ -160,21 +162,21 @@ func modelSQL(a *asked, r *tdstest.Reply, t *modelTables, l *loading) error {
 		return err
 	}
 	text, _, _ = strings.Cut(text, ";\nIF @@ROWCOUNT")
-	var columns []tdstest.Column
+	var columns []Column
 	return sqlrows.Each(context.Background(), on, func(names []string, values []any) {
 		if columns == nil {
 			for i, name := range names {
-				c := tdstest.Column{Name: name, Type: tdstest.BigInt}
+				c := Column{Name: name, Type: BigInt}
 				switch values[i].(type) {
 				case string, []byte, float64:
-					c.Type = tdstest.Text
+					c.Type = Text
 				}
 				columns = append(columns, c)
 			}
 			r.Result(columns...)
 		}
 		for i, v := range values {
-			if columns[i].Type == tdstest.Text && v != nil {
+			if columns[i].Type == Text && v != nil {
 				values[i] = fmt.Sprint(v)
 			}
 		}
@@ -183,8 +185,8 @@ func modelSQL(a *asked, r *tdstest.Reply, t *modelTables, l *loading) error {
 }
 
 // bulkRows are the rows of a bulk load, of which a fault may lose some.
-func (m *model) bulkRows(q tdstest.Request, r *tdstest.Reply) error {
-	rows, err := tdstest.BulkRows(q.Body)
+func (m *model) bulkRows(q Request, r *Reply) error {
+	rows, err := BulkRows(q.Body)
 	if err != nil {
 		return err
 	}
@@ -206,8 +208,8 @@ func (m *model) bulkRows(q tdstest.Request, r *tdstest.Reply) error {
 	return nil
 }
 
-// executing answers calls of procedures and tables that come and go as if they were
+// executing answers calls of procedures and tables that are created and dropped as if they were
 // executed: what is sent is looked at, not what becomes of it.
-func executing(_ context.Context, q tdstest.Request, _ *tdstest.Reply) (bool, error) {
+func executing(_ context.Context, q Request, _ *Reply) (bool, error) {
 	return strings.HasPrefix(q.SQL, "dbo.fw_") || strings.Contains(q.SQL, "fw_churn_"), nil
 }

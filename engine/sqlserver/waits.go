@@ -126,7 +126,10 @@ func (p *waitProbe) split(moved map[string]waited) {
 
 func (p *waitProbe) counters() []filewise.Counter {
 	all := []filewise.Counter{{Name: "looks", Unit: "looks", Value: float64(p.looks)}}
-	for _, e := range slices.SortedFunc(maps.Keys(p.sums), func(a, b event) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.page, b.page)) }) {
+	for _, e := range slices.SortedFunc(maps.Keys(p.sums), func(a,
+		b event) int {
+		return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.page, b.page))
+	}) {
 		c := filewise.Counter{Name: e.name, Unit: "s", Value: p.sums[e].ms / 1e3, Class: classOfWait(e.name)}
 		if e.page != "" {
 			c.Name, c.Class = e.name+" ("+e.page+")", filewise.WaitAllocation

@@ -26,7 +26,8 @@ func Free(dir string) (int64, error) {
 
 // Full says whether an error is that of storage, or a quota, without room.
 func Full(err error) bool {
-	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL) || errors.Is(err, windows.ERROR_DISK_QUOTA_EXCEEDED)
+	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL) ||
+		errors.Is(err, windows.ERROR_DISK_QUOTA_EXCEEDED)
 }
 
 // Allocated is what the storage holds of a file, in bytes (FILE_STANDARD_INFO).
@@ -53,6 +54,12 @@ func Allocated(path string, _ fs.FileInfo) (bytes int64, ok bool) {
 // Owner is unknown: rights are lists here, and the user's directories are closed
 // to others by theirs.
 func Owner(fs.FileInfo) (uid, gid uint32, ok bool) { return 0, 0, false }
+
+// PlaceOf is unknown: volumes have letters here, and a missing one has no directory.
+func PlaceOf(string) (Place, error) { return Place{}, nil }
+
+// ReadOnly is not looked for.
+func ReadOnly(string) bool { return false }
 
 // OpenItself opens a file to read what it holds, but not what a link in its place
 // points to.
@@ -91,9 +98,11 @@ func SyncAround(string) error { return errors.ErrUnsupported }
 // Preallocate gives a file its full size and the storage for it, without writing.
 // The error wraps errors.ErrUnsupported where the file system cannot do that.
 func Preallocate(f *os.File, size int64) error {
-	err := windows.SetFileInformationByHandle(windows.Handle(f.Fd()), windows.FileAllocationInfo, (*byte)(unsafe.Pointer(&size)), uint32(unsafe.Sizeof(size)))
+	err := windows.SetFileInformationByHandle(windows.Handle(f.Fd()), windows.FileAllocationInfo, (*byte)(unsafe.Pointer(&size)),
+		uint32(unsafe.Sizeof(size)))
 	switch {
-	case errors.Is(err, windows.ERROR_INVALID_FUNCTION) || errors.Is(err, windows.ERROR_INVALID_PARAMETER) || errors.Is(err, windows.ERROR_CALL_NOT_IMPLEMENTED):
+	case errors.Is(err, windows.ERROR_INVALID_FUNCTION) || errors.Is(err, windows.ERROR_INVALID_PARAMETER) ||
+		errors.Is(err, windows.ERROR_CALL_NOT_IMPLEMENTED):
 		return errors.Join(errors.ErrUnsupported, err)
 	case err != nil:
 		return err

@@ -11,8 +11,9 @@ func TestPassed(t *testing.T) {
 	gauges := []filewise.Gauge{{Name: "active", Unit: "sessions", Value: 6}, {Name: "free connections", Value: 3}}
 	for text, want := range map[string]string{
 		"active>5": "active is 6 sessions (limit: active>5)", "active>6": "", "active >= 6": "active is 6 sessions (limit: active>=6)",
-		"Active<7": "active is 6 sessions (limit: Active<7)", "free connections<=3": "free connections is 3 (limit: free connections<=3)", "free connections<3": "",
-		"active>1e3": "", "active>0.5": "active is 6 sessions (limit: active>0.5)",
+		"Active<7": "active is 6 sessions (limit: Active<7)", "free connections<=3": "free connections is 3 (limit: free connections<=3)",
+		"free connections<3": "",
+		"active>1e3":         "", "active>0.5": "active is 6 sessions (limit: active>0.5)",
 	} {
 		l, err := Parse(text)
 		if err != nil {
@@ -27,7 +28,8 @@ func TestPassed(t *testing.T) {
 	}
 	l, _ := Parse("actve>5")
 	err := Known([]Limit{l}, gauges)
-	if filewise.CodeOf(err) != filewise.CodeUsage || !strings.Contains(filewise.RemedyOf(err), "active") || !strings.Contains(filewise.RemedyOf(err), "free connections") {
+	if filewise.CodeOf(err) != filewise.CodeUsage || !strings.Contains(filewise.RemedyOf(err), "active") ||
+		!strings.Contains(filewise.RemedyOf(err), "free connections") {
 		t.Errorf("%v (%s)", err, filewise.RemedyOf(err))
 	}
 	if _, err := Passed([]Limit{l}, gauges); err == nil {
@@ -39,7 +41,8 @@ func TestPassed(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	for _, text := range []string{"", "active", ">5", "active>", "active>x", "active=5", "active==5", "active>-1", "active>1.2.3", "active>1e999", "active>NaN", "active>>5", "5>active", "active>5;drop"} {
+	for _, text := range []string{"", "active", ">5", "active>", "active>x", "active=5", "active==5", "active>-1", "active>1.2.3",
+		"active>1e999", "active>NaN", "active>>5", "5>active", "active>5;drop"} {
 		if _, err := Parse(text); filewise.CodeOf(err) != filewise.CodeUsage || filewise.RemedyOf(err) == "" {
 			t.Errorf("%q: %v", text, err)
 		}

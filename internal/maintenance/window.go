@@ -2,7 +2,6 @@
 package maintenance
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -189,9 +188,4 @@ func (ws Windows) Longest(t time.Time) time.Duration {
 		t = from
 	}
 	return longest
-}
-
-// Words says a time for the display: "Sat 22:00".
-func Words(t time.Time) string {
-	return fmt.Sprintf("%s %s", t.Weekday().String()[:3], t.Format("15:04"))
 }

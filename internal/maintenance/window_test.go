@@ -96,7 +96,8 @@ func TestLongest(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	for _, text := range []string{"", "22:00", "22-06", "25:00-06:00", "22:60-06:00", "22:00-24:01", "24:00-06:00", "22:00-22:00", "Sut 22:00-06:00",
+	for _, text := range []string{"", "22:00", "22-06", "25:00-06:00", "22:60-06:00", "22:00-24:01", "24:00-06:00", "22:00-22:00",
+		"Sut 22:00-06:00",
 		"Mon-Fro 22:00-06:00", "Mon, 22:00-06:00", "22:00-06:00 Sat", "−22:00-06:00", "Mon-Tue-Wed 1:00-2:00"} {
 		if _, err := Parse(text); filewise.CodeOf(err) != filewise.CodeUsage || filewise.RemedyOf(err) == "" {
 			t.Errorf("%q: %v", text, err)

@@ -83,11 +83,11 @@ func (o *Opener) Open(uri string) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	own, ok := c.(raw)
+	conn, ok := c.(raw)
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("%s: its connections lack what Filewise uses", Driver()), c.Close())
 	}
-	return &Conn{own}, nil
+	return &Conn{conn}, nil
 }
 
 // AutoCommit says whether no transaction is open.

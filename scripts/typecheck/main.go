@@ -49,7 +49,8 @@ func check(system string) error {
 	if !ok {
 		return errors.New("a system is GOOS/GOARCH")
 	}
-	list := exec.Command("go", "list", "-e", "-deps", "-test", "-json=ImportPath,Dir,GoFiles,ImportMap,Module,Error", "./...") //nolint:noctx // ends with its parent
+	//nolint:noctx // ends with its parent
+	list := exec.Command("go", "list", "-e", "-deps", "-test", "-json=ImportPath,Dir,GoFiles,ImportMap,Module,Error", "./...")
 	list.Env = append(os.Environ(), "GOOS="+goos, "GOARCH="+arch, "CGO_ENABLED=0")
 	list.Stderr = os.Stderr
 	out, err := list.StdoutPipe()

@@ -10,6 +10,7 @@ import (
 // columns are the places of those that are used; −1: there is none.
 type columns struct {
 	block, layout, throughput     int
+	time                          int // instead of throughput
 	instance, calibration, family int
 	pilot                         int
 }
@@ -24,17 +25,17 @@ func (columns) field(fields []string, i int) string {
 
 // header finds the columns by the names in the first line.
 func (p *parser) header() error {
-	p.cells, p.probes = map[[2]int]cell{}, map[[2]int]float64{}
+	p.cells, p.probes, p.runs = map[[2]int]cell{}, map[[2]int]float64{}, map[string]int{}
 	names, err := p.csv.Read()
 	if errors.Is(err, io.EOF) {
-		return failf(0, 0, "it is empty: the first line has to name the columns block, layout and throughput")
+		return failf(0, 0, "it is empty: the first line has to name the columns %s", wanted)
 	}
 	if err != nil {
 		return explain(err)
 	}
-	p.at = columns{-1, -1, -1, -1, -1, -1, -1}
+	p.at = columns{-1, -1, -1, -1, -1, -1, -1, -1}
 	use := map[string]*int{
-		"block": &p.at.block, "layout": &p.at.layout, "throughput": &p.at.throughput,
+		"block": &p.at.block, "layout": &p.at.layout, "throughput": &p.at.throughput, "time": &p.at.time,
 		"instance": &p.at.instance, "calibration": &p.at.calibration, "family": &p.at.family, "pilot": &p.at.pilot,
 	}
 	var ignored []string
@@ -50,17 +51,29 @@ func (p *parser) header() error {
 			*place = i
 		}
 	}
-	for _, name := range []string{"block", "layout", "throughput"} {
-		if *use[name] < 0 {
-			return failf(1, 1, "no column %q: the first line has to name the columns block, layout and throughput; it names %s",
-				name, quoted(names))
-		}
+	switch {
+	case p.at.layout < 0:
+		return failf(1, 1, "no column \"layout\": the first line has to name the columns %s; it names %s", wanted, quoted(names))
+	case p.at.throughput < 0 && p.at.time < 0:
+		return failf(1, 1, "no column \"throughput\" or \"time\": the first line has to name the columns %s; it names %s", wanted, quoted(names))
+	case p.at.throughput >= 0 && p.at.time >= 0:
+		p.at.time = -1
+		ignored = append(ignored, "time")
+	case p.at.time >= 0:
+		p.notes = append(p.notes, "Times are judged as work per time: of two layouts the one with less time is the faster.")
+	}
+	if p.at.block < 0 {
+		p.notes = append(p.notes, "There is no column block: the k-th line of each layout is taken for its trial in block k. Where the layouts "+
+			"ran one after the other, whatever changed on the machine meanwhile passes for a difference between them.")
 	}
 	if len(ignored) > 0 {
 		p.notes = append(p.notes, fmt.Sprintf("Columns that are not used: %s.", quoted(ignored)))
 	}
 	return nil
 }
+
+// wanted are the columns that are needed.
+const wanted = "block, layout and throughput (or time)"
 
 // quoted lists the first few names.
 func quoted(names []string) string {

@@ -1,12 +1,13 @@
 // Package tablecsv reads a table of trials from CSV, so that numbers from
 // elsewhere can be judged.
 //
-// The first line names the columns, in any order and case: block, layout and
-// throughput must be there; instance (the build a trial ran on) and calibration
+// The first line names the columns, in any order and case: layout and throughput, or
+// time instead of that, must be there, and block should be: without it the k-th line of
+// each layout is of block k; instance (the build a trial ran on) and calibration
 // (a probe before it) are used where they are. In a file that Filewise exported,
 // pilots are left out, and lines of the family calibration are the trials' probes.
 // Other columns are ignored, and named in a note. Columns are
 // separated by commas, semicolons or tabs, whichever the first line has.
 //
-// One line is one trial. An empty throughput, or NA, is a trial that is missing.
+// One line is one trial. An empty throughput or time, or NA, is a trial that is missing.
 package tablecsv

@@ -15,11 +15,12 @@ import (
 	"filewise/verdict"
 )
 
-// Limits of what can be judged: for more there are no boundaries.
+// Limits of what can be judged: for more layouts and blocks there are no boundaries.
 const (
 	maxLayouts = 64
-	maxBlocks  = 500
+	MaxBlocks  = 500
 	maxName    = 200 // bytes of a layout's or block's name
+	maxBytes   = 64 << 20
 )
 
 // Input is what a file holds.
@@ -28,6 +29,7 @@ type Input struct {
 	Blocks  []string      // in the order in which they ran: by number if all are numbers, else as they first appear
 	Table   verdict.Table // [block][layout]
 	Notes   []string      // what was left out, in sentences
+	Times   bool          // it has times, of which Table has the inverse
 }
 
 // Error is what is wrong with a file, and where. Line and column count from 1;
@@ -50,7 +52,8 @@ func failf(line, column int, format string, args ...any) error {
 
 // Read reads a table. Its errors are *Error, or of the reader.
 func Read(r io.Reader) (Input, error) {
-	buffered := bufio.NewReaderSize(r, 1<<16)
+	whole := &io.LimitedReader{R: r, N: maxBytes}
+	buffered := bufio.NewReaderSize(whole, 1<<16)
 	if bom, _ := buffered.Peek(3); bytes.Equal(bom, []byte("\xef\xbb\xbf")) {
 		if _, err := buffered.Discard(3); err != nil {
 			return Input{}, err
@@ -64,6 +67,9 @@ func Read(r io.Reader) (Input, error) {
 	}
 	for {
 		fields, err := p.csv.Read()
+		if whole.N <= 0 {
+			return Input{}, failf(0, 0, "it is larger than %d MiB", maxBytes>>20)
+		}
 		if errors.Is(err, io.EOF) {
 			return p.input()
 		}
@@ -120,6 +126,7 @@ type parser struct {
 	family          string
 	probes          map[[2]int]float64 // of lines whose family is that of calibrations
 	pilots          int
+	runs            map[string]int // lines of each layout, where no column names blocks
 	notes           []string
 }
 
@@ -140,11 +147,18 @@ func (p *parser) line(fields []string) error {
 			return err
 		}
 	}
-	block, err := p.number(fields, p.at.block, "block", p.blocks, &p.order, maxBlocks)
+	name := p.at.field(fields, p.at.block)
+	if p.at.block < 0 && !probe {
+		p.runs[p.at.field(fields, p.at.layout)]++
+	}
+	if p.at.block < 0 {
+		name = strconv.Itoa(p.runs[p.at.field(fields, p.at.layout)])
+	}
+	block, err := p.number(name, max(p.at.block, 0), "block", p.blocks, &p.order, MaxBlocks)
 	if err != nil {
 		return err
 	}
-	layout, err := p.number(fields, p.at.layout, "layout", p.layouts, &p.names, maxLayouts)
+	layout, err := p.number(p.at.field(fields, p.at.layout), p.at.layout, "layout", p.layouts, &p.names, maxLayouts)
 	if err != nil {
 		return err
 	}
@@ -160,7 +174,7 @@ func (p *parser) line(fields []string) error {
 	if before, twice := p.cells[key]; twice && before.OK && c.OK {
 		line, column := p.csv.FieldPos(p.at.layout)
 		return failf(line, column, "layout %q in block %q a second time (first in line %d): a layout is measured once in a block",
-			fields[p.at.layout], fields[p.at.block], before.line)
+			fields[p.at.layout], name, before.line)
 	} else if !twice || c.OK { // a failed attempt may come before or after the one that counts
 		p.cells[key] = c
 	}
@@ -168,9 +182,8 @@ func (p *parser) line(fields []string) error {
 }
 
 // number is the place of a block or layout by its name, a new one for a new name.
-func (p *parser) number(fields []string, i int, what string, known map[string]int, names *[]string, most int) (int, error) {
+func (p *parser) number(name string, i int, what string, known map[string]int, names *[]string, most int) (int, error) {
 	line, column := p.csv.FieldPos(i)
-	name := strings.TrimSpace(fields[i])
 	switch n, ok := known[name]; {
 	case ok:
 		return n, nil
@@ -188,9 +201,16 @@ func (p *parser) number(fields []string, i int, what string, known map[string]in
 
 // cell reads the numbers of a line.
 func (p *parser) cell(fields []string) (c cell, err error) {
-	c.line, _ = p.csv.FieldPos(p.at.throughput)
-	if c.Throughput, c.OK, err = p.positive(fields, p.at.throughput, "throughput"); err != nil {
+	i, what := p.at.throughput, "throughput"
+	if p.at.time >= 0 {
+		i, what = p.at.time, "time"
+	}
+	c.line, _ = p.csv.FieldPos(i)
+	if c.Throughput, c.OK, err = p.positive(fields, i, what); err != nil {
 		return c, err
+	}
+	if p.at.time >= 0 && c.OK {
+		c.Throughput = 1 / c.Throughput
 	}
 	if c.Calibration, _, err = p.positive(fields, p.at.calibration, "calibration"); err != nil {
 		return c, err
@@ -235,14 +255,15 @@ func (p *parser) sameFamily(fields []string) error {
 		p.family = family
 	default:
 		line, column := p.csv.FieldPos(p.at.family)
-		return failf(line, column, "family %q after %q: one family of operations can be judged at a time, keep the lines of one", family, p.family)
+		return failf(line, column, "family %q after %q: one family of operations can be judged at a time, keep the lines of one", family,
+			p.family)
 	}
 	return nil
 }
 
 // input orders what was read.
 func (p *parser) input() (Input, error) {
-	in := Input{Layouts: p.names, Notes: p.notes}
+	in := Input{Layouts: p.names, Notes: p.notes, Times: p.at.time >= 0}
 	if p.pilots > 0 {
 		in.Notes = append(in.Notes, fmt.Sprintf("%d pilots are left out.", p.pilots))
 	}

@@ -2,6 +2,7 @@ package tablecsv_test
 
 import (
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -31,7 +32,8 @@ func TestRead(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		want := verdict.Table{{{Throughput: 100, OK: true}, {Throughput: 106, OK: true}}, {{Throughput: 101, OK: true}, {Throughput: 107, OK: true}}}
+		want := verdict.Table{{{Throughput: 100, OK: true}, {Throughput: 106, OK: true}},
+			{{Throughput: 101, OK: true}, {Throughput: 107, OK: true}}}
 		if !slices.Equal(in.Layouts, []string{"1 file", "8 files"}) || len(in.Table) != 2 ||
 			!slices.Equal(in.Table[0], want[0]) || !slices.Equal(in.Table[1], want[1]) || len(in.Notes) > 0 {
 			t.Errorf("%s: %+v", name, in)
@@ -59,7 +61,9 @@ func TestMissingAndFurtherColumns(t *testing.T) {
 
 // A calibrated run that Filewise exported has its probes in lines of their own.
 func TestProbesInLinesOfTheirOwn(t *testing.T) {
-	in, err := tablecsv.Read(strings.NewReader("block,layout,family,throughput\n1,a,inserts,100\n1,a,calibration,9\n1,b,calibration,8\n1,b,inserts,90\n"))
+	in,
+		err := tablecsv.Read(strings.NewReader("block,layout,family,throughput\n" +
+		"1,a,inserts,100\n1,a,calibration,9\n1,b,calibration,8\n1,b,inserts,90\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,4 +160,21 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("read without an error, judged with one: %v", err)
 		}
 	})
+}
+
+// A file without an end is given up, not kept.
+func TestTooLarge(t *testing.T) {
+	endless := io.MultiReader(strings.NewReader("block,layout,throughput\n1,\""), forever{})
+	if _, err := tablecsv.Read(endless); err == nil || !strings.Contains(err.Error(), "larger than 64 MiB") {
+		t.Error(err)
+	}
+}
+
+type forever struct{}
+
+func (forever) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'x'
+	}
+	return len(p), nil
 }

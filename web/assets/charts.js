@@ -82,7 +82,7 @@ const markClass = mark => ({ best: "best", better: "good", "within the margin": 
 
 // estimatesChart draws the differences with their intervals, on a log scale.
 function estimatesChart(p) {
-  const rows = p.layouts.filter(l => l.baseline || l.difference_percent !== null);
+  const rows = p.families[0].layouts.filter(l => l.baseline || l.difference_percent !== null);
   if (!rows.some(l => !l.baseline)) return null;
   const ln = v => Math.log1p(Math.max(v, -99.9) / 100);
   const ends = rows.flatMap(l => [l.difference_percent, l.difference_low, l.difference_high]).filter(v => v !== null && Number.isFinite(v)).map(ln);

@@ -22,7 +22,7 @@ function showNow() {
   $("now").hidden = false;
   let doing = "Nothing is being measured.";
   if (n && n.waiting) doing = n.waiting[0].toUpperCase() + n.waiting.slice(1) + ".";
-  else if (running) doing = `${n.place} · ${n.cell.layout}: ${n.family && progress?.families ? n.family + ", " : ""}${n.stage}`;
+  else if (running) doing = `${n.place} · ${n.cell.layout}: ${n.family && progress?.families.length > 1 ? n.family + ", " : ""}${n.stage}`;
   else if (n) doing = "Between two trials.";
   else if (quiet && progress?.state === "running") doing = "Filewise does not answer; what it last told is below.";
   else if (progress?.state === "running") doing = `Run ${progress.run} is being measured by a process that cannot be asked from here; what it has stored is below.`;
@@ -138,10 +138,11 @@ function showProgress() {
   put("run", `Run ${p.run}: ${p.scenario} on ${p.engine}, durability ${p.durability}, seed ${p.seed}; ${p.state}`);
   put("h-verdict", p.ended ? "Verdict" : "Verdict so far");
   put("headline", p.headline);
+  put("relevance", p.relevance);
   put("sentences", (p.sentences || []).filter(s => s !== p.headline).map(s => el("li", {}, s)));
   const drawing = estimatesChart(p);
-  put("estimates", drawing, drawing && el("figcaption", {}, `Difference of throughput from ${p.baseline}${p.families?.length ? ` (${p.families[0].name})` : ""}, with ${sig(100 * p.confidence)} % intervals that hold together. The band is the margin of ±${sig(p.margin_percent)} %.`));
-  const tables = p.families?.length ? p.families.map(f => layoutTable(p, f.name + ": " + f.headline, f.layouts)) : [layoutTable(p, "Layouts", p.layouts)];
+  put("estimates", drawing, drawing && el("figcaption", {}, `Difference of throughput from ${p.baseline}${p.families.length > 1 ? ` (${p.families[0].name})` : ""}, with ${sig(100 * p.confidence)} % intervals that hold together. The band is the margin of ±${sig(p.margin_percent)} %.`));
+  const tables = p.families.map(f => layoutTable(p, p.families.length > 1 ? f.name + ": " + f.headline : "Layouts", f.layouts));
   put("tables", tables);
   put("left", p.left ? p.left[0].toUpperCase() + p.left.slice(1) + "." : "");
   showPlan(p.plan);

@@ -1,4 +1,4 @@
-// Package mark is how Filewise knows on an external server what is its own: a
+// Package mark is how Filewise knows on an external server what it has made: a
 // name that only Filewise gives, and a mark within what has the name. Both hold a
 // checksum, so that nothing of a user's can be mistaken for them.
 package mark
@@ -60,7 +60,7 @@ type Mark struct {
 	Host    string           `json:"host"`
 	Process process.Identity `json:"process"`
 	Created time.Time        `json:"created"`
-	// Custom: it was made for SQL of the user's own, so that what is in it may have
+	// Custom: it was made for custom SQL, so that what is in it may have
 	// any name.
 	Custom bool   `json:"custom,omitempty"`
 	Sum    string `json:"sum"`
@@ -84,7 +84,7 @@ func New(name string, created time.Time) (Mark, error) {
 	return m, nil
 }
 
-// ForCustom is the mark of a database for SQL of the user's own.
+// ForCustom is the mark of a database for custom SQL.
 func (m Mark) ForCustom() Mark {
 	m.Custom = true
 	m.Sum = m.sum()

@@ -3,29 +3,12 @@
 package operations
 
 import (
-	"context"
+	"slices"
 	"strconv"
 	"strings"
 
 	"filewise"
 )
-
-// Each does operations first … first+n−1 until one fails or the context ends. When the
-// one after done operations failed, broken says how many are committed and why; when
-// the context ended between two, its cause is the error.
-func Each(ctx context.Context, first, n int64, do func(ctx context.Context, i int64) error,
-	broken func(ctx context.Context, first, done int64, err error) (int64, error),
-) (int64, error) {
-	for done := range n {
-		if ctx.Err() != nil {
-			return done, context.Cause(ctx)
-		}
-		if err := do(ctx, first+done); err != nil {
-			return broken(ctx, first, done, err)
-		}
-	}
-	return n, nil
-}
 
 // Committed finds how many of n operations are committed. They are a beginning of
 // them, whose end is found by halving: is tells it of one operation, counted from 0.
@@ -73,4 +56,33 @@ func SectionsOf(p filewise.Phase) []string {
 		return []string{p.Section}
 	}
 	return p.Sections
+}
+
+// Missing is the first section of SQL that sessions would execute, and that is not
+// there; empty: all are.
+func Missing(p filewise.Program, has func(section string) bool) string {
+	for _, phase := range p.Phases {
+		if phase.Act != filewise.ActWork {
+			continue
+		}
+		for _, s := range SectionsOf(phase) {
+			if name := Section(phase, s); !has(name) {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+// Procedures are the sections that create what phases call, each once.
+func Procedures(p filewise.Program, has func(section string) bool) []string {
+	var all []string
+	for _, phase := range p.Phases {
+		for _, s := range SectionsOf(phase) {
+			if name := "procedure-" + s; has(name) && !slices.Contains(all, name) {
+				all = append(all, name)
+			}
+		}
+	}
+	return all
 }

@@ -1,46 +1,32 @@
 package operations
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"testing"
+
+	"filewise"
 )
 
 var errBroken = errors.New("broken")
 
-func TestEach(t *testing.T) {
-	ctx, cancel := context.WithCancelCause(t.Context())
-	var seen []int64
-	brokenAt := int64(-1)
-	each := func(do func(i int64) error) (int64, error) {
-		seen, brokenAt = nil, -1
-		return Each(ctx, 10, 5, func(_ context.Context, i int64) error { seen = append(seen, i); return do(i) },
-			func(_ context.Context, first, done int64, err error) (int64, error) {
-				brokenAt = first + done
-				return done + 1, err
-			})
+func TestSections(t *testing.T) {
+	p := filewise.Program{Phases: []filewise.Phase{
+		{Section: "insert"},
+		{Act: filewise.ActBackup, Section: "nothing"},
+		{Client: true, Types: []string{"a", "b", "c"}, Sections: []string{"pay", "deliver", "pay"}},
+	}}
+	there := []string{"call-insert", "statement-pay", "procedure-insert", "procedure-pay"}
+	has := func(section string) bool { return slices.Contains(there, section) }
+	if got := Missing(p, has); got != "statement-deliver" {
+		t.Errorf("missing is %q", got)
 	}
-	if done, err := each(func(int64) error { return nil }); done != 5 || err != nil || !slices.Equal(seen, []int64{10, 11, 12, 13, 14}) || brokenAt != -1 {
-		t.Errorf("done %d (%v): %v", done, seen, err)
+	if got := Procedures(p, has); !slices.Equal(got, []string{"procedure-insert", "procedure-pay"}) {
+		t.Errorf("%q", got)
 	}
-	fails := func(i int64) error {
-		if i == 12 {
-			return errBroken
-		}
-		return nil
-	}
-	if done, err := each(fails); done != 3 || !errors.Is(err, errBroken) || brokenAt != 12 {
-		t.Errorf("broken at %d, done %d: %v", brokenAt, done, err)
-	}
-	ends := func(i int64) error {
-		if i == 13 {
-			cancel(errBroken)
-		}
-		return nil
-	}
-	if done, err := each(ends); done != 4 || !errors.Is(err, errBroken) || brokenAt != -1 {
-		t.Errorf("after the context's end: broken at %d, done %d: %v", brokenAt, done, err)
+	there = append(there, "statement-deliver")
+	if got := Missing(p, has); got != "" {
+		t.Errorf("missing is %q", got)
 	}
 }
 

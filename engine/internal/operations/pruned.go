@@ -9,7 +9,7 @@ import (
 // Pruned says whether a program's statements read one of several files of its rows
 // whole, for want of an index.
 func Pruned(p filewise.Program, files int) bool {
-	return p.Workload == "dml" && p.Vars["Index"] != true && files > 1
+	return p.Unindexed() && files > 1
 }
 
 // PrunedPartitions is the warning that Pruned calls for where files are partitions; nil:

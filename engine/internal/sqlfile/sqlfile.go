@@ -14,6 +14,8 @@ package sqlfile
 
 import (
 	"fmt"
+	"io/fs"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -101,6 +103,28 @@ func Must(f *File, err error) *File {
 	return f
 }
 
+// Folder reads the files of folder "sql" of an embedded file system, by their names
+// without ".sql"; edit changes their texts, where it is not nil.
+func Folder(files fs.FS, edit func(text string) string, funcs template.FuncMap) map[string]*File {
+	names, err := fs.Glob(files, "sql/*.sql")
+	all := map[string]*File{}
+	for _, name := range names {
+		var b []byte
+		if b, err = fs.ReadFile(files, name); err != nil {
+			break
+		}
+		text := string(b)
+		if edit != nil {
+			text = edit(text)
+		}
+		all[strings.TrimSuffix(path.Base(name), ".sql")] = Must(Parse(name, text, funcs))
+	}
+	if err != nil {
+		panic(err) // embedded: the programmer's
+	}
+	return all
+}
+
 // Sections are the sections' names in the file's order.
 func (f *File) Sections() []string { return slices.Clone(f.order) }
 
@@ -140,6 +164,16 @@ func (f *File) Statement(name string, data any) (string, error) {
 		return "", fmt.Errorf("%s: section %q has %d statements, want 1", f.name, name, len(all))
 	}
 	return all[0], nil
+}
+
+// Text is the one statement of a section without parameters. That there is one is the
+// programmer's.
+func (f *File) Text(name string) string {
+	statement, err := f.Statement(name, nil)
+	if err != nil {
+		panic(err)
+	}
+	return statement
 }
 
 // divide ends a statement at every line that ends with a semicolon.

@@ -12,7 +12,8 @@ import (
 
 // table has rows of four columns that write makes.
 func table(write func(to filewise.RowWriter) error) filewise.TableData {
-	return filewise.TableData{Table: "t", Columns: []string{"a", "b", "c", "d"}, Write: func(_ int64, to filewise.RowWriter) error { return write(to) }}
+	return filewise.TableData{Table: "t", Columns: []string{"a", "b", "c", "d"},
+		Write: func(_ int64, to filewise.RowWriter) error { return write(to) }}
 }
 
 func TestRows(t *testing.T) {

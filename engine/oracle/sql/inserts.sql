@@ -146,7 +146,7 @@ END;
 -- One call inserts rows p_first … p_first+p_amount−1 of a worker. A transaction has
 -- CommitEvery rows. A plain COMMIT within PL/SQL does not wait for the log; the
 -- call waits once, at its end. So what the commit waits for is said.
--- name: insert whole
+-- name: procedure-insert whole
 CREATE PROCEDURE {{ident .Procedure}} (p_worker IN NUMBER, p_first IN NUMBER, p_amount IN NUMBER) AS
   i NUMBER(20) := p_first;
   x NUMBER(20);
@@ -183,13 +183,13 @@ BEGIN
 {{- end}}
 END;
 
--- name: call whole
+-- name: call-insert whole
 BEGIN
   {{ident .Procedure}}(:1, :2, :3);
 END;
 
 -- Whether the row of a key is committed, for calls that were interrupted.
--- name: committed
+-- name: committed-insert
 SELECT COUNT(*) FROM {{ident .TableName}} WHERE id = :1;
 
 -- Rows, and the sum over them of the CRC-32 (IEEE) of "id,payload".

@@ -1,7 +1,7 @@
 -- Workload orders on Oracle: five transactions derived from the TPC-C specification,
 -- each one call of a procedure that is one transaction. Amounts are whole cents.
 -- Names of objects begin with the build's: .T has those of tables, .X of indexes, .P of
--- procedures. NO_DATA_FOUND is raised anew as an error of ours: the server says it as
+-- procedures. NO_DATA_FOUND is raised anew as an error of Filewise's: the server says it as
 -- it says the end of a query, and the driver takes it for no more than that.
 
 -- name: tables
@@ -361,7 +361,7 @@ BEGIN
 END;
 
 -- name: churn
--- A table that comes and goes, before each transaction: DDL commits. It is the
+-- A table that is created and dropped before each transaction: DDL commits. It is the
 -- connection's own, so that its name is free.
 CREATE TABLE {{ident .ChurnTable}} (content CHAR(1000 BYTE) NOT NULL) SEGMENT CREATION IMMEDIATE TABLESPACE {{ident .Tablespace}};
 INSERT INTO {{ident .ChurnTable}} (content) VALUES ('x');

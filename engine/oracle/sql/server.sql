@@ -88,7 +88,7 @@ DROP {{.Type}} {{ident .Name}};
 -- name: drop-table
 DROP TABLE {{ident .Name}} PURGE;
 
--- Without CASCADE CONSTRAINTS: a key of somebody else's that refers to ours stops it.
+-- Without CASCADE CONSTRAINTS: a key of somebody else's that refers to Filewise's stops it.
 -- name: drop
 DROP TABLESPACE {{ident .Tablespace}} INCLUDING CONTENTS AND DATAFILES;
 
@@ -148,7 +148,7 @@ FROM sys.v_$session WHERE type = 'USER' AND process || ' ' || machine || ' ' || 
 -- name: alive
 SELECT COUNT(*) FROM sys.v_$session WHERE sid = :1 AND serial# = :2;
 
--- name: own-session
+-- name: this-session
 SELECT sys_context('USERENV', 'SID'), sys_context('USERENV', 'SESSIONID') FROM dual;
 
 -- name: session-serial

@@ -30,7 +30,7 @@ ALTER TABLE {{ident .Name}} ALTER COLUMN payload SET STORAGE EXTERNAL;
 -- One call inserts rows first … first+amount−1 of a worker. A transaction has
 -- CommitEvery rows. The pool is bytes, since a text is searched from its start in
 -- encodings of several bytes.
--- name: procedure whole
+-- name: procedure-insert whole
 CREATE PROCEDURE {{ident .T.Procedure}}(worker bigint, first bigint, amount bigint) LANGUAGE plpgsql AS $fw$
 DECLARE
   i bigint := first; -- FOR counts in integers of 4 bytes
@@ -74,11 +74,11 @@ $fw$
 -- name: connection
 SET filewise.pool = {{literal .Pool}};
 
--- name: call
+-- name: call-insert
 CALL {{ident .T.Procedure}}($1, $2, $3);
 
 -- Whether the row of a key is committed, for calls that were interrupted.
--- name: committed
+-- name: committed-insert
 SELECT count(*) FROM {{ident .T.Name}} WHERE id = $1;
 
 -- Rows, and the sum over them of the CRC-32 (IEEE) of "id,payload". Before

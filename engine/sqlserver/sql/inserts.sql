@@ -1,7 +1,7 @@
 -- Workload inserts on SQL Server. The server itself generates the rows, by the
 -- formula in package workload: q = i × connections + worker numbers the row, x
 -- and y follow from it. Values stay below 2^62, within a bigint. Sections are
--- executed on connections that have logged in to the build's own database.
+-- executed on connections that have logged in to the build's database.
 
 -- name: tables
 {{range .Tables}}
@@ -17,7 +17,7 @@ CREATE TABLE dbo.fw_pool (pool varchar(max) COLLATE Latin1_General_BIN2 NOT NULL
 -- name: pool
 INSERT INTO dbo.fw_pool (pool) VALUES (@p1);
 
--- name: procedure whole
+-- name: procedure-insert whole
 CREATE PROCEDURE dbo.{{ident .Procedure}} @worker bigint, @first bigint, @amount bigint
 AS
 BEGIN
@@ -66,10 +66,10 @@ BEGIN
 {{- end}}
 END;
 
--- name: call
+-- name: call-insert
 EXEC dbo.{{ident .Procedure}} @worker = @p1, @first = @p2, @amount = @p3;
 
--- name: committed
+-- name: committed-insert
 SELECT COUNT_BIG(*) AS found FROM dbo.{{ident .TableName}} WHERE id = @p1;
 
 -- name: check

@@ -1,7 +1,7 @@
 -- Workload orders on SQL Server: five transactions derived from the TPC-C
 -- specification, each one call of a procedure that is one transaction. Amounts are
 -- whole cents. Sections are executed on connections that have logged in to the
--- build's own database; .IndexPlace is the filegroup of nonclustered indexes.
+-- build's database; .IndexPlace is the filegroup of nonclustered indexes.
 -- A statement is a procedure's name alone, which the driver calls with the arguments
 -- in their order: as parameters of a statement, texts would be declared by their
 -- length, and each length would want a plan of its own.
@@ -329,7 +329,7 @@ dbo.fw_delivery;
 dbo.fw_stock_level;
 
 -- name: churn whole
--- A table that comes and goes, before each transaction: each statement commits by
+-- A table that is created and dropped before each transaction: each statement commits by
 -- itself. Number is unique in the build.
 CREATE TABLE dbo.{{ident (print "fw_churn_" .Number)}} (content char(1000) COLLATE Latin1_General_BIN2 NOT NULL) ON [PRIMARY];
 INSERT INTO dbo.{{ident (print "fw_churn_" .Number)}} (content) VALUES ('x');

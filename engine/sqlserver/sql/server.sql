@@ -111,7 +111,7 @@ TO FILEGROUP {{ident .IndexGroup}};
 {{- end}}
 
 -- name: files whole
--- The files of the build's own database, as the catalogue has them; pages of 8 KiB.
+-- The files of the build's database, as the catalogue has them; pages of 8 KiB.
 SELECT f.name AS logical, f.physical_name AS path, f.type_desc AS type, CAST(f.size AS bigint) AS pages,
   CAST(f.growth AS bigint) AS growth, CAST(f.is_percent_growth AS int) AS percent_growth,
   CAST(FILEPROPERTY(f.name, N'SpaceUsed') AS bigint) AS used, g.name AS filegroup
@@ -223,11 +223,11 @@ SELECT
   (SELECT COUNT_BIG(*) FROM sys.dm_exec_sessions WHERE database_id = DB_ID() AND session_id <> @@SPID) AS sessions,
   (SELECT CAST(DATEDIFF(minute, create_date, SYSDATETIME()) AS bigint) FROM sys.databases WHERE database_id = DB_ID()) AS age,
   (SELECT COUNT_BIG(*) FROM
--- strangers
-  ) AS strangers,
+-- others
+  ) AS others,
   (SELECT MIN(name COLLATE Latin1_General_BIN2) FROM
--- strangers
-  ) AS stranger,
+-- others
+  ) AS other,
   @result AS result;
 
 -- name: drop whole
@@ -236,7 +236,7 @@ SET NOCOUNT ON;
 IF DB_ID({{literal .Name}}) IS NULL RETURN;
 -- guard
 IF EXISTS (SELECT 1 FROM
--- strangers there
+-- others there
 )
 BEGIN;
   THROW 50004, N'the database holds what Filewise has not made: nothing of it is changed', 1;
@@ -244,7 +244,7 @@ END;
 DROP DATABASE {{ident .Name}};
 
 -- name: drop-restoring whole
--- After a RESTORE of ours that failed half-way, to a name that it made.
+-- After a RESTORE of Filewise's that failed half-way, to a name that it made.
 SET NOCOUNT ON;
 IF DB_ID({{literal .Name}}) IS NULL RETURN;
 IF ISNULL(CAST(DATABASEPROPERTYEX({{literal .Name}}, N'Status') AS nvarchar(128)), N'') <> N'RESTORING'

@@ -28,9 +28,9 @@ func TestNthSmallest(t *testing.T) {
 func TestErrorIsSpent(t *testing.T) {
 	sum := 0.0
 	for n := FirstLook; n <= 12; n++ {
-		sum += Increment(0.05, n, 12)
+		sum += Rules1.Increment(0.05, n, 12, FirstLook)
 	}
-	if math.Abs(sum-0.05) > 1e-12 || Spent(0.05, 12, 12) != 0.05 {
+	if math.Abs(sum-0.05) > 1e-12 || Rules1.Spent(0.05, 12, 12) != 0.05 {
 		t.Errorf("%v", sum)
 	}
 }
@@ -38,7 +38,7 @@ func TestErrorIsSpent(t *testing.T) {
 // TestTinySimulation: extreme arguments are served.
 func TestTinySimulation(t *testing.T) {
 	for _, alpha := range []float64{1e-9, 0.999} {
-		table := Simulate(2, []int{3, 8}, alpha, 10, 1)
+		table := Rules2.Simulate(2, []int{3, 8}, alpha, 10, 1)
 		if len(table[0].TwoSided) != 1 || len(table[1].OneSided) != 6 {
 			t.Errorf("%v", table)
 		}

@@ -14,6 +14,7 @@ const chunk = 2000
 // world is many null experiments that advance block by block. Only running
 // sums are kept, so that memory does not grow with the number of blocks.
 type world struct {
+	rules Rules
 	k, n  int
 	seed  uint64
 	state []sums
@@ -27,9 +28,9 @@ type sums struct{ square float64 } // Σ (y−block mean)² over all cells
 // armSums are over blocks: of y−block mean, and of d = y−y₀.
 type armSums struct{ dev, diff, diffSquare float64 }
 
-func newWorld(k, sims int, seed uint64) *world {
+func newWorld(r Rules, k, sims int, seed uint64) *world {
 	return &world{
-		k: k, seed: seed,
+		rules: r, k: k, seed: seed,
 		state: make([]sums, sims),
 		arms:  make([]armSums, k*sims),
 		two:   make([]float64, sims),
@@ -99,10 +100,11 @@ func (w *world) statistics(s int) (two, one float64) {
 		sse -= a.dev * a.dev / n
 	}
 	pooled := sse / ((n - 1) * (k - 1))
+	prior := w.rules.prior(w.n, w.k)
 	one = math.Inf(-1)
 	for _, a := range arms[1:] {
 		own := a.diffSquare - a.diff*a.diff/n
-		variance := (priorDF*2*pooled + own) / (priorDF + n - 1) / n
+		variance := (prior*2*pooled + own) / (prior + n - 1) / n
 		t := a.diff / n / math.Sqrt(variance)
 		two = max(two, math.Abs(t))
 		one = max(one, t)

@@ -11,9 +11,12 @@ func TestParseDir(t *testing.T) {
 		os          OS
 	}{
 		{`D:\data`, `D:\data`, Windows}, {`d:\data\`, `d:\data`, Windows}, {`D:\`, `D:\`, Windows}, {`D:/a//b/`, `D:\a\b`, Windows},
-		{`\\files\share`, `\\files\share`, Windows}, {`\\files\share$\a b`, `\\files\share$\a b`, Windows}, {`//files/share/x`, "/files/share/x", Linux},
-		{`D:\Ünïcode ' [x]`, `D:\Ünïcode ' [x]`, Windows}, {`E:\.hidden`, `E:\.hidden`, Windows}, {`E:\COMMON\nullable`, `E:\COMMON\nullable`, Windows},
-		{"/", "/", Linux}, {"/var/opt/mssql/data/", "/var/opt/mssql/data", Linux}, {"/a//b", "/a/b", Linux}, {`/a\b:c*`, `/a\b:c*`, Linux}, {"/con/nul", "/con/nul", Linux},
+		{`\\files\share`, `\\files\share`, Windows}, {`\\files\share$\a b`, `\\files\share$\a b`, Windows},
+		{`//files/share/x`, "/files/share/x", Linux},
+		{`D:\Ünïcode ' [x]`, `D:\Ünïcode ' [x]`, Windows}, {`E:\.hidden`, `E:\.hidden`, Windows},
+		{`E:\COMMON\nullable`, `E:\COMMON\nullable`, Windows},
+		{"/", "/", Linux}, {"/var/opt/mssql/data/", "/var/opt/mssql/data", Linux}, {"/a//b", "/a/b", Linux}, {`/a\b:c*`, `/a\b:c*`, Linux},
+		{"/con/nul", "/con/nul", Linux},
 	} {
 		d, err := ParseDir(c.given)
 		if err != nil || d.String() != c.want || d.System != c.os {
@@ -23,7 +26,8 @@ func TestParseDir(t *testing.T) {
 	for _, bad := range []string{
 		"", "data", `data\x`, "D:", "D:data", `\data`, `\\files`, `\\files\`, `\\?\D:\x`, `\\.\C:\x`, `1:\x`, `ÄD:\x`,
 		`D:\a\..\b`, `D:\.`, "/a/../b", "/./a", `D:\a|b`, `D:\a:stream`, `D:\a*`, `D:\a?`, `D:\<a>`, `D:\"a"`, `D:\ends.`, `D:\ends `,
-		`D:\NUL`, `D:\con.txt`, `D:\lpt1\x`, `D:\Com9 .x`, "D:\\a\x00b", "/a\nb", "/a\x00", "/a\xff", "/" + strings.Repeat("x", 300), `D:\` + strings.Repeat("€", 259),
+		`D:\NUL`, `D:\con.txt`, `D:\lpt1\x`, `D:\Com9 .x`, "D:\\a\x00b", "/a\nb", "/a\x00", "/a\xff", "/" + strings.Repeat("x", 300), `D:\` +
+			strings.Repeat("€", 259),
 	} {
 		if d, err := ParseDir(bad); err == nil {
 			t.Errorf("ParseDir(%q) = %q", bad, d)
@@ -32,7 +36,8 @@ func TestParseDir(t *testing.T) {
 }
 
 func TestJoin(t *testing.T) {
-	for dir, want := range map[string]string{`D:\`: `D:\f.mdf`, `D:\data`: `D:\data\f.mdf`, `\\s\t`: `\\s\t\f.mdf`, "/": "/f.mdf", "/d": "/d/f.mdf"} {
+	for dir, want := range map[string]string{`D:\`: `D:\f.mdf`, `D:\data`: `D:\data\f.mdf`, `\\s\t`: `\\s\t\f.mdf`, "/": "/f.mdf",
+		"/d": "/d/f.mdf"} {
 		d, err := ParseDir(dir)
 		if err != nil {
 			t.Fatal(err)
@@ -55,8 +60,10 @@ func TestSameAndWithin(t *testing.T) {
 		dir, mount string
 		want       bool
 	}{
-		{`D:\data`, `d:\`, true}, {`D:\data`, `D:\DATA`, true}, {`D:\database`, `D:\data`, false}, {`D:\data`, `E:\`, false}, {`\\s\t\x`, `\\S\T\`, true},
-		{"/var/opt", "/", true}, {"/var/opt", "/var/opt/", true}, {"/var/opt", "/VAR", false}, {"/variable", "/var", false}, {"/var", `C:\`, false}, {"/var", "", false},
+		{`D:\data`, `d:\`, true}, {`D:\data`, `D:\DATA`, true}, {`D:\database`, `D:\data`, false}, {`D:\data`, `E:\`, false},
+		{`\\s\t\x`, `\\S\T\`, true},
+		{"/var/opt", "/", true}, {"/var/opt", "/var/opt/", true}, {"/var/opt", "/VAR", false}, {"/variable", "/var", false},
+		{"/var", `C:\`, false}, {"/var", "", false},
 	} {
 		d, err := ParseDir(c.dir)
 		if err != nil {

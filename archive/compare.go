@@ -1,0 +1,169 @@
+package archive
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"filewise"
+	"filewise/experiment"
+	"filewise/verdict"
+)
+
+// ComparisonSchema is the version of a comparison's JSON document.
+const ComparisonSchema = "filewise-comparison/1"
+
+// UsualConfidence is that of a comparison's intervals, unless told otherwise.
+const UsualConfidence = 0.95
+
+// Comparison is what two runs that share layouts tell of what changed between them.
+type Comparison struct {
+	Schema      string          `json:"schema"`
+	Before      int64           `json:"before"` // run
+	After       int64           `json:"after"`
+	Confidence  float64         `json:"confidence"`
+	Differences []Difference    `json:"differences"`
+	Families    []FamilyChanges `json:"families"`
+	Left        []string        `json:"layouts_not_in_both"`
+}
+
+type FamilyChanges struct {
+	Family  string   `json:"family,omitempty"`
+	Layouts []Change `json:"layouts"`
+}
+
+// Change is a change in percent; null is not known.
+type Change struct {
+	Layout       string   `json:"layout"`
+	TrialsBefore int      `json:"trials_before"`
+	TrialsAfter  int      `json:"trials_after"`
+	Percent      *float64 `json:"change_percent"`
+	Low          *float64 `json:"change_low"`
+	High         *float64 `json:"change_high"`
+	Resolved     bool     `json:"resolved"`          // the interval excludes no change
+	Relative     *float64 `json:"difference_change"` // of the difference from the baseline
+	RelativeLow  *float64 `json:"difference_low"`
+	RelativeHigh *float64 `json:"difference_high"`
+	Text         string   `json:"text"` // the same as it is shown
+}
+
+// Compare compares two runs; confidence is that of the intervals (0.95), over all layouts
+// together. Runs that differ in what has to be equal are refused with code usage, unless
+// meant names it (see MeantNames).
+func Compare(before, after Run, confidence float64, meant []string) (Comparison, error) {
+	out := Comparison{Schema: ComparisonSchema, Before: before.ID, After: after.ID, Confidence: confidence,
+		Differences: append([]Difference{}, differences(before.Run, after.Run, meant)...), Left: []string{}}
+	if before.ID == after.ID {
+		return out, filewise.Errorf(filewise.CodeUsage, "name two runs", "run %d cannot be compared with itself", before.ID)
+	}
+	var why []string
+	for _, d := range out.Differences {
+		if d.Kind == Refused {
+			why = append(why, fmt.Sprintf("%s: %s, then %s", d.What, d.Before, d.After))
+		}
+	}
+	if len(why) > 0 {
+		return out, filewise.Errorf(filewise.CodeUsage, "if that is what was changed, say so with --meant ("+strings.Join(MeantNames, ", ")+")",
+			"runs %d and %d are of different things; %s", before.ID, after.ID, strings.Join(why, "; "))
+	}
+	a, err := before.Plan.Samples(before.Trials)
+	if err != nil {
+		return out, err
+	}
+	b, err := after.Plan.Samples(after.Trials)
+	if err != nil {
+		return out, err
+	}
+	for _, x := range a {
+		for _, y := range b {
+			if x.Family == y.Family {
+				if err := out.family(x, y, before.Plan.Baseline); err != nil {
+					return out, err
+				}
+			}
+		}
+	}
+	if len(out.Families) == 0 {
+		return out, filewise.Errorf(filewise.CodeUsage, "compare runs of the same workload",
+			"runs %d and %d have no family of operations in common", before.ID, after.ID)
+	}
+	out.Left = notInBoth(before.Plan, after.Plan)
+	return out, nil
+}
+
+func (c *Comparison) family(x, y experiment.FamilySample, baseline string) error {
+	changes, err := verdict.Compare(x.Sample, y.Sample, baseline, c.Confidence)
+	if errors.Is(err, verdict.ErrTable) {
+		return filewise.Errorf(filewise.CodeUsage, "compare runs that share layouts, with complete blocks", "runs %d and %d: %w", c.Before,
+			c.After, err)
+	}
+	if err != nil {
+		return err
+	}
+	f := FamilyChanges{Family: x.Family}
+	for _, k := range changes {
+		doc := Change{
+			Layout: k.Arm, TrialsBefore: k.Before, TrialsAfter: k.After, Resolved: k.Resolved(),
+			Percent: percentOf(k.Effect), Low: percentOf(k.Lo), High: percentOf(k.Hi),
+			Relative: percentOf(k.Relative), RelativeLow: percentOf(k.RelativeLo), RelativeHigh: percentOf(k.RelativeHi),
+		}
+		doc.Text = changeWords(doc)
+		f.Layouts = append(f.Layouts, doc)
+	}
+	c.Families = append(c.Families, f)
+	return nil
+}
+
+func percentOf(effect float64) *float64 {
+	p := verdict.Percent(effect)
+	if math.IsNaN(p) || math.IsInf(p, 0) {
+		return nil
+	}
+	return &p
+}
+
+// notInBoth are the layouts of one run alone.
+func notInBoth(p, q experiment.Plan) []string {
+	out := []string{}
+	has := func(p experiment.Plan, name string) bool {
+		for _, l := range p.Layouts {
+			if l.Name == name {
+				return true
+			}
+		}
+		return false
+	}
+	for _, l := range p.Layouts {
+		if !has(q, l.Name) {
+			out = append(out, l.Name)
+		}
+	}
+	for _, l := range q.Layouts {
+		if !has(p, l.Name) {
+			out = append(out, l.Name)
+		}
+	}
+	return out
+}
+
+// changeWords is a layout's change in words.
+func changeWords(l Change) string {
+	if l.Percent == nil || l.Low == nil {
+		return "too few trials to tell"
+	}
+	s := fmt.Sprintf("%s %% (%s … %s; %d and %d trials)", signedText(*l.Percent), signedText(*l.Low), signedText(*l.High), l.TrialsBefore,
+		l.TrialsAfter)
+	if !l.Resolved {
+		s += fmt.Sprintf(": no change larger than %.1f %%", max(math.Abs(*l.Low), math.Abs(*l.High)))
+	}
+	if l.Relative != nil && l.RelativeLow != nil {
+		s += fmt.Sprintf("; its ratio to the baseline %s %% (%s … %s)", signedText(*l.Relative), signedText(*l.RelativeLow),
+			signedText(*l.RelativeHigh))
+	}
+	return s
+}
+
+func signedText(percent float64) string {
+	return strings.Replace(fmt.Sprintf("%+.1f", percent), "-", "−", 1)
+}

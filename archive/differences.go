@@ -1,0 +1,211 @@
+package archive
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"filewise"
+	"filewise/experiment"
+	"filewise/store"
+)
+
+// Difference is one between two runs, other than what they measured.
+type Difference struct {
+	What   string `json:"what"`
+	Before string `json:"before"`
+	After  string `json:"after"`
+	// Kind is "refused", "warned" (it was hardly meant), or "noted" (it may well be
+	// what was changed, or --meant says so).
+	Kind string `json:"kind"`
+}
+
+// The kinds of difference.
+const (
+	Refused = "refused"
+	Warned  = "warned"
+	Noted   = "noted"
+)
+
+// MeantNames are what may be said to be meant: what else makes runs incomparable.
+var MeantNames = []string{"engine", "workload", "size", "kind", "durability", "window", "preload"}
+
+// differences of two runs in what is held constant, the worst first. What is in
+// meant was changed on purpose.
+func differences(a, b store.Run, meant []string) []Difference {
+	var out []Difference
+	add := func(kind, name, what string, before, after any) {
+		x, y := fmt.Sprint(before), fmt.Sprint(after)
+		if x == y {
+			return
+		}
+		if slices.Contains(meant, name) {
+			kind = Noted
+		}
+		out = append(out, Difference{what, x, y, kind})
+	}
+	p, q := a.Plan, b.Plan
+	add(Refused, "engine", "engine", p.Target.Engine, q.Target.Engine)
+	add(Refused, "engine", "where the server comes from", p.Target.Mode, q.Target.Mode)
+	add(Refused, "workload", "scenario", p.Scenario, q.Scenario)
+	add(Refused, "workload", "what is measured", measureWords(p), measureWords(q))
+	before, after := differing(p.Params, q.Params)
+	add(Refused, "workload", "parameters of the workload", before, after)
+	add(Refused, "window", "work of a trial", workWords(p), workWords(q))
+	add(Refused, "size", "size of the data files", sizes(p), sizes(q))
+	add(Refused, "kind", "kind of layout", kinds(p), kinds(q))
+	add(Refused, "durability", "durability", p.Target.Durability, q.Target.Durability)
+	add(Refused, "preload", "rows loaded before", p.Preload, q.Preload)
+	add(Warned, "", "calibration", p.Calibrate, q.Calibrate)
+	add(Warned, "", "sessions", p.TakesTurns(), q.TakesTurns())
+	add(Warned, "", "rounds of a session", p.Cells, q.Cells)
+	add(Warned, "", "seed", p.Seed, q.Seed)
+	for _, d := range factDifferences(a.Machine, b.Machine) {
+		add(Warned, "", d.What, d.Before, d.After)
+	}
+	add(Noted, "", "volumes", volumeWords(p), volumeWords(q))
+	add(Noted, "", "address", addressWords(p), addressWords(q))
+	before, after = differing(p.Target.Settings, q.Target.Settings)
+	add(Noted, "", "settings", before, after)
+	add(Noted, "", "version of Filewise", a.Version, b.Version)
+	for _, d := range factDifferences(a.Server, b.Server) {
+		add(Noted, "", "server: "+d.What, d.Before, d.After)
+	}
+	order := []string{Refused, Warned, Noted}
+	slices.SortStableFunc(out, func(x, y Difference) int { return slices.Index(order, x.Kind) - slices.Index(order, y.Kind) })
+	return out
+}
+
+// differing are what two documents have that the other has not, by their names:
+// "rows 1000, custom.setup …". What one lacks is said to be not set.
+func differing(a, b any) (before, after string) {
+	x, y := fields(a), fields(b)
+	names := slices.Sorted(maps.Keys(x))
+	for name := range y {
+		if _, ok := x[name]; !ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	var l, r []string
+	for _, name := range names {
+		if x[name] != y[name] {
+			l, r = append(l, name+" "+cmp.Or(x[name], "not set")), append(r, name+" "+cmp.Or(y[name], "not set"))
+		}
+	}
+	return strings.Join(l, ", "), strings.Join(r, ", ")
+}
+
+// fields are the values of a document by their paths.
+func fields(of any) map[string]string {
+	out := map[string]string{}
+	var walk func(path string, v any)
+	walk = func(path string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for name, x := range v {
+				walk(strings.TrimPrefix(path+"."+name, "."), x)
+			}
+		case []any:
+			if !slices.ContainsFunc(v, func(x any) bool { _, composed := x.(map[string]any); return composed }) {
+				out[path] = strings.Trim(fmt.Sprint(v), "[]")
+				return
+			}
+			for i, x := range v {
+				walk(fmt.Sprintf("%s[%d]", path, i+1), x)
+			}
+		case nil:
+		default:
+			out[path] = fmt.Sprint(v)
+		}
+	}
+	text, err := json.Marshal(of)
+	if err != nil {
+		return map[string]string{"": err.Error()}
+	}
+	var v any
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber() // 1000000 is not 1e+06
+	if err := d.Decode(&v); err != nil {
+		return map[string]string{"": err.Error()}
+	}
+	walk("", v)
+	return out
+}
+
+func measureWords(p experiment.Plan) string {
+	return strings.Join(append([]string{cmp.Or(p.Measure, experiment.MeasureWorkload)}, p.Families()...), " ")
+}
+
+func workWords(p experiment.Plan) string {
+	if p.Window > 0 {
+		return "a window of " + p.Window.String()
+	}
+	return fmt.Sprintf("%d bytes", p.Work)
+}
+
+// sizes and kinds are those of all layouts, each once.
+func sizes(p experiment.Plan) string {
+	return each(p, func(l filewise.Layout) string {
+		return fmt.Sprintf("%d bytes, %s", l.Data.Bytes, l.Data.Allocation)
+	})
+}
+
+func kinds(p experiment.Plan) string {
+	return each(p, func(l filewise.Layout) string { return string(l.Kind) })
+}
+
+func each(p experiment.Plan, word func(filewise.Layout) string) string {
+	var out []string
+	for _, l := range p.Layouts {
+		if s := word(l); !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(out, "; ")
+}
+
+func volumeWords(p experiment.Plan) string {
+	var out []string
+	for _, v := range p.Target.Volumes {
+		out = append(out, v.Name+"="+v.Dir)
+	}
+	return strings.Join(out, " ")
+}
+
+func addressWords(p experiment.Plan) string {
+	if p.Target.Address == nil {
+		return ""
+	}
+	return p.Target.Address.String()
+}
+
+// factDifferences are facts that both have, or one alone, with different values.
+func factDifferences(a, b []filewise.Fact) []Difference {
+	const absent = "not known"
+	value := func(facts []filewise.Fact, name string) string {
+		for _, f := range facts {
+			if f.Name == name {
+				return f.Value
+			}
+		}
+		return absent
+	}
+	var out []Difference
+	seen := map[string]bool{}
+	for _, f := range append(slices.Clone(a), b...) {
+		if seen[f.Name] {
+			continue
+		}
+		seen[f.Name] = true
+		if x, y := value(a, f.Name), value(b, f.Name); x != y {
+			out = append(out, Difference{What: f.Name, Before: x, After: y})
+		}
+	}
+	return out
+}

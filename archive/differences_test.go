@@ -1,0 +1,32 @@
+package archive
+
+import (
+	"testing"
+
+	"filewise/workload"
+)
+
+// Parameters that differ are named as plans name them, and no others: no struct of Go's, and no
+// address in memory, by which two runs of one custom SQL would differ.
+func TestDiffering(t *testing.T) {
+	custom := func(sql string) *workload.Custom {
+		return &workload.Custom{Transactions: []workload.Transaction{{Name: "add", Weight: 1, SQL: workload.Script{"": {{Text: sql}}}}}}
+	}
+	a := workload.Params{Connections: 8, Rows: 1_000_000, Users: []int{8, 32}, Custom: custom("INSERT")}
+	b := a
+	b.Custom = custom("INSERT")
+	if x, y := differing(a, b); x != "" || y != "" {
+		t.Errorf("equal parameters differ: %q, %q", x, y)
+	}
+	b.Connections, b.Rows, b.Users, b.Mode, b.Custom = 4, 0, []int{8}, "both", custom("DELETE")
+	x, y := differing(a, b)
+	if want := "connections 8, custom.transactions[1].sql.[1].text INSERT, mode not set, rows 1000000, users 8 32"; x != want {
+		t.Errorf("%q, want %q", x, want)
+	}
+	if want := "connections 4, custom.transactions[1].sql.[1].text DELETE, mode both, rows not set, users 8"; y != want {
+		t.Errorf("%q, want %q", y, want)
+	}
+	if x, y = differing(map[string]string(nil), map[string]string{"work_mem": "4MB"}); x != "work_mem not set" || y != "work_mem 4MB" {
+		t.Errorf("%q, %q", x, y)
+	}
+}

@@ -1,0 +1,208 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"filewise"
+	"filewise/engine/all"
+	"filewise/experiment"
+	"filewise/plan"
+	"filewise/preview"
+	running "filewise/run"
+)
+
+// plantedShare of the time of an operation, as the first operations of the baseline have it,
+// is added to each operation of the other layout, as a fixed cost.
+const plantedShare = 0.1
+
+// runDecide is the command decide: how often default runs decide about a planted
+// difference, how often about none, and what machine time sessions save.
+func runDecide(ctx context.Context, args []string, stdout io.Writer) error {
+	flags := flag.NewFlagSet("bench decide", flag.ContinueOnError)
+	names := flags.String("engines", "sqlite,postgres,mariadb", "`engines` to measure")
+	repeats := flags.Int("repeats", 10, "default `runs` with a planted difference")
+	same := flags.Int("aa", 20, "default `runs` without one")
+	budget := flags.Duration("budget", 0, "`time` of a run (default the engine's)")
+	dir := flags.String("dir", ".", "`directory` for the databases")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	for name := range strings.SplitSeq(*names, ",") {
+		for _, sessions := range []bool{true, false} {
+			for _, planted := range []bool{true, false} {
+				n := map[bool]int{true: *repeats, false: *same}[planted]
+				d := decided{engine: name, sessions: sessions, planted: planted}
+				if err := d.repeat(ctx, n, *budget, *dir); err != nil {
+					return fmt.Errorf("%s: %w", name, err)
+				}
+				fmt.Fprint(stdout, d.line())
+			}
+		}
+	}
+	return nil
+}
+
+// decided is what default runs of one kind came to.
+type decided struct {
+	engine            string
+	sessions, planted bool
+
+	runs, right, wrong, narrow int
+	measuring, wall, toNarrow  time.Duration
+}
+
+func (d *decided) repeat(ctx context.Context, n int, budget time.Duration, dir string) error {
+	slow := new(atomic.Int64)
+	for range n {
+		o := plan.Engines(all.Engines()).New()
+		o.Scenario = "inserts"
+		o.Engine, o.Sessions = plan.Of(d.engine), plan.Of(d.sessions)
+		o.Volumes = plan.Of([]plan.Pair{{Name: "here", Value: dir}})
+		if budget > 0 {
+			o.Budget = plan.Of(budget)
+		}
+		made, err := plan.Engines(all.Engines()).Make(o)
+		if err != nil {
+			return err
+		}
+		p := preview.Doubled(made.Plan)
+		p.Margin, p.Goal, p.MaxBlocks = made.Margin, made.Goal, made.MaxBlocks
+		e := made.Engine
+		if d.planted {
+			e = slowed{e, p.Baseline, slow}
+		}
+		trials, end, err := running.Unstored(ctx, p, running.Options{Engine: e})
+		if err != nil {
+			return err
+		}
+		if err := d.add(p, trials, end); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add counts a run. Of two equal layouts, one that is better or worse is a false decision;
+// of the planted one, that it is better, or to be recommended.
+func (d *decided) add(p experiment.Plan, trials []filewise.Trial, end experiment.Decision) error {
+	j, err := p.Judge(trials)
+	if err != nil {
+		return err
+	}
+	d.runs, d.measuring, d.wall = d.runs+1, d.measuring+j.Measuring, d.wall+j.Elapsed
+	for _, look := range j.First().Result.Looks {
+		if x := look.Estimates[1]; (x.Hi-x.Lo)/2 <= math.Log(1.05) {
+			d.narrow++
+			d.toNarrow += timeUntil(trials, look.Block)
+			break
+		}
+	}
+	look, ok := j.First().Result.Last()
+	if !ok {
+		return nil
+	}
+	x := look.Estimates[1]
+	switch {
+	case d.planted && (x.Lo > 0 || look.Recommended == 1), !d.planted && (x.Lo > 0 || x.Hi < 0):
+		d.wrong++
+	case end.Ending == experiment.Decided && j.Elapsed <= 5*time.Minute:
+		d.right++
+	}
+	return nil
+}
+
+// timeUntil is what the trials to the end of a block took.
+func timeUntil(trials []filewise.Trial, block int) (took time.Duration) {
+	for _, t := range trials {
+		if t.Cell.Block <= block {
+			took += t.Elapsed
+		}
+	}
+	return took
+}
+
+func (d *decided) line() string {
+	how := map[bool]string{true: "sessions", false: "one by one"}[d.sessions]
+	what := map[bool]string{true: "planted 10 %", false: "A/A"}[d.planted]
+	narrow := "never"
+	if d.narrow > 0 {
+		narrow = fmt.Sprintf("%v in %d", (d.toNarrow / time.Duration(d.narrow)).Round(time.Second), d.narrow)
+	}
+	return fmt.Sprintf("%s, %s, %s: %d runs, %d decided within 5 min, %d wrong; ±5 %% after %s; measuring %.0f %% of %v\n", d.engine, how,
+		what,
+		d.runs, d.right, d.wrong, narrow, 100*d.measuring.Seconds()/max(d.wall.Seconds(), 1e-9), d.wall.Round(time.Second))
+}
+
+// slowed is an engine on which operations of all layouts but one cost more.
+type slowed struct {
+	filewise.Engine
+	but  string
+	cost *atomic.Int64 // of an operation, in ns; 0: not known yet
+}
+
+func (s slowed) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
+	server, err := s.Engine.Open(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	return slowedServer{server, s}, nil
+}
+
+type slowedServer struct {
+	filewise.Server
+	slowed slowed
+}
+
+func (s slowedServer) Build(ctx context.Context, l filewise.Layout, p filewise.Program) (*filewise.Database, error) {
+	db, err := s.Server.Build(ctx, l, p)
+	if err == nil {
+		db.Connector = slowedConnector{db.Connector, s.slowed.cost, l.Name != s.slowed.but}
+	}
+	return db, err
+}
+
+type slowedConnector struct {
+	filewise.Connector
+	cost *atomic.Int64
+	pays bool
+}
+
+func (c slowedConnector) Connect(ctx context.Context, phase, worker int) (filewise.Session, error) {
+	s, err := c.Connector.Connect(ctx, phase, worker)
+	if err != nil {
+		return nil, err
+	}
+	return &slowedSession{Session: s, slowedConnector: c}, nil
+}
+
+type slowedSession struct {
+	filewise.Session
+	slowedConnector
+	ops  int64
+	took time.Duration
+}
+
+// calibrating is the time of a connection after which the cost is fixed: in the pilots,
+// which are no part of a verdict.
+const calibrating = 300 * time.Millisecond
+
+func (s *slowedSession) Do(ctx context.Context, first, n int64) (int64, error) {
+	start := time.Now()
+	done, err := s.Session.Do(ctx, first, n)
+	if s.ops, s.took = s.ops+done, s.took+time.Since(start); s.cost.Load() == 0 && s.took > calibrating && s.ops > 0 {
+		s.cost.CompareAndSwap(0, int64(plantedShare*float64(s.took)/float64(s.ops)))
+	}
+	if s.pays && err == nil {
+		time.Sleep(time.Duration(done * s.cost.Load()))
+	}
+	return done, err
+}

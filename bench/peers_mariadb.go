@@ -1,0 +1,77 @@
+//go:build linux
+
+package main
+
+import (
+	_ "embed"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"filewise"
+	"filewise/engine/innodb"
+)
+
+// ordersLua is what sysbench does.
+//
+//go:embed orders.lua
+var ordersLua []byte
+
+// mariaSettings are those of a server with room for the data, which syncs every commit.
+var mariaSettings = []string{"--skip-networking", "--skip-log-bin", "--local-infile=1", "--innodb-buffer-pool-size=1G",
+	"--innodb-log-file-size=1G"}
+
+var mariaPeer = &product{
+	engine: innodb.MariaDB,
+	layout: filewise.Layout{Name: "tables", Kind: filewise.KindPerTable,
+		Data: filewise.Spread{Files: 9, Bytes: 512 << 20, Allocation: filewise.Growing, Placement: filewise.PlaceOne}},
+	command: mariaCommand,
+	end:     syscall.SIGTERM,
+	address: func(p *peer) *filewise.Address {
+		return &filewise.Address{Scheme: "mariadb", Host: p.socket(), User: "root"}
+	},
+	builds:   `SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME LIKE 'filewise\_%'`,
+	driver:   "sysbench",
+	most:     1.8,
+	driving:  sysbench,
+	reported: regexp.MustCompile(`transactions:\s+(\d+)`),
+	loader:   "mariadb --local-infile",
+	copied:   "LOAD DATA LOCAL INFILE '%[3]s' INTO TABLE fw_%[1]s (%[2]s)",
+	names:    "fw_%s",
+}
+
+func mariaCommand(p *peer, purpose, database string, statements ...string) []string {
+	data, socket := "--datadir="+p.data(), "--socket="+p.socket()
+	var as []string
+	if os.Geteuid() == 0 {
+		as = []string{"--user=root"}
+	}
+	switch purpose {
+	case "install":
+		return append([]string{"mariadb-install-db", "--no-defaults", data, "--auth-root-authentication-method=normal", "--skip-test-db"}, as...)
+	case "serve":
+		line := append([]string{"mariadbd", "--no-defaults", data, socket, "--pid-file=" + filepath.Join(p.scratch, "pid")}, mariaSettings...)
+		return append(line, as...)
+	}
+	return []string{"mariadb", "--no-defaults", socket, "--user=root", "--local-infile=1", "--batch", "--skip-column-names",
+		"-e", strings.Join(statements, ";\n"), database}
+}
+
+// sysbench does the same work: the same procedures with the same mix and
+// connections, each of which is a thread.
+func sysbench(p *peer, database string, w filewise.Workload, window time.Duration) ([]string, error) {
+	path := filepath.Join(p.scratch, "orders.lua")
+	if err := os.WriteFile(path, ordersLua, 0o600); err != nil {
+		return nil, err
+	}
+	size := sizeOf(w)
+	return []string{"sysbench", "--mysql-socket=" + p.socket(), "--mysql-user=root", "--mysql-db=" + database,
+		"--threads=" + strconv.Itoa(size.connections), fmt.Sprintf("--time=%.0f", window.Seconds()),
+		fmt.Sprintf("--warehouses=%d", size.warehouses), fmt.Sprintf("--customers=%d", size.customers),
+		fmt.Sprintf("--items=%d", size.items), path, "run"}, nil
+}

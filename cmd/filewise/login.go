@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"filewise"
+	"filewise/plan"
+	"filewise/run"
+	"filewise/target"
+)
+
+// access logs in to the server of a plan by what the options give.
+func (a *app) access(t filewise.Target, secret filewise.Address, o *plan.TargetOptions) run.Login {
+	return func(ctx context.Context) (filewise.Address, error) { return a.login(ctx, t, secret, o) }
+}
+
+// login completes the address of an external target by its password, which is
+// asked for on a terminal where nothing gives it.
+func (a *app) login(ctx context.Context, t filewise.Target, given filewise.Address, o *plan.TargetOptions) (filewise.Address, error) {
+	full := *t.Address
+	full.Password, full.Secrets = given.Password, given.Secrets
+	a.hide(full.Hidden()...)
+	if full.Password != "" {
+		a.hintProcessList(full.Password)
+		return full, nil
+	}
+	environment := os.Getenv("FILEWISE_PASSWORD")
+	socket := full.Host == "" || strings.HasPrefix(full.Host, "/") || strings.HasPrefix(full.Host, "@")
+	// The system says who is at the other end of a socket, so that many servers ask
+	// for no password there.
+	if o.NoPassword.Value || socket && o.PasswordFile.Value == "" && environment == "" {
+		return full, nil
+	}
+	var err error
+	full.Password, err = target.Password(ctx, *t.Address, target.Sources{File: o.PasswordFile.Value, Environment: environment,
+		Stdin: a.stdin, Prompt: a.stderr})
+	a.hide(full.Password)
+	return full, err
+}
+
+// hide keeps secrets out of every error that is reported.
+func (a *app) hide(secrets ...filewise.Secret) { a.secrets = append(a.secrets, secrets...) }
+
+// hintProcessList tells whoever has typed the password into the command line.
+func (a *app) hintProcessList(password filewise.Secret) {
+	typed := slices.ContainsFunc(a.args, func(arg string) bool {
+		return slices.Contains(target.SecretsIn(arg), password)
+	})
+	if !typed || a.json || a.hinted {
+		return
+	}
+	a.hinted = true
+	fmt.Fprintln(a.stderr, "filewise: hint: others on this machine can see the password in the command line (ps); --password-file, "+
+		"FILEWISE_PASSWORD and FILEWISE_TARGET do not show it")
+}

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+)
+
+// lineWriter prints until the first error, and keeps that.
+type lineWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (l *lineWriter) printf(format string, args ...any) {
+	if l.err == nil {
+		_, l.err = fmt.Fprintf(l.w, format, args...)
+	}
+}
+
+// print writes a result to stdout: v as JSON, or as the text that it is told in.
+func (a *app) print(v any, text func(*lineWriter)) error {
+	if a.json {
+		return a.printJSON(v)
+	}
+	w := &lineWriter{w: a.stdout}
+	text(w)
+	return w.err
+}
+
+// printJSON writes v for --json.
+func (a *app) printJSON(v any) error {
+	enc := json.NewEncoder(a.stdout)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return fmt.Errorf("write JSON: %w", err)
+	}
+	return nil
+}

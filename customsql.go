@@ -1,0 +1,45 @@
+package filewise
+
+import "fmt"
+
+// CustomSQL is the SQL of a workload that brings its own, so that engines take it in
+// place of their sections. Within it :NAME is a parameter.
+type CustomSQL struct {
+	// Tables are those that the layout spreads; the set-up creates them, and says
+	// by {{spread "NAME"}} where.
+	Tables []CustomTable `json:"tables,omitempty"`
+	// Setup is executed once in each build. Its texts are templates, of which the
+	// engine says what they may hold.
+	Setup []CustomText `json:"setup,omitempty"`
+	// Sections are by the names of Phase.Sections, and by those that Querier.Query is
+	// asked for. One of several statements is a transaction.
+	Sections map[string]CustomSection `json:"sections"`
+	// ShardBy is the parameter whose value, modulo their number, is the file of an
+	// operation, where files are databases of their own; empty: a connection has files
+	// of its own.
+	ShardBy string `json:"shard_by,omitempty"`
+}
+
+// CustomTable is a table of CustomSQL.
+type CustomTable struct {
+	Name string `json:"name"`
+	Key  string `json:"key"` // the column by whose hash partitions divide it
+}
+
+// CustomSection are statements that belong together.
+type CustomSection struct {
+	Params []string     `json:"params,omitempty"` // the names of what Args gives, in order
+	Drawn  []string     `json:"drawn,omitempty"`  // those of them that are drawn by chance
+	Texts  []CustomText `json:"texts"`
+}
+
+// CustomText is one statement, or a script of several.
+type CustomText struct {
+	Text  string `json:"text"`
+	File  string `json:"file"`
+	Line  int    `json:"line"`            // on which the text begins
+	Whole bool   `json:"whole,omitempty"` // one statement, semicolons included
+}
+
+// Place says where the text stands, so many lines further down.
+func (t CustomText) Place(lines int) string { return fmt.Sprintf("%s:%d", t.File, t.Line+lines) }

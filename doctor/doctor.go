@@ -1,0 +1,127 @@
+// Package doctor looks whether this machine and a server can do an experiment, and says
+// what to do about everything that it finds.
+package doctor
+
+import (
+	"context"
+	"errors"
+
+	"filewise"
+	"filewise/experiment"
+	"filewise/plan"
+	"filewise/run"
+)
+
+// Diagnosis is what was found.
+type Diagnosis struct {
+	Version   string                         `json:"version"` // of Filewise
+	Machine   []filewise.Finding             `json:"machine"`
+	Engine    string                         `json:"engine,omitempty"`
+	Mode      filewise.Mode                  `json:"mode,omitempty"`
+	Server    []filewise.Fact                `json:"server,omitempty"`
+	Findings  []filewise.Finding             `json:"findings,omitempty"`
+	Offers    map[filewise.Capability]string `json:"offers,omitempty"`
+	SelfCheck []filewise.Finding             `json:"self_check,omitempty"`
+	// Notifications were sent for a test.
+	Notifications []filewise.Finding `json:"notifications,omitempty"`
+	Failed        int                `json:"failed"`
+	Warnings      int                `json:"warnings"`
+
+	clean func(string) string // takes host and user out; nil: there are none
+}
+
+// Patient is the target that is looked at for a plan.
+type Patient struct {
+	Engine filewise.Engine
+	Plan   experiment.Plan
+	Login  run.Login
+	// Agree is asked before a self-check writes to an external server; nil: no self-check
+	// is wanted.
+	Agree func() error
+	Hide  func(string) string // takes secrets out of what is found
+}
+
+// Examine opens the target of the plan and looks whether the plan can be done there. What
+// cannot be opened is a finding, not an error.
+func (d *Diagnosis) Examine(ctx context.Context, p Patient) (err error) {
+	t := p.Plan.Target
+	d.Engine, d.Mode = t.Engine, t.Mode
+	d.addLabels(plan.Describe(p.Engine))
+	env, err := run.Prepare(p.Engine, p.Plan)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, env.Close()) }()
+	if err := env.Look(ctx, p.Login); err != nil {
+		if filewise.CodeOf(err) == filewise.CodeUsage || ctx.Err() != nil {
+			return err
+		}
+		d.Findings = append(d.Findings, failed("open", err))
+		d.anonymous(t, p.Hide)
+		return nil
+	}
+	if d.Server, err = env.Server.Facts(ctx); err != nil {
+		return err
+	}
+	d.Offers = run.Offers(env.Server)
+	d.Findings = append(d.Findings, env.Examine(ctx)...)
+	if d.Mode == filewise.External {
+		d.Findings = leftOver(ctx, env, d.Findings)
+	} else {
+		d.Findings = append(d.Findings, d.started(env)...)
+	}
+	if p.Agree != nil {
+		err = d.selfCheck(ctx, env, p.Agree)
+	}
+	d.anonymous(t, p.Hide)
+	return err
+}
+
+// failed is a finding of what could not be done.
+func failed(check string, err error) filewise.Finding {
+	return filewise.Finding{Check: check, Status: filewise.StatusFailed, Detail: err.Error(), Remedy: filewise.RemedyOf(err)}
+}
+
+func (d *Diagnosis) addLabels(about filewise.Description) {
+	for _, l := range []struct{ check, text string }{{"never run against the product", about.Unproven}, {"licence", about.Licence}} {
+		if l.text != "" {
+			d.Findings = append(d.Findings, filewise.Finding{Check: l.check, Status: filewise.StatusNote, Detail: l.text})
+		}
+	}
+}
+
+// selfCheck tries every statement of the adapter on a scratch database, alone on the
+// server as a measuring run is.
+func (d *Diagnosis) selfCheck(ctx context.Context, env *run.Environment, agree func() error) (err error) {
+	checker, ok := env.Server.(filewise.SelfChecker)
+	if !ok {
+		return filewise.Errorf(filewise.CodePreflight, "leave --self-check out", "%s has no self-check: %w", d.Engine, filewise.ErrUnsupported)
+	}
+	if err := agree(); err != nil {
+		return err
+	}
+	if locker, ok := env.Server.(filewise.Locker); ok {
+		lock, err := locker.Lock(ctx, "self-check, "+run.WhoAmI())
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, lock.Release()) }()
+	}
+	checker.SelfCheck(ctx, func(f filewise.Finding) { d.SelfCheck = append(d.SelfCheck, f) })
+	d.SelfCheck = env.HideIn(d.SelfCheck)
+	return ctx.Err()
+}
+
+// Count counts what did not pass.
+func (d *Diagnosis) Count() {
+	for _, list := range [][]filewise.Finding{d.Machine, d.Findings, d.SelfCheck, d.Notifications} {
+		for _, x := range list {
+			switch x.Status {
+			case filewise.StatusFailed:
+				d.Failed++
+			case filewise.StatusWarning:
+				d.Warnings++
+			}
+		}
+	}
+}

@@ -1,0 +1,192 @@
+package dialect
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"filewise"
+	"filewise/engine/internal/sqlfile"
+	"filewise/engine/internal/sqlrows"
+)
+
+// Bulk loads a program's tables by LOAD DATA LOCAL INFILE, streamed, where the
+// server takes that; else by prepared inserts of many rows. It implements
+// filewise.BulkLoader. Its connections are those of the host's control.
+type Bulk struct {
+	Host   Host
+	Schema Schema
+	// Unlogged keeps the load out of the binary log, which needs rights that an
+	// account has on a managed server only.
+	Unlogged bool
+
+	mu     sync.Mutex
+	asked  bool
+	infile bool // the server's local_infile
+}
+
+// NewBulk is the loader of a program's tables; nil where there is nothing to load.
+func NewBulk(h Host, s Schema, unlogged bool) filewise.BulkLoader {
+	if !s.Program.Loads() {
+		return nil
+	}
+	return &Bulk{Host: h, Schema: s, Unlogged: unlogged}
+}
+
+// LoadBatch loads a batch and its mark in one transaction. The mark comes first:
+// of a batch that is loaded already nothing is sent again, and one whose lost
+// connection the server has not noticed yet is waited for.
+func (b *Bulk) LoadBatch(ctx context.Context, t filewise.TableData, batch int64) error {
+	return b.with(ctx, func(conn *sql.Conn) error {
+		infile, err := b.takesInfile(ctx, conn)
+		if err != nil {
+			return err
+		}
+		if _, err := conn.ExecContext(ctx, "START TRANSACTION"); err != nil {
+			return err
+		}
+		if _, err := conn.ExecContext(ctx, b.Schema.markBatch(), t.Table, batch); err != nil {
+			if is(err, errDuplicate) {
+				_, err = conn.ExecContext(ctx, "ROLLBACK")
+			}
+			return err
+		}
+		send := b.sendInserts
+		if infile {
+			send = b.sendFile
+		}
+		if err := send(ctx, conn, t, batch); err != nil {
+			return fmt.Errorf("loading table %s: %w", t.Table, err)
+		}
+		_, err = conn.ExecContext(ctx, "COMMIT")
+		return err
+	})
+}
+
+// Finish creates the indexes from sorted keys, and gathers statistics, of several tables
+// at the same time.
+func (b *Bulk) Finish(ctx context.Context) error {
+	eg, gctx := errgroup.WithContext(ctx)
+	eg.SetLimit(runtime.NumCPU())
+	for _, t := range b.Schema.Tables {
+		eg.Go(func() error {
+			return b.with(gctx, func(conn *sql.Conn) error { return b.finish(gctx, conn, t) })
+		})
+	}
+	return eg.Wait()
+}
+
+func (b *Bulk) finish(ctx context.Context, conn *sql.Conn, t Table) error {
+	statements, err := b.Schema.afterLoad(t)
+	if err != nil {
+		return err
+	}
+	for _, s := range statements {
+		if _, err := conn.ExecContext(ctx, s); err != nil {
+			return fmt.Errorf("%s: %w", sqlfile.Short(s), err)
+		}
+	}
+	return tableOK(ctx, conn, b.Schema.analyze(t))
+}
+
+// tableOK executes a statement that maintains a table, whose rows say how that
+// went: ANALYZE, CHECK.
+func tableOK(ctx context.Context, conn *sql.Conn, statement string) error {
+	rows, err := sqlrows.Query(ctx, conn, statement)
+	if err != nil {
+		return fmt.Errorf("%s: %w", sqlfile.Short(statement), err)
+	}
+	for _, row := range rows { // Table, Op, Msg_type, Msg_text
+		if len(row) == 4 && (strings.EqualFold(fmt.Sprint(row[2]), "error") || row[2] == "status" && row[3] != "OK" &&
+			row[3] != "Table is already up to date") {
+			return fmt.Errorf("%s: %v", sqlfile.Short(statement), row[3])
+		}
+	}
+	return nil
+}
+
+// markBatch notes a batch that is loaded.
+func (s Schema) markBatch() string {
+	return "INSERT INTO " + in(s.Database, LoadedTable) + " (table_name, batch) VALUES (?, ?)"
+}
+
+func (s Schema) analyze(t Table) string {
+	return "ANALYZE NO_WRITE_TO_BINLOG TABLE " + in(s.Database, t.Name)
+}
+
+// with lends a control connection for a piece of the load. One on which
+// something failed is closed, and the server rolls back what it had begun.
+func (b *Bulk) with(ctx context.Context, do func(*sql.Conn) error) error {
+	link, err := b.Host.Link()
+	if err != nil {
+		return err
+	}
+	b.Host.Touched()
+	defer b.Host.Touched()
+	conn, err := link.Control.Conn(ctx)
+	if err != nil {
+		return Classify(link.Explain(err))
+	}
+	if err = b.logging(ctx, conn, false); err == nil {
+		if err = do(conn); err == nil {
+			err = b.logging(ctx, conn, true)
+		}
+	}
+	if err != nil {
+		_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // what database/sql closes a connection for
+	}
+	if closing := conn.Close(); err == nil {
+		err = closing
+	}
+	return Classify(link.Explain(err))
+}
+
+func (b *Bulk) logging(ctx context.Context, conn *sql.Conn, on bool) error {
+	if !b.Unlogged {
+		return nil
+	}
+	statement := "SET sql_log_bin = 0"
+	if on {
+		statement = "SET sql_log_bin = 1"
+	}
+	_, err := conn.ExecContext(ctx, statement)
+	return err
+}
+
+// takesInfile asks once whether the server takes the client's files.
+func (b *Bulk) takesInfile(ctx context.Context, conn *sql.Conn) (bool, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.asked {
+		if err := conn.QueryRowContext(ctx, "SELECT @@GLOBAL.local_infile").Scan(&b.infile); err != nil {
+			return false, err
+		}
+		b.asked = true
+	}
+	return b.infile, nil
+}
+
+// table is the schema's table for the workload's data.
+func (b *Bulk) table(t filewise.TableData) (string, error) {
+	name := tableOfData(t.Table)
+	if !slices.ContainsFunc(b.Schema.Tables, func(own Table) bool { return own.Name == name }) {
+		return "", fmt.Errorf("the program has no table %s", t.Table)
+	}
+	return in(b.Schema.Database, name), nil
+}
+
+// columnList is the columns' names in parentheses.
+func columnList(columns []string) string {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = Ident(c)
+	}
+	return "(" + strings.Join(names, ", ") + ")"
+}

@@ -1,0 +1,130 @@
+package dialect
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+
+	"filewise"
+	"filewise/engine/internal/sqlfile"
+)
+
+// client sends each operation as a statement of its own.
+type client struct {
+	*connection
+	text      string
+	order     []int // of the statement's parameters: which argument each is
+	statement driver.Stmt
+	args      []any
+	values    []driver.NamedValue
+	row       []driver.Value
+}
+
+// newClient readies a session with its prepared statement; of a phase with a
+// connection for each statement there is none.
+func newClient(ctx context.Context, s *connection) (filewise.Session, error) {
+	text, err := s.schema.Statement(SectionStatement+s.Phase.Section, s.schema.TableOf(s.Worker))
+	if err != nil {
+		return nil, err
+	}
+	c := &client{connection: s}
+	c.text, c.order = positional(text)
+	c.values = make([]driver.NamedValue, len(c.order))
+	c.One = c.one
+	c.Unchanged = func(err error) bool { // what the server answers with an error is not committed
+		_, answered := Number(err)
+		return answered
+	}
+	if err := s.lookFor(); err != nil {
+		return nil, err
+	}
+	if s.Phase.PerStatement {
+		s.pool.SetMaxIdleConns(-1) // what comes back is closed
+		c.One = c.alone
+		return c, nil
+	}
+	if err := s.ready(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.conn.Raw(c.prepare(ctx)); err != nil {
+		return nil, err
+	}
+	c.closeFirst(c.statement.Close)
+	return c, nil
+}
+
+// prepare prepares the statement on the driver's own connection, which is the
+// session's alone: database/sql would allocate for each execution.
+func (c *client) prepare(ctx context.Context) func(any) error {
+	return func(connection any) (err error) {
+		p, ok := connection.(driver.ConnPrepareContext)
+		if !ok {
+			return fmt.Errorf("the driver's connection %T prepares no statements", connection)
+		}
+		if c.statement, err = p.PrepareContext(ctx, c.text); err != nil {
+			return fmt.Errorf("preparing %s: %w", sqlfile.Short(c.text), err)
+		}
+		return nil
+	}
+}
+
+// fill takes the arguments of an operation.
+func (c *client) fill(i int64) {
+	c.args = c.Phase.Args.Args(c.args[:0], c.Worker, i)
+	for n, arg := range c.order {
+		c.values[n] = driver.NamedValue{Ordinal: n + 1, Value: c.args[arg]}
+	}
+}
+
+// one executes one operation and reads its rows to the end.
+func (c *client) one(ctx context.Context, i int64) error {
+	c.fill(i)
+	rows, err := c.statement.(driver.StmtQueryContext).QueryContext(ctx, c.values)
+	if err != nil {
+		return err
+	}
+	c.row, err = drain(rows, c.row)
+	return err
+}
+
+// drain reads rows to their end; row is what they are read into, and is made larger.
+func drain(rows driver.Rows, row []driver.Value) ([]driver.Value, error) {
+	width := len(rows.Columns())
+	if width > len(row) {
+		row = make([]driver.Value, width)
+	}
+	var err error
+	for err == nil && width > 0 {
+		err = rows.Next(row[:width])
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return row, errors.Join(err, rows.Close())
+}
+
+// alone executes the operation on a connection of its own: connecting, the
+// statement and closing are the operation. A statement that runs is let finish:
+// it is short, and to interrupt it would need another one for its number.
+func (c *client) alone(ctx context.Context, i int64) (err error) {
+	c.fill(i)
+	conn, err := c.pool.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	args := make([]any, len(c.values))
+	for i, v := range c.values {
+		args[i] = v.Value
+	}
+	rows, err := conn.QueryContext(context.WithoutCancel(ctx), c.text, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() { //nolint:revive // rows are read to the end, and not looked at
+	}
+	return rows.Err()
+}

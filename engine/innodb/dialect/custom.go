@@ -1,0 +1,183 @@
+package dialect
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+
+	"filewise"
+	"filewise/engine/internal/customsql"
+)
+
+// customRules are how both servers write SQL.
+var customRules = customsql.Rules{Backslash: true, Hash: true, Qualified: true}
+
+// customTables are the tables of custom SQL that the layout spreads.
+func customTables(l filewise.Layout, p filewise.Program) ([]Table, error) {
+	var tables []Table
+	for _, t := range p.Custom.Tables {
+		if KnownName(t.Name) {
+			return nil, filewise.Errorf(filewise.CodeUsage, "give it another name", "custom: the name %s is one of Filewise's own", t.Name)
+		}
+		tables = append(tables, Table{Name: t.Name, Key: t.Key})
+	}
+	if len(tables) > 0 {
+		return tables, nil
+	}
+	if l.Kind != filewise.KindSystem && l.Kind != "" {
+		return nil, filewise.Errorf(filewise.CodeUsage, `name them by custom.tables, each with its key, or use kind "system"`,
+			"custom names no tables, so kind %s has nothing to spread", l.Kind)
+	}
+	return []Table{{Name: rowsTable}}, nil // which is not created: the system tablespace holds whatever there is
+}
+
+// customSetup is the workload's set-up, in the schema's database.
+func (s Schema) customSetup() ([]string, error) {
+	site := customsql.Site{Shards: 1, Spread: map[string]customsql.Place{}}
+	for _, t := range s.Tables {
+		site.Spread[t.Name] = customsql.Place{Clause: t.Options}
+	}
+	all, err := customRules.Setup(s.Program.Custom, site)
+	texts := []string{"USE " + Ident(s.Database)}
+	for _, x := range all {
+		texts = append(texts, x.Marked())
+	}
+	return texts, err
+}
+
+// queryCustom asks a query of custom SQL.
+func (q Querier) queryCustom(section string) ([]string, error) {
+	x, err := customRules.Query(q.Schema.Program.Custom, section)
+	return []string{"USE " + Ident(q.Schema.Database), x.Marked()}, err
+}
+
+// customSession is a connection of a workload with custom SQL.
+type customSession struct {
+	*connection
+	sections   [][]customsql.Statement // by type
+	raw        driver.Conn             // the driver's, which is the session's alone
+	statements map[*customsql.Statement]driver.Stmt
+	args       []any
+	values     []any
+	named      []driver.NamedValue
+	row        []driver.Value
+}
+
+// newCustom readies a session with all its statements prepared, so that mistakes are
+// found before the work.
+func newCustom(ctx context.Context, s *connection) (_ filewise.Session, err error) {
+	o := &customSession{connection: s, statements: map[*customsql.Statement]driver.Stmt{}}
+	o.One, o.Noun = o.one, "transaction"
+	for _, name := range s.Phase.Sections {
+		all, err := customRules.Section(s.schema.Program.Custom, name)
+		if err != nil {
+			return nil, err
+		}
+		o.sections = append(o.sections, all)
+	}
+	if err := s.ready(ctx); err != nil {
+		return nil, err
+	}
+	o.closeFirst(o.closeStatements)
+	return o, s.conn.Raw(func(connection any) error {
+		o.raw = connection.(driver.Conn)
+		return o.prepareAll(ctx)
+	})
+}
+
+func (o *customSession) closeStatements() error {
+	var errs []error
+	for _, st := range o.statements {
+		errs = append(errs, st.Close())
+	}
+	o.statements = nil
+	return errors.Join(errs...)
+}
+
+func (o *customSession) prepareAll(ctx context.Context) error {
+	p, ok := o.raw.(driver.ConnPrepareContext)
+	if !ok {
+		return fmt.Errorf("the driver's connection %T prepares no statements", o.raw)
+	}
+	for _, section := range o.sections {
+		for i := range section {
+			st, err := p.PrepareContext(ctx, section[i].Text)
+			if err != nil {
+				return fmt.Errorf("%s: %w", section[i].Place, err)
+			}
+			o.statements[&section[i]] = st
+		}
+	}
+	if o.Worker > 0 {
+		return nil
+	}
+	return o.tryChecks(ctx, p)
+}
+
+// tryChecks finds mistakes in the queries of checks before the work too: a trial that is
+// measured first would be lost. What cannot be prepared may yet be executed.
+func (o *customSession) tryChecks(ctx context.Context, p driver.ConnPrepareContext) error {
+	checks, err := customRules.Checks(o.schema.Program.Custom)
+	if err != nil {
+		return err
+	}
+	for _, q := range checks {
+		st, err := p.PrepareContext(ctx, q.Text)
+		if is(err, errNotPrepared) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", q.Place, err)
+		}
+		if err := st.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *customSession) one(_ context.Context, i int64) (err error) {
+	o.args = o.Phase.Args.Args(o.args[:0], o.Worker, i)
+	o.values, err = customsql.Transaction(o, o.sections[o.Type(i)], o.args, o.values)
+	return err
+}
+
+// Run executes a statement and reads its rows to the end.
+func (o *customSession) Run(s *customsql.Statement, values []any) error {
+	o.named = o.named[:0]
+	for i, v := range values {
+		o.named = append(o.named, driver.NamedValue{Ordinal: i + 1, Value: v})
+	}
+	rows, err := o.statements[s].(driver.StmtQueryContext).QueryContext(context.Background(), o.named)
+	if err != nil {
+		return err
+	}
+	o.row, err = drain(rows, o.row)
+	return err
+}
+
+// Begin begins a transaction.
+func (o *customSession) Begin(bool) error { return o.control("START TRANSACTION") }
+
+// Commit commits it.
+func (o *customSession) Commit() error { return o.control("COMMIT") }
+
+// Rollback rolls back what the server has not rolled back itself. An interrupt that
+// came late may hit the first attempt.
+func (o *customSession) Rollback() (err error) {
+	for range 3 {
+		if err = o.control("ROLLBACK"); err == nil || !interrupted(err) {
+			break
+		}
+	}
+	if errors.Is(err, driver.ErrBadConn) {
+		return nil // the connection is gone, and the transaction with it
+	}
+	return err
+}
+
+func (o *customSession) control(sql string) error {
+	_, err := o.raw.(driver.ExecerContext).ExecContext(context.Background(), sql, nil)
+	return err
+}

@@ -1,0 +1,171 @@
+package dialect
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"filewise"
+)
+
+// Design is what a layout comes to on a server, whosever it is: tables and their files.
+type Design struct {
+	Schema
+	Product  *Product
+	Target   filewise.Target
+	Layout   filewise.Layout
+	Page     int64  // bytes
+	Files    []File // as a build creates them
+	Later    []File // those that Extend adds
+	Warnings []filewise.Warning
+	parted   bool // tables have partitions
+	// Place says what file i of the layout is, that of a table or partition, and the
+	// directory that DATA DIRECTORY names for it; empty: the server's own place.
+	Place func(i int, name string) (f File, directory string)
+}
+
+// File is a file of the layout as it should come about; 0 bytes: InnoDB decides.
+type File struct {
+	filewise.File
+	Grows bool
+}
+
+// All are the files with those that Extend adds.
+func (d *Design) All() []File { return slices.Concat(d.Files, d.Later) }
+
+// Asked are files as a build creates them.
+func Asked(files []File) []filewise.File {
+	all := make([]filewise.File, len(files))
+	for i, f := range files {
+		all[i] = f.File
+	}
+	return all
+}
+
+// Warn adds what a reader must know about the layout.
+func (d *Design) Warn(code, remedy, format string, args ...any) {
+	d.Warnings = append(d.Warnings, filewise.Warning{Code: code, Message: fmt.Sprintf(format, args...), Remedy: remedy})
+}
+
+// EmptyTable is the size of an empty table's file in bytes.
+func (d *Design) EmptyTable() int64 { return d.Product.Files.EmptyTablePages * d.Page }
+
+// CheckSpread refuses numbers that no layout has.
+func CheckSpread(l filewise.Layout) error {
+	if s := l.Data; s.Files < 1 || s.Bytes < 0 || s.Growth < 0 {
+		return filewise.Errorf(filewise.CodeUsage, "", "a layout of %d files and %d bytes growing by %d", s.Files, s.Bytes, s.Growth)
+	}
+	return nil
+}
+
+// PerTable spreads the connections evenly over a table for each file.
+func (d *Design) PerTable() error {
+	if err := d.CheckPerTable(d.Layout.Data.Files); err != nil {
+		return err
+	}
+	for i, t := range d.Tables {
+		f, directory := d.place(i, t.Name)
+		d.Files = append(d.Files, f)
+		d.Tables[i].Options = directory
+		d.Spots = append(d.Spots, directory)
+	}
+	d.Warnings = append(d.Warnings, d.WarnChurn()...)
+	return nil
+}
+
+// Partitions spreads each table over a file for each partition.
+func (d *Design) Partitions() error {
+	if err := CheckPartitions(d.Layout.Data.Files); err != nil {
+		return err
+	}
+	files, atFirst := d.Layout.Data.Files, d.Layout.FilesAtFirst()
+	if d.Layout.AddedLater == filewise.LaterUntouched {
+		files = atFirst
+	}
+	warnings, err := d.WarnPartitions(files)
+	if err != nil {
+		return err
+	}
+	d.Warnings, d.parted = append(d.Warnings, warnings...), true
+	for n, t := range d.Tables {
+		for p := range files {
+			f, directory := d.place(p, d.partition(t, p))
+			switch {
+			case p >= atFirst:
+				d.Later = append(d.Later, f)
+				continue
+			case n == 0:
+				d.Spots = append(d.Spots, directory)
+			}
+			d.Files = append(d.Files, f)
+		}
+		d.Tables[n].Options = d.partitionBy(t, atFirst)
+	}
+	return nil
+}
+
+func (d *Design) place(i int, name string) (f File, directory string) {
+	f, directory = d.Place(i, name)
+	f.Role, f.Bytes, f.Grows = filewise.RoleData, d.EmptyTable(), true
+	return f, DataDirectory(directory)
+}
+
+// partition is the name of a partition's file, without its ending.
+func (d *Design) partition(t Table, p int) string {
+	return t.Name + d.Product.Files.Partition + PartitionName(p)
+}
+
+// partitionBy is the clause that gives a table n partitions.
+func (d *Design) partitionBy(t Table, n int) string {
+	return PartitionByHash(t.Key, n, func(p int) string {
+		_, directory := d.place(p, d.partition(t, p))
+		return directory
+	})
+}
+
+// Rebuild are the statements that spread loaded rows over all files; none where the
+// layout leaves them.
+func (d *Design) Rebuild() []string {
+	if d.Layout.AddedLater != filewise.LaterRebuilt {
+		return nil
+	}
+	var all []string
+	for _, t := range d.Tables {
+		how := " FORCE"
+		if d.parted {
+			how = d.partitionBy(t, d.Layout.Data.Files)
+		}
+		all = append(all, "ALTER TABLE "+in(d.Database, t.Name)+how)
+	}
+	return all
+}
+
+// FlushForExport has InnoDB write all pages of the tables to their files, and of nothing
+// else, and holds the tables still until they are unlocked.
+func (s Schema) FlushForExport(local string) string {
+	names := make([]string, len(s.Tables))
+	for i, t := range s.Tables {
+		names[i] = in(s.Database, t.Name)
+	}
+	return "FLUSH " + local + "TABLES " + strings.Join(names, ", ") + " FOR EXPORT"
+}
+
+// Told are the tables' files by their paths, from InnoDB's own catalogue, but those of
+// tables that are no part of the layout. plain is a path as the design has it.
+func (d *Design) Told(ctx context.Context, db Queryer, plain func(path string) string, apart ...string) (map[string]TableFile, error) {
+	files, err := d.Product.TableFiles(ctx, db, "t.NAME LIKE ?", EscapeLike(d.Database)+"/%")
+	all := map[string]TableFile{}
+	for _, f := range files {
+		if f.Path = plain(f.Path); !slices.Contains(append(apart, LoadedTable), strings.TrimSuffix(path.Base(f.Path), ".ibd")) {
+			all[f.Path] = f
+		}
+	}
+	return all, err
+}
+
+// EscapeLike is a text as a pattern of LIKE that only itself matches.
+func EscapeLike(text string) string {
+	return strings.NewReplacer(`\`, `\\`, "_", `\_`, "%", `\%`).Replace(text)
+}

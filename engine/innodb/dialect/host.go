@@ -1,0 +1,31 @@
+package dialect
+
+import "database/sql"
+
+// Host is a server that a program's sessions and queries go to: a managed one, or
+// one by URL.
+type Host interface {
+	// Link is the server as it runs now; an error when it is stopped or has died.
+	Link() (Link, error)
+	// Pool opens the one connection of a session, with the schema's database as the
+	// current one. The session closes it.
+	Pool() *sql.DB
+	// Touched is called before and after work of a session: what was settled is so
+	// no longer.
+	Touched()
+}
+
+// Link is a running server.
+type Link struct {
+	// Control are a few connections that all sessions share: to interrupt, to look
+	// up, to check.
+	Control *sql.DB
+	// Explain adds to an error of talking to the server what it means and what can
+	// be done; it hides secrets. nil stays nil.
+	Explain func(error) error
+	// Alive says why the server that the link was made to is gone; nil: it is not,
+	// or nobody can tell.
+	Alive func() error
+	// Saw is shown each statement that Exec has executed, and its error; may be nil.
+	Saw func(statement string, err error)
+}

@@ -1,0 +1,124 @@
+package dialect
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"filewise"
+)
+
+// MariaDB is what MariaDB does in its own way.
+var MariaDB = &Product{
+	Name: "mariadb", Title: "MariaDB",
+	// A trial fills the files, and every commit is synced twice (those that commit
+	// at once share a sync): with rows of 600 bytes some 4 s on two cores and an
+	// SSD, so that several blocks of five layouts fit into four minutes.
+	RowBytes: 600, Budget: 4 * time.Minute,
+	// A thread copies whole files: of partitioned tables there are several to begin with.
+	BackupKinds: []filewise.Kind{filewise.KindPartitions, filewise.KindPerTable, filewise.KindSystem},
+	TempKinds:   []filewise.Kind{filewise.KindPerTable},
+	Files: Files{
+		Partition: "#P#",
+		// FIL_IBD_FILE_INITIAL_SIZE of storage/innobase/include/fil0fil.h.
+		EmptyTablePages: 4,
+		Redo:            "ib_logfile0", RedoPattern: "ib_logfile0",
+		// Dictionary and doublewrite buffer: 2.9 MiB with undo logs in files of their
+		// own, else 4.9 MiB. Measured on MariaDB 10.11.
+		SystemBytes: 3 * MiB,
+		// Events of GTID, statement text, table map, rows and XID: measured on 10.11.
+		EmptyBinlog: 330, BinlogPerRow: 32, BinlogPerCommit: 400,
+		// InnoDB's temporary tables (12 MiB), dictionary tables, doublewrite and undo of
+		// the kinds whose data files hold no system tablespace.
+		Room: 64 * MiB,
+		Of:   "SELECT t.NAME, COALESCE(t.FILENAME, ''), t.FILE_SIZE, t.ALLOCATED_SIZE FROM information_schema.INNODB_SYS_TABLESPACES t",
+	},
+	Managed: Managed{
+		Binary: mariadbServer.Names[0], Remedy: "apt-get install " + mariadbServer.Package,
+		Find: findMariaDB, Create: createMariaDB, BackupTool: findBackupTool,
+		Checkpoint: checkpointMariaDB, CheckpointSQL: []string{flushAll},
+		Group: "mariadbd", Redo: "innodb_log_file_size",
+		// Before MariaDB 11 undo logs lie within the system tablespace unless told
+		// otherwise. There they would fill the layout's files by an amount that depends
+		// on how far purge lags behind, and the work could not be sized. They get files
+		// of their own; --set innodb_undo_tablespaces=0 puts them back.
+		Settings: []filewise.Fact{{Name: "innodb_undo_tablespaces", Value: "3"}}, // MariaDB 11's default
+		Binlog:   []filewise.Fact{{Name: "expire_logs_days", Value: "0"}}, ResetBinlog: "RESET MASTER",
+		// Since MariaDB 10.6 (MDEV-24341) InnoDB only asks for the redo log to be synced,
+		// and the connection waits for that when its command ends
+		// (trx_flush_log_if_needed_low in storage/innobase/trx/trx0trx.cc,
+		// innodb_thd_increment_pending_ops). Our command is a CALL of many commits, and
+		// all of them would share one wait.
+		FullNote: "with a binary log that is synced at each commit, as on a server that replicates: " +
+			"without one, MariaDB lets the commits inside a CALL wait for the storage together, at its end",
+	},
+	External: External{
+		Oldest: [2]int{10, 6}, Session: sessionMariaDB, Comments: true, FlushRight: "RELOAD", IdleSetting: "innodb_max_dirty_pages_pct_lwm",
+		Reading: func(patience time.Duration) map[string]string {
+			return map[string]string{"max_statement_time": strconv.FormatFloat(patience.Seconds(), 'f', -1, 64)}
+		},
+		SharedCommits: "without a binary log, MariaDB 10.6 and later let the commits inside a CALL wait for the storage together, at its end: " +
+			"single commits do not each wait, whatever the durability, so these figures cannot be compared with those of a managed server",
+	},
+	LogEnd: "Innodb_lsn_current", LogCheckpoint: "Innodb_lsn_last_checkpoint", LogRoom: "Innodb_checkpoint_max_age",
+}
+
+// sessionMariaDB are the session variables: MariaDB 11.1 took MySQL's names for two
+// of them.
+func sessionMariaDB(release [2]int) map[string]string {
+	prefix := "tx_"
+	if release[0] > 11 || release[0] == 11 && release[1] >= 1 {
+		prefix = "transaction_"
+	}
+	return sessionVariables(map[string]string{
+		prefix + "isolation": "'REPEATABLE-READ'", prefix + "read_only": "0", "max_statement_time": "0", "innodb_strict_mode": "1",
+		"idle_transaction_timeout": "0", "idle_write_transaction_timeout": "0",
+	})
+}
+
+// createMariaDB runs the server's bootstrap with the distribution's own SQL.
+func createMariaDB(in Install, password string) (Creation, error) {
+	c := Creation{Args: []string{"--bootstrap", "--silent-startup", "--log-warnings=0", "--max-allowed-packet=8M"}}
+	var err error
+	c.Stdin, err = bootstrapSQL(in.Scripts, password)
+	return c, err
+}
+
+// bootstrapSQL is the distribution's own, for one account that only a password
+// made for this build opens.
+func bootstrapSQL(scripts []string, password string) (string, error) {
+	var b strings.Builder
+	b.WriteString("CREATE DATABASE mysql;\nUSE mysql;\nSET @auth_root_socket = NULL;\n")
+	for _, path := range scripts {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return "", filewise.Errorf(filewise.CodePreflight, "apt-get install "+mariadbServer.Package, "SQL of the system tables: %w", err)
+		}
+		b.Write(text)
+		b.WriteByte('\n')
+	}
+	b.WriteString("DELETE FROM mysql.global_priv WHERE NOT (User = 'root' AND Host = 'localhost') AND User <> 'mariadb.sys';\n")
+	b.WriteString("FLUSH PRIVILEGES;\n")
+	fmt.Fprintf(&b, "ALTER USER root@localhost IDENTIFIED VIA mysql_native_password USING PASSWORD(%s);\n", Literal(password))
+	return b.String(), nil
+}
+
+const flushAll = "SET GLOBAL innodb_log_checkpoint_now = ON"
+
+// checkpointMariaDB flushes all of InnoDB. Releases of 10.11 and later do that on one
+// command; before, the limit of dirty pages is lowered to nothing for a while.
+func checkpointMariaDB(ctx context.Context, control *sql.DB) error {
+	values, err := Variables(ctx, control, "innodb_log_checkpoint_now")
+	if err != nil {
+		return err
+	}
+	if _, has := values["innodb_log_checkpoint_now"]; !has {
+		return FlushByLimit(ctx, control)
+	}
+	_, err = control.ExecContext(ctx, flushAll)
+	return err
+}

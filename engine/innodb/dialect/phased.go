@@ -1,0 +1,139 @@
+package dialect
+
+import (
+	"fmt"
+
+	"filewise"
+	"filewise/engine/internal/operations"
+)
+
+// Grows says whether the loaded data grow while they are measured.
+func (s Schema) Grows() bool { return s.Program.Loads() && !s.Program.ReadOnly }
+
+// tableOfData is the name of the table for a workload's own: everything in a
+// database of Filewise's begins with fw_, so that what is a stranger's is seen.
+func tableOfData(table string) string { return "fw_" + table }
+
+// LoadedTable marks the batches that are loaded; where tables have files of their
+// own it has one besides those of the layout.
+const LoadedTable = "fw_loaded"
+
+// LoadedFile is that file's name.
+const LoadedFile = LoadedTable + ".ibd"
+
+func loadedTables(p filewise.Program) []Table {
+	tables := make([]Table, len(p.Tables))
+	for i, t := range p.Tables {
+		tables[i] = Table{Name: tableOfData(t.Name), Key: t.PartitionColumn()}
+	}
+	return tables
+}
+
+// checkPhases refuses what the workloads of several phases cannot do.
+func checkPhases(l filewise.Layout, p filewise.Program) error {
+	switch {
+	case l.Temp.Files > 0 && !p.Table().Temporary:
+		return unsupported("use scenario temp", "temporary files in workload %s on InnoDB", p.Workload)
+	case p.Appends():
+		return nil
+	case l.AddedLater != "":
+		return unsupported("use scenario inserts", "files added later in workload %s on InnoDB", p.Workload)
+	case l.Discard && p.Restores():
+		return unsupported("leave the restore out, as --discard does",
+			"a backup that is thrown away: what is measured besides is the restore, and it has to be restored from something")
+	}
+	return nil
+}
+
+// checkTables refuses a number of files of kind per-table that is not the
+// number of the workload's tables.
+func (s Schema) checkTables(files int) error {
+	if n := len(s.Tables); files != n {
+		return unsupported(fmt.Sprintf("give %s, or use --kind partitions", filewise.FilesName(n)),
+			"kind per-table has a file for each table: workload %s has %d, not %d", s.Program.Workload, n, files)
+	}
+	return nil
+}
+
+// ManyFiles says what several partitions mean for the workload's tables, where
+// they mean more than the layout's name says; nil: nothing.
+func (s Schema) ManyFiles(partitions int) []filewise.Warning {
+	switch n := len(s.Tables); {
+	case partitions < 2:
+		return nil
+	case operations.Pruned(s.Program, partitions):
+		return operations.PrunedPartitions(s.Program, partitions, "use --index key, or --kind system, to see the files alone")
+	case n < 2:
+		return nil
+	case s.Program.Sharding != nil:
+		return s.shardPartitions(n, partitions)
+	case s.Program.Loads() || s.Program.Custom != nil:
+		return []filewise.Warning{{
+			Code: "files-of-each-table", Remedy: "none is needed",
+			Message: fmt.Sprintf("each of the %d tables has %d partitions of its own: %d files in all", n, partitions, n*partitions),
+		}}
+	default:
+		return []filewise.Warning{{
+			Code: "files-of-each-table", Remedy: "use --table shared to count files as in the layout's name",
+			Message: fmt.Sprintf("each of the %d tables has %d partitions of its own: %d files in all", n, partitions, n*partitions),
+		}}
+	}
+}
+
+// forPhase is the schema as the sessions of a phase see it.
+func (s Schema) forPhase(p filewise.Phase) Schema {
+	s.Program.Phases = []filewise.Phase{p}
+	return s
+}
+
+// ifAny renders a section that a workload may do without.
+func (s Schema) ifAny(section string, t Table) ([]string, error) {
+	if f := sections[s.Program.SQL()]; s.Program.Custom != nil || f != nil && !f.Has(section) {
+		return nil, nil
+	}
+	return s.Statements(section, t)
+}
+
+// oneIfAny is a section of one statement that a workload may do without.
+func (s Schema) oneIfAny(section string, t Table) (string, error) {
+	all, err := s.ifAny(section, t)
+	if err != nil || len(all) == 0 {
+		return "", err
+	}
+	return all[0], nil
+}
+
+// Bytes is what the program's tables take of their tablespaces once they are
+// full, indexes included; 0: that depends on the work. An ordered load leaves pages
+// as full as ascending keys do, and indexes are built from sorted keys; data
+// that grew have pages that were split. Measured on both servers: give or take 3 %.
+func (s Schema) Bytes(pageSize int64) int64 {
+	rows := s.Program.Table().Rows
+	switch {
+	case s.Program.Sharding != nil:
+		return s.ordersBytes(pageSize)
+	case s.Program.Loads():
+		const payload, name, values = 4*5 + 2 + fragText, 60 + 1, 2 * 4
+		row := Rows{PageSize: pageSize, Payload: payload - 4 + 2, Keys: Ascending}.BytesPerRow() // a key of 4 bytes, 8 in Rows; two lengths
+		if s.Program.Table().Grown {
+			row *= grownRoom
+		}
+		index := func(bytes int64) float64 {
+			if s.Program.Table().IndexedFirst { // keys come in any order, and pages are split
+				return float64(5+bytes+4) / fillOf[Random]
+			}
+			return float64(5+bytes+4) * 16 / 15 // InnoDB leaves 1/16 of a page free
+		}
+		return int64(float64(rows*int64(len(s.Tables))) * (row + index(name) + index(values)))
+	case s.Program.Custom == nil && !s.Program.Appends() && !s.Program.Table().Temporary:
+		return rows * 64 // with header, row id, transaction, roll pointer and index
+	}
+	return 0
+}
+
+// grownRoom is how much more room rows take whose keys came in another order, evenly
+// spread: pages were split. Measured on both servers.
+const grownRoom = 1.22
+
+// fragText is the average of a name and an address together, in bytes.
+const fragText = 60 + 260

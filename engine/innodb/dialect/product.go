@@ -1,0 +1,165 @@
+package dialect
+
+import (
+	"context"
+	"database/sql"
+	"maps"
+	"time"
+
+	"filewise"
+)
+
+// Product is what sets MariaDB and MySQL apart.
+type Product struct {
+	Name, Title string // "mariadb", "MariaDB"
+
+	// RowBytes and Budget are the usual payload of a row and duration of an
+	// experiment; BackupKinds and TempKinds the kinds of layout for backups and for
+	// temporary tables.
+	RowBytes    int
+	Budget      time.Duration
+	BackupKinds []filewise.Kind
+	TempKinds   []filewise.Kind
+
+	Files   Files
+	Managed Managed
+	// External is what matters of a server that is somebody else's.
+	External External
+
+	// LogEnd, LogCheckpoint and LogRoom are the status variables of the redo log's end,
+	// its last checkpoint and its size, in bytes.
+	LogEnd, LogCheckpoint, LogRoom string
+	// NoTemp says why temporary tables do not lie in the files of
+	// innodb_temp_data_file_path; empty: they do.
+	NoTemp string
+}
+
+// Managed is how a server is installed, created, started and settled by Filewise.
+type Managed struct {
+	Binary string // for plans that are made where it is not installed
+	Remedy string // how it is installed
+	// Find looks for an installed server that can be started, in the user's
+	// directory or the machine's. Errors have code preflight.
+	Find func(ctx context.Context, bin string) (Install, error)
+	// Create says how the server is run once to create a data directory with one
+	// account, root, that only the password opens.
+	Create func(in Install, password string) (Creation, error)
+	// Checkpoint writes every dirty page and moves the checkpoint behind them;
+	// CheckpointSQL is what a script shows for it.
+	Checkpoint    func(context.Context, *sql.DB) error
+	CheckpointSQL []string
+	// BackupTool looks for the product's own program for backups of its files, in the
+	// user's directory or the machine's; nil: there is none, and tables are exported.
+	BackupTool func(bin string) (string, error)
+	// Templates says that a data directory takes so long to create that further ones
+	// of the same layout come from an image of the first.
+	Templates bool
+
+	Group    string // of the option file
+	Redo     string // the setting of the redo log's size in bytes
+	Settings []filewise.Fact
+	// Binlog are settings of a binary log that keeps all of its files, and ResetBinlog
+	// begins it anew.
+	Binlog      []filewise.Fact
+	ResetBinlog string
+	// Args are what else keeps the server to itself and its files together; it is
+	// given the data directory and the build's directories. May be nil.
+	Args     func(dataDir string, dirs []string) []string
+	FullNote string // says in reports what durability full does
+}
+
+// Install is an installed server.
+type Install struct {
+	Binary  string
+	Base    string   // its tree, where that must be told on the command line; else empty
+	Version string   // "10.11.19-MariaDB-0+deb12u1"
+	Scripts []string // SQL that creates the system tables, where the binary has it not
+}
+
+// Creation is how a data directory is created.
+type Creation struct {
+	Args  []string
+	Stdin string // SQL
+}
+
+// Files is how a server names and sizes its files.
+type Files struct {
+	Unreadable      string   // characters of a path that the server does not take as they are
+	Partition       string   // between a table's and a partition's name
+	EmptyTablePages int64    // of the file of an empty table
+	Redo            string   // in the directory of the log: what a script says
+	RedoPattern     string   // there: the files
+	System          []string // patterns of the server's own files in its data directory
+	EmptyBinlog     int64    // bytes of a binary log without transactions
+	// BinlogPerRow and BinlogPerCommit are what the binary log has of a row and of a
+	// transaction besides the payload, at most, in bytes.
+	BinlogPerRow, BinlogPerCommit int64
+	// SystemBytes is what a new server has in its system tablespace before any table.
+	SystemBytes int64
+	// Room is what a server needs besides data files, redo and binary log, in bytes.
+	Room int64
+	// Of is the query for name, path, size and allocated size of all files of tables,
+	// to which a WHERE on their NAME is added; it needs the right PROCESS.
+	Of string
+}
+
+// External is how a server that is somebody else's is talked to.
+type External struct {
+	Oldest [2]int // release that Filewise knows
+	// Session are the variables that every connection to a server of a release sets, as
+	// SQL expressions; Reading those of one that only looks, and waits so long.
+	Session func(release [2]int) map[string]string
+	Reading func(patience time.Duration) map[string]string
+	// Comments: a database has a comment, so that it is marked as it is created;
+	// without, a table carries the mark.
+	Comments bool
+	// FlushRight is what FLUSH TABLES … FOR EXPORT needs besides LOCK TABLES.
+	FlushRight string
+	// IdleSetting is the setting at 0 of which an idle server writes nothing; empty:
+	// there is none.
+	IdleSetting string
+	// Directories: the directories of tables are limited by innodb_directories, and
+	// need the right FILE.
+	Directories bool
+	// SharedCommits says of a server without a binary log, where durability is full,
+	// that commits within a call share one wait; empty: they do not.
+	SharedCommits string
+}
+
+// Products are both of them.
+func Products() []*Product { return []*Product{MariaDB, MySQL} }
+
+// sessionVariables are those of both products, against whatever the server's
+// defaults are, and more.
+func sessionVariables(more map[string]string) map[string]string {
+	all := map[string]string{
+		"sql_mode":                 SQLMode,
+		"autocommit":               "1",
+		"completion_type":          "'NO_CHAIN'",
+		"sql_safe_updates":         "0",
+		"sql_auto_is_null":         "0",
+		"sql_select_limit":         "18446744073709551615",
+		"unique_checks":            "1",
+		"wait_timeout":             "28800", // s
+		"lock_wait_timeout":        "60",    // s
+		"innodb_lock_wait_timeout": "50",    // s
+	}
+	maps.Copy(all, more)
+	return all
+}
+
+// SQLMode is that of sessions on external servers, as an SQL expression.
+const SQLMode = "'STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'"
+
+// Telling are the settings that decide what is measured, for reports; those of one
+// product only are absent on the other.
+var Telling = []string{
+	"version", "version_comment",
+	"innodb_flush_log_at_trx_commit", "innodb_flush_method", "innodb_doublewrite", "innodb_doublewrite_files", "innodb_doublewrite_pages",
+	"innodb_page_size", "innodb_checksum_algorithm",
+	"innodb_io_capacity", "innodb_io_capacity_max", "innodb_max_dirty_pages_pct", "innodb_max_dirty_pages_pct_lwm", "innodb_adaptive_flushing",
+	"innodb_flush_neighbors", "innodb_read_io_threads", "innodb_write_io_threads", "innodb_use_native_aio", "innodb_use_fdatasync",
+	"innodb_log_buffer_size", "innodb_log_file_buffering", "innodb_log_writer_threads", "innodb_undo_tablespaces",
+	"innodb_change_buffering", "innodb_adaptive_hash_index", "innodb_page_cleaners",
+	"performance_schema", "log_bin", "sync_binlog", "binlog_format", "binlog_order_commits", "thread_handling",
+}

@@ -1,0 +1,107 @@
+package dialect
+
+import (
+	"slices"
+	"strings"
+
+	"filewise"
+)
+
+// reserved are the settings that keep a managed server to itself, or that the
+// layout and the workload decide, with what to do instead.
+var reserved = []struct {
+	why   string
+	names []string
+}{
+	{"it would take the server out of Filewise's scratch directory", []string{
+		"datadir", "basedir", "tmpdir", "innodb-tmpdir", "slave-load-tmpdir", "replica-load-tmpdir", "chroot", "pid-file",
+		"innodb-data-home-dir", "innodb-log-group-home-dir", "innodb-undo-directory", "innodb-temp-data-file-path",
+		"innodb-doublewrite-dir", "innodb-buffer-pool-filename", "aria-log-dir-path", "secure-file-priv", "character-sets-dir",
+		"lc-messages-dir", "language"}},
+	{"Filewise decides how it is reached: by a Unix socket alone", []string{
+		"socket", "port", "bind-address", "skip-networking", "networking", "extra-port", "named-pipe", "shared-memory", "admin-address",
+		"admin-port",
+		"mysqlx", "mysqlx-port", "mysqlx-socket", "mysqlx-bind-address", "report-host", "report-port", "require-secure-transport"}},
+	{"logs go to Filewise's scratch directory, and only those that belong to the measurement are written", []string{
+		"log-error", "log-basename", "general-log", "general-log-file", "log", "slow-query-log", "slow-query-log-file", "log-slow-query",
+		"log-slow-query-file",
+		"log-bin", "log-bin-index", "bin-log", "relay-log", "relay-log-index", "relay-log-info-file", "log-output", "log-tc", "log-isam",
+		"master-info-file", "log-ddl-recovery"}},
+	{"it loads code or executes files", []string{
+		"plugin-dir", "plugin-load", "plugin-load-add", "early-plugin-load", "init-file", "init-connect", "init-slave", "init-replica",
+		"bootstrap", "initialize", "initialize-insecure",
+		"wsrep-provider", "wsrep-on", "wsrep-cluster-address", "ssl-ca", "ssl-cert", "ssl-key", "ssl-capath", "feedback", "feedback-url"}},
+	{"Filewise decides who runs the server and who may log in", []string{
+		"user", "daemonize", "console", "standalone", "stand-alone", "skip-grant-tables", "grant-tables", "memlock", "autoset-open-files-limit"}},
+	{"the kind and the files of a layout decide it (--kind, --files, --size, --allocation, --growth)", []string{
+		"innodb-data-file-path", "innodb-file-per-table", "innodb-autoextend-increment", "innodb-directories", "innodb-read-only", "read-only",
+		"innodb-force-recovery",
+		"innodb", "ignore-builtin-innodb", "default-storage-engine", "storage-engine", "enforce-storage-engine", "sql-mode",
+		"lower-case-table-names", "tc-heuristic-recover"}},
+	{"--durability decides it", []string{
+		"innodb-flush-log-at-trx-commit", "sync-binlog", "sql-log-bin", "binlog-format", "max-binlog-size", "expire-logs-days",
+		"binlog-expire-logs-seconds",
+		"max-binlog-total-size", "binlog-do-db", "binlog-ignore-db", "binlog-direct-non-transactional-updates", "encrypt-binlog",
+		"log-slave-updates", "log-replica-updates"}},
+	{"it would end the workload's calls in the middle", []string{"max-statement-time", "max-execution-time"}},
+	{"a restart would no longer be cold", []string{"innodb-buffer-pool-dump-at-shutdown", "innodb-buffer-pool-load-at-startup",
+		"innodb-buffer-pool-load-now", "innodb-buffer-pool-load-abort"}},
+	{"option files are Filewise's own", []string{"defaults-file", "defaults-extra-file", "defaults-group-suffix", "no-defaults",
+		"print-defaults", "help", "version", "verbose", "install", "remove"}},
+}
+
+// CheckSettings refuses user settings that a managed server must not have. The
+// error has code usage, the setting's name and the reason.
+func CheckSettings(settings map[string]string) error {
+	names := make([]string, 0, len(settings))
+	for name := range settings {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if err := checkSetting(name, settings[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkSetting(name, value string) error {
+	if name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") != "" {
+		return filewise.Errorf(filewise.CodeUsage, "write it as in --set innodb_io_capacity=2000",
+			"--set: %q is not the name of a server setting", name)
+	}
+	if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return filewise.Errorf(filewise.CodeUsage, "give the value on one line", "--set %s: the value %q holds a control character", name, value)
+	}
+	if why := reservedWhy(name); why != "" {
+		return filewise.Errorf(filewise.CodeUsage, "leave it out", "--set %s is refused: %s", name, why)
+	}
+	return nil
+}
+
+// reservedWhy says why a setting is reserved; empty: it is not. Servers take any
+// unambiguous beginning of an option's name, and several prefixes before it.
+func reservedWhy(name string) string {
+	n := strings.ReplaceAll(strings.ToLower(name), "_", "-")
+	for cut := true; cut; {
+		cut = false
+		for _, prefix := range []string{"loose-", "maximum-", "enable-", "disable-", "skip-"} {
+			if rest, ok := strings.CutPrefix(n, prefix); ok && rest != "" {
+				n, cut = rest, true
+			}
+		}
+	}
+	for _, group := range reserved {
+		for _, r := range group.names {
+			r = strings.TrimPrefix(r, "skip-")
+			if n == r || len(n) >= 4 && strings.HasPrefix(r, n) && !knownShort[n] {
+				return group.why
+			}
+		}
+	}
+	return ""
+}
+
+// knownShort are settings of their own that are also the beginning of a reserved one.
+var knownShort = map[string]bool{"innodb-doublewrite": true, "lc-messages": true}

@@ -1,0 +1,164 @@
+package dialect
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"filewise"
+	"filewise/engine/internal/session"
+	"filewise/engine/internal/sqlfile"
+)
+
+// Connector opens a program's connections. It implements filewise.Connector.
+type Connector struct {
+	Host   Host
+	Schema Schema
+}
+
+// Connect opens a worker's connection for a phase of the program.
+func (c Connector) Connect(ctx context.Context, phase, worker int) (filewise.Session, error) {
+	machine, err := session.New(c.Schema.Program, phase, worker)
+	if err != nil {
+		return nil, err
+	}
+	link, err := c.Host.Link()
+	if err != nil {
+		return nil, err
+	}
+	s := &connection{Session: machine, host: c.Host, link: link, schema: c.Schema.forPhase(machine.Phase), pool: c.Host.Pool()}
+	s.Engine = session.Engine{
+		Interrupt: s.interrupt, Interrupted: interrupted, Died: func() bool { return link.Alive() != nil },
+		Rollback: s.rollback, Kill: s.kill, Alive: s.alive, Release: s.release,
+		Explain: func(err error) error { return Classify(link.Explain(err)) },
+	}
+	var worked filewise.Session
+	switch {
+	case c.Schema.Program.Custom != nil:
+		worked, err = newCustom(ctx, s)
+	case !s.Phase.Client:
+		worked, err = newLoop(ctx, s)
+	case len(s.Phase.Types) > 0:
+		worked, err = newTyped(ctx, s)
+	default:
+		worked, err = newClient(ctx, s)
+	}
+	if err != nil {
+		return nil, errors.Join(Classify(link.Explain(err)), s.Close())
+	}
+	return worked, nil
+}
+
+// connection is one connection of the workload.
+type connection struct {
+	*session.Session
+	host   Host
+	link   Link
+	schema Schema
+	pool   *sql.DB // of this one connection
+	conn   *sql.Conn
+	id     int64 // the server's number of the connection
+}
+
+// Do executes operations; what was settled is so no longer.
+func (s *connection) Do(ctx context.Context, first, n int64) (int64, error) {
+	s.host.Touched()
+	defer s.host.Touched()
+	return s.Session.Do(ctx, first, n)
+}
+
+// ready opens the connection and executes what readies one.
+func (s *connection) ready(ctx context.Context) (err error) {
+	setup, err := s.schema.ifAny(SectionConnection, s.schema.TableOf(s.Worker))
+	if err != nil {
+		return err
+	}
+	if s.conn, err = s.pool.Conn(ctx); err != nil {
+		return err
+	}
+	if err := s.conn.QueryRowContext(ctx, "SELECT CONNECTION_ID()").Scan(&s.id); err != nil {
+		return err
+	}
+	for _, statement := range setup {
+		if _, err := s.conn.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("%s: %w", sqlfile.Short(statement), err)
+		}
+	}
+	return nil
+}
+
+// lookFor has operations looked up that may be committed, where their data say.
+func (s *connection) lookFor() error {
+	look, err := s.schema.oneIfAny(SectionCommitted+s.Phase.Section, s.schema.TableOf(s.Worker))
+	if look == "" {
+		return err
+	}
+	s.Look = func(ctx context.Context, args []any) (bool, error) {
+		var found int
+		err := s.link.Control.QueryRowContext(ctx, look, args[0]).Scan(&found)
+		return found > 0, s.link.Explain(err)
+	}
+	return nil
+}
+
+func (s *connection) interrupt(ctx context.Context) error {
+	_, err := s.link.Control.ExecContext(ctx, fmt.Sprintf("KILL QUERY %d", s.id))
+	return err
+}
+
+func (s *connection) rollback(ctx context.Context) error {
+	if s.conn == nil { // the operation's own connection has ended, and the transaction with it
+		return nil
+	}
+	_, err := s.conn.ExecContext(ctx, "ROLLBACK")
+	return err
+}
+
+func (s *connection) kill(ctx context.Context) error {
+	_, err := s.link.Control.ExecContext(ctx, fmt.Sprintf("KILL CONNECTION %d", s.id))
+	if is(err, ErrNoThread) { // it has ended
+		return nil
+	}
+	return s.link.Explain(err)
+}
+
+func (s *connection) alive(ctx context.Context) (bool, error) {
+	var n int
+	err := s.link.Control.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = ?", s.id).Scan(&n)
+	return n > 0, s.link.Explain(err)
+}
+
+// release closes the connection.
+func (s *connection) release() error {
+	if s.conn != nil {
+		_ = s.conn.Close() // a connection to a dead server may complain; it is gone either way
+	}
+	return s.pool.Close()
+}
+
+// newLoop readies a connection whose operations the server loops over.
+func newLoop(ctx context.Context, s *connection) (filewise.Session, error) {
+	calls, err := session.Render(s.Phase, func(section string) (string, error) {
+		return s.schema.Statement(section, s.schema.TableOf(s.Worker))
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.Call = func(ctx context.Context, first, n int64) error {
+		_, err := s.conn.ExecContext(ctx, calls[0], s.Worker, first, n)
+		return err
+	}
+	if err := s.lookFor(); err != nil {
+		return nil, err
+	}
+	return s, s.ready(ctx)
+}
+
+// closeFirst has closing close something of the connection's before.
+func (s *connection) closeFirst(things func() error) {
+	s.Release = func() error {
+		_ = things() // of a dead server; it is gone either way
+		return s.release()
+	}
+}

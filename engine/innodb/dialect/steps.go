@@ -1,0 +1,66 @@
+package dialect
+
+import (
+	"filewise"
+	"filewise/engine/internal/operations"
+	"filewise/engine/internal/script"
+)
+
+// Writer writes the steps of a trial, of which sections of the workload's SQL are those
+// that sessions execute, on the first table. Sections that there are not are left out.
+func (s Schema) Writer(on string) *script.Writer {
+	return script.NewWriter(on, func(section string) ([]string, error) {
+		all, err := s.ofPhase(section).ifAny(section, s.Tables[0])
+		for i, text := range all {
+			text, _ = positional(text)
+			all[i] = ShortenPool(text)
+		}
+		return all, err
+	})
+}
+
+// ofPhase is the schema as the sessions see it that execute a section.
+func (s Schema) ofPhase(section string) Schema {
+	for _, p := range s.Program.Phases {
+		for _, one := range operations.SectionsOf(p) {
+			if operations.Section(p, one) == section {
+				return s.forPhase(p)
+			}
+		}
+	}
+	return s
+}
+
+// WriteLoad writes the statements of a batch of the first table, and what comes after the
+// last batch.
+func (s Schema) WriteLoad(w *script.Writer, on string) {
+	if !s.Program.Loads() {
+		return
+	}
+	load := loadData(in(s.Database, s.Tables[0].Name), "rows of a batch", s.Program.Table().Columns, true)
+	w.Add(filewise.StageLoad, on, "START TRANSACTION", s.markBatch(), load, "COMMIT")
+	for _, t := range s.Tables {
+		all, err := s.afterLoad(t)
+		w.AddAll(filewise.StageLoad, on, append(all, s.analyze(t)), err)
+	}
+}
+
+// WriteWork writes what a trial executes on the loaded server besides settling and
+// dropping: sessions, phases and check.
+func (s Schema) WriteWork(w *script.Writer, on string) {
+	if s.Program.Custom != nil {
+		steps, err := customRules.Steps(s.Program)
+		w.AddAll("", on, nil, err)
+		for _, x := range steps {
+			w.Add(x.Stage, on, x.SQL)
+		}
+		return
+	}
+	w.Sections(filewise.StageWarmUp, SectionConnection)
+	if s.Churns() {
+		all, err := s.churnStatements("1", s.firstSpot())
+		w.AddAll(filewise.StageMeasure, on, all, err)
+	}
+	w.Work(s.Program, func(filewise.Phase) {}) // what else there is does not go to a session
+	w.Checks(sections[s.Program.SQL()].Sections())
+}

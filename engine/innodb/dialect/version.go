@@ -1,0 +1,62 @@
+package dialect
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"filewise"
+)
+
+// Version is what a server's binary says of itself.
+type Version struct {
+	Text    string // "10.11.19-MariaDB-0+deb12u1"
+	Number  [3]int // 10, 11, 19
+	MariaDB bool
+}
+
+// String is the number: "10.11.19".
+func (v Version) String() string {
+	return fmt.Sprintf("%d.%d.%d", v.Number[0], v.Number[1], v.Number[2])
+}
+
+// Before compares releases.
+func (v Version) Before(number ...int) bool {
+	return slices.Compare(v.Number[:len(number)], number) < 0
+}
+
+var versionLine = regexp.MustCompile(`Ver ((\d+)\.(\d+)\.(\d+)\S*)`)
+
+// ReadVersion runs the binary with --version. Errors have code preflight.
+func ReadVersion(ctx context.Context, binary string) (Version, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, binary, "--no-defaults", "--version")
+	cmd.Env = []string{"LC_ALL=C"}
+	if v, ok := os.LookupEnv("LD_LIBRARY_PATH"); ok {
+		cmd.Env = append(cmd.Env, "LD_LIBRARY_PATH="+v)
+	}
+	var said strings.Builder
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		return Version{}, filewise.Errorf(filewise.CodePreflight, "", "%s --version: %w: %s", binary, err, strings.TrimSpace(said.String()))
+	}
+	m := versionLine.FindStringSubmatch(string(out))
+	if m == nil {
+		return Version{}, filewise.Errorf(filewise.CodePreflight, "", "%s --version says %q, which is no version", binary, out)
+	}
+	v := Version{Text: m[1], MariaDB: strings.Contains(strings.ToLower(string(out)), "mariadb")}
+	for i, part := range m[2:5] {
+		if v.Number[i], err = strconv.Atoi(part); err != nil {
+			return Version{}, filewise.Errorf(filewise.CodePreflight, "", "%s: version %s: %w", binary, v.Text, err)
+		}
+	}
+	return v, nil
+}

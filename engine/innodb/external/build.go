@@ -1,0 +1,148 @@
+package external
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"filewise"
+	"filewise/engine/innodb/dialect"
+	"filewise/engine/internal/external"
+	"filewise/engine/internal/mark"
+	"filewise/engine/internal/script"
+)
+
+// build is one database of Filewise's on the server. It is an dialect.Host.
+type build struct {
+	server   *server
+	name     string
+	design   *dialect.Design
+	steps    script.Steps
+	control  *sql.DB        // with the database as the current one
+	hold     *external.Held // the database's name, as long as it is in use
+	worked   atomic.Bool
+	extended atomic.Bool
+
+	mu      sync.Mutex
+	dropped bool
+}
+
+// build makes a database under a name that no run has used.
+func (s *server) build(ctx context.Context, l filewise.Layout, p filewise.Program) (*build, error) {
+	name := mark.NewName()
+	g, err := newDesign(s.product, s.target, l, p, name, s.pageSize())
+	if err != nil {
+		return nil, err
+	}
+	if err := s.able(l); err != nil {
+		return nil, err
+	}
+	all, err := steps(g, "")
+	if err != nil {
+		return nil, err
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	b := &build{server: s, name: name, design: g, steps: all}
+	b.worked.Store(p.Custom != nil) // whose set-up may have filled the files already
+	// The lock comes first and goes last: a database whose name is not locked
+	// belongs to no living run.
+	if b.hold, err = external.Hold(ctx, s.claim(name)); err != nil {
+		return nil, s.explain(err)
+	}
+	if err := s.create(ctx, name, p.Custom != nil); err != nil {
+		return nil, errors.Join(cause(ctx, err), b.hold.Release())
+	}
+	b.control = s.pool(name, controlConnections)
+	s.builds.Add(b)
+	link, err := b.Link()
+	if err == nil {
+		err = link.Exec(ctx, all.At(filewise.StageBuild).Of("").Texts()...)
+	}
+	if err != nil {
+		return nil, external.Undo(ctx, tidyPatience, cause(ctx, err), b.Drop)
+	}
+	return b, nil
+}
+
+// cause is the context's error where that is why err came about.
+func cause(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return errors.Join(context.Cause(ctx), err)
+	}
+	return err
+}
+
+// able refuses what the server, as it is set up and for this account, cannot do.
+func (s *server) able(l filewise.Layout) error {
+	if missing := s.rights.missing(needed); len(missing) > 0 {
+		return filewise.Errorf(filewise.CodePreflight, s.grant(missing, ours), "the account %s lacks rights on databases of Filewise's: %s",
+			s.target.Address.User, strings.Join(missing, ", "))
+	}
+	if v, ok := s.vars["innodb_file_per_table"]; ok && !s.on("innodb_file_per_table") {
+		return filewise.Errorf(filewise.CodePreflight, "have it set to ON for the time of the experiment, or use a managed server: --engine "+
+			s.product.Name,
+			"innodb_file_per_table is %s on the server: tables and partitions get no files of their own: %w", v, filewise.ErrUnsupported)
+	}
+	return s.checkDirectories(directories(s.target, l))
+}
+
+// Link is the server; it cannot be told whether it lives but by asking.
+func (b *build) Link() (dialect.Link, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.dropped {
+		return dialect.Link{}, filewise.Errorf(filewise.CodeInternal, "", "database %s is dropped", b.name)
+	}
+	return dialect.Link{Control: b.control, Explain: b.server.explain, Alive: func() error { return nil }, Saw: b.server.saw}, nil
+}
+
+// Pool opens the connection of a session.
+func (b *build) Pool() *sql.DB { return b.server.pool(b.name, 1) }
+
+// Touched: the files may have grown.
+func (b *build) Touched() { b.worked.Store(true) }
+
+// Drop drops the database, if it carries the mark at this moment. Twice is
+// harmless.
+func (b *build) Drop(ctx context.Context) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.dropped {
+		return nil
+	}
+	if err := b.server.remove(ctx, b.name); err != nil {
+		return err
+	}
+	b.dropped = true
+	b.server.builds.Remove(b)
+	_ = b.hold.Release() // one that was lost has protected nothing that is still there
+	if err := b.control.Close(); err != nil {
+		return fmt.Errorf("disconnecting from %s: %w", b.name, err)
+	}
+	return nil
+}
+
+// Extend spreads the tables over all files of the layout. Of the arm that stays
+// as it is, nothing changes.
+func (b *build) Extend(ctx context.Context) error {
+	link, err := b.Link()
+	if err != nil {
+		return err
+	}
+	if b.design.Layout.AddedLater == "" || b.extended.Load() {
+		return filewise.Errorf(filewise.CodeInternal, "", "database %s cannot be extended (again)", b.name)
+	}
+	if err := link.Exec(ctx, b.steps.At(filewise.StageExtend).Texts()...); err != nil {
+		return cause(ctx, err)
+	}
+	b.design.Files, b.design.Later = b.design.All(), nil
+	b.extended.Store(true)
+	b.worked.Store(true)
+	return nil
+}

@@ -1,0 +1,146 @@
+package external
+
+import (
+	"fmt"
+	"maps"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"filewise"
+	"filewise/engine/innodb/dialect"
+	"filewise/engine/internal/external"
+)
+
+// config is the driver's configuration for an address: a struct, never a text
+// that would hold the password. Session variables are set on every connection,
+// so that what is measured does not depend on the server's defaults.
+func (d Engine) config(a filewise.Address) (*mysql.Config, error) {
+	if a.Scheme != d.Name {
+		return nil, filewise.Errorf(filewise.CodeUsage, "use --target "+d.Name+"://…", "the scheme of a target of %s is %s, not %q", d.Name,
+			d.Name, a.Scheme)
+	}
+	if path := strings.Trim(a.Path, "/"); path != "" {
+		return nil, filewise.Errorf(filewise.CodeUsage, "leave /"+path+" out of the URL",
+			"Filewise works in databases of its own, and in no database that is there already: %q", path)
+	}
+	if a.User == "" {
+		return nil, filewise.Errorf(filewise.CodeUsage, "use --target "+d.Name+"://USER@HOST", "the target names no user")
+	}
+	c := mysql.NewConfig()
+	c.User, c.Passwd = a.User, a.Password.Reveal()
+	c.Logger = &mysql.NopLogger{} // its errors come back as errors
+	c.InterpolateParams = true
+	c.DialFunc = dialect.Dialing(new(net.Dialer).DialContext)
+	c.ConnectionAttributes = "program_name:filewise"
+	c.Params = d.External.Session(d.External.Oldest)
+	if err := network(c, a, Port); err != nil {
+		return nil, err
+	}
+	given, err := options.Apply(c, a)
+	if err != nil {
+		return nil, err
+	}
+	if err := secure(c, given); err != nil {
+		return nil, err
+	}
+	if _, err := mysql.NewConnector(c); err != nil {
+		return nil, filewise.Errorf(filewise.CodeUsage, "correct the target's options", "%w", err)
+	}
+	return c, nil
+}
+
+// network sets where the server is: a Unix socket, named as host or by an option,
+// or a host and port.
+func network(c *mysql.Config, a filewise.Address, port int) error {
+	places := map[string]bool{}
+	for _, path := range []string{a.Host, a.Options["host"], a.Options["socket"]} {
+		if path != "" {
+			places[path] = true
+		}
+	}
+	if len(places) > 1 {
+		return filewise.Errorf(filewise.CodeUsage, "leave all but one out", "the target is in several places: %s",
+			strings.Join(slices.Sorted(maps.Keys(places)), ", "))
+	}
+	host := "127.0.0.1" // the driver's own default
+	for place := range places {
+		host = place
+	}
+	if host[0] == '/' || host[0] == '@' {
+		c.Net, c.Addr = "unix", host
+		if a.Port != 0 {
+			return filewise.Errorf(filewise.CodeUsage, "leave the port out", "%s is a Unix socket, which has no port", host)
+		}
+		return nil
+	}
+	if a.Options["socket"] != "" {
+		return filewise.Errorf(filewise.CodeUsage, "give its absolute path", "socket=%s is no absolute path", a.Options["socket"])
+	}
+	if a.Port != 0 {
+		port = a.Port
+	}
+	c.Net, c.Addr = "tcp", net.JoinHostPort(host, strconv.Itoa(port))
+	return nil
+}
+
+// options are those of a URL's query. Names are the driver's own (README of
+// go-sql-driver/mysql, “Parameters”); the files of TLS are Filewise's, as the driver takes
+// those from a program only.
+var options = external.Options[mysql.Config]{
+	Driver: "the driver of MySQL and MariaDB", Fold: func(name string) string { return name },
+	Known: map[string]func(*mysql.Config, string) error{
+		"host": nil, "socket": nil, // network
+		"tls": nil, optionCA: nil, optionCert: nil, optionKey: nil, optionServerName: nil, // secure
+		"allowCleartextPasswords":  func(c *mysql.Config, v string) error { return truth(&c.AllowCleartextPasswords, v) },
+		"allowFallbackToPlaintext": func(c *mysql.Config, v string) error { return truth(&c.AllowFallbackToPlaintext, v) },
+		"allowNativePasswords":     func(c *mysql.Config, v string) error { return truth(&c.AllowNativePasswords, v) },
+		"allowOldPasswords":        func(c *mysql.Config, v string) error { return truth(&c.AllowOldPasswords, v) },
+		"rejectReadOnly":           func(c *mysql.Config, v string) error { return truth(&c.RejectReadOnly, v) },
+		"compress": func(c *mysql.Config, v string) error {
+			var on bool
+			if err := truth(&on, v); err != nil {
+				return err
+			}
+			return c.Apply(mysql.EnableCompression(on))
+		},
+		"timeout":      func(c *mysql.Config, v string) error { return duration(&c.Timeout, v) },
+		"readTimeout":  func(c *mysql.Config, v string) error { return duration(&c.ReadTimeout, v) },
+		"writeTimeout": func(c *mysql.Config, v string) error { return duration(&c.WriteTimeout, v) },
+		"maxAllowedPacket": func(c *mysql.Config, v string) error {
+			n, err := strconv.ParseUint(v, 10, 31)
+			if err != nil {
+				return fmt.Errorf("%q is not a number of bytes", v)
+			}
+			c.MaxAllowedPacket = int(n)
+			return nil
+		},
+		"connectionAttributes": func(c *mysql.Config, v string) error { c.ConnectionAttributes += "," + v; return nil },
+		"serverPubKey":         publicKey,
+	},
+	Unwanted: map[string]string{"allowAllFiles": decided, "charset": decided, "checkConnLiveness": decided, "clientFoundRows": decided,
+		"collation": decided, "columnsWithAlias": decided, "interpolateParams": decided, "loc": decided, "multiStatements": decided,
+		"parseTime": decided, "timeTruncate": decided},
+}
+
+// decided is said of the driver's options that Filewise sets itself.
+const decided = "it is Filewise's own to decide"
+
+// truth reads what the driver takes for true and false.
+func truth(to *bool, value string) error {
+	if external.Truth(to, value) != nil {
+		return fmt.Errorf("%q is not true or false", value)
+	}
+	return nil
+}
+
+func duration(to *time.Duration, value string) (err error) {
+	if *to, err = time.ParseDuration(value); err != nil || *to < 0 {
+		return fmt.Errorf("%q is not a duration such as 30s", value)
+	}
+	return nil
+}

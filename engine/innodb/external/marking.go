@@ -1,0 +1,187 @@
+package external
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"filewise"
+	"filewise/engine/innodb/dialect"
+	"filewise/engine/internal/external"
+	"filewise/engine/internal/mark"
+	"filewise/engine/internal/sqlfile"
+)
+
+// markTable carries the mark, as its comment, where databases have none. Its
+// creation is one statement, so a database has either the whole mark or nothing
+// in it.
+const markTable = "filewise_mark"
+
+// creation is the section of the steps that create and mark a database.
+const creation = "creation"
+
+// create is what creates and marks a database, first the statement before which there
+// is nothing and after which there is something.
+func create(d *dialect.Product, name, text string) []string {
+	create := "CREATE DATABASE " + dialect.Ident(name) + " CHARACTER SET utf8mb4"
+	if d.External.Comments {
+		return []string{create + " COMMENT " + dialect.Literal(text)}
+	}
+	return []string{create, "CREATE TABLE " + dialect.Ident(name) + "." + dialect.Ident(markTable) +
+		" (id TINYINT NOT NULL PRIMARY KEY) ENGINE = InnoDB COMMENT " + dialect.Literal(text)}
+}
+
+// state is what a database of Filewise's name is.
+type state struct {
+	exists bool
+	text   string // in the mark's place
+	mark   mark.Mark
+	marked bool
+	damage error // why a text in the mark's place is none
+	// holds are names of what is in it besides the mark's table, a few of them.
+	holds []string
+}
+
+// unmarked: created and not yet marked, by a run that was killed in between.
+func (s state) unmarked(d *dialect.Product) bool {
+	return s.exists && !d.External.Comments && !s.marked && s.damage == nil && len(s.holds) == 0
+}
+
+// markQuery reads the mark of a database, which is given as an SQL expression.
+func markQuery(d *dialect.Product, database string) string {
+	if d.External.Comments {
+		return "SELECT SCHEMA_COMMENT FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = " + database
+	}
+	return "SELECT TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = " + database + " AND TABLE_NAME = '" + markTable + "'"
+}
+
+// look reads what a database is from the server, at this moment.
+func (s *server) look(ctx context.Context, db dialect.Queryer, name string) (state, error) {
+	var st state
+	var n int
+	if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = ?", name).Scan(&n); err != nil ||
+		n == 0 {
+		return st, err
+	}
+	st.exists = true
+	err := db.QueryRowContext(ctx, markQuery(s.product, "?"), name).Scan(&st.text)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+	case err != nil:
+		return st, err
+	default:
+		st.mark, st.damage = mark.Parse(name, st.text)
+		st.marked = st.damage == nil
+	}
+	st.holds, err = contents(ctx, db, name)
+	return st, err
+}
+
+// contents are names of what is in a database besides the mark's table. Events and
+// triggers are seen by accounts with the rights EVENT and TRIGGER only.
+func contents(ctx context.Context, db dialect.Queryer, name string) ([]string, error) {
+	return dialect.Column(ctx, db, `SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_NAME <> '`+markTable+`'
+UNION ALL SELECT ROUTINE_NAME FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = ?
+UNION ALL SELECT EVENT_NAME FROM information_schema.EVENTS WHERE EVENT_SCHEMA = ?
+UNION ALL SELECT TRIGGER_NAME FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = ?`, name, name, name, name)
+}
+
+// others are up to three things that Filewise has not put into a marked database.
+func (s state) others() []string {
+	if !s.marked || s.mark.Custom { // what custom SQL makes has any name
+		return nil
+	}
+	var all []string
+	for _, name := range s.holds {
+		if !dialect.KnownName(strings.ToLower(name)) { // a server may keep names in either case
+			all = append(all, name)
+		}
+	}
+	return all[:min(3, len(all))]
+}
+
+// create creates and marks a database. When that fails, nothing is left of it.
+func (s *server) create(ctx context.Context, name string, custom bool) error {
+	m, err := mark.New(name, time.Now())
+	if err != nil {
+		return err
+	}
+	if custom {
+		m = m.ForCustom()
+	}
+	for i, statement := range create(s.product, name, m.Text()) {
+		_, err := s.db.ExecContext(ctx, statement)
+		s.saw(statement, err)
+		if err != nil {
+			err = s.explain(fmt.Errorf("%s: %w", sqlfile.Short(statement), err))
+			if n, ok := dialect.Number(err); i == 0 && ok && n != 0 {
+				return err // the server's answer: there is nothing of ours
+			}
+			return external.Undo(ctx, tidyPatience, err, func(ctx context.Context) error { return s.remove(ctx, name) })
+		}
+	}
+	return nil
+}
+
+// tidyPatience bounds the clean-up after a failure.
+const tidyPatience = time.Minute
+
+// remove drops a database that carries the mark at this moment, or is unmarked
+// and empty. One that does not exist is no error.
+func (s *server) remove(ctx context.Context, name string) error {
+	if !mark.IsName(name) {
+		return filewise.Errorf(filewise.CodePreflight, "drop it yourself", "database %s was not named by Filewise: it stays", name)
+	}
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return s.explain(err)
+	}
+	defer conn.Close()
+	st, err := s.look(ctx, conn, name)
+	if err != nil {
+		return s.explain(fmt.Errorf("reading the mark of %s: %w", name, err))
+	}
+	others := st.others()
+	switch {
+	case !st.exists:
+		return nil
+	case len(others) > 0:
+		return filewise.Errorf(filewise.CodePreflight, "move that elsewhere, or drop the database yourself",
+			"database %s holds what Filewise has not made (%s): it stays", name, strings.Join(others, ", "))
+	case !st.marked && !st.unmarked(s.product):
+		return filewise.Errorf(filewise.CodePreflight, "look into it, and drop it yourself if it is not needed",
+			"database %s does not carry Filewise's mark: it stays%s", name, because(st.damage))
+	}
+	drop := "DROP DATABASE " + dialect.Ident(name)
+	_, err = conn.ExecContext(ctx, drop)
+	s.saw(drop, err)
+	if err != nil {
+		return s.explain(fmt.Errorf("dropping database %s: %w", name, err))
+	}
+	s.sweep(name)
+	return nil
+}
+
+// sweep removes the directories of a dropped database in volumes, which the
+// server leaves there empty, where they are this host's: one that is not empty
+// stays.
+func (s *server) sweep(name string) {
+	if local, _ := s.local(); !local {
+		return
+	}
+	for _, dir := range dirsOf(s.target.Volumes) {
+		_ = os.Remove(filepath.Join(dir, name)) // without the right to, it stays as on any other host
+	}
+}
+
+func because(err error) string {
+	if err == nil {
+		return ""
+	}
+	return " (" + err.Error() + ")"
+}

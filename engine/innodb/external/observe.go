@@ -1,0 +1,118 @@
+package external
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"filewise"
+	"filewise/engine/innodb/dialect"
+)
+
+// Observe asks the server's catalogue for the database's files and compares them
+// with the layout. A difference is an error that wraps filewise.ErrLayout.
+func (b *build) Observe(ctx context.Context) ([]filewise.File, error) {
+	link, err := b.Link()
+	if err != nil {
+		return nil, err
+	}
+	asked := dialect.Asked(b.design.Files)
+	read := b.tablespaces
+	if !b.server.rights.global["PROCESS"] {
+		read = b.tables
+	}
+	told, err := read(ctx, link)
+	if err != nil {
+		return nil, link.Explain(fmt.Errorf("asking for the files of %s: %w", b.name, err))
+	}
+	var found []filewise.File
+	for _, a := range asked {
+		f, ok := told[a.Path]
+		if !ok {
+			return nil, fmt.Errorf("%w: the server has no file %s; it has %s", filewise.ErrLayout, a.Path, some(told))
+		}
+		f.Role, f.Volume, f.Path, f.Object = a.Role, a.Volume, a.Path, a.Object
+		found = append(found, f)
+		delete(told, a.Path)
+	}
+	if len(told) > 0 && b.design.Program.Custom == nil { // whose set-up may make more tables than the layout spreads
+		return nil, fmt.Errorf("%w: the server has %s besides the %d of the layout", filewise.ErrLayout, some(told), len(asked))
+	}
+	return found, b.design.Layout.Verify(asked, found, b.worked.Load())
+}
+
+// some are a few paths, for messages.
+func some(files map[string]filewise.File) string {
+	var paths []string
+	for path := range files {
+		if paths = append(paths, path); len(paths) == 3 {
+			break
+		}
+	}
+	if len(paths) == 0 {
+		return "none"
+	}
+	return strings.Join(paths, ", ")
+}
+
+// tablespaces are the files by their paths, from InnoDB's own catalogue.
+func (b *build) tablespaces(ctx context.Context, link dialect.Link) (map[string]filewise.File, error) {
+	files, err := b.design.Told(ctx, link.Control, b.plain, markTable)
+	all := map[string]filewise.File{}
+	for path, f := range files {
+		all[path] = filewise.File{Bytes: f.Bytes, EngineBytes: &f.Bytes, Allocated: &f.Allocated}
+	}
+	return all, err
+}
+
+// plain is a path as designs have it: with slashes, and relative to the server's
+// data directory where it lies there.
+func (b *build) plain(path string) string {
+	path = strings.ReplaceAll(path, `\`, "/")
+	if home := b.server.vars["datadir"]; home != "" {
+		if rest, ok := strings.CutPrefix(path, strings.TrimRight(strings.ReplaceAll(home, `\`, "/"), "/")+"/"); ok && b.inDefault(rest) {
+			return "./" + rest
+		}
+	}
+	if !strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "./") && !windowsPath(path) {
+		return "./" + path
+	}
+	return path
+}
+
+// inDefault tells that a path below the data directory is in the default place,
+// and not in a volume that lies below it.
+func (b *build) inDefault(rest string) bool { return strings.HasPrefix(rest, b.name+"/") }
+
+// tables are the files by what the catalogue of tables says, for accounts without
+// the right PROCESS: that a table or partition has a file of its own follows
+// from innodb_file_per_table, and its path from InnoDB's rule, not from looking.
+func (b *build) tables(ctx context.Context, link dialect.Link) (map[string]filewise.File, error) {
+	sizes := map[string]int64{}
+	err := dialect.Each(ctx, link.Control, func(scan dialect.Scan) error {
+		var table, partition string
+		var size int64
+		if err := scan(&table, &partition, &size); err != nil {
+			return err
+		}
+		if partition != "" {
+			table += b.server.product.Files.Partition + partition
+		}
+		if table != markTable && table != dialect.LoadedTable {
+			sizes["/"+b.name+"/"+table+".ibd"] = size
+		}
+		return nil
+	}, `SELECT TABLE_NAME, COALESCE(PARTITION_NAME, ''), DATA_LENGTH + INDEX_LENGTH + DATA_FREE
+FROM information_schema.PARTITIONS WHERE TABLE_SCHEMA = ?`, b.name)
+	all := map[string]filewise.File{}
+	for suffix, size := range sizes {
+		path := "." + suffix
+		for _, f := range b.design.All() {
+			if strings.HasSuffix(f.Path, suffix) {
+				path = f.Path
+			}
+		}
+		all[path] = filewise.File{Bytes: size}
+	}
+	return all, err
+}

@@ -1,0 +1,254 @@
+package external
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"filewise"
+	"filewise/engine/innodb/dialect"
+	"filewise/engine/innodb/servertest"
+	"filewise/engine/internal/external"
+	"filewise/engine/internal/mark"
+)
+
+// killedAt in the environment makes the test binary a Filewise that is killed in
+// the middle of a build: behind “/” the product, its socket, and the step.
+const killedAt = "FILEWISE_TEST_KILLED_AT"
+
+func TestMain(m *testing.M) {
+	if at := os.Getenv(killedAt); at != "" {
+		fmt.Println(dieAt(at))
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// dieAt creates what a build creates up to a step, says its name, and waits.
+func dieAt(at string) error {
+	parts := strings.SplitN(at, " ", 3)
+	p := products[0]
+	if parts[0] == "mysql" {
+		p = products[1]
+	}
+	server := servertest.Server{Product: p.server, Socket: parts[2]}
+	opened, err := p.engine.Open(context.Background(), server.Target("filewise"))
+	if err != nil {
+		return err
+	}
+	s, name := opened.(*server1), mark.NewName()
+	if _, err := external.Hold(context.Background(), s.claim(name)); err != nil {
+		return err
+	}
+	if parts[1] == "marked" {
+		err = s.create(context.Background(), name, false)
+	} else {
+		_, err = s.db.Exec("CREATE DATABASE " + dialect.Ident(name))
+	}
+	if err == nil {
+		fmt.Println(name)
+		select {}
+	}
+	return err
+}
+
+// server1 is server, where a variable has that name.
+type server1 = server
+
+// killed starts a Filewise and kills it with SIGKILL once it has created a
+// database; the name is returned when the server has noticed. while is called
+// before the kill.
+func killed(t *testing.T, s *servertest.Server, step string, while func(name string)) string {
+	t.Helper()
+	exe, err := os.Executable()
+	fatal(t, err)
+	cmd := exec.Command(exe)
+	cmd.Env = append(os.Environ(), killedAt+"="+s.Product.Name+" "+step+" "+s.Socket)
+	out, err := cmd.StdoutPipe()
+	fatal(t, err)
+	fatal(t, cmd.Start())
+	var name string
+	if _, err := fmt.Fscanln(out, &name); err != nil || !mark.IsName(name) {
+		t.Fatalf("%q %v", name, err)
+	}
+	while(name)
+	fatal(t, cmd.Process.Kill())
+	_ = cmd.Wait()
+	ctx := deadline(t)
+	for used := 1; used != 0; {
+		fatal(t, s.Root.QueryRowContext(ctx, "SELECT IS_USED_LOCK(?) IS NOT NULL", name).Scan(&used))
+	}
+	return name
+}
+
+// What a killed run leaves is found and removed, while it lives it is kept, and
+// nothing else is taken for it: neither names that look alike, nor a mark in the
+// wrong place, nor what has something of the user's in it.
+func testClean(t *testing.T, p bench) {
+	server := p.Server
+	{
+		ctx := deadline(t)
+		s := open(t, p, server.Target("filewise"))
+		kept := func(name string) {
+			left, err := s.Leftovers(ctx)
+			fatal(t, err)
+			if len(left) != 1 || left[0].Name != name || left[0].Kept == "" {
+				t.Errorf("while its run lives: %+v", left)
+				return
+			}
+			if err := s.Remove(ctx, left[0]); filewise.CodeOf(err) != filewise.CodeBusy {
+				t.Errorf("a living run's database is removed: %v", err)
+			}
+			if err := s.Remove(ctx, filewise.Leftover{Kind: kindDatabase, Name: name}); filewise.CodeOf(err) != filewise.CodeBusy {
+				t.Errorf("a living run's database is removed: %v", err)
+			}
+		}
+		marked := killed(t, server, "marked", kept)
+		left, err := s.Leftovers(ctx)
+		fatal(t, err)
+		if len(left) != 1 || left[0].Name != marked || left[0].Kept != "" || left[0].Unmarked || left[0].Owner == "" ||
+			time.Since(left[0].Created).Abs() > time.Hour {
+			t.Fatalf("%+v", left)
+		}
+		othersKeep(t, ctx, s, server, left[0])
+		fatal(t, s.Remove(ctx, left[0]))
+
+		if !p.engine.External.Comments { // between CREATE DATABASE and the mark
+			unmarked := killed(t, server, "unmarked", kept)
+			if left, err = s.Leftovers(ctx); err != nil || len(left) != 1 || left[0].Name != unmarked || !left[0].Unmarked {
+				t.Fatalf("%+v %v", left, err)
+			}
+			server.Exec(t, "CREATE VIEW `"+unmarked+"`.v AS SELECT 1 AS x")
+			if err := s.Remove(ctx, left[0]); err == nil {
+				t.Error("an unmarked database that is not empty is removed")
+			}
+			server.Exec(t, "DROP VIEW `"+unmarked+"`.v")
+			fatal(t, s.Remove(ctx, left[0]))
+		}
+		for _, name := range []string{"filewise_prod", "filewise", "shop", servertest.Lookalike, "`; DROP DATABASE shop; --"} {
+			if err := s.Remove(ctx, filewise.Leftover{Kind: kindDatabase, Name: name}); err == nil {
+				t.Errorf("%s was removed", name)
+			}
+		}
+	}
+}
+
+// othersKeep: what the user has put into a marked database, or works in, keeps it.
+func othersKeep(t *testing.T, ctx context.Context, s *server, server *servertest.Server, l filewise.Leftover) {
+	t.Helper()
+	for create, drop := range map[string]string{
+		"CREATE TABLE `" + l.Name + "`.precious (id INT)":                              "DROP TABLE `" + l.Name + "`.precious",
+		"CREATE TABLE `" + l.Name + "`.fw_precious (id INT)":                           "DROP TABLE `" + l.Name + "`.fw_precious",
+		"CREATE EVENT `" + l.Name + "`.theirs ON SCHEDULE EVERY 1 DAY DO SELECT 1":     "DROP EVENT `" + l.Name + "`.theirs",
+		"CREATE PROCEDURE `" + l.Name + "`.theirs() SELECT 1":                          "DROP PROCEDURE `" + l.Name + "`.theirs",
+		"CREATE FUNCTION `" + l.Name + "`.theirs() RETURNS INT DETERMINISTIC RETURN 1": "DROP FUNCTION `" + l.Name + "`.theirs",
+	} {
+		server.Exec(t, create)
+		if err := s.Remove(ctx, l); err == nil {
+			t.Errorf("%s: and it was removed", create)
+		}
+		server.Exec(t, drop)
+	}
+	conn, err := server.Root.Conn(ctx)
+	fatal(t, err)
+	defer conn.Close()
+	_, err = conn.ExecContext(ctx, "USE `"+l.Name+"`")
+	fatal(t, err)
+	if err := s.Remove(ctx, l); filewise.CodeOf(err) != filewise.CodeBusy {
+		t.Errorf("a session works in it: %v", err)
+	}
+	_, err = conn.ExecContext(ctx, "USE shop")
+	fatal(t, err)
+}
+
+// A database whose mark is gone is not dropped, whoever built it; a name that
+// exists is not built on.
+func testMark(t *testing.T, p bench) {
+	server := p.Server
+	{
+		ctx := deadline(t)
+		s := open(t, p, server.Target("filewise"))
+		w := inserts(t, nil)
+		db := buildOn(t, s, layout(filewise.KindPartitions, 2), w)
+		name := db.Dropper.(*build).name
+		set := func(text string) {
+			if p.engine.External.Comments {
+				server.Exec(t, "ALTER DATABASE `"+name+"` COMMENT "+dialect.Literal(text))
+			} else {
+				server.Exec(t, "ALTER TABLE `"+name+"`."+markTable+" COMMENT "+dialect.Literal(text))
+			}
+		}
+		st, err := s.look(ctx, s.db, name)
+		fatal(t, err)
+		text := st.mark.Text()
+		for _, bad := range []string{"", "mine now", strings.Replace(text, `"pid":`, `"pid":1`, 1),
+			strings.ReplaceAll(text, name, mark.NewName())} {
+			set(bad)
+			if err := db.Dropper.Drop(ctx); filewise.CodeOf(err) != filewise.CodePreflight || filewise.RemedyOf(err) == "" {
+				t.Errorf("with the mark %q: %v", bad, err)
+			}
+		}
+		set(text)
+		if err := s.create(ctx, name, false); err == nil {
+			t.Error("a database is created over one that exists")
+		}
+		fatal(t, w.Check(ctx, db.Querier, 0, []filewise.Ledger{make(filewise.Ledger, 4)}))
+		fatal(t, db.Dropper.Drop(ctx))
+		if err := s.create(ctx, servertest.Lookalike, false); err == nil {
+			t.Error("another's database is built on")
+		}
+		if _, err := db.Connector.Connect(ctx, 0, 0); err == nil {
+			t.Error("a dropped database is connected to")
+		}
+		cancelled, cancel := context.WithCancel(ctx)
+		cancel()
+		if _, err := s.Build(cancelled, layout(filewise.KindPartitions, 2), w.Program()); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		if left, err := s.Leftovers(ctx); err != nil || len(left) > 0 {
+			t.Errorf("%v %v", left, err)
+		}
+	}
+}
+
+// Two runs on one server: their databases do not meet, only one measures, and a
+// lock whose connection has died is said to be lost.
+func testTwoRuns(t *testing.T, p bench) {
+	server := p.Server
+	{
+		ctx := deadline(t)
+		one, two := open(t, p, server.Target("filewise")), open(t, p, server.Target("filewise"))
+		held, err := one.Lock(ctx, "one")
+		fatal(t, err)
+		for _, s := range []*server1{one, two} {
+			if _, err := s.Lock(ctx, "two"); filewise.CodeOf(err) != filewise.CodeBusy || !strings.Contains(fmt.Sprint(err), "filewise") {
+				t.Errorf("a second lock: %v", err)
+			}
+		}
+		fatal(t, held.Held(ctx))
+		fatal(t, held.Release())
+		held, err = two.Lock(ctx, "two")
+		fatal(t, err)
+		var id int64
+		fatal(t, server.Root.QueryRow("SELECT IS_USED_LOCK(?)", measuring).Scan(&id))
+		server.Exec(t, fmt.Sprintf("KILL CONNECTION %d", id))
+		if held.Held(ctx) == nil {
+			t.Error("the lock is held by a connection that was killed")
+		}
+		if err := held.Release(); err == nil {
+			t.Error("a lock that was lost is released without a word")
+		}
+		var wg sync.WaitGroup
+		for _, s := range []*server1{one, two} {
+			w := inserts(t, nil)
+			wg.Go(func() { life(t, s, layout(filewise.KindPartitions, 2), w, 2) })
+		}
+		wg.Wait()
+	}
+}

@@ -1,0 +1,300 @@
+package external
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"filewise"
+	"filewise/engine/innodb/dialect"
+	"filewise/engine/internal/builds"
+	"filewise/engine/internal/external"
+)
+
+// server is an opened target. Opening it only reads.
+type server struct {
+	product *dialect.Product
+	target  filewise.Target
+	config  *mysql.Config
+	numbers *numbers // of this process's connections
+	db      *sql.DB  // control, without a database
+
+	version string
+	release [2]int
+	vars    map[string]string // global variables as they were when it was opened
+	rights  rights
+	// uninstrumented says why performance_schema is not read; nil: it is.
+	uninstrumented error
+	account        string // as a GRANT names it: `ada`@`%`
+	most           int64  // connections that the account may have; 0: as many as the server
+
+	builds builds.Open[*build]
+	trace  *external.Trace // of a self-check; else nil
+}
+
+// controlConnections of a server, and as many of each build, are all that
+// Filewise opens besides the workload's, with one that holds each build's name.
+const controlConnections = 4
+
+// openPatience bounds connecting where the target has no timeout of its own.
+const openPatience = 30 * time.Second
+
+// Open connects and looks who answers.
+func (d Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
+	s, err := d.open(ctx, t, d.External.Session)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// open connects, with the session variables of a release.
+func (d Engine) open(ctx context.Context, t filewise.Target, session func(release [2]int) map[string]string) (*server, error) {
+	if t.Address == nil {
+		return nil, filewise.Errorf(filewise.CodeInternal, "", "an external target without an address")
+	}
+	if err := checkTarget(t); err != nil {
+		return nil, err
+	}
+	c, err := d.config(*t.Address)
+	if err != nil {
+		return nil, err
+	}
+	if c.Timeout == 0 {
+		c.Timeout = openPatience
+	}
+	s := &server{product: d.Product, target: t, config: c, numbers: numbersAt(c)}
+	if err := s.identify(ctx); err != nil {
+		return nil, err
+	}
+	c.Params = session(s.release)
+	s.db = s.pool("", controlConnections)
+	if err := s.readSettings(ctx); err != nil {
+		return nil, errors.Join(s.unreachable(err), s.db.Close())
+	}
+	return s, nil
+}
+
+// identify asks for the version before any session variable is set: those of
+// the wrong product would fail, and say nothing of the reason.
+func (s *server) identify(ctx context.Context) error {
+	plain := s.config.Clone()
+	plain.Params = nil
+	db := s.connect(plain, 1)
+	defer db.Close()
+	var comment string
+	if err := db.QueryRowContext(ctx, "SELECT VERSION(), @@version_comment").Scan(&s.version, &comment); err != nil {
+		return s.unreachable(err)
+	}
+	return s.checkVersion(comment)
+}
+
+var (
+	versionText = regexp.MustCompile(`^(\d+)\.(\d+)\.`)
+	// alike speak MySQL's protocol and have neither its files nor its InnoDB.
+	alike = regexp.MustCompile(`(?i)tidb|vitess|oceanbase|singlestore|memsql|clickhouse|doris|starrocks|planetscale|proxysql`)
+)
+
+func (s *server) checkVersion(comment string) error {
+	d, where := s.product, s.target.Address.String()
+	if other := alike.FindString(s.version + " " + comment); other != "" {
+		return filewise.Errorf(filewise.CodePreflight, "name a server of "+d.Title, "%s is %s (%s %s), which has no files of InnoDB", where,
+			other, s.version, comment)
+	}
+	right := dialect.MySQL
+	if strings.Contains(strings.ToLower(s.version+" "+comment), "mariadb") {
+		right = dialect.MariaDB
+	}
+	if right != d {
+		a := *s.target.Address
+		a.Scheme = right.Name
+		return filewise.Errorf(filewise.CodeUsage, "use --target "+a.String(), "%s is a server of %s (%s), not of %s", where, right.Title,
+			s.version, d.Title)
+	}
+	m := versionText.FindStringSubmatch(s.version)
+	if m == nil {
+		return filewise.Errorf(filewise.CodePreflight, "", "%s says version %q, which is none", where, s.version)
+	}
+	for i := range s.release {
+		s.release[i], _ = strconv.Atoi(m[i+1]) // digits
+	}
+	if slices.Compare(s.release[:], d.External.Oldest[:]) < 0 {
+		return filewise.Errorf(filewise.CodePreflight, "use a newer server", "%s is %s %s; Filewise knows %d.%d and later", where, d.Title,
+			s.version, d.External.Oldest[0], d.External.Oldest[1])
+	}
+	return nil
+}
+
+// readSettings reads global variables and the account's rights.
+func (s *server) readSettings(ctx context.Context) (err error) {
+	if s.vars, err = dialect.Pairs(ctx, s.db, "SHOW GLOBAL VARIABLES"); err != nil {
+		return err
+	}
+	if s.rights, err = readRights(ctx, s.db, s.on("partial_revokes")); err != nil {
+		return err
+	}
+	// The session's own value is the account's limit where it has one.
+	var account string
+	if err := s.db.QueryRowContext(ctx, "SELECT CURRENT_USER(), @@max_user_connections").Scan(&account, &s.most); err != nil {
+		return err
+	}
+	s.account = quoteAccount(account)
+	s.uninstrumented = dialect.Instrumented(ctx, s.db)
+	return ctx.Err()
+}
+
+// quoteAccount quotes what CURRENT_USER() says; hosts hold no “@”.
+func quoteAccount(account string) string {
+	at := strings.LastIndexByte(account, '@')
+	if at < 0 {
+		return dialect.Ident(account)
+	}
+	return dialect.Ident(account[:at]) + "@" + dialect.Ident(account[at+1:])
+}
+
+// saw shows a statement to a self-check.
+func (s *server) saw(statement string, err error) {
+	if s.trace != nil {
+		s.trace.Saw("", statement, err)
+	}
+}
+
+// grant gives this account what it lacks.
+func (s *server) grant(rights []string, on string) string { return grantTo(s.account, rights, on) }
+
+// on tells whether a global variable is on; one that there is not is off.
+func (s *server) on(name string) bool {
+	v := strings.ToUpper(s.vars[name])
+	return v == "ON" || v == "1" || v == "YES"
+}
+
+// pageSize is the server's, in bytes.
+func (s *server) pageSize() int64 {
+	if n, err := strconv.ParseInt(s.vars["innodb_page_size"], 10, 64); err == nil && n > 0 {
+		return n
+	}
+	return usualPage
+}
+
+// Offers says why a capability is absent.
+func (s *server) Offers() map[filewise.Capability]error {
+	absent := func(why string) error {
+		return filewise.Errorf(filewise.CodeUsage, "", "%s: %w", why, filewise.ErrUnsupported)
+	}
+	return map[filewise.Capability]error{
+		filewise.CanPreallocate: absent(noPreallocated),
+		filewise.CanGrow:        nil,
+		filewise.CanVolumes:     s.checkDirectories(dirsOf(s.target.Volumes)),
+		filewise.CanAddLater:    nil,
+		filewise.CanLogApart:    absent(noLogApart),
+		filewise.CanIndexApart:  absent(noIndexApart),
+		filewise.CanRestart:     absent("the server is its owner's: Filewise does not stop an external one"),
+		filewise.CanReset:       absent("a reset copies files of a stopped server, and Filewise does not stop an external one"),
+		filewise.CanBulk:        nil,
+		filewise.CanBackup:      absent(noBackup),
+		filewise.CanTemp:        absent(noTemp(s.product)),
+		filewise.CanWaits:       nil,
+		filewise.CanFileIO:      s.uninstrumented,
+	}
+}
+
+func dirsOf(volumes []filewise.Volume) []string {
+	var all []string
+	for _, v := range volumes {
+		if v.Dir != "" {
+			all = append(all, v.Dir)
+		}
+	}
+	return all
+}
+
+// checkDirectories says why tables cannot be put into directories of the server.
+func (s *server) checkDirectories(dirs []string) error {
+	if len(dirs) == 0 {
+		return nil
+	}
+	no := func(remedy, format string, args ...any) error {
+		return filewise.Errorf(filewise.CodePreflight, remedy, "%s: %w", fmt.Sprintf(format, args...), filewise.ErrUnsupported)
+	}
+	// The server makes the directory itself, but not the one that it lies in.
+	if local, _ := s.local(); local && !s.product.External.Directories {
+		for _, dir := range dirs {
+			if _, err := os.Stat(filepath.Dir(filepath.Clean(dir))); errors.Is(err, fs.ErrNotExist) {
+				return filewise.Errorf(filewise.CodePreflight, "create it, owned by the server's user, or name another with --volume NAME=DIR",
+					"volume %s: there is no %s on the server: %w", dir, filepath.Dir(filepath.Clean(dir)), filewise.ErrUnsupported)
+			}
+		}
+	}
+	if !s.product.External.Directories {
+		if v, ok := s.vars["have_symlink"]; ok && v != "YES" {
+			return no("leave --volume out, or have the server started without skip-symbolic-links",
+				"the server ignores DATA DIRECTORY: have_symlink is %s", v)
+		}
+		return nil
+	}
+	if !s.rights.global["FILE"] {
+		return no(s.grant([]string{"FILE"}, "*.*"), "tables in other directories (DATA DIRECTORY) need the right FILE")
+	}
+	for _, dir := range dirs {
+		if !s.knows(dir) {
+			return no("leave --volume out, or have innodb_directories of the server name "+dir+" (a start-up option)",
+				"MySQL puts tables only into directories that it is told of when it starts: %s is not in innodb_directories "+
+					"(%q)", dir, s.vars["innodb_directories"])
+		}
+	}
+	return nil
+}
+
+// knows tells whether a directory is, or lies below, one that MySQL looks for
+// tables in.
+func (s *server) knows(dir string) bool {
+	places := strings.Split(s.vars["innodb_directories"], ";")
+	for _, name := range []string{"datadir", "innodb_data_home_dir", "innodb_undo_directory"} {
+		places = append(places, s.vars[name])
+	}
+	dir = strings.TrimRight(dir, "/") + "/"
+	for _, p := range places {
+		if p = strings.TrimRight(strings.Trim(strings.TrimSpace(p), `"'`), "/"); p != "" && strings.HasPrefix(p, "/") &&
+			strings.HasPrefix(dir, p+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// Build creates and marks a database with the layout's tables. When it fails or
+// is cancelled, nothing is left.
+func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Program) (*filewise.Database, error) {
+	b, err := s.build(ctx, l, p)
+	if err != nil {
+		return nil, err
+	}
+	db := &filewise.Database{
+		Observer: b, Settler: b, Dropper: b,
+		Connector: dialect.Connector{Host: b, Schema: b.design.Schema}, Querier: dialect.Querier{Host: b, Schema: b.design.Schema},
+		Probes: b.probes(), Bulk: dialect.NewBulk(b, b.design.Schema, false),
+	}
+	if l.AddedLater != "" {
+		db.Extender = b
+	}
+	return db, nil
+}
+
+// Close drops what was built and not dropped, and disconnects.
+func (s *server) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), tidyPatience)
+	defer cancel()
+	err := s.builds.Close(func(b *build) error { return b.Drop(ctx) })
+	return errors.Join(err, s.db.Close())
+}

@@ -1,0 +1,92 @@
+package external
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"os"
+
+	"github.com/go-sql-driver/mysql"
+
+	"filewise"
+)
+
+// The options of TLS besides the driver's own “tls”.
+const (
+	optionCA         = "tls-ca"          // file of certificates that sign the server's
+	optionCert       = "tls-cert"        // file of the client's certificate
+	optionKey        = "tls-key"         // file of its key
+	optionServerName = "tls-server-name" // name in the server's certificate, if not the host's
+)
+
+// secure sets TLS: "tls" as the driver has it (true, false, skip-verify,
+// preferred); any of the files, or the name, means tls=true.
+func secure(to *mysql.Config, given map[string]string) error {
+	mode := given["tls"]
+	_, named := given[optionServerName]
+	own := named || given[optionCA] != "" || given[optionCert] != "" || given[optionKey] != ""
+	if mode == "" && own {
+		mode = "true"
+	}
+	switch mode {
+	case "", "false", "0":
+		if own {
+			return filewise.Errorf(filewise.CodeUsage, "leave tls=false out, or the other options of TLS", "tls=%s contradicts %s", mode,
+				firstOwn(given))
+		}
+		return nil
+	case "true", "1", "skip-verify", "preferred":
+	default:
+		return filewise.Errorf(filewise.CodeUsage, "give true, false, skip-verify or preferred",
+			"tls=%s is not true, false, skip-verify or preferred", mode)
+	}
+	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: given[optionServerName]}
+	if mode == "skip-verify" || mode == "preferred" { // as the driver has it
+		c.InsecureSkipVerify = true
+	}
+	if mode == "preferred" {
+		to.AllowFallbackToPlaintext = true
+	}
+	if path := given[optionCA]; path != "" {
+		text, err := os.ReadFile(path)
+		c.RootCAs = x509.NewCertPool()
+		if err == nil && !c.RootCAs.AppendCertsFromPEM(text) {
+			err = errors.New("no certificate in it")
+		}
+		if err != nil {
+			return filewise.Errorf(filewise.CodeUsage, "name a file of certificates in PEM", "%s=%s: %w", optionCA, path, err)
+		}
+	}
+	if err := client(c, given); err != nil {
+		return err
+	}
+	to.TLS = c
+	return nil
+}
+
+// client loads the client's certificate.
+func client(c *tls.Config, given map[string]string) error {
+	cert, key := given[optionCert], given[optionKey]
+	if cert == "" && key == "" {
+		return nil
+	}
+	if cert == "" || key == "" {
+		return filewise.Errorf(filewise.CodeUsage, "give both", "%s and %s belong together", optionCert, optionKey)
+	}
+	pair, err := tls.LoadX509KeyPair(cert, key)
+	if err != nil {
+		return filewise.Errorf(filewise.CodeUsage, "name files in PEM, the key without a passphrase", "%s=%s, %s=%s: %w", optionCert, cert,
+			optionKey, key, err)
+	}
+	c.Certificates = []tls.Certificate{pair}
+	return nil
+}
+
+func firstOwn(given map[string]string) string {
+	for _, name := range []string{optionCA, optionCert, optionKey} {
+		if given[name] != "" {
+			return name
+		}
+	}
+	return optionServerName
+}

@@ -1,0 +1,234 @@
+package managed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/dustin/go-humanize"
+
+	"filewise"
+	"filewise/engine/innodb/dialect"
+	"filewise/internal/filesystem"
+)
+
+// A backup lies beside the build that it is of, on the volumes of its own
+// placement.
+const backupSuffix = ".backup"
+
+// copiesFiles says whether the product's own tool makes the backups, and exports whether
+// tables are exported, as the product has none.
+func (d *design) copiesFiles() bool {
+	return d.Program.BacksUp() && !d.Program.Dumps() && d.Product.Managed.BackupTool != nil
+}
+
+func (d *design) exports() bool {
+	return d.Program.BacksUp() && !d.Program.Dumps() && d.Product.Managed.BackupTool == nil
+}
+
+func refuse(remedy, format string, args ...any) error {
+	return filewise.Errorf(filewise.CodeUsage, remedy, "%s: %w", fmt.Sprintf(format, args...), filewise.ErrUnsupported)
+}
+
+// mostThreads is the most of what copies at the same time.
+const mostThreads = 128
+
+// checkBackup says why the product makes no backups here.
+func checkBackup(p *dialect.Product, t filewise.Target) error {
+	if p.Managed.BackupTool == nil {
+		return nil
+	}
+	if _, err := p.Managed.BackupTool(t.ServerBin); err != nil {
+		return filewise.Errorf(filewise.CodePreflight, filewise.RemedyOf(err), "%w: %w", err, filewise.ErrUnsupported)
+	}
+	return nil
+}
+
+// checkBackup refuses backups that the product cannot make of the layout, or not
+// restore without touching the original.
+func (d *design) checkBackup() error {
+	switch {
+	case d.Program.Dumps():
+		return d.checkDump()
+	case !d.Program.BacksUp():
+		return nil
+	}
+	if err := checkBackup(d.Product, d.Target); err != nil {
+		return err
+	}
+	options := toolOptions
+	if d.Product.Managed.BackupTool == nil {
+		options = nil
+	}
+	if err := d.Layout.BackupOptions.Check(options); err != nil {
+		return err
+	}
+	b := d.Layout.Backup
+	if b.Files < 0 || b.Files > mostThreads {
+		return refuse(fmt.Sprintf("give 1 to %d", mostThreads), "a backup by %d threads", b.Files)
+	}
+	switch system := d.isSystem(); {
+	case d.Product.Managed.BackupTool == nil && system:
+		return refuse("use --kind per-table or partitions",
+			"%s exports tables that have files of their own, and none of its system tablespace; its clone plugin is not in every distribution of it",
+			d.Product.Title)
+	case d.Product.Managed.BackupTool == nil && d.Program.WorksBeside():
+		return refuse("leave --beside out, or use mariadb",
+			"a load beside a backup on %s: FLUSH TABLES … FOR EXPORT, by which Filewise copies its tables, lets nobody write until the copy is "+
+				"done", d.Product.Title)
+	case d.Product.Managed.BackupTool == nil:
+	case b.Placement == filewise.PlaceRoundRobin && len(d.Target.Volumes) > 1:
+		return refuse("use one volume for the backup", "%s's backup tool writes into one directory, not to %d volumes", d.Product.Title,
+			len(d.Target.Volumes))
+	case !system && min(len(d.data), d.Layout.Data.Files) > 1 && d.Layout.Data.Placement == filewise.PlaceRoundRobin:
+		return refuse("use --kind system, or one volume for the data",
+			"%s's backup tool restores tables of other directories (DATA DIRECTORY) to the place of the originals", d.Product.Title)
+	}
+	return nil
+}
+
+// toolOptions are the parameters of MariaDB's backup tool that can be varied.
+var toolOptions = []filewise.BackupOption{
+	{Name: "read-buffer-size", Words: "bytes, 64KiB to 1GiB, such as 10MiB", Check: func(v string) error {
+		n, err := humanize.ParseBytes(v)
+		if err == nil && (n < 64<<10 || n > 1<<30) {
+			err = errors.New("it is not between 64KiB and 1GiB")
+		}
+		return err
+	}},
+	{Name: "throttle", Words: "the chunks of 10 MiB a second that are copied at most, 1 to 100000", Check: func(v string) error {
+		n, err := strconv.Atoi(v)
+		if err == nil && (n < 1 || n > 100_000) {
+			err = errors.New("it is not between 1 and 100000")
+		}
+		return err
+	}},
+}
+
+// optionArgs are the options on the tool's command line.
+func (d *design) optionArgs() []string {
+	var args []string
+	if v, ok := d.Layout.BackupOptions.Get("read-buffer-size"); ok {
+		n, _ := humanize.ParseBytes(v) // checked by checkBackup
+		args = append(args, "--read-buffer-size="+strconv.FormatUint(n, 10))
+	}
+	if v, ok := d.Layout.BackupOptions.Get("throttle"); ok {
+		args = append(args, "--throttle="+v)
+	}
+	return args
+}
+
+// threads is how many files are copied at the same time.
+func (d *design) threads() int { return max(d.Layout.Backup.Files, 1) }
+
+// backupDirs are the backup's directories by volume.
+func (d *design) backupDirs() map[string]string {
+	dirs := map[string]string{}
+	for i := range d.threads() {
+		v := d.Layout.Backup.VolumeOf(i, d.Target.Volumes)
+		n := slices.IndexFunc(d.Target.Volumes, func(o filewise.Volume) bool { return o.Name == v.Name })
+		dirs[v.Name] = d.dirs[n] + backupSuffix
+	}
+	return dirs
+}
+
+// warnBackup says what the number of backup files means here.
+func (d *design) warnBackup() {
+	switch {
+	case d.Program.Dumps():
+		d.warnDump()
+		return
+	case !d.Program.BacksUp():
+		return
+	}
+	how := "the copying threads (mariadb-backup --parallel)"
+	if d.Product.Managed.BackupTool == nil {
+		how = "the files that are copied at the same time under FLUSH TABLES … FOR EXPORT"
+	}
+	d.Warn("backup-threads", "vary the data files as well: a thread copies whole files",
+		"%s's backups are not striped: a backup has a file for each data file, and a layout's number of backup files is that of %s",
+		d.Product.Title, how)
+	if n := len(d.Files); n < d.threads() {
+		d.Warn("fewer-files-than-threads", "use more data files",
+			"%d threads share %s: no more threads copy data than there are data files", d.threads(), filewise.FilesName(n))
+	}
+}
+
+// backuper of a build; nil: its program makes no backups.
+func (s *openServer) backuper(i *instance) filewise.Backuper {
+	switch {
+	case !i.design.Program.BacksUp():
+		return nil
+	case i.design.exports():
+		return exporter{beside{i}}
+	default:
+		return &tool{beside: beside{i}, server: s}
+	}
+}
+
+// verify compares a restored database with the original: the server's own check
+// of each table, and the workload's sums.
+func (i *instance) verify(ctx context.Context, restored *instance, database string) error {
+	copied := restored.design.Schema
+	copied.Database = database
+	link, err := restored.Link()
+	if err != nil {
+		return err
+	}
+	if err := copied.Check(ctx, link); err != nil {
+		return fmt.Errorf("%w: restored: %w", filewise.ErrCheck, err)
+	}
+	want, err := dialect.Querier{Host: i, Schema: i.design.Schema}.Query(ctx, dialect.SectionCheck)
+	if err != nil {
+		return err
+	}
+	got, err := dialect.Querier{Host: restored, Schema: copied}.Query(ctx, dialect.SectionCheck)
+	if err != nil {
+		return err
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		return fmt.Errorf("%w: restored tables have %v, the original %v", filewise.ErrCheck, got, want)
+	}
+	return nil
+}
+
+// filesIn are the regular files below a directory, each synced to the storage.
+func filesIn(volume, dir string) ([]filewise.File, error) {
+	var files []filewise.File
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		if err := filesystem.SyncFile(path); err != nil {
+			return err
+		}
+		f, err := stat(filewise.RoleBackup, volume, path)
+		files = append(files, f)
+		return err
+	})
+	return files, err
+}
+
+// backupSpace adds what backup and restored copy take.
+func (d *design) backupSpace(space map[string]int64) {
+	if !d.Program.BacksUp() {
+		return
+	}
+	var build int64
+	for _, bytes := range space {
+		build += bytes
+	}
+	dirs := d.backupDirs()
+	for volume := range dirs {
+		space[volume] += build / int64(len(dirs))
+	}
+	if d.copiesFiles() { // a second server
+		space[d.data[0].volume] += build
+		return
+	}
+	space[d.data[0].volume] += int64(d.need())
+}

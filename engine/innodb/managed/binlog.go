@@ -1,0 +1,70 @@
+package managed
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"filewise"
+	"filewise/engine/innodb/dialect"
+)
+
+// With durability full the managed server writes a binary log, as a server that
+// replicates does, and syncs it at each commit: each transaction is prepared and
+// committed in order with the others, and waits for both logs. Why a product needs
+// that, its FullNote says.
+const (
+	binlogName = "fw-bin"
+	// binlogBytes is the size at which a next file of the log is begun.
+	binlogBytes = 128 * dialect.MiB
+)
+
+// binlog says whether the server writes a binary log.
+func (d *design) binlog() bool {
+	return d.Target.Durability == filewise.DurabilityFull || d.Target.Durability == ""
+}
+
+func (d *design) binlogDir() string { return filepath.Join(d.log.dir, "binlog") }
+
+// binlogRoom is what the binary log of the program's work takes, in bytes; of
+// work without an end, that of a whole layout.
+func (d *design) binlogRoom() int64 {
+	if !d.binlog() {
+		return 0
+	}
+	bytes := d.Program.WorkBytes
+	if bytes == 0 {
+		bytes = d.Layout.Data.Bytes
+	}
+	if d.Program.Loads() && !d.Grows() { // its load is not logged
+		return dialect.MiB
+	}
+	if n := len(d.Program.Phases); n > 0 {
+		bytes *= int64(n)
+	}
+	if d.Program.First().OpBytes == 0 { // the user's own SQL, of which nothing is known but what it fills
+		return bytes + dialect.MiB
+	}
+	rows := bytes / d.Program.First().OpBytes
+	return bytes + rows*d.Product.Files.BinlogPerRow + rows/int64(d.Program.First().CommitEvery)*d.Product.Files.BinlogPerCommit + dialect.MiB
+}
+
+// binlogFiles are the files of the binary log as they lie on the storage.
+func (d *design) binlogFiles() ([]string, error) {
+	if !d.binlog() {
+		return nil, nil
+	}
+	entries, err := os.ReadDir(d.binlogDir())
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), binlogName+".") {
+			files = append(files, filepath.Join(d.binlogDir(), e.Name()))
+		}
+	}
+	slices.Sort(files)
+	return files, nil
+}

@@ -1,0 +1,181 @@
+package managed
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"filewise"
+	"filewise/engine/innodb/dialect"
+	"filewise/engine/internal/server"
+)
+
+// flushAtCommit is innodb_flush_log_at_trx_commit: 1 syncs the redo log at each
+// commit, 2 writes it at each commit and syncs it once a second, 0 writes and
+// syncs it once a second.
+func flushAtCommit(d filewise.Durability) (string, error) {
+	switch d {
+	case filewise.DurabilityFull, "":
+		return "1", nil
+	case filewise.DurabilityNormal:
+		return "2", nil
+	case filewise.DurabilityOff:
+		return "0", nil
+	}
+	return "", filewise.Errorf(filewise.CodeUsage, "durability is full, normal or off", "durability %q is unknown", d)
+}
+
+// canonical is a setting's name as the server shows it.
+func canonical(name string) string { return strings.ReplaceAll(strings.ToLower(name), "-", "_") }
+
+// Redo log and buffer pool are scaled with the data: on a database of a few MiB
+// the server's own defaults would keep all writes to the data files out of the
+// measured time, and only the redo log would be measured.
+const (
+	leastRedo, mostRedo = 8 * dialect.MiB, 96 * dialect.MiB // the server's default
+	leastPool, mostPool = 16 * dialect.MiB, 128 * dialect.MiB
+)
+
+func (d *design) redoBytes() int64 {
+	return min(max(d.Layout.Data.Bytes/4, leastRedo), mostRedo) / dialect.MiB * dialect.MiB
+}
+
+func (d *design) poolBytes() int64 {
+	switch {
+	case d.Program.Queries():
+		return d.scanPool()
+	case d.Program.Table().Temporary:
+		return d.tempPool()
+	}
+	return max(d.Target.Cache(min(max(d.Layout.Data.Bytes/4, leastPool), mostPool))/dialect.MiB*dialect.MiB, d.startsWith())
+}
+
+// settings are the server's settings in the order of its option file; the
+// user's own come last and win.
+func (d *design) settings() []filewise.Fact {
+	flush, _ := flushAtCommit(d.Target.Durability) // checked by newDesign
+	files := len(d.Files) + len(d.Later)
+	files += files/4 + 64 // MySQL stands still when 90 % of innodb_open_files are files that it cannot close
+	s := []filewise.Fact{
+		{Name: "innodb_flush_log_at_trx_commit", Value: flush},
+		{Name: "innodb_file_per_table", Value: onOff(!d.isSystem())},
+		{Name: d.Product.Managed.Redo, Value: strconv.FormatInt(d.redoBytes(), 10)},
+		{Name: "innodb_buffer_pool_size", Value: strconv.FormatInt(d.poolBytes(), 10)},
+		{Name: "innodb_buffer_pool_dump_at_shutdown", Value: "OFF"},
+		{Name: "innodb_buffer_pool_load_at_startup", Value: "OFF"},
+		{Name: "innodb_open_files", Value: strconv.Itoa(max(files, 300))},
+		// The soft limit that a server inherits is often 1024.
+		{Name: "open_files_limit", Value: strconv.Itoa(max(files, 300) + d.Program.Connections() + 700)},
+		{Name: "innodb_temp_data_file_path", Value: "ibtmp1:12M:autoextend"},
+		{Name: "max_connections", Value: strconv.Itoa(max(d.Program.Connections()+32, 100))},
+		{Name: "skip_name_resolve", Value: "ON"},
+		{Name: "local_infile", Value: onOff(d.Program.Loads())},
+		{Name: "character_set_server", Value: "utf8mb4"},
+	}
+	s = append(append(s, instruments...), d.Product.Managed.Settings...)
+	if d.binlog() {
+		s = append(s, filewise.Fact{Name: "binlog_format", Value: "ROW"}, filewise.Fact{Name: "sync_binlog", Value: "1"},
+			filewise.Fact{Name: "max_binlog_size", Value: strconv.Itoa(binlogBytes)})
+		s = append(s, d.Product.Managed.Binlog...)
+	}
+	switch {
+	case len(d.temps) > 0: // the last temporary file grows as little as can be
+		s = append(s, filewise.Fact{Name: "innodb_autoextend_increment", Value: "1"})
+	case d.isSystem():
+		s = append(s, filewise.Fact{Name: "innodb_autoextend_increment", Value: strconv.FormatInt(d.growth()/dialect.MiB, 10)})
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Target.Settings)) {
+		s = append(s, filewise.Fact{Name: name, Value: d.Target.Settings[name]})
+	}
+	return s
+}
+
+func onOff(on bool) string {
+	if on {
+		return "ON"
+	}
+	return "OFF"
+}
+
+// optionFile is the text of the server's own option file. The machine's
+// /etc/mysql is never read.
+func (d *design) optionFile() string {
+	var b strings.Builder
+	b.WriteString("# Made by Filewise for a managed server; paths are on its command line.\n[" + d.Product.Managed.Group + "]\n")
+	for _, s := range d.settings() {
+		fmt.Fprintf(&b, "%s = %s\n", s.Name, optionValue(s.Value))
+	}
+	return b.String()
+}
+
+// optionValue quotes a value where the option file would read it otherwise: “#”
+// begins a comment, and a backslash an escape.
+func optionValue(v string) string {
+	if strings.ContainsAny(v, "#;'\" \t") || v == "" {
+		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(v) + `"`
+	}
+	return strings.ReplaceAll(v, `\`, `\\`)
+}
+
+// arguments are the server's command line: all that keeps it to itself stands
+// here, after the option file, and so wins. Long lists of files fit here only:
+// option files cut lines at 4096 bytes.
+//
+// The bootstrap writes no binary log: nobody measures it.
+func (d *design) arguments(in dialect.Install, bootstrap bool) ([]string, error) {
+	spec, err := dialect.FormatDataFiles(d.systemFiles())
+	if err != nil {
+		return nil, err
+	}
+	args := []string{
+		"--defaults-file=" + d.optionPath(),
+		"--datadir=" + d.dataDir(),
+		"--tmpdir=" + d.tmpDir(),
+		"--socket=" + socketName,
+		"--pid-file=" + filepath.Join(d.home(), "server.pid"),
+		"--secure-file-priv=" + d.tmpDir(),
+		"--skip-networking",
+		"--innodb-data-home-dir=",
+		"--innodb-log-group-home-dir=" + d.redoDir(),
+		"--innodb-data-file-path=" + spec,
+	}
+	if len(d.temps) > 0 && !bootstrap {
+		temps, err := dialect.FormatDataFiles(dataFiles(d.temps))
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, "--innodb-temp-data-file-path="+temps)
+	}
+	if d.binlog() && !bootstrap {
+		args = append(args, "--log-bin="+filepath.Join(d.binlogDir(), binlogName))
+	} else {
+		args = append(args, "--skip-log-bin")
+	}
+	if d.loading {
+		args = append(args, "--innodb-buffer-pool-size="+strconv.FormatInt(d.loadPool(), 10))
+	}
+	if more := d.Product.Managed.Args; more != nil {
+		args = append(args, more(d.dataDir(), d.dirs)...)
+	}
+	if in.Base != "" {
+		args = append(args, "--basedir="+in.Base)
+	}
+	if os.Getuid() == 0 {
+		args = append(args, "--user=root") // servers refuse root unless they are told
+	}
+	return args, nil
+}
+
+func (d *design) optionPath() string { return filepath.Join(d.home(), "my.cnf") }
+func (d *design) tmpDir() string     { return filepath.Join(d.home(), "tmp") }
+func (d *design) logPath() string    { return filepath.Join(d.home(), "server.log") }
+
+// environment is all that the server sees of Filewise's; the scratch directories
+// in it are the mark by which an orphan is known.
+func (d *design) environment() []string {
+	return server.Environment(d.dirs, []string{"PATH", "TZ", "LD_LIBRARY_PATH"}, "LC_ALL=C", "HOME="+d.home(), "TMPDIR="+d.tmpDir())
+}

@@ -1,0 +1,120 @@
+package managed
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"time"
+
+	"filewise"
+	"filewise/engine/internal/server"
+)
+
+// mydumper dumps tables as rows by several threads, and myloader loads them by
+// several; the servers' own programs write one stream. Both come in one package.
+// Tried: 0.10.0 of Debian 12.
+var (
+	mydumper = server.Binary{Names: []string{"mydumper"}, Places: []string{"/usr/bin", "/usr/local/bin"}, Package: dumpPackage}
+	myloader = server.Binary{Names: []string{"myloader"}, Places: mydumper.Places, Package: dumpPackage}
+)
+
+const dumpPackage = "mydumper"
+
+// mostJobs is Filewise's own bound of the jobs of a dump: each is a connection.
+const mostJobs = 64
+
+// checkDump refuses dumps that mydumper cannot make of the layout, or that cannot be
+// restored beside the original.
+func (d *design) checkDump() error {
+	for _, program := range []server.Binary{mydumper, myloader} {
+		if _, err := program.Find(""); err != nil {
+			return filewise.Errorf(filewise.CodePreflight, "apt-get install "+dumpPackage,
+				"dumps by several jobs are made by mydumper, as %s's own program writes one stream: %w: %w", d.Product.Title, err,
+				filewise.ErrUnsupported)
+		}
+	}
+	l := d.Layout
+	switch {
+	case l.Discard:
+		return refuse("leave --discard out", "a dump that is thrown away: mydumper writes files")
+	case l.Backup.Files < 0 || l.Backup.Files > mostJobs:
+		return refuse("give 1 to "+strconv.Itoa(mostJobs), "a dump by %d jobs", l.Backup.Files)
+	case l.Backup.Placement == filewise.PlaceRoundRobin && len(d.Target.Volumes) > 1:
+		return refuse("use one volume for the dump", "mydumper writes into one directory, not to %d volumes", len(d.Target.Volumes))
+	case d.isSystem():
+		return refuse("use --kind partitions or per-table",
+			"a dump of the system tablespace: it is restored beside the original, and the files of a layout have room for its rows once")
+	}
+	return l.BackupOptions.Check(dumpOptions)
+}
+
+// dumpOptions are the parameters of mydumper that can be varied.
+var dumpOptions = []filewise.BackupOption{
+	{Name: "compress", Words: "no, as usual, or yes, by gzip", Check: filewise.OneOf("no", "yes")},
+	{Name: "rows", Words: "the rows in a piece of a table, 1000 to 1000000000, about; each piece is a job's, and usually a table is one",
+		Check: func(v string) error {
+			n, err := strconv.Atoi(v)
+			if err == nil && (n < 1000 || n > 1_000_000_000) {
+				err = errors.New("it is not between 1000 and 1000000000")
+			}
+			return err
+		}},
+}
+
+// warnDump says what the number of jobs means here.
+func (d *design) warnDump() {
+	d.Warn("dump-jobs", "none is needed", "the jobs are threads of mydumper, which reads all tables as of one moment, and of myloader, "+
+		"which restores into a database of the same server, past its binary log")
+	if _, pieces := d.Layout.BackupOptions.Get("rows"); !pieces && d.threads() > len(d.Tables) {
+		d.Warn("fewer-tables-than-jobs", "use --backup-option rows=10000: pieces of a table are several jobs' work",
+			"%d jobs share %d tables: unless told otherwise, mydumper gives a whole table, with its partitions, to one job", d.threads(),
+			len(d.Tables))
+	}
+}
+
+// dumpCommand is the command line of a dump or its restore. The option file is the
+// server's own, which tells clients nothing: without one the machine's would be read. The
+// password is in the environment.
+func (d *design) dumpCommand(act filewise.Act) ([]string, error) {
+	program := mydumper
+	args := []string{"--database=" + Database, "--outputdir=" + d.contentDir()}
+	if v, ok := d.Layout.BackupOptions.Get("rows"); ok {
+		args = append(args, "--rows="+v)
+	}
+	if v, _ := d.Layout.BackupOptions.Get("compress"); v == "yes" {
+		args = append(args, "--compress")
+	}
+	if act == filewise.ActRestore {
+		program = myloader
+		args = []string{"--database=" + restoredDatabase, "--directory=" + d.contentDir()}
+	}
+	path, err := program.Find("")
+	return append([]string{path, "--defaults-file=" + d.optionPath(), "--user=" + account, "--socket=" + socketName,
+		"--threads=" + strconv.Itoa(d.threads())}, args...), err
+}
+
+var dumpVersion = regexp.MustCompile(`\b\d+\.\d+[\w.-]*`)
+
+// dumpFacts are the versions of the programs that make the program's dumps.
+func (d *design) dumpFacts(ctx context.Context) ([]filewise.Fact, error) {
+	if !d.Program.Dumps() {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	var facts []filewise.Fact
+	for _, program := range []server.Binary{mydumper, myloader} {
+		path, err := program.Find("")
+		if err != nil {
+			return nil, err
+		}
+		out, err := exec.CommandContext(ctx, path, "--version").CombinedOutput()
+		if err != nil {
+			return nil, filewise.Errorf(filewise.CodePreflight, "apt-get install --reinstall "+dumpPackage, "%s --version: %w", path, err)
+		}
+		facts = append(facts, filewise.Fact{Name: program.Names[0], Value: dumpVersion.FindString(string(out)) + ", " + path})
+	}
+	return facts, nil
+}

@@ -1,0 +1,92 @@
+package managed
+
+import (
+	"regexp"
+	"strings"
+
+	"filewise"
+	"filewise/engine/innodb/dialect"
+	"filewise/engine/internal/server"
+	"filewise/internal/filesystem"
+)
+
+// unknownSetting finds what a server says of an option that it does not know or
+// cannot take: "unknown variable 'x=1'", "unknown option '--x'",
+// "Error while setting value 'y' to 'x'". For what it says otherwise, see blame.
+var unknownSetting = regexp.MustCompile(`(?i)unknown (?:variable|option) '-*([\w-]+)|` +
+	`setting value '[^']*' to '([\w-]+)'|(?:option|variable) '([\w-]+)'?`)
+
+// explain adds to an error what the user can do about it.
+func (i *instance) explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	const room = "free space on the volume, or name another with --volume NAME=DIR"
+	if name := i.blamed(err.Error()); name != "" {
+		return refused(i.design.Product, i.install, i.design.Target, name, err)
+	}
+	if number, ok := dialect.Number(err); ok {
+		switch number {
+		case dialect.ErrTableFull:
+			if d := i.design.fullVolume(); d != "" {
+				return filewise.Errorf(filewise.CodeTrials, room, "%s has no room left: %w: %w", d, filewise.ErrSpace, err)
+			}
+			return filewise.Errorf(filewise.CodeTrials, "make --work smaller, or --size larger",
+				"InnoDB's data files cannot grow, though their volumes have room: %w", err)
+		case dialect.ErrDiskFull:
+			return filewise.Errorf(filewise.CodeTrials, room, "%w: %w", filewise.ErrSpace, err)
+		case dialect.ErrTooMany:
+			return filewise.Errorf(filewise.CodeTrials, "leave --set max_connections out", "the server takes no more connections: %w", err)
+		}
+	}
+	if filesystem.Full(err) || strings.Contains(err.Error(), "No space left on device") || strings.Contains(err.Error(), "Error number 28") {
+		return filewise.Errorf(filewise.CodeTrials, room, "%w: %w", filewise.ErrSpace, err)
+	}
+	return err
+}
+
+// fullBytes is what a volume has left when InnoDB cannot make a file larger: it
+// grows by up to 8 MiB at a time.
+const fullBytes = 8 * dialect.MiB
+
+// fullVolume is the volume's directory that has no room left; empty: none.
+func (d *design) fullVolume() string {
+	for _, v := range d.Target.Volumes {
+		if free, err := filesystem.Free(v.Dir); err == nil && free < fullBytes {
+			return v.Dir
+		}
+	}
+	return ""
+}
+
+// refused names the user's setting with which a server does not start.
+func refused(p *dialect.Product, in dialect.Install, t filewise.Target, name string, err error) error {
+	return filewise.Errorf(filewise.CodeUsage, "leave --set "+name+" out, or correct it",
+		"%s %s does not start with --set %s=%s: %w", p.Title, in.Version, name, t.Settings[name], err)
+}
+
+// blamed is the user's setting that a message complains of; empty: none.
+func (i *instance) blamed(message string) string {
+	for _, m := range unknownSetting.FindAllStringSubmatch(message, -1) {
+		for _, found := range m[1:] {
+			for name := range i.design.Target.Settings {
+				if found != "" && canonical(found) == canonical(name) {
+					return name
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// why explains an error of talking to the server: that it has died, where the
+// error is not the server's own answer.
+func (i *instance) why(p *server.Process, err error) error {
+	if _, answered := dialect.Number(err); err != nil && !answered {
+		err = p.Why(err)
+	}
+	return i.explain(err)
+}
+
+// failed names a step in an error.
+var failed = server.Failed

@@ -1,0 +1,76 @@
+package managed
+
+import (
+	"database/sql"
+	"fmt"
+	"sync"
+
+	"filewise"
+	"filewise/engine/innodb/dialect"
+	"filewise/engine/internal/server"
+)
+
+// TryOnce has targets of a product tried and created once. MySQL finds its files by
+// its command line; only information_schema.FILES then shows the old paths of the
+// system tablespace.
+func TryOnce(p *dialect.Product) {
+	var (
+		facts     sync.Map // []filewise.Fact by what decides them
+		templates = server.Templates{Relocate: true}
+	)
+	own, once := newTemplates, tried
+	newTemplates = func(of *dialect.Product) *server.Templates {
+		if of == p {
+			return &templates
+		}
+		return own(of)
+	}
+	tried = func(s *openServer, try func() ([]filewise.Fact, error)) ([]filewise.Fact, error) {
+		if s.product != p {
+			return once(s, try)
+		}
+		key := fmt.Sprintf("%q %q %q", s.install.Binary, s.target.Durability, s.target.Settings)
+		if known, ok := facts.Load(key); ok {
+			return known.([]filewise.Fact), nil
+		}
+		got, err := try()
+		if err == nil {
+			facts.Store(key, got)
+		}
+		return got, err
+	}
+}
+
+// Inside is what tests see of a build.
+type Inside struct {
+	Control     *sql.DB
+	PID         int
+	Schema      dialect.Schema
+	Room        int64   // what rows can take of the system tablespace, in bytes
+	BytesPerRow float64 // by the model of the fill
+	Binlog      bool
+	// BinlogRoom is what is kept free for the binary log of so many operations.
+	BinlogRoom func(operations int64) int64
+}
+
+// Look is the inside of a database of Server.Build.
+func Look(db *filewise.Database) (Inside, error) {
+	s, ok := db.Settler.(settler)
+	if !ok {
+		return Inside{}, fmt.Errorf("%T is not of a managed server", db.Settler)
+	}
+	p, control, err := s.instance.running()
+	if err != nil {
+		return Inside{}, err
+	}
+	d := s.instance.design
+	return Inside{
+		Control: control, PID: p.PID(), Schema: d.Schema, BytesPerRow: d.rows().BytesPerRow(), Binlog: d.binlog(),
+		Room: dialect.Room(d.Layout.Data.Bytes, d.Product.Files.SystemBytes, len(d.Tables)),
+		BinlogRoom: func(operations int64) int64 {
+			copied := *d
+			copied.Program.WorkBytes = operations * d.Program.First().OpBytes
+			return copied.binlogRoom()
+		},
+	}, nil
+}

@@ -1,0 +1,127 @@
+package managed
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+
+	"filewise"
+	"filewise/engine/innodb/dialect"
+)
+
+// arms are those of files that are added later.
+var arms = []filewise.AddedLater{filewise.LaterUntouched, filewise.LaterNewData, filewise.LaterRebuilt}
+
+// checkLater refuses files added later where InnoDB has no way to add them.
+func (d *design) checkLater() error {
+	arm := d.Layout.AddedLater
+	if arm == "" {
+		return nil
+	}
+	switch {
+	case !slices.Contains(arms, arm):
+		return refuse("use untouched, new-data or rebuilt", "files added later: there is no arm %q", arm)
+	case d.Layout.Kind == filewise.KindPerTable:
+		return refuse("use --kind system or partitions",
+			"files of kind per-table cannot be added to loaded data: a row stays in the table that it was inserted into")
+	case d.Layout.Kind == filewise.KindPartitions && arm == filewise.LaterNewData:
+		return refuse("use the arm rebuilt, or --kind system",
+			"partitions for new data alone cannot be added: the hash of the key decides over old and new rows alike, so adding a partition moves "+
+				"old rows")
+	}
+	return nil
+}
+
+// splitLater keeps the first file and leaves the others to Extend. Until then
+// the first is the last, which must hold the empty database and may grow.
+func (d *design) splitLater() error {
+	if d.Layout.AddedLater == "" {
+		return nil
+	}
+	first := d.Files[:1:1]
+	if least := d.leastBytes(1); first[0].Bytes < least {
+		return filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("use --size %s or more, or fewer files",
+			sizeArg(int64(d.Layout.Data.Files)*least)),
+			"the one file before others are added has %d bytes: a system tablespace needs %d: %w", first[0].Bytes, least, filewise.ErrUnsupported)
+	}
+	if d.Layout.AddedLater != filewise.LaterUntouched {
+		d.Later = d.Files[1:]
+	}
+	first[0].Grows = true
+	d.Files = first
+	d.warnLater()
+	return nil
+}
+
+// warnLater says what InnoDB does with files of its system tablespace that come
+// later.
+func (d *design) warnLater() {
+	switch d.Layout.AddedLater {
+	case filewise.LaterNewData:
+		d.Warn("added-files-filled-in-order", "see the bytes in use by file",
+			"new rows go to the free extents of the first file, then to the added files one after the other: InnoDB does not spread them")
+	case filewise.LaterRebuilt:
+		d.Warn("rebuilt-not-spread", "compare with the layout that has all of its files from the start",
+			"ALTER TABLE … FORCE copies each table to the free extents of the system tablespace, mostly of the added files in their order, and "+
+				"frees the old ones: "+
+				"InnoDB does not spread the rows evenly, and later rows fill what became free in the first file")
+	}
+}
+
+// extender adds files to a build. It implements filewise.Extender.
+type extender struct{ instance *instance }
+
+// extender is nil where no files are added.
+func (i *instance) extender() filewise.Extender {
+	if i.design.Layout.AddedLater == "" {
+		return nil
+	}
+	return extender{i}
+}
+
+// Extend restarts the server, with the further files where there are any, so
+// that every arm starts as cold; and rebuilds the tables where the layout says so.
+func (e extender) Extend(ctx context.Context) error {
+	i := e.instance
+	err := i.life.Between(ctx, func() error {
+		if i.design.isSystem() {
+			return i.design.append()
+		}
+		return nil
+	})
+	if err != nil {
+		return failed("adding files", err)
+	}
+	rebuild := i.steps.At(filewise.StageExtend).On(onServer).Texts()
+	if len(rebuild) == 0 {
+		return nil
+	}
+	i.settled.Store(false)
+	if err := i.exec(ctx, rebuild...); err != nil {
+		return failed("rebuilding", err)
+	}
+	if !i.design.isSystem() {
+		i.design.Files, i.design.Later = i.design.All(), nil
+	}
+	return nil
+}
+
+// append puts the later files behind the first one, which has to be named with
+// the size that it has by now: only the last file of a system tablespace grows.
+func (d *design) append() error {
+	if len(d.Later) == 0 {
+		return nil
+	}
+	info, err := os.Stat(d.Files[0].Path)
+	if err != nil {
+		return fmt.Errorf("size of the last file: %w", err)
+	}
+	if info.Size()%dialect.MiB != 0 {
+		return fmt.Errorf("%w: %s has %d bytes, no whole MiB, so that InnoDB takes no file behind it", filewise.ErrLayout, d.Files[0].Path,
+			info.Size())
+	}
+	d.Files[0].Bytes, d.Files[0].Grows = info.Size(), false
+	d.Files, d.Later = d.All(), nil
+	return nil
+}

@@ -1,0 +1,152 @@
+package managed
+
+import (
+	"context"
+
+	"github.com/dustin/go-humanize"
+
+	"filewise"
+	"filewise/engine/innodb/dialect"
+)
+
+// LoadedBytes is the size of data files that a program's given rows fill, in
+// bytes: what --size should be on this engine for the layouts of kind system of
+// scan, backup and orders, whose files are filled in order. 0: the program's rows
+// are not given.
+func (e Engine) LoadedBytes(t filewise.Target, p filewise.Program) (int64, error) {
+	schema, err := dialect.NewSchema(Database, filewise.Layout{}, p)
+	d := &design{Design: dialect.Design{Schema: schema, Product: e.Product, Target: t, Page: pageSize(t)}}
+	if err != nil || !d.Program.Loads() {
+		return 0, err
+	}
+	return d.sizeFor(d.need()), nil
+}
+
+// sizeFor is the size of preallocated files in which data of that many bytes end
+// close to the end of the last one's share: the inverse of room and reserve.
+func (d *design) sizeFor(need float64) int64 {
+	share := need*(1+loadedSlack) +
+		float64(dialect.SystemBase(d.Product.Files.SystemBytes, len(d.Tables))+int64(3+len(d.Tables)/3)*dialect.MiB)
+	size := (share + float64(8*dialect.MiB*d.extentMiB())) * 64 / 63
+	return (int64(size)/dialect.MiB + 1) * dialect.MiB
+}
+
+// loadedSlack keeps the last file from growing: by so much the rows may take more
+// than the model says.
+const loadedSlack = 0.03
+
+// warnLoaded compares the program's rows with the files of the system
+// tablespace, which InnoDB fills one after the other.
+func (d *design) warnLoaded() {
+	n := float64(len(d.Files))
+	size, room := float64(d.Layout.Data.Bytes-d.reserve()), float64(d.room())
+	reached := size - (room - d.need()) // where in the shares the data end, about
+	right := sizeArg(d.sizeFor(d.need()))
+	data := "--rows"
+	if d.Grows() {
+		data = "--warehouses"
+	}
+	switch {
+	case d.Program.Custom != nil: // whose rows nobody can foretell
+		if n > 1 {
+			d.Warn("files-filled-in-order", "use --kind partitions, whose files are filled evenly",
+				"InnoDB fills file after file; the data of workload %s may end before the later files are touched", d.Program.Workload)
+		}
+	case n > 1 && !d.Program.Loads():
+		d.Warn("later-files-untouched", "use --kind partitions, whose files are filled evenly",
+			"InnoDB fills file after file: the %s of workload %s end in about file %d of %d, so the later ones stay untouched",
+			humanize.IBytes(uint64(d.need())), d.Program.Workload, fileAt(reached, size, n), len(d.Files))
+	case n > 1 && reached < size*(n-1)/n:
+		d.Warn("later-files-untouched", "use --size "+right+", or more "+data,
+			"the data end in about file %d of %d: InnoDB fills file after file, so the later ones stay untouched", fileAt(reached, size,
+				n), len(d.Files))
+	case d.Program.Loads() && d.need() > fillHigh*room:
+		d.Warn("last-file-outgrows", "use --size "+right+", or fewer "+data,
+			"the data need about %s more than the files hold: the last file grows by that", humanize.IBytes(uint64(d.need()-room)))
+	}
+}
+
+// fileAt is the number of the file in which a place of the shares lies.
+func fileAt(at, size, n float64) int { return min(max(int(at/size*n)+1, 1), int(n)) }
+
+// Data and buffer pool of scan keep the article's proportion of 1.5 GB to 128 MB.
+// InnoDB takes no pool of less than 5 MiB, and MariaDB none of less than 256 pages
+// and a third (“innodb_page_size=16384 requires innodb_buffer_pool_size >= 6 MiB”).
+const (
+	dataPerPool = 12
+	mostAskew   = 8 // data : pool, below which it is said
+)
+
+// scanPool is the buffer pool of scan in bytes.
+func (d *design) scanPool() int64 {
+	return max(d.Bytes(d.Page)/dataPerPool/dialect.MiB*dialect.MiB, d.startsWith())
+}
+
+// startsWith is the smallest buffer pool that InnoDB starts with, in bytes.
+func (d *design) startsWith() int64 {
+	return max((256*d.Page*4/3+dialect.MiB-1)/dialect.MiB*dialect.MiB, 5*dialect.MiB)
+}
+
+// loadsApart says whether the program's data are loaded with a larger buffer pool
+// than they are measured with: in a small one, data that come in another order
+// than their keys' are loaded at the speed of single pages.
+func (d *design) loadsApart() bool {
+	_, set := setting(d.Target, "innodb_buffer_pool_size")
+	return d.Program.Queries() && !set
+}
+
+// loadPool is the buffer pool for loading, in bytes.
+func (d *design) loadPool() int64 {
+	return max(d.Target.Cache(min(max(d.Bytes(d.Page)/dialect.MiB*dialect.MiB, leastPool), mostPool)), d.startsWith())
+}
+
+// loader loads with one buffer pool, and restarts the server with the one that
+// is measured. It implements filewise.BulkLoader.
+type loader struct {
+	filewise.BulkLoader
+	instance *instance
+}
+
+// Finish ends the load.
+func (l loader) Finish(ctx context.Context) error {
+	if err := l.BulkLoader.Finish(ctx); err != nil {
+		return err
+	}
+	if !l.instance.design.loading {
+		return nil
+	}
+	l.instance.design.loading = false
+	return l.instance.life.Restart(ctx)
+}
+
+// loader of a build; nil: its program loads nothing.
+func (i *instance) loader() filewise.BulkLoader {
+	bulk := dialect.NewBulk(i, i.design.Schema, i.design.binlog())
+	if bulk == nil {
+		return nil
+	}
+	return loader{bulk, i}
+}
+
+// warnPool says when the proportion is not kept.
+func (d *design) warnPool() {
+	if !d.Program.Queries() {
+		return
+	}
+	data, pool := d.Bytes(d.Page), d.scanPool()
+	if _, set := setting(d.Target, "innodb_buffer_pool_size"); !set && data < mostAskew*pool {
+		d.Warn("data-fit-the-pool", "use more --rows",
+			"the data are %.1f times the buffer pool of %s, which is the least that InnoDB takes; as published they were %d times as large",
+			float64(data)/float64(pool), humanize.IBytes(uint64(pool)), dataPerPool)
+	}
+}
+
+// setting is what the user sets of a name.
+func setting(t filewise.Target, name string) (string, bool) {
+	for given, value := range t.Settings {
+		if canonical(given) == name {
+			return value, true
+		}
+	}
+	return "", false
+}

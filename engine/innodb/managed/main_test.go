@@ -1,0 +1,94 @@
+//go:build linux
+
+package managed_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"filewise"
+	"filewise/engine/innodb"
+	"filewise/engine/innodb/dialect"
+	"filewise/engine/innodb/managed"
+	"filewise/scratch"
+	"filewise/workload"
+)
+
+// workIn and workOn in the environment make the test binary a Filewise that builds
+// and works in that directory, on that product, until it is killed, saying the PIDs
+// of its servers.
+const (
+	workIn = "FILEWISE_TEST_WORK_IN"
+	workOn = "FILEWISE_TEST_WORK_ON"
+)
+
+func TestMain(m *testing.M) {
+	managed.TryOnce(dialect.MySQL)
+	if dir := os.Getenv(workIn); dir != "" {
+		e := innodb.MariaDB
+		if os.Getenv(workOn) == innodb.MySQL.Name() {
+			e = innodb.MySQL
+		}
+		fmt.Println("failed:", workUntilKilled(dir, e))
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+func workUntilKilled(dir string, e innodb.Engine) error {
+	ctx := context.Background()
+	reg, err := scratch.Open()
+	if err != nil {
+		return err
+	}
+	target := filewise.Target{Engine: e.Name(), Mode: filewise.Managed, Durability: filewise.DurabilityFull}
+	var dirs []*scratch.Dir
+	for _, name := range []string{"v1", "v2"} {
+		d, err := reg.Create(filepath.Join(dir, name), "test")
+		if err != nil {
+			return err
+		}
+		dirs = append(dirs, d)
+		target.Volumes = append(target.Volumes, filewise.Volume{Name: name, Dir: d.Path})
+	}
+	target.OnStart = func(pid int) error {
+		for _, d := range dirs {
+			if err := d.AddProcess(pid); err != nil {
+				return err
+			}
+		}
+		fmt.Println(pid)
+		return nil
+	}
+	w, err := workload.NewInserts(workload.Params{Connections: 2, RowBytes: 100, CommitEvery: 1, Table: workload.TableShared,
+		Key: workload.KeySequential}, 1)
+	if err != nil {
+		return err
+	}
+	s, err := e.Open(ctx, target)
+	if err != nil {
+		return err
+	}
+	for {
+		db, err := s.Build(ctx, systemLayout(4, 24<<20), w.Program())
+		if err != nil {
+			return err
+		}
+		if err := db.Reset.Snapshot(ctx); err != nil {
+			return err
+		}
+		var done int64
+		if err := workOne(ctx, db, 0, 0, 20000, &done); err != nil {
+			return err
+		}
+		if err := db.Reset.Reset(ctx); err != nil {
+			return err
+		}
+		if err := db.Dropper.Drop(ctx); err != nil {
+			return err
+		}
+	}
+}

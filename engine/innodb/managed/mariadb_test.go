@@ -1,0 +1,26 @@
+//go:build linux
+
+package managed_test
+
+import (
+	"filewise/engine/innodb"
+)
+
+// subjects are both products; MariaDB runs all, over the same code.
+var subjects = []subject{mariaDB, mySQL}
+
+var mariaDB = subject{
+	Engine: innodb.MariaDB,
+	Settings: map[string][2]string{
+		"innodb-io-capacity": {"777", "777"}, "innodb_buffer_pool_size": {"48M", "50331648"}, "innodb_page_size": {"8k", "8192"},
+	},
+	Wrong:        map[string]string{"innodb_no_such_thing": "1", "innodb_flush_method": "by_pigeon", "innodb_page_size": "5k"},
+	Says:         "MariaDB",
+	Transactions: "Binlog_commits", Groups: "Binlog_group_commits",
+	Own:  []string{"/dev/", "/usr/"},
+	Full: 160 << 20,
+	Load: 600,
+	// Failures, a full volume, and workloads of many phases do not depend on the kind
+	// where the external suite tries partitions.
+	OfPartitions: []string{"Trial", "WrongLedgerIsRefused", "Layouts", "Script", "Offers", "Refusals", "AddedLater", "Names"},
+}

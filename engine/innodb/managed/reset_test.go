@@ -1,0 +1,149 @@
+//go:build linux
+
+package managed_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"filewise"
+	"filewise/engine/innodb/dialect"
+)
+
+// Reset brings rows and files back, again and again, and says where its time
+// went. The time of a cp of the same files is logged beside it.
+func testReset(t *testing.T, sub subject) {
+	sub.Need(t)
+	ctx := deadline(t)
+	target := sub.onScratch(t, 1)
+	s := sub.open(t, ctx, target)
+	w := inserts(t, nil)
+	db := build(t, ctx, s, systemLayout(4, 48<<20), w)
+	if err := db.Reset.Reset(ctx); err == nil {
+		t.Fatal("reset without a snapshot")
+	}
+	loaded := work(t, ctx, db, w, 0, 400)
+	if err := db.Reset.Snapshot(ctx); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		work(t, ctx, db, w, 400, 3000)
+		start := time.Now()
+		if err := db.Reset.Reset(ctx); err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("reset %v: %v; cp + sync of all files: %v", time.Since(start), db.Reset.(filewise.Timed).Took(),
+			copyTree(t, target.Volumes[0].Dir))
+		if err := w.Check(ctx, db.Querier, 0, []filewise.Ledger{loaded}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Observer.Observe(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	took := db.Reset.(filewise.Timed).Took()
+	if len(took) != 3 || took[0].Name != "stop" || took[1].Name != "copy" || took[2].Name != "start" {
+		t.Errorf("%v", took)
+	}
+	if err := db.Dropper.Drop(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+// copyTree times cp and sync of the build's files.
+func copyTree(t *testing.T, dir string) time.Duration {
+	t.Helper()
+	to := filepath.Join(t.TempDir(), "copy")
+	start := time.Now()
+	script := `cp -r --reflink=never "$1"/*-0001-0.snapshot "$2" && find "$2" -type f -exec sync {} +`
+	if out, err := exec.CommandContext(t.Context(), "/bin/sh", "-c", script, "sh", dir, to).CombinedOutput(); err != nil {
+		t.Fatalf("%v %s", err, out)
+	}
+	took := time.Since(start)
+	if err := os.RemoveAll(to); err != nil {
+		t.Fatal(err)
+	}
+	return took
+}
+
+// What was committed with durability full survives a crash; every part of the
+// life cycle takes some time; nothing works while the server is stopped.
+func testLifecycle(t *testing.T, sub subject) {
+	sub.Need(t)
+	ctx := deadline(t)
+	s := sub.open(t, ctx, sub.onScratch(t, 1))
+	w := inserts(t, nil)
+	db := build(t, ctx, s, systemLayout(2, 24<<20), w)
+	positive := func(took time.Duration, err error) {
+		t.Helper()
+		if err != nil || took <= 0 {
+			t.Fatal(took, err)
+		}
+		t.Log(took)
+	}
+	ledger := work(t, ctx, db, w, 0, 200)
+	positive(db.Lifecycle.Checkpoint(ctx))
+	if _, err := db.Lifecycle.Open(ctx); err == nil {
+		t.Error("a running server is opened")
+	}
+	positive(db.Lifecycle.Shutdown(ctx))
+	if _, err := db.Lifecycle.Shutdown(ctx); err == nil {
+		t.Error("a stopped server is shut down")
+	}
+	if err := db.Settler.Settle(ctx); err == nil {
+		t.Error("a stopped server settles")
+	}
+	positive(db.Lifecycle.Open(ctx))
+	ledger = work(t, ctx, db, w, ledger[0], 300)
+	if err := db.Lifecycle.Crash(ctx); err != nil {
+		t.Fatal(err)
+	}
+	positive(db.Lifecycle.Open(ctx))
+	if err := w.Check(ctx, db.Querier, 0, []filewise.Ledger{ledger}); err != nil {
+		t.Error(err)
+	}
+	if err := db.Restart.Restart(ctx); err != nil {
+		t.Error(err)
+	}
+	if err := w.Check(ctx, db.Querier, 0, []filewise.Ledger{ledger}); err != nil {
+		t.Error(err)
+	}
+}
+
+// The way of releases without innodb_log_checkpoint_now leaves nothing dirty
+// either, and its settings as they were.
+func testFlushByLimit(t *testing.T, sub subject) {
+	sub.Need(t)
+	ctx := deadline(t)
+	s := sub.open(t, ctx, sub.onScratch(t, 1))
+	w := inserts(t, nil)
+	db := build(t, ctx, s, systemLayout(1, 24<<20), w)
+	work(t, ctx, db, w, 0, 200)
+	control := look(t, db).Control
+	read := func(query string) (value string) {
+		t.Helper()
+		var name string
+		if err := control.QueryRowContext(ctx, query).Scan(&name, &value); err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+	const limit, capacity, dirty = "SHOW VARIABLES LIKE 'innodb_max_dirty_pages_pct'", "SHOW VARIABLES LIKE 'innodb_io_capacity'",
+		"SHOW STATUS LIKE 'Innodb_buffer_pool_pages_dirty'"
+	before := []string{read(limit), read(capacity)}
+	if read(dirty) == "0" {
+		t.Fatal("nothing is dirty after the work: the test proves nothing")
+	}
+	if err := dialect.FlushByLimit(ctx, control); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(dirty); got != "0" {
+		t.Errorf("%s dirty pages are left", got)
+	}
+	if after := []string{read(limit), read(capacity)}; after[0] != before[0] || after[1] != before[1] {
+		t.Errorf("settings are %v, were %v", after, before)
+	}
+}

@@ -1,0 +1,138 @@
+package managed
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+
+	"filewise"
+	"filewise/engine/innodb/dialect"
+	"filewise/engine/internal/builds"
+	"filewise/engine/internal/script"
+)
+
+// Script says what a build would create and execute.
+func (e Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
+	d, err := newDesign(e.Product, t, l, p, builds.First)
+	if err != nil {
+		return filewise.Script{}, err
+	}
+	s := filewise.Script{Warnings: d.Warnings, Space: d.space(), Files: d.asked()}
+	if d.isSystem() && len(d.Later) > 0 {
+		s.Warnings = append(s.Warnings, filewise.Warning{Code: "size-when-extended", Remedy: "none is needed",
+			Message: "the first file's size in innodb_data_file_path will be the one that it then has"})
+	}
+	if s.Facts, err = d.dumpFacts(context.Background()); err != nil {
+		return filewise.Script{}, err
+	}
+	in, err := e.planned(t)
+	if err != nil {
+		return filewise.Script{}, err
+	}
+	steps, err := d.steps(in)
+	s.Steps = steps.Plan(nil)
+	return s, err
+}
+
+// onServer is where SQL is executed.
+const onServer = "server"
+
+// steps are those of a trial.
+func (d *design) steps(in dialect.Install) (script.Steps, error) {
+	managed := d.Product.Managed
+	creation, err := managed.Create(in, "")
+	if err != nil {
+		creation = dialect.Creation{} // not installed here: Open says so
+	}
+	w := d.Writer(onServer)
+	w.Add(filewise.StageBuild, "file "+d.optionPath(), d.optionFile())
+	d.start(w, filewise.StageBuild, in, true, creation.Args...)
+	d.start(w, filewise.StageBuild, in, false)
+	objects, err := d.Create()
+	w.AddAll(filewise.StageBuild, onServer, append([]string{"CREATE DATABASE " + dialect.Ident(Database)}, objects...), err)
+	if d.Layout.AddedLater != "" {
+		later := *d
+		later.Files, later.Later = d.All(), nil
+		later.start(w, filewise.StageExtend, in, false)
+		w.Add(filewise.StageExtend, onServer, d.Rebuild()...)
+	}
+	w.Add(filewise.StageSettle, onServer, managed.CheckpointSQL...)
+	d.WriteLoad(w, onServer)
+	if d.loading {
+		measured := *d
+		measured.loading = false
+		measured.start(w, filewise.StageLoad, in, false)
+	}
+	d.WriteWork(w, onServer)
+	d.writeBackup(w, in)
+	w.Add(filewise.StageDrain, onServer, managed.CheckpointSQL...)
+	return w.Steps()
+}
+
+// start adds the start of the server.
+func (d *design) start(w *script.Writer, stage string, in dialect.Install, bootstrap bool, more ...string) {
+	args, err := d.arguments(in, bootstrap)
+	w.AddAll(stage, script.Shell, []string{script.Quoted(slices.Concat([]string{in.Binary}, args, more))}, err)
+}
+
+// planned is what is installed; where a plan is made that may be nothing.
+func (e Engine) planned(t filewise.Target) (dialect.Install, error) {
+	in, err := e.Managed.Find(context.Background(), t.ServerBin)
+	switch {
+	case err == nil:
+		return in, nil
+	case t.ServerBin != "": // Open would refuse it as well
+		return dialect.Install{}, err
+	}
+	return dialect.Install{Binary: e.Managed.Binary}, nil
+}
+
+// asked are the files as a build creates them; those that grow start small.
+func (d *design) asked() []filewise.File {
+	files := append(dialect.Asked(d.All()), dialect.Asked(d.temps)...)
+	first := d.data[0].volume
+	files = append(files, filewise.File{Role: filewise.RoleLog, Volume: d.log.volume, Path: filepath.Join(d.redoDir(), d.Product.Files.Redo),
+		Bytes: d.redoBytes()})
+	if d.binlog() {
+		files = append(files, filewise.File{Role: filewise.RoleLog, Volume: d.log.volume,
+			Path: filepath.Join(d.binlogDir(), binlogName+".000001"), Bytes: d.Product.Files.EmptyBinlog})
+	}
+	if !d.isSystem() {
+		own := d.systemFiles()[0]
+		files = append(files, filewise.File{Role: filewise.RoleSystem, Volume: first, Path: own.Path, Bytes: own.Bytes})
+	}
+	return files
+}
+
+// space is the room on each volume. Files that grow may take all of the work.
+func (d *design) space() map[string]int64 {
+	space := map[string]int64{}
+	for _, f := range d.asked() {
+		space[f.Volume] += f.Bytes
+	}
+	if d.Layout.Data.Allocation == filewise.Growing {
+		nominal := d.Layout.Data.Sizes(dialect.MiB)
+		for i, f := range d.All() {
+			if i < len(nominal) && f.Grows {
+				space[f.Volume] += max(nominal[i]-f.Bytes, 0)
+			}
+		}
+	}
+	if d.isSystem() {
+		last := d.Files[len(d.Files)-1]
+		space[last.Volume] += max(int64(d.need()*1.1)-d.room(), 0) + 2*d.growth()
+	} else {
+		perFile := max(int64(d.need()*1.1)-d.Layout.Data.Bytes, 0)/int64(len(d.Files)) + 4*dialect.MiB
+		for _, f := range d.Files {
+			space[f.Volume] += perFile
+		}
+	}
+	if d.isSystem() && d.Layout.AddedLater == filewise.LaterRebuilt { // the copy of what was loaded
+		all := d.All()
+		space[all[len(all)-1].Volume] += d.Layout.Data.Bytes / int64(d.Layout.Data.Files)
+	}
+	space[d.data[0].volume] += d.Product.Files.Room
+	space[d.log.volume] += d.binlogRoom()
+	d.backupSpace(space)
+	return space
+}

@@ -1,0 +1,163 @@
+package managed
+
+import (
+	"context"
+	"errors"
+
+	"filewise"
+	"filewise/engine/innodb/dialect"
+	"filewise/engine/internal/builds"
+	"filewise/engine/internal/server"
+)
+
+// openServer is the opened target. Every build has a server process of its
+// own, since the files of the system tablespace are decided when it is created.
+type openServer struct {
+	target  filewise.Target
+	product *dialect.Product
+	install dialect.Install
+	facts   []filewise.Fact
+	// templates of the builds; nil: each is created by the server.
+	templates *server.Templates
+	builds    builds.Open[*instance]
+}
+
+// Open finds the server and tries it: a small server with the user's settings is
+// created, started, asked for its effective settings, and ended. What would fail
+// later fails here.
+func (e Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
+	in, err := e.Managed.Find(ctx, t.ServerBin)
+	if err != nil {
+		return nil, err
+	}
+	s := &openServer{product: e.Product, target: t, install: in}
+	s.facts, err = tried(s, func() ([]filewise.Fact, error) {
+		return server.Try(ctx, t.Settings, s.try, func(name string, err error) error { return refused(e.Product, in, t, name, err) })
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.templates = newTemplates(e.Product)
+	return s, nil
+}
+
+// try runs the smallest server on the target, with these settings.
+func (s *openServer) try(ctx context.Context, settings map[string]string) (facts []filewise.Fact, err error) {
+	t := s.target
+	t.Settings = settings
+	i, err := s.launch(ctx, func(n int) (*design, error) {
+		return newDesign(s.product, t, filewise.Layout{Name: "trial start", Kind: filewise.KindPerTable, Data: filewise.Spread{Files: 1}},
+			trialStart, n)
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.drop(i)) }()
+	return i.readFacts(ctx)
+}
+
+// trialStart is a program that is never run.
+var trialStart = filewise.Program{Workload: "inserts",
+	Phases: []filewise.Phase{{Section: "insert", Appends: true, Connections: 1, CommitEvery: 1}}}
+
+// launch creates a build's files and starts its server. Nothing is left of one
+// that fails.
+func (s *openServer) launch(ctx context.Context, layOut func(n int) (*design, error)) (*instance, error) {
+	i, err := s.register(layOut)
+	if err != nil {
+		return nil, err
+	}
+	if err = s.create(ctx, i); err == nil {
+		err = i.life.Start(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.drop(i))
+	}
+	return i, nil
+}
+
+// register makes the directories of a build, under the first number that is free.
+func (s *openServer) register(layOut func(n int) (*design, error)) (*instance, error) {
+	return s.builds.Register(func(n int) (*instance, error) {
+		d, err := layOut(n)
+		if err != nil {
+			return nil, err
+		}
+		if err := d.checkLimits(); err != nil {
+			return nil, err
+		}
+		return newInstance(s.install, d)
+	})
+}
+
+// drop ends a build's server and removes its files; twice is harmless. What the
+// server still had to write is thrown away with the files.
+func (s *openServer) drop(i *instance) error {
+	i.life.Kill()
+	err := i.remove()
+	s.builds.Remove(i)
+	return err
+}
+
+// Close ends and removes what was built and not dropped.
+func (s *openServer) Close() error { return s.builds.Close(s.drop) }
+
+// Facts are those of the trial start, with the version and the binary.
+func (s *openServer) Facts(context.Context) ([]filewise.Fact, error) { return s.facts, nil }
+
+// Offers says why a capability is absent.
+func (s *openServer) Offers() map[filewise.Capability]error {
+	all := map[filewise.Capability]error{
+		filewise.CanPreallocate: nil, // kind system; the other kinds are refused with the reason
+		filewise.CanGrow:        nil,
+		filewise.CanVolumes:     nil,
+		filewise.CanRestart:     nil,
+		filewise.CanReset:       nil,
+		filewise.CanAddLater:    nil, // kinds system and partitions; what they cannot is refused with the reason
+		filewise.CanLogApart:    nil,
+		filewise.CanIndexApart:  dialect.CheckIndexes(filewise.Layout{Indexes: filewise.IndexesApart}),
+		filewise.CanBulk:        nil,
+		filewise.CanBackup:      checkBackup(s.product, s.target),
+		filewise.CanTemp:        checkTemp(s.product),
+		filewise.CanWaits:       nil,
+		filewise.CanFileIO:      nil,
+	}
+	if !instrumented(s.target) {
+		all[filewise.CanFileIO] = filewise.Errorf(filewise.CodeUsage, "leave it out", "%s: %w", noInstruments, filewise.ErrUnsupported)
+	}
+	return all
+}
+
+// Build creates a server with the layout's files, and the program's tables.
+func (s *openServer) Build(ctx context.Context, l filewise.Layout, p filewise.Program) (_ *filewise.Database, err error) {
+	i, err := s.launch(ctx, func(n int) (*design, error) { return newDesign(s.product, s.target, l, p, n) })
+	if err != nil {
+		return nil, err
+	}
+	if i.steps, err = i.design.steps(i.install); err == nil {
+		err = i.exec(ctx, i.steps.At(filewise.StageBuild).On(onServer).Texts()...)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.drop(i))
+	}
+	return s.database(i), nil
+}
+
+// database is a build as the layers above see it.
+func (s *openServer) database(i *instance) *filewise.Database {
+	return &filewise.Database{
+		Observer: observer{i}, Connector: dialect.Connector{Host: i,
+			Schema: i.design.Schema}, Settler: settler{i}, Querier: dialect.Querier{Host: i, Schema: i.design.Schema},
+		Dropper: dropper{s, i}, Restart: i.life, Reset: server.NewResetter(i.life), Lifecycle: i.life,
+		Probes: i.probes(), Extender: i.extender(),
+		Evict: i.life, Bulk: i.loader(), Backup: s.backuper(i), First: i.first,
+	}
+}
+
+type dropper struct {
+	server   *openServer
+	instance *instance
+}
+
+// Drop ends the server and removes the build's directories.
+func (d dropper) Drop(context.Context) error { return d.server.drop(d.instance) }

@@ -1,0 +1,73 @@
+//go:build linux
+
+package managed_test
+
+import (
+	"slices"
+	"testing"
+
+	"filewise/engine/innodb/servertest"
+)
+
+// The tests that both products pass besides the conformance suite.
+func TestServer(t *testing.T) {
+	for _, sub := range subjects {
+		t.Run(sub.Engine.Name(), func(t *testing.T) { testServer(t, sub) })
+	}
+}
+
+func testServer(t *testing.T, sub subject) {
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, subject)
+	}{
+		{"Life", testLife},
+		{"Observe", testObserve},
+		{"Reset", testReset},
+		{"Lifecycle", testLifecycle},
+		{"FlushByLimit", testFlushByLimit},
+		{"Phases", testPhases},
+		{"ScanBuild", testScanBuild}, {"Orders", testOrders},
+		{"Backups", testBackups},
+		{"BackupPlans", testBackupPlans},
+		{"Dumps", testDumps},
+		{"DumpPlans", testDumpPlans},
+		{"FillWork", testFillWork},
+		{"FillWarnings", testFillWarnings},
+		{"PlanRefuses", testPlanRefuses},
+		{"ScriptFiles", testScriptFiles},
+		{"FullVolume", testFullVolume},
+		{"Settings", testSettings},
+		{"Quoting", testQuoting},
+		{"Reach", testReach},
+		{"MostFiles", testMostFiles},
+		{"ServerKilled", testServerKilled},
+		{"KilledFilewise", testKilledFilewise},
+		{"OrdinaryUser", testOrdinaryUser},
+	} {
+		if sub.Only != nil && !slices.Contains(sub.Only, test.name) {
+			continue
+		}
+		t.Run(test.name, func(t *testing.T) {
+			sub.inMemory(t)
+			test.run(t, sub)
+		})
+	}
+	t.Run("CommitsWait", func(t *testing.T) { testCommitsWait(t, sub) })
+	t.Run("MeasureTrials", func(t *testing.T) { testMeasureTrials(t, sub) })
+}
+
+// inMemory has the directories of a test of a slow server made in memory where
+// there is room.
+func (sub subject) inMemory(t *testing.T) {
+	t.Helper()
+	if !sub.Slow {
+		return
+	}
+	dir := servertest.Memory()
+	if dir == "" {
+		t.Log("there is no room in memory: the tests take longer")
+		return
+	}
+	t.Setenv("TMPDIR", dir)
+}

@@ -1,0 +1,58 @@
+package managed
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"filewise"
+	"filewise/engine/innodb/dialect"
+	"filewise/engine/internal/server"
+)
+
+// What a target is opened with: variables for tests, which open hundreds of targets and
+// share them.
+var (
+	// newTemplates are those of an opened target; nil: the product has none.
+	newTemplates = func(p *dialect.Product) *server.Templates {
+		if !p.Managed.Templates {
+			return nil
+		}
+		return &server.Templates{}
+	}
+	tried = func(_ *openServer, try func() ([]filewise.Fact, error)) ([]filewise.Fact, error) { return try() }
+)
+
+// create makes the data directory of a build: from a template, or by the server
+// itself, whose work is then kept as a template.
+func (s *openServer) create(ctx context.Context, i *instance) error {
+	if s.templates == nil {
+		return i.explain(i.bootstrap(ctx))
+	}
+	key, err := i.templateKey()
+	if err != nil {
+		return err
+	}
+	i.password, i.first, err = s.templates.Make(ctx, server.New{
+		Dirs: i.design.dirs, Key: key, Secret: i.password, Create: i.bootstrap,
+		Skip: func(path string) bool {
+			// Without auto.cnf a server gives itself an identity of its own.
+			return path == i.design.optionPath() || path == i.design.logPath() || strings.HasSuffix(path, "/auto.cnf")
+		},
+	})
+	return i.explain(err)
+}
+
+// templateKey is all that a new data directory depends on.
+func (i *instance) templateKey() (string, error) {
+	args, err := i.design.arguments(i.install, true)
+	if err != nil {
+		return "", err
+	}
+	settings := slices.DeleteFunc(strings.Split(i.design.optionFile(), "\n"), func(line string) bool {
+		// Limits of a running server, which depend on the connections of the work.
+		return strings.HasPrefix(line, "max_connections =") || strings.HasPrefix(line, "open_files_limit =")
+	})
+	return fmt.Sprintf("%q %q %q", i.install.Binary, args, settings), nil
+}

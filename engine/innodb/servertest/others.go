@@ -1,0 +1,131 @@
+package servertest
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"filewise"
+	"filewise/engine/internal/mark"
+	"filewise/engine/internal/sqlrows"
+)
+
+// Password of the account that Populate creates; no error may show it.
+const Password = "s3cret-Pa'ss\"w`o%rd"
+
+// Lookalike is a database of others that has a name which only Filewise gives: one
+// that a user made by copying, without the mark and not empty.
+var Lookalike = mark.NewName()
+
+// Populate makes databases, tables, views, routines, events, triggers and
+// accounts as users have them, and an account that has the rights and no more.
+func (s *Server) Populate(t testing.TB, rights []string) {
+	t.Helper()
+	s.Exec(t,
+		"CREATE DATABASE filewise_prod", "CREATE DATABASE filewise", "CREATE DATABASE shop CHARACTER SET latin1",
+		"CREATE DATABASE `"+Lookalike+"`", "CREATE TABLE `"+Lookalike+"`.fw_rows (id INT PRIMARY KEY, theirs TEXT)",
+		"INSERT INTO `"+Lookalike+"`.fw_rows VALUES (1, 'mine')",
+		"CREATE TABLE filewise_prod.fw_rows (id BIGINT PRIMARY KEY, payload VARCHAR(100))",
+		"INSERT INTO filewise_prod.fw_rows VALUES (1, 'mine'), (2, 'too')",
+		"CREATE TABLE shop.orders (id INT PRIMARY KEY AUTO_INCREMENT, what VARCHAR(50), KEY (what))",
+		"INSERT INTO shop.orders (what) VALUES ('a'), ('b'), ('c')",
+		"CREATE VIEW shop.latest AS SELECT MAX(id) AS id FROM shop.orders",
+		"CREATE PROCEDURE shop.fw_inserts(IN n INT) MODIFIES SQL DATA INSERT INTO shop.orders (what) VALUES (n)",
+		"CREATE TRIGGER shop.before_order BEFORE INSERT ON shop.orders FOR EACH ROW SET NEW.what = UPPER(NEW.what)",
+		"CREATE EVENT shop.nightly ON SCHEDULE EVERY 1 DAY STARTS '2037-01-01' DO DELETE FROM shop.orders WHERE id < 0",
+		"CREATE USER customer@localhost IDENTIFIED BY 'x9_Long-enough'", "GRANT SELECT ON shop.* TO customer@localhost",
+	)
+	s.Account(t, "filewise", rights)
+}
+
+// Account creates an account with the given rights, in which `filewise`@`%`
+// stands for it.
+func (s *Server) Account(t testing.TB, name string, rights []string) {
+	t.Helper()
+	s.Exec(t, fmt.Sprintf("CREATE USER `%s`@`%%` IDENTIFIED BY '%s'", name, strings.ReplaceAll(Password, "'", "''")))
+	for _, r := range rights {
+		s.Exec(t, strings.ReplaceAll(r, "`filewise`@`%`", "`"+name+"`@`%`"))
+	}
+}
+
+// Target is the server as an external target of an account of Populate or
+// Account.
+func (s *Server) Target(name string, volumes ...filewise.Volume) filewise.Target {
+	if len(volumes) == 0 {
+		volumes = []filewise.Volume{{Name: "default"}}
+	}
+	return filewise.Target{Engine: s.Product.Name, Mode: filewise.External, Volumes: volumes, Durability: filewise.DurabilityFull,
+		Address: &filewise.Address{Scheme: s.Product.Name, Host: s.Socket, User: name, Password: Password}}
+}
+
+// catalogue are the rows that describe what a server holds, settings included.
+var catalogue = []string{
+	"SELECT * FROM information_schema.SCHEMATA",
+	"SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, ENGINE, ROW_FORMAT, CREATE_OPTIONS, TABLE_COMMENT, CREATE_TIME FROM " +
+		"information_schema.TABLES WHERE TABLE_SCHEMA NOT IN ('information_schema', 'performance_schema')",
+	"SELECT * FROM information_schema.COLUMNS WHERE TABLE_SCHEMA NOT IN ('information_schema', 'performance_schema', 'mysql', 'sys')",
+	"SELECT ROUTINE_SCHEMA, ROUTINE_NAME, ROUTINE_DEFINITION, CREATED, LAST_ALTERED FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA " +
+		"<> 'sys'",
+	"SELECT EVENT_SCHEMA, EVENT_NAME, EVENT_DEFINITION, STATUS, LAST_ALTERED FROM information_schema.EVENTS",
+	"SELECT TRIGGER_SCHEMA, TRIGGER_NAME, ACTION_STATEMENT FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA <> 'sys'",
+	"SELECT * FROM information_schema.USER_PRIVILEGES", "SELECT * FROM information_schema.SCHEMA_PRIVILEGES",
+	"SHOW GLOBAL VARIABLES WHERE Variable_name NOT LIKE 'gtid%' AND Variable_name NOT LIKE '%timestamp%'",
+}
+
+// Others is everything on the server that is not marked as Filewise's: the rows
+// of the catalogue, and a logical dump.
+func (s *Server) Others(t testing.TB) []string {
+	t.Helper()
+	return append(s.Catalogue(t), s.dump(t)...)
+}
+
+// Catalogue are the rows of Others that the catalogue has; it takes less time.
+func (s *Server) Catalogue(t testing.TB) []string {
+	t.Helper()
+	var all []string
+	for _, query := range catalogue {
+		all = append(all, s.rows(t, query)...)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// rows are the rows of a query, a line each.
+func (s *Server) rows(t testing.TB, query string) (all []string) {
+	t.Helper()
+	fatal(t, sqlrows.Each(context.Background(), s.Root, func(columns []string, values []any) {
+		var line strings.Builder
+		for i, v := range values {
+			if text, ok := v.([]byte); ok {
+				v = string(text)
+			}
+			fmt.Fprintf(&line, "%s=%v ", columns[i], v)
+		}
+		all = append(all, line.String())
+	}, query))
+	return all
+}
+
+func (s *Server) dump(t testing.TB) []string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	program, err := s.Product.Dump.Find(filepath.Dir(s.Program))
+	if err != nil {
+		program, err = s.Product.Dump.Find("")
+		program = need(t, program, err)
+	}
+	cmd := exec.CommandContext(ctx, program, "--no-defaults", "--socket="+s.Socket, "--user=root", "--all-databases",
+		"--routines", "--events", "--triggers", "--skip-comments", "--skip-dump-date", "--hex-blob", "--skip-lock-tables",
+		"--ignore-table=mysql.innodb_table_stats", "--ignore-table=mysql.innodb_index_stats")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %v", cmd, err)
+	}
+	return strings.Split(string(out), "\n")
+}

@@ -1,0 +1,71 @@
+package archive
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+
+	"filewise"
+	"filewise/engine/internal/server"
+)
+
+// unpackBuffer is what unpacking writes at once, in bytes.
+const unpackBuffer = 1 << 20
+
+// Unpack unpacks directories and files of a tar file; links it leaves out. Place says
+// where a name goes, to which the prefix is added before; empty: nowhere. An archive that
+// is damaged is an error that wraps filewise.ErrCheck.
+func Unpack(ctx context.Context, from, prefix string, place func(name string) (string, error)) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	var packed io.Reader = in
+	if filepath.Ext(from) == Gzipped {
+		if packed, err = gzip.NewReader(in); err != nil {
+			return fmt.Errorf("%w: %w", filewise.ErrCheck, err)
+		}
+	}
+	buf := make([]byte, unpackBuffer)
+	for r := tar.NewReader(packed); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%w: %w", filewise.ErrCheck, err)
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		to, err := place(path.Join(prefix, h.Name))
+		if err != nil {
+			return err
+		}
+		if err := put(to, h, r, buf); err != nil {
+			return err
+		}
+	}
+}
+
+func put(to string, h *tar.Header, from io.Reader, buf []byte) error {
+	switch {
+	case to == "":
+		return nil
+	case h.Typeflag == tar.TypeDir:
+		return os.MkdirAll(to, 0o700)
+	case h.Typeflag != tar.TypeReg:
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	return server.WriteFile(to, from, buf)
+}

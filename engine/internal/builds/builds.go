@@ -1,0 +1,62 @@
+// Package builds keeps account of what an opened target has built and not dropped.
+package builds
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+)
+
+// First is the number of a build when no other is there.
+const First = 1
+
+// Open are the builds of an opened target that are not dropped, with their
+// numbers, by which the directories of managed servers are told apart. The zero value
+// is ready.
+type Open[B comparable] struct {
+	mu      sync.Mutex
+	numbers map[B]int
+}
+
+// Register makes a build under the first number that is free. Where making it
+// fails, the number stays free.
+func (s *Open[B]) Register(make func(number int) (B, error)) (B, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	taken := slices.Collect(maps.Values(s.numbers))
+	n := First
+	for slices.Contains(taken, n) {
+		n++
+	}
+	b, err := make(n)
+	if err == nil {
+		if s.numbers == nil {
+			s.numbers = map[B]int{}
+		}
+		s.numbers[b] = n
+	}
+	return b, err
+}
+
+// Add notes a build that has no need of its number.
+func (s *Open[B]) Add(b B) { _, _ = s.Register(func(int) (B, error) { return b, nil }) }
+
+// Remove frees the number of a build that is dropped. Twice is harmless.
+func (s *Open[B]) Remove(b B) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.numbers, b)
+}
+
+// Close drops what was built and not dropped.
+func (s *Open[B]) Close(drop func(B) error) error {
+	s.mu.Lock()
+	left := slices.Collect(maps.Keys(s.numbers))
+	s.mu.Unlock()
+	var errs []error
+	for _, b := range left {
+		errs = append(errs, drop(b))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,170 @@
+package customsql
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"filewise"
+)
+
+var (
+	plain    = Rules{Brackets: true}
+	mysql    = Rules{Backslash: true, Hash: true, Qualified: true}
+	postgres = Rules{Dollar: true, Numbered: true}
+)
+
+func custom(text string) *filewise.CustomSQL {
+	return &filewise.CustomSQL{
+		Tables: []filewise.CustomTable{{Name: "t", Key: "id"}},
+		Setup:  []filewise.CustomText{{Text: text, File: "f", Line: 10}},
+		Sections: map[string]filewise.CustomSection{"s": {Params: []string{"a", "b"},
+			Texts: []filewise.CustomText{{Text: text, File: "f", Line: 10}}}},
+	}
+}
+
+func TestSection(t *testing.T) {
+	for _, c := range []struct {
+		rules      Rules
+		text, want string
+		order      []int
+	}{
+		{plain, "SELECT :b, :a, :b", "SELECT ?, ?, ?", []int{1, 0, 1}},
+		{postgres, "SELECT :b, :a::int, :b", "SELECT $1, $2::int, $1", []int{1, 0}},
+		{plain, "SELECT ':a', \":a\", `:a`, [:a] -- :a\n, :a /* :a */", "SELECT ':a', \":a\", `:a`, [:a] -- :a\n, ? /* :a */", []int{0}},
+		{plain, "SELECT 'it''s :a', :a", "SELECT 'it''s :a', ?", []int{0}},
+		{mysql, `SELECT 'it\'s :a', :a # :a`, `SELECT 'it\'s :a', ? # :a`, []int{0}},
+		{mysql, "SELECT 5--3, :a", "SELECT 5--3, ?", []int{0}},
+		{postgres, `SELECT 'it\', :a`, `SELECT 'it\', $1`, []int{0}},
+		{postgres, `SELECT E'it\' :a', x[1:b], $q$ :a ; $q$, :a`, `SELECT E'it\' :a', x[1:b], $q$ :a ; $q$, $1`, []int{0}},
+		{postgres, "SELECT /* a /* b */ :a */ :b", "SELECT /* a /* b */ :a */ $1", []int{1}},
+	} {
+		all, err := c.rules.Section(custom(c.text), "s")
+		if err != nil || len(all) != 1 || all[0].Text != c.want || !slices.Equal(all[0].Order, c.order) {
+			t.Errorf("%s: %+v, %v", c.text, all, err)
+		}
+	}
+	all, err := plain.Section(custom("SELECT 1;\n\n -- why\nSELECT ';';\n;"), "s")
+	if err != nil || len(all) != 2 || all[0].Place != "f:10" || all[1].Place != "f:13" {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if _, err := plain.Section(custom("SELECT\n :c"), "s"); err == nil || !strings.Contains(err.Error(), "f:11: parameter :c is unknown") {
+		t.Error(err)
+	}
+}
+
+func TestChance(t *testing.T) {
+	o := custom("")
+	section := o.Sections["s"]
+	section.Drawn = []string{"b"}
+	for text, want := range map[string]bool{
+		"INSERT INTO t VALUES (1, ':b')":         false,
+		"INSERT INTO t VALUES (:a, 1)":           false,
+		"INSERT INTO t VALUES (:a, :b)":          true,
+		"INSERT INTO t VALUES (random(), 1)":     true,
+		"INSERT INTO t SELECT MAX(i) + 1 FROM t": true,
+	} {
+		section.Texts = []filewise.CustomText{{Text: text, File: "f", Line: 1}}
+		o.Sections["s"] = section
+		if all, err := postgres.Section(o, "s"); err != nil || all[0].Chance != want {
+			t.Errorf("%s: %+v, %v", text, all, err)
+		}
+	}
+}
+
+func TestRefuse(t *testing.T) {
+	for _, text := range []string{"USE other", "drop  database x", "/* hm */ Drop\nSchema x", "ATTACH 'x' AS y", "ALTER SYSTEM SET a = 1",
+		"SET GLOBAL a = 1", "COMMIT", "BEGIN",
+		"SET @@GLOBAL.a = 1", "SET SESSION a = 1, GLOBAL b = 2", "SET @@persist.a = 1", "SET PASSWORD = 'x'",
+		"SET STATEMENT a = 1 FOR DROP DATABASE x",
+		"SET ROLE x", "CHECKPOINT", "FLUSH TABLES", "COMMENT ON DATABASE x IS 'y'", "REINDEX DATABASE x", "CREATE TABLE u (i INT)",
+		"LOAD DATA INFILE '/x' INTO TABLE t", "COPY t TO '/x'", "PREPARE TRANSACTION 'x'", "LOCK TABLES t WRITE",
+		"SECURITY LABEL ON TABLE t IS 'x'",
+		"SELECT 1 INTO OUTFILE '/x'", "COPY t FROM PROGRAM 'x'", "GRANT ALL ON x TO y", "CREATE TABLESPACE x", "SELECT 1; KILL 3"} {
+		if _, err := mysql.Section(custom(text), "s"); filewise.CodeOf(err) != filewise.CodeUsage {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	for _, text := range []string{"DROP TABLE other.t", "TRUNCATE `other`.`t`", "/*!50000 DROP DATABASE x */", "SELECT 1 /*M! , 2 */"} {
+		if _, err := mysql.Section(custom(text), "s"); filewise.CodeOf(err) != filewise.CodeUsage {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	for _, text := range []string{"SELECT 'DROP DATABASE x'", "UPDATE t SET used = 1", "SELECT a.b FROM a", "INSERT INTO program VALUES (1)",
+		"SELECT grant_date FROM t", "SET @x = 1", "SET SESSION sort_buffer_size = 1", "SET LOCAL work_mem = '1MB'",
+		"WITH a AS (SELECT 1) SELECT * FROM a",
+		"INSERT INTO t VALUES ('GLOBAL')", "CALL p(1)", "DO SLEEP(0)"} {
+		if _, err := mysql.Section(custom(text), "s"); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+func TestSetup(t *testing.T) {
+	site := Site{Shard: 1, Shards: 3, Spread: map[string]Place{"t": {Clause: "HERE", After: []string{"AFTER"}}}}
+	all, err := plain.Setup(custom("CREATE TABLE t (id INT) {{spread \"t\"}};\nINSERT INTO t SELECT {{.Shard}}, {{.Shards}}, ':x'"), site)
+	var texts []string
+	for _, s := range all {
+		texts = append(texts, s.Place+" "+s.Text)
+	}
+	if want := []string{"f:10 CREATE TABLE t (id INT) HERE", "f:10 AFTER", "f:11 INSERT INTO t SELECT 1, 3, ':x'"}; err != nil ||
+		!slices.Equal(texts, want) {
+		t.Errorf("%q, %v", texts, err)
+	}
+	for text, says := range map[string]string{
+		"CREATE TABLE t (id INT)":        "does not say where the layout puts table t",
+		"{{spread \"u\"}}":               `no table "u"`,
+		"{{.Nothing}}":                   "set-up",
+		"{{":                             "set-up",
+		"DROP DATABASE x":                "DROP DATABASE is refused",
+		"REINDEX SYSTEM x":               "REINDEX SYSTEM is refused",
+		"REINDEX (VERBOSE) DATABASE x":   "REINDEX DATABASE is refused",
+		"COMMENT ON DATABASE x IS 'y'":   "COMMENT DATABASE is refused",
+		"CREATE OR REPLACE USER u":       "CREATE USER is refused",
+		"ALTER DEFAULT PRIVILEGES GRANT": "ALTER PRIVILEGES is refused",
+		"VACUUM INTO '/x'":               "VACUUM … INTO is refused",
+		"RESET MASTER":                   "RESET … MASTER is refused",
+		"START SLAVE":                    "START … SLAVE is refused",
+		"CHECKPOINT":                     "CHECKPOINT is refused",
+		"LARGE":                          "LARGE is refused",
+	} {
+		if _, err := plain.Setup(custom(text), site); err == nil || !strings.Contains(err.Error(), says) || filewise.RemedyOf(err) == "" {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// A set-up makes whatever lies within a database.
+func TestSetupAllows(t *testing.T) {
+	for _, text := range []string{"CREATE UNIQUE INDEX i ON t (a)", "CREATE DEFINER=root@localhost PROCEDURE p() BEGIN END",
+		"CREATE OR REPLACE VIEW v AS SELECT 1", "CREATE MATERIALIZED VIEW v AS SELECT 1", "CREATE TYPE mood AS ENUM ('a')",
+		"ALTER TABLE t ADD user INT",
+		"CREATE EXTENSION hstore", "COMMENT ON COLUMN t.a IS 'x'", "REINDEX TABLE t", "VACUUM ANALYZE", "PRAGMA page_size = 4096",
+		"DROP TABLE IF EXISTS role",
+		"CREATE TEMPORARY TABLE x (i INT)", "CREATE VIRTUAL TABLE f USING fts5(a)", "RENAME TABLE a TO b", "TRUNCATE t"} {
+		if _, err := plain.Setup(custom("CREATE TABLE t (id INT) {{spread \"t\"}};"+text), Site{Spread: map[string]Place{"t": {}}}); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// FuzzScan: the pieces together are the text, whatever the rules.
+func FuzzScan(f *testing.F) {
+	for _, text := range []string{"SELECT :a", "'", "$$", "/*", "a[1:b]", `E'\'`, "--", "::x", "$1$"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, r := range []Rules{plain, mysql, postgres} {
+			var b strings.Builder
+			for _, p := range r.scan(text) {
+				if p.kind == pieceParam {
+					b.WriteByte(':')
+				}
+				b.WriteString(p.text)
+			}
+			if b.String() != text {
+				t.Errorf("%q becomes %q", text, b.String())
+			}
+		}
+	})
+}

@@ -1,0 +1,121 @@
+package customsql
+
+import (
+	"slices"
+	"strings"
+
+	"filewise"
+)
+
+// Kinds of statements, by the word that they begin with. What is on neither list is
+// refused, on every engine: an account that may do more must not do it here. What a
+// function or a block does inside is not looked at: docs/study-files.md says so.
+var (
+	// inTransactions read and write rows, and set what is the session's.
+	inTransactions = []string{"", "SELECT", "INSERT", "UPDATE", "DELETE", "REPLACE", "MERGE", "WITH", "VALUES", "TABLE", "CALL", "DO", "SET",
+		"EXPLAIN", "SHOW", "DESC", "DESCRIBE", "TRUNCATE", "LOCK", "HANDLER", "EXECUTE", "PREPARE", "DEALLOCATE", "COPY", "ANALYZE",
+		"DECLARE", "FETCH", "CLOSE"}
+	// inSetup make what a workload needs, too.
+	inSetup = []string{"CREATE", "ALTER", "DROP", "RENAME", "COMMENT", "REINDEX", "VACUUM", "CLUSTER", "REFRESH", "OPTIMIZE", "CHECK",
+		"PRAGMA",
+		"RESET", "BEGIN", "START", "COMMIT", "END", "UNLOCK"}
+)
+
+// within are the objects of a database; beyond are those of a server.
+var (
+	within = []string{"TABLE", "INDEX", "VIEW", "SEQUENCE", "TYPE", "DOMAIN", "FUNCTION", "PROCEDURE", "TRIGGER", "EVENT", "RULE", "AGGREGATE",
+		"OPERATOR", "STATISTICS", "POLICY", "COLLATION", "EXTENSION", "COLUMN", "CONSTRAINT", "PACKAGE"}
+	beyond = []string{"DATABASE", "SCHEMA", "TABLESPACE", "SYSTEM", "INSTANCE", "USER", "ROLE", "SERVER", "SUBSCRIPTION", "PUBLICATION",
+		"LOGFILE",
+		"RESOURCE", "UNDO", "LANGUAGE", "WRAPPER", "PRIVILEGES", "OBJECT"}
+)
+
+// notOf are words, anywhere in a statement's code, by which a kind that is allowed would
+// change more than the build's database and its own session.
+var notOf = map[string][]string{
+	"SET":     {"GLOBAL", "PERSIST", "PERSIST_ONLY", "PASSWORD", "ROLE", "AUTHORIZATION", "STATEMENT", "RESOURCE"},
+	"RESET":   {"MASTER", "SLAVE", "REPLICA", "QUERY", "PERSIST", "BINARY", "ROLE", "AUTHORIZATION"},
+	"SELECT":  {"OUTFILE", "DUMPFILE"},
+	"WITH":    {"OUTFILE", "DUMPFILE"},
+	"TABLE":   {"OUTFILE", "DUMPFILE"},
+	"VALUES":  {"OUTFILE", "DUMPFILE"},
+	"COPY":    {"PROGRAM", "TO"},
+	"VACUUM":  {"INTO"},
+	"START":   {"SLAVE", "REPLICA", "GROUP_REPLICATION"},
+	"LOCK":    {"INSTANCE", "TABLES"},
+	"PREPARE": {"TRANSACTION"},
+}
+
+// ofTransactions begin what Filewise does itself around them.
+var ofTransactions = []string{"SET AUTOCOMMIT"}
+
+// refuse refuses what is not known to stay within the build's database; setup tells that
+// it is a statement of the set-up.
+func (r Rules) refuse(s Statement, setup bool) error {
+	words, dotted, hidden := r.words(s.Text)
+	no := func(remedy, what string) error {
+		return filewise.Errorf(filewise.CodeUsage, remedy,
+			"%s: %s is refused: SQL of a study file stays within the database that Filewise makes for it", s.Place, what)
+	}
+	kind, line := words[0], strings.Join(words, " ")+" "
+	switch {
+	case hidden:
+		return no("write it without the comment", "code in a comment (/*! … */)")
+	case !slices.Contains(inTransactions, kind) && !(setup && slices.Contains(inSetup, kind)),
+		!setup && slices.ContainsFunc(ofTransactions, func(begin string) bool { return strings.HasPrefix(line, begin+" ") }):
+		return no("leave it out: transactions are begun and ended by Filewise, databases and accounts are made by their owner",
+			strings.Join(words[:min(len(words), 2)], " "))
+	}
+	for _, w := range words[1:] {
+		if first, _, _ := strings.Cut(w, "."); slices.Contains(notOf[kind], first) {
+			return no("leave it out", kind+" … "+first)
+		}
+	}
+	if !slices.Contains([]string{"CREATE", "ALTER", "DROP", "RENAME", "TRUNCATE", "COMMENT", "REINDEX"}, kind) {
+		return nil
+	}
+	if what := object(words); slices.Contains(beyond, what) || what == "" && kind != "TRUNCATE" {
+		return no("leave it out: databases and accounts are made by their owner", strings.TrimSpace(kind+" "+what))
+	}
+	if r.Qualified && dotted {
+		return no("name the table without a database", kind+" of an object of a named database")
+	}
+	return nil
+}
+
+// object is the kind of what a statement makes, alters or drops: the first that is named,
+// behind words such as OR REPLACE or DEFINER=….
+func object(words []string) string {
+	for _, w := range words[1:min(len(words), 12)] {
+		if slices.Contains(within, w) || slices.Contains(beyond, w) {
+			return w
+		}
+	}
+	return ""
+}
+
+// words are those of a statement's code, in capitals; dotted tells whether one of
+// the first few has a dot behind it, hidden whether a comment holds code.
+func (r Rules) words(text string) (words []string, dotted, hidden bool) {
+	for _, p := range r.scan(text) {
+		switch p.kind {
+		case pieceNote:
+			if r.Hash && (strings.HasPrefix(p.text, "/*!") || strings.HasPrefix(p.text, "/*M!")) {
+				hidden = true
+			}
+		case pieceQuoted:
+			words = append(words, `"`)
+		case pieceCode:
+			for _, w := range strings.FieldsFunc(p.text, func(c rune) bool { return c < 0x80 && !inName(byte(c)) && c != '.' }) {
+				if strings.Contains(w, ".") && len(words) < 8 {
+					dotted = true
+				}
+				words = append(words, strings.ToUpper(w))
+			}
+		}
+	}
+	if len(words) == 0 {
+		words = []string{""}
+	}
+	return words, dotted, hidden
+}

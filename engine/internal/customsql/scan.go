@@ -1,0 +1,194 @@
+package customsql
+
+import (
+	"strings"
+)
+
+// Rules are how an engine writes SQL.
+type Rules struct {
+	Backslash bool // a backslash takes the next letter of a quoted text as it is
+	Hash      bool // # begins a comment, and /*! holds code
+	Dollar    bool // $tag$ quotes
+	Brackets  bool // [name] quotes
+	Numbered  bool // parameters are $1, $2, … by value; else each is a ?
+	Qualified bool // what stands before a dot is a database
+}
+
+// piece is a part of a text.
+type piece struct {
+	kind pieceKind
+	text string
+	line int // within the text, from 0
+}
+
+type pieceKind int
+
+const (
+	pieceCode   pieceKind = iota // outside of all else
+	pieceQuoted                  // a text, or a quoted name
+	pieceNote                    // a comment
+	pieceParam                   // :NAME; text is NAME
+	pieceEnd                     // a semicolon
+)
+
+// scanner divides a text into pieces.
+type scanner struct {
+	Rules
+	text   string
+	at     int
+	from   int // of the code that is being read
+	line   int
+	pieces []piece
+}
+
+// scan divides a text. What is quoted without an end goes up to the text's end.
+func (r Rules) scan(text string) []piece {
+	s := &scanner{Rules: r, text: text}
+	for s.at < len(text) {
+		n, kind := s.special()
+		if n == 0 {
+			s.at++
+			continue
+		}
+		s.code()
+		s.add(kind, text[s.at:s.at+n])
+		s.at += n
+		s.from = s.at
+	}
+	s.code()
+	return s.pieces
+}
+
+// code ends the code before the place.
+func (s *scanner) code() {
+	if s.from < s.at {
+		s.add(pieceCode, s.text[s.from:s.at])
+		s.from = s.at
+	}
+}
+
+func (s *scanner) add(kind pieceKind, text string) {
+	p := piece{kind, text, s.line}
+	if kind == pieceParam {
+		p.text = text[1:]
+	}
+	s.pieces = append(s.pieces, p)
+	s.line += strings.Count(text, "\n")
+}
+
+// special is what begins at the place and is no plain code: its length and kind.
+func (s *scanner) special() (int, pieceKind) {
+	rest := s.text[s.at:]
+	switch c := rest[0]; {
+	case c == ';':
+		return 1, pieceEnd
+	case c == '\'' || c == '"' || c == '`':
+		return s.quoted(rest, c), pieceQuoted
+	case c == '[' && s.Brackets:
+		return until(rest, "]"), pieceQuoted
+	case strings.HasPrefix(rest, "--") && (!s.Hash || len(rest) < 3 || rest[2] <= ' ') || c == '#' && s.Hash:
+		return until(rest, "\n"), pieceNote
+	case strings.HasPrefix(rest, "/*"):
+		return s.note(rest), pieceNote
+	case c == '$' && s.Dollar:
+		if tag := dollarTag(rest); tag > 0 && !s.afterName() {
+			if end := strings.Index(rest[tag:], rest[:tag]); end >= 0 {
+				return 2*tag + end, pieceQuoted
+			}
+			return len(rest), pieceQuoted
+		}
+	case c == ':' && !s.afterName() && s.before() != ':':
+		if n := nameLength(rest[1:]); n > 0 {
+			return 1 + n, pieceParam
+		}
+	}
+	return 0, pieceCode
+}
+
+// before is the letter before the place; 0: there is none.
+func (s *scanner) before() byte {
+	if s.at == 0 {
+		return 0
+	}
+	return s.text[s.at-1]
+}
+
+// afterName tells whether a name or number ends right before the place: a[1:n].
+func (s *scanner) afterName() bool { return s.at > 0 && inName(s.before()) }
+
+// quoted is the length of a quoted text. The quote itself stands in it doubled.
+func (s *scanner) quoted(rest string, quote byte) int {
+	for i := 1; i < len(rest); i++ {
+		switch {
+		case rest[i] == '\\' && s.escapes(quote):
+			i++
+		case rest[i] == quote && i+1 < len(rest) && rest[i+1] == quote:
+			i++
+		case rest[i] == quote:
+			return i + 1
+		}
+	}
+	return len(rest)
+}
+
+// escapes tells whether backslashes do: in PostgreSQL within E'…' alone.
+func (s *scanner) escapes(quote byte) bool {
+	if s.Backslash {
+		return quote != '`'
+	}
+	if !s.Dollar || quote != '\'' || s.at == 0 || s.before()|0x20 != 'e' {
+		return false
+	}
+	return s.at < 2 || !inName(s.text[s.at-2])
+}
+
+// note is the length of a comment, which PostgreSQL lets hold others.
+func (s *scanner) note(rest string) int {
+	depth := 0
+	for i := 0; i < len(rest)-1; i++ {
+		switch rest[i : i+2] {
+		case "/*":
+			if depth == 0 || s.Dollar {
+				depth++
+			}
+			i++
+		case "*/":
+			depth--
+			i++
+			if depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return len(rest)
+}
+
+// until is the length up to an end, which is included.
+func until(text, end string) int {
+	if i := strings.Index(text, end); i >= 0 {
+		return i + len(end)
+	}
+	return len(text)
+}
+
+// dollarTag is the length of $tag$; 0: there is none.
+func dollarTag(rest string) int {
+	n := nameLength(rest[1:])
+	if 1+n < len(rest) && rest[1+n] == '$' {
+		return n + 2
+	}
+	return 0
+}
+
+// nameLength is the length of the name that a text begins with.
+func nameLength(text string) int {
+	n := 0
+	for n < len(text) && inName(text[n]) && (n > 0 || text[0] < '0' || text[0] > '9') {
+		n++
+	}
+	return n
+}
+
+func inName(c byte) bool {
+	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c >= 0x80
+}

@@ -1,0 +1,296 @@
+package customsql
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"text/template"
+
+	"filewise"
+	"filewise/internal/nearest"
+)
+
+// Statement is one that is ready for an engine.
+type Statement struct {
+	Text  string
+	Place string // in the user's file
+	// Order are the arguments that its parameters take, in the order of parameters.
+	Order []int
+	// Spread are the tables that it puts where the layout says.
+	Spread []string
+	// Chance: its values are not the same each time.
+	Chance bool
+}
+
+// Reads tells whether it only reads.
+func (s Statement) Reads() bool {
+	return strings.HasPrefix(strings.ToUpper(strings.TrimSpace(s.Text)), "SELECT")
+}
+
+// Values picks a statement's from the arguments of its section.
+func (s Statement) Values(dst, args []any) []any {
+	for _, at := range s.Order {
+		dst = append(dst, args[at])
+	}
+	return dst
+}
+
+// Section readies the statements of a section.
+func (r Rules) Section(custom *filewise.CustomSQL, name string) ([]Statement, error) {
+	section, ok := custom.Sections[name]
+	if !ok {
+		return nil, filewise.Errorf(filewise.CodeInternal, "", "section %q: %w", name, filewise.ErrUnsupported)
+	}
+	var all []Statement
+	for _, text := range section.Texts {
+		some, err := r.divide(text, text.Text, section.Params, true)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range some {
+			if err := r.refuse(s, false); err != nil {
+				return nil, err
+			}
+			s.Chance = r.chance(s, section)
+			all = append(all, s)
+		}
+	}
+	if len(all) == 0 {
+		return nil, filewise.Errorf(filewise.CodeUsage, "write a statement there", "%s: there is no statement", section.Texts[0].Place(0))
+	}
+	return all, nil
+}
+
+// chanceful are what a statement holds whose values may vary: by chance, by the clock, or
+// by what other connections did.
+var chanceful = []string{"RAND", "UUID", "GUID", "NOW", "CLOCK", "TIME", "DATE(", "SELECT", "CALL"}
+
+// chance tells whether a statement of a section may have other values when it is
+// executed again in the same place of the work.
+func (r Rules) chance(s Statement, section filewise.CustomSection) bool {
+	drawn := func(at int) bool { return slices.Contains(section.Drawn, section.Params[at]) }
+	code := strings.ToUpper(s.Text)
+	return slices.ContainsFunc(s.Order, drawn) || slices.ContainsFunc(chanceful, func(f string) bool { return strings.Contains(code, f) })
+}
+
+// Query readies a section of one statement.
+func (r Rules) Query(custom *filewise.CustomSQL, name string) (Statement, error) {
+	all, err := r.Section(custom, name)
+	if err != nil {
+		return Statement{}, err
+	}
+	if len(all) != 1 {
+		return Statement{}, filewise.Errorf(filewise.CodeUsage, "divide them into several", "%s: a check is one query, not %d", all[0].Place,
+			len(all))
+	}
+	return all[0], nil
+}
+
+// Checks are the queries of the workload's checks, in their order.
+func (r Rules) Checks(custom *filewise.CustomSQL) ([]Statement, error) {
+	var all []Statement
+	for n := 1; ; n++ {
+		name := fmt.Sprintf("check-%d", n)
+		if _, ok := custom.Sections[name]; !ok {
+			return all, nil
+		}
+		q, err := r.Query(custom, name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, q)
+	}
+}
+
+// Place is what a layout makes of {{spread "TABLE"}}.
+type Place struct {
+	Clause string   // in its place
+	After  []string // statements that follow
+}
+
+// Site is where a set-up is executed.
+type Site struct {
+	// Shard is the number of the file of Shards that are databases of their own; 0 of
+	// 1 everywhere else.
+	Shard, Shards int
+	// Spread are the places of the workload's tables, by name.
+	Spread map[string]Place
+}
+
+// spreadMark stands for a table's place until its statement is known.
+const spreadMark = "\x01spread\x02"
+
+// Setup readies the set-up for a site. A table of the workload that it does not
+// place is refused: the layout would not be real.
+func (r Rules) Setup(custom *filewise.CustomSQL, site Site) ([]Statement, error) {
+	var all []Statement
+	placed := map[string]bool{}
+	for _, text := range custom.Setup {
+		rendered, err := render(custom, text, site)
+		if err != nil {
+			return nil, err
+		}
+		some, err := r.divide(text, rendered, nil, false)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range some {
+			if err := r.refuse(s, true); err != nil {
+				return nil, err
+			}
+			all = append(all, put(s, custom, site, placed)...)
+		}
+	}
+	for _, t := range custom.Tables {
+		if !placed[t.Name] {
+			return nil, filewise.Errorf(filewise.CodeUsage, fmt.Sprintf(`end its CREATE TABLE by {{spread %q}}, or take it out of tables`, t.Name),
+				"custom: the set-up does not say where the layout puts table %s", t.Name)
+		}
+	}
+	return all, nil
+}
+
+// put replaces the marks of a statement by what the layout makes of them.
+func put(s Statement, custom *filewise.CustomSQL, site Site, placed map[string]bool) []Statement {
+	var after []Statement
+	for _, t := range custom.Tables {
+		mark := spreadMark + t.Name + "\x02"
+		if !strings.Contains(s.Text, mark) {
+			continue
+		}
+		placed[t.Name] = true
+		place := site.Spread[t.Name]
+		s.Text = strings.TrimSpace(strings.ReplaceAll(s.Text, mark, place.Clause))
+		s.Spread = append(s.Spread, t.Name)
+		for _, text := range place.After {
+			after = append(after, Statement{Text: text, Place: s.Place})
+		}
+	}
+	return append([]Statement{s}, after...)
+}
+
+// render executes a set-up's template.
+func render(custom *filewise.CustomSQL, text filewise.CustomText, site Site) (string, error) {
+	if !strings.Contains(text.Text, "{{") {
+		return text.Text, nil
+	}
+	wrong := func(err error) error {
+		return filewise.Errorf(filewise.CodeUsage, `what a set-up may hold is {{spread "TABLE"}}, {{.Shard}} and {{.Shards}}`, "%s: set-up: %w",
+			text.Place(0), err)
+	}
+	spread := func(table string) (string, error) {
+		if !slices.ContainsFunc(custom.Tables, func(t filewise.CustomTable) bool { return t.Name == table }) {
+			var known []string
+			for _, t := range custom.Tables {
+				known = append(known, t.Name)
+			}
+			return "", fmt.Errorf("custom has no table %q in tables (%s)", table, nearest.Remedy(table, known))
+		}
+		return spreadMark + table + "\x02", nil
+	}
+	t, err := template.New("setup").Option("missingkey=error").Funcs(template.FuncMap{"spread": spread}).Parse(text.Text)
+	if err != nil {
+		return "", wrong(err)
+	}
+	var b strings.Builder
+	if err := t.Execute(&b, map[string]int{"Shard": site.Shard, "Shards": site.Shards}); err != nil {
+		return "", wrong(err)
+	}
+	return b.String(), nil
+}
+
+// divide makes statements of a text, with the engine's parameters where it has
+// some.
+func (r Rules) divide(of filewise.CustomText, text string, params []string, replace bool) ([]Statement, error) {
+	var all []Statement
+	var b strings.Builder
+	s, begun := Statement{}, false
+	finish := func() {
+		if begun {
+			s.Text = strings.TrimSpace(b.String())
+			all = append(all, s)
+		}
+		b.Reset()
+		s, begun = Statement{}, false
+	}
+	for _, p := range r.scan(text) {
+		switch {
+		case p.kind == pieceEnd && !of.Whole:
+			finish()
+			continue
+		case p.kind == pieceParam && replace:
+			at := slices.Index(params, p.text)
+			if at < 0 {
+				return nil, filewise.Errorf(filewise.CodeUsage, nearest.Remedy(p.text, params)+"; parameters stand under custom.parameters",
+					"%s: parameter :%s is unknown", of.Place(p.line), p.text)
+			}
+			b.WriteString(r.parameter(&s, at))
+		case p.kind == pieceParam:
+			b.WriteString(":" + p.text)
+		default:
+			b.WriteString(p.text)
+		}
+		if !begun && p.kind != pieceNote && strings.TrimSpace(p.text) != "" {
+			begun = true
+			lead := p.text[:len(p.text)-len(strings.TrimLeft(p.text, " \t\r\n"))]
+			s.Place = of.Place(p.line + strings.Count(lead, "\n"))
+		}
+	}
+	finish()
+	if of.Whole && len(all) == 1 {
+		all[0].Text = strings.TrimRight(all[0].Text, "; \t\r\n")
+	}
+	return all, nil
+}
+
+// parameter is what stands for an argument.
+func (r Rules) parameter(s *Statement, at int) string {
+	if !r.Numbered {
+		s.Order = append(s.Order, at)
+		return "?"
+	}
+	n := slices.Index(s.Order, at)
+	if n < 0 {
+		s.Order, n = append(s.Order, at), len(s.Order)
+	}
+	return "$" + strconv.Itoa(n+1)
+}
+
+// Marked is the text with its place, so that an error about it says where it stands.
+func (s Statement) Marked() string {
+	return "/* " + strings.ReplaceAll(s.Place, "*/", "") + " */ " + s.Text
+}
+
+// Steps are the transactions and checks of a program, for plans. On is left to the
+// caller.
+func (r Rules) Steps(p filewise.Program) ([]filewise.Step, error) {
+	var steps []filewise.Step
+	add := func(stage string, texts ...string) {
+		for _, text := range texts {
+			steps = append(steps, filewise.Step{Stage: stage, SQL: text})
+		}
+	}
+	phase := p.Phases[0]
+	for _, name := range phase.Sections {
+		all, err := r.Section(p.Custom, name)
+		if err != nil {
+			return nil, err
+		}
+		several := len(all) > 1
+		if several {
+			add(filewise.StageMeasure, "BEGIN")
+		}
+		for _, s := range all {
+			add(filewise.StageMeasure, s.Text)
+		}
+		if several {
+			add(filewise.StageMeasure, "COMMIT")
+		}
+	}
+	checks, err := r.Checks(p.Custom)
+	for _, q := range checks {
+		add(filewise.StageCheck, q.Text)
+	}
+	return steps, err
+}

@@ -1,0 +1,125 @@
+package external
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"filewise"
+)
+
+// Examination gathers findings about a server, before anything is measured on it.
+type Examination struct {
+	Demand   filewise.Demand
+	Findings []filewise.Finding
+}
+
+// Add adds a finding.
+func (e *Examination) Add(status filewise.Status, check, remedy, format string, args ...any) {
+	e.Findings = append(e.Findings, filewise.Finding{Check: check, Status: status, Detail: fmt.Sprintf(format, args...), Remedy: remedy})
+}
+
+// OK adds that all is well.
+func (e *Examination) OK(check, format string, args ...any) {
+	e.Add(filewise.StatusOK, check, "", format, args...)
+}
+
+// Note adds what is worth knowing.
+func (e *Examination) Note(check, remedy, format string, args ...any) {
+	e.Add(filewise.StatusNote, check, remedy, format, args...)
+}
+
+// Warn adds what will distort the result.
+func (e *Examination) Warn(check, remedy, format string, args ...any) {
+	e.Add(filewise.StatusWarning, check, remedy, format, args...)
+}
+
+// Fail adds why the experiment cannot run.
+func (e *Examination) Fail(check, remedy, format string, args ...any) {
+	e.Add(filewise.StatusFailed, check, remedy, format, args...)
+}
+
+// Unseen adds what the server did not tell.
+func (e *Examination) Unseen(check string, err error) {
+	e.Note(check, cmp.Or(filewise.RemedyOf(err), "look at it with an account that may"), "it cannot be looked at: %v", err)
+}
+
+// Right is something that the account may do, or not.
+type Right struct {
+	Check string
+	Has   bool
+	// Grant gives the account what it lacks.
+	Grant string
+	// Lacks says what the account may not do, and what is missing without that.
+	Lacks string
+	// Optional: experiments run without it.
+	Optional bool
+}
+
+// Rights adds each right that the account lacks, and under check whether it has all
+// that is needed; has says so.
+func (e *Examination) Rights(check, account, has string, all []Right) {
+	lacks := false
+	for _, r := range all {
+		switch {
+		case r.Has:
+		case r.Optional:
+			e.Note(r.Check, r.Grant, "account %s %s", account, r.Lacks)
+		default:
+			lacks = true
+			e.Fail(r.Check, r.Grant, "account %s %s", account, r.Lacks)
+		}
+	}
+	if !lacks {
+		e.OK(check, "account %s %s", account, has)
+	}
+}
+
+// Connections compares those that are needed with those that are free, of which in
+// says how many there are: "of 300 processes 50 are in use".
+func (e *Examination) Connections(need, free int64, remedy, in string) {
+	const check = "connections"
+	if free < need {
+		e.Fail(check, remedy, "%d are needed, and %s", need, in)
+		return
+	}
+	e.OK(check, "%d are needed, and %s", need, in)
+}
+
+// Room compares the free bytes of a place with those that are needed there.
+func (e *Examination) Room(check, place string, need, free int64, remedy string) {
+	const text = "%s needed, and %s has %s free"
+	if free < need {
+		e.Fail(check, remedy, text, size(need), place, size(free))
+		return
+	}
+	e.OK(check, text, size(need), place, size(free))
+}
+
+func size(bytes int64) string { return humanize.IBytes(uint64(max(bytes, 0))) }
+
+// Leftovers adds what earlier runs have left, and what of it would stay.
+func (e *Examination) Leftovers(ctx context.Context, c filewise.Cleaner, url string) {
+	const check = "leftovers"
+	left, err := c.Leftovers(ctx)
+	if err != nil {
+		e.Unseen(check, err)
+		return
+	}
+	var names []string
+	for _, l := range left {
+		name := l.Kind + " " + l.Name
+		if l.Kept != "" {
+			name += " (stays: " + l.Kept + ")"
+		}
+		names = append(names, name)
+	}
+	if len(names) == 0 {
+		e.OK(check, "no run of Filewise has left anything")
+		return
+	}
+	e.Note(check, "filewise clean --target "+url, "of runs of Filewise there are: %s", strings.Join(names, ", "))
+}

@@ -1,0 +1,74 @@
+package external
+
+import (
+	"filewise"
+	"filewise/engine/internal/mark"
+	"filewise/internal/process"
+)
+
+// Name is a name on a server, of one of the engine's kinds: "database".
+type Name struct{ Kind, Name string }
+
+// Object is what stands under a name that only Filewise gives, as the server says it
+// at this moment.
+type Object struct {
+	Name
+	// Mark is the text in the mark's place; empty: there is none.
+	Mark string
+	// Empty: it holds nothing at all. Without a mark, a run was killed before marking it.
+	Empty bool
+	// Others names what it holds that Filewise has not made; empty: nothing.
+	Others string
+	// Used says by whom it is used: "2 sessions are connected to it"; empty: by nobody.
+	Used string
+	// Young says that a run may be making it; it counts where the mark does not tell
+	// that the run has ended.
+	Young string
+	// Stays says why it must stay although its mark cannot be read, or is not there;
+	// empty: the mark tells whose it is.
+	Stays string
+}
+
+// verdict is what becomes of an object.
+type verdict struct {
+	leftover filewise.Leftover
+	marked   bool // or about to be marked: Filewise's
+	busy     bool // it is kept for as long as it is used
+}
+
+// judge decides by what the server has just said.
+func (o Object) judge() verdict {
+	v := verdict{leftover: filewise.Leftover{Kind: o.Kind, Name: o.Name.Name}}
+	life := process.Unknown
+	m, err := mark.Parse(o.Name.Name, o.Mark)
+	if err == nil {
+		v.leftover.Owner, v.leftover.Created, life = m.Owner(), m.Created, m.Life()
+	}
+	if o.Stays != "" {
+		v.leftover.Kept, v.marked = o.Stays, true
+		return v
+	}
+	if err == nil {
+		v.marked = true
+	} else if v.leftover.Unmarked = o.Mark == "" && o.Empty; !v.leftover.Unmarked {
+		return v
+	}
+	v.marked = true
+	v.leftover.Kept, v.busy = o.kept(v.leftover.Owner, life)
+	return v
+}
+
+// kept is why it must stay; empty: it may go.
+func (o Object) kept(owner string, life process.Status) (why string, busy bool) {
+	switch {
+	case o.Others != "":
+		return "it holds what Filewise has not made: " + o.Others, false
+	case life == process.Alive:
+		return owner + ", which made it, still runs", true
+	case o.Used != "":
+		return o.Used, true
+	case life != process.Dead && o.Young != "":
+		return o.Young, true
+	}
+	return "", false
+}

@@ -1,0 +1,128 @@
+package external
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"filewise"
+	"filewise/internal/nearest"
+)
+
+// Options are those of a URL's query that set the configuration C of a driver.
+type Options[C any] struct {
+	Driver string // whose they are: "SQL Server's driver"
+	// Known set their part of the configuration, by the driver's names; the engine does
+	// it itself where the function is nil.
+	Known map[string]func(*C, string) error
+	// Unwanted are options of the driver that would break what Filewise promises, with
+	// what to do instead.
+	Unwanted map[string]string
+	// Secret ones are only taken as secrets, so that they are not stored.
+	Secret map[string]bool
+	// Synonyms are other names that the driver takes for an option.
+	Synonyms map[string]string
+	// Fold makes names equal that the driver takes for one.
+	Fold func(name string) string
+}
+
+// name is the driver's name of an option; one that it does not know stays as it is.
+func (o Options[C]) name(given string) string {
+	is := func(name string) bool { return o.Fold(name) == o.Fold(given) }
+	for other, name := range o.Synonyms {
+		if is(other) {
+			return name
+		}
+	}
+	for name := range o.Known {
+		if is(name) {
+			return name
+		}
+	}
+	for name := range o.Unwanted {
+		if is(name) {
+			return name
+		}
+	}
+	return given
+}
+
+// Apply sets the options of an address, in the order of their names, and returns them.
+// Errors have CodeUsage and show no value of a secret.
+func (o Options[C]) Apply(c *C, a filewise.Address) (map[string]string, error) {
+	given, err := o.given(a)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		set, known := o.Known[name]
+		switch remedy := o.Unwanted[name]; {
+		case remedy != "":
+			return nil, filewise.Errorf(filewise.CodeUsage, "leave it out: "+remedy, "option %s of %s cannot be used here", name, o.Driver)
+		case !known:
+			return nil, filewise.Errorf(filewise.CodeUsage, nearest.Remedy(name, slices.Sorted(maps.Keys(o.Known))),
+				"option %q is not known to %s", strings.ToLower(name), o.Driver)
+		case set == nil:
+			continue
+		}
+		if err := set(c, given[name]); err != nil {
+			return nil, filewise.Errorf(filewise.CodeUsage, "correct it, or leave it out", "option %s: %w", name, err)
+		}
+	}
+	return given, nil
+}
+
+// given are options and secrets by the driver's names.
+func (o Options[C]) given(a filewise.Address) (map[string]string, error) {
+	all := map[string]string{}
+	add := func(name, value string) error {
+		full := o.name(name)
+		if _, twice := all[full]; twice {
+			return filewise.Errorf(filewise.CodeUsage, "give it once", "option %s is given twice", full)
+		}
+		all[full] = value
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.Options)) {
+		if full := o.name(name); o.Secret[full] {
+			return nil, filewise.Errorf(filewise.CodeUsage, "write its name as the driver does: "+full,
+				"option %q is a secret and was not given as one", name)
+		}
+		if err := add(name, a.Options[name]); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.Secrets)) {
+		if err := add(name, a.Secrets[name].Reveal()); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// Truth reads true or false, and nothing that a driver would take for false because it
+// does not know the word.
+func Truth(into *bool, value string) error {
+	switch strings.ToLower(value) {
+	case "true", "yes", "on", "enable", "enabled", "t", "1":
+		*into = true
+	case "false", "no", "off", "disable", "disabled", "f", "0":
+		*into = false
+	default:
+		return errors.New("it is neither true nor false")
+	}
+	return nil
+}
+
+// Seconds reads a whole number of seconds.
+func Seconds(into *time.Duration, value string) error {
+	n, err := strconv.ParseUint(value, 10, 31)
+	if err != nil {
+		return errors.New("it is not a whole number of seconds")
+	}
+	*into = time.Duration(n) * time.Second
+	return nil
+}

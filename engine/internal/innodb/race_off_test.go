@@ -1,5 +1,0 @@
-//go:build !race
-
-package innodb
-
-const underRace = false

@@ -1,6 +1,0 @@
-//go:build race
-
-package innodb
-
-// underRace: the race detector's own bookkeeping allocates.
-const underRace = true

@@ -1,7 +1,0 @@
-package managed
-
-import "syscall"
-
-func attributes(user *User) *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, Credential: user.credential()}
-}

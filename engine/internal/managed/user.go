@@ -1,4 +1,0 @@
-package managed
-
-// User is whom a process runs as.
-type User struct{ UID, GID uint32 }

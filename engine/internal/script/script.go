@@ -1,0 +1,210 @@
+// Package script holds what a trial does as data: steps that `filewise plan` prints and
+// Build executes, so that the plan cannot differ from the deed.
+//
+// An engine joins in by one function that writes the steps of a design:
+//
+//	func (d *design) steps() (script.Steps, error) {
+//		w := script.NewWriter("database "+d.name, d.render)  // renders a section with the program's parameters
+//		w.Add(filewise.StageBuild, "server", createDatabase(d.name))
+//		w.Sections(filewise.StageBuild, "tables")
+//		w.Work(d.program, d.act)                            // what the phases execute, each once
+//		w.Checks(sections[d.program.SQL()].Sections())
+//		return w.Steps()
+//	}
+//
+// Engine.Script prints them by Steps.Plan. A build keeps the same steps and executes
+// them stage by stage:
+//
+//	err := b.steps.At(filewise.StageBuild).On("server").Run(ctx, b.exec)
+//
+// What only the server knows, such as the last key before files are added, is a value of
+// the design: plans render it with a stand-in, and the build writes its steps anew.
+package script
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"filewise"
+	"filewise/engine/internal/operations"
+)
+
+// Step is one thing that a trial does.
+type Step struct {
+	Stage   string
+	On      string   // where: a server, a shell, a file; plans print it
+	Text    string   // all of it: a statement, a command, the file's content
+	Section string   // that it is rendered from; empty: none
+	Command []string // of a program that is started, with its arguments; Text is it as a shell reads it
+}
+
+// Command is the start of a program.
+func Command(stage string, command ...string) Step {
+	return Step{Stage: stage, On: Shell, Text: Quoted(command), Command: command}
+}
+
+// Steps are done one after the other.
+type Steps []Step
+
+// At are the steps of a stage.
+func (s Steps) At(stage string) Steps { return s.those(func(x Step) bool { return x.Stage == stage }) }
+
+// On are the steps that are done there.
+func (s Steps) On(on string) Steps { return s.those(func(x Step) bool { return x.On == on }) }
+
+// Of are the steps of a section.
+func (s Steps) Of(section string) Steps {
+	return s.those(func(x Step) bool { return x.Section == section })
+}
+
+func (s Steps) those(are func(Step) bool) Steps {
+	var all Steps
+	for _, x := range s {
+		if are(x) {
+			all = append(all, x)
+		}
+	}
+	return all
+}
+
+// Texts are what the steps execute.
+func (s Steps) Texts() []string {
+	var all []string
+	for _, x := range s {
+		all = append(all, x.Text)
+	}
+	return all
+}
+
+// Run does the steps one after the other, until one fails or the context ends.
+func (s Steps) Run(ctx context.Context, do func(ctx context.Context, x Step) error) error {
+	for _, x := range s {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := do(ctx, x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Plan are the steps as plans print them: shortened by shorten, where it is not nil.
+func (s Steps) Plan(shorten func(text string) string) []filewise.Step {
+	var all []filewise.Step
+	for _, x := range s {
+		text := x.Text
+		if shorten != nil {
+			text = shorten(text)
+		}
+		all = append(all, filewise.Step{Stage: x.Stage, On: x.On, SQL: text})
+	}
+	return all
+}
+
+// Writer writes steps. After an error it writes nothing, and Steps returns it.
+type Writer struct {
+	on     string
+	render func(section string) ([]string, error)
+	steps  Steps
+	err    error
+}
+
+// NewWriter writes steps of which those of sections are done there. Render renders a
+// section of the workload's SQL with the program's parameters.
+func NewWriter(on string, render func(section string) ([]string, error)) *Writer {
+	return &Writer{on: on, render: render}
+}
+
+// Add adds texts that are no section's.
+func (w *Writer) Add(stage, on string, texts ...string) {
+	for _, text := range texts {
+		w.add(Step{Stage: stage, On: on, Text: text})
+	}
+}
+
+// AddAll adds what was rendered elsewhere, or its error.
+func (w *Writer) AddAll(stage, on string, texts []string, err error) {
+	w.Rendered(stage, on, "", texts, err)
+}
+
+// Rendered adds a section that was rendered elsewhere, or its error.
+func (w *Writer) Rendered(stage, on, section string, texts []string, err error) {
+	w.fail(err)
+	for _, text := range texts {
+		w.add(Step{Stage: stage, On: on, Text: text, Section: section})
+	}
+}
+
+// Command adds the start of a program.
+func (w *Writer) Command(stage string, command ...string) { w.add(Command(stage, command...)) }
+
+// Sections renders sections and adds them.
+func (w *Writer) Sections(stage string, names ...string) {
+	for _, name := range names {
+		if w.err != nil {
+			return
+		}
+		all, err := w.render(name)
+		w.Rendered(stage, w.on, name, all, err)
+	}
+}
+
+// Work adds what sessions execute in the program's phases, and drain after each of them;
+// phases that differ only in their connections stand for one. What a phase does that is
+// no work of sessions, act adds.
+func (w *Writer) Work(p filewise.Program, act func(p filewise.Phase), drain ...string) {
+	var done []string
+	for _, phase := range p.Phases {
+		if phase.Act != filewise.ActWork {
+			act(phase)
+			continue
+		}
+		if !w.phase(phase, &done) || p.ReadOnly {
+			continue
+		}
+		w.Add(filewise.StageDrain, w.on, drain...)
+	}
+}
+
+// phase adds those of a phase's sections that are not done yet, if there are any.
+func (w *Writer) phase(p filewise.Phase, done *[]string) (any bool) {
+	for _, section := range operations.SectionsOf(p) {
+		name := operations.Section(p, section)
+		if !slices.Contains(*done, name) {
+			*done, any = append(*done, name), true
+			w.Sections(filewise.StageMeasure, name)
+		}
+	}
+	return any
+}
+
+// Checks adds those of the sections that check the data: check, check-… and totals.
+func (w *Writer) Checks(sections []string) {
+	for _, name := range sections {
+		if name == "check" || name == "totals" || strings.HasPrefix(name, "check-") {
+			w.Sections(filewise.StageCheck, name)
+		}
+	}
+}
+
+// Steps are those that were written, or the first error.
+func (w *Writer) Steps() (Steps, error) {
+	if w.err != nil {
+		return nil, w.err
+	}
+	return w.steps, nil
+}
+
+func (w *Writer) add(x Step) {
+	if w.err == nil {
+		w.steps = append(w.steps, x)
+	}
+}
+
+func (w *Writer) fail(err error) {
+	if w.err == nil {
+		w.err = err
+	}
+}

@@ -1,0 +1,59 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// nextData is the next range of f from at on that holds data; (size, size) when
+// there is none. Preallocated ranges that were never written count as holes.
+func nextData(f *os.File, at, size int64) (from, to int64, err error) {
+	fd := int(f.Fd())
+	from, err = unix.Seek(fd, at, unix.SEEK_DATA)
+	switch {
+	case errors.Is(err, unix.ENXIO):
+		return size, size, nil
+	case errors.Is(err, unix.EINVAL):
+		return at, size, nil // a file system without holes
+	case err != nil:
+		return 0, 0, fmt.Errorf("looking for data: %w", err)
+	}
+	if to, err = unix.Seek(fd, from, unix.SEEK_HOLE); err != nil {
+		return 0, 0, fmt.Errorf("looking for the end of data: %w", err)
+	}
+	return min(from, size), min(to, size), nil
+}
+
+// clearRange makes a range read as zeros. What holds no data already is left as
+// it is; where the storage is allocated it stays so, as never written.
+func clearRange(f *os.File, from, to int64) error {
+	for from < to {
+		data, end, err := nextData(f, from, to)
+		if err != nil {
+			return err
+		}
+		if data >= to {
+			return nil
+		}
+		err = unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_ZERO_RANGE|unix.FALLOC_FL_KEEP_SIZE, data, end-data)
+		if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS) {
+			err = writeZeros(f, data, end)
+		}
+		if err != nil {
+			return fmt.Errorf("clearing a range: %w", err)
+		}
+		from = end
+	}
+	return nil
+}
+
+// evict asks for every page of the file to leave the cache (posix_fadvise(2)).
+func evict(f *os.File) error {
+	if err := unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED); err != nil {
+		return fmt.Errorf("dropping %s from the cache: %w", f.Name(), err)
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+package server
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"filewise"
+	"filewise/machine"
+)
+
+// Binary is a program of a server and where it comes from.
+type Binary struct {
+	Names   []string // any of them will do, the preferred one first
+	Places  []string // directories to look in besides PATH, patterns allowed
+	Package string   // the Debian package that brings it
+	Remedy  string   // how it is installed where no package brings it
+}
+
+// Find returns the path of the binary: in bin alone when that is not empty,
+// else in PATH, else in the usual places. The error has code preflight and names
+// what to install.
+func (b Binary) Find(bin string) (string, error) {
+	return b.FindWhere(bin, func(string) error { return nil })
+}
+
+// FindWhere is Find for names that several products share: a binary that is does
+// not accept is passed over. In bin, which the user named, it is refused with
+// that error; so it is where no other is found.
+func (b Binary) FindWhere(bin string, is func(path string) error) (string, error) {
+	if err := machine.ManagedServers(); err != nil {
+		return "", err
+	}
+	if bin != "" {
+		path, err := b.findIn(bin)
+		if err == nil {
+			err = is(path)
+		}
+		return path, err
+	}
+	var passed error
+	for _, path := range b.candidates() {
+		err := is(path)
+		if err == nil {
+			return path, nil
+		}
+		passed = err
+	}
+	if passed != nil {
+		return "", passed
+	}
+	return "", filewise.Errorf(filewise.CodePreflight,
+		b.remedy()+", or name the directory that holds it: --server-bin DIR",
+		"there is no %s on this machine: neither in PATH nor in %s", b.Names[0], strings.Join(b.Places, ", "))
+}
+
+// remedy is how the binary is installed.
+func (b Binary) remedy() string {
+	if b.Remedy != "" {
+		return b.Remedy
+	}
+	return "install it: apt-get install " + b.Package
+}
+
+// candidates are the binaries on this machine: those in PATH, then those in the
+// usual places, of several versions the last first.
+func (b Binary) candidates() []string {
+	var all []string
+	for _, name := range b.Names {
+		for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+			if path, err := filepath.Abs(filepath.Join(dir, name)); dir != "" && err == nil && runnable(path) == nil {
+				all = append(all, path)
+			}
+		}
+	}
+	for _, place := range b.Places {
+		dirs, err := filepath.Glob(place)
+		if err != nil {
+			continue // a malformed pattern: find_test looks at each
+		}
+		for i := len(dirs) - 1; i >= 0; i-- { // of several versions the last
+			for _, name := range b.Names {
+				if path := filepath.Join(dirs[i], name); runnable(path) == nil {
+					all = append(all, path)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// findIn looks in the directory that the user named, where a server's own tree
+// may keep it in bin, sbin or libexec.
+func (b Binary) findIn(dir string) (string, error) {
+	var why error = fs.ErrNotExist
+	for _, sub := range []string{"", "bin", "sbin", "libexec"} {
+		for _, name := range b.Names {
+			path := filepath.Join(dir, sub, name)
+			err := runnable(path)
+			if err == nil {
+				return filepath.Abs(path)
+			}
+			if !errors.Is(err, fs.ErrNotExist) {
+				why = err
+			}
+		}
+	}
+	return "", filewise.Errorf(filewise.CodePreflight,
+		"name the directory that holds it, or leave --server-bin out to use the one that is installed",
+		"--server-bin %s has no %s that can be run: %w", dir, b.Names[0], why)
+}
+
+func runnable(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if info.IsDir() || info.Mode()&0o111 == 0 {
+		return &fs.PathError{Op: "run", Path: path, Err: fs.ErrPermission}
+	}
+	return nil
+}

@@ -1,0 +1,55 @@
+package server
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// EndProcesses ends what a managed server's main process has left behind and
+// waits until it is gone: processes of the same program that work in the server's
+// own directory. A server that was ended leaves none; one that was killed
+// leaves some for a moment, which could still write.
+func EndProcesses(program, dir string) {
+	program, dir = real(program), real(dir)
+	for limit := time.Now().Add(quitPatience); time.Now().Before(limit); time.Sleep(2 * time.Millisecond) {
+		left := ProcessesOf(program, dir)
+		if len(left) == 0 {
+			return
+		}
+		for _, pid := range left {
+			_ = syscall.Kill(pid, syscall.SIGKILL) // it may just have ended
+		}
+	}
+}
+
+// ProcessesOf are the processes of a program, by its real path, that work in a directory.
+func ProcessesOf(program, dir string) []int {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	var all []int
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		if cwd, err := os.Readlink("/proc/" + e.Name() + "/cwd"); err != nil || cwd != dir {
+			continue
+		}
+		if exe, err := os.Readlink("/proc/" + e.Name() + "/exe"); err == nil && exe == program {
+			all = append(all, pid)
+		}
+	}
+	return all
+}
+
+func real(path string) string {
+	if r, err := filepath.EvalSymlinks(path); err == nil {
+		return r
+	}
+	return path
+}

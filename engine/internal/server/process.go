@@ -1,0 +1,168 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"filewise"
+)
+
+// Process is a started process.
+type Process struct {
+	spec     Spec
+	cmd      *exec.Cmd
+	exited   chan struct{}
+	status   error       // of Wait; valid once exited is closed
+	expected atomic.Bool // its end was asked for
+}
+
+// PID is the process id.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Exited is closed when the process has ended.
+func (p *Process) Exited() <-chan struct{} { return p.exited }
+
+// Died is the error of a process that ended without being asked to, with its
+// exit status and the end of its log; nil while it runs or after Stop and Kill.
+func (p *Process) Died() error {
+	select {
+	case <-p.exited:
+	default:
+		return nil
+	}
+	if p.expected.Load() {
+		return nil
+	}
+	return p.ended("ended by itself")
+}
+
+// Why explains an error of talking to the process: where the process has died,
+// or dies within a moment, that is the reason.
+func (p *Process) Why(err error) error {
+	if err == nil {
+		return nil
+	}
+	p.endsWithin(200 * time.Millisecond) // a connection breaks before the exit is seen
+	if died := p.Died(); died != nil {
+		return errors.Join(died, err)
+	}
+	return err
+}
+
+// endsWithin waits that long for the process to end.
+func (p *Process) endsWithin(d time.Duration) bool {
+	select {
+	case <-p.exited:
+		return true
+	case <-time.After(d):
+		return false
+	}
+}
+
+// ended describes the end of the process.
+func (p *Process) ended(how string) error {
+	return filewise.Errorf(filewise.CodeTrials, "", "the server (%s, process %d) %s: %s%s",
+		filepath.Base(p.spec.Path), p.PID(), how, p.state(), p.tail())
+}
+
+func (p *Process) state() string {
+	if p.status == nil {
+		return "exit status 0"
+	}
+	return p.status.Error()
+}
+
+func (p *Process) tail() string {
+	text := Tail(p.spec.Log, p.spec.Tells)
+	if text == "" {
+		return ""
+	}
+	return "; the end of its log:\n" + text
+}
+
+// Ready polls until ask succeeds: the process answers. It fails when the process
+// ends first, when patience is over, or with the context's error.
+func (p *Process) Ready(ctx context.Context, patience time.Duration, ask func(context.Context) error) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errPatience)
+	defer cancel()
+	for wait := 2 * time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
+		err := ask(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-p.exited:
+			return p.ended("ended while it started")
+		case <-time.After(wait):
+		case <-ctx.Done():
+			if !errors.Is(context.Cause(ctx), errPatience) {
+				return context.Cause(ctx)
+			}
+			return filewise.Errorf(filewise.CodeTrials, "", "the server (%s, process %d) does not answer after %v: %w%s",
+				filepath.Base(p.spec.Path), p.PID(), patience, err, p.tail())
+		}
+	}
+}
+
+var errPatience = errors.New("patience is over")
+
+// Wait waits for the process to end by itself; its error says how it failed.
+// When the context ends first, the process is ended and the cause returned.
+func (p *Process) Wait(ctx context.Context) error {
+	select {
+	case <-p.exited:
+		if p.status != nil {
+			return p.ended("failed")
+		}
+		return nil
+	case <-ctx.Done():
+		p.Kill()
+		return context.Cause(ctx)
+	}
+}
+
+// Stop asks the process to end and waits. When it does not end within patience,
+// or the context ends, it is made to end and Stop returns an error.
+func (p *Process) Stop(ctx context.Context, ask os.Signal, patience time.Duration) error {
+	if died := p.Died(); died != nil {
+		return died
+	}
+	p.expected.Store(true)
+	if err := p.cmd.Process.Signal(ask); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("ending process %d: %w", p.PID(), err)
+	}
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-p.exited:
+		if p.status != nil {
+			return p.ended("did not end cleanly")
+		}
+		return nil
+	case <-timer.C:
+		p.Kill()
+		return p.ended(fmt.Sprintf("had not ended %v after it was asked to, and was killed", patience))
+	case <-ctx.Done():
+		p.Kill()
+		return context.Cause(ctx)
+	}
+}
+
+// Kill ends the process and what it has started at once, and waits until it is gone.
+func (p *Process) Kill() {
+	p.expected.Store(true)
+	select {
+	case <-p.exited: // the PID may be somebody else's by now
+		return
+	default:
+	}
+	_ = killGroup(p.PID())
+	_ = p.cmd.Process.Kill() // fails only when it has ended already
+	<-p.exited
+}

@@ -1,0 +1,89 @@
+package server
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"filewise"
+	"filewise/machine"
+)
+
+// Spec says how to start a process.
+type Spec struct {
+	Path string
+	Args []string
+	Dir  string   // working directory
+	Env  []string // the whole environment; nothing is inherited
+	// Stdin may be nil.
+	Stdin *os.File
+	// Files are inherited from descriptor 3 on.
+	Files []*os.File
+	// Log is the file that takes standard output and error, appended to.
+	Log string
+	// Discard throws standard output away, in place of writing it to Log.
+	Discard bool
+	// Tells picks the log's lines that an error message should show; nil: all.
+	Tells func(line string) bool
+	// User is whom to run as, for servers that refuse root; nil: Filewise's user.
+	// A server must not change its user by itself: that would drop the signal
+	// that ends it with Filewise (prctl(2), PR_SET_PDEATHSIG).
+	User *User
+	// Register notes the process for a later sweep, before anything waits for
+	// it; nil: not noted. When it fails, the process is ended.
+	Register func(pid int) error
+}
+
+// Start starts the process in a process group of its own. From then on the
+// kernel ends it as soon as Filewise ends, however that ends.
+func Start(s Spec) (*Process, error) {
+	if err := machine.ManagedServers(); err != nil {
+		return nil, err
+	}
+	raiseLimit()
+	log, err := openIn(filepath.Dir(s.Log), s.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, filewise.Errorf(filewise.CodePreflight, "", "log file of %s: %w", filepath.Base(s.Path), err)
+	}
+	defer log.Close()                      // the process has its own descriptor
+	cmd := exec.Command(s.Path, s.Args...) //nolint:noctx // a server outlives the call that starts it
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.Dir, s.Env, log, log
+	if s.Discard {
+		cmd.Stdout = nil
+	}
+	if s.Stdin != nil {
+		cmd.Stdin = s.Stdin
+	}
+	cmd.ExtraFiles = s.Files
+	cmd.SysProcAttr = attributes(s.User)
+	p := &Process{spec: s, cmd: cmd, exited: make(chan struct{})}
+	started := make(chan error, 1)
+	go p.own(started)
+	if err := <-started; err != nil {
+		return nil, filewise.Errorf(filewise.CodePreflight, "", "start %s: %w", s.Path, err)
+	}
+	if s.Register != nil {
+		if err := s.Register(p.PID()); err != nil && !p.endsWithin(100*time.Millisecond) {
+			p.Kill()
+			return nil, fmt.Errorf("start %s: %w", s.Path, err)
+		} // one that has ended cannot be registered, and its own end is the better reason
+	}
+	return p, nil
+}
+
+// own starts the process and waits for its end on one thread. The kernel sends
+// the parent-death signal when the *thread* that started the process ends, so
+// that thread must live as long as the process: it is locked, and ends with it.
+func (p *Process) own(started chan<- error) {
+	runtime.LockOSThread()
+	if err := p.cmd.Start(); err != nil {
+		started <- err
+		return
+	}
+	started <- nil
+	p.status = p.cmd.Wait()
+	close(p.exited)
+}

@@ -1,0 +1,10 @@
+//go:build unix && !linux
+
+package server
+
+import (
+	"syscall"
+	"time"
+)
+
+func changeTime(s *syscall.Stat_t) time.Time { return time.Unix(s.Ctimespec.Unix()) }

@@ -1,0 +1,194 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"filewise"
+	"filewise/engine/internal/operations"
+)
+
+// Session is one connection that works. It implements filewise.Session.
+type Session struct {
+	Engine
+	Worker int
+	Phase  filewise.Phase
+	Limit  int64  // operations that the connection can do; 0: not limited
+	Noun   string // what errors call an operation
+
+	typed filewise.TypedArgs // nil: operations are of one type
+	watch watch
+}
+
+// Engine is what an engine does for a session, on its connection if not said otherwise.
+type Engine struct {
+	// Call has the server do operations first … first+n−1.
+	Call func(ctx context.Context, first, n int64) error
+	// One executes one operation. Of a phase PerStatement it opens and closes the
+	// connection too, and calls Guard itself, while it has one.
+	One func(ctx context.Context, i int64) error
+	// Interrupt tells the server, by another connection, to end what this one executes.
+	// It is called again until that has ended, for a server forgets what it is told between
+	// two statements. Nil: the driver does so when the context of Call and One ends; else
+	// theirs never ends.
+	Interrupt func(ctx context.Context) error
+	// Interrupted tells the error of what was interrupted. Nil: after the context's end
+	// every error is taken for one.
+	Interrupted func(err error) bool
+	// Unchanged tells the error of an operation that was not begun or has surely changed
+	// nothing, so that nothing is looked up. Nil: no error says so.
+	Unchanged func(err error) bool
+	// Died tells that the server is known to have ended: nothing can be looked up, and the
+	// trial has failed. Nil: it is never known.
+	Died func() bool
+	// Rollback ends the transaction that may be open.
+	Rollback func(ctx context.Context) error
+	// Kill has the server end a session whose connection is broken, for it may still be
+	// working. Nil: the server notices by itself.
+	Kill func(ctx context.Context) error
+	// Alive tells whether the server still has the session. Nil: Kill has waited for its
+	// end.
+	Alive func(ctx context.Context) (bool, error)
+	// Look tells, by another connection, whether the operation with these arguments is
+	// committed. Nil: its data do not say.
+	Look func(ctx context.Context, args []any) (bool, error)
+	// Explain gives an error of Call and One its class and remedy. Those of the other
+	// functions have them already.
+	Explain func(err error) error
+	// Release closes the connection, if there is one. It may be called twice.
+	Release func() error
+	// Patience bounds the clean-up after a failure; 0: 30 s.
+	Patience time.Duration
+}
+
+// New is the session of a worker in a phase, whose Engine is yet to be filled in.
+func New(p filewise.Program, phase, worker int) (*Session, error) {
+	if phase < 0 || phase >= len(p.Phases) {
+		return nil, internal("phase %d of %d", phase, len(p.Phases))
+	}
+	x := p.Phases[phase]
+	if n := p.Connections(); worker < 0 || worker >= n {
+		return nil, internal("worker %d of %d in phase %d", worker, n, phase)
+	}
+	if x.Act != filewise.ActWork {
+		return nil, internal("a connection for %s, which has none: %w", x.Family, filewise.ErrUnsupported)
+	}
+	s := &Session{Worker: worker, Phase: x, Limit: x.Limit, Noun: "operation"}
+	if len(x.Types) == 0 {
+		return s, nil
+	}
+	var ok bool
+	if s.typed, ok = x.Args.(filewise.TypedArgs); !ok || len(x.Sections) != len(x.Types) || x.PerStatement {
+		return nil, internal("phase %s has %d types of operations, and %d sections", x.Family, len(x.Types), len(x.Sections))
+	}
+	return s, nil
+}
+
+func internal(format string, args ...any) error {
+	return filewise.Errorf(filewise.CodeInternal, "", format, args...)
+}
+
+// Do executes operations first … first+n−1 and returns how many of them are committed.
+func (s *Session) Do(ctx context.Context, first, n int64) (int64, error) {
+	if ctx.Err() != nil {
+		return 0, context.Cause(ctx)
+	}
+	if s.Call == nil {
+		return s.each(ctx, first, n)
+	}
+	if s.Limit == 0 || first+n <= s.Limit {
+		return s.loop(ctx, first, n)
+	}
+	done, err := s.loop(ctx, first, max(s.Limit-first, 0))
+	if err == nil {
+		err = filewise.Errorf(filewise.CodeTrials, "make --work smaller, or use --key sequential",
+			"connection %d has no unique keys beyond its row %d", s.Worker, s.Limit)
+	}
+	return done, err
+}
+
+// loop is one call of the server's loop.
+func (s *Session) loop(ctx context.Context, first, n int64) (int64, error) {
+	err := s.Guard(ctx, func(ctx context.Context) error { return s.Call(ctx, first, n) })
+	if err == nil {
+		return n, nil
+	}
+	return s.failed(ctx, first, n, err)
+}
+
+// each executes the client's operations one after the other.
+func (s *Session) each(ctx context.Context, first, n int64) (done int64, err error) {
+	if s.Phase.PerStatement {
+		done, err = s.run(ctx, ctx, first, n)
+	} else {
+		err = s.Guard(ctx, func(calm context.Context) (err error) {
+			done, err = s.run(ctx, calm, first, n)
+			return err
+		})
+	}
+	if err == nil || ended(ctx, err) {
+		return done, err
+	}
+	if s.Unchanged != nil && s.Unchanged(err) {
+		return done, s.named(ctx, first+done, s.explain(ctx, err))
+	}
+	more, err := s.failed(ctx, first+done, 1, err)
+	return done + more, s.named(ctx, first+done, err)
+}
+
+// run executes operations until one fails, or ctx ends.
+func (s *Session) run(ctx, calm context.Context, first, n int64) (done int64, err error) {
+	for ; done < n; done++ {
+		if ctx.Err() != nil {
+			return done, context.Cause(ctx)
+		}
+		if err := s.One(calm, first+done); err != nil {
+			return done, err
+		}
+	}
+	return n, nil
+}
+
+// Type is the type of operation i, an index of the phase's sections.
+func (s *Session) Type(i int64) int {
+	if s.typed == nil {
+		return 0
+	}
+	return s.typed.TypeOf(s.Worker, i)
+}
+
+// named says which operation an error is of, if it is more than the context's end.
+func (s *Session) named(ctx context.Context, i int64, err error) error {
+	if err == nil || ended(ctx, err) {
+		return err
+	}
+	return fmt.Errorf("connection %d, %s %d: %w", s.Worker, s.Noun, i, err)
+}
+
+// ended tells that an error is the end of the context and nothing else.
+func ended(ctx context.Context, err error) bool {
+	return ctx.Err() != nil && err == context.Cause(ctx) //nolint:errorlint // more than the cause is more than the end
+}
+
+// Close ends the connection.
+func (s *Session) Close() error {
+	s.watch.end()
+	if s.Release == nil {
+		return nil
+	}
+	return s.Release()
+}
+
+// Render renders the sections of a phase's operations, by type where there are several.
+func Render[T any](p filewise.Phase, render func(section string) (T, error)) ([]T, error) {
+	var all []T
+	for _, section := range operations.SectionsOf(p) {
+		one, err := render(operations.Section(p, section))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}

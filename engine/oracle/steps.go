@@ -1,0 +1,210 @@
+package oracle
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"filewise"
+	"filewise/engine/internal/script"
+)
+
+// Where steps are done: what alters a tablespace, or what is in it, only after its mark
+// was read.
+const (
+	onServer     = "server"
+	inTablespace = "tablespace "
+)
+
+// steps are what a trial does: plans print them, and builds execute them. mark is what
+// a tablespace is marked with.
+func (d *design) steps(mark func(tablespace string) (string, error)) (script.Steps, error) {
+	w := script.NewWriter(onServer, func(section string) ([]string, error) {
+		all, err := d.statements(section, d.tableOf(0))
+		return textsOf(all), err
+	})
+	s := stepper{w, d}
+	s.files(mark)
+	s.program()
+	s.load()
+	s.extend()
+	s.settle(filewise.StageSettle)
+	s.work()
+	s.settle(filewise.StageDrain)
+	w.Checks(workloads[d.program.SQL()].Sections())
+	s.drop()
+	return w.Steps()
+}
+
+func textsOf(all []statement) []string {
+	var texts []string
+	for _, s := range all {
+		texts = append(texts, s.text)
+	}
+	return texts
+}
+
+// stepper adds the steps of a design.
+type stepper struct {
+	*script.Writer
+	d *design
+}
+
+func (s stepper) rendered(stage, on string, all []statement, err error) {
+	s.Rendered(stage, on, "", nil, err)
+	for _, x := range all {
+		s.Rendered(stage, on, x.section, []string{x.text}, nil)
+	}
+}
+
+// server adds a section of server.sql.
+func (s stepper) server(stage, on, section string, v vars) {
+	all, err := askAll(section, v)
+	s.rendered(stage, on, all, err)
+}
+
+// files adds the tablespaces, each marked before anything else is put into it, and
+// their files.
+func (s stepper) files(mark func(tablespace string) (string, error)) {
+	d := s.d
+	for _, f := range append([]datafile{d.files[0]}, d.index...) {
+		v, err := d.createVars(f)
+		s.rendered(filewise.StageBuild, onServer, nil, err)
+		s.server(filewise.StageBuild, onServer, "create", v)
+		s.server(filewise.StageBuild, onServer, "marker", v)
+		text, err := mark(f.tablespace)
+		s.rendered(filewise.StageBuild, onServer, nil, err)
+		s.server(filewise.StageBuild, onServer, "mark", vars{"Tablespace": f.tablespace, "Mark": text})
+	}
+	s.add(filewise.StageBuild, d.atFirst()[1:])
+}
+
+// add adds files to their tablespace.
+func (s stepper) add(stage string, files []datafile) {
+	for _, f := range files {
+		clause, err := f.clause()
+		s.rendered(stage, onServer, nil, err)
+		s.server(stage, inTablespace+f.tablespace, "add-file", vars{"Tablespace": f.tablespace, "File": clause})
+	}
+}
+
+// createVars are those of section create for the first file of a tablespace.
+func (d *design) createVars(f datafile) (vars, error) {
+	clause, err := f.clause()
+	kind := "SMALLFILE"
+	if d.bigfile() && f.role == filewise.RoleData {
+		kind = "BIGFILE"
+	}
+	return vars{"Type": kind, "Tablespace": f.tablespace, "File": clause}, err
+}
+
+// program adds tables, and what works on them.
+func (s stepper) program() {
+	d := s.d
+	all, err := d.createdTables()
+	s.rendered(filewise.StageBuild, onServer, all, err)
+	s.Sections(filewise.StageBuild, d.programSections()...)
+	for _, t := range d.tables {
+		all, err := d.statements("procedure-insert", t)
+		s.rendered(filewise.StageBuild, onServer, all, err)
+	}
+}
+
+// load adds the load of each table, with the mark of its batch.
+func (s stepper) load() {
+	d := s.d
+	if len(d.objects.loaded) == 0 {
+		return
+	}
+	s.server(filewise.StageLoad, onServer, "batch-loaded", d.objectVars())
+	s.server(filewise.StageLoad, onServer, "mark-loaded", d.objectVars())
+	for _, t := range d.program.Tables {
+		one, err := d.loading(t.Name, t.Columns)
+		s.rendered(filewise.StageLoad, onServer, []statement{one}, err)
+	}
+	all, err := d.finished()
+	s.rendered(filewise.StageLoad, inTablespace+d.names.Tablespace, all, err)
+}
+
+// extend adds the files that are added later. A rebuild moves every table, for which
+// its space is needed twice for a while.
+func (s stepper) extend() {
+	d := s.d
+	s.add(filewise.StageExtend, d.files[len(d.atFirst()):])
+	if d.layout.AddedLater == filewise.LaterRebuilt {
+		s.server(filewise.StageExtend, inTablespace+d.names.Tablespace, "rebuild", vars{"Tables": d.tables})
+	}
+}
+
+// settle adds what writes everything that was changed to the files.
+func (s stepper) settle(stage string) {
+	if stage == filewise.StageDrain && s.d.program.ReadOnly {
+		return
+	}
+	for _, name := range s.d.tablespaces() {
+		s.server(stage, inTablespace+name, "offline", vars{"Tablespace": name})
+		s.server(stage, inTablespace+name, "online", vars{"Tablespace": name})
+	}
+}
+
+// tablespaces are those of the build.
+func (d *design) tablespaces() []string {
+	if d.names.Index == d.names.Tablespace {
+		return []string{d.names.Tablespace}
+	}
+	return []string{d.names.Tablespace, d.names.Index}
+}
+
+// work adds what sessions execute.
+func (s stepper) work() {
+	d := s.d
+	if d.churns() {
+		all, err := d.churnOf(0)
+		s.rendered(filewise.StageMeasure, onServer, all, err)
+	}
+	p := d.program
+	s.Work(p, nil)
+}
+
+// churnOf are the statements of a worker's table that is created and dropped before
+// each operation. Its name is the worker's own: the server would take no longer one for
+// each transaction.
+func (d *design) churnOf(worker int) ([]statement, error) {
+	all, err := d.statementsWith("churn", table{}, vars{"ChurnTable": d.names.Tablespace + suffix(churnLetters, worker)})
+	if err == nil && len(all) != 3 {
+		err = filewise.Errorf(filewise.CodeInternal, "", "section churn has %d statements", len(all))
+	}
+	return all, err
+}
+
+// drop adds the end of a build: what it drops it finds on the server.
+func (s stepper) drop() {
+	d, o := s.d, s.d.objects
+	program := func(kind, name string) {
+		s.server(filewise.StageDrop, onServer, "drop-program", vars{"Type": kind, "Name": name})
+	}
+	for _, t := range d.tables {
+		program("PROCEDURE", t.Procedure)
+	}
+	if len(d.tables) > 0 {
+		program("PACKAGE", d.names.Package)
+	} else {
+		for _, section := range d.programSections() {
+			program("PROCEDURE", o.procedures[strings.TrimPrefix(section, "procedure-")])
+		}
+	}
+	names := slices.Sorted(maps.Values(o.tables))
+	if len(o.loaded) == 0 {
+		names = slices.DeleteFunc(names, func(name string) bool { return name == o.tables["loaded"] })
+	}
+	for _, t := range d.tables {
+		names = append(names, t.Name)
+	}
+	for _, name := range names {
+		s.server(filewise.StageDrop, onServer, "drop-table", vars{"Name": name})
+	}
+	for _, name := range slices.Backward(d.tablespaces()) {
+		s.server(filewise.StageDrop, onServer, "offline", vars{"Tablespace": name})
+		s.server(filewise.StageDrop, onServer, "drop", vars{"Tablespace": name})
+	}
+}

@@ -1,0 +1,174 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"filewise"
+	"filewise/engine/internal/customsql"
+	"filewise/engine/postgres/internal/client"
+)
+
+// customRules are how PostgreSQL writes SQL.
+var customRules = customsql.Rules{Dollar: true, Numbered: true}
+
+// custom tells whether the workload brings custom SQL.
+func (d *design) custom() bool { return d.program.Custom != nil }
+
+// checkCustom refuses what it cannot do here.
+func (d *design) checkCustom() error {
+	switch {
+	case d.layout.AddedLater != "":
+		return refuse("use scenario inserts", "files added later in workload %s on PostgreSQL", d.program.Workload)
+	case len(d.program.Custom.Tables) == 0:
+		return refuse("name them by custom.tables, each with its key",
+			"custom names no tables, so there is nothing that the layout could spread")
+	}
+	return nil
+}
+
+// layCustom are the tables that the layout spreads.
+func (d *design) layCustom() {
+	for _, t := range d.program.Custom.Tables {
+		d.tables = append(d.tables, d.laid(table{Name: t.Name}))
+	}
+}
+
+// customSetup is the workload's set-up. Partitions follow their table at once, with the
+// indexes that it has already where the layout wants indexes.
+func (d *design) customSetup() ([]string, error) {
+	site := customsql.Site{Shards: 1, Spread: map[string]customsql.Place{}}
+	for i, t := range d.tables {
+		leaf := t.Leaves[0]
+		if !t.Partitioned {
+			site.Spread[t.Name] = customsql.Place{Clause: leaf.Options}
+			continue
+		}
+		place := customsql.Place{Clause: "PARTITION BY HASH (" + client.Ident(d.program.Custom.Tables[i].Key) + ")"}
+		for _, leaf := range t.Leaves {
+			if leaf.index.name != "" {
+				place.After = append(place.After, "SET default_tablespace = "+client.Ident(leaf.index.name))
+			}
+			place.After = append(place.After,
+				"CREATE TABLE "+client.Ident(leaf.Name)+" PARTITION OF "+client.Ident(leaf.Of)+" "+leaf.Values+leaf.Options)
+		}
+		place.After = append(place.After, "RESET default_tablespace")
+		site.Spread[t.Name] = place
+	}
+	all, err := customRules.Setup(d.program.Custom, site)
+	var texts []string
+	for _, x := range all {
+		texts = append(texts, x.Marked())
+	}
+	return texts, err
+}
+
+// matchCustom gives what besides the layout's tables holds rows or keys its volume: the
+// user's own set-up has put it somewhere.
+func (d *design) matchCustom(r *relation) {
+	r.role, r.volume = filewise.RoleSystem, d.spaces[0].volume.Name
+	for _, s := range d.spaces {
+		if s.name == r.space {
+			r.volume = s.volume.Name
+		}
+	}
+}
+
+// customSession is a connection of a workload with custom SQL.
+type customSession struct {
+	connection
+	sections [][]customsql.Statement // by type
+	names    map[*customsql.Statement]string
+	args     []any
+	values   []any
+}
+
+// newCustom opens a connection with all statements prepared, so that mistakes are
+// found before the work.
+func newCustom(ctx context.Context, c connection) (_ filewise.Session, err error) {
+	s := &customSession{connection: c, names: map[*customsql.Statement]string{}}
+	for _, name := range s.Phase.Sections {
+		all, err := customRules.Section(s.build.design.program.Custom, name)
+		if err != nil {
+			return nil, err
+		}
+		s.sections = append(s.sections, all)
+	}
+	s.join()
+	s.One, s.Noun = s.one, "transaction"
+	if err = s.open(ctx); err == nil {
+		err = s.prepareAll(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+func (s *customSession) prepareAll(ctx context.Context) error {
+	for _, section := range s.sections {
+		for i := range section {
+			x := &section[i]
+			s.names[x] = "fw_custom_" + strconv.Itoa(len(s.names))
+			_, err := s.conn.Prepare(ctx, s.names[x], x.Text, nil)
+			if err = s.build.link.Done(ctx, x.Marked(), err); err != nil {
+				return err
+			}
+		}
+	}
+	if s.Worker > 0 {
+		return nil
+	}
+	return s.tryChecks(ctx)
+}
+
+// tryChecks finds mistakes in the queries of checks before the work too: a trial that is
+// measured first would be lost.
+func (s *customSession) tryChecks(ctx context.Context) error {
+	checks, err := customRules.Checks(s.build.design.program.Custom)
+	if err != nil {
+		return err
+	}
+	for _, q := range checks {
+		_, err := s.conn.Prepare(ctx, "", q.Text, nil)
+		if err = s.build.link.Done(ctx, q.Marked(), err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *customSession) one(_ context.Context, i int64) (err error) {
+	s.args = s.Phase.Args.Args(s.args[:0], s.Worker, i)
+	s.values, err = customsql.Transaction(s, s.sections[s.Type(i)], s.args, s.values)
+	return err
+}
+
+// Run executes a statement and reads its rows to the end.
+func (s *customSession) Run(x *customsql.Statement, values []any) error {
+	s.Clear()
+	s.Encode(values)
+	_, err := s.conn.ExecPrepared(context.Background(), s.names[x], s.Params, nil, nil).Close()
+	return err
+}
+
+// Begin begins a transaction.
+func (s *customSession) Begin(bool) error { return s.control("BEGIN") }
+
+// Commit commits it. A transaction that an error has ended would answer ROLLBACK:
+// errors are told before.
+func (s *customSession) Commit() error { return s.control("COMMIT") }
+
+// Rollback ends it. What broke with the connection has ended with that.
+func (s *customSession) Rollback() error {
+	if s.conn.IsClosed() {
+		return nil
+	}
+	return s.control("ROLLBACK")
+}
+
+func (s *customSession) control(sql string) error {
+	_, err := s.conn.Exec(context.Background(), sql).ReadAll()
+	return err
+}

@@ -1,0 +1,114 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"filewise"
+	"filewise/engine/internal/external"
+	"filewise/engine/internal/mark"
+	"filewise/engine/postgres/internal/client"
+)
+
+// The kinds of what Filewise makes on an external server. Both are shared objects,
+// whose comments every database sees.
+const (
+	kindDatabase   = "database"
+	kindTablespace = "tablespace"
+)
+
+// readMark reads the comment of an object by its name.
+func readMark(kind string) string { return queries.Text("mark-" + kind) }
+
+// dropMarked drops an object that carries the mark.
+func (s *externalServer) dropMarked(ctx context.Context, kind, name string) error {
+	return s.drop(ctx, external.Name{Kind: kind, Name: name}, func(comment string) error {
+		_, err := mark.Parse(name, comment)
+		return err
+	})
+}
+
+var errMarkChanged = errors.New("its mark is another than it was")
+
+// Drop drops an object where it still is what was looked at.
+func (c catalogue) Drop(ctx context.Context, o external.Object) error {
+	return c.server.drop(ctx, o.Name, func(comment string) error {
+		if comment != o.Mark {
+			return errMarkChanged
+		}
+		return nil
+	})
+}
+
+// dropPatience is how long sessions that have ended may take to go.
+const dropPatience = 30 * time.Second
+
+// drop drops an object after a look at it: before every try, since who was
+// connected may have put something in. It never ends anybody's session, and a
+// tablespace that is not empty the server itself keeps. One that is gone already
+// is no error.
+func (s *externalServer) drop(ctx context.Context, o external.Name, accept func(comment string) error) error {
+	for limit := time.Now().Add(dropPatience); ; {
+		there, users, err := s.mayDrop(ctx, o, accept)
+		if err != nil || !there {
+			return err
+		}
+		if users == 0 {
+			err = s.link.Exec(ctx, drop(o.Kind, o.Name))
+		}
+		switch used := users > 0 || client.CodeOf(err) == client.CodeInUse; {
+		case client.CodeOf(err) == client.CodeNotReady:
+			return stays(o, err.Error())
+		case !used:
+			return err
+		case time.Now().After(limit):
+			return errors.Join(filewise.Errorf(filewise.CodeTrials, "end the sessions on it, then filewise clean --target URL",
+				"%s %s is not dropped: it is in use", o.Kind, o.Name), err)
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// mayDrop looks whether an object is there, and how many sessions of others use a
+// database. The error says why it must stay: its mark, or what is in it.
+func (s *externalServer) mayDrop(ctx context.Context, o external.Name, accept func(comment string) error) (there bool, users int64,
+	err error) {
+	var comment string
+	if err := s.link.Scan(ctx, readMark(o.Kind), []any{o.Name}, &comment); errors.Is(err, pgx.ErrNoRows) {
+		return false, 0, nil
+	} else if err != nil {
+		return false, 0, client.Failed("reading the mark of "+o.Kind+" "+o.Name, err)
+	}
+	if err := accept(comment); err != nil {
+		return false, 0, stays(o, err.Error())
+	}
+	if o.Kind == kindTablespace {
+		return true, 0, nil
+	}
+	if err := s.link.Scan(ctx, queries.Text("users"), []any{o.Name, client.AppName()}, &users); err != nil || users > 0 {
+		return true, users, err
+	}
+	what, err := s.othersIn(ctx, o.Name, comment)
+	switch {
+	case client.CodeOf(err) == client.CodeNoDatabase:
+		return false, 0, nil
+	case err != nil:
+		return false, 0, client.Failed("looking into database "+o.Name, err)
+	case what != "":
+		return false, 0, stays(o, "it holds what Filewise has not made: "+what)
+	}
+	return true, 0, nil
+}
+
+// stays is the refusal to drop what is not Filewise's alone.
+func stays(o external.Name, why string) error {
+	return filewise.Errorf(filewise.CodePreflight, "look at it, and drop it yourself if it is not needed", "%s %s is not dropped: %s",
+		o.Kind, o.Name, why)
+}

@@ -1,0 +1,321 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"filewise"
+	"filewise/engine/internal/builds"
+	"filewise/engine/internal/mark"
+	"filewise/engine/internal/script"
+	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/internal/lock"
+)
+
+// externalServer is a server that exists without Filewise. Nothing but databases (and tablespaces)
+// under Filewise's own names, with its mark, is ever made or dropped there.
+type externalServer struct {
+	target  filewise.Target
+	link    *client.Link
+	about   about
+	builds  builds.Open[*build]
+	mu      sync.Mutex
+	created map[int]string // tablespaces by volume
+}
+
+// openExternal connects and looks; nothing is changed.
+func openExternal(ctx context.Context, t filewise.Target) (_ filewise.Server, err error) {
+	if err := checkExternal(t); err != nil {
+		return nil, err
+	}
+	s := &externalServer{target: t, created: map[int]string{}}
+	if s.link, err = client.Open(*t.Address, s.sessionSettings()); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			s.link.Close()
+		}
+	}()
+	if s.about, err = lookAround(ctx, s.link); err != nil {
+		return nil, client.ConnectError(t.Address.String(), err)
+	}
+	if err := s.about.fit(); err != nil {
+		return nil, err
+	}
+	s.link.Config.RuntimeParams = s.sessionSettings()
+	s.link.Forget() // the next connections have all settings of this version
+	return s, s.checkTablespaces(ctx)
+}
+
+// sessionSettings are those of every session, as far as the server's version is known.
+func (s *externalServer) sessionSettings() map[string]string {
+	all := client.SessionSettings(s.about.version)
+	all["synchronous_commit"] = durabilities[s.target.Durability][1]
+	return all
+}
+
+// checkExternal refuses what no external server can be asked for.
+func checkExternal(t filewise.Target) error {
+	if t.Address == nil {
+		return filewise.Errorf(filewise.CodeUsage, "give --target postgres://USER@HOST/DATABASE", "there is no address of an external server")
+	}
+	if len(t.Settings) > 0 {
+		return refuse("leave --set out", "settings of an external server are never changed")
+	}
+	for _, v := range t.Volumes {
+		name, existing := strings.CutPrefix(v.Dir, client.TablespacePrefix)
+		switch {
+		case v.Dir == "":
+		case existing:
+			if err := client.CheckName("tablespace", name); err != nil {
+				return err
+			}
+			if name == "pg_global" {
+				return filewise.Errorf(filewise.CodeUsage, "name another", "tablespace pg_global is PostgreSQL's own")
+			}
+		case !path.IsAbs(v.Dir) || strings.ContainsAny(v.Dir, "'\x00\n\r"):
+			return filewise.Errorf(filewise.CodeUsage, "give tablespace:NAME for an existing one, or an absolute path on the server",
+				"volume %s of an external server: %q is neither a tablespace nor a directory", v.Name, v.Dir)
+		}
+	}
+	return checkPlaces(t)
+}
+
+// checkPlaces refuses volumes that are one place: there is room for one tablespace
+// in a directory, and between two names for one nothing would differ.
+func checkPlaces(t filewise.Target) error {
+	names := make(map[string]string)
+	for _, v := range t.Volumes {
+		place := path.Clean(v.Dir)
+		if v.Dir == "" { // where databases lie that say nothing
+			place = client.TablespacePrefix + "pg_default"
+		}
+		if other, taken := names[place]; taken {
+			return filewise.Errorf(filewise.CodeUsage, "name another place, or leave one of them out",
+				"volume %s, %q, is the same place as volume %s", v.Name, v.Dir, other)
+		}
+		names[place] = v.Name
+	}
+	return nil
+}
+
+// nameOf is the tablespace of a volume; plan stands for one that is yet to be made.
+func nameOf(t filewise.Target, plan func(i int) string) func(int) string {
+	return func(i int) string {
+		dir := t.Volumes[i].Dir
+		if name, existing := strings.CutPrefix(dir, client.TablespacePrefix); existing || dir == "" {
+			return name
+		}
+		return plan(i)
+	}
+}
+
+// externalDesign is a layout's design on an external server.
+func externalDesign(t filewise.Target, l filewise.Layout, p filewise.Program, version int, plan func(int) string) (*design, error) {
+	if err := checkExternal(t); err != nil {
+		return nil, err
+	}
+	if l.LogVolume != "" {
+		return nil, filewise.Errorf(filewise.CodeUsage, "leave the log volume out", "%w", errLogApart)
+	}
+	return newDesign(t, l, p, version, nameOf(t, plan))
+}
+
+var errLogApart = fmt.Errorf("where the WAL lies is decided for the whole server, which Filewise never changes: %w",
+	filewise.ErrUnsupported)
+
+// Lock takes the server's measuring lock.
+func (s *externalServer) Lock(ctx context.Context, who string) (filewise.Lock, error) {
+	return lock.Take(ctx, s.link, who)
+}
+
+// Facts are what the server is and the settings that decide what is measured.
+func (s *externalServer) Facts(ctx context.Context) ([]filewise.Fact, error) {
+	values, err := settingsOf(ctx, s.link, append(telling[:len(telling):len(telling)], "shared_buffers", "max_wal_size", "max_connections")...)
+	if err != nil {
+		return nil, err
+	}
+	facts := []filewise.Fact{{Name: "server", Value: "external, " + s.target.Address.String()}, {Name: "version", Value: s.about.banner}}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		facts = append(facts, filewise.Fact{Name: name, Value: values[name]})
+	}
+	return append(facts, ofOrders), nil
+}
+
+// Offers says why a capability is absent.
+func (s *externalServer) Offers() map[filewise.Capability]error {
+	all := offers()
+	no := func(why string) error {
+		return refuse("use a managed server (--engine postgres)", "%s", why)
+	}
+	all[filewise.CanVolumes] = nil
+	all[filewise.CanLogApart] = filewise.Errorf(filewise.CodeUsage, "use a managed server (--engine postgres)", "%w", errLogApart)
+	all[filewise.CanBackup] = filewise.Errorf(filewise.CodeUsage, "use a managed server (--engine postgres)", "%w", errExternalBackup)
+	all[filewise.CanRestart] = no("an external server is never restarted")
+	all[filewise.CanReset] = no("a reset copies files of a stopped server, and an external one is never stopped")
+	return all
+}
+
+// Build creates a database under a new name, marks it, and makes the program's
+// tables in it.
+func (s *externalServer) Build(ctx context.Context, l filewise.Layout, p filewise.Program) (*filewise.Database, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	d, err := externalDesign(s.target, l, p, s.about.version, func(int) string { return mark.PlanName })
+	if err != nil {
+		return nil, err
+	}
+	if err := s.makeTablespaces(ctx, d); err != nil {
+		return nil, err
+	}
+	if d, err = externalDesign(s.target, l, p, s.about.version, func(i int) string { return s.created[i] }); err != nil {
+		return nil, err
+	}
+	name, err := s.createDatabase(ctx, p.Custom != nil)
+	if err != nil {
+		return nil, err
+	}
+	steps := func() (script.Steps, error) { return d.externalSteps(name) }
+	b := &build{design: d, version: s.about.version, sees: s.about.monitor, link: s.link.To(name), steps: steps, on: "database " + name,
+		host: s, checkpoint: s.about.checkpoint}
+	b.link.Config.RuntimeParams = d.workloadSettings(b.link.Config.RuntimeParams)
+	s.builds.Add(b)
+	if err := b.create(ctx); err != nil {
+		return nil, errors.Join(err, s.dropBuild(b))
+	}
+	return b.database(func(context.Context) error { return s.dropBuild(b) }), nil
+}
+
+// makePatience bounds what must not be given up halfway: the server would go on
+// creating a database whose client has left.
+const makePatience = 5 * time.Minute
+
+// createDatabase creates an empty database. One for custom SQL says so in its mark.
+func (s *externalServer) createDatabase(ctx context.Context, custom bool) (string, error) {
+	name, err := s.make(ctx, kindDatabase, custom, createDatabase)
+	if client.CodeOf(err) == client.CodeNoRight {
+		err = filewise.Errorf(filewise.CodePreflight, "as a superuser: ALTER ROLE "+client.Ident(s.about.user)+" CREATEDB", "%w", err)
+	}
+	return name, err
+}
+
+// make creates an object under a new name and marks it at once, in a session that says so
+// by its name: what carries no mark although no session does is what a killed run left.
+func (s *externalServer) make(ctx context.Context, kind string, custom bool, create func(name string) string) (string, error) {
+	name := mark.NewName()
+	m, err := mark.New(name, time.Now())
+	if err != nil {
+		return "", filewise.Errorf(filewise.CodeInternal, "", "%w", err)
+	}
+	if custom {
+		m = m.ForCustom()
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), makePatience)
+	defer cancel()
+	return name, s.link.With(ctx, func(conn *pgx.Conn) error {
+		exec := func(statement string, args ...any) error {
+			_, err := conn.Exec(ctx, statement, args...)
+			return s.link.Done(ctx, statement, err)
+		}
+		if err := exec(lock.Announce, client.AppName()+" creating "+name); err != nil {
+			return err
+		}
+		err := exec(create(name))
+		if err == nil {
+			if err = exec(comment(kind, name, m.Text())); err != nil {
+				// It was created just now, under a name that nobody else gives.
+				err = errors.Join(err, exec(drop(kind, name)))
+			}
+		}
+		if unsaid := exec(lock.Announce, client.AppName()); unsaid != nil {
+			_ = conn.Close(context.WithoutCancel(ctx)) // its name ends with it
+		}
+		return err
+	})
+}
+
+func createDatabase(name string) string {
+	return "CREATE DATABASE " + client.Ident(name) + " TEMPLATE template0"
+}
+
+// comment writes a mark's text on an object.
+func comment(kind, name, text string) string {
+	return "COMMENT ON " + strings.ToUpper(kind) + " " + client.Ident(name) + " IS " + client.Literal(text)
+}
+
+func drop(kind, name string) string {
+	return "DROP " + strings.ToUpper(kind) + " " + client.Ident(name)
+}
+
+// dropBuild drops the build's database, after a look at its mark; twice is harmless.
+func (s *externalServer) dropBuild(b *build) error {
+	b.close()
+	// Also when the run is interrupted, nothing of it stays.
+	ctx, cancel := context.WithTimeout(context.Background(), makePatience)
+	defer cancel()
+	if err := s.dropMarked(ctx, kindDatabase, b.link.Config.Database); err != nil {
+		return err
+	}
+	s.builds.Remove(b)
+	return nil
+}
+
+// Close drops what was built and not dropped, and ends the connections.
+func (s *externalServer) Close() error {
+	errs := []error{s.builds.Close(s.dropBuild)}
+	ctx, cancel := context.WithTimeout(context.Background(), makePatience)
+	defer cancel()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Values(s.created)) {
+		errs = append(errs, s.dropMarked(ctx, kindTablespace, name))
+	}
+	clear(s.created)
+	s.link.Close()
+	return errors.Join(errs...)
+}
+
+// died: whether an external server runs shows when it is asked.
+func (s *externalServer) died() bool { return false }
+
+// sync: a checkpoint has synced, unless the server is told never to.
+func (s *externalServer) sync() error { return nil }
+
+// files are the relations as the server names them; where it is on this host and
+// lets them be read, their sizes are the file system's.
+func (s *externalServer) files(_ context.Context, _ *build, relations []relation) ([]filewise.File, error) {
+	var all []filewise.File
+	for _, r := range relations {
+		name := s.pathOf(r.space, r.path)
+		if s.about.dataDir != "" && s.about.local {
+			if f, err := statRelation(r, name); err == nil {
+				all = append(all, f)
+				continue
+			}
+		}
+		all = append(all, r.file(name))
+	}
+	return all, nil
+}
+
+// pathOf is where a relation lies on the server, where the account may know.
+func (s *externalServer) pathOf(_, file string) string {
+	if s.about.dataDir == "" {
+		return file
+	}
+	return path.Join(s.about.dataDir, file)
+}
+
+// logPath: where the WAL lies is not looked for.
+func (s *externalServer) logPath() string { return "" }

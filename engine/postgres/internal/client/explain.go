@@ -1,0 +1,103 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"filewise"
+	"filewise/internal/filesystem"
+)
+
+// The SQLSTATEs that Filewise tells apart (PostgreSQL's documentation, appendix A).
+const (
+	codeDeadlock      = "40P01"
+	codeSerialization = "40001"
+	CodeLockTimeout   = "55P03"
+	CodeCanceled      = "57014"
+	codeDiskFull      = "53100"
+	codeTooMany       = "53300"
+	CodeNoRight       = "42501"
+	CodeInUse         = "55006" // object_in_use
+	CodeNotReady      = "55000" // object_not_in_prerequisite_state
+	CodeNoDatabase    = "3D000"
+	codePassword      = "28P01"
+	codeNoAccess      = "28000"
+)
+
+// CodeOf is the SQLSTATE of an error; empty: the server did not send it.
+func CodeOf(err error) string {
+	var e *pgconn.PgError
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
+// Classify gives an error its class, and what the user can do about it.
+func Classify(err error) error {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	classed := func(c filewise.Class) error { return &filewise.Classed{Class: c, Err: err} }
+	switch code := CodeOf(err); {
+	case code == codeDeadlock:
+		return classed(filewise.ClassDeadlock)
+	case code == codeSerialization:
+		return classed(filewise.ClassSerialization)
+	case code == CodeLockTimeout:
+		return classed(filewise.ClassLockTimeout)
+	case code == codeDiskFull, code == "" && filesystem.Full(err), strings.Contains(err.Error(), "No space left on device"):
+		return &filewise.Classed{Class: filewise.ClassSpace, Err: filewise.Errorf(filewise.CodeTrials,
+			"free space on the volume, or name another with --volume NAME=DIR", "%w: %w", filewise.ErrSpace, err)}
+	case code == codeTooMany:
+		return &filewise.Classed{Class: filewise.ClassConnection, Err: filewise.Errorf(filewise.CodeTrials,
+			"use fewer --connections, or have max_connections (or the limit of the role or database) "+
+				"raised", "the server takes no more connections: %w", err)}
+	case strings.HasPrefix(code, "23"):
+		return classed(filewise.ClassConstraint)
+	case strings.HasPrefix(code, "42"), code == "3F000", code == "0A000": // wrong syntax, name, type or right; no such schema; not supported
+		return classed(filewise.ClassMistake)
+	case strings.HasPrefix(code, "08"), code == "57P01", code == "57P02", code == "57P03", code == "57P05", code == "" && broken(err):
+		return classed(filewise.ClassConnection)
+	}
+	return err
+}
+
+// broken tells an error of the connection itself.
+func broken(err error) bool {
+	var connect *pgconn.ConnectError
+	var network net.Error
+	return errors.As(err, &connect) || errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, net.ErrClosed) || pgconn.SafeToRetry(err)
+}
+
+// Failed names the operation of an error that is no end of a context.
+func Failed(what string, err error) error {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
+// ConnectError says what to do about a server that does not let Filewise in.
+func ConnectError(url string, err error) error {
+	remedy := "look at host, port and the server's log"
+	switch code := CodeOf(err); {
+	case code == codePassword || code == codeNoAccess:
+		remedy = "look at user and password, and at the server's pg_hba.conf"
+	case code == CodeNoDatabase:
+		remedy = "name a database that exists and that the account may connect to: …/DATABASE"
+	case strings.Contains(err.Error(), "unsupported startup parameter"):
+		return filewise.Errorf(filewise.CodePreflight, "connect to PostgreSQL itself, not through the pooler",
+			"%s is a connection pooler, whose sessions are not the server's: %w", url, err)
+	case strings.Contains(err.Error(), "certificate") || strings.Contains(err.Error(), "tls"):
+		remedy = "look at sslmode, sslrootcert, sslcert and sslkey in the URL"
+	}
+	return filewise.Errorf(filewise.CodePreflight, remedy, "%s: %w", url, err)
+}

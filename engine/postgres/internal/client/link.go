@@ -1,0 +1,243 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"filewise"
+	"filewise/engine/internal/sqlfile"
+	"filewise/internal/exchange"
+)
+
+// ControlConnections bounds those that a build, or a server, has besides the
+// workload's: for control, probes, interrupts.
+const ControlConnections = 4
+
+// Besides are those that an experiment may have at a time besides the workload's: of
+// the build, of the server's own link, and of who looks what is waited for.
+const Besides = ControlConnections + 1 + 1
+
+// Link is the way to one database: a few control connections, made when they are
+// needed, and the configuration for connections of the workload.
+type Link struct {
+	Config *pgx.ConnConfig
+	// Why explains an error: its class, its remedy, a server that has died. It shows
+	// no secret.
+	Why func(error) error
+	// Trace is told every statement of Filewise's and how it ended; nil: nobody.
+	Trace func(statement string, err error)
+
+	slots  chan struct{}
+	mu     sync.Mutex
+	free   []*pgx.Conn
+	closed bool
+}
+
+var ErrClosed = errors.New("the connections to the server are closed")
+
+// Open is the way to the server of an address; nothing connects yet. Errors show none of
+// its secrets.
+func Open(a filewise.Address, settings map[string]string) (*Link, error) {
+	config, err := configOf(a)
+	if err != nil {
+		return nil, err
+	}
+	config.RuntimeParams = settings
+	hidden := append(a.Hidden(), filewise.Secret(config.Password))
+	return New(config, func(err error) error { return filewise.HideIn(Classify(err), hidden...) }), nil
+}
+
+func New(config *pgx.ConnConfig, why func(error) error) *Link {
+	return &Link{Config: config, Why: why, slots: make(chan struct{}, ControlConnections)}
+}
+
+// To is the way to another database of the same server.
+func (l *Link) To(database string) *Link {
+	config := l.Config.Copy()
+	config.Database = database
+	return &Link{Config: config, Why: l.Why, Trace: l.Trace, slots: make(chan struct{}, ControlConnections)}
+}
+
+// More is another way to the same database, with so many control connections.
+func (l *Link) More(connections int) *Link {
+	more := l.To(l.Config.Database)
+	more.slots = make(chan struct{}, connections)
+	return more
+}
+
+// With lends a control connection. One that breaks meanwhile is not used again.
+func (l *Link) With(ctx context.Context, use func(*pgx.Conn) error) error {
+	select {
+	case l.slots <- struct{}{}:
+		defer func() { <-l.slots }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	conn, err := l.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.give(conn)
+	return use(conn)
+}
+
+func (l *Link) take(ctx context.Context) (*pgx.Conn, error) {
+	l.mu.Lock()
+	if l.closed {
+		l.mu.Unlock()
+		return nil, l.Why(ErrClosed)
+	}
+	for n := len(l.free); n > 0; n = len(l.free) {
+		conn := l.free[n-1]
+		l.free = l.free[:n-1]
+		l.mu.Unlock()
+		if conn.Ping(ctx) == nil { // the server may have ended it meanwhile
+			return conn, nil
+		}
+		_ = conn.Close(context.Background())
+		l.mu.Lock()
+	}
+	l.mu.Unlock()
+	conn, err := pgx.ConnectConfig(ctx, l.Config)
+	if err != nil {
+		return nil, l.Why(OrCause(ctx, err))
+	}
+	return conn, nil
+}
+
+func (l *Link) give(conn *pgx.Conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if conn.IsClosed() || l.closed || conn.PgConn().TxStatus() != 'I' {
+		_ = conn.Close(context.Background()) // broken or not wanted any more
+		return
+	}
+	l.free = append(l.free, conn)
+}
+
+// Close ends the control connections. Later use is an error.
+func (l *Link) Close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	for _, conn := range l.free {
+		_ = conn.Close(context.Background()) // the server may be gone
+	}
+	l.free = nil
+}
+
+// Forget ends the control connections that are free, for a server that is
+// restarted.
+func (l *Link) Forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, conn := range l.free {
+		_ = conn.Close(context.Background())
+	}
+	l.free = nil
+}
+
+// Exec executes statements one after the other on one control connection, each in
+// a transaction of its own.
+func (l *Link) Exec(ctx context.Context, statements ...string) error {
+	return l.With(ctx, func(conn *pgx.Conn) error {
+		for _, s := range statements {
+			_, err := conn.Exec(ctx, s)
+			if err = l.Done(ctx, s, err); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Done explains how a statement ended.
+func (l *Link) Done(ctx context.Context, statement string, err error) error {
+	if l.Trace != nil {
+		l.Trace(statement, err)
+	}
+	if err == nil {
+		return nil
+	}
+	return l.Why(fmt.Errorf("%s: %w", sqlfile.Short(ShortenPool(statement)), OrCause(ctx, err)))
+}
+
+// Rows are a query's rows.
+func (l *Link) Rows(ctx context.Context, query string, args ...any) (all [][]any, err error) {
+	err = l.With(ctx, func(conn *pgx.Conn) error {
+		all, err = Collect(conn.Query(ctx, query, args...))
+		return l.Done(ctx, query, err)
+	})
+	return all, err
+}
+
+// Collect reads all rows of a query.
+func Collect(rows pgx.Rows, err error) ([][]any, error) {
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(r pgx.CollectableRow) ([]any, error) { return r.Values() })
+}
+
+// Scan reads a query's one row.
+func (l *Link) Scan(ctx context.Context, query string, args []any, into ...any) error {
+	return l.With(ctx, func(conn *pgx.Conn) error {
+		return l.Done(ctx, query, conn.QueryRow(ctx, query, args...).Scan(into...))
+	})
+}
+
+// CopyOut hands a COPY … TO STDOUT's lines over as they come.
+func (l *Link) CopyOut(ctx context.Context, statement string, line func([]byte)) error {
+	return l.With(ctx, func(conn *pgx.Conn) error {
+		_, err := conn.PgConn().CopyTo(ctx, lineWriter(line), statement)
+		return l.Done(ctx, statement, err)
+	})
+}
+
+// lineWriter gets one row of a COPY with each Write: the protocol has a message
+// for each, and pgconn writes message by message.
+type lineWriter func([]byte)
+
+func (w lineWriter) Write(b []byte) (int, error) { w(b); return len(b), nil }
+
+// OrCause is the context's cause for an error that its end has brought about.
+func OrCause(ctx context.Context, err error) error {
+	if ctx.Err() != nil && err != nil {
+		return fmt.Errorf("%w: %w", context.Cause(ctx), err)
+	}
+	return err
+}
+
+// Worker opens a connection of the workload.
+func (l *Link) Worker(ctx context.Context) (*pgconn.PgConn, error) {
+	config := l.Config.Copy().Config
+	config.DialFunc = exchange.Dialing(config.DialFunc, false)
+	conn, err := pgconn.ConnectConfig(ctx, &config)
+	if err != nil {
+		return nil, l.Why(OrCause(ctx, err))
+	}
+	return conn, nil
+}
+
+// ShortenPool cuts the long text that payloads are cut from.
+func ShortenPool(statement string) string {
+	const begin, keep = "SET filewise.pool = '", 40
+	at := strings.Index(statement, begin)
+	to := strings.LastIndex(statement, "'")
+	if at < 0 || to-at < len(begin)+2*keep {
+		return statement
+	}
+	return fmt.Sprintf("%s…%s", statement[:at+len(begin)+keep], statement[to:])
+}
+
+// Text is a column of text; NULL is empty.
+func Text(v any) string {
+	s, _ := v.(string)
+	return s
+}

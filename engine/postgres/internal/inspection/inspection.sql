@@ -1,0 +1,66 @@
+-- What an inspection asks.
+
+-- No table is named: whoever has locked one of the catalogue, even pg_tablespace, which
+-- the planner reads for every table, does not hold it up.
+-- name: greeting
+SELECT current_setting('server_version_num')::integer, version(), current_user::text, current_database()::text,
+       pg_has_role(current_user, 'pg_monitor', 'USAGE'),
+       CASE WHEN pg_has_role(current_user, 'pg_read_all_settings', 'USAGE') THEN current_setting('data_directory') ELSE '' END,
+       inet_server_addr() IS NULL OR inet_server_addr() = inet_client_addr();
+
+-- Who has locked a table of the catalogue.
+-- name: holders
+SELECT coalesce(string_agg(DISTINCT relation::regclass || ' is locked by process ' || pid, ', '), '')
+  FROM pg_lock_status() WHERE granted AND mode = 'AccessExclusiveLock' AND relation < 16384;
+
+-- name: settings
+SELECT name, current_setting(name, true), pg_size_bytes(current_setting('shared_buffers')) FROM unnest(string_to_array($1, ',')) name;
+
+-- The tablespaces with their places, and whether this database's tables lie there that
+-- say nothing.
+-- name: spaces
+SELECT s.spcname::text, pg_tablespace_location(s.oid), has_tablespace_privilege(s.oid, 'CREATE'), s.oid = d.dattablespace
+  FROM pg_tablespace s, pg_database d WHERE d.datname = current_database() AND s.spcname <> 'pg_global' ORDER BY s.oid;
+
+-- The size of a database that the account may not connect to is not told.
+-- name: sizes
+SELECT d.datname::text, d.datistemplate OR d.datname = 'postgres', s.spcname::text,
+       CASE WHEN has_database_privilege(d.oid, 'CONNECT') OR pg_has_role(current_user, 'pg_read_all_stats', 'USAGE')
+            THEN pg_database_size(d.oid) END
+  FROM pg_database d JOIN pg_tablespace s ON s.oid = d.dattablespace
+ WHERE d.datname <> current_database() ORDER BY 1;
+
+-- The largest tables with their partitions, each one file (in segments of 1 GB). Where a
+-- table is locked exclusively its size cannot be asked, and without $1 the one that the
+-- catalogue has of its last ANALYZE stands for it.
+-- name: tables
+WITH leaf AS (
+  SELECT c.oid, n.nspname, c.relname, s.spcname::text AS space, coalesce(pg_partition_root(c.oid)::oid, c.oid) AS root,
+         pg_stat_get_blocks_fetched(c.oid) - pg_stat_get_blocks_hit(c.oid) AS reads, 
+         CASE WHEN $1 THEN pg_relation_size(c.oid) ELSE c.relpages::bigint * current_setting('block_size')::bigint END AS bytes,
+         greatest(c.reltuples, 0)::float8 AS tuples, pg_stat_get_tuples_inserted(c.oid)::float8 AS inserted,
+         (pg_stat_get_tuples_updated(c.oid) + pg_stat_get_tuples_deleted(c.oid))::float8 AS changed
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace LEFT JOIN pg_tablespace s ON s.oid = c.reltablespace
+   WHERE c.relkind IN ('r', 'm') AND c.relpersistence <> 't' AND n.nspname NOT IN ('pg_catalog', 'information_schema')
+     AND n.nspname NOT LIKE 'pg\_toast%'),
+largest AS (SELECT root, sum(bytes) AS bytes FROM leaf GROUP BY root ORDER BY 2 DESC NULLS LAST LIMIT 20)
+SELECT rn.nspname || '.' || rc.relname, rc.relkind = 'p', l.nspname || '.' || l.relname, l.space, coalesce(l.bytes, 0)::bigint,
+       l.reads::bigint, l.tuples, l.inserted, l.changed
+  FROM largest g JOIN leaf l USING (root) JOIN pg_class rc ON rc.oid = g.root JOIN pg_namespace rn ON rn.oid = rc.relnamespace
+ ORDER BY g.bytes DESC NULLS LAST, 1, 3 LIMIT 5000;
+
+-- What was never reset has counted as long as the background writer's.
+-- name: cache
+SELECT sum(blks_hit + blks_read)::float8, sum(blks_read)::float8, sum(temp_files)::float8, sum(temp_bytes)::float8,
+       extract(epoch FROM now() - coalesce(min(stats_reset), pg_stat_get_bgwriter_stat_reset_time()))::float8,
+       sum(blk_read_time)::float8, sum(blk_write_time)::float8, (sum(numbackends) - 1)::float8 FROM pg_stat_database;
+
+-- PostgreSQL 16's; ms.
+-- name: times
+SELECT sum(reads)::float8, sum(read_time)::float8, sum(writes)::float8, sum(write_time)::float8, sum(extends)::float8
+  FROM pg_stat_io WHERE object = 'relation';
+
+-- Those of the whole server, where the probe asks for one database.
+-- name: waits
+SELECT coalesce(backend_type, ''), coalesce(wait_event_type, ''), coalesce(wait_event, ''), count(*)
+  FROM pg_stat_get_activity(NULL) WHERE pid <> pg_backend_pid() AND wait_event IS NOT NULL GROUP BY 1, 2, 3;

@@ -1,0 +1,128 @@
+package installed
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+
+	"filewise"
+	"filewise/engine/internal/server"
+)
+
+// Binary is the program, with the places where distributions keep it. It is never
+// in PATH: several releases stand side by side.
+var Binary = server.Binary{Names: []string{"postgres"}, Package: "postgresql"}
+
+// places are directories of binaries; what scripts/get-postgres has installed
+// comes last.
+func places() [][]string {
+	fetched := []string{"/usr/local/lib/filewise/servers/postgres-*/bin"}
+	if data := DataHome(); data != "" {
+		fetched = append(fetched, filepath.Join(data, "filewise/servers/postgres-*/bin"))
+	}
+	return [][]string{
+		{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/lib64/pgsql/bin", "/usr/local/pgsql/bin", "/opt/homebrew/opt/postgresql@*/bin",
+			"/usr/local/opt/postgresql@*/bin"},
+		fetched,
+	}
+}
+
+// DataHome is where users keep what programs install for them.
+func DataHome() string {
+	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
+		return dir
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(home, ".local/share")
+}
+
+// Server is an installed PostgreSQL.
+type Server struct {
+	Bin     string // directory of its binaries
+	Version string // "15.18"
+	Number  int    // as in server_version_num
+}
+
+// Path is the server's own program.
+func (in Server) Path() string   { return filepath.Join(in.Bin, "postgres") }
+func (in Server) initdb() string { return filepath.Join(in.Bin, "initdb") }
+
+// Find looks for a PostgreSQL that can be started: in the user's directory, or the
+// newest of the machine's. Errors have code preflight.
+func Find(ctx context.Context, bin string) (Server, error) {
+	if bin != "" {
+		path, err := Binary.Find(bin)
+		if err != nil {
+			return Server{}, err
+		}
+		return examine(ctx, filepath.Dir(path))
+	}
+	for _, group := range places() {
+		var found []Server
+		var why error
+		for _, pattern := range group {
+			dirs, _ := filepath.Glob(pattern) // our own patterns are well-formed
+			for _, dir := range dirs {
+				in, err := examine(ctx, dir)
+				if err != nil {
+					why = err
+					continue
+				}
+				found = append(found, in)
+			}
+		}
+		if len(found) > 0 {
+			return slices.MaxFunc(found, func(a, b Server) int { return a.Number - b.Number }), nil
+		}
+		if why != nil {
+			return Server{}, why
+		}
+	}
+	return Server{}, filewise.Errorf(filewise.CodePreflight,
+		"install it: apt-get install "+Binary.Package+", or name the directory that holds postgres and initdb: --server-bin DIR",
+		"there is no PostgreSQL server on this machine: neither in /usr/lib/postgresql/*/bin nor in the other usual places")
+}
+
+// versionOldest is the first release that Filewise knows, as in server_version_num.
+const Oldest = 130000
+
+var versionLine = regexp.MustCompile(`\(PostgreSQL\) ((\d+)(?:\.(\d+))?\S*)`)
+
+// examine looks whether a directory has a server that Filewise knows.
+func examine(ctx context.Context, bin string) (Server, error) {
+	in := Server{Bin: bin}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, in.Path(), "--version")
+	cmd.Env = []string{"LC_ALL=C"}
+	out, err := cmd.Output()
+	if err != nil {
+		return in, filewise.Errorf(filewise.CodePreflight, "apt-get install "+Binary.Package, "%s --version: %w", in.Path(), err)
+	}
+	m := versionLine.FindSubmatch(out)
+	if m == nil {
+		return in, filewise.Errorf(filewise.CodePreflight, "name PostgreSQL's directory with --server-bin DIR",
+			"%s --version says %q, which is no PostgreSQL", in.Path(), out)
+	}
+	in.Version = string(m[1])
+	major, _ := strconv.Atoi(string(m[2])) // digits
+	minor, _ := strconv.Atoi(string(m[3])) // digits, or none in a beta
+	in.Number = major*10000 + minor
+	if in.Number < Oldest {
+		return in, filewise.Errorf(filewise.CodePreflight, "install a newer PostgreSQL", "%s is PostgreSQL %s; Filewise knows %d and later",
+			in.Path(), in.Version, Oldest/10000)
+	}
+	if info, err := os.Stat(in.initdb()); err != nil || info.Mode()&0o111 == 0 {
+		return in, filewise.Errorf(filewise.CodePreflight, "apt-get install "+Binary.Package,
+			"%s is there, but not the initdb that creates its files", in.Path())
+	}
+	return in, nil
+}

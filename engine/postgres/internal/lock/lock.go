@@ -1,0 +1,177 @@
+package lock
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"filewise"
+	"filewise/engine/internal/external"
+	"filewise/engine/postgres/internal/client"
+)
+
+// PostgreSQL's advisory locks are those of one database. So that two runs on one
+// server meet from whichever database, each announces itself by the name of a
+// session, which everybody sees in pg_stat_activity, and they queue as in Lamport's
+// bakery (“A New Solution of Dijkstra's Concurrent Programming Problem”, 1974): who
+// draws a number says so first, and who has drawn waits for those who draw. The
+// lowest number has the lock, of equal ones the lowest process. It ends with the
+// session.
+const (
+	drawing   = "drawing"
+	measuring = "measuring"
+)
+
+var announced = regexp.MustCompile(`^filewise [0-9a-f]{8} (drawing|measuring)(?: (\d{1,18}))? ?(.*)$`)
+
+// ticket is another run's announcement.
+type ticket struct {
+	pid     int32
+	number  int64
+	drawing bool
+	who     string
+}
+
+func parseTicket(pid int32, name string) (ticket, bool) {
+	m := announced.FindStringSubmatch(name)
+	if m == nil || m[1] == measuring && m[2] == "" {
+		return ticket{}, false
+	}
+	n, err := strconv.ParseInt("0"+m[2], 10, 64)
+	return ticket{pid: pid, number: n, drawing: m[1] == drawing, who: m[3]}, err == nil
+}
+
+const (
+	Announce  = "SELECT set_config('application_name', $1, false)"
+	readQueue = "SELECT pid, application_name FROM pg_stat_activity WHERE application_name LIKE 'filewise %' AND pid <> pg_backend_pid()"
+	// drawPatience is how long another run may take to draw its number.
+	drawPatience = 15 * time.Second
+)
+
+// Take takes the measuring lock of the server that a link leads to, on a connection of its
+// own.
+func Take(ctx context.Context, l *client.Link, who string) (filewise.Lock, error) {
+	return external.Measuring{Claim: &claim{link: l, who: who}, Explain: l.Why}.Lock(ctx)
+}
+
+// claim is the session that announces the run.
+type claim struct {
+	link *client.Link
+	who  string
+	conn *pgx.Conn
+}
+
+// Take draws a number.
+func (c *claim) Take(ctx context.Context) (err error) {
+	if c.conn, err = pgx.ConnectConfig(ctx, c.link.Config); err != nil {
+		return client.OrCause(ctx, err)
+	}
+	return c.draw(ctx)
+}
+
+const readAnnounced = "SELECT current_setting('application_name')"
+
+// Check asks whether the session lives and announces the run still.
+func (c *claim) Check(ctx context.Context) error {
+	var name string
+	err := c.link.Done(ctx, readAnnounced, c.conn.QueryRow(ctx, readAnnounced).Scan(&name))
+	if t, ok := parseTicket(0, name); err == nil && (!ok || t.drawing) {
+		err = fmt.Errorf("its session is called %q", name)
+	}
+	return err
+}
+
+// Release takes the announcement back: the server's process ends a moment after
+// the connection. A server that is gone has released it.
+func (c *claim) Release(ctx context.Context) error {
+	_, _ = c.conn.Exec(ctx, Announce, client.AppName())
+	return nil
+}
+
+// Close ends the session.
+func (c *claim) Close() error {
+	if c.conn == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	_ = c.conn.Close(ctx) // one that is lost complains; it is gone either way
+	return nil
+}
+
+func (c *claim) announce(ctx context.Context, format string, args ...any) error {
+	_, err := c.conn.Exec(ctx, Announce, plain(client.AppName()+" "+fmt.Sprintf(format, args...)))
+	return c.link.Done(ctx, Announce, err)
+}
+
+func (c *claim) draw(ctx context.Context) error {
+	if err := c.announce(ctx, drawing); err != nil {
+		return err
+	}
+	queue, err := c.queue(ctx)
+	if err != nil {
+		return err
+	}
+	own := ticket{pid: int32(c.conn.PgConn().PID()), number: 1}
+	for _, t := range queue {
+		own.number = max(own.number, t.number+1)
+	}
+	if err := c.announce(ctx, "%s %d %s", measuring, own.number, c.who); err != nil {
+		return err
+	}
+	for limit := time.Now().Add(drawPatience); ; {
+		if queue, err = c.queue(ctx); err != nil {
+			return err
+		}
+		wait := false
+		for _, t := range queue {
+			if !t.drawing && (t.number < own.number || t.number == own.number && t.pid < own.pid) || t.drawing && time.Now().After(limit) {
+				return busy(t)
+			}
+			wait = wait || t.drawing
+		}
+		if !wait {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// queue are the other runs, each look in a transaction of its own.
+func (c *claim) queue(ctx context.Context) ([]ticket, error) {
+	rows, err := client.Collect(c.conn.Query(ctx, readQueue))
+	var all []ticket
+	for _, row := range rows {
+		pid, _ := row[0].(int32)
+		if t, ok := parseTicket(pid, client.Text(row[1])); ok {
+			all = append(all, t)
+		}
+	}
+	return all, c.link.Done(ctx, readQueue, err)
+}
+
+func busy(t ticket) error {
+	return filewise.Errorf(filewise.CodeBusy, "wait until it is over, or measure another server",
+		"the server is being measured: %s (process %d of the server)", cmp.Or(t.who, "another run of Filewise"), t.pid)
+}
+
+// plain is a name as PostgreSQL keeps it: up to 63 bytes of printable ASCII.
+func plain(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return '?'
+		}
+		return r
+	}, name)
+	return name[:min(len(name), client.MaxName)]
+}

@@ -1,0 +1,87 @@
+package probes
+
+import (
+	"context"
+
+	"filewise"
+	"filewise/engine/postgres/internal/client"
+)
+
+// versionCombined is the release from which one read may be of several blocks.
+const versionCombined = 170000
+
+// fileProbe reads I/O by file.
+type fileProbe struct{ Server }
+
+// Name is the probe's name in the report.
+func (fileProbe) Name() string { return filewise.ProbeFiles }
+
+// Read returns the counters of every table, partition and index, and of the WAL.
+// Sessions report their own at the end of a command, once a second at most.
+func (p fileProbe) Read(ctx context.Context) ([]filewise.Counter, error) {
+	rows, err := p.Link.Rows(ctx, queries.Text("files"))
+	if err != nil {
+		return nil, err
+	}
+	var all []filewise.Counter
+	for _, row := range rows {
+		path := p.PathOf(client.Text(row[1]), client.Text(row[2]))
+		count := func(name, unit string, value any, factor int64) {
+			if n, ok := value.(int64); ok && path != "" {
+				all = append(all, filewise.Counter{Name: name, Unit: unit, Value: float64(n * factor), File: path})
+			}
+		}
+		block, _ := row[7].(int64)
+		count(filewise.FileBytesRead, "B", row[5], block)
+		if p.Version < versionCombined {
+			count(filewise.FileReads, "requests", row[5], 1)
+		}
+		count(filewise.FileGrown, "B", row[3], 1)
+		if table, _ := row[4].(bool); table {
+			count(filewise.FileRows, "rows", row[6], 1)
+		}
+	}
+	wal, err := p.log(ctx)
+	return append(all, wal...), err
+}
+
+// walFile is what views count of the WAL, by the counters of a file.
+var walFile = map[string]filewise.Counter{
+	"wal_write": {Name: filewise.FileWrites, Unit: "requests"}, "wal_sync": {Name: filewise.FileSyncs, Unit: "requests"},
+	"wal_write_time": {Name: filewise.FileWriteTime, Unit: "s"}, "wal_sync_time": {Name: filewise.FileSyncTime, Unit: "s"},
+}
+
+// log are the WAL's counters: of PostgreSQL 14 to 17 in pg_stat_wal, since in
+// pg_stat_io.
+func (p fileProbe) log(ctx context.Context) ([]filewise.Counter, error) {
+	if p.LogPath == "" || p.Version < versionWAL {
+		return nil, nil
+	}
+	var all []filewise.Counter
+	if p.Version >= 180000 {
+		io, err := readIO(ctx, p.Link)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range io.of(func(r ioRow) bool { return r.is("object", "wal") }) {
+			c.File = p.LogPath
+			all = append(all, c)
+		}
+		return all, nil
+	}
+	values, err := ReadView(ctx, p.Link, "pg_stat_wal", "")
+	if err != nil {
+		return nil, err
+	}
+	for column, c := range walFile {
+		x, ok := values[column].(float64)
+		if c.Unit == "s" {
+			x /= 1000
+		}
+		if ok && (c.Unit != "s" || values["timed"] == "on") {
+			c.Value, c.File = x, p.LogPath
+			all = append(all, c)
+		}
+	}
+	return all, nil
+}

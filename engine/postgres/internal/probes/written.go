@@ -1,0 +1,124 @@
+package probes
+
+import (
+	"context"
+
+	"filewise"
+)
+
+// writtenProbe reads what the server has written in all. Its counters are those of
+// the whole server, but temporary files.
+type writtenProbe struct{ Server }
+
+// Name is the probe's name in the report.
+func (writtenProbe) Name() string { return filewise.ProbeWritten }
+
+// Read returns what this release counts. Of the log it is what was put in: pages of
+// the WAL that are written again as they fill are not counted twice.
+func (p writtenProbe) Read(ctx context.Context) ([]filewise.Counter, error) {
+	var all []filewise.Counter
+	add := func(name string, bytes float64, ok bool) {
+		if ok {
+			all = append(all, filewise.Counter{Name: name, Unit: "B", Value: bytes})
+		}
+	}
+	data, ok, err := p.dataWritten(ctx)
+	if err != nil {
+		return nil, err
+	}
+	add(filewise.WrittenData, data, ok)
+	if p.Version >= versionWAL {
+		wal, err := ReadView(ctx, p.Link, "pg_stat_wal", "")
+		if err != nil {
+			return nil, err
+		}
+		bytes, ok := wal["wal_bytes"].(float64)
+		add(filewise.WrittenLog, bytes, ok)
+	}
+	database, err := ReadView(ctx, p.Link, "pg_stat_database", " WHERE datname = current_database()")
+	if err != nil {
+		return nil, err
+	}
+	temp, ok := database["temp_bytes"].(float64)
+	add(filewise.WrittenTemp, temp, ok)
+	return all, nil
+}
+
+// versionWAL is the release that brought pg_stat_wal; versionCheckpointer that of
+// pg_stat_checkpointer.
+const (
+	versionWAL          = 140000
+	versionCheckpointer = 170000
+)
+
+// dataWritten is what was written to tables and indexes: since PostgreSQL 16 with
+// what extends them, before by pages.
+func (p writtenProbe) dataWritten(ctx context.Context) (bytes float64, ok bool, err error) {
+	if p.Version >= versionIO {
+		t, err := readIO(ctx, p.Link)
+		if err != nil {
+			return 0, false, err
+		}
+		for _, c := range t.of(func(r ioRow) bool { return r.is("object", "relation") }) {
+			if c.Name == filewise.FileBytes {
+				return c.Value, true, nil
+			}
+		}
+		return 0, false, nil
+	}
+	writer, err := ReadView(ctx, p.Link, "pg_stat_bgwriter", "")
+	if err != nil {
+		return 0, false, err
+	}
+	var block float64
+	if err := p.Link.Scan(ctx, "SELECT current_setting('block_size')::float8", nil, &block); err != nil {
+		return 0, false, err
+	}
+	for _, column := range []string{"buffers_checkpoint", "buffers_clean", "buffers_backend"} {
+		pages, known := writer[column].(float64)
+		if !known {
+			return 0, false, nil
+		}
+		bytes += pages * block
+	}
+	return bytes, true, nil
+}
+
+// checkpointProbe counts the server's checkpoints.
+type checkpointProbe struct{ Server }
+
+// Name is the probe's name in the report.
+func (checkpointProbe) Name() string { return filewise.ProbeCheckpoints }
+
+// Read returns their number; before PostgreSQL 18 with those that were due and
+// found nothing to do.
+func (p checkpointProbe) Read(ctx context.Context) ([]filewise.Counter, error) {
+	view := "pg_stat_bgwriter"
+	if p.Version >= versionCheckpointer {
+		view = "pg_stat_checkpointer"
+	}
+	values, err := ReadView(ctx, p.Link, view, "")
+	if err != nil {
+		return nil, err
+	}
+	n, ok := checkpointsIn(values)
+	if !ok {
+		return nil, nil
+	}
+	return []filewise.Counter{{Name: filewise.CheckpointCycles, Unit: "cycles", Value: n}}, nil
+}
+
+// checkpointsIn adds up the columns that the release has.
+func checkpointsIn(values map[string]any) (n float64, ok bool) {
+	for _, columns := range [][]string{{"num_done"}, {"num_timed", "num_requested"}, {"checkpoints_timed", "checkpoints_req"}} {
+		n, ok = 0, true
+		for _, c := range columns {
+			x, known := values[c].(float64)
+			n, ok = n+x, ok && known
+		}
+		if ok {
+			return n, true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,40 @@
+package postgres
+
+import (
+	"bytes"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"filewise/engine/internal/server"
+)
+
+// dropSegment has the kernel remove the server's one System V shared memory
+// segment (56 bytes, by which it knows that its data directory is in use) when the
+// last of its processes ends. Left to the server, it would stay for good after a
+// kill. Where that is not permitted it stays.
+func dropSegment(dir, dataDir string) {
+	f, err := server.OpenIn(dir, filepath.Join(dataDir, "postmaster.pid"))
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, 4096))
+	if err != nil {
+		return
+	}
+	lines := bytes.Split(b, []byte("\n"))
+	if len(lines) < 7 {
+		return
+	}
+	fields := strings.Fields(string(lines[6])) // key and id (src/include/utils/pidfile.h)
+	if len(fields) != 2 {
+		return
+	}
+	if id, err := strconv.Atoi(fields[1]); err == nil {
+		_, _ = unix.SysvShmCtl(id, unix.IPC_RMID, nil)
+	}
+}

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package postgres
+
+func dropSegment(dir, dataDir string) {}

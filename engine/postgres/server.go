@@ -1,0 +1,177 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+
+	"filewise"
+	"filewise/engine/internal/builds"
+	"filewise/engine/internal/script"
+	"filewise/engine/internal/server"
+	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/internal/installed"
+)
+
+// managedServer is the opened managed target. Every build has a server process
+// and a data directory of its own: buffers, WAL and files of one layout have
+// nothing to do with another's.
+type managedServer struct {
+	target   filewise.Target
+	install  installed.Server
+	account  installed.Account
+	template string
+	undo     func() error // of the template
+	facts    []filewise.Fact
+	builds   builds.Open[*instance]
+}
+
+// openManaged finds PostgreSQL and tries it: a small server with the user's
+// settings is created, started, asked for its effective settings, and ended. What
+// would fail later fails here.
+func openManaged(ctx context.Context, t filewise.Target) (_ filewise.Server, err error) {
+	if _, _, err := managedDesign(t, trialLayout, trialStart, 0, builds.First); err != nil {
+		return nil, err
+	}
+	in, err := installed.Find(ctx, t.ServerBin)
+	if err != nil {
+		return nil, err
+	}
+	s := &managedServer{target: t, install: in}
+	if s.account, err = installed.NewAccount(); err != nil {
+		return nil, err
+	}
+	if err := s.account.Runnable(in); err != nil {
+		return nil, err
+	}
+	if s.template, s.undo, err = installed.MakeTemplate(ctx, in, s.account, t, true); err != nil {
+		return nil, err
+	}
+	if s.facts, err = server.Try(ctx, t.Settings, s.try, s.blamed); err != nil {
+		return nil, errors.Join(err, s.undo())
+	}
+	return s, nil
+}
+
+// trialStart is a program that is never run, on the smallest layout.
+var (
+	trialStart = filewise.Program{Workload: "inserts", Phases: []filewise.Phase{{Section: "insert", Appends: true, Connections: 1,
+		CommitEvery: 1}}}
+	trialLayout = filewise.Layout{Name: "trial start", Kind: filewise.KindSingle, Data: filewise.Spread{Files: 1}}
+)
+
+// try runs the smallest server on the target, with these settings.
+func (s *managedServer) try(ctx context.Context, settings map[string]string) (facts []filewise.Fact, err error) {
+	t := s.target
+	t.Settings = settings
+	i, err := s.launch(ctx, t, trialLayout, trialStart)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.drop(i)) }()
+	return i.readFacts(ctx)
+}
+
+// blamed names the user's setting with which the server does not start.
+func (s *managedServer) blamed(name string, err error) error {
+	return filewise.Errorf(filewise.CodeUsage, "leave it out, or give a value that PostgreSQL takes",
+		"PostgreSQL %s does not start with --set %s=%s: %w", s.install.Version, name, s.target.Settings[name], err)
+}
+
+// launch creates a build's files and starts its server. Nothing is left of one
+// that fails.
+func (s *managedServer) launch(ctx context.Context, t filewise.Target, l filewise.Layout, p filewise.Program) (*instance, error) {
+	i, err := s.builds.Register(func(number int) (*instance, error) {
+		d, places, err := managedDesign(t, l, p, s.install.Number, number)
+		if err != nil {
+			return nil, err
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return newInstance(ctx, s.install, s.account, d, places, s.template)
+	})
+	if err != nil {
+		return nil, client.Classify(err)
+	}
+	i.loading = i.design.loads()
+	if err := i.life.Start(ctx); err != nil {
+		return nil, errors.Join(err, s.drop(i))
+	}
+	return i, nil
+}
+
+// drop ends a build's server and removes its files; twice is harmless. What the
+// server still had to write is thrown away with the files.
+func (s *managedServer) drop(i *instance) error {
+	i.link.Close()
+	i.life.Quit()
+	err := i.remove()
+	s.builds.Remove(i)
+	return err
+}
+
+// Close ends and removes what was built and not dropped.
+func (s *managedServer) Close() error { return errors.Join(s.builds.Close(s.drop), s.undo()) }
+
+// Facts are those of the trial start, with the version and the binary.
+func (s *managedServer) Facts(context.Context) ([]filewise.Fact, error) { return s.facts, nil }
+
+// Offers says why a capability is absent.
+func (s *managedServer) Offers() map[filewise.Capability]error {
+	all := offers()
+	for _, c := range []filewise.Capability{filewise.CanLogApart, filewise.CanRestart, filewise.CanReset, filewise.CanVolumes} {
+		all[c] = nil
+	}
+	all[filewise.CanBackup] = s.install.Backups(false)
+	return all
+}
+
+// offers is what every server of PostgreSQL has and has not.
+func offers() map[filewise.Capability]error {
+	return map[filewise.Capability]error{
+		filewise.CanPreallocate: filewise.Errorf(filewise.CodeUsage, "use --allocation growing", "%w", errPreallocate),
+		filewise.CanGrow:        nil,
+		filewise.CanAddLater:    nil,
+		filewise.CanIndexApart:  nil,
+		filewise.CanBulk:        nil,
+		filewise.CanTemp:        nil,
+		filewise.CanBackup:      nil,
+		filewise.CanWaits:       nil, // by samples
+		filewise.CanFileIO:      nil, // reads; of writes the rows and the growth, as PostgreSQL counts no others by file
+	}
+}
+
+// Build creates a server with the layout's tablespaces and the program's tables.
+func (s *managedServer) Build(ctx context.Context, l filewise.Layout, p filewise.Program) (*filewise.Database, error) {
+	if p.BacksUp() {
+		if err := s.install.Backups(p.Dumps()); err != nil {
+			return nil, err
+		}
+	}
+	i, err := s.launch(ctx, s.target, l, p)
+	if err != nil {
+		return nil, err
+	}
+	b := &build{design: i.design, version: s.install.Number, sees: true, link: i.link, steps: i.steps, on: onServer, host: i,
+		checkpoint: true, loaded: i.endLoad}
+	if err := b.create(ctx); err != nil {
+		return nil, errors.Join(err, s.drop(i))
+	}
+	backups := &backuper{server: s, instance: i, build: b}
+	db := b.database(func(ctx context.Context) error {
+		b.close()
+		return errors.Join(backups.Discard(ctx), s.drop(i))
+	})
+	i.settle = b.Settle
+	db.Probes = append(db.Probes, server.Tree(i.life.Process))
+	db.Restart, db.Reset, db.Lifecycle, db.Evict = i.life, server.NewResetter(i.life), i.life, i.life
+	if p.BacksUp() {
+		db.Backup = backups
+	}
+	return db, nil
+}
+
+// steps are those of a trial on this server.
+func (i *instance) steps() (script.Steps, error) {
+	return i.design.managedSteps(i.install, i.sites, i.handles.Path)
+}

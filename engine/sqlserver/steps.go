@@ -1,0 +1,184 @@
+package sqlserver
+
+import (
+	"fmt"
+	"strings"
+
+	"filewise"
+	"filewise/engine/internal/mark"
+	"filewise/engine/internal/script"
+)
+
+// onServer is where what concerns a whole database is done; all else within it.
+const onServer = "server"
+
+func (d *design) on() string { return "database " + d.name }
+
+// steps are what a trial does: plans print them, and builds execute them.
+func (d *design) steps() (script.Steps, error) {
+	w := script.NewWriter(d.on(), func(section string) ([]string, error) {
+		return d.batches(section, d.ofWorker(0))
+	})
+	s := stepper{w, d}
+	s.server(filewise.StageBuild, "create", "options")
+	w.Sections(filewise.StageBuild, "keep", "tables")
+	s.program()
+	s.load()
+	s.extend()
+	w.Sections(filewise.StageSettle, "settle")
+	w.Sections(filewise.StageObserve, "files")
+	s.work()
+	w.Checks(sections[d.program.SQL()].Sections())
+	s.server(filewise.StageDrop, "drop")
+	return w.Steps()
+}
+
+// stepper adds the steps of a design.
+type stepper struct {
+	*script.Writer
+	d *design
+}
+
+// server adds sections of what is done on the server.
+func (s stepper) server(stage string, names ...string) {
+	for _, name := range names {
+		s.render(stage, onServer, name, s.d.vars())
+	}
+}
+
+func (s stepper) render(stage, on, section string, vars map[string]any) {
+	all, err := s.d.batches(section, vars)
+	s.AddAll(stage, on, all, err)
+}
+
+// program adds what works on the tables, one batch each.
+func (s stepper) program() {
+	d := s.d
+	if len(d.loaded()) > 0 {
+		s.Sections(filewise.StageBuild, "loaded-batches")
+	}
+	if len(d.tables) > 0 {
+		s.Sections(filewise.StageBuild, "pool")
+	}
+	if !d.program.Appends() {
+		s.Sections(filewise.StageBuild, d.procedureSections()...)
+		return
+	}
+	for _, section := range d.procedureSections() { // of each table, which a worker may have to itself
+		for i, t := range d.tables {
+			s.render(filewise.StageBuild, d.on(), section, d.ofTable(t, i))
+		}
+	}
+}
+
+// load adds the load of the tables, with the mark of each batch.
+func (s stepper) load() {
+	d := s.d
+	if !d.program.Loads() {
+		return
+	}
+	s.Sections(filewise.StageLoad, "mark-loaded")
+	for _, t := range d.program.Tables {
+		s.Add(filewise.StageLoad, d.on(), "-- rows by TDS bulk copy, in the transaction that marks the batch:\n"+
+			"INSERT BULK dbo."+ident(t.Name)+" ("+strings.Join(quotedAll(t.Columns), ", ")+")")
+	}
+	s.Sections(filewise.StageLoad, "indexes")
+}
+
+func quotedAll(names []string) []string {
+	var all []string
+	for _, n := range names {
+		all = append(all, ident(n))
+	}
+	return all
+}
+
+// extend adds the files that are added later. The first rebuild finds the first file
+// full and leaves it nearly empty; the second finds room in all, and spreads the data
+// over them.
+func (s stepper) extend() {
+	if !s.d.skips("add-files") {
+		s.server(filewise.StageExtend, "add-files")
+	}
+	if !s.d.skips("rebuild") {
+		s.Sections(filewise.StageExtend, "rebuild", "rebuild")
+	}
+}
+
+// skips tells whether this layout has no use for a section.
+func (d *design) skips(section string) bool {
+	switch section {
+	case "add-files":
+		return len(d.files()) == len(d.until(d.first))
+	case "rebuild":
+		return d.layout.AddedLater != filewise.LaterRebuilt
+	}
+	return false
+}
+
+// work adds what sessions execute, and backups.
+func (s stepper) work() {
+	d := s.d
+	p := d.program
+	for _, phase := range p.Phases {
+		if phase.Act == filewise.ActWork && !phase.PerStatement {
+			s.Sections(filewise.StageWarmUp, "connection")
+			break
+		}
+	}
+	if d.churns() {
+		s.render(filewise.StageMeasure, d.on(), "churn", withNumber(d.ofWorker(0), "1"))
+	}
+	settle, err := d.batches("settle", d.vars())
+	s.AddAll("", "", nil, err)
+	s.Work(p, s.act, settle...)
+}
+
+func (s stepper) act(p filewise.Phase) {
+	files, err := s.d.stripes(1)
+	s.AddAll("", "", nil, err)
+	vars := s.d.transfer(pathsOf(files)).vars()
+	switch {
+	case p.Act == filewise.ActBackup:
+		s.backup(vars)
+	case !s.d.layout.Discard:
+		s.restore(vars)
+	}
+}
+
+func (s stepper) backup(vars map[string]any) {
+	vars["Source"] = s.d.name
+	s.render(filewise.StageMeasure, onServer, "backup", vars)
+	if !s.d.layout.Discard {
+		s.render(filewise.StageMeasure, onServer, "backup-header", vars)
+	}
+}
+
+func (s stepper) restore(vars map[string]any) {
+	d := s.d
+	name := mark.PlanName[:len(mark.PlanName)-1] + "r"
+	vars["Name"], vars["Mark"], vars["Unmarked"] = name, planMark, false
+	var moves []move
+	for i, f := range d.files() {
+		path, err := d.where[f.volume].Join(fmt.Sprintf("%s_restored_%02d%s", name, i+1, extensionOf(f)))
+		s.AddAll("", "", nil, err)
+		moves = append(moves, move{f.Logical, path})
+	}
+	vars["Moves"] = moves
+	for _, section := range []string{"backup-files", "restore"} {
+		s.render(filewise.StageMeasure, onServer, section, vars)
+	}
+	s.render(filewise.StageCheck, "database "+name, "check-database", vars)
+	s.render(filewise.StageDrop, onServer, "drop", vars)
+}
+
+// planMark stands in plans for the mark.
+const planMark = "(the mark)"
+
+// extensionOf is the extension of a restored file.
+func extensionOf(f file) string {
+	if f.role == filewise.RoleLog {
+		return ".ldf"
+	}
+	return ".ndf"
+}

@@ -1,0 +1,131 @@
+package experiment
+
+import (
+	"maps"
+	"math"
+
+	"filewise"
+	"filewise/drive"
+	"filewise/probe"
+)
+
+// merged is the k-th measure of all turns of a layout, one after the other, their
+// leads left out: work, times, failures and counters are sums, and the slices are
+// those of the turns.
+func merged(turns [][]filewise.Measure, k int) (filewise.Measure, error) {
+	first := turns[0][k]
+	out := filewise.Measure{Family: first.Family, Unit: first.Unit, SliceLength: first.SliceLength, Connections: first.Connections,
+		Paced: first.Paced}
+	var hists [][]byte
+	var each []filewise.Measure
+	for _, turn := range turns {
+		t := turn[k]
+		each = append(each, t)
+		out.Work, out.Bytes = out.Work+t.Work, out.Bytes+t.Bytes
+		out.Tail, out.Sync = out.Tail+t.Tail, out.Sync+t.Sync
+		out.Window[1] += t.Window[1] - t.Window[0]
+		out.Slices = append(out.Slices, within(t)...)
+		out.Errors = plus(out.Errors, t.Errors)
+		hists = append(hists, t.Hist)
+	}
+	mean := out.Window[1].Seconds() / float64(len(turns))
+	for _, t := range each {
+		work, took := t.Work, (t.Window[1] - t.Window[0]).Seconds()
+		if math.Abs(took-mean) > 1e-9*mean {
+			work *= mean / took
+		}
+		out.Turns = append(out.Turns, work)
+	}
+	out.Deltas = addedUp(each)
+	var err error
+	if out.Types, err = typesOf(each); err != nil {
+		return out, err
+	}
+	out.Hist, err = drive.MergeHists(hists...)
+	return out, err
+}
+
+// typesOf adds up what the operations of each type gave.
+func typesOf(turns []filewise.Measure) (map[string]filewise.TypeMeasure, error) {
+	var out map[string]filewise.TypeMeasure
+	for _, t := range turns {
+		for name, more := range t.Types {
+			sum, seen := out[name]
+			if out == nil {
+				out = make(map[string]filewise.TypeMeasure)
+			}
+			sum.Work, sum.Errors = sum.Work+more.Work, plus(sum.Errors, more.Errors)
+			if hist := more.Hist; seen && hist != nil && sum.Hist != nil {
+				var err error
+				if sum.Hist, err = drive.MergeHists(sum.Hist, hist); err != nil {
+					return nil, err
+				}
+			} else if hist != nil {
+				sum.Hist = hist
+			}
+			out[name] = sum
+		}
+	}
+	return out, nil
+}
+
+// within are the slices of the measured part of a turn, of fixed work with the last one,
+// which is shorter.
+func within(m filewise.Measure) []int64 {
+	if m.SliceLength <= 0 {
+		return nil
+	}
+	length := m.Window[1] - m.Window[0]
+	if m.Window[0] == 0 {
+		length += m.SliceLength - 1
+	}
+	out := make([]int64, length/m.SliceLength)
+	if from := int(m.Window[0] / m.SliceLength); from < len(m.Slices) {
+		copy(out, m.Slices[from:])
+	}
+	return out
+}
+
+func plus(sum, more map[filewise.Class]int64) map[filewise.Class]int64 {
+	if len(more) == 0 {
+		return sum
+	}
+	if sum = maps.Clone(sum); sum == nil {
+		sum = make(map[filewise.Class]int64)
+	}
+	for class, n := range more {
+		sum[class] += n
+	}
+	return sum
+}
+
+// addedUp are the sums of the counters' moves, of shares and levels the means. What is absent
+// in one turn is absent: a sum over the others would be too small. A wait that is
+// absent was not waited for.
+func addedUp(turns []filewise.Measure) []filewise.Delta {
+	sums := make(map[filewise.Delta]float64)
+	in := make(map[filewise.Delta]int)
+	var keys []filewise.Delta
+	for _, t := range turns {
+		for _, d := range t.Deltas {
+			value := d.Value
+			d.Value = 0
+			if in[d] == 0 {
+				keys = append(keys, d)
+			}
+			sums[d], in[d] = sums[d]+value, in[d]+1
+		}
+	}
+	var out []filewise.Delta
+	for _, d := range keys {
+		if in[d] < len(turns) && (d.Class == "" || !filewise.OfWaits(d.Probe)) {
+			continue
+		}
+		sum, n := sums[d], in[d] // before the key changes
+		if d.Value = sum; probe.IsMean(d) {
+			d.Value = sum / float64(n)
+		}
+		out = append(out, d)
+	}
+	return out
+}

@@ -1,0 +1,252 @@
+package experiment
+
+import (
+	"math"
+	"time"
+
+	"filewise"
+	"filewise/verdict"
+)
+
+// What pilots fix of sessions. A layout's turn is as long as it has to be for most of a
+// round to be measured, and to hold several stretches in which the throughput stays like
+// itself: beyond that, longer turns only let the machine drift further between layouts. A
+// session has as many rounds as it takes for most of it to be measured, and no more, for
+// sessions count: each is one observation.
+const (
+	// MinTurn is the shortest turn of a layout in a session: below it, coming to rest
+	// and starting again is most of what a turn does.
+	MinTurn = 200 * time.Millisecond
+	// maxTurn is the longest that pilots choose.
+	maxTurn = 2 * time.Second
+	// leadShare of a turn goes before it unmeasured, so that new connections and the
+	// state after coming to rest are no part of it.
+	leadShare = 10
+	// aroundShare: a turn takes this many times what goes around it.
+	aroundShare = 4
+	// correlationShare: and so many times its slices' autocorrelation time.
+	correlationShare = 4
+	// measuringShare of a session is to be measured.
+	measuringShare = 0.72
+	// leastSessions are kept within the budget before any is lengthened for that share: of
+	// few, an interval is mostly made of not knowing their spread.
+	leastSessions = 6
+	// usualRounds are the fewest where there is time: turns cancel what changes between them.
+	usualRounds = 4
+	maxRounds   = 200
+	// pilotTime bounds the pilot of a trial of fixed work, which does a part after the
+	// other of so many at most.
+	pilotTime  = 2 * time.Second
+	pilotParts = 256
+)
+
+// turn is what a turn of a session does: its part of fixed work, or as much as fits.
+type turn struct {
+	length, lead time.Duration // measured, and before it; 0: as long as the phases' work takes
+	part, of     int           // of fixed work
+}
+
+// partOf is the part of the operations of each connection, in whole transactions.
+func (t *turn) partOf(ops []int64, multiple int64) []int64 {
+	at := func(n int64, part int) int64 {
+		if part >= t.of {
+			return n
+		}
+		x := n * int64(part) / int64(t.of)
+		return x - x%max(multiple, 1)
+	}
+	out := make([]int64, len(ops))
+	for w, n := range ops {
+		out[w] = at(n, t.part+1) - at(n, t.part)
+	}
+	return out
+}
+
+// pilotParts are the parts of fixed work of which a pilot does the first.
+func (p Plan) pilotParts(program filewise.Program) int {
+	first := program.First()
+	transactions := p.Work / max(first.OpBytes*int64(first.Connections)*int64(max(first.CommitEvery, 1)), 1)
+	return int(min(max(transactions, 1), pilotParts))
+}
+
+// lead is what goes before each turn, in whole slices.
+func (p Plan) lead(s Schedule) time.Duration {
+	d := min(s.WarmUp, s.Turn/leadShare)
+	if p.SliceLength > 0 {
+		d -= d % p.SliceLength
+	}
+	return d
+}
+
+// costs are what a layout's part in a session costs by the pilots, on average.
+type costs struct {
+	once     time.Duration // build, load, settle, observe, check
+	measured time.Duration // of a turn as long as its work takes, or of all fixed work
+	around   time.Duration // each turn: connections, caches, until all is durable
+	stays    time.Duration // the longest in which a layout's throughput stays like itself
+	windows  int           // phases that last a turn each
+	pilots   int
+}
+
+func (h history) costs() costs {
+	c := costs{windows: 1}
+	for _, l := range h.plan.Layouts {
+		t := h.tries[cellKey{0, l.Name}].done
+		if t == nil || len(t.Measures) == 0 {
+			continue
+		}
+		c.pilots++
+		c.windows = max(c.windows, len(windowed(*t)))
+		c.add(h.plan, *t)
+	}
+	if n := time.Duration(c.pilots); n > 0 {
+		c.once, c.measured, c.around = c.once/n, c.measured/n, c.around/n
+	}
+	return c
+}
+
+func (c *costs) add(p Plan, t filewise.Trial) {
+	turns, measured := 1, time.Duration(0)
+	for _, m := range windowed(t) {
+		turns = max(turns, len(m.Turns))
+		measured += m.Window[1] - m.Window[0]
+		if p.Window > 0 {
+			c.stays = max(c.stays, correlationTime(m))
+		}
+	}
+	around := stageTime(t, filewise.StageMeasure) - measured + stageTime(t, filewise.StageWarmUp) + stageTime(t, filewise.StageDrain)
+	c.once += t.Elapsed - measured - around - stageTime(t, filewise.StageCreate)
+	c.around += around / time.Duration(turns)
+	if p.Work > 0 && windowed(t)[0].Bytes > 0 {
+		measured = time.Duration(float64(measured) * float64(p.Work) / windowed(t)[0].Bytes)
+	}
+	c.measured += measured
+}
+
+// takeTurns fixes the turns of sessions, and how many sessions the budget allows.
+func (h history) takeTurns(s Schedule) Schedule {
+	p, c := h.plan, h.costs()
+	if c.pilots == 0 {
+		return s
+	}
+	whole := p.Window // what a layout measures in a session at least
+	switch {
+	case p.Window > 0:
+		s.Turn = p.turnOf(c)
+		c.measured = s.Turn * time.Duration(c.windows)
+		c.once += s.WarmUp * time.Duration(c.windows)
+		c.around += p.lead(s) * time.Duration(c.windows)
+		s.Rounds = max(int(whole/s.Turn), 1)
+	case p.Work > 0:
+		s.Rounds = p.roundsOf(c)
+		c.measured /= time.Duration(s.Rounds)
+	default:
+		s.Rounds = 1
+	}
+	layouts := float64(h.inQuestion())
+	left := budgetShare * float64(p.Budget-h.pilotTime())
+	if p.Cells > 0 {
+		s.Rounds = p.Cells
+	} else if p.WindowByPilots && p.Work == 0 {
+		s.Rounds = c.rounds(max(s.Rounds, usualRounds), left/layouts)
+	}
+	s.TrialTime = c.once + time.Duration(s.Rounds)*(c.measured+c.around)
+	if p.Budget > 0 {
+		n := int(left / layouts / float64(s.TrialTime))
+		s.MaxBlocks = min(p.MaxBlocks, max(n, verdict.FirstLook))
+		s.ByBudget = s.MaxBlocks < p.MaxBlocks
+	}
+	return s
+}
+
+// inQuestion are the layouts whose pilots are done or still to come.
+func (h history) inQuestion() int {
+	n := 0
+	for i, l := range h.plan.Layouts {
+		if h.open(0, i) || h.tries[cellKey{0, l.Name}].done != nil {
+			n++
+		}
+	}
+	return max(n, 1)
+}
+
+// turnOf is the measured time of a turn, in whole slices, and of several that make up a
+// window that was given.
+func (p Plan) turnOf(c costs) time.Duration {
+	if p.Cells > 0 {
+		return p.Window / time.Duration(p.Cells)
+	}
+	around := c.around / time.Duration(c.windows)
+	t := min(max(MinTurn, aroundShare*around, correlationShare*c.stays), maxTurn)
+	if !p.WindowByPilots {
+		return p.Window / max(p.Window/min(t, p.Window), min(2, max(p.Window/MinTurn, 1)))
+	}
+	if p.SliceLength > 0 {
+		t = (t + p.SliceLength - 1) / p.SliceLength * p.SliceLength
+	}
+	return t
+}
+
+// roundsOf are the turns into which fixed work is cut.
+func (p Plan) roundsOf(c costs) int {
+	t := min(max(MinTurn, aroundShare*c.around), maxTurn)
+	return int(min(max(c.measured/t, 2), maxRounds))
+}
+
+// rounds are as many as it takes for the measuring share, and no fewer than the least,
+// within the budget's part of a layout, in nanoseconds; at least one.
+func (c costs) rounds(least int, left float64) int {
+	gain := float64(c.measured) - measuringShare*float64(c.measured+c.around)
+	want := least
+	if gain > 0 {
+		want = max(least, int(min(math.Ceil(measuringShare*float64(c.once)/gain), maxRounds)))
+	}
+	if left > 0 {
+		want = min(want, int((left/leastSessions-float64(c.once))/float64(c.measured+c.around)))
+	}
+	return max(want, 1)
+}
+
+// correlationTime is how long a measure's throughput stays like itself: the integrated
+// autocorrelation time of its slices (Sokal 1997: 1 + 2 Σ ρ, summed as far as ρ is positive,
+// over a quarter of the slices at most).
+func correlationTime(m filewise.Measure) time.Duration {
+	x := steadySlices(m)
+	mean, variance, ok := moments(x)
+	if !ok {
+		return 0
+	}
+	sum := 1.0
+	for lag := 1; lag <= len(x)/4; lag++ {
+		product := 0.0
+		for i := lag; i < len(x); i++ {
+			product += (float64(x[i]) - mean) * (float64(x[i-lag]) - mean)
+		}
+		if product <= 0 {
+			break
+		}
+		sum += 2 * product / variance / float64(len(x))
+	}
+	return time.Duration(sum * float64(m.SliceLength))
+}
+
+// steadySlices are those of a measure's window after its warm-up.
+func steadySlices(m filewise.Measure) []int64 {
+	if m.SliceLength <= 0 {
+		return nil
+	}
+	cut, _ := warmUpCut(m)
+	to := min(len(m.Slices), int(m.Window[1]/m.SliceLength))
+	return m.Slices[min(int(cut/m.SliceLength), to):to]
+}
+
+// moments are mean and variance; false: there are none above 0.
+func moments(x []int64) (mean, variance float64, ok bool) {
+	for _, v := range x {
+		mean += float64(v) / float64(len(x))
+	}
+	for _, v := range x {
+		variance += (float64(v) - mean) * (float64(v) - mean) / float64(len(x))
+	}
+	return mean, variance, mean > 0 && variance > 0
+}

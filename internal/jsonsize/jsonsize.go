@@ -1,0 +1,123 @@
+// Package jsonsize bounds what a JSON text from elsewhere may come to in memory before it
+// is decoded: a text of some kilobytes, or one that compression has made small, may hold
+// millions of empty objects, each of which becomes a large one of Go's.
+package jsonsize
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Limits are what a text may have.
+type Limits struct {
+	Depth  int   // of objects and lists within each other
+	Memory int64 // bytes that it may come to, by the estimate below
+	String int64 // bytes of one string
+}
+
+// Estimates of the memory that a part takes once it is decoded, in bytes.
+const (
+	objectBytes  = 1 << 10 // of a struct near the root
+	innerBytes   = 256     // of one further within
+	inner        = 6       // from this depth on
+	elementBytes = 24      // of a list
+	mostBlanks   = 4 << 10 // in a row, which nobody writes
+)
+
+// ErrTooLarge says that a text exceeds its limits.
+var ErrTooLarge = errors.New("it is larger than what Filewise writes")
+
+// Check reads a text through.
+func Check(text []byte, l Limits) error {
+	_, err := io.Copy(io.Discard, NewReader(bytes.NewReader(text), l))
+	return err
+}
+
+// NewReader passes a text on as long as it keeps to the limits; what exceeds them is an
+// error that wraps ErrTooLarge. It does not tell whether the text is JSON.
+func NewReader(r io.Reader, l Limits) io.Reader { return &reader{from: r, Limits: l} }
+
+type reader struct {
+	Limits
+	from     io.Reader
+	depth    int
+	memory   int64
+	blanks   int
+	text     int64 // bytes of the string so far
+	inString bool
+	escaped  bool
+	err      error
+}
+
+func (r *reader) Read(p []byte) (int, error) {
+	if r.err != nil {
+		return 0, r.err
+	}
+	n, err := r.from.Read(p)
+	for _, b := range p[:n] {
+		if r.take(b); r.err != nil {
+			return 0, r.err
+		}
+	}
+	return n, err
+}
+
+// take counts a byte.
+func (r *reader) take(b byte) {
+	r.memory++
+	if r.inString {
+		r.within(b)
+	} else {
+		r.between(b)
+	}
+	if r.memory > r.Memory {
+		r.fail("more than %d bytes in memory", r.Memory)
+	}
+}
+
+func (r *reader) within(b byte) {
+	switch r.text++; {
+	case r.escaped:
+		r.escaped = false
+	case b == '\\':
+		r.escaped = true
+	case b == '"':
+		r.inString, r.text = false, 0
+	case r.text > r.String:
+		r.fail("a string of more than %d bytes", r.String)
+	}
+}
+
+func (r *reader) between(b byte) {
+	if b == ' ' || b == '\n' || b == '\t' || b == '\r' {
+		if r.blanks++; r.blanks > mostBlanks {
+			r.fail("more than %d blanks in a row", mostBlanks)
+		}
+		return
+	}
+	r.blanks = 0
+	switch b {
+	case '"':
+		r.inString = true
+	case '{', '[':
+		if r.depth++; r.depth > r.Depth {
+			r.fail("a depth of more than %d", r.Depth)
+		}
+		r.memory += objectBytes
+		if r.depth >= inner || b == '[' {
+			r.memory -= objectBytes - innerBytes
+		}
+	case '}', ']':
+		r.depth--
+	case ',':
+		r.memory += elementBytes
+	}
+}
+
+func (r *reader) fail(format string, args ...any) {
+	if r.err == nil {
+		r.err = fmt.Errorf("%w: "+format, append([]any{ErrTooLarge}, args...)...)
+	}
+}

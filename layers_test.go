@@ -1,0 +1,148 @@
+package filewise_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+)
+
+// unlayered are folders that nothing else imports: they may import whatever they want.
+var unlayered = []string{"bench", "scripts"}
+
+// TestEveryPackageHasItsLayer: a package that no rule of the linter names could import
+// any other.
+func TestEveryPackageHasItsLayer(t *testing.T) {
+	text, err := os.ReadFile(".golangci.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var config struct {
+		Linters struct {
+			Settings struct {
+				Depguard struct {
+					Rules map[string]struct{ Files []string }
+				}
+			}
+		}
+	}
+	if err := yaml.Unmarshal(text, &config); err != nil {
+		t.Fatal(err)
+	}
+	layered := map[string]bool{".": true}
+	for _, folder := range unlayered {
+		layered[folder] = true
+	}
+	for _, rule := range config.Linters.Settings.Depguard.Rules {
+		for _, files := range rule.Files {
+			folder, _, _ := strings.Cut(strings.TrimPrefix(files, "${config-path}/"), "/")
+			layered[folder] = true
+		}
+	}
+	for _, folder := range folders(t) {
+		if !layered[folder] {
+			t.Errorf("no rule of .golangci.yml says what %s may import", folder)
+		}
+	}
+}
+
+// named are comparisons with the name of a workload or an engine.
+var named = map[string]*regexp.Regexp{
+	"engine":  regexp.MustCompile(`Workload [!=]= |switch [a-z.]*\.Workload {`),
+	"inspect": regexp.MustCompile(`Engine [!=]= |switch [a-z.]*\.Engine {|"(sqlite|mariadb|mysql|postgres|sqlserver|oracle)"`),
+}
+
+// TestNoNamesAcrossLayers: engines ask a program's declarations and name no workload; what is
+// said of an inspection asks the engine's description and names none.
+func TestNoNamesAcrossLayers(t *testing.T) {
+	for folder, names := range named {
+		err := filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			if found := names.Find(text); found != nil {
+				t.Errorf("%s has %q", path, found)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// folders are those of the root that have packages in them.
+func folders(t *testing.T) []string {
+	t.Helper()
+	sources, err := filepath.Glob("*/*.go")
+	deeper, err2 := filepath.Glob("*/*/*.go")
+	if err != nil || err2 != nil || len(sources) == 0 {
+		t.Fatal(err, err2)
+	}
+	var all []string
+	for _, source := range append(sources, deeper...) {
+		folder, _, _ := strings.Cut(filepath.ToSlash(source), "/")
+		all = append(all, folder)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// undescribed are folders beside the layers: helpers, and what measures and makes them.
+var undescribed = []string{"bench", "docs", "internal", "planted", "scripts", "target"}
+
+// TestDesignNamesEveryLayer: the layers of docs/design.md are the folders that are there.
+func TestDesignNamesEveryLayer(t *testing.T) {
+	page, err := os.ReadFile("docs/design.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, layers, _ := strings.Cut(string(page), "## Layers\n\n```\n")
+	layers, _, _ = strings.Cut(layers, "```")
+	named := map[string]bool{"/": true}
+	for line := range strings.Lines(layers) {
+		name, _, _ := strings.Cut(line, " ")
+		name = strings.TrimSuffix(name, "/…")
+		if _, err := os.Stat(filepath.FromSlash("./" + name)); err != nil {
+			t.Errorf("docs/design.md names %s, which is not there", name)
+		}
+		folder, _, _ := strings.Cut(name, "/")
+		named[folder] = true
+	}
+	for _, folder := range folders(t) {
+		if !named[folder] && !slices.Contains(undescribed, folder) {
+			t.Errorf("docs/design.md says nothing of %s", folder)
+		}
+	}
+}
+
+var (
+	linked = regexp.MustCompile(`\]\(([a-z_/]+\.go)\)`)
+	quoted = regexp.MustCompile("(?s)```go\n(.*?)```")
+)
+
+// TestContributingQuotesTheCode: lines of code in CONTRIBUTING.md stand in the file that is
+// linked before them.
+func TestContributingQuotesTheCode(t *testing.T) {
+	page, err := os.ReadFile("CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range quoted.FindAllSubmatchIndex(page, -1) {
+		files := linked.FindAllSubmatch(page[:at[0]], -1)
+		if len(files) == 0 {
+			t.Fatalf("no file is linked before %s", page[at[2]:at[3]])
+		}
+		file := string(files[len(files)-1][1])
+		code, err := os.ReadFile(file)
+		if err != nil || !strings.Contains(string(code), strings.TrimSpace(string(page[at[2]:at[3]]))) {
+			t.Errorf("%s has no %s: %v", file, page[at[2]:at[3]], err)
+		}
+	}
+}

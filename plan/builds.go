@@ -1,0 +1,76 @@
+package plan
+
+import (
+	"fmt"
+
+	"filewise"
+	"filewise/experiment"
+)
+
+// maxInstances bounds the builds that lie side by side, with a copy each.
+const maxInstances = 20
+
+// setPreload sets what every build is loaded with, and how many of each layout
+// there are.
+func (m *maker) setPreload() (err error) {
+	if !m.o.Preload.Given() {
+		if m.o.Instances.Given() && m.work.Appends() {
+			return badUse("instances", m.o.Instances.Value, "without --preload every trial has a build of its own: add --preload, or leave it out")
+		}
+		return nil
+	}
+	external := m.plan.Target.Mode == filewise.External // which is loaded anew for every trial
+	if !m.About.Reset && !external {
+		return filewise.Errorf(filewise.CodePreflight, "leave --preload out; builds are then made anew for every trial",
+			"%s cannot restore a loaded build: %w", m.plan.Target.Engine, filewise.ErrUnsupported)
+	}
+	if external && m.o.Instances.Given() {
+		return badUse("instances", m.o.Instances.Value, "on an existing server every trial builds and loads its database anew: leave it out")
+	}
+	if err := m.checkInstances(); err != nil {
+		return err
+	}
+	if m.plan.Preload, err = bytesOf("preload", m.o.Preload.Value); err != nil {
+		return err
+	}
+	if !external {
+		m.plan.Instances = m.o.Instances.Value
+	}
+	if m.plan.Preload >= m.plan.Layouts[0].Data.Bytes {
+		return BadValue("preload", m.o.Preload.Value, "it has to fit into --size, with room for the work")
+	}
+	return nil
+}
+
+func (m *maker) checkInstances() error {
+	if n := m.o.Instances.Value; n < 1 || n > maxInstances {
+		return BadValue("instances", n, fmt.Sprintf("give 1 to %d; with one, the verdict is for that build only", maxInstances))
+	}
+	return nil
+}
+
+// setMeasure sets what a trial measures. The life cycle needs a server, and
+// fixed work that leaves something to write and to recover.
+func (m *maker) setMeasure() error {
+	if m.plan.Measure = m.o.Measure.Value; m.plan.Measure == experiment.MeasureWorkload {
+		return nil
+	}
+	switch {
+	case m.plan.Target.Mode == filewise.External:
+		return filewise.Errorf(filewise.CodePreflight, "measure it on a managed server: --engine "+m.plan.Target.Engine+" instead of --target",
+			"an existing server is its owner's and is never stopped, so its life cycle is not timed: %w", filewise.ErrUnsupported)
+	case !m.About.Lifecycle:
+		return filewise.Errorf(filewise.CodePreflight, "measure it on an engine with a server that Filewise may stop, such as --engine mariadb",
+			"%s has no life cycle to time: %w", m.plan.Target.Engine, filewise.ErrUnsupported)
+	case m.plan.Target.Durability == filewise.DurabilityOff:
+		return BadValue("durability", m.plan.Target.Durability, "a crash would lose commits, and the check would fail: use full or normal "+
+			"with --measure lifecycle")
+	case m.o.Window.Given():
+		return BadValue("window", m.o.Window.Value, "the life cycle is timed after fixed work: give --work, or leave both out")
+	}
+	if m.plan.Work == 0 {
+		m.plan.Work = m.plan.Layouts[0].Data.Bytes / 2
+	}
+	m.plan.Window, m.plan.PilotWindow = 0, 0
+	return nil
+}

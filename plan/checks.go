@@ -1,0 +1,71 @@
+package plan
+
+import (
+	"filewise"
+)
+
+// CheckOptions are those by which a run tests and steadies itself.
+type CheckOptions struct {
+	AA        Opt[bool]
+	Calibrate Opt[bool]
+	Sessions  Opt[bool]
+	Cells     Opt[int]
+}
+
+// Table has their rows.
+func (o *CheckOptions) Table() []Option {
+	return []Option{
+		Row(&o.AA, "aa", false, "measure the baseline twice, the second time under another name: a difference that is found there is one of "+
+			"the machine"),
+		Row(&o.Calibrate, "calibrate", false, "time some synced writes on the first volume right before each trial, and adjust throughput for "+
+			"them: saves trials where the storage drifts"),
+		Row(&o.Sessions, "sessions", true, "all layouts of a block are there at once and take short turns, of a length and number that pilots "+
+			"fix: what a machine does over seconds and minutes so reaches all alike; --sessions=false: one trial after the other"),
+		Row(&o.Cells, "cells", 0, "fix the number of `ROUNDS` of a session, with turns of window/ROUNDS (2 or more; the shortest turn is 200ms)"),
+	}
+}
+
+// setChecks comes after the baseline is known.
+func (m *maker) setChecks() (err error) {
+	if m.o.Calibrate.Value && m.plan.Target.Mode == filewise.External {
+		return badUse("calibrate", true, "it writes to the volumes itself, which are those of the server here: leave it out")
+	}
+	m.plan.Calibrate = m.o.Calibrate.Value
+	if !m.o.AA.Value {
+		return nil
+	}
+	if len(m.plan.Layouts) >= maxLayouts {
+		return BadValue("aa", true, "it is one layout more than can be compared: give fewer")
+	}
+	if m.plan, err = m.plan.WithAA(); err != nil {
+		return filewise.Errorf(filewise.CodeUsage, "give that layout another name", "--aa: %w", err)
+	}
+	return nil
+}
+
+// setSessions comes after all that says what a trial measures.
+func (m *maker) setSessions() error {
+	o := &m.o.CheckOptions
+	switch {
+	case o.Cells.Given() && o.Cells.Value == 0:
+		return BadValue("cells", 0, "give 2 or more rounds, or leave it out")
+	case o.Cells.Given() && !o.Sessions.Value:
+		return BadValue("sessions", false, "--cells is the number of rounds of a session: leave one of them out")
+	case !o.Sessions.Value:
+		return nil
+	}
+	m.plan.Cells = o.Cells.Value
+	program, err := m.program()
+	if err != nil {
+		return err
+	}
+	if err := m.plan.CheckCells(program); err != nil {
+		return err
+	}
+	if m.plan.OneByOne, _ = m.plan.CannotTakeTurns(program); m.plan.OneByOne != "" {
+		return nil
+	}
+	m.plan.Sessions = true
+	m.plan.WindowByPilots = !m.o.Window.Given() && m.plan.Work == 0
+	return nil
+}

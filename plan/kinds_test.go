@@ -1,0 +1,150 @@
+package plan_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"filewise"
+	"filewise/engine/all"
+	"filewise/plan"
+	"filewise/workload"
+)
+
+// made is a plan of an engine, changed so.
+func made(t *testing.T, engine string, change func(*plan.Options)) plan.Made {
+	t.Helper()
+	engines := plan.Engines(all.Engines())
+	o := engines.New()
+	o.Engine = plan.Of(engine)
+	o.Volumes = plan.Of([]plan.Pair{{Name: "here", Value: t.TempDir()}})
+	change(o)
+	p, err := engines.Make(o)
+	if err != nil {
+		t.Fatalf("%s: %v", engine, err)
+	}
+	return p
+}
+
+// script is what a layout's build would execute.
+func script(t *testing.T, p plan.Made, l filewise.Layout) (filewise.Script, error) {
+	t.Helper()
+	sc, err := workload.Lookup(p.Scenario)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := sc.New(p.Params, p.Seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Engine.Script(plan.InScratch(p.Target), l, p.Program(w))
+}
+
+// Partitions are compared with one of them, which costs what partitions cost without being further
+// files, and it is said what they are.
+func TestOnePartition(t *testing.T) {
+	for _, engine := range []string{"mariadb", "mysql"} {
+		p := made(t, engine, func(o *plan.Options) {
+			o.Kind, o.Files = plan.Of("partitions"), plan.Of([]int{4, 8})
+		})
+		if len(p.Layouts) != 3 || p.Layouts[0].Data.Files != 1 || p.Layouts[0].Kind != filewise.KindPartitions {
+			t.Errorf("%s: %+v", engine, p.Layouts)
+		}
+		s, err := script(t, p, p.Layouts[2])
+		if err != nil || !slices.ContainsFunc(s.Warnings, func(w filewise.Warning) bool { return w.Code == "partitions-scope" }) {
+			t.Errorf("%s: %v, %+v", engine, err, s.Warnings)
+		}
+	}
+}
+
+// The room that SQL of the user's needs is not counted by commits of a byte.
+func TestCustomSpace(t *testing.T) {
+	for _, engine := range []string{"mariadb", "mysql", "sqlite", "postgres"} {
+		p := made(t, engine, func(o *plan.Options) {
+			text := func(s string) workload.Script { return workload.Script{"": {{Text: s, File: "my.yaml", Line: 1}}} }
+			o.Scenario, o.Custom = "custom", &workload.Custom{Setup: text(`CREATE TABLE a (id INTEGER) {{spread "a"}}`),
+				Tables:       []filewise.CustomTable{{Name: "a", Key: "id"}},
+				Transactions: []workload.Transaction{{Name: "add", Weight: 1, SQL: text("INSERT INTO a VALUES (1)")}}}
+		})
+		s, err := script(t, p, p.Layouts[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if need, size := s.Space["here"], p.Layouts[0].Data.Bytes; need > 8*size {
+			t.Errorf("%s: %d bytes for a layout of %d", engine, need, size)
+		}
+	}
+}
+
+// A scale that is too small for the article's numbers of files is refused, and which would do is said;
+// where no scale helps, other numbers are run, and that is said.
+func TestPublishedNumbersStay(t *testing.T) {
+	engines := plan.Engines(all.Engines())
+	o := engines.New()
+	o.Scenario, o.Engine, o.AsPublished, o.Scale = "scan", plan.Of("mariadb"), plan.Of(true), plan.Of(0.002)
+	o.Volumes = plan.Of([]plan.Pair{{Name: "here", Value: t.TempDir()}})
+	_, err := engines.Make(o)
+	if filewise.CodeOf(err) != filewise.CodePreflight || !strings.Contains(filewise.RemedyOf(err), "give --scale 0.03") {
+		t.Errorf("%v; %s", err, filewise.RemedyOf(err))
+	}
+	p := made(t, "sqlite", func(o *plan.Options) { o.Scenario, o.AsPublished = "scan", plan.Of(true) })
+	sc, err := workload.Lookup("scan")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if says := strings.Join(sc.DiffersHere(p.Layouts, 0.02), "\n"); !strings.Contains(says, "cannot do it: 40 files.") ||
+		!strings.Contains(says, "not published: 4 files.") || !strings.Contains(says, "1039773 rows there, 20795 rows here") {
+		t.Error(says)
+	}
+}
+
+// Indexes that the article had when it loaded its tables are made before the load, and no others.
+func TestIndexedFirst(t *testing.T) {
+	for _, engine := range []string{"sqlite", "mariadb", "mysql", "postgres"} {
+		for published, stage := range map[bool]string{true: filewise.StageBuild, false: filewise.StageLoad} {
+			p := made(t, engine, func(o *plan.Options) {
+				o.Scenario, o.AsPublished = "scan", plan.Opt[bool]{Value: published}
+				if published {
+					o.AsPublished = plan.Of(true)
+				}
+			})
+			s, err := script(t, p, p.Layouts[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := false
+			for _, step := range s.Steps {
+				if strings.Contains(step.SQL, "frag1") && (strings.Contains(step.SQL, "CREATE INDEX") || strings.Contains(step.SQL, "ADD INDEX")) {
+					if found = true; step.Stage != stage {
+						t.Errorf("%s, as published %v: %s in stage %s", engine, published, step.SQL, step.Stage)
+					}
+				}
+			}
+			if !found {
+				t.Errorf("%s: no index", engine)
+			}
+		}
+	}
+}
+
+// Files that grow begin as small as they can, those of InnoDB's system tablespace too.
+func TestGrowingBeginsSmall(t *testing.T) {
+	for _, engine := range []string{"mariadb", "mysql"} {
+		p := made(t, engine, func(o *plan.Options) { o.Scenario, o.AsPublished = "dml", plan.Of(true) })
+		for _, l := range p.Layouts {
+			s, err := script(t, p, l)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var bytes int64
+			for _, f := range s.Files {
+				if f.Role == filewise.RoleData {
+					bytes += f.Bytes
+				}
+			}
+			if most := int64(l.Data.Files+4) << 20; l.Data.Allocation == filewise.Growing && bytes > most {
+				t.Errorf("%s: %s begins with %d bytes, more than %d", engine, l.Name, bytes, most)
+			}
+		}
+	}
+}

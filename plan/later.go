@@ -1,0 +1,78 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"filewise"
+)
+
+// usualLater is the number of files after adding, where none is given.
+const usualLater = 4
+
+// laterAll are both arms that add files.
+const laterAll = string(filewise.LaterNewData) + "," + string(filewise.LaterRebuilt)
+
+// laterArms reads --added-later.
+func (m *maker) laterArms() (newData, rebuilt bool, err error) {
+	given := m.o.AddedLater.Value
+	if given == "true" { // as a variable may say
+		given = laterAll
+	}
+	for part := range strings.SplitSeq(given, ",") {
+		arm, err := Choice("added-later", strings.TrimSpace(part), filewise.LaterNewData, filewise.LaterRebuilt, filewise.LaterUntouched)
+		if err != nil {
+			return false, false, err
+		}
+		newData, rebuilt = newData || arm == filewise.LaterNewData, rebuilt || arm == filewise.LaterRebuilt
+	}
+	if !newData && !rebuilt {
+		return false, false, BadValue("added-later", given, "untouched is always there: give new-data, rebuilt, or nothing for both")
+	}
+	return newData, rebuilt, nil
+}
+
+// later makes the arms of files that are added to a loaded database: as it was,
+// the baseline; with files that only new data use; and spread over all of them.
+func (m *maker) later(base filewise.Layout, files []int) ([]filewise.Layout, error) {
+	if !m.o.Preload.Given() {
+		return nil, filewise.Errorf(filewise.CodeUsage, "add --preload SIZE: what the database holds before files are added",
+			"--added-later compares loaded databases")
+	}
+	preload, err := bytesOf("preload", m.o.Preload.Value)
+	if err != nil {
+		return nil, err
+	}
+	newData, rebuilt, err := m.laterArms()
+	if err != nil {
+		return nil, err
+	}
+	add := func(out []filewise.Layout, n int, later filewise.AddedLater, words string) []filewise.Layout {
+		l := base
+		l.Data.Files, l.AddedLater, l.Rank = n, later, len(out)+1
+		l.Name = filewise.FilesName(n) + ", " + words
+		return append(out, l)
+	}
+	out := add(nil, 1, filewise.LaterUntouched, "untouched")
+	for _, n := range files {
+		if n == 1 {
+			continue // untouched is that one
+		}
+		if first := base.Data.Bytes / int64(n); preload >= first {
+			return nil, BadValue("preload", m.o.Preload.Value, fmt.Sprintf(
+				"it is loaded before files are added, and the first of %d files has %s: make --size larger", n, humanize.IBytes(uint64(first))))
+		}
+		if newData {
+			out = add(out, n, filewise.LaterNewData, "new data")
+		}
+		if rebuilt {
+			out = add(out, n, filewise.LaterRebuilt, "rebuilt")
+		}
+	}
+	if len(out) == 1 {
+		return nil, BadValue("files", "1", "give the number of files after adding, such as 4")
+	}
+	return out, nil
+}

@@ -1,0 +1,102 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/dustin/go-humanize"
+
+	"filewise"
+)
+
+// nameArms names the layouts that have no name: by their number of files, and by
+// whatever tells them apart besides.
+func nameArms(arms []arm) {
+	traits := make([][]string, len(arms))
+	for i, a := range arms {
+		traits[i] = traitsOf(a)
+	}
+	for i := range arms {
+		if arms[i].Name != "" {
+			continue
+		}
+		name := filewise.FilesName(arms[i].Data.Files)
+		for t := range traits[i] {
+			differs := slices.ContainsFunc(traits, func(of []string) bool { return of[t] != traits[0][t] })
+			if differs && traits[i][t] != "" {
+				name += ", " + traits[i][t]
+			}
+		}
+		arms[i].Name = name
+	}
+}
+
+// traitsOf are in words what may tell a layout from another one, besides its
+// number of files.
+func traitsOf(a arm) []string {
+	growth, log, index := "", "", ""
+	if a.growthGiven {
+		growth = "by " + humanize.IBytes(uint64(a.Data.Growth))
+	}
+	if a.LogVolume != "" {
+		log = "log on " + a.LogVolume
+	}
+	if a.IndexVolume != "" {
+		index = "indexes on " + a.IndexVolume
+	}
+	allocation := ""
+	if a.allocationGiven {
+		allocation = string(a.Data.Allocation)
+	}
+	indexes := ""
+	if a.Indexes != "" {
+		indexes = "indexes " + a.Indexes
+	}
+	return []string{string(a.Kind), "placed " + string(a.Data.Placement), allocation, growth, log, indexes, index}
+}
+
+// simplest orders the kinds by how much they ask of whoever keeps the database:
+// one table in one file before anything partitioned. Kinds that are not listed
+// come after these.
+var simplest = []filewise.Kind{
+	filewise.KindSingle, filewise.KindBigfile, filewise.KindShards, filewise.KindSystem, filewise.KindFilegroup,
+	filewise.KindSmallfile, filewise.KindPerTable, filewise.KindPartitions,
+}
+
+// rankArms ranks layouts by "fewest files" over kinds: files, then the simpler
+// kind, then what lies apart. Equal ones share a rank.
+func rankArms(arms []arm) {
+	type key struct{ files, kind, apart int }
+	keyOf := func(a arm) key {
+		kind := slices.Index(simplest, a.Kind)
+		if kind < 0 {
+			kind = len(simplest)
+		}
+		return key{a.Data.Files, kind, apartness(a)}
+	}
+	compare := func(a, b key) int {
+		return cmp.Or(cmp.Compare(a.files, b.files), cmp.Compare(a.kind, b.kind), cmp.Compare(a.apart, b.apart))
+	}
+	keys := make([]key, len(arms))
+	for i, a := range arms {
+		keys[i] = keyOf(a)
+	}
+	slices.SortFunc(keys, compare)
+	keys = slices.Compact(keys)
+	for i := range arms {
+		arms[i].Rank = 1 + slices.Index(keys, keyOf(arms[i]))
+	}
+}
+
+// apartness counts what lies apart from the rest.
+func apartness(a arm) int {
+	apart := 0
+	for _, is := range []bool{
+		a.LogVolume != "", a.IndexVolume != "", a.Indexes == filewise.IndexesApart, a.Data.Placement == filewise.PlaceRoundRobin,
+	} {
+		if is {
+			apart++
+		}
+	}
+	return apart
+}

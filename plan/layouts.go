@@ -1,0 +1,194 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"filewise"
+)
+
+// maxLayouts bounds an experiment: more layouts need more trials for each.
+const maxLayouts = 32
+
+// LayoutOptions say which layouts are compared.
+type LayoutOptions struct {
+	Kind        Opt[string]
+	Files       Opt[[]int]
+	Size        Opt[string]
+	Allocation  Opt[string]
+	Growth      Opt[string]
+	Placement   Opt[string]
+	LogVolume   Opt[string]
+	IndexVolume Opt[string]
+	Indexes     Opt[string]
+	AddedLater  Opt[string]
+	Layouts     Opt[[]LayoutSpec]
+}
+
+// Table has their rows.
+func (o *LayoutOptions) Table() []Option {
+	return []Option{
+		Row(&o.Kind, "kind", "", "`kind` of layout (default the engine's usual one)"),
+		Row(&o.Files, "files", nil, "`numbers` of data files to compare, the total size held constant; in scenario backup, of backup files; "+
+			"in temp, of temporary files (default the scenario's)").between(1, 1e6).insteadOf("layout"),
+		Row(&o.Size, "size", "", "total `size` of the data files, such as 64MiB (default the scenario's)"),
+		Row(&o.Allocation, "allocation", string(filewise.Preallocated), "`allocation` of files: at full size from the start (preallocated) "+
+			"or growing; what the engine can do decides where this is not given").oneOf(string(filewise.Preallocated), string(filewise.Growing)),
+		Row(&o.Growth, "growth", "1MiB", "`bytes` by which a growing file grows"),
+		Row(&o.Placement, "placement", "", "`placement` of files: all on the first volume (one) or spread over the volumes (round-robin) "+
+			"(default round-robin with several volumes)").oneOf(string(filewise.PlaceOne), string(filewise.PlaceRoundRobin)),
+		Row(&o.LogVolume, "log-volume", "", "`name` of a --volume that holds the log and no data"),
+		Row(&o.IndexVolume, "index-volume", "", "`name` of a --volume that holds the indexes and no data"),
+		Row(&o.Indexes, "indexes", "", "`place` of a further index: on the files of its table (together) or on files of its own (apart)").
+			oneOf(filewise.IndexesTogether, filewise.IndexesApart),
+		Row(&o.AddedLater, "added-later", "", "compare what adding files to a loaded database gives (with --preload): untouched with "+
+			"`arms` new-data and rebuilt; =rebuilt or =new-data leaves the other out").alone(laterAll),
+		Row(&o.Layouts, "layout", nil, "a `layout` in full, such as files=8,kind=partitions,placement=one,name=mine "+
+			"(repeatable, instead of --files; keys: "+strings.Join(layoutKeys, ", ")+")").withKeys(layoutKeys...).insteadOf("files"),
+	}
+}
+
+// setLayouts makes the layouts that are compared, the baseline first.
+func (m *maker) setLayouts() error {
+	base, err := m.baseLayout()
+	if err != nil {
+		return err
+	}
+	arms, err := m.arms(base)
+	if err != nil {
+		return err
+	}
+	m.indexDivided(arms)
+	if err := m.settleAllocation(arms); err != nil {
+		return err
+	}
+	if len(m.o.Files.Value) == 0 && len(m.o.Layouts.Value) == 0 && !m.work.Appends() {
+		if arms, err = m.possible(arms); err != nil {
+			if files := m.unpublishedNumbers(); files != nil {
+				if least := m.leastScale(); least > 0 {
+					return filewise.Errorf(filewise.CodePreflight, "give --scale "+strconv.FormatFloat(least, 'g', 2, 64)+" or more",
+						"--as-published at scale %g has too little for %s: %w", m.o.Scale.Value, m.sc.NameOf(slices.Max(m.sc.Files)), err)
+				}
+				m.sc.Files = files
+				return m.setLayouts()
+			}
+			return err
+		}
+	}
+	m.plan.Layouts = nil
+	for _, a := range arms {
+		m.plan.Layouts = append(m.plan.Layouts, a.Layout)
+	}
+	return different(m.plan.Layouts)
+}
+
+// arm is a layout on its way, with what the user has said of it.
+type arm struct {
+	filewise.Layout
+	allocationGiven, growthGiven bool
+}
+
+// arms are made in one of four ways: each in full, as files added later, by the
+// engine itself, or by numbers of files.
+func (m *maker) arms(base filewise.Layout) ([]arm, error) {
+	if len(m.o.Layouts.Value) > 0 {
+		if m.o.Files.Given() || m.o.AddedLater.Value != "" {
+			return nil, filewise.Errorf(filewise.CodeUsage, "leave it out, and give every layout by --layout",
+				"--layout and --files or --added-later exclude each other")
+		}
+		return m.inFull(base)
+	}
+	files, err := m.numbers()
+	if err != nil {
+		return nil, err
+	}
+	var layouts []filewise.Layout
+	arranger, arranges := m.Engine.(filewise.Arranger)
+	switch {
+	case m.o.AddedLater.Value != "":
+		layouts, err = m.later(base, files)
+	case m.sc.Stripes:
+		layouts, err = m.stripes(base, files)
+	case m.sc.Temp:
+		layouts = temps(base, files, m.sc)
+	case arranges && !m.o.Kind.Given():
+		layouts = arranger.Arrange(m.plan.Target, base, files)
+	default:
+		layouts = byNumber(base, withOne(base.Kind, files))
+	}
+	arms := make([]arm, len(layouts))
+	for i, l := range layouts {
+		arms[i] = arm{l, m.o.Allocation.Given(), m.o.Growth.Given()}
+	}
+	return m.publishedArms(arms), err
+}
+
+// withOne adds one partition to numbers of partitions, as the baseline: it is one file
+// with the cost of partitioning.
+func withOne(kind filewise.Kind, files []int) []int {
+	if kind != filewise.KindPartitions || slices.Contains(files, 1) || len(files) == maxLayouts {
+		return files
+	}
+	return append([]int{1}, files...)
+}
+
+// byNumber is a layout of every number of files, equal in everything else.
+func byNumber(base filewise.Layout, files []int) []filewise.Layout {
+	var out []filewise.Layout
+	for _, n := range files {
+		l := base
+		l.Data.Files, l.Name, l.Rank = n, filewise.FilesName(n), n
+		out = append(out, l)
+	}
+	return out
+}
+
+// numbers are the numbers of files, each once.
+func (m *maker) numbers() ([]int, error) {
+	files := m.o.Files.Value
+	if len(files) == 0 {
+		files = m.sc.Files
+		if m.o.AddedLater.Value != "" {
+			files = []int{usualLater}
+		}
+	}
+	least := 2
+	if m.o.AddedLater.Value != "" {
+		least = 1
+	}
+	if len(files) < least || len(files) > maxLayouts {
+		return nil, BadValue("files", joined(files, " "), fmt.Sprintf(
+			"layouts are compared with each other: give %d to %d different numbers of files, such as 1,4,8", least, maxLayouts))
+	}
+	for i, n := range files {
+		if n < 1 {
+			return nil, BadValue("files", n, "every number of files must be at least 1")
+		}
+		if slices.Contains(files[:i], n) {
+			return nil, BadValue("files", n, "each number of files may be given once")
+		}
+	}
+	return files, nil
+}
+
+// different refuses layouts that are one, or have one name.
+func different(layouts []filewise.Layout) error {
+	if len(layouts) < 2 || len(layouts) > maxLayouts {
+		return filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("give 2 to %d", maxLayouts), "%d layouts cannot be compared", len(layouts))
+	}
+	for i, l := range layouts {
+		for _, other := range layouts[:i] {
+			if l.Name == other.Name {
+				return filewise.Errorf(filewise.CodeUsage, "give each another name: --layout files=8,name=…",
+					"two layouts are called %q", l.Name)
+			}
+			backup := l.Backup == other.Backup && l.Discard == other.Discard && l.BackupOptions == other.BackupOptions
+			if backup && l.BuildKey() == other.BuildKey() {
+				return filewise.Errorf(filewise.CodeUsage, "leave one out", "the layouts %q and %q are the same", other.Name, l.Name)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package plan_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"filewise"
+	"filewise/engine/all"
+	"filewise/plan"
+)
+
+// A plan is made of a struct alone. What a variable of the environment says and the plan
+// has no use for is passed over, and is not in the command that repeats it.
+func TestMake(t *testing.T) {
+	engines := plan.Engines(all.Engines())
+	o := engines.New()
+	o.Files, o.Window, o.Seed = plan.Of([]int{1, 4}), plan.Of(2*time.Second), plan.Of("7")
+	o.Volumes = plan.Of([]plan.Pair{{Name: "here", Value: t.TempDir()}})
+	o.Users = plan.Opt[[]int]{Value: []int{8}, From: plan.Variable}
+	made, err := engines.Make(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := strings.Join(made.Command, " ")
+	if made.Scenario != plan.DefaultScenario || made.Engine != engines[0] || len(made.Layouts) != 2 || made.Seed != 7 ||
+		made.Window != 2*time.Second ||
+		!strings.HasPrefix(command, "filewise run inserts --files 1,4 --window 2s --volume here=/") || !strings.HasSuffix(command, " --seed 7") {
+		t.Errorf("%+v", made.Plan)
+	}
+	if !o.Users.Given() {
+		t.Error("the caller's options were altered")
+	}
+	o.Users.From = plan.Given
+	if _, err := engines.Make(o); filewise.CodeOf(err) != filewise.CodeUsage ||
+		!strings.Contains(err.Error(), "--users is a flag of scenario orders") {
+		t.Error(err)
+	}
+}
+
+// Every option that a plan does not understand is refused with what to do.
+func TestMakeRefuses(t *testing.T) {
+	engines := plan.Engines(all.Engines())
+	for name, change := range map[string]func(*plan.Options){
+		"--durability":  func(o *plan.Options) { o.Durability = plan.Of("ful") },
+		"--indexes":     func(o *plan.Options) { o.Indexes = plan.Of("near") },
+		"--measure":     func(o *plan.Options) { o.Measure = plan.Of("all") },
+		"--window":      func(o *plan.Options) { o.Window = plan.Of(time.Duration(0)) },
+		"--set":         func(o *plan.Options) { o.Settings = plan.Of([]plan.Pair{{Name: "x", Bare: true}}) },
+		"--layout":      func(o *plan.Options) { o.Layouts = plan.Of([]plan.LayoutSpec{{{Name: "kind", Value: "shards"}}}) },
+		"--no-password": func(o *plan.Options) { o.NoPassword = plan.Of(true) },
+		"scenario":      func(o *plan.Options) { o.Scenario = "insrets" },
+		"engine":        func(o *plan.Options) { o.Engine = plan.Of("sqlit") },
+	} {
+		o := engines.New()
+		change(o)
+		_, err := engines.Make(o)
+		var said *filewise.Error
+		if !errors.As(err, &said) || said.Code != filewise.CodeUsage || filewise.RemedyOf(err) == "" ||
+			!strings.HasPrefix(err.Error(), name+" ") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Every option has a name, a usage and one row, which a clone does not share.
+func TestTable(t *testing.T) {
+	o := plan.New()
+	c := o.Clone()
+	seen := map[string]bool{}
+	for _, row := range o.Table() {
+		if seen[row.Name] {
+			t.Errorf("%s stands twice", row.Name)
+		}
+		seen[row.Name] = true
+		if row.Usage == "" || row.To.Given() {
+			t.Errorf("%s: %+v", row.Name, row)
+		}
+		if row.Instead != "" && plan.Find(o.Table(), row.Instead).Instead != row.Name {
+			t.Errorf("%s excludes %s, but not the other way round", row.Name, row.Instead)
+		}
+		row.To.SetSource(plan.Given)
+		if plan.Find(c.Table(), row.Name).To.Given() {
+			t.Errorf("%s is shared with a clone", row.Name)
+		}
+	}
+}

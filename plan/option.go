@@ -1,0 +1,160 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Source says where an option's value is from.
+type Source int
+
+// The sources, the weakest first: each goes before those above it.
+const (
+	Usual    Source = iota // nobody has said anything
+	File                   // a study file
+	Variable               // a variable of the environment, which may be meant for other runs
+	Given                  // a flag, or whoever fills the struct
+)
+
+// Opt is the value of an option. Until it is given it is the usual one.
+type Opt[T any] struct {
+	Value T
+	From  Source
+	usual T
+}
+
+// Of is a value that is given.
+func Of[T any](v T) Opt[T] { return Opt[T]{Value: v, From: Given} }
+
+// Given says whether anybody has said the value.
+func (o *Opt[T]) Given() bool { return o.From != Usual }
+
+// Holder is an *Opt of whatever type.
+type Holder interface {
+	Given() bool
+	// Pointer is that to the value: a *string, *int, *[]Pair, …
+	Pointer() any
+	// Texts are the value as flags take it, one for each time that the flag is given.
+	Texts() []string
+	Source() Source
+	SetSource(Source)
+	// Forget makes the value the usual one.
+	Forget()
+}
+
+// Pointer implements Holder.
+func (o *Opt[T]) Pointer() any { return &o.Value }
+
+// Texts implements Holder.
+func (o *Opt[T]) Texts() []string { return texts(o.Value) }
+
+// Source implements Holder.
+func (o *Opt[T]) Source() Source { return o.From }
+
+// SetSource implements Holder.
+func (o *Opt[T]) SetSource(s Source) { o.From = s }
+
+// Forget implements Holder.
+func (o *Opt[T]) Forget() { o.Value, o.From = o.usual, Usual }
+
+// Option is a row of the table of options.
+type Option struct {
+	Name  string
+	Usage string // a word in backquotes stands for the value
+	To    Holder
+	// Default is the usual value in words; empty: there is none.
+	Default string
+	// Alone is the value of a flag that stands without one; empty: it needs one.
+	Alone   string
+	Choices []string   // all values there are; none: any
+	Bounds  [2]float64 // of a number: the least and the most; zero: not bounded here
+	Keys    []string   // of mappings: the keys that they may have; none: any
+	// Instead is the option that this one excludes: of two that exclude each other the
+	// stronger source goes first.
+	Instead string
+	// Unrepeated: the command that repeats a plan does not say it, or says it by itself.
+	Unrepeated bool
+}
+
+// Row is an option's row. Until it is given it has the usual value.
+func Row[T any](to *Opt[T], name string, usual T, usage string) Option {
+	to.usual = usual
+	if to.From == Usual {
+		to.Value = usual
+	}
+	return Option{Name: name, Usage: usage, To: to, Default: strings.Join(texts(usual), ",")}
+}
+
+func (o Option) oneOf(choices ...string) Option     { o.Choices = choices; return o }
+func (o Option) between(least, most float64) Option { o.Bounds = [2]float64{least, most}; return o }
+func (o Option) alone(value string) Option          { o.Alone = value; return o }
+func (o Option) shownAs(usual string) Option        { o.Default = usual; return o }
+func (o Option) withKeys(keys ...string) Option     { o.Keys = keys; return o }
+func (o Option) insteadOf(name string) Option       { o.Instead = name; return o }
+func (o Option) unrepeated() Option                 { o.Unrepeated = true; return o }
+
+// texts are a value as flags take it.
+func texts(v any) []string {
+	switch v := v.(type) {
+	case string:
+		return []string{v}
+	case bool:
+		return []string{strconv.FormatBool(v)}
+	case float64:
+		return []string{strconv.FormatFloat(v, 'g', -1, 64)}
+	case time.Duration:
+		return []string{v.String()}
+	case []int:
+		return []string{joined(v, ",")}
+	case []string:
+		return slices.Clone(v)
+	case []Pair:
+		return each(v, Pair.String)
+	case []LayoutSpec:
+		return each(v, LayoutSpec.String)
+	}
+	return []string{fmt.Sprint(v)}
+}
+
+func each[T any](all []T, text func(T) string) []string {
+	out := make([]string, len(all))
+	for i, v := range all {
+		out[i] = text(v)
+	}
+	return out
+}
+
+func joined(numbers []int, between string) string {
+	return strings.Join(each(numbers, strconv.Itoa), between)
+}
+
+// Pair is NAME=VALUE.
+type Pair struct {
+	Name, Value string
+	// Bare: there was no =, and Name is all of it.
+	Bare bool
+}
+
+// ParsePair divides NAME=VALUE.
+func ParsePair(text string) Pair {
+	name, value, ok := strings.Cut(text, "=")
+	return Pair{name, value, !ok}
+}
+
+func (p Pair) String() string {
+	if p.Bare {
+		return p.Name
+	}
+	return p.Name + "=" + p.Value
+}
+
+// Find is the row of an option; nil: there is none.
+func Find(table []Option, name string) *Option {
+	if i := slices.IndexFunc(table, func(o Option) bool { return o.Name == name }); i >= 0 {
+		return &table[i]
+	}
+	return nil
+}

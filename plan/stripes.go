@@ -1,0 +1,97 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"filewise"
+)
+
+// stripes makes a layout of every number of backup files, with every number of data
+// files and every value of the backup's options. The data have one file unless told
+// otherwise, and where the engine backs up file by file as many as the backup.
+func (m *maker) stripes(base filewise.Layout, files []int) ([]filewise.Layout, error) {
+	if err := m.checkDataFiles(); err != nil {
+		return nil, err
+	}
+	options, err := m.optionArms()
+	if err != nil {
+		return nil, err
+	}
+	data := m.o.DataFiles.Value
+	if len(data) == 0 {
+		data = []int{1}
+	}
+	var out []filewise.Layout
+	for _, of := range data {
+		for _, option := range options {
+			for _, n := range files {
+				l := m.stripe(base, n, of)
+				l.BackupOptions = option
+				if len(data) > 1 {
+					l.Name += " of " + filewise.FilesName(of)
+					l.Rank += of * maxRank
+				}
+				if len(options) > 1 {
+					l.Name += ", " + strings.ReplaceAll(string(option), ",", ", ")
+				}
+				out = append(out, l)
+			}
+		}
+	}
+	return out, nil
+}
+
+// stripe is a layout of n backup files of a database in so many files.
+func (m *maker) stripe(l filewise.Layout, n, of int) filewise.Layout {
+	l.Discard, l.Data.Files = m.o.Discard.Value, of
+	if m.About.StripesAsFiles {
+		l.Data.Files = n
+	}
+	l.Backup = filewise.Spread{Files: n, Placement: l.Data.Placement}
+	if l.Data.Placement == filewise.PlaceRoundRobin { // never on a volume of the data
+		l.Data.Placement, l.Backup.Placement = filewise.PlaceOne, filewise.PlaceApart
+	}
+	l.Name, l.Rank = m.sc.NameOf(n), n
+	return l
+}
+
+// maxRank is above every number of backup files.
+const maxRank = 1000
+
+func (m *maker) checkDataFiles() error {
+	for i, n := range m.o.DataFiles.Value {
+		if n < 1 || slices.Contains(m.o.DataFiles.Value[:i], n) {
+			return BadValue("data-files", n, "give whole numbers from 1, each once")
+		}
+	}
+	if len(m.o.DataFiles.Value) > 0 && m.About.StripesAsFiles {
+		return filewise.Errorf(filewise.CodeUsage, "leave it out, and give --files",
+			"--data-files: a backup has as many files as the database here: %w%w", filewise.ErrUnsupported, unfit{name: "data-files"})
+	}
+	return nil
+}
+
+// optionArms are all combinations of the options' values; one without any when none
+// is given.
+func (m *maker) optionArms() ([]filewise.BackupOptions, error) {
+	arms := []filewise.BackupOptions{""}
+	for i, text := range m.o.BackupOptions.Value {
+		name, values, ok := strings.Cut(text, "=")
+		if !ok || name == "" || values == "" {
+			return nil, BadValue("backup-option", text, "give NAME=VALUE, or NAME=VALUE,VALUE to compare values")
+		}
+		if slices.ContainsFunc(m.o.BackupOptions.Value[:i], func(o string) bool { return strings.HasPrefix(o, name+"=") }) {
+			return nil, BadValue("backup-option", text, fmt.Sprintf("give all values of %s at once: %s=A,B", name, name))
+		}
+		var more []filewise.BackupOptions
+		for value := range strings.SplitSeq(values, ",") {
+			for _, a := range arms {
+				more = append(more, a.With(name, value))
+			}
+		}
+		arms = more
+	}
+	return arms, nil
+}

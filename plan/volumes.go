@@ -1,0 +1,90 @@
+package plan
+
+import (
+	"path"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"filewise"
+)
+
+// setVolumes names the places of files: the options', the target's own, or the
+// usual one.
+func (m *maker) setVolumes() error {
+	given, t := m.o.Volumes.Value, &m.plan.Target
+	external := t.Mode == filewise.External
+	switch {
+	case len(t.Volumes) > 0 && len(given) > 0:
+		return badUse("volume", strconv.Quote(given[0].String()), "--target names the directory: leave one of them out")
+	case len(t.Volumes) > 0:
+		given, t.Volumes = []Pair{{Name: t.Volumes[0].Name, Value: t.Volumes[0].Dir}}, nil
+	case len(given) == 0 && external: // where the server itself puts files
+		t.Volumes = []filewise.Volume{{Name: "default"}}
+	case len(given) == 0:
+		given = []Pair{{Name: "here", Value: "."}}
+	}
+	for _, v := range given {
+		if err := addVolume(t, v); err != nil {
+			return err
+		}
+	}
+	return oneEach(*t)
+}
+
+func addVolume(t *filewise.Target, v Pair) error {
+	external, dir := t.Mode == filewise.External, v.Value
+	if v.Bare || v.Name == "" || dir == "" && !external {
+		return BadValue("volume", strconv.Quote(v.String()), "give it as NAME=DIR, such as fast=/mnt/nvme")
+	}
+	if !external { // a directory of this machine
+		abs, err := filepath.Abs(dir)
+		if err != nil {
+			return filewise.Errorf(filewise.CodePreflight, "", "--volume %s: %w", v, err)
+		}
+		dir = abs
+	}
+	for _, other := range t.Volumes {
+		if other.Name == v.Name {
+			return BadValue("volume", strconv.Quote(v.String()), "the name is taken by "+other.Dir)
+		}
+	}
+	t.Volumes = append(t.Volumes, filewise.Volume{Name: v.Name, Dir: dir})
+	return nil
+}
+
+// oneEach refuses volumes that are one place: between them nothing would differ
+// but the name.
+func oneEach(t filewise.Target) error {
+	names := make(map[string]string)
+	for _, v := range t.Volumes {
+		place := placeOf(v.Dir, t.Mode == filewise.External)
+		if other, taken := names[place]; taken {
+			return BadValue("volume", strconv.Quote(v.Name+"="+v.Dir),
+				"it is the same place as volume "+other+": name another, or leave one of them out")
+		}
+		names[place] = v.Name
+	}
+	return nil
+}
+
+// windowsPath begins with a drive or a share; case tells nothing there.
+var windowsPath = regexp.MustCompile(`^(?:[A-Za-z]:[\\/]|\\\\)`)
+
+// placeOf is a volume's directory in one spelling: of this machine with links
+// followed, of a server as its own system reads it.
+func placeOf(dir string, external bool) string {
+	switch {
+	case !external:
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			return real
+		}
+		return filepath.Clean(dir)
+	case windowsPath.MatchString(dir):
+		return strings.ToLower(path.Clean(strings.ReplaceAll(dir, `\`, "/")))
+	case strings.HasPrefix(dir, "/"):
+		return path.Clean(dir)
+	}
+	return dir // the server's own place, or a name of its
+}

@@ -1,0 +1,120 @@
+package chart
+
+import (
+	"html/template"
+	"math"
+)
+
+// Segment is a part of a bar. Its classes are drawn over each other: a colour, then a
+// hatching.
+type Segment struct {
+	Length  float64
+	Classes []string
+	Tip     string
+}
+
+// Bar has its parts side by side, before all that there could be.
+type Bar struct {
+	Name, Label string
+	Whole       Segment // none: without a class
+	Parts       []Segment
+	Limit       float64 // an upright line; 0: none
+	LimitTip    string
+}
+
+// Bars draws bars of one height below each other, names and labels above them.
+func Bars(bars []Bar, tall float64, label string) template.HTML {
+	most := 0.0
+	for _, b := range bars {
+		sum := 0.0
+		for _, p := range b.Parts {
+			sum += p.Length
+		}
+		most = max(most, b.Whole.Length, sum)
+	}
+	pitch := tall + 28
+	d := Drawing{Height: pitch * float64(len(bars))}
+	for i, b := range bars {
+		x, y := 0.0, float64(i)*pitch+18
+		d.TextAt("name", "start", 0, y-5, b.Name)
+		d.TextAt("axis", "end", 100, y-5, b.Label)
+		d.segment(b.Whole, 0, y, 100/most, tall)
+		for _, p := range b.Parts {
+			d.segment(p, x, y, 100/most, tall)
+			x += 100 * p.Length / most
+		}
+		if b.Limit > 0 {
+			d.Line("limit", 100*b.Limit/most, y-2, 100*b.Limit/most, y+tall+2, b.LimitTip)
+		}
+	}
+	return d.HTML(label)
+}
+
+func (d *Drawing) segment(s Segment, x, y, unit, tall float64) {
+	if s.Length <= 0 {
+		return
+	}
+	for _, class := range s.Classes {
+		d.Rect(class, x, y, unit*s.Length, tall, s.Tip)
+	}
+}
+
+// Icon is a segment as a small picture beside its name.
+func Icon(s Segment) template.HTML {
+	d := Drawing{Height: 12}
+	s.Length = 100
+	d.segment(s, 0, 0, 1, 12)
+	return template.HTML(`<svg width="18" height="12" aria-hidden="true">` + d.body.String() + "</svg>")
+}
+
+// Column is a small upright bar.
+type Column struct {
+	Length float64
+	Pale   bool // no part of the mean
+	Tip    string
+}
+
+// Columns are drawn side by side, with a line at their mean.
+type Columns struct {
+	Name, Label, MeanTip string
+	All                  []Column
+}
+
+// Rows draws columns below each other.
+func Rows(rows []Columns, label string) template.HTML {
+	const pitch, tall = 66, 40
+	d := Drawing{Height: float64(pitch * len(rows))}
+	for i, r := range rows {
+		y := float64(i*pitch) + 18
+		d.TextAt("axis", "start", 0, y-6, r.Name)
+		d.TextAt("axis", "end", 100, y-6, r.Label)
+		d.columns(r, y, tall)
+	}
+	return d.HTML(label)
+}
+
+func (d *Drawing) columns(r Columns, y, tall float64) {
+	d.Line("base", 0, y+tall, 100, y+tall, "")
+	most, sum, n := 0.0, 0.0, 0.0
+	for _, c := range r.All {
+		most = max(most, c.Length)
+		if !c.Pale {
+			sum, n = sum+c.Length, n+1
+		}
+	}
+	if most == 0 {
+		return
+	}
+	pitch := math.Min(100/float64(len(r.All)), 25)
+	for i, c := range r.All {
+		class, high := "column", tall*c.Length/most
+		if c.Pale {
+			class = "column other"
+		}
+		d.Rect(class, float64(i)*pitch+pitch*0.08, y+tall-high, pitch*0.84, high, c.Tip)
+	}
+	if n > 1 {
+		at := y + tall*(1-sum/n/most)
+		d.Line("mean", 0, at, pitch*float64(len(r.All)), at, r.MeanTip)
+	}
+}

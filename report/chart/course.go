@@ -1,0 +1,63 @@
+package chart
+
+import (
+	"html/template"
+	"slices"
+)
+
+// Course is what happened over time: single lines or bands, and their median.
+type Course struct {
+	Step   float64    // seconds between points
+	Window [2]float64 // what lies outside is shaded; in seconds
+	Lines  [][]float64
+	Bands  [][4]float64 // instead of lines: the quantiles 10, 25, 75 and 90 % at each point in time
+	Median []float64
+}
+
+// SVG draws it, as far as there is a median.
+func (c Course) SVG(label string) template.HTML {
+	const top, bottom = 18, 118
+	d := Drawing{Height: bottom + 24}
+	end, most := max(c.Window[1], float64(len(c.Median))*c.Step), 1e-9
+	for _, xs := range append(slices.Clone(c.Lines), c.Median) {
+		for _, x := range xs[:min(len(xs), len(c.Median))] {
+			most = max(most, x)
+		}
+	}
+	for _, b := range c.Bands {
+		most = max(most, b[3])
+	}
+	x, y := Scale{Lo: 0, Hi: end, From: 13, To: 99}, Scale{Lo: 0, Hi: 1.04 * most, From: bottom, To: top}
+	d.Rect("band", x.At(0), top, x.At(c.Window[0])-x.At(0), bottom-top, "")
+	if end > c.Window[1] {
+		d.Rect("band", x.At(c.Window[1]), top, 99-x.At(c.Window[1]), bottom-top, "")
+	}
+	d.course(c, x, y)
+	d.Levels(y, RoundTicks(0, y.Hi, 3), Brief)
+	for _, t := range RoundTicks(0, end, 4) {
+		d.Text("axis", x.At(t), bottom+16, sig(t)+" s")
+	}
+	return d.HTML(label)
+}
+
+func (d *Drawing) course(c Course, x, y Scale) {
+	place := func(i int, v float64) [2]float64 { return [2]float64{x.At((float64(i) + 0.5) * c.Step), y.At(v)} }
+	along := func(xs []float64) (out [][2]float64) {
+		for i, v := range xs[:min(len(xs), len(c.Median))] {
+			out = append(out, place(i, v))
+		}
+		return out
+	}
+	for _, l := range c.Lines {
+		d.Path("thin", along(l), false)
+	}
+	for k, class := range []string{"outer", "inner"} {
+		var edge, back [][2]float64
+		for i, b := range c.Bands {
+			edge, back = append(edge, place(i, b[k])), append(back, place(i, b[3-k]))
+		}
+		slices.Reverse(back)
+		d.Path(class, append(edge, back...), true)
+	}
+	d.Path("strong", along(c.Median), false)
+}

@@ -1,0 +1,120 @@
+package chart
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"slices"
+)
+
+// Point is a dot over a number, with its interval.
+type Point struct {
+	N         int     // of files, of users, of blocks
+	X, Lo, Hi float64 // Lo and Hi are NaN where there is no interval
+	Class     string  // of the dot and its interval
+	Tip       string
+}
+
+// Curve draws effects over a number: where it is joined by lines one that doubles in
+// equal steps, else one that grows by one.
+func Curve(points []Point, e Effects, height float64, joined bool, label string) template.HTML {
+	d := Drawing{Height: height}
+	bottom := height - 26
+	y := e.scale(bottom, 20)
+	x := Scale{Lo: float64(points[0].N), Hi: float64(points[len(points)-1].N), From: 18, To: 95, Log: joined}
+	d.upright(e, y, 5)
+	var counts []int
+	for i, p := range points {
+		at := x.At(float64(p.N))
+		if i > 0 && joined {
+			q := points[i-1]
+			d.Line("curve l0", x.At(float64(q.N)), y.At(e.of(q.X)), at, y.At(e.of(p.X)), "")
+		}
+		counts = append(counts, p.N)
+	}
+	for _, p := range points {
+		at := x.At(float64(p.N))
+		if known(p.X) && known(p.Lo) && known(p.Hi) {
+			d.Line("interval "+p.Class, at, y.At(e.of(p.Lo)), at, y.At(e.of(p.Hi)), p.Tip)
+		}
+		if known(p.X) {
+			d.Circle("estimate "+p.Class, at, y.At(e.of(p.X)), 4.5, p.Tip)
+		}
+	}
+	d.counts(counts, x, bottom+18)
+	return d.HTML(label)
+}
+
+// Series are points that are joined by a line, with the shape and colour of a layout.
+type Series struct {
+	Look   int
+	Class  string                  // beside that of its colour
+	Points []Point                 // by their numbers
+	Fit    func(n float64) float64 // a dashed line; nil: none
+}
+
+// Lines draws series over a number that doubles in equal steps, from zero upwards;
+// number writes the values of the axis.
+func Lines(all []Series, height float64, number func(float64) string, label string) template.HTML {
+	var counts []int
+	most := 0.0
+	for _, s := range all {
+		for _, p := range s.Points {
+			counts = append(counts, p.N)
+			most = max(most, p.X)
+			if known(p.Hi) { // an interval of two trials may reach to the sky
+				most = max(most, min(p.Hi, 1.6*p.X))
+			}
+		}
+	}
+	slices.Sort(counts)
+	counts = slices.Compact(counts)
+	d := Drawing{Height: height}
+	x := Scale{Lo: float64(counts[0]), Hi: float64(counts[len(counts)-1]), From: 16, To: 92, Log: true}
+	y := Scale{Lo: 0, Hi: 1.06 * most, From: height - 34, To: 20}
+	d.Levels(y, RoundTicks(0, y.Hi, 5), number)
+	d.counts(counts, x, height-14)
+	for i, s := range all {
+		d.series(s, x, y, 1.2*(float64(i)-float64(len(all)-1)/2))
+	}
+	return d.HTML(label)
+}
+
+// series draws one; side keeps the intervals over one number beside each other.
+// Where points have the same number, the line goes on from the first.
+func (d *Drawing) series(s Series, x, y Scale, side float64) {
+	colour, _ := Look(s.Look)
+	class := fmt.Sprintf("l%d", colour)
+	if s.Class != "" {
+		class += " " + s.Class
+	}
+	at := func(p Point) float64 { return x.At(float64(p.N)) + side }
+	last := s.Points[0]
+	for _, p := range s.Points {
+		if p.N > last.N {
+			d.Line(class+" curve", at(last), y.At(last.X), at(p), y.At(p.X), "")
+			last = p
+		}
+		if known(p.Lo) && known(p.Hi) {
+			d.Line(class+" whisker", at(p), y.At(max(p.Lo, y.Lo)), at(p), y.At(min(p.Hi, y.Hi)), "")
+		}
+	}
+	if s.Fit != nil {
+		d.fit(class+" fit", s.Fit, float64(s.Points[0].N), float64(last.N), x, y)
+	}
+	for _, p := range s.Points {
+		d.Marker(s.Look, "dot", at(p), y.At(p.X), p.Tip)
+	}
+}
+
+// fit draws a function in dashes, as far as it lies within the drawing.
+func (d *Drawing) fit(class string, of func(float64) float64, from, to float64, x, y Scale) {
+	const steps = 32
+	place := func(i int) float64 { return from * math.Pow(to/from, float64(i)/steps) }
+	for i := 0; i < steps; i += 2 {
+		a, b := place(i), place(i+1)
+		if min(of(a), of(b)) >= y.Lo && max(of(a), of(b)) <= y.Hi {
+			d.Line(class, x.At(a), y.At(of(a)), x.At(b), y.At(of(b)), "")
+		}
+	}
+}

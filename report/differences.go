@@ -1,0 +1,162 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"filewise/experiment"
+	"filewise/report/document"
+)
+
+func (v view) differencesTitle() string {
+	if v.several() {
+		return "How much the layouts differ, family by family"
+	}
+	return "How much the layouts differ"
+}
+
+// differences are the layouts against the baseline: the table of all families and
+// those of each, or the one that there is.
+func (v view) differences() []document.Block {
+	if !v.several() {
+		out := []document.Block{v.estimatesFigure(), v.curveFigure()}
+		out = append(append(out, v.stripes()...), v.layouts("The layouts, against "+v.Plan.Baseline, "main")...)
+		out = append(out, v.failedNote())
+		if f := v.further(); len(f) > 0 {
+			out = append(out, document.OnPages(document.Fold{Summary: "In words, layout by layout", Print: true,
+				Blocks: []document.Block{document.List(f)}}))
+		}
+		return out
+	}
+	out := append([]document.Block{v.familyFigure()}, v.stripes()...)
+	// Of an article's design that allows no verdict, its own table says all there is.
+	told := v.Plan.AsPublished == nil || v.Judged
+	if told {
+		out = append(out, document.OnTerminal(v.overviewLines()))
+	}
+	out = append(out, v.overview())
+	out = append(out, document.Everywhere(notes(v.footnotes()...)...), v.failedNote())
+	out = append(out, document.OnPages(document.Note("Each family is judged by itself, at a confidence at which all statements hold "+
+		"together. "+
+		"Of a time, a positive difference is longer.")))
+	for _, f := range v.parts {
+		blocks := f.layouts("The layouts for "+f.Name+", against "+v.Plan.Baseline, "")
+		if s := f.further(); len(s) > 0 {
+			blocks = append(blocks, document.OnPages(document.List(s)))
+		}
+		fold := document.Fold{Summary: f.Name + ": " + f.Headline(), Print: true, Blocks: blocks}
+		if told && len(v.parts) <= mostDetailed {
+			out = append(out, document.Everywhere(fold))
+		} else {
+			out = append(out, document.Only{In: document.Paper, Blocks: []document.Block{fold}})
+		}
+	}
+	return out
+}
+
+// mostDetailed is up to how many families a terminal shows one by one.
+const mostDetailed = 4
+
+// concurrently begins the names of families that repeat others with several
+// connections.
+const concurrently = "concurrent "
+
+// paired tells whether every family is one of a pair.
+func paired(families []view) bool {
+	has := func(name string) bool {
+		return slices.ContainsFunc(families, func(f view) bool { return f.Name == name })
+	}
+	return !slices.ContainsFunc(families, func(f view) bool {
+		base, second := strings.CutPrefix(f.Name, concurrently)
+		return second && !has(base) || !second && !has(concurrently+f.Name)
+	})
+}
+
+// overviewRow is a family, or with its concurrent twin a pair of them.
+type overviewRow struct {
+	name  string
+	views []view
+}
+
+// overview is the table of all families: a line for each, a column for each layout.
+// What one process and what concurrent connections do stands side by side.
+func (v view) overview() document.Table {
+	groups := []string{""}
+	pairs := paired(v.parts)
+	if pairs {
+		groups = []string{"one process", "concurrent connections"}
+	}
+	var rows []overviewRow
+	for _, f := range v.parts {
+		switch twin := slices.IndexFunc(v.parts, func(t view) bool { return t.Name == concurrently+f.Name }); {
+		case !pairs:
+			rows = append(rows, overviewRow{f.Name, []view{f}})
+		case twin >= 0:
+			rows = append(rows, overviewRow{f.Name, []view{f, v.parts[twin]}})
+		}
+	}
+	columns := []document.Of[overviewRow]{document.Name("family", func(r overviewRow) string { return r.name })}
+	for g, group := range groups {
+		for i, l := range v.Rows {
+			c := document.Cells("against "+v.Plan.Baseline+": "+l.Name, func(r overviewRow) document.Cell {
+				row := r.views[g].Rows[i]
+				return document.Cell{Text: row.differenceText(), Mark: row.markText(), Class: row.markClass()}
+			})
+			if l.Baseline {
+				c = document.Num(l.Name, func(r overviewRow) string { return r.views[g].baselineText() })
+			}
+			c.Group = group
+			columns = append(columns, c)
+		}
+	}
+	t := document.Table{Caption: "Every family: what " + v.Plan.Baseline + " does, and how the other layouts differ from it", Class: "matrix"}
+	return document.Tabulate(t, rows, columns...)
+}
+
+// overviewLine is a layout in a family.
+type overviewLine struct {
+	family, base string // empty: as above
+	row          row
+}
+
+// overviewLines are the same for a terminal, which is too narrow for a matrix: a line
+// for each family and layout.
+func (v view) overviewLines() document.Table {
+	var lines []overviewLine
+	for _, f := range v.parts {
+		name, base := f.Name, f.baselineText()
+		for _, r := range f.Rows {
+			if !r.Baseline {
+				lines = append(lines, overviewLine{name, base, r})
+				name, base = "", ""
+			}
+		}
+	}
+	return document.Tabulate(document.Table{}, lines,
+		document.Name("family", func(l overviewLine) string { return l.family }),
+		document.Num(v.Plan.Baseline, func(l overviewLine) string { return l.base }).Spare(2),
+		document.Words("layout", func(l overviewLine) string { return l.row.Name }),
+		document.Words("against it", func(l overviewLine) string { return l.row.differenceText() }),
+		document.Cells("mark", func(l overviewLine) document.Cell {
+			return document.Cell{Mark: l.row.markText(), Class: l.row.markClass()}
+		}))
+}
+
+// baselineText is what the baseline's typical trial did.
+func (v view) baselineText() string {
+	if v.Base < 0 {
+		return absent
+	}
+	return v.speedText(v.Rows[v.Base])
+}
+
+// live is the table alone, for a display that shows it while the run goes on.
+func (v view) live() []document.Block {
+	if v.several() {
+		return []document.Block{document.Everywhere(v.overviewLines())}
+	}
+	return append(v.layouts("The layouts, against "+v.Plan.Baseline, "main"), v.failedNote())
+}
+
+// hasOverall tells whether a run's families have one over all of them.
+func (v view) hasOverall() bool { return v.Name == experiment.FamilyOverall }

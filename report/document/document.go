@@ -1,0 +1,169 @@
+// Package document is a report as every format shows it: sections of texts,
+// tables and charts, built once and written as HTML, as Markdown or for a
+// terminal. It knows nothing of what it is about.
+package document
+
+import "html/template"
+
+// Formats is a set of formats.
+type Formats uint8
+
+// The formats, and some sets of them.
+const (
+	HTML Formats = 1 << iota
+	Markdown
+	Terminal
+	Paper = HTML | Markdown // where a block is shown unless Only says otherwise
+	All   = Paper | Terminal
+)
+
+// Document is what is written.
+type Document struct {
+	Title     string // of the window
+	Generator string // the program that measured, and its version
+	About     []string
+	Footer    []string
+	Sections  []Section
+}
+
+// Section is a part that the contents lead to.
+type Section struct {
+	ID     string // in links
+	Name   string // in the contents; empty: it is not in them
+	Title  string // its heading; empty: it begins with its own
+	Blocks []Block
+}
+
+// Block is a piece of a section: one of the types of this package.
+type Block interface{ kind() string }
+
+// Headline is the main heading: its first sentence in large letters.
+type Headline string
+
+// Heading is one below that of a section.
+type Heading string
+
+// Text is a paragraph. A terminal indents its lines after the first.
+type Text string
+
+// Note is a paragraph in small letters, about the block before it.
+type Note string
+
+// Line is a paragraph with a class of the style sheet: kicker, gain, stopped.
+type Line struct{ Class, Text string }
+
+// List is of sentences.
+type List []string
+
+// Notice is a warning with its remedy, which may be empty.
+type Notice struct{ Message, Remedy string }
+
+// Code is what is typed.
+type Code string
+
+// Number is a figure in large digits, with its name.
+type Number struct{ Name, Value string }
+
+// Numbers stand side by side.
+type Numbers []Number
+
+// Figure is one drawing, or several small ones. It is shown in HTML alone, so that
+// a table beside it has the numbers.
+type Figure struct {
+	ID, Caption string
+	Legend      []Swatch
+	LegendOf    string // what the legend is about, for those who hear it
+	Drawings    []Drawing
+	Grid        bool // small drawings side by side, even if there is one
+}
+
+// Drawing is a chart by itself.
+type Drawing struct {
+	Name string // empty: it stands alone
+	SVG  template.HTML
+	// Table of its numbers stands below it, if it has one.
+	Table *Table
+}
+
+// Swatch is one entry of a legend.
+type Swatch struct {
+	Name string
+	Icon template.HTML
+}
+
+// Fold is what is folded away on a screen. Where Print is not set it is on no paper,
+// and not in Markdown.
+type Fold struct {
+	Summary string
+	Print   bool
+	Blocks  []Block
+}
+
+// Group keeps blocks side by side.
+type Group []Block
+
+// Only shows blocks in some formats alone.
+type Only struct {
+	In     Formats
+	Blocks []Block
+}
+
+// Everywhere shows blocks on a terminal too.
+func Everywhere(blocks ...Block) Only { return Only{All, blocks} }
+
+// OnTerminal shows blocks on a terminal alone.
+func OnTerminal(blocks ...Block) Only { return Only{Terminal, blocks} }
+
+// OnPages shows blocks in HTML alone.
+func OnPages(blocks ...Block) Only { return Only{HTML, blocks} }
+
+func (Headline) kind() string { return "headline" }
+func (Heading) kind() string  { return "heading" }
+func (Text) kind() string     { return "text" }
+func (Note) kind() string     { return "note" }
+func (Line) kind() string     { return "line" }
+func (List) kind() string     { return "list" }
+func (Notice) kind() string   { return "notice" }
+func (Code) kind() string     { return "code" }
+func (Numbers) kind() string  { return "numbers" }
+func (Figure) kind() string   { return "figure" }
+func (Table) kind() string    { return "table" }
+func (Fold) kind() string     { return "fold" }
+func (Group) kind() string    { return "group" }
+func (Only) kind() string     { return "only" }
+
+// Tables are all that a document has, in their order.
+func (d Document) Tables() []Table {
+	var out []Table
+	for _, s := range d.Sections {
+		out = append(out, tables(s.Blocks)...)
+	}
+	return out
+}
+
+func tables(blocks []Block) []Table {
+	var out []Table
+	for _, b := range blocks {
+		switch b := b.(type) {
+		case Table:
+			if len(b.Rows) > 0 {
+				out = append(out, b)
+			}
+		case Only:
+			if b.In&Paper != 0 {
+				out = append(out, tables(b.Blocks)...)
+			}
+		case Fold:
+			out = append(out, tables(b.Blocks)...)
+		case Group:
+			out = append(out, tables(b)...)
+		case Figure:
+			for _, d := range b.Drawings {
+				if d.Table != nil {
+					out = append(out, *d.Table)
+				}
+			}
+		}
+	}
+	return out
+}

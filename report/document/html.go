@@ -1,0 +1,114 @@
+package document
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+//go:embed assets
+var assets embed.FS
+
+// WriteHTML writes a document as one file that needs nothing else: no network, no
+// other file, no script. Its content security policy allows the embedded style by
+// its hash, and nothing more.
+func WriteHTML(w io.Writer, d Document) error {
+	css, err := assets.ReadFile("assets/report.css")
+	if err != nil {
+		return fmt.Errorf("read the style of the report: %w", err)
+	}
+	t := template.New("page.html.tmpl")
+	t.Funcs(template.FuncMap{
+		"prose": prose,
+		"render": func(b Block) (template.HTML, error) {
+			var out strings.Builder
+			err := t.ExecuteTemplate(&out, b.kind(), b)
+			return template.HTML(out.String()), err
+		},
+	})
+	if _, err := t.ParseFS(assets, "assets/*.tmpl"); err != nil {
+		return fmt.Errorf("read the template of the report: %w", err)
+	}
+	csp := "default-src 'none'; style-src " + hashSource(css) + "; img-src data:; base-uri 'none'; form-action 'none'"
+	var b bytes.Buffer // a template that fails half-way leaves no half report
+	err = t.Execute(&b, struct {
+		Document
+		CSP string
+		CSS template.CSS
+	}{d, csp, template.CSS(css)})
+	if err != nil {
+		return fmt.Errorf("render the report: %w", err)
+	}
+	if _, err := w.Write(unparted(b.Bytes())); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	return nil
+}
+
+// hashSource allows an inline style of exactly this text (CSP level 2).
+func hashSource(text []byte) string {
+	sum := sha256.Sum256(text)
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
+var flag = regexp.MustCompile(`--[a-z][a-z-]*`)
+
+// prose escapes a text and keeps the flags in it on one line: browsers break
+// lines after hyphens.
+func prose(s any) template.HTML {
+	return template.HTML(flag.ReplaceAllString(template.HTMLEscapeString(fmt.Sprint(s)), `<span class="nb">$0</span>`))
+}
+
+// parts of a page that stay as they are, and numbers before a percent sign.
+var percents = regexp.MustCompile(`(?s)<style>.*?</style>|<(?:pre|code)\b.*?</(?:pre|code)>|<[^>]*>|[0-9] %`)
+
+// unparted keeps numbers and percent signs on one line wherever they are read.
+func unparted(page []byte) []byte {
+	return percents.ReplaceAllFunc(page, func(part []byte) []byte {
+		if part[0] == '<' {
+			return part
+		}
+		return append(part[:1:1], "\u00a0%"...)
+	})
+}
+
+// Start is the first sentence of a headline, for large letters.
+func (h Headline) Start() string {
+	start, _, _ := strings.Cut(string(h), ". ")
+	return strings.TrimSuffix(start, ".") + "."
+}
+
+// Rest is what comes after it.
+func (h Headline) Rest() string {
+	_, rest, _ := strings.Cut(string(h), ". ")
+	return rest
+}
+
+// Long tells whether large letters would fill the page.
+func (h Headline) Long() bool { return utf8.RuneCountInString(h.Start()) > 42 }
+
+// Shown are the blocks of an Only that a page has.
+func (o Only) Shown() []Block {
+	if o.In&HTML == 0 {
+		return nil
+	}
+	return o.Blocks
+}
+
+// Page is a table with the columns of a page.
+func (t Table) Page() Table { return t.within(HTML) }
+
+// Width is a bar's, for drawing; empty: there is none.
+func (c Cell) Width() string {
+	if c.Bar <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.1f", c.Bar)
+}

@@ -1,0 +1,224 @@
+package document
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+)
+
+// Table has a line for each of what it is about. One without rows is not shown.
+type Table struct {
+	Caption string // no other table of the document has it
+	Class   string // main, long, matrix, looks, where, facts
+	Columns []Column
+	Rows    []Row
+}
+
+// Column is a column of a table.
+type Column struct {
+	Group  string // a head over this column and those beside it that have the same
+	Head   string
+	Unit   string // of the values, for programs; empty: they have none, or Head says it
+	Class  string // num (to the right), nb (one line), words, path
+	Names  bool   // it says what the row is about
+	In     Formats
+	Wraps  bool // a narrow terminal has it in several lines
+	Sparer int  // on a narrow terminal the highest is left out first; 0: never
+}
+
+// Row is a line of a table.
+type Row struct {
+	Class string // best, good, same, worse, open
+	Cells []Cell
+}
+
+// Cell is what a row says in a column.
+type Cell struct {
+	Text  string
+	Mark  string   // a word that stands out, in the colour of Class
+	Class string   // as that of a row
+	Row   bool     // Class is of the whole row
+	Small []string // below the text
+	Bar   float64  // a bar, in percent of the width; 0: none
+	Value any      // for programs, instead of the text; a float64 that is none is null
+}
+
+// Of is a column of rows of type T.
+type Of[T any] struct {
+	Column
+	Cell func(T) Cell
+}
+
+// Tabulate fills a table with rows.
+func Tabulate[T any](t Table, rows []T, columns ...Of[T]) Table {
+	for _, c := range columns {
+		t.Columns = append(t.Columns, c.Column)
+	}
+	for _, r := range rows {
+		line := Row{Cells: make([]Cell, len(columns))}
+		for i, c := range columns {
+			line.Cells[i] = c.Cell(r)
+			if line.Cells[i].Row {
+				line.Class = line.Cells[i].Class
+			}
+		}
+		t.Rows = append(t.Rows, line)
+	}
+	return t
+}
+
+// Name is the column that says what a row is about.
+func Name[T any](head string, text func(T) string) Of[T] {
+	c := Words(head, text)
+	c.Names = true
+	return c
+}
+
+// Words is a column of texts.
+func Words[T any](head string, text func(T) string) Of[T] {
+	return Cells(head, func(r T) Cell { return Cell{Text: text(r)} })
+}
+
+// Num is a column of numbers as they are shown.
+func Num[T any](head string, text func(T) string) Of[T] { return Words(head, text).As("num") }
+
+// Cells is a column of anything.
+func Cells[T any](head string, cell func(T) Cell) Of[T] {
+	return Of[T]{Column{Head: head, In: All}, cell}
+}
+
+// As gives a column its class.
+func (c Of[T]) As(class string) Of[T] { c.Class = class; return c }
+
+// Spare says how soon a narrow terminal does without a column: the highest first.
+func (c Of[T]) Spare(n int) Of[T] { c.Sparer = n; return c }
+
+// Wrapped lets a narrow terminal break the lines of a column.
+func (c Of[T]) Wrapped() Of[T] { c.Wraps = true; return c }
+
+// Only shows a column in some formats alone.
+func (c Of[T]) Only(in Formats) Of[T] { c.In = in; return c }
+
+// Raw gives programs the numbers of a column, in a unit.
+func (c Of[T]) Raw(unit string, value func(T) float64) Of[T] {
+	cell := c.Cell
+	c.Unit = unit
+	c.Cell = func(r T) Cell {
+		out := cell(r)
+		out.Value = value(r)
+		return out
+	}
+	return c
+}
+
+// within is the table with the columns of a format.
+func (t Table) within(f Formats) Table {
+	out := t
+	out.Columns, out.Rows = nil, make([]Row, len(t.Rows))
+	for i, r := range t.Rows {
+		out.Rows[i].Class = r.Class
+	}
+	for k, c := range t.Columns {
+		if c.In&f == 0 {
+			continue
+		}
+		out.Columns = append(out.Columns, c)
+		for i, r := range t.Rows {
+			out.Rows[i].Cells = append(out.Rows[i].Cells, r.Cells[k])
+		}
+	}
+	return out
+}
+
+// Headless tells whether no column has a head.
+func (t Table) Headless() bool {
+	for _, c := range t.Columns {
+		if c.Head != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// fullName is the head with that above it.
+func (c Column) fullName() string {
+	if c.Group == "" {
+		return c.Head
+	}
+	return c.Group + ": " + c.Head
+}
+
+// span is a head over several columns.
+type span struct {
+	Name    string
+	Columns int
+}
+
+// Spans are the heads over the heads; none where no column has one.
+func (t Table) Spans() []span {
+	var out []span
+	grouped := false
+	for _, c := range t.Columns {
+		grouped = grouped || c.Group != ""
+		if n := len(out); n > 0 && out[n-1].Name == c.Group {
+			out[n-1].Columns++
+		} else {
+			out = append(out, span{c.Group, 1})
+		}
+	}
+	if !grouped {
+		return nil
+	}
+	return out
+}
+
+// line is all that a cell says.
+func (c Cell) line() string {
+	out := c.Text
+	for _, s := range append([]string{c.Mark}, c.Small...) {
+		switch {
+		case s == "" || out == "":
+			out += s
+		case strings.HasPrefix(s, "("):
+			out += " " + s
+		default:
+			out += "; " + s
+		}
+	}
+	return out
+}
+
+// MarshalJSON writes columns, and rows of values in their order: a number where it is
+// known to be one, null where it is not known, else the text.
+func (t Table) MarshalJSON() ([]byte, error) {
+	type column struct {
+		Name string `json:"name"`
+		Unit string `json:"unit,omitempty"`
+	}
+	doc := struct {
+		Caption string   `json:"caption"`
+		Columns []column `json:"columns"`
+		Rows    [][]any  `json:"rows"`
+	}{Caption: t.Caption, Rows: make([][]any, len(t.Rows))}
+	for _, c := range t.Columns {
+		doc.Columns = append(doc.Columns, column{c.fullName(), c.Unit})
+	}
+	for i, r := range t.Rows {
+		for _, c := range r.Cells {
+			doc.Rows[i] = append(doc.Rows[i], c.value())
+		}
+	}
+	return json.Marshal(doc)
+}
+
+func (c Cell) value() any {
+	switch x := c.Value.(type) {
+	case nil:
+		return c.line()
+	case float64:
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return nil
+		}
+	}
+	return c.Value
+}

@@ -1,0 +1,282 @@
+package document
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// TerminalOptions say what the terminal can do.
+type TerminalOptions struct {
+	Color bool
+	Width int // columns; 0: unknown, 80 are assumed
+}
+
+// WriteTerminal writes what a document has for a terminal, an empty line between
+// sections.
+func WriteTerminal(w io.Writer, d Document, opts TerminalOptions) error {
+	p := newPage(opts)
+	for _, s := range d.Sections {
+		p.gap = true
+		p.blocks(s.Blocks, false)
+	}
+	if _, err := io.WriteString(w, p.String()); err != nil {
+		return fmt.Errorf("write the result: %w", err)
+	}
+	return nil
+}
+
+// Print is how a terminal shows blocks, those that Everywhere or OnTerminal name.
+func Print(opts TerminalOptions, blocks ...Block) string {
+	p := newPage(opts)
+	p.blocks(blocks, false)
+	return p.String()
+}
+
+// page collects lines.
+type page struct {
+	strings.Builder
+	width int
+	color bool
+	gap   bool // an empty line is due before the next one
+}
+
+func newPage(opts TerminalOptions) *page {
+	if opts.Width <= 0 {
+		opts.Width = 80
+	}
+	return &page{width: max(opts.Width, 30), color: opts.Color}
+}
+
+var (
+	stylePlain = ansi.NewStyle()
+	styleBold  = stylePlain.Bold()
+	styleFaint = stylePlain.Faint()
+	styleWarn  = stylePlain.Bold().ForegroundColor(ansi.Yellow)
+	styleMarks = map[string]ansi.Style{
+		"best":  stylePlain.Bold().ForegroundColor(ansi.Green),
+		"good":  stylePlain.ForegroundColor(ansi.Cyan),
+		"worse": stylePlain.ForegroundColor(ansi.Red),
+	}
+)
+
+// blocks writes those that a terminal is shown: what Only names it for.
+func (p *page) blocks(blocks []Block, shown bool) {
+	for _, b := range blocks {
+		switch b := b.(type) {
+		case Only:
+			if b.In&Terminal != 0 {
+				p.blocks(b.Blocks, true)
+			}
+		case Group:
+			p.blocks(b, shown)
+		case Fold:
+			if shown {
+				p.gap = true
+				p.wrap(styleBold, b.Summary, "  ")
+			}
+			p.blocks(b.Blocks, shown)
+		default:
+			if shown {
+				p.block(b)
+			}
+		}
+	}
+}
+
+func (p *page) block(b Block) {
+	switch b := b.(type) {
+	case Headline:
+		p.wrap(styleBold, string(b), "")
+	case Heading:
+		p.wrap(styleBold, string(b), "  ")
+	case Text:
+		p.wrap(stylePlain, string(b), "  ")
+	case Note:
+		p.wrap(styleFaint, string(b), "")
+	case Line:
+		p.wrap(stylePlain, b.Text, "")
+	case List:
+		for _, s := range b {
+			p.wrap(stylePlain, s, "  ")
+		}
+	case Notice:
+		p.gap = true
+		p.wrap(styleWarn, "Warning: "+b.Message, "  ")
+		if b.Remedy != "" {
+			p.WriteString("  ")
+			p.wrap(stylePlain, "Remedy: "+b.Remedy, "  ")
+		}
+	case Code:
+		p.line(clean(string(b)))
+	case Table:
+		p.table(b.within(Terminal))
+	}
+}
+
+func (p *page) style(s ansi.Style, text string) string {
+	if !p.color || text == "" {
+		return text
+	}
+	return s.Styled(text)
+}
+
+func (p *page) line(s string) {
+	if p.gap && p.Len() > 0 {
+		p.WriteByte('\n')
+	}
+	p.gap = false
+	p.WriteString(strings.TrimRight(s, " ") + "\n")
+}
+
+// wrap writes a text; its lines after the first are indented.
+func (p *page) wrap(s ansi.Style, text, indent string) {
+	if text == "" {
+		return
+	}
+	text = unbroken.Replace(clean(text))
+	room := p.width - ansi.StringWidth(indent)
+	for i, l := range strings.Split(ansi.Wrap(text, room, ""), "\n") {
+		l = p.style(s, strings.TrimSpace(broken.Replace(l)))
+		if i > 0 {
+			l = indent + l
+		}
+		p.line(l)
+	}
+}
+
+// A number is not parted from its percent sign, nor a flag from its hyphens.
+var (
+	unbroken = strings.NewReplacer(" %", "\u00a0%", "-", "\u2011")
+	broken   = strings.NewReplacer("\u00a0%", " %", "\u2011", "-")
+)
+
+// clean takes control characters out of a stored text, which could otherwise
+// steer the terminal.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' {
+			return ' '
+		}
+		if r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// table writes a head and a line for each row. On narrow terminals the longest
+// columns that may be wrapped are, then those that tell least are left out; at last
+// names are cut.
+func (p *page) table(t Table) {
+	if len(t.Rows) == 0 {
+		return
+	}
+	cols := textColumns(t)
+	for total(cols) > p.width {
+		longest := slices.MaxFunc(cols, func(a, b textColumn) int { return a.spare() - b.spare() })
+		sparest := slices.MaxFunc(cols, func(a, b textColumn) int { return a.Sparer - b.Sparer })
+		if longest.spare() > 0 {
+			cols[slices.IndexFunc(cols, func(c textColumn) bool { return c.spare() == longest.spare() })].width--
+			continue
+		}
+		if sparest.Sparer == 0 {
+			cols[0].width = max(cols[0].width-(total(cols)-p.width), 6)
+			break
+		}
+		cols = slices.DeleteFunc(cols, func(c textColumn) bool { return c.Sparer == sparest.Sparer })
+	}
+	for n := range len(t.Rows) + 1 {
+		for i, more := 0, true; more; i++ {
+			more = p.row(cols, n, i)
+		}
+	}
+}
+
+// row writes line i of a row, and tells whether it has another one.
+func (p *page) row(cols []textColumn, n, i int) (more bool) {
+	var b strings.Builder
+	for _, c := range cols {
+		text, rest := c.broken(n, i)
+		more = more || rest
+		pad := strings.Repeat(" ", max(c.width-ansi.StringWidth(text), 0))
+		switch {
+		case n == 0:
+			text = p.style(styleFaint, text)
+		case c.marks[n] != "":
+			text = p.style(styleMarks[c.marks[n]], text)
+		}
+		if c.Class == "num" {
+			text = pad + text
+		} else {
+			text += pad
+		}
+		b.WriteString(text + "  ")
+	}
+	p.line(b.String())
+	return more
+}
+
+// textColumn is a column as it is printed, its head first.
+type textColumn struct {
+	Column
+	lines []string
+	marks []string // the class of a mark; empty: there is none
+	width int
+}
+
+// narrowest is how far a column is wrapped.
+const narrowest = 10
+
+// spare is how much narrower wrapping can make a column.
+func (c textColumn) spare() int {
+	if !c.Wraps {
+		return 0
+	}
+	return max(c.width-narrowest, 0)
+}
+
+// broken is line i of a row's text, and whether there is another one.
+func (c textColumn) broken(n, i int) (text string, more bool) {
+	if !c.Wraps {
+		if i > 0 {
+			return "", false
+		}
+		return ansi.Truncate(c.lines[n], c.width, "…"), false
+	}
+	lines := strings.Split(ansi.Wrap(c.lines[n], c.width, ""), "\n")
+	if i >= len(lines) {
+		return "", false
+	}
+	return lines[i], i+1 < len(lines)
+}
+
+func textColumns(t Table) []textColumn {
+	out := make([]textColumn, len(t.Columns))
+	for i, c := range t.Columns {
+		head := clean(c.fullName())
+		out[i] = textColumn{Column: c, lines: []string{head}, marks: []string{""}, width: ansi.StringWidth(head)}
+		for _, r := range t.Rows {
+			mark, cell := "", r.Cells[i]
+			if cell.Mark != "" {
+				mark = cell.Class
+			}
+			cell.Small = nil // which a line has no room for
+			text := clean(cell.line())
+			out[i].lines, out[i].marks = append(out[i].lines, text), append(out[i].marks, mark)
+			out[i].width = max(out[i].width, ansi.StringWidth(text))
+		}
+	}
+	return out
+}
+
+func total(cols []textColumn) int {
+	sum := -2
+	for _, c := range cols {
+		sum += c.width + 2
+	}
+	return sum
+}

@@ -1,0 +1,131 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"filewise/report/chart"
+	"filewise/report/document"
+	"filewise/workload"
+)
+
+// estimateOf is a layout's line; ok is false where nothing is known of it. What is
+// not resolvable has no place on the scale: it says so in words.
+func estimateOf(r row, name string) (m chart.Estimate, ok bool) {
+	if !r.Judged || !known(r.Estimate.Effect) {
+		return chart.Estimate{}, false
+	}
+	e := r.Estimate
+	m = chart.Estimate{
+		Name: name, Class: "c-" + r.markClass(), Label: joined(" · ", difference(e.Effect), r.markText(), r.droppedText()),
+		X: e.Effect, Lo: e.Lo, Hi: e.Hi, Raw: e.RawEffect,
+	}
+	m.Tip = joined(": ", name, joined(", ", r.differenceText(), r.markText()))
+	switch {
+	case r.Baseline:
+		m.Label = joined(" · ", "baseline", notBaseline(r.markText()))
+		m.Lo, m.Hi, m.Raw = nan, nan, nan
+	case unresolvable(e.Lo, e.Hi):
+		m.Label = "not resolvable"
+		m.X, m.Lo, m.Hi, m.Raw = nan, nan, nan, nan
+	}
+	return m, true
+}
+
+func notBaseline(mark string) string {
+	if mark == "baseline" {
+		return ""
+	}
+	return mark
+}
+
+// estimatesFigure is the dot plot of the layouts; empty where nothing differs from
+// the baseline by what has a place on a scale.
+func (v view) estimatesFigure() document.Figure {
+	e := chart.NewEffects(v.factors(), v.of.Result.Config.Margin)
+	var rows []chart.Estimate
+	drawn := false
+	for _, r := range v.Rows {
+		if m, ok := estimateOf(r, r.Name); ok {
+			drawn = drawn || known(m.X) && !r.Baseline
+			rows = append(rows, m)
+			e.Include(m.X, m.Lo, m.Hi, m.Raw)
+		}
+	}
+	if !drawn {
+		return document.Figure{}
+	}
+	label := fmt.Sprintf("Differences of the layouts to %s with their %s intervals; the table below has the numbers.", v.Plan.Baseline,
+		v.confidence())
+	caption := fmt.Sprintf("Throughput of the typical trial against %s. Bars are %s intervals, simultaneous over all layouts and looks; "+
+		"the dot is the robust estimate, the small upright line the difference of the geometric means. "+
+		"In the shaded band, within ±%s, differences do not matter.", v.Plan.Baseline, v.confidence(), v.margin())
+	return document.Figure{ID: "chart-estimates", Caption: caption, Drawings: []document.Drawing{{SVG: chart.Dots(rows, e, label)}}}
+}
+
+// pointsOf are the layouts of a family by their number of files; those that are
+// not resolvable are no points.
+func (v view) pointsOf() []chart.Point {
+	var out []chart.Point
+	for _, r := range v.Rows {
+		m, ok := estimateOf(r, joined(", ", v.Name, r.Name))
+		if r.Baseline && r.Judged {
+			m.X, ok = 0, true
+		}
+		if ok && known(m.X) {
+			out = append(out, chart.Point{N: v.Scenario.NumberOf(r.Layout), X: m.X, Lo: m.Lo, Hi: m.Hi, Class: m.Class, Tip: m.Tip})
+		}
+	}
+	slices.SortFunc(out, func(a, b chart.Point) int { return cmp.Compare(a.N, b.N) })
+	return out
+}
+
+// curveHeight is that of a curve over the number of files.
+const curveHeight = 202
+
+// curveFigure is the curve of a run with one family over at least three numbers of
+// files; empty: there is none.
+func (v view) curveFigure() document.Figure {
+	points := v.pointsOf()
+	if !v.numbered() || len(points) < 3 {
+		return document.Figure{}
+	}
+	e := chart.NewEffects(v.factors(), v.of.Result.Config.Margin)
+	for _, p := range points {
+		e.Include(p.X, p.Lo, p.Hi)
+	}
+	what := over(v.Scenario)
+	label := "Throughput against " + v.Plan.Baseline + " over the number of " + what + ", with intervals; the table below has the numbers."
+	return document.Figure{
+		ID: "chart-curve", Caption: "The same over the number of " + what + ".",
+		Drawings: []document.Drawing{{SVG: chart.Curve(points, e, curveHeight, true, label)}},
+	}
+}
+
+// over names what a scenario varies the number of.
+func over(sc workload.Scenario) string {
+	switch {
+	case sc.Jobs:
+		return "jobs"
+	case sc.Stripes:
+		return "backup files"
+	case sc.Temp:
+		return "temporary files"
+	}
+	return "files"
+}
+
+// numbered tells whether the layouts differ in their number of files alone, as far
+// as the scenario counts them.
+func (v view) numbered() bool {
+	seen := map[int]bool{}
+	for _, l := range v.Plan.Layouts {
+		n := v.Scenario.NumberOf(l)
+		if n < 1 || seen[n] || l.Discard {
+			return false
+		}
+		seen[n] = true
+	}
+	return len(seen) > 1
+}

@@ -1,0 +1,147 @@
+package report
+
+import (
+	"iter"
+	"slices"
+
+	"filewise"
+	"filewise/probe"
+	"filewise/report/document"
+)
+
+// reading is what a measure says of something; NaN: nothing.
+type reading func(filewise.Measure) float64
+
+// counterOf reads a counter of a probe.
+func counterOf(of, name string) reading {
+	return func(m filewise.Measure) float64 {
+		if x, ok := probe.Find(m.Deltas, of, name); ok {
+			return x
+		}
+		return nan
+	}
+}
+
+// sumOf adds up the known deltas of a kind.
+func sumOf(kind func(filewise.Delta) bool) reading {
+	return func(m filewise.Measure) float64 {
+		total := 0.0
+		for _, d := range m.Deltas {
+			if kind(d) && known(d.Value) {
+				total += d.Value
+			}
+		}
+		return total
+	}
+}
+
+// perWork is a reading by the unit of work.
+func (r reading) perWork() reading {
+	return func(m filewise.Measure) float64 { return r(m) / m.Work }
+}
+
+// median is that of the measures that say anything.
+func (r reading) median(ms []filewise.Measure) float64 {
+	var xs []float64
+	for _, m := range ms {
+		if x := r(m); known(x) {
+			xs = append(xs, x)
+		}
+	}
+	return median(xs)
+}
+
+// measuresOf are those of a layout's trials in blocks that have a delta of a kind.
+func (v view) measuresOf(layout string, has func(filewise.Delta) bool) []filewise.Measure {
+	var out []filewise.Measure
+	for _, t := range v.Trials {
+		if t.Cell.Layout == layout && t.inBlock() && t.Measure.Work > 0 && slices.ContainsFunc(t.Measure.Deltas, has) {
+			out = append(out, t.Measure)
+		}
+	}
+	return out
+}
+
+// overTrials are the values of a layout's finished trials in blocks: of each the mean
+// over the measures of all its families, by their length.
+func (v view) overTrials(layout string, of reading) []float64 {
+	var xs []float64
+	for t := range v.finished() {
+		sum, length := 0.0, 0.0
+		for _, m := range t.Measures {
+			took := (m.Window[1] - m.Window[0]).Seconds()
+			if x := of(m); known(x) && took > 0 {
+				sum, length = sum+x*took, length+took
+			}
+		}
+		if t.Cell.Layout == layout && length > 0 {
+			xs = append(xs, sum/length)
+		}
+	}
+	return xs
+}
+
+// finished are the finished trials in blocks, with all their families.
+func (v view) finished() iter.Seq[filewise.Trial] {
+	return func(yield func(filewise.Trial) bool) {
+		for _, t := range v.whole.Trials {
+			if !t.Cell.Pilot && t.State == filewise.Done && !yield(t) {
+				return
+			}
+		}
+	}
+}
+
+// counted are the names that tell gives to deltas of finished trials, each once.
+func (v view) counted(tell func(filewise.Delta) string) []string {
+	var out []string
+	for t := range v.finished() {
+		for _, m := range t.Measures {
+			for _, d := range m.Deltas {
+				if name := tell(d); name != "" && !slices.Contains(out, name) {
+					out = append(out, name)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// layoutLine is a line of a table that has a column for each layout.
+type layoutLine struct {
+	names []string // in the columns before those
+	cells []document.Cell
+}
+
+// line has a cell for each layout; ok is false where none of them knows anything.
+func (v view) line(cell func(layout string) (c document.Cell, known bool), names ...string) (l layoutLine, ok bool) {
+	l.names = names
+	for _, r := range v.Rows {
+		c, known := cell(r.Name)
+		l.cells, ok = append(l.cells, c), ok || known
+	}
+	return l, ok
+}
+
+// numberCell is a number in a cell, as write has it.
+func numberCell(x float64, write func(float64) string) (c document.Cell, ok bool) {
+	if !known(x) {
+		return document.Cell{Text: absent, Value: x}, false
+	}
+	return document.Cell{Text: write(x), Value: x}, true
+}
+
+// byLayout is a table with a column for each layout. Of the columns before them, one
+// says what a line is about.
+func (v view) byLayout(caption string, lines []layoutLine, about int, heads ...string) document.Table {
+	var columns []document.Of[layoutLine]
+	for i, head := range heads {
+		c := document.Words(head, func(l layoutLine) string { return l.names[i] })
+		c.Names = i == about
+		columns = append(columns, c)
+	}
+	for i, r := range v.Rows {
+		columns = append(columns, document.Cells(r.Name, func(l layoutLine) document.Cell { return l.cells[i] }).As("num"))
+	}
+	return document.Tabulate(document.Table{Caption: caption}, lines, columns...)
+}

@@ -1,0 +1,27 @@
+package report_test
+
+import (
+	"html"
+	"strings"
+	"testing"
+)
+
+// Every format says at its head how much of what was measured is about files.
+func TestRelevanceHeadsEveryFormat(t *testing.T) {
+	d, err := richRun()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Judgement, err = d.Plan.Judge(d.Trials); err != nil {
+		t.Fatal(err)
+	}
+	for name, write := range formats {
+		got := html.UnescapeString(string(render(t, write, d)))
+		line := strings.Index(got, "Where the connections' time went:")
+		if line < 0 {
+			t.Errorf("%s does not say where the connections' time went", name)
+		} else if table := strings.Index(got, "5 files"); name != "json" && table >= 0 && table < line {
+			t.Errorf("%s says where the connections' time went below the table", name)
+		}
+	}
+}

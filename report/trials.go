@@ -1,0 +1,164 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"html/template"
+	"slices"
+
+	"filewise/report/document"
+)
+
+// everyTrial are the trials in the order in which they ran, drawn and listed, and what
+// happened within and after their windows.
+func (v view) everyTrial() []document.Block {
+	if len(v.Trials) == 0 {
+		return []document.Block{document.OnPages(document.Text("No trial is stored yet."))}
+	}
+	out := []document.Block{v.timelineFigure(), v.runParts()}
+	if noted := v.noted(); len(noted) > 0 {
+		list := document.Tabulate(document.Table{Caption: v.notedNote(), Class: "long"}, noted, v.trialColumns()...)
+		out = append(out, document.Fold{Summary: "The trials in numbers", Print: true, Blocks: []document.Block{list}})
+	}
+	out = append(append(out, v.within()...), v.afterwards()...)
+	return append(out, v.counterTable()...)
+}
+
+// trialColumns are those of the list of trials.
+func (v view) trialColumns() []document.Of[trial] {
+	return []document.Of[trial]{
+		document.Name("no.", func(t trial) string { return fmt.Sprint(t.Number) }).As("num"),
+		document.Words("block", trial.blockText).As("nb"),
+		document.Words("layout", func(t trial) string { return t.Cell.Layout }).As("nb"),
+		document.Num(v.unitRate(), trial.throughputText).Raw("", func(t trial) float64 { return t.Throughput }),
+		document.Num("against the layout’s typical trial", trial.deviationText),
+		document.Words("started", trial.startedText).As("nb"),
+		document.Num("took", trial.tookText),
+		document.Words("note", trial.noteText).As("words"),
+	}
+}
+
+func (v view) timelineFigure() document.Figure {
+	chart := v.timeline()
+	if chart == "" {
+		return document.Figure{}
+	}
+	f := document.Figure{ID: "chart-trials", LegendOf: "Shapes of the trials", Caption: v.timelineNote(),
+		Drawings: []document.Drawing{{SVG: chart}}}
+	for _, s := range []struct {
+		of   kind
+		name string
+	}{{kindDone, "trial"}, {kindDownWeighted, "down-weighted"}, {kindPilot, "pilot, no part of the verdict"}, {kindFailed, "failed"}} {
+		if !v.bulky() || s.of == kindFailed {
+			icon := fmt.Sprintf(`<svg viewBox="-7 -7 14 14" aria-hidden="true"><use class="%s" href="#%[1]s"/></svg>`, s.of)
+			f.Legend = append(f.Legend, document.Swatch{Name: s.name, Icon: template.HTML(icon)})
+		}
+	}
+	return f
+}
+
+// afterwards is what came after the windows, and what single calls took; none where no
+// trial is finished.
+func (v view) afterwards() []document.Block {
+	measured := false
+	for _, r := range v.Rows {
+		measured = measured || r.Tail.Known
+	}
+	if !measured {
+		return nil
+	}
+	table := document.Tabulate(document.Table{Caption: "Median over the trials (largest in brackets)"}, v.Rows,
+		document.Name("layout", func(r row) string { return r.Name }),
+		document.Words("tail of the slowest connection", func(r row) string { return r.Tail.String() }).As("nb"),
+		document.Words("from then until durable", func(r row) string { return r.Sync.String() }).As("nb"),
+		document.Num("median call", func(r row) string { return r.Calls.text(50) }),
+		document.Num("99 % of calls within", func(r row) string { return r.Calls.text(99) }),
+		document.Num("longest call", func(r row) string { return r.Calls.text(100) }))
+	return []document.Block{document.Heading("After the window, and single calls"), table}
+}
+
+const (
+	mostDots  = 600 // up to so many trials are drawn and listed one by one
+	mostNoted = 100 // of more trials, so many peculiar ones
+)
+
+// bulky tells whether there are too many trials to show each.
+func (v view) bulky() bool { return len(v.Trials) > mostDots }
+
+// noted are the trials that are listed: all, or of many the peculiar ones.
+func (v view) noted() []trial {
+	if !v.bulky() {
+		return v.Trials
+	}
+	var out []trial
+	for _, t := range v.Trials {
+		if t.Kind == kindFailed || t.Kind == kindDownWeighted || len(t.Warnings) > 0 {
+			out = append(out, t)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b trial) int { return cmp.Compare(rankOf(a.Kind), rankOf(b.Kind)) })
+	out = out[:min(mostNoted, len(out))]
+	slices.SortFunc(out, func(a, b trial) int { return cmp.Compare(a.Number, b.Number) })
+	return out
+}
+
+// rankOf puts first what a reader must see.
+func rankOf(k kind) int {
+	switch k {
+	case kindFailed:
+		return 0
+	case kindDownWeighted:
+		return 1
+	}
+	return 2
+}
+
+// notedNote says what is listed, and what is left out.
+func (v view) notedNote() string {
+	if !v.bulky() {
+		return "All trials in the order in which they ran"
+	}
+	return fmt.Sprintf("Of %s, the list has the failed, the down-weighted and those with warnings, %d at most; filewise export %d has "+
+		"them all",
+		count(len(v.Trials), "trial"), mostNoted, v.RunID)
+}
+
+// part is what the trials of one layout gave in one part of a long run.
+type part struct {
+	blocks, layout string
+	speeds         []float64
+}
+
+// runParts are a long run's tenths; none of a short one.
+func (v view) runParts() document.Table {
+	if !v.bulky() {
+		return document.Table{}
+	}
+	last := 0
+	for _, t := range v.Trials {
+		last = max(last, t.Cell.Block)
+	}
+	step := (last + 9) / 10
+	var out []part
+	for from := 1; from <= last; from += step {
+		for _, r := range v.Rows {
+			p := part{blocks: fmt.Sprintf("%d–%d", from, min(from+step-1, last)), layout: r.Name}
+			for _, t := range v.Trials {
+				if t.Cell.Layout == r.Name && t.Cell.Block >= from && t.Cell.Block < from+step && known(t.Throughput) {
+					p.speeds = append(p.speeds, t.Throughput)
+				}
+			}
+			if len(p.speeds) > 0 {
+				out = append(out, p)
+			}
+		}
+	}
+	at := func(head string, q float64) document.Of[part] {
+		return document.Num(head, func(p part) string { return sig3(quantile(p.speeds, q)) })
+	}
+	return document.Tabulate(document.Table{Caption: "The run in parts: " + v.unitRate(), Class: "long"}, out,
+		document.Name("blocks", func(p part) string { return p.blocks }).As("nb"),
+		document.Words("layout", func(p part) string { return p.layout }),
+		document.Num("trials", func(p part) string { return fmt.Sprint(len(p.speeds)) }),
+		at("10 %", 0.1), at("median", 0.5), at("90 %", 0.9), at("slowest", 0))
+}

@@ -1,0 +1,202 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"filewise"
+	"filewise/experiment"
+	"filewise/inspect"
+	"filewise/report/document"
+	"filewise/verdict"
+)
+
+// verdict is what a reader sees first.
+func (v view) verdict() []document.Block {
+	said := func(class string, texts ...string) (out []document.Block) {
+		for _, s := range texts {
+			if s != "" {
+				out = append(out, document.Line{Class: class, Text: s})
+			}
+		}
+		return out
+	}
+	out := []document.Block{
+		document.OnPages(document.Line{Class: "kicker", Text: joined(" · ", "Verdict", v.Scenario.Title)}),
+		document.Everywhere(append([]document.Block{document.Headline(v.Headline())}, said("relevance", v.relevance())...)...),
+		document.Only{In: document.HTML | document.Terminal, Blocks: said("gain", v.gain())},
+	}
+	if f := v.further(); len(f) > 0 {
+		out = append(out, document.Only{In: document.Markdown, Blocks: []document.Block{document.List(f)}})
+	}
+	return append(out,
+		document.OnTerminal(said("stopped", v.oneInstance())...),
+		document.Everywhere(said("stopped", v.stopped(), v.rules())...),
+		document.OnPages(v.glance()))
+}
+
+// relevance says where the connections' time went, and so how much of what was
+// measured is about files; empty: nothing was read that tells.
+func (v view) relevance() string {
+	if r := v.whole.Judgement.Relevance; r != nil {
+		return r.Sentence
+	}
+	return ""
+}
+
+// Headline is the verdict in one sentence, or why there is none.
+func (v view) Headline() string {
+	if v.several() {
+		return v.summary()
+	}
+	if s := v.of.Sentences; len(s) > 0 {
+		return s[0]
+	}
+	if why := v.Judgement.Decision.Why; why != "" {
+		return "No verdict: " + why + "."
+	}
+	return v.noVerdictYet()
+}
+
+func (v view) noVerdictYet() string {
+	return fmt.Sprintf("No verdict yet: %d of the %d blocks that a verdict needs are complete.", v.of.Result.Blocks, verdict.FirstLook)
+}
+
+// further are the sentences after the headline.
+func (v view) further() []string {
+	if v.several() {
+		var out []string
+		for _, f := range v.parts {
+			out = append(out, f.Name+": "+f.Headline())
+		}
+		return out
+	}
+	if s := v.of.Sentences; len(s) > 1 {
+		return s[1:]
+	}
+	return nil
+}
+
+// gain is the sentence about the recommended layout; empty when there is none
+// or it is the baseline.
+func (v view) gain() string {
+	r := v.recommended()
+	if r == nil || v.several() {
+		return ""
+	}
+	for _, s := range v.further() {
+		if strings.HasPrefix(s, r.Name+": ") {
+			return s
+		}
+	}
+	return ""
+}
+
+// stopped says why measuring stopped when it did; empty when the headline does,
+// or when other rules decide than those that stopped it.
+func (v view) stopped() string {
+	if v.Rejudged {
+		return ""
+	}
+	d := v.Judgement.Decision
+	if d.Ending == experiment.GoesOn {
+		s := "The run is not finished"
+		if v.State != "" {
+			s += " (" + v.State + ")"
+		}
+		return s + fmt.Sprintf("; filewise resume %d goes on with the next trial.", v.RunID)
+	}
+	why := d.Why
+	if why == "" {
+		why = string(d.Ending)
+	}
+	if strings.Contains(v.Headline(), why) {
+		return ""
+	}
+	if strings.HasPrefix(why, "stopped ") {
+		return sentence(why) + "."
+	}
+	return "Measuring stopped: " + why + "."
+}
+
+// oneInstance is the verdict's limit where layouts ran on a single build; empty:
+// there is none.
+func (v view) oneInstance() string {
+	for _, w := range v.of.Result.Warnings {
+		if w.Code == verdict.WarnOneInstance {
+			return w.Message
+		}
+	}
+	return ""
+}
+
+// rules says by which rules a run was judged anew, and what that means; empty for
+// a run that is judged by its own.
+func (v view) rules() string {
+	if !v.Rejudged {
+		return ""
+	}
+	return fmt.Sprintf("Judged anew with baseline %s, margin ±%s, confidence %s, goal %s, rules %d. "+
+		"Rules chosen after looking at the trials weaken the confidence "+
+		"stated.", v.Plan.Baseline, v.margin(), v.confidence(), v.Plan.Goal, v.Plan.JudgedBy())
+}
+
+// glance are facts in large numbers beside the verdict.
+func (v view) glance() document.Numbers {
+	done := 0
+	for _, r := range v.Rows {
+		done += r.Done
+	}
+	out := document.Numbers{
+		{Name: "trials", Value: fmt.Sprint(done)}, {Name: "complete blocks", Value: fmt.Sprint(v.of.Result.Blocks)},
+		{Name: "confidence", Value: v.confidence()},
+	}
+	if where := v.where(); len(where) > 0 {
+		out = append(out, document.Number{Name: "time in trials", Value: v.elapsed()},
+			document.Number{Name: "of it measuring", Value: where[0].share()})
+	}
+	if n := len(v.Judgement.Warnings); n > 0 {
+		out = append(out, document.Number{Name: strings.TrimPrefix(count(n, "warning"), fmt.Sprint(n)+" "), Value: fmt.Sprint(n)})
+	}
+	return out
+}
+
+// warnings are each a sentence, with a remedy.
+func (v view) warnings() []document.Block {
+	var out []document.Block
+	for _, w := range Notices(v.Judgement.Warnings) {
+		out = append(out, document.Notice{Message: w.Message, Remedy: w.Remedy})
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return []document.Block{document.Everywhere(out...)}
+}
+
+// repeat says how to measure the same again, and how to see this again.
+func (v view) repeat() []document.Block {
+	again := "Report: " + v.showCommand()
+	same := fmt.Sprintf("Seed %d: the same order of trials and the same rows. This report again: %s", v.Plan.Seed, v.showCommand())
+	if v.Rejudged {
+		stored := fmt.Sprintf("Judged by other rules than the run's own; the stored verdict: filewise show %d", v.RunID)
+		again, same = stored, fmt.Sprintf("Seed %d: the same order of trials and the same rows. %s", v.Plan.Seed, stored)
+	}
+	ran := fmt.Sprintf("Run %d, started %s, ended %s, Filewise %s.", v.RunID, stamp(v.Started), stamp(v.Ended), v.Version)
+	return []document.Block{
+		document.Only{In: document.Markdown, Blocks: []document.Block{document.Text(ran)}},
+		document.Code(inspect.Shell(v.Plan.Command)), document.Text(same), document.OnTerminal(document.Text(again)),
+	}
+}
+
+// showCommand shows this report again.
+func (v view) showCommand() string { return fmt.Sprintf("filewise report %d", v.RunID) }
+
+// Notices are warnings, each as a sentence.
+func Notices(warnings []filewise.Warning) []filewise.Warning {
+	out := slices.Clone(warnings)
+	for i, w := range warnings {
+		out[i].Message, out[i].Remedy = ended(sentence(w.Message)), ended(sentence(w.Remedy))
+	}
+	return out
+}

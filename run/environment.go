@@ -1,0 +1,141 @@
+package run
+
+import (
+	"context"
+	"errors"
+
+	"filewise"
+	"filewise/experiment"
+	"filewise/hostlock"
+	"filewise/plan"
+	"filewise/storage"
+	"filewise/workload"
+)
+
+// Environment is what a plan is measured in, or what is looked at without a plan: the
+// opened server with its directories and locks. Close gives all of it back.
+type Environment struct {
+	Engine   filewise.Engine
+	Plan     experiment.Plan
+	Workload filewise.Workload
+	Scripts  []filewise.Script // what a trial on each layout creates and executes
+	Server   filewise.Server   // nil before it is opened
+	Target   filewise.Target   // when opened: scratch directories, or the address with its secrets
+
+	findings []filewise.Finding // of an external server
+	limits   []storage.Limit    // of the volumes, as far as known
+	facts    []filewise.Fact    // of the storage
+	lock     *hostlock.Lock
+	locked   *serverLock // of an external server; nil: nobody else works there
+	undo     []func() error
+}
+
+// Login gives the address of an external server with its secrets.
+type Login func(context.Context) (filewise.Address, error)
+
+// Prepare looks up what the plan names and checks that the engine can do every layout.
+// Nothing is touched.
+func Prepare(e filewise.Engine, p experiment.Plan) (*Environment, error) {
+	sc, err := workload.Lookup(p.Scenario)
+	if err != nil {
+		return nil, err
+	}
+	w, err := sc.New(p.Params, p.Seed)
+	if err != nil {
+		return nil, err
+	}
+	if p.Target.Mode != filewise.Embedded { // which opens no connections
+		if err := experiment.FitsOpenFiles(p.Program(w).Connections()); err != nil {
+			return nil, err
+		}
+	}
+	scripts, err := plan.Scripts(e, p, p.Program(w))
+	return &Environment{Engine: e, Plan: p, Workload: w, Scripts: scripts, Target: p.Target}, err
+}
+
+// SetUp makes everything ready for the plan's first trial, or refuses it and leaves
+// nothing. The host's measuring lock is taken first, an external server's before
+// anything is built there.
+func SetUp(ctx context.Context, e filewise.Engine, p experiment.Plan, login Login) (*Environment, error) {
+	env, err := Prepare(e, p)
+	if err != nil {
+		return nil, err
+	}
+	open := func() error { return env.openExternal(ctx, login) }
+	if p.Target.Mode != filewise.External {
+		if err := env.Preflight(); err != nil {
+			return nil, err
+		}
+		open = func() error { return env.openHere(ctx) }
+	}
+	if err := env.lockHost(ctx, env.label()); err != nil {
+		return nil, err
+	}
+	if err := open(); err != nil {
+		return nil, errors.Join(err, env.Close())
+	}
+	return env, nil
+}
+
+// LookAt opens a target without a plan, to ask it what it is and can.
+func LookAt(ctx context.Context, e filewise.Engine, t filewise.Target, login Login) (*Environment, error) {
+	env := &Environment{Engine: e, Target: t}
+	if err := env.Look(ctx, login); err != nil {
+		return nil, errors.Join(err, env.Close())
+	}
+	return env, nil
+}
+
+// Look opens the target to look at it, without a lock: an external server is only read,
+// any other one is opened on scratch directories. Close is wanted after an error, too.
+func (env *Environment) Look(ctx context.Context, login Login) error {
+	if env.Target.Mode == filewise.External {
+		return env.connect(ctx, login)
+	}
+	if err := env.makeScratch("a look at " + env.Engine.Name()); err != nil {
+		return err
+	}
+	return env.open(ctx)
+}
+
+// label tells others what is measured.
+func (env *Environment) label() string { return env.Plan.Scenario + " on " + env.Target.Engine }
+
+// lockHost takes the host's measuring lock.
+func (env *Environment) lockHost(ctx context.Context, label string) error {
+	lock, err := hostlock.Acquire(ctx, hostlock.Holder{What: label})
+	if err != nil {
+		return err
+	}
+	env.lock, env.undo = lock, append(env.undo, lock.Release)
+	return nil
+}
+
+// openHere opens a server on scratch directories of this machine: embedded, or managed.
+func (env *Environment) openHere(ctx context.Context) error {
+	if err := env.makeScratch(env.label()); err != nil {
+		return err
+	}
+	if err := env.knowStorage(ctx); err != nil {
+		return err
+	}
+	return env.open(ctx)
+}
+
+func (env *Environment) open(ctx context.Context) (err error) {
+	if env.Server, err = env.Engine.Open(ctx, env.Target); err != nil {
+		return err
+	}
+	env.undo = append(env.undo, env.Server.Close)
+	return nil
+}
+
+// Close undoes what was opened, in reverse, and returns every error.
+func (env *Environment) Close() error {
+	var errs []error
+	for i := len(env.undo) - 1; i >= 0; i-- {
+		errs = append(errs, env.undo[i]())
+	}
+	env.undo = nil
+	return errors.Join(errs...)
+}

@@ -1,0 +1,86 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"filewise"
+	"filewise/internal/limit"
+)
+
+// openExternal opens a server on which others work too: its measuring lock, and every
+// check, before anything is built.
+func (env *Environment) openExternal(ctx context.Context, login Login) error {
+	if err := env.connect(ctx, login); err != nil {
+		return err
+	}
+	locker, ok := env.Server.(filewise.Locker)
+	if !ok {
+		return filewise.Errorf(filewise.CodeInternal, "", "%s has no measuring lock for existing servers: %w",
+			env.Engine.Name(), filewise.ErrUnsupported)
+	}
+	env.locked = &serverLock{locker: locker, who: env.label() + ", " + WhoAmI()}
+	if err := env.locked.take(ctx); err != nil {
+		return err
+	}
+	env.undo = append(env.undo, env.locked.giveBack)
+	if err := env.KnowGauges(ctx); err != nil {
+		return err
+	}
+	env.findings = env.Examine(ctx)
+	return Refused(env.Target, env.findings)
+}
+
+// connect opens an external server, which only reads.
+func (env *Environment) connect(ctx context.Context, login Login) error {
+	address, err := login(ctx)
+	if err != nil {
+		return err
+	}
+	env.Target.Address = &address
+	if err = env.open(ctx); err != nil {
+		return env.unreachable(ctx, filewise.HideIn(err, address.Hidden()...))
+	}
+	return nil
+}
+
+// unreachable says that a server could not be opened, where the engine does not say it
+// better.
+func (env *Environment) unreachable(ctx context.Context, err error) error {
+	if filewise.CodeOf(err) != filewise.CodeInternal || ctx.Err() != nil {
+		return err
+	}
+	return filewise.Errorf(filewise.CodePreflight,
+		"look whether it runs there, and whether address, user, password and TLS options are right; "+
+			"\"filewise doctor --target URL\" tells more once it answers",
+		"%s cannot be opened: %w", env.Target.Address, err)
+}
+
+// WhoAmI tells others who holds a server's lock.
+func WhoAmI() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "an unknown host"
+	}
+	return fmt.Sprintf("process %d on %s", os.Getpid(), host)
+}
+
+// KnowGauges refuses limits of the plan on gauges that the server does not have.
+func (env *Environment) KnowGauges(ctx context.Context) error {
+	limits, err := limit.ParseAll(env.Plan.AbortIf)
+	if err != nil || len(limits) == 0 {
+		return err
+	}
+	monitor, ok := env.Server.(filewise.Monitor)
+	if !ok {
+		return filewise.Errorf(filewise.CodePreflight, "leave --abort-if out", "what others do on %s cannot be watched: %w",
+			env.Engine.Name(), filewise.ErrUnsupported)
+	}
+	gauges, err := monitor.Activity(ctx)
+	if err != nil {
+		return filewise.Errorf(filewise.CodePreflight, "give the account the rights that \"filewise doctor --target URL\" names",
+			"what others do on the server cannot be read: %w", err)
+	}
+	return limit.Known(limits, gauges)
+}

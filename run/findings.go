@@ -1,0 +1,106 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"filewise"
+)
+
+// Examine looks whether the opened server can do the plan.
+func (env *Environment) Examine(ctx context.Context) []filewise.Finding {
+	examiner, ok := env.Server.(filewise.Examiner)
+	if !ok {
+		return nil
+	}
+	demand := filewise.Demand{Layouts: env.Plan.Layouts, Program: env.Plan.Program(env.Workload), Space: map[string]int64{}}
+	for _, n := range env.needs() {
+		demand.Space[n.Volume.Name] = n.Need
+	}
+	return env.HideIn(examiner.Examine(ctx, demand))
+}
+
+// Secrets are those of the opened server's address.
+func (env *Environment) Secrets() []filewise.Secret {
+	if env.Target.Address == nil {
+		return nil
+	}
+	return env.Target.Address.Hidden()
+}
+
+// HideIn keeps the secrets of the address out of findings.
+func (env *Environment) HideIn(findings []filewise.Finding) []filewise.Finding {
+	secrets := env.Secrets()
+	for i := range findings {
+		f := &findings[i]
+		f.Detail, f.Remedy = filewise.Hide(f.Detail, secrets...), filewise.Hide(f.Remedy, secrets...)
+	}
+	return findings
+}
+
+// Refused refuses a server on which the plan cannot run: one error with
+// every check that failed and what to do about each.
+func Refused(t filewise.Target, findings []filewise.Finding) error {
+	var what, remedies []string
+	for _, f := range findings {
+		if f.Status == filewise.StatusFailed {
+			what = append(what, f.Check+": "+f.Detail)
+			if f.Remedy != "" {
+				remedies = append(remedies, f.Remedy)
+			}
+		}
+	}
+	switch len(what) {
+	case 0:
+		return nil
+	case 1:
+		return filewise.Errorf(filewise.CodePreflight, strings.Join(remedies, "\n  → "), "%s on %s: %s", t.Engine, t.Address, what[0])
+	}
+	return filewise.Errorf(filewise.CodePreflight, strings.Join(remedies, "\n  → "), "%s on %s: %d checks failed\n  · %s", t.Engine,
+		t.Address, len(what), strings.Join(what, "\n  · "))
+}
+
+// findingWarnings are what a report has to say of the server.
+func findingWarnings(findings []filewise.Finding) []filewise.Warning {
+	var out []filewise.Warning
+	for _, f := range findings {
+		if f.Status == filewise.StatusWarning {
+			out = append(out, filewise.Warning{Code: "server", Message: fmt.Sprintf("%s: %s.", f.Check, strings.TrimSuffix(f.Detail, ".")),
+				Remedy: f.Remedy})
+		}
+	}
+	return out
+}
+
+// labelWarnings are what a report has to say of any result on the engine.
+func labelWarnings(t filewise.Target, about filewise.Description) []filewise.Warning {
+	var out []filewise.Warning
+	add := func(code, text, remedy string) {
+		text = strings.TrimSuffix(text, ".") + "."
+		out = append(out, filewise.Warning{Code: code, Message: strings.ToUpper(text[:1]) + text[1:], Remedy: remedy})
+	}
+	if about.Note != "" && t.Mode != filewise.Embedded {
+		add("engine-scope", about.Note, "Measure the engine that you want to know about.")
+	}
+	if about.Unproven != "" {
+		add("unproven", "Unproven adapter of "+t.Engine+": "+about.Unproven,
+			"Run \"filewise doctor --target URL --self-check\" first, and report what it says.")
+	}
+	if about.Licence != "" {
+		add("licence", about.Licence, "Keep the results to yourself, or ask the vendor.")
+	}
+	return out
+}
+
+// Offers says of each capability of an opened server "yes", or why it cannot be had.
+func Offers(s filewise.Server) map[filewise.Capability]string {
+	out := make(map[filewise.Capability]string)
+	for c, why := range s.Offers() {
+		out[c] = "yes"
+		if why != nil {
+			out[c] = filewise.Plain(why)
+		}
+	}
+	return out
+}

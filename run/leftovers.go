@@ -1,0 +1,101 @@
+package run
+
+import (
+	"context"
+	"slices"
+
+	"filewise"
+)
+
+// Leftover is something that a killed run has left on a server, with what became of it.
+type Leftover struct {
+	filewise.Leftover
+	Removed bool   `json:"removed"`
+	Failed  string `json:"failed,omitempty"` // why it could not be removed
+}
+
+// removable tells whether it may go, and is there still.
+func (l Leftover) removable() bool { return l.Kept == "" && !l.Removed }
+
+// Leftovers are what killed runs have left on an external server that was looked at.
+func (env *Environment) Leftovers(ctx context.Context) ([]Leftover, error) {
+	cleaner, ok := env.Server.(filewise.Cleaner)
+	if !ok {
+		return nil, filewise.Errorf(filewise.CodePreflight, "remove by hand what \"filewise doctor\" names",
+			"leftovers on %s cannot be found: %w", env.Engine.Name(), filewise.ErrUnsupported)
+	}
+	found, err := cleaner.Leftovers(ctx)
+	if err != nil {
+		return nil, env.unreachable(ctx, err)
+	}
+	all := make([]Leftover, len(found))
+	for i, l := range found {
+		all[i] = Leftover{Leftover: l}
+	}
+	return all, nil
+}
+
+// RemoveLeftovers removes what agree, which is asked with how many there are, lets go,
+// and looks again until nothing changes: a tablespace can go only after the databases in
+// it. What cannot be removed is said of it in all.
+func (env *Environment) RemoveLeftovers(ctx context.Context, all []Leftover, agree func(n int) error) error {
+	cleaner := env.Server.(filewise.Cleaner) // which has found them
+	for {
+		n := 0
+		for _, l := range all {
+			if l.removable() {
+				n++
+			}
+		}
+		if n == 0 {
+			return nil
+		}
+		if err := agree(n); err != nil {
+			return err
+		}
+		if changed, err := removeOnce(ctx, cleaner, all); err != nil || !changed {
+			return err
+		}
+	}
+}
+
+// removeOnce tries each that is not kept, and looks again at those that are left.
+func removeOnce(ctx context.Context, cleaner filewise.Cleaner, all []Leftover) (changed bool, err error) {
+	for i := range all {
+		if !all[i].removable() {
+			continue
+		}
+		if err := all[i].remove(ctx, cleaner); err != nil {
+			return changed, err
+		}
+		changed = changed || all[i].Removed
+	}
+	if !changed {
+		return false, nil
+	}
+	left, err := cleaner.Leftovers(ctx)
+	if err != nil {
+		return changed, err
+	}
+	for i, c := range all {
+		at := slices.IndexFunc(left, func(l filewise.Leftover) bool { return l.Kind == c.Kind && l.Name == c.Name })
+		if at >= 0 && !c.Removed {
+			all[i] = Leftover{Leftover: left[at]}
+		}
+	}
+	return changed, nil
+}
+
+// remove removes it. What cannot be removed is said of it; the error is that of the
+// context.
+func (l *Leftover) remove(ctx context.Context, cleaner filewise.Cleaner) error {
+	err := cleaner.Remove(ctx, l.Leftover)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	l.Removed = err == nil
+	if err != nil {
+		l.Failed = err.Error()
+	}
+	return nil
+}

@@ -1,0 +1,78 @@
+package run
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"filewise"
+	"filewise/archive"
+	"filewise/experiment"
+	"filewise/scratch"
+	"filewise/store"
+	"filewise/web"
+)
+
+// Sockets is the directory, below Filewise's state directory, in which the runs of this
+// user can be asked.
+func Sockets(state string) string { return filepath.Join(state, "live") }
+
+// live is a run as it can be looked at: by its observer, by the live page of this process,
+// and through a socket by that of "filewise serve".
+type live struct {
+	*web.Monitor
+	hide     func(string) string
+	observer Observer
+	run      int64
+	close    func()
+}
+
+// live lets others look at a run. A socket that cannot be made is no reason not to measure.
+func (m *measurement) live(run store.Run, done []filewise.Trial, stop func()) (*live, error) {
+	d, err := archive.Data(run, slices.Clip(done), experiment.Judgement{}) // to which each who looks appends for itself
+	if err != nil {
+		return nil, err
+	}
+	l := &live{Monitor: web.NewMonitor(d, m.store.Path(), stop), hide: m.hide, run: run.ID, close: func() {}}
+	l.observer = m.observe(d, l.Monitor)
+	if state, err := scratch.StateDir(); err == nil {
+		if hide, err := l.Expose(Sockets(state)); err == nil {
+			l.close = hide
+		}
+	}
+	return l, nil
+}
+
+// hear tells all who look of an event, without secrets.
+func (l *live) hear(e experiment.Event) {
+	if e.Trial != nil {
+		t := *e.Trial
+		t.Reason = l.hide(t.Reason)
+		e.Trial = &t
+	}
+	l.observer.Notify(e)
+	l.Notify(e)
+}
+
+// await waits while the run is paused, and then for what else a trial waits for.
+func (l *live) await(then func(context.Context, time.Duration) error) func(context.Context, time.Duration) error {
+	return func(ctx context.Context, expected time.Duration) error {
+		if err := l.Await(ctx, l.hear); err != nil {
+			return err
+		}
+		return then(ctx, expected)
+	}
+}
+
+// ended shows the run as it is stored in the end.
+func (l *live) ended(ctx context.Context, st *store.Store) {
+	r, err := archive.From(context.WithoutCancel(ctx), st, strconv.FormatInt(l.run, 10))
+	if err != nil {
+		return // what was seen last stays
+	}
+	if d, err := r.Data(); err == nil {
+		l.End(d)
+	}
+}

@@ -1,0 +1,142 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strconv"
+
+	"filewise"
+	"filewise/archive"
+	"filewise/experiment"
+	"filewise/report"
+	"filewise/store"
+)
+
+// measurement is a run that is being measured.
+type measurement struct {
+	Options
+	env   *Environment
+	store *store.Store
+	told  *notices
+}
+
+// measure takes the trials that a run, new or resumed, still wants, and stores them and
+// how it ended.
+func (m *measurement) measure(ctx context.Context, run store.Run, done []filewise.Trial) (Outcome, error) {
+	run, err := m.begin(ctx, run)
+	if err != nil {
+		return Outcome{}, err
+	}
+	m.env.lock.SetRun(strconv.FormatInt(run.ID, 10))
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	live, err := m.live(run, done, stop)
+	if err != nil {
+		return Outcome{Run: run}, err
+	}
+	defer live.close()
+	watch, err := newWatch(m.env, m.limited(run.Plan), m.clock(), live.hear)
+	if err != nil {
+		live.observer.Close()
+		return Outcome{Run: run}, err
+	}
+	m.told.need(m.env.needs())
+	runner := m.env.runner(watch)
+	runner.Plan = run.Plan
+	runner.Probes, runner.Ceilings, runner.Notify = probes(run.Plan.Target), m.env.ceilings(), live.hear
+	runner.Guard, runner.Await = m.told.guard(watch.guard), live.await(m.told.await(watch.await))
+	runner.Record = m.recorder(run.ID, watch)
+	done, decision, err := runner.Run(ctx, done)
+	live.observer.Close()
+	out, err := m.finish(ctx, run, done, decision, err)
+	live.ended(ctx, m.store)
+	return out, err
+}
+
+// runner measures the plan's trials, watched, and stores none.
+func (env *Environment) runner(w *watch) *experiment.Runner {
+	return &experiment.Runner{
+		Plan: env.Plan, Workload: env.Workload, Server: env.Server, Clock: w.clock, Parallel: runtime.NumCPU(),
+		Guard: w.guard, Await: w.await, Ended: w.ended, Calibrate: env.calibrator(),
+		Record: func(_ context.Context, t filewise.Trial) error { w.recorded(t); return nil },
+	}
+}
+
+// recorder stores trials, without secrets in the reasons of failures, and tells the watch
+// and people of them.
+func (m *measurement) recorder(id int64, w *watch) func(context.Context, filewise.Trial) error {
+	to := m.store.Recorder(id)
+	return func(ctx context.Context, t filewise.Trial) error {
+		t.Reason = m.hide(t.Reason)
+		t.Warnings = append(t.Warnings, clientWarnings(t)...)
+		w.recorded(t)
+		m.told.recorded(t)
+		return to.Record(ctx, t)
+	}
+}
+
+// Unstored measures a plan, stores nothing, and returns its trials.
+func Unstored(ctx context.Context, p experiment.Plan, o Options) (trials []filewise.Trial, d experiment.Decision, err error) {
+	env, err := SetUp(ctx, o.Engine, p, o.Login)
+	if err != nil {
+		return nil, d, err
+	}
+	defer func() { err = errors.Join(err, env.Close()) }()
+	w, err := newWatch(env, p, o.clock(), func(experiment.Event) {})
+	if err != nil {
+		return nil, d, err
+	}
+	return env.runner(w).Run(ctx, nil)
+}
+
+// finish stores how the run ended, also when it was interrupted.
+func (m *measurement) finish(ctx context.Context, run store.Run, done []filewise.Trial, d experiment.Decision, cause error) (Outcome,
+	error) {
+	ctx = context.WithoutCancel(ctx)
+	out := Outcome{Run: run}
+	j, err := run.Plan.Judge(done)
+	if err != nil {
+		return out, errors.Join(cause, err)
+	}
+	state := stateAfter(d, cause)
+	if filewise.CodeOf(cause) == filewise.CodeUsage { // a mistake in the study: to go on would meet it again
+		d = experiment.Decision{Ending: experiment.Broken, Why: m.hide(cause.Error())}
+	}
+	run.Ending, run.Why = d.Ending, d.Why
+	if out.Data, err = archive.Data(run, done, j); err != nil {
+		return out, errors.Join(cause, err)
+	}
+	end := store.Outcome{State: state, Ending: d.Ending, Why: d.Why, Verdict: report.Headline(out.Data)}
+	if err := m.store.Finish(ctx, run.ID, end); err != nil {
+		return out, errors.Join(cause, err)
+	}
+	if out.Run, err = m.store.Run(ctx, run.ID); err != nil {
+		return out, errors.Join(cause, err)
+	}
+	if out.Data, err = archive.Data(out.Run, done, j); err != nil {
+		return out, errors.Join(cause, err)
+	}
+	m.told.ended(out, cause)
+	if err := m.result(out); err != nil {
+		return out, errors.Join(cause, err)
+	}
+	if cause == nil && d.Ending == experiment.Broken {
+		cause = filewise.Errorf(filewise.CodeTrials, fmt.Sprintf("filewise show %d lists every trial with its reason", run.ID), "%s", d.Why)
+	}
+	return out, cause
+}
+
+// stateAfter is the state of a run that ended by a decision, or by an error.
+func stateAfter(d experiment.Decision, cause error) store.State {
+	switch code := filewise.CodeOf(cause); {
+	case code == filewise.CodeUsage:
+		return store.Failed
+	case errors.Is(cause, context.Canceled), code == filewise.CodeStopped, code == filewise.CodeBusy:
+		return store.Interrupted
+	case cause != nil || d.Ending == experiment.Broken:
+		return store.Failed
+	}
+	return store.Done
+}

@@ -1,0 +1,143 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"filewise"
+	"filewise/experiment"
+	"filewise/machine"
+	"filewise/notify"
+)
+
+// notices tell people of a run. The nil one tells nobody.
+type notices struct {
+	Options
+	plan  experiment.Plan
+	needs []SpaceNeed     // of the volumes here
+	end   *notify.Message // when the run has one
+
+	mu     sync.Mutex
+	warned map[string]bool // of volumes that are nearly full
+}
+
+// announce tries every address by the message that the run starts, before anything is
+// made ready for it. What goes wrong later stops nothing.
+func announce(ctx context.Context, p experiment.Plan, o Options) (*notices, error) {
+	if o.Notify == nil {
+		return nil, nil
+	}
+	// What is refused anyhow is told to whoever has asked for it, and nobody else.
+	env, err := Prepare(o.Engine, p)
+	if err == nil && p.Target.Mode != filewise.External {
+		err = env.Preflight()
+	}
+	if err != nil {
+		return nil, err
+	}
+	n := newNotices(p, o)
+	return n, o.Notify.Try(ctx, n.message(notify.Started, "starts", ""))
+}
+
+func newNotices(p experiment.Plan, o Options) *notices {
+	return &notices{Options: o, plan: p, warned: map[string]bool{}}
+}
+
+// need is the room that layouts need.
+func (n *notices) need(needs []SpaceNeed) {
+	if n != nil && n.plan.Target.Mode != filewise.External {
+		n.needs = needs
+	}
+}
+
+// guard asks the run's other guard, and looks at the space.
+func (n *notices) guard(ask func() error) func() error {
+	if n == nil {
+		return ask
+	}
+	return func() error {
+		n.watchSpace(false)
+		return ask()
+	}
+}
+
+// await says what is to be said before the run waits for what else it waits for: nothing
+// is sent while a trial is measured.
+func (n *notices) await(wait func(context.Context, time.Duration) error) func(context.Context, time.Duration) error {
+	if n == nil {
+		return wait
+	}
+	return func(ctx context.Context, expected time.Duration) error {
+		n.watchSpace(true)
+		n.Notify.Deliver(ctx)
+		return wait(ctx, expected)
+	}
+}
+
+// message begins one; what is the end of its title.
+func (n *notices) message(e notify.Event, what, text string) notify.Message {
+	p := n.plan
+	host, err := os.Hostname()
+	if err != nil {
+		host = "an unknown host"
+	}
+	run := &notify.Run{Scenario: p.Scenario, Engine: p.Target.Engine, Mode: string(p.Target.Mode)}
+	for _, l := range p.Layouts {
+		run.Layouts = append(run.Layouts, l.Name)
+	}
+	if text == "" {
+		text = fmt.Sprintf("Layouts: %s. You are told here of what was chosen by --notify-on.", strings.Join(run.Layouts, ", "))
+	}
+	return notify.Message{
+		Event: e, Time: time.Now().UTC().Truncate(time.Second), Host: host, Version: n.Version, Run: run,
+		Title: fmt.Sprintf("Filewise: %s on %s %s (%s)", p.Scenario, p.Target.Engine, what, host),
+		Text:  n.hide(text),
+	}
+}
+
+// recorded hears of every trial that is stored.
+func (n *notices) recorded(t filewise.Trial) {
+	if n == nil || t.State != filewise.Failed || t.Cell.Attempt < n.plan.Attempts {
+		return
+	}
+	where := fmt.Sprintf("in block %d", t.Cell.Block)
+	if t.Cell.Pilot {
+		where = "as a pilot"
+	}
+	n.attention("%s could not be measured %s: attempt %d failed, and it is not tried again. %s",
+		t.Cell.Layout, where, t.Cell.Attempt, t.Reason)
+}
+
+// attention queues what somebody should look at.
+func (n *notices) attention(format string, args ...any) {
+	n.Notify.Queue(n.message(notify.Attention, "needs attention", fmt.Sprintf(format, args...)))
+}
+
+// nearlyFull is the space in bytes, beside what a layout needs, of which less is told.
+const nearlyFull = 4 * Reserve
+
+// watchSpace tells once of each volume that is nearly full: between trials there has
+// to be room for a layout, and within one the run ends before the last is taken.
+func (n *notices) watchSpace(between bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, need := range n.needs {
+		v, least := need.Volume, int64(nearlyFull)
+		if between {
+			least += need.Need
+		}
+		free, err := machine.Free(v.Dir)
+		if err != nil || free >= least || n.warned[v.Name] {
+			continue
+		}
+		n.warned[v.Name] = true
+		n.attention("Volume %s (%s) is nearly full: %s are free. The run ends when less than %s are left; whatever is finished is stored.",
+			v.Name, v.Dir, humanize.IBytes(uint64(free)), humanize.IBytes(Reserve))
+	}
+}

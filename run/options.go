@@ -1,0 +1,93 @@
+package run
+
+import (
+	"filewise"
+	"filewise/experiment"
+	"filewise/notify"
+	"filewise/report"
+	"filewise/store"
+	"filewise/web"
+)
+
+// Options are what a run needs beside its plan. Only the engine has to be given, and the
+// login where the plan's target is an external server.
+type Options struct {
+	Engine  filewise.Engine
+	Login   Login
+	Store   string         // file of the results; empty: the user's
+	Version string         // of Filewise, stored with the run
+	Clock   filewise.Clock // nil: the real one
+	// AbortIf and Maintenance stand in for the plan's, for this time only.
+	AbortIf, Maintenance []string
+	// Hide takes secrets out of what is stored, told and handed to the observer. May be nil.
+	Hide func(string) string
+	// Notify tells people how the run goes; nil: nobody. Warn hears of what could not be
+	// told, a line at a time. May be nil.
+	Notify *notify.Notifier
+	Warn   func(string)
+	// Observe is asked for an observer once the run is stored, before its next trial. The
+	// data are those so far; by the monitor the run can be paused and stopped. May be nil.
+	Observe func(report.Data, *web.Monitor) Observer
+	// Result hears of what came of the run, before its environment is closed. Its error is
+	// that of the run. May be nil.
+	Result func(Outcome) error
+}
+
+// Observer looks at a run while it is measured.
+type Observer interface {
+	Notify(experiment.Event) // must not block
+	Close()                  // no trial will be measured any more
+}
+
+// Outcome is what came of a run.
+type Outcome struct {
+	Run  store.Run // ID 0: it ended before it was stored
+	Data report.Data
+	// Over says why nothing was left to measure; empty: the run was measured.
+	Over string
+}
+
+func (o Options) hide(text string) string {
+	if o.Hide == nil {
+		return text
+	}
+	return o.Hide(text)
+}
+
+func (o Options) clock() filewise.Clock {
+	if o.Clock == nil {
+		return filewise.RealClock{}
+	}
+	return o.Clock
+}
+
+func (o Options) observe(d report.Data, m *web.Monitor) Observer {
+	if o.Observe == nil {
+		return nobody{}
+	}
+	return o.Observe(d, m)
+}
+
+func (o Options) result(out Outcome) error {
+	if o.Result == nil {
+		return nil
+	}
+	return o.Result(out)
+}
+
+// nobody observes nothing.
+type nobody struct{}
+
+func (nobody) Notify(experiment.Event) {}
+func (nobody) Close()                  {}
+
+// limited is the plan with the limits that stand in for its own.
+func (o Options) limited(p experiment.Plan) experiment.Plan {
+	if o.AbortIf != nil {
+		p.AbortIf = o.AbortIf
+	}
+	if o.Maintenance != nil {
+		p.Maintenance = o.Maintenance
+	}
+	return p
+}

@@ -1,0 +1,156 @@
+package run
+
+import (
+	"errors"
+	"io/fs"
+	"math"
+	"os"
+
+	"github.com/dustin/go-humanize"
+
+	"filewise"
+	"filewise/experiment"
+	"filewise/internal/filesystem"
+	"filewise/machine"
+)
+
+// SpaceNeed is the room that a plan needs on one volume, and what there is.
+type SpaceNeed struct {
+	Volume filewise.Volume `json:"volume"`
+	Need   int64           `json:"need_bytes"`
+	Free   *int64          `json:"free_bytes,omitempty"` // absent: see the findings of the server
+}
+
+// needs are those of the largest layout, because only one is built at a time; of all,
+// where they take turns; or of all builds and their copies, where loaded builds lie side
+// by side.
+func (env *Environment) needs() []SpaceNeed {
+	p := env.Plan
+	var out []SpaceNeed
+	for _, v := range p.Target.Volumes {
+		n := SpaceNeed{Volume: v}
+		for i, s := range env.Scripts {
+			need := max(s.Space[v.Name], fixedWork(p, p.Layouts[i], v))
+			switch {
+			case p.Instances > 0:
+				n.Need += 2 * int64(p.Instances) * need
+			case p.TakesTurns():
+				n.Need += min(need, math.MaxInt64-n.Need)
+			default:
+				n.Need = max(n.Need, need)
+			}
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+// Space is what the plan needs on each volume, with what is free, which only an external
+// server itself knows of its volumes.
+func (env *Environment) Space() ([]SpaceNeed, error) {
+	needs := env.needs()
+	if env.Plan.Target.Mode == filewise.External {
+		return needs, nil
+	}
+	for i, n := range needs {
+		if err := Usable(n.Volume); err != nil {
+			return nil, err
+		}
+		free, err := machine.Free(n.Volume.Dir)
+		if err != nil {
+			return nil, filewise.Errorf(filewise.CodePreflight, "", "free space of volume %s: %w", n.Volume.Name, err)
+		}
+		needs[i].Free = &free
+	}
+	return needs, nil
+}
+
+// fixedWork is what a layout's files on a volume grow to at least by fixed work,
+// which is spread evenly over all files. What a time window leaves is not known.
+func fixedWork(p experiment.Plan, l filewise.Layout, v filewise.Volume) int64 {
+	var there int64
+	volumes := l.DataVolumes(p.Target.Volumes)
+	for i := range l.Data.Files {
+		if l.Data.VolumeOf(i, volumes).Name == v.Name {
+			there++
+		}
+	}
+	return p.Work / int64(l.Data.Files) * there
+}
+
+// Preflight refuses what would fail later: volumes that are not there, too little space.
+// Whether they can be written to shows when the scratch directories are made, which
+// leaves nothing however it ends.
+func (env *Environment) Preflight() error {
+	needs, err := env.Space()
+	if err != nil {
+		return err
+	}
+	for _, n := range needs {
+		if n.Free != nil && n.Need+Reserve > *n.Free {
+			return filewise.Errorf(filewise.CodePreflight,
+				"free space there, name another --volume, or make --size (or --work, --window) smaller",
+				"volume %s (%s) has %s free, but at least %s are needed, and %s are left free", n.Volume.Name, n.Volume.Dir,
+				humanize.IBytes(uint64(*n.Free)), humanize.IBytes(uint64(n.Need)), humanize.IBytes(Reserve))
+		}
+	}
+	return nil
+}
+
+// Usable looks whether the volume is a directory.
+func Usable(v filewise.Volume) error {
+	remedy := "create the directory, or name another with --volume NAME=DIR"
+	info, err := os.Stat(v.Dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return filewise.Errorf(filewise.CodePreflight, remedy, "volume %s: %s does not exist", v.Name, v.Dir)
+	case err != nil:
+		return filewise.Errorf(filewise.CodePreflight, remedy, "volume %s: %w", v.Name, err)
+	case !info.IsDir():
+		return filewise.Errorf(filewise.CodePreflight, remedy, "volume %s: %s is not a directory", v.Name, v.Dir)
+	}
+	return nil
+}
+
+// Reserve is the space in bytes that a run leaves free on a volume: it ends
+// before it takes the last of a file system that others use too.
+const Reserve = 16 << 20
+
+// guard refuses to go on when a volume is gone or runs out of space. What a time window
+// writes is not known before.
+func guard(volumes []filewise.Volume) func() error {
+	places := make([]filesystem.Place, len(volumes))
+	for i, v := range volumes {
+		places[i], _ = filesystem.PlaceOf(v.Dir) // unknown: not compared
+	}
+	return func() error {
+		for i, v := range volumes {
+			if err := there(v, places[i]); err != nil {
+				return err
+			}
+			free, err := machine.Free(v.Dir)
+			if err == nil && free < Reserve {
+				return filewise.Errorf(filewise.CodePreflight,
+					"free space there, or name another --volume; then \"filewise resume\" goes on with this trial. A new run with a smaller --window "+
+						"or --work needs less",
+					"volume %s (%s) has only %s left: the trial was ended", v.Name, v.Dir, humanize.IBytes(uint64(free)))
+			}
+		}
+		return nil
+	}
+}
+
+// there refuses a volume whose file system was unmounted, or can be written to no more.
+func there(v filewise.Volume, before filesystem.Place) error {
+	const remedy = "bring it back; then \"filewise resume\" goes on with this trial"
+	switch now, err := filesystem.PlaceOf(v.Dir); {
+	case err != nil:
+		return filewise.Errorf(filewise.CodePreflight, remedy, "volume %s is gone: the trial was ended: %w", v.Name, err)
+	case !now.Same(before):
+		return filewise.Errorf(filewise.CodePreflight, remedy, "volume %s (%s) is gone, another file system is in its place: the trial was ended",
+			v.Name, v.Dir)
+	case filesystem.ReadOnly(v.Dir):
+		return filewise.Errorf(filewise.CodePreflight, remedy, "volume %s (%s) is mounted read-only now: the trial was ended", v.Name, v.Dir)
+	}
+	return nil
+}

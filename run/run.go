@@ -1,0 +1,142 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"filewise"
+	"filewise/archive"
+	"filewise/experiment"
+	"filewise/store"
+)
+
+// Run measures a plan, stores every trial, and returns what came of it. When ctx ends,
+// the running trial is ended cleanly, and Resume goes on. A plan that cannot be measured
+// here is refused before anything is made.
+func Run(ctx context.Context, p experiment.Plan, o Options) (out Outcome, err error) {
+	// A store that cannot be used is found before the set-up, one that does not exist is
+	// made after it: a refused run leaves none.
+	if _, err := archive.List(ctx, o.Store); err != nil {
+		return out, err
+	}
+	told, err := announce(ctx, p, o)
+	if err != nil {
+		return out, err
+	}
+	defer func() { told.close(ctx, err) }()
+	env, err := SetUp(ctx, o.Engine, p, o.Login)
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, env.Close()) }()
+	st, err := store.Open(ctx, o.Store)
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	m := &measurement{Options: o, env: env, store: st, told: told}
+	return m.measure(ctx, store.Run{Plan: p}, nil)
+}
+
+// Unfinished finds the run that ref names; empty: the newest that a kill, an interrupt or
+// a failure ended, or just the newest. One that cannot go on here is refused. The
+// decision says whether anything is left to measure.
+func Unfinished(ctx context.Context, path, ref string) (r archive.Run, d experiment.Decision, err error) {
+	st, err := store.OpenExisting(ctx, path)
+	if err != nil {
+		return r, d, err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	if ref == "" {
+		if ref, err = newest(ctx, st); err != nil {
+			return r, d, err
+		}
+	}
+	if r, err = archive.From(ctx, st, ref); err != nil {
+		return r, d, err
+	}
+	_, d = r.Plan.Next(r.Trials)
+	switch {
+	case r.Origin != nil:
+		err = filewise.Errorf(filewise.CodeUsage,
+			fmt.Sprintf("resume it there and import it again, or repeat it here: filewise show %d has the command", r.ID),
+			"run %d was measured by %s and imported: trials of this machine cannot be compared with its own", r.ID, r.Origin.Where())
+	case r.State == store.Running:
+		err = filewise.Errorf(filewise.CodeBusy, "wait for it, or end that process",
+			"run %d is being measured by process %d", r.ID, r.Owner.PID)
+	case d.Ending == experiment.GoesOn && r.Ending == experiment.Broken:
+		err = filewise.Errorf(filewise.CodeUsage, "correct the SQL, and run it anew", "run %d cannot go on: %s", r.ID, r.Why)
+	}
+	return r, d, err
+}
+
+func newest(ctx context.Context, st *store.Store) (string, error) {
+	runs, err := st.Runs(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, r := range slices.Backward(runs) {
+		if r.Origin != nil { // nothing that can go on here
+			continue
+		}
+		if r.State == store.Interrupted || r.State == store.Failed && r.Ending == experiment.GoesOn {
+			return strconv.FormatInt(r.ID, 10), nil
+		}
+	}
+	return store.Last, nil
+}
+
+// Resume goes on with the next trial of a run that Unfinished has found. Nothing that is
+// finished is measured again.
+func Resume(ctx context.Context, r archive.Run, o Options) (out Outcome, err error) {
+	st, err := store.OpenExisting(ctx, o.Store)
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	if _, d := r.Plan.Next(r.Trials); d.Ending != experiment.GoesOn {
+		return over(ctx, st, r, d, o)
+	}
+	p := o.limited(r.Plan)
+	told, err := announce(ctx, p, o)
+	if err != nil {
+		return out, err
+	}
+	defer func() { told.close(ctx, err) }()
+	env, err := SetUp(ctx, o.Engine, p, o.Login)
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, env.Close()) }()
+	// Before this process had the lock another one may have gone on with the run.
+	if r, err = archive.From(ctx, st, strconv.FormatInt(r.ID, 10)); err != nil {
+		return out, err
+	}
+	m := &measurement{Options: o, env: env, store: st, told: told}
+	return m.measure(ctx, r.Run, r.Trials)
+}
+
+// over is what came of a run that has nothing left to measure. One that was ended after
+// its last trial and before its end was stored is given that end.
+func over(ctx context.Context, st *store.Store, r archive.Run, d experiment.Decision, o Options) (Outcome, error) {
+	if r.Ending == experiment.GoesOn {
+		run, err := st.Resume(ctx, r.ID)
+		if err != nil {
+			return Outcome{}, err
+		}
+		m := &measurement{Options: o, store: st}
+		return m.finish(ctx, run, r.Trials, d, nil)
+	}
+	j, err := r.Plan.Judge(r.Trials)
+	if err != nil {
+		return Outcome{}, err
+	}
+	out := Outcome{Run: r.Run, Over: d.Why}
+	if out.Data, err = archive.Data(r.Run, r.Trials, j); err != nil {
+		return out, err
+	}
+	return out, o.result(out)
+}

@@ -1,0 +1,154 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"filewise"
+	"filewise/engine/fake"
+	"filewise/experiment"
+	"filewise/hostlock"
+	"filewise/report"
+	"filewise/store"
+	"filewise/verdict"
+	"filewise/web"
+	"filewise/workload"
+)
+
+// worker is a program without a terminal that carries a plan out on the fake engine.
+type worker struct {
+	plan    experiment.Plan
+	options Options
+	volume  string
+}
+
+func newWorker(t *testing.T) *worker {
+	t.Helper()
+	home := t.TempDir()
+	t.Setenv("FILEWISE_STATE", filepath.Join(home, "state"))
+	t.Setenv("FILEWISE_LOCK", fmt.Sprintf("filewise-test-%d-%s", os.Getpid(), t.Name()))
+	sc, err := workload.Lookup("inserts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &worker{volume: t.TempDir()}
+	w.plan = experiment.Plan{
+		Scenario: sc.Name, Params: sc.Params, Seed: 7, StorageLimit: "off",
+		Target: filewise.Target{Engine: fake.Name, Mode: filewise.Embedded, Durability: filewise.DurabilityFull,
+			Volumes: []filewise.Volume{{Name: "here", Dir: w.volume}}},
+		Window: 2 * time.Second, PilotWindow: time.Second, SliceLength: 10 * time.Millisecond,
+		Margin: 2, Confidence: 0.95, Goal: verdict.GoalVerdicts, MaxBlocks: 4, Attempts: 2,
+	}
+	w.plan.Params.Connections = 1
+	for _, n := range []int{1, 2} {
+		w.plan.Layouts = append(w.plan.Layouts, filewise.Layout{Name: filewise.FilesName(n), Kind: filewise.KindShards, Rank: n,
+			Data: filewise.Spread{Files: n, Bytes: 1 << 20, Allocation: filewise.Preallocated, Placement: filewise.PlaceOne}})
+	}
+	w.plan.Baseline = w.plan.Layouts[0].Name
+	engine := fake.New(fake.Config{Seed: 3, Noise: 0.1, Throughput: func(filewise.Layout) float64 { return 1000 }})
+	w.options = Options{Engine: engine, Clock: engine.Clock(), Store: filepath.Join(home, "store.db"), Version: "test"}
+	return w
+}
+
+// empty tells that nothing is left on the volume.
+func (w *worker) empty(t *testing.T) {
+	t.Helper()
+	if left, err := os.ReadDir(w.volume); err != nil || len(left) > 0 {
+		t.Errorf("left on the volume: %v, %v", left, err)
+	}
+}
+
+// stopAfter asks the run to stop once so many trials are stored.
+type stopAfter struct {
+	trials  int
+	monitor *web.Monitor
+	closed  bool
+}
+
+func (s *stopAfter) Notify(e experiment.Event) {
+	if e.Kind == experiment.EventRecorded {
+		if s.trials--; s.trials == 0 {
+			s.monitor.Stop()
+		}
+	}
+}
+
+func (s *stopAfter) Close() { s.closed = true }
+
+// A run that is stopped keeps what is finished and leaves nothing else, goes on with the
+// next trial of its plan, and has nothing left to measure in the end.
+func TestRunAndResume(t *testing.T) {
+	w := newWorker(t)
+	stop := &stopAfter{trials: 3}
+	o := w.options
+	o.Observe = func(_ report.Data, m *web.Monitor) Observer { stop.monitor = m; return stop }
+	var shown []Outcome
+	o.Result = func(out Outcome) error { shown = append(shown, out); return nil }
+	out, err := Run(t.Context(), w.plan, o)
+	if !errors.Is(err, context.Canceled) || out.Run.State != store.Interrupted || len(out.Data.Trials) != 3 || !stop.closed ||
+		len(shown) != 1 {
+		t.Fatalf("%v: %s with %d trials", err, out.Run.State, len(out.Data.Trials))
+	}
+	w.empty(t)
+	r, d, err := Unfinished(t.Context(), o.Store, "")
+	if err != nil || d.Ending != experiment.GoesOn || r.ID != out.Run.ID {
+		t.Fatalf("run %d: %v, %v", r.ID, d, err)
+	}
+	out, err = Resume(t.Context(), r, w.options)
+	if err != nil || out.Run.State != store.Done || out.Run.Verdict == "" || out.Over != "" {
+		t.Fatalf("%v: %+v", err, out.Run)
+	}
+	w.empty(t)
+	for i, trial := range out.Data.Trials {
+		if want, _ := w.plan.Next(out.Data.Trials[:i]); trial.Cell != want {
+			t.Errorf("trial %d is %+v, want %+v", i, trial.Cell, want)
+		}
+	}
+	if r, d, err = Unfinished(t.Context(), o.Store, "last"); err != nil || d.Ending == experiment.GoesOn {
+		t.Fatalf("%v, %v", d, err)
+	}
+	if out, err = Resume(t.Context(), r, o); err != nil || out.Over != d.Why || len(shown) != 2 {
+		t.Errorf("nothing is left: %v, %q", err, out.Over)
+	}
+}
+
+// A run that is refused leaves no store and nothing on the volumes.
+func TestRefusedRun(t *testing.T) {
+	w := newWorker(t)
+	lock, err := hostlock.Acquire(t.Context(), hostlock.Holder{What: "another run"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), w.plan, w.options); filewise.CodeOf(err) != filewise.CodeBusy {
+		t.Errorf("while another one measures: %v", err)
+	}
+	if err := lock.Release(); err != nil {
+		t.Fatal(err)
+	}
+	w.plan.Target.Volumes[0].Dir = filepath.Join(w.volume, "none")
+	if _, err := Run(t.Context(), w.plan, w.options); filewise.CodeOf(err) != filewise.CodePreflight {
+		t.Errorf("without the volume: %v", err)
+	}
+	if _, err := os.Stat(w.options.Store); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the store: %v", err)
+	}
+	w.empty(t)
+}
+
+// Trials that are measured for the noise alone are stored nowhere.
+func TestUnstored(t *testing.T) {
+	w := newWorker(t)
+	trials, d, err := Unstored(t.Context(), w.plan, w.options)
+	if err != nil || d.Ending == experiment.GoesOn || len(trials) == 0 {
+		t.Fatalf("%d trials, %v, %v", len(trials), d, err)
+	}
+	if _, err := os.Stat(w.options.Store); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the store: %v", err)
+	}
+	w.empty(t)
+}

@@ -1,0 +1,56 @@
+package run
+
+import (
+	"filewise"
+	"filewise/machine"
+	"filewise/scratch"
+)
+
+// makeScratch puts a scratch directory in the place of every volume. Servers that are
+// started register with it, so that none outlives a killed run.
+func (env *Environment) makeScratch(label string) error {
+	reg, err := scratch.Open()
+	if err != nil {
+		return err
+	}
+	t := &env.Target
+	volumes := t.Volumes
+	t.Volumes = nil
+	for _, v := range volumes {
+		dir, err := reg.Create(v.Dir, label)
+		if err != nil {
+			return filewise.Errorf(filewise.CodeOf(err), filewise.RemedyOf(err), "volume %s: %w", v.Name, err)
+		}
+		env.undo = append(env.undo, dir.Remove)
+		t.OnStart = both(t.OnStart, dir.AddProcess)
+		t.Volumes = append(t.Volumes, filewise.Volume{Name: v.Name, Dir: dir.Path})
+	}
+	return env.limitMemory()
+}
+
+// limitMemory has each server start with no more than the plan's memory, if it limits any.
+func (env *Environment) limitMemory() error {
+	if env.Target.Memory == 0 {
+		return nil
+	}
+	limits, err := machine.LimitMemory(env.Target.Memory)
+	if err != nil {
+		return err
+	}
+	env.undo = append(env.undo, limits.Close)
+	env.Target.OnStart = both(env.Target.OnStart, limits.Add)
+	return nil
+}
+
+// both calls the second unless the first, which may be nil, fails.
+func both(first, second func(pid int) error) func(pid int) error {
+	if first == nil {
+		return second
+	}
+	return func(pid int) error {
+		if err := first(pid); err != nil {
+			return err
+		}
+		return second(pid)
+	}
+}

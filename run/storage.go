@@ -1,0 +1,123 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"filewise"
+	"filewise/plan"
+	"filewise/probe"
+	"filewise/scratch"
+	"filewise/storage"
+)
+
+// budgetForStorage is how many times as long as measuring the storage a run's budget
+// must be for the run to do it by itself.
+const budgetForStorage = 20
+
+// ceilings are the storage's limits as probes use them.
+func (env *Environment) ceilings() []probe.Ceiling {
+	var out []probe.Ceiling
+	for _, l := range env.limits {
+		out = append(out, l.Ceiling())
+	}
+	return out
+}
+
+// demand is what the plan wants of the storage, on the scratch directories.
+func (env *Environment) demand() storage.Demand {
+	d := storage.Demand{Volumes: env.Target.Volumes, Page: plan.Describe(env.Engine).Page}
+	for _, l := range env.Plan.Layouts {
+		d.Files = max(d.Files, l.Data.Files, l.Backup.Files)
+	}
+	return d
+}
+
+// knowStorage looks up what is known of the storage, or measures it where there is time
+// enough. The error is of the context.
+func (env *Environment) knowStorage(ctx context.Context) error {
+	if env.Plan.StorageLimit == plan.StorageOff {
+		env.noLimit("not asked for (--storage-limit off)")
+		return nil
+	}
+	state, err := scratch.StateDir()
+	if err != nil {
+		return err
+	}
+	cache, demand := storage.NewCache(state), env.demand()
+	if limits, ok := cache.Find(demand, time.Now()); ok {
+		env.setLimits(limits, nil)
+		return nil
+	}
+	if b := env.Plan.Budget; b > 0 && b < budgetForStorage*demand.Expected() {
+		env.noLimit("not measured yet: filewise doctor --storage does it once, by fio")
+		return nil
+	}
+	return env.measureStorage(ctx, cache, demand)
+}
+
+// measureStorage asks fio, and remembers what it says.
+func (env *Environment) measureStorage(ctx context.Context, cache storage.Cache, demand storage.Demand) error {
+	limits, absent, err := storage.Measure(ctx, demand)
+	if err != nil {
+		return err
+	}
+	env.setLimits(limits, absent)
+	if err := cache.Add(limits); err != nil { // what was measured holds for this run
+		env.facts = append(env.facts, filewise.Fact{Name: "storage limit", Value: "not remembered: " + err.Error()})
+	}
+	return nil
+}
+
+// setLimits keeps the limits, and why volumes have none, by name.
+func (env *Environment) setLimits(limits []storage.Limit, absent map[string]string) {
+	env.limits = limits
+	for _, l := range limits {
+		env.storageFact(l.Volume, l.String())
+	}
+	for volume, why := range absent {
+		env.storageFact(volume, "not measured: "+why)
+	}
+}
+
+func (env *Environment) noLimit(why string) {
+	for _, v := range env.Plan.Target.Volumes {
+		env.storageFact(v.Name, why)
+	}
+}
+
+func (env *Environment) storageFact(volume, value string) {
+	env.facts = append(env.facts, filewise.Fact{Name: "storage limit of volume " + volume, Value: value})
+}
+
+// MeasureStorage measures the storage of a plan's volumes anew, in scratch directories,
+// and remembers it.
+func (env *Environment) MeasureStorage(ctx context.Context) (_ []filewise.Finding, err error) {
+	if env.Target.Mode == filewise.External {
+		return nil, filewise.Errorf(filewise.CodeUsage, "leave --target out, and name a --volume of this machine",
+			"--storage measures volumes of this machine")
+	}
+	const label = "the storage's own limit"
+	if err := env.lockHost(ctx, label); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, env.Close()) }()
+	if err := env.makeScratch(label); err != nil {
+		return nil, err
+	}
+	state, err := scratch.StateDir()
+	if err != nil {
+		return nil, err
+	}
+	err = env.measureStorage(ctx, storage.NewCache(state), env.demand())
+	var out []filewise.Finding
+	for _, fact := range env.facts {
+		x := filewise.Finding{Check: fact.Name, Status: filewise.StatusOK, Detail: fact.Value}
+		if len(env.limits) == 0 {
+			x.Status, x.Remedy = filewise.StatusNote, "install what is missing, or name another --volume"
+		}
+		out = append(out, x)
+	}
+	return out, err
+}

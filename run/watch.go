@@ -1,0 +1,187 @@
+package run
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"filewise"
+	"filewise/experiment"
+	"filewise/internal/limit"
+	"filewise/internal/maintenance"
+)
+
+// watch says when trials may run: within the maintenance windows, while others
+// keep the server no busier than the limits, and while there is space.
+type watch struct {
+	clock   filewise.Clock
+	windows maintenance.Windows
+	limits  []limit.Limit
+	monitor filewise.Monitor            // nil: nobody else works there
+	renew   func(context.Context) error // takes the server's lock anew; nil: there is none
+	held    func(context.Context) error // asks whether it is held; nil: there is none
+	space   func() error                // nil: not watched
+	notify  func(experiment.Event)
+
+	mu     sync.Mutex
+	until  time.Time // the end of the window that the trial runs in
+	whole  bool      // the trial has that window from its beginning
+	asked  time.Time // when the limits were looked at last
+	unread int       // how often in a row they could not be
+	failed bool      // the last trial failed: the server may be gone
+	looked time.Time // when the lock was looked at last
+	lost   int       // how often in a row a trial was ended by its loss
+}
+
+// newWatch watches as the plan's limits and windows say, and as the environment wants it.
+func newWatch(env *Environment, p experiment.Plan, clock filewise.Clock, notify func(experiment.Event)) (*watch, error) {
+	limits, err := limit.ParseAll(p.AbortIf)
+	if err != nil {
+		return nil, err
+	}
+	windows, err := maintenance.ParseAll(p.Maintenance)
+	if err != nil {
+		return nil, err
+	}
+	w := &watch{clock: clock, windows: windows, limits: limits, notify: notify}
+	if env.locked == nil {
+		w.space = guard(env.Target.Volumes)
+		return w, nil
+	}
+	w.monitor, _ = env.Server.(filewise.Monitor)
+	w.renew, w.held = env.locked.renew, env.locked.held
+	return w, nil
+}
+
+// stopped is the end of a run for the sake of others; resume goes on.
+func stopped(format string, args ...any) error {
+	return filewise.Errorf(filewise.CodeStopped, "whatever is finished is stored; \"filewise resume\" goes on", format, args...)
+}
+
+// recorded hears of every trial that is stored.
+func (w *watch) recorded(t filewise.Trial) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.failed = w.failed || t.State == filewise.Failed
+	w.lost = 0
+}
+
+// await returns when the next trial may start.
+func (w *watch) await(ctx context.Context, expected time.Duration) error {
+	waited, err := w.awaitWindow(ctx, expected)
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	back := w.failed || waited
+	w.failed, w.unread = false, 0
+	w.mu.Unlock()
+	lost := w.isHeld(ctx)
+	if back || lost != nil {
+		err := w.reach(ctx)
+		if lost != nil && filewise.CodeOf(err) == filewise.CodeBusy {
+			return heldByAnother(lost, err)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(w.limits) == 0 {
+		return nil
+	}
+	return w.within(ctx, 0)
+}
+
+// guard is asked while a trial runs.
+func (w *watch) guard() error {
+	if w.space != nil {
+		if err := w.space(); err != nil {
+			return err
+		}
+	}
+	if err := w.windowOver(); err != nil {
+		return err
+	}
+	if err := w.watchLock(); err != nil {
+		return err
+	}
+	const every = time.Second
+	w.mu.Lock()
+	due := len(w.limits) > 0 && w.clock.Now().Sub(w.asked) >= every
+	w.mu.Unlock()
+	if !due {
+		return nil
+	}
+	return w.within(context.Background(), patience)
+}
+
+// How the server's activity is read.
+const (
+	answerWithin = 5 * time.Second // or it counts as unread
+	patience     = 3               // times unread in a row before the run stops
+)
+
+// within stops the run when a limit is passed, or cannot be looked at any more
+// more often than is tolerated.
+func (w *watch) within(ctx context.Context, tolerated int) error {
+	gauges, err := w.activity(ctx)
+	over := ""
+	if err == nil {
+		over, err = limit.Passed(w.limits, gauges)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asked = w.clock.Now()
+	if err != nil {
+		if w.unread++; w.unread > tolerated {
+			return stopped("what others do on the server cannot be watched any more: %w", err)
+		}
+		return nil
+	}
+	w.unread = 0
+	if over != "" {
+		return stopped("others need the server: %s", over)
+	}
+	return nil
+}
+
+func (w *watch) activity(ctx context.Context) ([]filewise.Gauge, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	return w.monitor.Activity(ctx)
+}
+
+// reach makes sure after a failure that the server is there and its lock held.
+// A server that is restarting gets some time.
+func (w *watch) reach(ctx context.Context) error {
+	if w.renew == nil {
+		return nil
+	}
+	var err error
+	for try := range 6 {
+		if try > 0 {
+			if err := w.clock.Sleep(ctx, time.Duration(try)*time.Second); err != nil {
+				return err
+			}
+		}
+		if err = w.renewed(ctx); err == nil || filewise.CodeOf(err) == filewise.CodeBusy || ctx.Err() != nil {
+			break
+		}
+	}
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return ctx.Err()
+	case filewise.CodeOf(err) == filewise.CodeBusy:
+		return err
+	}
+	return filewise.Errorf(filewise.CodeStopped, "once the server is back: \"filewise clean --target URL\" removes what the run has left "+
+		"there, and \"filewise resume\" goes on; whatever is finished is stored",
+		"the server cannot be reached any more: %w", err)
+}
+
+// renewed takes the server's lock anew, within some time.
+func (w *watch) renewed(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	return w.renew(ctx)
+}

@@ -1,0 +1,84 @@
+package filewise
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Table is a table of a workload, as all engines lay it out.
+type Table struct {
+	Name    string   `json:"name"`
+	Columns []string `json:"columns,omitempty"`
+	// Key are the columns of its unique key, or none; Indexes are its others.
+	Key     []string `json:"key,omitempty"`
+	Indexes []Index  `json:"indexes,omitempty"`
+	// Rows are those that it is loaded with or gets, RowBytes the payload of one on
+	// average; 0: as many as the work brings.
+	Rows     int64 `json:"rows,omitempty"`
+	RowBytes int64 `json:"row_bytes,omitempty"`
+	// PerConnection: each connection has a table of its own.
+	PerConnection bool `json:"per_connection,omitempty"`
+	// RandomKeys: new rows come anywhere among those that are there.
+	RandomKeys bool `json:"random_keys,omitempty"`
+	// Loaded: its rows are loaded before the work, in bulk; else the work brings them.
+	Loaded bool `json:"loaded,omitempty"`
+	// Grown: it was loaded in an order that has nothing to do with its keys.
+	Grown bool `json:"grown,omitempty"`
+	// IndexedFirst: its indexes are there when it is loaded, so that their pages lie
+	// between those of the rows.
+	IndexedFirst bool `json:"indexed_first,omitempty"`
+	// Temporary: each operation makes it, fills it and drops it.
+	Temporary bool `json:"temporary,omitempty"`
+	// ShardBy is the column with the value of Program.Sharding that a row is of.
+	ShardBy string `json:"shard_by,omitempty"`
+	// Replicated: it is small and of no value of Program.Sharding, so that it is whole in
+	// one place, or in each.
+	Replicated bool `json:"replicated,omitempty"`
+}
+
+// Index is an index besides that of the key.
+type Index struct {
+	Name    string   `json:"name"` // unique in its table
+	Columns []string `json:"columns"`
+	Unique  bool     `json:"unique,omitempty"`
+}
+
+// Sharding says that the rows of a program's tables are of values 1 to Values, and that
+// those of one value belong together: files are of whole values.
+type Sharding struct {
+	Of     string `json:"of"`     // what a value stands for: "warehouse"
+	Option string `json:"option"` // the option that says how many there are: "--warehouses"
+	Values int64  `json:"values"`
+}
+
+// PartitionColumn is the column by which partitions divide the table: its shard's, else
+// the first of its key, else its first.
+func (t Table) PartitionColumn() string {
+	return cmp.Or(t.ShardBy, first(t.Key), first(t.Columns))
+}
+
+func first(all []string) string {
+	if len(all) == 0 {
+		return ""
+	}
+	return all[0]
+}
+
+// Table is the first of the tables; of a program that declares none, as custom SQL does,
+// nothing is known of it.
+func (p Program) Table() Table {
+	if len(p.Tables) == 0 {
+		return Table{}
+	}
+	return p.Tables[0]
+}
+
+// Loads tells whether tables are loaded before the work.
+func (p Program) Loads() bool { return p.Table().Loaded }
+
+// Unindexed tells whether none of the tables has a key or an index, so that a row is
+// found by reading all.
+func (p Program) Unindexed() bool {
+	indexed := func(t Table) bool { return len(t.Key)+len(t.Indexes) > 0 }
+	return len(p.Tables) > 0 && !slices.ContainsFunc(p.Tables, indexed)
+}

@@ -1,0 +1,130 @@
+package verdict
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// One layout that is much noisier than the others breaks rules 1 and not rules 2.
+func TestOneNoisyLayout(t *testing.T) {
+	if underRace || testing.Short() {
+		t.Skip("a simulation")
+	}
+	const sims = 80
+	alarms := map[int]int{}
+	for s := range uint64(sims) {
+		random := rand.New(rand.NewPCG(11, s))
+		table := make(Table, 12)
+		for b := range table {
+			for j := range 5 {
+				sd := 0.01
+				if j == 4 {
+					sd = 0.15
+				}
+				table[b] = append(table[b], Cell{Throughput: math.Exp(sd * random.NormFloat64()), OK: true})
+			}
+		}
+		for rules := 1; rules <= 2; rules++ {
+			cfg := DefaultConfig()
+			cfg.Rules, cfg.MaxBlocks = rules, len(table)
+			if falseClaim(must(Judge(cfg, armsOf(5), table))) {
+				alarms[rules]++
+			}
+		}
+	}
+	if alarms[1] < sims/5 || alarms[2] > sims/10 {
+		t.Errorf("false alarms in %d experiments: %v", sims, alarms)
+	}
+}
+
+// The example: one stall of 4 files is named, with the effect without it, and
+// the verdict is not taken from the block in which it came.
+func TestStallIsNamed(t *testing.T) {
+	base := []float64{701, 690, 725, 731, 712}
+	four := []float64{642, 272, 742, 713, 721}
+	var table Table
+	for b := range base {
+		table = append(table, []Cell{{Throughput: base[b], OK: true}, {Throughput: four[b], OK: true}})
+	}
+	r := must(Judge(DefaultConfig(), []Arm{{Name: "1 file"}, {Name: "4 files", Rank: 4}}, table))
+	look, _ := r.Last()
+	if len(look.Stalls) != 1 || look.Stalls[0].Arm != 1 || look.Stalls[0].Block != 2 {
+		t.Fatalf("%+v", look.Stalls)
+	}
+	if s := look.Stalls[0]; Percent(s.Effect) > -15 || Percent(s.Without) < -5 || !hasWarning(r, WarnStall) {
+		t.Errorf("%+v, %v", s, r.Warnings)
+	}
+	if !fresh(look.Stalls, 2) || fresh(look.Stalls, 5) {
+		t.Error("fresh is not about the latest block")
+	}
+}
+
+// What ran before slows the next: with the order of trials it is seen, and no verdict
+// is given; without it, or without the effect, nothing is said.
+func TestCarryOverIsSeen(t *testing.T) {
+	make := func(leaves float64, known bool) Result {
+		random := rand.New(rand.NewPCG(5, 1))
+		var table Table
+		order, before := 0, 0.0
+		for range 12 {
+			row := []Cell{{}, {}, {}}
+			for _, j := range random.Perm(3) {
+				order++
+				row[j] = Cell{Throughput: math.Exp(0.01*random.NormFloat64() - before), OK: true}
+				if known {
+					row[j].Order = order
+				}
+				before = leaves * float64(j)
+			}
+			table = append(table, row)
+		}
+		return must(Judge(DefaultConfig(), armsOf(3), table))
+	}
+	seen := make(0.03, true)
+	if look, _ := seen.Last(); !look.CarryOver || look.Recommended >= 0 || !hasWarning(seen, WarnCarryOver) {
+		t.Errorf("%+v", look)
+	}
+	if !strings.Contains(Headline(seen, WordsOptions{}), "ran before") {
+		t.Error(Headline(seen, WordsOptions{}))
+	}
+	if hasWarning(make(0.03, false), WarnCarryOver) || hasWarning(make(0, true), WarnCarryOver) {
+		t.Error("a carry-over is claimed without one, or without the order")
+	}
+}
+
+// One layout's builds differ, and the others' do not: trials on one build are not
+// taken for independent ones.
+func TestBuildsOfOneArm(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 1))
+	var table Table
+	for b := range 12 {
+		var row []Cell
+		for j := range 5 {
+			build := string(rune('a'+j)) + string(rune('0'+b%3))
+			y := 0.01 * random.NormFloat64()
+			if j == 4 {
+				y += []float64{0.07, 0.05, 0.01}[b%3]
+			}
+			row = append(row, Cell{Throughput: math.Exp(y), OK: true, Instance: build})
+		}
+		table = append(table, row)
+	}
+	cfg := DefaultConfig()
+	cfg.MaxBlocks, cfg.Goal = 12, GoalVerdicts
+	look, _ := must(Judge(cfg, armsOf(5), table)).Last()
+	known := look.Estimates[4]
+	if known.Lo > 0 || known.Hi < 0.1 {
+		t.Errorf("%.3f … %.3f of three builds that differ", known.Lo, known.Hi)
+	}
+	for b := range table {
+		for j := range table[b] {
+			table[b][j].Instance = ""
+		}
+	}
+	look, _ = must(Judge(cfg, armsOf(5), table)).Last()
+	if e := look.Estimates[4]; !(e.Hi-e.Lo < (known.Hi-known.Lo)/2) {
+		t.Errorf("built anew: %.3f … %.3f", e.Lo, e.Hi)
+	}
+}
