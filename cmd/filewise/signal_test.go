@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"database/sql"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"filewise/internal/sqlitedriver"
 	"filewise/scratch"
 	"filewise/store"
 )
@@ -104,7 +106,7 @@ func TestInterruptTwice(t *testing.T) {
 	p := newPlace(t)
 	c := p.start("filewise", shortRun...)
 	p.untilTrials(c, 2)
-	p.signal(c, syscall.SIGSTOP) // both are there when it goes on
+	p.stopBetweenWrites(c) // both are there when it goes on
 	p.signal(c, syscall.SIGINT)
 	p.signal(c, syscall.SIGTERM)
 	_, _, _, before := p.newest()
@@ -139,6 +141,27 @@ func TestInterruptTwice(t *testing.T) {
 		t.Errorf("state %s, %d trials, want interrupted and %d", state, len(after), len(before))
 	}
 	p.finish()
+}
+
+// stopBetweenWrites stops a filewise that holds no lock on its store.
+func (p *place) stopBetweenWrites(c *child) {
+	p.t.Helper()
+	db, err := sql.Open(sqlitedriver.Name, p.store)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer db.Close() // ends the transaction as well
+	db.SetMaxOpenConns(1)
+	for _, s := range []string{"PRAGMA busy_timeout = 10000", "BEGIN IMMEDIATE"} {
+		if _, err := db.ExecContext(p.t.Context(), s); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+	p.signal(c, syscall.SIGSTOP)
+	var status syscall.WaitStatus
+	if _, err := syscall.Wait4(c.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
+		p.t.Fatalf("it is not stopped: %v, %v", status, err)
+	}
 }
 
 // What nohup makes it ignore is ignored.

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -81,6 +83,26 @@ func TestNarrowTerminals(t *testing.T) {
 			Name("layout", func(s speed) string { return s.layout }), Num("rows/s", func(s speed) string { return s.text }).Spare(1))))
 		if !strings.Contains(out, want) || width == 30 && strings.Contains(out, "rows/s") {
 			t.Errorf("at %d columns:\n%s", width, out)
+		}
+	}
+}
+
+// Where nothing may be left out or wrapped, lines still end at the terminal's edge, and
+// lose no word but names' ends.
+func TestTooNarrowTerminals(t *testing.T) {
+	const says = "not resolvable here (factor > 100)"
+	out := Print(TerminalOptions{Width: 50}, Everywhere(Tabulate(Table{}, []speed{{layout: "6 files"}},
+		Name("layout", func(s speed) string { return s.layout }), Words("against 1 file (95 %)", func(speed) string { return says }),
+		Words("mark", func(speed) string { return "undecided, so far" }))))
+	for line := range strings.Lines(out) {
+		if n := ansi.StringWidth(strings.TrimSuffix(line, "\n")); n > 50 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	words := strings.Fields(out)
+	for _, word := range strings.Fields("6 files undecided, so far " + says) {
+		if !slices.Contains(words, word) {
+			t.Errorf("%q is lost in\n%s", word, out)
 		}
 	}
 }

@@ -169,8 +169,8 @@ func clean(s string) string {
 }
 
 // table writes a head and a line for each row. On narrow terminals the longest
-// columns that may be wrapped are, then those that tell least are left out; at last
-// names are cut.
+// columns that may be wrapped are, then those that tell least are left out, then names
+// are cut; at last every column is wrapped.
 func (p *page) table(t Table) {
 	if len(t.Rows) == 0 {
 		return
@@ -184,7 +184,12 @@ func (p *page) table(t Table) {
 			continue
 		}
 		if sparest.Sparer == 0 {
-			cols[0].width = max(cols[0].width-(total(cols)-p.width), 6)
+			cut(cols, p.width, shortName)
+			if widest := widestAfterFirst(cols); total(cols) > p.width && cols[widest].width > narrowest {
+				cols[widest].Wraps = true
+				continue
+			}
+			cut(cols, p.width, shortestName)
 			break
 		}
 		cols = slices.DeleteFunc(cols, func(c textColumn) bool { return c.Sparer == sparest.Sparer })
@@ -228,8 +233,30 @@ type textColumn struct {
 	width int
 }
 
-// narrowest is how far a column is wrapped.
-const narrowest = 10
+// narrowest is how far a column is wrapped; shortName is how far a row's name is cut
+// while others can be wrapped, shortestName how far at all.
+const (
+	narrowest    = 10
+	shortName    = 12
+	shortestName = 6
+)
+
+// cut shortens the names of the rows to what the width leaves them.
+func cut(cols []textColumn, width, shortest int) {
+	name := &cols[0]
+	name.width = min(name.width, max(name.width-(total(cols)-width), shortest))
+}
+
+// widestAfterFirst is the column that is wrapped though it need not allow it.
+func widestAfterFirst(cols []textColumn) int {
+	widest := 0
+	for i, c := range cols {
+		if i > 0 && (widest == 0 || c.width > cols[widest].width) {
+			widest = i
+		}
+	}
+	return widest
+}
 
 // spare is how much narrower wrapping can make a column.
 func (c textColumn) spare() int {
