@@ -1,6 +1,10 @@
 package doctor
 
 import (
+	"net/netip"
+	"os"
+	"os/user"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -9,7 +13,7 @@ import (
 )
 
 // publicNames tell nobody anything.
-var publicNames = []string{"", "localhost", "127.0.0.1", "::1", "filewise", "root", "postgres", "sa", "system"}
+var publicNames = []string{"", ".", "/", "localhost", "127.0.0.1", "::1", "filewise", "root", "postgres", "sa", "system"}
 
 // anonymous takes secrets out of what the report shows, and host and user out of
 // all but the remedies, which are to be executed as they are.
@@ -17,37 +21,106 @@ func (d *Diagnosis) anonymous(t filewise.Target, hide func(string) string) {
 	if t.Address == nil {
 		return
 	}
-	d.clean = func(s string) string {
-		for _, x := range []struct{ name, as string }{{t.Address.Host, "HOST"}, {t.Address.User, "USER"}} {
-			if !slices.Contains(publicNames, x.name) && !strings.HasPrefix(x.name, "/") && x.name != t.Engine {
-				s = regexp.MustCompile(`\b`+regexp.QuoteMeta(x.name)+`\b`).ReplaceAllString(s, x.as)
+	d.hosts = append(d.hosts, t.Address.Host)
+	if t.Address.User != t.Engine {
+		d.users = append(d.users, t.Address.User)
+	}
+	d.Server = slices.DeleteFunc(d.Server, func(f filewise.Fact) bool {
+		if f.Name == "hostname" {
+			d.hosts = append(d.hosts, f.Value) // which findings may name
+		}
+		return f.Name == "hostname"
+	})
+	d.each(hide)
+	d.eachButRemedies(d.withoutNames)
+}
+
+// Anonymous takes hosts, users and what lies in a home directory out of the whole report,
+// remedies included.
+func (d *Diagnosis) Anonymous() {
+	if host, err := os.Hostname(); err == nil {
+		first, _, _ := strings.Cut(host, ".")
+		d.hosts = append(d.hosts, host, first)
+	}
+	var homes []string
+	if me, err := user.Current(); err == nil {
+		d.users, homes = append(d.users, me.Username), append(homes, me.HomeDir)
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		d.users, homes = append(d.users, filepath.Base(home)), append(homes, home)
+	}
+	d.users = append(d.users, os.Getenv("SUDO_USER"))
+	d.each(func(s string) string {
+		for _, home := range homes {
+			if len(home) > 1 {
+				s = regexp.MustCompile(regexp.QuoteMeta(home)+`\b`).ReplaceAllString(s, "~")
 			}
 		}
-		return s
+		s = someHome.ReplaceAllString(s, "${1}USER")
+		s = someURL.ReplaceAllString(s, "${1}HOST")
+		return d.withoutNames(someAddress.ReplaceAllStringFunc(s, withoutAddress))
+	})
+}
+
+var (
+	someHome    = regexp.MustCompile(`((?:/home|/Users|\\Users)[/\\])[^/\\\s:]+`)
+	someURL     = regexp.MustCompile(`(\b[a-z][a-z0-9+.-]*://)[^/?\s]+`)
+	someAddress = regexp.MustCompile(`[0-9A-Fa-f]*(?:[:.][0-9A-Fa-f]*){2,}`)
+)
+
+// withoutAddress hides the address of a host; a version of five numbers is none.
+func withoutAddress(text string) string {
+	end := strings.TrimRight(text, ".:")
+	a, err := netip.ParseAddr(end)
+	if err != nil {
+		var with netip.AddrPort
+		with, err = netip.ParseAddrPort(end)
+		a = with.Addr()
 	}
-	clean := func(s string) string { return d.clean(hide(s)) }
-	d.Server = slices.DeleteFunc(d.Server, func(f filewise.Fact) bool { return f.Name == "hostname" })
-	for _, list := range [][]filewise.Finding{d.Findings, d.SelfCheck} {
-		for i := range list {
-			list[i].Detail, list[i].Remedy = clean(list[i].Detail), hide(list[i].Remedy)
+	if err == nil && !a.IsLoopback() && !a.IsUnspecified() {
+		return "ADDRESS" + text[len(end):]
+	}
+	return text
+}
+
+// withoutNames takes the names of hosts and users out of a text.
+func (d *Diagnosis) withoutNames(s string) string {
+	for i, name := range slices.Concat(d.hosts, d.users) {
+		as := "HOST"
+		if i >= len(d.hosts) {
+			as = "USER"
+		}
+		if !slices.Contains(publicNames, name) && !strings.HasPrefix(name, "/") {
+			s = regexp.MustCompile(`\b`+regexp.QuoteMeta(name)+`\b`).ReplaceAllString(s, as)
 		}
 	}
-	for i := range d.Server {
-		d.Server[i].Value = clean(d.Server[i].Value)
-	}
-	for c, why := range d.Offers {
-		d.Offers[c] = clean(why)
+	return s
+}
+
+// each changes every text of the report.
+func (d *Diagnosis) each(change func(string) string) {
+	d.eachButRemedies(change)
+	for _, list := range d.lists() {
+		for i := range list {
+			list[i].Remedy = change(list[i].Remedy)
+		}
 	}
 }
 
-// HideRemedies takes host and user out of the remedies.
-func (d *Diagnosis) HideRemedies() {
-	if d.clean == nil { // no server, so that they name none
-		return
-	}
-	for _, list := range [][]filewise.Finding{d.Findings, d.SelfCheck} {
+func (d *Diagnosis) eachButRemedies(change func(string) string) {
+	for _, list := range d.lists() {
 		for i := range list {
-			list[i].Remedy = d.clean(list[i].Remedy)
+			list[i].Detail = change(list[i].Detail)
 		}
 	}
+	for i := range d.Server {
+		d.Server[i].Value = change(d.Server[i].Value)
+	}
+	for c, why := range d.Offers {
+		d.Offers[c] = change(why)
+	}
+}
+
+func (d *Diagnosis) lists() [][]filewise.Finding {
+	return [][]filewise.Finding{d.Machine, d.Findings, d.SelfCheck, d.Notifications}
 }

@@ -27,7 +27,7 @@ type Diagnosis struct {
 	Failed        int                `json:"failed"`
 	Warnings      int                `json:"warnings"`
 
-	clean func(string) string // takes host and user out; nil: there are none
+	hosts, users []string // that it does not name
 }
 
 // Patient is the target that is looked at for a plan.
@@ -114,7 +114,7 @@ func (d *Diagnosis) selfCheck(ctx context.Context, env *run.Environment, agree f
 
 // Count counts what did not pass.
 func (d *Diagnosis) Count() {
-	for _, list := range [][]filewise.Finding{d.Machine, d.Findings, d.SelfCheck, d.Notifications} {
+	for _, list := range d.lists() {
 		for _, x := range list {
 			switch x.Status {
 			case filewise.StatusFailed:

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	goruntime "runtime"
 	"strconv"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/machine"
 )
 
 // Package is the Debian package that brings fio.
@@ -68,7 +68,7 @@ func (j job) args() []string {
 func (j job) run(ctx context.Context, program string) (f Figure, tool string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, answer)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, j.args()...)
+	cmd := machine.Command(ctx, program, j.args()...)
 	cmd.WaitDelay = time.Second
 	tie(cmd)
 	goruntime.LockOSThread() // the thread that starts it must outlive it

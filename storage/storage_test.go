@@ -64,6 +64,17 @@ func TestRealFio(t *testing.T) {
 	}
 }
 
+// A program sees nothing of Filewise's own environment.
+func TestProgramsInheritNoSecret(t *testing.T) {
+	t.Setenv("FILEWISE_PASSWORD", "CANARY")
+	program := filepath.Join(t.TempDir(), "says-its-environment")
+	must(t, os.WriteFile(program, []byte("#!/bin/sh\nenv | tr '\\n' ' '\n"), 0o700))
+	_, _, err := job{RandomRead, []string{t.TempDir()}, 1, 4096}.run(t.Context(), program)
+	if err == nil || !strings.Contains(err.Error(), "PATH=") || strings.Contains(err.Error(), "CANARY") {
+		t.Errorf("it sees %v", err)
+	}
+}
+
 // A fio that fails, or is cancelled, leaves no file and says why.
 func TestFioFails(t *testing.T) {
 	fioHere(t)

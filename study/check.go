@@ -34,7 +34,7 @@ func (f *source) check(path string, n *node, s *spec) error {
 
 func (f *source) mismatch(path string, n *node, s *spec) error {
 	got := string(n.kind)
-	if n.text != "" && !n.block && len(n.text) < 40 {
+	if n.text != "" && !n.block && len(n.text) < 40 && s.Type != secret {
 		got += fmt.Sprintf(" (%s)", n.text)
 	}
 	if n.kind == kindNothing {

@@ -2,12 +2,10 @@ package study
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"filewise"
-	"filewise/target"
 )
 
 // Place is where something stands in a study file, both from 1.
@@ -20,13 +18,13 @@ type source struct {
 }
 
 func newSource(name string, text []byte) source {
-	return source{name, strings.Split(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n")}
+	return source{name, masked(strings.Split(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n"))}
 }
 
 // wrong is a usage error about a place, with the lines there.
 func (s source) wrong(at Place, remedy, format string, args ...any) error {
-	return filewise.Errorf(filewise.CodeUsage, remedy, "%s:%d:%d: %s%s", s.name, at.Line, at.Column, fmt.Sprintf(format, args...),
-		s.excerpt(at))
+	return filewise.Errorf(filewise.CodeUsage, remedy, "%s:%d:%d: %s%s", s.name, at.Line, at.Column,
+		address.ReplaceAllString(fmt.Sprintf(format, args...), "$1"+asterisks), s.excerpt(at))
 }
 
 // at says where something stands that another layer has refused.
@@ -66,8 +64,5 @@ func (s source) line(n int) string {
 	if runes := []rune(text); len(runes) > most {
 		text = string(runes[:most]) + "…"
 	}
-	return filewise.Hide(password.ReplaceAllString(text, "$1********"), target.SecretsIn(text)...)
+	return text
 }
-
-// password is one that stands in the file all the same.
-var password = regexp.MustCompile(`(?i)(\b\w*(?:password|passwd|secret|token)\w*["']?\s*:\s*)[^\s$].*`)

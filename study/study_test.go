@@ -178,6 +178,35 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
+// Wherever a secret stands in a file, an error about the line below it, or about its
+// own, does not show it.
+func TestExcerptHidesSecrets(t *testing.T) {
+	for _, text := range []string{
+		"notify: https://hooks.slack.com/services/T0/B0/CANARY", "notify:\n  - hooks.slack.com/services/CANARY",
+		"notify: [https://a.example/, https://b.example/CANARY]", "target: postgres://me@db/?pasword=CANARY",
+		"target: postgres://me:with CANARY@db/", "target: db.example/?password=CANARY",
+		"password:\n  CANARY", "password: |\n  CANARY", "password: >-\n\n  CANARY", "pasword: CANARY", "password: 'CANARY",
+		"{password:\n'CANARY'}",
+		"password: [CANARY]", "set: {wsrep_sst_auth: 'root:CANARY'}", "set:\n  - wsrep_sst_auth=root:CANARY",
+		"set:\n  primary_conninfo:\n    CANARY",
+		"custom:\n  setup: CREATE USER x IDENTIFIED BY 'CANARY'", "custom:\n  setup: ALTER ROLE x PASSWORD 'CANARY'",
+	} {
+		for _, broken := range []string{text + "\nconections: 1", text + ": : ]", text} {
+			_, err := parse(broken)
+			if err != nil && strings.Contains(err.Error()+filewise.RemedyOf(err), "CANARY") {
+				t.Errorf("%q: %v", broken, err)
+			}
+		}
+	}
+	if _, err := parse("password: 4711471147"); err == nil || strings.Contains(err.Error(), "4711471147") {
+		t.Error(err)
+	}
+	_, err := parse("password: ${DB_PASSWORD}\nconections: 1")
+	if err == nil || !strings.Contains(err.Error(), "1 | password: ${DB_PASSWORD}") {
+		t.Error("the name of a variable is hidden: ", err)
+	}
+}
+
 func TestExcerpt(t *testing.T) {
 	_, err := parse("scenario: inserts\nengine: sqlit\n")
 	want := "s.yaml:2:9: engine \"sqlit\" is unknown\n     1 | scenario: inserts\n     2 | engine: sqlit\n       |         ^"

@@ -2,7 +2,10 @@ package target
 
 import (
 	"net/url"
+	"slices"
 	"strings"
+
+	"github.com/agnivade/levenshtein"
 
 	"filewise"
 )
@@ -90,14 +93,19 @@ func setOption(a *filewise.Address, name, value string) error {
 // secretWords are what the names of secret options hold, in letters and digits:
 // sslpassword (PostgreSQL), WALLET PASSWORD (Oracle), accessToken and clientSecret
 // (SQL Server), and their like.
-var secretWords = []string{"password", "passwd", "passphrase", "pwd", "secret", "token", "credential", "apikey"}
+var secretWords = []string{"password", "passwd", "passphrase", "pwd", "secret", "token", "credential", "apikey", "conninfo"}
 
 // secretNot hold such a word and are none: where a secret is kept, or how it
 // is sent.
 var secretNot = map[string]bool{"passfile": true, "passwordfile": true, "allowcleartextpasswords": true,
-	"allownativepasswords": true, "allowoldpasswords": true, "requirepasswordauth": true}
+	"allownativepasswords": true, "allowoldpasswords": true, "requirepasswordauth": true, "requireauth": true,
+	"nopassword": true, "tokenfile": true}
 
-// IsSecret tells whether an option of that name is a secret.
+// secretShort are short for one of the words.
+var secretShort = map[string]bool{"pass": true, "passw": true, "pw": true, "psw": true, "pswd": true, "pwort": true}
+
+// IsSecret tells whether an option of that name is a secret, or would be were it not
+// mistyped: pasword, sslpasswrod, wsrep_sst_auth.
 func IsSecret(name string) bool {
 	name = strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
@@ -108,9 +116,27 @@ func IsSecret(name string) bool {
 	if secretNot[name] {
 		return false
 	}
-	for _, word := range secretWords {
-		if strings.Contains(name, word) {
-			return true
+	return secretShort[name] || strings.HasSuffix(name, "auth") ||
+		slices.ContainsFunc(secretWords, func(word string) bool { return holds(name, word) })
+}
+
+// holds tells whether a name holds a word, with a letter of six wrong, or two of eight.
+func holds(name, word string) bool {
+	if strings.Contains(name, word) {
+		return true
+	}
+	wrong := 0
+	switch {
+	case len(word) >= 8:
+		wrong = 2
+	case len(word) >= 6:
+		wrong = 1
+	}
+	for from := range name {
+		for n := len(word) - wrong; wrong > 0 && n <= len(word)+wrong && from+n <= len(name); n++ {
+			if levenshtein.ComputeDistance(name[from:from+n], word) <= wrong {
+				return true
+			}
 		}
 	}
 	return false

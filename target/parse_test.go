@@ -149,11 +149,16 @@ func FuzzParse(f *testing.F) {
 func TestIsSecret(t *testing.T) {
 	for name, want := range map[string]bool{
 		"password": true, "sslpassword": true, "WALLET PASSWORD": true, "wallet_password": true, "access_token": true, "clientSecret": true,
-		"pwd":      true,
+		"pwd": true, "pasword": true, "passwrod": true, "sslpasword": true, "Passwort": true, "pass": true, "secrt": true,
+		"wsrep_sst_auth": true, "primary_conninfo": true, "require_auth": false, "socket": false, "service": false, "certificate": false,
 		"passfile": false, "sslmode": false, "sslkey": false, "user": false, "allowCleartextPasswords": false, "tls": false, "trace file": false,
 	} {
 		if IsSecret(name) != want {
 			t.Errorf("%q: %v", name, !want)
 		}
+	}
+	a, err := Parse("postgres://ada@h/?pasword=hunter22", schemes)
+	if shown := fmt.Sprint(a); err != nil || strings.Contains(shown, "hunter22") {
+		t.Errorf("a mistyped password is shown: %s, %v", shown, err)
 	}
 }

@@ -39,7 +39,8 @@ the usual experiment's baseline twice, block after block, for a minute or so.
 the server of --target that Filewise creates, marks and drops again; it asks
 before, unless --yes has answered. The report holds no password, and neither host
 nor user except in the statements that it tells you to execute; with --anonymous
-not even there, so that it can be pasted into an issue.
+not even there, nor any other host, address, user or home directory, so that it can
+be pasted into an issue.
 
 --storage measures by fio what the storage of the volumes can give, in scratch
 files, and remembers it: reports then give every load as a share of that.
@@ -71,7 +72,8 @@ files, and remembers it: reports then give every load as a share of that.
 		f.told.NotifyRow(),
 	})...)
 	cmd.Flags().BoolVar(&f.selfCheck, "self-check", false, "try every statement once in a scratch database on the server of --target")
-	cmd.Flags().BoolVar(&f.anonymous, "anonymous", false, "leave host and user out of remedies too, for a report to be pasted")
+	cmd.Flags().BoolVar(&f.anonymous, "anonymous", false,
+		"leave hosts, users and home directories out of everything, for a report to be pasted")
 	cmd.Flags().BoolVar(&f.storage, "storage", false, "measure what the storage of the volumes can give, by fio, and remember it")
 	cmd.Flags().BoolVar(&f.resolve, "resolve", false, "measure the noise, and say which differences can be seen here in which time")
 	cmd.Flags().BoolVar(&f.yes, "yes", false, "create that scratch database without asking")
@@ -141,7 +143,7 @@ func (a *app) diagnose(ctx context.Context, o *plan.Options, f *doctorFlags) (*d
 	d.Notify(ctx, to.Addresses, a.masked)
 	d.Count()
 	if f.anonymous {
-		d.HideRemedies()
+		d.Anonymous()
 	}
 	if !f.resolve || d.Failed > 0 {
 		return d, nil

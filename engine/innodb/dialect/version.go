@@ -3,8 +3,6 @@ package dialect
 import (
 	"context"
 	"fmt"
-	"os"
-	"os/exec"
 	"regexp"
 	"slices"
 	"strconv"
@@ -12,6 +10,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/machine"
 )
 
 // Version is what a server's binary says of itself.
@@ -37,11 +36,7 @@ var versionLine = regexp.MustCompile(`Ver ((\d+)\.(\d+)\.(\d+)\S*)`)
 func ReadVersion(ctx context.Context, binary string) (Version, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, binary, "--no-defaults", "--version")
-	cmd.Env = []string{"LC_ALL=C"}
-	if v, ok := os.LookupEnv("LD_LIBRARY_PATH"); ok {
-		cmd.Env = append(cmd.Env, "LD_LIBRARY_PATH="+v)
-	}
+	cmd := machine.Command(ctx, binary, "--no-defaults", "--version")
 	var said strings.Builder
 	cmd.Stderr = &said
 	out, err := cmd.Output()

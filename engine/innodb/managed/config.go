@@ -177,5 +177,5 @@ func (d *design) logPath() string    { return filepath.Join(d.home(), "server.lo
 // environment is all that the server sees of Filewise's; the scratch directories
 // in it are the mark by which an orphan is known.
 func (d *design) environment() []string {
-	return server.Environment(d.dirs, []string{"PATH", "TZ", "LD_LIBRARY_PATH"}, "LC_ALL=C", "HOME="+d.home(), "TMPDIR="+d.tmpDir())
+	return server.Environment(d.dirs, "LC_ALL=C", "HOME="+d.home(), "TMPDIR="+d.tmpDir())
 }

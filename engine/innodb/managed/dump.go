@@ -3,13 +3,13 @@ package managed
 import (
 	"context"
 	"errors"
-	"os/exec"
 	"regexp"
 	"strconv"
 	"time"
 
 	"filewise"
 	"filewise/engine/internal/server"
+	"filewise/machine"
 )
 
 // mydumper dumps tables as rows by several threads, and myloader loads them by
@@ -110,7 +110,7 @@ func (d *design) dumpFacts(ctx context.Context) ([]filewise.Fact, error) {
 		if err != nil {
 			return nil, err
 		}
-		out, err := exec.CommandContext(ctx, path, "--version").CombinedOutput()
+		out, err := machine.Command(ctx, path, "--version").CombinedOutput()
 		if err != nil {
 			return nil, filewise.Errorf(filewise.CodePreflight, "apt-get install --reinstall "+dumpPackage, "%s --version: %w", path, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/machine"
 )
 
 // MakeDirs makes the directories of a build, for its owner alone. What exists
@@ -42,15 +43,8 @@ func removeAll(dirs []string) error {
 	return errors.Join(errs...)
 }
 
-// Environment is all that a server sees of Filewise's environment: what is set, and
-// the variables to be handed on. The scratch directories in it are the mark by
-// which a later sweep knows an orphan.
-func Environment(dirs, handOn []string, set ...string) []string {
-	env := append(set, "FILEWISE_SCRATCH="+strings.Join(dirs, ":"))
-	for _, name := range handOn {
-		if v, ok := os.LookupEnv(name); ok {
-			env = append(env, name+"="+v)
-		}
-	}
-	return env
+// Environment is all that a server sees of Filewise's environment, with what is set.
+// The scratch directories in it are the mark by which a later sweep knows an orphan.
+func Environment(dirs []string, set ...string) []string {
+	return append(machine.Environment(set...), "FILEWISE_SCRATCH="+strings.Join(dirs, ":"))
 }

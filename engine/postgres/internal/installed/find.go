@@ -3,7 +3,6 @@ package installed
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/server"
+	"filewise/machine"
 )
 
 // Binary is the program, with the places where distributions keep it. It is never
@@ -101,8 +101,7 @@ func examine(ctx context.Context, bin string) (Server, error) {
 	in := Server{Bin: bin}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, in.Path(), "--version")
-	cmd.Env = []string{"LC_ALL=C"}
+	cmd := machine.Command(ctx, in.Path(), "--version")
 	out, err := cmd.Output()
 	if err != nil {
 		return in, filewise.Errorf(filewise.CodePreflight, "apt-get install "+Binary.Package, "%s --version: %w", in.Path(), err)

@@ -51,7 +51,7 @@ const Superuser = "filewise"
 
 // environment is all that the server sees of Filewise's. No PG* variable is handed on.
 func environment(dirs []string) []string {
-	return server.Environment(dirs, []string{"PATH", "LD_LIBRARY_PATH"}, "LC_ALL=C", "PGTZ=UTC", "TZ=UTC")
+	return server.Environment(dirs, "LC_ALL=C", "PGTZ=UTC", "TZ=UTC")
 }
 
 // Spec starts a program on directories that it is handed over open.

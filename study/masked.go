@@ -1,0 +1,63 @@
+package study
+
+import (
+	"regexp"
+	"strings"
+
+	"filewise/target"
+)
+
+// asterisks stand for what an excerpt does not show.
+const asterisks = "********"
+
+var (
+	// address is a URL, of a server or of a webhook, and what stands behind it: its
+	// password may hold a space.
+	address = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)\S.*`)
+	// setting is a key, or NAME=, with what stands behind it.
+	setting = regexp.MustCompile(`([\w.-]+)["']?\s*[:=]`)
+	// inSQL is how SQL gives a password.
+	inSQL = regexp.MustCompile(`(?i)(\b(?:identified\s+(?:with\s+\S+\s+)?(?:by|as)|password)\s+)[^\s$].*`)
+	// entry is a line that begins something new, whatever stands above it.
+	entry = regexp.MustCompile(`^\s*(?:-\s|-$|["']?[\w.-]+["']?\s*:(?:\s|$))`)
+)
+
+// masked are the lines of a file without what may be secret in them: URLs, and what
+// stands behind or below a key that is one by its name. It hides too much rather than
+// too little: ${NAME} alone is known to be none.
+func masked(lines []string) []string {
+	out := make([]string, len(lines))
+	below := -1 // the indentation of a secret key whose value may go on
+	for i, line := range lines {
+		indent := len(line) - len(strings.TrimLeft(line, " \t-"))
+		if below >= 0 && strings.TrimSpace(line) != "" {
+			if indent > below || !entry.MatchString(line) {
+				out[i] = line[:indent] + asterisks
+				continue
+			}
+			below = -1
+		}
+		line = inSQL.ReplaceAllString(address.ReplaceAllString(line, "$1"+asterisks), "$1"+asterisks)
+		out[i] = line
+		key, value := secretIn(line)
+		if key < 0 {
+			continue
+		}
+		below = key
+		if said := strings.TrimSpace(line[value:]); said != "" && variable.ReplaceAllString(said, "") != "" {
+			out[i] = line[:value] + " " + asterisks
+		}
+	}
+	return out
+}
+
+// secretIn finds a key that is a secret by its name in a line: where it begins, and what
+// follows it; -1: there is none.
+func secretIn(line string) (key, value int) {
+	for _, at := range setting.FindAllStringSubmatchIndex(line, -1) {
+		if name := line[at[2]:at[3]]; name == "notify" || target.IsSecret(name) {
+			return len(line) - len(strings.TrimLeft(line, " \t-")), at[1]
+		}
+	}
+	return -1, 0
+}
