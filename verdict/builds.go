@@ -1,7 +1,5 @@
 package verdict
 
-import "fmt"
-
 // builds says which physical placements (instances) trials ran on. A build is
 // reused when an arm has several trials on it; an arm that is built anew for
 // every trial has nothing to correct: there it is noise, and covered.
@@ -29,16 +27,15 @@ func newBuilds(t Table, g grid) builds {
 				continue
 			}
 			name := t[b][j].Instance
-			if name == "" {
-				name = fmt.Sprintf("\x00%d/%d", b, j) // like no other
+			id, known := ids[name]
+			if !known || name == "" { // without a name: like no other
+				id = v.total
+				ids[name] = id
+				v.total++
 			}
-			if _, known := ids[name]; !known {
-				ids[name] = len(ids)
-			}
-			v.id[b][j] = ids[name]
+			v.id[b][j] = id
 		}
 	}
-	v.total = len(ids)
 	for j := range g.width {
 		v.tally(j)
 	}

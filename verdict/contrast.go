@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"math"
+	"sync"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -27,8 +28,18 @@ func (c contrast) critical(score float64) float64 {
 	case score > maxScore:
 		return math.Inf(1)
 	}
-	return distuv.StudentsT{Sigma: 1, Nu: c.df}.Quantile(1 - distuv.UnitNormal.Survival(score))
+	key := [2]float64{c.df, score}
+	if t, known := quantiles.Load(key); known {
+		return t.(float64)
+	}
+	t := distuv.StudentsT{Sigma: 1, Nu: c.df}.Quantile(1 - distuv.UnitNormal.Survival(score))
+	quantiles.Store(key, t)
+	return t
 }
+
+// quantiles remembers Student's: scores are those of a table and degrees of freedom
+// whole numbers, so that there are few, and each takes longer than the fit of a look.
+var quantiles sync.Map // {df, score} → t
 
 // maxScore is the normal score beyond which 1 less the probability is rounding.
 const maxScore = 7

@@ -14,6 +14,9 @@ const trustPool = 1.5
 // build leaves c as it is: the verdict is then for this build only, and a warning
 // says so. A build that both arms share is nobody's luck.
 func (s *scene) perBuild(c contrast, i, j int) contrast {
+	if !s.builds.reused[i] && !s.builds.reused[j] {
+		return c
+	}
 	groups := s.groupMeans(i, j)
 	if len(groups) == c.common || len(groups) < 2 {
 		return c
