@@ -172,24 +172,12 @@ func (w *dml) left(op string, l filewise.Ledger) dmlSum {
 }
 
 func (w *dml) compare(ctx context.Context, q filewise.Querier, want dmlSum) error {
-	result, err := q.Query(ctx, SectionCheck)
+	result, err := answer{section: SectionCheck, names: []string{"rows", "keys", "integers", "floats"}, sums: 1}.ask(ctx, q)
 	if err != nil {
-		return fmt.Errorf("summing the rows: %w", err)
+		return err
 	}
 	var got dmlSum
-	for _, row := range result {
-		if len(row) != 4 {
-			return fmt.Errorf("section %q returned %d columns, want rows, keys, integers and floats", SectionCheck, len(row))
-		}
-		var v [4]int64
-		for i, x := range row {
-			if x == nil && i > 0 { // the sum of no rows
-				continue
-			}
-			if v[i], err = whole(x); err != nil {
-				return fmt.Errorf("section %q, column %d: %w", SectionCheck, i+1, err)
-			}
-		}
+	for _, v := range result {
 		got = got.plus(dmlSum{v[0], v[1], v[2], v[3]})
 	}
 	if got != want {

@@ -168,24 +168,12 @@ func (f *fragments) checkLoaded(ctx context.Context, q filewise.Querier, phase i
 // check compares the tables with what was loaded. Section check returns, table
 // by table, rows and the sums of id and val1, for each file a line.
 func (f *fragments) check(ctx context.Context, q filewise.Querier) error {
-	result, err := q.Query(ctx, SectionCheck)
+	result, err := answer{section: SectionCheck, names: []string{"table", "rows", "keys", "values"}, sums: 2}.ask(ctx, q)
 	if err != nil {
-		return fmt.Errorf("summing the rows: %w", err)
+		return err
 	}
 	got := map[int64]fragSum{}
-	for _, row := range result {
-		var v [4]int64
-		if len(row) != len(v) {
-			return fmt.Errorf("section %q returned %d columns, want table, rows, keys and values", SectionCheck, len(row))
-		}
-		for i, x := range row {
-			if x == nil && i > 1 {
-				continue
-			}
-			if v[i], err = whole(x); err != nil {
-				return fmt.Errorf("section %q, column %d: %w", SectionCheck, i+1, err)
-			}
-		}
+	for _, v := range result {
 		s := got[v[0]]
 		got[v[0]] = fragSum{s.rows + v[1], s.ids + v[2], s.values + v[3]}
 	}

@@ -94,29 +94,10 @@ func (w *inserts) Check(ctx context.Context, q filewise.Querier, phase int, ledg
 // readSum adds up what section check returns for every table and file.
 func readSum(ctx context.Context, q filewise.Querier) (sum, error) {
 	var total sum
-	result, err := q.Query(ctx, SectionCheck)
-	if err != nil {
-		return total, fmt.Errorf("counting the rows: %w", err)
+	result, err := answer{section: SectionCheck, names: []string{"rows", "checksum"}, sums: 1}.ask(ctx, q)
+	for _, v := range result {
+		total.rows += v[0]
+		total.crc += uint64(v[1])
 	}
-	if len(result) == 0 {
-		return total, fmt.Errorf("section %q returned nothing", SectionCheck)
-	}
-	for _, row := range result {
-		if len(row) != 2 {
-			return total, fmt.Errorf("section %q returned %d columns, want rows and checksum", SectionCheck, len(row))
-		}
-		n, err := whole(row[0])
-		if err != nil {
-			return total, fmt.Errorf("section %q, rows: %w", SectionCheck, err)
-		}
-		var crc int64
-		if row[1] != nil || n != 0 {
-			if crc, err = whole(row[1]); err != nil {
-				return total, fmt.Errorf("section %q, checksum: %w", SectionCheck, err)
-			}
-		}
-		total.rows += n
-		total.crc += uint64(crc)
-	}
-	return total, nil
+	return total, err
 }

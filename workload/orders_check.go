@@ -52,23 +52,13 @@ func (w *orders) Check(ctx context.Context, q filewise.Querier, phase int, ledge
 func checkConditions(ctx context.Context, q filewise.Querier) error {
 	var violated []string
 	for n := 1; n <= conditions; n++ {
-		rows, err := q.Query(ctx, SectionCondition(n))
+		rows, err := answer{section: SectionCondition(n), names: []string{"violations"}, sums: 1}.ask(ctx, q)
 		if err != nil {
 			return fmt.Errorf("consistency condition 3.3.2.%d: %w", n, err)
 		}
-		if len(rows) == 0 {
-			return fmt.Errorf("section %q returned nothing, want a number of violations", SectionCondition(n))
-		}
 		sum := int64(0)
-		for _, row := range rows {
-			if len(row) != 1 {
-				return fmt.Errorf("section %q returned %d columns, want the number of violations", SectionCondition(n), len(row))
-			}
-			x, err := whole(row[0])
-			if err != nil {
-				return fmt.Errorf("section %q: %w", SectionCondition(n), err)
-			}
-			sum += x
+		for _, v := range rows {
+			sum += v[0]
 		}
 		if sum > 0 {
 			violated = append(violated, fmt.Sprintf("3.3.2.%d in %d places", n, sum))
@@ -94,25 +84,13 @@ func (t *orderTotals) add(o orderTotals) {
 
 // checkTotals compares totals with those of what was loaded and committed.
 func (w *orders) checkTotals(ctx context.Context, q filewise.Querier, ledgers []filewise.Ledger) error {
-	rows, err := q.Query(ctx, "totals")
+	rows, err := answer{section: "totals", names: totalNames[:]}.ask(ctx, q)
 	if err != nil {
-		return fmt.Errorf("summing up: %w", err)
+		return err
 	}
 	var got orderTotals
-	for _, row := range rows {
-		if len(row) != len(got) {
-			return fmt.Errorf("section totals returned %d columns, want %d", len(row), len(got))
-		}
-		for i, x := range row {
-			if x == nil { // the sum of no rows
-				continue
-			}
-			n, err := whole(x)
-			if err != nil {
-				return fmt.Errorf("section totals, %s: %w", totalNames[i], err)
-			}
-			got[i] += n
-		}
+	for _, v := range rows {
+		got.add(orderTotals(v))
 	}
 	want, err := w.totals(ctx, ledgers)
 	if err != nil {
@@ -197,24 +175,12 @@ func (s *tableSum) EndRow() error { s.rows++; return nil }
 
 // checkLoaded compares every table's checksum with that of the generated rows.
 func (w *orders) checkLoaded(ctx context.Context, q filewise.Querier) error {
-	result, err := q.Query(ctx, "loaded")
+	result, err := answer{section: "loaded", names: []string{"table", "rows", "numbers", "lengths"}, sums: 2, read: signed}.ask(ctx, q)
 	if err != nil {
-		return fmt.Errorf("summing the loaded tables: %w", err)
+		return err
 	}
 	got := map[int64][3]int64{}
-	for _, row := range result {
-		var v [4]int64
-		if len(row) != len(v) {
-			return fmt.Errorf("section loaded returned %d columns, want table, rows, numbers and lengths", len(row))
-		}
-		for i, x := range row {
-			if x == nil && i > 1 {
-				continue
-			}
-			if v[i], err = signed(x); err != nil {
-				return fmt.Errorf("section loaded, column %d: %w", i+1, err)
-			}
-		}
+	for _, v := range result {
 		s := got[v[0]]
 		got[v[0]] = [3]int64{s[0] + v[1], s[1] + v[2], s[2] + v[3]}
 	}

@@ -108,23 +108,14 @@ func (w *temp) Check(ctx context.Context, q filewise.Querier, phase int, ledgers
 	if err := onePhase(phase, ledgers); err != nil {
 		return err
 	}
-	result, err := q.Query(ctx, SectionCheck)
+	result, err := answer{section: SectionCheck, names: []string{"connection", "cycles", "sum"}, sums: 3}.ask(ctx, q)
 	if err != nil {
-		return fmt.Errorf("reading what the cycles have summed: %w", err)
+		return err
 	}
 	if len(result) != w.params.Connections {
 		return fmt.Errorf("%w: sums of %d connections, want %d", filewise.ErrCheck, len(result), w.params.Connections)
 	}
-	for _, row := range result {
-		var v [3]int64
-		if len(row) != len(v) {
-			return fmt.Errorf("section %q returned %d columns, want connection, cycles and sum", SectionCheck, len(row))
-		}
-		for i, x := range row {
-			if v[i], err = whole(x); err != nil {
-				return fmt.Errorf("section %q, column %d: %w", SectionCheck, i+1, err)
-			}
-		}
+	for _, v := range result {
 		if err := w.checkOne(ctx, ledgers[0], int(v[0]), v[1], v[2]); err != nil {
 			return err
 		}
