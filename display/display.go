@@ -15,6 +15,7 @@ import (
 	"filewise/drive"
 	"filewise/experiment"
 	"filewise/report"
+	"filewise/report/document"
 )
 
 // interval between two pictures: at most 4 a second.
@@ -77,7 +78,7 @@ func New(w io.Writer, d report.Data, opts Options) *Display {
 	if j, err := d.Plan.Judge(d.Trials); err == nil {
 		x.state.judgement = j
 	}
-	headline := x.headline()
+	headline := document.Clean(x.headline())
 	if width, _ := opts.size(); opts.Live {
 		headline = ansi.Wrap(headline, width, "")
 	}
@@ -127,7 +128,7 @@ func (x *Display) apply(e experiment.Event) {
 	case experiment.EventWaiting:
 		s.waiting = e.Waits()
 		if !x.opts.Live {
-			x.printf("%s\n", s.waiting)
+			x.line(s.waiting)
 		}
 	case experiment.EventStage:
 		s.waiting = ""
@@ -144,11 +145,14 @@ func (x *Display) apply(e experiment.Event) {
 		s.judgement = e.Judgement
 		s.started = time.Time{}
 		if !x.opts.Live {
-			x.printf("%s\n", report.Recorded(x.shown(), *e.Trial))
+			x.line(report.Recorded(x.shown(), *e.Trial))
 			x.forecastOnce()
 		}
 	}
 }
+
+// line prints a text of which nothing steers the terminal.
+func (x *Display) line(text string) { x.printf("%s\n", document.Clean(text)) }
 
 func (x *Display) printf(format string, args ...any) {
 	// A terminal that is gone must not end a measurement.

@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"filewise/report"
+	"filewise/report/document"
 	"filewise/verdict"
 )
 
@@ -28,7 +29,10 @@ func (x *Display) draw(now time.Time) {
 	if f := x.forecast(); f != "" {
 		below = append([]string{f}, below...)
 	}
-	for _, l := range fit(x.status(now), x.table(width), below, height-1) {
+	for i, l := range below {
+		below[i] = document.Clean(l)
+	}
+	for _, l := range fit(document.Clean(x.status(now)), x.table(width), below, height-1) {
 		l = ansi.Truncate(l, width-1, "…")
 		x.picture = append(x.picture, ansi.StringWidth(l))
 		b.WriteString(l + ansi.EraseLineRight + "\n")
@@ -74,6 +78,7 @@ func (x *Display) relevanceOnce() {
 
 // say prints a paragraph, wrapped where there is a terminal, drawn on or not.
 func (x *Display) say(text string) {
+	text = document.Clean(text)
 	if x.opts.Size != nil {
 		if width, _ := x.opts.Size(); width > 0 {
 			text = ansi.Wrap(text, width, "")

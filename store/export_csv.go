@@ -60,7 +60,19 @@ func csvText(v reflect.Value) string {
 	case time.Time:
 		return x.Format(time.RFC3339Nano)
 	}
+	if v.Kind() == reflect.String {
+		return unformulated(v.String())
+	}
 	return fmt.Sprint(v)
+}
+
+// unformulated is a text that no spreadsheet takes for a formula: before what begins one
+// stands an apostrophe, which judge takes away again.
+func unformulated(text string) string {
+	if bare := strings.TrimLeft(text, "'"); bare != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", []rune(bare)[0]) {
+		return "'" + text
+	}
+	return text
 }
 
 // number is the shortest text that reads back as x; empty for what is no number.

@@ -122,7 +122,7 @@ func TestExportCSV(t *testing.T) {
 	odd.Measures = odd.Measures[:1]
 	odd.Measures[0].Window = [2]time.Duration{time.Second, 3 * time.Second}
 	odd.Measures[0].Work = 1e21
-	pilot := filewise.Trial{Cell: filewise.Cell{Pilot: true, Layout: "1 file", Attempt: 1}, State: filewise.Failed, Reason: "disk full"}
+	pilot := filewise.Trial{Cell: filewise.Cell{Pilot: true, Layout: "1 file", Attempt: 1}, State: filewise.Failed, Reason: "=1+cmd|' /c'!A1"}
 	var out bytes.Buffer
 	must(t, ExportCSV(&out, sampleRun(), []filewise.Trial{odd, pilot, sampleTrial(3)}))
 	if !strings.HasPrefix(out.String(), strings.Join(csvHeader, ",")+"\r\n") {
@@ -137,7 +137,7 @@ func TestExportCSV(t *testing.T) {
 		{"12", "1", "1", `8 files, "new"`, "2", "false", "done", "line\nbreak", "inserts", "500000000000000000000", "rows",
 			"1000000000000000000000",
 			"2", "0.000000005", "0.000000007", "1234.567890123", "", "2026-03-01T11:05:09.123456789Z"},
-		{"12", "0", "0", "1 file", "1", "true", "failed", "disk full", "", "", "", "", "", "", "", "0", "", "0001-01-01T00:00:00Z"},
+		{"12", "0", "0", "1 file", "1", "true", "failed", "'=1+cmd|' /c'!A1", "", "", "", "", "", "", "", "0", "", "0001-01-01T00:00:00Z"},
 	}
 	if diff := cmp.Diff(want, lines[1:3], cmpopts.EquateEmpty()); diff != "" {
 		t.Error(diff)

@@ -3,7 +3,6 @@ package study
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"filewise"
 )
@@ -52,15 +51,10 @@ func (s source) excerpt(at Place) string {
 	return b.String() + "\n       | " + pad + "^"
 }
 
-// line is a line as it may be shown: not endless, and without control characters.
+// line is a line as it may be shown: not endless.
 func (s source) line(n int) string {
 	const most = 160
-	text := strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\t' || r == 0x7f || r == utf8.RuneError {
-			return '?'
-		}
-		return r
-	}, s.lines[n-1])
+	text := s.lines[n-1]
 	if runes := []rune(text); len(runes) > most {
 		text = string(runes[:most]) + "…"
 	}

@@ -48,12 +48,12 @@ func surviveBrokenPipe() func() {
 // execute executes one command line. Errors are reported to stderr, and returned
 // for the exit code.
 func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
-	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, args: args}
+	a := &app{stdin: stdin, stdout: forPeople(stdout), stderr: &readable{to: stderr}, args: args}
 	root := a.command()
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
 	a.sweep(ctx, root, args)
 	err := root.ExecuteContext(ctx)
 	if err != nil {

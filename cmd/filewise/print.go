@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// lineWriter prints until the first error, and keeps that.
+// lineWriter prints text for people until the first error, and keeps that.
 type lineWriter struct {
 	w   io.Writer
 	err error
@@ -14,7 +14,7 @@ type lineWriter struct {
 
 func (l *lineWriter) printf(format string, args ...any) {
 	if l.err == nil {
-		_, l.err = fmt.Fprintf(l.w, format, args...)
+		_, l.err = io.WriteString(l.w, harmless(fmt.Sprintf(format, args...)))
 	}
 }
 

@@ -19,14 +19,14 @@ func (a *app) printData(d report.Data) error {
 		return report.JSON(a.stdout, d)
 	}
 	width, _ := terminal(a.stdout)
-	return report.Terminal(a.stdout, d, report.TerminalOptions{Color: coloured(a.stdout), Width: width})
+	return report.Terminal(beneath(a.stdout), d, report.TerminalOptions{Color: coloured(a.stdout), Width: width})
 }
 
 // display shows the run on stderr while it is measured, so that stdout holds
 // the result alone.
 func (a *app) display(d report.Data) *display.Display {
 	_, live := terminal(a.stderr)
-	return display.New(a.stderr, d, display.Options{
+	return display.New(beneath(a.stderr), d, display.Options{
 		Live: live && os.Getenv("TERM") != "dumb", Color: coloured(a.stderr),
 		Size: func() (int, int) { return size(a.stderr) },
 	})

@@ -9,7 +9,7 @@ import (
 
 // terminal tells whether w is one, and how wide it is.
 func terminal(w io.Writer) (width int, ok bool) {
-	f, isFile := w.(*os.File)
+	f, isFile := beneath(w).(*os.File)
 	if !isFile || !term.IsTerminal(int(f.Fd())) {
 		return 80, false
 	}
@@ -21,7 +21,7 @@ func terminal(w io.Writer) (width int, ok bool) {
 
 // size is that of a terminal in columns and rows; 0: unknown.
 func size(w io.Writer) (width, height int) {
-	f, isFile := w.(*os.File)
+	f, isFile := beneath(w).(*os.File)
 	if !isFile {
 		return 0, 0
 	}

@@ -119,11 +119,11 @@ func (m *markdown) code(s string) {
 	for strings.Contains(s, fence) {
 		fence += "`"
 	}
-	m.para(fence + "\n" + clean(s) + "\n" + fence)
+	m.para(fence + "\n" + Clean(s) + "\n" + fence)
 }
 
 var markup = strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "`", "\\`",
 	"*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "#", `\#`, "~", `\~`, "!", `\!`)
 
 // escape makes a stored text harmless within a line of Markdown.
-func escape(s string) string { return markup.Replace(clean(s)) }
+func escape(s string) string { return markup.Replace(Clean(s)) }

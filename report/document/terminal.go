@@ -111,7 +111,7 @@ func (p *page) block(b Block) {
 			p.wrap(stylePlain, "Remedy: "+b.Remedy, "  ")
 		}
 	case Code:
-		p.line(clean(string(b)))
+		p.line(Clean(string(b)))
 	case Table:
 		p.table(b.within(Terminal))
 	}
@@ -137,7 +137,7 @@ func (p *page) wrap(s ansi.Style, text, indent string) {
 	if text == "" {
 		return
 	}
-	text = unbroken.Replace(clean(text))
+	text = unbroken.Replace(Clean(text))
 	room := p.width - ansi.StringWidth(indent)
 	for i, l := range strings.Split(ansi.Wrap(text, room, ""), "\n") {
 		l = p.style(s, strings.TrimSpace(broken.Replace(l)))
@@ -154,18 +154,24 @@ var (
 	broken   = strings.NewReplacer("\u00a0%", " %", "\u2011", "-")
 )
 
-// clean takes control characters out of a stored text, which could otherwise
+// Clean takes control characters out of a stored text, which could otherwise
 // steer the terminal.
-func clean(s string) string {
+func Clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {
 			return ' '
 		}
-		if r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
+		if Steers(r) {
 			return -1
 		}
 		return r
 	}, s)
+}
+
+// Steers tells whether a terminal obeys a character instead of showing it: controls, and
+// what turns the direction of a line.
+func Steers(r rune) bool {
+	return r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x200e && r <= 0x200f || r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }
 
 // table writes a head and a line for each row. On narrow terminals the longest
@@ -284,7 +290,7 @@ func (c textColumn) broken(n, i int) (text string, more bool) {
 func textColumns(t Table) []textColumn {
 	out := make([]textColumn, len(t.Columns))
 	for i, c := range t.Columns {
-		head := clean(c.fullName())
+		head := Clean(c.fullName())
 		out[i] = textColumn{Column: c, lines: []string{head}, marks: []string{""}, width: ansi.StringWidth(head)}
 		for _, r := range t.Rows {
 			mark, cell := "", r.Cells[i]
@@ -292,7 +298,7 @@ func textColumns(t Table) []textColumn {
 				mark = cell.Class
 			}
 			cell.Small = nil // which a line has no room for
-			text := clean(cell.line())
+			text := Clean(cell.line())
 			out[i].lines, out[i].marks = append(out[i].lines, text), append(out[i].marks, mark)
 			out[i].width = max(out[i].width, ansi.StringWidth(text))
 		}

@@ -20,7 +20,12 @@ func (columns) field(fields []string, i int) string {
 	if i < 0 {
 		return ""
 	}
-	return strings.TrimSpace(fields[i])
+	text := strings.TrimSpace(fields[i])
+	// An exported text has an apostrophe before what would begin a formula.
+	if bare := strings.TrimLeft(text, "'"); bare != "" && bare != text && strings.ContainsRune("=+-@\t\r\n＝＋－＠", []rune(bare)[0]) {
+		return text[1:]
+	}
+	return text
 }
 
 // header finds the columns by the names in the first line.

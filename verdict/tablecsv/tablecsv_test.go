@@ -41,6 +41,14 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// A name that an export has kept from being a formula is read as it was.
+func TestFormulas(t *testing.T) {
+	in, err := tablecsv.Read(strings.NewReader("block,layout,throughput\n1,'=1+1,2\n1,''@x,3\n1,'quoted,4\n"))
+	if err != nil || !slices.Equal(in.Layouts, []string{"=1+1", "'@x", "'quoted"}) {
+		t.Errorf("%q, %v", in.Layouts, err)
+	}
+}
+
 func TestMissingAndFurtherColumns(t *testing.T) {
 	in, err := tablecsv.Read(strings.NewReader("run,block,layout,throughput,instance,calibration,pilot\n" +
 		"3,0,a,50,,,true\n3,x,a,100,a #1,9.5,false\n3,x,b,,,,false\n3,y,a,NA,,,\n3,y,b,90,b #2,9.1,\n3,x,b,88,b #1,9,\n"))
