@@ -32,6 +32,10 @@ var theirs = [][2]string{
 	{"CREATE TABLE item_p0001 (mine text)", "DROP TABLE item_p0001"},
 	{"CREATE TABLE fw_churn_1 (content text)", "DROP TABLE fw_churn_1"},
 	{"CREATE FUNCTION fw_payment(a int) RETURNS int LANGUAGE sql AS 'SELECT 1'", "DROP FUNCTION fw_payment(int)"},
+	{"CREATE PROCEDURE fw_insert(a bigint, b bigint, c bigint) LANGUAGE sql AS 'SELECT 1'", "DROP PROCEDURE fw_insert"},
+	{"CREATE FUNCTION fw_payment(w integer, d integer, cw integer, cd integer, c integer, last text, amount integer, at integer) " +
+		"RETURNS int LANGUAGE sql AS 'SELECT 1'", "DROP FUNCTION fw_payment"},
+	{"ALTER TABLE fw_rows ADD COLUMN note text", "ALTER TABLE fw_rows DROP COLUMN note"},
 	{"CREATE TYPE mood AS ENUM ('good')", "DROP TYPE mood"},
 	{"CREATE DOMAIN few AS int[]", "DROP DOMAIN few"},
 	{"CREATE TRIGGER mine BEFORE UPDATE ON fw_rows FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()",
@@ -84,6 +88,15 @@ func othersStay(t *testing.T, f *usersServer) {
 		must(t, in.Exec(ctx, x[1]))
 	}
 	in.Forget()
+	theirs := f.admin.To(name)
+	must(t, theirs.Exec(ctx, "CREATE TABLE public.fw_rows_0007 (id bigint, payload text)"))
+	theirs.Close()
+	if what, err := s.othersIn(ctx, name, living); err != nil || !strings.HasPrefix(what, "table fw_rows_0007") {
+		t.Errorf("of another account: %q %v", what, err)
+	}
+	theirs = f.admin.To(name)
+	must(t, theirs.Exec(ctx, "DROP TABLE fw_rows_0007"))
+	theirs.Close()
 	must(t, db.Dropper.Drop(ctx))
 
 	// A marked tablespace that somebody uses.

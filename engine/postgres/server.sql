@@ -90,8 +90,8 @@ SELECT c.relname::text, 'toast', coalesce(s.spcname::text, ''), coalesce(pg_rela
  WHERE t.relnamespace = 'public'::regnamespace AND t.relkind = 'r' AND pg_relation_size(c.oid) > 0;
 
 -- What is in a database besides what a new one has, and, with $1, besides what Filewise
--- makes: tables of its names with exactly its columns, what belongs to them, its procedures,
--- and the schema for marks of loading. What a new database has lies below
+-- makes: tables of its names and account with exactly its columns, what belongs to them,
+-- routines with the sum of their definition, and the schema for marks of loading. What a new database has lies below
 -- FirstNormalObjectId (src/include/access/transam.h).
 -- name: others
 WITH made AS MATERIALIZED (
@@ -99,7 +99,7 @@ WITH made AS MATERIALIZED (
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
    CROSS JOIN LATERAL (SELECT string_agg(attname || ' ' || format_type(atttypid, atttypmod), ', ' ORDER BY attnum) AS columns
                          FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped) a
-   WHERE $1 AND c.relkind IN ('r', 'p') AND (
+   WHERE $1 AND c.relkind IN ('r', 'p') AND c.relowner = (SELECT datdba FROM pg_database WHERE datname = current_database()) AND (
          n.nspname = 'public' AND c.relname ~ '^fw_rows(_\d{4,})?(_loaded|_new)?(_p\d{4,})?$'
            AND a.columns IN ('id bigint, payload text', 'key integer, random_int integer, random_float double precision',
                              'worker bigint, last bigint, cycles bigint, total bigint')
@@ -115,12 +115,8 @@ WITH made AS MATERIALIZED (
 ), found (class, id) AS (
   SELECT 'pg_class', oid FROM pg_class WHERE oid NOT IN (SELECT oid FROM relations)
    UNION ALL SELECT 'pg_type', oid FROM pg_type WHERE typrelid = 0 AND typelem = 0 OR typtype = 'd'
-   UNION ALL SELECT 'pg_proc', oid FROM pg_proc p WHERE NOT ($1 AND pronamespace = 'public'::regnamespace AND (
-       prokind = 'p' AND proname ~ '^(fw_inserts(_\d{4,})?|fw_insert|fw_select|fw_update|fw_delete|fw_cycle)$'
-         AND proargtypes::text = '20 20 20'
-       OR (prokind::text, proname::text, proargtypes::text) IN (('p', 'fw_new_order', '23 23 23 23 25 25 25 23 20'),
-         ('f', 'fw_customer_by_name', '23 23 25'), ('f', 'fw_payment', '23 23 23 23 23 25 23 23'), ('f', 'fw_order_status', '23 23 23 25'),
-         ('f', 'fw_delivery', '23 23 23'), ('f', 'fw_stock_level', '23 23 23'), ('p', 'fw_churn', '20'))))
+   UNION ALL SELECT 'pg_proc', oid FROM pg_proc WHERE NOT ($1 AND pronamespace = 'public'::regnamespace AND
+       substr(prosrc, 1, 30) = E'\n-- Filewise: ' || substr(encode(sha256(convert_to(proname || substr(prosrc, 31), 'UTF8')), 'hex'), 1, 16))
    UNION ALL SELECT 'pg_namespace', oid FROM pg_namespace WHERE NOT ($1 AND (nspname = 'filewise' OR nspname ~ '^pg_(toast_)?temp_\d+$'))
    UNION ALL SELECT 'pg_trigger', oid FROM pg_trigger WHERE NOT tgisinternal
    UNION ALL SELECT 'pg_constraint', oid FROM pg_constraint WHERE contype IN ('c', 'f', 'x')

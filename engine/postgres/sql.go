@@ -1,7 +1,10 @@
 package postgres
 
 import (
+	"crypto/sha256"
 	"embed"
+	"fmt"
+	"regexp"
 	"text/template"
 
 	"filewise"
@@ -62,7 +65,25 @@ func (d *design) statements(section string, t table) ([]string, error) {
 	if err != nil {
 		return nil, filewise.Errorf(filewise.CodeInternal, "", "%w", err)
 	}
+	if d.target.Mode == filewise.External {
+		for i, s := range all {
+			all[i] = signed(s)
+		}
+	}
 	return all, nil
+}
+
+var createsRoutine = regexp.MustCompile(`(?s)CREATE (?:PROCEDURE|FUNCTION) "?(\w+)"?\(.*? AS \$fw\$(.*)\$fw\$`)
+
+// signed begins the body of a routine with the sum of name and body, by which section
+// "others" tells Filewise's from those that somebody else has given such a name.
+func signed(statement string) string {
+	at := createsRoutine.FindStringSubmatchIndex(statement)
+	if at == nil {
+		return statement
+	}
+	sum := sha256.Sum256([]byte(statement[at[2]:at[3]] + statement[at[4]:at[5]]))
+	return fmt.Sprintf("%s\n-- Filewise: %x%s", statement[:at[4]], sum[:8], statement[at[4]:])
 }
 
 // statement renders a section that is one statement.

@@ -59,7 +59,7 @@ func (s Schema) churnStatements(number, spot string) ([]string, error) {
 	if err != nil {
 		return nil, filewise.Errorf(filewise.CodeInternal, "", "%w", err)
 	}
-	return all, nil
+	return s.signed(all), nil
 }
 
 // createAndDropTable creates a table of a number of its own, fills and drops it. One that

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -163,6 +165,41 @@ func TestRows(t *testing.T) {
 	} {
 		if !ok {
 			t.Error(name)
+		}
+	}
+}
+
+// What carries the sum of its definition is Filewise's; a copy, and what was changed, is not.
+func TestSigned(t *testing.T) {
+	s := ordersSchema(t, false)
+	s.Signed = true
+	all, err := s.Create()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range all {
+		if !strings.Contains(statement, "COMMENT") {
+			t.Errorf("unsigned: %s", statement)
+		}
+	}
+	at := slices.IndexFunc(all, func(s string) bool {
+		return strings.Contains(s, "fw_new_order` (") || strings.Contains(s, "fw_new_order (")
+	})
+	columns := []string{"no_w_id", "no_d_id", "no_o_id"}
+	comment := regexp.MustCompile("Filewise: [a-z2-7]+").FindString(all[at])
+	for _, c := range []struct {
+		Thing
+		own bool
+	}{
+		{Thing{"table", "fw_new_order", comment, columns, ""}, true},
+		{Thing{"table", "FW_NEW_ORDER", comment, columns, ""}, true},
+		{Thing{"table", "fw_new_order2", comment, columns, ""}, false},
+		{Thing{"table", "fw_new_order", comment, append(columns, "mine"), ""}, false},
+		{Thing{"table", "fw_new_order", "", columns, ""}, false},
+		{Thing{"view", "fw_new_order", comment, columns, ""}, false},
+	} {
+		if c.Own() != c.own {
+			t.Errorf("%+v", c)
 		}
 	}
 }

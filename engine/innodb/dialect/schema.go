@@ -20,6 +20,9 @@ type Schema struct {
 	// Cut has procedures keep large variables out of their statements, for servers
 	// whose binary log may hold statements (binlog_format MIXED, STATEMENT).
 	Cut bool
+	// Signed has tables and procedures carry their definition's sum, on servers where others may
+	// put something beside them.
+	Signed bool
 	// Spots are the clauses that place tables which come and go, each taken in turn;
 	// empty: they lie where the server puts tables.
 	Spots []string
@@ -116,7 +119,7 @@ func (s Schema) Statements(section string, t Table) ([]string, error) {
 	if err != nil {
 		return nil, filewise.Errorf(filewise.CodeInternal, "", "%w", err)
 	}
-	return all, nil
+	return s.signed(all), nil
 }
 
 // Statement renders a section that is one statement.

@@ -22,6 +22,7 @@ func newDesign(p *dialect.Product, t filewise.Target, l filewise.Layout, program
 		return nil, err
 	}
 	schema.Cut = true // how the server writes its binary log is its owner's choice
+	schema.Signed = true
 	if err := checkTarget(t); err != nil {
 		return nil, err
 	}

@@ -70,11 +70,6 @@ func (e *examination) rightsHeld() {
 	} else {
 		e.OK("rights on databases of Filewise's", "all are there")
 	}
-	if missing := s.rights.missing(seeing); len(missing) > 0 {
-		e.Note("rights to see others' objects", e.server.grant(missing, ours), "%s",
-			"the account lacks "+strings.Join(missing, ", ")+
-				": events and triggers that others put into a database of Filewise's are not seen, and go when it is dropped")
-	}
 	if !s.rights.global["PROCESS"] {
 		e.Warn("right PROCESS", e.server.grant([]string{"PROCESS"}, "*.*"),
 			"the account does not have it: files are taken from the tables' catalogue instead of InnoDB's own, and what others do on the server "+

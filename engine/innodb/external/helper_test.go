@@ -62,8 +62,8 @@ func TestServer(t *testing.T) {
 				name string
 				run  func(*testing.T, bench)
 			}{
-				{"Life", testLife}, {"Binlog", testBinlog}, {"Load", testLoad}, {"Clean", testClean}, {"Mark", testMark}, {"TwoRuns", testTwoRuns},
-				{"Examine", testExamine}, {"Inspect", testInspect}, {"Waits", testWaits}, {"Rights", testRights},
+				{"Life", testLife}, {"Binlog", testBinlog}, {"Load", testLoad}, {"Clean", testClean}, {"Foreign", testForeign}, {"Mark", testMark},
+				{"TwoRuns", testTwoRuns}, {"Examine", testExamine}, {"Inspect", testInspect}, {"Waits", testWaits}, {"Rights", testRights},
 				{"SelfCheck", testSelfCheck}, {"Monitor", testMonitor}, {"Secrets", testSecrets}, {"Conformance", testConformance},
 			} {
 				t.Run(test.name, func(t *testing.T) { test.run(t, b) })

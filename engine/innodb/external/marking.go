@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,8 +44,8 @@ type state struct {
 	mark   mark.Mark
 	marked bool
 	damage error // why a text in the mark's place is none
-	// holds are names of what is in it besides the mark's table, a few of them.
-	holds []string
+	// holds is what is in it besides the mark's table.
+	holds []dialect.Thing
 }
 
 // unmarked: created and not yet marked, by a run that was killed in between.
@@ -78,17 +79,9 @@ func (s *server) look(ctx context.Context, db dialect.Queryer, name string) (sta
 		st.mark, st.damage = mark.Parse(name, st.text)
 		st.marked = st.damage == nil
 	}
-	st.holds, err = contents(ctx, db, name)
+	all, err := dialect.Things(ctx, db, name)
+	st.holds = slices.DeleteFunc(all, func(t dialect.Thing) bool { return t.IsTable(markTable, "id") })
 	return st, err
-}
-
-// contents are names of what is in a database besides the mark's table. Events and
-// triggers are seen by accounts with the rights EVENT and TRIGGER only.
-func contents(ctx context.Context, db dialect.Queryer, name string) ([]string, error) {
-	return dialect.Column(ctx, db, `SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_NAME <> '`+markTable+`'
-UNION ALL SELECT ROUTINE_NAME FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = ?
-UNION ALL SELECT EVENT_NAME FROM information_schema.EVENTS WHERE EVENT_SCHEMA = ?
-UNION ALL SELECT TRIGGER_NAME FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = ?`, name, name, name, name)
 }
 
 // others are up to three things that Filewise has not put into a marked database.
@@ -97,9 +90,9 @@ func (s state) others() []string {
 		return nil
 	}
 	var all []string
-	for _, name := range s.holds {
-		if !dialect.KnownName(strings.ToLower(name)) { // a server may keep names in either case
-			all = append(all, name)
+	for _, thing := range s.holds {
+		if !thing.Own() {
+			all = append(all, thing.String())
 		}
 	}
 	return all[:min(3, len(all))]

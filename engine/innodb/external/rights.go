@@ -17,12 +17,9 @@ const ours = "`filewise\\_%`.*"
 
 // needed are the rights on Filewise's own databases.
 var needed = []string{"CREATE", "DROP", "ALTER", "INDEX", "SELECT", "INSERT", "UPDATE", "DELETE", "CREATE ROUTINE", "ALTER ROUTINE",
-	"EXECUTE"}
+	"EXECUTE", "EVENT", "TRIGGER"} // the server hides events and triggers of others without the last two
 
 const lockTables = "LOCK TABLES"
-
-// seeing are the rights without which the server hides events and triggers.
-var seeing = []string{"EVENT", "TRIGGER"}
 
 // Rights are the statements that give an account what Filewise needs, and no
 // more.
@@ -31,7 +28,6 @@ func (d Engine) Rights() []string {
 		grant(append(needed[:len(needed):len(needed)], lockTables), ours),
 		grant([]string{"PROCESS"}, "*.*"),
 		grant([]string{d.External.FlushRight}, "*.*"),
-		grant(seeing, ours) + " -- optional: to see events and triggers that others have put into a database of Filewise's, which then stays",
 	}
 }
 

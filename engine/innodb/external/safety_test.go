@@ -139,22 +139,9 @@ func testClean(t *testing.T, p bench) {
 	}
 }
 
-// othersKeep: what the user has put into a marked database, or works in, keeps it.
+// othersKeep: who works in a marked database keeps it.
 func othersKeep(t *testing.T, ctx context.Context, s *server, server *servertest.Server, l filewise.Leftover) {
 	t.Helper()
-	for create, drop := range map[string]string{
-		"CREATE TABLE `" + l.Name + "`.precious (id INT)":                              "DROP TABLE `" + l.Name + "`.precious",
-		"CREATE TABLE `" + l.Name + "`.fw_precious (id INT)":                           "DROP TABLE `" + l.Name + "`.fw_precious",
-		"CREATE EVENT `" + l.Name + "`.theirs ON SCHEDULE EVERY 1 DAY DO SELECT 1":     "DROP EVENT `" + l.Name + "`.theirs",
-		"CREATE PROCEDURE `" + l.Name + "`.theirs() SELECT 1":                          "DROP PROCEDURE `" + l.Name + "`.theirs",
-		"CREATE FUNCTION `" + l.Name + "`.theirs() RETURNS INT DETERMINISTIC RETURN 1": "DROP FUNCTION `" + l.Name + "`.theirs",
-	} {
-		server.Exec(t, create)
-		if err := s.Remove(ctx, l); err == nil {
-			t.Errorf("%s: and it was removed", create)
-		}
-		server.Exec(t, drop)
-	}
 	conn, err := server.Root.Conn(ctx)
 	fatal(t, err)
 	defer conn.Close()
@@ -165,6 +152,55 @@ func othersKeep(t *testing.T, ctx context.Context, s *server, server *servertest
 	}
 	_, err = conn.ExecContext(ctx, "USE shop")
 	fatal(t, err)
+}
+
+// foreign is what a user may put into a database, below names of Filewise's too, as what
+// it is named in messages, and what takes it out.
+var foreign = []struct{ create, named, undo string }{
+	{"CREATE TABLE @precious (id INT)", "table precious", "DROP TABLE @precious"},
+	{"CREATE TABLE @fw_rows_0007 (id BIGINT NOT NULL PRIMARY KEY, payload VARCHAR(64) NOT NULL)", "table fw_rows_0007",
+		"DROP TABLE @fw_rows_0007"},
+	{"CREATE TABLE @fw_rows_0007 LIKE @fw_rows", "table fw_rows_0007", "DROP TABLE @fw_rows_0007"},
+	{"CREATE TABLE @fw_churn_7 (content VARCHAR(1000) NOT NULL)", "table fw_churn_7", "DROP TABLE @fw_churn_7"},
+	{"ALTER TABLE @fw_rows ADD COLUMN note TEXT", "table fw_rows", "ALTER TABLE @fw_rows DROP COLUMN note"},
+	{"CREATE VIEW @fw_rows_0007 AS SELECT 1 AS id", "view fw_rows_0007", "DROP VIEW @fw_rows_0007"},
+	{"CREATE PROCEDURE @fw_insert() SELECT 1", "procedure fw_insert", "DROP PROCEDURE @fw_insert"},
+	{"CREATE FUNCTION @fw_inserts() RETURNS INT DETERMINISTIC RETURN 1", "function fw_inserts", "DROP FUNCTION @fw_inserts"},
+	{"CREATE EVENT @fw_rows ON SCHEDULE EVERY 1 DAY DO SELECT 1", "event fw_rows", "DROP EVENT @fw_rows"},
+	{"CREATE TRIGGER @fw_rows BEFORE INSERT ON @fw_rows FOR EACH ROW SET @x = 1", "trigger fw_rows", "DROP TRIGGER @fw_rows"},
+	{"CREATE SEQUENCE @fw_rows_0007", "sequence fw_rows_0007", "DROP SEQUENCE @fw_rows_0007"}, // MariaDB
+	{"ALTER PROCEDURE @fw_inserts COMMENT 'mine'", "procedure fw_inserts", ""},
+}
+
+// What others have put into a database keeps it, from “clean” and from the run that made it.
+func testForeign(t *testing.T, p bench) {
+	ctx := deadline(t)
+	s := open(t, p, p.Target("filewise"))
+	db := buildOn(t, s, layout(filewise.KindPartitions, 2), inserts(t, nil))
+	name := db.Dropper.(*build).name
+	do := func(statement string) {
+		t.Helper()
+		p.Exec(t, strings.NewReplacer("@x", "@x", "@", dialect.Ident(name)+".").Replace(statement))
+	}
+	for _, x := range foreign {
+		if strings.Contains(x.create, "SEQUENCE") && p.engine.Product != dialect.MariaDB {
+			continue
+		}
+		do(x.create)
+		o, ok, err := catalogue{s}.Look(ctx, external.Name{Kind: kindDatabase, Name: name})
+		if err != nil || !ok || o.Others != x.named {
+			t.Errorf("%s: %+v %v", x.create, o, err)
+		}
+		if err := db.Dropper.Drop(ctx); filewise.CodeOf(err) != filewise.CodePreflight || !strings.Contains(err.Error(), x.named) {
+			t.Fatalf("%s: dropped: %v", x.create, err)
+		}
+		if x.undo != "" {
+			do(x.undo)
+			continue
+		}
+		do("DROP DATABASE " + dialect.Ident(name)) // of the last: the account's procedure
+	}
+	fatal(t, db.Dropper.Drop(ctx))
 }
 
 // A database whose mark is gone is not dropped, whoever built it; a name that

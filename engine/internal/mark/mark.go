@@ -49,6 +49,9 @@ func IsName(name string) bool {
 // PlanName stands in plans for the name that a build will get.
 const PlanName = Prefix + "xxxxxxxxxxxxxxxxxx"
 
+// Sum is the checksum of what a definition says, for objects that carry it.
+func Sum(definition ...string) string { return sum(strings.Join(definition, "\x00")) }
+
 func sum(text string) string {
 	s := sha256.Sum256([]byte("filewise mark 1\x00" + text))
 	return letters.EncodeToString(s[:])[:sumLetters]
