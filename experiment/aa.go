@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"slices"
 
 	"filewise"
 )
@@ -22,7 +23,7 @@ func (p Plan) WithAA() (Plan, error) {
 	if _, err := p.layout(twin.Name); err == nil {
 		return p, fmt.Errorf("there is a layout %q already", twin.Name)
 	}
-	p.Layouts = append(append([]filewise.Layout(nil), p.Layouts...), twin)
+	p.Layouts = append(slices.Clone(p.Layouts), twin)
 	p.AA = twin.Name
 	return p, nil
 }

@@ -69,11 +69,7 @@ func (h history) cell(block int, order []int) (filewise.Cell, bool) {
 }
 
 func (h history) nextPilot() (filewise.Cell, bool) {
-	all := make([]int, len(h.plan.Layouts))
-	for i := range all {
-		all[i] = i
-	}
-	return h.cell(0, h.plan.order(0, all))
+	return h.cell(0, h.plan.order(0, upTo(len(h.plan.Layouts))))
 }
 
 // withdrawn tells whether a layout was given up in a block before b.

@@ -97,7 +97,7 @@ func (s *latencySums) measure(layout string, m filewise.Measure) error {
 	if len(m.Types) == 0 {
 		return s.add(latencyKey{m.Family, layout, ""}, m, filewise.TypeMeasure{Work: m.Work, Hist: m.Hist, Errors: m.Errors})
 	}
-	for _, name := range sortedTypes(m.Types) {
+	for _, name := range slices.Sorted(maps.Keys(m.Types)) {
 		if err := s.add(latencyKey{m.Family, layout, name}, m, m.Types[name]); err != nil {
 			return err
 		}
@@ -151,11 +151,6 @@ func (s *latencySum) latency(k latencyKey) Latency {
 	return l
 }
 
-// sortedTypes are the names in an order that does not change.
-func sortedTypes(types map[string]filewise.TypeMeasure) []string {
-	return slices.Sorted(maps.Keys(types))
-}
-
 // beyond are, by layout, the worst latencies that exceed the plan's limit.
 func (p Plan) beyond(all []Latency, family string) map[string]Latency {
 	worst := map[string]Latency{}
@@ -203,7 +198,7 @@ func (s standing) guarded(r verdict.Result, family string, all []Latency) (verdi
 	if !bad {
 		return r, nil
 	}
-	looks := append([]verdict.Look(nil), r.Looks...)
+	looks := slices.Clone(r.Looks)
 	last := &looks[len(looks)-1]
 	last.Recommended, last.Stop = -1, verdict.ReasonAllResolved
 	r.Looks = looks

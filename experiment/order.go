@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"filewise"
 )
@@ -16,7 +17,7 @@ import (
 // period of its own hits no layout more than others. A cycle of an even number of
 // layouts has as many blocks, of an odd one twice as many.
 func (p Plan) order(b int, live []int) []int {
-	out := append([]int(nil), live...)
+	out := slices.Clone(live)
 	if p.JudgedBy() == 1 || b == 0 || len(live) < 2 {
 		r := rand.New(rand.NewPCG(p.Seed, uint64(b)))
 		r.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
@@ -30,11 +31,16 @@ func (p Plan) order(b int, live []int) []int {
 
 // Order is the order of block b, from 1, over a number of layouts.
 func (p Plan) Order(b, layouts int) []int {
-	live := make([]int, layouts)
-	for i := range live {
-		live[i] = i
+	return p.order(b, upTo(layouts))
+}
+
+// upTo are the numbers from 0 to below n.
+func upTo(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
 	}
-	return p.order(b, live)
+	return all
 }
 
 // orderOf numbers a trial in the order in which trials ran; 0 where several layouts

@@ -13,13 +13,9 @@ func (p Plan) Trials() []filewise.Cell {
 	if p.AsPublished != nil {
 		return p.publishedTrials()
 	}
-	all := make([]int, len(p.Layouts))
-	for i := range all {
-		all[i] = i
-	}
 	var out []filewise.Cell
 	for b := range p.MaxBlocks + 1 {
-		for pos, i := range p.order(b, all) {
+		for pos, i := range p.Order(b, len(p.Layouts)) {
 			out = append(out, filewise.Cell{Pilot: b == 0, Block: b, Position: pos, Layout: p.Layouts[i].Name, Attempt: 1})
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -217,10 +218,8 @@ func (p Plan) Program(w filewise.Workload) filewise.Program {
 
 // layout finds a layout of the plan by name.
 func (p Plan) layout(name string) (filewise.Layout, error) {
-	for _, l := range p.Layouts {
-		if l.Name == name {
-			return l, nil
-		}
+	if i := slices.IndexFunc(p.Layouts, func(l filewise.Layout) bool { return l.Name == name }); i >= 0 {
+		return p.Layouts[i], nil
 	}
 	return filewise.Layout{}, fmt.Errorf("the plan has no layout %q", name)
 }

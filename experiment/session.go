@@ -84,13 +84,9 @@ func turnOrder(seed uint64, c filewise.Cell, round, n int) []int {
 // TurnOrder names the layouts in the order of their turns in a round of a block, with
 // every layout in question and none failing. Round 0 is the warm-up.
 func (p Plan) TurnOrder(block, round int) []string {
-	all := make([]int, len(p.Layouts))
-	for i := range all {
-		all[i] = i
-	}
-	in := p.order(block, all)
-	out := make([]string, len(all))
-	for i, k := range turnOrder(p.Seed, filewise.Cell{Block: block, Attempt: 1}, round, len(all)) {
+	in := p.Order(block, len(p.Layouts))
+	out := make([]string, len(in))
+	for i, k := range turnOrder(p.Seed, filewise.Cell{Block: block, Attempt: 1}, round, len(in)) {
 		out[i] = p.Layouts[in[k]].Name
 	}
 	return out

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -65,12 +66,7 @@ const maxDepth = 8
 func (r roots) disks(name string) []string {
 	found := map[string]bool{}
 	r.collect(name, maxDepth, found)
-	out := make([]string, 0, len(found))
-	for n := range found {
-		out = append(out, n)
-	}
-	slices.Sort(out)
-	return out
+	return slices.Sorted(maps.Keys(found))
 }
 
 func (r roots) collect(name string, depth int, found map[string]bool) {

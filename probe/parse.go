@@ -3,6 +3,7 @@ package probe
 import (
 	"bytes"
 	"math"
+	"slices"
 	"strconv"
 
 	"filewise"
@@ -22,12 +23,6 @@ func number(b []byte) (float64, bool) {
 	return float64(n), err == nil
 }
 
-// nextLine splits off the first line of text.
-func nextLine(text []byte) (line, rest []byte) {
-	line, rest, _ = bytes.Cut(text, []byte{'\n'})
-	return line, rest
-}
-
 // userHz is the unit of the times in /proc/stat: USER_HZ is 100 on every
 // architecture that Go's Linux port has (include/asm-generic/param.h).
 const userHz = 100
@@ -42,9 +37,7 @@ var cpuNeeded = map[string]bool{"user": true, "nice": true, "system": true, "idl
 
 // parseCPU reads the machine's times, in seconds, from the text of /proc/stat.
 func parseCPU(text []byte) []filewise.Counter {
-	for len(text) > 0 {
-		var line []byte
-		line, text = nextLine(text)
+	for line := range bytes.Lines(text) {
 		fields := bytes.Fields(line)
 		if len(fields) == 0 || string(fields[0]) != "cpu" {
 			continue
@@ -65,9 +58,7 @@ func parseCPU(text []byte) []filewise.Counter {
 // out: it is undefined for the machine as a whole, and printed as zero.
 func parsePressure(resource string, text []byte) []filewise.Counter {
 	var counters []filewise.Counter
-	for len(text) > 0 {
-		var line []byte
-		line, text = nextLine(text)
+	for line := range bytes.Lines(text) {
 		fields := bytes.Fields(line)
 		if len(fields) < 2 {
 			continue
@@ -107,9 +98,7 @@ var selfIONames = map[string]filewise.Counter{
 // parseSelfIO reads the I/O of this process from the text of /proc/self/io.
 func parseSelfIO(text []byte) []filewise.Counter {
 	var counters []filewise.Counter
-	for len(text) > 0 {
-		var line []byte
-		line, text = nextLine(text)
+	for line := range bytes.Lines(text) {
 		key, value, _ := bytes.Cut(line, []byte{':'})
 		c, known := selfIONames[string(key)]
 		if n, ok := number(bytes.TrimSpace(value)); known && ok {
@@ -146,11 +135,9 @@ var diskColumns = []diskColumn{
 // /proc/diskstats.
 func parseDisks(text []byte, devices []string) []filewise.Counter {
 	var counters []filewise.Counter
-	for len(text) > 0 {
-		var line []byte
-		line, text = nextLine(text)
+	for line := range bytes.Lines(text) {
 		fields := bytes.Fields(line)
-		if len(fields) < 4 || !contains(devices, fields[2]) {
+		if len(fields) < 4 || !slices.Contains(devices, string(fields[2])) {
 			continue
 		}
 		name := string(fields[2])
@@ -166,15 +153,6 @@ func parseDisks(text []byte, devices []string) []filewise.Counter {
 	return counters
 }
 
-func contains(names []string, b []byte) bool {
-	for _, n := range names {
-		if n == string(b) {
-			return true
-		}
-	}
-	return false
-}
-
 // memoryNames are what is read of /proc/meminfo (man 5 proc_meminfo), in kB there.
 var memoryNames = map[string]string{
 	"MemTotal": MemoryTotal, "MemAvailable": MemoryAvailable, "Cached": MemoryCached, "Dirty": MemoryDirty, "Writeback": MemoryWriteback,
@@ -183,9 +161,7 @@ var memoryNames = map[string]string{
 // parseMemory reads amounts, in B, from the text of /proc/meminfo.
 func parseMemory(text []byte) map[string]float64 {
 	found := make(map[string]float64)
-	for len(text) > 0 {
-		var line []byte
-		line, text = nextLine(text)
+	for line := range bytes.Lines(text) {
 		key, rest, _ := bytes.Cut(line, []byte{':'})
 		fields := bytes.Fields(rest)
 		name := memoryNames[string(key)]

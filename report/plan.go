@@ -2,8 +2,8 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -41,12 +41,7 @@ func (v view) planFacts() []filewise.Fact {
 	for _, vol := range p.Target.Volumes {
 		facts = append(facts, filewise.Fact{Name: "volume " + vol.Name, Value: vol.Dir})
 	}
-	keys := make([]string, 0, len(p.Target.Settings))
-	for k := range p.Target.Settings {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	for _, k := range keys {
+	for _, k := range slices.Sorted(maps.Keys(p.Target.Settings)) {
 		facts = append(facts, filewise.Fact{Name: "setting " + k, Value: p.Target.Settings[k]})
 	}
 	return slices.DeleteFunc(facts, func(f filewise.Fact) bool { return f.Value == "" })

@@ -24,7 +24,6 @@ type row struct {
 	Typical  float64          // work per second; NaN: not known
 	Median   bool             // Typical is a plain median, for want of a look
 	Bytes    float64          // payload bytes per second of the typical trial; NaN: not known
-	Mean     float64          // plain mean of the trials' throughput
 	Slowest  float64          // of the trials' throughput
 	Tail     spread           // until the slowest connection's last commit
 	Sync     spread           // from then until everything was durable
@@ -32,7 +31,7 @@ type row struct {
 }
 
 func (v view) row(l filewise.Layout) row {
-	r := row{Layout: l, Baseline: l.Name == v.Plan.Baseline, Timed: v.Timed(), Typical: nan, Bytes: nan, Mean: nan, Slowest: nan}
+	r := row{Layout: l, Baseline: l.Name == v.Plan.Baseline, Timed: v.Timed(), Typical: nan, Bytes: nan, Slowest: nan}
 	r.Estimate, r.Judged = v.estimate(l.Name)
 	if r.Timed {
 		r.Estimate = inTime(r.Estimate)
@@ -66,7 +65,7 @@ func (v view) row(l filewise.Layout) row {
 	}
 	r.Bytes = r.Typical * median(perWork)
 	if len(xs) > 0 {
-		r.Mean, r.Slowest = mean(xs), slices.Min(xs)
+		r.Slowest = slices.Min(xs)
 	}
 	return r
 }
@@ -87,14 +86,6 @@ func (v view) estimate(layout string) (verdict.Estimate, bool) {
 		return verdict.Estimate{Effect: nan, SE: nan, Lo: nan, Hi: nan, RawEffect: nan, Regret: nan, Typical: nan}, false
 	}
 	return v.of.Result.Shown(v.Look, arm), true
-}
-
-func mean(xs []float64) float64 {
-	sum := 0.0
-	for _, x := range xs {
-		sum += x
-	}
-	return sum / float64(len(xs))
 }
 
 // trialsText is how many trials were finished: "6", or "6 of 7" where some failed.

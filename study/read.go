@@ -119,7 +119,7 @@ func tooDeep(text []byte) int {
 	depth := 0
 	for i, line := range bytes.Split(text, []byte("\n")) {
 		inLine := 0
-		for _, word := range bytes.Fields(line) {
+		for word := range bytes.FieldsSeq(line) {
 			if len(word) != 1 || !bytes.ContainsAny(word, "-?:") {
 				break
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -70,7 +71,7 @@ func (c Custom) For(engine string) (Custom, error) {
 			}
 		}
 		place := ""
-		for _, name := range slices.Sorted(keysOf(s)) {
+		for _, name := range slices.Sorted(maps.Keys(s)) {
 			if texts := s[name]; len(texts) > 0 {
 				place = texts[0].Place(0) + ": "
 				break
@@ -95,16 +96,6 @@ func (c Custom) For(engine string) (Custom, error) {
 		}
 	}
 	return c, nil
-}
-
-func keysOf(s Script) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range s {
-			if !yield(k) {
-				return
-			}
-		}
-	}
 }
 
 // NewCustom makes the workload of scenario custom.

@@ -59,9 +59,6 @@ var (
 	orderSections = []string{"new-order", "payment", "order-status", "delivery", "stock-level", "new-order"}
 )
 
-// TypeNewOrder is the type whose committed transactions per minute are a figure.
-const TypeNewOrder = "new-order"
-
 // The sizes of clause 1.2.1 and 4.3.3, at scale 1.
 const (
 	districts        = 10    // of a warehouse

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"fmt"
+	"slices"
 
 	"filewise"
 )
@@ -73,7 +74,7 @@ func (s Scenario) NameOf(files int) string {
 func (s Scenario) Figures(family string, variants ...string) []Figure {
 	var out []Figure
 	for _, f := range s.Published {
-		if (f.Family == "" || f.Family == family) && f.underOneOf(variants) {
+		if (f.Family == "" || f.Family == family) && (f.Variant == "" || slices.Contains(variants, f.Variant)) {
 			out = append(out, f)
 		}
 	}
@@ -93,15 +94,6 @@ func (p Params) UsersOf(family string) int {
 		}
 	}
 	return p.Connections
-}
-
-func (f Figure) underOneOf(variants []string) bool {
-	for _, v := range variants {
-		if f.Variant == "" || f.Variant == v {
-			return true
-		}
-	}
-	return f.Variant == "" && len(variants) == 0
 }
 
 // BestOf is the article's best number of files by figures about one family and

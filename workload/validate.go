@@ -74,10 +74,8 @@ func within(flag string, value, limit int) string {
 }
 
 func oneOf(flag, value string, known ...string) error {
-	for _, k := range known {
-		if value == k {
-			return nil
-		}
+	if slices.Contains(known, value) {
+		return nil
 	}
 	return filewise.Errorf(filewise.CodeUsage, nearest.Remedy(value, known), "%s %q is unknown", flag, value)
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"fmt"
+	"maps"
 	"regexp"
 	"text/template"
 
@@ -52,9 +53,7 @@ func (d *design) statements(section string, t table) ([]string, error) {
 		"Wide": d.wide(), "From": d.newFrom, "AddedLater": d.layout.AddedLater,
 	}
 	vars["Connections"] = 1 // of a phase that loops on the server
-	for name, value := range d.program.Vars() {
-		vars[name] = value
-	}
+	maps.Copy(vars, d.program.Vars())
 	if d.program.First().Args != nil {
 		vars["Pool"] = d.program.First().Args.Pool()
 	}

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"errors"
+	"maps"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -52,9 +53,7 @@ func (s Schema) firstSpot() string {
 // churnStatements render section churn for a table's number and place.
 func (s Schema) churnStatements(number, spot string) ([]string, error) {
 	vars := map[string]any{"Number": number, "Directory": spot}
-	for name, value := range s.Program.Vars() {
-		vars[name] = value
-	}
+	maps.Copy(vars, s.Program.Vars())
 	all, err := sections[s.Program.SQL()].Statements(SectionChurn, vars)
 	if err != nil {
 		return nil, filewise.Errorf(filewise.CodeInternal, "", "%w", err)

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -53,12 +54,7 @@ var reserved = []struct {
 // CheckSettings refuses user settings that a managed server must not have. The
 // error has code usage, the setting's name and the reason.
 func CheckSettings(settings map[string]string) error {
-	names := make([]string, 0, len(settings))
-	for name := range settings {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		if err := checkSetting(name, settings[name]); err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"filewise"
@@ -109,9 +110,7 @@ func (s Schema) Statements(section string, t Table) ([]string, error) {
 		rows := s.Program.Table().Rows
 		vars["PayloadType"], vars["Last"] = payloadType(bytes), rows-1
 	}
-	for name, value := range s.Program.Vars() {
-		vars[name] = value
-	}
+	maps.Copy(vars, s.Program.Vars())
 	if s.Program.First().Args != nil {
 		vars["Pool"] = s.Program.First().Args.Pool()
 	}

@@ -138,7 +138,7 @@ func childrenOf(dir string) []int {
 		if err != nil {
 			continue
 		}
-		for _, f := range strings.Fields(string(text)) {
+		for f := range strings.FieldsSeq(string(text)) {
 			if pid, err := strconv.Atoi(f); err == nil {
 				all = append(all, pid)
 			}

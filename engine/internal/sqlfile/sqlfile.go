@@ -179,7 +179,7 @@ func (f *File) Text(name string) string {
 // divide ends a statement at every line that ends with a semicolon.
 func divide(text string) []string {
 	var out, lines []string
-	for _, line := range strings.Split(text, "\n") {
+	for line := range strings.SplitSeq(text, "\n") {
 		trimmed := strings.TrimRight(line, " \t\r")
 		if comment(line) || !strings.HasSuffix(trimmed, ";") {
 			lines = append(lines, line)

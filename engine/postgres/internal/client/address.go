@@ -32,9 +32,7 @@ const connectSeconds = "15"
 // usage and show no secret.
 func configOf(a filewise.Address) (*pgx.ConnConfig, error) {
 	values := map[string]string{"connect_timeout": connectSeconds}
-	for name, value := range a.Options {
-		values[name] = value
-	}
+	maps.Copy(values, a.Options)
 	for name, value := range a.Secrets {
 		values[name] = value.Reveal()
 	}
