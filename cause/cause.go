@@ -39,12 +39,13 @@ type Cause struct {
 
 // What a change or a use is of.
 const (
-	KindWait    = "wait"
-	KindCPU     = "cpu"
-	KindOwnCPU  = "own cpu" // of Filewise and its server, in percent of all processors
-	KindIO      = "io"
-	KindStorage = "storage"
-	KindDevice  = "device"
+	KindWait          = "wait"
+	KindCPU           = "cpu"
+	KindProcessorWait = "processor wait"
+	KindOwnCPU        = "own cpu" // of Filewise and its server, in percent of all processors
+	KindIO            = "io"
+	KindStorage       = "storage"
+	KindDevice        = "device"
 )
 
 // Change is how a quantity per unit of work changed from the baseline to a layout.

@@ -92,6 +92,23 @@ func TestALockThatFellIsTheCause(t *testing.T) {
 	}
 }
 
+// Seven of eight connections wait for the lock of one that computes longer: the
+// processors are the cause, and the locks their holders'.
+func TestWaitsForLocksFollowTheirHolders(t *testing.T) {
+	in := input(0.18, world{layout: "slow", row: 1.2e-3, lock: 1.05e-3, cpu: 0.15e-3, busy: 40},
+		world{layout: "fast", row: 1e-3, lock: 0.875e-3, cpu: 0.125e-3, busy: 40})
+	c := explained(t, in, "fast")
+	if len(c.Changes) != 1 || c.Changes[0].Kind != KindCPU || math.Abs(c.Changes[0].Share-1) > 0.05 {
+		t.Errorf("%+v", c)
+	}
+	in = input(0.18, world{layout: "slow", row: 1.2e-3, lock: 1.075e-3, cpu: 0.125e-3, busy: 40},
+		world{layout: "fast", row: 1e-3, lock: 0.875e-3, cpu: 0.125e-3, busy: 40})
+	c = explained(t, in, "fast")
+	if len(c.Changes) != 1 || c.Changes[0].Class != filewise.WaitLock || math.Abs(c.Changes[0].Share-1) > 0.05 {
+		t.Errorf("a lock of somebody else's: %+v", c)
+	}
+}
+
 // Storage whose speed varies from block to block does not hide what is waited for:
 // the share of the time does not vary with it.
 func TestACauseOfVaryingSize(t *testing.T) {

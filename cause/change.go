@@ -8,18 +8,25 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"filewise"
+	"filewise/probe"
 	"filewise/verdict/stats"
 )
 
 // changes are those that explain something, and the I/O that changed.
 func changes(in Input, pairs []pair) []Change {
 	slow := in.slower(pairs)
-	whole := quantity{unit: "s", of: func(m filewise.Measure) (float64, bool) { return in.time(m) * m.Work, true }}.change(pairs, slow).Fall
+	whole := in.whole().change(pairs, slow).Fall
+	locks, others := in.followed(pairs, slow)
 	var out []Change
 	for _, q := range quantities(pairs) {
 		c := q.change(pairs, slow)
 		if in.Loop && whole != 0 && c.Unit == "s" {
 			c.Share = c.Fall / whole
+			if q.forHolders() {
+				c.Share *= locks
+			} else {
+				c.Share *= others
+			}
 		}
 		moved := c.From != 0 && math.Abs(c.To/c.From-1) >= changedIO || c.From == 0 && c.To != 0
 		switch {
@@ -30,6 +37,44 @@ func changes(in Input, pairs []pair) []Change {
 	}
 	slices.SortStableFunc(out, func(a, b Change) int { return cmp.Compare(b.Share, a.Share) })
 	return withOffsets(out)
+}
+
+// followed are the factors of the shares of waits for locks, and of all else. Who waits
+// for a lock waits for what its holder does: where the time spent otherwise changed as
+// the whole did, waits for locks followed it, and their part belongs to what the holders
+// waited for. With n connections behind one lock both change alike, T = n × S (the
+// asymptote of a closed queue, Lazowska et al., Quantitative System Performance, 1984,
+// ch. 5); where locks themselves are the cause, S does not change.
+func (in Input) followed(pairs []pair, slow []float64) (locks, others float64) {
+	whole := in.whole().change(pairs, slow)
+	held := quantity{unit: "s", of: func(m filewise.Measure) (float64, bool) {
+		return in.time(m)*m.Work - waitedFor(m, filewise.WaitLock, filewise.WaitLatch), true
+	}}.change(pairs, slow)
+	waited := whole.Fall - held.Fall
+	follows := held.relative() / whole.relative()
+	if !held.sure() || !(follows >= explains) || waited*held.Fall <= 0 {
+		return 1, 1
+	}
+	follows = min(follows, 1)
+	return 1 - follows, 1 + follows*waited/held.Fall
+}
+
+// relative is the change as a part of the larger amount.
+func (c Change) relative() float64 { return c.Fall / max(c.From, c.To) }
+
+// forHolders tells a wait for what another connection holds.
+func (q quantity) forHolders() bool {
+	return q.kind == KindWait && (q.class == filewise.WaitLock || q.class == filewise.WaitLatch)
+}
+
+// whole is all time of the connections.
+func (in Input) whole() quantity {
+	return quantity{unit: "s", of: func(m filewise.Measure) (float64, bool) { return in.time(m) * m.Work, true }}
+}
+
+// waitedFor is the time of waits of these classes.
+func waitedFor(m filewise.Measure, classes ...filewise.WaitClass) float64 {
+	return sum(m.Deltas, func(d filewise.Delta) bool { return wait(d) && slices.Contains(classes, d.Class) })
 }
 
 // withOffsets leaves out what goes against the gain, but where a cause is more than
@@ -77,10 +122,11 @@ func quantities(pairs []pair) []quantity {
 	var out []quantity
 	for _, class := range classes {
 		out = append(out, quantity{kind: KindWait, class: class, unit: "s", of: func(m filewise.Measure) (float64, bool) {
-			return sum(m.Deltas, func(d filewise.Delta) bool { return wait(d) && d.Class == class }), true
+			return waitedFor(m, class), true
 		}})
 	}
-	out = append(out, quantity{kind: KindCPU, event: "CPU", unit: "s", of: processors})
+	out = append(out, quantity{kind: KindCPU, event: "CPU", unit: "s", of: processors},
+		quantity{kind: KindProcessorWait, event: "wait for a processor", unit: "s", of: queued})
 	for _, io := range []struct{ event, unit, suffix string }{
 		{"bytes read from the storage", "B", " bytes read"}, {"bytes written to the storage", "B", " bytes written"},
 		{"flushes of the storage", "requests", " flushes"}, {"reads of the storage", "requests", " reads"},
@@ -110,6 +156,15 @@ func processors(m filewise.Measure) (float64, bool) {
 		found = found || is
 		return is
 	})
+	return total, found
+}
+
+// queued is the time for which what computes waited for a processor.
+func queued(m filewise.Measure) (total float64, found bool) {
+	for _, of := range []string{filewise.ProbeServer, "process"} {
+		s, ok := probe.Find(m.Deltas, of, filewise.ProcessorWait)
+		total, found = total+s, found || ok
+	}
 	return total, found
 }
 

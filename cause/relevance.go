@@ -108,13 +108,8 @@ func spend(spent map[string]float64, m filewise.Measure) float64 {
 
 // onProcessors is how long computing took, with the wait for a processor.
 func onProcessors(m filewise.Measure, computed float64) float64 {
-	queued, counted := 0.0, false
-	for _, of := range []string{filewise.ProbeServer, "process"} {
-		s, ok := probe.Find(m.Deltas, of, filewise.ProcessorWait)
-		queued, counted = queued+s, counted || ok
-	}
-	if counted {
-		return computed + queued
+	if waited, ok := queued(m); ok {
+		return computed + waited
 	}
 	busy, _ := probe.Find(m.Deltas, "cpu", probe.BusyShare)
 	return computed / max(1-busy/100, 0.01)

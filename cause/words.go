@@ -86,6 +86,8 @@ func (c Change) subject() string {
 		return capital(c.wait())
 	case KindCPU:
 		return "CPU time"
+	case KindProcessorWait:
+		return "The wait for a processor"
 	}
 	return capital(c.Event)
 }

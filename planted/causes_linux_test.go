@@ -84,7 +84,7 @@ const (
 
 // slowAndFast compares the layout with itself: throttled, with what else is planted
 // then, against not throttled.
-func (r *rig) slowAndFast(t *testing.T, l filewise.Layout, plant func()) experiment.Plan {
+func (r *rig) slowAndFast(t testing.TB, l filewise.Layout, plant func()) experiment.Plan {
 	r.varies = true
 	r.begin = func(layout string) {
 		if layout == slowed {

@@ -32,7 +32,7 @@ const fioPatience = 30 * time.Second
 
 // fio writes so many bytes to the volumes, to all at once, from within the cgroup,
 // and returns how long that took on each.
-func (s *storage) fio(t *testing.T, how way, bytes map[string]int64) map[string]time.Duration {
+func (s *storage) fio(t testing.TB, how way, bytes map[string]int64) map[string]time.Duration {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), fioPatience)
 	defer cancel()
@@ -91,7 +91,7 @@ const (
 
 // prove measures the volumes, all at once, and has the test not believe in a
 // throttle that does not hold.
-func (s *storage) prove(t *testing.T) {
+func (s *storage) prove(t testing.TB) {
 	t.Helper()
 	for attempt := 1; ; attempt++ {
 		wrong := s.control(t, "directly", direct) + s.control(t, "buffered and synced at the end", synced)
@@ -105,7 +105,7 @@ func (s *storage) prove(t *testing.T) {
 }
 
 // control says which volumes do not have their speeds.
-func (s *storage) control(t *testing.T, name string, how way) (wrong string) {
+func (s *storage) control(t testing.TB, name string, how way) (wrong string) {
 	t.Helper()
 	bytes := map[string]int64{}
 	for _, v := range s.slow {

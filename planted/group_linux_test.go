@@ -31,7 +31,7 @@ const groupName = "filewise-planted"
 func (p place) group() string { return filepath.Join(p.parent, groupName) }
 
 // newGroup makes the cgroup, moves this process there, and back when the test ends.
-func newGroup(t *testing.T) *group {
+func newGroup(t testing.TB) *group {
 	t.Helper()
 	p, err := findPlace()
 	if err != nil {
@@ -56,7 +56,7 @@ func newGroup(t *testing.T) *group {
 var cameFrom string
 
 // throttle limits the writes to a device.
-func (g *group) throttle(t *testing.T, loop string, s speed) {
+func (g *group) throttle(t testing.TB, loop string, s speed) {
 	t.Helper()
 	number, err := os.ReadFile(filepath.Join("/sys/block", filepath.Base(loop), "dev"))
 	if err != nil {

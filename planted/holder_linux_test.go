@@ -1,6 +1,7 @@
 package planted
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"io/fs"
@@ -16,18 +17,21 @@ import (
 // holder holds the write lock of the first database in a directory most of the time,
 // as somebody's report or maintenance would.
 type holder struct {
-	t    *testing.T
-	dir  string
-	stop context.CancelFunc
-	done sync.WaitGroup
+	t   testing.TB
+	dir string
+	// How long the lock is held, and then left to others; 0: as below.
+	held, atRest time.Duration
+	stop         context.CancelFunc
+	done         sync.WaitGroup
 }
 
-// How long the lock is held, and then left to others; how often it is asked for,
-// which is oftener than SQLite's busy handler does, so that it is soon held.
+// How long the lock is held, and then left to others, where nothing else is said; how
+// often it is asked for, which is oftener than SQLite's busy handler does, so that it is
+// soon held.
 const (
-	polls  = 100 * time.Microsecond
-	held   = 150 * time.Millisecond
-	atRest = 5 * time.Millisecond
+	polls       = 100 * time.Microsecond
+	usualHeld   = 150 * time.Millisecond
+	usualAtRest = 5 * time.Millisecond
 )
 
 func (h *holder) begin(string) {
@@ -45,7 +49,7 @@ func (h *holder) begin(string) {
 	ctx, stop := context.WithCancel(context.Background())
 	h.stop = stop
 	h.done.Go(func() {
-		if err := hold(ctx, files[0]); err != nil {
+		if err := hold(ctx, files[0], cmp.Or(h.held, usualHeld), cmp.Or(h.atRest, usualAtRest)); err != nil {
 			h.t.Errorf("holding the lock of %s: %v", files[0], err)
 		}
 	})
@@ -59,7 +63,7 @@ func (h *holder) end(string) {
 }
 
 // hold takes and leaves the lock until ctx ends.
-func hold(ctx context.Context, path string) error {
+func hold(ctx context.Context, path string, held, atRest time.Duration) error {
 	db, err := sql.Open(sqlitedriver.Name, sqlitedriver.URI(path, "mode=rw"))
 	if err != nil {
 		return err

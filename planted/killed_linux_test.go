@@ -60,7 +60,7 @@ func TestWhatAKilledRunLeaves(t *testing.T) {
 }
 
 // left is what there is of these tests on the machine.
-func left(t *testing.T) []string {
+func left(t testing.TB) []string {
 	t.Helper()
 	root := workDir()
 	place, err := findPlace()

@@ -42,7 +42,7 @@ func TestNameAloneMakesNoDifference(t *testing.T) {
 	w := newWorld(t, usual, usual, 2)
 	w.storage.limit(t)
 	w.storage.prove(t)
-	plan := w.plan(10, oneFile, sameByName)
+	plan := w.plan(16, oneFile, sameByName)                                 // it ends as soon as the margin is proved
 	plan.Goal, plan.Margin, plan.Confidence = verdict.GoalVerdicts, 9, 0.99 // one false alarm in 100 is enough
 	j, look := w.run(t, plan)
 	other := look.Estimates[1]

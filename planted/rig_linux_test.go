@@ -71,7 +71,7 @@ func (r rig) mode() filewise.Mode {
 
 // trials runs a plan as "filewise run" does, with the machine's probes and the
 // planted limits of the devices; none of its trials may fail.
-func (r rig) trials(t *testing.T, p experiment.Plan) []filewise.Trial {
+func (r rig) trials(t testing.TB, p experiment.Plan) []filewise.Trial {
 	t.Helper()
 	w, err := workload.NewInserts(p.Params, p.Seed)
 	if err != nil {
@@ -82,7 +82,7 @@ func (r rig) trials(t *testing.T, p experiment.Plan) []filewise.Trial {
 }
 
 // ceilings are the planted limits, as fio would find them.
-func (r rig) ceilings(t *testing.T) []probe.Ceiling {
+func (r rig) ceilings(t testing.TB) []probe.Ceiling {
 	t.Helper()
 	var all []probe.Ceiling
 	for _, d := range r.storage.slow {
@@ -106,7 +106,7 @@ func (r rig) ceilings(t *testing.T) []probe.Ceiling {
 }
 
 // explained is what the judgement of a plan says of its cause.
-func explained(t *testing.T, p experiment.Plan, trials []filewise.Trial) cause.Cause {
+func explained(t testing.TB, p experiment.Plan, trials []filewise.Trial) cause.Cause {
 	t.Helper()
 	j, err := p.Judge(trials)
 	if err != nil {
@@ -147,7 +147,7 @@ func waitsOf(tr filewise.Trial) string {
 
 // mustGain fails the test unless the layout is at least twice as fast as the first,
 // and the top cause is a wait of that class.
-func mustGain(t *testing.T, c cause.Cause, p experiment.Plan, trials []filewise.Trial, layout string, classes ...filewise.WaitClass) {
+func mustGain(t testing.TB, c cause.Cause, p experiment.Plan, trials []filewise.Trial, layout string, classes ...filewise.WaitClass) {
 	t.Helper()
 	if ratio := throughput(trials, layout) / throughput(trials, p.Baseline); !(ratio >= 2) {
 		t.Errorf("%s has %.2f times the throughput of %s; planted: at least 2", layout, ratio, p.Baseline)
@@ -174,7 +174,7 @@ func throughput(trials []filewise.Trial, layout string) float64 {
 
 // mustSay fails the test when the sentences have not the words, or have those that
 // they must not have.
-func mustSay(t *testing.T, c cause.Cause, must bool, words string) {
+func mustSay(t testing.TB, c cause.Cause, must bool, words string) {
 	t.Helper()
 	if strings.Contains(strings.Join(c.Sentences, " "), words) != must {
 		t.Errorf("%q: says %q: %v; want %v", c.Sentences, words, !must, must)

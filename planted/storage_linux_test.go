@@ -41,7 +41,7 @@ const imageBytes = 4 << 30
 
 // newStorage makes the storage, with a throttled volume for each speed, and removes
 // it when the test ends. What a killed run left is removed before.
-func newStorage(t *testing.T, speeds ...speed) *storage {
+func newStorage(t testing.TB, speeds ...speed) *storage {
 	t.Helper()
 	need(t)
 	lock(t)
@@ -95,7 +95,7 @@ func newDevice(root, name string, speed speed) (d device, err error) {
 }
 
 // limit throttles the volumes to their speeds.
-func (s *storage) limit(t *testing.T) {
+func (s *storage) limit(t testing.TB) {
 	t.Helper()
 	for _, d := range s.slow {
 		s.group.throttle(t, d.loop, d.speed)
@@ -103,7 +103,7 @@ func (s *storage) limit(t *testing.T) {
 }
 
 // lift ends the throttling.
-func (s *storage) lift(t *testing.T) {
+func (s *storage) lift(t testing.TB) {
 	t.Helper()
 	for _, d := range s.slow {
 		s.group.throttle(t, d.loop, speed{})
@@ -112,7 +112,7 @@ func (s *storage) lift(t *testing.T) {
 
 // sync has every write to the files on the volumes that are there wait until it is
 // on the device (chattr +S), but to those in directories of that name.
-func (s *storage) sync(t *testing.T, but string) {
+func (s *storage) sync(t testing.TB, but string) {
 	t.Helper()
 	for _, d := range s.slow {
 		err := filepath.WalkDir(d.Dir, func(path string, e fs.DirEntry, err error) error {
@@ -164,7 +164,7 @@ func workDir() string {
 
 // lock keeps two runs of these tests on one machine apart. A killed run's lock is
 // gone with it.
-func lock(t *testing.T) {
+func lock(t testing.TB) {
 	t.Helper()
 	f, err := os.OpenFile("/run/filewise-planted.lock", os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -183,7 +183,7 @@ func lock(t *testing.T) {
 }
 
 // need skips the test, or fails it in CI, where its storage cannot be made.
-func need(t *testing.T) {
+func need(t testing.TB) {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		unable(t, "only root can make throttled volumes")
@@ -196,7 +196,7 @@ func need(t *testing.T) {
 }
 
 // unable ends a test whose truth cannot be planted here.
-func unable(t *testing.T, format string, args ...any) {
+func unable(t testing.TB, format string, args ...any) {
 	t.Helper()
 	why := fmt.Sprintf(format, args...)
 	if os.Getenv("CI") != "" {

@@ -17,7 +17,7 @@ type truth struct{ lo, hi float64 }
 
 // plant throttles the volumes, has fio prove it, and measures with fio what the two
 // layouts' stripes take.
-func (w *world) plant(t *testing.T, first, second filewise.Layout) truth {
+func (w *world) plant(t testing.TB, first, second filewise.Layout) truth {
 	t.Helper()
 	w.storage.lift(t)
 	trials := w.trials(t, w.plan(verdict.FirstLook, first, second))
@@ -49,7 +49,7 @@ func (w *world) plant(t *testing.T, first, second filewise.Layout) truth {
 
 // mustBeIn fails the test when the interval of the second layout does not contain
 // the planted ratio.
-func (p truth) mustBeIn(t *testing.T, look verdict.Look) {
+func (p truth) mustBeIn(t testing.TB, look verdict.Look) {
 	t.Helper()
 	e := look.Estimates[1]
 	lo, hi := math.Exp(e.Lo), math.Exp(e.Hi)

@@ -42,7 +42,7 @@ const rowsOfSecond = 1150
 
 // newWorld plants two speeds, and a database whose backup into one file takes so
 // many seconds on the first.
-func newWorld(t *testing.T, first, second speed, seconds float64) *world {
+func newWorld(t testing.TB, first, second speed, seconds float64) *world {
 	t.Helper()
 	w := &world{storage: newStorage(t, first, second), params: workload.Params{Rows: int64(seconds * rowsOfSecond)}}
 	var err error
@@ -66,7 +66,7 @@ func (w *world) plan(maxBlocks int, layouts ...filewise.Layout) experiment.Plan 
 }
 
 // run measures and judges a plan as "filewise run" does.
-func (w *world) run(t *testing.T, p experiment.Plan) (experiment.Judgement, verdict.Look) {
+func (w *world) run(t testing.TB, p experiment.Plan) (experiment.Judgement, verdict.Look) {
 	t.Helper()
 	trials := w.trials(t, p)
 	j, err := p.Judge(trials)
@@ -85,13 +85,13 @@ func (w *world) run(t *testing.T, p experiment.Plan) (experiment.Judgement, verd
 }
 
 // trials runs a plan to its end; none of its trials may fail.
-func (w *world) trials(t *testing.T, p experiment.Plan) []filewise.Trial {
+func (w *world) trials(t testing.TB, p experiment.Plan) []filewise.Trial {
 	t.Helper()
 	return measured(t, sqlite.New(), experiment.Runner{Plan: p, Workload: w.workload})
 }
 
 // measured opens the plan's target and runs the plan.
-func measured(t *testing.T, engine filewise.Engine, runner experiment.Runner) []filewise.Trial {
+func measured(t testing.TB, engine filewise.Engine, runner experiment.Runner) []filewise.Trial {
 	t.Helper()
 	server, err := engine.Open(t.Context(), runner.Plan.Target)
 	if filewise.CodeOf(err) == filewise.CodePreflight {
@@ -131,7 +131,7 @@ func took(trials []filewise.Trial, layout string) []time.Duration {
 }
 
 // stripes are the backup files of a layout, in bytes by volume.
-func stripes(t *testing.T, trials []filewise.Trial, layout string) map[string]int64 {
+func stripes(t testing.TB, trials []filewise.Trial, layout string) map[string]int64 {
 	t.Helper()
 	bytes := map[string]int64{}
 	for _, tr := range trials {
