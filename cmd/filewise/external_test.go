@@ -245,8 +245,8 @@ func (f *existing) grant(t *testing.T, engine string) {
 
 // postgresBin is the directory of an installed PostgreSQL; empty: there is none.
 func postgresBin() string {
-	found := glob("/usr/lib/postgresql/*/bin/initdb")
-	if len(found) == 0 {
+	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	if err != nil || len(found) == 0 {
 		return ""
 	}
 	return filepath.Dir(found[0])

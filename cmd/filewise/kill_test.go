@@ -48,21 +48,11 @@ func killSeed(t *testing.T) uint64 {
 	return seed
 }
 
-// SIGKILL at random moments, those of starting and storing included: nothing
-// that was stored is lost, altered or measured again, and the next start of any
-// kind removes the scratch directories and nothing else.
-func TestKill(t *testing.T) {
-	t.Parallel()
-	k := killing{run: shortRun, within: 1500 * time.Millisecond, kills: 10}
-	if os.Getenv("CI") != "" {
-		k.kills = 50
-	}
-	k.test(t, newPlace(t))
-}
-
-// The same with servers running: they end with Filewise, also while they are
-// created, started, reset and stopped, and one of the user's own goes on. What a
-// kill leaves is larger and every start takes seconds, so there are fewer.
+// SIGKILL at random moments, those of starting and storing included: nothing that was
+// stored is lost, altered or measured again, and the next start of any kind removes the
+// scratch directories and nothing else. Servers end with Filewise, also while they are
+// created, started, reset and stopped, and one of the user's own goes on. Of SQLite
+// bench/attack kills more.
 func TestKillWithServers(t *testing.T) {
 	t.Parallel()
 	needServer(t)
@@ -106,7 +96,7 @@ func (k killing) test(t *testing.T, p *place) {
 		}
 		if len(servers) > 0 {
 			withServers++
-			if servers[0].creates {
+			if servers[0].Creates {
 				creating++
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/cmd/filewise/filewisetest"
 	"filewise/experiment"
 	"filewise/internal/process"
 	"filewise/store"
@@ -36,15 +37,15 @@ func withServers(args ...string) []string {
 }
 
 // servers are the processes on the place's scratch directories.
-func (p *place) servers() []serverProcess { return serversBelow(p.volume) }
+func (p *place) servers() []filewisetest.Server { return filewisetest.ServersBelow(p.volume) }
 
 // noServers waits until none runs. One that is ending shows no command line any
 // more, so those that are known are asked for themselves.
-func (p *place) noServers(known []serverProcess, deadline time.Duration) {
+func (p *place) noServers(known []filewisetest.Server, deadline time.Duration) {
 	p.t.Helper()
 	err := until(deadline, func() (bool, error) {
 		for _, s := range known {
-			if s.id.Status() != process.Dead {
+			if s.ID.Status() != process.Dead {
 				return false, nil
 			}
 		}
@@ -141,7 +142,7 @@ func TestInterruptWithServers(t *testing.T) {
 }
 
 // untilWork waits until a server has the workload's connections, and returns it.
-func (p *place) untilWork(c *child) (working serverProcess) {
+func (p *place) untilWork(c *child) (working filewisetest.Server) {
 	p.t.Helper()
 	const listening, control = 1, 1
 	err := until(time.Minute, func() (bool, error) {
@@ -151,7 +152,7 @@ func (p *place) untilWork(c *child) (working serverProcess) {
 		default:
 		}
 		for _, s := range p.servers() {
-			if !s.creates && s.sockets >= listening+control+2 {
+			if !s.Creates && s.Sockets >= listening+control+2 {
 				working = s
 				return true, nil
 			}
@@ -175,7 +176,7 @@ func TestServerKilled(t *testing.T) {
 			p := newPlace(t)
 			c := p.start("filewise", append(kind.args[:len(kind.args):len(kind.args)], "--window=1s", "--warm-up=1s")...)
 			p.untilTrials(c, 3) // the pilots and one more
-			if err := syscall.Kill(p.untilWork(c).id.PID, syscall.SIGKILL); err != nil {
+			if err := syscall.Kill(p.untilWork(c).ID.PID, syscall.SIGKILL); err != nil {
 				t.Fatal(err)
 			}
 			select {
@@ -187,7 +188,7 @@ func TestServerKilled(t *testing.T) {
 				t.Errorf("exit code %d, want 0\n%s", code, &c.stderr)
 			}
 			_, state, plan, trials := p.newest()
-			complete, err := asPlanned(plan, trials)
+			complete, err := filewisetest.AsPlanned(plan, trials)
 			if err != nil || !complete || state != store.Done {
 				t.Errorf("complete %v, state %s: %v", complete, state, err)
 			}
@@ -204,7 +205,7 @@ func oneKilled(t *testing.T, plan experiment.Plan, trials []filewise.Trial) {
 	failed := 0
 	for _, trial := range trials {
 		switch {
-		case trial.State == filewise.Done && whole(plan, trial):
+		case trial.State == filewise.Done && filewisetest.Whole(plan, trial):
 		case trial.State == filewise.Failed && strings.Contains(trial.Reason, "the server (mariadbd, process ") &&
 			strings.Contains(trial.Reason, "ended by itself: signal: killed"):
 			failed++

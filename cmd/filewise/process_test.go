@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/cmd/filewise/filewisetest"
 	"filewise/experiment"
 	"filewise/store"
 )
@@ -122,23 +122,11 @@ func (p *place) run(code int, args ...string) *child {
 // newest reads the newest run; the id is 0 when there is none.
 func (p *place) newest() (id int64, state store.State, plan experiment.Plan, trials []filewise.Trial) {
 	p.t.Helper()
-	st, err := store.OpenExisting(context.Background(), p.store)
-	if err == nil {
-		id, err = st.Resolve(context.Background(), store.Last)
-		var r store.Run
-		if err == nil {
-			r, err = st.Run(context.Background(), id)
-		}
-		state, plan = r.State, r.Plan
-		if err == nil {
-			trials, err = st.Trials(context.Background(), id)
-		}
-		err = errors.Join(err, st.Close())
-	}
-	if err != nil && filewise.CodeOf(err) != filewise.CodeNotFound {
+	r, trials, err := filewisetest.Newest(p.store)
+	if err != nil {
 		p.t.Fatal(err)
 	}
-	return id, state, plan, trials
+	return r.ID, r.State, r.Plan, trials
 }
 
 // untilTrials waits until so many trials of the newest run are stored.

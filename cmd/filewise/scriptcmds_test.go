@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"database/sql"
 	"encoding/csv"
 	"encoding/json"
@@ -24,6 +23,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"filewise"
+	"filewise/cmd/filewise/filewisetest"
 	"filewise/internal/sqlitedriver"
 	"filewise/store"
 )
@@ -111,24 +111,6 @@ func tree(ts *testscript.TestScript, root string) map[string]string {
 	return all
 }
 
-func treeOf(root string) (map[string]string, error) {
-	out := make(map[string]string)
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		rel, _ := filepath.Rel(root, path)
-		switch {
-		case err != nil:
-			return err
-		case d.Type().IsRegular():
-			b, err := os.ReadFile(path)
-			out[rel] = fmt.Sprintf("%d bytes %x", len(b), sha256.Sum256(b))
-			return err
-		}
-		out[rel] = d.Type().String()
-		return nil
-	})
-	return out, err
-}
-
 // clean: no scratch directory is left, nor registered, and no server runs.
 func nothingLeft(ts *testscript.TestScript, neg bool, args []string) {
 	registered, err := filepath.Glob(filepath.Join(ts.MkAbs(stateDir), "scratch", "*"))
@@ -138,7 +120,7 @@ func nothingLeft(ts *testscript.TestScript, neg bool, args []string) {
 	if left := append(registered, scratch...); len(left) > 0 != neg {
 		ts.Fatalf("left: %v", left)
 	}
-	if servers := serversBelow(ts.Getenv("WORK")); len(servers) > 0 && !neg {
+	if servers := filewisetest.ServersBelow(ts.Getenv("WORK")); len(servers) > 0 && !neg {
 		ts.Fatalf("running: %+v", servers)
 	}
 }
@@ -308,8 +290,8 @@ func untilCmd(ts *testscript.TestScript, neg bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	err = until(time.Minute, func() (bool, error) {
-		n, err := storedTrials(ts.Getenv("FILEWISE_STORE"))
-		return n >= want, err
+		_, trials, err := filewisetest.Newest(ts.Getenv("FILEWISE_STORE"))
+		return len(trials) >= want, err
 	})
 	ts.Check(err)
 }

@@ -3,57 +3,9 @@ package main
 import (
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
-	"strconv"
-	"strings"
 	"testing"
-
-	"filewise/internal/process"
 )
-
-// serverProcess is a running process that works on files of a scratch directory.
-type serverProcess struct {
-	id      process.Identity
-	creates bool // its database's files, and will not answer
-	sockets int  // open
-}
-
-// serversBelow finds the processes that name a scratch directory below dir in
-// their command line, or work in one. It trusts no mark or registration of
-// Filewise's.
-func serversBelow(dir string) []serverProcess {
-	var found []serverProcess
-	scratch := filepath.Join(dir, "filewise-")
-	for _, proc := range glob("/proc/[0-9]*") {
-		line, _ := os.ReadFile(filepath.Join(proc, "cmdline")) // it may just have ended
-		cwd, _ := os.Readlink(filepath.Join(proc, "cwd"))
-		if !strings.Contains(string(line), scratch) && !strings.HasPrefix(cwd, scratch) {
-			continue
-		}
-		pid, _ := strconv.Atoi(filepath.Base(proc))
-		id, err := process.Of(pid)
-		if err != nil {
-			continue // it has ended
-		}
-		s := serverProcess{id: id, creates: strings.Contains(string(line), "--bootstrap")}
-		for _, fd := range glob(filepath.Join(proc, "fd", "*")) {
-			if to, _ := os.Readlink(fd); strings.HasPrefix(to, "socket:") {
-				s.sockets++
-			}
-		}
-		found = append(found, s)
-	}
-	return found
-}
-
-func glob(pattern string) []string {
-	paths, err := filepath.Glob(pattern)
-	if err != nil {
-		panic(err) // a malformed pattern
-	}
-	return paths
-}
 
 // whyNoServer is why no managed server can be tested here; empty: it can.
 func whyNoServer() string {

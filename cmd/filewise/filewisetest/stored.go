@@ -1,0 +1,96 @@
+// Package filewisetest looks from outside at what a filewise process has done: the
+// runs that it stored, the processes that it started and the files that it left. The
+// tests of its commands and bench/attack check the same by it.
+package filewisetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"filewise"
+	"filewise/experiment"
+	"filewise/store"
+)
+
+// Until polls until it is so.
+func Until(deadline time.Duration, so func() (bool, error)) error {
+	end := time.Now().Add(deadline)
+	for {
+		ok, err := so()
+		if ok || err != nil {
+			return err
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("it has not come to that in %v", deadline)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// Newest reads the newest run of a store as the next filewise would; its ID is 0 when
+// there is none.
+func Newest(path string) (run store.Run, trials []filewise.Trial, err error) {
+	ctx := context.Background()
+	st, err := store.OpenExisting(ctx, path)
+	if err == nil {
+		var id int64
+		id, err = st.Resolve(ctx, store.Last)
+		if err == nil {
+			run, err = st.Run(ctx, id)
+		}
+		if err == nil {
+			trials, err = st.Trials(ctx, id)
+		}
+		err = errors.Join(err, st.Close())
+	}
+	if err != nil && filewise.CodeOf(err) == filewise.CodeNotFound {
+		return store.Run{}, nil, nil
+	}
+	return run, trials, err
+}
+
+// InOrder checks that every trial is the one that the plan wanted after those
+// before it, so none is missing, out of order or measured twice, and that each is
+// whole. It tells whether the plan wants no more.
+func InOrder(plan experiment.Plan, trials []filewise.Trial) (complete bool, err error) {
+	for i, t := range trials {
+		if t.State != filewise.Done {
+			return false, fmt.Errorf("trial %d failed: %s", i+1, t.Reason)
+		}
+		if !Whole(plan, t) {
+			return false, fmt.Errorf("trial %d is not whole: %+v", i+1, t)
+		}
+	}
+	return AsPlanned(plan, trials)
+}
+
+// AsPlanned is InOrder for trials of which some have failed.
+func AsPlanned(plan experiment.Plan, trials []filewise.Trial) (complete bool, err error) {
+	for i, t := range trials {
+		want, d := plan.Next(trials[:i])
+		if d.Ending != experiment.GoesOn {
+			return false, fmt.Errorf("trial %d was measured after the end: %s", i+1, d.Why)
+		}
+		if t.Cell != want {
+			return false, fmt.Errorf("trial %d is %+v, want %+v", i+1, t.Cell, want)
+		}
+	}
+	_, d := plan.Next(trials)
+	return d.Ending != experiment.GoesOn, nil
+}
+
+// Whole: all families are measured, work with its slices.
+func Whole(plan experiment.Plan, t filewise.Trial) bool {
+	families, sliced := 1, true
+	if plan.Measure == experiment.MeasureLifecycle {
+		families, sliced = 4, false
+	}
+	for _, m := range t.Measures {
+		if m.Work <= 0 || sliced && len(m.Slices) == 0 {
+			return false
+		}
+	}
+	return len(t.Measures) == families && len(t.Files) > 0 && t.Elapsed > 0
+}
