@@ -13,12 +13,15 @@ const eventEvery = 500 * time.Millisecond
 
 // events tells a page what happens, from now until it goes away.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
-	if s.pages.Add(1) > mostPages {
-		s.pages.Add(-1)
+	pages := &s.pages
+	if s.guard.known(r) {
+		pages = &s.owned
+	}
+	defer pages.Add(-1)
+	if pages.Add(1) > mostPages {
 		http.Error(w, "too many open pages", http.StatusServiceUnavailable)
 		return
 	}
-	defer s.pages.Add(-1)
 	w.Header().Set("Content-Type", "text/event-stream")
 	st := &stream{w: w, control: http.NewResponseController(w)}
 	st.send("hello", map[string]any{"version": s.config.Version, "buttons": s.guard.known(r), "store": s.config.Archive.Path()})

@@ -7,37 +7,66 @@ import (
 	"crypto/subtle"
 	"encoding/hex"
 	"errors"
+	"io"
 	"io/fs"
 	"net"
 	"net/http"
 	"net/netip"
 	"os"
 	"path/filepath"
+	goruntime "runtime"
 	"strings"
+	"time"
 
 	"filewise"
 )
 
-// shortestToken is what a token that the user has chosen must have at least.
-const shortestToken = 16
+// What a token that the user has chosen must have at least, of letters and of different ones.
+const (
+	shortestToken = 16
+	leastLetters  = 8
+	longestToken  = 4 << 10
+)
 
 // Token reads the token from a file; a file that does not exist is made, with a
 // new one that only this user can read. So the page survives a restart.
 func Token(path string) (filewise.Secret, error) {
-	text, err := os.ReadFile(path)
+	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return newToken(path)
 	}
 	if err != nil {
-		return "", filewise.Errorf(filewise.CodePreflight, "make it readable, or name another file with --token-file",
-			"the token of the live page: %w", err)
+		return "", unreadable(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return "", unreadable(err)
+	}
+	text, err := io.ReadAll(io.LimitReader(f, longestToken))
+	if err != nil {
+		return "", unreadable(err)
 	}
 	token := strings.TrimSpace(string(text))
-	if len(token) < shortestToken {
+	different := map[rune]bool{}
+	for _, r := range token {
+		different[r] = true
+	}
+	switch {
+	case goruntime.GOOS != "windows" && info.Mode().Perm()&0o006 != 0:
+		return "", filewise.Errorf(filewise.CodeUsage, "delete the file, which others may have read: a good one is made then",
+			"every user of this machine may read or write the token in %s (%v)", path, info.Mode().Perm())
+	case len(token) < shortestToken || len(different) < leastLetters || len(text) == longestToken:
 		return "", filewise.Errorf(filewise.CodeUsage, "delete the file: a good one is made then",
-			"the token in %s has %d characters; at least %d are needed", path, len(token), shortestToken)
+			"the token in %s has %d characters, %d different ones; at least %d and %d are needed", path, len(token), len(different),
+			shortestToken, leastLetters)
 	}
 	return filewise.Secret(token), nil
+}
+
+func unreadable(err error) error {
+	return filewise.Errorf(filewise.CodePreflight, "make it readable, or name another file with --token-file",
+		"the token of the live page: %w", err)
 }
 
 func newToken(path string) (filewise.Secret, error) {
@@ -149,6 +178,12 @@ func (g guard) shell(next http.Handler) http.Handler {
 			http.Error(w, "another site's page may not do this", http.StatusForbidden)
 			return
 		}
+		if r.ContentLength == 0 { // it has been read: the limit of that would end a long answer
+			_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // a connection that is gone
+		}
+		if g.known(r) {
+			befriended(r)
+		}
 		next.ServeHTTP(w, r)
 	})
 }
@@ -186,6 +221,7 @@ func (g guard) login(w http.ResponseWriter, r *http.Request) {
 		unauthorized(w)
 		return
 	}
+	befriended(r)
 	http.SetCookie(w, &http.Cookie{Name: g.cookie, Value: g.pass(), Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
 		MaxAge: 30 * 24 * 3600})
 	w.WriteHeader(http.StatusNoContent)

@@ -132,6 +132,15 @@ func TestToken(t *testing.T) {
 	if _, err := Token(path); filewise.CodeOf(err) != filewise.CodeUsage || strings.Contains(err.Error(), "short") {
 		t.Errorf("a short token: %v", err)
 	}
+	must(t, os.WriteFile(path, []byte("aaaaaaaaaaaaaaaaaaaaaaaaaa\n"), 0o600))
+	if _, err := Token(path); filewise.CodeOf(err) != filewise.CodeUsage {
+		t.Errorf("a token of one letter: %v", err)
+	}
+	must(t, os.WriteFile(path, []byte(made.Reveal()), 0o600))
+	must(t, os.Chmod(path, 0o644))
+	if _, err := Token(path); filewise.CodeOf(err) != filewise.CodeUsage || !strings.Contains(filewise.RemedyOf(err), "delete") {
+		t.Errorf("a token that all can read: %v", err)
+	}
 	if _, err := Token(filepath.Join(path, "below a file")); filewise.CodeOf(err) != filewise.CodePreflight {
 		t.Errorf("a place that cannot be: %v", err)
 	}

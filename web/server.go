@@ -56,7 +56,9 @@ type Server struct {
 	ended    chan struct{} // Serve has returned
 	leaving  chan struct{} // closed when pages have to be told the last state
 	once     sync.Once
-	pages    atomic.Int64 // that are open
+	pages    atomic.Int64  // that are open, of those without the token
+	owned    atomic.Int64  // and with it: others' do not keep them out
+	costly   chan struct{} // whoever makes a report or comparison without the token holds it
 
 	mu      sync.Mutex // held while the picture is taken
 	local   *Monitor
@@ -72,7 +74,9 @@ var quiet = log.New(io.Discard, "", 0)
 const (
 	pictureFor   = 400 * time.Millisecond // a picture serves all who ask within this time
 	mostPages    = 64
-	mostBody     = 64 << 10
+	mostBody     = 4 << 10
+	requestIn    = 5 * time.Second  // whole, with its body
+	answerIn     = time.Minute      // but events, which take as long as they are watched
 	writeWithin  = 10 * time.Second // a page that does not read for so long is let go
 	headerWithin = 5 * time.Second
 	lastWithin   = 2 * time.Second // for the last state, when the server ends
@@ -91,11 +95,11 @@ func Listen(c Config) (*Server, error) {
 	}
 	s := &Server{config: c, guard: newGuard(c.Token, listener.Addr()), listener: listener, ended: make(chan struct{}),
 		leaving: make(chan struct{})}
-	s.http = &http.Server{Handler: s.handler(), ReadHeaderTimeout: headerWithin, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
-		ErrorLog: quiet}
+	s.http = &http.Server{Handler: s.handler(), ReadHeaderTimeout: headerWithin, ReadTimeout: requestIn, WriteTimeout: answerIn,
+		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: quiet, ConnContext: visited}
 	go func() {
 		defer close(s.ended)
-		_ = s.http.Serve(listener) // ends with Close
+		_ = s.http.Serve(&doors{Listener: listener}) // ends with Close
 	}()
 	return s, nil
 }
@@ -139,6 +143,7 @@ func (s *Server) Close() {
 
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
+	s.costly = make(chan struct{}, 1)
 	files, err := fs.Sub(assets, "assets")
 	if err != nil {
 		panic(err) // the directory is embedded
@@ -149,12 +154,28 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET /api/events", s.guard.read(s.events))
 	mux.HandleFunc("GET /api/state", s.guard.read(s.state))
 	mux.HandleFunc("GET /api/runs", s.guard.read(s.runs))
-	mux.HandleFunc("GET /api/compare", s.guard.read(s.compare))
+	mux.HandleFunc("GET /api/compare", s.guard.read(s.inTurn(s.compare)))
 	mux.HandleFunc("POST /api/do/{action}", s.guard.act(s.do))
-	mux.HandleFunc("GET /runs/{id}", s.guard.read(s.report))
+	mux.HandleFunc("GET /runs/{id}", s.guard.read(s.inTurn(s.report)))
 	mux.HandleFunc("GET /metrics", s.guard.read(s.metrics))
 	limited := http.MaxBytesHandler(mux, mostBody)
 	return s.guard.shell(limited)
+}
+
+// inTurn has those without the token wait for each other: a report takes the
+// processor's time from what is measured.
+func (s *Server) inTurn(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if !s.guard.known(r) {
+			select {
+			case s.costly <- struct{}{}:
+				defer func() { <-s.costly }()
+			case <-r.Context().Done():
+				return
+			}
+		}
+		next(w, r)
+	}
 }
 
 // page is one file.
@@ -217,7 +238,7 @@ func (s *Server) report(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Security-Policy", "frame-ancestors 'none'")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(time.Minute)) // a slow line, and no longer
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerIn)) // it may have waited long
 	_, _ = w.Write(b.Bytes())
 }
 

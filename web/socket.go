@@ -71,7 +71,7 @@ func (m *Monitor) Expose(dir string) (closeIt func(), err error) {
 		done()
 		return nil, err
 	}
-	server := &http.Server{Handler: m.handler(), ReadHeaderTimeout: answerWithin, WriteTimeout: answerWithin, ErrorLog: quiet}
+	server := &http.Server{Handler: m.handler(), ReadTimeout: answerWithin, WriteTimeout: answerWithin, ErrorLog: quiet}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
