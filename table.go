@@ -2,6 +2,7 @@ package filewise
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 )
 
@@ -49,6 +50,16 @@ type Sharding struct {
 	Of     string `json:"of"`     // what a value stands for: "warehouse"
 	Option string `json:"option"` // the option that says how many there are: "--warehouses"
 	Values int64  `json:"values"`
+}
+
+// Fits refuses more files than values, of which each lies whole in one place.
+func (s *Sharding) Fits(files int, place string) error {
+	if s == nil || int64(files) <= s.Values {
+		return nil
+	}
+	return Errorf(CodeUsage, fmt.Sprintf("use %s %d, or at most %s", s.Option, files, FilesName(int(s.Values))),
+		"%s for %s %d: a %s lies whole in one %s, so that the others would be empty: %w", FilesName(files), s.Option, s.Values, s.Of, place,
+		ErrUnsupported)
 }
 
 // PartitionColumn is the column by which partitions divide the table: its shard's, else

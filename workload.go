@@ -78,6 +78,9 @@ func (p Program) Repeats() bool {
 	return p.ReadOnly || !slices.ContainsFunc(p.Phases, func(x Phase) bool { return x.Act == ActWork && x.Ops > 0 })
 }
 
+// Churns tells whether each transaction has a table created and dropped before it.
+func (p Program) Churns() bool { return p.First().Churns }
+
 // Restores tells whether a trial restores what it has backed up.
 func (p Program) Restores() bool {
 	return slices.ContainsFunc(p.Phases, func(x Phase) bool { return x.Act == ActRestore })

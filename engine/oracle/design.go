@@ -95,7 +95,7 @@ func (d *design) checkProgram() error {
 			return filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("use up to %d", workload.MaxConnections), "%d connections", phase.Connections)
 		}
 	}
-	if p.First().OpBytes > maxRow && !d.phased() {
+	if p.First().OpBytes > maxRow && d.program.Appends() {
 		return absent(fmt.Sprintf("use --row-bytes %d or less", maxRow),
 			"rows of %d bytes: a text of more than %d bytes is a LOB on Oracle, which lies apart from its row", p.First().OpBytes, maxRow)
 	}
@@ -255,7 +255,7 @@ func (d *design) most(size int64) int64 {
 // indexBytes is the size of the file of indexes. An entry has some 30 bytes with
 // its rowid and what a B-tree leaves free; the data take at least their payload.
 func (d *design) indexBytes() int64 {
-	if d.phased() { // up to three indexes, of which one holds a text
+	if !d.program.Appends() { // up to three indexes, of which one holds a text
 		return roundUp(d.layout.Data.Bytes/2+8*mib, unit)
 	}
 	rows := max(d.layout.Data.Bytes, 3*d.program.WorkBytes/2) / d.program.First().OpBytes

@@ -71,7 +71,7 @@ func (i *inspection) rows(ctx context.Context, columns int, views, section strin
 	i.views = views
 	texts, err := inspectSQL.Statements(section, vars{})
 	if err != nil {
-		return nil, filewise.Errorf(filewise.CodeInternal, "", "%w", err)
+		return nil, err
 	}
 	all, err := i.client.rows(ctx, statementsOf(section, texts)[0])
 	if err == nil {

@@ -58,7 +58,7 @@ func (s *connection) render() (err error) {
 	if err != nil {
 		return err
 	}
-	if d.churns() {
+	if d.program.Churns() {
 		if s.churn, err = d.churnOf(s.Worker); err != nil {
 			return err
 		}

@@ -22,14 +22,8 @@ var sqlFiles embed.FS
 var (
 	workloads = sqlfile.Folder(sqlFiles, nil, template.FuncMap{"ident": ident, "literal": literal,
 		"bind": func(i int) int { return i + 1 }})
-	serverSQL, inspectSQL = apart("server"), apart("inspect")
+	serverSQL, inspectSQL = workloads.Apart("server"), workloads.Apart("inspect")
 )
-
-func apart(name string) *sqlfile.File {
-	f := workloads[name]
-	delete(workloads, name)
-	return f
-}
 
 // vars are the variables of a section.
 type vars map[string]any
@@ -38,18 +32,12 @@ type vars map[string]any
 // rendered is a name or text that cannot be quoted.
 func ask(section string, v vars, args ...any) (statement, error) {
 	text, err := serverSQL.Statement(section, v)
-	if err != nil {
-		return statement{}, filewise.Errorf(filewise.CodeInternal, "", "%w", err)
-	}
-	return statement{section: section, text: text, args: args}, nil
+	return statement{section: section, text: text, args: args}, err
 }
 
 func askAll(section string, v vars) ([]statement, error) {
 	texts, err := serverSQL.Statements(section, v)
-	if err != nil {
-		return nil, filewise.Errorf(filewise.CodeInternal, "", "%w", err)
-	}
-	return statementsOf(section, texts), nil
+	return statementsOf(section, texts), err
 }
 
 func statementsOf(section string, texts []string) []statement {
@@ -91,16 +79,13 @@ func (d *design) statementsWith(section string, t table, more vars) ([]statement
 	v := d.objectVars()
 	v["Tables"], v["TableName"], v["Procedure"], v["Package"], v["Commit"] = d.tables, t.Name, t.Procedure, d.names.Package, d.commit
 	v["Connections"] = 1 // of a phase that loops on the server
-	if !d.phased() {
+	if d.program.Appends() {
 		d.addPool(v)
 	}
 	maps.Copy(v, d.program.Vars())
 	maps.Copy(v, more)
 	texts, err := workloads[d.program.SQL()].Statements(section, v)
-	if err != nil {
-		return nil, filewise.Errorf(filewise.CodeInternal, "", "%w", err)
-	}
-	return statementsOf(section, texts), nil
+	return statementsOf(section, texts), err
 }
 
 // addPool adds what payloads are cut from, and what their checksums need.

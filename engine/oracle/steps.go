@@ -158,7 +158,7 @@ func (d *design) tablespaces() []string {
 // work adds what sessions execute.
 func (s stepper) work() {
 	d := s.d
-	if d.churns() {
+	if d.program.Churns() {
 		all, err := d.churnOf(0)
 		s.rendered(filewise.StageMeasure, onServer, all, err)
 	}

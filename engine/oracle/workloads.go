@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/engine/internal/external"
 	"filewise/engine/internal/operations"
 )
 
@@ -43,15 +44,9 @@ func objectsOf(n names, p filewise.Program) objects {
 	return o
 }
 
-// phased tells the workloads whose trials measure phases.
-func (d *design) phased() bool { return !d.program.Appends() }
-
-// churns tells whether each transaction has a table created and dropped before it.
-func (d *design) churns() bool { return d.program.First().Churns }
-
 // checkPhases refuses what the workloads of several phases cannot do here.
 func (d *design) checkPhases() error {
-	p, l := d.program, d.layout
+	p := d.program
 	switch {
 	case slices.ContainsFunc(p.Phases, func(x filewise.Phase) bool { return x.Act != filewise.ActWork }):
 		return absent("use scenario inserts, orders, dml or scan",
@@ -61,28 +56,13 @@ func (d *design) checkPhases() error {
 	case p.Table().Temporary:
 		return absent("lay the temporary tablespace out as you want it, run another scenario, and judge two such runs with filewise compare",
 			"workload temp on oracle: an account has one temporary tablespace, which only its DBA can change")
-	case !d.phased():
-		return nil
-	case l.AddedLater != "":
-		return absent("use scenario inserts", "files added later in workload %s on oracle", p.Workload)
-	case l.Indexes != "" && p.Unindexed():
-		return absent("add --index key", "indexes %s: workload %s has no index", l.Indexes, p.Workload)
 	}
-	for _, phase := range p.Phases {
-		if phase.Cache != filewise.CacheAsIs {
-			return absent("use --cache warm", "cache %s on oracle: the caches of an existing server serve all of its users, and Filewise empties "+
-				"none of them", phase.Cache)
-		}
-	}
-	if name := operations.Missing(p, workloads[p.SQL()].Has); name != "" {
-		return absent("choose another scenario", "workload %s on oracle has no section %q", p.Workload, name)
-	}
-	return nil
+	return external.CheckPhases("oracle", d.layout, p, workloads[p.SQL()].Has)
 }
 
 // programSections are the sections that create what phases call.
 func (d *design) programSections() []string {
-	if !d.phased() {
+	if d.program.Appends() {
 		return []string{"package", "package-body"}
 	}
 	return operations.Procedures(d.program, workloads[d.program.SQL()].Has)

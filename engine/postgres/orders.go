@@ -50,20 +50,6 @@ func (d *design) sizes() workload.OrdersSizes {
 	return n
 }
 
-// churns tells whether each transaction creates, fills and drops a table.
-func (d *design) churns() bool { return d.program.First().Churns }
-
-// checkShards refuses files that no shard would lie in.
-func (d *design) checkShards() error {
-	files, by := int64(d.layout.Data.Files), d.program.Sharding
-	if files > by.Values {
-		return refuse(fmt.Sprintf("use %s %d, or at most %s", by.Option, files, filewise.FilesName(int(by.Values))),
-			"%s for %s %d: a %s lies whole in one partition, so that the others would be empty",
-			filewise.FilesName(d.layout.Data.Files), by.Option, by.Values, by.Of)
-	}
-	return nil
-}
-
 // layShards makes tables whose rows belong together: value v lies in file (v − 1) mod
 // files, with all rows that are of it; a table of no value stays one.
 func (d *design) layShards() {
@@ -76,7 +62,7 @@ func (d *design) layShards() {
 		}
 		d.tables = append(d.tables, t)
 	}
-	if homes := d.homes(); d.churns() && len(homes) == 1 && d.layout.Data.Files > 1 {
+	if homes := d.homes(); d.program.Churns() && len(homes) == 1 && d.layout.Data.Files > 1 {
 		d.warn("churn-in-one-place", "name a volume for each data file with --volume",
 			"the tables that come and go lie in one directory whatever the layout: it spreads them over volumes, and has only one for data")
 	}

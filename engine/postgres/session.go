@@ -22,7 +22,7 @@ func (b *build) Connect(ctx context.Context, phase, worker int) (filewise.Sessio
 	if err != nil {
 		return nil, err
 	}
-	if phase > 0 && worker == 0 && b.design.churns() {
+	if phase > 0 && worker == 0 && b.design.program.Churns() {
 		if err := b.sweep(ctx); err != nil {
 			return nil, err
 		}
@@ -199,7 +199,7 @@ func (s *statements) prepareAll(ctx context.Context) error {
 		s.names = append(s.names, name)
 	}
 	d := s.build.design
-	if s.churn = d.churns(); !s.churn {
+	if s.churn = d.program.Churns(); !s.churn {
 		return nil
 	}
 	churn, err := d.statement(prefixStatement+sectionChurn, d.tableOf(s.Worker))

@@ -58,7 +58,7 @@ func (d *design) procedures() []string {
 // statements of operations of several types.
 func (d *design) calls(procedure string) bool {
 	if procedure == sectionChurn {
-		return d.churns()
+		return d.program.Churns()
 	}
 	return slices.ContainsFunc(d.program.Phases, func(p filewise.Phase) bool {
 		return len(p.Types) > 0 || p.Act == filewise.ActWork && !p.Client && p.Section == procedure
@@ -103,7 +103,7 @@ func (d *design) work(w *script.Writer, on string) {
 	if sections[d.program.SQL()].Has(sectionConnection) {
 		w.Sections(filewise.StageWarmUp, sectionConnection)
 	}
-	if d.churns() {
+	if d.program.Churns() {
 		w.Sections(filewise.StageMeasure, prefixStatement+sectionChurn)
 	}
 	p := d.program

@@ -106,7 +106,7 @@ func (d *design) checkPhases() error {
 	case l.AddedLater != "":
 		return refuse("use scenario inserts", "files added later in workload %s on PostgreSQL", p.Workload)
 	case p.Sharding != nil:
-		return d.checkShards()
+		return p.Sharding.Fits(l.Data.Files, "partition")
 	case p.BacksUp():
 		return d.checkBackup()
 	}

@@ -39,17 +39,12 @@ func supportedOrders(l filewise.Layout, p filewise.Program) error {
 	if by == nil {
 		return nil
 	}
-	switch files := int64(l.Data.Files); {
-	case files > mostAttached:
+	if l.Data.Files > mostAttached {
 		return unsupported(fmt.Sprintf("choose 1 to %d files", min(mostAttached, by.Values)),
 			"%d files of orders: a payment or an order may be of two warehouses, and SQLite works on %d files in one transaction",
-			files, mostAttached)
-	case files > by.Values:
-		return unsupported(fmt.Sprintf("use %s %d, or at most %s", by.Option, files, filewise.FilesName(int(by.Values))),
-			"%s for %s %d: a %s lies whole in one file, so that the others would be empty", filewise.FilesName(l.Data.Files), by.Option,
-			by.Values, by.Of)
+			l.Data.Files, mostAttached)
 	}
-	return nil
+	return by.Fits(l.Data.Files, "file")
 }
 
 // ordersWarnings are true of every layout of orders with several files.
@@ -147,7 +142,7 @@ func (s *shape) ordersSteps(i int) (script.Steps, error) {
 			}
 		}
 	}
-	if s.program.First().Churns {
+	if s.program.Churns() {
 		l.note("before each transaction, with a number of its own")
 		l.addAll(s.sql.Statements("churn", churnVars("1")))
 	}

@@ -19,14 +19,10 @@ func ident(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`
 
 // workloads are the workloads that this engine has SQL for: a file each.
 // What is done to files whatever the workload is in shardsSQL.
-var workloads, shardsSQL = readSections()
-
-func readSections() (workloads map[string]*sqlfile.File, shards *sqlfile.File) {
+var (
 	workloads = sqlfile.Folder(sqlFiles, nil, template.FuncMap{"ident": ident})
-	shards = workloads["shards"]
-	delete(workloads, "shards")
-	return workloads, shards
-}
+	shardsSQL = workloads.Apart("shards")
+)
 
 // pageText is how much text one call of the checksum function is handed.
 const pageText = 1 << 20

@@ -26,7 +26,7 @@ func (w *worker) orders() (func(ctx context.Context, i int64) error, error) {
 	o := &orderer{worker: w, file: w.d.fileOfWarehouse(int64(w.Worker)%max(warehouses, 1) + 1)}
 	w.Noun = "transaction"
 	var err error
-	if w.d.program.First().Churns {
+	if w.d.program.Churns() {
 		if o.sideDDL, err = w.d.sql.Statements("churn", churnVars(numberStand)); err != nil {
 			return nil, err
 		}

@@ -151,7 +151,7 @@ func (s *externalServer) moves(ctx context.Context, t transfer, name string, to 
 // dropRestoring removes what a failed RESTORE of ours has left half-way: it has
 // no mark yet, but a name that this call has made, and is being restored.
 func (s *externalServer) dropRestoring(ctx context.Context, name string) error {
-	statement, err := fixed("drop-restoring", map[string]any{"Name": name})
+	statement, err := server.Statement("drop-restoring", map[string]any{"Name": name})
 	if err != nil {
 		return err
 	}

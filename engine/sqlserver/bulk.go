@@ -60,7 +60,7 @@ func (b bulk) load(ctx context.Context, conn *sql.Conn, t filewise.TableData, ba
 
 // marked notes a batch as loaded; true: it is loaded already.
 func marked(ctx context.Context, conn *sql.Conn, table string, batch int64) (bool, error) {
-	mark, err := fixed("mark-loaded", nil)
+	mark, err := server.Statement("mark-loaded", nil)
 	if err != nil {
 		return false, err
 	}

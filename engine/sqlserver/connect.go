@@ -111,7 +111,7 @@ func one(ctx context.Context, on executor, statement string, args ...any) (row, 
 
 // ask reads the one row of a section of the server's file.
 func ask(ctx context.Context, on executor, section string, vars map[string]any, args ...any) (row, error) {
-	text, err := fixed(section, vars)
+	text, err := server.Statement(section, vars)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func ask(ctx context.Context, on executor, section string, vars map[string]any, 
 
 // askAll reads the rows of a section of the server's file.
 func askAll(ctx context.Context, on executor, section string, vars map[string]any) ([]row, error) {
-	text, err := fixed(section, vars)
+	text, err := server.Statement(section, vars)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func askAll(ctx context.Context, on executor, section string, vars map[string]an
 
 // do executes a section of the server's file.
 func do(ctx context.Context, on executor, section string, vars map[string]any) error {
-	text, err := fixed(section, vars)
+	text, err := server.Statement(section, vars)
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func (i *inspection) remedy(_ string, err error) string {
 func (i *inspection) rows(ctx context.Context, section string, vars map[string]any) ([]row, error) {
 	text, err := inspectSQL.Statement(section, vars)
 	if err != nil {
-		return nil, filewise.Errorf(filewise.CodeInternal, "", "%w", err)
+		return nil, err
 	}
 	all, err := query(ctx, i.server.control, text)
 	if err != nil {

@@ -29,7 +29,7 @@ type claim struct {
 
 // Take opens the connection and takes the lock.
 func (c *claim) Take(ctx context.Context) error {
-	text, err := fixed("lock", nil)
+	text, err := server.Statement("lock", nil)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 // afterwards: it may have been cancelled. Every error that the server sent is shown, since
 // the last is only the generic one (3013).
 func (s *externalServer) long(ctx context.Context, section string, vars map[string]any) (err error) {
-	statement, err := fixed(section, vars)
+	statement, err := server.Statement(section, vars)
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func (s *connection) render() (err error) {
 	if err != nil {
 		return err
 	}
-	if d.churns() {
+	if d.program.Churns() {
 		if s.churn, err = d.batch("churn", withNumber(s.vars, churnNumber)); err != nil {
 			return err
 		}

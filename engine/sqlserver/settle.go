@@ -38,7 +38,7 @@ func (b *build) Query(ctx context.Context, section string) ([][]any, error) {
 	}
 	var all [][]any
 	for _, statement := range statements {
-		if section == workload.SectionCheck && !d.phased() {
+		if section == workload.SectionCheck && d.program.Appends() {
 			var rows, crc int64
 			if rows, crc, err = b.sum(ctx, statement); err == nil {
 				all = append(all, []any{rows, crc})

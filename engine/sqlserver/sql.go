@@ -18,14 +18,8 @@ var sqlFiles embed.FS
 // workload.
 var (
 	sections           = sqlfile.Folder(sqlFiles, completed(), template.FuncMap{"ident": ident, "literal": literal})
-	server, inspectSQL = apart("server"), apart("inspect")
+	server, inspectSQL = sections.Apart("server"), sections.Apart("inspect")
 )
-
-func apart(name string) *sqlfile.File {
-	f := sections[name]
-	delete(sections, name)
-	return f
-}
 
 // completed puts parts into a text. Where it says "-- guard", the statement stands
 // that lets a batch go on only with a database that is Filewise's; "-- others"
@@ -97,19 +91,11 @@ func (d *design) ofTable(t table, worker int) map[string]any {
 
 // batches renders a section of the server's file or of the workload's.
 func (d *design) batches(section string, vars map[string]any) ([]string, error) {
-	all, err := d.file(section).Statements(section, vars)
-	if err != nil {
-		return nil, filewise.Errorf(filewise.CodeInternal, "", "%w", err)
-	}
-	return all, nil
+	return d.file(section).Statements(section, vars)
 }
 
 func (d *design) batch(section string, vars map[string]any) (string, error) {
-	text, err := d.file(section).Statement(section, vars)
-	if err != nil {
-		return "", filewise.Errorf(filewise.CodeInternal, "", "%w", err)
-	}
-	return text, nil
+	return d.file(section).Statement(section, vars)
 }
 
 // file is the server's, or the workload's.
@@ -118,15 +104,6 @@ func (d *design) file(section string) *sqlfile.File {
 		return server
 	}
 	return sections[d.program.SQL()]
-}
-
-// fixed renders a section of the server's file that depends on names only.
-func fixed(section string, vars map[string]any) (string, error) {
-	text, err := server.Statement(section, vars)
-	if err != nil {
-		return "", filewise.Errorf(filewise.CodeInternal, "", "%w", err)
-	}
-	return text, nil
 }
 
 // short is a statement's first telling line, for messages.

@@ -126,7 +126,7 @@ func (s stepper) work() {
 			break
 		}
 	}
-	if d.churns() {
+	if d.program.Churns() {
 		s.render(filewise.StageMeasure, d.on(), "churn", withNumber(d.ofWorker(0), "1"))
 	}
 	settle, err := d.batches("settle", d.vars())

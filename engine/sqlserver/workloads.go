@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"filewise"
+	"filewise/engine/internal/external"
 	"filewise/engine/internal/operations"
 	"filewise/workload"
 )
@@ -44,9 +44,6 @@ func literals(all []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// phased tells the workloads whose trials measure phases.
-func (d *design) phased() bool { return !d.program.Appends() }
-
 // loaded are the tables that are loaded in bulk; none: the workload loads none.
 func (d *design) loaded() []string {
 	var names []string
@@ -60,35 +57,16 @@ func (d *design) loaded() []string {
 
 // checkPhases refuses what the workloads of several phases cannot do here.
 func (d *design) checkPhases() error {
-	p, l := d.program, d.layout
-	switch {
-	case !d.phased():
-		return nil
-	case p.WorksBeside():
+	p := d.program
+	if p.WorksBeside() {
 		return unsupported("leave --beside out", "a load beside a backup on sqlserver: Filewise has none for it yet, only for sqlite, mariadb "+
 			"and postgres")
-	case l.AddedLater != "":
-		return unsupported("use scenario inserts", "files added later in workload %s on sqlserver", p.Workload)
-	case l.Indexes != "" && p.Unindexed():
-		return unsupported("add --index key", "indexes %s: workload %s has no index", l.Indexes, p.Workload)
 	}
-	for _, phase := range p.Phases {
-		if phase.Cache != filewise.CacheAsIs {
-			return unsupported("use --cache warm", "cache %s on sqlserver: the caches of an existing server serve all of its databases, and "+
-				"Filewise empties none of them", phase.Cache)
-		}
+	if err := external.CheckPhases("sqlserver", d.layout, p, sections[p.SQL()].Has); err != nil || !p.BacksUp() {
+		return err
 	}
-	if name := operations.Missing(p, sections[p.SQL()].Has); name != "" {
-		return unsupported("choose another scenario", "workload %s on sqlserver has no section %q", p.Workload, name)
-	}
-	if p.BacksUp() {
-		return d.checkBackup()
-	}
-	return nil
+	return d.checkBackup()
 }
-
-// churns tells whether each transaction has a table created and dropped before it.
-func (d *design) churns() bool { return d.program.First().Churns }
 
 // procedureSections are the sections that create what phases call.
 func (d *design) procedureSections() []string {

@@ -24,7 +24,7 @@ type churn struct {
 
 // newChurn is nil where the program has no tables that are created and dropped.
 func (s Schema) newChurn() (*churn, error) {
-	if !s.Churns() {
+	if !s.Program.Churns() {
 		return nil, nil
 	}
 	var c churn

@@ -7,17 +7,6 @@ import (
 	"filewise/workload"
 )
 
-// checkSpread refuses partitions that the program's data would leave empty.
-func (s Schema) checkSpread(partitions int) error {
-	by := s.Program.Sharding
-	if by == nil || int64(partitions) <= by.Values {
-		return nil
-	}
-	return unsupported(fmt.Sprintf("use %s %d, or at most %s", by.Option, partitions, filewise.FilesName(int(by.Values))),
-		"%s for %s %d: a %s lies whole in one partition of each table, so that the others would be "+
-			"empty", filewise.FilesName(partitions), by.Option, by.Values, by.Of)
-}
-
 // shardPartitions says what partitions mean for tables whose rows belong together.
 func (s Schema) shardPartitions(tables, partitions int) []filewise.Warning {
 	by, byNumber := s.Program.Sharding, ""
@@ -48,13 +37,10 @@ func (s Schema) sizes() workload.OrdersSizes {
 	return n
 }
 
-// Churns says whether the program creates and drops tables as it goes.
-func (s Schema) Churns() bool { return s.Program.First().Churns }
-
 // WarnChurn says of kinds whose tables have files of their own what tables that
 // come and go have to do with the layout: nothing.
 func (s Schema) WarnChurn() []filewise.Warning {
-	if !s.Churns() {
+	if !s.Program.Churns() {
 		return nil
 	}
 	return []filewise.Warning{{

@@ -52,7 +52,7 @@ func (s Schema) WarnPartitions(n int) ([]filewise.Warning, error) {
 			Message: "partitions change planning, indexes and locks, not only files: what further files cost or gain is the difference from " +
 				"one partition, which is one file with the cost of partitioning"})
 	}
-	return all, s.checkSpread(n)
+	return all, s.Program.Sharding.Fits(n, "partition of each table")
 }
 
 // CheckGrowth refuses what InnoDB cannot do with the files of tables and

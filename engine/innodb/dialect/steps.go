@@ -57,7 +57,7 @@ func (s Schema) WriteWork(w *script.Writer, on string) {
 		return
 	}
 	w.Sections(filewise.StageWarmUp, SectionConnection)
-	if s.Churns() {
+	if s.Program.Churns() {
 		all, err := s.churnStatements("1", s.firstSpot())
 		w.AddAll(filewise.StageMeasure, on, all, err)
 	}

@@ -1,6 +1,38 @@
 package external
 
-import "context"
+import (
+	"context"
+	"fmt"
+
+	"filewise"
+	"filewise/engine/internal/operations"
+)
+
+// CheckPhases refuses what no workload of several phases can do on an existing server of
+// an engine whose SQL has these sections.
+func CheckPhases(engine string, l filewise.Layout, p filewise.Program, has func(section string) bool) error {
+	refuse := func(remedy, format string, args ...any) error {
+		return filewise.Errorf(filewise.CodeUsage, remedy, "%s on %s: %w", fmt.Sprintf(format, args...), engine, filewise.ErrUnsupported)
+	}
+	missing := operations.Missing(p, has)
+	switch {
+	case p.Appends():
+		return nil
+	case l.AddedLater != "":
+		return refuse("use scenario inserts", "files added later in workload %s", p.Workload)
+	case l.Indexes != "" && p.Unindexed():
+		return refuse("add --index key", "indexes %s in workload %s, which has no index", l.Indexes, p.Workload)
+	case missing != "":
+		return refuse("choose another scenario", "section %q of workload %s", missing, p.Workload)
+	}
+	for _, phase := range p.Phases {
+		if phase.Cache != filewise.CacheAsIs {
+			return refuse("use --cache warm", "cache %s (the caches of an existing server serve all of its users, and Filewise empties none of them)",
+				phase.Cache)
+		}
+	}
+	return nil
+}
 
 // size is how many connections a phase has, and how many operations each does.
 func (f *life) size(phase int) (connections int, n int64) {

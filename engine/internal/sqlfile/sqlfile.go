@@ -103,11 +103,20 @@ func Must(f *File, err error) *File {
 	return f
 }
 
-// Folder reads the files of folder "sql" of an embedded file system, by their names
-// without ".sql"; edit changes their texts, where it is not nil.
-func Folder(files fs.FS, edit func(text string) string, funcs template.FuncMap) map[string]*File {
+// Files are those of a folder, by their names without ".sql".
+type Files map[string]*File
+
+// Apart takes a file out: of the others each is of a workload.
+func (all Files) Apart(name string) *File {
+	f := all[name]
+	delete(all, name)
+	return f
+}
+
+// Folder reads the files of folder "sql" of an embedded file system; edit changes their texts, where it is not nil.
+func Folder(files fs.FS, edit func(text string) string, funcs template.FuncMap) Files {
 	names, err := fs.Glob(files, "sql/*.sql")
-	all := map[string]*File{}
+	all := Files{}
 	for _, name := range names {
 		var b []byte
 		if b, err = fs.ReadFile(files, name); err != nil {
