@@ -15,6 +15,7 @@ import (
 
 	"filewise"
 	"filewise/experiment"
+	"filewise/internal/histsize"
 	"filewise/internal/jsonsize"
 )
 
@@ -247,8 +248,22 @@ func plausible(run Run, trials []filewise.Trial) error {
 			return fmt.Errorf("the %s has no time", cellName(t.Cell))
 		}
 		seen[c] = true
+		for _, m := range t.Measures {
+			if err := checkHists(m); err != nil {
+				return fmt.Errorf("the %s: %w", cellName(t.Cell), err)
+			}
+		}
 	}
 	return nil
+}
+
+// checkHists refuses histograms that would take more memory than any of Filewise's.
+func checkHists(m filewise.Measure) error {
+	err := histsize.Check(m.Hist)
+	for _, t := range m.Types {
+		err = errors.Join(err, histsize.Check(t.Hist))
+	}
+	return err
 }
 
 // mostOf anything that is counted Filewise's own plans have fewer.

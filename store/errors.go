@@ -46,7 +46,7 @@ func explain(err error) (what, remedy string) {
 		return "another process keeps it locked: ", "try again when that has ended"
 	case sqlitedriver.ReadOnly, sqlitedriver.Perm, sqlitedriver.CantOpen, sqlitedriver.Auth:
 		return "", unreadable
-	case sqlitedriver.Corrupt, sqlitedriver.NotADB:
+	case sqlitedriver.Corrupt, sqlitedriver.NotADB, sqlitedriver.TooBig:
 		return "it is damaged: ", damaged
 	case sqlitedriver.IOErr:
 		return "its storage fails: ", "look at the kernel's log for the device; what was stored before is intact unless the device lost it"

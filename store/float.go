@@ -53,9 +53,9 @@ func packDeltas(ds []filewise.Delta) (string, error) {
 	return toJSON(packed, "deltas")
 }
 
-func unpackDeltas(text string) ([]filewise.Delta, error) {
+func unpackDeltas(b *budget, text string) ([]filewise.Delta, error) {
 	var packed []delta
-	if err := unmarshal(text, &packed); err != nil || packed == nil {
+	if err := b.unmarshal(text, &packed); err != nil || packed == nil {
 		return nil, err
 	}
 	ds := make([]filewise.Delta, len(packed))

@@ -12,6 +12,7 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"filewise"
+	"filewise/internal/sqlitedriver"
 )
 
 //go:embed migrations/*.sql
@@ -22,6 +23,9 @@ var migrations embed.FS
 func found(ctx context.Context, path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return filewise.Errorf(filewise.CodeStore, "make that directory, or "+otherStore, "store %s: %w", path, err)
+	}
+	if err := private(path); err != nil {
+		return wrap(err, path, "create")
 	}
 	db, err := handle(path, "rwc", "_txlock", "exclusive")
 	if err != nil {
@@ -52,6 +56,19 @@ func found(ctx context.Context, path string) error {
 	return wrap(tx.Commit(), path, "create")
 }
 
+// private makes the file where there is none, for its user alone; SQLite gives its
+// journals the same rights.
+func private(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
 // ready brings the schema up to date and checks the file.
 func (s *Store) ready(ctx context.Context) error {
 	version, err := userVersion(ctx, s.db)
@@ -79,6 +96,13 @@ func migrate(ctx context.Context, path string) error {
 	// Exclusive locking only from within: set before, two processes would both
 	// keep a shared lock and wait for each other.
 	if _, err := db.ExecContext(ctx, "BEGIN EXCLUSIVE; PRAGMA locking_mode = EXCLUSIVE; COMMIT"); err != nil {
+		return wrap(err, path, "migrate")
+	}
+	conn, err := db.Conn(ctx)
+	if err == nil { // the pool's one
+		err = errors.Join(sqlitedriver.LimitLength(conn, longest), conn.Close())
+	}
+	if err != nil {
 		return wrap(err, path, "migrate")
 	}
 	if version, err := userVersion(ctx, db); err != nil || version >= schemaVersion {

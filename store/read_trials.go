@@ -11,7 +11,8 @@ import (
 // Trials returns the trials of a run in the order measured.
 func (s *Store) Trials(ctx context.Context, run int64) (trials []filewise.Trial, err error) {
 	err = s.read(ctx, "read the trials", func(conn *sql.Conn) error {
-		ids, list, err := readTrials(ctx, conn, run)
+		b := newBudget()
+		ids, list, err := b.readTrials(ctx, conn, run)
 		if err != nil {
 			return err
 		}
@@ -19,7 +20,7 @@ func (s *Store) Trials(ctx context.Context, run int64) (trials []filewise.Trial,
 			return known(ctx, conn, run)
 		}
 		trials = list
-		return readMeasures(ctx, conn, run, ids, trials)
+		return b.readMeasures(ctx, conn, run, ids, trials)
 	})
 	if err != nil {
 		return nil, err
@@ -37,7 +38,7 @@ func known(ctx context.Context, conn *sql.Conn, run int64) error {
 }
 
 // readTrials returns the trials without measures, and where each id is.
-func readTrials(ctx context.Context, conn *sql.Conn, run int64) (map[int64]int, []filewise.Trial, error) {
+func (b *budget) readTrials(ctx context.Context, conn *sql.Conn, run int64) (map[int64]int, []filewise.Trial, error) {
 	rows, err := conn.QueryContext(ctx, `SELECT id, pilot, block, position, layout, attempt, instance, state, reason,
 		started, elapsed, stages, files, final, warnings FROM trials WHERE run = ? ORDER BY id`, run)
 	if err != nil {
@@ -55,7 +56,7 @@ func readTrials(ctx context.Context, conn *sql.Conn, run int64) (map[int64]int, 
 			&started, &t.Elapsed, &stages, &files, &final, &warnings); err != nil {
 			return nil, nil, err
 		}
-		err := fromJSON(field{"stages", stages, &t.Stages}, field{"files", files, &t.Files},
+		err := b.fromJSON(field{"stages", stages, &t.Stages}, field{"files", files, &t.Files},
 			field{"final", final, &t.Final}, field{"warnings", warnings, &t.Warnings})
 		if err == nil {
 			t.Started, err = parseTime(started)
@@ -69,7 +70,7 @@ func readTrials(ctx context.Context, conn *sql.Conn, run int64) (map[int64]int, 
 	return ids, trials, rows.Err()
 }
 
-func readMeasures(ctx context.Context, conn *sql.Conn, run int64, ids map[int64]int, trials []filewise.Trial) error {
+func (b *budget) readMeasures(ctx context.Context, conn *sql.Conn, run int64, ids map[int64]int, trials []filewise.Trial) error {
 	rows, err := conn.QueryContext(ctx, `SELECT trial, family, unit, window_from, window_to, work, bytes, tail, sync,
 		slice_length, slices, slices IS NULL, hist, hist IS NULL, deltas, errors, types, turns, connections, paced
 		FROM measures WHERE trial IN (SELECT id FROM trials WHERE run = ?)
@@ -79,7 +80,7 @@ func readMeasures(ctx context.Context, conn *sql.Conn, run int64, ids map[int64]
 	}
 	defer rows.Close()
 	for rows.Next() {
-		id, m, scanErr, err := scanMeasure(rows)
+		id, m, scanErr, err := b.scanMeasure(rows)
 		if scanErr != nil {
 			return scanErr
 		}
@@ -93,7 +94,7 @@ func readMeasures(ctx context.Context, conn *sql.Conn, run int64, ids map[int64]
 }
 
 // scanMeasure returns the failures of SQLite and of the row's content apart.
-func scanMeasure(rows *sql.Rows) (id int64, m filewise.Measure, scanErr, err error) {
+func (b *budget) scanMeasure(rows *sql.Rows) (id int64, m filewise.Measure, scanErr, err error) {
 	var work, bytes any
 	var slices []byte
 	var noSlices, noHist bool
@@ -103,12 +104,15 @@ func scanMeasure(rows *sql.Rows) (id int64, m filewise.Measure, scanErr, err err
 		return id, m, scanErr, nil
 	}
 	slices, m.Hist = blob(slices, noSlices), blob(m.Hist, noHist)
-	var errs [5]error
+	var errs [6]error
 	m.Work, errs[0] = parseFloatColumn(work)
 	m.Bytes, errs[1] = parseFloatColumn(bytes)
-	m.Slices, errs[2] = unpackSlices(slices)
-	m.Deltas, errs[3] = unpackDeltas(deltas)
-	errs[4] = fromJSON(field{"errors", failures, &m.Errors}, field{"types", types, &m.Types}, field{"turns", turns, &m.Turns})
+	if errs[2] = b.take(8*int64(len(slices)) + int64(len(m.Hist))); errs[2] == nil {
+		m.Slices, errs[2] = unpackSlices(slices)
+	}
+	m.Deltas, errs[3] = unpackDeltas(b, deltas)
+	errs[4] = b.fromJSON(field{"errors", failures, &m.Errors}, field{"types", types, &m.Types}, field{"turns", turns, &m.Turns})
+	errs[5] = checkHists(m)
 	return id, m, nil, errors.Join(errs[:]...)
 }
 

@@ -4,14 +4,22 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"encoding/base64"
+	"errors"
 	"fmt"
+	"io/fs"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/HdrHistogram/hdrhistogram-go"
+
 	"filewise"
+	"filewise/internal/histsize"
 	"filewise/internal/sqlitedriver"
 )
 
@@ -178,6 +186,56 @@ func TestDefaultPath(t *testing.T) {
 }
 
 // Damage anywhere is an error or goes unnoticed, and never a panic.
+// What no run comes to is refused before it takes memory: a value of a row, all of them
+// together, and the counts of a histogram that says that it has millions.
+func TestBombsInAStore(t *testing.T) {
+	wide := hdrhistogram.New(1, math.MaxInt64, 5)
+	must(t, wide.RecordValue(7))
+	hist, err := wide.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+	must(t, err)
+	for name, statement := range map[string]string{
+		"a blob":              "UPDATE measures SET slices = zeroblob(70000000)",
+		"many objects":        "UPDATE measures SET deltas = '[' || replace(hex(zeroblob(250000)), '0', '{},') || '{}]'",
+		"a histogram":         fmt.Sprintf("UPDATE measures SET hist = '%s'", hist),
+		"a type's histogram":  fmt.Sprintf(`UPDATE measures SET types = '{"x":{"hist":"%s"}}'`, base64.StdEncoding.EncodeToString(hist)),
+		"a plan of one value": "UPDATE runs SET plan = hex(zeroblob(35000000))",
+	} {
+		s := openNew(t)
+		id := newRun(t, s)
+		for block := range 4 {
+			must(t, s.AddTrial(t.Context(), id, sampleTrial(block+1)))
+		}
+		other, err := handle(s.path, "rw")
+		must(t, err)
+		_, err = other.Exec(statement)
+		must(t, errors.Join(err, other.Close()))
+		_, err = s.Trials(t.Context(), id)
+		_, ofRun := s.Run(t.Context(), id)
+		if err = errors.Join(err, ofRun); filewise.CodeOf(err) != filewise.CodeStore {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := histsize.Check([]byte("no histogram")); err != nil {
+		t.Error(err)
+	}
+}
+
+// A store is for its user alone, one that is there stays as open as it is.
+func TestModeOfAStore(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "filewise.db")
+	for _, want := range []fs.FileMode{0o600, 0o640} {
+		s, err := Open(t.Context(), path)
+		must(t, err)
+		must(t, s.Close())
+		info, err := os.Stat(path)
+		must(t, err)
+		if runtime.GOOS != "windows" && info.Mode().Perm() != want {
+			t.Errorf("%v, want %v", info.Mode(), want)
+		}
+		must(t, os.Chmod(path, 0o640))
+	}
+}
+
 func TestDamage(t *testing.T) {
 	ours := sampleStore(t)
 	rng := rand.New(rand.NewPCG(3, 4))

@@ -97,7 +97,7 @@ func (s *Store) readRun(ctx context.Context, conn *sql.Conn, id int64) (Run, err
 	if err != nil {
 		return Run{}, err
 	}
-	err = fromJSON(field{"owner", owner, &r.Owner}, field{"plan", plan, &r.Plan}, field{"machine", machine, &r.Machine},
+	err = newBudget().fromJSON(field{"owner", owner, &r.Owner}, field{"plan", plan, &r.Plan}, field{"machine", machine, &r.Machine},
 		field{"server", server, &r.Server}, field{"warnings", warnings, &r.Warnings}, field{"origin", origin, &r.Origin})
 	if err == nil {
 		r.Started, r.Ended, err = startAndEnd(started, ended)
@@ -151,7 +151,7 @@ func (s *Store) scanInfo(rows *sql.Rows) (r RunInfo, err error) {
 	if err != nil {
 		return r, err
 	}
-	err = fromJSON(field{"layouts", layouts, &r.Layouts}, field{"owner", ownerText, &owner}, field{"origin", origin, &r.Origin})
+	err = newBudget().fromJSON(field{"layouts", layouts, &r.Layouts}, field{"owner", ownerText, &owner}, field{"origin", origin, &r.Origin})
 	if err == nil {
 		r.Started, r.Ended, err = startAndEnd(started, ended)
 	}

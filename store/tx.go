@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"filewise/internal/jsonsize"
+	"filewise/internal/sqlitedriver"
 )
 
 // write runs f in a transaction that has the write lock from its start, so that
@@ -21,12 +22,19 @@ func (s *Store) read(ctx context.Context, doing string, f func(*sql.Conn) error)
 	return s.transact(ctx, "BEGIN", doing, f)
 }
 
+// longest is the length in bytes of a column or row beyond which a store is damaged, or
+// another program's: it is not even read.
+const longest = 64 << 20
+
 func (s *Store) transact(ctx context.Context, begin, doing string, f func(*sql.Conn) error) error {
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
 		return wrap(err, s.path, doing)
 	}
 	defer conn.Close()
+	if err := sqlitedriver.LimitLength(conn, longest); err != nil {
+		return wrap(err, s.path, doing)
+	}
 	if _, err := conn.ExecContext(ctx, begin); err != nil {
 		return wrap(err, s.path, doing)
 	}
@@ -66,19 +74,36 @@ type field struct {
 	to   any
 }
 
-// fromJSON reads columns that only damage or another program can have spoilt.
-// unmarshal decodes a text that another program may have made, as far as it is no
-// larger than a run's.
-func unmarshal(text string, to any) error {
-	if err := jsonsize.Check([]byte(text), ofRun); err != nil {
+// budget is the memory that what is read of a run may still come to: only damage or
+// another program makes it more.
+type budget struct{ jsonsize.Limits }
+
+func newBudget() *budget { return &budget{ofRun} }
+
+// take refuses what exceeds it.
+func (b *budget) take(bytes int64) error {
+	if b.Memory -= bytes; b.Memory < 0 {
+		return jsonsize.ErrTooLarge
+	}
+	return nil
+}
+
+// unmarshal decodes a text that another program may have made.
+func (b *budget) unmarshal(text string, to any) error {
+	memory, err := jsonsize.Check([]byte(text), b.Limits)
+	if err == nil {
+		err = b.take(memory)
+	}
+	if err != nil {
 		return err
 	}
 	return json.Unmarshal([]byte(text), to)
 }
 
-func fromJSON(fields ...field) error {
+// fromJSON reads columns.
+func (b *budget) fromJSON(fields ...field) error {
 	for _, f := range fields {
-		if err := unmarshal(f.text, f.to); err != nil {
+		if err := b.unmarshal(f.text, f.to); err != nil {
 			return fmt.Errorf("column %s: %w", f.name, err)
 		}
 	}

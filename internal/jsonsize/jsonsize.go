@@ -29,10 +29,11 @@ const (
 // ErrTooLarge says that a text exceeds its limits.
 var ErrTooLarge = errors.New("it is larger than what Filewise writes")
 
-// Check reads a text through.
-func Check(text []byte, l Limits) error {
-	_, err := io.Copy(io.Discard, NewReader(bytes.NewReader(text), l))
-	return err
+// Check reads a text through, and estimates the memory that it comes to.
+func Check(text []byte, l Limits) (memory int64, err error) {
+	r := &reader{from: bytes.NewReader(text), Limits: l}
+	_, err = io.Copy(io.Discard, r)
+	return r.memory, err
 }
 
 // NewReader passes a text on as long as it keeps to the limits; what exceeds them is an

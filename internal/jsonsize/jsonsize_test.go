@@ -23,7 +23,7 @@ func TestCheck(t *testing.T) {
 		"strings":      {`["` + strings.Repeat("x", 900) + `","` + strings.Repeat("x", 900) + `"]`, true},
 		"bytes":        {strings.Repeat("1", 2<<20), false},
 	} {
-		if err := Check([]byte(c.text), l); c.ok != (err == nil) || err != nil && !errors.Is(err, ErrTooLarge) {
+		if _, err := Check([]byte(c.text), l); c.ok != (err == nil) || err != nil && !errors.Is(err, ErrTooLarge) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err := iotest.TestReader(NewReader(iotest.OneByteReader(strings.NewReader(c.text)), l), []byte(c.text)); c.ok && err != nil {

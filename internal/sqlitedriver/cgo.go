@@ -3,6 +3,7 @@
 package sqlitedriver
 
 import (
+	"database/sql"
 	"errors"
 
 	sqlite3 "github.com/mattn/go-sqlite3"
@@ -27,6 +28,15 @@ func CodesOf(err error) (c Codes, ok bool) {
 		return c, false
 	}
 	return Codes{Primary: int(e.Code), Extended: int(e.ExtendedCode), Errno: e.SystemErrno}, true
+}
+
+// LimitLength has a connection refuse rows and values of more bytes, before it reads them
+// (SQLITE_LIMIT_LENGTH).
+func LimitLength(conn *sql.Conn, bytes int) error {
+	return conn.Raw(func(c any) error {
+		c.(*sqlite3.SQLiteConn).SetLimit(sqlite3.SQLITE_LIMIT_LENGTH, bytes)
+		return nil
+	})
 }
 
 // Conn is a connection without database/sql and its pool, for one goroutine at a

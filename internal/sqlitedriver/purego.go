@@ -4,11 +4,13 @@ package sqlitedriver
 
 import (
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
 
 	"modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
 )
 
 // Name is the driver's name for database/sql.
@@ -30,6 +32,13 @@ func CodesOf(err error) (c Codes, ok bool) {
 		return c, false
 	}
 	return Codes{Primary: e.Code() & 0xff, Extended: e.Code()}, true
+}
+
+// LimitLength has a connection refuse rows and values of more bytes, before it reads them
+// (SQLITE_LIMIT_LENGTH).
+func LimitLength(conn *sql.Conn, bytes int) error {
+	_, err := sqlite.Limit(conn, lib.SQLITE_LIMIT_LENGTH, bytes)
+	return err
 }
 
 // raw is what the driver's connections can do.

@@ -24,6 +24,7 @@ const (
 	Full       = 13
 	CantOpen   = 14
 	Protocol   = 15
+	TooBig     = 18
 	Constraint = 19
 	Auth       = 23
 	NotADB     = 26
