@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,26 +42,43 @@ func (a *app) manCommand() *cobra.Command {
 			root := cmd.Root()
 			asInHelp(root)
 			root.DisableAutoGenTag = true
-			if err := doc.GenManTree(root, header, dir); err != nil {
+			n, err := writePages(root, header, dir)
+			if err != nil {
 				return filewise.Errorf(filewise.CodeUsage, "name a directory that you may write to", "manual pages: %w", err)
 			}
-			pages, err := filepath.Glob(filepath.Join(dir, "filewise*.1"))
-			if err != nil {
-				return err
-			}
-			for _, page := range pages {
-				text, err := os.ReadFile(page)
-				if err != nil {
-					return err
-				}
-				if err := os.WriteFile(page, bytes.ReplaceAll(text, []byte("[="+switchValue+"]"), nil), 0o644); err != nil {
-					return err
-				}
-			}
-			_, err = fmt.Fprintf(a.stdout, "%d manual pages in %s\n", len(pages), dir)
+			_, err = fmt.Fprintf(a.stdout, "%d manual pages in %s\n", n, dir)
 			return err
 		},
 	}
+}
+
+// writePages has the generator write into a directory of its own: in another's it would
+// follow links.
+func writePages(root *cobra.Command, header *doc.GenManHeader, dir string) (n int, err error) {
+	own, err := os.MkdirTemp("", "filewise-man-")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(own)) }()
+	if err := doc.GenManTree(root, header, own); err != nil {
+		return 0, err
+	}
+	pages, err := filepath.Glob(filepath.Join(own, "filewise*.1"))
+	if err != nil {
+		return 0, err
+	}
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			return 0, err
+		}
+		text = bytes.ReplaceAll(text, []byte("[="+switchValue+"]"), nil)
+		err = writeFile(filepath.Join(dir, filepath.Base(page)), func(w io.Writer) error { _, err := w.Write(text); return err })
+		if err != nil {
+			return 0, err
+		}
+	}
+	return len(pages), nil
 }
 
 // switchValue stands for the value of flags that have none, until it is taken out.

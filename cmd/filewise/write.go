@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"filewise"
+	"filewise/internal/filesystem"
 )
 
 // write renders to --output: a file, or standard output.
@@ -27,14 +28,22 @@ func (a *app) write(output string, render func(io.Writer) error) error {
 	return err
 }
 
-// writeFile writes beside the file and renames, so that the file is the old one
-// or the whole new one. What is not a regular file, such as /dev/null or a pipe,
-// is written to, never replaced.
+// writeFile writes beside the file and renames, so that the file is the old one, with
+// its rights, or the whole new one. What is not a regular file, such as /dev/null or a
+// pipe, is written to, never replaced. A link is followed where this user, or root, has
+// made it.
 func writeFile(path string, render func(io.Writer) error) error {
+	if link, err := os.Lstat(path); err == nil && link.Mode()&fs.ModeSymlink != 0 && !trusted(link) {
+		return errors.New("it is a link that another user has made")
+	}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.Mode().IsRegular() && !trusted(info):
+		return errors.New("it belongs to another user")
+	case err == nil && !info.Mode().IsRegular():
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
 		if err != nil {
 			return err
@@ -42,16 +51,31 @@ func writeFile(path string, render func(io.Writer) error) error {
 		return errors.Join(render(f), f.Close())
 	}
 	part := fmt.Sprintf("%s.%d.part", path, os.Getpid())
-	f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	mode := fs.FileMode(0o666)
+	if info != nil {
+		mode = 0o600 // until it has the rights of the old one
+	}
+	f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
 	}
-	err = errors.Join(render(f), f.Close())
+	if info != nil {
+		err = f.Chmod(info.Mode().Perm())
+	}
 	if err == nil {
+		err = render(f)
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
 		err = os.Rename(part, path)
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(part))
 	}
 	return nil
+}
+
+// trusted tells whether a file belongs to this user or to root.
+func trusted(info fs.FileInfo) bool {
+	uid, _, known := filesystem.Owner(info)
+	return !known || uid == 0 || int(uid) == os.Geteuid()
 }

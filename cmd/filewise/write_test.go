@@ -1,0 +1,76 @@
+//go:build unix
+
+package main
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A file keeps its rights; another user's link, or file, is not written to.
+func TestWriteFile(t *testing.T) {
+	dir := t.TempDir()
+	write := func(path string) error {
+		return writeFile(path, func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err })
+	}
+	file := func(name string, mode fs.FileMode) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	text := func(path string) string {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	link := func(to, name string) string {
+		path := filepath.Join(dir, name)
+		if err := os.Symlink(to, path); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for _, mode := range []fs.FileMode{0o600, 0o640, 0o444} {
+		path := file(mode.String(), mode)
+		if err := write(path); err != nil || text(path) != "new" {
+			t.Fatalf("%v: %v", mode, err)
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != mode {
+			t.Errorf("%v has become %v, %v", mode, info.Mode(), err)
+		}
+	}
+	mine := file("mine", 0o600)
+	own := link(mine, "own")
+	if err := write(own); err != nil || text(mine) != "new" {
+		t.Errorf("through a link of one's own: %v", err)
+	}
+	if os.Geteuid() != 0 {
+		t.Skip("only root can make what belongs to others")
+	}
+	victim := file("victim", 0o600)
+	for _, theirs := range []string{link(victim, "theirs"), link(filepath.Join(dir, "nowhere"), "dangling"), file("their file", 0o666)} {
+		if err := os.Lchown(theirs, 65534, 65534); err != nil {
+			t.Fatal(err)
+		}
+		if err := write(theirs); err == nil || !strings.Contains(err.Error(), "another user") {
+			t.Errorf("%s: %v", theirs, err)
+		}
+	}
+	if text(victim) != "old" {
+		t.Error("another user's link was followed")
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "*.part")); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
