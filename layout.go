@@ -150,11 +150,14 @@ func (l Layout) FilesAtFirst() int {
 }
 
 // FilesName is the usual name of a layout of n data files: "1 file", "8 files".
-func FilesName(n int) string {
+func FilesName(n int) string { return Counted(n, "file") }
+
+// Counted is a number of things with their name: "1 trial", "5 trials".
+func Counted(n int, one string) string {
 	if n == 1 {
-		return "1 file"
+		return "1 " + one
 	}
-	return strconv.Itoa(n) + " files"
+	return strconv.Itoa(n) + " " + one + "s"
 }
 
 // Role says what a file is for.

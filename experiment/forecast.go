@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"filewise"
 	"filewise/verdict"
 	"filewise/verdict/stats"
 )
@@ -87,23 +88,16 @@ func (s standing) forecast() *Forecast {
 	}
 	noise, source := s.pilotNoise(), "the pilots"
 	if sd, n := s.turnNoise(); n > 0 {
-		noise, source = sd, counted(n, "session")
+		noise, source = sd, filewise.Counted(n, "session")
 	}
 	if sd, ok := s.results[0].Noise(); ok {
-		noise, source = sd, counted(s.results[0].Blocks, "session")
+		noise, source = sd, filewise.Counted(s.results[0].Blocks, "session")
 	}
 	f, ok := s.plan.ForecastBy(noise, source, s.schedule, s.pilotTime())
 	if !ok {
 		return nil
 	}
 	return &f
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // pilotNoise is the noise of a trial by the slices of the pilots: the standard deviation of

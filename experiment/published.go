@@ -17,6 +17,14 @@ type AsPublished struct {
 	Scale   float64 `json:"scale"`          // of sizes, by the article's
 }
 
+// Times is how often each layout is run, in words.
+func (a AsPublished) Times() string {
+	if a.Repeats == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", a.Repeats)
+}
+
 // publishedStanding is where the article's design stands: what comes next follows
 // from the trials alone, as in any other.
 func (s standing) publishedStanding(m *memo) standing {
@@ -102,11 +110,7 @@ func (p Plan) tooFewRuns() string {
 	if a == nil || a.Repeats >= verdict.FirstLook {
 		return ""
 	}
-	times := "once"
-	if a.Repeats > 1 {
-		times = fmt.Sprintf("%d times", a.Repeats)
-	}
 	return fmt.Sprintf("No sound verdict is possible from this design: each layout is run %s, which does not tell a difference between "+
 		"layouts from one between runs; a verdict needs %d runs of each.",
-		times, verdict.FirstLook)
+		a.Times(), verdict.FirstLook)
 }

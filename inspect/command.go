@@ -85,7 +85,7 @@ func where(volumes map[string]int) string {
 		}
 	}
 	for name, n := range volumes {
-		all = append(all, fmt.Sprintf("%s on %s", file(n), name))
+		all = append(all, fmt.Sprintf("%s on %s", filewise.FilesName(n), name))
 	}
 	slices.Sort(all)
 	if len(all) > 6 {

@@ -96,7 +96,7 @@ func (j *judge) cores(g filewise.FileGroup) {
 	f := Finding{About: g.Name, weight: float64(bytes), Command: j.test(g)}
 	cores := "the number of cores is not known"
 	if j.Cores > 0 {
-		cores = plural(j.Cores, "core")
+		cores = filewise.Counted(j.Cores, "core")
 	}
 	f.Evidence = fmt.Sprintf("%s, %s, %s", parts(g), size(bytes), cores)
 	if g.Fill != filewise.FillOwn && n > 1 {
@@ -282,11 +282,11 @@ func (j *judge) growth() {
 		}
 		f := Finding{About: g.Name + ": growth", Worth: Mend, weight: float64(bytesOf(g))}
 		if percent > 0 {
-			f.Evidence = fmt.Sprintf("%d of %s grow by a percentage", percent, file(len(g.Files)))
+			f.Evidence = fmt.Sprintf("%d of %s grow by a percentage", percent, filewise.FilesName(len(g.Files)))
 			f.Because = "each growth is larger than the last, files of one group drift apart, and a large one holds up every session that waits " +
 				"for it"
 		} else {
-			f.Evidence = fmt.Sprintf("%d of %s grow by %s", small, file(len(g.Files)), size(step))
+			f.Evidence = fmt.Sprintf("%d of %s grow by %s", small, filewise.FilesName(len(g.Files)), size(step))
 			f.Because = "growing is done while sessions wait: such steps come often, and are measured instead of the number of files"
 		}
 		f.Remedy = "set a fixed growth of 64 MiB to 1 GiB, the same for all files of a group, or make them large enough at once"

@@ -58,7 +58,7 @@ func (j *judge) latency() {
 		f := Finding{About: "latency", Worth: Not, Evidence: worst.String(), Because: "the storage answers quickly",
 			weight: worst.worst() * 1e6, Command: j.test(j.first())}
 		if len(quick) > 1 {
-			f.Evidence = fmt.Sprintf("of %s the slowest: %s", file(len(quick)), f.Evidence)
+			f.Evidence = fmt.Sprintf("of %s the slowest: %s", filewise.FilesName(len(quick)), f.Evidence)
 		}
 		j.add(f)
 	}
@@ -138,10 +138,10 @@ func (j *judge) waits() {
 // temp looks at temporary files, and at what makes them.
 func (j *judge) temp() {
 	for _, g := range j.of(func(g filewise.FileGroup) bool { return g.Use == filewise.UseTemp }) {
-		f := Finding{About: g.Name, weight: 1e10, Evidence: fmt.Sprintf("%s, %s", file(len(g.Files)), size(bytesOf(g))),
+		f := Finding{About: g.Name, weight: 1e10, Evidence: fmt.Sprintf("%s, %s", filewise.FilesName(len(g.Files)), size(bytesOf(g))),
 			Command: j.tempCommand(len(g.Files))}
 		if j.Cores > 0 {
-			f.Evidence += ", " + plural(j.Cores, "core")
+			f.Evidence += ", " + filewise.Counted(j.Cores, "core")
 		}
 		least, most := extremes(g)
 		switch {
@@ -163,7 +163,7 @@ func (j *judge) temp() {
 	bytes, ok := j.Figures[filewise.FigureTempBytes]
 	if files := j.Figures[filewise.FigureTempFiles]; ok {
 		f := Finding{About: "sorts and hashes in temporary files",
-			Evidence: fmt.Sprintf("%s, %s written", plural(int(files), "file"), size(int64(bytes))), Command: j.tempCommand(1)}
+			Evidence: fmt.Sprintf("%s, %s written", filewise.Counted(int(files), "file"), size(int64(bytes))), Command: j.tempCommand(1)}
 		since := j.Since.Seconds()
 		if since > 0 {
 			f.Evidence += " in " + seconds(since)

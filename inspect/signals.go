@@ -67,7 +67,7 @@ func (j *judge) look() (s signals) {
 	j.lookCache(&s)
 	if n := j.Figures[filewise.FigureAllocation]; n > 0 {
 		s.known, s.allocPro = true, true
-		s.pro = append(s.pro, plural(int(n), "session")+" waits at this moment for pages that hand out space in files")
+		s.pro = append(s.pro, filewise.Counted(int(n), "session")+" waits at this moment for pages that hand out space in files")
 	}
 	if n := j.Figures[filewise.FigureFreeWaits]; n > 0 {
 		s.writePro = true

@@ -16,7 +16,6 @@ func percent(x float64) string { return fmt.Sprintf("%.0f %%", 100*x) }
 func exact(x float64) string   { return fmt.Sprintf("%.2f %%", math.Floor(10000*x)/100) }
 func capital(s string) string  { return strings.ToUpper(s[:1]) + s[1:] }
 func join(all []string) string { return strings.Join(all, "; ") }
-func file(n int) string        { return plural(n, "file") }
 
 // seconds is a time in the unit in which a reader thinks of it.
 func seconds(s float64) string {
@@ -39,25 +38,15 @@ func millis(s float64) string {
 	return fmt.Sprintf("%.3g ms", 1000*s)
 }
 
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	if strings.HasSuffix(what, "x") {
-		return fmt.Sprintf("%d %ses", n, what)
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 // parts is what the files of a group are called.
 func parts(g filewise.FileGroup) string {
 	switch {
 	case g.Fill == filewise.FillPartitions:
-		return plural(len(g.Files), "partition")
+		return filewise.Counted(len(g.Files), "partition")
 	case g.Use == filewise.UseLog && len(g.Files) == 1:
 		return base(g.Files[0].Path)
 	}
-	return file(len(g.Files))
+	return filewise.FilesName(len(g.Files))
 }
 
 // summary is the sentence at the top.
@@ -96,7 +85,7 @@ func (j *judge) summary() string {
 	}
 	first += "."
 	if n[Mend] > 0 {
-		first += fmt.Sprintf(" %s first, or it would be measured instead of the files.", capital(plural(n[Mend], "setting")+" should be mended"))
+		first += fmt.Sprintf(" %s first, or it would be measured instead of the files.", capital(filewise.Counted(n[Mend], "setting")+" should be mended"))
 	}
 	if n[Unknown] > 0 {
 		first += fmt.Sprintf(" %s not answered: see the end.", map[bool]string{true: "1 question was",

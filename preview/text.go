@@ -223,22 +223,14 @@ func orderWords(p experiment.Plan) string {
 		return fmt.Sprintf("Trials: pilots first, then at most %d blocks, %s; a layout that cannot be the best any more is dropped",
 			p.MaxBlocks, order)
 	}
-	times := "once"
-	if a.Repeats > 1 {
-		times = fmt.Sprintf("%d times", a.Repeats)
-	}
 	return fmt.Sprintf("Trials, as published at scale %g: each layout is run %s, one layout after the other; nothing is randomised", a.Scale,
-		times)
+		a.Times())
 }
 
 // printRuns lists the runs of an article's design, layout by layout.
 func printRuns(w *lines, p experiment.Plan) {
 	for _, l := range p.Layouts {
-		times := "1 run"
-		if n := p.AsPublished.Repeats; n > 1 {
-			times = fmt.Sprintf("%d runs", n)
-		}
-		w.printf("  %s: %s\n", l.Name, times)
+		w.printf("  %s: %s\n", l.Name, filewise.Counted(p.AsPublished.Repeats, "run"))
 	}
 	sc, err := workload.Lookup(p.Scenario)
 	if err != nil {

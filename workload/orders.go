@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"fmt"
 	"time"
 
 	"filewise"
@@ -115,12 +114,7 @@ func NewOrders(p Params, seed uint64) (filewise.Workload, error) {
 }
 
 // UsersFamily is the family of a load level: "100 users".
-func UsersFamily(n int) string {
-	if n == 1 {
-		return "1 user"
-	}
-	return fmt.Sprintf("%d users", n)
-}
+func UsersFamily(n int) string { return filewise.Counted(n, "user") }
 
 type orders struct {
 	params                       Params

@@ -1,6 +1,10 @@
 package workload
 
-import "fmt"
+import (
+	"fmt"
+
+	"filewise"
+)
 
 // backupScenario repeats Ozar's experiment on a database that is backed up in
 // seconds.
@@ -35,6 +39,8 @@ func backupScenario() Scenario {
 	}
 }
 
+const backupFile = "backup file"
+
 // backupFigures are the published minutes, as differences in throughput against
 // one file, and what a reader reports of restores.
 func backupFigures() []Figure {
@@ -47,7 +53,7 @@ func backupFigures() []Figure {
 		for i, place := range places {
 			one, many := minutes[1][i], minutes[files][i]
 			all = append(all, faster(Figure{Family: FamilyBackup, Variant: place.variant, Files: files, Against: 1,
-				Words: fmt.Sprintf("%s on %s: %g min, against %g min with 1 file", backupFiles(files), place.words, many, one)}, one, many))
+				Words: fmt.Sprintf("%s on %s: %g min, against %g min with 1 file", filewise.Counted(files, backupFile), place.words, many, one)}, one, many))
 		}
 	}
 	return append(all, faster(Figure{Family: FamilyRestore, Files: 8, Against: 1,
@@ -59,11 +65,4 @@ func faster(f Figure, against, took float64) Figure {
 	percent := 100 * (against/took - 1)
 	f.Percent, f.Sign = &percent, +1
 	return f
-}
-
-func backupFiles(n int) string {
-	if n == 1 {
-		return "1 backup file"
-	}
-	return fmt.Sprintf("%d backup files", n)
 }

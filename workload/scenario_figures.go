@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"fmt"
 	"slices"
 
 	"filewise"
@@ -56,16 +55,12 @@ func (s Scenario) NumberOf(l filewise.Layout) int {
 // NameOf names a number of the files that the scenario is about.
 func (s Scenario) NameOf(files int) string {
 	switch {
-	case s.Jobs && files == 1:
-		return "1 job"
 	case s.Jobs:
-		return fmt.Sprintf("%d jobs", files)
+		return filewise.Counted(files, "job")
 	case s.Stripes:
-		return backupFiles(files)
-	case s.Temp && files == 1:
-		return "1 temporary file"
+		return filewise.Counted(files, backupFile)
 	case s.Temp:
-		return fmt.Sprintf("%d temporary files", files)
+		return filewise.Counted(files, "temporary file")
 	}
 	return filewise.FilesName(files)
 }

@@ -50,14 +50,7 @@ func (a *app) agreed(ctx context.Context, all []run.Leftover, n int, yes bool) e
 			w.printf("%s\n", cleanedLine(c, true))
 		}
 	}
-	return a.confirm(ctx, fmt.Sprintf("Remove %s from the server?", things(n)))
-}
-
-func things(n int) string {
-	if n == 1 {
-		return "1 thing"
-	}
-	return fmt.Sprintf("%d things", n)
+	return a.confirm(ctx, fmt.Sprintf("Remove %s from the server?", filewise.Counted(n, "thing")))
 }
 
 // confirm asks on the terminal and refuses what is not agreed to.

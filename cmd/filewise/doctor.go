@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -62,7 +61,8 @@ files, and remembers it: reports then give every load as a share of that.
 				return err
 			}
 			if d.Failed > 0 {
-				return filewise.Errorf(filewise.CodePreflight, "do what the report says, and look again", "%s failed", checks(d.Failed))
+				return filewise.Errorf(filewise.CodePreflight, "do what the report says, and look again", "%s failed",
+					filewise.Counted(d.Failed, "check"))
 			}
 			return nil
 		},
@@ -85,13 +85,6 @@ files, and remembers it: reports then give every load as a share of that.
 type diagnosis struct {
 	*doctor.Diagnosis
 	Resolves *preview.Power `json:"resolves,omitempty"`
-}
-
-func checks(n int) string {
-	if n == 1 {
-		return "1 check"
-	}
-	return fmt.Sprintf("%d checks", n)
 }
 
 // usualPlan is the plan that run would make of no other options: what doctor
@@ -219,5 +212,5 @@ func (d *diagnosis) text(w *lineWriter) {
 	} else {
 		w.printf("\nWhich differences can be seen here, and in which time: filewise doctor --resolve measures it.\n")
 	}
-	w.printf("\n%s failed, %d warned.\n", checks(d.Failed), d.Warnings)
+	w.printf("\n%s failed, %d warned.\n", filewise.Counted(d.Failed, "check"), d.Warnings)
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 
@@ -70,16 +69,9 @@ func (a *app) importBundle(ctx context.Context, name string) (err error) {
 			w.printf("It is here already, as run %d: nothing was imported.\n", id)
 		default:
 			w.printf("Imported as run %d: %s on %s, %s, measured by %s. %s\n", id, run.Plan.Scenario, run.Plan.Target.Engine,
-				countTrials(added), run.Origin.Where(), run.Verdict)
+				filewise.Counted(added, "trial"), run.Origin.Where(), run.Verdict)
 		}
 	})
-}
-
-func countTrials(n int) string {
-	if n == 1 {
-		return "1 trial"
-	}
-	return fmt.Sprintf("%d trials", n)
 }
 
 func (a *app) readBundle(name string) (m store.Manifest, run store.Run, trials []filewise.Trial, err error) {
