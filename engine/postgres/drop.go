@@ -46,8 +46,17 @@ func (c catalogue) Drop(ctx context.Context, o external.Object) error {
 // dropPatience is how long sessions that have ended may take to go.
 const dropPatience = 30 * time.Second
 
+// leavePatience is how long sessions of this process, which it has left, may take to go before
+// they are ended: the line of one may have been cut without a word.
+const leavePatience = 2 * time.Second
+
+func endOwn(database string) string {
+	return "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = " + client.Literal(database) +
+		" AND usename = current_user AND application_name = " + client.Literal(client.AppName())
+}
+
 // drop drops an object after a look at it: before every try, since who was
-// connected may have put something in. It never ends anybody's session, and a
+// connected may have put something in. It ends no session of others, and a
 // tablespace that is not empty the server itself keeps. One that is gone already
 // is no error.
 func (s *externalServer) drop(ctx context.Context, o external.Name, accept func(comment string) error) error {
@@ -58,6 +67,11 @@ func (s *externalServer) drop(ctx context.Context, o external.Name, accept func(
 		}
 		if users == 0 {
 			err = s.link.Exec(ctx, drop(o.Kind, o.Name))
+		}
+		if used := client.CodeOf(err) == client.CodeInUse; used && o.Kind == kindDatabase && time.Until(limit) < dropPatience-leavePatience {
+			if err := s.link.Exec(ctx, endOwn(o.Name)); err != nil {
+				return err
+			}
 		}
 		switch used := users > 0 || client.CodeOf(err) == client.CodeInUse; {
 		case client.CodeOf(err) == client.CodeNotReady:

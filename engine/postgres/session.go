@@ -46,8 +46,8 @@ type connection struct {
 // join has the machine work on this connection.
 func (s *connection) join() {
 	s.Engine = session.Engine{
-		Interrupt: s.interrupt, Interrupted: canceled, Unchanged: s.unchanged, Died: s.build.host.died,
-		Rollback: s.rollback, Kill: s.kill, Alive: s.alive, Explain: s.build.link.Why, Release: s.release,
+		Interrupt: s.interrupt, Drop: func() { _ = s.conn.Conn().Close() }, Interrupted: canceled,
+		Unchanged: s.unchanged, Died: s.build.host.died, Rollback: s.rollback, Kill: s.kill, Alive: s.alive, Explain: s.build.link.Why, Release: s.release,
 	}
 	if s.look != "" {
 		s.Look = s.committed

@@ -18,14 +18,27 @@ var Off atomic.Bool
 // Dial opens a connection, as drivers take it in their configuration.
 type Dial = func(ctx context.Context, network, address string) (net.Conn, error)
 
+type noted struct{}
+
+// Note has opened told each connection that Dialing opens with the context.
+func Note(ctx context.Context, opened func(net.Conn)) context.Context {
+	return context.WithValue(ctx, noted{}, opened)
+}
+
 // Dialing has the connections of dial made cheap. With always, every short Write is kept
 // until the Read, Write or Close after it: for protocols in which nothing is sent that
 // is not followed by one of them at once. Otherwise see Holder.
 func Dialing(dial Dial, always bool) Dial {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := dial(ctx, network, address)
-		if err != nil || Off.Load() {
+		if err != nil {
 			return c, err
+		}
+		if opened, is := ctx.Value(noted{}).(func(net.Conn)); is {
+			opened(c)
+		}
+		if Off.Load() {
+			return c, nil
 		}
 		return wrap(c, always), nil
 	}

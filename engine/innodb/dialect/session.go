@@ -5,10 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"net"
 
 	"filewise"
 	"filewise/engine/internal/session"
 	"filewise/engine/internal/sqlfile"
+	"filewise/internal/exchange"
 )
 
 // Connector opens a program's connections. It implements filewise.Connector.
@@ -29,7 +31,7 @@ func (c Connector) Connect(ctx context.Context, phase, worker int) (filewise.Ses
 	}
 	s := &connection{Session: machine, host: c.Host, link: link, schema: c.Schema.forPhase(machine.Phase), pool: c.Host.Pool()}
 	s.Engine = session.Engine{
-		Interrupt: s.interrupt, Interrupted: interrupted, Died: func() bool { return link.Alive() != nil },
+		Interrupt: s.interrupt, Drop: s.drop, Interrupted: interrupted, Died: func() bool { return link.Alive() != nil },
 		Rollback: s.rollback, Kill: s.kill, Alive: s.alive, Release: s.release,
 		Explain: func(err error) error { return Classify(link.Explain(err)) },
 	}
@@ -58,7 +60,8 @@ type connection struct {
 	schema Schema
 	pool   *sql.DB // of this one connection
 	conn   *sql.Conn
-	id     int64 // the server's number of the connection
+	line   net.Conn // what it is on
+	id     int64    // the server's number of the connection
 }
 
 // Do executes operations; what was settled is so no longer.
@@ -74,7 +77,7 @@ func (s *connection) ready(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if s.conn, err = s.pool.Conn(ctx); err != nil {
+	if s.conn, err = s.pool.Conn(exchange.Note(ctx, func(c net.Conn) { s.line = c })); err != nil {
 		return err
 	}
 	if err := s.conn.QueryRowContext(ctx, "SELECT CONNECTION_ID()").Scan(&s.id); err != nil {
@@ -105,6 +108,13 @@ func (s *connection) lookFor() error {
 func (s *connection) interrupt(ctx context.Context) error {
 	_, err := s.link.Control.ExecContext(ctx, fmt.Sprintf("KILL QUERY %d", s.id))
 	return err
+}
+
+// drop ends the connection below the driver, which may be waiting on it.
+func (s *connection) drop() {
+	if s.line != nil {
+		_ = s.line.Close()
+	}
 }
 
 func (s *connection) rollback(ctx context.Context) error {

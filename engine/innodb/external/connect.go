@@ -14,7 +14,10 @@ import (
 // numbers are those that a server gave this process's connections, which are
 // not counted as others'. A server that is restarted numbers anew, so that one of
 // others' sessions may then be taken for Filewise's and not be counted.
-type numbers struct{ sync.Map }
+type numbers struct {
+	sync.Map
+	left sync.Map // those of claims that were given up
+}
 
 // opened are those of every server that this process has opened, by its place.
 var opened sync.Map

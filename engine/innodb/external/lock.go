@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"filewise"
+	"filewise/engine/innodb/dialect"
 	"filewise/engine/internal/external"
 )
 
@@ -14,25 +16,50 @@ import (
 // when it ends, the server releases them. Names have up to 64 characters.
 const measuring = "filewise measures"
 
-// Lock takes the server's measuring lock. On a cluster it is this node's.
+// Lock takes the server's measuring lock. On a cluster it is this node's. Where it was lost,
+// idle connections may be too, of which nothing has been heard.
 func (s *server) Lock(ctx context.Context, _ string) (filewise.Lock, error) {
+	forget(s.db)
+	for _, b := range s.builds.All() {
+		forget(b.control)
+	}
 	holder := func(ctx context.Context) string { return "another Filewise (" + s.holder(ctx, measuring) + ")" }
 	return external.Measuring{Claim: s.claim(measuring), Holder: holder, Explain: s.explain}.Lock(ctx)
+}
+
+// forget closes a pool's idle connections.
+func forget(pool *sql.DB) {
+	pool.SetMaxIdleConns(-1)
+	pool.SetMaxIdleConns(controlConnections)
 }
 
 // claim is a lock of the server on a connection of its own. It implements
 // external.Claim.
 type claim struct {
-	pool *sql.DB
-	conn *sql.Conn
-	name string
+	numbers *numbers
+	pool    *sql.DB
+	conn    *sql.Conn
+	id      int64 // the server's number of the connection
+	name    string
 }
 
-func (s *server) claim(name string) *claim { return &claim{pool: s.pool("", 1), name: name} }
+func (s *server) claim(name string) *claim {
+	return &claim{numbers: s.numbers, pool: s.pool("", 1), name: name}
+}
 
 // Take takes the lock at once.
 func (c *claim) Take(ctx context.Context) (err error) {
 	if c.conn, err = c.pool.Conn(ctx); err != nil {
+		return err
+	}
+	if err := c.conn.QueryRowContext(ctx, "SELECT CONNECTION_ID()").Scan(&c.id); err != nil {
+		return err
+	}
+	silence := fmt.Sprintf("SET SESSION wait_timeout = %d", int(external.Silence.Seconds()))
+	if _, err := c.conn.ExecContext(ctx, silence); err != nil {
+		return err
+	}
+	if err := c.endOwn(ctx); err != nil {
 		return err
 	}
 	var got sql.NullInt64
@@ -47,6 +74,30 @@ func (c *claim) Take(ctx context.Context) (err error) {
 	}
 	return nil
 }
+
+// endOwn ends the connection that has the lock, if it is one that this process has left: its
+// line may have been cut without a word.
+func (c *claim) endOwn(ctx context.Context) error {
+	for limit := time.Now().Add(endPatience); ; {
+		var holder sql.NullInt64
+		err := c.conn.QueryRowContext(ctx, "SELECT IS_USED_LOCK(?)", c.name).Scan(&holder)
+		if _, own := c.numbers.left.Load(holder.Int64); err != nil || !own || time.Now().After(limit) {
+			return err
+		}
+		_, err = c.conn.ExecContext(ctx, fmt.Sprintf("KILL CONNECTION %d", holder.Int64))
+		if n, _ := dialect.Number(err); err != nil && n != dialect.ErrNoThread {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// endPatience is how long a connection that is ended may keep its locks.
+const endPatience = 3 * time.Second
 
 // Check asks whether the connection still holds the lock.
 func (c *claim) Check(ctx context.Context) error {
@@ -70,6 +121,7 @@ func (c *claim) Release(ctx context.Context) error {
 // Close ends the connection.
 func (c *claim) Close() error {
 	if c.conn != nil {
+		c.numbers.left.Store(c.id, true)
 		_ = c.conn.Close() // one that broke may complain; it is gone either way
 	}
 	return c.pool.Close()

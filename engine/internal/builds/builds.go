@@ -49,13 +49,17 @@ func (s *Open[B]) Remove(b B) {
 	delete(s.numbers, b)
 }
 
+// All are the builds that are not dropped.
+func (s *Open[B]) All() []B {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Keys(s.numbers))
+}
+
 // Close drops what was built and not dropped.
 func (s *Open[B]) Close(drop func(B) error) error {
-	s.mu.Lock()
-	left := slices.Collect(maps.Keys(s.numbers))
-	s.mu.Unlock()
 	var errs []error
-	for _, b := range left {
+	for _, b := range s.All() {
 		errs = append(errs, drop(b))
 	}
 	return errors.Join(errs...)

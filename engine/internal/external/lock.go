@@ -31,6 +31,9 @@ const (
 	// keepAlive is below every usual limit of idle connections, those of firewalls too.
 	keepAlive       = 20 * time.Second
 	releasePatience = 10 * time.Second
+	// Silence is how long a server is told to keep a claim's session of which it hears
+	// nothing: its line, or its host, has died.
+	Silence = 9 * keepAlive
 )
 
 // Held is a claim that was taken. Its connection is kept from idling.

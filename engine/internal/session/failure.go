@@ -31,7 +31,8 @@ func (s *Session) failed(ctx context.Context, first, n int64, err error) (int64,
 // error with its class.
 func (s *Session) explain(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
-		if errors.Is(err, cause) || errors.Is(err, ctx.Err()) || s.Interrupted == nil || s.Interrupted(err) {
+		if errors.Is(err, cause) || errors.Is(err, ctx.Err()) || s.Interrupted == nil || s.Interrupted(err) ||
+			s.watch.lost.Load() {
 			return cause
 		}
 	}

@@ -33,6 +33,9 @@ type Engine struct {
 	// two statements. Nil: the driver does so when the context of Call and One ends; else
 	// theirs never ends.
 	Interrupt func(ctx context.Context) error
+	// Drop ends the connection on this side, also while something waits for its reply: the
+	// line, or the server, may have died without a word. Nil: the driver notices.
+	Drop func()
 	// Interrupted tells the error of what was interrupted. Nil: after the context's end
 	// every error is taken for one.
 	Interrupted func(err error) bool

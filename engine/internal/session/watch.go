@@ -14,12 +14,17 @@ type watch struct {
 	stop func() bool
 	told chan struct{} // closed when interrupting is over
 	busy atomic.Bool   // a call runs
+	lost atomic.Bool   // its connection was dropped
 }
 
 // How long an interrupt may take, and how long after it the next one comes.
 const (
 	interruptPatience = 5 * time.Second
 	interruptAgain    = 20 * time.Millisecond
+	// The connection is dropped after so many interrupts that no server took, or so long after
+	// one that it did.
+	mostUnheard  = 2
+	answerWithin = 15 * time.Second
 )
 
 // Guard does something on the connection, which the end of the context interrupts on
@@ -57,8 +62,15 @@ func (s *Session) begin(ctx context.Context) {
 	w.ctx, w.calm, w.told = ctx, context.WithoutCancel(ctx), told
 	w.stop = context.AfterFunc(ctx, func() {
 		defer close(told)
+		begun, unheard := time.Now(), 0
 		for w.busy.Load() {
-			s.interrupt()
+			if s.interrupt() != nil {
+				unheard++
+			}
+			if s.Drop != nil && (unheard >= mostUnheard || time.Since(begun) > answerWithin) {
+				w.lost.Store(true)
+				s.Drop()
+			}
 		}
 	})
 }
@@ -74,11 +86,12 @@ func (w *watch) end() {
 
 // interrupt tells the server to end the session's call, and waits a moment: one
 // that arrives between two statements is forgotten.
-func (s *Session) interrupt() {
+func (s *Session) interrupt() error {
 	ctx, cancel := context.WithTimeout(context.Background(), interruptPatience)
 	defer cancel()
-	_ = s.Interrupt(ctx) // a dead server ends the call as well
+	err := s.Interrupt(ctx)
 	for limit := time.Now().Add(interruptAgain); s.watch.busy.Load() && time.Now().Before(limit); {
 		time.Sleep(time.Millisecond)
 	}
+	return err
 }

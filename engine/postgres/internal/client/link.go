@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -22,6 +23,9 @@ const ControlConnections = 4
 // Besides are those that an experiment may have at a time besides the workload's: of
 // the build, of the server's own link, and of who looks what is waited for.
 const Besides = ControlConnections + 1 + 1
+
+// pingPatience bounds the look whether a connection is dead without a word.
+const pingPatience = 5 * time.Second
 
 // Link is the way to one database: a few control connections, made when they are
 // needed, and the configuration for connections of the workload.
@@ -97,7 +101,10 @@ func (l *Link) take(ctx context.Context) (*pgx.Conn, error) {
 		conn := l.free[n-1]
 		l.free = l.free[:n-1]
 		l.mu.Unlock()
-		if conn.Ping(ctx) == nil { // the server may have ended it meanwhile
+		ping, cancel := context.WithTimeout(ctx, pingPatience)
+		err := conn.Ping(ping)
+		cancel()
+		if err == nil { // the server may have ended it meanwhile
 			return conn, nil
 		}
 		_ = conn.Close(context.Background())

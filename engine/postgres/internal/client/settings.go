@@ -34,7 +34,12 @@ func SessionSettings(version int) map[string]string {
 	s := map[string]string{
 		"application_name": AppName(), "client_encoding": "UTF8", "search_path": "public", "default_tablespace": "",
 		"statement_timeout": "0", "lock_timeout": "0", "idle_in_transaction_session_timeout": "0",
+		// Without these a session whose line is cut stands for hours, with all that it holds.
+		"tcp_keepalives_idle": "30s", "tcp_keepalives_interval": "10s", "tcp_keepalives_count": "3",
 		"default_transaction_isolation": "read committed", "default_transaction_read_only": "off", "client_min_messages": "warning",
+	}
+	if version >= 120000 {
+		s["tcp_user_timeout"] = "60s"
 	}
 	if version >= 140000 {
 		s["idle_session_timeout"] = "0"

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -36,6 +37,7 @@ type ticket struct {
 	number  int64
 	drawing bool
 	who     string
+	name    string
 }
 
 func parseTicket(pid int32, name string) (ticket, bool) {
@@ -44,7 +46,7 @@ func parseTicket(pid int32, name string) (ticket, bool) {
 		return ticket{}, false
 	}
 	n, err := strconv.ParseInt("0"+m[2], 10, 64)
-	return ticket{pid: pid, number: n, drawing: m[1] == drawing, who: m[3]}, err == nil
+	return ticket{pid: pid, number: n, drawing: m[1] == drawing, who: m[3], name: name}, err == nil
 }
 
 const (
@@ -65,11 +67,16 @@ type claim struct {
 	link *client.Link
 	who  string
 	conn *pgx.Conn
+	name string // what the session announces
 }
 
 // Take draws a number.
 func (c *claim) Take(ctx context.Context) (err error) {
-	if c.conn, err = pgx.ConnectConfig(ctx, c.link.Config); err != nil {
+	config := c.link.Config.Copy()
+	if _, known := config.RuntimeParams["idle_session_timeout"]; known {
+		config.RuntimeParams["idle_session_timeout"] = fmt.Sprint(external.Silence.Milliseconds())
+	}
+	if c.conn, err = pgx.ConnectConfig(ctx, config); err != nil {
 		return client.OrCause(ctx, err)
 	}
 	return c.draw(ctx)
@@ -101,12 +108,30 @@ func (c *claim) Close() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
+	left.Store(int32(c.conn.PgConn().PID()), c.name)
 	_ = c.conn.Close(ctx) // one that is lost complains; it is gone either way
 	return nil
 }
 
+// left are the sessions that this process has left, with what they announced. One whose
+// line was cut without a word may stand on the server for long.
+var left sync.Map
+
+const endLeft = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND application_name = $2 AND usename = current_user"
+
+// endOwn ends a session that this process has left; false: it is another's.
+func (c *claim) endOwn(ctx context.Context, t ticket) (bool, error) {
+	name, own := left.Load(t.pid)
+	if !own || name != t.name {
+		return false, nil
+	}
+	_, err := c.conn.Exec(ctx, endLeft, t.pid, t.name)
+	return true, c.link.Done(ctx, endLeft, err)
+}
+
 func (c *claim) announce(ctx context.Context, format string, args ...any) error {
-	_, err := c.conn.Exec(ctx, Announce, plain(client.AppName()+" "+fmt.Sprintf(format, args...)))
+	c.name = plain(client.AppName() + " " + fmt.Sprintf(format, args...))
+	_, err := c.conn.Exec(ctx, Announce, c.name)
 	return c.link.Done(ctx, Announce, err)
 }
 
@@ -118,11 +143,11 @@ func (c *claim) draw(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	own := ticket{pid: int32(c.conn.PgConn().PID()), number: 1}
+	mine := ticket{pid: int32(c.conn.PgConn().PID()), number: 1}
 	for _, t := range queue {
-		own.number = max(own.number, t.number+1)
+		mine.number = max(mine.number, t.number+1)
 	}
-	if err := c.announce(ctx, "%s %d %s", measuring, own.number, c.who); err != nil {
+	if err := c.announce(ctx, "%s %d %s", measuring, mine.number, c.who); err != nil {
 		return err
 	}
 	for limit := time.Now().Add(drawPatience); ; {
@@ -131,10 +156,11 @@ func (c *claim) draw(ctx context.Context) error {
 		}
 		wait := false
 		for _, t := range queue {
-			if !t.drawing && (t.number < own.number || t.number == own.number && t.pid < own.pid) || t.drawing && time.Now().After(limit) {
-				return busy(t)
+			before, err := c.waitsFor(ctx, t, mine, time.Now().After(limit))
+			if err != nil {
+				return err
 			}
-			wait = wait || t.drawing
+			wait = wait || before
 		}
 		if !wait {
 			return nil
@@ -145,6 +171,19 @@ func (c *claim) draw(ctx context.Context) error {
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
+}
+
+// waitsFor tells whether a ticket has to go before this one has the lock; one that will not
+// is an error.
+func (c *claim) waitsFor(ctx context.Context, t, mine ticket, late bool) (bool, error) {
+	own, err := c.endOwn(ctx, t)
+	if err != nil || own && !late {
+		return own, err
+	}
+	if !t.drawing && (t.number < mine.number || t.number == mine.number && t.pid < mine.pid) || t.drawing && late {
+		return false, busy(t)
+	}
+	return t.drawing, nil
 }
 
 // queue are the other runs, each look in a transaction of its own.

@@ -1,0 +1,149 @@
+//go:build unix
+
+package main
+
+import (
+	"io"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// line is a way to a server's socket over the loopback address that can be cut.
+type line struct {
+	net.Listener
+	socket string
+
+	mu    sync.Mutex
+	pairs []*pair
+}
+
+// pair are both ends of a connection.
+type pair struct {
+	client *net.TCPConn
+	server net.Conn
+	mu     sync.Mutex // held where the line is dead without a word
+}
+
+func startLine(t *testing.T, socket string) *line {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	way := &line{Listener: l, socket: socket}
+	go way.serve()
+	t.Cleanup(func() { _ = l.Close(); way.reset() })
+	return way
+}
+
+func (l *line) serve() {
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		s, err := net.Dial("unix", l.socket)
+		if err != nil {
+			_ = c.Close()
+			continue
+		}
+		p := &pair{client: c.(*net.TCPConn), server: s}
+		l.mu.Lock()
+		l.pairs = append(l.pairs, p)
+		l.mu.Unlock()
+		go p.pass(p.server, p.client)
+		go p.pass(p.client, p.server)
+	}
+}
+
+func (p *pair) pass(to io.WriteCloser, from io.Reader) {
+	b := make([]byte, 1<<16)
+	for {
+		n, err := from.Read(b)
+		p.mu.Lock()
+		p.mu.Unlock() //nolint:staticcheck // it waits while the line is dead
+		if _, failed := to.Write(b[:n]); err != nil || failed != nil {
+			_ = to.Close()
+			return
+		}
+	}
+}
+
+// silence has the connections that there are pass nothing, without a word to either end;
+// new ones work.
+func (l *line) silence() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, p := range l.pairs {
+		p.mu.Lock()
+	}
+	l.pairs = nil
+}
+
+// reset ends the connections that there are as a router does that has forgotten them.
+func (l *line) reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, p := range l.pairs {
+		_ = p.client.SetLinger(0)
+		_ = p.client.Close()
+		_ = p.server.Close()
+	}
+	l.pairs = nil
+}
+
+// A line that goes dead without a word, or is reset, costs the trial that ran: the run
+// takes its lock again from its own dead session, goes on, and leaves nothing.
+func TestCutLine(t *testing.T) {
+	t.Parallel()
+	for name, start := range map[string]func(*testing.T) *existing{"mariadb": externalMariaDB, "postgres": externalPostgres} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := start(t)
+			u, err := url.Parse(f.target)
+			if err != nil {
+				t.Fatal(err)
+			}
+			socket := u.Query().Get("host")
+			if name == "postgres" {
+				socket += "/.s.PGSQL.5432"
+				u.RawQuery = "sslmode=disable"
+			} else {
+				u.RawQuery = ""
+			}
+			way := startLine(t, socket)
+			u.Host = way.Addr().String()
+			f.target = u.String()
+			p := newPlace(t)
+			p.env = append(p.env, "FILEWISE_PASSWORD="+accountPassword)
+			c := p.start("filewise", f.args("run", externalRun("500ms")...)...)
+			working := func(sessions string) {
+				t.Helper()
+				if err := until(2*time.Minute, func() (bool, error) {
+					out, err := f.sql(f.working)
+					return strings.TrimSpace(out) == sessions, err
+				}); err != nil {
+					t.Fatalf("%s sessions do not come to work: %v\n%s", sessions, err, &c.stderr)
+				}
+			}
+			for _, cut := range []func(){way.silence, way.reset} {
+				working("2")
+				cut()
+				working("0")
+			}
+			code := p.exit(c)
+			_, state, plan, trials := p.newest()
+			if complete, err := inOrder(plan, trials); err != nil || !complete || state != "done" || code != 0 {
+				t.Errorf("exit code %d, complete %v, %s: %v\n%s%s", code, complete, state, err, &c.stderr, &c.stdout)
+			}
+			if out, err := f.sql(listDatabases); err != nil || strings.Contains(out, "filewise_") && name == "postgres" {
+				t.Errorf("left: %s %v", out, err)
+			}
+			p.tidy()
+		})
+	}
+}
