@@ -23,12 +23,28 @@ import (
 )
 
 func main() {
+	apart()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "attack:", err)
 		os.Exit(1)
+	}
+}
+
+// apart starts itself again where no other process has segments of shared memory: what is
+// left is of this attack.
+func apart() {
+	const done = "FILEWISE_ATTACK_APART"
+	self, err := os.Executable()
+	unshare, missing := exec.LookPath("unshare")
+	if err != nil || missing != nil || os.Geteuid() != 0 || os.Getenv(done) != "" {
+		return
+	}
+	args := append([]string{unshare, "--ipc", self}, os.Args[1:]...)
+	if err := syscall.Exec(unshare, args, append(os.Environ(), done+"=1")); err != nil {
+		fmt.Fprintln(os.Stderr, "attack: beside the shared memory of others:", err)
 	}
 }
 
@@ -40,7 +56,7 @@ type row struct {
 	// try attacks once, or a few times that it counts, in a place of its own.
 	try func(*place) error
 	// why it cannot be tried here; nil: it always can.
-	why func() string
+	why func(*attack) string
 }
 
 // attack is what all rows share.
@@ -135,7 +151,7 @@ func (a *attack) row(ctx context.Context, r row, tries int, end time.Time) (o ou
 	start := time.Now()
 	defer func() { o.took = time.Since(start) }()
 	if r.why != nil {
-		if o.not = r.why(); o.not != "" {
+		if o.not = r.why(a); o.not != "" {
 			return o
 		}
 	}

@@ -54,7 +54,8 @@ func (a *attack) place(ctx context.Context, name string, random *rand.Rand) (*pl
 	p.env = append(os.Environ(), "FILEWISE_STORE="+p.store, "FILEWISE_STATE="+p.state, "FILEWISE_STORAGE_LIMIT=off",
 		fmt.Sprintf("FILEWISE_LOCK=attack-%d-%s", os.Getpid(), name))
 	err := os.MkdirAll(p.volume, 0o755)
-	for name, content := range map[string]string{"filewise-zzzzyyyyxxxxw": "the user's", "1-file-0001.db": "the user's", "mine.db": "the user's"} {
+	for name, content := range map[string]string{"filewise-zzzzyyyyxxxxw": "the user's", "1-file-0001.db": "the user's",
+		"mine.db": "the user's"} {
 		err = errors.Join(err, os.WriteFile(filepath.Join(p.volume, name), []byte(content), 0o600))
 	}
 	if err == nil {
@@ -219,22 +220,26 @@ func (p *place) tidy() error {
 	return nil
 }
 
-// segmentsGone: no SysV segment is left that was not there. Others' tests make some
-// too, so a new one has to go within the time that such a test takes.
+// segmentsGone: no segment of shared memory is left that was not there.
 func (p *place) segmentsGone() error {
-	return until(func() (bool, error) {
+	var left []string
+	err := until(func() (bool, error) {
 		now, err := segments()
-		now = slices.DeleteFunc(now, func(s string) bool { return slices.Contains(p.segments, s) })
-		return len(now) == 0, err
+		left = slices.DeleteFunc(now, func(s string) bool { return slices.Contains(p.segments, s) })
+		return len(left) == 0, err
 	})
+	if err != nil {
+		return fmt.Errorf("SysV segments are left: %v: %w", left, err)
+	}
+	return nil
 }
 
-// segments are the SysV segments that no process is attached to.
+// segments are the SysV segments that no process is attached to, with who made them.
 func segments() (ids []string, err error) {
 	text, err := os.ReadFile("/proc/sysvipc/shm")
 	for i, line := range strings.Split(string(text), "\n") {
 		if f := strings.Fields(line); i > 0 && len(f) > 6 && f[6] == "0" {
-			ids = append(ids, f[1])
+			ids = append(ids, "shmid "+f[1]+" of process "+f[4])
 		}
 	}
 	return ids, err

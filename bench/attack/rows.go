@@ -2,13 +2,42 @@
 
 package main
 
-import "time"
+import (
+	"syscall"
+	"time"
+)
 
 // rows are all attacks. The minute has no servers: the tests beside it have.
 var rows = []row{
-	{name: "kill-sqlite", what: "SIGKILL of run and resume, then resume", few: 12, many: 500, share: 8, try: killRuns(2*time.Second, sqliteRun...)},
-	{name: "kill-commands", what: "SIGKILL of clean, import, export, list, judge, report", few: 12, many: 300, share: 3, try: killCommand},
+	{name: "kill-sqlite", what: "SIGKILL of run and resume, then resume", few: 12, many: 500, share: 8,
+		try: killRuns(2*time.Second, sqliteRun...)},
+	{name: "kill-commands", what: "SIGKILL of clean, import, export, list, judge, report", few: 12, many: 300, share: 3,
+		try: killCommand},
 	{name: "kill-migration", what: "SIGKILL while an old store is migrated", few: 4, many: 100, share: 2, try: killMigration},
 	{name: "damaged-store", what: "a store with damaged bytes: list, show, judge, resume", few: 10, many: 2000, share: 4, try: damagedStore},
 	{name: "inputs", what: "mutated bundles, study files and CSVs in 1 GiB", few: 100, many: 10_000, share: 10, try: mutatedInput},
+	{name: "disk-full", what: "the volume, the store's or the state's file system fills up", few: 3, many: 200, share: 3,
+		try: diskFull, why: noMount},
+	{name: "read-only", what: "the volume becomes read-only in mid-run", few: 1, many: 100, share: 2, try: readOnly, why: noMount},
+	{name: "unmount", what: "the volume goes away in mid-run, and comes back", few: 1, many: 100, share: 2, try: unmounted, why: noMount},
+	{name: "clocks", what: "clean and list with clocks ± 1 hour and ± 1 day, beside a run and after its kill", few: 1, many: 50, share: 1,
+		try: shifted, why: noTimes},
+	{name: "kill-postgres", what: "SIGKILL of runs with managed PostgreSQL", many: 150, share: 8, try: killServers("postgres"),
+		why: noServer("postgres")},
+	{name: "kill-mariadb", what: "SIGKILL of runs with managed MariaDB", many: 150, share: 8, try: killServers("mariadb"),
+		why: noServer("mariadb")},
+	{name: "kill-mysql", what: "SIGKILL of runs with managed MySQL", many: 100, share: 6, try: killServers("mysql"), why: noServer("mysql")},
+	{name: "server-killed", what: "SIGKILL of a managed PostgreSQL", many: 30, share: 3,
+		try: hitServers("postgres", syscall.SIGKILL), why: noServer("postgres")},
+	{name: "server-killed-mariadb", what: "SIGKILL of a managed MariaDB", many: 30, share: 3,
+		try: hitServers("mariadb", syscall.SIGKILL), why: noServer("mariadb")},
+	{name: "server-stopped", what: "SIGSTOP and SIGCONT of a managed MariaDB", many: 30, share: 3,
+		try: hitServers("mariadb", syscall.SIGSTOP, syscall.SIGCONT), why: noServer("mariadb")},
+	{name: "dumps", what: "dumps of a user's PostgreSQL and MariaDB before and after runs, a kill and clean", many: 100, share: 5,
+		try: tests("filewise/cmd/filewise", "^TestExternalServer$"), why: noServer("mariadb")},
+	{name: "dumps-mysql", what: "listings of a user's MySQL before and after all that is done by URL", many: 20, share: 3,
+		try: tests("filewise/engine/innodb/external", "^TestServer$/^mysql$/^Life$"), why: noServer("mysql")},
+	{name: "lost-lock", what: "sessions ended by the server, the measuring lock taken by another", many: 20, share: 2,
+		try: tests("filewise/cmd/filewise", "^TestLostLock$"), why: noServer("mariadb")},
+	{name: "fuzz", what: "executions of all fuzz targets", many: 1, share: 20, try: fuzz},
 }

@@ -23,14 +23,23 @@ var tellingOptions = []string{
 
 // Facts are SQLite's version and the settings that are in effect on a file of
 // the first volume; the file is created for that and removed.
-func (s *server) Facts(ctx context.Context) (_ []filewise.Fact, err error) {
+func (s *server) Facts(ctx context.Context) ([]filewise.Fact, error) {
 	shape, err := settingsOf(s.target)
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp(s.target.Volumes[0].Dir, "facts-")
+	facts, err := shape.tried(ctx, s.target.Volumes[0].Dir)
+	if err != nil && ctx.Err() == nil { // the storage's, which may go away at any moment
+		err = filewise.Errorf(filewise.CodePreflight, "look whether the volume is mounted and writable, and has room",
+			"trying SQLite out on volume %s: %w", s.target.Volumes[0].Name, err)
+	}
+	return facts, err
+}
+
+func (s *shape) tried(ctx context.Context, volume string) (_ []filewise.Fact, err error) {
+	dir, err := os.MkdirTemp(volume, "facts-")
 	if err != nil {
-		return nil, fmt.Errorf("trying SQLite out: %w", err)
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	path := filepath.Join(dir, "facts.db")
@@ -42,7 +51,7 @@ func (s *server) Facts(ctx context.Context) (_ []filewise.Fact, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
-	return shape.facts(ctx, c)
+	return s.facts(ctx, c)
 }
 
 func (s *shape) facts(ctx context.Context, c *conn) ([]filewise.Fact, error) {

@@ -421,3 +421,15 @@ func BenchmarkCheck(b *testing.B) {
 	}
 	_ = db.Dropper.Drop(context.Background())
 }
+
+// Storage that goes away before the first trial is not Filewise's own fault.
+func TestFactsWithoutVolume(t *testing.T) {
+	dir := t.TempDir()
+	srv, err := New().Open(t.Context(), target(dir))
+	must(t, err)
+	must(t, os.Remove(dir))
+	_, err = srv.Facts(t.Context())
+	if filewise.CodeOf(err) != filewise.CodePreflight || !strings.Contains(filewise.RemedyOf(err), "mounted") {
+		t.Errorf("%v; %s", err, filewise.RemedyOf(err))
+	}
+}
