@@ -36,8 +36,8 @@ const exitCodesHelp = `Exit codes:
   3    preflight: space, rights, volumes or versions do not suffice; nothing was built
   4    another measuring run holds this host, or the server of --target
   5    the store is corrupt, newer than this Filewise, not a store, or not writable
-  6    too few layouts could be measured
-  7    no such run
+  6    too few layouts could be measured, or have a result in a CSV file
+  7    no such run, or no store where --store names one
   8    stopped for the sake of others (--abort-if, --maintenance-window) or for want of
        its server; everything finished is stored, "filewise resume" goes on
   130  interrupted; everything finished is stored, "filewise resume" goes on`

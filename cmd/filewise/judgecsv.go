@@ -38,6 +38,10 @@ func (a *app) judgeCSV(f *plan.JudgeOptions, path string, maxBlocks int) error {
 	if err != nil {
 		return err
 	}
+	if n := measuredLayouts(in.Table); n < 2 {
+		return filewise.Errorf(filewise.CodeTrials, "give a result of at least two layouts: NA and nothing are trials that are missing",
+			"%s has results of %d layouts: there is nothing to compare", sourceName(path), n)
+	}
 	cfg, arms, err := csvDesign(f, in, maxBlocks)
 	if err != nil {
 		return err
@@ -50,6 +54,19 @@ func (a *app) judgeCSV(f *plan.JudgeOptions, path string, maxBlocks int) error {
 		out.InTime = out.inTime()
 	}
 	return a.print(out, out.text)
+}
+
+// measuredLayouts is how many layouts have a result at all.
+func measuredLayouts(t verdict.Table) int {
+	measured := map[int]bool{}
+	for _, row := range t {
+		for layout, cell := range row {
+			if cell.Throughput > 0 {
+				measured[layout] = true
+			}
+		}
+	}
+	return len(measured)
 }
 
 // judge judges the table; of fewer blocks than a verdict takes it says what can be said.

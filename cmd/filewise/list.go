@@ -1,10 +1,13 @@
 package main
 
 import (
+	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"filewise"
 	"filewise/archive"
 	"filewise/store"
 )
@@ -19,6 +22,12 @@ func (a *app) listCommand() *cobra.Command {
 			runs, err := archive.List(cmd.Context(), a.storePath)
 			if err != nil {
 				return err
+			}
+			// A store that is typed has to be there; where there is none yet, there are no runs.
+			if cmd.Flags().Changed("store") && !slices.Contains(a.variables, "store") {
+				if _, err := os.Stat(a.storePath); err != nil {
+					return filewise.Errorf(filewise.CodeNotFound, "name one that is there, or leave --store out", "no store: %w", err)
+				}
 			}
 			return a.print(runs, func(w *lineWriter) { listText(w, runs) })
 		},
