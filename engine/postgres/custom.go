@@ -78,27 +78,20 @@ func (d *design) matchCustom(r *relation) {
 // customSession is a connection of a workload with custom SQL.
 type customSession struct {
 	connection
-	sections [][]customsql.Statement // by type
-	names    map[*customsql.Statement]string
-	args     []any
-	values   []any
+	custom customsql.Session
+	names  map[*customsql.Statement]string
 }
 
-// newCustom opens a connection with all statements prepared, so that mistakes are
-// found before the work.
+// newCustom opens a connection with all statements prepared.
 func newCustom(ctx context.Context, c connection) (_ filewise.Session, err error) {
 	s := &customSession{connection: c, names: map[*customsql.Statement]string{}}
-	for _, name := range s.Phase.Sections {
-		all, err := customRules.Section(s.build.design.program.Custom, name)
-		if err != nil {
-			return nil, err
-		}
-		s.sections = append(s.sections, all)
-	}
 	s.join()
 	s.One, s.Noun = s.one, "transaction"
 	if err = s.open(ctx); err == nil {
-		err = s.prepareAll(ctx)
+		err = s.custom.Prepare(customRules, s.build.design.program.Custom, s.Session, func(x *customsql.Statement) error {
+			s.names[x] = "fw_custom_" + strconv.Itoa(len(s.names))
+			return s.prepare(ctx, s.names[x], x)
+		}, func(x *customsql.Statement) error { return s.prepare(ctx, "", x) })
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -106,44 +99,12 @@ func newCustom(ctx context.Context, c connection) (_ filewise.Session, err error
 	return s, nil
 }
 
-func (s *customSession) prepareAll(ctx context.Context) error {
-	for _, section := range s.sections {
-		for i := range section {
-			x := &section[i]
-			s.names[x] = "fw_custom_" + strconv.Itoa(len(s.names))
-			_, err := s.conn.Prepare(ctx, s.names[x], x.Text, nil)
-			if err = s.build.link.Done(ctx, x.Marked(), err); err != nil {
-				return err
-			}
-		}
-	}
-	if s.Worker > 0 {
-		return nil
-	}
-	return s.tryChecks(ctx)
+func (s *customSession) prepare(ctx context.Context, name string, x *customsql.Statement) error {
+	_, err := s.conn.Prepare(ctx, name, x.Text, nil)
+	return s.build.link.Done(ctx, x.Marked(), err)
 }
 
-// tryChecks finds mistakes in the queries of checks before the work too: a trial that is
-// measured first would be lost.
-func (s *customSession) tryChecks(ctx context.Context) error {
-	checks, err := customRules.Checks(s.build.design.program.Custom)
-	if err != nil {
-		return err
-	}
-	for _, q := range checks {
-		_, err := s.conn.Prepare(ctx, "", q.Text, nil)
-		if err = s.build.link.Done(ctx, q.Marked(), err); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *customSession) one(_ context.Context, i int64) (err error) {
-	s.args = s.Phase.Args.Args(s.args[:0], s.Worker, i)
-	s.values, err = customsql.Transaction(s, s.sections[s.Type(i)], s.args, s.values)
-	return err
-}
+func (s *customSession) one(_ context.Context, i int64) error { return s.custom.Do(s, s.Session, i) }
 
 // Run executes a statement and reads its rows to the end.
 func (s *customSession) Run(x *customsql.Statement, values []any) error {

@@ -62,16 +62,17 @@ func (w *worker) custom() (func(ctx context.Context, i int64) error, error) {
 	w.Explain = func(err error) error { return mistaken(explain(err)) }
 	custom := w.d.program.Custom
 	for _, name := range w.Phase.Sections {
-		all, err := customRules.Section(custom, name)
-		if err != nil {
-			return nil, err
-		}
-		c.sections = append(c.sections, all)
 		c.shardBy = append(c.shardBy, slices.Index(custom.Sections[name].Params, custom.ShardBy))
 	}
 	l, err := w.link(w.d.filesOf(w.Worker)[0]) // a file that cannot be opened is told now
 	if err == nil {
-		err = c.prepareAll(l)
+		prepare := func(x *customsql.Statement) error {
+			if _, err := l.custom(x); err != nil {
+				return fmt.Errorf("%s: %w", x.Place, mistaken(err))
+			}
+			return nil
+		}
+		err = c.custom.Prepare(customRules, custom, w.Session, prepare, prepare)
 	}
 	return c.transaction, err
 }
@@ -80,29 +81,8 @@ func (w *worker) custom() (func(ctx context.Context, i int64) error, error) {
 // a parameter of the transaction says.
 type customWorker struct {
 	*worker
-	sections [][]customsql.Statement // by type
-	shardBy  []int                   // of each type: the argument that says the file; −1: none does
-}
-
-// prepareAll finds mistakes in statements before the work begins; in those of checks
-// too, for which one connection suffices.
-func (c *customWorker) prepareAll(l *link) error {
-	all := c.sections
-	if c.Worker == 0 {
-		checks, err := customRules.Checks(c.d.program.Custom)
-		if err != nil {
-			return err
-		}
-		all = append(slices.Clone(all), checks)
-	}
-	for _, section := range all {
-		for i := range section {
-			if _, err := l.custom(&section[i]); err != nil {
-				return fmt.Errorf("%s: %w", section[i].Place, mistaken(err))
-			}
-		}
-	}
-	return nil
+	custom  customsql.Session
+	shardBy []int // of each type: the argument that says the file; −1: none does
 }
 
 // custom prepares a statement.
@@ -131,10 +111,7 @@ func (c *customWorker) transaction(ctx context.Context, i int64) error {
 	if err != nil {
 		return err
 	}
-	err = l.patiently(ctx, func() (err error) {
-		c.values, err = customsql.Transaction(customConn{l, ctx}, c.sections[kind], c.args, c.values)
-		return err
-	})
+	err = l.patiently(ctx, func() error { return c.custom.Transact(customConn{l, ctx}, kind, c.args) })
 	if err == nil {
 		c.counts.transactions.Add(1)
 	}

@@ -16,11 +16,10 @@ type worker struct {
 	d      *database
 	counts counts
 
-	mu     sync.Mutex // Drop closes what was left open
-	open   bool
-	links  []*link // by the number of the file, opened when they are needed
-	args   []any
-	values []any // of custom SQL
+	mu    sync.Mutex // Drop closes what was left open
+	open  bool
+	links []*link // by the number of the file, opened when they are needed
+	args  []any
 }
 
 // Connect opens the connection of a worker for a phase of the program.

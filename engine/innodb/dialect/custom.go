@@ -55,11 +55,9 @@ func (q Querier) queryCustom(section string) ([]string, error) {
 // customSession is a connection of a workload with custom SQL.
 type customSession struct {
 	*connection
-	sections   [][]customsql.Statement // by type
-	raw        driver.Conn             // the driver's, which is the session's alone
+	custom     customsql.Session
+	raw        driver.Conn // the driver's, which is the session's alone
 	statements map[*customsql.Statement]driver.Stmt
-	args       []any
-	values     []any
 	named      []driver.NamedValue
 	row        []driver.Value
 }
@@ -69,13 +67,6 @@ type customSession struct {
 func newCustom(ctx context.Context, s *connection) (_ filewise.Session, err error) {
 	o := &customSession{connection: s, statements: map[*customsql.Statement]driver.Stmt{}}
 	o.One, o.Noun = o.one, "transaction"
-	for _, name := range s.Phase.Sections {
-		all, err := customRules.Section(s.schema.Program.Custom, name)
-		if err != nil {
-			return nil, err
-		}
-		o.sections = append(o.sections, all)
-	}
 	if err := s.ready(ctx); err != nil {
 		return nil, err
 	}
@@ -95,53 +86,39 @@ func (o *customSession) closeStatements() error {
 	return errors.Join(errs...)
 }
 
+// prepareAll prepares the transactions, and tries the checks. What of these cannot be
+// prepared may yet be executed.
 func (o *customSession) prepareAll(ctx context.Context) error {
 	p, ok := o.raw.(driver.ConnPrepareContext)
 	if !ok {
 		return fmt.Errorf("the driver's connection %T prepares no statements", o.raw)
 	}
-	for _, section := range o.sections {
-		for i := range section {
-			st, err := p.PrepareContext(ctx, section[i].Text)
-			if err != nil {
-				return fmt.Errorf("%s: %w", section[i].Place, err)
-			}
-			o.statements[&section[i]] = st
-		}
-	}
-	if o.Worker > 0 {
-		return nil
-	}
-	return o.tryChecks(ctx, p)
-}
-
-// tryChecks finds mistakes in the queries of checks before the work too: a trial that is
-// measured first would be lost. What cannot be prepared may yet be executed.
-func (o *customSession) tryChecks(ctx context.Context, p driver.ConnPrepareContext) error {
-	checks, err := customRules.Checks(o.schema.Program.Custom)
-	if err != nil {
-		return err
-	}
-	for _, q := range checks {
-		st, err := p.PrepareContext(ctx, q.Text)
-		if is(err, errNotPrepared) {
-			continue
-		}
+	prepare := func(x *customsql.Statement) (driver.Stmt, error) {
+		st, err := p.PrepareContext(ctx, x.Text)
 		if err != nil {
-			return fmt.Errorf("%s: %w", q.Place, err)
+			err = fmt.Errorf("%s: %w", x.Place, err)
 		}
-		if err := st.Close(); err != nil {
+		return st, err
+	}
+	return o.custom.Prepare(customRules, o.schema.Program.Custom, o.Session, func(x *customsql.Statement) error {
+		st, err := prepare(x)
+		if err == nil {
+			o.statements[x] = st
+		}
+		return err
+	}, func(x *customsql.Statement) error {
+		st, err := prepare(x)
+		switch {
+		case is(err, errNotPrepared):
+			return nil
+		case err != nil:
 			return err
 		}
-	}
-	return nil
+		return st.Close()
+	})
 }
 
-func (o *customSession) one(_ context.Context, i int64) (err error) {
-	o.args = o.Phase.Args.Args(o.args[:0], o.Worker, i)
-	o.values, err = customsql.Transaction(o, o.sections[o.Type(i)], o.args, o.values)
-	return err
-}
+func (o *customSession) one(_ context.Context, i int64) error { return o.custom.Do(o, o.Session, i) }
 
 // Run executes a statement and reads its rows to the end.
 func (o *customSession) Run(s *customsql.Statement, values []any) error {
