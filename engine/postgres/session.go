@@ -47,7 +47,8 @@ type connection struct {
 func (s *connection) join() {
 	s.Engine = session.Engine{
 		Interrupt: s.interrupt, Drop: func() { _ = s.conn.Conn().Close() }, Interrupted: canceled,
-		Unchanged: s.unchanged, Died: s.build.host.died, Rollback: s.rollback, Kill: s.kill, Alive: s.alive, Explain: s.build.link.Why, Release: s.release,
+		Unchanged: s.unchanged, Died: s.build.host.died,
+		Rollback: s.rollback, Kill: s.kill, Alive: s.alive, Explain: s.build.link.Why, Release: s.release,
 	}
 	if s.look != "" {
 		s.Look = s.committed
