@@ -224,6 +224,7 @@ func removeMarked(e entry) error {
 		return err
 	}
 	defer o.close()
+	removeSegments(e.path())
 	// The mark goes last: a kill in between leaves a directory that is ours.
 	for _, name := range o.names {
 		if name == markName {
