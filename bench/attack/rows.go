@@ -37,7 +37,7 @@ var rows = []row{
 		try: tests("filewise/cmd/filewise", "^TestExternalServer$"), why: noServer("mariadb")},
 	{name: "dumps-mysql", what: "listings of a user's MySQL before and after all that is done by URL", many: 20, share: 3,
 		try: tests("filewise/engine/innodb/external", "^TestServer$/^mysql$/^Life$"), why: noServer("mysql")},
-	{name: "cut-line", what: "servers by URL: the line silent or reset, the server killed, stopped, restarted", many: 20, share: 3,
+	{name: "cut-line", what: "PostgreSQL and MariaDB by URL: the line silent, and reset", many: 20, share: 3,
 		try: tests("filewise/cmd/filewise", "^TestCutLine$"), why: noServer("mariadb")},
 	{name: "lost-lock", what: "sessions ended by the server, the measuring lock taken by another", many: 20, share: 2,
 		try: tests("filewise/cmd/filewise", "^TestLostLock$"), why: noServer("mariadb")},
