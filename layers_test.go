@@ -146,3 +146,29 @@ func TestContributingQuotesTheCode(t *testing.T) {
 		}
 	}
 }
+
+// TestDownloadsArePinned: whatever the scripts fetch is compared with a hash that stands here.
+func TestDownloadsArePinned(t *testing.T) {
+	hash := regexp.MustCompile(`\b[0-9a-f]{64}\b`)
+	scripts, err := filepath.Glob("scripts/get-*")
+	if err != nil || len(scripts) == 0 {
+		t.Fatal(scripts, err)
+	}
+	for _, script := range scripts {
+		text, err := os.ReadFile(script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checks := regexp.MustCompile(`sha256sum --check|--require-hashes`).Match(text) && hash.Match(text)
+		if !checks && !strings.Contains(string(text), "npm ci ") {
+			t.Errorf("%s fetches what may be another tomorrow", script)
+		}
+	}
+	text, err := os.ReadFile("scripts/oracle-parser/package-lock.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if versions, sums := strings.Count(string(text), `"version"`), strings.Count(string(text), `"integrity": "sha512-`); sums == 0 || versions != sums {
+		t.Errorf("the lock file has %d packages and %d hashes", versions, sums)
+	}
+}
