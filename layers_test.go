@@ -168,7 +168,8 @@ func TestDownloadsArePinned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if versions, sums := strings.Count(string(text), `"version"`), strings.Count(string(text), `"integrity": "sha512-`); sums == 0 || versions != sums {
+	versions, sums := strings.Count(string(text), `"version"`), strings.Count(string(text), `"integrity": "sha512-`)
+	if sums == 0 || versions != sums {
 		t.Errorf("the lock file has %d packages and %d hashes", versions, sums)
 	}
 }
