@@ -26,6 +26,7 @@ type existing struct {
 	target string                                 // its URL, without the password
 	sql    func(statement string) (string, error) // as its owner
 	dump   func() (string, error)                 // of everything of the user's, and of the catalogue
+	daemon *daemon
 	// working asks how many sessions of the account execute a statement.
 	working string
 }
@@ -191,7 +192,7 @@ const listDatabases = "SELECT '' -- replaced by the server's own"
 func externalMariaDB(t *testing.T) *existing {
 	needServer(t)
 	own := startOwn(t)
-	f := &existing{target: "mariadb://filewise@/?host=" + filepath.Join(own.dir, "own.sock"),
+	f := &existing{daemon: own.daemon, target: "mariadb://filewise@/?host=" + filepath.Join(own.dir, "own.sock"),
 		working: "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = 'filewise' AND COMMAND <> 'Sleep'"}
 	f.sql = func(s string) (string, error) {
 		if s == listDatabases {
@@ -294,8 +295,9 @@ func externalPostgres(t *testing.T) *existing {
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = server.Process.Signal(os.Interrupt); _ = server.Wait() })
-	f := &existing{target: "postgres://filewise@/postgres?host=" + dir,
+	own := &daemon{server}
+	t.Cleanup(func() { _ = own.Process.Signal(os.Interrupt); _ = own.Wait() })
+	f := &existing{daemon: own, target: "postgres://filewise@/postgres?host=" + dir,
 		working: "SELECT COUNT(*) FROM pg_stat_activity WHERE usename = 'filewise' AND state <> 'idle'"}
 	client := func(program string, args ...string) (string, error) {
 		cmd := exec.Command(filepath.Join(bin, program), append([]string{"--host=" + dir, "--username=owner"}, args...)...)

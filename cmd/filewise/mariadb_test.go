@@ -58,6 +58,7 @@ func (p *place) noServers(known []filewisetest.Server, deadline time.Duration) {
 
 // ownServer is the machine's own instance as Filewise must never touch it.
 type ownServer struct {
+	daemon  *daemon
 	process process.Identity
 	dir     string
 }
@@ -89,8 +90,8 @@ func startOwn(t *testing.T) *ownServer {
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = server.Process.Kill(); _ = server.Wait() })
-	o := &ownServer{dir: dir}
+	o := &ownServer{dir: dir, daemon: &daemon{server}}
+	t.Cleanup(o.daemon.kill)
 	if o.process, err = process.Of(server.Process.Pid); err != nil {
 		t.Fatal(err)
 	}
