@@ -14,7 +14,6 @@ func size(n int64) string      { return humanize.IBytes(uint64(max(n, 0))) }
 func count(n float64) string   { return humanize.Comma(int64(math.Round(n))) }
 func percent(x float64) string { return fmt.Sprintf("%.0f %%", 100*x) }
 func exact(x float64) string   { return fmt.Sprintf("%.2f %%", math.Floor(10000*x)/100) }
-func capital(s string) string  { return strings.ToUpper(s[:1]) + s[1:] }
 func join(all []string) string { return strings.Join(all, "; ") }
 
 // seconds is a time in the unit in which a reader thinks of it.
@@ -85,7 +84,7 @@ func (j *judge) summary() string {
 	}
 	first += "."
 	if n[Mend] > 0 {
-		first += fmt.Sprintf(" %s first, or it would be measured instead of the files.", capital(filewise.Counted(n[Mend], "setting")+" should be mended"))
+		first += " " + filewise.Counted(n[Mend], "setting") + " should be mended first, or it would be measured instead of the files."
 	}
 	if n[Unknown] > 0 {
 		first += fmt.Sprintf(" %s not answered: see the end.", map[bool]string{true: "1 question was",

@@ -53,7 +53,8 @@ func backupFigures() []Figure {
 		for i, place := range places {
 			one, many := minutes[1][i], minutes[files][i]
 			all = append(all, faster(Figure{Family: FamilyBackup, Variant: place.variant, Files: files, Against: 1,
-				Words: fmt.Sprintf("%s on %s: %g min, against %g min with 1 file", filewise.Counted(files, backupFile), place.words, many, one)}, one, many))
+				Words: fmt.Sprintf("%s on %s: %g min, against %g min with 1 file", filewise.Counted(files, backupFile), place.words, many, one),
+			}, one, many))
 		}
 	}
 	return append(all, faster(Figure{Family: FamilyRestore, Files: 8, Against: 1,
