@@ -212,10 +212,15 @@ func TestBundleRefused(t *testing.T) {
 }
 
 func FuzzReadBundle(f *testing.F) {
-	run, trials := bundleRun()
-	var text bytes.Buffer
-	must(f, ExportJSON(&text, run, trials))
-	f.Add([]byte(text.String()))
+	for n := range 3 { // of a run that has begun, with one trial, and with two
+		run, trials := bundleRun()
+		var text bytes.Buffer
+		must(f, ExportJSON(&text, run, trials[:n]))
+		if _, _, _, err := ReadBundle(bytes.NewReader(bundled(f, run, trials[:n]...))); err != nil {
+			f.Fatalf("the seed of %d trials is refused: %v", n, err)
+		}
+		f.Add(text.Bytes())
+	}
 	f.Add([]byte(`{"format":"filewise-run","schema":1}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		// Behind the check sum, which no fuzzer finds.

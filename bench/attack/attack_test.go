@@ -3,6 +3,11 @@
 package main
 
 import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -22,5 +27,41 @@ func TestFailedIsCounted(t *testing.T) {
 	var table strings.Builder
 	if err := show(&table, []outcome{{row: row{name: "a"}, tried: 2}, {row: row{name: "b"}, tried: 3, failed: []string{"it"}}}); err == nil {
 		t.Errorf("a failed try is no error:\n%s", &table)
+	}
+}
+
+// What the page on safety says it was tried by is there.
+func TestSafetyNamesWhatThereIs(t *testing.T) {
+	page, err := os.ReadFile("../../docs/safety.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	if err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		all.Write(text)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile(`\bTest[A-Z]\w+`).FindAllString(string(page), -1)
+	for _, name := range named {
+		if !strings.Contains(all.String(), "func "+name+"(") {
+			t.Errorf("there is no %s", name)
+		}
+	}
+	attacks := regexp.MustCompile("attack:\\s((?:`[a-z-]+`,?\\s?)+)").FindAllStringSubmatch(string(page), -1)
+	for _, of := range attacks {
+		for name := range strings.FieldsFuncSeq(of[1], func(r rune) bool { return strings.ContainsRune("`, \n", r) }) {
+			if !slices.ContainsFunc(rows, func(r row) bool { return r.name == name }) {
+				t.Errorf("the attack has no row %q", name)
+			}
+		}
+	}
+	if len(named) < 10 || len(attacks) < 5 {
+		t.Errorf("it names %d tests and %d attacks", len(named), len(attacks))
 	}
 }
