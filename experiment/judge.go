@@ -79,7 +79,7 @@ func (s standing) sentences(r verdict.Result) []string {
 	if s.decision.Ending != GoesOn {
 		return []string{"No verdict: " + s.decision.Why + "."}
 	}
-	return []string{fmt.Sprintf("No verdict yet: %d of the %d blocks that a verdict needs are complete.", r.Blocks, verdict.FirstLook)}
+	return []string{fmt.Sprintf("No verdict yet: %d of the %d blocks that a verdict needs are complete.", r.Blocks, r.FirstClaim())}
 }
 
 // timeSpent sums the stages of all trials, in the order in which they first

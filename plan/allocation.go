@@ -39,10 +39,7 @@ func (m *maker) settleAllocation(arms []arm) error {
 				return err
 			}
 		}
-		switch itself := growsByItself(a.Layout, try); {
-		case itself && m.o.Growth.Given():
-			return badUse("growth", m.o.Growth.Value, "leave it out: "+m.Engine.Name()+" itself decides by how much such files grow")
-		case itself && !a.growthGiven:
+		if !a.growthGiven && growsByItself(a.Layout, try) {
 			a.Data.Growth = 0
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"filewise"
 	"filewise/experiment"
 	"filewise/report/document"
-	"filewise/verdict"
 )
 
 // Headline is the verdict of a run in one line, over all families.
@@ -86,8 +85,8 @@ func Left(d Data) string {
 		return leftOfDesign(d)
 	}
 	out := count(j.First().Result.Blocks, "block") + " done"
-	if j.First().Result.Blocks < verdict.FirstLook {
-		out += fmt.Sprintf(", intervals from block %d on", verdict.FirstLook)
+	if r := j.First().Result; r.Blocks < r.FirstClaim() {
+		out += fmt.Sprintf(", intervals from block %d on", r.FirstClaim())
 	}
 	most := time.Duration(0)
 	if j.Schedule.TrialTime > 0 {

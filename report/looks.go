@@ -36,9 +36,9 @@ func (v view) looks() []document.Block {
 		}).As("nb"),
 		document.Words("outcome", v.outcome).As("words"))
 	return []document.Block{
-		document.Text("After each block from the third, the difference to " + v.Plan.Baseline +
-			", its interval, and the regret: no tested layout is faster by more than this. " +
-			"A layout can be recommended as soon as its regret is within what is tolerated."),
+		document.Text(fmt.Sprintf("After each block from the third, the difference to %s, from block %d on its interval, and the regret: "+
+			"no tested layout is faster by more than this. A layout can be recommended as soon as its regret is within what is tolerated.",
+			v.Plan.Baseline, v.of.Result.FirstClaim())),
 		v.lookFigure(), document.Tabulate(document.Table{Caption: caption, Class: "looks"}, some, columns...),
 	}
 }

@@ -60,7 +60,7 @@ func (v view) Headline() string {
 }
 
 func (v view) noVerdictYet() string {
-	return fmt.Sprintf("No verdict yet: %d of the %d blocks that a verdict needs are complete.", v.of.Result.Blocks, verdict.FirstLook)
+	return fmt.Sprintf("No verdict yet: %d of the %d blocks that a verdict needs are complete.", v.of.Result.Blocks, v.of.Result.FirstClaim())
 }
 
 // further are the sentences after the headline.

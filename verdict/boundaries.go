@@ -28,19 +28,32 @@ const (
 type Boundaries struct {
 	TwoSided []float64 `json:"two_sided"` // c₂, against the baseline; infinite before the first claim
 	OneSided []float64 `json:"one_sided"` // c₁, against the best
+	// The same of pairs that go by their own spread (rules 2).
+	OwnTwoSided []float64 `json:"own_two_sided,omitempty"`
+	OwnOneSided []float64 `json:"own_one_sided,omitempty"`
 }
 
 // at returns the critical values after block n, or NaN before the first look
 // and the first claim.
-func (b Boundaries) at(n int) (two, one float64) {
-	if n < FirstLook || len(b.TwoSided) == 0 {
+func (b Boundaries) at(n int) (two, one float64) { return at(n, b.TwoSided, b.OneSided) }
+
+// ownAt returns those of pairs that go by their own spread.
+func (b Boundaries) ownAt(n int) (two, one float64) { return at(n, b.OwnTwoSided, b.OwnOneSided) }
+
+func at(n int, twoSided, oneSided []float64) (two, one float64) {
+	if n < FirstLook || len(twoSided) == 0 {
 		return math.NaN(), math.NaN()
 	}
-	i := min(n-FirstLook, len(b.TwoSided)-1)
-	if two = b.TwoSided[i]; !finite(two) {
+	i := min(n-FirstLook, len(twoSided)-1)
+	if two = twoSided[i]; !finite(two) {
 		two = math.NaN()
 	}
-	return two, b.OneSided[i]
+	return two, oneSided[i]
+}
+
+func (b Boundaries) clone() Boundaries {
+	return Boundaries{TwoSided: slices.Clone(b.TwoSided), OneSided: slices.Clone(b.OneSided),
+		OwnTwoSided: slices.Clone(b.OwnTwoSided), OwnOneSided: slices.Clone(b.OwnOneSided)}
 }
 
 // firstClaim is the block from which there are intervals.
@@ -71,11 +84,10 @@ func BoundariesFor(rules, arms, maxBlocks int, confidence float64) (Boundaries, 
 	}
 	if math.Abs(confidence-0.95) < 1e-12 {
 		if b, ok := printed(rules, arms, maxBlocks); ok {
-			return Boundaries{TwoSided: slices.Clone(b.TwoSided), OneSided: slices.Clone(b.OneSided)}, nil
+			return b.clone(), nil
 		}
 	}
-	b := simulated(simulatedKey{rules, arms, maxBlocks, confidence})
-	return Boundaries{TwoSided: slices.Clone(b.TwoSided), OneSided: slices.Clone(b.OneSided)}, nil
+	return simulated(simulatedKey{rules, arms, maxBlocks, confidence}).clone(), nil
 }
 
 type simulatedKey struct {

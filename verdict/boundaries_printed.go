@@ -43,7 +43,8 @@ func printed(rules, arms, maxBlocks int) (Boundaries, bool) {
 // printedKey finds the boundaries of a design in a table.
 type printedKey struct{ arms, maxBlocks int }
 
-// parseBoundaries reads lines of "ARMS BLOCKS: two-sided; one-sided" in thousandths, "-" where there is none yet.
+// parseBoundaries reads lines of "ARMS BLOCKS: two-sided; one-sided" in thousandths, "-" where there is none yet; by
+// rules 2 the same of pairs on their own follow.
 // It panics on anything else: the tables are part of the program.
 func parseBoundaries(table string) map[printedKey]Boundaries {
 	all := make(map[printedKey]Boundaries)
@@ -56,8 +57,9 @@ func parseBoundaries(table string) map[printedKey]Boundaries {
 		if _, err := fmt.Sscan(design, &key.arms, &key.maxBlocks); err != nil {
 			panic(fmt.Sprintf("the table of boundaries has the line %q: %v", line, err))
 		}
-		two, one, _ := strings.Cut(values, ";")
-		all[key] = Boundaries{TwoSided: fromThousandths(two), OneSided: fromThousandths(one)}
+		rows := append(strings.Split(values, ";"), "", "", "")
+		all[key] = Boundaries{TwoSided: fromThousandths(rows[0]), OneSided: fromThousandths(rows[1]),
+			OwnTwoSided: fromThousandths(rows[2]), OwnOneSided: fromThousandths(rows[3])}
 	}
 	return all
 }

@@ -19,13 +19,17 @@ func TestTablesAreComplete(t *testing.T) {
 				if !ok {
 					t.Fatalf("rules %d: no table for %d arms, %d blocks", rules, k, n)
 				}
-				for _, c := range [][]float64{b.TwoSided, b.OneSided} {
+				all := [][]float64{b.TwoSided, b.OneSided}
+				if rules == 2 {
+					all = append(all, b.OwnTwoSided, b.OwnOneSided)
+				}
+				for _, c := range all {
 					falling := slices.IsSortedFunc(c, func(x, y float64) int { return int(1000 * (y - x)) })
 					if len(c) != n-2 || !falling && rules == 1 || slices.Min(c) < 1.6 {
 						t.Errorf("rules %d, %d arms, %d blocks: %v", rules, k, n, c)
 					}
 				}
-				if first := b.firstClaim(); rules == 2 && first != min(n, map[bool]int{true: 7, false: 6}[k == 2]) {
+				if first := b.firstClaim(); rules == 2 && first != min(n, map[bool]int{true: 6, false: 7}[k == 4 || k == 5]) {
 					t.Errorf("%d arms, %d blocks: the first claim after %d", k, n, first)
 				}
 			}

@@ -7,8 +7,9 @@ import (
 	"slices"
 )
 
-// FirstLook is the block after which the first look is taken: with fewer
-// blocks the boundaries are too wide to be of use.
+// FirstLook is the block after which the first look is taken, and the fewest that a
+// plan may have: with fewer the boundaries are too wide to be of use. Rules 2 only drop
+// layouts then; Result.FirstClaim says from when on there are intervals.
 const FirstLook = 3
 
 // NewestRules are judged by unless others are asked for.

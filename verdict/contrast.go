@@ -13,6 +13,7 @@ type contrast struct {
 	variance float64
 	common   int     // blocks that have both
 	df       float64 // of the variance; 0: critical values hold as they are (rules 1)
+	own      bool    // by the pair's own spread, with boundaries for such
 	skew     float64 // weighted γ̂/(3√n) of Hall's transformation; 0: none
 }
 

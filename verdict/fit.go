@@ -15,6 +15,9 @@ const (
 	scaleUpdates = 8 // σ is frozen after these, so that the fit converges
 	converged    = 1e-8
 	priorDF      = 4 // ν₀: weight of the pooled variance in a contrast's own
+
+	huberAt   = 1.5    // rules 2: residuals are clipped at 1.5σ,
+	huberNorm = 0.7785 // and this is the mean square of a normal variable that is
 )
 
 // grid is a two-way table of log throughput with a mask.
@@ -34,6 +37,8 @@ type twoWay struct {
 	df          int     // ν, residual degrees of freedom; variances need ν ≥ 1
 	pooled      float64 // s²
 	unclipped   float64 // m
+	sigma       float64
+	clipAt      float64 // of σ
 	leastSquare float64 // s² of the plain least-squares fit
 }
 
@@ -43,7 +48,7 @@ func fitTwoWay(g grid, floorShare float64) (fit twoWay, ok bool) {
 	if !good || solver.df < 1 {
 		return twoWay{}, false
 	}
-	f := twoWay{grid: g, df: solver.df}
+	f := twoWay{grid: g, df: solver.df, clipAt: clipAt}
 	f.block, f.arm = solver.solve(g.y)
 	f.leastSquare = f.sumSquares(math.Inf(1)) / float64(f.df)
 	f.medianPolish()
@@ -51,6 +56,33 @@ func fitTwoWay(g grid, floorShare float64) (fit twoWay, ok bool) {
 	f.finish(sigma)
 	return f, true
 }
+
+// fitHuber fits g by Huber's proposal 2: σ is that of the clipped residuals themselves. It
+// serves a table of few cells better than their median does, which strays there.
+func fitHuber(g grid) (fit twoWay, ok bool) {
+	solver, good := newSolver(g)
+	if !good || solver.df < 1 {
+		return twoWay{}, false
+	}
+	f := twoWay{grid: g, df: solver.df, clipAt: huberAt}
+	f.block, f.arm = solver.solve(g.y)
+	f.leastSquare = f.sumSquares(math.Inf(1)) / float64(f.df)
+	square := f.leastSquare
+	for range maxIter {
+		limit, before := huberAt*math.Sqrt(square), square
+		f.makePseudo(math.Sqrt(square))
+		f.block, f.arm = solver.solve(f.pseudo)
+		square = f.sumSquares(limit) / float64(f.df) / huberNorm
+		if math.Abs(square-before) <= settled*before {
+			break
+		}
+	}
+	f.finish(math.Sqrt(square))
+	return f, true
+}
+
+// settled is the relative change of σ² with which fitHuber ends.
+const settled = 1e-3
 
 // iterate refits pseudo-values, in which far residuals are pulled in, until
 // the contrasts stand still; it returns the final σ.
@@ -74,6 +106,7 @@ func (f *twoWay) iterate(solver *solver, floor float64) float64 {
 
 // finish computes what follows from the final effects and σ.
 func (f *twoWay) finish(sigma float64) {
+	f.sigma = sigma
 	f.makePseudo(sigma)
 	f.clipped = make([][]bool, len(f.y))
 	for b := range f.clipped {
@@ -82,13 +115,14 @@ func (f *twoWay) finish(sigma float64) {
 	inside, cells := 0, 0
 	each(f.grid, func(b, j int) {
 		cells++
-		f.clipped[b][j] = math.Abs(f.residual(b, j)) > clipAt*sigma
-		if !f.clipped[b][j] {
+		far := math.Abs(f.residual(b, j))
+		f.clipped[b][j] = far > clipAt*sigma
+		if far <= f.clipAt*sigma {
 			inside++
 		}
 	})
 	f.unclipped = max(0.5, float64(inside)/float64(cells))
-	f.pooled = f.sumSquares(clipAt*sigma) / float64(f.df) / (f.unclipped * f.unclipped)
+	f.pooled = f.sumSquares(f.clipAt*sigma) / float64(f.df) / (f.unclipped * f.unclipped)
 }
 
 func (f *twoWay) residual(b, j int) float64 { return f.y[b][j] - f.block[b] - f.arm[j] }
@@ -114,7 +148,7 @@ func (f *twoWay) makePseudo(sigma float64) {
 		f.pseudo = newRows(len(f.y), f.width)
 	}
 	each(f.grid, func(b, j int) {
-		f.pseudo[b][j] = f.block[b] + f.arm[j] + clip(f.residual(b, j), clipAt*sigma)
+		f.pseudo[b][j] = f.block[b] + f.arm[j] + clip(f.residual(b, j), f.clipAt*sigma)
 	})
 }
 

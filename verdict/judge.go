@@ -74,14 +74,6 @@ func (r *replay) running() []bool {
 	return out
 }
 
-// floorShare is that of the fit by the rules.
-func (r *replay) floorShare() float64 {
-	if r.cfg.Rules == 1 {
-		return floorShare
-	}
-	return likeFloor
-}
-
 func (r *replay) run() Result {
 	result := Result{
 		Config: r.cfg, Arms: append([]Arm{}, r.arms...),

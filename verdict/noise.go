@@ -5,17 +5,19 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"filewise/verdict/internal/boundary"
 )
 
 // Constants of rules 2, chosen by simulation for the fewest trials among those that
 // keep 5 % in the worlds of bench/truth.
 const (
-	likeLevel   = 0.35 // of the test that arms are alike in noise, over all arms
+	likeLevel   = 0.05 // of the test that an arm is as noisy as the median one, to either side
 	likePriorDF = 8    // weight of the pooled variance between alike arms
-	likeFloor   = 0.6  // residuals are clipped at 2.5 × at least this share of the least-squares σ
-	trimFrom    = 5    // blocks from which each arm's largest residual is left out of that test
-	skewWeight  = 3    // of the sample's skewness in Hall's transformation
+	trimEvery   = 10   // for so many trials of an arm a residual is left out of that test
+	skewWeight  = 2    // of the sample's skewness in Hall's transformation
 	atLeastLike = 3    // arms that make a pool
+	likeRounds  = 3    // of finding the pool and judging all arms by it
 )
 
 // noise says which arms of a look are alike in noise, and what they share.
@@ -24,80 +26,144 @@ type noise struct {
 	pool  twoWay // fit of the alike arms alone; no alike arm: unused
 }
 
-// judgeNoise finds the running arms that are alike: an arm is not when its mean
-// square exceeds the F quantile times the median arm's. The largest residual of each
-// is left out, so that a single stall does not make an arm a noisy one. A pool of
-// fewer than three arms is none.
-func judgeNoise(f *twoWay, running []bool) noise {
-	out := noise{alike: make([]bool, f.width)}
-	squares := make([]float64, f.width)
-	var order []int
+// judgeNoise finds the running arms that are alike, around the fit of those found so
+// far: noisy ones blur the blocks' effects, and so what the others' noise is. A pool of
+// fewer than three arms is none, and so is one in a design in which the arms are too
+// few to tell which one is odd.
+func (s *scene) judgeNoise(running []bool) noise {
+	g := s.grid
+	none := noise{alike: make([]bool, g.width)}
+	if g.width < boundary.Rules2.Pooled {
+		return none
+	}
+	members := running
+	for round := 0; ; round++ {
+		pool, ok := s.fit, true
+		if slices.Contains(members, false) {
+			pool, ok = fitHuber(g.only(members))
+		}
+		if !ok {
+			return none
+		}
+		alike := pool.alike(g, running, members)
+		if round == likeRounds || slices.Equal(alike, members) {
+			return noise{alike: members, pool: pool}
+		}
+		if members = alike; count(members) < atLeastLike {
+			return none
+		}
+	}
+}
+
+// alike finds the arms of which the mean square is that of the median arm, by an F
+// quantile to either side.
+func (f *twoWay) alike(g grid, running, members []bool) []bool {
+	odd := f.outliers(g, running)
+	squares, present := make([]float64, g.width), []float64{}
 	blocks := 0
-	for j := range f.width {
-		if n, ms := f.spread(j); running[j] && n >= 2 {
-			squares[j], blocks = ms, max(blocks, n)
-			order = append(order, j)
+	for j := range g.width {
+		squares[j] = math.NaN()
+		if !running[j] {
+			continue
 		}
-	}
-	k := len(order)
-	if k < atLeastLike {
-		return out
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return compare(squares[a], squares[b]) })
-	median, found := squares[order[(k-1)/2]], 0
-	limit := distuv.F{D1: float64(blocks - 1), D2: float64((blocks-1)*k/2 + 1)}.Quantile(1 - likeLevel/float64(k))
-	for _, j := range order {
-		if squares[j] <= limit*median {
-			out.alike[j] = true
-			found++
+		others := count(odd)
+		if odd[j] {
+			others--
 		}
-	}
-	if found < atLeastLike {
-		return noise{alike: make([]bool, f.width)}
-	}
-	g := f.grid
-	g.mask = make([][]bool, len(f.mask))
-	for b, row := range f.mask {
-		g.mask[b] = make([]bool, f.width)
-		for j := range row {
-			g.mask[b][j] = row[j] && out.alike[j]
+		r := f.residuals(g, j)
+		if len(r) < 2 {
+			continue
 		}
+		squares[j] = trimmedSquare(r, min(len(r)/trimEvery, others))
+		share := 1 / float64(count(members))
+		if members[j] {
+			share = -share
+		}
+		squares[j] /= 1 + share
+		present, blocks = append(present, squares[j]), max(blocks, len(r))
 	}
-	var ok bool
-	if out.pool, ok = fitTwoWay(g, likeFloor); !ok {
-		return noise{alike: make([]bool, f.width)}
+	alike := make([]bool, g.width)
+	if len(present) == 0 {
+		return alike
+	}
+	slices.Sort(present)
+	median := present[(len(present)-1)/2]
+	limit := distuv.F{D1: float64(blocks - 1), D2: float64((blocks-1)*len(present)/2 + 1)}.Quantile(1 - likeLevel)
+	for j, square := range squares {
+		alike[j] = square <= limit*median && square >= median/limit // not of NaN
+	}
+	return alike
+}
+
+// outliers are the arms with trials that are pulled in. An arm's largest residuals are
+// left out of the test only as far as other arms have such ones too: what hits any
+// layout is the machine's, and what hits one alone is its own.
+func (f *twoWay) outliers(g grid, running []bool) []bool {
+	out := make([]bool, g.width)
+	limit := 2 * clipAt * f.sigma
+	for j := range out {
+		out[j] = running[j] && slices.ContainsFunc(f.residuals(g, j), func(r float64) bool { return math.Abs(r) > limit })
 	}
 	return out
 }
 
-func compare(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
-// spread is the mean square of an arm's residuals, and the number of its trials.
-func (f *twoWay) spread(j int) (n int, square float64) {
-	var squares []float64
-	for b := range f.y {
-		if f.mask[b][j] {
-			r := f.residual(b, j)
-			squares = append(squares, r*r)
+// residuals of an arm that need not be one of the fit's, in blocks that the fit has.
+func (f *twoWay) residuals(g grid, j int) []float64 {
+	var r []float64
+	var mean float64
+	own := false
+	for b := range g.y {
+		if g.mask[b][j] && slices.Contains(f.mask[b], true) {
+			r = append(r, g.y[b][j]-f.block[b])
+			mean += r[len(r)-1]
+			own = own || f.mask[b][j]
 		}
 	}
-	n = len(squares)
-	if n >= trimFrom {
-		slices.Sort(squares)
-		squares = squares[:n-1]
+	mean /= float64(len(r))
+	if own {
+		mean = f.arm[j]
 	}
-	for _, x := range squares {
-		square += x / float64(max(n-1, 1))
+	for i := range r {
+		r[i] -= mean
 	}
-	return n, square
+	return r
+}
+
+// trimmedSquare is the mean square of residuals without the largest ones.
+func trimmedSquare(r []float64, without int) float64 {
+	squares := make([]float64, len(r))
+	for i, x := range r {
+		squares[i] = x * x
+	}
+	slices.Sort(squares)
+	var sum float64
+	for _, x := range squares[:len(r)-without] {
+		sum += x
+	}
+	return sum / float64(len(r)-1)
+}
+
+// only is the grid of some arms.
+func (g grid) only(arms []bool) grid {
+	mask := make([][]bool, len(g.mask))
+	for b, row := range g.mask {
+		mask[b] = make([]bool, g.width)
+		for j := range row {
+			mask[b][j] = row[j] && arms[j]
+		}
+	}
+	g.mask = mask
+	return g
+}
+
+func count(set []bool) int {
+	n := 0
+	for _, in := range set {
+		if in {
+			n++
+		}
+	}
+	return n
 }
 
 // contrast of arms i and j by rules 2. Of alike arms it is that of their fit, the
@@ -109,8 +175,7 @@ func (x *noise) contrast(g grid, i, j int) contrast {
 			return c
 		}
 	}
-	d := g.differences(i, j)
-	c := ofSample(d)
+	c := ofSample(g.differences(i, j))
 	if x.pool.df > 0 {
 		c.variance = max(c.variance, 2*x.pool.pooled/float64(max(c.common, 1)))
 	}
@@ -142,7 +207,7 @@ func (g grid) differences(i, j int) []float64 {
 
 // ofSample is a mean with its own variance, n−1 degrees of freedom and skewness.
 func ofSample(d []float64) contrast {
-	c := contrast{common: len(d), df: float64(len(d) - 1), variance: math.NaN()}
+	c := contrast{own: true, common: len(d), df: float64(len(d) - 1), variance: math.NaN()}
 	n := float64(len(d))
 	for _, x := range d {
 		c.effect += x / n

@@ -34,20 +34,20 @@ func (s *scene) futile(look Look) bool {
 	return true
 }
 
-// outlook is how things will stand at the last block.
-type outlook struct{ two, one, shrink float64 }
+// outlook is how things will stand at the last block: how much smaller standard errors
+// will be.
+type outlook struct{ shrink float64 }
 
 func (s *scene) atLast() outlook {
-	o := outlook{shrink: math.Sqrt(float64(s.n) / float64(s.cfg.MaxBlocks))}
-	o.two, o.one = s.bounds.at(s.cfg.MaxBlocks)
-	return o
+	return outlook{shrink: math.Sqrt(float64(s.n) / float64(s.cfg.MaxBlocks))}
 }
 
 // half is half the width that the interval of arm j will have. The skewness of few
 // differences is no forecast of that of many.
 func (o outlook) half(s *scene, j int, e Estimate) float64 {
 	c, _, _, _ := s.difference(j, s.cfg.Baseline)
-	return c.critical(o.two) * o.shrink * e.SE
+	two, _ := s.boundsOf(c, s.cfg.MaxBlocks)
+	return c.critical(two) * o.shrink * e.SE
 }
 
 // resolvable: a lucky estimate could still be resolved.
@@ -70,7 +70,8 @@ func (s *scene) bestRegret(j int, last outlook) float64 {
 		if !ok {
 			return math.NaN()
 		}
-		bound = max(bound, c.effect-s.cfg.Kappa*c.se()+c.critical(last.one)*last.shrink*c.se())
+		_, one := s.boundsOf(c, s.cfg.MaxBlocks)
+		bound = max(bound, c.effect-s.cfg.Kappa*c.se()+c.critical(one)*last.shrink*c.se())
 	}
 	return bound
 }

@@ -39,6 +39,35 @@ func TestOneNoisyLayout(t *testing.T) {
 	}
 }
 
+// Two noisy layouts of five blur the blocks' effects, and are told from the three quiet
+// ones all the same; of equal ones most are found to be.
+func TestAlikeAreFound(t *testing.T) {
+	random := rand.New(rand.NewPCG(2, 1))
+	alike := func(noisy float64) []bool {
+		table := make(Table, 8)
+		for b := range table {
+			for j := range 5 {
+				sd := 0.01
+				if j >= 3 {
+					sd = noisy
+				}
+				table[b] = append(table[b], Cell{Throughput: math.Exp(sd * random.NormFloat64()), OK: true})
+			}
+		}
+		return newReplay(DefaultConfig(), armsOf(5), table, Boundaries{}).scene(len(table)).noise.alike
+	}
+	found := 0
+	for range 50 {
+		if got := alike(0.08); got[3] || got[4] {
+			t.Errorf("noisy layouts are taken for quiet ones: %v", got)
+		}
+		found += count(alike(0.01))
+	}
+	if found < 200 {
+		t.Errorf("of equal layouts %d of 250 are alike", found)
+	}
+}
+
 // The example: one stall of 4 files is named, with the effect without it, and
 // the verdict is not taken from the block in which it came.
 func TestStallIsNamed(t *testing.T) {

@@ -22,11 +22,15 @@ type scene struct {
 func (r *replay) scene(n int) *scene {
 	s := &scene{replay: r, raw: r.grid(n), n: n, trials: make([]int, len(r.arms))}
 	s.grid, s.probe = calibrate(r.table, s.raw)
-	s.fit, s.fitted = fitTwoWay(s.grid, r.floorShare())
+	if r.cfg.Rules == 1 {
+		s.fit, s.fitted = fitTwoWay(s.grid, floorShare)
+	} else {
+		s.fit, s.fitted = fitHuber(s.grid)
+	}
 	s.builds = newBuilds(r.table, s.grid)
 	s.spread = between{variance: math.NaN()}
 	if s.fitted && r.cfg.Rules > 1 {
-		s.noise = judgeNoise(&s.fit, r.running())
+		s.noise = s.judgeNoise(r.running())
 	}
 	if s.fitted && s.builds.anyReused() {
 		// Bonferroni over the contrasts with the baseline.
@@ -62,8 +66,16 @@ func (s *scene) difference(i, j int) (c contrast, two, one float64, ok bool) {
 		c.variance = s.probe.apply(c.variance, s.fit.pooled, i, j)
 		c = s.perBuild(c, i, j)
 	}
-	two, one = s.bounds.at(c.common)
+	two, one = s.boundsOf(c, c.common)
 	return c, two, one, c.common >= FirstLook && finite(c.variance)
+}
+
+// boundsOf a contrast are the critical values of the look at n blocks.
+func (s *scene) boundsOf(c contrast, n int) (two, one float64) {
+	if c.own {
+		return s.bounds.ownAt(n)
+	}
+	return s.bounds.at(n)
 }
 
 // estimates of all arms, without what depends on the decision.

@@ -66,7 +66,7 @@ func TestTwinIsNotWaitedFor(t *testing.T) {
 	cfg := DefaultConfig()
 	cfg.Goal = GoalVerdicts
 	r := must(Judge(cfg, twinArms(), twinTable([]float64{0, 0.4, 0.03}, 20)))
-	if look, _ := r.Last(); look.Stop != ReasonAllResolved || look.Block > 6 {
+	if look, _ := r.Last(); look.Stop != ReasonAllResolved || look.Block > r.FirstClaim() {
 		t.Errorf("stopped after block %d: %q", look.Block, look.Stop)
 	}
 }

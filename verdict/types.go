@@ -135,7 +135,7 @@ type Result struct {
 	Warnings []Warning `json:"warnings"`
 }
 
-// Last returns the latest look; false before block 3.
+// Last returns the latest look; false before FirstLook.
 func (r Result) Last() (Look, bool) {
 	if len(r.Looks) == 0 {
 		return Look{}, false
@@ -161,7 +161,7 @@ func (r Result) Shown(look Look, arm int) Estimate {
 
 // FirstClaim is the block from which there are intervals.
 func (r Result) FirstClaim() int {
-	return rulesOf(r.Config.Rules).FirstClaim(r.Config.MaxBlocks, len(r.Arms))
+	return rulesOf(r.Config.Rules).FirstClaim(max(r.Config.MaxBlocks, FirstLook), len(r.Arms))
 }
 
 // Decided reports whether measuring may stop; Last().Stop says why.

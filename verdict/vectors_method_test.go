@@ -170,7 +170,7 @@ func testAlphaSpending(t *testing.T, data json.RawMessage) {
 	}
 	decode(t, data, &v)
 	for i, n := range v.Looks {
-		relative(t, "increment", boundary.Rules1.Increment(v.Alpha, n, v.NMax, FirstLook), v.Increments[i], 1e-9)
+		relative(t, "increment", boundary.Increment(v.Alpha, boundary.Rules1.Rho, n, v.NMax, FirstLook), v.Increments[i], 1e-9)
 	}
 }
 

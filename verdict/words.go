@@ -44,8 +44,7 @@ func Headline(r Result, opts WordsOptions) string {
 func advice(r Result, opts WordsOptions) string {
 	look, ok := r.Last()
 	if !ok {
-		return fmt.Sprintf("Undecided: a first look is taken after block %d, %s so far.",
-			FirstLook, plural(r.Blocks, "block"))
+		return r.tooSoon(r.Blocks)
 	}
 	if look.CarryOver {
 		return "Undecided: which layout ran before changes the next trial, so the differences are not those of the layouts alone."
@@ -145,11 +144,16 @@ func above(largest float64) string {
 	return size
 }
 
+// tooSoon is said before the first intervals.
+func (r Result) tooSoon(blocks int) string {
+	return fmt.Sprintf("Undecided: intervals are given from block %d on, %s so far.", r.FirstClaim(), plural(blocks, "block"))
+}
+
 // undecided always says which differences are excluded, and how much more it
 // would take.
 func undecided(r Result, look Look, opts WordsOptions) string {
-	if first := r.FirstClaim(); !finite(look.LargestDifference) && look.Block < first {
-		return fmt.Sprintf("Undecided: intervals are given from block %d on, %s so far.", first, plural(look.Block, "block"))
+	if !finite(look.LargestDifference) && look.Block < r.FirstClaim() {
+		return r.tooSoon(look.Block)
 	}
 	if !finite(look.LargestDifference) {
 		return fmt.Sprintf("Undecided: too few trials succeeded to exclude any difference (%s, %s).",

@@ -85,7 +85,7 @@ func TestHeadline(t *testing.T) {
 		}
 	}
 	early := Result{Config: DefaultConfig(), Arms: armsOf(2), Blocks: 1}
-	want := "Undecided: a first look is taken after block 3, 1 block so far."
+	want := "Undecided: intervals are given from block 7 on, 1 block so far."
 	if got := Sentences(early, WordsOptions{}); len(got) != 1 || got[0] != want {
 		t.Errorf("got %q, want %s", got, want)
 	}

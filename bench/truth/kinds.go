@@ -52,7 +52,8 @@ func first(int) int  { return 0 }
 // kinds are worlds in which no layout differs. Where one layout alone is skewed or of
 // two states, the mean of its logarithms is that of the others.
 func kinds() []kind {
-	return append(append(unequalKinds(), shapes()...), machines()...)
+	all := append(append(unequalKinds(), shapes()...), machines()...)
+	return append(all, kind{builtKind, all[0].make})
 }
 
 func unequalKinds() []kind {

@@ -41,6 +41,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		"`names` of worlds, separated by semicolons; a name ending in * stands for all that begin so (default all)")
 	nulls := flags.Int("nulls", 1000, "`experiments` of each kind of noise and number of layouts, nothing differing; 0: none")
 	kindsOf := flags.String("kinds", "", "`part` of the names of kinds of noise (default all)")
+	held := flags.Int("heldout", 1000, "`experiments` of each kind of noise that the rules were not chosen by; 0: none")
+	planted := flags.Int("planted", 400, "`experiments` of each effect, machine and number of layouts; 0: none")
 	list := flags.Bool("list", false, "list the worlds and end")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -78,15 +80,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	fmt.Fprintf(stdout, "\n%d experiments in each of %d worlds, seed %d, %v. ± is one standard error of the simulation.\n", *n, len(chosen),
 		*seed, time.Since(start).Round(time.Second))
 	m := missed(rows)
-	if *nulls > 0 {
-		fmt.Fprintln(stdout)
-		more, err := runNulls(ctx, *kindsOf, *nulls, *seed, stdout)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(stdout, "\n%d experiments in each cell, seed %d.\n", *nulls, *seed)
-		m = append(m, more...)
+	more, err := runOthers(ctx, others{nulls: *nulls, heldOut: *held, planted: *planted, kinds: *kindsOf, seed: *seed}, stdout)
+	if err != nil {
+		return err
 	}
+	m = append(m, more...)
 	if len(m) > 0 {
 		return fmt.Errorf("targets missed:\n  %s", strings.Join(m, "\n  "))
 	}

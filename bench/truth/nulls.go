@@ -59,37 +59,45 @@ func nullTable(w kind, k int, seed, number uint64) verdict.Table {
 	return table
 }
 
-// nullScore judges it by the rules. With no effects an alarm and an interval that
-// does not hold the truth are the same.
-func nullScore(w kind, k, rules int, seed, number uint64) (score, error) {
+// plantedScore judges it by the rules, the layout in the middle faster by an effect on
+// the log scale. Without one an alarm and an interval that does not hold the truth are
+// the same.
+func plantedScore(w kind, k int, effect float64, rules int, seed, number uint64) (score, error) {
 	cfg := verdict.DefaultConfig()
 	cfg.MaxBlocks, cfg.Rules = maxBlocks, rules
-	arms := make([]verdict.Arm, k)
+	arms, effects := make([]verdict.Arm, k), make([]float64, k)
 	for j := range arms {
 		arms[j] = verdict.Arm{Name: filewise.FilesName(1 << j), Rank: 1 << j}
 	}
-	r, err := verdict.Judge(cfg, arms, nullTable(w, k, seed, number))
+	effects[k/2] = effect
+	table := nullTable(w, k, seed, number)
+	for b := range table {
+		table[b][k/2].Throughput *= math.Exp(effect)
+	}
+	r, err := verdict.Judge(cfg, arms, table)
 	if err != nil {
 		return score{}, fmt.Errorf("%s, %d layouts: %w", w.name, k, err)
 	}
 	s := score{covered: true, trials: r.Trials}
 	for _, look := range r.Looks {
-		for _, e := range look.Estimates {
+		for j, e := range look.Estimates {
 			if e.Known() {
-				s.claim(0, e.Lo, e.Hi)
+				s.claim(effects[j], e.Lo, e.Hi)
 			}
 		}
+	}
+	if look, ok := r.Last(); ok {
+		s.proven, s.found = look.Recommended >= 0, look.Recommended == k/2
 	}
 	return s, nil
 }
 
 // runNulls takes n experiments of each kind and number of layouts, prints the false
 // alarms by rules 1 and 2 as it goes, and returns the targets that rules 2 miss.
-func runNulls(ctx context.Context, names string, n int, seed uint64, w io.Writer) (missed []string, err error) {
+func runNulls(ctx context.Context, all []kind, names string, n int, seed uint64, w io.Writer) (missed []string, err error) {
 	tw := tabwriter.NewWriter(w, 0, 0, 1, ' ', 0)
 	fmt.Fprintln(tw, "| false alarms, % (rules 1 → 2)\t| 2 layouts\t| 5\t| 8\t| 12\t|")
 	fmt.Fprintln(tw, "|---\t|---\t|---\t|---\t|---\t|")
-	all := append(kinds(), kind{builtKind, kinds()[0].make})
 	for _, kind := range all {
 		if names != "" && !strings.Contains(kind.name, names) {
 			continue
@@ -98,7 +106,7 @@ func runNulls(ctx context.Context, names string, n int, seed uint64, w io.Writer
 		for _, k := range counts {
 			var old, now share
 			for rules, out := range map[int]*share{1: &old, 2: &now} {
-				scores, err := parallel(ctx, n, func(i uint64) (score, error) { return nullScore(kind, k, rules, seed, i) })
+				scores, err := parallel(ctx, n, func(i uint64) (score, error) { return plantedScore(kind, k, 0, rules, seed, i) })
 				if err != nil {
 					return missed, err
 				}
@@ -115,6 +123,73 @@ func runNulls(ctx context.Context, names string, n int, seed uint64, w io.Writer
 			}
 		}
 		fmt.Fprintln(tw, "|")
+	}
+	return missed, tw.Flush()
+}
+
+// others are the experiments beside the whole ones: how many of each, 0 = none.
+type others struct {
+	nulls, heldOut, planted int
+	kinds                   string // part of the names of kinds of noise
+	seed                    uint64
+}
+
+func runOthers(ctx context.Context, o others, w io.Writer) (missed []string, err error) {
+	for _, part := range []struct {
+		name string
+		n    int
+		run  func(n int) ([]string, error)
+	}{
+		{"Nothing differs", o.nulls, func(n int) ([]string, error) { return runNulls(ctx, kinds(), o.kinds, n, o.seed, w) }},
+		{"Nothing differs, held out", o.heldOut, func(n int) ([]string, error) { return runNulls(ctx, heldOut(), o.kinds, n, o.seed, w) }},
+		{"One layout is faster", o.planted, func(n int) ([]string, error) { return runPlanted(ctx, n, o.seed, w) }},
+	} {
+		if part.n == 0 {
+			continue
+		}
+		fmt.Fprintln(w)
+		more, err := part.run(part.n)
+		if err != nil {
+			return missed, err
+		}
+		fmt.Fprintf(w, "\n%s: %d experiments in each cell, seed %d.\n", part.name, part.n, o.seed)
+		missed = append(missed, more...)
+	}
+	return missed, nil
+}
+
+// runPlanted takes n experiments of each effect, machine and number of layouts, one of
+// which is faster, and prints how many trials rules 1 and 2 take and how often they find
+// it. Targets are those of a wrong interval.
+func runPlanted(ctx context.Context, n int, seed uint64, w io.Writer) (missed []string, err error) {
+	tw := tabwriter.NewWriter(w, 0, 0, 1, ' ', 0)
+	fmt.Fprintln(tw, "| trials (found, %), rules 1 → 2\t| 2 layouts\t| 5\t| 8\t| 12\t|")
+	fmt.Fprintln(tw, "|---\t|---\t|---\t|---\t|---\t|")
+	for _, m := range []kind{kinds()[0], ofMachine("drift", drifting(0.02)), ofMachine("shared", shared(0.02))} {
+		for _, percent := range []float64{6, 20, 50} {
+			fmt.Fprintf(tw, "| %s, one layout +%.0f %%\t", m.name, percent)
+			for _, k := range counts {
+				var tallies [verdict.NewestRules]tally
+				for i := range tallies {
+					scores, err := parallel(ctx, n, func(e uint64) (score, error) {
+						return plantedScore(m, k, math.Log1p(percent/100), i+1, seed, e)
+					})
+					if err != nil {
+						return missed, err
+					}
+					for _, s := range scores {
+						tallies[i].add(s)
+					}
+				}
+				old, now := tallies[0], tallies[1]
+				fmt.Fprintf(tw, "| %.1f (%.0f) → %.1f (%.0f)\t", old.trials/float64(n), 100*share{old.found, n}.value(),
+					now.trials/float64(n), 100*share{now.found, n}.value())
+				if s := (share{now.covered, n}); s.value() < leastCovered-tolerated*s.se() {
+					missed = append(missed, fmt.Sprintf("%s +%.0f %%, %d layouts: coverage %s %%, target at least 95 %%", m.name, percent, k, s))
+				}
+			}
+			fmt.Fprintln(tw, "|")
+		}
 	}
 	return missed, tw.Flush()
 }

@@ -14,7 +14,8 @@ func TestSmoke(t *testing.T) {
 		t.Skip("whole experiments")
 	}
 	var out, progress bytes.Buffer
-	if err := run(t.Context(), []string{"-n", "20", "-nulls", "0", "-worlds", "quiet +50 %; drift reversed"}, &out, &progress); err != nil {
+	args := []string{"-n", "20", "-nulls", "0", "-heldout", "0", "-planted", "0", "-worlds", "quiet +50 %; drift reversed"}
+	if err := run(t.Context(), args, &out, &progress); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
 	for _, want := range []string{"| quiet +50 % (Shea's figures)", "five in a row, Mann–Whitney", "All targets are met.",

@@ -18,9 +18,6 @@ import (
 // checkBackup refuses what workload backup cannot do, whatever the server.
 func (d *design) checkBackup() error {
 	l := d.layout
-	if _, err := readBackupOptions(l.BackupOptions); err != nil {
-		return err
-	}
 	switch {
 	case l.Backup.Files < 0 || l.Backup.Files > maxStripes:
 		return unsupported(fmt.Sprintf("give 1 to %d", maxStripes), "a backup to %d files on sqlserver", l.Backup.Files)
@@ -32,7 +29,7 @@ func (d *design) checkBackup() error {
 
 // transfer are the options of a backup of the layout.
 func (d *design) transfer(stripes []string) transfer {
-	t, _ := readBackupOptions(d.layout.BackupOptions) // checked by checkBackup
+	t := d.settings.backup
 	t.stripes = stripes
 	return t
 }

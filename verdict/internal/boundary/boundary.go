@@ -14,40 +14,53 @@ const FirstLook = 3
 
 // Rules are what the critical values depend on beside the design.
 type Rules struct {
-	PriorDF  float64 // ν₀ of the moderated contrast variance
-	Earned   bool    // no more of it than the table has beside the contrast's own
-	Rho      float64 // of the error spending
-	FirstTwo int     // two-sided values from this look on, or at the last if that is before
-	FirstOf2 int     // the same of two arms, whose only difference no other confirms
-	Scores   bool    // as normal scores of the same probability under Student's t
+	PriorDF float64 // ν₀ of the moderated contrast variance
+	Pooled  int     // layouts of a design from which a variance is pooled; with fewer, ν₀ is 0
+	Earned  bool    // no more of ν₀ than the table has beside the contrast's own
+	Rho     float64 // of the error spending of two-sided values
+	RhoOne  float64 // of that of the one-sided values
+	// First is the first look with a two-sided value, by the number of layouts; a
+	// design that ends before has it at its last.
+	First  func(k int) int
+	Scores bool // as normal scores of the same probability under Student's t, and such of pairs on their own
+	// Share of the error that two-sided values may use when all is normal and alike.
+	Share float64
 	// Safety is a factor that covers the difference between the least-squares fit
-	// simulated here and what is used on data: the robust fit, by rules 2 of those arms
-	// only that look alike.
+	// simulated here and the robust one used on data.
 	Safety float64
 }
 
 // Rules1 are those of STATISTICS.md ("Fit" and "Boundaries"), Rules2 their
 // successors: docs/statistics.md says why.
 var (
-	Rules1 = Rules{PriorDF: 4, Rho: 1.5, FirstTwo: FirstLook, FirstOf2: FirstLook, Safety: 1.01}
-	Rules2 = Rules{PriorDF: 8, Earned: true, Rho: 1, FirstTwo: 6, FirstOf2: 7, Scores: true, Safety: 1.06}
+	Rules1 = Rules{PriorDF: 4, Rho: 1.5, RhoOne: 1.5, First: func(int) int { return FirstLook }, Share: 1, Safety: 1.01}
+	Rules2 = Rules{PriorDF: 8, Pooled: 4, Earned: true, Rho: 1.5, RhoOne: 1, First: firstOf2, Scores: true, Share: 0.5, Safety: 1}
 )
+
+// firstOf2: a layout whose trials are fast or slow by a toss is all the one or all the
+// other in one of 32 experiments after 6 blocks and in one of 64 after 7. With 4 or 5
+// layouts the former leaves enough of the error to the others; with more there are too
+// many of them, and with fewer nothing tells what noise is usual.
+func firstOf2(k int) int {
+	if k == 4 || k == 5 {
+		return 6
+	}
+	return 7
+}
 
 // prior is ν₀ after n blocks of k arms.
 func (r Rules) prior(n, k int) float64 {
-	if r.Earned {
+	switch {
+	case k < r.Pooled:
+		return 0
+	case r.Earned:
 		return min(r.PriorDF, float64((n-1)*(k-2)))
 	}
 	return r.PriorDF
 }
 
 // FirstClaim is the first look with a two-sided value.
-func (r Rules) FirstClaim(nmax, k int) int {
-	if k == 2 {
-		return min(r.FirstOf2, nmax)
-	}
-	return min(r.FirstTwo, nmax)
-}
+func (r Rules) FirstClaim(nmax, k int) int { return min(r.First(k), nmax) }
 
 // DF are the degrees of freedom of a contrast after n blocks of k arms.
 func (r Rules) DF(n, k int) float64 { return r.prior(n, k) + float64(n-1) }
@@ -56,20 +69,22 @@ func (r Rules) DF(n, k int) float64 { return r.prior(n, k) + float64(n-1) }
 type Table struct {
 	TwoSided []float64 // of max |t| against the baseline
 	OneSided []float64 // of max t against the baseline
+	// The same of a pair that goes by its own spread: each such pair may use its share
+	// of the error and no more, whatever the others do. Empty: there are no such pairs.
+	OwnTwoSided, OwnOneSided []float64
 }
 
-// Spent returns the error that may have been used up to block n of nmax:
-// α(n/nmax)^ρ.
-func (r Rules) Spent(alpha float64, n, nmax int) float64 {
-	return alpha * math.Pow(float64(n)/float64(nmax), r.Rho)
+// spent is the error that may have been used up to block n of nmax: α(n/nmax)^ρ.
+func spent(alpha, rho float64, n, nmax int) float64 {
+	return alpha * math.Pow(float64(n)/float64(nmax), rho)
 }
 
 // Increment is the error to be used at block n, where the first look is.
-func (r Rules) Increment(alpha float64, n, nmax, first int) float64 {
+func Increment(alpha, rho float64, n, nmax, first int) float64 {
 	if n == first {
-		return r.Spent(alpha, n, nmax)
+		return spent(alpha, rho, n, nmax)
 	}
-	return r.Spent(alpha, n, nmax) - r.Spent(alpha, n-1, nmax)
+	return spent(alpha, rho, n, nmax) - spent(alpha, rho, n-1, nmax)
 }
 
 // Simulate returns a table for each nmax (at least 3) of experiments with k
@@ -78,10 +93,21 @@ func (r Rules) Increment(alpha float64, n, nmax, first int) float64 {
 // have not yet crossed its boundary. The result depends on the arguments
 // alone, not on the number of cores.
 func (r Rules) Simulate(k int, nmaxes []int, alpha float64, sims int, seed uint64) []Table {
+	tables := r.simulate(k, r.First(k), nmaxes, alpha, sims, seed)
+	if !r.Scores {
+		return tables
+	}
+	for i, own := range r.simulate(2, r.First(k), nmaxes, alpha/float64(k-1), sims, seed) {
+		tables[i].OwnTwoSided, tables[i].OwnOneSided = own.TwoSided, own.OneSided
+	}
+	return tables
+}
+
+func (r Rules) simulate(k, first int, nmaxes []int, alpha float64, sims int, seed uint64) []Table {
 	world := newWorld(r, k, sims, seed)
 	designs := make([]design, len(nmaxes))
 	for i, nmax := range nmaxes {
-		designs[i] = newDesign(r, nmax, sims)
+		designs[i] = newDesign(r, nmax, min(first, nmax), sims)
 	}
 	for n := 1; n <= slices.Max(nmaxes); n++ {
 		world.nextBlock()
@@ -121,25 +147,25 @@ func (r Rules) FixedN(k int, ns []int, alpha float64, sims int, seed uint64) Tab
 
 // design is one error-spending plan over the simulated experiments.
 type design struct {
-	rules    Rules
-	nmax     int
-	two, one family
+	rules       Rules
+	nmax, first int
+	two, one    family
 }
 
-func newDesign(r Rules, nmax, sims int) design {
-	return design{rules: r, nmax: nmax, two: newFamily(r, sims), one: newFamily(r, sims)}
+func newDesign(r Rules, nmax, first, sims int) design {
+	return design{rules: r, nmax: nmax, first: first, two: newFamily(r, sims), one: newFamily(r, sims)}
 }
 
 func (d *design) look(n int, alpha float64, w *world) {
 	if n > d.nmax {
 		return
 	}
-	if first := d.rules.FirstClaim(d.nmax, w.k); n < first {
+	if n < d.first {
 		d.two.critical = append(d.two.critical, math.Inf(1))
 	} else {
-		d.two.spend(d.rules.Increment(alpha, n, d.nmax, first), w.two)
+		d.two.spend(Increment(d.rules.Share*alpha, d.rules.Rho, n, d.nmax, d.first), w.two)
 	}
-	d.one.spend(d.rules.Increment(alpha, n, d.nmax, FirstLook), w.one)
+	d.one.spend(Increment(alpha, d.rules.RhoOne, n, d.nmax, FirstLook), w.one)
 }
 
 // scores turns critical values into normal scores.
@@ -148,7 +174,7 @@ func (d *design) scores(k int) {
 		t := distuv.StudentsT{Sigma: 1, Nu: d.rules.DF(FirstLook+i, k)}
 		for _, c := range [][]float64{d.two.critical, d.one.critical} {
 			if !math.IsInf(c[i], 0) {
-				c[i] = -d.rules.Safety * distuv.UnitNormal.Quantile(t.CDF(-c[i]))
+				c[i] = -distuv.UnitNormal.Quantile(t.CDF(-c[i]))
 			}
 		}
 	}
@@ -163,15 +189,11 @@ type family struct {
 }
 
 func newFamily(r Rules, sims int) family {
-	safety := r.Safety
-	if r.Scores {
-		safety = 1 // it is the scores that it widens
-	}
 	inside := make([]int32, sims)
 	for i := range inside {
 		inside[i] = int32(i)
 	}
-	return family{sims: sims, safety: safety, inside: inside}
+	return family{sims: sims, safety: r.Safety, inside: inside}
 }
 
 // spend finds the value that the given share of all experiments crosses at

@@ -28,9 +28,9 @@ func TestNthSmallest(t *testing.T) {
 func TestErrorIsSpent(t *testing.T) {
 	sum := 0.0
 	for n := FirstLook; n <= 12; n++ {
-		sum += Rules1.Increment(0.05, n, 12, FirstLook)
+		sum += Increment(0.05, Rules1.Rho, n, 12, FirstLook)
 	}
-	if math.Abs(sum-0.05) > 1e-12 || Rules1.Spent(0.05, 12, 12) != 0.05 {
+	if math.Abs(sum-0.05) > 1e-12 || spent(0.05, Rules1.Rho, 12, 12) != 0.05 {
 		t.Errorf("%v", sum)
 	}
 }
