@@ -137,6 +137,7 @@ func (p *Process) Stop(ctx context.Context, ask os.Signal, patience time.Duratio
 	if err := p.cmd.Process.Signal(ask); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("ending process %d: %w", p.PID(), err)
 	}
+	proceed(p.PID())
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	select {

@@ -82,6 +82,14 @@ func TestStop(t *testing.T) {
 	if err := clean.Died(); err != nil {
 		t.Errorf("a stopped process has died: %v", err)
 	}
+	stopped := shell(t, "trap 'exit 0' TERM; echo up; while :; do sleep 0.02; done", nil)
+	await(t, "the trap", func() bool { return Tail(stopped.spec.Log, nil) == "up" })
+	if err := syscall.Kill(-stopped.PID(), syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	if err := stopped.Stop(t.Context(), syscall.SIGTERM, 20*time.Second); err != nil {
+		t.Errorf("a process that is stopped does not hear: %v", err)
+	}
 	deaf := shell(t, "trap '' TERM; echo up; while :; do sleep 0.02; done", nil)
 	await(t, "the trap", func() bool { return Tail(deaf.spec.Log, nil) == "up" })
 	if err := deaf.Stop(t.Context(), syscall.SIGTERM, 50*time.Millisecond); err == nil || !strings.Contains(err.Error(), "killed") {

@@ -13,3 +13,7 @@ func (u *User) credential() *syscall.Credential {
 
 // killGroup ends a process and all of its group at once.
 func killGroup(pid int) error { return syscall.Kill(-pid, syscall.SIGKILL) }
+
+// proceed has a process that somebody has stopped (SIGSTOP) hear what it was asked, with what
+// it has started in its group.
+func proceed(pid int) { _ = syscall.Kill(-pid, syscall.SIGCONT) }

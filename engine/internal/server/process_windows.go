@@ -15,3 +15,5 @@ func killGroup(int) error { return filewise.ErrUnsupported }
 
 // Give is never asked: there are no managed servers here.
 func Give(string, string, *User) error { return machine.ManagedServers() }
+
+func proceed(int) {}

@@ -45,7 +45,11 @@ func (s *Session) committed(first, n int64) (int64, error) {
 	if s.Died != nil && s.Died() {
 		return 0, nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), cmp.Or(s.Patience, patience))
+	within := cmp.Or(s.Patience, patience)
+	if s.watch.lost.Load() { // the server, or the line, has been silent for long enough
+		within = min(within, interruptPatience)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
 	if err := s.settle(ctx); err != nil {
 		return 0, fmt.Errorf("ending an interrupted transaction: %w", err)
