@@ -184,7 +184,7 @@ func rebundle(bundle []byte, alter func([]byte) []byte) ([]byte, error) {
 	var texts [][]byte
 	for in := tar.NewReader(unpacked); ; {
 		h, err := in.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {

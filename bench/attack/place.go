@@ -214,10 +214,10 @@ func (p *place) tidy() error {
 		return fmt.Errorf("the volume is not as it was: %.2000v, was %.2000v", now, p.belongings)
 	}
 	registered, err := filepath.Glob(filepath.Join(p.state, "scratch", "*"))
-	if err != nil || len(registered) > 0 {
-		return fmt.Errorf("still registered: %v %v", registered, err)
+	if err == nil && len(registered) > 0 {
+		err = fmt.Errorf("still registered: %v", registered)
 	}
-	return nil
+	return err
 }
 
 // segmentsGone: no segment of shared memory is left that was not there.
