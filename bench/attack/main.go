@@ -36,7 +36,7 @@ func main() {
 // apart starts itself again where no other process has segments of shared memory: what is
 // left is of this attack.
 func apart() {
-	const done = "FILEWISE_ATTACK_APART"
+	const done = "ATTACK_APART"
 	self, err := os.Executable()
 	unshare, missing := exec.LookPath("unshare")
 	if err != nil || missing != nil || os.Geteuid() != 0 || os.Getenv(done) != "" {
