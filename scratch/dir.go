@@ -3,6 +3,7 @@ package scratch
 import (
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -178,7 +179,11 @@ func (d *Dir) Remove() error {
 		err = d.registry.forget(d.ID)
 	}
 	if err != nil {
-		return filewise.Errorf(filewise.CodeInternal, "run “filewise clean” once the cause is gone",
+		code := filewise.CodeInternal
+		if path := (*fs.PathError)(nil); errors.As(err, &path) { // a fault of the host: storage that has become read-only
+			code = filewise.CodeTrials
+		}
+		return filewise.Errorf(code, "run “filewise clean” once the cause is gone",
 			"scratch directory %s could not be removed: %w", d.Path, err)
 	}
 	d.removed = true
