@@ -2,6 +2,8 @@ package experiment
 
 import (
 	"context"
+	"errors"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -211,13 +213,15 @@ func (s *session) do(ctx context.Context, m *member, step func(context.Context) 
 }
 
 // end gives back all builds of a session that is not recorded.
+// Servers that do not answer take seconds to quit: they are waited for side by side.
 func (s *session) end(cause error) error {
-	for _, m := range s.members {
-		if err := m.life.release(s.ctx, cause); err != nil {
-			cause = joined(cause, err)
-		}
+	errs := make([]error, len(s.members))
+	var wg sync.WaitGroup
+	for i, m := range s.members {
+		wg.Go(func() { errs[i] = m.life.release(s.ctx, cause) })
 	}
-	return cause
+	wg.Wait()
+	return joined(cause, errors.Join(errs...))
 }
 
 // stageTime is what a trial spent in the stages of one name.
