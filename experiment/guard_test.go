@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,10 +20,12 @@ import (
 type held struct {
 	filewise.Server
 	which, builds int
+	holding       atomic.Bool
 }
 
 func (h *held) Build(ctx context.Context, l filewise.Layout, p filewise.Program) (*filewise.Database, error) {
 	if h.builds++; h.builds == h.which {
+		h.holding.Store(true)
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
@@ -34,18 +37,17 @@ func (h *held) Build(ctx context.Context, l filewise.Layout, p filewise.Program)
 func TestPostponedTrialIsMeasuredAnew(t *testing.T) {
 	truth := fake.Config{Throughput: byFiles(map[int]float64{1: 1000, 2: 1500}), Noise: 0.01, Seed: 2}
 	w := newWorld(t, []int{1, 2}, truth)
-	waits, over := 0, false
-	w.runner.Server = &held{Server: w.runner.Server, which: 4}
+	waits, server := 0, &held{Server: w.runner.Server, which: 4}
+	w.runner.Server = server
 	w.runner.Await = func(_ context.Context, expected time.Duration) error {
-		waits, over = waits+1, false
+		waits++
 		if (expected > 0) != (len(w.stored) >= 1) {
 			t.Errorf("after %d trials, the next is expected to take %v", len(w.stored), expected)
 		}
 		return nil
 	}
 	w.runner.Guard = func() error {
-		if !over {
-			over = true
+		if server.holding.CompareAndSwap(true, false) {
 			return fmt.Errorf("the window is over: %w", experiment.ErrPostponed)
 		}
 		return nil
