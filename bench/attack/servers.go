@@ -33,7 +33,7 @@ func killServers(engine string) func(*place) error {
 // noServer is why there is no managed server of an engine.
 func noServer(engine string) func(*attack) string {
 	return func(a *attack) string {
-		out, _ := exec.Command(a.filewise, "engines").Output()
+		out, _ := exec.CommandContext(context.Background(), a.filewise, "engines").Output()
 		if !regexp.MustCompile(`(?m)^` + engine + ` .*\binstalled$`).Match(out) {
 			return engine + " is not installed"
 		}
