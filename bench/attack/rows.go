@@ -19,7 +19,7 @@ var rows = []row{
 	{name: "disk-full", what: "the volume, the store's or the state's file system fills up", few: 3, many: 200, share: 3,
 		try: diskFull, why: noMount},
 	{name: "read-only", what: "the volume becomes read-only in mid-run", many: 100, share: 2, try: readOnly, why: noMount},
-	{name: "unmount", what: "the volume goes away in mid-run, and comes back", few: 1, many: 100, share: 2, try: unmounted, why: noMount},
+	{name: "unmount", what: "the volume goes away in mid-run, and comes back", many: 100, share: 2, try: unmounted, why: noMount},
 	{name: "clocks", what: "clean and list with clocks ± 1 hour and ± 1 day, beside a run and after its kill", few: 1, many: 50, share: 1,
 		try: shifted, why: noTimes},
 	{name: "kill-postgres", what: "SIGKILL of runs with managed PostgreSQL", many: 150, share: 8, try: killServers("postgres"),
