@@ -15,13 +15,13 @@ import (
 // changes are those that explain something, and the I/O that changed.
 func changes(in Input, pairs []pair) []Change {
 	slow := in.slower(pairs)
-	whole := in.whole().change(pairs, slow).Fall
-	locks, others := in.followed(pairs, slow)
+	whole := quantity{unit: "s", of: func(m filewise.Measure) (float64, bool) { return in.time(m) * m.Work, true }}.change(pairs, slow)
+	locks, others := in.followed(pairs, slow, whole)
 	var out []Change
 	for _, q := range quantities(pairs) {
 		c := q.change(pairs, slow)
-		if in.Loop && whole != 0 && c.Unit == "s" {
-			c.Share = c.Fall / whole
+		if in.Loop && whole.Fall != 0 && c.Unit == "s" {
+			c.Share = c.Fall / whole.Fall
 			if q.forHolders() {
 				c.Share *= locks
 			} else {
@@ -45,10 +45,9 @@ func changes(in Input, pairs []pair) []Change {
 // waited for. With n connections behind one lock both change alike, T = n × S (the
 // asymptote of a closed queue, Lazowska et al., Quantitative System Performance, 1984,
 // ch. 5); where locks themselves are the cause, S does not change.
-func (in Input) followed(pairs []pair, slow []float64) (locks, others float64) {
-	whole := in.whole().change(pairs, slow)
+func (in Input) followed(pairs []pair, slow []float64, whole Change) (locks, others float64) {
 	held := quantity{unit: "s", of: func(m filewise.Measure) (float64, bool) {
-		return in.time(m)*m.Work - waitedFor(m, filewise.WaitLock, filewise.WaitLatch), true
+		return in.time(m)*m.Work - sum(m.Deltas, func(d filewise.Delta) bool { return wait(d) && spentOn[d.Class] == SpentLocks }), true
 	}}.change(pairs, slow)
 	waited := whole.Fall - held.Fall
 	follows := held.relative() / whole.relative()
@@ -64,17 +63,7 @@ func (c Change) relative() float64 { return c.Fall / max(c.From, c.To) }
 
 // forHolders tells a wait for what another connection holds.
 func (q quantity) forHolders() bool {
-	return q.kind == KindWait && (q.class == filewise.WaitLock || q.class == filewise.WaitLatch)
-}
-
-// whole is all time of the connections.
-func (in Input) whole() quantity {
-	return quantity{unit: "s", of: func(m filewise.Measure) (float64, bool) { return in.time(m) * m.Work, true }}
-}
-
-// waitedFor is the time of waits of these classes.
-func waitedFor(m filewise.Measure, classes ...filewise.WaitClass) float64 {
-	return sum(m.Deltas, func(d filewise.Delta) bool { return wait(d) && slices.Contains(classes, d.Class) })
+	return q.kind == KindWait && spentOn[q.class] == SpentLocks
 }
 
 // withOffsets leaves out what goes against the gain, but where a cause is more than
@@ -122,7 +111,7 @@ func quantities(pairs []pair) []quantity {
 	var out []quantity
 	for _, class := range classes {
 		out = append(out, quantity{kind: KindWait, class: class, unit: "s", of: func(m filewise.Measure) (float64, bool) {
-			return waitedFor(m, class), true
+			return sum(m.Deltas, func(d filewise.Delta) bool { return wait(d) && d.Class == class }), true
 		}})
 	}
 	out = append(out, quantity{kind: KindCPU, event: "CPU", unit: "s", of: processors},

@@ -44,29 +44,35 @@ type twoWay struct {
 
 // fitTwoWay fits g, with σ at least a share of the least-squares one; ok is false when no residual degree of freedom is left.
 func fitTwoWay(g grid, floorShare float64) (fit twoWay, ok bool) {
-	solver, good := newSolver(g)
-	if !good || solver.df < 1 {
-		return twoWay{}, false
+	f, solver, ok := fitLeastSquares(g, clipAt)
+	if !ok {
+		return f, false
 	}
-	f := twoWay{grid: g, df: solver.df, clipAt: clipAt}
-	f.block, f.arm = solver.solve(g.y)
-	f.leastSquare = f.sumSquares(math.Inf(1)) / float64(f.df)
 	f.medianPolish()
 	sigma := f.iterate(solver, floorShare*math.Sqrt(f.leastSquare))
 	f.finish(sigma)
 	return f, true
 }
 
+// fitLeastSquares is where both fits begin; ok is false when no residual degree of freedom is left.
+func fitLeastSquares(g grid, clipAt float64) (f twoWay, s *solver, ok bool) {
+	s, ok = newSolver(g)
+	if !ok || s.df < 1 {
+		return twoWay{}, s, false
+	}
+	f = twoWay{grid: g, df: s.df, clipAt: clipAt}
+	f.block, f.arm = s.solve(g.y)
+	f.leastSquare = f.sumSquares(math.Inf(1)) / float64(f.df)
+	return f, s, true
+}
+
 // fitHuber fits g by Huber's proposal 2: σ is that of the clipped residuals themselves. It
 // serves a table of few cells better than their median does, which strays there.
 func fitHuber(g grid) (fit twoWay, ok bool) {
-	solver, good := newSolver(g)
-	if !good || solver.df < 1 {
-		return twoWay{}, false
+	f, solver, ok := fitLeastSquares(g, huberAt)
+	if !ok {
+		return f, false
 	}
-	f := twoWay{grid: g, df: solver.df, clipAt: huberAt}
-	f.block, f.arm = solver.solve(g.y)
-	f.leastSquare = f.sumSquares(math.Inf(1)) / float64(f.df)
 	square := f.leastSquare
 	for range maxIter {
 		limit, before := huberAt*math.Sqrt(square), square
