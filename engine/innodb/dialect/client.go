@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"filewise"
 	"filewise/engine/internal/sqlfile"
@@ -15,6 +16,7 @@ import (
 type client struct {
 	*connection
 	text      string
+	deletes   bool
 	order     []int // of the statement's parameters: which argument each is
 	statement driver.Stmt
 	args      []any
@@ -31,12 +33,14 @@ func newClient(ctx context.Context, s *connection) (filewise.Session, error) {
 	}
 	c := &client{connection: s}
 	c.text, c.order = positional(text)
+	c.deletes = strings.HasPrefix(c.text, "DELETE")
 	c.values = make([]driver.NamedValue, len(c.order))
 	c.One = c.one
 	c.Unchanged = func(err error) bool { // what the server answers with an error is not committed
 		_, answered := Number(err)
-		return answered
+		return answered || errors.Is(err, errNoRow)
 	}
+	c.Interrupted = func(err error) bool { return interrupted(err) || errors.Is(err, errNoRow) }
 	if err := s.lookFor(); err != nil {
 		return nil, err
 	}
@@ -81,6 +85,9 @@ func (c *client) fill(i int64) {
 // one executes one operation and reads its rows to the end.
 func (c *client) one(ctx context.Context, i int64) error {
 	c.fill(i)
+	if c.deletes {
+		return c.found(c.statement.(driver.StmtExecContext).ExecContext(ctx, c.values))
+	}
 	rows, err := c.statement.(driver.StmtQueryContext).QueryContext(ctx, c.values)
 	if err != nil {
 		return err
@@ -88,6 +95,20 @@ func (c *client) one(ctx context.Context, i int64) error {
 	c.row, err = drain(rows, c.row)
 	return err
 }
+
+// found refuses the deletion of no row: MariaDB answers a DELETE that it was told to end
+// while it looked for the row as if there were none (2 % of 100,000 on 10.11.19).
+func (c *client) found(r driver.Result, err error) error {
+	if err != nil {
+		return err
+	}
+	if n, err := r.RowsAffected(); n > 0 || err != nil {
+		return err
+	}
+	return fmt.Errorf("%s %v: %w", c.Phase.Section, c.args, errNoRow)
+}
+
+var errNoRow = errors.New("there is no such row")
 
 // drain reads rows to their end; row is what they are read into, and is made larger.
 func drain(rows driver.Rows, row []driver.Value) ([]driver.Value, error) {
@@ -118,6 +139,9 @@ func (c *client) alone(ctx context.Context, i int64) (err error) {
 	args := make([]any, len(c.values))
 	for i, v := range c.values {
 		args[i] = v.Value
+	}
+	if c.deletes {
+		return c.found(conn.ExecContext(context.WithoutCancel(ctx), c.text, args...))
 	}
 	rows, err := conn.QueryContext(context.WithoutCancel(ctx), c.text, args...)
 	if err != nil {

@@ -18,8 +18,9 @@ import (
 // is smaller than the model's error it aims beyond: files that are not reached
 // would be worse than a last one that grows, and either is warned about.
 const (
-	fillError = 0.05 // of the size: how much less rows may take than the model says
-	fillHigh  = 1.20 // beyond this the last file outgrows the others, and it is said
+	fillError  = 0.10 // of the size: how much less rows may take than the model says
+	mostBeyond = 0.04 // of the size: less than the growth that is warned about
+	fillHigh   = 1.20 // beyond this the last file outgrows the others, and it is said
 )
 
 // FillWork is the work in payload bytes that fills the files of a layout. 0: the
@@ -60,8 +61,8 @@ func (d *design) rows() dialect.Rows {
 // room is what rows can take of the tablespace up to where the work should end.
 func (d *design) room() int64 {
 	size := d.Layout.Data.Bytes - d.reserve()
-	beyond := max(int64(float64(size)*fillError)-size/int64(d.Layout.Data.Files), 0)
-	return dialect.Room(size+beyond, d.Product.Files.SystemBytes, len(d.Tables))
+	beyond := min(max(fillError-1/float64(d.Layout.Data.Files), 0), mostBeyond)
+	return dialect.Room(size+int64(float64(size)*beyond), d.Product.Files.SystemBytes, len(d.Tables))
 }
 
 // pageSize is the server's: 16 KiB unless the user sets another.

@@ -27,6 +27,7 @@ func testServer(t *testing.T, sub subject) {
 		{"Lifecycle", testLifecycle},
 		{"FlushByLimit", testFlushByLimit},
 		{"Phases", testPhases},
+		{"DeletesToldToEnd", testDeletesToldToEnd},
 		{"ScanBuild", testScanBuild}, {"Orders", testOrders},
 		{"Backups", testBackups},
 		{"BackupPlans", testBackupPlans},

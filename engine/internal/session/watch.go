@@ -75,6 +75,9 @@ func (s *Session) begin(ctx context.Context) {
 	})
 }
 
+// Ending tells that the context has ended, so that the server was told to end what it does.
+func (s *Session) Ending() bool { return s.watch.ctx != nil && s.watch.ctx.Err() != nil }
+
 // end forgets the context, and waits until nothing is interrupted any more: what
 // comes late would end a call of later.
 func (w *watch) end() {
