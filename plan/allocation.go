@@ -39,7 +39,10 @@ func (m *maker) settleAllocation(arms []arm) error {
 				return err
 			}
 		}
-		if !a.growthGiven && growsByItself(a.Layout, try) {
+		switch itself := growsByItself(a.Layout, try); {
+		case itself && m.o.Growth.Given():
+			return badUse("growth", m.o.Growth.Value, "leave it out: "+m.Engine.Name()+" itself decides by how much such files grow")
+		case itself && !a.growthGiven:
 			a.Data.Growth = 0
 		}
 	}

@@ -17,6 +17,9 @@ func (m *maker) baseLayout() (l filewise.Layout, err error) {
 		l.Kind = usual[0]
 	}
 	l.Indexes, l.LogVolume, l.IndexVolume = m.o.Indexes.Value, m.o.LogVolume.Value, m.o.IndexVolume.Value
+	if l.Indexes != "" && m.sc.Temp {
+		return l, badUse("indexes", l.Indexes, "leave it out: temporary tables have no index on files of its own")
+	}
 	if err := checkApart(l, m.plan.Target.Volumes, "--log-volume", "--index-volume"); err != nil {
 		return l, err
 	}
@@ -62,6 +65,9 @@ func (m *maker) spread(volumes []filewise.Volume) (s filewise.Spread, err error)
 		s.Placement = filewise.PlaceRoundRobin
 	}
 	if m.o.Placement.Given() {
+		if len(volumes) < 2 && m.o.Placement.Value == string(filewise.PlaceRoundRobin) {
+			return s, badUse("placement", m.o.Placement.Value, "give a second --volume: all files lie on one")
+		}
 		s.Placement = filewise.Placement(m.o.Placement.Value)
 	}
 	return s, err

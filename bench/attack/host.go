@@ -3,9 +3,11 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -16,7 +18,7 @@ import (
 )
 
 // noMount is why nothing can be mounted here.
-func noMount(a *attack) string {
+func noMount(_ context.Context, a *attack) string {
 	dir, err := os.MkdirTemp(a.dir, "mount")
 	if err == nil {
 		defer os.Remove(dir)
@@ -136,9 +138,10 @@ func unmounted(p *place) error {
 }
 
 // noTimes is why there are no time namespaces.
-func noTimes(*attack) string {
-	if err := syscall.Access("/proc/self/ns/time", 0); err != nil || os.Geteuid() != 0 {
-		return "time namespaces want root and a Linux with them"
+func noTimes(ctx context.Context, _ *attack) string {
+	out, err := exec.CommandContext(ctx, "unshare", "--time", "--fork", "--boottime", "1", "true").CombinedOutput()
+	if err != nil {
+		return fmt.Sprintf("time namespaces are not permitted: %v %s", err, strings.TrimSpace(string(out)))
 	}
 	return ""
 }

@@ -56,7 +56,7 @@ type row struct {
 	// try attacks once, or a few times that it counts, in a place of its own.
 	try func(*place) error
 	// why it cannot be tried here; nil: it always can.
-	why func(*attack) string
+	why func(context.Context, *attack) string
 }
 
 // attack is what all rows share.
@@ -151,7 +151,7 @@ func (a *attack) row(ctx context.Context, r row, tries int, end time.Time) (o ou
 	start := time.Now()
 	defer func() { o.took = time.Since(start) }()
 	if r.why != nil {
-		if o.not = r.why(a); o.not != "" {
+		if o.not = r.why(ctx, a); o.not != "" {
 			return o
 		}
 	}

@@ -31,9 +31,9 @@ func killServers(engine string) func(*place) error {
 }
 
 // noServer is why there is no managed server of an engine.
-func noServer(engine string) func(*attack) string {
-	return func(a *attack) string {
-		out, _ := exec.CommandContext(context.Background(), a.filewise, "engines").Output()
+func noServer(engine string) func(context.Context, *attack) string {
+	return func(ctx context.Context, a *attack) string {
+		out, _ := exec.CommandContext(ctx, a.filewise, "engines").Output()
 		if !regexp.MustCompile(`(?m)^` + engine + ` .*\binstalled$`).Match(out) {
 			return engine + " is not installed"
 		}

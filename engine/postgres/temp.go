@@ -52,6 +52,8 @@ func (d *design) placeTemps() error {
 	case external && s.Files > len(d.data):
 		return refuse("name as many with --volume NAME=tablespace:name",
 			"%d places of temporary files on an external server, whose volumes are one tablespace each, and %d given", s.Files, len(d.data))
+	case external && s.Files > 1 && s.Placement == filewise.PlaceOne:
+		return refuse("leave --placement out", "%d places of temporary files on one volume of an external server", s.Files)
 	}
 	for i := range s.Files {
 		at := d.data[i%len(d.data)]

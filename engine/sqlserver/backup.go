@@ -52,6 +52,11 @@ func (t transfer) check(i identity) error {
 		}
 		seen[strings.ToUpper(s)] = true
 	}
+	return t.checkSizes()
+}
+
+// checkSizes refuses buffers that the server would refuse, and too much memory for them.
+func (t transfer) checkSizes() error {
 	size := t.maxTransferSize
 	switch {
 	case t.compression != "" && t.compression != "on" && t.compression != "off":

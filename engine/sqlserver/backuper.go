@@ -18,6 +18,9 @@ import (
 // checkBackup refuses what workload backup cannot do, whatever the server.
 func (d *design) checkBackup() error {
 	l := d.layout
+	if _, err := readBackupOptions(l.BackupOptions); err != nil {
+		return err
+	}
 	switch {
 	case l.Backup.Files < 0 || l.Backup.Files > maxStripes:
 		return unsupported(fmt.Sprintf("give 1 to %d", maxStripes), "a backup to %d files on sqlserver", l.Backup.Files)
@@ -29,7 +32,7 @@ func (d *design) checkBackup() error {
 
 // transfer are the options of a backup of the layout.
 func (d *design) transfer(stripes []string) transfer {
-	t := d.settings.backup
+	t, _ := readBackupOptions(d.layout.BackupOptions) // checked by checkBackup
 	t.stripes = stripes
 	return t
 }

@@ -3,7 +3,6 @@ package sqlserver
 import (
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -18,8 +17,7 @@ type settings struct {
 	autogrowAll bool  // AUTOGROW_ALL_FILES: all files of the filegroup grow at once
 	logBytes    int64 // initial size of the log; 0: by the layout's size
 	logGrowth   int64
-	backup      transfer // options of workload backup
-	keepBackups bool     // backup files may stay on the server
+	keepBackups bool // backup files may stay on the server
 }
 
 const (
@@ -49,14 +47,6 @@ var settable = []struct {
 	{"log-growth", func(s *settings, k, v string) (err error) { s.logGrowth, err = size(k, v, extent); return err }},
 	{"log-size", func(s *settings, k, v string) (err error) { s.logBytes, err = size(k, v, leastLog); return err }},
 	{settingMix, func(s *settings, k, v string) (err error) { s.mixedPages, err = onOff(k, v); return err }},
-	{"backup-compression", func(s *settings, k, v string) error {
-		on, err := onOff(k, v)
-		s.backup.compression = map[bool]string{true: "on", false: "off"}[on]
-		return err
-	}},
-	{"backup-buffer-count", func(s *settings, k, v string) (err error) { s.backup.bufferCount, err = count(k, v); return err }},
-	{"backup-max-transfer-size", func(s *settings, k, v string) (err error) { s.backup.maxTransferSize, err = bytesOf(k, v); return err }},
-	{"backup-block-size", func(s *settings, k, v string) (err error) { s.backup.blockSize, err = bytesOf(k, v); return err }},
 	{"keep-backups", func(s *settings, k, v string) (err error) { s.keepBackups, err = onOff(k, v); return err }},
 }
 
@@ -79,23 +69,6 @@ func readSettings(given map[string]string) (settings, error) {
 		}
 	}
 	return s, nil
-}
-
-func count(key, value string) (int, error) {
-	n, err := strconv.Atoi(value)
-	if err != nil || n < 1 || n > maxMemory {
-		return 0, usage("give a whole number of at least 1", "--set %s=%s is no number of buffers", key, value)
-	}
-	return n, nil
-}
-
-// bytesOf is a size of at most 4 MiB; transfer.check knows which ones there are.
-func bytesOf(key, value string) (int, error) {
-	n, err := humanize.ParseBytes(value)
-	if err != nil || n < 1 || n > 4*mib {
-		return 0, usage("give a size such as 64KiB, up to 4MiB", "--set %s=%s is no size of a buffer or block", key, value)
-	}
-	return int(n), nil
 }
 
 func onOff(key, value string) (bool, error) {

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+
+	"filewise"
+	"filewise/plan"
+	"filewise/run"
+	"filewise/workload"
+)
+
+// opposed are two values for each option that changes what is built or executed.
+var opposed = [][2]string{
+	{"--size=64MiB", "--size=512MiB"}, {"--allocation=growing", "--allocation=preallocated"},
+	{"--growth=2MiB", "--growth=4MiB"}, {"--placement=one", "--placement=round-robin"},
+	{"--log-volume=c", ""}, {"--index-volume=c", ""}, {"--indexes=together", "--indexes=apart"},
+	{"--added-later", ""}, {"--temp-files=1", "--temp-files=2"}, {"--data-files=1", "--data-files=2"},
+	{"--backup-option=compression=on", "--backup-option=compression=off"},
+	{"--backup-option=compression=none", "--backup-option=compression=gzip"},
+	{"--backup-option=buffercount=8", "--backup-option=buffercount=16"}, {"--backup-option=nonsense=42", ""}, {"--discard", ""},
+	{"--set=nonsense=42", ""},
+	{"--row-bytes=200", "--row-bytes=800"}, {"--commit-every=1", "--commit-every=50"}, {"--table=shared", "--table=own"},
+	{"--key=sequential", "--key=random"}, {"--rows=1000", "--rows=3000"}, {"--mode=single", "--mode=concurrent"},
+	{"--connect=pooled", "--connect=per-statement"}, {"--index=none", "--index=key"}, {"--cache=warm", "--cache=buffer-cold"},
+	{"--data=ordered", "--data=grown"}, {"--cycle=fill", "--cycle=sort"}, {"--churn", ""}, {"--beside=2", ""},
+	{"--warehouses=1", "--warehouses=2"}, {"--batch=1", "--batch=7"}, {"--repeat=2", "--repeat=3"},
+}
+
+// An option that changes nothing is refused: else two equal layouts would be compared,
+// or the user would believe what was not done. What a server is told is in the scripts,
+// what clients do is in the program and the parameters of their sessions.
+func TestWhatAnOptionSaysIsDone(t *testing.T) {
+	var engines plan.Engines
+	for _, e := range registry() {
+		engines = append(engines, described{e, plan.Describe(e)})
+	}
+	for _, target := range []string{"--engine=sqlite", "--engine=postgres", "--engine=mariadb", "--target=postgres://u@127.0.0.1/",
+		"--target=mysql://u@127.0.0.1/", "--target=sqlserver://u@127.0.0.1/", "--target=oracle://u@127.0.0.1/x"} {
+		t.Run(target, func(t *testing.T) {
+			t.Parallel()
+			for _, sc := range workload.Scenarios() {
+				if strings.HasPrefix(target, "--engine") && slices.Contains([]string{"orders", "scan", "dump"}, sc.Name) {
+					continue // built as for others: programs of the server are called for each
+				}
+				for _, values := range opposed {
+					// dml inserts so many rows: files that grow by themselves become as large as those are.
+					if sc.Name != "dml" || !strings.HasPrefix(values[0], "--size") {
+						opposes(t, engines, sc.Name, target, values)
+					}
+				}
+			}
+		})
+	}
+}
+
+// opposes fails the test where both values are taken and do the same.
+func opposes(t *testing.T, engines plan.Engines, scenario, target string, values [2]string) {
+	t.Helper()
+	var done [2]string
+	for i, value := range values {
+		text, err := doneBy(t, engines, scenario, target, value)
+		if err != nil && filewise.CodeOf(err) == filewise.CodeInternal {
+			t.Errorf("%s %s: %v", scenario, value, err)
+		}
+		if err != nil {
+			return // refused
+		}
+		done[i] = text
+	}
+	if done[0] == done[1] {
+		t.Errorf("%s: %q and %q do the same", scenario, values[0], values[1])
+	}
+}
+
+// doneBy is what a run with the arguments would have servers and clients do.
+func doneBy(t *testing.T, engines plan.Engines, scenario string, args ...string) (string, error) {
+	t.Helper()
+	o, fs := plan.New(), pflag.NewFlagSet("plan", pflag.ContinueOnError)
+	registerOptions(fs, o.Table()...)
+	o.Scenario = scenario
+	args = slices.DeleteFunc(append(args, "--seed=1"), func(a string) bool { return a == "" })
+	if !strings.Contains(args[0], "--target") || strings.Contains(args[0], "postgres") {
+		for _, name := range []string{"a", "b", "c"} {
+			args = append(args, "--volume="+name+"=/v/"+name)
+		}
+	}
+	if err := fs.Parse(args); err != nil {
+		return "", filewise.Errorf(filewise.CodeUsage, "", "%w", err)
+	}
+	made, err := engines.Make(o)
+	if err != nil {
+		return "", err
+	}
+	env, err := run.Prepare(made.Engine, made.Plan)
+	if err != nil {
+		return "", err
+	}
+	var backups []filewise.Spread // whose files are named when they are made
+	for _, l := range made.Layouts {
+		backups = append(backups, l.Backup)
+	}
+	p := made.Program(env.Workload)
+	text, err := json.Marshal([]any{env.Scripts, backups, p.Phases, p.Tables})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("%s\n%+v", text, made.Params), nil
+}
+
+// described is an engine that does not look for its programs each time it is asked.
+type described struct {
+	filewise.Engine
+	said filewise.Description
+}
+
+func (d described) Describe() filewise.Description { return d.said }

@@ -1,0 +1,56 @@
+package sqlserver
+
+import (
+	"errors"
+	"strconv"
+
+	"github.com/dustin/go-humanize"
+
+	"filewise"
+)
+
+// backupOptions are the parameters of BACKUP and RESTORE; transfer.check knows which of
+// their values the server takes together.
+var backupOptions = []filewise.BackupOption{
+	{Name: "blocksize", Words: "a power of two from 512 to 64KiB", Check: func(v string) error { _, err := bytesOf(v); return err }},
+	{Name: "buffercount", Words: "a number of buffers", Check: func(v string) error { _, err := buffersOf(v); return err }},
+	{Name: "compression", Words: "on or off, the server's setting being usual", Check: filewise.OneOf("on", "off")},
+	{Name: "maxtransfersize", Words: "a multiple of 64KiB up to 4MiB, 1MiB being usual",
+		Check: func(v string) error { _, err := bytesOf(v); return err }},
+}
+
+// readBackupOptions are those of a layout; unknown ones and bad values are refused.
+func readBackupOptions(o filewise.BackupOptions) (t transfer, err error) {
+	if err := o.Check(backupOptions); err != nil {
+		return t, err
+	}
+	t.compression, _ = o.Get("compression")
+	if v, ok := o.Get("buffercount"); ok {
+		t.bufferCount, err = buffersOf(v)
+	}
+	for name, to := range map[string]*int{"blocksize": &t.blockSize, "maxtransfersize": &t.maxTransferSize} {
+		if v, ok := o.Get(name); ok && err == nil {
+			*to, err = bytesOf(v)
+		}
+	}
+	if err != nil {
+		return t, err
+	}
+	return t, t.checkSizes()
+}
+
+func buffersOf(v string) (int, error) {
+	n, err := strconv.Atoi(v)
+	if err != nil || n < 1 || n > maxMemory {
+		return 0, errors.New("it is no whole number of at least 1")
+	}
+	return n, nil
+}
+
+func bytesOf(v string) (int, error) {
+	n, err := humanize.ParseBytes(v)
+	if err != nil || n < 1 || n > 4*mib {
+		return 0, errors.New("it is no size up to 4MiB")
+	}
+	return int(n), nil
+}
