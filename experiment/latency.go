@@ -151,6 +151,13 @@ func (s *latencySum) latency(k latencyKey) Latency {
 	return l
 }
 
+// LatencyOf is that of all operations of one measure; of none it is zero.
+func LatencyOf(m filewise.Measure) (Latency, error) {
+	sums := latencySums{at: map[latencyKey]*latencySum{}}
+	err := sums.add(latencyKey{}, m, filewise.TypeMeasure{Work: m.Work, Hist: m.Hist})
+	return sums.at[latencyKey{}].latency(latencyKey{}), err
+}
+
 // beyond are, by layout, the worst latencies that exceed the plan's limit.
 func (p Plan) beyond(all []Latency, family string) map[string]Latency {
 	worst := map[string]Latency{}

@@ -11,6 +11,7 @@ import (
 // operations, for a comparison with another experiment's.
 type FamilySample struct {
 	Family string
+	Config verdict.Config // by which they are judged
 	verdict.Sample
 }
 
@@ -26,7 +27,7 @@ func (p Plan) Samples(done []filewise.Trial) ([]FamilySample, error) {
 		for b := range s.results[f].Blocks {
 			sample.Table = append(sample.Table, s.row(b+1, family))
 		}
-		out = append(out, FamilySample{family, sample})
+		out = append(out, FamilySample{family, s.results[f].Config, sample})
 	}
 	return out, nil
 }

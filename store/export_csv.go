@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,7 +30,7 @@ func ExportCSVCounters(w io.Writer, run Run, trials []filewise.Trial) error {
 func writeCSV[T any](w io.Writer, rows func(add func(T) error) error) error {
 	out := csv.NewWriter(w)
 	out.UseCRLF = true
-	columns := reflect.VisibleFields(reflect.TypeFor[T]())
+	columns := slices.DeleteFunc(reflect.VisibleFields(reflect.TypeFor[T]()), func(f reflect.StructField) bool { return f.Anonymous })
 	line := make([]string, len(columns))
 	for i, c := range columns {
 		line[i], _, _ = strings.Cut(c.Tag.Get("parquet"), ",")
@@ -37,8 +38,8 @@ func writeCSV[T any](w io.Writer, rows func(add func(T) error) error) error {
 	err := out.Write(line)
 	if err == nil {
 		err = rows(func(row T) error {
-			for i := range columns {
-				line[i] = csvText(reflect.ValueOf(row).Field(i))
+			for i, c := range columns {
+				line[i] = csvText(reflect.ValueOf(row).FieldByIndex(c.Index))
 			}
 			return out.Write(line)
 		})

@@ -8,10 +8,12 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"filewise"
+	"filewise/experiment"
 )
 
 // TrialRow is a row of ExportParquet and ExportCSV: one for each trial and family; a trial
-// that measured nothing has one. Throughput is in units a second, window_s the length of
+// that measured nothing has one. Its last columns are what judge needs to give the stored
+// verdict again. Throughput is in units a second, window_s the length of
 // the measured window; times are in seconds. What is absent is null.
 type TrialRow struct {
 	Run        int64     `parquet:"run"`
@@ -32,6 +34,10 @@ type TrialRow struct {
 	Elapsed    float64   `parquet:"elapsed_s"`
 	Instance   string    `parquet:"instance,dict"`
 	Started    time.Time `parquet:"started,timestamp(microsecond)"`
+	P50        *float64  `parquet:"p50_s,optional"`
+	P99        *float64  `parquet:"p99_s,optional"`
+	P999       *float64  `parquet:"p999_s,optional"`
+	JudgedBy
 }
 
 // SliceRow is a row of ExportParquetSlices: one for each slice of each trial and
@@ -60,16 +66,19 @@ func ExportParquet(w io.Writer, run Run, trials []filewise.Trial) error {
 }
 
 func trialRows(run Run, trials []filewise.Trial, add func(TrialRow) error) error {
+	samples := samplesOf(run, trials)
 	for _, t := range trials {
 		row := TrialRow{Run: run.ID, Block: int32(t.Cell.Block), Position: int32(t.Cell.Position), Layout: t.Cell.Layout,
 			Attempt: int32(t.Cell.Attempt), Pilot: t.Cell.Pilot, State: string(t.State), Reason: t.Reason,
 			Elapsed: t.Elapsed.Seconds(), Instance: t.Instance, Started: t.Started.UTC()}
 		if len(t.Measures) == 0 {
+			row.JudgedBy = judgedBy(samples, run.Plan.Margin, t, "")
 			if err := add(row); err != nil {
 				return err
 			}
 		}
 		for _, m := range t.Measures {
+			row.JudgedBy = judgedBy(samples, run.Plan.Margin, t, m.Family)
 			if err := add(withMeasure(row, t, m)); err != nil {
 				return err
 			}
@@ -85,6 +94,10 @@ func withMeasure(row TrialRow, t filewise.Trial, m filewise.Measure) TrialRow {
 	}
 	window, tail, sync := (m.Window[1] - m.Window[0]).Seconds(), m.Tail.Seconds(), m.Sync.Seconds()
 	row.Window, row.Tail, row.Sync = &window, &tail, &sync
+	if l, err := experiment.LatencyOf(m); err == nil && l.Count > 0 {
+		p50, p99, p999 := l.P50.Seconds(), l.P99.Seconds(), l.P999.Seconds()
+		row.P50, row.P99, row.P999 = &p50, &p99, &p999
+	}
 	return row
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -139,6 +140,9 @@ func TestExportCSV(t *testing.T) {
 			"2", "0.000000005", "0.000000007", "1234.567890123", "", "2026-03-01T11:05:09.123456789Z"},
 		{"12", "0", "0", "1 file", "1", "true", "failed", "'=1+cmd|' /c'!A1", "", "", "", "", "", "", "", "0", "", "0001-01-01T00:00:00Z"},
 	}
+	for i := range want { // what a sample cannot be judged by
+		want[i] = append(want[i], slices.Repeat([]string{""}, len(csvHeader)-len(want[i]))...)
+	}
 	if diff := cmp.Diff(want, lines[1:3], cmpopts.EquateEmpty()); diff != "" {
 		t.Error(diff)
 	}
@@ -177,4 +181,6 @@ func BenchmarkAddTrial(b *testing.B) {
 
 // csvHeader are the columns of ExportCSV.
 var csvHeader = []string{"run", "block", "position", "layout", "attempt", "pilot", "state", "reason",
-	"family", "throughput", "unit", "work", "window_s", "tail_s", "sync_s", "elapsed_s", "instance", "started"}
+	"family", "throughput", "unit", "work", "window_s", "tail_s", "sync_s", "elapsed_s", "instance", "started",
+	"p50_s", "p99_s", "p999_s", "judged", "order", "layout_number", "rank", "twin", "baseline", "max_blocks", "margin_percent", "confidence",
+	"goal", "rules"}

@@ -13,7 +13,7 @@ import (
 
 func (a *app) judgeCommand() *cobra.Command {
 	var f plan.JudgeOptions
-	var csvFile string
+	var csvFile, family string
 	var maxBlocks int
 	cmd := &cobra.Command{
 		Use:   "judge [RUN]",
@@ -34,7 +34,8 @@ after the other as if they were just measured. Without a column block the k-th l
 each layout is of block k. A column time stands instead of throughput, in any unit; the
 differences are then shown in time as well. An empty number is a trial that is missing.
 Of fewer blocks than a verdict takes it is said what can be said. Columns instance (the build that a trial ran on) and calibration (a
-probe before it) are used, others are not. Layouts whose names begin with a number
+probe before it) are used, others are not. What export has written is judged by the
+rules that it names, so that the stored verdict comes of it again. Layouts whose names begin with a number
 are ordered by it, and the one that begins with 1 is the baseline. A layout called
 "X again" beside one called X is taken for an A/A check (see run --aa).`,
 		Example: `  filewise judge 12 --margin 5
@@ -48,7 +49,9 @@ are ordered by it, and the one that begins with 1 is the baseline. A layout call
 			case cmd.Flags().Changed("csv") && len(args) > 0:
 				return filewise.Errorf(filewise.CodeUsage, "give one of them", "run %s and --csv %s at once", args[0], csvFile)
 			case cmd.Flags().Changed("csv"):
-				return a.judgeCSV(&f, csvFile, maxBlocks)
+				return a.judgeCSV(&f, csvFile, family, maxBlocks)
+			case cmd.Flags().Changed("family"):
+				return plan.BadValue("family", family, "a stored run is judged with all its families; use it with --csv")
 			case cmd.Flags().Changed("max-blocks"):
 				return plan.BadValue("max-blocks", maxBlocks, "a stored run has the number that it was planned with; use it with --csv")
 			}
@@ -58,7 +61,8 @@ are ordered by it, and the one that begins with 1 is the baseline. A layout call
 	registerOptions(cmd.Flags(), f.Table()...)
 	cmd.Flags().StringVar(&csvFile, "csv", "", "judge the trials in this CSV `file`; -: standard input")
 	cmd.Flags().IntVar(&maxBlocks, "max-blocks", 0, "most `blocks` that were planned for a --csv file: the boundaries depend on it "+
-		"(default 20, or the file's if that is more)")
+		"(default what the file says, or 20)")
+	cmd.Flags().StringVar(&family, "family", "", "judge this `family` of operations of a --csv file that has several")
 	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		if name == "n-max" {
 			name = "max-blocks"

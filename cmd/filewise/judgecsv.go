@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -33,8 +34,8 @@ type fromElsewhere struct {
 }
 
 // judgeCSV judges the file's trials and prints what came of it.
-func (a *app) judgeCSV(f *plan.JudgeOptions, path string, maxBlocks int) error {
-	in, err := a.readCSV(path)
+func (a *app) judgeCSV(f *plan.JudgeOptions, path string, family string, maxBlocks int) error {
+	in, err := a.readCSV(path, family)
 	if err != nil {
 		return err
 	}
@@ -116,7 +117,7 @@ func sourceName(path string) string {
 }
 
 // readCSV reads the file, or standard input for "-".
-func (a *app) readCSV(path string) (in tablecsv.Input, err error) {
+func (a *app) readCSV(path, family string) (in tablecsv.Input, err error) {
 	from := a.stdin
 	if path != "-" {
 		file, err := os.Open(path)
@@ -126,7 +127,7 @@ func (a *app) readCSV(path string) (in tablecsv.Input, err error) {
 		defer file.Close()
 		from = file
 	}
-	if in, err = tablecsv.Read(from); err == nil {
+	if in, err = tablecsv.Read(from, family); err == nil {
 		return in, nil
 	}
 	var wrong *tablecsv.Error
@@ -140,7 +141,9 @@ func (a *app) readCSV(path string) (in tablecsv.Input, err error) {
 // csvDesign is how the numbers are judged: by the flags' rules.
 func csvDesign(f *plan.JudgeOptions, in tablecsv.Input, maxBlocks int) (verdict.Config, []verdict.Arm, error) {
 	cfg := verdict.DefaultConfig()
-	p := experiment.Plan{Rules: cfg.Rules, Margin: 2, Confidence: cfg.Confidence, Goal: cfg.Goal}
+	named := in.Design // by a file that Filewise exported; flags go before it
+	p := experiment.Plan{Rules: cmp.Or(named.Rules, cfg.Rules), Margin: cmp.Or(named.Margin, 2), Baseline: named.Baseline,
+		Confidence: cfg.Confidence, Goal: cmp.Or(named.Goal, cfg.Goal)}
 	arms := in.Arms()
 	for _, arm := range arms {
 		if arm.Twin != "" {
@@ -156,12 +159,15 @@ func csvDesign(f *plan.JudgeOptions, in tablecsv.Input, maxBlocks int) (verdict.
 	}
 	switch {
 	case maxBlocks == 0:
-		maxBlocks = max(cfg.MaxBlocks, len(in.Table))
+		maxBlocks = max(cmp.Or(named.MaxBlocks, cfg.MaxBlocks), len(in.Table))
 	case maxBlocks < verdict.FirstLook || maxBlocks > tablecsv.MaxBlocks:
 		return cfg, nil, plan.BadValue("max-blocks", maxBlocks, fmt.Sprintf("give the number of blocks that was planned, from %d to %d",
 			verdict.FirstLook, tablecsv.MaxBlocks))
 	}
 	cfg.Rules, cfg.Margin, cfg.Confidence, cfg.Goal, cfg.MaxBlocks = p.JudgedBy(), p.MarginLog(), p.Confidence, p.Goal, maxBlocks
+	if named.Confidence > 0 && !f.Confidence.Given() { // of one of several families, as it is
+		cfg.Confidence = named.Confidence
+	}
 	for i, name := range in.Layouts {
 		if name == p.Baseline {
 			cfg.Baseline = i

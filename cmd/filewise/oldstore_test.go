@@ -13,6 +13,10 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"filewise/experiment"
 )
 
 // The store was written by Filewise of 2026-11-22, before the program model was
@@ -67,6 +71,63 @@ func TestOldStore(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestExportIsJudgedAsStored: what judge --csv makes of an exported run is the stored verdict,
+// of every family, in every number. Layouts within a latency limit are chosen by all latencies
+// of a run, which no CSV has; the store holds no such run.
+func TestExportIsJudgedAsStored(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	if err := os.WriteFile(path, unzipped(t, oldStore), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var runs []struct{ ID int }
+	if err := json.Unmarshal(said(t, path, "list", "--json"), &runs); err != nil {
+		t.Fatal(err)
+	}
+	judged := 0
+	for _, r := range runs {
+		id := strconv.Itoa(r.ID)
+		file := filepath.Join(t.TempDir(), id+".csv")
+		said(t, path, "export", id, "--output", file)
+		var stored struct {
+			Judgement struct {
+				Families []struct {
+					Name    string
+					Verdict map[string]any
+				}
+				Verdict map[string]any
+			}
+		}
+		if err := json.Unmarshal(said(t, path, "show", id, "--json"), &stored); err != nil {
+			t.Fatal(err)
+		}
+		same := func(want map[string]any, args ...string) {
+			if want["blocks"].(float64) == 0 {
+				return
+			}
+			judged++
+			var again struct{ Verdict map[string]any }
+			if err := json.Unmarshal(said(t, path, append(args, "judge", "--csv", file, "--json")...), &again); err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(want, again.Verdict) {
+				alike(t, "run "+id, want, again.Verdict)
+				t.Errorf("run %s %v: judged otherwise: %s", id, args, cmp.Diff(want, again.Verdict))
+			}
+		}
+		if len(stored.Judgement.Families) == 0 {
+			same(stored.Judgement.Verdict)
+		}
+		for _, f := range stored.Judgement.Families {
+			if f.Name != experiment.FamilyOverall { // which is no measure of a trial
+				same(f.Verdict, "--family", f.Name)
+			}
+		}
+	}
+	if judged < 20 {
+		t.Errorf("%d verdicts were compared", judged)
 	}
 }
 

@@ -11,6 +11,9 @@ import (
 // Arms are the layouts as they are judged: ranked by the number that their names begin
 // with, where all do. "X again" beside X is an A/A check, as run --aa names it.
 func (in Input) Arms() []verdict.Arm {
+	if in.arms != nil {
+		return in.arms
+	}
 	ranks := ranksOf(in.Layouts)
 	arms := make([]verdict.Arm, len(in.Layouts))
 	for i, name := range in.Layouts {

@@ -12,7 +12,8 @@ type columns struct {
 	block, layout, throughput     int
 	time                          int // instead of throughput
 	instance, calibration, family int
-	pilot                         int
+	pilot, judged, order          int
+	design                        [designColumns]int
 }
 
 // field is the text of a column, empty when there is none.
@@ -38,10 +39,15 @@ func (p *parser) header() error {
 	if err != nil {
 		return explain(err)
 	}
-	p.at = columns{-1, -1, -1, -1, -1, -1, -1, -1}
+	p.at = columns{block: -1, layout: -1, throughput: -1, time: -1, instance: -1, calibration: -1, family: -1, pilot: -1, judged: -1,
+		order: -1}
 	use := map[string]*int{
 		"block": &p.at.block, "layout": &p.at.layout, "throughput": &p.at.throughput, "time": &p.at.time,
 		"instance": &p.at.instance, "calibration": &p.at.calibration, "family": &p.at.family, "pilot": &p.at.pilot,
+		"judged": &p.at.judged, "order": &p.at.order,
+	}
+	for i, name := range designNames {
+		p.at.design[i], use[name] = -1, &p.at.design[i]
 	}
 	var ignored []string
 	for i, name := range names {

@@ -30,6 +30,8 @@ type Input struct {
 	Table   verdict.Table // [block][layout]
 	Notes   []string      // what was left out, in sentences
 	Times   bool          // it has times, of which Table has the inverse
+	Design  Design        // the rules that it names, as files that Filewise exported do
+	arms    []verdict.Arm // of layouts that it says more of than their names
 }
 
 // Error is what is wrong with a file, and where. Line and column count from 1;
@@ -50,8 +52,9 @@ func failf(line, column int, format string, args ...any) error {
 	return &Error{line, column, fmt.Sprintf(format, args...)}
 }
 
-// Read reads a table. Its errors are *Error, or of the reader.
-func Read(r io.Reader) (Input, error) {
+// Read reads a table: of a file with several families that of one, which has to be named
+// then. Its errors are *Error, or of the reader.
+func Read(r io.Reader, family string) (Input, error) {
 	whole := &io.LimitedReader{R: r, N: maxBytes}
 	buffered := bufio.NewReaderSize(whole, 1<<16)
 	if bom, _ := buffered.Peek(3); bytes.Equal(bom, []byte("\xef\xbb\xbf")) {
@@ -59,7 +62,7 @@ func Read(r io.Reader) (Input, error) {
 			return Input{}, err
 		}
 	}
-	p := &parser{csv: csv.NewReader(buffered), blocks: map[string]int{}, layouts: map[string]int{}}
+	p := &parser{csv: csv.NewReader(buffered), wanted: family, blocks: map[string]int{}, layouts: map[string]int{}}
 	p.csv.Comma = separator(buffered)
 	p.csv.ReuseRecord = true
 	if err := p.header(); err != nil {
@@ -123,9 +126,13 @@ type parser struct {
 	order           []string // blocks as they first appear
 	names           []string // layouts as they first appear
 	cells           map[[2]int]cell
-	family          string
+	family, wanted  string
 	probes          map[[2]int]float64 // of lines whose family is that of calibrations
-	pilots          int
+	pilots, outside int
+	others          []string // families that are not wanted
+	design          Design
+	designed        bool
+	arms            map[string]designedArm
 	runs            map[string]int // lines of each layout, where no column names blocks
 	notes           []string
 }
@@ -137,13 +144,23 @@ type cell struct {
 
 // line takes one trial.
 func (p *parser) line(fields []string) error {
+	if err := p.planned(fields); err != nil {
+		return err
+	}
 	if flag := p.at.field(fields, p.at.pilot); flag == "1" || strings.EqualFold(flag, "true") {
 		p.pilots++
 		return nil
 	}
+	if strings.EqualFold(p.at.field(fields, p.at.judged), "false") {
+		p.outside++
+		return nil
+	}
 	probe := strings.EqualFold(p.at.field(fields, p.at.family), calibration)
 	if !probe {
-		if err := p.sameFamily(fields); err != nil {
+		if other, err := p.sameFamily(fields); other || err != nil {
+			return err
+		}
+		if err := p.rules(fields); err != nil {
 			return err
 		}
 	}
@@ -216,7 +233,8 @@ func (p *parser) cell(fields []string) (c cell, err error) {
 		return c, err
 	}
 	c.Instance = p.at.field(fields, p.at.instance)
-	return c, nil
+	c.Order, err = p.whole(fields, p.at.order, "order")
+	return c, err
 }
 
 // positive reads a number above 0; ok is false for one that is missing.
@@ -246,19 +264,25 @@ const maxThroughput = 1e100
 // calibration is the family of the probes in a file that Filewise exported.
 const calibration = "calibration"
 
-// sameFamily refuses a second family of operations: they are judged one by one.
-func (p *parser) sameFamily(fields []string) error {
+// sameFamily refuses a second family of operations: they are judged one by one. other
+// is true of a line that is of none that is wanted.
+func (p *parser) sameFamily(fields []string) (other bool, err error) {
 	family := p.at.field(fields, p.at.family)
 	switch {
+	case p.wanted != "" && family != p.wanted:
+		if family != "" && !slices.Contains(p.others, family) {
+			p.others = append(p.others, family)
+		}
+		return true, nil
 	case family == "" || family == p.family:
 	case p.family == "":
 		p.family = family
 	default:
 		line, column := p.csv.FieldPos(p.at.family)
-		return failf(line, column, "family %q after %q: one family of operations can be judged at a time, keep the lines of one", family,
+		return false, failf(line, column, "family %q after %q: one family of operations can be judged at a time, name it with --family", family,
 			p.family)
 	}
-	return nil
+	return false, nil
 }
 
 // input orders what was read.
@@ -267,7 +291,13 @@ func (p *parser) input() (Input, error) {
 	if p.pilots > 0 {
 		in.Notes = append(in.Notes, fmt.Sprintf("%d pilots are left out.", p.pilots))
 	}
+	if p.outside > 0 {
+		in.Notes = append(in.Notes, fmt.Sprintf("%d trials that the stored verdict does not use are left out.", p.outside))
+	}
+	p.asPlanned(&in)
 	switch {
+	case len(p.cells) == 0 && len(p.others) > 0:
+		return in, failf(0, 0, "it has no family %q; it has %s", p.wanted, quoted(p.others))
 	case len(p.cells) == 0:
 		return in, failf(0, 0, "there are no trials in it, only the line that names the columns")
 	case len(p.names) == 1:
@@ -275,8 +305,8 @@ func (p *parser) input() (Input, error) {
 	}
 	for _, block := range inOrder(p.order) {
 		row := make([]verdict.Cell, len(p.names))
-		for j := range row {
-			key := [2]int{p.blocks[block], j}
+		for j, name := range in.Layouts {
+			key := [2]int{p.blocks[block], p.layouts[name]}
 			row[j] = p.cells[key].Cell
 			if row[j].OK && row[j].Calibration == 0 {
 				row[j].Calibration = p.probes[key]

@@ -27,7 +27,7 @@ func TestRead(t *testing.T) {
 		"blocks reversed": "block,layout,throughput\n2,1 file,101\n2,8 files,107\n1,1 file,100\n1,8 files,106\n",
 		"empty lines":     strings.ReplaceAll(good, "\n", "\n\n"),
 	} {
-		in, err := tablecsv.Read(strings.NewReader(text))
+		in, err := tablecsv.Read(strings.NewReader(text), "")
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -43,15 +43,15 @@ func TestRead(t *testing.T) {
 
 // A name that an export has kept from being a formula is read as it was.
 func TestFormulas(t *testing.T) {
-	in, err := tablecsv.Read(strings.NewReader("block,layout,throughput\n1,'=1+1,2\n1,''@x,3\n1,'quoted,4\n"))
+	in, err := tablecsv.Read(strings.NewReader("block,layout,throughput\n1,'=1+1,2\n1,''@x,3\n1,'quoted,4\n"), "")
 	if err != nil || !slices.Equal(in.Layouts, []string{"=1+1", "'@x", "'quoted"}) {
 		t.Errorf("%q, %v", in.Layouts, err)
 	}
 }
 
 func TestMissingAndFurtherColumns(t *testing.T) {
-	in, err := tablecsv.Read(strings.NewReader("run,block,layout,throughput,instance,calibration,pilot\n" +
-		"3,0,a,50,,,true\n3,x,a,100,a #1,9.5,false\n3,x,b,,,,false\n3,y,a,NA,,,\n3,y,b,90,b #2,9.1,\n3,x,b,88,b #1,9,\n"))
+	in, err := tablecsv.Read(strings.NewReader("run,block,layout,throughput,instance,calibration,pilot\n"+
+		"3,0,a,50,,,true\n3,x,a,100,a #1,9.5,false\n3,x,b,,,,false\n3,y,a,NA,,,\n3,y,b,90,b #2,9.1,\n3,x,b,88,b #1,9,\n"), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,14 +70,42 @@ func TestMissingAndFurtherColumns(t *testing.T) {
 // A calibrated run that Filewise exported has its probes in lines of their own.
 func TestProbesInLinesOfTheirOwn(t *testing.T) {
 	in,
-		err := tablecsv.Read(strings.NewReader("block,layout,family,throughput\n" +
-		"1,a,inserts,100\n1,a,calibration,9\n1,b,calibration,8\n1,b,inserts,90\n"))
+		err := tablecsv.Read(strings.NewReader("block,layout,family,throughput\n"+
+		"1,a,inserts,100\n1,a,calibration,9\n1,b,calibration,8\n1,b,inserts,90\n"), "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []verdict.Cell{{Throughput: 100, Calibration: 9, OK: true}, {Throughput: 90, Calibration: 8, OK: true}}
 	if len(in.Table) != 1 || !slices.Equal(in.Table[0], want) {
 		t.Errorf("%+v", in.Table)
+	}
+}
+
+// What a file says of its design is taken: layouts in the order of the plan, trials that
+// the verdict does not use left out, and of several families the one that is wanted.
+func TestDesignInTheFile(t *testing.T) {
+	text := "block,layout,family,throughput,judged,order,layout_number,rank,twin,baseline,max_blocks,margin_percent,confidence,goal,rules\n" +
+		"0,c,,,false,,3,9,a,a,20,2,0.95,verdicts,2\n" +
+		"1,b,q1,90,true,1,2,8,,a,12,3,0.98,verdicts,1\n1,a,q1,100,true,2,1,4,,a,12,3,0.98,verdicts,1\n" +
+		"1,b,q2,7,true,1,2,8,,a,12,3,0.95,verdicts,1\n2,a,q1,100,false,2,1,4,,a,12,3,0.98,verdicts,1\n"
+	in, err := tablecsv.Read(strings.NewReader(text), "q1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := tablecsv.Design{Baseline: "a", MaxBlocks: 12, Margin: 3, Confidence: 0.98, Goal: verdict.GoalVerdicts, Rules: 1}
+	arms := []verdict.Arm{{Name: "a", Rank: 4}, {Name: "b", Rank: 8}, {Name: "c", Rank: 9, Twin: "a"}}
+	row := []verdict.Cell{{Throughput: 100, Order: 2, OK: true}, {Throughput: 90, Order: 1, OK: true}, {}}
+	if in.Design != want || !slices.Equal(in.Arms(), arms) || len(in.Table) != 1 || !slices.Equal(in.Table[0], row) {
+		t.Errorf("%+v, %+v", in, in.Arms())
+	}
+	for _, bad := range []string{strings.Replace(text, "12,3,0.98", "13,3,0.98", 1), strings.Replace(text, "2,8", "3,8", 1),
+		strings.Replace(text, "12,3", "x,3", 1)} {
+		if _, err := tablecsv.Read(strings.NewReader(bad), "q1"); err == nil {
+			t.Errorf("read: %s", bad)
+		}
+	}
+	if _, err := tablecsv.Read(strings.NewReader(text), "q3"); err == nil || !strings.Contains(err.Error(), `it has "q1", "q2"`) {
+		t.Errorf("a family that is not in it: %v", err)
 	}
 }
 
@@ -109,7 +137,7 @@ func TestErrorsSayWhere(t *testing.T) {
 		{"block,layout,throughput,family\n1,a,5,q1\n1,b,5,q2\n", 3, 7, `family "q2" after "q1"`},
 		{"block,layout,throughput\n1," + strings.Repeat("n", 300) + ",5\n", 2, 3, "longer than"},
 	} {
-		_, err := tablecsv.Read(strings.NewReader(tt.text))
+		_, err := tablecsv.Read(strings.NewReader(tt.text), "")
 		var bad *tablecsv.Error
 		if !errors.As(err, &bad) {
 			t.Errorf("%.40q: %v", tt.text, err)
@@ -127,7 +155,7 @@ func TestTooMuch(t *testing.T) {
 	for range 600 {
 		b.WriteString(strings.Repeat("9", b.Len()%150+1) + ",a,5\n")
 	}
-	if _, err := tablecsv.Read(strings.NewReader(b.String())); err == nil {
+	if _, err := tablecsv.Read(strings.NewReader(b.String()), ""); err == nil {
 		t.Error("more blocks than can be judged, or one twice, is accepted")
 	}
 }
@@ -139,7 +167,7 @@ var errBroken = errors.New("the disk is gone")
 func (broken) Read([]byte) (int, error) { return 0, errBroken }
 
 func TestBrokenReader(t *testing.T) {
-	if _, err := tablecsv.Read(broken{}); !errors.Is(err, errBroken) {
+	if _, err := tablecsv.Read(broken{}, ""); !errors.Is(err, errBroken) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -150,7 +178,7 @@ func FuzzRead(f *testing.F) {
 	f.Add("\ufeffblock;layout;throughput\r\n1;a;\r\n1;b;2\r\n2;a;NA\r\n")
 	f.Add("block,layout,throughput,instance,calibration,pilot,family\n1,a,1,x,1,true,q\n1,\"b\n\",1e99,x,NaN,0,q\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		in, err := tablecsv.Read(strings.NewReader(text))
+		in, err := tablecsv.Read(strings.NewReader(text), "")
 		if err != nil {
 			if err.Error() == "" {
 				t.Error("an error without a word")
@@ -173,7 +201,7 @@ func FuzzRead(f *testing.F) {
 // A file without an end is given up, not kept.
 func TestTooLarge(t *testing.T) {
 	endless := io.MultiReader(strings.NewReader("block,layout,throughput\n1,\""), forever{})
-	if _, err := tablecsv.Read(endless); err == nil || !strings.Contains(err.Error(), "larger than 64 MiB") {
+	if _, err := tablecsv.Read(endless, ""); err == nil || !strings.Contains(err.Error(), "larger than 64 MiB") {
 		t.Error(err)
 	}
 }
