@@ -2,6 +2,9 @@ module filewise
 
 go 1.26.0
 
+// Certificates that SQL Server 2017 to 2022 make for themselves often have such a serial number.
+godebug x509negativeserial=1
+
 require (
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
 	github.com/agnivade/levenshtein v1.2.2

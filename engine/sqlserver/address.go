@@ -126,7 +126,7 @@ func setTLS(c *msdsn.Config, given map[string]string) error {
 	}
 	least := given[msdsn.TLSMin]
 	if least != "" && msdsn.TLSVersionFromString(least) == 0 {
-		return usage("use 1.2 or 1.3", "option tlsmin=%s is unknown", least)
+		return usage("use 1.2 or 1.3; 1.0 and 1.1 are for old servers", "option tlsmin=%s is unknown", least)
 	}
 	if c.HostInCertificateProvided = provided; !provided {
 		inCertificate = c.Host

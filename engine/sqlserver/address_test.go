@@ -1,14 +1,22 @@
 package sqlserver
 
 import (
+	"bytes"
+	"crypto/rand"
+	"crypto/rsa"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/pem"
+	"errors"
+	"fmt"
+	bigint "math/big"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	mssql "github.com/microsoft/go-mssqldb"
 	"github.com/microsoft/go-mssqldb/msdsn"
 
 	"filewise"
@@ -145,5 +153,78 @@ func TestVersions(t *testing.T) {
 	v := version{13, 0, 4001}
 	if !v.atLeast(13, 4001) || v.atLeast(13, 4002) || v.atLeast(14, 0) || !v.atLeast(12, 9999) || v.String() != "2016" {
 		t.Error(v)
+	}
+}
+
+// TestNegativeSerial: SQL Server 2017 to 2022 make such certificates for themselves, and
+// what cannot be read cannot be trusted either.
+func TestNegativeSerial(t *testing.T) {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	ok(t, err)
+	serial := []byte{0x6A, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77}
+	made := &x509.Certificate{SerialNumber: new(bigint.Int).SetBytes(serial)}
+	der, err := x509.CreateCertificate(rand.Reader, made, made, key.Public(), key)
+	ok(t, err)
+	negative := bytes.Replace(der, serial, append([]byte{0xEA}, serial[1:]...), 1)
+	if c, err := x509.ParseCertificate(negative); err != nil || c.SerialNumber.Sign() >= 0 {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestOtherInstance: with a port the driver looks nobody up, and connects to whoever answers.
+func TestOtherInstance(t *testing.T) {
+	for _, c := range []struct {
+		runs, wanted string
+		fine         bool
+	}{{"", "", true}, {"SQL2022", "", true}, {"SQL2022", "sql2022", true}, {"", "MSSQLSERVER", true}, {"", "SQL2022", false},
+		{"SQL2019", "SQL2022", false}} {
+		lab := newLab(t, func(m *model) { m.instance = c.runs })
+		lab.target.Address.Path = c.wanted
+		s, err := Engine{}.Open(t.Context(), lab.target)
+		if err == nil {
+			ok(t, s.Close())
+		}
+		if (err == nil) != c.fine || err != nil && (filewise.CodeOf(err) != filewise.CodePreflight || filewise.RemedyOf(err) == "") {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+// TestOldTLS is told from a certificate that is not trusted.
+func TestOldTLS(t *testing.T) {
+	l, err := newLogin(address(nil))
+	ok(t, err)
+	for text, want := range map[string]string{
+		"TLS Handshake failed: tls: server selected unsupported protocol version 301":       "tlsmin=1.0",
+		"TLS Handshake failed: tls: server sent certificate with RSA key smaller than 1024": "encrypt=disable",
+		"TLS Handshake failed: x509: certificate signed by unknown authority":               "TrustServerCertificate",
+	} {
+		if got := filewise.RemedyOf(l.unreachable(errors.New(text))); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", text, got)
+		}
+	}
+}
+
+// TestRemedies: what the server says of directories, model and full disks.
+func TestRemedies(t *testing.T) {
+	l, err := newLogin(address(nil))
+	ok(t, err)
+	for number, c := range map[int32]struct{ text, remedy string }{
+		errNoDirectory: {"Directory lookup for the file failed with the operating system error 2.", "service account"},
+		errNoFile:      {"CREATE FILE encountered operating system error 5(Access is denied.)", "service account"},
+		errNoDevice:    {"Cannot open backup device. Operating system error 5(Access is denied.)", "service account"},
+		errModelLocked: {"Could not obtain exclusive lock on database 'model'.", "try again"},
+		errWriteFailed: {"Write on \"E:\\1.bak\" failed: 112(There is not enough space on the disk.)", "free space"},
+		errDeniedState: {"VIEW SERVER STATE permission was denied", "PERFORMANCE STATE"},
+	} {
+		err := l.explain(fmt.Errorf("x: %w", mssql.Error{Number: number, Message: c.text}))
+		if !strings.Contains(filewise.RemedyOf(err), c.remedy) {
+			t.Errorf("%d: %v: %q", number, err, filewise.RemedyOf(err))
+		}
+	}
+	full := l.explain(mssql.Error{Number: errNoFile,
+		Message: "CREATE FILE encountered operating system error 112(There is not enough space on the disk.)"})
+	if !errors.Is(full, filewise.ErrSpace) {
+		t.Error(full)
 	}
 }

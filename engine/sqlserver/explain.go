@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -22,6 +23,11 @@ const (
 	errInUse        = 3702 // cannot drop: in use
 	errCannotOpen   = 4060 // cannot open the database requested by the login
 	errLoginFailed  = 18456
+	errModelLocked  = 1807  // no exclusive lock on model
+	errNoDevice     = 3201  // cannot open a backup device
+	errWriteFailed  = 3202  // of a backup device
+	errNoFile       = 5123  // the operating system did not create a file
+	errNoDirectory  = 5133  // nor finds its directory
 	errNotMarked    = 50002 // sql/part/guard.sql
 	errOthers       = 50004 // section drop
 	errDenied       = 262   // permission denied in database
@@ -38,6 +44,9 @@ var classes = external.Classes{
 	filewise.ClassSpace:         {1101, 1105, 9002, 1827, 5149, 5144, 3257, 1121},
 	filewise.ClassConnection:    {596, 6005, 6104, 10928, 10929, 40501, 17188, 17830, 17809},
 }
+
+// fullDisk is how the operating system's error of a full volume is quoted: of Windows and Linux.
+var fullDisk = regexp.MustCompile(`(?i)\b(112|28) ?\(|not enough space|no space left`)
 
 // numbers are all errors that the server sent with one answer, first to last: the
 // last is often only the generic one, such as 3013 of a failed BACKUP.
@@ -61,6 +70,9 @@ func denied(err error) bool {
 
 // classOf is the class of an error of the driver.
 func classOf(err error) filewise.Class {
+	if (hasNumber(err, errWriteFailed) || hasNumber(err, errNoFile)) && fullDisk.MatchString(err.Error()) {
+		return filewise.ClassSpace
+	}
 	if class := classes.Of(err, numbers(err)); class != filewise.ClassOther || !broken(err) {
 		return class
 	}
@@ -85,20 +97,41 @@ func (l *login) explain(err error) error {
 	}
 	class := classOf(err)
 	switch {
-	case hasNumber(err, errLoginFailed):
-		return filewise.Errorf(filewise.CodePreflight, "check user and password; the server must allow SQL Server authentication (mixed mode)",
-			"%w", err)
-	case hasNumber(err, errDenied) && strings.Contains(err.Error(), "CREATE DATABASE"):
-		return filewise.Errorf(filewise.CodePreflight, grantCreate, "%w", err)
-	case hasNumber(err, errModelLarger):
-		return filewise.Errorf(filewise.CodeUsage, "make --size larger: the first file is at least as large as that of database model", "%w", err)
 	case class == filewise.ClassSpace:
 		err = filewise.Errorf(filewise.CodeTrials, "free space on the volume, or name another with --volume NAME=DIR; a log that is full "+
 			"wants --set log-size=…",
 			"%w: %w", filewise.ErrSpace, err)
+	case hasNumber(err, errDenied) && strings.Contains(err.Error(), "CREATE DATABASE"):
+		return filewise.Errorf(filewise.CodePreflight, grantCreate, "%w", err)
+	}
+	for _, m := range mendings {
+		if hasNumber(err, m.number) {
+			return external.Classed(class, filewise.Errorf(m.code, m.remedy, "%w", err))
+		}
 	}
 	return external.Classed(class, err)
 }
+
+// reachable is what a directory wants that the server does not write to.
+const reachable = "the directory is one of the server's host, and its service account wants the right to write there: make it, grant it " +
+	"(Windows: full control for NT SERVICE\\MSSQLSERVER; Linux: chown mssql), or name another with --volume NAME=DIR"
+
+// mendings are errors that the user can do something about, by the server's number.
+var mendings = []struct {
+	number int
+	code   filewise.Code
+	remedy string
+}{
+	{errLoginFailed, filewise.CodePreflight, "check user and password; the server must allow SQL Server authentication (mixed mode)"},
+	{errModelLarger, filewise.CodeUsage, "make --size larger: the first file is at least as large as that of database model"},
+	{errModelLocked, filewise.CodeTrials, "a session uses database model, or another CREATE DATABASE runs: end it, and try again"},
+	{errNoDirectory, filewise.CodePreflight, reachable},
+	{errNoFile, filewise.CodePreflight, reachable},
+	{errNoDevice, filewise.CodeTrials, reachable},
+	{errDeniedState, filewise.CodePreflight, grantView},
+}
+
+var oldTLS = regexp.MustCompile(`protocol version|insecure algorithm|smaller than|handshake failure`)
 
 // unreachable explains why a first connection did not come about.
 func (l *login) unreachable(err error) error {
@@ -109,7 +142,12 @@ func (l *login) unreachable(err error) error {
 	var certificate *tls.CertificateVerificationError
 	remedy := "is it there, does it listen on TCP, and does a firewall let you through? The port is 1433 unless it has another; an " +
 		"instance behind the host is looked up by UDP 1434"
-	if errors.As(err, &certificate) || strings.Contains(err.Error(), "TLS") || strings.Contains(err.Error(), "encryption") {
+	old := oldTLS.MatchString(err.Error())
+	switch {
+	case old:
+		remedy = "the server's TLS or certificate is older than is taken today: bring it up to date, give it a certificate of its own, or " +
+			"ask for less: tlsmin=1.0, or encrypt=disable, which sends the password readable by the network"
+	case errors.As(err, &certificate) || strings.Contains(err.Error(), "TLS") || strings.Contains(err.Error(), "encryption"):
 		remedy = "name the server's certificate (certificate=FILE.pem or serverCertificate=FILE.pem), or hostNameInCertificate=NAME; " +
 			"TrustServerCertificate=true accepts any; encrypt=mandatory, strict, optional or disable must suit the server"
 	}

@@ -16,6 +16,7 @@ func (s *externalServer) Facts(ctx context.Context) ([]filewise.Fact, error) {
 	i := s.identity
 	facts := []filewise.Fact{
 		{Name: "server", Value: "external, " + s.target.Address.String()},
+		{Name: "instance", Value: i.serverName},
 		{Name: "version", Value: fmt.Sprintf("SQL Server %s (%s %s)", i.version, i.versionText, i.level)},
 		{Name: "edition", Value: i.edition},
 		{Name: "operating system", Value: string(i.data.System)},

@@ -1,6 +1,7 @@
 package sqlserver
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -71,6 +72,8 @@ type identity struct {
 	edition       string
 	engine        int64
 	machine       string
+	instance      string // empty: the unnamed one
+	serverName    string
 	data, log     serverpath.Dir
 	clientAddress string
 	serverAddress string
@@ -84,6 +87,7 @@ func readIdentity(ctx context.Context, on *sql.DB) (identity, error) {
 		return identity{}, err
 	}
 	i := identity{versionText: r.text("version"), level: r.text("level"), edition: r.text("edition"), machine: r.text("machine"),
+		instance: r.text("instance"), serverName: r.text("server_name"),
 		clientAddress: r.text("client_address"), serverAddress: r.text("server_address"), login: r.text("login_name")}
 	i.engine, _ = r.number("engine_edition")
 	i.sessions, _ = r.number("max_connections")
@@ -101,6 +105,18 @@ func readIdentity(ctx context.Context, on *sql.DB) (identity, error) {
 		i.log = i.data
 	}
 	return i, nil
+}
+
+// isInstance refuses a server that is not the instance of the URL: where a port is given
+// as well, the driver goes by the port alone.
+func (i identity) isInstance(wanted string) error {
+	found := cmp.Or(i.instance, "MSSQLSERVER")
+	if wanted == "" || strings.EqualFold(wanted, found) {
+		return nil
+	}
+	return filewise.Errorf(filewise.CodePreflight,
+		"leave the port out to have the instance looked up (UDP 1434), or the instance to take the port's",
+		"the URL names instance %s, and the server that answers is %s (%s)", wanted, found, i.serverName)
 }
 
 // refuse says why a server cannot be measured at all.

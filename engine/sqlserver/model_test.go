@@ -24,6 +24,7 @@ type model struct {
 	// What the server is like; set before it is used.
 	password      string
 	version       string
+	instance      string
 	engine        int
 	edition       string
 	data, log     string
@@ -248,9 +249,11 @@ func big(name string) Column { return Column{Name: name, Type: BigInt} }
 func num(name string) Column { return Column{Name: name, Type: Int} }
 
 func modelIdentity(a *asked, r *Reply) error {
-	r.Result(str("version"), str("level"), str("edition"), num("engine_edition"), str("machine"), str("data_path"), str("log_path"),
+	r.Result(str("version"), str("level"), str("edition"), num("engine_edition"), str("machine"), str("instance"),
+		str("server_name"), str("data_path"), str("log_path"),
 		str("client_address"), str("server_address"), num("max_connections"), str("login_name")).
-		Row(a.version, "RTM", a.edition, a.engine, "DBHOST", a.data, a.log, a.client, "10.0.0.9", 32767, "filewise")
+		Row(a.version, "RTM", a.edition, a.engine, "DBHOST", a.instance, "DBHOST"+strings.TrimSuffix(`\`+a.instance, `\`), a.data, a.log,
+			a.client, "10.0.0.9", 32767, "filewise")
 	return nil
 }
 

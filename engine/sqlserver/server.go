@@ -66,6 +66,9 @@ func (s *externalServer) greet(ctx context.Context) (err error) {
 	if s.identity, err = readIdentity(ctx, s.control); err != nil {
 		return s.login.explain(err)
 	}
+	if err = s.identity.isInstance(s.login.config.Instance); err != nil {
+		return err
+	}
 	if s.may, err = readPermissions(ctx, s.control); err != nil {
 		return s.login.explain(err)
 	}

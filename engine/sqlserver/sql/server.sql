@@ -9,6 +9,8 @@ SELECT
   CAST(SERVERPROPERTY(N'Edition') AS nvarchar(128)) AS edition,
   CAST(SERVERPROPERTY(N'EngineEdition') AS int) AS engine_edition,
   CAST(SERVERPROPERTY(N'MachineName') AS nvarchar(128)) AS machine,
+  CAST(SERVERPROPERTY(N'InstanceName') AS nvarchar(128)) AS instance,
+  CAST(@@SERVERNAME AS nvarchar(256)) AS server_name,
   CAST(SERVERPROPERTY(N'InstanceDefaultDataPath') AS nvarchar(260)) AS data_path,
   CAST(SERVERPROPERTY(N'InstanceDefaultLogPath') AS nvarchar(260)) AS log_path,
   CAST(CONNECTIONPROPERTY(N'client_net_address') AS nvarchar(48)) AS client_address,
