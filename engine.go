@@ -166,6 +166,14 @@ type Description struct {
 	// server: so many that its log is not all that is measured; 0: the scenario's.
 	CommitEvery int `json:"commit_every,omitempty"`
 
+	// LeastMemory is that in which a managed server works with the connections of a usual
+	// experiment, in bytes; 0: it has none to be limited.
+	LeastMemory int64 `json:"least_memory,omitempty"`
+
+	// Pressing are the options with which inserts on a managed server go anywhere among
+	// several times as much data as its memory holds; empty: there are none.
+	Pressing string `json:"pressing,omitempty"`
+
 	Page int64 `json:"page,omitempty"` // bytes of a page of its files; 0: 4096
 
 	// BackupKinds are the kinds of layout for scenario backup, the usual one first;

@@ -107,6 +107,16 @@ func TestWaitsForLocksFollowTheirHolders(t *testing.T) {
 	if len(c.Changes) != 1 || c.Changes[0].Class != filewise.WaitLock || math.Abs(c.Changes[0].Share-1) > 0.05 {
 		t.Errorf("a lock of somebody else's: %+v", c)
 	}
+	in = input(0.18, world{layout: "slow", row: 1.2e-3, lock: 1.05e-3, cpu: 0.15e-3, busy: 40},
+		world{layout: "fast", row: 1e-3, lock: 0.875e-3, cpu: 0.125e-3, busy: 40})
+	for i, t := range in.Trials[:6] {
+		d := t.Measures[0].Deltas
+		d[len(d)-3].Value += 0.015e-3 * float64(i%2*2-1) * t.Measures[0].Work
+	}
+	c = explained(t, in, "fast")
+	if len(c.Changes) == 0 || c.Changes[0].Class != filewise.WaitLock {
+		t.Errorf("what holders do may have changed by a third as much: %+v", c)
+	}
 }
 
 // Storage whose speed varies from block to block does not hide what is waited for:

@@ -50,16 +50,24 @@ func (in Input) followed(pairs []pair, slow []float64, whole Change) (locks, oth
 		return in.time(m)*m.Work - sum(m.Deltas, func(d filewise.Delta) bool { return wait(d) && spentOn[d.Class] == SpentLocks }), true
 	}}.change(pairs, slow)
 	waited := whole.Fall - held.Fall
-	follows := held.relative() / whole.relative()
-	if !held.sure() || !(follows >= explains) || waited*held.Fall <= 0 {
+	if surely := held.surely() / whole.relative(); !(surely >= explains) || waited*held.Fall <= 0 {
 		return 1, 1
 	}
-	follows = min(follows, 1)
+	follows := min(held.relative()/whole.relative(), 1)
 	return 1 - follows, 1 + follows*waited/held.Fall
 }
 
 // relative is the change as a part of the larger amount.
 func (c Change) relative() float64 { return c.Fall / max(c.From, c.To) }
+
+// surely is the least of the change by its interval, as a part of the larger amount; 0:
+// there may be none.
+func (c Change) surely() float64 {
+	if c.Fall > 0 {
+		return max(c.Low, 0) / max(c.From, c.To)
+	}
+	return min(c.High, 0) / max(c.From, c.To)
+}
 
 // forHolders tells a wait for what another connection holds.
 func (q quantity) forHolders() bool {

@@ -24,7 +24,7 @@ func newMember(r *Runner, c filewise.Cell, s Schedule) *member {
 	l := newLife(r, c, s)
 	switch l.turn = new(turn); {
 	case c.Pilot:
-		l.turn.length, l.turn.of = r.Plan.PilotWindow, r.Plan.pilotParts(l.program)
+		l.turn.length, l.turn.of = r.Plan.PilotWindow, r.Plan.pilotParts()
 	case r.Plan.Work > 0:
 		l.turn.of = s.Rounds
 	default:

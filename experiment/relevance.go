@@ -72,9 +72,8 @@ func (p Plan) toTell(most string, cycle time.Duration) string {
 		return fmt.Sprintf("--commit-every %d", batched)
 	case most == cause.SpentLog && p.Target.Durability == filewise.DurabilityFull:
 		return "--durability normal"
-	// Four times as much data as memory, and rows that go anywhere among them.
-	case most == cause.SpentCPU && p.Target.Mode == filewise.Managed && p.Target.Memory == 0 && has("preload") && p.Preload == 0:
-		return "--memory 96MiB --key random --size 512MiB --preload 384MiB"
+	case most == cause.SpentCPU && p.Pressing != "" && p.Preload == 0:
+		return p.Pressing
 	case most == cause.SpentCPU && has("row-bytes") && p.Params.RowBytes < wideRows:
 		return fmt.Sprintf("--row-bytes %d", wideRows)
 	case most == cause.SpentLocks && p.Params.Connections > 1:

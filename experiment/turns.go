@@ -62,12 +62,13 @@ func (t *turn) partOf(ops []int64, multiple int64) []int64 {
 	return out
 }
 
-// pilotParts are the parts of fixed work of which a pilot does the first.
-func (p Plan) pilotParts(program filewise.Program) int {
-	first := program.First()
-	transactions := p.Work / max(first.OpBytes*int64(first.Connections)*int64(max(first.CommitEvery, 1)), 1)
-	return int(min(max(transactions, 1), pilotParts))
+// transactions are those of each connection in fixed work; at least one.
+func (p Plan) transactions() int64 {
+	return max(p.Work/max(int64(p.Params.RowBytes)*int64(p.Params.Connections)*int64(p.Params.CommitEvery), 1), 1)
 }
+
+// pilotParts are the parts of fixed work of which a pilot does the first.
+func (p Plan) pilotParts() int { return int(min(p.transactions(), pilotParts)) }
 
 // lead is what goes before each turn, in whole slices.
 func (p Plan) lead(s Schedule) time.Duration {
@@ -187,10 +188,11 @@ func (p Plan) turnOf(c costs) time.Duration {
 	return t
 }
 
-// roundsOf are the turns into which fixed work is cut.
+// roundsOf are the turns into which fixed work is cut; each has something to commit for
+// every connection.
 func (p Plan) roundsOf(c costs) int {
 	t := min(max(MinTurn, aroundShare*c.around), maxTurn)
-	return int(min(max(c.measured/t, 2), maxRounds))
+	return int(min(max(c.measured/t, 2), maxRounds, time.Duration(p.transactions())))
 }
 
 // rounds are as many as it takes for the measuring share, and no fewer than the least,

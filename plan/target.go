@@ -193,9 +193,6 @@ func (m *maker) setTarget() (err error) {
 	return m.setSettings()
 }
 
-// leastMemory is that in which every managed server starts.
-const leastMemory = 96 << 20
-
 func (m *maker) setMemory() (err error) {
 	memory := m.o.Memory.Value
 	if memory == "" {
@@ -204,8 +201,9 @@ func (m *maker) setMemory() (err error) {
 	if m.Target.Mode != filewise.Managed {
 		return badUse("memory", memory, "it is for servers that Filewise starts: leave it out")
 	}
-	if m.plan.Target.Memory, err = bytesOf("memory", memory); err == nil && m.plan.Target.Memory < leastMemory {
-		err = BadValue("memory", memory, fmt.Sprintf("a server does not start in less than %s", humanize.IBytes(leastMemory)))
+	if m.plan.Target.Memory, err = bytesOf("memory", memory); err == nil && m.plan.Target.Memory < m.About.LeastMemory {
+		err = BadValue("memory", memory, fmt.Sprintf("%s does not work in less than %s", m.Target.Engine,
+			humanize.IBytes(uint64(m.About.LeastMemory))))
 	}
 	return err
 }

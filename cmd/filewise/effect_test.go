@@ -120,3 +120,22 @@ type described struct {
 }
 
 func (d described) Describe() filewise.Description { return d.said }
+
+// What is proposed where the data fit into memory is not refused.
+func TestPressingOptionsAreAccepted(t *testing.T) {
+	engines, n := registry(), 0
+	for _, e := range engines {
+		d := plan.Describe(e)
+		if d.Pressing == "" {
+			continue
+		}
+		n++
+		args := append([]string{"--engine=" + e.Name()}, strings.Fields(d.Pressing)...)
+		if _, err := doneBy(t, engines, "inserts", args...); err != nil {
+			t.Errorf("%s: %s: %v", e.Name(), d.Pressing, err)
+		}
+	}
+	if n == 0 {
+		t.Error("no engine has such options")
+	}
+}

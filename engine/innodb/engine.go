@@ -79,7 +79,9 @@ func (e Engine) Describe() filewise.Description {
 		// With fewer than 56 MiB the first of 16 files would be larger than the others
 		// (InnoDB wants 3 MiB of it), or a file would grow while it is measured.
 		Bytes: 56 << 20, RowBytes: e.product.RowBytes, Budget: e.product.Budget, CommitEvery: 100,
-		Reset: true, Lifecycle: true,
+		LeastMemory: e.product.Managed.LeastMemory,
+		Pressing:    "--set innodb_buffer_pool_size=24M --key random --size 256MiB --preload 96MiB", // O_DIRECT: the pool is all
+		Reset:       true, Lifecycle: true,
 		BackupKinds: e.product.BackupKinds, TempKinds: e.product.TempKinds, Scans: true,
 		RowKinds: []filewise.Kind{filewise.KindPartitions},
 		Note: "the server has one redo log and one buffer pool for all files of a layout: " +

@@ -39,7 +39,7 @@ var MariaDB = &Product{
 	},
 	Managed: Managed{
 		Binary: mariadbServer.Names[0], Remedy: "apt-get install " + mariadbServer.Package,
-		Find: findMariaDB, Create: createMariaDB, BackupTool: findBackupTool,
+		Find: findMariaDB, Create: createMariaDB, BackupTool: findBackupTool, LeastMemory: 160 * MiB,
 		Checkpoint: checkpointMariaDB, CheckpointSQL: []string{flushAll},
 		Group: "mariadbd", Redo: "innodb_log_file_size",
 		// Before MariaDB 11 undo logs lie within the system tablespace unless told

@@ -36,7 +36,7 @@ var MySQL = &Product{
 			"LEFT JOIN information_schema.INNODB_DATAFILES d ON d.SPACE = t.SPACE",
 	},
 	Managed: Managed{
-		Binary: "mysqld", Remedy: getMySQL, Find: findMySQL, Create: createMySQL, Templates: true,
+		Binary: "mysqld", Remedy: getMySQL, Find: findMySQL, Create: createMySQL, Templates: true, LeastMemory: 256 * MiB,
 		Checkpoint: checkpointMySQL,
 		CheckpointSQL: []string{
 			"SET GLOBAL innodb_io_capacity_max = 1000000", "SET GLOBAL innodb_io_capacity = 1000000",

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -67,7 +68,11 @@ func (p *Process) endsWithin(d time.Duration) bool {
 
 // ended describes the end of the process.
 func (p *Process) ended(how string) error {
-	return filewise.Errorf(filewise.CodeTrials, "", "the server (%s, process %d) %s: %s%s",
+	remedy := ""
+	if !p.expected.Load() && strings.Contains(p.state(), "signal: killed") { // as os.ProcessState writes it
+		remedy = "give more --memory, where that is limited: the kernel ends what needs more (see dmesg)"
+	}
+	return filewise.Errorf(filewise.CodeTrials, remedy, "the server (%s, process %d) %s: %s%s",
 		filepath.Base(p.spec.Path), p.PID(), how, p.state(), p.tail())
 }
 
