@@ -182,7 +182,7 @@ func (g guard) shell(next http.Handler) http.Handler {
 			_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // a connection that is gone
 		}
 		if g.known(r) {
-			befriended(r)
+			markTrusted(r)
 		}
 		next.ServeHTTP(w, r)
 	})
@@ -221,7 +221,7 @@ func (g guard) login(w http.ResponseWriter, r *http.Request) {
 		unauthorized(w)
 		return
 	}
-	befriended(r)
+	markTrusted(r)
 	http.SetCookie(w, &http.Cookie{Name: g.cookie, Value: g.pass(), Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
 		MaxAge: 30 * 24 * 3600})
 	w.WriteHeader(http.StatusNoContent)

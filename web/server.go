@@ -96,10 +96,10 @@ func Listen(c Config) (*Server, error) {
 	s := &Server{config: c, guard: newGuard(c.Token, listener.Addr()), listener: listener, ended: make(chan struct{}),
 		leaving: make(chan struct{})}
 	s.http = &http.Server{Handler: s.handler(), ReadHeaderTimeout: headerWithin, ReadTimeout: requestIn, WriteTimeout: answerIn,
-		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: quiet, ConnContext: visited}
+		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: quiet, ConnContext: withConnection}
 	go func() {
 		defer close(s.ended)
-		_ = s.http.Serve(&doors{Listener: listener}) // ends with Close
+		_ = s.http.Serve(&limitedListener{Listener: listener}) // ends with Close
 	}()
 	return s, nil
 }

@@ -55,7 +55,7 @@ func TestSlowPosts(t *testing.T) {
 	for i := range posts {
 		dialled(t, s, []string{slowPost, "GET / HTTP/1.1\r\nX: "}[i%2], &gone)
 	}
-	until(t, "those beyond the share are let go", func() bool { return gone.Load() >= posts-mostStrangers })
+	until(t, "those beyond the share are let go", func() bool { return gone.Load() >= posts-mostAnonymous })
 	r, err := http.NewRequestWithContext(t.Context(), "GET", s.URL()+"api/runs", nil)
 	must(t, err)
 	r.Header.Set("Authorization", "Bearer "+testToken)
@@ -93,18 +93,18 @@ func TestReadersLeaveRoom(t *testing.T) {
 
 // Another host has its share and takes nobody else's; whoever has the token goes for nobody.
 func TestShares(t *testing.T) {
-	d := &doors{}
-	come := func(host string) (v, out *visitor) {
+	d := &limitedListener{}
+	come := func(host string) (v, out *connection) {
 		server, client := net.Pipe()
 		t.Cleanup(func() { _ = client.Close() })
-		v = &visitor{Conn: server, doors: d, host: host}
+		v = &connection{Conn: server, listener: d, host: host}
 		if out = d.enter(v); out != nil {
 			must(t, out.Close())
 		}
 		return v, out
 	}
-	friend, _ := come("192.0.2.1")
-	friend.befriend()
+	trusted, _ := come("192.0.2.1")
+	trusted.trust()
 	first, _ := come("192.0.2.1")
 	for i := range 2 * mostOfHost {
 		_, out := come("192.0.2.1")
@@ -112,16 +112,16 @@ func TestShares(t *testing.T) {
 			t.Fatalf("connection %d puts out %v", i, out)
 		}
 	}
-	for i := range 2 * mostStrangers {
-		if v, out := come(fmt.Sprintf("10.0.%d.%d", i/256, i%256)); out == friend || out == v {
+	for i := range 2 * mostAnonymous {
+		if v, out := come(fmt.Sprintf("10.0.%d.%d", i/256, i%256)); out == trusted || out == v {
 			t.Fatal("the wrong one was put out")
 		}
 	}
-	if len(d.strangers) != mostStrangers || d.friends != 1 || friend.gone.Load() {
-		t.Errorf("%d strangers, %d friends", len(d.strangers), d.friends)
+	if len(d.anonymous) != mostAnonymous || d.trusted != 1 || trusted.gone.Load() {
+		t.Errorf("%d anonymous, %d trusted", len(d.anonymous), d.trusted)
 	}
-	if must(t, friend.Close()); d.friends != 0 {
-		t.Error("a friend that left is counted")
+	if must(t, trusted.Close()); d.trusted != 0 {
+		t.Error("a trusted connection that left is counted")
 	}
 	if a, b := hostOf(&net.TCPAddr{IP: net.ParseIP("2001:db8::1")}), hostOf(&net.TCPAddr{IP: net.ParseIP("2001:db8::ffff:2")}); a != b {
 		t.Errorf("a host's own addresses: %s, %s", a, b)
