@@ -13,9 +13,6 @@ const (
 	// unit divides sizes: 64 KiB is a multiple of every block size and the smallest
 	// extent of AUTOALLOCATE.
 	unit = 64 * kib
-	// leastSmall is the least size of a smallfile datafile: 64 KiB of header and one
-	// extent (Oracle Database Administrator's Guide, "Locally Managed Tablespaces").
-	leastSmall = 128 * kib
 	// leastBigBlocks is the least size of a bigfile's datafile in blocks: its header
 	// and space maps are larger (published at 8 KiB: 6265 KB; see SCENARIOS.md, dml).
 	leastBigBlocks = 1024
@@ -73,6 +70,13 @@ func (f datafile) asked() filewise.File {
 		path = f.place.shown(f.tablespace, f.number)
 	}
 	return filewise.File{Role: f.role, Volume: f.volume, Path: path, Bytes: f.bytes}
+}
+
+// leastSmall is the least size of a smallfile datafile that is asked for: 8 blocks for
+// header and space map, and an extent, which has 64 KiB and 5 blocks at least (a smaller
+// file is ORA-03214).
+func leastSmall(block int64) int64 {
+	return roundUp(8*block, unit) + roundUp(5*block, unit)
 }
 
 func roundUp(n, to int64) int64 { return (n + to - 1) / to * to }

@@ -223,7 +223,7 @@ func (d *design) file(role filewise.Role, tablespace string, i int, v filewise.V
 	if err != nil {
 		return datafile{}, err
 	}
-	least, most, kind := leastSmall, maxSmallBlocks*d.block, "smallfile"
+	least, most, kind := leastSmall(d.block), maxSmallBlocks*d.block, "smallfile"
 	if d.bigfile() && role == filewise.RoleData {
 		least, most, kind = roundUp(leastBigBlocks*d.block, unit), maxBigBlocks*d.block, "bigfile"
 	}

@@ -98,24 +98,57 @@ func (e *examination) settings(ctx context.Context) {
 	e.values = values
 	if strings.EqualFold(values["cluster_database"], "TRUE") {
 		e.Warn("RAC", "name a service that runs on one instance",
-			"the database has several instances: sessions on different ones wait for each other's blocks")
+			"the database has several instances: all connections go to %s, and waits, sessions and I/O are those of this one",
+			e.server.about.instanceName)
 	}
+	if e.server.about.container != "" || e.server.about.instance != 0 {
+		e.Note("activity", "watch the host as well", "--abort-if sees the sessions of this pluggable database on this instance; those of others "+
+			"load the same host, log and cache unseen")
+	}
+	e.standby(ctx)
 	if plan := values["resource_manager_plan"]; plan != "" {
 		e.Warn("resource manager", "measure when no plan is active", "plan %s may hold Filewise's sessions back", plan)
 	}
+}
+
+// standby refuses what stops a physical standby: without STANDBY_FILE_MANAGEMENT=AUTO it
+// cannot apply that a datafile was added, and its recovery ends there (Data Guard
+// Concepts and Administration, "Adding a Datafile or Creating a Tablespace").
+func (e *examination) standby(ctx context.Context) {
+	const check = "standby"
+	found, ok := e.ask(ctx, check, 2, "standby", nil)
+	if !ok || len(found) == 0 {
+		return
+	}
+	to := fmt.Sprintf("the database sends its redo to others (%s)", text(found[0][0]))
+	if !strings.EqualFold(e.values["standby_file_management"], "AUTO") {
+		e.Fail(check, "use a database without a standby, or have the DBA set STANDBY_FILE_MANAGEMENT=AUTO here and on every standby",
+			"%s, and STANDBY_FILE_MANAGEMENT is MANUAL: each new datafile would stop a standby's recovery", to)
+		return
+	}
+	e.Warn(check, "see that STANDBY_FILE_MANAGEMENT is AUTO on every standby too, and that it has the same room",
+		"%s: a standby makes every file of Filewise's as well, and all work is sent there", to)
 }
 
 func (e *examination) database(ctx context.Context) {
 	if e.server.missing["V_$DATABASE"] {
 		return
 	}
-	found, ok := e.ask(ctx, "database", 7, "database", nil)
+	found, ok := e.ask(ctx, "database", 8, "database", nil)
 	if !ok || len(found) != 1 {
 		return
 	}
 	r := found[0]
 	if mode := text(r[5]); mode != "READ WRITE" {
 		e.Fail("database", "name the service of a database that is open for writing", "the database is %s (%s)", mode, text(r[6]))
+	}
+	switch flashback := text(r[7]); flashback {
+	case "", "NO":
+	case "RESTORE POINT ONLY":
+		e.Fail("flashback", remedies[errRestorePoint], "the database has a guaranteed restore point: no tablespace can be dropped")
+	default:
+		e.Warn("flashback", "measure where flashback is off, or compare with such runs alone",
+			"flashback is on: changed blocks are written to its logs too; with a guaranteed restore point a first small tablespace would tell")
 	}
 	windows := strings.Contains(strings.ToUpper(text(r[1])), "WINDOWS")
 	for _, v := range e.server.target.Volumes {

@@ -35,6 +35,7 @@ const (
 	errNoObject     = 4043
 	errNoView       = 942
 	errNotEmpty     = 1549
+	errRestorePoint = 38881
 )
 
 // noFile is what to do where the server does not create a file.
@@ -52,6 +53,8 @@ var remedies = map[int]string{
 	59:    "DB_FILES is reached: use fewer files; only a restart of the instance by the DBA raises it",
 	65114: "the pluggable database's MAX_PDB_STORAGE is reached: use a smaller --size",
 	1950:  "GRANT UNLIMITED TABLESPACE TO the account",
+	errRestorePoint: "the database has a guaranteed restore point (V$RESTORE_POINT, of any container), which keeps every tablespace: " +
+		"have the DBA drop it, then remove this one with `filewise clean --target URL`",
 	3214:  "a datafile must be larger: use fewer files or a larger --size",
 	1119:  noFile,
 	27040: noFile,

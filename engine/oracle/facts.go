@@ -12,7 +12,7 @@ var tellingParameters = []string{
 	"db_block_size", "db_cache_size", "db_create_file_dest", "db_files", "db_lost_write_protect", "db_writer_processes",
 	"dbwr_io_slaves", "disk_asynch_io", "fast_start_mttr_target", "filesystemio_options", "log_buffer",
 	"log_checkpoint_timeout", "memory_target", "pga_aggregate_target", "plsql_code_type", "processes", "resource_manager_plan",
-	"sga_target", "undo_retention",
+	"sga_target", "standby_file_management", "undo_retention",
 }
 
 // Facts are version, container and the settings that decide what is measured.
@@ -36,7 +36,8 @@ func (s *server) facts(ctx context.Context, c client) ([]filewise.Fact, error) {
 		names         []string
 	}{
 		{"V_$INSTANCE", "instance", []string{"instance", "", "", "RAC", "edition"}},
-		{"V_$DATABASE", "database", []string{"database", "platform", "log mode", "force logging", "container database", "open mode", "role"}},
+		{"V_$DATABASE", "database", []string{"database", "platform", "log mode", "force logging", "container database", "open mode", "role",
+			"flashback"}},
 	} {
 		if s.missing[part.view] {
 			add(part.section, "not readable without "+part.view)

@@ -32,7 +32,7 @@ type fakeServer struct {
 	before      func(statement) // called before each statement
 	log         []string        // what was executed: "section name"
 	fresh       string          // the tablespace whose mark was the last thing that was read
-	unchecked   []string        // what was altered without its mark having been read right before
+	unchecked   []string        // what was altered without its mark having been read right before, or dropped offline
 }
 
 type fakeSpace struct {
@@ -67,6 +67,11 @@ func (f *fakeServer) add(t *testing.T, name string, marked bool, segments ...str
 		f.comments[name] = deadMark(t, name)
 	}
 	return s
+}
+
+// temporary puts a temporary segment into a tablespace.
+func (f *fakeServer) temporary(s *fakeSpace, owner, name string) {
+	s.segments = append(s.segments, []any{owner, name, "TEMPORARY"})
 }
 
 // deadMark is the mark of a process that does not run any more: one of this
@@ -141,6 +146,14 @@ func (f *fakeServer) exec(_ context.Context, s statement) error {
 	case "drop-table":
 		f.alters(s, name[:27])
 		for _, space := range f.tablespaces {
+			if space.offline { // its space is freed when it is online again
+				for i, r := range space.segments {
+					if n := fmt.Sprint(r[1]); strings.HasPrefix(n, name) || n == strings.Replace(name, "T00", "K00", 1) {
+						f.unchecked = append(f.unchecked, s.text)
+						space.segments[i] = []any{f.account, fmt.Sprintf("7.%d", 128+8*i), "TEMPORARY"}
+					}
+				}
+			}
 			space.segments = slices.DeleteFunc(space.segments, func(r []any) bool {
 				return strings.HasPrefix(fmt.Sprint(r[1]), name) || r[1] == strings.Replace(name, "T00", "K00", 1)
 			})

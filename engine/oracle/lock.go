@@ -50,7 +50,7 @@ func (c *claim) Take(ctx context.Context) (err error) {
 
 // Check asks whether the session lives and announces that it measures, before all
 // others; a lock of DBMS_LOCK lives as long.
-func (c *claim) Check(ctx context.Context) error { return still(ctx, c.held) }
+func (c *claim) Check(ctx context.Context) error { return c.server.still(ctx, c.held) }
 
 // Release has nothing to do: the server lets go with the connection's end.
 func (c *claim) Release(context.Context) error { return nil }
@@ -64,8 +64,8 @@ func (c *claim) Close() error {
 }
 
 // still looks whether the session of a client is the one that measures.
-func still(ctx context.Context, c client) error {
-	sid, err := thisSession(ctx, c)
+func (s *server) still(ctx context.Context, c client) error {
+	sid, err := s.thisSession(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -83,12 +83,12 @@ func still(ctx context.Context, c client) error {
 	return nil
 }
 
-func thisSession(ctx context.Context, c client) (sid string, err error) {
-	r, err := row(ctx, c, 2, "this-session")
+func (s *server) thisSession(ctx context.Context, c client) (sid string, err error) {
+	r, err := row(ctx, c, 3, "this-session")
 	if err != nil {
 		return "", err
 	}
-	return text(r[0]), nil
+	return text(r[0]), s.onInstance(r[2])
 }
 
 func (s *server) lock(ctx context.Context, c client, who string) error {
@@ -101,7 +101,7 @@ func (s *server) lock(ctx context.Context, c client, who string) error {
 			return err
 		}
 	}
-	sid, err := thisSession(ctx, c)
+	sid, err := s.thisSession(ctx, c)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"filewise"
@@ -61,7 +62,7 @@ func TestLockRefusals(t *testing.T) {
 	s := &server{missing: map[string]bool{}}
 	ctx := context.Background()
 	f := newFake()
-	f.answers["this-session"] = [][]any{{"7", "1"}}
+	f.answers["this-session"] = [][]any{{"7", "1", "2"}}
 	f.sessions = [][]any{{int64(7), int64(1), waiting, "me", "20260101000001"},
 		{int64(8), int64(1), measuring, "ada on db2", "20260101000000"}}
 	if err := s.lock(ctx, f, "me"); filewise.CodeOf(err) != filewise.CodeBusy || err.Error() != "ada on db2 is measuring on this server" {
@@ -81,7 +82,7 @@ func TestLockRefusals(t *testing.T) {
 		t.Errorf("alone: %v", err)
 	}
 	f.sessions = [][]any{{int64(7), int64(1), measuring, "me", "20260101000001"}}
-	if err := still(ctx, f); err != nil {
+	if err := s.still(ctx, f); err != nil {
 		t.Errorf("it measures: %v", err)
 	}
 	for what, sessions := range map[string][][]any{
@@ -90,13 +91,18 @@ func TestLockRefusals(t *testing.T) {
 		"one was earlier": {{int64(7), int64(1), measuring, "me", "20260101000001"}, {int64(8), int64(1), measuring, "ada", "20260101000000"}},
 	} {
 		f.sessions = sessions
-		if err := still(ctx, f); err == nil {
+		if err := s.still(ctx, f); err == nil {
 			t.Errorf("%s: the lock is held", what)
 		}
 	}
+	other := &server{missing: s.missing, about: about{instance: 1, instanceName: "cdb1"}}
+	if err := other.lock(ctx, f, "me"); err == nil || !strings.Contains(err.Error(), "instance 2") ||
+		!strings.Contains(filewise.RemedyOf(err), "INSTANCE NAME=cdb1") {
+		t.Errorf("on another instance of RAC: %v", err)
+	}
 	f.sessions = f.sessions[:0]
 	f.fails["this-session"] = oracleError(3113)
-	if err := still(ctx, f); err == nil {
+	if err := s.still(ctx, f); err == nil {
 		t.Error("by a lost connection the lock is held")
 	}
 	delete(f.fails, "this-session")

@@ -3,6 +3,7 @@ package oracle
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"filewise"
@@ -68,14 +69,23 @@ func (m marks) look(ctx context.Context, name string) (s state, err error) {
 	if err != nil {
 		return s, err
 	}
-	for _, r := range append(segments, waiting...) {
-		if owner, segment := text(r[0]), text(r[1]); owner != m.account || !hasName(segment) {
+	if s.mark, s.marked, err = m.read(ctx, name); err != nil {
+		return s, err
+	}
+	for _, r := range segments {
+		if owner, segment := text(r[0]), text(r[1]); owner != m.account || !hasName(segment) && !(s.marked && remains(segment, text(r[2]))) {
 			s.others = owner + "." + segment
 			return s, nil
 		}
 	}
-	if s.mark, s.marked, err = m.read(ctx, name); err != nil || s.marked {
-		return s, err
+	for _, r := range waiting {
+		if owner, table := text(r[0]), text(r[1]); owner != m.account || !hasName(table) {
+			s.others = owner + "." + table
+			return s, nil
+		}
+	}
+	if s.marked {
+		return s, nil
 	}
 	s.unmarked, err = m.empty(ctx, name, s.online, segments, waiting)
 	return s, err
@@ -161,6 +171,12 @@ func (m marks) dropTablespace(ctx context.Context, name string) error {
 	return exec(ctx, m, "drop", v)
 }
 
+// remains tells whether a segment is what a dropped or moved table leaves until the
+// server frees it: a temporary one, named by its place.
+func remains(segment, kind string) bool { return kind == "TEMPORARY" && placeName.MatchString(segment) }
+
+var placeName = regexp.MustCompile(`^[0-9]+\.[0-9]+$`)
+
 // hasName tells whether a segment has a name that Filewise gives.
 func hasName(segment string) bool {
 	return len(segment) >= maxIdent-3 && segment == strings.ToUpper(segment) && segmentOf(segment[:maxIdent-3], segment)
@@ -183,6 +199,9 @@ func (m marks) dropBuild(ctx context.Context, name string, others ...string) err
 			return err
 		}
 		others = append(others, found...)
+		if err := m.bringOnline(ctx, append([]string{name}, others...)); err != nil {
+			return err
+		}
 		if err := m.dropContents(ctx, name); err != nil {
 			return err
 		}
@@ -196,6 +215,24 @@ func (m marks) dropBuild(ctx context.Context, name string, others ...string) err
 		}
 	}
 	return m.dropTablespace(ctx, name)
+}
+
+// bringOnline brings tablespaces online that a killed run has left offline: a table that
+// is dropped offline leaves its space as a temporary segment.
+func (m marks) bringOnline(ctx context.Context, names []string) error {
+	for _, name := range names {
+		there, err := rows(ctx, m, 3, "tablespace", nil, name)
+		if err != nil {
+			return err
+		}
+		if len(there) == 0 || text(there[0][0]) == "ONLINE" {
+			continue
+		}
+		if err := m.alterBy(ctx, name, "online", nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // homes are the other tablespaces of Filewise's that segments of a build lie in.

@@ -43,6 +43,9 @@ func TestDropRefuses(t *testing.T) {
 	for what, make := range map[string]func(*fakeServer){
 		"a table of another account":         func(f *fakeServer) { f.add(t, name, true, name, "BOB.ACCOUNTS") },
 		"a table of the account":             func(f *fakeServer) { f.add(t, name, true, name, "ACCOUNTS") },
+		"work of another that still runs":    func(f *fakeServer) { f.temporary(f.add(t, name, true, name), "BOB", "7.128") },
+		"a temporary segment without a mark": func(f *fakeServer) { f.temporary(f.add(t, name, false, name), "ADA", "7.128") },
+		"a temporary name of a user's":       func(f *fakeServer) { f.temporary(f.add(t, name, true, name), "ADA", "NOTES") },
 		"a table that was dropped":           func(f *fakeServer) { f.add(t, name, true, name, "BIN$X") },
 		"another account's build":            func(f *fakeServer) { f.add(t, name, false, "BOB."+name) },
 		"a damaged mark":                     func(f *fakeServer) { f.add(t, name, true, name); f.comments[name] += "x" },
@@ -69,6 +72,15 @@ func TestDropRefuses(t *testing.T) {
 	}
 	if err := f.marks().alterBy(context.Background(), "USERS", "offline", nil); err == nil || len(f.log) > 0 {
 		t.Errorf("altering USERS: error %v, executed %v", err, f.log)
+	}
+}
+
+// What a dropped table of Filewise's leaves until the server frees it is no stranger's.
+func TestDropWithRemains(t *testing.T) {
+	f, name := newFake(), newName()
+	f.temporary(f.add(t, name, true, name), f.account, "7.128")
+	if err := f.marks().dropBuild(context.Background(), name); err != nil || len(f.tablespaces) > 0 {
+		t.Errorf("%v, left %v", err, f.tablespaces)
 	}
 }
 

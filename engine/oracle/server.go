@@ -25,6 +25,7 @@ type server struct {
 	about   about
 	missing map[string]bool // views and privileges that the account lacks
 	builds  builds.Open[*build]
+	canary  canary
 }
 
 // about is what a server says of itself.
@@ -36,6 +37,9 @@ type about struct {
 	host      string
 	service   string
 	block     int64
+	// of a database of several instances: the one that Filewise works on; 0: there is one
+	instance     int64
+	instanceName string
 }
 
 // Open connects and looks at version, container and rights. It reads only.
@@ -62,6 +66,9 @@ func (s *server) learn(ctx context.Context, c client) (err error) {
 	if s.missing, err = missingRights(ctx, c); err != nil {
 		return err
 	}
+	if err := s.pin(ctx, c); err != nil {
+		return err
+	}
 	s.about.block = usualBlock
 	if !s.missing["DBA_TABLESPACES"] {
 		n, ok, err := count(ctx, c, "blocks", nil)
@@ -73,6 +80,36 @@ func (s *server) learn(ctx context.Context, c client) (err error) {
 		}
 	}
 	return nil
+}
+
+// pin has all connections go to the instance of the first, where the database has
+// several: sessions, waits and locks are looked up in views of one instance.
+func (s *server) pin(ctx context.Context, c client) error {
+	if s.missing["V_$PARAMETER"] {
+		return nil
+	}
+	values, err := parameters(ctx, c)
+	if err != nil {
+		return err
+	}
+	if !strings.EqualFold(values["cluster_database"], "TRUE") {
+		s.about.instance = 0
+		return nil
+	}
+	if s.config != nil && s.config.InstanceName == "" {
+		s.config.InstanceName = s.about.instanceName
+	}
+	return nil
+}
+
+// onInstance refuses a session on another instance than the first connection's.
+func (s *server) onInstance(instance any) error {
+	n, ok := number(instance)
+	if s.about.instance == 0 || ok && n == s.about.instance {
+		return nil
+	}
+	return filewise.Errorf(filewise.CodePreflight, "name a service that runs on one instance, or ?INSTANCE NAME="+s.about.instanceName,
+		"a connection came to instance %s, and the first to %d: Filewise measures on one", text(instance), s.about.instance)
 }
 
 func learn(ctx context.Context, c client) (a about, err error) {
@@ -88,10 +125,12 @@ func learn(ctx context.Context, c client) (a about, err error) {
 		return a, filewise.Errorf(filewise.CodePreflight, "measure on a newer release",
 			"the server is Oracle %s; Filewise knows %d.%d and later", a.version, oldest[0], oldest[1])
 	}
-	if r, err = row(ctx, c, 8, "identity"); err != nil {
+	if r, err = row(ctx, c, 9, "identity"); err != nil {
 		return a, err
 	}
 	a.account, a.container, a.host, a.service = text(r[0]), text(r[2]), text(r[5]), text(r[6])
+	a.instance, _ = number(r[7])
+	a.instanceName = text(r[8])
 	if text(r[3]) == "" { // CDB_NAME: not a container database
 		a.container = ""
 	}
@@ -223,6 +262,9 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 	}
 	if grant := s.lacking(); grant != "" {
 		return nil, filewise.Errorf(filewise.CodePreflight, grant, "account %s lacks a right", s.about.account)
+	}
+	if err := s.canary.sing(ctx, s, d); err != nil {
+		return nil, err
 	}
 	b := &build{server: s, design: d}
 	info := "build"

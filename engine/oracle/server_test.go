@@ -32,7 +32,7 @@ func serverTarget(volumes ...filewise.Volume) filewise.Target {
 // identity answers as a pluggable database of 19c does.
 func identity(f *fakeServer) {
 	f.answers["version"] = [][]any{{"19.0.0.0.0"}}
-	f.answers["identity"] = [][]any{{"ADA", "ADA", "PDB1", "CDB", "CDB", "db9.example", "pdb1", "7"}}
+	f.answers["identity"] = [][]any{{"ADA", "ADA", "PDB1", "CDB", "CDB", "db9.example", "pdb1", "1", "cdb1"}}
 	f.answers["blocks"] = [][]any{{int64(16384)}}
 	f.answers["may-lock"] = [][]any{{int64(1)}}
 	var all [][]any
@@ -77,6 +77,25 @@ func TestLearn(t *testing.T) {
 		} else if what == "the root" && (!strings.Contains(filewise.RemedyOf(err), "pluggable") || !errors.Is(err, filewise.ErrUnsupported)) {
 			t.Errorf("%s: %v (%s)", what, err, filewise.RemedyOf(err))
 		}
+	}
+}
+
+// On RAC all connections go to the instance of the first, and one that did not is refused.
+func TestOneInstance(t *testing.T) {
+	f := newFake()
+	identity(f)
+	if s := opened(t, f); s.config.InstanceName != "" || s.onInstance("2") != nil {
+		t.Errorf("a single instance: %+v", s.about)
+	}
+	f.answers["parameters"] = [][]any{{"cluster_database", "TRUE"}}
+	s := opened(t, f)
+	if s.config.InstanceName != "cdb1" || s.onInstance(int64(1)) != nil || s.onInstance("2") == nil {
+		t.Errorf("RAC: %q, %+v", s.config.InstanceName, s.about)
+	}
+	f.answers["this-session"] = [][]any{{"7", "1", "2"}}
+	c := &connection{build: &build{server: s}, held: held{client: f}}
+	if err := c.identify(context.Background()); filewise.CodeOf(err) != filewise.CodePreflight {
+		t.Errorf("a worker on another instance: %v", err)
 	}
 }
 
@@ -126,7 +145,7 @@ func TestExamine(t *testing.T) {
 		f := newFake()
 		identity(f)
 		f.answers["parameters"] = [][]any{{"db_files", "200"}, {"db_create_file_dest", "/u02"}, {"cluster_database", "FALSE"}}
-		f.answers["database"] = [][]any{{"CDB", "Linux x86 64-bit", "NOARCHIVELOG", "NO", "YES", "READ WRITE", "PRIMARY"}}
+		f.answers["database"] = [][]any{{"CDB", "Linux x86 64-bit", "NOARCHIVELOG", "NO", "YES", "READ WRITE", "PRIMARY", "NO"}}
 		f.answers["files-of-all"] = [][]any{{int64(9)}}
 		f.answers["storage-limit"] = [][]any{{"UNLIMITED"}}
 		f.answers["bytes-of-all"] = [][]any{{int64(1 << 30)}}
@@ -165,6 +184,19 @@ func TestExamine(t *testing.T) {
 		{"a standby", "database", filewise.StatusFailed, asm, func(f *fakeServer) { f.answers["database"][0][5] = "READ ONLY" }},
 		{"archived logs", "archive log", filewise.StatusWarning, asm, func(f *fakeServer) { f.answers["database"][0][2] = "ARCHIVELOG" }},
 		{"RAC", "RAC", filewise.StatusWarning, asm, func(f *fakeServer) { f.answers["parameters"] = [][]any{{"cluster_database", "TRUE"}} }},
+		{"a guaranteed restore point", "flashback", filewise.StatusFailed, asm,
+			func(f *fakeServer) { f.answers["database"][0][7] = "RESTORE POINT ONLY" }},
+		{"flashback", "flashback", filewise.StatusWarning, asm, func(f *fakeServer) { f.answers["database"][0][7] = "YES" }},
+		{"a standby that files would stop", "standby", filewise.StatusFailed, asm, func(f *fakeServer) {
+			f.answers["standby"] = [][]any{{"log_archive_dest_2", "SERVICE=sby ASYNC"}}
+			f.answers["parameters"] = [][]any{{"standby_file_management", "MANUAL"}}
+		}},
+		{"a standby that makes them", "standby", filewise.StatusWarning, asm, func(f *fakeServer) {
+			f.answers["standby"] = [][]any{{"log_archive_config", "DG_CONFIG=(a,b)"}}
+			f.answers["parameters"] = [][]any{{"standby_file_management", "AUTO"}}
+		}},
+		{"no standby", "standby", "", asm, func(*fakeServer) {}},
+		{"what --abort-if does not see", "activity", filewise.StatusNote, asm, func(*fakeServer) {}},
 		{"the same host", "host", filewise.StatusWarning, asm, func(f *fakeServer) { f.answers["identity"][0][5] = host }},
 		{"what cannot be looked at", "DB_FILES", filewise.StatusNote, asm, func(f *fakeServer) { f.fails["files-of-all"] = oracleError(1013) }},
 	} {

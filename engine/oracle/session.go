@@ -89,8 +89,11 @@ func (s *connection) join() {
 
 // identify asks which of the server's sessions this is.
 func (s *connection) identify(ctx context.Context) error {
-	r, err := row(ctx, s.held, 2, "this-session")
+	r, err := row(ctx, s.held, 3, "this-session")
 	if err != nil {
+		return err
+	}
+	if err := s.build.server.onInstance(r[2]); err != nil {
 		return err
 	}
 	sid, ok := number(r[0])

@@ -10,7 +10,7 @@ SELECT version FROM product_component_version WHERE product LIKE 'Oracle%';
 -- name: identity
 SELECT sys_context('USERENV', 'SESSION_USER'), sys_context('USERENV', 'CURRENT_SCHEMA'), sys_context('USERENV', 'CON_NAME'),
   sys_context('USERENV', 'CDB_NAME'), sys_context('USERENV', 'DB_NAME'), sys_context('USERENV', 'SERVER_HOST'),
-  sys_context('USERENV', 'SERVICE_NAME'), sys_context('USERENV', 'SID')
+  sys_context('USERENV', 'SERVICE_NAME'), sys_context('USERENV', 'INSTANCE'), sys_context('USERENV', 'INSTANCE_NAME')
 FROM dual;
 
 -- name: privileges
@@ -28,10 +28,15 @@ SELECT COUNT(*) FROM all_procedures WHERE owner = 'SYS' AND object_name = 'DBMS_
 SELECT instance_name, host_name, version, parallel, edition FROM sys.v_$instance;
 
 -- name: database
-SELECT name, platform_name, log_mode, force_logging, cdb, open_mode, database_role FROM sys.v_$database;
+SELECT name, platform_name, log_mode, force_logging, cdb, open_mode, database_role, flashback_on FROM sys.v_$database;
 
 -- name: parameters
 SELECT name, value FROM sys.v_$parameter WHERE name IN ({{range $i, $n := .Names}}{{if $i}}, {{end}}{{literal $n}}{{end}});
+
+-- Where the redo goes to: a standby is behind a SERVICE, and DG_CONFIG lists all databases of Data Guard.
+-- name: standby
+SELECT name, value FROM sys.v_$parameter
+WHERE name = 'log_archive_config' AND UPPER(value) LIKE '%DG_CONFIG%' OR name LIKE 'log_archive_dest_%' AND UPPER(value) LIKE '%SERVICE%';
 
 -- name: blocks
 SELECT block_size FROM sys.dba_tablespaces WHERE tablespace_name = 'SYSTEM';
@@ -149,7 +154,7 @@ FROM sys.v_$session WHERE type = 'USER' AND process || ' ' || machine || ' ' || 
 SELECT COUNT(*) FROM sys.v_$session WHERE sid = :1 AND serial# = :2;
 
 -- name: this-session
-SELECT sys_context('USERENV', 'SID'), sys_context('USERENV', 'SESSIONID') FROM dual;
+SELECT sys_context('USERENV', 'SID'), sys_context('USERENV', 'SESSIONID'), sys_context('USERENV', 'INSTANCE') FROM dual;
 
 -- name: session-serial
 SELECT serial# FROM sys.v_$session WHERE sid = :1 AND audsid = :2;

@@ -1,0 +1,71 @@
+package oracle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"filewise"
+	"filewise/engine/internal/external"
+	"filewise/engine/internal/script"
+)
+
+// canary tells once, before the first build, whether this server lets a tablespace be
+// dropped: with a guaranteed restore point, be it of another container, it creates one
+// and refuses to drop it (ORA-38881).
+type canary struct {
+	mu    sync.Mutex
+	lives bool
+}
+
+func (c *canary) sing(ctx context.Context, s *server, d *design) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.lives {
+		return nil
+	}
+	small, err := d.canary(newNames(false))
+	if err != nil {
+		return err
+	}
+	conn, err := s.connection(ctx, small.names.Tablespace, "build")
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(marks{conn, s.about.account}.canary(ctx, small), conn.close()); err != nil {
+		return err
+	}
+	c.lives = true
+	return nil
+}
+
+// canary is the smallest design in the first file's place: one marked tablespace and
+// nothing in it.
+func (d *design) canary(n names) (*design, error) {
+	small := *d
+	small.layout = filewise.Layout{Kind: filewise.KindSmallfile, Data: filewise.Spread{Files: 1}}
+	small.names, small.index = n, nil
+	f, err := small.file(filewise.RoleData, n.Tablespace, 0, filewise.Volume{Name: d.files[0].volume, Dir: d.files[0].place.dir},
+		leastSmall(d.block), false)
+	small.files = []datafile{f}
+	return &small, err
+}
+
+// canary creates a tablespace and drops it again.
+func (m marks) canary(ctx context.Context, d *design) error {
+	w := script.NewWriter(onServer, nil)
+	stepper{w, d}.files(markText)
+	all, err := w.Steps()
+	if err == nil {
+		err = all.Run(ctx, func(ctx context.Context, x script.Step) error {
+			return m.exec(ctx, statement{section: x.Section, text: x.Text})
+		})
+	}
+	name := d.names.Tablespace
+	err = external.Undo(ctx, dropPatience, err, func(ctx context.Context) error { return m.dropBuild(ctx, name) })
+	if err != nil {
+		return fmt.Errorf("trying whether %s, a tablespace of nothing, can be created and dropped: %w", name, err)
+	}
+	return nil
+}
