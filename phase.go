@@ -205,6 +205,12 @@ type Backuper interface {
 	Discard(context.Context) error
 }
 
+// TimedBackuper is a Backuper that does more than is measured: connecting, asking.
+type TimedBackuper interface {
+	// Took is how long the last backup or restore took by itself.
+	Took() time.Duration
+}
+
 // Evicter drops the pages of the database's files from the system's cache, file
 // by file; the server must be at rest.
 type Evicter interface {

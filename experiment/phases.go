@@ -120,6 +120,9 @@ func (l *life) backupPhase(ctx context.Context, phase filewise.Phase) error {
 			err = l.db.Backup.Restore(ctx)
 		}
 		took = l.runner.Clock.Now().Sub(start)
+		if t, ok := l.db.Backup.(filewise.TimedBackuper); ok && err == nil {
+			took = t.Took()
+		}
 		return err
 	})
 	stop()

@@ -128,7 +128,7 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 		db.Extender = d
 	}
 	if !p.Appends() {
-		db.Bulk, db.Backup = d, backuper{d}
+		db.Bulk, db.Backup = d, &backuper{d: d}
 	}
 	if s.e.config.NoReset {
 		db.Reset, db.Lifecycle = nil, nil

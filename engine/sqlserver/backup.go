@@ -94,12 +94,27 @@ func (s *externalServer) mayBackup(t transfer) error {
 // backup makes a COPY_ONLY backup of a database, which may be the user's. No
 // file is overwritten.
 func (s *externalServer) backup(ctx context.Context, database string, t transfer) error {
-	if err := s.mayBackup(t); err != nil {
+	l, err := s.openLong(ctx, database)
+	if err != nil {
+		return err
+	}
+	return errors.Join(l.backup(ctx, database, t), l.close())
+}
+
+func (l *long) backup(ctx context.Context, database string, t transfer) error {
+	if err := l.server.mayBackup(t); err != nil {
 		return err
 	}
 	vars := t.vars()
 	vars["Source"] = database
-	return s.long(ctx, "backup", vars)
+	return l.run(ctx, "backup", vars)
+}
+
+// first is what questions about a backup name: each of its files tells of the whole, and
+// they are documented for one device.
+func (t transfer) first() map[string]any {
+	t.stripes = t.stripes[:1]
+	return t.vars()
 }
 
 // move is a file of a backup and where it goes.
@@ -108,7 +123,8 @@ type move struct{ Logical, Path string }
 // restore restores a backup under a new name of Filewise's, every file in the
 // directory that is told by its name in the database, and marks it with the text.
 // The name is returned also when it fails.
-func (s *externalServer) restore(ctx context.Context, t transfer, to func(logical string) joiner) (name, text string, err error) {
+func (l *long) restore(ctx context.Context, t transfer, to func(logical string) joiner) (name, text string, err error) {
+	s := l.server
 	if err := t.check(s.identity); err != nil {
 		return "", "", err
 	}
@@ -123,7 +139,7 @@ func (s *externalServer) restore(ctx context.Context, t transfer, to func(logica
 	if vars["Moves"], err = s.moves(ctx, t, name, to); err != nil {
 		return name, text, err
 	}
-	if err := s.long(ctx, "restore", vars); err != nil {
+	if err := l.run(ctx, "restore", vars); err != nil {
 		return name, text, errors.Join(err, s.dropRestoring(ctx, name))
 	}
 	return name, text, nil
@@ -131,7 +147,7 @@ func (s *externalServer) restore(ctx context.Context, t transfer, to func(logica
 
 // moves give every file of the backup a path of its own.
 func (s *externalServer) moves(ctx context.Context, t transfer, name string, to func(logical string) joiner) ([]move, error) {
-	rows, err := askAll(ctx, s.control, "backup-files", t.vars())
+	rows, err := askAll(ctx, s.control, "backup-files", t.first())
 	if err != nil {
 		return nil, s.login.explain(fmt.Errorf("files of the backup: %w", err))
 	}

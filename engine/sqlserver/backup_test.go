@@ -3,6 +3,9 @@ package sqlserver
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +16,7 @@ import (
 	"filewise"
 	"filewise/engine/internal/mark"
 	"filewise/engine/sqlserver/internal/serverpath"
+	"filewise/workload"
 )
 
 // TestBackup: all messages are read, however many there are, and the user's own database
@@ -32,7 +36,7 @@ func TestBackup(t *testing.T) {
 // TestFailedBackupShowsAllErrors: the last is the generic 3013.
 func TestFailedBackupShowsAllErrors(t *testing.T) {
 	lab := newLab(t, func(m *model) { m.backupsFailed = true })
-	err := lab.open().backup(t.Context(), "x", transfer{stripes: []string{`E:\b\1.bak`}})
+	err := lab.open().backup(t.Context(), "master", transfer{stripes: []string{`E:\b\1.bak`}})
 	for _, want := range []string{"not enough space", "nonrecoverable", "terminating abnormally", "(3202)", "(3013)"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in: %v", want, err)
@@ -55,7 +59,7 @@ func TestCancelledBackup(t *testing.T) {
 		}
 	})
 	s := lab.open()
-	err := s.backup(ctx, "x", transfer{stripes: []string{null}})
+	err := s.backup(ctx, "master", transfer{stripes: []string{null}})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
@@ -67,7 +71,17 @@ func TestCancelledBackup(t *testing.T) {
 		}
 		return true
 	})
-	ok(t, s.backup(t.Context(), "x", transfer{stripes: []string{null}}))
+	ok(t, s.backup(t.Context(), "master", transfer{stripes: []string{null}}))
+}
+
+// restoreOn restores from a session in master.
+func restoreOn(ctx context.Context, s *externalServer, from transfer, to func(string) joiner) (name, text string, err error) {
+	l, err := s.openLong(ctx, "master")
+	if err != nil {
+		return "", "", err
+	}
+	name, text, err = l.restore(ctx, from, to)
+	return name, text, errors.Join(err, l.close())
 }
 
 func windowsDir(t *testing.T) func(string) joiner {
@@ -80,7 +94,7 @@ func windowsDir(t *testing.T) func(string) joiner {
 func TestRestore(t *testing.T) {
 	lab := newLab(t, nil)
 	s := lab.open()
-	name, text, err := s.restore(t.Context(), transfer{stripes: []string{`E:\b\1.bak`}}, windowsDir(t))
+	name, text, err := restoreOn(t.Context(), s, transfer{stripes: []string{`E:\b\1.bak`, `E:\b\2.bak`}}, windowsDir(t))
 	ok(t, err)
 	d := lab.model.databases[name]
 	if d == nil || d.state != "ONLINE" {
@@ -106,7 +120,7 @@ func TestRestore(t *testing.T) {
 // TestFailedRestore leaves nothing, also when it is cancelled half-way.
 func TestFailedRestore(t *testing.T) {
 	lab := newLab(t, func(m *model) { m.backupsFailed = true })
-	if _, _, err := lab.open().restore(t.Context(), transfer{stripes: []string{null}}, windowsDir(t)); err == nil ||
+	if _, _, err := restoreOn(t.Context(), lab.open(), transfer{stripes: []string{null}}, windowsDir(t)); err == nil ||
 		!strings.Contains(err.Error(), "3202") {
 		t.Errorf("%v", err)
 	}
@@ -116,7 +130,7 @@ func TestFailedRestore(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	lab = newLab(t, func(m *model) { m.slow, m.percent = 20*time.Millisecond, func(int) { cancel() } })
 	s := lab.open()
-	if _, _, err := s.restore(ctx, transfer{stripes: []string{null}}, windowsDir(t)); !errors.Is(err, context.Canceled) {
+	if _, _, err := restoreOn(ctx, s, transfer{stripes: []string{null}}, windowsDir(t)); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 	if left := lab.names(); len(left) > 0 {
@@ -136,13 +150,97 @@ func TestTransferLimits(t *testing.T) {
 		"count":  {stripes: []string{null}, bufferCount: -1},
 		"memory": {stripes: []string{null}, bufferCount: 300, maxTransferSize: 4 * mib},
 	} {
-		if err := s.backup(t.Context(), "x", bad); filewise.CodeOf(err) != filewise.CodeUsage || filewise.RemedyOf(err) == "" {
+		if err := s.backup(t.Context(), "master", bad); filewise.CodeOf(err) != filewise.CodeUsage || filewise.RemedyOf(err) == "" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	express := newLab(t, func(m *model) { m.engine, m.edition = editionExpress, "Express Edition" }).open()
-	if err := express.backup(t.Context(), "x", transfer{stripes: []string{null}, compression: "on"}); !errors.Is(err,
+	if err := express.backup(t.Context(), "master", transfer{stripes: []string{null}, compression: "on"}); !errors.Is(err,
 		filewise.ErrUnsupported) {
 		t.Errorf("compression on Express: %v", err)
 	}
+}
+
+// backupLab is a server on this host, as far as its addresses say, that writes files where
+// it is told to; and a build to back up in two files.
+func backupLab(t *testing.T, writes bool, settings map[string]string) (*lab, *backuper) {
+	t.Helper()
+	dir := t.TempDir()
+	lab := newLab(t, func(m *model) { m.client, m.data, m.log = "<local machine>", dir, dir })
+	lab.target.Settings = settings
+	paths := regexp.MustCompile(`(?:FILENAME|DISK) = N'([^']*)'`)
+	lab.model.fault = func(_ context.Context, q Request, r *Reply) (bool, error) {
+		if writes && strings.Contains(q.SQL, "CREATE DATABASE") || strings.Contains(q.SQL, "BACKUP DATABASE") {
+			for _, m := range paths.FindAllStringSubmatch(q.SQL, -1) {
+				if err := os.WriteFile(strings.Replace(m[1], dir, lab.model.data, 1), nil, 0o600); err != nil {
+					return false, err
+				}
+			}
+		}
+		if strings.Contains(q.SQL, "ONLY FROM") && strings.Count(q.SQL, "DISK =") != 1 {
+			r.Error(3231, 16, "one device, please")
+			return true, nil
+		}
+		return false, nil
+	}
+	w, err := workload.NewBackup(workload.Params{Rows: 1000}, 1)
+	ok(t, err)
+	l := layout(2)
+	l.Backup = filewise.Spread{Files: 2, Placement: filewise.PlaceOne}
+	return lab, lab.build(lab.open(), l, w).Backup.(*backuper)
+}
+
+// TestBackuper: files of a server on this host are removed; the time is the statement's,
+// whose session is in the build's database until its waits are read, and a question
+// about a backup names one of its files.
+func TestBackuper(t *testing.T) {
+	lab, k := backupLab(t, true, nil)
+	lab.model.percent = func(int) { time.Sleep(2 * time.Millisecond) }
+	sessions := func() (n int) {
+		for _, c := range lab.wire.Sessions() {
+			if c.Login.Database == k.build.design.name {
+				n++
+			}
+		}
+		return n
+	}
+	before := sessions()
+	start := time.Now()
+	files, err := k.Backup(t.Context())
+	whole := time.Since(start)
+	ok(t, err)
+	if took := k.Took(); took < 40*time.Millisecond || took >= whole || sessions() != before+1 {
+		t.Errorf("took %v of %v, with %d sessions more", took, whole, sessions()-before)
+	}
+	ok(t, k.Restore(t.Context()), k.Discard(t.Context()))
+	for _, f := range files {
+		if _, err := os.Stat(f.Path); !errors.Is(err, fs.ErrNotExist) || f.Bytes == 0 {
+			t.Errorf("%+v: %v", f, err)
+		}
+	}
+	soon(t, "the session's end", func() bool { return sessions() == before })
+}
+
+// TestForwardedPort: the server looks local and its files are not here. Nothing is written
+// that could not be removed, unless the user says that it may stay.
+func TestForwardedPort(t *testing.T) {
+	lab, k := backupLab(t, false, nil)
+	if _, err := k.Backup(t.Context()); !errors.Is(err, filewise.ErrUnsupported) || !strings.Contains(filewise.RemedyOf(err), "keep-backups") {
+		t.Errorf("%v", err)
+	}
+	for _, text := range lab.wire.Received() {
+		if strings.Contains(text, "BACKUP DATABASE") {
+			t.Errorf("it was written: %s", text)
+		}
+	}
+	lab, k = backupLab(t, true, nil) // its database is here, its backups are not
+	lab.model.mu.Lock()
+	lab.model.data = t.TempDir()
+	lab.model.mu.Unlock()
+	if _, err := k.Backup(t.Context()); err == nil || !strings.Contains(err.Error(), "which stays") {
+		t.Errorf("%v", err)
+	}
+	_, k = backupLab(t, false, map[string]string{"keep-backups": "on"})
+	_, err := k.Backup(t.Context())
+	ok(t, err, k.Discard(t.Context()))
 }

@@ -5,11 +5,13 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"filewise"
 	"filewise/engine/sqlserver/internal/serverpath"
@@ -75,6 +77,32 @@ type backuper struct {
 	written  []filewise.File // by the last backup
 	restored string          // the database; empty: none
 	mark     string          // of it
+	// session is that of the last backup or restore: it stays in the build's database,
+	// where the waits of its sessions are read.
+	session *long
+}
+
+// Took is how long the statement of the last backup or restore took: without the login and
+// questions about its files, of which there are the more the more files it has.
+func (k *backuper) Took() time.Duration {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.session.took
+}
+
+// begin ends the session before and opens another.
+func (k *backuper) begin(ctx context.Context) (err error) {
+	if err := k.end(); err != nil {
+		return err
+	}
+	k.session, err = k.build.server.openLong(ctx, k.build.design.name)
+	return err
+}
+
+func (k *backuper) end() error {
+	l := k.session
+	k.session = nil
+	return l.close()
 }
 
 // newBackuper makes sure that backup files can be removed, before anything is built.
@@ -97,8 +125,7 @@ func newBackuper(b *build) (*backuper, error) {
 		}
 		k.removes = false
 		if !d.settings.keepBackups {
-			return nil, unsupported("run Filewise on the server's host, or say --set keep-backups=on and remove them yourself; backups to NUL "+
-				"leave none",
+			return nil, unsupported(keepRemedy,
 				"backups on volume %s: SQL Server has no statement that removes a file, and Filewise does not see %s", v.Name, dir)
 		}
 	}
@@ -109,10 +136,13 @@ func newBackuper(b *build) (*backuper, error) {
 func (k *backuper) Backup(ctx context.Context) ([]filewise.File, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if err := k.discard(ctx); err != nil {
+	if err := errors.Join(k.discard(ctx), k.begin(ctx)); err != nil {
 		return nil, err
 	}
 	d := k.build.design
+	if err := k.seen(); err != nil {
+		return nil, err
+	}
 	k.number++
 	files, err := d.stripes(k.number)
 	if err != nil {
@@ -122,20 +152,58 @@ func (k *backuper) Backup(ctx context.Context) ([]filewise.File, error) {
 		k.written = files
 	}
 	t := d.transfer(pathsOf(files))
-	if err := k.build.server.backup(ctx, d.name, t); err != nil {
+	if err := k.session.backup(ctx, d.name, t); err != nil {
 		return nil, errors.Join(err, k.removeFiles())
 	}
 	if !d.layout.Discard {
-		err = k.size(ctx, t)
+		err = errors.Join(k.there(), k.size(ctx, t))
 	}
 	return slices.Clone(files), err
 }
+
+// seen refuses to write what could not be removed: a server behind a forwarded port looks
+// local, and its files are not here.
+func (k *backuper) seen() error {
+	d := k.build.design
+	if !k.removes || d.layout.Discard {
+		return nil
+	}
+	for _, f := range d.files()[:1] {
+		if _, err := os.Stat(f.Path); errors.Is(err, fs.ErrNotExist) {
+			if d.settings.keepBackups {
+				k.removes = false
+				return nil
+			}
+			return k.elsewhere("the database's own file " + f.Path)
+		}
+	}
+	return nil
+}
+
+// there makes sure of the same of what was written.
+func (k *backuper) there() error {
+	for _, f := range k.written {
+		if _, err := os.Stat(f.Path); k.removes && err != nil {
+			k.removes = false
+			return k.elsewhere("backup file " + f.Path + ", which stays,")
+		}
+	}
+	return nil
+}
+
+func (k *backuper) elsewhere(what string) error {
+	return unsupported(keepRemedy,
+		"%s is not where Filewise looks for it, so that the server runs elsewhere and backup files could not be removed", what)
+}
+
+// keepRemedy is what to do where Filewise does not see the server's files.
+const keepRemedy = "run Filewise on the server's host, or say --set keep-backups=on and remove them yourself; backups to NUL leave none"
 
 // size asks for the size of the backup, which its files share equally: the server
 // writes them in turns.
 func (k *backuper) size(ctx context.Context, t transfer) error {
 	s := k.build.server
-	r, err := ask(ctx, s.control, "backup-header", t.vars())
+	r, err := ask(ctx, s.control, "backup-header", t.first())
 	if err != nil {
 		return s.login.explain(fmt.Errorf("size of the backup: %w", err))
 	}
@@ -163,10 +231,10 @@ func (k *backuper) Restore(ctx context.Context) error {
 	if len(k.written) == 0 {
 		return filewise.Errorf(filewise.CodeInternal, "", "there is no backup to restore")
 	}
-	if err := k.dropRestored(ctx); err != nil {
+	if err := errors.Join(k.dropRestored(ctx), k.begin(ctx)); err != nil {
 		return err
 	}
-	name, text, err := k.build.server.restore(ctx, d.transfer(pathsOf(k.written)), d.beside)
+	name, text, err := k.session.restore(ctx, d.transfer(pathsOf(k.written)), d.beside)
 	if err != nil {
 		return err
 	}
@@ -229,7 +297,7 @@ func (k *backuper) Discard(ctx context.Context) error {
 }
 
 func (k *backuper) discard(ctx context.Context) error {
-	return errors.Join(k.dropRestored(ctx), k.removeFiles())
+	return errors.Join(k.end(), k.dropRestored(ctx), k.removeFiles())
 }
 
 func (k *backuper) dropRestored(ctx context.Context) error {

@@ -45,8 +45,10 @@ func (b bulk) LoadBatch(ctx context.Context, t filewise.TableData, batch int64) 
 // load does it by statements: a transaction of database/sql could only be ended by
 // a rollback, which would come in the middle of the rows.
 func (b bulk) load(ctx context.Context, conn *sql.Conn, t filewise.TableData, batch int64) error {
-	if err := do(ctx, conn, "begin-load", nil); err != nil {
-		return err
+	for _, section := range []string{"count", "begin-load"} {
+		if err := do(ctx, conn, section, nil); err != nil {
+			return err
+		}
 	}
 	loaded, err := marked(ctx, conn, t.Table, batch)
 	if err == nil && !loaded {

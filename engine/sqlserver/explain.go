@@ -30,6 +30,7 @@ const (
 	errNoDirectory  = 5133  // nor finds its directory
 	errNotMarked    = 50002 // sql/part/guard.sql
 	errOthers       = 50004 // section drop
+	errFromModel    = 50005 // section from-model
 	errDenied       = 262   // permission denied in database
 	errDeniedState  = 300   // VIEW SERVER STATE permission was denied
 	errDeniedAction = 297   // the user does not have permission to perform this action
@@ -124,6 +125,8 @@ var mendings = []struct {
 }{
 	{errLoginFailed, filewise.CodePreflight, "check user and password; the server must allow SQL Server authentication (mixed mode)"},
 	{errModelLarger, filewise.CodeUsage, "make --size larger: the first file is at least as large as that of database model"},
+	{errFromModel, filewise.CodePreflight, "have its owner take it out of database model while you measure, or measure elsewhere: what " +
+		"is not Filewise's keeps a database from being dropped"},
 	{errModelLocked, filewise.CodeTrials, "a session uses database model, or another CREATE DATABASE runs: end it, and try again"},
 	{errNoDirectory, filewise.CodePreflight, reachable},
 	{errNoFile, filewise.CodePreflight, reachable},

@@ -2,31 +2,60 @@ package sqlserver
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	mssql "github.com/microsoft/go-mssqldb"
 )
 
-// long executes a BACKUP or RESTORE on a connection of its own, which is closed
-// afterwards: it may have been cancelled. Every error that the server sent is shown, since
-// the last is only the generic one (3013).
-func (s *externalServer) long(ctx context.Context, section string, vars map[string]any) (err error) {
+// long is a connection of its own for one BACKUP or RESTORE: it may be cancelled. It stays
+// until it is closed, so that what it has waited for can be read.
+type long struct {
+	server *externalServer
+	pool   *sql.DB
+	conn   *sql.Conn
+	took   time.Duration // the statement alone
+}
+
+// openLong logs in to a database, which it then counts as waiting in.
+func (s *externalServer) openLong(ctx context.Context, database string) (*long, error) {
+	l := &long{server: s, pool: s.login.pool(database, appName, 1)}
+	var err error
+	if l.conn, err = l.pool.Conn(ctx); err != nil {
+		return nil, errors.Join(s.login.explain(fmt.Errorf("a connection for backups: %w", err)), l.pool.Close())
+	}
+	return l, nil
+}
+
+// run executes the statement. Every error that the server sent is shown, since the
+// last is only the generic one (3013).
+func (l *long) run(ctx context.Context, section string, vars map[string]any) error {
 	statement, err := server.Statement(section, vars)
 	if err != nil {
 		return err
 	}
-	pool := s.login.pool("master", appName, 1)
-	defer func() { err = errors.Join(err, pool.Close()) }()
-	_, err = pool.ExecContext(ctx, statement) // reads to the end: a result that is closed early would abort it
+	start := time.Now()
+	_, err = l.conn.ExecContext(ctx, statement) // reads to the end: a result that is closed early would abort it
+	l.took = time.Since(start)
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
 	if err != nil {
-		return s.login.explain(fmt.Errorf("%s: %w", short(statement), allErrors(err)))
+		return l.server.login.explain(fmt.Errorf("%s: %w", short(statement), allErrors(err)))
 	}
 	return nil
+}
+
+// close ends the connection; none: nothing.
+func (l *long) close() error {
+	if l == nil {
+		return nil
+	}
+	_ = l.conn.Close() // one that was cancelled may complain; it is gone either way
+	return l.pool.Close()
 }
 
 // told is an error with the texts of all that came with it.

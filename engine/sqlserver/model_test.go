@@ -20,6 +20,7 @@ type model struct {
 	mu        sync.Mutex
 	databases map[string]*modelDatabase
 	locks     map[string]*Session // by database and resource
+	counting  map[*Session]bool   // SET NOCOUNT OFF
 
 	// What the server is like; set before it is used.
 	password      string
@@ -42,6 +43,8 @@ type model struct {
 	backupsFailed bool
 	damaged       bool           // restored databases are
 	bulkLoses     bool           // a row of each bulk load
+	uncounted     bool           // sessions begin with NOCOUNT
+	inModel       []string       // what every new database has
 	waits         []modelWait    // of sessions
 	latches       map[string]int // waited for now, by kind of page
 	// fault is asked before a statement is executed: it may answer instead.
@@ -77,7 +80,7 @@ type modelFile struct {
 }
 
 func newModel() *model {
-	return &model{databases: map[string]*modelDatabase{}, locks: map[string]*Session{}, password: "s3cret'; --",
+	return &model{databases: map[string]*modelDatabase{}, locks: map[string]*Session{}, counting: map[*Session]bool{}, password: "s3cret'; --",
 		version: "16.0.4085.2", engine: 3,
 		edition: "Developer Edition (64-bit)", data: `C:\Program Files\MSSQL\DATA\`, log: `L:\LOG\`, view: true, create: true, modelPages: 1024,
 		client: "10.0.0.7", largeMemory: 4096, available: 1 << 40, mount: `C:\`}
@@ -106,10 +109,20 @@ func (m *model) Closed(s *Session) {
 func (m *model) release(s *Session) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	delete(m.counting, s)
 	for key, holder := range m.locks {
 		if holder == s {
 			delete(m.locks, key)
 		}
+	}
+}
+
+// affected tells the client how many rows there were, unless the server is set not to.
+func (m *model) affected(q Request, r *Reply, n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.uncounted || m.counting[q.Session] {
+		r.Affected(n)
 	}
 }
 
@@ -202,6 +215,7 @@ func init() {
 	add(`RESTORE DATABASE `+identPattern, modelRestore)
 	add(`BACKUP DATABASE `+identPattern, modelBackup)
 	add(`THROW 50003.*DROP DATABASE `+identPattern, modelDropRestoring)
+	add(`DECLARE @found .*DROP DATABASE `+identPattern, modelFromModel)
 	add(`DROP DATABASE `+identPattern, modelDrop)
 	add(`ALTER DATABASE `+identPattern, modelAlter)
 	add(`AS mark,`, modelLook)
@@ -217,6 +231,12 @@ func init() {
 		return nil
 	})
 	add(`^EXEC sys\.sp_releaseapplock`, func(a *asked, _ *Reply) error { a.release(a.q.Session); return nil })
+	add(`^(--[^\n]*\n)*SET NOCOUNT OFF;?$`, func(a *asked, _ *Reply) error {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.counting[a.q.Session] = true
+		return nil
+	})
 	add(`FROM sys\.databases\s+WHERE name LIKE`, modelLeftovers)
 	add(`FROM sys\.dm_tran_locks`, modelHolder)
 	add(`dm_exec_requests`, func(a *asked, r *Reply) error {
@@ -309,7 +329,7 @@ func modelCreate(a *asked, r *Reply) error {
 		return nil
 	}
 	d := &modelDatabase{name: name, properties: map[string]string{}, rows: map[string]map[int64]string{},
-		procedures: map[string]*procedure{}, state: "ONLINE", access: true}
+		procedures: map[string]*procedure{}, state: "ONLINE", access: true, strange: slices.Clone(a.inModel)}
 	data, rest, _ := strings.Cut(a.q.SQL, "LOG ON")
 	primary, index, _ := strings.Cut(data, "FILEGROUP ")
 	d.files = append(filesOf(primary, "ROWS", "PRIMARY"), filesOf(index, "ROWS", indexGroup)...)
@@ -356,6 +376,16 @@ func modelDrop(a *asked, r *Reply) error {
 		r.Error(errInUse, 16, "Cannot drop the database because it is currently in use.")
 	default:
 		delete(a.databases, d.name)
+	}
+	return nil
+}
+
+func modelFromModel(a *asked, r *Reply) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if d := a.guarded(r); d != nil && len(d.strange) > 0 {
+		delete(a.databases, d.name)
+		r.Error(errFromModel, 16, "a new database has from database model: "+slices.Min(d.strange))
 	}
 	return nil
 }

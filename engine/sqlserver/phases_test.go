@@ -56,6 +56,28 @@ func TestBulkLoad(t *testing.T) {
 	}
 }
 
+// TestUncounted: a server that is set to count no rows is loaded as any other.
+func TestUncounted(t *testing.T) {
+	lab := newLab(t, func(m *model) { m.uncounted = true })
+	w := phasedWorkloads(t)[4]
+	db := lab.build(lab.open(), layout(2), w)
+	ok(t, loadAll(t, db, w), w.Check(t.Context(), db.Querier, filewise.AsLoaded, nil), db.Dropper.Drop(t.Context()))
+}
+
+// TestObjectsInModel: a database that could not be dropped again is not kept, and it is said
+// what is in model.
+func TestObjectsInModel(t *testing.T) {
+	lab := newLab(t, func(m *model) { m.inModel = []string{"HouseRules"} })
+	_, err := lab.open().Build(t.Context(), layout(2), inserts(t, nil).Program())
+	if filewise.CodeOf(err) != filewise.CodePreflight || !strings.Contains(err.Error(), "HouseRules") ||
+		!strings.Contains(filewise.RemedyOf(err), "model") {
+		t.Errorf("%v", err)
+	}
+	if left := lab.names(); len(left) > 0 {
+		t.Errorf("%v is left", left)
+	}
+}
+
 // TestConditionsAreSeen: each consistency condition of orders counts what breaks it.
 func TestConditionsAreSeen(t *testing.T) {
 	w := phasedWorkloads(t)[0]

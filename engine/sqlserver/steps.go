@@ -20,7 +20,7 @@ func (d *design) steps() (script.Steps, error) {
 		return d.batches(section, d.ofWorker(0))
 	})
 	s := stepper{w, d}
-	s.server(filewise.StageBuild, "create", "options")
+	s.server(filewise.StageBuild, "create", "from-model", "options")
 	w.Sections(filewise.StageBuild, "keep", "tables")
 	s.program()
 	s.load()
@@ -137,25 +137,26 @@ func (s stepper) work() {
 func (s stepper) act(p filewise.Phase) {
 	files, err := s.d.stripes(1)
 	s.AddAll("", "", nil, err)
-	vars := s.d.transfer(pathsOf(files)).vars()
+	t := s.d.transfer(pathsOf(files))
 	switch {
 	case p.Act == filewise.ActBackup:
-		s.backup(vars)
+		s.backup(t)
 	case !s.d.layout.Discard:
-		s.restore(vars)
+		s.restore(t)
 	}
 }
 
-func (s stepper) backup(vars map[string]any) {
+func (s stepper) backup(t transfer) {
+	vars := t.vars()
 	vars["Source"] = s.d.name
-	s.render(filewise.StageMeasure, onServer, "backup", vars)
+	s.render(filewise.StageMeasure, s.d.on(), "backup", vars)
 	if !s.d.layout.Discard {
-		s.render(filewise.StageMeasure, onServer, "backup-header", vars)
+		s.render(filewise.StageMeasure, onServer, "backup-header", t.first())
 	}
 }
 
-func (s stepper) restore(vars map[string]any) {
-	d := s.d
+func (s stepper) restore(t transfer) {
+	d, vars := s.d, t.vars()
 	name := mark.PlanName[:len(mark.PlanName)-1] + "r"
 	vars["Name"], vars["Mark"], vars["Unmarked"] = name, planMark, false
 	var moves []move
@@ -165,9 +166,8 @@ func (s stepper) restore(vars map[string]any) {
 		moves = append(moves, move{f.Logical, path})
 	}
 	vars["Moves"] = moves
-	for _, section := range []string{"backup-files", "restore"} {
-		s.render(filewise.StageMeasure, onServer, section, vars)
-	}
+	s.render(filewise.StageMeasure, onServer, "backup-files", t.first())
+	s.render(filewise.StageMeasure, d.on(), "restore", vars)
 	s.render(filewise.StageCheck, "database "+name, "check-database", vars)
 	s.render(filewise.StageDrop, onServer, "drop", vars)
 }

@@ -158,7 +158,7 @@ func modelSQL(a *asked, r *Reply, t *modelTables, l *loading) error {
 			return err
 		}
 		n, err := result.RowsAffected()
-		r.Affected(int(n))
+		a.affected(a.q, r, int(n))
 		return err
 	}
 	text, _, _ = strings.Cut(text, ";\nIF @@ROWCOUNT")
@@ -204,7 +204,7 @@ func (m *model) bulkRows(q Request, r *Reply) error {
 			return nil
 		}
 	}
-	r.Affected(len(rows))
+	m.affected(q, r, len(rows))
 	return nil
 }
 

@@ -79,6 +79,21 @@ LOG ON
 IF @@ERROR <> 0 RETURN;
 EXEC {{ident .Name}}.sys.sp_addextendedproperty @name = N'filewise', @value = {{literal .Mark}};
 
+-- name: from-model whole
+-- What a new database has from model cannot be told from what others put in later, and
+-- nothing of theirs is dropped: so this database goes at once, with nobody in it.
+-- guard
+DECLARE @found nvarchar(300) = (SELECT MIN(name COLLATE Latin1_General_BIN2) FROM
+-- others there
+);
+IF @found IS NOT NULL
+BEGIN;
+  IF EXISTS (SELECT 1 FROM sys.databases WHERE name = {{literal .Name}} AND DATEDIFF(second, create_date, SYSDATETIME()) < 60)
+    DROP DATABASE {{ident .Name}};
+  SET @found = N'a new database has from database model: ' + @found;
+  THROW 50005, @found, 1;
+END;
+
 -- name: options whole
 -- guard
 ALTER DATABASE {{ident .Name}} SET RECOVERY SIMPLE;
@@ -341,6 +356,11 @@ CREATE TABLE dbo.fw_loaded (
   batch bigint NOT NULL,
   CONSTRAINT fw_loaded_key PRIMARY KEY CLUSTERED (table_name, batch)
 ) ON [PRIMARY];
+
+-- name: count whole
+-- A server may be set not to count (user options, 512): then a mark that is made looks
+-- like one that was there.
+SET NOCOUNT OFF;
 
 -- name: begin-load
 BEGIN TRANSACTION;
