@@ -43,13 +43,6 @@ type Finding struct {
 	Remedy string `json:"remedy,omitempty"`
 }
 
-// SelfChecker tries every statement of an adapter once, on a scratch database of
-// its own that it drops again.
-type SelfChecker interface {
-	// SelfCheck reports each statement as it was tried.
-	SelfCheck(context.Context, func(Finding))
-}
-
 // Locker lets one run measure on a server at a time.
 type Locker interface {
 	// Lock takes the server's measuring lock; the error has CodeBusy and says who

@@ -35,6 +35,8 @@ type Patient struct {
 	Engine filewise.Engine
 	Plan   experiment.Plan
 	Login  run.Login
+	// Options are those that the plan was made of: a self-check plans more for the target.
+	Options *plan.Options
 	// Agree is asked before a self-check writes to an external server; nil: no self-check
 	// is wanted.
 	Agree func() error
@@ -71,7 +73,7 @@ func (d *Diagnosis) Examine(ctx context.Context, p Patient) (err error) {
 		d.Findings = append(d.Findings, d.started(env)...)
 	}
 	if p.Agree != nil {
-		err = d.selfCheck(ctx, env, p.Agree)
+		err = d.selfCheck(ctx, env, p)
 	}
 	d.anonymous(t, p.Hide)
 	return err
@@ -90,26 +92,14 @@ func (d *Diagnosis) addLabels(about filewise.Description) {
 	}
 }
 
-// selfCheck tries every statement of the adapter on a scratch database, alone on the
-// server as a measuring run is.
-func (d *Diagnosis) selfCheck(ctx context.Context, env *run.Environment, agree func() error) (err error) {
-	checker, ok := env.Server.(filewise.SelfChecker)
-	if !ok {
-		return filewise.Errorf(filewise.CodePreflight, "leave --self-check out", "%s has no self-check: %w", d.Engine, filewise.ErrUnsupported)
-	}
-	if err := agree(); err != nil {
+// selfCheck takes every workload through small trials on the server.
+func (d *Diagnosis) selfCheck(ctx context.Context, env *run.Environment, p Patient) error {
+	if err := p.Agree(); err != nil {
 		return err
 	}
-	if locker, ok := env.Server.(filewise.Locker); ok {
-		lock, err := locker.Lock(ctx, "self-check, "+run.WhoAmI())
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, lock.Release()) }()
-	}
-	checker.SelfCheck(ctx, func(f filewise.Finding) { d.SelfCheck = append(d.SelfCheck, f) })
+	err := SelfCheck(ctx, p, func(f filewise.Finding) { d.SelfCheck = append(d.SelfCheck, f) })
 	d.SelfCheck = env.HideIn(d.SelfCheck)
-	return ctx.Err()
+	return err
 }
 
 // Count counts what did not pass.

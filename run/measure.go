@@ -84,11 +84,19 @@ func Unstored(ctx context.Context, p experiment.Plan, o Options) (trials []filew
 		return nil, d, err
 	}
 	defer func() { err = errors.Join(err, env.Close()) }()
-	w, err := newWatch(env, p, o.clock(), func(experiment.Event) {})
+	return env.Unstored(ctx, o, func(experiment.Event) {})
+}
+
+// Unstored measures the plan in an environment that is set up, as the function does.
+func (env *Environment) Unstored(ctx context.Context, o Options, notify func(experiment.Event)) (trials []filewise.Trial,
+	d experiment.Decision, err error) {
+	w, err := newWatch(env, env.Plan, o.clock(), notify)
 	if err != nil {
 		return nil, d, err
 	}
-	return env.runner(w).Run(ctx, nil)
+	runner := env.runner(w)
+	runner.Notify = notify
+	return runner.Run(ctx, nil)
 }
 
 // finish stores how the run ended, also when it was interrupted.

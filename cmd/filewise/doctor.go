@@ -34,12 +34,12 @@ make an experiment fail. It only reads.
 --resolve says which differences can be seen here, and in which time: it measures
 the usual experiment's baseline twice, block after block, for a minute or so.
 
---self-check tries every statement of the adapter once, in a scratch database on
-the server of --target that Filewise creates, marks and drops again; it asks
-before, unless --yes has answered. The report holds no password, and neither host
-nor user except in the statements that it tells you to execute; with --anonymous
-not even there, nor any other host, address, user or home directory, so that it can
-be pasted into an issue.
+--self-check takes every workload through a small trial on the server of --target,
+from load to drop, in scratch databases that Filewise creates, marks and drops again;
+what cannot be had there is a note. It asks before, unless --yes has answered. The
+report holds no password, and neither host nor user except in the statements that it
+tells you to execute; with --anonymous not even there, nor any other host, address,
+user or home directory, so that it can be pasted into an issue.
 
 --storage measures by fio what the storage of the volumes can give, in scratch
 files, and remembers it: reports then give every load as a share of that.
@@ -71,12 +71,12 @@ files, and remembers it: reports then give every load as a share of that.
 		o.VolumeRow("`NAME=DIR` to look at, as the server of --target sees it (repeatable; default here=., or the server's own place)"),
 		f.told.NotifyRow(),
 	})...)
-	cmd.Flags().BoolVar(&f.selfCheck, "self-check", false, "try every statement once in a scratch database on the server of --target")
+	cmd.Flags().BoolVar(&f.selfCheck, "self-check", false, "take every workload through a small trial on the server of --target")
 	cmd.Flags().BoolVar(&f.anonymous, "anonymous", false,
 		"leave hosts, users and home directories out of everything, for a report to be pasted")
 	cmd.Flags().BoolVar(&f.storage, "storage", false, "measure what the storage of the volumes can give, by fio, and remember it")
 	cmd.Flags().BoolVar(&f.resolve, "resolve", false, "measure the noise, and say which differences can be seen here in which time")
-	cmd.Flags().BoolVar(&f.yes, "yes", false, "create that scratch database without asking")
+	cmd.Flags().BoolVar(&f.yes, "yes", false, "create those scratch databases without asking")
 	completeChoices(cmd)
 	return cmd
 }
@@ -146,13 +146,13 @@ func (a *app) diagnose(ctx context.Context, o *plan.Options, f *doctorFlags) (*d
 
 // patient is what the options name, to be looked at.
 func (a *app) patient(ctx context.Context, made plan.Made, login run.Login, f *doctorFlags) doctor.Patient {
-	p := doctor.Patient{Engine: made.Engine, Plan: made.Plan, Login: login, Hide: a.masked}
+	p := doctor.Patient{Engine: made.Engine, Plan: made.Plan, Options: made.Options, Login: login, Hide: a.masked}
 	if f.selfCheck {
 		p.Agree = func() error {
 			if f.yes {
 				return nil
 			}
-			return a.confirm(ctx, "Create a scratch database on the server, try every statement in it, and drop it again?")
+			return a.confirm(ctx, "Create scratch databases on the server, one after the other, try every workload in them, and drop them again?")
 		}
 	}
 	return p
@@ -197,10 +197,10 @@ func (d *diagnosis) text(w *lineWriter) {
 	}
 	switch {
 	case len(d.SelfCheck) > 0:
-		w.printf("\nSelf-check: every statement once, in a scratch database\n")
+		w.printf("\nSelf-check: every workload once, in scratch databases\n")
 		printFindings(w, d.SelfCheck)
 	case d.Mode == filewise.External:
-		w.printf("\nNothing was written. --self-check tries every statement once, in a scratch database that it drops again.\n")
+		w.printf("\nNothing was written. --self-check tries every workload once, in scratch databases that it drops again.\n")
 	}
 	if len(d.Notifications) > 0 {
 		w.printf("\nNotifications\n")

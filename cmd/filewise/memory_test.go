@@ -50,6 +50,8 @@ func (memory) Describe() filewise.Description {
 
 func (memory) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
 	switch {
+	case !p.Appends():
+		return filewise.Script{}, fmt.Errorf("workload %s keeps no counts: %w", p.Workload, filewise.ErrUnsupported)
 	case l.Kind == filewise.KindPartitions && l.Data.Allocation == filewise.Preallocated:
 		return filewise.Script{}, fmt.Errorf("partitions cannot be preallocated: %w", filewise.ErrUnsupported)
 	case l.Data.Files > 16:
@@ -119,16 +121,6 @@ func (s *memoryServer) Examine(_ context.Context, d filewise.Demand) []filewise.
 		Detail: fmt.Sprintf("%d layouts, %v, for %s", len(d.Layouts), d.Space, s.target.Address.User)})
 }
 
-func (s *memoryServer) SelfCheck(_ context.Context, report func(filewise.Finding)) {
-	name := filepath.Join(s.dir, "objects", "scratch")
-	err := errors.Join(os.MkdirAll(name, 0o755), os.Remove(name))
-	status, detail := filewise.StatusOK, "created and dropped"
-	if err != nil {
-		status, detail = filewise.StatusFailed, err.Error()
-	}
-	report(filewise.Finding{Check: "CREATE THING", Status: status, Detail: detail})
-}
-
 // Lock is held by an open file: it goes with the process.
 func (s *memoryServer) Lock(_ context.Context, who string) (filewise.Lock, error) {
 	if err := s.up(); err != nil {
@@ -186,7 +178,7 @@ func (s *memoryServer) Leftovers(context.Context) ([]filewise.Leftover, error) {
 	var out []filewise.Leftover
 	for _, o := range objects {
 		l := filewise.Leftover{Kind: "thing", Name: o.Name(), Owner: "a process"}
-		if strings.HasPrefix(o.Name(), "used") {
+		if _, mine := memoryInUse.Load(filepath.Join(s.dir, "objects", o.Name())); mine || strings.HasPrefix(o.Name(), "used") {
 			l.Kept = "a session uses it"
 		}
 		if strings.HasPrefix(o.Name(), "place") && len(objects) > 1 {
@@ -201,10 +193,11 @@ func (s *memoryServer) Leftovers(context.Context) ([]filewise.Leftover, error) {
 }
 
 func (s *memoryServer) Remove(_ context.Context, l filewise.Leftover) error {
-	if strings.HasPrefix(l.Name, "stuck") {
+	name := filepath.Join(s.dir, "objects", l.Name)
+	if _, mine := memoryInUse.Load(name); mine || strings.HasPrefix(l.Name, "stuck") {
 		return errors.New("it is locked")
 	}
-	return os.Remove(filepath.Join(s.dir, "objects", l.Name))
+	return os.Remove(name)
 }
 
 func (s *memoryServer) Build(_ context.Context, l filewise.Layout, p filewise.Program) (*filewise.Database, error) {
@@ -219,9 +212,13 @@ func (s *memoryServer) Build(_ context.Context, l filewise.Layout, p filewise.Pr
 	if err != nil {
 		return nil, err
 	}
+	memoryInUse.Store(object, true)
 	d := &memoryBuild{server: s, layout: l, program: p, object: object, done: make([]int64, p.Connections())}
 	return &filewise.Database{Observer: d, Connector: d, Settler: d, Querier: d, Dropper: d}, nil
 }
+
+// memoryInUse are the objects of this process.
+var memoryInUse sync.Map
 
 type memoryBuild struct {
 	server  *memoryServer
@@ -237,7 +234,10 @@ func (d *memoryBuild) Observe(context.Context) ([]filewise.File, error) {
 	return s.Files, err
 }
 func (d *memoryBuild) Settle(context.Context) error { return d.server.up() }
-func (d *memoryBuild) Drop(context.Context) error   { return os.Remove(d.object) }
+func (d *memoryBuild) Drop(context.Context) error {
+	memoryInUse.Delete(d.object)
+	return os.Remove(d.object)
+}
 
 func (d *memoryBuild) Connect(_ context.Context, _, worker int) (filewise.Session, error) {
 	return &memorySession{d, worker}, d.server.up()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/engine/enginetest"
 	"filewise/engine/innodb/external"
 	"filewise/engine/innodb/servertest"
 	"filewise/workload"
@@ -83,6 +84,7 @@ func testExternal(t *testing.T, e Engine, p servertest.Product) {
 	if err := db.Dropper.Drop(ctx); err != nil {
 		t.Error(err)
 	}
+	enginetest.SelfCheck(t, e, target, "inserts into partitions", "inserts into per-table", "orders with churn", "dml", "scan", "custom")
 	servertest.Same(t, before, server.Others(t))
 }
 

@@ -19,8 +19,7 @@ type server struct {
 	target  filewise.Target
 	config  *config
 	pool    *pool
-	control client              // for single statements
-	watch   func(client) client // sees what connections do; nil: nobody
+	control client // for single statements
 	marks   marks
 	about   about
 	missing map[string]bool // views and privileges that the account lacks
@@ -287,9 +286,6 @@ func (s *server) connection(ctx context.Context, action, info string) (held, err
 	h, err := s.plain(ctx)
 	if err != nil {
 		return held{}, err
-	}
-	if s.watch != nil {
-		h.client = s.watch(h.client)
 	}
 	if err := announce(ctx, h, action, info); err != nil {
 		return held{}, errors.Join(err, h.close())

@@ -12,14 +12,13 @@ import (
 )
 
 var (
-	_ filewise.Engine      = Engine{}
-	_ filewise.Describer   = Engine{}
-	_ filewise.Server      = (*server)(nil)
-	_ filewise.Examiner    = (*server)(nil)
-	_ filewise.SelfChecker = (*server)(nil)
-	_ filewise.Locker      = (*server)(nil)
-	_ filewise.Monitor     = (*server)(nil)
-	_ filewise.Cleaner     = (*server)(nil)
+	_ filewise.Engine    = Engine{}
+	_ filewise.Describer = Engine{}
+	_ filewise.Server    = (*server)(nil)
+	_ filewise.Examiner  = (*server)(nil)
+	_ filewise.Locker    = (*server)(nil)
+	_ filewise.Monitor   = (*server)(nil)
+	_ filewise.Cleaner   = (*server)(nil)
 )
 
 func serverTarget(volumes ...filewise.Volume) filewise.Target {

@@ -17,7 +17,7 @@ import (
 )
 
 // externalServer is an opened SQL Server. It implements filewise.Server,
-// Examiner, SelfChecker, Locker, Monitor and Cleaner.
+// Examiner, Locker, Monitor and Cleaner.
 type externalServer struct {
 	target   filewise.Target
 	login    *login

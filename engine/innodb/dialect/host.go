@@ -26,6 +26,4 @@ type Link struct {
 	// Alive says why the server that the link was made to is gone; nil: it is not,
 	// or nobody can tell.
 	Alive func() error
-	// Saw is shown each statement that Exec has executed, and its error; may be nil.
-	Saw func(statement string, err error)
 }

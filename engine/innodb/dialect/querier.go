@@ -62,9 +62,6 @@ func (l Link) Exec(ctx context.Context, statements ...string) error {
 	return Classify(l.On(ctx, func(conn *sql.Conn) error {
 		for _, s := range statements {
 			_, err := conn.ExecContext(ctx, s)
-			if l.Saw != nil {
-				l.Saw(s, err)
-			}
 			if err != nil {
 				return fmt.Errorf("%s: %w", sqlfile.Short(s), err)
 			}

@@ -99,7 +99,7 @@ func (b *build) Link() (dialect.Link, error) {
 	if b.dropped {
 		return dialect.Link{}, filewise.Errorf(filewise.CodeInternal, "", "database %s is dropped", b.name)
 	}
-	return dialect.Link{Control: b.control, Explain: b.server.explain, Alive: func() error { return nil }, Saw: b.server.saw}, nil
+	return dialect.Link{Control: b.control, Explain: b.server.explain, Alive: func() error { return nil }}, nil
 }
 
 // Pool opens the connection of a session.

@@ -135,23 +135,6 @@ func testRights(t *testing.T, b bench) {
 	}
 }
 
-func testSelfCheck(t *testing.T, b bench) {
-	s := open(t, b, b.Target("filewise"))
-	n := 0
-	s.SelfCheck(deadline(t), func(f filewise.Finding) {
-		n++
-		if f.Status != filewise.StatusOK {
-			t.Errorf("%+v", f)
-		}
-	})
-	if n < 50 {
-		t.Errorf("%d statements were tried", n)
-	}
-	if left, err := s.Leftovers(deadline(t)); err != nil || len(left) > 0 {
-		t.Errorf("left: %v %v", left, err)
-	}
-}
-
 // Others' sessions are counted, this process's are not.
 func testMonitor(t *testing.T, b bench) {
 	ctx := deadline(t)

@@ -64,7 +64,7 @@ func TestServer(t *testing.T) {
 			}{
 				{"Life", testLife}, {"Binlog", testBinlog}, {"Load", testLoad}, {"Clean", testClean}, {"Foreign", testForeign}, {"Mark", testMark},
 				{"TwoRuns", testTwoRuns}, {"Examine", testExamine}, {"Inspect", testInspect}, {"Waits", testWaits}, {"Rights", testRights},
-				{"SelfCheck", testSelfCheck}, {"Monitor", testMonitor}, {"Secrets", testSecrets}, {"Conformance", testConformance},
+				{"Monitor", testMonitor}, {"Secrets", testSecrets}, {"Conformance", testConformance},
 			} {
 				t.Run(test.name, func(t *testing.T) { test.run(t, b) })
 			}

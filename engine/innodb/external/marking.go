@@ -109,7 +109,6 @@ func (s *server) create(ctx context.Context, name string, custom bool) error {
 	}
 	for i, statement := range create(s.product, name, m.Text()) {
 		_, err := s.db.ExecContext(ctx, statement)
-		s.saw(statement, err)
 		if err != nil {
 			err = s.explain(fmt.Errorf("%s: %w", sqlfile.Short(statement), err))
 			if n, ok := dialect.Number(err); i == 0 && ok && n != 0 {
@@ -152,7 +151,6 @@ func (s *server) remove(ctx context.Context, name string) error {
 	}
 	drop := "DROP DATABASE " + dialect.Ident(name)
 	_, err = conn.ExecContext(ctx, drop)
-	s.saw(drop, err)
 	if err != nil {
 		return s.explain(fmt.Errorf("dropping database %s: %w", name, err))
 	}

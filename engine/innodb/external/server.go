@@ -19,7 +19,6 @@ import (
 	"filewise"
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/internal/builds"
-	"filewise/engine/internal/external"
 )
 
 // server is an opened target. Opening it only reads.
@@ -40,7 +39,6 @@ type server struct {
 	most           int64  // connections that the account may have; 0: as many as the server
 
 	builds builds.Open[*build]
-	trace  *external.Trace // of a self-check; else nil
 }
 
 // controlConnections of a server, and as many of each build, are all that
@@ -161,13 +159,6 @@ func quoteAccount(account string) string {
 		return dialect.Ident(account)
 	}
 	return dialect.Ident(account[:at]) + "@" + dialect.Ident(account[at+1:])
-}
-
-// saw shows a statement to a self-check.
-func (s *server) saw(statement string, err error) {
-	if s.trace != nil {
-		s.trace.Saw("", statement, err)
-	}
 }
 
 // grant gives this account what it lacks.

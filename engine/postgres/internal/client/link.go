@@ -34,8 +34,6 @@ type Link struct {
 	// Why explains an error: its class, its remedy, a server that has died. It shows
 	// no secret.
 	Why func(error) error
-	// Trace is told every statement of Filewise's and how it ended; nil: nobody.
-	Trace func(statement string, err error)
 
 	slots  chan struct{}
 	mu     sync.Mutex
@@ -65,7 +63,7 @@ func New(config *pgx.ConnConfig, why func(error) error) *Link {
 func (l *Link) To(database string) *Link {
 	config := l.Config.Copy()
 	config.Database = database
-	return &Link{Config: config, Why: l.Why, Trace: l.Trace, slots: make(chan struct{}, ControlConnections)}
+	return &Link{Config: config, Why: l.Why, slots: make(chan struct{}, ControlConnections)}
 }
 
 // More is another way to the same database, with so many control connections.
@@ -166,9 +164,6 @@ func (l *Link) Exec(ctx context.Context, statements ...string) error {
 
 // Done explains how a statement ended.
 func (l *Link) Done(ctx context.Context, statement string, err error) error {
-	if l.Trace != nil {
-		l.Trace(statement, err)
-	}
 	if err == nil {
 		return nil
 	}

@@ -1,0 +1,236 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"filewise"
+	"filewise/experiment"
+	"filewise/plan"
+	"filewise/run"
+)
+
+// notOffered begins the notes of what an engine, or a server, cannot do.
+const notOffered = "not offered: "
+
+// paste says what to do about a failure that nobody has foreseen.
+const paste = "paste this report into an issue"
+
+// SelfCheck takes every workload through a small trial on each of a few layouts, planned and
+// measured as any other, and reports how it ended. It leaves nothing.
+func SelfCheck(ctx context.Context, p Patient, report func(filewise.Finding)) error {
+	c := &selfCheck{Patient: p, report: report}
+	for _, t := range trials(plan.Describe(p.Engine)) {
+		if err := errors.Join(c.try(ctx, t), ctx.Err()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// window is shorter than that of a run may be: nothing is judged.
+const window = 50 * time.Millisecond
+
+// selfCheck is one that is under way.
+type selfCheck struct {
+	Patient
+	report     func(filewise.Finding)
+	questioned bool
+}
+
+func (c *selfCheck) say(check string, status filewise.Status, detail, remedy string) {
+	c.report(filewise.Finding{Check: check, Status: status, Detail: detail, Remedy: remedy})
+}
+
+// failed reports an error.
+func (c *selfCheck) failed(check string, err error) {
+	f := failed(check, err)
+	if f.Remedy == "" {
+		f.Remedy = paste
+	}
+	c.report(f)
+}
+
+// try plans a trial on each layout and measures them. What the server cannot do is a note;
+// that another run measures ends the self-check.
+func (c *selfCheck) try(ctx context.Context, t trial) error {
+	o := plan.New()
+	o.TargetOptions, o.Volumes = c.Options.TargetOptions, c.Options.Volumes
+	t.set(o)
+	made, err := plan.Engines{c.Engine}.Make(o)
+	if err == nil {
+		made.Target = c.Plan.Target
+		// Each layout once, one after the other, without pilots.
+		made.AsPublished, made.Sessions, made.Attempts = &experiment.AsPublished{Repeats: 1, Scale: 1}, false, 1
+		made.Window = min(made.Window, window)
+		err = c.measure(ctx, t.name, made.Plan)
+	}
+	switch {
+	case errors.Is(err, filewise.ErrUnsupported):
+		c.say(t.name, filewise.StatusNote, notOffered+filewise.Plain(err), "")
+	case filewise.CodeOf(err) == filewise.CodeBusy:
+		return err
+	case err != nil:
+		c.failed(t.name, err)
+	}
+	return nil
+}
+
+// measure measures a plan's trials, which are not stored.
+func (c *selfCheck) measure(ctx context.Context, name string, p experiment.Plan) (err error) {
+	env, err := run.SetUp(ctx, c.Engine, p, c.Login)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, env.Close()) }()
+	if !c.questioned {
+		c.question(ctx, env.Server)
+	}
+	left, err := leftovers(ctx, env.Server)
+	if err != nil {
+		return err
+	}
+	server, looked := &watched{Server: env.Server}, false
+	env.Server = server
+	done, _, err := env.Unstored(ctx, run.Options{}, func(e experiment.Event) {
+		if e.Stage == filewise.StageMeasure && !looked {
+			looked = true
+			c.whileUsed(ctx, name, server, left)
+		}
+	})
+	for _, t := range done {
+		c.trial(name+" on "+t.Cell.Layout, t)
+	}
+	now, lost := leftovers(ctx, server.Server)
+	for l := range now {
+		if _, before := left[l]; !before {
+			lost = errors.Join(lost, fmt.Errorf("%s is left", l))
+		}
+	}
+	if lost != nil {
+		c.failed(name+": nothing left", lost)
+	}
+	return err
+}
+
+// trial reports what came of one: its stages, then each phase.
+func (c *selfCheck) trial(check string, t filewise.Trial) {
+	switch {
+	case t.State == filewise.Done:
+	case strings.Contains(t.Reason, filewise.ErrUnsupported.Error()): // which only this server tells
+		c.say(check, filewise.StatusNote, notOffered+t.Reason, "")
+		return
+	default:
+		c.say(check, filewise.StatusFailed, t.Reason, paste)
+		return
+	}
+	var parts []string
+	took := map[string]time.Duration{}
+	for _, s := range t.Stages {
+		if _, known := took[s.Name]; !known && s.Name != filewise.StageMeasure {
+			parts = append(parts, s.Name)
+		}
+		took[s.Name] += s.Took
+	}
+	for i, name := range parts {
+		parts[i] = fmt.Sprintf("%s %v", name, took[name].Round(time.Millisecond))
+	}
+	counters, waits := 0, 0
+	for _, m := range t.Measures {
+		parts = append(parts, fmt.Sprintf("%s %.0f %s in %v", m.Family, m.Work, m.Unit, (m.Window[1]-m.Window[0]).Round(time.Millisecond)))
+		for _, d := range m.Deltas {
+			counters++
+			if filewise.OfWaits(d.Probe) {
+				waits++
+			}
+		}
+	}
+	c.say(check, filewise.StatusOK, fmt.Sprintf("%s; %s; %s, %s", filewise.Counted(len(t.Final), "file"), strings.Join(parts, ", "),
+		filewise.Counted(counters, "counter"), filewise.Counted(waits, "wait")), "")
+}
+
+// question tries what no trial does: what others do, and that two cannot measure at once.
+func (c *selfCheck) question(ctx context.Context, s filewise.Server) {
+	c.questioned = true
+	if _, err := s.Facts(ctx); err != nil {
+		c.failed("facts", err)
+	}
+	if m, ok := s.(filewise.Monitor); ok {
+		gauges, err := m.Activity(ctx)
+		if err != nil {
+			c.say("activity", filewise.StatusNote, err.Error(), filewise.RemedyOf(err))
+		} else {
+			c.say("activity", filewise.StatusOK, filewise.Counted(len(gauges), "gauge"), "")
+		}
+	}
+	if l, ok := s.(filewise.Locker); ok {
+		another, err := l.Lock(ctx, "another self-check")
+		if err == nil {
+			c.failed("measuring lock", errors.Join(errors.New("two have taken the lock"), another.Release()))
+		} else if filewise.CodeOf(err) != filewise.CodeBusy {
+			c.failed("measuring lock", err)
+		} else {
+			c.say("measuring lock", filewise.StatusOK, "it is taken, and refused to another", "")
+		}
+	}
+}
+
+// watched keeps what was built last.
+type watched struct {
+	filewise.Server
+	built *filewise.Database
+}
+
+// Build builds it.
+func (w *watched) Build(ctx context.Context, l filewise.Layout, p filewise.Program) (db *filewise.Database, err error) {
+	w.built, err = w.Server.Build(ctx, l, p)
+	return w.built, err
+}
+
+// whileUsed looks whether what a trial works on carries the mark, and cannot be removed;
+// and whether its probes can be read, which a trial goes without if they cannot.
+func (c *selfCheck) whileUsed(ctx context.Context, name string, w *watched, before map[string]filewise.Leftover) {
+	const check = ": found again, and kept while it is used"
+	for _, p := range w.built.Probes {
+		if _, err := p.Read(ctx); err != nil {
+			c.failed(name+": probe "+p.Name(), err)
+		}
+	}
+	s := w.Server
+	now, err := leftovers(ctx, s)
+	found := 0
+	for key, l := range now {
+		if _, old := before[key]; old {
+			continue
+		}
+		found++
+		if l.Kept == "" || s.(filewise.Cleaner).Remove(ctx, l) == nil {
+			err = errors.Join(err, fmt.Errorf("%s may be removed", key))
+		}
+	}
+	if _, ok := s.(filewise.Cleaner); ok && err == nil && found == 0 {
+		err = errors.New("what the trial has built does not carry the mark")
+	}
+	if err != nil {
+		c.failed(name+check, err)
+		return
+	}
+	c.say(name+check, filewise.StatusOK, filewise.Counted(found, "object"), "")
+}
+
+// leftovers are by kind and name.
+func leftovers(ctx context.Context, s filewise.Server) (map[string]filewise.Leftover, error) {
+	all := map[string]filewise.Leftover{}
+	cleaner, ok := s.(filewise.Cleaner)
+	if !ok {
+		return all, nil
+	}
+	list, err := cleaner.Leftovers(ctx)
+	for _, l := range list {
+		all[l.Kind+" "+l.Name] = l
+	}
+	return all, err
+}
