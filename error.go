@@ -18,6 +18,7 @@ const (
 	CodeTrials    Code = "trials"    // a layout could not be measured
 	CodeNotFound  Code = "not-found" // no such run
 	CodeStopped   Code = "stopped"   // a limit on others' activity, a lost server; resume goes on
+	CodeGate      Code = "gate"      // a condition of --fail-if is met
 	CodeInternal  Code = "internal"  // anything else
 )
 

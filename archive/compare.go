@@ -8,6 +8,7 @@ import (
 
 	"filewise"
 	"filewise/experiment"
+	"filewise/gate"
 	"filewise/verdict"
 )
 
@@ -26,10 +27,12 @@ type Comparison struct {
 	Differences []Difference    `json:"differences"`
 	Families    []FamilyChanges `json:"families"`
 	Left        []string        `json:"layouts_not_in_both"`
+	Gate        []gate.Outcome  `json:"gate,omitempty"` // what conditions of --fail-if came to
 }
 
 type FamilyChanges struct {
 	Family  string   `json:"family,omitempty"`
+	Unit    string   `json:"unit,omitempty"` // of the work: "rows"
 	Layouts []Change `json:"layouts"`
 }
 
@@ -38,6 +41,8 @@ type Change struct {
 	Layout       string   `json:"layout"`
 	TrialsBefore int      `json:"trials_before"`
 	TrialsAfter  int      `json:"trials_after"`
+	Before       *float64 `json:"throughput_before"` // typical
+	After        *float64 `json:"throughput_after"`
 	Percent      *float64 `json:"change_percent"`
 	Low          *float64 `json:"change_low"`
 	High         *float64 `json:"change_high"`
@@ -45,6 +50,11 @@ type Change struct {
 	Relative     *float64 `json:"difference_change"` // of the difference from the baseline
 	RelativeLow  *float64 `json:"difference_low"`
 	RelativeHigh *float64 `json:"difference_high"`
+	P99Before    *int64   `json:"p99_before_ns,omitempty"` // 99th percentile of latency
+	P99After     *int64   `json:"p99_after_ns,omitempty"`
+	P99Percent   *float64 `json:"p99_change_percent,omitempty"`
+	P99Low       *float64 `json:"p99_change_low,omitempty"`
+	P99High      *float64 `json:"p99_change_high,omitempty"`
 	Text         string   `json:"text"` // the same as it is shown
 }
 
@@ -81,6 +91,7 @@ func Compare(before, after Run, confidence float64, meant []string) (Comparison,
 				if err := out.family(x, y, before.Plan.Baseline); err != nil {
 					return out, err
 				}
+				out.Families[len(out.Families)-1].Unit = unitOf(after.Trials, y.Family)
 			}
 		}
 	}
@@ -102,17 +113,67 @@ func (c *Comparison) family(x, y experiment.FamilySample, baseline string) error
 		return err
 	}
 	f := FamilyChanges{Family: x.Family}
+	slower, err := latencies(x, y, c.Confidence)
+	if err != nil {
+		return err
+	}
 	for _, k := range changes {
 		doc := Change{
 			Layout: k.Arm, TrialsBefore: k.Before, TrialsAfter: k.After, Resolved: k.Resolved(),
-			Percent: percentOf(k.Effect), Low: percentOf(k.Lo), High: percentOf(k.Hi),
+			Before: positive(k.Levels[0]), After: positive(k.Levels[1]), Percent: percentOf(k.Effect), Low: percentOf(k.Lo), High: percentOf(k.Hi),
 			Relative: percentOf(k.Relative), RelativeLow: percentOf(k.RelativeLo), RelativeHigh: percentOf(k.RelativeHi),
+		}
+		doc.P99Before, doc.P99After = p99Of(x, k.Arm), p99Of(y, k.Arm)
+		for _, l := range slower {
+			if l.Arm == k.Arm { // of the inverse
+				doc.P99Percent, doc.P99Low, doc.P99High = percentOf(-l.Effect), percentOf(-l.Hi), percentOf(-l.Lo)
+			}
 		}
 		doc.Text = changeWords(doc)
 		f.Layouts = append(f.Layouts, doc)
 	}
 	c.Families = append(c.Families, f)
 	return nil
+}
+
+// latencies are the changes of the inverse of p99; none where it is not known.
+func latencies(x, y experiment.FamilySample, confidence float64) ([]verdict.Change, error) {
+	x.Table, y.Table = x.P99, y.P99
+	changes, err := verdict.Compare(x.Sample, y.Sample, "", confidence)
+	if errors.Is(err, verdict.ErrTable) {
+		return nil, nil
+	}
+	return changes, err
+}
+
+// p99Of is that of a layout over all trials; nil: not known.
+func p99Of(s experiment.FamilySample, layout string) *int64 {
+	for _, l := range s.Latency {
+		if l.Layout == layout {
+			ns := l.P99.Nanoseconds()
+			return &ns
+		}
+	}
+	return nil
+}
+
+// unitOf is what a family's work counts.
+func unitOf(trials []filewise.Trial, family string) string {
+	for _, t := range trials {
+		for _, m := range t.Measures {
+			if m.Family == family {
+				return m.Unit
+			}
+		}
+	}
+	return ""
+}
+
+func positive(x float64) *float64 {
+	if !(x > 0) || math.IsInf(x, 0) {
+		return nil
+	}
+	return &x
 }
 
 func percentOf(effect float64) *float64 {

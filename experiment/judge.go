@@ -47,7 +47,11 @@ func (s standing) judge() (Judgement, error) {
 	j.Relevance, j.Forecast = s.relevance(), s.forecast()
 	for f, name := range s.plan.families() {
 		result, sentences := s.family(f, name, j.Latencies)
-		j.Families = append(j.Families, Family{Name: name, Result: result, Sentences: sentences, Cause: s.cause(name, result)})
+		latency, err := s.layoutLatencies(result, name)
+		if err != nil {
+			return Judgement{}, fmt.Errorf("judge the trials: %w", err)
+		}
+		j.Families = append(j.Families, Family{Name: name, Result: result, Sentences: sentences, Cause: s.cause(name, result), Latency: latency})
 	}
 	for _, w := range s.results[0].Warnings {
 		j.Warnings = append(j.Warnings, filewise.Warning(w))

@@ -167,6 +167,8 @@ type Family struct {
 	// Cause is what changed with the difference, or what limits the layouts alike;
 	// absent: too little was measured to say.
 	Cause *cause.Cause `json:"cause,omitempty"`
+	// Latency is that of its operations by layout; none: they have none, or too few.
+	Latency []LayoutLatency `json:"latency,omitempty"`
 }
 
 // First is the judgement of the first family; that of none where nothing was judged.

@@ -13,6 +13,10 @@ type FamilySample struct {
 	Family string
 	Config verdict.Config // by which they are judged
 	verdict.Sample
+	// P99 is the same table with the inverse of each trial's p99 in place of throughput;
+	// trials with too few operations have none.
+	P99     verdict.Table
+	Latency []LayoutLatency
 }
 
 // Samples are the complete blocks of the plan's trials, family by family.
@@ -27,7 +31,15 @@ func (p Plan) Samples(done []filewise.Trial) ([]FamilySample, error) {
 		for b := range s.results[f].Blocks {
 			sample.Table = append(sample.Table, s.row(b+1, family))
 		}
-		out = append(out, FamilySample{family, s.results[f].Config, sample})
+		p99, _, err := s.history.p99s(s.results[f].Blocks, family)
+		if err != nil {
+			return nil, err
+		}
+		latency, err := s.layoutLatencies(s.results[f], family)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, FamilySample{family, s.results[f].Config, sample, p99, latency})
 	}
 	return out, nil
 }

@@ -10,6 +10,7 @@ import (
 	"filewise"
 	"filewise/cause"
 	"filewise/experiment"
+	"filewise/gate"
 	"filewise/report/document"
 	"filewise/verdict"
 	"filewise/workload"
@@ -45,8 +46,9 @@ type runDoc struct {
 	AsPublished *asPublished `json:"as_published,omitempty"`
 	// Waits are what connections waited for, and Spread how evenly files were used,
 	// by family; absent where it was not read.
-	Waits  []waitsDoc  `json:"waits,omitempty"`
-	Spread []spreadDoc `json:"spread,omitempty"`
+	Waits  []waitsDoc     `json:"waits,omitempty"`
+	Spread []spreadDoc    `json:"spread,omitempty"`
+	Gate   []gate.Outcome `json:"gate,omitempty"` // what conditions of --fail-if came to
 	// Tables are all of the report, as people read them, with the values behind the texts.
 	Tables []document.Table `json:"tables"`
 }
@@ -55,15 +57,17 @@ type runDoc struct {
 // there are several.
 type judgementDoc struct {
 	experiment.Judgement
-	Result    verdict.Result      `json:"verdict"`
-	Sentences []string            `json:"sentences"`
-	Cause     *cause.Cause        `json:"cause,omitempty"`
-	Families  []experiment.Family `json:"families,omitempty"`
+	Result    verdict.Result `json:"verdict"`
+	Sentences []string       `json:"sentences"`
+	Cause     *cause.Cause   `json:"cause,omitempty"`
+	// Latency is that of the first family by layout.
+	Latency  []experiment.LayoutLatency `json:"latency,omitempty"`
+	Families []experiment.Family        `json:"families,omitempty"`
 }
 
 func judgementOf(j experiment.Judgement) judgementDoc {
 	first := j.First()
-	doc := judgementDoc{Judgement: j, Result: first.Result, Sentences: j.Sentences(), Cause: first.Cause}
+	doc := judgementDoc{Judgement: j, Result: first.Result, Sentences: j.Sentences(), Cause: first.Cause, Latency: first.Latency}
 	if len(j.Families) > 1 {
 		doc.Families = j.Families
 	}
@@ -195,7 +199,7 @@ func JSON(w io.Writer, d Data) error {
 		Layouts: layoutDocs(v), Judgement: judgementOf(d.Judgement), Plan: d.Plan, Scenario: d.Scenario,
 		Machine: orEmpty(d.Machine), Server: orEmpty(d.Server), Trials: trialDocs(d.Trials),
 		AsPublished: v.besidePublished(), Waits: waitsDocs(v), Spread: spreadDocs(v), Tables: v.document().Tables(),
-		Published: v.shapes(),
+		Published: v.shapes(), Gate: d.Gate,
 	}
 	if v.several() {
 		doc.Families = v.familyDocs()

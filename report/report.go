@@ -12,6 +12,7 @@ import (
 
 	"filewise"
 	"filewise/experiment"
+	"filewise/gate"
 	"filewise/report/document"
 	"filewise/workload"
 )
@@ -32,6 +33,8 @@ type Data struct {
 	Rejudged  bool // by other rules than the run's own
 	// Limit is a run of the same backups that were thrown away; nil: there is none.
 	Limit *Data
+	// Gate is what conditions of --fail-if came to; none: there are none.
+	Gate []gate.Outcome
 }
 
 // TerminalOptions say what the terminal can do.

@@ -24,6 +24,8 @@ type Change struct {
 	Relative   float64 `json:"relative_effect"`
 	RelativeLo float64 `json:"relative_lo"`
 	RelativeHi float64 `json:"relative_hi"`
+	// Levels are the geometric means before and after, in the table's unit.
+	Levels [2]float64 `json:"levels"`
 }
 
 // Resolved says whether the interval excludes no change.
@@ -72,7 +74,9 @@ func Compare(before, after Sample, base string, confidence float64) ([]Change, e
 	relatives := (1 - confidence) / 2 / float64(max(len(out)-1, 1))
 	for i := range out {
 		c := &out[i]
-		c.Effect, c.SE, c.Lo, c.Hi = welch(centreOf(a.values[c.Arm]), centreOf(b.values[c.Arm]), tail)
+		x, y := centreOf(a.values[c.Arm]), centreOf(b.values[c.Arm])
+		c.Levels = [2]float64{math.Exp(x.mean), math.Exp(y.mean)}
+		c.Effect, c.SE, c.Lo, c.Hi = welch(x, y, tail)
 		c.Relative, c.RelativeLo, c.RelativeHi = math.NaN(), math.NaN(), math.NaN()
 		if c.Arm != base {
 			c.Relative, _, c.RelativeLo, c.RelativeHi = welch(centreOf(a.against(c.Arm, base)), centreOf(b.against(c.Arm, base)), relatives)

@@ -7,12 +7,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"filewise/archive"
+	"filewise/gate"
 	"filewise/plan"
 )
 
 func (a *app) compareCommand() *cobra.Command {
 	var confidence float64
 	var meant []string
+	var g gateFlags
 	cmd := &cobra.Command{
 		Use:   "compare BEFORE AFTER",
 		Short: "Compare two runs, before and after a change of storage, version or settings",
@@ -39,6 +41,9 @@ named.`,
 					return err
 				}
 			}
+			if err := g.parse(nil); err != nil {
+				return err
+			}
 			before, err := a.load(cmd.Context(), args)
 			if err != nil {
 				return err
@@ -51,15 +56,28 @@ named.`,
 			if err != nil {
 				return err
 			}
-			return a.print(c, func(w *lineWriter) { comparisonText(w, c) })
+			return a.printComparison(c, &g)
 		},
 	}
 	cmd.Flags().Float64Var(&confidence, "confidence", 100*archive.UsualConfidence,
 		"confidence of the intervals in `percent`, over all layouts together")
 	cmd.Flags().StringSliceVar(&meant, "meant", nil, "`things` that were changed on purpose, of those otherwise "+
 		"refused: "+strings.Join(archive.MeantNames, ", "))
+	g.register(cmd.Flags())
 	completeFlag(cmd, "meant", archive.MeantNames...)
 	return cmd
+}
+
+// printComparison shows what changed, and what its conditions came to.
+func (a *app) printComparison(c archive.Comparison, g *gateFlags) error {
+	if err := g.parse(c.Layouts()); err != nil {
+		return err
+	}
+	c.Gate = g.judge(gate.Suite{Name: fmt.Sprintf("run %d against run %d", c.After, c.Before), Said: c.Sentences()}, c.Subjects())
+	if err := a.print(c, func(w *lineWriter) { comparisonText(w, c) }); err != nil {
+		return err
+	}
+	return g.end(a)
 }
 
 func comparisonText(w *lineWriter, c archive.Comparison) {
@@ -85,4 +103,5 @@ func comparisonText(w *lineWriter, c archive.Comparison) {
 		w.printf("\n%s %s: %q, then %q", word, d.What, d.Before, d.After)
 	}
 	w.printf("\nWhatever else happened to the machine between the runs is in these changes.\n")
+	gateText(w, c.Gate)
 }

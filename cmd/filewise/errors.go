@@ -26,6 +26,7 @@ const (
 	exitTrials      = 6
 	exitNotFound    = 7
 	exitStopped     = 8
+	exitGate        = 9
 	exitInterrupted = 130
 )
 
@@ -40,12 +41,14 @@ const exitCodesHelp = `Exit codes:
   7    no such run, or no store where --store names one
   8    stopped for the sake of others (--abort-if, --maintenance-window) or for want of
        its server; everything finished is stored, "filewise resume" goes on
+  9    a condition of --fail-if is met; the result is complete, shown and stored
   130  interrupted; everything finished is stored, "filewise resume" goes on`
 
 // exitCodes are those of the codes of errors; what has none is an error of Filewise.
 var exitCodes = map[filewise.Code]int{
 	filewise.CodeUsage: exitUsage, filewise.CodePreflight: exitPreflight, filewise.CodeBusy: exitBusy, filewise.CodeStore: exitStore,
 	filewise.CodeTrials: exitTrials, filewise.CodeNotFound: exitNotFound, filewise.CodeStopped: exitStopped,
+	filewise.CodeGate: exitGate,
 }
 
 // exitCode is the one place where an error becomes an exit code.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -15,6 +16,7 @@ func (a *app) judgeCommand() *cobra.Command {
 	var f plan.JudgeOptions
 	var csvFile, family string
 	var maxBlocks int
+	var g gateFlags
 	cmd := &cobra.Command{
 		Use:   "judge [RUN]",
 		Short: "Judge stored trials anew by other rules, or numbers from elsewhere",
@@ -45,38 +47,46 @@ are ordered by it, and the one that begins with 1 is the baseline. A layout call
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			typed := func(flag string) bool { return cmd.Flags().Changed(flag) && !slices.Contains(a.variables, flag) }
 			switch {
 			case cmd.Flags().Changed("csv") && len(args) > 0:
 				return filewise.Errorf(filewise.CodeUsage, "give one of them", "run %s and --csv %s at once", args[0], csvFile)
 			case cmd.Flags().Changed("csv"):
-				return a.judgeCSV(&f, csvFile, family, maxBlocks)
-			case cmd.Flags().Changed("family"):
+				return a.judgeCSV(&f, &g, csvFile, family, maxBlocks)
+			case typed("family"):
 				return plan.BadValue("family", family, "a stored run is judged with all its families; use it with --csv")
-			case cmd.Flags().Changed("max-blocks"):
+			case typed("max-blocks"):
 				return plan.BadValue("max-blocks", maxBlocks, "a stored run has the number that it was planned with; use it with --csv")
 			}
-			return a.judgeStored(cmd.Context(), &f, args)
+			return a.judgeStored(cmd.Context(), &f, &g, args)
 		},
 	}
 	registerOptions(cmd.Flags(), f.Table()...)
+	g.register(cmd.Flags())
 	cmd.Flags().StringVar(&csvFile, "csv", "", "judge the trials in this CSV `file`; -: standard input")
 	cmd.Flags().IntVar(&maxBlocks, "max-blocks", 0, "most `blocks` that were planned for a --csv file: the boundaries depend on it "+
 		"(default what the file says, or 20)")
 	cmd.Flags().StringVar(&family, "family", "", "judge this `family` of operations of a --csv file that has several")
-	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-		if name == "n-max" {
-			name = "max-blocks"
-		}
-		return pflag.NormalizedName(name)
-	})
+	cmd.Flags().SetNormalizeFunc(alsoNMax)
 	completeChoices(cmd)
 	return cmd
 }
 
+// alsoNMax takes --n-max for --max-blocks.
+func alsoNMax(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+	if name == "n-max" {
+		name = "max-blocks"
+	}
+	return pflag.NormalizedName(name)
+}
+
 // judgeStored judges a stored run by other rules.
-func (a *app) judgeStored(ctx context.Context, f *plan.JudgeOptions, args []string) error {
+func (a *app) judgeStored(ctx context.Context, f *plan.JudgeOptions, g *gateFlags, args []string) error {
 	s, err := a.load(ctx, args)
 	if err != nil {
+		return err
+	}
+	if err := g.parse(layoutNames(s.Plan.Layouts, s.Plan.AA)); err != nil {
 		return err
 	}
 	rules := s.Plan
@@ -93,5 +103,9 @@ func (a *app) judgeStored(ctx context.Context, f *plan.JudgeOptions, args []stri
 		return err
 	}
 	d.Rejudged = true
-	return a.printData(d)
+	g.judgeRun(&d)
+	if err := a.printData(d); err != nil {
+		return err
+	}
+	return g.end(a)
 }

@@ -9,7 +9,9 @@ import (
 	"slices"
 
 	"filewise"
+	"filewise/archive"
 	"filewise/experiment"
+	"filewise/gate"
 	"filewise/plan"
 	"filewise/verdict"
 	"filewise/verdict/tablecsv"
@@ -30,11 +32,12 @@ type fromElsewhere struct {
 	// InTime are the differences as those of the time that the same work takes, where the file has times.
 	InTime []string `json:"in_time,omitempty"`
 	// Few are the layouts' differences where there are too few blocks for a verdict.
-	Few []verdict.Estimate `json:"few,omitempty"`
+	Few  []verdict.Estimate `json:"few,omitempty"`
+	Gate []gate.Outcome     `json:"gate,omitempty"` // what conditions of --fail-if came to
 }
 
 // judgeCSV judges the file's trials and prints what came of it.
-func (a *app) judgeCSV(f *plan.JudgeOptions, path string, family string, maxBlocks int) error {
+func (a *app) judgeCSV(f *plan.JudgeOptions, g *gateFlags, path, family string, maxBlocks int) error {
 	in, err := a.readCSV(path, family)
 	if err != nil {
 		return err
@@ -47,6 +50,9 @@ func (a *app) judgeCSV(f *plan.JudgeOptions, path string, family string, maxBloc
 	if err != nil {
 		return err
 	}
+	if err := g.parse(in.Layouts); err != nil {
+		return err
+	}
 	out := fromElsewhere{Schema: judgementSchema, Source: path, Blocks: in.Blocks, Notes: append([]string{}, in.Notes...)}
 	if err := out.judge(cfg, arms, in.Table); err != nil {
 		return filewise.Errorf(filewise.CodeUsage, "see filewise judge --help", "judge %s: %w", sourceName(path), err)
@@ -54,7 +60,12 @@ func (a *app) judgeCSV(f *plan.JudgeOptions, path string, family string, maxBloc
 	if in.Times {
 		out.InTime = out.inTime()
 	}
-	return a.print(out, out.text)
+	out.Gate = g.judge(gate.Suite{Name: sourceName(path), Headline: out.Headline, Said: out.Sentences[1:]},
+		archive.SubjectsOf("", out.Verdict, nil))
+	if err := a.print(out, out.text); err != nil {
+		return err
+	}
+	return g.end(a)
 }
 
 // measuredLayouts is how many layouts have a result at all.
@@ -199,6 +210,7 @@ func (out fromElsewhere) text(w *lineWriter) {
 	for _, note := range out.Notes {
 		w.printf("\nNote: %s\n", note)
 	}
+	defer func() { gateText(w, out.Gate) }()
 	for _, x := range out.Verdict.Warnings {
 		w.printf("\nWarning: %s\n  → %s\n", x.Message, x.Remedy)
 	}

@@ -31,6 +31,7 @@ func (a *app) print(v any, text func(*lineWriter)) error {
 // printJSON writes v for --json.
 func (a *app) printJSON(v any) error {
 	enc := json.NewEncoder(a.stdout)
+	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	if err := enc.Encode(v); err != nil {
 		return fmt.Errorf("write JSON: %w", err)

@@ -19,7 +19,12 @@ func (a *app) printData(d report.Data) error {
 		return report.JSON(a.stdout, d)
 	}
 	width, _ := terminal(a.stdout)
-	return report.Terminal(beneath(a.stdout), d, report.TerminalOptions{Color: coloured(a.stdout), Width: width})
+	if err := report.Terminal(beneath(a.stdout), d, report.TerminalOptions{Color: coloured(a.stdout), Width: width}); err != nil {
+		return err
+	}
+	w := &lineWriter{w: a.stdout}
+	gateText(w, d.Gate)
+	return w.err
 }
 
 // display shows the run on stderr while it is measured, so that stdout holds

@@ -19,6 +19,7 @@ func (a *app) runCommand() *cobra.Command {
 	o := registry().New()
 	var only []string
 	var page pageFlags
+	var g gateFlags
 	cmd := &cobra.Command{
 		Use:   "run [SCENARIO or FILE.yaml]",
 		Short: "Measure layouts against each other and give a verdict",
@@ -49,7 +50,7 @@ One that fails does not keep the others from being run.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if file, ok := studyArg(args); ok {
 				defer a.closePage()
-				return a.runStudy(cmd, o, file, only, func() error { return a.openPage(&page) })
+				return a.runStudy(cmd, o, file, only, &g, func() error { return a.openPage(&page) })
 			}
 			if err := onlyInStudies(only); err != nil {
 				return err
@@ -63,22 +64,32 @@ One that fails does not keep the others from being run.`,
 				return err
 			}
 			defer a.closePage()
-			_, err = a.runOne(cmd.Context(), made)
-			return err
+			if _, err = a.runOne(cmd.Context(), made, &g); err != nil {
+				return err
+			}
+			return g.end(a)
 		},
 	}
 	registerOnly(cmd, &only)
 	registerOptions(cmd.Flags(), o.Table()...)
 	page.register(cmd.Flags())
+	g.register(cmd.Flags())
 	completeChoices(cmd)
 	return cmd
 }
 
 // runOne measures one experiment, and shows what came of it.
-func (a *app) runOne(ctx context.Context, made plan.Made) (run.Outcome, error) {
+func (a *app) runOne(ctx context.Context, made plan.Made, g *gateFlags) (run.Outcome, error) {
 	defer surviveBrokenPipe()()
+	if err := g.parse(layoutNames(made.Plan.Layouts, made.Plan.AA)); err != nil {
+		return run.Outcome{}, err
+	}
 	o := a.options(made.Engine, a.access(made.Target, made.Secret, &made.Options.TargetOptions))
 	o.Notify = a.notifier(made.Told)
+	o.Result = func(out run.Outcome) error {
+		g.judgeRun(&out.Data)
+		return a.printData(out.Data)
+	}
 	return run.Run(ctx, made.Plan, o)
 }
 

@@ -29,7 +29,7 @@ type studyResult struct {
 // runStudy runs the experiments of a study file one after the other. One that
 // fails does not keep the others from being run; Ctrl-C ends them all.
 // open comes once the file is read, which may say what is to be opened.
-func (a *app) runStudy(cmd *cobra.Command, o *plan.Options, file string, only []string, open func() error) error {
+func (a *app) runStudy(cmd *cobra.Command, o *plan.Options, file string, only []string, g *gateFlags, open func() error) error {
 	all, err := a.planned(cmd, o, file, only)
 	if err == nil {
 		err = open()
@@ -47,7 +47,7 @@ func (a *app) runStudy(cmd *cobra.Command, o *plan.Options, file string, only []
 			continue
 		}
 		a.begins(i, len(all), p.Experiment.Name)
-		if err := a.runPlanned(cmd, p, &results[i]); err != nil {
+		if err := a.runPlanned(cmd, p, g, &results[i]); err != nil {
 			failed++
 			if first == nil {
 				first = err
@@ -61,7 +61,11 @@ func (a *app) runStudy(cmd *cobra.Command, o *plan.Options, file string, only []
 	if err := a.printStudy(results); err != nil {
 		return err
 	}
-	if first == nil || len(all) == 1 {
+	gated := g.end(a)
+	if first == nil {
+		return gated
+	}
+	if len(all) == 1 {
 		return first
 	}
 	return filewise.Errorf(filewise.CodeOf(first), "filewise run "+file+" --only NAME runs one of them again",
@@ -70,13 +74,13 @@ func (a *app) runStudy(cmd *cobra.Command, o *plan.Options, file string, only []
 
 // runPlanned runs one experiment, and keeps what is shown of it where that becomes
 // a part of one JSON document.
-func (a *app) runPlanned(cmd *cobra.Command, p study.Planned, to *studyResult) error {
+func (a *app) runPlanned(cmd *cobra.Command, p study.Planned, g *gateFlags, to *studyResult) error {
 	stdout := a.stdout
 	var shown bytes.Buffer
 	if a.json {
 		a.stdout = &shown
 	}
-	out, err := a.runOne(cmd.Context(), p.Made)
+	out, err := a.runOne(cmd.Context(), p.Made, g)
 	a.stdout = stdout
 	to.Run, to.Verdict = out.Run.ID, out.Run.Verdict
 	if json.Valid(shown.Bytes()) {

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"filewise"
+	"filewise/archive"
+	"filewise/gate"
+	"filewise/report"
+)
+
+// gateFlags say what fails a pipeline, and where its outcome is written.
+type gateFlags struct {
+	failIf     []string
+	junit      string
+	conditions []gate.Condition
+	suites     []gate.Suite
+	failed     []gate.Outcome
+}
+
+func (f *gateFlags) register(fs *pflag.FlagSet) {
+	fs.StringArrayVar(&f.failIf, "fail-if", nil, "end with exit code 9 where this `condition` is met, such as 'loss > 5 %' or 'p99 > 10 ms' "+
+		"(repeatable; docs/pipelines.md)")
+	fs.StringVar(&f.junit, "junit", "", "write verdict and conditions as JUnit XML to this `file`")
+}
+
+// parse reads the conditions, which have to be about these layouts; nil: they are not known yet.
+func (f *gateFlags) parse(layouts []string) (err error) {
+	f.conditions = nil
+	for _, text := range f.failIf {
+		c, err := gate.Parse(text)
+		if err == nil && layouts != nil {
+			err = c.Known(layouts)
+		}
+		if err != nil {
+			return err
+		}
+		f.conditions = append(f.conditions, c)
+	}
+	return nil
+}
+
+// judge judges a result, and keeps it for the file.
+func (f *gateFlags) judge(s gate.Suite, subjects []gate.Subject) []gate.Outcome {
+	s.Outcomes = gate.Judge(f.conditions, subjects)
+	f.suites, f.failed = append(f.suites, s), append(f.failed, gate.Failed(s.Outcomes)...)
+	return s.Outcomes
+}
+
+// judgeRun judges a run for its report.
+func (f *gateFlags) judgeRun(d *report.Data) {
+	s := gate.Suite{Name: fmt.Sprintf("run %d", d.RunID), Started: d.Started, Took: d.Judgement.Elapsed}
+	if all := d.Judgement.Sentences(); len(all) > 0 {
+		s.Headline, s.Said = all[0], all[1:]
+	}
+	d.Gate = f.judge(s, archive.Subjects(d.Judgement))
+}
+
+// end writes the file, and is the error of what failed.
+func (f *gateFlags) end(a *app) error {
+	if f.junit != "" {
+		if err := a.write(f.junit, func(w io.Writer) error { return gate.JUnit(w, f.suites) }); err != nil {
+			return err
+		}
+	}
+	return gate.Error(f.failed)
+}
+
+// gateText says below a result what its conditions came to.
+func gateText(w *lineWriter, all []gate.Outcome) {
+	for i, o := range all {
+		if i == 0 {
+			w.printf("\n")
+		}
+		w.printf("%s\n", o.Line())
+	}
+}
+
+// layoutNames are those that conditions can be about.
+func layoutNames(layouts []filewise.Layout, aa string) []string {
+	var out []string
+	for _, l := range layouts {
+		if l.Name != aa {
+			out = append(out, l.Name)
+		}
+	}
+	return slices.Clip(out)
+}

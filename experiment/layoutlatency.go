@@ -1,0 +1,112 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
+
+	"filewise/drive"
+	"filewise/verdict"
+)
+
+// LayoutLatency is what the operations of a family took on a layout, over all its trials in
+// complete blocks.
+type LayoutLatency struct {
+	Layout string        `json:"layout"`
+	Count  int64         `json:"count"` // of operations
+	P50    time.Duration `json:"p50_ns"`
+	P99    time.Duration `json:"p99_ns"`
+	P999   time.Duration `json:"p999_ns"`
+	// Change is that of p99 against the baseline, of the trials of the same blocks; absent: of
+	// the baseline, and where it is not known.
+	Change *LatencyChange `json:"p99_change,omitempty"`
+}
+
+// LatencyChange is a difference on the log scale: above 0 operations take longer. Its limits
+// are those of Student's t over the blocks, at the family's confidence for all layouts
+// together, of one look; absent: not known.
+type LatencyChange struct {
+	Effect float64  `json:"effect"`
+	Lo     *float64 `json:"lo,omitempty"`
+	Hi     *float64 `json:"hi,omitempty"`
+}
+
+// Interval are its limits, NaN where they are not known.
+func (c *LatencyChange) Interval() (effect, lo, hi float64) {
+	effect, lo, hi = math.NaN(), math.NaN(), math.NaN()
+	if c != nil {
+		effect = c.Effect
+	}
+	if c != nil && c.Lo != nil && c.Hi != nil {
+		lo, hi = *c.Lo, *c.Hi
+	}
+	return effect, lo, hi
+}
+
+// layoutLatencies are those of a family; none where trials have fewer operations than a
+// 99th percentile takes.
+func (s standing) layoutLatencies(r verdict.Result, family string) ([]LayoutLatency, error) {
+	table, sums, err := s.history.p99s(r.Blocks, family)
+	if err != nil || len(sums) == 0 {
+		return nil, err
+	}
+	changes, err := verdict.Few(r.Config, r.Arms, table)
+	if err != nil {
+		return nil, err
+	}
+	var out []LayoutLatency
+	for i, l := range s.plan.Layouts {
+		h := sums[l.Name]
+		if h == nil {
+			continue
+		}
+		at := func(q float64) time.Duration { return time.Duration(h.ValueAtQuantile(q)) * time.Microsecond }
+		all := LayoutLatency{Layout: l.Name, Count: h.TotalCount(), P50: at(50), P99: at(99), P999: at(99.9)}
+		if e := changes[i]; i != r.Config.Baseline && !math.IsNaN(e.Effect) {
+			all.Change = &LatencyChange{Effect: -e.Effect}
+			if e.Known() {
+				lo, hi := -e.Hi, -e.Lo
+				all.Change.Lo, all.Change.Hi = &lo, &hi
+			}
+		}
+		out = append(out, all)
+	}
+	return out, nil
+}
+
+// p99s is the table of the first blocks with the inverse of every trial's p99 in place of
+// throughput, and all latencies of each layout.
+func (h history) p99s(blocks int, family string) (verdict.Table, map[string]*hdr.Histogram, error) {
+	table, sums := make(verdict.Table, blocks), map[string]*hdr.Histogram{}
+	for b := range table {
+		table[b] = make([]verdict.Cell, len(h.plan.Layouts))
+		for i, l := range h.plan.Layouts {
+			t := h.tries[cellKey{b + 1, l.Name}].done
+			if t == nil {
+				continue
+			}
+			for _, m := range windowed(*t) {
+				if m.Family != family || len(m.Hist) == 0 {
+					continue
+				}
+				one, err := drive.DecodeHist(m.Hist)
+				if err != nil {
+					return nil, nil, fmt.Errorf("%s of %s in block %d: %w", family, l.Name, b+1, err)
+				}
+				if one.TotalCount() < leastForP99 {
+					continue
+				}
+				p99 := max(time.Duration(one.ValueAtQuantile(99))*time.Microsecond, time.Microsecond)
+				table[b][i] = verdict.Cell{Throughput: 1 / p99.Seconds(), OK: true}
+				if sums[l.Name] == nil {
+					sums[l.Name] = one
+				} else if dropped := sums[l.Name].Merge(one); dropped > 0 {
+					return nil, nil, fmt.Errorf("%s of %s: %d latencies are beyond the range of histograms", family, l.Name, dropped)
+				}
+			}
+		}
+	}
+	return table, sums, nil
+}

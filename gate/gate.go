@@ -1,0 +1,218 @@
+// Package gate decides whether a result lets a pipeline go on: conditions such as
+// "loss > 5 %" on differences that were measured, and the outcome as JUnit XML. It knows
+// nothing of where they come from.
+package gate
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"filewise"
+)
+
+// Metric is what a condition is about.
+type Metric string
+
+// The metrics: how much slower or faster than the reference a layout is, and the 99th
+// percentile of latency, itself (in time) or by how much it is above the reference's (in %).
+const (
+	Loss Metric = "loss"
+	Gain Metric = "gain"
+	P99  Metric = "p99"
+)
+
+// Condition is one that fails a pipeline.
+type Condition struct {
+	Text     string // as it was given
+	Possible bool   // also where it is not excluded, not only where it is proven
+	Metric   Metric
+	Layout   string        // that it is about; empty: any
+	Percent  float64       // the limit
+	Time     time.Duration // the limit of p99 itself; 0: Percent is
+}
+
+// Interval is a difference on the log scale; what is not known is NaN.
+type Interval struct{ Effect, Lo, Hi float64 }
+
+// Subject is a layout that was compared: with the baseline, or with itself in a run before.
+type Subject struct {
+	Family, Layout, Reference string
+	Throughput, P99           Interval
+	Took                      time.Duration // p99 itself; 0: not known
+}
+
+// Outcome is what a condition came to in one family.
+type Outcome struct {
+	Condition string `json:"condition"`
+	Family    string `json:"family,omitempty"`
+	Layout    string `json:"layout,omitempty"` // the worst
+	Failed    bool   `json:"failed"`
+	Known     bool   `json:"known"` // something was measured to judge by
+	Text      string `json:"text"`
+}
+
+const remedy = "give one such as 'loss > 5 %', 'possible loss of 8 files > 2 %', 'gain > 10 %', 'p99 > 20 %' or 'p99 > 10 ms'"
+
+// Parse reads a condition: [possible] METRIC [of LAYOUT] > LIMIT.
+func Parse(text string) (Condition, error) {
+	bad := func(why string) (Condition, error) {
+		return Condition{}, filewise.Errorf(filewise.CodeUsage, remedy, "--fail-if %q: %s", text, why)
+	}
+	c := Condition{Text: strings.Join(strings.Fields(text), " ")}
+	at := strings.LastIndex(c.Text, ">")
+	if at < 0 {
+		return bad("there is no > in it")
+	}
+	subject, limit := strings.TrimSpace(c.Text[:at]), strings.ReplaceAll(c.Text[at+1:], " ", "")
+	subject, c.Possible = strings.CutPrefix(subject, "possible ")
+	metric, layout, of := strings.Cut(subject, " of ")
+	c.Metric, c.Layout = Metric(metric), layout
+	switch {
+	case !slices.Contains([]Metric{Loss, Gain, P99}, c.Metric):
+		return bad("it is about loss, gain or p99, not " + strconv.Quote(metric))
+	case of && layout == "":
+		return bad("no layout is named")
+	}
+	if number, percent := strings.CutSuffix(limit, "%"); percent {
+		n, err := strconv.ParseFloat(number, 64)
+		if err != nil || math.IsNaN(n) || n < 0 || n > 1e6 {
+			return bad(strconv.Quote(limit) + " is no percentage from 0 on")
+		}
+		c.Percent = n
+		return c, nil
+	}
+	d, err := time.ParseDuration(limit)
+	switch {
+	case err != nil || d <= 0:
+		return bad("its limit is " + strconv.Quote(limit) + ", neither a percentage nor a time")
+	case c.Metric != P99:
+		return bad("only p99 is a time")
+	case c.Possible:
+		return bad("p99 itself has no interval")
+	}
+	c.Time = d
+	return c, nil
+}
+
+// Known refuses a condition on a layout that is not there.
+func (c Condition) Known(layouts []string) error {
+	if c.Layout == "" || slices.Contains(layouts, c.Layout) {
+		return nil
+	}
+	return filewise.Errorf(filewise.CodeUsage, "name one of "+strings.Join(layouts, ", "), "--fail-if %q: there is no layout %q", c.Text,
+		c.Layout)
+}
+
+// Judge judges every condition for every family, by its worst layout.
+func Judge(conditions []Condition, subjects []Subject) []Outcome {
+	var families []string
+	for _, s := range subjects {
+		if !slices.Contains(families, s.Family) {
+			families = append(families, s.Family)
+		}
+	}
+	out := []Outcome{}
+	for _, c := range conditions {
+		if len(families) == 0 {
+			out = append(out, c.judge("", nil))
+		}
+		for _, f := range families {
+			out = append(out, c.judge(f, subjects))
+		}
+	}
+	return out
+}
+
+// Failed are the outcomes that fail a pipeline.
+func Failed(all []Outcome) []Outcome {
+	return slices.DeleteFunc(slices.Clone(all), func(o Outcome) bool { return !o.Failed })
+}
+
+func (c Condition) judge(family string, subjects []Subject) Outcome {
+	out, worst := Outcome{Condition: c.Text, Family: family}, math.Inf(-1)
+	for _, s := range subjects {
+		itself := c.Time == 0 && s.Layout == s.Reference
+		if s.Family != family || c.Layout != "" && c.Layout != s.Layout || itself {
+			continue
+		}
+		m := c.of(s)
+		if !math.IsNaN(m.value) {
+			out.Known = true
+		}
+		failed := m.decides > m.limit || c.Possible && math.IsNaN(m.decides)
+		if m.decides > worst || failed && !out.Failed || out.Text == "" {
+			worst, out.Layout, out.Text = max(worst, m.decides), s.Layout, m.text
+		}
+		out.Failed = out.Failed || failed
+	}
+	if out.Text == "" {
+		out.Text, out.Failed = "nothing was measured that tells", c.Possible
+	}
+	return out
+}
+
+// measured is what a condition looks at: the value, the limit of its interval that
+// decides, and the condition's own.
+type measured struct {
+	value, decides, limit float64
+	text                  string
+}
+
+// of is a subject's figure, the larger the worse.
+func (c Condition) of(s Subject) measured {
+	if c.Time > 0 {
+		if s.Took == 0 {
+			return measured{math.NaN(), math.NaN(), c.Time.Seconds(), "p99 of " + s.Layout + " is not known"}
+		}
+		return measured{s.Took.Seconds(), s.Took.Seconds(), c.Time.Seconds(), fmt.Sprintf("p99 of %s is %v", s.Layout, s.Took)}
+	}
+	i, what := s.Throughput, "throughput"
+	if c.Metric == P99 {
+		i, what = s.P99, "p99"
+	}
+	m := measured{value: percent(i.Effect), limit: c.Percent, text: words(s, what, i)}
+	least, most := percent(i.Lo), percent(i.Hi)
+	if c.Metric == Loss { // what is lost is what throughput falls by
+		m.value, least, most = -m.value, -most, -least
+	}
+	m.decides = least
+	if c.Possible {
+		m.decides = most
+	}
+	return m
+}
+
+// words are a difference as it was measured.
+func words(s Subject, what string, i Interval) string {
+	if math.IsNaN(i.Effect) {
+		return fmt.Sprintf("%s of %s against %s is not known", what, s.Layout, s.Reference)
+	}
+	interval := ", without an interval yet"
+	if !math.IsNaN(i.Lo) && !math.IsNaN(i.Hi) {
+		interval = fmt.Sprintf(" (%s … %s)", signed(i.Lo), signed(i.Hi))
+	}
+	return fmt.Sprintf("%s of %s against %s %s %%%s", what, s.Layout, s.Reference, signed(i.Effect), interval)
+}
+
+func percent(effect float64) float64 { return 100 * math.Expm1(effect) }
+
+func signed(effect float64) string {
+	return strings.Replace(fmt.Sprintf("%+.1f", percent(effect)), "-", "−", 1)
+}
+
+// Line is an outcome as it is said below a result.
+func (o Outcome) Line() string {
+	word := "passed"
+	if o.Failed {
+		word = "failed"
+	}
+	family := ""
+	if o.Family != "" {
+		family = " (" + o.Family + ")"
+	}
+	return fmt.Sprintf("Gate %s: %s%s: %s.", word, o.Condition, family, o.Text)
+}

@@ -1,0 +1,107 @@
+package gate
+
+import (
+	"encoding/xml"
+	"io"
+	"strings"
+	"time"
+
+	"filewise"
+)
+
+// Suite is one result: a run, a comparison, or numbers that were judged.
+type Suite struct {
+	Name     string
+	Started  time.Time // zero: not known
+	Took     time.Duration
+	Headline string   // the verdict in one sentence
+	Said     []string // all that it says
+	Outcomes []Outcome
+}
+
+// The elements of JUnit XML that its readers (GitLab, Jenkins, GitHub's actions) know.
+type (
+	xmlSuites struct {
+		XMLName  xml.Name   `xml:"testsuites"`
+		Tests    int        `xml:"tests,attr"`
+		Failures int        `xml:"failures,attr"`
+		Suites   []xmlSuite `xml:"testsuite"`
+	}
+	xmlSuite struct {
+		Name      string    `xml:"name,attr"`
+		Tests     int       `xml:"tests,attr"`
+		Failures  int       `xml:"failures,attr"`
+		Errors    int       `xml:"errors,attr"`
+		Skipped   int       `xml:"skipped,attr"`
+		Time      float64   `xml:"time,attr"`
+		Timestamp string    `xml:"timestamp,attr,omitempty"`
+		Cases     []xmlCase `xml:"testcase"`
+	}
+	xmlCase struct {
+		Class   string   `xml:"classname,attr"`
+		Name    string   `xml:"name,attr"`
+		Time    float64  `xml:"time,attr"`
+		Failure *xmlText `xml:"failure"`
+		Skipped *xmlText `xml:"skipped"`
+		Out     string   `xml:"system-out,omitempty"`
+	}
+	xmlText struct {
+		Message string `xml:"message,attr"`
+		Text    string `xml:",chardata"`
+	}
+)
+
+// JUnit writes suites as JUnit XML: the verdict is a case that passes, and each condition
+// one that fails where it is met, and is skipped where nothing was measured to judge it by.
+func JUnit(w io.Writer, suites []Suite) error {
+	var all xmlSuites
+	for _, s := range suites {
+		out := xmlSuite{Name: s.Name, Time: s.Took.Seconds(), Tests: 1 + len(s.Outcomes)}
+		if !s.Started.IsZero() {
+			out.Timestamp = s.Started.UTC().Format("2006-01-02T15:04:05")
+		}
+		class := "filewise." + strings.ReplaceAll(s.Name, " ", "-")
+		out.Cases = append(out.Cases, xmlCase{Class: class, Name: "verdict", Time: s.Took.Seconds(),
+			Out: strings.Join(append([]string{s.Headline}, s.Said...), "\n")})
+		for _, o := range s.Outcomes {
+			c := xmlCase{Class: class, Name: strings.TrimSpace(o.Family + " " + o.Condition)}
+			switch text := (xmlText{Message: o.Text, Text: o.Line()}); {
+			case o.Failed:
+				c.Failure = &text
+				out.Failures++
+			case !o.Known:
+				c.Skipped = &text
+				out.Skipped++
+			default:
+				c.Out = o.Text
+			}
+			out.Cases = append(out.Cases, c)
+		}
+		all.Tests, all.Failures = all.Tests+out.Tests, all.Failures+out.Failures
+		all.Suites = append(all.Suites, out)
+	}
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	e := xml.NewEncoder(w)
+	e.Indent("", "  ")
+	if err := e.Encode(all); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+// Error is that of outcomes that fail a pipeline; nil: none does.
+func Error(all []Outcome) error {
+	failed := Failed(all)
+	if len(failed) == 0 {
+		return nil
+	}
+	var lines []string
+	for _, o := range failed {
+		lines = append(lines, o.Condition+": "+o.Text)
+	}
+	return filewise.Errorf(filewise.CodeGate, "the result is complete and stored; --fail-if says what fails", "--fail-if %s",
+		strings.Join(lines, "; "))
+}
