@@ -174,7 +174,10 @@ type Description struct {
 	// several times as much data as its memory holds; empty: there are none.
 	Pressing string `json:"pressing,omitempty"`
 
-	Page int64 `json:"page,omitempty"` // bytes of a page of its files; 0: 4096
+	// LeastFile is the least size of a data file that all layouts can have; 0: that of a
+	// scenario does.
+	LeastFile int64 `json:"least_file,omitempty"`
+	Page      int64 `json:"page,omitempty"` // bytes of a page of its files; 0: 4096
 
 	// BackupKinds are the kinds of layout for scenario backup, the usual one first;
 	// none: those of Kinds.

@@ -1,7 +1,9 @@
 package plan_test
 
 import (
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -147,4 +149,58 @@ func TestGrowingBeginsSmall(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What SQL Server's files hold, and which of them rows reach, is known before anything is built, in every
+// scenario and form: no layout of an article's is refused at the usual scale, what is warned of
+// names rows that would do, and those do.
+func TestRowsReachFiles(t *testing.T) {
+	engines := plan.Engines(all.Engines())
+	says := regexp.MustCompile(`--rows (\d+)`)
+	for _, sc := range workload.Scenarios() {
+		for _, published := range []bool{false, true} {
+			o := engines.New()
+			o.Scenario, o.Target = sc.Name, plan.Of("sqlserver://u@h")
+			if published {
+				o.AsPublished = plan.Of(true)
+			}
+			p, err := engines.Make(o)
+			if sc.Name == "custom" || sc.Temp || sc.Name == "dump" || sc.Design == nil && published {
+				if err == nil {
+					t.Errorf("%s is planned now: test it here", sc.Name)
+				}
+				continue
+			}
+			if err != nil {
+				t.Errorf("%s, as published %v: %v; %s", sc.Name, published, err, filewise.RemedyOf(err))
+				continue
+			}
+			reached := unreached(t, p) == ""
+			if want := sc.Name != "dml"; reached != want { // its table is one extent: of 8 files one
+				t.Errorf("%s, as published %v: %q", sc.Name, published, unreached(t, p))
+			}
+			if m := says.FindStringSubmatch(unreached(t, p)); m != nil && !published {
+				n, _ := strconv.ParseInt(m[1], 10, 64)
+				o.Rows = plan.Of(n)
+				if p, err = engines.Make(o); err != nil || unreached(t, p) != "" {
+					t.Errorf("%s: the remedy leads to %v, %s", sc.Name, err, unreached(t, p))
+				}
+			}
+		}
+	}
+}
+
+// unreached is the remedy of the warning that rows do not reach the last layout's files.
+func unreached(t *testing.T, p plan.Made) string {
+	t.Helper()
+	s, err := script(t, p, p.Layouts[len(p.Layouts)-1])
+	if err != nil {
+		t.Fatalf("%s: %v", p.Scenario, err)
+	}
+	for _, w := range s.Warnings {
+		if w.Code == "files-not-reached" || w.Code == "rows-outgrow-files" {
+			return w.Message + " " + w.Remedy
+		}
+	}
+	return ""
 }

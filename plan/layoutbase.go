@@ -81,6 +81,8 @@ func (m *maker) totalBytes() (int64, error) {
 		return bytesOf("size", m.o.Size.Value)
 	case m.About.Bytes > 0 && m.work.Appends() && !m.o.AsPublished.Value:
 		return m.About.Bytes, nil
+	case m.o.AsPublished.Value: // a small scale is no reason to refuse the article's numbers of files
+		return max(m.sc.Bytes, m.About.LeastFile*int64(slices.Max(m.sc.Files))), nil
 	}
 	return m.sc.Bytes, nil
 }

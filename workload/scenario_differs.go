@@ -15,18 +15,19 @@ func (s Scenario) DiffersHere(layouts []filewise.Layout, scale float64) []string
 		return nil
 	}
 	var out []string
-	if there, here := s.Design.sizes(1), s.AsPublished(scale).sizesHere(scale); scale != 1 && there != "" {
+	there := s.Design.sizes(1, Scaled(s.Design.Bytes, 1, leastBytes))
+	if here := s.AsPublished(scale).sizesHere(scale, layouts); scale != 1 && there != "" {
 		out = append(out, fmt.Sprintf("Sizes: %s there, %s here.", there, here))
 	}
 	out = append(out, s.layoutsDiffer(layouts)...)
 	return append(out, s.Design.Differs...)
 }
 
-// sizes are the design's at a scale.
-func (d Design) sizes(scale float64) string {
+// sizes are the design's at a scale, with data files of so many bytes.
+func (d Design) sizes(scale float64, bytes int64) string {
 	var parts []string
 	if d.Bytes > 0 {
-		parts = append(parts, bytesText(Scaled(d.Bytes, scale, leastBytes))+" of data files")
+		parts = append(parts, bytesText(bytes)+" of data files")
 	}
 	if d.Work > 0 {
 		parts = append(parts, bytesText(Scaled(d.Work, scale, 0))+" of work")
@@ -38,11 +39,15 @@ func (d Design) sizes(scale float64) string {
 }
 
 // sizesHere are those of a scenario with the design's parameters at a scale.
-func (s Scenario) sizesHere(scale float64) string {
+func (s Scenario) sizesHere(scale float64, layouts []filewise.Layout) string {
 	if p := s.Params; p.Warehouses > 0 {
 		return fmt.Sprintf("%d warehouses with %.3g of the specification's customers and items", p.Warehouses, p.Scale)
 	}
-	return s.Design.sizes(scale)
+	bytes := s.Bytes
+	if len(layouts) > 0 { // an engine's files may be larger than the scale's
+		bytes = layouts[0].Data.Bytes
+	}
+	return s.Design.sizes(scale, bytes)
 }
 
 func bytesText(n int64) string {

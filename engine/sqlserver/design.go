@@ -98,6 +98,11 @@ func (d *design) checkLayout() error {
 	case l.IndexVolume != "" && l.Indexes != filewise.IndexesApart:
 		return usage("use --indexes apart as well", "a volume for indexes, which do not lie apart")
 	}
+	if least := leastFile + int64(l.Data.Files-1)*leastFurther; l.Data.Allocation == filewise.Growing && l.Data.Bytes < least {
+		return usage("use --size "+humanize.IBytes(uint64(least))+" or more",
+			"%s that grow begin with %s: the first is as large as that of model, and the others have 1 MiB", filewise.FilesName(l.Data.Files),
+			humanize.IBytes(uint64(least)))
+	}
 	if each := l.Data.Bytes / int64(l.Data.Files); l.Data.Allocation != filewise.Growing && each < leastFile {
 		return usage(fmt.Sprintf("use --size %s or more, or fewer files", humanize.IBytes(uint64(l.Data.Files)*leastFile)),
 			"%d bytes in %s are less than %s each: the first file cannot be smaller than that of model, and proportional fill wants all equal",
@@ -159,6 +164,7 @@ func (d *design) warn() {
 		d.warnings = append(d.warnings, filewise.Warning{Code: code, Message: message, Remedy: remedy})
 	}
 	d.warnBackup(add)
+	d.warnReach(add)
 	if d.program.Table().IndexedFirst {
 		add("indexed-last", "The indexes are made "+
 			"after the load, not before it as the article's: their pages do not lie between those of rows.", "")
@@ -170,6 +176,11 @@ func (d *design) warn() {
 	if d.layout.AddedLater == filewise.LaterRebuilt {
 		add("rebuilt-fill", "A rebuild fills files in proportion to their free space, so the first file's share differs from the others'; see "+
 			"the files' use in the trials.", "")
+	}
+	if d.startsLeast() {
+		add("unequal-start", "The first file begins with 8 MiB and the others with 1 MiB, so that it is filled first: proportional fill goes "+
+			"by free space. See the files' use in the trials.", fmt.Sprintf("Give --size %s or more for equal ones.",
+			humanize.IBytes(uint64(d.layout.Data.Files)*leastFile)))
 	}
 	if d.layout.Data.Growth%extent != 0 {
 		add("growth-rounded", "SQL Server grows files by whole extents of 64 KiB: the growth is rounded down.", "Give a multiple of 64 KiB.")

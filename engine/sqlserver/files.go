@@ -2,6 +2,7 @@ package sqlserver
 
 import (
 	"fmt"
+	"slices"
 
 	"filewise"
 	"filewise/engine/sqlserver/internal/serverpath"
@@ -51,10 +52,10 @@ func (d *design) place(at place) error {
 	if len(volumes) == 0 {
 		return usage("name one with --volume NAME=DIR", "there is no volume for data files")
 	}
-	per, growth := d.sizes()
+	sizes, growth := d.sizes()
 	extension := ".mdf"
 	for i := range l.Data.Files {
-		f := file{Logical: fmt.Sprintf("fw_data_%d", i+1), KB: per / kib, GrowthKB: growth / kib, role: filewise.RoleData,
+		f := file{Logical: fmt.Sprintf("fw_data_%d", i+1), KB: sizes[i] / kib, GrowthKB: growth / kib, role: filewise.RoleData,
 			volume: l.Data.VolumeOf(i, volumes).Name}
 		if err := d.join(&f, dirs[f.volume], fmt.Sprintf("data_%02d%s", i+1, extension)); err != nil {
 			return err
@@ -80,16 +81,28 @@ func (d *design) join(f *file, dir joiner, name string) (err error) {
 // sizes are the initial size and the growth of each data file in bytes. A
 // preallocated file can grow as well: it would be worse if a trial that did more
 // than expected failed; that it grew is reported.
-func (d *design) sizes() (per, growth int64) {
+func (d *design) sizes() (sizes []int64, growth int64) {
 	s := d.layout.Data
-	per, growth = s.Bytes/int64(s.Files)/extent*extent, usualGrow
+	per, growth := s.Bytes/int64(s.Files)/extent*extent, int64(usualGrow)
 	if s.Allocation == filewise.Growing {
 		per = leastFile
 	}
 	if s.Growth > 0 {
 		growth = s.Growth / extent * extent
 	}
-	return per, growth
+	sizes = slices.Repeat([]int64{per}, s.Files)
+	if d.startsLeast() {
+		sizes = slices.Repeat([]int64{leastFurther}, s.Files)
+		sizes[0] = leastFile
+	}
+	return sizes, growth
+}
+
+// startsLeast: growing files whose size has no room for equal ones begin as small as they
+// can, the first with model's size. Proportional fill then prefers that.
+func (d *design) startsLeast() bool {
+	s := d.layout.Data
+	return s.Allocation == filewise.Growing && s.Files > 1 && s.Bytes < int64(s.Files)*leastFile
 }
 
 // placeIndexes spreads indexes over as many files as data: a single one would

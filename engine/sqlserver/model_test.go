@@ -544,6 +544,9 @@ func modelFiles(a *asked, r *Reply) error {
 	r.Result(str("logical"), str("path"), str("type"), big("pages"), big("growth"), num("percent_growth"), big("used"), str("filegroup"))
 	for _, f := range a.database().files {
 		var group, used any = f.group, 100
+		if strings.HasSuffix(f.logical, "_2") && f.kind == "ROWS" {
+			used = extentPages // nothing but its header
+		}
 		if f.kind == "LOG" {
 			group, used = nil, nil
 		}

@@ -83,7 +83,9 @@ func (b *build) compare(f file, r row) (filewise.File, error) {
 	}
 	found := filewise.File{Role: f.role, Volume: f.volume, Path: f.Path, Bytes: bytes, EngineBytes: &bytes}
 	if used, ok := r.number("used"); ok && f.role != filewise.RoleLog {
-		used *= page
+		if used *= page; f.Logical != b.design.data[0].Logical { // its own pages hold no rows
+			used = max(used-fileExtents*extent, 0)
+		}
 		found.Used = &used
 	}
 	if f.role == filewise.RoleData && b.design.layout.Data.Allocation != filewise.Growing {

@@ -21,14 +21,15 @@ type settings struct {
 }
 
 const (
-	kib       = 1 << 10
-	mib       = 1 << 20
-	extent    = 64 * kib // files are sized and grow in whole extents
-	leastFile = 8 * mib  // of model from 2016 on: the first file cannot be smaller
-	usualLog  = 64 * mib // least size of the log
-	mostLog   = 8 << 30  // as published: 8 GB for 160 GB of data
-	usualGrow = 64 * mib // growth of files in a new database from 2016 on
-	leastLog  = mib
+	kib          = 1 << 10
+	mib          = 1 << 20
+	extent       = 64 * kib // files are sized and grow in whole extents
+	leastFile    = 8 * mib  // of model from 2016 on: the first file cannot be smaller
+	leastFurther = mib      // of files besides the first
+	usualLog     = 64 * mib // least size of the log
+	mostLog      = 8 << 30  // as published: 8 GB for 160 GB of data
+	usualGrow    = 64 * mib // growth of files in a new database from 2016 on
+	leastLog     = mib
 )
 
 // The names of settings that facts tell.
