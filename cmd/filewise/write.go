@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"filewise"
 	"filewise/internal/filesystem"
@@ -50,6 +52,7 @@ func writeFile(path string, render func(io.Writer) error) error {
 		}
 		return errors.Join(render(f), f.Close())
 	}
+	removeParts(path)
 	part := fmt.Sprintf("%s.%d.part", path, os.Getpid())
 	mode := fs.FileMode(0o666)
 	if info != nil {
@@ -59,7 +62,10 @@ func writeFile(path string, render func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	if info != nil {
+	if err = filesystem.LockPatiently(f); errors.Is(err, errors.ErrUnsupported) {
+		err = nil // nobody takes it for what a killed one has left, then
+	}
+	if err == nil && info != nil {
 		err = f.Chmod(info.Mode().Perm())
 	}
 	if err == nil {
@@ -72,6 +78,29 @@ func writeFile(path string, render func(io.Writer) error) error {
 		return errors.Join(err, os.Remove(part))
 	}
 	return nil
+}
+
+// removeParts removes what writers of a file have left that were killed: nobody holds its lock.
+func removeParts(path string) {
+	parts, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*.part"))
+	for _, part := range parts {
+		number, ours := strings.CutPrefix(strings.TrimSuffix(part, ".part"), path+".")
+		if _, err := strconv.ParseUint(number, 10, 32); !ours || err != nil {
+			continue
+		}
+		info, err := os.Lstat(part)
+		if err != nil || !info.Mode().IsRegular() || !trusted(info) {
+			continue
+		}
+		f, err := os.OpenFile(part, os.O_RDWR, 0)
+		if err != nil {
+			continue
+		}
+		locked, err := filesystem.Locked(f)
+		if f.Close(); err == nil && !locked {
+			_ = os.Remove(part) // else the next one does
+		}
+	}
 }
 
 // trusted tells whether a file belongs to this user or to root.

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"filewise/internal/filesystem"
 )
 
 // A file keeps its rights; another user's link, or file, is not written to.
@@ -72,5 +74,32 @@ func TestWriteFile(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "*.part")); len(left) > 0 {
 		t.Errorf("left: %v", left)
+	}
+}
+
+// What a writer has left that was killed goes; what another one writes stays, as do
+// others' files.
+func TestPartsThatWereLeftGo(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out.html")
+	for _, name := range []string{".1.part", ".2.part", ".x.part", ".3.parts"} {
+		if err := os.WriteFile(path+name, []byte("half"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	writing, err := os.OpenFile(path+".2.part", os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer writing.Close()
+	if err := filesystem.Lock(writing); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeFile(path, func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{"": true, ".1.part": false, ".2.part": true, ".x.part": true, ".3.parts": true} {
+		if _, err := os.Stat(path + name); (err == nil) != want {
+			t.Errorf("out.html%s is there: %v", name, err == nil)
+		}
 	}
 }
