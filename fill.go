@@ -45,7 +45,7 @@ func FillWarnings(final []File) []Warning {
 	if unused > 0 {
 		all = append(all, Warning{
 			Code:    "files-untouched",
-			Message: fmt.Sprintf("the work never reached %d of %d data files: they are filled one after the other", unused, files),
+			Message: fmt.Sprintf("the work never reached %d of %d data files", unused, files),
 			Remedy:  "make --work larger, or --size smaller",
 		})
 	}

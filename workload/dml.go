@@ -77,14 +77,14 @@ const dmlRowBytes = 16
 func (w *dml) Program() filewise.Program {
 	return filewise.Program{
 		Workload: "dml", WorkBytes: w.params.Rows * dmlRowBytes, Phases: w.phases,
-		Params: dmlParams{Modulus, w.a, w.b, floatSteps, w.params.Rows, w.params.Index == IndexKey},
+		Params: dmlParams{Modulus, w.a, w.b, floatSteps, w.params.Rows, w.params.Index == IndexKey, w.params.Published},
 		Tables: []filewise.Table{w.table()},
 	}
 }
 
 type dmlParams struct {
 	Modulus, A, B, FloatSteps, Rows int64
-	Index                           bool
+	Index, Published                bool
 }
 
 func (w *dml) table() filewise.Table {

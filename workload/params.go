@@ -22,6 +22,8 @@ type Params struct {
 	Batch  int `json:"batch,omitempty"`
 	Repeat int `json:"repeat,omitempty"` // executions in a trial: scan of a warm query, dml of the select of a row; 0: one
 
+	Published bool `json:"published,omitempty"` // dml: as the article had it, where an engine's own differs
+
 	Discard bool `json:"discard,omitempty"` // backup: what is backed up is thrown away, and not restored
 
 	Beside int `json:"beside,omitempty"` // backup, dump: connections that work meanwhile; 0: none

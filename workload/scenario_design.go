@@ -168,7 +168,7 @@ func (s Scenario) AsPublished(scale float64) Scenario {
 	if d.Rows > 0 {
 		s.Params.Rows = Scaled(d.Rows, scale, d.LeastRows)
 	}
-	s.Params.IndexedFirst = d.IndexedFirst
+	s.Params.IndexedFirst, s.Params.Published = d.IndexedFirst, s.Timed
 	if d.Warehouses > 0 {
 		of := float64(d.Warehouses) * scale
 		s.Params.Warehouses = max(int(math.Round(of)), slices.Max(d.Files))

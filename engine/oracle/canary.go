@@ -46,8 +46,9 @@ func (d *design) canary(n names) (*design, error) {
 	small := *d
 	small.layout = filewise.Layout{Kind: filewise.KindSmallfile, Data: filewise.Spread{Files: 1}}
 	small.names, small.index = n, nil
+	small.warnings = nil
 	f, err := small.file(filewise.RoleData, n.Tablespace, 0, filewise.Volume{Name: d.files[0].volume, Dir: d.files[0].place.dir},
-		leastSmall(d.block), false)
+		leastSmall(d.block), true)
 	small.files = []datafile{f}
 	return &small, err
 }

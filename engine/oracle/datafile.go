@@ -32,8 +32,8 @@ type datafile struct {
 	place      place
 	path       string // empty: the server names it
 	bytes      int64  // at first
-	grows      bool
-	next, max  int64 // bytes; next 0: the server's default, one block
+	full       bool   // preallocated; it grows when the work is more than expected
+	next, max  int64  // bytes; next 0: the server's default, one block
 }
 
 // clause is what stands behind DATAFILE.
@@ -50,12 +50,7 @@ func (f datafile) clause() (string, error) {
 		}
 		b.WriteString(quoted + " ")
 	}
-	fmt.Fprintf(&b, "SIZE %dK", f.bytes/kib)
-	if !f.grows {
-		b.WriteString(" AUTOEXTEND OFF")
-		return b.String(), nil
-	}
-	b.WriteString(" AUTOEXTEND ON")
+	fmt.Fprintf(&b, "SIZE %dK AUTOEXTEND ON", f.bytes/kib)
 	if f.next > 0 {
 		fmt.Fprintf(&b, " NEXT %dK", f.next/kib)
 	}

@@ -38,21 +38,18 @@ func newDesign(t filewise.Target, l filewise.Layout, p filewise.Program, n names
 			return nil, err
 		}
 	}
-	if err := d.layOut(); err != nil {
-		return nil, err
-	}
-	if !p.Appends() {
+	if p.Appends() {
+		count := 1
+		if p.Table().PerConnection {
+			count = p.Connections()
+		}
+		for i := range count {
+			d.tables = append(d.tables, n.table(i))
+		}
+	} else {
 		d.objects = objectsOf(n, p)
-		return d, nil
 	}
-	count := 1
-	if p.Table().PerConnection {
-		count = p.Connections()
-	}
-	for i := range count {
-		d.tables = append(d.tables, n.table(i))
-	}
-	return d, nil
+	return d, d.layOut()
 }
 
 func (d *design) checkTarget() error {
@@ -203,6 +200,8 @@ func (d *design) layOut() error {
 		}
 		d.files = append(d.files, f)
 	}
+	d.fit(d.files)
+	d.reach()
 	if !d.apart() {
 		return nil
 	}
@@ -216,6 +215,13 @@ func (d *design) layOut() error {
 	d.index = []datafile{f}
 	return err
 }
+
+const (
+	// usualStep is how much a preallocated file grows at a time, when it must.
+	usualStep = 8 * mib
+	// windowed is the room of work that a window ends.
+	windowed = 16 << 30
+)
 
 // file is file i of a tablespace.
 func (d *design) file(role filewise.Role, tablespace string, i int, v filewise.Volume, size int64, growing bool) (datafile, error) {
@@ -235,20 +241,27 @@ func (d *design) file(role filewise.Role, tablespace string, i int, v filewise.V
 			"a datafile of %d bytes: a %s's has at most %d (with blocks of %d bytes)", size, kind, most, d.block)
 	}
 	f := datafile{
-		role: role, tablespace: tablespace, number: i, volume: v.Name, place: p, bytes: size, grows: growing,
+		role: role, tablespace: tablespace, number: i, volume: v.Name, place: p, bytes: size, full: !growing,
 		path: p.file(fmt.Sprintf("%s_%04d.dbf", strings.ToLower(tablespace), i+1)),
 	}
-	if growing {
-		f.bytes, f.next = least, roundUp(d.layout.Data.Growth, unit)
-		f.max = min(d.most(size), most/unit*unit)
+	if f.next = roundUp(d.layout.Data.Growth, unit); growing {
+		f.bytes = least
+	} else {
+		f.bytes = min(size+header, most/unit*unit)
+		f.next = max(f.next, usualStep)
 	}
+	f.max = min(d.most(size), most/unit*unit)
 	return f, nil
 }
 
 // most is what a file of a nominal size may grow to: enough for the work twice
-// over, and not all of the server's storage.
+// over, or for that of a window, and not all of the server's storage.
 func (d *design) most(size int64) int64 {
-	need := 3 * d.program.WorkBytes / int64(d.layout.Data.Files)
+	work := 3 * d.program.WorkBytes
+	if work == 0 {
+		work = windowed
+	}
+	need := work / int64(d.layout.Data.Files)
 	return roundUp(max(2*size, need)+64*mib, unit)
 }
 
@@ -268,7 +281,7 @@ func (d *design) space() map[string]int64 {
 	sizes := d.layout.Data.Sizes(unit)
 	for i, f := range d.files {
 		space[f.volume] += max(f.bytes, sizes[i])
-		if f.grows {
+		if !f.full {
 			space[f.volume] += max(d.program.WorkBytes*13/10/int64(len(d.files))-sizes[i], 0)
 		}
 	}

@@ -253,3 +253,14 @@ func quoted(text string) string {
 }
 
 func oracleError(code int) error { return network.NewOracleError(code) }
+
+// dataFiles answers for the files of a design that its work has filled.
+func (f *fakeServer) dataFiles(d *design) {
+	filling := d.predict(d.files)
+	f.answers["files"], f.answers["free"] = nil, nil
+	for i, file := range d.files {
+		usable := (file.bytes - headerOf(file.bytes, d.block)) / d.block
+		f.answers["files"] = append(f.answers["files"], []any{file.path, int64(i), file.bytes / d.block, "YES", int64(1), int64(0), usable})
+		f.answers["free"] = append(f.answers["free"], []any{int64(i), usable - filling.used[i]/d.block})
+	}
+}

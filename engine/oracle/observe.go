@@ -45,7 +45,7 @@ func (d *design) observe(ctx context.Context, c client, want []datafile, use boo
 	if big := text(there[0][1]) == "YES"; big != (d.bigfile() && want[0].role == filewise.RoleData) {
 		return nil, wrong("bigfile: %v", big)
 	}
-	found, err := rows(ctx, c, 6, "files", nil, name)
+	found, err := rows(ctx, c, 7, "files", nil, name)
 	if err != nil {
 		return nil, err
 	}
@@ -69,16 +69,17 @@ func (d *design) observe(ctx context.Context, c client, want []datafile, use boo
 			return nil, wrong("%s has %q blocks", text(r[0]), text(r[2]))
 		}
 		file := filewise.File{Role: f.role, Volume: f.volume, Path: text(r[0]), Bytes: blocks * block}
-		if grows := text(r[3]) == "YES"; grows != f.grows || file.Bytes < f.bytes || !grows && file.Bytes != f.bytes {
-			return nil, wrong("%s has %d bytes (growing: %v), not %d (growing: %v)", file.Path, file.Bytes, grows, f.bytes, f.grows)
+		if grows := text(r[3]) == "YES"; !grows || file.Bytes < f.bytes {
+			return nil, wrong("%s has %d bytes (growing: %v), not %d that may grow", file.Path, file.Bytes, grows, f.bytes)
+		}
+		if f.full {
+			file.Grew = file.Bytes - f.bytes
 		}
 		size := file.Bytes
 		file.EngineBytes = &size
-		if id, ok := number(r[1]); ok && use {
-			used := (blocks - free[id]) * block
-			if used <= unit+16*block { // its own header only
-				used = 0
-			}
+		id, ok := number(r[1])
+		if usable, ok2 := number(r[6]); ok && ok2 && use { // without the file's header
+			used := max(usable-free[id], 0) * block
 			file.Used = &used
 		}
 		files = append(files, file)

@@ -81,28 +81,33 @@ func TestObserve(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks := int64(32<<20) / usualBlock
+	blocks, usable := int64(33<<20)/usualBlock, int64(32<<20)/usualBlock
 	good := func() *fakeServer {
 		f := newFake()
 		f.tablespaces[d.names.Tablespace] = &fakeSpace{}
-		f.answers["files"] = [][]any{{"+DATA/CDB/x.257.1", int64(5), blocks, "NO", int64(0), int64(0)},
-			{`C:\ORA\` + "FILEWISE_ABCDEFGHIJKLMNOPQR_0002.DBF", int64(6), blocks, "NO", int64(0), int64(0)}}
-		f.answers["free"] = [][]any{{int64(5), blocks - 100}, {int64(6), blocks - 8}}
+		f.answers["files"] = [][]any{{"+DATA/CDB/x.257.1", int64(5), blocks, "YES", int64(0), int64(0), usable},
+			{`C:\ORA\` + "FILEWISE_ABCDEFGHIJKLMNOPQR_0002.DBF", int64(6), blocks, "YES", int64(0), int64(0), usable}}
+		f.answers["free"] = [][]any{{int64(5), usable - 100}, {int64(6), usable}}
 		return f
 	}
 	files, err := d.observe(context.Background(), good(), d.files, true)
 	if err != nil || len(files) != 2 || files[0].Volume != "a" || files[1].Volume != "b" || *files[0].Used != 100*usualBlock ||
-		*files[1].Used != 0 || files[0].Bytes != 32<<20 {
+		*files[1].Used != 0 || files[0].Bytes != 33<<20 || files[0].Grew != 0 {
 		t.Errorf("%+v, %v", files, err)
 	}
+	outgrown := good()
+	outgrown.answers["files"][1][2] = blocks + 10
+	if files, err = d.observe(context.Background(), outgrown, d.files, true); err != nil || files[1].Grew != 10*usualBlock {
+		t.Errorf("a file that grew: %+v, %v", files, err)
+	}
 	for what, change := range map[string]func(*fakeServer){
-		"a file less":       func(f *fakeServer) { f.answers["files"] = f.answers["files"][:1] },
-		"another size":      func(f *fakeServer) { f.answers["files"][0][2] = blocks - 1 },
-		"a file that grows": func(f *fakeServer) { f.answers["files"][0][3] = "YES" },
-		"another path":      func(f *fakeServer) { f.answers["files"][1][0] = `D:\x.dbf` },
-		"another group":     func(f *fakeServer) { f.answers["files"][0][0] = "+FRA/x" },
-		"no tablespace":     func(f *fakeServer) { f.tablespaces = map[string]*fakeSpace{} },
-		"a bigfile":         func(f *fakeServer) { f.answers["tablespace"] = [][]any{{"ONLINE", "YES", int64(8192)}} },
+		"a file less":             func(f *fakeServer) { f.answers["files"] = f.answers["files"][:1] },
+		"another size":            func(f *fakeServer) { f.answers["files"][0][2] = blocks - 1 },
+		"a file that cannot grow": func(f *fakeServer) { f.answers["files"][0][3] = "NO" },
+		"another path":            func(f *fakeServer) { f.answers["files"][1][0] = `D:\x.dbf` },
+		"another group":           func(f *fakeServer) { f.answers["files"][0][0] = "+FRA/x" },
+		"no tablespace":           func(f *fakeServer) { f.tablespaces = map[string]*fakeSpace{} },
+		"a bigfile":               func(f *fakeServer) { f.answers["tablespace"] = [][]any{{"ONLINE", "YES", int64(8192)}} },
 	} {
 		f := good()
 		change(f)

@@ -95,7 +95,7 @@ func (d *design) createVars(f datafile) (vars, error) {
 	if d.bigfile() && f.role == filewise.RoleData {
 		kind = "BIGFILE"
 	}
-	return vars{"Type": kind, "Tablespace": f.tablespace, "File": clause}, err
+	return vars{"Type": kind, "Tablespace": f.tablespace, "File": clause, "Uniform": d.uniform() / kib}, err
 }
 
 // program adds tables, and what works on them.

@@ -61,7 +61,7 @@ SELECT limit_value, current_utilization FROM sys.v_$resource_limit WHERE resourc
 -- server, and so is a file that exists: REUSE is never said.
 -- name: create
 CREATE {{.Type}} TABLESPACE {{ident .Tablespace}} DATAFILE {{.File}}
-  EXTENT MANAGEMENT LOCAL AUTOALLOCATE SEGMENT SPACE MANAGEMENT AUTO;
+  EXTENT MANAGEMENT LOCAL {{if .Uniform}}UNIFORM SIZE {{.Uniform}}K{{else}}AUTOALLOCATE{{end}} SEGMENT SPACE MANAGEMENT AUTO;
 
 -- The table that carries the mark, alone in the tablespace at first.
 -- name: marker
@@ -128,7 +128,8 @@ SELECT DISTINCT tablespace_name FROM sys.dba_segments WHERE owner = :1 AND segme
 SELECT name, line, text FROM user_errors WHERE name LIKE :1 AND attribute = 'ERROR' ORDER BY name, sequence;
 
 -- name: files
-SELECT file_name, file_id, blocks, autoextensible, increment_by, maxblocks FROM sys.dba_data_files WHERE tablespace_name = :1 ORDER BY file_id;
+SELECT file_name, file_id, blocks, autoextensible, increment_by, maxblocks, user_blocks
+FROM sys.dba_data_files WHERE tablespace_name = :1 ORDER BY file_id;
 
 -- name: free
 SELECT file_id, SUM(blocks) FROM sys.dba_free_space WHERE tablespace_name = :1 GROUP BY file_id;

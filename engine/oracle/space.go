@@ -1,0 +1,241 @@
+package oracle
+
+import (
+	"slices"
+
+	"filewise"
+)
+
+// How much room tables and indexes take, and in which files: a model of what the server
+// does with EXTENT MANAGEMENT LOCAL (Oracle Database Concepts, "Logical Storage
+// Structures"), for plans and for the sizes of files. A segment takes extents from the
+// tablespace's files in turns; with AUTOALLOCATE its first 16 come from one file.
+
+// header is what a datafile holds of its own: its first 128 blocks of 8 KiB; a file that
+// is smaller has 8 blocks.
+const header = mib
+
+func headerOf(bytes, block int64) int64 {
+	if bytes <= header+unit {
+		return min(8*block, bytes)
+	}
+	return header
+}
+
+// firstTogether is the number of AUTOALLOCATE's least extents, which lie in one file.
+const firstTogether = 16
+
+// extent is the size of a segment's extent i; uniform 0: AUTOALLOCATE.
+func extent(i int, uniform int64) int64 {
+	switch {
+	case uniform > 0:
+		return uniform
+	case i < firstTogether:
+		return unit
+	case i < firstTogether+63:
+		return mib
+	case i < firstTogether+63+120:
+		return 8 * mib
+	}
+	return 64 * mib
+}
+
+// segment is a table or an index of the work.
+type segment struct {
+	table bool
+	bytes int64
+}
+
+// filling is what the segments of a tablespace come to.
+type filling struct {
+	used    []int64 // by file
+	touched int     // files with rows of a table
+	beyond  int64   // bytes for which the files had no room
+}
+
+// fill puts segments that grow side by side into files with so much room each. All begin
+// in the first file, which is the least that they can touch.
+func fill(room []int64, segments []segment, uniform int64) filling {
+	f := filling{used: make([]int64, len(room))}
+	rows := make([]bool, len(room))
+	at, had, left := make([]int, len(segments)), make([]int, len(segments)), len(segments)
+	for need := slices.Clone(segments); left > 0; {
+		left = 0
+		for s := range need {
+			if need[s].bytes <= 0 {
+				continue
+			}
+			left++
+			size := extent(had[s], uniform)
+			i, fits := f.next(room, at[s], size)
+			if !fits { // the first one grows
+				f.beyond += size
+			}
+			f.used[i] += size
+			rows[i] = rows[i] || need[s].table
+			need[s].bytes -= size
+			if had[s]++; uniform > 0 || had[s] >= firstTogether {
+				i++
+			}
+			at[s] = i % len(room)
+		}
+	}
+	for _, is := range rows {
+		if is {
+			f.touched++
+		}
+	}
+	return f
+}
+
+// next is the first file from one on that has room for an extent.
+func (f *filling) next(room []int64, from int, size int64) (i int, fits bool) {
+	for n := range room {
+		i = (from + n) % len(room)
+		if f.used[i]+size <= room[i] {
+			return i, true
+		}
+	}
+	return from, false
+}
+
+// freed is the part of a block that rows are put into: what its header and PCTFREE leave.
+func (d *design) freed() int64 { return (d.block - 192) * (100 - d.pctFree()) / 100 }
+
+// bytesOf is the room of rows of so many bytes and columns, with their headers. A row
+// lies in one block, which has one at least.
+func (d *design) bytesOf(rows, rowBytes, columns int64) int64 {
+	perBlock := max(d.freed()/(rowBytes+columns+5), 1)
+	const maps = 3 // blocks of a segment for its header and its maps of free space, and one more of each 64
+	blocks := (rows + perBlock - 1) / perBlock
+	return (blocks + maps + blocks/64) * d.block
+}
+
+// indexed is the room of an index: entries with their rowids in blocks that are three
+// quarters full.
+func (d *design) indexed(rows, keyBytes int64) int64 {
+	return rows*(keyBytes+14)*4/3 + 3*d.block
+}
+
+// segments are the work's tables, and its indexes; none: how much it does is not known.
+func (d *design) segments() (tables, indexes []segment) {
+	p := d.program
+	for _, t := range p.Tables {
+		rows, rowBytes, times := t.Rows, t.RowBytes, int64(1)
+		if p.Appends() {
+			times = int64(len(d.tables))
+			rows, rowBytes = p.WorkBytes/p.First().OpBytes/max(times, 1), p.First().OpBytes+8
+		}
+		if rows == 0 {
+			continue
+		}
+		columns := int64(len(t.Columns))
+		for range times {
+			tables = append(tables, segment{true, d.bytesOf(rows, rowBytes, columns)})
+			if len(t.Key) > 0 || p.Appends() {
+				indexes = append(indexes, segment{false, d.indexed(rows, 6*int64(max(len(t.Key), 1)))})
+			}
+			for _, x := range t.Indexes {
+				indexes = append(indexes, segment{false, d.indexed(rows, rowBytes/columns*int64(len(x.Columns)))})
+			}
+		}
+	}
+	return tables, indexes
+}
+
+// inData are the segments of the data's tablespace, the marker's among them.
+func (d *design) inData() []segment {
+	all, indexes := d.segments()
+	if !d.apart() {
+		all = append(all, indexes...)
+	}
+	return append(all, segment{false, 1})
+}
+
+// predict is how the work fills the data files.
+func (d *design) predict(files []datafile) filling {
+	room := make([]int64, len(files))
+	for i, f := range files {
+		if f.full {
+			room[i] = f.bytes - headerOf(f.bytes, d.block)
+		}
+	}
+	if len(files) > 0 && !files[0].full { // each grows when it is its turn
+		for i, f := range files {
+			room[i] = f.max
+		}
+	}
+	return fill(room, d.inData(), d.uniform())
+}
+
+// fit makes preallocated files as large as the work takes, where that is known.
+func (d *design) fit(files []datafile) {
+	work, _ := d.segments()
+	if len(work) == 0 || len(files) == 0 || !files[0].full || d.layout.AddedLater != "" {
+		return
+	}
+	asked := files[0].bytes
+	for {
+		beyond := d.predict(files).beyond
+		if beyond == 0 {
+			break
+		}
+		more := roundUp(beyond/int64(len(files))+1, unit)
+		for i := range files {
+			files[i].bytes += more
+			files[i].max = max(files[i].max, files[i].bytes)
+		}
+	}
+	if asked != files[0].bytes {
+		d.warn("larger-files", "", "the work's rows and indexes, and what lies between extents, take more than the size: files are made as "+
+			"large as they need, which the plan shows")
+	}
+}
+
+// reach warns where the work does not reach all files.
+func (d *design) reach() {
+	work, _ := d.segments()
+	if len(work) == 0 || d.layout.AddedLater != "" {
+		return
+	}
+	touched := d.predict(d.files).touched
+	if touched >= len(d.files) {
+		return
+	}
+	remedy := "a larger --work"
+	switch {
+	case d.program.Sharding != nil:
+		remedy = "more --warehouses"
+	case d.program.Loads():
+		remedy = "more --rows"
+	case !d.program.Appends():
+		remedy = "more --rows with --index key"
+	}
+	remedy = "use " + remedy + ", or fewer --files; with --as-published, a larger --scale"
+	d.warn("files-unreached", remedy, "the rows come to lie in %d of %s: a table's extents are taken from the files in turns, and it has "+
+		"too few", touched, filewise.FilesName(len(d.files)))
+}
+
+// spread tells whether the few rows of single-row work are to lie in all files: in small
+// extents that are taken from the files in turns from the first, and few to a block. As
+// published, they lie as the server would have them.
+func (d *design) spread() bool {
+	published, _ := d.program.Vars()["Published"].(bool)
+	return d.program.SQL() == "dml" && !published
+}
+
+// uniform is the size of all extents, 5 blocks at least; 0: AUTOALLOCATE.
+func (d *design) uniform() int64 {
+	if !d.spread() {
+		return 0
+	}
+	return roundUp(5*d.block, unit)
+}
+
+// pctFree is the part of a table's blocks, in percent, that inserts leave free.
+func (d *design) pctFree() int64 {
+	if d.spread() {
+		return 95
+	}
+	return 10
+}
