@@ -3,6 +3,7 @@ package storage
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"time"
 
@@ -88,6 +89,23 @@ func (l Limit) String() string {
 		}
 	}
 	return s
+}
+
+var told = regexp.MustCompile(`^sequential read ([0-9.]+ [kMGTPE]?B)/s, write ([0-9.]+ [kMGTPE]?B)/s;`)
+
+// Rates reads what String says of sequential access, in bytes per second; 0: it says
+// nothing of it.
+func Rates(limit string) (read, written float64) {
+	m := told.FindStringSubmatch(limit)
+	if m == nil {
+		return 0, 0
+	}
+	r, errRead := humanize.ParseBytes(m[1])
+	w, errWritten := humanize.ParseBytes(m[2])
+	if errRead != nil || errWritten != nil {
+		return 0, 0
+	}
+	return float64(r), float64(w)
 }
 
 // complete tells whether all patterns were measured.

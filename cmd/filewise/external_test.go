@@ -27,6 +27,7 @@ type existing struct {
 	sql    func(statement string) (string, error) // as its owner
 	dump   func() (string, error)                 // of everything of the user's, and of the catalogue
 	daemon *daemon
+	layout string // a name that a run's layout of two files has
 	// working asks how many sessions of the account execute a statement.
 	working string
 }
@@ -88,12 +89,34 @@ func (f *existing) measure(t *testing.T, p *place) {
 	if complete, err := inOrder(plan, trials); err != nil || !complete {
 		t.Errorf("complete %v: %v", complete, err)
 	}
+	f.apply(t, p)
 	// A password that is not the account's is in no error either.
 	at := strings.Replace(f.target, "filewise@", "filewise:Qq7Canary@", 1)
 	c = p.run(3, "run", "--target", at)
 	if strings.Contains(c.stderr.String()+c.stdout.String(), "Qq7Canary") {
 		t.Errorf("the refused password is shown: %s", &c.stderr)
 	}
+}
+
+// apply writes scripts, and executes nothing: what the server holds is compared at the end.
+func (f *existing) apply(t *testing.T, p *place) {
+	if f.layout == "" {
+		return
+	}
+	there := filepath.Join(t.TempDir(), "there.sql")
+	args := f.args("apply", "--layout="+f.layout, "--output="+there)
+	if c := p.run(3, append(args, "--table=fw_rows")...); !strings.Contains(c.stderr.String(), "fw_rows") {
+		t.Errorf("the table is not named: %s", &c.stderr)
+	}
+	p.run(2, append(args, "--layout=none")...)
+	p.show(p.run(0, append(args, "--table=kept")...))
+	for _, path := range []string{there, strings.Replace(there, ".sql", "-back.sql", 1)} {
+		text, err := os.ReadFile(path)
+		if err != nil || !strings.Contains(string(text), "kept") || strings.Contains(string(text), "SAYS NOTHING") {
+			t.Errorf("%v\n%s", err, text)
+		}
+	}
+	p.show(p.run(0, append(args, "--table=kept", "--json")...))
 }
 
 // killAndClean kills a run while its database is there. Nobody else can run beside
@@ -297,7 +320,7 @@ func externalPostgres(t *testing.T) *existing {
 	}
 	own := &daemon{server}
 	t.Cleanup(func() { _ = own.Process.Signal(os.Interrupt); _ = own.Wait() })
-	f := &existing{daemon: own, target: "postgres://filewise@/postgres?host=" + dir,
+	f := &existing{daemon: own, layout: "2 partitions", target: "postgres://filewise@/postgres?host=" + dir,
 		working: "SELECT COUNT(*) FROM pg_stat_activity WHERE usename = 'filewise' AND state <> 'idle'"}
 	client := func(program string, args ...string) (string, error) {
 		cmd := exec.Command(filepath.Join(bin, program), append([]string{"--host=" + dir, "--username=owner"}, args...)...)
@@ -315,7 +338,7 @@ func externalPostgres(t *testing.T) *existing {
 	}
 	f.grant(t, "postgres")
 	f.prepare(t, "CREATE DATABASE shop", "CREATE DATABASE filewise2", "COMMENT ON DATABASE filewise2 IS 'mine'",
-		"CREATE TABLE fw_rows AS SELECT 42 AS id")
+		"CREATE TABLE fw_rows AS SELECT 42 AS id", "CREATE TABLE kept (id int PRIMARY KEY)")
 	token := regexp.MustCompile(`(?m)^\\(un)?restrict .*$`) // random, in newer dumps
 	f.dump = func() (string, error) {
 		out, err := client("pg_dumpall")

@@ -3,12 +3,14 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"time"
 
 	"filewise"
 	"filewise/engine/postgres/internal/inspection"
 	"filewise/engine/postgres/internal/installed"
+	"filewise/engine/postgres/internal/migrate"
 )
 
 // Engine is PostgreSQL. It implements filewise.Engine, Describer and Arranger.
@@ -92,3 +94,16 @@ func (Engine) Arrange(t filewise.Target, base filewise.Layout, files []int) []fi
 	}
 	return all
 }
+
+// Migrate writes the scripts that spread tables of a user's database over partitions.
+func (Engine) Migrate(ctx context.Context, t filewise.Target, w filewise.Wish) (filewise.Migration, error) {
+	if err := checkExternal(t); err != nil {
+		return filewise.Migration{}, err
+	}
+	return migrate.Write(ctx, t, w)
+}
+
+// Release is the first number of a version.
+func (Engine) Release(version string) string { return release.FindString(version) }
+
+var release = regexp.MustCompile(`[0-9]+`)

@@ -1,0 +1,17 @@
+// Package migrate writes the script that spreads tables of a user's database over
+// partitions and tablespaces, and the script back. A table that is not partitioned cannot
+// become so in place: it is moved aside, made anew, and filled, all in one transaction.
+package migrate
+
+import (
+	_ "embed"
+	"text/template"
+
+	"filewise/engine/internal/sqlfile"
+	"filewise/engine/postgres/internal/client"
+)
+
+//go:embed migrate.sql
+var text string
+
+var queries = sqlfile.Must(sqlfile.Parse("migrate.sql", text, template.FuncMap{"literal": client.Literal}))

@@ -1,0 +1,207 @@
+package migrate
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+
+	"filewise"
+	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/internal/inspection"
+)
+
+// writer writes the scripts of one migration.
+type writer struct {
+	filewise.Migration
+	target filewise.Target
+	wish   filewise.Wish
+	spaces map[string]string // tablespace by volume; empty: that of each table
+	tables []table
+	later  []string // what removes the tablespaces
+}
+
+// Write reads the target's database and writes the scripts.
+func Write(ctx context.Context, t filewise.Target, w filewise.Wish) (filewise.Migration, error) {
+	a := *t.Address
+	if w.Database != "" {
+		a.Path = w.Database
+	}
+	settings := inspection.ReadingSettings()
+	settings["search_path"] = "pg_catalog"
+	l, err := client.Open(a, settings)
+	if err != nil {
+		return filewise.Migration{}, err
+	}
+	defer l.Close()
+	m := &writer{target: t, wish: w, spaces: map[string]string{}, Migration: filewise.Migration{Space: map[string]int64{}}}
+	if err := m.fits(); err != nil {
+		return m.Migration, err
+	}
+	var level, usual string
+	var published int
+	if err := l.Scan(ctx, queries.Text("server"), nil, &m.Server, &m.Database, &level, &usual, &published); err != nil {
+		return m.Migration, client.ConnectError(a.String(), err)
+	}
+	r := reader{l, ctx}
+	if m.tables, err = r.chosen(w.Tables); err != nil {
+		return m.Migration, err
+	}
+	for i := range m.tables {
+		if err := r.fill(&m.tables[i]); err != nil {
+			return m.Migration, err
+		}
+		m.Tables = append(m.Tables, m.tables[i].String())
+		m.Bytes += m.tables[i].bytes + m.tables[i].indexed
+	}
+	if err := m.write(); err != nil {
+		return m.Migration, err
+	}
+	m.say(published > 0)
+	return m.Migration, nil
+}
+
+// fits refuses layouts that no script takes an existing database to.
+func (m *writer) fits() error {
+	refuse := func(remedy, format string, args ...any) error {
+		return filewise.Errorf(filewise.CodeUsage, remedy, "%s: %w", fmt.Sprintf(format, args...), filewise.ErrUnsupported)
+	}
+	if l := m.wish.Layout; l.Kind != filewise.KindPartitions {
+		return refuse("nothing is to be done where tables are not partitioned; name another --layout of the run",
+			"layout %q is a plain table", l.Name)
+	}
+	for _, v := range m.target.Volumes {
+		name, existing := strings.CutPrefix(v.Dir, client.TablespacePrefix)
+		switch {
+		case existing:
+			m.spaces[v.Name] = name
+		case v.Dir == "":
+			m.spaces[v.Name] = ""
+		case path.IsAbs(v.Dir):
+			m.spaces[v.Name] = fmt.Sprintf("volume_%s_%d", v.Name, m.wish.Run)
+		default:
+			return refuse("give it as --volume "+v.Name+"=tablespace:NAME, or an absolute path on the server", "volume %s: %q", v.Name, v.Dir)
+		}
+		if err := client.CheckName("tablespace", m.spaces[v.Name]); err != nil && m.spaces[v.Name] != "" {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *writer) write() error {
+	m.Client = []string{"psql", "--no-psqlrc", "--dbname=" + m.Database, "--file"}
+	m.Opening = "\\set ON_ERROR_STOP on\nDO " + strings.TrimSpace(client.Literal(fmt.Sprintf("BEGIN IF current_database() <> %s THEN RAISE "+
+		"EXCEPTION 'this script is of another database'; END IF; END", client.Literal(m.Database)))) + ";"
+	m.makeSpaces()
+	var back []filewise.MigrationStep
+	for i, t := range m.tables {
+		to := m.shape(t)
+		held := fmt.Sprintf("before_%d_%d", m.wish.Run, i+1)
+		forth := rebuild{table: t, from: whole(t), to: to, held: held}
+		step, err := forth.step("spread over " + filewise.Counted(len(to), "partition"))
+		if err != nil {
+			return err
+		}
+		m.Steps = append(m.Steps, step)
+		home := rebuild{table: t, from: to, to: whole(t), held: "back_" + held}
+		if step, err = home.step("in one piece again"); err != nil {
+			return err
+		}
+		back = append([]filewise.MigrationStep{step}, back...)
+	}
+	m.Back = back
+	m.finish(&m.Steps, func(r int) string { return fmt.Sprintf("before_%d_%d", m.wish.Run, r+1) })
+	m.finish(&m.Back, func(r int) string { return fmt.Sprintf("back_before_%d_%d", m.wish.Run, r+1) })
+	if len(m.later) > 0 {
+		m.Back = append(m.Back, filewise.MigrationStep{Title: "remove the tablespaces that the script made", Locks: "nothing", Later: true,
+			Stop: "those that are not removed stay, empty", SQL: m.later})
+	}
+	return nil
+}
+
+// makeSpaces makes the tablespaces of volumes that are directories.
+func (m *writer) makeSpaces() {
+	var sql []string
+	for _, v := range m.wish.Layout.DataVolumes(m.target.Volumes) {
+		if path.IsAbs(v.Dir) {
+			name := client.Ident(m.spaces[v.Name])
+			sql = append(sql, "CREATE TABLESPACE "+name+" LOCATION "+client.Literal(v.Dir))
+			m.later = append(m.later, "DROP TABLESPACE "+name)
+		}
+	}
+	if len(sql) > 0 {
+		m.Steps = append(m.Steps, filewise.MigrationStep{Title: "make tablespaces, as a superuser, in empty directories of the server's user",
+			Locks: "nothing", Stop: "the tablespaces stay, empty: DROP TABLESPACE removes one", SQL: sql})
+	}
+}
+
+// shape is where the layout puts a table's partitions.
+func (m *writer) shape(t table) shape {
+	l := m.wish.Layout
+	volumes := l.DataVolumes(m.target.Volumes)
+	s := make(shape, l.Data.Files)
+	for i := range s {
+		v := l.Data.VolumeOf(i, volumes)
+		s[i] = leaf{name: leafName(t.name, i), space: m.spaces[v.Name], index: m.spaces[v.Name]}
+		if v.Dir == "" {
+			s[i].space, s[i].keep = t.space, true
+		}
+		if l.IndexVolume != "" {
+			s[i].index, s[i].keep = m.spaces[l.IndexVolume], false
+		}
+		at := v.Name
+		m.Space[at] += t.bytes / int64(len(s))
+		if l.IndexVolume != "" {
+			at = l.IndexVolume
+		}
+		m.Space[at] += t.indexed / int64(len(s))
+	}
+	return s
+}
+
+// step is the transaction as a step.
+func (r *rebuild) step(what string) (filewise.MigrationStep, error) {
+	sql, err := r.statements()
+	bytes := r.bytes + r.indexed
+	return filewise.MigrationStep{Title: "table " + r.String() + " " + what, Read: r.bytes, Written: 2 * bytes, // the log has all of it again
+		Locks: "ACCESS EXCLUSIVE: nobody else reads or writes the table from LOCK TABLE to COMMIT, nor writes those that foreign keys tie to " +
+			"it; where others keep it for more than 10 s, the step gives up",
+		Stop: "nothing has changed: the step is one transaction, which a lost connection, Ctrl-C or an error undoes", SQL: sql}, err
+}
+
+// finish has the new tables analyzed, and the old ones dropped when all is well.
+func (m *writer) finish(steps *[]filewise.MigrationStep, held func(i int) string) {
+	var analyze, drop []string
+	bytes := int64(0)
+	for i, t := range m.tables {
+		analyze = append(analyze, "ANALYZE "+in(t.schema, t.name))
+		drop = append(drop, "DROP TABLE "+in(held(i), t.name), "DROP SCHEMA "+client.Ident(held(i)))
+		bytes += t.bytes
+	}
+	*steps = append(*steps,
+		filewise.MigrationStep{Title: "statistics for the planner", Locks: "nothing that reading or writing waits for", SQL: analyze,
+			Stop: "plans are worse until ANALYZE has run: execute it again"},
+		filewise.MigrationStep{Title: "when you have seen that all is well, and no sooner: drop the old tables, whose room is free then",
+			Locks: "nothing that anybody uses", Stop: "execute the rest later", SQL: drop, Later: true})
+}
+
+// say tells what else changes, and what does not.
+func (m *writer) say(published bool) {
+	m.Effects = []string{
+		"backups: taken before, they restore the old layout. The next incremental one holds all of the new tables; recovery to any time goes on",
+		"replicas: streaming ones get all of it through the log and lag behind meanwhile; there too, readers of the tables wait or are cancelled",
+		"the log: it holds tables and indexes once more, within one transaction for each table: see that its volume and its archive have " +
+			"the room",
+		"connections stay; plans of prepared statements are made anew, and a session that asks for a table meanwhile waits",
+	}
+	if published {
+		m.Effects = append(m.Effects, "logical replicas of a publication FOR ALL TABLES get the new tables' rows as inserts: stop the "+
+			"subscription, take the same script there, and go on without copying")
+	}
+	if m.wish.Layout.LogVolume != "" {
+		m.Stays = append(m.Stays, "the write-ahead log, which the run had on volume "+m.wish.Layout.LogVolume+": stop the server, move pg_wal "+
+			"there, put a symbolic link in its place, and start it")
+	}
+	m.Stays = append(m.Stays, "tables that are not named above: name them with --table")
+}

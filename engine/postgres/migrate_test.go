@@ -1,0 +1,218 @@
+package postgres
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"filewise"
+	"filewise/apply"
+	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/internal/installed"
+)
+
+// movedShop is a database of a user's: foreign keys out, in and to itself, and names that
+// statements, literals and comments could be broken out of.
+var movedShop = []string{
+	`CREATE SCHEMA "Größe"; CREATE ROLE reader; CREATE ROLE "wri'ter"; CREATE EXTENSION IF NOT EXISTS plpgsql`,
+	`ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO reader`,
+	`CREATE TABLE regions (code text PRIMARY KEY, note text)`,
+	"CREATE TABLE ODD (id bigserial, region text NOT NULL REFERENCES public.regions ON DELETE CASCADE, parent bigint, " +
+		`"päid?" numeric(9,2) CHECK ("päid?" >= 0), twice numeric GENERATED ALWAYS AS ("päid?" * 2) STORED, body text DEFAULT 'a''b\c', ` +
+		`CONSTRAINT "p k" PRIMARY KEY (id), CONSTRAINT u UNIQUE (region, id) DEFERRABLE) WITH (fillfactor = 80)`,
+	"ALTER TABLE ODD ADD CONSTRAINT up FOREIGN KEY (parent) REFERENCES ODD (id)",
+	"CREATE TABLE lines (line int, \"order\" bigint REFERENCES ODD ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED, " +
+		"PRIMARY KEY (\"order\", line))",
+	"CREATE INDEX \"by body\" ON ODD (lower(body)) TABLESPACE spare WHERE body <> ''",
+	"CREATE STATISTICS \"Größe\".st (ndistinct) ON region, parent FROM ODD",
+	"CREATE VIEW \"Größe\".late WITH (security_barrier=true) AS SELECT o.id, count(l.line) AS n FROM ODD o " +
+		"LEFT JOIN lines l ON l.\"order\" = o.id GROUP BY o.id",
+	`CREATE VIEW later AS SELECT * FROM "Größe".late WHERE n > 0`,
+	`CREATE FUNCTION stamp() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.body := NEW.body || ''!''; RETURN NEW; END'`,
+	"CREATE TRIGGER stamp BEFORE INSERT ON ODD FOR EACH ROW EXECUTE FUNCTION stamp()",
+	"CREATE TRIGGER off BEFORE UPDATE ON ODD FOR EACH ROW EXECUTE FUNCTION stamp()",
+	"ALTER TABLE ODD DISABLE TRIGGER off",
+	"COMMENT ON TABLE ODD IS 'it''s mine'; COMMENT ON CONSTRAINT \"p k\" ON ODD IS 'k'",
+	"COMMENT ON COLUMN ODD.id IS 'id'; COMMENT ON TRIGGER stamp ON ODD IS 't'",
+	"GRANT UPDATE (\"päid?\"), INSERT ON ODD TO \"wri'ter\" WITH GRANT OPTION",
+	"ALTER TABLE ODD ALTER body SET STATISTICS 7, ALTER region SET (n_distinct = 3)",
+	`INSERT INTO regions SELECT 'r' || i, E'x\\y\n' FROM generate_series(0, 2) i`,
+	"INSERT INTO ODD (region, parent, \"päid?\", body) SELECT 'r' || i % 3, NULLIF(i / 2, 0), i, E'b\\\\\\n' || i " +
+		"FROM generate_series(1, 300) i",
+	"INSERT INTO lines SELECT n, i FROM generate_series(1, 300) i, generate_series(1, i % 3) n",
+	`CREATE TABLE emails (id bigint PRIMARY KEY, email text UNIQUE); CREATE TABLE heap (x int)`,
+	`CREATE TABLE seen (id bigint PRIMARY KEY); CREATE MATERIALIZED VIEW counted AS SELECT count(*) FROM seen`,
+}
+
+// The table that stands for ODD there, as it is told and as it is quoted.
+const (
+	oddTable  = "Größe.o'r\"d\ners; --\\"
+	oddQuoted = "\"Größe\".\"o'r\"\"d\ners; --\\\""
+)
+
+// migrated: the client of the server executes both scripts; the layout is there, all data
+// are the same, and the way back leaves the database as it was.
+func migrated(t *testing.T, f *usersServer) {
+	const database = `mo'v"ed`
+	f.do(`CREATE DATABASE "mo'v""ed"`)
+	link := f.admin.To(database)
+	defer func() {
+		link.Close()
+		f.do(`DROP DATABASE "mo'v""ed" WITH (FORCE)`, `DROP ROLE reader`, `DROP ROLE "wri'ter"`)
+	}()
+	for _, s := range movedShop {
+		s = strings.ReplaceAll(s, "ODD", oddQuoted)
+		must(t, link.Exec(deadline(t), strings.Split(s, "; C")[0]))
+		for _, more := range strings.Split(s, "; C")[1:] {
+			must(t, link.Exec(deadline(t), "C"+more))
+		}
+	}
+	if f.in.Number >= 170000 {
+		must(t, link.Exec(deadline(t), "ALTER TABLE lines ADD nr bigint GENERATED ALWAYS AS IDENTITY (START 10 INCREMENT 5)"))
+	}
+	before, data := f.dump(t, database), f.rows(t, link)
+	target := f.target(filewise.Volume{Name: "here"}, filewise.Volume{Name: "fast", Dir: "tablespace:spare"})
+	wish := filewise.Wish{Layout: partitions(3, 1<<20), Database: database, Tables: []string{oddTable, "lines"}, Run: 7}
+	m, err := Engine{}.Migrate(deadline(t), target, wish)
+	must(t, err)
+	if len(m.Tables) != 2 || m.Bytes < 1<<16 || m.Space["fast"] == 0 || m.Space["here"] <= m.Space["fast"] {
+		t.Errorf("%+v", m)
+	}
+	scripts := apply.Scripts{Migration: m, Run: 7, Layout: wish.Layout, Verdict: "two\nlines"}
+
+	f.psql(t, database, scripts.Text("test", false, "there.sql", "back.sql"))
+	target.Address.Path = database
+	i := inspectAt(t, target)
+	for _, name := range m.Tables {
+		n := slices.IndexFunc(i.Groups, func(g filewise.FileGroup) bool { return g.Name == "table "+name })
+		if n < 0 || i.Groups[n].Fill != filewise.FillPartitions || len(i.Groups[n].Files) != 3 ||
+			i.Groups[n].Files[1].Volume != "tablespace spare" || i.Groups[n].Files[2].Volume != "tablespace pg_default" {
+			t.Errorf("%s is not in three partitions on two tablespaces: %+v", name, i.Groups)
+		}
+	}
+	if now := f.rows(t, link); !slices.Equal(now, data) {
+		t.Errorf("the data differ: %d and %d lines", len(data), len(now))
+	}
+	f.works(t, link)
+
+	f.psql(t, database, scripts.Text("test", true, "back.sql", "there.sql"))
+	must(t, link.Exec(deadline(t), "DELETE FROM regions WHERE code = 'new'", `SELECT setval('"Größe"."o''r""d`+"\n"+`ers; --\_id_seq"', 300)`))
+	if f.in.Number >= 170000 {
+		must(t, link.Exec(deadline(t), "SELECT setval('lines_nr_seq', 1505)"))
+	}
+	for _, all := range [][]filewise.MigrationStep{m.Steps, m.Back} {
+		for _, step := range all {
+			if step.Later {
+				must(t, link.Exec(deadline(t), step.SQL...))
+			}
+		}
+	}
+	if after := f.dump(t, database); !slices.Equal(after, before) {
+		t.Errorf("the way back does not restore it:\n%s", difference(before, after))
+	}
+	migrationRefused(t, link, target, wish)
+}
+
+func difference(before, after []string) string {
+	var out []string
+	for _, l := range before {
+		if !slices.Contains(after, l) {
+			out = append(out, "- "+l)
+		}
+	}
+	for _, l := range after {
+		if !slices.Contains(before, l) {
+			out = append(out, "+ "+l)
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// migrationRefused: what a partitioned table cannot have is named, and a table that has
+// changed since the script was written is left as it is.
+func migrationRefused(t *testing.T, link *client.Link, target filewise.Target, wish filewise.Wish) {
+	for table, says := range map[string]string{
+		"emails": "table public.emails cannot be spread over partitions: no column is in all of its unique keys (emails_email_key, emails_pkey)",
+		"heap":   "table public.heap cannot be spread over partitions: it has no unique key",
+		"seen":   "materialized view", "none": "there is no table none",
+	} {
+		w := wish
+		w.Tables = []string{table}
+		if _, err := (Engine{}).Migrate(deadline(t), target, w); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", table, err)
+		}
+	}
+	w := wish
+	w.Layout.Kind, w.Layout.Name = filewise.KindSingle, "plain table"
+	if _, err := (Engine{}).Migrate(deadline(t), target, w); err == nil || !strings.Contains(err.Error(), "plain table") {
+		t.Error(err)
+	}
+	w = wish
+	w.Tables = []string{"lines"}
+	m, err := Engine{}.Migrate(deadline(t), target, w)
+	must(t, err)
+	must(t, link.Exec(deadline(t), "ALTER TABLE lines ADD late text"))
+	err = link.Exec(deadline(t), m.Steps[0].SQL...)
+	if err == nil || !strings.Contains(err.Error(), "not as it was when this script was written") {
+		t.Errorf("a script of a table that has changed since: %v", err)
+	}
+}
+
+// works: keys, foreign keys, sequences and triggers of the partitioned tables do.
+func (f *usersServer) works(t *testing.T, link *client.Link) {
+	must(t, link.Exec(deadline(t), "INSERT INTO regions VALUES ('new')"))
+	insert := "INSERT INTO " + oddQuoted + ` (region, "päid?") VALUES ('%s', 4)`
+	if err := link.Exec(deadline(t), fmt.Sprintf(insert, "none")); err == nil || !strings.Contains(err.Error(), "foreign key") {
+		t.Errorf("a row without a region is taken: %v", err)
+	}
+	must(t, link.Exec(deadline(t), fmt.Sprintf(insert, "new")))
+	var id int64
+	var body string
+	must(t, link.Scan(deadline(t), "SELECT id, body FROM "+oddQuoted+` WHERE region = 'new' AND twice = 8`, nil, &id, &body))
+	if id != 302 || body != `a'b\c!` {
+		t.Errorf("the new row has id %d and body %q", id, body)
+	}
+	if err := link.Exec(deadline(t), `INSERT INTO lines VALUES (1, 999)`); err == nil {
+		t.Error("a line without an order is taken")
+	}
+}
+
+// rows are all rows of the user's, in an order of their own.
+func (f *usersServer) rows(t *testing.T, link *client.Link) (all []string) {
+	for _, table := range []string{"regions", "lines", oddQuoted, "later"} {
+		must(t, link.CopyOut(deadline(t), "COPY (SELECT x.* FROM "+table+" x ORDER BY x::text COLLATE \"C\") TO STDOUT",
+			func(line []byte) { all = append(all, string(line)) }))
+	}
+	return all
+}
+
+// dump is the database as pg_dump writes it, its lines sorted: where rows lie is not told.
+func (f *usersServer) dump(t *testing.T, database string) []string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), filepath.Join(f.in.Bin, "pg_dump"), "-h", f.inst.sites.dataDir(), "-p",
+		fmt.Sprint(f.port), "-U", installed.Superuser, "--dbname="+database).CombinedOutput()
+	if err != nil {
+		t.Fatalf("pg_dump: %v %s", err, out)
+	}
+	all := slices.DeleteFunc(strings.Split(string(out), "\n"), func(l string) bool {
+		return strings.HasPrefix(l, `\restrict`) || strings.HasPrefix(l, `\unrestrict`)
+	})
+	slices.Sort(all)
+	return all
+}
+
+// psql executes a script as its first lines say.
+func (f *usersServer) psql(t *testing.T, database, script string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "script.sql")
+	must(t, os.WriteFile(path, []byte(script), 0o600))
+	out, err := exec.CommandContext(t.Context(), "psql", "-h", f.inst.sites.dataDir(), "-p", fmt.Sprint(f.port), "-U", installed.Superuser,
+		"--no-psqlrc", "--dbname="+database, "--file", path).CombinedOutput()
+	if err != nil {
+		t.Fatalf("psql: %v\n%s\n%s", err, out, script)
+	}
+}
