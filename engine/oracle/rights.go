@@ -1,6 +1,9 @@
 package oracle
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // privilege is a system privilege that Filewise needs, and what for.
 type privilege struct{ Name, For string }
@@ -39,6 +42,16 @@ var views = []view{
 	{"V_$FILESTAT", "I/O per file"},
 }
 
+// inspected are views that inspect alone reads.
+var inspected = []view{
+	{"DBA_TEMP_FILES", "files of temporary tablespaces"},
+	{"V_$OSSTAT", "processors and memory"},
+	{"V_$LOG", "the size of the redo log"},
+	{"V_$LOGFILE", "the files of the redo log"},
+	{"V_$LOG_HISTORY", "how often the redo log is switched"},
+	{"V_$SYSSTAT", "how much is read from the cache"},
+}
+
 // grantLock lets the server itself hold the measuring lock; without it sessions
 // announce that they measure, and look for others that do.
 const grantLock = "EXECUTE ON SYS.DBMS_LOCK"
@@ -51,7 +64,7 @@ func rightsOf(account string) []string {
 		system = append(system, p.Name)
 	}
 	all := []string{"GRANT " + strings.Join(system, ", ") + " TO " + account}
-	for _, v := range views {
+	for _, v := range slices.Concat(views, inspected) {
 		all = append(all, grant(v, account))
 	}
 	return append(all, "GRANT "+grantLock+" TO "+account)
