@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -342,15 +343,17 @@ func TestPilotsAreNotForecastByTheirFirstBuild(t *testing.T) {
 	}
 }
 
-func TestFullVolumeEndsTheRun(t *testing.T) {
-	w := newWorld(t, []int{1, 2}, fake.Config{Faults: []fake.Fault{{Build: 4, Stage: filewise.StageMeasure, Err: filewise.ErrSpace}}})
-	w.runner.Plan = w.plan
-	trials, _, err := w.runner.Run(t.Context(), nil)
-	if filewise.CodeOf(err) != filewise.CodePreflight || !errors.Is(err, filewise.ErrSpace) {
-		t.Errorf("error %v", err)
-	}
-	if len(trials) != 3 || len(w.stored) != 3 {
-		t.Errorf("%d trials, %d stored; the fourth found the volume full and is to be measured again", len(trials), len(w.stored))
+func TestFullOrFailingVolumeEndsTheRun(t *testing.T) {
+	for _, fault := range []error{filewise.ErrSpace, syscall.EROFS, syscall.EIO} {
+		w := newWorld(t, []int{1, 2}, fake.Config{Faults: []fake.Fault{{Build: 4, Stage: filewise.StageMeasure, Err: fault}}})
+		w.runner.Plan = w.plan
+		trials, _, err := w.runner.Run(t.Context(), nil)
+		if filewise.CodeOf(err) != filewise.CodePreflight || !errors.Is(err, fault) {
+			t.Errorf("error %v", err)
+		}
+		if len(trials) != 3 || len(w.stored) != 3 {
+			t.Errorf("%v: %d trials, %d stored; the fourth is to be measured again", fault, len(trials), len(w.stored))
+		}
 	}
 }
 

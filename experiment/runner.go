@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"filewise"
@@ -186,6 +187,9 @@ func (r *Runner) fatal(ctx, guarded context.Context, l *life, err error) error {
 		return filewise.Errorf(filewise.CodePreflight,
 			"free space there, or name another --volume; then \"filewise resume\" goes on with this trial", "the trial of %s: %w",
 			l.trial.Cell.Layout, err)
+	case errors.Is(err, syscall.EROFS), errors.Is(err, syscall.EIO): // also where the mount's flags do not say so
+		return filewise.Errorf(filewise.CodePreflight, "bring the volume back; then \"filewise resume\" goes on with this trial",
+			"a volume can be written to no more: the trial of %s: %w", l.trial.Cell.Layout, err)
 	case err == nil:
 		return nil
 	case l.mistaken(err):
