@@ -25,10 +25,13 @@ const tolerated = 20
 // FillWarnings says of a trial's final files which were never used, where the
 // engine tells (File.Used), and which preallocated ones grew (File.Grew).
 func FillWarnings(final []File) []Warning {
-	files, unused, idle, grew, bytes := 0, 0, 0, int64(0), int64(0)
+	files, unused, idle, grew, bytes, logGrew := 0, 0, 0, int64(0), int64(0), int64(0)
 	for _, f := range final {
 		if f.Role == RoleTemp && f.Used != nil && *f.Used == 0 {
 			idle++
+		}
+		if f.Role == RoleLog {
+			logGrew += f.Grew
 		}
 		if f.Role != RoleData {
 			continue
@@ -54,6 +57,13 @@ func FillWarnings(final []File) []Warning {
 			Code:    "temporary-files-untouched",
 			Message: fmt.Sprintf("%d of the temporary files were never used", idle),
 			Remedy:  "give more --rows or --connections, or a smaller --size",
+		})
+	}
+	if logGrew > 0 {
+		all = append(all, Warning{
+			Code:    "log-grew",
+			Message: fmt.Sprintf("the log grew by %.1f MiB in the trial: that is measured too, and it is larger by then", float64(logGrew)/(1<<20)),
+			Remedy:  "make the log larger at first, or the work smaller",
 		})
 	}
 	if grew*tolerated > bytes {

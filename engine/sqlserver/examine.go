@@ -119,6 +119,9 @@ func (e *examination) instant(ctx context.Context) {
 		"it is off: every data file is written full of zeros when it is created and when it grows, which takes its time while measured")
 }
 
+// systemWorkers are about as many as the server needs for itself.
+const systemWorkers = 64
+
 func (e *examination) connections(ctx context.Context) {
 	limit := e.server.identity.sessions
 	in, free := fmt.Sprintf("the server allows %d", limit), limit
@@ -128,6 +131,13 @@ func (e *examination) connections(ctx context.Context) {
 				free -= int64(g.Value)
 				in += fmt.Sprintf(", others have %.0f of them", g.Value)
 			}
+		}
+	}
+	// A session that works has a worker: with fewer, requests wait for one (THREADPOOL).
+	if m, err := ask(ctx, e.server.control, "machine", nil); err == nil {
+		if workers, ok := m.number("workers"); ok && workers-systemWorkers < free {
+			free = workers - systemWorkers
+			in += fmt.Sprintf(", and it has %d workers, of which some %d are its own", workers, systemWorkers)
 		}
 	}
 	e.Connections(int64(e.Demand.Program.Connections()+controls+insides+2), free, "use fewer --connections", in)

@@ -27,6 +27,9 @@ func (s *externalServer) Facts(ctx context.Context) ([]filewise.Fact, error) {
 		memory, _ := m.number("memory_kb")
 		facts = append(facts, filewise.Fact{Name: "processors", Value: strconv.FormatInt(cpus, 10)},
 			filewise.Fact{Name: "memory", Value: humanize.IBytes(uint64(memory) * kib)})
+		if target, ok := m.number("target_kb"); ok {
+			facts = append(facts, filewise.Fact{Name: "memory that the server aims at", Value: humanize.IBytes(uint64(target) * kib)})
+		}
 	} else if !denied(err) {
 		return nil, s.login.explain(err)
 	}
@@ -35,6 +38,11 @@ func (s *externalServer) Facts(ctx context.Context) ([]filewise.Fact, error) {
 		return nil, err
 	}
 	facts = append(facts, configured...)
+	inherited, err := s.inherited(ctx)
+	if err != nil {
+		return nil, err
+	}
+	facts = append(facts, inherited...)
 	return append(facts, s.buildFacts()...), nil
 }
 
@@ -48,6 +56,8 @@ func (s *externalServer) buildFacts() []filewise.Fact {
 	facts := []filewise.Fact{
 		{Name: "recovery model", Value: "SIMPLE: the log is reused after each checkpoint, and no log backup is made"},
 		{Name: "delayed durability", Value: durability},
+		{Name: "pinned", Value: "Query Store off, READ_COMMITTED_SNAPSHOT off, no update of statistics by itself, page " +
+			"checksums, target recovery time 60 s"},
 		{Name: "log growth", Value: humanize.IBytes(uint64(set.logGrowth))},
 	}
 	if set.mixedPages {
@@ -57,6 +67,20 @@ func (s *externalServer) buildFacts() []filewise.Fact {
 		facts = append(facts, filewise.Fact{Name: settingAll, Value: "on"})
 	}
 	return facts
+}
+
+// inherited is what builds have from model.
+func (s *externalServer) inherited(ctx context.Context) ([]filewise.Fact, error) {
+	r, err := ask(ctx, s.control, "inherited", nil)
+	if err != nil {
+		return nil, s.login.explain(fmt.Errorf("what model has: %w", err))
+	}
+	level, _ := r.number("level")
+	on := map[bool]string{true: "on", false: "off"}
+	return []filewise.Fact{{Name: "compatibility level", Value: strconv.FormatInt(level, 10)}, {Name: "collation", Value: r.text("collation")},
+		{Name: "automatic statistics", Value: on[r.yes("statistics_made")]},
+		{Name: "forced parameterization", Value: on[r.yes("forced_parameters")]},
+		{Name: "encrypted", Value: on[r.yes("encrypted")]}}, nil
 }
 
 // configuration are the server's own settings; they are only read.

@@ -137,7 +137,7 @@ func (d *design) placeLog(dirs map[string]joiner, at place, beside filewise.Volu
 			dir = at.log // the server keeps a default of its own for logs
 		}
 	}
-	f := file{Logical: "fw_log", KB: d.settings.logSize(d.layout.Data.Bytes) / kib, GrowthKB: d.settings.logGrowth / kib,
+	f := file{Logical: "fw_log", KB: d.settings.logSize(d.layout.Data.Bytes, d.program) / kib, GrowthKB: d.settings.logGrowth / kib,
 		role: filewise.RoleLog, volume: volume}
 	err := d.join(&f, dir, "log.ldf")
 	d.log = []file{f}

@@ -353,6 +353,7 @@ var damages = []struct{ section, old, new string }{
 	{"drop", "DROP DATABASE", "DROP DATABAS"}, {"drop", "IF NOT EXISTS (", "IF NOT EXISTS"}, {"drop", "COLLATE", "COLATE"},
 	{"drop", "UNION ALL SELECT", "UNION ALL SELCT"}, {"drop", ") AS strange", ") strange strange"},
 	{"look", "BETWEEN 5 AND 16383", "BETWEEN 5 OR 16383"}, {"look", "NOT IN (", "NOT IN"},
+	{"options", "SET QUERY_STORE = OFF", "SET QUERY_STORE = OF"}, {"options", "60 SECONDS", "60 SECS"}, {"inherited", "FROM sys", "FORM sys"},
 	{"from-model", "DECLARE @found", "DECLARE found"}, {"count", "NOCOUNT OFF", "NOCOUNT OFFF"},
 	{"backup", "TO\n", "INTO\n"}, {"backup", "STATS = 5", "STATS = "}, {"backup", "NOFORMAT,", "NOFORMAT"}, {"backup", "DISK =", "DISC ="},
 	{"restore", "MOVE", "MOV"}, {"restore", "RECOVERY,", "RECOVERI,"}, {"restore", "FROM\n", "FORM\n"},

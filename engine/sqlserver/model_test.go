@@ -36,9 +36,11 @@ type model struct {
 	percent       func(int)     // is told how far a backup or restore has come; nil: nobody is
 	client        string
 	others        int // sessions of others
+	workers       int64
 	largeMemory   int64
 	available     int64
 	mount         string
+	drivesOnly    bool // no database has a file on a volume
 	unconfirmed   bool // cancels are not confirmed
 	backupsFailed bool
 	damaged       bool           // restored databases are
@@ -83,7 +85,7 @@ func newModel() *model {
 	return &model{databases: map[string]*modelDatabase{}, locks: map[string]*Session{}, counting: map[*Session]bool{}, password: "s3cret'; --",
 		version: "16.0.4085.2", engine: 3,
 		edition: "Developer Edition (64-bit)", data: `C:\Program Files\MSSQL\DATA\`, log: `L:\LOG\`, view: true, create: true, modelPages: 1024,
-		client: "10.0.0.7", largeMemory: 4096, available: 1 << 40, mount: `C:\`}
+		client: "10.0.0.7", workers: 576, largeMemory: 4096, available: 1 << 40, mount: `C:\`}
 }
 
 func (m *model) Login(s *Session) error {
@@ -182,12 +184,19 @@ func init() {
 	add(`HAS_PERMS_BY_NAME`, modelRights)
 	add(`FROM sys\.configurations`, modelConfiguration)
 	add(`FROM sys\.dm_os_sys_info`, modelMachine)
+	add(`FROM sys\.databases WHERE name = N'model'`, func(_ *asked, r *Reply) error {
+		r.Result(num("level"), str("collation"), num("statistics_made"), num("forced_parameters"), num("encrypted")).
+			Row(160, "Latin1_General_CI_AS", 1, 0, 0)
+		return nil
+	})
 	add(`FROM sys\.master_files WHERE database_id = 3`, func(a *asked, r *Reply) error {
 		r.Result(big("pages")).Row(a.modelPages)
 		return nil
 	})
 	add(`dm_os_volume_stats|dm_os_enumerate_fixed_drives`, func(a *asked, r *Reply) error {
-		if !a.denied(r) {
+		if drives := strings.Contains(a.q.SQL, "fixed_drives"); a.drivesOnly && !drives {
+			r.Result(str("mount"), big("available"))
+		} else if !a.denied(r) {
 			r.Result(str("mount"), big("available")).Row(a.mount, a.available)
 		}
 		return nil
@@ -291,7 +300,7 @@ func modelConfiguration(a *asked, r *Reply) error {
 
 func modelMachine(a *asked, r *Reply) error {
 	if !a.denied(r) {
-		r.Result(num("cpus"), big("memory_kb"), big("target_kb")).Row(8, 32<<20, 16<<20)
+		r.Result(num("cpus"), big("memory_kb"), big("target_kb"), big("workers")).Row(8, 32<<20, 16<<20, a.workers)
 	}
 	return nil
 }

@@ -88,6 +88,9 @@ func (b *build) compare(f file, r row) (filewise.File, error) {
 		}
 		found.Used = &used
 	}
+	if f.role == filewise.RoleLog { // it has the size that the work should want
+		found.Grew = bytes - f.KB*kib
+	}
 	if f.role == filewise.RoleData && b.design.layout.Data.Allocation != filewise.Growing {
 		found.Grew = bytes - f.KB*kib
 	}

@@ -26,6 +26,8 @@ const (
 	extent       = 64 * kib // files are sized and grow in whole extents
 	leastFile    = 8 * mib  // of model from 2016 on: the first file cannot be smaller
 	leastFurther = mib      // of files besides the first
+	windowLog    = 1 << 30  // of inserts for a time
+	logOf        = 4        // bytes of log to one of payload
 	usualLog     = 64 * mib // least size of the log
 	mostLog      = 8 << 30  // as published: 8 GB for 160 GB of data
 	usualGrow    = 64 * mib // growth of files in a new database from 2016 on
@@ -92,11 +94,18 @@ func size(key, value string, least uint64) (int64, error) {
 
 // logSize is the initial size of the log, so that it does not grow while
 // measured: under the simple recovery model a checkpoint frees it again.
-func (s settings) logSize(data int64) int64 {
-	if s.logBytes > 0 {
+// Inserts of a window fill more: half full, a checkpoint comes for the log's sake.
+func (s settings) logSize(data int64, p filewise.Program) int64 {
+	least := int64(usualLog)
+	switch {
+	case s.logBytes > 0:
 		return s.logBytes
+	case p.Appends() && p.WorkBytes == 0:
+		least = windowLog
+	case p.Appends():
+		least = max(least, logOf*p.WorkBytes)
 	}
-	return min(max(data/4, usualLog), mostLog) / extent * extent
+	return min(max(data/4, least), mostLog) / extent * extent
 }
 
 // delayed tells whether commits may return before they are on the storage.

@@ -30,6 +30,9 @@ func (e *examination) space(ctx context.Context) {
 		check, need := "free space of "+name, e.Demand.Space[name]
 		free, mount, ok := freeAt(mounts, names[name])
 		switch {
+		case ok && (mounts[mount].drive && free < need || free == 0):
+			e.Note(check, "look there yourself", "%s needed; %s has %s free, and %s may be a mount point with room of its own",
+				humanize.IBytes(uint64(need)), mount, humanize.IBytes(uint64(free)), names[name])
 		case !ok && err != nil:
 			e.Note(check, grantTo(grantView, e.server.identity.login), "%s needed; the account may not look: %v", humanize.IBytes(uint64(need)),
 				e.server.login.explain(err))
@@ -41,9 +44,16 @@ func (e *examination) space(ctx context.Context) {
 	}
 }
 
+// room is the free bytes of a mount point; of one that is known as a drive only, another
+// may lie below.
+type room struct {
+	free  int64
+	drive bool
+}
+
 // mounts are the free bytes by mount point, as far as the account may look.
-func (s *externalServer) mounts(ctx context.Context) (map[string]int64, error) {
-	all := map[string]int64{}
+func (s *externalServer) mounts(ctx context.Context) (map[string]room, error) {
+	all := map[string]room{}
 	names := []string{"volumes"}
 	if s.identity.version.major >= 14 {
 		names = append(names, "drives")
@@ -56,8 +66,9 @@ func (s *externalServer) mounts(ctx context.Context) (map[string]int64, error) {
 			continue
 		}
 		for _, r := range rows {
-			if n, ok := r.number("available"); ok && r.text("mount") != "" {
-				all[r.text("mount")] = n
+			_, known := all[r.text("mount")]
+			if n, ok := r.number("available"); ok && r.text("mount") != "" && !known {
+				all[r.text("mount")] = room{n, section == "drives"}
 			}
 		}
 	}
@@ -65,10 +76,10 @@ func (s *externalServer) mounts(ctx context.Context) (map[string]int64, error) {
 }
 
 // freeAt is the room at the longest mount point above a directory.
-func freeAt(mounts map[string]int64, dir serverpath.Dir) (free int64, mount string, ok bool) {
-	for m, n := range mounts {
+func freeAt(mounts map[string]room, dir serverpath.Dir) (free int64, mount string, ok bool) {
+	for m, r := range mounts {
 		if dir.Within(m) && len(m) > len(mount) {
-			free, mount, ok = n, m, true
+			free, mount, ok = r.free, m, true
 		}
 	}
 	return free, mount, ok

@@ -31,12 +31,21 @@ SELECT name, CAST(value_in_use AS bigint) AS value
 FROM sys.configurations
 WHERE name IN (N'max degree of parallelism', N'max server memory (MB)', N'min server memory (MB)', N'max worker threads',
   N'fill factor (%)', N'recovery interval (min)', N'backup compression default', N'user connections', N'priority boost',
-  N'lightweight pooling', N'affinity mask', N'network packet size (B)')
+  N'lightweight pooling', N'affinity mask', N'network packet size (B)', N'cost threshold for parallelism', N'user options',
+  N'optimize for ad hoc workloads')
 ORDER BY name;
 
 -- name: machine whole
-SELECT cpu_count AS cpus, CAST(physical_memory_kb AS bigint) AS memory_kb, CAST(committed_target_kb AS bigint) AS target_kb
+SELECT cpu_count AS cpus, CAST(physical_memory_kb AS bigint) AS memory_kb, CAST(committed_target_kb AS bigint) AS target_kb,
+  CAST(max_workers_count AS bigint) AS workers
 FROM sys.dm_os_sys_info;
+
+-- name: inherited whole
+-- What a new database has from model, and a build leaves as it is.
+SELECT CAST(compatibility_level AS int) AS level, CAST(collation_name AS nvarchar(128)) AS collation,
+  CAST(is_auto_create_stats_on AS int) AS statistics_made, CAST(is_parameterization_forced AS int) AS forced_parameters,
+  CAST(is_encrypted AS int) AS encrypted
+FROM sys.databases WHERE name = N'model';
 
 -- name: model whole
 SELECT CAST(size AS bigint) AS pages FROM sys.master_files WHERE database_id = 3 AND file_id = 1;
@@ -99,6 +108,12 @@ END;
 ALTER DATABASE {{ident .Name}} SET RECOVERY SIMPLE;
 ALTER DATABASE {{ident .Name}} SET AUTO_CLOSE OFF;
 ALTER DATABASE {{ident .Name}} SET AUTO_SHRINK OFF;
+ALTER DATABASE {{ident .Name}} SET QUERY_STORE = OFF;
+ALTER DATABASE {{ident .Name}} SET READ_COMMITTED_SNAPSHOT OFF;
+ALTER DATABASE {{ident .Name}} SET ALLOW_SNAPSHOT_ISOLATION OFF;
+ALTER DATABASE {{ident .Name}} SET AUTO_UPDATE_STATISTICS OFF;
+ALTER DATABASE {{ident .Name}} SET PAGE_VERIFY CHECKSUM;
+ALTER DATABASE {{ident .Name}} SET TARGET_RECOVERY_TIME = 60 SECONDS;
 ALTER DATABASE {{ident .Name}} SET DELAYED_DURABILITY = {{if eq .Durability "normal"}}FORCED{{else}}DISABLED{{end}};
 {{- if .MixedPages}}
 ALTER DATABASE {{ident .Name}} SET MIXED_PAGE_ALLOCATION ON;
