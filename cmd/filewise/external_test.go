@@ -52,6 +52,7 @@ func TestExternalServer(t *testing.T) {
 			p := newPlace(t)
 			p.env = append(p.env, "FILEWISE_PASSWORD="+accountPassword)
 			p.plansWhatInspectProposes(f.args("inspect")...)
+			f.captures(p)
 			f.measure(t, p)
 			f.killAndClean(t, p)
 			after, err := f.dump()
@@ -71,6 +72,28 @@ func (f *existing) args(command string, more ...string) []string {
 func externalRun(window string) []string {
 	return []string{"--files=1,2", "--window=" + window, "--warm-up=0s", "--max-blocks=3", "--budget=0", "--size=4MiB", "--connections=2",
 		"--seed=3"}
+}
+
+// captures: a study file is written of a log, once.
+func (f *existing) captures(p *place) {
+	database, log := "postgres", `{"dbname":"postgres","session_id":"1","message":"statement: SELECT upper('x')"}`
+	if strings.HasPrefix(f.target, "mariadb") {
+		database = "information_schema"
+		log = "\t\t    12 Connect\ta@localhost on information_schema using Socket\n\t\t    12 Query\tSELECT upper('x')\n"
+	}
+	dir := p.t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "their.log"), []byte(log), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+	args := f.args("capture", "--database", database, "--log", filepath.Join(dir, "their.log"))
+	if out := p.run(0, args...).stdout.String(); !strings.Contains(out, "SELECT upper(:") || !strings.Contains(out, "covers 100.0 %") {
+		p.t.Errorf("the study:\n%s", out)
+	}
+	file := filepath.Join(dir, "captured.yaml")
+	p.run(0, append(args, "-o", file, "--json")...)
+	p.run(2, append(args, "-o", file)...)
+	p.run(2, f.args("capture", "--database", database, "--for", "0s")...) // it is not counted
+	p.run(2, "capture", "--target", "sqlite:"+dir, "--database", "x")
 }
 
 // measure plans, examines, tries every statement and runs.

@@ -2,6 +2,7 @@ package innodb
 
 import (
 	"context"
+	"io"
 
 	"filewise"
 	"filewise/engine/innodb/dialect"
@@ -16,7 +17,7 @@ var (
 )
 
 // Engine is InnoDB in one of its products. It implements filewise.Engine, Describer,
-// Inspector and Filler.
+// Inspector, Capturer and Filler.
 type Engine struct{ product *dialect.Product }
 
 // host is a way to servers: by starting them, or by URL.
@@ -49,6 +50,16 @@ func (e Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, e
 // Inspect looks at an existing server, see external.Engine.Inspect.
 func (e Engine) Inspect(ctx context.Context, t filewise.Target) (filewise.Inspection, error) {
 	return external.Engine{Product: e.product}.Inspect(ctx, t)
+}
+
+// Watch opens a database of the user's, for reading only.
+func (e Engine) Watch(ctx context.Context, t filewise.Target, database string) (filewise.Watcher, error) {
+	return external.Engine{Product: e.product}.Watch(ctx, t, database)
+}
+
+// ReadLog reads a server's general or slow log.
+func (e Engine) ReadLog(r io.Reader, database string, each func(filewise.LoggedStatement)) error {
+	return external.Engine{Product: e.product}.ReadLog(r, database, each)
 }
 
 // FillWork is the work in payload bytes that fills the files of a layout. 0: the

@@ -12,9 +12,7 @@ import (
 	"math/big"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -114,7 +112,7 @@ func (f *usersServer) configure() {
 	}
 	conf, err := os.OpenFile(filepath.Join(dir, "postgresql.conf"), os.O_APPEND|os.O_WRONLY, 0)
 	must(f.t, err)
-	_, err = fmt.Fprintf(conf, "ssl = %v\nmax_connections = 60\n", f.tls)
+	_, err = fmt.Fprintf(conf, "ssl = %v\nmax_connections = 60\nshared_preload_libraries = pg_stat_statements\n", f.tls)
 	must(f.t, err)
 	must(f.t, conf.Close())
 	for n, name := range []string{"spare", "theirs"} {
@@ -187,18 +185,5 @@ func (f *usersServer) state(t *testing.T) []string {
 			all = append(all, client.Text(row[0]))
 		}
 	}
-	for _, name := range []string{`Customer's "data"`, "filewise_customers"} {
-		cmd := exec.CommandContext(context.Background(), filepath.Join(f.in.Bin, "pg_dump"), "-h", f.inst.sites.dataDir(), "-p",
-			fmt.Sprint(f.port), "-U", installed.Superuser, name)
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("pg_dump: %v %s", err, out)
-		}
-		for line := range strings.Lines(string(out)) {
-			if !strings.HasPrefix(line, `\restrict`) && !strings.HasPrefix(line, `\unrestrict`) { // a random word each time
-				all = append(all, line)
-			}
-		}
-	}
-	return all
+	return append(append(all, f.dump(t, `Customer's "data"`)...), f.dump(t, "filewise_customers")...)
 }

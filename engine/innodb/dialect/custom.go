@@ -10,8 +10,8 @@ import (
 	"filewise/engine/internal/customsql"
 )
 
-// customRules are how both servers write SQL.
-var customRules = customsql.Rules{Backslash: true, Hash: true, Qualified: true}
+// CustomRules are how both servers write SQL.
+var CustomRules = customsql.Rules{Backslash: true, Hash: true, Qualified: true}
 
 // customTables are the tables of custom SQL that the layout spreads.
 func customTables(l filewise.Layout, p filewise.Program) ([]Table, error) {
@@ -38,7 +38,7 @@ func (s Schema) customSetup() ([]string, error) {
 	for _, t := range s.Tables {
 		site.Spread[t.Name] = customsql.Place{Clause: t.Options}
 	}
-	all, err := customRules.Setup(s.Program.Custom, site)
+	all, err := CustomRules.Setup(s.Program.Custom, site)
 	texts := []string{"USE " + Ident(s.Database)}
 	for _, x := range all {
 		texts = append(texts, x.Marked())
@@ -48,7 +48,7 @@ func (s Schema) customSetup() ([]string, error) {
 
 // queryCustom asks a query of custom SQL.
 func (q Querier) queryCustom(section string) ([]string, error) {
-	x, err := customRules.Query(q.Schema.Program.Custom, section)
+	x, err := CustomRules.Query(q.Schema.Program.Custom, section)
 	return []string{"USE " + Ident(q.Schema.Database), x.Marked()}, err
 }
 
@@ -101,7 +101,7 @@ func (o *customSession) prepareAll(ctx context.Context) error {
 		}
 		return st, err
 	}
-	return o.custom.Prepare(customRules, o.schema.Program.Custom, o.Session, func(x *customsql.Statement) error {
+	return o.custom.Prepare(CustomRules, o.schema.Program.Custom, o.Session, func(x *customsql.Statement) error {
 		st, err := prepare(x)
 		if err == nil {
 			o.statements[x] = st

@@ -63,7 +63,8 @@ func TestServer(t *testing.T) {
 				run  func(*testing.T, bench)
 			}{
 				{"Life", testLife}, {"Binlog", testBinlog}, {"Load", testLoad}, {"Clean", testClean}, {"Foreign", testForeign}, {"Mark", testMark},
-				{"TwoRuns", testTwoRuns}, {"Examine", testExamine}, {"Inspect", testInspect}, {"Waits", testWaits}, {"Rights", testRights},
+				{"TwoRuns", testTwoRuns}, {"Examine", testExamine}, {"Inspect", testInspect}, {"Capture", testCapture},
+				{"Waits", testWaits}, {"Rights", testRights},
 				{"Monitor", testMonitor}, {"Secrets", testSecrets}, {"Conformance", testConformance},
 			} {
 				t.Run(test.name, func(t *testing.T) { test.run(t, b) })

@@ -1,0 +1,131 @@
+package filewise
+
+import (
+	"context"
+	"io"
+)
+
+// Capturer is an engine that can tell what the clients of an existing database do.
+type Capturer interface {
+	// Watch opens a database of the user's, in sessions that cannot write.
+	Watch(ctx context.Context, t Target, database string) (Watcher, error)
+	// ReadLog tells the statements of a server's log that were given to a database, in
+	// their order.
+	ReadLog(r io.Reader, database string, each func(LoggedStatement)) error
+}
+
+// Watcher asks one database. Whatever it asks is light, and has a time limit.
+type Watcher interface {
+	// Server is product and version.
+	Server() string
+	// Counted are the statements that the server has counted since it counts, without
+	// their values. Where it does not count, the error says what to do.
+	Counted(context.Context) ([]CountedStatement, error)
+	// Sessions are those of the database: executing something now, and all.
+	Sessions(context.Context) (active, connected int, err error)
+	// Shape divides a statement of the database from its values. Nothing is executed; the
+	// error says why the server would not take it.
+	Shape(ctx context.Context, text string) (Shape, error)
+	// Tables are those of the given names that exist, with statistics of their columns. Of
+	// a column that withhold names no value is asked for, nor told.
+	Tables(ctx context.Context, names []string, withhold func(column string) bool) ([]TableFacts, error)
+	Close() error
+}
+
+// CountedStatement is a statement that a server has counted.
+type CountedStatement struct {
+	ID, Text             string
+	Calls, Seconds, Rows float64
+	// Hidden says why its text is not known; empty: it is.
+	Hidden string
+}
+
+// LoggedStatement is one statement of a log.
+type LoggedStatement struct {
+	Session, Text string
+	Key           string  // what is the same for all values
+	Seconds       float64 // 0: the log does not tell
+}
+
+// Shape is a statement without its values.
+type Shape struct {
+	// Pieces are what stands before, between and behind the values: one more than these.
+	Pieces []string
+	Values []ValueUse
+	Tables []string // that it names; some may be none
+}
+
+// Use is what a statement does with a value.
+type Use string
+
+// The uses of values. A lower and an upper bound of one column are a range.
+const (
+	UseNone    Use = ""
+	UseEqual   Use = "equal"
+	UseOther   Use = "other" // it is compared in another way, or one of a list
+	UseLower   Use = "lower"
+	UseUpper   Use = "upper"
+	UseSet     Use = "set"
+	UseInsert  Use = "insert"
+	UseAdd     Use = "add" // it is added to the column's
+	UseLimit   Use = "limit"
+	UseOffset  Use = "offset"
+	UsePattern Use = "pattern"
+	// UseSpan is an interval of time, which the statement says as a literal.
+	UseSpan Use = "span"
+)
+
+// ValueUse is where a value stands.
+type ValueUse struct {
+	Table, Column string // empty: not known
+	Use           Use
+	Type          ColumnType // where the server tells
+	// Literal is what a limit, an offset or a span said; empty: the server does not tell.
+	Literal string
+	Number  int // values of one number are the same; 0: none
+}
+
+// ColumnType is what kind of values a column has.
+type ColumnType string
+
+// The kinds of values.
+const (
+	TypeUnknown ColumnType = ""
+	TypeWhole   ColumnType = "whole number"
+	TypeNumber  ColumnType = "number"
+	TypeText    ColumnType = "text"
+	TypeTime    ColumnType = "time"
+	TypeBool    ColumnType = "truth value"
+	TypeUUID    ColumnType = "UUID"
+	TypeJSON    ColumnType = "JSON"
+)
+
+// TableFacts are a table's.
+type TableFacts struct {
+	Name  string
+	Bytes int64
+	Rows  float64
+	Key   string // the first column of its primary key; empty: it has none
+	// Whole says why it cannot be divided into partitions; empty: it can.
+	Whole   string
+	Columns []ColumnFacts
+}
+
+// ColumnFacts are what statistics tell of a column. What was withheld, or is not known, is
+// empty.
+type ColumnFacts struct {
+	Name string
+	Type ColumnType
+	Said string // its type in the server's words
+	// Unique: a row that is inserted needs a new value here.
+	Unique    bool
+	Low, High string
+	Distinct  float64 // how many values; 0: not known
+	Width     float64 // mean length of a text
+	Most      int     // letters at most; 0: no limit
+	// Common are the most frequent values with their shares of the rows.
+	Common []string
+	Shares []float64
+	// Fresh is an expression that makes a new value; empty: none is known.
+	Fresh string
+}

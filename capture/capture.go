@@ -1,0 +1,339 @@
+// Package capture makes a study of what the clients of an existing database do. The
+// engines tell statements, their counts and the statistics of columns; here they become
+// transactions with weights, parameters that are drawn, and the account of what is left
+// out.
+package capture
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"filewise"
+)
+
+// Options say what is captured.
+type Options struct {
+	Engine   string
+	Database string
+	For      time.Duration // between two looks; 0: since the server counts
+	Values   bool          // of columns that look personal, too
+	Log      io.Reader     // in the place of what the server counts; nil: none
+	LogName  string
+}
+
+// mostTypes is how many types of transactions a study has at most.
+const mostTypes = 50
+
+// Study is what was captured.
+type Study struct {
+	Options  `json:"-"`
+	Database string  `json:"database"`
+	Server   string  `json:"server"`
+	Seconds  float64 `json:"seconds,omitempty"` // observed; 0: since the server counts, or a log's
+	Calls    float64 `json:"calls"`             // of all statements, or transactions of a log
+	// Time is what these took, in s; 0: a log does not tell.
+	Time float64 `json:"time_s"`
+	// Covered is the share of the time that the study covers; without times, of the calls.
+	Covered      float64       `json:"covered"`
+	Active       float64       `json:"active"`
+	MostActive   int           `json:"most_active"`
+	Connected    int           `json:"connected"`
+	Tables       []Table       `json:"tables"`
+	Parameters   []Parameter   `json:"parameters"`
+	Transactions []Transaction `json:"transactions"`
+	Left         []Left        `json:"left_out"`
+}
+
+// Table is one that the layout may spread.
+type Table struct {
+	Name  string  `json:"name"`
+	Key   string  `json:"key"`
+	Bytes int64   `json:"bytes"`
+	Rows  float64 `json:"rows"`
+	Whole string  `json:"whole,omitempty"` // why it cannot be spread
+}
+
+// Transaction is a type of them.
+type Transaction struct {
+	Name      string   `json:"name"`
+	Weight    int      `json:"weight"`
+	Share     float64  `json:"share"` // of the calls of those that are included
+	TimeShare float64  `json:"time_share"`
+	SQL       []string `json:"sql"`
+}
+
+// Left is what was left out.
+type Left struct {
+	Why       string  `json:"why"`
+	What      string  `json:"what"` // an example
+	Share     float64 `json:"share"`
+	TimeShare float64 `json:"time_share"`
+}
+
+// kind is a type of transactions as it was observed.
+type kind struct {
+	texts                []string
+	calls, seconds, rows float64
+	hidden               string
+	shapes               []filewise.Shape
+}
+
+// Take captures. A watcher is closed by its owner.
+func Take(ctx context.Context, e filewise.Capturer, w filewise.Watcher, o Options) (*Study, error) {
+	t := &taking{watcher: w, Study: Study{Options: o, Database: o.Database, Server: w.Server()}, personal: personal}
+	if o.Values {
+		t.personal = func(string) bool { return false }
+	}
+	kinds, err := t.observe(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range kinds {
+		t.Calls, t.Time = t.Calls+k.calls, t.Time+k.seconds
+	}
+	if t.Calls == 0 {
+		return nil, filewise.Errorf(filewise.CodeUsage, "capture while the database works, longer by --for, or --for 0s for all that the server "+
+			"has counted; give the database's name by --database", "nothing was executed in database %s", o.Database)
+	}
+	slices.SortStableFunc(kinds, func(a, b kind) int { return cmp.Compare(t.worth(b), t.worth(a)) })
+	if kinds, err = t.shape(ctx, kinds); err != nil {
+		return nil, err
+	}
+	if err := t.facts(ctx, kinds); err != nil {
+		return nil, err
+	}
+	t.write(kinds)
+	if len(t.Transactions) == 0 {
+		return nil, filewise.Errorf(filewise.CodeUsage, "capture while its clients work, or give a log by --log",
+			"nothing that was executed in database %s can be repeated: %s: %s", o.Database, t.Left[0].Why, t.Left[0].What)
+	}
+	return &t.Study, nil
+}
+
+type taking struct {
+	Study
+	watcher  filewise.Watcher
+	personal func(column string) bool
+	tables   map[string]filewise.TableFacts
+	drawn    map[string]string // name of a parameter by what it is drawn for
+}
+
+// worth is the greater share, of calls or of time.
+func (t *taking) worth(k kind) float64 { return max(share(k.calls, t.Calls), share(k.seconds, t.Time)) }
+
+func share(part, of float64) float64 {
+	if of <= 0 {
+		return 0
+	}
+	return part / of
+}
+
+func (t *taking) observe(ctx context.Context, e filewise.Capturer) ([]kind, error) {
+	if t.Log != nil {
+		if err := t.sessions(ctx, 0); err != nil {
+			return nil, err
+		}
+		kinds, err := t.readLog(e)
+		if err != nil {
+			err = fmt.Errorf("log %s: %w", t.LogName, err)
+		}
+		return kinds, err
+	}
+	before := map[string]filewise.CountedStatement{}
+	start := time.Now()
+	if t.For > 0 {
+		counted, err := t.watcher.Counted(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range counted {
+			before[s.ID] = s
+		}
+		start = time.Now()
+	}
+	if err := t.sessions(ctx, t.For); err != nil {
+		return nil, err
+	}
+	after, err := t.watcher.Counted(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if t.For > 0 {
+		t.Seconds = time.Since(start).Seconds()
+	}
+	var kinds []kind
+	for _, s := range after {
+		if b := before[s.ID]; b.Calls <= s.Calls { // else it was reset meanwhile
+			s.Calls, s.Seconds, s.Rows = s.Calls-b.Calls, max(s.Seconds-b.Seconds, 0), max(s.Rows-b.Rows, 0)
+		}
+		if s.Calls > 0 {
+			kinds = append(kinds, kind{texts: []string{s.Text}, calls: s.Calls, seconds: s.Seconds, rows: s.Rows, hidden: s.Hidden})
+		}
+	}
+	return kinds, nil
+}
+
+// sessions looks every second how many work, for a time or once. What cannot be seen is
+// not known.
+func (t *taking) sessions(ctx context.Context, d time.Duration) error {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	end := time.After(d)
+	for looks := 1.0; ; looks++ {
+		if active, connected, err := t.watcher.Sessions(ctx); err == nil {
+			t.Active += (float64(active) - t.Active) / looks
+			t.MostActive, t.Connected = max(t.MostActive, active), max(t.Connected, connected)
+		}
+		if d == 0 {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-end:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// works are words that begin what a study can repeat, and controls what it does itself.
+var (
+	works    = []string{"SELECT", "INSERT", "UPDATE", "DELETE", "REPLACE", "MERGE", "WITH", "VALUES", "TABLE", "CALL", "("}
+	begins   = []string{"BEGIN", "START"}
+	ends     = []string{"COMMIT", "END", "ROLLBACK", "ABORT"}
+	controls = slices.Concat(begins, ends, []string{"SAVEPOINT", "RELEASE"})
+	// catalogues begin the names of tables that are the server's.
+	catalogues     = []string{"pg_", "information_schema.", "performance_schema.", "mysql.", "sys."}
+	serverFunction = regexp.MustCompile(`\bpg_\w+ *[(.]|@@|CONNECTION_ID`)
+)
+
+// firstWord is what a statement begins with, in capitals.
+func firstWord(text string) string {
+	text = strings.TrimSpace(text)
+	for strings.HasPrefix(text, "/*") {
+		_, text, _ = strings.Cut(text, "*/")
+		text = strings.TrimSpace(text)
+	}
+	end := strings.IndexFunc(text, func(c rune) bool { return c <= ' ' || c == '(' || c == ';' || c == '/' })
+	if end < 0 {
+		end = len(text)
+	}
+	return strings.ToUpper(text[:max(end, min(1, len(text)))])
+}
+
+// shape keeps what can be repeated, divided from its values.
+func (t *taking) shape(ctx context.Context, kinds []kind) ([]kind, error) {
+	var kept []kind
+	for _, k := range kinds {
+		why := k.hidden
+		switch {
+		case why != "":
+		case len(k.texts) == 1 && slices.Contains(controls, firstWord(k.texts[0])):
+			why = "transactions are begun and ended by the study itself; which statements stand in one, a log shows (--log)"
+		case len(kept) == mostTypes:
+			why = fmt.Sprintf("a study has %d types of transactions at most", mostTypes)
+		default:
+			var err error
+			if why, err = t.shapeOne(ctx, &k); err != nil {
+				return nil, err
+			}
+		}
+		if why != "" {
+			t.leave(k, why)
+			continue
+		}
+		kept = append(kept, k)
+	}
+	return kept, nil
+}
+
+// shapeOne divides a transaction's statements; why is why it is left out.
+func (t *taking) shapeOne(ctx context.Context, k *kind) (why string, err error) {
+	for _, text := range k.texts {
+		if !slices.Contains(works, firstWord(text)) {
+			return "it is no work on rows", nil
+		}
+		s, err := t.watcher.Shape(ctx, text)
+		if ctx.Err() != nil {
+			return "", context.Cause(ctx)
+		}
+		ofServer := func(table string) bool {
+			return slices.ContainsFunc(catalogues, func(c string) bool { return strings.HasPrefix(strings.ToLower(table), c) })
+		}
+		if slices.ContainsFunc(s.Tables, ofServer) || len(s.Tables) == 0 && serverFunction.MatchString(text) {
+			return "it asks the server's own catalogue", nil
+		}
+		if err != nil {
+			return "the server does not take it without its values: " + brief(err.Error()), nil
+		}
+		k.shapes = append(k.shapes, s)
+	}
+	return "", nil
+}
+
+// leave notes what is left out, by its reason.
+func (t *taking) leave(k kind, why string) {
+	what := brief(strings.Join(k.texts, "; "))
+	n := slices.IndexFunc(t.Left, func(l Left) bool { return l.Why == why })
+	if n < 0 {
+		n = len(t.Left)
+		t.Left = append(t.Left, Left{Why: why, What: what})
+	}
+	t.Left[n].Share += share(k.calls, t.Calls)
+	t.Left[n].TimeShare += share(k.seconds, t.Time)
+}
+
+// brief is a text on one line, cut.
+func brief(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) > 160 {
+		text = strings.ToValidUTF8(text[:160], "") + "…"
+	}
+	return text
+}
+
+// facts are those of the tables that the statements name.
+func (t *taking) facts(ctx context.Context, kinds []kind) error {
+	var names []string
+	for _, k := range kinds {
+		for _, s := range k.shapes {
+			for _, name := range s.Tables {
+				if !slices.Contains(names, name) {
+					names = append(names, name)
+				}
+			}
+		}
+	}
+	all, err := t.watcher.Tables(ctx, names, t.personal)
+	if err != nil {
+		return err
+	}
+	t.tables = map[string]filewise.TableFacts{}
+	sum := int64(0)
+	for _, f := range all {
+		t.tables[f.Name] = f
+		sum += f.Bytes
+	}
+	slices.SortStableFunc(all, func(a, b filewise.TableFacts) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	for _, f := range all {
+		if f.Bytes*10 < sum {
+			continue // small ones are not worth spreading
+		}
+		x := Table{f.Name, f.Key, f.Bytes, f.Rows, f.Whole}
+		switch {
+		case f.Key == "":
+			x.Whole = cmp.Or(x.Whole, "it has no primary key")
+		case !plainName.MatchString(f.Name) || !plainName.MatchString(f.Key):
+			x.Whole = cmp.Or(x.Whole, "its name, or its key's, is none that custom.tables takes")
+		}
+		t.Tables = append(t.Tables, x)
+	}
+	return nil
+}

@@ -1,0 +1,237 @@
+package capture
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"filewise"
+)
+
+// drawing is how the values of one parameter come about.
+type drawing struct {
+	filewise.ColumnFacts
+	use      filewise.Use
+	known    bool    // the column is
+	withheld bool    // it looks personal
+	values   bool    // values may be told, whatever the column
+	paired   bool    // it is a bound of a range
+	part     float64 // of the rows, that a bound alone leaves
+}
+
+// few is how many values a column has at most that are listed.
+const few = 50
+
+// draw is the generator, and what is to be known about it.
+func (d drawing) draw() (text, note string) {
+	if d.withheld {
+		note = "looks personal, so that no value was asked for: --values draws real ones"
+	}
+	if text, ok := d.chosen(); ok {
+		return text, note
+	}
+	said := ""
+	switch d.Type {
+	case filewise.TypeWhole, filewise.TypeUnknown:
+		text, said = d.number()
+	case filewise.TypeNumber:
+		text, said = d.real()
+	case filewise.TypeTime:
+		text, said = d.moment()
+	case filewise.TypeBool:
+		text = "{choice: [true, false]}"
+	case filewise.TypeUUID:
+		text, said = `{choice: ["00000000-0000-0000-0000-000000000000"]}`, "finds no row"
+	case filewise.TypeJSON:
+		text = `{choice: ["{}"]}`
+	default:
+		text, said = d.letters()
+	}
+	if note != "" && said != "" {
+		note += "; "
+	}
+	return text, note + said
+}
+
+// chosen lists the values of a column that has few, or whose values may be told.
+func (d drawing) chosen() (string, bool) {
+	listed := d.use == filewise.UseEqual || d.use == filewise.UseOther || d.use == filewise.UseSet || d.use == filewise.UseInsert
+	if !listed || len(d.Common) == 0 || d.withheld || d.Unique && d.use == filewise.UseInsert {
+		return "", false
+	}
+	sum := 0.0
+	for _, s := range d.Shares {
+		sum += s
+	}
+	all := len(d.Common) <= few && sum > 0.9 && (d.Distinct == 0 || d.Distinct <= few)
+	text := d.Type == filewise.TypeText
+	if text && !d.values && slices.ContainsFunc(d.Common, personalValue.MatchString) {
+		return "", false
+	}
+	if !all && d.Type != filewise.TypeUUID && !(text && d.values) {
+		return "", false
+	}
+	var items []string
+	for i, v := range d.Common[:min(len(d.Common), few)] {
+		switch {
+		case d.Type == filewise.TypeBool:
+			v = map[string]string{"t": "true", "f": "false"}[v]
+		case d.Type == filewise.TypeTime:
+			if _, ok := momentOf(v); !ok {
+				return "", false
+			}
+		}
+		weight := 1.0
+		if i < len(d.Shares) {
+			weight = max(math.Round(10000*d.Shares[i]), 1)
+		}
+		items = append(items, fmt.Sprintf("%s: %.0f", quoted(v), weight))
+	}
+	return "{choice: {" + strings.Join(items, ", ") + "}}", true
+}
+
+// quoted is a text as YAML and JSON have it.
+func quoted(text string) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(text) // a text always can be
+	return strings.TrimSpace(b.String())
+}
+
+// whole are the ends of a column of whole numbers.
+func whole(c filewise.ColumnFacts) (low, high int64, ok bool) {
+	low, err := strconv.ParseInt(c.Low, 10, 64)
+	high, err2 := strconv.ParseInt(c.High, 10, 64)
+	return low, high, err == nil && err2 == nil && low <= high && uint64(high)-uint64(low) < 1<<61
+}
+
+func (d drawing) number() (text, note string) {
+	low, high, ok := whole(d.ColumnFacts)
+	switch {
+	case d.use == filewise.UseAdd:
+		return "{int: {from: 1, to: 10}}", ""
+	case d.use == filewise.UseInsert && d.Unique && ok:
+		return fmt.Sprintf("{sequential: {from: %d}}", high+1), ""
+	case d.use == filewise.UseInsert && d.Unique:
+		return "{sequential: {from: 1000000000}}", ""
+	case !ok && d.known && !d.withheld:
+		return "{int: {from: 1, to: 1000}}", "the server has no statistics: ANALYZE the table, and capture again"
+	case !ok:
+		return "{int: {from: 1, to: 1000}}", ""
+	}
+	if d.use == filewise.UseLower || d.use == filewise.UseUpper {
+		low, high = d.bound(low, high)
+		return fmt.Sprintf("{int: {from: %d, to: %d}}", low, high), ""
+	}
+	if theta := d.skew(); theta >= 0.2 {
+		return fmt.Sprintf("{zipf: {from: %d, to: %d, theta: %.2f}}", low, high, theta), "as skewed as its values; the likeliest are the lowest"
+	}
+	return fmt.Sprintf("{int: {from: %d, to: %d}}", low, high), ""
+}
+
+// bound is where a bound alone is drawn, so that it leaves a part of the rows.
+func (d drawing) bound(low, high int64) (int64, int64) {
+	span := int64(float64(high-low) * d.part)
+	switch {
+	case d.part >= 1:
+	case d.use == filewise.UseLower:
+		low = high - span
+	default:
+		high = low + span
+	}
+	return low, high
+}
+
+// skew is the exponent of Zipf's distribution that goes through the first and the middle
+// one of the frequent values; 0: they are as frequent as each other.
+func (d drawing) skew() float64 {
+	n := min(len(d.Shares), 20)
+	if n < 4 || d.Shares[n-1] <= 0 {
+		return 0
+	}
+	theta := math.Log(d.Shares[0]/d.Shares[n/2]) / math.Log(float64(n/2+1))
+	return min(theta, 2)
+}
+
+func (d drawing) real() (text, note string) {
+	low, err := strconv.ParseFloat(d.Low, 64)
+	high, err2 := strconv.ParseFloat(d.High, 64)
+	switch {
+	case d.use == filewise.UseAdd:
+		low, high = 1, 10
+	case err != nil || err2 != nil:
+		low, high = 0, 1000
+	case low >= high:
+		high = low + 1
+	}
+	return fmt.Sprintf("{float: {from: %s, to: %s}}", decimal(low), decimal(high)), ""
+}
+
+func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+
+// momentOf reads a moment as servers write it.
+func momentOf(text string) (time.Time, bool) {
+	for _, layout := range []string{time.DateTime, time.RFC3339, time.DateOnly} {
+		cut := text[:min(len(text), len(layout))]
+		if layout == time.RFC3339 {
+			cut = text
+		}
+		if t, err := time.Parse(layout, cut); err == nil {
+			return t, t.Year() >= 1 && t.Year() <= 9990
+		}
+	}
+	return time.Time{}, false
+}
+
+func (d drawing) moment() (text, note string) {
+	low, ok := momentOf(d.Low)
+	high, ok2 := momentOf(d.High)
+	if !ok || !ok2 || high.Before(low) {
+		low, high = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	}
+	span := high.Sub(low)
+	part := func(from, to float64) {
+		low, high = low.Add(time.Duration(from*float64(span))), low.Add(time.Duration(to*float64(span)))
+	}
+	switch {
+	case d.use == filewise.UseInsert || d.use == filewise.UseSet:
+		low, high = high, high.Add(24*time.Hour)
+	case d.paired && d.use == filewise.UseLower:
+		part(0.9, 0.95)
+		note = "a range of the latest"
+	case d.paired:
+		part(0.95, 1)
+	case d.use == filewise.UseLower && d.part < 1:
+		part(1-d.part, 1)
+		note = "one of the latest, so that as many rows follow as were read"
+	case d.use == filewise.UseUpper && d.part < 1:
+		part(0, d.part)
+	}
+	if !high.After(low.Add(2 * time.Second)) {
+		high = low.Add(24 * time.Hour)
+	}
+	return fmt.Sprintf("{timestamp: {from: %s, to: %s}}", low.UTC().Format(time.RFC3339), high.UTC().Format(time.RFC3339)), note
+}
+
+func (d drawing) letters() (text, note string) {
+	width := max(int(math.Round(d.Width)), 1)
+	if d.Width == 0 {
+		width = 10
+	}
+	low, high := max(width/2, 1), width+width/2
+	if d.Unique {
+		low, high = max(low, 16), max(high, 16)
+	}
+	if d.Most > 0 {
+		low, high = min(low, d.Most), min(high, d.Most)
+	}
+	if d.use == filewise.UseEqual || d.use == filewise.UseOther || d.use == filewise.UsePattern {
+		note = "random letters, which find no row"
+	}
+	return fmt.Sprintf("{text: {from: %d, to: %d}}", low, high), note
+}

@@ -1,0 +1,67 @@
+package capture
+
+import (
+	"slices"
+	"strings"
+
+	"filewise"
+)
+
+// open is a transaction of a session that has not ended yet.
+type open struct {
+	begun   bool
+	texts   []string
+	keys    []string
+	seconds float64
+}
+
+// readLog counts the transactions of a log: what stands between BEGIN and COMMIT in a
+// session, and statements by themselves.
+func (t *taking) readLog(e filewise.Capturer) ([]kind, error) {
+	var kinds []kind
+	known := map[string]int{}
+	sessions := map[string]*open{}
+	count := func(o *open) {
+		key := strings.Join(o.keys, "\x00")
+		n, ok := known[key]
+		if !ok {
+			n = len(kinds)
+			known[key] = n
+			kinds = append(kinds, kind{texts: o.texts})
+		}
+		kinds[n].calls++
+		kinds[n].seconds += o.seconds
+	}
+	err := e.ReadLog(t.Log, t.Database, func(s filewise.LoggedStatement) {
+		o := sessions[s.Session]
+		if o == nil {
+			o = &open{}
+			sessions[s.Session] = o
+		}
+		word := firstWord(s.Text)
+		o.seconds += s.Seconds
+		switch {
+		case slices.Contains(begins, word):
+			*o = open{begun: true, seconds: s.Seconds}
+			return
+		case slices.Contains(ends, word):
+			if len(o.keys) > 0 && word != "ROLLBACK" && word != "ABORT" {
+				count(o)
+			} else if len(o.keys) > 0 {
+				o.texts, o.keys = []string{word}, []string{word} // it has left nothing
+				count(o)
+			}
+			*o = open{}
+			return
+		case word == "SET" || word == "SAVEPOINT" || word == "RELEASE":
+			return
+		}
+		o.texts, o.keys = append(o.texts, s.Text), append(o.keys, s.Key)
+		if !o.begun {
+			count(o)
+			*o = open{}
+		}
+	})
+	t.Connected = max(t.Connected, len(sessions))
+	return kinds, err
+}

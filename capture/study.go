@@ -1,0 +1,105 @@
+package capture
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+)
+
+// YAML is the study file.
+func (s *Study) YAML() string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	for _, text := range s.Account() {
+		line("# %s", text)
+	}
+	line("# Read it, and edit it: it is a study file (docs/study-files.md).\n")
+	line("name: %s", quoted("captured from "+s.Database))
+	line("engine: %s", s.Engine)
+	line("files: [1, 4, 8]")
+	line("# As many as worked at once at most; %.1f did on average, %d were connected.", s.Active, s.Connected)
+	line("connections: %d\n", max(s.MostActive, 1))
+	line("custom:")
+	s.tables(line)
+	line("\n  parameters:")
+	for _, p := range s.Parameters {
+		note := "of " + p.Of
+		if p.Note != "" {
+			note += ": " + p.Note
+		}
+		line("    # %s\n    %s: %s", brief(note), p.Name, p.Draw)
+	}
+	if len(s.Parameters) == 0 {
+		line("    {}")
+	}
+	line("\n  transactions:")
+	for _, t := range s.Transactions {
+		line("    # %s", s.shares(t.Share, t.TimeShare))
+		line("    %s:\n      weight: %d\n      sql:", t.Name, t.Weight)
+		for _, text := range t.SQL {
+			if strings.ContainsAny(text, "\n\r") || strings.ContainsFunc(text, func(c rune) bool { return c < ' ' }) {
+				line("        - %s", quoted(text))
+				continue
+			}
+			line("        - |-\n          %s", text)
+		}
+	}
+	return b.String()
+}
+
+func (s *Study) tables(line func(string, ...any)) {
+	line("  # The large ones, which the layout spreads, each with the column by which partitions divide it.")
+	some := false
+	for _, t := range s.Tables {
+		about := fmt.Sprintf("%s, %.0f rows", humanize.IBytes(uint64(max(t.Bytes, 0))), t.Rows)
+		if t.Whole != "" {
+			line("  # not %s (%s): %s", brief(t.Name), about, brief(t.Whole))
+			continue
+		}
+		if !some {
+			line("  tables:")
+			some = true
+		}
+		line("    %s: %s # %s", t.Name, t.Key, about)
+	}
+}
+
+// Account says what the study is of, what it covers, and what it leaves out.
+func (s *Study) Account() []string {
+	from := "all that the server has counted"
+	switch {
+	case s.Log != nil:
+		from = "the log " + s.LogName
+	case s.Seconds > 0:
+		from = "what it counted in " + time.Duration(s.Seconds*float64(time.Second)).Round(time.Second/10).String()
+	}
+	all := []string{fmt.Sprintf("Captured from database %s of %s: %s.", s.Database, brief(s.Server), from)}
+	of := fmt.Sprintf("the %.0f calls", s.Calls)
+	if s.Time > 0 {
+		of = "the time of " + of
+	}
+	rate := ""
+	if s.Seconds > 0 {
+		rate = fmt.Sprintf(" (%.1f a second)", s.Calls/s.Seconds)
+	}
+	all = append(all, fmt.Sprintf("It covers %s of %s%s, by %d types of transactions.", percent(s.Covered), of, rate, len(s.Transactions)))
+	if len(s.Left) > 0 {
+		all = append(all, "Left out:")
+	}
+	for _, l := range s.Left {
+		all = append(all, fmt.Sprintf("  %s: %s: %s", s.shares(l.Share, l.TimeShare), brief(l.Why), brief(l.What)))
+	}
+	return all
+}
+
+// shares are those of the calls, and of the time where it is known.
+func (s *Study) shares(calls, time float64) string {
+	if s.Time == 0 {
+		return percent(calls) + " of the calls"
+	}
+	return percent(calls) + " of the calls, " + percent(time) + " of the time"
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }

@@ -1,0 +1,248 @@
+package capture
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"filewise"
+)
+
+// plainName is what custom takes as the name of a table.
+var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,39}$`)
+
+// Parameter is a value that a study draws.
+type Parameter struct {
+	Name string `json:"name"`
+	Draw string `json:"draw"` // as the study says it
+	Of   string `json:"of"`   // the column
+	Note string `json:"note,omitempty"`
+}
+
+// write makes the study's transactions of what was observed.
+func (t *taking) write(kinds []kind) {
+	t.drawn = map[string]string{}
+	names := map[string]int{}
+	var calls, seconds float64
+	var kept []kind
+	for _, k := range kinds {
+		x := Transaction{}
+		why := ""
+		for _, s := range k.shapes {
+			text, problem := t.statement(s, k.rows/max(k.calls, 1))
+			x.SQL, why = append(x.SQL, text), cmp.Or(why, problem)
+		}
+		if why != "" {
+			t.leave(k, why)
+			continue
+		}
+		x.Name = t.nameOf(k)
+		if names[x.Name]++; names[x.Name] > 1 {
+			x.Name = fmt.Sprintf("%s_%d", x.Name, names[x.Name])
+		}
+		t.Transactions, kept = append(t.Transactions, x), append(kept, k)
+		calls, seconds = calls+k.calls, seconds+k.seconds
+	}
+	for i, k := range kept {
+		x := &t.Transactions[i]
+		x.Share, x.TimeShare = share(k.calls, calls), share(k.seconds, t.Time)
+		x.Weight = max(int(math.Round(10000*x.Share)), 1)
+	}
+	if t.Covered = share(seconds, t.Time); t.Time == 0 {
+		t.Covered = share(calls, t.Calls)
+	}
+}
+
+// nameOf is what a transaction is called: what its statements do to which table.
+func (t *taking) nameOf(k kind) string {
+	var parts []string
+	for i, s := range k.shapes {
+		part := strings.ToLower(strings.Trim(firstWord(k.texts[i]), "("))
+		if len(s.Tables) > 0 {
+			part += "_" + s.Tables[0]
+		}
+		if n := len(parts); n == 0 || parts[n-1] != part {
+			parts = append(parts, part)
+		}
+	}
+	return plain(strings.Join(parts, "_"))
+}
+
+var notPlain = regexp.MustCompile(`[^A-Za-z0-9]+`)
+
+// plain makes a name of plain letters, digits and _.
+func plain(name string) string {
+	name = strings.Trim(notPlain.ReplaceAllString(name, "_"), "_")
+	if name == "" || name[0] >= '0' && name[0] <= '9' {
+		name = "x_" + name
+	}
+	return strings.TrimRight(name[:min(len(name), 30)], "_")
+}
+
+// statement is one with parameters in the place of values; problem is why it cannot be.
+func (t *taking) statement(s filewise.Shape, rows float64) (text, problem string) {
+	limited := false
+	for _, v := range s.Values {
+		limited = limited || v.Use == filewise.UseLimit
+	}
+	of := statement{taking: t, Shape: s, rows: rows, limited: limited, times: map[string]int{}, numbers: map[int]string{}}
+	for i, v := range s.Values {
+		of.ranged = v.Use == filewise.UseLower && slices.ContainsFunc(s.Values[i+1:], func(u filewise.ValueUse) bool {
+			return u.Use == filewise.UseUpper && u.Column == v.Column && u.Table == v.Table
+		})
+		said, err := of.value(v)
+		if err != "" {
+			return "", err
+		}
+		text += s.Pieces[i] + said
+	}
+	return text + s.Pieces[len(s.Values)], ""
+}
+
+// statement is one whose values are being replaced.
+type statement struct {
+	*taking
+	filewise.Shape
+	rows    float64 // that it returns or changes on average
+	limited bool
+	ranged  bool           // the value is the lower bound of a range
+	times   map[string]int // how often a parameter was used
+	numbers map[int]string // what stands for the values of a number
+	lower   string         // the parameter of the lower bound before
+	lowerOf string
+}
+
+// column is the one that a value belongs to.
+func (s *statement) column(v filewise.ValueUse) (filewise.TableFacts, filewise.ColumnFacts, bool) {
+	tables := s.Tables
+	if v.Table != "" {
+		tables = []string{v.Table}
+	}
+	for _, name := range tables {
+		for _, c := range s.tables[name].Columns {
+			if strings.EqualFold(c.Name, v.Column) {
+				return s.tables[name], c, true
+			}
+		}
+	}
+	return filewise.TableFacts{}, filewise.ColumnFacts{Type: v.Type}, false
+}
+
+// value is what stands in the place of a value.
+func (s *statement) value(v filewise.ValueUse) (text, problem string) {
+	if said := s.numbers[v.Number]; v.Number > 0 && said != "" {
+		return said, ""
+	}
+	switch {
+	case v.Literal != "":
+		return v.Literal, ""
+	case v.Use == filewise.UseLimit:
+		return fmt.Sprint(int64(max(math.Ceil(s.rows), 1))), ""
+	case v.Use == filewise.UseOffset:
+		return "0", ""
+	case v.Use == filewise.UseSpan:
+		return "'1 day'", ""
+	}
+	table, c, known := s.column(v)
+	if v.Type != filewise.TypeUnknown && (v.Type != c.Type || !known) {
+		c = filewise.ColumnFacts{Type: v.Type} // it is compared with something else
+		known = false
+	}
+	if c.Type == filewise.TypeUnknown && known {
+		return "", fmt.Sprintf("column %s.%s is of type %s, for which a study draws no values", table.Name, c.Name, c.Said)
+	}
+	of := table.Name + "." + c.Name
+	if !known {
+		of = cmp.Or(string(c.Type), "value")
+	}
+	if v.Use == filewise.UseUpper && s.lower != "" && s.lowerOf == of && c.Type == filewise.TypeWhole {
+		return fmt.Sprintf(":%s + %d", s.lower, s.width(table, c)), ""
+	}
+	if v.Use == filewise.UseInsert && c.Unique && c.Fresh != "" {
+		return c.Fresh, ""
+	}
+	d := drawing{ColumnFacts: c, use: v.Use, known: known, withheld: known && s.personal(c.Name), values: s.Options.Values,
+		part: s.part(table)}
+	if d.paired = s.ranged || v.Use == filewise.UseUpper && s.lowerOf == of; d.paired {
+		d.part = 1
+	}
+	name := s.parameter(table, of, v.Use, d)
+	if v.Use == filewise.UseLower {
+		s.lower, s.lowerOf = name, of
+	}
+	if v.Number > 0 {
+		s.numbers[v.Number] = ":" + name
+	}
+	return ":" + name, ""
+}
+
+// part is the share of a table's rows that a one-sided bound may leave; 1: any, as a LIMIT
+// ends it.
+func (s *statement) part(t filewise.TableFacts) float64 {
+	if s.limited || t.Rows <= 0 {
+		return 1
+	}
+	return min(max(2*max(s.rows, 50)/t.Rows, 0.0001), 0.05)
+}
+
+// width is how far a range of whole numbers goes, so that it has as many rows as the
+// statement returned; where that was one, it may be a sum over some.
+func (s *statement) width(t filewise.TableFacts, c filewise.ColumnFacts) int64 {
+	rows := s.rows
+	if rows <= 1 {
+		rows = 100
+	}
+	low, high, ok := whole(c)
+	if !ok || t.Rows <= 0 {
+		return int64(rows)
+	}
+	return int64(max(rows*float64(high-low+1)/t.Rows-1, 1))
+}
+
+// suffixes tell apart what one column's values are drawn for.
+var suffixes = map[filewise.Use]string{filewise.UseLower: "from", filewise.UseUpper: "to", filewise.UseSet: "new",
+	filewise.UseInsert: "insert", filewise.UseAdd: "add", filewise.UsePattern: "like"}
+
+// parameter is the name of the one for a column and use, which is made where it is new.
+func (s *statement) parameter(table filewise.TableFacts, of string, use filewise.Use, d drawing) string {
+	base := of
+	if d.known {
+		base = table.Name[strings.LastIndex(table.Name, ".")+1:] + "_" + d.Name
+	}
+	key := of + " " + suffixes[use]
+	if use == filewise.UseLower || use == filewise.UseUpper {
+		key = fmt.Sprintf("%s %v %.4f", key, d.paired, d.part)
+	}
+	s.times[key]++
+	if n := s.times[key]; n > 1 {
+		key = fmt.Sprint(key, " ", n)
+	}
+	if name, ok := s.drawn[key]; ok {
+		return name
+	}
+	base = plain(base)
+	if suffixes[use] != "" {
+		base += "_" + suffixes[use]
+	}
+	name := base
+	for n := 2; s.taken(name); n++ {
+		name = fmt.Sprintf("%s_%d", base, n)
+	}
+	s.drawn[key] = name
+	p := Parameter{Name: name, Of: of}
+	p.Draw, p.Note = d.draw()
+	s.Parameters = append(s.Parameters, p)
+	return name
+}
+
+func (s *statement) taken(name string) bool {
+	for _, p := range s.Parameters {
+		if p.Name == name {
+			return true
+		}
+	}
+	return false
+}

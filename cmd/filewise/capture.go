@@ -1,0 +1,115 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"filewise"
+	"filewise/capture"
+	"filewise/plan"
+)
+
+func (a *app) captureCommand() *cobra.Command {
+	var f plan.TargetOptions
+	var output, log string
+	var o capture.Options
+	cmd := &cobra.Command{
+		Use:   "capture",
+		Short: "Write a study file of what an existing database is given to do",
+		Long: `Capture reads what the clients of a database do, and writes a study file of custom
+SQL: the statements with their shares, how many sessions work at once, and
+parameters drawn from the statistics of columns. It says which share of the
+observed time the study covers, and what it leaves out and why. Read and edit it.
+
+It only reads, in sessions that cannot write: twice what the server has counted
+(pg_stat_statements; the digests of performance_schema), and once a second who
+works. Or a log by --log (PostgreSQL: csvlog, jsonlog; MariaDB and MySQL: general or
+slow log), which also shows what stands in one transaction. Of columns that look
+personal no value is asked for, unless --values.`,
+		Example: `  filewise capture --target postgres://ada@db --database shop -o shop.yaml
+  filewise capture --target mysql://ada@db --database shop --for 1h --values
+  filewise capture --target mariadb://ada@db --database shop --log general.log`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := a.capture(cmd, &f, o, log)
+			if err != nil {
+				return err
+			}
+			text := s.YAML()
+			if output != "" && output != "-" {
+				if err := a.writeNew(output, text); err != nil {
+					return err
+				}
+				text = ""
+			}
+			out := struct {
+				*capture.Study
+				YAML string `json:"study"`
+			}{s, text}
+			return a.print(out, func(w *lineWriter) {
+				if text != "" {
+					w.printf("%s", text)
+					return
+				}
+				for _, line := range s.Account() {
+					w.printf("%s\n", line)
+				}
+			})
+		},
+	}
+	registerOptions(cmd.Flags(), f.ServerTable()...)
+	cmd.Flags().StringVar(&o.Database, "database", "", "the `database` whose work is captured")
+	cmd.Flags().DurationVar(&o.For, "for", 10*time.Minute, "how `long` to watch; 0s: take all that the server has counted so far")
+	cmd.Flags().StringVar(&log, "log", "", "take the statements from this `file`, a log of the server's")
+	cmd.Flags().BoolVar(&o.Values, "values", false, "take values of columns that look personal, too")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this new `file` instead of standard output")
+	completeChoices(cmd)
+	return cmd
+}
+
+func (a *app) capture(cmd *cobra.Command, f *plan.TargetOptions, o capture.Options, log string) (*capture.Study, error) {
+	switch {
+	case f.Target.Value == "":
+		return nil, filewise.Errorf(filewise.CodeUsage, "name a server: --target URL", "capture needs a target")
+	case o.Database == "":
+		return nil, filewise.Errorf(filewise.CodeUsage, "name it by --database", "capture needs a database")
+	case o.For < 0:
+		return nil, plan.BadValue("for", o.For.String(), "give a time such as 10m, or 0s")
+	}
+	c, err := registry().Choose(f)
+	if err != nil {
+		return nil, err
+	}
+	e, ok := c.Engine.(filewise.Capturer)
+	if !ok || c.Target.Address == nil {
+		return nil, filewise.Errorf(filewise.CodeUsage, "write a study by hand: filewise init custom", "nothing can be captured on %s: %w",
+			c.Target.Engine, filewise.ErrUnsupported)
+	}
+	if log != "" {
+		file, err := os.Open(log)
+		if err != nil {
+			return nil, filewise.Errorf(filewise.CodeUsage, "name a readable file by --log", "log: %w", err)
+		}
+		defer file.Close()
+		o.Log, o.LogName = file, log
+	}
+	full, err := a.login(cmd.Context(), c.Target, c.Secret, f)
+	if err != nil {
+		return nil, err
+	}
+	c.Target.Address = &full
+	c.Target.Volumes = []filewise.Volume{{Name: "default"}}
+	c.Target.Durability = filewise.DurabilityFull
+	w, err := e.Watch(cmd.Context(), c.Target, o.Database)
+	if err != nil {
+		return nil, err
+	}
+	defer w.Close()
+	if o.Engine = c.Target.Engine; o.Log == nil && o.For > 0 && !a.json {
+		fmt.Fprintf(a.stderr, "filewise: watching %s for %v\n", o.Database, o.For)
+	}
+	return capture.Take(cmd.Context(), e, w, o)
+}

@@ -1,0 +1,309 @@
+package external
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"filewise"
+	"filewise/engine/innodb/dialect"
+	"filewise/engine/internal/inspecting"
+)
+
+// Watch opens a database of the user's, for reading only.
+func (d Engine) Watch(ctx context.Context, t filewise.Target, database string) (filewise.Watcher, error) {
+	ctx, cancel := context.WithTimeout(ctx, 4*inspecting.Patience)
+	defer cancel()
+	s, err := d.open(ctx, t, d.reading)
+	if err != nil {
+		return nil, err
+	}
+	w := &watcher{server: s, database: database, in: s.pool(database, 1)}
+	if err := w.in.PingContext(ctx); err != nil {
+		return nil, w.closed(s.unreachable(err))
+	}
+	return w, nil
+}
+
+type watcher struct {
+	*server
+	database string
+	in       *sql.DB // in the database; db is in none, so that what it asks is not counted there
+}
+
+func (w *watcher) Server() string { return w.product.Title + " " + w.version }
+
+func (w *watcher) closed(err error) error {
+	if shut := w.Close(); err == nil {
+		return shut
+	}
+	return err
+}
+
+// Close ends the connections.
+func (w *watcher) Close() error {
+	w.in.Close() // nothing is lost with it
+	return w.db.Close()
+}
+
+const byLog = "; or log the statements (general_log, or slow_query_log with long_query_time = 0) and give the file by --log"
+
+const readDigests = `
+SELECT COALESCE(DIGEST, ''), COALESCE(DIGEST_TEXT, ''), COUNT_STAR, SUM_TIMER_WAIT, SUM_ROWS_SENT
+  FROM performance_schema.events_statements_summary_by_digest WHERE SCHEMA_NAME = ? OR DIGEST IS NULL`
+
+// Counted reads the digests of performance_schema.
+func (w *watcher) Counted(ctx context.Context) ([]filewise.CountedStatement, error) {
+	if !w.on("performance_schema") {
+		return nil, filewise.Errorf(filewise.CodeUsage, "set performance_schema = ON and restart the server"+byLog,
+			"performance_schema is off, so that the server counts no statements")
+	}
+	ctx, cancel := context.WithTimeout(ctx, inspecting.Patience)
+	defer cancel()
+	var all []filewise.CountedStatement
+	err := dialect.Each(ctx, w.db, func(scan dialect.Scan) error {
+		var s filewise.CountedStatement
+		err := scan(&s.ID, &s.Text, &s.Calls, &s.Seconds, &s.Rows)
+		s.Seconds *= picosecond
+		switch {
+		case s.ID == "":
+			s.Hidden = "of any database, and forgotten: performance_schema_digests_size is too small"
+		case strings.HasSuffix(s.Text, "...") && !strings.HasSuffix(s.Text, ", ..."):
+			s.Hidden = "its text is cut: performance_schema_max_digest_length, max_digest_length"
+		}
+		all = append(all, s)
+		return err
+	}, readDigests, w.database)
+	if n, _ := dialect.Number(err); n == 1142 { // ER_TABLEACCESS_DENIED
+		return nil, filewise.Errorf(filewise.CodeUsage, w.grant([]string{"SELECT"}, "performance_schema.*"),
+			"the account may not read performance_schema: %w", w.explain(err))
+	}
+	if err != nil {
+		return nil, w.explain(err)
+	}
+	if len(all) > 0 {
+		return all, nil
+	}
+	var enabled string
+	err = w.db.QueryRowContext(ctx, "SELECT ENABLED FROM performance_schema.setup_consumers WHERE NAME = 'statements_digest'").Scan(&enabled)
+	if err == nil && enabled != "YES" {
+		return nil, filewise.Errorf(filewise.CodeUsage, "UPDATE performance_schema.setup_consumers SET ENABLED = 'YES' WHERE NAME = "+
+			"'statements_digest'"+byLog, "the server counts no statements: the consumer statements_digest is off")
+	}
+	return nil, w.explain(err)
+}
+
+// Sessions counts those of the database.
+func (w *watcher) Sessions(ctx context.Context) (active, connected int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, inspecting.Patience)
+	defer cancel()
+	err = w.db.QueryRowContext(ctx, "SELECT COALESCE(SUM(COMMAND NOT IN ('Sleep', 'Daemon')), 0), COUNT(*) FROM "+
+		"information_schema.PROCESSLIST WHERE DB = ? AND ID <> CONNECTION_ID()", w.database).Scan(&active, &connected)
+	return active, max(connected-w.in.Stats().OpenConnections, 0), w.explain(err)
+}
+
+// Shape has the server prepare a statement with its values taken out.
+func (w *watcher) Shape(ctx context.Context, statement string) (filewise.Shape, error) {
+	ctx, cancel := context.WithTimeout(ctx, inspecting.Patience)
+	defer cancel()
+	var asked error
+	s := dialect.CustomRules.Shape(statement, w.database, func(table string) []string {
+		names, err := dialect.Column(ctx, w.in, "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND "+
+			"TABLE_NAME = "+dialect.Literal(table)+" AND EXTRA NOT LIKE '%GENERATED%' ORDER BY ORDINAL_POSITION")
+		asked = err
+		return names
+	})
+	if asked != nil {
+		return s, w.explain(asked)
+	}
+	st, err := w.in.PrepareContext(ctx, strings.Join(s.Pieces, "?"))
+	if n, _ := dialect.Number(err); writing(n) { // which it would not tell if it could not read it
+		return s, nil
+	}
+	if err != nil {
+		return s, w.explain(err)
+	}
+	defer st.Close()
+	return s, nil
+}
+
+// writing tells that a statement was refused because it writes: ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION,
+// or the account has no right to, ER_TABLEACCESS_DENIED, ER_COLUMNACCESS_DENIED.
+func writing(n uint16) bool { return n == 1792 || n == 1142 || n == 1143 }
+
+// Tables are the facts of tables and their columns: by the catalogue, the ends of indexes,
+// and a few rows from both ends of the table.
+func (w *watcher) Tables(ctx context.Context, names []string, withhold func(string) bool) ([]filewise.TableFacts, error) {
+	var all []filewise.TableFacts
+	for _, name := range names {
+		t, err := w.table(ctx, name)
+		if err != nil {
+			return nil, w.explain(fmt.Errorf("table %s: %w", name, err))
+		}
+		if t.Name == "" {
+			continue
+		}
+		for i := range t.Columns {
+			c := &t.Columns[i]
+			limited, cancel := context.WithTimeout(ctx, time.Second)
+			if err := w.sample(limited, t, c, withhold(c.Name)); err != nil {
+				*c = filewise.ColumnFacts{Name: c.Name, Type: c.Type, Said: c.Said, Unique: c.Unique, Most: c.Most, Fresh: c.Fresh} // no right, no time
+			}
+			cancel()
+		}
+		all = append(all, t)
+	}
+	return all, nil
+}
+
+const (
+	readTable = "SELECT COALESCE(DATA_LENGTH, 0) + COALESCE(INDEX_LENGTH, 0), COALESCE(TABLE_ROWS, 0), TABLE_TYPE, " +
+		"COALESCE(CREATE_OPTIONS, '') FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?"
+	readColumns = "SELECT COLUMN_NAME, COLUMN_TYPE, DATA_TYPE, COALESCE(CHARACTER_MAXIMUM_LENGTH, 0) FROM information_schema.COLUMNS WHERE " +
+		"TABLE_SCHEMA = ? AND TABLE_NAME = ? ORDER BY ORDINAL_POSITION"
+	readKeys = "SELECT INDEX_NAME, NON_UNIQUE, COLUMN_NAME FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? " +
+		"AND COLUMN_NAME IS NOT NULL ORDER BY INDEX_NAME, SEQ_IN_INDEX"
+	readForeign = "SELECT CONSTRAINT_NAME FROM information_schema.KEY_COLUMN_USAGE WHERE REFERENCED_TABLE_NAME IS NOT NULL AND " +
+		"CONSTRAINT_SCHEMA = ? AND ? IN (TABLE_NAME, REFERENCED_TABLE_NAME) LIMIT 1"
+)
+
+func (w *watcher) table(ctx context.Context, name string) (filewise.TableFacts, error) {
+	t := filewise.TableFacts{}
+	ctx, cancel := context.WithTimeout(ctx, inspecting.Patience)
+	defer cancel()
+	var kind, options string
+	err := dialect.Each(ctx, w.in, func(scan dialect.Scan) error {
+		t.Name = name
+		return scan(&t.Bytes, &t.Rows, &kind, &options)
+	}, readTable, w.database, name)
+	if err != nil || t.Name == "" {
+		return t, err
+	}
+	err = dialect.Each(ctx, w.in, func(scan dialect.Scan) error {
+		var c filewise.ColumnFacts
+		var data string
+		var most int64
+		err := scan(&c.Name, &c.Said, &data, &most)
+		c.Type, c.Most = kindOf(data, c.Said), int(min(most, 1<<20))
+		if c.Type == filewise.TypeUUID {
+			c.Fresh = "UUID()"
+		}
+		t.Columns = append(t.Columns, c)
+		return err
+	}, readColumns, w.database, name)
+	if err != nil {
+		return t, err
+	}
+	if kind != "BASE TABLE" || strings.Contains(options, "partitioned") {
+		t.Whole = "it is a view, or divided already"
+	}
+	if err := w.keys(ctx, &t); err != nil {
+		return t, err
+	}
+	foreign, err := dialect.Pairs(ctx, w.in, strings.Replace(readForeign, "CONSTRAINT_NAME", "CONSTRAINT_NAME, ''", 1), w.database, name)
+	for constraint := range foreign {
+		t.Whole = "it has part in the foreign key " + constraint + ", and InnoDB has none on partitions"
+	}
+	return t, err
+}
+
+// keys are the primary key, and what a unique key means for new rows and for partitions.
+func (w *watcher) keys(ctx context.Context, t *filewise.TableFacts) error {
+	unique := map[string][]string{}
+	err := dialect.Each(ctx, w.in, func(scan dialect.Scan) error {
+		var index, column string
+		var many int
+		err := scan(&index, &many, &column)
+		if many == 0 {
+			unique[index] = append(unique[index], column)
+		}
+		return err
+	}, readKeys, w.database, t.Name)
+	if primary := unique["PRIMARY"]; len(primary) > 0 {
+		t.Key = primary[0]
+	}
+	for index, columns := range unique {
+		if t.Key != "" && !slices.Contains(columns, t.Key) {
+			t.Whole = "its unique key " + index + " does not contain " + t.Key
+		}
+		last := columns[len(columns)-1]
+		for i := range t.Columns {
+			if t.Columns[i].Name == last {
+				t.Columns[i].Unique = true
+			}
+		}
+	}
+	return err
+}
+
+func kindOf(data, whole string) filewise.ColumnType {
+	switch data {
+	case "tinyint", "smallint", "mediumint", "int", "bigint", "year":
+		return filewise.TypeWhole
+	case "decimal", "float", "double":
+		return filewise.TypeNumber
+	case "char", "varchar", "tinytext", "text", "mediumtext", "longtext", "enum", "set", "binary", "varbinary", "tinyblob", "blob",
+		"mediumblob", "longblob":
+		if whole == "char(36)" || whole == "binary(16)" {
+			return filewise.TypeUUID
+		}
+		return filewise.TypeText
+	case "uuid":
+		return filewise.TypeUUID
+	case "date", "datetime", "timestamp":
+		return filewise.TypeTime
+	case "json":
+		return filewise.TypeJSON
+	}
+	return filewise.TypeUnknown
+}
+
+// sampled is how many rows of each end of a table are looked at, and common how many of
+// its values are told.
+const sampled, common = 5000, 50
+
+// sample asks for a column's range, lengths and frequencies; withheld, for lengths alone.
+func (w *watcher) sample(ctx context.Context, t filewise.TableFacts, c *filewise.ColumnFacts, withheld bool) error {
+	column, table := dialect.Ident(c.Name), dialect.Ident(t.Name)
+	rows := fmt.Sprintf("(SELECT %s AS v FROM %s LIMIT %d) s", column, table, 2*sampled)
+	if t.Key != "" {
+		end := func(way string) string {
+			return fmt.Sprintf("(SELECT %s AS v FROM %s ORDER BY %s %s LIMIT %d)", column, table, dialect.Ident(t.Key), way, sampled)
+		}
+		rows = "(" + end("ASC") + " UNION ALL " + end("DESC") + ") s"
+	}
+	var width sql.NullFloat64
+	if c.Type == filewise.TypeText {
+		if err := w.in.QueryRowContext(ctx, "SELECT AVG(CHAR_LENGTH(v)) FROM "+rows).Scan(&width); err != nil {
+			return err
+		}
+		c.Width = width.Float64
+	}
+	if withheld || c.Type == filewise.TypeJSON || c.Type == filewise.TypeUnknown || c.Width > 200 {
+		return nil
+	}
+	var low, high sql.NullString
+	if err := w.in.QueryRowContext(ctx, "SELECT MIN(v), MAX(v) FROM "+rows).Scan(&low, &high); err != nil {
+		return err
+	}
+	c.Low, c.High = low.String, high.String
+	var sum, n float64
+	err := dialect.Each(ctx, w.in, func(scan dialect.Scan) error {
+		var v sql.NullString
+		err := scan(&v, &n, &sum)
+		if v.Valid {
+			c.Common, c.Shares = append(c.Common, v.String), append(c.Shares, n/max(sum, 1))
+		}
+		return err
+	}, fmt.Sprintf("SELECT v, COUNT(*), (SELECT COUNT(*) FROM %s) FROM %s GROUP BY v ORDER BY 2 DESC LIMIT %d", rows, rows, common+1))
+	switch {
+	case len(c.Common) <= common:
+		c.Distinct = float64(len(c.Common))
+	case n*20 >= sum/common: // the values are about as frequent as each other
+		c.Common, c.Shares = c.Common[:common], c.Shares[:common]
+	}
+	return err
+}

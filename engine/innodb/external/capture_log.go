@@ -1,0 +1,137 @@
+package external
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"filewise"
+	"filewise/engine/innodb/dialect"
+)
+
+// generalLine is one of the general log: time, session, command, text. MariaDB leaves the
+// time out where it is that of the line before.
+var generalLine = regexp.MustCompile(`^[^\t]*\t+ *(\d+) (Query|Execute|Connect|Init DB|Quit|Prepare|Close stmt|Reset stmt|Statistics|` +
+	`Ping|Field List|Change user|Fetch|Binlog Dump|Kill|Debug|Long Data|Refresh|Set option)\t?(.*)$`)
+
+var (
+	slowSession = regexp.MustCompile(`Id: +(\d+)|^# Thread_id: (\d+)`)
+	slowSchema  = regexp.MustCompile(` Schema: (\S*)`)
+	slowTime    = regexp.MustCompile(`^# Query_time: ([0-9.]+)`)
+	connectedTo = regexp.MustCompile(`^\S+@\S* (?:as \S+ )?on (\S+)? ?using`)
+	useDatabase = regexp.MustCompile("(?i)^use `?([^`;]+)`?;?$")
+)
+
+// ReadLog reads a general or a slow log, whichever it is.
+func (d Engine) ReadLog(r io.Reader, database string, each func(filewise.LoggedStatement)) error {
+	l := &log{wanted: database, each: each, databases: map[string]string{}}
+	in := bufio.NewReaderSize(r, 1<<16)
+	for {
+		line, err := in.ReadString('\n')
+		if line != "" {
+			l.line(strings.TrimRight(line, "\r\n"))
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+	}
+	l.end()
+	if l.known {
+		return nil
+	}
+	return filewise.Errorf(filewise.CodeUsage, "give the file that general_log_file or slow_query_log_file names",
+		"this is no general and no slow log")
+}
+
+// log is what has been read of one.
+type log struct {
+	wanted    string
+	each      func(filewise.LoggedStatement)
+	databases map[string]string // of sessions
+	session   string
+	seconds   float64
+	text      []string // lines of the statement
+	slow      bool     // the lines are of a slow log
+	known     bool
+	// current is the database of a slow log's statement, which is said where it changes.
+	current string
+}
+
+func (l *log) line(line string) {
+	if strings.HasPrefix(line, "# ") {
+		l.slowHead(line)
+		return
+	}
+	if m := generalLine.FindStringSubmatch(line); m != nil && !l.slow {
+		l.end()
+		l.known, l.session = true, m[1]
+		l.command(m[2], m[3])
+		return
+	}
+	switch {
+	case len(l.text) > 0:
+		l.text = append(l.text, line)
+	case !l.slow || strings.HasPrefix(line, "SET timestamp="):
+	default:
+		if m := useDatabase.FindStringSubmatch(line); m != nil {
+			l.current = m[1]
+			return
+		}
+		l.text = append(l.text, line)
+	}
+}
+
+func (l *log) slowHead(line string) {
+	if len(l.text) > 0 {
+		l.end()
+	}
+	if m := slowSession.FindStringSubmatch(line); m != nil {
+		l.session = m[1] + m[2]
+	}
+	if m := slowSchema.FindStringSubmatch(line); m != nil {
+		l.current = m[1]
+	}
+	if m := slowTime.FindStringSubmatch(line); m != nil {
+		l.seconds, _ = strconv.ParseFloat(m[1], 64) // the expression has read a number
+		l.slow, l.known = true, true
+	}
+}
+
+// command takes a line of the general log.
+func (l *log) command(what, text string) {
+	switch what {
+	case "Connect":
+		l.databases[l.session] = ""
+		if m := connectedTo.FindStringSubmatch(text); m != nil {
+			l.databases[l.session] = m[1]
+		}
+	case "Init DB":
+		l.databases[l.session] = text
+	case "Query", "Execute":
+		if m := useDatabase.FindStringSubmatch(text); m != nil {
+			l.databases[l.session] = m[1]
+			return
+		}
+		l.text = append(l.text, text)
+	}
+}
+
+// end tells the statement that has been read.
+func (l *log) end() {
+	text := strings.TrimSpace(strings.Join(l.text, "\n"))
+	l.text = nil
+	database := l.databases[l.session]
+	if l.slow {
+		database = l.current
+	}
+	if text != "" && database == l.wanted {
+		l.each(filewise.LoggedStatement{Session: l.session, Text: text, Key: dialect.CustomRules.Key(text), Seconds: l.seconds})
+	}
+	l.seconds = 0
+}

@@ -1,0 +1,164 @@
+package external
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"filewise"
+	"filewise/capture"
+	"filewise/engine/innodb/dialect"
+	"filewise/engine/innodb/servertest"
+	"filewise/study"
+	"filewise/workload"
+)
+
+// TestCapture: MariaDB counts statements where performance_schema is on.
+func TestCapture(t *testing.T) {
+	testCapture(t, bench{products[0], servertest.Start(t, servertest.MariaDB, "--performance-schema=ON"), ""})
+}
+
+// testCapture: from a known mix the shares are found, by the server's counts as by its
+// general log; parameters are drawn as the columns have it, what is left out is named,
+// and nothing is changed.
+func testCapture(t *testing.T, b bench) {
+	var counts bool
+	fatal(t, b.Root.QueryRow("SELECT @@performance_schema").Scan(&counts))
+	if !counts {
+		b.Account(t, "unseen", []string{"GRANT SELECT ON shop.* TO `filewise`@`%`"})
+		defer b.Exec(t, "DROP USER unseen")
+		_, err := takeCapture(t, b, "unseen", capture.Options{Database: "shop"})
+		if !strings.Contains(filewise.RemedyOf(err), "performance_schema = ON") {
+			t.Errorf("%v; %s", err, filewise.RemedyOf(err))
+		}
+		return
+	}
+	b.Exec(t, "CREATE DATABASE theirshop",
+		"CREATE TABLE theirshop.`Kunden Ö` (id BIGINT PRIMARY KEY, email VARCHAR(60) NOT NULL, region CHAR(2) NOT NULL)",
+		"CREATE TABLE theirshop.orders (id BIGINT PRIMARY KEY AUTO_INCREMENT, customer BIGINT NOT NULL, status VARCHAR(10) NOT NULL, "+
+			"at DATETIME NOT NULL, total DECIMAL(9,2))",
+		"INSERT INTO theirshop.orders VALUES (1, 1, 'open', '2026-01-01', 1), (2, 2, 'done', '2026-01-02', 2), (3, 3, 'done', '2026-01-03', 3)")
+	for range 8 {
+		b.Exec(t, "INSERT INTO theirshop.orders (customer, status, at, total) SELECT customer, status, at + INTERVAL 1 DAY, total FROM "+
+			"theirshop.orders")
+	}
+	b.Exec(t, "INSERT INTO theirshop.`Kunden Ö` SELECT id, CONCAT('p', id, '@example.org'), 'eu' FROM theirshop.orders WHERE id < 100",
+		"ANALYZE TABLE theirshop.orders, theirshop.`Kunden Ö`")
+	b.Account(t, "blind", []string{"GRANT SELECT ON theirshop.* TO `filewise`@`%`"})
+	b.Account(t, "watcher", []string{"GRANT SELECT ON performance_schema.* TO `filewise`@`%`", "GRANT SELECT, INSERT, UPDATE, DELETE ON " +
+		"theirshop.* TO `filewise`@`%`"})
+	defer b.Exec(t, "DROP USER blind, watcher", "DROP DATABASE theirshop")
+	log := filepath.Join(b.Dir, "general.log")
+	var usual string
+	fatal(t, b.Root.QueryRow("SELECT @@general_log_file").Scan(&usual))
+	b.Exec(t, "TRUNCATE TABLE performance_schema.events_statements_summary_by_digest", "SET GLOBAL general_log_file = "+dialect.Literal(log),
+		"SET GLOBAL general_log = ON")
+	capturedMix(t, b)
+	b.Exec(t, "SET GLOBAL general_log = OFF", "SET GLOBAL general_log_file = "+dialect.Literal(usual))
+	o := capture.Options{Engine: b.engine.Name, Database: "theirshop"}
+	if _, err := takeCapture(t, b, "blind", o); err == nil || !strings.Contains(filewise.RemedyOf(err), "performance_schema.*") {
+		t.Errorf("without the right: %v; %s", err, filewise.RemedyOf(err))
+	}
+	s, err := takeCapture(t, b, "watcher", o)
+	fatal(t, err)
+	text := s.YAML()
+	shares(t, s, map[string]float64{"SELECT total": 0.5, "UPDATE orders": 0.2, "SELECT region": 0.1, "INSERT INTO": 0.1, "SELECT *": 0.1})
+	for _, says := range []string{"orders: id #", "orders_id: {int: {from: 1, to: 1", "orders_id_insert: {sequential: {from: 1",
+		`orders_status_new: {choice: {"done": 6`, "Kunden_email: {text:", "looks personal", "begun and ended by the study"} {
+		if !strings.Contains(text, says) {
+			t.Errorf("the study does not say %q", says)
+		}
+	}
+	if strings.Contains(text, "example.org") || s.Covered < 0.3 {
+		t.Errorf("a personal value is in it, or it covers %v", s.Covered)
+	}
+	studied(t, b, text)
+	before := b.Others(t)
+	logged, err := os.Open(log)
+	fatal(t, err)
+	defer logged.Close()
+	o.Log, o.LogName = logged, log
+	s, err = takeCapture(t, b, "watcher", o)
+	fatal(t, err)
+	shares(t, s, map[string]float64{"SELECT total": 5. / 9, "UPDATE orders": 1. / 9, "UPDATE orders INSERT INTO": 1. / 9,
+		"SELECT region": 1. / 9})
+	studied(t, b, s.YAML())
+	if after := b.Others(t); strings.Join(after, "\n") != strings.Join(before, "\n") {
+		t.Error("something of the user's has changed")
+	}
+}
+
+func capturedMix(t *testing.T, b bench) {
+	db := b.Open(t, "watcher", servertest.Password)
+	db.SetMaxOpenConns(1)
+	for i := range 20 {
+		n := i*37 + 1
+		for _, s := range []string{"USE theirshop", fmt.Sprintf("SELECT total FROM orders WHERE id = %d", n),
+			fmt.Sprintf("SELECT total FROM orders WHERE id = %d", n+1), fmt.Sprintf("SELECT total FROM orders WHERE id = %d", n+2),
+			fmt.Sprintf("SELECT total FROM orders WHERE id = %d", n+3), fmt.Sprintf("SELECT total FROM orders WHERE id = %d", n+4),
+			"BEGIN", fmt.Sprintf("UPDATE orders SET status = 'done' WHERE id = %d", n),
+			fmt.Sprintf("INSERT INTO orders VALUES (%d, 7, 'open', NOW(), 1)", 10000+i), "COMMIT",
+			fmt.Sprintf("UPDATE orders SET status = 'open' WHERE id = %d", n+1),
+			fmt.Sprintf("SELECT region FROM `Kunden Ö` WHERE email = 'p%d@example.org'", n),
+			fmt.Sprintf("SELECT * FROM orders WHERE id BETWEEN %d AND %d LIMIT 100", n, n+49)} {
+			_, err := db.Exec(s)
+			fatal(t, err)
+		}
+	}
+}
+
+func takeCapture(t *testing.T, b bench, account string, o capture.Options) (*capture.Study, error) {
+	t.Helper()
+	w, err := b.engine.Watch(deadline(t), b.Target(account), o.Database)
+	fatal(t, err)
+	defer w.Close()
+	return capture.Take(deadline(t), b.engine, w, o)
+}
+
+func shares(t *testing.T, s *capture.Study, want map[string]float64) {
+	t.Helper()
+	found := map[string]float64{}
+	for _, x := range s.Transactions {
+		var begins []string
+		for _, text := range x.SQL {
+			begins = append(begins, strings.Join(strings.Fields(strings.ReplaceAll(text, "`", ""))[:2], " "))
+		}
+		found[strings.Join(begins, " ")] = x.Share
+	}
+	for name, share := range want {
+		if math.Abs(found[name]-share) > 0.02 {
+			t.Errorf("%s: %.3f instead of %.3f", name, found[name], share)
+		}
+	}
+}
+
+// studied: a study file is one that run takes.
+func studied(t *testing.T, b bench, text string) {
+	t.Helper()
+	s, err := study.Parse("captured.yaml", []byte(text),
+		study.Form{Engines: []string{b.engine.Name}, Scenarios: []string{"custom"}}, os.LookupEnv)
+	fatal(t, err)
+	_, err = workload.NewCustom(workload.Params{Custom: s.Experiments[0].Custom, Connections: 1}, 1)
+	fatal(t, err)
+}
+
+// A slow log says where the database changes, and MariaDB's which it is.
+func TestReadSlowLog(t *testing.T) {
+	text := "/usr/sbin/mysqld, Version: 8.0\n# Time: 2026-11-23T05:00:00Z\n# User@Host: ada[ada] @ localhost []  Id:    12\n" +
+		"# Query_time: 0.250000  Lock_time: 0.0 Rows_sent: 1\nuse shop;\nSET timestamp=1;\nSELECT 1\nFROM a;\n" +
+		"# Time: 2026-11-23T05:00:01Z\n# User@Host: ada[ada] @ localhost []  Id:    13\n# Query_time: 0.5  Lock_time: 0.0\nSET timestamp=1;\n" +
+		"DELETE FROM a WHERE b IN (1,2,3);\n# Thread_id: 14  Schema: other  QC_hit: No\n# Query_time: 1.0  Lock_time: 0\nSELECT 2;\n"
+	var got []string
+	fatal(t, mySQL.ReadLog(strings.NewReader(text), "shop", func(s filewise.LoggedStatement) {
+		got = append(got, fmt.Sprint(s.Session, " ", s.Key, " ", s.Seconds))
+	}))
+	if want := "12 SELECT ? FROM a 0.25|13 DELETE FROM a WHERE b IN(?, …) 0.5"; strings.Join(got, "|") != want {
+		t.Errorf("%s", strings.Join(got, "|"))
+	}
+	if err := mySQL.ReadLog(strings.NewReader("2026 LOG: statement\n"), "shop", nil); filewise.RemedyOf(err) == "" {
+		t.Errorf("no log: %v", err)
+	}
+}

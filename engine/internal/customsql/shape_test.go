@@ -1,0 +1,52 @@
+package customsql
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"filewise"
+)
+
+// A statement is its pieces with its values, each with what it is for.
+func TestShape(t *testing.T) {
+	columns := func(string) []string { return []string{"a", "b", "c"} }
+	for _, x := range []struct {
+		rules      Rules
+		text, want string
+	}{
+		{postgres, "SELECT * FROM orders o WHERE o.id = $1 AND note <> 'it''s' LIMIT $2;",
+			"SELECT * FROM orders o WHERE o.id = <orders.id equal> AND note <> <orders.note other> LIMIT <. limit>"},
+		{postgres, "SELECT sum(x) FROM a, sales.b WHERE a.id=b.a_id AND b.at BETWEEN $1 AND $2 ORDER BY 2",
+			"SELECT sum(x) FROM a, sales.b WHERE a.id=b.a_id AND b.at BETWEEN <sales.b.at lower> AND <sales.b.at upper> ORDER BY 2"},
+		{postgres, `INSERT INTO "Ödere" (id, "an Wen") VALUES ($1, E'x') -- so`,
+			`INSERT INTO "Ödere" (id, "an Wen") VALUES (<Ödere.id insert>, <Ödere.an Wen insert>)`},
+		{postgres, "UPDATE t SET n = n + $1, m = $2 WHERE id = $3 AND $4 < t.at",
+			"UPDATE t SET n = n + <t.n add>, m = <t.m set> WHERE id = <t.id equal> AND <t.at lower> < t.at"},
+		{postgres, "SELECT data ? $1, now() - interval $2 FROM t WHERE a IN ($3 /*, ... */)",
+			"SELECT data ? <. >, now() - interval <. span> FROM t WHERE a IN (<t.a other> )"},
+		{postgres, "SELECT CAST(a AS numeric(10, 2)) FROM t WHERE lower(name) LIKE $1",
+			"SELECT CAST(a AS numeric(10, 2)) FROM t WHERE lower(name) LIKE <t.name pattern>"},
+		{mysql, "SELECT COUNT ( * ) FROM `shop` . `orders` WHERE `id` IN (...) LIMIT ?, ...",
+			"SELECT COUNT( * ) FROM `orders` WHERE `id` IN(<orders.id other>, <orders.id other>, <orders.id other>, <orders.id other>, " +
+				"<orders.id other>) LIMIT <. offset>,<. limit>"},
+		{mysql, "INSERT INTO `t` VALUES (...) ON DUPLICATE KEY UPDATE `b` = ?",
+			"INSERT INTO `t` VALUES(<t.a insert>, <t.b insert>, <t.c insert>) ON DUPLICATE KEY UPDATE `b` = <t.b set>"},
+		{mysql, "INSERT INTO `t` ( `a` , `b` , `c` ) VALUES ( ? , NOW ( ) , ? )",
+			"INSERT INTO `t` ( `a` , `b` , `c` ) VALUES( <t.a insert> , NOW( ) , <t.c insert> )"},
+		{mysql, `SELECT "text" FROM t # comment`, "SELECT <. > FROM t"},
+	} {
+		s := x.rules.Shape(x.text, "shop", columns)
+		if got := shown(s); got != x.want {
+			t.Errorf("%s\nbecomes %s\nnot     %s", x.text, got, x.want)
+		}
+	}
+}
+
+func shown(s filewise.Shape) string {
+	var b strings.Builder
+	for i, v := range s.Values {
+		fmt.Fprintf(&b, "%s<%s.%s %s>", s.Pieces[i], v.Table, v.Column, v.Use)
+	}
+	return b.String() + s.Pieces[len(s.Values)]
+}

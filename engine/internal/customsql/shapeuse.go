@@ -1,0 +1,159 @@
+package customsql
+
+import (
+	"strings"
+
+	"filewise"
+)
+
+// use says of each value what it is for.
+func (s *shaper) use() {
+	setting := false
+	for i := range s.tokens {
+		t := &s.tokens[i]
+		switch {
+		case t.is("SET"), t.is("UPDATE") && i > 0 && s.tokens[i-1].is("KEY"):
+			setting = true
+		case t.is("WHERE", "FROM", "RETURNING", "VALUES"):
+			setting = false
+		case t.kind == tokenValue:
+			t.use = s.useOf(i, setting)
+			if u := t.use.Use; t.literal() && (u == filewise.UseLimit || u == filewise.UseSpan || u == filewise.UseOffset) {
+				t.use.Literal = t.text
+			}
+		}
+	}
+}
+
+// literal tells whether it is a value's own text.
+func (t token) literal() bool { return t.kind == tokenValue && t.text[0] != '?' && t.text[0] != '$' }
+
+// at is a token; beyond the ends there is an empty one.
+func (s *shaper) at(i int) token {
+	if i < 0 || i >= len(s.tokens) {
+		return token{kind: tokenSign}
+	}
+	return s.tokens[i]
+}
+
+var comparing = []string{"=", "<", ">", "<=", ">=", "<>", "!=", "LIKE", "ILIKE", "REGEXP", "~"}
+
+func (s *shaper) useOf(i int, setting bool) filewise.ValueUse {
+	before := i - 1
+	for s.at(before).is("-", "(") && s.at(before-1).is(append(comparing, "BETWEEN", "-", "(")...) {
+		before--
+	}
+	switch t := s.at(before); {
+	case t.is("LIMIT"):
+		return filewise.ValueUse{Use: filewise.UseLimit}
+	case t.is(",") && s.at(before-1).use.Use == filewise.UseLimit: // LIMIT offset, rows
+		s.tokens[before-1].use.Use = filewise.UseOffset
+		return filewise.ValueUse{Use: filewise.UseLimit}
+	case t.is("OFFSET"):
+		return filewise.ValueUse{Use: filewise.UseOffset}
+	case t.is("INTERVAL"):
+		return filewise.ValueUse{Use: filewise.UseSpan}
+	case t.is("BETWEEN"):
+		return s.column(s.skipNot(before-1), filewise.UseLower)
+	case t.is("AND") && s.at(before-2).is("BETWEEN") && s.at(before-1).kind == tokenValue:
+		u := s.at(before - 1).use
+		u.Use = filewise.UseUpper
+		return u
+	case t.is(comparing...):
+		return s.compared(before, setting)
+	case t.is("+", "-") && s.at(before-1).name() != "":
+		return s.column(before-1, filewise.UseAdd)
+	}
+	if s.at(i + 1).is(comparing...) {
+		if u := s.column(s.forward(i+2), mirrored(s.at(i+1).text)); u.Column != "" {
+			return u
+		}
+	}
+	return s.inList(i)
+}
+
+// compared is the use of what stands behind an operator.
+func (s *shaper) compared(operator int, setting bool) filewise.ValueUse {
+	t := s.at(operator)
+	use := filewise.UseOther
+	switch strings.ToUpper(t.text) {
+	case "=":
+		use = filewise.UseEqual
+		if setting {
+			use = filewise.UseSet
+		}
+	case "<", "<=":
+		use = filewise.UseUpper
+	case ">", ">=":
+		use = filewise.UseLower
+	case "LIKE", "ILIKE", "REGEXP", "~":
+		use = filewise.UsePattern
+	}
+	return s.column(s.skipNot(operator-1), use)
+}
+
+// mirrored is the use of a value before an operator.
+func mirrored(operator string) filewise.Use {
+	switch operator {
+	case "=":
+		return filewise.UseEqual
+	case "<", "<=":
+		return filewise.UseLower
+	case ">", ">=":
+		return filewise.UseUpper
+	}
+	return filewise.UseOther
+}
+
+func (s *shaper) skipNot(i int) int {
+	if s.at(i).is("NOT") {
+		return i - 1
+	}
+	return i
+}
+
+// forward is the end of a path that begins at a place.
+func (s *shaper) forward(i int) int {
+	if s.at(i).name() != "" && s.at(i+1).is(".") {
+		return i + 2
+	}
+	return i
+}
+
+// column reads the column that ends at a place: a, t.a, lower(a).
+func (s *shaper) column(end int, use filewise.Use) filewise.ValueUse {
+	u := filewise.ValueUse{Use: use}
+	if s.at(end).is(")") {
+		end--
+	}
+	u.Column = s.at(end).name()
+	if u.Column == "" {
+		return u
+	}
+	if s.at(end - 1).is(".") {
+		u.Table = s.aliases[s.at(end-2).name()]
+	} else if len(s.tables) == 1 {
+		u.Table = s.tables[0]
+	}
+	return u
+}
+
+// inList is the use of a value in IN (…), or in a row that is inserted.
+func (s *shaper) inList(i int) filewise.ValueUse {
+	open := s.opening(i)
+	before := s.at(open - 1)
+	switch {
+	case open < 0:
+	case before.is("IN", "ANY", "ALL"):
+		end := s.skipNot(open - 2)
+		if s.at(end).is("=") {
+			end--
+		}
+		return s.column(end, filewise.UseOther)
+	case before.is("VALUES", "VALUE", ",") && (s.at(i-1).is("(", ",", "-") && s.at(i+1).is(")", ",")):
+		if n := s.items(open+1, i) - 1; n < len(s.into) {
+			return filewise.ValueUse{Table: s.intoOf, Column: s.into[n], Use: filewise.UseInsert}
+		}
+	}
+	return filewise.ValueUse{}
+}

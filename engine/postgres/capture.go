@@ -1,0 +1,27 @@
+package postgres
+
+import (
+	"context"
+	"io"
+
+	"filewise"
+	"filewise/engine/postgres/internal/capturing"
+)
+
+// Watch opens a database of the user's, for reading only.
+func (Engine) Watch(ctx context.Context, t filewise.Target, database string) (filewise.Watcher, error) {
+	if err := checkExternal(t); err != nil {
+		return nil, err
+	}
+	a := *t.Address
+	a.Path = database
+	return capturing.Watch(ctx, a, customRules)
+}
+
+// ReadLog reads a server's csvlog or jsonlog.
+func (Engine) ReadLog(r io.Reader, database string, each func(filewise.LoggedStatement)) error {
+	return capturing.ReadLog(r, database, func(s filewise.LoggedStatement) {
+		s.Key = customRules.Key(s.Text)
+		each(s)
+	})
+}

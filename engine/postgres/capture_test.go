@@ -1,0 +1,142 @@
+package postgres
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"filewise"
+	"filewise/capture"
+	"filewise/engine/postgres/internal/client"
+	"filewise/study"
+	"filewise/workload"
+)
+
+// theirShop has what users have: odd names, states, persons, keys.
+var theirShop = []string{
+	`CREATE TABLE "Kunden Ö" (id bigint PRIMARY KEY, email text NOT NULL, region text NOT NULL)`,
+	`INSERT INTO "Kunden Ö" SELECT i, 'p' || i || '@example.org', CASE WHEN i % 10 = 0 THEN 'us' ELSE 'eu' END FROM generate_series(1, 500) i`,
+	`CREATE TABLE orders (id bigint PRIMARY KEY, customer bigint NOT NULL, status text NOT NULL, at timestamptz NOT NULL, total numeric(9,2))`,
+	`INSERT INTO orders SELECT i, i % 500 + 1, CASE WHEN i % 4 = 0 THEN 'open' ELSE 'done' END, 
+	  '2026-01-01'::timestamptz + i * interval '1 min', i FROM generate_series(1, 5000) i`,
+	`ANALYZE`, `CREATE EXTENSION pg_stat_statements`,
+}
+
+// captured: from a known mix the shares are found, parameters are drawn as the columns'
+// statistics say, what is left out is named, and the account's rights suffice.
+func captured(t *testing.T, f *usersServer) {
+	f.do("CREATE DATABASE theirshop")
+	defer f.do("DROP DATABASE theirshop WITH (FORCE)")
+	shop := f.admin.To("theirshop")
+	defer shop.Close()
+	must(t, shop.Exec(deadline(t), theirShop[:len(theirShop)-1]...))
+	must(t, shop.Exec(deadline(t), "GRANT SELECT ON ALL TABLES IN SCHEMA public TO filewise_account"))
+	o := capture.Options{Engine: "postgres", Database: "theirshop"}
+	if _, err := takeCapture(t, f, o); err == nil || !strings.Contains(filewise.RemedyOf(err), "CREATE EXTENSION") {
+		t.Errorf("without the extension: %v; %s", err, filewise.RemedyOf(err))
+	}
+	must(t, shop.Exec(deadline(t), theirShop[len(theirShop)-1], "SELECT pg_stat_statements_reset()"))
+	mix(t, shop)
+	if s, err := takeCapture(t, f, o); err == nil || !strings.Contains(err.Error(), "GRANT pg_read_all_stats") {
+		t.Errorf("without the right: %v %+v", err, s)
+	}
+	f.do("GRANT pg_read_all_stats TO filewise_account")
+	defer f.do("REVOKE pg_read_all_stats FROM filewise_account")
+	s, err := takeCapture(t, f, o)
+	must(t, err)
+	text := s.YAML()
+	for name, want := range map[string]float64{"SELECT total": 0.5, "UPDATE": 0.2, "SELECT region": 0.1, "INSERT": 0.1, "SELECT *": 0.1} {
+		found := 0.0
+		for _, x := range s.Transactions {
+			if strings.HasPrefix(x.SQL[0], name) {
+				found = x.Share
+			}
+		}
+		if math.Abs(found-want) > 0.02 {
+			t.Errorf("%s: %.3f instead of %.3f", name, found, want)
+		}
+	}
+	for _, says := range []string{"orders: id #", "orders_id: {int: {from: 1, to: 5000}}", "orders_id_insert: {sequential: {from: 5001}}",
+		`orders_status_new: {choice: {"done": 7500, "open": 2500}}`, "Kunden_email: {text:", "looks personal", "begun and ended by the study",
+		":orders_id_from + 49", "the server's own catalogue"} {
+		if !strings.Contains(text, says) {
+			t.Errorf("the study does not say %q", says)
+		}
+	}
+	if strings.Contains(text, "example.org") || s.Covered < 0.3 {
+		t.Errorf("a personal value is in it, or it covers %v", s.Covered)
+	}
+	parsed(t, text)
+	before := f.dump(t, o.Database) // which the server counts, too
+	o.Values = true
+	if s, err = takeCapture(t, f, o); err != nil || !strings.Contains(s.YAML(), "@example.org") {
+		t.Errorf("with --values there is no address: %v", err)
+	}
+	if !slices.Equal(before, f.dump(t, o.Database)) {
+		t.Error("the database has changed")
+	}
+}
+
+// mix executes 200 statements, and transactions around two of them.
+func mix(t *testing.T, shop *client.Link) {
+	for i := range 20 {
+		n := i*37 + 1
+		must(t, shop.Exec(t.Context(),
+			fmt.Sprintf("SELECT total FROM orders WHERE id = %d", n), fmt.Sprintf("SELECT total FROM orders WHERE id = %d", n+1),
+			fmt.Sprintf("SELECT total FROM orders WHERE id = %d", n+2), fmt.Sprintf("SELECT total FROM orders WHERE id = %d", n+3),
+			fmt.Sprintf("SELECT total FROM orders WHERE id = %d", n+4), "BEGIN",
+			fmt.Sprintf("UPDATE orders SET status = 'done' WHERE id = %d", n), "COMMIT",
+			fmt.Sprintf("UPDATE orders SET status = 'open' WHERE id = %d", n+1),
+			fmt.Sprintf(`SELECT region FROM "Kunden Ö" WHERE email = 'p%d@example.org'`, n),
+			fmt.Sprintf("INSERT INTO orders VALUES (%d, 7, 'open', now(), 1)", 10000+i),
+			fmt.Sprintf("SELECT * FROM orders WHERE id BETWEEN %d AND %d", n, n+49)))
+	}
+}
+
+func takeCapture(t *testing.T, f *usersServer, o capture.Options) (*capture.Study, error) {
+	t.Helper()
+	w, err := Engine{}.Watch(deadline(t), f.target(), o.Database)
+	must(t, err)
+	defer w.Close()
+	return capture.Take(deadline(t), Engine{}, w, o)
+}
+
+// parsed: a study file is one that study reads.
+func parsed(t *testing.T, text string) {
+	t.Helper()
+	s, err := study.Parse("captured.yaml", []byte(text),
+		study.Form{Engines: []string{"postgres"}, Scenarios: []string{"custom"}}, os.LookupEnv)
+	must(t, err)
+	_, err = workload.NewCustom(workload.Params{Custom: s.Experiments[0].Custom, Connections: 1}, 1)
+	must(t, err)
+}
+
+// A csvlog and a jsonlog show what stands in one transaction.
+func TestCaptureLog(t *testing.T) {
+	row := func(session, message string) string {
+		return `2026-11-23 05:00:00.000 UTC,"ada","shop",77,"[local]",` + session + `,1,"SELECT",2026-11-23 04:59:00 UTC,3/1,0,LOG,00000,"` +
+			strings.ReplaceAll(message, `"`, `""`) + `",,,,,,,,,"psql","client backend",,0` + "\n"
+	}
+	log := row("s1", "statement: BEGIN") + row("s2", "duration: 2.5 ms  statement: SELECT 1 FROM a WHERE x IN (1, 2)") +
+		row("s1", "duration: 1.000 ms  execute <unnamed>: UPDATE a\nSET x = $1") + row("s1", "connection authorized") +
+		row("s1", "statement: COMMIT")
+	var got []string
+	take := func(s filewise.LoggedStatement) { got = append(got, fmt.Sprint(s.Session, " ", s.Key, " ", s.Seconds)) }
+	must(t, Engine{}.ReadLog(strings.NewReader(log), "shop", take))
+	want := "s1 BEGIN 0|s2 SELECT ? FROM a WHERE x IN (?, …) 0.0025|s1 UPDATE a SET x = ? 0.001|s1 COMMIT 0"
+	if strings.Join(got, "|") != want {
+		t.Errorf("%s", strings.Join(got, "|"))
+	}
+	got = nil
+	must(t, Engine{}.ReadLog(strings.NewReader(`{"dbname":"shop","session_id":"s","message":"statement: SELECT 1"}`+"\n"+`{"dbname":"other",`+
+		`"session_id":"s","message":"statement: SELECT 2"}`), "shop", take))
+	if strings.Join(got, "|") != "s SELECT ? 0" {
+		t.Errorf("%v", got)
+	}
+	if err := (Engine{}).ReadLog(strings.NewReader("2026 LOG: statement\n"), "shop", take); filewise.RemedyOf(err) == "" {
+		t.Errorf("no log: %v", err)
+	}
+}

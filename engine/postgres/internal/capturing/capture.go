@@ -1,0 +1,294 @@
+// Package capturing tells what the clients of a PostgreSQL database do, read-only.
+package capturing
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"filewise"
+	"filewise/engine/internal/customsql"
+	"filewise/engine/internal/inspecting"
+	"filewise/engine/internal/sqlfile"
+	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/internal/inspection"
+)
+
+//go:embed capture.sql
+var text string
+
+var queries = sqlfile.Must(sqlfile.Parse("capture.sql", text, nil))
+
+// Watch opens a database of a server, for reading only.
+func Watch(ctx context.Context, a filewise.Address, rules customsql.Rules) (filewise.Watcher, error) {
+	l, err := client.Open(a, inspection.ReadingSettings())
+	if err != nil {
+		return nil, err
+	}
+	w := &watcher{link: l, rules: rules, database: a.Path}
+	ctx, cancel := context.WithTimeout(ctx, 2*inspecting.Patience)
+	defer cancel()
+	if err := l.Scan(ctx, queries.Text("greeting"), nil, &w.banner, &w.version, &w.user, &w.schema, &w.info); err != nil {
+		l.Close()
+		return nil, client.ConnectError(a.String(), err)
+	}
+	return w, nil
+}
+
+type watcher struct {
+	link                   *client.Link
+	rules                  customsql.Rules
+	banner, user, database string
+	version                int
+	schema                 string // of the extension; empty: the database has none
+	info                   string // the same where it tells what it has forgotten
+}
+
+func (w *watcher) Server() string { return w.banner }
+
+func (w *watcher) Close() error { w.link.Close(); return nil }
+
+const byLog = "; or log the statements (log_min_duration_statement = 0, log_destination = csvlog or jsonlog) and give the file by --log"
+
+// Counted reads pg_stat_statements.
+func (w *watcher) Counted(ctx context.Context) ([]filewise.CountedStatement, error) {
+	if w.schema == "" {
+		return nil, filewise.Errorf(filewise.CodeUsage, "as a superuser: CREATE EXTENSION pg_stat_statements in that database, with "+
+			"shared_preload_libraries = 'pg_stat_statements' and a restart of the server where it is not loaded yet"+byLog,
+			"database %s has no extension pg_stat_statements, which counts what the statements do", w.database)
+	}
+	took, top := "total_exec_time + total_plan_time", "toplevel"
+	if w.version < 130000 {
+		took = "total_time"
+	}
+	if w.version < 140000 {
+		top = "true"
+	}
+	ctx, cancel := context.WithTimeout(ctx, inspecting.Patience)
+	defer cancel()
+	rows, err := w.link.Rows(ctx, fmt.Sprintf(`SELECT coalesce(queryid, 0)::text, query, calls::float8, (%s)::float8 / 1000, rows::float8
+  FROM %s.pg_stat_statements WHERE %s AND dbid = (SELECT oid FROM pg_database WHERE datname = current_database())`, took, w.schema, top))
+	switch client.CodeOf(err) {
+	case "55000": // object_not_in_prerequisite_state
+		return nil, filewise.Errorf(filewise.CodeUsage, "set shared_preload_libraries = 'pg_stat_statements' and restart the server"+byLog,
+			"pg_stat_statements is not loaded: %w", err)
+	case client.CodeNoRight:
+		return nil, filewise.Errorf(filewise.CodeUsage, "as a superuser: GRANT pg_read_all_stats TO "+client.Ident(w.user),
+			"the account may not read pg_stat_statements: %w", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	sum := map[string]*filewise.CountedStatement{} // over users
+	for _, row := range rows {
+		s := filewise.CountedStatement{ID: client.Text(row[0]), Text: client.Text(row[1]), Calls: row[2].(float64), Seconds: row[3].(float64),
+			Rows: row[4].(float64)}
+		if s.Text == "<insufficient privilege>" {
+			s.ID, s.Text = "hidden", ""
+			s.Hidden = "texts of other roles are hidden: GRANT pg_read_all_stats TO " + client.Ident(w.user)
+		}
+		if known := sum[s.ID]; known != nil {
+			known.Calls, known.Seconds, known.Rows = known.Calls+s.Calls, known.Seconds+s.Seconds, known.Rows+s.Rows
+			continue
+		}
+		sum[s.ID] = &s
+	}
+	var all []filewise.CountedStatement
+	for _, s := range sum {
+		all = append(all, *s)
+	}
+	slices.SortFunc(all, func(a, b filewise.CountedStatement) int { return cmp.Compare(a.ID, b.ID) })
+	return all, nil
+}
+
+// Sessions counts those of the database.
+func (w *watcher) Sessions(ctx context.Context) (active, connected int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, inspecting.Patience)
+	defer cancel()
+	err = w.link.Scan(ctx, queries.Text("sessions"), nil, &active, &connected)
+	return active, connected, err
+}
+
+// Shape has the server parse a statement with its values taken out: it says of what types
+// these are.
+func (w *watcher) Shape(ctx context.Context, statement string) (filewise.Shape, error) {
+	ctx, cancel := context.WithTimeout(ctx, inspecting.Patience)
+	defer cancel()
+	var asked error
+	s := w.rules.Shape(statement, "", func(table string) []string {
+		rows, err := w.link.Rows(ctx, queries.Text("names"), quoted(table))
+		asked = err
+		var names []string
+		for _, row := range rows {
+			names = append(names, client.Text(row[0]))
+		}
+		return names
+	})
+	if asked != nil {
+		return s, asked
+	}
+	tried, number := "", 0
+	numbers := make([]int, len(s.Values))
+	for i, v := range s.Values {
+		tried += s.Pieces[i]
+		switch v.Use {
+		case filewise.UseLimit, filewise.UseOffset:
+			tried += "1"
+		case filewise.UseSpan:
+			tried += "'1 day'"
+		default:
+			number++
+			numbers[i] = number
+			tried += "$" + strconv.Itoa(number)
+		}
+	}
+	tried += s.Pieces[len(s.Values)]
+	return s, w.link.With(ctx, func(conn *pgx.Conn) error {
+		told, err := conn.PgConn().Prepare(ctx, "", tried, nil)
+		if err != nil {
+			return w.link.Done(ctx, tried, err)
+		}
+		for i, n := range numbers {
+			if n > 0 {
+				if t, ok := conn.TypeMap().TypeForOID(told.ParamOIDs[n-1]); ok {
+					s.Values[i].Type = kindOf(t.Name)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// quoted is a table's name, with its schema or without, as SQL has it.
+func quoted(name string) string {
+	schema, table, ok := strings.Cut(name, ".")
+	if !ok {
+		return client.Ident(name)
+	}
+	return client.Ident(schema) + "." + client.Ident(table)
+}
+
+func kindOf(name string) filewise.ColumnType {
+	switch name {
+	case "int2", "int4", "int8", "oid":
+		return filewise.TypeWhole
+	case "numeric", "float4", "float8":
+		return filewise.TypeNumber
+	case "text", "varchar", "bpchar", "name", "citext", "char":
+		return filewise.TypeText
+	case "timestamp", "timestamptz", "date":
+		return filewise.TypeTime
+	case "bool":
+		return filewise.TypeBool
+	case "uuid":
+		return filewise.TypeUUID
+	case "json", "jsonb":
+		return filewise.TypeJSON
+	}
+	return filewise.TypeUnknown
+}
+
+// Tables are the facts of tables and their columns, by the last ANALYZE.
+func (w *watcher) Tables(ctx context.Context, names []string, withhold func(string) bool) ([]filewise.TableFacts, error) {
+	var all []filewise.TableFacts
+	for _, name := range names {
+		limited, cancel := context.WithTimeout(ctx, inspecting.Patience)
+		t, err := w.table(limited, name, withhold)
+		cancel()
+		if err != nil {
+			return nil, err
+		}
+		if t.Name != "" {
+			all = append(all, t)
+		}
+	}
+	return all, nil
+}
+
+func (w *watcher) table(ctx context.Context, name string, withhold func(string) bool) (filewise.TableFacts, error) {
+	t := filewise.TableFacts{}
+	rows, err := w.link.Rows(ctx, queries.Text("table"), quoted(name))
+	if err != nil || len(rows) == 0 {
+		return t, err
+	}
+	row := rows[0]
+	t.Name, t.Rows, t.Key = name, row[1].(float64), client.Text(row[3])
+	t.Bytes, _ = row[2].(int64)
+	if other := client.Text(row[4]); other != "" {
+		t.Whole = "its unique key " + other + " does not contain " + t.Key
+	}
+	if kind := client.Text(row[5]); kind != "r" {
+		t.Whole = "it is a view, or divided already"
+	}
+	columns, err := w.link.Rows(ctx, queries.Text("names"), quoted(name))
+	if err != nil {
+		return t, err
+	}
+	withheld := []string{}
+	for _, c := range columns {
+		if withhold(client.Text(c[0])) {
+			withheld = append(withheld, client.Text(c[0]))
+		}
+	}
+	return t, w.link.With(ctx, func(conn *pgx.Conn) error {
+		rows, err := conn.Query(ctx, queries.Text("columns"), quoted(name), withheld)
+		if err == nil {
+			t.Columns, err = pgx.CollectRows(rows, readColumn)
+		}
+		return w.link.Done(ctx, queries.Text("columns"), err)
+	})
+}
+
+func readColumn(row pgx.CollectableRow) (filewise.ColumnFacts, error) {
+	var c filewise.ColumnFacts
+	var base string
+	var bounds []*string
+	var common []*string
+	err := row.Scan(&c.Name, &c.Said, &base, &c.Most, &c.Unique, &c.Distinct, &c.Width, &common, &c.Shares, &bounds)
+	c.Type = kindOf(base)
+	if c.Type != filewise.TypeText {
+		c.Most = 0
+	}
+	if c.Type == filewise.TypeUUID {
+		c.Fresh = "gen_random_uuid()"
+	}
+	for _, v := range common {
+		c.Common = append(c.Common, *v)
+	}
+	if len(common) == 0 {
+		c.Shares = nil
+	}
+	all := c.Common
+	for _, v := range bounds {
+		all = append(all[:len(all):len(all)], *v)
+	}
+	c.Low, c.High = extremes(c.Type, all)
+	if len(all) > 0 && len(c.Common) == 0 && (c.Type == filewise.TypeUUID || c.Type == filewise.TypeText) {
+		for i := 0; i < len(all); i += len(all)/50 + 1 {
+			c.Common = append(c.Common, all[i])
+		}
+	}
+	return c, err
+}
+
+// extremes are the least and the greatest of some values.
+func extremes(kind filewise.ColumnType, all []string) (low, high string) {
+	if len(all) == 0 {
+		return "", ""
+	}
+	order := func(a, b string) int { return cmp.Compare(a, b) }
+	if kind == filewise.TypeWhole || kind == filewise.TypeNumber {
+		order = func(a, b string) int {
+			x, _ := strconv.ParseFloat(a, 64) // the server wrote them
+			y, _ := strconv.ParseFloat(b, 64)
+			return cmp.Compare(x, y)
+		}
+	}
+	return slices.MinFunc(all, order), slices.MaxFunc(all, order)
+}

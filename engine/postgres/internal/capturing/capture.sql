@@ -1,0 +1,44 @@
+-- What a capture asks.
+
+-- name: greeting
+SELECT version(), current_setting('server_version_num')::integer, current_user::text,
+       coalesce((SELECT quote_ident(n.nspname) FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
+                  WHERE e.extname = 'pg_stat_statements'), ''),
+       coalesce((SELECT quote_ident(n.nspname) FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
+                  WHERE e.extname = 'pg_stat_statements' AND e.extversion ~ '^1\.(9|\d\d)'), '');
+
+-- name: sessions
+SELECT count(*) FILTER (WHERE state = 'active')::integer, count(*)::integer FROM pg_stat_activity
+ WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid();
+
+-- A table's size is that of its partitions. Foreign keys that point to it forbid no partitions,
+-- but a unique key without the column does.
+-- name: table
+SELECT c.oid::regclass::text, greatest(c.reltuples, 0)::float8 AS rows,
+       (SELECT sum(pg_total_relation_size(coalesce(t.relid, c.oid))) FROM (SELECT relid FROM pg_partition_tree(c.oid) UNION ALL
+          SELECT NULL WHERE c.relkind <> 'p') t WHERE t.relid IS NOT NULL OR c.relkind <> 'p')::bigint,
+       coalesce((SELECT a.attname::text FROM pg_index i JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = i.indkey[0]
+                  WHERE i.indrelid = c.oid AND i.indisprimary), ''),
+       coalesce((SELECT string_agg(i.indexrelid::regclass::text, ', ') FROM pg_index i WHERE i.indrelid = c.oid AND i.indisunique
+                  AND NOT (SELECT p.indkey[0] FROM pg_index p WHERE p.indrelid = c.oid AND p.indisprimary) = ANY (i.indkey)), ''),
+       c.relkind::text
+  FROM pg_class c WHERE c.oid = to_regclass($1) AND c.relkind IN ('r', 'p', 'm', 'v');
+
+-- The last column of a unique key is what a new row has its own value of.
+-- name: columns
+SELECT a.attname::text, format_type(a.atttypid, a.atttypmod),
+       (SELECT b.typname::text FROM pg_type t JOIN pg_type b ON b.oid = CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END
+         WHERE t.oid = a.atttypid),
+       CASE WHEN a.atttypmod > 4 THEN a.atttypmod - 4 ELSE 0 END,
+       EXISTS (SELECT FROM pg_index i WHERE i.indrelid = a.attrelid AND i.indisunique AND i.indkey[i.indnkeyatts - 1] = a.attnum),
+       coalesce(CASE WHEN s.n_distinct < 0 THEN -s.n_distinct * greatest(c.reltuples, 0) ELSE s.n_distinct END, 0)::float8,
+       coalesce(s.avg_width, 0)::float8,
+       CASE WHEN a.attname::text <> ALL ($2::text[]) THEN s.most_common_vals::text::text[] END, s.most_common_freqs::float8[],
+       CASE WHEN a.attname::text <> ALL ($2::text[]) THEN s.histogram_bounds::text::text[] END
+  FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+  LEFT JOIN LATERAL (SELECT * FROM pg_stats p WHERE p.schemaname = n.nspname AND p.tablename = c.relname AND p.attname = a.attname
+                      ORDER BY p.inherited DESC LIMIT 1) s ON true
+ WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum;
+
+-- name: names
+SELECT a.attname::text FROM pg_attribute a WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum;

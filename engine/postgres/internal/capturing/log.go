@@ -1,0 +1,83 @@
+package capturing
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"io"
+	"regexp"
+	"strconv"
+
+	"filewise"
+)
+
+// The columns of a csvlog line, which later releases only add to.
+const (
+	csvDatabase, csvSession, csvMessage, csvColumns = 2, 5, 13, 23
+)
+
+// logged begins a message that has a statement: log_statement, or
+// log_min_duration_statement, or the execution of a prepared one.
+var logged = regexp.MustCompile(`(?s)^(?:duration: ([0-9.]+) ms  )?(?:statement|execute [^:]*|fastpath[^:]*): (.*)$`)
+
+// ReadLog reads a log of csvlog or jsonlog, whichever it is.
+func ReadLog(r io.Reader, database string, each func(filewise.LoggedStatement)) error {
+	in := bufio.NewReaderSize(r, 1<<16)
+	head, err := in.Peek(1)
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	take := func(of, session, message string) {
+		if m := logged.FindStringSubmatch(message); of == database && m != nil {
+			ms, _ := strconv.ParseFloat(m[1], 64) // none: 0
+			each(filewise.LoggedStatement{Session: session, Text: m[2], Seconds: ms / 1000})
+		}
+	}
+	if bytes.Equal(head, []byte("{")) {
+		return readJSON(in, take)
+	}
+	return readCSV(in, take)
+}
+
+func readJSON(in io.Reader, take func(database, session, message string)) error {
+	d := json.NewDecoder(in)
+	for {
+		var line struct{ Dbname, Session_id, Message string }
+		err := d.Decode(&line)
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) { // the last line is being written
+			return nil
+		}
+		if err != nil {
+			return wrongLog(err)
+		}
+		take(line.Dbname, line.Session_id, line.Message)
+	}
+}
+
+func readCSV(in io.Reader, take func(database, session, message string)) error {
+	c := csv.NewReader(in)
+	c.FieldsPerRecord, c.ReuseRecord = -1, true
+	for {
+		line, err := c.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return wrongLog(err)
+		}
+		if len(line) < csvColumns {
+			return wrongLog(csv.ErrFieldCount)
+		}
+		take(line[csvDatabase], line[csvSession], line[csvMessage])
+	}
+}
+
+func wrongLog(err error) error {
+	return filewise.Errorf(filewise.CodeUsage, "give a file that PostgreSQL has written with log_destination = csvlog or jsonlog",
+		"this is no csvlog or jsonlog: %w", err)
+}
