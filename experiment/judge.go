@@ -51,7 +51,8 @@ func (s standing) judge() (Judgement, error) {
 		if err != nil {
 			return Judgement{}, fmt.Errorf("judge the trials: %w", err)
 		}
-		j.Families = append(j.Families, Family{Name: name, Result: result, Sentences: sentences, Cause: s.cause(name, result), Latency: latency})
+		j.Families = append(j.Families, Family{Name: name, Result: result, Sentences: sentences, Cause: s.cause(name, result), Latency: latency,
+			LatencyLoss: s.latencyLoss(result, latency)})
 	}
 	for _, w := range s.results[0].Warnings {
 		j.Warnings = append(j.Warnings, filewise.Warning(w))

@@ -76,6 +76,38 @@ func (s standing) layoutLatencies(r verdict.Result, family string) ([]LayoutLate
 	return out, nil
 }
 
+// lossFrom is the factor from which a longer p99 is said in the verdict's first lines, where
+// no limit is given.
+const lossFrom = 2
+
+// latencyLoss says that the recommended layout pays for its throughput in latency. Beyond a
+// limit that was given it is not recommended in the first place (guarded).
+func (s standing) latencyLoss(r verdict.Result, all []LayoutLatency) string {
+	look, ok := r.Last()
+	if !ok || look.Recommended < 0 || look.Recommended == r.Config.Baseline || s.plan.P99Limit > 0 {
+		return ""
+	}
+	of := func(arm int) (l LayoutLatency, known bool) {
+		for _, l := range all {
+			if l.Layout == r.Arms[arm].Name {
+				return l, true
+			}
+		}
+		return l, false
+	}
+	best, known := of(look.Recommended)
+	base, also := of(r.Config.Baseline)
+	if !known || !also || best.Change == nil || best.Change.Effect < math.Log(lossFrom) {
+		return ""
+	}
+	words := fmt.Sprintf("But its p99 is %.2g times that of %s: %s, against %s", math.Exp(best.Change.Effect), base.Layout, short(best.P99),
+		short(base.P99))
+	if lo, hi := best.Change.Lo, best.Change.Hi; lo != nil && hi != nil {
+		words += fmt.Sprintf(" (%.4g %% interval %.2g … %.2g times)", 100*r.Config.Confidence, math.Exp(*lo), math.Exp(*hi))
+	}
+	return words + ". Set --p99-limit to bar layouts that take longer."
+}
+
 // p99s is the table of the first blocks with the inverse of every trial's p99 in place of
 // throughput, and all latencies of each layout.
 func (h history) p99s(blocks int, family string) (verdict.Table, map[string]*hdr.Histogram, error) {

@@ -169,6 +169,8 @@ type Family struct {
 	Cause *cause.Cause `json:"cause,omitempty"`
 	// Latency is that of its operations by layout; none: they have none, or too few.
 	Latency []LayoutLatency `json:"latency,omitempty"`
+	// LatencyLoss says that the recommended layout loses in latency; empty: it does not.
+	LatencyLoss string `json:"latency_loss,omitempty"`
 }
 
 // First is the judgement of the first family; that of none where nothing was judged.

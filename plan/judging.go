@@ -21,7 +21,7 @@ type JudgeOptions struct {
 func (o *JudgeOptions) Table() []Option {
 	return []Option{
 		Row(&o.Margin, "margin", 2, "differences below this `percent` do not matter"),
-		Row(&o.Confidence, "confidence", 95, "confidence of the verdict in `percent`, over all layouts and looks together"),
+		Row(&o.Confidence, "confidence", 95, "confidence of the verdict in `percent`, over all layouts and interim analyses together"),
 		Row(&o.Goal, "goal", string(verdict.GoalRecommend), "`goal` to go on to: until a layout can be recommended (recommend), or until every "+
 			"layout is resolved (verdicts)").oneOf(string(verdict.GoalRecommend), string(verdict.GoalVerdicts)),
 		Row(&o.Baseline, "baseline", "", "`layout` that the others are compared with: its name or number of files (default the first of "+

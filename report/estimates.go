@@ -58,7 +58,8 @@ func (v view) estimatesFigure() document.Figure {
 	}
 	label := fmt.Sprintf("Differences of the layouts to %s with their %s intervals; the table below has the numbers.", v.Plan.Baseline,
 		v.confidence())
-	caption := fmt.Sprintf("Throughput of the typical trial against %s. Bars are %s intervals, simultaneous over all layouts and looks; "+
+	caption := fmt.Sprintf("Throughput of the typical trial against %s. Bars are %s intervals, simultaneous over all layouts and "+
+		"interim analyses; "+
 		"the dot is the robust estimate, the small upright line the difference of the geometric means. "+
 		"In the shaded band, within ±%s, differences do not matter.", v.Plan.Baseline, v.confidence(), v.margin())
 	return document.Figure{ID: "chart-estimates", Caption: caption, Drawings: []document.Drawing{{SVG: chart.Dots(rows, e, label)}}}

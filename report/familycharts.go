@@ -25,7 +25,8 @@ func (v view) familyFigure() document.Figure {
 		}
 	}
 	f := document.Figure{ID: "chart-families", Grid: true}
-	note := fmt.Sprintf(" Bars are intervals that hold together over all families, layouts and looks; in the shaded band, within ±%s, "+
+	note := fmt.Sprintf(" Bars are intervals that hold together over all families, layouts and interim "+
+		"analyses; in the shaded band, within ±%s, "+
 		"differences do not matter.",
 		v.margin())
 	switch {

@@ -50,9 +50,13 @@ func coloured(w io.Writer, d report.Data) error {
 	return report.Terminal(w, d, report.TerminalOptions{Width: 80, Color: true})
 }
 
+func short(w io.Writer, d report.Data) error {
+	return report.Terminal(w, d, report.TerminalOptions{Width: 80, Short: true})
+}
+
 // formats are all formats by the extension of their goldens.
 var formats = map[string]func(io.Writer, report.Data) error{
-	"txt": plain, "color.txt": coloured, "md": report.Markdown, "json": report.JSON, "html": report.HTML,
+	"txt": plain, "short.txt": short, "color.txt": coloured, "md": report.Markdown, "json": report.JSON, "html": report.HTML,
 }
 
 func render(t *testing.T, write func(io.Writer, report.Data) error, d report.Data) []byte {

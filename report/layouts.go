@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"filewise/report/document"
@@ -13,20 +14,54 @@ import (
 // JSON report's table: this is the place for a new one.
 func (v view) layoutColumns() []document.Of[row] {
 	name := document.Name("layout", func(r row) string { return r.Name })
-	trials := document.Num("trials", row.trialsText).Raw("", func(r row) float64 { return float64(r.Done) }).Spare(2)
+	trials := document.Num("trials", row.trialsText).Raw("", func(r row) float64 { return float64(r.Done) }).Spare(2).
+		Only(document.Paper | document.Terminal)
 	typical := document.Num(v.unitRate(), row.typicalText).Raw("", func(r row) float64 { return r.Typical }).Spare(1)
 	bytes := document.Num(v.Rate.Name, func(r row) string { return v.Rate.Of(r.Bytes) }).Raw("B/s",
-		func(r row) float64 { return r.Bytes }).Spare(3)
+		func(r row) float64 { return r.Bytes }).Spare(3).Only(document.Paper | document.Terminal)
 	mark := document.Cells("mark", row.mark).As("nb")
 	means := document.Num("geometric means", row.rawText).Only(document.Paper)
 	pulled := document.Num("down-weighted", row.downWeightedText).Only(document.Paper)
 	slowest := document.Num("slowest trial", row.slowestText).Only(document.Paper)
-	regret := document.Num("regret at most", row.regretText).Only(document.Paper)
+	regret := document.Num("worst-case loss", row.regretText).Only(document.Paper)
 	against := document.Words(v.against(), row.differenceText).As("nb")
-	columns := []document.Of[row]{name, trials, typical, bytes, against, mark, means, pulled, slowest, regret}
+	p50, p99 := v.latencyColumn("p50", 50), v.latencyColumn("p99", 99).Spare(2)
+	p999 := v.latencyColumn("p99.9", 99.9).Only(document.Paper)
+	columns := []document.Of[row]{name, trials, typical, bytes, p50.Only(document.Paper), p99, p999, against, mark, means, pulled, slowest,
+		regret}
+	unknown := !slices.ContainsFunc(v.Rows, func(r row) bool { return r.Latency != nil })
 	return slices.DeleteFunc(columns, func(c document.Of[row]) bool {
 		// of a family the differences say enough
-		return c.Head == bytes.Head && (v.Timed() || v.unrated()) || c.Head == regret.Head && v.Name != ""
+		return unknown && slices.Contains([]string{p50.Head, p99.Head, p999.Head}, c.Head) ||
+			c.Head == bytes.Head && (v.Timed() || v.unrated()) || c.Head == regret.Head && v.Name != ""
+	})
+}
+
+// latencyColumn has the time that so many percent of a layout's operations stay within.
+func (v view) latencyColumn(head string, percent float64) document.Of[row] {
+	at := func(r row) time.Duration {
+		switch l := r.Latency; {
+		case l == nil:
+			return 0
+		case percent == 50:
+			return l.P50
+		case percent == 99:
+			return l.P99
+		default:
+			return l.P999
+		}
+	}
+	text := func(r row) string {
+		if at(r) == 0 {
+			return absent
+		}
+		return human(at(r))
+	}
+	return document.Num(head, text).Raw("s", func(r row) float64 {
+		if at(r) == 0 {
+			return nan
+		}
+		return at(r).Seconds()
 	})
 }
 
@@ -67,7 +102,7 @@ func (v view) layouts(caption, class string) []document.Block {
 	out := []document.Block{document.Everywhere(table)}
 	out = append(out, document.Everywhere(notes(v.footnotes()...)...))
 	if v.Name == "" {
-		out = append(out, onPaper(document.Note("Throughput is that of the typical trial. Regret at most: no tested layout is faster than the "+
+		out = append(out, onPaper(document.Note("Throughput is that of the typical trial. Worst-case loss: no tested layout is faster than the "+
 			"one in the row "+
 			"by more than this ("+v.confidence()+"); not known of dropped layouts.")))
 	}

@@ -15,7 +15,7 @@ func (v view) looks() []document.Block {
 	some := v.someLooks()
 	if len(some) == 0 {
 		n := v.of.Result.Blocks
-		said := fmt.Sprintf("No look was taken: the first is possible after block %d, and %s %s complete.", verdict.FirstLook,
+		said := fmt.Sprintf("There was no interim analysis: the first is possible after block %d, and %s %s complete.", verdict.FirstLook,
 			count(n, "block"), isAre(n))
 		return []document.Block{document.OnPages(document.Text(said))}
 	}
@@ -36,8 +36,10 @@ func (v view) looks() []document.Block {
 		}).As("nb"),
 		document.Words("outcome", v.outcome).As("words"))
 	return []document.Block{
-		document.Text(fmt.Sprintf("After each block from the third, the difference to %s, from block %d on its interval, and the regret: "+
-			"no tested layout is faster by more than this. A layout can be recommended as soon as its regret is within what is tolerated.",
+		document.Text(fmt.Sprintf("After each block from the third, the difference to %s, from block %d on its interval, and the worst-case "+
+			"loss: "+
+			"no tested layout is faster by more than this. A layout can be "+
+			"recommended as soon as that is tolerated: the margin, or a quarter of the gain that is proven.",
 			v.Plan.Baseline, v.of.Result.FirstClaim())),
 		v.lookFigure(), document.Tabulate(document.Table{Caption: caption, Class: "looks"}, some, columns...),
 	}

@@ -33,7 +33,8 @@ func (v view) methodWords() []string {
 		v.blockWords(),
 		"The differences are those of the typical trial: a robust fit of blocks and layouts to the logarithm of throughput. No trial is " +
 			"removed because of its outcome; unusual ones are pulled in, and the table counts them beside the geometric means.",
-		fmt.Sprintf("The intervals hold with %s for all layouts and for a look after every block together, so that measuring could stop as "+
+		fmt.Sprintf("The intervals hold with %s for all layouts and for an interim analysis after every "+
+			"block together, so that measuring could stop as "+
 			"soon as it was decided. Differences within ±%s count as none. A layout that is shown not to be the best is measured no further; of "+
 			"equally good ones the one with the fewest files is recommended.", v.confidence(), v.margin()),
 	}

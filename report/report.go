@@ -60,8 +60,8 @@ func (v view) document() document.Document {
 		About:  []string{fmt.Sprintf("Run %d", v.RunID), v.Plan.Scenario + " on " + v.Plan.Target.Engine, stamp(v.Started)},
 		Footer: []string{"Filewise " + v.Version, fmt.Sprintf("run %d", v.RunID), "started " + stamp(v.Started), "ended " + stamp(v.Ended)},
 		Sections: []document.Section{
-			{ID: "verdict", Blocks: v.verdict()},
-			{ID: "differences", Name: "Differences", Title: v.differencesTitle(), Blocks: v.differences()},
+			{ID: "verdict", Blocks: append(v.verdict(), v.answer())},
+			{ID: "differences", Name: "Differences", Title: v.differencesTitle(), Blocks: append(v.differences(), v.answerTable())},
 			{ID: "loads", Name: "Loads", Title: "Throughput by load", Blocks: v.loads()},
 			{ID: "why", Name: "Why", Title: "Why", Blocks: v.why()},
 			{ID: "waits", Name: "Waits", Title: "What the connections waited for", Blocks: v.waits()},
@@ -74,11 +74,11 @@ func (v view) document() document.Document {
 			{ID: "warnings", Name: "Warnings", Title: "Warnings", Blocks: v.warnings()},
 			{ID: "published", Name: "Published", Title: "Published beside measured", Blocks: v.published()},
 			{ID: "trials", Name: "Trials", Title: "Every trial" + v.ofWhich(), Blocks: v.everyTrial()},
-			{ID: "looks", Name: "Looks", Title: "The verdict, look by look" + v.ofWhich(), Blocks: v.looks()},
+			{ID: "looks", Name: "Interim", Title: "The interim analyses" + v.ofWhich(), Blocks: v.looks()},
 			{ID: "time", Name: "Time", Title: "Where the time went", Blocks: v.time()},
 			{ID: "method", Name: "Method", Title: "How this was measured", Blocks: v.method()},
 			{ID: "setup", Name: "Set-up", Title: "Set-up", Blocks: v.setup()},
-			{ID: "repeat", Name: "Repeat", Title: "To repeat it", Blocks: v.repeat()},
+			{ID: "repeat", Name: "Repeat", Title: "To repeat it", Blocks: append(v.repeat(), v.answerRest())},
 		},
 	}
 	if v.State != "" {

@@ -9,6 +9,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"filewise"
+	"filewise/experiment"
 	"filewise/verdict"
 )
 
@@ -28,11 +29,15 @@ type row struct {
 	Tail     spread           // until the slowest connection's last commit
 	Sync     spread           // from then until everything was durable
 	Calls    calls
+	Latency  *experiment.LayoutLatency // nil: not known
 }
 
 func (v view) row(l filewise.Layout) row {
 	r := row{Layout: l, Baseline: l.Name == v.Plan.Baseline, Timed: v.Timed(), Typical: nan, Bytes: nan, Slowest: nan}
 	r.Estimate, r.Judged = v.estimate(l.Name)
+	if i := slices.IndexFunc(v.of.Latency, func(x experiment.LayoutLatency) bool { return x.Layout == l.Name }); i >= 0 {
+		r.Latency = &v.of.Latency[i]
+	}
 	if r.Timed {
 		r.Estimate = inTime(r.Estimate)
 	}

@@ -117,7 +117,7 @@ func TestWrittenAndMachine(t *testing.T) {
 		}
 	}
 	if text := strings.Join(strings.Fields(string(render(t, plain, d))), " "); !strings.Contains(text,
-		"Written by Filewise, in which the engine runs, against the data of the work: 1 file 6.50 ×") {
+		"Write amplification (written by the engine): 1 file 6.50 ×") {
 		t.Errorf("the terminal does not say what was written:\n%s", text)
 	}
 	for i := range d.Trials { // a server that tells of its data files alone
@@ -128,7 +128,7 @@ func TestWrittenAndMachine(t *testing.T) {
 			})
 		}
 	}
-	if text := string(render(t, plain, d)); strings.Contains(text, "Written by") {
+	if text := string(render(t, plain, d)); strings.Contains(text, "Write amplification") {
 		t.Errorf("data files alone are said to be all that was written:\n%s", text)
 	}
 }

@@ -24,7 +24,7 @@ func (v view) verdict() []document.Block {
 	}
 	out := []document.Block{
 		document.OnPages(document.Line{Class: "kicker", Text: joined(" · ", "Verdict", v.Scenario.Title)}),
-		document.Everywhere(append([]document.Block{document.Headline(v.Headline())}, said("relevance", v.relevance())...)...),
+		document.Everywhere(append([]document.Block{document.Headline(v.Headline())}, said("relevance", v.latencyLoss(), v.relevance())...)...),
 		document.Only{In: document.HTML | document.Terminal, Blocks: said("gain", v.gain())},
 	}
 	if f := v.further(); len(f) > 0 {

@@ -85,14 +85,10 @@ func ofUnit(name, unit string) reading {
 // its calls say, whichever is more, for each may miss some; or else by the devices.
 // Empty: not known.
 func (v view) writtenLine() string {
-	server := "by the server"
-	if v.Plan.Target.Mode == filewise.Embedded {
-		server = "by Filewise, in which the engine runs"
-	}
 	for _, of := range []struct {
 		words string
 		x     reading
-	}{{server, byServer}, {"to the devices, by anybody", ofUnit(filewise.WrittenDevices, filewise.UnitPerByte)}} {
+	}{{"by the engine", byServer}, {"to the devices, by anybody", ofUnit(filewise.WrittenDevices, filewise.UnitPerByte)}} {
 		var parts []string
 		for _, r := range v.Rows {
 			if x := of.x.median(v.measuresOf(r.Name, ofWriting)); known(x) {
@@ -100,7 +96,7 @@ func (v view) writtenLine() string {
 			}
 		}
 		if len(parts) > 0 {
-			return fmt.Sprintf("Written %s, against the data of the work%s: %s.", of.words, inBrackets(v.Name), strings.Join(parts, ", "))
+			return fmt.Sprintf("Write amplification%s (written %s): %s.", inBrackets(v.Name), of.words, strings.Join(parts, ", "))
 		}
 	}
 	return ""

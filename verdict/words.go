@@ -199,10 +199,13 @@ func (r Result) betterButWhich(look Look) string {
 	if last := len(names) - 1; last > 0 {
 		better = strings.Join(names[:last], ", ") + " and " + names[last] + " are each"
 	}
-	leader := look.Estimates[look.Leader]
-	return fmt.Sprintf("Undecided which is best: %s proven faster than %s; no tested layout is %s (%s). "+
+	bound := ""
+	if regret := look.Estimates[look.Leader].Regret; regret <= math.Log(unresolvableFrom) {
+		bound = "; no tested layout is " + faster(regret, r.Arms[look.Leader].Name)
+	}
+	return fmt.Sprintf("Undecided which is best: %s proven faster than %s%s (%s). "+
 		"A larger --budget, a longer --window or a wider --margin would tell.",
-		better, r.Arms[r.Config.Baseline].Name, faster(leader.Regret, r.Arms[look.Leader].Name), level(r.Config.Confidence))
+		better, r.Arms[r.Config.Baseline].Name, bound, level(r.Config.Confidence))
 }
 
 // ArmSentence phrases what is known about one arm against the baseline; it is

@@ -62,7 +62,7 @@ are ordered by it, and the one that begins with 1 is the baseline. A layout call
 		},
 	}
 	registerOptions(cmd.Flags(), f.Table()...)
-	g.register(cmd.Flags())
+	a.registerResult(cmd.Flags(), &g)
 	cmd.Flags().StringVar(&csvFile, "csv", "", "judge the trials in this CSV `file`; -: standard input")
 	cmd.Flags().IntVar(&maxBlocks, "max-blocks", 0, "most `blocks` that were planned for a --csv file: the boundaries depend on it "+
 		"(default what the file says, or 20)")

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"filewise/archive"
 	"filewise/display"
@@ -18,13 +19,25 @@ func (a *app) printData(d report.Data) error {
 	if a.json {
 		return report.JSON(a.stdout, d)
 	}
-	width, _ := terminal(a.stdout)
-	if err := report.Terminal(beneath(a.stdout), d, report.TerminalOptions{Color: coloured(a.stdout), Width: width}); err != nil {
+	width, screen := terminal(a.stdout)
+	opts := report.TerminalOptions{Color: coloured(a.stdout), Width: width, Short: screen && !a.full}
+	if err := report.Terminal(beneath(a.stdout), d, opts); err != nil {
 		return err
 	}
 	w := &lineWriter{w: a.stdout}
 	gateText(w, d.Gate)
 	return w.err
+}
+
+// registerFull: on a terminal a result is what fits on its screen, elsewhere all of it.
+func (a *app) registerFull(fs *pflag.FlagSet) {
+	fs.BoolVar(&a.full, "full", false, "show all of the result on a terminal too, not what fits on its screen")
+}
+
+// registerResult registers what a command that judges takes.
+func (a *app) registerResult(fs *pflag.FlagSet, g *gateFlags) {
+	g.register(fs)
+	a.registerFull(fs)
 }
 
 // display shows the run on stderr while it is measured, so that stdout holds

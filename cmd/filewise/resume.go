@@ -62,6 +62,7 @@ because that is not stored; --notify none goes on without.`,
 	}
 	registerOptions(cmd.Flags(), slices.Concat(f.login.ServerTable(), f.stops.Table(), f.notify.Table())...)
 	f.page.register(cmd.Flags())
+	a.registerFull(cmd.Flags())
 	return cmd
 }
 

@@ -18,6 +18,7 @@ type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	json           bool
+	full           bool // see registerFull
 	storePath      string
 
 	args      []string          // the command line

@@ -64,16 +64,16 @@ One that fails does not keep the others from being run.`,
 				return err
 			}
 			defer a.closePage()
-			if _, err = a.runOne(cmd.Context(), made, &g); err != nil {
-				return err
+			if _, err = a.runOne(cmd.Context(), made, &g); err == nil {
+				err = g.end(a)
 			}
-			return g.end(a)
+			return err
 		},
 	}
 	registerOnly(cmd, &only)
 	registerOptions(cmd.Flags(), o.Table()...)
 	page.register(cmd.Flags())
-	g.register(cmd.Flags())
+	a.registerResult(cmd.Flags(), &g)
 	completeChoices(cmd)
 	return cmd
 }

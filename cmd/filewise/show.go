@@ -31,6 +31,7 @@ func (a *app) showCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			a.full = true
 			if err := a.printData(d); err != nil || a.json {
 				return err
 			}

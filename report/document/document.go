@@ -13,8 +13,9 @@ const (
 	HTML Formats = 1 << iota
 	Markdown
 	Terminal
-	Paper = HTML | Markdown // where a block is shown unless Only says otherwise
-	All   = Paper | Terminal
+	Screen                   // what fits on the screen of a terminal, after a run
+	Paper  = HTML | Markdown // where a block is shown unless Only says otherwise
+	All    = Paper | Terminal | Screen
 )
 
 // Document is what is written.
@@ -108,8 +109,11 @@ type Only struct {
 	Blocks []Block
 }
 
-// Everywhere shows blocks on a terminal too.
-func Everywhere(blocks ...Block) Only { return Only{All, blocks} }
+// Everywhere shows blocks on a terminal too, bar what has to fit on its screen.
+func Everywhere(blocks ...Block) Only { return Only{Paper | Terminal, blocks} }
+
+// OnScreen shows blocks where all has to fit on a screen.
+func OnScreen(blocks ...Block) Only { return Only{Screen, blocks} }
 
 // OnTerminal shows blocks on a terminal alone.
 func OnTerminal(blocks ...Block) Only { return Only{Terminal, blocks} }

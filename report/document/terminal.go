@@ -12,16 +12,27 @@ import (
 // TerminalOptions say what the terminal can do.
 type TerminalOptions struct {
 	Color bool
-	Width int // columns; 0: unknown, 80 are assumed
+	Width int  // columns; 0: unknown, 80 are assumed
+	Short bool // what fits on a screen
 }
 
+// screenLines is what a screen holds.
+const screenLines = 24
+
 // WriteTerminal writes what a document has for a terminal, an empty line between
-// sections.
+// sections. Warnings on a screen have two lines, or one where that is too much.
 func WriteTerminal(w io.Writer, d Document, opts TerminalOptions) error {
-	p := newPage(opts)
-	for _, s := range d.Sections {
-		p.gap = true
-		p.blocks(s.Blocks, false)
+	var p *page
+	for clip := 2; clip > 0; clip-- {
+		p = newPage(opts)
+		p.clip = clip
+		for _, s := range d.Sections {
+			p.gap = true
+			p.blocks(s.Blocks, false)
+		}
+		if !opts.Short || strings.Count(p.String(), "\n") <= screenLines {
+			break
+		}
 	}
 	if _, err := io.WriteString(w, p.String()); err != nil {
 		return fmt.Errorf("write the result: %w", err)
@@ -42,13 +53,19 @@ type page struct {
 	width int
 	color bool
 	gap   bool // an empty line is due before the next one
+	of    Formats
+	clip  int // lines of a warning on a screen
 }
 
 func newPage(opts TerminalOptions) *page {
 	if opts.Width <= 0 {
 		opts.Width = 80
 	}
-	return &page{width: max(opts.Width, 30), color: opts.Color}
+	of := Terminal
+	if opts.Short {
+		of = Screen
+	}
+	return &page{width: max(opts.Width, 30), color: opts.Color, of: of}
 }
 
 var (
@@ -68,7 +85,7 @@ func (p *page) blocks(blocks []Block, shown bool) {
 	for _, b := range blocks {
 		switch b := b.(type) {
 		case Only:
-			if b.In&Terminal != 0 {
+			if b.In&p.of != 0 {
 				p.blocks(b.Blocks, true)
 			}
 		case Group:
@@ -104,6 +121,10 @@ func (p *page) block(b Block) {
 			p.wrap(stylePlain, s, "  ")
 		}
 	case Notice:
+		if p.of == Screen {
+			p.clipped(styleWarn, "Warning: "+b.Message, "  ")
+			break
+		}
 		p.gap = true
 		p.wrap(styleWarn, "Warning: "+b.Message, "  ")
 		if b.Remedy != "" {
@@ -113,7 +134,7 @@ func (p *page) block(b Block) {
 	case Code:
 		p.line(Clean(string(b)))
 	case Table:
-		p.table(b.within(Terminal))
+		p.table(b.within(p.of))
 	}
 }
 
@@ -130,6 +151,16 @@ func (p *page) line(s string) {
 	}
 	p.gap = false
 	p.WriteString(strings.TrimRight(s, " ") + "\n")
+}
+
+// clipped writes the first lines of a text.
+func (p *page) clipped(s ansi.Style, text, indent string) {
+	room := p.width - ansi.StringWidth(indent)
+	lines := strings.Split(ansi.Wrap(unbroken.Replace(Clean(text)), room, ""), "\n")
+	if len(lines) > p.clip {
+		lines = append(lines[:p.clip-1], ansi.Truncate(strings.Join(lines[p.clip-1:], " "), room, "…"))
+	}
+	p.wrap(s, broken.Replace(strings.Join(lines, " ")), indent)
 }
 
 // wrap writes a text; its lines after the first are indented.

@@ -1,0 +1,54 @@
+package report_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"filewise"
+	"filewise/cause"
+	"filewise/report"
+)
+
+// What a terminal shows at the end of a run of five layouts fits on a screen of 80 × 24,
+// however long its sentences are, and says where the rest is.
+func TestTheAnswerFitsOnAScreen(t *testing.T) {
+	d := stored(t)
+	f := &d.Judgement.Families[0]
+	f.Sentences[0] = "Recommended: 8 files, at least 4.66 times 1 file; 2 files, 4 files, 16 files and 8 files are not told apart. " +
+		"No tested layout is more than 39.3 % faster (95 %)."
+	f.LatencyLoss = "But its p99 is 3.4 times that of 1 file: 4.9 ms, against 1.43 ms (95 % interval 2.9 … 4 times). " +
+		"Set --p99-limit to bar layouts that take longer."
+	f.Cause = &cause.Cause{Sentences: []string{"Lock wait (write lock) per row fell from 7.27 ms to 0.03 ms, more than all of the gain " +
+		"(it fell by 7.24 ms … 7.30 ms, 95 % interval).", "Flushes fell too."}}
+	for range 5 {
+		d.Judgement.Warnings = append(d.Judgement.Warnings, filewise.Warning{Message: strings.Repeat("this is a long warning ", 12),
+			Remedy: "do something else"})
+	}
+	var out bytes.Buffer
+	if err := report.Terminal(&out, d, report.TerminalOptions{Width: 80, Short: true}); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimRight(out.String(), "\n"), "\n")
+	if len(lines) > 24 {
+		t.Errorf("%d lines:\n%s", len(lines), out.String())
+	}
+	for _, l := range lines {
+		if ansi.StringWidth(l) > 80 {
+			t.Errorf("wider than 80 columns: %q", l)
+		}
+	}
+	flat := strings.Join(strings.Fields(out.String()), " ")
+	for _, want := range []string{"Recommended: 8 files", "But its p99 is 3.4 times", "layout rows/s p99 against 1 file (95 %) mark",
+		"Why: Lock wait (write lock) per row fell from 7.27 ms to 0.03 ms, more than all of the gain. Warning",
+		"4 more in the report: filewise report 3, or --full here."} {
+		if !strings.Contains(flat, want) {
+			t.Errorf("%q is not on the screen:\n%s", want, out.String())
+		}
+	}
+	if n := strings.Count(flat, "Warning: "); n != 3 || strings.Contains(flat, "do something else") {
+		t.Errorf("%d warnings:\n%s", n, out.String())
+	}
+}
