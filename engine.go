@@ -192,6 +192,9 @@ type Description struct {
 	// RowKinds are the kinds of layout for scenario dml, whose rows are too few to fill
 	// files one after the other; none: those of Kinds.
 	RowKinds []Kind `json:"row_kinds,omitempty"`
+	// PublishedOne is the kind of a layout of one file in dml as published, where the
+	// article's was of another than the usual kind.
+	PublishedOne Kind `json:"published_one,omitempty"`
 	// StripesAsFiles: a backup has as many files as the database.
 	StripesAsFiles bool `json:"stripes_as_files,omitempty"`
 

@@ -211,6 +211,12 @@ type TimedBackuper interface {
 	Took() time.Duration
 }
 
+// TimedSettler is a Settler that does more than is measured: what it does to clean files.
+type TimedSettler interface {
+	// Took is how long writing what was dirty took the last time.
+	Took() time.Duration
+}
+
 // Evicter drops the pages of the database's files from the system's cache, file
 // by file; the server must be at rest.
 type Evicter interface {

@@ -144,6 +144,9 @@ func (l *life) drain(ctx context.Context) error {
 		return err
 	}
 	took := l.runner.Clock.Now().Sub(start)
+	if t, ok := l.db.Settler.(filewise.TimedSettler); ok {
+		took = t.Took()
+	}
 	if m := l.lastMeasure(); m != nil {
 		m.Sync = took
 	}

@@ -64,6 +64,11 @@ func (m *maker) publishedArms(arms []arm) []arm {
 	if len(d.Allocations) < 2 {
 		return arms
 	}
+	for i := range arms {
+		if arms[i].Data.Files == 1 && m.About.PublishedOne != "" {
+			arms[i].Kind = m.About.PublishedOne
+		}
+	}
 	var out []arm
 	for i, allocation := range d.Allocations {
 		for _, a := range arms {

@@ -39,7 +39,7 @@ func dmlScenario() Scenario {
 			"The original ran each configuration once; its numbers are in a chart, so that only its words are repeated here.",
 			"There, one process worked on 50,000 rows (Oracle) or 350,000 (SQL Server); the concurrent part started a client process for each of " +
 				"2,000 statements and looked once a second whether all had ended.",
-			"Oracle's select of one process was parsed there and never executed; here the row is fetched.",
+			"Oracle's select of one process was parsed there and never executed; here the row is fetched, but --as-published.",
 		},
 		Flags:  []string{"rows", "repeat", "mode", "connect", "index", "as-published", "scale"},
 		Budget: phasedBudget,

@@ -179,6 +179,7 @@ func (d *design) checkPlaces() error {
 
 // layOut names and sizes the files.
 func (d *design) layOut() error {
+	d.asPublished()
 	if d.program.Table().IndexedFirst {
 		d.warn("indexed-last", "", "the indexes are made "+
 			"after the load, not before it as the article's: their pages do not lie between those of rows")

@@ -17,11 +17,12 @@ var oldest = [2]int{12, 2}
 // Describe says what the engine is.
 func (Engine) Describe() filewise.Description {
 	return filewise.Description{
-		Page:     8192,
-		Mode:     filewise.External,
-		Files:    "datafiles of a smallfile tablespace, or the one datafile of a bigfile tablespace",
-		Kinds:    []filewise.Kind{filewise.KindSmallfile, filewise.KindBigfile},
-		RowBytes: 600,
+		Page:         8192,
+		Mode:         filewise.External,
+		Files:        "datafiles of a smallfile tablespace, or the one datafile of a bigfile tablespace",
+		Kinds:        []filewise.Kind{filewise.KindSmallfile, filewise.KindBigfile},
+		RowBytes:     600,
+		PublishedOne: filewise.KindBigfile,
 		Note: "Oracle gives a table its space in extents, which it takes from the tablespace's files in turns (a table's first extents come " +
 			"from one file); " +
 			"a log, undo and buffer cache of the instance serve all files and all other work on it",

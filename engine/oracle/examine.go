@@ -22,6 +22,7 @@ func (s *server) Examine(ctx context.Context, d filewise.Demand) []filewise.Find
 func (s *server) examine(ctx context.Context, c client, d filewise.Demand) []filewise.Finding {
 	e := &examination{Examination: external.Examination{Demand: d}, server: s, client: c}
 	e.version()
+	e.edition()
 	e.rights()
 	e.settings(ctx)
 	e.database(ctx)
@@ -59,6 +60,35 @@ func (e *examination) version() {
 	if host, err := os.Hostname(); err == nil && strings.EqualFold(firstLabel(host), firstLabel(a.host)) {
 		e.Warn("host", "run Filewise on another machine near the server",
 			"Filewise and the server share the host %s: Filewise's own work takes from the server's", host)
+	}
+}
+
+// editions are those that bound what can be measured (Oracle Database Licensing
+// Information User Manual).
+var editions = []struct {
+	name, limit string
+	most        int64 // bytes of data; 0: not bounded
+}{
+	{"Free", "2 cores, 2 GB of memory and 12 GB of data", 12 << 30},
+	{"Express Edition", "2 threads, 2 GB of memory and 12 GB of data", 12 << 30},
+	{"Standard Edition 2", "16 threads of processors", 0},
+}
+
+func (e *examination) edition() {
+	const check = "edition"
+	need := int64(0)
+	for _, n := range e.Demand.Space {
+		need += n
+	}
+	for _, x := range editions {
+		switch {
+		case !strings.Contains(e.server.about.product, x.name):
+		case x.most > 0 && need > x.most:
+			e.Fail(check, freeFull, "%s holds %s at most, and %s are needed", e.server.about.product, humanize.IBytes(uint64(x.most)),
+				humanize.IBytes(uint64(need)))
+		default:
+			e.Warn(check, "keep to it what is concluded", "%s uses %s at most: what more would change is not seen", e.server.about.product, x.limit)
+		}
 	}
 }
 
@@ -281,6 +311,11 @@ func (e *examination) connections(ctx context.Context) {
 		return
 	}
 	found, ok := e.ask(ctx, "connections", 2, "sessions-limit", nil)
+	if limit, known := number(e.values["processes"]); ok && len(found) == 0 && known { // a pluggable database does not show them
+		e.Connections(int64(e.Demand.Program.Connections()+controls+2), limit, fmt.Sprintf("use fewer than %d --connections", limit-controls-2),
+			fmt.Sprintf("the instance takes %d processes (how many are in use is not seen here)", limit))
+		return
+	}
 	if !ok || len(found) != 1 {
 		return
 	}

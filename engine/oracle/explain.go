@@ -20,7 +20,7 @@ var classes = external.Classes{
 	// No room in the tablespace (1653 … 1658), on the server's storage (19502, 19504,
 	// 27072, 27044, 15041 ASM), in the PDB (65114) or in a quota (1536).
 	filewise.ClassSpace: {1652, 1653, 1654, 1655, 1656, 1658, 1659, 1688, 1691, 3206, 3232, 1144, 19502, 19504, 27044, 27063, 27072, 15041,
-		65114, 1536, 30036, 257},
+		65114, 1536, 30036, 257, errFreeFull, errFreeFull + 1},
 	filewise.ClassConnection: {28, 1012, 1033, 1034, 1035, 1089, 1090, 1092, 2396, 3113, 3114, 3135, 12152, 12170, 12203,
 		12500, 12502, 12505, 12514, 12516, 12518, 12519, 12520, 12521, 12523, 12526, 12528, 12535, 12537, 12541, 12543,
 		12545, 12547, 12560, 12564, 12570, 12571, 12583, 25408, 17002, 18, 20, 2391},
@@ -36,23 +36,28 @@ const (
 	errNoView       = 942
 	errNotEmpty     = 1549
 	errRestorePoint = 38881
+	errFreeFull     = 12953 // and 12954: the most that the edition holds
 )
 
 // noFile is what to do where the server does not create a file.
 const noFile = "the server cannot create that file: check that the directory of --volume exists on the server " +
 	"and that its account may write there"
 
+const freeFull = "this edition holds no more data: use a smaller --size or --work, or another edition"
+
 // remedies for errors that a user of Filewise can do something about.
 var remedies = map[int]string{
-	1017:  "check user and password",
-	28000: "the account is locked: ask the DBA",
-	28001: "the account's password has expired: change it",
-	1045:  "GRANT CREATE SESSION TO the account",
-	12514: "the listener does not know that service: `lsnrctl services` on the server lists them",
-	12541: "no listener answers there: check host and port",
-	59:    "DB_FILES is reached: use fewer files; only a restart of the instance by the DBA raises it",
-	65114: "the pluggable database's MAX_PDB_STORAGE is reached: use a smaller --size",
-	1950:  "GRANT UNLIMITED TABLESPACE TO the account",
+	1017:            "check user and password",
+	28000:           "the account is locked: ask the DBA",
+	28001:           "the account's password has expired: change it",
+	1045:            "GRANT CREATE SESSION TO the account",
+	12514:           "the listener does not know that service: `lsnrctl services` on the server lists them",
+	12541:           "no listener answers there: check host and port",
+	59:              "DB_FILES is reached: use fewer files; only a restart of the instance by the DBA raises it",
+	errFreeFull:     freeFull,
+	errFreeFull + 1: freeFull,
+	65114:           "the pluggable database's MAX_PDB_STORAGE is reached: use a smaller --size",
+	1950:            "GRANT UNLIMITED TABLESPACE TO the account",
 	errRestorePoint: "the database has a guaranteed restore point (V$RESTORE_POINT, of any container), which keeps every tablespace: " +
 		"have the DBA drop it, then remove this one with `filewise clean --target URL`",
 	3214:  "a datafile must be larger: use fewer files or a larger --size",

@@ -26,6 +26,7 @@ func (s *server) facts(ctx context.Context, c client) ([]filewise.Fact, error) {
 			all = append(all, filewise.Fact{Name: name, Value: value})
 		}
 	}
+	add("product", s.about.product)
 	add("proven", Engine{}.Describe().Unproven)
 	add("account", s.about.account)
 	add("service", s.about.service)

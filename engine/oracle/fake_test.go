@@ -233,7 +233,7 @@ func (f *fakeServer) rows(_ context.Context, s statement) ([][]any, error) {
 		var all [][]any
 		for name, space := range f.tablespaces {
 			for _, r := range space.segments {
-				if strings.HasPrefix(fmt.Sprint(r[1]), strings.TrimSuffix(fmt.Sprint(s.args[1]), "%")) {
+				if strings.HasPrefix(fmt.Sprint(r[1]), strings.TrimSuffix(arg, "%")) {
 					all = append(all, []any{name})
 				}
 			}

@@ -22,7 +22,8 @@ var changes = regexp.MustCompile(`^(?:CREATE (?:SMALLFILE|BIGFILE) TABLESPACE|AL
 	`DROP (?:PACKAGE|PROCEDURE)|COMMENT ON TABLE) "(FILEWISE_[A-Z]{18})`)
 
 // buildRows are the workloads' changes of rows of the build's own tables.
-var buildRows = regexp.MustCompile(`\b(?:UPDATE|DELETE FROM) "FILEWISE_[A-Z]{18}T[0-9A-Z]{2}"|\bFOR UPDATE;|\bFOR UPDATE$`)
+var buildRows = regexp.MustCompile(`\b(?:UPDATE|DELETE FROM) "FILEWISE_[A-Z]{18}T[0-9A-Z]{2}"|\bFOR UPDATE;|\bFOR UPDATE$|` +
+	`\bEXECUTE IMMEDIATE 'SELECT random_int, random_float FROM "FILEWISE_[A-Z]{18}T00" WHERE "KEY" = ' \|\| k;`)
 
 var comments = regexp.MustCompile(`(?m)--.*$`)
 

@@ -237,7 +237,7 @@ func (m marks) bringOnline(ctx context.Context, names []string) error {
 
 // homes are the other tablespaces of Filewise's that segments of a build lie in.
 func (m marks) homes(ctx context.Context, name string) ([]string, error) {
-	found, err := rows(ctx, m, 1, "homes", nil, m.account, name+"%")
+	found, err := rows(ctx, m, 1, "homes", nil, name+"%")
 	var all []string
 	for _, r := range found {
 		if home := text(r[0]); home != name && mark.IsName(home) {

@@ -127,6 +127,7 @@ func TestErrors(t *testing.T) {
 		{oracleError(1), filewise.ClassConstraint, filewise.CodeInternal},
 		{oracleError(1653), filewise.ClassSpace, filewise.CodeTrials},
 		{oracleError(27072), filewise.ClassSpace, filewise.CodeTrials},
+		{oracleError(12954), filewise.ClassSpace, filewise.CodeTrials},
 		{oracleError(3113), filewise.ClassConnection, filewise.CodeInternal},
 		{oracleError(12541), filewise.ClassConnection, filewise.CodePreflight},
 		{oracleError(1017), filewise.ClassOther, filewise.CodePreflight},

@@ -6,8 +6,9 @@ import (
 	"filewise"
 )
 
-// waitProbe reads v$system_event: waits of the whole instance, those of others
-// among them, since it was started.
+// waitProbe reads v$system_event: waits of all sessions of the instance, or of the
+// pluggable database, those of others among them, since it was started; or those of the
+// server's own processes, which a pluggable database does not show.
 type waitProbe struct {
 	build      *build
 	background bool
@@ -21,20 +22,24 @@ func (p waitProbe) Name() string {
 	return filewise.ProbeWaits
 }
 
-// Read returns the number of waits and their time, by event. Those of Oracle's class
-// System I/O are the server's own processes' (Oracle Database Reference, “Classes of
-// Wait Events”).
+// Read returns the number of waits and their time, by event (Oracle Database Reference,
+// V$SYSTEM_EVENT: the columns _FG are of foreground sessions).
 func (p waitProbe) Read(ctx context.Context) ([]filewise.Counter, error) {
-	found, err := rows(ctx, p.build.conn, 4, "waits", nil)
+	found, err := rows(ctx, p.build.conn, 6, "waits", nil)
 	if err != nil {
 		return nil, err
 	}
 	var all []filewise.Counter
 	for _, r := range found {
-		n, ok := number(r[2])
-		micro, ok2 := number(r[3])
+		n, ok := number(r[4])
+		micro, ok2 := number(r[5])
+		if p.background {
+			all, known := number(r[2])
+			time, known2 := number(r[3])
+			n, micro, ok, ok2 = all-n, time-micro, ok && known, ok2 && known2
+		}
 		class := classOfEvent(text(r[0]), text(r[1]))
-		if !ok || !ok2 || class == "" || p.background != (text(r[1]) == "System I/O") {
+		if !ok || !ok2 || class == "" || n == 0 {
 			continue
 		}
 		all = append(all, filewise.Counter{Name: text(r[0]), Unit: "waits", Value: float64(n), Class: class},

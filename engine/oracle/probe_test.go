@@ -3,6 +3,7 @@ package oracle
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"filewise"
 	"filewise/workload"
@@ -13,8 +14,10 @@ import (
 func TestProbes(t *testing.T) {
 	f := newFake()
 	f.answers["waits"] = [][]any{
-		{"log file sync", "Commit", int64(3), int64(1_500_000)}, {"log file parallel write", "System I/O", int64(4), int64(2_000_000)},
-		{"enq: HW - contention", "Configuration", int64(1), int64(10_000)}, {"rdbms ipc message", "Idle", int64(9), int64(9)},
+		{"log file sync", "Commit", int64(3), int64(1_500_000), int64(3), int64(1_500_000)},
+		{"log file parallel write", "System I/O", int64(4), int64(2_000_000), int64(0), int64(0)},
+		{"enq: HW - contention", "Configuration", int64(5), int64(50_000), int64(1), int64(10_000)},
+		{"rdbms ipc message", "Idle", int64(9), int64(9), int64(0), int64(0)},
 	}
 	f.answers["files"] = [][]any{{"/u02/a.dbf", int64(7)}}
 	f.answers["file-io"] = [][]any{{int64(7), int64(2), int64(3), int64(4), int64(5), int64(60), nil}}
@@ -36,7 +39,9 @@ func TestProbes(t *testing.T) {
 			{Name: "enq: HW - contention", Unit: "s", Value: 0.01, Class: filewise.WaitAllocation}}},
 		{waitProbe{b, true}, filewise.ProbeBackground, []filewise.Counter{
 			{Name: "log file parallel write", Unit: "waits", Value: 4, Class: filewise.WaitLog},
-			{Name: "log file parallel write", Unit: "s", Value: 2, Class: filewise.WaitLog}}},
+			{Name: "log file parallel write", Unit: "s", Value: 2, Class: filewise.WaitLog},
+			{Name: "enq: HW - contention", Unit: "waits", Value: 4, Class: filewise.WaitAllocation},
+			{Name: "enq: HW - contention", Unit: "s", Value: 0.04, Class: filewise.WaitAllocation}}},
 		{fileProbe{b}, filewise.ProbeFiles, []filewise.Counter{
 			{Name: filewise.FileReads, Unit: "requests", Value: 2, File: "/u02/a.dbf"},
 			{Name: filewise.FileWrites, Unit: "requests", Value: 3, File: "/u02/a.dbf"},
@@ -48,5 +53,54 @@ func TestProbes(t *testing.T) {
 		if err != nil || c.probe.Name() != c.name || !slices.Equal(found, c.want) {
 			t.Errorf("%s, %v:\n%+v\nnot %+v", c.probe.Name(), err, found, c.want)
 		}
+	}
+}
+
+// From a pluggable database the waits of the server's own processes are not seen: absent,
+// not zero.
+func TestNoBackgroundInPDB(t *testing.T) {
+	d, err := newDesign(serverTarget(), smallfile(1), testProgram(t, small), newNames(false), usualBlock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for container, want := range map[string]bool{"": true, "PDB1": false} {
+		b := &build{server: &server{about: about{container: container}}, design: d}
+		has := slices.ContainsFunc(b.database().Probes, func(p filewise.Probe) bool { return p.Name() == filewise.ProbeBackground })
+		if has != want {
+			t.Errorf("container %q: %v", container, has)
+		}
+	}
+}
+
+// What draining took is the writing: not going online, nor going offline with nothing to
+// write.
+func TestSettleTimesTheWriting(t *testing.T) {
+	d, err := newDesign(serverTarget(), smallfile(1), testProgram(t, small), newNames(false), usualBlock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := newFake()
+	f.add(t, d.names.Tablespace, true, d.names.Tablespace)
+	const back = 20 * time.Millisecond
+	f.before = func(s statement) {
+		if s.section == "online" {
+			time.Sleep(back)
+		}
+	}
+	b := &build{server: &server{}, design: d, conn: held{client: f}, marks: f.marks()}
+	if b.steps, err = d.steps(markText); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		start := time.Now()
+		if err := b.Settle(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if took, all := b.Took(), time.Since(start); took < 0 || took > all-back || len(f.unchecked) > 0 {
+			t.Errorf("it took %v of %v, of which going online had %v", took, all, back)
+		}
+	}
+	if n := len(f.log); n != 6 {
+		t.Errorf("%d statements: %v", n, f.log)
 	}
 }

@@ -177,6 +177,8 @@ func phasedWorkloads(t testing.TB) []filewise.Workload {
 	for _, index := range []string{workload.IndexNone, workload.IndexKey} {
 		add(workload.NewDML(workload.Params{Connections: 2, Rows: 10, Mode: workload.ModeBoth, Connect: workload.ConnectPooled, Index: index}, 7))
 	}
+	add(workload.NewDML(workload.Params{Connections: 2, Rows: 10, Mode: workload.ModeBoth, Connect: workload.ConnectPooled,
+		Index: workload.IndexKey, Published: true}, 7))
 	add(workload.NewScan(workload.Params{Rows: 1000, Cache: workload.CacheWarm, Data: workload.DataGrown, Repeat: 1}, 7))
 	return all
 }

@@ -30,6 +30,7 @@ type server struct {
 // about is what a server says of itself.
 type about struct {
 	version   string
+	product   string // with the edition
 	release   [2]int
 	account   string
 	container string // of a CDB; empty: none
@@ -112,11 +113,11 @@ func (s *server) onInstance(instance any) error {
 }
 
 func learn(ctx context.Context, c client) (a about, err error) {
-	r, err := row(ctx, c, 1, "version")
+	r, err := row(ctx, c, 2, "version")
 	if err != nil {
 		return a, err
 	}
-	a.version = text(r[0])
+	a.version, a.product = text(r[0]), text(r[1])
 	if a.release, err = releaseOf(a.version); err != nil {
 		return a, err
 	}

@@ -30,7 +30,7 @@ func serverTarget(volumes ...filewise.Volume) filewise.Target {
 
 // identity answers as a pluggable database of 19c does.
 func identity(f *fakeServer) {
-	f.answers["version"] = [][]any{{"19.0.0.0.0"}}
+	f.answers["version"] = [][]any{{"19.0.0.0.0", "Oracle Database 19c Enterprise Edition"}}
 	f.answers["identity"] = [][]any{{"ADA", "ADA", "PDB1", "CDB", "CDB", "db9.example", "pdb1", "1", "cdb1"}}
 	f.answers["blocks"] = [][]any{{int64(16384)}}
 	f.answers["may-lock"] = [][]any{{int64(1)}}
@@ -62,8 +62,8 @@ func TestLearn(t *testing.T) {
 		"the seed":        func(f *fakeServer) { f.answers["identity"][0][2] = "PDB$SEED" },
 		"SYSTEM":          func(f *fakeServer) { f.answers["identity"][0][0], f.answers["identity"][0][1] = "SYSTEM", "SYSTEM" },
 		"another schema":  func(f *fakeServer) { f.answers["identity"][0][1] = "BOB" },
-		"12.1":            func(f *fakeServer) { f.answers["version"] = [][]any{{"12.1.0.2.0"}} },
-		"no version":      func(f *fakeServer) { f.answers["version"] = [][]any{{"soon"}} },
+		"12.1":            func(f *fakeServer) { f.answers["version"] = [][]any{{"12.1.0.2.0", "Oracle Database 12c"}} },
+		"no version":      func(f *fakeServer) { f.answers["version"] = [][]any{{"soon", "Oracle"}} },
 		"no row":          func(f *fakeServer) { f.answers["version"] = nil; delete(f.answers, "version") },
 		"too few columns": func(f *fakeServer) { f.answers["identity"] = [][]any{{"ADA"}} },
 		"a lost link":     func(f *fakeServer) { f.fails["access"] = oracleError(3113) },
@@ -139,7 +139,7 @@ func TestExamine(t *testing.T) {
 		t.Fatal(err)
 	}
 	demand := filewise.Demand{Layouts: []filewise.Layout{{Data: filewise.Spread{Files: 16}, Indexes: filewise.IndexesApart}},
-		Program: filewise.Program{Phases: []filewise.Phase{{Connections: 100}}}, Space: map[string]int64{"a": 5 << 30, "default": 5 << 30}}
+		Program: filewise.Program{Phases: []filewise.Phase{{Connections: 100}}}, Space: map[string]int64{"a": 5 << 30, "default": 8 << 30}}
 	good := func() *fakeServer {
 		f := newFake()
 		identity(f)
@@ -180,6 +180,15 @@ func TestExamine(t *testing.T) {
 			func(f *fakeServer) { f.answers["storage-limit"] = [][]any{{"3221225472"}} }},
 		{"too few processes", "connections", filewise.StatusFailed, asm,
 			func(f *fakeServer) { f.answers["sessions-limit"] = [][]any{{"140", int64(50)}} }},
+		{"too few processes for a pluggable database", "connections", filewise.StatusFailed, asm, func(f *fakeServer) {
+			f.answers["sessions-limit"] = [][]any{}
+			f.answers["parameters"] = [][]any{{"processes", "80"}}
+		}},
+		{"any edition", "edition", "", asm, func(*fakeServer) {}},
+		{"Standard Edition", "edition", filewise.StatusWarning, asm,
+			func(f *fakeServer) { f.answers["version"][0][1] = "Oracle Database 19c Standard Edition 2" }},
+		{"more than Free holds", "edition", filewise.StatusFailed, asm,
+			func(f *fakeServer) { f.answers["version"] = [][]any{{"23.0.0.0.0", "Oracle Database 23ai Free"}} }},
 		{"a standby", "database", filewise.StatusFailed, asm, func(f *fakeServer) { f.answers["database"][0][5] = "READ ONLY" }},
 		{"archived logs", "archive log", filewise.StatusWarning, asm, func(f *fakeServer) { f.answers["database"][0][2] = "ARCHIVELOG" }},
 		{"RAC", "RAC", filewise.StatusWarning, asm, func(f *fakeServer) { f.answers["parameters"] = [][]any{{"cluster_database", "TRUE"}} }},

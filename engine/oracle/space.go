@@ -219,9 +219,26 @@ func (d *design) reach() {
 // spread tells whether the few rows of single-row work are to lie in all files: in small
 // extents that are taken from the files in turns from the first, and few to a block. As
 // published, they lie as the server would have them.
-func (d *design) spread() bool {
+func (d *design) spread() bool { return d.program.SQL() == "dml" && !d.published() }
+
+// published tells whether single-row work is as the article had it on Oracle.
+func (d *design) published() bool {
 	published, _ := d.program.Vars()["Published"].(bool)
-	return d.program.SQL() == "dml" && !published
+	return published && d.program.SQL() == "dml"
+}
+
+// asPublished has files that grow without a step, and commits that do not wait.
+func (d *design) asPublished() {
+	if !d.published() {
+		return
+	}
+	if d.layout.Data.Growth > 0 {
+		d.layout.Data.Growth = 0
+		d.warn("growth-not-used", "", "as published, files grow by a block at a time")
+	}
+	d.commit = "COMMIT"
+	d.warn("parse-only", "", "as published, the select of one process is parsed and not executed, and COMMIT in a loop on the server waits "+
+		"for no log")
 }
 
 // uniform is the size of all extents, 5 blocks at least; 0: AUTOALLOCATE.

@@ -34,6 +34,15 @@ END;
 CREATE PROCEDURE {{ident .P.select}} (p_worker IN NUMBER, p_first IN NUMBER, p_amount IN NUMBER) AS
   i NUMBER(20) := p_first;
   k NUMBER(20);
+{{- if .Published}}
+BEGIN
+  WHILE i < p_first + p_amount LOOP
+    k := MOD(i * {{.Connections}} + p_worker, {{.Rows}}) + 1;
+    EXECUTE IMMEDIATE 'SELECT random_int, random_float FROM {{ident .T.dml}} WHERE "KEY" = ' || k;
+    i := i + 1;
+  END LOOP;
+END;
+{{- else}}
   v_int NUMBER(20);
   v_float BINARY_DOUBLE;
 BEGIN
@@ -46,6 +55,7 @@ EXCEPTION
   WHEN NO_DATA_FOUND THEN
     RAISE_APPLICATION_ERROR(-20010, 'there is no row with that key');
 END;
+{{- end}}
 
 -- name: procedure-update whole
 CREATE PROCEDURE {{ident .P.update}} (p_worker IN NUMBER, p_first IN NUMBER, p_amount IN NUMBER) AS

@@ -5,7 +5,7 @@
 -- named with a name that Filewise made up for this build.
 
 -- name: version
-SELECT version FROM product_component_version WHERE product LIKE 'Oracle%';
+SELECT version, product FROM product_component_version WHERE product LIKE 'Oracle%';
 
 -- name: identity
 SELECT sys_context('USERENV', 'SESSION_USER'), sys_context('USERENV', 'CURRENT_SCHEMA'), sys_context('USERENV', 'CON_NAME'),
@@ -119,9 +119,9 @@ SELECT object_type, object_name FROM user_objects WHERE object_type IN ('PROCEDU
 -- name: tables-of
 SELECT table_name FROM user_tables WHERE table_name LIKE :1;
 
--- Tablespaces that hold segments of one account with names like this.
+-- Tablespaces that hold segments of this account with names like this.
 -- name: homes
-SELECT DISTINCT tablespace_name FROM sys.dba_segments WHERE owner = :1 AND segment_name LIKE :2;
+SELECT DISTINCT tablespace_name FROM user_segments WHERE segment_name LIKE :1;
 
 -- A program that does not compile is created nevertheless.
 -- name: compile-errors
@@ -138,7 +138,8 @@ SELECT file_id, SUM(blocks) FROM sys.dba_free_space WHERE tablespace_name = :1 G
 SELECT tablespace_name FROM sys.dba_tablespaces WHERE tablespace_name LIKE :1 ORDER BY tablespace_name;
 
 -- name: waits
-SELECT event, wait_class, total_waits, time_waited_micro FROM sys.v_$system_event WHERE wait_class <> 'Idle';
+-- All, and those of sessions of users; from a pluggable database the others are not seen.
+SELECT event, wait_class, total_waits, time_waited_micro, total_waits_fg, time_waited_micro_fg FROM sys.v_$system_event WHERE wait_class <> 'Idle';
 
 -- Read and written blocks, and the hundredths of a second that took.
 -- name: file-io

@@ -1,0 +1,47 @@
+package oracle
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"filewise"
+	"filewise/workload"
+)
+
+// As published, single-row work is what the article had on Oracle, and each of it is said;
+// else it waits for its commits, fetches its rows and reaches its files.
+func TestDMLAsPublished(t *testing.T) {
+	for _, published := range []bool{false, true} {
+		w, err := workload.NewDML(workload.Params{Connections: 2, Rows: 100, Mode: workload.ModeBoth, Connect: workload.ConnectPooled,
+			Index: workload.IndexNone, Published: published}, 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := smallfile(2)
+		l.Data.Allocation, l.Data.Growth = filewise.Growing, mib
+		script, err := Engine{}.Script(serverTarget(), l, w.Program())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all strings.Builder
+		for _, s := range script.Steps {
+			all.WriteString(s.SQL + "\n")
+		}
+		for text, want := range map[string]bool{"COMMIT WRITE IMMEDIATE WAIT": !published, "COMMIT;": published, "UNIFORM SIZE 64K": !published,
+			"AUTOALLOCATE": published, "PCTFREE 95": !published, "PCTFREE 10": published, "EXECUTE IMMEDIATE 'SELECT": published,
+			"INTO v_int": !published, " NEXT ": !published} {
+			if strings.Contains(all.String(), text) != want {
+				t.Errorf("published %v: %q stands there: %v", published, text, !want)
+			}
+		}
+		for _, code := range []string{"parse-only", "growth-not-used"} {
+			if said := slices.ContainsFunc(script.Warnings, func(w filewise.Warning) bool { return w.Code == code }); said != published {
+				t.Errorf("published %v: %s is said: %v", published, code, said)
+			}
+		}
+	}
+	if (Engine{}).Describe().PublishedOne != filewise.KindBigfile {
+		t.Error("one file of the article was a bigfile")
+	}
+}
