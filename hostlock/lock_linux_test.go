@@ -37,9 +37,9 @@ func TestOtherUser(t *testing.T) {
 	}
 }
 
-// What a stranger on the socket says can neither garble the terminal nor pose as
+// What another program on the socket says can neither garble the terminal nor pose as
 // another process.
-func TestStranger(t *testing.T) {
+func TestAnotherProgramOnTheSocket(t *testing.T) {
 	setup(t)
 	for name, say := range map[string]string{
 		"nothing":  "",

@@ -31,7 +31,7 @@ func dataLayout(kind filewise.Kind, files int, where filewise.Placement) filewis
 // lock of the first file most of the time.
 func TestSQLiteWriteLock(t *testing.T) {
 	s := newStorage(t)
-	r := rig{engine: sqlite.New(), storage: s, volumes: []filewise.Volume{s.data}, durability: filewise.DurabilityNormal,
+	r := setup{engine: sqlite.New(), storage: s, volumes: []filewise.Volume{s.data}, durability: filewise.DurabilityNormal,
 		params: inserts(100, 20)}
 	h := holder{t: t, dir: s.data.Dir}
 	r.begin, r.end = h.begin, h.end
@@ -47,7 +47,7 @@ func TestSQLiteOnSlowStorage(t *testing.T) {
 	s.limit(t)
 	s.prove(t)
 	s.lift(t)
-	r := rig{engine: sqlite.New(), storage: s, volumes: []filewise.Volume{s.slow[0].Volume}, durability: filewise.DurabilityFull,
+	r := setup{engine: sqlite.New(), storage: s, volumes: []filewise.Volume{s.slow[0].Volume}, durability: filewise.DurabilityFull,
 		params: inserts(1000, 20)}
 	r.begin, r.end = func(string) { s.limit(t) }, func(string) { s.lift(t) }
 	p := r.plan(dataLayout(filewise.KindShards, 1, filewise.PlaceOne), dataLayout(filewise.KindShards, 8, filewise.PlaceOne))
@@ -61,7 +61,7 @@ func TestSQLiteOnSlowStorage(t *testing.T) {
 func TestCPUBound(t *testing.T) {
 	s := newStorage(t)
 	files := 2 * runtime.NumCPU()
-	r := rig{engine: sqlite.New(), storage: s, volumes: []filewise.Volume{s.data}, durability: filewise.DurabilityOff,
+	r := setup{engine: sqlite.New(), storage: s, volumes: []filewise.Volume{s.data}, durability: filewise.DurabilityOff,
 		params: inserts(100, 100)}
 	r.params.Connections = files
 	same := dataLayout(filewise.KindShards, files, filewise.PlaceOne)
@@ -84,7 +84,7 @@ const (
 
 // slowAndFast compares the layout with itself: throttled, with what else is planted
 // then, against not throttled.
-func (r *rig) slowAndFast(t testing.TB, l filewise.Layout, plant func()) experiment.Plan {
+func (r *setup) slowAndFast(t testing.TB, l filewise.Layout, plant func()) experiment.Plan {
 	r.varies = true
 	r.begin = func(layout string) {
 		if layout == slowed {
@@ -103,7 +103,7 @@ func (r *rig) slowAndFast(t testing.TB, l filewise.Layout, plant func()) experim
 // held, and all others wait for that lock.
 func TestPostgresExtension(t *testing.T) {
 	s := newStorage(t, speed{requests: 400})
-	r := rig{engine: postgres.Engine{}, storage: s, volumes: []filewise.Volume{s.slow[0].Volume}, durability: filewise.DurabilityOff,
+	r := setup{engine: postgres.Engine{}, storage: s, volumes: []filewise.Volume{s.slow[0].Volume}, durability: filewise.DurabilityOff,
 		params: inserts(1900, 5)}
 	p := r.slowAndFast(t, dataLayout(filewise.KindSingle, 1, filewise.PlaceOne), func() { s.sync(t, "pg_wal") })
 	p.Window = 3 * time.Second // a session extends by many pages at a time
@@ -115,7 +115,7 @@ func TestPostgresExtension(t *testing.T) {
 // volume is throttled.
 func TestMariaDBOnSlowStorage(t *testing.T) {
 	s := newStorage(t, speed{requests: 100})
-	r := rig{engine: innodb.MariaDB, storage: s, volumes: []filewise.Volume{s.slow[0].Volume}, durability: filewise.DurabilityFull,
+	r := setup{engine: innodb.MariaDB, storage: s, volumes: []filewise.Volume{s.slow[0].Volume}, durability: filewise.DurabilityFull,
 		params: inserts(100, 1)}
 	p := r.slowAndFast(t, dataLayout(filewise.KindSystem, 1, filewise.PlaceOne), func() {})
 	trials := r.trials(t, p)

@@ -135,7 +135,7 @@ func (f faint) begin(t testing.TB) *plants {
 
 // measure compares the layout with itself: with what is planted, and without.
 func (f faint) measure(planted *plants, strength float64, blocks int) (experiment.Plan, []filewise.Trial) {
-	r := rig{engine: computing{f.engine, planted.cost}, storage: planted.storage, volumes: []filewise.Volume{planted.volume},
+	r := setup{engine: computing{f.engine, planted.cost}, storage: planted.storage, volumes: []filewise.Volume{planted.volume},
 		durability: f.durability, params: inserts(f.rowBytes, f.commit), varies: true}
 	end := func() {}
 	r.begin = func(layout string) {

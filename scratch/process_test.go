@@ -74,8 +74,8 @@ func TestSweepEndsOrphanedServers(t *testing.T) {
 func TestSweepLeavesUnmarkedProcess(t *testing.T) {
 	r, volume := setup(t)
 	e := orphan(t, r, volume)
-	stranger := server(t, "/")
-	e.Processes = []process.Identity{identify(t, stranger)}
+	other := server(t, "/")
+	e.Processes = []process.Identity{identify(t, other)}
 	must(t, r.write(e))
 	mustKeep(t, sweepOne(t, r), "does not carry the mark")
 	if e.Processes[0].Status() != process.Alive || !present(e.path()) {

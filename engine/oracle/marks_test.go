@@ -75,7 +75,7 @@ func TestDropRefuses(t *testing.T) {
 	}
 }
 
-// What a dropped table of Filewise's leaves until the server frees it is no stranger's.
+// What a dropped table of Filewise's leaves until the server frees it is nobody else's.
 func TestDropWithRemains(t *testing.T) {
 	f, name := newFake(), newName()
 	f.temporary(f.add(t, name, true, name), f.account, "7.128")

@@ -145,7 +145,7 @@ func TestBackup(t *testing.T) {
 }
 
 // TestBackupsApart: stripes never lie where the data are, and what a failed backup
-// leaves is removed with the build, while a stranger's file stays.
+// leaves is removed with the build, while a file of the user's stays.
 func TestBackupsApart(t *testing.T) {
 	volumes := []filewise.Volume{{Name: "data", Dir: t.TempDir()}, {Name: "b", Dir: t.TempDir()}, {Name: "c", Dir: t.TempDir()}}
 	target := filewise.Target{Engine: "sqlite", Mode: filewise.Embedded, Durability: filewise.DurabilityNormal, Volumes: volumes}
@@ -181,7 +181,7 @@ func TestBackupsApart(t *testing.T) {
 	if err := db.Backup.Discard(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(made[1].Path, []byte("a stranger's"), 0o600); err != nil {
+	if err := os.WriteFile(made[1].Path, []byte("the user's"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := db.Backup.Backup(t.Context()); !errors.Is(err, fs.ErrExist) {
@@ -190,8 +190,8 @@ func TestBackupsApart(t *testing.T) {
 	if err := db.Dropper.Drop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if text, err := os.ReadFile(made[1].Path); err != nil || string(text) != "a stranger's" {
-		t.Errorf("the stranger's file: %q, %v", text, err)
+	if text, err := os.ReadFile(made[1].Path); err != nil || string(text) != "the user's" {
+		t.Errorf("the user's file: %q, %v", text, err)
 	}
 	for i, v := range volumes {
 		if left, err := os.ReadDir(v.Dir); err != nil || len(left) != i/2 {

@@ -11,7 +11,7 @@ import (
 func (s Schema) Grows() bool { return s.Program.Loads() && !s.Program.ReadOnly }
 
 // tableOfData is the name of the table for a workload's own: everything in a
-// database of Filewise's begins with fw_, so that what is a stranger's is seen.
+// database of Filewise's begins with fw_, so that what is not Filewise's is seen.
 func tableOfData(table string) string { return "fw_" + table }
 
 // LoadedTable marks the batches that are loaded; where tables have files of their

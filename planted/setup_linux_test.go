@@ -17,8 +17,8 @@ import (
 	"filewise/workload"
 )
 
-// rig is an engine, what it does, and the storage it does it on.
-type rig struct {
+// setup is an engine, what it does, and the storage it does it on.
+type setup struct {
 	engine     filewise.Engine
 	storage    *storage
 	volumes    []filewise.Volume
@@ -32,7 +32,7 @@ type rig struct {
 }
 
 // notify calls begin and end.
-func (r rig) notify() func(experiment.Event) {
+func (r setup) notify() func(experiment.Event) {
 	working := false
 	return func(e experiment.Event) {
 		if r.begin == nil {
@@ -53,7 +53,7 @@ func (r rig) notify() func(experiment.Event) {
 }
 
 // plan compares layouts by inserts: the fewest blocks that a verdict needs.
-func (r rig) plan(layouts ...filewise.Layout) experiment.Plan {
+func (r setup) plan(layouts ...filewise.Layout) experiment.Plan {
 	return experiment.Plan{
 		Scenario: "inserts", Params: r.params, Seed: 7, Layouts: layouts, Baseline: layouts[0].Name,
 		Target: filewise.Target{Engine: r.engine.Name(), Mode: r.mode(), Durability: r.durability, Volumes: r.volumes, Settings: r.settings},
@@ -62,7 +62,7 @@ func (r rig) plan(layouts ...filewise.Layout) experiment.Plan {
 	}
 }
 
-func (r rig) mode() filewise.Mode {
+func (r setup) mode() filewise.Mode {
 	if r.engine.Name() == "sqlite" {
 		return filewise.Embedded
 	}
@@ -71,7 +71,7 @@ func (r rig) mode() filewise.Mode {
 
 // trials runs a plan as "filewise run" does, with the machine's probes and the
 // planted limits of the devices; none of its trials may fail.
-func (r rig) trials(t testing.TB, p experiment.Plan) []filewise.Trial {
+func (r setup) trials(t testing.TB, p experiment.Plan) []filewise.Trial {
 	t.Helper()
 	w, err := workload.NewInserts(p.Params, p.Seed)
 	if err != nil {
@@ -82,7 +82,7 @@ func (r rig) trials(t testing.TB, p experiment.Plan) []filewise.Trial {
 }
 
 // ceilings are the planted limits, as fio would find them.
-func (r rig) ceilings(t testing.TB) []probe.Ceiling {
+func (r setup) ceilings(t testing.TB) []probe.Ceiling {
 	t.Helper()
 	var all []probe.Ceiling
 	for _, d := range r.storage.slow {
