@@ -29,8 +29,10 @@ type Migration struct {
 	Server string   `json:"server"`
 	Tables []string `json:"tables"` // that are spread
 	Bytes  int64    `json:"bytes"`  // of them, indexes included
-	// Client is the command that executes a script, whose file's name is put behind it.
+	// Client is the command that executes a script, which it reads from its standard input
+	// where Input is set; else the file's name is put behind its end.
 	Client []string `json:"client"`
+	Input  bool     `json:"input,omitempty"`
 	// Opening stands before the steps: what has the client stop at the first error, and
 	// the server refuse another database.
 	Opening string          `json:"opening"`

@@ -31,7 +31,8 @@ func (s *Scripts) Text(version string, back bool, path, other string) string {
 	}
 	t.comment("  ", "Server: %s", s.Server)
 	t.comment("  ", "Tables, %s with their indexes: %s", size(s.Bytes), strings.Join(s.Tables, ", "))
-	t.comment("  ", "Try it on a copy of the database first. To execute it: %s", inspect.Shell(append(slices.Clone(s.Client), path)))
+	t.comment("  ", "Try it on a copy of the database first. To execute it:")
+	t.line("--     " + strings.NewReplacer("\n", "?", "\r", "?").Replace(s.command(path)))
 	t.comment("  ", "%s%s", turn, filepath.Base(other))
 	t.comment("  ", "In all: %s", s.time(steps...))
 	if !back {
@@ -60,6 +61,16 @@ func (s *Scripts) Text(version string, back bool, path, other string) string {
 		}
 	}
 	return t.String()
+}
+
+// command is what executes the script of a file.
+func (s *Scripts) command(path string) string {
+	if s.Input {
+		return inspect.Shell(s.Client) + " < " + inspect.Shell([]string{path})
+	}
+	all := slices.Clone(s.Client)
+	all[len(all)-1] += path
+	return inspect.Shell(all)
 }
 
 // time is how long steps take at least, by the rates of the storage.

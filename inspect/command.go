@@ -14,6 +14,29 @@ func (j *judge) run(scenario string, args ...string) []string {
 	return append(append([]string{"filewise", "run", scenario}, j.target.Flags...), args...)
 }
 
+// own are the commands for the database of the largest group of files.
+func (j *judge) own() (all [][]string) {
+	largest := j.first()
+	if largest.Database == "" {
+		return nil
+	}
+	on := func(command ...string) {
+		all = append(all, slices.Concat([]string{"filewise"}, command, j.target.Flags, []string{"--database", largest.Database}))
+	}
+	if j.target.Captures {
+		on("capture")
+		all[0] = append(all[0], "--output", "own.yaml")
+		all = append(all, []string{"filewise", "run", "own.yaml"})
+	}
+	if j.target.Applies {
+		on("apply", "last")
+		if table, is := strings.CutPrefix(largest.Name, "table "); is {
+			all[len(all)-1] = append(all[len(all)-1], "--table", table)
+		}
+	}
+	return all
+}
+
 // mostFiles bounds what is proposed: more take space and time, and can be asked for
 // once these are measured.
 const mostFiles = 16

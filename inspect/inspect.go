@@ -46,6 +46,9 @@ type Target struct {
 	TempModes []filewise.Mode
 	// Flags name it on the command line: "--target", URL.
 	Flags []string
+	// Captures and Applies: the engine captures the work of a database, and writes the script
+	// that takes one to a layout.
+	Captures, Applies bool
 	// Embedded: it has no server, and its directory is the target.
 	Embedded bool
 }
@@ -54,6 +57,9 @@ type Target struct {
 type Report struct {
 	Summary  string    `json:"summary"`
 	Findings []Finding `json:"findings"`
+	// Own are the commands that test it on the user's own database, in their order: its
+	// work as a study, its run, and the script that applies what that recommends.
+	Own [][]string `json:"own_database,omitempty"`
 }
 
 // Judge says what the facts are worth.
@@ -76,7 +82,7 @@ func Judge(i filewise.Inspection, t Target) Report {
 	slices.SortStableFunc(j.found, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(slices.Index(order, a.Worth), slices.Index(order, b.Worth)), cmp.Compare(b.weight, a.weight))
 	})
-	return Report{Summary: j.summary(), Findings: j.found}
+	return Report{Summary: j.summary(), Findings: j.found, Own: j.own()}
 }
 
 type judge struct {

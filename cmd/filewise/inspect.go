@@ -72,6 +72,8 @@ func (a *app) inspectTarget(cmd *cobra.Command, f *plan.TargetOptions) (*inspect
 	t.Durability = filewise.DurabilityFull
 	to := inspect.Target{Engine: t.Engine, Scans: c.About.Scans, TempModes: c.About.TempModes, Embedded: t.Address == nil,
 		Flags: []string{"--target", f.Target.Value}}
+	_, to.Captures = c.Engine.(filewise.Capturer)
+	_, to.Applies = c.Engine.(filewise.Migrator)
 	out := &inspected{Version: versionString(), Engine: t.Engine, Target: f.Target.Value, Unproven: c.About.Unproven}
 	if t.Address != nil {
 		out.Target, to.Flags = t.Address.String(), f.Again(t)
@@ -143,6 +145,12 @@ func (out *inspected) text(w *lineWriter) {
 		default:
 			first[command] = f.About
 			w.printf("    $ %s\n", command)
+		}
+	}
+	if len(out.Own) > 0 {
+		w.printf("\nOn your own database\n")
+		for _, command := range out.Own {
+			w.printf("  $ %s\n", inspect.Shell(command))
 		}
 	}
 	w.printf("\nNothing was written. It took %.1f s.\n", out.Seconds)

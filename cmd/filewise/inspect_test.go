@@ -56,6 +56,28 @@ func TestInspectProposesCommands(t *testing.T) {
 	}
 }
 
+// An inspection ends with commands for the user's own database, whose flags exist.
+func TestInspectEndsWithOwnDatabase(t *testing.T) {
+	i := filewise.Inspection{Groups: []filewise.FileGroup{{Name: "table s.t", Database: "my db", Use: filewise.UseData, Fill: filewise.FillOwn,
+		Files: []filewise.FileInspect{{Path: "t", Bytes: 1 << 30}}}}}
+	to := inspect.Target{Engine: "postgres", Flags: []string{"--target", "postgres://u@h"}, Captures: true, Applies: true}
+	var said []string
+	for _, args := range inspect.Judge(i, to).Own {
+		said = append(said, inspect.Shell(args))
+		command, rest, err := (&app{}).command().Find(args[1:])
+		if err != nil || command.ParseFlags(rest) != nil {
+			t.Errorf("%s: %v %v", inspect.Shell(args), err, command.ParseFlags(rest))
+		}
+	}
+	if want := "filewise capture --target postgres://u@h --database 'my db' --output own.yaml\nfilewise run own.yaml\n" +
+		"filewise apply last --target postgres://u@h --database 'my db' --table s.t"; strings.Join(said, "\n") != want {
+		t.Errorf("%s, want %s", strings.Join(said, "\n"), want)
+	}
+	if to.Captures, to.Applies = false, false; len(inspect.Judge(i, to).Own) != 0 {
+		t.Error("commands of an engine that has none")
+	}
+}
+
 // plansWhatInspectProposes: every command that an inspection proposes is one that
 // plan takes, of the same target.
 func (p *place) plansWhatInspectProposes(args ...string) {

@@ -108,3 +108,13 @@ func (e Engine) Describe() filewise.Description {
 	}
 	return d
 }
+
+// Migrate writes the scripts that take a user's tables to a layout, see external.Engine.Migrate.
+func (e Engine) Migrate(ctx context.Context, t filewise.Target, w filewise.Wish) (filewise.Migration, error) {
+	return external.Engine{Product: e.product}.Migrate(ctx, t, w)
+}
+
+// Release is what two versions must have in common.
+func (e Engine) Release(version string) string {
+	return external.Engine{Product: e.product}.Release(version)
+}

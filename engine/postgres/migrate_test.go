@@ -136,8 +136,8 @@ func difference(before, after []string) string {
 // changed since the script was written is left as it is.
 func migrationRefused(t *testing.T, link *client.Link, target filewise.Target, wish filewise.Wish) {
 	for table, says := range map[string]string{
-		"emails": "table public.emails cannot be spread over partitions: no column is in all of its unique keys (emails_email_key, emails_pkey)",
-		"heap":   "table public.heap cannot be spread over partitions: it has no unique key",
+		"emails": "table public.emails cannot be spread: no column is in all of its unique keys (emails_email_key, emails_pkey)",
+		"heap":   "table public.heap cannot be spread: it has no unique key",
 		"seen":   "materialized view", "none": "there is no table none",
 	} {
 		w := wish

@@ -63,7 +63,7 @@ func TestServer(t *testing.T) {
 				run  func(*testing.T, bench)
 			}{
 				{"Life", testLife}, {"Binlog", testBinlog}, {"Load", testLoad}, {"Clean", testClean}, {"Foreign", testForeign}, {"Mark", testMark},
-				{"TwoRuns", testTwoRuns}, {"Examine", testExamine}, {"Inspect", testInspect}, {"Capture", testCapture},
+				{"TwoRuns", testTwoRuns}, {"Examine", testExamine}, {"Inspect", testInspect}, {"Migrate", testMigrate}, {"Capture", testCapture},
 				{"Waits", testWaits}, {"Rights", testRights},
 				{"Monitor", testMonitor}, {"Secrets", testSecrets}, {"Conformance", testConformance},
 			} {

@@ -3,25 +3,24 @@ package migrate
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 
-	"filewise"
+	"filewise/engine/internal/spread"
 	"filewise/engine/postgres/internal/client"
 )
 
 // table is one of the user's, with all that is made anew with it.
 type table struct {
-	oid                          int64
-	schema, name, owner, options string
-	space                        string // its tablespace; empty: the database's own
-	bytes, indexed               int64
-	key                          string
-	columns                      []string // quoted
-	identity                     bool
-	indexes                      []index
-	parts                        map[string][]string
-	fingerprint                  string
+	spread.Table
+	oid            int64
+	owner, options string
+	space          string // its tablespace; empty: the database's own
+	bytes, indexed int64
+	key            string
+	columns        []string // quoted
+	identity       bool
+	indexes        []index
+	parts          map[string][]string
+	fingerprint    string
 }
 
 type index struct {
@@ -29,8 +28,6 @@ type index struct {
 	unique           bool
 	on, space        string
 }
-
-func (t table) String() string { return t.schema + "." + t.name }
 
 // in is the table's quoted name in a schema.
 func in(schema, name string) string { return client.Ident(schema) + "." + client.Ident(name) }
@@ -40,9 +37,6 @@ type reader struct {
 	ctx  context.Context
 }
 
-// large is the share of all from which a table is spread that nobody names.
-const large = 0.05
-
 // chosen are the tables of these names, or the large ones.
 func (r reader) chosen(names []string) ([]table, error) {
 	rows, err := r.link.Rows(r.ctx, queries.Text("tables"))
@@ -50,37 +44,16 @@ func (r reader) chosen(names []string) ([]table, error) {
 		return nil, err
 	}
 	var all []table
-	var sum int64
 	for _, row := range rows {
-		t := table{schema: client.Text(row[1]), name: client.Text(row[2]), owner: client.Text(row[5]), space: client.Text(row[6]),
-			options: client.Text(row[7])}
+		t := table{Table: spread.Table{Schema: client.Text(row[1]), Name: client.Text(row[2])}, owner: client.Text(row[5]),
+			space: client.Text(row[6]), options: client.Text(row[7])}
 		t.oid, _ = row[0].(int64)
 		t.bytes, _ = row[3].(int64)
 		t.indexed, _ = row[4].(int64)
-		sum += t.bytes + t.indexed
+		t.Bytes = t.bytes + t.indexed
 		all = append(all, t)
 	}
-	if len(names) == 0 {
-		all = slices.DeleteFunc(all, func(t table) bool { return float64(t.bytes+t.indexed) < large*float64(sum) })
-		if len(all) == 0 {
-			return nil, filewise.Errorf(filewise.CodeUsage, "name another --database", "there is no table of a user's")
-		}
-		return all, nil
-	}
-	var named []table
-	for _, name := range names {
-		found := slices.DeleteFunc(slices.Clone(all), func(t table) bool { return t.String() != name && t.name != name })
-		switch {
-		case len(found) == 0:
-			return nil, filewise.Errorf(filewise.CodeUsage, `give it as SCHEMA.TABLE, without quotes; \dt *.* shows them`,
-				"there is no table %s, or the account does not see it", name)
-		case len(found) > 1:
-			return nil, filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("give it as %s or %s", found[0], found[1]),
-				"there are %d tables %s", len(found), name)
-		}
-		named = append(named, found[0])
-	}
-	return named, nil
+	return spread.Choose(all, func(t table) spread.Table { return t.Table }, names)
 }
 
 // fill reads all of a table; what cannot be spread anew is refused.
@@ -102,9 +75,8 @@ func (r reader) fill(t *table) error {
 	default:
 		why = append(why, "no column is in all of its unique keys ("+keys+"), and a partitioned table's must all contain the partition key")
 	}
-	if len(why) > 0 {
-		return filewise.Errorf(filewise.CodePreflight, "name the tables that are to be spread, without it: --table SCHEMA.TABLE",
-			"table %s cannot be spread over partitions: %s: %w", t, strings.Join(why, "; "), filewise.ErrUnsupported)
+	if err := t.Refuse(why); err != nil {
+		return err
 	}
 	t.parts = map[string][]string{}
 	for _, read := range []struct {

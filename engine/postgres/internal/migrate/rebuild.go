@@ -18,10 +18,10 @@ type leaf struct {
 // the table's own name.
 type shape []leaf
 
-func (s shape) partitioned(t table) bool { return s[0].name != t.name }
+func (s shape) partitioned(t table) bool { return s[0].name != t.Name }
 
 // whole is the shape that a table has that is not partitioned.
-func whole(t table) shape { return shape{{name: t.name, space: t.space, keep: true}} }
+func whole(t table) shape { return shape{{name: t.Name, space: t.space, keep: true}} }
 
 // leafName is the name of a partition, within PostgreSQL's limit.
 func leafName(table string, i int) string {
@@ -56,7 +56,7 @@ func (r *rebuild) do(section string, vars map[string]any) error {
 }
 
 func (r *rebuild) statements() ([]string, error) {
-	name, held := in(r.schema, r.name), in(r.held, r.name)
+	name, held := in(r.Schema, r.Name), in(r.held, r.Name)
 	r.add("BEGIN")
 	r.add("SET LOCAL lock_timeout = '10s'")
 	r.add("SET LOCAL statement_timeout = 0")
@@ -75,7 +75,7 @@ func (r *rebuild) statements() ([]string, error) {
 	r.add("ALTER TABLE %s SET SCHEMA %s", name, client.Ident(r.held))
 	if r.from.partitioned(r.table) {
 		for _, l := range r.from {
-			r.add("ALTER TABLE %s SET SCHEMA %s", in(r.schema, l.name), client.Ident(r.held))
+			r.add("ALTER TABLE %s SET SCHEMA %s", in(r.Schema, l.name), client.Ident(r.held))
 		}
 	}
 	r.create(name, held)
@@ -94,7 +94,7 @@ func (r *rebuild) statements() ([]string, error) {
 	}
 	for _, what := range r.parts["rights"] {
 		for _, l := range r.to {
-			r.sql = append(r.sql, strings.Replace(what, "%s", in(r.schema, l.name), 1))
+			r.sql = append(r.sql, strings.Replace(what, "%s", in(r.Schema, l.name), 1))
 		}
 		if r.to.partitioned(r.table) {
 			r.sql = append(r.sql, strings.Replace(what, "%s", name, 1))
@@ -131,8 +131,8 @@ func (r *rebuild) create(name, held string) {
 	r.add("ALTER TABLE %s OWNER TO %s", name, owner)
 	for i, l := range r.to {
 		r.in(l.space)
-		r.add("CREATE TABLE %s PARTITION OF %s FOR VALUES WITH (MODULUS %d, REMAINDER %d)%s", in(r.schema, l.name), name, len(r.to), i, with)
-		r.add("ALTER TABLE %s OWNER TO %s", in(r.schema, l.name), owner)
+		r.add("CREATE TABLE %s PARTITION OF %s FOR VALUES WITH (MODULUS %d, REMAINDER %d)%s", in(r.Schema, l.name), name, len(r.to), i, with)
+		r.add("ALTER TABLE %s OWNER TO %s", in(r.Schema, l.name), owner)
 	}
 }
 
@@ -160,7 +160,7 @@ func (r *rebuild) index(name string) {
 					l.index = x.space
 				}
 				r.in(l.index)
-				make(in(r.schema, l.name), "", x)
+				make(in(r.Schema, l.name), "", x)
 			}
 		}
 		r.in(space)

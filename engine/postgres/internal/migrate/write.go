@@ -52,7 +52,7 @@ func Write(ctx context.Context, t filewise.Target, w filewise.Wish) (filewise.Mi
 			return m.Migration, err
 		}
 		m.Tables = append(m.Tables, m.tables[i].String())
-		m.Bytes += m.tables[i].bytes + m.tables[i].indexed
+		m.Bytes += m.tables[i].Bytes
 	}
 	if err := m.write(); err != nil {
 		return m.Migration, err
@@ -90,7 +90,7 @@ func (m *writer) fits() error {
 }
 
 func (m *writer) write() error {
-	m.Client = []string{"psql", "--no-psqlrc", "--dbname=" + m.Database, "--file"}
+	m.Client = []string{"psql", "--no-psqlrc", "--dbname=" + m.Database, "--file="}
 	m.Opening = "\\set ON_ERROR_STOP on\nDO " + strings.TrimSpace(client.Literal(fmt.Sprintf("BEGIN IF current_database() <> %s THEN RAISE "+
 		"EXCEPTION 'this script is of another database'; END IF; END", client.Literal(m.Database)))) + ";"
 	m.makeSpaces()
@@ -143,7 +143,7 @@ func (m *writer) shape(t table) shape {
 	s := make(shape, l.Data.Files)
 	for i := range s {
 		v := l.Data.VolumeOf(i, volumes)
-		s[i] = leaf{name: leafName(t.name, i), space: m.spaces[v.Name], index: m.spaces[v.Name]}
+		s[i] = leaf{name: leafName(t.Name, i), space: m.spaces[v.Name], index: m.spaces[v.Name]}
 		if v.Dir == "" {
 			s[i].space, s[i].keep = t.space, true
 		}
@@ -163,7 +163,7 @@ func (m *writer) shape(t table) shape {
 // step is the transaction as a step.
 func (r *rebuild) step(what string) (filewise.MigrationStep, error) {
 	sql, err := r.statements()
-	bytes := r.bytes + r.indexed
+	bytes := r.Bytes
 	return filewise.MigrationStep{Title: "table " + r.String() + " " + what, Read: r.bytes, Written: 2 * bytes, // the log has all of it again
 		Locks: "ACCESS EXCLUSIVE: nobody else reads or writes the table from LOCK TABLE to COMMIT, nor writes those that foreign keys tie to " +
 			"it; where others keep it for more than 10 s, the step gives up",
@@ -175,8 +175,8 @@ func (m *writer) finish(steps *[]filewise.MigrationStep, held func(i int) string
 	var analyze, drop []string
 	bytes := int64(0)
 	for i, t := range m.tables {
-		analyze = append(analyze, "ANALYZE "+in(t.schema, t.name))
-		drop = append(drop, "DROP TABLE "+in(held(i), t.name), "DROP SCHEMA "+client.Ident(held(i)))
+		analyze = append(analyze, "ANALYZE "+in(t.Schema, t.Name))
+		drop = append(drop, "DROP TABLE "+in(held(i), t.Name), "DROP SCHEMA "+client.Ident(held(i)))
 		bytes += t.bytes
 	}
 	*steps = append(*steps,

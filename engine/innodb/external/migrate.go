@@ -1,0 +1,299 @@
+package external
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"filewise"
+	"filewise/engine/innodb/dialect"
+	"filewise/engine/internal/spread"
+)
+
+// Release is a version's first two numbers.
+func (d Engine) Release(version string) string { return release.FindString(version) }
+
+var release = regexp.MustCompile(`[0-9]+\.[0-9]+`)
+
+// migration is the way of a user's tables to a layout: one ALTER TABLE for each.
+type migration struct {
+	filewise.Migration
+	*server
+	ctx    context.Context
+	wish   filewise.Wish
+	volume []filewise.Volume
+}
+
+// userTable is a table of the user's with what decides whether it can be spread.
+type userTable struct {
+	spread.Table
+	kind, engine, options, create string
+	why                           []string
+}
+
+// Migrate reads a user's database and writes the scripts.
+func (d Engine) Migrate(ctx context.Context, t filewise.Target, w filewise.Wish) (filewise.Migration, error) {
+	s, err := d.open(ctx, t, d.reading)
+	if err != nil {
+		return filewise.Migration{}, err
+	}
+	defer s.db.Close()
+	m := &migration{server: s, ctx: ctx, wish: w, volume: w.Layout.DataVolumes(t.Volumes)}
+	m.Migration = filewise.Migration{Server: d.Title + " " + s.version, Space: map[string]int64{},
+		Database: cmp.Or(w.Database, strings.TrimPrefix(t.Address.Path, "/"))}
+	if err := m.write(); err != nil {
+		return m.Migration, s.explain(err)
+	}
+	m.say()
+	return m.Migration, nil
+}
+
+func (m *migration) write() error {
+	step := m.partition
+	switch m.wish.Layout.Kind {
+	case filewise.KindPartitions:
+		if err := dialect.CheckPartitions(m.wish.Layout.Data.Files); err != nil {
+			return err
+		}
+	case filewise.KindPerTable:
+		step = m.apart
+	default:
+		return filewise.Errorf(filewise.CodeUsage, "change innodb_data_file_path in the server's configuration: further files are added "+
+			"behind the last, which must not grow by itself, at the next start; data move only by a dump, a new data directory and a restore. "+
+			"Or name another --layout", "layout %q: %s: %w", m.wish.Layout.Name, noSystem, filewise.ErrUnsupported)
+	}
+	if m.Database == "" {
+		return filewise.Errorf(filewise.CodeUsage, "give --database NAME", "no database is named")
+	}
+	tables, err := m.chosen()
+	if err != nil {
+		return err
+	}
+	m.Client, m.Input = []string{m.product.Name, "--database=" + m.Database}, true // it stops at the first error then
+	m.Opening = "SET NAMES utf8mb4;\nUSE " + dialect.Ident(m.Database) + ";\nSET SESSION lock_wait_timeout = 10;"
+	for _, t := range tables {
+		there, back, err := step(&t)
+		if err = cmp.Or(err, t.Refuse(t.why)); err != nil {
+			return err
+		}
+		if there == nil {
+			continue
+		}
+		m.Tables, m.Bytes = append(m.Tables, t.String()), m.Bytes+t.Bytes
+		m.Steps = append(m.Steps, m.step(t, there))
+		m.Back = append([]filewise.MigrationStep{m.step(t, back)}, m.Back...)
+	}
+	if len(m.Steps) == 0 {
+		return filewise.Errorf(filewise.CodeUsage, "name other tables with --table, or another --layout", "nothing is to be done: the "+
+			"tables have the layout already")
+	}
+	return nil
+}
+
+// step is an ALTER TABLE as a step.
+func (m *migration) step(t userTable, sql []string) filewise.MigrationStep {
+	return filewise.MigrationStep{Title: "table " + t.String(), SQL: sql, Read: t.Bytes, Written: t.Bytes,
+		Locks: "writing of the table while it is copied, and reading for a moment at the end; it first waits up to 10 s for sessions that use it",
+		Stop: "the table is as it was before the step: Ctrl-C in the client, or KILL of its session, undoes the copy; earlier steps stay done, " +
+			"and the other script takes them back from its step of that table on"}
+}
+
+// readTables are the user's, with the bytes that the statistics tell.
+const readTables = `
+SELECT TABLE_NAME, TABLE_TYPE, COALESCE(ENGINE, ''), COALESCE(CREATE_OPTIONS, ''), COALESCE(DATA_LENGTH, 0) + COALESCE(INDEX_LENGTH, 0)
+  FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_TYPE NOT LIKE '%VIEW' ORDER BY 5 DESC, 1`
+
+func (m *migration) chosen() ([]userTable, error) {
+	var all []userTable
+	err := dialect.Each(m.ctx, m.db, func(scan dialect.Scan) error {
+		t := userTable{Table: spread.Table{Schema: m.Database}}
+		err := scan(&t.Name, &t.kind, &t.engine, &t.options, &t.Bytes)
+		all = append(all, t)
+		return err
+	}, readTables, m.Database)
+	if err != nil {
+		return nil, err
+	}
+	tables, err := spread.Choose(all, func(t userTable) spread.Table { return t.Table }, m.wish.Tables)
+	for i := range tables {
+		t := &tables[i]
+		if err == nil && t.kind == "BASE TABLE" {
+			var name string
+			err = m.db.QueryRowContext(m.ctx, "SHOW CREATE TABLE "+dialect.Ident(m.Database)+"."+dialect.Ident(t.Name)).Scan(&name, &t.create)
+		}
+		t.refuseIf(t.kind != "BASE TABLE", "it is a "+strings.ToLower(t.kind))
+		t.refuseIf(!strings.EqualFold(t.engine, "InnoDB"), "its engine is "+t.engine)
+		t.refuseIf(strings.Contains(t.options, "partitioned"), "it is partitioned already")
+	}
+	return tables, err
+}
+
+func (t *userTable) refuseIf(is bool, why string) {
+	if is {
+		t.why = append(t.why, why)
+	}
+}
+
+// What InnoDB does not do with partitioned tables: each row is a reason.
+const readProblems = `
+SELECT CONCAT('foreign key ', CONSTRAINT_NAME, ' of table ', TABLE_NAME, ' to ', REFERENCED_TABLE_NAME,
+    ': InnoDB has none from or to partitioned tables')
+  FROM information_schema.REFERENTIAL_CONSTRAINTS
+ WHERE CONSTRAINT_SCHEMA = ? AND TABLE_NAME = ? OR UNIQUE_CONSTRAINT_SCHEMA = ? AND REFERENCED_TABLE_NAME = ?
+UNION ALL SELECT DISTINCT CONCAT('index ', INDEX_NAME, ' is ', INDEX_TYPE) FROM information_schema.STATISTICS
+ WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND INDEX_TYPE IN ('FULLTEXT', 'SPATIAL')
+UNION ALL SELECT CONCAT('column ', COLUMN_NAME, ' is spatial') FROM information_schema.COLUMNS
+ WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND DATA_TYPE IN ('geometry', 'point', 'linestring', 'polygon', 'multipoint', 'multilinestring',
+       'multipolygon', 'geometrycollection', 'geomcollection')`
+
+// partition spreads a table over partitions by the hash of a column of all unique keys.
+func (m *migration) partition(t *userTable) (there, back []string, err error) {
+	args := slices.Repeat([]any{m.Database, t.Name}, 4)
+	problems, err := dialect.Column(m.ctx, m.db, readProblems, args...)
+	if err != nil {
+		return nil, nil, err
+	}
+	t.why = append(t.why, problems...)
+	t.refuseIf(strings.Contains(t.create, " DATA DIRECTORY="), "it lies in a directory of its own (DATA DIRECTORY)")
+	t.refuseIf(strings.Contains(t.create, " TABLESPACE `"), "it lies in a general tablespace")
+	by, err := m.key(t)
+	if err != nil || len(t.why) > 0 {
+		return nil, nil, err
+	}
+	l := m.wish.Layout
+	for i := range l.Data.Files {
+		m.Space[l.Data.VolumeOf(i, m.volume).Name] += t.Bytes / int64(l.Data.Files)
+	}
+	clause := dialect.PartitionByHash(by, l.Data.Files, func(i int) string { return dialect.DataDirectory(l.Data.VolumeOf(i, m.volume).Dir) })
+	if !m.number(t, by) {
+		clause = strings.Replace(clause, " BY HASH ", " BY KEY ", 1)
+	}
+	alter := "ALTER TABLE " + dialect.Ident(t.Schema) + "." + dialect.Ident(t.Name)
+	return []string{alter + clause}, []string{alter + " REMOVE PARTITIONING"}, nil
+}
+
+// number tells whether a column is an integer, by which HASH divides.
+func (m *migration) number(t *userTable, column string) bool {
+	var is bool
+	err := m.db.QueryRowContext(m.ctx, "SELECT DATA_TYPE LIKE '%int' FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND "+
+		"TABLE_NAME = ? AND COLUMN_NAME = ?", t.Schema, t.Name, column).Scan(&is)
+	return err == nil && is // by KEY, any column divides
+}
+
+const readUnique = `
+SELECT INDEX_NAME, COLUMN_NAME, SUB_PART IS NOT NULL, COALESCE(CARDINALITY, 0) FROM information_schema.STATISTICS
+ WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND NON_UNIQUE = 0 ORDER BY INDEX_NAME <> 'PRIMARY', INDEX_NAME, SEQ_IN_INDEX`
+
+// key is the column that all unique keys have, of several the one by which the first of
+// these has the most values; refused where there is none.
+func (m *migration) key(t *userTable) (string, error) {
+	var names []string
+	in, values, before, first := map[string]int{}, map[string]float64{}, 1.0, ""
+	err := dialect.Each(m.ctx, m.db, func(scan dialect.Scan) error {
+		var index string
+		var column sql.NullString
+		var prefix bool
+		var distinct float64
+		err := scan(&index, &column, &prefix, &distinct)
+		if !slices.Contains(names, index) {
+			names, before = append(names, index), 1
+		}
+		if column.Valid && !prefix {
+			in[column.String]++
+		}
+		if first = cmp.Or(first, index); index == first {
+			values[column.String] = distinct / before
+		}
+		before = max(distinct, 1)
+		return err
+	}, readUnique, t.Schema, t.Name)
+	if err != nil {
+		return "", err
+	}
+	best := ""
+	for column, n := range in {
+		if n == len(names) && (best == "" || values[column] > values[best] || values[column] == values[best] && column < best) {
+			best = column
+		}
+	}
+	t.refuseIf(len(names) == 0, "it has no unique key, so that nothing says by what to divide it")
+	t.refuseIf(len(names) > 0 && best == "", "no column is in all of its unique keys ("+strings.Join(names, ", ")+
+		"), and a partitioned table's must all contain the partition key")
+	return best, nil
+}
+
+// apart gives a table that lies in the system tablespace a file of its own.
+func (m *migration) apart(t *userTable) (there, back []string, err error) {
+	catalogue := "INNODB_TABLES"
+	if m.product == dialect.MariaDB {
+		catalogue = "INNODB_SYS_TABLES"
+	}
+	names := fileName(m.Database) + "/" + fileName(t.Name)
+	if strings.Contains(names, "@?") {
+		m.Stays = append(m.Stays, "table "+t.String()+", of whose name no file can be told: should it lie in the system tablespace, ALTER "+
+			"TABLE … ENGINE = InnoDB with innodb_file_per_table moves it")
+		return nil, nil, nil
+	}
+	var shared bool
+	err = m.db.QueryRowContext(m.ctx, "SELECT SPACE = 0 FROM information_schema."+catalogue+" WHERE NAME = ?", names).Scan(&shared)
+	if err != nil {
+		return nil, nil, filewise.Errorf(filewise.CodePreflight, "give the account the right PROCESS", "table %s: where it lies: %w", t, err)
+	}
+	if !shared || len(t.why) > 0 {
+		return nil, nil, nil
+	}
+	m.Space[m.volume[0].Name] += t.Bytes
+	alter := "ALTER TABLE " + dialect.Ident(t.Schema) + "." + dialect.Ident(t.Name)
+	if m.product == dialect.MySQL { // whose definition of a table says so from then on
+		return []string{alter + " TABLESPACE = innodb_file_per_table"}, []string{alter + " TABLESPACE = innodb_system"}, nil
+	}
+	// In place it would stay in its tablespace.
+	with := func(value string) []string {
+		return []string{"SET @filewise_was = @@GLOBAL.innodb_file_per_table", "SET GLOBAL innodb_file_per_table = " + value,
+			alter + " ENGINE = InnoDB, ALGORITHM = COPY", "SET GLOBAL innodb_file_per_table = @filewise_was"}
+	}
+	return with("ON"), with("OFF"), nil
+}
+
+// fileName is a name as InnoDB's catalogue has it; “@?” stands for what has rules of its own.
+func fileName(name string) string {
+	var b strings.Builder
+	for _, r := range name {
+		switch {
+		case r >= 0x80:
+			b.WriteString("@?")
+		case r == '_' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z':
+			b.WriteRune(r)
+		default:
+			fmt.Fprintf(&b, "@%04x", r)
+		}
+	}
+	return b.String()
+}
+
+// say tells what else changes, and what does not.
+func (m *migration) say() {
+	m.Effects = []string{
+		"backups: taken before, they restore the old layout. Let none run meanwhile: a physical one waits for ALTER TABLE, or fails",
+		"replicas: each executes the same ALTER TABLE when it comes to it in the binary log, and lags behind by about as long",
+		"the log: the binary log holds the statements alone, the redo log passes the copy through",
+		"the old file of a table is removed at the end of its step: until then there is room for both",
+	}
+	if slices.ContainsFunc(m.volume, func(v filewise.Volume) bool { return path.IsAbs(v.Dir) }) {
+		m.Effects = append(m.Effects, "volumes: the server's user must be able to write to their directories; MySQL wants each to be in "+
+			"innodb_directories, and the account the right FILE")
+	}
+	m.Stays = append(m.Stays, "tables that are not named above: name them with --table")
+	if m.wish.Layout.LogVolume != "" {
+		m.Stays = append(m.Stays, fmt.Sprintf("the redo log, which the run had on volume %s: stop the server, set innodb_log_group_home_dir, "+
+			"and start it", m.wish.Layout.LogVolume))
+	}
+	if m.wish.Layout.Kind == filewise.KindPerTable {
+		m.Stays = append(m.Stays, "the system tablespace, which does not shrink: only a dump, a new data directory and a restore free its room")
+	}
+}

@@ -1,0 +1,140 @@
+package external
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"filewise"
+	"filewise/apply"
+	"filewise/engine/innodb/dialect"
+	"filewise/engine/innodb/servertest"
+)
+
+const (
+	oddDatabase = "mo`v'ed; --"
+	oddTable    = "o'r\"d`ers\\; ü"
+)
+
+// testMigrate: the client of the server executes both scripts; the layout is there, all
+// data are the same, and the way back leaves the database as it was.
+func testMigrate(t *testing.T, b bench) {
+	db, odd := dialect.Ident(oddDatabase), dialect.Ident(oddDatabase)+"."+dialect.Ident(oddTable)
+	b.Exec(t, "CREATE DATABASE "+db+" CHARACTER SET utf8mb4",
+		"CREATE TABLE "+odd+" (id BIGINT NOT NULL AUTO_INCREMENT, région CHAR(9) NOT NULL DEFAULT 'é''', body TEXT, n INT, "+
+			"twice BIGINT AS (n * 2) STORED, PRIMARY KEY (région, id), UNIQUE KEY `u``k` (id), KEY (body(9))) COMMENT 'a''b' AUTO_INCREMENT=5",
+		"INSERT INTO "+odd+" (région, body) VALUES ('r1', 'x\\\\'), ('r2', NULL), ('r3', 'é\\n'), ('r1', '')",
+		"CREATE TABLE "+db+".codes (code VARCHAR(20) PRIMARY KEY, n INT)", "INSERT INTO "+db+".codes VALUES ('a', 1), ('b', 2), ('ü', 3)",
+		"CREATE TABLE "+db+".emails (id INT PRIMARY KEY, email VARCHAR(50) UNIQUE)", "CREATE TABLE "+db+".heap (x INT)",
+		"CREATE TABLE "+db+".parents (id INT PRIMARY KEY, body TEXT, FULLTEXT (body))",
+		"CREATE TABLE "+db+".children (id INT PRIMARY KEY, parent INT, CONSTRAINT up FOREIGN KEY (parent) REFERENCES "+db+".parents (id))",
+		"INSERT INTO "+db+".parents VALUES (1, 'x')", "INSERT INTO "+db+".children VALUES (1, 1)",
+		"SET GLOBAL innodb_file_per_table = OFF", "CREATE TABLE "+db+".`tog-ether` (id INT PRIMARY KEY, x INT)",
+		"SET GLOBAL innodb_file_per_table = ON", "INSERT INTO "+db+".`tog-ether` VALUES (1, 2)",
+		"CREATE TRIGGER "+db+".stamp BEFORE INSERT ON "+odd+" FOR EACH ROW SET NEW.body = CONCAT(NEW.body, '!')",
+		"CREATE VIEW "+db+".late AS SELECT id FROM "+odd+" WHERE body <> ''")
+	defer b.Exec(t, "DROP DATABASE "+db)
+	before := b.dump(t)
+	target := b.Target("root", filewise.Volume{Name: "default"}, filewise.Volume{Name: "far", Dir: b.volume})
+	target.Address.Password = ""
+	wish := filewise.Wish{Layout: layout(filewise.KindPartitions, 3), Database: oddDatabase, Tables: []string{oddTable, "codes"}, Run: 7}
+	there, back := b.migration(t, target, wish)
+	i, err := b.engine.Inspect(deadline(t), target)
+	fatal(t, err)
+	var partitioned, far int
+	for _, g := range i.Groups {
+		if g.Fill != filewise.FillPartitions || len(g.Files) != 3 || g.System {
+			continue
+		}
+		partitioned++
+		for _, f := range g.Files {
+			if strings.HasPrefix(f.Path, b.volume) {
+				far++
+			}
+		}
+	}
+	if partitioned != 2 || far != 2 {
+		t.Errorf("%d tables of three partitions, %d of them on the other volume", partitioned, far)
+	}
+	inserts := func(lines []string) []string {
+		return slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return !strings.HasPrefix(l, "INSERT") })
+	}
+	if now := b.dump(t); !slices.Equal(inserts(now), inserts(before)) || len(inserts(before)) < 9 {
+		t.Error("the data differ")
+		servertest.Same(t, before, now)
+	}
+	b.client(t, back)
+	servertest.Same(t, before, b.dump(t))
+	b.migrationRefused(t, target, wish)
+
+	wish.Layout, wish.Tables = layout(filewise.KindPerTable, 2), nil
+	there, back = b.migration(t, target, wish)
+	if !strings.Contains(there, "`tog-ether`") || strings.Contains(there, "codes") {
+		t.Errorf("of all tables one lies in the system tablespace:\n%s", there)
+	}
+	if _, err := b.engine.Migrate(deadline(t), target, wish); err == nil || !strings.Contains(err.Error(), "nothing is to be done") {
+		t.Errorf("no table lies in the system tablespace any more: %v", err)
+	}
+	b.client(t, back)
+	if m, err := b.engine.Migrate(deadline(t), target, wish); err != nil || len(m.Steps) != 1 {
+		t.Errorf("the table does not lie in the system tablespace again: %v", err)
+	}
+	servertest.Same(t, before, b.dump(t))
+}
+
+// migration writes the scripts, and has the first one executed.
+func (b bench) migration(t *testing.T, target filewise.Target, wish filewise.Wish) (there, back string) {
+	t.Helper()
+	m, err := b.engine.Migrate(deadline(t), target, wish)
+	fatal(t, err)
+	s := apply.Scripts{Migration: m, Run: wish.Run, Layout: wish.Layout, Verdict: "it's `faster`\n"}
+	there, back = s.Text("test", false, "there.sql", "back.sql"), s.Text("test", true, "back.sql", "there.sql")
+	b.client(t, there)
+	return there, back
+}
+
+// client executes a script as its first lines say.
+func (b bench) client(t *testing.T, script string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), b.engine.Name, "--no-defaults", "--socket="+b.Socket, "--user=root", "--database="+oddDatabase)
+	cmd.Stdin = strings.NewReader(script)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s\n%s", b.engine.Name, err, out, script)
+	}
+}
+
+// dump is the database as its own program writes it, a row a line, sorted.
+func (b bench) dump(t *testing.T) []string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "mariadb-dump", "--no-defaults", "--socket="+b.Socket, "--user=root", "--skip-comments",
+		"--skip-extended-insert", "--triggers", "--order-by-primary", "--databases", oddDatabase).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	// MySQL says of a table that was moved back that it lies there.
+	all := strings.Split(strings.ReplaceAll(string(out), " /*!50100 TABLESPACE `innodb_system` */", ""), "\n")
+	slices.Sort(all)
+	return all
+}
+
+// migrationRefused: what a partitioned table cannot have is named.
+func (b bench) migrationRefused(t *testing.T, target filewise.Target, wish filewise.Wish) {
+	for table, says := range map[string]string{
+		"emails": "no column is in all of its unique keys (PRIMARY, email)", "heap": "it has no unique key",
+		"parents":  "foreign key up of table children to parents: InnoDB has none from or to partitioned tables; index body is FULLTEXT",
+		"children": "foreign key up of table children to parents", "none": "there is no table none",
+	} {
+		w := wish
+		w.Tables = []string{table}
+		if _, err := b.engine.Migrate(deadline(t), target, w); err == nil || !strings.Contains(err.Error(), says) ||
+			!strings.Contains(err.Error(), table) {
+			t.Errorf("%s: %v", table, err)
+		}
+	}
+	w := wish
+	w.Layout.Kind = filewise.KindSystem
+	if _, err := b.engine.Migrate(deadline(t), target, w); err == nil || !strings.Contains(filewise.RemedyOf(err), "innodb_data_file_path") {
+		t.Errorf("files of the system tablespace: %v", err)
+	}
+}
