@@ -18,7 +18,7 @@ type Run struct {
 	limit  *Run // see discarded
 }
 
-// Load reads a run of the store in that file by its number, or the newest by "last".
+// Load reads a run of the store in that file by its number or name, or the newest by "last".
 func Load(ctx context.Context, path, ref string) (r Run, err error) {
 	st, err := store.OpenExisting(ctx, path)
 	if err != nil {

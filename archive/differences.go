@@ -63,7 +63,6 @@ func differences(a, b store.Run, meant []string) []Difference {
 	add(Warned, "", "calibration", p.Calibrate, q.Calibrate)
 	add(Warned, "", "sessions", p.TakesTurns(), q.TakesTurns())
 	add(Warned, "", "rounds of a session", p.Cells, q.Cells)
-	add(Warned, "", "seed", p.Seed, q.Seed)
 	for _, d := range factDifferences(a.Machine, b.Machine) {
 		add(Warned, "", d.What, d.Before, d.After)
 	}

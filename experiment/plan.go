@@ -17,6 +17,9 @@ import (
 // Plan is an experiment: target × layouts × workload, with a seed. It is stored
 // with the run and never changes.
 type Plan struct {
+	// Name and Tags are the user's, by which runs are found again; empty: there are none.
+	Name     string            `json:"name,omitempty"`
+	Tags     []string          `json:"tags,omitempty"` // KEY=VALUE
 	Scenario string            `json:"scenario"`
 	Target   filewise.Target   `json:"target"` // Volumes are the user's directories
 	Layouts  []filewise.Layout `json:"layouts"`

@@ -81,6 +81,9 @@ func (v view) document() document.Document {
 			{ID: "repeat", Name: "Repeat", Title: "To repeat it", Blocks: append(v.repeat(), v.answerRest())},
 		},
 	}
+	if v.Plan.Name != "" {
+		d.About[0] += ", " + v.Plan.Name
+	}
 	if v.State != "" {
 		d.About = append(d.About, v.State)
 	}

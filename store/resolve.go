@@ -15,24 +15,30 @@ import (
 // Last is the name of the newest run.
 const Last = "last"
 
-// Resolve turns what a user typed, a number or "last", into the id of a run that
-// exists. Errors have code usage or not-found.
+// Resolve turns what a user typed, a number, a name (of which the newest run counts) or
+// "last", into the id of a run that exists. Errors have code usage or not-found.
 func (s *Store) Resolve(ctx context.Context, text string) (id int64, err error) {
+	named := false
 	if text != Last {
 		id, err = strconv.ParseInt(text, 10, 64)
-		if err != nil {
-			return 0, filewise.Errorf(filewise.CodeUsage, "give the number of a run, or “last”; “filewise list” lists them", "%q is not a run", text)
-		}
+		named = err != nil
 	}
 	err = s.read(ctx, "find a run", func(conn *sql.Conn) error {
 		var row *sql.Row
 		if text == Last {
 			row = conn.QueryRowContext(ctx, "SELECT id FROM runs ORDER BY id DESC LIMIT 1")
+		} else if named {
+			row = conn.QueryRowContext(ctx, "SELECT id FROM runs WHERE "+planText("name", "")+" = ? AND ? != '' ORDER BY id DESC LIMIT 1",
+				text, text)
 		} else {
 			row = conn.QueryRowContext(ctx, "SELECT id FROM runs WHERE id = ?", id)
 		}
 		if err := row.Scan(&id); !errors.Is(err, sql.ErrNoRows) {
 			return err
+		}
+		if named {
+			return filewise.Errorf(filewise.CodeUsage, "give the number or the name of a run, or “last”; “filewise list” lists them",
+				"%q is not a run", text)
 		}
 		return unknownRun(ctx, conn, id)
 	})

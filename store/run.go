@@ -46,6 +46,8 @@ type RunInfo struct {
 	Started  time.Time         `json:"started"`
 	Ended    *time.Time        `json:"ended"`
 	State    State             `json:"state"`
+	Name     string            `json:"name,omitempty"`
+	Tags     []string          `json:"tags,omitempty"` // KEY=VALUE
 	Scenario string            `json:"scenario"`
 	Engine   string            `json:"engine"`
 	Layouts  []string          `json:"layouts"`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"time"
 
 	"filewise"
@@ -123,8 +124,9 @@ func (s *Store) Runs(ctx context.Context) (list []RunInfo, err error) {
 	err = s.read(ctx, "list the runs", func(conn *sql.Conn) error {
 		list = nil
 		rows, err := conn.QueryContext(ctx, `SELECT r.id, started, ended, r.state, scenario, engine, layouts, owner, ending, verdict, origin,
-			count(t.id) FILTER (WHERE t.state = 'done' AND pilot = 0), count(t.id) FILTER (WHERE t.state = 'failed' AND pilot = 0)
-			FROM (SELECT id, started, ended, state, scenario, engine, layouts, owner, ending, verdict, origin FROM runs) r
+			name, tags, count(t.id) FILTER (WHERE t.state = 'done' AND pilot = 0), count(t.id) FILTER (WHERE t.state = 'failed' AND pilot = 0)
+			FROM (SELECT id, started, ended, state, scenario, engine, layouts, owner, ending, verdict, origin, `+planText("name", "")+` AS name,
+				`+planText("tags", "null")+` AS tags FROM runs) r
 			LEFT JOIN (SELECT id, run, state, pilot FROM trials) t ON t.run = r.id GROUP BY r.id ORDER BY r.id`)
 		if err != nil {
 			return err
@@ -142,16 +144,22 @@ func (s *Store) Runs(ctx context.Context) (list []RunInfo, err error) {
 	return list, err
 }
 
+// planText is a field of the stored plan as text, or this where there is none.
+func planText(field, absent string) string {
+	return fmt.Sprintf("CASE WHEN json_valid(plan) THEN coalesce(json_extract(plan, '$.%s'), '%s') ELSE '%s' END", field, absent, absent)
+}
+
 func (s *Store) scanInfo(rows *sql.Rows) (r RunInfo, err error) {
-	var started, layouts, ownerText, origin string
+	var started, layouts, ownerText, origin, tags string
 	var ended sql.NullString
 	var owner process.Identity
 	err = rows.Scan(&r.ID, &started, &ended, &r.State, &r.Scenario, &r.Engine, &layouts, &ownerText, &r.Ending, &r.Verdict, &origin,
-		&r.Trials, &r.Failed)
+		&r.Name, &tags, &r.Trials, &r.Failed)
 	if err != nil {
 		return r, err
 	}
-	err = newBudget().fromJSON(field{"layouts", layouts, &r.Layouts}, field{"owner", ownerText, &owner}, field{"origin", origin, &r.Origin})
+	err = newBudget().fromJSON(field{"layouts", layouts, &r.Layouts}, field{"owner", ownerText, &owner}, field{"origin", origin, &r.Origin},
+		field{"tags", tags, &r.Tags})
 	if err == nil {
 		r.Started, r.Ended, err = startAndEnd(started, ended)
 	}

@@ -14,7 +14,7 @@ import (
 func (a *app) compareCommand() *cobra.Command {
 	var confidence float64
 	var meant []string
-	var g gateFlags
+	var g resultFlags
 	cmd := &cobra.Command{
 		Use:   "compare BEFORE AFTER",
 		Short: "Compare two runs, before and after a change of storage, version or settings",
@@ -69,7 +69,7 @@ named.`,
 }
 
 // printComparison shows what changed, and what its conditions came to.
-func (a *app) printComparison(c archive.Comparison, g *gateFlags) error {
+func (a *app) printComparison(c archive.Comparison, g *resultFlags) error {
 	if err := g.parse(c.Layouts()); err != nil {
 		return err
 	}

@@ -10,26 +10,34 @@ import (
 	"filewise"
 	"filewise/archive"
 	"filewise/gate"
+	"filewise/plan"
 	"filewise/report"
 )
 
-// gateFlags say what fails a pipeline, and where its outcome is written.
-type gateFlags struct {
+// resultFlags say what fails a pipeline, where its outcome is written, and what the run is called.
+type resultFlags struct {
 	failIf     []string
 	junit      string
 	conditions []gate.Condition
 	suites     []gate.Suite
 	failed     []gate.Outcome
+	names      plan.Naming
 }
 
-func (f *gateFlags) register(fs *pflag.FlagSet) {
+func (f *resultFlags) register(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&f.failIf, "fail-if", nil, "end with exit code 9 where this `condition` is met, such as 'loss > 5 %' or 'p99 > 10 ms' "+
 		"(repeatable; docs/pipelines.md)")
 	fs.StringVar(&f.junit, "junit", "", "write verdict and conditions as JUnit XML to this `file`")
 }
 
+// registerNames registers what a run is called.
+func (f *resultFlags) registerNames(fs *pflag.FlagSet) {
+	fs.StringVar(&f.names.Name, "name", "", "`name` of the run, such as \"before SAN migration\": every command takes it for its number")
+	fs.StringArrayVar(&f.names.Tags, "tag", nil, "`KEY=VALUE` to find the run by with list --filter tag=KEY=VALUE (repeatable)")
+}
+
 // parse reads the conditions, which have to be about these layouts; nil: they are not known yet.
-func (f *gateFlags) parse(layouts []string) (err error) {
+func (f *resultFlags) parse(layouts []string) (err error) {
 	f.conditions = nil
 	for _, text := range f.failIf {
 		c, err := gate.Parse(text)
@@ -45,14 +53,14 @@ func (f *gateFlags) parse(layouts []string) (err error) {
 }
 
 // judge judges a result, and keeps it for the file.
-func (f *gateFlags) judge(s gate.Suite, subjects []gate.Subject) []gate.Outcome {
+func (f *resultFlags) judge(s gate.Suite, subjects []gate.Subject) []gate.Outcome {
 	s.Outcomes = gate.Judge(f.conditions, subjects)
 	f.suites, f.failed = append(f.suites, s), append(f.failed, gate.Failed(s.Outcomes)...)
 	return s.Outcomes
 }
 
 // judgeRun judges a run for its report.
-func (f *gateFlags) judgeRun(d *report.Data) {
+func (f *resultFlags) judgeRun(d *report.Data) {
 	s := gate.Suite{Name: fmt.Sprintf("run %d", d.RunID), Started: d.Started, Took: d.Judgement.Elapsed}
 	if all := d.Judgement.Sentences(); len(all) > 0 {
 		s.Headline, s.Said = all[0], all[1:]
@@ -61,7 +69,7 @@ func (f *gateFlags) judgeRun(d *report.Data) {
 }
 
 // end writes the file, and is the error of what failed.
-func (f *gateFlags) end(a *app) error {
+func (f *resultFlags) end(a *app) error {
 	if f.junit != "" {
 		if err := a.write(f.junit, func(w io.Writer) error { return gate.JUnit(w, f.suites) }); err != nil {
 			return err

@@ -16,7 +16,7 @@ func (a *app) judgeCommand() *cobra.Command {
 	var f plan.JudgeOptions
 	var csvFile, family string
 	var maxBlocks int
-	var g gateFlags
+	var g resultFlags
 	cmd := &cobra.Command{
 		Use:   "judge [RUN]",
 		Short: "Judge stored trials anew by other rules, or numbers from elsewhere",
@@ -81,7 +81,7 @@ func alsoNMax(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 }
 
 // judgeStored judges a stored run by other rules.
-func (a *app) judgeStored(ctx context.Context, f *plan.JudgeOptions, g *gateFlags, args []string) error {
+func (a *app) judgeStored(ctx context.Context, f *plan.JudgeOptions, g *resultFlags, args []string) error {
 	s, err := a.load(ctx, args)
 	if err != nil {
 		return err

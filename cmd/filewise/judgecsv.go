@@ -37,7 +37,7 @@ type fromElsewhere struct {
 }
 
 // judgeCSV judges the file's trials and prints what came of it.
-func (a *app) judgeCSV(f *plan.JudgeOptions, g *gateFlags, path, family string, maxBlocks int) error {
+func (a *app) judgeCSV(f *plan.JudgeOptions, g *resultFlags, path, family string, maxBlocks int) error {
 	in, err := a.readCSV(path, family)
 	if err != nil {
 		return err

@@ -9,16 +9,25 @@ import (
 
 	"filewise"
 	"filewise/archive"
+	"filewise/plan"
 	"filewise/store"
 )
 
 func (a *app) listCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "list",
-		Short:   "List the stored runs",
-		Example: "  filewise list\n  filewise list --json",
-		Args:    cobra.NoArgs,
+	var filters []string
+	var sort string
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the stored runs",
+		Example: `  filewise list
+  filewise list --filter tag=env=prod --filter engine=mariadb --sort name
+  filewise list --json`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			order, err := plan.Choice("sort", sort, archive.ListOrders...)
+			if err != nil {
+				return err
+			}
 			runs, err := archive.List(cmd.Context(), a.storePath)
 			if err != nil {
 				return err
@@ -29,18 +38,36 @@ func (a *app) listCommand() *cobra.Command {
 					return filewise.Errorf(filewise.CodeNotFound, "name one that is there, or leave --store out", "no store: %w", err)
 				}
 			}
-			return a.print(runs, func(w *lineWriter) { listText(w, runs) })
+			chosen, err := archive.Chosen(runs, filters, order)
+			if err != nil {
+				return err
+			}
+			return a.print(chosen, func(w *lineWriter) { listText(w, chosen, len(runs)) })
 		},
 	}
+	cmd.Flags().StringArrayVar(&filters, "filter", nil, "list only runs with this `KEY=VALUE`, the key one of name, tag, scenario, "+
+		"engine and state (repeatable: all have to hold)")
+	cmd.Flags().StringVar(&sort, "sort", archive.ListOrders[0], "`order`: "+strings.Join(archive.ListOrders, ", "))
+	completeFlag(cmd, "sort", archive.ListOrders...)
+	return cmd
 }
 
-func listText(w *lineWriter, runs []store.RunInfo) {
-	if len(runs) == 0 {
+func listText(w *lineWriter, runs []store.RunInfo, stored int) {
+	switch {
+	case stored == 0:
 		w.printf("No runs yet. \"filewise run\" makes one.\n")
+		return
+	case len(runs) == 0:
+		w.printf("None of %s is like that.\n", filewise.Counted(stored, "run"))
+		return
 	}
+	w.printf(" RUN  STARTED           STATE        WHAT\n")
 	for _, r := range runs {
 		w.printf("%4d  %s  %-11s  %s on %s, %s; %d trials\n", r.ID, r.Started.Local().Format("2006-01-02 15:04"),
 			r.State, r.Scenario, r.Engine, strings.Join(r.Layouts, " · "), r.Trials)
+		if called := slices.DeleteFunc(append([]string{r.Name}, r.Tags...), func(s string) bool { return s == "" }); len(called) > 0 {
+			w.printf("      %s\n", strings.Join(called, ", "))
+		}
 		if r.Origin != nil {
 			w.printf("      imported: %s\n", r.Origin)
 		}

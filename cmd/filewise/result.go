@@ -35,9 +35,15 @@ func (a *app) registerFull(fs *pflag.FlagSet) {
 }
 
 // registerResult registers what a command that judges takes.
-func (a *app) registerResult(fs *pflag.FlagSet, g *gateFlags) {
+func (a *app) registerResult(fs *pflag.FlagSet, g *resultFlags) {
 	g.register(fs)
 	a.registerFull(fs)
+}
+
+// registerRun registers what a command that measures takes besides.
+func (a *app) registerRun(fs *pflag.FlagSet, g *resultFlags) {
+	a.registerResult(fs, g)
+	g.registerNames(fs)
 }
 
 // display shows the run on stderr while it is measured, so that stdout holds
@@ -71,6 +77,9 @@ func (a *app) completeRun(cmd *cobra.Command, args []string, _ string) ([]string
 	out := []string{"last\tthe newest run"}
 	for _, r := range runs {
 		out = append(out, fmt.Sprintf("%d\t%s on %s", r.ID, r.Scenario, r.Engine))
+		if r.Name != "" {
+			out = append(out, fmt.Sprintf("%s\trun %d", r.Name, r.ID))
+		}
 	}
 	return out, cobra.ShellCompDirectiveNoFileComp
 }

@@ -19,7 +19,7 @@ func (a *app) runCommand() *cobra.Command {
 	o := registry().New()
 	var only []string
 	var page pageFlags
-	var g gateFlags
+	var g resultFlags
 	cmd := &cobra.Command{
 		Use:   "run [SCENARIO or FILE.yaml]",
 		Short: "Measure layouts against each other and give a verdict",
@@ -73,15 +73,18 @@ One that fails does not keep the others from being run.`,
 	registerOnly(cmd, &only)
 	registerOptions(cmd.Flags(), o.Table()...)
 	page.register(cmd.Flags())
-	a.registerResult(cmd.Flags(), &g)
+	a.registerRun(cmd.Flags(), &g)
 	completeChoices(cmd)
 	return cmd
 }
 
 // runOne measures one experiment, and shows what came of it.
-func (a *app) runOne(ctx context.Context, made plan.Made, g *gateFlags) (run.Outcome, error) {
+func (a *app) runOne(ctx context.Context, made plan.Made, g *resultFlags) (run.Outcome, error) {
 	defer surviveBrokenPipe()()
 	if err := g.parse(layoutNames(made.Plan.Layouts, made.Plan.AA)); err != nil {
+		return run.Outcome{}, err
+	}
+	if err := g.names.Apply(&made.Plan); err != nil {
 		return run.Outcome{}, err
 	}
 	o := a.options(made.Engine, a.access(made.Target, made.Secret, &made.Options.TargetOptions))

@@ -29,7 +29,7 @@ type studyResult struct {
 // runStudy runs the experiments of a study file one after the other. One that
 // fails does not keep the others from being run; Ctrl-C ends them all.
 // open comes once the file is read, which may say what is to be opened.
-func (a *app) runStudy(cmd *cobra.Command, o *plan.Options, file string, only []string, g *gateFlags, open func() error) error {
+func (a *app) runStudy(cmd *cobra.Command, o *plan.Options, file string, only []string, g *resultFlags, open func() error) error {
 	all, err := a.planned(cmd, o, file, only)
 	if err == nil {
 		err = open()
@@ -74,7 +74,7 @@ func (a *app) runStudy(cmd *cobra.Command, o *plan.Options, file string, only []
 
 // runPlanned runs one experiment, and keeps what is shown of it where that becomes
 // a part of one JSON document.
-func (a *app) runPlanned(cmd *cobra.Command, p study.Planned, g *gateFlags, to *studyResult) error {
+func (a *app) runPlanned(cmd *cobra.Command, p study.Planned, g *resultFlags, to *studyResult) error {
 	stdout := a.stdout
 	var shown bytes.Buffer
 	if a.json {
