@@ -75,7 +75,7 @@ func (s *externalServer) inherited(ctx context.Context) ([]filewise.Fact, error)
 	if err != nil {
 		return nil, s.login.explain(fmt.Errorf("what model has: %w", err))
 	}
-	level, _ := r.number("level")
+	level, _ := r.number("compatibility")
 	on := map[bool]string{true: "on", false: "off"}
 	return []filewise.Fact{{Name: "compatibility level", Value: strconv.FormatInt(level, 10)}, {Name: "collation", Value: r.text("collation")},
 		{Name: "automatic statistics", Value: on[r.yes("statistics_made")]},

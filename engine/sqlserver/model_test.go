@@ -185,7 +185,7 @@ func init() {
 	add(`FROM sys\.configurations`, modelConfiguration)
 	add(`FROM sys\.dm_os_sys_info`, modelMachine)
 	add(`FROM sys\.databases WHERE name = N'model'`, func(_ *asked, r *Reply) error {
-		r.Result(num("level"), str("collation"), num("statistics_made"), num("forced_parameters"), num("encrypted")).
+		r.Result(num("compatibility"), str("collation"), num("statistics_made"), num("forced_parameters"), num("encrypted")).
 			Row(160, "Latin1_General_CI_AS", 1, 0, 0)
 		return nil
 	})

@@ -42,7 +42,7 @@ FROM sys.dm_os_sys_info;
 
 -- name: inherited whole
 -- What a new database has from model, and a build leaves as it is.
-SELECT CAST(compatibility_level AS int) AS level, CAST(collation_name AS nvarchar(128)) AS collation,
+SELECT CAST(compatibility_level AS int) AS compatibility, CAST(collation_name AS nvarchar(128)) AS collation,
   CAST(is_auto_create_stats_on AS int) AS statistics_made, CAST(is_parameterization_forced AS int) AS forced_parameters,
   CAST(is_encrypted AS int) AS encrypted
 FROM sys.databases WHERE name = N'model';
