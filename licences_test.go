@@ -17,7 +17,7 @@ var permissive = regexp.MustCompile(`(?i)permission is hereby granted, free of c
 
 // weakCopyleft are those under the Mozilla Public License, which holds for their own
 // files alone: they are used as they are.
-var weakCopyleft = []string{"github.com/go-sql-driver/mysql"}
+var weakCopyleft = []string{"github.com/go-sql-driver/mysql", "github.com/hashicorp/go-uuid"}
 
 // TestLicences: whatever is linked into a binary that is released has a licence that
 // permits it, by the text that the module brings.
@@ -56,6 +56,6 @@ func permits(module, path string) bool {
 	if err != nil {
 		return false // a directory
 	}
-	mozilla := strings.HasPrefix(strings.TrimSpace(string(text)), "Mozilla Public License Version 2.0")
+	mozilla := regexp.MustCompile(`(?m)^\s*Mozilla Public License,? [Vv]ersion 2\.0`).Match(text)
 	return permissive.Match(text) || mozilla && slices.Contains(weakCopyleft, module)
 }

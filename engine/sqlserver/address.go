@@ -19,8 +19,16 @@ const appName = "filewise"
 // options of a URL, in the driver's names (msdsn). TLS is set from several at once: see
 // setTLS.
 var options = external.Options[msdsn.Config]{
-	Driver: "SQL Server's driver", Fold: strings.ToLower,
+	Driver: "SQL Server's driver", Fold: strings.ToLower, Secret: map[string]bool{accessToken: true},
 	Known: map[string]func(*msdsn.Config, string) error{
+		accessToken:                  nil,
+		authenticator:                parameter(authenticator),
+		"krb5-configfile":            parameter("krb5-configfile"),
+		"krb5-keytabfile":            parameter("krb5-keytabfile"),
+		krbCache:                     parameter(krbCache),
+		"krb5-realm":                 parameter("krb5-realm"),
+		"krb5-dnslookupkdc":          parameter("krb5-dnslookupkdc"),
+		"krb5-udppreferencelimit":    parameter("krb5-udppreferencelimit"),
 		msdsn.Database:               func(c *msdsn.Config, v string) error { c.Database = v; return nil },
 		msdsn.Encrypt:                nil,
 		msdsn.TrustServerCertificate: nil,
@@ -64,6 +72,11 @@ var options = external.Options[msdsn.Config]{
 	},
 }
 
+// parameter is an option that the driver reads by its name.
+func parameter(name string) func(*msdsn.Config, string) error {
+	return func(c *msdsn.Config, v string) error { c.Parameters[name] = v; return nil }
+}
+
 // config is the driver's configuration of an address. The error has CodeUsage.
 func config(a filewise.Address) (msdsn.Config, error) {
 	c := msdsn.Config{
@@ -79,11 +92,10 @@ func config(a filewise.Address) (msdsn.Config, error) {
 	case a.Host[0] == '/' || a.Host[0] == '@':
 		return c, usage("name the server: sqlserver://USER@HOST", "SQL Server has no Unix sockets")
 	}
-	if a.User == "" {
-		return c, usage("sqlserver://USER@HOST; the password may come from the environment, a file or a prompt",
-			"the URL names no user to log in as")
-	}
 	given, err := options.Apply(&c, a)
+	if err == nil {
+		err = signIn(&c, a)
+	}
 	if err != nil {
 		return c, err
 	}

@@ -9,11 +9,14 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"maps"
 	bigint "math/big"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	mssql "github.com/microsoft/go-mssqldb"
@@ -124,9 +127,16 @@ func TestConfigRefuses(t *testing.T) {
 		"read only":             func(a *filewise.Address) { a.Options = map[string]string{"ApplicationIntent": "ReadOnly"} },
 		"packet size":           func(a *filewise.Address) { a.Options = map[string]string{"packet size": "10"} },
 		"given twice":           func(a *filewise.Address) { a.Options = map[string]string{"encrypt": "true", "Encrypt": "true"} },
-		"a secret nobody knows": func(a *filewise.Address) { a.Secrets = map[string]filewise.Secret{"accessToken": "abc"} },
-		"no user":               func(a *filewise.Address) { a.User = "" },
-		"socket":                func(a *filewise.Address) { a.Host = "/run/mssql" },
+		"a secret nobody knows": func(a *filewise.Address) { a.Secrets = map[string]filewise.Secret{"magicToken": "abc"} },
+		"a way that is none":    func(a *filewise.Address) { a.Options = map[string]string{"authenticator": "magic"} },
+		"a token with a user": func(a *filewise.Address) {
+			a.Secrets = map[string]filewise.Secret{"accesstoken": "abc"}
+		},
+		"a token that is shown": func(a *filewise.Address) { a.User, a.Options = "", map[string]string{"accessToken": "abc"} },
+		"NTLM without a user": func(a *filewise.Address) {
+			a.User, a.Options = "", map[string]string{"authenticator": "ntlm"}
+		},
+		"socket": func(a *filewise.Address) { a.Host = "/run/mssql" },
 	} {
 		a := address(nil)
 		change(&a)
@@ -169,6 +179,63 @@ func TestNegativeSerial(t *testing.T) {
 	if c, err := x509.ParseCertificate(negative); err != nil || c.SerialNumber.Sign() >= 0 {
 		t.Errorf("%v", err)
 	}
+}
+
+// TestSignIn: no user is the one who runs Filewise, whose tickets are where kinit puts them.
+func TestSignIn(t *testing.T) {
+	t.Setenv("KRB5CCNAME", "FILE:/run/tickets")
+	a := address(nil)
+	a.User, a.Password = "", ""
+	c, err := config(a)
+	ok(t, err)
+	want := map[string]string{authenticator: byKerberos, krbCache: "/run/tickets"}
+	if runtime.GOOS == "windows" {
+		want = map[string]string{authenticator: byWindows}
+	}
+	if !maps.Equal(c.Parameters, want) {
+		t.Errorf("%v", c.Parameters)
+	}
+	a.Options = map[string]string{"krb5-credcachefile": "/mine", "krb5-realm": "CORP"}
+	if c, err = config(a); err != nil || c.Parameters[krbCache] != "/mine" || c.Parameters["krb5-realm"] != "CORP" {
+		t.Errorf("%v %v", c.Parameters, err)
+	}
+	l := &login{c, a}
+	if err := l.unreachable(errors.New("Unable to load krb5 config")); !strings.Contains(filewise.RemedyOf(err), "kinit") {
+		t.Error(filewise.RemedyOf(err))
+	}
+	if c, err = config(address(nil)); err != nil || len(c.Parameters) > 0 {
+		t.Errorf("a user signs in by %v, %v", c.Parameters, err)
+	}
+}
+
+// TestToken: a token of Microsoft Entra goes over the wire, and no user and password.
+func TestToken(t *testing.T) {
+	h := &tokens{}
+	s, err := Start(h)
+	ok(t, err)
+	t.Cleanup(s.Close)
+	a := filewise.Address{Scheme: engineName, Host: "127.0.0.1", Port: s.Port(), Secrets: map[string]filewise.Secret{"accessToken": "t0ken"}}
+	l, err := newLogin(a)
+	ok(t, err)
+	db := l.pool("", appName, 1)
+	defer db.Close()
+	if err := db.PingContext(t.Context()); err == nil || !strings.Contains(err.Error(), "refused") {
+		t.Errorf("%v", err)
+	}
+	if !h.seen.Load() {
+		t.Error("the server saw no token")
+	}
+}
+
+// tokens looks for a token in a login, and refuses it.
+type tokens struct {
+	scripted
+	seen atomic.Bool
+}
+
+func (h *tokens) Login(s *Session) error {
+	h.seen.Store(s.Login.User == "" && bytes.Contains(s.Login.raw, ucs2("t0ken")))
+	return errors.New("refused")
 }
 
 // TestOtherInstance: with a port the driver looks nobody up, and connects to whoever answers.

@@ -8,7 +8,6 @@ import (
 	"os"
 	"strconv"
 
-	mssql "github.com/microsoft/go-mssqldb"
 	"github.com/microsoft/go-mssqldb/msdsn"
 
 	"filewise"
@@ -38,7 +37,7 @@ func (l *login) pool(database, program string, n int) *sql.DB {
 		c.Database = database
 	}
 	c.AppName = program
-	db := sql.OpenDB(mssql.NewConnectorConfig(c))
+	db := sql.OpenDB(l.connector(c))
 	db.SetMaxOpenConns(n)
 	db.SetMaxIdleConns(n)
 	return db

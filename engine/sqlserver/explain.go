@@ -147,6 +147,9 @@ func (l *login) unreachable(err error) error {
 		"instance behind the host is looked up by UDP 1434"
 	old := oldTLS.MatchString(err.Error())
 	switch {
+	case strings.Contains(err.Error(), "krb5"):
+		remedy = "the URL names no user, so that your own tickets sign in: run kinit, name the files by krb5-credcachefile and " +
+			"krb5-configfile, or give a user of SQL Server: sqlserver://USER@HOST"
 	case old:
 		remedy = "the server's TLS or certificate is older than is taken today: bring it up to date, give it a certificate of its own, or " +
 			"ask for less: tlsmin=1.0, or encrypt=disable, which sends the password readable by the network"

@@ -8,12 +8,14 @@ import (
 type Login struct {
 	Host, User, Password, Program, Server, Database string
 	Process                                         int
+
+	raw []byte
 }
 
 func parseLogin(body []byte) (Login, error) {
 	r := &reader{rest: body}
 	r.take(16)
-	l := Login{Process: r.u32()}
+	l := Login{Process: r.u32(), raw: body}
 	r.take(16)
 	text := func() []byte {
 		from, n := r.u16(), 2*r.u16()

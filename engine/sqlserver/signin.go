@@ -1,0 +1,82 @@
+package sqlserver
+
+import (
+	"cmp"
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	mssql "github.com/microsoft/go-mssqldb"
+	_ "github.com/microsoft/go-mssqldb/integratedauth/krb5" // which registers itself
+	"github.com/microsoft/go-mssqldb/msdsn"
+
+	"filewise"
+)
+
+// accessToken is the secret option that signs in to Microsoft Entra.
+const accessToken = "accessToken"
+
+// The driver's names of ways to sign in, and its options for Kerberos.
+const (
+	authenticator = "authenticator"
+	byKerberos    = "krb5"
+	byWindows     = "winsspi"
+	byNTLM        = "ntlm"
+	krbCache      = "krb5-credcachefile"
+)
+
+// signIn decides how: by SQL Server's own user, as a Windows user (DOMAIN\name), by
+// Kerberos, or with a token. No user means the one who runs Filewise.
+func signIn(c *msdsn.Config, a filewise.Address) error {
+	way := c.Parameters[authenticator]
+	switch {
+	case way != "" && way != byKerberos && way != byNTLM && (way != byWindows || runtime.GOOS != "windows"):
+		return usage("use krb5, ntlm, or on Windows winsspi", "option authenticator=%s is unknown here", way)
+	case tokenOf(a) != "":
+		if a.User != "" || way != "" {
+			return usage("leave the user out", "an access token signs in by itself")
+		}
+		return nil
+	case way == byNTLM && a.User == "":
+		return usage(`name the user: sqlserver://DOMAIN%%5Cname@HOST`, "NTLM signs in a user with a password")
+	case way == "" && a.User == "" && runtime.GOOS == "windows":
+		c.Parameters[authenticator] = byWindows
+	case way == "" && a.User == "":
+		c.Parameters[authenticator] = byKerberos
+	}
+	if c.Parameters[authenticator] == byKerberos && a.User == "" && c.Parameters[krbCache] == "" {
+		c.Parameters[krbCache] = ticketCache()
+	}
+	return nil
+}
+
+// ticketCache is where kinit puts the user's tickets.
+func ticketCache() string {
+	usual := filepath.Join(os.TempDir(), fmt.Sprintf("krb5cc_%d", os.Getuid()))
+	return strings.TrimPrefix(cmp.Or(os.Getenv("KRB5CCNAME"), usual), "FILE:")
+}
+
+func tokenOf(a filewise.Address) filewise.Secret {
+	for name, value := range a.Secrets {
+		if strings.EqualFold(name, accessToken) {
+			return value
+		}
+	}
+	return ""
+}
+
+// connector opens connections of a configuration.
+func (l *login) connector(c msdsn.Config) driver.Connector {
+	token := tokenOf(l.address)
+	if token != "" {
+		signed, err := mssql.NewSecurityTokenConnector(c, func(context.Context) (string, error) { return token.Reveal(), nil })
+		if err == nil { // it fails without a function alone
+			return signed
+		}
+	}
+	return mssql.NewConnectorConfig(c)
+}
