@@ -129,6 +129,23 @@ func TestIndexedFirst(t *testing.T) {
 	}
 }
 
+// One file of the article was a bigfile on Oracle, and files grew by a block.
+func TestBigfileAsPublished(t *testing.T) {
+	for _, published := range []bool{false, true} {
+		p := made(t, "oracle", func(o *plan.Options) {
+			o.Scenario, o.Volumes, o.Target = "dml", plan.Of([]plan.Pair{{Name: "a", Value: "/u02"}}), plan.Of("oracle://u@h/pdb")
+			if published {
+				o.AsPublished = plan.Of(true)
+			}
+		})
+		for _, l := range p.Layouts {
+			if big := l.Kind == filewise.KindBigfile; big != (published && l.Data.Files == 1) || published && l.Data.Growth != 0 {
+				t.Errorf("as published %v: %+v", published, l)
+			}
+		}
+	}
+}
+
 // Files that grow begin as small as they can, those of InnoDB's system tablespace too.
 func TestGrowingBeginsSmall(t *testing.T) {
 	for _, engine := range []string{"mariadb", "mysql"} {

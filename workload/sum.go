@@ -2,6 +2,8 @@ package workload
 
 import (
 	"context"
+	"crypto/md5"
+	"encoding/binary"
 	"fmt"
 	"hash/crc32"
 	"math"
@@ -15,17 +17,22 @@ import (
 )
 
 // sum is an order-independent checksum of rows: their number, and the sum over
-// them of the CRC-32 (IEEE) of "id,payload". 2^31 rows stay below 2^63.
+// them of the CRC-32 (IEEE) of "id,payload", or, where an engine has no CRC-32, of the
+// first 32 bits of its MD5. 2^31 rows stay below 2^63.
 type sum struct {
-	rows int64
-	crc  uint64
+	rows   int64
+	digest uint64
+	md5    bool
 }
+
+// md5Mark stands before a sum of MD5s.
+const md5Mark = "md5:"
 
 // chunk is the number of rows that are summed between two looks at the context.
 const chunk = 1 << 14
 
 // sum is the checksum of the rows that the ledger counts, on all cores.
-func (g *rows) sum(ctx context.Context, l filewise.Ledger) (sum, error) {
+func (g *rows) sum(ctx context.Context, l filewise.Ledger, byMD5 bool) (sum, error) {
 	type part struct {
 		w     int
 		first int64
@@ -39,7 +46,7 @@ func (g *rows) sum(ctx context.Context, l filewise.Ledger) (sum, error) {
 	}
 	pool := []byte(g.pool)
 	var next atomic.Int64
-	var crc atomic.Uint64
+	var digest atomic.Uint64
 	eg, ctx := errgroup.WithContext(ctx)
 	for range runtime.GOMAXPROCS(0) {
 		eg.Go(func() error {
@@ -49,7 +56,7 @@ func (g *rows) sum(ctx context.Context, l filewise.Ledger) (sum, error) {
 					return nil
 				}
 				p := parts[i]
-				crc.Add(g.crc(pool, p.w, p.first, p.n))
+				digest.Add(g.digest(pool, p.w, p.first, p.n, byMD5))
 			}
 			return ctx.Err()
 		})
@@ -57,18 +64,23 @@ func (g *rows) sum(ctx context.Context, l filewise.Ledger) (sum, error) {
 	if err := eg.Wait(); err != nil {
 		return sum{}, err
 	}
-	return sum{l.Total(), crc.Load()}, nil
+	return sum{l.Total(), digest.Load(), byMD5}, nil
 }
 
-// crc is the sum of the CRC-32s of rows first … first+n−1 of connection w.
-func (g *rows) crc(pool []byte, w int, first, n int64) uint64 {
+// digest is the sum of the digests of rows first … first+n−1 of connection w.
+func (g *rows) digest(pool []byte, w int, first, n int64, byMD5 bool) uint64 {
 	var total uint64
-	var buf [24]byte
+	var buf []byte
 	for i := first; i < first+n; i++ {
 		id, offset := g.row(w, i)
-		head := append(strconv.AppendInt(buf[:0], id, 10), ',')
-		c := crc32.ChecksumIEEE(head)
-		total += uint64(crc32.Update(c, crc32.IEEETable, pool[offset:offset+g.rowBytes]))
+		buf = append(strconv.AppendInt(buf[:0], id, 10), ',')
+		buf = append(buf, pool[offset:offset+g.rowBytes]...)
+		if byMD5 {
+			h := md5.Sum(buf)
+			total += uint64(binary.BigEndian.Uint32(h[:]))
+		} else {
+			total += uint64(crc32.ChecksumIEEE(buf))
+		}
 	}
 	return total
 }

@@ -2,7 +2,10 @@ package workload
 
 import (
 	"context"
+	"crypto/md5"
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"math/big"
 	"strconv"
@@ -103,11 +106,14 @@ func TestCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	ledger := filewise.Ledger{40_000, 0, 3}
-	var want uint64
+	var want, byMD5 uint64
 	for c, n := range ledger {
 		for i := range n {
 			a := w.Program().First().Args.Args(nil, c, i)
-			want += uint64(crc32.ChecksumIEEE([]byte(strconv.FormatInt(a[0].(int64), 10) + "," + a[1].(string))))
+			text := []byte(strconv.FormatInt(a[0].(int64), 10) + "," + a[1].(string))
+			want += uint64(crc32.ChecksumIEEE(text))
+			h := md5.Sum(text)
+			byMD5 += uint64(binary.BigEndian.Uint32(h[:4]))
 		}
 	}
 	sum := strconv.FormatUint(want, 10)
@@ -119,6 +125,9 @@ func TestCheck(t *testing.T) {
 		"integers":         {[][]any{{int64(40_003), int64(want)}}, true, false},
 		"text":             {[][]any{{"40003", []byte(sum)}}, true, false},
 		"several files":    {[][]any{{int64(40_000), int64(want - 9)}, {int64(3), int64(9)}, {int64(0), nil}}, true, false},
+		"by MD5":           {[][]any{{"40003", fmt.Sprint("md5:", byMD5)}, {"0", []byte("md5:")}}, true, false},
+		"damaged, by MD5":  {[][]any{{"40003", fmt.Sprint("md5:", byMD5+1)}}, false, true},
+		"another digest":   {[][]any{{"40003", fmt.Sprint("md5:", want)}}, false, true},
 		"a row missing":    {[][]any{{int64(40_002), int64(want)}}, false, true},
 		"a row damaged":    {[][]any{{int64(40_003), int64(want + 1)}}, false, true},
 		"nothing":          {nil, false, false},
@@ -202,7 +211,7 @@ func BenchmarkSum(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := g.sum(context.Background(), l); err != nil {
+		if _, err := g.sum(context.Background(), l, false); err != nil {
 			b.Fatal(err)
 		}
 	}

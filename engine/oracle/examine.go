@@ -76,10 +76,7 @@ var editions = []struct {
 
 func (e *examination) edition() {
 	const check = "edition"
-	need := int64(0)
-	for _, n := range e.Demand.Space {
-		need += n
-	}
+	need := e.need()
 	for _, x := range editions {
 		switch {
 		case !strings.Contains(e.server.about.product, x.name):
@@ -135,10 +132,32 @@ func (e *examination) settings(ctx context.Context) {
 		e.Note("activity", "watch the host as well", "--abort-if sees the sessions of this pluggable database on this instance; those of others "+
 			"load the same host, log and cache unseen")
 	}
+	e.cache()
 	e.standby(ctx)
 	if plan := values["resource_manager_plan"]; plan != "" {
 		e.Warn("resource manager", "measure when no plan is active", "plan %s may hold Filewise's sessions back", plan)
 	}
+}
+
+// cache warns of reading what the server's own memory holds, whatever the client's is.
+func (e *examination) cache() {
+	data := e.need()
+	for _, name := range []string{"sga_target", "memory_target", "db_cache_size"} {
+		n, ok := number(e.values[name])
+		if ok && n > data && e.Demand.Program.Queries() {
+			e.Warn("cache", "use a --size of several times that, or conclude of reading from memory alone",
+				"%s is %s, and the data are %s at most: they are read from memory", name, humanize.IBytes(uint64(n)), humanize.IBytes(uint64(data)))
+			return
+		}
+	}
+}
+
+// need is the room for data on all volumes together.
+func (e *examination) need() (all int64) {
+	for _, n := range e.Demand.Space {
+		all += max(n, 0)
+	}
+	return all
 }
 
 // standby refuses what stops a physical standby: without STANDBY_FILE_MANAGEMENT=AUTO it
@@ -293,10 +312,7 @@ func (e *examination) storage(ctx context.Context) {
 	if !ok || !counted {
 		return
 	}
-	need := int64(0)
-	for _, n := range e.Demand.Space {
-		need += n
-	}
+	need := e.need()
 	status, remedy := filewise.StatusOK, ""
 	if used+need > limit {
 		status, remedy = filewise.StatusFailed, "use a smaller --size or --work, or have the DBA raise MAX_PDB_STORAGE"

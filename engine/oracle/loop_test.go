@@ -23,17 +23,14 @@ import (
 )
 
 // The PL/SQL of the workload is executed by MariaDB in sql_mode=ORACLE: an
-// approximation, in which the text of the loop, of the CRC-32 and of its tables is
-// Oracle's and the types and some functions are not. What is changed is listed in
-// dialect; what MariaDB has no counterpart of (a package's state, arrays, the
-// cache of payloads' CRCs) is put in front of it. That the rows and their checksum
+// approximation, in which the text of the loop is Oracle's and the types and some
+// functions are not. What is changed is listed in dialect. That the rows and their checksum
 // satisfy the workload's own check proves the arithmetic, not Oracle.
 
 // dialect are the changes of the text, in order.
 var dialect = []struct{ from, to string }{
 	{`COMMIT WRITE \w+ \w+`, "COMMIT"},
 	{`"FILEWISE_\w{18}PKG"\.`, ""},
-	{`\bPLS_INTEGER\b`, "INT"},
 	{`\bNUMBER\b([^(])`, "DECIMAL(20)$1"},
 	{`\bNUMBER\(`, "DECIMAL("},
 	{`\bVARCHAR2\b([^(])`, "VARCHAR(4000)$1"},
@@ -44,7 +41,8 @@ var dialect = []struct{ from, to string }{
 	{`RAISE_APPLICATION_ERROR\(-20010, ('[^']+')\)`, "SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = $1"},
 	{`\bpool(\d)\b`, "@pool$1"},
 	{`TO_CHAR\(`, "CONCAT('', "},
-	{`(?m)^(\s+)(crc\d|moved_bit|moved)\((.*)\) := (.*);$`, "${1}CALL put_word('$2', $3, $4);"},
+	{`TO_NUMBER\(SUBSTR\(RAWTOHEX\(STANDARD_HASH\((.*), 'MD5'\)\), 1, 8\), 'XXXXXXXX'\)`,
+		"CAST(CONV(SUBSTR(MD5($1), 1, 8), 16, 10) AS UNSIGNED)"},
 }
 
 func adapt(text string) string {
@@ -52,19 +50,6 @@ func adapt(text string) string {
 		text = regexp.MustCompile(d.from).ReplaceAllString(text, d.to)
 	}
 	return text
-}
-
-// stand-ins for what MariaDB does not have.
-var standIns = []string{
-	`CREATE TABLE words (name VARCHAR(20), k INT, v BIGINT, PRIMARY KEY (name, k)) ENGINE = MEMORY`,
-	`CREATE PROCEDURE put_word(a_name VARCHAR(20), a_k INT, a_v DECIMAL(20)) AS BEGIN REPLACE INTO words VALUES (a_name, a_k, a_v); END`,
-	`CREATE FUNCTION BITAND(a BIGINT, b BIGINT) RETURN BIGINT AS BEGIN RETURN a & b; END`,
-	`CREATE FUNCTION payload_crc(given VARCHAR(4000)) RETURN DECIMAL(20) AS BEGIN RETURN text_crc(given); END`,
-}
-
-func word(name string) string {
-	return `CREATE FUNCTION ` + name + `(a_k INT) RETURN DECIMAL(20) AS a_v DECIMAL(20); BEGIN SELECT v INTO a_v FROM words WHERE name = '` +
-		name + `' AND k = a_k; RETURN a_v; END`
 }
 
 // startMariaDB starts a managed server and connects to it in Oracle's mode.
@@ -160,12 +145,6 @@ func tryLoop(t *testing.T, db *sql.DB, schema string, p workload.Params) {
 	}
 	run("CREATE DATABASE " + schema)
 	run("USE " + schema)
-	for _, s := range standIns {
-		run(s)
-	}
-	for _, name := range []string{"crc0", "crc1", "crc2", "crc3", "moved", "moved_bit"} {
-		run(word(name))
-	}
 	body, err := d.statement("package-body", table{})
 	if err != nil {
 		t.Fatal(err)
@@ -220,8 +199,7 @@ var (
 	poolText = regexp.MustCompile(`(?s)  (pool\d) CONSTANT VARCHAR2\(32767\) := (.*?);\n`)
 )
 
-// runBody executes the parts of the package's body: its texts, its functions, and
-// the block that fills its tables.
+// runBody executes the parts of the package's body: its texts and its function.
 func runBody(t *testing.T, run func(string, ...any), body string) {
 	t.Helper()
 	texts := poolText.FindAllStringSubmatch(body, -1)
@@ -231,23 +209,11 @@ func runBody(t *testing.T, run func(string, ...any), body string) {
 	for _, m := range texts {
 		run("SET @" + m[1] + " = " + m[2])
 	}
-	names := map[string]bool{}
-	for _, m := range function.FindAllStringSubmatch(body, -1) {
-		names[m[1]] = true
-		if m[1] != "payload_crc" {
-			run("CREATE " + adapt(strings.TrimSpace(m[0])))
-		}
+	all := function.FindAllStringSubmatch(body, -1)
+	if len(all) != 1 || all[0][1] != "cut" {
+		t.Fatalf("the package has %d functions, want cut", len(all))
 	}
-	for _, name := range []string{"either", "cut", "text_crc", "payload_crc", "row_crc"} {
-		if !names[name] {
-			t.Fatalf("the package has no function %s", name)
-		}
-	}
-	_, fill, ok := strings.Cut(body, "\nBEGIN\n")
-	if !ok {
-		t.Fatal("the package has no block that fills its tables")
-	}
-	run("DECLARE\n  c DECIMAL(20);\nBEGIN\n" + adapt(fill))
+	run("CREATE " + adapt(strings.TrimSpace(all[0][0])))
 }
 
 type loopQuerier struct {

@@ -230,6 +230,21 @@ func TestExamine(t *testing.T) {
 	}
 }
 
+// Data that the server's own memory holds are read from there, whatever the client has.
+func TestDataInMemory(t *testing.T) {
+	w, err := workload.NewScan(workload.Params{Rows: 1000, Cache: workload.CacheWarm, Data: workload.DataOrdered, Repeat: 1}, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for sga, want := range map[string]bool{"8589934592": true, "536870912": false} {
+		e := &examination{values: map[string]string{"sga_target": sga}}
+		e.Demand = filewise.Demand{Program: w.Program(), Space: map[string]int64{"a": 1 << 30, "b": 1 << 30}}
+		if e.cache(); (len(e.Findings) > 0) != want {
+			t.Errorf("sga_target %s: %+v", sga, e.Findings)
+		}
+	}
+}
+
 func TestActivity(t *testing.T) {
 	f := newFake()
 	f.answers["activity"] = [][]any{{nil, int64(0), int64(0)}}

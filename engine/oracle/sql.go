@@ -4,14 +4,12 @@ import (
 	"context"
 	"embed"
 	"fmt"
-	"hash/crc32"
 	"maps"
 	"strings"
 	"text/template"
 
 	"filewise"
 	"filewise/engine/internal/sqlfile"
-	"filewise/workload"
 )
 
 //go:embed sql/*.sql
@@ -89,10 +87,9 @@ func (d *design) statementsWith(section string, t table, more vars) ([]statement
 	return statementsOf(section, texts), err
 }
 
-// addPool adds what payloads are cut from, and what their checksums need.
+// addPool adds what payloads are cut from.
 func (d *design) addPool(v vars) {
-	v["PieceSpan"], v["MovedBits"] = pieceSpan, movedBits(int(d.program.First().OpBytes))
-	v["Kept"] = min(int64(workload.PoolSpan), keptBytes/d.program.First().OpBytes)
+	v["PieceSpan"] = pieceSpan
 	pool := ""
 	if d.program.First().Args != nil {
 		pool = d.program.First().Args.Pool()
@@ -118,7 +115,6 @@ func (d *design) statement(section string, t table, args ...any) (statement, err
 const (
 	pieceSpan = 28 << 10
 	lineBytes = 3500
-	keptBytes = 32 << 20 // of payloads whose CRC a session of the check keeps
 )
 
 // pieces are the expressions of the pool's pieces. Piece k begins at k × pieceSpan
@@ -137,20 +133,6 @@ func pieces(pool string, row int) []string {
 			lines, piece = append(lines, quoted), piece[n:]
 		}
 		all = append(all, strings.Join(lines, "\n    || "))
-	}
-	return all
-}
-
-// movedBits says where each of the 32 bits of a CRC's register comes to when n
-// zero bytes follow (the operator of zlib's crc32_combine).
-func movedBits(n int) []uint32 {
-	all := make([]uint32, 32)
-	for i := range all {
-		c := uint32(1) << i
-		for range n {
-			c = crc32.IEEETable[c&255] ^ c>>8
-		}
-		all[i] = c
 	}
 	return all
 }
