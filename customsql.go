@@ -11,6 +11,9 @@ type CustomSQL struct {
 	// Setup is executed once in each build. Its texts are templates, of which the
 	// engine says what they may hold.
 	Setup []CustomText `json:"setup,omitempty"`
+	// From is a dump of a database, which fills each build in the place of the set-up;
+	// empty: there is none.
+	From string `json:"from,omitempty"`
 	// Sections are by the names of Phase.Sections, and by those that Querier.Query is
 	// asked for. One of several statements is a transaction.
 	Sections map[string]CustomSection `json:"sections"`
@@ -19,6 +22,9 @@ type CustomSQL struct {
 	// of its own.
 	ShardBy string `json:"shard_by,omitempty"`
 }
+
+// Restored tells whether a dump fills the program's builds.
+func (p Program) Restored() bool { return p.Custom != nil && p.Custom.From != "" }
 
 // CustomTable is a table of CustomSQL.
 type CustomTable struct {

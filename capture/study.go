@@ -19,6 +19,8 @@ func (s *Study) YAML() string {
 	line("name: %s", quoted("captured from "+s.Database))
 	line("engine: %s", s.Engine)
 	line("files: [1, 4, 8]")
+	line("# Name a dump of the database here: it fills each build (docs/own-database.md). Or give custom a set-up.")
+	line("#from: %s.dump", plain(s.Database))
 	line("# As many as worked at once at most; %.1f did on average, %d were connected.", s.Active, s.Connected)
 	line("connections: %d\n", max(s.MostActive, 1))
 	line("custom:")

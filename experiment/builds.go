@@ -109,6 +109,8 @@ func (l *life) newBuild(ctx context.Context) error {
 	switch {
 	case loaded:
 		err = l.stage(ctx, filewise.StageLoad, func(ctx context.Context) error { return Load(ctx, l.db.Bulk, loadable.Data()) })
+	case l.program.Restored(): // as it was built
+		loaded = true
 	case l.runner.Plan.Preload > 0:
 		loaded = true
 		err = l.stage(ctx, filewise.StageLoad, l.preload)

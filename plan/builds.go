@@ -2,9 +2,12 @@ package plan
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"filewise"
 	"filewise/experiment"
+	"filewise/workload"
 )
 
 // maxInstances bounds the builds that lie side by side, with a copy each.
@@ -39,6 +42,31 @@ func (m *maker) setPreload() (err error) {
 	if m.plan.Preload >= m.plan.Layouts[0].Data.Bytes {
 		return BadValue("preload", m.o.Preload.Value, "it has to fit into --size, with room for the work")
 	}
+	return nil
+}
+
+// setFrom has a dump fill the builds, which are kept and restored for every trial.
+func (m *maker) setFrom(custom *workload.Custom) (err error) {
+	if m.o.From.Value == "" {
+		if m.o.Instances.Given() {
+			return badUse("instances", m.o.Instances.Value, "a set-up makes every trial a build of its own: add --from, or leave it out")
+		}
+		return nil
+	}
+	if m.plan.Target.Mode != filewise.Managed {
+		return filewise.Errorf(filewise.CodePreflight, "measure it on a managed server, by --engine instead of --target",
+			"a dump is restored on servers that Filewise starts alone: %w", filewise.ErrUnsupported)
+	}
+	if custom.From, err = filepath.Abs(m.o.From.Value); err != nil {
+		return err
+	}
+	if _, err := os.Stat(custom.From); err != nil {
+		return BadValue("from", m.o.From.Value, "name a dump that can be read: "+err.Error())
+	}
+	if err := m.checkInstances(); err != nil {
+		return err
+	}
+	m.plan.Instances = m.o.Instances.Value
 	return nil
 }
 

@@ -52,6 +52,9 @@ func (m *maker) setParams() error {
 			return err
 		}
 		m.plan.Params.Custom = &custom
+		if err := m.setFrom(&custom); err != nil {
+			return err
+		}
 	}
 	if m.sc.Filling > 0 && !m.o.Rows.Given() {
 		bytes, err := m.totalBytes()

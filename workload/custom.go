@@ -17,6 +17,7 @@ type Custom struct {
 	Tables       []filewise.CustomTable `json:"tables,omitempty"`
 	ShardBy      string                 `json:"shard_by,omitempty"`
 	Setup        Script                 `json:"setup,omitzero"`
+	From         string                 `json:"from,omitempty"` // a dump, in the place of the set-up
 	Parameters   []Parameter            `json:"parameters,omitempty"`
 	Transactions []Transaction          `json:"transactions"`
 	Checks       []CustomCheck          `json:"checks,omitempty"`
@@ -163,7 +164,8 @@ var parameterUse = regexp.MustCompile(`:([A-Za-z_][A-Za-z0-9_]*)`)
 
 // customSQL is what engines are given.
 func (w *custom) customSQL() *filewise.CustomSQL {
-	all := &filewise.CustomSQL{Tables: w.Tables, Setup: w.Setup[""], Sections: map[string]filewise.CustomSection{}, ShardBy: w.ShardBy}
+	all := &filewise.CustomSQL{Tables: w.Tables, Setup: w.Setup[""], From: w.From,
+		Sections: map[string]filewise.CustomSection{}, ShardBy: w.ShardBy}
 	for _, t := range w.Transactions {
 		used := map[string]bool{w.ShardBy: true}
 		for _, text := range t.SQL[""] {

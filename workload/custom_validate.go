@@ -24,6 +24,8 @@ func (c Custom) validate() error {
 		return usage("add transactions: {NAME: {sql: …}}", "there are no transactions")
 	case len(c.Transactions) > maxTypes:
 		return usage(fmt.Sprintf("give at most %d", maxTypes), "there are %d transactions", len(c.Transactions))
+	case c.From != "" && len(c.Setup) > 0:
+		return usage("leave setup out, or --from", "there are a set-up and a dump, and each makes the tables")
 	case c.Think.Mean < 0 || c.Think.Mean > time.Hour:
 		return usage("give a time such as 10ms", "think %v is not from 0 to an hour", c.Think.Mean)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 
 	"filewise"
 	"filewise/engine/internal/customsql"
@@ -21,6 +22,8 @@ func (d *design) checkCustom() error {
 	switch {
 	case d.layout.AddedLater != "":
 		return refuse("use scenario inserts", "files added later in workload %s on PostgreSQL", d.program.Workload)
+	case d.program.Restored() && d.target.Mode == filewise.External:
+		return refuse("measure it on a managed server: --engine postgres", "a dump on an existing server")
 	case len(d.program.Custom.Tables) == 0:
 		return refuse("name them by custom.tables, each with its key",
 			"custom names no tables, so there is nothing that the layout could spread")
@@ -35,9 +38,22 @@ func (d *design) layCustom() {
 	}
 }
 
-// customSetup is the workload's set-up. Partitions follow their table at once, with the
-// indexes that it has already where the layout wants indexes.
+// customSetup is the workload's set-up.
 func (d *design) customSetup() ([]string, error) {
+	if d.program.Restored() {
+		return []string{"-- restores " + strings.ReplaceAll(d.program.Custom.From, "\n", " ") + ", the tables where the layout says"}, nil
+	}
+	all, err := customRules.Setup(d.program.Custom, d.customSite(""))
+	var texts []string
+	for _, x := range all {
+		texts = append(texts, x.Marked())
+	}
+	return texts, err
+}
+
+// customSite are the places of the workload's tables. Partitions follow their table at
+// once, with the indexes that it has already where the layout wants indexes.
+func (d *design) customSite(schema string) customsql.Site {
 	site := customsql.Site{Shards: 1, Spread: map[string]customsql.Place{}}
 	for i, t := range d.tables {
 		leaf := t.Leaves[0]
@@ -49,19 +65,16 @@ func (d *design) customSetup() ([]string, error) {
 		for _, leaf := range t.Leaves {
 			if leaf.index.name != "" {
 				place.After = append(place.After, "SET default_tablespace = "+client.Ident(leaf.index.name))
+			} else {
+				place.After = append(place.After, "RESET default_tablespace") // that of the partition before
 			}
-			place.After = append(place.After,
-				"CREATE TABLE "+client.Ident(leaf.Name)+" PARTITION OF "+client.Ident(leaf.Of)+" "+leaf.Values+leaf.Options)
+			place.After = append(place.After, "CREATE TABLE "+schema+client.Ident(leaf.Name)+" PARTITION OF "+schema+client.Ident(leaf.Of)+" "+
+				leaf.Values+leaf.Options)
 		}
 		place.After = append(place.After, "RESET default_tablespace")
 		site.Spread[t.Name] = place
 	}
-	all, err := customRules.Setup(d.program.Custom, site)
-	var texts []string
-	for _, x := range all {
-		texts = append(texts, x.Marked())
-	}
-	return texts, err
+	return site
 }
 
 // matchCustom gives what besides the layout's tables holds rows or keys its volume: the

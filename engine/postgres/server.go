@@ -157,6 +157,11 @@ func (s *managedServer) Build(ctx context.Context, l filewise.Layout, p filewise
 	if err := b.create(ctx); err != nil {
 		return nil, errors.Join(err, s.drop(i))
 	}
+	if p.Restored() {
+		if err := i.restoreDump(ctx); err != nil {
+			return nil, errors.Join(err, s.drop(i))
+		}
+	}
 	backups := &backuper{server: s, instance: i, build: b}
 	db := b.database(func(ctx context.Context) error {
 		b.close()

@@ -126,6 +126,10 @@ const spreadMark = "\x01spread\x02"
 func (r Rules) Setup(custom *filewise.CustomSQL, site Site) ([]Statement, error) {
 	var all []Statement
 	placed := map[string]bool{}
+	if custom.From != "" {
+		return nil, filewise.Errorf(filewise.CodeUsage, "give a set-up in the study file instead of --from",
+			"a dump is not restored on this engine: %w", filewise.ErrUnsupported)
+	}
 	for _, text := range custom.Setup {
 		rendered, err := render(custom, text, site)
 		if err != nil {

@@ -1,0 +1,320 @@
+package postgres
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"filewise"
+	"filewise/engine/postgres/internal/client"
+	"filewise/machine"
+)
+
+// restoreDump fills the database from the dump that a study names: a script as pg_dump
+// writes it, or an archive, of which pg_restore makes one. Its text is executed as it
+// comes; only the tables of the layout are made where that says.
+func (i *instance) restoreDump(ctx context.Context) (err error) {
+	path := i.design.program.Custom.From
+	failed := func(err error) error {
+		if errors.Is(err, filewise.ErrUnsupported) {
+			return err
+		}
+		return filewise.Errorf(filewise.CodePreflight, "give a file that pg_dump has written, of this release or an older one",
+			"restoring %s: %w", path, err)
+	}
+	text, wait, err := i.dumpText(ctx, path, "--section=post-data")
+	if err == nil {
+		err = i.design.holds(text)
+		err = errors.Join(err, wait(err != nil))
+	}
+	if err != nil {
+		return failed(err)
+	}
+	if text, wait, err = i.dumpText(ctx, path); err != nil {
+		return failed(err)
+	}
+	r := restorer{design: i.design, in: bufio.NewReaderSize(text, 1<<20)}
+	link := i.link.More(1) // whose settings the dump changes
+	defer link.Close()
+	err = link.With(ctx, func(conn *pgx.Conn) error { return link.Why(r.run(ctx, conn)) })
+	if err = errors.Join(err, wait(err != nil)); err != nil {
+		return failed(err)
+	}
+	return r.finish(ctx, i.link)
+}
+
+// dumpText is the script of a dump; wait ends what makes it.
+func (i *instance) dumpText(ctx context.Context, path string, only ...string) (text io.Reader, wait func(failed bool) error, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !info.IsDir() {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		head := make([]byte, 512)
+		n, err := io.ReadFull(f, head)
+		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil, nil, errors.Join(err, f.Close())
+		}
+		if head = head[:n]; !bytes.HasPrefix(head, []byte("PGDMP")) && !bytes.Contains(head, []byte("ustar")) {
+			if _, err := f.Seek(0, io.SeekStart); err != nil {
+				return nil, nil, errors.Join(err, f.Close())
+			}
+			return f, func(bool) error { return f.Close() }, nil
+		}
+		f.Close() // pg_restore opens it itself
+	}
+	cmd := machine.Command(ctx, i.install.Program("pg_restore"), append(only, "--no-owner", "--no-acl", "--file=-", path)...)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	return out, func(failed bool) error {
+		if failed { // it would wait for a reader
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+			return nil
+		}
+		if err := cmd.Wait(); err != nil {
+			return fmt.Errorf("pg_restore: %w: %s", err, strings.TrimSpace(said.String()))
+		}
+		return nil
+	}, err
+}
+
+// restorer executes a dump's script.
+type restorer struct {
+	design *design
+	in     *bufio.Reader
+	text   strings.Builder // of statements that have not been executed yet
+	table  string          // whose CREATE TABLE is being read
+	body   bool            // a function's is being read
+	made   map[string]bool
+}
+
+var (
+	creates = regexp.MustCompile(`^CREATE TABLE public\.("(?:[^"]|"")+"|[^ (]+) \($`)
+	alters  = regexp.MustCompile(`^ALTER TABLE ONLY public\.("(?:[^"]|"")+"|[^ ;]+)(.*)$`)
+	copies  = regexp.MustCompile(`^COPY .* FROM stdin;$`)
+	// others are statements about roles, which the managed server has not.
+	unique      = regexp.MustCompile(`^    ADD CONSTRAINT .* (?:PRIMARY KEY|UNIQUE) \((.*)\);`)
+	uniqueIndex = regexp.MustCompile(`^CREATE UNIQUE INDEX .* ON public\.("(?:[^"]|"")+"|[^ ]+) USING btree \((.*)\);`)
+	quotes      = regexp.MustCompile(`\$[A-Za-z_]*\$`) // of a function's body
+	others      = regexp.MustCompile(`^(ALTER [A-Z ]+ .* OWNER TO .*|GRANT .*|REVOKE .*|ALTER DEFAULT PRIVILEGES .*);$`)
+)
+
+// run reads the script to its end. What stands between blocks of rows is executed at once.
+func (r *restorer) run(ctx context.Context, conn *pgx.Conn) error {
+	r.made = map[string]bool{}
+	for {
+		line, err := r.in.ReadString('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		last := err != nil
+		text := strings.TrimRight(line, "\r\n")
+		switch {
+		case strings.HasPrefix(text, `\connect`):
+			return errors.New("it is of several databases, or creates its own: leave -C out, and use no pg_dumpall")
+		case strings.HasPrefix(text, `\restrict`), strings.HasPrefix(text, `\unrestrict`), !r.body && others.MatchString(text):
+		case !r.body && copies.MatchString(text):
+			if err := r.execute(ctx, conn); err != nil {
+				return err
+			}
+			if err := r.copy(ctx, conn, strings.TrimSuffix(text, ";")); err != nil {
+				return err
+			}
+		default:
+			if err := r.add(ctx, conn, text); err != nil {
+				return err
+			}
+		}
+		if last {
+			return r.execute(ctx, conn)
+		}
+	}
+}
+
+// add adds a line. A script of INSERTs is executed in parts, each of whole statements.
+func (r *restorer) add(ctx context.Context, conn *pgx.Conn, line string) error {
+	if len(quotes.FindAllString(line, -1))%2 == 1 {
+		r.body = !r.body
+	}
+	placed, err := r.placed(line)
+	if err != nil {
+		return err
+	}
+	r.text.WriteString(placed + "\n")
+	if r.text.Len() < 1<<20 || r.body || r.table != "" || !strings.HasSuffix(line, ";") || strings.Count(r.text.String(), "'")%2 == 1 {
+		return nil
+	}
+	return r.execute(ctx, conn)
+}
+
+// is tells whether a name in SQL is that of something.
+func is(name string) func(said string) bool {
+	return func(said string) bool { return said == name || said == client.Ident(name) }
+}
+
+// holds refuses a layout that cannot hold a table's keys, before anything is restored.
+func (d *design) holds(script io.Reader) error {
+	lines := bufio.NewReaderSize(script, 1<<20)
+	of := ""
+	for {
+		line, err := lines.ReadString('\n')
+		for i, t := range d.program.Custom.Tables {
+			if !d.tables[i].Partitioned {
+				continue
+			}
+			named := is(t.Name)
+			columns := ""
+			if m := unique.FindStringSubmatch(line); m != nil && of == t.Name {
+				columns = m[1]
+			} else if m := uniqueIndex.FindStringSubmatch(line); m != nil && named(m[1]) {
+				columns = m[2]
+			}
+			if columns != "" && !slices.ContainsFunc(strings.Split(columns, ", "), is(t.Key)) {
+				return refuse("take it out of custom.tables, or name a column of that key there",
+					"table %s cannot be divided by %s: its key (%s) does not contain it", t.Name, t.Key, columns)
+			}
+		}
+		if m := alters.FindStringSubmatch(strings.TrimRight(line, "\r\n")); m != nil {
+			of = strings.ReplaceAll(strings.Trim(m[1], `"`), `""`, `"`)
+		} else {
+			of = ""
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// placed is a line with what the layout adds: where a table lies, and that keys are
+// those of all of its partitions.
+func (r *restorer) placed(line string) (string, error) {
+	spread := func(said string) string {
+		for _, t := range r.design.tables {
+			if is(t.Name)(said) {
+				return t.Name
+			}
+		}
+		return ""
+	}
+	if r.body {
+		return line, nil
+	}
+	if m := creates.FindStringSubmatch(line); m != nil {
+		r.table = spread(m[1])
+		return line, nil
+	}
+	if r.table != "" && strings.HasPrefix(line, ")") {
+		place := r.design.customSite("public.").Spread[r.table]
+		if line != ");" && place.Clause != "" {
+			return "", refuse("take it out of custom.tables", "table %s has properties of its own, which a layout may not hold: %s", r.table, line)
+		}
+		if place.Clause != "" {
+			line = ") " + place.Clause + ";"
+		}
+		for _, after := range place.After {
+			line += "\n" + after + ";"
+		}
+		r.made[r.table], r.table = true, ""
+	}
+	if m := alters.FindStringSubmatch(line); m != nil && spread(m[1]) != "" {
+		return "ALTER TABLE public." + m[1] + m[2], nil
+	}
+	return line, nil
+}
+
+// execute executes the statements that were read.
+func (r *restorer) execute(ctx context.Context, conn *pgx.Conn) error {
+	text := r.text.String()
+	r.text.Reset()
+	_, err := conn.PgConn().Exec(ctx, text).ReadAll()
+	if told := new(pgconn.PgError); errors.As(err, &told) {
+		return fmt.Errorf("%w: %s", err, told.Detail+told.Where)
+	}
+	return err
+}
+
+// copy hands over a block of rows, up to the line that ends it.
+func (r *restorer) copy(ctx context.Context, conn *pgx.Conn, statement string) error {
+	rows := &block{in: r.in}
+	_, err := conn.PgConn().CopyFrom(ctx, rows, statement)
+	if err != nil {
+		return fmt.Errorf("%s: %w", statement, err)
+	}
+	return nil
+}
+
+// block are the lines of a COPY.
+type block struct {
+	in   *bufio.Reader
+	line []byte
+	mid  bool // the line goes on
+	end  bool
+}
+
+func (b *block) Read(to []byte) (int, error) {
+	for len(b.line) == 0 {
+		if b.end {
+			return 0, io.EOF
+		}
+		line, err := b.in.ReadSlice('\n')
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return 0, fmt.Errorf("the dump ends within rows: %w", errors.Join(err, io.ErrUnexpectedEOF))
+		}
+		if !b.mid && string(bytes.TrimRight(line, "\r\n")) == `\.` {
+			b.end = true
+			return 0, io.EOF
+		}
+		b.mid, b.line = err != nil, line
+	}
+	n := copy(to, b.line)
+	b.line = b.line[n:]
+	return n, nil
+}
+
+// finish refuses a layout that is not real, puts the keys of partitions where the layout
+// has them, and gathers statistics.
+func (r *restorer) finish(ctx context.Context, link *client.Link) error {
+	for _, t := range r.design.tables {
+		if !r.made[t.Name] {
+			return filewise.Errorf(filewise.CodeUsage, "take it out of custom.tables, or name it as the dump does",
+				"the dump has no table %s in schema public", t.Name)
+		}
+		for _, leaf := range t.Leaves {
+			if leaf.index.name == "" {
+				continue
+			}
+			rows, err := link.Rows(ctx, "SELECT indexrelid::regclass::text FROM pg_index WHERE indrelid = to_regclass($1)", client.Ident(leaf.Name))
+			if err != nil {
+				return err
+			}
+			for _, row := range rows {
+				if err := link.Exec(ctx, "ALTER INDEX "+client.Text(row[0])+" SET TABLESPACE "+client.Ident(leaf.index.name)); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return link.Exec(ctx, "ANALYZE")
+}
