@@ -1,0 +1,70 @@
+package sqlserver
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"filewise"
+	"filewise/engine/internal/mark"
+)
+
+// A run that is killed before any statement of a build's life, from its creation to its drop,
+// leaves what clean finds and removes, and nothing else is touched.
+func TestKilledAnywhere(t *testing.T) {
+	const theirs = "Payroll"
+	for at := int64(1); ; at++ {
+		lab := newLab(t, nil)
+		lab.add(theirs, func(d *modelDatabase) { d.objects = 3 })
+		s, err := Engine{}.Open(t.Context(), lab.target)
+		ok(t, err)
+		var said atomic.Int64 // from now on
+		lab.model.fault = func(_ context.Context, _ Request, _ *Reply) (bool, error) {
+			if said.Add(1) >= at { // its process is gone: nothing arrives any more
+				return true, ErrHangUp
+			}
+			return false, nil
+		}
+		l := layout(3)
+		l.AddedLater, l.Indexes = filewise.LaterRebuilt, filewise.IndexesApart
+		db, err := s.Build(t.Context(), l, inserts(t, nil).Program())
+		for _, step := range []func(context.Context) error{
+			func(ctx context.Context) error { return db.Extender.Extend(ctx) },
+			func(ctx context.Context) error { return db.Settler.Settle(ctx) },
+			func(ctx context.Context) error { return db.Dropper.Drop(ctx) },
+		} {
+			if err == nil {
+				err = step(t.Context())
+			}
+		}
+		_ = s.Close() // its connections end, and with them what they hold
+		killed := said.Load() >= at
+		lab.model.mu.Lock()
+		lab.model.fault = nil
+		for name, d := range lab.model.databases {
+			if d.properties["filewise"] != "" && mark.IsName(name) {
+				d.properties["filewise"] = markOfTheDead(t, name)
+			}
+			d.age = 60
+		}
+		lab.model.mu.Unlock()
+		if !killed {
+			if at < 10 || err != nil || len(lab.names()) != 1 {
+				t.Errorf("a life has only %d statements, or fails: %v; left %v", at, err, lab.names())
+			}
+			return
+		}
+		cleaner := lab.open()
+		left, err := cleaner.Leftovers(t.Context())
+		ok(t, err)
+		for _, x := range left {
+			if err := cleaner.Remove(t.Context(), x); err != nil {
+				t.Errorf("killed before statement %d: %+v: %v", at, x, err)
+			}
+		}
+		if names := lab.names(); strings.Join(names, " ") != theirs || lab.model.databases[theirs].objects != 3 {
+			t.Errorf("killed before statement %d: left %v", at, names)
+		}
+	}
+}
