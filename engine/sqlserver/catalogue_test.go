@@ -1,6 +1,7 @@
 package sqlserver
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -69,11 +70,13 @@ func accessors(t *testing.T, kinds map[string]map[string]bool) {
 		source, err := os.ReadFile(file)
 		ok(t, err)
 		for _, m := range accessor.FindAllStringSubmatch(string(source), -1) {
-			for kind := range kinds[m[2]] {
-				read++
-				if !slices.Contains(driven[m[1]], kind) {
-					t.Errorf("%s: %s(%q) reads a column of type %q", file, m[1], m[2], kind)
-				}
+			all := slices.Sorted(maps.Keys(kinds[m[2]])) // of sections that have a column of that name
+			if len(all) == 0 {
+				continue
+			}
+			read++
+			if !slices.ContainsFunc(all, func(kind string) bool { return slices.Contains(driven[m[1]], kind) }) {
+				t.Errorf("%s: %s(%q) reads a column of type %q", file, m[1], m[2], all)
 			}
 		}
 	}

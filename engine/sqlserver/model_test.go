@@ -206,6 +206,11 @@ func init() {
 		return nil
 	})
 	add(`CREATE DATABASE `+identPattern, modelCreate)
+	add(`RESTORE (?:HEADERONLY|FILELISTONLY).*?DISK.*DISK`, func(_ *asked, r *Reply) error { // documented of one device
+		r.Error(3132, 16, "The media set has 2 media families but only 1 are provided.").Error(3013, 16,
+			"RESTORE HEADERONLY is terminating abnormally.")
+		return nil
+	})
 	add(`RESTORE FILELISTONLY`, func(_ *asked, r *Reply) error {
 		r.Result(str("LogicalName"), str("PhysicalName"), str("Type")).Row("users", `D:\users.mdf`, "D").Row("users_log", `D:\users.ldf`,
 			"L").Row("fs", `D:\fs`, "S")

@@ -151,14 +151,20 @@ func (s *Server) serve(c *Session) {
 		return
 	}
 	defer s.handler.Closed(c)
-	requests := make(chan message)
+	type request struct {
+		context.Context
+		stop func()
+		message
+	}
+	requests := make(chan request)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		for m := range requests {
-			if err := s.answer(c, m); err != nil {
+			if err := s.answer(m.Context, c, m.message); err != nil {
 				c.Drop()
 			}
+			m.stop()
 		}
 	}()
 	for {
@@ -170,7 +176,13 @@ func (s *Server) serve(c *Session) {
 			s.cancel(c)
 			continue
 		}
-		requests <- m
+		// From here on an attention is to this request, whether or not it has begun: else its
+		// reply would be taken for that of the next one.
+		ctx, stop := context.WithCancel(context.Background())
+		c.busy.Lock()
+		c.stop = stop
+		c.busy.Unlock()
+		requests <- request{ctx, stop, m}
 	}
 	c.interrupt()
 	close(requests)
@@ -251,16 +263,11 @@ func (s *Server) cancel(c *Session) {
 }
 
 // answer handles one request.
-func (s *Server) answer(c *Session, m message) error {
+func (s *Server) answer(ctx context.Context, c *Session, m message) error {
 	req, err := s.parse(c, m)
 	if err != nil {
 		return err
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	defer stop()
-	c.busy.Lock()
-	c.stop = stop
-	c.busy.Unlock()
 	r := &Reply{flush: func(b []byte) error { return writePackets(c.conn, b, false) }}
 	if transactions[req.SQL] != 0 {
 		r.changed(req.SQL)

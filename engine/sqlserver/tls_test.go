@@ -104,14 +104,16 @@ func TestTLSMatrix(t *testing.T) {
 		options  map[string]string
 		remedy   string // empty: it is taken
 	}{
-		"self-made":                      {bits: 2048, sign: x509.SHA256WithRSA},
-		"negative serial":                {bits: 2048, sign: x509.SHA256WithRSA, negative: true},
-		"RSA-1024":                       {bits: 1024, sign: x509.SHA256WithRSA},
-		"SHA-1":                          {bits: 2048, sign: x509.SHA1WithRSA},
-		"SHA-1, negative, TLS 1.2":       {bits: 2048, sign: x509.SHA1WithRSA, negative: true, version: tls.VersionTLS12},
-		"TLS 1.0":                        {bits: 2048, sign: x509.SHA256WithRSA, version: tls.VersionTLS10, remedy: "tlsmin=1.0"},
-		"TLS 1.0 asked for":              {bits: 2048, sign: x509.SHA256WithRSA, version: tls.VersionTLS10, options: map[string]string{"tlsmin": "1.0"}},
-		"trusted by nobody, and checked": {bits: 2048, sign: x509.SHA256WithRSA, options: map[string]string{"encrypt": "mandatory"}, remedy: "certificate=FILE.pem"},
+		"self-made":                {bits: 2048, sign: x509.SHA256WithRSA},
+		"negative serial":          {bits: 2048, sign: x509.SHA256WithRSA, negative: true},
+		"RSA-1024":                 {bits: 1024, sign: x509.SHA256WithRSA},
+		"SHA-1":                    {bits: 2048, sign: x509.SHA1WithRSA},
+		"SHA-1, negative, TLS 1.2": {bits: 2048, sign: x509.SHA1WithRSA, negative: true, version: tls.VersionTLS12},
+		"TLS 1.0":                  {bits: 2048, sign: x509.SHA256WithRSA, version: tls.VersionTLS10, remedy: "tlsmin=1.0"},
+		"TLS 1.0 asked for": {bits: 2048, sign: x509.SHA256WithRSA, version: tls.VersionTLS10,
+			options: map[string]string{"tlsmin": "1.0"}},
+		"trusted by nobody, and checked": {bits: 2048, sign: x509.SHA256WithRSA,
+			options: map[string]string{"encrypt": "mandatory"}, remedy: "certificate=FILE.pem"},
 		"all of it encrypted": {bits: 2048, sign: x509.SHA256WithRSA,
 			options: map[string]string{"encrypt": "mandatory", "TrustServerCertificate": "true"}},
 	} {
