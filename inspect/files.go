@@ -292,13 +292,16 @@ func (j *judge) growth() {
 		f.Remedy = "set a fixed growth of 64 MiB to 1 GiB, the same for all files of a group, or make them large enough at once"
 		if g.Use == filewise.UseData {
 			f.Command = j.inserts(g, "--allocation", "growing")
-			if step > 0 {
+			if step > 0 && !slices.Contains(growsByItself, j.target.Kind) {
 				f.Command = append(f.Command, "--growth", size1(step))
 			}
 		}
 		j.add(f)
 	}
 }
+
+// growsByItself are the kinds of layout whose files' growth is no option.
+var growsByItself = []filewise.Kind{filewise.KindPartitions, filewise.KindSingle, filewise.KindPerTable}
 
 // size1 is a size as flags take it.
 func size1(n int64) string { return strings.ReplaceAll(size(n), " ", "") }

@@ -46,6 +46,8 @@ type Target struct {
 	TempModes []filewise.Mode
 	// Flags name it on the command line: "--target", URL.
 	Flags []string
+	// Kind is the usual one of layouts there.
+	Kind filewise.Kind
 	// Captures and Applies: the engine captures the work of a database, and writes the script
 	// that takes one to a layout.
 	Captures, Applies bool

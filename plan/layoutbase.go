@@ -118,7 +118,7 @@ func (m *maker) scenarioKinds() []filewise.Kind {
 // layoutKind is the kind of layout asked for, or the engine's usual one here.
 func (m *maker) layoutKind(kind string) (filewise.Kind, error) {
 	if kind == "" {
-		return m.kinds()[0], nil
+		return m.Kinds()[0], nil
 	}
-	return Choice("kind", kind, m.kinds()...)
+	return Choice("kind", kind, m.Kinds()...)
 }

@@ -88,7 +88,7 @@ func (m *maker) setKey(a *arm, key, value string) (err error) {
 			return BadValue("layout files="+value, "", "give a whole number from 1")
 		}
 	case "kind":
-		a.Kind, err = Choice("layout kind=", value, m.kinds()...)
+		a.Kind, err = Choice("layout kind=", value, m.Kinds()...)
 	case "placement":
 		a.Data.Placement, err = Choice("layout placement=", value, filewise.PlaceOne, filewise.PlaceRoundRobin)
 	case "allocation":

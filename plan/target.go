@@ -233,9 +233,9 @@ func secretSetting(key string) bool {
 		func(end string) bool { return strings.HasSuffix(key, end) })
 }
 
-// kinds are those of the engine, the usual one on this target first. Of those that
+// Kinds are those of the engine, the usual one on this target first. Of those that
 // it has on a managed server only, it says itself why they cannot be had here.
-func (c Chosen) kinds() []filewise.Kind {
+func (c Chosen) Kinds() []filewise.Kind {
 	if c.Target.Mode != filewise.External {
 		return c.About.Kinds
 	}

@@ -72,6 +72,9 @@ func (a *app) inspectTarget(cmd *cobra.Command, f *plan.TargetOptions) (*inspect
 	t.Durability = filewise.DurabilityFull
 	to := inspect.Target{Engine: t.Engine, Scans: c.About.Scans, TempModes: c.About.TempModes, Embedded: t.Address == nil,
 		Flags: []string{"--target", f.Target.Value}}
+	if kinds := c.Kinds(); len(kinds) > 0 {
+		to.Kind = kinds[0]
+	}
 	_, to.Captures = c.Engine.(filewise.Capturer)
 	_, to.Applies = c.Engine.(filewise.Migrator)
 	out := &inspected{Version: versionString(), Engine: t.Engine, Target: f.Target.Value, Unproven: c.About.Unproven}

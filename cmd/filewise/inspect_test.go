@@ -36,7 +36,11 @@ func TestInspectProposesCommands(t *testing.T) {
 		for _, places := range []int{1, 3} {
 			for _, worst := range []bool{false, true} {
 				i := worstServer(engine, places, worst)
-				r := inspect.Judge(i, inspect.Target{Engine: engine, Flags: []string{"--target", url}, Embedded: engine == "sqlite",
+				kinds := plan.Chosen{About: about, Target: filewise.Target{Mode: about.Mode}}
+				if about.Schemes != nil {
+					kinds.Target.Mode = filewise.External
+				}
+				r := inspect.Judge(i, inspect.Target{Engine: engine, Kind: kinds.Kinds()[0], Flags: []string{"--target", url}, Embedded: engine == "sqlite",
 					Scans: about.Scans, TempModes: about.TempModes})
 				for _, f := range r.Findings {
 					if len(f.Command) > 0 {
