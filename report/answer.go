@@ -47,13 +47,13 @@ func (v view) answerRest() document.Block {
 	for _, w := range all[:min(len(all), mostWarnings)] {
 		out = append(out, document.Notice{Message: w.Message})
 	}
-	more := ""
+	more := "Report: "
 	if n := len(all) - mostWarnings; n > 0 {
 		more = fmt.Sprintf("%d more in the report: ", n)
 	}
 	rest := joined(" ", v.stopped(), more+v.showCommand()+", or --full here.")
-	if more == "" {
-		rest = joined(" ", v.stopped(), "Report: "+v.showCommand()+", or --full here.")
+	if v.Rejudged {
+		rest = v.storedVerdict()
 	}
 	return document.OnScreen(append(out, document.Note(rest))...)
 }

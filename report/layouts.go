@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"filewise/report/document"
@@ -25,44 +24,25 @@ func (v view) layoutColumns() []document.Of[row] {
 	slowest := document.Num("slowest trial", row.slowestText).Only(document.Paper)
 	regret := document.Num("worst-case loss", row.regretText).Only(document.Paper)
 	against := document.Words(v.against(), row.differenceText).As("nb")
-	p50, p99 := v.latencyColumn("p50", 50), v.latencyColumn("p99", 99).Spare(2)
-	p999 := v.latencyColumn("p99.9", 99.9).Only(document.Paper)
-	columns := []document.Of[row]{name, trials, typical, bytes, p50.Only(document.Paper), p99, p999, against, mark, means, pulled, slowest,
-		regret}
+	p99 := latencyColumn().Spare(2)
+	columns := []document.Of[row]{name, trials, typical, bytes, p99, against, mark, means, pulled, slowest, regret}
 	unknown := !slices.ContainsFunc(v.Rows, func(r row) bool { return r.Latency != nil })
 	return slices.DeleteFunc(columns, func(c document.Of[row]) bool {
 		// of a family the differences say enough
-		return unknown && slices.Contains([]string{p50.Head, p99.Head, p999.Head}, c.Head) ||
-			c.Head == bytes.Head && (v.Timed() || v.unrated()) || c.Head == regret.Head && v.Name != ""
+		return unknown && c.Head == p99.Head || c.Head == bytes.Head && (v.Timed() || v.unrated()) || c.Head == regret.Head && v.Name != ""
 	})
 }
 
-// latencyColumn has the time that so many percent of a layout's operations stay within.
-func (v view) latencyColumn(head string, percent float64) document.Of[row] {
-	at := func(r row) time.Duration {
-		switch l := r.Latency; {
-		case l == nil:
-			return 0
-		case percent == 50:
-			return l.P50
-		case percent == 99:
-			return l.P99
-		default:
-			return l.P999
+// latencyColumn has the time that 99 % of a layout's operations stay within; pages have
+// that of half of them below it.
+func latencyColumn() document.Of[row] {
+	return document.Cells("p99", func(r row) document.Cell {
+		if r.Latency == nil {
+			return document.Cell{Text: absent, Value: nan}
 		}
-	}
-	text := func(r row) string {
-		if at(r) == 0 {
-			return absent
-		}
-		return human(at(r))
-	}
-	return document.Num(head, text).Raw("s", func(r row) float64 {
-		if at(r) == 0 {
-			return nan
-		}
-		return at(r).Seconds()
-	})
+		return document.Cell{Text: human(r.Latency.P99), Value: r.Latency.P99.Seconds(),
+			Small: []string{"p50 " + human(r.Latency.P50)}}
+	}).As("num")
 }
 
 // against is the head of the differences: "against 1 file (95 %)".

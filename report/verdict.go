@@ -179,7 +179,7 @@ func (v view) repeat() []document.Block {
 	again := "Report: " + v.showCommand()
 	same := fmt.Sprintf("Seed %d: the same order of trials and the same rows. This report again: %s", v.Plan.Seed, v.showCommand())
 	if v.Rejudged {
-		stored := fmt.Sprintf("Judged by other rules than the run's own; the stored verdict: filewise show %d", v.RunID)
+		stored := v.storedVerdict()
 		again, same = stored, fmt.Sprintf("Seed %d: the same order of trials and the same rows. %s", v.Plan.Seed, stored)
 	}
 	ran := fmt.Sprintf("Run %d, started %s, ended %s, Filewise %s.", v.RunID, stamp(v.Started), stamp(v.Ended), v.Version)
@@ -187,6 +187,11 @@ func (v view) repeat() []document.Block {
 		document.Only{In: document.Markdown, Blocks: []document.Block{document.Text(ran)}},
 		document.Code(inspect.Shell(v.Plan.Command)), document.Text(same), document.OnTerminal(document.Text(again)),
 	}
+}
+
+// storedVerdict says where the verdict by the run's own rules is.
+func (v view) storedVerdict() string {
+	return fmt.Sprintf("Judged by other rules than the run's own; the stored verdict: filewise show %d", v.RunID)
 }
 
 // showCommand shows this report again.
