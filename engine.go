@@ -195,6 +195,8 @@ type Description struct {
 	// PublishedOne is the kind of a layout of one file in dml as published, where the
 	// article's was of another than the usual kind.
 	PublishedOne Kind `json:"published_one,omitempty"`
+	// CompressedBackup are the options of a compressed backup, where that is not the usual one.
+	CompressedBackup BackupOptions `json:"compressed_backup,omitempty"`
 	// StripesAsFiles: a backup has as many files as the database.
 	StripesAsFiles bool `json:"stripes_as_files,omitempty"`
 

@@ -221,3 +221,25 @@ func unreached(t *testing.T, p plan.Made) string {
 	}
 	return ""
 }
+
+// The article's backups were compressed.
+func TestPublishedBackupIsCompressed(t *testing.T) {
+	for engine, want := range map[string]filewise.BackupOptions{"sqlserver": "compression=on", "sqlite": ""} {
+		p := made(t, engine, func(o *plan.Options) {
+			o.Scenario, o.AsPublished = "backup", plan.Of(true)
+			if engine == "sqlserver" {
+				o.Engine, o.Target, o.Volumes = plan.Opt[string]{}, plan.Of("sqlserver://u@h"), plan.Opt[[]plan.Pair]{}
+			}
+		})
+		for _, l := range p.Layouts {
+			s, err := script(t, p, l)
+			if err != nil || l.BackupOptions != want {
+				t.Errorf("%s: %s has %q, %v", engine, l.Name, l.BackupOptions, err)
+			}
+			told := slices.ContainsFunc(s.Steps, func(x filewise.Step) bool { return strings.Contains(x.SQL, ", COMPRESSION") })
+			if told != (want != "") {
+				t.Errorf("%s: %v", engine, told)
+			}
+		}
+	}
+}

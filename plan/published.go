@@ -58,6 +58,9 @@ func (m *maker) publishedArms(arms []arm) []arm {
 	d := m.sc.Design
 	if d.DataFiles > 0 && !m.About.StripesAsFiles {
 		for i := range arms {
+			if arms[i].BackupOptions == "" { // it was compressed there
+				arms[i].BackupOptions = m.About.CompressedBackup
+			}
 			arms[i].Data.Files = d.DataFiles
 		}
 	}

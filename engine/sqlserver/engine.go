@@ -26,7 +26,7 @@ const Unproven = "checked against the vendor's grammar and protocol, not yet run
 // Describe says what the engine is; it looks at nothing.
 func (Engine) Describe() filewise.Description {
 	return filewise.Description{
-		Page: 8192, LeastFile: leastFile,
+		Page: 8192, LeastFile: leastFile, CompressedBackup: "compression=on",
 		Mode:  filewise.External,
 		Files: "files of one filegroup, filled in proportion to their free space",
 		Kinds: []filewise.Kind{filewise.KindFilegroup}, ExternalKinds: []filewise.Kind{filewise.KindFilegroup},
