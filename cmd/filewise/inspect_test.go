@@ -40,7 +40,8 @@ func TestInspectProposesCommands(t *testing.T) {
 				if about.Schemes != nil {
 					kinds.Target.Mode = filewise.External
 				}
-				r := inspect.Judge(i, inspect.Target{Engine: engine, Kind: kinds.Kinds()[0], Flags: []string{"--target", url}, Embedded: engine == "sqlite",
+				r := inspect.Judge(i, inspect.Target{Engine: engine, Kind: kinds.Kinds()[0],
+					Flags: []string{"--target", url}, Embedded: engine == "sqlite",
 					Scans: about.Scans, TempModes: about.TempModes})
 				for _, f := range r.Findings {
 					if len(f.Command) > 0 {
