@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"time"
@@ -61,7 +62,7 @@ personal no value is asked for, unless --values.`,
 		},
 	}
 	registerOptions(cmd.Flags(), f.ServerTable()...)
-	cmd.Flags().StringVar(&o.Database, "database", "", "the `database` whose work is captured")
+	cmd.Flags().StringVar(&o.Database, "database", "", "the `database` whose work is captured (default: that of the URL)")
 	cmd.Flags().DurationVar(&o.For, "for", 10*time.Minute, "how `long` to watch; 0s: take all that the server has counted so far")
 	cmd.Flags().StringVar(&log, "log", "", "take the statements from this `file`, a log of the server's")
 	cmd.Flags().BoolVar(&o.Values, "values", false, "take values of columns that look personal, too")
@@ -74,8 +75,6 @@ func (a *app) capture(cmd *cobra.Command, f *plan.TargetOptions, o capture.Optio
 	switch {
 	case f.Target.Value == "":
 		return nil, filewise.Errorf(filewise.CodeUsage, "name a server: --target URL", "capture needs a target")
-	case o.Database == "":
-		return nil, filewise.Errorf(filewise.CodeUsage, "name it by --database", "capture needs a database")
 	case o.For < 0:
 		return nil, plan.BadValue("for", o.For.String(), "give a time such as 10m, or 0s")
 	}
@@ -87,6 +86,9 @@ func (a *app) capture(cmd *cobra.Command, f *plan.TargetOptions, o capture.Optio
 	if !ok || c.Target.Address == nil {
 		return nil, filewise.Errorf(filewise.CodeUsage, "write a study by hand: filewise init custom", "nothing can be captured on %s: %w",
 			c.Target.Engine, filewise.ErrUnsupported)
+	}
+	if o.Database = cmp.Or(o.Database, c.Target.Address.Path); o.Database == "" {
+		return nil, filewise.Errorf(filewise.CodeUsage, "name it by --database, or in the URL", "capture needs a database")
 	}
 	if log != "" {
 		file, err := os.Open(log)

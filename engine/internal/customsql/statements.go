@@ -148,7 +148,8 @@ func (r Rules) Setup(custom *filewise.CustomSQL, site Site) ([]Statement, error)
 	}
 	for _, t := range custom.Tables {
 		if !placed[t.Name] {
-			return nil, filewise.Errorf(filewise.CodeUsage, fmt.Sprintf(`end its CREATE TABLE by {{spread %q}}, or take it out of tables`, t.Name),
+			return nil, filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("end its CREATE TABLE by {{spread %q}}, take it out of tables, or fill the "+
+				"builds from a dump of its database (--from), where the engine restores one", t.Name),
 				"custom: the set-up does not say where the layout puts table %s", t.Name)
 		}
 	}
