@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -191,9 +192,10 @@ func (f *usersServer) rows(t *testing.T, link *client.Link) (all []string) {
 }
 
 // dump is the database as pg_dump writes it, its lines sorted: where rows lie is not told.
+// It is asked when a test has ended, too.
 func (f *usersServer) dump(t *testing.T, database string) []string {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), filepath.Join(f.in.Bin, "pg_dump"), "-h", f.inst.sites.dataDir(), "-p",
+	out, err := exec.CommandContext(context.WithoutCancel(t.Context()), filepath.Join(f.in.Bin, "pg_dump"), "-h", f.inst.sites.dataDir(), "-p",
 		fmt.Sprint(f.port), "-U", installed.Superuser, "--dbname="+database).CombinedOutput()
 	if err != nil {
 		t.Fatalf("pg_dump: %v %s", err, out)
