@@ -12,7 +12,7 @@ import (
 )
 
 // customRules are how PostgreSQL writes SQL.
-var customRules = customsql.Rules{Dollar: true, Numbered: true}
+var customRules = customsql.Rules{Dollar: true, Numbered: "$"}
 
 // custom tells whether the workload brings custom SQL.
 func (d *design) custom() bool { return d.program.Custom != nil }

@@ -11,7 +11,8 @@ import (
 var (
 	plain    = Rules{Brackets: true}
 	mysql    = Rules{Backslash: true, Hash: true, Qualified: true}
-	postgres = Rules{Dollar: true, Numbered: true}
+	postgres = Rules{Dollar: true, Numbered: "$"}
+	transact = Rules{Transact: true, Numbered: "@p"}
 )
 
 func custom(text string) *filewise.CustomSQL {
@@ -38,6 +39,8 @@ func TestSection(t *testing.T) {
 		{postgres, `SELECT 'it\', :a`, `SELECT 'it\', $1`, []int{0}},
 		{postgres, `SELECT E'it\' :a', x[1:b], $q$ :a ; $q$, :a`, `SELECT E'it\' :a', x[1:b], $q$ :a ; $q$, $1`, []int{0}},
 		{postgres, "SELECT /* a /* b */ :a */ :b", "SELECT /* a /* b */ :a */ $1", []int{1}},
+		{transact, "SELECT [a]] :a], :b, \":a\", 'it''s :a', :b /* a /* b */ :a */",
+			"SELECT [a]] :a], @p1, \":a\", 'it''s :a', @p1 /* a /* b */ :a */", []int{1}},
 	} {
 		all, err := c.rules.Section(custom(c.text), "s")
 		if err != nil || len(all) != 1 || all[0].Text != c.want || !slices.Equal(all[0].Order, c.order) {
@@ -100,6 +103,28 @@ func TestRefuse(t *testing.T) {
 	}
 }
 
+// TestGuard: an engine's own guard is given a statement's words, and takes the lists' place.
+func TestGuard(t *testing.T) {
+	var got []Word
+	r := transact
+	r.Guard = func(words []Word, _ bool) (what, remedy string) {
+		if got = words; words[0].Is("DROP") {
+			return "DROP", "leave it out"
+		}
+		return "", ""
+	}
+	if _, err := r.Section(custom("grant @a -- x\n= [b c].d('e')"), "s"); err != nil {
+		t.Error(err)
+	}
+	if want := []Word{{"GRANT", false}, {"@A", false}, {"=", false}, {"[b c]", true}, {".", false}, {"D", false}, {"(", false},
+		{"'e'", true}, {")", false}}; !slices.Equal(got, want) {
+		t.Errorf("%v", got)
+	}
+	if _, err := r.Section(custom("DROP TABLE x"), "s"); filewise.CodeOf(err) != filewise.CodeUsage || filewise.RemedyOf(err) != "leave it out" {
+		t.Error(err)
+	}
+}
+
 func TestSetup(t *testing.T) {
 	site := Site{Shard: 1, Shards: 3, Spread: map[string]Place{"t": {Clause: "HERE", After: []string{"AFTER"}}}}
 	all, err := plain.Setup(custom("CREATE TABLE t (id INT) {{spread \"t\"}};\nINSERT INTO t SELECT {{.Shard}}, {{.Shards}}, ':x'"), site)
@@ -154,7 +179,7 @@ func FuzzScan(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, r := range []Rules{plain, mysql, postgres} {
+		for _, r := range []Rules{plain, mysql, postgres, transact} {
 			var b strings.Builder
 			for _, p := range r.scan(text) {
 				if p.kind == pieceParam {

@@ -52,11 +52,17 @@ var ofTransactions = []string{"SET AUTOCOMMIT"}
 // refuse refuses what is not known to stay within the build's database; setup tells that
 // it is a statement of the set-up.
 func (r Rules) refuse(s Statement, setup bool) error {
-	words, dotted, hidden := r.words(s.Text)
 	no := func(remedy, what string) error {
 		return filewise.Errorf(filewise.CodeUsage, remedy,
 			"%s: %s is refused: SQL of a study file stays within the database that Filewise makes for it", s.Place, what)
 	}
+	if r.Guard != nil {
+		if what, remedy := r.Guard(r.Words(s.Text), setup); what != "" {
+			return no(remedy, what)
+		}
+		return nil
+	}
+	words, dotted, hidden := r.words(s.Text)
 	kind, line := words[0], strings.Join(words, " ")+" "
 	switch {
 	case hidden:
@@ -118,4 +124,36 @@ func (r Rules) words(text string) (words []string, dotted, hidden bool) {
 		words = []string{""}
 	}
 	return words, dotted, hidden
+}
+
+// Words are those of a statement's code, for an engine's own guard.
+func (r Rules) Words(text string) []Word {
+	var all []Word
+	for _, p := range r.scan(text) {
+		switch p.kind {
+		case pieceNote:
+		case pieceCode:
+			all = append(all, wordsOf(strings.ToUpper(p.text))...)
+		default:
+			all = append(all, Word{p.text, p.kind == pieceQuoted})
+		}
+	}
+	return all
+}
+
+func wordsOf(code string) (all []Word) {
+	for at := 0; at < len(code); {
+		n := 0
+		for at+n < len(code) && (inName(code[at+n]) || strings.IndexByte("@#$", code[at+n]) >= 0) {
+			n++
+		}
+		if n == 0 && code[at] <= ' ' {
+			at++
+			continue
+		}
+		n = max(n, 1)
+		all = append(all, Word{Text: code[at : at+n]})
+		at += n
+	}
+	return all
 }

@@ -1,6 +1,7 @@
 package customsql
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -10,9 +11,26 @@ type Rules struct {
 	Hash      bool // # begins a comment, and /*! holds code
 	Dollar    bool // $tag$ quotes
 	Brackets  bool // [name] quotes
-	Numbered  bool // parameters are $1, $2, … by value; else each is a ?
 	Qualified bool // what stands before a dot is a database
+	Transact  bool // T-SQL: ]] stands for one within [name], comments hold others, ` quotes nothing
+	// Numbered begins parameters that are counted by value: $1, @p1; empty: each is a ?.
+	Numbered string
+	// Guard takes the place of the lists of refuse.go; nil: these count.
+	Guard Guard
 }
+
+// Guard tells what of a statement is refused, with what to do instead; empty: nothing.
+// Setup tells that it is one of the set-up.
+type Guard func(words []Word, setup bool) (what, remedy string)
+
+// Word is a name, a number or a sign of a statement's code, in capitals, or what is quoted.
+type Word struct {
+	Text   string
+	Quoted bool
+}
+
+// Is tells whether it is one of these, in capitals, and not quoted.
+func (w Word) Is(words ...string) bool { return !w.Quoted && slices.Contains(words, w.Text) }
 
 // piece is a part of a text.
 type piece struct {
@@ -82,8 +100,10 @@ func (s *scanner) special() (int, pieceKind) {
 	switch c := rest[0]; {
 	case c == ';':
 		return 1, pieceEnd
-	case c == '\'' || c == '"' || c == '`':
+	case c == '\'' || c == '"' || c == '`' && !s.Transact:
 		return s.quoted(rest, c), pieceQuoted
+	case c == '[' && s.Transact:
+		return s.quoted(rest, ']'), pieceQuoted
 	case c == '[' && s.Brackets:
 		return until(rest, "]"), pieceQuoted
 	case strings.HasPrefix(rest, "--") && (!s.Hash || len(rest) < 3 || rest[2] <= ' ') || c == '#' && s.Hash:
@@ -142,13 +162,13 @@ func (s *scanner) escapes(quote byte) bool {
 	return s.at < 2 || !inName(s.text[s.at-2])
 }
 
-// note is the length of a comment, which PostgreSQL lets hold others.
+// note is the length of a comment, which PostgreSQL and SQL Server let hold others.
 func (s *scanner) note(rest string) int {
 	depth := 0
 	for i := 0; i < len(rest)-1; i++ {
 		switch rest[i : i+2] {
 		case "/*":
-			if depth == 0 || s.Dollar {
+			if depth == 0 || s.Dollar || s.Transact {
 				depth++
 			}
 			i++

@@ -251,7 +251,7 @@ func (r Rules) divide(of filewise.CustomText, text string, params []string, repl
 
 // parameter is what stands for an argument.
 func (r Rules) parameter(s *Statement, at int) string {
-	if !r.Numbered {
+	if r.Numbered == "" {
 		s.Order = append(s.Order, at)
 		return "?"
 	}
@@ -259,7 +259,7 @@ func (r Rules) parameter(s *Statement, at int) string {
 	if n < 0 {
 		s.Order, n = append(s.Order, at), len(s.Order)
 	}
-	return "$" + strconv.Itoa(n+1)
+	return r.Numbered + strconv.Itoa(n+1)
 }
 
 // Marked is the text with its place, so that an error about it says where it stands.
