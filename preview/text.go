@@ -2,6 +2,7 @@ package preview
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -13,13 +14,14 @@ import (
 	"filewise/workload"
 )
 
-// Text is for people.
+// Text has all of it, a statement that is repeated for other files once.
 func (v Preview) Text() string {
 	w, p := &lines{}, v.Plan
 	w.printf("%s on %s (%s), durability %s, seed %d\nNothing is executed; this is what run would do.\n", p.Scenario, p.Target.Engine,
 		p.Target.Mode, p.Target.Durability, p.Seed)
+	shown := map[string]bool{}
 	for _, l := range v.Layouts {
-		printScript(w, l)
+		printScript(w, l, shown)
 	}
 	for _, s := range beforeAndAfter(p) {
 		w.printf("\n%s\n", s)
@@ -42,9 +44,8 @@ func (v Preview) Text() string {
 	return w.String()
 }
 
-// others says who else is asked or told, and what was found.
-func (w *lines) others(v Preview) {
-	p := v.Plan
+// people says who else is asked or told.
+func (w *lines) people(p experiment.Plan) {
 	if len(p.Maintenance) > 0 {
 		w.printf("Trials run within the maintenance windows only: %s\n", strings.Join(p.Maintenance, ", "))
 	}
@@ -54,6 +55,12 @@ func (w *lines) others(v Preview) {
 	if len(p.Notify) > 0 {
 		w.printf("Told how it goes: %s\n", strings.Join(p.Notify, ", "))
 	}
+}
+
+// others says who else is asked or told, and what was found.
+func (w *lines) others(v Preview) {
+	p := v.Plan
+	w.people(p)
 	if v.Unseen != "" {
 		w.printf("\nServer %s\n  could not be looked at, so rights, space and settings are not checked: %s\n", p.Target.Address,
 			Indent(v.Unseen, 2))
@@ -169,7 +176,9 @@ func timeWords(v Preview) string {
 	return fmt.Sprintf("at least %v of measured windows; at most about %v", v.AtLeast.Round(time.Second), v.AtMost.Round(time.Second))
 }
 
-func printScript(w *lines, l LayoutScript) {
+// printScript tells a layout's files, and of its statements those that are not shown yet:
+// the same one for another file, or another layout of its kind, differs in numbers alone.
+func printScript(w *lines, l LayoutScript, shown map[string]bool) {
 	w.printf("\nLayout %s\n", l.Layout.Name)
 	growing := ""
 	if l.Layout.Data.Allocation == filewise.Growing {
@@ -191,9 +200,32 @@ func printScript(w *lines, l LayoutScript) {
 		}
 		w.printf("  %-5s %10s  %s\n", f.Role, size, f.Path)
 	}
+	again := 0
 	for _, s := range l.Steps {
+		alike := l.alike(s)
+		if shown[alike] {
+			again++
+			continue
+		}
+		shown[alike] = true
 		w.printf("  [%s, on %s] %s\n", s.Stage, s.On, s.SQL)
 	}
+	if again > 0 {
+		w.printf("  and %s like those above, for these files\n", filewise.Counted(again, "step"))
+	}
+}
+
+var numbers = regexp.MustCompile(`\d+([ ,]+\d+)*`)
+
+// alike is what a step has in common with that for another file.
+func (l LayoutScript) alike(s filewise.Step) string {
+	text := s.SQL
+	for _, f := range l.Files {
+		if f.Path != "" {
+			text = strings.ReplaceAll(text, f.Path, "FILE")
+		}
+	}
+	return fmt.Sprintf("%s %s %s", l.Layout.Kind, s.Stage, numbers.ReplaceAllString(text, "0"))
 }
 
 // printTrials lists the trials block by block.

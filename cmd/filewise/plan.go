@@ -7,21 +7,25 @@ import (
 
 	"filewise/plan"
 	"filewise/preview"
+	"filewise/report/document"
 )
 
 func (a *app) planCommand() *cobra.Command {
 	o := registry().New()
 	var power powerFlags
 	var only []string
+	var sql bool
 	cmd := &cobra.Command{
 		Use:   "plan [SCENARIO or FILE.yaml]",
-		Short: "Show what run would do: trials in order, statements, files, space and time",
-		Long: `Plan takes the arguments of run and executes nothing: it shows the trials in
-order, every SQL statement, the files with their sizes, the space needed and
-free, and the time that it may take. Layouts that are dropped on the way make the
-later blocks shorter. Of an existing server (--target) it reads what the run would
-check, and writes nothing.`,
+		Short: "Show what run would do: layouts, trials, space and time, and every statement",
+		Long: `Plan takes the arguments of run and executes nothing: it shows the layouts with
+their files, how many trials there are, the space needed and free, and the time
+that it may take, on one screen; with --sql also every SQL statement, once for
+each kind of layout, where the files lie, and all trials in order. Layouts that
+are dropped on the way make the later blocks shorter. Of an existing server
+(--target) it reads what the run would check, and writes nothing.`,
 		Example: `  filewise plan
+  filewise plan --sql
   filewise plan --files 1,8 --size 1GiB --json
   filewise plan study.yaml`,
 		Args:              oneStudy,
@@ -35,7 +39,7 @@ check, and writes nothing.`,
 				return err
 			}
 			if file, ok := studyArg(args); ok {
-				return a.planStudy(cmd, o, file, only)
+				return a.planStudy(cmd, o, file, only, sql)
 			}
 			if err := onlyInStudies(only); err != nil {
 				return err
@@ -45,23 +49,31 @@ check, and writes nothing.`,
 			if err != nil {
 				return err
 			}
-			return a.planOne(cmd.Context(), made)
+			return a.planOne(cmd.Context(), made, sql)
 		},
 	}
 	registerOnly(cmd, &only)
 	registerOptions(cmd.Flags(), o.Table()...)
 	power.register(cmd.Flags())
+	cmd.Flags().BoolVar(&sql, "sql", false, "show every statement, where the files lie and all trials in order, not a summary")
 	completeChoices(cmd)
 	return cmd
 }
 
-// planOne shows one experiment.
-func (a *app) planOne(ctx context.Context, made plan.Made) error {
+// planOne shows one experiment, or sums it up.
+func (a *app) planOne(ctx context.Context, made plan.Made, sql bool) error {
 	v, err := a.previewOf(ctx, made)
 	if err != nil {
 		return err
 	}
-	if err := a.print(v, func(w *lineWriter) { w.printf("%s", v.Text()) }); err != nil {
+	if err := a.print(v, func(w *lineWriter) {
+		if sql {
+			w.printf("%s", v.Text())
+			return
+		}
+		width, _ := terminal(a.stdout)
+		w.err = v.Summary(beneath(a.stdout), document.TerminalOptions{Width: width, Color: coloured(a.stdout)})
+	}); err != nil {
 		return err
 	}
 	return v.Refusal()

@@ -131,13 +131,13 @@ func (a *app) printStudy(results []studyResult) error {
 }
 
 // planStudy shows what every experiment of a study file would do.
-func (a *app) planStudy(cmd *cobra.Command, o *plan.Options, file string, only []string) error {
+func (a *app) planStudy(cmd *cobra.Command, o *plan.Options, file string, only []string, sql bool) error {
 	all, err := a.planned(cmd, o, file, only)
 	if err != nil {
 		return err
 	}
 	if !a.json {
-		return a.printPlans(cmd, all)
+		return a.printPlans(cmd, all, sql)
 	}
 	type shown struct {
 		Name string `json:"name"`
@@ -154,14 +154,14 @@ func (a *app) planStudy(cmd *cobra.Command, o *plan.Options, file string, only [
 	return a.printJSON(map[string]any{"experiments": out})
 }
 
-func (a *app) printPlans(cmd *cobra.Command, all []study.Planned) error {
+func (a *app) printPlans(cmd *cobra.Command, all []study.Planned, sql bool) error {
 	w := &lineWriter{w: a.stdout}
 	var first error
 	for i, p := range all {
 		if len(all) > 1 {
 			w.printf("%sExperiment %d of %d: %s\n\n", strings.Repeat("\n", min(i, 1)), i+1, len(all), p.Experiment.Name)
 		}
-		if err := a.planOne(cmd.Context(), p.Made); err != nil && first == nil {
+		if err := a.planOne(cmd.Context(), p.Made, sql); err != nil && first == nil {
 			first = err
 		}
 	}

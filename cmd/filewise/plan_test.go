@@ -1,0 +1,32 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"filewise/workload"
+)
+
+// What plan says without --sql fits on a screen, whatever the scenario.
+func TestPlanFitsOnAScreen(t *testing.T) {
+	h := newHome(t)
+	for _, sc := range workload.Scenarios() {
+		if sc.Name == "custom" { // is what a study file says
+			continue
+		}
+		out, said, code := h.run("plan", sc.Name)
+		if code != 0 || !strings.Contains(out, "At most ") || strings.Contains(out, "[build") {
+			t.Errorf("%s (%d): %s%s", sc.Name, code, said, out)
+		}
+		for _, line := range strings.Split(out, "\n") {
+			if !strings.HasPrefix(line, "Space: ") && ansi.StringWidth(line) > 80 { // a long path has no place to be broken at
+				t.Errorf("%s: %q is too wide", sc.Name, line)
+			}
+		}
+		if n := strings.Count(out, "\n"); n > 24 {
+			t.Errorf("%s: %d lines:\n%s", sc.Name, n, out)
+		}
+	}
+}

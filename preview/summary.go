@@ -1,0 +1,143 @@
+package preview
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"filewise"
+	"filewise/report/document"
+)
+
+// mostLayouts and mostWarnings are listed on a screen.
+const mostLayouts, mostWarnings = 8, 3
+
+// Summary writes what a run would come to, on one screen: Text has all of it.
+func (v Preview) Summary(to io.Writer, opts document.TerminalOptions) error {
+	p, said := v.Plan, &lines{}
+	said.printf("%s\n", v.trialWords())
+	for _, s := range v.Space {
+		said.printf("Space: %s\n", spaceLine(s))
+	}
+	said.printf("Time: %s\n", timeWords(v))
+	if v.Forecast != nil {
+		said.printf("Forecast: %s\n", v.Forecast.Sentence)
+	}
+	said.people(p)
+	about := []document.Block{
+		document.Headline(fmt.Sprintf("%s on %s (%s), durability %s, seed %d", p.Scenario, p.Target.Engine, p.Target.Mode, p.Target.Durability,
+			p.Seed)),
+		document.Line{Text: "Nothing is executed; this is what run would do."},
+	}
+	layouts := []document.Block{v.layoutTable()}
+	if n := len(v.Layouts) - mostLayouts; n > 0 {
+		layouts = append(layouts, document.Note(fmt.Sprintf("… and %s", filewise.Counted(n, "layout"))))
+	}
+	var blocks []document.Block
+	for _, l := range strings.Split(strings.Trim(said.String(), "\n"), "\n") {
+		blocks = append(blocks, document.Text(l))
+	}
+	if v.Unseen != "" {
+		blocks = append(blocks, document.Text("The server could not be looked at, so rights, space and settings are not checked: "+v.Unseen))
+	}
+	blocks = append(blocks, v.findingLines()...)
+	opts.Short = true
+	return document.WriteTerminal(to, screens(about, layouts, blocks, v.warningLines()), opts)
+}
+
+// screens is a document of what a screen is shown, with a gap between parts.
+func screens(parts ...[]document.Block) document.Document {
+	var d document.Document
+	for _, blocks := range parts {
+		d.Sections = append(d.Sections, document.Section{Blocks: []document.Block{document.OnScreen(blocks...)}})
+	}
+	return d
+}
+
+// warningLines are the first warnings, and where the rest is.
+func (v Preview) warningLines() []document.Block {
+	var out []document.Block
+	for _, w := range v.Warnings[:min(len(v.Warnings), mostWarnings)] {
+		out = append(out, document.Notice{Message: w.Message, Remedy: w.Remedy})
+	}
+	rest := "Files, statements and the order of all trials: --sql."
+	if n := len(v.Warnings) - mostWarnings; n > 0 {
+		rest = filewise.Counted(n, "more warning") + ", files, statements and the order of all trials: --sql."
+	}
+	return append(out, document.Note(rest))
+}
+
+// layoutTable has the files of every layout by what is in them.
+func (v Preview) layoutTable() document.Block {
+	return document.Tabulate(document.Table{Caption: "Layouts"}, v.Layouts[:min(len(v.Layouts), mostLayouts)],
+		document.Name("layout", func(l LayoutScript) string { return l.Layout.Name }),
+		document.Words("files", LayoutScript.files).Wrapped())
+}
+
+// files are a layout's in a line: "data 4 × 16 MiB, log 4.9 MiB".
+func (l LayoutScript) files() string {
+	type sort struct {
+		role  filewise.Role
+		bytes int64
+	}
+	var order []sort
+	count := map[sort]int{}
+	for _, f := range l.Files {
+		s := sort{f.Role, f.Bytes}
+		if count[s]++; count[s] == 1 {
+			order = append(order, s)
+		}
+	}
+	var out []string
+	for _, s := range order {
+		text := fmt.Sprintf("%s %s", s.role, humanize.IBytes(uint64(s.bytes)))
+		if n := count[s]; n > 1 {
+			text = fmt.Sprintf("%s %d × %s", s.role, n, humanize.IBytes(uint64(s.bytes)))
+		}
+		if s.role == filewise.RoleData && l.Layout.Data.Allocation == filewise.Growing {
+			text += ", growing"
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, "; ")
+}
+
+// trialWords are how many trials there are, and the first and the last of them.
+func (v Preview) trialWords() string {
+	out := orderWords(v.Plan) + "."
+	if n := len(v.Trials); n > 0 {
+		first, last := v.Trials[0], v.Trials[n-1]
+		out += fmt.Sprintf(" At most %s: first %s, last %s.", filewise.Counted(n, "trial"), place(first), place(last))
+	}
+	return out
+}
+
+// place is where a trial stands.
+func place(c filewise.Cell) string {
+	if c.Pilot {
+		return c.Layout + " (pilot)"
+	}
+	return fmt.Sprintf("%s (block %d)", c.Layout, c.Block)
+}
+
+// findingLines are what is wrong with an existing server, and how much is not.
+func (v Preview) findingLines() []document.Block {
+	if len(v.Findings) == 0 {
+		return nil
+	}
+	fine, out := 0, []document.Block{document.Text("")}
+	for _, f := range v.Findings {
+		switch f.Status {
+		case filewise.StatusFailed:
+			out = append(out, document.Text(fmt.Sprintf("Failed: %s: %s → %s", f.Check, f.Detail, f.Remedy)))
+		case filewise.StatusWarning:
+			out = append(out, document.Notice{Message: f.Check + ": " + f.Detail, Remedy: f.Remedy})
+		default:
+			fine++
+		}
+	}
+	out[0] = document.Text(fmt.Sprintf("Server %s: %d of %s passed.", v.Plan.Target.Address, fine, filewise.Counted(len(v.Findings), "check")))
+	return out
+}
