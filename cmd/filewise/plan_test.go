@@ -13,11 +13,12 @@ import (
 func TestPlanFitsOnAScreen(t *testing.T) {
 	h := newHome(t)
 	for _, sc := range workload.Scenarios() {
-		if sc.Name == "custom" { // is what a study file says
+		switch sc.Name {
+		case "custom", "dump", "temp": // which a study file says, and which SQLite does not have
 			continue
 		}
 		out, said, code := h.run("plan", sc.Name)
-		if code != 0 || !strings.Contains(out, "At most ") || strings.Contains(out, "[build") {
+		if code != 0 || !strings.Contains(strings.Join(strings.Fields(out), " "), "(block 20).") || strings.Contains(out, "[build") {
 			t.Errorf("%s (%d): %s%s", sc.Name, code, said, out)
 		}
 		for _, line := range strings.Split(out, "\n") {
