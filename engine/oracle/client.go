@@ -115,5 +115,64 @@ func (p *pool) why(ctx context.Context, s statement, err error) error {
 // held is a connection that is held for one use, and ended with it.
 type held struct {
 	client
+	often client // for statements that are executed again and again
 	close func() error
+}
+
+// lasting prepares each statement of a connection once. The driver has the server parse it
+// when it is first executed, and from then on sends its number alone: one call, where a
+// statement that is not prepared takes two, the other to close it.
+type lasting struct {
+	conn *sql.Conn
+	all  map[string]*sql.Stmt
+}
+
+// mostKept leaves room below OPEN_CURSORS, which is 50 by default and holds for a session.
+const mostKept = 30
+
+// prepared is a statement of the connection; nil: it keeps no more.
+func (l *lasting) prepared(ctx context.Context, text string) (*sql.Stmt, error) {
+	if st := l.all[text]; st != nil || len(l.all) == mostKept {
+		return st, nil
+	}
+	st, err := l.conn.PrepareContext(ctx, text)
+	if err == nil {
+		l.all[text] = st
+	}
+	return st, err
+}
+
+// ExecContext executes a statement.
+func (l *lasting) ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error) {
+	st, err := l.prepared(ctx, text) //nolint:sqlclosecheck // it stays open
+	switch {
+	case err != nil:
+		return nil, err
+	case st == nil:
+		return l.conn.ExecContext(ctx, text, args...)
+	}
+	r, err := st.ExecContext(ctx, args...)
+	return r, l.keep(text, err)
+}
+
+// QueryContext executes a query.
+func (l *lasting) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+	st, err := l.prepared(ctx, text) //nolint:sqlclosecheck // it stays open
+	switch {
+	case err != nil:
+		return nil, err
+	case st == nil:
+		return l.conn.QueryContext(ctx, text, args...)
+	}
+	r, err := st.QueryContext(ctx, args...)
+	return r, l.keep(text, err)
+}
+
+// keep forgets a statement that failed: what number it has then, the driver may not know.
+func (l *lasting) keep(text string, err error) error {
+	if err != nil {
+		_ = l.all[text].Close() // of a broken connection it is closed already
+		delete(l.all, text)
+	}
+	return err
 }

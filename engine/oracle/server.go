@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"strconv"
@@ -300,7 +301,8 @@ func (s *server) plain(ctx context.Context) (held, error) {
 	if err != nil {
 		return held{}, s.pool.why(ctx, statement{text: "connecting"}, err)
 	}
-	return held{client: s.pool.on(conn), close: func() error { return filewise.HideIn(conn.Close(), s.pool.secrets...) }}, nil
+	often := s.pool.on(&lasting{conn, map[string]*sql.Stmt{}})
+	return held{client: s.pool.on(conn), often: often, close: func() error { return filewise.HideIn(conn.Close(), s.pool.secrets...) }}, nil
 }
 
 // module is what Filewise's sessions call themselves in v$session.

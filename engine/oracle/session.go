@@ -116,7 +116,7 @@ func (s *connection) identify(ctx context.Context) error {
 func (s *connection) loop(ctx context.Context, first, n int64) error {
 	call := s.statements[0]
 	call.args = []any{s.Worker, first, n}
-	return s.held.exec(ctx, call)
+	return s.held.often.exec(ctx, call)
 }
 
 // send executes one operation, after a table is created and dropped.
@@ -129,7 +129,7 @@ func (s *connection) send(ctx context.Context, i int64) error {
 	what := s.statements[s.Type(i)]
 	what.args = s.arguments(what.text, i)
 	if !s.Phase.PerStatement {
-		return s.execute(ctx, s.held, what)
+		return s.execute(ctx, s.held.often, what)
 	}
 	conn, err := s.build.server.plain(ctx) // that it is opened and closed belongs to the operation
 	if err != nil {

@@ -55,7 +55,7 @@ func TestInterruptedCalls(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := &connection{Session: machine, build: &build{design: d}, held: held{client: f}, control: control}
+			s := &connection{Session: machine, build: &build{design: d}, held: held{client: f, often: f}, control: control}
 			if err := s.render(); err != nil {
 				t.Fatal(err)
 			}
