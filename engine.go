@@ -216,6 +216,8 @@ type Description struct {
 	// Rights are the statements that give an account what Filewise needs of an
 	// external server, and no more.
 	Rights []string `json:"rights,omitempty"`
+	// Consents are those that findings about an external server may ask for.
+	Consents []string `json:"consents,omitempty"`
 	// Unproven says what has not been run against the real product; empty: all has.
 	Unproven string `json:"unproven,omitempty"`
 	// Licence is what the vendor's licence says of publishing results; may be empty.

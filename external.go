@@ -41,6 +41,9 @@ type Finding struct {
 	Detail string `json:"detail"`
 	// Remedy is what to do, such as the exact GRANT; empty for StatusOK.
 	Remedy string `json:"remedy,omitempty"`
+	// Consent is the name of what the check would prevent, for what a user may accept
+	// (--allow); empty: that cannot be accepted.
+	Consent string `json:"consent,omitempty"`
 }
 
 // Locker lets one run measure on a server at a time.

@@ -50,6 +50,7 @@ func TestMakeRefuses(t *testing.T) {
 		"--set":         func(o *plan.Options) { o.Settings = plan.Of([]plan.Pair{{Name: "x", Bare: true}}) },
 		"--layout":      func(o *plan.Options) { o.Layouts = plan.Of([]plan.LayoutSpec{{{Name: "kind", Value: "shards"}}}) },
 		"--no-password": func(o *plan.Options) { o.NoPassword = plan.Of(true) },
+		"--allow":       func(o *plan.Options) { o.Allow = plan.Of([]string{"standby"}) },
 		"scenario":      func(o *plan.Options) { o.Scenario = "insrets" },
 		"engine":        func(o *plan.Options) { o.Engine = plan.Of("sqlit") },
 	} {

@@ -146,6 +146,7 @@ type PlaceOptions struct {
 	Durability Opt[string]
 	Memory     Opt[string]
 	Volumes    Opt[[]Pair]
+	Allow      Opt[[]string]
 }
 
 // Table has their rows.
@@ -157,6 +158,7 @@ func (o *PlaceOptions) Table() []Option {
 			oneOf(string(filewise.DurabilityFull), string(filewise.DurabilityNormal), string(filewise.DurabilityOff)),
 		Row(&o.Memory, "memory", "", "`bytes` that a managed server may use, the system's cache of its files included (a cgroup; default: all "+
 			"that there is)"),
+		o.AllowRow(),
 	}, o.VolumeRow("`NAME=DIR` where files may be placed, as the server of --target sees it (repeatable; default here=., or the server's "+
 		"own place)"))
 }
@@ -164,6 +166,11 @@ func (o *PlaceOptions) Table() []Option {
 // VolumeRow is the row of the volumes, for commands that use them otherwise.
 func (o *PlaceOptions) VolumeRow(usage string) Option {
 	return Row(&o.Volumes, "volume", nil, usage).unrepeated()
+}
+
+// AllowRow is the row of what the user accepts.
+func (o *PlaceOptions) AllowRow() Option {
+	return Row(&o.Allow, "allow", nil, "accept a `consequence` for the server of --target, for which doctor and plan refuse it (repeatable)")
 }
 
 // setTarget comes first: most of the others depend on the engine.
@@ -186,6 +193,12 @@ func (m *maker) setTarget() (err error) {
 		return badUse("server-bin", bin, "the server of --target runs already: leave it out")
 	}
 	m.plan.Target.ServerBin = o.ServerBin.Value
+	for _, name := range o.Allow.Value {
+		if m.Target.Mode != filewise.External || !slices.Contains(m.About.Consents, name) {
+			return badUse("allow", name, "leave it out: "+m.Target.Engine+" asks for no such consent here")
+		}
+		m.plan.Target.Allowed = append(m.plan.Target.Allowed, name)
+	}
 	m.plan.Target.Durability = filewise.Durability(o.Durability.Value)
 	if err := m.setMemory(); err != nil {
 		return err

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"filewise"
@@ -18,7 +19,22 @@ func (env *Environment) Examine(ctx context.Context) []filewise.Finding {
 	for _, n := range env.needs() {
 		demand.Space[n.Volume.Name] = n.Need
 	}
-	return env.HideIn(examiner.Examine(ctx, demand))
+	return env.HideIn(accept(examiner.Examine(ctx, demand), env.Plan.Target.Allowed))
+}
+
+// accept makes warnings of what the user has accepted, and says how the rest is.
+func accept(findings []filewise.Finding, allowed []string) []filewise.Finding {
+	for i := range findings {
+		f := &findings[i]
+		switch {
+		case f.Consent == "" || f.Status != filewise.StatusFailed:
+		case slices.Contains(allowed, f.Consent):
+			f.Status, f.Detail = filewise.StatusWarning, f.Detail+" (accepted by --allow "+f.Consent+")"
+		default:
+			f.Remedy += "; or accept that by --allow " + f.Consent
+		}
+	}
+	return findings
 }
 
 // Secrets are those of the opened server's address.

@@ -69,7 +69,7 @@ files, and remembers it: reports then give every load as a share of that.
 	}
 	registerOptions(cmd.Flags(), slices.Concat(o.TargetOptions.Table(""), []plan.Option{
 		o.VolumeRow("`NAME=DIR` to look at, as the server of --target sees it (repeatable; default here=., or the server's own place)"),
-		f.told.NotifyRow(),
+		o.AllowRow(), f.told.NotifyRow(),
 	})...)
 	cmd.Flags().BoolVar(&f.selfCheck, "self-check", false, "take every workload through a small trial on the server of --target")
 	cmd.Flags().BoolVar(&f.anonymous, "anonymous", false,

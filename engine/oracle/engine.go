@@ -28,6 +28,7 @@ func (Engine) Describe() filewise.Description {
 			"a log, undo and buffer cache of the instance serve all files and all other work on it",
 		Schemes: []string{"oracle"}, Port: port,
 		ExternalKinds: []filewise.Kind{filewise.KindSmallfile, filewise.KindBigfile},
+		Consents:      []string{consentStandby},
 		Rights:        rightsOf("filewise"),
 		Unproven:      "checked against the vendor's grammar, not yet run against the product",
 		Licence: "Oracle's licence forbids publishing benchmark results without Oracle's consent: results stay on this machine, " +

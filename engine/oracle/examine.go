@@ -160,6 +160,9 @@ func (e *examination) need() (all int64) {
 	return all
 }
 
+// consentStandby accepts that new datafiles stop standbys.
+const consentStandby = "standby"
+
 // standby refuses what stops a physical standby: without STANDBY_FILE_MANAGEMENT=AUTO it
 // cannot apply that a datafile was added, and its recovery ends there (Data Guard
 // Concepts and Administration, "Adding a Datafile or Creating a Tablespace").
@@ -172,7 +175,8 @@ func (e *examination) standby(ctx context.Context) {
 	to := fmt.Sprintf("the database sends its redo to others (%s)", text(found[0][0]))
 	if !strings.EqualFold(e.values["standby_file_management"], "AUTO") {
 		e.Fail(check, "use a database without a standby, or have the DBA set STANDBY_FILE_MANAGEMENT=AUTO here and on every standby",
-			"%s, and STANDBY_FILE_MANAGEMENT is MANUAL: each new datafile would stop a standby's recovery", to)
+			"%s, and STANDBY_FILE_MANAGEMENT is MANUAL: each new datafile stops a standby's recovery until its DBA has made the file there", to)
+		e.Findings[len(e.Findings)-1].Consent = consentStandby
 		return
 	}
 	e.Warn(check, "see that STANDBY_FILE_MANAGEMENT is AUTO on every standby too, and that it has the same room",

@@ -217,6 +217,9 @@ func TestExamine(t *testing.T) {
 			if finding.Check == c.check && worst[finding.Status] > worst[found] {
 				found = finding.Status
 			}
+			if (finding.Consent == consentStandby) != (c.what == "a standby that files would stop" && finding.Check == c.check) {
+				t.Errorf("%s: %+v asks for consent", c.what, finding)
+			}
 			if finding.Status != filewise.StatusOK && finding.Remedy == "" {
 				t.Errorf("%s: %+v has no remedy", c.what, finding)
 			}
