@@ -26,7 +26,7 @@ func (a *app) applyCommand() *cobra.Command {
 	var f applyFlags
 	cmd := &cobra.Command{
 		Use:   "apply [RUN]",
-		Short: "Write the script that takes a database of yours to the layout of a run, and the script back",
+		Short: "Write the script that takes your database to the layout of a run, and the one back",
 		Long: `Apply writes two scripts for the client of the server: one takes a database of
 yours to the layout that a stored run recommends, the other takes it back. It
 executes neither, and only reads the database. Each step says what it locks and for how

@@ -57,9 +57,19 @@ func commandsPage(root *cobra.Command) string {
 		if c.Example != "" {
 			fmt.Fprintf(&b, "\n```sh parse\n%s\n```\n", unindent(c.Example))
 		}
-		if c.LocalFlags().HasAvailableFlags() {
-			b.WriteString("\n")
-			flagTable(&b, c.LocalFlags())
+		groups := groupsOf(c)
+		for _, g := range groups {
+			fs := pflag.NewFlagSet("", pflag.ContinueOnError)
+			for _, name := range g.flags {
+				fs.AddFlag(c.Flag(name))
+			}
+			if !c.LocalFlags().HasAvailableFlags() {
+				continue
+			}
+			if b.WriteString("\n"); len(groups) > 1 {
+				fmt.Fprintf(&b, "%s:\n\n", g.title)
+			}
+			flagTable(&b, fs)
 		}
 	}
 	return b.String()

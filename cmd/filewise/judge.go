@@ -35,11 +35,13 @@ A block is one round through all layouts, in random order; blocks are judged one
 after the other as if they were just measured. Without a column block the k-th line of
 each layout is of block k. A column time stands instead of throughput, in any unit; the
 differences are then shown in time as well. An empty number is a trial that is missing.
-Of fewer blocks than a verdict takes it is said what can be said. Columns instance (the build that a trial ran on) and calibration (a
-probe before it) are used, others are not. What export has written is judged by the
-rules that it names, so that the stored verdict comes of it again. Layouts whose names begin with a number
-are ordered by it, and the one that begins with 1 is the baseline. A layout called
-"X again" beside one called X is taken for an A/A check (see run --aa).`,
+Of fewer blocks than a verdict takes it is said what can be said. Columns
+instance (the build that a trial ran on) and calibration (a probe before it) are
+used, others are not. What export has written is judged by the rules that it
+names, so that the stored verdict comes of it again. Layouts whose names begin
+with a number are ordered by it, and the one that begins with 1 is the baseline.
+A layout called "X again" beside one called X is taken for an A/A check (see run
+--aa).`,
 		Example: `  filewise judge 12 --margin 5
   filewise judge last --baseline 4 --confidence 99
   filewise judge --csv trials.csv --json

@@ -54,6 +54,7 @@ Every flag can be set in the environment too: --max-blocks as FILEWISE_MAX_BLOCK
 	}
 	a.registerShared(root)
 	root.SetFlagErrorFunc(flagError)
+	root.SetUsageFunc(a.usage)
 	root.AddCommand(
 		a.runCommand(), a.planCommand(), a.resumeCommand(), a.listCommand(), a.showCommand(), a.reportCommand(),
 		a.exportCommand(), a.importCommand(), a.judgeCommand(), a.compareCommand(), a.stopCommand(), a.serveCommand(), a.inspectCommand(),

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"filewise/workload"
+)
+
+// No line of any command's help is wider than a page, and every flag of run and plan stands
+// under one heading.
+func TestHelpIsNarrowAndGrouped(t *testing.T) {
+	newHome(t)
+	commands := [][]string{{"--help"}}
+	for _, c := range documented(new(app).command()) {
+		commands = append(commands, append(strings.Fields(c.CommandPath())[1:], "--help"))
+		var all []string
+		for _, g := range groupsOf(c) {
+			all = append(all, g.flags...)
+		}
+		slices.Sort(all)
+		if want := flagNames(c.LocalFlags()); !slices.Equal(all, want) {
+			t.Errorf("%s groups %q\nof %q", c.CommandPath(), all, want)
+		}
+	}
+	for _, sc := range workload.Scenarios() {
+		commands = append(commands, []string{"run", sc.Name, "--help"}, []string{"plan", sc.Name, "--help"})
+	}
+	for _, args := range commands {
+		var out strings.Builder
+		if err := execute(t.Context(), args, strings.NewReader(""), &out, &out); err != nil {
+			t.Errorf("%q: %v", args, err)
+		}
+		for _, line := range strings.Split(out.String(), "\n") {
+			if ansi.StringWidth(line) > helpWidth {
+				t.Errorf("%q is too wide: %s", args, line)
+			}
+		}
+		if len(args) == 3 && (!strings.Contains(out.String(), "\nScenario "+args[1]+":\n  ") || strings.Contains(out.String(), ofScenarios)) {
+			t.Errorf("%q shows not the flags of its scenario:\n%s", args, &out)
+		}
+	}
+}
