@@ -43,10 +43,7 @@ func (r *Registry) Create(volumeDir, label string) (*Dir, error) {
 	life, err := makeMarked(e)
 	if err != nil {
 		var kept error
-		if none := (notMade{}); !errors.As(err, &none) {
-			kept = removeMarked(e) // only what is empty or marked goes; the rest is the sweep's to judge
-		}
-		if kept == nil {
+		if none := (notMade{}); errors.As(err, &none) {
 			kept = r.forget(e.ID)
 		}
 		return nil, filewise.Errorf(filewise.CodePreflight, "name a directory that you may write to and that has room",
@@ -79,28 +76,52 @@ func newEntry(volumeDir, label string) (entry, error) {
 		Created: time.Now().UTC(), Owner: owner}, nil
 }
 
-// notMade is why there is no directory to remove.
+// notMade is why there is no directory.
 type notMade struct{ error }
 
 func (n notMade) Unwrap() error { return n.error }
 
 // makeMarked makes the directory and its mark, both durable, and returns the mark:
-// locked as long as it is open, where the file system has locks.
+// locked as long as it is open, where the file system has locks. What fails is removed
+// where it was made: the volume may have gone away meanwhile.
 func makeMarked(e entry) (life *os.File, err error) {
-	if err := os.Mkdir(e.path(), 0o700); err != nil {
+	volume, err := openVolume(e.Volume)
+	if err != nil {
 		return nil, notMade{err}
 	}
-	unfinished := filepath.Join(e.path(), newMarkName)
-	if life, err = create(unfinished); err != nil {
+	defer volume.Close()
+	if err := volume.Mkdir(e.name(), 0o700); err != nil {
+		return nil, notMade{err}
+	}
+	dir, err := volume.OpenRoot(e.name())
+	if err != nil {
+		return nil, errors.Join(err, volume.Remove(e.name()))
+	}
+	defer dir.Close()
+	if life, err = setMark(dir, e); err == nil {
+		return life, nil
+	}
+	for _, name := range []string{newMarkName, markName} {
+		_ = dir.Remove(name) // one that stays keeps the directory
+	}
+	if left := volume.Remove(e.name()); left != nil {
+		return nil, errors.Join(err, left) // the sweep's to judge
+	}
+	return nil, notMade{err}
+}
+
+// setMark makes the mark in a new directory, which is then where its path says.
+func setMark(dir *os.Root, e entry) (life *os.File, err error) {
+	if life, err = dir.OpenFile(newMarkName, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
 		return nil, err
 	}
 	m := mark{Format: formatVersion, ID: e.ID, Owner: e.Owner, Locked: filesystem.Lock(life) == nil}
 	err = errors.Join(json.NewEncoder(life).Encode(m), life.Sync())
 	if err == nil {
-		err = os.Rename(unfinished, filepath.Join(e.path(), markName))
+		err = dir.Rename(newMarkName, markName)
 	}
 	if err == nil {
-		err = errors.Join(filesystem.SyncDir(e.path()), filesystem.SyncDir(e.Volume))
+		err = errors.Join(filesystem.SyncDir(e.path()), filesystem.SyncDir(e.Volume), e.there())
 	}
 	if err != nil {
 		return nil, errors.Join(err, life.Close())

@@ -1,9 +1,11 @@
 package scratch
 
 import (
+	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 )
 
 func TestMountInside(t *testing.T) {
@@ -24,4 +26,46 @@ func TestMountInside(t *testing.T) {
 	if l := sweepOne(t, r); !l.Removed || present(e.path()) {
 		t.Errorf("%+v", l)
 	}
+}
+
+// A volume may go away while a scratch directory is made on it: once it is back, a sweep
+// leaves nothing on it, and nothing is left in the empty mount point.
+func TestVolumeGoesWhileADirectoryIsMade(t *testing.T) {
+	r, volume := setup(t)
+	away := t.TempDir()
+	if err := syscall.Mount("tmpfs", away, "tmpfs", 0, "size=1m"); err != nil {
+		t.Skipf("needs the right to mount: %v", err)
+	}
+	defer syscall.Unmount(away, syscall.MNT_DETACH)
+	made, failed := 0, 0
+	for i := range 100 {
+		must(t, syscall.Mount(away, volume, "", syscall.MS_BIND, ""))
+		unmounted := make(chan error)
+		go func() {
+			time.Sleep(time.Duration(i) * 4 * time.Microsecond)
+			unmounted <- syscall.Unmount(volume, syscall.MNT_DETACH)
+		}()
+		d, err := r.Create(volume, "")
+		must(t, <-unmounted)
+		if err == nil && present(d.Path) { // it was away before
+			must(t, d.Remove())
+		}
+		if beneath, err := os.ReadDir(volume); err != nil || len(beneath) > 0 {
+			t.Fatalf("in the empty mount point: %v %v", beneath, err)
+		}
+		must(t, syscall.Mount(away, volume, "", syscall.MS_BIND, ""))
+		if err == nil {
+			made++
+			must(t, d.Remove())
+		} else {
+			failed++
+			_, err := r.Sweep(t.Context())
+			must(t, err)
+		}
+		if left, err := os.ReadDir(volume); err != nil || len(left) > 0 || entries(t, r) > 0 {
+			t.Fatalf("left: %v %v, %d registered", left, err, entries(t, r))
+		}
+		must(t, syscall.Unmount(volume, 0))
+	}
+	t.Logf("%d made, %d not", made, failed)
 }

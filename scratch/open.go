@@ -79,7 +79,7 @@ func openVolume(path string) (*os.Root, error) {
 func openDir(volume *os.Root, e entry) (*os.Root, error) {
 	info, err := volume.Lstat(e.name())
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, e.gone()
+		return nil, e.there()
 	}
 	if err != nil {
 		return nil, err
@@ -105,8 +105,8 @@ func openDir(volume *os.Root, e entry) (*os.Root, error) {
 	return dir, nil
 }
 
-// gone accepts that the directory is not there, if its volume is.
-func (e entry) gone() error {
+// there: the volume is the one that it was.
+func (e entry) there() error {
 	place, err := filesystem.PlaceOf(e.Volume)
 	if err == nil && !place.Same(e.Place) {
 		err = errOtherVolume

@@ -70,7 +70,7 @@ func (p *place) struck(strike, mend func() error, flags ...string) error {
 		return err
 	}
 	if s, err := p.stored(); code == 3 && err == nil && s.run.ID == 0 {
-		return p.tidy() // it was so before the run began
+		return p.clean() // it was so before the run began; what was out of reach then is not now
 	}
 	return p.recovers(c)
 }
