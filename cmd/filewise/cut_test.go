@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"net"
 	"net/url"
@@ -96,44 +97,56 @@ func (l *line) reset() {
 	l.pairs = nil
 }
 
+// overLine has a server's target lead over a line that can be cut.
+func (f *existing) overLine(t *testing.T) *line {
+	t.Helper()
+	u, err := url.Parse(f.target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket := u.Query().Get("host")
+	if u.RawQuery = ""; u.Scheme == "postgres" {
+		socket += "/.s.PGSQL.5432"
+		u.RawQuery = "sslmode=disable"
+	}
+	way := startLine(t, socket)
+	u.Host = way.Addr().String()
+	f.target = u.String()
+	return way
+}
+
+// untilWorking waits until as many sessions work.
+func (f *existing) untilWorking(t *testing.T, c *child, sessions string) {
+	t.Helper()
+	if err := until(2*time.Minute, func() (bool, error) {
+		select {
+		case <-c.ended:
+			return false, errors.New("filewise has ended")
+		default:
+		}
+		out, err := f.sql(f.working)
+		return strings.TrimSpace(out) == sessions, err
+	}); err != nil {
+		t.Fatalf("%s sessions do not come to work: %v\n%s", sessions, err, &c.stderr)
+	}
+}
+
 // A line that goes dead without a word, or is reset, costs the trial that ran: the run
 // takes its lock again from its own dead session, goes on, and leaves nothing.
 func TestCutLine(t *testing.T) {
 	t.Parallel()
-	for name, start := range map[string]func(*testing.T) *existing{"mariadb": externalMariaDB, "postgres": externalPostgres} {
+	for name, start := range byURL() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := start(t)
-			u, err := url.Parse(f.target)
-			if err != nil {
-				t.Fatal(err)
-			}
-			socket := u.Query().Get("host")
-			if name == "postgres" {
-				socket += "/.s.PGSQL.5432"
-				u.RawQuery = "sslmode=disable"
-			} else {
-				u.RawQuery = ""
-			}
-			way := startLine(t, socket)
-			u.Host = way.Addr().String()
-			f.target = u.String()
+			way := f.overLine(t)
 			p := newPlace(t)
 			p.env = append(p.env, "FILEWISE_PASSWORD="+accountPassword)
 			c := p.start("filewise", f.args("run", externalRun("500ms")...)...)
-			working := func(sessions string) {
-				t.Helper()
-				if err := until(2*time.Minute, func() (bool, error) {
-					out, err := f.sql(f.working)
-					return strings.TrimSpace(out) == sessions, err
-				}); err != nil {
-					t.Fatalf("%s sessions do not come to work: %v\n%s", sessions, err, &c.stderr)
-				}
-			}
 			for _, cut := range []func(){way.silence, way.reset} {
-				working("2")
+				f.untilWorking(t, c, "2")
 				cut()
-				working("0")
+				f.untilWorking(t, c, "0")
 			}
 			code := p.exit(c)
 			_, state, plan, trials := p.newest()
@@ -142,6 +155,42 @@ func TestCutLine(t *testing.T) {
 			}
 			if out, err := f.sql(listDatabases); err != nil || strings.Contains(out, "filewise_") && name == "postgres" {
 				t.Errorf("left: %s %v", out, err)
+			}
+			p.tidy()
+		})
+	}
+}
+
+// Sessions of a run that was killed behind a line that had gone dead without a word stand on
+// the server. The next run has them ended and goes on at once, and clean leaves nothing.
+func TestCutAndKilled(t *testing.T) {
+	t.Parallel()
+	for name, start := range map[string]func(*testing.T) *existing{"mariadb": externalMariaDB, "mysql": externalMySQL} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := start(t)
+			way := f.overLine(t)
+			p := newPlace(t)
+			p.env = append(p.env, "FILEWISE_PASSWORD="+accountPassword)
+			c := p.start("filewise", f.args("run", externalRun("500ms")...)...)
+			f.untilWorking(t, c, "2")
+			way.silence()
+			_ = c.Process.Kill()
+			<-c.ended
+			const stand = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = 'filewise' AND DB LIKE 'filewise\\_%'"
+			if out, err := f.sql(stand); err != nil || strings.TrimSpace(out) == "0" {
+				t.Fatalf("no sessions stand: %q %v", out, err)
+			}
+			p.run(0, "resume")
+			_, _, plan, trials := p.newest()
+			if complete, err := inOrder(plan, trials); err != nil || !complete {
+				t.Errorf("complete %v: %v", complete, err)
+			}
+			if c := p.run(0, f.args("clean", "--yes")...); !strings.Contains(c.stdout.String(), "removed database") {
+				t.Errorf("clean: %s%s", &c.stdout, &c.stderr)
+			}
+			if out, err := f.sql(stand + "; SHOW DATABASES LIKE 'filewise\\_%'"); err != nil || strings.TrimSpace(out) != "0" {
+				t.Errorf("left: %q %v", out, err)
 			}
 			p.tidy()
 		})

@@ -20,6 +20,16 @@ import (
 	"filewise/plan"
 )
 
+// byURL are the servers that runs by URL are disturbed on: MySQL, which shares MariaDB's
+// code, by bench/attack alone.
+func byURL() map[string]func(*testing.T) *existing {
+	all := map[string]func(*testing.T) *existing{"mariadb": externalMariaDB, "postgres": externalPostgres}
+	if os.Getenv("FILEWISE_ATTACK") != "" {
+		all["mysql"] = externalMySQL
+	}
+	return all
+}
+
 // existing is an existing server with things of the user's, and an account that
 // has the documented rights and no more.
 type existing struct {
@@ -238,14 +248,8 @@ const listDatabases = "SELECT '' -- replaced by the server's own"
 func externalMariaDB(t *testing.T) *existing {
 	needServer(t)
 	own := startOwn(t)
-	f := &existing{daemon: own.daemon, target: "mariadb://filewise@/?host=" + filepath.Join(own.dir, "own.sock"),
-		working: "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = 'filewise' AND COMMAND <> 'Sleep'"}
-	f.sql = func(s string) (string, error) {
-		if s == listDatabases {
-			s = "SHOW DATABASES LIKE 'filewise\\_%'"
-		}
-		return own.ask(s)
-	}
+	f := &existing{daemon: own.daemon, target: "mariadb://filewise@/?host=" + filepath.Join(own.dir, "own.sock"), sql: own.sql,
+		working: workingInnoDB}
 	f.prepare(t, "CREATE USER filewise@'%' IDENTIFIED BY '"+accountPassword+"'",
 		"CREATE DATABASE shop; CREATE TABLE shop.orders (id INT PRIMARY KEY, what VARCHAR(20)); INSERT INTO shop.orders VALUES (1, 'tea'), "+
 			"(2, 'cups')",
@@ -263,6 +267,27 @@ func externalMariaDB(t *testing.T) *existing {
 		return string(out) + catalogue, err
 	}
 	return f
+}
+
+func externalMySQL(t *testing.T) *existing {
+	needServer(t) // its client
+	own := startOwnMySQL(t)
+	f := &existing{daemon: own.daemon, target: "mysql://filewise@/?host=" + filepath.Join(own.dir, "own.sock"), sql: own.sql,
+		working: workingInnoDB}
+	// A server asks for no public key where it knows its own end to be a socket, as that of a line is.
+	f.prepare(t, "CREATE USER filewise@'%' IDENTIFIED WITH mysql_native_password BY '"+accountPassword+"'")
+	f.grant(t, "mysql")
+	return f
+}
+
+const workingInnoDB = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = 'filewise' AND COMMAND <> 'Sleep'"
+
+// sql is that of an existing server.
+func (o *ownServer) sql(s string) (string, error) {
+	if s == listDatabases {
+		s = "SHOW DATABASES LIKE 'filewise\\_%'"
+	}
+	return o.ask(s)
 }
 
 // prepare executes statements as the server's owner.

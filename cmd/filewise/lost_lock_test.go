@@ -13,9 +13,11 @@ import (
 // lets somebody else take it as soon as it is free, for a while.
 type asLock struct{ holder, end, steal string }
 
+var lockOfInnoDB = asLock{"SELECT IFNULL(IS_USED_LOCK('filewise measures'), '')", "KILL CONNECTION %s",
+	"SELECT GET_LOCK('filewise measures', 60), SLEEP(60)"}
+
 var lockOf = map[string]asLock{
-	"mariadb": {"SELECT IFNULL(IS_USED_LOCK('filewise measures'), '')", "KILL CONNECTION %s",
-		"SELECT GET_LOCK('filewise measures', 60), SLEEP(60)"},
+	"mariadb": lockOfInnoDB, "mysql": lockOfInnoDB,
 	"postgres": {"SELECT pid FROM pg_stat_activity WHERE application_name ~ '^filewise [0-9a-f]{8} measuring ' ORDER BY backend_start LIMIT 1",
 		"SELECT pg_terminate_backend(%s)", "SET application_name = 'filewise 00000000 measuring 1 a thief'; SELECT pg_sleep(60)"},
 }
@@ -24,7 +26,7 @@ var lockOf = map[string]asLock{
 // meanwhile is measured anew. When another has it, the run stops and can be resumed.
 func TestLostLock(t *testing.T) {
 	t.Parallel()
-	for name, start := range map[string]func(*testing.T) *existing{"mariadb": externalMariaDB, "postgres": externalPostgres} {
+	for name, start := range byURL() {
 		t.Run(name, func(t *testing.T) {
 			f, l := start(t), lockOf[name]
 			p := newPlace(t)
@@ -85,6 +87,9 @@ func TestLostLock(t *testing.T) {
 
 // waitsFor counts the thieves.
 var waitsFor = map[string]string{
-	"mariadb":  "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE 'SELECT GET_LOCK%SLEEP%'",
+	"mariadb":  thieves,
+	"mysql":    thieves,
 	"postgres": "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'filewise 00000000 measuring %'",
 }
+
+const thieves = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE 'SELECT GET_LOCK%SLEEP%'"

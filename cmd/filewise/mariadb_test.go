@@ -14,6 +14,8 @@ import (
 
 	"filewise"
 	"filewise/cmd/filewise/filewisetest"
+	"filewise/engine/innodb/dialect"
+	"filewise/engine/innodb/servertest"
 	"filewise/experiment"
 	"filewise/internal/process"
 	"filewise/store"
@@ -63,11 +65,30 @@ type ownServer struct {
 	dir     string
 }
 
-// startOwn creates and starts a server of the user's, which lives until the test
+// startOwn creates and starts a MariaDB of the user's, which lives until the test
 // has ended.
 func startOwn(t *testing.T) *ownServer {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "own") // short, for its socket
+	return startOwnAt(t, "", "mariadbd", "mariadb-install-db", "--auth-root-authentication-method=normal", "--skip-test-db", "--force")
+}
+
+// startOwnMySQL does so with MySQL.
+func startOwnMySQL(t *testing.T) *ownServer {
+	t.Helper()
+	in, err := dialect.MySQL.Managed.Find(t.Context(), "")
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("the commands were not tried on MySQL: ", err)
+		}
+		t.Skip("NO MYSQL SERVER: ", err)
+	}
+	return startOwnAt(t, servertest.Memory(), in.Binary, in.Binary, "--initialize-insecure")
+}
+
+// startOwnAt has a program create and another one start a server.
+func startOwnAt(t *testing.T, temp, program, creator string, options ...string) *ownServer {
+	t.Helper()
+	dir, err := os.MkdirTemp(temp, "own") // short, for its socket
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,12 +102,10 @@ func startOwn(t *testing.T) *ownServer {
 	if os.Getuid() == 0 {
 		args = append(args, "--user=root")
 	}
-	create := exec.Command("mariadb-install-db", append(args[:len(args):len(args)], "--auth-root-authentication-method=normal",
-		"--skip-test-db", "--force")...)
-	if out, err := create.CombinedOutput(); err != nil {
-		t.Fatalf("mariadb-install-db: %v\n%s", err, out)
+	if out, err := exec.Command(creator, append(args[:len(args):len(args)], options...)...).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", creator, err, out)
 	}
-	server := exec.Command("mariadbd", append(args, "--socket="+filepath.Join(dir, "own.sock"), "--skip-networking")...)
+	server := exec.Command(program, append(args, "--socket="+filepath.Join(dir, "own.sock"), "--skip-networking")...)
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}

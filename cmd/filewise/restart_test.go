@@ -26,7 +26,7 @@ func (d *daemon) again() error {
 // what to do; once it is back, resume goes on and clean leaves nothing.
 func TestServerGone(t *testing.T) {
 	t.Parallel()
-	for name, start := range map[string]func(*testing.T) *existing{"mariadb": externalMariaDB, "postgres": externalPostgres} {
+	for name, start := range byURL() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := start(t)

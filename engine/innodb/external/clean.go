@@ -2,7 +2,8 @@ package external
 
 import (
 	"context"
-	"fmt"
+	"database/sql"
+	"slices"
 	"strings"
 
 	"filewise"
@@ -49,24 +50,33 @@ func (c catalogue) Look(ctx context.Context, n external.Name) (o external.Object
 		return o, false, c.explain(err)
 	}
 	o = external.Object{Name: n, Mark: st.text, Empty: st.unmarked(c.product), Others: strings.Join(st.others(), ", ")}
-	o.Used, err = c.used(ctx, n.Name)
+	o.Used, err = c.used(ctx, n.Name, st.marked && st.mark.DiedHere())
 	return o, true, c.explain(err)
 }
 
 // used says by whom a database is used: its run lives, on whatever host, or a
 // session works in it. A living run holds the lock of the database's name from
-// before its creation until after its drop.
-func (c catalogue) used(ctx context.Context, name string) (string, error) {
-	var locked, sessions int
-	const query = "SELECT IS_USED_LOCK(?) IS NOT NULL, (SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = ?)"
-	err := c.db.QueryRowContext(ctx, query, name, name).Scan(&locked, &sessions)
+// before its creation until after its drop. Of a maker that has died here, sessions
+// that still stand do not count.
+func (c catalogue) used(ctx context.Context, name string, died bool) (string, error) {
+	var holder sql.NullString
+	if err := c.db.QueryRowContext(ctx, "SELECT IS_USED_LOCK(?)", name).Scan(&holder); err != nil {
+		return "", err
+	}
+	ids, err := dialect.Column(ctx, c.db, "SELECT ID FROM information_schema.PROCESSLIST WHERE DB = ?", name)
+	if err == nil && died {
+		var dead []string
+		dead, err = dialect.Column(ctx, c.db, sessionsOfDead, name, name)
+		of := func(id string) bool { return slices.Contains(dead, id) }
+		ids, holder.Valid = slices.DeleteFunc(ids, of), holder.Valid && !of(holder.String)
+	}
 	switch {
 	case err != nil:
 		return "", err
-	case locked != 0:
-		return inUse, nil
-	case sessions > 0:
-		return fmt.Sprintf("%d sessions use it", sessions), nil
+	case holder.Valid:
+		return inUse + " (connection " + holder.String + ")", nil
+	case len(ids) > 0:
+		return "connections use it: " + strings.Join(ids, ", ") + "; KILL CONNECTION ends one", nil
 	}
 	return "", nil
 }
@@ -75,6 +85,11 @@ const inUse = "its run is connected to the server"
 
 // Drop drops a database while no run can be connected to it.
 func (c catalogue) Drop(ctx context.Context, o external.Object) error {
+	if m, err := mark.Parse(o.Name.Name, o.Mark); err == nil && m.DiedHere() {
+		if err := c.endDead(ctx, o.Name.Name); err != nil {
+			return c.explain(err)
+		}
+	}
 	h, err := external.Hold(ctx, c.claim(o.Name.Name))
 	if err != nil {
 		if taken(err) {

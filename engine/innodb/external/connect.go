@@ -6,9 +6,13 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"maps"
+	"strconv"
 	"sync"
 
 	"github.com/go-sql-driver/mysql"
+
+	"filewise/engine/internal/external"
 )
 
 // numbers are those that a server gave this process's connections, which are
@@ -73,11 +77,20 @@ func number(ctx context.Context, conn driver.Conn) (int64, error) {
 	return id.Int64, err
 }
 
-// pool opens up to n connections with a database as the current one; empty: none.
+// pool opens up to n connections with a database as the current one; empty: none. Those
+// without are ended by the server where it hears nothing of them, after this process would
+// have closed them itself.
 func (s *server) pool(database string, n int) *sql.DB {
 	c := s.config.Clone()
 	c.DBName = database
-	return s.connect(c, n)
+	if database != "" {
+		return s.connect(c, n)
+	}
+	c.Params = maps.Clone(c.Params)
+	c.Params["wait_timeout"] = strconv.Itoa(int(external.Silence.Seconds()))
+	db := s.connect(c, n)
+	db.SetConnMaxIdleTime(external.Silence / 2)
+	return db
 }
 
 func (s *server) connect(c *mysql.Config, n int) *sql.DB {

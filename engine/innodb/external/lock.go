@@ -5,10 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"time"
+	"strconv"
 
 	"filewise"
-	"filewise/engine/innodb/dialect"
 	"filewise/engine/internal/external"
 )
 
@@ -24,7 +23,12 @@ func (s *server) Lock(ctx context.Context, _ string) (filewise.Lock, error) {
 		forget(b.control)
 	}
 	holder := func(ctx context.Context) string { return "another Filewise (" + s.holder(ctx, measuring) + ")" }
-	return external.Measuring{Claim: s.claim(measuring), Holder: holder, Explain: s.explain}.Lock(ctx)
+	c := s.claim(measuring)
+	var err error
+	if c.ticket, c.dead, err = s.tickets(ctx); err != nil {
+		return nil, errors.Join(s.explain(err), c.Close())
+	}
+	return external.Measuring{Claim: c, Holder: holder, Explain: s.explain}.Lock(ctx)
 }
 
 // forget closes a pool's idle connections.
@@ -41,6 +45,8 @@ type claim struct {
 	conn    *sql.Conn
 	id      int64 // the server's number of the connection
 	name    string
+	ticket  string   // a second lock, which says who has the first; empty: none is taken
+	dead    []string // tickets of processes that have died
 }
 
 func (s *server) claim(name string) *claim {
@@ -53,10 +59,6 @@ func (c *claim) Take(ctx context.Context) (err error) {
 		return err
 	}
 	if err := c.conn.QueryRowContext(ctx, "SELECT CONNECTION_ID()").Scan(&c.id); err != nil {
-		return err
-	}
-	silence := fmt.Sprintf("SET SESSION wait_timeout = %d", int(external.Silence.Seconds()))
-	if _, err := c.conn.ExecContext(ctx, silence); err != nil {
 		return err
 	}
 	if err := c.endOwn(ctx); err != nil {
@@ -72,32 +74,34 @@ func (c *claim) Take(ctx context.Context) (err error) {
 	case got.Int64 == 0:
 		return external.ErrTaken
 	}
-	return nil
-}
-
-// endOwn ends the connection that has the lock, if it is one that this process has left: its
-// line may have been cut without a word.
-func (c *claim) endOwn(ctx context.Context) error {
-	for limit := time.Now().Add(endPatience); ; {
-		var holder sql.NullInt64
-		err := c.conn.QueryRowContext(ctx, "SELECT IS_USED_LOCK(?)", c.name).Scan(&holder)
-		if _, own := c.numbers.left.Load(holder.Int64); err != nil || !own || time.Now().After(limit) {
-			return err
-		}
-		_, err = c.conn.ExecContext(ctx, fmt.Sprintf("KILL CONNECTION %d", holder.Int64))
-		if n, _ := dialect.Number(err); err != nil && n != dialect.ErrNoThread {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(10 * time.Millisecond):
-		}
+	if c.ticket != "" {
+		err = c.conn.QueryRowContext(ctx, "SELECT GET_LOCK(?, 0)", c.ticket).Scan(&got)
 	}
+	return err
 }
 
-// endPatience is how long a connection that is ended may keep its locks.
-const endPatience = 3 * time.Second
+// endOwn ends the connection that has the lock, if it is one that this process has left, or
+// one that has died: its line may have been cut without a word.
+func (c *claim) endOwn(ctx context.Context) error {
+	return end(ctx, c.conn, func() ([]string, error) {
+		var holder sql.NullInt64
+		if err := c.conn.QueryRowContext(ctx, "SELECT IS_USED_LOCK(?)", c.name).Scan(&holder); err != nil || !holder.Valid {
+			return nil, err
+		}
+		_, own := c.numbers.left.Load(holder.Int64)
+		for _, ticket := range c.dead {
+			var died sql.NullInt64
+			if err := c.conn.QueryRowContext(ctx, "SELECT IS_USED_LOCK(?)", ticket).Scan(&died); err != nil {
+				return nil, err
+			}
+			own = own || died == holder
+		}
+		if !own {
+			return nil, nil
+		}
+		return []string{strconv.FormatInt(holder.Int64, 10)}, nil
+	})
+}
 
 // Check asks whether the connection still holds the lock.
 func (c *claim) Check(ctx context.Context) error {
@@ -136,10 +140,11 @@ func (s *server) holder(ctx context.Context, lock string) string {
 	}
 	var user, host string
 	err := s.db.QueryRowContext(ctx, "SELECT USER, HOST FROM information_schema.PROCESSLIST WHERE ID = ?", id.Int64).Scan(&user, &host)
-	if err != nil {
-		return fmt.Sprintf("the server's connection %d", id.Int64)
+	of := ""
+	if err == nil {
+		of = fmt.Sprintf(" of %s from %s", user, host)
 	}
-	return fmt.Sprintf("the server's connection %d of %s from %s", id.Int64, user, host)
+	return fmt.Sprintf("the server's connection %d%s; KILL CONNECTION %d ends it", id.Int64, of, id.Int64)
 }
 
 func taken(err error) bool { return errors.Is(err, external.ErrTaken) }
