@@ -68,6 +68,9 @@ func SetUp(ctx context.Context, e filewise.Engine, p experiment.Plan, login Logi
 		}
 		open = func() error { return env.openHere(ctx) }
 	}
+	if err := env.checkDump(ctx); err != nil {
+		return nil, err
+	}
 	if err := env.lockHost(ctx, env.label()); err != nil {
 		return nil, err
 	}

@@ -62,6 +62,11 @@ func (e Engine) ReadLog(r io.Reader, database string, each func(filewise.LoggedS
 	return external.Engine{Product: e.product}.ReadLog(r, database, each)
 }
 
+// CheckDump refuses layouts that cannot hold a dump's tables, see managed.Engine.CheckDump.
+func (e Engine) CheckDump(ctx context.Context, t filewise.Target, layouts []filewise.Layout, p filewise.Program) error {
+	return managed.Engine{Product: e.product}.CheckDump(ctx, t, layouts, p)
+}
+
 // FillWork is the work in payload bytes that fills the files of a layout. 0: the
 // layout needs no such thing, its files fill evenly.
 func (e Engine) FillWork(t filewise.Target, l filewise.Layout, p filewise.Program) (int64, error) {

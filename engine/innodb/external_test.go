@@ -84,6 +84,7 @@ func testExternal(t *testing.T, e Engine, p servertest.Product) {
 	if err := db.Dropper.Drop(ctx); err != nil {
 		t.Error(err)
 	}
+	t.Run("Restore", func(t *testing.T) { restored(t, e, server) })
 	enginetest.SelfCheck(t, e, target, "inserts into partitions", "inserts into per-table", "orders with churn", "dml", "scan", "custom")
 	servertest.Same(t, before, server.Others(t))
 }

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"strconv"
-	"strings"
 
 	"filewise"
 	"filewise/engine/internal/customsql"
+	"filewise/engine/internal/dumpfile"
 	"filewise/engine/postgres/internal/client"
 )
 
@@ -41,7 +41,7 @@ func (d *design) layCustom() {
 // customSetup is the workload's set-up.
 func (d *design) customSetup() ([]string, error) {
 	if d.program.Restored() {
-		return []string{"-- restores " + strings.ReplaceAll(d.program.Custom.From, "\n", " ") + ", the tables where the layout says"}, nil
+		return []string{dumpfile.Step(d.program.Custom)}, nil
 	}
 	all, err := customRules.Setup(d.program.Custom, d.customSite(""))
 	var texts []string

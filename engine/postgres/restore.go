@@ -16,68 +16,66 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"filewise"
+	"filewise/engine/internal/dumpfile"
 	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/internal/installed"
 	"filewise/machine"
 )
+
+const dumpPrograms = "pg_dump"
+
+// CheckDump reads a program's dump, and refuses layouts that cannot hold its tables.
+func (Engine) CheckDump(ctx context.Context, t filewise.Target, layouts []filewise.Layout, p filewise.Program) error {
+	in, err := installed.Find(ctx, t.ServerBin)
+	if err != nil {
+		return err
+	}
+	text, wait, err := dumpText(ctx, in, p.Custom.From, "--schema-only")
+	if err == nil {
+		err = hold(layouts, p.Custom, text)
+		err = errors.Join(err, wait(err != nil))
+	}
+	return dumpfile.Failed(p.Custom.From, dumpPrograms, err)
+}
 
 // restoreDump fills the database from the dump that a study names: a script as pg_dump
 // writes it, or an archive, of which pg_restore makes one. Its text is executed as it
 // comes; only the tables of the layout are made where that says.
 func (i *instance) restoreDump(ctx context.Context) (err error) {
 	path := i.design.program.Custom.From
-	failed := func(err error) error {
-		if errors.Is(err, filewise.ErrUnsupported) {
-			return err
-		}
-		return filewise.Errorf(filewise.CodePreflight, "give a file that pg_dump has written, of this release or an older one",
-			"restoring %s: %w", path, err)
-	}
-	text, wait, err := i.dumpText(ctx, path, "--section=post-data")
-	if err == nil {
-		err = i.design.holds(text)
-		err = errors.Join(err, wait(err != nil))
-	}
+	text, wait, err := dumpText(ctx, i.install, path)
 	if err != nil {
-		return failed(err)
-	}
-	if text, wait, err = i.dumpText(ctx, path); err != nil {
-		return failed(err)
+		return dumpfile.Failed(path, dumpPrograms, err)
 	}
 	r := restorer{design: i.design, in: bufio.NewReaderSize(text, 1<<20)}
 	link := i.link.More(1) // whose settings the dump changes
 	defer link.Close()
 	err = link.With(ctx, func(conn *pgx.Conn) error { return link.Why(r.run(ctx, conn)) })
 	if err = errors.Join(err, wait(err != nil)); err != nil {
-		return failed(err)
+		return dumpfile.Failed(path, dumpPrograms, err)
 	}
 	return r.finish(ctx, i.link)
 }
 
 // dumpText is the script of a dump; wait ends what makes it.
-func (i *instance) dumpText(ctx context.Context, path string, only ...string) (text io.Reader, wait func(failed bool) error, err error) {
+func dumpText(ctx context.Context, in installed.Server, path string, only ...string) (text io.Reader, wait func(failed bool) error,
+	err error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, nil, err
 	}
 	if !info.IsDir() {
-		f, err := os.Open(path)
+		f, err := dumpfile.Open(path)
 		if err != nil {
 			return nil, nil, err
 		}
-		head := make([]byte, 512)
-		n, err := io.ReadFull(f, head)
-		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil, nil, errors.Join(err, f.Close())
-		}
-		if head = head[:n]; !bytes.HasPrefix(head, []byte("PGDMP")) && !bytes.Contains(head, []byte("ustar")) {
-			if _, err := f.Seek(0, io.SeekStart); err != nil {
-				return nil, nil, errors.Join(err, f.Close())
-			}
-			return f, func(bool) error { return f.Close() }, nil
+		buffered := bufio.NewReaderSize(f, 1<<20)
+		if head, _ := buffered.Peek(512); !bytes.HasPrefix(head, []byte("PGDMP")) && !bytes.Contains(head, []byte("ustar")) {
+			return buffered, func(bool) error { return f.Close() }, nil
 		}
 		f.Close() // pg_restore opens it itself
 	}
-	cmd := machine.Command(ctx, i.install.Program("pg_restore"), append(only, "--no-owner", "--no-acl", "--file=-", path)...)
+	cmd := machine.Command(ctx, in.Program("pg_restore"), append(only, "--no-owner", "--no-acl", "--no-tablespaces", "--file=-", path)...)
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	out, err := cmd.StdoutPipe()
@@ -104,7 +102,6 @@ type restorer struct {
 	text   strings.Builder // of statements that have not been executed yet
 	table  string          // whose CREATE TABLE is being read
 	body   bool            // a function's is being read
-	made   map[string]bool
 }
 
 var (
@@ -120,7 +117,6 @@ var (
 
 // run reads the script to its end. What stands between blocks of rows is executed at once.
 func (r *restorer) run(ctx context.Context, conn *pgx.Conn) error {
-	r.made = map[string]bool{}
 	for {
 		line, err := r.in.ReadString('\n')
 		if err != nil && !errors.Is(err, io.EOF) {
@@ -131,6 +127,7 @@ func (r *restorer) run(ctx context.Context, conn *pgx.Conn) error {
 		switch {
 		case strings.HasPrefix(text, `\connect`):
 			return errors.New("it is of several databases, or creates its own: leave -C out, and use no pg_dumpall")
+		case !r.body && strings.HasPrefix(text, "SET default_tablespace = "): // the original's
 		case strings.HasPrefix(text, `\restrict`), strings.HasPrefix(text, `\unrestrict`), !r.body && others.MatchString(text):
 		case !r.body && copies.MatchString(text):
 			if err := r.execute(ctx, conn); err != nil {
@@ -166,45 +163,50 @@ func (r *restorer) add(ctx context.Context, conn *pgx.Conn, line string) error {
 	return r.execute(ctx, conn)
 }
 
-// is tells whether a name in SQL is that of something.
-func is(name string) func(said string) bool {
-	return func(said string) bool { return said == name || said == client.Ident(name) }
-}
-
-// holds refuses a layout that cannot hold a table's keys, before anything is restored.
-func (d *design) holds(script io.Reader) error {
+// hold refuses layouts that cannot hold the keys of a dump's tables.
+func hold(layouts []filewise.Layout, custom *filewise.CustomSQL, script io.Reader) error {
+	divide := slices.ContainsFunc(layouts, func(l filewise.Layout) bool { return l.Kind != filewise.KindSingle })
 	lines := bufio.NewReaderSize(script, 1<<20)
-	of := ""
+	has, of := map[string]bool{}, ""
 	for {
 		line, err := lines.ReadString('\n')
-		for i, t := range d.program.Custom.Tables {
-			if !d.tables[i].Partitioned {
-				continue
-			}
-			named := is(t.Name)
-			columns := ""
-			if m := unique.FindStringSubmatch(line); m != nil && of == t.Name {
-				columns = m[1]
-			} else if m := uniqueIndex.FindStringSubmatch(line); m != nil && named(m[1]) {
-				columns = m[2]
-			}
-			if columns != "" && !slices.ContainsFunc(strings.Split(columns, ", "), is(t.Key)) {
-				return refuse("take it out of custom.tables, or name a column of that key there",
-					"table %s cannot be divided by %s: its key (%s) does not contain it", t.Name, t.Key, columns)
-			}
-		}
-		if m := alters.FindStringSubmatch(strings.TrimRight(line, "\r\n")); m != nil {
-			of = strings.ReplaceAll(strings.Trim(m[1], `"`), `""`, `"`)
-		} else {
-			of = ""
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
+		if err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
+		last := err != nil
+		line = strings.TrimRight(line, "\r\n")
+		columns := ""
+		if m := unique.FindStringSubmatch(line); m != nil {
+			columns = m[1]
+		} else if m := uniqueIndex.FindStringSubmatch(line); m != nil {
+			of, columns = m[1], m[2]
+		} else if m := creates.FindStringSubmatch(line); m != nil {
+			of, has[plain(m[1])] = m[1], true
+		} else if m := alters.FindStringSubmatch(line); m != nil {
+			of = m[1]
+		}
+		at := slices.IndexFunc(custom.Tables, func(t filewise.CustomTable) bool { return t.Name == plain(of) })
+		if columns != "" && divide && at >= 0 {
+			var key []string
+			for _, c := range strings.Split(columns, ", ") {
+				key = append(key, plain(c))
+			}
+			if err := dumpfile.CheckKey(custom.Tables[at], key); err != nil {
+				return err
+			}
+		}
+		if last {
+			return dumpfile.CheckTables(custom, func(name string) bool { return has[name] }, " in schema public")
+		}
 	}
+}
+
+// plain is a name without its quotes.
+func plain(said string) string {
+	if quoted, is := strings.CutPrefix(said, `"`); is {
+		return strings.ReplaceAll(strings.TrimSuffix(quoted, `"`), `""`, `"`)
+	}
+	return said
 }
 
 // placed is a line with what the layout adds: where a table lies, and that keys are
@@ -212,7 +214,7 @@ func (d *design) holds(script io.Reader) error {
 func (r *restorer) placed(line string) (string, error) {
 	spread := func(said string) string {
 		for _, t := range r.design.tables {
-			if is(t.Name)(said) {
+			if plain(said) == t.Name {
 				return t.Name
 			}
 		}
@@ -228,7 +230,7 @@ func (r *restorer) placed(line string) (string, error) {
 	if r.table != "" && strings.HasPrefix(line, ")") {
 		place := r.design.customSite("public.").Spread[r.table]
 		if line != ");" && place.Clause != "" {
-			return "", refuse("take it out of custom.tables", "table %s has properties of its own, which a layout may not hold: %s", r.table, line)
+			return "", dumpfile.Refuse("table %s has properties of its own, which a layout may not hold: %s", r.table, line)
 		}
 		if place.Clause != "" {
 			line = ") " + place.Clause + ";"
@@ -236,7 +238,7 @@ func (r *restorer) placed(line string) (string, error) {
 		for _, after := range place.After {
 			line += "\n" + after + ";"
 		}
-		r.made[r.table], r.table = true, ""
+		r.table = ""
 	}
 	if m := alters.FindStringSubmatch(line); m != nil && spread(m[1]) != "" {
 		return "ALTER TABLE public." + m[1] + m[2], nil
@@ -293,14 +295,10 @@ func (b *block) Read(to []byte) (int, error) {
 	return n, nil
 }
 
-// finish refuses a layout that is not real, puts the keys of partitions where the layout
+// finish puts the keys of partitions where the layout
 // has them, and gathers statistics.
 func (r *restorer) finish(ctx context.Context, link *client.Link) error {
 	for _, t := range r.design.tables {
-		if !r.made[t.Name] {
-			return filewise.Errorf(filewise.CodeUsage, "take it out of custom.tables, or name it as the dump does",
-				"the dump has no table %s in schema public", t.Name)
-		}
 		for _, leaf := range t.Leaves {
 			if leaf.index.name == "" {
 				continue

@@ -77,6 +77,9 @@ func (d *design) settings() []filewise.Fact {
 		{Name: "character_set_server", Value: "utf8mb4"},
 	}
 	s = append(append(s, instruments...), d.Product.Managed.Settings...)
+	if d.Program.Restored() { // whose rows may be large, and whose events are nobody's work
+		s = append(s, filewise.Fact{Name: "max_allowed_packet", Value: "1G"}, filewise.Fact{Name: "event_scheduler", Value: "OFF"})
+	}
 	if d.binlog() {
 		s = append(s, filewise.Fact{Name: "binlog_format", Value: "ROW"}, filewise.Fact{Name: "sync_binlog", Value: "1"},
 			filewise.Fact{Name: "max_binlog_size", Value: strconv.Itoa(binlogBytes)})

@@ -40,6 +40,9 @@ func newDesign(p *dialect.Product, t filewise.Target, l filewise.Layout, program
 	if err != nil {
 		return nil, err
 	}
+	if program.Restored() && l.AddedLater != "" {
+		return nil, refuse("leave --added-later out", "files added later to a dump's tables")
+	}
 	if err := dialect.CheckSettings(t.Settings); err != nil {
 		return nil, err
 	}

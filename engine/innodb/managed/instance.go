@@ -131,6 +131,7 @@ func (i *instance) pool(database string) *sql.DB {
 	c.Net, c.Addr = "unix", filepath.Join(socket.Dir, socket.Name)
 	c.DialFunc = dialect.Dialing(func(ctx context.Context, _, _ string) (net.Conn, error) { return socket.Dial(ctx) })
 	c.InterpolateParams = true
+	c.MaxAllowedPacket = 1 << 30
 	c.Logger = &mysql.NopLogger{} // its errors come back as errors
 	connector, err := mysql.NewConnector(c)
 	if err != nil {

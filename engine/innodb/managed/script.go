@@ -8,6 +8,7 @@ import (
 	"filewise"
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/internal/builds"
+	"filewise/engine/internal/dumpfile"
 	"filewise/engine/internal/script"
 )
 
@@ -48,8 +49,13 @@ func (d *design) steps(in dialect.Install) (script.Steps, error) {
 	w.Add(filewise.StageBuild, "file "+d.optionPath(), d.optionFile())
 	d.start(w, filewise.StageBuild, in, true, creation.Args...)
 	d.start(w, filewise.StageBuild, in, false)
-	objects, err := d.Create()
-	w.AddAll(filewise.StageBuild, onServer, append([]string{"CREATE DATABASE " + dialect.Ident(Database)}, objects...), err)
+	w.Add(filewise.StageBuild, onServer, "CREATE DATABASE "+dialect.Ident(Database))
+	if d.Program.Restored() {
+		w.Add(filewise.StageBuild, "dump", dumpfile.Step(d.Program.Custom))
+	} else {
+		objects, err := d.Create()
+		w.AddAll(filewise.StageBuild, onServer, objects, err)
+	}
 	if d.Layout.AddedLater != "" {
 		later := *d
 		later.Files, later.Later = d.All(), nil

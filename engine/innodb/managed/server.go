@@ -137,6 +137,9 @@ func (s *openServer) Build(ctx context.Context, l filewise.Layout, p filewise.Pr
 	if i.steps, err = i.design.steps(i.install); err == nil {
 		err = i.exec(ctx, i.steps.At(filewise.StageBuild).On(onServer).Texts()...)
 	}
+	if err == nil && p.Restored() {
+		err = i.restoreDump(ctx)
+	}
 	if err != nil {
 		return nil, errors.Join(err, s.drop(i))
 	}

@@ -1,0 +1,211 @@
+package managed
+
+import (
+	"bufio"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"filewise"
+	"filewise/engine/innodb/dialect"
+	"filewise/engine/internal/builds"
+	"filewise/engine/internal/dumpfile"
+)
+
+const dumpPrograms = "mariadb-dump, mysqldump or mydumper"
+
+// CheckDump reads a program's dump, and refuses layouts that cannot hold its tables.
+func (e Engine) CheckDump(_ context.Context, t filewise.Target, layouts []filewise.Layout, p filewise.Program) error {
+	all := map[string]definition{}
+	err := eachStatement(p.Custom.From, func(text string) error {
+		if d, is := define(text); is {
+			all[d.name] = d
+		}
+		return nil
+	})
+	if err == nil {
+		err = dumpfile.CheckTables(p.Custom, func(name string) bool { return all[name].name != "" }, "")
+	}
+	for _, l := range layouts {
+		if err != nil {
+			break
+		}
+		var d *design
+		if d, err = newDesign(e.Product, t, l, p, builds.First); err == nil {
+			err = d.holds(all)
+		}
+	}
+	return dumpfile.Failed(p.Custom.From, dumpPrograms, err)
+}
+
+// holds refuses what a layout cannot hold.
+func (d *design) holds(all map[string]definition) error {
+	for _, t := range d.Program.Custom.Tables {
+		def := all[t.Name]
+		switch {
+		case d.isSystem():
+			continue
+		case def.engine != "InnoDB":
+			return dumpfile.Refuse("table %s is of engine %s, whose files the layout does not place", t.Name, def.engine)
+		case def.divided:
+			return dumpfile.Refuse("table %s is divided into partitions already", t.Name)
+		case d.Layout.Kind != filewise.KindPartitions:
+			continue
+		case len(def.other) > 0:
+			return dumpfile.Refuse("table %s cannot be divided: %s", t.Name, strings.Join(def.other, "; "))
+		}
+		for _, key := range def.keys {
+			if err := dumpfile.CheckKey(t, key); err != nil {
+				return err
+			}
+		}
+		for _, from := range all {
+			for _, to := range from.refers {
+				if from.name == t.Name || to == t.Name {
+					return dumpfile.Refuse("table %s cannot be divided: InnoDB has no foreign keys from or to partitioned tables, and table %s "+
+						"refers to %s", t.Name, from.name, to)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// eachStatement reads a dump to its end.
+func eachStatement(path string, each func(text string) error) (err error) {
+	in, err := openDump(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	all := statements{in: bufio.NewReaderSize(in, 1<<20), delimiter: ";"}
+	for {
+		text, err := all.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = each(text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// restoreDump fills the database from the dump that a study names.
+func (i *instance) restoreDump(ctx context.Context) error {
+	control := i.pool(Database)
+	defer control.Close()
+	conn, err := control.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	r := restorer{design: i.design, conn: conn}
+	err = r.exec(ctx, "SET SESSION sql_log_bin = 0, foreign_key_checks = 0, unique_checks = 0, sql_mode = 'NO_AUTO_VALUE_ON_ZERO'")
+	if err == nil {
+		err = eachStatement(i.design.Program.Custom.From, func(text string) error {
+			placed, err := r.placed(text)
+			if r.binary && strings.HasPrefix(placed, "CREATE TABLE ") {
+				err = errors.Join(err, r.exec(ctx, "SET NAMES utf8mb4"))
+			}
+			if placed == "" || err != nil {
+				return err
+			}
+			return r.exec(ctx, placed)
+		})
+	}
+	if err == nil {
+		err = r.analyze(ctx)
+	}
+	return dumpfile.Failed(i.design.Program.Custom.From, dumpPrograms, err)
+}
+
+// restorer executes a dump's statements.
+type restorer struct {
+	design   *design
+	conn     *sql.Conn
+	database string // that the dump uses; empty: it says none
+	binary   bool   // mydumper has definitions read as bytes, which names of foreign keys do not survive
+}
+
+var (
+	uses   = regexp.MustCompile("^USE `((?:[^`]|``)*)`$")
+	alters = regexp.MustCompile("^(?:ALTER DATABASE|CREATE DATABASE(?: /\\*!\\d+ IF NOT EXISTS ?\\*/)?) `(?:[^`]|``)*`")
+	// apart are statements about what is not the database's: accounts, replication, other databases.
+	apart = regexp.MustCompile(`^(/\*!\d+ )?(DROP DATABASE|CREATE USER|CREATE ROLE|GRANT|REVOKE|SET PASSWORD|SET DEFAULT ROLE|` +
+		`CHANGE MASTER|CHANGE REPLICATION|SET @@GLOBAL|SET GLOBAL|INSTALL |CREATE SERVER)`)
+	// definer is an account that a managed server has not.
+	definer     = regexp.MustCompile("DEFINER ?= ?`(?:[^`]|``)*`@`(?:[^`]|``)*`")
+	directories = regexp.MustCompile(` (?:DATA|INDEX) DIRECTORY ?= ?'(?:[^']|'')*'`)
+)
+
+// placed is a statement as this layout has it; empty: it is left out.
+func (r *restorer) placed(text string) (string, error) {
+	if strings.HasPrefix(text, "INSERT ") {
+		return text, nil
+	}
+	if m := uses.FindStringSubmatch(text); m != nil {
+		if r.database != "" && r.database != m[1] {
+			return "", errSeveral
+		}
+		r.database = m[1]
+		return "", nil
+	}
+	if apart.MatchString(text) {
+		return "", nil
+	}
+	if at := definer.FindStringIndex(text); at != nil {
+		return text[:at[0]] + text[at[1]:], nil
+	}
+	def, is := define(text)
+	if !is {
+		if strings.Contains(text, "SET NAMES ") {
+			r.binary = strings.Contains(text, "SET NAMES binary")
+		}
+		if at := alters.FindStringIndex(text); at != nil { // what it says of characters
+			if text = text[at[1]:]; strings.TrimSpace(text) != "" {
+				text = "ALTER DATABASE " + dialect.Ident(Database) + text
+			}
+		}
+		return text, nil
+	}
+	// Where the original's files lie is no place of a build's.
+	text = text[:def.tail] + directories.ReplaceAllLiteralString(text[def.tail:], "")
+	for n, t := range r.design.Program.Custom.Tables {
+		if t.Name == def.name && !r.design.isSystem() {
+			options := r.design.Tables[n].Options
+			if !whole.MatchString(def.types[t.Key]) {
+				options = strings.Replace(options, "PARTITION BY HASH", "PARTITION BY KEY", 1)
+			}
+			text += options
+		}
+	}
+	return text, nil
+}
+
+func (r *restorer) exec(ctx context.Context, text string) error {
+	if _, err := r.conn.ExecContext(ctx, text); err != nil {
+		return fmt.Errorf("%w: %.200s", err, text)
+	}
+	return nil
+}
+
+// analyze gathers statistics, which would come about at some time while trials run.
+func (r *restorer) analyze(ctx context.Context) error {
+	var names sql.NullString
+	if err := r.exec(ctx, "SET SESSION group_concat_max_len = 1 << 20"); err != nil {
+		return err
+	}
+	err := r.conn.QueryRowContext(ctx, "SELECT GROUP_CONCAT(CONCAT('`', REPLACE(TABLE_NAME, '`', '``'), '`')) FROM information_schema.TABLES "+
+		"WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE'").Scan(&names)
+	if err != nil || names.String == "" {
+		return err
+	}
+	return r.exec(ctx, "ANALYZE LOCAL TABLE "+names.String)
+}

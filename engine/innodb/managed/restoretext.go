@@ -1,0 +1,126 @@
+package managed
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"filewise/engine/internal/dumpfile"
+)
+
+// openDump opens the text of a dump: a script of mysqldump's or mariadb-dump's, or the
+// files of a directory of mydumper's one after the other.
+func openDump(path string) (io.ReadCloser, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return dumpfile.Open(path)
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, err
+	}
+	var of [len(endings)][]string
+	for _, e := range entries {
+		name := strings.TrimSuffix(e.Name(), ".gz")
+		at := slices.IndexFunc(endings[:], func(end string) bool { return strings.HasSuffix(name, end) })
+		switch {
+		case at >= 0:
+			of[at] = append(of[at], filepath.Join(path, e.Name()))
+		case strings.Contains(name, ".sql.") || strings.HasSuffix(name, ".dat"):
+			return nil, fmt.Errorf("%s is packed by another program than gzip, or has rows for LOAD DATA", e.Name())
+		}
+	}
+	switch {
+	case len(of[0]) > 1:
+		return nil, errSeveral
+	case len(of[1]) == 0:
+		return nil, errors.New("the directory has no tables of mydumper's")
+	}
+	return &files{left: slices.Concat(of[0], of[1], of[len(endings)-1], of[2], of[3], of[4])}, nil
+}
+
+var errSeveral = errors.New("it is of several databases: dump one alone")
+
+// endings are those of mydumper's files: the database, tables, views, triggers, routines with
+// events; and rows, which come before the triggers.
+var endings = [...]string{"-schema-create.sql", "-schema.sql", "-schema-view.sql", "-schema-triggers.sql", "-schema-post.sql", ".sql"}
+
+// files are read one after the other.
+type files struct {
+	left []string
+	now  io.ReadCloser
+}
+
+func (f *files) Read(to []byte) (int, error) {
+	for {
+		if f.now == nil {
+			if len(f.left) == 0 {
+				return 0, io.EOF
+			}
+			var err error
+			if f.now, err = dumpfile.Open(f.left[0]); err != nil {
+				return 0, err
+			}
+			f.left = f.left[1:]
+		}
+		n, err := f.now.Read(to)
+		if !errors.Is(err, io.EOF) {
+			return n, err
+		}
+		if err := f.Close(); err != nil || n > 0 {
+			return n, err
+		}
+	}
+}
+
+func (f *files) Close() (err error) {
+	if f.now != nil {
+		err = f.now.Close()
+		f.now = nil
+	}
+	return err
+}
+
+// statements divides a dump as the programs that load one do: a statement ends at the
+// end of a line. Within texts these programs write \n.
+type statements struct {
+	in        *bufio.Reader
+	delimiter string
+}
+
+// next is the next statement; io.EOF: there is none.
+func (s *statements) next() (string, error) {
+	var b strings.Builder
+	for {
+		line, err := s.in.ReadString('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return "", err
+		}
+		text := strings.TrimRight(line, "\r\n")
+		delimiter, sets := strings.CutPrefix(text, "DELIMITER ")
+		switch {
+		case b.Len() > 0 || !sets && text != "" && !strings.HasPrefix(text, "--") && !strings.HasPrefix(text, "/*M!999999"):
+			b.WriteString(text)
+			if strings.HasSuffix(text, s.delimiter) {
+				return strings.TrimSuffix(b.String(), s.delimiter), nil
+			}
+			b.WriteByte('\n')
+		case sets:
+			s.delimiter = delimiter
+		}
+		if err != nil && strings.TrimSpace(b.String()) == "" {
+			return "", io.EOF
+		}
+		if err != nil {
+			return "", fmt.Errorf("the dump ends within a statement: %w", io.ErrUnexpectedEOF)
+		}
+	}
+}

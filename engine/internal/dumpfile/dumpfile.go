@@ -1,0 +1,79 @@
+// Package dumpfile has what engines share that fill builds from a dump of a user's database
+// (filewise.CustomSQL.From).
+package dumpfile
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"filewise"
+)
+
+// Open opens the text of a dump, which gzip may have packed.
+func Open(path string) (io.ReadCloser, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	in := bufio.NewReaderSize(f, 1<<20)
+	if head, _ := in.Peek(2); !bytes.Equal(head, []byte{0x1f, 0x8b}) {
+		return text{in, f}, nil
+	}
+	unpacked, err := gzip.NewReader(in)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return text{unpacked, f}, nil
+}
+
+type text struct {
+	io.Reader
+	io.Closer
+}
+
+// Step is what a plan shows of a restore.
+func Step(custom *filewise.CustomSQL) string {
+	return "-- restores " + strings.ReplaceAll(custom.From, "\n", " ") + ", the tables where the layout says"
+}
+
+// Failed says of which dump an error is, and by which programs one is made. What a layout
+// cannot hold is told as it is.
+func Failed(path, programs string, err error) error {
+	if err == nil || errors.Is(err, filewise.ErrUnsupported) || filewise.CodeOf(err) == filewise.CodeUsage {
+		return err
+	}
+	return filewise.Errorf(filewise.CodePreflight, "give a file that "+programs+" has written, of this release or an older one",
+		"restoring %s: %w", path, err)
+}
+
+// Refuse is for tables that a layout cannot hold.
+func Refuse(format string, args ...any) error {
+	args = append(args, filewise.ErrUnsupported)
+	return filewise.Errorf(filewise.CodeUsage, "take it out of custom.tables, or name a column there that all of its keys have", format+": %w",
+		args...)
+}
+
+// CheckKey refuses partitions by a column that a primary or unique key does not have.
+func CheckKey(t filewise.CustomTable, key []string) error {
+	if slices.Contains(key, t.Key) {
+		return nil
+	}
+	return Refuse("table %s cannot be divided by %s: its key (%s) does not contain it", t.Name, t.Key, strings.Join(key, ", "))
+}
+
+// CheckTables refuses names that a dump has no table of.
+func CheckTables(custom *filewise.CustomSQL, has func(table string) bool, where string) error {
+	for _, t := range custom.Tables {
+		if !has(t.Name) {
+			return filewise.Errorf(filewise.CodeUsage, "take it out of custom.tables, or name it as the dump does", "the dump has no table %s%s",
+				t.Name, where)
+		}
+	}
+	return nil
+}
