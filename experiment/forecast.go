@@ -37,9 +37,7 @@ func (p Plan) ForecastBy(noise float64, source string, s Schedule, spent time.Du
 		return Forecast{}, false
 	}
 	f := Forecast{Noise: noise, Source: source}
-	half := func(n int) float64 {
-		return stats.TQuantile(1-(1-p.Confidence)/float64(2*(layouts-1)), float64(n-1)) * noise * math.Sqrt(2/float64(n))
-	}
+	half := func(n int) float64 { return p.halfWidth(noise, n) }
 	takes := func(n int) time.Duration { return spent + time.Duration(n*layouts)*s.TrialTime }
 	f.Percent, f.Time = 100*math.Expm1(half(s.MaxBlocks)), takes(s.MaxBlocks)
 	for n := 2; n <= forecastBlocks && f.Blocks == 0; n++ {
@@ -49,6 +47,11 @@ func (p Plan) ForecastBy(noise float64, source string, s Schedule, spent time.Du
 	}
 	f.Sentence = f.words(p.Margin)
 	return f, true
+}
+
+// halfWidth is that of ForecastBy after n blocks, on the log scale.
+func (p Plan) halfWidth(noise float64, n int) float64 {
+	return stats.TQuantile(1-(1-p.Confidence)/float64(2*(len(p.Layouts)-1)), float64(n-1)) * noise * math.Sqrt(2/float64(n))
 }
 
 func (f Forecast) words(margin float64) string {
@@ -86,7 +89,7 @@ func (s standing) forecast() *Forecast {
 	if _, more := s.nextPilot(); more {
 		return nil
 	}
-	noise, source := s.pilotNoise(), "the pilots"
+	noise, source := s.pilotNoise(s.schedule.Turn*time.Duration(s.schedule.Rounds)), "the pilots"
 	if sd, n := s.turnNoise(); n > 0 {
 		noise, source = sd, filewise.Counted(n, "session")
 	}
@@ -103,9 +106,7 @@ func (s standing) forecast() *Forecast {
 // pilotNoise is the noise of a trial by the slices of the pilots: the standard deviation of
 // a mean over as long a time, by their autocorrelation (see correlationTime), on average over
 // layouts. It does not hold the drift that pilots are too short to show, which turns cancel.
-func (h history) pilotNoise() float64 {
-	s := h.schedule()
-	measured := (s.Turn * time.Duration(s.Rounds)).Seconds()
+func (h history) pilotNoise(measured time.Duration) float64 {
 	sum, n := 0.0, 0
 	for _, l := range h.plan.Layouts {
 		t := h.tries[cellKey{0, l.Name}].done
@@ -117,7 +118,7 @@ func (h history) pilotNoise() float64 {
 		if !ok {
 			continue
 		}
-		sum += variance / (mean * mean) * correlationTime(m).Seconds() / measured
+		sum += variance / (mean * mean) * correlationTime(m).Seconds() / measured.Seconds()
 		n++
 	}
 	if n == 0 {

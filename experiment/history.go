@@ -124,7 +124,7 @@ func (h history) lastBlock() int {
 func (h history) live(results []verdict.Result, b int) []int {
 	var out []int
 	for i := range h.plan.Layouts {
-		wanted := slices.ContainsFunc(results, func(r verdict.Result) bool { return wants(r, i, b) })
+		wanted := slices.ContainsFunc(results, func(r verdict.Result) bool { return h.plan.wants(r, i, b) })
 		if wanted && !h.withdrawn(i, b) {
 			out = append(out, i)
 		}
@@ -133,12 +133,12 @@ func (h history) live(results []verdict.Result, b int) []int {
 }
 
 // wants tells whether a family's judgement leaves a layout in question in block b.
-func wants(r verdict.Result, layout, b int) bool {
+func (p Plan) wants(r verdict.Result, layout, b int) bool {
 	look, judged := r.Last()
 	if !judged {
 		return true
 	}
-	if look.Stop != verdict.ReasonNone && look.Block < b {
+	if look.Stop != verdict.ReasonNone && look.Block < b && !p.narrows(r, look) {
 		return false
 	}
 	at := look.Estimates[layout].DroppedAt

@@ -56,7 +56,10 @@ func (p Plan) standingBy(done []filewise.Trial, m *memo) standing {
 		block := s.lastBlock() + 1
 		next := p.order(block, s.live(s.results, block))
 		if s.decision = s.ending(len(next)); s.decision.Ending == GoesOn {
-			s.next, _ = s.cell(block, next)
+			var left bool
+			if s.next, left = s.cell(block, next); !left {
+				s.decision = Decision{Ending: Broken, Why: "no layout is left to measure"}
+			}
 		}
 	}
 	return s
@@ -86,7 +89,7 @@ func (s standing) ending(live int) Decision {
 func (s standing) settled() Decision {
 	d := Decision{Ending: Decided}
 	for _, r := range s.results {
-		switch one := ended(r, s.schedule); {
+		switch one := s.ended(r); {
 		case one.Ending == GoesOn:
 			return one
 		case d.Why == "" || one.Ending != Decided:
@@ -97,7 +100,7 @@ func (s standing) settled() Decision {
 }
 
 // ended says how the judgement of one family has ended, if it has.
-func ended(r verdict.Result, s Schedule) Decision {
+func (s standing) ended(r verdict.Result) Decision {
 	look, ok := r.Last()
 	if !ok {
 		return Decision{}
@@ -108,9 +111,13 @@ func ended(r verdict.Result, s Schedule) Decision {
 	case verdict.ReasonAllResolved:
 		return Decision{Ending: Decided, Why: fmt.Sprintf("every layout is resolved after %d blocks", look.Block)}
 	case verdict.ReasonFutile:
-		return Decision{Ending: Futile, Why: fmt.Sprintf("stopped after %d blocks: the %d planned could not decide it", look.Block, s.MaxBlocks)}
+		if s.plan.narrows(r, look) {
+			break
+		}
+		return Decision{Ending: Futile,
+			Why: fmt.Sprintf("stopped after %d blocks: the %d planned could not decide it", look.Block, s.schedule.MaxBlocks)}
 	case verdict.ReasonMaxBlocks:
-		return Decision{Ending: Spent, Why: s.allBlocks()}
+		return Decision{Ending: Spent, Why: s.schedule.allBlocks()}
 	}
 	return Decision{}
 }

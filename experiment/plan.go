@@ -78,10 +78,13 @@ type Plan struct {
 	Confidence float64 `json:"confidence"` // 0.95
 	// Rules are those of package verdict that judge; 0: 1, as of runs that were stored
 	// when there were no others.
-	Rules     int           `json:"rules,omitempty"`
-	Goal      verdict.Goal  `json:"goal"`
-	MaxBlocks int           `json:"max_blocks"`
-	Budget    time.Duration `json:"budget_ns"`
+	Rules     int          `json:"rules,omitempty"`
+	Goal      verdict.Goal `json:"goal"`
+	MaxBlocks int          `json:"max_blocks"`
+	// Bounds is how narrow intervals are to be where no verdict can be had, in percent to
+	// either side: time is spent on that, within the budget. 0: a futile run ends.
+	Bounds float64       `json:"bounds_percent,omitempty"`
+	Budget time.Duration `json:"budget_ns"`
 	// P99Limit bars a layout from being recommended whose 99th percentile of latency,
 	// of any type of operations, is above it over all trials; 0: there is no limit.
 	P99Limit time.Duration `json:"p99_limit_ns,omitempty"`

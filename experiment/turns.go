@@ -150,6 +150,7 @@ func (h history) takeTurns(s Schedule) Schedule {
 		s.Rounds = p.Cells
 	} else if p.WindowByPilots && p.Work == 0 {
 		s.Rounds = c.rounds(max(s.Rounds, usualRounds), left/layouts)
+		s.Rounds = h.narrowing(s, c, left/layouts)
 	}
 	s.TrialTime = c.once + time.Duration(s.Rounds)*(c.measured+c.around)
 	if p.Budget > 0 {

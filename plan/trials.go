@@ -142,6 +142,7 @@ func (m *maker) setJudging() error {
 			"pilots and the %d blocks that a verdict needs take at least %v: give more, or a shorter --window or fewer --files",
 			verdict.FirstLook, least.Round(time.Second)))
 	}
+	m.plan.Bounds = usefulBounds
 	return m.o.JudgeOptions.Apply(&m.plan)
 }
 

@@ -16,6 +16,7 @@ const (
 	defaultBudget      = 90 * time.Second
 	defaultPilotWindow = time.Second
 	defaultMaxBlocks   = 20
+	usefulBounds       = 10 // percent, that an answer has which is no verdict
 	defaultAttempts    = 3
 	defaultInstances   = 3
 	sliceLength        = 10 * time.Millisecond
