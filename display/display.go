@@ -68,13 +68,14 @@ type state struct {
 	trials    []filewise.Trial
 	judgement experiment.Judgement
 	started   time.Time // of this trial
+	since     time.Time // the last trial was recorded, or a wait was over
 	waiting   string    // for what the next trial waits; empty: it does not
 }
 
 // New starts a display of a run whose earlier trials are in d.
 func New(w io.Writer, d report.Data, opts Options) *Display {
 	x := &Display{w: w, opts: opts, data: d, events: make(chan experiment.Event, 64), done: make(chan struct{})}
-	x.state.trials, x.state.judgement = d.Trials, d.Judgement
+	x.state.trials, x.state.judgement, x.state.since = d.Trials, d.Judgement, time.Now()
 	if j, err := d.Plan.Judge(d.Trials); err == nil {
 		x.state.judgement = j
 	}
@@ -131,7 +132,9 @@ func (x *Display) apply(e experiment.Event) {
 			x.line(s.waiting)
 		}
 	case experiment.EventStage:
-		s.waiting = ""
+		if s.waiting != "" {
+			s.waiting, s.since = "", time.Now()
+		}
 		if s.cell != e.Cell || s.started.IsZero() {
 			s.cell, s.started, s.live = e.Cell, time.Now(), nil
 			x.relevanceOnce()
@@ -143,7 +146,7 @@ func (x *Display) apply(e experiment.Event) {
 	case experiment.EventRecorded:
 		s.trials = append(s.trials, *e.Trial)
 		s.judgement = e.Judgement
-		s.started = time.Time{}
+		s.started, s.since = time.Time{}, time.Now()
 		if !x.opts.Live {
 			x.line(report.Recorded(x.shown(), *e.Trial))
 			x.forecastOnce()

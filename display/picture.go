@@ -26,6 +26,9 @@ func (x *Display) draw(now time.Time) {
 	b.WriteString(x.back(width))
 	x.picture = x.picture[:0]
 	below := []string{report.Left(x.shown()), "Ctrl-C ends it; finished trials are kept."}
+	if bar := x.bar(now, width); bar != "" {
+		below = []string{bar, below[1] + " " + report.Finished(x.shown()) + "."}
+	}
 	if f := x.forecast(); f != "" {
 		below = append([]string{f}, below...)
 	}
@@ -39,6 +42,27 @@ func (x *Display) draw(now time.Time) {
 	}
 	b.WriteString(ansi.EraseScreenBelow)
 	x.printf("%s", b.String())
+}
+
+// bar is how much of the time that the run may take at most is over, and how much is left;
+// empty: it is not known.
+func (x *Display) bar(now time.Time, width int) string {
+	left, over := report.TimeLeft(x.shown()), x.state.judgement.Elapsed
+	if left <= 0 {
+		return ""
+	}
+	if x.state.waiting == "" {
+		spent := min(now.Sub(x.state.since), left)
+		left, over = left-spent, over+spent
+	}
+	cells := min(width-30, 40)
+	if cells < 10 {
+		return ""
+	}
+	done := float64(over) / float64(over+left)
+	full := int(done * float64(cells))
+	return fmt.Sprintf("[%s%s] %3.0f %%, at most %v left", strings.Repeat("#", full), strings.Repeat("·", cells-full), 100*done,
+		left.Round(time.Second))
 }
 
 // forecast says what the budget can tell, or that the blocks planned will not resolve

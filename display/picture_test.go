@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
+
+	"filewise/experiment"
+	"filewise/report"
 )
 
 func TestFit(t *testing.T) {
@@ -43,5 +47,28 @@ func TestBack(t *testing.T) {
 	}
 	if got := new(Display).back(80); got != "" {
 		t.Errorf("no picture: %q, want nothing", got)
+	}
+}
+
+// The bar moves while a trial runs, and stands where it is waited for others.
+func TestBar(t *testing.T) {
+	now := time.Now()
+	x := &Display{data: report.Data{Plan: experiment.Plan{Budget: 100 * time.Second}}}
+	x.state.judgement.Elapsed, x.state.since = 40*time.Second, now.Add(-10*time.Second)
+	half := "[" + strings.Repeat("#", 20) + strings.Repeat("·", 20) + "]  50 %, at most 50s left"
+	if got := x.bar(now, 80); got != half {
+		t.Errorf("%q, want %q", got, half)
+	}
+	if got := x.bar(now.Add(time.Hour), 80); !strings.HasSuffix(got, "] 100 %, at most 0s left") {
+		t.Errorf("%q", got)
+	}
+	if x.state.waiting = "for others"; !strings.Contains(x.bar(now, 80), "]  40 %, at most 1m0s left") {
+		t.Errorf("%q", x.bar(now, 80))
+	}
+	if x.data.Plan.Budget = 0; x.bar(now, 80) != "" {
+		t.Errorf("%q of a time that is not known", x.bar(now, 80))
+	}
+	if x.data.Plan.Budget = time.Minute; x.bar(now, 39) != "" {
+		t.Error("a bar without room")
 	}
 }

@@ -80,46 +80,58 @@ func Place(d Data, c filewise.Cell) string {
 
 // Left says how much is done and how long it may still take.
 func Left(d Data) string {
-	p, j := d.Plan, d.Judgement
-	if p.AsPublished != nil {
-		return leftOfDesign(d)
+	out := Finished(d)
+	if most := TimeLeft(d); most > 0 {
+		out += fmt.Sprintf("; at most about %v left", most.Round(time.Second))
 	}
+	return out
+}
+
+// Finished says how much is done.
+func Finished(d Data) string {
+	if d.Plan.AsPublished != nil {
+		all, done := runsOfDesign(d)
+		return fmt.Sprintf("%d of %d runs done", done, all)
+	}
+	j := d.Judgement
 	out := count(j.First().Result.Blocks, "block") + " done"
 	if r := j.First().Result; r.Blocks < r.FirstClaim() {
 		out += fmt.Sprintf(", intervals from block %d on", r.FirstClaim())
 	}
-	most := time.Duration(0)
-	if j.Schedule.TrialTime > 0 {
+	return out
+}
+
+// TimeLeft is how long the trials that are not done may take at most; 0: not known.
+func TimeLeft(d Data) time.Duration {
+	p, j := d.Plan, d.Judgement
+	most, trial := time.Duration(0), j.Schedule.TrialTime
+	switch {
+	case p.AsPublished != nil:
+		all, done := runsOfDesign(d)
+		return time.Duration(all-done) * trial
+	case trial > 0:
 		live := 0
 		for _, alive := range j.First().Result.Live() {
 			if alive {
 				live++
 			}
 		}
-		most = time.Duration(max(0, j.Schedule.MaxBlocks-j.First().Result.Blocks)*live) * j.Schedule.TrialTime
+		most = time.Duration(max(0, j.Schedule.MaxBlocks-j.First().Result.Blocks)*live) * trial
 	}
 	if p.Budget > 0 && (most == 0 || most > p.Budget-j.Elapsed) {
 		most = max(0, p.Budget-j.Elapsed)
 	}
-	if most > 0 {
-		out += fmt.Sprintf("; at most about %v left", most.Round(time.Second))
-	}
-	return out
+	return most
 }
 
-// leftOfDesign says how much of an article's design is done.
-func leftOfDesign(d Data) string {
-	all, done := len(d.Plan.Trials()), 0
+// runsOfDesign are how many runs an article's design has, and how many are done.
+func runsOfDesign(d Data) (all, done int) {
 	for _, t := range d.Trials {
 		if t.State == filewise.Done {
 			done++
 		}
 	}
-	out := fmt.Sprintf("%d of %d runs done", done, all)
-	if t := d.Judgement.Schedule.TrialTime; t > 0 && done < all {
-		out += fmt.Sprintf("; about %v left", (time.Duration(all-done) * t).Round(time.Second))
-	}
-	return out
+	return len(d.Plan.Trials()), done
 }
 
 // Recorded is the line of a finished trial.

@@ -87,6 +87,8 @@ func wholeSequences(out []byte) int {
 // what every picture says in its last line.
 const pictureEnd = "Ctrl-C ends it"
 
+var progress = regexp.MustCompile(`\[#*·*\] +\d+ %, at most [0-9.ms]+ left`)
+
 // The live picture: at most four a second, never wider or taller than the
 // terminal, gone at the end.
 func TestTerminal(t *testing.T) {
@@ -119,6 +121,9 @@ func checkPictures(t *testing.T, w *watched) {
 	if pictures < 4 {
 		t.Errorf("only %d whole pictures were seen:\n%s", pictures, w.during[len(w.during)/2])
 	}
+	if bar := strings.Join(w.during, "\n"); w.width >= 60 && !progress.MatchString(bar) {
+		t.Error("there was no bar")
+	}
 	if w.colours == 0 {
 		t.Error("no colour on a terminal that has it")
 	}
@@ -126,7 +131,7 @@ func checkPictures(t *testing.T, w *watched) {
 
 func checkEnd(t *testing.T, w *watched) {
 	end := w.String()
-	if strings.Contains(end, pictureEnd) || strings.Contains(end, "blocks done") {
+	if strings.Contains(end, pictureEnd) || strings.Contains(end, "blocks done") || progress.MatchString(end) {
 		t.Errorf("the picture is still there at the end:\n%s", end)
 	}
 	flat := strings.Join(strings.Fields(end), " ") // lines end where the terminal does
@@ -159,8 +164,8 @@ func TestNoTerminal(t *testing.T) {
 	p := newPlace(t)
 	c := p.run(0, shortRun...)
 	lines := c.stderr.String()
-	if strings.ContainsAny(lines+c.stdout.String(), "\x1b\r") {
-		t.Errorf("escape sequences outside a terminal:\n%q\n%q", lines, &c.stdout)
+	if strings.ContainsAny(lines+c.stdout.String(), "\x1b\r") || strings.Contains(lines, " left") {
+		t.Errorf("escape sequences or a bar outside a terminal:\n%q\n%q", lines, &c.stdout)
 	}
 	_, state, _, trials := p.newest()
 	if got := regexp.MustCompile(`(?m)^(pilot|block \d+ of at most 5) · \d files?: \S+ rows/s$`).FindAllString(lines,
