@@ -93,7 +93,7 @@ func (r row) object(o external.Object) external.Object {
 	if age, aged := r.number("age"); !aged || age < young {
 		o.Young = fmt.Sprintf("it is less than %d minutes old: a run may be making it", young)
 	}
-	if others, counted := r.number("others"); !counted || others > 0 {
+	if others, counted := r.number("others"); (!counted || others > 0) && !forCustom(o.Name.Name, o.Mark) {
 		o.Others = fmt.Sprintf("%s, %d in all", r.text("other"), others)
 	}
 	return o

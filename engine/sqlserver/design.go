@@ -71,7 +71,7 @@ func (d *design) checkProgram() error {
 	case p.Table().Temporary:
 		return unsupported("measure the present files by a workload of your own, have the owner change them, measure again, and judge by "+
 			"filewise compare", "%s", noTemp)
-	case sections[p.SQL()] == nil || p.Dumps():
+	case sections[p.SQL()] == nil && !d.custom() || p.Dumps():
 		return unsupported("see filewise scenarios", "workload %q on sqlserver", p.Workload)
 	case p.Connections() < 1 || d.program.Connections() > maxSessions-100:
 		return usage(fmt.Sprintf("give 1 to %d", maxSessions-100), "%d connections", p.Connections())

@@ -13,9 +13,10 @@ import (
 const dropPatience = 20 * time.Second
 
 // drop drops the database of a name that has exactly this mark and holds nothing
-// but what Filewise makes; with none, only one that is empty and has no mark at all.
+// but what Filewise makes, or custom SQL; with none, only one that is empty and has no mark at all.
 func (s *externalServer) drop(ctx context.Context, name, text string) error {
-	statement, err := server.Statement("drop", map[string]any{"Name": name, "Mark": text, "Unmarked": text == ""})
+	statement, err := server.Statement("drop", map[string]any{"Name": name, "Mark": text, "Unmarked": text == "",
+		"Custom": forCustom(name, text)})
 	if err != nil {
 		return err
 	}

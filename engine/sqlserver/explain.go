@@ -42,8 +42,11 @@ var classes = external.Classes{
 	filewise.ClassSerialization: {3960, 3961, 41302, 41305, 41325},
 	filewise.ClassLockTimeout:   {1222},
 	filewise.ClassConstraint:    {2601, 2627, 547, 515, 512},
-	filewise.ClassSpace:         {1101, 1105, 9002, 1827, 5149, 5144, 3257, 1121},
-	filewise.ClassConnection:    {596, 6005, 6104, 10928, 10929, 40501, 17188, 17830, 17809},
+	// Syntax, names, rights, numbers of values, types and arguments that do not fit.
+	filewise.ClassMistake: {102, 105, 109, 110, 120, 121, 137, 156, 174, 189, 195, 201, 205, 206, 207, 208, 209, 213, 229, 230, 264, 402,
+		1046, 2812, 4104, 8116, 8120, 8144, 8145},
+	filewise.ClassSpace:      {1101, 1105, 9002, 1827, 5149, 5144, 3257, 1121},
+	filewise.ClassConnection: {596, 6005, 6104, 10928, 10929, 40501, 17188, 17830, 17809},
 }
 
 // fullDisk is how the operating system's error of a full volume is quoted: of Windows and Linux.

@@ -278,8 +278,12 @@ func render(t *testing.T) *rendering {
 			r.add(section, all, err)
 		}
 	})
-	all, err := server.Statements("drop", map[string]any{"Name": testName, "Mark": "", "Unmarked": true})
-	r.add("drop", all, err)
+	for _, vars := range []map[string]any{{"Mark": "", "Unmarked": true, "Custom": false},
+		{"Mark": `Made: {"custom":true}`, "Unmarked": false, "Custom": true}} {
+		vars["Name"] = testName
+		all, err := server.Statements("drop", vars)
+		r.add("drop", all, err)
+	}
 	return r
 }
 

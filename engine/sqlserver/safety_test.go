@@ -69,7 +69,8 @@ func checkHarmless(batch string, marked func(name string) bool) string {
 	}
 	others := strings.Contains(bare, ".sys.objects AS o") && strings.Contains(bare, "THROW 50004")
 	atOnce := strings.Contains(bare, "DATEDIFF(second, create_date, SYSDATETIME()) < 60)") && strings.Contains(bare, "THROW 50005")
-	if regexp.MustCompile(`(?i)\bDROP\s+DATABASE\b`).MatchString(bare) && !others && !restoring && !atOnce {
+	custom := strings.Contains(batch, `"custom":true`) // in the mark that the batch reads: what is in it is the user's SQL's
+	if regexp.MustCompile(`(?i)\bDROP\s+DATABASE\b`).MatchString(bare) && !custom && !others && !restoring && !atOnce {
 		return "it drops a database without a look at what others have put in, in the same batch"
 	}
 	if strings.Contains(bare, "BACKUP DATABASE") && (!strings.Contains(bare, "COPY_ONLY") || !strings.Contains(bare, "NOINIT")) {

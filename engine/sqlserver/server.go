@@ -130,6 +130,9 @@ func (s *externalServer) Build(ctx context.Context, l filewise.Layout, p filewis
 	if err != nil {
 		return nil, filewise.Errorf(filewise.CodeInternal, "", "%w", err)
 	}
+	if p.Custom != nil {
+		m = m.ForCustom()
+	}
 	d, err := newDesign(s.target, l, p, s.at(name, m.Text()))
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/engine/internal/customsql"
 	"filewise/engine/internal/operations"
 	"filewise/engine/internal/session"
 )
@@ -24,6 +25,9 @@ func (b *build) Connect(ctx context.Context, phase, worker int) (filewise.Sessio
 	s := &connection{Session: machine, build: b, vars: b.design.ofWorker(worker)}
 	if err = s.render(); err == nil && !s.Phase.PerStatement {
 		err = s.open(ctx)
+	}
+	if err == nil && b.design.custom() {
+		err = s.readyCustom(ctx)
 	}
 	if err != nil {
 		return nil, errors.Join(s.explain("connection "+strconv.Itoa(worker), err), s.Close())
@@ -44,6 +48,7 @@ type connection struct {
 	look       string    // whether an operation is committed; empty: nothing tells
 	churn      string    // with churnNumber in the place of the number; empty: none
 	values     []any
+	custom     customsql.Session
 }
 
 // churnNumber stands for the number of a table that is created and dropped.
@@ -60,9 +65,14 @@ func (s *connection) render() (err error) {
 		Unchanged: func(error) bool { return s.Phase.PerStatement }, Rollback: s.rollback, Kill: s.kill,
 		Explain: s.build.server.login.explain, Release: s.release, Patience: lookPatience,
 	}
-	if s.Phase.Client {
+	switch {
+	case d.custom():
+		s.One = func(ctx context.Context, i int64) error { return s.custom.Do(customCall{s, ctx}, s.Session, i) }
+		s.Noun = "transaction"
+		return nil
+	case s.Phase.Client:
 		s.One = s.send
-	} else {
+	default:
 		s.Call = s.loop
 	}
 	s.statements, err = session.Render(s.Phase, func(section string) (string, error) {

@@ -29,10 +29,7 @@ func (b *build) Settle(ctx context.Context) error {
 // rows themselves are read, and counted and summed here.
 func (b *build) Query(ctx context.Context, section string) ([][]any, error) {
 	d := b.design
-	if !sections[d.program.SQL()].Has(section) {
-		return nil, filewise.Errorf(filewise.CodeInternal, "", "section %q: %w", section, filewise.ErrUnsupported)
-	}
-	statements, err := d.batches(section, d.ofWorker(0))
+	statements, err := d.queryOf(section)
 	if err != nil {
 		return nil, err
 	}
@@ -53,6 +50,17 @@ func (b *build) Query(ctx context.Context, section string) ([][]any, error) {
 		}
 	}
 	return all, nil
+}
+
+// queryOf are the statements of a section that is asked.
+func (d *design) queryOf(section string) ([]string, error) {
+	switch {
+	case d.custom():
+		return d.queryCustom(section)
+	case !sections[d.program.SQL()].Has(section):
+		return nil, filewise.Errorf(filewise.CodeInternal, "", "section %q: %w", section, filewise.ErrUnsupported)
+	}
+	return d.batches(section, d.ofWorker(0))
 }
 
 // sum reads a table and returns its rows and the sum of the CRC-32 (IEEE) of

@@ -66,6 +66,7 @@ func (d *design) vars() map[string]any {
 		"Tables": d.tables, "PayloadType": payloadType(d.program.First().OpBytes),
 		"Loaded": d.loaded(), "IndexPlace": d.indexPlace(),
 		"Connections": 1, // of a phase that loops on the server
+		"Custom":      d.custom(),
 	}
 	maps.Copy(vars, d.program.Vars())
 	return vars

@@ -1,6 +1,7 @@
 package sqlserver
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -21,14 +22,13 @@ func (d *design) steps() (script.Steps, error) {
 	})
 	s := stepper{w, d}
 	s.server(filewise.StageBuild, "create", "from-model", "options")
-	w.Sections(filewise.StageBuild, "keep", "tables")
+	w.Sections(filewise.StageBuild, "keep")
 	s.program()
 	s.load()
 	s.extend()
 	w.Sections(filewise.StageSettle, "settle")
 	w.Sections(filewise.StageObserve, "files")
 	s.work()
-	w.Checks(sections[d.program.SQL()].Sections())
 	s.server(filewise.StageDrop, "drop")
 	return w.Steps()
 }
@@ -54,6 +54,12 @@ func (s stepper) render(stage, on, section string, vars map[string]any) {
 // program adds what works on the tables, one batch each.
 func (s stepper) program() {
 	d := s.d
+	if d.custom() {
+		all, err := d.customSetup()
+		s.AddAll(filewise.StageBuild, d.on(), all, err)
+		return
+	}
+	s.Sections(filewise.StageBuild, "tables")
 	if len(d.loaded()) > 0 {
 		s.Sections(filewise.StageBuild, "loaded-batches")
 	}
@@ -116,10 +122,20 @@ func (d *design) skips(section string) bool {
 	return false
 }
 
-// work adds what sessions execute, and backups.
+// work adds what sessions execute, backups and checks.
 func (s stepper) work() {
 	d := s.d
 	p := d.program
+	if d.custom() {
+		s.Sections(filewise.StageWarmUp, "connection")
+		steps, err := customRules.Steps(p)
+		s.AddAll("", "", nil, err)
+		for _, x := range steps {
+			s.Add(x.Stage, d.on(), cmp.Or(map[string]string{"BEGIN": beginTransaction, "COMMIT": commitTransaction}[x.SQL], x.SQL))
+		}
+		s.Sections(filewise.StageDrain, "settle")
+		return
+	}
 	for _, phase := range p.Phases {
 		if phase.Act == filewise.ActWork && !phase.PerStatement {
 			s.Sections(filewise.StageWarmUp, "connection")
@@ -132,6 +148,7 @@ func (s stepper) work() {
 	settle, err := d.batches("settle", d.vars())
 	s.AddAll("", "", nil, err)
 	s.Work(p, s.act, settle...)
+	s.Checks(sections[p.SQL()].Sections())
 }
 
 func (s stepper) act(p filewise.Phase) {
@@ -158,7 +175,7 @@ func (s stepper) backup(t transfer) {
 func (s stepper) restore(t transfer) {
 	d, vars := s.d, t.vars()
 	name := mark.PlanName[:len(mark.PlanName)-1] + "r"
-	vars["Name"], vars["Mark"], vars["Unmarked"] = name, planMark, false
+	vars["Name"], vars["Mark"], vars["Unmarked"], vars["Custom"] = name, planMark, false, false
 	var moves []move
 	for i, f := range d.files() {
 		path, err := d.where[f.volume].Join(fmt.Sprintf("%s_restored_%02d%s", name, i+1, extensionOf(f)))

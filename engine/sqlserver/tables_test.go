@@ -51,7 +51,7 @@ type loading struct {
 }
 
 var (
-	tableName   = regexp.MustCompile(`^(?:--.*\n)*CREATE TABLE dbo\.\[?(\w+)\]?`)
+	tableName   = regexp.MustCompile(`^(?:--.*\n)*CREATE TABLE (?:dbo\.)?\[?(\w+)\]?`)
 	columnTypes = regexp.MustCompile(`(?m)\[?(\w+)\]? (int|bigint|float|varchar\(\d+\)|char\(\d+\)) `)
 )
 

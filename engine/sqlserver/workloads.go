@@ -62,6 +62,9 @@ func (d *design) checkPhases() error {
 		return unsupported("leave --beside out", "a load beside a backup on sqlserver: Filewise has none for it yet, only for sqlite, mariadb "+
 			"and postgres")
 	}
+	if d.custom() {
+		return d.checkCustom()
+	}
 	if err := external.CheckPhases("sqlserver", d.layout, p, sections[p.SQL()].Has); err != nil || !p.BacksUp() {
 		return err
 	}

@@ -15,6 +15,8 @@ import (
 type Statement struct {
 	Text  string
 	Place string // in the user's file
+	// Section is the one that it is of; empty: the set-up.
+	Section string
 	// Order are the arguments that its parameters take, in the order of parameters.
 	Order []int
 	// Spread are the tables that it puts where the layout says.
@@ -52,7 +54,7 @@ func (r Rules) Section(custom *filewise.CustomSQL, name string) ([]Statement, er
 			if err := r.refuse(s, false); err != nil {
 				return nil, err
 			}
-			s.Chance = r.chance(s, section)
+			s.Chance, s.Section = r.chance(s, section), name
 			all = append(all, s)
 		}
 	}

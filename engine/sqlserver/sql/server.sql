@@ -267,12 +267,14 @@ SELECT
 SET NOCOUNT ON;
 IF DB_ID({{literal .Name}}) IS NULL RETURN;
 -- guard
+{{- if not .Custom}}
 IF EXISTS (SELECT 1 FROM
 -- others there
 )
 BEGIN;
   THROW 50004, N'the database holds what Filewise has not made: nothing of it is changed', 1;
 END;
+{{- end}}
 DROP DATABASE {{ident .Name}};
 
 -- name: drop-restoring whole

@@ -1,0 +1,136 @@
+package sqlserver
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"filewise"
+	"filewise/engine/internal/customsql"
+	"filewise/engine/internal/mark"
+)
+
+// customRules are how T-SQL is written.
+var customRules = customsql.Rules{Transact: true, Numbered: "@p", Guard: guardCustom}
+
+// custom tells whether the workload brings custom SQL.
+func (d *design) custom() bool { return d.program.Custom != nil }
+
+// checkCustom refuses what it cannot do here.
+func (d *design) checkCustom() error {
+	switch l := d.layout; {
+	case l.AddedLater != "":
+		return unsupported("use scenario inserts", "files added later in workload %s on sqlserver", d.program.Workload)
+	case l.Indexes == filewise.IndexesApart:
+		return unsupported("leave --indexes out", "indexes apart in workload %s on sqlserver, whose indexes its set-up makes", d.program.Workload)
+	case d.program.Restored():
+		return unsupported("give a set-up instead of --from", "a dump on sqlserver")
+	}
+	return nil
+}
+
+// customSetup is the workload's set-up, each statement a batch.
+func (d *design) customSetup() ([]string, error) {
+	site := customsql.Site{Shards: 1, Spread: map[string]customsql.Place{}}
+	for _, t := range d.program.Custom.Tables {
+		site.Spread[t.Name] = customsql.Place{Clause: "ON [PRIMARY]"}
+	}
+	all, err := customRules.Setup(d.program.Custom, site)
+	var texts []string
+	for _, x := range all {
+		texts = append(texts, x.Marked())
+	}
+	return texts, err
+}
+
+// forCustom tells whether a mark is of a database for custom SQL, which may hold anything.
+func forCustom(name, text string) bool {
+	m, err := mark.Parse(name, text)
+	return err == nil && m.Custom
+}
+
+// queryCustom asks a query of custom SQL.
+func (d *design) queryCustom(section string) ([]string, error) {
+	x, err := customRules.Query(d.program.Custom, section)
+	return []string{x.Marked()}, err
+}
+
+// customCall is a connection with custom SQL as package customsql takes it, for one call.
+type customCall struct {
+	*connection
+	ctx context.Context
+}
+
+// Run executes a statement and reads its rows to the end.
+func (c customCall) Run(x *customsql.Statement, values []any) error {
+	_, err := c.conn.ExecContext(c.ctx, x.Text, values...)
+	return err
+}
+
+const beginTransaction, commitTransaction = "BEGIN TRANSACTION", "COMMIT TRANSACTION"
+
+// Begin begins a transaction.
+func (c customCall) Begin(bool) error { return exec(c.ctx, c.conn, beginTransaction) }
+
+// Commit commits it.
+func (c customCall) Commit() error { return exec(c.ctx, c.conn, commitTransaction) }
+
+// Rollback ends what an error has not ended. After the call's end the session does so.
+func (c customCall) Rollback() error {
+	if c.ctx.Err() == nil {
+		return c.rollback(c.ctx)
+	}
+	return nil
+}
+
+// readyCustom has the server compile all statements, so that mistakes are found before the
+// work.
+func (s *connection) readyCustom(ctx context.Context) error {
+	compile := func(x *customsql.Statement) error { return s.compile(ctx, x) }
+	return s.custom.Prepare(customRules, s.build.design.program.Custom, s.Session, compile, compile)
+}
+
+// sampled is how many operations are looked through for one of a type.
+const sampled = 1 << 16
+
+// compile has the server compile a statement with the names in it, and execute nothing. One
+// of a type that is too seldom to have values is compiled when it is executed.
+func (s *connection) compile(ctx context.Context, x *customsql.Statement) error {
+	var args []any
+	if kind := slices.Index(s.Phase.Sections, x.Section); kind >= 0 {
+		i := int64(0)
+		for i < sampled && s.Type(i) != kind {
+			i++
+		}
+		if i == sampled {
+			return nil
+		}
+		args = x.Values(nil, s.Phase.Args.Args(nil, s.Worker, i))
+	}
+	for _, text := range []string{"SET NOEXEC ON", declared(args) + x.Text, "SET NOEXEC OFF"} {
+		if _, err := s.conn.ExecContext(ctx, text); err != nil {
+			return fmt.Errorf("%s: %w", x.Place, err)
+		}
+	}
+	return nil
+}
+
+// declared declares parameters as the driver does, but for the length of texts.
+func declared(args []any) string {
+	var all []string
+	for i, v := range args {
+		kind := "nvarchar(4000)"
+		switch v.(type) {
+		case int64:
+			kind = "bigint"
+		case float64:
+			kind = "float"
+		}
+		all = append(all, fmt.Sprintf("@p%d %s", i+1, kind))
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return "DECLARE " + strings.Join(all, ", ") + ";\n"
+}
