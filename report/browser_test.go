@@ -1,9 +1,13 @@
 package report_test
 
 import (
+	"bytes"
 	"flag"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,14 +21,19 @@ import (
 
 var shots = flag.String("shots", "", "directory to write screenshots of the HTML report to")
 
-func keep(t *testing.T, name string, png []byte) {
+func keep(t *testing.T, name string, picture func() []byte) {
 	t.Helper()
 	if *shots == "" {
 		return
 	}
-	if err := os.WriteFile(filepath.Join(*shots, name), png, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(*shots, name), picture(), 0o644); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// screen is a picture of the whole page, which takes a second.
+func screen(t *testing.T, b *browsertest.Tab) func() []byte {
+	return func() []byte { return browsertest.Run(t, b, chromedp.FullScreenshot(100)) }
 }
 
 // marks counts what is drawn, what has no width, and what stands beyond the edge
@@ -85,11 +94,52 @@ func TestHTMLInABrowser(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			b.Forget()
 			show(t, b, c.data, c.width, c.scheme)
+			keep(t, c.name+"-answer.png", screen(t, b))
+			unfold(t, b)
 			got := browsertest.Run(t, b, chromedp.Evaluate[drawn](marks))
-			keep(t, c.name+".png", browsertest.Run(t, b, chromedp.FullScreenshot(100)))
+			keep(t, c.name+".png", screen(t, b))
 			b.Quiet(t, "file://")
 			checkDrawn(t, c.data, got)
+			if cut := browsertest.Run(t, b, chromedp.Evaluate[[]string](cutOff)); len(cut) > 0 {
+				t.Errorf("tables wider than their place: %q", cut)
+			}
+			browsertest.Accessible(t, b)
 		})
+	}
+}
+
+// cutOff lists tables that one would have to scroll sideways.
+const cutOff = `[...document.querySelectorAll(".scroll")].filter(s => s.scrollWidth > s.clientWidth + 1).map(s => s.ariaLabel)`
+
+// TestHTMLUnderJenkinsPolicy: what Jenkins serves it with drops its style, and charts are
+// what they were.
+func TestHTMLUnderJenkinsPolicy(t *testing.T) {
+	page := render(t, report.HTML, stored(t))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Security-Policy", "sandbox; default-src 'none'; img-src 'self'; style-src 'self';")
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = w.Write(page)
+	}))
+	defer server.Close()
+	b := browsertest.Open(t)
+	browsertest.Call(t, b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 1180, Height: 900,
+		DeviceScaleFactor: 1})
+	browsertest.Run(t, b, chromedp.Navigate(server.URL))
+	keep(t, "jenkins.png", screen(t, b))
+	style := "getComputedStyle(document.body).maxWidth + getComputedStyle(document.querySelector('.top')).display"
+	if got := browsertest.Run(t, b, chromedp.Evaluate[string](style)); got != "noneblock" {
+		t.Fatalf("the style sheet was not dropped: %s", got)
+	}
+	got := browsertest.Run(t, b, chromedp.Evaluate[[]string](`[...document.querySelectorAll("#chart-answer svg.fluid")].flatMap(s => [
+		s.getBoundingClientRect().width > 500, getComputedStyle(s.querySelector("rect, use")).fill,
+		getComputedStyle(s.querySelector("line")).strokeOpacity,
+	].map(String))`))
+	if want := []string{"true", "rgb(110, 124, 143)", "0.12", "true", "rgb(31, 119, 212)", "0.12"}; !slices.Equal(got, want) {
+		t.Errorf("charts are drawn %q, want %q", got, want)
+	}
+	unfold(t, b)
+	if over := browsertest.Run(t, b, chromedp.Evaluate[int]("document.documentElement.scrollWidth - innerWidth")); over > 0 {
+		t.Errorf("the page is %d pixels too wide", over)
 	}
 }
 
@@ -99,7 +149,8 @@ func TestHTMLOfPartialRunsInABrowser(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b.Forget()
 			show(t, b, d, 1180, "light")
-			keep(t, "partial-"+name+".png", browsertest.Run(t, b, chromedp.FullScreenshot(100)))
+			unfold(t, b)
+			keep(t, "partial-"+name+".png", screen(t, b))
 			got := browsertest.Run(t, b, chromedp.Evaluate[drawn](marks))
 			b.Quiet(t, "file://")
 			got.neat(t)
@@ -172,7 +223,7 @@ func TestHTMLPrints(t *testing.T) {
 		t.Errorf("wider than a sheet of A4: %v", wide)
 	}
 	// What is folded away belongs on paper; what is only of use on a screen does not.
-	folded := `[...document.querySelectorAll("details")]
+	folded := `[...document.querySelectorAll("details")].filter(d => !d.parentElement.closest("details:not([data-print])"))
 		.map(d => [d.hasAttribute("data-print"), d.lastElementChild.checkVisibility()].join()).sort().join(" ")`
 	if got := browsertest.Run(t, b, chromedp.Evaluate[string](folded)); !strings.Contains(got, "true,true") ||
 		strings.Contains(got, "true,false") || strings.Contains(got, "false,true") {
@@ -187,8 +238,15 @@ func TestHTMLPrints(t *testing.T) {
 		emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}})
 	css := true
 	pdf := browsertest.Call(t, b, page.PrintToPDF, page.PrintToPDFParams{PreferCSSPageSize: &css, PaperWidth: 8.27, PaperHeight: 11.69}).Data
-	keep(t, "print.pdf", pdf)
+	keep(t, "print.pdf", func() []byte { return pdf })
 	b.Quiet(t, "file://")
+	show(t, b, stored(t), 1180, "light")
+	sheets := browsertest.Call(t, b, page.PrintToPDF,
+		page.PrintToPDFParams{PreferCSSPageSize: &css, PaperWidth: 8.27, PaperHeight: 11.69}).Data
+	keep(t, "usual.pdf", func() []byte { return sheets })
+	if n := bytes.Count(sheets, []byte("/Type /Page\n")); n < 1 || n > 4 {
+		t.Errorf("a usual run takes %d sheets of paper, want 4 at most", n)
+	}
 	if len(pdf) < 20_000 {
 		t.Errorf("the PDF has only %d bytes", len(pdf))
 	}

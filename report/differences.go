@@ -20,22 +20,23 @@ func (v view) differencesTitle() string {
 func (v view) differences() []document.Block {
 	if !v.several() {
 		out := []document.Block{v.estimatesFigure(), v.curveFigure()}
-		out = append(append(out, v.stripes()...), v.layouts("The layouts, against "+v.Plan.Baseline, "main")...)
-		out = append(out, v.failedNote())
+		out = append(append(out, v.stripes()...),
+			document.Only{In: document.Markdown | document.Terminal, Blocks: v.layouts(v.layoutsCaption(), "main")})
+		out = append(out, document.OnPages(v.moreTable()...), v.failedNote())
 		if f := v.further(); len(f) > 0 {
 			out = append(out, document.OnPages(document.Fold{Summary: "In words, layout by layout", Print: true,
 				Blocks: []document.Block{document.List(f)}}))
 		}
 		return out
 	}
-	out := append([]document.Block{v.familyFigure()}, v.stripes()...)
+	out := v.stripes()
 	// Of an article's design that allows no verdict, its own table says all there is.
 	told := v.Plan.AsPublished == nil || v.Judged
 	if told {
 		out = append(out, document.OnTerminal(v.overviewLines()))
 	}
-	out = append(out, v.overview())
-	out = append(out, document.Everywhere(notes(v.footnotes()...)...), v.failedNote())
+	out = append(out, document.Only{In: document.Markdown, Blocks: []document.Block{v.overview()}})
+	out = append(out, document.Only{In: document.Markdown | document.Terminal, Blocks: notes(v.footnotes()...)}, v.failedNote())
 	out = append(out, document.OnPages(document.Note("Each family is judged by itself, at a confidence at which all statements hold "+
 		"together. "+
 		"Of a time, a positive difference is longer.")))
@@ -155,7 +156,7 @@ func (v view) live() []document.Block {
 	if v.several() {
 		return []document.Block{document.Everywhere(v.overviewLines())}
 	}
-	return append(v.layouts("The layouts, against "+v.Plan.Baseline, "main"), v.failedNote())
+	return append(v.layouts(v.layoutsCaption(), "main"), v.failedNote())
 }
 
 // hasOverall tells whether a run's families have one over all of them.

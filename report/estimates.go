@@ -43,7 +43,7 @@ func notBaseline(mark string) string {
 // estimatesFigure is the dot plot of the layouts; empty where nothing differs from
 // the baseline by what has a place on a scale.
 func (v view) estimatesFigure() document.Figure {
-	e := chart.NewEffects(v.factors(), v.of.Result.Config.Margin)
+	e := v.effects(v.factors())
 	var rows []chart.Estimate
 	drawn := false
 	for _, r := range v.Rows {
@@ -63,6 +63,11 @@ func (v view) estimatesFigure() document.Figure {
 		"the dot is the robust estimate, the small upright line the difference of the geometric means. "+
 		"In the shaded band, within ±%s, differences do not matter.", v.Plan.Baseline, v.confidence(), v.margin())
 	return document.Figure{ID: "chart-estimates", Caption: caption, Drawings: []document.Drawing{{SVG: chart.Dots(rows, e, label)}}}
+}
+
+// effects is the scale of differences from the baseline.
+func (v view) effects(factor bool) chart.Effects {
+	return chart.NewEffects(factor, v.of.Result.Config.Margin, v.speedName()+" against "+v.Plan.Baseline)
 }
 
 // pointsOf are the layouts of a family by their number of files; those that are
@@ -92,7 +97,7 @@ func (v view) curveFigure() document.Figure {
 	if !v.numbered() || len(points) < 3 {
 		return document.Figure{}
 	}
-	e := chart.NewEffects(v.factors(), v.of.Result.Config.Margin)
+	e := v.effects(v.factors())
 	for _, p := range points {
 		e.Include(p.X, p.Lo, p.Hi)
 	}
@@ -100,7 +105,7 @@ func (v view) curveFigure() document.Figure {
 	label := "Throughput against " + v.Plan.Baseline + " over the number of " + what + ", with intervals; the table below has the numbers."
 	return document.Figure{
 		ID: "chart-curve", Caption: "The same over the number of " + what + ".",
-		Drawings: []document.Drawing{{SVG: chart.Curve(points, e, curveHeight, true, label)}},
+		Drawings: []document.Drawing{{SVG: chart.Curve(points, e, curveHeight, true, "number of "+what, label)}},
 	}
 }
 

@@ -185,7 +185,7 @@ func TestFamiliesInABrowser(t *testing.T) {
 		for _, width := range widths {
 			b.Forget()
 			show(t, b, d, width, "light")
-			keep(t, "families-"+name+".png", browsertest.Run(t, b, chromedp.FullScreenshot(100)))
+			keep(t, "families-"+name+".png", screen(t, b))
 			got := browsertest.Run(t, b, chromedp.Evaluate[drawn](marks))
 			b.Quiet(t, "file://")
 			got.neat(t)

@@ -14,7 +14,7 @@ import (
 // where there is no verdict yet.
 func (v view) familyFigure() document.Figure {
 	large := slices.ContainsFunc(v.parts, func(f view) bool { return f.factors() || f.wide() })
-	e := chart.NewEffects(large, v.of.Result.Config.Margin)
+	e := v.effects(large)
 	drawn := false
 	for _, f := range v.parts {
 		for _, r := range f.Rows {
@@ -46,7 +46,7 @@ func (v view) familyCurves(e chart.Effects) (out []document.Drawing) {
 		if points := f.pointsOf(); len(points) > 1 {
 			label := f.Name + ": throughput against " + v.Plan.Baseline + " over the number of " + over(v.Scenario) +
 				"; the table below has the numbers."
-			out = append(out, document.Drawing{Name: f.Name, SVG: chart.Curve(points, e, curveHeight, true, label)})
+			out = append(out, document.Drawing{Name: f.Name, SVG: chart.Curve(points, e, curveHeight, true, "number of "+over(v.Scenario), label)})
 		}
 	}
 	return out

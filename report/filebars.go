@@ -29,10 +29,16 @@ func (l layoutFiles) drawing(kinds []string) template.HTML {
 	return chart.Rows(rows, l.Layout+": each file’s part of "+strings.Join(kinds, ", ")+"; the table below has the numbers.")
 }
 
-// balanceText is the largest data file against the mean: "largest 1.3 × mean".
+// balanceText is the largest column of a data file against their mean: "largest 1.3 × mean".
 func (l layoutFiles) balanceText(k int) string {
-	if !known(l.Balance[k]) {
+	most, sum, n := 0.0, 0.0, 0.0
+	for _, f := range l.Files {
+		if f.Data && known(f.Shares[k]) {
+			most, sum, n = max(most, f.Shares[k]), sum+f.Shares[k], n+1
+		}
+	}
+	if n < 2 || sum == 0 {
 		return ""
 	}
-	return "largest " + times(l.Balance[k]) + " mean"
+	return "largest " + times(most*n/sum) + " mean"
 }

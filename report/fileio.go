@@ -29,6 +29,15 @@ var ioKinds = []struct {
 	{"rows", []string{filewise.FileRows}},
 }
 
+// ofReading are the counters of them that no insert causes: where nothing but inserts runs,
+// what is read is the engine's own housekeeping.
+var ofReading = []string{filewise.FileBytesRead, filewise.FileReads, filewise.FileReadTime}
+
+// inserting tells whether nothing but inserts ran.
+func inserting(family string) bool {
+	return strings.TrimSuffix(strings.TrimPrefix(family, concurrently), "s") == "insert" // that of dml is in the singular
+}
+
 // fileLoads are how the I/O of one family was spread over the files.
 type fileLoads struct {
 	Family  string   // empty: the run has one
@@ -107,7 +116,8 @@ func (v view) fileBlocks() []document.Block {
 			lines = append(lines, fileLine{l.Layout, fileLoad{Name: count(n, "more file")}})
 		}
 	}
-	busiest := document.Table{Caption: sentence(joined(": ", v.Name, "the busiest data file against the mean of the data files"))}
+	busiest := document.Table{Caption: sentence(joined(": ", v.Name,
+		"within each trial, the busiest data file against the mean of the data files"))}
 	each := document.Table{Caption: sentence(joined(": ", v.Name, "each file’s part of the layout’s load")), Class: "long"}
 	return []document.Block{
 		charts, document.Tabulate(busiest, all.Layouts, balance...),
@@ -209,6 +219,7 @@ func (l layoutFiles) dataFiles() (n int) {
 // order, with what was counted of each kind.
 func loadsOf(t trial) []fileLoad {
 	loads := map[string][]float64{} // of each kind, by path
+	writes := inserting(t.Measure.Family)
 	var paths []string
 	for _, d := range t.Measure.Deltas {
 		if d.Probe != filewise.ProbeFiles || d.File == "" {
@@ -219,7 +230,7 @@ func loadsOf(t trial) []fileLoad {
 			paths = append(paths, d.File)
 		}
 		for k, kind := range ioKinds {
-			if known(d.Value) && slices.Contains(kind.Counters, d.Name) {
+			if known(d.Value) && slices.Contains(kind.Counters, d.Name) && !(writes && slices.Contains(ofReading, d.Name)) {
 				if !known(loads[d.File][k]) {
 					loads[d.File][k] = 0
 				}

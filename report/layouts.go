@@ -19,9 +19,9 @@ func (v view) layoutColumns() []document.Of[row] {
 	bytes := document.Num(v.Rate.Name, func(r row) string { return v.Rate.Of(r.Bytes) }).Raw("B/s",
 		func(r row) float64 { return r.Bytes }).Spare(3).Only(document.Paper | document.Terminal)
 	mark := document.Cells("mark", row.mark).As("nb")
-	means := document.Num("geometric means", row.rawText).Only(document.Paper)
-	pulled := document.Num("down-weighted", row.downWeightedText).Only(document.Paper)
-	slowest := document.Num("slowest trial", row.slowestText).Only(document.Paper)
+	means := document.Num("geometric means", row.rawText).Only(document.Markdown)
+	pulled := document.Num("down-weighted", row.downWeightedText).Only(document.Markdown)
+	slowest := document.Num("slowest trial", row.slowestText).Only(document.Markdown)
 	regret := document.Num("worst-case loss", row.regretText).Only(document.Paper)
 	against := document.Words(v.against(), row.differenceText).As("nb")
 	p99 := latencyColumn().Spare(2)
@@ -32,6 +32,20 @@ func (v view) layoutColumns() []document.Of[row] {
 		return unknown && c.Head == p99.Head || c.Head == bytes.Head && (v.Timed() || v.unrated()) || c.Head == regret.Head && v.Name != ""
 	})
 }
+
+// moreTable has the columns for which the page's first table has no room.
+func (v view) moreTable() []document.Block {
+	table := document.Tabulate(document.Table{Caption: "More about the layouts", Class: "more"}, v.Rows,
+		document.Name("layout", func(r row) string { return r.Name }), document.Num("trials", row.trialsText),
+		document.Num("geometric means", row.rawText), document.Num("down-weighted", row.downWeightedText),
+		document.Num("slowest trial", row.slowestText))
+	return []document.Block{table, document.Note("Geometric means: the difference of these over the blocks that both layouts have in " +
+		"common, " +
+		"with no trial pulled in. Down-weighted: trials that the robust fit pulled in, for they lay far from the others. Slowest trial: " +
+		"against the layout’s typical one.")}
+}
+
+func (v view) layoutsCaption() string { return "The layouts, against " + v.Plan.Baseline }
 
 // latencyColumn has the time that 99 % of a layout's operations stay within; pages have
 // that of half of them below it.

@@ -115,5 +115,5 @@ func metersChart(ms []meter) template.HTML {
 			Parts: []chart.Segment{{Length: m.percent, Classes: []string{class}, Tip: m.layout + ": " + m.text()}},
 		})
 	}
-	return chart.Bars(bars, 12, ms[0].of+" by layout; the numbers stand at the bars.")
+	return chart.Bars(bars, 12, chart.Axes{Over: "in use, %", Number: chart.Brief}, ms[0].of+" by layout; the numbers stand at the bars.")
 }

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"html/template"
 	"math"
 	"slices"
 
@@ -40,7 +39,8 @@ func (v view) loads() []document.Block {
 	figure := document.Figure{Legend: v.layoutLegend(), LegendOf: "Layouts"}
 	if all := v.loadSeries(s); len(users) > 1 && len(all) > 0 {
 		label := "Throughput (" + v.unitRate() + ") of each layout over the number of users; the table below has the numbers."
-		figure.Drawings = []document.Drawing{{SVG: chart.Lines(all, 320, chart.Brief, label)}}
+		axes := chart.Axes{Up: "throughput, " + v.unitRate(), Over: "users", Number: chart.Brief}
+		figure.Drawings = []document.Drawing{{SVG: chart.Lines(all, 320, axes, label)}}
 		figure.Caption = fmt.Sprintf("Throughput (%s) of each layout over the number of users, with intervals.", v.unitRate())
 		if len(fits) > 0 {
 			figure.Caption += " Dashed: the universal scalability law, fitted to all trials; it describes the curve and proves nothing."
@@ -116,8 +116,7 @@ func (v view) layoutLegend() []document.Swatch {
 	var out []document.Swatch
 	for i, r := range v.Rows {
 		colour, shape := chart.Look(i)
-		icon := fmt.Sprintf(`<svg viewBox="-7 -7 14 14" aria-hidden="true"><use class="l%d" href="#mk%d"/></svg>`, colour, shape)
-		out = append(out, document.Swatch{Name: r.Name, Icon: template.HTML(icon)})
+		out = append(out, document.Swatch{Name: r.Name, Icon: chart.Swatch(fmt.Sprintf("l%d", colour), fmt.Sprintf("mk%d", shape))})
 	}
 	return out
 }

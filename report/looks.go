@@ -131,7 +131,7 @@ func (v view) lookFigure() document.Figure {
 	if len(looks) < 2 {
 		return f
 	}
-	e := chart.NewEffects(v.factors(), result.Config.Margin)
+	e := v.effects(v.factors())
 	for _, l := range looks {
 		for j := range l.Estimates {
 			if s := result.Shown(l, j); shownLook(s) {
@@ -175,6 +175,7 @@ func (v view) lookChart(arm int, looks []verdict.Look, e chart.Effects) template
 	if !drawn {
 		return ""
 	}
-	return chart.Curve(points, e, 154, false, v.of.Result.Arms[arm].Name+": estimate and interval after each block; the table below has "+
-		"the numbers.")
+	return chart.Curve(points, e, 154, false, "complete blocks",
+		v.of.Result.Arms[arm].Name+": estimate and interval after each block; the table below has "+
+			"the numbers.")
 }

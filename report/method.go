@@ -18,7 +18,7 @@ func (v view) method() []document.Block {
 	for _, s := range v.methodWords() {
 		out = append(out, document.Text(s))
 	}
-	return out
+	return append(out, v.whyNote()...)
 }
 
 // methodWords say in plain words how the run measured, from the plan and what

@@ -37,7 +37,7 @@ func TestWaitsFilesAndLimits(t *testing.T) {
 	page := render(t, report.HTML, rich(t))
 	for id, wants := range map[string][]string{
 		// Allocation has 40 % of the time with 1 file, a quarter of that with 4, the log 30 %; the background's waits are apart.
-		"waits": {"<td class=\"num\">70\u00a0%</td>", "<td class=\"num\">40\u00a0%</td>", "allocation", "data write, in the background",
+		"waits": {">70\u00a0%</td>", ">40\u00a0%</td>", "allocation", "data write, in the background",
 			"space map", "hatch1", "0.400 waits", "free page", "–<br><small>0.0100 waits</small>"},
 		"files":  {"largest 1.60 × mean", "largest 1.88 × mean", "data 16", ">bytes<", ">requests<", ">time<", "mean of the data files"},
 		"limits": {"storage of volume scratch", "88\u00a0%", "used over", "storage limit of volume scratch"},
@@ -101,7 +101,7 @@ func TestWrittenAndMachine(t *testing.T) {
 				t.Errorf("%s: no %q in %s", id, want, got)
 			}
 		}
-		if !bytes.Contains(page, []byte(`href="#`+id+`"`)) {
+		if !bytes.Contains(page, []byte(`href="#in-`+id+`"`)) {
 			t.Errorf("nothing leads to %s", id)
 		}
 		for _, never := range []string{"NaN", "Inf", "taken by other virtual machines", "time of a flush"} { // not told there
@@ -137,7 +137,7 @@ func TestWrittenAndMachine(t *testing.T) {
 func TestNoEmptySections(t *testing.T) {
 	page := render(t, report.HTML, stored(t))
 	for _, id := range []string{"waits", "files", "loads", "written", "machine"} {
-		if bytes.Contains(page, []byte(`<section id="`+id+`"`)) || bytes.Contains(page, []byte(`href="#`+id+`"`)) {
+		if bytes.Contains(page, []byte(`<section id="`+id+`"`)) || bytes.Contains(page, []byte(`href="#in-`+id+`"`)) {
 			t.Errorf("section %s of nothing", id)
 		}
 	}

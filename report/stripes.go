@@ -140,9 +140,9 @@ func (v view) speedWords(r row) string {
 // stripeChart draws one direction. Placements on several volumes are dots beside the
 // line of those on one.
 func (v view) stripeChart(points []stripePoint) template.HTML {
-	number := chart.Brief
+	axes := chart.Axes{Up: "speed, " + v.unitRate(), Over: "number of " + over(v.Scenario), Number: chart.Brief}
 	if v.inBytes() {
-		number = v.Rate.Of
+		axes.Up, axes.Number = "speed, "+v.Rate.Name, v.Rate.Of
 	}
 	thrown, kept := chart.Series{Look: 7, Class: "discard"}, chart.Series{}
 	for _, p := range points {
@@ -154,7 +154,7 @@ func (v view) stripeChart(points []stripePoint) template.HTML {
 	}
 	all := slices.DeleteFunc([]chart.Series{thrown, kept}, func(s chart.Series) bool { return len(s.Points) == 0 })
 	label := v.Name + ": speed over the number of backup files, with what reading alone reaches; the table below has the numbers."
-	return chart.Lines(all, 250, number, label)
+	return chart.Lines(all, 250, axes, label)
 }
 
 // hasDiscard tells whether it is known what reading alone reaches: by some layouts of

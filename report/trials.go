@@ -3,9 +3,9 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"html/template"
 	"slices"
 
+	"filewise/report/chart"
 	"filewise/report/document"
 )
 
@@ -39,19 +39,18 @@ func (v view) trialColumns() []document.Of[trial] {
 }
 
 func (v view) timelineFigure() document.Figure {
-	chart := v.timeline()
-	if chart == "" {
+	drawn := v.timeline()
+	if drawn == "" {
 		return document.Figure{}
 	}
 	f := document.Figure{ID: "chart-trials", LegendOf: "Shapes of the trials", Caption: v.timelineNote(),
-		Drawings: []document.Drawing{{SVG: chart}}}
+		Drawings: []document.Drawing{{SVG: drawn}}}
 	for _, s := range []struct {
 		of   kind
 		name string
 	}{{kindDone, "trial"}, {kindDownWeighted, "down-weighted"}, {kindPilot, "pilot, no part of the verdict"}, {kindFailed, "failed"}} {
 		if !v.bulky() || s.of == kindFailed {
-			icon := fmt.Sprintf(`<svg viewBox="-7 -7 14 14" aria-hidden="true"><use class="%s" href="#%[1]s"/></svg>`, s.of)
-			f.Legend = append(f.Legend, document.Swatch{Name: s.name, Icon: template.HTML(icon)})
+			f.Legend = append(f.Legend, document.Swatch{Name: s.name, Icon: chart.Swatch(string(s.of), string(s.of))})
 		}
 	}
 	return f

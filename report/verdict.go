@@ -32,8 +32,7 @@ func (v view) verdict() []document.Block {
 	}
 	return append(out,
 		document.OnTerminal(said("stopped", v.oneInstance())...),
-		document.Everywhere(said("stopped", v.stopped(), v.rules())...),
-		document.OnPages(v.glance()))
+		document.Everywhere(said("stopped", v.stopped(), v.rules())...))
 }
 
 // relevance says where the connections' time went, and so how much of what was
@@ -142,24 +141,17 @@ func (v view) rules() string {
 		"stated.", v.Plan.Baseline, v.margin(), v.confidence(), v.Plan.Goal, v.Plan.JudgedBy())
 }
 
-// glance are facts in large numbers beside the verdict.
-func (v view) glance() document.Numbers {
+// glance is how much was measured.
+func (v view) glance() string {
 	done := 0
 	for _, r := range v.Rows {
 		done += r.Done
 	}
-	out := document.Numbers{
-		{Name: "trials", Value: fmt.Sprint(done)}, {Name: "complete blocks", Value: fmt.Sprint(v.of.Result.Blocks)},
-		{Name: "confidence", Value: v.confidence()},
-	}
+	out := fmt.Sprintf("%s in %s, confidence %s", count(done, "trial"), count(v.of.Result.Blocks, "complete block"), v.confidence())
 	if where := v.where(); len(where) > 0 {
-		out = append(out, document.Number{Name: "time in trials", Value: v.elapsed()},
-			document.Number{Name: "of it measuring", Value: where[0].share()})
+		out += fmt.Sprintf("; %s in trials, %s of it measuring", v.elapsed(), where[0].share())
 	}
-	if n := len(v.Judgement.Warnings); n > 0 {
-		out = append(out, document.Number{Name: strings.TrimPrefix(count(n, "warning"), fmt.Sprint(n)+" "), Value: fmt.Sprint(n)})
-	}
-	return out
+	return out + "."
 }
 
 // warnings are each a sentence, with a remedy.

@@ -109,7 +109,7 @@ func TestManyTrialsBecomeBands(t *testing.T) {
 		}
 		ms = append(ms, m)
 	}
-	c := courseOf("x", ms)
+	c := courseOf("x", "rows/s", ms)
 	if c.Lines != nil || len(c.Bands) == 0 || len(c.Bands) > maxPoints || len(c.Bands) != len(c.Median) {
 		t.Fatalf("%d lines, %d bands, %d medians", len(c.Lines), len(c.Bands), len(c.Median))
 	}

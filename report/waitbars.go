@@ -23,7 +23,7 @@ func (w waited) legend() []document.Swatch {
 // waitSegment has a colour, and for two thirds of the classes a hatching.
 func waitSegment(class filewise.WaitClass, length float64, tip string) chart.Segment {
 	i := max(0, slices.Index(waitClasses, class))
-	s := chart.Segment{Length: length, Classes: []string{fmt.Sprintf("w%d", i%chart.Looks)}, Tip: tip}
+	s := chart.Segment{Length: length, Classes: []string{fmt.Sprintf("l%d", i%chart.Looks)}, Tip: tip}
 	if i%3 > 0 {
 		s.Classes = append(s.Classes, fmt.Sprintf("hatch%d", i%3))
 	}
@@ -42,7 +42,8 @@ func (w waited) drawing() template.HTML {
 		}
 		bars = append(bars, b)
 	}
-	return chart.Bars(bars, 22, "Waits per "+w.Unit+" by layout and class; the table below has the numbers.")
+	return chart.Bars(bars, 22, chart.Axes{Over: "time per " + w.Unit, Number: perWork},
+		"Waits per "+w.Unit+" by layout and class; the table below has the numbers.")
 }
 
 // words are a bar in numbers.

@@ -35,7 +35,7 @@ func (v view) courses() []course {
 			}
 		}
 		if len(ms) > 0 {
-			out = append(out, courseOf(r.Name, ms))
+			out = append(out, courseOf(r.Name, v.unitRate(), ms))
 		}
 	}
 	return out
@@ -43,7 +43,7 @@ func (v view) courses() []course {
 
 // courseOf puts trials of one slice length over each other; the length and the
 // window are those of the first.
-func courseOf(layout string, ms []filewise.Measure) course {
+func courseOf(layout, unit string, ms []filewise.Measure) course {
 	length, longest := ms[0].SliceLength, 0
 	var same []filewise.Measure
 	for _, m := range ms {
@@ -54,7 +54,8 @@ func courseOf(layout string, ms []filewise.Measure) course {
 	}
 	every := (longest + maxPoints - 1) / maxPoints
 	step := time.Duration(every) * length
-	c := course{layout, chart.Course{Step: step.Seconds(), Window: [2]float64{ms[0].Window[0].Seconds(), ms[0].Window[1].Seconds()}}}
+	c := course{layout, chart.Course{Unit: unit, Step: step.Seconds(),
+		Window: [2]float64{ms[0].Window[0].Seconds(), ms[0].Window[1].Seconds()}}}
 	lines := make([][]float64, len(same))
 	for i, m := range same {
 		lines[i] = rates(m.Slices, every, step)

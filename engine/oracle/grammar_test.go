@@ -47,9 +47,9 @@ func newParser(t *testing.T) *parser {
 	}
 	if err != nil {
 		if os.Getenv("CI") == "true" {
-			t.Fatalf("Oracle's grammar was not checked: %v; run scripts/get-oracle-parser", err)
+			t.Fatalf("Oracle's grammar was not checked: %v; run scripts/get-npm oracle-parser", err)
 		}
-		t.Skipf("NO ORACLE GRAMMAR: %v; run scripts/get-oracle-parser", err)
+		t.Skipf("NO ORACLE GRAMMAR: %v; run scripts/get-npm oracle-parser", err)
 	}
 	cmd := osexec.Command("node", filepath.Join("testdata", "parser.mjs"), dir)
 	var stderr bytes.Buffer

@@ -18,12 +18,14 @@ type Bar struct {
 	Name, Label string
 	Whole       Segment // none: without a class
 	Parts       []Segment
+	Lo, Hi      float64 // an interval of its end; NaN or both 0: none
 	Limit       float64 // an upright line; 0: none
 	LimitTip    string
 }
 
-// Bars draws bars of one height below each other, names and labels above them.
-func Bars(bars []Bar, tall float64, label string) template.HTML {
+// Bars draws bars of one height below each other, names and labels above them, and below
+// them the scale, whose name is axes.Over.
+func Bars(bars []Bar, tall float64, axes Axes, label string) template.HTML {
 	most := 0.0
 	for _, b := range bars {
 		sum := 0.0
@@ -31,9 +33,18 @@ func Bars(bars []Bar, tall float64, label string) template.HTML {
 			sum += p.Length
 		}
 		most = max(most, b.Whole.Length, sum)
+		if known(b.Hi) { // an interval of few trials may reach to the sky
+			most = max(most, min(b.Hi, 1.6*sum))
+		}
 	}
 	pitch := tall + 28
-	d := Drawing{Height: pitch * float64(len(bars))}
+	d := Drawing{Height: pitch*float64(len(bars)) + 40}
+	across := Scale{Lo: 0, Hi: most, From: 0, To: 100}
+	for _, t := range RoundTicks(0, most, 4) {
+		d.Line("grid", across.At(t), 18, across.At(t), d.Height-44, "")
+		d.Text("axis", across.At(t), d.Height-28, axes.Number(t))
+	}
+	d.title("end", d.Height-12, axes.Over, "")
 	for i, b := range bars {
 		x, y := 0.0, float64(i)*pitch+18
 		d.TextAt("name", "start", 0, y-5, b.Name)
@@ -42,6 +53,14 @@ func Bars(bars []Bar, tall float64, label string) template.HTML {
 		for _, p := range b.Parts {
 			d.segment(p, x, y, 100/most, tall)
 			x += 100 * p.Length / most
+		}
+		if known(b.Lo) && known(b.Hi) && b.Hi > 0 {
+			d.Line("raw", across.clamped(b.Lo), y+tall/2, across.clamped(b.Hi), y+tall/2, "")
+			for _, end := range []float64{b.Lo, b.Hi} {
+				if end <= most {
+					d.Line("raw", across.At(end), y+2, across.At(end), y+tall-2, "")
+				}
+			}
 		}
 		if b.Limit > 0 {
 			d.Line("limit", 100*b.Limit/most, y-2, 100*b.Limit/most, y+tall+2, b.LimitTip)

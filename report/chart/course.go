@@ -7,6 +7,7 @@ import (
 
 // Course is what happened over time: single lines or bands, and their median.
 type Course struct {
+	Unit   string     // of the values
 	Step   float64    // seconds between points
 	Window [2]float64 // what lies outside is shaded; in seconds
 	Lines  [][]float64
@@ -16,8 +17,8 @@ type Course struct {
 
 // SVG draws it, as far as there is a median.
 func (c Course) SVG(label string) template.HTML {
-	const top, bottom = 18, 118
-	d := Drawing{Height: bottom + 24}
+	const top, bottom = 34, 134
+	d := Drawing{Height: bottom + 40}
 	end, most := max(c.Window[1], float64(len(c.Median))*c.Step), 1e-9
 	for _, xs := range append(slices.Clone(c.Lines), c.Median) {
 		for _, x := range xs[:min(len(xs), len(c.Median))] {
@@ -37,6 +38,8 @@ func (c Course) SVG(label string) template.HTML {
 	for _, t := range RoundTicks(0, end, 4) {
 		d.Text("axis", x.At(t), bottom+16, sig(t)+" s")
 	}
+	d.title("start", 11, c.Unit, "")
+	d.title("end", bottom+32, "since the warm-up began", "")
 	return d.HTML(label)
 }
 

@@ -12,7 +12,7 @@ type Estimate struct {
 // differs the plain one. Names and numbers stand above the bars, so that it is
 // as good on a phone.
 func Dots(rows []Estimate, e Effects, label string) template.HTML {
-	const bar, axis = 22, 26
+	const bar, axis = 22, 42
 	d := Drawing{}
 	tops := make([]float64, len(rows))
 	for i, r := range rows {
@@ -29,6 +29,7 @@ func Dots(rows []Estimate, e Effects, label string) template.HTML {
 	for _, t := range ticks {
 		d.Text("axis", x.At(t), d.Height+18, e.label(t))
 	}
+	d.titleOf(e, "end", d.Height+34)
 	d.Height += axis
 	return d.HTML(label)
 }

@@ -34,7 +34,7 @@ func portion(x float64) string { return strconv.FormatFloat(math.Round(x*100)/10
 
 // tag writes an element, with a text that shows where a pointer rests on it.
 func (d *Drawing) tag(name, class, tip, attributes string) {
-	fmt.Fprintf(&d.body, `<%s class="%s" %s`, name, class, attributes)
+	fmt.Fprintf(&d.body, `<%s class="%s"%s %s`, name, class, paint(name, class), attributes)
 	if tip == "" {
 		d.body.WriteString("/>\n")
 		return
@@ -61,8 +61,8 @@ func (d *Drawing) Path(class string, points [][2]float64, closed bool) {
 	if len(points) == 0 {
 		return
 	}
-	fmt.Fprintf(&d.body, `<svg width="100%%" height="%s" viewBox="0 0 1000 %[1]s" preserveAspectRatio="none"><path class="%s" d="M`,
-		px(d.Height), class)
+	fmt.Fprintf(&d.body, `<svg width="100%%" height="%s" viewBox="0 0 1000 %[1]s" preserveAspectRatio="none"><path class="%s"%s `+
+		`stroke-linejoin="round" vector-effect="non-scaling-stroke" d="M`, px(d.Height), class, paint("path", class))
 	for i, p := range points {
 		if i > 0 {
 			d.body.WriteByte(' ')
@@ -99,8 +99,8 @@ func (d *Drawing) Text(class string, x, y float64, s string) {
 }
 
 func (d *Drawing) TextAt(class, anchor string, x, y float64, s string) {
-	fmt.Fprintf(&d.body, `<text class="%s" x="%s" y="%s" text-anchor="%s">%s</text>`+"\n", class, portion(x), px(y), anchor,
-		template.HTMLEscapeString(s))
+	fmt.Fprintf(&d.body, `<text class="%s"%s x="%s" y="%s" text-anchor="%s">%s</text>`+"\n", class, paint("text", class), portion(x), px(y),
+		anchor, template.HTMLEscapeString(s))
 }
 
 // narrow is the width of the narrowest drawing, in pixels.
@@ -139,8 +139,9 @@ func (d *Drawing) head(y float64, name, label string) {
 
 // HTML is the whole drawing; label is what a screen reader says for it.
 func (d *Drawing) HTML(label string) template.HTML {
-	return template.HTML(fmt.Sprintf(`<svg class="fluid" height="%s" role="img" aria-label="%s">`+"\n", px(d.Height),
-		template.HTMLEscapeString(label)) + d.body.String() + "</svg>")
+	return template.HTML(fmt.Sprintf(`<svg class="fluid" height="%s" role="img" aria-label="%s" width="100%%" overflow="visible" `+
+		`fill="%s" font-family="system-ui, sans-serif" font-size="13">`+"\n", px(d.Height), template.HTMLEscapeString(label), "currentColor") +
+		d.body.String() + "</svg>")
 }
 
 // Scale maps numbers to places of a drawing.
@@ -197,6 +198,17 @@ func (d *Drawing) Levels(y Scale, values []float64, label func(float64) string) 
 		d.Line("grid", 0, y.At(t), 100, y.At(t), "")
 		d.TextAt("axis", "start", 0, y.At(t)-4, label(t))
 	}
+}
+
+// longestTitle is as long as one line of the narrowest drawing has room for.
+const longestTitle = 44
+
+// title names an axis and its unit, at the left or right edge; brief is for a long one.
+func (d *Drawing) title(anchor string, y float64, name, brief string) {
+	if utf8.RuneCountInString(name) > longestTitle {
+		name = brief
+	}
+	d.TextAt("axis", anchor, map[string]float64{"end": 100}[anchor], y, name)
 }
 
 // Brief writes a number for an axis: 1,200; 35 k; 1.2 M.

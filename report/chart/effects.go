@@ -12,11 +12,13 @@ type Effects struct {
 	factor bool
 	margin [2]float64 // limits within which differences do not matter
 	domain [2]float64
+	name   string
 }
 
-// NewEffects spans the margin, which is on the log scale as all effects are.
-func NewEffects(factor bool, margin float64) Effects {
-	e := Effects{factor: factor}
+// NewEffects spans the margin, which is on the log scale as all effects are; name is of
+// what differs from what.
+func NewEffects(factor bool, margin float64, name string) Effects {
+	e := Effects{factor: factor, name: name}
 	e.margin = [2]float64{e.of(-margin), e.of(margin)}
 	e.domain = e.margin
 	return e
@@ -53,9 +55,27 @@ func (e Effects) scale(from, to float64) Scale {
 // ticks are at most n round values.
 func (e Effects) ticks(s Scale, n int) []float64 {
 	if e.factor {
-		return thinned(factorTicks(s.Lo, s.Hi), n)
+		return logTicks(s.Lo, s.Hi, n)
 	}
 	return RoundTicks(s.Lo, s.Hi, n)
+}
+
+// title names the scale at an edge of the drawing.
+func (d *Drawing) titleOf(e Effects, anchor string, y float64) {
+	const scale = ", log scale"
+	if e.factor {
+		d.title(anchor, y, e.name+scale, "difference"+scale)
+		return
+	}
+	d.title(anchor, y, e.name, "difference")
+}
+
+// logTicks are round values of a logarithmic scale, three at least.
+func logTicks(lo, hi float64, n int) []float64 {
+	if out := thinned(factorTicks(lo, hi), n); len(out) >= 3 {
+		return out
+	}
+	return RoundTicks(lo, hi, n)
 }
 
 // label writes a value of the axis: "+5 %", "20×".
@@ -69,7 +89,7 @@ func (e Effects) label(x float64) string {
 // factorTicks are 1, 2, 5 and their powers of ten from lo to hi.
 func factorTicks(lo, hi float64) []float64 {
 	var out []float64
-	for e := -4; e <= 5; e++ {
+	for e := -7; e <= 7; e++ {
 		for _, m := range []float64{1, 2, 5} {
 			if x := m * math.Pow(10, float64(e)); x >= lo && x <= hi {
 				out = append(out, Round4(x))

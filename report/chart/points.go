@@ -16,11 +16,11 @@ type Point struct {
 }
 
 // Curve draws effects over a number: where it is joined by lines one that doubles in
-// equal steps, else one that grows by one.
-func Curve(points []Point, e Effects, height float64, joined bool, label string) template.HTML {
-	d := Drawing{Height: height}
-	bottom := height - 26
-	y := e.scale(bottom, 20)
+// equal steps, else one that grows by one; over names it.
+func Curve(points []Point, e Effects, height float64, joined bool, over, label string) template.HTML {
+	d := Drawing{Height: height + 32}
+	bottom := height - 10
+	y := e.scale(bottom, 36)
 	x := Scale{Lo: float64(points[0].N), Hi: float64(points[len(points)-1].N), From: 18, To: 95, Log: joined}
 	d.upright(e, y, 5)
 	var counts []int
@@ -42,6 +42,11 @@ func Curve(points []Point, e Effects, height float64, joined bool, label string)
 		}
 	}
 	d.counts(counts, x, bottom+18)
+	d.titleOf(e, "start", 11)
+	if joined {
+		over += ", log scale"
+	}
+	d.title("end", bottom+34, over, "")
 	return d.HTML(label)
 }
 
@@ -53,9 +58,15 @@ type Series struct {
 	Fit    func(n float64) float64 // a dashed line; nil: none
 }
 
-// Lines draws series over a number that doubles in equal steps, from zero upwards;
-// number writes the values of the axis.
-func Lines(all []Series, height float64, number func(float64) string, label string) template.HTML {
+// Axes are the names of a chart's scales, with their units, and how the upright one's
+// values are written.
+type Axes struct {
+	Up, Over string
+	Number   func(float64) string
+}
+
+// Lines draws series over a number that doubles in equal steps, from zero upwards.
+func Lines(all []Series, height float64, axes Axes, label string) template.HTML {
 	var counts []int
 	most := 0.0
 	for _, s := range all {
@@ -69,11 +80,13 @@ func Lines(all []Series, height float64, number func(float64) string, label stri
 	}
 	slices.Sort(counts)
 	counts = slices.Compact(counts)
-	d := Drawing{Height: height}
+	d := Drawing{Height: height + 16}
 	x := Scale{Lo: float64(counts[0]), Hi: float64(counts[len(counts)-1]), From: 16, To: 92, Log: true}
-	y := Scale{Lo: 0, Hi: 1.06 * most, From: height - 34, To: 20}
-	d.Levels(y, RoundTicks(0, y.Hi, 5), number)
+	y := Scale{Lo: 0, Hi: 1.06 * most, From: height - 34, To: 36}
+	d.Levels(y, RoundTicks(0, y.Hi, 5), axes.Number)
 	d.counts(counts, x, height-14)
+	d.title("start", 11, axes.Up, "")
+	d.title("end", height+2, axes.Over+", log scale", "")
 	for i, s := range all {
 		d.series(s, x, y, 1.2*(float64(i)-float64(len(all)-1)/2))
 	}
@@ -84,15 +97,15 @@ func Lines(all []Series, height float64, number func(float64) string, label stri
 // Where points have the same number, the line goes on from the first.
 func (d *Drawing) series(s Series, x, y Scale, side float64) {
 	colour, _ := Look(s.Look)
-	class := fmt.Sprintf("l%d", colour)
+	class, dashed := fmt.Sprintf("l%d", colour), ""
 	if s.Class != "" {
-		class += " " + s.Class
+		dashed = " " + s.Class
 	}
 	at := func(p Point) float64 { return x.At(float64(p.N)) + side }
 	last := s.Points[0]
 	for _, p := range s.Points {
 		if p.N > last.N {
-			d.Line(class+" curve", at(last), y.At(last.X), at(p), y.At(p.X), "")
+			d.Line(class+dashed+" curve", at(last), y.At(last.X), at(p), y.At(p.X), "")
 			last = p
 		}
 		if known(p.Lo) && known(p.Hi) {

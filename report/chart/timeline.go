@@ -60,15 +60,17 @@ const (
 // SVG draws it.
 func (t Timeline) SVG(label string) template.HTML {
 	bottom := float64(len(t.Lanes) * (laneHead + laneTall))
-	d := Drawing{Height: bottom + 32 + float64(eventTall*len(t.Events))}
+	d := Drawing{Height: bottom + 50 + float64(eventTall*len(t.Events))}
 	d.blocks(t, bottom)
 	for i, name := range t.Lanes {
 		top := float64(i*(laneHead+laneTall)) + laneHead
 		d.lane(t, name, Scale{Lo: t.Lo, Hi: t.Hi, From: top + laneTall, To: top})
 	}
 	d.clock(t, bottom+18)
+	d.title("end", 11, "against the layout’s typical trial, %", "")
+	d.title("end", bottom+34, "time of day", "")
 	for i, e := range t.Events {
-		d.event(t, e, bottom+28+float64(eventTall*i))
+		d.event(t, e, bottom+44+float64(eventTall*i))
 	}
 	return d.HTML(label)
 }
@@ -95,7 +97,7 @@ func (d *Drawing) blocks(t Timeline, bottom float64) {
 // lane draws the marks of one layout. What is beyond the scale stands at its edge.
 func (d *Drawing) lane(t Timeline, name string, y Scale) {
 	d.TextAt("name", "start", 0, y.To-8, name)
-	for _, p := range RoundTicks(y.Lo, y.Hi, 4) {
+	for _, p := range RoundTicks(y.Lo, y.Hi, 6) {
 		class := "grid"
 		if p == 0 {
 			class = "base"

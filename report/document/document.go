@@ -3,7 +3,10 @@
 // terminal. It knows nothing of what it is about.
 package document
 
-import "html/template"
+import (
+	"html/template"
+	"slices"
+)
 
 // Formats is a set of formats.
 type Formats uint8
@@ -24,14 +27,17 @@ type Document struct {
 	Generator string // the program that measured, and its version
 	About     []string
 	Footer    []string
+	Terms     map[string]string // what words mean that stand alone, as heads of columns do
 	Sections  []Section
 }
 
-// Section is a part that the contents lead to.
+// Section is a part that the contents lead to. Pages have the first open, and the others
+// folded.
 type Section struct {
 	ID     string // in links
 	Name   string // in the contents; empty: it is not in them
 	Title  string // its heading; empty: it begins with its own
+	Print  bool   // paper has it
 	Blocks []Block
 }
 
@@ -62,12 +68,6 @@ type Notice struct{ Message, Remedy string }
 // Code is what is typed.
 type Code string
 
-// Number is a figure in large digits, with its name.
-type Number struct{ Name, Value string }
-
-// Numbers stand side by side.
-type Numbers []Number
-
 // Figure is one drawing, or several small ones. It is shown in HTML alone, so that
 // a table beside it has the numbers.
 type Figure struct {
@@ -80,8 +80,10 @@ type Figure struct {
 
 // Drawing is a chart by itself.
 type Drawing struct {
-	Name string // empty: it stands alone
-	SVG  template.HTML
+	Name     string // empty: it stands alone
+	Legend   []Swatch
+	LegendOf string
+	SVG      template.HTML
 	// Table of its numbers stands below it, if it has one.
 	Table *Table
 }
@@ -129,18 +131,22 @@ func (Line) kind() string     { return "line" }
 func (List) kind() string     { return "list" }
 func (Notice) kind() string   { return "notice" }
 func (Code) kind() string     { return "code" }
-func (Numbers) kind() string  { return "numbers" }
 func (Figure) kind() string   { return "figure" }
 func (Table) kind() string    { return "table" }
 func (Fold) kind() string     { return "fold" }
 func (Group) kind() string    { return "group" }
 func (Only) kind() string     { return "only" }
 
-// Tables are all that a document has, in their order.
+// Tables are all that a document has, in their order; one that a page shows in two parts
+// is one.
 func (d Document) Tables() []Table {
 	var out []Table
 	for _, s := range d.Sections {
-		out = append(out, tables(s.Blocks)...)
+		for _, t := range tables(s.Blocks) {
+			if t.Class != "more" && !slices.ContainsFunc(out, func(o Table) bool { return o.Caption == t.Caption }) {
+				out = append(out, t)
+			}
+		}
 	}
 	return out
 }

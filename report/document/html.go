@@ -9,6 +9,7 @@ import (
 	"html/template"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -26,7 +27,9 @@ func WriteHTML(w io.Writer, d Document) error {
 	}
 	t := template.New("page.html.tmpl")
 	t.Funcs(template.FuncMap{
-		"prose": prose,
+		"prose":  prose,
+		"raised": func(h template.HTML) template.HTML { return template.HTML(raised.Replace(string(h))) },
+		"tip":    func(word string) string { return d.Terms[word] },
 		"render": func(b Block) (template.HTML, error) {
 			var out strings.Builder
 			err := t.ExecuteTemplate(&out, b.kind(), b)
@@ -36,6 +39,7 @@ func WriteHTML(w io.Writer, d Document) error {
 	if _, err := t.ParseFS(assets, "assets/*.tmpl"); err != nil {
 		return fmt.Errorf("read the template of the report: %w", err)
 	}
+	d.Sections = slices.DeleteFunc(slices.Clone(d.Sections), func(s Section) bool { return !shown(s.Blocks) })
 	csp := "default-src 'none'; style-src " + hashSource(css) + "; img-src data:; base-uri 'none'; form-action 'none'"
 	var b bytes.Buffer // a template that fails half-way leaves no half report
 	err = t.Execute(&b, struct {
@@ -51,6 +55,10 @@ func WriteHTML(w io.Writer, d Document) error {
 	}
 	return nil
 }
+
+// raised makes headings below those of sections ones of sections: the first section has
+// the page's own.
+var raised = strings.NewReplacer("<h3>", "<h2>", "</h3>", "</h2>")
 
 // hashSource allows an inline style of exactly this text (CSP level 2).
 func hashSource(text []byte) string {
@@ -76,6 +84,16 @@ func unparted(page []byte) []byte {
 			return part
 		}
 		return append(part[:1:1], "\u00a0%"...)
+	})
+}
+
+// shown tells whether a page has any of some blocks.
+func shown(blocks []Block) bool {
+	return slices.ContainsFunc(blocks, func(b Block) bool {
+		if o, ok := b.(Only); ok {
+			return shown(o.Shown())
+		}
+		return true
 	})
 }
 

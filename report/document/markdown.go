@@ -95,7 +95,7 @@ func (m *markdown) table(t Table) {
 	line := func(cells []string) { m.WriteString("| " + strings.Join(cells, " | ") + " |\n") }
 	var head, rule []string
 	for _, c := range t.Columns {
-		head = append(head, escape(c.fullName()))
+		head = append(head, escape(c.FullName()))
 		rule = append(rule, map[bool]string{true: "---:", false: "---"}[c.Class == "num"])
 	}
 	if t.Caption != "" {

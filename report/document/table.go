@@ -9,7 +9,7 @@ import (
 // Table has a line for each of what it is about. One without rows is not shown.
 type Table struct {
 	Caption string // no other table of the document has it
-	Class   string // main, long, matrix, looks, where, facts
+	Class   string // main, more (of another table), long, matrix, looks, where, facts
 	Columns []Column
 	Rows    []Row
 }
@@ -140,8 +140,8 @@ func (t Table) Headless() bool {
 	return true
 }
 
-// fullName is the head with that above it.
-func (c Column) fullName() string {
+// FullName is the head with that above it.
+func (c Column) FullName() string {
 	if c.Group == "" {
 		return c.Head
 	}
@@ -201,7 +201,7 @@ func (t Table) MarshalJSON() ([]byte, error) {
 		Rows    [][]any  `json:"rows"`
 	}{Caption: t.Caption, Rows: make([][]any, len(t.Rows))}
 	for _, c := range t.Columns {
-		doc.Columns = append(doc.Columns, column{c.fullName(), c.Unit})
+		doc.Columns = append(doc.Columns, column{c.FullName(), c.Unit})
 	}
 	for i, r := range t.Rows {
 		for _, c := range r.Cells {

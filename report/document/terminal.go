@@ -321,7 +321,7 @@ func (c textColumn) broken(n, i int) (text string, more bool) {
 func textColumns(t Table) []textColumn {
 	out := make([]textColumn, len(t.Columns))
 	for i, c := range t.Columns {
-		head := Clean(c.fullName())
+		head := Clean(c.FullName())
 		out[i] = textColumn{Column: c, lines: []string{head}, marks: []string{""}, width: ansi.StringWidth(head)}
 		for _, r := range t.Rows {
 			mark, cell := "", r.Cells[i]

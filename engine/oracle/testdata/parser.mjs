@@ -1,6 +1,6 @@
 // Checks Oracle statements against the grammar inside @dbml/core (an ANTLR
 // grammar of Oracle SQL and PL/SQL): node parser.mjs DIR, where DIR is what
-// scripts/get-oracle-parser prints. One line of JSON in, {"sql": …}; one out:
+// scripts/get-npm oracle-parser prints. One line of JSON in, {"sql": …}; one out:
 // {"errors": [syntax errors of lexer and parser], "converter": why the library's
 // own converter, which only knows tables, crashed on the parsed tree; ""}.
 //

@@ -1,0 +1,144 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"slices"
+	"time"
+
+	"filewise/report/chart"
+	"filewise/report/document"
+)
+
+// answerFigure is the one chart that the answer has: of one family its throughput and its
+// latency, of several how far the layouts differ in each.
+func (v view) answerFigure() document.Figure {
+	if v.several() {
+		return v.familyFigure()
+	}
+	return v.levelsFigure("chart-answer")
+}
+
+// levels are throughput and latency of every family, where the answer has not got them.
+func (v view) levels() []document.Block {
+	if !v.several() {
+		return nil
+	}
+	return v.eachFamily(func(f view) []document.Block {
+		if f := f.levelsFigure(""); len(f.Drawings) > 0 {
+			return []document.Block{document.OnPages(f)}
+		}
+		return nil
+	})
+}
+
+// levelsFigure are the absolute figures of one family; empty: nothing was measured.
+func (v view) levelsFigure(id string) document.Figure {
+	f := document.Figure{ID: id, Grid: true}
+	if d := v.throughputChart(); d != "" {
+		f.Drawings = append(f.Drawings, document.Drawing{Name: sentence(v.speedName()), SVG: d})
+		f.Caption = fmt.Sprintf("Bars: the typical trial. The line across a bar’s end is the %s interval of its difference from %s; "+
+			"one without an end goes on.", v.confidence(), v.Plan.Baseline)
+	}
+	if d := v.latencyChart(); d != "" {
+		latency := document.Drawing{Name: "Latency of an operation", LegendOf: joined(" ", "Shapes of the latencies", v.Name), SVG: d}
+		for k, name := range latencyNames {
+			latency.Legend = append(latency.Legend,
+				document.Swatch{Name: name, Icon: chart.Swatch(fmt.Sprintf("l%d", k), fmt.Sprintf("mk%d", k))})
+		}
+		f.Drawings = append(f.Drawings, latency)
+		f.Caption = joined(" ", f.Caption, "Latency: what 50 %, 99 % and 99.9 % of all operations in the measured windows stay within.")
+	}
+	return f
+}
+
+// byTime tells whether a layout's figure is the time of one operation, which is better low.
+func (v view) byTime() bool { return v.Timed() || v.each() }
+
+func (v view) speedName() string {
+	if v.byTime() {
+		return "time"
+	}
+	return "throughput"
+}
+
+// throughputChart are bars from nothing to what the layouts' typical trials did; empty: none
+// did anything.
+func (v view) throughputChart() template.HTML {
+	base := nan
+	if v.Base >= 0 {
+		base = v.levelOf(v.Rows[v.Base].Typical)
+	}
+	var bars []chart.Bar
+	for _, r := range v.Rows {
+		level := v.levelOf(r.Typical)
+		if !known(level) || level <= 0 {
+			continue
+		}
+		of := ""
+		if !r.Baseline && r.Judged && known(r.Estimate.Effect) {
+			of = difference(r.Estimate.Effect)
+		}
+		b := chart.Bar{Name: r.Name, Label: joined(" · ", v.speedText(r), of, r.markText()), Lo: nan, Hi: nan,
+			Parts: []chart.Segment{{Length: level, Classes: []string{"c-" + r.markClass()},
+				Tip: joined(": ", r.Name, joined(", ", v.speedText(r), r.differenceText()))}}}
+		if e := r.Estimate; r.Judged && !r.Baseline && known(e.Lo) && known(e.Hi) && !unresolvable(e.Lo, e.Hi) {
+			b.Lo, b.Hi = base*math.Exp(e.Lo), base*math.Exp(e.Hi)
+			if v.each() { // its estimate is one of speed
+				b.Lo, b.Hi = base*math.Exp(-e.Hi), base*math.Exp(-e.Lo)
+			}
+		}
+		bars = append(bars, b)
+	}
+	if len(bars) == 0 {
+		return ""
+	}
+	axes := chart.Axes{Over: v.speedName() + ", " + v.unitRate(), Number: chart.Brief}
+	if v.byTime() {
+		axes = chart.Axes{Over: "time of one", Number: seconds}
+	}
+	return chart.Bars(bars, 16, axes, sentence(v.speedName())+
+		" of the layouts’ typical trials, with intervals; the table below has the numbers.")
+}
+
+// levelOf is a speed as the chart has it: itself, or the time of one, in seconds.
+func (v view) levelOf(speed float64) float64 {
+	if v.byTime() {
+		return 1 / speed
+	}
+	return speed
+}
+
+var latencyNames = []string{"p50", "p99", "p99.9"}
+
+// latencyChart are p50, p99 and p99.9 of each layout; empty: too few operations for that.
+func (v view) latencyChart() template.HTML {
+	var rows []chart.Span
+	for _, r := range v.Rows {
+		if r.Latency == nil {
+			continue
+		}
+		l := *r.Latency
+		s := chart.Span{Name: r.Name, Label: joined(" · ", human(l.P50), human(l.P99), human(l.P999))}
+		for k, d := range []time.Duration{l.P50, l.P99, l.P999} {
+			s.Values = append(s.Values, max(d, time.Microsecond).Seconds())
+			s.Tips = append(s.Tips, fmt.Sprintf("%s: %s %s", r.Name, latencyNames[k], human(d)))
+		}
+		slices.Sort(s.Values)
+		rows = append(rows, s)
+	}
+	if len(rows) == 0 {
+		return ""
+	}
+	return chart.Spans(rows, chart.Axes{Over: "latency", Number: seconds},
+		"Latency of operations by layout: p50, p99 and p99.9, on a logarithmic scale; the numbers stand at the lines.")
+}
+
+// seconds writes a time of an axis.
+func seconds(s float64) string {
+	if s == 0 {
+		return "0"
+	}
+	return human(time.Duration(s * float64(time.Second)))
+}
