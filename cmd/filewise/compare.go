@@ -11,14 +11,7 @@ import (
 	"filewise/plan"
 )
 
-func (a *app) compareCommand() *cobra.Command {
-	var confidence float64
-	var meant []string
-	var g resultFlags
-	cmd := &cobra.Command{
-		Use:   "compare BEFORE AFTER",
-		Short: "Compare two runs, before and after a change of storage, version or settings",
-		Long: `Compare tells for every layout that two stored runs have in common how its
+const compareHelp = `Compare tells for every layout that two stored runs have in common how its
 throughput changed, and how its difference from the baseline did, with intervals.
 
 Two runs share no blocks: whatever else happened to the machine in between is in the
@@ -27,10 +20,28 @@ layouts alike is not in the change of their differences.
 
 Runs that differ in what has to be equal (engine, workload, size, durability …) are
 refused, unless --meant says that this is what was changed; other differences are
-named.`,
+named.
+
+With --across RUN… it pools runs of one experiment on several hosts, from this store or from
+bundles: for each layout the difference on every host, the mean of a random-effects
+model, how much hosts differ, where the next host's difference is to be expected, and
+the same by label (run --tag storage=nvme). A host is known by its tag host=NAME, else
+by the bundle that its run came in.`
+
+func (a *app) compareCommand() *cobra.Command {
+	var confidence float64
+	var meant []string
+	var g resultFlags
+	var f acrossFlags
+	cmd := &cobra.Command{
+		Use:   "compare BEFORE AFTER",
+		Short: "Compare two runs, before and after a change, or pool those of many hosts",
+		Long:  compareHelp,
 		Example: `  filewise compare 11 12
-  filewise compare 11 last --meant durability --json`,
-		Args:              cobra.ExactArgs(2),
+  filewise compare 11 last --meant durability --json
+  filewise compare --across db1.tar.gz db2.tar.gz 12
+  filewise compare --across --filter tag=campaign=storage --format html --output fleet.html`,
+		Args:              f.check,
 		ValidArgsFunction: a.completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !(confidence >= 50 && confidence <= 99.99) {
@@ -40,6 +51,9 @@ named.`,
 				if _, err := plan.Choice("meant", m, archive.MeantNames...); err != nil {
 					return err
 				}
+			}
+			if f.across {
+				return a.compareAcross(cmd.Context(), args, &f, confidence/100, meant)
 			}
 			if err := g.parse(nil); err != nil {
 				return err
@@ -64,6 +78,7 @@ named.`,
 	cmd.Flags().StringSliceVar(&meant, "meant", nil, "`things` that were changed on purpose, of those otherwise "+
 		"refused: "+strings.Join(archive.MeantNames, ", "))
 	g.register(cmd.Flags())
+	f.register(cmd)
 	completeFlag(cmd, "meant", archive.MeantNames...)
 	return cmd
 }

@@ -1,0 +1,134 @@
+package archive
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"filewise"
+	"filewise/report"
+)
+
+// HostRun is a run that speaks for the host that it was measured on.
+type HostRun struct {
+	Run
+	Ref  string // as it was named: number in the store, or file of the bundle
+	Host string // where it was measured; empty: this host, which has no name
+}
+
+// hostTag names the host in a run's tags, before what a bundle says.
+const hostTag = "host="
+
+// name is that of the host.
+func (r HostRun) name() string {
+	for _, tag := range r.Plan.Tags {
+		if name, ok := strings.CutPrefix(tag, hostTag); ok {
+			return name
+		}
+	}
+	switch {
+	case r.Host != "":
+		return r.Host
+	case r.Origin != nil && r.Origin.Host != "":
+		return r.Origin.Host
+	}
+	return "this host"
+}
+
+// labels are the tags that tell hosts apart.
+func (r HostRun) labels() []string {
+	return slices.DeleteFunc(slices.Clone(r.Plan.Tags), func(tag string) bool { return strings.HasPrefix(tag, hostTag) })
+}
+
+// Across is what runs of one experiment on at least two hosts say together. Of several
+// runs with one host and the same tags the newest counts. Runs that differ in what has to
+// be equal are refused with code usage, unless meant names it.
+func Across(runs []HostRun, confidence float64, meant []string) (report.Across, error) {
+	var hosts []report.AcrossHost
+	var left, differ []string
+	newest := newestOf(runs, &left)
+	for i, r := range newest {
+		if i > 0 {
+			ds, err := alike(newest[0], r, meant)
+			if err != nil {
+				return report.Across{}, err
+			}
+			for _, d := range ds {
+				if !slices.Contains(differ, d) {
+					differ = append(differ, d)
+				}
+			}
+		}
+		d, err := r.Data()
+		if err != nil {
+			return report.Across{}, err
+		}
+		hosts = append(hosts, report.AcrossHost{Name: nameAmong(r, newest), Tags: r.labels(), Run: r.Ref, Data: d})
+	}
+	if len(hosts) < 2 {
+		return report.Across{}, filewise.Errorf(filewise.CodeUsage, "name runs or bundles of two hosts or more; "+
+			"run --tag host=NAME says where a run was measured", "%s tell of %s only: %s", filewise.Counted(len(runs), "run"),
+			filewise.Counted(len(hosts), "host"), strings.Join(left, "; "))
+	}
+	a, err := report.NewAcross(hosts, confidence)
+	a.Left, a.Meant = append(a.Left, left...), append(a.Meant, differ...)
+	return a, err
+}
+
+// newestOf are the newest runs of each host with the same tags, in the order given.
+func newestOf(runs []HostRun, left *[]string) []HostRun {
+	var out []HostRun
+	for _, r := range runs {
+		same := slices.IndexFunc(out, func(o HostRun) bool { return o.name() == r.name() && slices.Equal(o.labels(), r.labels()) })
+		if same < 0 {
+			out = append(out, r)
+			continue
+		}
+		older := r
+		if out[same].Started.Before(r.Started) {
+			older, out[same] = out[same], r
+		}
+		*left = append(*left, fmt.Sprintf("Run %s does not count: %s has a newer one, %s.", older.Ref, older.name(), out[same].Ref))
+	}
+	return out
+}
+
+// nameAmong is the host's name, with its labels where another run has that name too.
+func nameAmong(r HostRun, all []HostRun) string {
+	same := 0
+	for _, o := range all {
+		if o.name() == r.name() {
+			same++
+		}
+	}
+	if same > 1 && len(r.labels()) > 0 {
+		return r.name() + ", " + strings.Join(r.labels(), ", ")
+	}
+	return r.name()
+}
+
+// alike refuses a run that is not of the first one's experiment, and returns in what
+// they differ as meant.
+func alike(first, r HostRun, meant []string) (differ []string, err error) {
+	if first.Plan.Baseline != r.Plan.Baseline {
+		return nil, filewise.Errorf(filewise.CodeUsage, "leave one of them out", "runs %s and %s have other baselines: %s, and %s",
+			first.Ref, r.Ref, first.Plan.Baseline, r.Plan.Baseline)
+	}
+	var why []string
+	for _, d := range differences(first.Run.Run, r.Run.Run, nil) {
+		if d.Kind == Refused {
+			why = append(why, fmt.Sprintf("%s: %s, and %s", d.What, d.Before, d.After))
+		}
+	}
+	if len(why) == 0 {
+		return nil, nil
+	}
+	for _, d := range differences(first.Run.Run, r.Run.Run, meant) {
+		if d.Kind == Refused {
+			return nil, filewise.Errorf(filewise.CodeUsage, "if that is how the hosts should differ, say so with --meant ("+
+				strings.Join(MeantNames, ", ")+"); else leave one of them out", "runs %s and %s are of different things; %s", first.Ref, r.Ref,
+				strings.Join(why, "; "))
+		}
+	}
+	return why, nil
+}

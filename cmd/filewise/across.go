@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"filewise"
+	"filewise/archive"
+	"filewise/plan"
+	"filewise/report"
+)
+
+// acrossFlags are what compare takes for several hosts.
+type acrossFlags struct {
+	across         bool
+	filters        []string
+	format, output string
+}
+
+func (f *acrossFlags) register(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.across, "across", false, "pool the runs of several hosts: "+
+		"numbers, names, or bundles of \"export --bundle\"")
+	cmd.Flags().StringArrayVar(&f.filters, "filter", nil, "with --across: also the stored runs with this `KEY=VALUE`, as in \"list\" "+
+		"(repeatable: all have to hold)")
+	cmd.Flags().StringVar(&f.format, "format", "text", "with --across: `format`: text, markdown, html or json")
+	completeFlag(cmd, "format", "text", "markdown", "html", "json")
+	cmd.Flags().StringVarP(&f.output, "output", "o", "", "with --across: `file` to write; - or nothing is standard output")
+}
+
+// check refuses what belongs to the other form of the command.
+func (f *acrossFlags) check(cmd *cobra.Command, args []string) error {
+	if !f.across {
+		for _, name := range []string{"filter", "format", "output"} {
+			if fl := cmd.Flags().Lookup(name); fl.Changed {
+				return plan.BadValue(name, fl.Value, "it goes with --across")
+			}
+		}
+		return cobra.ExactArgs(2)(cmd, args)
+	}
+	for _, name := range []string{"fail-if", "junit"} {
+		if fl := cmd.Flags().Lookup(name); fl.Changed {
+			return plan.BadValue(name, fl.Value, "it is for two runs, before and after: leave --across out")
+		}
+	}
+	if len(args) == 0 && len(f.filters) == 0 {
+		return filewise.Errorf(filewise.CodeUsage, "name runs or bundles, or give --filter", "compare --across of which runs?")
+	}
+	return nil
+}
+
+// compareAcross shows what the runs of several hosts say together.
+func (a *app) compareAcross(ctx context.Context, args []string, f *acrossFlags, confidence float64, meant []string) error {
+	format, err := plan.Choice("format", f.format, "text", "markdown", "html", "json")
+	if err != nil {
+		return err
+	}
+	runs, err := a.hostRuns(ctx, args, f.filters)
+	if err != nil {
+		return err
+	}
+	all, err := archive.Across(runs, confidence, meant)
+	if err != nil {
+		return err
+	}
+	if a.json || format == "json" {
+		return a.write(f.output, func(w io.Writer) error { return writeJSON(w, all) })
+	}
+	if format == "text" && f.output == "" {
+		width, _ := terminal(a.stdout)
+		return report.AcrossTerminal(beneath(a.stdout), all, report.TerminalOptions{Color: coloured(a.stdout), Width: width})
+	}
+	return a.write(f.output, func(w io.Writer) error {
+		switch format {
+		case "markdown":
+			return report.AcrossMarkdown(w, all)
+		case "html":
+			return report.AcrossHTML(w, all)
+		}
+		return report.AcrossTerminal(w, all, report.TerminalOptions{Width: 80})
+	})
+}
+
+// hostRuns are those that arguments name, and those of the store that filters choose.
+func (a *app) hostRuns(ctx context.Context, args, filters []string) ([]archive.HostRun, error) {
+	var out []archive.HostRun
+	for _, arg := range args {
+		r, err := a.hostRun(ctx, arg)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	if len(filters) == 0 {
+		return out, nil
+	}
+	stored, err := archive.List(ctx, a.storePath)
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := archive.Chosen(stored, filters, archive.ListOrders[0])
+	if err != nil {
+		return nil, err
+	}
+	for _, info := range chosen {
+		r, err := a.hostRun(ctx, strconv.FormatInt(info.ID, 10))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// hostRun reads a run of the store, or one from a bundle.
+func (a *app) hostRun(ctx context.Context, ref string) (archive.HostRun, error) {
+	if ext := strings.ToLower(filepath.Ext(ref)); ext != ".gz" && ext != ".tgz" && !strings.ContainsRune(ref, filepath.Separator) {
+		r, err := archive.Load(ctx, a.storePath, ref)
+		return archive.HostRun{Run: r, Ref: ref}, err
+	}
+	m, run, trials, err := a.readBundle(ref)
+	return archive.HostRun{Run: archive.Run{Run: run, Trials: trials}, Ref: ref, Host: m.Host}, err
+}

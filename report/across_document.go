@@ -1,0 +1,202 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"filewise/report/chart"
+	"filewise/report/document"
+)
+
+// mostDrawn is up to how many hosts a forest plot draws one by one.
+const mostDrawn = 60
+
+func (a Across) document() document.Document {
+	d := document.Document{
+		Title: "Filewise: " + a.Scenario + " on " + count(len(a.Hosts), "host"), Generator: "Filewise",
+		About:    []string{a.Scenario, count(len(a.Hosts), "host"), "against " + a.Baseline},
+		Footer:   []string{"Filewise", count(len(a.Hosts), "host")},
+		Sections: []document.Section{{ID: "verdict", Blocks: a.verdict()}},
+	}
+	for i, f := range a.Families {
+		name := f.Family
+		if name == "" {
+			name = "Layouts"
+		}
+		id := fmt.Sprintf("family-%d", i+1)
+		d.Sections = append(d.Sections, document.Section{ID: id, Name: name, Title: joined(": ", f.Family, "the layouts against "+a.Baseline),
+			Blocks: a.family(id, f)})
+	}
+	d.Sections = append(d.Sections, document.Section{ID: "hosts", Name: "Hosts", Title: "The hosts", Blocks: a.hosts()},
+		document.Section{ID: "method", Name: "Method", Title: "How this was pooled", Blocks: a.method()})
+	return d
+}
+
+// verdict is what a reader sees first: the layout that is best on most hosts.
+func (a Across) verdict() []document.Block {
+	var sentences []string
+	for _, f := range a.Families {
+		for _, l := range f.Layouts {
+			sentences = append(sentences, joined(": ", f.Family, l.Text))
+		}
+		if f.Keep > 0 {
+			sentences = append(sentences, joined(": ", f.Family, fmt.Sprintf("%s: to be kept on %d of %s.", a.Baseline, f.Keep,
+				count(len(a.Hosts), "host"))))
+		}
+	}
+	out := []document.Block{document.OnPages(document.Line{Class: "kicker", Text: "What " + count(len(a.Hosts), "host") + " say together"}),
+		document.Everywhere(document.Headline(a.headline()), document.List(sentences))}
+	for _, left := range a.Left {
+		out = append(out, document.Everywhere(document.Notice{Message: left}))
+	}
+	for _, m := range a.Meant {
+		out = append(out, document.Everywhere(document.Notice{Message: "The runs differ, as meant: " + m}))
+	}
+	return out
+}
+
+// headline is of the first family, which is that over all where there is one.
+func (a Across) headline() string {
+	f := a.Families[0]
+	best, most := "", 0
+	for _, l := range f.Layouts {
+		if l.Best > most {
+			best, most = l.Layout, l.Best
+		}
+	}
+	switch {
+	case most > f.Keep:
+		return fmt.Sprintf("%s is best on %d of %s.", best, most, count(len(a.Hosts), "host"))
+	case f.Keep > 0:
+		return fmt.Sprintf("%s is to be kept on %d of %s.", a.Baseline, f.Keep, count(len(a.Hosts), "host"))
+	}
+	return fmt.Sprintf("No host has a verdict: %s are undecided.", count(len(a.Hosts), "host"))
+}
+
+// family is the table of its layouts, and each layout's hosts.
+func (a Across) family(id string, f AcrossFamily) []document.Block {
+	level := confidence(a.Confidence)
+	of := func(text func(AcrossPooled) string) func(AcrossLayout) string {
+		return func(l AcrossLayout) string {
+			if l.Pooled == nil {
+				return absent
+			}
+			return text(*l.Pooled)
+		}
+	}
+	caption := "The layouts over all hosts"
+	out := []document.Block{document.Everywhere(document.Tabulate(document.Table{Caption: joined(": ", f.Family, caption), Class: "main"},
+		f.Layouts,
+		document.Name("layout", func(l AcrossLayout) string { return l.Layout }),
+		document.Num("hosts", func(l AcrossLayout) string { return fmt.Sprint(len(l.Effects)) }).Spare(3),
+		document.Num("best on", func(l AcrossLayout) string { return fmt.Sprint(l.Best) }),
+		document.Num("worse on", func(l AcrossLayout) string { return fmt.Sprint(len(l.Worse)) }),
+		document.Num("mean ("+level+" interval)", of(meanText)), document.Num("next host ("+level+")", of(AcrossPooled.next)),
+		document.Num("τ", of(AcrossPooled.tauText)).Spare(1), document.Num("I²", of(AcrossPooled.i2Text)).Spare(2)))}
+	for i, l := range f.Layouts {
+		out = append(out, document.Heading(joined(": ", f.Family, l.Layout+" against "+a.Baseline)), a.forest(fmt.Sprintf("%s-%d", id, i+1), l))
+		if len(l.Groups) > 0 {
+			out = append(out, document.OnTerminal(document.Heading(joined(": ", f.Family, l.Layout+" by label"))),
+				document.Everywhere(l.groups(f.Family, level)))
+		}
+		out = append(out, document.Fold{Summary: l.Layout + " on every host", Print: true, Blocks: []document.Block{l.table(f.Family)}})
+		if len(l.Unknown) > 0 {
+			out = append(out, document.Note("No estimate of "+l.Layout+" has "+enumerate(l.Unknown)+"."))
+		}
+	}
+	return out
+}
+
+func meanText(p AcrossPooled) string {
+	return interval(p.of.Mean, p.of.Confidence.Lo, p.of.Confidence.Hi)
+}
+
+func (l AcrossLayout) groups(family, level string) document.Table {
+	return document.Tabulate(document.Table{Caption: joined(": ", family, l.Layout+" by label")}, l.Groups,
+		document.Name("label", func(p AcrossPooled) string { return p.Label }),
+		document.Num("hosts", func(p AcrossPooled) string { return fmt.Sprint(p.Hosts) }),
+		document.Num("mean ("+level+" interval)", meanText), document.Num("next host ("+level+")", AcrossPooled.next),
+		document.Num("τ", AcrossPooled.tauText).Spare(1), document.Num("I²", AcrossPooled.i2Text).Spare(2))
+}
+
+func (l AcrossLayout) table(family string) document.Table {
+	return document.Tabulate(document.Table{Caption: joined(": ", family, l.Layout+" host by host")}, l.Effects,
+		document.Name("host", func(e AcrossEffect) string { return e.Host }),
+		document.Num("difference", func(e AcrossEffect) string { return e.row.differenceText() }),
+		document.Cells("mark", func(e AcrossEffect) document.Cell { return document.Cell{Mark: e.Mark, Class: e.row.markClass()} }),
+		document.Words("labels", func(e AcrossEffect) string { return strings.Join(e.tags, ", ") }))
+}
+
+// forest draws each host's difference, the mean, and where the next host's is expected.
+func (a Across) forest(id string, l AcrossLayout) document.Figure {
+	var rows []chart.Estimate
+	if len(l.Effects) <= mostDrawn {
+		for _, e := range l.Effects {
+			if m, ok := estimateOf(e.row, e.Host); ok {
+				rows = append(rows, m)
+			}
+		}
+	}
+	pools := slices.Clone(l.Groups)
+	if l.Pooled != nil {
+		pools = append(pools, *l.Pooled)
+	}
+	for _, p := range pools {
+		name := "mean of " + count(p.Hosts, "host")
+		if p.Label != "" {
+			name = p.Label + ": " + name
+		}
+		rows = append(rows, chart.Estimate{Name: name, Class: "c-best", Label: meanText(p), Tip: meanText(p), X: p.of.Mean,
+			Lo: p.of.Confidence.Lo, Hi: p.of.Confidence.Hi, Raw: nan})
+	}
+	if p := l.Pooled; p != nil && p.NextLow != nil {
+		rows = append(rows, chart.Estimate{Name: "the next host", Class: "c-same", Label: p.next(), Tip: p.next(), X: nan, Lo: p.of.Next.Lo,
+			Hi: p.of.Next.Hi, Raw: nan})
+	}
+	if len(rows) == 0 {
+		return document.Figure{}
+	}
+	e := chart.NewEffects(l.Pooled != nil && l.Pooled.of.Mean >= factorFrom, marginOf(a.Hosts[0].Data), "difference from "+a.Baseline)
+	for _, r := range rows {
+		e.Include(r.X, r.Lo, r.Hi)
+	}
+	label := fmt.Sprintf("%s against %s on every host, with intervals; the table below has the numbers.", l.Layout, a.Baseline)
+	caption := fmt.Sprintf("%s against %s: of each host the difference with the interval of its own verdict; the random-effects mean; and "+
+		"where the difference of the next host is to be expected.", l.Layout, a.Baseline)
+	if len(l.Effects) > mostDrawn {
+		caption += fmt.Sprintf(" %d hosts are too many to be drawn: the table below has them.", len(l.Effects))
+	}
+	return document.Figure{ID: id, Caption: caption, Drawings: []document.Drawing{{SVG: chart.Dots(rows, e, label)}}}
+}
+
+func marginOf(d Data) float64 {
+	if len(d.Judgement.Families) == 0 {
+		return 0
+	}
+	return d.Judgement.Families[0].Result.Config.Margin
+}
+
+func (a Across) hosts() []document.Block {
+	return []document.Block{document.Tabulate(document.Table{Caption: "The hosts and their runs"}, a.Hosts,
+		document.Name("host", func(h AcrossHost) string { return h.Name }),
+		document.Words("labels", func(h AcrossHost) string { return strings.Join(h.Tags, ", ") }),
+		document.Words("run", func(h AcrossHost) string { return h.Run }),
+		document.Words("its verdict", func(h AcrossHost) string { return h.Verdict }))}
+}
+
+func (a Across) method() []document.Block {
+	level := confidence(a.Confidence)
+	return []document.Block{document.List([]string{
+		"A host counts once, however many trials it has: its effect is that of its own verdict, with its standard error, on the logarithm. " +
+			"“Best” and “worse” are what its own verdict says.",
+		"The mean is that of a random-effects model: hosts differ from each other by a normal distribution whose standard deviation τ is " +
+			"estimated by restricted maximum likelihood (REML). Its " + level + " interval is by Hartung and Knapp, never narrower than the " +
+			"plain one.",
+		"I² is the share of the estimates' variance that is difference between hosts, and not error of measurement.",
+		"The " + level + " prediction interval says where the effect of one further host of the same kind is to be expected. It is averaged " +
+			"over what τ may be (confidence distribution), because few hosts hardly tell it.",
+		fmt.Sprintf("Labels are pooled by themselves where at least two of a key have %d hosts or more. They were not assigned at random: "+
+			"what else differs between these hosts is in the difference.", leastOfGroup),
+	})}
+}

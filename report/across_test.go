@@ -1,0 +1,95 @@
+package report_test
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"filewise/report"
+	"filewise/verdict"
+)
+
+// fleet are hosts on which 8 files gain, and some on network storage where they lose.
+func fleet(t *testing.T, gains, loses int) []report.AcrossHost {
+	t.Helper()
+	var out []report.AcrossHost
+	for i := range gains + loses {
+		p, w := samplePlan(), gentle()
+		p.Seed, p.Layouts, p.Goal, w.Fail = uint64(i+1), p.Layouts[:4], verdict.GoalVerdicts, [2]int{}
+		storage := "nvme"
+		w.Effects = map[int]float64{1: 1, 2: 1, 4: 1.02, 8: 1.08 + 0.01*float64(i%3)}
+		if i >= gains {
+			storage, w.Effects = "network", map[int]float64{1: 1, 2: 1, 4: 0.93, 8: 0.84}
+		}
+		trials := w.run(p)
+		j, err := p.Judge(trials)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, report.AcrossHost{Name: fmt.Sprintf("db%d", i+1), Tags: []string{"storage=" + storage}, Run: fmt.Sprint(i + 1),
+			Data: sampleData(p, trials, j)})
+	}
+	return out
+}
+
+func TestAcrossTellsHostsApart(t *testing.T) {
+	a, err := report.NewAcross(fleet(t, 5, 3), 0.95)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := a.Families[0].Layouts[2]
+	if l.Layout != "8 files" || l.Best != 5 || len(l.Worse) != 3 || len(l.Effects) != 8 || a.Families[0].Keep == 0 {
+		t.Fatalf("%s: best on %d, worse on %v of %d; keep on %d", l.Layout, l.Best, l.Worse, len(l.Effects), a.Families[0].Keep)
+	}
+	const want = "8 files: best on 5 of 8 hosts, worse than 1 file on 3 (db6, db7 and db8), all with storage=network; on average "
+	if got := l.Text; len(got) < len(want) || !sameHosts(got, want) {
+		t.Errorf("it says %q", got)
+	}
+	if p := l.Pooled; *p.Low > 0 || *p.High < 0 || p.I2 < 0.5 || !(*p.NextLow < *p.Low && *p.High < *p.NextHigh) {
+		t.Errorf("of all hosts: %+v", *p)
+	}
+	if len(l.Groups) != 2 || l.Groups[0].Label != "storage=network" || *l.Groups[0].High > 0 || *l.Groups[1].Low < 0 ||
+		math.Abs(*l.Groups[1].Percent-9) > 2 || math.Abs(*l.Groups[0].Percent+16) > 2 {
+		t.Errorf("by label: %+v", l.Groups)
+	}
+}
+
+// sameHosts compares a sentence's beginning; hosts that lose stand in the order of their effects.
+func sameHosts(got, want string) bool {
+	head, rest, _ := strings.Cut(got, "(")
+	named, tail, _ := strings.Cut(rest, ")")
+	for _, host := range []string{"db6", "db7", "db8"} {
+		if !strings.Contains(named, host) {
+			return false
+		}
+	}
+	before, after, _ := strings.Cut(want, "(db6, db7 and db8)")
+	return head == before && strings.HasPrefix(tail, after)
+}
+
+func TestAcrossInEveryFormat(t *testing.T) {
+	a, err := report.NewAcross(fleet(t, 3, 3), 0.95)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, write := range map[string]func(*bytes.Buffer) error{
+		"terminal": func(b *bytes.Buffer) error { return report.AcrossTerminal(b, a, report.TerminalOptions{Width: 80}) },
+		"markdown": func(b *bytes.Buffer) error { return report.AcrossMarkdown(b, a) },
+		"html":     func(b *bytes.Buffer) error { return report.AcrossHTML(b, a) },
+	} {
+		var b bytes.Buffer
+		if err := write(&b); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range []string{"8 files: best on 3 of 6 hosts", "storage=network", "next host"} {
+			if !strings.Contains(b.String(), s) {
+				t.Errorf("%s does not say %q:\n%s", name, s, b.String())
+			}
+		}
+		if name == "html" && strings.Count(b.String(), `<svg class="fluid"`) != 3 {
+			t.Errorf("%d forest plots of 3 layouts", strings.Count(b.String(), `<svg class="fluid"`))
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package stats
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Effect is the estimate of one experiment, with its standard error.
+type Effect struct{ Value, SE float64 }
+
+// Pooled is what several experiments say together: effects differ from one to the next
+// around a mean, by a normal distribution with standard deviation Tau.
+type Pooled struct {
+	N          int
+	Mean, SE   float64
+	Confidence Interval // of the mean
+	Tau        float64
+	// I2 is the share, from 0 to 1, of the estimates' variance that is not error of
+	// measurement.
+	I2 float64
+	// Next is where the effect of one further experiment is to be expected; NaN of two.
+	Next Interval
+}
+
+// negligible is a standard error below which estimates count as exact: on the log scale
+// a ten-thousandth of a percent.
+const negligible = 1e-6
+
+// Pool is a random-effects meta-analysis of at least two effects: τ² by restricted maximum
+// likelihood; the mean's interval by Hartung and Knapp, never narrower than by the plain
+// standard error (Knapp and Hartung 2003; metafor calls it "adhoc"); the prediction interval
+// is that of next.
+func Pool(effects []Effect, confidence float64) (Pooled, error) {
+	y, v := make([]float64, len(effects)), make([]float64, len(effects))
+	for i, e := range effects {
+		if !finite(e.SE) || e.SE < 0 {
+			return Pooled{}, inputError("standard error %d is %v", i, e.SE)
+		}
+		y[i], v[i] = e.Value, math.Pow(max(e.SE, negligible), 2)
+	}
+	if err := checkSample(y, 2); err != nil {
+		return Pooled{}, err
+	}
+	if !(confidence > 0 && confidence < 1) {
+		return Pooled{}, inputError("confidence %v", confidence)
+	}
+	tau2 := reml(y, v)
+	f := weigh(y, v, tau2)
+	df := float64(len(y) - 1)
+	out := Pooled{N: len(y), Mean: f.mean, Tau: math.Sqrt(tau2), I2: tau2 / (tau2 + typicalVariance(v)),
+		Next: Interval{math.NaN(), math.NaN()}}
+	out.SE = math.Sqrt(max(1, f.spread/df) / f.sum)
+	t := distuv.StudentsT{Sigma: 1, Nu: df}.Quantile((1 + confidence) / 2)
+	out.Confidence = Interval{f.mean - t*out.SE, f.mean + t*out.SE}
+	if len(y) > 2 {
+		out.Next = next(y, v, confidence)
+		out.Next = Interval{min(out.Next.Lo, out.Confidence.Lo), max(out.Next.Hi, out.Confidence.Hi)}
+	}
+	return out, nil
+}
+
+// weighted is the fit of a mean with weights 1/(v+τ²), the sums of their powers, and the
+// weighted sum of squares around the mean.
+type weighted struct {
+	weights           []float64
+	mean              float64
+	sum, square, cube float64
+	spread            float64
+}
+
+func weigh(y, v []float64, tau2 float64) weighted {
+	f := weighted{weights: make([]float64, len(y))}
+	for i := range y {
+		w := 1 / (v[i] + tau2)
+		f.weights[i] = w
+		f.sum, f.square, f.cube = f.sum+w, f.square+w*w, f.cube+w*w*w
+	}
+	f.mean = stat.Mean(y, f.weights)
+	for i, w := range f.weights {
+		f.spread += w * (y[i] - f.mean) * (y[i] - f.mean)
+	}
+	return f
+}
+
+// next is the prediction interval. With few experiments τ is hardly known, and an interval
+// that takes its estimate for the truth holds 86 to 92 % in place of 95 (TestPoolCovers); so
+// it is averaged over what τ may be, as Nagashima, Noma and Furukawa (2019) do. Two pivots,
+// the spread by χ² and given τ² the mean by a normal distribution, make that a mixture of
+// normal distributions, which wants no simulation.
+func next(y, v []float64, confidence float64) Interval {
+	const parts = 200
+	spread := distuv.ChiSquared{K: float64(len(y) - 1)}
+	var mean, sd [parts]float64
+	for i := range parts {
+		tau2 := tauOf(y, v, spread.Quantile((float64(i)+0.5)/parts))
+		f := weigh(y, v, tau2)
+		mean[i], sd[i] = f.mean, math.Sqrt(tau2+1/f.sum)
+	}
+	quantile := func(p float64) float64 {
+		lo, hi := math.Inf(1), math.Inf(-1)
+		for i := range parts {
+			lo, hi = min(lo, mean[i]-8*sd[i]), max(hi, mean[i]+8*sd[i])
+		}
+		return bisect(lo, hi, func(x float64) bool {
+			var below float64
+			for i := range parts {
+				below += distuv.UnitNormal.CDF((x - mean[i]) / sd[i])
+			}
+			return below < p*parts
+		})
+	}
+	return Interval{quantile((1 - confidence) / 2), quantile((1 + confidence) / 2)}
+}
+
+// tauOf is the τ² with which the weighted spread is that: the limits of its interval by
+// Q-profile (Viechtbauer 2007) where that is a quantile of χ². 0: no τ² makes it as large.
+func tauOf(y, v []float64, spread float64) float64 {
+	larger := func(tau2 float64) bool { return weigh(y, v, tau2).spread > spread }
+	if !larger(0) {
+		return 0
+	}
+	hi := stat.Variance(y, nil)
+	for larger(hi) {
+		hi *= 2
+	}
+	return bisect(0, hi, larger)
+}
+
+// bisect finds where below turns false between lo and hi.
+func bisect(lo, hi float64, below func(float64) bool) float64 {
+	for range 48 {
+		if mid := (lo + hi) / 2; below(mid) {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return (lo + hi) / 2
+}
+
+// reml is τ² by restricted maximum likelihood: Fisher's scoring from the moments, with
+// shorter steps where one would lead below 0.
+func reml(y, v []float64) float64 {
+	tau2 := max(0, stat.Variance(y, nil)-stat.Mean(v, nil))
+	for range 1000 {
+		f := weigh(y, v, tau2)
+		var fit float64
+		for i, w := range f.weights {
+			fit += w * w * (y[i] - f.mean) * (y[i] - f.mean)
+		}
+		score := fit - f.sum + f.square/f.sum
+		step := score / (f.square - 2*f.cube/f.sum + f.square*f.square/(f.sum*f.sum))
+		if tau2 == 0 && step < 0 {
+			return 0
+		}
+		next := tau2 + step
+		if next < 0 {
+			next = tau2 / 2
+			if next < negligible*negligible {
+				next = 0
+			}
+		}
+		if math.Abs(next-tau2) <= 1e-12*(next+negligible) {
+			return next
+		}
+		tau2 = next
+	}
+	return tau2
+}
+
+// typicalVariance is that of one estimate's error (Higgins and Thompson 2002).
+func typicalVariance(v []float64) float64 {
+	f := weigh(v, v, 0)
+	return float64(len(v)-1) * f.sum / (f.sum*f.sum - f.square)
+}
