@@ -48,7 +48,8 @@ func surviveBrokenPipe() func() {
 // execute executes one command line. Errors are reported to stderr, and returned
 // for the exit code.
 func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
-	a := &app{stdin: stdin, stdout: forPeople(stdout), stderr: &readable{to: stderr}, args: args}
+	a := &app{stdin: stdin, stderr: &readable{to: stderr}, args: args}
+	a.stdout = forPeople(stdout, &a.noPager)
 	root := a.command()
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -56,6 +57,11 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	root.SetErr(a.stderr)
 	a.sweep(ctx, root, args)
 	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = a.paged()
+	} else {
+		_ = a.paged() // the first error goes before it
+	}
 	if err != nil {
 		a.reportError(err, args)
 	}

@@ -27,7 +27,7 @@ func (p *place) onTerminal(code int, env []string, answers []typed, args ...stri
 	c := &child{Cmd: exec.Command("filewise", args...), ended: make(chan struct{})}
 	c.Env = append([]string{"TERM=dumb"}, env...)
 	var tty *os.File
-	p.launch(c, func() (err error) { tty, err = pty.Start(c.Cmd); return err })
+	p.launch(c, func() (err error) { tty, err = pty.StartWithSize(c.Cmd, &pty.Winsize{Cols: 80, Rows: 24}); return err })
 	defer tty.Close()
 	var shown strings.Builder
 	buf := make([]byte, 16<<10)

@@ -2,9 +2,13 @@ package main
 
 import (
 	"io"
+	"os"
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/term"
+
+	"filewise/internal/pager"
 	"filewise/report/document"
 )
 
@@ -45,9 +49,9 @@ func harmless(text string) string {
 
 // forPeople is standard output as people read it; for programs it stays as it is, such
 // as CSV and bundles.
-func forPeople(w io.Writer) io.Writer {
-	if _, ok := terminal(w); ok {
-		return &readable{to: w}
+func forPeople(w io.Writer, noPager *bool) io.Writer {
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return &readable{to: &pager.Pager{Screen: f, No: noPager, Size: func() (int, int) { return size(f) }}}
 	}
 	return w
 }

@@ -18,7 +18,7 @@ type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	json           bool
-	full           bool // see registerFull
+	full, noPager  bool // see registerFull, registerShared
 	storePath      string
 
 	args      []string          // the command line
@@ -49,7 +49,10 @@ Every flag can be set in the environment too: --max-blocks as FILEWISE_MAX_BLOCK
 		Args:          subcommandsOnly,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			return a.environment(cmd)
+			if err := a.environment(cmd); err != nil {
+				return err
+			}
+			return a.pageable(cmd)
 		},
 	}
 	a.registerShared(root)
@@ -74,6 +77,7 @@ Every flag can be set in the environment too: --max-blocks as FILEWISE_MAX_BLOCK
 // registerShared registers the flags that all commands have.
 func (a *app) registerShared(root *cobra.Command) {
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "machine-readable output")
+	root.PersistentFlags().BoolVar(&a.noPager, "no-pager", false, "show output that is longer than the screen without $PAGER")
 	root.PersistentFlags().StringVar(&a.storePath, "store", "", "`file` that holds the results (default ~/.local/share/filewise/filewise.db)")
 }
 

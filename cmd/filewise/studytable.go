@@ -11,7 +11,7 @@ import (
 
 // notInStudies are the flags of run that a study file does not say: they are about
 // the file itself.
-var notInStudies = map[string]bool{"help": true, "only": true}
+var notInStudies = map[string]bool{"help": true, "only": true, "no-pager": true}
 
 // studyForm is what study files can say besides the options of a plan: what run has
 // of other flags is said once for the whole file.
