@@ -60,6 +60,11 @@ const (
 	// ProbeWritten is what was written in all, in "B", by where it went; and the same
 	// per byte of the work's own data, in UnitPerByte.
 	ProbeWritten = "written"
+	// ProbeOwnWork is what the clients of a user's database do while it is backed up, where
+	// the server counts that: OwnStatements, and OwnTime in "s" over all of them.
+	ProbeOwnWork  = "own work"
+	OwnStatements = "statements"
+	OwnTime       = "time"
 	// ProbeCheckpoints says how far the server's checkpoints have come: CheckpointCycles.
 	ProbeCheckpoints = "checkpoints"
 )

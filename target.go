@@ -33,8 +33,11 @@ type Target struct {
 	Mode   Mode   `json:"mode"`
 	// Address is where an external server is.
 	Address *Address `json:"address,omitempty"`
+	// Database is the user's own, whose backups are measured; empty: databases are made.
+	Database string `json:"database,omitempty"`
 	// Volumes of an external server are directories as *it* sees them, or what its
-	// engine has instead; an empty Dir is the server's own default place.
+	// engine has instead; an empty Dir is the server's own default place. Where a Database is
+	// backed up they are directories of this machine.
 	Volumes    []Volume   `json:"volumes"`
 	Durability Durability `json:"durability"`
 	// Settings are the user's own server settings (--set key=value).
@@ -49,6 +52,14 @@ type Target struct {
 	// OnStart notes a server process that was just started, so that a later start
 	// of Filewise ends it should this one be killed; nil: not noted.
 	OnStart func(pid int) error `json:"-"`
+}
+
+// VolumesHere are the volumes that are directories of this machine.
+func (t Target) VolumesHere() []Volume {
+	if t.Mode == External && t.Database == "" {
+		return nil
+	}
+	return t.Volumes
 }
 
 // Cache is how much of what a server's own cache would have it gets: a quarter of its

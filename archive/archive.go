@@ -18,6 +18,14 @@ type Run struct {
 	limit  *Run // see discarded
 }
 
+// Thrown are the trials of the run whose backups were thrown away, for it is this one's limit.
+func (r Run) Thrown() []filewise.Trial {
+	if r.limit == nil {
+		return nil
+	}
+	return r.limit.Trials
+}
+
 // Load reads a run of the store in that file by its number or name, or the newest by "last".
 func Load(ctx context.Context, path, ref string) (r Run, err error) {
 	st, err := store.OpenExisting(ctx, path)

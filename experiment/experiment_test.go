@@ -631,3 +631,20 @@ func TestHostFaultIsNoFailedTrial(t *testing.T) {
 		}
 	}
 }
+
+// Where pilots have nothing to fix, the baseline's forecasts the time, and a single one proves a layout.
+func TestOnePilot(t *testing.T) {
+	w := newWorld(t, []int{1, 4, 8}, fake.Config{Noise: 0.01, Seed: 4, Throughput: byFiles(map[int]float64{1: 1000, 4: 1500, 8: 1200})})
+	w.plan.OnePilot, w.plan.Baseline = true, "4 files"
+	if first := w.plan.Trials(); !first[0].Pilot || first[0].Layout != "4 files" || first[1].Pilot {
+		t.Errorf("the trials begin with %+v", first[:2])
+	}
+	trials, d := w.run(t)
+	if got := w.recommended(t, trials); got != "4 files" || d.Ending != experiment.Decided || !trials[0].Cell.Pilot || trials[1].Cell.Pilot {
+		t.Errorf("recommended %q, %+v", got, d)
+	}
+	w.plan.Layouts, w.plan.Budget = w.plan.Layouts[1:], 1
+	if trials, _ := w.run(t); len(trials) != 1 {
+		t.Errorf("%d trials of a budget that is spent by the pilot", len(trials))
+	}
+}

@@ -69,6 +69,9 @@ func (h history) cell(block int, order []int) (filewise.Cell, bool) {
 }
 
 func (h history) nextPilot() (filewise.Cell, bool) {
+	if base := slices.IndexFunc(h.plan.Layouts, func(l filewise.Layout) bool { return l.Name == h.plan.Baseline }); h.plan.OnePilot {
+		return h.cell(0, []int{base})
+	}
 	return h.cell(0, h.plan.order(0, upTo(len(h.plan.Layouts))))
 }
 

@@ -45,6 +45,9 @@ type Plan struct {
 	// adjusted.
 	Calibrate bool `json:"calibrate,omitempty"`
 
+	// OnePilot: nothing is left for pilots to fix, and the baseline's alone forecasts the time.
+	OnePilot bool `json:"one_pilot,omitempty"`
+
 	// Phases are the families that the workload measures one after the other; those of
 	// Families where there are none. Overall adds the geometric mean over them as a family.
 	Phases  []string `json:"phases,omitempty"`

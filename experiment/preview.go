@@ -16,6 +16,9 @@ func (p Plan) Trials() []filewise.Cell {
 	var out []filewise.Cell
 	for b := range p.MaxBlocks + 1 {
 		for pos, i := range p.Order(b, len(p.Layouts)) {
+			if b == 0 && p.OnePilot && p.Layouts[i].Name != p.Baseline {
+				continue
+			}
 			out = append(out, filewise.Cell{Pilot: b == 0, Block: b, Position: pos, Layout: p.Layouts[i].Name, Attempt: 1})
 		}
 	}

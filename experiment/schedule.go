@@ -57,6 +57,9 @@ func (h history) schedule() Schedule {
 		return h.takeTurns(s)
 	}
 	s.TrialTime = s.WarmUp*time.Duration(windows) + trials/time.Duration(pilots)
+	if p.OnePilot {
+		return s
+	}
 	if p.Cells > 0 { // it comes to rest, and has a lead, once a round
 		s.Turn, s.Rounds = p.Window/time.Duration(p.Cells), p.Cells
 		s.TrialTime += time.Duration(p.Cells) * (p.lead(s) + drained/time.Duration(pilots))

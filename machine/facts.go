@@ -68,6 +68,18 @@ func (f *facts) memory(ctx context.Context) {
 	}
 }
 
+// Memory is what there is for all programs of this machine, or container, in bytes.
+func Memory() (bytes uint64, ok bool) {
+	m, err := mem.VirtualMemory()
+	if err != nil {
+		return 0, false
+	}
+	if n, limited := MemoryLimit(); limited {
+		return min(m.Total, uint64(n)), true
+	}
+	return m.Total, true
+}
+
 // MemoryLimit is what Filewise's container may use, in bytes; ok is false when
 // there is no limit.
 func MemoryLimit() (bytes int64, ok bool) { return host.memoryLimit() }

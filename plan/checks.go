@@ -53,6 +53,9 @@ func (m *maker) setSessions() error {
 		return BadValue("sessions", false, "--cells is the number of rounds of a session: leave one of them out")
 	case !o.Sessions.Value:
 		return nil
+	case m.plan.Target.Database != "":
+		m.plan.OneByOne = "each backup is a trial"
+		return nil
 	}
 	m.plan.Cells = o.Cells.Value
 	program, err := m.program()

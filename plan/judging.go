@@ -22,8 +22,9 @@ func (o *JudgeOptions) Table() []Option {
 	return []Option{
 		Row(&o.Margin, "margin", 2, "differences below this `percent` do not matter"),
 		Row(&o.Confidence, "confidence", 95, "confidence of the verdict in `percent`, over all layouts and interim analyses together"),
-		Row(&o.Goal, "goal", string(verdict.GoalRecommend), "`goal` to go on to: until a layout can be recommended (recommend), or until every "+
-			"layout is resolved (verdicts)").oneOf(string(verdict.GoalRecommend), string(verdict.GoalVerdicts)),
+		Row(&o.Goal, "goal", string(verdict.GoalRecommend), "`goal` to go on to: until a layout can be recommended (recommend), until one "+
+			"that no other is more than the margin faster than (best), or until every layout is resolved (verdicts)").
+			oneOf(string(verdict.GoalRecommend), string(verdict.GoalBest), string(verdict.GoalVerdicts)),
 		Row(&o.Baseline, "baseline", "", "`layout` that the others are compared with: its name or number of files (default the first of "+
 			"--files)"),
 		Row(&o.Rules, "rules", verdict.NewestRules, "`rules` to judge by: 2, or 1 as before; a stored run goes by its own").between(1,
@@ -61,7 +62,7 @@ func (o *JudgeOptions) Apply(p *experiment.Plan) (err error) {
 		return BadValue("rules", o.Rules.Value, "give 1 or 2")
 	}
 	p.Margin, p.Confidence, p.Rules = margin, confidence/100, o.Rules.Value
-	if p.Goal, err = Choice("goal", o.Goal.Value, verdict.GoalRecommend, verdict.GoalVerdicts); err != nil {
+	if p.Goal, err = Choice("goal", o.Goal.Value, verdict.GoalRecommend, verdict.GoalBest, verdict.GoalVerdicts); err != nil {
 		return err
 	}
 	return o.setBaseline(p)

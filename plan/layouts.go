@@ -155,7 +155,7 @@ func (m *maker) numbers() ([]int, error) {
 		}
 	}
 	least := 2
-	if m.o.AddedLater.Value != "" {
+	if m.o.AddedLater.Value != "" || m.plan.Params.Own { // of one number options may differ
 		least = 1
 	}
 	if len(files) < least || len(files) > maxLayouts {

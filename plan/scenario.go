@@ -29,6 +29,7 @@ type ScenarioOptions struct {
 	Beside        Opt[int]
 	BackupOptions Opt[[]string]
 	DataFiles     Opt[[]int]
+	Database      Opt[string]
 
 	AsPublished Opt[bool]
 	Scale       Opt[float64]
@@ -77,6 +78,8 @@ func (o *ScenarioOptions) backupTable() []Option {
 		Row(&o.BackupOptions, "backup-option", nil, "backup, dump: `name=value[,value…]` of the engine's own parameter, each value with "+
 			"every layout (repeatable; unknown names list what there is)"),
 		Row(&o.DataFiles, "data-files", nil, "backup, dump: `numbers` of data files, each with every number of backup files (default 1)"),
+		Row(&o.Database, "database", "", "backup, dump: `name` of a database of yours on the server of --target: backups of it are measured, "+
+			"which --volume directories of this machine hold"),
 		Row(&o.AsPublished, "as-published", false, "the article's own design, averages and all, with the sound verdict from the same trials "+
 			"beside it"),
 		Row(&o.Scale, "scale", 0, "orders: customers and items by the specification's; else the `size` of --as-published by the original's, "+
@@ -121,7 +124,7 @@ func (o *ScenarioOptions) apply(p *workload.Params) error {
 	put(&p.Think, &o.Think)
 	put(&p.Rate, &o.Rate)
 	put(&p.Beside, &o.Beside)
-	p.Churn, p.Discard = o.Churn.Value, o.Discard.Value
+	p.Churn, p.Discard, p.Own = o.Churn.Value, o.Discard.Value, o.Database.Value != ""
 	put(&p.Mode, &o.Mode)
 	put(&p.Connect, &o.Connect)
 	put(&p.Index, &o.Index)

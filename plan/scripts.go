@@ -25,10 +25,10 @@ func Scripts(e filewise.Engine, p experiment.Plan, program filewise.Program) ([]
 // InScratch is the target as a run sees it: its volumes are scratch directories,
 // of which only the random end of the name is not known yet.
 func InScratch(t filewise.Target) filewise.Target {
-	if t.Mode == filewise.External {
+	volumes := t.VolumesHere()
+	if volumes == nil {
 		return t
 	}
-	volumes := t.Volumes
 	t.Volumes = nil
 	for _, v := range volumes {
 		v.Dir = filepath.Join(v.Dir, "filewise-xxxxxxxxxxxxx")

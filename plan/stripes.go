@@ -53,6 +53,9 @@ func (m *maker) stripe(l filewise.Layout, n, of int) filewise.Layout {
 	if l.Data.Placement == filewise.PlaceRoundRobin { // never on a volume of the data
 		l.Data.Placement, l.Backup.Placement = filewise.PlaceOne, filewise.PlaceApart
 	}
+	if m.plan.Params.Own {
+		l.Backup.Placement = filewise.PlaceOne
+	}
 	l.Name, l.Rank = m.sc.NameOf(n), n
 	return l
 }
@@ -76,13 +79,19 @@ func (m *maker) checkDataFiles() error {
 // optionArms are all combinations of the options' values; one without any when none
 // is given.
 func (m *maker) optionArms() ([]filewise.BackupOptions, error) {
-	arms := []filewise.BackupOptions{""}
-	for i, text := range m.o.BackupOptions.Value {
+	arms, options := []filewise.BackupOptions{""}, m.o.BackupOptions.Value
+	if m.plan.Params.Own {
+		var err error
+		if options, err = m.ownOptions(); err != nil {
+			return nil, err
+		}
+	}
+	for i, text := range options {
 		name, values, ok := strings.Cut(text, "=")
 		if !ok || name == "" || values == "" {
 			return nil, BadValue("backup-option", text, "give NAME=VALUE, or NAME=VALUE,VALUE to compare values")
 		}
-		if slices.ContainsFunc(m.o.BackupOptions.Value[:i], func(o string) bool { return strings.HasPrefix(o, name+"=") }) {
+		if slices.ContainsFunc(options[:i], func(o string) bool { return strings.HasPrefix(o, name+"=") }) {
 			return nil, BadValue("backup-option", text, fmt.Sprintf("give all values of %s at once: %s=A,B", name, name))
 		}
 		var more []filewise.BackupOptions

@@ -152,7 +152,8 @@ type PlaceOptions struct {
 // Table has their rows.
 func (o *PlaceOptions) Table() []Option {
 	return append([]Option{
-		Row(&o.ServerBin, "server-bin", "", "`directory` of a managed server's binaries (default: searched)"),
+		Row(&o.ServerBin, "server-bin", "", "`directory` of a managed server's binaries, with --database of the programs that make the "+
+			"backups (default: searched)"),
 		Row(&o.Settings, "set", nil, "`key=value` setting of a managed server (repeatable)"),
 		Row(&o.Durability, "durability", string(filewise.DurabilityFull), "`level` of durability, what a commit waits for: full, normal or off").
 			oneOf(string(filewise.DurabilityFull), string(filewise.DurabilityNormal), string(filewise.DurabilityOff)),
@@ -189,8 +190,11 @@ func (m *maker) setTarget() (err error) {
 	switch bin := o.ServerBin.Value; {
 	case bin != "" && m.Target.Mode == filewise.Embedded:
 		return badUse("server-bin", bin, m.Target.Engine+" runs inside Filewise: leave it out")
-	case bin != "" && m.Target.Mode == filewise.External:
+	case bin != "" && m.Target.Mode == filewise.External && o.Database.Value == "":
 		return badUse("server-bin", bin, "the server of --target runs already: leave it out")
+	}
+	if err := m.setDatabase(); err != nil {
+		return err
 	}
 	m.plan.Target.ServerBin = o.ServerBin.Value
 	for _, name := range o.Allow.Value {

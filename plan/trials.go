@@ -63,6 +63,9 @@ func (m *maker) setParams() error {
 		}
 		m.plan.Params.Rows = m.sc.RowsIn(bytes, m.plan.Params)
 	}
+	if m.plan.Params.Own { // has rows of its own
+		m.plan.Params.Rows = 0
+	}
 	var err error
 	if m.work, err = m.program(); err != nil {
 		return err

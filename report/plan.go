@@ -141,6 +141,8 @@ func goalWords(g verdict.Goal) string {
 	switch g {
 	case verdict.GoalRecommend:
 		return "recommend: until a layout can be recommended"
+	case verdict.GoalBest:
+		return "best: until a layout can be recommended that no other is more than the margin faster than"
 	case verdict.GoalVerdicts:
 		return "verdicts: until every layout is resolved"
 	}

@@ -61,11 +61,11 @@ func SetUp(ctx context.Context, e filewise.Engine, p experiment.Plan, login Logi
 	if err != nil {
 		return nil, err
 	}
+	if err := env.Preflight(); err != nil {
+		return nil, err
+	}
 	open := func() error { return env.openExternal(ctx, login) }
 	if p.Target.Mode != filewise.External {
-		if err := env.Preflight(); err != nil {
-			return nil, err
-		}
 		open = func() error { return env.openHere(ctx) }
 	}
 	if err := env.checkDump(ctx); err != nil {

@@ -24,7 +24,7 @@ func (m *measurement) begin(ctx context.Context, run store.Run) (store.Run, erro
 	}
 	run.Server = append(slices.Clone(server), scriptFacts(env.Scripts)...)
 	t := run.Plan.Target
-	run.Machine = append(machine.Facts(ctx, volumesHere(t)), env.facts...)
+	run.Machine = append(machine.Facts(ctx, t.VolumesHere()), env.facts...)
 	if t.Mode == filewise.External && !t.Address.Here() {
 		for i := range run.Machine {
 			run.Machine[i].Name = "client: " + run.Machine[i].Name
@@ -37,14 +37,6 @@ func (m *measurement) begin(ctx context.Context, run store.Run) (store.Run, erro
 		return run, err
 	}
 	return m.store.Run(ctx, run.ID)
-}
-
-// volumesHere are the volumes that are directories of this machine.
-func volumesHere(t filewise.Target) []filewise.Volume {
-	if t.Mode == filewise.External {
-		return nil
-	}
-	return t.Volumes
 }
 
 // scriptFacts are those of all layouts, each once.
@@ -64,7 +56,7 @@ func scriptFacts(scripts []filewise.Script) []filewise.Fact {
 // known: of volumes, layouts, server and engine.
 func (env *Environment) Warnings() []filewise.Warning {
 	t := env.Plan.Target
-	return slices.Concat(machine.Warnings(volumesHere(t)), env.ScriptWarnings(), findingWarnings(env.findings),
+	return slices.Concat(machine.Warnings(t.VolumesHere()), env.ScriptWarnings(), findingWarnings(env.findings),
 		labelWarnings(t, plan.Describe(env.Engine)))
 }
 

@@ -35,7 +35,7 @@ func announce(ctx context.Context, p experiment.Plan, o Options) (*notices, erro
 	}
 	// What is refused anyhow is told to whoever has asked for it, and nobody else.
 	env, err := Prepare(o.Engine, p)
-	if err == nil && p.Target.Mode != filewise.External {
+	if err == nil {
 		err = env.Preflight()
 	}
 	if err != nil {
@@ -51,7 +51,7 @@ func newNotices(p experiment.Plan, o Options) *notices {
 
 // need is the room that layouts need.
 func (n *notices) need(needs []SpaceNeed) {
-	if n != nil && n.plan.Target.Mode != filewise.External {
+	if n != nil && len(n.plan.Target.VolumesHere()) > 0 {
 		n.needs = needs
 	}
 }

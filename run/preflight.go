@@ -49,7 +49,7 @@ func (env *Environment) needs() []SpaceNeed {
 // server itself knows of its volumes.
 func (env *Environment) Space() ([]SpaceNeed, error) {
 	needs := env.needs()
-	if env.Plan.Target.Mode == filewise.External {
+	if len(env.Plan.Target.VolumesHere()) == 0 {
 		return needs, nil
 	}
 	for i, n := range needs {

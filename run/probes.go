@@ -13,7 +13,7 @@ func probes(t filewise.Target) []filewise.Probe {
 	if t.Mode != filewise.External {
 		return probe.System(t.Volumes)
 	}
-	all := probe.System(nil) // the server's directories are not this machine's
+	all := probe.System(t.VolumesHere())
 	if t.Address.Here() {
 		return all
 	}

@@ -44,8 +44,10 @@ func newWatch(env *Environment, p experiment.Plan, clock filewise.Clock, notify 
 		return nil, err
 	}
 	w := &watch{clock: clock, windows: windows, limits: limits, notify: notify}
+	if here := env.Target.VolumesHere(); len(here) > 0 {
+		w.space = guard(here)
+	}
 	if env.locked == nil {
-		w.space = guard(env.Target.Volumes)
 		return w, nil
 	}
 	w.monitor, _ = env.Server.(filewise.Monitor)

@@ -24,9 +24,11 @@ var (
 // Goal says when there is enough.
 type Goal string
 
-// Goals: until an arm can be recommended, or until every arm is resolved.
+// Goals: until an arm can be recommended, until it is one that no other is more than the
+// margin better than, or until every arm is resolved.
 const (
 	GoalRecommend Goal = "recommend"
+	GoalBest      Goal = "best"
 	GoalVerdicts  Goal = "verdicts"
 )
 
@@ -60,6 +62,15 @@ func DefaultConfig() Config {
 // Percent translates an effect on the log scale: 100(eˣ−1).
 func Percent(logEffect float64) float64 { return 100 * math.Expm1(logEffect) }
 
+// left is the regret that a recommendation may have where so much is proven to be gained:
+// the margin, or a share of that.
+func (c Config) left(proven float64) float64 {
+	if c.Goal == GoalBest || !finite(proven) {
+		return c.Margin
+	}
+	return max(c.Margin, c.Gamma*proven)
+}
+
 // check returns an error wrapping ErrConfig when c cannot be used for arms.
 func (c Config) check(arms int) error {
 	bad := func(format string, args ...any) error {
@@ -82,8 +93,8 @@ func (c Config) check(arms int) error {
 		return bad("kappa %v: must not be negative", c.Kappa)
 	case c.MaxBlocks < FirstLook:
 		return bad("at most %d blocks: the first look is possible after block %d", c.MaxBlocks, FirstLook)
-	case c.Goal != GoalRecommend && c.Goal != GoalVerdicts:
-		return bad("goal %q: must be %q or %q", c.Goal, GoalRecommend, GoalVerdicts)
+	case c.Goal != GoalRecommend && c.Goal != GoalBest && c.Goal != GoalVerdicts:
+		return bad("goal %q: must be %q, %q or %q", c.Goal, GoalRecommend, GoalBest, GoalVerdicts)
 	}
 	return nil
 }

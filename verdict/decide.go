@@ -18,10 +18,10 @@ func (s *scene) leader(all []Estimate) int {
 // share of what the leader is proven to gain.
 func (s *scene) tolerance(look Look) float64 {
 	l := look.Leader
-	if l < 0 || l == s.cfg.Baseline || !finite(look.Estimates[l].Lo) {
+	if l < 0 || l == s.cfg.Baseline {
 		return s.cfg.Margin
 	}
-	return max(s.cfg.Margin, s.cfg.Gamma*look.Estimates[l].Lo)
+	return s.cfg.left(look.Estimates[l].Lo)
 }
 
 // proven returns the arm that can be recommended, -1 if none yet: the

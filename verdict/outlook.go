@@ -26,7 +26,7 @@ func (s *scene) futile(look Look) bool {
 			return false
 		}
 		lo := e.Effect + s.cfg.Kappa*e.SE - last.half(s, j, e)
-		allowed := max(s.cfg.Margin, s.cfg.Gamma*lo)
+		allowed := s.cfg.left(lo)
 		if last.resolvable(e, s.cfg, last.half(s, j, e)) && !(s.bestRegret(j, last) > allowed) {
 			return false
 		}

@@ -311,3 +311,20 @@ func TestFewestFiles(t *testing.T) {
 		}
 	}
 }
+
+// By goal best nothing is left on the table for a gain over the baseline.
+func TestGoalBest(t *testing.T) {
+	table := worldTable(rand.New(rand.NewPCG(5, 5)), 12, []float64{0, 0.5, 0.55}, 0.005)
+	for goal, left := range map[Goal]float64{GoalRecommend: 0.1, GoalBest: math.Log(1.02)} {
+		cfg := DefaultConfig()
+		cfg.MaxBlocks, cfg.Goal = 12, goal
+		r, err := Judge(cfg, armsOf(3), table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		look, ok := r.Last()
+		if !ok || look.Recommended != 2 || math.Abs(look.Tolerance-left) > 0.05 {
+			t.Errorf("%s: arm %d with a tolerance of %.3f, about %.3f expected", goal, look.Recommended, look.Tolerance, left)
+		}
+	}
+}

@@ -16,6 +16,9 @@ const (
 // NewDump makes the workload of scenario dump: like that of backup, by the engine's
 // program for logical dumps.
 func NewDump(p Params, seed uint64) (filewise.Workload, error) {
+	if p.Own {
+		return own{"dump", FamilyDump, p}, nil
+	}
 	w, err := NewBackup(p, seed)
 	if err == nil {
 		w.(*backup).name, w.(*backup).family = "dump", FamilyDump
@@ -27,6 +30,9 @@ func NewDump(p Params, seed uint64) (filewise.Workload, error) {
 // into the layout's backup files, and restored from them unless they are thrown away. The sections of an
 // engine's backup.sql are tables, indexes and check.
 func NewBackup(p Params, seed uint64) (filewise.Workload, error) {
+	if p.Own {
+		return own{"backup", FamilyBackup, p}, nil
+	}
 	if p.Rows < fragBatchRows || p.Rows > maxDMLRows {
 		return nil, filewise.Errorf(filewise.CodeUsage, "give at least one batch of rows", "--rows %d is not between %d and %d", p.Rows,
 			fragBatchRows, maxDMLRows)

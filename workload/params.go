@@ -26,6 +26,11 @@ type Params struct {
 
 	Discard bool `json:"discard,omitempty"` // backup: what is backed up is thrown away, and not restored
 
+	// backup, dump: what is backed up is a database of the user's, which is left as it is
+	Own bool `json:"own,omitempty"`
+	// Proof: with Own, what is backed up is restored and compared
+	Proof bool `json:"proof,omitempty"`
+
 	Beside int `json:"beside,omitempty"` // backup, dump: connections that work meanwhile; 0: none
 
 	Cycle string `json:"cycle,omitempty"` // temp: CycleFill, CycleSort or CycleJoin

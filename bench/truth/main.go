@@ -43,6 +43,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	kindsOf := flags.String("kinds", "", "`part` of the names of kinds of noise (default all)")
 	held := flags.Int("heldout", 1000, "`experiments` of each kind of noise that the rules were not chosen by; 0: none")
 	planted := flags.Int("planted", 400, "`experiments` of each effect, machine and number of layouts; 0: none")
+	races := flags.Int("races", 200, "`races` of backups in each kind of noise; 0: none")
 	list := flags.Bool("list", false, "list the worlds and end")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -80,7 +81,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	fmt.Fprintf(stdout, "\n%d experiments in each of %d worlds, seed %d, %v. ± is one standard error of the simulation.\n", *n, len(chosen),
 		*seed, time.Since(start).Round(time.Second))
 	m := missed(rows)
-	more, err := runOthers(ctx, others{nulls: *nulls, heldOut: *held, planted: *planted, kinds: *kindsOf, seed: *seed}, stdout)
+	more, err := runOthers(ctx, others{nulls: *nulls, heldOut: *held, planted: *planted, races: *races, kinds: *kindsOf, seed: *seed}, stdout)
 	if err != nil {
 		return err
 	}

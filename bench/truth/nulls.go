@@ -129,9 +129,9 @@ func runNulls(ctx context.Context, all []kind, names string, n int, seed uint64,
 
 // others are the experiments beside the whole ones: how many of each, 0 = none.
 type others struct {
-	nulls, heldOut, planted int
-	kinds                   string // part of the names of kinds of noise
-	seed                    uint64
+	nulls, heldOut, planted, races int
+	kinds                          string // part of the names of kinds of noise
+	seed                           uint64
 }
 
 func runOthers(ctx context.Context, o others, w io.Writer) (missed []string, err error) {
@@ -143,6 +143,7 @@ func runOthers(ctx context.Context, o others, w io.Writer) (missed []string, err
 		{"Nothing differs", o.nulls, func(n int) ([]string, error) { return runNulls(ctx, kinds(), o.kinds, n, o.seed, w) }},
 		{"Nothing differs, held out", o.heldOut, func(n int) ([]string, error) { return runNulls(ctx, heldOut(), o.kinds, n, o.seed, w) }},
 		{"One layout is faster", o.planted, func(n int) ([]string, error) { return runPlanted(ctx, n, o.seed, w) }},
+		{"Races", o.races, func(n int) ([]string, error) { return runRaces(ctx, n, o.kinds, o.seed, w) }},
 	} {
 		if part.n == 0 {
 			continue

@@ -58,8 +58,8 @@ func ours(ctx context.Context, w world, seed, number uint64) (score, error) {
 
 // parallel calls f for 0 … n−1 on all processors; the scores are in order, and so
 // do not depend on how many there are.
-func parallel(ctx context.Context, n int, f func(uint64) (score, error)) ([]score, error) {
-	scores := make([]score, n)
+func parallel[T any](ctx context.Context, n int, f func(uint64) (T, error)) ([]T, error) {
+	scores := make([]T, n)
 	var group sync.WaitGroup
 	var once sync.Once
 	var failure error

@@ -14,7 +14,7 @@ func TestSmoke(t *testing.T) {
 		t.Skip("whole experiments")
 	}
 	var out, progress bytes.Buffer
-	args := []string{"-n", "20", "-nulls", "0", "-heldout", "0", "-planted", "0", "-worlds", "quiet +50 %; drift reversed"}
+	args := []string{"-n", "20", "-nulls", "0", "-heldout", "0", "-planted", "0", "-races", "0", "-worlds", "quiet +50 %; drift reversed"}
 	if err := run(t.Context(), args, &out, &progress); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
@@ -34,6 +34,28 @@ func TestSmoke(t *testing.T) {
 	}
 	if got := rows[0].tally; got.found < 19 || got.trials > 20*27 {
 		t.Errorf("found %d of 20 with %.0f trials", got.found, got.trials)
+	}
+}
+
+// Races of a dozen settings end at one that no other is more than the margin faster than, with a
+// third of the trials of the full grid at most.
+func TestRaces(t *testing.T) {
+	scores, err := parallel(t.Context(), 20, func(i uint64) (raceScore, error) { return race(kinds()[0], 12, 1, i) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	proven, trials := 0, 0
+	for i, s := range scores {
+		if s.wrong {
+			t.Errorf("race %d is wrong", i)
+		}
+		trials += s.trials
+		if s.proven {
+			proven++
+		}
+	}
+	if proven < 12 || trials > 20*12*maxBlocks/3 {
+		t.Errorf("%d of 20 proven, with %d trials", proven, trials)
 	}
 }
 

@@ -40,6 +40,9 @@ type existing struct {
 	layout string // a name that a run's layout of two files has
 	// working asks how many sessions of the account execute a statement.
 	working string
+	// own is a database of theirs that the account may read; options are two values of one
+	// for its backups.
+	own, options string
 }
 
 // accountPassword has what URLs, shells and SQL take for something else.
@@ -63,6 +66,7 @@ func TestExternalServer(t *testing.T) {
 			p.env = append(p.env, "FILEWISE_PASSWORD="+accountPassword)
 			p.plansWhatInspectProposes(f.args("inspect")...)
 			f.captures(p)
+			f.backsUp(t, p)
 			f.measure(t, p)
 			f.killAndClean(t, p)
 			after, err := f.dump()
@@ -104,6 +108,42 @@ func (f *existing) captures(p *place) {
 	p.run(2, append(args, "-o", file)...)
 	p.run(2, f.args("capture", "--database", database, "--for", "0s")...) // it is not counted
 	p.run(2, "capture", "--target", "sqlite:"+dir, "--database", "x")
+}
+
+// backsUp finds a setting for backups of a database of theirs, restores and compares one, and
+// writes the script; it can be told again from the stored run.
+func (f *existing) backsUp(t *testing.T, p *place) {
+	if f.own == "" {
+		return
+	}
+	script := filepath.Join(t.TempDir(), "shop.sh")
+	volumes := []string{"--volume=a=" + t.TempDir(), "--volume=b=" + t.TempDir()}
+	args := f.args("backup", append(volumes, "--database="+f.own, "--files=1,2", "--budget=0", "--max-blocks=3", "--seed=5")...)
+	p.run(2, append(args, "--size=1GiB")...) // no such flag
+	p.run(2, f.args("run", "dump", "--database="+f.own, "--rows=50000")...)
+	p.run(2, f.args("backup")...)
+	p.run(2, "run", "dump", "--engine=postgres", "--database=shop")
+	c := p.run(0, append(args, "--backup-option="+f.options, "-o", script)...)
+	p.show(c)
+	for _, say := range []string{"8 settings", "% of the limit", "Best: ", "all is the same"} {
+		if !strings.Contains(c.stdout.String(), say) {
+			t.Errorf("it does not say %q:\n%s", say, &c.stdout)
+		}
+	}
+	again := filepath.Join(t.TempDir(), "again.sh")
+	p.show(p.run(0, f.args("backup", "2", "-o", again, "--json")...))
+	one, err := os.ReadFile(script)
+	two, err2 := os.ReadFile(again)
+	if err := errors.Join(err, err2); err != nil || !strings.Contains(string(one), "backup NEW-DIRECTORY") ||
+		strings.Count(string(one), "\n") != strings.Count(string(two), "\n") {
+		t.Errorf("%v\n%s\n%s", err, one, two)
+	}
+	if out, err := exec.Command("sh", script, "backup").CombinedOutput(); err == nil || !strings.Contains(string(out), "usage: ") {
+		t.Errorf("%v: %s", err, out)
+	}
+	if out, err := f.sql(listDatabases); err != nil || strings.Contains(out, "filewise_") {
+		t.Errorf("a restored database is left: %q, %v", out, err)
+	}
 }
 
 // measure plans, examines, tries every statement and runs.
@@ -368,7 +408,8 @@ func externalPostgres(t *testing.T) *existing {
 	}
 	own := &daemon{server}
 	t.Cleanup(func() { _ = own.Process.Signal(os.Interrupt); _ = own.Wait() })
-	f := &existing{daemon: own, layout: "2 partitions", target: "postgres://filewise@/postgres?host=" + dir,
+	f := &existing{daemon: own, layout: "2 partitions",
+		own: "postgres", options: "compress=0,6", target: "postgres://filewise@/postgres?host=" + dir,
 		working: "SELECT COUNT(*) FROM pg_stat_activity WHERE usename = 'filewise' AND state <> 'idle'"}
 	client := func(program string, args ...string) (string, error) {
 		cmd := exec.Command(filepath.Join(bin, program), append([]string{"--host=" + dir, "--username=owner"}, args...)...)
@@ -386,7 +427,8 @@ func externalPostgres(t *testing.T) *existing {
 	}
 	f.grant(t, "postgres")
 	f.prepare(t, "CREATE DATABASE shop", "CREATE DATABASE filewise2", "COMMENT ON DATABASE filewise2 IS 'mine'",
-		"CREATE TABLE fw_rows AS SELECT 42 AS id", "CREATE TABLE kept (id int PRIMARY KEY)")
+		"CREATE TABLE fw_rows AS SELECT 42 AS id", "CREATE TABLE kept (id int PRIMARY KEY)",
+		"GRANT SELECT ON fw_rows, kept TO filewise")
 	token := regexp.MustCompile(`(?m)^\\(un)?restrict .*$`) // random, in newer dumps
 	f.dump = func() (string, error) {
 		out, err := client("pg_dumpall")

@@ -22,6 +22,7 @@ type resultFlags struct {
 	suites     []gate.Suite
 	failed     []gate.Outcome
 	names      plan.Naming
+	quiet      bool // what came of it is shown otherwise
 }
 
 func (f *resultFlags) register(fs *pflag.FlagSet) {

@@ -91,6 +91,9 @@ func (a *app) runOne(ctx context.Context, made plan.Made, g *resultFlags) (run.O
 	o.Notify = a.notifier(made.Told)
 	o.Result = func(out run.Outcome) error {
 		g.judgeRun(&out.Data)
+		if g.quiet {
+			return nil
+		}
 		return a.printData(out.Data)
 	}
 	return run.Run(ctx, made.Plan, o)

@@ -21,6 +21,9 @@ func (Engine) Name() string { return "postgres" }
 
 // Open readies the target: a managed server, or one that exists.
 func (Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
+	if t.Database != "" {
+		return openOwn(ctx, t)
+	}
 	if t.Mode == filewise.External {
 		return openExternal(ctx, t)
 	}

@@ -48,6 +48,7 @@ func tryExternal(t *testing.T, bin string) {
 	t.Run("Migrate", func(t *testing.T) { migrated(t, f) })
 	t.Run("Capture", func(t *testing.T) { captured(t, f) })
 	t.Run("Restore", func(t *testing.T) { restored(t, f) })
+	t.Run("Backup", func(t *testing.T) { ownBackedUp(t, f) })
 	t.Run("Lock", func(t *testing.T) { locked(t, f) })
 	t.Run("Cleaner", func(t *testing.T) { cleaned(t, f) })
 	t.Run("Others", func(t *testing.T) { othersStay(t, f) })

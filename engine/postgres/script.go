@@ -23,6 +23,9 @@ const managedRoom = 96 * mib
 
 // Script says what a build would create and execute.
 func (Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
+	if t.Database != "" {
+		return ownScript(t, l, p)
+	}
 	if t.Mode == filewise.External {
 		return externalScript(t, l, p)
 	}

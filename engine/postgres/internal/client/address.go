@@ -55,13 +55,7 @@ func configOf(a filewise.Address) (*pgx.ConnConfig, error) {
 	if a.Port != 0 {
 		values["port"] = strconv.Itoa(a.Port)
 	}
-	var conninfo strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if value := values[name]; value != "" {
-			fmt.Fprintf(&conninfo, "%s='%s' ", name, strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(value))
-		}
-	}
-	config, err := Parse(conninfo.String())
+	config, err := Parse(conninfo(values))
 	if err != nil {
 		// The driver shows the whole text first.
 		if at := strings.LastIndex(err.Error(), "`: "); at >= 0 {
@@ -74,4 +68,36 @@ func configOf(a filewise.Address) (*pgx.ConnConfig, error) {
 		config.Password = a.Password.Reveal()
 	}
 	return config, nil
+}
+
+// conninfo is the text of parameters, as libpq reads it.
+func conninfo(values map[string]string) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		value := values[name]
+		if strings.ContainsAny(value, `\' `) {
+			value = "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(value) + "'"
+		}
+		if value != "" {
+			all = append(all, name+"="+value)
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+// Conninfo is how PostgreSQL's own programs come to a database of an address, without its
+// password: that is in the environment.
+func Conninfo(a filewise.Address, database string) (text string, env []string) {
+	values := maps.Clone(a.Options)
+	if values == nil {
+		values = map[string]string{}
+	}
+	values["host"], values["user"], values["dbname"] = a.Host, a.User, database
+	if a.Port != 0 {
+		values["port"] = strconv.Itoa(a.Port)
+	}
+	if a.Password != "" {
+		env = append(env, "PGPASSWORD="+a.Password.Reveal())
+	}
+	return conninfo(values), env
 }

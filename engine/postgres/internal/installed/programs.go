@@ -1,13 +1,18 @@
 package installed
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	"filewise"
 	"filewise/engine/internal/server"
 	"filewise/engine/postgres/internal/client"
+	"filewise/machine"
 )
 
 // Program is one of PostgreSQL's own programs.
@@ -69,4 +74,47 @@ func tells(line string) bool {
 		}
 	}
 	return false
+}
+
+// Clients finds pg_dump and pg_restore that know a server of that number: in the user's
+// directory, else of the installed releases the oldest that does.
+func Clients(ctx context.Context, bin string, least int) (Server, error) {
+	dirs := []string{bin}
+	if bin == "" {
+		dirs = nil
+		for _, pattern := range slices.Concat(places()...) {
+			found, _ := filepath.Glob(pattern) // our own patterns are well-formed
+			dirs = append(dirs, found...)
+		}
+	}
+	best, newest := Server{}, "none"
+	for _, dir := range dirs {
+		in := Server{Bin: dir}
+		if in.Backups(true) != nil {
+			continue
+		}
+		out, err := machine.Command(ctx, in.Program("pg_dump"), "--version").Output()
+		if m := versionLine.FindSubmatch(out); err == nil && m != nil {
+			major, _ := strconv.Atoi(string(m[2])) // digits
+			minor, _ := strconv.Atoi(string(m[3])) // digits, or none in a beta
+			in.Version, in.Number = string(m[1]), major*10000+minor
+			newest = in.Version
+			if in.Number/10000 >= least/10000 && (best.Number == 0 || in.Number < best.Number) {
+				best = in
+			}
+		}
+	}
+	if best.Number == 0 {
+		return best, filewise.Errorf(filewise.CodePreflight, fmt.Sprintf("apt-get install postgresql-client-%d, or name the directory that "+
+			"holds them: --server-bin DIR", max(least, Oldest)/10000), "there are no pg_dump and pg_restore here of release %d or later, as that "+
+			"of the server (found: %s)", max(least, Oldest)/10000, newest)
+	}
+	return best, nil
+}
+
+// Compresses tells whether its pg_dump was built with a method of compression.
+func (in Server) Compresses(ctx context.Context, method string) bool {
+	// What it cannot do it says before it looks for the server.
+	out, _ := machine.Command(ctx, in.Program("pg_dump"), "-Fd", "-f", "none", "-Z", method, "-d", "host=/nonexistent").CombinedOutput()
+	return strings.Contains(string(out), "connection")
 }

@@ -1,0 +1,73 @@
+package userbackup
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"filewise"
+)
+
+// Work is a probe of what the clients of the database do: statements and the time that they took, as the server counts
+// them, without those of backups.
+func Work(read func(context.Context) (calls, seconds float64, err error)) filewise.Probe {
+	return work(read)
+}
+
+type work func(context.Context) (calls, seconds float64, err error)
+
+func (work) Name() string { return filewise.ProbeOwnWork }
+
+func (w work) Read(ctx context.Context) ([]filewise.Counter, error) {
+	calls, seconds, err := w(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return []filewise.Counter{{Name: filewise.OwnStatements, Unit: "statements", Value: calls},
+		{Name: filewise.OwnTime, Unit: "s", Value: seconds}}, nil
+}
+
+// alone is how long the database's own work is watched before the first backup.
+const alone = 2 * time.Second
+
+// Alone is what a statement takes when nothing is backed up.
+func Alone(ctx context.Context, probes []filewise.Probe) ([]filewise.Fact, error) {
+	if len(probes) == 0 {
+		return []filewise.Fact{{Name: filewise.ProbeOwnWork, Value: "the server does not count it"}}, nil
+	}
+	before, err := probes[0].Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case <-time.After(alone):
+	}
+	after, err := probes[0].Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	calls, seconds := after[0].Value-before[0].Value, after[1].Value-before[1].Value
+	text := fmt.Sprintf("%.0f statements a second", calls/alone.Seconds())
+	if calls > 0 {
+		text += fmt.Sprintf(", %.3g ms each, without a backup", 1000*seconds/calls)
+	}
+	return []filewise.Fact{{Name: filewise.ProbeOwnWork, Value: text}}, nil
+}
+
+// Same compares what was restored with the original, each as sorted lines of its tables.
+func Same(want, got []string) error {
+	slices.Sort(want)
+	slices.Sort(got)
+	for _, line := range want {
+		if !slices.Contains(got, line) {
+			return fmt.Errorf("%w: the original has %q, and what was restored has not", filewise.ErrCheck, line)
+		}
+	}
+	if len(got) != len(want) {
+		return fmt.Errorf("%w: %d lines of tables were restored, of %d", filewise.ErrCheck, len(got), len(want))
+	}
+	return nil
+}

@@ -1,0 +1,154 @@
+// Package userbackup is what engines share that back up a database of the user's
+// (filewise.Target.Database), which is only read: directories, programs, and the shape of a
+// build that builds nothing.
+package userbackup
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/dustin/go-humanize"
+
+	"filewise"
+	"filewise/engine/internal/server"
+	"filewise/machine"
+)
+
+// Tool makes the backups of one layout.
+type Tool interface {
+	// Dump makes the backup's directory.
+	Dump(ctx context.Context, to string) error
+	// Read reads what a backup would hold, and keeps nothing.
+	Read(context.Context) error
+	// Fill makes a marked database of its own and restores a backup to it.
+	Fill(ctx context.Context, from string) error
+	// Compare compares that with what was backed up.
+	Compare(context.Context) error
+	// Drop drops it, and ends whatever was held for the comparison.
+	Drop(context.Context) error
+}
+
+// Database is a build of which nothing but backups is wanted.
+func Database(t filewise.Target, l filewise.Layout, tool Tool, probes []filewise.Probe) *filewise.Database {
+	b := &backuper{tool: tool, volume: Volume(t, l), discard: l.Discard}
+	return &filewise.Database{Observer: b, Settler: b, Dropper: b, Backup: b, Probes: probes}
+}
+
+// Volume is where a layout's backups go.
+func Volume(t filewise.Target, l filewise.Layout) filewise.Volume {
+	name, _ := l.BackupOptions.Get(filewise.OptionVolume)
+	return t.Volumes[max(slices.IndexFunc(t.Volumes, func(v filewise.Volume) bool { return v.Name == name }), 0)]
+}
+
+// Check refuses what no backup of a user's database can be. Each of the layout's jobs needs so
+// many bytes, which together are a quarter of the machine's memory at most.
+func Check(t filewise.Target, l filewise.Layout, p filewise.Program, options []filewise.BackupOption, most int, each uint64) error {
+	names := make([]string, len(t.Volumes))
+	for i, v := range t.Volumes {
+		names[i] = v.Name
+	}
+	volume := filewise.BackupOption{Name: filewise.OptionVolume, Words: "the name of a --volume", Check: filewise.OneOf(names...)}
+	jobs := uint64(max(l.Backup.Files, 1))
+	memory, known := machine.Memory()
+	switch {
+	case !p.Dumps():
+		return filewise.Errorf(filewise.CodeUsage, "use filewise run dump --database NAME, or measure scenario backup on a server that "+
+			"Filewise starts", "a backup of files of a database of yours: those of a running server are its own: %w", filewise.ErrUnsupported)
+	case l.Backup.Files < 1 || l.Backup.Files > most:
+		return filewise.Errorf(filewise.CodeUsage, "give 1 to "+strconv.Itoa(most), "a dump by %d jobs: %w", l.Backup.Files,
+			filewise.ErrUnsupported)
+	case known && jobs*each > memory/4:
+		return filewise.Errorf(filewise.CodeUsage, "give fewer --files, or a lower level of compression",
+			"%d jobs of %s each take more than a quarter of this machine's memory, %s: %w", jobs, humanize.IBytes(each),
+			humanize.IBytes(memory), filewise.ErrUnsupported)
+	}
+	return l.BackupOptions.Check(append(slices.Clone(options), volume))
+}
+
+// Run runs a program to its end; what it says is in the error. Its directory takes its log.
+func Run(ctx context.Context, t filewise.Target, dir string, env, command []string) error {
+	log := filepath.Join(dir, filepath.Base(command[0])+".log")
+	if err := os.Remove(log); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	p, err := server.Start(server.Spec{Path: command[0], Args: command[1:], Env: server.Environment([]string{dir}, env...), Log: log,
+		Register: t.OnStart})
+	if err != nil {
+		return err
+	}
+	err = p.Wait(ctx)
+	return filewise.HideIn(err, t.Address.Hidden()...)
+}
+
+type backuper struct {
+	tool    Tool
+	volume  filewise.Volume
+	discard bool
+
+	mu  sync.Mutex
+	dir string // of the last backup; empty: there is none
+}
+
+// Observe: nothing is built.
+func (*backuper) Observe(context.Context) ([]filewise.File, error) { return nil, nil }
+
+// Settle: nothing is dirty, and what the user's server has to write is its own matter.
+func (*backuper) Settle(context.Context) error { return nil }
+
+// Drop removes the last backup and what it was restored to.
+func (b *backuper) Drop(ctx context.Context) error { return b.Discard(ctx) }
+
+// Backup makes a backup, which is on the storage then.
+func (b *backuper) Backup(ctx context.Context) (files []filewise.File, err error) {
+	if err := b.Discard(ctx); err != nil {
+		return nil, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.discard {
+		return nil, b.tool.Read(ctx)
+	}
+	b.dir = filepath.Join(b.volume.Dir, "backup")
+	if err := b.tool.Dump(ctx, b.dir); err != nil {
+		return nil, err
+	}
+	err = filepath.WalkDir(b.dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil {
+			files = append(files, filewise.File{Role: filewise.RoleBackup, Volume: b.volume.Name, Path: path, Bytes: info.Size()})
+		}
+		return err
+	})
+	return files, err
+}
+
+// Restore restores the last backup to a marked database.
+func (b *backuper) Restore(ctx context.Context) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.tool.Fill(ctx, b.dir)
+}
+
+// Verify compares it with what was backed up.
+func (b *backuper) Verify(ctx context.Context) error { return b.tool.Compare(ctx) }
+
+// Discard removes the backup, and drops what it was restored to.
+func (b *backuper) Discard(ctx context.Context) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	err := b.tool.Drop(ctx)
+	if b.dir != "" {
+		err = errors.Join(err, os.RemoveAll(b.dir))
+		b.dir = ""
+	}
+	return err
+}

@@ -1,0 +1,232 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"filewise"
+	"filewise/engine/internal/external"
+	"filewise/engine/internal/script"
+	"filewise/engine/internal/userbackup"
+	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/internal/installed"
+	"filewise/internal/filesystem"
+)
+
+// ownServer is an existing server on which a database of the user's is backed up, by pg_dump
+// on this machine. It reads that database; what it restores has a marked name.
+type ownServer struct {
+	*externalServer
+	target   filewise.Target // with its directories here
+	programs installed.Server
+	link     *client.Link // to the database
+	counted  string       // schema of pg_stat_statements; empty: the database has none
+}
+
+func openOwn(ctx context.Context, t filewise.Target) (filewise.Server, error) {
+	there := t
+	there.Volumes, there.Database = []filewise.Volume{{Name: "default"}}, ""
+	if t.Address != nil && len(t.Address.Secrets) > 0 {
+		return nil, refuse("use a key without a password", "a backup over a connection whose key has a password of its own")
+	}
+	opened, err := openExternal(ctx, there)
+	if err != nil {
+		return nil, err
+	}
+	s := &ownServer{externalServer: opened.(*externalServer), target: t}
+	s.link = s.externalServer.link.To(t.Database)
+	if s.programs, err = installed.Clients(ctx, t.ServerBin, s.about.version); err == nil {
+		err = s.link.Scan(ctx, `SELECT coalesce((SELECT quote_ident(n.nspname) FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
+			WHERE e.extname = 'pg_stat_statements'), '')`, nil, &s.counted)
+	}
+	if err == nil && s.counted != "" {
+		if _, unread := s.probes()[0].Read(ctx); unread != nil { // it is not loaded
+			s.counted = ""
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// Close ends the connections.
+func (s *ownServer) Close() error {
+	s.link.Close()
+	return s.externalServer.Close()
+}
+
+// Facts are those of the server, of the database, and what its own work takes when nothing
+// is backed up.
+func (s *ownServer) Facts(ctx context.Context) ([]filewise.Fact, error) {
+	all, err := s.externalServer.Facts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	bytes, err := s.bytes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, filewise.Fact{Name: "database", Value: s.target.Database + ", " + humanize.IBytes(uint64(bytes))},
+		filewise.Fact{Name: "backups by", Value: "pg_dump " + s.programs.Version + ", " + s.programs.Program("pg_dump")})
+	fact, err := userbackup.Alone(ctx, s.probes())
+	return append(all, fact...), err
+}
+
+func (s *ownServer) bytes(ctx context.Context) (n int64, err error) {
+	err = s.link.Scan(ctx, "SELECT pg_database_size(current_database())", nil, &n)
+	return n, err
+}
+
+// Offers: nothing is built.
+func (s *ownServer) Offers() map[filewise.Capability]error {
+	all := s.externalServer.Offers()
+	all[filewise.CanBackup] = nil
+	return all
+}
+
+// Examine looks whether there is room for a backup here, and whether it can be tried.
+func (s *ownServer) Examine(ctx context.Context, d filewise.Demand) []filewise.Finding {
+	e := &examination{external.Examination{Demand: d}, s.externalServer}
+	e.OK("version", "%s", s.about.banner)
+	e.Rights("rights", s.about.user, "may create databases", []external.Right{
+		{Check: "rights", Has: s.about.createdb, Optional: true, Grant: "as a superuser: ALTER ROLE " + client.Ident(s.about.user) + " CREATEDB",
+			Lacks: "may not create a database, so that no backup can be restored and compared there"}})
+	e.activity(ctx)
+	e.Leftovers(ctx, s, s.target.Address.String())
+	bytes, err := s.bytes(ctx)
+	if err != nil {
+		e.Unseen("size of the database", err)
+		return e.Findings
+	}
+	for _, v := range s.target.Volumes {
+		if free, err := filesystem.Free(v.Dir); err == nil {
+			e.Room("free space of "+v.Name, v.Dir, bytes, free, "make room, or name another --volume")
+		}
+	}
+	return e.Findings
+}
+
+// Build builds nothing.
+func (s *ownServer) Build(_ context.Context, l filewise.Layout, p filewise.Program) (*filewise.Database, error) {
+	if err := checkOwn(s.target, l, p); err != nil {
+		return nil, err
+	}
+	return userbackup.Database(s.target, l, &ownTool{server: s, layout: l, proof: p.Restores()}, s.probes()), nil
+}
+
+// probes count the statements of others, without those that backups are made of.
+func (s *ownServer) probes() []filewise.Probe {
+	if s.counted == "" {
+		return nil
+	}
+	query := "SELECT coalesce(sum(calls), 0)::float8, coalesce(sum(total_exec_time), 0)::float8 / 1000 FROM " + s.counted +
+		".pg_stat_statements WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND " +
+		`query !~* '^\s*(copy|fetch|lock|set|begin|start|commit|rollback|close|declare|deallocate|show)\y' AND query NOT LIKE '%pg\_%'`
+	return []filewise.Probe{userbackup.Work(func(ctx context.Context) (calls, seconds float64, err error) {
+		err = s.link.Scan(ctx, query, nil, &calls, &seconds)
+		return calls, seconds, err
+	})}
+}
+
+// ownOptions are those of pg_dump for a database of the user's.
+var ownOptions = []filewise.BackupOption{{Name: "compress", Words: "a level of gzip from 0 to 9, 6 being pg_dump's own, or from its " +
+	"release 16 on gzip, lz4 or zstd with a level, such as zstd:3", Check: func(v string) error { _, err := compression(v); return err }}}
+
+// compression is what a job takes in memory with a method and level.
+func compression(v string) (bytes uint64, err error) {
+	method, level, divided := strings.Cut(v, ":")
+	n, numeric := strconv.Atoi(level)
+	most := map[string]int{"gzip": 9, "lz4": 12, "zstd": 19}[method]
+	switch {
+	case !divided && len(v) == 1 && v >= "0" && v <= "9":
+		return 1 << 20, nil
+	case most == 0 || numeric != nil || n < 1 || n > most:
+		return 0, errors.New("it is neither a level from 0 to 9 nor gzip:1 to gzip:9, lz4:1 to lz4:12, zstd:1 to zstd:19")
+	case method == "zstd":
+		return uint64(1+n*n/4) << 20, nil // 92 MiB at 19, 2 MiB at 3
+	}
+	return 1 << 20, nil
+}
+
+// jobBytes is what a job takes besides: libpq's buffer of a row, and its own.
+const jobBytes = 16 << 20
+
+func checkOwn(t filewise.Target, l filewise.Layout, p filewise.Program) error {
+	each := uint64(jobBytes)
+	if v, ok := l.BackupOptions.Get("compress"); ok {
+		n, _ := compression(v) // looked at again by Check
+		each += n
+	}
+	return userbackup.Check(t, l, p, ownOptions, mostStripes, each)
+}
+
+// ownScript says what a trial executes.
+func ownScript(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
+	if err := checkOwn(t, l, p); err != nil {
+		return filewise.Script{}, err
+	}
+	conninfo, _ := client.Conninfo(*t.Address, t.Database)
+	var out filewise.Script
+	add := func(words ...string) {
+		out.Steps = append(out.Steps, filewise.Step{Stage: filewise.StageMeasure, On: script.Shell, SQL: script.Quoted(words)})
+	}
+	if l.Discard {
+		out.Steps = append(out.Steps, filewise.Step{Stage: filewise.StageMeasure, On: onServer, SQL: "COPY each table TO STDOUT, over " +
+			filewise.Counted(l.Backup.Files, "connection")})
+		return out, nil
+	}
+	add(append([]string{"pg_dump"}, ownArguments(l, conninfo, userbackup.Volume(t, l).Dir+"/backup")...)...)
+	return out, nil
+}
+
+func ownArguments(l filewise.Layout, conninfo, to string) []string {
+	args := []string{"--dbname=" + conninfo, "--format=directory", "--jobs=" + strconv.Itoa(l.Backup.Files), "--file=" + to}
+	if v, ok := l.BackupOptions.Get("compress"); ok {
+		args = append(args, "--compress="+v)
+	}
+	return args
+}
+
+// BackupArms are levels of compression, and methods that the installed pg_dump has.
+func (Engine) BackupArms(t filewise.Target, _ filewise.Program) ([]string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	in, err := installed.Clients(ctx, t.ServerBin, 0)
+	if err != nil {
+		return nil, err
+	}
+	values := "6,0,1"
+	for _, more := range []string{"lz4:1", "zstd:1", "zstd:5"} {
+		if in.Number >= 160000 && in.Compresses(ctx, more) {
+			values += "," + more
+		}
+	}
+	return []string{"compress=" + values}, nil
+}
+
+// BackupScript is a dump by pg_dump and its restore by pg_restore.
+func (Engine) BackupScript(t filewise.Target, l filewise.Layout, p filewise.Program) (out filewise.BackupScript, err error) {
+	if err := checkOwn(t, l, p); err != nil {
+		return out, err
+	}
+	conninfo, _ := client.Conninfo(*t.Address, t.Database)
+	there, _ := client.Conninfo(*t.Address, "")
+	args := ownArguments(l, conninfo, "")
+	out.Notes = []string{
+		"It is of this database: roles and tablespaces are the server's, and are saved by pg_dumpall --globals-only.",
+		"An account that is no superuser cannot restore extensions: create them before.",
+		"The password is PGPASSWORD, or in ~/.pgpass. pg_dump is that of the server's release, or a later one.",
+	}
+	more := script.Quoted(append([]string{""}, args[4:]...))
+	out.Backup = []string{script.Quoted(append([]string{"pg_dump"}, args[:3]...)) + ` --file="$to"` + more + ` "$@"`}
+	out.Restore = []string{fmt.Sprintf(`PGDATABASE="$database" pg_restore --dbname=%s --jobs=%d --exit-on-error "$@" "$from"`,
+		script.Quoted([]string{"", there})[1:], l.Backup.Files)}
+	return out, nil
+}

@@ -1,0 +1,113 @@
+package postgres
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"filewise"
+	"filewise/engine/internal/mark"
+	"filewise/engine/internal/userbackup"
+	"filewise/workload"
+)
+
+// ownBackedUp: a database of the user's is backed up while it is written to, restored to a
+// marked name and compared with what it was at that moment; nothing of it changes, and the
+// script makes and restores the same backup without Filewise.
+func ownBackedUp(t *testing.T, f *usersServer) {
+	const database = `sh'op "x`
+	quoted := `"sh'op ""x"`
+	f.do("CREATE DATABASE "+quoted, "CREATE DATABASE again OWNER filewise_account")
+	link, again := f.admin.To(database), f.admin.To("again")
+	defer func() {
+		link.Close()
+		again.Close()
+		f.do("DROP DATABASE "+quoted+" WITH (FORCE)", "DROP DATABASE again WITH (FORCE)")
+	}()
+	must(t, link.Exec(deadline(t), append(slices.Clone(shopSchema), "GRANT SELECT ON ALL TABLES IN SCHEMA public TO filewise_account",
+		"GRANT SELECT ON ALL SEQUENCES IN SCHEMA public TO filewise_account")...))
+	must(t, link.Exec(deadline(t), "CREATE EXTENSION pg_stat_statements", "SELECT net FROM orders WHERE id = 5"))
+	target := f.target(filewise.Volume{Name: "a", Dir: t.TempDir()}, filewise.Volume{Name: "b", Dir: t.TempDir()})
+	target.Database, target.ServerBin = database, f.in.Bin
+	server := open(t, deadline(t), target)
+	for _, found := range server.(filewise.Examiner).Examine(deadline(t), filewise.Demand{}) {
+		if found.Status == filewise.StatusFailed {
+			t.Errorf("%+v", found)
+		}
+	}
+	layout := filewise.Layout{Name: "2 jobs", Kind: filewise.KindPartitions, Backup: filewise.Spread{Files: 2},
+		BackupOptions: filewise.BackupOptions("").With("compress", "1").With("volume", "b")}
+	w, err := workload.NewDump(workload.Params{Own: true, Proof: true}, 1)
+	must(t, err)
+	program := w.Program()
+	build := func(l filewise.Layout, p filewise.Program) *filewise.Database {
+		t.Helper()
+		db, err := server.Build(deadline(t), l, p)
+		must(t, err)
+		return db
+	}
+
+	before := f.dump(t, database)
+	tool := &ownTool{server: server.(*ownServer), layout: layout, proof: true}
+	db := userbackup.Database(target, layout, tool, nil)
+	files, err := db.Backup.Backup(deadline(t))
+	must(t, err)
+	if len(files) < 4 || files[0].Volume != "b" || files[0].Bytes == 0 {
+		t.Errorf("the backup is %+v", files)
+	}
+	must(t, link.Exec(deadline(t), "INSERT INTO lines (\"order\", what) VALUES (1, 'meanwhile')")) // is no part of it
+	must(t, db.Backup.Restore(deadline(t)))
+	must(t, db.Backup.Verify(deadline(t)))
+	if !mark.IsName(tool.restored) {
+		t.Errorf("it was restored to %s", tool.restored)
+	}
+	restored := f.admin.To(tool.restored)
+	must(t, restored.Exec(deadline(t), "UPDATE lines SET what = 'other' WHERE id = 3"))
+	restored.Close()
+	if err := db.Backup.Verify(deadline(t)); !errors.Is(err, filewise.ErrCheck) || !strings.Contains(err.Error(), "public.lines") {
+		t.Errorf("a row that differs: %v", err)
+	}
+	must(t, db.Dropper.Drop(deadline(t)))
+	if left, err := os.ReadDir(target.Volumes[1].Dir); err != nil || slices.ContainsFunc(left, os.DirEntry.IsDir) {
+		t.Errorf("left are %v (%v)", left, err)
+	}
+	must(t, link.Exec(deadline(t), "DELETE FROM lines WHERE what = 'meanwhile'", "SELECT setval('lines_id_seq', 1000)"))
+
+	thrown := layout
+	thrown.Discard = true
+	db = build(thrown, program)
+	if files, err := db.Backup.Backup(deadline(t)); err != nil || files != nil {
+		t.Errorf("thrown away: %v, %v", files, err)
+	}
+	must(t, db.Dropper.Drop(deadline(t)))
+	counters, err := db.Probes[0].Read(deadline(t))
+	must(t, err)
+	if counters[0].Value < 1 || counters[1].Value <= 0 {
+		t.Errorf("its own work is %+v", counters)
+	}
+	must(t, server.Close())
+
+	text, err := Engine{}.BackupScript(target, layout, program)
+	must(t, err)
+	must(t, link.Exec(deadline(t), "DROP EXTENSION pg_stat_statements")) // which only a superuser may create
+	to := filepath.Join(t.TempDir(), "backup")
+	for i, lines := range [][]string{text.Backup, text.Restore} {
+		cmd := exec.CommandContext(deadline(t), "sh", "-euc", strings.Join(lines, "\n"), "sh", []string{"--verbose", "--no-owner"}[i])
+		cmd.Env = []string{"PATH=" + f.in.Bin + ":" + os.Getenv("PATH"), "PGPASSWORD=" + password, "database=again",
+			"to=" + to, "from=" + to, "LD_LIBRARY_PATH=" + os.Getenv("LD_LIBRARY_PATH")}
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s\n%s", err, out, lines)
+		}
+	}
+	if got, want := answers(t, again), answers(t, link); !slices.Equal(got, want) {
+		t.Errorf("the script restored %q instead of %q", got, want)
+	}
+	must(t, link.Exec(deadline(t), "CREATE EXTENSION pg_stat_statements"))
+	if after := f.dump(t, database); !slices.Equal(before, after) {
+		t.Errorf("the database has changed:\n%s", difference(before, after))
+	}
+}

@@ -1,0 +1,235 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"golang.org/x/sync/errgroup"
+
+	"filewise"
+	"filewise/engine/internal/userbackup"
+	"filewise/engine/postgres/internal/client"
+	"filewise/machine"
+)
+
+// ownTool makes the backups of one layout of a database of the user's.
+type ownTool struct {
+	server *ownServer
+	layout filewise.Layout
+	proof  bool // a backup will be compared: the moment that it is of is kept
+
+	held     *pgx.Conn // has that moment
+	restored string    // the marked database; empty: there is none
+}
+
+// Dump runs pg_dump.
+func (o *ownTool) Dump(ctx context.Context, to string) error {
+	snapshot := ""
+	if o.proof {
+		err := o.hold(ctx, &snapshot)
+		if err != nil {
+			return err
+		}
+	}
+	conninfo, env := client.Conninfo(*o.server.target.Address, o.server.target.Database)
+	args := ownArguments(o.layout, conninfo+" application_name='"+client.AppName()+"'", to)
+	if snapshot != "" {
+		args = append(args, "--snapshot="+snapshot)
+	}
+	return o.run(ctx, filepath.Dir(to), env, append([]string{"pg_dump"}, args...))
+}
+
+func (o *ownTool) run(ctx context.Context, dir string, env, command []string) error {
+	command[0] = o.server.programs.Program(command[0])
+	return userbackup.Run(ctx, o.server.target, dir, append(env, "LC_ALL=C"), command)
+}
+
+// reading begins a transaction that sees one moment and cannot write.
+const reading = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
+// hold keeps the moment of a session.
+func (o *ownTool) hold(ctx context.Context, snapshot *string) (err error) {
+	if o.held, err = pgx.ConnectConfig(ctx, o.server.link.Config); err != nil {
+		return o.server.link.Why(err)
+	}
+	if _, err = o.held.Exec(ctx, reading); err == nil {
+		err = o.held.QueryRow(ctx, "SELECT pg_export_snapshot()").Scan(snapshot)
+	}
+	return o.server.link.Done(ctx, reading, err)
+}
+
+// rowTables are the tables that hold rows, the largest first.
+const rowTables = `SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname)
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+ WHERE c.relkind IN (%s) AND c.relpersistence <> 't' AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'
+   AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
+ ORDER BY pg_table_size(c.oid) DESC, 1`
+
+// Read reads all rows as of one moment, over as many connections as there are jobs.
+func (o *ownTool) Read(ctx context.Context) error {
+	var snapshot string
+	if err := o.hold(ctx, &snapshot); err != nil {
+		return err
+	}
+	tables, err := client.Collect(o.held.Query(ctx, fmt.Sprintf(rowTables, "'r'")))
+	if err != nil {
+		return o.server.link.Why(err)
+	}
+	next := make(chan string, len(tables))
+	for _, row := range tables {
+		next <- client.Text(row[0])
+	}
+	close(next)
+	eg, ctx := errgroup.WithContext(ctx)
+	for range o.layout.Backup.Files {
+		eg.Go(func() error { return o.readSome(ctx, snapshot, next) })
+	}
+	return errors.Join(eg.Wait(), o.release(ctx))
+}
+
+func (o *ownTool) readSome(ctx context.Context, snapshot string, tables <-chan string) error {
+	conn, err := pgx.ConnectConfig(ctx, o.server.link.Config)
+	if err != nil {
+		return o.server.link.Why(err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	if _, err := conn.Exec(ctx, reading+"; SET TRANSACTION SNAPSHOT "+client.Literal(snapshot)); err != nil {
+		return o.server.link.Why(err)
+	}
+	for table := range tables {
+		statement := "COPY " + table + " TO STDOUT"
+		if _, err := conn.PgConn().CopyTo(ctx, io.Discard, statement); err != nil {
+			return o.server.link.Done(ctx, statement, err)
+		}
+	}
+	return nil
+}
+
+// Fill restores a backup to a marked database of the server, without what is of roles and
+// without subscriptions.
+func (o *ownTool) Fill(ctx context.Context, from string) error {
+	var encoding, collate, ctype string
+	if err := o.server.link.Scan(ctx, "SELECT pg_encoding_to_char(encoding), datcollate::text, datctype::text FROM pg_database "+
+		"WHERE datname = current_database()", nil, &encoding, &collate, &ctype); err != nil {
+		return err
+	}
+	name, err := o.server.make(ctx, kindDatabase, true, func(name string) string {
+		return createDatabase(name) + " ENCODING " + client.Literal(encoding) + " LC_COLLATE " + client.Literal(collate) + " LC_CTYPE " +
+			client.Literal(ctype)
+	})
+	if err != nil {
+		return client.Failed("making a database for the restore", err)
+	}
+	o.restored = name
+	list, err := o.list(ctx, from)
+	if err != nil {
+		return err
+	}
+	conninfo, env := client.Conninfo(*o.server.target.Address, name)
+	return o.run(ctx, filepath.Dir(from), env, []string{"pg_restore", "--dbname=" + conninfo + " application_name='" + client.AppName() + "'",
+		fmt.Sprintf("--jobs=%d", o.layout.Backup.Files), "--no-owner", "--no-acl", "--no-subscriptions", "--exit-on-error", "--use-list=" + list,
+		from})
+}
+
+// list names what of a backup is restored: extensions that only a superuser may create, such as those
+// that watch the server, are left out for others.
+func (o *ownTool) list(ctx context.Context, from string) (path string, err error) {
+	const untrusted = "SELECT extname::text FROM pg_extension e WHERE NOT EXISTS (SELECT FROM pg_available_extension_versions v " +
+		"WHERE v.name = e.extname AND v.version = e.extversion AND v.trusted)"
+	var leave []string
+	if !o.server.about.super {
+		rows, err := o.server.link.Rows(ctx, untrusted)
+		if err != nil {
+			return "", err
+		}
+		for _, row := range rows {
+			leave = append(leave, client.Text(row[0]))
+		}
+	}
+	cmd := machine.Command(ctx, o.server.programs.Program("pg_restore"), "--list", from)
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("pg_restore --list: %w", err)
+	}
+	lines := slices.DeleteFunc(strings.Split(string(out), "\n"), func(line string) bool {
+		return slices.ContainsFunc(leave, func(name string) bool {
+			return strings.Contains(line, " EXTENSION - "+name) || strings.Contains(line, " COMMENT - EXTENSION "+name)
+		})
+	})
+	path = filepath.Join(from, "filewise.list")
+	return path, os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600)
+}
+
+// Compare compares the tables, their numbers of rows, and sums over these, with those of
+// the moment that the backup is of.
+func (o *ownTool) Compare(ctx context.Context) error {
+	want, err := sums(ctx, o.held)
+	if err != nil {
+		return o.server.link.Why(client.Failed("reading "+o.server.target.Database, err))
+	}
+	var got []string
+	restored := o.server.link.To(o.restored)
+	defer restored.Close()
+	if err := restored.With(ctx, func(conn *pgx.Conn) (err error) { got, err = sums(ctx, conn); return err }); err != nil {
+		return o.server.link.Why(client.Failed("reading what was restored", err))
+	}
+	return userbackup.Same(want, got)
+}
+
+// sums are of every table its name, its number of rows and a sum over them.
+func sums(ctx context.Context, conn *pgx.Conn) (all []string, err error) {
+	tables, err := client.Collect(conn.Query(ctx, fmt.Sprintf(rowTables, "'r', 'p', 'm', 'v', 'S'")))
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range tables {
+		all = append(all, client.Text(row[0]))
+	}
+	if tables, err = client.Collect(conn.Query(ctx, fmt.Sprintf(rowTables, "'r', 'm'"))); err != nil {
+		return nil, err
+	}
+	for _, row := range tables {
+		var rows, sum string
+		err := conn.QueryRow(ctx, "SELECT count(*)::text, "+
+			"coalesce(sum(('x' || substr(md5(filewise_row::text), 1, 15))::bit(60)::bigint), 0)::text FROM ONLY "+client.Text(row[0])+" filewise_row").Scan(&rows, &sum)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", client.Text(row[0]), err)
+		}
+		all = append(all, client.Text(row[0])+": "+rows+" rows, sum "+sum)
+	}
+	return all, nil
+}
+
+// release ends the session that holds a moment.
+func (o *ownTool) release(ctx context.Context) error {
+	if o.held == nil {
+		return nil
+	}
+	conn := o.held
+	o.held = nil
+	return conn.Close(context.WithoutCancel(ctx))
+}
+
+// Drop drops the restored database, after a look at its mark.
+func (o *ownTool) Drop(ctx context.Context) error {
+	err := o.release(ctx)
+	if o.restored != "" {
+		if dropped := o.server.dropMarked(ctx, kindDatabase, o.restored); dropped != nil {
+			return errors.Join(err, dropped)
+		}
+		o.restored = ""
+	}
+	return err
+}
+
+var (
+	_ filewise.BackupTuner = Engine{}
+	_ userbackup.Tool      = (*ownTool)(nil)
+)

@@ -1,0 +1,263 @@
+// Package tune says what a run of backups of a user's database has found: the fastest setting, its
+// proof by a restore that is compared, and the script to keep. It works on stored runs.
+package tune
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"filewise"
+	"filewise/archive"
+	"filewise/experiment"
+	"filewise/run"
+)
+
+// Result is what came of a run.
+type Result struct {
+	Run      int64          `json:"run"`
+	Database string         `json:"database"`
+	Server   string         `json:"server"`
+	Layout   string         `json:"layout"`
+	Verdict  string         `json:"verdict"`
+	Settings []Setting      `json:"settings"` // the fastest first
+	Limit    *time.Duration `json:"limit_ns,omitempty"`
+	Proof    Proof          `json:"proof"`
+	Work     string         `json:"own_work,omitempty"` // without a backup
+
+	plan   experiment.Plan
+	layout filewise.Layout
+	at     time.Time
+}
+
+// Setting is what a layout's backups were, each figure the median over them.
+type Setting struct {
+	Layout  string        `json:"layout"`
+	Backups int           `json:"backups"`
+	Took    time.Duration `json:"took_ns"`
+	Bytes   float64       `json:"bytes"`
+	// Latency is what a statement of the database's own took meanwhile, in seconds; absent:
+	// the server does not count them, or there were none.
+	Latency *float64 `json:"latency_s,omitempty"`
+}
+
+// Proof is that a backup was restored and compared with the original.
+type Proof struct {
+	Backup  time.Duration `json:"backup_ns"`
+	Restore time.Duration `json:"restore_ns"`
+	Bytes   int64         `json:"bytes"`
+}
+
+// Of finds the run's best setting; thrown are trials whose backups were thrown away.
+func Of(r archive.Run, thrown []filewise.Trial) (*Result, error) {
+	p := r.Plan
+	if p.Target.Database == "" || p.Params.Discard {
+		return nil, filewise.Errorf(filewise.CodeUsage, "name one: filewise list", "run %d is none of kept backups of a database of yours", r.ID)
+	}
+	j, err := p.Judge(r.Trials)
+	if err != nil {
+		return nil, err
+	}
+	out := &Result{Run: r.ID, Database: p.Target.Database, Server: p.Target.Address.String(), plan: p, at: r.Started,
+		Settings: settings(p, r.Trials)}
+	look, ok := j.First().Result.Last()
+	if !ok || look.Leader < 0 {
+		return nil, filewise.Errorf(filewise.CodeUsage, "go on with filewise resume, or give it more --budget",
+			"run %d has found no setting yet: %s", r.ID, j.Decision.Why)
+	}
+	best := look.Recommended
+	if best < 0 {
+		best = look.Leader
+	}
+	out.layout = p.Layouts[best]
+	out.Layout, out.Verdict = out.layout.Name, regret(look.Estimates[best].Regret, look.Recommended >= 0, p.Confidence)
+	for _, f := range r.Server {
+		if f.Name == filewise.ProbeOwnWork {
+			out.Work = f.Value
+		}
+	}
+	for _, t := range thrown {
+		if d, ok := took(t); ok && (out.Limit == nil || d < *out.Limit) {
+			out.Limit = &d
+		}
+	}
+	return out, nil
+}
+
+// regret says how far the best may be from the setting.
+func regret(log float64, proven bool, confidence float64) string {
+	if math.IsNaN(log) {
+		return "It is the fastest so far; how much faster another one may be is not known."
+	}
+	text := fmt.Sprintf("No tested setting is more than %.1f %% faster (%g %% sure).", 100*math.Expm1(log), 100*confidence)
+	if !proven {
+		text = "It is the fastest so far. " + text
+	}
+	return text
+}
+
+// took is how long the first measure of a trial lasted.
+func took(t filewise.Trial) (time.Duration, bool) {
+	if t.State != filewise.Done || len(t.Measures) == 0 {
+		return 0, false
+	}
+	return t.Measures[0].Window[1] - t.Measures[0].Window[0], true
+}
+
+// settings are those of the layouts that were measured, the fastest first.
+func settings(p experiment.Plan, trials []filewise.Trial) (out []Setting) {
+	for _, l := range p.Layouts {
+		s := Setting{Layout: l.Name}
+		var times, sizes []float64
+		statements, seconds := 0.0, 0.0
+		for _, t := range trials {
+			d, ok := took(t)
+			if !ok || t.Cell.Layout != l.Name || t.Cell.Pilot {
+				continue
+			}
+			times = append(times, float64(d))
+			sizes = append(sizes, float64(size(t)))
+			for _, x := range t.Measures[0].Deltas {
+				switch {
+				case x.Probe == filewise.ProbeOwnWork && x.Name == filewise.OwnStatements:
+					statements += x.Value
+				case x.Probe == filewise.ProbeOwnWork && x.Name == filewise.OwnTime:
+					seconds += x.Value
+				}
+			}
+		}
+		if s.Backups = len(times); s.Backups == 0 {
+			continue
+		}
+		s.Took, s.Bytes = time.Duration(median(times)), median(sizes)
+		if statements > 0 {
+			latency := seconds / statements
+			s.Latency = &latency
+		}
+		out = append(out, s)
+	}
+	slices.SortStableFunc(out, func(a, b Setting) int { return int(a.Took - b.Took) })
+	return out
+}
+
+func median(x []float64) float64 {
+	slices.Sort(x)
+	return x[len(x)/2]
+}
+
+// size of a trial's backup, in bytes.
+func size(t filewise.Trial) (n int64) {
+	for _, f := range t.Final {
+		if f.Role == filewise.RoleBackup {
+			n += f.Bytes
+		}
+	}
+	return n
+}
+
+// Prove makes one more backup of the setting, restores it to a marked database, which is
+// dropped again, and compares that with the original: a trial like the others, with the
+// run's limits and hours, that is not stored.
+func (r *Result) Prove(ctx context.Context, o run.Options) error {
+	p, again := r.plan, r.layout
+	again.Name += " again" // a plan has two layouts; one pilot is all that is measured
+	p.Layouts, p.Baseline, p.AA = []filewise.Layout{r.layout, again}, r.layout.Name, ""
+	p.Params.Proof, p.Attempts, p.Budget = true, 1, 1
+	trials, _, err := run.Unstored(ctx, p, o)
+	if err != nil {
+		return err
+	}
+	t := trials[len(trials)-1]
+	if t.State != filewise.Done || len(t.Measures) < 2 {
+		return filewise.Errorf(filewise.CodeTrials, "nothing is recommended; see what the message says",
+			"a backup by %s could not be restored and compared: %s", r.Layout, t.Reason)
+	}
+	backup, restore := t.Measures[0].Window, t.Measures[1].Window
+	r.Proof = Proof{backup[1] - backup[0], restore[1] - restore[0], size(t)}
+	return nil
+}
+
+// Script is a shell's, which makes and restores backups by the setting without Filewise.
+func (r *Result) Script(e filewise.Engine, path, version string) (string, error) {
+	script, err := e.(filewise.BackupTuner).BackupScript(r.plan.Target, r.layout, filewise.Program{Phases: []filewise.Phase{
+		{Act: filewise.ActBackup, Logical: true}}})
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	comment := func(text string) {
+		b.WriteString("# " + strings.NewReplacer("\n", " ", "\r", " ").Replace(text) + "\n")
+	}
+	b.WriteString("#!/bin/sh\n")
+	comment(fmt.Sprintf("Backup and restore of database %s of %s: %s.", r.Database, r.Server, r.Layout))
+	comment(fmt.Sprintf("Written by Filewise %s from run %d of %s. %s", version, r.Run, r.at.UTC().Format(time.DateOnly), r.Verdict))
+	comment(fmt.Sprintf("A backup took %s and %s; it was restored in %s and compared with the original.", short(r.Proof.Backup),
+		humanize.IBytes(uint64(r.Proof.Bytes)), short(r.Proof.Restore)))
+	for _, note := range script.Notes {
+		comment(note)
+	}
+	const text = `set -eu
+usage() {
+  echo "usage: sh $0 backup NEW-DIRECTORY | restore DIRECTORY EMPTY-DATABASE [OPTION…]" >&2
+  exit 2
+}
+[ $# -ge 2 ] || usage
+case "$1" in
+backup)
+  to=$2
+  shift 2
+  [ ! -e "$to" ] || { echo "$to exists" >&2; exit 1; }
+  %s
+  ;;
+restore)
+  [ $# -ge 3 ] || usage
+  from=$2 database=$3
+  shift 3
+  %s
+  ;;
+*) usage ;;
+esac
+`
+	comment("sh " + path + " backup NEW-DIRECTORY, or sh " + path + " restore DIRECTORY EMPTY-DATABASE")
+	fmt.Fprintf(&b, text, strings.Join(script.Backup, "\n  "), strings.Join(script.Restore, "\n  "))
+	return b.String(), nil
+}
+
+func short(d time.Duration) string {
+	if d > 10*time.Second {
+		return d.Round(time.Second).String()
+	}
+	return d.Round(time.Millisecond).String()
+}
+
+// Lines are the result in words.
+func (r *Result) Lines() []string {
+	out := []string{fmt.Sprintf("Backups of %s: %d settings, the fastest first:", r.Database, len(r.Settings))}
+	for _, s := range r.Settings {
+		line := fmt.Sprintf("  %-40s %10s  %10s", s.Layout, short(s.Took), humanize.IBytes(uint64(s.Bytes)))
+		if r.Limit != nil {
+			line += fmt.Sprintf("  %3.0f %% of the limit", 100*float64(*r.Limit)/float64(s.Took))
+		}
+		if s.Latency != nil {
+			line += fmt.Sprintf("  %.3g ms a statement", 1000**s.Latency)
+		}
+		out = append(out, line)
+	}
+	if r.Limit != nil {
+		out = append(out, fmt.Sprintf("The limit is to read it all and throw it away: %s.", short(*r.Limit)))
+	}
+	if r.Work != "" {
+		out = append(out, "The database's own work: "+r.Work+".")
+	}
+	out = append(out, fmt.Sprintf("Best: %s. %s", r.Layout, r.Verdict))
+	if r.Proof.Restore > 0 {
+		out = append(out, fmt.Sprintf("A backup by it was restored in %s to a marked database, compared table by table with the original, "+
+			"and dropped: all is the same.", short(r.Proof.Restore)))
+	}
+	return out
+}
