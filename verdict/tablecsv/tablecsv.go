@@ -21,6 +21,7 @@ const (
 	MaxBlocks  = 500
 	maxName    = 200 // bytes of a layout's or block's name
 	maxBytes   = 64 << 20
+	maxLine    = 1 << 20 // bytes, with what is read ahead: each field of it takes memory
 )
 
 // Input is what a file holds.
@@ -55,8 +56,8 @@ func failf(line, column int, format string, args ...any) error {
 // Read reads a table: of a file with several families that of one, which has to be named
 // then. Its errors are *Error, or of the reader.
 func Read(r io.Reader, family string) (Input, error) {
-	whole := &io.LimitedReader{R: r, N: maxBytes}
-	buffered := bufio.NewReaderSize(whole, 1<<16)
+	within := &bounded{Reader: r, all: maxBytes, line: maxLine}
+	buffered := bufio.NewReaderSize(within, 1<<16)
 	if bom, _ := buffered.Peek(3); bytes.Equal(bom, []byte("\xef\xbb\xbf")) {
 		if _, err := buffered.Discard(3); err != nil {
 			return Input{}, err
@@ -69,10 +70,8 @@ func Read(r io.Reader, family string) (Input, error) {
 		return Input{}, err
 	}
 	for {
+		within.line = maxLine
 		fields, err := p.csv.Read()
-		if whole.N <= 0 {
-			return Input{}, failf(0, 0, "it is larger than %d MiB", maxBytes>>20)
-		}
 		if errors.Is(err, io.EOF) {
 			return p.input()
 		}
@@ -83,6 +82,24 @@ func Read(r io.Reader, family string) (Input, error) {
 			return Input{}, explain(err)
 		}
 	}
+}
+
+// bounded is a reader of so many bytes in all and until the next line is asked for.
+type bounded struct {
+	io.Reader
+	all, line int
+}
+
+func (b *bounded) Read(to []byte) (int, error) {
+	switch {
+	case b.all <= 0:
+		return 0, failf(0, 0, "it is larger than %d MiB", maxBytes>>20)
+	case b.line <= 0:
+		return 0, failf(0, 0, "a line of it is longer than %d KiB", maxLine>>10)
+	}
+	n, err := b.Reader.Read(to[:min(len(to), b.all, b.line)])
+	b.all, b.line = b.all-n, b.line-n
+	return n, err
 }
 
 // separator is the one that the first line has, outside of quotes.

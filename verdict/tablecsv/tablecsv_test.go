@@ -2,7 +2,6 @@ package tablecsv_test
 
 import (
 	"errors"
-	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -198,19 +197,15 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// A file without an end is given up, not kept.
+// A file without an end is given up, not kept, and so is a line without one.
 func TestTooLarge(t *testing.T) {
-	endless := io.MultiReader(strings.NewReader("block,layout,throughput\n1,\""), forever{})
-	if _, err := tablecsv.Read(endless, ""); err == nil || !strings.Contains(err.Error(), "larger than 64 MiB") {
-		t.Error(err)
+	pilot := "a,1,true," + strings.Repeat("x", 1<<19) + "\n"
+	endless := "layout,throughput,pilot,note\n" + strings.Repeat(pilot, 130)
+	many := strings.Repeat(",", 2<<20) // fields, each of which takes memory
+	for text, want := range map[string]string{endless: "larger than 64 MiB", many: "longer than 1024 KiB",
+		good + many: "longer than 1024 KiB", good + "1,\"" + many: "longer than 1024 KiB"} {
+		if _, err := tablecsv.Read(strings.NewReader(text), ""); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.10q…: %v", text, err)
+		}
 	}
-}
-
-type forever struct{}
-
-func (forever) Read(p []byte) (int, error) {
-	for i := range p {
-		p[i] = 'x'
-	}
-	return len(p), nil
 }
