@@ -216,6 +216,8 @@ type Description struct {
 	// Rights are the statements that give an account what Filewise needs of an
 	// external server, and no more.
 	Rights []string `json:"rights,omitempty"`
+	// Understands are engines whose custom SQL it takes where it is given none of its own.
+	Understands []string `json:"understands,omitempty"`
 	// Consents are those that findings about an external server may ask for.
 	Consents []string `json:"consents,omitempty"`
 	// Unproven says what has not been run against the real product; empty: all has.

@@ -9,6 +9,7 @@ import (
 	"filewise"
 	"filewise/engine/all"
 	"filewise/plan"
+	"filewise/workload"
 )
 
 // A plan is made of a struct alone. What a variable of the environment says and the plan
@@ -61,6 +62,22 @@ func TestMakeRefuses(t *testing.T) {
 		if !errors.As(err, &said) || said.Code != filewise.CodeUsage || filewise.RemedyOf(err) == "" ||
 			!strings.HasPrefix(err.Error(), name+" ") {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// MariaDB takes SQL that is given for MySQL, and nobody else does.
+func TestSQLOfAnotherEngine(t *testing.T) {
+	engines := plan.Engines(all.Engines())
+	for engine, takes := range map[string]bool{"mariadb": true, "postgres": false} {
+		o := engines.New()
+		o.Scenario, o.Engine = "custom", plan.Of(engine)
+		one := workload.Transaction{Name: "a", Weight: 1, SQL: workload.Script{"mysql": {{Text: "SELECT 1", File: "my.yaml", Line: 1}}}}
+		o.Custom = &workload.Custom{Tables: []filewise.CustomTable{{Name: "t", Key: "id"}}, Transactions: []workload.Transaction{one},
+			Setup: workload.Script{"": {{Text: `CREATE TABLE t (id INT) {{spread "t"}}`, File: "my.yaml", Line: 2}}}}
+		made, err := engines.Make(o)
+		if refused := errors.Is(err, filewise.ErrUnsupported); refused == takes || takes && (made.Params.Custom == nil || err != nil) {
+			t.Errorf("%s: %v", engine, err)
 		}
 	}
 }

@@ -47,7 +47,7 @@ func (m *maker) setParams() error {
 		return err
 	}
 	if m.o.Custom != nil {
-		custom, err := m.o.Custom.For(m.plan.Target.Engine)
+		custom, err := m.o.Custom.For(m.plan.Target.Engine, m.About.Understands...)
 		if err != nil {
 			return err
 		}

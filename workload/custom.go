@@ -55,18 +55,15 @@ const (
 	maxTypes = 50
 )
 
-// For is the workload with the SQL of one engine alone. Where a script has none
-// for it, and none for all, the error names it and wraps ErrUnsupported.
-func (c Custom) For(engine string) (Custom, error) {
+// For is the workload with the SQL of one engine alone, else that of others which it
+// understands. Where a script has none for it, and none for all, the error names it and
+// wraps ErrUnsupported.
+func (c Custom) For(engine string, understands ...string) (Custom, error) {
 	pick := func(what string, s Script) (Script, error) {
 		if len(s) == 0 {
 			return nil, nil
 		}
-		names := []string{engine, ""}
-		if engine == "mariadb" { // which understands MySQL's
-			names = []string{engine, "mysql", ""}
-		}
-		for _, name := range names {
+		for _, name := range append(append([]string{engine}, understands...), "") {
 			if texts, ok := s[name]; ok {
 				return Script{"": texts}, nil
 			}

@@ -174,7 +174,7 @@ func TestCustomFor(t *testing.T) {
 	c := bank()
 	c.Transactions[0].SQL = Script{"mysql": {{Text: "m"}}, "postgres": {{Text: "p", File: "my.yaml", Line: 9}}}
 	for engine, want := range map[string]string{"mysql": "m", "mariadb": "m", "postgres": "p"} {
-		got, err := c.For(engine)
+		got, err := c.For(engine, "mysql")
 		if err != nil || got.Transactions[0].SQL[""][0].Text != want {
 			t.Errorf("%s: %v, %v", engine, got.Transactions[0].SQL, err)
 		}

@@ -103,7 +103,7 @@ func (e Engine) Describe() filewise.Description {
 		Note: "the server has one redo log and one buffer pool for all files of a layout: " +
 			"a verdict is one on InnoDB, and says nothing about data files of SQL Server or Oracle",
 		Schemes: []string{e.product.Name}, Port: external.Port, ExternalKinds: external.Kinds,
-		Rights: external.Engine{Product: e.product}.Rights(),
+		Rights: external.Engine{Product: e.product}.Rights(), Understands: e.product.Understands,
 	}
 	if e.product.NoTemp == "" {
 		d.TempModes = []filewise.Mode{filewise.Managed}

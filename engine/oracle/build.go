@@ -29,7 +29,7 @@ type build struct {
 // create creates everything. The server creates what does not compile as well, so it
 // is asked.
 func (b *build) create(ctx context.Context) (err error) {
-	if b.steps, err = b.design.steps(markText); err != nil {
+	if b.steps, err = b.design.steps(b.design.markText); err != nil {
 		return err
 	}
 	if err := b.steps.At(filewise.StageBuild).Run(ctx, b.do); err != nil {
@@ -38,6 +38,10 @@ func (b *build) create(ctx context.Context) (err error) {
 	wrong, err := rows(ctx, b.conn, 3, "compile-errors", nil, b.design.names.Tablespace+"%")
 	if err != nil || len(wrong) == 0 {
 		return err
+	}
+	if b.design.isCustom() {
+		return filewise.Errorf(filewise.CodeUsage, "mend it in the set-up", "the set-up's PL/SQL does not compile: %s, line %s: %s",
+			text(wrong[0][0]), text(wrong[0][1]), text(wrong[0][2]))
 	}
 	return filewise.Errorf(filewise.CodeInternal, "report it with `filewise doctor`: Filewise's PL/SQL does not compile on this release",
 		"%s, line %s: %s", text(wrong[0][0]), text(wrong[0][1]), text(wrong[0][2]))
@@ -125,6 +129,14 @@ func (b *build) Drop(ctx context.Context) error {
 // Query runs a section of the workload's SQL, for all tables.
 func (b *build) Query(ctx context.Context, section string) ([][]any, error) {
 	d := b.design
+	if d.isCustom() {
+		x, err := d.custom.rules().Query(d.program.Custom, section)
+		if err != nil {
+			return nil, err
+		}
+		found, err := b.conn.rows(ctx, statement{section: "custom", text: unquoted(x)})
+		return trimmed(found), err
+	}
 	if !workloads[d.program.SQL()].Has(section) {
 		return nil, absent("", "section %q", section)
 	}

@@ -116,6 +116,8 @@ func (p *pool) why(ctx context.Context, s statement, err error) error {
 type held struct {
 	client
 	often client // for statements that are executed again and again
+	// begin has the driver commit no statement by itself, until what it returns ends that.
+	begin func(context.Context) (driver.Tx, error)
 	close func() error
 }
 

@@ -19,6 +19,7 @@ type design struct {
 	index    []datafile // where indexes lie apart
 	tables   []table    // of workload inserts
 	objects  objects    // of the others
+	custom   customNames
 	commit   string
 	warnings []filewise.Warning
 }
@@ -46,6 +47,8 @@ func newDesign(t filewise.Target, l filewise.Layout, p filewise.Program, n names
 		for i := range count {
 			d.tables = append(d.tables, n.table(i))
 		}
+	} else if d.isCustom() {
+		d.custom = customNamesOf(n, p.Custom)
 	} else {
 		d.objects = objectsOf(n, p)
 	}
@@ -77,7 +80,7 @@ func (d *design) checkTarget() error {
 
 func (d *design) checkProgram() error {
 	p := d.program
-	if workloads[p.SQL()] == nil {
+	if workloads[p.SQL()] == nil && !d.isCustom() {
 		return absent("see filewise scenarios", "workload %q on oracle", p.Workload)
 	}
 	if p.Connections() < 1 || p.First().CommitEvery < 1 || p.Appends() && p.First().OpBytes < 1 {

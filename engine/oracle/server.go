@@ -3,6 +3,7 @@ package oracle
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"strconv"
@@ -302,7 +303,15 @@ func (s *server) plain(ctx context.Context) (held, error) {
 		return held{}, s.pool.why(ctx, statement{text: "connecting"}, err)
 	}
 	often := s.pool.on(&lasting{conn, map[string]*sql.Stmt{}})
-	return held{client: s.pool.on(conn), often: often, close: func() error { return filewise.HideIn(conn.Close(), s.pool.secrets...) }}, nil
+	begin := func(ctx context.Context) (tx driver.Tx, err error) {
+		err = conn.Raw(func(raw any) error {
+			tx, err = raw.(driver.ConnBeginTx).BeginTx(ctx, driver.TxOptions{})
+			return err
+		})
+		return tx, s.pool.why(ctx, statement{text: "beginning a transaction"}, err)
+	}
+	end := func() error { return filewise.HideIn(conn.Close(), s.pool.secrets...) }
+	return held{client: s.pool.on(conn), often: often, begin: begin, close: end}, nil
 }
 
 // module is what Filewise's sessions call themselves in v$session.
@@ -323,6 +332,15 @@ func (s *server) Close() error {
 	defer cancel()
 	err := s.builds.Close(func(b *build) error { return b.Drop(ctx) })
 	return errors.Join(err, s.pool.close())
+}
+
+// markText is the mark of a tablespace: that of custom SQL may hold what the server named.
+func (d *design) markText(name string) (string, error) {
+	if !d.isCustom() {
+		return markText(name)
+	}
+	m, err := mark.New(name, time.Now())
+	return m.ForCustom().Text(), err
 }
 
 // markText is the mark of what this run is about to create.

@@ -29,6 +29,13 @@ func (b *build) Connect(ctx context.Context, phase, worker int) (filewise.Sessio
 	if err := s.identify(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
+	if b.design.isCustom() {
+		c, err := newCustom(ctx, s)
+		if err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+		return c, nil
+	}
 	return s, nil
 }
 
@@ -52,6 +59,9 @@ func (s *connection) render() (err error) {
 	d := s.build.design
 	t := d.tableOf(s.Worker)
 	s.join()
+	if d.isCustom() {
+		return nil
+	}
 	s.statements, err = session.Render(s.Phase, func(section string) (statement, error) {
 		return d.statement(section, t)
 	})

@@ -116,3 +116,6 @@ func TestObserve(t *testing.T) {
 		}
 	}
 }
+
+// sessionOf is the machine of the first worker.
+func sessionOf(d *design) (*session.Session, error) { return session.New(d.program, 0, 0) }

@@ -25,13 +25,24 @@ func (d *design) steps(mark func(tablespace string) (string, error)) (script.Ste
 	})
 	s := stepper{w, d}
 	s.files(mark)
-	s.program()
+	if d.isCustom() {
+		all, err := d.customSetup()
+		s.Rendered(filewise.StageBuild, onServer, "custom", all, err)
+	} else {
+		s.program()
+	}
 	s.load()
 	s.extend()
 	s.settle(filewise.StageSettle)
-	s.work()
+	if d.isCustom() {
+		s.custom()
+	} else {
+		s.work()
+	}
 	s.settle(filewise.StageDrain)
-	w.Checks(workloads[d.program.SQL()].Sections())
+	if !d.isCustom() {
+		w.Checks(workloads[d.program.SQL()].Sections())
+	}
 	s.drop()
 	return w.Steps()
 }
@@ -186,14 +197,17 @@ func (s stepper) drop() {
 	for _, t := range d.tables {
 		program("PROCEDURE", t.Procedure)
 	}
+	for _, x := range d.custom.programs {
+		program(x[0], x[1])
+	}
 	if len(d.tables) > 0 {
 		program("PACKAGE", d.names.Package)
-	} else {
+	} else if !d.isCustom() {
 		for _, section := range d.programSections() {
 			program("PROCEDURE", o.procedures[strings.TrimPrefix(section, "procedure-")])
 		}
 	}
-	names := slices.Sorted(maps.Values(o.tables))
+	names := append(slices.Sorted(maps.Values(o.tables)), d.custom.tables...)
 	if len(o.loaded) == 0 {
 		names = slices.DeleteFunc(names, func(name string) bool { return name == o.tables["loaded"] })
 	}

@@ -57,6 +57,9 @@ func (d *design) checkPhases() error {
 		return absent("lay the temporary tablespace out as you want it, run another scenario, and judge two such runs with filewise compare",
 			"workload temp on oracle: an account has one temporary tablespace, which only its DBA can change")
 	}
+	if d.isCustom() {
+		return d.checkCustom()
+	}
 	return external.CheckPhases("oracle", d.layout, p, workloads[p.SQL()].Has)
 }
 

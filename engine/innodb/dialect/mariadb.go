@@ -37,6 +37,7 @@ var MariaDB = &Product{
 		Room: 64 * MiB,
 		Of:   "SELECT t.NAME, COALESCE(t.FILENAME, ''), t.FILE_SIZE, t.ALLOCATED_SIZE FROM information_schema.INNODB_SYS_TABLESPACES t",
 	},
+	Understands: []string{"mysql"},
 	Managed: Managed{
 		Binary: mariadbServer.Names[0], Remedy: "apt-get install " + mariadbServer.Package,
 		Find: findMariaDB, Create: createMariaDB, BackupTool: findBackupTool, LeastMemory: 160 * MiB,

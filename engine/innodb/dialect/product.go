@@ -32,6 +32,8 @@ type Product struct {
 	// NoTemp says why temporary tables do not lie in the files of
 	// innodb_temp_data_file_path; empty: they do.
 	NoTemp string
+	// Understands are engines whose custom SQL it takes where it is given none of its own.
+	Understands []string
 }
 
 // Managed is how a server is installed, created, started and settled by Filewise.

@@ -129,30 +129,48 @@ func (r Rules) words(text string) (words []string, dotted, hidden bool) {
 // Words are those of a statement's code, for an engine's own guard.
 func (r Rules) Words(text string) []Word {
 	var all []Word
-	for _, p := range r.scan(text) {
-		switch p.kind {
-		case pieceNote:
-		case pieceCode:
-			all = append(all, wordsOf(strings.ToUpper(p.text))...)
-		default:
-			all = append(all, Word{p.text, p.kind == pieceQuoted})
+	for _, t := range r.Tokens(text) {
+		if !t.Gap {
+			all = append(all, t.Word)
 		}
 	}
 	return all
 }
 
-func wordsOf(code string) (all []Word) {
+// Token is a word as it stands in a text, or what stands between words.
+type Token struct {
+	Word
+	Raw string
+	Gap bool
+}
+
+// Tokens are all of a text, whose Raw together are the text.
+func (r Rules) Tokens(text string) []Token {
+	var all []Token
+	for _, p := range r.scan(text) {
+		switch p.kind {
+		case pieceNote:
+			all = append(all, Token{Raw: p.text, Gap: true})
+		case pieceCode:
+			all = append(all, tokensOf(p.text)...)
+		case pieceParam:
+			all = append(all, Token{Word: Word{Text: p.text}, Raw: ":" + p.text})
+		default:
+			all = append(all, Token{Word: Word{p.text, p.kind == pieceQuoted}, Raw: p.text})
+		}
+	}
+	return all
+}
+
+func tokensOf(code string) (all []Token) {
 	for at := 0; at < len(code); {
 		n := 0
 		for at+n < len(code) && (inName(code[at+n]) || strings.IndexByte("@#$", code[at+n]) >= 0) {
 			n++
 		}
-		if n == 0 && code[at] <= ' ' {
-			at++
-			continue
-		}
+		gap := n == 0 && code[at] <= ' '
 		n = max(n, 1)
-		all = append(all, Word{Text: code[at : at+n]})
+		all = append(all, Token{Word: Word{Text: strings.ToUpper(code[at : at+n])}, Raw: code[at : at+n], Gap: gap})
 		at += n
 	}
 	return all

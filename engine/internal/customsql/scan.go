@@ -15,8 +15,11 @@ type Rules struct {
 	Transact  bool // T-SQL: ]] stands for one within [name], comments hold others, ` quotes nothing
 	// Numbered begins parameters that are counted by value: $1, @p1; empty: each is a ?.
 	Numbered string
+	Each     bool // of which each use has a number of its own
 	// Guard takes the place of the lists of refuse.go; nil: these count.
 	Guard Guard
+	// Adapt makes of a statement what the server is given; nil: it is as it stands.
+	Adapt func(text string, setup bool) (string, error)
 }
 
 // Guard tells what of a statement is refused, with what to do instead; empty: nothing.

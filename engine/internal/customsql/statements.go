@@ -55,6 +55,9 @@ func (r Rules) Section(custom *filewise.CustomSQL, name string) ([]Statement, er
 				return nil, err
 			}
 			s.Chance, s.Section = r.chance(s, section), name
+			if s.Text, err = r.adapted(s, false); err != nil {
+				return nil, err
+			}
 			all = append(all, s)
 		}
 	}
@@ -145,7 +148,12 @@ func (r Rules) Setup(custom *filewise.CustomSQL, site Site) ([]Statement, error)
 			if err := r.refuse(s, true); err != nil {
 				return nil, err
 			}
-			all = append(all, put(s, custom, site, placed)...)
+			for _, x := range put(s, custom, site, placed) {
+				if x.Text, err = r.adapted(x, true); err != nil {
+					return nil, err
+				}
+				all = append(all, x)
+			}
 		}
 	}
 	for _, t := range custom.Tables {
@@ -156,6 +164,17 @@ func (r Rules) Setup(custom *filewise.CustomSQL, site Site) ([]Statement, error)
 		}
 	}
 	return all, nil
+}
+
+func (r Rules) adapted(s Statement, setup bool) (string, error) {
+	if r.Adapt == nil {
+		return s.Text, nil
+	}
+	text, err := r.Adapt(s.Text, setup)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", s.Place, err)
+	}
+	return text, err
 }
 
 // put replaces the marks of a statement by what the layout makes of them.
@@ -258,7 +277,7 @@ func (r Rules) parameter(s *Statement, at int) string {
 		return "?"
 	}
 	n := slices.Index(s.Order, at)
-	if n < 0 {
+	if n < 0 || r.Each {
 		s.Order, n = append(s.Order, at), len(s.Order)
 	}
 	return r.Numbered + strconv.Itoa(n+1)

@@ -114,7 +114,7 @@ SELECT owner, table_name FROM sys.dba_tables WHERE tablespace_name = :1 AND segm
 SELECT COUNT(*) FROM {{ident .Tablespace}} WHERE ROWNUM = 1;
 
 -- name: programs
-SELECT object_type, object_name FROM user_objects WHERE object_type IN ('PROCEDURE', 'PACKAGE') AND object_name LIKE :1;
+SELECT object_type, object_name FROM user_objects WHERE object_type IN ('PROCEDURE', 'PACKAGE', 'FUNCTION', 'VIEW', 'SEQUENCE') AND object_name LIKE :1;
 
 -- name: tables-of
 SELECT table_name FROM user_tables WHERE table_name LIKE :1;
@@ -180,6 +180,15 @@ BEGIN
   IF answer <> 0 AND answer <> 4 THEN
     RAISE_APPLICATION_ERROR(-20099, 'DBMS_LOCK.REQUEST answers ' || answer);
   END IF;
+END;
+
+-- Whether custom SQL can be executed: what names it gives is looked up, and nothing is done.
+-- name: parse whole
+DECLARE
+  c INTEGER := SYS.DBMS_SQL.OPEN_CURSOR;
+BEGIN
+  SYS.DBMS_SQL.PARSE(c, :1, SYS.DBMS_SQL.NATIVE);
+  SYS.DBMS_SQL.CLOSE_CURSOR(c);
 END;
 
 -- name: rollback

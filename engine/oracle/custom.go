@@ -1,0 +1,165 @@
+package oracle
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"strings"
+
+	"filewise"
+	"filewise/engine/internal/customsql"
+)
+
+// isCustom tells whether the workload brings custom SQL.
+func (d *design) isCustom() bool { return d.program.Custom != nil }
+
+// checkCustom refuses what it cannot do here.
+func (d *design) checkCustom() error {
+	switch {
+	case d.layout.AddedLater != "":
+		return absent("use scenario inserts", "files added later in workload %s on oracle", d.program.Workload)
+	case d.program.Restored():
+		return absent("give a set-up in the study file instead of --from", "a dump on oracle")
+	}
+	return nil
+}
+
+// customSetup is the workload's set-up.
+func (d *design) customSetup() ([]string, error) {
+	site := customsql.Site{Shards: 1, Spread: map[string]customsql.Place{}}
+	for _, t := range d.program.Custom.Tables {
+		site.Spread[t.Name] = customsql.Place{Clause: `TABLESPACE "` + d.names.Tablespace + `"`}
+	}
+	all, err := d.custom.rules().Setup(d.program.Custom, site)
+	var texts []string
+	for _, x := range all {
+		texts = append(texts, unquoted(x))
+	}
+	return texts, err
+}
+
+// unquoted is a text with its place, which has no quote: the driver would take it for one
+// of the statement.
+func unquoted(x customsql.Statement) string {
+	x.Place = strings.NewReplacer("'", "", `"`, "").Replace(x.Place)
+	return x.Marked()
+}
+
+// custom adds transactions and checks.
+func (s stepper) custom() {
+	all, err := s.d.custom.rules().Steps(s.d.program)
+	s.rendered(filewise.StageMeasure, onServer, nil, err)
+	for _, x := range all {
+		switch x.SQL {
+		case "BEGIN": // the server begins transactions by itself
+			continue
+		case "COMMIT":
+			x.SQL = s.d.commit
+		}
+		s.Rendered(x.Stage, onServer, "custom", []string{x.SQL}, nil)
+	}
+}
+
+// customSession is a connection of a workload with custom SQL.
+type customSession struct {
+	*connection
+	custom customsql.Session
+	rules  customsql.Rules
+	tx     driver.Tx // while the driver does not commit each statement; nil: it does
+}
+
+// newCustom readies a session. On the first connection the server parses all statements,
+// so that mistakes are found before the work.
+func newCustom(ctx context.Context, s *connection) (*customSession, error) {
+	o := &customSession{connection: s, rules: s.build.design.custom.rules()}
+	o.One, o.Noun = o.one, "transaction"
+	if !o.waits() {
+		if err := o.begin(ctx); err != nil {
+			return nil, err
+		}
+	}
+	parse := func(x *customsql.Statement) error {
+		if s.Worker > 0 {
+			return nil
+		}
+		if err := exec(ctx, s.held, "parse", nil, x.Text); err != nil {
+			return fmt.Errorf("%s: %w", x.Place, err)
+		}
+		return nil
+	}
+	return o, o.custom.Prepare(o.rules, s.build.design.program.Custom, s.Session, parse, parse)
+}
+
+// waits tells whether a commit waits for the log, as the driver's own does: else each
+// transaction is committed by a statement that says so.
+func (o *customSession) waits() bool {
+	return o.build.design.target.Durability != filewise.DurabilityNormal
+}
+
+func (o *customSession) begin(ctx context.Context) (err error) {
+	o.tx, err = o.held.begin(ctx)
+	return err
+}
+
+func (o *customSession) one(ctx context.Context, i int64) error {
+	call := &customCall{customSession: o, ctx: ctx}
+	err := o.custom.Do(call, o.Session, i)
+	if err == nil && !call.begun && !o.waits() {
+		err = call.Commit()
+	}
+	return err
+}
+
+// customCall is a session as package customsql takes it, for one transaction.
+type customCall struct {
+	*customSession
+	ctx   context.Context
+	begun bool
+}
+
+// Run executes a statement and reads its rows to the end.
+func (c *customCall) Run(x *customsql.Statement, values []any) error {
+	s := statement{section: "custom", text: x.Text, args: values}
+	if !x.Reads() && !strings.HasPrefix(strings.ToUpper(x.Text), "WITH") {
+		return c.held.often.exec(c.ctx, s)
+	}
+	_, err := c.held.often.rows(c.ctx, s)
+	return err
+}
+
+// Begin has the driver commit no statement by itself.
+func (c *customCall) Begin(bool) error {
+	c.begun = true
+	if c.tx != nil {
+		return nil
+	}
+	return c.begin(c.ctx)
+}
+
+// Commit commits it.
+func (c *customCall) Commit() error {
+	if !c.waits() {
+		return c.held.often.exec(c.ctx, statement{section: "custom", text: c.build.design.commit})
+	}
+	tx := c.tx
+	c.tx = nil
+	return c.build.server.pool.why(c.ctx, statement{text: "COMMIT"}, tx.Commit())
+}
+
+// Rollback ends what an error has not ended. What broke with the connection, or was
+// interrupted, the session ends.
+func (c *customCall) Rollback() error {
+	if !c.waits() {
+		return exec(c.ctx, c.held, "rollback", nil)
+	}
+	if c.tx == nil {
+		return nil
+	}
+	err := c.tx.Rollback()
+	c.tx = nil
+	if errors.Is(err, driver.ErrBadConn) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,98 @@
+package oracle
+
+import (
+	"slices"
+	"strings"
+
+	"filewise/engine/internal/customsql"
+)
+
+var (
+	// customWork reads and writes rows.
+	customWork = []string{"SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE", "LOCK", "BEGIN", "DECLARE"}
+	// customSetup makes what the work needs, too.
+	customSetup = []string{"CREATE", "ALTER", "DROP", "TRUNCATE", "COMMENT", "ANALYZE", "COMMIT"}
+	// customPackages of the server's are those that reach nothing outside.
+	customPackages = []string{"DBMS_RANDOM", "DBMS_LOB", "DBMS_OUTPUT", "DBMS_STANDARD"}
+)
+
+const (
+	leaveOut    = "leave it out"
+	notFilewise = "leave it out: users, tablespaces and settings are their owner's"
+	ofTheSetup  = "write to tables alone that the set-up creates"
+)
+
+// guard refuses what is not known to stay among the objects that the set-up creates.
+func (o customNames) guard(words []customsql.Word, setup bool) (what, remedy string) {
+	first := at(words, 0)
+	switch {
+	case !first.Is(customWork...) && !(setup && first.Is(customSetup...)):
+		return strings.TrimSpace(first.Text + " " + at(words, 1).Text), notFilewise + "; transactions are begun and ended by Filewise"
+	case block(words) && !at(words, len(words)-1).Is("END", ";") && !at(words, len(words)-2).Is("END"):
+		return "a part of a block", "give a block as an item of a list, so that its semicolons stay in it"
+	case first.Is("CREATE", "ALTER", "DROP"):
+		kind, name := object(words, 1)
+		if first.Is("CREATE") {
+			kind, name = created(words)
+		}
+		if kind == "" || o.in[name] == "" {
+			return first.Text + " " + at(words, 1).Text, "make " + strings.ToLower(strings.Join(customKinds, ", ")) +
+				" alone, and alter and drop what the set-up has created"
+		}
+	}
+	for i, w := range words {
+		if what, remedy = leaves(w, at(words, i+1), setup); what != "" {
+			return what, remedy
+		}
+		if target, is := written(words, i); is && o.in[folded(target)] == "" {
+			return w.Text + " … " + target.Text, ofTheSetup
+		}
+	}
+	return "", ""
+}
+
+// leaves tells of a word what would reach beyond the statement.
+func leaves(w, next customsql.Word, setup bool) (what, remedy string) {
+	owner, _, _ := strings.Cut(w.Text, "_")
+	switch {
+	case w.Quoted:
+	case strings.Contains(w.Text, "@"):
+		return "a database link (" + w.Text + ")", leaveOut
+	case w.Is("Q", "NQ") && next.Quoted && strings.HasPrefix(next.Text, "'"):
+		return "a text quoted by q'…'", "quote it by '…', in which '' stands for a quote"
+	case w.Is("EXECUTE", "AUTONOMOUS_TRANSACTION", "EXTERNAL", "LIBRARY", "LANGUAGE"), setup && w.Is("TABLESPACE"):
+		return w.Text, leaveOut
+	case setup && (w.Is("RENAME") && next.Is("TO") || w.Is("STORE") && next.Is("AS")): // names that nobody would know
+		return w.Text + " " + next.Text, leaveOut
+	case !setup && w.Is("COMMIT", "ROLLBACK", "SAVEPOINT"):
+		return w.Text, "leave it out: transactions are begun and ended by Filewise"
+	case slices.Contains([]string{"DBMS", "UTL"}, owner) && !slices.Contains(customPackages, w.Text):
+		return "the server's package " + w.Text, leaveOut
+	}
+	return "", ""
+}
+
+// written is the table that a word of a statement has written to, altered or locked.
+func written(words []customsql.Word, i int) (target customsql.Word, is bool) {
+	w, before, next := words[i], at(words, i-1), at(words, i+1)
+	switch {
+	case w.Is("INTO") && before.Is("INSERT", "MERGE"):
+		return next, true
+	case w.Is("INSERT") && next.Is("ALL", "FIRST"):
+		return next, true // of several tables
+	case w.Is("UPDATE") && !before.Is("FOR", "ON", ".") && !next.Is("SET"):
+		return next, true
+	case w.Is("DELETE") && !before.Is("ON", ".") && next.Is("FROM"):
+		return at(words, i+2), true
+	case w.Is("DELETE") && !before.Is("ON", ".") && !next.Is("WHERE", ";"):
+		return next, true
+	case i == 0 && w.Is("TRUNCATE", "ANALYZE"), w.Is("LOCK") && next.Is("TABLE"):
+		return at(words, 2), true
+	case i == 0 && w.Is("COMMENT"):
+		return at(words, 3), true
+	case w.Is("ON") && i > 0 && at(words, 0).Is("CREATE"):
+		kind, _ := created(words)
+		return next, kind == "INDEX"
+	}
+	return customsql.Word{}, false
+}

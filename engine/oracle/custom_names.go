@@ -1,0 +1,237 @@
+package oracle
+
+import (
+	"slices"
+	"strings"
+
+	"filewise"
+	"filewise/engine/internal/customsql"
+)
+
+// A build has no schema for itself: custom SQL works in the account's own, beside other
+// builds and whatever is there. So what the set-up creates gets names of the build, here
+// and in everything that is executed, and nothing else may be written to.
+
+// customNames are the names that a set-up gives, as the server folds them, with what they
+// are in the build.
+type customNames struct {
+	in       map[string]string
+	tables   []string    // in the build, in the order in which they are created
+	programs [][2]string // kind and name in the build of what is neither table nor index
+	data     string      // tablespaces of rows and of indexes
+	index    string
+}
+
+// customKinds are what a set-up may create.
+var customKinds = []string{"TABLE", "INDEX", "VIEW", "SEQUENCE", "PROCEDURE", "FUNCTION", "PACKAGE"}
+
+func customNamesOf(n names, c *filewise.CustomSQL) customNames {
+	own := customNames{in: map[string]string{}, data: n.Tablespace, index: n.Index}
+	keys := 0
+	for _, text := range c.Setup {
+		words := own.plain().Words(text.Text)
+		for i := range words {
+			kind, name := created(words[i:])
+			if kind == "" || own.in[name] != "" {
+				continue
+			}
+			switch kind {
+			case "TABLE":
+				own.in[name] = n.table(len(own.tables)).Name
+				own.tables = append(own.tables, own.in[name])
+			case "INDEX", "CONSTRAINT":
+				own.in[name] = n.table(keys).Key
+				keys++
+			default:
+				own.in[name] = n.table(len(own.programs)).Procedure
+				own.programs = append(own.programs, [2]string{kind, own.in[name]})
+			}
+		}
+	}
+	return own
+}
+
+// plain are how Oracle writes SQL.
+func (customNames) plain() customsql.Rules { return customsql.Rules{Numbered: ":", Each: true} }
+
+// rules have SQL of these names stay among them.
+func (o customNames) rules() customsql.Rules {
+	r := o.plain()
+	r.Guard, r.Adapt = o.guard, o.adapt
+	return r
+}
+
+// created is what words begin to create; empty: nothing that a set-up may.
+func created(words []customsql.Word) (kind, name string) {
+	if at(words, 0).Is("CONSTRAINT") {
+		return "CONSTRAINT", folded(at(words, 1))
+	}
+	if !at(words, 0).Is("CREATE") {
+		return "", ""
+	}
+	i := 1
+	for at(words, i).Is("OR", "REPLACE", "UNIQUE", "BITMAP", "EDITIONABLE", "NONEDITIONABLE", "FORCE", "NO") {
+		i++
+	}
+	return object(words, i)
+}
+
+// object is the kind and name of an object that stand at a place: TABLE [IF [NOT] EXISTS] t.
+func object(words []customsql.Word, i int) (kind, name string) {
+	if kind = at(words, i).Text; !at(words, i).Is(customKinds...) {
+		return "", ""
+	}
+	for i++; at(words, i).Is("BODY", "IF", "NOT", "EXISTS"); {
+		i++
+	}
+	if name = folded(at(words, i)); name == "" {
+		return "", ""
+	}
+	return kind, name
+}
+
+// at is a word; beyond the end there is an empty one.
+func at(words []customsql.Word, i int) customsql.Word {
+	if i < 0 || i >= len(words) {
+		return customsql.Word{}
+	}
+	return words[i]
+}
+
+// folded is a name as the server stores it; empty: the word is none.
+func folded(w customsql.Word) string {
+	switch {
+	case w.Quoted && strings.HasPrefix(w.Text, `"`):
+		return strings.Trim(w.Text, `"`)
+	case !w.Quoted && w.Text != "" && (w.Text[0] >= 'A' && w.Text[0] <= 'Z' || w.Text[0] >= 0x80):
+		return w.Text
+	}
+	return ""
+}
+
+// block tells whether a text is PL/SQL, whose semicolons are its own.
+func block(words []customsql.Word) bool {
+	kind, _ := created(words)
+	return at(words, 0).Is("BEGIN", "DECLARE") || slices.Contains([]string{"PROCEDURE", "FUNCTION", "PACKAGE"}, kind)
+}
+
+// adapt makes of a statement what the server is given.
+func (o customNames) adapt(text string, setup bool) (string, error) {
+	tokens := o.plain().Tokens(text)
+	words := o.plain().Words(text)
+	var before customsql.Word
+	for i, t := range tokens {
+		if t.Gap {
+			continue
+		}
+		if name := o.in[folded(t.Word)]; name != "" {
+			if before.Is(".") {
+				return "", filewise.Errorf(filewise.CodeUsage, "give one of them another name, or leave out what stands before the dot",
+					"%s is the name of a table or another object of the set-up, and here of a column, or of an object elsewhere", t.Raw)
+			}
+			tokens[i].Raw = `"` + name + `"`
+		}
+		before = t.Word
+	}
+	if setup {
+		tokens = o.place(tokens, words)
+	}
+	var b strings.Builder
+	for _, t := range tokens {
+		b.WriteString(t.Raw)
+	}
+	switch text = b.String(); {
+	case !block(words):
+		return text, nil
+	case !strings.HasSuffix(text, ";"):
+		text += ";"
+	}
+	if setup {
+		return text, nil
+	}
+	// For the driver NO_DATA_FOUND is no error: see driver_test.go.
+	const handler = "EXCEPTION\n  WHEN NO_DATA_FOUND THEN\n    RAISE_APPLICATION_ERROR(-20010, 'NO_DATA_FOUND was not handled');\n"
+	return "BEGIN\n" + text + "\n" + handler + "END;", nil
+}
+
+// place puts tables and indexes into the build's tablespaces, not into the account's
+// default one, and dropped tables into no recycle bin.
+func (o customNames) place(tokens []customsql.Token, words []customsql.Word) []customsql.Token {
+	kind, _ := created(words)
+	has := func(words ...string) bool {
+		return slices.ContainsFunc(tokens, func(t customsql.Token) bool { return t.Is(words...) })
+	}
+	add := func(i int, text string) {
+		tokens = slices.Insert(tokens, i, customsql.Token{Raw: text, Gap: true})
+	}
+	switch {
+	case kind == "INDEX" && !has("TABLESPACE"):
+		add(len(tokens), ` TABLESPACE "`+o.index+`"`)
+	case kind == "TABLE" && !has("TABLESPACE"):
+		add(columnsEnd(tokens), ` TABLESPACE "`+o.data+`" `)
+	case at(words, 0).Is("DROP") && at(words, 1).Is("TABLE") && !has("PURGE"):
+		add(len(tokens), " PURGE")
+	}
+	if kind != "TABLE" && (!at(words, 0).Is("ALTER") || !at(words, 1).Is("TABLE")) {
+		return tokens
+	}
+	for i := len(tokens) - 1; i >= 0; i-- { // from the end, so that places stay
+		if end, using := keyEnd(tokens, i); end > 0 {
+			text := ` TABLESPACE "` + o.index + `"`
+			if !using {
+				text = " USING INDEX" + text
+			}
+			add(end, text)
+		}
+	}
+	return tokens
+}
+
+// columnsEnd is where a table's columns end: before AS SELECT, or at the end.
+func columnsEnd(tokens []customsql.Token) int {
+	depth := 0
+	for i, t := range tokens {
+		switch {
+		case t.Is("("):
+			depth++
+		case t.Is(")"):
+			depth--
+		case depth == 0 && t.Is("AS"):
+			return i
+		}
+	}
+	return len(tokens)
+}
+
+// keyEnd is where the index of a key that begins at a place is said; using tells that the
+// user says it. 0: no key begins there, or its index is made by a statement of its own.
+func keyEnd(tokens []customsql.Token, i int) (end int, using bool) {
+	next := func(i int) int {
+		for i++; i < len(tokens) && tokens[i].Gap; {
+			i++
+		}
+		return i
+	}
+	is := func(i int, words ...string) bool { return i < len(tokens) && tokens[i].Is(words...) }
+	switch {
+	case is(i, "PRIMARY") && is(next(i), "KEY"):
+		i = next(i)
+	case !is(i, "UNIQUE"):
+		return 0, false
+	}
+	end = i + 1
+	if is(next(i), "(") {
+		for i = next(i); i < len(tokens) && !is(i, ")"); {
+			i++
+		}
+		end = i + 1
+	}
+	if !is(next(i), "USING") {
+		return min(end, len(tokens)), false
+	}
+	i = next(next(i)) // INDEX
+	if is(next(i), "TABLESPACE", "(") {
+		return 0, true
+	}
+	return min(i+1, len(tokens)), true
+}
