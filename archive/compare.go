@@ -50,6 +50,8 @@ type Change struct {
 	Relative     *float64 `json:"difference_change"` // of the difference from the baseline
 	RelativeLow  *float64 `json:"difference_low"`
 	RelativeHigh *float64 `json:"difference_high"`
+	P50Before    *int64   `json:"p50_before_ns,omitempty"` // median of latency
+	P50After     *int64   `json:"p50_after_ns,omitempty"`
 	P99Before    *int64   `json:"p99_before_ns,omitempty"` // 99th percentile of latency
 	P99After     *int64   `json:"p99_after_ns,omitempty"`
 	P99Percent   *float64 `json:"p99_change_percent,omitempty"`
@@ -123,7 +125,8 @@ func (c *Comparison) family(x, y experiment.FamilySample, baseline string) error
 			Before: positive(k.Levels[0]), After: positive(k.Levels[1]), Percent: percentOf(k.Effect), Low: percentOf(k.Lo), High: percentOf(k.Hi),
 			Relative: percentOf(k.Relative), RelativeLow: percentOf(k.RelativeLo), RelativeHigh: percentOf(k.RelativeHi),
 		}
-		doc.P99Before, doc.P99After = p99Of(x, k.Arm), p99Of(y, k.Arm)
+		doc.P50Before, doc.P99Before = latencyOf(x, k.Arm)
+		doc.P50After, doc.P99After = latencyOf(y, k.Arm)
 		for _, l := range slower {
 			if l.Arm == k.Arm { // of the inverse
 				doc.P99Percent, doc.P99Low, doc.P99High = percentOf(-l.Effect), percentOf(-l.Hi), percentOf(-l.Lo)
@@ -146,15 +149,15 @@ func latencies(x, y experiment.FamilySample, confidence float64) ([]verdict.Chan
 	return changes, err
 }
 
-// p99Of is that of a layout over all trials; nil: not known.
-func p99Of(s experiment.FamilySample, layout string) *int64 {
+// latencyOf are p50 and p99 of a layout over all trials; nil: not known.
+func latencyOf(s experiment.FamilySample, layout string) (p50, p99 *int64) {
 	for _, l := range s.Latency {
 		if l.Layout == layout {
-			ns := l.P99.Nanoseconds()
-			return &ns
+			median, tail := l.P50.Nanoseconds(), l.P99.Nanoseconds()
+			return &median, &tail
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // unitOf is what a family's work counts.

@@ -283,16 +283,10 @@ func (p AcrossPooled) next() string {
 	return signed(*p.NextLow) + " … " + signed(*p.NextHigh) + " %"
 }
 
-// AcrossTerminal, AcrossMarkdown and AcrossHTML write the one document.
-func AcrossTerminal(w io.Writer, a Across, opts TerminalOptions) error {
-	return document.WriteTerminal(w, a.document(), opts)
+// Write writes it as text, Markdown or HTML.
+func (a Across) Write(w io.Writer, format string, opts TerminalOptions) error {
+	return document.Write(w, a.document(), format, opts)
 }
-
-// AcrossMarkdown writes it for a ticket or a wiki.
-func AcrossMarkdown(w io.Writer, a Across) error { return document.WriteMarkdown(w, a.document()) }
-
-// AcrossHTML writes it as one file that needs nothing else.
-func AcrossHTML(w io.Writer, a Across) error { return document.WriteHTML(w, a.document()) }
 
 // tauText is the heterogeneity: "4.9 %".
 func (p AcrossPooled) tauText() string {

@@ -75,9 +75,9 @@ func TestAcrossInEveryFormat(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, write := range map[string]func(*bytes.Buffer) error{
-		"terminal": func(b *bytes.Buffer) error { return report.AcrossTerminal(b, a, report.TerminalOptions{Width: 80}) },
-		"markdown": func(b *bytes.Buffer) error { return report.AcrossMarkdown(b, a) },
-		"html":     func(b *bytes.Buffer) error { return report.AcrossHTML(b, a) },
+		"terminal": func(b *bytes.Buffer) error { return a.Write(b, "text", report.TerminalOptions{Width: 80}) },
+		"markdown": func(b *bytes.Buffer) error { return a.Write(b, "markdown", report.TerminalOptions{}) },
+		"html":     func(b *bytes.Buffer) error { return a.Write(b, "html", report.TerminalOptions{}) },
 	} {
 		var b bytes.Buffer
 		if err := write(&b); err != nil {

@@ -26,6 +26,15 @@ func Rate(perSecond float64, unit string) string {
 	return sig3(perSecond) + " " + unit + "/s"
 }
 
+// Number writes a figure with three digits.
+func Number(x float64) string { return sig3(x) }
+
+// Took writes a time with three digits: "2.33 ms".
+func Took(d time.Duration) string { return human(d) }
+
+// Interval writes an effect on the log scale with its limits: "+7.9 % (+4.5 … +11.4)".
+func Interval(effect, lo, hi float64) string { return interval(effect, lo, hi) }
+
 // Measured writes what a measure gave: "20,100 rows/s", "recovery 230 ms".
 func Measured(m filewise.Measure) string {
 	if m.Unit == filewise.UnitTimes {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"io"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"filewise"
 	"filewise/archive"
 	"filewise/plan"
-	"filewise/report"
 )
 
 // acrossFlags are what compare takes for several hosts.
@@ -27,18 +25,16 @@ func (f *acrossFlags) register(cmd *cobra.Command) {
 		"numbers, names, or bundles of \"export --bundle\"")
 	cmd.Flags().StringArrayVar(&f.filters, "filter", nil, "with --across: also the stored runs with this `KEY=VALUE`, as in \"list\" "+
 		"(repeatable: all have to hold)")
-	cmd.Flags().StringVar(&f.format, "format", "text", "with --across: `format`: text, markdown, html or json")
+	cmd.Flags().StringVar(&f.format, "format", "", "`format`: text, markdown, html or json (default by the name of --output, else text)")
 	completeFlag(cmd, "format", "text", "markdown", "html", "json")
-	cmd.Flags().StringVarP(&f.output, "output", "o", "", "with --across: `file` to write; - or nothing is standard output")
+	cmd.Flags().StringVarP(&f.output, "output", "o", "", "`file` to write, such as change.html; - or nothing is standard output")
 }
 
 // check refuses what belongs to the other form of the command.
 func (f *acrossFlags) check(cmd *cobra.Command, args []string) error {
 	if !f.across {
-		for _, name := range []string{"filter", "format", "output"} {
-			if fl := cmd.Flags().Lookup(name); fl.Changed {
-				return plan.BadValue(name, fl.Value, "it goes with --across")
-			}
+		if fl := cmd.Flags().Lookup("filter"); fl.Changed {
+			return plan.BadValue("filter", fl.Value, "it goes with --across")
 		}
 		return cobra.ExactArgs(2)(cmd, args)
 	}
@@ -55,7 +51,7 @@ func (f *acrossFlags) check(cmd *cobra.Command, args []string) error {
 
 // compareAcross shows what the runs of several hosts say together.
 func (a *app) compareAcross(ctx context.Context, args []string, f *acrossFlags, confidence float64, meant []string) error {
-	format, err := plan.Choice("format", f.format, "text", "markdown", "html", "json")
+	format, err := f.kind(a)
 	if err != nil {
 		return err
 	}
@@ -67,22 +63,21 @@ func (a *app) compareAcross(ctx context.Context, args []string, f *acrossFlags, 
 	if err != nil {
 		return err
 	}
-	if a.json || format == "json" {
-		return a.write(f.output, func(w io.Writer) error { return writeJSON(w, all) })
+	return a.writeAs(f.output, format, all, all.Write)
+}
+
+// kind is the format: what is asked for, what the file is called, or text.
+func (f *acrossFlags) kind(a *app) (string, error) {
+	known := map[string]string{".md": "markdown", ".html": "html", ".json": "json"}
+	switch {
+	case a.json:
+		return "json", nil
+	case f.format == "" && known[filepath.Ext(f.output)] != "":
+		return known[filepath.Ext(f.output)], nil
+	case f.format == "":
+		return "text", nil
 	}
-	if format == "text" && f.output == "" {
-		width, _ := terminal(a.stdout)
-		return report.AcrossTerminal(beneath(a.stdout), all, report.TerminalOptions{Color: coloured(a.stdout), Width: width})
-	}
-	return a.write(f.output, func(w io.Writer) error {
-		switch format {
-		case "markdown":
-			return report.AcrossMarkdown(w, all)
-		case "html":
-			return report.AcrossHTML(w, all)
-		}
-		return report.AcrossTerminal(w, all, report.TerminalOptions{Width: 80})
-	})
+	return plan.Choice("format", f.format, "text", "markdown", "html", "json")
 }
 
 // hostRuns are those that arguments name, and those of the store that filters choose.

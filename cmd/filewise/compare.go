@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -9,6 +10,7 @@ import (
 	"filewise/archive"
 	"filewise/gate"
 	"filewise/plan"
+	"filewise/report/document"
 )
 
 const compareHelp = `Compare tells for every layout that two stored runs have in common how its
@@ -39,6 +41,7 @@ func (a *app) compareCommand() *cobra.Command {
 		Long:  compareHelp,
 		Example: `  filewise compare 11 12
   filewise compare 11 last --meant durability --json
+  filewise compare 11 12 -o change.html
   filewise compare --across db1.tar.gz db2.tar.gz 12
   filewise compare --across --filter tag=campaign=storage --format html --output fleet.html`,
 		Args:              f.check,
@@ -70,7 +73,7 @@ func (a *app) compareCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.printComparison(c, &g)
+			return a.printComparison(c, &g, &f)
 		},
 	}
 	cmd.Flags().Float64Var(&confidence, "confidence", 100*archive.UsualConfidence,
@@ -84,39 +87,35 @@ func (a *app) compareCommand() *cobra.Command {
 }
 
 // printComparison shows what changed, and what its conditions came to.
-func (a *app) printComparison(c archive.Comparison, g *resultFlags) error {
+func (a *app) printComparison(c archive.Comparison, g *resultFlags, f *acrossFlags) error {
 	if err := g.parse(c.Layouts()); err != nil {
 		return err
 	}
+	format, err := f.kind(a)
+	if err != nil {
+		return err
+	}
 	c.Gate = g.judge(gate.Suite{Name: fmt.Sprintf("run %d against run %d", c.After, c.Before), Said: c.Sentences()}, c.Subjects())
-	if err := a.print(c, func(w *lineWriter) { comparisonText(w, c) }); err != nil {
+	if err := a.writeAs(f.output, format, c, c.Write); err != nil {
 		return err
 	}
 	return g.end(a)
 }
 
-func comparisonText(w *lineWriter, c archive.Comparison) {
-	w.printf("Run %d against run %d (%s %% intervals, over all layouts together)\n", c.After, c.Before,
-		strings.TrimSuffix(fmt.Sprintf("%.4g", 100*c.Confidence), ".0"))
-	for _, f := range c.Families {
-		w.printf("\n")
-		if f.Family != "" {
-			w.printf("%s\n", f.Family)
-		}
-		for _, l := range f.Layouts {
-			w.printf("  %s: %s\n", l.Layout, l.Text)
-		}
+// writeAs writes a result as JSON, or as its own way is to write a format.
+func (a *app) writeAs(output, format string, v any, as func(io.Writer, string, document.TerminalOptions) error) error {
+	opts := document.TerminalOptions{Width: 80}
+	if output == "" {
+		opts.Width, _ = terminal(a.stdout)
+		opts.Color = coloured(a.stdout)
 	}
-	for _, name := range c.Left {
-		w.printf("\n%s is in one of the runs only.\n", name)
-	}
-	for _, d := range c.Differences {
-		word := "Changed"
-		if d.Kind == archive.Warned {
-			word = "Warning: the runs also differ in"
+	return a.write(output, func(w io.Writer) error {
+		if format == "json" {
+			return writeJSON(w, v)
 		}
-		w.printf("\n%s %s: %q, then %q", word, d.What, d.Before, d.After)
-	}
-	w.printf("\nWhatever else happened to the machine between the runs is in these changes.\n")
-	gateText(w, c.Gate)
+		if opts.Color {
+			w = beneath(w) // which Filewise's own colours steer
+		}
+		return as(w, format, opts)
+	})
 }

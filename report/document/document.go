@@ -5,6 +5,7 @@ package document
 
 import (
 	"html/template"
+	"io"
 	"slices"
 )
 
@@ -136,6 +137,17 @@ func (Table) kind() string    { return "table" }
 func (Fold) kind() string     { return "fold" }
 func (Group) kind() string    { return "group" }
 func (Only) kind() string     { return "only" }
+
+// Write writes a document as text, or in the format that is named: markdown, html.
+func Write(w io.Writer, d Document, format string, opts TerminalOptions) error {
+	switch format {
+	case "markdown":
+		return WriteMarkdown(w, d)
+	case "html":
+		return WriteHTML(w, d)
+	}
+	return WriteTerminal(w, d, opts)
+}
 
 // Tables are all that a document has, in their order; one that a page shows in two parts
 // is one.

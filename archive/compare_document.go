@@ -1,0 +1,205 @@
+package archive
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"filewise/report"
+	"filewise/report/chart"
+	"filewise/report/document"
+)
+
+// Write writes a comparison: as text, Markdown or HTML.
+func (c Comparison) Write(w io.Writer, format string, opts document.TerminalOptions) error {
+	return document.Write(w, c.document(), format, opts)
+}
+
+func (c Comparison) document() document.Document {
+	name := fmt.Sprintf("Run %d against run %d", c.After, c.Before)
+	verdict := []document.Block{document.Everywhere(document.Headline(name + ": " + c.sum()))}
+	var rest []document.Section
+	for i, f := range c.Families {
+		for _, s := range []document.Section{c.throughput(fmt.Sprintf("throughput-%d", i+1), f), c.latency(fmt.Sprintf("latency-%d", i+1), f)} {
+			if i == 0 { // on a page it is the answer, which is not folded
+				verdict = append(verdict, document.OnPages(s.Blocks...))
+				s.Blocks = []document.Block{document.Only{In: document.Markdown | document.Terminal, Blocks: s.Blocks}}
+			} else {
+				s.Blocks = []document.Block{document.Everywhere(s.Blocks...)}
+			}
+			rest = append(rest, s)
+		}
+	}
+	verdict = append(verdict, document.OnPages(c.beside()...))
+	rest = append(rest, document.Section{ID: "beside", Title: "What else differs", Blocks: []document.Block{
+		document.Only{In: document.Markdown | document.Terminal, Blocks: c.beside()}}})
+	return document.Document{Title: "Filewise: " + name, Generator: "Filewise", About: []string{name}, Footer: []string{"Filewise", name},
+		Sections: append([]document.Section{{ID: "verdict", Blocks: verdict}}, rest...)}
+}
+
+// sum says how many layouts have changed.
+func (c Comparison) sum() string {
+	faster, slower, open := 0, 0, 0
+	for _, f := range c.Families {
+		for _, l := range f.Layouts {
+			switch {
+			case !l.Resolved || l.Percent == nil:
+				open++
+			case *l.Percent > 0:
+				faster++
+			default:
+				slower++
+			}
+		}
+	}
+	what := "layouts"
+	if len(c.Families) > 1 {
+		what = "families of layouts"
+	}
+	return fmt.Sprintf("of %d %s %d faster, %d slower, %d without a proven change.", faster+slower+open, what, faster, slower, open)
+}
+
+// title is of a section about a family.
+func (c Comparison) title(what string, f FamilyChanges) string {
+	if len(c.Families) == 1 {
+		return what + " before and after"
+	}
+	return f.Family + ": " + what + " before and after"
+}
+
+func (c Comparison) level() string { return strconv.FormatFloat(100*c.Confidence, 'f', -1, 64) + " %" }
+
+var layoutColumn = document.Name("layout", func(l Change) string { return l.Layout })
+
+// throughput is a family's, with a chart of the changes and one of what was before and after.
+func (c Comparison) throughput(id string, f FamilyChanges) document.Section {
+	effects := chart.NewEffects(false, 0, "change of throughput")
+	var changes []chart.Estimate
+	var bars []chart.Bar
+	for _, l := range f.Layouts {
+		if x := logOf(l.Percent, l.Low, l.High); !math.IsNaN(x.Effect) {
+			text := intervalText(l.Percent, l.Low, l.High)
+			changes = append(changes, chart.Estimate{Name: l.Layout, Class: "c-" + l.class(), Label: text, Tip: text, X: x.Effect, Lo: x.Lo,
+				Hi: x.Hi, Raw: math.NaN()})
+			effects.Include(x.Effect, x.Lo, x.Hi)
+		}
+		if l.Before != nil && l.After != nil {
+			bars = append(bars, bar(l.Layout+", before", *l.Before, number(l.Before), "same"),
+				bar(l.Layout+", after", *l.After, number(l.After), l.class()))
+		}
+	}
+	figure := document.Figure{ID: id + "-chart", Grid: true, Caption: "Changes with their intervals; bars: what a typical trial did."}
+	if len(changes) > 0 {
+		figure.Drawings = append(figure.Drawings, document.Drawing{Name: "Change",
+			SVG: chart.Dots(changes, effects, "Change of throughput by layout, with intervals; the table below has the numbers.")})
+	}
+	if len(bars) > 0 {
+		figure.Drawings = append(figure.Drawings, document.Drawing{Name: "Before and after", SVG: chart.Bars(bars, 14,
+			chart.Axes{Over: f.Unit + "/s", Number: chart.Brief}, "Throughput before and after; the table below has the numbers.")})
+	}
+	title := c.title("Throughput", f)
+	blocks := []document.Block{document.OnPages(figure), document.Tabulate(
+		document.Table{Caption: title, Class: "main"}, f.Layouts, layoutColumn,
+		document.Num(f.Unit+"/s", func(l Change) string { return arrow(number(l.Before), number(l.After)) }),
+		document.Num("change ("+c.level()+")", func(l Change) string { return intervalText(l.Percent, l.Low, l.High) }),
+		document.Num("ratio to the baseline", func(l Change) string {
+			return intervalText(l.Relative, l.RelativeLow, l.RelativeHigh)
+		}).Spare(1))}
+	if len(c.Families) > 1 {
+		blocks = append([]document.Block{document.OnTerminal(document.Heading(title))}, blocks...)
+	}
+	return document.Section{ID: id, Name: title, Title: title, Blocks: blocks}
+}
+
+// latency is a family's; no blocks: none is known.
+func (c Comparison) latency(id string, f FamilyChanges) document.Section {
+	var bars []chart.Bar
+	for _, l := range f.Layouts {
+		if l.P99Before != nil && l.P99After != nil {
+			bars = append(bars, bar(l.Layout+", before", float64(*l.P99Before), took(l.P99Before), "same"),
+				bar(l.Layout+", after", float64(*l.P99After), took(l.P99After), "best"))
+		}
+	}
+	title := c.title("Latency", f)
+	if len(bars) == 0 {
+		return document.Section{ID: id}
+	}
+	axes := chart.Axes{Over: "p99", Number: func(ns float64) string { return report.Took(time.Duration(ns)) }}
+	return document.Section{ID: id, Name: title, Title: title, Blocks: []document.Block{
+		document.OnPages(document.Figure{ID: id + "-chart", Drawings: []document.Drawing{{SVG: chart.Bars(bars, 14, axes,
+			"p99 before and after; the table below has the numbers.")}}}),
+		document.Tabulate(document.Table{Caption: title, Class: "main"}, f.Layouts, layoutColumn,
+			document.Num("p50", func(l Change) string { return arrow(took(l.P50Before), took(l.P50After)) }),
+			document.Num("p99", func(l Change) string { return arrow(took(l.P99Before), took(l.P99After)) }),
+			document.Num("change of p99 ("+c.level()+")", func(l Change) string { return intervalText(l.P99Percent, l.P99Low, l.P99High) })),
+		document.Note("p50 and p99 are of all operations; the change of p99 is that of a typical trial."),
+	}}
+}
+
+// class is the colour of a change.
+func (l Change) class() string {
+	switch {
+	case !l.Resolved || l.Percent == nil:
+		return "open"
+	case *l.Percent > 0:
+		return "good"
+	}
+	return "worse"
+}
+
+func bar(name string, length float64, label, class string) chart.Bar {
+	return chart.Bar{Name: name, Label: label, Lo: math.NaN(), Hi: math.NaN(),
+		Parts: []chart.Segment{{Length: length, Classes: []string{"c-" + class}, Tip: name + ": " + label}}}
+}
+
+// beside is what the runs differ in otherwise, and what conditions came to.
+func (c Comparison) beside() []document.Block {
+	var out []document.Block
+	for _, name := range c.Left {
+		out = append(out, document.Text(name+" is in one of the runs only."))
+	}
+	for _, d := range c.Differences {
+		if d.Kind == Warned {
+			out = append(out, document.Notice{Message: fmt.Sprintf("the runs also differ in %s: %q, then %q", d.What, d.Before, d.After)})
+			continue
+		}
+		out = append(out, document.Text(fmt.Sprintf("Changed %s: %q, then %q", d.What, d.Before, d.After)))
+	}
+	out = append(out, document.Note("Whatever else happened to the machine between the runs is in these changes. Intervals hold over all "+
+		"layouts together."))
+	for _, o := range c.Gate {
+		out = append(out, document.Text(o.Line()))
+	}
+	return out
+}
+
+// arrow is what was, and what is: "18,300 → 19,200"; one unit is said once.
+func arrow(before, after string) string {
+	value, unit, ok := strings.Cut(before, " ")
+	if _, same, _ := strings.Cut(after, " "); ok && unit == same {
+		before = value
+	}
+	return before + " → " + after
+}
+
+func number(x *float64) string {
+	if x == nil {
+		return report.Number(math.NaN())
+	}
+	return report.Number(*x)
+}
+
+func took(ns *int64) string {
+	if ns == nil {
+		return report.Number(math.NaN())
+	}
+	return report.Took(time.Duration(*ns))
+}
+
+func intervalText(percent, low, high *float64) string {
+	x := logOf(percent, low, high)
+	return report.Interval(x.Effect, x.Lo, x.Hi)
+}
