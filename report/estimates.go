@@ -62,7 +62,8 @@ func (v view) estimatesFigure() document.Figure {
 		"interim analyses; "+
 		"the dot is the robust estimate, the small upright line the difference of the geometric means. "+
 		"In the shaded band, within ±%s, differences do not matter.", v.Plan.Baseline, v.confidence(), v.margin())
-	return document.Figure{ID: "chart-estimates", Caption: caption, Drawings: []document.Drawing{{SVG: chart.Dots(rows, e, label)}}}
+	drawing := document.Drawing{Name: "Difference from " + v.Plan.Baseline, SVG: chart.Dots(rows, e, label)}
+	return document.Figure{ID: "chart-estimates", Caption: caption, Drawings: []document.Drawing{drawing}}
 }
 
 // effects is the scale of differences from the baseline.

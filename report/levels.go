@@ -142,3 +142,40 @@ func seconds(s float64) string {
 	}
 	return human(time.Duration(s * float64(time.Second)))
 }
+
+// overTime are the figures of all trials over the time of the run; empty: fewer than two.
+func (v view) overTime() document.Figure {
+	f := document.Figure{ID: "chart-run", Legend: v.layoutLegend(), LegendOf: "Layouts over the time of the run",
+		Caption: "What each trial did, over the time of the run, pilots and failed ones left out. What all layouts have in common is " +
+			"the machine’s."}
+	var all []chart.Moment
+	for _, t := range v.Trials {
+		i := slices.IndexFunc(v.Rows, func(r row) bool { return r.Name == t.Cell.Layout })
+		if i < 0 || !t.inBlock() || !known(t.Throughput) || t.Throughput <= 0 || t.Started.IsZero() {
+			continue
+		}
+		all = append(all, chart.Moment{Look: i, At: t.Started.Sub(v.Started).Seconds(), Y: v.levelOf(t.Throughput),
+			Tip: fmt.Sprintf("trial %d, block %s, %s: %s %s", t.Number, t.blockText(), t.Cell.Layout, t.throughputText(), v.unitRate())})
+	}
+	if len(all) < 2 {
+		return document.Figure{}
+	}
+	all = all[max(0, len(all)-mostDots):]
+	unit, name := time.Second, "s"
+	switch end := time.Duration(all[len(all)-1].At * float64(time.Second)); {
+	case end > 2*time.Hour:
+		unit, name = time.Hour, "h"
+	case end > 2*time.Minute:
+		unit, name = time.Minute, "min"
+	}
+	for i := range all {
+		all[i].At /= unit.Seconds()
+	}
+	axes := chart.Axes{Up: v.speedName() + ", " + v.unitRate(), Over: name + " since the run began", Number: chart.Brief}
+	if v.byTime() {
+		axes.Up, axes.Number = "time of one", seconds
+	}
+	f.Drawings = []document.Drawing{{Name: sentence(v.speedName()) + " over the run", SVG: chart.Moments(all, axes,
+		sentence(v.speedName())+" of all trials over the time of the run; the table below has the numbers.")}}
+	return f
+}

@@ -2,11 +2,14 @@ package report
 
 import (
 	"fmt"
+	"html/template"
+	"slices"
 	"strings"
 	"time"
 
 	"filewise"
 	"filewise/experiment"
+	"filewise/report/chart"
 	"filewise/report/document"
 )
 
@@ -16,6 +19,33 @@ func Headline(d Data) string { return newView(d).Headline() }
 // Relevance says how much of what was measured so far is about files; empty: it is
 // not known.
 func Relevance(d Data) string { return newView(d).relevance() }
+
+// Chart is a drawing of a report, as markup in which all texts are escaped.
+type Chart struct {
+	Name    string        `json:"name"`
+	SVG     template.HTML `json:"svg"`
+	Caption string        `json:"caption"`
+}
+
+// Charts are those of a run that goes on, of its first family, as its report will have them;
+// the first has the shapes of the others.
+func Charts(d Data) []Chart {
+	v := newView(d).parts[0]
+	out := []Chart{{SVG: template.HTML(chart.Shapes)}}
+	for _, f := range []document.Figure{v.overTime(), v.levelsFigure(""), v.estimatesFigure()} {
+		for i, drawing := range f.Drawings {
+			c := Chart{Name: drawing.Name, SVG: drawing.SVG}
+			for _, s := range slices.Concat(f.Legend, drawing.Legend) {
+				c.SVG += template.HTML("<span>") + s.Icon + template.HTML(" "+template.HTMLEscapeString(s.Name)+"</span> ")
+			}
+			if i == len(f.Drawings)-1 {
+				c.Caption = f.Caption
+			}
+			out = append(out, c)
+		}
+	}
+	return out
+}
 
 // Table is the table of the layouts alone, for a display that shows it while
 // the run goes on.

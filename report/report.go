@@ -6,6 +6,7 @@ package report
 
 import (
 	"fmt"
+	"html/template"
 	"io"
 	"slices"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"filewise"
 	"filewise/experiment"
 	"filewise/gate"
+	"filewise/report/chart"
 	"filewise/report/document"
 	"filewise/workload"
 )
@@ -59,7 +61,7 @@ func (v view) document() document.Document {
 		Title: fmt.Sprintf("Filewise run %d: %s", v.RunID, document.Headline(v.Headline()).Start()), Generator: "Filewise " + v.Version,
 		About:  []string{fmt.Sprintf("Run %d", v.RunID), v.Plan.Scenario + " on " + v.Plan.Target.Engine, stamp(v.Started)},
 		Footer: []string{"Filewise " + v.Version, fmt.Sprintf("run %d", v.RunID), "started " + stamp(v.Started), "ended " + stamp(v.Ended)},
-		Terms:  tips(),
+		Shapes: template.HTML(chart.Shapes), Terms: tips(),
 		Sections: []document.Section{
 			{ID: "verdict", Blocks: append(append(v.verdict(), v.answerPage()...), v.answer())},
 			{ID: "differences", Name: "Differences", Title: v.differencesTitle(), Print: true, Blocks: append(v.differences(), v.answerTable())},

@@ -14,8 +14,8 @@ func TestTermsAreThoseOfTheDocumentation(t *testing.T) {
 			t.Errorf("docs/terminology.md has no %q", word)
 		}
 	}
-	for _, word := range []string{"layout", "p99", "worst-case loss", "geometric means", "down-weighted", "slowest trial", "best", "better", "worse",
-		"not the best", "undecided", "within the margin", "baseline", "no data", "family", "block", "lock", "log", "latch"} {
+	for _, word := range []string{"layout", "p99", "worst-case loss", "geometric means", "down-weighted", "slowest trial", "best", "better",
+		"worse", "not the best", "undecided", "within the margin", "baseline", "no data", "family", "block", "lock", "log", "latch"} {
 		if said[word] == "" {
 			t.Errorf("nothing says what %q means", word)
 		}

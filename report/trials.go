@@ -15,7 +15,7 @@ func (v view) everyTrial() []document.Block {
 	if len(v.Trials) == 0 {
 		return []document.Block{document.OnPages(document.Text("No trial is stored yet."))}
 	}
-	out := []document.Block{v.timelineFigure(), v.runParts()}
+	out := []document.Block{v.overTime(), v.timelineFigure(), v.runParts()}
 	if noted := v.noted(); len(noted) > 0 {
 		list := document.Tabulate(document.Table{Caption: v.notedNote(), Class: "long"}, noted, v.trialColumns()...)
 		out = append(out, document.Fold{Summary: "The trials in numbers", Print: true, Blocks: []document.Block{list}})

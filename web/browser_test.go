@@ -30,6 +30,7 @@ func view(t *testing.T, b *browsertest.Tab, name string, width int64, scheme str
 	if over := browsertest.Run(t, b, chromedp.Evaluate[int]("document.documentElement.scrollWidth - innerWidth")); over > 0 {
 		t.Errorf("%s: the page is %d pixels wider than the window", name, over)
 	}
+	browsertest.Accessible(t, b)
 	if *shots != "" {
 		must(t, os.WriteFile(filepath.Join(*shots, name+".png"), browsertest.Run(t, b, chromedp.FullScreenshot(100)), 0o644))
 	}
@@ -94,6 +95,8 @@ func TestPage(t *testing.T) {
 	do(t, b, "location.hash = 'token="+strings.ReplaceAll(testToken, " ", "%20")+"'; location.reload()")
 	sees(t, b, "$('login').hidden && location.hash === '' && $('line').innerText === 'Live' && "+
 		"!document.querySelector('[data-do=pause]').disabled")
+	sees(t, b, "document.querySelectorAll('#charts figure svg.fluid').length >= 3 && "+
+		"$('charts').textContent.includes('s since the run began')")
 	view(t, b, "light", 1180, "light")
 	view(t, b, "dark", 1180, "dark")
 	view(t, b, "narrow", 390, "light")

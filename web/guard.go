@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	goruntime "runtime"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"filewise"
@@ -105,11 +106,12 @@ type guard struct {
 	token    string
 	loopback bool
 	cookie   string // its name: cookies of a host are shared by its ports
+	once     *atomic.Pointer[string]
 	cross    *http.CrossOriginProtection
 }
 
 func newGuard(token filewise.Secret, addr net.Addr) guard {
-	g := guard{token: string(token), cross: http.NewCrossOriginProtection()}
+	g := guard{token: string(token), cross: http.NewCrossOriginProtection(), once: new(atomic.Pointer[string])}
 	if tcp, ok := addr.(*net.TCPAddr); ok {
 		g.loopback = tcp.IP.IsLoopback()
 		g.cookie = "filewise-" + portOf(addr.String())
@@ -134,6 +136,18 @@ func (g guard) known(r *http.Request) bool {
 func (g guard) isToken(given string) bool {
 	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(g.token)) // of one length
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
+}
+
+// ticket is made anew, and taken once in the place of the token.
+func (g guard) ticket() string {
+	t := rand.Text()
+	g.once.Store(&t)
+	return t
+}
+
+func (g guard) takes(ticket string) bool {
+	t := g.once.Load()
+	return t != nil && subtle.ConstantTimeCompare([]byte(*t), []byte(ticket)) == 1 && g.once.CompareAndSwap(t, nil)
 }
 
 // pass is the cookie's value, from which the token cannot be told.
@@ -217,7 +231,7 @@ func unauthorized(w http.ResponseWriter) {
 
 // login takes the token and gives the cookie.
 func (g guard) login(w http.ResponseWriter, r *http.Request) {
-	if !g.isToken(r.PostFormValue("token")) {
+	if !g.isToken(r.PostFormValue("token")) && !g.takes(r.PostFormValue("once")) {
 		unauthorized(w)
 		return
 	}

@@ -17,7 +17,7 @@ func ProgressOf(d report.Data) Progress {
 	out := Progress{
 		Run: d.RunID, State: d.State, Scenario: p.Scenario, Engine: p.Target.Engine, Durability: string(p.Target.Durability), Seed: p.Seed,
 		Started: d.Started, Baseline: p.Baseline, Headline: report.Headline(d), Relevance: report.Relevance(d), Sentences: j.Sentences(),
-		Confidence: p.Confidence, Margin: p.Margin, Families: report.Families(d),
+		Confidence: p.Confidence, Margin: p.Margin, Families: report.Families(d), Charts: report.Charts(d),
 		Blocks: j.First().Result.Blocks, MaxBlocks: j.Schedule.MaxBlocks, Plan: planOf(d), Left: report.Left(d),
 		Elapsed: j.Elapsed.Seconds(), Warnings: report.Notices(j.Warnings), Log: trialLines(d),
 	}

@@ -79,6 +79,7 @@ type Progress struct {
 	Confidence float64            `json:"confidence"`     // of the intervals: 0.95
 	Margin     float64            `json:"margin_percent"` // below which differences do not matter
 	Families   []report.FamilyDoc `json:"families"`       // at least one
+	Charts     []report.Chart     `json:"charts"`         // of the report
 	Blocks     int                `json:"blocks"`         // complete ones
 	MaxBlocks  int                `json:"max_blocks"`
 	Plan       Plan               `json:"plan"`

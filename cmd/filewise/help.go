@@ -29,7 +29,7 @@ var groupedFlags = []flagGroup{
 	{"Measuring", []string{"max-blocks", "margin", "confidence", "goal", "rules", "seed", "sessions", "cells", "aa", "calibrate",
 		"storage-limit", "server-bin", "set", "only", "power", "noise", "noise-from"}},
 	{"Safety", []string{"memory", "allow", "abort-if", "maintenance-window"}},
-	{"Output", []string{"name", "tag", "full", "sql", "fail-if", "junit", "serve", "token-file", "notify", "notify-on", "help"}},
+	{"Output", []string{"name", "tag", "full", "sql", "fail-if", "junit", "serve", "open", "token-file", "notify", "notify-on", "help"}},
 }
 
 // ofScenarios is the heading over the flags of some scenarios alone.

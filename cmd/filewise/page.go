@@ -20,6 +20,7 @@ import (
 type pageFlags struct {
 	address   string
 	tokenFile string
+	open      bool
 }
 
 func (f *pageFlags) register(fs *pflag.FlagSet) {
@@ -32,11 +33,15 @@ func (f *pageFlags) register(fs *pflag.FlagSet) {
 func (f *pageFlags) registerToken(fs *pflag.FlagSet) {
 	fs.StringVar(&f.tokenFile, "token-file", "", "`file` with the live page's token; made if it is not there (default: in Filewise's state "+
 		"directory)")
+	fs.BoolVar(&f.open, "open", false, "open the live page in the browser")
 }
 
 // openPage opens the live page where it is asked for: before anything is set up,
 // so that an address that is taken is found then.
 func (a *app) openPage(f *pageFlags) error {
+	if f.open && f.address == "" {
+		f.address = web.DefaultAddress
+	}
 	if f.address == "" {
 		return nil
 	}
@@ -61,7 +66,27 @@ func (a *app) openPage(f *pageFlags) error {
 	if err != nil {
 		return err
 	}
-	return a.tellPage(f.tokenFile, token)
+	if err := a.tellPage(f.tokenFile, token); err != nil || !f.open {
+		return err
+	}
+	if err := a.page.Open(context.Background()); err != nil {
+		w := &lineWriter{w: a.stderr}
+		w.printf("  → No browser could be opened (%v): open the address yourself.\n", err)
+		return w.err
+	}
+	return nil
+}
+
+// keepPage has the page of a run that went well stay while somebody looks at it on the
+// other side of this terminal; nobody could end that of a script. The error is the run's.
+func (a *app) keepPage(ctx context.Context, err error) error {
+	if _, ok := terminal(a.stderr); !ok || err != nil || a.page == nil || !a.page.Watched() {
+		return err
+	}
+	w := &lineWriter{w: a.stderr}
+	w.printf("The live page stays while it is open in a browser; Ctrl-C ends it.\n")
+	a.page.Unwatched(ctx)
+	return w.err
 }
 
 // closePage ends the live page; the pages that are open hear of it.

@@ -57,7 +57,7 @@ because that is not stored; --notify none goes on without.`,
 			}
 			defer surviveBrokenPipe()()
 			_, err = run.Resume(cmd.Context(), r, o)
-			return err
+			return a.keepPage(cmd.Context(), err)
 		},
 	}
 	registerOptions(cmd.Flags(), slices.Concat(f.login.ServerTable(), f.stops.Table(), f.notify.Table())...)

@@ -50,7 +50,7 @@ One that fails does not keep the others from being run.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if file, ok := studyArg(args); ok {
 				defer a.closePage()
-				return a.runStudy(cmd, o, file, only, &g, func() error { return a.openPage(&page) })
+				return a.keepPage(cmd.Context(), a.runStudy(cmd, o, file, only, &g, func() error { return a.openPage(&page) }))
 			}
 			if err := onlyInStudies(only); err != nil {
 				return err
@@ -67,7 +67,7 @@ One that fails does not keep the others from being run.`,
 			if _, err = a.runOne(cmd.Context(), made, &g); err == nil {
 				err = g.end(a)
 			}
-			return err
+			return a.keepPage(cmd.Context(), err)
 		},
 	}
 	registerOnly(cmd, &only)

@@ -3,12 +3,16 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -118,4 +122,59 @@ func TestServe(t *testing.T) {
 		t.Errorf("the terminal does not tell of the pause:\n%s", &c.stderr)
 	}
 	p.tidy()
+}
+
+// A page that --open has opened stays when its run has ended, until Ctrl-C.
+func TestPageStaysWhileItIsOpen(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	bin, address := t.TempDir(), freeAddress(t)
+	told := filepath.Join(bin, "url")
+	script := "#!/bin/sh\necho \"$1\" >" + told + ".new && mv " + told + ".new " + told + "\n"
+	if err := os.WriteFile(filepath.Join(bin, "xdg-open"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if runtime.GOOS == "darwin" {
+		t.Skip("SKIPPED: a browser opened by xdg-open: macOS has its own")
+	}
+	looked := make(chan error, 1)
+	go func() { looked <- lookUntilDone(t.Context(), told) }()
+	shown := p.onTerminal(exitOK, []string{"PATH=" + bin + ":" + os.Getenv("PATH")}, []typed{{"The live page stays", "\x03"}},
+		append(slices.Clone(shortRun), "--serve="+address, "--open")...)
+	if err := <-looked; err != nil {
+		t.Fatalf("%v\n%s", err, shown)
+	}
+}
+
+// lookUntilDone holds the page open whose address a file will have, until a run is done.
+func lookUntilDone(ctx context.Context, file string) error {
+	var address string
+	err := until(time.Minute, func() (bool, error) {
+		text, err := os.ReadFile(file)
+		address = string(text)
+		return err == nil, nil
+	})
+	page, _, ticket := strings.Cut(address, "#once=")
+	if err != nil || !ticket {
+		return fmt.Errorf("what is opened is %q: %w", address, err)
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, page+"api/events", nil)
+	if err != nil {
+		return err
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	lines := bufio.NewScanner(answer.Body)
+	lines.Buffer(nil, 4<<20)
+	done := false
+	for lines.Scan() {
+		done = done || strings.Contains(lines.Text(), `"state":"done","scenario"`)
+	}
+	if done {
+		return nil
+	}
+	return fmt.Errorf("the page ended before its run was done: %w", lines.Err())
 }

@@ -24,8 +24,9 @@ const (
 
 // Document is what is written.
 type Document struct {
-	Title     string // of the window
-	Generator string // the program that measured, and its version
+	Title     string        // of the window
+	Generator string        // the program that measured, and its version
+	Shapes    template.HTML // that drawings refer to
 	About     []string
 	Footer    []string
 	Terms     map[string]string // what words mean that stand alone, as heads of columns do

@@ -26,14 +26,10 @@ function sig(x) {
 // room is the width of drawings, so that their letters have the page's size.
 const room = () => Math.max(300, Math.min(900, document.getElementById("content").clientWidth || 720));
 
-const cut = (text, most) => text.length > most ? text.slice(0, Math.max(1, most - 1)) + "…" : text;
-
-const percent = x => (x > 0 ? "+" : x < 0 ? "−" : "") + sig(Math.abs(x)) + " %";
-
 // courseChart draws the throughput within this trial over that of earlier ones.
 function courseChart(now) {
   const all = [...(now.earlier || []), now.course].filter(c => c && c.per_second);
-  const width = room(), height = 220, left = 58, right = 8, top = 12, bottom = 28;
+  const width = room(), height = 250, left = 58, right = 8, top = 28, bottom = 42;
   const most = Math.max(...all.flatMap(c => c.per_second), 1);
   const long = Math.max(...all.map(c => c.per_second.length * c.step_seconds), 0.001);
   const x = s => left + (width - left - right) * s / long;
@@ -49,8 +45,9 @@ function courseChart(now) {
     drawing.append(svg("line", { class: v ? "tick" : "axis", x1: left, x2: width - right, y1: y(v), y2: y(v) }),
       svg("text", { x: left - 8, y: y(v) + 4, "text-anchor": "end" }, sig(v)));
   }
+  drawing.append(svg("text", { x: 0, y: 12 }, `throughput, ${now.unit || "operations"}/s`), svg("text", { x: width - right, y: height - 6, "text-anchor": "end" }, "since the warm-up began"));
   for (const s of [0, long / 2, long]) {
-    drawing.append(svg("text", { x: x(s), y: height - 8, "text-anchor": s === 0 ? "start" : s === long ? "end" : "middle" }, sig(s) + " s"));
+    drawing.append(svg("text", { x: x(s), y: height - 24, "text-anchor": s === 0 ? "start" : s === long ? "end" : "middle" }, sig(s) + " s"));
   }
   for (const c of now.earlier || []) drawing.append(svg("path", { class: "then", d: path(c) }));
   if (now.course?.per_second?.length) drawing.append(svg("path", { class: "this", d: path(now.course) }));
@@ -80,35 +77,9 @@ function courseTable(now) {
 
 const markClass = mark => ({ best: "best", better: "good", "within the margin": "same", baseline: "same", "not the best": "same", worse: "worse" })[mark] || "open";
 
-// estimatesChart draws the differences with their intervals, on a log scale.
-function estimatesChart(p) {
-  const rows = p.families[0].layouts.filter(l => l.baseline || l.difference_percent !== null);
-  if (!rows.some(l => !l.baseline)) return null;
-  const ln = v => Math.log1p(Math.max(v, -99.9) / 100);
-  const ends = rows.flatMap(l => [l.difference_percent, l.difference_low, l.difference_high]).filter(v => v !== null && Number.isFinite(v)).map(ln);
-  const margin = [ln(-p.margin_percent), ln(p.margin_percent)];
-  let low = Math.min(...ends, ...margin), high = Math.max(...ends, ...margin);
-  const spare = (high - low) * .06;
-  low -= spare; high += spare;
-  const width = room(), left = Math.min(160, width * .3), right = 30, pitch = 44, foot = pitch * rows.length + 8;
-  const x = v => left + (width - left - right) * (v - low) / (high - low);
-  const words = rows.map(l => `${l.name}: ${l.difference}`).join("; ");
-  const drawing = svg("svg", { class: "chart", viewBox: `0 0 ${width} ${foot + 26}`, role: "img", "aria-label": `Difference from ${p.baseline}. ${words}` });
-  drawing.append(svg("rect", { class: "band", x: x(margin[0]), y: 4, width: x(margin[1]) - x(margin[0]), height: foot - 4 }),
-    svg("line", { class: "axis", x1: x(0), x2: x(0), y1: 4, y2: foot }));
-  for (const v of [low + spare, 0, high - spare]) {
-    if (v && Math.abs(x(v) - x(0)) < 50) continue;
-    drawing.append(svg("text", { x: x(v), y: foot + 18, "text-anchor": "middle" }, percent(Math.expm1(v) * 100)));
-  }
-  rows.forEach((l, i) => {
-    const y = pitch * i + 28, g = svg("g", { class: markClass(l.mark) });
-    g.append(svg("text", { class: "name", x: left - 14, y: y + 4, "text-anchor": "end" }, cut(l.name, Math.floor(left / 8))));
-    const at = l.baseline ? 0 : ln(l.difference_percent);
-    if (!l.baseline && l.difference_low !== null && l.difference_high !== null) {
-      g.append(svg("line", { class: "interval", x1: x(ln(l.difference_low)), x2: x(ln(l.difference_high)), y1: y, y2: y }));
-    }
-    g.append(svg("circle", { class: "dot", cx: x(at), cy: y, r: 5 }));
-    drawing.append(g);
-  });
-  return drawing;
+// reportChart is a drawing that Filewise has made, with all texts in it escaped.
+function reportChart(c) {
+  const drawn = new DOMParser().parseFromString(c.svg, "text/html").body;
+  if (!c.name) return [...drawn.childNodes]; // the shapes
+  return el("figure", {}, el("h3", {}, c.name), [...drawn.childNodes], c.caption && el("figcaption", {}, c.caption));
 }

@@ -140,8 +140,7 @@ function showProgress() {
   put("headline", p.headline);
   put("relevance", p.relevance);
   put("sentences", (p.sentences || []).filter(s => s !== p.headline).map(s => el("li", {}, s)));
-  const drawing = estimatesChart(p);
-  put("estimates", drawing, drawing && el("figcaption", {}, `Difference of throughput from ${p.baseline}${p.families.length > 1 ? ` (${p.families[0].name})` : ""}, with ${sig(100 * p.confidence)} % intervals that hold together. The band is the margin of ±${sig(p.margin_percent)} %.`));
+  put("charts", p.charts.flatMap(reportChart));
   const tables = p.families.map(f => layoutTable(p, p.families.length > 1 ? f.name + ": " + f.headline : "Layouts", f.layouts));
   put("tables", tables);
   put("left", p.left ? p.left[0].toUpperCase() + p.left.slice(1) + "." : "");
@@ -242,15 +241,15 @@ async function act(action) {
 
 for (const b of document.querySelectorAll("[data-do]")) b.addEventListener("click", () => act(b.dataset.do));
 
-async function login(token) {
-  const r = await fetch("/login", { method: "POST", body: new URLSearchParams({ token }) });
+async function login(given) {
+  const r = await fetch("/login", { method: "POST", body: new URLSearchParams(given) });
   put("login-said", r.ok ? "" : "That is not the token.");
   return r.ok;
 }
 
 $("login").addEventListener("submit", async e => {
   e.preventDefault();
-  if (await login($("token").value)) { $("token").value = ""; connect(); }
+  if (await login({ token: $("token").value })) { $("token").value = ""; connect(); }
 });
 
 // ---- the line to Filewise ----
@@ -293,10 +292,10 @@ async function connect() {
 }
 
 (async () => {
-  const token = new URLSearchParams(location.hash.slice(1)).get("token");
-  if (token) {
+  const given = new URLSearchParams(location.hash.slice(1));
+  if (given.get("token") || given.get("once")) {
     history.replaceState(null, "", location.pathname); // it is in no bookmark and over no shoulder
-    await login(token).catch(() => {});
+    await login(given).catch(() => {});
   }
   connect();
 })();
