@@ -65,6 +65,13 @@ const (
 	ProbeOwnWork  = "own work"
 	OwnStatements = "statements"
 	OwnTime       = "time"
+	// ProbeServerMemory is what the server itself says that it may use: MemoryTotal, of which it
+	// adds up the amount times how long it was so, in UnitSummed, and how long it was looked
+	// at, in UnitLooked. Deltas hold the mean, in "B".
+	ProbeServerMemory = "server memory"
+	MemoryTotal       = "total"
+	UnitSummed        = "B·s"
+	UnitLooked        = "s looked at"
 	// ProbeCheckpoints says how far the server's checkpoints have come: CheckpointCycles.
 	ProbeCheckpoints = "checkpoints"
 )

@@ -51,9 +51,11 @@ func (h history) memoryOf(t filewise.Trial) (float64, bool) {
 	if limit := h.plan.Target.Memory; limit > 0 {
 		return float64(limit), true
 	}
-	for _, m := range t.Measures {
-		if x, ok := probe.Find(m.Deltas, probe.ProbeMemory, probe.MemoryTotal); ok {
-			return x, true
+	for _, name := range []string{filewise.ProbeServerMemory, probe.ProbeMemory} { // behind a forwarded port this machine's is another's
+		for _, m := range t.Measures {
+			if x, ok := probe.Find(m.Deltas, name, filewise.MemoryTotal); ok {
+				return x, true
+			}
 		}
 	}
 	return 0, false
@@ -88,7 +90,13 @@ func (h history) readFromStorage(t filewise.Trial) (most float64, ok bool) {
 	}
 	for _, m := range t.Measures {
 		x, known := probe.Find(m.Deltas, server, "bytes read from storage")
-		if !known {
+		if _, own := probe.Find(m.Deltas, filewise.ProbeServerMemory, filewise.MemoryTotal); own {
+			for _, d := range m.Deltas {
+				if d.Probe == filewise.ProbeFiles && d.Name == filewise.FileBytesRead {
+					x, known = x+d.Value, true
+				}
+			}
+		} else if !known {
 			for _, d := range m.Deltas {
 				if d.Probe == "disk" && strings.HasSuffix(d.Name, " bytes read") {
 					x, known = max(x, d.Value), true

@@ -31,6 +31,7 @@ func delta(probe, name string, v float64) filewise.Delta {
 
 func TestFitsInMemory(t *testing.T) {
 	memory := delta(probe.ProbeMemory, probe.MemoryTotal, 16*gib)
+	own := delta(filewise.ProbeServerMemory, filewise.MemoryTotal, 2*gib)
 	for name, x := range map[string]struct {
 		bytes  int64
 		deltas []filewise.Delta
@@ -45,7 +46,11 @@ func TestFitsInMemory(t *testing.T) {
 			"(6.0 MiB)"},
 		"a little, and all is read": {6 << 20, []filewise.Delta{memory, delta(filewise.ProbeServer, "bytes read from storage", 6<<20)}, ""},
 		"does not fit":              {17 * gib, []filewise.Delta{memory}, ""},
-		"memory of another host":    {4 * gib, []filewise.Delta{delta("client memory", probe.MemoryTotal, 16*gib)}, ""},
+		"memory of another host":    {4 * gib, []filewise.Delta{memory, own}, ""},
+		"as the server has it":      {gib, []filewise.Delta{delta(probe.ProbeMemory, probe.MemoryTotal, 1<<20), own}, "(2.0 GiB)"},
+		"read by the server":        {gib, []filewise.Delta{own, delta(filewise.ProbeFiles, filewise.FileBytesRead, gib)}, ""},
+		"a disk of the client":      {gib, []filewise.Delta{own, delta("disk", "sda bytes read", gib)}, "(2.0 GiB)"},
+		"memory of the client's":    {4 * gib, []filewise.Delta{delta("client memory", probe.MemoryTotal, 16*gib)}, ""},
 	} {
 		s := first(withCounters(x.bytes, x.deltas...))
 		got := s.fitsInMemory(s.counted(s.lastBlock()))

@@ -18,7 +18,7 @@ const ProbeMemory = "memory"
 
 // The amounts of ProbeMemory.
 const (
-	MemoryTotal     = "total" // or the limit of Filewise's container, if that is less
+	MemoryTotal     = filewise.MemoryTotal // or the limit of Filewise's container, if that is less
 	MemoryAvailable = "available"
 	MemoryCached    = "page cache"
 	MemoryDirty     = "dirty"     // to be written to some storage
@@ -74,8 +74,8 @@ func (m *memory) Sample(ctx context.Context, since time.Duration) error {
 
 // Units of what levels makes means of.
 const (
-	unitSum  = "B·s"
-	unitTime = "s looked at"
+	unitSum  = filewise.UnitSummed
+	unitTime = filewise.UnitLooked
 )
 
 // Read returns what was added up so far.
@@ -102,9 +102,9 @@ func (m *memory) Read(ctx context.Context) ([]filewise.Counter, error) {
 // levels puts means in the place of what was added up; none in a window without
 // looks.
 func levels(deltas []filewise.Delta) []filewise.Delta {
-	looked, _ := Find(deltas, ProbeMemory, unitTime)
 	out := make([]filewise.Delta, 0, len(deltas))
 	for _, d := range deltas {
+		looked, _ := Find(deltas, d.Probe, unitTime)
 		if d.Unit == unitTime || d.Unit == unitSum && looked <= 0 {
 			continue
 		}

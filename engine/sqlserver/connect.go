@@ -37,7 +37,7 @@ func (l *login) pool(database, program string, n int) *sql.DB {
 		c.Database = database
 	}
 	c.AppName = program
-	db := sql.OpenDB(l.connector(c))
+	db := sql.OpenDB(patient{l, c})
 	db.SetMaxOpenConns(n)
 	db.SetMaxIdleConns(n)
 	return db

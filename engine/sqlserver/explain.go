@@ -150,6 +150,9 @@ func (l *login) unreachable(err error) error {
 		"instance behind the host is looked up by UDP 1434"
 	old := oldTLS.MatchString(err.Error())
 	switch {
+	case errors.Is(err, errUnanswered):
+		remedy = "its workers may all be busy (THREADPOOL; max worker threads): look by the dedicated administrator connection, and try " +
+			"again when they are not, with fewer --connections"
 	case strings.Contains(err.Error(), "krb5"):
 		remedy = "the URL names no user, so that your own tickets sign in: run kinit, name the files by krb5-credcachefile and " +
 			"krb5-configfile, or give a user of SQL Server: sqlserver://USER@HOST"

@@ -305,3 +305,34 @@ func TestLoginFails(t *testing.T) {
 		t.Errorf("no server: %v (%s)", err, filewise.RemedyOf(err))
 	}
 }
+
+// TestThreadpool: with fewer workers than connections, requests wait for one, and nothing is
+// lost, also when they are cancelled; a server that has none for good is not waited for.
+func TestThreadpool(t *testing.T) {
+	lab := newLab(t, func(m *model) { m.slow = 100 * time.Microsecond })
+	w := inserts(t, func(p *workload.Params) { p.Connections = 8 })
+	db := lab.build(lab.open(), layout(1), w)
+	lab.model.threads = make(chan struct{}, 2)
+	ledger := make(filewise.Ledger, 8)
+	ok(t, work(t, t.Context(), db, w.Program(), ledger, 30)...)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		soon(t, "no worker is busy", func() bool { return len(lab.model.threads) == 2 })
+		cancel()
+	}()
+	for _, err := range work(t, ctx, db, w.Program(), ledger, 2000) {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("a cancelled call: %v", err)
+		}
+	}
+	ok(t, w.Check(t.Context(), db.Querier, 0, []filewise.Ledger{ledger}), db.Dropper.Drop(t.Context()))
+
+	hung := newLab(t, func(m *model) { m.threads = make(chan struct{}, 1) })
+	hung.model.threads <- struct{}{}
+	defer func() { <-hung.model.threads }()
+	hung.target.Address.Options = map[string]string{"dial timeout": "1"}
+	_, err := Engine{}.Open(t.Context(), hung.target)
+	if filewise.CodeOf(err) != filewise.CodePreflight || !strings.Contains(filewise.RemedyOf(err), "THREADPOOL") {
+		t.Errorf("%v (%s)", err, filewise.RemedyOf(err))
+	}
+}

@@ -3,6 +3,7 @@ package sqlserver
 import (
 	"errors"
 	"fmt"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -196,6 +197,31 @@ func TestGrewAndProbes(t *testing.T) {
 	}
 	if len(before) != len(files)*len(counted) || counters(t, db, engineName)[filewise.Counter{Name: "checkpoint pages", Unit: "pages"}] != 77 {
 		t.Errorf("before %v", before)
+	}
+}
+
+// TestServersOwn: memory is the server's, not the client's, and a window is told in cycles of
+// checkpoints, but not where a checkpoint is measured.
+func TestServersOwn(t *testing.T) {
+	lab := newLab(t, nil)
+	s := lab.open()
+	memory := filewise.Counter{Name: filewise.MemoryTotal, Unit: filewise.UnitSummed}
+	looked := filewise.Counter{Name: filewise.UnitLooked, Unit: filewise.UnitLooked}
+	for _, work := range []int64{0, 100 * mib} {
+		p := inserts(t, nil).Program()
+		p.WorkBytes = work
+		db, err := s.Build(t.Context(), layout(1), p)
+		ok(t, err)
+		before := counters(t, db, filewise.ProbeServerMemory)
+		after := counters(t, db, filewise.ProbeServerMemory)
+		mean := (after[memory] - before[memory]) / (after[looked] - before[looked])
+		if math.Abs(mean-16<<30) > 1 {
+			t.Errorf("%v B of memory", mean)
+		}
+		cycles := counters(t, db, filewise.ProbeCheckpoints)
+		if n, counted := cycles[filewise.Counter{Name: filewise.CheckpointCycles, Unit: "cycles"}]; counted != (work == 0) || n > 1 {
+			t.Errorf("work of %d: %v cycles", work, cycles)
+		}
 	}
 }
 

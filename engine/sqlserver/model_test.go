@@ -49,6 +49,7 @@ type model struct {
 	inModel       []string       // what every new database has
 	waits         []modelWait    // of sessions
 	latches       map[string]int // waited for now, by kind of page
+	threads       chan struct{}  // the server's workers, one for each request and login; nil: enough of them
 	// fault is asked before a statement is executed: it may answer instead.
 	fault func(context.Context, Request, *Reply) (handled bool, err error)
 }
@@ -88,7 +89,27 @@ func newModel() *model {
 		client: "10.0.0.7", workers: 576, largeMemory: 4096, available: 1 << 40, mount: `C:\`}
 }
 
+// worker waits for one of the server's; false: the request was cancelled before it had one.
+func (m *model) worker(ctx context.Context) (free func(), had bool) {
+	if m.threads == nil {
+		return func() {}, true
+	}
+	select {
+	case m.threads <- struct{}{}:
+		return func() { <-m.threads }, true
+	case <-ctx.Done():
+		return func() {}, false
+	}
+}
+
 func (m *model) Login(s *Session) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	free, had := m.worker(ctx)
+	defer free()
+	if !had {
+		return errors.New("there is no worker")
+	}
 	if s.Login.User != "filewise" || s.Login.Password != m.password {
 		return fmt.Errorf("Login failed for user '%s'.", s.Login.User)
 	}
@@ -131,6 +152,11 @@ func (m *model) affected(q Request, r *Reply, n int) {
 func (m *model) Handle(ctx context.Context, q Request, r *Reply) error {
 	if q.Reset {
 		m.release(q.Session)
+	}
+	free, had := m.worker(ctx)
+	defer free()
+	if !had {
+		return nil
 	}
 	if q.Kind == Bulk {
 		return m.bulkRows(q, r)

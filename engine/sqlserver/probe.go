@@ -3,6 +3,8 @@ package sqlserver
 import (
 	"context"
 	"fmt"
+	"sync"
+	"time"
 
 	"filewise"
 )
@@ -87,3 +89,49 @@ func (p writingProbe) Read(ctx context.Context) ([]filewise.Counter, error) {
 	}
 	return all, nil
 }
+
+// memoryProbe reads how much memory the server aims at, which holds its buffers.
+type memoryProbe struct {
+	build *build
+
+	mu   sync.Mutex
+	last time.Time
+	sums [2]float64 // B·s and s
+}
+
+// Name is the probe's name.
+func (*memoryProbe) Name() string { return filewise.ProbeServerMemory }
+
+// Read adds up what the server says now for the time since the reading before.
+func (p *memoryProbe) Read(ctx context.Context) ([]filewise.Counter, error) {
+	machine, err := ask(ctx, p.build.inside, "machine", nil)
+	if err != nil {
+		return nil, p.build.server.login.explain(fmt.Errorf("memory of the server: %w", err))
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	if target, ok := machine.number("target_kb"); ok && !p.last.IsZero() {
+		since := now.Sub(p.last).Seconds()
+		p.sums[0], p.sums[1] = p.sums[0]+float64(target)*kib*since, p.sums[1]+since
+	}
+	p.last = now
+	return []filewise.Counter{{Name: filewise.MemoryTotal, Unit: filewise.UnitSummed, Value: p.sums[0]},
+		{Name: filewise.UnitLooked, Unit: filewise.UnitLooked, Value: p.sums[1]}}, nil
+}
+
+// checkpointProbe counts cycles of checkpoints by the clock: indirect ones have a page
+// written within the target recovery time, and nothing tells when.
+type checkpointProbe time.Time
+
+// Name is the probe's name.
+func (checkpointProbe) Name() string { return filewise.ProbeCheckpoints }
+
+// Read tells how many target recovery times have passed.
+func (p checkpointProbe) Read(context.Context) ([]filewise.Counter, error) {
+	cycles := time.Since(time.Time(p)).Seconds() / recoveryTime.Seconds()
+	return []filewise.Counter{{Name: filewise.CheckpointCycles, Unit: "cycles", Value: cycles}}, nil
+}
+
+// recoveryTime is what section options sets.
+const recoveryTime = time.Minute

@@ -3,7 +3,6 @@ package sqlserver
 import (
 	"cmp"
 	"context"
-	"database/sql/driver"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -69,8 +68,8 @@ func tokenOf(a filewise.Address) filewise.Secret {
 	return ""
 }
 
-// connector opens connections of a configuration.
-func (l *login) connector(c msdsn.Config) driver.Connector {
+// signer opens connections of a configuration.
+func (l *login) signer(c msdsn.Config) *mssql.Connector {
 	token := tokenOf(l.address)
 	if token != "" {
 		signed, err := mssql.NewSecurityTokenConnector(c, func(context.Context) (string, error) { return token.Reveal(), nil })
