@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -164,6 +165,57 @@ func TestGrowingBeginsSmall(t *testing.T) {
 			if most := int64(l.Data.Files+4) << 20; l.Data.Allocation == filewise.Growing && bytes > most {
 				t.Errorf("%s: %s begins with %d bytes, more than %d", engine, l.Name, bytes, most)
 			}
+		}
+	}
+}
+
+// SQL Server's half of the article on single rows has its own rows, files and log.
+func TestDMLOfSQLServer(t *testing.T) {
+	engines := plan.Engines(all.Engines())
+	for scale, want := range map[float64]string{
+		1: "350000 10000 2000: 8M+1M log 1M+1M, 8M 1M 1M 1M 1M 1M 1M 1M+1M log 1M+1M, 12M+1M log 438M+1M, " +
+			"8M 8M 8M 8M 8M 8M 8M 8M+1M log 438M+1M",
+		0.04: "14000 400 2000: 8M+1M log 1M+1M, 8M 1M 1M 1M 1M 1M 1M 1M+1M log 1M+1M, 12M+1M log 17.5M+1M, " +
+			"8M 8M 8M 8M 8M 8M 8M 8M+1M log 17.5M+1M",
+	} {
+		o := engines.New()
+		o.Scenario, o.Target, o.AsPublished, o.Scale = "dml", plan.Of("sqlserver://u@h"), plan.Of(true), plan.Of(scale)
+		p, err := engines.Make(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		grows := regexp.MustCompile(`'([^']*)', SIZE = (\d+)KB, MAXSIZE = UNLIMITED, FILEGROWTH = (\d+)KB`)
+		var layouts []string
+		for _, l := range p.Layouts {
+			s, err := script(t, p, l)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var all, growth string
+			for _, m := range grows.FindAllStringSubmatch(s.Steps[0].SQL, -1) {
+				kb, _ := strconv.ParseFloat(m[2], 64)
+				size := strconv.FormatFloat(kb/1024, 'g', -1, 64) + "M"
+				if strings.HasSuffix(m[1], ".ldf") {
+					size, growth = growth+" log "+size, ""
+				}
+				all += " " + size
+				step, _ := strconv.Atoi(m[3])
+				growth = fmt.Sprintf("+%dM", step/1024)
+			}
+			layouts = append(layouts, strings.ReplaceAll(strings.TrimSpace(all+growth), " +", "+"))
+		}
+		got := fmt.Sprintf("%d %d %d: %s", p.Params.Rows, p.Params.Selects, p.Params.Concurrent, strings.Join(layouts, ", "))
+		if got != want {
+			t.Errorf("%s\nwant %s", got, want)
+		}
+		sc, err := workload.Lookup("dml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		says := strings.Join(sc.On("sqlserver").DiffersHere(p.Layouts, scale), "\n")
+		if strings.Contains(says, "Oracle") || !strings.Contains(says, "8 MiB each") ||
+			scale != 1 && !strings.Contains(says, "350000 rows there, 14000 rows here") {
+			t.Error(says)
 		}
 	}
 }

@@ -49,6 +49,14 @@ func (m *maker) published() error {
 	return nil
 }
 
+// publishedHere has the article's design as it was on this engine.
+func (m *maker) publishedHere() error {
+	if usual, err := workload.Lookup(m.sc.Name); err == nil && m.o.AsPublished.Value {
+		m.sc = usual.On(m.plan.Target.Engine).AsPublished(m.o.Scale.Value)
+	}
+	return nil
+}
+
 // publishedArms are the layouts of the article's design: every number of files
 // with each of its allocations, and its data files under backup files.
 func (m *maker) publishedArms(arms []arm) []arm {
@@ -78,8 +86,11 @@ func (m *maker) publishedArms(arms []arm) []arm {
 			a.Data.Allocation, a.allocationGiven = allocation, true
 			a.Name += ", " + string(allocation)
 			a.Rank = a.Rank*len(d.Allocations) + i
-			if allocation == filewise.Growing {
-				a.Data.Bytes = m.leastGrowing(a.Layout)
+			switch {
+			case allocation == filewise.Growing:
+				a.Data.Bytes = m.leastSize(a.Layout, int64(a.Data.Files)<<20)
+			case d.Allocated > 0:
+				a.Data.Bytes = m.leastSize(a.Layout, d.Allocated)
 			}
 			out = append(out, a)
 		}
@@ -87,9 +98,9 @@ func (m *maker) publishedArms(arms []arm) []arm {
 	return out
 }
 
-// leastGrowing is the size, in whole MiB, in which files that grow can be made at least:
-// larger ones would have room for rows before they grow.
-func (m *maker) leastGrowing(l filewise.Layout) int64 {
+// leastSize is the size from some bytes on, in steps of 1 MiB, in which files can be made at
+// least: larger ones would have room for rows before they grow.
+func (m *maker) leastSize(l filewise.Layout, from int64) int64 {
 	program, err := m.program()
 	if err != nil {
 		return l.Data.Bytes
@@ -98,7 +109,7 @@ func (m *maker) leastGrowing(l filewise.Layout) int64 {
 		l.Data.Growth = 1 << 20
 	}
 	usual := l.Data.Bytes
-	for l.Data.Bytes = int64(l.Data.Files) << 20; l.Data.Bytes < usual; l.Data.Bytes += 1 << 20 {
+	for l.Data.Bytes = from; l.Data.Bytes < usual; l.Data.Bytes += 1 << 20 {
 		if _, err := m.Engine.Script(InScratch(m.plan.Target), l, program); err == nil {
 			return l.Data.Bytes
 		}

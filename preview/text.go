@@ -272,7 +272,7 @@ func printRuns(w *lines, p experiment.Plan) {
 		return
 	}
 	w.printf("\nNot as published\n")
-	for _, s := range sc.DiffersHere(p.Layouts, p.AsPublished.Scale) {
+	for _, s := range sc.On(p.Target.Engine).DiffersHere(p.Layouts, p.AsPublished.Scale) {
 		w.printf("  %s\n", s)
 	}
 }

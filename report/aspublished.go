@@ -48,8 +48,8 @@ func (v view) besidePublished() *asPublished {
 		return nil
 	}
 	out := &asPublished{Scale: strconv.FormatFloat(a.Scale, 'g', 4, 64), Average: averageWords(*a)}
-	if d := v.Scenario.Design; d != nil {
-		out.Words, out.Differs = d.Words, v.Scenario.DiffersHere(v.Plan.Layouts, a.Scale)
+	if sc := v.Scenario.On(v.Plan.Target.Engine); sc.Design != nil {
+		out.Words, out.Differs = sc.Design.Words, sc.DiffersHere(v.Plan.Layouts, a.Scale)
 		out.Differs = append(out.Differs, v.grown()...)
 	}
 	if v.windowed() {

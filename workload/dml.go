@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -57,15 +58,18 @@ type dml struct {
 // add adds the four phases of one process, or of concurrent connections.
 func (w *dml) add(prefix string, connections int, client bool) {
 	for _, op := range dmlOps {
-		ops := w.params.Rows
-		if op == opSelect { // which commit nothing, and would be over at once
+		ops := w.rows(client)
+		switch {
+		case op == opSelect && !client && w.params.Selects > 0:
+			ops = w.params.Selects
+		case op == opSelect: // which commit nothing, and would be over at once
 			ops *= int64(max(w.params.Repeat, 1))
 		}
 		w.phases = append(w.phases, filewise.Phase{
 			Family: prefix + op, Unit: "rows", Section: op, Connections: connections, CommitEvery: 1,
 			Ops: ops, OpBytes: dmlRowBytes, Client: client,
 			PerStatement: client && w.params.Connect == ConnectPerStatement,
-			Args:         dmlArgs{w, op, int64(connections)},
+			Args:         dmlArgs{w, op, int64(connections), w.rows(client)},
 		})
 	}
 }
@@ -102,6 +106,15 @@ type dmlArgs struct {
 	w           *dml
 	op          string
 	connections int64
+	rows        int64
+}
+
+// rows are those of one process, or of the concurrent part.
+func (w *dml) rows(client bool) int64 {
+	if client {
+		return cmp.Or(w.params.Concurrent, w.params.Rows)
+	}
+	return w.params.Rows
 }
 
 // Args appends the key, and what the statement writes.
@@ -114,7 +127,7 @@ func (d dmlArgs) Args(dst []any, worker int, i int64) []any {
 	case opUpdate:
 		return append(dst, key, Modulus-1-x)
 	case opSelect:
-		return append(dst, (key-1)%d.w.params.Rows+1)
+		return append(dst, (key-1)%d.rows+1)
 	}
 	return append(dst, key)
 }

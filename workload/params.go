@@ -22,6 +22,9 @@ type Params struct {
 	Batch  int `json:"batch,omitempty"`
 	Repeat int `json:"repeat,omitempty"` // executions in a trial: scan of a warm query, dml of the select of a row; 0: one
 
+	Selects    int64 `json:"selects,omitempty"`    // dml: of one process; 0: of every row
+	Concurrent int64 `json:"concurrent,omitempty"` // dml: rows of the concurrent part; 0: Rows
+
 	Published bool `json:"published,omitempty"` // dml: as the article had it, where an engine's own differs
 
 	Discard bool `json:"discard,omitempty"` // backup: what is backed up is thrown away, and not restored

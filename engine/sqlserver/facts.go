@@ -58,7 +58,7 @@ func (s *externalServer) buildFacts() []filewise.Fact {
 		{Name: "delayed durability", Value: durability},
 		{Name: "pinned", Value: "Query Store off, READ_COMMITTED_SNAPSHOT off, no update of statistics by itself, page " +
 			"checksums, target recovery time 60 s"},
-		{Name: "log growth", Value: humanize.IBytes(uint64(set.logGrowth))},
+		{Name: "log growth", Value: humanize.IBytes(uint64(set.logGrowth)) + ", of dml --as-published 1.0 MiB"},
 	}
 	if set.mixedPages {
 		facts = append(facts, filewise.Fact{Name: settingMix, Value: "on"})

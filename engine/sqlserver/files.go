@@ -87,8 +87,11 @@ func (d *design) sizes() (sizes []int64, growth int64) {
 	if s.Allocation == filewise.Growing {
 		per = leastFile
 	}
-	if s.Growth > 0 {
+	switch {
+	case s.Growth > 0:
 		growth = s.Growth / extent * extent
+	case asPublished(d.program):
+		growth = leastFurther
 	}
 	sizes = slices.Repeat([]int64{per}, s.Files)
 	if d.startsLeast() {
@@ -126,6 +129,14 @@ func (d *design) placeIndexes(dirs map[string]joiner, growth int64) error {
 	return nil
 }
 
+// logGrowth is what --set says, or the article, or the usual.
+func (d *design) logGrowth() int64 {
+	if asPublished(d.program) && d.settings.logGrowth == usualGrow {
+		return leastFurther
+	}
+	return d.settings.logGrowth
+}
+
 func (d *design) placeLog(dirs map[string]joiner, at place, beside filewise.Volume) error {
 	volume := beside.Name
 	if d.layout.LogVolume != "" {
@@ -137,8 +148,9 @@ func (d *design) placeLog(dirs map[string]joiner, at place, beside filewise.Volu
 			dir = at.log // the server keeps a default of its own for logs
 		}
 	}
-	f := file{Logical: "fw_log", KB: d.settings.logSize(d.layout.Data.Bytes, d.program) / kib, GrowthKB: d.settings.logGrowth / kib,
-		role: filewise.RoleLog, volume: volume}
+	f := file{Logical: "fw_log", KB: d.settings.logSize(d.layout.Data.Bytes, d.layout.Data.Allocation == filewise.Growing, d.program) / kib,
+		GrowthKB: d.logGrowth() / kib,
+		role:     filewise.RoleLog, volume: volume}
 	err := d.join(&f, dir, "log.ldf")
 	d.log = []file{f}
 	return err

@@ -95,17 +95,30 @@ func size(key, value string, least uint64) (int64, error) {
 // logSize is the initial size of the log, so that it does not grow while
 // measured: under the simple recovery model a checkpoint frees it again.
 // Inserts of a window fill more: half full, a checkpoint comes for the log's sake.
-func (s settings) logSize(data int64, p filewise.Program) int64 {
+func (s settings) logSize(data int64, growing bool, p filewise.Program) int64 {
 	least := int64(usualLog)
 	switch {
 	case s.logBytes > 0:
 		return s.logBytes
+	case asPublished(p) && growing:
+		return leastLog
+	case asPublished(p):
+		return max(publishedLog*p.Tables[0].Rows/publishedRows/extent*extent, leastLog)
 	case p.Appends() && p.WorkBytes == 0:
 		least = windowLog
 	case p.Appends():
 		least = max(least, logOf*p.WorkBytes)
 	}
 	return min(max(data/4, least), mostLog) / extent * extent
+}
+
+// The preallocated log of scenario dml's article, and the rows that it was for.
+const publishedLog, publishedRows = 438 * mib, 350_000
+
+// asPublished tells whether it is the article's experiment with single rows.
+func asPublished(p filewise.Program) bool {
+	published, _ := p.Vars()["Published"].(bool)
+	return published
 }
 
 // delayed tells whether commits may return before they are on the storage.
