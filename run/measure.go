@@ -46,7 +46,7 @@ func (m *measurement) measure(ctx context.Context, run store.Run, done []filewis
 	runner := m.env.runner(watch)
 	runner.Plan = run.Plan
 	runner.Probes, runner.Ceilings, runner.Notify = probes(run.Plan.Target), m.env.ceilings(), live.hear
-	runner.Guard, runner.Await = m.told.guard(watch.guard), live.await(m.told.await(watch.await))
+	runner.Guard, runner.Await = m.told.guard(watch.guard), m.before(live.await(m.told.await(watch.await)))
 	runner.Record = m.recorder(run.ID, watch)
 	done, decision, err := runner.Run(ctx, done)
 	live.observer.Close()

@@ -1,6 +1,9 @@
 package run
 
 import (
+	"context"
+	"time"
+
 	"filewise"
 	"filewise/experiment"
 	"filewise/notify"
@@ -28,6 +31,9 @@ type Options struct {
 	// Observe is asked for an observer once the run is stored, before its next trial. The
 	// data are those so far; by the monitor the run can be paused and stopped. May be nil.
 	Observe func(report.Data, *web.Monitor) Observer
+	// Before is asked before each trial, before all else; it may wait, and its error ends the
+	// run. May be nil.
+	Before func(context.Context) error
 	// Result hears of what came of the run, before its environment is closed. Its error is
 	// that of the run. May be nil.
 	Result func(Outcome) error
@@ -66,6 +72,19 @@ func (o Options) observe(d report.Data, m *web.Monitor) Observer {
 		return nobody{}
 	}
 	return o.Observe(d, m)
+}
+
+// before has a trial wait for Before, and then for what else it waits for.
+func (o Options) before(then func(context.Context, time.Duration) error) func(context.Context, time.Duration) error {
+	if o.Before == nil {
+		return then
+	}
+	return func(ctx context.Context, expected time.Duration) error {
+		if err := o.Before(ctx); err != nil {
+			return err
+		}
+		return then(ctx, expected)
+	}
 }
 
 func (o Options) result(out Outcome) error {

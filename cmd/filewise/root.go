@@ -62,7 +62,7 @@ Every flag can be set in the environment too: --max-blocks as FILEWISE_MAX_BLOCK
 		a.runCommand(), a.planCommand(), a.resumeCommand(), a.listCommand(), a.showCommand(), a.reportCommand(),
 		a.exportCommand(), a.importCommand(), a.judgeCommand(), a.compareCommand(), a.stopCommand(), a.serveCommand(), a.inspectCommand(),
 		a.applyCommand(), a.doctorCommand(), a.cleanCommand(), a.scenariosCommand(), a.enginesCommand(), a.schemaCommand(), a.initCommand(),
-		a.versionCommand(), a.manCommand(), a.captureCommand(), a.backupCommand(),
+		a.versionCommand(), a.manCommand(), a.captureCommand(), a.backupCommand(), a.workerCommand(), a.campaignCommand(),
 	)
 	for _, c := range root.Commands() { // files are offered where a file is taken, no place else
 		if c.ValidArgsFunction == nil && !strings.Contains(c.Use, "FILE") && !strings.Contains(c.Use, "DIR") {

@@ -1,0 +1,306 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"filewise"
+	"filewise/archive"
+	"filewise/fleet"
+	"filewise/plan"
+	"filewise/store"
+	"filewise/study"
+)
+
+// campaignFlags say what is measured where.
+type campaignFlags struct {
+	temporal, name string
+	labels, only   []string
+	any, detach    bool
+	patience       time.Duration
+}
+
+func (a *app) campaignCommand() *cobra.Command {
+	var f campaignFlags
+	cmd := &cobra.Command{
+		Use:   "campaign FILE",
+		Short: "Measure the experiments of a study on many hosts, through Temporal",
+		Long: `Campaign has each experiment of a study file measured on every host whose worker
+("filewise worker") has the labels, and waits until all have ended: their runs are then
+in this store, with the tags campaign=NAME and host=HOST, and what they say together is
+shown as "compare --across" does. Ctrl-C, or a closed laptop, changes nothing for the
+hosts; the same command waits again, and "campaign fetch" takes what is there.
+
+A host that does not answer is waited for; after --patience its order is said to be lost.
+The study goes to the workers through Temporal, so that a password must not stand in it:
+a variable, ${NAME}, is the worker's own.`,
+		Example: `  filewise campaign study.yaml --temporal temporal.lan:7233
+  filewise campaign study.yaml --name storage --label storage=nvme --detach
+  filewise campaign show storage`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.dialled(cmd.Context(), f.temporal, func(c fleet.Campaigns) error { return a.campaign(cmd.Context(), c, args[0], &f) })
+		},
+	}
+	temporalFlag(cmd.PersistentFlags(), &f.temporal)
+	cmd.Flags().StringVar(&f.name, "name", "", "what the campaign is `called` (default: the file's name)")
+	cmd.Flags().StringArrayVar(&f.labels, "label", nil, "only hosts with this `KEY=VALUE`; host=NAME is one of them (repeatable: "+
+		"all have to hold)")
+	registerOnly(cmd, &f.only)
+	cmd.Flags().BoolVar(&f.any, "any", false, "measure each experiment on one of the hosts, not on all")
+	cmd.Flags().BoolVar(&f.detach, "detach", false, "do not wait for the end")
+	cmd.Flags().DurationVar(&f.patience, "patience", time.Hour, "how long a host that does not answer is waited for")
+	cmd.AddCommand(a.campaignList(&f), a.campaignShow(&f), a.campaignFetch(&f),
+		a.campaignTell(&f, "pause", "Pause a campaign: each host ends its trial, and is free"),
+		a.campaignTell(&f, "resume", "Go on with a campaign that was paused"),
+		a.campaignTell(&f, "stop", "End a campaign: whatever is finished is kept"))
+	return cmd
+}
+
+// campaign starts it, or finds it started, and waits for its end.
+func (a *app) campaign(ctx context.Context, c fleet.Campaigns, file string, f *campaignFlags) error {
+	s, err := a.studyOf(file, f.only)
+	if err != nil {
+		return err
+	}
+	if f.name == "" {
+		f.name = strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+	}
+	if f.patience <= 0 {
+		return plan.BadValue("patience", f.patience, "give a time such as 1h")
+	}
+	hosts, err := chosen(ctx, c, f.labels)
+	if err != nil {
+		return err
+	}
+	orders, n, err := c.Start(ctx, f.name, s, hosts, f.any, f.patience)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.stderr, "filewise: campaign %s: %s started on %s\n", f.name, filewise.Counted(n, "order"),
+		filewise.Counted(len(hosts), "host"))
+	if f.detach {
+		return a.print(map[string]any{"campaign": f.name, "started": n, "hosts": hosts}, func(w *lineWriter) {
+			w.printf("\"filewise campaign show %s\" says how it goes, \"filewise campaign fetch %s\" takes the results.\n", f.name, f.name)
+		})
+	}
+	err = c.Wait(ctx, orders, func(s fleet.State) { fmt.Fprintln(a.stderr, "filewise:", harmless(s.Words())) })
+	if err != nil {
+		return err
+	}
+	return a.fetch(ctx, c, orders)
+}
+
+// studyOf reads the file as it goes to the workers. Its variables are theirs.
+func (a *app) studyOf(file string, only []string) (out fleet.Study, err error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return out, filewise.Errorf(filewise.CodeUsage, `give the path of a study file; "filewise init" writes one`, "study file: %w", err)
+	}
+	s, err := study.Parse(file, text, studyForm(), func(name string) (string, bool) { return "variable " + name, true })
+	if err != nil {
+		return out, err
+	}
+	out = fleet.Study{File: filepath.Base(file), Text: text, Secrets: s.Secrets}
+	experiments, err := s.Only(only)
+	for _, e := range experiments {
+		out.Experiments = append(out.Experiments, e.Name)
+		if _, ok := e.Key("seed"); ok {
+			out.Seeded = append(out.Seeded, e.Name)
+		}
+	}
+	if err != nil || bytes.Contains(text, []byte("${")) { // whose values only workers know
+		return out, err
+	}
+	// What no host could plan is said before any is asked.
+	_, err = s.Plan(registry(), registry().New(), only, func(plan.Made) error { return nil })
+	if filewise.CodeOf(err) != filewise.CodeUsage {
+		err = nil
+	}
+	return out, err
+}
+
+// chosen are the hosts with all of the labels.
+func chosen(ctx context.Context, c fleet.Campaigns, labels []string) ([]fleet.Offer, error) {
+	all, err := c.Hosts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []fleet.Offer
+	for _, p := range all {
+		if p.Has(labels) {
+			out = append(out, p.Offer)
+		}
+	}
+	if len(out) == 0 {
+		return nil, filewise.Errorf(filewise.CodeNotFound, "start one: filewise worker --label KEY=VALUE", "none of %s has the labels %v",
+			filewise.Counted(len(all), "host"), labels)
+	}
+	return out, nil
+}
+
+func (a *app) campaignList(f *campaignFlags) *cobra.Command {
+	type row struct {
+		Campaign string         `json:"campaign"`
+		Orders   map[string]int `json:"orders"` // by condition
+	}
+	return &cobra.Command{
+		Use: "list", Short: "List the campaigns, and the hosts that work for them", Args: cobra.NoArgs, Example: "  filewise campaign list",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.dialled(cmd.Context(), f.temporal, func(c fleet.Campaigns) error {
+				hosts, err := c.Hosts(cmd.Context())
+				if err != nil {
+					return err
+				}
+				orders, err := c.Orders(cmd.Context(), "")
+				if err != nil {
+					return err
+				}
+				states, err := c.States(cmd.Context(), orders)
+				if err != nil {
+					return err
+				}
+				rows := []row{}
+				for _, s := range states {
+					i := slices.IndexFunc(rows, func(r row) bool { return r.Campaign == s.Campaign })
+					if i < 0 {
+						i, rows = len(rows), append(rows, row{s.Campaign, map[string]int{}})
+					}
+					rows[i].Orders[s.Condition]++
+				}
+				return a.print(map[string]any{"campaigns": rows, "hosts": hosts}, func(w *lineWriter) {
+					for _, r := range rows {
+						w.printf("%s: %s\n", r.Campaign, strings.Trim(fmt.Sprint(r.Orders), "map[]"))
+					}
+					for _, h := range hosts {
+						w.printf("host %s %v, %s%s\n", h.Host, h.Labels, filewise.Counted(h.Cores, "core"), away(h))
+					}
+				})
+			})
+		},
+	}
+}
+
+func away(h fleet.Present) string {
+	if h.Working {
+		return ""
+	}
+	return ": no worker is there"
+}
+
+func (a *app) campaignShow(f *campaignFlags) *cobra.Command {
+	return &cobra.Command{
+		Use: "show NAME", Short: "Show how a campaign stands on every host", Args: cobra.ExactArgs(1),
+		Example: "  filewise campaign show storage\n  filewise campaign show storage --json",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.ordered(cmd.Context(), f, args[0], func(c fleet.Campaigns, orders []string) error {
+				states, err := c.States(cmd.Context(), orders)
+				if err != nil {
+					return err
+				}
+				for i := range states {
+					states[i].Study = nil
+				}
+				return a.print(states, func(w *lineWriter) {
+					for _, s := range states {
+						w.printf("%s\n", s.Words())
+					}
+				})
+			})
+		},
+	}
+}
+
+func (a *app) campaignTell(f *campaignFlags, word, short string) *cobra.Command {
+	return &cobra.Command{
+		Use: word + " NAME", Short: short, Args: cobra.ExactArgs(1), Example: "  filewise campaign " + word + " storage",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.ordered(cmd.Context(), f, args[0], func(c fleet.Campaigns, orders []string) error {
+				n, err := c.Tell(cmd.Context(), orders, word)
+				if err != nil {
+					return err
+				}
+				return a.print(map[string]any{"campaign": args[0], "told": n}, func(w *lineWriter) {
+					w.printf("Told %s that had not ended.\n", filewise.Counted(n, "order"))
+				})
+			})
+		},
+	}
+}
+
+func (a *app) campaignFetch(f *campaignFlags) *cobra.Command {
+	return &cobra.Command{
+		Use: "fetch NAME", Short: "Take the results of a campaign into this store", Args: cobra.ExactArgs(1),
+		Long: `Fetch imports the bundle of every order that has ended, each once however often it is
+called, and shows what the hosts say together.`,
+		Example: "  filewise campaign fetch storage",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.ordered(cmd.Context(), f, args[0], func(c fleet.Campaigns, orders []string) error { return a.fetch(cmd.Context(), c, orders) })
+		},
+	}
+}
+
+// ordered finds the orders of a campaign.
+func (a *app) ordered(ctx context.Context, f *campaignFlags, name string, do func(fleet.Campaigns, []string) error) error {
+	return a.dialled(ctx, f.temporal, func(c fleet.Campaigns) error {
+		orders, err := c.Orders(ctx, name)
+		if err != nil {
+			return err
+		}
+		return do(c, orders)
+	})
+}
+
+// fetch takes the orders' results home, and shows what the hosts of each experiment say.
+func (a *app) fetch(ctx context.Context, c fleet.Campaigns, orders []string) (err error) {
+	st, err := store.Open(ctx, a.storePath)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	fetched, err := c.Fetch(ctx, orders, st)
+	if err != nil {
+		return err
+	}
+	runs := map[string][]string{}
+	var experiments []string
+	for i, r := range fetched {
+		fetched[i].Study = nil
+		if !slices.Contains(experiments, r.Experiment) {
+			experiments = append(experiments, r.Experiment)
+		}
+		if r.Here > 0 {
+			runs[r.Experiment] = append(runs[r.Experiment], strconv.FormatInt(r.Here, 10))
+		}
+	}
+	if a.json {
+		return a.printJSON(fetched)
+	}
+	w := &lineWriter{w: a.stdout}
+	for _, r := range fetched {
+		if r.Here > 0 {
+			w.printf("run %d: ", r.Here)
+		}
+		w.printf("%s\n", r.Words())
+	}
+	for _, e := range experiments {
+		if len(runs[e]) < 2 || w.err != nil {
+			continue
+		}
+		w.printf("\n")
+		if err := a.compareAcross(ctx, runs[e], &acrossFlags{format: "text"}, archive.UsualConfidence, nil); err != nil {
+			return err
+		}
+	}
+	return w.err
+}

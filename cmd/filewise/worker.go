@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"filewise"
+	"filewise/experiment"
+	"filewise/fleet"
+	"filewise/plan"
+	"filewise/run"
+	"filewise/study"
+)
+
+// temporalFlag registers where Temporal is.
+func temporalFlag(fs *pflag.FlagSet, address *string) {
+	fs.StringVar(address, "temporal", "", "`HOST:PORT` of Temporal (default: TEMPORAL_ADDRESS, a profile of temporal.toml, or localhost:7233)")
+}
+
+func (a *app) workerCommand() *cobra.Command {
+	var temporal, host string
+	var labels []string
+	o := registry().New()
+	cmd := &cobra.Command{
+		Use:   "worker",
+		Short: "Measure on this host what campaigns ask for, through Temporal",
+		Long: `Worker offers this host to campaigns ("filewise campaign") and measures what they ask
+for, one trial at a time, as "run" here would: under the host's measuring lock, into
+this host's store. It ends with Ctrl-C; a run that is open then is ended cleanly, and
+goes on when the worker is started again. Where its connection is lost for a minute it
+gives back what it has built, and goes on when Temporal is there again.
+
+The password of a target is this host's own: FILEWISE_PASSWORD, or variables that the
+study names. Namespace, TLS, certificates and API key of Temporal are those of
+TEMPORAL_… in the environment, or of a profile of temporal.toml (docs/fleet.md).`,
+		Example: `  filewise worker --temporal temporal.lan:7233 --label storage=nvme
+  filewise worker --host db7 --volume fast=/mnt/nvme --volume slow=/mnt/san`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			site, err := a.site(o, host, labels)
+			if err != nil {
+				return err
+			}
+			c, err := fleet.Dial(cmd.Context(), temporal, slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			fmt.Fprintf(a.stderr, "filewise: host %s works for campaigns; Ctrl-C ends it\n", site.Host)
+			return fleet.Work(cmd.Context(), c, site)
+		},
+	}
+	temporalFlag(cmd.Flags(), &temporal)
+	cmd.Flags().StringVar(&host, "host", "", "`name` by which campaigns know this host (default: its own)")
+	cmd.Flags().StringArrayVar(&labels, "label", nil, "`KEY=VALUE` by which campaigns choose hosts, such as storage=nvme (repeatable)")
+	registerOptions(cmd.Flags(), o.VolumeRow("`NAME=DIR` that studies may use here, in place of their own (repeatable)"))
+	return cmd
+}
+
+// site is how this host measures.
+func (a *app) site(o *plan.Options, host string, labels []string) (fleet.Site, error) {
+	if host == "" {
+		var err error
+		if host, err = os.Hostname(); err != nil {
+			return fleet.Site{}, filewise.Errorf(filewise.CodeUsage, "give --host", "this host has no name: %w", err)
+		}
+	}
+	if err := (plan.Naming{Tags: labels}).Apply(new(experiment.Plan)); err != nil {
+		return fleet.Site{}, err
+	}
+	offer := fleet.Offer{Host: host, Labels: labels, Version: versionString(), Cores: runtime.NumCPU(), Volumes: map[string]string{}}
+	for _, e := range engines() {
+		if plan.Describe(e).Missing == "" {
+			offer.Engines = append(offer.Engines, e.Name())
+		}
+	}
+	for _, v := range o.Volumes.Value {
+		offer.Volumes[v.Name] = v.Value
+	}
+	return fleet.Site{
+		Offer: offer, Hide: a.masked,
+		Make: func(order fleet.Order) (plan.Made, error) { return a.makeOrder(order, o) },
+		Options: func(made plan.Made) run.Options {
+			return a.options(made.Engine, a.access(made.Target, made.Secret, &made.Options.TargetOptions))
+		},
+	}, nil
+}
+
+// makeOrder plans an order's experiment as "run FILE --only NAME" here would.
+func (a *app) makeOrder(order fleet.Order, given *plan.Options) (plan.Made, error) {
+	s, err := study.Parse(order.File, order.Study, studyForm(), os.LookupEnv)
+	a.hide(s.Secrets...)
+	if err != nil {
+		return plan.Made{}, err
+	}
+	o := given.Clone()
+	if order.Seed != "" {
+		o.Seed = plan.Of(order.Seed)
+	}
+	all, err := s.Plan(registry(), o, []string{order.Experiment}, func(p plan.Made) error {
+		_, err := run.Prepare(p.Engine, p.Plan)
+		return err
+	})
+	switch {
+	case err != nil:
+		return plan.Made{}, err
+	case len(all) != 1:
+		return plan.Made{}, filewise.Errorf(filewise.CodeUsage, "give each experiment a name of its own", "%d experiments are called %q",
+			len(all), order.Experiment)
+	}
+	return all[0].Made, nil
+}
+
+// dialled are the campaigns of Temporal.
+func (a *app) dialled(ctx context.Context, temporal string, do func(fleet.Campaigns) error) error {
+	c, err := fleet.Dial(ctx, temporal, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return do(fleet.Campaigns{Client: c})
+}

@@ -1,0 +1,294 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+
+	"filewise"
+	"filewise/archive"
+	"filewise/experiment"
+	"filewise/plan"
+	"filewise/report"
+	"filewise/run"
+	"filewise/store"
+	"filewise/web"
+)
+
+// Site is how a host measures.
+type Site struct {
+	Offer
+	// Make plans an order's experiment as "run" on this host would.
+	Make func(Order) (plan.Made, error)
+	// Options are those of the run of a plan.
+	Options func(plan.Made) run.Options
+	// Hide takes secrets out of what Temporal is told.
+	Hide func(string) string
+}
+
+// Temporal finds within heartbeatWithin that a worker is dead. A run waits for idleFor for its
+// next trial to be asked for: then it gives the host back, and when it is it goes on as after
+// any interrupt.
+const (
+	heartbeatWithin = 20 * time.Second
+	heartbeatEvery  = 5 * time.Second
+	idleFor         = time.Minute
+	stopWithin      = 2 * time.Minute // a trial that is ended, and what it has built
+)
+
+// Request is what a workflow asks of a host.
+type Request struct {
+	Order Order `json:"order"`
+	After int   `json:"after,omitempty"` // trials that it knows of
+	Part  int   `json:"part,omitempty"`  // of the bundle
+}
+
+// bench are the activities of a host. One run is open at a time.
+type bench struct {
+	site Site
+	idle time.Duration
+
+	mu     sync.Mutex
+	open   *measuring
+	bundle struct { // that was read last
+		name   string
+		trials int
+		sum    string
+		bytes  []byte
+	}
+}
+
+// Next measures until more trials are stored than the workflow knows of, and returns how the
+// run stands. What is stored already is not measured again, so that it may be asked twice.
+func (b *bench) Next(ctx context.Context, r Request) (Standing, error) {
+	m, err := b.begin(r.Order)
+	if err != nil {
+		return Standing{}, b.refused(err)
+	}
+	beat := time.NewTicker(heartbeatEvery)
+	defer beat.Stop()
+	for {
+		s, changed, ended, err := m.grant(r.After)
+		switch {
+		case ended && err != nil:
+			return s, b.refused(err)
+		case ended || s.Trials > r.After && changed == nil:
+			return s, nil
+		}
+		select {
+		case <-changed:
+		case <-beat.C:
+			activity.RecordHeartbeat(ctx, s)
+		case <-ctx.Done():
+			m.close()
+			return s, ctx.Err()
+		}
+	}
+}
+
+// Close ends an order's run cleanly, if it is open; Next goes on with it.
+func (b *bench) Close(_ context.Context, r Request) error {
+	b.mu.Lock()
+	m := b.open
+	b.mu.Unlock()
+	if m != nil && m.name == r.Order.Name() {
+		m.close()
+	}
+	return nil
+}
+
+// begin is the order's run, which is open, or opened now: new, or as it was left.
+func (b *bench) begin(o Order) (*measuring, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.open != nil && !b.open.over() {
+		if b.open.name == o.Name() {
+			return b.open, nil
+		}
+		return nil, filewise.Errorf(filewise.CodeBusy, "", "the host measures %q", b.open.name)
+	}
+	made, err := b.site.Make(o)
+	if err != nil {
+		return nil, err
+	}
+	naming := plan.Naming{Name: o.Name(), Tags: append([]string{"campaign=" + o.Campaign, "host=" + b.site.Host}, b.site.Labels...)}
+	if err := naming.Apply(&made.Plan); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	m := &measuring{name: o.Name(), cancel: cancel, permit: make(chan struct{}, 1), done: make(chan struct{}), changed: make(chan struct{}),
+		idle: b.idle}
+	opts := b.site.Options(made)
+	opts.Before, opts.Observe, opts.Result = m.before, m.observe, nil
+	go m.run(ctx, made, opts)
+	b.open = m
+	return m, nil
+}
+
+// refused is an error as the workflow hears it. What waiting may mend is tried again.
+func (b *bench) refused(err error) error {
+	text := b.site.Hide(err.Error())
+	switch code := filewise.CodeOf(err); {
+	case code == filewise.CodeBusy || code == filewise.CodeStopped || errors.Is(err, context.Canceled):
+		return temporal.NewApplicationError(text, string(code))
+	default:
+		return temporal.NewNonRetryableApplicationError(text, string(code), nil)
+	}
+}
+
+// measuring is a run of package run, held before each trial until that is asked for.
+type measuring struct {
+	name   string
+	cancel context.CancelFunc
+	permit chan struct{}
+	done   chan struct{}
+	idle   time.Duration
+
+	mu      sync.Mutex
+	at      Standing
+	waiting bool // before a trial
+	ended   bool
+	err     error
+	changed chan struct{} // closed when any of these does
+}
+
+func (m *measuring) alter(do func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	do()
+	close(m.changed)
+	m.changed = make(chan struct{})
+}
+
+// grant lets the run go on where it waits with no more than these trials. changed is nil where
+// it waits with more.
+func (m *measuring) grant(after int) (s Standing, changed <-chan struct{}, ended bool, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case m.ended || m.waiting && m.at.Trials > after:
+		return m.at, nil, m.ended, m.err
+	case m.waiting:
+		m.waiting = false
+		m.permit <- struct{}{}
+	}
+	return m.at, m.changed, false, nil
+}
+
+// before is run.Options.Before.
+func (m *measuring) before(ctx context.Context) error {
+	m.alter(func() { m.waiting = true })
+	late := time.NewTimer(m.idle)
+	defer late.Stop()
+	select {
+	case <-m.permit:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-late.C:
+		return filewise.Errorf(filewise.CodeStopped, "", "nobody has asked for the next trial for %v", m.idle)
+	}
+}
+
+// observe is run.Options.Observe.
+func (m *measuring) observe(d report.Data, _ *web.Monitor) run.Observer {
+	m.alter(func() { m.at.Run, m.at.Trials = d.RunID, len(d.Trials) })
+	return m
+}
+
+// Notify hears of trials that are stored.
+func (m *measuring) Notify(e experiment.Event) {
+	if e.Kind != experiment.EventRecorded {
+		return
+	}
+	m.alter(func() {
+		m.at.Trials++
+		if s := e.Judgement.Sentences(); len(s) > 0 {
+			m.at.Verdict = s[0]
+		}
+	})
+}
+
+// Close implements run.Observer.
+func (m *measuring) Close() {}
+
+func (m *measuring) over() bool {
+	select {
+	case <-m.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// close ends the run cleanly, and waits until it has ended.
+func (m *measuring) close() {
+	m.cancel()
+	<-m.done
+}
+
+// run measures the plan, or goes on with the run that has its name.
+func (m *measuring) run(ctx context.Context, made plan.Made, o run.Options) {
+	defer close(m.done)
+	defer m.cancel()
+	out, err := m.measure(ctx, made, o)
+	m.alter(func() {
+		m.ended, m.err = true, err
+		if out.Run.ID != 0 {
+			m.at.Run, m.at.Verdict, m.at.Why = out.Run.ID, out.Run.Verdict, out.Run.Why
+			m.at.Trials = len(out.Data.Trials)
+		}
+		m.at.Ended = err == nil
+	})
+}
+
+func (m *measuring) measure(ctx context.Context, made plan.Made, o run.Options) (run.Outcome, error) {
+	r, d, err := run.Unfinished(ctx, o.Store, made.Name)
+	switch {
+	case err == nil && r.ID != 0 && (d.Ending == experiment.GoesOn || r.State != store.Running):
+		return run.Resume(ctx, r, o)
+	case err == nil || filewise.CodeOf(err) == filewise.CodeNotFound || filewise.CodeOf(err) == filewise.CodeUsage && r.ID == 0:
+		return run.Run(ctx, made.Plan, o)
+	}
+	return run.Outcome{}, err
+}
+
+// find is the order's run in the host's store.
+func (b *bench) find(ctx context.Context, o Order) (archive.Run, error) {
+	made, err := b.site.Make(o)
+	if err != nil {
+		return archive.Run{}, err
+	}
+	return archive.Load(ctx, b.site.Options(made).Store, o.Name())
+}
+
+// partBytes is how much of a bundle one answer has; Temporal takes 2 MiB, in base64.
+const partBytes = 512 << 10
+
+// Export is a part of the bundle of an order's run.
+func (b *bench) Export(ctx context.Context, r Request) (Part, error) {
+	found, err := b.find(ctx, r.Order)
+	if err != nil {
+		return Part{}, b.refused(err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	kept := &b.bundle
+	if kept.name != r.Order.Name() || kept.trials != len(found.Trials) || r.Part == 0 {
+		by := store.Manifest{Version: b.site.Version, Exported: time.Now(), Host: b.site.Host}
+		if kept.bytes, kept.sum, err = bundleOf(found, by); err != nil {
+			return Part{}, b.refused(err)
+		}
+		kept.name, kept.trials = r.Order.Name(), len(found.Trials)
+	}
+	p := Part{Bundle{kept.sum, (len(kept.bytes) + partBytes - 1) / partBytes}, r.Part, nil}
+	if r.Part >= p.Parts {
+		return p, b.refused(filewise.Errorf(filewise.CodeInternal, "", "the bundle has no part %d", r.Part))
+	}
+	p.Bytes = kept.bytes[r.Part*partBytes : min((r.Part+1)*partBytes, len(kept.bytes))]
+	return p, nil
+}

@@ -1,0 +1,315 @@
+package fleet
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	commonpb "go.temporal.io/api/common/v1"
+	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/taskqueue/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+
+	"filewise"
+	"filewise/store"
+)
+
+// Campaigns are those of a Temporal.
+type Campaigns struct{ client.Client }
+
+// Present is a host that has worked for campaigns.
+type Present struct {
+	Offer
+	Working bool `json:"working"` // a worker has asked for work in the last minutes
+}
+
+// Hosts are all that workers have offered, by name.
+func (c Campaigns) Hosts(ctx context.Context) ([]Present, error) {
+	var out []Present
+	err := c.list(ctx, "WorkflowType='"+typeHost+"' AND ExecutionStatus='Running'", func(_ string, memo *commonpb.Memo) error {
+		var p Present
+		if err := converter.GetDefaultDataConverter().FromPayload(memo.GetFields()[memoOffer], &p.Offer); err != nil {
+			return err
+		}
+		out = append(out, p)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, p := range out {
+		d, err := c.DescribeTaskQueue(ctx, queueOf(p.Host), enums.TASK_QUEUE_TYPE_ACTIVITY)
+		if err != nil {
+			return nil, unreachable(err)
+		}
+		out[i].Working = slices.ContainsFunc(d.GetPollers(), func(w *taskqueue.PollerInfo) bool {
+			return time.Since(w.GetLastAccessTime().AsTime()) < 2*time.Minute
+		})
+	}
+	slices.SortFunc(out, func(a, b Present) int { return cmp.Compare(a.Host, b.Host) })
+	return out, nil
+}
+
+// list calls do with the id and the memo of every workflow that a query finds.
+func (c Campaigns) list(ctx context.Context, query string, do func(id string, memo *commonpb.Memo) error) error {
+	var token []byte
+	for {
+		page, err := c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: query, NextPageToken: token})
+		if err != nil {
+			return unreachable(err)
+		}
+		for _, e := range page.GetExecutions() {
+			if err := do(e.GetExecution().GetWorkflowId(), e.GetMemo()); err != nil {
+				return filewise.Errorf(filewise.CodeInternal, "", "read a memo of Temporal: %w", err)
+			}
+		}
+		if token = page.GetNextPageToken(); len(token) == 0 {
+			return nil
+		}
+	}
+}
+
+func unreachable(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	return filewise.Errorf(filewise.CodeStopped, "start Temporal again: campaigns go on where they were", "Temporal does not answer: %w", err)
+}
+
+// Study is what a campaign measures.
+type Study struct {
+	File        string
+	Text        []byte
+	Experiments []string
+	Seeded      []string // experiments that have a seed; that of others follows from their names
+	// Secrets are texts that Temporal must not be told.
+	Secrets []filewise.Secret
+}
+
+// Start has every experiment measured on every one of the hosts, or with any on one of them
+// each, and returns the orders by their ids. What was started before by that name goes on as
+// it is: n counts what is new.
+func (c Campaigns) Start(ctx context.Context, name string, s Study, hosts []Offer, any bool, patience time.Duration) (ids []string, n int,
+	err error) {
+	for _, secret := range s.Secrets {
+		if secret != "" && bytes.Contains(s.Text, []byte(secret)) {
+			return nil, 0, filewise.Errorf(filewise.CodeUsage, "name a variable in its place, ${NAME}, which each worker has in its own environment",
+				"%s holds a secret, and Temporal would keep it", s.File)
+		}
+	}
+	for i, experiment := range s.Experiments {
+		on := hosts
+		if any {
+			on = hosts[i%len(hosts) : i%len(hosts)+1]
+		}
+		for _, h := range on {
+			o := Order{Campaign: name, Experiment: experiment, Host: h.Host, File: s.File, Study: s.Text, Patience: patience}
+			if !slices.Contains(s.Seeded, experiment) {
+				o.Seed = seedOf(name, experiment)
+			}
+			if err := o.check(); err != nil {
+				return ids, n, err
+			}
+			ids = append(ids, o.id())
+			_, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: o.id(), TaskQueue: queue,
+				WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE, WorkflowExecutionErrorWhenAlreadyStarted: true,
+			}, typeExperiment, State{Order: o})
+			var there *serviceerror.WorkflowExecutionAlreadyStarted
+			switch {
+			case errors.As(err, &there):
+			case err != nil:
+				return ids, n, unreachable(err)
+			default:
+				n++
+			}
+		}
+	}
+	return ids, n, nil
+}
+
+// seedOf is the same for whoever starts the campaign again.
+func seedOf(campaign, experiment string) string {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(campaign + "\x00" + experiment)) // which never fails
+	return strconv.FormatUint(h.Sum64()>>33, 10)
+}
+
+// Orders are the ids of a campaign's orders, by experiment and host; of all campaigns where it
+// has no name. Temporal lists what has just begun a little later.
+func (c Campaigns) Orders(ctx context.Context, campaign string) ([]string, error) {
+	prefix := "filewise-campaign/"
+	if campaign != "" {
+		if err := (Order{Campaign: campaign, Experiment: "e", Host: "h"}).check(); err != nil {
+			return nil, err
+		}
+		prefix = idOf(campaign)
+	}
+	var ids []string
+	query := fmt.Sprintf("WorkflowType='%s' AND WorkflowId STARTS_WITH '%s'", typeExperiment, prefix)
+	err := c.list(ctx, query, func(id string, _ *commonpb.Memo) error {
+		if !slices.Contains(ids, id) { // continued as new it is there several times
+			ids = append(ids, id)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(ids) == 0 && campaign != "" {
+		return nil, filewise.Errorf(filewise.CodeNotFound, "\"filewise campaign list\" lists them", "there is no campaign %q", campaign)
+	}
+	slices.Sort(ids)
+	return ids, nil
+}
+
+// States say how orders stand.
+func (c Campaigns) States(ctx context.Context, orders []string) (out []State, err error) {
+	out = make([]State, len(orders))
+	for i, id := range orders {
+		if out[i], err = c.state(ctx, id); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (c Campaigns) state(ctx context.Context, id string) (s State, err error) {
+	answer, err := c.QueryWorkflow(ctx, id, "", queryState)
+	if err == nil {
+		err = answer.Get(&s)
+	}
+	var nobody *serviceerror.QueryFailed
+	var late *serviceerror.DeadlineExceeded
+	if errors.As(err, &nobody) || errors.As(err, &late) || errors.Is(err, context.DeadlineExceeded) {
+		return s, filewise.Errorf(filewise.CodeStopped, "start one: filewise worker", "no worker is there that could say how %s stands: %w",
+			id, err)
+	}
+	if err != nil {
+		return s, unreachable(err)
+	}
+	return s, nil
+}
+
+// Ended tells whether nothing more will come.
+func (s State) Ended() bool {
+	return s.Condition == Done || s.Condition == Stopped || s.Condition == Failed || s.Condition == Lost
+}
+
+// Tell pauses, resumes or stops orders that have not ended; n counts them.
+func (c Campaigns) Tell(ctx context.Context, orders []string, word string) (n int, err error) {
+	all, err := c.States(ctx, orders)
+	if err != nil {
+		return 0, err
+	}
+	for _, s := range all {
+		if s.Ended() {
+			continue
+		}
+		var ended *serviceerror.NotFound
+		switch err := c.SignalWorkflow(ctx, s.id(), "", control, word); {
+		case errors.As(err, &ended):
+		case err != nil:
+			return n, unreachable(err)
+		default:
+			n++
+		}
+	}
+	return n, nil
+}
+
+// Fetched is what came home of an order.
+type Fetched struct {
+	State
+	Here  int64 `json:"here"`         // the run's number in this store; 0: there is nothing yet
+	Added int   `json:"trials_added"` // 0: all of it was here
+}
+
+// Fetch takes the bundles of orders into the store: each once, however often it is asked.
+func (c Campaigns) Fetch(ctx context.Context, orders []string, into *store.Store) (out []Fetched, err error) {
+	all, err := c.States(ctx, orders)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range all {
+		f := Fetched{State: s}
+		if s.Bundle.Parts > 0 {
+			if f.Here, f.Added, err = c.fetch(ctx, s, into); err != nil {
+				return out, err
+			}
+		}
+		out = append(out, f)
+	}
+	return out, nil
+}
+
+func (c Campaigns) fetch(ctx context.Context, s State, into *store.Store) (id int64, added int, err error) {
+	var bundle []byte
+	for i := range s.Bundle.Parts {
+		answer, err := c.QueryWorkflow(ctx, s.id(), "", queryPart, i)
+		if err != nil {
+			return 0, 0, unreachable(err)
+		}
+		var part []byte
+		if err := answer.Get(&part); err != nil {
+			return 0, 0, unreachable(err)
+		}
+		bundle = append(bundle, part...)
+	}
+	if sum := sha256.Sum256(bundle); hex.EncodeToString(sum[:]) != s.Bundle.SHA256 {
+		return 0, 0, filewise.Errorf(filewise.CodeStore, "fetch it again", "the bundle of %s is damaged: its check sum is another", s.id())
+	}
+	m, run, trials, err := store.ReadBundle(bytes.NewReader(bundle))
+	if err != nil {
+		return 0, 0, err
+	}
+	return into.Import(ctx, m, run, trials)
+}
+
+// Words say how an order stands: "running on db1: 12 trials; 4 files: +6 % …".
+func (s State) Words() string {
+	out := fmt.Sprintf("%s on %s: %s, %s", s.Experiment, s.Host, s.Condition, filewise.Counted(s.Standing.Trials, "trial"))
+	for _, more := range []string{s.Standing.Verdict, s.Error} {
+		if more, _, _ = strings.Cut(more, "\n"); more != "" {
+			out += "; " + strings.TrimSuffix(more, ".")
+		}
+	}
+	return out
+}
+
+// Wait returns when all of these orders have ended, and tells of each that has. Temporal may be
+// away meanwhile.
+func (c Campaigns) Wait(ctx context.Context, orders []string, told func(State)) error {
+	for _, id := range orders {
+		for {
+			var end State
+			err := c.GetWorkflow(ctx, id, "").Get(ctx, &end)
+			if err == nil {
+				told(end)
+				break
+			}
+			var away *serviceerror.Unavailable
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if !errors.As(err, &away) && !errors.Is(err, context.DeadlineExceeded) {
+				return unreachable(err)
+			}
+			if err := (filewise.RealClock{}).Sleep(ctx, 2*time.Second); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,224 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+
+	"filewise"
+	"filewise/engine/fake"
+	"filewise/experiment"
+	"filewise/plan"
+	"filewise/run"
+	"filewise/store"
+	"filewise/verdict"
+	"filewise/workload"
+)
+
+// site is a host that measures on the fake engine, in virtual time.
+func site(t *testing.T) Site {
+	t.Helper()
+	home := t.TempDir()
+	t.Setenv("FILEWISE_STATE", filepath.Join(home, "state"))
+	t.Setenv("FILEWISE_LOCK", fmt.Sprintf("filewise-test-%d-%s", os.Getpid(), t.Name()))
+	sc, err := workload.Lookup("inserts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	volume := t.TempDir()
+	t.Cleanup(func() {
+		if left, err := os.ReadDir(volume); err != nil || len(left) > 0 {
+			t.Errorf("left on the volume: %v, %v", left, err)
+		}
+	})
+	engine := fake.New(fake.Config{Seed: 3, Noise: 0.1})
+	engine.Clock().Advance(26 * 365 * 24 * time.Hour) // of which there are runs
+	return Site{
+		Offer: Offer{Host: "db1", Labels: []string{"storage=nvme"}, Version: "test"},
+		Make: func(o Order) (plan.Made, error) {
+			p := experiment.Plan{
+				Scenario: sc.Name, Params: sc.Params, Seed: 7, StorageLimit: "off",
+				Target: filewise.Target{Engine: fake.Name, Mode: filewise.Embedded, Durability: filewise.DurabilityFull,
+					Volumes: []filewise.Volume{{Name: "here", Dir: volume}}},
+				Window: 2 * time.Second, PilotWindow: time.Second, SliceLength: 10 * time.Millisecond,
+				Margin: 2, Confidence: 0.95, Goal: verdict.GoalVerdicts, MaxBlocks: 4, Attempts: 2,
+			}
+			p.Params.Connections = 1
+			for _, n := range []int{1, 2} {
+				p.Layouts = append(p.Layouts, filewise.Layout{Name: filewise.FilesName(n), Kind: filewise.KindShards, Rank: n,
+					Data: filewise.Spread{Files: n, Bytes: 1 << 20, Allocation: filewise.Preallocated, Placement: filewise.PlaceOne}})
+			}
+			p.Baseline = p.Layouts[0].Name
+			if o.Experiment == "nowhere" {
+				p.Target.Volumes[0].Dir = filepath.Join(volume, "secret")
+			}
+			return plan.Made{Plan: p, Engine: engine}, nil
+		},
+		Options: func(m plan.Made) run.Options {
+			return run.Options{Engine: m.Engine, Clock: engine.Clock(), Store: filepath.Join(home, "store.db"), Version: "test"}
+		},
+		Hide: func(text string) string { return strings.ReplaceAll(text, "secret", "***") },
+	}
+}
+
+// environment replays workflows as Temporal does, in virtual time.
+func environment(t *testing.T, b *bench) *testsuite.TestWorkflowEnvironment {
+	t.Helper()
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
+	env := suite.NewTestWorkflowEnvironment()
+	env.SetTestTimeout(time.Minute)
+	register(env)
+	for name, do := range b.activities() {
+		env.RegisterActivityWithOptions(do, activity.RegisterOptions{Name: name})
+	}
+	return env
+}
+
+func order(experiment string) Order {
+	return Order{Campaign: "storage", Experiment: experiment, Host: "db1", Patience: time.Hour}
+}
+
+// result is how the workflow has ended.
+func result(t *testing.T, env *testsuite.TestWorkflowEnvironment) (s State) {
+	t.Helper()
+	if err := env.GetWorkflowError(); err != nil {
+		t.Fatal(err)
+	}
+	if err := env.GetWorkflowResult(&s); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// A campaign's trials are those that "run" would have made with the seed, each once: also where
+// the worker dies between two of them, and is asked again for what it has done. They come home.
+func TestExperimentIsThatOfRun(t *testing.T) {
+	at := site(t)
+	b := &bench{site: at, idle: time.Minute}
+	env := environment(t, b)
+	asked := 0
+	env.RegisterActivityWithOptions(func(ctx context.Context, r Request) (Standing, error) {
+		if asked++; asked%3 == 0 {
+			if _, err := b.Next(ctx, r); err != nil { // its answer is lost
+				return Standing{}, err
+			}
+			b.end()
+			b = &bench{site: at, idle: time.Minute}
+		}
+		return b.Next(ctx, r)
+	}, activity.RegisterOptions{Name: "Next", DisableAlreadyRegisteredCheck: true})
+	env.ExecuteWorkflow(Experiment, State{Order: order("inserts")})
+	s := result(t, env)
+	if s.Condition != Done || s.Bundle.Parts != 1 || s.Standing.Verdict == "" || s.Error != "" {
+		t.Fatalf("it ended as %+v", s)
+	}
+	answer, err := env.QueryWorkflow(queryPart, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var part []byte
+	if err := answer.Get(&part); err != nil {
+		t.Fatal(err)
+	}
+	_, r, trials, err := store.ReadBundle(bytes.NewReader(part))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(trials) != s.Standing.Trials || len(trials) != s.Steps || !slices.Contains(r.Plan.Tags, "storage=nvme") ||
+		!slices.Contains(r.Plan.Tags, "host=db1") {
+		t.Errorf("%d trials in %d steps, %d stand: %v", len(trials), s.Steps, s.Standing.Trials, r.Plan.Tags)
+	}
+	for i, trial := range trials {
+		if want, _ := r.Plan.Next(trials[:i]); trial.Cell != want {
+			t.Errorf("trial %d is %+v, want %+v", i, trial.Cell, want)
+		}
+	}
+	if _, d := r.Plan.Next(trials); d.Ending == experiment.GoesOn {
+		t.Error("it goes on")
+	}
+}
+
+// Paused it gives the host back, resumed it goes on, stopped it keeps what it has.
+func TestPauseResumeStop(t *testing.T) {
+	b := &bench{site: site(t), idle: time.Minute}
+	env := environment(t, b)
+	asked := 0
+	var paused State
+	env.RegisterActivityWithOptions(func(ctx context.Context, r Request) (Standing, error) {
+		switch asked++; asked {
+		case 2:
+			env.SignalWorkflow(control, wordPause)
+			env.RegisterDelayedCallback(func() {
+				if answer, err := env.QueryWorkflow(queryState); err != nil || answer.Get(&paused) != nil {
+					t.Errorf("paused: %v", err)
+				}
+				if !b.open.over() {
+					t.Error("it holds the host while it is paused")
+				}
+				env.SignalWorkflow(control, wordResume)
+			}, time.Hour)
+		case 4:
+			env.SignalWorkflow(control, wordStop)
+		}
+		return b.Next(ctx, r)
+	}, activity.RegisterOptions{Name: "Next", DisableAlreadyRegisteredCheck: true})
+	env.ExecuteWorkflow(Experiment, State{Order: order("inserts")})
+	s := result(t, env)
+	if paused.Condition != Paused || paused.Standing.Trials != 2 || s.Condition != Stopped || s.Standing.Trials < 3 || s.Bundle.Parts != 1 {
+		t.Errorf("paused as %+v, stopped as %+v", paused, s)
+	}
+	b.end()
+}
+
+func TestWhatGoesWrongIsSaid(t *testing.T) {
+	b := &bench{site: site(t), idle: time.Minute}
+	env := environment(t, b)
+	env.ExecuteWorkflow(Experiment, State{Order: order("nowhere")})
+	if s := result(t, env); s.Condition != Failed || !strings.Contains(s.Error, "does not exist") || strings.Contains(s.Error, "secret") {
+		t.Errorf("without its volume: %+v", s)
+	}
+	env = environment(t, b)
+	env.RegisterActivityWithOptions(func(context.Context, Request) (Standing, error) {
+		return Standing{}, temporal.NewTimeoutError(enums.TIMEOUT_TYPE_SCHEDULE_TO_START, nil) // as Temporal says it
+	}, activity.RegisterOptions{Name: "Next", DisableAlreadyRegisteredCheck: true})
+	env.ExecuteWorkflow(Experiment, State{Order: order("inserts"), Standing: Standing{Run: 3, Trials: 5}})
+	if s := result(t, env); s.Condition != Lost || s.Standing.Trials != 5 || !strings.Contains(s.Error, "not answered for 1h") {
+		t.Errorf("without its host: %+v", s)
+	}
+	_, _, err := Campaigns{}.Start(t.Context(), "c", Study{File: "s.yaml", Text: []byte("password: hunter2"),
+		Secrets: []filewise.Secret{"hunter2"}}, nil, false, time.Hour)
+	if filewise.CodeOf(err) != filewise.CodeUsage || !strings.Contains(err.Error(), "holds a secret") {
+		t.Errorf("a password in the study: %v", err)
+	}
+}
+
+// A run whose next trial nobody asks for gives the host back.
+func TestNobodyAsks(t *testing.T) {
+	b := &bench{site: site(t), idle: 50 * time.Millisecond}
+	m, err := b.begin(order("inserts"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-m.done:
+	case <-time.After(time.Minute):
+		t.Fatal("it holds the host")
+	}
+	if filewise.CodeOf(m.err) != filewise.CodeStopped {
+		t.Errorf("it ended with %v", m.err)
+	}
+}

@@ -1,0 +1,130 @@
+// Package fleet measures one study on many hosts, on Temporal. A worker on each host measures
+// by package run, into its own store; a workflow for each experiment and host asks it for one
+// trial after the other, and survives whatever dies in between. The experiment's results come
+// home as a bundle.
+//
+// What a workflow remembers is in its history, which others may read: orders name no secret,
+// and errors are masked by the worker. A workflow is replayed from its history by whatever
+// worker is there, also a newer one: a change of its steps wants workflow.GetVersion, and
+// TestHistoryIsReplayed has a history of each version.
+package fleet
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"filewise"
+)
+
+// Order is one experiment of a study on one host.
+type Order struct {
+	Campaign   string        `json:"campaign"`
+	Experiment string        `json:"experiment"`
+	Host       string        `json:"host"`
+	File       string        `json:"file"`  // of the study, as it was named
+	Study      []byte        `json:"study"` // its text
+	Seed       string        `json:"seed"`  // empty: the study has one
+	Patience   time.Duration `json:"patience_ns"`
+}
+
+// Name is the name of the order's run in the store of its host, which no other there has.
+func (o Order) Name() string { return o.Campaign + ": " + o.Experiment }
+
+// id is that of the order's workflow.
+func (o Order) id() string { return idOf(o.Campaign) + o.Experiment + "@" + o.Host }
+
+func idOf(campaign string) string { return "filewise-campaign/" + campaign + "/" }
+
+// check refuses names that could not name a run, a tag or a workflow.
+func (o Order) check() error {
+	bad := func(name string) bool {
+		return name == "" || strings.ContainsAny(name, "\"'`\\\n") || utf8.RuneCountInString(name) > 60
+	}
+	switch {
+	case bad(o.Campaign) || strings.Contains(o.Campaign, "/"):
+		return filewise.Errorf(filewise.CodeUsage, "give --name with at most 60 letters, without quotes and slashes", "campaign %q cannot be "+
+			"called so", o.Campaign)
+	case bad(o.Host):
+		return filewise.Errorf(filewise.CodeUsage, "start its worker with --host NAME", "host %q cannot be called so", o.Host)
+	case utf8.RuneCountInString(o.Name()) > 100:
+		return filewise.Errorf(filewise.CodeUsage, "give the campaign or the experiment a shorter name", "the name of %q is too long", o.Name())
+	}
+	return nil
+}
+
+// Standing is how far an order has come on its host.
+type Standing struct {
+	Run     int64  `json:"run"`               // in the host's store; 0: not begun
+	Trials  int    `json:"trials"`            // stored there, pilots and failed ones included
+	Verdict string `json:"verdict,omitempty"` // so far, in a sentence
+	Ended   bool   `json:"ended,omitempty"`   // nothing is left to measure
+	Why     string `json:"why,omitempty"`
+}
+
+// The conditions of an order.
+const (
+	Waiting = "waiting" // for its host
+	Running = "running"
+	Paused  = "paused"
+	Done    = "done"
+	Stopped = "stopped"
+	Failed  = "failed"
+	Lost    = "lost" // its host does not answer any more
+)
+
+// State is what a workflow knows of its order.
+type State struct {
+	Order
+	Standing  Standing  `json:"standing"`
+	Condition string    `json:"condition"`
+	Pausing   bool      `json:"pausing,omitempty"`
+	Stopping  bool      `json:"stopping,omitempty"`
+	Changed   time.Time `json:"changed"` // when the host answered last
+	Error     string    `json:"error,omitempty"`
+	Bundle    Bundle    `json:"bundle"`
+	Steps     int       `json:"steps"` // asked of the host in all
+}
+
+// Bundle is the result as it waits to be fetched.
+type Bundle struct {
+	SHA256 string `json:"sha256,omitempty"`
+	Parts  int    `json:"parts,omitempty"`
+}
+
+// Part is a piece of a bundle.
+type Part struct {
+	Bundle
+	Index int    `json:"index"`
+	Bytes []byte `json:"bytes"`
+}
+
+// Offer is what a worker's host has.
+type Offer struct {
+	Host    string            `json:"host"`
+	Labels  []string          `json:"labels"` // KEY=VALUE
+	Version string            `json:"version"`
+	Cores   int               `json:"cores"`
+	Engines []string          `json:"engines"`
+	Volumes map[string]string `json:"volumes"` // directories by name
+}
+
+// Has tells whether the host has all of these labels.
+func (o Offer) Has(labels []string) bool {
+	for _, l := range labels {
+		if name, ok := strings.CutPrefix(l, "host="); ok && name == o.Host {
+			continue
+		}
+		if !slices.Contains(o.Labels, l) {
+			return false
+		}
+	}
+	return true
+}
+
+// The queues on Temporal: that of all workers, who decide what comes next, and that of a
+// host, which measures.
+const queue = "filewise"
+
+func queueOf(host string) string { return queue + "/" + host }

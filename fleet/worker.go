@@ -1,0 +1,126 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"log/slog"
+	"os"
+
+	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/contrib/envconfig"
+	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"filewise"
+	"filewise/archive"
+	"filewise/store"
+)
+
+// Dial connects to Temporal at HOST:PORT; empty: where the environment says. Namespace, TLS
+// and API key are those of TEMPORAL_… in the environment, or of a profile of temporal.toml.
+func Dial(ctx context.Context, address string, told *slog.Logger) (client.Client, error) {
+	o, err := envconfig.LoadDefaultClientOptions()
+	if err != nil {
+		return nil, filewise.Errorf(filewise.CodeUsage, "correct TEMPORAL_… in the environment, or temporal.toml", "settings of Temporal: %w",
+			err)
+	}
+	if address != "" {
+		o.HostPort = address
+	}
+	if o.Identity, err = os.Hostname(); err == nil {
+		o.Identity = "filewise@" + o.Identity
+	}
+	o.Logger = log.NewStructuredLogger(told)
+	c, err := client.DialContext(ctx, o)
+	if err != nil {
+		return nil, filewise.Errorf(filewise.CodePreflight, "start it, or give its address with --temporal HOST:PORT (docs/fleet.md)",
+			"Temporal at %s cannot be reached: %w", o.HostPort, err)
+	}
+	return c, nil
+}
+
+// Work offers the site's host to campaigns until the context ends. A run that is open then is
+// ended cleanly; whoever is asked next on this host goes on with it.
+func Work(ctx context.Context, c client.Client, site Site) error {
+	if err := (Order{Campaign: "c", Host: site.Host}).check(); err != nil {
+		return err
+	}
+	failed := make(chan error, 2)
+	fatal := func(err error) { failed <- err }
+	b := &bench{site: site, idle: idleFor}
+	decides := worker.New(c, queue, worker.Options{OnFatalError: fatal, LocalActivityWorkerOnly: true})
+	register(decides)
+	measures := worker.New(c, queueOf(site.Host), worker.Options{OnFatalError: fatal, DisableWorkflowWorker: true,
+		MaxConcurrentActivityExecutionSize: 4, WorkerStopTimeout: stopWithin})
+	for name, do := range b.activities() {
+		measures.RegisterActivityWithOptions(do, activity.RegisterOptions{Name: name})
+	}
+	for _, w := range []worker.Worker{decides, measures} {
+		if err := w.Start(); err != nil {
+			return filewise.Errorf(filewise.CodePreflight, "see that the namespace exists and the account may use it", "work for Temporal: %w", err)
+		}
+		defer w.Stop()
+	}
+	if err := offer(ctx, c, site.Offer); err != nil {
+		return err
+	}
+	defer b.end()
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-failed:
+		return filewise.Errorf(filewise.CodeStopped, "start the worker again once Temporal is back", "Temporal: %w", err)
+	}
+}
+
+// activities are what a workflow may ask of the host.
+func (b *bench) activities() map[string]any {
+	return map[string]any{"Next": b.Next, "Close": b.Close, "Export": b.Export}
+}
+
+// end ends what is open.
+func (b *bench) end() {
+	b.mu.Lock()
+	m := b.open
+	b.mu.Unlock()
+	if m != nil {
+		m.close()
+	}
+}
+
+// register makes a worker decide what comes next.
+func register(w worker.WorkflowRegistry) {
+	w.RegisterWorkflowWithOptions(Experiment, workflow.RegisterOptions{Name: typeExperiment})
+	w.RegisterWorkflowWithOptions(Host, workflow.RegisterOptions{Name: typeHost})
+}
+
+const (
+	typeExperiment = "FilewiseExperiment"
+	typeHost       = "FilewiseHost"
+)
+
+// offer tells campaigns what the host has.
+func offer(ctx context.Context, c client.Client, o Offer) error {
+	_, err := c.SignalWithStartWorkflow(ctx, "filewise-host/"+o.Host, signalOffer, o, client.StartWorkflowOptions{
+		TaskQueue: queue, Memo: map[string]any{memoOffer: o}, WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+	}, typeHost, o)
+	if err != nil {
+		return filewise.Errorf(filewise.CodePreflight, "see that the account may start workflows there", "offer the host on Temporal: %w", err)
+	}
+	return nil
+}
+
+// bundleOf is the run as a bundle, with its hash.
+func bundleOf(r archive.Run, by store.Manifest) ([]byte, string, error) {
+	var b bytes.Buffer
+	if err := store.ExportBundle(&b, r.Run, r.Trials, by); err != nil {
+		return nil, "", err
+	}
+	sum := sha256.Sum256(b.Bytes())
+	return b.Bytes(), hex.EncodeToString(sum[:]), nil
+}
