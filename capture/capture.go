@@ -25,6 +25,7 @@ type Options struct {
 	Values   bool          // of columns that look personal, too
 	Log      io.Reader     // in the place of what the server counts; nil: none
 	LogName  string
+	URL      string // of the database, without a secret
 }
 
 // mostTypes is how many types of transactions a study has at most.

@@ -198,3 +198,11 @@ func (j Judgement) Sentences() []string {
 	}
 	return append(slices.Clone(j.First().Sentences), j.Sweep.Sentences...)
 }
+
+// Origin is the database of which a dump is to be taken that fills the builds; nil: none is.
+func (p Plan) Origin() *filewise.Address {
+	if p.Params.Custom == nil {
+		return nil
+	}
+	return p.Params.Custom.Origin
+}

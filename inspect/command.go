@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,7 +27,7 @@ func (j *judge) own() (all [][]string) {
 	if j.target.Captures {
 		on("capture")
 		all[0] = append(all[0], "--output", "own.yaml")
-		all = append(all, []string{"filewise", "run", "own.yaml"})
+		all = append(all, slices.Concat([]string{"filewise", "run", "own.yaml", "--from", j.target.of(largest.Database)}, j.target.Flags[2:]))
 	}
 	if j.target.Applies {
 		on("apply", "last")
@@ -35,6 +36,18 @@ func (j *judge) own() (all [][]string) {
 		}
 	}
 	return all
+}
+
+// of is the URL of one of the server's databases.
+func (t Target) of(database string) string {
+	server, query, has := strings.Cut(t.Flags[1], "?")
+	scheme, rest, _ := strings.Cut(server, "://")
+	host, _, _ := strings.Cut(rest, "/")
+	server = scheme + "://" + host + "/" + url.PathEscape(database)
+	if has {
+		server += "?" + query
+	}
+	return server
 }
 
 // mostFiles bounds what is proposed: more take space and time, and can be asked for

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"filewise"
 	"filewise/experiment"
@@ -57,16 +58,40 @@ func (m *maker) setFrom(custom *workload.Custom) (err error) {
 		return filewise.Errorf(filewise.CodePreflight, "measure it on a managed server, by --engine instead of --target",
 			"a dump is restored on servers that Filewise starts alone: %w", filewise.ErrUnsupported)
 	}
-	if custom.From, err = filepath.Abs(m.o.From.Value); err != nil {
-		return err
+	if m.fromServer() {
+		err = m.setOrigin(custom)
+	} else if custom.From, err = filepath.Abs(m.o.From.Value); err == nil {
+		if _, stat := os.Stat(custom.From); stat != nil {
+			err = BadValue("from", m.o.From.Value, "name a dump that can be read: "+stat.Error())
+		}
 	}
-	if _, err := os.Stat(custom.From); err != nil {
-		return BadValue("from", m.o.From.Value, "name a dump that can be read: "+err.Error())
+	if err != nil {
+		return err
 	}
 	if err := m.checkInstances(); err != nil {
 		return err
 	}
 	m.plan.Instances = m.o.Instances.Value
+	return nil
+}
+
+// fromServer tells that --from is the URL of a database, of which a dump is to be taken.
+func (m *maker) fromServer() bool { return strings.Contains(m.o.From.Value, "://") }
+
+func (m *maker) setOrigin(custom *workload.Custom) error {
+	e, address, _, err := m.engines.ParseTarget(m.o.From.Value, m.plan.Target.Engine)
+	if err != nil {
+		return err
+	}
+	shown := WithoutSecrets(*address)
+	switch {
+	case e.Name() != m.plan.Target.Engine:
+		return BadValue("from", shown, "the run is on "+m.plan.Target.Engine+": give a database of that")
+	case address.Path == "":
+		return BadValue("from", shown, "name the database, too: "+shown.String()+"/NAME")
+	}
+	m.Secret, custom.Origin, custom.From = *address, &shown, shown.String()
+	m.o.From.Value = custom.From
 	return nil
 }
 

@@ -18,7 +18,7 @@ type Made struct {
 	// Options are those that it was made of, without what a variable has said that is
 	// for other runs.
 	Options *Options
-	// Secret is the address of an external target with what the URL holds of secrets.
+	// Secret is the address of an external target, or of the plan's origin, with what the URL holds of secrets.
 	Secret filewise.Address
 	Told   Told
 }
@@ -105,6 +105,9 @@ func (o *Options) command(p experiment.Plan) []string {
 	}
 	if p.Target.Mode == filewise.External {
 		out = append(out, o.Again(p.Target)...)
+	}
+	if p.Origin() != nil {
+		out = append(out, o.signIn()...)
 	}
 	for _, v := range p.Target.Volumes { // absolute: from wherever it is repeated
 		if v.Dir != "" || len(p.Target.Volumes) > 1 {

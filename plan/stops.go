@@ -16,8 +16,8 @@ type StopOptions struct {
 // Table has their rows.
 func (o *StopOptions) Table() []Option {
 	return []Option{
-		Row(&o.AbortIf, "abort-if", nil, "`limit` on what others do on the server of --target, such as active>5 or sessions>100: beyond it "+
-			"the run stops, and resume goes on (repeatable)"),
+		Row(&o.AbortIf, "abort-if", nil, "`limit` on what others do on the server of --target or --from, such as active>5 or sessions>100: "+
+			"beyond it the run stops, and resume goes on (repeatable)"),
 		Row(&o.Windows, "maintenance-window", nil, "`hours` of local time in which trials may run, such as 22:00-06:00 or Sat,Sun "+
 			"08:00-20:00: outside them the run waits (repeatable)"),
 	}
@@ -31,7 +31,7 @@ func (o *StopOptions) Apply(p *experiment.Plan) error {
 		if _, err := limit.ParseAll(limits); err != nil {
 			return err
 		}
-		if p.Target.Mode != filewise.External {
+		if p.Target.Mode != filewise.External && p.Origin() == nil {
 			return badUse("abort-if", limits[0], "it watches the server of --target; on "+p.Target.Engine+
 				" of Filewise's own nobody else works: leave it out")
 		}

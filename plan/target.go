@@ -34,8 +34,8 @@ func (o *TargetOptions) ServerTable() []Option {
 	return []Option{
 		Row(&o.Target, "target", "", "an existing server, by `URL` such as postgres://USER@HOST/DATABASE; or sqlite:DIR").
 			insteadOf("engine").unrepeated(),
-		Row(&o.PasswordFile, "password-file", "", "`file` whose first line is the password for --target; - is standard input "+
-			"(default: the URL, FILEWISE_PASSWORD, or asked for)").unrepeated(),
+		Row(&o.PasswordFile, "password-file", "", "`file` whose first line is the password for --target, or the URL of --from; - is standard "+
+			"input (default: the URL, FILEWISE_PASSWORD, or asked for)").unrepeated(),
 		Row(&o.NoPassword, "no-password", false, "the account of --target has no password: do not ask for one").unrepeated(),
 	}
 }
@@ -125,7 +125,11 @@ func (o *TargetOptions) Idle() error {
 
 // Again are the flags that repeat the choice of a server, without a secret.
 func (o *TargetOptions) Again(t filewise.Target) []string {
-	out := []string{"--target", t.Address.String()}
+	return append([]string{"--target", t.Address.String()}, o.signIn()...)
+}
+
+// signIn are the flags that say where the password is.
+func (o *TargetOptions) signIn() (out []string) {
 	path := o.PasswordFile.Value
 	switch {
 	case o.NoPassword.Value:
@@ -177,7 +181,11 @@ func (o *PlaceOptions) AllowRow() Option {
 // setTarget comes first: most of the others depend on the engine.
 func (m *maker) setTarget() (err error) {
 	o := m.o
-	if m.Chosen, err = m.engines.Choose(&o.TargetOptions); err != nil {
+	target := o.TargetOptions
+	if m.fromServer() && target.Target.Value == "" { // whose password it is
+		target.PasswordFile, target.NoPassword = Opt[string]{}, Opt[bool]{}
+	}
+	if m.Chosen, err = m.engines.Choose(&target); err != nil {
 		return err
 	}
 	m.plan.Target = m.Target

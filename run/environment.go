@@ -25,6 +25,8 @@ type Environment struct {
 	findings []filewise.Finding // of an external server
 	limits   []storage.Limit    // of the volumes, as far as known
 	facts    []filewise.Fact    // of the storage
+	origin   *filewise.Target   // the database of which a dump is taken, with its secrets; nil: there is none
+	others   filewise.Server    // that one's server, for its monitor; nil: nobody minds
 	lock     *hostlock.Lock
 	locked   *serverLock // of an external server; nil: nobody else works there
 	undo     []func() error
@@ -66,7 +68,12 @@ func SetUp(ctx context.Context, e filewise.Engine, p experiment.Plan, login Logi
 	}
 	open := func() error { return env.openExternal(ctx, login) }
 	if p.Target.Mode != filewise.External {
-		open = func() error { return env.openHere(ctx) }
+		open = func() error {
+			if err := env.openOrigin(ctx, login); err != nil {
+				return err
+			}
+			return env.openHere(ctx)
+		}
 	}
 	if err := env.checkDump(ctx); err != nil {
 		return nil, err

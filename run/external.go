@@ -72,12 +72,14 @@ func WhoAmI() string {
 }
 
 // KnowGauges refuses limits of the plan on gauges that the server does not have.
-func (env *Environment) KnowGauges(ctx context.Context) error {
+func (env *Environment) KnowGauges(ctx context.Context) error { return env.knowGauges(ctx, env.Server) }
+
+func (env *Environment) knowGauges(ctx context.Context, server filewise.Server) error {
 	limits, err := limit.ParseAll(env.Plan.AbortIf)
 	if err != nil || len(limits) == 0 {
 		return err
 	}
-	monitor, ok := env.Server.(filewise.Monitor)
+	monitor, ok := server.(filewise.Monitor)
 	if !ok {
 		return filewise.Errorf(filewise.CodePreflight, "leave --abort-if out", "what others do on %s cannot be watched: %w",
 			env.Engine.Name(), filewise.ErrUnsupported)

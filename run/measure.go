@@ -43,6 +43,12 @@ func (m *measurement) measure(ctx context.Context, run store.Run, done []filewis
 		return Outcome{Run: run}, err
 	}
 	m.told.need(m.env.needs())
+	if err := m.env.takeDump(ctx, watch); err != nil {
+		live.observer.Close()
+		out, err := m.finish(ctx, run, done, experiment.Decision{}, err)
+		live.ended(ctx, m.store)
+		return out, err
+	}
 	runner := m.env.runner(watch)
 	runner.Plan = run.Plan
 	runner.Probes, runner.Ceilings, runner.Notify = probes(run.Plan.Target), m.env.ceilings(), live.hear
@@ -91,6 +97,9 @@ func Unstored(ctx context.Context, p experiment.Plan, o Options) (trials []filew
 func (env *Environment) Unstored(ctx context.Context, o Options, notify func(experiment.Event)) (trials []filewise.Trial,
 	d experiment.Decision, err error) {
 	w, err := newWatch(env, env.Plan, o.clock(), notify)
+	if err == nil {
+		err = env.takeDump(ctx, w)
+	}
 	if err != nil {
 		return nil, d, err
 	}

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -48,6 +49,7 @@ func newWatch(env *Environment, p experiment.Plan, clock filewise.Clock, notify 
 		w.space = guard(here)
 	}
 	if env.locked == nil {
+		w.monitor, _ = env.others.(filewise.Monitor)
 		return w, nil
 	}
 	w.monitor, _ = env.Server.(filewise.Monitor)
@@ -142,10 +144,12 @@ func (w *watch) within(ctx context.Context, tolerated int) error {
 	}
 	w.unread = 0
 	if over != "" {
-		return stopped("others need the server: %s", over)
+		return stopped("%w: %s", errOthers, over)
 	}
 	return nil
 }
+
+var errOthers = errors.New("others need the server")
 
 func (w *watch) activity(ctx context.Context) ([]filewise.Gauge, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)

@@ -229,3 +229,36 @@ func TestLockIsLookedAt(t *testing.T) {
 		}
 	}
 }
+
+// A dump stands still while others need its server, and no longer than it may.
+func TestDumpYields(t *testing.T) {
+	w, clock, _ := newWatched(t, "2026-11-21 23:00")
+	var err error
+	if w.limits, err = limit.ParseAll([]string{"active>5"}); err != nil {
+		t.Fatal(err)
+	}
+	start, quiet := clock.now, 3*time.Minute
+	w.monitor = gauges(func() float64 {
+		if clock.now.Sub(start) < quiet {
+			return 6
+		}
+		return 1
+	})
+	var out strings.Builder
+	y := &yielding{ctx: t.Context(), watch: w, to: &out}
+	if _, err := y.Write([]byte("row")); err != nil || out.String() != "row" || clock.now.Sub(start) < quiet {
+		t.Errorf("%v after %v: %q", err, clock.now.Sub(start), &out)
+	}
+	start, quiet = clock.now.Add(time.Minute), time.Hour
+	clock.now = start
+	if _, err := y.Write([]byte("row")); filewise.CodeOf(err) != filewise.CodeStopped || !errors.Is(y.err,
+		errOthers) || out.String() != "row" {
+		t.Errorf("beyond its patience: %v, %q", err, &out)
+	}
+}
+
+type gauges func() float64
+
+func (g gauges) Activity(context.Context) ([]filewise.Gauge, error) {
+	return []filewise.Gauge{{Name: "active", Value: g()}}, nil
+}

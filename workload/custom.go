@@ -14,14 +14,16 @@ import (
 
 // Custom is a workload of the user's own SQL, as a study file says it.
 type Custom struct {
-	Tables       []filewise.CustomTable `json:"tables,omitempty"`
-	ShardBy      string                 `json:"shard_by,omitempty"`
-	Setup        Script                 `json:"setup,omitzero"`
-	From         string                 `json:"from,omitempty"` // a dump, in the place of the set-up
-	Parameters   []Parameter            `json:"parameters,omitempty"`
-	Transactions []Transaction          `json:"transactions"`
-	Checks       []CustomCheck          `json:"checks,omitempty"`
-	Think        Think                  `json:"think,omitzero"`
+	Tables  []filewise.CustomTable `json:"tables,omitempty"`
+	ShardBy string                 `json:"shard_by,omitempty"`
+	Setup   Script                 `json:"setup,omitzero"`
+	From    string                 `json:"from,omitempty"` // a dump, in the place of the set-up
+	// Origin is the database of which Filewise takes that dump itself; From is its URL.
+	Origin       *filewise.Address `json:"origin,omitempty"`
+	Parameters   []Parameter       `json:"parameters,omitempty"`
+	Transactions []Transaction     `json:"transactions"`
+	Checks       []CustomCheck     `json:"checks,omitempty"`
+	Think        Think             `json:"think,omitzero"`
 }
 
 // Script is SQL, by engine where they differ; "" is that of all others.

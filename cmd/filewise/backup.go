@@ -101,9 +101,9 @@ func (a *app) prove(ctx context.Context, o *plan.Options, secret filewise.Addres
 	if err != nil {
 		return err
 	}
-	login := a.access(r.Plan.Target, secret, &o.TargetOptions)
+	login := a.access(r.Plan.Target, nil, secret, &o.TargetOptions)
 	if secret.Host == "" && secret.Scheme == "" {
-		if login, err = a.accessAgain(&o.TargetOptions, r.Plan.Target); err != nil {
+		if login, err = a.accessAgain(&o.TargetOptions, r.Plan); err != nil {
 			return err
 		}
 	}

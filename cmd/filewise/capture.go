@@ -102,7 +102,9 @@ func (a *app) capture(cmd *cobra.Command, f *plan.TargetOptions, o capture.Optio
 	if err != nil {
 		return nil, err
 	}
-	c.Target.Address = &full
+	of := *c.Target.Address
+	of.Path = o.Database
+	o.URL, c.Target.Address = of.String(), &full
 	c.Target.Volumes = []filewise.Volume{{Name: "default"}}
 	c.Target.Durability = filewise.DurabilityFull
 	w, err := e.Watch(cmd.Context(), c.Target, o.Database)

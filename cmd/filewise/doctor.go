@@ -119,7 +119,7 @@ func (a *app) diagnose(ctx context.Context, o *plan.Options, f *doctorFlags) (*d
 		volumes = made.Target.Volumes
 	}
 	d.Machine = doctor.Machine(ctx, registry(), volumes)
-	login := a.access(made.Target, made.Secret, &o.TargetOptions)
+	login := a.access(made.Target, made.Origin(), made.Secret, &o.TargetOptions)
 	if o.Engine.Given() || o.Target.Value != "" {
 		if err := d.Examine(ctx, a.patient(ctx, made, login, f)); err != nil {
 			return nil, err

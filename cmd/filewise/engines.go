@@ -109,7 +109,7 @@ func (a *app) openIdle(ctx context.Context, c plan.Chosen, f *plan.TargetOptions
 	} else if len(t.Volumes) == 0 {
 		t.Volumes = []filewise.Volume{{Name: "here", Dir: os.TempDir()}}
 	}
-	return run.LookAt(ctx, c.Engine, t, a.access(t, c.Secret, f))
+	return run.LookAt(ctx, c.Engine, t, a.access(t, nil, c.Secret, f))
 }
 
 func (info engineInfo) text(w *lineWriter) {

@@ -365,6 +365,14 @@ func postgresBin() string {
 }
 
 func externalPostgres(t *testing.T) *existing {
+	f, _ := startPostgres(t)
+	return f
+}
+
+var token = regexp.MustCompile(`(?m)^\\(un)?restrict .*$`) // random, in newer dumps
+
+// startPostgres starts one with settings, its socket in dir.
+func startPostgres(t *testing.T, settings ...string) (f *existing, dir string) {
 	bin := postgresBin()
 	if bin == "" {
 		if os.Getenv("CI") == "true" {
@@ -401,14 +409,14 @@ func externalPostgres(t *testing.T) *existing {
 	if err := os.WriteFile(filepath.Join(dir, "data", "pg_hba.conf"), []byte(hba), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	server := as(filepath.Join(bin, "postgres"), "-D", filepath.Join(dir, "data"), "-k", dir, "-c", "listen_addresses=", "-c", "fsync=off",
-		"-c", "shared_buffers=8MB")
+	server := as(filepath.Join(bin, "postgres"), append([]string{"-D", filepath.Join(dir, "data"), "-k", dir, "-c", "listen_addresses=",
+		"-c", "fsync=off", "-c", "shared_buffers=8MB"}, settings...)...)
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
 	own := &daemon{server}
 	t.Cleanup(func() { _ = own.Process.Signal(os.Interrupt); _ = own.Wait() })
-	f := &existing{daemon: own, layout: "2 partitions",
+	f = &existing{daemon: own, layout: "2 partitions",
 		own: "postgres", options: "compress=0,6", target: "postgres://filewise@/postgres?host=" + dir,
 		working: "SELECT COUNT(*) FROM pg_stat_activity WHERE usename = 'filewise' AND state <> 'idle'"}
 	client := func(program string, args ...string) (string, error) {
@@ -429,7 +437,6 @@ func externalPostgres(t *testing.T) *existing {
 	f.prepare(t, "CREATE DATABASE shop", "CREATE DATABASE filewise2", "COMMENT ON DATABASE filewise2 IS 'mine'",
 		"CREATE TABLE fw_rows AS SELECT 42 AS id", "CREATE TABLE kept (id int PRIMARY KEY)",
 		"GRANT SELECT ON fw_rows, kept TO filewise")
-	token := regexp.MustCompile(`(?m)^\\(un)?restrict .*$`) // random, in newer dumps
 	f.dump = func() (string, error) {
 		out, err := client("pg_dumpall")
 		if err != nil {
@@ -439,5 +446,5 @@ func externalPostgres(t *testing.T) *existing {
 			"SELECT oid, spcname FROM pg_tablespace; SELECT name, setting FROM pg_settings")
 		return token.ReplaceAllString(out, "") + catalogue, err
 	}
-	return f
+	return f, dir
 }

@@ -74,7 +74,8 @@ func TestInspectEndsWithOwnDatabase(t *testing.T) {
 			t.Errorf("%s: %v %v", inspect.Shell(args), err, command.ParseFlags(rest))
 		}
 	}
-	if want := "filewise capture --target postgres://u@h --database 'my db' --output own.yaml\nfilewise run own.yaml\n" +
+	if want := "filewise capture --target postgres://u@h --database 'my db' --output own.yaml\n" +
+		"filewise run own.yaml --from postgres://u@h/my%20db\n" +
 		"filewise apply last --target postgres://u@h --database 'my db' --table s.t"; strings.Join(said, "\n") != want {
 		t.Errorf("%s, want %s", strings.Join(said, "\n"), want)
 	}

@@ -13,8 +13,11 @@ import (
 	"filewise/target"
 )
 
-// access logs in to the server of a plan by what the options give.
-func (a *app) access(t filewise.Target, secret filewise.Address, o *plan.TargetOptions) run.Login {
+// access logs in to the server of a target, or of a plan's origin, by what the options give.
+func (a *app) access(t filewise.Target, origin *filewise.Address, secret filewise.Address, o *plan.TargetOptions) run.Login {
+	if origin != nil {
+		t.Address = origin
+	}
 	return func(ctx context.Context) (filewise.Address, error) { return a.login(ctx, t, secret, o) }
 }
 

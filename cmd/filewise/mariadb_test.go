@@ -67,9 +67,9 @@ type ownServer struct {
 
 // startOwn creates and starts a MariaDB of the user's, which lives until the test
 // has ended.
-func startOwn(t *testing.T) *ownServer {
+func startOwn(t *testing.T, more ...string) *ownServer {
 	t.Helper()
-	return startOwnAt(t, "", "mariadbd", "mariadb-install-db", "--auth-root-authentication-method=normal", "--skip-test-db", "--force")
+	return startOwnAt(t, "", "mariadbd", more, "mariadb-install-db", "--auth-root-authentication-method=normal", "--skip-test-db", "--force")
 }
 
 // startOwnMySQL does so with MySQL.
@@ -82,11 +82,11 @@ func startOwnMySQL(t *testing.T) *ownServer {
 		}
 		t.Skip("NO MYSQL SERVER: ", err)
 	}
-	return startOwnAt(t, servertest.Memory(), in.Binary, in.Binary, "--initialize-insecure")
+	return startOwnAt(t, servertest.Memory(), in.Binary, nil, in.Binary, "--initialize-insecure")
 }
 
 // startOwnAt has a program create and another one start a server.
-func startOwnAt(t *testing.T, temp, program, creator string, options ...string) *ownServer {
+func startOwnAt(t *testing.T, temp, program string, more []string, creator string, options ...string) *ownServer {
 	t.Helper()
 	dir, err := os.MkdirTemp(temp, "own") // short, for its socket
 	if err != nil {
@@ -105,7 +105,7 @@ func startOwnAt(t *testing.T, temp, program, creator string, options ...string) 
 	if out, err := exec.Command(creator, append(args[:len(args):len(args)], options...)...).CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", creator, err, out)
 	}
-	server := exec.Command(program, append(args, "--socket="+filepath.Join(dir, "own.sock"), "--skip-networking")...)
+	server := exec.Command(program, append(append(args, "--socket="+filepath.Join(dir, "own.sock"), "--skip-networking"), more...)...)
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -82,7 +82,7 @@ func (a *app) planOne(ctx context.Context, made plan.Made, sql bool) error {
 // previewOf is a plan's preview, with a forecast from the store's runs. A store that cannot be
 // read takes nothing from it but that: run says what is wrong with it.
 func (a *app) previewOf(ctx context.Context, made plan.Made) (preview.Preview, error) {
-	v, err := preview.Of(ctx, made, a.access(made.Target, made.Secret, &made.Options.TargetOptions))
+	v, err := preview.Of(ctx, made, a.access(made.Target, made.Origin(), made.Secret, &made.Options.TargetOptions))
 	if err == nil {
 		v.Forecast, _ = preview.Forecast(ctx, a.storePath, made.Plan)
 	}

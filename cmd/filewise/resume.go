@@ -68,7 +68,7 @@ because that is not stored; --notify none goes on without.`,
 
 // again sets what goes on as it was unless it is given anew, and opens the live page.
 func (f *resumeFlags) again(a *app, p experiment.Plan, o *run.Options) (err error) {
-	if o.Login, err = a.accessAgain(&f.login, p.Target); err != nil {
+	if o.Login, err = a.accessAgain(&f.login, p); err != nil {
 		return err
 	}
 	if err := f.stops.Apply(&p); err != nil {
@@ -85,8 +85,9 @@ func (f *resumeFlags) again(a *app, p experiment.Plan, o *run.Options) (err erro
 
 // accessAgain logs in to the server of a stored run. A URL on the command line
 // has to be that server's.
-func (a *app) accessAgain(o *plan.TargetOptions, t filewise.Target) (run.Login, error) {
+func (a *app) accessAgain(o *plan.TargetOptions, p experiment.Plan) (run.Login, error) {
 	var given filewise.Address
+	t := p.Target
 	if url := o.Target.Value; url != "" && t.Mode == filewise.External {
 		_, address, _, err := registry().ParseTarget(url, t.Engine)
 		if err != nil {
@@ -100,7 +101,7 @@ func (a *app) accessAgain(o *plan.TargetOptions, t filewise.Target) (run.Login, 
 				"the run is on %s, not on the server of --target", t.Address)
 		}
 	}
-	return a.access(t, given, o), nil
+	return a.access(t, p.Origin(), given, o), nil
 }
 
 // printResumed says so when nothing was left to measure.

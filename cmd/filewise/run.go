@@ -87,7 +87,7 @@ func (a *app) runOne(ctx context.Context, made plan.Made, g *resultFlags) (run.O
 	if err := g.names.Apply(&made.Plan); err != nil {
 		return run.Outcome{}, err
 	}
-	o := a.options(made.Engine, a.access(made.Target, made.Secret, &made.Options.TargetOptions))
+	o := a.options(made.Engine, a.access(made.Target, made.Origin(), made.Secret, &made.Options.TargetOptions))
 	o.Notify = a.notifier(made.Told)
 	o.Result = func(out run.Outcome) error {
 		g.judgeRun(&out.Data)

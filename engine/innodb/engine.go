@@ -67,6 +67,11 @@ func (e Engine) CheckDump(ctx context.Context, t filewise.Target, layouts []file
 	return managed.Engine{Product: e.product}.CheckDump(ctx, t, layouts, p)
 }
 
+// Dump writes a dump of the database that the address names, see external.Engine.Dump.
+func (e Engine) Dump(ctx context.Context, t filewise.Target, to io.Writer) error {
+	return external.Engine{Product: e.product}.Dump(ctx, t, to)
+}
+
 // FillWork is the work in payload bytes that fills the files of a layout. 0: the
 // layout needs no such thing, its files fill evenly.
 func (e Engine) FillWork(t filewise.Target, l filewise.Layout, p filewise.Program) (int64, error) {

@@ -38,6 +38,21 @@ func (Engine) CheckDump(ctx context.Context, t filewise.Target, layouts []filewi
 	return dumpfile.Failed(p.Custom.From, dumpPrograms, err)
 }
 
+// Dump writes a dump of the database that the address names, by pg_dump.
+func (Engine) Dump(ctx context.Context, t filewise.Target, to io.Writer) error {
+	in, err := installed.Find(ctx, t.ServerBin)
+	if err != nil {
+		return err
+	}
+	if len(t.Address.Secrets) > 0 {
+		return refuse("take the dump yourself, and give its file", "an address with secrets besides its password, which pg_dump takes in sight "+
+			"of others")
+	}
+	conninfo, env := client.Conninfo(*t.Address, t.Address.Path)
+	return dumpfile.Take(ctx, to, append(env, "PGAPPNAME=filewise"), in.Program("pg_dump"), "--format=custom", "--compress=1",
+		"--no-password", "--lock-wait-timeout=30s", "--dbname="+conninfo)
+}
+
 // restoreDump fills the database from the dump that a study names: a script as pg_dump
 // writes it, or an archive, of which pg_restore makes one. Its text is executed as it
 // comes; only the tables of the layout are made where that says.

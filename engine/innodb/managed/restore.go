@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/go-sql-driver/mysql"
+
 	"filewise"
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/internal/builds"
@@ -189,8 +191,14 @@ func (r *restorer) placed(text string) (string, error) {
 	return text, nil
 }
 
+const errGenerated = 3105 // ER_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN
+
 func (r *restorer) exec(ctx context.Context, text string) error {
-	if _, err := r.conn.ExecContext(ctx, text); err != nil {
+	_, err := r.conn.ExecContext(ctx, text)
+	if told := new(mysql.MySQLError); errors.As(err, &told) && told.Number == errGenerated {
+		return fmt.Errorf("%w: MySQL's own mysqldump, or mydumper, leaves values of generated columns out", err)
+	}
+	if err != nil {
 		return fmt.Errorf("%w: %.200s", err, text)
 	}
 	return nil

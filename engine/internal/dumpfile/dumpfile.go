@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/machine"
 )
 
 // Open opens the text of a dump, which gzip may have packed.
@@ -35,6 +37,20 @@ func Open(path string) (io.ReadCloser, error) {
 type text struct {
 	io.Reader
 	io.Closer
+}
+
+// Take runs a program that writes a dump to its standard output. Secrets are in its
+// environment, which only its account can read.
+func Take(ctx context.Context, to io.Writer, secrets []string, program string, args ...string) error {
+	cmd := machine.Command(ctx, program, args...)
+	cmd.Env = append(append(cmd.Env, "HOME="+os.Getenv("HOME")), secrets...)
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = to, &said
+	if err := cmd.Run(); err != nil {
+		return filewise.Errorf(filewise.CodePreflight, "take it yourself, and give its file", "%s: %w: %.1000s", program, err,
+			strings.TrimSpace(said.String()))
+	}
+	return nil
 }
 
 // Step is what a plan shows of a restore.

@@ -1,0 +1,248 @@
+//go:build unix
+
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"filewise"
+)
+
+// owned is a database of the user's, with foreign keys and odd names, on a server at work.
+type owned struct {
+	*existing
+	schema []string
+	// client feeds a script to the server's own client, on a database; dumped is a database
+	// as its own program writes it.
+	client func(database, script string) (string, error)
+	dumped func(database string) (string, error)
+	url    func(database string) string
+}
+
+const ownLayout = "4 files"
+
+// ownWork leaves all as it is, so that the original can be compared while it goes on.
+const ownWork = "SELECT net FROM orders WHERE id = 7; BEGIN; UPDATE orders SET net = 1 WHERE id = 9; ROLLBACK; " +
+	"SELECT note FROM orders WHERE id = 11;\n"
+
+// What a DBA does: a look at the server, a study of its work, a run on copies of the
+// database with 1, 4 and 8 files, a report, the script, and the script executed on a copy,
+// there and back. The original is at work all the time, and its dump the same afterwards.
+func TestOwnDatabase(t *testing.T) {
+	t.Parallel()
+	for name, start := range map[string]func(*testing.T) *owned{"mariadb": ownMariaDB, "postgres": ownPostgres} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := start(t)
+			p := newPlace(t)
+			p.env = append(p.env, "FILEWISE_PASSWORD="+accountPassword)
+			for _, database := range []string{"sales", "copied"} {
+				o.prepare(t, "CREATE DATABASE "+database)
+				o.feed(t, database, strings.Join(o.schema, ";\n")+";\n")
+			}
+			before := o.dump(t, "sales")
+			stop := o.work(t)
+			study := filepath.Join(t.TempDir(), "own.yaml")
+			o.looks(t, p)
+			p.show(p.run(0, "capture", "--target", o.target, "--database=sales", "--for=2s", "--output", study))
+			p.show(p.run(0, "run", study, "--from", o.url("sales"), "--kind=partitions", "--size=12MiB", "--instances=1", "--window=200ms",
+				"--warm-up=0s", "--max-blocks=3", "--budget=0", "--volume", "here="+p.volume, "--abort-if", "sessions>1000"))
+			p.show(p.run(0, "report", "--format", "json"))
+			if _, _, plan, trials := p.newest(); len(plan.Layouts) < 3 || !slices.ContainsFunc(trials, func(t filewise.Trial) bool {
+				return t.State == filewise.Done && strings.HasPrefix(t.Instance, ownLayout+" #")
+			}) {
+				t.Errorf("%d layouts, %d trials, and none of %s", len(plan.Layouts), len(trials), ownLayout)
+			}
+			o.applied(t, p)
+			stop()
+			if after := o.dump(t, "sales"); after != before {
+				t.Errorf("the original has changed: before\n%.2000s\nafter\n%.2000s", before, after)
+			}
+			p.noPassword()
+			p.tidy()
+		})
+	}
+}
+
+func (o *owned) dump(t *testing.T, database string) string {
+	t.Helper()
+	text, err := o.dumped(database)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return text
+}
+
+func (o *owned) feed(t *testing.T, database, script string) {
+	t.Helper()
+	if out, err := o.client(database, script); err != nil {
+		t.Fatalf("%v: %s\n%.3000s", err, out, script)
+	}
+}
+
+// work has clients work on the original until stop.
+func (o *owned) work(t *testing.T) (stop func()) {
+	var ended atomic.Bool
+	var failed error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for !ended.Load() && failed == nil {
+			_, failed = o.client("sales", strings.Repeat(ownWork, 50))
+		}
+	}()
+	stop = func() {
+		ended.Store(true)
+		<-done
+		if failed != nil {
+			t.Error(failed)
+		}
+	}
+	t.Cleanup(func() { ended.Store(true); <-done })
+	return stop
+}
+
+// looks inspects the server, and is led to the commands that follow.
+func (o *owned) looks(t *testing.T, p *place) {
+	t.Helper()
+	c := p.run(0, "inspect", "--target", o.target, "--json")
+	p.show(c)
+	var said struct {
+		Own [][]string `json:"own_database"`
+	}
+	if err := json.Unmarshal(c.stdout.Bytes(), &said); err != nil || len(said.Own) != 3 {
+		t.Fatalf("%v; %q", err, said.Own)
+	}
+	if run := strings.Join(said.Own[1], " "); run != "filewise run own.yaml --from "+o.url("copied") &&
+		run != "filewise run own.yaml --from "+o.url("sales") {
+		t.Errorf("inspect leads to %s", run)
+	}
+}
+
+// applied: the script takes a copy to the layout, as inspect sees it, with all its data; the
+// one beside it takes it back.
+func (o *owned) applied(t *testing.T, p *place) {
+	t.Helper()
+	there := filepath.Join(t.TempDir(), "there.sql")
+	before := o.dump(t, "copied")
+	args := []string{"apply", "--target", o.target, "--database=copied", "--table=orders", "--layout", ownLayout, "--untested"}
+	p.show(p.run(0, append(args, "--output", there)...))
+	var scripts filewise.Migration
+	if err := json.Unmarshal(p.run(0, append(args, "--json")...).stdout.Bytes(), &scripts); err != nil || len(scripts.Back) == 0 {
+		t.Fatal(scripts, err)
+	}
+	execute := func(path string) {
+		script, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.feed(t, "copied", string(script))
+	}
+	execute(there)
+	c := p.run(0, "inspect", "--target", o.target, "--json")
+	var said struct{ Facts filewise.Inspection }
+	if err := json.Unmarshal(c.stdout.Bytes(), &said); err != nil || !slices.ContainsFunc(said.Facts.Groups, func(g filewise.FileGroup) bool {
+		return strings.Contains(g.Name, "orders") && g.Fill == filewise.FillPartitions && len(g.Files) >= 4
+	}) {
+		t.Errorf("%v: inspect does not see the layout: %+v", err, said.Facts.Groups)
+	}
+	if got, want := rowsOf(o.dump(t, "copied")), rowsOf(before); !slices.Equal(got, want) || len(want) < 500 {
+		t.Errorf("%d rows there, %d before", len(got), len(want))
+	}
+	execute(strings.Replace(there, ".sql", "-back.sql", 1))
+	for _, step := range slices.Concat(scripts.Steps, scripts.Back) {
+		if step.Later { // when all is seen to be well
+			o.feed(t, "copied", strings.Join(step.SQL, ";\n")+";\n")
+		}
+	}
+	lines := func(dump string) []string { return slices.Sorted(strings.SplitSeq(dump, "\n")) } // rows may come in another order
+	if d := cmp.Diff(lines(before), lines(o.dump(t, "copied"))); d != "" {
+		t.Errorf("the way back does not restore it (− before, + now):\n%.3000s", d)
+	}
+}
+
+// rowsOf are the rows of a dump, each once: partitions have them in another order, and the
+// old table is there until it is dropped.
+func rowsOf(dump string) []string {
+	rows := slices.DeleteFunc(strings.Split(dump, "\n"), func(line string) bool {
+		return !strings.HasPrefix(line, "INSERT ") && !strings.Contains(line, "\t")
+	})
+	slices.Sort(rows)
+	return slices.Compact(rows)
+}
+
+func ownMariaDB(t *testing.T) *owned {
+	needServer(t)
+	own := startOwn(t, "--performance-schema=ON", "--performance-schema-consumer-statements-digest=ON")
+	socket := filepath.Join(own.dir, "own.sock")
+	o := &owned{existing: &existing{daemon: own.daemon, target: "mariadb://filewise@/?host=" + socket, sql: own.sql}}
+	o.url = func(database string) string {
+		return "mariadb://filewise@/" + database + "?host=" + strings.ReplaceAll(socket, "/", "%2F")
+	}
+	o.prepare(t, "CREATE USER filewise@'%' IDENTIFIED BY '"+accountPassword+"'")
+	o.grant(t, "mariadb")
+	o.prepare(t, "GRANT SELECT, SHOW VIEW, TRIGGER, EVENT ON *.* TO filewise@'%'")
+	o.client = func(database, script string) (string, error) {
+		cmd := exec.Command("mariadb", "--no-defaults", "--socket="+socket, "--user=root", "--database="+database)
+		cmd.Stdin = strings.NewReader(script)
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	o.dumped = func(database string) (string, error) {
+		out, err := exec.Command("mariadb-dump", "--no-defaults", "--socket="+socket, "--user=root", "--routines", "--events", "--triggers",
+			"--skip-dump-date", "--skip-extended-insert", "--order-by-primary", database).CombinedOutput()
+		return string(out), err
+	}
+	o.schema = append(ownSchema("`der Nämé`", "bigint AUTO_INCREMENT"),
+		"CREATE TRIGGER stamped BEFORE INSERT ON orders FOR EACH ROW SET NEW.note = UPPER(NEW.note)",
+		"INSERT INTO orders (land, net, note) SELECT 'de', seq, CONCAT('ü', seq) FROM seq_1_to_600", "ANALYZE TABLE orders")
+	return o
+}
+
+func ownSchema(odd, key string) []string {
+	return []string{
+		"CREATE TABLE countries (code char(2) PRIMARY KEY, " + odd + " varchar(40) NOT NULL)",
+		"INSERT INTO countries VALUES ('de', 'Österreich; nein'), ('fr', 'a''b')",
+		"CREATE TABLE " + odd + " (id int PRIMARY KEY, land char(2), CONSTRAINT odd FOREIGN KEY (land) REFERENCES countries (code))",
+		"INSERT INTO " + odd + " VALUES (1, 'de'), (2, NULL)",
+		"CREATE TABLE orders (id " + key + " PRIMARY KEY, land char(2) NOT NULL, net int NOT NULL, " +
+			"gross int GENERATED ALWAYS AS (net * 2) STORED, note text)",
+		"CREATE VIEW big AS SELECT id FROM orders WHERE net > 500",
+	}
+}
+
+func ownPostgres(t *testing.T) *owned {
+	e, dir := startPostgres(t, "-c", "shared_preload_libraries=pg_stat_statements")
+	o := &owned{existing: e}
+	bin := postgresBin()
+	run := func(program, input string, args ...string) (string, error) {
+		cmd := exec.Command(filepath.Join(bin, program), append([]string{"--host=" + dir, "--username=owner"}, args...)...)
+		cmd.Stdin = strings.NewReader(input)
+		out, err := cmd.CombinedOutput()
+		return token.ReplaceAllString(string(out), ""), err
+	}
+	o.client = func(database, script string) (string, error) {
+		return run("psql", script, "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--dbname="+database)
+	}
+	o.dumped = func(database string) (string, error) { return run("pg_dump", "", database) }
+	o.target = "postgres://filewise@/copied?host=" + dir
+	o.url = func(database string) string {
+		return "postgres://filewise@/" + database + "?host=" + strings.ReplaceAll(dir, "/", "%2F")
+	}
+	o.prepare(t, "GRANT pg_read_all_data, pg_read_all_stats TO filewise")
+	o.schema = append(ownSchema(`"der Nämé"`, "bigserial"), "CREATE EXTENSION pg_stat_statements",
+		"CREATE FUNCTION stamp() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.note := upper(NEW.note); RETURN NEW; END $$",
+		"CREATE TRIGGER stamped BEFORE INSERT ON orders FOR EACH ROW EXECUTE FUNCTION stamp()",
+		"ALTER TABLE orders ADD FOREIGN KEY (land) REFERENCES countries",
+		"INSERT INTO orders (land, net, note) SELECT 'de', i, 'ü' || i FROM generate_series(1, 600) i", "ANALYZE orders")
+	return o
+}
