@@ -2,9 +2,13 @@ package report_test
 
 import (
 	"bytes"
+	"errors"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/HdrHistogram/hdrhistogram-go"
 	"github.com/charmbracelet/x/ansi"
 
 	"filewise"
@@ -50,5 +54,46 @@ func TestTheAnswerFitsOnAScreen(t *testing.T) {
 	}
 	if n := strings.Count(flat, "Warning: "); n != 3 || strings.Contains(flat, "do something else") {
 		t.Errorf("%d warnings:\n%s", n, out.String())
+	}
+}
+
+// A layout that wins throughput and loses p99, beyond a limit or twofold, says so in the first
+// lines: the trials are planted, all else is judged.
+func TestLostLatencyStandsFirst(t *testing.T) {
+	for _, c := range []struct {
+		limit time.Duration
+		want  string
+	}{
+		{0, "Recommended: 8 files.*But its p99 is [345](\\.[0-9])? times that of 1 file: "},
+		{20 * time.Millisecond, "by throughput (alone )?it would be 8 files, but 99 % of its operations in inserts take up to 4[0-9.]+ ms, " +
+			"beyond the limit of 20 ms"},
+	} {
+		p := samplePlan()
+		p.P99Limit = c.limit
+		trials := gentle().run(p)
+		for i := range trials {
+			for k := range trials[i].Measures {
+				h, tail := hdrhistogram.New(1, 60_000_000, 3), int64(10_000)
+				if trials[i].Cell.Layout == "8 files" {
+					tail = 40_000
+				}
+				if err := errors.Join(h.RecordValues(1000, 980), h.RecordValues(tail, 20)); err != nil {
+					t.Fatal(err)
+				}
+				trials[i].Measures[k].Hist, _ = h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+			}
+		}
+		j, err := p.Judge(trials)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := report.Terminal(&out, sampleData(p, trials, j), report.TerminalOptions{Width: 80, Short: true}); err != nil {
+			t.Fatal(err)
+		}
+		first, _, _ := strings.Cut(out.String(), "\n\n") // above the table
+		if !regexp.MustCompile(c.want).MatchString(strings.Join(strings.Fields(first), " ")) {
+			t.Errorf("limit %v: the first lines lack %q:\n%s", c.limit, c.want, &out)
+		}
 	}
 }

@@ -167,6 +167,8 @@ type LayoutDoc struct {
 	// CheckpointCycles how many there were in a measured window; of the median trial.
 	WrittenPerByte   *float64 `json:"bytes_written_per_byte,omitempty"`
 	CheckpointCycles *float64 `json:"checkpoint_cycles,omitempty"`
+	// Latency is that of the family's operations; absent: too few for it.
+	Latency *experiment.LayoutLatency `json:"latency,omitempty"`
 }
 
 // trialDoc is a trial without its slices: those are in the export.
@@ -224,7 +226,7 @@ func layoutDocs(v view) []LayoutDoc {
 			PercentLow: percentage(r.Estimate.Lo), PercentHigh: percentage(r.Estimate.Hi),
 			Text: r.differenceText(), Mark: r.markText(), DroppedAt: r.Estimate.DroppedAt,
 			WrittenPerByte:   number(reading(byServer).median(v.measuresOf(r.Name, ofWriting))),
-			CheckpointCycles: number(cycles.median(v.measuresOf(r.Name, ofWriting))),
+			CheckpointCycles: number(cycles.median(v.measuresOf(r.Name, ofWriting))), Latency: r.Latency,
 		}
 		if v.Unit != "" {
 			doc.Unit = v.unitRate()

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"filewise"
 	"filewise/probe"
@@ -58,6 +59,9 @@ var (
 	metricCycles = newMetric("layout_checkpoint_cycles", "Checkpoint cycles in the measured window of the layout's typical trial.",
 		familyLabels)
 	metricBest = newMetric("layout_recommended", "1 for the layout that the verdict recommends, else 0.", familyLabels)
+
+	metricLatency = newMetric("layout_latency_seconds", "What so many of the layout's operations stay within: those of a type, or all.",
+		familyLabels, "operation", "percentile")
 
 	metricWaiting = newMetric("trial_waiting_sessions", "Sessions that wait at a time, by the class of their waits: the mean of the running "+
 		"trial's window so far.", familyLabels, "class")
@@ -110,6 +114,9 @@ func (s *Server) scrape(ctx context.Context) scrape {
 			out.ofFamily(append(run[:3:3], l.Name, f.Name), p, l)
 		}
 	}
+	for _, l := range p.Types {
+		out.ofLatency(append(run[:3:3], l.Layout, l.Family, l.Type), l.P50, l.P99, l.P999)
+	}
 	if n := status.Now; n != nil && n.Stage != "" {
 		out.ofTrial(append(run[:3:3], n.Cell.Layout), n)
 		out.ofCounters(append(run[:3:3], n.Cell.Layout), n)
@@ -150,6 +157,9 @@ func (s scrape) ofFamily(family []string, p *Progress, l report.LayoutDoc) {
 			s.gauge(d, *x, family...)
 		}
 	}
+	if t := l.Latency; t != nil {
+		s.ofLatency(append(family[:len(family):len(family)], "all"), t.P50, t.P99, t.P999)
+	}
 	best := 0.0
 	if l.Recommended {
 		best = 1
@@ -162,6 +172,12 @@ func (s scrape) ofFamily(family []string, p *Progress, l report.LayoutDoc) {
 		if percent != nil {
 			s.gauge(d, *percent/100, family...)
 		}
+	}
+}
+
+func (s scrape) ofLatency(labels []string, p50, p99, p999 time.Duration) {
+	for i, took := range []time.Duration{p50, p99, p999} {
+		s.gauge(metricLatency, took.Seconds(), append(labels[:len(labels):len(labels)], []string{"50", "99", "99.9"}[i])...)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"testing"
 
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
@@ -67,6 +68,11 @@ func TestMetrics(t *testing.T) {
 	})
 	status := m.Status(t.Context(), 0)
 	four := status.Progress.Families[0].Layouts[2]
+	at := func(ms int64) float64 { // as a histogram of three digits has it
+		h := hdr.New(1, 1e9, 3)
+		must(t, h.RecordValue(ms*1000))
+		return float64(h.ValueAtQuantile(99)) / 1e6
+	}
 	for _, c := range []struct {
 		name   string
 		labels map[string]string
@@ -86,6 +92,10 @@ func TestMetrics(t *testing.T) {
 		{"layout_difference_high_ratio", map[string]string{"layout": "4 files"}, *four.PercentHigh / 100},
 		{"layout_write_amplification_ratio", map[string]string{"layout": "4 files", "family": "inserts"}, 3.5},
 		{"layout_checkpoint_cycles", map[string]string{"layout": "2 files", "family": "inserts"}, 0.25},
+		{"layout_latency_seconds", map[string]string{"layout": "4 files", "operation": "all", "percentile": "50"}, at(4)},
+		{"layout_latency_seconds", map[string]string{"layout": "4 files", "family": "inserts", "operation": "all", "percentile": "99"}, at(40)},
+		{"layout_latency_seconds", map[string]string{"layout": "4 files", "operation": "payment", "percentile": "99.9"}, at(40)},
+		{"layout_latency_seconds", map[string]string{"layout": "1 file", "operation": "all", "percentile": "99"}, at(10)},
 		{"trial_memory_bytes", map[string]string{"layout": d.Trials[13].Cell.Layout, "kind": "dirty"}, 5e6},
 		{"layout_recommended", map[string]string{"layout": "4 files"}, 1},
 		{"layout_recommended", map[string]string{"layout": "1 file"}, 0},

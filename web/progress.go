@@ -20,6 +20,7 @@ func ProgressOf(d report.Data) Progress {
 		Confidence: p.Confidence, Margin: p.Margin, Families: report.Families(d), Charts: report.Charts(d),
 		Blocks: j.First().Result.Blocks, MaxBlocks: j.Schedule.MaxBlocks, Plan: planOf(d), Left: report.Left(d),
 		Elapsed: j.Elapsed.Seconds(), Warnings: report.Notices(j.Warnings), Log: trialLines(d),
+		Types: slices.DeleteFunc(slices.Clone(j.Latencies), func(l experiment.Latency) bool { return l.Type == "" || l.Count == 0 }),
 	}
 	if !d.Ended.IsZero() {
 		out.Ended = &d.Ended

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/experiment"
 	"filewise/probe"
 	"filewise/report"
 )
@@ -87,6 +88,8 @@ type Progress struct {
 	Elapsed    float64            `json:"elapsed_seconds"`
 	Warnings   []filewise.Warning `json:"warnings"`
 	Log        []Line             `json:"log"` // the oldest first
+	// Types are the latencies of each type of operations, where there are several.
+	Types []experiment.Latency `json:"latency_by_type,omitempty"`
 }
 
 // Line is a line of the log.

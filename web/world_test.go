@@ -3,10 +3,13 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
 	"time"
+
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
 
 	"filewise"
 	"filewise/drive"
@@ -53,6 +56,8 @@ func finished(t *testing.T) report.Data {
 	for i := range trials {
 		for k := range trials[i].Measures {
 			m := &trials[i].Measures[k]
+			m.Hist = slowTail(t, map[string]int64{"1 file": 1, "2 files": 2, "4 files": 4}[trials[i].Cell.Layout])
+			m.Types = map[string]filewise.TypeMeasure{"payment": {Work: m.Work, Hist: m.Hist}}
 			m.Deltas = append(m.Deltas, filewise.Delta{Probe: filewise.ProbeWritten, Name: filewise.WrittenLog, Unit: filewise.UnitPerByte,
 				Value: 2},
 				filewise.Delta{Probe: filewise.ProbeWritten, Name: filewise.WrittenData, Unit: filewise.UnitPerByte, Value: 1.5},
@@ -61,6 +66,16 @@ func finished(t *testing.T) report.Data {
 	}
 	return judgedAt(t, report.Data{RunID: 12, Version: "test", Started: fake.Epoch, State: string(store.Running), Plan: p, Scenario: sc,
 		Trials: trials})
+}
+
+// slowTail are latencies of so many ms, and of every fiftieth operation ten times as long.
+func slowTail(t *testing.T, ms int64) []byte {
+	t.Helper()
+	h := hdr.New(1, 1e9, 3)
+	must(t, errors.Join(h.RecordValues(ms*1000, 196), h.RecordValues(ms*10_000, 4)))
+	out, err := h.Encode(hdr.V2CompressedEncodingCookieBase)
+	must(t, err)
+	return out
 }
 
 // judgedAt judges what there is of a run.
