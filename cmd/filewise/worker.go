@@ -87,7 +87,7 @@ func (a *app) site(o *plan.Options, host string, labels []string) (fleet.Site, e
 		Offer: offer, Hide: a.masked,
 		Make: func(order fleet.Order) (plan.Made, error) { return a.makeOrder(order, o) },
 		Options: func(made plan.Made) run.Options {
-			return a.options(made.Engine, a.access(made.Target, made.Secret, &made.Options.TargetOptions))
+			return a.options(made.Engine, a.access(made.Target, made.Origin(), made.Secret, &made.Options.TargetOptions))
 		},
 	}, nil
 }
