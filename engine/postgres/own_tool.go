@@ -198,7 +198,8 @@ func sums(ctx context.Context, conn *pgx.Conn) (all []string, err error) {
 	for _, row := range tables {
 		var rows, sum string
 		err := conn.QueryRow(ctx, "SELECT count(*)::text, "+
-			"coalesce(sum(('x' || substr(md5(filewise_row::text), 1, 15))::bit(60)::bigint), 0)::text FROM ONLY "+client.Text(row[0])+" filewise_row").Scan(&rows, &sum)
+			"coalesce(sum(('x' || substr(md5(filewise_row::text), 1, 15))::bit(60)::bigint), 0)::text FROM ONLY "+
+			client.Text(row[0])+" filewise_row").Scan(&rows, &sum)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", client.Text(row[0]), err)
 		}
