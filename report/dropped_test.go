@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"filewise/report"
+	"filewise/verdict"
 )
 
 // moved is the stored run in which the estimate of 16 files, dropped after block
@@ -68,5 +69,26 @@ func TestADroppedLayoutIsShownAsOfItsDrop(t *testing.T) {
 	// The charts are of the same estimates, so that nothing at all may differ.
 	if !bytes.Equal(render(t, report.HTML, d), render(t, report.HTML, stored(t))) {
 		t.Error("a chart shows the estimate of a later look")
+	}
+}
+
+// A layout that was dropped before it had an interval is not undecided: it is dropped, and the
+// note below the table says why.
+func TestDroppedIsNotUndecided(t *testing.T) {
+	d := stored(t)
+	for _, l := range d.Judgement.Families[0].Result.Looks {
+		if e := &l.Estimates[4]; e.DroppedAt > 0 {
+			e.Mark, e.Lo, e.Hi = verdict.MarkUndecided, math.NaN(), math.NaN()
+		}
+	}
+	for _, ext := range []string{"short.txt", "txt", "md"} {
+		out := string(render(t, formats[ext], d))
+		line := regexp.MustCompile(`(?m)^[| ]*16 files .*$`).FindString(out)
+		if !strings.Contains(line, "dropped") || strings.Contains(line, "undecided") {
+			t.Errorf("%s: %q in\n%s", ext, line, out)
+		}
+		if !strings.Contains(strings.Join(strings.Fields(out), " "), "Dropped, since not the best: 2 files after block 4, 16 files") {
+			t.Errorf("%s does not say why", ext)
+		}
 	}
 }

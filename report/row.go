@@ -154,14 +154,25 @@ func (r row) markText() string {
 		return string(verdict.MarkNoData)
 	case !r.Judged || r.Estimate.Mark == "":
 		return "undecided"
+	case r.lost():
+		return "dropped"
 	case r.Estimate.Mark == verdict.MarkWithin:
 		return "within the margin"
 	}
 	return string(r.Estimate.Mark)
 }
 
+// lost tells whether the layout was dropped without an interval of its own: it cannot be the
+// best, which is no question that is open.
+func (r row) lost() bool {
+	return r.Estimate.DroppedAt > 0 && r.Estimate.Mark == verdict.MarkUndecided
+}
+
 // markClass groups the marks for colour: best, good, same, worse, open.
 func (r row) markClass() string {
+	if r.lost() {
+		return "same"
+	}
 	switch r.Estimate.Mark {
 	case verdict.MarkBest:
 		return "best"
