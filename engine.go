@@ -185,6 +185,9 @@ type Description struct {
 	// TempKinds are the kinds of layout for scenario temp, the usual one first; none:
 	// those of Kinds.
 	TempKinds []Kind `json:"temp_kinds,omitempty"`
+	// TempAsIs: temporary files are the whole server's, and scenario temp measures them as
+	// they are.
+	TempAsIs bool `json:"temp_as_is,omitempty"`
 	// TempModes are the modes of targets on which scenario temp runs.
 	TempModes []Mode `json:"-"`
 	// Scans: reading is measured by scenario scan on every target; else only what writes.

@@ -44,6 +44,8 @@ type Target struct {
 	// Scans and TempModes are the engine's (filewise.Description).
 	Scans     bool
 	TempModes []filewise.Mode
+	// TempAsIs is the engine's, too.
+	TempAsIs bool
 	// Flags name it on the command line: "--target", URL.
 	Flags []string
 	// Kind is the usual one of layouts there.

@@ -154,7 +154,8 @@ func (j *judge) temp() {
 			if j.signals.allocPro {
 				f.Worth = Experiment
 			}
-			f.Remedy = "measure your own work, have the owner add files of the same size, measure again, and let filewise compare judge"
+			f.Remedy = "have the owner add files of the same size (filewise plan temp prints how), measure again, and let " +
+				"filewise compare judge"
 		default:
 			f.Worth, f.Because = Know, "whether their number matters depends on how much is written to them"
 		}
@@ -204,6 +205,8 @@ func extremes(g filewise.FileGroup) (least, most int64) {
 // the server itself, or on a managed one.
 func (j *judge) tempCommand(have int) []string {
 	switch modes := j.target.TempModes; {
+	case j.target.TempAsIs:
+		return j.run("temp")
 	case slices.Contains(modes, filewise.External):
 		if places := j.places(); places != nil {
 			n := len(places) / 2

@@ -169,6 +169,28 @@ func TestGrowingBeginsSmall(t *testing.T) {
 	}
 }
 
+// The files of tempdb are measured as they are, twice, so that a later run can be compared.
+func TestTempAsItIs(t *testing.T) {
+	engines := plan.Engines(all.Engines())
+	o := engines.New()
+	o.Scenario, o.Target = "temp", plan.Of("sqlserver://u@h")
+	p, err := engines.Make(o)
+	if err != nil {
+		t.Fatalf("%v; %s", err, filewise.RemedyOf(err))
+	}
+	if len(p.Layouts) != 2 || p.Layouts[0].Name != "as it is" || p.AA != p.Layouts[1].Name || p.Baseline != p.Layouts[0].Name ||
+		p.Layouts[0].Temp.Files != 0 {
+		t.Errorf("%+v, again %q", p.Layouts, p.AA)
+	}
+	if _, err := script(t, p, p.Layouts[0]); err != nil {
+		t.Error(err)
+	}
+	o.Files = plan.Of([]int{1, 2})
+	if _, err := engines.Make(o); filewise.CodeOf(err) != filewise.CodePreflight || filewise.RemedyOf(err) == "" {
+		t.Error(err)
+	}
+}
+
 // SQL Server's half of the article on single rows has its own rows, files and log.
 func TestDMLOfSQLServer(t *testing.T) {
 	engines := plan.Engines(all.Engines())
@@ -234,7 +256,7 @@ func TestRowsReachFiles(t *testing.T) {
 				o.AsPublished = plan.Of(true)
 			}
 			p, err := engines.Make(o)
-			if sc.Name == "custom" || sc.Temp || sc.Name == "dump" || sc.Design == nil && published {
+			if sc.Name == "custom" || sc.Temp && published || sc.Name == "dump" || sc.Design == nil && published {
 				if err == nil {
 					t.Errorf("%s is planned now: test it here", sc.Name)
 				}

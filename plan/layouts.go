@@ -56,6 +56,9 @@ func (m *maker) setLayouts() error {
 	if err != nil {
 		return err
 	}
+	if m.sc.Temp && m.About.TempAsIs {
+		return m.tempAsIs(base)
+	}
 	arms, err := m.arms(base)
 	if err != nil {
 		return err
@@ -82,6 +85,22 @@ func (m *maker) setLayouts() error {
 		m.plan.Layouts = append(m.plan.Layouts, a.Layout)
 	}
 	return different(m.plan.Layouts)
+}
+
+// tempAsIs measures the one layout that there is, twice: what differs between the two is
+// noise, and a later run is judged by compare.
+func (m *maker) tempAsIs(l filewise.Layout) error {
+	for name, given := range map[string]bool{"files": m.o.Files.Given(), "layout": len(m.o.Layouts.Value) > 0} {
+		if given {
+			return filewise.Errorf(filewise.CodePreflight, "leave it out, have the owner change them, and compare the run before with the one after",
+				"--%s: temporary files of %s are the server's own: %w", name, m.plan.Target.Engine, filewise.ErrUnsupported)
+		}
+	}
+	l.Name, l.Rank, l.Data.Files, l.Data.Placement = "as it is", 1, 1, filewise.PlaceOne
+	m.plan.Layouts, m.plan.Baseline = []filewise.Layout{l}, l.Name
+	var err error
+	m.plan, err = m.plan.WithAA()
+	return err
 }
 
 // arm is a layout on its way, with what the user has said of it.

@@ -70,7 +70,8 @@ func (a *app) inspectTarget(cmd *cobra.Command, f *plan.TargetOptions) (*inspect
 	}
 	t := c.Target
 	t.Durability = filewise.DurabilityFull
-	to := inspect.Target{Engine: t.Engine, Scans: c.About.Scans, TempModes: c.About.TempModes, Embedded: t.Address == nil,
+	to := inspect.Target{Engine: t.Engine, Scans: c.About.Scans, TempModes: c.About.TempModes,
+		TempAsIs: c.About.TempAsIs, Embedded: t.Address == nil,
 		Flags: []string{"--target", f.Target.Value}}
 	if kinds := c.Kinds(); len(kinds) > 0 {
 		to.Kind = kinds[0]

@@ -42,7 +42,7 @@ func TestInspectProposesCommands(t *testing.T) {
 				}
 				r := inspect.Judge(i, inspect.Target{Engine: engine, Kind: kinds.Kinds()[0],
 					Flags: []string{"--target", url}, Embedded: engine == "sqlite",
-					Scans: about.Scans, TempModes: about.TempModes})
+					Scans: about.Scans, TempModes: about.TempModes, TempAsIs: about.TempAsIs})
 				for _, f := range r.Findings {
 					if len(f.Command) > 0 {
 						proposed[inspect.Shell(f.Command)] = f.Command

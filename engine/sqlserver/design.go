@@ -61,16 +61,14 @@ func newDesign(t filewise.Target, l filewise.Layout, p filewise.Program, at plac
 	return d, nil
 }
 
-// noTemp says why no layouts of temporary files are compared.
-const noTemp = "the files of tempdb are those of the whole server, which only a restart by its owner makes fewer: Filewise changes " +
-	"nothing there"
-
 func (d *design) checkProgram() error {
 	p := d.program
 	switch {
-	case p.Table().Temporary:
-		return unsupported("measure the present files by a workload of your own, have the owner change them, measure again, and judge by "+
-			"filewise compare", "%s", noTemp)
+	case p.Table().Temporary && (d.layout.Temp.Files > 0 || d.layout.AddedLater != ""):
+		return unsupported("leave --files and --layout out", "layouts of temporary files on sqlserver: %s", asItIs)
+	case p.Table().Temporary && p.Table().RowBytes > maxRowPayload:
+		return unsupported(fmt.Sprintf("use --row-bytes %d or less", maxRowPayload), "temporary rows of %d bytes on sqlserver",
+			p.Table().RowBytes)
 	case sections[p.SQL()] == nil && !d.custom() || p.Dumps():
 		return unsupported("see filewise scenarios", "workload %q on sqlserver", p.Workload)
 	case p.Connections() < 1 || d.program.Connections() > maxSessions-100:
@@ -164,6 +162,9 @@ func (d *design) warn() {
 		d.warnings = append(d.warnings, filewise.Warning{Code: code, Message: message, Remedy: remedy})
 	}
 	d.warnBackup(add)
+	if d.program.Table().Temporary {
+		add("tempdb-as-it-is", "The files of tempdb are the whole server's: "+asItIs+".", "")
+	}
 	d.warnReach(add)
 	if d.program.Appends() && d.program.WorkBytes == 0 {
 		add("checkpoint-after-window", "Data files are written in the background within a target recovery time of 60 s: a shorter window "+

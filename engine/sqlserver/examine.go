@@ -26,6 +26,7 @@ func (s *externalServer) Examine(ctx context.Context, d filewise.Demand) []filew
 	e.instant(ctx)
 	e.connections(ctx)
 	e.settings(ctx)
+	e.temporary(ctx)
 	e.hosts()
 	e.Leftovers(ctx, s, s.target.Address.String())
 	return e.Findings

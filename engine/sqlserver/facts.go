@@ -43,6 +43,9 @@ func (s *externalServer) Facts(ctx context.Context) ([]filewise.Fact, error) {
 		return nil, err
 	}
 	facts = append(facts, inherited...)
+	if t, err := s.readTempdb(ctx); err == nil && len(t.files) > 0 {
+		facts = append(facts, filewise.Fact{Name: "tempdb", Value: t.String()})
+	}
 	return append(facts, s.buildFacts()...), nil
 }
 

@@ -324,6 +324,9 @@ func phasedWorkloads(t *testing.T) []filewise.Workload {
 	}
 	add(workload.NewScan(workload.Params{Rows: 1000, Cache: workload.CacheWarm, Data: workload.DataOrdered, Repeat: 1}, 1))
 	add(workload.NewBackup(workload.Params{Rows: 1000}, 1))
+	for _, cycle := range []string{workload.CycleFill, workload.CycleSort, workload.CycleJoin} {
+		add(workload.NewTemp(workload.Params{Connections: 2, Rows: 1000, RowBytes: 100, Cycle: cycle}, 1))
+	}
 	return all
 }
 
@@ -386,7 +389,8 @@ var damages = []struct{ section, old, new string }{
 	{"backup-header", "HEADERONLY", "HEADONLY"}, {"check-database", "WITH NO_INFOMSGS", "WITHOUT NO_INFOMSGS"},
 	{"activity", "CASE WHEN", "CASE"}, {"inspect-files", "WHERE", "WERE f"}, {"inspect-io", "(NULL, NULL)", "(NULL NULL)"},
 	{"inspect-allocation", "CASE WHEN", "CASE"}, {"files", "LEFT JOIN", "LEFT JION"}, {"settle", "CHECKPOINT", "CHECK POINT"},
-	{"look", "TOP (1)", "TOP (1"},
+	{"look", "TOP (1)", "TOP (1"}, {"tempdb", "WHERE f.type", "WERE f.type"}, {"procedure-cycle", "CREATE TABLE #", "CREATE TABEL #"},
+	{"call-cycle", "@first =", "@first =="}, {"committed-cycle", "WHERE", "WERE worker"},
 }
 
 func TestDamagedStatementsAreRefused(t *testing.T) {

@@ -49,7 +49,9 @@ type model struct {
 	inModel       []string       // what every new database has
 	waits         []modelWait    // of sessions
 	latches       map[string]int // waited for now, by kind of page
-	threads       chan struct{}  // the server's workers, one for each request and login; nil: enough of them
+	temporary     []modelFile    // of tempdb
+	cpus          int64
+	threads       chan struct{} // the server's workers, one for each request and login; nil: enough of them
 	// fault is asked before a statement is executed: it may answer instead.
 	fault func(context.Context, Request, *Reply) (handled bool, err error)
 }
@@ -86,7 +88,8 @@ func newModel() *model {
 	return &model{databases: map[string]*modelDatabase{}, locks: map[string]*Session{}, counting: map[*Session]bool{}, password: "s3cret'; --",
 		version: "16.0.4085.2", engine: 3,
 		edition: "Developer Edition (64-bit)", data: `C:\Program Files\MSSQL\DATA\`, log: `L:\LOG\`, view: true, create: true, modelPages: 1024,
-		client: "10.0.0.7", workers: 576, largeMemory: 4096, available: 1 << 40, mount: `C:\`}
+		client: "10.0.0.7", workers: 576, cpus: 8,
+		temporary: []modelFile{{"tempdev", `T:\tempdb.mdf`, "ROWS", "PRIMARY", 8192, 65536}}, largeMemory: 4096, available: 1 << 40, mount: `C:\`}
 }
 
 // worker waits for one of the server's; false: the request was cancelled before it had one.
@@ -227,6 +230,13 @@ func init() {
 		}
 		return nil
 	})
+	add(`FROM tempdb\.sys\.database_files`, func(a *asked, r *Reply) error {
+		r.Result(str("logical"), str("path"), big("pages"), big("growth"), num("percent_growth"))
+		for _, f := range a.temporary {
+			r.Row(f.logical, f.path, f.kb/8, f.growthKB/8, false)
+		}
+		return nil
+	})
 	add(`instant_file_initialization_enabled`, func(a *asked, r *Reply) error {
 		r.Result(str("enabled")).Row(map[bool]string{true: "N", false: "Y"}[a.noInstant])
 		return nil
@@ -331,7 +341,7 @@ func modelConfiguration(a *asked, r *Reply) error {
 
 func modelMachine(a *asked, r *Reply) error {
 	if !a.denied(r) {
-		r.Result(num("cpus"), big("memory_kb"), big("target_kb"), big("workers")).Row(8, 32<<20, 16<<20, a.workers)
+		r.Result(num("cpus"), big("memory_kb"), big("target_kb"), big("workers")).Row(a.cpus, 32<<20, 16<<20, a.workers)
 	}
 	return nil
 }

@@ -238,7 +238,7 @@ func TestRefusedPhases(t *testing.T) {
 		change func(*filewise.Layout)
 	}{
 		"a cold cache":          {cold.Program(), nil},
-		"temp":                  {filewise.Program{Workload: "temp", Phases: []filewise.Phase{{Connections: 1, CommitEvery: 1}}}, nil},
+		"layouts of tempdb":     {all[6].Program(), func(l *filewise.Layout) { l.Temp.Files = 2 }},
 		"files added later":     {all[0].Program(), func(l *filewise.Layout) { l.AddedLater = filewise.LaterNewData }},
 		"indexes without index": {all[2].Program(), func(l *filewise.Layout) { l.Indexes = filewise.IndexesApart }},
 		"backups in 65 files":   {all[5].Program(), func(l *filewise.Layout) { l.Backup.Files = 65 }},

@@ -11,7 +11,7 @@ import (
 
 // ask executes a section that depends on nothing, in the build's database.
 func (b *build) ask(ctx context.Context, section, what string) ([]row, error) {
-	rows, err := askAll(ctx, b.inside, section, nil)
+	rows, err := askAll(ctx, b.inside, section, map[string]any{"Temporary": b.design.program.Table().Temporary})
 	if err != nil {
 		return nil, b.server.login.explain(fmt.Errorf("%s: %w", what, err))
 	}

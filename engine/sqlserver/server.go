@@ -95,7 +95,7 @@ func (s *externalServer) Offers() map[filewise.Capability]error {
 		filewise.CanReset:   absent("", "the files of an existing SQL Server are not copied behind its back"),
 		filewise.CanBulk:    nil, filewise.CanBackup: nil,
 		filewise.CanWaits: nil,
-		filewise.CanTemp:  absent("measure, have the owner change them, measure again, and judge by filewise compare", noTemp),
+		filewise.CanTemp:  absent("filewise plan temp --target URL prints the change for the owner", asItIs),
 	}
 	if !s.may.view {
 		all[filewise.CanFileIO] = absent(grantView, "the account may not see sys.dm_io_virtual_file_stats")

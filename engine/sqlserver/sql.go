@@ -67,6 +67,7 @@ func (d *design) vars() map[string]any {
 		"Loaded": d.loaded(), "IndexPlace": d.indexPlace(),
 		"Connections": 1, // of a phase that loops on the server
 		"Custom":      d.custom(),
+		"Temporary":   d.program.Table().Temporary, // whose pages are those of tempdb, 2
 	}
 	maps.Copy(vars, d.program.Vars())
 	return vars

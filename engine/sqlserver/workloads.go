@@ -13,9 +13,10 @@ import (
 // at their end; see sql/part/others.sql.
 var (
 	proceduresMade = []string{"fw_inserts", "fw_insert", "fw_select", "fw_update", "fw_delete",
-		"fw_new_order", "fw_payment", "fw_order_status", "fw_delivery", "fw_stock_level"}
-	tablesMade  = []string{"fw_rows", "fw_pool", "fw_dml", tableLoaded}
-	columnsMade = []string{"id", "payload", "pool", "key", "random_int", "random_float", "table_name", "batch", "content"}
+		"fw_new_order", "fw_payment", "fw_order_status", "fw_delivery", "fw_stock_level", "fw_cycle"}
+	tablesMade  = []string{"fw_rows", "fw_pool", "fw_dml", tableLoaded, "fw_sums", "fw_numbers"}
+	columnsMade = []string{"id", "payload", "pool", "key", "random_int", "random_float", "table_name", "batch", "content",
+		"worker", "last", "cycles", "total", "n"}
 )
 
 // tableLoaded is the table by which a batch is known to be loaded.

@@ -151,6 +151,14 @@ FROM sys.database_files AS f
 LEFT JOIN sys.filegroups AS g ON g.data_space_id = f.data_space_id
 ORDER BY f.file_id;
 
+-- name: tempdb whole
+-- The server's own temporary files with rows, as they are now.
+SELECT f.name AS logical, f.physical_name AS path, CAST(f.size AS bigint) AS pages, CAST(f.growth AS bigint) AS growth,
+  CAST(f.is_percent_growth AS int) AS percent_growth
+FROM tempdb.sys.database_files AS f
+WHERE f.type = 0
+ORDER BY f.file_id;
+
 -- name: keep whole
 -- Says to other runs that the database is in use, for as long as the session lives.
 DECLARE @result int;
@@ -192,7 +200,7 @@ FROM (
       TRY_CAST(RIGHT(resource_description, CHARINDEX(N':', REVERSE(resource_description) + N':') - 1) AS bigint) AS page
     FROM sys.dm_os_waiting_tasks
     WHERE wait_type LIKE N'PAGELATCH[_]%'
-      AND resource_description LIKE CAST(DB_ID() AS nvarchar(10)) + N':%'
+      AND (resource_description LIKE CAST(DB_ID() AS nvarchar(10)) + N':%'{{if .Temporary}} OR resource_description LIKE N'2:%'{{end}})
   ) AS t
 ) AS k
 GROUP BY name, kind;

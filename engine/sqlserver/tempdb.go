@@ -1,0 +1,153 @@
+package sqlserver
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"filewise"
+)
+
+// asItIs says how tempdb is compared: its files are those of the whole server.
+const asItIs = "Filewise measures tempdb as it is, and changes nothing there: run it with --name before, have the owner execute the " +
+	"script that plan and doctor print, run it with --name after, and judge by filewise compare before after"
+
+// tempdb is how the server's temporary database lies, of the files with rows.
+type tempdb struct {
+	files []tempFile
+	cpus  int64
+}
+
+type tempFile struct {
+	logical, path string
+	bytes, growth int64
+	percent       bool   // the growth is one
+	steps         string // in words
+}
+
+// readTempdb asks for the files of tempdb, which every login may see.
+func (s *externalServer) readTempdb(ctx context.Context) (t tempdb, err error) {
+	rows, err := askAll(ctx, s.control, "tempdb", nil)
+	if err != nil {
+		return t, s.login.explain(fmt.Errorf("files of tempdb: %w", err))
+	}
+	for _, r := range rows {
+		pages, _ := r.number("pages")
+		growth, _ := r.number("growth")
+		f := tempFile{logical: r.text("logical"), path: r.text("path"), bytes: pages * page, growth: growth * page,
+			percent: r.yes("percent_growth")}
+		f.steps = humanize.IBytes(uint64(f.growth))
+		if f.percent {
+			f.growth, f.steps = growth, fmt.Sprintf("%d %%", growth)
+		}
+		t.files = append(t.files, f)
+	}
+	if m, err := ask(ctx, s.control, "machine", nil); err == nil {
+		t.cpus, _ = m.number("cpus")
+	}
+	return t, nil
+}
+
+// String is the layout in words.
+func (t tempdb) String() string {
+	var sizes, steps []string
+	for _, f := range t.files {
+		sizes, steps = append(sizes, humanize.IBytes(uint64(f.bytes))), append(steps, f.steps)
+	}
+	return fmt.Sprintf("%s: %s; growth %s", filewise.FilesName(len(t.files)), strings.Join(slices.Compact(sizes), ", "),
+		strings.Join(slices.Compact(steps), ", "))
+}
+
+// Setup's defaults from 2016 on ("tempdb database", "Configure tempdb").
+const (
+	mostTempFiles = 8
+	tempGrowth    = 64 * mib
+)
+
+// wanted are the number of files by cores, and their size: a file is made no smaller, and
+// proportional fill wants all equal.
+func (t tempdb) wanted() (files int, bytes int64) {
+	files, bytes = len(t.files), leastFile
+	if t.cpus > 0 {
+		files = max(files, int(min(t.cpus, mostTempFiles)))
+	}
+	for _, f := range t.files {
+		bytes = max(bytes, (f.bytes+mib-1)/mib*mib)
+	}
+	return files, bytes
+}
+
+// change is what the owner would execute; Filewise never does. None: tempdb lies as it
+// should.
+func (t tempdb) change(v version) []string {
+	files, bytes := t.wanted()
+	var all []string
+	for _, f := range t.files {
+		var set string
+		if f.bytes < bytes { // a size that it has already is an error (5039)
+			set = fmt.Sprintf(", SIZE = %dKB", bytes/kib)
+		}
+		if set != "" || f.percent || f.growth != tempGrowth {
+			all = append(all, fmt.Sprintf("ALTER DATABASE [tempdb] MODIFY FILE (NAME = %s%s, FILEGROWTH = %dKB);", literal(f.logical), set,
+				tempGrowth/kib))
+		}
+	}
+	for len(t.files) < files {
+		n := len(t.files) + 1
+		name := t.unused(n)
+		t.files = append(t.files, tempFile{logical: name})
+		all = append(all, fmt.Sprintf("ALTER DATABASE [tempdb] ADD FILE (NAME = %s, FILENAME = %s, SIZE = %dKB, FILEGROWTH = %dKB);",
+			literal(name), literal(t.beside(name+".ndf")), bytes/kib, tempGrowth/kib))
+	}
+	if len(all) > 0 && v.major >= 15 {
+		all = append(all, "-- where PAGELATCH waits are for tables of the catalogue (needs a restart):\n"+
+			"-- ALTER SERVER CONFIGURATION SET MEMORY_OPTIMIZED TEMPDB_METADATA = ON;")
+	}
+	return all
+}
+
+// unused is a name that no file has.
+func (t tempdb) unused(n int) string {
+	for ; ; n++ {
+		name := fmt.Sprintf("temp%d", n)
+		if !slices.ContainsFunc(t.files, func(f tempFile) bool { return strings.EqualFold(f.logical, name) }) {
+			return name
+		}
+	}
+}
+
+// beside is the path of a file in the first one's directory.
+func (t tempdb) beside(name string) string {
+	at := t.files[0].path
+	if i := strings.LastIndexAny(at, `\/`); i >= 0 {
+		return at[:i+1] + name
+	}
+	return path.Join(at, name)
+}
+
+// temporary says how tempdb lies, and what its owner would change.
+func (e *examination) temporary(ctx context.Context) {
+	const check = "files of tempdb"
+	if !e.Demand.Program.Table().Temporary {
+		return
+	}
+	t, err := e.server.readTempdb(ctx)
+	if err != nil || len(t.files) == 0 {
+		e.Unseen(check, err)
+		return
+	}
+	v := e.server.identity.version
+	script := t.change(v)
+	about := fmt.Sprintf("%s, for %d processors; SQL Server %s makes one for each, %d at most, all equal, which grow by %s together "+
+		"(as trace flags 1117 and 1118 had it before 2016)", t, t.cpus, v, mostTempFiles, humanize.IBytes(tempGrowth))
+	if len(script) == 0 {
+		e.OK(check, "%s", about)
+		return
+	}
+	e.Note(check, "have the owner try this, which Filewise does not execute (fewer files again need a restart):\n"+strings.Join(script, "\n"),
+		"%s", about)
+}
