@@ -1,15 +1,22 @@
 package apply
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"filewise"
 	"filewise/archive"
+	"filewise/engine/fake"
 	"filewise/experiment"
+	"filewise/run"
 	"filewise/storage"
 	"filewise/store"
+	"filewise/verdict"
+	"filewise/workload"
 )
 
 // No name, server or verdict ends a comment, and what is for later stays one.
@@ -97,5 +104,46 @@ func TestStorageOfManagedRun(t *testing.T) {
 	}
 	if seen.Local = false; !strings.Contains(otherStorage(r, to, seen), "another machine") {
 		t.Error("a server elsewhere has the storage of this machine")
+	}
+}
+
+// Where none is named, the layout is the one that the run's own verdict recommends.
+func TestRecommended(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("FILEWISE_STATE", filepath.Join(home, "state"))
+	t.Setenv("FILEWISE_LOCK", fmt.Sprintf("filewise-test-%d-%s", os.Getpid(), t.Name()))
+	sc, err := workload.Lookup("inserts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := experiment.Plan{Scenario: sc.Name, Params: sc.Params, Seed: 7, StorageLimit: "off",
+		Target: filewise.Target{Engine: fake.Name, Mode: filewise.Embedded, Durability: filewise.DurabilityFull,
+			Volumes: []filewise.Volume{{Name: "here", Dir: t.TempDir()}}},
+		Window: 2 * time.Second, PilotWindow: time.Second, SliceLength: 10 * time.Millisecond,
+		Margin: 2, Confidence: 0.95, Goal: verdict.GoalVerdicts, MaxBlocks: 20, Attempts: 2, Baseline: "1 file"}
+	p.Params.Connections = 1
+	for _, n := range []int{1, 4, 8} {
+		p.Layouts = append(p.Layouts, filewise.Layout{Name: filewise.FilesName(n), Kind: filewise.KindShards, Rank: n,
+			Data: filewise.Spread{Files: n, Bytes: 1 << 20, Allocation: filewise.Preallocated, Placement: filewise.PlaceOne}})
+	}
+	for n, truth := range map[int]map[int]float64{4: {1: 1000, 4: 2000, 8: 1000}, 1: {1: 2000, 4: 1000, 8: 1000}} {
+		engine := fake.New(fake.Config{Seed: 3, Noise: 0.01, Throughput: func(l filewise.Layout) float64 { return truth[l.Data.Files] }})
+		path := filepath.Join(home, fmt.Sprint(n))
+		out, err := run.Run(t.Context(), p, run.Options{Engine: engine, Clock: engine.Clock(), Store: path, Version: "test"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored, err := archive.Load(t.Context(), path, "last")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var s Scripts
+		if err := s.choose(Request{Run: stored}); err != nil || s.Layout.Data.Files != n || s.Verdict == "" || s.Verdict != out.Run.Verdict {
+			t.Errorf("%v: %s, of which the verdict says %q", err, s.Layout.Name, s.Verdict)
+		}
+		stored.Trials = stored.Trials[:2]
+		if err := s.choose(Request{Run: stored}); err == nil || !strings.Contains(err.Error(), "recommends no layout") {
+			t.Errorf("two trials recommend %s: %v", s.Layout.Name, err)
+		}
 	}
 }
