@@ -288,14 +288,16 @@ const listDatabases = "SELECT '' -- replaced by the server's own"
 func externalMariaDB(t *testing.T) *existing {
 	needServer(t)
 	own := startOwn(t)
-	f := &existing{daemon: own.daemon, target: "mariadb://filewise@/?host=" + filepath.Join(own.dir, "own.sock"), sql: own.sql,
-		working: workingInnoDB}
+	f := &existing{daemon: own.daemon, own: "shop", options: "compress=no,yes", working: workingInnoDB, sql: own.sql,
+		target: "mariadb://filewise@/?host=" + filepath.Join(own.dir, "own.sock")}
 	f.prepare(t, "CREATE USER filewise@'%' IDENTIFIED BY '"+accountPassword+"'",
 		"CREATE DATABASE shop; CREATE TABLE shop.orders (id INT PRIMARY KEY, what VARCHAR(20)); INSERT INTO shop.orders VALUES (1, 'tea'), "+
 			"(2, 'cups')",
 		"CREATE DATABASE filewise2; CREATE TABLE filewise2.fw_rows (id INT PRIMARY KEY); INSERT INTO filewise2.fw_rows VALUES (7)",
 		"CREATE PROCEDURE shop.fw_inserts() SELECT 1")
 	f.grant(t, "mariadb")
+	f.prepare(t, "GRANT SELECT, SHOW VIEW, TRIGGER, EVENT, LOCK TABLES ON shop.* TO filewise",
+		"GRANT RELOAD, BINLOG MONITOR ON *.* TO filewise")
 	f.dump = func() (string, error) {
 		out, err := exec.Command("mariadb-dump", "--no-defaults", "--socket="+filepath.Join(own.dir, "own.sock"), "--user=root", "--routines",
 			"--skip-dump-date", "--order-by-primary", "--databases", "shop", "filewise", "filewise2").CombinedOutput()

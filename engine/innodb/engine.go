@@ -124,6 +124,16 @@ func (e Engine) Migrate(ctx context.Context, t filewise.Target, w filewise.Wish)
 	return external.Engine{Product: e.product}.Migrate(ctx, t, w)
 }
 
+// BackupArms are what is compared of backups of a user's database.
+func (e Engine) BackupArms(t filewise.Target, p filewise.Program) ([]string, error) {
+	return external.Engine{Product: e.product}.BackupArms(t, p)
+}
+
+// BackupScript makes and restores a backup without Filewise.
+func (e Engine) BackupScript(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.BackupScript, error) {
+	return external.Engine{Product: e.product}.BackupScript(t, l, p)
+}
+
 // Release is what two versions must have in common.
 func (e Engine) Release(version string) string {
 	return external.Engine{Product: e.product}.Release(version)

@@ -64,12 +64,12 @@ func TestServer(t *testing.T) {
 			}{
 				{"Life", testLife}, {"Binlog", testBinlog}, {"Load", testLoad}, {"Clean", testClean}, {"Foreign", testForeign}, {"Mark", testMark},
 				{"TwoRuns", testTwoRuns}, {"Examine", testExamine}, {"Inspect", testInspect}, {"Migrate", testMigrate}, {"Capture", testCapture},
-				{"Waits", testWaits}, {"Rights", testRights},
+				{"Backup", testBackup}, {"Waits", testWaits}, {"Rights", testRights},
 				{"Monitor", testMonitor}, {"Secrets", testSecrets}, {"Conformance", testConformance},
 			} {
 				t.Run(test.name, func(t *testing.T) { test.run(t, b) })
 			}
-			b.Exec(t, "DROP USER IF EXISTS bare, noprocess, reader, mover")
+			b.Exec(t, "DROP USER IF EXISTS bare, noprocess, reader, mover, keeper")
 			servertest.Same(t, before, b.Others(t))
 		})
 	}

@@ -35,7 +35,7 @@ func testMigrate(t *testing.T, b bench) {
 		"CREATE TRIGGER "+db+".stamp BEFORE INSERT ON "+odd+" FOR EACH ROW SET NEW.body = CONCAT(NEW.body, '!')",
 		"CREATE VIEW "+db+".late AS SELECT id FROM "+odd+" WHERE body <> ''")
 	defer b.Exec(t, "DROP DATABASE "+db)
-	before := b.dump(t)
+	before := b.dump(t, oddDatabase)
 	target := b.Target("root", filewise.Volume{Name: "default"}, filewise.Volume{Name: "far", Dir: b.volume})
 	target.Address.Password = ""
 	wish := filewise.Wish{Layout: layout(filewise.KindPartitions, 3), Database: oddDatabase, Tables: []string{oddTable, "codes"}, Run: 7}
@@ -60,12 +60,12 @@ func testMigrate(t *testing.T, b bench) {
 	inserts := func(lines []string) []string {
 		return slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return !strings.HasPrefix(l, "INSERT") })
 	}
-	if now := b.dump(t); !slices.Equal(inserts(now), inserts(before)) || len(inserts(before)) < 9 {
+	if now := b.dump(t, oddDatabase); !slices.Equal(inserts(now), inserts(before)) || len(inserts(before)) < 9 {
 		t.Error("the data differ")
 		servertest.Same(t, before, now)
 	}
 	b.client(t, back)
-	servertest.Same(t, before, b.dump(t))
+	servertest.Same(t, before, b.dump(t, oddDatabase))
 	b.migrationRefused(t, target, wish)
 
 	wish.Layout, wish.Tables = layout(filewise.KindPerTable, 2), nil
@@ -80,7 +80,7 @@ func testMigrate(t *testing.T, b bench) {
 	if m, err := b.engine.Migrate(deadline(t), target, wish); err != nil || len(m.Steps) != 1 {
 		t.Errorf("the table does not lie in the system tablespace again: %v", err)
 	}
-	servertest.Same(t, before, b.dump(t))
+	servertest.Same(t, before, b.dump(t, oddDatabase))
 }
 
 // migration writes the scripts, and has the first one executed.
@@ -105,10 +105,10 @@ func (b bench) client(t *testing.T, script string) {
 }
 
 // dump is the database as its own program writes it, a row a line, sorted.
-func (b bench) dump(t *testing.T) []string {
+func (b bench) dump(t *testing.T, database string) []string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "mariadb-dump", "--no-defaults", "--socket="+b.Socket, "--user=root", "--skip-comments",
-		"--skip-extended-insert", "--triggers", "--order-by-primary", "--databases", oddDatabase).CombinedOutput()
+		"--skip-extended-insert", "--triggers", "--order-by-primary", "--databases", database).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -25,7 +25,7 @@ func (s *server) Activity(ctx context.Context) ([]filewise.Gauge, error) {
 		var id int64
 		var user, command string
 		err := scan(&id, &user, &command)
-		if err != nil || s.numbers.has(id) || systemThreads[command] || user == "system user" || user == "event_scheduler" {
+		if err != nil || s.numbers.has(id) || user == s.mine || systemThreads[command] || user == "system user" || user == "event_scheduler" {
 			return err
 		}
 		sessions++

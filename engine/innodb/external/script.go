@@ -19,6 +19,9 @@ func (d Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program)
 	if _, err := d.config(*t.Address); err != nil {
 		return filewise.Script{}, err
 	}
+	if t.Database != "" {
+		return d.ownScript(t, l, p)
+	}
 	g, err := newDesign(d.Product, t, l, p, mark.PlanName, usualPage)
 	if err != nil {
 		return filewise.Script{}, err

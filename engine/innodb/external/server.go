@@ -39,6 +39,10 @@ type server struct {
 	most           int64  // connections that the account may have; 0: as many as the server
 
 	builds builds.Open[*build]
+
+	// mine is the account whose sessions are not others': those of programs that it is
+	// given to; empty: only this process's are not.
+	mine string
 }
 
 // controlConnections of a server, and as many of each build, are all that
@@ -50,6 +54,9 @@ const openPatience = 30 * time.Second
 
 // Open connects and looks who answers.
 func (d Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
+	if t.Database != "" {
+		return d.openOwn(ctx, t)
+	}
 	s, err := d.open(ctx, t, d.External.Session)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/engine/innodb/dialect"
 	"filewise/engine/internal/server"
 	"filewise/machine"
 )
@@ -15,12 +16,7 @@ import (
 // mydumper dumps tables as rows by several threads, and myloader loads them by
 // several; the servers' own programs write one stream. Both come in one package.
 // Tried: 0.10.0 of Debian 12.
-var (
-	mydumper = server.Binary{Names: []string{"mydumper"}, Places: []string{"/usr/bin", "/usr/local/bin"}, Package: dumpPackage}
-	myloader = server.Binary{Names: []string{"myloader"}, Places: mydumper.Places, Package: dumpPackage}
-)
-
-const dumpPackage = "mydumper"
+var mydumper, myloader = dialect.Mydumper, dialect.Myloader
 
 // mostJobs is Filewise's own bound of the jobs of a dump: each is a connection.
 const mostJobs = 64
@@ -30,7 +26,7 @@ const mostJobs = 64
 func (d *design) checkDump() error {
 	for _, program := range []server.Binary{mydumper, myloader} {
 		if _, err := program.Find(""); err != nil {
-			return filewise.Errorf(filewise.CodePreflight, "apt-get install "+dumpPackage,
+			return filewise.Errorf(filewise.CodePreflight, "apt-get install "+mydumper.Package,
 				"dumps by several jobs are made by mydumper, as %s's own program writes one stream: %w: %w", d.Product.Title, err,
 				filewise.ErrUnsupported)
 		}
@@ -112,7 +108,7 @@ func (d *design) dumpFacts(ctx context.Context) ([]filewise.Fact, error) {
 		}
 		out, err := machine.Command(ctx, path, "--version").CombinedOutput()
 		if err != nil {
-			return nil, filewise.Errorf(filewise.CodePreflight, "apt-get install --reinstall "+dumpPackage, "%s --version: %w", path, err)
+			return nil, filewise.Errorf(filewise.CodePreflight, "apt-get install --reinstall "+mydumper.Package, "%s --version: %w", path, err)
 		}
 		facts = append(facts, filewise.Fact{Name: program.Names[0], Value: dumpVersion.FindString(string(out)) + ", " + path})
 	}

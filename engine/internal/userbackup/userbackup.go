@@ -17,6 +17,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/server"
+	"filewise/internal/filesystem"
 	"filewise/machine"
 )
 
@@ -123,6 +124,9 @@ func (b *backuper) Backup(ctx context.Context) (files []filewise.File, err error
 			return err
 		}
 		info, err := e.Info()
+		if err == nil { // which not every program does
+			err = filesystem.SyncFile(path)
+		}
 		if err == nil {
 			files = append(files, filewise.File{Role: filewise.RoleBackup, Volume: b.volume.Name, Path: path, Bytes: info.Size()})
 		}

@@ -1,0 +1,271 @@
+package external
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"filewise"
+	"filewise/engine/innodb/dialect"
+	"filewise/engine/internal/external"
+	"filewise/engine/internal/script"
+	"filewise/engine/internal/userbackup"
+	"filewise/internal/filesystem"
+)
+
+// ownServer is an existing server on which a database of the user's is backed up, by mydumper
+// on this machine. It reads that database; what it restores has a marked name.
+type ownServer struct {
+	*server
+	target filewise.Target // with its directories here
+}
+
+func (d Engine) openOwn(ctx context.Context, t filewise.Target) (filewise.Server, error) {
+	there := t
+	there.Volumes, there.Database = []filewise.Volume{{Name: "default"}}, ""
+	if _, err := tools(); err != nil {
+		return nil, err
+	}
+	s, err := d.open(ctx, there, d.External.Session)
+	if err != nil {
+		return nil, err
+	}
+	s.mine = s.config.User
+	return &ownServer{s, t}, nil
+}
+
+// tools are mydumper and myloader.
+func tools() (paths [2]string, err error) {
+	if paths[0], err = dialect.Mydumper.Find(""); err == nil {
+		paths[1], err = dialect.Myloader.Find("")
+	}
+	return paths, err
+}
+
+// bytes is what the tables take.
+func (s *ownServer) bytes(ctx context.Context) (n int64, err error) {
+	err = s.db.QueryRowContext(ctx, "SELECT COALESCE(SUM(DATA_LENGTH + INDEX_LENGTH), 0) FROM information_schema.TABLES "+
+		"WHERE TABLE_SCHEMA = ?", s.target.Database).Scan(&n)
+	return n, s.explain(err)
+}
+
+// Facts are those of the server, of the database, and what its own work takes when nothing
+// is backed up.
+func (s *ownServer) Facts(ctx context.Context) ([]filewise.Fact, error) {
+	all, err := s.server.Facts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	bytes, err := s.bytes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	paths, err := tools()
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, filewise.Fact{Name: "database", Value: s.target.Database + ", " + humanize.IBytes(uint64(bytes))},
+		filewise.Fact{Name: "backups by", Value: paths[0]})
+	fact, err := userbackup.Alone(ctx, s.probes())
+	return append(all, fact...), err
+}
+
+// Offers: nothing is built.
+func (s *ownServer) Offers() map[filewise.Capability]error {
+	all := s.server.Offers()
+	all[filewise.CanBackup] = nil
+	return all
+}
+
+// reads are the rights that a dump takes, beside those on Filewise's own databases.
+const reads = "SELECT, SHOW VIEW, TRIGGER, EVENT, LOCK TABLES"
+
+// Examine looks whether there is room for a backup here, and whether it can be tried.
+func (s *ownServer) Examine(ctx context.Context, d filewise.Demand) []filewise.Finding {
+	e := &examination{Examination: external.Examination{Demand: d}, server: s.server}
+	e.OK("version", "%s", s.product.Title+" "+s.version)
+	e.rightsHeld()
+	if !s.rights.global["RELOAD"] {
+		e.Fail("right RELOAD", s.grant([]string{"RELOAD"}, "*.*")+"; "+s.grant([]string{reads}, dialect.Ident(s.target.Database)+".*"),
+			"the account does not have it: mydumper locks all tables for the moment in which its threads begin")
+	}
+	if !s.rights.on("REFERENCES") {
+		e.Warn("right REFERENCES", s.grant([]string{"REFERENCES"}, ours), "the account does not have it on databases of Filewise's: "+
+			"a backup with foreign keys cannot be restored and compared")
+	}
+	e.activity(ctx)
+	e.Leftovers(ctx, s, s.target.Address.String())
+	bytes, err := s.bytes(ctx)
+	switch {
+	case err != nil:
+		e.Unseen("size of the database", err)
+		return e.Findings
+	case bytes == 0:
+		e.Fail("database", "look at its name, and at the account's right to SELECT there", "%s has no tables that the account sees",
+			s.target.Database)
+	}
+	for _, v := range s.target.Volumes {
+		if free, err := filesystem.Free(v.Dir); err == nil {
+			e.Room("free space of "+v.Name, v.Dir, bytes, free, "make room, or name another --volume")
+		}
+	}
+	return e.Findings
+}
+
+// Build builds nothing.
+func (s *ownServer) Build(_ context.Context, l filewise.Layout, p filewise.Program) (*filewise.Database, error) {
+	if err := checkOwn(s.target, l, p); err != nil {
+		return nil, err
+	}
+	return userbackup.Database(s.target, l, &ownTool{server: s, layout: l, proof: p.Restores()}, s.probes()), nil
+}
+
+// probes count the statements of others, without those that backups are made of.
+func (s *ownServer) probes() []filewise.Probe {
+	if !s.on("performance_schema") {
+		return nil
+	}
+	const query = "SELECT COALESCE(SUM(COUNT_STAR), 0), COALESCE(SUM(SUM_TIMER_WAIT), 0) FROM " +
+		"performance_schema.events_statements_summary_by_digest WHERE SCHEMA_NAME = ? AND DIGEST_TEXT REGEXP '^(SELECT|INSERT|UPDATE|DELETE|" +
+		"REPLACE|CALL|WITH)' AND DIGEST_TEXT NOT REGEXP 'SQL_NO_CACHE|^SELECT \\\\* FROM [^ ]+ \\\\. [^ ]+ ?$|information_schema'"
+	read := userbackup.Work(func(ctx context.Context) (calls, seconds float64, err error) {
+		err = s.db.QueryRowContext(ctx, query, s.target.Database).Scan(&calls, &seconds)
+		return calls, seconds * picosecond, s.explain(err)
+	})
+	if _, err := read.Read(context.Background()); err != nil { // the account may not
+		return nil
+	}
+	return []filewise.Probe{read}
+}
+
+// ownOptions are those of mydumper.
+var ownOptions = []filewise.BackupOption{
+	{Name: "compress", Words: "no, as usual, or yes, by gzip", Check: filewise.OneOf("no", "yes")},
+	{Name: "rows", Words: "the rows in a piece of a table, 1000 to 1000000000, each being a job's, or 0: a table is one",
+		Check: func(v string) error {
+			n, err := strconv.Atoi(v)
+			if err == nil && n != 0 && (n < 1000 || n > 1_000_000_000) {
+				err = errors.New("it is neither 0 nor between 1000 and 1000000000")
+			}
+			return err
+		}},
+}
+
+const (
+	mostOwnJobs = 64
+	ownJobBytes = 16 << 20 // a statement that is being written, a row, and what compresses
+)
+
+func checkOwn(t filewise.Target, l filewise.Layout, p filewise.Program) error {
+	return userbackup.Check(t, l, p, ownOptions, mostOwnJobs, ownJobBytes)
+}
+
+// place is how the client's own programs come to the server. The password is in the
+// environment.
+func (d Engine) place(a filewise.Address) ([]string, error) {
+	c, err := d.config(a)
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"--user=" + c.User}
+	if c.Net == "unix" {
+		args = append(args, "--socket="+c.Addr)
+	} else {
+		host, port, err := net.SplitHostPort(c.Addr)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, "--host="+host, "--port="+port)
+	}
+	if c.TLS != nil {
+		args = append(args, "--ssl")
+	}
+	for option, arg := range map[string]string{optionCA: "--ca=", optionCert: "--cert=", optionKey: "--key="} {
+		if v := a.Options[option]; v != "" {
+			args = append(args, arg+v)
+		}
+	}
+	return args, nil
+}
+
+// dumped are mydumper's arguments for a layout: one moment for all InnoDB tables, for which
+// all are locked until its threads have begun.
+func dumped(l filewise.Layout, database string) []string {
+	args := []string{"--database=" + database, "--threads=" + strconv.Itoa(l.Backup.Files), "--trx-consistency-only", "--triggers",
+		"--routines", "--events"}
+	if v, _ := l.BackupOptions.Get("compress"); v == "yes" {
+		args = append(args, "--compress")
+	}
+	if v, _ := l.BackupOptions.Get("rows"); v != "" && v != "0" {
+		args = append(args, "--rows="+v)
+	}
+	return args
+}
+
+// ownScript says what a trial executes.
+func (d Engine) ownScript(t filewise.Target, l filewise.Layout, p filewise.Program) (out filewise.Script, err error) {
+	if err := checkOwn(t, l, p); err != nil {
+		return out, err
+	}
+	place, err := d.place(*t.Address)
+	if err != nil {
+		return out, err
+	}
+	text := "SELECT * FROM each table, over " + filewise.Counted(l.Backup.Files, "connection")
+	if !l.Discard {
+		text = script.Quoted(append(append([]string{"mydumper"}, place...), append(dumped(l, t.Database),
+			"--outputdir="+filepath.Join(userbackup.Volume(t, l).Dir, "backup"))...))
+	}
+	out.Steps = []filewise.Step{{Stage: filewise.StageMeasure, On: script.Shell, SQL: text}}
+	return out, nil
+}
+
+// BackupArms are compression, and tables whole or in pieces.
+func (d Engine) BackupArms(filewise.Target, filewise.Program) ([]string, error) {
+	return []string{"compress=no,yes", "rows=0,100000"}, nil
+}
+
+// BackupScript is a dump by mydumper and its restore by myloader.
+func (d Engine) BackupScript(t filewise.Target, l filewise.Layout, p filewise.Program) (out filewise.BackupScript, err error) {
+	if err := checkOwn(t, l, p); err != nil {
+		return out, err
+	}
+	place, err := d.place(*t.Address)
+	if err != nil {
+		return out, err
+	}
+	out.Notes = []string{"It is of this database: accounts are the server's, and are not in it.",
+		"The password is MYSQL_PWD, or in ~/.my.cnf.",
+		"All tables are locked for the moment in which mydumper's threads begin (FLUSH TABLES WITH READ LOCK)."}
+	program := func(name string, args ...string) string {
+		return readsUTF8 + " " + script.Quoted(append(append([]string{name}, place...), args...))
+	}
+	out.Backup = []string{program("mydumper", dumped(l, t.Database)...) + ` --outputdir="$to" "$@"`}
+	out.Restore = []string{program("myloader", "--source-db="+t.Database, fmt.Sprint("--threads=", l.Backup.Files)) +
+		` --database="$database" --directory="$from" "$@"`}
+	return out, nil
+}
+
+// readsUTF8 is what has GLib, whose programs set no locale, take names as they are.
+const readsUTF8 = "CHARSET=UTF-8"
+
+// emptyOptions is an option file that says nothing: without one the machine's would be read.
+func emptyOptions(dir string) (string, error) {
+	path := filepath.Join(dir, "empty.cnf")
+	return path, os.WriteFile(path, nil, 0o600)
+}
+
+// unsafe are the files of a dump that a trial restore leaves out: events and triggers of a
+// copy could write to the original, which views, routines and they may name.
+func unsafe(name string) bool {
+	name = strings.TrimSuffix(name, ".gz")
+	return strings.HasSuffix(name, "-schema-triggers.sql") || strings.HasSuffix(name, "-schema-post.sql") ||
+		strings.HasSuffix(name, "-schema-view.sql")
+}

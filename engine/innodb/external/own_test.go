@@ -1,0 +1,113 @@
+package external
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"filewise"
+	"filewise/engine/innodb/dialect"
+	"filewise/engine/innodb/servertest"
+	"filewise/engine/internal/mark"
+	"filewise/engine/internal/userbackup"
+	"filewise/workload"
+)
+
+// testBackup: a database of the user's is backed up, restored to a marked name without what
+// could write to the original, and compared; nothing of it changes, and the script makes and
+// restores the same backup without Filewise.
+func testBackup(t *testing.T, b bench) {
+	database := "mein lädchen"
+	if b.engine.Product == dialect.MySQL { // which mydumper 0.10 asks for such a name in a character set that it does not say
+		database = "mein laden"
+	}
+	odd := dialect.Ident(database)
+	b.Exec(t, "CREATE DATABASE "+odd+" CHARACTER SET utf8mb4", "CREATE DATABASE again CHARACTER SET utf8mb4",
+		"CREATE TABLE "+odd+".orders (id INT PRIMARY KEY AUTO_INCREMENT, what VARCHAR(50), raw VARBINARY(9), paid DECIMAL(9,2), "+
+			"twice DECIMAL(9,2) AS (paid * 2) STORED, KEY (what))",
+		"INSERT INTO "+odd+".orders (what, raw, paid) VALUES ('Öl', X'00ff27', 1.5), (NULL, NULL, 0), ('x''\\\\\\n', '', NULL)",
+		"CREATE TABLE "+odd+".`order lines` (id INT PRIMARY KEY, `order` INT, "+
+			"CONSTRAINT up FOREIGN KEY (`order`) REFERENCES "+odd+".orders (id))",
+		"INSERT INTO "+odd+".`order lines` VALUES (1, 1), (2, 3)",
+		"CREATE TRIGGER "+odd+".twin AFTER INSERT ON "+odd+".`order lines` FOR EACH ROW UPDATE "+
+			odd+".orders SET paid = 7 WHERE id = 1",
+		"CREATE VIEW "+odd+".late AS SELECT id FROM "+odd+".orders")
+	b.Account(t, "keeper", append(b.engine.Rights(), grant([]string{"RELOAD", "REPLICATION CLIENT"}, "*.*"),
+		grant([]string{"REFERENCES"}, ours),
+		grant([]string{reads}, odd+".*")))
+	defer b.Exec(t, "DROP DATABASE "+odd, "DROP DATABASE again", "DROP USER keeper")
+	before := b.dump(t, database)
+	target := b.Target("keeper", filewise.Volume{Name: "a", Dir: t.TempDir()}, filewise.Volume{Name: "b", Dir: t.TempDir()})
+	target.Database = database
+	server, err := b.engine.Open(deadline(t), target)
+	fatal(t, err)
+	defer func() { fatal(t, server.Close()) }()
+	for _, found := range server.(filewise.Examiner).Examine(deadline(t), filewise.Demand{}) {
+		if found.Status == filewise.StatusFailed {
+			t.Errorf("%+v", found)
+		}
+	}
+	layout := filewise.Layout{Name: "2 jobs", Kind: filewise.KindPerTable, Backup: filewise.Spread{Files: 2},
+		BackupOptions: filewise.BackupOptions("").With("compress", "yes").With("volume", "b")}
+	w, err := workload.NewDump(workload.Params{Own: true, Proof: true}, 1)
+	fatal(t, err)
+	tool := &ownTool{server: server.(*ownServer), layout: layout, proof: true}
+	db := userbackup.Database(target, layout, tool, nil)
+	files, err := db.Backup.Backup(deadline(t))
+	fatal(t, err)
+	if len(files) < 4 || files[0].Volume != "b" {
+		t.Errorf("the backup is %+v", files)
+	}
+	fatal(t, db.Backup.Restore(deadline(t)))
+	fatal(t, db.Backup.Verify(deadline(t)))
+	if !mark.IsName(tool.restored) {
+		t.Errorf("it was restored to %s", tool.restored)
+	}
+	restored := dialect.Ident(tool.restored)
+	b.Exec(t, "INSERT INTO "+restored+".`order lines` VALUES (3, 2)") // whose trigger would write to the original
+	err = db.Backup.Verify(deadline(t))
+	if !errors.Is(err, filewise.ErrCheck) || !strings.Contains(err.Error(), "table order lines has 2 rows") {
+		t.Errorf("a row too many: %v", err)
+	}
+	b.Exec(t, "DELETE FROM "+restored+".`order lines` WHERE id = 3", "UPDATE "+restored+".orders SET raw = NULL WHERE id = 3")
+	if err := db.Backup.Verify(deadline(t)); !errors.Is(err, filewise.ErrCheck) || !strings.Contains(err.Error(), "table orders") {
+		t.Errorf("a NULL for an empty value: %v", err)
+	}
+	tool.after["orders"] = sum{"9", "1"} // it was written to while it was dumped
+	fatal(t, db.Backup.Verify(deadline(t)))
+	fatal(t, db.Dropper.Drop(deadline(t)))
+	thrown := layout
+	thrown.Discard = true
+	if db, err = server.Build(deadline(t), thrown, w.Program()); err == nil {
+		files, err = db.Backup.Backup(deadline(t))
+	}
+	if err != nil || files != nil {
+		t.Errorf("thrown away: %v, %v", files, err)
+	}
+
+	text, err := b.engine.BackupScript(target, layout, w.Program())
+	fatal(t, err)
+	to := filepath.Join(t.TempDir(), "backup")
+	for i, lines := range [][]string{text.Backup, text.Restore} {
+		cmd := exec.CommandContext(deadline(t), "sh", "-euc", strings.Join(lines, "\n"), "sh", []string{"--no-views", "--user=root"}[i])
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "MYSQL_PWD=" + []string{servertest.Password, ""}[i], "database=again", "to=" + to,
+			"from=" + to, "HOME=" + t.TempDir()}
+		if i == 1 { // its trigger names the database that it is of
+			fatal(t, os.Remove(filepath.Join(to, database+".order lines-schema-triggers.sql.gz")))
+		}
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s\n%s", err, out, lines)
+		}
+	}
+	inserts := func(database string) []string {
+		return slices.DeleteFunc(b.dump(t, database), func(l string) bool { return !strings.HasPrefix(l, "INSERT") })
+	}
+	if got := inserts("again"); len(got) != 5 || !slices.Equal(got, inserts(database)) {
+		t.Errorf("the script restored %q", got)
+	}
+	servertest.Same(t, before, b.dump(t, database))
+}

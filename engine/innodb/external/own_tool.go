@@ -1,0 +1,250 @@
+package external
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"filewise"
+	"filewise/engine/innodb/dialect"
+	"filewise/engine/internal/external"
+	"filewise/engine/internal/mark"
+	"filewise/engine/internal/userbackup"
+)
+
+// ownTool makes the backups of one layout of a database of the user's.
+type ownTool struct {
+	server *ownServer
+	layout filewise.Layout
+	proof  bool // a backup will be compared
+
+	before, after map[string]sum // of the original, when its dump began and ended
+	restored      string         // the marked database; empty: there is none
+	hold          *external.Held // its name, as long as it is in use
+}
+
+// Dump runs mydumper.
+func (o *ownTool) Dump(ctx context.Context, to string) (err error) {
+	if o.proof {
+		if o.before, err = o.server.sums(ctx, o.server.target.Database, nil); err != nil {
+			return err
+		}
+	}
+	paths, err := tools()
+	if err != nil {
+		return err
+	}
+	err = o.run(ctx, filepath.Dir(to), paths[0], append(dumped(o.layout, o.server.target.Database), "--outputdir="+to)...)
+	if err == nil && o.proof {
+		o.after, err = o.server.sums(ctx, o.server.target.Database, nil)
+	}
+	return err
+}
+
+// run runs one of the programs.
+func (o *ownTool) run(ctx context.Context, dir, path string, args ...string) error {
+	place, err := Engine{o.server.product}.place(*o.server.target.Address)
+	if err != nil {
+		return err
+	}
+	options, err := emptyOptions(dir)
+	if err != nil {
+		return err
+	}
+	command := append(append([]string{path, "--defaults-file=" + options}, place...), args...)
+	env := []string{"MYSQL_PWD=" + o.server.target.Address.Password.Reveal(), readsUTF8}
+	return userbackup.Run(ctx, o.server.target, dir, env, command)
+}
+
+// Read reads all rows, over as many connections as there are jobs.
+func (o *ownTool) Read(ctx context.Context) error {
+	tables, err := o.server.tables(ctx, o.server.target.Database)
+	if err != nil {
+		return err
+	}
+	next := make(chan string, len(tables))
+	for _, t := range tables {
+		next <- t
+	}
+	close(next)
+	pool := o.server.pool(o.server.target.Database, o.layout.Backup.Files)
+	defer pool.Close()
+	eg, ctx := errgroup.WithContext(ctx)
+	for range o.layout.Backup.Files {
+		eg.Go(func() error {
+			for t := range next {
+				if err := readAll(ctx, pool, t); err != nil {
+					return o.server.explain(err)
+				}
+			}
+			return nil
+		})
+	}
+	return eg.Wait()
+}
+
+func readAll(ctx context.Context, pool *sql.DB, table string) error {
+	rows, err := pool.QueryContext(ctx, "SELECT * FROM "+dialect.Ident(table))
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() { //nolint:revive // rows are read to the end, and not looked at
+	}
+	return rows.Err()
+}
+
+// tables are those that hold rows, the largest first.
+func (s *ownServer) tables(ctx context.Context, database string) ([]string, error) {
+	var all []string
+	err := dialect.Each(ctx, s.db, func(scan dialect.Scan) error {
+		var name string
+		err := scan(&name)
+		all = append(all, name)
+		return err
+	}, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_TYPE = 'BASE TABLE' ORDER BY DATA_LENGTH DESC, 1",
+		database)
+	return all, s.explain(err)
+}
+
+// Fill restores a backup to a marked database of the server, without triggers, events, routines
+// and views.
+func (o *ownTool) Fill(ctx context.Context, from string) (err error) {
+	s := o.server
+	files, err := os.ReadDir(from)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if unsafe(f.Name()) {
+			if err := os.Remove(filepath.Join(from, f.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	name := mark.NewName()
+	if o.hold, err = external.Hold(ctx, s.claim(name)); err != nil {
+		return s.explain(err)
+	}
+	o.restored = name // dropping one that was not made is no error
+	if err := s.create(ctx, name, true); err != nil {
+		return err
+	}
+	paths, err := tools()
+	if err != nil {
+		return err
+	}
+	return o.run(ctx, filepath.Dir(from), paths[1], "--source-db="+s.target.Database, "--database="+name, "--directory="+from,
+		fmt.Sprint("--threads=", o.layout.Backup.Files))
+}
+
+// sum is what is compared of a table.
+type sum struct{ rows, sum string }
+
+// sums are those of the tables as of one moment; the names are of those that are looked at,
+// none: all.
+func (s *ownServer) sums(ctx context.Context, database string, names []string) (_ map[string]sum, err error) {
+	if names == nil {
+		if names, err = s.tables(ctx, database); err != nil {
+			return nil, err
+		}
+	}
+	pool := s.pool(database, 1)
+	defer pool.Close()
+	conn, err := pool.Conn(ctx)
+	if err != nil {
+		return nil, s.explain(err)
+	}
+	defer conn.Close()
+	if _, err := conn.ExecContext(ctx, "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ"); err != nil {
+		return nil, s.explain(err)
+	}
+	if _, err := conn.ExecContext(ctx, "START TRANSACTION WITH CONSISTENT SNAPSHOT"); err != nil {
+		return nil, s.explain(err)
+	}
+	all := map[string]sum{}
+	for _, name := range names {
+		columns, err := dialect.Column(ctx, conn, "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = "+
+			dialect.Literal(database)+" AND TABLE_NAME = "+dialect.Literal(name)+" ORDER BY ORDINAL_POSITION")
+		if err != nil {
+			return nil, s.explain(err)
+		}
+		var parts []string
+		for _, c := range columns {
+			parts = append(parts, "ISNULL("+dialect.Ident(c)+")", "CAST("+dialect.Ident(c)+" AS BINARY)")
+		}
+		var x sum
+		err = conn.QueryRowContext(ctx, "SELECT COUNT(*), COALESCE(SUM(CAST(CONV(LEFT(MD5(CONCAT_WS('#', "+
+			strings.Join(parts, ", ")+")), 12), 16, 10) AS UNSIGNED)), 0) FROM "+dialect.Ident(name)).Scan(&x.rows, &x.sum)
+		if err != nil {
+			return nil, s.explain(fmt.Errorf("%s: %w", name, err))
+		}
+		all[name] = x
+	}
+	_, err = conn.ExecContext(ctx, "COMMIT")
+	return all, s.explain(err)
+}
+
+// Compare compares tables, rows and sums with the original; a table that was written to while
+// it was dumped has one of the numbers of rows that it had then.
+func (o *ownTool) Compare(ctx context.Context) error {
+	var names []string
+	for name := range o.before {
+		names = append(names, name)
+	}
+	restored, err := o.server.tables(ctx, o.restored)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if !slices.Contains(restored, name) {
+			return fmt.Errorf("%w: table %s was not restored", filewise.ErrCheck, name)
+		}
+	}
+	got, err := o.server.sums(ctx, o.restored, names)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		before, after, x := o.before[name], o.after[name], got[name]
+		switch {
+		case x == before || x == after:
+		case before == after:
+			return fmt.Errorf("%w: table %s has %s rows and the sum %s, and was restored with %s and %s", filewise.ErrCheck, name, before.rows,
+				before.sum, x.rows, x.sum)
+		case !between(x.rows, before.rows, after.rows):
+			return fmt.Errorf("%w: table %s had %s to %s rows while it was dumped, and was restored with %s", filewise.ErrCheck, name, before.rows,
+				after.rows, x.rows)
+		}
+	}
+	return nil
+}
+
+// between compares numbers, given in digits.
+func between(x, a, b string) bool {
+	less := func(a, b string) bool { return len(a) < len(b) || len(a) == len(b) && a <= b }
+	return less(a, x) && less(x, b) || less(b, x) && less(x, a)
+}
+
+// Drop drops the restored database, after a look at its mark.
+func (o *ownTool) Drop(ctx context.Context) error {
+	if o.restored == "" {
+		return nil
+	}
+	if err := o.server.remove(ctx, o.restored); err != nil {
+		return err
+	}
+	o.restored = ""
+	if o.hold == nil {
+		return nil
+	}
+	return o.hold.Release()
+}
+
+var _ userbackup.Tool = (*ownTool)(nil)
