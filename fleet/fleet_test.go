@@ -17,6 +17,7 @@ import (
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
 
 	"filewise"
 	"filewise/engine/fake"
@@ -220,5 +221,20 @@ func TestNobodyAsks(t *testing.T) {
 	}
 	if filewise.CodeOf(m.err) != filewise.CodeStopped {
 		t.Errorf("it ended with %v", m.err)
+	}
+}
+
+// A workflow that an earlier version began is gone on with by this one.
+func TestHistoryIsReplayed(t *testing.T) {
+	histories, err := filepath.Glob("testdata/history-*.json")
+	if err != nil || len(histories) == 0 {
+		t.Fatal(histories, err)
+	}
+	for _, history := range histories {
+		r := worker.NewWorkflowReplayer()
+		register(r)
+		if err := r.ReplayWorkflowHistoryFromJSONFile(log.NewStructuredLogger(slog.New(slog.DiscardHandler)), history); err != nil {
+			t.Errorf("%s: %v", history, err)
+		}
 	}
 }

@@ -297,7 +297,7 @@ func (a *app) fetch(ctx context.Context, c fleet.Campaigns, orders []string) (er
 		if len(runs[e]) < 2 || w.err != nil {
 			continue
 		}
-		w.printf("\n")
+		w.printf("\n%s\n", e)
 		if err := a.compareAcross(ctx, runs[e], &acrossFlags{format: "text"}, archive.UsualConfidence, nil); err != nil {
 			return err
 		}
