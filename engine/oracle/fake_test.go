@@ -206,6 +206,9 @@ func (f *fakeServer) rows(_ context.Context, s statement) ([][]any, error) {
 			return [][]any{{nil}}, nil
 		}
 	case "marker-rows":
+		if f.tablespaces[quoted(s.text)].offline {
+			return nil, oracleError(376)
+		}
 		return [][]any{{f.tablespaces[quoted(s.text)].rows}}, nil
 	case "tablespaces":
 		var all [][]any

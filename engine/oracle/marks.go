@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"filewise"
@@ -92,8 +93,12 @@ func (m marks) look(ctx context.Context, name string) (s state, err error) {
 }
 
 // empty tells whether a tablespace without a mark holds nothing, or nothing but
-// the marker table without a comment and without a row.
+// the marker table without a comment and without a row, or what that has left.
 func (m marks) empty(ctx context.Context, name string, online bool, segments, waiting [][]any) (bool, error) {
+	left := func(r []any) bool { return !remains(text(r[1]), text(r[2])) }
+	if len(waiting) == 0 && !online && !slices.ContainsFunc(segments, left) {
+		return true, nil
+	}
 	if len(waiting) > 0 || len(segments) > 1 || len(segments) == 1 && text(segments[0][1]) != name {
 		return false, nil
 	}
@@ -171,10 +176,12 @@ func (m marks) dropTablespace(ctx context.Context, name string) error {
 	return exec(ctx, m, "drop", v)
 }
 
-// holds tells whether what is in a marked tablespace of Filewise's is what the server has
-// named there: indexes and LOBs of custom SQL, and what dropped tables leave.
+// holds tells whether what is in a tablespace of Filewise's is what the server has named
+// there: indexes and LOBs of custom SQL, and what dropped tables leave. Without a mark it is
+// that while the tablespace is offline, where nobody can build anything: then a drop was
+// interrupted that had dropped the marker table already.
 func (s state) holds(segment, kind string) bool {
-	return s.marked && (remains(segment, kind) || s.mark.Custom && strings.HasPrefix(segment, "SYS_"))
+	return remains(segment, kind) && (s.marked || !s.online) || s.marked && s.mark.Custom && strings.HasPrefix(segment, "SYS_")
 }
 
 // remains tells whether a segment is what a dropped or moved table leaves until the

@@ -3,6 +3,7 @@ package oracle
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -113,6 +114,7 @@ func TestUnmarked(t *testing.T) {
 	for what, make := range map[string]func(*fakeServer, string){
 		"no segment":                 func(f *fakeServer, n string) { f.add(t, n, false) },
 		"the marker table alone":     func(f *fakeServer, n string) { f.add(t, n, false, n) },
+		"alone and offline already":  func(f *fakeServer, n string) { f.add(t, n, false, n).offline = true },
 		"marked and offline already": func(f *fakeServer, n string) { f.add(t, n, true, n).offline = true },
 	} {
 		f, name := newFake(), newName()
@@ -180,7 +182,8 @@ func TestLeftovers(t *testing.T) {
 func TestKilledAnywhere(t *testing.T) {
 	errKilled := errors.New("killed")
 	ctx := context.Background()
-	for _, indexes := range []string{filewise.IndexesTogether, filewise.IndexesApart} {
+	for i := range 4 {
+		indexes, half := []string{filewise.IndexesTogether, filewise.IndexesApart}[i%2], i > 1
 		l := smallfile(3)
 		l.Indexes, l.AddedLater = indexes, filewise.LaterRebuilt
 		for killed := 1; ; killed++ {
@@ -190,7 +193,7 @@ func TestKilledAnywhere(t *testing.T) {
 			}
 			f := newFake()
 			f.add(t, "USERS", false, "BOB.ACCOUNTS")
-			k := &mortal{fakeServer: f, left: killed, err: errKilled}
+			k := &mortal{fakeServer: f, left: killed, half: half, err: errKilled}
 			b := &build{server: &server{control: k, about: about{account: f.account}}, design: d,
 				conn: held{client: k, close: func() error { return nil }}, marks: marks{k, f.account}}
 			err = b.create(ctx)
@@ -239,15 +242,24 @@ func TestKilledAnywhere(t *testing.T) {
 	}
 }
 
-// mortal is a client that is killed after a number of statements that change something.
+// mortal is a client that is killed after a number of statements that change something;
+// half: while the server drops a tablespace, whose tables are gone then.
 type mortal struct {
 	*fakeServer
 	left int
+	half bool
 	err  error
 }
 
 func (m *mortal) exec(ctx context.Context, s statement) error {
-	if m.left--; m.left <= 0 {
+	if m.left--; m.left == 0 && m.half && s.section == "drop" {
+		name := quoted(s.text)
+		delete(m.comments, name)
+		for i, r := range m.tablespaces[name].segments {
+			m.tablespaces[name].segments[i] = []any{r[0], fmt.Sprintf("7.%d", 128+8*i), "TEMPORARY"}
+		}
+	}
+	if m.left <= 0 {
 		return m.err
 	}
 	return m.fakeServer.exec(ctx, s)
