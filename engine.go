@@ -123,6 +123,12 @@ type Settler interface {
 	Settle(context.Context) error
 }
 
+// Cooler is a Settler that empties the server's own cache of what the database holds, and of
+// nothing else: a buffer-cold start where the server may not be restarted.
+type Cooler interface {
+	Cool(context.Context) error
+}
+
 // Querier runs a named section of the workload's SQL and returns its rows,
 // those of every file one after the other.
 type Querier interface {

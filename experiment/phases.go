@@ -45,6 +45,9 @@ func (l *life) named(p filewise.Phase, err error) error {
 
 // cool brings the caches to the state that the phase starts from.
 func (l *life) cool(ctx context.Context, p filewise.Phase) error {
+	if c, ok := l.db.Settler.(filewise.Cooler); ok && l.db.Restart == nil && p.Cache == filewise.CacheBufferCold {
+		return c.Cool(ctx)
+	}
 	if l.db.Restart == nil {
 		return filewise.Errorf(filewise.CodePreflight, "use --cache warm here", "%s needs a server that may be restarted: %w", p.Cache,
 			filewise.ErrUnsupported)

@@ -91,6 +91,13 @@ func (b *build) Settle(ctx context.Context) error {
 // takes of a clean tablespace.
 func (b *build) Took() time.Duration { return b.wrote }
 
+// Cool empties the buffer cache of the build's blocks: they leave it when their tablespace
+// goes offline.
+func (b *build) Cool(ctx context.Context) error {
+	_, err := b.settle(ctx)
+	return err
+}
+
 // settle takes the tablespaces offline and online, and says how long the first took.
 func (b *build) settle(ctx context.Context) (offline time.Duration, err error) {
 	for _, x := range b.steps.At(filewise.StageSettle) {

@@ -73,7 +73,7 @@ func TestNoBackgroundInPDB(t *testing.T) {
 }
 
 // What draining took is the writing: not going online, nor going offline with nothing to
-// write.
+// write, nor emptying the cache.
 func TestSettleTimesTheWriting(t *testing.T) {
 	d, err := newDesign(serverTarget(), smallfile(1), testProgram(t, small), newNames(false), usualBlock)
 	if err != nil {
@@ -100,7 +100,11 @@ func TestSettleTimesTheWriting(t *testing.T) {
 			t.Errorf("it took %v of %v, of which going online had %v", took, all, back)
 		}
 	}
-	if n := len(f.log); n != 6 {
+	wrote := b.Took()
+	if err := b.Cool(t.Context()); err != nil || b.Took() != wrote || len(f.unchecked) > 0 {
+		t.Errorf("cooling: %v, and it counts %v, not %v", err, b.Took(), wrote)
+	}
+	if n := len(f.log); n != 8 {
 		t.Errorf("%d statements: %v", n, f.log)
 	}
 }
