@@ -242,6 +242,35 @@ func TestDMLOfSQLServer(t *testing.T) {
 	}
 }
 
+// Oracle's half of it has some 1,000 files at the original's size, as far as Oracle can
+// make them, and nowhere else.
+func TestManyFilesOfOracle(t *testing.T) {
+	engines := plan.Engines(all.Engines())
+	for url, scales := range map[string]map[float64]string{
+		"oracle://u@h/x":  {1: "1 8 1000 1 8", 0.04: "1 8 1 8"},
+		"sqlserver://u@h": {1: "1 8 1 8"},
+	} {
+		for scale, want := range scales {
+			o := engines.New()
+			o.Scenario, o.Target, o.AsPublished, o.Scale = "dml", plan.Of(url), plan.Of(true), plan.Of(scale)
+			p, err := engines.Make(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var files []string
+			for _, l := range p.Layouts {
+				if _, err := script(t, p, l); err != nil {
+					t.Error(err)
+				}
+				files = append(files, strconv.Itoa(l.Data.Files))
+			}
+			if got := strings.Join(files, " "); got != want {
+				t.Errorf("%s at scale %g: %s, want %s", url, scale, got, want)
+			}
+		}
+	}
+}
+
 // What SQL Server's files hold, and which of them rows reach, is known before anything is built, in every
 // scenario and form: no layout of an article's is refused at the usual scale, what is warned of
 // names rows that would do, and those do.

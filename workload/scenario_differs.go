@@ -79,7 +79,7 @@ func (s Scenario) layoutsDiffer(layouts []filewise.Layout) []string {
 	seen := map[string]bool{}
 	for _, l := range layouts {
 		key := fmt.Sprint(s.NumberOf(l), len(d.Allocations) > 1, l.Data.Allocation)
-		if seen[key] || !slices.Contains(d.Files, s.NumberOf(l)) {
+		if seen[key] || !slices.Contains(slices.Concat(d.Files, d.Further), s.NumberOf(l)) {
 			further = append(further, l.Name)
 		}
 		seen[key] = true

@@ -237,7 +237,11 @@ func (e *examination) files(ctx context.Context) {
 		need = max(need, n)
 	}
 	if have+need > limit {
-		e.Fail("DB_FILES", fmt.Sprintf("use up to %d files, or have the DBA raise DB_FILES, which takes a restart", max(limit-have, 0)),
+		remedy := fmt.Sprintf("use up to %d --files", max(limit-have, 0))
+		if published, _ := e.Demand.Program.Vars()["Published"].(bool); published { // where --files is refused
+			remedy = "use a --scale below 1, which has 8 files at most"
+		}
+		e.Fail("DB_FILES", remedy+", or have the DBA raise DB_FILES, which takes a restart",
 			"DB_FILES is %d, %d datafiles are there, and the largest layout has %d more", limit, have, need)
 		return
 	}

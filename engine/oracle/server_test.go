@@ -233,6 +233,25 @@ func TestExamine(t *testing.T) {
 	}
 }
 
+// What is proposed where DB_FILES is too small is no option that --as-published refuses.
+func TestTooFewFilesAsPublished(t *testing.T) {
+	for _, published := range []bool{false, true} {
+		w, err := workload.NewDML(workload.Params{Connections: 2, Rows: 100, Mode: workload.ModeBoth, Connect: workload.ConnectPooled,
+			Index: workload.IndexNone, Published: published}, 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := newFake()
+		f.answers["files-of-all"] = [][]any{{int64(9)}}
+		e := &examination{server: &server{}, client: f, values: map[string]string{"db_files": "200"}}
+		e.Demand = filewise.Demand{Program: w.Program(), Layouts: []filewise.Layout{smallfile(1000)}}
+		if e.files(t.Context()); len(e.Findings) != 1 || strings.Contains(e.Findings[0].Remedy, "--scale") != published ||
+			strings.Contains(e.Findings[0].Remedy, "--files") == published {
+			t.Errorf("published %v: %+v", published, e.Findings)
+		}
+	}
+}
+
 // Data that the server's own memory holds are read from there, whatever the client has.
 func TestDataInMemory(t *testing.T) {
 	w, err := workload.NewScan(workload.Params{Rows: 1000, Cache: workload.CacheWarm, Data: workload.DataOrdered, Repeat: 1}, 7)
