@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -51,6 +52,33 @@ func TestCatalogue(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Of every view the catalogue says where it is from.
+func TestCatalogueSources(t *testing.T) {
+	text, err := os.ReadFile("testdata/catalogue.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	comment, views, looked := "", 0, 0
+	for line := range strings.Lines(string(text)) {
+		switch line[0] {
+		case '#':
+			comment += line
+			continue
+		case ' ', '\n':
+		default:
+			views++
+			if !strings.Contains(comment, "# source: ") {
+				t.Errorf("%s has no source", line)
+			}
+			if strings.Contains(comment, "docs.oracle.com/") {
+				looked++
+			}
+		}
+		comment = ""
+	}
+	t.Logf("%d of %d views were looked up", looked, views)
 }
 
 // What is wrong is told.
