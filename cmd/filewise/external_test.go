@@ -24,10 +24,20 @@ import (
 // code, by bench/attack alone.
 func byURL() map[string]func(*testing.T) *existing {
 	all := map[string]func(*testing.T) *existing{"mariadb": externalMariaDB, "postgres": externalPostgres}
-	if os.Getenv("FILEWISE_ATTACK") != "" {
+	if attacked() {
 		all["mysql"] = externalMySQL
 	}
 	return all
+}
+
+func attacked() bool { return os.Getenv(attackVariable) != "" }
+
+// moreRuns are the attack's between two dumps: with those of the test 100 on three servers.
+func moreRuns() int {
+	if attacked() {
+		return 33
+	}
+	return 0
 }
 
 // existing is an existing server with things of the user's, and an account that
@@ -52,12 +62,10 @@ const accountPassword = `Zx9/Can@ary#%41`
 // leave all that is the user's as it was, and the password nowhere.
 func TestExternalServer(t *testing.T) {
 	t.Parallel()
-	for _, s := range []struct {
-		name  string
-		start func(*testing.T) *existing
-	}{{"mariadb", externalMariaDB}, {"postgres", externalPostgres}} {
-		t.Run(s.name, func(t *testing.T) {
-			f := s.start(t)
+	for name, start := range byURL() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := start(t)
 			before, err := f.dump()
 			if err != nil {
 				t.Fatal(err)
@@ -68,6 +76,9 @@ func TestExternalServer(t *testing.T) {
 			f.captures(p)
 			f.backsUp(t, p)
 			f.measure(t, p)
+			for range moreRuns() {
+				p.run(0, f.args("run", externalRun("50ms")...)...)
+			}
 			f.killAndClean(t, p)
 			after, err := f.dump()
 			if err != nil || after != before {
@@ -91,7 +102,7 @@ func externalRun(window string) []string {
 // captures: a study file is written of a log, once.
 func (f *existing) captures(p *place) {
 	database, log := "postgres", `{"dbname":"postgres","session_id":"1","message":"statement: SELECT upper('x')"}`
-	if strings.HasPrefix(f.target, "mariadb") {
+	if !strings.HasPrefix(f.target, "postgres") {
 		database = "information_schema"
 		log = "\t\t    12 Connect\ta@localhost on information_schema using Socket\n\t\t    12 Query\tSELECT upper('x')\n"
 	}
@@ -290,24 +301,9 @@ func externalMariaDB(t *testing.T) *existing {
 	own := startOwn(t)
 	f := &existing{daemon: own.daemon, own: "shop", options: "compress=no,yes", working: workingInnoDB, sql: own.sql,
 		target: "mariadb://filewise@/?host=" + filepath.Join(own.dir, "own.sock")}
-	f.prepare(t, "CREATE USER filewise@'%' IDENTIFIED BY '"+accountPassword+"'",
-		"CREATE DATABASE shop; CREATE TABLE shop.orders (id INT PRIMARY KEY, what VARCHAR(20)); INSERT INTO shop.orders VALUES (1, 'tea'), "+
-			"(2, 'cups')",
-		"CREATE DATABASE filewise2; CREATE TABLE filewise2.fw_rows (id INT PRIMARY KEY); INSERT INTO filewise2.fw_rows VALUES (7)",
-		"CREATE PROCEDURE shop.fw_inserts() SELECT 1")
-	f.grant(t, "mariadb")
+	f.populate(t, own, "BY '"+accountPassword+"'", "SELECT * FROM mysql.global_priv ORDER BY Host, User")
 	f.prepare(t, "GRANT SELECT, SHOW VIEW, TRIGGER, EVENT, LOCK TABLES ON shop.* TO filewise",
 		"GRANT RELOAD, BINLOG MONITOR ON *.* TO filewise")
-	f.dump = func() (string, error) {
-		out, err := exec.Command("mariadb-dump", "--no-defaults", "--socket="+filepath.Join(own.dir, "own.sock"), "--user=root", "--routines",
-			"--skip-dump-date", "--order-by-primary", "--databases", "shop", "filewise", "filewise2").CombinedOutput()
-		if err != nil {
-			return string(out), err
-		}
-		catalogue, err := f.sql("SHOW DATABASES; SELECT * FROM mysql.global_priv ORDER BY Host, User; SELECT * FROM mysql.db; SHOW GLOBAL " +
-			"VARIABLES WHERE Variable_name NOT LIKE '%timestamp%' AND Variable_name NOT LIKE 'gtid%'")
-		return string(out) + catalogue, err
-	}
 	return f
 }
 
@@ -317,9 +313,28 @@ func externalMySQL(t *testing.T) *existing {
 	f := &existing{daemon: own.daemon, target: "mysql://filewise@/?host=" + filepath.Join(own.dir, "own.sock"), sql: own.sql,
 		working: workingInnoDB}
 	// A server asks for no public key where it knows its own end to be a socket, as that of a line is.
-	f.prepare(t, "CREATE USER filewise@'%' IDENTIFIED WITH mysql_native_password BY '"+accountPassword+"'")
-	f.grant(t, "mysql")
+	f.populate(t, own, "WITH mysql_native_password BY '"+accountPassword+"'", "SELECT * FROM mysql.user ORDER BY Host, User")
 	return f
+}
+
+// populate makes things of a user's, the account, and the dump of all.
+func (f *existing) populate(t *testing.T, own *ownServer, identified, accounts string) {
+	f.prepare(t, "CREATE USER filewise@'%' IDENTIFIED "+identified,
+		"CREATE DATABASE shop; CREATE TABLE shop.orders (id INT PRIMARY KEY, what VARCHAR(20)); INSERT INTO shop.orders VALUES (1, 'tea'), "+
+			"(2, 'cups')",
+		"CREATE DATABASE filewise2; CREATE TABLE filewise2.fw_rows (id INT PRIMARY KEY); INSERT INTO filewise2.fw_rows VALUES (7)",
+		"CREATE PROCEDURE shop.fw_inserts() SELECT 1")
+	f.grant(t, f.target[:strings.Index(f.target, ":")])
+	f.dump = func() (string, error) {
+		out, err := exec.Command("mariadb-dump", "--no-defaults", "--socket="+filepath.Join(own.dir, "own.sock"), "--user=root", "--routines",
+			"--skip-dump-date", "--order-by-primary", "--databases", "shop", "filewise", "filewise2").CombinedOutput()
+		if err != nil {
+			return string(out), err
+		}
+		catalogue, err := f.sql("SHOW DATABASES; " + accounts + "; SELECT * FROM mysql.db; SHOW GLOBAL " +
+			"VARIABLES WHERE Variable_name NOT LIKE '%timestamp%' AND Variable_name NOT LIKE 'gtid%'")
+		return string(out) + catalogue, err
+	}
 }
 
 const workingInnoDB = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = 'filewise' AND COMMAND <> 'Sleep'"

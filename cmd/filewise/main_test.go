@@ -21,11 +21,14 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"filewise": main})
 }
 
+// attackVariable is set where bench/attack runs a test.
+const attackVariable = "FILEWISE_ATTACK"
+
 // forgetEnvironment unsets the user's variables: tests have their own.
 func forgetEnvironment() {
 	for _, variable := range os.Environ() {
 		name, _, _ := strings.Cut(variable, "=")
-		if strings.HasPrefix(name, "FILEWISE_") && !strings.HasPrefix(name, "FILEWISE_KILL") {
+		if strings.HasPrefix(name, "FILEWISE_") && !strings.HasPrefix(name, "FILEWISE_KILL") && name != attackVariable {
 			os.Unsetenv(name)
 		}
 	}
