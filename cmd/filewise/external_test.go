@@ -77,7 +77,7 @@ func TestExternalServer(t *testing.T) {
 			f.backsUp(t, p)
 			f.measure(t, p)
 			for range moreRuns() {
-				p.run(0, f.args("run", externalRun("50ms")...)...)
+				p.run(0, f.args("run", externalRun("200ms")...)...)
 			}
 			f.killAndClean(t, p)
 			after, err := f.dump()

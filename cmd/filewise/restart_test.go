@@ -46,11 +46,11 @@ func TestServerGone(t *testing.T) {
 			if _, state, _, _ := p.newest(); state != "interrupted" {
 				t.Errorf("the run is %s", state)
 			}
-			if err := until(time.Minute, func() (bool, error) { // what is left of the killed one may still hold its files
+			if err := until(3*time.Minute, func() (bool, error) { // what is left of the killed one may still hold its files
 				if err := f.daemon.again(); err != nil {
 					return false, err
 				}
-				for range 20 {
+				for range 300 { // it may have to recover
 					if _, err := f.sql("SELECT 1"); err == nil {
 						return true, nil
 					}
