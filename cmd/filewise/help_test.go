@@ -39,7 +39,8 @@ func TestHelpIsNarrowAndGrouped(t *testing.T) {
 				t.Errorf("%q is too wide: %s", args, line)
 			}
 		}
-		if slices.Contains([]string{"run", "plan"}, args[0]) && len(args) == 3 && (!strings.Contains(out.String(), "\nScenario "+args[1]+":\n  ") || strings.Contains(out.String(), ofScenarios)) {
+		if slices.Contains([]string{"run", "plan"}, args[0]) && len(args) == 3 &&
+			(!strings.Contains(out.String(), "\nScenario "+args[1]+":\n  ") || strings.Contains(out.String(), ofScenarios)) {
 			t.Errorf("%q shows not the flags of its scenario:\n%s", args, &out)
 		}
 	}
