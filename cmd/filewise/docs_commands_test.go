@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"filewise/internal/help"
 )
 
 var updateDocs = flag.Bool("update-docs", false, "write docs/commands.md anew")
@@ -57,17 +59,17 @@ func commandsPage(root *cobra.Command) string {
 		if c.Example != "" {
 			fmt.Fprintf(&b, "\n```sh parse\n%s\n```\n", unindent(c.Example))
 		}
-		groups := groupsOf(c)
+		groups := helpLayout().Of(c)
 		for _, g := range groups {
 			fs := pflag.NewFlagSet("", pflag.ContinueOnError)
-			for _, name := range g.flags {
+			for _, name := range g.Flags {
 				fs.AddFlag(c.Flag(name))
 			}
 			if !c.LocalFlags().HasAvailableFlags() {
 				continue
 			}
 			if b.WriteString("\n"); len(groups) > 1 {
-				fmt.Fprintf(&b, "%s:\n\n", g.title)
+				fmt.Fprintf(&b, "%s:\n\n", g.Title)
 			}
 			flagTable(&b, fs)
 		}
@@ -105,7 +107,7 @@ func flagTable(b *strings.Builder, flags *pflag.FlagSet) {
 		if takes != "" {
 			name += " " + takes
 		}
-		if d := shownDefault(f); d != "" {
+		if d := help.Default(f); d != "" {
 			usage += fmt.Sprintf(" (default `%s`)", d)
 		}
 		fmt.Fprintf(b, "| `%s` | %s |\n", cell(name), cell(usage))

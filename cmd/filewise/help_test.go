@@ -7,6 +7,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"filewise/internal/help"
 	"filewise/workload"
 )
 
@@ -18,11 +19,11 @@ func TestHelpIsNarrowAndGrouped(t *testing.T) {
 	for _, c := range documented(new(app).command()) {
 		commands = append(commands, append(strings.Fields(c.CommandPath())[1:], "--help"))
 		var all []string
-		for _, g := range groupsOf(c) {
-			all = append(all, g.flags...)
+		for _, g := range helpLayout().Of(c) {
+			all = append(all, g.Flags...)
 		}
 		slices.Sort(all)
-		if want := flagNames(c.LocalFlags()); !slices.Equal(all, want) {
+		if want := help.Names(c.LocalFlags()); !slices.Equal(all, want) {
 			t.Errorf("%s groups %q\nof %q", c.CommandPath(), all, want)
 		}
 	}
@@ -35,12 +36,12 @@ func TestHelpIsNarrowAndGrouped(t *testing.T) {
 			t.Errorf("%q: %v", args, err)
 		}
 		for _, line := range strings.Split(out.String(), "\n") {
-			if ansi.StringWidth(line) > helpWidth {
+			if ansi.StringWidth(line) > help.Width {
 				t.Errorf("%q is too wide: %s", args, line)
 			}
 		}
 		if slices.Contains([]string{"run", "plan"}, args[0]) && len(args) == 3 &&
-			(!strings.Contains(out.String(), "\nScenario "+args[1]+":\n  ") || strings.Contains(out.String(), ofScenarios)) {
+			(!strings.Contains(out.String(), "\nScenario "+args[1]+":\n  ") || strings.Contains(out.String(), help.OfScenarios)) {
 			t.Errorf("%q shows not the flags of its scenario:\n%s", args, &out)
 		}
 	}

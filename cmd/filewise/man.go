@@ -7,14 +7,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
-	"github.com/spf13/pflag"
 
 	"filewise"
+	"filewise/internal/filesystem"
+	"filewise/internal/help"
 )
 
 // released is the moment that man pages carry: that of the commit, so that two
@@ -40,7 +40,7 @@ func (a *app) manCommand() *cobra.Command {
 				header.Date = &at
 			}
 			root := cmd.Root()
-			asInHelp(root)
+			help.InManual(root)
 			root.DisableAutoGenTag = true
 			n, err := writePages(root, header, dir)
 			if err != nil {
@@ -72,50 +72,11 @@ func writePages(root *cobra.Command, header *doc.GenManHeader, dir string) (n in
 		if err != nil {
 			return 0, err
 		}
-		text = bytes.ReplaceAll(text, []byte("[="+switchValue+"]"), nil)
-		err = writeFile(filepath.Join(dir, filepath.Base(page)), func(w io.Writer) error { _, err := w.Write(text); return err })
+		text = bytes.ReplaceAll(text, []byte("[="+help.Switch+"]"), nil)
+		err = filesystem.WriteFile(filepath.Join(dir, filepath.Base(page)), func(w io.Writer) error { _, err := w.Write(text); return err })
 		if err != nil {
 			return 0, err
 		}
 	}
 	return len(pages), nil
 }
-
-// switchValue stands for the value of flags that have none, until it is taken out.
-const switchValue = "SWITCH"
-
-// asInHelp has the manual pages of a command and of those below it show flags as
-// help does, with what they take: the generator's own way is their default, as if a
-// flag without a value had it. No command can be run afterwards.
-func asInHelp(cmd *cobra.Command) {
-	show := func(f *pflag.Flag) {
-		takes, usage := pflag.UnquoteUsage(f)
-		if d := shownDefault(f); d != "" {
-			usage += " (default " + d + ")"
-		}
-		if takes == "" {
-			takes = switchValue
-		}
-		f.Usage, f.DefValue, f.Value = usage, takes, inManual{f.Value}
-	}
-	cmd.InitDefaultHelpFlag()
-	cmd.InitDefaultVersionFlag()
-	cmd.LocalNonPersistentFlags().VisitAll(show)
-	cmd.PersistentFlags().VisitAll(show)
-	for _, c := range cmd.Commands() {
-		asInHelp(c)
-	}
-}
-
-// shownDefault is a flag's default where it says something.
-func shownDefault(f *pflag.Flag) string {
-	if slices.Contains([]string{"0", "[]", "false", "0s"}, f.DefValue) {
-		return ""
-	}
-	return f.DefValue
-}
-
-// inManual is a flag's value that is not put in quotes.
-type inManual struct{ pflag.Value }
-
-func (inManual) Type() string { return "text" }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"filewise/internal/help"
 )
 
 // Every command has a manual page that names its flags; a directory that cannot be
@@ -19,7 +21,7 @@ func TestManualPages(t *testing.T) {
 	for page, want := range map[string]string{"filewise.1": "filewise-run(1)", "filewise-run.1": `\fB--connections\fP`,
 		"filewise-clean.1": "filewise", "filewise-plan.1": `\fB--beside\fP[=connections]`, "filewise-export.1": `(default trials)`} {
 		text, err := os.ReadFile(filepath.Join(dir, page))
-		if strings.Contains(string(text), switchValue) {
+		if strings.Contains(string(text), help.Switch) {
 			t.Errorf("%s gives a flag without a value one", page)
 		}
 		if err != nil || !strings.Contains(string(text), want) {

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package filesystem
 
 import (
 	"io"
@@ -9,15 +9,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"filewise/internal/filesystem"
 )
 
 // A file keeps its rights; another user's link, or file, is not written to.
 func TestWriteFile(t *testing.T) {
 	dir := t.TempDir()
 	write := func(path string) error {
-		return writeFile(path, func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err })
+		return WriteFile(path, func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err })
 	}
 	file := func(name string, mode fs.FileMode) string {
 		path := filepath.Join(dir, name)
@@ -91,10 +89,10 @@ func TestPartsThatWereLeftGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer writing.Close()
-	if err := filesystem.Lock(writing); err != nil {
+	if err := Lock(writing); err != nil {
 		t.Fatal(err)
 	}
-	if err := writeFile(path, func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }); err != nil {
+	if err := WriteFile(path, func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]bool{"": true, ".1.part": false, ".2.part": true, ".x.part": true, ".3.parts": true} {

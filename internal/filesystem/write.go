@@ -1,0 +1,91 @@
+package filesystem
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// WriteFile writes what is rendered beside the file and renames, so that the file is the old one, with
+// its rights, or the whole new one. What is not a regular file, such as /dev/null or a
+// pipe, is written to, never replaced. A link is followed where this user, or root, has
+// made it.
+func WriteFile(path string, render func(io.Writer) error) error {
+	if link, err := os.Lstat(path); err == nil && link.Mode()&fs.ModeSymlink != 0 && !trusted(link) {
+		return errors.New("it is a link that another user has made")
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.Mode().IsRegular() && !trusted(info):
+		return errors.New("it belongs to another user")
+	case err == nil && !info.Mode().IsRegular():
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(render(f), f.Close())
+	}
+	removeParts(path)
+	part := fmt.Sprintf("%s.%d.part", path, os.Getpid())
+	mode := fs.FileMode(0o666)
+	if info != nil {
+		mode = 0o600 // until it has the rights of the old one
+	}
+	f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	if err = LockPatiently(f); errors.Is(err, errors.ErrUnsupported) {
+		err = nil // nobody takes it for what a killed one has left, then
+	}
+	if err == nil && info != nil {
+		err = f.Chmod(info.Mode().Perm())
+	}
+	if err == nil {
+		err = render(f)
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(part, path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(part))
+	}
+	return nil
+}
+
+// removeParts removes what writers of a file have left that were killed: nobody holds its lock.
+func removeParts(path string) {
+	parts, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*.part"))
+	for _, part := range parts {
+		number, ours := strings.CutPrefix(strings.TrimSuffix(part, ".part"), path+".")
+		if _, err := strconv.ParseUint(number, 10, 32); !ours || err != nil {
+			continue
+		}
+		info, err := os.Lstat(part)
+		if err != nil || !info.Mode().IsRegular() || !trusted(info) {
+			continue
+		}
+		f, err := os.OpenFile(part, os.O_RDWR, 0)
+		if err != nil {
+			continue
+		}
+		locked, err := Locked(f)
+		if f.Close(); err == nil && !locked {
+			_ = os.Remove(part) // else the next one does
+		}
+	}
+}
+
+// trusted tells whether a file belongs to this user or to root.
+func trusted(info fs.FileInfo) bool {
+	uid, _, known := Owner(info)
+	return !known || uid == 0 || int(uid) == os.Geteuid()
+}

@@ -1,0 +1,171 @@
+// Package help writes how commands are used: flags in groups, in lines of a page's width, on
+// the screen and in manual pages.
+package help
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Width is how wide help is at most, in columns.
+const Width = 100
+
+// Group is what stands under one heading.
+type Group struct {
+	Title string
+	Flags []string
+}
+
+// Layout groups the flags of the commands that have Mark among them; what is in no group is
+// put into Rest, and other commands have one group.
+type Layout struct {
+	Mark, Rest string
+	Groups     []Group
+	// Scenarios have flags of their own, which stand under their own heading.
+	Scenarios []Group
+}
+
+// OfScenarios is the heading over the flags of some scenarios alone.
+const OfScenarios = "Of some scenarios"
+
+// Of are a command's flags under their headings: one where they are few.
+func (l Layout) Of(c *cobra.Command) []Group {
+	var some, listed []string
+	names := Names(c.LocalFlags())
+	if c.Flags().Lookup(l.Mark) == nil {
+		return []Group{{"Flags", names}}
+	}
+	for _, sc := range l.Scenarios {
+		some = append(some, sc.Flags...)
+	}
+	var out []Group
+	for _, g := range append(slices.Clip(l.Groups), Group{OfScenarios, names}) {
+		last := g.Title == OfScenarios
+		g.Flags = slices.DeleteFunc(slices.Clone(g.Flags), func(name string) bool {
+			return !slices.Contains(names, name) || slices.Contains(some, name) != last
+		})
+		listed = append(listed, g.Flags...)
+		out = append(out, g)
+	}
+	for _, name := range names {
+		if rest := slices.IndexFunc(out, func(g Group) bool { return g.Title == l.Rest }); !slices.Contains(listed, name) {
+			out[rest].Flags = append(out[rest].Flags, name)
+		}
+	}
+	return out
+}
+
+// Write writes how a command is used, below what it is for, in lines of a number of columns.
+func (l Layout) Write(to io.Writer, c *cobra.Command, columns int) error {
+	w := &printer{}
+	w.printf("Usage:\n")
+	if c.Runnable() {
+		w.printf("  %s\n", c.UseLine())
+	}
+	if c.HasAvailableSubCommands() {
+		w.printf("  %s [command]\n", c.CommandPath())
+	}
+	if c.HasExample() {
+		w.printf("\nExamples:\n%s\n", c.Example)
+	}
+	if c.HasAvailableSubCommands() {
+		w.printf("\nAvailable Commands:\n")
+		for _, sub := range c.Commands() {
+			if sub.IsAvailableCommand() || sub.Name() == "help" {
+				w.printf("  %-*s %s\n", sub.NamePadding(), sub.Name(), sub.Short)
+			}
+		}
+	}
+	l.flags(w, c, min(columns, Width))
+	if c.HasAvailableSubCommands() {
+		w.printf("\nUse \"%s [command] --help\" for more information about a command.\n", c.CommandPath())
+	}
+	_, err := io.WriteString(to, w.String())
+	return err
+}
+
+// printer holds what is written.
+type printer struct{ strings.Builder }
+
+func (p *printer) printf(format string, args ...any) { fmt.Fprintf(p, format, args...) }
+
+// flags writes a command's flags: of the scenarios those of the one that is named, or which
+// each has.
+func (l Layout) flags(w *printer, c *cobra.Command, columns int) {
+	section := func(title string, flags []string) {
+		for i, name := range flags {
+			if i == 0 {
+				w.printf("\n%s:\n", title)
+			}
+			writeFlag(w, c.Flag(name), columns)
+		}
+	}
+	for _, g := range l.Of(c) {
+		if g.Title != OfScenarios {
+			section(g.Title, g.Flags)
+			continue
+		}
+		named := strings.Join(c.Flags().Args(), " ")
+		if i := slices.IndexFunc(l.Scenarios, func(sc Group) bool { return sc.Title == named }); i >= 0 {
+			section("Scenario "+named, l.Scenarios[i].Flags)
+		} else {
+			l.scenarios(w, c, columns)
+		}
+	}
+	section("Global Flags", Names(c.InheritedFlags()))
+}
+
+// scenarios names the flags of every scenario.
+func (l Layout) scenarios(w *printer, c *cobra.Command, columns int) {
+	w.printf("\n%s (%s SCENARIO --help has more):\n", OfScenarios, c.CommandPath())
+	for _, sc := range l.Scenarios {
+		w.printf("  %-8s  %s\n", sc.Title, wrapped("--"+strings.Join(sc.Flags, " --"), columns, 12))
+	}
+}
+
+// flagColumn is where the text of a flag begins.
+const flagColumn = 28
+
+// writeFlag writes a flag, what it takes and what it is for.
+func writeFlag(w *printer, f *pflag.Flag, columns int) {
+	if f.Hidden {
+		return
+	}
+	takes, text := pflag.UnquoteUsage(f)
+	name := "    --" + f.Name
+	if f.Shorthand != "" {
+		name = "-" + f.Shorthand + ", --" + f.Name
+	}
+	switch {
+	case takes != "" && f.NoOptDefVal != "":
+		name += "[=" + takes + "]"
+	case takes != "":
+		name += " " + takes
+	}
+	if d := Default(f); d != "" {
+		text += " (default " + d + ")"
+	}
+	if len(name) > flagColumn-4 {
+		name += "\n" + strings.Repeat(" ", flagColumn)
+	}
+	w.printf("  %-*s%s\n", flagColumn-2, name, wrapped(text, columns, flagColumn))
+}
+
+// wrapped is a text in lines that begin at a column and break at no hyphen.
+func wrapped(text string, columns, indent int) string {
+	text = ansi.Wrap(strings.ReplaceAll(text, "-", "\u2011"), columns-indent, ",")
+	return strings.NewReplacer("\n", "\n"+strings.Repeat(" ", indent), "\u2011", "-").Replace(text)
+}
+
+// Names are those of flags.
+func Names(fs *pflag.FlagSet) []string {
+	var out []string
+	fs.VisitAll(func(f *pflag.Flag) { out = append(out, f.Name) })
+	return out
+}
