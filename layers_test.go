@@ -1,6 +1,7 @@
 package filewise_test
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -177,5 +178,21 @@ func TestDownloadsArePinned(t *testing.T) {
 		if sums == 0 || versions != sums {
 			t.Errorf("%s has %d packages and %d hashes", lock, versions, sums)
 		}
+	}
+}
+
+// TestCommandLineIsThin: cmd/filewise is options and wiring; what is more belongs below it.
+func TestCommandLineIsThin(t *testing.T) {
+	const most = 5000 // lines outside tests
+	files, err := filepath.Glob("cmd/filewise/*.go")
+	lines := 0
+	for _, file := range files {
+		text, rerr := os.ReadFile(file)
+		if err = errors.Join(err, rerr); !strings.HasSuffix(file, "_test.go") {
+			lines += strings.Count(string(text), "\n")
+		}
+	}
+	if err != nil || lines == 0 || lines > most {
+		t.Errorf("%d lines, %v", lines, err)
 	}
 }

@@ -1,8 +1,10 @@
 package archive
 
 import (
+	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"filewise"
@@ -38,6 +40,37 @@ func (r HostRun) name() string {
 // labels are the tags that tell hosts apart.
 func (r HostRun) labels() []string {
 	return slices.DeleteFunc(slices.Clone(r.Plan.Tags), func(tag string) bool { return strings.HasPrefix(tag, hostTag) })
+}
+
+// HostRuns are those that arguments name, and those of the store that filters choose.
+func HostRuns(ctx context.Context, path string, args, filters []string, read func(ref string) (HostRun, error)) ([]HostRun, error) {
+	var out []HostRun
+	for _, arg := range args {
+		r, err := read(arg)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	if len(filters) == 0 {
+		return out, nil
+	}
+	stored, err := List(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := Chosen(stored, filters, ListOrders[0])
+	if err != nil {
+		return nil, err
+	}
+	for _, info := range chosen {
+		r, err := read(strconv.FormatInt(info.ID, 10))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	return out, nil
 }
 
 // Across is what runs of one experiment on at least two hosts say together. Of several

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"slices"
+	"time"
 
 	"filewise"
 )
@@ -16,6 +17,31 @@ type Leftover struct {
 
 // removable tells whether it may go, and is there still.
 func (l Leftover) removable() bool { return l.Kept == "" && !l.Removed }
+
+// Words say what was found and what became of it, or would.
+func (l Leftover) Words(dry bool) string {
+	what := l.Kind + " " + l.Name
+	switch {
+	case l.Owner != "":
+		what += ", made by " + l.Owner
+	case l.Unmarked:
+		what += ", empty and not yet marked"
+	}
+	if !l.Created.IsZero() {
+		what += " on " + l.Created.Local().Format(time.DateTime)
+	}
+	switch {
+	case l.Kept != "":
+		return "kept " + what + ": " + l.Kept
+	case l.Removed:
+		return "removed " + what
+	case l.Failed != "":
+		return "not removed: " + what + ": " + l.Failed
+	case dry:
+		return "would remove " + what
+	}
+	return what
+}
 
 // Leftovers are what killed runs have left on an external server that was looked at.
 func (env *Environment) Leftovers(ctx context.Context) ([]Leftover, error) {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -55,7 +54,7 @@ func (a *app) compareAcross(ctx context.Context, args []string, f *acrossFlags, 
 	if err != nil {
 		return err
 	}
-	runs, err := a.hostRuns(ctx, args, f.filters)
+	runs, err := archive.HostRuns(ctx, a.storePath, args, f.filters, func(ref string) (archive.HostRun, error) { return a.hostRun(ctx, ref) })
 	if err != nil {
 		return err
 	}
@@ -78,37 +77,6 @@ func (f *acrossFlags) kind(a *app) (string, error) {
 		return "text", nil
 	}
 	return plan.Choice("format", f.format, "text", "markdown", "html", "json")
-}
-
-// hostRuns are those that arguments name, and those of the store that filters choose.
-func (a *app) hostRuns(ctx context.Context, args, filters []string) ([]archive.HostRun, error) {
-	var out []archive.HostRun
-	for _, arg := range args {
-		r, err := a.hostRun(ctx, arg)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, r)
-	}
-	if len(filters) == 0 {
-		return out, nil
-	}
-	stored, err := archive.List(ctx, a.storePath)
-	if err != nil {
-		return nil, err
-	}
-	chosen, err := archive.Chosen(stored, filters, archive.ListOrders[0])
-	if err != nil {
-		return nil, err
-	}
-	for _, info := range chosen {
-		r, err := a.hostRun(ctx, strconv.FormatInt(info.ID, 10))
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, r)
-	}
-	return out, nil
 }
 
 // hostRun reads a run of the store, or one from a bundle.

@@ -79,7 +79,7 @@ func (a *app) campaign(ctx context.Context, c fleet.Campaigns, file string, f *c
 	if f.patience <= 0 {
 		return plan.BadValue("patience", f.patience, "give a time such as 1h")
 	}
-	hosts, err := chosen(ctx, c, f.labels)
+	hosts, err := c.With(ctx, f.labels)
 	if err != nil {
 		return err
 	}
@@ -130,30 +130,7 @@ func (a *app) studyOf(file string, only []string) (out fleet.Study, err error) {
 	return out, err
 }
 
-// chosen are the hosts with all of the labels.
-func chosen(ctx context.Context, c fleet.Campaigns, labels []string) ([]fleet.Offer, error) {
-	all, err := c.Hosts(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var out []fleet.Offer
-	for _, p := range all {
-		if p.Has(labels) {
-			out = append(out, p.Offer)
-		}
-	}
-	if len(out) == 0 {
-		return nil, filewise.Errorf(filewise.CodeNotFound, "start one: filewise worker --label KEY=VALUE", "none of %s has the labels %v",
-			filewise.Counted(len(all), "host"), labels)
-	}
-	return out, nil
-}
-
 func (a *app) campaignList(f *campaignFlags) *cobra.Command {
-	type row struct {
-		Campaign string         `json:"campaign"`
-		Orders   map[string]int `json:"orders"` // by condition
-	}
 	return &cobra.Command{
 		Use: "list", Short: "List the campaigns, and the hosts that work for them", Args: cobra.NoArgs, Example: "  filewise campaign list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -170,32 +147,18 @@ func (a *app) campaignList(f *campaignFlags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				rows := []row{}
-				for _, s := range states {
-					i := slices.IndexFunc(rows, func(r row) bool { return r.Campaign == s.Campaign })
-					if i < 0 {
-						i, rows = len(rows), append(rows, row{s.Campaign, map[string]int{}})
-					}
-					rows[i].Orders[s.Condition]++
-				}
-				return a.print(map[string]any{"campaigns": rows, "hosts": hosts}, func(w *lineWriter) {
-					for _, r := range rows {
+				sums := fleet.Sums(states)
+				return a.print(map[string]any{"campaigns": sums, "hosts": hosts}, func(w *lineWriter) {
+					for _, r := range sums {
 						w.printf("%s: %s\n", r.Campaign, strings.Trim(fmt.Sprint(r.Orders), "map[]"))
 					}
 					for _, h := range hosts {
-						w.printf("host %s %v, %s%s\n", h.Host, h.Labels, filewise.Counted(h.Cores, "core"), away(h))
+						w.printf("%s\n", h.Words())
 					}
 				})
 			})
 		},
 	}
-}
-
-func away(h fleet.Present) string {
-	if h.Working {
-		return ""
-	}
-	return ": no worker is there"
 }
 
 func (a *app) campaignShow(f *campaignFlags) *cobra.Command {

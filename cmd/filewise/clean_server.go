@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -47,7 +46,7 @@ func (a *app) agreed(ctx context.Context, all []run.Leftover, n int, yes bool) e
 	w := &lineWriter{w: a.stderr}
 	for _, c := range all {
 		if !c.Removed {
-			w.printf("%s\n", cleanedLine(c, true))
+			w.printf("%s\n", c.Words(true))
 		}
 	}
 	return a.confirm(ctx, fmt.Sprintf("Remove %s from the server?", filewise.Counted(n, "thing")))
@@ -81,7 +80,7 @@ func (a *app) confirm(ctx context.Context, question string) error {
 func (a *app) printCleaned(all []run.Leftover, dry bool) error {
 	err := a.print(all, func(w *lineWriter) {
 		for _, c := range all {
-			w.printf("%s\n", cleanedLine(c, dry))
+			w.printf("%s\n", c.Words(dry))
 		}
 		if len(all) == 0 {
 			w.printf("Nothing was left behind on the server.\n")
@@ -97,31 +96,6 @@ func (a *app) printCleaned(all []run.Leftover, dry bool) error {
 		}
 	}
 	return nil
-}
-
-// cleanedLine says what was found and what became of it, or would.
-func cleanedLine(c run.Leftover, dry bool) string {
-	what := c.Kind + " " + c.Name
-	switch {
-	case c.Owner != "":
-		what += ", made by " + c.Owner
-	case c.Unmarked:
-		what += ", empty and not yet marked"
-	}
-	if !c.Created.IsZero() {
-		what += " on " + c.Created.Local().Format(time.DateTime)
-	}
-	switch {
-	case c.Kept != "":
-		return "kept " + what + ": " + c.Kept
-	case c.Removed:
-		return "removed " + what
-	case c.Failed != "":
-		return "not removed: " + what + ": " + c.Failed
-	case dry:
-		return "would remove " + what
-	}
-	return what
 }
 
 // connectTo opens the server of --target for a command that measures nothing.

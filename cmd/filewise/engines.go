@@ -3,12 +3,12 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"filewise"
+	"filewise/doctor"
 	"filewise/plan"
 	"filewise/run"
 )
@@ -123,7 +123,7 @@ func (info engineInfo) text(w *lineWriter) {
 			w.printf("  version %s\n", fact.Value)
 		}
 	}
-	w.printf("  N files are: %s\n  kinds of layout: %s\n", info.Files, kindsText(info.Description))
+	w.printf("  N files are: %s\n  kinds of layout: %s\n", info.Files, doctor.Kinds(info.Description))
 	printLabels(w, info)
 	printOffers(w, info)
 	printServer(w, info)
@@ -137,13 +137,4 @@ func printLabels(w *lineWriter, info engineInfo) {
 			w.printf("  %s: %s\n", label.name, label.text)
 		}
 	}
-}
-
-// modes are the ways in which an engine's server comes about.
-func modes(d filewise.Description) string {
-	switch {
-	case d.Mode == filewise.External || len(d.Schemes) == 0:
-		return string(d.Mode)
-	}
-	return fmt.Sprintf("%s, %s", d.Mode, filewise.External)
 }

@@ -1,12 +1,12 @@
 package main
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"filewise"
+	"filewise/doctor"
 	"filewise/plan"
 )
 
@@ -25,11 +25,6 @@ func (a *app) namedInfo(cmd *cobra.Command, f *plan.TargetOptions) (engineInfo, 
 		return engineInfo{Name: e.Name(), Description: about}, nil
 	}
 	return a.openedInfo(cmd, f)
-}
-
-// urlForm is how an existing server of an engine is named.
-func urlForm(d filewise.Description, scheme string) string {
-	return scheme + "://USER@HOST:" + strconv.Itoa(d.Port) + "/…"
 }
 
 // printOffers says what an opened engine can and cannot, or why none was opened.
@@ -67,7 +62,7 @@ func printServer(w *lineWriter, info engineInfo) {
 	if info.Target == "" {
 		w.printf("\nAn existing server, by URL\n")
 		for _, scheme := range info.Schemes {
-			w.printf("  --target %s\n", urlForm(info.Description, scheme))
+			w.printf("  --target %s\n", doctor.URLForm(info.Description, scheme))
 		}
 		var kinds []string
 		for _, k := range info.ExternalKinds {

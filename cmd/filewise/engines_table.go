@@ -6,7 +6,6 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"filewise"
 	"filewise/doctor"
 	"filewise/report/document"
 )
@@ -15,9 +14,9 @@ import (
 func printEngines(w *lineWriter, infos []engineInfo, width int) {
 	w.printf("%s\n", document.Print(document.TerminalOptions{Width: width}, document.Everywhere(document.Tabulate(document.Table{}, infos,
 		document.Words("ENGINE", func(e engineInfo) string { return e.Name }),
-		document.Words("SERVER", func(e engineInfo) string { return modes(e.Description) }).Wrapped(),
+		document.Words("SERVER", func(e engineInfo) string { return doctor.Modes(e.Description) }).Wrapped(),
 		document.Words("N FILES ARE", func(e engineInfo) string { return e.Files }).Wrapped(),
-		document.Words("KINDS OF LAYOUT", func(e engineInfo) string { return kindsText(e.Description) }).Wrapped(),
+		document.Words("KINDS OF LAYOUT", func(e engineInfo) string { return doctor.Kinds(e.Description) }).Wrapped(),
 		document.Words("HERE", func(e engineInfo) string { return doctor.Here(e.Description) }).Wrapped()))))
 	for _, e := range infos {
 		if e.Missing == "" && e.Unproven == "" && e.Licence == "" && e.Note == "" && e.Bytes == 0 {
@@ -37,16 +36,4 @@ func printEngines(w *lineWriter, infos []engineInfo, width int) {
 		}
 	}
 	w.printf("\nWhat one can do, and why not: filewise engines --engine NAME, or --target URL.\n")
-}
-
-func kindsText(d filewise.Description) string {
-	var out []string
-	for _, list := range [][]filewise.Kind{d.Kinds, d.ExternalKinds} {
-		for _, k := range list {
-			if s := string(k); s != "" && !strings.Contains(" "+strings.Join(out, " ")+" ", " "+s+" ") {
-				out = append(out, s)
-			}
-		}
-	}
-	return strings.Join(out, " ")
 }

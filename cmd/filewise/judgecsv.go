@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 
 	"filewise"
 	"filewise/archive"
@@ -17,32 +16,13 @@ import (
 	"filewise/verdict/tablecsv"
 )
 
-// judgementSchema is the version of the JSON document of judged numbers from elsewhere.
-const judgementSchema = "filewise-judgement/1"
-
-// fromElsewhere are numbers that came from elsewhere, judged.
-type fromElsewhere struct {
-	Schema    string         `json:"schema"`
-	Source    string         `json:"source"` // the file; "-": standard input
-	Headline  string         `json:"headline"`
-	Sentences []string       `json:"sentences"`
-	Blocks    []string       `json:"blocks"` // their names, in the order in which they were judged
-	Verdict   verdict.Result `json:"verdict"`
-	Notes     []string       `json:"notes"` // what of the file was not used
-	// InTime are the differences as those of the time that the same work takes, where the file has times.
-	InTime []string `json:"in_time,omitempty"`
-	// Few are the layouts' differences where there are too few blocks for a verdict.
-	Few  []verdict.Estimate `json:"few,omitempty"`
-	Gate []gate.Outcome     `json:"gate,omitempty"` // what conditions of --fail-if came to
-}
-
 // judgeCSV judges the file's trials and prints what came of it.
 func (a *app) judgeCSV(f *plan.JudgeOptions, g *resultFlags, path, family string, maxBlocks int) error {
 	in, err := a.readCSV(path, family)
 	if err != nil {
 		return err
 	}
-	if n := measuredLayouts(in.Table); n < 2 {
+	if n := archive.MeasuredLayouts(in.Table); n < 2 {
 		return filewise.Errorf(filewise.CodeTrials, "give a result of at least two layouts: NA and nothing are trials that are missing",
 			"%s has results of %d layouts: there is nothing to compare", sourceName(path), n)
 	}
@@ -53,71 +33,20 @@ func (a *app) judgeCSV(f *plan.JudgeOptions, g *resultFlags, path, family string
 	if err := g.parse(in.Layouts); err != nil {
 		return err
 	}
-	out := fromElsewhere{Schema: judgementSchema, Source: path, Blocks: in.Blocks, Notes: append([]string{}, in.Notes...)}
-	if err := out.judge(cfg, arms, in.Table); err != nil {
+	out, err := archive.JudgeElsewhere(path, cfg, arms, in.Table, in.Times)
+	if err != nil {
 		return filewise.Errorf(filewise.CodeUsage, "see filewise judge --help", "judge %s: %w", sourceName(path), err)
 	}
-	if in.Times {
-		out.InTime = out.inTime()
-	}
+	out.Blocks, out.Notes = in.Blocks, append(append([]string{}, in.Notes...), out.Notes...)
 	out.Gate = g.judge(gate.Suite{Name: sourceName(path), Headline: out.Headline, Said: out.Sentences[1:]},
 		archive.SubjectsOf("", out.Verdict, nil))
-	if err := a.print(out, out.text); err != nil {
+	if err := a.print(out, func(w *lineWriter) {
+		w.printf("%s", out.Text())
+		gateText(w, out.Gate)
+	}); err != nil {
 		return err
 	}
 	return g.end(a)
-}
-
-// measuredLayouts is how many layouts have a result at all.
-func measuredLayouts(t verdict.Table) int {
-	measured := map[int]bool{}
-	for _, row := range t {
-		for layout, cell := range row {
-			if cell.Throughput > 0 {
-				measured[layout] = true
-			}
-		}
-	}
-	return len(measured)
-}
-
-// judge judges the table; of fewer blocks than a verdict takes it says what can be said.
-func (out *fromElsewhere) judge(cfg verdict.Config, arms []verdict.Arm, t verdict.Table) (err error) {
-	if out.Verdict, err = verdict.Judge(cfg, arms, t); err != nil {
-		return err
-	}
-	if len(t) >= verdict.FirstLook {
-		out.Sentences = verdict.Sentences(out.Verdict, verdict.WordsOptions{})
-	} else {
-		if out.Few, err = verdict.Few(cfg, arms, t); err != nil {
-			return err
-		}
-		if out.Sentences, err = verdict.FewSentences(cfg, arms, t); err != nil {
-			return err
-		}
-		out.Notes = append(out.Notes, "Measure every layout more often, in random order, and give all trials: that shows how far the runs of "+
-			"one layout differ.")
-	}
-	out.Headline = out.Sentences[0]
-	return nil
-}
-
-// inTime are the differences from the baseline in time, layout by layout.
-func (out *fromElsewhere) inTime() []string {
-	estimates := out.Few
-	if look, ok := out.Verdict.Last(); ok {
-		estimates = slices.Clone(look.Estimates)
-		for j := range estimates {
-			estimates[j] = out.Verdict.Shown(look, j)
-		}
-	}
-	var all []string
-	for j, e := range estimates {
-		if words := verdict.InTime(out.Verdict.Arms[j], e); j != out.Verdict.Config.Baseline && words != "" {
-			all = append(all, words)
-		}
-	}
-	return all
 }
 
 func sourceName(path string) string {
@@ -185,33 +114,4 @@ func csvDesign(f *plan.JudgeOptions, in tablecsv.Input, maxBlocks int) (verdict.
 		}
 	}
 	return cfg, arms, nil
-}
-
-// text is the verdict, and how it formed.
-func (out fromElsewhere) text(w *lineWriter) {
-	for i, s := range out.Sentences {
-		if i == 1 {
-			w.printf("\n")
-		}
-		w.printf("%s\n", s)
-	}
-	for i, s := range out.InTime {
-		if i == 0 {
-			w.printf("\nIn time, as the file has it\n")
-		}
-		w.printf("  %s\n", s)
-	}
-	if len(out.Verdict.Looks) > 0 {
-		w.printf("\nHow it formed\n")
-	}
-	for _, look := range out.Verdict.Looks {
-		w.printf("  after block %2d (%d trials): %s\n", look.Block, look.Trials, tablecsv.LookLine(out.Verdict, look))
-	}
-	for _, note := range out.Notes {
-		w.printf("\nNote: %s\n", note)
-	}
-	defer func() { gateText(w, out.Gate) }()
-	for _, x := range out.Verdict.Warnings {
-		w.printf("\nWarning: %s\n  → %s\n", x.Message, x.Remedy)
-	}
 }

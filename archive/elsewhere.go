@@ -1,0 +1,117 @@
+package archive
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"filewise/gate"
+	"filewise/verdict"
+	"filewise/verdict/tablecsv"
+)
+
+// elsewhereSchema is the version of the JSON document of judged numbers from elsewhere.
+const elsewhereSchema = "filewise-judgement/1"
+
+// Elsewhere are numbers that came from elsewhere, judged.
+type Elsewhere struct {
+	Schema    string         `json:"schema"`
+	Source    string         `json:"source"` // the file; "-": standard input
+	Headline  string         `json:"headline"`
+	Sentences []string       `json:"sentences"`
+	Blocks    []string       `json:"blocks"` // their names, in the order in which they were judged
+	Verdict   verdict.Result `json:"verdict"`
+	Notes     []string       `json:"notes"` // what of the file was not used
+	// InTime are the differences as those of the time that the same work takes, where the file has times.
+	InTime []string `json:"in_time,omitempty"`
+	// Few are the layouts' differences where there are too few blocks for a verdict.
+	Few  []verdict.Estimate `json:"few,omitempty"`
+	Gate []gate.Outcome     `json:"gate,omitempty"` // what conditions of --fail-if came to
+}
+
+// MeasuredLayouts is how many layouts have a result at all.
+func MeasuredLayouts(t verdict.Table) int {
+	measured := map[int]bool{}
+	for _, row := range t {
+		for layout, cell := range row {
+			if cell.Throughput > 0 {
+				measured[layout] = true
+			}
+		}
+	}
+	return len(measured)
+}
+
+// JudgeElsewhere judges the table that came from a source; of fewer blocks than a verdict takes
+// it says what can be said. times: what was measured is the time that the same work takes.
+func JudgeElsewhere(source string, cfg verdict.Config, arms []verdict.Arm, t verdict.Table, times bool) (out Elsewhere, err error) {
+	out.Schema, out.Source = elsewhereSchema, source
+	if out.Verdict, err = verdict.Judge(cfg, arms, t); err != nil {
+		return out, err
+	}
+	if len(t) >= verdict.FirstLook {
+		out.Sentences = verdict.Sentences(out.Verdict, verdict.WordsOptions{})
+	} else {
+		if out.Few, err = verdict.Few(cfg, arms, t); err != nil {
+			return out, err
+		}
+		if out.Sentences, err = verdict.FewSentences(cfg, arms, t); err != nil {
+			return out, err
+		}
+		out.Notes = append(out.Notes, "Measure every layout more often, in random order, and give all trials: that shows how far the runs of "+
+			"one layout differ.")
+	}
+	out.Headline = out.Sentences[0]
+	if times {
+		out.InTime = out.inTime()
+	}
+	return out, nil
+}
+
+// inTime are the differences from the baseline in time, layout by layout.
+func (out *Elsewhere) inTime() []string {
+	estimates := out.Few
+	if look, ok := out.Verdict.Last(); ok {
+		estimates = slices.Clone(look.Estimates)
+		for j := range estimates {
+			estimates[j] = out.Verdict.Shown(look, j)
+		}
+	}
+	var all []string
+	for j, e := range estimates {
+		if words := verdict.InTime(out.Verdict.Arms[j], e); j != out.Verdict.Config.Baseline && words != "" {
+			all = append(all, words)
+		}
+	}
+	return all
+}
+
+// Text is the verdict, and how it formed.
+func (out Elsewhere) Text() string {
+	var w strings.Builder
+	for i, s := range out.Sentences {
+		if i == 1 {
+			fmt.Fprintf(&w, "\n")
+		}
+		fmt.Fprintf(&w, "%s\n", s)
+	}
+	for i, s := range out.InTime {
+		if i == 0 {
+			fmt.Fprintf(&w, "\nIn time, as the file has it\n")
+		}
+		fmt.Fprintf(&w, "  %s\n", s)
+	}
+	if len(out.Verdict.Looks) > 0 {
+		fmt.Fprintf(&w, "\nHow it formed\n")
+	}
+	for _, look := range out.Verdict.Looks {
+		fmt.Fprintf(&w, "  after block %2d (%d trials): %s\n", look.Block, look.Trials, tablecsv.LookLine(out.Verdict, look))
+	}
+	for _, note := range out.Notes {
+		fmt.Fprintf(&w, "\nNote: %s\n", note)
+	}
+	for _, x := range out.Verdict.Warnings {
+		fmt.Fprintf(&w, "\nWarning: %s\n  → %s\n", x.Message, x.Remedy)
+	}
+	return w.String()
+}

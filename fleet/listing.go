@@ -1,0 +1,56 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"filewise"
+)
+
+// With are the hosts with all of the labels.
+func (c Campaigns) With(ctx context.Context, labels []string) ([]Offer, error) {
+	all, err := c.Hosts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []Offer
+	for _, p := range all {
+		if p.Has(labels) {
+			out = append(out, p.Offer)
+		}
+	}
+	if len(out) == 0 {
+		return nil, filewise.Errorf(filewise.CodeNotFound, "start one: filewise worker --label KEY=VALUE", "none of %s has the labels %v",
+			filewise.Counted(len(all), "host"), labels)
+	}
+	return out, nil
+}
+
+// Words say what the host is, in a line.
+func (p Present) Words() string {
+	away := ""
+	if !p.Working {
+		away = ": no worker is there"
+	}
+	return fmt.Sprintf("host %s %v, %s%s", p.Host, p.Labels, filewise.Counted(p.Cores, "core"), away)
+}
+
+// Sum is how many orders of a campaign are in which condition.
+type Sum struct {
+	Campaign string         `json:"campaign"`
+	Orders   map[string]int `json:"orders"`
+}
+
+// Sums sums orders up by campaign.
+func Sums(states []State) []Sum {
+	out := []Sum{}
+	for _, s := range states {
+		i := slices.IndexFunc(out, func(sum Sum) bool { return sum.Campaign == s.Campaign })
+		if i < 0 {
+			i, out = len(out), append(out, Sum{s.Campaign, map[string]int{}})
+		}
+		out[i].Orders[s.Condition]++
+	}
+	return out
+}
