@@ -70,5 +70,8 @@ func (m *maker) setSessions() error {
 	}
 	m.plan.Sessions = true
 	m.plan.WindowByPilots = !m.o.Window.Given() && m.plan.Work == 0
+	if m.plan.Work > 0 && m.plan.Budget > 0 && !m.o.MaxBlocks.Given() && m.plan.AsPublished == nil {
+		m.plan.MaxBlocks = fixedWorkBlocks // pilots cannot lengthen its sessions: the budget ends them
+	}
 	return nil
 }

@@ -40,6 +40,28 @@ func TestMake(t *testing.T) {
 	}
 }
 
+// Where layouts take turns at fixed work, it is the budget that ends the run: pilots lengthen
+// a window, and not such work.
+func TestBudgetEndsTurnsAtFixedWork(t *testing.T) {
+	engines := plan.Engines(all.Engines())
+	for _, test := range []struct {
+		change func(*plan.Options)
+		blocks int
+	}{
+		{func(o *plan.Options) { o.Work = plan.Of("8MiB") }, 60},
+		{func(*plan.Options) {}, 20},
+		{func(o *plan.Options) { o.Work, o.MaxBlocks = plan.Of("8MiB"), plan.Of(12) }, 12},
+		{func(o *plan.Options) { o.Work, o.Sessions = plan.Of("8MiB"), plan.Of(false) }, 20},
+		{func(o *plan.Options) { o.Work, o.Budget = plan.Of("8MiB"), plan.Of(time.Duration(0)) }, 20},
+	} {
+		o := engines.New()
+		test.change(o)
+		if made, err := engines.Make(o); err != nil || made.MaxBlocks != test.blocks {
+			t.Errorf("%d blocks, not %d: %v", made.MaxBlocks, test.blocks, err)
+		}
+	}
+}
+
 // Every option that a plan does not understand is refused with what to do.
 func TestMakeRefuses(t *testing.T) {
 	engines := plan.Engines(all.Engines())
