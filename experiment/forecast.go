@@ -37,7 +37,7 @@ func (p Plan) ForecastBy(noise float64, source string, s Schedule, spent time.Du
 		return Forecast{}, false
 	}
 	f := Forecast{Noise: noise, Source: source}
-	half := func(n int) float64 { return p.halfWidth(noise, n) }
+	half := func(n int) float64 { return p.halfWidth(noise, n, layouts-1) }
 	takes := func(n int) time.Duration { return spent + time.Duration(n*layouts)*s.TrialTime }
 	f.Percent, f.Time = 100*math.Expm1(half(s.MaxBlocks)), takes(s.MaxBlocks)
 	for n := 2; n <= forecastBlocks && f.Blocks == 0; n++ {
@@ -50,8 +50,8 @@ func (p Plan) ForecastBy(noise float64, source string, s Schedule, spent time.Du
 }
 
 // halfWidth is that of ForecastBy after n blocks, on the log scale.
-func (p Plan) halfWidth(noise float64, n int) float64 {
-	return stats.TQuantile(1-(1-p.Confidence)/float64(2*(len(p.Layouts)-1)), float64(n-1)) * noise * math.Sqrt(2/float64(n))
+func (p Plan) halfWidth(noise float64, n, comparisons int) float64 {
+	return stats.TQuantile(1-(1-p.Confidence)/float64(2*comparisons), float64(n-1)) * noise * math.Sqrt(2/float64(n))
 }
 
 func (f Forecast) words(margin float64) string {

@@ -26,16 +26,32 @@ func (p Plan) narrows(r verdict.Result, look verdict.Look) bool {
 	return false
 }
 
-// narrowing are the rounds of a session with which all planned sessions, by the noise that the
-// pilots have seen, bring the intervals within half of the plan's bounds, or fill the budget's
-// part of a layout, in nanoseconds: as many as there are already at least.
-func (h history) narrowing(s Schedule, c costs, left float64) int {
-	p := h.plan
-	want := marginLog(p.Bounds / 2)
-	if want == 0 || left <= 0 || p.MaxBlocks < 2 || len(p.Layouts) < 2 {
-		return s.Rounds
+// narrowing are the rounds of a session, at least as many as given, that with all sessions for
+// which the budget's part of a layout (left, in nanoseconds) has time bring the intervals within
+// a quarter of the plan's bounds by the noise of the pilots, which are too short to show drift.
+// Where none do, or the noise is not known, they are those that bring them about as far as can
+// be: with more rounds more of the time is measured, with more sessions their spread is known
+// better. Most of a session is measured where the budget allows that.
+func (h history) narrowing(least int, s Schedule, c costs, left float64) int {
+	const alike = 1.01 // of two half widths
+	p, noise := h.plan, h.pilotNoise(s.Turn)
+	half := func(rounds int) float64 {
+		n := min(p.MaxBlocks, int(left/float64(c.session(rounds))))
+		if n < leastSessions {
+			return math.Inf(1)
+		}
+		return p.halfWidth(1, n, c.windows*(len(p.Layouts)-1)) / math.Sqrt(float64(rounds))
 	}
-	half := p.halfWidth(h.pilotNoise(s.Turn), p.MaxBlocks) // of one round
-	fill := (left/float64(p.MaxBlocks) - float64(c.once)) / float64(c.measured+c.around)
-	return max(s.Rounds, int(min(math.Ceil(half*half/(want*want)), fill, maxRounds)))
+	narrowest, most := math.Inf(1), least
+	for r := c.rounds(least, left); r <= maxRounds; r++ {
+		switch now := half(r); {
+		case noise > 0 && noise*now <= marginLog(p.Bounds/4):
+			return r
+		case now <= narrowest:
+			narrowest, most = now, r
+		case now <= alike*narrowest:
+			most = r
+		}
+	}
+	return most
 }

@@ -61,13 +61,16 @@ func TestSessionsAreAsLongAsBoundsNeed(t *testing.T) {
 		return j.Schedule
 	}
 	short := rounds(0, 0.7, 10*time.Minute)
-	if long := rounds(10, 0.7, 10*time.Minute); long.Rounds < 2*short.Rounds || long.MaxBlocks < 19 {
+	if long := rounds(10, 0.7, 10*time.Minute); long.Rounds < 2*short.Rounds || long.MaxBlocks < 12 {
 		t.Errorf("slices of 70 %%: %+v; without bounds %+v", long, short)
 	}
 	if quiet := rounds(10, 0.01, 10*time.Minute); quiet.Rounds != short.Rounds {
 		t.Errorf("slices of 1 %% need no longer sessions: %+v, %+v", quiet, short)
 	}
-	if little := rounds(10, 0.7, time.Minute); little.Rounds > rounds(0, 0.7, time.Minute).Rounds {
-		t.Errorf("a budget of a minute has no room for longer ones: %+v", little)
+	if little := rounds(10, 0.7, time.Minute); little.MaxBlocks < 6 || 2*time.Duration(little.MaxBlocks)*little.TrialTime > time.Minute {
+		t.Errorf("six sessions or more fit into a minute: %+v", little)
+	}
+	if many, few := rounds(10, 0, 3*time.Minute), rounds(0, 0, 3*time.Minute); many.MaxBlocks < few.MaxBlocks || many.TrialTime < few.TrialTime {
+		t.Errorf("noise that is not known fills the budget: %+v, %+v", many, few)
 	}
 }

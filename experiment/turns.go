@@ -32,8 +32,9 @@ const (
 	// few, an interval is mostly made of not knowing their spread.
 	leastSessions = 6
 	// usualRounds are the fewest where there is time: turns cancel what changes between them.
-	usualRounds = 4
-	maxRounds   = 200
+	usualRounds  = 4
+	fewestRounds = 2 // where bounds are asked for: more sessions may tell more
+	maxRounds    = 200
 	// pilotTime bounds the pilot of a trial of fixed work, which does a part after the
 	// other of so many at most.
 	pilotTime  = 2 * time.Second
@@ -149,10 +150,13 @@ func (h history) takeTurns(s Schedule) Schedule {
 	if p.Cells > 0 {
 		s.Rounds = p.Cells
 	} else if p.WindowByPilots && p.Work == 0 {
-		s.Rounds = c.rounds(max(s.Rounds, usualRounds), left/layouts)
-		s.Rounds = h.narrowing(s, c, left/layouts)
+		if p.Bounds > 0 && p.Budget > 0 && len(p.Layouts) > 1 {
+			s.Rounds = h.narrowing(max(s.Rounds, fewestRounds), s, c, left/layouts)
+		} else {
+			s.Rounds = c.rounds(max(s.Rounds, usualRounds), left/layouts)
+		}
 	}
-	s.TrialTime = c.once + time.Duration(s.Rounds)*(c.measured+c.around)
+	s.TrialTime = c.session(s.Rounds)
 	if p.Budget > 0 {
 		n := int(left / layouts / float64(s.TrialTime))
 		s.MaxBlocks = min(p.MaxBlocks, max(n, verdict.FirstLook))
@@ -194,6 +198,11 @@ func (p Plan) turnOf(c costs) time.Duration {
 func (p Plan) roundsOf(c costs) int {
 	t := min(max(MinTurn, aroundShare*c.around), maxTurn)
 	return int(min(max(c.measured/t, 2), maxRounds, time.Duration(p.transactions())))
+}
+
+// session is what a layout's part in one of so many rounds takes.
+func (c costs) session(rounds int) time.Duration {
+	return c.once + time.Duration(rounds)*(c.measured+c.around)
 }
 
 // rounds are as many as it takes for the measuring share, and no fewer than the least,

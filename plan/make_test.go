@@ -48,7 +48,7 @@ func TestBudgetEndsTurnsAtFixedWork(t *testing.T) {
 		change func(*plan.Options)
 		blocks int
 	}{
-		{func(o *plan.Options) { o.Work = plan.Of("8MiB") }, 60},
+		{func(o *plan.Options) { o.Work = plan.Of("8MiB") }, 30},
 		{func(*plan.Options) {}, 20},
 		{func(o *plan.Options) { o.Work, o.MaxBlocks = plan.Of("8MiB"), plan.Of(12) }, 12},
 		{func(o *plan.Options) { o.Work, o.Sessions = plan.Of("8MiB"), plan.Of(false) }, 20},

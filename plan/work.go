@@ -16,7 +16,7 @@ const (
 	defaultBudget      = 90 * time.Second
 	defaultPilotWindow = time.Second
 	defaultMaxBlocks   = 20
-	fixedWorkBlocks    = 60 // of sessions whose work is fixed
+	fixedWorkBlocks    = 30 // of sessions whose work is fixed; for more, boundaries would have to be simulated
 	usefulBounds       = 10 // percent, that an answer has which is no verdict
 	defaultAttempts    = 3
 	defaultInstances   = 3
@@ -51,7 +51,7 @@ const (
 // Table has their rows.
 func (o *WorkOptions) Table() []Option {
 	return append(o.trialTable(),
-		Row(&o.MaxBlocks, "max-blocks", defaultMaxBlocks, "measure at most this `number` of blocks (rounds through all layouts; unless given, 60 where "+
+		Row(&o.MaxBlocks, "max-blocks", defaultMaxBlocks, "measure at most this `number` of blocks (rounds through all layouts; unless given, 30 where "+
 			"layouts take turns at fixed work)").
 			between(verdict.FirstLook, maxBlocks),
 		Row(&o.Budget, "budget", defaultBudget, "stop after about this `time` of trials; 0: only --max-blocks limits (managed engines: longer, "+

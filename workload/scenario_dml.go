@@ -3,7 +3,7 @@ package workload
 import "time"
 
 // phasedBudget leaves time for several blocks of trials of many phases on a server.
-const phasedBudget = 6 * time.Minute
+const phasedBudget = 5 * time.Minute
 
 // IndexedRepeat is how often a row is selected where an index finds it, some four
 // times as fast as reading all.
