@@ -37,12 +37,7 @@ var MySQL = &Product{
 	},
 	Managed: Managed{
 		Binary: "mysqld", Remedy: getMySQL, Find: findMySQL, Create: createMySQL, Templates: true, LeastMemory: 256 * MiB,
-		Checkpoint: checkpointMySQL,
-		CheckpointSQL: []string{
-			"SET GLOBAL innodb_io_capacity_max = 1000000", "SET GLOBAL innodb_io_capacity = 1000000",
-			"SET GLOBAL innodb_max_dirty_pages_pct_lwm = 0", "SET GLOBAL innodb_max_dirty_pages_pct = 0", "FLUSH ENGINE LOGS",
-			redoOff, redoOn,
-		},
+		Checkpoint: checkpointMySQL, CheckpointSQL: []string{redoOff, redoOn},
 		Group: "mysqld", Redo: "innodb_redo_log_capacity",
 		Settings: []filewise.Fact{
 			{Name: "innodb_flush_method", Value: "O_DIRECT"},    // as MariaDB has it: past the system's cache

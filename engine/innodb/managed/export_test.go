@@ -10,13 +10,11 @@ import (
 	"filewise/engine/internal/server"
 )
 
-// TryOnce has targets of a product tried and created once. MySQL finds its files by
-// its command line; only information_schema.FILES then shows the old paths of the
-// system tablespace.
+// TryOnce has targets of a product tried and created once.
 func TryOnce(p *dialect.Product) {
 	var (
 		facts     sync.Map // []filewise.Fact by what decides them
-		templates = server.Templates{Relocate: true}
+		templates = server.Templates{}
 	)
 	own, once := newTemplates, tried
 	newTemplates = func(of *dialect.Product) *server.Templates {

@@ -34,7 +34,8 @@ var mySQL = subject{
 }
 
 // What differs by product.
-var differs = []string{"Life", "Reset", "Lifecycle", "ScanBuild", "Backups", "Dumps", "ServerKilled", "KilledFilewise", "OrdinaryUser"}
+var differs = []string{"Life", "Reset", "Settle", "Lifecycle", "ScanBuild", "Backups", "Dumps", "ServerKilled", "KilledFilewise",
+	"OrdinaryUser"}
 
 // find says why there is no server to test with.
 func find(t *testing.T, e innodb.Engine) error {

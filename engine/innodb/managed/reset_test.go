@@ -6,10 +6,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
 	"filewise"
+	"filewise/engine/innodb"
 	"filewise/engine/innodb/dialect"
 )
 
@@ -145,5 +147,54 @@ func testFlushByLimit(t *testing.T, sub subject) {
 	}
 	if after := []string{read(limit), read(capacity)}; after[0] != before[0] || after[1] != before[1] {
 		t.Errorf("settings are %v, were %v", after, before)
+	}
+}
+
+// What settles has nothing dirty, and all that was committed in the data files: a server
+// that is killed then has nothing to recover it from.
+func testSettle(t *testing.T, sub subject) {
+	sub.Need(t)
+	ctx := deadline(t)
+	s := sub.open(t, ctx, sub.onScratch(t, 1))
+	w := inserts(t, nil)
+	db := build(t, ctx, s, systemLayout(2, 24<<20), w)
+	ledger := work(t, ctx, db, w, 0, 200)
+	product := dialect.MariaDB
+	if sub.Engine == innodb.MySQL {
+		product = dialect.MySQL
+	}
+	names := []string{"Innodb_buffer_pool_pages_dirty", product.LogCheckpoint, product.LogEnd}
+	read := func() [3]int {
+		t.Helper()
+		status, err := dialect.Status(ctx, look(t, db).Control, names...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var values [3]int
+		for i, name := range names {
+			if values[i], err = strconv.Atoi(status[name]); err != nil {
+				t.Fatal(name, err)
+			}
+		}
+		return values
+	}
+	before := read()
+	if before[0] == 0 {
+		t.Fatal("nothing is dirty after the work: the test proves nothing")
+	}
+	if err := db.Settler.Settle(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if after := read(); after[0] != 0 || after[1] < before[2] {
+		t.Errorf("%s are %v, were %v", names, after, before)
+	}
+	if err := db.Lifecycle.Crash(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Lifecycle.Open(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Check(ctx, db.Querier, 0, []filewise.Ledger{ledger}); err != nil {
+		t.Error(err)
 	}
 }

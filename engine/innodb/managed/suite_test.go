@@ -25,6 +25,7 @@ func testServer(t *testing.T, sub subject) {
 		{"Observe", testObserve},
 		{"Reset", testReset},
 		{"Lifecycle", testLifecycle},
+		{"Settle", testSettle},
 		{"FlushByLimit", testFlushByLimit},
 		{"Phases", testPhases},
 		{"DeletesToldToEnd", testDeletesToldToEnd},

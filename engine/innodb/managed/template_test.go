@@ -5,6 +5,7 @@ package managed_test
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -18,7 +19,7 @@ import (
 var plain = *dialect.MySQL
 
 // The second build of a layout comes from an image of the first: without a server
-// that creates it, and with files that are the same on the storage.
+// that creates it, in whatever directory, and with files that are the same on the storage.
 func TestTemplate(t *testing.T) {
 	mySQL.Need(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
@@ -77,9 +78,11 @@ func TestTemplate(t *testing.T) {
 		if err := w.Check(ctx, db.Querier, 0, []filewise.Ledger{ledger}); err != nil {
 			t.Error(err)
 		}
-		if err := db.Dropper.Drop(ctx); err != nil {
-			t.Fatal(err)
-		}
+		defer func() { // all stand side by side, so that each has directories of its own
+			if err := db.Dropper.Drop(ctx); err != nil {
+				t.Error(err)
+			}
+		}()
 	}
 	if len(identities) != 4 {
 		t.Errorf("4 servers have the identities %v", identities)
@@ -110,7 +113,7 @@ func lie(t *testing.T, db *filewise.Database) (all string) {
 	}
 	for _, f := range files {
 		if f.Role == filewise.RoleData {
-			all += fmt.Sprintf("%s %s %d bytes, %d allocated, %d used\n", f.Volume, f.Path, f.Bytes, *f.Allocated, *f.Used)
+			all += fmt.Sprintf("%s %s %d bytes, %d allocated, %d used\n", f.Volume, filepath.Base(f.Path), f.Bytes, *f.Allocated, *f.Used)
 		}
 	}
 	return all

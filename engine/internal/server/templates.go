@@ -12,7 +12,8 @@ import (
 // To create a data directory may take longer than a short trial. So the first
 // build of a layout has the server create it, and keeps an image of it in memory,
 // from which the further builds of the same layout come: the files are the same
-// byte for byte, written anew for each build.
+// byte for byte, written anew for each build. For servers that find their files by their
+// command line, wherever they were created.
 const (
 	// mostImaged is the size of data directories of which images are made, in bytes:
 	// to create a larger one means to write zeros, which an image does not save.
@@ -25,10 +26,6 @@ const (
 // Templates are images of new data directories by what they depend on. The zero
 // value is ready for use.
 type Templates struct {
-	// Relocate has an image count for other paths as well: for tests, each of which
-	// has directories of its own, of servers that find their files all the same.
-	Relocate bool
-
 	mu    sync.Mutex
 	by    map[string]template
 	bytes int64
@@ -43,8 +40,8 @@ type template struct {
 // New is a data directory that is to be made.
 type New struct {
 	Dirs []string
-	// Key is all that the directory depends on: binary, settings and paths, of which
-	// a server may write some into its files.
+	// Key is all that the directory depends on: binary, settings and paths. What the
+	// directories themselves are called makes no difference: a layout's next build has others.
 	Key string
 	// Secret opens what Create makes; what comes from a template has another one.
 	Secret string
@@ -59,10 +56,8 @@ type New struct {
 // only the first build of a layout takes so long.
 func (t *Templates) Make(ctx context.Context, n New) (secret string, first time.Duration, err error) {
 	key := n.Key
-	if t.Relocate {
-		for i, dir := range n.Dirs {
-			key = strings.ReplaceAll(key, dir, fmt.Sprintf("directory %d", i))
-		}
+	for i, dir := range n.Dirs {
+		key = strings.ReplaceAll(key, dir, fmt.Sprintf("directory %d", i))
 	}
 	if found, ok := t.find(key); ok {
 		return found.secret, 0, Failed("creating the database's files", found.image.Lay(ctx, n.Dirs))
