@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"time"
 
@@ -45,8 +46,8 @@ func (c *LatencyChange) Interval() (effect, lo, hi float64) {
 	return effect, lo, hi
 }
 
-// layoutLatencies are those of a family; none where trials have fewer operations than a
-// 99th percentile takes.
+// layoutLatencies are those of a family; none where all trials of a layout have fewer
+// operations than a 99th percentile takes, and no change where each of them has.
 func (s standing) layoutLatencies(r verdict.Result, family string) ([]LayoutLatency, error) {
 	table, sums, err := s.history.p99s(r.Blocks, family)
 	if err != nil || len(sums) == 0 {
@@ -109,7 +110,7 @@ func (s standing) latencyLoss(r verdict.Result, all []LayoutLatency) string {
 }
 
 // p99s is the table of the first blocks with the inverse of every trial's p99 in place of
-// throughput, and all latencies of each layout.
+// throughput, and all latencies of each layout, where there are enough.
 func (h history) p99s(blocks int, family string) (verdict.Table, map[string]*hdr.Histogram, error) {
 	table, sums := make(verdict.Table, blocks), map[string]*hdr.Histogram{}
 	for b := range table {
@@ -127,11 +128,10 @@ func (h history) p99s(blocks int, family string) (verdict.Table, map[string]*hdr
 				if err != nil {
 					return nil, nil, fmt.Errorf("%s of %s in block %d: %w", family, l.Name, b+1, err)
 				}
-				if one.TotalCount() < leastForP99 {
-					continue
+				if one.TotalCount() >= leastForP99 {
+					p99 := max(time.Duration(one.ValueAtQuantile(99))*time.Microsecond, time.Microsecond)
+					table[b][i] = verdict.Cell{Throughput: 1 / p99.Seconds(), OK: true}
 				}
-				p99 := max(time.Duration(one.ValueAtQuantile(99))*time.Microsecond, time.Microsecond)
-				table[b][i] = verdict.Cell{Throughput: 1 / p99.Seconds(), OK: true}
 				if sums[l.Name] == nil {
 					sums[l.Name] = one
 				} else if dropped := sums[l.Name].Merge(one); dropped > 0 {
@@ -140,5 +140,6 @@ func (h history) p99s(blocks int, family string) (verdict.Table, map[string]*hdr
 			}
 		}
 	}
+	maps.DeleteFunc(sums, func(_ string, h *hdr.Histogram) bool { return h.TotalCount() < leastForP99 })
 	return table, sums, nil
 }

@@ -50,6 +50,13 @@ func TestLatencyLoss(t *testing.T) {
 		}
 		p.P99Limit = 0
 		for i := range trials {
+			trials[i].Measures[0].Hist = histOf(t, 25, 1, 20) // few in a trial, enough in all of a layout
+		}
+		if j, err := p.Judge(trials); err != nil || len(j.First().Latency) != 3 || j.First().Latency[2].Change != nil ||
+			j.First().Latency[2].Count != 400 {
+			t.Errorf("of few operations in a trial: %+v, %v", j.First().Latency, err)
+		}
+		for i := range trials {
 			trials[i].Measures[0].Hist = histOf(t, 1, 1, 2) // too few for a percentile
 		}
 		if j, err := p.Judge(trials); err != nil || len(j.First().Latency) > 0 {
