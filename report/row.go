@@ -191,6 +191,9 @@ func (r row) droppedText() string {
 	if r.Estimate.DroppedAt == 0 {
 		return ""
 	}
+	if r.lost() { // as the mark beside it says
+		return fmt.Sprintf("after block %d", r.Estimate.DroppedAt)
+	}
 	return fmt.Sprintf("dropped after block %d", r.Estimate.DroppedAt)
 }
 
