@@ -101,6 +101,14 @@ func TestPublishedNumbersStay(t *testing.T) {
 	}
 }
 
+// As published, inserts begin with nothing: there are no loaded builds, no copies and no room for them.
+func TestPublishedInsertsKeepNoBuilds(t *testing.T) {
+	p := made(t, "sqlite", func(o *plan.Options) { o.AsPublished = plan.Of(true) })
+	if p.Instances != 0 || p.Preload != 0 {
+		t.Errorf("%d instances loaded with %d bytes", p.Instances, p.Preload)
+	}
+}
+
 // Indexes that the article had when it loaded its tables are made before the load, and no others.
 func TestIndexedFirst(t *testing.T) {
 	for _, engine := range []string{"sqlite", "mariadb", "mysql", "postgres"} {

@@ -159,7 +159,7 @@ func (m *maker) setPublished() error {
 	if !m.o.Budget.Given() { // the design has its own end
 		m.plan.Budget = 0
 	}
-	if m.plan.Instances > 0 || slices.Contains(m.sc.Flags, "instances") {
+	if m.plan.Instances > 0 || slices.Contains(m.sc.Flags, "instances") && !m.work.Appends() {
 		m.plan.Instances = 1
 	}
 	if m.sc.Design.Work > 0 {

@@ -45,7 +45,12 @@ func TestCatalogue(t *testing.T) {
 			}
 		}
 	}
+	given := map[string]bool{}
 	for line := range strings.Lines(rights) {
+		if line = strings.TrimSpace(line); given[line] {
+			t.Errorf("engines lists %s twice", line)
+		}
+		given[line] = true
 		if _, on, ok := strings.Cut(line, "GRANT SELECT ON "); ok {
 			if name, _, _ := strings.Cut(on, " TO "); !needed[name] {
 				t.Errorf("%s is to be granted, and nothing reads it", name)

@@ -27,8 +27,9 @@ type design struct {
 // usualBlock is the block size where the server has not been asked.
 const usualBlock = 8 * kib
 
-// maxRow is the longest VARCHAR2 of a table where MAX_STRING_SIZE is STANDARD.
-const maxRow = 4000
+// maxRow is the longest payload: where MAX_STRING_SIZE is STANDARD no text has more than 4,000
+// bytes, nor that of the check, which has the key and a comma before the payload (ORA-01489).
+const maxRow = 4000 - 20
 
 // newDesign resolves a layout. What Oracle cannot do is an error that wraps
 // filewise.ErrUnsupported.
@@ -97,7 +98,8 @@ func (d *design) checkProgram() error {
 	}
 	if p.First().OpBytes > maxRow && d.program.Appends() {
 		return absent(fmt.Sprintf("use --row-bytes %d or less", maxRow),
-			"rows of %d bytes: a text of more than %d bytes is a LOB on Oracle, which lies apart from its row", p.First().OpBytes, maxRow)
+			"rows of %d bytes: a text of more than %d bytes is, with its key, more than the 4000 that an Oracle row holds in itself",
+			p.First().OpBytes, maxRow)
 	}
 	return nil
 }

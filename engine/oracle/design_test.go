@@ -44,7 +44,7 @@ func TestRefusals(t *testing.T) {
 		"an unknown added-later":    func(_ *filewise.Target, l *filewise.Layout, _ *filewise.Program) { l.AddedLater = "soon" },
 		"an unknown place of index": func(_ *filewise.Target, l *filewise.Layout, _ *filewise.Program) { l.Indexes = "elsewhere" },
 		"an unknown workload":       func(_ *filewise.Target, _ *filewise.Layout, p *filewise.Program) { p.Workload = "knitting" },
-		"rows of 4001 bytes":        func(_ *filewise.Target, _ *filewise.Layout, p *filewise.Program) { p.Phases[0].OpBytes = 4001 },
+		"rows of 3981 bytes":        func(_ *filewise.Target, _ *filewise.Layout, p *filewise.Program) { p.Phases[0].OpBytes = 3981 },
 	} {
 		target, l, p := serverTarget(filewise.Volume{Name: "a", Dir: "/u02"},
 			filewise.Volume{Name: "b", Dir: "/u03"}), smallfile(2), testProgram(t, small)
@@ -75,6 +75,20 @@ func TestRefusals(t *testing.T) {
 		change(&target, &l, &p)
 		if _, err := (Engine{}).Script(target, l, p); filewise.CodeOf(err) != filewise.CodeUsage {
 			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// Queries start buffer-cold without a restart (build.Cool); the system's cache is not ours to empty.
+func TestColdQueries(t *testing.T) {
+	for cache, refused := range map[string]bool{string(filewise.CacheBufferCold): false, string(filewise.CacheStorageCold): true} {
+		w, err := workload.NewScan(workload.Params{Rows: 1000, Cache: cache, Data: workload.DataGrown, Repeat: 1}, 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := (Engine{}).Script(serverTarget(), smallfile(2), w.Program()); errors.Is(err, filewise.ErrUnsupported) != refused ||
+			err != nil && !refused {
+			t.Errorf("%s: %v", cache, err)
 		}
 	}
 }

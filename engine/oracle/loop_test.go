@@ -36,7 +36,7 @@ var dialect = []struct{ from, to string }{
 	{`\bVARCHAR2\b([^(])`, "VARCHAR(4000)$1"},
 	{`\bBINARY_DOUBLE\b`, "DOUBLE"},
 	{`\((\d+) BYTE\)`, "($1)"},
-	{` PCTFREE \d+`, ""},
+	{` PCTFREE \d+ PCTUSED \d+`, ""},
 	{`( USING INDEX| SEGMENT CREATION IMMEDIATE)? TABLESPACE "\w+"`, ""},
 	{`RAISE_APPLICATION_ERROR\(-20010, ('[^']+')\)`, "SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = $1"},
 	{`\bpool(\d)\b`, "@pool$1"},

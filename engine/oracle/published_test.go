@@ -29,7 +29,8 @@ func TestDMLAsPublished(t *testing.T) {
 			all.WriteString(s.SQL + "\n")
 		}
 		for text, want := range map[string]bool{"COMMIT WRITE IMMEDIATE WAIT": !published, "COMMIT;": published, "UNIFORM SIZE 64K": !published,
-			"AUTOALLOCATE": published, "PCTFREE 95": !published, "PCTFREE 10": published, "EXECUTE IMMEDIATE 'SELECT": published,
+			"AUTOALLOCATE": published, "PCTFREE 95 PCTUSED 5 ": !published,
+			"PCTFREE 10 PCTUSED 40 ": published, "EXECUTE IMMEDIATE 'SELECT": published,
 			"INTO v_int": !published, " NEXT ": !published} {
 			if strings.Contains(all.String(), text) != want {
 				t.Errorf("published %v: %q stands there: %v", published, text, !want)

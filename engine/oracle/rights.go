@@ -40,15 +40,9 @@ var views = []view{
 	{"V_$RESOURCE_LIMIT", "the limit of connections"},
 	{"V_$SYSTEM_EVENT", "wait statistics"},
 	{"V_$FILESTAT", "I/O per file"},
-	{"DBA_TEMP_FILES", "temporary files in `filewise inspect`"},
-	{"V_$LOG", "the redo log in `filewise inspect`"},
-	{"V_$LOGFILE", "the redo log's files in `filewise inspect`"},
-	{"V_$LOG_HISTORY", "log switches in `filewise inspect`"},
-	{"V_$OSSTAT", "cores in `filewise inspect`"},
-	{"V_$SYSSTAT", "commits and reads in `filewise inspect`"},
 }
 
-// inspected are views that inspect alone reads.
+// inspected are views that `filewise inspect` alone reads: a run asks for no right on them.
 var inspected = []view{
 	{"DBA_TEMP_FILES", "files of temporary tablespaces"},
 	{"V_$OSSTAT", "processors and memory"},

@@ -76,7 +76,8 @@ func (d *design) statements(section string, t table) ([]statement, error) {
 func (d *design) statementsWith(section string, t table, more vars) ([]statement, error) {
 	v := d.objectVars()
 	v["Tables"], v["TableName"], v["Procedure"], v["Package"], v["Commit"] = d.tables, t.Name, t.Procedure, d.names.Package, d.commit
-	v["PctFree"] = d.pctFree()
+	// ORA-04000: in sum not more than 100.
+	v["PctFree"], v["PctUsed"] = d.pctFree(), min(40, 100-d.pctFree())
 	v["Connections"] = 1 // of a phase that loops on the server
 	if d.program.Appends() {
 		d.addPool(v)

@@ -12,9 +12,9 @@ CREATE TABLE {{ident .Name}} (
 ) SEGMENT CREATION IMMEDIATE TABLESPACE {{ident $.Tablespace}};
 {{end}}
 
+-- name: package whole
 -- The text that payloads are cut from is longer than a VARCHAR2 can be, so it lies
 -- in pieces that overlap by the length of a payload.
--- name: package whole
 CREATE PACKAGE {{ident .Package}} AS
   FUNCTION cut(place IN NUMBER) RETURN VARCHAR2;
 END;
@@ -36,10 +36,10 @@ CREATE PACKAGE BODY {{ident .Package}} AS
   END;
 END;
 
+-- name: procedure-insert whole
 -- One call inserts rows p_first … p_first+p_amount−1 of a worker. A transaction has
 -- CommitEvery rows. A plain COMMIT within PL/SQL does not wait for the log; the
 -- call waits once, at its end. So what the commit waits for is said.
--- name: procedure-insert whole
 CREATE PROCEDURE {{ident .Procedure}} (p_worker IN NUMBER, p_first IN NUMBER, p_amount IN NUMBER) AS
   i NUMBER(20) := p_first;
   x NUMBER(20);
@@ -81,13 +81,13 @@ BEGIN
   {{ident .Procedure}}(:1, :2, :3);
 END;
 
--- Whether the row of a key is committed, for calls that were interrupted.
 -- name: committed-insert
+-- Whether the row of a key is committed, for calls that were interrupted.
 SELECT COUNT(*) FROM {{ident .TableName}} WHERE id = :1;
 
+-- name: check
 -- Rows, and the sum over them of the first 32 bits of the MD5 of "id,payload": Oracle has
 -- no CRC-32, and one in PL/SQL takes about a millisecond for a row.
--- name: check
 {{range .Tables}}
 SELECT TO_CHAR(COUNT(*)), 'md5:' || TO_CHAR(SUM(TO_NUMBER(SUBSTR(RAWTOHEX(STANDARD_HASH(id || ',' || payload, 'MD5')), 1, 8), 'XXXXXXXX')))
 FROM {{ident .Name}};

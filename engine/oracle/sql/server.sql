@@ -182,8 +182,8 @@ BEGIN
   END IF;
 END;
 
--- Whether custom SQL can be executed: what names it gives is looked up, and nothing is done.
 -- name: parse whole
+-- Whether custom SQL can be executed: what names it gives is looked up, and nothing is done.
 DECLARE
   c INTEGER := SYS.DBMS_SQL.OPEN_CURSOR;
 BEGIN
