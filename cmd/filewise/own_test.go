@@ -26,9 +26,11 @@ type owned struct {
 	client func(database, script string) (string, error)
 	dumped func(database string) (string, error)
 	url    func(database string) string
+	// asOwner is the option that has a backup's script restore with the owner's account.
+	asOwner string
 }
 
-const ownLayout = "4 files"
+const ownLayout = "8 files"
 
 // ownWork leaves all as it is, so that the original can be compared while it goes on.
 const ownWork = "SELECT net FROM orders WHERE id = 7; BEGIN; UPDATE orders SET net = 1 WHERE id = 9; ROLLBACK; " +
@@ -36,7 +38,8 @@ const ownWork = "SELECT net FROM orders WHERE id = 7; BEGIN; UPDATE orders SET n
 
 // What a DBA does: a look at the server, a study of its work, a run on copies of the
 // database with 1, 4 and 8 files, a report, the script, and the script executed on a copy,
-// there and back. The original is at work all the time, and its dump the same afterwards.
+// there and back; then its backups tuned, and one made and restored by the script that came of
+// it. The original is at work all the time, and its dump the same afterwards.
 func TestOwnDatabase(t *testing.T) {
 	t.Parallel()
 	for name, start := range map[string]func(*testing.T) *owned{"mariadb": ownMariaDB, "postgres": ownPostgres} {
@@ -57,12 +60,16 @@ func TestOwnDatabase(t *testing.T) {
 			p.show(p.run(0, "run", study, "--from", o.url("sales"), "--kind=partitions", "--size=12MiB", "--instances=1", "--window=200ms",
 				"--warm-up=0s", "--max-blocks=3", "--budget=0", "--volume", "here="+p.volume, "--abort-if", "sessions>1000"))
 			p.show(p.run(0, "report", "--format", "json"))
-			if _, _, plan, trials := p.newest(); len(plan.Layouts) < 3 || !slices.ContainsFunc(trials, func(t filewise.Trial) bool {
-				return t.State == filewise.Done && strings.HasPrefix(t.Instance, ownLayout+" #")
-			}) {
-				t.Errorf("%d layouts, %d trials, and none of %s", len(plan.Layouts), len(trials), ownLayout)
+			_, _, plan, trials := p.newest()
+			for _, layout := range []string{"1 file", "4 files", ownLayout} {
+				if !slices.ContainsFunc(trials, func(t filewise.Trial) bool {
+					return t.State == filewise.Done && strings.HasPrefix(t.Instance, layout+" #")
+				}) {
+					t.Errorf("%d layouts, %d trials, and none of %s", len(plan.Layouts), len(trials), layout)
+				}
 			}
 			o.applied(t, p)
+			o.backedUp(t, p)
 			stop()
 			if after := o.dump(t, "sales"); after != before {
 				t.Errorf("the original has changed: before\n%.2000s\nafter\n%.2000s", before, after)
@@ -151,7 +158,7 @@ func (o *owned) applied(t *testing.T, p *place) {
 	c := p.run(0, "inspect", "--target", o.target, "--json")
 	var said struct{ Facts filewise.Inspection }
 	if err := json.Unmarshal(c.stdout.Bytes(), &said); err != nil || !slices.ContainsFunc(said.Facts.Groups, func(g filewise.FileGroup) bool {
-		return strings.Contains(g.Name, "orders") && g.Fill == filewise.FillPartitions && len(g.Files) >= 4
+		return strings.Contains(g.Name, "orders") && g.Fill == filewise.FillPartitions && len(g.Files) >= 8
 	}) {
 		t.Errorf("%v: inspect does not see the layout: %+v", err, said.Facts.Groups)
 	}
@@ -170,6 +177,27 @@ func (o *owned) applied(t *testing.T, p *place) {
 	}
 }
 
+// backedUp: the script that tuning its backups has written makes one while clients work, which
+// restored to another database is the same.
+func (o *owned) backedUp(t *testing.T, p *place) {
+	t.Helper()
+	script, to := filepath.Join(t.TempDir(), "sales.sh"), filepath.Join(t.TempDir(), "backup")
+	p.show(p.run(0, "backup", "--target", o.target, "--database=sales", "--files=1,2", "--max-blocks=3", "--budget=0",
+		"--volume", "here="+t.TempDir(), "--backup-option="+o.options, "--output", script))
+	o.prepare(t, "CREATE DATABASE restored")
+	secret := []string{"PGPASSWORD=" + accountPassword, "MYSQL_PWD=" + accountPassword}
+	for _, args := range [][]string{{"backup", to}, {"restore", to, "restored", o.asOwner}} {
+		cmd := exec.Command("sh", append([]string{script}, args...)...)
+		cmd.Env, secret = append(os.Environ(), secret...), nil // the owner has none
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	if d := cmp.Diff(o.dump(t, "sales"), strings.ReplaceAll(o.dump(t, "restored"), "restored", "sales")); d != "" { // it is named
+		t.Errorf("what was restored is not the original (− original, + restored):\n%.3000s", d)
+	}
+}
+
 // rowsOf are the rows of a dump, each once: partitions have them in another order, and the
 // old table is there until it is dropped.
 func rowsOf(dump string) []string {
@@ -184,7 +212,8 @@ func ownMariaDB(t *testing.T) *owned {
 	needServer(t)
 	own := startOwn(t, "--performance-schema=ON", "--performance-schema-consumer-statements-digest=ON")
 	socket := filepath.Join(own.dir, "own.sock")
-	o := &owned{existing: &existing{daemon: own.daemon, target: "mariadb://filewise@/?host=" + socket, sql: own.sql}}
+	o := &owned{existing: &existing{daemon: own.daemon, target: "mariadb://filewise@/?host=" + socket, sql: own.sql}, asOwner: "--user=root"}
+	o.options = "compress=no,yes"
 	o.url = func(database string) string {
 		return "mariadb://filewise@/" + database + "?host=" + strings.ReplaceAll(socket, "/", "%2F")
 	}
@@ -222,7 +251,8 @@ func ownSchema(odd, key string) []string {
 
 func ownPostgres(t *testing.T) *owned {
 	e, dir := startPostgres(t, "-c", "shared_preload_libraries=pg_stat_statements")
-	o := &owned{existing: e}
+	o := &owned{existing: e, asOwner: "--dbname=user=owner dbname=restored host=" + dir}
+	o.options = "compress=0,1"
 	bin := postgresBin()
 	run := func(program, input string, args ...string) (string, error) {
 		cmd := exec.Command(filepath.Join(bin, program), append([]string{"--host=" + dir, "--username=owner"}, args...)...)
