@@ -69,7 +69,8 @@ type ownServer struct {
 // has ended.
 func startOwn(t *testing.T, more ...string) *ownServer {
 	t.Helper()
-	return startOwnAt(t, "", "mariadbd", more, "mariadb-install-db", "--auth-root-authentication-method=normal", "--skip-test-db", "--force")
+	return startOwnAt(t, servertest.MariaDB.Temp(), "mariadbd", more,
+		"mariadb-install-db", "--auth-root-authentication-method=normal", "--skip-test-db", "--force")
 }
 
 // startOwnMySQL does so with MySQL.
@@ -82,7 +83,7 @@ func startOwnMySQL(t *testing.T) *ownServer {
 		}
 		t.Skip("NO MYSQL SERVER: ", err)
 	}
-	return startOwnAt(t, servertest.Memory(), in.Binary, nil, in.Binary, "--initialize-insecure")
+	return startOwnAt(t, servertest.MySQL.Temp(), in.Binary, nil, in.Binary, "--initialize-insecure")
 }
 
 // startOwnAt has a program create and another one start a server.

@@ -13,6 +13,7 @@ import (
 	"filewise/engine/enginetest"
 	"filewise/engine/innodb"
 	"filewise/engine/innodb/managed"
+	"filewise/engine/innodb/servertest"
 )
 
 // subject is a product under test.
@@ -20,6 +21,8 @@ type subject struct {
 	// Only are the names of the tests to run; nil: all.
 	Only   []string
 	Engine innodb.Engine
+	// Server is the product's as tests of external targets start it.
+	Server servertest.Product
 	// Settings are some that the server takes, with the values that it then shows.
 	Settings map[string][2]string
 	// Wrong are settings that it does not take.

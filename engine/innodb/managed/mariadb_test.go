@@ -4,13 +4,14 @@ package managed_test
 
 import (
 	"filewise/engine/innodb"
+	"filewise/engine/innodb/servertest"
 )
 
 // subjects are both products; MariaDB runs all, over the same code.
 var subjects = []subject{mariaDB, mySQL}
 
 var mariaDB = subject{
-	Engine: innodb.MariaDB,
+	Engine: innodb.MariaDB, Server: servertest.MariaDB,
 	Settings: map[string][2]string{
 		"innodb-io-capacity": {"777", "777"}, "innodb_buffer_pool_size": {"48M", "50331648"}, "innodb_page_size": {"8k", "8192"},
 	},

@@ -11,10 +11,11 @@ import (
 	"filewise"
 	"filewise/engine/innodb"
 	"filewise/engine/innodb/dialect"
+	"filewise/engine/innodb/servertest"
 )
 
 var mySQL = subject{
-	Engine: innodb.MySQL, Only: differs,
+	Engine: innodb.MySQL, Server: servertest.MySQL, Only: differs,
 	Settings: map[string][2]string{
 		"innodb-io-capacity": {"777", "777"}, "innodb_buffer_pool_size": {"48M", "50331648"}, "innodb_page_size": {"8k", "8192"},
 	},

@@ -5,8 +5,6 @@ package managed_test
 import (
 	"slices"
 	"testing"
-
-	"filewise/engine/innodb/servertest"
 )
 
 // The tests that both products pass besides the conformance suite.
@@ -59,14 +57,10 @@ func testServer(t *testing.T, sub subject) {
 	t.Run("MeasureTrials", func(t *testing.T) { testMeasureTrials(t, sub) })
 }
 
-// inMemory has the directories of a test of a slow server made in memory where
-// there is room.
+// inMemory has the directories of a test made in memory where there is room.
 func (sub subject) inMemory(t *testing.T) {
 	t.Helper()
-	if !sub.Slow {
-		return
-	}
-	dir := servertest.Memory()
+	dir := sub.Server.Temp()
 	if dir == "" {
 		t.Log("there is no room in memory: the tests take longer")
 		return

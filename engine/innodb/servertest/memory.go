@@ -6,17 +6,23 @@ import (
 	"filewise/internal/filesystem"
 )
 
-// memory is a file system in memory; leastMemory, what it must have free.
+// inMemory in the environment is a file system in memory that scripts/test mounts, for
+// every product: MariaDB takes sharedMemory for persistent memory, and maps its log
+// there instead of writing it. leastMemory is what must be free.
 const (
-	memory      = "/dev/shm"
-	leastMemory = 2 << 30
+	inMemory     = "FILEWISE_TEST_MEMORY"
+	sharedMemory = "/dev/shm"
+	leastMemory  = 2 << 30
 )
 
-// Memory is a directory in memory for servers that take long to create, where there
-// is room, else empty: what the storage does is not tested with them, and a new
-// server syncs hundreds of times. It is not for MariaDB, which takes it for
-// persistent memory, and maps its log there instead of writing it.
-func Memory() string {
+// Temp is a directory in memory for the product's servers, where there is one with room,
+// else empty: what the storage does is not tested with them, and a server that starts
+// syncs hundreds of times.
+func (p Product) Temp() string {
+	memory := os.Getenv(inMemory)
+	if memory == "" && p.Slow {
+		memory = sharedMemory
+	}
 	if free, err := filesystem.Free(memory); err != nil || free < leastMemory {
 		return ""
 	}
@@ -25,13 +31,4 @@ func Memory() string {
 		return ""
 	}
 	return memory
-}
-
-// Temp is where the product's servers are made: in memory, if they are slow; empty
-// is the usual place.
-func (p Product) Temp() string {
-	if !p.Slow {
-		return ""
-	}
-	return Memory()
 }
