@@ -52,6 +52,13 @@ var inspected = []view{
 	{"V_$SYSSTAT", "how much is read from the cache"},
 }
 
+// applied are views that `filewise apply` reads besides.
+var applied = []view{
+	{"DBA_INDEXES", "indexes of the tables that move"},
+	{"DBA_LOBS", "LOBs, which do not"},
+	{"DBA_TAB_COLUMNS", "columns that keep a table where it is"},
+}
+
 // grantLock lets the server itself hold the measuring lock; without it sessions
 // announce that they measure, and look for others that do.
 const grantLock = "EXECUTE ON SYS.DBMS_LOCK"
@@ -64,7 +71,7 @@ func rightsOf(account string) []string {
 		system = append(system, p.Name)
 	}
 	all := []string{"GRANT " + strings.Join(system, ", ") + " TO " + account}
-	for _, v := range slices.Concat(views, inspected) {
+	for _, v := range slices.Concat(views, inspected, applied) {
 		all = append(all, grant(v, account))
 	}
 	return append(all, "GRANT "+grantLock+" TO "+account)

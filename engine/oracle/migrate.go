@@ -1,0 +1,427 @@
+package oracle
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"filewise"
+	"filewise/engine/internal/spread"
+)
+
+// Release is a version's first number.
+func (Engine) Release(version string) string { return firstNumber.FindString(version) }
+
+var firstNumber = regexp.MustCompile(`[0-9]+`)
+
+// Migrate reads a tablespace of the user's, by SELECT alone, and writes the scripts that move
+// its tables and their indexes into one of the layout's.
+func (e Engine) Migrate(ctx context.Context, t filewise.Target, w filewise.Wish) (filewise.Migration, error) {
+	opened, err := e.Open(ctx, t)
+	if err != nil {
+		return filewise.Migration{}, err
+	}
+	defer opened.Close()
+	s := opened.(*server)
+	return migrate(ctx, s.control, s.about, t, w)
+}
+
+// migration is the way of a tablespace's tables into a new one.
+type migration struct {
+	filewise.Migration
+	client
+	ctx    context.Context
+	about  about
+	target filewise.Target
+	wish   filewise.Wish
+	name   string // of the new tablespace
+	online bool   // which Standard Edition does not have
+	old    []datafile
+}
+
+func migrate(ctx context.Context, c client, a about, t filewise.Target, w filewise.Wish) (filewise.Migration, error) {
+	m := &migration{client: c, ctx: ctx, about: a, target: t, wish: w, name: fmt.Sprintf("RUN%d_DATA", w.Run),
+		online: !strings.Contains(a.product, "Standard Edition")}
+	m.Migration = filewise.Migration{Server: "Oracle " + a.version, Database: w.Database, Space: map[string]int64{}}
+	err := m.write()
+	if err != nil && unreadable(err) {
+		var grants []string
+		for _, v := range append(slices.Clone(applied), view{Name: "DBA_SEGMENTS"}, view{Name: "DBA_TABLES"}) {
+			grants = append(grants, grant(v, a.account))
+		}
+		err = filewise.Errorf(filewise.CodePreflight, strings.Join(grants, "; "), "reading tablespace %s: %w", w.Database, err)
+	}
+	return m.Migration, err
+}
+
+// asked are the rows of a section about the tablespace.
+func (m *migration) asked(columns int, section string) ([][]any, error) {
+	texts, err := inspectSQL.Statements(section, vars{})
+	if err != nil {
+		return nil, err
+	}
+	s := statementsOf(section, texts)[0]
+	s.args = []any{m.Database}
+	all, err := m.rows(m.ctx, s)
+	if err == nil {
+		err = wide(all, columns)
+	}
+	return all, err
+}
+
+func (m *migration) write() error {
+	if m.Database == "" {
+		return filewise.Errorf(filewise.CodeUsage, "give --database TABLESPACE; filewise inspect lists them", "no tablespace is named")
+	}
+	if err := m.look(); err != nil {
+		return err
+	}
+	tables, err := m.chosen()
+	if err != nil {
+		return err
+	}
+	owners := map[string]bool{}
+	for _, t := range tables {
+		if err := t.Refuse(t.why); err != nil {
+			return err
+		}
+		m.Tables, m.Bytes = append(m.Tables, t.String()), m.Bytes+t.Bytes
+		owners[t.Schema] = true
+		for _, x := range t.indexes {
+			if x.tablespace == m.Database {
+				owners[x.owner] = true
+			}
+		}
+	}
+	if err := m.create(slices.Sorted(maps.Keys(owners))); err != nil {
+		return err
+	}
+	for _, t := range tables {
+		there, err := m.move(t, m.name)
+		if err != nil {
+			return err
+		}
+		back, err := m.move(t, m.Database)
+		if err != nil {
+			return err
+		}
+		m.Steps, m.Back = append(m.Steps, there), append([]filewise.MigrationStep{back}, m.Back...)
+	}
+	if err := m.open(); err != nil {
+		return err
+	}
+	drop, err := ident(m.name)
+	m.Back = append(m.Back, filewise.MigrationStep{Title: "the new tablespace, which has to be empty; its files stay, but for those that the " +
+		"server has named itself", Locks: "nothing", Stop: "nothing is lost", SQL: []string{"DROP TABLESPACE " + drop}, Later: true})
+	m.say()
+	return err
+}
+
+// look learns what the tablespace is, and refuses what its tables cannot leave.
+func (m *migration) look() error {
+	found, err := m.asked(4, "migrate-space")
+	if err != nil {
+		return err
+	}
+	if len(found) != 1 {
+		return filewise.Errorf(filewise.CodeNotFound, "filewise inspect lists them: --database TABLESPACE", "there is no tablespace %s",
+			m.Database)
+	}
+	refuse := func(why string, args ...any) error {
+		return absent("name another with --database", "tablespace %s cannot have the layout: "+why, append([]any{m.Database}, args...)...)
+	}
+	block, _ := number(found[0][0])
+	switch {
+	case ofServer[m.Database] || text(found[0][2]) != "PERMANENT":
+		return refuse("it is the server's own")
+	case text(found[0][3]) == "YES":
+		return refuse("it is encrypted, and a new one would not be")
+	case block != m.about.block:
+		return refuse("its blocks have %d bytes, and those of a new one %d", block, m.about.block)
+	}
+	if there, err := rows(m.ctx, m.client, 3, "tablespace", nil, m.name); err != nil {
+		return err
+	} else if len(there) > 0 {
+		return filewise.Errorf(filewise.CodeUsage, "the script was executed already: go its way back first", "there is a tablespace %s", m.name)
+	}
+	files, err := rows(m.ctx, m.client, 7, "files", nil, m.Database)
+	if err != nil {
+		return err
+	}
+	even := len(files) == m.wish.Layout.Data.Files && (text(found[0][1]) == "YES") == (m.wish.Layout.Kind == filewise.KindBigfile)
+	for _, r := range files {
+		blocks, _ := number(r[2])
+		m.old = append(m.old, datafile{path: text(r[0]), bytes: blocks * block})
+		even = even && m.old[0].bytes == blocks*block
+	}
+	if even {
+		return filewise.Errorf(filewise.CodeUsage, "name another --layout, or another tablespace", "nothing is to be done: tablespace %s has %s "+
+			"of one size already", m.Database, filewise.FilesName(len(files)))
+	}
+	return nil
+}
+
+// movedTable is a table of the user's with what moves with it.
+type movedTable struct {
+	spread.Table
+	indexes []movedIndex
+	why     []string
+}
+
+type movedIndex struct{ owner, name, tablespace string }
+
+// chosen are the tables that are to move, with their indexes.
+func (m *migration) chosen() ([]movedTable, error) {
+	found, err := m.asked(4, "migrate-tables")
+	if err != nil {
+		return nil, err
+	}
+	all, place := make([]movedTable, len(found)), map[[2]string]int{}
+	for i, r := range found {
+		all[i].Table = spread.Table{Schema: text(r[0]), Name: text(r[1])}
+		place[[2]string{text(r[0]), text(r[1])}] = i
+		all[i].refuseIf(text(r[2]) != "", "it lies in cluster "+text(r[2]))
+		all[i].refuseIf(text(r[3]) == "YES", "it holds the rows of a nested table")
+	}
+	each := func(columns int, section string, do func(t *movedTable, r []any)) {
+		var rows [][]any
+		if err == nil {
+			rows, err = m.asked(columns, section)
+		}
+		for _, r := range rows {
+			if i, ok := place[[2]string{text(r[0]), text(r[1])}]; ok {
+				do(&all[i], r)
+			}
+		}
+	}
+	at := map[[2]string]int{}
+	each(7, "migrate-indexes", func(t *movedTable, r []any) {
+		x := movedIndex{text(r[2]), text(r[3]), text(r[5])}
+		t.refuseIf(text(r[4]) == "DOMAIN", "index "+x.name+" is a domain index")
+		t.refuseIf(text(r[6]) == "YES", "index "+x.name+" is a join index")
+		t.refuseIf(x.tablespace == "", "index "+x.name+" has partitions")
+		t.indexes = append(t.indexes, x)
+		at[[2]string{x.owner, x.name}] = place[[2]string{t.Schema, t.Name}]
+	})
+	each(3, "migrate-longs", func(t *movedTable, r []any) {
+		t.refuseIf(true, "column "+text(r[2])+" is LONG, which nothing moves (ORA-00997)")
+	})
+	segments, err := m.sizes(err)
+	for key, bytes := range segments {
+		i, ok := place[key]
+		if !ok {
+			i, ok = at[key]
+		}
+		if ok {
+			all[i].Bytes += bytes
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(all, func(a, b movedTable) int {
+		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.String(), b.String()))
+	})
+	tables, err := spread.Choose(all, func(t movedTable) spread.Table { return t.Table }, m.wish.Tables)
+	each(4, "migrate-lobs", func(t *movedTable, r []any) { m.lob(tables, *t, text(r[2]), text(r[3])) })
+	return tables, err
+}
+
+// sizes are the bytes of tables and indexes by owner and name; what else lies there, stays.
+func (m *migration) sizes(err error) (map[[2]string]int64, error) {
+	out, others := map[[2]string]int64{}, map[string]int{}
+	if err != nil {
+		return out, err
+	}
+	found, err := m.asked(4, "migrate-segments")
+	for _, r := range found {
+		switch kind := text(r[2]); kind {
+		case "TABLE", "INDEX":
+			blocks, _ := number(r[3])
+			out[[2]string{text(r[0]), text(r[1])}] += blocks * m.about.block
+		case "LOBINDEX": // goes with its LOB
+		default:
+			others[kind]++
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(others)) {
+		m.Stays = append(m.Stays, fmt.Sprintf("what is of kind %s in tablespace %s (%d): each by an ALTER TABLE … MOVE of its own", kind, m.Database,
+			others[kind]))
+	}
+	return out, err
+}
+
+func (t *movedTable) refuseIf(is bool, why string) {
+	if is {
+		t.why = append(t.why, why)
+	}
+}
+
+// lob says how a LOB of a table that moves goes after it.
+func (m *migration) lob(tables []movedTable, t movedTable, column, where string) {
+	if !slices.ContainsFunc(tables, func(o movedTable) bool { return o.Table == t.Table }) {
+		return
+	}
+	way := ""
+	if table, err := named(t.Schema, t.Name); err == nil && !strings.ContainsAny(column, `"`) {
+		way = fmt.Sprintf(`: ALTER TABLE %s MOVE LOB ("%s") STORE AS (TABLESPACE "%s"), and then its indexes anew`, table, column, m.name)
+	}
+	m.Stays = append(m.Stays, fmt.Sprintf("LOB %s of table %s, in tablespace %s%s", column, t, where, way))
+}
+
+// named quotes an object of a schema: users' names have up to 128 bytes.
+func named(schema, name string) (string, error) {
+	for _, n := range []string{schema, name} {
+		if n == "" || len(n) > 128 || strings.ContainsAny(n, "\"\x00") || strings.ContainsFunc(n, control) {
+			return "", filewise.Errorf(filewise.CodeUsage, "name the tables that are to move, without it: --table SCHEMA.TABLE",
+				"%q cannot be quoted in a script", n)
+		}
+	}
+	return `"` + schema + `"."` + name + `"`, nil
+}
+
+// growth is by how much the files of a user's tablespace grow at least: a file that grows by
+// little stops those who insert often.
+const growth = 64 * mib
+
+// create adds the step that makes the tablespace: files of one size, which hold what is in
+// the tables and a quarter more, and grow.
+func (m *migration) create(owners []string) error {
+	l := m.wish.Layout
+	d := &design{layout: l, block: m.about.block}
+	if len(m.old) == 0 || l.Data.Files < 1 || d.bigfile() && l.Data.Files != 1 || l.Data.Files > maxFiles {
+		return absent("name another --layout", "layout %q", l.Name)
+	}
+	volumes := l.DataVolumes(m.target.Volumes)
+	size := max(roundUp(m.Bytes*5/4/int64(l.Data.Files), unit), 8*mib)
+	var sql []string
+	for i := range l.Data.Files {
+		v := l.Data.VolumeOf(i, volumes)
+		if v.Dir == "" {
+			v.Dir = homeOf(m.old[0].path)
+		}
+		f, err := d.file(filewise.RoleData, m.name, i, v, size, false)
+		if err != nil {
+			return err
+		}
+		most := maxSmallBlocks
+		if d.bigfile() {
+			most = maxBigBlocks
+		}
+		f.next, f.max = max(f.next, growth), most*d.block/unit*unit
+		values, err := d.createVars(f)
+		if err != nil {
+			return err
+		}
+		section := "add-file"
+		if i == 0 {
+			section = "create"
+		}
+		s, err := ask(section, values)
+		if err != nil {
+			return err
+		}
+		sql, m.Space[v.Name] = append(sql, s.text), m.Space[v.Name]+f.bytes
+	}
+	for _, owner := range owners {
+		user, err := named(owner, owner)
+		if err != nil {
+			return err
+		}
+		user, _, _ = strings.Cut(user, ".")
+		sql = append(sql, fmt.Sprintf(`ALTER USER %s QUOTA UNLIMITED ON "%s"`, user, m.name))
+	}
+	m.Steps = []filewise.MigrationStep{{Title: "tablespace " + m.name + " of " + filewise.FilesName(l.Data.Files), Locks: "nothing",
+		Written: size * int64(l.Data.Files), SQL: sql, Stop: "the tablespace has too few files, or quotas are missing: DROP TABLESPACE " + m.name +
+			", which is empty, and begin anew"}}
+	return nil
+}
+
+// homeOf is the directory of a file, or its disk group.
+func homeOf(path string) string {
+	if strings.HasPrefix(path, "+") {
+		group, _, _ := strings.Cut(path, "/")
+		return group
+	}
+	return path[:max(strings.LastIndexAny(path, `/\`), 0)]
+}
+
+// move is the step that moves a table, and its indexes that lay beside it, to a tablespace.
+func (m *migration) move(t movedTable, to string) (filewise.MigrationStep, error) {
+	online, locks := "", "all of the table for writers, who wait, and its indexes for all until each is built again"
+	if m.online {
+		online, locks = " ONLINE", "nothing for long: at its beginning and end it waits for open transactions on the table"
+	}
+	table, err := named(t.Schema, t.Name)
+	if err != nil {
+		return filewise.MigrationStep{}, err
+	}
+	target, err := named(to, to)
+	if err != nil {
+		return filewise.MigrationStep{}, err
+	}
+	target, _, _ = strings.Cut(target, ".")
+	sql := []string{"ALTER TABLE " + table + " MOVE" + online + " TABLESPACE " + target}
+	for _, x := range t.indexes {
+		index, err := named(x.owner, x.name)
+		if err != nil {
+			return filewise.MigrationStep{}, err
+		}
+		switch {
+		case x.tablespace == m.Database:
+			sql = append(sql, "ALTER INDEX "+index+" REBUILD"+online+" TABLESPACE "+target)
+		case !m.online:
+			sql = append(sql, "ALTER INDEX "+index+" REBUILD")
+		}
+	}
+	return filewise.MigrationStep{Title: "table " + t.String() + " to tablespace " + to, Locks: locks, Read: t.Bytes, Written: 2 * t.Bytes, SQL: sql,
+		Stop: "each statement is done whole or not at all; what one had written is freed by the server. After a MOVE without ONLINE the table's " +
+			"indexes are UNUSABLE until they are rebuilt: execute the rest of the step. Earlier steps stay done"}, nil
+}
+
+// open has the client stop at the first error, and the server refuse another database.
+func (m *migration) open() error {
+	r, err := row(m.ctx, m.client, 9, "identity")
+	if err != nil {
+		return err
+	}
+	here, err := literal(text(r[4]) + "/" + text(r[2]))
+	if err != nil {
+		return err
+	}
+	m.Opening = "SET DEFINE OFF\nWHENEVER OSERROR EXIT FAILURE\nWHENEVER SQLERROR EXIT FAILURE\n" +
+		"-- Another database is refused here (ORA-01722).\n" +
+		"SELECT TO_NUMBER(DECODE(SYS_CONTEXT('USERENV', 'DB_NAME') || '/' || SYS_CONTEXT('USERENV', 'CON_NAME'), " + here +
+		", '1', 'another database')) FROM dual;\nALTER SESSION SET DDL_LOCK_TIMEOUT = 30;"
+	to := ""
+	if a := m.target.Address; a != nil {
+		to = fmt.Sprintf("%s@//%s:%d/%s", a.User, a.Host, portOf(a), strings.Trim(a.Path, "/"))
+	}
+	m.Client = []string{"sqlplus", "-L", to, "@"}
+	return nil
+}
+
+// say tells what else changes, and what does not.
+func (m *migration) say() {
+	m.Effects = []string{
+		"this script: it was checked against Oracle's grammar, and has not yet been executed by the product",
+		"backups: RMAN's next incremental one copies all that has moved; a script that names tablespaces or files has to learn the new ones",
+		"replicas: a standby of Data Guard creates the files as well, with STANDBY_FILE_MANAGEMENT = AUTO; with MANUAL its recovery stops at the " +
+			"first: set it before",
+		"the log: each block that moves is written to the redo log, and archived with it, once for its table and once for its indexes",
+		"rows get new ROWIDs: what has stored old ones finds other rows, or none",
+		"licences: ONLINE is not in Standard Edition, where MOVE locks the table: this script says " +
+			map[bool]string{true: "ONLINE", false: "no ONLINE"}[m.online],
+		"the way back: a guaranteed restore point keeps the new tablespace from being dropped (ORA-38881)",
+	}
+	m.Stays = append(m.Stays, "tables that are not named above: name them with --table",
+		"new tables: ALTER USER … DEFAULT TABLESPACE "+m.name+" has them there",
+		"the files of tablespace "+m.Database+", which do not shrink: ALTER DATABASE DATAFILE … RESIZE, as far as what is at their ends has moved")
+	if m.wish.Layout.Indexes == filewise.IndexesApart {
+		m.Stays = append(m.Stays, "indexes, which the run had in a tablespace of their own: ALTER INDEX … REBUILD TABLESPACE moves each there")
+	}
+}
