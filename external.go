@@ -50,7 +50,16 @@ type Finding struct {
 type Locker interface {
 	// Lock takes the server's measuring lock; the error has CodeBusy and says who
 	// holds it.
-	Lock(ctx context.Context, who string) (Lock, error)
+	Lock(context.Context, Holder) (Lock, error)
+}
+
+// Holder is who takes the measuring lock of a server.
+type Holder struct {
+	Who string // for others
+	// Host is the host's measuring lock, which the run holds, among those of all hosts: a session
+	// on the server that says the same, and is of another process, is a dead one's. Empty: none is
+	// held, or the host cannot tell it from others'.
+	Host string
 }
 
 // Lock is a measuring lock that was taken. The server releases it when its

@@ -167,7 +167,7 @@ func (c *selfCheck) question(ctx context.Context, s filewise.Server) {
 		}
 	}
 	if l, ok := s.(filewise.Locker); ok {
-		another, err := l.Lock(ctx, "another self-check")
+		another, err := l.Lock(ctx, filewise.Holder{Who: "another self-check"})
 		if err == nil {
 			c.failed("measuring lock", errors.Join(errors.New("two have taken the lock"), another.Release()))
 		} else if filewise.CodeOf(err) != filewise.CodeBusy {

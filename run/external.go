@@ -25,7 +25,7 @@ func (env *Environment) openExternal(ctx context.Context, login Login) error {
 		return filewise.Errorf(filewise.CodeInternal, "", "%s has no measuring lock for existing servers: %w",
 			env.Engine.Name(), filewise.ErrUnsupported)
 	}
-	env.locked = &serverLock{locker: locker, who: env.label() + ", " + WhoAmI()}
+	env.locked = &serverLock{locker: locker, holder: filewise.Holder{Who: env.label() + ", " + WhoAmI(), Host: env.lock.Unique()}}
 	if err := env.locked.take(ctx); err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 // that it has to be taken again.
 type serverLock struct {
 	locker filewise.Locker
-	who    string
+	holder filewise.Holder
 	mu     sync.Mutex
 	lock   filewise.Lock
 }
@@ -20,7 +20,7 @@ type serverLock struct {
 func (l *serverLock) take(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	lock, err := l.locker.Lock(ctx, l.who)
+	lock, err := l.locker.Lock(ctx, l.holder)
 	if err == nil {
 		l.lock = lock
 	}

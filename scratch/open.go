@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"syscall"
+	"time"
 
 	"filewise/internal/filesystem"
 	"filewise/internal/process"
@@ -230,7 +231,7 @@ func removeMarked(e entry) error {
 		if name == markName {
 			continue
 		}
-		if err := o.dir.RemoveAll(name); err != nil {
+		if err := removeAll(o.dir, name); err != nil {
 			return err
 		}
 	}
@@ -241,4 +242,15 @@ func removeMarked(e entry) error {
 		return err
 	}
 	return nil
+}
+
+// removeAll removes what a process that is ending with its owner, such as a child of initdb,
+// may still put files into.
+func removeAll(dir *os.Root, name string) error {
+	for limit := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		err := dir.RemoveAll(name)
+		if !errors.Is(err, syscall.ENOTEMPTY) || time.Now().After(limit) {
+			return err
+		}
+	}
 }

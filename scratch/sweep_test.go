@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -41,6 +42,25 @@ func TestSweepRemovesOrphans(t *testing.T) {
 			t.Errorf("%s is gone", path)
 		}
 	}
+}
+
+// A child of a server's program that was killed with its owner writes on for a moment.
+func TestSweepWhileAChildWrites(t *testing.T) {
+	r, volume := setup(t)
+	e := orphan(t, r, volume)
+	end := time.Now().Add(300 * time.Millisecond)
+	var child sync.WaitGroup
+	for n := range 8 {
+		child.Go(func() {
+			for time.Now().Before(end) {
+				_ = os.Mkdir(filepath.Join(e.path(), "sub", strconv.Itoa(n)), 0o700)
+			}
+		})
+	}
+	if l := sweepOne(t, r); !l.Removed || present(e.path()) || entries(t, r) != 0 {
+		t.Errorf("%+v", l)
+	}
+	child.Wait()
 }
 
 // A kill may come between registering, making the directory and marking it.

@@ -159,9 +159,30 @@ func TestCutLine(t *testing.T) {
 			if out, err := f.sql(listDatabases); err != nil || strings.Contains(out, "filewise_") && name == "postgres" {
 				t.Errorf("left: %s %v", out, err)
 			}
+			f.killedWhileItWaits(t, p, way, lockOf[name].holder)
 			p.tidy()
 		})
 	}
+}
+
+// killedWhileItWaits: a run that has built nothing and is killed behind a line that has gone
+// dead without a word locks nobody of its host out.
+func (f *existing) killedWhileItWaits(t *testing.T, p *place, way *line, holder string) {
+	t.Helper()
+	now := time.Now()
+	hours := now.Add(2*time.Hour).Format("15:04") + "-" + now.Add(3*time.Hour).Format("15:04")
+	c := p.start("filewise", f.args("run", append(externalRun("200ms"), "--maintenance-window="+hours)...)...)
+	held := func() (bool, error) { out, err := f.sql(holder); return strings.TrimSpace(out) != "", err }
+	if err := until(time.Minute, held); err != nil {
+		t.Fatalf("it takes no lock: %v\n%s", err, &c.stderr)
+	}
+	way.silence()
+	_ = c.Process.Kill()
+	<-c.ended
+	if stands, err := held(); err != nil || !stands {
+		t.Fatalf("the dead lock does not stand: %v", err)
+	}
+	p.run(0, f.args("run", externalRun("200ms")...)...)
 }
 
 // Sessions of a run that was killed behind a line that had gone dead without a word stand on

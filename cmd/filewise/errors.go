@@ -38,7 +38,7 @@ const exitCodesHelp = `Exit codes:
   4    another measuring run holds this host, or the server of --target
   5    the store is corrupt, newer than this Filewise, not a store, or not writable
   6    too few layouts could be measured, or have a result in a CSV file
-  7    no such run, or no store where --store names one
+  7    no such run, or no store where --store or FILEWISE_STORE names one
   8    stopped for the sake of others (--abort-if, --maintenance-window) or for want of
        its server; everything finished is stored, "filewise resume" goes on
   9    a condition of --fail-if is met; the result is complete, shown and stored

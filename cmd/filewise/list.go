@@ -32,8 +32,8 @@ func (a *app) listCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			// A store that is typed has to be there; where there is none yet, there are no runs.
-			if cmd.Flags().Changed("store") && !slices.Contains(a.variables, "store") {
+			// A store that is named has to be there; where none is, and there is none yet, there are no runs.
+			if a.storePath != "" {
 				if _, err := os.Stat(a.storePath); err != nil {
 					return filewise.Errorf(filewise.CodeNotFound, "name one that is there, or leave --store out", "no store: %w", err)
 				}

@@ -122,7 +122,7 @@ func (s *memoryServer) Examine(_ context.Context, d filewise.Demand) []filewise.
 }
 
 // Lock is held by an open file: it goes with the process.
-func (s *memoryServer) Lock(_ context.Context, who string) (filewise.Lock, error) {
+func (s *memoryServer) Lock(_ context.Context, h filewise.Holder) (filewise.Lock, error) {
 	if err := s.up(); err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func (s *memoryServer) Lock(_ context.Context, who string) (filewise.Lock, error
 		other, _ := os.ReadFile(f.Name())
 		return nil, errors.Join(filewise.Errorf(filewise.CodeBusy, "wait for it", "another run measures on this server: %s", other), f.Close())
 	}
-	if err := errors.Join(f.Truncate(0), func() error { _, err := f.WriteString(who); return err }()); err != nil {
+	if err := errors.Join(f.Truncate(0), func() error { _, err := f.WriteString(h.Who); return err }()); err != nil {
 		return nil, err
 	}
 	return memoryLock{s, f}, nil

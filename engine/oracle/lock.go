@@ -27,8 +27,8 @@ const (
 // Lock takes the measuring lock of the database: by DBMS_LOCK where the account
 // may, and in any case by announcing it in v$session, where it is seen by name.
 // Both know the sessions of one pluggable database.
-func (s *server) Lock(ctx context.Context, who string) (filewise.Lock, error) {
-	c := &claim{server: s, who: who}
+func (s *server) Lock(ctx context.Context, h filewise.Holder) (filewise.Lock, error) {
+	c := &claim{server: s, who: h.Who}
 	holder := func(ctx context.Context) string { return holder(ctx, s.control) }
 	return external.Measuring{Claim: c, Holder: holder, Explain: func(err error) error { return err }}.Lock(ctx)
 }

@@ -136,12 +136,12 @@ var errLogApart = fmt.Errorf("where the WAL lies is decided for the whole server
 
 // Lock takes the server's measuring lock. Where it was lost, idle connections may be too, of
 // which nothing has been heard.
-func (s *externalServer) Lock(ctx context.Context, who string) (filewise.Lock, error) {
+func (s *externalServer) Lock(ctx context.Context, h filewise.Holder) (filewise.Lock, error) {
 	s.link.Forget()
 	for _, b := range s.builds.All() {
 		b.link.Forget()
 	}
-	return lock.Take(ctx, s.link, who)
+	return lock.Take(ctx, s.link, h)
 }
 
 // Facts are what the server is and the settings that decide what is measured.

@@ -119,7 +119,7 @@ func locked(t *testing.T, f *usersServer) {
 		var locks []filewise.Lock
 		for n, s := range servers {
 			wg.Go(func() {
-				lock, err := s.Lock(ctx, fmt.Sprintf("run %d of Größe", n))
+				lock, err := s.Lock(ctx, filewise.Holder{Who: fmt.Sprintf("run %d of Größe", n)})
 				mu.Lock()
 				defer mu.Unlock()
 				if err == nil {
@@ -136,7 +136,7 @@ func locked(t *testing.T, f *usersServer) {
 		must(t, locks[0].Held(ctx))
 		must(t, locks[0].Release())
 		for limit := time.Now().Add(10 * time.Second); ; { // the server's process ends a moment later
-			lock, err := servers[round%4].Lock(ctx, "next")
+			lock, err := servers[round%4].Lock(ctx, filewise.Holder{Who: "next"})
 			if err == nil {
 				// until it is gone
 				f.do("SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name LIKE 'filewise % measuring %'")

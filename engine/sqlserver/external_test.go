@@ -115,22 +115,22 @@ func markOfTheDead(t *testing.T, name string) string {
 func TestLock(t *testing.T) {
 	lab := newLab(t, nil)
 	one, two := lab.open(), lab.open()
-	held, err := one.Lock(t.Context(), "run 7 of ada")
+	held, err := one.Lock(t.Context(), filewise.Holder{Who: "run 7 of ada"})
 	ok(t, err)
 	ok(t, held.Held(t.Context()))
-	if _, err := two.Lock(t.Context(), "run 8"); filewise.CodeOf(err) != filewise.CodeBusy ||
+	if _, err := two.Lock(t.Context(), filewise.Holder{Who: "run 8"}); filewise.CodeOf(err) != filewise.CodeBusy ||
 		!strings.Contains(err.Error(), "run 7 of ada") || filewise.RemedyOf(err) == "" {
 		t.Errorf("%v", err)
 	}
 	lab.model.mu.Lock()
 	lab.model.view = false
 	lab.model.mu.Unlock()
-	if _, err := two.Lock(t.Context(), "run 8"); filewise.CodeOf(err) != filewise.CodeBusy ||
+	if _, err := two.Lock(t.Context(), filewise.Holder{Who: "run 8"}); filewise.CodeOf(err) != filewise.CodeBusy ||
 		!strings.Contains(err.Error(), "another Filewise") {
 		t.Errorf("%v", err)
 	}
 	ok(t, held.Release())
-	held, err = two.Lock(t.Context(), strings.Repeat("long ", 100))
+	held, err = two.Lock(t.Context(), filewise.Holder{Who: strings.Repeat("long ", 100)})
 	ok(t, err)
 	for _, s := range lab.wire.Sessions() { // its connection dies
 		if strings.HasPrefix(s.Login.Program, lockName) {
@@ -141,7 +141,7 @@ func TestLock(t *testing.T) {
 		t.Error("held by a connection that died")
 	}
 	soon(t, "the lock of a dead connection", func() bool {
-		again, err := one.Lock(t.Context(), "run 9")
+		again, err := one.Lock(t.Context(), filewise.Holder{Who: "run 9"})
 		if err == nil {
 			ok(t, again.Release())
 		}

@@ -16,8 +16,8 @@ const lockName = appName + " measures"
 
 // Lock takes the server's measuring lock: a lock of a session's in master, where
 // every account may take one. The server releases it when the session ends.
-func (s *externalServer) Lock(ctx context.Context, who string) (filewise.Lock, error) {
-	pool := s.login.pool("master", program(who), 1)
+func (s *externalServer) Lock(ctx context.Context, h filewise.Holder) (filewise.Lock, error) {
+	pool := s.login.pool("master", program(h.Who), 1)
 	return external.Measuring{Claim: &claim{pool: pool}, Holder: s.holder, Explain: s.login.explain}.Lock(ctx)
 }
 

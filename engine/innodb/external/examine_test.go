@@ -144,7 +144,7 @@ func testMonitor(t *testing.T, b bench) {
 		fatal(t, err)
 		return g[0].Value, g[1].Value
 	}
-	lock, err := s.Lock(ctx, "this one") // its connection is ours too
+	lock, err := s.Lock(ctx, filewise.Holder{Who: "this one"}) // its connection is ours too
 	fatal(t, err)
 	defer func() { fatal(t, lock.Release()) }()
 	if f := find(t, open(t, b, b.Target("filewise")).Examine(ctx, demand(t, nil)), "measuring lock"); f.Status != filewise.StatusOK {

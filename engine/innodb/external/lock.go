@@ -17,16 +17,15 @@ const measuring = "filewise measures"
 
 // Lock takes the server's measuring lock. On a cluster it is this node's. Where it was lost,
 // idle connections may be too, of which nothing has been heard.
-func (s *server) Lock(ctx context.Context, _ string) (filewise.Lock, error) {
+func (s *server) Lock(ctx context.Context, h filewise.Holder) (filewise.Lock, error) {
 	forget(s.db)
 	for _, b := range s.builds.All() {
 		forget(b.control)
 	}
 	holder := func(ctx context.Context) string { return "another Filewise (" + s.holder(ctx, measuring) + ")" }
 	c := s.claim(measuring)
-	var err error
-	if c.ticket, c.dead, err = s.tickets(ctx); err != nil {
-		return nil, errors.Join(s.explain(err), c.Close())
+	if h.Host != "" {
+		c.ticket = measuring + " @" + h.Host
 	}
 	return external.Measuring{Claim: c, Holder: holder, Explain: s.explain}.Lock(ctx)
 }
@@ -45,8 +44,7 @@ type claim struct {
 	conn    *sql.Conn
 	id      int64 // the server's number of the connection
 	name    string
-	ticket  string   // a second lock, which says who has the first; empty: none is taken
-	dead    []string // tickets of processes that have died
+	ticket  string // a second lock, which says of what host the first is; empty: none is taken
 }
 
 func (s *server) claim(name string) *claim {
@@ -88,16 +86,14 @@ func (c *claim) endOwn(ctx context.Context) error {
 		if err := c.conn.QueryRowContext(ctx, "SELECT IS_USED_LOCK(?)", c.name).Scan(&holder); err != nil || !holder.Valid {
 			return nil, err
 		}
-		_, own := c.numbers.left.Load(holder.Int64)
-		for _, ticket := range c.dead {
-			var died sql.NullInt64
-			if err := c.conn.QueryRowContext(ctx, "SELECT IS_USED_LOCK(?)", ticket).Scan(&died); err != nil {
+		if _, left := c.numbers.left.Load(holder.Int64); !left {
+			if c.ticket == "" || c.numbers.has(holder.Int64) {
+				return nil, nil
+			}
+			var died sql.NullInt64 // if it is of this host
+			if err := c.conn.QueryRowContext(ctx, "SELECT IS_USED_LOCK(?)", c.ticket).Scan(&died); err != nil || died != holder {
 				return nil, err
 			}
-			own = own || died == holder
-		}
-		if !own {
-			return nil, nil
 		}
 		return []string{strconv.FormatInt(holder.Int64, 10)}, nil
 	})

@@ -260,16 +260,17 @@ func testTwoRuns(t *testing.T, p bench) {
 	{
 		ctx := deadline(t)
 		one, two := open(t, p, server.Target("filewise")), open(t, p, server.Target("filewise"))
-		held, err := one.Lock(ctx, "one")
+		held, err := one.Lock(ctx, filewise.Holder{Who: "one"})
 		fatal(t, err)
 		for _, s := range []*server1{one, two} {
-			if _, err := s.Lock(ctx, "two"); filewise.CodeOf(err) != filewise.CodeBusy || !strings.Contains(fmt.Sprint(err), "filewise") {
+			_, err := s.Lock(ctx, filewise.Holder{Who: "two"})
+			if filewise.CodeOf(err) != filewise.CodeBusy || !strings.Contains(fmt.Sprint(err), "filewise") {
 				t.Errorf("a second lock: %v", err)
 			}
 		}
 		fatal(t, held.Held(ctx))
 		fatal(t, held.Release())
-		held, err = two.Lock(ctx, "two")
+		held, err = two.Lock(ctx, filewise.Holder{Who: "two"})
 		fatal(t, err)
 		var id int64
 		fatal(t, server.Root.QueryRow("SELECT IS_USED_LOCK(?)", measuring).Scan(&id))

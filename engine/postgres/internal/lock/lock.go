@@ -29,13 +29,14 @@ const (
 	measuring = "measuring"
 )
 
-var announced = regexp.MustCompile(`^filewise [0-9a-f]{8} (drawing|measuring)(?: (\d{1,18}))? ?(.*)$`)
+var announced = regexp.MustCompile(`^filewise [0-9a-f]{8} (drawing|measuring)(?: (\d{1,18}))?(?: @([0-9a-f]{12}))? ?(.*)$`)
 
 // ticket is another run's announcement.
 type ticket struct {
 	pid     int32
 	number  int64
 	drawing bool
+	host    string // the measuring lock of its host; empty: not known
 	who     string
 	name    string
 }
@@ -46,7 +47,7 @@ func parseTicket(pid int32, name string) (ticket, bool) {
 		return ticket{}, false
 	}
 	n, err := strconv.ParseInt("0"+m[2], 10, 64)
-	return ticket{pid: pid, number: n, drawing: m[1] == drawing, who: m[3], name: name}, err == nil
+	return ticket{pid: pid, number: n, drawing: m[1] == drawing, host: m[3], who: m[4], name: name}, err == nil
 }
 
 const (
@@ -58,14 +59,19 @@ const (
 
 // Take takes the measuring lock of the server that a link leads to, on a connection of its
 // own.
-func Take(ctx context.Context, l *client.Link, who string) (filewise.Lock, error) {
-	return external.Measuring{Claim: &claim{link: l, who: who}, Explain: l.Why}.Lock(ctx)
+func Take(ctx context.Context, l *client.Link, h filewise.Holder) (filewise.Lock, error) {
+	who := h.Who
+	if h.Host != "" {
+		who = "@" + h.Host + " " + who
+	}
+	return external.Measuring{Claim: &claim{link: l, host: h.Host, who: who}, Explain: l.Why}.Lock(ctx)
 }
 
 // claim is the session that announces the run.
 type claim struct {
 	link *client.Link
-	who  string
+	host string // the measuring lock of this host, which this process holds
+	who  string // with that in front
 	conn *pgx.Conn
 	name string // what the session announces
 }
@@ -119,10 +125,12 @@ var left sync.Map
 
 const endLeft = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND application_name = $2 AND usename = current_user"
 
-// endOwn ends a session that this process has left; false: it is another's.
+// endOwn ends a session that this process has left, or one that has died; false: it is
+// another's.
 func (c *claim) endOwn(ctx context.Context, t ticket) (bool, error) {
 	name, own := left.Load(t.pid)
-	if !own || name != t.name {
+	died := c.host != "" && t.host == c.host && !strings.HasPrefix(t.name, client.AppName())
+	if !died && (!own || name != t.name) {
 		return false, nil
 	}
 	_, err := c.conn.Exec(ctx, endLeft, t.pid, t.name)
