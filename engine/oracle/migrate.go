@@ -115,8 +115,8 @@ func (m *migration) write() error {
 		return err
 	}
 	drop, err := ident(m.name)
-	m.Back = append(m.Back, filewise.MigrationStep{Title: "the new tablespace, which has to be empty; its files stay, but for those that the " +
-		"server has named itself", Locks: "nothing", Stop: "nothing is lost", SQL: []string{"DROP TABLESPACE " + drop}, Later: true})
+	m.Back = append(m.Back, filewise.MigrationStep{Title: "the new tablespace, which has to be empty; its files stay, but for those that " +
+		"the server has named itself", Locks: "nothing", Stop: "nothing is lost", SQL: []string{"DROP TABLESPACE " + drop}, Later: true})
 	m.say()
 	return err
 }
@@ -249,8 +249,8 @@ func (m *migration) sizes(err error) (map[[2]string]int64, error) {
 		}
 	}
 	for _, kind := range slices.Sorted(maps.Keys(others)) {
-		m.Stays = append(m.Stays, fmt.Sprintf("what is of kind %s in tablespace %s (%d): each by an ALTER TABLE … MOVE of its own", kind, m.Database,
-			others[kind]))
+		m.Stays = append(m.Stays, fmt.Sprintf("what is of kind %s in tablespace %s (%d): each by an ALTER TABLE … MOVE of its own", kind,
+			m.Database, others[kind]))
 	}
 	return out, err
 }
@@ -336,8 +336,8 @@ func (m *migration) create(owners []string) error {
 		sql = append(sql, fmt.Sprintf(`ALTER USER %s QUOTA UNLIMITED ON "%s"`, user, m.name))
 	}
 	m.Steps = []filewise.MigrationStep{{Title: "tablespace " + m.name + " of " + filewise.FilesName(l.Data.Files), Locks: "nothing",
-		Written: size * int64(l.Data.Files), SQL: sql, Stop: "the tablespace has too few files, or quotas are missing: DROP TABLESPACE " + m.name +
-			", which is empty, and begin anew"}}
+		Written: size * int64(l.Data.Files), SQL: sql, Stop: "the tablespace has too few files, or quotas are missing: DROP TABLESPACE " +
+			m.name + ", which is empty, and begin anew"}}
 	return nil
 }
 
@@ -378,9 +378,9 @@ func (m *migration) move(t movedTable, to string) (filewise.MigrationStep, error
 			sql = append(sql, "ALTER INDEX "+index+" REBUILD")
 		}
 	}
-	return filewise.MigrationStep{Title: "table " + t.String() + " to tablespace " + to, Locks: locks, Read: t.Bytes, Written: 2 * t.Bytes, SQL: sql,
-		Stop: "each statement is done whole or not at all; what one had written is freed by the server. After a MOVE without ONLINE the table's " +
-			"indexes are UNUSABLE until they are rebuilt: execute the rest of the step. Earlier steps stay done"}, nil
+	return filewise.MigrationStep{Title: "table " + t.String() + " to tablespace " + to, Locks: locks, Read: t.Bytes, Written: 2 * t.Bytes,
+		SQL: sql, Stop: "each statement is done whole or not at all; what one had written is freed by the server. After a MOVE without ONLINE " +
+			"the table's indexes are UNUSABLE until they are rebuilt: execute the rest of the step. Earlier steps stay done"}, nil
 }
 
 // open has the client stop at the first error, and the server refuse another database.
@@ -410,8 +410,8 @@ func (m *migration) say() {
 	m.Effects = []string{
 		"this script: it was checked against Oracle's grammar, and has not yet been executed by the product",
 		"backups: RMAN's next incremental one copies all that has moved; a script that names tablespaces or files has to learn the new ones",
-		"replicas: a standby of Data Guard creates the files as well, with STANDBY_FILE_MANAGEMENT = AUTO; with MANUAL its recovery stops at the " +
-			"first: set it before",
+		"replicas: a standby of Data Guard creates the files as well, with STANDBY_FILE_MANAGEMENT = AUTO; with MANUAL its recovery stops at " +
+			"the first: set it before",
 		"the log: each block that moves is written to the redo log, and archived with it, once for its table and once for its indexes",
 		"rows get new ROWIDs: what has stored old ones finds other rows, or none",
 		"licences: ONLINE is not in Standard Edition, where MOVE locks the table: this script says " +
@@ -420,7 +420,7 @@ func (m *migration) say() {
 	}
 	m.Stays = append(m.Stays, "tables that are not named above: name them with --table",
 		"new tables: ALTER USER … DEFAULT TABLESPACE "+m.name+" has them there",
-		"the files of tablespace "+m.Database+", which do not shrink: ALTER DATABASE DATAFILE … RESIZE, as far as what is at their ends has moved")
+		"the files of tablespace "+m.Database+", which do not shrink: ALTER DATABASE DATAFILE … RESIZE, as far as their ends are free")
 	if m.wish.Layout.Indexes == filewise.IndexesApart {
 		m.Stays = append(m.Stays, "indexes, which the run had in a tablespace of their own: ALTER INDEX … REBUILD TABLESPACE moves each there")
 	}

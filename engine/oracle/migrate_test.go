@@ -64,7 +64,8 @@ func TestMigrate(t *testing.T) {
 			t.Errorf("there is no %s in\n%s", text, in)
 		}
 	}
-	if !strings.Contains(back, "\n-- DROP TABLESPACE") || strings.Contains(there+back, "ORDERS_X") || m.Space["a"] != m.Space["b"] || m.Space["a"] != 2*410624*kib || len(m.Steps) != 2 {
+	if !strings.Contains(back, "\n-- DROP TABLESPACE") || strings.Contains(there+back, "ORDERS_X") || m.Space["a"] != m.Space["b"] ||
+		m.Space["a"] != 2*410624*kib || len(m.Steps) != 2 {
 		t.Errorf("space %v, %d steps:\n%s", m.Space, len(m.Steps), there)
 	}
 	p := newParser(t)
@@ -94,8 +95,12 @@ func TestMigrateStandardEdition(t *testing.T) {
 // What cannot move, and where there is nothing to move, is refused by name.
 func TestMigrateRefuses(t *testing.T) {
 	for says, change := range map[string]func(f *fakeServer) []string{
-		"NOTES cannot be spread: index NOTES_TEXT is a domain index; column BODY is LONG": func(*fakeServer) []string { return []string{"NOTES"} },
-		"CLUSTERED cannot be spread: it lies in cluster C1":                               func(*fakeServer) []string { return []string{"CLUSTERED"} },
+		"NOTES cannot be spread: index NOTES_TEXT is a domain index; column BODY is LONG": func(*fakeServer) []string {
+			return []string{"NOTES"}
+		},
+		"CLUSTERED cannot be spread: it lies in cluster C1": func(*fakeServer) []string {
+			return []string{"CLUSTERED"}
+		},
 		"there is no table NONE": func(*fakeServer) []string { return []string{"NONE"} },
 		"there is no tablespace SALES": func(f *fakeServer) []string {
 			f.answers["migrate-space"] = nil
