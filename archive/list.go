@@ -2,6 +2,7 @@ package archive
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -43,4 +44,30 @@ func Chosen(runs []store.RunInfo, filters []string, order string) ([]store.RunIn
 		return 0
 	})
 	return out, nil
+}
+
+// ListText is a list of runs for people, of so many that are stored.
+func ListText(runs []store.RunInfo, stored int) string {
+	switch {
+	case stored == 0:
+		return "No runs yet. \"filewise run\" makes one.\n"
+	case len(runs) == 0:
+		return "None of " + filewise.Counted(stored, "run") + " is like that.\n"
+	}
+	var b strings.Builder
+	b.WriteString(" RUN  STARTED           STATE        WHAT\n")
+	for _, r := range runs {
+		fmt.Fprintf(&b, "%4d  %s  %-11s  %s on %s, %s; %d trials\n", r.ID, r.Started.Local().Format("2006-01-02 15:04"),
+			r.State, r.Scenario, r.Engine, strings.Join(r.Layouts, " · "), r.Trials)
+		lines := []string{strings.Join(slices.DeleteFunc(append([]string{r.Name}, r.Tags...), func(s string) bool { return s == "" }), ", ")}
+		if r.Origin != nil {
+			lines = append(lines, "imported: "+r.Origin.String())
+		}
+		for _, line := range append(lines, r.Verdict) {
+			if line != "" {
+				fmt.Fprintf(&b, "      %s\n", line)
+			}
+		}
+	}
+	return b.String()
 }

@@ -9,6 +9,7 @@ import (
 	"filewise"
 	"filewise/experiment"
 	"filewise/plan"
+	"filewise/preview"
 	"filewise/run"
 )
 
@@ -26,6 +27,8 @@ type Diagnosis struct {
 	Notifications []filewise.Finding `json:"notifications,omitempty"`
 	Failed        int                `json:"failed"`
 	Warnings      int                `json:"warnings"`
+	// Resolves is which differences can be seen here; nil: that was not measured.
+	Resolves *preview.Power `json:"resolves,omitempty"`
 
 	hosts, users []string // that it does not name
 }

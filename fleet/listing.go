@@ -36,6 +36,25 @@ func (p Present) Words() string {
 	return fmt.Sprintf("host %s %v, %s%s", p.Host, p.Labels, filewise.Counted(p.Cores, "core"), away)
 }
 
+// Started is what a campaign was begun with.
+type Started struct {
+	Campaign string  `json:"campaign"`
+	Started  int     `json:"started"` // orders
+	Hosts    []Offer `json:"hosts"`
+}
+
+// Told is a campaign whose orders were told something.
+type Told struct {
+	Campaign string `json:"campaign"`
+	Told     int    `json:"told"` // orders that had not ended
+}
+
+// Listed are all campaigns and hosts.
+type Listed struct {
+	Campaigns []Sum     `json:"campaigns"`
+	Hosts     []Present `json:"hosts"`
+}
+
 // Sum is how many orders of a campaign are in which condition.
 type Sum struct {
 	Campaign string         `json:"campaign"`

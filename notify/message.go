@@ -87,13 +87,14 @@ const (
 	Schema = 1
 )
 
-func (m Message) json() ([]byte, error) {
-	return json.Marshal(struct {
-		Format string `json:"format"`
-		Schema int    `json:"schema"`
-		Message
-	}{Format, Schema, m})
+// Document is what a webhook gets.
+type Document struct {
+	Format string `json:"format"`
+	Schema int    `json:"schema"`
+	Message
 }
+
+func (m Message) json() ([]byte, error) { return json.Marshal(Document{Format, Schema, m}) }
 
 // urgent tells whether somebody has to do something.
 func (m Message) urgent() bool { return m.Event == Failed || m.Event == Attention }

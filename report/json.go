@@ -20,10 +20,10 @@ import (
 // renamed, removed or changes its meaning; new fields alone do not change it.
 const Schema = "filewise-report/1"
 
-// runDoc is the JSON form of a run. Durations are in nanoseconds where their
+// Document is the JSON form of a run. Durations are in nanoseconds where their
 // names end in _ns; effects are on the natural log scale; what is not known is
 // null or missing.
-type runDoc struct {
+type Document struct {
 	Schema    string            `json:"schema"`
 	RunID     int64             `json:"run"`
 	Version   string            `json:"version"` // of Filewise
@@ -50,7 +50,7 @@ type runDoc struct {
 	Spread []spreadDoc    `json:"spread,omitempty"`
 	Gate   []gate.Outcome `json:"gate,omitempty"` // what conditions of --fail-if came to
 	// Tables are all of the report, as people read them, with the values behind the texts.
-	Tables []document.Table `json:"tables"`
+	Tables []document.Values `json:"tables"`
 }
 
 // judgementDoc has the first family's verdict beside the rest, and the families where
@@ -195,7 +195,7 @@ type deltaDoc struct {
 // JSON writes the run as one JSON document.
 func JSON(w io.Writer, d Data) error {
 	v := newView(d)
-	doc := runDoc{
+	doc := Document{
 		Schema: Schema, RunID: d.RunID, Version: d.Version, State: d.State,
 		Started: when(d.Started), Ended: when(d.Ended), Rejudged: d.Rejudged, Headline: v.Headline(),
 		Layouts: layoutDocs(v), Judgement: judgementOf(d.Judgement), Plan: d.Plan, Scenario: d.Scenario,

@@ -90,7 +90,7 @@ func (a *app) campaign(ctx context.Context, c fleet.Campaigns, file string, f *c
 	fmt.Fprintf(a.stderr, "filewise: campaign %s: %s started on %s\n", f.name, filewise.Counted(n, "order"),
 		filewise.Counted(len(hosts), "host"))
 	if f.detach {
-		return a.print(map[string]any{"campaign": f.name, "started": n, "hosts": hosts}, func(w *lineWriter) {
+		return a.print(fleet.Started{Campaign: f.name, Started: n, Hosts: hosts}, func(w *lineWriter) {
 			w.printf("\"filewise campaign show %s\" says how it goes, \"filewise campaign fetch %s\" takes the results.\n", f.name, f.name)
 		})
 	}
@@ -148,7 +148,7 @@ func (a *app) campaignList(f *campaignFlags) *cobra.Command {
 					return err
 				}
 				sums := fleet.Sums(states)
-				return a.print(map[string]any{"campaigns": sums, "hosts": hosts}, func(w *lineWriter) {
+				return a.print(fleet.Listed{Campaigns: sums, Hosts: hosts}, func(w *lineWriter) {
 					for _, r := range sums {
 						w.printf("%s: %s\n", r.Campaign, strings.Trim(fmt.Sprint(r.Orders), "map[]"))
 					}
@@ -193,7 +193,7 @@ func (a *app) campaignTell(f *campaignFlags, word, short string) *cobra.Command 
 				if err != nil {
 					return err
 				}
-				return a.print(map[string]any{"campaign": args[0], "told": n}, func(w *lineWriter) {
+				return a.print(fleet.Told{Campaign: args[0], Told: n}, func(w *lineWriter) {
 					w.printf("Told %s that had not ended.\n", filewise.Counted(n, "order"))
 				})
 			})

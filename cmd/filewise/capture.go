@@ -13,6 +13,12 @@ import (
 	"filewise/plan"
 )
 
+// captured is what was read, with the study file where that is not written to a file.
+type captured struct {
+	*capture.Study
+	YAML string `json:"study"`
+}
+
 func (a *app) captureCommand() *cobra.Command {
 	var f plan.TargetOptions
 	var output, log string
@@ -46,10 +52,7 @@ personal no value is asked for, unless --values.`,
 				}
 				text = ""
 			}
-			out := struct {
-				*capture.Study
-				YAML string `json:"study"`
-			}{s, text}
+			out := captured{s, text}
 			return a.print(out, func(w *lineWriter) {
 				if text != "" {
 					w.printf("%s", text)

@@ -57,7 +57,7 @@ files, and remembers it: reports then give every load as a share of that.
 			if err != nil {
 				return err
 			}
-			if err := a.print(d, d.text); err != nil {
+			if err := a.print(d, func(w *lineWriter) { w.printf("%s", d.Text()) }); err != nil {
 				return err
 			}
 			if d.Failed > 0 {
@@ -81,12 +81,6 @@ files, and remembers it: reports then give every load as a share of that.
 	return cmd
 }
 
-// diagnosis is what doctor shows.
-type diagnosis struct {
-	*doctor.Diagnosis
-	Resolves *preview.Power `json:"resolves,omitempty"`
-}
-
 // usualPlan is the plan that run would make of no other options: what doctor
 // examines a server for.
 func usualPlan(o *plan.Options) (plan.Made, error) {
@@ -99,7 +93,7 @@ func usualPlan(o *plan.Options) (plan.Made, error) {
 }
 
 // diagnose looks at the machine, and at what is named.
-func (a *app) diagnose(ctx context.Context, o *plan.Options, f *doctorFlags) (*diagnosis, error) {
+func (a *app) diagnose(ctx context.Context, o *plan.Options, f *doctorFlags) (*doctor.Diagnosis, error) {
 	to, err := f.told.Told()
 	if err != nil {
 		return nil, err
@@ -113,7 +107,7 @@ func (a *app) diagnose(ctx context.Context, o *plan.Options, f *doctorFlags) (*d
 		return nil, filewise.Errorf(filewise.CodeUsage, "give a server by --target, or leave --self-check out",
 			"--self-check is for existing servers: a managed one is tried whenever it is opened")
 	}
-	d := &diagnosis{Diagnosis: &doctor.Diagnosis{Version: versionString()}}
+	d := &doctor.Diagnosis{Version: versionString()}
 	var volumes []filewise.Volume
 	if !external { // whose are not of this machine
 		volumes = made.Target.Volumes
@@ -169,7 +163,7 @@ func storageFindings(ctx context.Context, made plan.Made) ([]filewise.Finding, e
 }
 
 // resolve measures the noise of the usual experiment and adds what it allows to see.
-func (a *app) resolve(ctx context.Context, made plan.Made, o *plan.TargetOptions, d *diagnosis) error {
+func (a *app) resolve(ctx context.Context, made plan.Made, o *plan.TargetOptions, d *doctor.Diagnosis) error {
 	n, err := a.measureNoise(ctx, made, o)
 	if err != nil {
 		return err
@@ -177,40 +171,4 @@ func (a *app) resolve(ctx context.Context, made plan.Made, o *plan.TargetOptions
 	out, err := preview.Sees(n, len(made.Layouts), made.Confidence)
 	d.Resolves = &out
 	return err
-}
-
-func (d *diagnosis) text(w *lineWriter) {
-	w.printf("filewise doctor, version %s\n\nThis machine\n", d.Version)
-	printFindings(w, d.Machine)
-	if d.Engine != "" {
-		w.printf("\n%s, %s\n", d.Engine, d.Mode)
-		for _, fact := range d.Server {
-			w.printf("  %s: %s\n", fact.Name, indent(fact.Value, 4))
-		}
-		w.printf("\nChecks\n")
-		printFindings(w, d.Findings)
-		for _, c := range filewise.Capabilities {
-			if why, ok := d.Offers[c]; ok && why != "yes" {
-				w.printf("  %-8s %s: %s\n", "cannot", c, indent(why, 11))
-			}
-		}
-	}
-	switch {
-	case len(d.SelfCheck) > 0:
-		w.printf("\nSelf-check: every workload once, in scratch databases\n")
-		printFindings(w, d.SelfCheck)
-	case d.Mode == filewise.External:
-		w.printf("\nNothing was written. --self-check tries every workload once, in scratch databases that it drops again.\n")
-	}
-	if len(d.Notifications) > 0 {
-		w.printf("\nNotifications\n")
-		printFindings(w, d.Notifications)
-	}
-	if d.Resolves != nil {
-		w.printf("\nWhat can be seen here\n")
-		w.printf("%s", d.Resolves.Text())
-	} else {
-		w.printf("\nWhich differences can be seen here, and in which time: filewise doctor --resolve measures it.\n")
-	}
-	w.printf("\n%s failed, %d warned.\n", filewise.Counted(d.Failed, "check"), d.Warnings)
 }

@@ -93,7 +93,7 @@ func (a *app) unknownVariables(root *cobra.Command) {
 			message += "; did you mean " + prefix + near + "?"
 		}
 		if a.json || slices.Contains(a.args, "--json") {
-			_ = json.NewEncoder(a.stderr).Encode(map[string]any{"warning": map[string]any{"message": message}})
+			_ = json.NewEncoder(a.stderr).Encode(warned{warning{message}})
 			continue
 		}
 		fmt.Fprintf(a.stderr, "filewise: warning: %s\n", message)

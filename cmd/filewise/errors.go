@@ -78,11 +78,7 @@ func (a *app) reportError(err error, args []string) {
 	message, remedy := a.named(filewise.Plain(err), filewise.RemedyOf(err))
 	message, remedy = a.masked(message), a.masked(remedy)
 	if a.json || slices.Contains(args, "--json") { // also when a flag before it is wrong
-		out := map[string]any{"error": map[string]any{
-			"code": filewise.CodeOf(err), "message": message,
-			"remedy": remedy, "exit_code": code,
-		}}
-		if json.NewEncoder(a.stderr).Encode(out) == nil {
+		if json.NewEncoder(a.stderr).Encode(failed{failure{filewise.CodeOf(err), code, message, remedy}}) == nil {
 			return
 		}
 	}

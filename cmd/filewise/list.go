@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,7 +9,6 @@ import (
 	"filewise"
 	"filewise/archive"
 	"filewise/plan"
-	"filewise/store"
 )
 
 func (a *app) listCommand() *cobra.Command {
@@ -42,7 +40,7 @@ func (a *app) listCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.print(chosen, func(w *lineWriter) { listText(w, chosen, len(runs)) })
+			return a.print(chosen, func(w *lineWriter) { w.printf("%s", archive.ListText(chosen, len(runs))) })
 		},
 	}
 	cmd.Flags().StringArrayVar(&filters, "filter", nil, "list only runs with this `KEY=VALUE`, the key one of name, tag, scenario, "+
@@ -50,29 +48,4 @@ func (a *app) listCommand() *cobra.Command {
 	cmd.Flags().StringVar(&sort, "sort", archive.ListOrders[0], "`order`: "+strings.Join(archive.ListOrders, ", "))
 	completeFlag(cmd, "sort", archive.ListOrders...)
 	return cmd
-}
-
-func listText(w *lineWriter, runs []store.RunInfo, stored int) {
-	switch {
-	case stored == 0:
-		w.printf("No runs yet. \"filewise run\" makes one.\n")
-		return
-	case len(runs) == 0:
-		w.printf("None of %s is like that.\n", filewise.Counted(stored, "run"))
-		return
-	}
-	w.printf(" RUN  STARTED           STATE        WHAT\n")
-	for _, r := range runs {
-		w.printf("%4d  %s  %-11s  %s on %s, %s; %d trials\n", r.ID, r.Started.Local().Format("2006-01-02 15:04"),
-			r.State, r.Scenario, r.Engine, strings.Join(r.Layouts, " · "), r.Trials)
-		if called := slices.DeleteFunc(append([]string{r.Name}, r.Tags...), func(s string) bool { return s == "" }); len(called) > 0 {
-			w.printf("      %s\n", strings.Join(called, ", "))
-		}
-		if r.Origin != nil {
-			w.printf("      imported: %s\n", r.Origin)
-		}
-		if r.Verdict != "" {
-			w.printf("      %s\n", r.Verdict)
-		}
-	}
 }

@@ -18,7 +18,7 @@ func TestMain(m *testing.M) {
 		forgetEnvironment()
 	}
 	addMemory()
-	testscript.Main(m, map[string]func(){"filewise": main})
+	testscript.Main(m, map[string]func(){"filewise": checkedMain})
 }
 
 // attackVariable is set where bench/attack runs a test.

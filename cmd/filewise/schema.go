@@ -2,23 +2,113 @@ package main
 
 import (
 	"io"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/spf13/cobra"
 
+	"filewise"
+	"filewise/apply"
+	"filewise/archive"
+	"filewise/capture"
+	"filewise/doctor"
+	"filewise/fleet"
+	"filewise/internal/jsonform"
+	"filewise/internal/nearest"
+	"filewise/notify"
+	"filewise/preview"
+	"filewise/report"
+	"filewise/run"
+	"filewise/scratch"
+	"filewise/store"
 	"filewise/study"
+	"filewise/tune"
+	"filewise/workload"
 )
+
+type (
+	served struct {
+		URL       string `json:"url"`
+		TokenFile string `json:"token_file"`
+	}
+	stopped struct {
+		Run     int64 `json:"run"` // 0: it has not come to one yet
+		Process int   `json:"process"`
+		Stopped bool  `json:"stopped"`
+	}
+	failed struct {
+		Error failure `json:"error"`
+	}
+	failure struct {
+		Code     filewise.Code `json:"code"`
+		ExitCode int           `json:"exit_code"`
+		Message  string        `json:"message"`
+		Remedy   string        `json:"remedy"`
+	}
+	warned struct {
+		Warning warning `json:"warning"`
+	}
+	warning struct {
+		Message string `json:"message"`
+	}
+)
+
+// outputs are the forms of what commands print with --json, and of what else is JSON.
+func outputs() map[string][]any {
+	result, studied := report.Document{}, study.Ended{}
+	return map[string][]any{
+		"run": {result, studied}, "resume": {result, studied}, "show": {result}, "report": {result}, "judge": {result, archive.Elsewhere{}},
+		"plan": {preview.Preview{}, previews{}, preview.Power{}}, "compare": {archive.Comparison{}, report.Across{}},
+		"list": {[]store.RunInfo{}}, "import": {imported{}}, "apply": {apply.Scripts{}}, "backup": {result, tune.Result{}},
+		"capture": {captured{}}, "inspect": {inspected{}}, "doctor": {doctor.Diagnosis{}}, "engines": {[]engineInfo{}, engineInfo{}},
+		"scenarios": {[]workload.Scenario{}, workload.Scenario{}}, "clean": {[]scratch.Leftover{}, []run.Leftover{}},
+		"stop": {stopped{}}, "serve": {served{}}, "version": {map[string]string{}},
+		"campaign": {fleet.Started{}, []fleet.Fetched{}, fleet.Listed{}, []fleet.State{}, fleet.Told{}},
+		"error":    {failed{}}, "warning": {warned{}}, "event": {notify.Document{}},
+	}
+}
+
+// schemaOf is the JSON Schema of an output.
+func schemaOf(name string) (*jsonschema.Schema, error) {
+	var forms []reflect.Type
+	for _, form := range outputs()[name] {
+		forms = append(forms, reflect.TypeOf(form))
+	}
+	types := maps.Clone(jsonform.Unknown)
+	types[reflect.TypeFor[capture.Options]()] = &jsonschema.Schema{Type: "object"} // embedded, and not told
+	return jsonform.Of("Filewise: "+name, "Names that end in _ns are nanoseconds; null and missing are not known.", types, forms...)
+}
 
 func (a *app) schemaCommand() *cobra.Command {
 	var output string
+	names := slices.Sorted(maps.Keys(outputs()))
 	cmd := &cobra.Command{
-		Use:   "schema",
-		Short: "Print the JSON Schema of study files",
+		Use:   "schema [OUTPUT]",
+		Short: "Print the JSON Schema of study files, or of what a command prints with --json",
 		Long: `Schema prints the JSON Schema (draft 2020-12) of study files, by which editors
-complete and check them. It is made from the same table as the parser.`,
+complete and check them: it is made from the same table as the parser. With OUTPUT it is that of
+what the command of this name prints with --json, of errors and warnings there, or of the events
+that webhooks get, made of the very types; "filewise export --schema" prints that of exports.
+OUTPUT is one of:
+  ` + indent(ansi.Wordwrap(strings.Join(names, " "), lineWidth, ""), 2),
 		Example: `  filewise schema > filewise.schema.json
-  filewise schema --output filewise.schema.json`,
-		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+  filewise schema plan --output plan.schema.json`,
+		Args: cobra.MaximumNArgs(1), ValidArgs: names,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				if outputs()[args[0]] == nil {
+					return nearest.Unknown("output", args[0], names)
+				}
+				s, err := schemaOf(args[0])
+				if err != nil {
+					return err
+				}
+				return a.write(output, func(w io.Writer) error { return jsonform.Write(w, s) })
+			}
 			text, err := study.Schema(studyForm())
 			if err != nil {
 				return err

@@ -39,7 +39,7 @@ Filewise's state directory, and stands in the URL that is printed on a terminal.
 			}
 			defer a.closePage()
 			if a.json {
-				if err := a.printJSON(map[string]any{"url": a.page.URL(), "token_file": f.tokenFile}); err != nil {
+				if err := a.printJSON(served{a.page.URL(), f.tokenFile}); err != nil {
 					return err
 				}
 			}

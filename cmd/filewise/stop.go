@@ -36,7 +36,7 @@ this host. The process is known by more than its number: no other is signalled.`
 				return filewise.Errorf(filewise.CodePreflight, "run it as the user whose run it is, on the same host; or press Ctrl-C there",
 					"%s could not be stopped: %w", m, err)
 			}
-			return a.print(map[string]any{"run": m.Run, "process": m.Owner.PID, "stopped": true}, func(w *lineWriter) {
+			return a.print(stopped{m.Run, m.Owner.PID, true}, func(w *lineWriter) {
 				w.printf("Stopped %s.\n", m)
 				if m.Run != 0 {
 					w.printf("\"filewise resume %d\" goes on with it.\n", m.Run)

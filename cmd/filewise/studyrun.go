@@ -14,18 +14,6 @@ import (
 	"filewise/study"
 )
 
-// studyResult is what became of one experiment of a study.
-type studyResult struct {
-	Name    string `json:"name"`
-	Run     int64  `json:"run,omitempty"` // of the store; 0: it did not come to one
-	Verdict string `json:"verdict,omitempty"`
-	Error   string `json:"error,omitempty"`
-	// Skipped: it was not begun, because the one before was interrupted.
-	Skipped bool `json:"skipped,omitempty"`
-	// Result is what the command shows of one run.
-	Result json.RawMessage `json:"result,omitempty"`
-}
-
 // runStudy runs the experiments of a study file one after the other. One that
 // fails does not keep the others from being run; Ctrl-C ends them all.
 // open comes once the file is read, which may say what is to be opened.
@@ -39,7 +27,7 @@ func (a *app) runStudy(cmd *cobra.Command, o *plan.Options, file string, only []
 	}
 	var first error
 	failed := 0
-	results := make([]studyResult, len(all))
+	results := make([]study.Outcome, len(all))
 	for i, p := range all {
 		results[i].Name = p.Experiment.Name
 		if first != nil && cmd.Context().Err() != nil {
@@ -74,7 +62,7 @@ func (a *app) runStudy(cmd *cobra.Command, o *plan.Options, file string, only []
 
 // runPlanned runs one experiment, and keeps what is shown of it where that becomes
 // a part of one JSON document.
-func (a *app) runPlanned(cmd *cobra.Command, p study.Planned, g *resultFlags, to *studyResult) error {
+func (a *app) runPlanned(cmd *cobra.Command, p study.Planned, g *resultFlags, to *study.Outcome) error {
 	stdout := a.stdout
 	var shown bytes.Buffer
 	if a.json {
@@ -97,37 +85,26 @@ func (a *app) begins(i, of int, name string) {
 }
 
 // printStudy sums up what the experiments came to: one needs no summary.
-func (a *app) printStudy(results []studyResult) error {
+func (a *app) printStudy(results []study.Outcome) error {
 	if a.json {
-		return a.printJSON(map[string]any{"experiments": results})
+		return a.printJSON(study.Ended{Experiments: results})
 	}
 	if len(results) < 2 {
 		return nil
 	}
-	width := 0
-	for _, r := range results {
-		width = max(width, min(len([]rune(r.Name)), 40))
-	}
 	w := &lineWriter{w: a.stdout}
-	w.printf("\nSummary of %d experiments\n", len(results))
-	for _, r := range results {
-		words := r.Verdict
-		switch {
-		case r.Skipped:
-			words = "not begun"
-		case r.Error != "" && r.Verdict == "":
-			line, _, _ := strings.Cut(r.Error, "\n")
-			words = "failed: " + line
-		case r.Error != "":
-			words += " (ended early)"
-		}
-		run := "      –"
-		if r.Run > 0 {
-			run = fmt.Sprintf("run %3d", r.Run)
-		}
-		w.printf("  %-*s  %s  %s\n", width, r.Name, run, words)
-	}
+	w.printf("%s", study.Summary(results))
 	return w.err
+}
+
+// previews are what the experiments of a study file would do.
+type previews struct {
+	Experiments []named `json:"experiments"`
+}
+
+type named struct {
+	Name string `json:"name"`
+	preview.Preview
 }
 
 // planStudy shows what every experiment of a study file would do.
@@ -139,19 +116,15 @@ func (a *app) planStudy(cmd *cobra.Command, o *plan.Options, file string, only [
 	if !a.json {
 		return a.printPlans(cmd, all, sql)
 	}
-	type shown struct {
-		Name string `json:"name"`
-		preview.Preview
-	}
-	out := []shown{}
+	out := previews{Experiments: []named{}}
 	for _, p := range all {
 		v, err := a.previewOf(cmd.Context(), p.Made)
 		if err != nil {
 			return err
 		}
-		out = append(out, shown{p.Experiment.Name, v})
+		out.Experiments = append(out.Experiments, named{p.Experiment.Name, v})
 	}
-	return a.printJSON(map[string]any{"experiments": out})
+	return a.printJSON(out)
 }
 
 func (a *app) printPlans(cmd *cobra.Command, all []study.Planned, sql bool) error {

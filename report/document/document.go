@@ -152,12 +152,12 @@ func Write(w io.Writer, d Document, format string, opts TerminalOptions) error {
 
 // Tables are all that a document has, in their order; one that a page shows in two parts
 // is one.
-func (d Document) Tables() []Table {
-	var out []Table
+func (d Document) Tables() []Values {
+	var out []Values
 	for _, s := range d.Sections {
 		for _, t := range tables(s.Blocks) {
-			if t.Class != "more" && !slices.ContainsFunc(out, func(o Table) bool { return o.Caption == t.Caption }) {
-				out = append(out, t)
+			if t.Class != "more" && !slices.ContainsFunc(out, func(o Values) bool { return o.Caption == t.Caption }) {
+				out = append(out, t.values())
 			}
 		}
 	}

@@ -1,7 +1,6 @@
 package document
 
 import (
-	"encoding/json"
 	"math"
 	"strings"
 )
@@ -188,27 +187,32 @@ func (c Cell) line() string {
 	return out
 }
 
-// MarshalJSON writes columns, and rows of values in their order: a number where it is
-// known to be one, null where it is not known, else the text.
-func (t Table) MarshalJSON() ([]byte, error) {
-	type column struct {
-		Name string `json:"name"`
-		Unit string `json:"unit,omitempty"`
-	}
-	doc := struct {
-		Caption string   `json:"caption"`
-		Columns []column `json:"columns"`
-		Rows    [][]any  `json:"rows"`
-	}{Caption: t.Caption, Rows: make([][]any, len(t.Rows))}
+// Values are a table in JSON.
+type Values struct {
+	Caption string        `json:"caption"`
+	Columns []ValueColumn `json:"columns"`
+	Rows    [][]any       `json:"rows"`
+}
+
+// ValueColumn is a column of values.
+type ValueColumn struct {
+	Name string `json:"name"`
+	Unit string `json:"unit,omitempty"`
+}
+
+// values are columns, and rows of values in their order: a number where it is known to be
+// one, null where it is not known, else the text.
+func (t Table) values() Values {
+	doc := Values{Caption: t.Caption, Rows: make([][]any, len(t.Rows))}
 	for _, c := range t.Columns {
-		doc.Columns = append(doc.Columns, column{c.FullName(), c.Unit})
+		doc.Columns = append(doc.Columns, ValueColumn{c.FullName(), c.Unit})
 	}
 	for i, r := range t.Rows {
 		for _, c := range r.Cells {
 			doc.Rows[i] = append(doc.Rows[i], c.value())
 		}
 	}
-	return json.Marshal(doc)
+	return doc
 }
 
 func (c Cell) value() any {
