@@ -91,16 +91,24 @@ func (r Result) bestKnown(look Look) string {
 		}
 	}
 	name, base := r.Arms[look.Recommended].Name, r.Arms[r.Config.Baseline].Name
-	gain := "at least " + change(best.Lo) + " against " + base
-	if inTimes(best.Lo) {
-		gain = "at least " + times(best.Lo) + " times " + base
-	}
 	apart := ""
 	if len(rival) > 0 {
 		apart = fmt.Sprintf("; %s and %s are not told apart", strings.Join(rival, ", "), name)
 	}
-	return fmt.Sprintf("Recommended: %s, %s%s. No tested layout is %s (%s).",
-		name, gain, apart, faster(best.Regret, ""), level(r.Config.Confidence))
+	loss, isFactor := bound(best.Regret)
+	if isFactor {
+		loss = "a factor of " + loss
+	}
+	return fmt.Sprintf("Recommended: %s, %s%s (%s). Its worst-case loss, %s, is at most a quarter of the proven gain.",
+		name, atLeast(best.Lo, base), apart, level(r.Config.Confidence), loss)
+}
+
+// atLeast phrases a gain that is proven.
+func atLeast(gain float64, base string) string {
+	if inTimes(gain) {
+		return "at least " + times(gain) + " times " + base
+	}
+	return "at least " + change(gain) + " against " + base
 }
 
 // equivalence says how large a difference can still be where none was found, for
@@ -155,18 +163,19 @@ func undecided(r Result, look Look, opts WordsOptions) string {
 	if !finite(look.LargestDifference) && look.Block < r.FirstClaim() {
 		return r.tooSoon(look.Block)
 	}
-	if !finite(look.LargestDifference) {
-		return fmt.Sprintf("Undecided: too few trials succeeded to exclude any difference (%s, %s).",
-			plural(look.Block, "block"), plural(look.Trials, "trial"))
-	}
 	if look.ahead(r.Config.Baseline) {
 		return r.betterButWhich(look)
 	}
+	largest, of := r.excluded(look)
+	if !finite(largest) {
+		return fmt.Sprintf("Undecided: too few trials succeeded to exclude any difference (%s, %s).",
+			plural(look.Block, "block"), plural(look.Trials, "trial"))
+	}
 	var b strings.Builder
-	if look.LargestDifference > math.Log(unresolvableFrom) {
-		fmt.Fprintf(&b, "Undecided: not even differences of a factor of %d are excluded", unresolvableFrom)
+	if largest > math.Log(unresolvableFrom) {
+		fmt.Fprintf(&b, "Undecided: not even differences of a factor of %d are excluded%s", unresolvableFrom, of)
 	} else {
-		fmt.Fprintf(&b, "Undecided: differences above %s are excluded", above(look.LargestDifference))
+		fmt.Fprintf(&b, "Undecided: differences above %s are excluded%s", above(largest), of)
 	}
 	if look.BlocksNeeded > 0 {
 		fmt.Fprintf(&b, "; %s would need about %d blocks", margin(r.Config.Margin), look.BlocksNeeded)
@@ -181,6 +190,26 @@ func undecided(r Result, look Look, opts WordsOptions) string {
 	return b.String()
 }
 
+// excluded is the difference that is excluded for all layouts, or for those that have
+// intervals, which are named then: others were dropped before they had one, or failed.
+func (r Result) excluded(look Look) (largest float64, of string) {
+	if finite(look.LargestDifference) {
+		return look.LargestDifference, ""
+	}
+	largest = math.NaN()
+	var names []string
+	for j, e := range look.Estimates {
+		if j == r.Config.Baseline || r.Arms[j].Twin != "" || !e.Known() || e.DroppedAt > 0 {
+			continue
+		}
+		names = append(names, r.Arms[j].Name)
+		if limit := max(math.Abs(e.Lo), math.Abs(e.Hi)); !(limit <= largest) {
+			largest = limit
+		}
+	}
+	return largest, " for " + strings.Join(names, ", ")
+}
+
 // ahead reports whether the leader is proven to be better than the baseline.
 func (l Look) ahead(baseline int) bool {
 	return l.Leader >= 0 && l.Leader != baseline && l.Estimates[l.Leader].Lo > 0
@@ -190,9 +219,10 @@ func (l Look) ahead(baseline int) bool {
 // but not which of the others is best, and how to go on.
 func (r Result) betterButWhich(look Look) string {
 	var names []string
+	least := math.Inf(1)
 	for j, e := range look.Estimates {
 		if j != r.Config.Baseline && e.Candidate && e.Lo > 0 {
-			names = append(names, r.Arms[j].Name)
+			names, least = append(names, r.Arms[j].Name), min(least, e.Lo)
 		}
 	}
 	better := names[0] + " is"
@@ -203,9 +233,9 @@ func (r Result) betterButWhich(look Look) string {
 	if regret := look.Estimates[look.Leader].Regret; regret <= math.Log(unresolvableFrom) {
 		bound = "; no tested layout is " + faster(regret, r.Arms[look.Leader].Name)
 	}
-	return fmt.Sprintf("Undecided which is best: %s proven faster than %s%s (%s). "+
+	return fmt.Sprintf("Undecided which is best: %s proven to be faster, %s%s (%s). "+
 		"A larger --budget, a longer --window or a wider --margin would tell.",
-		better, r.Arms[r.Config.Baseline].Name, bound, level(r.Config.Confidence))
+		better, atLeast(least, r.Arms[r.Config.Baseline].Name), bound, level(r.Config.Confidence))
 }
 
 // ArmSentence phrases what is known about one arm against the baseline; it is

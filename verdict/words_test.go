@@ -54,20 +54,23 @@ func TestHeadline(t *testing.T) {
 			"Undecided: differences above 4.4 % are excluded; 2 % would need about 12 blocks."},
 		{Look{Block: 3, Trials: 4, Recommended: -1, LargestDifference: math.NaN()}, nil, WordsOptions{},
 			"Undecided: too few trials succeeded to exclude any difference (3 blocks, 4 trials)."},
+		{Look{Block: 6, Trials: 15, Recommended: -1, LargestDifference: math.NaN(), BlocksNeeded: 12},
+			map[int]Estimate{3: estimate(-6.8, -12.5, 16)}, WordsOptions{}, // another was dropped before it had an interval
+			"Undecided: differences above 16 % are excluded for 8 files; 2 % would need about 12 blocks."},
 		{Look{Block: 6, Stop: ReasonMaxBlocks, Recommended: -1, Leader: 4, LargestDifference: percent(900), BlocksNeeded: 9000},
 			map[int]Estimate{
 				3: {Lo: percent(20), Candidate: true, Regret: percent(60)},
 				4: {Lo: percent(30), Candidate: true, Regret: percent(41)},
 			}, WordsOptions{},
-			"Undecided which is best: 8 files and 16 files are each proven faster than 1 file; " +
+			"Undecided which is best: 8 files and 16 files are each proven to be faster, at least +20.0 % against 1 file; " +
 				"no tested layout is more than 41 % faster than 16 files (95 %). " + goOn},
 		{Look{Recommended: -1, Leader: 4, LargestDifference: percent(900)},
 			map[int]Estimate{4: {Lo: percent(30), Candidate: true, Regret: percent(162.5)}}, WordsOptions{},
-			"Undecided which is best: 16 files is proven faster than 1 file; " +
+			"Undecided which is best: 16 files is proven to be faster, at least +30.0 % against 1 file; " +
 				"no tested layout is more than 2.7 times as fast as 16 files (95 %). " + goOn},
 		{Look{Recommended: -1, Leader: 4, LargestDifference: percent(900)},
 			map[int]Estimate{4: {Lo: percent(30), Candidate: true, Regret: 0}}, WordsOptions{},
-			"Undecided which is best: 16 files is proven faster than 1 file; " +
+			"Undecided which is best: 16 files is proven to be faster, at least +30.0 % against 1 file; " +
 				"no tested layout is faster than 16 files (95 %). " + goOn},
 		{Look{Stop: ReasonRecommend, Recommended: 3}, map[int]Estimate{3: regret(162.5)}, WordsOptions{},
 			"Recommended: 8 files. No tested layout is more than 2.7 times as fast (95 %)."},
@@ -83,6 +86,15 @@ func TestHeadline(t *testing.T) {
 		if got := Headline(resultWith(c.look, c.estimates), c.opts); got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)
 		}
+	}
+	look := Look{Block: 9, Stop: ReasonRecommend, Recommended: 3, Leader: 3}
+	apart := resultWith(look, map[int]Estimate{
+		3: {Lo: percent(310), Regret: percent(39.3), Candidate: true, Effect: percent(400)}, 4: {Candidate: true}})
+	apart.Config.Rules = 2
+	known := "Recommended: 8 files, at least 4.1 times 1 file; 16 files and 8 files are not told apart (95 %). " +
+		"Its worst-case loss, 39.3 %, is at most a quarter of the proven gain."
+	if got, want := Headline(apart, WordsOptions{}), known; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	early := Result{Config: DefaultConfig(), Arms: armsOf(2), Blocks: 1}
 	want := "Undecided: intervals are given from block 7 on, 1 block so far."
