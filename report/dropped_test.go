@@ -91,7 +91,8 @@ func TestDroppedIsNotUndecided(t *testing.T) {
 			t.Errorf("%s does not say why", ext)
 		}
 	}
-	if html := string(render(t, report.HTML, d)); strings.Contains(html, "dropped · dropped") || !strings.Contains(html, "dropped · after block 4") {
+	html := string(render(t, report.HTML, d))
+	if strings.Contains(html, "dropped · dropped") || !strings.Contains(html, "dropped · after block 4") {
 		t.Error("a chart's label says twice that a layout was dropped, or not when")
 	}
 }
