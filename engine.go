@@ -196,6 +196,10 @@ type Description struct {
 	TempAsIs bool `json:"temp_as_is,omitempty"`
 	// TempModes are the modes of targets on which scenario temp runs.
 	TempModes []Mode `json:"-"`
+	// Identity: the server draws keys itself (workload.KeyIdentity).
+	Identity bool `json:"-"`
+	// Cools: on an external server a build empties its own part of the buffer cache (Cooler).
+	Cools bool `json:"-"`
 	// Scans: reading is measured by scenario scan on every target; else only what writes.
 	Scans bool `json:"-"`
 	// RowKinds are the kinds of layout for scenario dml, whose rows are too few to fill

@@ -5,6 +5,7 @@ import (
 	"context"
 	"reflect"
 	"slices"
+	"time"
 )
 
 // Program is a workload with its parameters, ready for an engine: what SQL
@@ -17,6 +18,8 @@ type Program struct {
 	// Phases are what a trial measures, one after the other: one at least.
 	Phases    []Phase `json:"phases"`
 	WorkBytes int64   `json:"work_bytes,omitempty"` // fixed work of a trial in payload bytes; 0: a time window
+	// Window is the planned time of a trial without fixed work; 0: not known.
+	Window time.Duration `json:"-"`
 	// Retry are the classes of failures after which an operation is tried again;
 	// every one is counted.
 	Retry []Class `json:"retry,omitempty"`

@@ -37,10 +37,17 @@ func trials(about filewise.Description) []trial {
 			o.AddedLater, o.Files, o.Preload = plan.Of(string(later)), plan.Of([]int{2}), plan.Of("64KiB")
 		})
 	}
+	if about.Identity {
+		add("inserts", ", keys of the server", func(o *plan.Options) { o.Key = plan.Of(workload.KeyIdentity) })
+	}
 	for _, sc := range workload.Scenarios()[1:] {
 		switch add(sc.Name, "", func(*plan.Options) {}); {
 		case sc.Name == "orders":
 			add(sc.Name, " with churn", func(o *plan.Options) { o.Churn = plan.Of(true) })
+		case sc.Name == "scan" && about.Cools:
+			add(sc.Name, ", buffer-cold", func(o *plan.Options) {
+				o.Repeat, o.Batch, o.Cache = plan.Opt[int]{}, plan.Opt[int]{}, plan.Of(string(filewise.CacheBufferCold))
+			})
 		case slices.Contains(sc.Flags, "discard"):
 			add(sc.Name, " thrown away", func(o *plan.Options) { o.Discard = plan.Of(true) })
 		}

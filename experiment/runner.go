@@ -210,12 +210,14 @@ func (l *life) mistaken(err error) bool {
 	return l.program.Custom != nil && (class == filewise.ClassMistake || class == filewise.ClassConstraint && again)
 }
 
-// Program is the workload's program with the plan's fixed work, and what builds
+// Program is the workload's program with the plan's fixed work or window, and what builds
 // are loaded with before.
 func (p Plan) Program(w filewise.Workload) filewise.Program {
 	program := w.Program()
 	if p.Work > 0 {
 		program.WorkBytes = p.Preload + p.Work
+	} else {
+		program.Window = p.Window
 	}
 	return program
 }

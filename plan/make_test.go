@@ -88,6 +88,33 @@ func TestMakeRefuses(t *testing.T) {
 	}
 }
 
+// On an existing server no cache is emptied but a build's own part of the buffer pool, where the
+// engine can; a plan says so, and not its first trial.
+func TestCacheOfExistingServer(t *testing.T) {
+	engines := plan.Engines(all.Engines())
+	for url, cools := range map[string]bool{"sqlserver://ada@db": true, "oracle://ada@db/pdb": true, "postgres://ada@db/d": false,
+		"mariadb://ada@db": false, "mysql://ada@db": false} {
+		for _, cache := range []filewise.Cache{filewise.CacheBufferCold, filewise.CacheStorageCold} {
+			o := engines.New()
+			o.Scenario, o.Target, o.Cache = "scan", plan.Of(url), plan.Of(string(cache))
+			made, err := engines.Make(o)
+			if err == nil {
+				w, failed := workload.NewScan(made.Params, 1)
+				if failed != nil {
+					t.Fatal(failed)
+				}
+				_, err = plan.Scripts(made.Engine, made.Plan, made.Program(w))
+			}
+			if (err == nil) != (cools && cache == filewise.CacheBufferCold) {
+				t.Errorf("%s %s: %v", url, cache, err)
+			}
+			if err != nil && (filewise.CodeOf(err) != filewise.CodeUsage || !strings.HasPrefix(err.Error(), "--cache ")) {
+				t.Errorf("%s %s: %v; %s", url, cache, err, filewise.RemedyOf(err))
+			}
+		}
+	}
+}
+
 // MariaDB takes SQL that is given for MySQL, and nobody else does.
 func TestSQLOfAnotherEngine(t *testing.T) {
 	engines := plan.Engines(all.Engines())

@@ -101,6 +101,23 @@ func (o *ScenarioOptions) orderTable() []Option {
 	}
 }
 
+// checkHere refuses keys that the engine does not draw, and on an existing server what would
+// empty caches that serve all of its users.
+func (m *maker) checkHere() error {
+	if m.plan.Params.Key == workload.KeyIdentity && !m.About.Identity {
+		return BadValue("key", workload.KeyIdentity, "use sequential or random: keys that the server draws are for SQL Server alone")
+	}
+	cold := filewise.Cache(m.plan.Params.Cache)
+	switch {
+	case m.Target.Mode != filewise.External || cold != filewise.CacheBufferCold && cold != filewise.CacheStorageCold,
+		cold == filewise.CacheBufferCold && m.About.Cools:
+		return nil
+	case m.About.Cools:
+		return BadValue("cache", string(cold), "use warm or buffer-cold here: nothing empties the storage's own cache for one database")
+	}
+	return BadValue("cache", string(cold), "use warm here: an existing server is not restarted, and its caches serve all of its users")
+}
+
 // apply sets what is given, and refuses values that are none.
 func (o *ScenarioOptions) apply(p *workload.Params) error {
 	if o.Repeat.Given() && o.Cache.Given() && o.Cache.Value != workload.CacheWarm {

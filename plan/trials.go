@@ -46,6 +46,9 @@ func (m *maker) setParams() error {
 	if err := m.o.ScenarioOptions.apply(&m.plan.Params); err != nil {
 		return err
 	}
+	if err := m.checkHere(); err != nil {
+		return err
+	}
 	if m.o.Custom != nil {
 		custom, err := m.o.Custom.For(m.plan.Target.Engine, m.About.Understands...)
 		if err != nil {

@@ -81,7 +81,8 @@ func (o *WorkOptions) trialTable() []Option {
 		Row(&o.CommitEvery, "commit-every", 0, "`rows` per transaction (default the scenario's)").between(1, workload.MaxCommitEvery),
 		Row(&o.Sharing, "table", "", "`sharing` of the table: one for all connections (shared) or one each (per-connection)").
 			oneOf(workload.TableShared, workload.TablePerConnection),
-		Row(&o.Key, "key", "", "`order` of primary keys: sequential or random").oneOf(workload.KeySequential, workload.KeyRandom),
+		Row(&o.Key, "key", "", "`order` of primary keys: sequential or random, or as the server draws them (identity: on SQL Server)").
+			oneOf(workload.KeySequential, workload.KeyRandom, workload.KeyIdentity),
 	}
 }
 

@@ -68,4 +68,5 @@ const (
 	TablePerConnection = "per-connection"
 	KeySequential      = "sequential"
 	KeyRandom          = "random"
+	KeyIdentity        = "identity" // drawn by the server; the row has its number beside it
 )

@@ -34,7 +34,7 @@ func (p Params) Validate() error {
 	if err := oneOf("--table", p.Table, TableShared, TablePerConnection); err != nil {
 		return err
 	}
-	return oneOf("--key", p.Key, KeySequential, KeyRandom)
+	return oneOf("--key", p.Key, KeySequential, KeyRandom, KeyIdentity)
 }
 
 // validateLevels checks what says how much is done at the same time.

@@ -57,6 +57,10 @@ func (c catalogue) Look(ctx context.Context, n external.Name) (o external.Object
 	}
 	o.Name = n
 	switch r := rows[at]; {
+	case r.text("state") == "OFFLINE":
+		o.Stays = fmt.Sprintf("it is OFFLINE, so its mark cannot be read, and a drop would leave its files; a run may have ended there: "+
+			"ALTER DATABASE %s SET ONLINE, then clean again", ident(n.Name))
+		return o, true, nil
 	case r.text("state") != "ONLINE":
 		o.Stays = fmt.Sprintf("it is %s, so its mark cannot be read; if no restore is under way: DROP DATABASE %s", r.text("state"),
 			ident(n.Name))

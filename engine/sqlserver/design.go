@@ -166,7 +166,7 @@ func (d *design) warn() {
 		add("tempdb-as-it-is", "The files of tempdb are the whole server's: "+asItIs+".", "")
 	}
 	d.warnReach(add)
-	if d.program.Appends() && d.program.WorkBytes == 0 {
+	if d.program.Appends() && d.program.WorkBytes == 0 && d.program.Window < 2*recoveryTime {
 		add("checkpoint-after-window", "Data files are written in the background within a target recovery time of 60 s: a shorter window "+
 			"measures log and latches, and hardly a data file.",
 			"Give --window 2m or more, or --work, which ends with a checkpoint that is measured.")

@@ -20,7 +20,7 @@ func (s *externalServer) drop(ctx context.Context, name, text string) error {
 	if err != nil {
 		return err
 	}
-	return s.insist(ctx, statement, name)
+	return s.insist(ctx, statement, "dropping "+name)
 }
 
 // within opens a connection to a database for as long as f runs.
@@ -29,8 +29,8 @@ func (s *externalServer) within(name string, f func(*sql.DB) error) error {
 	return errors.Join(f(db), db.Close())
 }
 
-// insist repeats a batch while others are still leaving the database.
-func (s *externalServer) insist(ctx context.Context, statement, name string) error {
+// insist repeats a batch while others are still leaving the database that it is about.
+func (s *externalServer) insist(ctx context.Context, statement, doing string) error {
 	deadline := time.Now().Add(dropPatience)
 	for {
 		_, err := s.control.ExecContext(ctx, statement)
@@ -39,13 +39,13 @@ func (s *externalServer) insist(ctx context.Context, statement, name string) err
 			return nil
 		case hasNumber(err, errNotMarked):
 			return filewise.Errorf(filewise.CodePreflight, "look at it, and drop it yourself if it is of no use",
-				"database %s is not dropped, it does not carry the mark that it was given: %w", name, err)
+				"%s: the database does not carry the mark that it was given: %w", doing, err)
 		case hasNumber(err, errOthers):
 			return filewise.Errorf(filewise.CodePreflight, "look at it, save what you need, and drop it yourself",
-				"database %s is not dropped: %w", name, err)
-		case !hasNumber(err, errInUse) || time.Now().After(deadline):
+				"%s: nothing is done: %w", doing, err)
+		case !hasNumber(err, errInUse) && !hasNumber(err, errOthersIn) && !hasNumber(err, errNoLock) || time.Now().After(deadline):
 			return filewise.Errorf(filewise.CodeTrials, "filewise clean --target URL removes what is left",
-				"dropping %s: %w", name, s.login.explain(err))
+				"%s: %w", doing, s.login.explain(err))
 		}
 		select {
 		case <-ctx.Done():

@@ -33,7 +33,7 @@ func (Engine) Describe() filewise.Description {
 		Bytes: usualBytes, Budget: 5 * time.Minute,
 		Schemes: []string{engineName, "mssql"}, Port: defaultPort,
 		Rights:   rights,
-		TempAsIs: true,
+		TempAsIs: true, Cools: true, Identity: true,
 		Unproven: Unproven,
 		Licence: "Microsoft's licence terms forbid disclosing benchmark results of SQL Server to a third party without its written approval: " +
 			"results stay on this machine unless you export them",

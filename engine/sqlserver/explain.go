@@ -21,6 +21,8 @@ const (
 	errExists       = 1801 // database exists already
 	errModelLarger  = 1803 // the first file is smaller than model's
 	errInUse        = 3702 // cannot drop: in use
+	errOthersIn     = 5070 // cannot go offline: in use
+	errNoLock       = 5061 // cannot go offline: no lock on the database
 	errCannotOpen   = 4060 // cannot open the database requested by the login
 	errLoginFailed  = 18456
 	errModelLocked  = 1807  // no exclusive lock on model

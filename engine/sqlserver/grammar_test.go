@@ -190,7 +190,7 @@ func overOptions(t *testing.T, l filewise.Layout, volumes []filewise.Volume, vis
 	settings := []map[string]string{nil, {settingMix: "on", settingAll: "on", "log-size": "100MiB", "log-growth": "1MiB"}}
 	for _, durability := range []filewise.Durability{filewise.DurabilityFull, filewise.DurabilityNormal} {
 		for _, table := range []string{workload.TableShared, workload.TablePerConnection} {
-			for i, key := range []string{workload.KeySequential, workload.KeyRandom} {
+			for i, key := range []string{workload.KeySequential, workload.KeyRandom, workload.KeyIdentity} {
 				p := params(func(p *workload.Params) {
 					p.Table, p.Key, p.CommitEvery = table, key, 1+9*i
 					if i == 1 && l.AddedLater != filewise.LaterRebuilt {
@@ -357,6 +357,7 @@ var damages = []struct{ section, old, new string }{
 	{"options", "RECOVERY SIMPLE", "RECOVERY SIMPEL"}, {"options", "AUTO_CLOSE OFF", "AUTO_CLOSE OFFF"}, {"options", "= DISABLED", "= OFFISH"},
 	{"options", "MIXED_PAGE_ALLOCATION ON", "MIXED_PAGE_ALLOCATION"}, {"options", "AUTOGROW_ALL_FILES", "AUTOGROW_ALL FILES"},
 	{"add-files", "ADD FILE", "ADD FIL"}, {"add-files", "TO FILEGROUP", "FILEGROUP"}, {"add-files", "(NAME =", "NAME ="},
+	{"cool", "WITH NO_WAIT", "WITH NO_WAITS"},
 	{"drop", "DROP DATABASE", "DROP DATABAS"}, {"drop", "IF NOT EXISTS (", "IF NOT EXISTS"}, {"drop", "COLLATE", "COLATE"},
 	{"drop", "UNION ALL SELECT", "UNION ALL SELCT"}, {"drop", ") AS strange", ") strange strange"},
 	{"look", "BETWEEN 5 AND 16383", "BETWEEN 5 OR 16383"}, {"look", "NOT IN (", "NOT IN"},

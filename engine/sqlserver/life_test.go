@@ -19,7 +19,7 @@ import (
 // rows come from the procedure's own arithmetic.
 func TestTrial(t *testing.T) {
 	for _, table := range []string{workload.TableShared, workload.TablePerConnection} {
-		for _, key := range []string{workload.KeySequential, workload.KeyRandom} {
+		for _, key := range []string{workload.KeySequential, workload.KeyRandom, workload.KeyIdentity} {
 			for _, every := range []int{1, 4} {
 				t.Run(fmt.Sprintf("%s-%s-%d", table, key, every), func(t *testing.T) {
 					trial(t, func(p *workload.Params) { p.Table, p.Key, p.CommitEvery = table, key, every })

@@ -94,6 +94,9 @@ func newLab(t *testing.T, change func(*model)) *lab {
 	if err != nil {
 		t.Fatal(err)
 	}
+	m.connected = func(database string) bool {
+		return slices.ContainsFunc(s.Sessions(), func(c *Session) bool { return c.Login.Database == database })
+	}
 	t.Cleanup(func() {
 		s.Close()
 		wire.Lock()

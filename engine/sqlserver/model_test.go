@@ -51,7 +51,8 @@ type model struct {
 	latches       map[string]int // waited for now, by kind of page
 	temporary     []modelFile    // of tempdb
 	cpus          int64
-	threads       chan struct{} // the server's workers, one for each request and login; nil: enough of them
+	threads       chan struct{}              // the server's workers, one for each request and login; nil: enough of them
+	connected     func(database string) bool // whether anybody is
 	// fault is asked before a statement is executed: it may answer instead.
 	fault func(context.Context, Request, *Reply) (handled bool, err error)
 }
@@ -309,7 +310,7 @@ func init() {
 	add(`^EXEC dbo\.`+identPattern, modelCall)
 	add(`ROLLBACK TRANSACTION`, func(*asked, *Reply) error { return nil })
 	add(`SELECT COUNT_BIG\(\*\) AS found FROM dbo\.`+identPattern, modelCommitted)
-	add(`^SELECT id, payload FROM dbo\.`+identPattern, modelRows)
+	add(`^SELECT (?:row_id AS )?id, payload FROM dbo\.`+identPattern, modelRows)
 	add(`^ALTER TABLE dbo\.`+identPattern+` REBUILD`, func(*asked, *Reply) error { return nil })
 	add(`^(?:EXEC sys\.sp_flush_log;\s*)?CHECKPOINT`, func(*asked, *Reply) error { return nil })
 }
@@ -458,6 +459,12 @@ func modelAlter(a *asked, r *Reply) error {
 	defer a.mu.Unlock()
 	d := a.guarded(r)
 	if d == nil {
+		return nil
+	}
+	if strings.Contains(a.q.SQL, "SET OFFLINE") && (d.sessions > 0 || a.connected(d.name)) {
+		r.Error(errOthersIn, 16, "Database state cannot be changed while other users are using the database.").Error(5069, 16,
+			"ALTER DATABASE statement failed.")
+		d.sessions = max(d.sessions-1, 0) // one of them leaves
 		return nil
 	}
 	for part := range strings.SplitSeq(a.q.SQL, "ALTER DATABASE ") {
@@ -760,7 +767,7 @@ type procedure struct {
 
 var (
 	intoClause = regexp.MustCompile(`INSERT INTO dbo\.` + identPattern +
-		` \(id, payload\) VALUES \(\s*([^,]*),\s*SUBSTRING\(@pool, ([^,]*), (\d+)\)\)`)
+		` \((?:row_)?id, payload\) VALUES \(\s*([^,]*),\s*SUBSTRING\(@pool, ([^,]*), (\d+)\)\)`)
 	setX         = regexp.MustCompile(`SET @x = ([^;]*);`)
 	setY         = regexp.MustCompile(`SET @y = ([^;]*);`)
 	commitClause = regexp.MustCompile(`IF @open_rows = (\d+)\s+BEGIN\s+COMMIT`)

@@ -56,6 +56,47 @@ func TestBulkLoad(t *testing.T) {
 	}
 }
 
+// TestCool: a build goes offline and back before a query that starts cold, when the last of
+// Filewise's own sessions and of others has left it; then it is kept again. In between it
+// is nobody's, and stays if the run ends there.
+func TestCool(t *testing.T) {
+	w, err := workload.NewScan(workload.Params{Rows: 1000, Cache: string(filewise.CacheBufferCold), Data: workload.DataOrdered, Repeat: 1}, 1)
+	ok(t, err)
+	lab := newLab(t, nil)
+	s := lab.open()
+	db := lab.build(s, layout(2), w)
+	ok(t, loadAll(t, db, w), db.Settler.Settle(t.Context()))
+	name := lab.names()[0]
+	d := lab.model.databases[name]
+	lab.model.mu.Lock()
+	if slices.ContainsFunc(d.options, func(o string) bool { return strings.Contains(o, "OFFLINE") }) {
+		t.Error("it was offline already")
+	}
+	d.sessions = 2 // of others, who leave
+	lab.model.mu.Unlock()
+	ok(t, db.Settler.(filewise.Cooler).Cool(t.Context()))
+	lab.model.mu.Lock()
+	if n := len(d.options); d.options[n-2] != "["+name+"] SET OFFLINE WITH NO_WAIT;" || d.options[n-1] != "["+name+"] SET ONLINE;" {
+		t.Errorf("%q", d.options[n-2:])
+	}
+	if lab.model.locks[name+"/filewise keeps"] == nil {
+		t.Error("nobody keeps it afterwards")
+	}
+	lab.model.mu.Unlock()
+	ok(t, w.Check(t.Context(), db.Querier, filewise.AsLoaded, nil))
+	lab.model.mu.Lock()
+	d.state = "OFFLINE"
+	lab.model.mu.Unlock()
+	left, err := s.Leftovers(t.Context())
+	if err != nil || len(left) != 1 || !strings.Contains(left[0].Kept, "SET ONLINE") {
+		t.Errorf("%+v: %v", left, err)
+	}
+	lab.model.mu.Lock()
+	d.state = "ONLINE"
+	lab.model.mu.Unlock()
+	ok(t, db.Dropper.Drop(t.Context()))
+}
+
 // TestUncounted: a server that is set to count no rows is loaded as any other.
 func TestUncounted(t *testing.T) {
 	lab := newLab(t, func(m *model) { m.uncounted = true })
@@ -230,14 +271,11 @@ func TestDeadlockInPhase(t *testing.T) {
 // TestRefusedPhases: what cannot be is refused with a reason, before anything is built.
 func TestRefusedPhases(t *testing.T) {
 	lab := newLab(t, nil)
-	cold, err := workload.NewScan(workload.Params{Rows: 1000, Cache: "buffer-cold", Data: workload.DataOrdered, Repeat: 1}, 1)
-	ok(t, err)
 	all := phasedWorkloads(t)
 	for what, c := range map[string]struct {
 		p      filewise.Program
 		change func(*filewise.Layout)
 	}{
-		"a cold cache":          {cold.Program(), nil},
 		"layouts of tempdb":     {all[6].Program(), func(l *filewise.Layout) { l.Temp.Files = 2 }},
 		"files added later":     {all[0].Program(), func(l *filewise.Layout) { l.AddedLater = filewise.LaterNewData }},
 		"indexes without index": {all[2].Program(), func(l *filewise.Layout) { l.Indexes = filewise.IndexesApart }},

@@ -37,20 +37,23 @@ func TestPinned(t *testing.T) {
 func TestLogSize(t *testing.T) {
 	window, fixed := inserts(t, nil).Program(), inserts(t, nil).Program()
 	fixed.WorkBytes = 100 * mib
+	long := window
+	long.Window = 2 * recoveryTime
 	dml, err := workload.NewDML(workload.Params{Connections: 2, Rows: 10, Mode: workload.ModeBoth, Connect: workload.ConnectPooled,
 		Index: workload.IndexNone}, 1)
 	ok(t, err)
 	for _, c := range []struct {
 		p    filewise.Program
 		want int64
-	}{{window, 1 << 30}, {fixed, 400 * mib}, {dml.Program(), 64 * mib}} {
+		late bool // data files are written after the window
+	}{{window, 1 << 30, true}, {long, 1 << 30, false}, {fixed, 400 * mib, false}, {dml.Program(), 64 * mib, false}} {
 		s, err := Engine{}.Script(newLab(t, nil).target, layout(1), c.p)
 		ok(t, err)
 		if log := s.Files[len(s.Files)-1]; log.Role != filewise.RoleLog || log.Bytes != c.want {
 			t.Errorf("%+v, want %d", log, c.want)
 		}
 		late := slices.ContainsFunc(s.Warnings, func(w filewise.Warning) bool { return w.Code == "checkpoint-after-window" })
-		if late != (c.want == 1<<30) {
+		if late != c.late {
 			t.Errorf("%+v", s.Warnings)
 		}
 	}

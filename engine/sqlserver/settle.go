@@ -2,13 +2,16 @@ package sqlserver
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"hash/crc32"
 	"strconv"
+	"time"
 
 	mssql "github.com/microsoft/go-mssqldb"
 
 	"filewise"
+	"filewise/engine/internal/script"
 	"filewise/engine/internal/sqlrows"
 	"filewise/workload"
 )
@@ -19,10 +22,48 @@ func varCharMax(text string) any { return mssql.VarCharMax(text) }
 // Settle writes everything dirty of the build's database to its files, which the server
 // opens write-through: CHECKPOINT returns when they are written.
 func (b *build) Settle(ctx context.Context) error {
-	if err := b.steps.At(filewise.StageSettle).Run(ctx, b.do); err != nil {
+	if err := b.steps.At(filewise.StageSettle).Of("settle").Run(ctx, b.do); err != nil {
 		return b.server.login.explain(fmt.Errorf("checkpoint: %w", err))
 	}
 	return nil
+}
+
+// Cool empties the buffer pool of the build's pages. Filewise's own sessions leave the database
+// for it, the keeper's too, and come back; so what is begun is ended, whatever the context says.
+func (b *build) Cool(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), coolPatience)
+	defer cancel()
+	b.away()
+	cool := func(ctx context.Context, x script.Step) error {
+		return b.server.insist(ctx, x.Text, "emptying the buffer pool of "+b.design.name)
+	}
+	if err := b.steps.Of("cool").Run(ctx, cool); err != nil {
+		return err
+	}
+	return b.steps.At(filewise.StageBuild).Of("keep").Run(ctx, b.do)
+}
+
+// coolPatience bounds that, with the recovery when the database comes back.
+const coolPatience = 2 * time.Minute
+
+// away ends the sessions of the build that do nothing.
+func (b *build) away() {
+	b.mu.Lock()
+	keeper := b.keeper
+	b.keeper = nil
+	b.mu.Unlock()
+	if keeper != nil {
+		_ = keeper.Close()
+	}
+	for pool, idle := range map[*sql.DB]int{b.inside: insides, b.loader: loaders()} {
+		if pool != nil {
+			pool.SetMaxIdleConns(0)
+			pool.SetMaxIdleConns(idle)
+		}
+	}
 }
 
 // Query runs a section of the workload. T-SQL has no CRC-32: for section check the

@@ -3,6 +3,7 @@ package sqlserver
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"filewise"
@@ -27,6 +28,9 @@ func (d *design) steps() (script.Steps, error) {
 	s.load()
 	s.extend()
 	w.Sections(filewise.StageSettle, "settle")
+	if slices.ContainsFunc(d.program.Phases, func(p filewise.Phase) bool { return p.Cache == filewise.CacheBufferCold }) {
+		s.server(filewise.StageSettle, "cool")
+	}
 	w.Sections(filewise.StageObserve, "files")
 	s.work()
 	s.server(filewise.StageDrop, "drop")
@@ -48,7 +52,7 @@ func (s stepper) server(stage string, names ...string) {
 
 func (s stepper) render(stage, on, section string, vars map[string]any) {
 	all, err := s.d.batches(section, vars)
-	s.AddAll(stage, on, all, err)
+	s.Rendered(stage, on, section, all, err)
 }
 
 // program adds what works on the tables, one batch each.

@@ -16,7 +16,7 @@ var (
 		"fw_new_order", "fw_payment", "fw_order_status", "fw_delivery", "fw_stock_level", "fw_cycle"}
 	tablesMade  = []string{"fw_rows", "fw_pool", "fw_dml", tableLoaded, "fw_sums", "fw_numbers"}
 	columnsMade = []string{"id", "payload", "pool", "key", "random_int", "random_float", "table_name", "batch", "content",
-		"worker", "last", "cycles", "total", "n"}
+		"row_id", "worker", "last", "cycles", "total", "n"}
 )
 
 // tableLoaded is the table by which a batch is known to be loaded.
@@ -66,7 +66,7 @@ func (d *design) checkPhases() error {
 	if d.custom() {
 		return d.checkCustom()
 	}
-	if err := external.CheckPhases("sqlserver", d.layout, p, sections[p.SQL()].Has, false); err != nil || !p.BacksUp() {
+	if err := external.CheckPhases("sqlserver", d.layout, p, sections[p.SQL()].Has, true); err != nil || !p.BacksUp() {
 		return err
 	}
 	return d.checkBackup()

@@ -6,7 +6,8 @@
 -- name: tables
 {{range .Tables}}
 CREATE TABLE dbo.{{ident .Name}} (
-  id bigint NOT NULL,
+  id bigint {{if eq $.Key "identity"}}IDENTITY(1, 1) NOT NULL,
+  row_id bigint{{end}} NOT NULL,
   payload {{$.PayloadType}} COLLATE Latin1_General_BIN2 NOT NULL,
   CONSTRAINT {{ident .Key}} PRIMARY KEY {{if $.Indexes}}NONCLUSTERED{{else}}CLUSTERED{{end}} (id)
     {{- if eq $.Indexes "apart"}} ON {{ident $.IndexGroup}}{{else if eq $.Indexes "together"}} ON [PRIMARY]{{end}}
@@ -47,7 +48,7 @@ BEGIN
       @y * @y % {{.Modulus}} * @x % {{.Modulus}} + 1,
       SUBSTRING(@pool, @y % {{.PoolSpan}} + 1, {{.RowBytes}}));
 {{- else}}
-    INSERT INTO dbo.{{ident .TableName}} (id, payload) VALUES (
+    INSERT INTO dbo.{{ident .TableName}} ({{if eq .Key "identity"}}row_{{end}}id, payload) VALUES (
       @i * {{.Connections}} + @worker + 1,
       SUBSTRING(@pool, @x * @x % {{.Modulus}} % {{.PoolSpan}} + 1, {{.RowBytes}}));
 {{- end}}
@@ -70,11 +71,11 @@ END;
 EXEC dbo.{{ident .Procedure}} @worker = @p1, @first = @p2, @amount = @p3;
 
 -- name: committed-insert
-SELECT COUNT_BIG(*) AS found FROM dbo.{{ident .TableName}} WHERE id = @p1;
+SELECT COUNT_BIG(*) AS found FROM dbo.{{ident .TableName}} WHERE {{if eq .Key "identity"}}row_{{end}}id = @p1;
 
 -- name: check
 {{range .Tables}}
-SELECT id, payload FROM dbo.{{ident .Name}};
+SELECT {{if eq $.Key "identity"}}row_id AS {{end}}id, payload FROM dbo.{{ident .Name}};
 {{end}}
 
 -- name: rebuild
