@@ -272,6 +272,12 @@ func render(t *testing.T) *rendering {
 		all, err := inspectSQL.Statements(section, map[string]any{"Name": "user's ]database"})
 		r.add(section, all, err)
 	}
+	for _, section := range applySQL.Sections() {
+		for _, sequential := range []bool{false, true} {
+			all, err := applySQL.Statements(section, map[string]any{"Sequential": sequential})
+			r.add(section, all, err)
+		}
+	}
 	transfers(func(vars map[string]any) {
 		for section := range transferred {
 			all, err := server.Statements(section, vars)
@@ -333,7 +339,7 @@ func phasedWorkloads(t *testing.T) []filewise.Workload {
 func TestGrammarOfEverySection(t *testing.T) {
 	r := render(t)
 	total := 0
-	files := map[string]*sqlfile.File{"server": server, "inspect": inspectSQL}
+	files := map[string]*sqlfile.File{"server": server, "inspect": inspectSQL, "apply": applySQL}
 	maps.Copy(files, sections)
 	for file, f := range files {
 		for _, section := range f.Sections() {
@@ -390,6 +396,8 @@ var damages = []struct{ section, old, new string }{
 	{"backup-header", "HEADERONLY", "HEADONLY"}, {"check-database", "WITH NO_INFOMSGS", "WITHOUT NO_INFOMSGS"},
 	{"activity", "CASE WHEN", "CASE"}, {"inspect-files", "WHERE", "WERE f"}, {"inspect-io", "(NULL, NULL)", "(NULL NULL)"},
 	{"inspect-allocation", "CASE WHEN", "CASE"}, {"files", "LEFT JOIN", "LEFT JION"}, {"settle", "CHECKPOINT", "CHECK POINT"},
+	{"apply-database", "LEFT JOIN", "LEFT JION"}, {"apply-tables", "GROUP BY object_id)", "GROUP BY object_id"},
+	{"apply-indexes", "CAST(i.is_unique AS int)", "CAST(i.is_unique, int)"}, {"apply-columns", "ORDER BY", "ORDERED BY"},
 	{"look", "TOP (1)", "TOP (1"}, {"tempdb", "WHERE f.type", "WERE f.type"}, {"procedure-cycle", "CREATE TABLE #", "CREATE TABEL #"},
 	{"call-cycle", "@first =", "@first =="}, {"committed-cycle", "WHERE", "WERE worker"},
 }

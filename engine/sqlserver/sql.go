@@ -14,11 +14,13 @@ import (
 //go:embed sql/*.sql sql/part/*.sql
 var sqlFiles embed.FS
 
-// The SQL files: what is asked of the server, what an inspection asks, and the others by
+// The SQL files: what is asked of the server, what an inspection and a script for
+// a user's database ask, and the others by
 // workload.
 var (
 	sections           = sqlfile.Folder(sqlFiles, completed(), template.FuncMap{"ident": ident, "literal": literal})
 	server, inspectSQL = sections.Apart("server"), sections.Apart("inspect")
+	applySQL           = sections.Apart("apply")
 )
 
 // completed puts parts into a text. Where it says "-- guard", the statement stands

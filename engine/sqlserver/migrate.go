@@ -1,0 +1,317 @@
+package sqlserver
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"filewise"
+	"filewise/engine/internal/spread"
+	"filewise/engine/sqlserver/internal/serverpath"
+)
+
+// Release is the year in which a version came out, by which releases are called.
+func (Engine) Release(version string) string {
+	if m := releaseYear.FindStringSubmatch(version); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+var releaseYear = regexp.MustCompile(`SQL Server (\d{4}|version \d+)\b`)
+
+// migration is the way of a user's tables into the files of a new filegroup: their indexes are
+// built anew there, the clustered one with the rows.
+type migration struct {
+	filewise.Migration
+	server *externalServer
+	on     executor // in the database
+	wish   filewise.Wish
+	files  []userFile
+	full   bool // the log holds all that is built
+}
+
+// userFile is a file that the script adds.
+type userFile struct{ group, logical, path, volume string }
+
+// Migrate reads a user's database and writes the scripts. SQL Server has no session that only
+// reads: nothing but SELECT is sent.
+func (e Engine) Migrate(ctx context.Context, t filewise.Target, w filewise.Wish) (filewise.Migration, error) {
+	t.Durability = filewise.DurabilityFull
+	opened, err := e.Open(ctx, t)
+	if err != nil {
+		return filewise.Migration{}, err
+	}
+	defer opened.Close()
+	s := opened.(*externalServer)
+	name := w.Database
+	if name == "" && s.login.config.Database != "master" {
+		name = s.login.config.Database
+	}
+	if name == "" {
+		return filewise.Migration{}, usage("give --database NAME", "no database is named")
+	}
+	if k := w.Layout.Kind; k != filewise.KindFilegroup && k != "" {
+		return filewise.Migration{}, unsupported("name another --layout of the run", "layout %q is of kind %s", w.Layout.Name, k)
+	}
+	pool := s.login.pool(name, appName, 1)
+	defer pool.Close()
+	i := s.identity
+	m := &migration{server: s, on: pool, wish: w, Migration: filewise.Migration{Database: name, Space: map[string]int64{},
+		Server: fmt.Sprintf("SQL Server %s (%s %s), %s", i.version, i.versionText, i.level, i.edition)}}
+	if err := m.write(ctx); err != nil {
+		return m.Migration, s.login.explain(err)
+	}
+	return m.Migration, nil
+}
+
+func (m *migration) ask(ctx context.Context, section string, args ...any) ([]row, error) {
+	text, err := applySQL.Statement(section, map[string]any{"Sequential": m.server.identity.version.major >= 15})
+	if err != nil {
+		return nil, err
+	}
+	rows, err := query(ctx, m.on, text, args...)
+	if err != nil {
+		return nil, fmt.Errorf("database %s: %w", m.Database, err)
+	}
+	return rows, nil
+}
+
+func (m *migration) write(ctx context.Context) error {
+	about, err := m.ask(ctx, "apply-database")
+	if err != nil {
+		return err
+	}
+	if len(about) != 1 {
+		return fmt.Errorf("database %s: %d rows about it, want 1", m.Database, len(about))
+	}
+	m.full = about[0].text("recovery") == "FULL"
+	if err := m.place(about[0].text("first_path")); err != nil {
+		return err
+	}
+	tables, err := m.tables(ctx)
+	if err != nil {
+		return err
+	}
+	m.open()
+	m.addFiles(tables)
+	for _, t := range tables {
+		m.Tables, m.Bytes = append(m.Tables, t.String()), m.Bytes+t.Bytes
+		m.Steps = append(m.Steps, m.step(t, "into filegroup "+m.group(false), func(x userIndex) string { return m.group(x.id > 1) }))
+		m.Back = append([]filewise.MigrationStep{m.step(t, "back into its filegroups", func(x userIndex) string { return x.space })}, m.Back...)
+	}
+	m.removeFiles()
+	for _, steps := range [][]filewise.MigrationStep{m.Steps, m.Back} { // what stands behind the last GO
+		last := &steps[len(steps)-1]
+		last.SQL = append(last.SQL, batch("PRINT N'done'"))
+	}
+	m.say(about[0].yes("replicated"), tables)
+	return nil
+}
+
+// open begins the script: sqlcmd stops at the first error (-b), and without -I the indexes of
+// computed columns and those with a filter could not be made.
+func (m *migration) open() {
+	a := *m.server.target.Address
+	at := cmp.Or(a.Host, "localhost")
+	switch {
+	case a.Port > 0 && a.Port != defaultPort:
+		at += fmt.Sprintf(",%d", a.Port)
+	case a.Path != "":
+		at += `\` + a.Path
+	}
+	m.Client = []string{"sqlcmd", "-b", "-I", "-x", "-S", at}
+	if a.User != "" {
+		m.Client = append(m.Client, "-U", a.User)
+	} else {
+		m.Client = append(m.Client, "-E")
+	}
+	m.Client = append(m.Client, "-d", m.Database, "-i")
+	m.Opening = "SET XACT_ABORT ON;\nSET LOCK_TIMEOUT 10000;\nIF DB_NAME() <> " + literal(m.Database) +
+		"\nBEGIN;\n  THROW 50006, N'this script is of another database', 1;\nEND;"
+}
+
+// group is the name of the new filegroup, or of that of indexes which lie apart.
+func (m *migration) group(index bool) string {
+	if index && m.wish.Layout.Indexes == filewise.IndexesApart {
+		return fmt.Sprintf("indexes_%d", m.wish.Run)
+	}
+	return fmt.Sprintf("files_%d", m.wish.Run)
+}
+
+// place names the new files: on the volumes, or beside the database's first file.
+func (m *migration) place(first string) error {
+	l, volumes := m.wish.Layout, m.server.target.Volumes
+	at := m.server.at(m.Database, "")
+	if n := strings.LastIndexAny(first, `\/`); n > 0 {
+		if dir, err := serverpath.ParseDir(first[:max(n, 1)]); err == nil {
+			at.data = dir
+		}
+	}
+	d := &design{target: m.server.target, layout: filewise.Layout{IndexVolume: l.IndexVolume}}
+	dirs, err := d.dirs(at)
+	if err != nil {
+		return err
+	}
+	add := func(index bool, n int, volume string) error {
+		f := userFile{group: m.group(index), volume: volume}
+		f.logical = fmt.Sprintf("%s_%d", f.group, n+1)
+		f.path, err = dirs[volume].Join(m.Database + "_" + f.logical + ".ndf")
+		m.files = append(m.files, f)
+		return err
+	}
+	data := l.DataVolumes(volumes)
+	for i := range l.Data.Files {
+		if err := add(false, i, l.Data.VolumeOf(i, data).Name); err != nil {
+			return err
+		}
+	}
+	for i := range l.Data.Files {
+		if l.Indexes == filewise.IndexesApart {
+			if err := add(true, i, cmp.Or(l.IndexVolume, data[0].Name)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// addFiles makes filegroups of equal files with room for what comes into them: they fill
+// evenly as long as their free space is equal.
+func (m *migration) addFiles(tables []userTable) {
+	room := map[string]int64{}
+	for _, t := range tables {
+		for _, x := range t.indexes {
+			room[m.group(x.id > 1)] += x.bytes
+		}
+	}
+	growth := cmp.Or(m.wish.Layout.Data.Growth/extent*extent, int64(usualGrow))
+	name := ident(m.Database)
+	var sql []string
+	for i, f := range m.files {
+		if i == 0 || f.group != m.files[i-1].group {
+			sql = append(sql, batch("ALTER DATABASE "+name+" ADD FILEGROUP "+ident(f.group)))
+		}
+		each := max((room[f.group]*11/10/int64(m.wish.Layout.Data.Files)+mib-1)/mib*mib, leastFile)
+		m.Space[f.volume] += each
+		sql = append(sql, batch(fmt.Sprintf("ALTER DATABASE %s ADD FILE (NAME = %s, FILENAME = %s, SIZE = %dKB, FILEGROWTH = %dKB) "+
+			"TO FILEGROUP %s", name, literal(f.logical), literal(f.path), each/kib, growth/kib, ident(f.group))))
+	}
+	m.Steps = append(m.Steps, filewise.MigrationStep{Title: "add " + filewise.Counted(len(m.files), "file") + " of equal size", SQL: sql,
+		Locks: "the database against other changes of its files, and against its backup, for moments; without instant file initialization for " +
+			"as long as the files are written",
+		Stop: "the files that were added stay, empty: the last step of the other script removes them"})
+}
+
+// batch has sqlcmd execute a statement by itself, and stop where it fails.
+func batch(statement string) string { return "GO\n" + statement }
+
+// removeFiles takes the empty files away again.
+func (m *migration) removeFiles() {
+	name := ident(m.Database)
+	var files, groups []string
+	for i, f := range m.files {
+		files = append(files, batch("DBCC SHRINKFILE ("+literal(f.logical)+", EMPTYFILE) WITH NO_INFOMSGS"),
+			batch("ALTER DATABASE "+name+" REMOVE FILE "+ident(f.logical)))
+		if i == 0 || f.group != m.files[i-1].group {
+			groups = append(groups, batch("ALTER DATABASE "+name+" REMOVE FILEGROUP "+ident(f.group)))
+		}
+	}
+	m.Back = append(m.Back, filewise.MigrationStep{Title: "remove the files, which are empty again", SQL: append(files, groups...),
+		Locks: "nothing that reading or writing waits for long",
+		Stop:  "execute the rest later; a file that holds what others have put in since is refused by the server, and stays"})
+}
+
+// step builds a table's indexes anew, each where it is to be, the rows first.
+func (m *migration) step(t userTable, what string, to func(userIndex) string) filewise.MigrationStep {
+	online := m.server.identity.engine == editionEnterprise
+	var sql []string
+	for _, x := range t.indexes {
+		sql = append(sql, batch(x.create(t, to(x), online)))
+	}
+	locks := "the table, for as long as each of its indexes is built (ONLINE is of the Enterprise edition): nobody else writes it, nor " +
+		"reads it while its rows move"
+	if online {
+		locks = "the table for a moment at each index's beginning and end (ONLINE); it first waits up to 10 s for sessions that use it"
+	}
+	written := t.Bytes
+	if m.full {
+		written *= 2
+	}
+	return filewise.MigrationStep{Title: "table " + t.String() + " " + what, SQL: sql, Read: t.Bytes, Written: written, Locks: locks,
+		Stop: "the index under way is as it was (Ctrl-C in sqlcmd undoes it); earlier ones stay where they are, and the table works: execute " +
+			"the script again from there, or the other one from this table's step"}
+}
+
+// say tells what else changes, and what does not.
+func (m *migration) say(replicated bool, tables []userTable) {
+	log := "the log: builds of indexes are logged in short under this recovery model, unless they are online: see that its volume has room"
+	if m.full {
+		log = "the log: it holds all that is built once more: back it up between the steps, and see that its volume has the room"
+	}
+	m.Effects = []string{
+		"backups: taken before, they restore the old layout. Restores from now on name the new files as well (WITH MOVE); the next " +
+			"differential one holds all that has moved", log,
+		"indexes are built by their definitions of when this was written: write it anew where one has changed since",
+		Unproven + ": neither this script nor the way back",
+	}
+	if replicated {
+		m.Effects = append(m.Effects, "replicas: every one adds the files in the same directories, and stops taking the log where one is "+
+			"missing: make the directories there first")
+	} else {
+		m.Effects = append(m.Effects, "replicas: a log-shipping standby wants the new files' directories as well, or RESTORE LOG WITH MOVE")
+	}
+	m.Stays = []string{
+		"tables that are not named above, views with indexes and the catalogue: name tables with --table",
+		"room in the old files, which is free within them: DBCC SHRINKFILE gives it back, and scatters the pages of what is left",
+	}
+	var large []string
+	for _, t := range tables {
+		if t.large {
+			large = append(large, t.String())
+		}
+	}
+	if len(large) > 0 {
+		m.Stays = append(m.Stays, "values of (max) types, xml and the like outside the rows of "+strings.Join(large, ", ")+
+			": only a new table made with TEXTIMAGE_ON, filled and renamed, moves them")
+	}
+	if m.wish.Layout.LogVolume != "" {
+		m.Stays = append(m.Stays, "the log, which the run had on volume "+m.wish.Layout.LogVolume+": ALTER DATABASE … MODIFY FILE (NAME, "+
+			"FILENAME), take the database offline, move the file, and online")
+	}
+}
+
+// tables are those of the names that the user gives, or the large ones, with their indexes.
+func (m *migration) tables(ctx context.Context) ([]userTable, error) {
+	rows, err := m.ask(ctx, "apply-tables")
+	if err != nil {
+		return nil, err
+	}
+	var all []userTable
+	for _, r := range rows {
+		pages, _ := r.number("table_pages")
+		t := userTable{Table: spread.Table{Schema: r.text("table_schema"), Name: r.text("table_name"), Bytes: pages * page}}
+		t.id, _ = r.number("id")
+		space, _ := r.number("lob_space")
+		t.large = space > 0
+		t.refuseIf(r.yes("in_memory"), "it is memory-optimized")
+		t.refuseIf(r.yes("file_table"), "it is a FileTable")
+		all = append(all, t)
+	}
+	slices.SortStableFunc(all, func(a, b userTable) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	tables, err := spread.Choose(all, func(t userTable) spread.Table { return t.Table }, m.wish.Tables)
+	for i := range tables {
+		if err == nil {
+			err = m.indexes(ctx, &tables[i])
+		}
+		if err == nil {
+			err = tables[i].Refuse(tables[i].why)
+		}
+	}
+	return tables, err
+}
+
+var _ filewise.Migrator = Engine{}
