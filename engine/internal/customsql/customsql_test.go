@@ -82,7 +82,10 @@ func TestRefuse(t *testing.T) {
 		"SET STATEMENT a = 1 FOR DROP DATABASE x",
 		"SET ROLE x", "CHECKPOINT", "FLUSH TABLES", "COMMENT ON DATABASE x IS 'y'", "REINDEX DATABASE x", "CREATE TABLE u (i INT)",
 		"LOAD DATA INFILE '/x' INTO TABLE t", "COPY t TO '/x'", "PREPARE TRANSACTION 'x'", "LOCK TABLES t WRITE",
-		"SECURITY LABEL ON TABLE t IS 'x'",
+		"SECURITY LABEL ON TABLE t IS 'x'", `SET "role" = x`, "SET/**/`Session_`, \"authorization\" = x",
+		"SELECT pg_catalog.pg_read_file('/x')", `SELECT "pg_terminate_backend"(3)`, "INSERT INTO t SELECT lo_export(1, '/x')",
+		"UPDATE t SET a = LOAD_FILE('/x')", "SELECT * FROM dblink('x', 'y') AS z", "EXPLAIN ANALYZE SELECT pg_reload_conf()",
+		"(SELECT 1 INTO DUMPFILE '/x')",
 		"SELECT 1 INTO OUTFILE '/x'", "COPY t FROM PROGRAM 'x'", "GRANT ALL ON x TO y", "CREATE TABLESPACE x", "SELECT 1; KILL 3"} {
 		if _, err := mysql.Section(custom(text), "s"); filewise.CodeOf(err) != filewise.CodeUsage {
 			t.Errorf("%s: %v", text, err)
@@ -96,7 +99,8 @@ func TestRefuse(t *testing.T) {
 	for _, text := range []string{"SELECT 'DROP DATABASE x'", "UPDATE t SET used = 1", "SELECT a.b FROM a", "INSERT INTO program VALUES (1)",
 		"SELECT grant_date FROM t", "SET @x = 1", "SET SESSION sort_buffer_size = 1", "SET LOCAL work_mem = '1MB'",
 		"WITH a AS (SELECT 1) SELECT * FROM a",
-		"INSERT INTO t VALUES ('GLOBAL')", "CALL p(1)", "DO SLEEP(0)"} {
+		"INSERT INTO t VALUES ('GLOBAL')", "CALL p(1)", "DO SLEEP(0)", `SELECT "role", 'pg_read_file(x)' FROM t`,
+		"SELECT pg_read FROM t"} {
 		if _, err := mysql.Section(custom(text), "s"); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
@@ -142,6 +146,8 @@ func TestSetup(t *testing.T) {
 		"{{spread \"u\"}}":               `no table "u"`,
 		"{{.Nothing}}":                   "set-up",
 		"{{":                             "set-up",
+		"{{range 999}}SELECT 1;{{end}}":  "what follows {{ is unknown",
+		`{{printf "%999d" 1}}`:           "what follows {{ is unknown",
 		"DROP DATABASE x":                "DROP DATABASE is refused",
 		"REINDEX SYSTEM x":               "REINDEX SYSTEM is refused",
 		"REINDEX (VERBOSE) DATABASE x":   "REINDEX DATABASE is refused",

@@ -1,6 +1,7 @@
 package customsql
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -46,6 +47,12 @@ var notOf = map[string][]string{
 	"PREPARE": {"TRANSACTION"},
 }
 
+// ofServer are functions and words, in whatever statement, that reach files of the server, its
+// log, or others' sessions.
+var ofServer = regexp.MustCompile(`^"?(PG_(READ_|LS_|RELOAD_|ROTATE_|TERMINATE_|CANCEL_|STAT_RESET|STAT_FILE|SWITCH_|PROMOTE|WAL_REPLAY_|` +
+	`BACKUP_|CREATE_RESTORE_|DROP_REPLICATION_|CREATE_LOGICAL_|CREATE_PHYSICAL_)\w*|LO_(IM|EX)PORT|DBLINK\w*|LOAD_FILE|` +
+	`(OUT|DUMP)FILE)$`)
+
 // ofTransactions begin what Filewise does itself around them.
 var ofTransactions = []string{"SET AUTOCOMMIT"}
 
@@ -73,8 +80,13 @@ func (r Rules) refuse(s Statement, setup bool) error {
 			strings.Join(words[:min(len(words), 2)], " "))
 	}
 	for _, w := range words[1:] {
-		if first, _, _ := strings.Cut(w, "."); slices.Contains(notOf[kind], first) {
-			return no("leave it out", kind+" … "+first)
+		first, _, _ := strings.Cut(w, ".")
+		if kind == "SET" || kind == "RESET" { // of a setting the name, too
+			first = strings.TrimPrefix(first, `"`)
+		}
+		last := w[strings.LastIndexByte(w, '.')+1:]
+		if slices.Contains(notOf[kind], first) || ofServer.MatchString(last) {
+			return no("leave it out", kind+" … "+strings.TrimPrefix(w, `"`))
 		}
 	}
 	if !slices.Contains([]string{"CREATE", "ALTER", "DROP", "RENAME", "TRUNCATE", "COMMENT", "REINDEX"}, kind) {
@@ -109,8 +121,11 @@ func (r Rules) words(text string) (words []string, dotted, hidden bool) {
 			if r.Hash && (strings.HasPrefix(p.text, "/*!") || strings.HasPrefix(p.text, "/*M!")) {
 				hidden = true
 			}
-		case pieceQuoted:
+		case pieceQuoted: // a name is kept, behind a mark
 			words = append(words, `"`)
+			if c := p.text[0]; c == '"' || c == '`' {
+				words[len(words)-1] += strings.ToUpper(strings.Trim(p.text, `"`+"`"))
+			}
 		case pieceCode:
 			for _, w := range strings.FieldsFunc(p.text, func(c rune) bool { return c < 0x80 && !inName(byte(c)) && c != '.' }) {
 				if strings.Contains(w, ".") && len(words) < 8 {

@@ -1,11 +1,12 @@
 package customsql
 
 import (
+	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"text/template"
 
 	"filewise"
 	"filewise/internal/nearest"
@@ -196,34 +197,36 @@ func put(s Statement, custom *filewise.CustomSQL, site Site, placed map[string]b
 	return append([]Statement{s}, after...)
 }
 
-// render executes a set-up's template.
+// placeholder is what a set-up may hold: no more, for a template would be a program.
+var placeholder = regexp.MustCompile(`\{\{\s*(?:(\.Shards?)|spread\s+(?:"([^"]*)"|` + "`([^`]*)`" + `))\s*\}\}|\{\{`)
+
+// render fills in a set-up's placeholders.
 func render(custom *filewise.CustomSQL, text filewise.CustomText, site Site) (string, error) {
-	if !strings.Contains(text.Text, "{{") {
-		return text.Text, nil
-	}
-	wrong := func(err error) error {
-		return filewise.Errorf(filewise.CodeUsage, `what a set-up may hold is {{spread "TABLE"}}, {{.Shard}} and {{.Shards}}`, "%s: set-up: %w",
-			text.Place(0), err)
-	}
-	spread := func(table string) (string, error) {
-		if !slices.ContainsFunc(custom.Tables, func(t filewise.CustomTable) bool { return t.Name == table }) {
+	var errs []error
+	rendered := placeholder.ReplaceAllStringFunc(text.Text, func(found string) string {
+		m := placeholder.FindStringSubmatch(found)
+		table := m[2] + m[3]
+		switch {
+		case m[1] == ".Shard":
+			return strconv.Itoa(site.Shard)
+		case m[1] == ".Shards":
+			return strconv.Itoa(site.Shards)
+		case table == "":
+			errs = append(errs, errors.New("what follows {{ is unknown"))
+		case !slices.ContainsFunc(custom.Tables, func(t filewise.CustomTable) bool { return t.Name == table }):
 			var known []string
 			for _, t := range custom.Tables {
 				known = append(known, t.Name)
 			}
-			return "", fmt.Errorf("custom has no table %q in tables (%s)", table, nearest.Remedy(table, known))
+			errs = append(errs, fmt.Errorf("custom has no table %q in tables (%s)", table, nearest.Remedy(table, known)))
 		}
-		return spreadMark + table + "\x02", nil
+		return spreadMark + table + "\x02"
+	})
+	if len(errs) > 0 {
+		return "", filewise.Errorf(filewise.CodeUsage, `what a set-up may hold is {{spread "TABLE"}}, {{.Shard}} and {{.Shards}}`,
+			"%s: set-up: %w", text.Place(0), errs[0])
 	}
-	t, err := template.New("setup").Option("missingkey=error").Funcs(template.FuncMap{"spread": spread}).Parse(text.Text)
-	if err != nil {
-		return "", wrong(err)
-	}
-	var b strings.Builder
-	if err := t.Execute(&b, map[string]int{"Shard": site.Shard, "Shards": site.Shards}); err != nil {
-		return "", wrong(err)
-	}
-	return b.String(), nil
+	return rendered, nil
 }
 
 // divide makes statements of a text, with the engine's parameters where it has
