@@ -17,19 +17,19 @@ const maxInstances = 20
 // setPreload sets what every build is loaded with, and how many of each layout
 // there are.
 func (m *maker) setPreload() (err error) {
+	external := m.plan.Target.Mode == filewise.External // which is loaded anew for every trial
+	if external && m.o.Instances.Given() && (m.o.Preload.Given() || m.work.Appends()) {
+		return badUse("instances", m.o.Instances.Value, "on an existing server every trial builds and loads its database anew: leave it out")
+	}
 	if !m.o.Preload.Given() {
 		if m.o.Instances.Given() && m.work.Appends() {
 			return badUse("instances", m.o.Instances.Value, "without --preload every trial has a build of its own: add --preload, or leave it out")
 		}
 		return nil
 	}
-	external := m.plan.Target.Mode == filewise.External // which is loaded anew for every trial
 	if !m.About.Reset && !external {
 		return filewise.Errorf(filewise.CodePreflight, "leave --preload out; builds are then made anew for every trial",
 			"%s cannot restore a loaded build: %w", m.plan.Target.Engine, filewise.ErrUnsupported)
-	}
-	if external && m.o.Instances.Given() {
-		return badUse("instances", m.o.Instances.Value, "on an existing server every trial builds and loads its database anew: leave it out")
 	}
 	if err := m.checkInstances(); err != nil {
 		return err

@@ -35,7 +35,7 @@ const maxRow = 4000 - 20
 // filewise.ErrUnsupported.
 func newDesign(t filewise.Target, l filewise.Layout, p filewise.Program, n names, block int64) (*design, error) {
 	d := &design{target: t, layout: l, program: p, names: n, block: block}
-	for _, check := range []func() error{d.checkTarget, d.checkPhases, d.checkProgram, d.checkLayout, d.checkPlaces} {
+	for _, check := range []func() error{d.checkPhases, d.checkTarget, d.checkProgram, d.checkLayout, d.checkPlaces} {
 		if err := check(); err != nil {
 			return nil, err
 		}
@@ -243,7 +243,7 @@ func (d *design) file(role filewise.Role, tablespace string, i int, v filewise.V
 		return datafile{}, absent("use fewer files or a larger --size", "a datafile of %d bytes: a %s's has at least %d", size, kind, least)
 	}
 	if size > most {
-		return datafile{}, absent("use more files, a smaller --size, or --kind bigfile",
+		return datafile{}, absent("use more files, or a smaller --size",
 			"a datafile of %d bytes: a %s's has at most %d (with blocks of %d bytes)", size, kind, most, d.block)
 	}
 	f := datafile{

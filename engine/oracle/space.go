@@ -211,7 +211,7 @@ func (d *design) reach() {
 	case !d.program.Appends():
 		remedy = "more --rows with --index key"
 	}
-	remedy = "use " + remedy + ", or fewer --files; with --as-published, a larger --scale"
+	remedy = "with --as-published, use a larger --scale; else " + remedy + ", or fewer --files"
 	d.warn("files-unreached", remedy, "the rows come to lie in %d of %s: a table's extents are taken from the files in turns, and it has "+
 		"too few", touched, filewise.FilesName(len(d.files)))
 }

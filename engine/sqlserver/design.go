@@ -97,12 +97,12 @@ func (d *design) checkLayout() error {
 		return usage("use --indexes apart as well", "a volume for indexes, which do not lie apart")
 	}
 	if least := leastFile + int64(l.Data.Files-1)*leastFurther; l.Data.Allocation == filewise.Growing && l.Data.Bytes < least {
-		return usage("use --size "+humanize.IBytes(uint64(least))+" or more",
+		return usage("use --size "+sizeFlag(least)+" or more",
 			"%s that grow begin with %s: the first is as large as that of model, and the others have 1 MiB", filewise.FilesName(l.Data.Files),
 			humanize.IBytes(uint64(least)))
 	}
 	if each := l.Data.Bytes / int64(l.Data.Files); l.Data.Allocation != filewise.Growing && each < leastFile {
-		return usage(fmt.Sprintf("use --size %s or more, or fewer files", humanize.IBytes(uint64(l.Data.Files)*leastFile)),
+		return usage(fmt.Sprintf("use --size %s or more, or fewer files", sizeFlag(int64(l.Data.Files)*leastFile)),
 			"%d bytes in %s are less than %s each: the first file cannot be smaller than that of model, and proportional fill wants all equal",
 			l.Data.Bytes, filewise.FilesName(l.Data.Files), humanize.IBytes(leastFile))
 	}
@@ -192,3 +192,6 @@ func (d *design) warn() {
 		add("growth-rounded", "SQL Server grows files by whole extents of 64 KiB: the growth is rounded down.", "Give a multiple of 64 KiB.")
 	}
 }
+
+// sizeFlag is a size as a flag takes it, not rounded down.
+func sizeFlag(n int64) string { return fmt.Sprintf("%dMiB", (n+1<<20-1)>>20) }
