@@ -8,15 +8,16 @@ import (
 
 // narrows tells whether the blocks that are left are worth measuring though they could not
 // decide anything: an interval is wider than the plan's bounds, and would by the last block
-// be within them, or narrower by a quarter. Intervals shrink with the root of the number of
-// blocks at least.
+// be within them, or narrower by a quarter. Few blocks say little of their own spread: with
+// each one more an interval shrinks faster than with the root of their number.
 func (p Plan) narrows(r verdict.Result, look verdict.Look) bool {
 	const worth = 0.75
 	bounds := marginLog(p.Bounds)
 	if look.Stop != verdict.ReasonFutile || bounds == 0 {
 		return false
 	}
-	shrink := math.Sqrt(float64(look.Block) / float64(r.Config.MaxBlocks))
+	others := len(p.Layouts) - 1
+	shrink := p.halfWidth(1, r.Config.MaxBlocks, others) / p.halfWidth(1, look.Block, others)
 	for j, e := range look.Estimates {
 		half := (e.Hi - e.Lo) / 2
 		if e.Alive && p.Layouts[j].Name != p.Baseline && !(half <= bounds) && (shrink <= worth || shrink*half <= bounds) {

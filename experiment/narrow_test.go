@@ -13,9 +13,9 @@ import (
 // Noise of 15 % hides all differences from 20 blocks of 2 %: with bounds asked for, blocks go
 // on as long as they narrow the intervals.
 func TestFutileRunNarrowsItsBounds(t *testing.T) {
-	blocks := func(bounds float64) (int, experiment.Decision) {
+	blocks := func(bounds float64, most int) (int, experiment.Decision) {
 		w := newWorld(t, []int{1, 4, 8, 16}, fake.Config{Noise: 0.15, Seed: 6})
-		w.plan.Bounds, w.plan.MaxBlocks = bounds, 20
+		w.plan.Bounds, w.plan.MaxBlocks = bounds, most
 		trials, d := w.run(t)
 		j, err := w.plan.Judge(trials)
 		if err != nil {
@@ -23,15 +23,19 @@ func TestFutileRunNarrowsItsBounds(t *testing.T) {
 		}
 		return j.First().Result.Blocks, d
 	}
-	none, d := blocks(0)
+	none, d := blocks(0, 20)
 	if d.Ending != experiment.Futile || none > 11 {
 		t.Fatalf("without bounds it ends after %d blocks: %+v", none, d)
 	}
-	ten, d := blocks(10)
+	ten, d := blocks(10, 20)
 	if d.Ending != experiment.Futile || ten <= none || ten < 12 {
 		t.Errorf("±10 %% is out of reach, and blocks narrow by a quarter until the 11th: ended after %d, %+v", ten, d)
 	}
-	if wide, d := blocks(200); wide != none {
+	if few, d := blocks(10, 12); few < 9 {
+		t.Errorf("of 12 blocks those up to the 9th narrow by a quarter, of the root of their number only those up to the 7th: ended after %d, %+v",
+			few, d)
+	}
+	if wide, d := blocks(200, 20); wide != none {
 		t.Errorf("bounds of ±200 %% are there from the beginning: %d blocks, not %d, %+v", wide, none, d)
 	}
 }
