@@ -97,9 +97,7 @@ func (e Engine) Describe() filewise.Description {
 		Mode:  filewise.Managed,
 		Files: "files of InnoDB's system tablespace (innodb_data_file_path), tables, or partitions",
 		Kinds: []filewise.Kind{filewise.KindSystem, filewise.KindPerTable, filewise.KindPartitions},
-		// With fewer than 56 MiB the first of 16 files would be larger than the others
-		// (InnoDB wants 3 MiB of it), or a file would grow while it is measured.
-		Bytes: 56 << 20, RowBytes: e.product.RowBytes, Budget: e.product.Budget, CommitEvery: 100,
+		Bytes: e.product.Bytes, RowBytes: e.product.RowBytes, Budget: e.product.Budget, CommitEvery: 100,
 		LeastMemory: e.product.Managed.LeastMemory,
 		Pressing:    "--set innodb_buffer_pool_size=24M --key random --size 256MiB --preload 96MiB", // O_DIRECT: the pool is all
 		Reset:       true, Lifecycle: true,

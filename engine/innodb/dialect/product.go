@@ -13,9 +13,10 @@ import (
 type Product struct {
 	Name, Title string // "mariadb", "MariaDB"
 
-	// RowBytes and Budget are the usual payload of a row and duration of an
-	// experiment; BackupKinds and TempKinds the kinds of layout for backups and for
-	// temporary tables.
+	// Bytes, RowBytes and Budget are the usual size of the data files, payload of a row and
+	// duration of an experiment; BackupKinds and TempKinds the kinds of layout for backups
+	// and for temporary tables.
+	Bytes       int64
 	RowBytes    int
 	Budget      time.Duration
 	BackupKinds []filewise.Kind
