@@ -32,7 +32,7 @@ func TestFutileRunNarrowsItsBounds(t *testing.T) {
 		t.Errorf("±10 %% is out of reach, and blocks narrow by a quarter until the 11th: ended after %d, %+v", ten, d)
 	}
 	if few, d := blocks(10, 12); few < 9 {
-		t.Errorf("of 12 blocks those up to the 9th narrow by a quarter, of the root of their number only those up to the 7th: ended after %d, %+v",
+		t.Errorf("of 12 blocks those up to the 9th narrow by a quarter, by the root of their number those up to the 7th: ended after %d, %+v",
 			few, d)
 	}
 	if wide, d := blocks(200, 20); wide != none {
@@ -74,7 +74,8 @@ func TestSessionsAreAsLongAsBoundsNeed(t *testing.T) {
 	if little := rounds(10, 0.7, time.Minute); little.MaxBlocks < 6 || 2*time.Duration(little.MaxBlocks)*little.TrialTime > time.Minute {
 		t.Errorf("six sessions or more fit into a minute: %+v", little)
 	}
-	if many, few := rounds(10, 0, 3*time.Minute), rounds(0, 0, 3*time.Minute); many.MaxBlocks < few.MaxBlocks || many.TrialTime < few.TrialTime {
+	many, few := rounds(10, 0, 3*time.Minute), rounds(0, 0, 3*time.Minute)
+	if many.MaxBlocks < few.MaxBlocks || many.TrialTime < few.TrialTime {
 		t.Errorf("noise that is not known fills the budget: %+v, %+v", many, few)
 	}
 }

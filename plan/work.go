@@ -51,8 +51,8 @@ const (
 // Table has their rows.
 func (o *WorkOptions) Table() []Option {
 	return append(o.trialTable(),
-		Row(&o.MaxBlocks, "max-blocks", defaultMaxBlocks, "measure at most this `number` of blocks (rounds through all layouts; unless given, 30 where "+
-			"layouts take turns at fixed work)").
+		Row(&o.MaxBlocks, "max-blocks", defaultMaxBlocks, "measure at most this `number` of blocks (rounds through all layouts; unless given, "+
+			"30 where layouts take turns at fixed work)").
 			between(verdict.FirstLook, maxBlocks),
 		Row(&o.Budget, "budget", defaultBudget, "stop after about this `time` of trials; 0: only --max-blocks limits (managed engines: longer, "+
 			"see filewise engines)"),
