@@ -182,7 +182,7 @@ func fuzz(p *place) error {
 	}
 	p.count = 0
 	for i, t := range targets {
-		each := max(time.Until(p.end)/time.Duration(len(targets)-i), 5*time.Second)
+		each := max(time.Until(p.end)/time.Duration(len(targets)-i), 15*time.Second) // a loaded machine works through its seeds first
 		// What a fuzzer finds is not made smaller: with inputs of kilobytes it would do nothing else.
 		cmd := exec.CommandContext(p, "go", "test", "-vet=off", "-run=^$", "-fuzz=^"+t[1]+"$", "-fuzztime="+each.Round(time.Second).String(),
 			"-fuzzminimizetime=1x", "-parallel=1", t[0])
