@@ -30,7 +30,8 @@ func TestManifests(t *testing.T) {
 		out, err := exec.CommandContext(t.Context(), "scripts/manifests", "v1.2.3", "file:///releases/", dir).CombinedOutput()
 		return string(out), err
 	}
-	if out, err := manifests(strings.ReplaceAll(sums, "windows-arm64", "windows-mips")); err == nil || !strings.Contains(out, "windows-arm64.zip") {
+	if out, err := manifests(strings.ReplaceAll(sums, "windows-arm64", "windows-mips")); err == nil ||
+		!strings.Contains(out, "windows-arm64.zip") {
 		t.Errorf("%v: %s", err, out)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "homebrew")); err == nil {
