@@ -648,3 +648,25 @@ func TestOnePilot(t *testing.T) {
 		t.Errorf("%d trials of a budget that is spent by the pilot", len(trials))
 	}
 }
+
+// A race of backups among settings that are alike ends after a third of the full grid; what it has
+// found is one of the best.
+func TestRaceEndsAfterAThirdOfTheGrid(t *testing.T) {
+	truth := map[int]float64{1: 1000, 2: 1000, 3: 1000, 4: 1000, 5: 1000, 6: 1000, 7: 500, 8: 500}
+	w := newWorld(t, []int{1, 2, 3, 4, 5, 6, 7, 8}, fake.Config{Noise: 0.02, Seed: 3, Throughput: byFiles(truth)})
+	w.plan.Goal, w.plan.OnePilot, w.plan.Target.Database = verdict.GoalBest, true, "theirs"
+	trials, d := w.run(t)
+	if d.Ending != experiment.Spent || !strings.Contains(d.Why, "of the full grid's 160 trials") || len(trials) > 54 || len(trials) < 48 {
+		t.Errorf("%d trials, %+v", len(trials), d)
+	}
+	j, err := w.plan.Judge(trials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if look, ok := j.First().Result.Last(); !ok || look.Leader > 5 {
+		t.Errorf("the leader is %+v", look)
+	}
+	if next, again := w.plan.Next(trials); again != d {
+		t.Errorf("resumed, it goes on with %+v", next)
+	}
+}

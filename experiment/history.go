@@ -122,6 +122,16 @@ func (h history) lastBlock() int {
 	return last
 }
 
+// inBlocks is how many trials were measured in blocks.
+func (h history) inBlocks() (n int) {
+	for _, t := range h.trials {
+		if !t.Cell.Pilot {
+			n++
+		}
+	}
+	return n
+}
+
 // live are the layouts that block b measures: those that are not given up, and
 // that some family has neither dropped nor decided before.
 func (h history) live(results []verdict.Result, b int) []int {

@@ -135,6 +135,10 @@ func (s Schedule) allBlocks() string {
 // a first look needs.
 func (s standing) spent(live int) Decision {
 	p, blocks := s.plan, s.lastBlock()
+	if most := p.MostTrials(); most > 0 && s.inBlocks()+live > most {
+		return Decision{Ending: Spent, Why: fmt.Sprintf("%d of the full grid's %d trials are measured, as many as a race takes", s.inBlocks(),
+			len(p.Layouts)*p.MaxBlocks)}
+	}
 	needed := max(1, verdict.FirstLook-blocks)
 	next := time.Duration(needed*live) * s.schedule.TrialTime
 	if p.Budget == 0 || s.elapsed+next <= p.Budget+p.Budget/10 {
@@ -145,6 +149,16 @@ func (s standing) spent(live int) Decision {
 	}
 	return Decision{Ending: Spent, Why: fmt.Sprintf("the budget of %v does not suffice: a verdict needs %d blocks, here about %v",
 		p.Budget, verdict.FirstLook, (s.elapsed + next).Round(time.Second))}
+}
+
+// MostTrials is how many trials the race of a user's backups takes in blocks: a third of the
+// full grid, and as many as the last two need for all of theirs. 0: there is no such limit.
+// Intervals hold whenever one stops.
+func (p Plan) MostTrials() int {
+	if p.Goal != verdict.GoalBest || p.Target.Database == "" {
+		return 0
+	}
+	return max(len(p.Layouts)*p.MaxBlocks/3, 2*p.MaxBlocks, verdict.FirstLook*len(p.Layouts))
 }
 
 // JudgedBy are the rules that judge the plan's trials.

@@ -41,7 +41,8 @@ func race(w kind, k int, seed, number uint64) (s raceScore, err error) {
 		effects[j] = -math.Log(3) * r.Float64()
 		best = max(best, effects[j])
 	}
-	plan := experiment.Plan{Rules: verdict.NewestRules, Seed: r.Uint64()}
+	plan := experiment.Plan{Rules: verdict.NewestRules, Seed: r.Uint64(), Goal: cfg.Goal, MaxBlocks: maxBlocks,
+		Target: filewise.Target{Database: "theirs"}, Layouts: make([]filewise.Layout, k)}
 	var table verdict.Table
 	var look verdict.Look
 	for b := range maxBlocks {
@@ -64,10 +65,13 @@ func race(w kind, k int, seed, number uint64) (s raceScore, err error) {
 		if look, ok = result.Last(); !ok {
 			continue
 		}
+		next := 0
 		for j, e := range look.Estimates {
-			live[j] = e.DroppedAt == 0
+			if live[j] = e.DroppedAt == 0; live[j] {
+				next++
+			}
 		}
-		if look.Stop != verdict.ReasonNone {
+		if look.Stop != verdict.ReasonNone || s.trials+next > plan.MostTrials() {
 			break
 		}
 	}
