@@ -102,7 +102,8 @@ const (
 
 // TableFacts are a table's.
 type TableFacts struct {
-	Name  string
+	Name  string // as it was asked for
+	Table string // without a schema
 	Bytes int64
 	Rows  float64
 	Key   string // the first column of its primary key; empty: it has none

@@ -327,12 +327,12 @@ func (t *taking) facts(ctx context.Context, kinds []kind) error {
 		if f.Bytes*10 < sum {
 			continue // small ones are not worth spreading
 		}
-		x := Table{f.Name, f.Key, f.Bytes, f.Rows, f.Whole}
-		switch {
-		case f.Key == "":
+		x := Table{f.Table, f.Key, f.Bytes, f.Rows, f.Whole}
+		if slices.ContainsFunc(t.Tables, func(o Table) bool { return o.Name == x.Name && o.Whole == x.Whole }) {
+			continue // with its schema, and without
+		}
+		if f.Key == "" {
 			x.Whole = cmp.Or(x.Whole, "it has no primary key")
-		case !plainName.MatchString(f.Name) || !plainName.MatchString(f.Key):
-			x.Whole = cmp.Or(x.Whole, "its name, or its key's, is none that custom.tables takes")
 		}
 		t.Tables = append(t.Tables, x)
 	}

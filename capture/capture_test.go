@@ -12,3 +12,12 @@ func TestPersonal(t *testing.T) {
 		}
 	}
 }
+
+// Names of tables are keys of YAML, whatever is in them.
+func TestNamesAreKeys(t *testing.T) {
+	for name, want := range map[string]string{"orders": "orders", "on": `"on"`, `Größe "x": #`: `"Größe \"x\": #"`, "7": `"7"`} {
+		if got := named(name); got != want {
+			t.Errorf("%s: %s instead of %s", name, got, want)
+		}
+	}
+}

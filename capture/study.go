@@ -2,6 +2,8 @@ package capture
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,9 +67,22 @@ func (s *Study) tables(line func(string, ...any)) {
 			line("  tables:")
 			some = true
 		}
-		line("    %s: %s # %s", t.Name, t.Key, about)
+		line("    %s: %s # %s", named(t.Name), named(t.Key), about)
 	}
 }
+
+// named is a name as YAML has it.
+func named(name string) string {
+	if plainName.MatchString(name) && !slices.Contains(yamlWords, strings.ToLower(name)) {
+		return name
+	}
+	return quoted(name)
+}
+
+var (
+	plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	yamlWords = []string{"null", "true", "false", "yes", "no", "on", "off", "y", "n"} // which YAML takes for something else
+)
 
 // Account says what the study is of, what it covers, and what it leaves out.
 func (s *Study) Account() []string {

@@ -11,9 +11,6 @@ import (
 	"filewise"
 )
 
-// plainName is what custom takes as the name of a table.
-var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,39}$`)
-
 // Parameter is a value that a study draws.
 type Parameter struct {
 	Name string `json:"name"`

@@ -12,6 +12,9 @@ import (
 // customName is what names of a custom workload are.
 var customName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,39}$`)
 
+// tableName is what names of tables and their keys are: any, on one line.
+var tableName = regexp.MustCompile(`^[^\x00-\x1f\x7f]{1,64}$`)
+
 // validate refuses what does not fit together. What it names, a study file has; the
 // error has CodeUsage.
 func (c Custom) validate() error {
@@ -60,8 +63,8 @@ func (c Custom) validate() error {
 		}
 	}
 	for _, t := range c.Tables {
-		if !customName.MatchString(t.Name) || !customName.MatchString(t.Key) {
-			return usage(named, "table %q with key %q: a name is not possible", t.Name, t.Key)
+		if !tableName.MatchString(t.Name) || !tableName.MatchString(t.Key) {
+			return usage("give them as the server has them, without quotes of SQL", "table %q with key %q: a name is not possible", t.Name, t.Key)
 		}
 	}
 	for i, x := range c.Checks {

@@ -27,7 +27,7 @@ var shop = []string{
 	"CREATE TABLE orders (id BIGINT NOT NULL AUTO_INCREMENT, land CHAR(2) NOT NULL, net DECIMAL(9,2) NOT NULL, " +
 		"gross DECIMAL(9,2) AS (net * 1.2) STORED, half DECIMAL(9,2) AS (net / 2) VIRTUAL, note TEXT, bytes VARBINARY(20), " +
 		"PRIMARY KEY (id), UNIQUE KEY `u``k` (land, id), KEY (half)) AUTO_INCREMENT=5000",
-	"CREATE TABLE codes (code VARCHAR(20) PRIMARY KEY, n INT)",
+	"CREATE TABLE `Cödes-2 日本` (`der Cöde` VARCHAR(20) PRIMARY KEY, n INT)",
 	"CREATE TABLE states (code CHAR(2) PRIMARY KEY)",
 	"CREATE TABLE `lines` (id INT AUTO_INCREMENT PRIMARY KEY, land CHAR(2), body TEXT, FULLTEXT (body), " +
 		"CONSTRAINT `f;k` FOREIGN KEY (land) REFERENCES `Länder` (code), state CHAR(2), FOREIGN KEY (state) REFERENCES states (code))",
@@ -37,7 +37,7 @@ var shop = []string{
 		"  IF NEW.net < 0 THEN\n SET NEW.note = ';\n';\n END IF;\n INSERT INTO log VALUES (1);\nEND",
 	"CREATE DEFINER=keeper@localhost PROCEDURE count_up(IN n INT) BEGIN\n -- GRANT nothing;\n SELECT n;\nEND",
 	"CREATE DEFINER=keeper@localhost EVENT nightly ON SCHEDULE EVERY 1 DAY STARTS '2037-01-01' DO DELETE FROM orders WHERE id < 0",
-	"INSERT INTO codes VALUES ('ü', 1), ('b', 2), ('c', 3)", "INSERT INTO `lines` (land, body) VALUES ('de', 'x'), (NULL, 'y')",
+	"INSERT INTO `Cödes-2 日本` VALUES ('ü', 1), ('b', 2), ('c', 3)", "INSERT INTO `lines` (land, body) VALUES ('de', 'x'), (NULL, 'y')",
 }
 
 var shopRows = "INSERT INTO orders (land, net, note, bytes) VALUES " +
@@ -45,10 +45,10 @@ var shopRows = "INSERT INTO orders (land, net, note, bytes) VALUES " +
 
 // shown are asked of the original and of what was restored.
 var shown = []string{
-	"SHOW CREATE TABLE orders", "SHOW CREATE TABLE `Länder`", "SHOW CREATE TABLE `lines`", "SHOW CREATE TABLE codes",
+	"SHOW CREATE TABLE orders", "SHOW CREATE TABLE `Länder`", "SHOW CREATE TABLE `lines`", "SHOW CREATE TABLE `Cödes-2 日本`",
 	"SHOW CREATE VIEW big", "SHOW CREATE TRIGGER up", "SHOW CREATE PROCEDURE count_up", "SHOW CREATE EVENT nightly",
 	"SELECT * FROM orders ORDER BY id", "SELECT * FROM `Länder` ORDER BY code", "SELECT * FROM `lines` ORDER BY id",
-	"SELECT * FROM codes ORDER BY code", "SELECT * FROM log", "SELECT * FROM big ORDER BY id", "SHOW TABLES",
+	"SELECT * FROM `Cödes-2 日本` ORDER BY 1", "SELECT * FROM log", "SELECT * FROM big ORDER BY id", "SHOW TABLES",
 }
 
 // unlike is what a layout, and a server without the original's accounts, makes different.
@@ -88,7 +88,7 @@ func restored(t *testing.T, e Engine, server *servertest.Server) {
 	plain, several := filepath.Join(dir, "plain.sql"), filepath.Join(dir, "dumped")
 	fatal(t, os.WriteFile(plain, dump(t, server, "--routines", "--events", "--databases"), 0o600))
 	mydumped(t, server, several)
-	orders, codes := filewise.CustomTable{Name: "orders", Key: "id"}, filewise.CustomTable{Name: "codes", Key: "code"}
+	orders, codes := filewise.CustomTable{Name: "orders", Key: "id"}, filewise.CustomTable{Name: "Cödes-2 日本", Key: "der Cöde"}
 	target := enginetest.Scratch(t, e.Name(), 2, filewise.DurabilityFull)
 	refused(t, e, target, func(tables ...filewise.CustomTable) filewise.Program { return program(plain, tables...) })
 	s := enginetest.Open(t, enginetest.Within(t, minutes), e, target)

@@ -43,7 +43,7 @@ func (d *design) customSetup() ([]string, error) {
 	if d.program.Restored() {
 		return []string{dumpfile.Step(d.program.Custom)}, nil
 	}
-	all, err := customRules.Setup(d.program.Custom, d.customSite(""))
+	all, err := customRules.Setup(d.program.Custom, d.customSite("", ""))
 	var texts []string
 	for _, x := range all {
 		texts = append(texts, x.Marked())
@@ -52,13 +52,14 @@ func (d *design) customSetup() ([]string, error) {
 }
 
 // customSite are the places of the workload's tables. Partitions follow their table at
-// once, with the indexes that it has already where the layout wants indexes.
-func (d *design) customSite(schema string) customsql.Site {
+// once, with the indexes that it has already where the layout wants indexes. with are storage
+// parameters, which a partitioned table hands to its partitions.
+func (d *design) customSite(schema, with string) customsql.Site {
 	site := customsql.Site{Shards: 1, Spread: map[string]customsql.Place{}}
 	for i, t := range d.tables {
 		leaf := t.Leaves[0]
 		if !t.Partitioned {
-			site.Spread[t.Name] = customsql.Place{Clause: leaf.Options}
+			site.Spread[t.Name] = customsql.Place{Clause: with + leaf.Options}
 			continue
 		}
 		place := customsql.Place{Clause: "PARTITION BY HASH (" + client.Ident(d.program.Custom.Tables[i].Key) + ")"}
@@ -69,7 +70,7 @@ func (d *design) customSite(schema string) customsql.Site {
 				place.After = append(place.After, "RESET default_tablespace") // that of the partition before
 			}
 			place.After = append(place.After, "CREATE TABLE "+schema+client.Ident(leaf.Name)+" PARTITION OF "+schema+client.Ident(leaf.Of)+" "+
-				leaf.Values+leaf.Options)
+				leaf.Values+with+leaf.Options)
 		}
 		place.After = append(place.After, "RESET default_tablespace")
 		site.Spread[t.Name] = place

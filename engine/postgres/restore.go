@@ -116,6 +116,7 @@ type restorer struct {
 	in     *bufio.Reader
 	text   strings.Builder // of statements that have not been executed yet
 	table  string          // whose CREATE TABLE is being read
+	ended  bool            // but for its properties
 	body   bool            // a function's is being read
 }
 
@@ -183,6 +184,7 @@ func hold(layouts []filewise.Layout, custom *filewise.CustomSQL, script io.Reade
 	divide := slices.ContainsFunc(layouts, func(l filewise.Layout) bool { return l.Kind != filewise.KindSingle })
 	lines := bufio.NewReaderSize(script, 1<<20)
 	has, of := map[string]bool{}, ""
+	made, ended := "", false // the table whose columns are read, or were
 	for {
 		line, err := lines.ReadString('\n')
 		if err != nil && !errors.Is(err, io.EOF) {
@@ -196,7 +198,7 @@ func hold(layouts []filewise.Layout, custom *filewise.CustomSQL, script io.Reade
 		} else if m := uniqueIndex.FindStringSubmatch(line); m != nil {
 			of, columns = m[1], m[2]
 		} else if m := creates.FindStringSubmatch(line); m != nil {
-			of, has[plain(m[1])] = m[1], true
+			of, has[plain(m[1])], made = m[1], true, plain(m[1])
 		} else if m := alters.FindStringSubmatch(line); m != nil {
 			of = m[1]
 		}
@@ -210,6 +212,14 @@ func hold(layouts []filewise.Layout, custom *filewise.CustomSQL, script io.Reade
 				return err
 			}
 		}
+		if ended && divide && at >= 0 {
+			if err := parameters(made, line); err != nil {
+				return err
+			}
+		}
+		if ended = made != "" && line == ")"; !ended && strings.HasSuffix(line, ");") {
+			made = ""
+		}
 		if last {
 			return dumpfile.CheckTables(custom, func(name string) bool { return has[name] }, " in schema public")
 		}
@@ -222,6 +232,14 @@ func plain(said string) string {
 		return strings.ReplaceAll(strings.TrimSuffix(quoted, `"`), `""`, `"`)
 	}
 	return said
+}
+
+// parameters refuses what follows the columns of a table, unless it is of storage parameters.
+func parameters(table, line string) error {
+	if strings.HasPrefix(line, "WITH (") && strings.HasSuffix(line, ");") {
+		return nil
+	}
+	return dumpfile.Refuse("table %s has properties of its own, which a layout may not hold: %s", table, line)
 }
 
 // placed is a line with what the layout adds: where a table lies, and that keys are
@@ -242,18 +260,24 @@ func (r *restorer) placed(line string) (string, error) {
 		r.table = spread(m[1])
 		return line, nil
 	}
-	if r.table != "" && strings.HasPrefix(line, ")") {
-		place := r.design.customSite("public.").Spread[r.table]
-		if line != ");" && place.Clause != "" {
-			return "", dumpfile.Refuse("table %s has properties of its own, which a layout may not hold: %s", r.table, line)
+	if r.table != "" && line == ")" {
+		r.ended = true
+		return "", nil
+	}
+	if r.table != "" && (r.ended || line == ");") {
+		with := ""
+		if r.ended {
+			if err := parameters(r.table, line); err != nil && r.design.customSite("", "").Spread[r.table].Clause != "" {
+				return "", err
+			}
+			with = " " + strings.TrimSuffix(line, ";")
 		}
-		if place.Clause != "" {
-			line = ") " + place.Clause + ";"
-		}
+		place := r.design.customSite("public.", with).Spread[r.table]
+		line = ") " + place.Clause + ";"
 		for _, after := range place.After {
 			line += "\n" + after + ";"
 		}
-		r.table = ""
+		r.table, r.ended = "", false
 	}
 	if m := alters.FindStringSubmatch(line); m != nil && spread(m[1]) != "" {
 		return "ALTER TABLE public." + m[1] + m[2], nil
@@ -274,12 +298,26 @@ func (r *restorer) execute(ctx context.Context, conn *pgx.Conn) error {
 
 // copy hands over a block of rows, up to the line that ends it.
 func (r *restorer) copy(ctx context.Context, conn *pgx.Conn, statement string) error {
-	rows := &block{in: r.in}
-	_, err := conn.PgConn().CopyFrom(ctx, rows, statement)
+	_, err := conn.PgConn().CopyFrom(ctx, full{&block{in: r.in}}, statement)
 	if err != nil {
 		return fmt.Errorf("%s: %w", statement, err)
 	}
 	return nil
+}
+
+// full reads as much as there is room for: each read is a message, and a system call.
+type full struct{ of io.Reader }
+
+func (f full) Read(to []byte) (n int, err error) {
+	for n < len(to) && err == nil {
+		var m int
+		m, err = f.of.Read(to[n:])
+		n += m
+	}
+	if n > 0 && errors.Is(err, io.EOF) { // which is told again
+		err = nil
+	}
+	return n, err
 }
 
 // block are the lines of a COPY.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"filewise"
+	"filewise/engine/postgres/internal/client"
 )
 
 // lay makes the tables: those that the workload names, the shared one, or one for
@@ -65,14 +66,11 @@ func (d *design) leaf(name string, i int) leaf {
 	return l
 }
 
-// partitionName is the partition of data file i.
-func partitionName(table string, i int) string { return fmt.Sprintf("%s_p%04d", table, i) }
-
 // hash are the partitions of data files first … files−1.
 func (d *design) hash(table, of string, first, files int) []leaf {
 	var all []leaf
 	for i := first; i < files; i++ {
-		l := d.leaf(partitionName(table, i), i)
+		l := d.leaf(client.PartitionName(table, i), i)
 		l.Of, l.Values = of, fmt.Sprintf("FOR VALUES WITH (MODULUS %d, REMAINDER %d)", files-first, i-first)
 		all = append(all, l)
 	}

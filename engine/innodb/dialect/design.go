@@ -66,7 +66,7 @@ func (d *Design) PerTable() error {
 		return err
 	}
 	for i, t := range d.Tables {
-		f, directory := d.place(i, t.Name)
+		f, directory := d.place(i, FileName(t.Name))
 		d.Files = append(d.Files, f)
 		d.Tables[i].Options = directory
 		d.Spots = append(d.Spots, directory)
@@ -114,7 +114,7 @@ func (d *Design) place(i int, name string) (f File, directory string) {
 
 // partition is the name of a partition's file, without its ending.
 func (d *Design) partition(t Table, p int) string {
-	return t.Name + d.Product.Files.Partition + PartitionName(p)
+	return FileName(t.Name) + d.Product.Files.Partition + PartitionName(p)
 }
 
 // partitionBy is the clause that gives a table n partitions.
@@ -155,6 +155,9 @@ func (s Schema) FlushForExport(local string) string {
 // Told are the tables' files by their paths, from InnoDB's own catalogue, but those of
 // tables that are no part of the layout. plain is a path as the design has it.
 func (d *Design) Told(ctx context.Context, db Queryer, plain func(path string) string, apart ...string) (map[string]TableFile, error) {
+	if err := d.Spell(ctx, db); err != nil {
+		return nil, err
+	}
 	files, err := d.Product.TableFiles(ctx, db, "t.NAME LIKE ?", EscapeLike(d.Database)+"/%")
 	all := map[string]TableFile{}
 	for _, f := range files {

@@ -176,7 +176,7 @@ func (w *watcher) table(ctx context.Context, name string) (filewise.TableFacts, 
 	defer cancel()
 	var kind, options string
 	err := dialect.Each(ctx, w.in, func(scan dialect.Scan) error {
-		t.Name = name
+		t.Name, t.Table = name, name
 		return scan(&t.Bytes, &t.Rows, &kind, &options)
 	}, readTable, w.database, name)
 	if err != nil || t.Name == "" {

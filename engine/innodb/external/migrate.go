@@ -233,8 +233,8 @@ func (m *migration) apart(t *userTable) (there, back []string, err error) {
 	if m.product == dialect.MariaDB {
 		catalogue = "INNODB_SYS_TABLES"
 	}
-	names := fileName(m.Database) + "/" + fileName(t.Name)
-	if strings.Contains(names, "@?") {
+	names := dialect.FileName(m.Database) + "/" + dialect.FileName(t.Name)
+	if !dialect.Told(names) {
 		m.Stays = append(m.Stays, "table "+t.String()+", of whose name no file can be told: should it lie in the system tablespace, ALTER "+
 			"TABLE … ENGINE = InnoDB with innodb_file_per_table moves it")
 		return nil, nil, nil
@@ -258,22 +258,6 @@ func (m *migration) apart(t *userTable) (there, back []string, err error) {
 			alter + " ENGINE = InnoDB, ALGORITHM = COPY", "SET GLOBAL innodb_file_per_table = @filewise_was"}
 	}
 	return with("ON"), with("OFF"), nil
-}
-
-// fileName is a name as InnoDB's catalogue has it; “@?” stands for what has rules of its own.
-func fileName(name string) string {
-	var b strings.Builder
-	for _, r := range name {
-		switch {
-		case r >= 0x80:
-			b.WriteString("@?")
-		case r == '_' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z':
-			b.WriteRune(r)
-		default:
-			fmt.Fprintf(&b, "@%04x", r)
-		}
-	}
-	return b.String()
 }
 
 // say tells what else changes, and what does not.

@@ -95,10 +95,12 @@ func (b *build) tables(ctx context.Context, link dialect.Link) (map[string]filew
 		if err := scan(&table, &partition, &size); err != nil {
 			return err
 		}
+		own := table == markTable || table == dialect.LoadedTable
+		table = dialect.FileName(table)
 		if partition != "" {
 			table += b.server.product.Files.Partition + partition
 		}
-		if table != markTable && table != dialect.LoadedTable {
+		if !own {
 			sizes["/"+b.name+"/"+table+".ibd"] = size
 		}
 		return nil

@@ -18,6 +18,12 @@ import (
 // BenchmarkRestore compares the restore of a build with the server's own client, which loads
 // the same dump into the same server: own is how many times as fast the build is.
 func BenchmarkRestore(b *testing.B) {
+	for _, p := range []*dialect.Product{dialect.MariaDB, dialect.MySQL} {
+		b.Run(p.Name, func(b *testing.B) { benchmarkRestore(b, Engine{p}) })
+	}
+}
+
+func benchmarkRestore(b *testing.B, e Engine) {
 	fatal := func(err error) {
 		b.Helper()
 		if err != nil {
@@ -36,8 +42,7 @@ func BenchmarkRestore(b *testing.B) {
 		text.WriteString(";\n")
 	}
 	fatal(os.WriteFile(path, text.Bytes(), 0o600))
-	e := Engine{dialect.MariaDB}
-	s, err := e.Open(b.Context(), filewise.Target{Engine: "mariadb", Mode: filewise.Managed, Durability: filewise.DurabilityFull,
+	s, err := e.Open(b.Context(), filewise.Target{Engine: e.Name, Mode: filewise.Managed, Durability: filewise.DurabilityFull,
 		Volumes: []filewise.Volume{{Name: "here", Dir: b.TempDir()}}})
 	fatal(err)
 	defer s.Close()

@@ -20,6 +20,9 @@ func (s settler) Settle(ctx context.Context) error {
 	if err := i.design.Product.Managed.Checkpoint(ctx, control); err != nil {
 		return i.why(p, failed("checkpoint", err))
 	}
+	if err := i.design.Spell(ctx, control); err != nil {
+		return err
+	}
 	if err := i.design.sync(); err != nil {
 		return err
 	}

@@ -122,7 +122,12 @@ func (w *watcher) Shape(ctx context.Context, statement string) (filewise.Shape, 
 	defer cancel()
 	var asked error
 	s := w.rules.Shape(statement, "", func(table string) []string {
-		rows, err := w.link.Rows(ctx, queries.Text("names"), quoted(table))
+		quoted, err := w.quoted(ctx, table)
+		if err != nil {
+			asked = err
+			return nil
+		}
+		rows, err := w.link.Rows(ctx, queries.Text("names"), quoted)
 		asked = err
 		var names []string
 		for _, row := range rows {
@@ -165,13 +170,14 @@ func (w *watcher) Shape(ctx context.Context, statement string) (filewise.Shape, 
 	})
 }
 
-// quoted is a table's name, with its schema or without, as SQL has it.
-func quoted(name string) string {
-	schema, table, ok := strings.Cut(name, ".")
-	if !ok {
-		return client.Ident(name)
+// quoted is a table's name, with its schema or without, as SQL has it. A dot may be of the name.
+func (w *watcher) quoted(ctx context.Context, name string) (as string, err error) {
+	as = client.Ident(name)
+	if schema, table, ok := strings.Cut(name, "."); ok {
+		in := client.Ident(schema) + "." + client.Ident(table)
+		err = w.link.Scan(ctx, "SELECT CASE WHEN to_regclass($1) IS NULL THEN $2 ELSE $1 END", []any{as, in}, &as)
 	}
-	return client.Ident(schema) + "." + client.Ident(table)
+	return as, err
 }
 
 func kindOf(name string) filewise.ColumnType {
@@ -213,20 +219,27 @@ func (w *watcher) Tables(ctx context.Context, names []string, withhold func(stri
 
 func (w *watcher) table(ctx context.Context, name string, withhold func(string) bool) (filewise.TableFacts, error) {
 	t := filewise.TableFacts{}
-	rows, err := w.link.Rows(ctx, queries.Text("table"), quoted(name))
+	quoted, err := w.quoted(ctx, name)
+	if err != nil {
+		return t, err
+	}
+	rows, err := w.link.Rows(ctx, queries.Text("table"), quoted)
 	if err != nil || len(rows) == 0 {
 		return t, err
 	}
 	row := rows[0]
-	t.Name, t.Rows, t.Key = name, row[1].(float64), client.Text(row[3])
+	t.Name, t.Table, t.Rows, t.Key = name, client.Text(row[0]), row[1].(float64), client.Text(row[3])
 	t.Bytes, _ = row[2].(int64)
 	if other := client.Text(row[4]); other != "" {
 		t.Whole = "its unique key " + other + " does not contain " + t.Key
 	}
+	if schema := client.Text(row[6]); schema != "public" {
+		t.Whole = "it is in schema " + schema + ", and a layout spreads tables of public"
+	}
 	if kind := client.Text(row[5]); kind != "r" {
 		t.Whole = "it is a view, or divided already"
 	}
-	columns, err := w.link.Rows(ctx, queries.Text("names"), quoted(name))
+	columns, err := w.link.Rows(ctx, queries.Text("names"), quoted)
 	if err != nil {
 		return t, err
 	}
@@ -237,7 +250,7 @@ func (w *watcher) table(ctx context.Context, name string, withhold func(string) 
 		}
 	}
 	return t, w.link.With(ctx, func(conn *pgx.Conn) error {
-		rows, err := conn.Query(ctx, queries.Text("columns"), quoted(name), withheld)
+		rows, err := conn.Query(ctx, queries.Text("columns"), quoted, withheld)
 		if err == nil {
 			t.Columns, err = pgx.CollectRows(rows, readColumn)
 		}

@@ -14,15 +14,15 @@ SELECT count(*) FILTER (WHERE state = 'active')::integer, count(*)::integer FROM
 -- A table's size is that of its partitions. Foreign keys that point to it forbid no partitions,
 -- but a unique key without the column does.
 -- name: table
-SELECT c.oid::regclass::text, greatest(c.reltuples, 0)::float8 AS rows,
+SELECT c.relname::text, greatest(c.reltuples, 0)::float8 AS rows,
        (SELECT sum(pg_total_relation_size(coalesce(t.relid, c.oid))) FROM (SELECT relid FROM pg_partition_tree(c.oid) UNION ALL
           SELECT NULL WHERE c.relkind <> 'p') t WHERE t.relid IS NOT NULL OR c.relkind <> 'p')::bigint,
        coalesce((SELECT a.attname::text FROM pg_index i JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = i.indkey[0]
                   WHERE i.indrelid = c.oid AND i.indisprimary), ''),
        coalesce((SELECT string_agg(i.indexrelid::regclass::text, ', ') FROM pg_index i WHERE i.indrelid = c.oid AND i.indisunique
                   AND NOT (SELECT p.indkey[0] FROM pg_index p WHERE p.indrelid = c.oid AND p.indisprimary) = ANY (i.indkey)), ''),
-       c.relkind::text
-  FROM pg_class c WHERE c.oid = to_regclass($1) AND c.relkind IN ('r', 'p', 'm', 'v');
+       c.relkind::text, n.nspname::text
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = to_regclass($1) AND c.relkind IN ('r', 'p', 'm', 'v');
 
 -- The last column of a unique key is what a new row has its own value of.
 -- name: columns

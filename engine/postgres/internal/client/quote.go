@@ -41,3 +41,15 @@ func CheckName(what, name string) error {
 	}
 	return filewise.Errorf(filewise.CodeUsage, "name one that exists on the server", "%s %q cannot be a name: %s", what, name, why)
 }
+
+// PartitionName is the name of a partition, within PostgreSQL's limit.
+func PartitionName(table string, i int) string {
+	suffix := fmt.Sprintf("_p%04d", i)
+	if over := len(table) + len(suffix) - MaxName; over > 0 {
+		table = table[:len(table)-over]
+		for !utf8.ValidString(table) {
+			table = table[:len(table)-1]
+		}
+	}
+	return table + suffix
+}

@@ -3,7 +3,6 @@ package migrate
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"filewise/engine/postgres/internal/client"
 )
@@ -22,18 +21,6 @@ func (s shape) partitioned(t table) bool { return s[0].name != t.Name }
 
 // whole is the shape that a table has that is not partitioned.
 func whole(t table) shape { return shape{{name: t.Name, space: t.space, keep: true}} }
-
-// leafName is the name of a partition, within PostgreSQL's limit.
-func leafName(table string, i int) string {
-	suffix := fmt.Sprintf("_p%04d", i)
-	if over := len(table) + len(suffix) - client.MaxName; over > 0 {
-		table = table[:len(table)-over]
-		for !utf8.ValidString(table) {
-			table = table[:len(table)-1]
-		}
-	}
-	return table + suffix
-}
 
 // rebuild is the transaction that brings a table from one shape to another. The old one
 // is kept in a schema of its own.

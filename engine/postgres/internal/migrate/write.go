@@ -143,7 +143,7 @@ func (m *writer) shape(t table) shape {
 	s := make(shape, l.Data.Files)
 	for i := range s {
 		v := l.Data.VolumeOf(i, volumes)
-		s[i] = leaf{name: leafName(t.Name, i), space: m.spaces[v.Name], index: m.spaces[v.Name]}
+		s[i] = leaf{name: client.PartitionName(t.Name, i), space: m.spaces[v.Name], index: m.spaces[v.Name]}
 		if v.Dir == "" {
 			s[i].space, s[i].keep = t.space, true
 		}
