@@ -33,7 +33,7 @@ SELECT COUNT(*) FROM sys.v_$log_history WHERE first_time > SYSDATE - 1;
 SELECT name, value FROM sys.v_$sysstat WHERE name IN ('physical reads cache', 'db block gets from cache', 'consistent gets from cache');
 
 -- name: migrate-space
--- What apply asks of a tablespace of the user's, and of what lies in it.
+-- What apply asks of a user tablespace, and of what lies in it.
 SELECT block_size, bigfile, contents, encrypted FROM sys.dba_tablespaces WHERE tablespace_name = :1;
 
 -- name: migrate-segments
