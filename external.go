@@ -108,3 +108,13 @@ type Leftover struct {
 	Unmarked bool   `json:"unmarked,omitempty"`
 	Kept     string `json:"kept,omitempty"` // why it must stay; empty: it may go
 }
+
+// Sharer is a server on which sessions of several processes may work on one build: drivers.
+type Sharer interface {
+	// Join finds a build that another process has made, by Database.Shared of there. What it
+	// returns besides ends what belongs to it. To the server its sessions are those of that
+	// process, so that they end, at the latest, when that drops the build.
+	Join(ctx context.Context, l Layout, p Program, shared string) (Connector, func(), error)
+	// Now is the time of the server's clock, which all processes can ask for.
+	Now(context.Context) (time.Time, error)
+}

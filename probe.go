@@ -72,6 +72,9 @@ const (
 	MemoryTotal       = "total"
 	UnitSummed        = "B·s"
 	UnitLooked        = "s looked at"
+	// ProbeDriver, and a driver's name, say in "s" how its clock is to the server's, and how
+	// late its load has started.
+	ProbeDriver = "driver "
 	// ProbeCheckpoints says how far the server's checkpoints have come: CheckpointCycles.
 	ProbeCheckpoints = "checkpoints"
 )

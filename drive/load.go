@@ -71,6 +71,12 @@ type Load struct {
 	NoLatencies bool
 
 	Live *Live // may be read while Run works; nil: none
+
+	// First is the number of the first session's worker, where other processes have
+	// those before it, and Start when all of them begin; zero: at once. A start that
+	// misses it by more than MaxLate is no start, and ErrLate.
+	First int
+	Start time.Time
 }
 
 // Edge is one of the two edges of the measured window.

@@ -125,6 +125,9 @@ func (r *run) work() error {
 	if r.from == 0 && !r.stop.Load() {
 		err = r.crossHere(WindowStart, 0) // reading probes is no part of the window
 	}
+	if err == nil {
+		err = r.awaitStart()
+	}
 	if err != nil {
 		r.halt()
 	}

@@ -35,7 +35,7 @@ type worker struct {
 }
 
 func newWorker(r *run, i int) *worker {
-	w := &worker{r: r, index: i, session: r.load.Sessions[i], ops: math.MaxInt64,
+	w := &worker{r: r, index: r.load.First + i, session: r.load.Sessions[i], ops: math.MaxInt64,
 		chunk: r.load.Chunk, tally: r.tallies[i%len(r.tallies)]}
 	if r.load.Window == 0 {
 		w.ops = r.load.Ops[i]

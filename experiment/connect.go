@@ -96,8 +96,11 @@ func CloseAll(sessions []filewise.Session) error {
 }
 
 // connect opens a phase's connections, which go on after what they have committed. In
-// a session they stay open for all turns.
+// a session they stay open for all turns. Those of drivers are not opened here: all are nil.
 func (l *life) connect(ctx context.Context, i int) (_ []filewise.Session, err error) {
+	if l.runner.Drivers != nil {
+		return make([]filewise.Session, l.program.Phases[i].Connections), nil
+	}
 	sessions := slices.Clone(l.open[i])
 	if sessions == nil {
 		sessions, err = Connect(ctx, l.db.Connector, i, l.program.Phases[i].Connections)
@@ -105,12 +108,17 @@ func (l *life) connect(ctx context.Context, i int) (_ []filewise.Session, err er
 			l.open[i] = slices.Clone(sessions)
 		}
 	}
+	return GoOn(sessions, l.ledgers[i]), err
+}
+
+// GoOn are the connections, which go on after what they have done of a phase.
+func GoOn(sessions []filewise.Session, done filewise.Ledger) []filewise.Session {
 	for w, s := range sessions {
-		if done := l.ledgers[i]; w < len(done) && done[w] > 0 {
+		if w < len(done) && done[w] > 0 {
 			sessions[w] = after{s, done[w]}
 		}
 	}
-	return sessions, err
+	return sessions
 }
 
 // mostKept is the number of connections that a layout keeps open between its turns.

@@ -17,6 +17,7 @@ func merged(turns [][]filewise.Measure, k int) (filewise.Measure, error) {
 	out := filewise.Measure{Family: first.Family, Unit: first.Unit, SliceLength: first.SliceLength, Connections: first.Connections,
 		Paced: first.Paced}
 	var hists [][]byte
+	var types []map[string]filewise.TypeMeasure
 	var each []filewise.Measure
 	for _, turn := range turns {
 		t := turn[k]
@@ -26,7 +27,7 @@ func merged(turns [][]filewise.Measure, k int) (filewise.Measure, error) {
 		out.Window[1] += t.Window[1] - t.Window[0]
 		out.Slices = append(out.Slices, within(t)...)
 		out.Errors = plus(out.Errors, t.Errors)
-		hists = append(hists, t.Hist)
+		hists, types = append(hists, t.Hist), append(types, t.Types)
 	}
 	mean := out.Window[1].Seconds() / float64(len(turns))
 	for _, t := range each {
@@ -38,35 +39,11 @@ func merged(turns [][]filewise.Measure, k int) (filewise.Measure, error) {
 	}
 	out.Deltas = addedUp(each)
 	var err error
-	if out.Types, err = typesOf(each); err != nil {
+	if out.Types, err = drive.MergeTypes(types); err != nil {
 		return out, err
 	}
 	out.Hist, err = drive.MergeHists(hists...)
 	return out, err
-}
-
-// typesOf adds up what the operations of each type gave.
-func typesOf(turns []filewise.Measure) (map[string]filewise.TypeMeasure, error) {
-	var out map[string]filewise.TypeMeasure
-	for _, t := range turns {
-		for name, more := range t.Types {
-			sum, seen := out[name]
-			if out == nil {
-				out = make(map[string]filewise.TypeMeasure)
-			}
-			sum.Work, sum.Errors = sum.Work+more.Work, plus(sum.Errors, more.Errors)
-			if hist := more.Hist; seen && hist != nil && sum.Hist != nil {
-				var err error
-				if sum.Hist, err = drive.MergeHists(sum.Hist, hist); err != nil {
-					return nil, err
-				}
-			} else if hist != nil {
-				sum.Hist = hist
-			}
-			out[name] = sum
-		}
-	}
-	return out, nil
 }
 
 // within are the slices of the measured part of a turn, of fixed work with the last one,

@@ -98,6 +98,9 @@ type Plan struct {
 	AbortIf     []string `json:"abort_if,omitempty"`
 	Maintenance []string `json:"maintenance_windows,omitempty"`
 
+	// Drivers are the hosts that put the load on the server, in this order; none: this one.
+	Drivers []string `json:"drivers,omitempty"`
+
 	// Notify are those who are told how the run goes, without secrets, and NotifyOn of
 	// what, as given; empty: nobody, of everything.
 	Notify   []string `json:"notify,omitempty"`

@@ -44,6 +44,8 @@ type Runner struct {
 	Calibrate func(context.Context) (float64, error)
 	// Notify hears of what happens; it must not block. May be nil.
 	Notify func(Event)
+	// Drivers put the load on the server in place of this process. Nil: it does itself.
+	Drivers Drivers
 	// Parallel is how many builds of a session are loaded or checked at a time, while
 	// nothing is measured; 0: one after the other.
 	Parallel int
@@ -192,6 +194,9 @@ func (r *Runner) fatal(ctx, guarded context.Context, l *life, err error) error {
 			"a volume can be written to no more: the trial of %s: %w", l.trial.Cell.Layout, err)
 	case err == nil:
 		return nil
+	case errors.Is(err, ErrVoid) && l.trial.Cell.Attempt >= r.Plan.Attempts: // no layout is to blame
+		return filewise.Errorf(filewise.CodeStopped, "see that all of them run and are idle; then \"filewise resume\" goes on with this trial",
+			"the drivers have failed %s: %w", filewise.Counted(l.trial.Cell.Attempt, "time"), err)
 	case l.mistaken(err):
 		return filewise.Errorf(filewise.CodeUsage,
 			"correct the SQL at that place of the study file, or give the account the right that it lacks, and run it anew",

@@ -19,8 +19,10 @@ func (l *life) work(ctx context.Context, i int) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := discard(ctx, phase, sessions); err != nil {
-		return err
+	if l.runner.Drivers == nil {
+		if err := Discard(ctx, phase, sessions); err != nil {
+			return err
+		}
 	}
 	load, err := l.load(phase, sessions)
 	if err != nil {
@@ -51,13 +53,13 @@ func (l *life) measured(ctx context.Context, i int, load drive.Load) (filewise.M
 	load.Edge = func(ctx context.Context, e drive.Edge) { edges[e] = live.Edge(ctx) }
 	l.measuring(Event{Live: load.Live, Probes: live, Family: phase.Family, Unit: phase.Unit})
 	stop := probes.Watch(ctx, load.Window)
-	result, err := drive.Run(ctx, load)
+	result, err := l.drive(ctx, i, load, true)
 	stop()
 	l.did(i, result, l.whenMeasured(phase))
 	if err != nil {
 		return filewise.Measure{}, err
 	}
-	result.Measure.Deltas = windowDeltas(probes, edges, load, result)
+	result.Measure.Deltas = append(result.Measure.Deltas, windowDeltas(probes, edges, load, result)...)
 	return result.Measure, nil
 }
 
@@ -101,18 +103,25 @@ func (l *life) unmeasured(ctx context.Context, i int, when string, shape func(*d
 		return err
 	}
 	shape(&load, phase)
-	result, err := drive.Run(ctx, load)
+	result, err := l.drive(ctx, i, load, false)
 	l.did(i, result, when)
 	return err
 }
 
 // load is what a phase's sessions do, of one type or of several, without an end.
 func (l *life) load(phase filewise.Phase, sessions []filewise.Session) (drive.Load, error) {
+	load, err := l.runner.Plan.Load(l.program, phase, l.db.Chunk)
+	load.Sessions, load.Clock = sessions, l.runner.Clock
+	load.NoLatencies = l.runner.NoLatencies && len(phase.ByLatency) == 0
+	return load, err
+}
+
+// Load is what a phase's sessions do in calls of chunk operations (see filewise.Database),
+// without an end.
+func (p Plan) Load(program filewise.Program, phase filewise.Phase, chunk int64) (drive.Load, error) {
 	load := drive.Load{
-		Sessions: sessions, Clock: l.runner.Clock, SliceLength: l.runner.Plan.SliceLength,
-		Chunk: l.db.Chunk, Multiple: int64(phase.CommitEvery), Rate: phase.Rate, Pause: phase.Pause,
-		Retry: l.program.Retry, Seed: l.runner.Plan.Seed,
-		NoLatencies: l.runner.NoLatencies && len(phase.ByLatency) == 0,
+		SliceLength: p.SliceLength, Chunk: chunk, Multiple: int64(phase.CommitEvery), Rate: phase.Rate, Pause: phase.Pause,
+		Retry: program.Retry, Seed: p.Seed,
 	}
 	if phase.Client {
 		load.Chunk = 1
@@ -163,8 +172,8 @@ func opsOf(total int64, connections int) []int64 {
 	return ops
 }
 
-// discard has each connection do what comes before the measured operations.
-func discard(ctx context.Context, phase filewise.Phase, sessions []filewise.Session) error {
+// Discard has each connection do what comes before the measured operations.
+func Discard(ctx context.Context, phase filewise.Phase, sessions []filewise.Session) error {
 	if phase.Discard == 0 {
 		return nil
 	}

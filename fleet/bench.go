@@ -11,6 +11,7 @@ import (
 
 	"filewise"
 	"filewise/archive"
+	"filewise/drivers"
 	"filewise/experiment"
 	"filewise/plan"
 	"filewise/report"
@@ -26,6 +27,9 @@ type Site struct {
 	Make func(Order) (plan.Made, error)
 	// Options are those of the run of a plan.
 	Options func(plan.Made) run.Options
+	// Engine and Login are how a driver opens a target: with this host's own password.
+	Engine func(string) (filewise.Engine, error)
+	Login  func(filewise.Target) run.Login
 	// Hide takes secrets out of what Temporal is told.
 	Hide func(string) string
 }
@@ -49,8 +53,9 @@ type Request struct {
 
 // bench are the activities of a host. One run is open at a time.
 type bench struct {
-	site Site
-	idle time.Duration
+	site   Site
+	idle   time.Duration
+	driver *drivers.Driver
 
 	mu     sync.Mutex
 	open   *measuring

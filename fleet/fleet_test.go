@@ -20,6 +20,7 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"filewise"
+	"filewise/drivers"
 	"filewise/engine/fake"
 	"filewise/experiment"
 	"filewise/plan"
@@ -236,5 +237,36 @@ func TestHistoryIsReplayed(t *testing.T) {
 		if err := r.ReplayWorkflowHistoryFromJSONFile(log.NewStructuredLogger(slog.New(slog.DiscardHandler)), history); err != nil {
 			t.Errorf("%s: %v", history, err)
 		}
+	}
+}
+
+// A driver's host does what its crew asks for, and says what it cannot do.
+func TestDriverThroughTemporal(t *testing.T) {
+	at := site(t)
+	at.Engine = func(string) (filewise.Engine, error) { return fake.New(fake.Config{}), nil }
+	at.Login = func(filewise.Target) run.Login {
+		return func(context.Context) (filewise.Address, error) { return filewise.Address{}, nil }
+	}
+	b := &bench{site: at, idle: time.Minute, driver: at.driver()}
+	defer b.end()
+	for mode, want := range map[filewise.Mode]string{filewise.External: "", filewise.Embedded: "existing servers only"} {
+		env := environment(t, b)
+		p := experiment.Plan{Target: filewise.Target{Engine: fake.Name, Mode: mode, Database: "secret"}}
+		env.ExecuteWorkflow(Driver, "db1", drivers.Order{Greet: &drivers.Greeting{Plan: p, Version: at.Version}})
+		var a drivers.Answer
+		if err := env.GetWorkflowResult(&a); err != nil {
+			t.Fatal(err)
+		}
+		if said := a.Failure; (said == nil) != (want == "") || said != nil && !strings.Contains(said.Text, want) {
+			t.Errorf("%s: %+v", mode, said)
+		}
+	}
+	if _, err := b.begin(order("inserts")); err != nil {
+		t.Fatal(err)
+	}
+	env := environment(t, b)
+	env.ExecuteWorkflow(Driver, "db1", drivers.Order{Greet: &drivers.Greeting{Version: at.Version}})
+	if err := env.GetWorkflowError(); err == nil || !strings.Contains(asked(err).Error(), "measures for a campaign") {
+		t.Errorf("a host that measures for a campaign: %v", err)
 	}
 }

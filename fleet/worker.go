@@ -52,7 +52,7 @@ func Work(ctx context.Context, c client.Client, site Site) error {
 	}
 	failed := make(chan error, 2)
 	fatal := func(err error) { failed <- err }
-	b := &bench{site: site, idle: idleFor}
+	b := &bench{site: site, idle: idleFor, driver: site.driver()}
 	decides := worker.New(c, queue, worker.Options{OnFatalError: fatal, LocalActivityWorkerOnly: true})
 	register(decides)
 	measures := worker.New(c, queueOf(site.Host), worker.Options{OnFatalError: fatal, DisableWorkflowWorker: true,
@@ -80,11 +80,14 @@ func Work(ctx context.Context, c client.Client, site Site) error {
 
 // activities are what a workflow may ask of the host.
 func (b *bench) activities() map[string]any {
-	return map[string]any{"Next": b.Next, "Close": b.Close, "Export": b.Export}
+	return map[string]any{"Next": b.Next, "Close": b.Close, "Export": b.Export, actDrive: b.Drive}
 }
 
 // end ends what is open.
 func (b *bench) end() {
+	if b.driver != nil {
+		_ = b.driver.Close() // what was open is gone
+	}
 	b.mu.Lock()
 	m := b.open
 	b.mu.Unlock()
@@ -97,6 +100,7 @@ func (b *bench) end() {
 func register(w worker.WorkflowRegistry) {
 	w.RegisterWorkflowWithOptions(Experiment, workflow.RegisterOptions{Name: typeExperiment})
 	w.RegisterWorkflowWithOptions(Host, workflow.RegisterOptions{Name: typeHost})
+	w.RegisterWorkflowWithOptions(Driver, workflow.RegisterOptions{Name: typeDriver})
 }
 
 const (

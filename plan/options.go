@@ -18,6 +18,7 @@ type Options struct {
 	JudgeOptions
 	CheckOptions
 	StopOptions
+	DriverOptions
 	NotifyOptions
 
 	// Custom is the SQL of scenario custom, which no flag can say; nil: none.
@@ -46,7 +47,8 @@ func (all Engines) New() *Options {
 // Table has a row for every option, which points into o.
 func (o *Options) Table() []Option {
 	return slices.Concat(o.TargetOptions.Table(o.engine), o.PlaceOptions.Table(), o.LayoutOptions.Table(), o.WorkOptions.Table(),
-		o.ScenarioOptions.Table(), o.JudgeOptions.Table(), o.CheckOptions.Table(), o.StopOptions.Table(), o.NotifyOptions.Table())
+		o.ScenarioOptions.Table(), o.JudgeOptions.Table(), o.CheckOptions.Table(), o.StopOptions.Table(),
+		o.DriverOptions.Table(), o.NotifyOptions.Table())
 }
 
 // Clone are the same options, which can be altered without altering these.

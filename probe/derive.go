@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"strings"
 	"time"
 
 	"filewise"
@@ -31,7 +32,8 @@ const unitQueue = "requests at a time"
 
 // IsMean tells of a delta that is a mean or a share over the window, not a sum.
 func IsMean(d filewise.Delta) bool {
-	return d.Unit == "%" || d.Unit == unitQueue || d.Unit == filewise.UnitPerByte || d.Probe == ProbeMemory
+	return d.Unit == "%" || d.Unit == unitQueue || d.Unit == filewise.UnitPerByte || d.Probe == ProbeMemory ||
+		strings.HasPrefix(d.Probe, filewise.ProbeDriver)
 }
 
 // derive appends what follows from the deltas of cumulative counters.

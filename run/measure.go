@@ -25,8 +25,12 @@ type measurement struct {
 // measure takes the trials that a run, new or resumed, still wants, and stores them and
 // how it ended.
 func (m *measurement) measure(ctx context.Context, run store.Run, done []filewise.Trial) (Outcome, error) {
-	run, err := m.begin(ctx, run)
+	crew, leave, err := m.drivers(ctx, run.Plan, m.env.Server)
 	if err != nil {
+		return Outcome{}, err
+	}
+	defer leave()
+	if run, err = m.begin(ctx, run); err != nil {
 		return Outcome{}, err
 	}
 	m.env.lock.SetRun(strconv.FormatInt(run.ID, 10))
@@ -50,7 +54,7 @@ func (m *measurement) measure(ctx context.Context, run store.Run, done []filewis
 		return out, err
 	}
 	runner := m.env.runner(watch)
-	runner.Plan = run.Plan
+	runner.Plan, runner.Drivers = run.Plan, crew
 	runner.Probes, runner.Ceilings, runner.Notify = probes(run.Plan.Target), m.env.ceilings(), live.hear
 	runner.Guard, runner.Await = m.told.guard(watch.guard), m.before(live.await(m.told.await(watch.await)))
 	runner.Record = m.recorder(run.ID, watch)
@@ -96,6 +100,10 @@ func Unstored(ctx context.Context, p experiment.Plan, o Options) (trials []filew
 // Unstored measures the plan in an environment that is set up, as the function does.
 func (env *Environment) Unstored(ctx context.Context, o Options, notify func(experiment.Event)) (trials []filewise.Trial,
 	d experiment.Decision, err error) {
+	_, _, err = o.drivers(ctx, env.Plan, nil)
+	if err != nil {
+		return nil, d, err
+	}
 	w, err := newWatch(env, env.Plan, o.clock(), notify)
 	if err == nil {
 		err = env.takeDump(ctx, w)

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"filewise"
@@ -34,6 +35,9 @@ type Options struct {
 	// Before is asked before each trial, before all else; it may wait, and its error ends the
 	// run. May be nil.
 	Before func(context.Context) error
+	// Drivers reaches those of a plan, and is nil where such plans cannot be run. What it returns
+	// besides lets go of them.
+	Drivers func(context.Context, experiment.Plan, filewise.Server) (experiment.Drivers, func(), error)
 	// Result hears of what came of the run, before its environment is closed. Its error is
 	// that of the run. May be nil.
 	Result func(Outcome) error
@@ -85,6 +89,18 @@ func (o Options) before(then func(context.Context, time.Duration) error) func(co
 		}
 		return then(ctx, expected)
 	}
+}
+
+// drivers are those of the plan; nil: this process puts the load on the server.
+func (o Options) drivers(ctx context.Context, p experiment.Plan, s filewise.Server) (experiment.Drivers, func(), error) {
+	switch {
+	case len(p.Drivers) == 0:
+		return nil, func() {}, nil
+	case o.Drivers == nil:
+		return nil, nil, filewise.Errorf(filewise.CodeUsage, "leave --drivers out here, or use \"filewise run\"",
+			"a plan with drivers (%s) can only be run or resumed", strings.Join(p.Drivers, ", "))
+	}
+	return o.Drivers(ctx, p, s)
 }
 
 func (o Options) result(out Outcome) error {

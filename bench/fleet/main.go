@@ -2,6 +2,7 @@
 // Temporal and whoever waits for the end with SIGKILL, and proves that nothing is lost and
 // nothing counts twice: go run ./bench/fleet [-kills 12] [-engines sqlite,postgres].
 // It prints what coordination costs for each trial, and how long histories are.
+// With -drivers 4 workers load one PostgreSQL in lockstep instead.
 package main
 
 import (
@@ -32,9 +33,17 @@ func main() {
 	kills := flag.Int("kills", 6, "`number` of kills")
 	engines := flag.String("engines", "sqlite", "`engines`, each an experiment")
 	seed := flag.Uint64("seed", 1, "`number` from which the kills follow")
+	drivers := flag.Int("drivers", 0, "`number` of drivers that load one PostgreSQL in lockstep, in place of the campaign")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	if *drivers > 0 {
+		if err := driven(ctx, *drivers); err != nil {
+			fmt.Fprintln(os.Stderr, "fleet:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := bench(ctx, *kills, strings.Split(*engines, ","), *seed); err != nil {
 		fmt.Fprintln(os.Stderr, "fleet:", err)
 		os.Exit(1)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"filewise/internal/help"
 	"filewise/internal/nearest"
 	"filewise/plan"
 )
@@ -40,7 +41,7 @@ func fromEnvironment(fs *pflag.FlagSet) (set []string, err error) {
 		}
 		set = append(set, fl.Name)
 		if serr := fs.Set(fl.Name, value); serr != nil {
-			err = wrongType(fmt.Sprintf("%s=%q in the environment", name, value), fl, serr)
+			err = help.WrongType(fmt.Sprintf("%s=%q in the environment", name, value), fl, serr)
 		} else if row != nil {
 			row.To.SetSource(plan.Variable)
 		}

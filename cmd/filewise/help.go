@@ -15,7 +15,7 @@ func helpLayout() help.Layout {
 		{Title: "Layout", Flags: []string{"layout", "kind", "allocation", "growth", "added-later", "placement", "log-volume", "index-volume",
 			"indexes", "baseline"}},
 		{Title: "Measuring", Flags: []string{"max-blocks", "margin", "confidence", "goal", "rules", "seed", "sessions", "cells", "aa",
-			"calibrate", "storage-limit", "server-bin", "set", "only", "power", "noise", "noise-from"}},
+			"calibrate", "storage-limit", "server-bin", "set", "drivers", "temporal", "only", "power", "noise", "noise-from"}},
 		{Title: "Safety", Flags: []string{"memory", "allow", "abort-if", "maintenance-window"}},
 		{Title: "Output", Flags: []string{"name", "tag", "full", "sql", "fail-if", "junit", "serve", "open", "token-file",
 			"notify", "notify-on", "help"}},

@@ -9,6 +9,7 @@ import (
 
 	"filewise"
 	"filewise/experiment"
+	"filewise/fleet"
 	"filewise/plan"
 	"filewise/run"
 )
@@ -18,6 +19,7 @@ type resumeFlags struct {
 	login  plan.TargetOptions
 	stops  plan.StopOptions
 	notify plan.NotifyOptions
+	by     plan.DriverOptions
 	page   pageFlags
 }
 
@@ -60,7 +62,7 @@ because that is not stored; --notify none goes on without.`,
 			return a.keepPage(cmd.Context(), err)
 		},
 	}
-	registerOptions(cmd.Flags(), slices.Concat(f.login.ServerTable(), f.stops.Table(), f.notify.Table())...)
+	registerOptions(cmd.Flags(), slices.Concat(f.login.ServerTable(), f.stops.Table(), f.by.TemporalTable(), f.notify.Table())...)
 	f.page.register(cmd.Flags())
 	a.registerFull(cmd.Flags())
 	return cmd
@@ -79,7 +81,7 @@ func (f *resumeFlags) again(a *app, p experiment.Plan, o *run.Options) (err erro
 	if err != nil {
 		return err
 	}
-	o.Notify = a.notifier(told)
+	o.Notify, o.Drivers = a.notifier(told), fleet.Drivers(f.by.Temporal.Value, versionString())
 	return a.openPage(&f.page)
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"filewise"
+	"filewise/internal/help"
 	"filewise/scratch"
 	"filewise/web"
 )
@@ -46,7 +47,7 @@ Every flag can be set in the environment too: --max-blocks as FILEWISE_MAX_BLOCK
   filewise report last              # the newest run as an HTML file`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          subcommandsOnly,
+		Args:          help.SubcommandsOnly,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			if err := a.environment(cmd); err != nil {
@@ -56,7 +57,7 @@ Every flag can be set in the environment too: --max-blocks as FILEWISE_MAX_BLOCK
 		},
 	}
 	a.registerShared(root)
-	root.SetFlagErrorFunc(flagError)
+	root.SetFlagErrorFunc(help.FlagError)
 	root.SetUsageFunc(a.usage)
 	root.AddCommand(
 		a.runCommand(), a.planCommand(), a.resumeCommand(), a.listCommand(), a.showCommand(), a.reportCommand(),
@@ -70,7 +71,7 @@ Every flag can be set in the environment too: --max-blocks as FILEWISE_MAX_BLOCK
 		}
 	}
 	strictHelp(root)
-	usageArgs(root)
+	help.UsageArgs(root)
 	return root
 }
 
@@ -89,7 +90,7 @@ func strictHelp(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		switch c.Name() {
 		case "completion":
-			c.Args = subcommandsOnly
+			c.Args = help.SubcommandsOnly
 			describeCompletion(c)
 			c.Example = "  filewise completion bash > ~/.local/share/bash-completion/completions/filewise"
 			c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
@@ -100,7 +101,7 @@ func strictHelp(root *cobra.Command) {
 			c.RunE = func(_ *cobra.Command, args []string) error {
 				of, rest, err := root.Find(args)
 				if err == nil && len(rest) > 0 {
-					err = subcommandsOnly(of, rest)
+					err = help.SubcommandsOnly(of, rest)
 				}
 				if err != nil {
 					return err

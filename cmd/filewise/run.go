@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"filewise"
+	"filewise/fleet"
 	"filewise/notify"
 	"filewise/plan"
 	"filewise/run"
@@ -88,7 +89,7 @@ func (a *app) runOne(ctx context.Context, made plan.Made, g *resultFlags) (run.O
 		return run.Outcome{}, err
 	}
 	o := a.options(made.Engine, a.access(made.Target, made.Origin(), made.Secret, &made.Options.TargetOptions))
-	o.Notify = a.notifier(made.Told)
+	o.Notify, o.Drivers = a.notifier(made.Told), fleet.Drivers(made.Options.Temporal.Value, versionString())
 	o.Result = func(out run.Outcome) error {
 		g.judgeRun(&out.Data)
 		if g.quiet {

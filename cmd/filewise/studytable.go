@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"filewise/internal/help"
 	"filewise/plan"
 	"filewise/study"
 	"filewise/workload"
@@ -56,7 +57,7 @@ func fillOnce(fs *pflag.FlagSet, s study.Study) error {
 			continue
 		}
 		if err := fs.Set(row.Name, row.To.Texts()[0]); err != nil {
-			return wrongType("--"+row.Name+" "+row.To.Texts()[0], fl, err)
+			return help.WrongType("--"+row.Name+" "+row.To.Texts()[0], fl, err)
 		}
 	}
 	return nil

@@ -26,24 +26,28 @@ func temporalFlag(fs *pflag.FlagSet, address *string) {
 func (a *app) workerCommand() *cobra.Command {
 	var temporal, host string
 	var labels []string
-	o := registry().New()
+	o, login := registry().New(), new(plan.TargetOptions)
 	cmd := &cobra.Command{
 		Use:   "worker",
-		Short: "Measure on this host what campaigns ask for, through Temporal",
+		Short: "Measure on this host what campaigns and drivers are asked for, through Temporal",
 		Long: `Worker offers this host to campaigns ("filewise campaign") and measures what they ask
 for, one trial at a time, as "run" here would: under the host's measuring lock, into
 this host's store. It ends with Ctrl-C; a run that is open then is ended cleanly, and
 goes on when the worker is started again. Where its connection is lost for a minute it
 gives back what it has built, and goes on when Temporal is there again.
 
-The password of a target is this host's own: FILEWISE_PASSWORD, or variables that the
-study names. Namespace, TLS, certificates and API key of Temporal are those of
-TEMPORAL_… in the environment, or of a profile of temporal.toml (docs/fleet.md).`,
+It is also one of the drivers of "run --drivers", which share the connections to a
+server and start at one instant.
+
+The password of a target is this host's own: FILEWISE_PASSWORD, --password-file for a
+driver, or variables that the study names. Namespace, TLS, certificates and API key of
+Temporal are those of TEMPORAL_… in the environment, or of a profile of temporal.toml
+(docs/fleet.md).`,
 		Example: `  filewise worker --temporal temporal.lan:7233 --label storage=nvme
   filewise worker --host db7 --volume fast=/mnt/nvme --volume slow=/mnt/san`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			site, err := a.site(o, host, labels)
+			site, err := a.site(o, login, host, labels)
 			if err != nil {
 				return err
 			}
@@ -60,11 +64,12 @@ TEMPORAL_… in the environment, or of a profile of temporal.toml (docs/fleet.md
 	cmd.Flags().StringVar(&host, "host", "", "`name` by which campaigns know this host (default: its own)")
 	cmd.Flags().StringArrayVar(&labels, "label", nil, "`KEY=VALUE` by which campaigns choose hosts, such as storage=nvme (repeatable)")
 	registerOptions(cmd.Flags(), o.VolumeRow("`NAME=DIR` that studies may use here, in place of their own (repeatable)"))
+	registerOptions(cmd.Flags(), login.ServerTable()[1:]...)
 	return cmd
 }
 
 // site is how this host measures.
-func (a *app) site(o *plan.Options, host string, labels []string) (fleet.Site, error) {
+func (a *app) site(o *plan.Options, login *plan.TargetOptions, host string, labels []string) (fleet.Site, error) {
 	if host == "" {
 		var err error
 		if host, err = os.Hostname(); err != nil {
@@ -84,8 +89,9 @@ func (a *app) site(o *plan.Options, host string, labels []string) (fleet.Site, e
 		offer.Volumes[v.Name] = v.Value
 	}
 	return fleet.Site{
-		Offer: offer, Hide: a.masked,
-		Make: func(order fleet.Order) (plan.Made, error) { return a.makeOrder(order, o) },
+		Offer: offer, Hide: a.masked, Engine: registry().Lookup,
+		Login: func(t filewise.Target) run.Login { return a.access(t, nil, filewise.Address{}, login) },
+		Make:  func(order fleet.Order) (plan.Made, error) { return a.makeOrder(order, o) },
 		Options: func(made plan.Made) run.Options {
 			return a.options(made.Engine, a.access(made.Target, made.Origin(), made.Secret, &made.Options.TargetOptions))
 		},

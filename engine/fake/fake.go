@@ -77,6 +77,7 @@ type Engine struct {
 	fired  []int
 	made   map[string]bool // layouts that were built before
 	open   int             // builds that are not dropped
+	shared map[string]*database
 }
 
 // Call is one call of the life cycle, in the order in which they came.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
+	"time"
 
 	"filewise"
 )
@@ -124,6 +126,7 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 		Observer: d, Connector: d, Settler: d, Querier: d, Dropper: d, Probes: []filewise.Probe{d},
 		Reset: &resetter{d: d}, Lifecycle: d, First: s.e.create(l.Name),
 	}
+	s.e.share(db, d)
 	if l.AddedLater != "" {
 		db.Extender = d
 	}
@@ -135,3 +138,28 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 	}
 	return db, nil
 }
+
+// share lets Join find a build.
+func (e *Engine) share(db *filewise.Database, d *database) {
+	db.Shared = strconv.Itoa(d.build)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.shared == nil {
+		e.shared = map[string]*database{}
+	}
+	e.shared[db.Shared] = d
+}
+
+// Join finds a build of the same engine.
+func (s *server) Join(_ context.Context, _ filewise.Layout, _ filewise.Program, shared string) (filewise.Connector, func(), error) {
+	s.e.mu.Lock()
+	defer s.e.mu.Unlock()
+	d := s.e.shared[shared]
+	if d == nil {
+		return nil, nil, fmt.Errorf("there is no build %q", shared)
+	}
+	return d, func() {}, nil
+}
+
+// Now is the virtual time.
+func (s *server) Now(context.Context) (time.Time, error) { return s.e.clock.Now(), nil }

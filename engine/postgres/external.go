@@ -199,7 +199,34 @@ func (s *externalServer) Build(ctx context.Context, l filewise.Layout, p filewis
 	if err := b.create(ctx); err != nil {
 		return nil, errors.Join(err, s.dropBuild(b))
 	}
-	return b.database(func(context.Context) error { return s.dropBuild(b) }), nil
+	db := b.database(func(context.Context) error { return s.dropBuild(b) })
+	if l.AddedLater == "" && !p.Churns() { // of which only this process keeps account
+		db.Shared = name + " " + client.AppName()
+	}
+	return db, nil
+}
+
+// Join implements filewise.Sharer. The sessions are called as those of the process that has
+// made the build, which ends them when it drops that.
+func (s *externalServer) Join(_ context.Context, l filewise.Layout, p filewise.Program, shared string) (filewise.Connector, func(), error) {
+	name, app, ok := strings.Cut(shared, " ")
+	if !ok || !mark.IsName(name) {
+		return nil, nil, filewise.Errorf(filewise.CodeInternal, "", "build %q is none that others may join", shared)
+	}
+	d, err := externalDesign(s.target, l, p, s.about.version, func(int) string { return mark.PlanName })
+	if err != nil {
+		return nil, nil, err
+	}
+	b := &build{design: d, version: s.about.version, link: s.link.To(name), host: s}
+	b.link.Config.RuntimeParams = d.workloadSettings(b.link.Config.RuntimeParams)
+	b.link.Config.RuntimeParams["application_name"] = app
+	return b, b.close, nil
+}
+
+// Now is the time of the server's clock.
+func (s *externalServer) Now(ctx context.Context) (at time.Time, err error) {
+	err = s.link.Scan(ctx, "SELECT clock_timestamp()", nil, &at)
+	return at, err
 }
 
 // makePatience bounds what must not be given up halfway: the server would go on

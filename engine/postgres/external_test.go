@@ -52,6 +52,7 @@ func tryExternal(t *testing.T, bin string) {
 	t.Run("Lock", func(t *testing.T) { locked(t, f) })
 	t.Run("Cleaner", func(t *testing.T) { cleaned(t, f) })
 	t.Run("Others", func(t *testing.T) { othersStay(t, f) })
+	t.Run("Drivers", func(t *testing.T) { driven(t, f) })
 	if f.tls {
 		t.Run("Secrets", func(t *testing.T) { kept(t, f) })
 	}

@@ -1,5 +1,5 @@
 // Package help writes how commands are used: flags in groups, in lines of a page's width, on
-// the screen and in manual pages.
+// the screen and in manual pages, and says what is wrong with a command line.
 package help
 
 import (

@@ -1,4 +1,4 @@
-package main
+package help
 
 import (
 	"errors"
@@ -13,8 +13,8 @@ import (
 	"filewise/internal/nearest"
 )
 
-// subcommandsOnly refuses a word that is no command, with the nearest one.
-func subcommandsOnly(cmd *cobra.Command, args []string) error {
+// SubcommandsOnly refuses a word that is no command, with the nearest one.
+func SubcommandsOnly(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
@@ -27,9 +27,9 @@ func subcommandsOnly(cmd *cobra.Command, args []string) error {
 	return nearest.Unknown("command", args[0], names)
 }
 
-// flagError turns pflag's error into a usage error: a value that is not of the
+// FlagError turns pflag's error into a usage error: a value that is not of the
 // flag's type, or the nearest known flag.
-func flagError(cmd *cobra.Command, err error) error {
+func FlagError(cmd *cobra.Command, err error) error {
 	if filewise.CodeOf(err) == filewise.CodeUsage { // it says itself what is wrong with the value
 		var said *filewise.Error
 		errors.As(err, &said)
@@ -38,7 +38,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) {
 		fl := invalid.GetFlag()
-		return wrongType("--"+fl.Name+" "+strconv.Quote(invalid.GetValue()), fl, err)
+		return WrongType("--"+fl.Name+" "+strconv.Quote(invalid.GetValue()), fl, err)
 	}
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
@@ -54,8 +54,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	return filewise.Errorf(filewise.CodeUsage, remedy, "%w", err)
 }
 
-// wrongType refuses what was given for a flag and cannot be read as what it holds.
-func wrongType(given string, fl *pflag.Flag, cause error) error {
+// WrongType refuses what was given for a flag and cannot be read as what it holds.
+func WrongType(given string, fl *pflag.Flag, cause error) error {
 	want, remedy := "a value for --"+fl.Name, "see --help"
 	switch fl.Value.Type() {
 	case "int":
@@ -75,10 +75,10 @@ func wrongType(given string, fl *pflag.Flag, cause error) error {
 	return filewise.Errorf(filewise.CodeUsage, remedy, "%s is not %s", given, want)
 }
 
-// usageArgs makes every complaint about arguments a usage error.
-func usageArgs(cmd *cobra.Command) {
+// UsageArgs makes every complaint about arguments a usage error.
+func UsageArgs(cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
-		usageArgs(c)
+		UsageArgs(c)
 		if check := c.Args; check != nil {
 			c.Args = func(cmd *cobra.Command, args []string) error {
 				err := check(cmd, args)

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"filewise"
+	"filewise/archive"
+)
+
+// driven has workers load one PostgreSQL as the drivers of a run: how far apart they start, and
+// what one process with the same connections measures there.
+func driven(ctx context.Context, n int) (err error) {
+	g := &ground{running: map[string]*exec.Cmd{}}
+	if g.dir, err = os.MkdirTemp("", "filewise-fleet-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(g.dir)
+	defer g.end()
+	if err := errors.Join(os.Chmod(g.dir, 0o755), g.build(ctx, nil), g.start(ctx, "temporal")); err != nil {
+		return err
+	}
+	url, err := g.postgres(ctx)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for i := range n {
+		name := fmt.Sprint("driver", i+1)
+		cmd := g.command(ctx, name, "worker", "--host", name, "--no-password")
+		if os.Getuid() == 0 { // others may keep the machine busy
+			cmd.Path, cmd.Args = "/usr/bin/nice", append([]string{"nice", "-n", "-15", g.filewise}, cmd.Args[1:]...)
+		}
+		if err := cmd.Start(); err != nil {
+			return err
+		}
+		names, g.running[name] = append(names, name), cmd
+	}
+	for _, by := range [][]string{{"--drivers", strings.Join(names, ",")}, nil} {
+		args := append([]string{"run", "inserts", "--target", url, "--no-password", "--files", "1,2", "--connections", "8", "--size", "4MiB",
+			"--window", "300ms", "--warm-up", "100ms", "--sessions=false", "--max-blocks", "20", "--goal", "verdicts", "--budget", "0s",
+			"--seed", "7", "--margin", "0.1"}, by...)
+		if out, err := g.command(ctx, "home", args...).CombinedOutput(); err != nil {
+			return fmt.Errorf("%v: %w: %s", args, err, out)
+		}
+	}
+	return g.lockstep(ctx, names)
+}
+
+// postgres starts a server that filewise did not, and returns its URL.
+func (g *ground) postgres(ctx context.Context) (string, error) {
+	all, err := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
+	if err != nil || len(all) == 0 {
+		return "", errors.Join(errors.New("there is no PostgreSQL in /usr/lib/postgresql"), err)
+	}
+	bin, data := filepath.Dir(all[len(all)-1]), filepath.Join(g.dir, "pg")
+	as := &syscall.SysProcAttr{}
+	if err := os.Mkdir(data, 0o700); err != nil {
+		return "", err
+	}
+	if os.Getuid() == 0 { // as which it does not run
+		as.Credential = &syscall.Credential{Uid: 65534, Gid: 65534}
+		if err := os.Chown(data, 65534, 65534); err != nil {
+			return "", err
+		}
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err = errors.Join(err, l.Close()); err != nil {
+		return "", err
+	}
+	initdb := exec.CommandContext(ctx, filepath.Join(bin, "initdb"), "-D", data, "-U", "ada", "-A", "trust", "-N")
+	initdb.SysProcAttr, initdb.Dir = as, data
+	if out, err := initdb.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("initdb: %w: %s", err, out)
+	}
+	server := exec.CommandContext(ctx, all[len(all)-1], "-D", data, "-p", port, "-c", "listen_addresses=127.0.0.1", "-c",
+		"unix_socket_directories=")
+	server.SysProcAttr, server.Dir = as, data
+	if err := server.Start(); err != nil {
+		return "", err
+	}
+	g.running["postgres"] = server
+	address := net.JoinHostPort("127.0.0.1", port)
+	return "postgres://ada@" + address + "/postgres?sslmode=disable", until(ctx, "PostgreSQL does not answer", func() bool {
+		return exec.CommandContext(ctx, filepath.Join(bin, "pg_isready"), "-h", "127.0.0.1", "-p", port).Run() == nil
+	})
+}
+
+// lockstep prints how far apart the drivers have started, and the throughput of both runs.
+func (g *ground) lockstep(ctx context.Context, names []string) error {
+	home := filepath.Join(g.dir, "home", "store.db")
+	var logs [2]map[string][]float64 // of throughput, by layout
+	var apart []time.Duration
+	void := 0
+	for i := range logs {
+		r, err := archive.Load(ctx, home, fmt.Sprint(i+1))
+		if err != nil {
+			return err
+		}
+		logs[i] = map[string][]float64{}
+		for _, t := range r.Trials {
+			switch {
+			case t.State != filewise.Done:
+				void++
+				fmt.Printf("void: %s\n", t.Reason)
+				continue
+			case i == 0:
+				apart = append(apart, spread(t, names))
+			}
+			if !t.Cell.Pilot {
+				logs[i][t.Cell.Layout] = append(logs[i][t.Cell.Layout], math.Log(t.Measures[0].Throughput()))
+			}
+		}
+	}
+	slices.Sort(apart)
+	fmt.Printf("%d drivers, %d loads: they started %v apart in the median, %v in the 99th percentile, %v at most; %d void\n", len(names),
+		len(apart), apart[len(apart)/2], apart[(len(apart)*99-1)/100], apart[len(apart)-1], void)
+	for layout, by := range logs[0] {
+		one := logs[1][layout]
+		a, va := meanOf(by)
+		b, vb := meanOf(one)
+		half := 1.96 * math.Sqrt(va+vb)
+		fmt.Printf("%s: %.0f a second by drivers, %.0f by one process: %+.1f %% (%+.1f … %+.1f)\n", layout, math.Exp(a), math.Exp(b),
+			100*math.Expm1(a-b), 100*math.Expm1(a-b-half), 100*math.Expm1(a-b+half))
+	}
+	return nil
+}
+
+// spread is how long after the first driver of a trial the last one has started, by this host's
+// clock, which all of them have.
+func spread(t filewise.Trial, names []string) time.Duration {
+	starts := make([]float64, len(names))
+	for _, d := range t.Measures[0].Deltas {
+		name, is := strings.CutPrefix(d.Probe, filewise.ProbeDriver)
+		switch i := slices.Index(names, name); {
+		case !is || i < 0:
+		case d.Name == "start after the instant":
+			starts[i] += d.Value
+		case d.Name == "clock behind the server's":
+			starts[i] -= d.Value
+		}
+	}
+	return time.Duration((slices.Max(starts) - slices.Min(starts)) * float64(time.Second)).Round(time.Microsecond)
+}
+
+// meanOf is the mean and its variance.
+func meanOf(x []float64) (mean, variance float64) {
+	for _, v := range x {
+		mean += v / float64(len(x))
+	}
+	for _, v := range x {
+		variance += (v - mean) * (v - mean) / float64(len(x)-1) / float64(len(x))
+	}
+	return mean, variance
+}

@@ -1,0 +1,140 @@
+package fleet
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"time"
+
+	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"filewise"
+	"filewise/drivers"
+	"filewise/experiment"
+	"filewise/run"
+)
+
+// A driver that has died is found within driverWithin, and one that nobody has started within
+// driverAway. A crew that is told to stop waits for its drivers no longer than stopDrivers.
+const (
+	driverWithin = 5 * time.Second
+	driverBeat   = time.Second
+	driverAway   = 15 * time.Second
+	stopDrivers  = 2 * driverWithin
+	longestDrive = 48 * time.Hour
+)
+
+// Drivers reaches the drivers of plans through Temporal at an address (see Dial). It is
+// run.Options.Drivers.
+func Drivers(address, version string) func(context.Context, experiment.Plan, filewise.Server) (experiment.Drivers, func(), error) {
+	return func(ctx context.Context, p experiment.Plan, s filewise.Server) (experiment.Drivers, func(), error) {
+		shared, err := drivers.SharerOf(s, p.Target)
+		if err != nil {
+			return nil, nil, err
+		}
+		c, err := Dial(ctx, address, slog.New(slog.DiscardHandler))
+		if err != nil {
+			return nil, nil, err
+		}
+		crew := &drivers.Crew{Hosts: p.Drivers, Ask: Campaigns{Client: c}.drive, Server: shared, Clock: filewise.RealClock{}, Version: version,
+			Run: rand.Text()}
+		if err := crew.Greet(ctx, p); err != nil {
+			c.Close()
+			return nil, nil, err
+		}
+		return crew, func() { crew.Leave(context.WithoutCancel(ctx)); c.Close() }, nil
+	}
+}
+
+// drive is drivers.Ask: a workflow of one step.
+func (c Campaigns) drive(ctx context.Context, host string, o drivers.Order) (a drivers.Answer, err error) {
+	w, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: "filewise-driver/" + host + "/" + rand.Text(), TaskQueue: queue,
+		WorkflowExecutionTimeout: longestDrive}, typeDriver, host, o)
+	if err != nil {
+		return a, unreachable(err)
+	}
+	err = w.Get(ctx, &a)
+	if ctx.Err() == nil {
+		return a, asked(err)
+	}
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopDrivers)
+	defer cancel()
+	return a, errors.Join(ctx.Err(), c.CancelWorkflow(end, w.GetID(), ""), asked(w.Get(end, &a)))
+}
+
+// asked is why a driver could not be asked, in words.
+func asked(err error) error {
+	var late *temporal.TimeoutError
+	switch {
+	case err == nil || temporal.IsCanceledError(err):
+		return nil
+	case errors.As(err, &late) && late.TimeoutType() == enums.TIMEOUT_TYPE_HEARTBEAT:
+		return errors.New("its worker has died, or its line")
+	case errors.As(err, &late):
+		return errors.New("no worker is there")
+	}
+	return errors.New(cause(err))
+}
+
+// Driver has one host do what its crew asks for.
+func Driver(ctx workflow.Context, host string, o drivers.Order) (a drivers.Answer, err error) {
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		TaskQueue: queueOf(host), ScheduleToStartTimeout: driverAway, StartToCloseTimeout: longestDrive, HeartbeatTimeout: driverWithin,
+		WaitForCancellation: true, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
+	})
+	return a, workflow.ExecuteActivity(ctx, actDrive, o).Get(ctx, &a)
+}
+
+const (
+	typeDriver = "FilewiseDriver"
+	actDrive   = "Drive"
+)
+
+// driver is the site as one of several drivers.
+func (s Site) driver() *drivers.Driver {
+	return &drivers.Driver{Version: s.Version, Hide: s.Hide, Clock: filewise.RealClock{},
+		Open: func(ctx context.Context, t filewise.Target) (filewise.Server, error) {
+			e, err := s.Engine(t.Engine)
+			if err != nil {
+				return nil, err
+			}
+			if t.Mode != filewise.External {
+				return nil, filewise.Errorf(filewise.CodeUsage, "give --target URL", "a driver works on existing servers only")
+			}
+			env, err := run.LookAt(ctx, e, t, s.Login(t))
+			if err != nil {
+				return nil, err
+			}
+			return env.Server, nil
+		}}
+}
+
+// Drive does what a crew asks for, beating meanwhile.
+func (b *bench) Drive(ctx context.Context, o drivers.Order) (drivers.Answer, error) {
+	b.mu.Lock()
+	busy := b.open != nil && !b.open.over()
+	b.mu.Unlock()
+	if busy && (o.Arm != nil || o.Greet != nil) {
+		return drivers.Answer{}, temporal.NewNonRetryableApplicationError("the host measures for a campaign", string(filewise.CodeBusy), nil)
+	}
+	over := make(chan struct{})
+	defer close(over)
+	go func() {
+		beat := time.NewTicker(driverBeat)
+		defer beat.Stop()
+		for {
+			select {
+			case <-beat.C:
+				activity.RecordHeartbeat(ctx)
+			case <-over:
+				return
+			}
+		}
+	}()
+	return b.driver.Do(ctx, o), nil
+}
