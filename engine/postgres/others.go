@@ -14,31 +14,35 @@ import (
 // readOthers describes what else is in a database than what a new one has and, with $1,
 // than what Filewise makes.
 var readOthers = sync.OnceValue(func() string {
-	statement, err := queries.Statement("others", map[string]string{"Declared": ordersColumns()})
+	statement, err := queries.Statement("others", map[string]string{"Declared": loadedColumns()})
 	if err != nil {
 		panic(err) // embedded: the programmer's
 	}
 	return statement
 })
 
-// ordersColumns are the tables of orders with their columns, as the server names
-// these, for IN.
-func ordersColumns() string {
-	named := map[string]table{}
-	for _, t := range workload.Tables() {
-		named[t.Name] = table{Name: t.Name, Leaves: []leaf{{}}}
-	}
-	create, err := sections["orders"].Statements(sectionTables, map[string]any{"Named": named, "Tables": []table{}})
-	if err != nil {
-		panic(err) // embedded: the programmer's
-	}
-	typed := strings.NewReplacer(` NOT NULL`, "", ` COLLATE "C"`, "", "varchar", "character varying", "\n", "", "  ", " ")
+// loadedColumns are the tables that workloads load with their columns, as the server
+// names these, for IN.
+func loadedColumns() string {
+	typed := strings.NewReplacer(` NOT NULL`, "", ` COLLATE "C"`, "", "varchar", "character varying", " char(", " character(",
+		"\n", "", "  ", " ")
 	var all []string
-	for _, statement := range create {
-		name, columns, _ := strings.Cut(strings.TrimSuffix(statement, ")"), "(")
-		name = strings.TrimSpace(strings.TrimPrefix(name, "CREATE TABLE "))
-		all = append(all, fmt.Sprintf("(%s, %s)", client.Literal(name),
-			client.Literal(strings.TrimSpace(typed.Replace(columns)))))
+	for _, p := range workload.Loading() {
+		var tables []table
+		named := map[string]table{}
+		for _, t := range p.Tables {
+			named[t.Name] = table{Name: t.Name, Leaves: []leaf{{Name: t.Name}}}
+			tables = append(tables, named[t.Name])
+		}
+		create, err := sections[p.SQL()].Statements(sectionTables, map[string]any{"Named": named, "Tables": tables})
+		if err != nil {
+			panic(err) // embedded: the programmer's
+		}
+		for _, statement := range create {
+			name, columns, _ := strings.Cut(strings.TrimSuffix(statement, ")"), "(")
+			name = strings.Trim(strings.TrimPrefix(name, "CREATE TABLE "), ` "`)
+			all = append(all, fmt.Sprintf("(%s, %s)", client.Literal(name), client.Literal(strings.TrimSpace(typed.Replace(columns)))))
+		}
 	}
 	return strings.Join(all, ", ")
 }

@@ -103,9 +103,6 @@ WITH made AS MATERIALIZED (
          n.nspname = 'public' AND c.relname ~ '^fw_rows(_\d{4,})?(_loaded|_new)?(_p\d{4,})?$'
            AND a.columns IN ('id bigint, payload text', 'key integer, random_int integer, random_float double precision',
                              'worker bigint, last bigint, cycles bigint, total bigint')
-      OR n.nspname = 'public' AND c.relname ~ '^frag[1-4](_p\d{4,})?$'
-           AND a.columns = 'id integer, name character varying(300), address character varying(1000), state character(2), '
-                           'val1 integer, val2 integer, val3 integer, val4 integer, val5 integer'
       OR n.nspname = 'public' AND c.relname ~ '^fw_churn_\d+$' AND a.columns = 'content character(1000)'
       OR n.nspname = 'public' AND (regexp_replace(c.relname, '_p\d{4,}$', ''), a.columns) IN ({{.Declared}})
       OR n.nspname = 'filewise' AND c.relname = 'fw_loaded' AND a.columns = 'table_name text, batch bigint'

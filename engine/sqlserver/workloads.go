@@ -26,8 +26,10 @@ const tableLoaded = "fw_loaded"
 // literals.
 func namesMade() (tables, keys, procedures, columns string) {
 	names, fields := slices.Clone(tablesMade), slices.Clone(columnsMade)
-	for _, t := range workload.Tables() {
-		names, fields = append(names, t.Name), append(fields, t.Columns...)
+	for _, p := range workload.Loading() {
+		for _, t := range p.Tables {
+			names, fields = append(names, t.Name), append(fields, t.Columns...)
+		}
 	}
 	var named []string
 	for _, n := range names {
