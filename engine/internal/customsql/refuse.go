@@ -34,7 +34,8 @@ var (
 // notOf are words, anywhere in a statement's code, by which a kind that is allowed would
 // change more than the build's database and its own session.
 var notOf = map[string][]string{
-	"SET":     {"GLOBAL", "PERSIST", "PERSIST_ONLY", "PASSWORD", "ROLE", "AUTHORIZATION", "STATEMENT", "RESOURCE"},
+	"SET": {"GLOBAL", "PERSIST", "PERSIST_ONLY", "PASSWORD", "ROLE", "AUTHORIZATION", "STATEMENT", "RESOURCE",
+		"SQL_MODE", "STANDARD_CONFORMING_STRINGS", "BACKSLASH_QUOTE"}, // after these the server reads quotes differently from us
 	"RESET":   {"MASTER", "SLAVE", "REPLICA", "QUERY", "PERSIST", "BINARY", "ROLE", "AUTHORIZATION"},
 	"SELECT":  {"OUTFILE", "DUMPFILE"},
 	"WITH":    {"OUTFILE", "DUMPFILE"},
@@ -85,7 +86,8 @@ func (r Rules) refuse(s Statement, setup bool) error {
 			first = strings.TrimPrefix(first, `"`)
 		}
 		last := w[strings.LastIndexByte(w, '.')+1:]
-		if slices.Contains(notOf[kind], first) || ofServer.MatchString(last) {
+		escaped := kind == "SET" && strings.HasPrefix(w, `"`) && strings.Contains(w, `\`) // U&"\0072ole"
+		if slices.Contains(notOf[kind], first) || escaped || ofServer.MatchString(last) {
 			return no("leave it out", kind+" … "+strings.TrimPrefix(w, `"`))
 		}
 	}
