@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -29,9 +30,7 @@ func Dial(ctx context.Context, address string, told *slog.Logger) (client.Client
 		return nil, filewise.Errorf(filewise.CodeUsage, "correct TEMPORAL_… in the environment, or temporal.toml", "settings of Temporal: %w",
 			err)
 	}
-	if address != "" {
-		o.HostPort = address
-	}
+	o.HostPort = cmp.Or(address, o.HostPort, client.DefaultHostPort)
 	if o.Identity, err = os.Hostname(); err == nil {
 		o.Identity = "filewise@" + o.Identity
 	}
