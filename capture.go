@@ -129,4 +129,7 @@ type ColumnFacts struct {
 	Shares []float64
 	// Fresh is an expression that makes a new value; empty: none is known.
 	Fresh string
+	// Parent is the table, and ParentKey its column, that hold each value of this one by a foreign
+	// key, as SQL names them; empty: none does.
+	Parent, ParentKey string
 }

@@ -19,7 +19,7 @@ import (
 var theirShop = []string{
 	`CREATE TABLE "Kunden Ö" (id bigint PRIMARY KEY, email text NOT NULL, region text NOT NULL)`,
 	`INSERT INTO "Kunden Ö" SELECT i, 'p' || i || '@example.org', CASE WHEN i % 10 = 0 THEN 'us' ELSE 'eu' END FROM generate_series(1, 500) i`,
-	`CREATE TABLE orders (id bigint PRIMARY KEY, customer bigint NOT NULL, status text NOT NULL, at timestamptz NOT NULL, total numeric(9,2))`,
+	`CREATE TABLE orders (id bigint PRIMARY KEY, customer bigint NOT NULL REFERENCES "Kunden Ö", status text NOT NULL, at timestamptz NOT NULL, total numeric(9,2))`,
 	`INSERT INTO orders SELECT i, i % 500 + 1, CASE WHEN i % 4 = 0 THEN 'open' ELSE 'done' END, 
 	  '2026-01-01'::timestamptz + i * interval '1 min', i FROM generate_series(1, 5000) i`,
 	`ANALYZE`, `CREATE EXTENSION pg_stat_statements`,
@@ -61,6 +61,7 @@ func captured(t *testing.T, f *usersServer) {
 	}
 	for _, says := range []string{"orders: id #", "orders_id: {int: {from: 1, to: 5000}}", "orders_id_insert: {sequential: {from: 5001}}",
 		`orders_status_new: {choice: {"done": 7500, "open": 2500}}`, "Kunden_email: {text:", "looks personal", "begun and ended by the study",
+		`COALESCE((SELECT MIN(id) FROM "Kunden Ö" WHERE id >= :orders_customer_insert), (SELECT MAX(id) FROM "Kunden Ö"))`,
 		":orders_id_from + 49", "the server's own catalogue"} {
 		if !strings.Contains(text, says) {
 			t.Errorf("the study does not say %q", says)

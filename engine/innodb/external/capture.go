@@ -3,6 +3,7 @@ package external
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -150,7 +151,8 @@ func (w *watcher) Tables(ctx context.Context, names []string, withhold func(stri
 			c := &t.Columns[i]
 			limited, cancel := context.WithTimeout(ctx, time.Second)
 			if err := w.sample(limited, t, c, withhold(c.Name)); err != nil {
-				*c = filewise.ColumnFacts{Name: c.Name, Type: c.Type, Said: c.Said, Unique: c.Unique, Most: c.Most, Fresh: c.Fresh} // no right, no time
+				*c = filewise.ColumnFacts{Name: c.Name, Type: c.Type, Said: c.Said, Unique: c.Unique, Most: c.Most, Fresh: c.Fresh,
+					Parent: c.Parent, ParentKey: c.ParentKey} // no right, no time
 			}
 			cancel()
 		}
@@ -166,6 +168,9 @@ const (
 		"TABLE_SCHEMA = ? AND TABLE_NAME = ? ORDER BY ORDINAL_POSITION"
 	readKeys = "SELECT INDEX_NAME, NON_UNIQUE, COLUMN_NAME FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? " +
 		"AND COLUMN_NAME IS NOT NULL ORDER BY INDEX_NAME, SEQ_IN_INDEX"
+	readParents = "SELECT MIN(COLUMN_NAME), MIN(REFERENCED_TABLE_NAME), MIN(REFERENCED_COLUMN_NAME) FROM information_schema.KEY_COLUMN_USAGE " +
+		"WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND REFERENCED_TABLE_SCHEMA = TABLE_SCHEMA AND REFERENCED_TABLE_NAME <> TABLE_NAME " +
+		"GROUP BY CONSTRAINT_NAME HAVING COUNT(*) = 1"
 	readForeign = "SELECT CONSTRAINT_NAME FROM information_schema.KEY_COLUMN_USAGE WHERE REFERENCED_TABLE_NAME IS NOT NULL AND " +
 		"CONSTRAINT_SCHEMA = ? AND ? IN (TABLE_NAME, REFERENCED_TABLE_NAME) LIMIT 1"
 )
@@ -200,7 +205,7 @@ func (w *watcher) table(ctx context.Context, name string) (filewise.TableFacts, 
 	if kind != "BASE TABLE" || strings.Contains(options, "partitioned") {
 		t.Whole = "it is a view, or divided already"
 	}
-	if err := w.keys(ctx, &t); err != nil {
+	if err := errors.Join(w.keys(ctx, &t), w.parents(ctx, &t)); err != nil {
 		return t, err
 	}
 	foreign, err := dialect.Pairs(ctx, w.in, strings.Replace(readForeign, "CONSTRAINT_NAME", "CONSTRAINT_NAME, ''", 1), w.database, name)
@@ -208,6 +213,20 @@ func (w *watcher) table(ctx context.Context, name string) (filewise.TableFacts, 
 		t.Whole = "it has part in the foreign key " + constraint + ", and InnoDB has none on partitions"
 	}
 	return t, err
+}
+
+// parents are the tables that hold a column's values by a foreign key.
+func (w *watcher) parents(ctx context.Context, t *filewise.TableFacts) error {
+	return dialect.Each(ctx, w.in, func(scan dialect.Scan) error {
+		var column, parent, key string
+		err := scan(&column, &parent, &key)
+		for i := range t.Columns {
+			if t.Columns[i].Name == column {
+				t.Columns[i].Parent, t.Columns[i].ParentKey = dialect.Ident(parent), dialect.Ident(key)
+			}
+		}
+		return err
+	}, readParents, w.database, t.Name)
 }
 
 // keys are the primary key, and what a unique key means for new rows and for partitions.

@@ -62,6 +62,7 @@ func testCapture(t *testing.T, b bench) {
 	if _, err := takeCapture(t, b, "blind", o); err == nil || !strings.Contains(filewise.RemedyOf(err), "performance_schema.*") {
 		t.Errorf("without the right: %v; %s", err, filewise.RemedyOf(err))
 	}
+	parented(t, b)
 	s, err := takeCapture(t, b, "watcher", o)
 	fatal(t, err)
 	text := s.YAML()
@@ -88,6 +89,20 @@ func testCapture(t *testing.T, b bench) {
 	studied(t, b, s.YAML())
 	if after := b.Others(t); strings.Join(after, "\n") != strings.Join(before, "\n") {
 		t.Error("something of the user's has changed")
+	}
+}
+
+// parented: a column names the parent that holds its values.
+func parented(t *testing.T, b bench) {
+	b.Exec(t, "CREATE TABLE theirshop.parts (id INT PRIMARY KEY, `of` BIGINT, FOREIGN KEY (`of`) REFERENCES theirshop.orders (id))")
+	defer b.Exec(t, "DROP TABLE theirshop.parts")
+	w, err := b.engine.Watch(deadline(t), b.Target("watcher"), "theirshop")
+	fatal(t, err)
+	defer w.Close()
+	all, err := w.Tables(deadline(t), []string{"parts"}, func(string) bool { return false })
+	fatal(t, err)
+	if c := all[0].Columns; c[0].Parent != "" || c[1].Parent != "`orders`" || c[1].ParentKey != "`id`" {
+		t.Errorf("%+v", c)
 	}
 }
 

@@ -263,8 +263,12 @@ func readColumn(row pgx.CollectableRow) (filewise.ColumnFacts, error) {
 	var base string
 	var bounds []*string
 	var common []*string
-	err := row.Scan(&c.Name, &c.Said, &base, &c.Most, &c.Unique, &c.Distinct, &c.Width, &common, &c.Shares, &bounds)
+	var parent []string
+	err := row.Scan(&c.Name, &c.Said, &base, &c.Most, &c.Unique, &c.Distinct, &c.Width, &common, &c.Shares, &bounds, &parent)
 	c.Type = kindOf(base)
+	if len(parent) == 2 && (c.Type == filewise.TypeWhole || c.Type == filewise.TypeText) { // which have a least one
+		c.Parent, c.ParentKey = parent[0], parent[1]
+	}
 	if c.Type != filewise.TypeText {
 		c.Most = 0
 	}

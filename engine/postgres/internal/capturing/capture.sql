@@ -34,7 +34,10 @@ SELECT a.attname::text, format_type(a.atttypid, a.atttypmod),
        coalesce(CASE WHEN s.n_distinct < 0 THEN -s.n_distinct * greatest(c.reltuples, 0) ELSE s.n_distinct END, 0)::float8,
        coalesce(s.avg_width, 0)::float8,
        CASE WHEN a.attname::text <> ALL ($2::text[]) THEN s.most_common_vals::text::text[] END, s.most_common_freqs::float8[],
-       CASE WHEN a.attname::text <> ALL ($2::text[]) THEN s.histogram_bounds::text::text[] END
+       CASE WHEN a.attname::text <> ALL ($2::text[]) THEN s.histogram_bounds::text::text[] END,
+       (SELECT ARRAY[k.confrelid::regclass::text, quote_ident(f.attname)] FROM pg_constraint k
+          JOIN pg_attribute f ON f.attrelid = k.confrelid AND f.attnum = k.confkey[1]
+         WHERE k.contype = 'f' AND k.conrelid = a.attrelid AND k.conkey = ARRAY[a.attnum] AND k.confrelid <> a.attrelid ORDER BY k.oid LIMIT 1)
   FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
   LEFT JOIN LATERAL (SELECT * FROM pg_stats p WHERE p.schemaname = n.nspname AND p.tablename = c.relname AND p.attname = a.attname
                       ORDER BY p.inherited DESC LIMIT 1) s ON true
