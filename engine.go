@@ -202,6 +202,8 @@ type Description struct {
 	Identity bool `json:"-"`
 	// Cools: on an external server a build empties its own part of the buffer cache (Cooler).
 	Cools bool `json:"-"`
+	// Shares: its external server is a Sharer.
+	Shares bool `json:"-"`
 	// Scans: reading is measured by scenario scan on every target; else only what writes.
 	Scans bool `json:"-"`
 	// RowKinds are the kinds of layout for scenario dml, whose rows are too few to fill

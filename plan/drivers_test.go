@@ -23,6 +23,7 @@ func TestDrivers(t *testing.T) {
 		{"inserts", server, "", "a,b", 0, 4, ""},
 		{"inserts", "", "sqlite", "a,b", 0, 4, "give the URL of an existing server"},
 		{"inserts", "", "postgres", "a,b", 0, 4, "give the URL of an existing server"},
+		{"inserts", "mysql://ada@db.lan/", "", "a,b", 0, 4, "this host drives it alone"},
 		{"inserts", server, "", "a,b,c", 0, 2, "give more --connections"},
 		{"inserts", server, "", "a,a", 0, 4, "name of each host once"},
 		{"inserts", server, "", "a,", 0, 4, "name of each host once"},

@@ -41,11 +41,11 @@ func (Engine) Inspect(ctx context.Context, t filewise.Target) (filewise.Inspecti
 // Describe says what the engine is; it looks for the binary, nothing more.
 func (Engine) Describe() filewise.Description {
 	d := filewise.Description{
-		Page:  8192,
-		Mode:  filewise.Managed,
-		Files: "hash partitions of a table, in tablespaces on the volumes",
-		Kinds: []filewise.Kind{filewise.KindPartitions, filewise.KindSingle},
-		Bytes: 128 * mib, Budget: 4 * time.Minute, CommitEvery: 100, LeastMemory: 96 * mib,
+		Page:   8192,
+		Mode:   filewise.Managed,
+		Files:  "hash partitions of a table, in tablespaces on the volumes",
+		Kinds:  []filewise.Kind{filewise.KindPartitions, filewise.KindSingle},
+		Shares: true, Bytes: 128 * mib, Budget: 4 * time.Minute, CommitEvery: 100, LeastMemory: 96 * mib,
 		Pressing:  "--memory 96MiB --key random --size 512MiB --preload 384MiB",
 		TempKinds: []filewise.Kind{filewise.KindSingle}, TempModes: []filewise.Mode{filewise.Managed, filewise.External}, Scans: true,
 		Reset: true, Lifecycle: true,
