@@ -182,7 +182,8 @@ func (s *statement) value(v filewise.ValueUse) (text, problem string) {
 
 // existing is a value that the parent has: the next one from a drawn value on, as keys have gaps.
 func existing(c filewise.ColumnFacts, drawn string) string {
-	return fmt.Sprintf("COALESCE((SELECT MIN(%[1]s) FROM %[2]s WHERE %[1]s >= %[3]s), (SELECT MAX(%[1]s) FROM %[2]s))", c.ParentKey, c.Parent, drawn)
+	return fmt.Sprintf("COALESCE((SELECT MIN(%[1]s) FROM %[2]s WHERE %[1]s >= %[3]s), (SELECT MAX(%[1]s) FROM %[2]s))",
+		c.ParentKey, c.Parent, drawn)
 }
 
 // part is the share of a table's rows that a one-sided bound may leave; 1: any, as a LIMIT
