@@ -35,7 +35,8 @@ func (m *maker) setDatabase() error {
 		return badUse("database", o.Database.Value, "name the server that has it: --target URL")
 	}
 	if _, ok := m.Engine.(filewise.BackupTuner); !ok {
-		return filewise.Errorf(filewise.CodePreflight, "measure scenario backup there, on data that Filewise makes, where filewise engines lists it",
+		return filewise.Errorf(filewise.CodePreflight,
+			"measure scenario backup there, on data that Filewise makes, where filewise engines lists it",
 			"backups of a database of yours on %s: %w", m.Engine.Name(), filewise.ErrUnsupported)
 	}
 	table := o.OfDatabase()

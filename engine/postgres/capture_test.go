@@ -19,7 +19,8 @@ import (
 var theirShop = []string{
 	`CREATE TABLE "Kunden Ö" (id bigint PRIMARY KEY, email text NOT NULL, region text NOT NULL)`,
 	`INSERT INTO "Kunden Ö" SELECT i, 'p' || i || '@example.org', CASE WHEN i % 10 = 0 THEN 'us' ELSE 'eu' END FROM generate_series(1, 500) i`,
-	`CREATE TABLE orders (id bigint PRIMARY KEY, customer bigint NOT NULL REFERENCES "Kunden Ö", status text NOT NULL, at timestamptz NOT NULL, total numeric(9,2))`,
+	`CREATE TABLE orders (id bigint PRIMARY KEY, customer bigint NOT NULL REFERENCES "Kunden Ö", status text NOT NULL,
+	  at timestamptz NOT NULL, total numeric(9,2))`,
 	`INSERT INTO orders SELECT i, i % 500 + 1, CASE WHEN i % 4 = 0 THEN 'open' ELSE 'done' END, 
 	  '2026-01-01'::timestamptz + i * interval '1 min', i FROM generate_series(1, 5000) i`,
 	`ANALYZE`, `CREATE EXTENSION pg_stat_statements`,
