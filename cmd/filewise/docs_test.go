@@ -128,7 +128,7 @@ func (x example) execute(t *testing.T, work, script string) {
 	cmd := exec.CommandContext(ctx, "sh", "-eu", "-c", script)
 	cmd.Dir = work
 	cmd.Env = append(os.Environ(),
-		"FILEWISE_STORE="+filepath.Join(work, ".store.db"), "FILEWISE_STATE="+filepath.Join(work, ".state"),
+		"XDG_DATA_HOME="+filepath.Join(work, ".data"), "FILEWISE_STATE="+filepath.Join(work, ".state"),
 		fmt.Sprintf("FILEWISE_LOCK=filewise-docs-%d-%s", os.Getpid(), filepath.Base(t.Name())))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%s: %v\n%s\nit said:\n%s", x.place, err, x.text, out)

@@ -50,7 +50,7 @@ func TestPager(t *testing.T) {
 	// Ctrl-C is the pager's, however often: Filewise waits for it.
 	stays := env(`trap 'echo heard' INT; cat > '` + paged + `'; echo ready; read a < /dev/tty; read b < /dev/tty; echo left`)
 	shown = p.onTerminal(0, stays, []typed{{"ready", "\x03"}, {"heard", "\x03"}, {"heard", "x\nx\n"}}, "help", "run")
-	if !strings.HasSuffix(strings.TrimSpace(shown), "left") {
+	if !strings.Contains(shown, "left") { // the terminal's echo may come behind it
 		t.Errorf("the terminal shows\n%s", shown)
 	}
 }
