@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command fleet has three workers measure a study through a real Temporal, kills workers,
 // Temporal and whoever waits for the end with SIGKILL, and proves that nothing is lost and
 // nothing counts twice: go run ./bench/fleet [-kills 12] [-engines sqlite,postgres].
