@@ -82,7 +82,7 @@ func TestRefuse(t *testing.T) {
 		"SET STATEMENT a = 1 FOR DROP DATABASE x",
 		"SET ROLE x", "CHECKPOINT", "FLUSH TABLES", "COMMENT ON DATABASE x IS 'y'", "REINDEX DATABASE x", "CREATE TABLE u (i INT)",
 		"LOAD DATA INFILE '/x' INTO TABLE t", "COPY t TO '/x'", "PREPARE TRANSACTION 'x'", "LOCK TABLES t WRITE",
-		"SECURITY LABEL ON TABLE t IS 'x'", `SET "role" = x`, `SET U&"\0072ole" = x`, "SET sql_mode = 'NO_BACKSLASH_ESCAPES'",
+		"SECURITY LABEL ON TABLE t IS 'x'", `SET "role" = x`, "SET sql_mode = 'NO_BACKSLASH_ESCAPES'",
 		"SET SESSION a = 1, @@sql_mode = ''",
 		"SET standard_conforming_strings = off", "SET/**/`Session_`, \"authorization\" = x",
 		"SELECT pg_catalog.pg_read_file('/x')", `SELECT "pg_terminate_backend"(3)`, "INSERT INTO t SELECT lo_export(1, '/x')",
@@ -104,6 +104,67 @@ func TestRefuse(t *testing.T) {
 		"INSERT INTO t VALUES ('GLOBAL')", "CALL p(1)", "DO SLEEP(0)", `SELECT "role", 'pg_read_file(x)' FROM t`,
 		"SELECT pg_read FROM t"} {
 		if _, err := mysql.Section(custom(text), "s"); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// What a server would read in another way than the scanner, so that what is refused stood in what
+// looks like a comment or a text.
+func TestRefuseWhatIsHidden(t *testing.T) {
+	file := "pg_read_file($q$/etc/passwd$q$)"
+	for _, c := range []struct {
+		rules Rules
+		texts []string
+	}{
+		{postgres, []string{"SELECT 1 -- x\r, " + file, "SELECT 1 AS x$$$, " + file + " AS y$$", "SELECT 1 AS x1$$$, " + file + " AS y$$",
+			"SELECT E'a'\n'\\' ', " + file + ", E'' || ' '", "SELECT E'a' -- b\n'\\' ', " + file + ", E'' || ' '", `SELECT x$e'\', ` + file + ` --'`,
+			`SELECT U&"\0070g_read_file"('/x')`, `SELECT u&"!0070g_read_file" UESCAPE '!' ('/x')`, `SET U&"!0072ole" UESCAPE '!' = x`,
+			`SET U&"\0072ole" = x`,
+			"SELECT set_config('role', 'x', false)", "SELECT set_config/**/('ro' || 'le', 'x', false)", `SELECT "set_config"(:a, 'x', false)`,
+			"SELECT set_config(E'a.b', 'x', false)", "UPDATE pg_catalog.pg_settings SET setting = 'x' WHERE name = 'role'",
+			"SET client_encoding = 'GBK'", "SET NAMES 'SJIS'", "SELECT pg_start_backup('x')", "SELECT pg_file_write('/x', 'y', false)",
+			"SELECT pg_stat_statements_reset()", "SELECT pg_buffercache_evict_all()", "SELECT pg_logical_emit_message(true, 'x', 'y')"}},
+		{mysql, []string{"SELECT 1 --\x7f' \n, LOAD_FILE('/x') -- '", "SELECT 1 -- '\x00', LOAD_FILE('/x')", "SET NAMES gbk",
+			"SET CHARACTER SET sjis", "SET character_set_client = big5", "SET CHARSET gbk", "EXECUTE IMMEDIATE CONCAT('DROP ', 'DATABASE x')",
+			"SELECT 1 # x\r, LOAD_FILE('/x')"}},
+		{transact, []string{"SELECT 1 -- x\r SHUTDOWN"}},
+	} {
+		for _, text := range c.texts {
+			if _, err := c.rules.Section(custom(text), "s"); filewise.CodeOf(err) != filewise.CodeUsage ||
+				!strings.Contains(err.Error(), "is refused") {
+				t.Errorf("%q: %v", text, err)
+			}
+		}
+	}
+	for _, text := range []string{"SELECT 1 -- x\r\n, 2", "SELECT set_config('app.tenant', 'x', false)", "SELECT E'a'\n'\\'', 1' AS b",
+		"SELECT $$it's$$, 1$$;$$", "SELECT U&'\\0041'", `SELECT "U&" FROM t`, "SELECT 'a' 'b'"} {
+		if all, err := postgres.Section(custom(text), "s"); err != nil || len(all) != 1 {
+			t.Errorf("%q: %d statements, %v", text, len(all), err)
+		}
+	}
+}
+
+// A table of another database, wherever its name stands in DDL; a dot elsewhere is a column's.
+func TestRefuseOtherDatabases(t *testing.T) {
+	site := Site{Spread: map[string]Place{"t": {}}}
+	setup := func(text string) error {
+		_, err := mysql.Setup(custom("CREATE TABLE t (id INT) {{spread \"t\"}};"+text), site)
+		return err
+	}
+	for _, text := range []string{"DROP TABLE a, b, c, d, e, f, g, other.t", "RENAME TABLE a TO b, c TO d, e TO other.e",
+		"DROP TABLE `o` . `t`",
+		"ALTER TABLE t EXCHANGE PARTITION p WITH TABLE other.u", "ALTER TABLE t ADD a INT, ADD b INT, ADD c INT, RENAME TO other.t",
+		"ALTER TABLE t ADD a INT, RENAME other . t", "CREATE TABLE IF NOT EXISTS other.t (i INT)", "CREATE INDEX i USING BTREE ON other.t (a)",
+		"CREATE OR REPLACE ALGORITHM=MERGE DEFINER=`a`@`b` SQL SECURITY INVOKER VIEW other.v AS SELECT 1", "TRUNCATE `other`.t",
+		"CREATE FUNCTION f RETURNS STRING SONAME 'x.so'", "START ALL SLAVES"} {
+		if err := setup(text); filewise.CodeOf(err) != filewise.CodeUsage {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	for _, text := range []string{"CREATE VIEW v AS SELECT a.x FROM a JOIN b ON a.x = b.x", "CREATE TABLE u AS SELECT t.id FROM t",
+		"ALTER TABLE t ADD a DECIMAL(9, 2) DEFAULT 1.5", "DROP TABLE IF EXISTS `a.b`", "ALTER TABLE t ADD CHECK (t.id > 0.5)"} {
+		if err := setup(text); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

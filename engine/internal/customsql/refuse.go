@@ -35,7 +35,9 @@ var (
 // change more than the build's database and its own session.
 var notOf = map[string][]string{
 	"SET": {"GLOBAL", "PERSIST", "PERSIST_ONLY", "PASSWORD", "ROLE", "AUTHORIZATION", "STATEMENT", "RESOURCE",
-		"SQL_MODE", "STANDARD_CONFORMING_STRINGS", "BACKSLASH_QUOTE"}, // after these the server reads quotes differently from us
+		// After these the server reads quotes differently from us.
+		"SQL_MODE", "STANDARD_CONFORMING_STRINGS", "BACKSLASH_QUOTE", "NAMES", "CHARACTER", "CHARSET", "CHARACTER_SET_CLIENT",
+		"CHARACTER_SET_CONNECTION", "CLIENT_ENCODING"},
 	"RESET":   {"MASTER", "SLAVE", "REPLICA", "QUERY", "PERSIST", "BINARY", "ROLE", "AUTHORIZATION"},
 	"SELECT":  {"OUTFILE", "DUMPFILE"},
 	"WITH":    {"OUTFILE", "DUMPFILE"},
@@ -43,7 +45,9 @@ var notOf = map[string][]string{
 	"VALUES":  {"OUTFILE", "DUMPFILE"},
 	"COPY":    {"PROGRAM", "TO"},
 	"VACUUM":  {"INTO"},
-	"START":   {"SLAVE", "REPLICA", "GROUP_REPLICATION"},
+	"START":   {"SLAVE", "SLAVES", "REPLICA", "REPLICAS", "GROUP_REPLICATION"},
+	"CREATE":  {"SONAME"},
+	"EXECUTE": {"IMMEDIATE"},
 	"LOCK":    {"INSTANCE", "TABLES"},
 	"PREPARE": {"TRANSACTION"},
 }
@@ -51,8 +55,11 @@ var notOf = map[string][]string{
 // ofServer are functions and words, in whatever statement, that reach files of the server, its
 // log, or others' sessions.
 var ofServer = regexp.MustCompile(`^"?(PG_(READ_|LS_|RELOAD_|ROTATE_|TERMINATE_|CANCEL_|STAT_RESET|STAT_FILE|SWITCH_|PROMOTE|WAL_REPLAY_|` +
-	`BACKUP_|CREATE_RESTORE_|DROP_REPLICATION_|CREATE_LOGICAL_|CREATE_PHYSICAL_)\w*|LO_(IM|EX)PORT|DBLINK\w*|LOAD_FILE|` +
-	`(OUT|DUMP)FILE)$`)
+	`BACKUP_|START_BACKUP|STOP_BACKUP|CREATE_RESTORE_|DROP_REPLICATION_|CREATE_LOGICAL_|CREATE_PHYSICAL_|LOGICAL_|REPLICATION_|FILE_|` +
+	`STAT_STATEMENTS_RESET|BUFFERCACHE_EVICT)\w*|PG_SETTINGS|LO_(IM|EX)PORT|DBLINK\w*|LOAD_FILE|(OUT|DUMP)FILE)$`)
+
+// ofApplication is the name of a setting that an application gives itself.
+var ofApplication = regexp.MustCompile(`^'\w+\.\w+'$`)
 
 // ofTransactions begin what Filewise does itself around them.
 var ofTransactions = []string{"SET AUTOCOMMIT"}
@@ -64,13 +71,16 @@ func (r Rules) refuse(s Statement, setup bool) error {
 		return filewise.Errorf(filewise.CodeUsage, remedy,
 			"%s: %s is refused: SQL of a study file stays within the database that Filewise makes for it", s.Place, what)
 	}
+	if what := r.misread(s.Text); what != "" {
+		return no("write it in plain SQL", what)
+	}
 	if r.Guard != nil {
 		if what, remedy := r.Guard(r.Words(s.Text), setup); what != "" {
 			return no(remedy, what)
 		}
 		return nil
 	}
-	words, dotted, hidden := r.words(s.Text)
+	words, hidden := r.words(s.Text)
 	kind, line := words[0], strings.Join(words, " ")+" "
 	switch {
 	case hidden:
@@ -86,37 +96,88 @@ func (r Rules) refuse(s Statement, setup bool) error {
 			first = strings.TrimPrefix(first, `"`)
 		}
 		last := w[strings.LastIndexByte(w, '.')+1:]
-		escaped := kind == "SET" && strings.HasPrefix(w, `"`) && strings.Contains(w, `\`) // U&"\0072ole"
-		if slices.Contains(notOf[kind], first) || escaped || ofServer.MatchString(last) {
+		if slices.Contains(notOf[kind], first) || ofServer.MatchString(last) {
 			return no("leave it out", kind+" … "+strings.TrimPrefix(w, `"`))
 		}
 	}
 	if !slices.Contains([]string{"CREATE", "ALTER", "DROP", "RENAME", "TRUNCATE", "COMMENT", "REINDEX"}, kind) {
 		return nil
 	}
-	if what := object(words); slices.Contains(beyond, what) || what == "" && kind != "TRUNCATE" {
+	what, at := object(words)
+	if slices.Contains(beyond, what) || what == "" && kind != "TRUNCATE" {
 		return no("leave it out: databases and accounts are made by their owner", strings.TrimSpace(kind+" "+what))
 	}
-	if r.Qualified && dotted {
+	if r.Qualified && dotted(words, at) {
 		return no("name the table without a database", kind+" of an object of a named database")
 	}
 	return nil
 }
 
-// object is the kind of what a statement makes, alters or drops: the first that is named,
-// behind words such as OR REPLACE or DEFINER=….
-func object(words []string) string {
-	for _, w := range words[1:min(len(words), 12)] {
-		if slices.Contains(within, w) || slices.Contains(beyond, w) {
-			return w
+// object is the kind of what a statement makes, alters or drops, and its place: the first that is
+// named, behind words such as OR REPLACE or DEFINER=….
+func object(words []string) (what string, at int) {
+	for i, w := range words[:min(len(words), 16)] {
+		if i > 0 && (slices.Contains(within, w) || slices.Contains(beyond, w)) {
+			return w, i
+		}
+	}
+	return "", 0
+}
+
+// dotted tells whether a database is named before what a statement makes, alters or drops, of the
+// kind that stands at a place. Elsewhere a dot may stand between a table and its column.
+func dotted(words []string, at int) bool {
+	dot := func(i int) bool {
+		return i < len(words) && words[i][0] != '"' && strings.Contains(words[i], ".") && !number.MatchString(words[i])
+	}
+	named := func(i int) bool { return dot(i) || dot(i+1) && words[i+1][0] == '.' }
+	all, next := slices.Contains([]string{"DROP", "RENAME", "TRUNCATE"}, words[0]), at+1
+	for next < len(words) && slices.Contains([]string{"IF", "NOT", "EXISTS"}, words[next]) {
+		next++
+	}
+	for i, w := range words {
+		switch {
+		case all && dot(i), i == next && named(i),
+			w == "ON" && slices.Contains([]string{"INDEX", "TRIGGER"}, words[at]) && named(i+1),
+			w == "RENAME" && (named(i+1) || named(i+2)), // [TO]
+			w == "TABLE" && words[max(i-1, 0)] == "WITH" && named(i+1):
+			return true
+		}
+	}
+	return false
+}
+
+var number = regexp.MustCompile(`^(\d+\.\d*|\.\d+)(E\d*)?$`)
+
+// misread is what of a text the lists would not see, or servers read in another way than the
+// scanner; empty: nothing. Whether a control character ends a comment or a
+// text, or begins one, depends on the product.
+func (r Rules) misread(text string) string {
+	if strings.ContainsAny(text, "\x00\x7f") {
+		return "a control character"
+	}
+	code := ""
+	for _, p := range r.scan(text) {
+		switch {
+		case p.kind == pieceNote && strings.Contains(strings.ReplaceAll(p.text, "\r\n", ""), "\r") && !strings.HasPrefix(p.text, "/*"):
+			return "a comment with a carriage return in it"
+		case p.kind == pieceQuoted && p.text[0] == '"' && r.Dollar && strings.HasSuffix(strings.ToUpper(code), "U&"):
+			return `a name that is spelled by numbers (U&"…")`
+		}
+		code = p.text
+	}
+	words := r.Words(text)
+	for i, w := range words {
+		if r.Dollar && strings.EqualFold(strings.Trim(w.Text, `"`), "set_config") && // which does what SET does
+			(i+2 >= len(words) || !words[i+1].Is("(") || !words[i+2].Quoted || !ofApplication.MatchString(words[i+2].Text)) {
+			return "set_config of a setting of the server's"
 		}
 	}
 	return ""
 }
 
-// words are those of a statement's code, in capitals; dotted tells whether one of
-// the first few has a dot behind it, hidden whether a comment holds code.
-func (r Rules) words(text string) (words []string, dotted, hidden bool) {
+// words are those of a statement's code, in capitals; hidden tells whether a comment holds code.
+func (r Rules) words(text string) (words []string, hidden bool) {
 	for _, p := range r.scan(text) {
 		switch p.kind {
 		case pieceNote:
@@ -130,9 +191,6 @@ func (r Rules) words(text string) (words []string, dotted, hidden bool) {
 			}
 		case pieceCode:
 			for _, w := range strings.FieldsFunc(p.text, func(c rune) bool { return c < 0x80 && !inName(byte(c)) && c != '.' }) {
-				if strings.Contains(w, ".") && len(words) < 8 {
-					dotted = true
-				}
 				words = append(words, strings.ToUpper(w))
 			}
 		}
@@ -140,7 +198,7 @@ func (r Rules) words(text string) (words []string, dotted, hidden bool) {
 	if len(words) == 0 {
 		words = []string{""}
 	}
-	return words, dotted, hidden
+	return words, hidden
 }
 
 // Words are those of a statement's code, for an engine's own guard.

@@ -1,6 +1,7 @@
 package customsql
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -114,7 +115,7 @@ func (s *scanner) special() (int, pieceKind) {
 	case strings.HasPrefix(rest, "/*"):
 		return s.note(rest), pieceNote
 	case c == '$' && s.Dollar:
-		if tag := dollarTag(rest); tag > 0 && !s.afterName() {
+		if tag := dollarTag(rest); tag > 0 && !s.withinName() {
 			if end := strings.Index(rest[tag:], rest[:tag]); end >= 0 {
 				return 2*tag + end, pieceQuoted
 			}
@@ -139,14 +140,33 @@ func (s *scanner) before() byte {
 // afterName tells whether a name or number ends right before the place: a[1:n].
 func (s *scanner) afterName() bool { return s.at > 0 && inName(s.before()) }
 
+// withinName tells whether the place is within a name, in which PostgreSQL takes $ as well.
+func (s *scanner) withinName() bool {
+	i := s.at
+	for i > s.from && (inName(s.text[i-1]) || s.text[i-1] == '$') {
+		i--
+	}
+	return strings.ContainsFunc(s.text[i:s.at], func(c rune) bool { return c != '$' && (c < '0' || c > '9') })
+}
+
+// continued is where a text of PostgreSQL's goes on in a further line, behind its closing quote.
+var continued = regexp.MustCompile(`^[ \t\f\v]*(--[^\n\r]*)?[\n\r](\s|--[^\n\r]*[\n\r])*'`)
+
 // quoted is the length of a quoted text. The quote itself stands in it doubled.
 func (s *scanner) quoted(rest string, quote byte) int {
+	escapes := s.escapes(quote)
 	for i := 1; i < len(rest); i++ {
 		switch {
-		case rest[i] == '\\' && s.escapes(quote):
+		case rest[i] == '\\' && escapes:
 			i++
 		case rest[i] == quote && i+1 < len(rest) && rest[i+1] == quote:
 			i++
+		case rest[i] == quote && s.Dollar && quote == '\'':
+			more := len(continued.FindString(rest[i+1:]))
+			if more == 0 {
+				return i + 1
+			}
+			i += more
 		case rest[i] == quote:
 			return i + 1
 		}
@@ -162,7 +182,7 @@ func (s *scanner) escapes(quote byte) bool {
 	if !s.Dollar || quote != '\'' || s.at == 0 || s.before()|0x20 != 'e' {
 		return false
 	}
-	return s.at < 2 || !inName(s.text[s.at-2])
+	return s.at < 2 || !inName(s.text[s.at-2]) && s.text[s.at-2] != '$'
 }
 
 // note is the length of a comment, which PostgreSQL and SQL Server let hold others.
