@@ -25,23 +25,8 @@ type applyFlags struct {
 func (a *app) applyCommand() *cobra.Command {
 	var f applyFlags
 	cmd := &cobra.Command{
-		Use:   "apply [RUN]",
-		Short: "Write the script that takes your database to the layout of a run, and the one back",
-		Long: `Apply writes two scripts for the client of the server: one takes a database of
-yours to the layout that a stored run recommends, the other takes it back. It
-executes neither, and only reads the database. Each step says what it locks and for how
-long, what is left when it is stopped half-way, how much room is needed, what it does to
-backups, replicas and the log, and what does not move by itself.
-
-It refuses where the run says nothing about that database: another engine or release,
-another storage, more data than its trials had. With --untested it writes the scripts
-nevertheless, and says so on top. A table that cannot have the layout is named.
-
-The tables that are spread are those with at least 5 % of the data, or those of --table.
-Volumes of the run are places of the server: --volume NAME=PLACE says which, as run takes
-them. A run of one volume means the place where the tables are.`,
-		Example: `  filewise apply 12 --target postgres://ada@db --database sales
-  filewise apply --target mariadb://ada@db --database sales --table orders --output orders.sql`,
+		Use:               "apply [RUN]",
+		Short:             "Write the script that takes your database to the layout of a run, and the one back",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.completeRun,
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.apply(cmd, &f, args) },

@@ -23,20 +23,8 @@ func (a *app) backupCommand() *cobra.Command {
 	var g resultFlags
 	var secret filewise.Address
 	cmd := &cobra.Command{
-		Use:   "backup [RUN]",
-		Short: "Find the fastest backup of a database of yours, and write its script",
-		Long: `Backup backs up a database of yours again and again, by numbers of jobs and the
-engine's own parameters, into --volume directories of this machine, and drops what is
-not the fastest as soon as that is proven. Beside the time it shows the size, what
-reading alone takes, and the latency of the database's own work meanwhile. The best
-is restored to a marked database on the server, compared with the original, and dropped;
-then its script is written, which makes and restores such backups without Filewise.
-
-The database is only read. The run is stored like any other: resume goes on with one
-that was stopped, and backup RUN then proves and writes what it has found.`,
-		Example: `  filewise backup --target postgres://ada@db --database shop --volume fast=/mnt/backup
-  filewise backup --target postgres://ada@db --database shop --backup-option compress=0,3
-  filewise backup 12 -o shop.sh`,
+		Use:               "backup [RUN]",
+		Short:             "Find the fastest backup of a database of yours, and write its script",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {

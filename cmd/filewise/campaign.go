@@ -35,19 +35,7 @@ func (a *app) campaignCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "campaign FILE",
 		Short: "Measure the experiments of a study on many hosts, through Temporal",
-		Long: `Campaign has each experiment of a study file measured on every host whose worker
-("filewise worker") has the labels, and waits until all have ended: their runs are then
-in this store, with the tags campaign=NAME and host=HOST, and what they say together is
-shown as "compare --across" does. Ctrl-C, or a closed laptop, changes nothing for the
-hosts; the same command waits again, and "campaign fetch" takes what is there.
-
-A host that does not answer is waited for; after --patience its order is said to be lost.
-The study goes to the workers through Temporal, so that a password must not stand in it:
-a variable, ${NAME}, is the worker's own.`,
-		Example: `  filewise campaign study.yaml --temporal temporal.lan:7233
-  filewise campaign study.yaml --name storage --label storage=nvme --detach
-  filewise campaign show storage`,
-		Args: cobra.ExactArgs(1),
+		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.dialled(cmd.Context(), f.temporal, func(c fleet.Campaigns) error { return a.campaign(cmd.Context(), c, args[0], &f) })
 		},

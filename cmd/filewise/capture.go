@@ -26,20 +26,7 @@ func (a *app) captureCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "capture",
 		Short: "Write a study file of what an existing database is given to do",
-		Long: `Capture reads what the clients of a database do, and writes a study file of custom
-SQL: the statements with their shares, how many sessions work at once, and
-parameters drawn from the statistics of columns. It says which share of the
-observed time the study covers, and what it leaves out and why. Read and edit it.
-
-It only reads, in sessions that cannot write: twice what the server has counted
-(pg_stat_statements; the digests of performance_schema), and once a second who
-works. Or a log by --log (PostgreSQL: csvlog, jsonlog; MariaDB and MySQL: general or
-slow log), which also shows what stands in one transaction. Of columns that look
-personal no value is asked for, unless --values.`,
-		Example: `  filewise capture --target postgres://ada@db --database shop -o shop.yaml
-  filewise capture --target mysql://ada@db --database shop --for 1h --values
-  filewise capture --target mariadb://ada@db --database shop --log general.log`,
-		Args: cobra.NoArgs,
+		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := a.capture(cmd, &f, o, log)
 			if err != nil {

@@ -15,19 +15,7 @@ func (a *app) cleanCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "clean",
 		Short: "Remove what killed runs left behind, and nothing else",
-		Long: `Clean removes the scratch directories and ends the servers of runs that were
-killed. A directory is removed only if it is registered, carries Filewise's mark
-and its owner is dead. Every other command does the same at its start. Results
-are kept.
-
-With --target URL it is what killed runs have left on that server: databases and
-tablespaces that carry Filewise's mark, and empty ones that it was about to mark.
-They are listed, and removed after you agree; what a living run uses is kept. No
-other command removes anything from an existing server.`,
-		Example: `  filewise clean --dry-run
-  filewise clean
-  filewise clean --target postgres://ada@db/ --dry-run`,
-		Args: cobra.NoArgs,
+		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if login.Target.Value != "" {
 				return a.cleanServer(cmd, &login, dry, yes)

@@ -13,37 +13,14 @@ import (
 	"filewise/report/document"
 )
 
-const compareHelp = `Compare tells for every layout that two stored runs have in common how its
-throughput changed, and how its difference from the baseline did, with intervals.
-
-Two runs share no blocks: whatever else happened to the machine in between is in the
-change of throughput, and no statistics can take it out. What changed for all
-layouts alike is not in the change of their differences.
-
-Runs that differ in what has to be equal (engine, workload, size, durability …) are
-refused, unless --meant says that this is what was changed; other differences are
-named.
-
-With --across RUN… it pools runs of one experiment on several hosts, from this store or from
-bundles: for each layout the difference on every host, the mean of a random-effects
-model, how much hosts differ, where the next host's difference is to be expected, and
-the same by label (run --tag storage=nvme). A host is known by its tag host=NAME, else
-by the bundle that its run came in.`
-
 func (a *app) compareCommand() *cobra.Command {
 	var confidence float64
 	var meant []string
 	var g resultFlags
 	var f acrossFlags
 	cmd := &cobra.Command{
-		Use:   "compare BEFORE AFTER",
-		Short: "Compare two runs, before and after a change, or pool those of many hosts",
-		Long:  compareHelp,
-		Example: `  filewise compare 11 12
-  filewise compare 11 last --meant durability --json
-  filewise compare 11 12 -o change.html
-  filewise compare --across db1.tar.gz db2.tar.gz 12
-  filewise compare --across --filter tag=campaign=storage --format html --output fleet.html`,
+		Use:               "compare BEFORE AFTER",
+		Short:             "Compare two runs, before and after a change, or pool those of many hosts",
 		Args:              f.check,
 		ValidArgsFunction: a.completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -25,33 +25,7 @@ func (a *app) doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Look whether this machine and a server can do an experiment",
-		Long: `Doctor looks at this machine (volumes, free space, cores, what is installed) and
-at the engine or server that is named: version, rights with the exact GRANT of
-what is missing, space, connections, and settings that would distort a result.
-It says what to do about everything it finds, and exits with 3 if something would
-make an experiment fail. It only reads.
-
---resolve says which differences can be seen here, and in which time: it measures
-the usual experiment's baseline twice, block after block, for a minute or so.
-
---self-check takes every workload through a small trial on the server of --target,
-from load to drop, in scratch databases that Filewise creates, marks and drops again;
-what cannot be had there is a note. It asks before, unless --yes has answered. The
-report holds no password, and neither host nor user except in the statements that it
-tells you to execute; with --anonymous not even there, nor any other host, address,
-user or home directory, so that it can be pasted into an issue.
-
---storage measures by fio what the storage of the volumes can give, in scratch
-files, and remembers it: reports then give every load as a share of that.
-
---notify sends a test message to that URL.`,
-		Example: `  filewise doctor
-  filewise doctor --engine mariadb --volume fast=/mnt/nvme
-  filewise doctor --target postgres://ada@db/ --self-check
-  filewise doctor --resolve
-  filewise doctor --storage --volume fast=/mnt/nvme
-  filewise doctor --notify env:MAIL`,
-		Args: cobra.NoArgs,
+		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d, err := a.diagnose(cmd.Context(), o, &f)
 			if err != nil {

@@ -18,14 +18,7 @@ func (a *app) enginesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "engines",
 		Short: "List the engines, or what an engine or a server can do",
-		Long: `Engines lists what Filewise can lay databases out on. With --engine NAME it says
-of that engine how an existing server is named by URL and which rights an account
-needs there, and starts a managed server of it to say of everything that an
-experiment may want whether it can be had, or why not. With --target URL it opens
-that server instead, as what it can depends on version and rights. It writes
-nothing to an existing server.`,
-		Example: "  filewise engines\n  filewise engines --engine mariadb\n  filewise engines --target postgres://ada@db/ --json",
-		Args:    cobra.NoArgs,
+		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.Target.Value != "" || f.Engine.Given() {
 				look := a.openedInfo

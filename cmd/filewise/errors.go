@@ -30,20 +30,6 @@ const (
 	exitInterrupted = 130
 )
 
-const exitCodesHelp = `Exit codes:
-  0    done: a verdict, or the finding that the budget does not suffice for one
-  1    an error of Filewise itself
-  2    a command, flag, value or file that Filewise does not understand
-  3    preflight: space, rights, volumes or versions do not suffice; nothing was built
-  4    another measuring run holds this host, or the server of --target
-  5    the store is corrupt, newer than this Filewise, not a store, or not writable
-  6    too few layouts could be measured, or have a result in a CSV file
-  7    no such run, or no store where --store or FILEWISE_STORE names one
-  8    stopped for the sake of others (--abort-if, --maintenance-window) or for want of
-       its server; everything finished is stored, "filewise resume" goes on
-  9    a condition of --fail-if is met; the result is complete, shown and stored
-  130  interrupted; everything finished is stored, "filewise resume" goes on`
-
 // exitCodes are those of the codes of errors; what has none is an error of Filewise.
 var exitCodes = map[filewise.Code]int{
 	filewise.CodeUsage: exitUsage, filewise.CodePreflight: exitPreflight, filewise.CodeBusy: exitBusy, filewise.CodeStore: exitStore,

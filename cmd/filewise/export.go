@@ -23,20 +23,8 @@ type exportFlags struct {
 func (a *app) exportCommand() *cobra.Command {
 	var f exportFlags
 	cmd := &cobra.Command{
-		Use:   "export [RUN]",
-		Short: "Write the trials of a stored run as CSV, Parquet or JSON, or all of it as a bundle",
-		Long: `Export writes a stored run for other programs: CSV and Parquet have a row for each
-trial and family, or with --rows counters for each counter of it (waits, I/O, what
-was written, the machine), Parquet with --rows slices for each slice; JSON has
-everything, and --schema prints its JSON Schema.
-
---bundle writes the run as one file that "filewise import" takes on another
-machine, where it is listed, shown, reported, judged and compared as here.`,
-		Example: `  filewise export 12 --format csv --output trials.csv
-  filewise export 12 --format parquet --rows slices --output slices.parquet
-  filewise export 12 --rows counters --output counters.csv
-  filewise export --format json | jq '.trials | length'
-  filewise export 12 --bundle run12.tar.gz`,
+		Use:               "export [RUN]",
+		Short:             "Write the trials of a stored run as CSV, Parquet or JSON, or all of it as a bundle",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"embed"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"filewise/internal/help"
@@ -30,4 +33,18 @@ func helpLayout() help.Layout {
 func (a *app) usage(c *cobra.Command) error {
 	columns, _ := terminal(a.stdout)
 	return helpLayout().Write(c.OutOrStderr(), c, columns)
+}
+
+//go:embed help/*.txt
+var texts embed.FS
+
+// describe says of a command and those below it what they are for, with examples, where there
+// is a file of that.
+func describe(c *cobra.Command) {
+	if text, err := texts.ReadFile("help/" + strings.ReplaceAll(c.CommandPath(), " ", "-") + ".txt"); err == nil {
+		c.Long, c.Example, _ = strings.Cut(strings.TrimSuffix(string(text), "\n"), "\n\nExamples:\n")
+	}
+	for _, sub := range c.Commands() {
+		describe(sub)
+	}
 }

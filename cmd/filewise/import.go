@@ -17,16 +17,7 @@ func (a *app) importCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "import FILE",
 		Short: "Take a run that another machine has exported by --bundle",
-		Long: `Import stores the run of a bundle, which "filewise export --bundle" has written on
-another machine. It is listed, shown, reported, judged and compared like a run of
-this machine, and says where and by what it was measured; only to go on with it
-(resume) is left to that machine.
-
-A run that is here already is not stored twice; one that has gone on since gets
-the trials that it lacks. A file that is damaged, cut short, of another program or
-of a newer Filewise is refused, and nothing of it is stored.`,
-		Example: "  filewise import run12.tar.gz\n  ssh db1 filewise export last --bundle - | filewise import -",
-		Args:    cobra.ExactArgs(1),
+		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.importBundle(cmd.Context(), args[0])
 		},

@@ -16,12 +16,8 @@ import (
 func (a *app) initCommand() *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
-		Use:   "init [SCENARIO]",
-		Short: "Write a commented example of a study file",
-		Long: `Init writes a study file with comments that runs as it stands: of the scenario,
-or of inserts. A file that exists is never overwritten.`,
-		Example: `  filewise init > study.yaml
-  filewise init custom -o my.yaml && filewise run my.yaml`,
+		Use:               "init [SCENARIO]",
+		Short:             "Write a commented example of a study file",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeScenario,
 		RunE: func(_ *cobra.Command, args []string) error {

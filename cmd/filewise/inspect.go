@@ -23,19 +23,7 @@ func (a *app) inspectCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inspect",
 		Short: "Say whether the number of files is worth asking about on an existing server",
-		Long: `Inspect looks at an existing server, or at SQLite's files, for some seconds and
-without any load: files against cores, their sizes, balance, growth and places,
-what each has waited for the storage, what sessions wait for, temporary files, the
-log and checkpoints. Each finding has its evidence, says what it is worth, and
-names the command that would test it.
-
-It only reads: catalogues and light views, in sessions that cannot write where the
-server has such, each question for 4 s at most. What the account may not see is
-named with the GRANT that is missing, and the rest goes on.`,
-		Example: `  filewise inspect --target postgres://ada@db/sales
-  filewise inspect --target mariadb://ada@db --json
-  filewise inspect --target sqlite:/srv/app/data.db`,
-		Args: cobra.NoArgs,
+		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out, err := a.inspectTarget(cmd, &f)
 			if err != nil {

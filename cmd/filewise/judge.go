@@ -18,34 +18,8 @@ func (a *app) judgeCommand() *cobra.Command {
 	var maxBlocks int
 	var g resultFlags
 	cmd := &cobra.Command{
-		Use:   "judge [RUN]",
-		Short: "Judge stored trials anew by other rules, or numbers from elsewhere",
-		Long: `Judge applies the verdict's rules to stored trials, with another margin,
-confidence, goal or baseline. The stored run is not altered. Rules that are
-chosen after looking at the trials weaken the confidence that the verdict states.
-
-With --csv it judges numbers that came from elsewhere, another benchmark's for
-instance. One line is one trial; the first line names the columns:
-
-  block,layout,throughput
-  1,1 file,4034.9
-  1,8 files,4271.0
-
-A block is one round through all layouts, in random order; blocks are judged one
-after the other as if they were just measured. Without a column block the k-th line of
-each layout is of block k. A column time stands instead of throughput, in any unit; the
-differences are then shown in time as well. An empty number is a trial that is missing.
-Of fewer blocks than a verdict takes it is said what can be said. Columns
-instance (the build that a trial ran on) and calibration (a probe before it) are
-used, others are not. What export has written is judged by the rules that it
-names, so that the stored verdict comes of it again. Layouts whose names begin
-with a number are ordered by it, and the one that begins with 1 is the baseline.
-A layout called "X again" beside one called X is taken for an A/A check (see run
---aa).`,
-		Example: `  filewise judge 12 --margin 5
-  filewise judge last --baseline 4 --confidence 99
-  filewise judge --csv trials.csv --json
-  filewise export last --format csv | filewise judge --csv -`,
+		Use:               "judge [RUN]",
+		Short:             "Judge stored trials anew by other rules, or numbers from elsewhere",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -16,18 +16,8 @@ func (a *app) planCommand() *cobra.Command {
 	var only []string
 	var sql bool
 	cmd := &cobra.Command{
-		Use:   "plan [SCENARIO or FILE.yaml]",
-		Short: "Show what run would do: layouts, trials, space and time, and every statement",
-		Long: `Plan takes the arguments of run and executes nothing: it shows the layouts with
-their files, how many trials there are, the space needed and free, and the time
-that it may take, on one screen; with --sql also every SQL statement, once for
-each kind of layout, where the files lie, and all trials in order. Layouts that
-are dropped on the way make the later blocks shorter. Of an existing server
-(--target) it reads what the run would check, and writes nothing.`,
-		Example: `  filewise plan
-  filewise plan --sql
-  filewise plan --files 1,8 --size 1GiB --json
-  filewise plan study.yaml`,
+		Use:               "plan [SCENARIO or FILE.yaml]",
+		Short:             "Show what run would do: layouts, trials, space and time, and every statement",
 		Args:              oneStudy,
 		ValidArgsFunction: completeScenarioOrFile,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -13,14 +13,8 @@ import (
 func (a *app) reportCommand() *cobra.Command {
 	var format, output string
 	cmd := &cobra.Command{
-		Use:   "report [RUN]",
-		Short: "Write the report of a stored run: HTML, Markdown, JSON or text",
-		Long: `Report writes the report of a stored run. HTML is one self-contained file that
-opens without network; it goes to filewise-RUN.html unless --output says otherwise.
-The other formats go to standard output.`,
-		Example: `  filewise report                          # the newest run, as filewise-RUN.html
-  filewise report 12 --output - > run.html
-  filewise report 12 --format markdown`,
+		Use:               "report [RUN]",
+		Short:             "Write the report of a stored run: HTML, Markdown, JSON or text",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {

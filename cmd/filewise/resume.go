@@ -26,18 +26,8 @@ type resumeFlags struct {
 func (a *app) resumeCommand() *cobra.Command {
 	var f resumeFlags
 	cmd := &cobra.Command{
-		Use:   "resume [RUN]",
-		Short: "Go on with a run that was interrupted or killed",
-		Long: `Resume goes on with the next trial of the same random order. Nothing that is
-finished is lost or measured again. Without RUN it takes the newest run that is
-not complete.
-
-A run on an existing server asks for the password again, which is not stored:
---target with the same URL, --password-file and FILEWISE_PASSWORD give it.
---abort-if, --maintenance-window, --notify and --notify-on are those of the run
-unless given anew. A URL of --notify that holds a secret has to be given again,
-because that is not stored; --notify none goes on without.`,
-		Example:           "  filewise resume\n  filewise resume 12\n  filewise resume 12 --password-file ~/.filewise-password",
+		Use:               "resume [RUN]",
+		Short:             "Go on with a run that was interrupted or killed",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -31,20 +31,9 @@ type app struct {
 
 func (a *app) command() *cobra.Command {
 	root := &cobra.Command{
-		Use:     "filewise",
-		Short:   "Find out how many files your database should be spread over",
-		Version: versionString(),
-		Long: `Filewise finds out how many files your database should be spread over, on your
-own server and storage, and says how sure it is. It builds each layout, loads it,
-runs a workload in random order as often as needed and no oftener, and gives a
-verdict with an interval.
-
-` + exitCodesHelp + `
-
-Every flag can be set in the environment too: --max-blocks as FILEWISE_MAX_BLOCKS.`,
-		Example: `  filewise run                      # inserts on embedded SQLite, a verdict in about a minute
-  filewise plan --files 1,4,16      # what run would do: nothing is executed
-  filewise report last              # the newest run as an HTML file`,
+		Use:           "filewise",
+		Short:         "Find out how many files your database should be spread over",
+		Version:       versionString(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          help.SubcommandsOnly,
@@ -71,6 +60,7 @@ Every flag can be set in the environment too: --max-blocks as FILEWISE_MAX_BLOCK
 		}
 	}
 	strictHelp(root)
+	describe(root)
 	help.UsageArgs(root)
 	return root
 }

@@ -22,30 +22,8 @@ func (a *app) runCommand() *cobra.Command {
 	var page pageFlags
 	var g resultFlags
 	cmd := &cobra.Command{
-		Use:   "run [SCENARIO or FILE.yaml]",
-		Short: "Measure layouts against each other and give a verdict",
-		Long: `Run measures layouts against each other, block after block in random order, until
-it is decided which is best or the budget is spent, and says which. With no
-arguments: inserts on embedded SQLite with 1, 2, 4, 8 and 16 files.
-
-Only scratch directories that Filewise makes on the volumes are written to; they
-are removed at the end, and by the next start if Filewise was killed. On an
-existing server (--target) only databases and tablespaces that Filewise makes and
-marks are written to; what a killed run leaves there "filewise clean --target URL"
-removes. Ctrl-C once ends the running trial cleanly and keeps all finished ones;
-twice stops at once.
-
-A study file (FILE.yaml) says what the flags say, for one experiment or for
-several, which run one after the other; "filewise init" writes one. Flags and
-FILEWISE_ variables that are given beside it go before it, in every experiment.
-One that fails does not keep the others from being run.`,
-		Example: `  filewise run
-  filewise run inserts --files 1,4,16 --durability normal --budget 5m
-  filewise run --volume a=/mnt/a --volume b=/mnt/b --placement round-robin
-  filewise run --work 64MiB --commit-every 100 --goal verdicts
-  filewise run --target postgres://ada@db/ --volume a=/mnt/a --volume b=/mnt/b --abort-if 'active>5'
-  filewise run --engine mariadb --layout files=1,kind=per-table --layout files=8,kind=partitions
-  filewise run study.yaml --budget 5m`,
+		Use:               "run [SCENARIO or FILE.yaml]",
+		Short:             "Measure layouts against each other and give a verdict",
 		Args:              oneStudy,
 		ValidArgsFunction: completeScenarioOrFile,
 		RunE: func(cmd *cobra.Command, args []string) error {

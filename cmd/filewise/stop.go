@@ -15,13 +15,8 @@ const stopWithin = 2 * time.Minute
 
 func (a *app) stopCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "stop [RUN]",
-		Short: "End the run that is measuring, cleanly",
-		Long: `Stop asks the process that measures to end its trial, as Ctrl-C does there, and
-waits until it has ended and removed what it had built. Whatever is finished is
-stored, and "filewise resume" goes on. Without RUN it is the one that measures on
-this host. The process is known by more than its number: no other is signalled.`,
-		Example:           "  filewise stop\n  filewise stop 12",
+		Use:               "stop [RUN]",
+		Short:             "End the run that is measuring, cleanly",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -30,22 +30,7 @@ func (a *app) workerCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "worker",
 		Short: "Measure on this host what campaigns and drivers are asked for, through Temporal",
-		Long: `Worker offers this host to campaigns ("filewise campaign") and measures what they ask
-for, one trial at a time, as "run" here would: under the host's measuring lock, into
-this host's store. It ends with Ctrl-C; a run that is open then is ended cleanly, and
-goes on when the worker is started again. Where its connection is lost for a minute it
-gives back what it has built, and goes on when Temporal is there again.
-
-It is also one of the drivers of "run --drivers", which share the connections to a
-server and start at one instant.
-
-The password of a target is this host's own: FILEWISE_PASSWORD, --password-file for a
-driver, or variables that the study names. Namespace, TLS, certificates and API key of
-Temporal are those of TEMPORAL_… in the environment, or of a profile of temporal.toml
-(docs/fleet.md).`,
-		Example: `  filewise worker --temporal temporal.lan:7233 --label storage=nvme
-  filewise worker --host db7 --volume fast=/mnt/nvme --volume slow=/mnt/san`,
-		Args: cobra.NoArgs,
+		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			site, err := a.site(o, login, host, labels)
 			if err != nil {
