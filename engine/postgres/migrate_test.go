@@ -36,6 +36,7 @@ var movedShop = []string{
 	`CREATE FUNCTION stamp() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.body := NEW.body || ''!''; RETURN NEW; END'`,
 	"CREATE TRIGGER stamp BEFORE INSERT ON ODD FOR EACH ROW EXECUTE FUNCTION stamp()",
 	"CREATE TRIGGER off BEFORE UPDATE ON ODD FOR EACH ROW EXECUTE FUNCTION stamp()",
+	"CREATE CONSTRAINT TRIGGER late AFTER INSERT ON ODD FROM public.regions INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION stamp()",
 	"ALTER TABLE ODD DISABLE TRIGGER off",
 	"COMMENT ON TABLE ODD IS 'it''s mine'; COMMENT ON CONSTRAINT \"p k\" ON ODD IS 'k'",
 	"COMMENT ON COLUMN ODD.id IS 'id'; COMMENT ON TRIGGER stamp ON ODD IS 't'",
@@ -137,9 +138,9 @@ func difference(before, after []string) string {
 // changed since the script was written is left as it is.
 func migrationRefused(t *testing.T, link *client.Link, target filewise.Target, wish filewise.Wish) {
 	for table, says := range map[string]string{
-		"emails": "table public.emails cannot be spread: no column is in all of its unique keys (emails_email_key, emails_pkey)",
-		"heap":   "table public.heap cannot be spread: it has no unique key",
-		"seen":   "materialized view", "none": "there is no table none",
+		"emails":  "table public.emails cannot be spread: no column is in all of its unique keys (emails_email_key, emails_pkey)",
+		"heap":    "table public.heap cannot be spread: it has no unique key",
+		"regions": "trigger late of", "seen": "materialized view", "none": "there is no table none",
 	} {
 		w := wish
 		w.Tables = []string{table}
@@ -193,10 +194,15 @@ func (f *usersServer) rows(t *testing.T, link *client.Link) (all []string) {
 
 // dump is the database as pg_dump writes it, its lines sorted: where rows lie is not told.
 // It is asked when a test has ended, too.
-func (f *usersServer) dump(t *testing.T, database string) []string {
+func (f *usersServer) dump(t *testing.T, database string, args ...string) []string {
 	t.Helper()
-	out, err := exec.CommandContext(context.WithoutCancel(t.Context()), filepath.Join(f.in.Bin, "pg_dump"), "-h", f.inst.sites.dataDir(), "-p",
-		fmt.Sprint(f.port), "-U", installed.Superuser, "--dbname="+database).CombinedOutput()
+	return dumped(t, f.in, f.inst.sites.dataDir(), f.port, database, args...)
+}
+
+func dumped(t *testing.T, in installed.Server, dir string, port int, database string, args ...string) []string {
+	t.Helper()
+	out, err := exec.CommandContext(context.WithoutCancel(t.Context()), filepath.Join(in.Bin, "pg_dump"), append(args, "-h", dir, "-p",
+		fmt.Sprint(port), "-U", installed.Superuser, "--dbname="+database)...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("pg_dump: %v %s", err, out)
 	}

@@ -103,8 +103,8 @@ func ownBackedUp(t *testing.T, f *usersServer) {
 			t.Fatalf("%v\n%s\n%s", err, out, lines)
 		}
 	}
-	if got, want := answers(t, again), answers(t, link); !slices.Equal(got, want) {
-		t.Errorf("the script restored %q instead of %q", got, want)
+	if want, got := f.dump(t, database, unplaced...), f.dump(t, "again", unplaced...); !slices.Equal(got, want) {
+		t.Errorf("the script restored:\n%s", difference(want, got))
 	}
 	must(t, link.Exec(deadline(t), "CREATE EXTENSION pg_stat_statements"))
 	if after := f.dump(t, database); !slices.Equal(before, after) {

@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -62,7 +61,7 @@ func (i *instance) restoreDump(ctx context.Context) (err error) {
 	if err != nil {
 		return dumpfile.Failed(path, dumpPrograms, err)
 	}
-	r := restorer{design: i.design, in: bufio.NewReaderSize(text, 1<<20)}
+	r := restorer{design: i.design, in: dumpReader{in: bufio.NewReaderSize(text, 1<<20)}}
 	link := i.link.More(1) // whose settings the dump changes
 	defer link.Close()
 	err = link.With(ctx, func(conn *pgx.Conn) error { return link.Why(r.run(ctx, conn)) })
@@ -113,39 +112,38 @@ func dumpText(ctx context.Context, in installed.Server, path string, only ...str
 // restorer executes a dump's script.
 type restorer struct {
 	design *design
-	in     *bufio.Reader
+	in     dumpReader
 	text   strings.Builder // of statements that have not been executed yet
-	table  string          // whose CREATE TABLE is being read
-	ended  bool            // but for its properties
-	body   bool            // a function's is being read
 }
 
+// identifier is a name as pg_dump writes it.
+const identifier = `("(?:[^"]|"")+"|[^ ",(;\n]+)`
+
 var (
-	creates = regexp.MustCompile(`^CREATE TABLE public\.("(?:[^"]|"")+"|[^ (]+) \($`)
-	alters  = regexp.MustCompile(`^ALTER TABLE ONLY public\.("(?:[^"]|"")+"|[^ ;]+)(.*)$`)
-	copies  = regexp.MustCompile(`^COPY .* FROM stdin;$`)
+	creates = regexp.MustCompile(`^CREATE TABLE public\.` + identifier + ` \(\n`)
+	alters  = regexp.MustCompile(`(?s)^ALTER TABLE ONLY public\.` + identifier + `(.*)$`)
+	copies  = regexp.MustCompile(`(?s)^COPY .* FROM stdin;$`)
 	// others are statements about roles, which the managed server has not.
-	unique      = regexp.MustCompile(`^    ADD CONSTRAINT .* (?:PRIMARY KEY|UNIQUE) \((.*)\);`)
-	uniqueIndex = regexp.MustCompile(`^CREATE UNIQUE INDEX .* ON public\.("(?:[^"]|"")+"|[^ ]+) USING btree \((.*)\);`)
-	quotes      = regexp.MustCompile(`\$[A-Za-z_]*\$`) // of a function's body
-	others      = regexp.MustCompile(`^(ALTER [A-Z ]+ .* OWNER TO .*|GRANT .*|REVOKE .*|ALTER DEFAULT PRIVILEGES .*);$`)
+	others = regexp.MustCompile(`(?s)^(ALTER [A-Z ]+ .* OWNER TO (?:"(?:[^"]|"")+"|[^\s'"()]+)|GRANT .*|REVOKE .*|` +
+		`ALTER DEFAULT PRIVILEGES .*|SET SESSION AUTHORIZATION .*|CREATE USER MAPPING .*);$`)
+	policies = regexp.MustCompile(`^(CREATE POLICY ` + identifier + ` ON ` + identifier + `(?: AS RESTRICTIVE)?(?: FOR [A-Z]+)?) TO ` +
+		identifier + `(?:, ` + identifier + `)*`)
 )
 
 // run reads the script to its end. What stands between blocks of rows is executed at once.
 func (r *restorer) run(ctx context.Context, conn *pgx.Conn) error {
 	for {
-		line, err := r.in.ReadString('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
-			return err
-		}
-		last := err != nil
-		text := strings.TrimRight(line, "\r\n")
+		text, err := r.in.next()
 		switch {
+		case errors.Is(err, io.EOF):
+			return r.execute(ctx, conn)
+		case err != nil:
+			return err
 		case strings.HasPrefix(text, `\connect`):
 			return errors.New("it is of several databases, or creates its own: leave -C out, and use no pg_dumpall")
-		case !r.body && strings.HasPrefix(text, "SET default_tablespace = "): // the original's
-		case strings.HasPrefix(text, `\restrict`), strings.HasPrefix(text, `\unrestrict`), !r.body && others.MatchString(text):
-		case !r.body && copies.MatchString(text):
+		case strings.HasPrefix(text, `\restrict`), strings.HasPrefix(text, `\unrestrict`):
+		case strings.HasPrefix(text, "SET default_tablespace = "), others.MatchString(text): // the original's
+		case copies.MatchString(text):
 			if err := r.execute(ctx, conn); err != nil {
 				return err
 			}
@@ -153,98 +151,24 @@ func (r *restorer) run(ctx context.Context, conn *pgx.Conn) error {
 				return err
 			}
 		default:
-			if err := r.add(ctx, conn, text); err != nil {
+			placed, err := r.placed(text)
+			if err != nil {
+				return err
+			}
+			r.text.WriteString(placed + "\n")
+			if r.text.Len() < 1<<20 {
+				continue
+			}
+			if err := r.execute(ctx, conn); err != nil {
 				return err
 			}
 		}
-		if last {
-			return r.execute(ctx, conn)
-		}
 	}
 }
 
-// add adds a line. A script of INSERTs is executed in parts, each of whole statements.
-func (r *restorer) add(ctx context.Context, conn *pgx.Conn, line string) error {
-	if len(quotes.FindAllString(line, -1))%2 == 1 {
-		r.body = !r.body
-	}
-	placed, err := r.placed(line)
-	if err != nil {
-		return err
-	}
-	r.text.WriteString(placed + "\n")
-	if r.text.Len() < 1<<20 || r.body || r.table != "" || !strings.HasSuffix(line, ";") || strings.Count(r.text.String(), "'")%2 == 1 {
-		return nil
-	}
-	return r.execute(ctx, conn)
-}
-
-// hold refuses layouts that cannot hold the keys of a dump's tables.
-func hold(layouts []filewise.Layout, custom *filewise.CustomSQL, script io.Reader) error {
-	divide := slices.ContainsFunc(layouts, func(l filewise.Layout) bool { return l.Kind != filewise.KindSingle })
-	lines := bufio.NewReaderSize(script, 1<<20)
-	has, of := map[string]bool{}, ""
-	made, ended := "", false // the table whose columns are read, or were
-	for {
-		line, err := lines.ReadString('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
-			return err
-		}
-		last := err != nil
-		line = strings.TrimRight(line, "\r\n")
-		columns := ""
-		if m := unique.FindStringSubmatch(line); m != nil {
-			columns = m[1]
-		} else if m := uniqueIndex.FindStringSubmatch(line); m != nil {
-			of, columns = m[1], m[2]
-		} else if m := creates.FindStringSubmatch(line); m != nil {
-			of, has[plain(m[1])], made = m[1], true, plain(m[1])
-		} else if m := alters.FindStringSubmatch(line); m != nil {
-			of = m[1]
-		}
-		at := slices.IndexFunc(custom.Tables, func(t filewise.CustomTable) bool { return t.Name == plain(of) })
-		if columns != "" && divide && at >= 0 {
-			var key []string
-			for _, c := range strings.Split(columns, ", ") {
-				key = append(key, plain(c))
-			}
-			if err := dumpfile.CheckKey(custom.Tables[at], key); err != nil {
-				return err
-			}
-		}
-		if ended && divide && at >= 0 {
-			if err := parameters(made, line); err != nil {
-				return err
-			}
-		}
-		if ended = made != "" && line == ")"; !ended && strings.HasSuffix(line, ");") {
-			made = ""
-		}
-		if last {
-			return dumpfile.CheckTables(custom, func(name string) bool { return has[name] }, " in schema public")
-		}
-	}
-}
-
-// plain is a name without its quotes.
-func plain(said string) string {
-	if quoted, is := strings.CutPrefix(said, `"`); is {
-		return strings.ReplaceAll(strings.TrimSuffix(quoted, `"`), `""`, `"`)
-	}
-	return said
-}
-
-// parameters refuses what follows the columns of a table, unless it is of storage parameters.
-func parameters(table, line string) error {
-	if strings.HasPrefix(line, "WITH (") && strings.HasSuffix(line, ");") {
-		return nil
-	}
-	return dumpfile.Refuse("table %s has properties of its own, which a layout may not hold: %s", table, line)
-}
-
-// placed is a line with what the layout adds: where a table lies, and that keys are
+// placed is a statement with what the layout adds: where a table lies, and that keys are
 // those of all of its partitions.
-func (r *restorer) placed(line string) (string, error) {
+func (r *restorer) placed(text string) (string, error) {
 	spread := func(said string) string {
 		for _, t := range r.design.tables {
 			if plain(said) == t.Name {
@@ -253,36 +177,26 @@ func (r *restorer) placed(line string) (string, error) {
 		}
 		return ""
 	}
-	if r.body {
-		return line, nil
+	if m := policies.FindStringSubmatchIndex(text); m != nil {
+		return text[:m[3]] + text[m[1]:], nil
 	}
-	if m := creates.FindStringSubmatch(line); m != nil {
-		r.table = spread(m[1])
-		return line, nil
-	}
-	if r.table != "" && line == ")" {
-		r.ended = true
-		return "", nil
-	}
-	if r.table != "" && (r.ended || line == ");") {
-		with := ""
-		if r.ended {
-			if err := parameters(r.table, line); err != nil && r.design.customSite("", "").Spread[r.table].Clause != "" {
-				return "", err
-			}
-			with = " " + strings.TrimSuffix(line, ";")
-		}
-		place := r.design.customSite("public.", with).Spread[r.table]
-		line = ") " + place.Clause + ";"
-		for _, after := range place.After {
-			line += "\n" + after + ";"
-		}
-		r.table, r.ended = "", false
-	}
-	if m := alters.FindStringSubmatch(line); m != nil && spread(m[1]) != "" {
+	if m := alters.FindStringSubmatch(text); m != nil && spread(m[1]) != "" {
 		return "ALTER TABLE public." + m[1] + m[2], nil
 	}
-	return line, nil
+	m := creates.FindStringSubmatch(text)
+	if m == nil || spread(m[1]) == "" {
+		return text, nil
+	}
+	name, with := spread(m[1]), ""
+	columns, properties := divided(text)
+	if properties != "" {
+		if err := parameters(name, properties); err != nil && r.design.customSite("", "").Spread[name].Clause != "" {
+			return "", err
+		}
+		with = " " + properties
+	}
+	place := r.design.customSite("public.", with).Spread[name]
+	return strings.Join(append([]string{columns + "\n) " + place.Clause}, place.After...), ";\n") + ";", nil
 }
 
 // execute executes the statements that were read.
@@ -298,7 +212,7 @@ func (r *restorer) execute(ctx context.Context, conn *pgx.Conn) error {
 
 // copy hands over a block of rows, up to the line that ends it.
 func (r *restorer) copy(ctx context.Context, conn *pgx.Conn, statement string) error {
-	_, err := conn.PgConn().CopyFrom(ctx, full{&block{in: r.in}}, statement)
+	_, err := conn.PgConn().CopyFrom(ctx, full{&block{in: r.in.in}}, statement)
 	if err != nil {
 		return fmt.Errorf("%s: %w", statement, err)
 	}

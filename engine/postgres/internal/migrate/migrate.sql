@@ -30,7 +30,9 @@ SELECT why FROM pg_class c, LATERAL (
   UNION ALL SELECT 'constraint ' || conname || ' is not validated' FROM pg_constraint
    WHERE c.oid IN (conrelid, confrelid) AND NOT convalidated
   UNION ALL SELECT 'trigger ' || tgname || ' is of a kind that partitioned tables do not have' FROM pg_trigger
-   WHERE tgrelid = c.oid AND NOT tgisinternal AND (tgconstraint <> 0 OR tgtype & 1 = 1 AND (tgnewtable IS NOT NULL OR tgoldtable IS NOT NULL))
+   WHERE tgrelid = c.oid AND NOT tgisinternal AND tgtype & 1 = 1 AND (tgnewtable IS NOT NULL OR tgoldtable IS NOT NULL)
+  UNION ALL SELECT 'trigger ' || tgname || ' of ' || tgrelid::regclass || ' refers to it' FROM pg_trigger
+   WHERE tgconstrrelid = c.oid AND NOT tgisinternal
   UNION ALL SELECT 'index ' || indexrelid::regclass || ' is invalid, or the table is clustered by it' FROM pg_index
    WHERE indrelid = c.oid AND NOT (indisvalid AND indisready AND NOT indisclustered)
   UNION ALL SELECT pg_describe_object(d.classid, d.objid, d.objsubid) || ' depends on it'
