@@ -60,7 +60,7 @@ func leaves(w, next customsql.Word, setup bool) (what, remedy string) {
 		return "a database link (" + w.Text + ")", leaveOut
 	case w.Is("Q", "NQ") && next.Quoted && strings.HasPrefix(next.Text, "'"):
 		return "a text quoted by q'…'", "quote it by '…', in which '' stands for a quote"
-	case w.Is("EXECUTE", "AUTONOMOUS_TRANSACTION", "EXTERNAL", "LIBRARY", "LANGUAGE"), setup && w.Is("TABLESPACE"):
+	case w.Is("EXECUTE", "AUTONOMOUS_TRANSACTION", "EXTERNAL", "LIBRARY", "LANGUAGE"), setup && w.Is("TABLESPACE", "INDEXTYPE"):
 		return w.Text, leaveOut
 	case setup && (w.Is("RENAME") && next.Is("TO") || w.Is("STORE") && next.Is("AS")): // names that nobody would know
 		return w.Text + " " + next.Text, leaveOut

@@ -18,6 +18,7 @@ type customNames struct {
 	in       map[string]string
 	tables   []string    // in the build, in the order in which they are created
 	programs [][2]string // kind and name in the build of what is neither table nor index
+	identity bool        // a column counts by a sequence of the server's
 	data     string      // tablespaces of rows and of indexes
 	index    string
 }
@@ -31,6 +32,7 @@ func customNamesOf(n names, c *filewise.CustomSQL) customNames {
 	for _, text := range c.Setup {
 		words := own.plain().Words(text.Text)
 		for i := range words {
+			own.identity = own.identity || words[i].Is("IDENTITY")
 			kind, name := created(words[i:])
 			if kind == "" || own.in[name] != "" {
 				continue
@@ -49,6 +51,11 @@ func customNamesOf(n names, c *filewise.CustomSQL) customNames {
 		}
 	}
 	return own
+}
+
+// creates tells whether a set-up creates something of a kind.
+func (o customNames) creates(kind string) bool {
+	return kind == "SEQUENCE" && o.identity || slices.ContainsFunc(o.programs, func(p [2]string) bool { return p[0] == kind })
 }
 
 // plain are how Oracle writes SQL.
@@ -136,17 +143,15 @@ func (o customNames) adapt(text string, setup bool) (string, error) {
 	if setup {
 		tokens = o.place(tokens, words)
 	}
+	if end := codeEnd(tokens); block(words) && end > 0 && !tokens[end-1].Is(";") {
+		tokens = slices.Insert(tokens, end, customsql.Token{Raw: ";", Gap: true})
+	}
 	var b strings.Builder
 	for _, t := range tokens {
 		b.WriteString(t.Raw)
 	}
-	switch text = b.String(); {
-	case !block(words):
-		return text, nil
-	case !strings.HasSuffix(text, ";"):
-		text += ";"
-	}
-	if setup {
+	text = b.String()
+	if setup || !block(words) {
 		return text, nil
 	}
 	// For the driver NO_DATA_FOUND is no error: see driver_test.go.
@@ -164,19 +169,22 @@ func (o customNames) place(tokens []customsql.Token, words []customsql.Word) []c
 	add := func(i int, text string) {
 		tokens = slices.Insert(tokens, i, customsql.Token{Raw: text, Gap: true})
 	}
+	keysEnd := 0
 	switch {
 	case kind == "INDEX" && !has("TABLESPACE"):
-		add(len(tokens), ` TABLESPACE "`+o.index+`"`)
-	case kind == "TABLE" && !has("TABLESPACE"):
-		add(columnsEnd(tokens), ` TABLESPACE "`+o.data+`" `)
+		add(codeEnd(tokens), ` TABLESPACE "`+o.index+`"`)
+	case kind == "TABLE":
+		columns := columnsEnd(tokens)
+		if keysEnd = columns; !has("TABLESPACE") {
+			add(columns, ` TABLESPACE "`+o.data+`" `)
+		}
 	case at(words, 0).Is("DROP") && at(words, 1).Is("TABLE") && !has("PURGE"):
-		add(len(tokens), " PURGE")
+		add(codeEnd(tokens), " PURGE")
+	case at(words, 0).Is("ALTER") && at(words, 1).Is("TABLE"):
+		keysEnd = len(tokens)
 	}
-	if kind != "TABLE" && (!at(words, 0).Is("ALTER") || !at(words, 1).Is("TABLE")) {
-		return tokens
-	}
-	for i := len(tokens) - 1; i >= 0; i-- { // from the end, so that places stay
-		if end, using := keyEnd(tokens, i); end > 0 {
+	for i := keysEnd - 1; i >= 0; i-- { // from the end, so that places stay
+		if end, using := o.keyEnd(tokens, i); end > 0 && !(tokens[i].Is("PRIMARY") && has("ORGANIZATION") && !has("HEAP")) {
 			text := ` TABLESPACE "` + o.index + `"`
 			if !using {
 				text = " USING INDEX" + text
@@ -187,33 +195,58 @@ func (o customNames) place(tokens []customsql.Token, words []customsql.Word) []c
 	return tokens
 }
 
-// columnsEnd is where a table's columns end: before AS SELECT, or at the end.
+// columnsEnd is where the attributes of a table's segment begin: behind its columns, or
+// what it is organized as; before its partitions and AS SELECT.
 func columnsEnd(tokens []customsql.Token) int {
-	depth := 0
+	depth, end := 0, 0
 	for i, t := range tokens {
 		switch {
 		case t.Is("("):
 			depth++
 		case t.Is(")"):
-			depth--
-		case depth == 0 && t.Is("AS"):
+			if depth--; depth == 0 && end == 0 {
+				end = i + 1
+			}
+		case depth > 0 || t.Gap:
+		case t.Is("AS", "PARTITION") && end == 0:
 			return i
+		case t.Is("ORGANIZATION"):
+			end = min(code(tokens, i)+1, len(tokens))
 		}
 	}
-	return len(tokens)
+	if end == 0 {
+		return codeEnd(tokens)
+	}
+	return end
+}
+
+// codeEnd is where the last code of a text ends: before a comment that would swallow what
+// is added.
+func codeEnd(tokens []customsql.Token) int {
+	end := len(tokens)
+	for end > 0 && tokens[end-1].Gap {
+		end--
+	}
+	return end
+}
+
+// code is the next token of code behind a place.
+func code(tokens []customsql.Token, i int) int {
+	for i++; i < len(tokens) && tokens[i].Gap; {
+		i++
+	}
+	return i
 }
 
 // keyEnd is where the index of a key that begins at a place is said; using tells that the
-// user says it. 0: no key begins there, or its index is made by a statement of its own.
-func keyEnd(tokens []customsql.Token, i int) (end int, using bool) {
-	next := func(i int) int {
-		for i++; i < len(tokens) && tokens[i].Gap; {
-			i++
-		}
-		return i
-	}
+// user says it. 0: no key begins there, or its index is there already.
+func (o customNames) keyEnd(tokens []customsql.Token, i int) (end int, using bool) {
 	is := func(i int, words ...string) bool { return i < len(tokens) && tokens[i].Is(words...) }
+	next := func(i int) int { return code(tokens, i) }
+	before := codeEnd(tokens[:i]) - 1
 	switch {
+	case before >= 0 && is(before, "DROP", "MODIFY", "DISABLE"), is(next(i), "KEYS"):
+		return 0, false
 	case is(i, "PRIMARY") && is(next(i), "KEY"):
 		i = next(i)
 	case !is(i, "UNIQUE"):
@@ -230,7 +263,7 @@ func keyEnd(tokens []customsql.Token, i int) (end int, using bool) {
 		return min(end, len(tokens)), false
 	}
 	i = next(next(i)) // INDEX
-	if is(next(i), "TABLESPACE", "(") {
+	if of := next(i); is(of, "TABLESPACE", "(") || of < len(tokens) && o.in[folded(tokens[of].Word)] != "" {
 		return 0, true
 	}
 	return min(i+1, len(tokens)), true

@@ -110,9 +110,59 @@ func TestCustomNames(t *testing.T) {
 	}
 }
 
+// What a set-up says otherwise than usual stays Oracle's, and in the build's tablespaces: where
+// a comment ends it, partitions follow the columns, or UNIQUE is no key of a table.
+var placed = map[string]string{
+	"CREATE INDEX history_place ON history (place) -- by place":             `(place) TABLESPACE "I" -- by place`,
+	"DROP TABLE history /* gone */":                                         ` PURGE /* gone */`,
+	"CREATE PROCEDURE move (p_id IN NUMBER) AS BEGIN NULL; END -- it":       "END; -- it",
+	"CREATE TABLE accounts (id NUMBER) PARTITION BY HASH (id) PARTITIONS 4": `(id NUMBER) TABLESPACE "D"  PARTITION BY HASH (id) PARTITIONS 4`,
+	"CREATE TABLE history PARTITION BY HASH (id) PARTITIONS 4 AS SELECT UNIQUE id FROM accounts": ` TABLESPACE "D" PARTITION BY HASH (id) ` +
+		`PARTITIONS 4 AS SELECT UNIQUE id FROM "` + build0 + `T00"`,
+	"CREATE TABLE history (id NUMBER PRIMARY KEY, a NUMBER UNIQUE) ORGANIZATION INDEX": `(id NUMBER PRIMARY KEY, a NUMBER UNIQUE USING ` +
+		`INDEX TABLESPACE "I") ORGANIZATION INDEX TABLESPACE "D"`,
+	"CREATE TABLE history (a CLOB CHECK (a IS JSON WITH UNIQUE KEYS))":   `JSON WITH UNIQUE KEYS)) TABLESPACE "D"`,
+	"ALTER TABLE history DROP PRIMARY KEY":                               "DROP PRIMARY KEY",
+	"ALTER TABLE history ENABLE PRIMARY KEY":                             `ENABLE PRIMARY KEY USING INDEX TABLESPACE "I"`,
+	"ALTER TABLE history ADD PRIMARY KEY (id) USING INDEX history_place": `(id) USING INDEX "` + build0 + `K02"`,
+}
+
+const build0 = "FILEWISE_ABCDEFGHIJKLMNOPQR"
+
+func TestCustomPlaces(t *testing.T) {
+	d := bankDesign(t, filewise.DurabilityFull)
+	short := strings.NewReplacer(`TABLESPACE "`+d.names.Tablespace+`"`, `TABLESPACE "D"`, `TABLESPACE "`+d.names.Index+`"`, `TABLESPACE "I"`)
+	for text, want := range placed {
+		got, err := d.custom.adapt(text, true)
+		if got = strings.TrimSpace(short.Replace(got)); err != nil || !strings.HasSuffix(got, want) {
+			t.Errorf("%s becomes %s, %v", text, got, err)
+		}
+	}
+}
+
+// What a set-up creates needs rights of its own, which preflight names.
+func TestCustomRights(t *testing.T) {
+	server := newFake()
+	identity(server)
+	server.answers["privileges"] = server.answers["privileges"][:len(privileges)]
+	s := opened(t, server)
+	for _, f := range s.examine(t.Context(), server, filewise.Demand{Program: bank(t, nil)}) {
+		if f.Status == filewise.StatusFailed && strings.Contains(f.Remedy, "GRANT CREATE VIEW TO ADA") {
+			return
+		}
+	}
+	t.Error("a view that cannot be created is found by nothing")
+}
+
 // customGrammar checks what custom SQL becomes.
 func customGrammar(t *testing.T, p *parser) {
 	d := bankDesign(t, filewise.DurabilityFull)
+	for text := range placed {
+		text, err := d.custom.adapt(text, true)
+		if a := p.check(t, text); err != nil || len(a.Errors) > 0 {
+			t.Errorf("%v: %v\n%s", err, a.Errors, text)
+		}
+	}
 	steps, err := d.steps(d.markText)
 	if err != nil {
 		t.Fatal(err)

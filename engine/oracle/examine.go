@@ -98,6 +98,12 @@ func (e *examination) rights() {
 		all = append(all, external.Right{Check: "rights", Has: !missing[p.Name], Grant: "GRANT " + p.Name + " TO " + account,
 			Lacks: "lacks " + p.Name + ", needed " + p.For})
 	}
+	for _, p := range customPrivileges {
+		if e.Demand.Program.Custom != nil && customNamesOf(planNames(false), e.Demand.Program.Custom).creates(p.kind) {
+			all = append(all, external.Right{Check: "rights", Has: !missing[p.Name], Grant: "GRANT " + p.Name + " TO " + account,
+				Lacks: "lacks " + p.Name + ", needed for what the set-up creates (IDENTITY columns are sequences)"})
+		}
+	}
 	for _, v := range views {
 		right := external.Right{Check: "rights", Has: !missing[v.Name], Grant: grant(v, account), Lacks: "may not read " + v.Name,
 			Optional: v.Optional != ""}

@@ -37,6 +37,7 @@ const (
 	errNoTablespace = 959
 	errNoObject     = 4043
 	errNoView       = 942
+	errExists       = 955
 	errNotEmpty     = 1549
 	errRestorePoint = 38881
 	errFreeFull     = 12953 // and 12954: the most that the edition holds

@@ -29,10 +29,11 @@ type fakeServer struct {
 	sessions    [][]any           // of section announced
 	answers     map[string][][]any
 	fails       map[string]error
-	before      func(statement) // called before each statement
-	log         []string        // what was executed: "section name"
-	fresh       string          // the tablespace whose mark was the last thing that was read
-	unchecked   []string        // what was altered without its mark having been read right before, or dropped offline
+	before      func(statement)   // called before each statement
+	log         []string          // what was executed: "section name"
+	fresh       string            // the tablespace whose mark was the last thing that was read
+	parents     map[string]string // of tables, by foreign keys
+	unchecked   []string          // what was altered without its mark having been read right before, or dropped offline
 }
 
 type fakeSpace struct {
@@ -43,7 +44,7 @@ type fakeSpace struct {
 
 func newFake() *fakeServer {
 	return &fakeServer{account: "ADA", tablespaces: map[string]*fakeSpace{}, comments: map[string]string{}, programs: map[string]string{},
-		answers: map[string][][]any{}, fails: map[string]error{}}
+		answers: map[string][][]any{}, fails: map[string]error{}, parents: map[string]string{}}
 }
 
 func (f *fakeServer) marks() marks { return marks{f, f.account} }
@@ -141,10 +142,22 @@ func (f *fakeServer) exec(_ context.Context, s statement) error {
 		f.tablespaces[name].offline = s.section == "offline"
 	case "drop":
 		f.alters(s, name)
+		if len(f.indexed(name)) > 0 {
+			return oracleError(2429)
+		}
 		delete(f.tablespaces, name)
 		delete(f.comments, name)
+	case "drop-key":
+		f.alters(s, name[:27])
+		delete(f.parents, name)
 	case "drop-table":
 		f.alters(s, name[:27])
+		for child, parent := range f.parents {
+			if parent == name && child != name {
+				return oracleError(2449)
+			}
+		}
+		delete(f.parents, name)
 		for _, space := range f.tablespaces {
 			if space.offline { // its space is freed when it is online again
 				for i, r := range space.segments {
@@ -242,10 +255,34 @@ func (f *fakeServer) rows(_ context.Context, s statement) ([][]any, error) {
 			}
 		}
 		return all, nil
+	case "indexed":
+		return f.indexed(arg), nil
+	case "foreign-keys":
+		var all [][]any
+		for child := range f.parents {
+			all = append(all, []any{child, "SYS_C1"})
+		}
+		return all, nil
 	case "announced":
 		return f.sessions, nil
 	}
 	return nil, nil
+}
+
+// indexed are the tables in other tablespaces whose keys have their indexes in this one.
+func (f *fakeServer) indexed(tablespace string) (all [][]any) {
+	for name, space := range f.tablespaces {
+		for _, r := range space.segments {
+			key := strings.Replace(fmt.Sprint(r[1]), "T00", "K00", 1)
+			if name == tablespace || key == r[1] {
+				continue
+			}
+			if slices.ContainsFunc(f.tablespaces[tablespace].segments, func(x []any) bool { return x[1] == key }) {
+				all = append(all, []any{r[1]})
+			}
+		}
+	}
+	return all
 }
 
 // quoted is the first quoted name of a statement.

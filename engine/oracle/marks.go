@@ -207,6 +207,12 @@ func (m marks) dropBuild(ctx context.Context, name string, others ...string) err
 		return s.why(name)
 	}
 	if s.marked {
+		if of, err := m.indexed(ctx, name); err != nil || of != "" {
+			if err == nil {
+				err = m.dropBuild(ctx, of, name)
+			}
+			return err
+		}
 		found, err := m.homes(ctx, name)
 		if err != nil {
 			return err
@@ -250,7 +256,7 @@ func (m marks) bringOnline(ctx context.Context, names []string) error {
 
 // homes are the other tablespaces of Filewise's that segments of a build lie in.
 func (m marks) homes(ctx context.Context, name string) ([]string, error) {
-	found, err := rows(ctx, m, 1, "homes", nil, name+"%")
+	found, err := rows(ctx, m, 1, "homes", nil, name+"%", name+"%")
 	var all []string
 	for _, r := range found {
 		if home := text(r[0]); home != name && mark.IsName(home) {
@@ -260,7 +266,20 @@ func (m marks) homes(ctx context.Context, name string) ([]string, error) {
 	return all, err
 }
 
-// dropContents drops the programs and tables of a build, but the marker table.
+// indexed is the build whose indexes lie in a tablespace that is of another name; empty: none.
+// An index that serves a key goes with its table alone (ORA-02429).
+func (m marks) indexed(ctx context.Context, name string) (string, error) {
+	found, err := rows(ctx, m, 1, "indexed", nil, name)
+	for _, r := range found {
+		if table := text(r[0]); hasName(table) && table[:maxIdent-3] != name {
+			return table[:maxIdent-3], err
+		}
+	}
+	return "", err
+}
+
+// dropContents drops the programs and tables of a build, but the marker table: the last
+// ones first, so that a plan's order is that of the drop.
 func (m marks) dropContents(ctx context.Context, name string) error {
 	programs, err := rows(ctx, m, 2, "programs", nil, name+"%")
 	if err != nil {
@@ -275,10 +294,22 @@ func (m marks) dropContents(ctx context.Context, name string) error {
 			return err
 		}
 	}
+	keys, err := rows(ctx, m, 2, "foreign-keys", nil, name+"%")
+	if err != nil {
+		return err
+	}
+	for _, r := range keys {
+		if t := text(r[0]); segmentOf(name, t) {
+			if err := m.alterBy(ctx, name, "drop-key", vars{"Name": t, "Key": text(r[1])}); err != nil {
+				return err
+			}
+		}
+	}
 	tables, err := rows(ctx, m, 1, "tables-of", nil, name+"%")
 	if err != nil {
 		return err
 	}
+	slices.SortFunc(tables, func(a, b []any) int { return strings.Compare(text(b[0]), text(a[0])) })
 	for _, r := range tables {
 		if t := text(r[0]); t != name && segmentOf(name, t) {
 			if err := m.alterBy(ctx, name, "drop-table", vars{"Name": t}); err != nil {

@@ -38,6 +38,24 @@ func TestDropBuild(t *testing.T) {
 	}
 }
 
+// Tables that refer to each other go whatever their order (ORA-02449), and an index tablespace
+// that clean comes to first goes with its build (ORA-02429).
+func TestDropReferenced(t *testing.T) {
+	for _, first := range []int{0, 1} {
+		f := newFake()
+		data, index := newName(), newName()
+		f.add(t, data, true, data, data+"T00", data+"T01", data+"T02")
+		f.add(t, index, true, index, data+"K00")
+		f.parents[data+"T01"], f.parents[data+"T02"], f.parents[data+"T00"] = data+"T00", data+"T01", data+"T02"
+		if err := f.marks().dropBuild(t.Context(), []string{data, index}[first]); err != nil || len(f.tablespaces) > 0 {
+			t.Errorf("%v, left %v", err, f.tablespaces)
+		}
+		if len(f.unchecked) > 0 {
+			t.Errorf("altered without a look at the mark right before: %v", f.unchecked)
+		}
+	}
+}
+
 // Nothing of these is altered in any way.
 func TestDropRefuses(t *testing.T) {
 	name := newName()

@@ -244,6 +244,7 @@ func (r rendered) addProgram(t *testing.T, d *design) {
 		}
 	}
 	base := vars{"Tablespace": d.names.Index, "Names": tellingParameters, "Lock": lockID, "Tables": d.tables, "Name": d.tables[0].Name,
+		"Key":  d.tables[0].Key,
 		"Mark": planMark + ` {"it's":1}`}
 	for _, section := range inspectSQL.Sections() {
 		texts, err := inspectSQL.Statements(section, vars{})

@@ -20,6 +20,9 @@ var privileges = []privilege{
 	{"UNLIMITED TABLESPACE", "for space in tablespaces that do not exist yet, for which no quota can be given"},
 }
 
+// customPrivileges are what a set-up needs besides, by the kinds of what it creates.
+var customPrivileges = []struct{ kind, Name string }{{"VIEW", "CREATE VIEW"}, {"SEQUENCE", "CREATE SEQUENCE"}}
+
 // view is a view of the dictionary that Filewise reads.
 type view struct {
 	Name     string // as it is granted: SYS.V_$SESSION

@@ -177,6 +177,9 @@ func missingRights(ctx context.Context, c client) (map[string]bool, error) {
 	for _, p := range privileges {
 		missing[p.Name] = true
 	}
+	for _, p := range customPrivileges {
+		missing[p.Name] = true
+	}
 	found, err := rows(ctx, c, 1, "privileges", nil)
 	if err != nil {
 		return nil, err

@@ -38,6 +38,9 @@ func identity(f *fakeServer) {
 	for _, p := range privileges {
 		all = append(all, []any{p.Name})
 	}
+	for _, p := range customPrivileges {
+		all = append(all, []any{p.Name})
+	}
 	f.answers["privileges"] = all
 }
 

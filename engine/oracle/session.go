@@ -131,10 +131,8 @@ func (s *connection) loop(ctx context.Context, first, n int64) error {
 
 // send executes one operation, after a table is created and dropped.
 func (s *connection) send(ctx context.Context, i int64) error {
-	for _, c := range s.churn {
-		if err := s.held.exec(ctx, c); err != nil {
-			return fmt.Errorf("churn: %w", err)
-		}
+	if err := s.createAndDrop(ctx); err != nil {
+		return fmt.Errorf("churn: %w", err)
 	}
 	what := s.statements[s.Type(i)]
 	what.args = s.arguments(what.text, i)
@@ -146,6 +144,23 @@ func (s *connection) send(ctx context.Context, i int64) error {
 		return err
 	}
 	return errors.Join(s.execute(ctx, conn, what), conn.close())
+}
+
+// createAndDrop creates a table and drops it. One that an interrupted operation has left, whose
+// name is the connection's own, goes first.
+func (s *connection) createAndDrop(ctx context.Context) error {
+	for i, c := range s.churn {
+		err := s.held.exec(ctx, c)
+		if i == 0 && codeOf(err) == errExists {
+			if err = s.held.exec(ctx, s.churn[len(s.churn)-1]); err == nil {
+				err = s.held.exec(ctx, c)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // mostBinds is the most that a statement of a workload has.

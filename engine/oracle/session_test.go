@@ -119,3 +119,20 @@ func TestObserve(t *testing.T) {
 
 // sessionOf is the machine of the first worker.
 func sessionOf(d *design) (*session.Session, error) { return session.New(d.program, 0, 0) }
+
+// A table that an interrupted operation has left under the connection's name is dropped before
+// the next one (ORA-00955).
+func TestChurnLeft(t *testing.T) {
+	f, there := newFake(), true
+	s := &connection{held: held{client: f}, churn: []statement{{section: "create-churn"}, {section: "fill"}, {section: "drop-churn"}}}
+	f.before = func(x statement) {
+		delete(f.fails, "create-churn")
+		if x.section == "create-churn" && there {
+			f.fails["create-churn"] = oracleError(errExists)
+		}
+		there = x.section != "drop-churn" && (there || x.section == "create-churn")
+	}
+	if err := s.createAndDrop(t.Context()); err != nil || len(f.log) != 5 || there {
+		t.Errorf("%v, %v", err, f.log)
+	}
+}

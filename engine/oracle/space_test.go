@@ -112,6 +112,38 @@ func fits(t *testing.T, s workload.Scenario, scale float64, files int, allocatio
 	}
 }
 
+// A rebuild takes a table's rows to all files: while they fill the first one, a move finds room
+// in the others alone.
+func TestRebuildReachesAll(t *testing.T) {
+	l := smallfile(4)
+	l.AddedLater = filewise.LaterRebuilt
+	d, err := newDesign(serverTarget(), l, testProgram(t, small), planNames(false), usualBlock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps, err := d.steps(d.markText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	room, rows := []int64{15 * mib, 15 * mib, 15 * mib, 15 * mib}, []segment{{true, 15 * mib}}
+	lies := fill(room[:1], rows, 0).used
+	for _, text := range steps.At(filewise.StageExtend).Texts() {
+		if !strings.HasSuffix(text, " MOVE") {
+			continue
+		}
+		free := slices.Clone(room)
+		for i := range lies {
+			free[i] -= lies[i]
+		}
+		lies = fill(free, rows, 0).used
+	}
+	for i, n := range lies {
+		if n < 3*mib || n > 5*mib {
+			t.Errorf("file %d has %d bytes of 15 MiB over 4 files", i, n)
+		}
+	}
+}
+
 // What the server tells of files that were filled as predicted is what the report of a
 // trial needs: how many the rows touched.
 func TestUntouchedFiles(t *testing.T) {

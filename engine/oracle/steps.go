@@ -207,14 +207,15 @@ func (s stepper) drop() {
 			program("PROCEDURE", o.procedures[strings.TrimPrefix(section, "procedure-")])
 		}
 	}
-	names := append(slices.Sorted(maps.Values(o.tables)), d.custom.tables...)
+	names := slices.Concat(slices.Collect(maps.Values(o.tables)), d.custom.tables)
 	if len(o.loaded) == 0 {
 		names = slices.DeleteFunc(names, func(name string) bool { return name == o.tables["loaded"] })
 	}
 	for _, t := range d.tables {
 		names = append(names, t.Name)
 	}
-	for _, name := range names {
+	slices.Sort(names)
+	for _, name := range slices.Backward(names) { // of foreign keys the child before its parent
 		s.server(filewise.StageDrop, onServer, "drop-table", vars{"Name": name})
 	}
 	for _, name := range slices.Backward(d.tablespaces()) {

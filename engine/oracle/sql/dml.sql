@@ -9,7 +9,7 @@ CREATE TABLE {{ident .T.dml}} (
   "KEY" NUMBER(10) NOT NULL,
   random_int NUMBER(10) NOT NULL,
   random_float BINARY_DOUBLE NOT NULL
-) PCTFREE {{.PctFree}} PCTUSED {{.PctUsed}} SEGMENT CREATION IMMEDIATE TABLESPACE {{ident .Tablespace}};
+) SEGMENT CREATION IMMEDIATE PCTFREE {{.PctFree}} PCTUSED {{.PctUsed}} TABLESPACE {{ident .Tablespace}};
 {{- if .Index}}
 CREATE UNIQUE INDEX {{ident .X.dml}} ON {{ident .T.dml}} ("KEY") TABLESPACE {{ident .IndexTablespace}};
 {{- end}}

@@ -73,8 +73,11 @@ COMMENT ON TABLE {{ident .Tablespace}} IS {{literal .Mark}};
 -- name: add-file
 ALTER TABLESPACE {{ident .Tablespace}} ADD DATAFILE {{.File}};
 
+-- The first move finds room in the added files alone, as the rows still lie in the one before
+-- them; the second one takes extents from all.
 -- name: rebuild
 {{range .Tables}}
+ALTER TABLE {{ident .Name}} MOVE;
 ALTER TABLE {{ident .Name}} MOVE;
 ALTER INDEX {{ident .Key}} REBUILD;
 {{end}}
@@ -119,9 +122,22 @@ SELECT object_type, object_name FROM user_objects WHERE object_type IN ('PROCEDU
 -- name: tables-of
 SELECT table_name FROM user_tables WHERE table_name LIKE :1;
 
--- Tablespaces that hold segments of this account with names like this.
+-- Foreign keys of tables of the build, which keep their parents from being dropped.
+-- name: foreign-keys
+SELECT table_name, constraint_name FROM user_constraints WHERE constraint_type = 'R' AND table_name LIKE :1;
+
+-- name: drop-key
+ALTER TABLE {{ident .Name}} DROP CONSTRAINT {{ident .Key}};
+
+-- Tablespaces that hold segments of this account with names like this, or indexes of such tables,
+-- whose names may be the server's.
 -- name: homes
-SELECT DISTINCT tablespace_name FROM user_segments WHERE segment_name LIKE :1;
+SELECT tablespace_name FROM user_segments WHERE segment_name LIKE :1
+UNION SELECT tablespace_name FROM user_indexes WHERE table_name LIKE :2;
+
+-- Tables whose indexes a tablespace holds.
+-- name: indexed
+SELECT DISTINCT table_name FROM user_indexes WHERE tablespace_name = :1;
 
 -- A program that does not compile is created nevertheless.
 -- name: compile-errors
