@@ -120,7 +120,7 @@ func (d drawing) number() (text, note string) {
 	case d.use == filewise.UseInsert && d.Unique:
 		return "{sequential: {from: 1000000000}}", ""
 	case !ok && d.known && !d.withheld:
-		return "{int: {from: 1, to: 1000}}", "the server has no statistics: ANALYZE the table, and capture again"
+		return "{int: {from: 1, to: 1000}}", "the server has no statistics of it: have them made (ANALYZE, UPDATE STATISTICS), and capture again"
 	case !ok:
 		return "{int: {from: 1, to: 1000}}", ""
 	}

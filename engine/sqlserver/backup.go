@@ -153,15 +153,15 @@ func (s *externalServer) moves(ctx context.Context, t transfer, name string, to 
 	}
 	var all []move
 	for i, r := range rows {
-		extension := map[string]string{"L": "ldf", "D": "ndf"}[r.text("Type")]
+		extension := map[string]string{"L": "ldf", "D": "ndf"}[r.Text("Type")]
 		if extension == "" {
 			extension = "dir" // FILESTREAM and full-text: a directory
 		}
-		path, err := to(r.text("LogicalName")).Join(fmt.Sprintf("%s_restored_%02d.%s", name, i+1, extension))
+		path, err := to(r.Text("LogicalName")).Join(fmt.Sprintf("%s_restored_%02d.%s", name, i+1, extension))
 		if err != nil {
 			return nil, usage("name a shorter --volume", "%w", err)
 		}
-		all = append(all, move{r.text("LogicalName"), path})
+		all = append(all, move{r.Text("LogicalName"), path})
 	}
 	if len(all) == 0 {
 		return nil, filewise.Errorf(filewise.CodeTrials, "", "the backup lists no files")

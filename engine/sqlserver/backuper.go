@@ -207,9 +207,9 @@ func (k *backuper) size(ctx context.Context, t transfer) error {
 	if err != nil {
 		return s.login.explain(fmt.Errorf("size of the backup: %w", err))
 	}
-	n, ok := r.whole("CompressedBackupSize")
+	n, ok := r.Whole("CompressedBackupSize")
 	if !ok {
-		n, ok = r.whole("BackupSize")
+		n, ok = r.Whole("BackupSize")
 	}
 	for i := range k.written {
 		if ok {

@@ -1,6 +1,7 @@
 package sqlserver
 
 import (
+	"cmp"
 	"maps"
 	"os"
 	"path/filepath"
@@ -15,7 +16,7 @@ import (
 // newer are the sections that ask for what the oldest release does not have: their callers
 // ask by release, or go without.
 var newer = map[string]string{"drives": "2017", "instant-initialization": "2016 SP1", "inspect-log": "2016 SP2",
-	"apply-indexes": "2019"}
+	"apply-indexes": "2019", "histogram": "2016 SP1 CU2"}
 
 // Every view and column that is referred to is in Microsoft's reference, in the oldest
 // release that the adapter takes, and readable with what `engines` lists; and a column is
@@ -56,16 +57,19 @@ func TestCatalogue(t *testing.T) {
 
 // driven are what the driver gives for a type, by the accessors of rows that take it.
 var driven = map[string][]string{
-	"number": {"tinyint", "smallint", "int", "bigint"}, "yes": {"tinyint", "smallint", "int", "bigint"},
-	"text": {"nvarchar", "nchar", "varchar", "char", "sysname"},
+	"Number": {"tinyint", "smallint", "int", "bigint"}, "Yes": {"tinyint", "smallint", "int", "bigint"},
+	"Text": {"nvarchar", "nchar", "varchar", "char", "sysname"},
 }
 
-var accessor = regexp.MustCompile(`\.(number|yes|text)\("(\w+)"\)`)
+var accessor = regexp.MustCompile(`(?:\.(Number|Yes|Text)\(|number\(\w+, )"(\w+)"\)`)
 
 // accessors: number would take a bit, or a sql_variant, for NULL.
 func accessors(t *testing.T, kinds map[string]map[string]bool) {
 	files, err := filepath.Glob("*.go")
 	ok(t, err)
+	within, err := filepath.Glob("internal/*/*.go")
+	ok(t, err)
+	files = append(files, within...)
 	read := 0
 	for _, file := range files {
 		source, err := os.ReadFile(file)
@@ -76,7 +80,7 @@ func accessors(t *testing.T, kinds map[string]map[string]bool) {
 				continue
 			}
 			read++
-			if !slices.ContainsFunc(all, func(kind string) bool { return slices.Contains(driven[m[1]], kind) }) {
+			if !slices.ContainsFunc(all, func(kind string) bool { return slices.Contains(driven[cmp.Or(m[1], "Number")], kind) }) {
 				t.Errorf("%s: %s(%q) reads a column of type %q", file, m[1], m[2], all)
 			}
 		}

@@ -43,7 +43,7 @@ func (c catalogue) Names(ctx context.Context) ([]external.Name, error) {
 	rows, err := c.list(ctx)
 	var all []external.Name
 	for _, r := range rows {
-		all = append(all, external.Name{Kind: kindDatabase, Name: r.text("name")})
+		all = append(all, external.Name{Kind: kindDatabase, Name: r.Text("name")})
 	}
 	return all, err
 }
@@ -51,21 +51,21 @@ func (c catalogue) Names(ctx context.Context) ([]external.Name, error) {
 // Look opens a database and looks into it.
 func (c catalogue) Look(ctx context.Context, n external.Name) (o external.Object, ok bool, err error) {
 	rows, err := c.list(ctx)
-	at := slices.IndexFunc(rows, func(r row) bool { return r.text("name") == n.Name })
+	at := slices.IndexFunc(rows, func(r row) bool { return r.Text("name") == n.Name })
 	if err != nil || at < 0 || n.Kind != kindDatabase {
 		return o, false, err
 	}
 	o.Name = n
 	switch r := rows[at]; {
-	case r.text("state") == "OFFLINE":
+	case r.Text("state") == "OFFLINE":
 		o.Stays = fmt.Sprintf("it is OFFLINE, so its mark cannot be read, and a drop would leave its files; a run may have ended there: "+
 			"ALTER DATABASE %s SET ONLINE, then clean again", ident(n.Name))
 		return o, true, nil
-	case r.text("state") != "ONLINE":
-		o.Stays = fmt.Sprintf("it is %s, so its mark cannot be read; if no restore is under way: DROP DATABASE %s", r.text("state"),
+	case r.Text("state") != "ONLINE":
+		o.Stays = fmt.Sprintf("it is %s, so its mark cannot be read; if no restore is under way: DROP DATABASE %s", r.Text("state"),
 			ident(n.Name))
 		return o, true, nil
-	case !r.yes("access"):
+	case !r.Yes("access"):
 		o.Stays = "this account cannot open it: use the one that made it"
 		return o, true, nil
 	}
@@ -78,27 +78,27 @@ func (c catalogue) Look(ctx context.Context, n external.Name) (o external.Object
 		o.Stays = fmt.Sprintf("it cannot be looked at: %v", c.server.login.explain(err))
 		return o, true, nil
 	}
-	return found.object(o), true, nil
+	return seen(o, found), true, nil
 }
 
-// object adds what section look has found.
-func (r row) object(o external.Object) external.Object {
-	o.Mark = r.text("mark")
-	objects, ok := r.number("objects")
+// seen adds what section look has found.
+func seen(o external.Object, r row) external.Object {
+	o.Mark = r.Text("mark")
+	objects, ok := r.Number("objects")
 	o.Empty = ok && objects == 0
-	sessions, _ := r.number("sessions")
-	result, locked := r.number("result")
+	sessions, _ := r.Number("sessions")
+	result, locked := r.Number("result")
 	switch {
 	case !locked || result < 0:
 		o.Used = "a run keeps it"
 	case sessions > 0:
 		o.Used = fmt.Sprintf("%d sessions are connected to it", sessions)
 	}
-	if age, aged := r.number("age"); !aged || age < young {
+	if age, aged := r.Number("age"); !aged || age < young {
 		o.Young = fmt.Sprintf("it is less than %d minutes old: a run may be making it", young)
 	}
-	if others, counted := r.number("others"); (!counted || others > 0) && !forCustom(o.Name.Name, o.Mark) {
-		o.Others = fmt.Sprintf("%s, %d in all", r.text("other"), others)
+	if others, counted := r.Number("others"); (!counted || others > 0) && !forCustom(o.Name.Name, o.Mark) {
+		o.Others = fmt.Sprintf("%s, %d in all", r.Text("other"), others)
 	}
 	return o
 }

@@ -6,13 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
 
 	"github.com/microsoft/go-mssqldb/msdsn"
 
 	"filewise"
 	"filewise/engine/internal/external"
-	"filewise/engine/internal/sqlrows"
+	"filewise/engine/sqlserver/internal/result"
 )
 
 // login opens connections to one server; every error of the driver passes
@@ -50,50 +49,10 @@ type executor interface {
 }
 
 // row is one row of a result, by the names of its columns.
-type row map[string]any
+type row = result.Row
 
-func (r row) text(name string) string {
-	switch v := r[name].(type) {
-	case string:
-		return v
-	case []byte:
-		return string(v)
-	}
-	return ""
-}
-
-// number is a whole number; ok is false where the server says NULL.
-func (r row) number(name string) (n int64, ok bool) {
-	n, ok = r[name].(int64)
-	return n, ok
-}
-
-// whole is a whole number that the server may send as numeric.
-func (r row) whole(name string) (int64, bool) {
-	if n, ok := r.number(name); ok {
-		return n, true
-	}
-	n, err := strconv.ParseInt(r.text(name), 10, 64)
-	return n, err == nil
-}
-
-func (r row) yes(name string) bool {
-	n, _ := r.number(name)
-	return n == 1
-}
-
-// query reads a statement's rows, always to the end: closing a result early makes
-// the driver cancel the statement on the server.
 func query(ctx context.Context, on executor, statement string, args ...any) ([]row, error) {
-	var all []row
-	err := sqlrows.Each(ctx, on, func(columns []string, values []any) {
-		r := row{}
-		for i, name := range columns {
-			r[name] = values[i]
-		}
-		all = append(all, r)
-	}, statement, args...)
-	return all, err
+	return result.Query(ctx, on, statement, args...)
 }
 
 // one reads a statement that has exactly one row.
@@ -152,7 +111,7 @@ func takeLock(ctx context.Context, on executor, statement string) error {
 	if err != nil {
 		return err
 	}
-	switch n, ok := r.number("result"); {
+	switch n, ok := r.Number("result"); {
 	case !ok:
 		return errors.New("sp_getapplock returned nothing")
 	case n == -1:

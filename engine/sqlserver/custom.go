@@ -12,7 +12,15 @@ import (
 )
 
 // customRules are how T-SQL is written.
-var customRules = customsql.Rules{Transact: true, Numbered: "@p", Guard: guardCustom}
+var customRules = customsql.Rules{Transact: true, Numbered: "@p", Guard: guardCustom, Adapt: terminated}
+
+// terminated ends a statement by a semicolon, which MERGE wants.
+func terminated(text string, _ bool) (string, error) {
+	if strings.Contains(strings.ToUpper(text), "MERGE") {
+		text += ";"
+	}
+	return text, nil
+}
 
 // custom tells whether the workload brings custom SQL.
 func (d *design) custom() bool { return d.program.Custom != nil }

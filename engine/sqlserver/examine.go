@@ -77,7 +77,7 @@ func (e *examination) layouts(ctx context.Context) {
 		e.Unseen("size of model", s.login.explain(err))
 		return
 	}
-	pages, _ := r.number("pages")
+	pages, _ := r.Number("pages")
 	for _, l := range e.Demand.Layouts {
 		each := l.Data.Bytes / int64(max(l.Data.Files, 1))
 		if l.Data.Allocation == filewise.Growing {
@@ -112,7 +112,7 @@ func (e *examination) instant(ctx context.Context) {
 		e.Unseen(check, e.server.login.explain(err))
 		return
 	}
-	if r.text("enabled") == "Y" {
+	if r.Text("enabled") == "Y" {
 		e.OK(check, "data files are created without writing zeros; the log's are always written")
 		return
 	}
@@ -136,7 +136,7 @@ func (e *examination) connections(ctx context.Context) {
 	}
 	// A session that works has a worker: with fewer, requests wait for one (THREADPOOL).
 	if m, err := ask(ctx, e.server.control, "machine", nil); err == nil {
-		if workers, ok := m.number("workers"); ok && workers-systemWorkers < free {
+		if workers, ok := m.Number("workers"); ok && workers-systemWorkers < free {
 			free = workers - systemWorkers
 			in += fmt.Sprintf(", and it has %d workers, of which some %d are its own", workers, systemWorkers)
 		}

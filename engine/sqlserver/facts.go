@@ -23,11 +23,11 @@ func (s *externalServer) Facts(ctx context.Context) ([]filewise.Fact, error) {
 		{Name: "adapter", Value: Unproven},
 	}
 	if m, err := ask(ctx, s.control, "machine", nil); err == nil {
-		cpus, _ := m.number("cpus")
-		memory, _ := m.number("memory_kb")
+		cpus, _ := m.Number("cpus")
+		memory, _ := m.Number("memory_kb")
 		facts = append(facts, filewise.Fact{Name: "processors", Value: strconv.FormatInt(cpus, 10)},
 			filewise.Fact{Name: "memory", Value: humanize.IBytes(uint64(memory) * kib)})
-		if target, ok := m.number("target_kb"); ok {
+		if target, ok := m.Number("target_kb"); ok {
 			facts = append(facts, filewise.Fact{Name: "memory that the server aims at", Value: humanize.IBytes(uint64(target) * kib)})
 		}
 	} else if !denied(err) {
@@ -78,12 +78,12 @@ func (s *externalServer) inherited(ctx context.Context) ([]filewise.Fact, error)
 	if err != nil {
 		return nil, s.login.explain(fmt.Errorf("what model has: %w", err))
 	}
-	level, _ := r.number("compatibility")
+	level, _ := r.Number("compatibility")
 	on := map[bool]string{true: "on", false: "off"}
-	return []filewise.Fact{{Name: "compatibility level", Value: strconv.FormatInt(level, 10)}, {Name: "collation", Value: r.text("collation")},
-		{Name: "automatic statistics", Value: on[r.yes("statistics_made")]},
-		{Name: "forced parameterization", Value: on[r.yes("forced_parameters")]},
-		{Name: "encrypted", Value: on[r.yes("encrypted")]}}, nil
+	return []filewise.Fact{{Name: "compatibility level", Value: strconv.FormatInt(level, 10)}, {Name: "collation", Value: r.Text("collation")},
+		{Name: "automatic statistics", Value: on[r.Yes("statistics_made")]},
+		{Name: "forced parameterization", Value: on[r.Yes("forced_parameters")]},
+		{Name: "encrypted", Value: on[r.Yes("encrypted")]}}, nil
 }
 
 // configuration are the server's own settings; they are only read.
@@ -94,8 +94,8 @@ func (s *externalServer) configuration(ctx context.Context) ([]filewise.Fact, er
 	}
 	var facts []filewise.Fact
 	for _, r := range rows {
-		if n, ok := r.number("value"); ok {
-			facts = append(facts, filewise.Fact{Name: r.text("name"), Value: strconv.FormatInt(n, 10)})
+		if n, ok := r.Number("value"); ok {
+			facts = append(facts, filewise.Fact{Name: r.Text("name"), Value: strconv.FormatInt(n, 10)})
 		}
 	}
 	return facts, nil

@@ -17,6 +17,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/sqlfile"
+	"filewise/engine/sqlserver/internal/capturing"
 	"filewise/workload"
 )
 
@@ -278,6 +279,12 @@ func render(t *testing.T) *rendering {
 			r.add(section, all, err)
 		}
 	}
+	for _, section := range capturing.Queries.Sections() {
+		for _, moments := range []bool{false, true} {
+			all, err := capturing.Queries.Statements(section, map[string]any{"Moments": moments})
+			r.add(section, all, err)
+		}
+	}
 	transfers(func(vars map[string]any) {
 		for section := range transferred {
 			all, err := server.Statements(section, vars)
@@ -339,7 +346,7 @@ func phasedWorkloads(t *testing.T) []filewise.Workload {
 func TestGrammarOfEverySection(t *testing.T) {
 	r := render(t)
 	total := 0
-	files := map[string]*sqlfile.File{"server": server, "inspect": inspectSQL, "apply": applySQL}
+	files := map[string]*sqlfile.File{"server": server, "inspect": inspectSQL, "apply": applySQL, "capture": capturing.Queries}
 	maps.Copy(files, sections)
 	for file, f := range files {
 		for _, section := range f.Sections() {
@@ -396,6 +403,9 @@ var damages = []struct{ section, old, new string }{
 	{"backup-header", "HEADERONLY", "HEADONLY"}, {"check-database", "WITH NO_INFOMSGS", "WITHOUT NO_INFOMSGS"},
 	{"activity", "CASE WHEN", "CASE"}, {"inspect-files", "WHERE", "WERE f"}, {"inspect-io", "(NULL, NULL)", "(NULL NULL)"},
 	{"inspect-allocation", "CASE WHEN", "CASE"}, {"files", "LEFT JOIN", "LEFT JION"}, {"settle", "CHECKPOINT", "CHECK POINT"},
+	{"counted-cache", "CROSS APPLY", "CROSS APPLYING"}, {"counted-store", "OPTION (MAXDOP 1)", "OPTION (MAXDOP)"},
+	{"columns", "OUTER APPLY (", "OUTER APPLY"}, {"table", "GROUP BY object_id", "GROUP object_id"}, {"store", "AS int", "AS"},
+	{"describe", "@tsql = @p1", "@tsql @p1"}, {"histogram", "TOP (1)", "TOP (1"}, {"sessions", "CASE WHEN", "CASE"},
 	{"apply-database", "LEFT JOIN", "LEFT JION"}, {"apply-tables", "GROUP BY object_id)", "GROUP BY object_id"},
 	{"apply-indexes", "CAST(i.is_unique AS int)", "CAST(i.is_unique, int)"}, {"apply-columns", "ORDER BY", "ORDERED BY"},
 	{"look", "TOP (1)", "TOP (1"}, {"tempdb", "WHERE f.type", "WERE f.type"}, {"procedure-cycle", "CREATE TABLE #", "CREATE TABEL #"},

@@ -86,22 +86,22 @@ func readIdentity(ctx context.Context, on *sql.DB) (identity, error) {
 	if err != nil {
 		return identity{}, err
 	}
-	i := identity{versionText: r.text("version"), level: r.text("level"), edition: r.text("edition"), machine: r.text("machine"),
-		instance: r.text("instance"), serverName: r.text("server_name"),
-		clientAddress: r.text("client_address"), serverAddress: r.text("server_address"), login: r.text("login_name")}
-	i.engine, _ = r.number("engine_edition")
-	i.sessions, _ = r.number("max_connections")
+	i := identity{versionText: r.Text("version"), level: r.Text("level"), edition: r.Text("edition"), machine: r.Text("machine"),
+		instance: r.Text("instance"), serverName: r.Text("server_name"),
+		clientAddress: r.Text("client_address"), serverAddress: r.Text("server_address"), login: r.Text("login_name")}
+	i.engine, _ = r.Number("engine_edition")
+	i.sessions, _ = r.Number("max_connections")
 	if i.version, err = parseVersion(i.versionText); err != nil {
 		return i, filewise.Errorf(filewise.CodePreflight, "name a SQL Server 2016 or later", "%w", err)
 	}
 	if err := i.refuse(); err != nil {
 		return i, err
 	}
-	if i.data, err = serverpath.ParseDir(r.text("data_path")); err != nil {
+	if i.data, err = serverpath.ParseDir(r.Text("data_path")); err != nil {
 		return i, filewise.Errorf(filewise.CodePreflight, "set it in the server's properties, page Database Settings",
 			"the server's default data directory: %w", err)
 	}
-	if i.log, err = serverpath.ParseDir(r.text("log_path")); err != nil {
+	if i.log, err = serverpath.ParseDir(r.Text("log_path")); err != nil {
 		i.log = i.data
 	}
 	return i, nil
@@ -165,7 +165,7 @@ func readPermissions(ctx context.Context, on *sql.DB) (permissions, error) {
 		return permissions{}, err
 	}
 	return permissions{
-		create: r.yes("create_any") || r.yes("alter_any") || r.yes("create_in_master"),
-		view:   r.yes("view_state") || r.yes("view_performance"),
+		create: r.Yes("create_any") || r.Yes("alter_any") || r.Yes("create_in_master"),
+		view:   r.Yes("view_state") || r.Yes("view_performance"),
 	}, nil
 }

@@ -71,7 +71,7 @@ func (i *inspection) rows(ctx context.Context, section string, vars map[string]a
 
 func (i *inspection) look(ctx context.Context) {
 	s := i.server.identity
-	i.Server = fmt.Sprintf("SQL Server %s (%s %s), %s", s.version, s.versionText, s.level, s.edition)
+	i.Server = s.banner()
 	i.Local = s.sameHost()
 	i.Places = []filewise.Place{{Volume: filewise.Volume{Name: "default"}}}
 	i.Ask(ctx, "cores and memory", i.machine)
@@ -92,14 +92,14 @@ func (i *inspection) machine(ctx context.Context) error {
 	if err != nil || len(rows) != 1 {
 		return err
 	}
-	cpus, _ := rows[0].number("cpus")
+	cpus, _ := rows[0].Number("cpus")
 	i.Cores = int(cpus)
 	for column, name := range map[string]string{"memory_kb": filewise.FigureMemory, "buffer_kb": filewise.FigureBuffer} {
-		if kb, ok := rows[0].number(column); ok {
+		if kb, ok := rows[0].Number(column); ok {
 			i.Figures[name] = float64(kb) * kib
 		}
 	}
-	if age, ok := rows[0].number("age"); ok {
+	if age, ok := rows[0].Number("age"); ok {
 		i.Since = time.Duration(age) * time.Second
 	}
 	return nil
@@ -113,14 +113,14 @@ func (i *inspection) catalogue(ctx context.Context) error {
 	}
 	var unseen []string
 	for _, r := range rows {
-		id, _ := r.number("database_id")
-		number, seen := r.number("file_id")
+		id, _ := r.Number("database_id")
+		number, seen := r.Number("file_id")
 		if !seen {
-			unseen = append(unseen, r.text("database_name"))
+			unseen = append(unseen, r.Text("database_name"))
 			continue
 		}
 		if n := len(i.databases); n == 0 || i.databases[n-1].id != id {
-			i.databases = append(i.databases, database{id: id, name: r.text("database_name"), access: r.yes("access"),
+			i.databases = append(i.databases, database{id: id, name: r.Text("database_name"), access: r.Yes("access"),
 				spaces: map[int64]*filewise.FileGroup{}})
 		}
 		space := spaceOf(r)
@@ -139,21 +139,21 @@ func (i *inspection) catalogue(ctx context.Context) error {
 const grantDefinition = "GRANT VIEW ANY DEFINITION TO [filewise];"
 
 func spaceOf(r row) int64 {
-	if r.text("type") == "LOG" {
+	if r.Text("type") == "LOG" {
 		return 0
 	}
-	space, _ := r.number("space")
+	space, _ := r.Number("space")
 	return space
 }
 
 func fileOf(r row) filewise.FileInspect {
-	pages, _ := r.number("pages")
-	growth, _ := r.number("growth")
-	f := filewise.FileInspect{Path: r.text("path"), Bytes: pages * page, Growth: &filewise.Growth{Bytes: growth * page}}
-	if r.yes("percent_growth") {
+	pages, _ := r.Number("pages")
+	growth, _ := r.Number("growth")
+	f := filewise.FileInspect{Path: r.Text("path"), Bytes: pages * page, Growth: &filewise.Growth{Bytes: growth * page}}
+	if r.Yes("percent_growth") {
 		f.Growth = &filewise.Growth{Percent: float64(growth)}
 	}
-	if most, ok := r.number("max_pages"); ok && most > 0 {
+	if most, ok := r.Number("max_pages"); ok && most > 0 {
 		f.Growth.Max = most * page
 	}
 	return f
@@ -197,7 +197,7 @@ func (i *inspection) io(ctx context.Context) error {
 			unit float64
 		}{"reads": {filewise.FileReads, 1}, "read_bytes": {filewise.FileBytesRead, 1}, "read_stall": {filewise.FileReadTime, 1e-3},
 			"writes": {filewise.FileWrites, 1}, "written_bytes": {filewise.FileBytes, 1}, "write_stall": {filewise.FileWriteTime, 1e-3}} {
-			if n, ok := r.number(column); ok {
+			if n, ok := r.Number(column); ok {
 				f.IO[x.name] = float64(n) * x.unit
 			}
 		}
@@ -206,8 +206,8 @@ func (i *inspection) io(ctx context.Context) error {
 }
 
 func (i *inspection) file(r row) *filewise.FileInspect {
-	id, _ := r.number("database_id")
-	number, _ := r.number("file_id")
+	id, _ := r.Number("database_id")
+	number, _ := r.Number("file_id")
 	return i.at[[2]int64{id, number}].file()
 }
 
@@ -222,7 +222,7 @@ func (i *inspection) volumes(ctx context.Context) error {
 	rows, err := i.rows(ctx, "inspect-volumes", nil)
 	for _, r := range rows {
 		if f := i.file(r); f != nil {
-			f.Volume = "volume " + r.text("mount")
+			f.Volume = "volume " + r.Text("mount")
 		}
 	}
 	return err
@@ -234,8 +234,8 @@ func (i *inspection) logs(ctx context.Context) error {
 	}
 	rows, err := i.rows(ctx, "inspect-log", nil)
 	for _, r := range rows {
-		id, _ := r.number("database_id")
-		n, _ := r.number("fragments")
+		id, _ := r.Number("database_id")
+		n, _ := r.Number("fragments")
 		for _, d := range i.databases {
 			if g := d.spaces[0]; d.id == id && g != nil {
 				g.Fragments = int(n)
@@ -271,18 +271,18 @@ func (i *inspection) entered() []database {
 func (i *inspection) space(ctx context.Context, d database) error {
 	rows, err := i.rows(ctx, "inspect-space", map[string]any{"Name": d.name})
 	for _, r := range rows {
-		number, _ := r.number("file_id")
+		number, _ := r.Number("file_id")
 		at := i.at[[2]int64{d.id, number}]
 		f := at.file()
-		pages, ok := r.number("pages")
-		used, told := r.number("used")
+		pages, ok := r.Number("pages")
+		used, told := r.Number("used")
 		if f == nil || !ok || !told {
 			continue
 		}
 		free := (pages - used) * page
 		f.Free = &free
-		if name := r.text("filegroup"); name != "" && at.group.Use == filewise.UseData {
-			at.group.Name, at.group.GrowsAll = "filegroup "+name+" of "+d.name, r.yes("grows_all")
+		if name := r.Text("filegroup"); name != "" && at.group.Use == filewise.UseData {
+			at.group.Name, at.group.GrowsAll = "filegroup "+name+" of "+d.name, r.Yes("grows_all")
 		}
 	}
 	return err
@@ -299,8 +299,8 @@ func (i *inspection) gather() {
 func (i *inspection) waits(ctx context.Context) error {
 	rows, err := i.rows(ctx, "inspect-waits", nil)
 	for _, r := range rows {
-		name := r.text("name")
-		millis, ok := r.number("time")
+		name := r.Text("name")
+		millis, ok := r.Number("time")
 		if class := classOfWait(name); ok && class != "" {
 			i.Waits = append(i.Waits, filewise.Counter{Name: name, Unit: "s", Value: float64(millis) / 1000, Class: class})
 		}
@@ -315,7 +315,7 @@ func (i *inspection) allocation(ctx context.Context) error {
 	if err != nil || len(rows) != 1 {
 		return err
 	}
-	if n, ok := rows[0].number("allocation"); ok && n > 0 {
+	if n, ok := rows[0].Number("allocation"); ok && n > 0 {
 		i.Figures[filewise.FigureAllocation] = float64(n)
 	}
 	return nil

@@ -42,8 +42,8 @@ func (c *claim) Take(ctx context.Context) error {
 // Check asks for the lock on its connection.
 func (c *claim) Check(ctx context.Context) error {
 	r, err := ask(ctx, c.conn, "held", nil)
-	if err == nil && r.text("mode") != "Exclusive" {
-		err = fmt.Errorf("the server says %q", r.text("mode"))
+	if err == nil && r.Text("mode") != "Exclusive" {
+		err = fmt.Errorf("the server says %q", r.Text("mode"))
 	}
 	return err
 }
@@ -76,9 +76,9 @@ func (s *externalServer) holder(ctx context.Context) string {
 	if err != nil || len(rows) == 0 {
 		return ""
 	}
-	who := strings.TrimPrefix(rows[0].text("program"), lockName+": ")
-	process, _ := rows[0].number("process")
-	return fmt.Sprintf("another Filewise (%s, process %d on %s)", who, process, rows[0].text("host"))
+	who := strings.TrimPrefix(rows[0].Text("program"), lockName+": ")
+	process, _ := rows[0].Number("process")
+	return fmt.Sprintf("another Filewise (%s, process %d on %s)", who, process, rows[0].Text("host"))
 }
 
 // Activity are the sessions of others. Without the right to see them the gauges
@@ -93,8 +93,8 @@ func (s *externalServer) Activity(ctx context.Context) ([]filewise.Gauge, error)
 	}
 	var all []filewise.Gauge
 	for _, name := range []string{"active", "sessions"} {
-		n, ok := r.number(name)
-		if sessions, _ := r.number("sessions"); !ok && sessions == 0 {
+		n, ok := r.Number(name)
+		if sessions, _ := r.Number("sessions"); !ok && sessions == 0 {
 			n, ok = 0, true // a sum over no session is NULL
 		}
 		if ok {

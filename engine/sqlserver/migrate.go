@@ -59,9 +59,8 @@ func (e Engine) Migrate(ctx context.Context, t filewise.Target, w filewise.Wish)
 	}
 	pool := s.login.pool(name, appName, 1)
 	defer pool.Close()
-	i := s.identity
 	m := &migration{server: s, on: pool, wish: w, Migration: filewise.Migration{Database: name, Space: map[string]int64{},
-		Server: fmt.Sprintf("SQL Server %s (%s %s), %s", i.version, i.versionText, i.level, i.edition)}}
+		Server: s.identity.banner()}}
 	if err := m.write(ctx); err != nil {
 		return m.Migration, s.login.explain(err)
 	}
@@ -88,8 +87,8 @@ func (m *migration) write(ctx context.Context) error {
 	if len(about) != 1 {
 		return fmt.Errorf("database %s: %d rows about it, want 1", m.Database, len(about))
 	}
-	m.full = about[0].text("recovery") == "FULL"
-	if err := m.place(about[0].text("first_path")); err != nil {
+	m.full = about[0].Text("recovery") == "FULL"
+	if err := m.place(about[0].Text("first_path")); err != nil {
 		return err
 	}
 	tables, err := m.tables(ctx)
@@ -108,7 +107,7 @@ func (m *migration) write(ctx context.Context) error {
 		last := &steps[len(steps)-1]
 		last.SQL = append(last.SQL, batch("PRINT N'done'"))
 	}
-	m.say(about[0].yes("replicated"), tables)
+	m.say(about[0].Yes("replicated"), tables)
 	return nil
 }
 
@@ -292,13 +291,13 @@ func (m *migration) tables(ctx context.Context) ([]userTable, error) {
 	}
 	var all []userTable
 	for _, r := range rows {
-		pages, _ := r.number("table_pages")
-		t := userTable{Table: spread.Table{Schema: r.text("table_schema"), Name: r.text("table_name"), Bytes: pages * page}}
-		t.id, _ = r.number("id")
-		space, _ := r.number("lob_space")
+		pages, _ := r.Number("table_pages")
+		t := userTable{Table: spread.Table{Schema: r.Text("table_schema"), Name: r.Text("table_name"), Bytes: pages * page}}
+		t.id, _ = r.Number("id")
+		space, _ := r.Number("lob_space")
 		t.large = space > 0
-		t.refuseIf(r.yes("in_memory"), "it is memory-optimized")
-		t.refuseIf(r.yes("file_table"), "it is a FileTable")
+		t.refuseIf(r.Yes("in_memory"), "it is memory-optimized")
+		t.refuseIf(r.Yes("file_table"), "it is a FileTable")
 		all = append(all, t)
 	}
 	slices.SortStableFunc(all, func(a, b userTable) int { return cmp.Compare(b.Bytes, a.Bytes) })

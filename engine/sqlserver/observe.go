@@ -24,7 +24,7 @@ func (b *build) Observe(ctx context.Context) ([]filewise.File, error) {
 	}
 	byName := map[string]row{}
 	for _, r := range rows {
-		byName[r.text("logical")] = r
+		byName[r.Text("logical")] = r
 	}
 	var files []filewise.File
 	for _, f := range asked {
@@ -67,22 +67,22 @@ func (b *build) compare(f file, r row) (filewise.File, error) {
 		return filewise.File{}, fmt.Errorf("%w: %s "+format, append([]any{filewise.ErrLayout, f.Path}, args...)...)
 	}
 	kind, group := f.place()
-	pages, sized := r.number("pages")
-	growth, _ := r.number("growth")
+	pages, sized := r.Number("pages")
+	growth, _ := r.Number("growth")
 	bytes := pages * page
 	dir := serverpath.Dir{System: b.server.identity.data.System}
 	switch {
-	case !dir.Same(r.text("path"), f.Path):
-		return differs("is %s on the server", r.text("path"))
-	case r.text("type") != kind || r.text("filegroup") != group:
-		return differs("is of type %s in filegroup %q, not %s in %q", r.text("type"), r.text("filegroup"), kind, group)
+	case !dir.Same(r.Text("path"), f.Path):
+		return differs("is %s on the server", r.Text("path"))
+	case r.Text("type") != kind || r.Text("filegroup") != group:
+		return differs("is of type %s in filegroup %q, not %s in %q", r.Text("type"), r.Text("filegroup"), kind, group)
 	case !sized || bytes < f.KB*kib:
 		return differs("has %d bytes, not %d", bytes, f.KB*kib)
-	case r.yes("percent_growth") || growth*page != f.GrowthKB*kib:
-		return differs("grows by %d pages (percent: %v), not by %d KiB", growth, r.yes("percent_growth"), f.GrowthKB)
+	case r.Yes("percent_growth") || growth*page != f.GrowthKB*kib:
+		return differs("grows by %d pages (percent: %v), not by %d KiB", growth, r.Yes("percent_growth"), f.GrowthKB)
 	}
 	found := filewise.File{Role: f.role, Volume: f.volume, Path: f.Path, Bytes: bytes, EngineBytes: &bytes}
-	if used, ok := r.number("used"); ok && f.role != filewise.RoleLog {
+	if used, ok := r.Number("used"); ok && f.role != filewise.RoleLog {
 		if used *= page; f.Logical != b.design.data[0].Logical { // its own pages hold no rows
 			used = max(used-fileExtents*extent, 0)
 		}

@@ -38,9 +38,9 @@ func (p fileProbe) Read(ctx context.Context) ([]filewise.Counter, error) {
 	}
 	var all []filewise.Counter
 	for _, r := range rows {
-		path := paths[r.text("logical")]
+		path := paths[r.Text("logical")]
 		for _, c := range counted {
-			if n, ok := r.number(c.column); ok && path != "" {
+			if n, ok := r.Number(c.column); ok && path != "" {
 				all = append(all, filewise.Counter{Name: c.name, Unit: c.unit, Value: float64(n) * c.factor, File: path})
 			}
 		}
@@ -81,8 +81,8 @@ func (p writingProbe) Read(ctx context.Context) ([]filewise.Counter, error) {
 	}
 	var all []filewise.Counter
 	for _, r := range rows {
-		c, known := writing[r.text("name")]
-		if n, ok := r.number("value"); known && ok {
+		c, known := writing[r.Text("name")]
+		if n, ok := r.Number("value"); known && ok {
 			c.Value = float64(n)
 			all = append(all, c)
 		}
@@ -111,7 +111,7 @@ func (p *memoryProbe) Read(ctx context.Context) ([]filewise.Counter, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
-	if target, ok := machine.number("target_kb"); ok && !p.last.IsZero() {
+	if target, ok := machine.Number("target_kb"); ok && !p.last.IsZero() {
 		since := now.Sub(p.last).Seconds()
 		p.sums[0], p.sums[1] = p.sums[0]+float64(target)*kib*since, p.sums[1]+since
 	}

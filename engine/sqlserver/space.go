@@ -66,9 +66,9 @@ func (s *externalServer) mounts(ctx context.Context) (map[string]room, error) {
 			continue
 		}
 		for _, r := range rows {
-			_, known := all[r.text("mount")]
-			if n, ok := r.number("available"); ok && r.text("mount") != "" && !known {
-				all[r.text("mount")] = room{n, section == "drives"}
+			_, known := all[r.Text("mount")]
+			if n, ok := r.Number("available"); ok && r.Text("mount") != "" && !known {
+				all[r.Text("mount")] = room{n, section == "drives"}
 			}
 		}
 	}

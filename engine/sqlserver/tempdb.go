@@ -36,10 +36,10 @@ func (s *externalServer) readTempdb(ctx context.Context) (t tempdb, err error) {
 		return t, s.login.explain(fmt.Errorf("files of tempdb: %w", err))
 	}
 	for _, r := range rows {
-		pages, _ := r.number("pages")
-		growth, _ := r.number("growth")
-		f := tempFile{logical: r.text("logical"), path: r.text("path"), bytes: pages * page, growth: growth * page,
-			percent: r.yes("percent_growth")}
+		pages, _ := r.Number("pages")
+		growth, _ := r.Number("growth")
+		f := tempFile{logical: r.Text("logical"), path: r.Text("path"), bytes: pages * page, growth: growth * page,
+			percent: r.Yes("percent_growth")}
 		f.steps = humanize.IBytes(uint64(f.growth))
 		if f.percent {
 			f.growth, f.steps = growth, fmt.Sprintf("%d %%", growth)
@@ -47,7 +47,7 @@ func (s *externalServer) readTempdb(ctx context.Context) (t tempdb, err error) {
 		t.files = append(t.files, f)
 	}
 	if m, err := ask(ctx, s.control, "machine", nil); err == nil {
-		t.cpus, _ = m.number("cpus")
+		t.cpus, _ = m.Number("cpus")
 	}
 	return t, nil
 }

@@ -44,33 +44,33 @@ func (m *migration) indexes(ctx context.Context, t *userTable) error {
 	}
 	at := map[int64]int{}
 	for _, r := range rows {
-		kind, _ := r.number("index_type")
-		name := r.text("index_name")
+		kind, _ := r.Number("index_type")
+		name := r.Text("index_name")
 		t.refuseIf(kind == typeHeap, "it has no clustered index, by which its rows could be moved: make one, or name other tables")
-		t.refuseIf(kind > typeNonclustered, "its index "+name+" is "+r.text("index_kind"))
-		t.refuseIf(strings.TrimSpace(r.text("space_type")) != "FG", cmpName(name)+" is partitioned, or not in a filegroup of rows")
-		if r.yes("disabled") {
+		t.refuseIf(kind > typeNonclustered, "its index "+name+" is "+r.Text("index_kind"))
+		t.refuseIf(strings.TrimSpace(r.Text("space_type")) != "FG", cmpName(name)+" is partitioned, or not in a filegroup of rows")
+		if r.Yes("disabled") {
 			continue // has no pages, and would be enabled
 		}
-		x := userIndex{name: name, space: r.text("space_name"), filter: r.text("filter"), unique: r.yes("is_unique"), options: optionsOf(r)}
-		x.id, _ = r.number("index_id")
-		pages, _ := r.number("index_pages")
+		x := userIndex{name: name, space: r.Text("space_name"), filter: r.Text("filter"), unique: r.Yes("is_unique"), options: optionsOf(r)}
+		x.id, _ = r.Number("index_id")
+		pages, _ := r.Number("index_pages")
 		x.bytes = pages * page
 		at[x.id] = len(t.indexes)
 		t.indexes = append(t.indexes, x)
 	}
 	rows, err = m.ask(ctx, "apply-columns", t.id)
 	for _, r := range rows {
-		id, _ := r.number("index_id")
+		id, _ := r.Number("index_id")
 		n, known := at[id]
 		if !known {
 			continue
 		}
-		column := ident(r.text("column_name"))
+		column := ident(r.Text("column_name"))
 		switch x := &t.indexes[n]; {
-		case r.yes("included"):
+		case r.Yes("included"):
 			x.included = append(x.included, column)
-		case r.yes("descending"):
+		case r.Yes("descending"):
 			x.keys = append(x.keys, column+" DESC")
 		default:
 			x.keys = append(x.keys, column)
@@ -89,19 +89,19 @@ func cmpName(index string) string {
 // optionsOf are an index's options that a new build would else set to the usual.
 func optionsOf(r row) []string {
 	var all []string
-	if n, _ := r.number("filled"); n > 0 && n < 100 {
+	if n, _ := r.Number("filled"); n > 0 && n < 100 {
 		all = append(all, fmt.Sprintf("FILLFACTOR = %d", n))
 	}
 	for _, o := range []struct {
 		is   bool
 		text string
-	}{{r.yes("padded"), "PAD_INDEX = ON"}, {r.yes("ignoring"), "IGNORE_DUP_KEY = ON"}, {!r.yes("row_locks"), "ALLOW_ROW_LOCKS = OFF"},
-		{!r.yes("page_locks"), "ALLOW_PAGE_LOCKS = OFF"}, {r.yes("sequential"), "OPTIMIZE_FOR_SEQUENTIAL_KEY = ON"}} {
+	}{{r.Yes("padded"), "PAD_INDEX = ON"}, {r.Yes("ignoring"), "IGNORE_DUP_KEY = ON"}, {!r.Yes("row_locks"), "ALLOW_ROW_LOCKS = OFF"},
+		{!r.Yes("page_locks"), "ALLOW_PAGE_LOCKS = OFF"}, {r.Yes("sequential"), "OPTIMIZE_FOR_SEQUENTIAL_KEY = ON"}} {
 		if o.is {
 			all = append(all, o.text)
 		}
 	}
-	if c := r.text("compressed"); c == "ROW" || c == "PAGE" {
+	if c := r.Text("compressed"); c == "ROW" || c == "PAGE" {
 		all = append(all, "DATA_COMPRESSION = "+c)
 	}
 	return all

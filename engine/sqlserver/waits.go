@@ -56,12 +56,12 @@ func (p *waitProbe) Sample(ctx context.Context, _ time.Duration) error {
 	}
 	p.looks++
 	for _, r := range rows {
-		name := r.text("name")
+		name := r.Text("name")
 		if p.seen[name] == nil {
 			p.seen[name] = map[string]int64{}
 		}
-		n, _ := r.number("waiting")
-		p.seen[name][r.text("kind")] += n
+		n, _ := r.Number("waiting")
+		p.seen[name][r.Text("kind")] += n
 	}
 	return nil
 }
@@ -88,10 +88,10 @@ func (p *waitProbe) Read(ctx context.Context) ([]filewise.Counter, error) {
 func (p *waitProbe) moved(rows []row) map[string]waited {
 	now, moved := make(map[sessionWait]waited, len(rows)), map[string]waited{}
 	for _, r := range rows {
-		session, _ := r.number("session")
-		ms, ok := r.number("time")
-		number, ok2 := r.number("waits")
-		if key := (sessionWait{session, r.text("name")}); ok && ok2 {
+		session, _ := r.Number("session")
+		ms, ok := r.Number("time")
+		number, ok2 := r.Number("waits")
+		if key := (sessionWait{session, r.Text("name")}); ok && ok2 {
 			now[key] = waited{float64(ms), float64(number)}
 			was := p.known[key]
 			if now[key].number < was.number {

@@ -16,8 +16,8 @@ const listed = 5
 // place (?, $1, …). columns tells those of a table, for rows that are inserted without
 // naming them; database is the one whose name is left out before a table's.
 func (r Rules) Shape(text, database string, columns func(table string) []string) filewise.Shape {
-	s := shaper{tokens: r.tokens(text), aliases: map[string]string{}}
-	if r.Qualified {
+	s := shaper{tokens: r.tokens(text), aliases: map[string]string{}, transact: r.Transact}
+	if r.Qualified || r.Transact {
 		s.dropDatabase(database)
 	}
 	s.findTables()
@@ -29,6 +29,25 @@ func (r Rules) Shape(text, database string, columns func(table string) []string)
 
 // lists are values one after the other, however many.
 var lists = regexp.MustCompile(`\?(?: ?, ?\?)+`)
+
+// Masked is a statement without its texts and most of its numbers, for servers that tell them:
+// variables stand for values that are the same, and ? for the others.
+func (r Rules) Masked(text string) string {
+	var b strings.Builder
+	s := r.Shape(text, "", nil)
+	for i, v := range s.Values {
+		b.WriteString(s.Pieces[i])
+		switch {
+		case v.Literal != "":
+			b.WriteString(v.Literal)
+		case v.Number > 0:
+			b.WriteString("@v" + strconv.Itoa(v.Number))
+		default:
+			b.WriteByte('?')
+		}
+	}
+	return b.String() + s.Pieces[len(s.Values)]
+}
 
 // Key is what is the same of a statement for all values.
 func (r Rules) Key(text string) string {
@@ -63,6 +82,8 @@ func (t token) is(words ...string) bool {
 // name is what it names; empty: it names nothing.
 func (t token) name() string {
 	switch {
+	case t.kind == tokenName && t.text[0] == '[':
+		return strings.ReplaceAll(strings.TrimSuffix(t.text[1:], "]"), "]]", "]")
 	case t.kind == tokenName:
 		quote := t.text[:1]
 		return strings.ReplaceAll(strings.Trim(t.text, quote), quote+quote, quote)
@@ -92,7 +113,7 @@ func (r Rules) tokens(text string) []token {
 		case p.kind == pieceNote:
 			spaced = true
 			continue
-		case p.kind == pieceQuoted && (p.text[0] == '`' || p.text[0] == '"' && !r.Backslash):
+		case p.kind == pieceQuoted && (p.text[0] == '`' || p.text[0] == '[' || p.text[0] == '"' && !r.Backslash):
 			t.kind = tokenName
 		case p.kind == pieceQuoted:
 			t.kind = tokenValue
@@ -111,8 +132,25 @@ func (r Rules) tokens(text string) []token {
 		}
 		all = append(all, t)
 	}
+	numberVariables(all)
 	return keepNumbers(all)
 }
+
+// numberVariables has the values of one variable be the same.
+func numberVariables(all []token) {
+	numbers := map[string]int{}
+	for i, t := range all {
+		if name := strings.ToLower(t.text); t.kind == tokenValue && name[0] == '@' {
+			if numbers[name] == 0 {
+				numbers[name] = len(numbers) + 1
+			}
+			all[i].number = numbers[name]
+		}
+	}
+}
+
+// reservedTransact are words of T-SQL that no column or table is called by without quotes.
+var reservedTransact = []string{"TOP", "PERCENT", "OUTPUT", "MERGE", "APPLY", "OPTION", "PIVOT", "UNPIVOT", "TABLESAMPLE"}
 
 // code divides plain code; spaced tells whether space stands before what follows it.
 func (r Rules) code(all []token, text string, spaced bool) ([]token, bool) {
@@ -132,12 +170,22 @@ func (r Rules) code(all []token, text string, spaced bool) ([]token, bool) {
 			n += digits(rest[1:])
 			t.kind = tokenValue
 			t.number, _ = strconv.Atoi(rest[1:n]) // too large a number is none
-		case r.Hash && c == '?':
+		case (r.Hash || r.Transact) && c == '?':
 			t.kind = tokenValue
+		case r.Transact && c == '@':
+			for n < len(rest) && (inName(rest[n]) || strings.IndexByte("@#$", rest[n]) >= 0) {
+				n++
+			}
+			if t.kind = tokenValue; strings.HasPrefix(rest, "@@") { // @@ROWCOUNT is the server's
+				t.kind = tokenKept
+			}
 		case r.Hash && strings.HasPrefix(rest, "..."):
 			n, t.kind = 3, tokenDots
 		case inName(c):
 			n, t.kind, t.folded = nameLength(rest), tokenWord, r.Dollar
+			if r.Transact && slices.Contains(reservedTransact, strings.ToUpper(rest[:n])) {
+				t.kind = tokenSign
+			}
 		default:
 			for _, sign := range []string{"<=", ">=", "<>", "!=", "::", "||", ":="} {
 				if strings.HasPrefix(rest, sign) {
@@ -155,7 +203,7 @@ func digits(text string) int { return len(text) - len(strings.TrimLeft(text, "01
 
 // sized are types with numbers in brackets.
 var sized = []string{"NUMERIC", "DECIMAL", "VARCHAR", "CHAR", "CHARACTER", "VARYING", "BIT", "TIMESTAMP", "TIME", "INTERVAL", "BINARY",
-	"DATETIME", "FLOAT"}
+	"DATETIME", "FLOAT", "NVARCHAR", "NCHAR", "VARBINARY", "DATETIME2", "DATETIMEOFFSET"}
 
 // keepNumbers has numbers that are no values stand: ORDER BY 1, numeric(10, 2).
 func keepNumbers(all []token) []token {
@@ -185,15 +233,27 @@ type shaper struct {
 	tables  []string
 	into    []string // the columns of rows that are inserted
 	intoOf  string   // their table
+	// transact: INSERT and DELETE may go without INTO and FROM, and names are the same whatever
+	// their case.
+	transact bool
 }
 
-// dropDatabase leaves out the database's name before a dot.
+// dropDatabase leaves out the database's name before a dot; in T-SQL that of db.schema.table
+// and db..table.
 func (s *shaper) dropDatabase(database string) {
+	same := func(name string) bool { return name == database || s.transact && strings.EqualFold(name, database) }
 	for i := 0; i+2 < len(s.tokens); i++ {
-		if database != "" && s.tokens[i].name() == database && s.tokens[i+1].is(".") {
-			s.tokens[i+2].spaced = s.tokens[i].spaced
-			s.tokens = slices.Delete(s.tokens, i, i+2)
+		if database == "" || !same(s.tokens[i].name()) || !s.tokens[i+1].is(".") || s.at(i-1).is(".") {
+			continue
 		}
+		n := 2
+		if s.at(i + 2).is(".") {
+			n = 3
+		} else if s.transact && !s.at(i+3).is(".") {
+			continue
+		}
+		s.tokens[i+n].spaced = s.tokens[i].spaced
+		s.tokens = slices.Delete(s.tokens, i, i+n)
 	}
 }
 
@@ -226,17 +286,30 @@ func (s *shaper) findTables() {
 		case t.is("FROM", "JOIN", "INTO", "UPDATE"):
 			s.table(i + 1)
 			listing, at = t.is("FROM", "UPDATE"), depth
+		case s.bare(i):
+			s.table(i + 1)
 		case t.is("WHERE", "SET", "ON", "GROUP", "ORDER", "LIMIT", "SELECT", "VALUES", "USING"):
 			listing = false
 		case t.is(",") && listing && depth == at:
 			s.table(i + 1)
 		}
 	}
+	if s.transact { // UPDATE x … FROM t AS x names no table x
+		s.tables = slices.DeleteFunc(s.tables, func(name string) bool { return s.aliases[s.called(name)] != name })
+	}
+}
+
+// bare tells whether a table follows what is usually followed by INTO or FROM.
+func (s *shaper) bare(i int) bool {
+	return s.transact && s.tokens[i].is("INSERT", "MERGE", "DELETE") && (s.at(i+1).name() != "" || s.at(i+1).is("TOP"))
 }
 
 func (s *shaper) table(i int) {
 	for i < len(s.tokens) && s.tokens[i].is("ONLY", "LATERAL", "IGNORE", "LOW_PRIORITY") {
 		i++
+	}
+	if s.at(i).is("TOP") && s.at(i+1).is("(") {
+		i = s.closing(i+1) + 1
 	}
 	name, end := s.path(i)
 	if name == "" {
@@ -245,25 +318,32 @@ func (s *shaper) table(i int) {
 	if !slices.Contains(s.tables, name) {
 		s.tables = append(s.tables, name)
 	}
-	s.aliases[name] = name
-	s.aliases[name[strings.LastIndex(name, ".")+1:]] = name
+	s.aliases[s.called(name)] = name
+	s.aliases[s.called(name[strings.LastIndex(name, ".")+1:])] = name
 	if end < len(s.tokens) && s.tokens[end].is("AS") {
 		end++
 	}
 	if end < len(s.tokens) {
 		if alias := s.tokens[end].name(); alias != "" {
-			s.aliases[alias] = name
+			s.aliases[s.called(alias)] = name
 		}
 	}
+}
+
+func (s *shaper) called(name string) string {
+	if s.transact {
+		return strings.ToLower(name)
+	}
+	return name
 }
 
 // findInserted finds the columns of INSERT INTO t (…) VALUES.
 func (s *shaper) findInserted(columns func(string) []string) {
 	for i, t := range s.tokens {
-		if !t.is("INTO") {
+		name, end := s.path(i + 1)
+		if !t.is("INTO") && !(s.bare(i) && name != "") {
 			continue
 		}
-		name, end := s.path(i + 1)
 		s.intoOf = name
 		if end < len(s.tokens) && s.tokens[end].is("(") {
 			for _, x := range s.tokens[end+1 : s.closing(end)] {

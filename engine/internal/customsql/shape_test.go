@@ -35,6 +35,15 @@ func TestShape(t *testing.T) {
 		{mysql, "INSERT INTO `t` ( `a` , `b` , `c` ) VALUES ( ? , NOW ( ) , ? )",
 			"INSERT INTO `t` ( `a` , `b` , `c` ) VALUES( <t.a insert> , NOW( ) , <t.c insert> )"},
 		{mysql, `SELECT "text" FROM t # comment`, "SELECT <. > FROM t"},
+		{transact, "SELECT TOP (10) @@ROWCOUNT FROM [dbo].[Or]]ders] AS O WITH (NOLOCK) WHERE o.[Id] = @id AND status=N'open' AND @Id < o.day",
+			"SELECT TOP (<. limit>) @@ROWCOUNT FROM [dbo].[Or]]ders] AS O WITH (NOLOCK) WHERE o.[Id] = <dbo.Or]ders.Id equal> AND " +
+				"status=<dbo.Or]ders.status equal> AND <dbo.Or]ders.day lower> < o.day"},
+		{transact, "INSERT Shop.dbo.t (a, b) OUTPUT inserted.a VALUES (1, @x)",
+			"INSERT dbo.t (a, b) OUTPUT inserted.a VALUES (<dbo.t.a insert>, <dbo.t.b insert>)"},
+		{transact, "UPDATE o SET n += 1, d = DATEADD(day, 7, @d) FROM shop..t o WHERE o.k = 5 OPTION (MAXDOP 1)",
+			"UPDATE o SET n += <t.n add>, d = DATEADD(day, <. >, <. >) FROM t o WHERE o.k = <t.k equal> OPTION (MAXDOP <. >)"},
+		{transact, "DELETE TOP (@n) t WHERE a IN (?, ?) ORDER BY a OFFSET 5 ROWS FETCH NEXT 7 ROWS ONLY",
+			"DELETE TOP (<. limit>) t WHERE a IN (<t.a other>, <t.a other>) ORDER BY a OFFSET <. offset> ROWS FETCH NEXT <. limit> ROWS ONLY"},
 	} {
 		s := x.rules.Shape(x.text, "shop", columns)
 		if got := shown(s); got != x.want {
@@ -49,4 +58,19 @@ func shown(s filewise.Shape) string {
 		fmt.Fprintf(&b, "%s<%s.%s %s>", s.Pieces[i], v.Table, v.Column, v.Use)
 	}
 	return b.String() + s.Pieces[len(s.Values)]
+}
+
+// What a server tells with its values is masked, but for what bounds rows, and the same for all
+// values; variables keep which are the same.
+func TestMasked(t *testing.T) {
+	for text, want := range map[string]string{
+		"SELECT TOP (10) CONVERT(varchar(10), d, 120) FROM t WHERE m = N'ada@example' AND n = 5 AND p = f(4111111) AND (@B = x OR @b > 1)": "" +
+			"SELECT TOP (10) CONVERT(varchar(10), d, 120) FROM t WHERE m = ? AND n = ? AND p = f(?) AND (@v1 = x OR @v1 > ?)",
+		"INSERT t VALUES (5, 'x')": "INSERT t VALUES (?, ?)",
+	} {
+		got := transact.Masked(text)
+		if again := transact.Masked(got); got != want || again != want {
+			t.Errorf("%s\nbecomes %s\nagain   %s\nnot     %s", text, got, again, want)
+		}
+	}
 }

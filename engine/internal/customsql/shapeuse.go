@@ -18,7 +18,9 @@ func (s *shaper) use() {
 			setting = false
 		case t.kind == tokenValue:
 			t.use = s.useOf(i, setting)
-			if u := t.use.Use; t.literal() && (u == filewise.UseLimit || u == filewise.UseSpan || u == filewise.UseOffset) {
+			u := t.use.Use
+			constant := s.transact && u == filewise.UseNone && len(t.text) < 6 && t.text[0] >= '0' && t.text[0] <= '9'
+			if t.literal() && (u == filewise.UseLimit || u == filewise.UseSpan || u == filewise.UseOffset || constant) {
 				t.use.Literal = t.text
 			}
 		}
@@ -26,7 +28,7 @@ func (s *shaper) use() {
 }
 
 // literal tells whether it is a value's own text.
-func (t token) literal() bool { return t.kind == tokenValue && t.text[0] != '?' && t.text[0] != '$' }
+func (t token) literal() bool { return t.kind == tokenValue && strings.IndexByte("?$@", t.text[0]) < 0 }
 
 // at is a token; beyond the ends there is an empty one.
 func (s *shaper) at(i int) token {
@@ -44,7 +46,7 @@ func (s *shaper) useOf(i int, setting bool) filewise.ValueUse {
 		before--
 	}
 	switch t := s.at(before); {
-	case t.is("LIMIT"):
+	case t.is("LIMIT", "TOP"), t.is("(") && s.at(before-1).is("TOP"), t.is("NEXT", "FIRST") && s.at(before-1).is("FETCH"):
 		return filewise.ValueUse{Use: filewise.UseLimit}
 	case t.is(",") && s.at(before-1).use.Use == filewise.UseLimit: // LIMIT offset, rows
 		s.tokens[before-1].use.Use = filewise.UseOffset
@@ -59,6 +61,8 @@ func (s *shaper) useOf(i int, setting bool) filewise.ValueUse {
 		u := s.at(before - 1).use
 		u.Use = filewise.UseUpper
 		return u
+	case s.transact && t.is("=") && s.at(before-1).is("+", "-"):
+		return s.column(before-2, filewise.UseAdd)
 	case t.is(comparing...):
 		return s.compared(before, setting)
 	case t.is("+", "-") && s.at(before-1).name() != "":
@@ -131,7 +135,7 @@ func (s *shaper) column(end int, use filewise.Use) filewise.ValueUse {
 		return u
 	}
 	if s.at(end - 1).is(".") {
-		u.Table = s.aliases[s.at(end-2).name()]
+		u.Table = s.aliases[s.called(s.at(end-2).name())]
 	} else if len(s.tables) == 1 {
 		u.Table = s.tables[0]
 	}
@@ -153,6 +157,9 @@ func (s *shaper) inList(i int) filewise.ValueUse {
 	case before.is("VALUES", "VALUE", ",") && (s.at(i-1).is("(", ",", "-") && s.at(i+1).is(")", ",")):
 		if n := s.items(open+1, i) - 1; n < len(s.into) {
 			return filewise.ValueUse{Table: s.intoOf, Column: s.into[n], Use: filewise.UseInsert}
+		}
+		if s.transact {
+			return filewise.ValueUse{Use: filewise.UseInsert}
 		}
 	}
 	return filewise.ValueUse{}

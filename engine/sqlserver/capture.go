@@ -1,0 +1,35 @@
+package sqlserver
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"filewise"
+	"filewise/engine/sqlserver/internal/capturing"
+)
+
+// Watch opens a database of the user's, and only asks.
+func (e Engine) Watch(ctx context.Context, t filewise.Target, database string) (filewise.Watcher, error) {
+	opened, err := e.Open(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	s := opened.(*externalServer)
+	w := &capturing.Watcher{Banner: s.identity.banner(), Database: database, In: s.login.pool(database, appName, 1), Rules: customRules,
+		Ident: ident, Numbers: numbers, Explain: s.login.explain, Grant: grantTo(grantView, s.identity.login), Shut: s.Close}
+	w.Look(ctx)
+	return w, nil
+}
+
+// banner is product, version and edition.
+func (i identity) banner() string {
+	return fmt.Sprintf("SQL Server %s (%s %s), %s", i.version, i.versionText, i.level, i.edition)
+}
+
+// ReadLog refuses.
+func (Engine) ReadLog(r io.Reader, _ string, _ func(filewise.LoggedStatement)) error {
+	return capturing.ReadLog(r)
+}
+
+var _ filewise.Capturer = Engine{}

@@ -1,0 +1,230 @@
+// Package capturing tells what the clients of a SQL Server database do. SQL Server has no session
+// that only reads: nothing but SELECT is sent, and statements to be described, not executed.
+package capturing
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"filewise"
+	"filewise/engine/internal/customsql"
+	"filewise/engine/internal/inspecting"
+	"filewise/engine/internal/sqlfile"
+	"filewise/engine/sqlserver/internal/result"
+)
+
+//go:embed capture.sql
+var text string
+
+// Queries are all that is asked.
+var Queries = sqlfile.Must(sqlfile.Parse("capture.sql", text, nil))
+
+// Watcher watches one database.
+type Watcher struct {
+	Banner, Database string
+	In               *sql.DB // one connection, in the database
+	Rules            customsql.Rules
+	// Ident quotes a name, Numbers are the server's of an error, and Explain says what to do about one.
+	Ident   func(string) string
+	Numbers func(error) []int
+	Explain func(error) error
+	// Grant lets the account see what it is denied.
+	Grant string
+	Shut  func() error // the server's other connections
+
+	section, source string // what counts the statements
+}
+
+// Server is product and version, and what counts.
+func (w *Watcher) Server() string { return w.Banner + w.source }
+
+// Close ends the connections.
+func (w *Watcher) Close() error { return errors.Join(w.In.Close(), w.Shut()) }
+
+func (w *Watcher) ask(ctx context.Context, section string, vars map[string]any, args ...any) ([]result.Row, error) {
+	ctx, cancel := context.WithTimeout(ctx, inspecting.Patience)
+	defer cancel()
+	statement, err := Queries.Statement(section, vars)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := result.Query(ctx, w.In, statement, args...)
+	if err != nil {
+		return nil, w.Explain(fmt.Errorf("%s of database %s: %w", section, w.Database, err))
+	}
+	return rows, nil
+}
+
+// storing is the state of a Query Store that counts.
+const storing = 2
+
+// Look finds what counts statements: the Query Store where it is on, else the cache of plans, which forgets.
+func (w *Watcher) Look(ctx context.Context) {
+	w.section = "counted-cache"
+	w.source = "; by the plans in its cache, which forgets those that it has no room for: the Query Store counts all"
+	store, err := w.ask(ctx, "store", nil)
+	if err != nil || len(store) != 1 || number(store[0], "state") != storing {
+		return
+	}
+	w.section, w.source = "counted-store", "; by its Query Store"
+	if mode := store[0].Text("mode"); mode != "ALL" {
+		w.source += " (QUERY_CAPTURE_MODE " + mode + ": what is seldom and cheap is not counted)"
+	}
+}
+
+// Counted reads what was counted.
+func (w *Watcher) Counted(ctx context.Context) ([]filewise.CountedStatement, error) {
+	rows, err := w.ask(ctx, w.section, nil)
+	if err != nil && filewise.RemedyOf(err) == "" {
+		err = filewise.Errorf(filewise.CodeUsage, w.Grant, "what the statements do cannot be read: %w", err)
+	}
+	sum := map[string]*filewise.CountedStatement{} // of one text without its values
+	for _, r := range rows {
+		s := filewise.CountedStatement{Text: w.Rules.Masked(undeclared(r.Text("text")))}
+		if s.ID = s.Text; s.Text == "" {
+			s.ID, s.Hidden = "hidden", "its text is hidden: it is encrypted, or "+w.Grant
+		}
+		known := sum[s.ID]
+		if known == nil {
+			known = &s
+			sum[s.ID] = known
+		}
+		for name, to := range map[string]*float64{"calls": &known.Calls, "microseconds": &known.Seconds, "rows_read": &known.Rows} {
+			n, _ := r.Number(name)
+			*to += float64(n)
+		}
+	}
+	var all []filewise.CountedStatement
+	for _, s := range sum {
+		s.Seconds /= 1e6
+		all = append(all, *s)
+	}
+	slices.SortFunc(all, func(a, b filewise.CountedStatement) int { return cmp.Compare(a.ID, b.ID) })
+	return all, err
+}
+
+// undeclared is a statement without the declaration of its parameters, (@p1 int,@p2 nvarchar(40))SELECT ….
+func undeclared(text string) string {
+	if !strings.HasPrefix(text, "(@") {
+		return text
+	}
+	depth := 0
+	for i, c := range text {
+		switch c {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return text[i+1:]
+			}
+		}
+	}
+	return text
+}
+
+// Sessions counts those of the database.
+func (w *Watcher) Sessions(ctx context.Context) (active, connected int, err error) {
+	rows, err := w.ask(ctx, "sessions", nil)
+	if err != nil || len(rows) != 1 {
+		return 0, 0, err
+	}
+	working, _ := rows[0].Number("active")
+	all, _ := rows[0].Number("connected")
+	return int(working), int(all), nil
+}
+
+// Shape has the server describe a statement with its values taken out: it says of what types these are.
+func (w *Watcher) Shape(ctx context.Context, statement string) (filewise.Shape, error) {
+	var asked error
+	s := w.Rules.Shape(statement, w.Database, func(table string) (names []string) {
+		id, err := w.find(ctx, table)
+		if err == nil && id != nil {
+			var rows []result.Row
+			rows, err = w.ask(ctx, "columns", nil, number(id, "id"))
+			for _, r := range rows {
+				if !r.Yes("made") {
+					names = append(names, r.Text("column_name"))
+				}
+			}
+		}
+		asked = err
+		return names
+	})
+	if asked != nil {
+		return s, asked
+	}
+	tried, variables := w.tried(s)
+	words := w.Rules.Words(tried)
+	if assigns(words) {
+		return s, errors.New("it sets a variable, which other statements of its batch read")
+	}
+	if what, _ := w.Rules.Guard(words, false); what != "" {
+		return s, fmt.Errorf("%s is refused in a study", what)
+	}
+	tried, err := w.Rules.Adapt(tried, false)
+	if err != nil {
+		return s, err
+	}
+	rows, err := w.ask(ctx, "describe", nil, tried)
+	for _, r := range rows {
+		name, _, _ := strings.Cut(r.Text("suggested_system_type_name"), "(")
+		if i, ok := variables[r.Text("name")]; ok && s.Values[i].Use != filewise.UseLimit {
+			s.Values[i].Type = kindOf(name)
+		}
+	}
+	if w.undescribed(err) {
+		err = nil
+	}
+	return s, err
+}
+
+// tried is a shape with variables in the place of its values, and which value each stands for.
+func (w *Watcher) tried(s filewise.Shape) (text string, variables map[string]int) {
+	variables = map[string]int{}
+	for i, v := range s.Values {
+		said := v.Literal
+		if said == "" {
+			said = fmt.Sprintf("@fw%d", i+1)
+			variables[said] = i
+		}
+		text += s.Pieces[i] + said
+	}
+	return text + s.Pieces[len(s.Values)], variables
+}
+
+// undescribed tells that a statement is right, and that no more can be said: the type of a variable
+// cannot be told (11502 to 11530; 11501 is a mistake), or the account may not execute it (229, 230),
+// since it changes rows.
+func (w *Watcher) undescribed(err error) bool {
+	numbers := w.Numbers(err)
+	if slices.Contains(numbers, 229) || slices.Contains(numbers, 230) {
+		return true
+	}
+	return !slices.Contains(numbers, 11501) && slices.ContainsFunc(numbers, func(n int) bool { return n > 11501 && n <= 11530 })
+}
+
+// assigns tells whether a statement gives a variable a value: SELECT @x = …, or UPDATE t SET @x = ….
+func assigns(words []customsql.Word) bool {
+	for i := 1; i+1 < len(words); i++ {
+		variable := strings.HasPrefix(words[i].Text, "@") && !words[i].Quoted
+		if variable && words[i+1].Is("=") && words[i-1].Is("SELECT", "SET", ",", ")", "DISTINCT") {
+			return true
+		}
+	}
+	return false
+}
+
+// ReadLog refuses: a trace is no text.
+func ReadLog(io.Reader) error {
+	return filewise.Errorf(filewise.CodeUsage, "leave --log out, and have the Query Store count: ALTER DATABASE … SET QUERY_STORE = ON",
+		"a log of SQL Server, whose traces are no text: %w", filewise.ErrUnsupported)
+}
+
+var _ filewise.Watcher = (*Watcher)(nil)

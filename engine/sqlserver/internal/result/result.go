@@ -1,0 +1,58 @@
+// Package result reads what SQL Server returns, by the names of its columns.
+package result
+
+import (
+	"context"
+	"strconv"
+
+	"filewise/engine/internal/sqlrows"
+)
+
+// Row is one row of a result.
+type Row map[string]any
+
+// Text is empty where the server says NULL.
+func (r Row) Text(name string) string {
+	switch v := r[name].(type) {
+	case string:
+		return v
+	case []byte:
+		return string(v)
+	}
+	return ""
+}
+
+// Number is a whole number; ok is false where the server says NULL.
+func (r Row) Number(name string) (n int64, ok bool) {
+	n, ok = r[name].(int64)
+	return n, ok
+}
+
+// Whole is a whole number that the server may send as numeric.
+func (r Row) Whole(name string) (int64, bool) {
+	if n, ok := r.Number(name); ok {
+		return n, true
+	}
+	n, err := strconv.ParseInt(r.Text(name), 10, 64)
+	return n, err == nil
+}
+
+// Yes tells whether it is 1.
+func (r Row) Yes(name string) bool {
+	n, _ := r.Number(name)
+	return n == 1
+}
+
+// Query reads a statement's rows, always to the end: closing a result early makes
+// the driver cancel the statement on the server.
+func Query(ctx context.Context, on sqlrows.Querier, statement string, args ...any) ([]Row, error) {
+	var all []Row
+	err := sqlrows.Each(ctx, on, func(columns []string, values []any) {
+		r := Row{}
+		for i, name := range columns {
+			r[name] = values[i]
+		}
+		all = append(all, r)
+	}, statement, args...)
+	return all, err
+}
