@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/report"
 )
 
 // HostRun is a run that speaks for the host that it was measured on.
@@ -73,18 +72,18 @@ func HostRuns(ctx context.Context, path string, args, filters []string, read fun
 	return out, nil
 }
 
-// Across is what runs of one experiment on at least two hosts say together. Of several
+// PoolHosts is what runs of one experiment on at least two hosts say together. Of several
 // runs with one host and the same tags the newest counts. Runs that differ in what has to
 // be equal are refused with code usage, unless meant names it.
-func Across(runs []HostRun, confidence float64, meant []string) (report.Across, error) {
-	var hosts []report.AcrossHost
+func PoolHosts(runs []HostRun, confidence float64, meant []string) (Across, error) {
+	var hosts []AcrossHost
 	var left, differ []string
 	newest := newestOf(runs, &left)
 	for i, r := range newest {
 		if i > 0 {
 			ds, err := alike(newest[0], r, meant)
 			if err != nil {
-				return report.Across{}, err
+				return Across{}, err
 			}
 			for _, d := range ds {
 				if !slices.Contains(differ, d) {
@@ -94,16 +93,16 @@ func Across(runs []HostRun, confidence float64, meant []string) (report.Across, 
 		}
 		d, err := r.Data()
 		if err != nil {
-			return report.Across{}, err
+			return Across{}, err
 		}
-		hosts = append(hosts, report.AcrossHost{Name: nameAmong(r, newest), Tags: r.labels(), Run: r.Ref, Data: d})
+		hosts = append(hosts, AcrossHost{Name: nameAmong(r, newest), Tags: r.labels(), Run: r.Ref, Data: d})
 	}
 	if len(hosts) < 2 {
-		return report.Across{}, filewise.Errorf(filewise.CodeUsage, "name runs or bundles of two hosts or more; "+
+		return Across{}, filewise.Errorf(filewise.CodeUsage, "name runs or bundles of two hosts or more; "+
 			"run --tag host=NAME says where a run was measured", "%s tell of %s only: %s", filewise.Counted(len(runs), "run"),
 			filewise.Counted(len(hosts), "host"), strings.Join(left, "; "))
 	}
-	a, err := report.NewAcross(hosts, confidence)
+	a, err := NewAcross(hosts, confidence)
 	a.Left, a.Meant = append(a.Left, left...), append(a.Meant, differ...)
 	return a, err
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"filewise/report"
+	"filewise/internal/say"
 	"filewise/report/chart"
 	"filewise/report/document"
 )
@@ -127,7 +127,7 @@ func (c Comparison) latency(id string, f FamilyChanges) document.Section {
 	if len(bars) == 0 {
 		return document.Section{ID: id}
 	}
-	axes := chart.Axes{Over: "p99", Number: func(ns float64) string { return report.Took(time.Duration(ns)) }}
+	axes := chart.Axes{Over: "p99", Number: func(ns float64) string { return say.Human(time.Duration(ns)) }}
 	return document.Section{ID: id, Name: title, Title: title, Blocks: []document.Block{
 		document.OnPages(document.Figure{ID: id + "-chart", Drawings: []document.Drawing{{SVG: chart.Bars(bars, 14, axes,
 			"p99 before and after; the table below has the numbers.")}}}),
@@ -187,19 +187,19 @@ func arrow(before, after string) string {
 
 func number(x *float64) string {
 	if x == nil {
-		return report.Number(math.NaN())
+		return say.Absent
 	}
-	return report.Number(*x)
+	return say.Sig3(*x)
 }
 
 func took(ns *int64) string {
 	if ns == nil {
-		return report.Number(math.NaN())
+		return say.Absent
 	}
-	return report.Took(time.Duration(*ns))
+	return say.Human(time.Duration(*ns))
 }
 
 func intervalText(percent, low, high *float64) string {
 	x := logOf(percent, low, high)
-	return report.Interval(x.Effect, x.Lo, x.Hi)
+	return say.Interval(x.Effect, x.Lo, x.Hi)
 }

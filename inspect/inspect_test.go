@@ -165,6 +165,10 @@ func TestNothing(t *testing.T) {
 }
 
 func TestShell(t *testing.T) {
+	if got := Shell([]string{"filewise", "run", "--volume", "a=/my disk/it's", "", "--seed", "7"}); got !=
+		`filewise run --volume 'a=/my disk/it'\''s' '' --seed 7` {
+		t.Error(got)
+	}
 	if got := Shell([]string{"filewise", "run", "--target", "postgres://a@h/d?x=1",
 		"it's $HOME"}); got != `filewise run --target 'postgres://a@h/d?x=1' 'it'\''s $HOME'` {
 		t.Error(got)

@@ -7,14 +7,15 @@ import (
 	"strings"
 	"testing"
 
+	"filewise/archive"
 	"filewise/report"
 	"filewise/verdict"
 )
 
 // fleet are hosts on which 8 files gain, and some on network storage where they lose.
-func fleet(t *testing.T, gains, loses int) []report.AcrossHost {
+func fleet(t *testing.T, gains, loses int) []archive.AcrossHost {
 	t.Helper()
-	var out []report.AcrossHost
+	var out []archive.AcrossHost
 	for i := range gains + loses {
 		p, w := samplePlan(), gentle()
 		p.Seed, p.Layouts, p.Goal, w.Fail = uint64(i+1), p.Layouts[:4], verdict.GoalVerdicts, [2]int{}
@@ -28,14 +29,14 @@ func fleet(t *testing.T, gains, loses int) []report.AcrossHost {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, report.AcrossHost{Name: fmt.Sprintf("db%d", i+1), Tags: []string{"storage=" + storage}, Run: fmt.Sprint(i + 1),
+		out = append(out, archive.AcrossHost{Name: fmt.Sprintf("db%d", i+1), Tags: []string{"storage=" + storage}, Run: fmt.Sprint(i + 1),
 			Data: sampleData(p, trials, j)})
 	}
 	return out
 }
 
 func TestAcrossTellsHostsApart(t *testing.T) {
-	a, err := report.NewAcross(fleet(t, 5, 3), 0.95)
+	a, err := archive.NewAcross(fleet(t, 5, 3), 0.95)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +71,7 @@ func sameHosts(got, want string) bool {
 }
 
 func TestAcrossInEveryFormat(t *testing.T) {
-	a, err := report.NewAcross(fleet(t, 3, 3), 0.95)
+	a, err := archive.NewAcross(fleet(t, 3, 3), 0.95)
 	if err != nil {
 		t.Fatal(err)
 	}

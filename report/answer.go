@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"filewise/internal/say"
 	"filewise/report/document"
 )
 
@@ -51,7 +52,7 @@ func (v view) answerRest() document.Block {
 	if n := len(all) - mostWarnings; n > 0 {
 		more = fmt.Sprintf("%d more in the report: ", n)
 	}
-	rest := joined(" ", v.stopped(), more+v.showCommand()+", or --full here.")
+	rest := say.Joined(" ", v.stopped(), more+v.showCommand()+", or --full here.")
 	if v.Rejudged {
 		rest = v.storedVerdict()
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"filewise/experiment"
+	"filewise/internal/say"
 	"filewise/report/document"
 	"filewise/verdict"
 )
@@ -54,7 +55,7 @@ func (v view) besidePublished() *asPublished {
 	}
 	if v.windowed() {
 		out.Average += fmt.Sprintf(" Times are of %d %s each, by what was done in a window of %s.", workTimed, v.Unit,
-			human(v.Scenario.Design.Window))
+			say.Human(v.Scenario.Design.Window))
 	}
 	var differ, open []string
 	for _, f := range v.parts {
@@ -91,7 +92,7 @@ func (v view) asPublished() []document.Block {
 	}
 	var all []runsRow
 	for _, t := range a.Tables {
-		caption := sentence(joined(": ", t.Family, "the article’s kind of table"))
+		caption := say.Sentence(say.Joined(": ", t.Family, "the article’s kind of table"))
 		if t.Note != "" {
 			caption += ". " + t.Note
 		}
@@ -183,8 +184,8 @@ func (v view) runs(a experiment.AsPublished) (runsTable, string) {
 				best = i
 			}
 		}
-		sound := joined("; ", r.differenceText(), notBaseline(r.markText()))
-		t.Rows = append(t.Rows, runsRow{Layout: r.Name, Runs: strconv.Itoa(len(took)), Average: absent, Against: absent, Sound: sound})
+		sound := say.Joined("; ", r.differenceText(), notBaseline(r.markText()))
+		t.Rows = append(t.Rows, runsRow{Layout: r.Name, Runs: strconv.Itoa(len(took)), Average: say.Absent, Against: say.Absent, Sound: sound})
 	}
 	if measured < 2 {
 		best = -1 // an interrupted run: there was nothing to be better than
@@ -193,12 +194,12 @@ func (v view) runs(a experiment.AsPublished) (runsTable, string) {
 		if averages[i] <= 0 {
 			continue
 		}
-		t.Rows[i].Average, t.Rows[i].Best = human(averages[i]), i == best
+		t.Rows[i].Average, t.Rows[i].Best = say.Human(averages[i]), i == best
 		switch {
 		case i == v.Base:
 			t.Rows[i].Against = "baseline"
 		case v.Base >= 0 && averages[v.Base] > 0:
-			t.Rows[i].Against = signed(100*(float64(averages[i])/float64(averages[v.Base])-1)) + " % time"
+			t.Rows[i].Against = say.Signed(100*(float64(averages[i])/float64(averages[v.Base])-1)) + " % time"
 		}
 	}
 	if best < 0 {

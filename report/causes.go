@@ -3,6 +3,7 @@ package report
 import (
 	"slices"
 
+	"filewise/internal/say"
 	"filewise/report/document"
 )
 
@@ -38,7 +39,7 @@ func (v view) why() []document.Block {
 	if len(all) <= mostDetailed {
 		for _, f := range all {
 			said := f.Blocks[0].(document.List)
-			out = append(out, document.OnTerminal(document.Text(joined(", ", "Why", f.Summary)+": "+joined(" ", said...))))
+			out = append(out, document.OnTerminal(document.Text(say.Joined(", ", "Why", f.Summary)+": "+say.Joined(" ", said...))))
 		}
 	}
 	in := document.Paper
@@ -54,7 +55,7 @@ func (v view) whyOnPaper(all []document.Fold) []document.Block {
 		said := f.Blocks[0].(document.List)
 		switch {
 		case len(all) > mostOpen:
-			f.Summary, f.Blocks = joined(": ", f.Summary, said[0]), []document.Block{said[1:]}
+			f.Summary, f.Blocks = say.Joined(": ", f.Summary, said[0]), []document.Block{said[1:]}
 			out = append(out, f)
 		case f.Summary != "":
 			out = append(out, document.Heading(f.Summary), said)

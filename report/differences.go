@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"filewise/experiment"
+	"filewise/internal/say"
 	"filewise/report/document"
 )
 
@@ -146,7 +147,7 @@ func (v view) overviewLines() document.Table {
 // baselineText is what the baseline's typical trial did.
 func (v view) baselineText() string {
 	if v.Base < 0 {
-		return absent
+		return say.Absent
 	}
 	return v.speedText(v.Rows[v.Base])
 }

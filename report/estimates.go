@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"filewise/internal/say"
 	"filewise/report/chart"
 	"filewise/report/document"
 	"filewise/workload"
@@ -13,20 +14,20 @@ import (
 // estimateOf is a layout's line; ok is false where nothing is known of it. What is
 // not resolvable has no place on the scale: it says so in words.
 func estimateOf(r row, name string) (m chart.Estimate, ok bool) {
-	if !r.Judged || !known(r.Estimate.Effect) {
+	if !r.Judged || !say.Known(r.Estimate.Effect) {
 		return chart.Estimate{}, false
 	}
 	e := r.Estimate
 	m = chart.Estimate{
-		Name: name, Class: "c-" + r.markClass(), Label: joined(" · ", difference(e.Effect), r.markText(), r.droppedText()),
+		Name: name, Class: "c-" + r.markClass(), Label: say.Joined(" · ", say.Difference(e.Effect), r.markText(), r.droppedText()),
 		X: e.Effect, Lo: e.Lo, Hi: e.Hi, Raw: e.RawEffect,
 	}
-	m.Tip = joined(": ", name, joined(", ", r.differenceText(), r.markText()))
+	m.Tip = say.Joined(": ", name, say.Joined(", ", r.differenceText(), r.markText()))
 	switch {
 	case r.Baseline:
-		m.Label = joined(" · ", "baseline", notBaseline(r.markText()))
+		m.Label = say.Joined(" · ", "baseline", notBaseline(r.markText()))
 		m.Lo, m.Hi, m.Raw = nan, nan, nan
-	case unresolvable(e.Lo, e.Hi):
+	case say.Unresolvable(e.Lo, e.Hi):
 		m.Label = "not resolvable"
 		m.X, m.Lo, m.Hi, m.Raw = nan, nan, nan, nan
 	}
@@ -48,7 +49,7 @@ func (v view) estimatesFigure() document.Figure {
 	drawn := false
 	for _, r := range v.Rows {
 		if m, ok := estimateOf(r, r.Name); ok {
-			drawn = drawn || known(m.X) && !r.Baseline
+			drawn = drawn || say.Known(m.X) && !r.Baseline
 			rows = append(rows, m)
 			e.Include(m.X, m.Lo, m.Hi, m.Raw)
 		}
@@ -76,11 +77,11 @@ func (v view) effects(factor bool) chart.Effects {
 func (v view) pointsOf() []chart.Point {
 	var out []chart.Point
 	for _, r := range v.Rows {
-		m, ok := estimateOf(r, joined(", ", v.Name, r.Name))
+		m, ok := estimateOf(r, say.Joined(", ", v.Name, r.Name))
 		if r.Baseline && r.Judged {
 			m.X, ok = 0, true
 		}
-		if ok && known(m.X) {
+		if ok && say.Known(m.X) {
 			out = append(out, chart.Point{N: v.Scenario.NumberOf(r.Layout), X: m.X, Lo: m.Lo, Hi: m.Hi, Class: m.Class, Tip: m.Tip})
 		}
 	}

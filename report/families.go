@@ -8,6 +8,7 @@ import (
 
 	"filewise"
 	"filewise/experiment"
+	"filewise/internal/say"
 	"filewise/workload"
 )
 
@@ -70,9 +71,9 @@ func (v view) speedText(r row) string {
 	case v.Timed():
 		return r.typicalText()
 	case v.each() && r.Typical > 0:
-		return human(time.Duration(float64(time.Second) / r.Typical))
-	case !known(r.Typical):
-		return absent
+		return say.Human(time.Duration(float64(time.Second) / r.Typical))
+	case !say.Known(r.Typical):
+		return say.Absent
 	}
 	return r.typicalText() + " " + v.unitRate()
 }
@@ -81,17 +82,17 @@ func (v view) speedText(r row) string {
 func familyNames(names []string) string {
 	const query = "query "
 	if len(names) < 2 {
-		return enumerate(names)
+		return say.Enumerate(names)
 	}
 	var numbers []int
 	for _, n := range names {
 		k, err := strconv.Atoi(strings.TrimPrefix(n, query))
 		if err != nil || !strings.HasPrefix(n, query) {
-			return enumerate(names)
+			return say.Enumerate(names)
 		}
 		numbers = append(numbers, k)
 	}
-	return "queries " + enumerate(ranges(numbers))
+	return "queries " + say.Enumerate(ranges(numbers))
 }
 
 // ranges writes ascending numbers with those that follow each other joined: 1–3, 5.
@@ -112,13 +113,4 @@ func ranges(numbers []int) []string {
 		out, i = append(out, s), j+1
 	}
 	return out
-}
-
-// enumerate joins words: "a, b and c".
-func enumerate(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " and " + words[last]
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"filewise/internal/say"
 	"filewise/report/chart"
 	"filewise/report/document"
 )
@@ -19,7 +20,7 @@ func (v view) familyFigure() document.Figure {
 	for _, f := range v.parts {
 		for _, r := range f.Rows {
 			if m, ok := estimateOf(r, ""); ok && !r.Baseline {
-				drawn = drawn || known(m.X)
+				drawn = drawn || say.Known(m.X)
 				e.Include(m.X, m.Lo, m.Hi)
 			}
 		}
@@ -75,7 +76,7 @@ func (v view) familyDots(e chart.Effects) (out []document.Drawing) {
 // factors tells whether some effect is too large for percentages.
 func (v view) factors() bool {
 	return slices.ContainsFunc(v.Rows, func(r row) bool {
-		return r.Judged && known(r.Estimate.Effect) && math.Abs(r.Estimate.Effect) >= factorFrom
+		return r.Judged && say.Known(r.Estimate.Effect) && math.Abs(r.Estimate.Effect) >= say.FactorFrom
 	})
 }
 
@@ -84,6 +85,6 @@ func (v view) factors() bool {
 func (v view) wide() bool {
 	return slices.ContainsFunc(v.Rows, func(r row) bool {
 		e := r.Estimate
-		return r.Judged && !r.Baseline && known(e.Lo) && known(e.Hi) && !unresolvable(e.Lo, e.Hi) && max(-e.Lo, e.Hi) > math.Log(3)
+		return r.Judged && !r.Baseline && say.Known(e.Lo) && say.Known(e.Hi) && !say.Unresolvable(e.Lo, e.Hi) && max(-e.Lo, e.Hi) > math.Log(3)
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"filewise/internal/say"
 	"filewise/report/chart"
 )
 
@@ -16,7 +17,7 @@ func (l layoutFiles) drawing(kinds []string) template.HTML {
 	for k, kind := range kinds {
 		row := chart.Columns{Name: kind, Label: l.balanceText(k), MeanTip: "mean of the data files"}
 		for _, f := range l.Files {
-			if known(f.Shares[k]) {
+			if say.Known(f.Shares[k]) {
 				row.All = append(row.All, chart.Column{Length: f.Shares[k], Pale: !f.Data, Tip: f.Name + ": " + shareOf(f.Shares[k])})
 			}
 		}
@@ -33,7 +34,7 @@ func (l layoutFiles) drawing(kinds []string) template.HTML {
 func (l layoutFiles) balanceText(k int) string {
 	most, sum, n := 0.0, 0.0, 0.0
 	for _, f := range l.Files {
-		if f.Data && known(f.Shares[k]) {
+		if f.Data && say.Known(f.Shares[k]) {
 			most, sum, n = max(most, f.Shares[k]), sum+f.Shares[k], n+1
 		}
 	}

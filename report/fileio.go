@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/internal/say"
 	"filewise/report/document"
 )
 
@@ -91,8 +92,8 @@ func (v view) fileBlocks() []document.Block {
 	}
 	for k, kind := range all.Kinds {
 		balance = append(balance, document.Num(kind, func(l layoutFiles) string {
-			if !known(l.Balance[k]) {
-				return absent
+			if !say.Known(l.Balance[k]) {
+				return say.Absent
 			}
 			return times(l.Balance[k])
 		}).Raw("", func(l layoutFiles) float64 { return l.Balance[k] }))
@@ -113,15 +114,15 @@ func (v view) fileBlocks() []document.Block {
 			lines = append(lines, fileLine{l.Layout, f})
 		}
 		if n := len(l.Files) - mostFileLines; n > 0 {
-			lines = append(lines, fileLine{l.Layout, fileLoad{Name: count(n, "more file")}})
+			lines = append(lines, fileLine{l.Layout, fileLoad{Name: say.Count(n, "more file")}})
 		}
 	}
-	busiest := document.Table{Caption: sentence(joined(": ", v.Name,
+	busiest := document.Table{Caption: say.Sentence(say.Joined(": ", v.Name,
 		"within each trial, the busiest data file against the mean of the data files"))}
-	each := document.Table{Caption: sentence(joined(": ", v.Name, "each file’s part of the layout’s load")), Class: "long"}
+	each := document.Table{Caption: say.Sentence(say.Joined(": ", v.Name, "each file’s part of the layout’s load")), Class: "long"}
 	return []document.Block{
 		charts, document.Tabulate(busiest, all.Layouts, balance...),
-		document.Fold{Summary: joined(": ", "File by file", v.Name), Blocks: []document.Block{document.Tabulate(each, lines, parts...)}},
+		document.Fold{Summary: say.Joined(": ", "File by file", v.Name), Blocks: []document.Block{document.Tabulate(each, lines, parts...)}},
 	}
 }
 
@@ -136,7 +137,7 @@ func (v view) fileLoads() (out fileLoads, ok bool) {
 		}
 	}
 	for k, kind := range ioKinds {
-		told := func(f fileLoad) bool { return known(f.Shares[k]) }
+		told := func(f fileLoad) bool { return say.Known(f.Shares[k]) }
 		if !slices.ContainsFunc(all, func(l layoutFiles) bool { return slices.ContainsFunc(l.Files, told) }) {
 			continue
 		}
@@ -172,7 +173,7 @@ func (v view) filesOf(layout string) layoutFiles {
 		for k := range ioKinds {
 			total, ofData, largest, n := 0.0, 0.0, 0.0, 0.0
 			for _, f := range files {
-				if !known(f.Shares[k]) {
+				if !say.Known(f.Shares[k]) {
 					continue // it has no such counter: it is no idle file
 				}
 				total += f.Shares[k]
@@ -184,7 +185,7 @@ func (v view) filesOf(layout string) layoutFiles {
 				balances[k] = append(balances[k], largest*n/ofData)
 			}
 			for _, f := range files {
-				if total > 0 && known(f.Shares[k]) {
+				if total > 0 && say.Known(f.Shares[k]) {
 					shares[f.Name][k] = append(shares[f.Name][k], f.Shares[k]/total)
 				}
 			}
@@ -230,8 +231,8 @@ func loadsOf(t trial) []fileLoad {
 			paths = append(paths, d.File)
 		}
 		for k, kind := range ioKinds {
-			if known(d.Value) && slices.Contains(kind.Counters, d.Name) && !(writes && slices.Contains(ofReading, d.Name)) {
-				if !known(loads[d.File][k]) {
+			if say.Known(d.Value) && slices.Contains(kind.Counters, d.Name) && !(writes && slices.Contains(ofReading, d.Name)) {
+				if !say.Known(loads[d.File][k]) {
 					loads[d.File][k] = 0
 				}
 				loads[d.File][k] += d.Value
@@ -261,7 +262,7 @@ func loadsOf(t trial) []fileLoad {
 	return out
 }
 
-func times(x float64) string { return sig3(x) + " ×" }
+func times(x float64) string { return say.Sig3(x) + " ×" }
 
 // spreadLine says how even the files' load is, in a line; empty: not known. Rows
 // come first: they are the work itself, whatever caches do.
@@ -274,24 +275,17 @@ func (v view) spreadLine() string {
 			k := slices.Index(loads.Kinds, kind)
 			var parts []string
 			for _, l := range loads.Layouts {
-				if known(l.Balance[k]) {
+				if say.Known(l.Balance[k]) {
 					parts = append(parts, l.Layout+" "+times(l.Balance[k]))
 				}
 			}
 			if len(parts) > 0 {
-				return fmt.Sprintf("Spread: the busiest data file has, of the mean file's %s%s: %s.", kind, inBrackets(f.Name),
+				return fmt.Sprintf("Spread: the busiest data file has, of the mean file's %s%s: %s.", kind, say.InBrackets(f.Name),
 					strings.Join(parts, ", "))
 			}
 		}
 	}
 	return ""
-}
-
-func inBrackets(s string) string {
-	if s == "" {
-		return ""
-	}
-	return " (" + s + ")"
 }
 
 // boolCompare sorts what is so before what is not.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"filewise"
+	"filewise/internal/say"
 )
 
 // grown says by how much the files of each layout grew in its trials, log files included,
@@ -25,8 +26,8 @@ func (v view) grown() []string {
 		if len(data) == 0 {
 			continue
 		}
-		words := fmt.Sprintf("%s: data files grew by %s in the typical trial, log files by %s.", l.Name, size(int64(median(data))),
-			size(int64(median(log))))
+		words := fmt.Sprintf("%s: data files grew by %s in the typical trial, log files by %s.", l.Name, say.Size(int64(median(data))),
+			say.Size(int64(median(log))))
 		if median(data) == 0 {
 			words += " The rows fitted into the files as the engine makes them, so that this layout tells nothing about growing data files: " +
 				"give a larger --scale."

@@ -11,6 +11,8 @@ import (
 	"filewise/cause"
 	"filewise/experiment"
 	"filewise/gate"
+	"filewise/internal/say"
+	"filewise/report/chart"
 	"filewise/report/document"
 	"filewise/verdict"
 	"filewise/workload"
@@ -169,7 +171,20 @@ type LayoutDoc struct {
 	CheckpointCycles *float64 `json:"checkpoint_cycles,omitempty"`
 	// Latency is that of the family's operations; absent: too few for it.
 	Latency *experiment.LayoutLatency `json:"latency,omitempty"`
+	row     row
 }
+
+// Estimate is what the last look says of the layout; its numbers are NaN where nothing is known.
+func (l LayoutDoc) Estimate() verdict.Estimate { return l.row.Estimate }
+
+// Timed reports whether what is measured is a time.
+func (l LayoutDoc) Timed() bool { return l.row.Timed }
+
+// Class groups marks for colour.
+func (l LayoutDoc) Class() string { return l.row.markClass() }
+
+// Drawn is the layout as a line of a plot of differences; ok is false where nothing is known.
+func (l LayoutDoc) Drawn(name string) (m chart.Estimate, ok bool) { return estimateOf(l.row, name) }
 
 // trialDoc is a trial without its slices: those are in the export.
 type trialDoc struct {
@@ -226,7 +241,7 @@ func layoutDocs(v view) []LayoutDoc {
 			PercentLow: percentage(r.Estimate.Lo), PercentHigh: percentage(r.Estimate.Hi),
 			Text: r.differenceText(), Mark: r.markText(), DroppedAt: r.Estimate.DroppedAt,
 			WrittenPerByte:   number(reading(byServer).median(v.measuresOf(r.Name, ofWriting))),
-			CheckpointCycles: number(cycles.median(v.measuresOf(r.Name, ofWriting))), Latency: r.Latency,
+			CheckpointCycles: number(cycles.median(v.measuresOf(r.Name, ofWriting))), Latency: r.Latency, row: r,
 		}
 		if v.Unit != "" {
 			doc.Unit = v.unitRate()
@@ -276,14 +291,14 @@ func when(t time.Time) *time.Time {
 
 // number is x, or nil when x is not known.
 func number(x float64) *float64 {
-	if !known(x) {
+	if !say.Known(x) {
 		return nil
 	}
 	return &x
 }
 
 func percentage(effect float64) *float64 {
-	if !known(effect) {
+	if !say.Known(effect) {
 		return nil
 	}
 	return number(verdict.Percent(effect))

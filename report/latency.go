@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"filewise/internal/say"
 )
 
 // spread is the typical and the largest of some durations.
@@ -15,9 +17,9 @@ type spread struct {
 
 func (s spread) String() string {
 	if !s.Known {
-		return absent
+		return say.Absent
 	}
-	return human(s.Median) + " (" + human(s.Max) + ")"
+	return say.Human(s.Median) + " (" + say.Human(s.Max) + ")"
 }
 
 func spreadOf(ds []time.Duration) spread {
@@ -54,10 +56,10 @@ type calls struct{ *hdrhistogram.Histogram } // of microseconds
 // text is the time that so many percent of the calls stay within; absent: there were none.
 func (c calls) text(percent float64) string {
 	if c.Histogram == nil || c.TotalCount() == 0 {
-		return absent
+		return say.Absent
 	}
 	if percent == 100 {
-		return human(time.Duration(c.Max()) * time.Microsecond)
+		return say.Human(time.Duration(c.Max()) * time.Microsecond)
 	}
-	return human(time.Duration(c.ValueAtQuantile(percent)) * time.Microsecond)
+	return say.Human(time.Duration(c.ValueAtQuantile(percent)) * time.Microsecond)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"filewise/internal/say"
 	"filewise/report/document"
 )
 
@@ -52,18 +53,18 @@ func (v view) layoutsCaption() string { return "The layouts, against " + v.Plan.
 func latencyColumn() document.Of[row] {
 	return document.Cells("p99", func(r row) document.Cell {
 		if r.Latency == nil {
-			return document.Cell{Text: absent, Value: nan}
+			return document.Cell{Text: say.Absent, Value: nan}
 		}
-		return document.Cell{Text: human(r.Latency.P99), Value: r.Latency.P99.Seconds(),
-			Small: []string{"p50 " + human(r.Latency.P50)}}
+		return document.Cell{Text: say.Human(r.Latency.P99), Value: r.Latency.P99.Seconds(),
+			Small: []string{"p50 " + say.Human(r.Latency.P50)}}
 	}).As("num")
 }
 
 // against is the head of the differences: "against 1 file (95 %)".
 func (v view) against() string {
 	confidence := ""
-	if c := v.confidence(); c != absent {
-		confidence = inBrackets(c)
+	if c := v.confidence(); c != say.Absent {
+		confidence = say.InBrackets(c)
 	}
 	if head := "against " + v.Plan.Baseline + confidence; utf8.RuneCountInString(head) <= 26 {
 		return head
@@ -76,10 +77,10 @@ func (v view) against() string {
 func (v view) unrated() bool {
 	measured := false
 	for _, r := range v.Rows {
-		if known(r.Bytes) {
+		if say.Known(r.Bytes) {
 			return false
 		}
-		measured = measured || known(r.Typical)
+		measured = measured || say.Known(r.Typical)
 	}
 	return measured
 }
@@ -110,7 +111,7 @@ func (v view) layouts(caption, class string) []document.Block {
 // failedNote is for the terminal, which has no list of the trials.
 func (v view) failedNote() document.Block {
 	if n := v.failures(); n > 0 {
-		return document.OnTerminal(notes(count(n, "trial") + " failed; the report lists the reasons.")...)
+		return document.OnTerminal(notes(say.Count(n, "trial") + " failed; the report lists the reasons.")...)
 	}
 	return document.OnTerminal()
 }
@@ -123,14 +124,14 @@ func (v view) footnotes() []string {
 	}
 	var out []string
 	for _, r := range v.Rows {
-		if r.Median && known(r.Typical) {
+		if r.Median && say.Known(r.Typical) {
 			out = append(out, "Throughput is the median of the trials, for want of a verdict.")
 			break
 		}
 	}
 	out = append(out, v.dropped(), v.retriedText())
 	if n := v.outside(); n > 0 && v.Judged {
-		out = append(out, count(n, "trial")+" of a block that is not complete "+isAre(n)+" not in the verdict.")
+		out = append(out, say.Count(n, "trial")+" of a block that is not complete "+isAre(n)+" not in the verdict.")
 	}
 	return out
 }

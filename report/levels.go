@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"filewise/internal/say"
 	"filewise/report/chart"
 	"filewise/report/document"
 )
@@ -37,18 +38,18 @@ func (v view) levels() []document.Block {
 func (v view) levelsFigure(id string) document.Figure {
 	f := document.Figure{ID: id, Grid: true}
 	if d := v.throughputChart(); d != "" {
-		f.Drawings = append(f.Drawings, document.Drawing{Name: sentence(v.speedName()), SVG: d})
+		f.Drawings = append(f.Drawings, document.Drawing{Name: say.Sentence(v.speedName()), SVG: d})
 		f.Caption = fmt.Sprintf("Bars: the typical trial. The line across a bar’s end is the %s interval of its difference from %s; "+
 			"one without an end goes on.", v.confidence(), v.Plan.Baseline)
 	}
 	if d := v.latencyChart(); d != "" {
-		latency := document.Drawing{Name: "Latency of an operation", LegendOf: joined(" ", "Shapes of the latencies", v.Name), SVG: d}
+		latency := document.Drawing{Name: "Latency of an operation", LegendOf: say.Joined(" ", "Shapes of the latencies", v.Name), SVG: d}
 		for k, name := range latencyNames {
 			latency.Legend = append(latency.Legend,
 				document.Swatch{Name: name, Icon: chart.Swatch(fmt.Sprintf("l%d", k), fmt.Sprintf("mk%d", k))})
 		}
 		f.Drawings = append(f.Drawings, latency)
-		f.Caption = joined(" ", f.Caption, "Latency: what 50 %, 99 % and 99.9 % of all operations in the measured windows stay within.")
+		f.Caption = say.Joined(" ", f.Caption, "Latency: what 50 %, 99 % and 99.9 % of all operations in the measured windows stay within.")
 	}
 	return f
 }
@@ -73,17 +74,17 @@ func (v view) throughputChart() template.HTML {
 	var bars []chart.Bar
 	for _, r := range v.Rows {
 		level := v.levelOf(r.Typical)
-		if !known(level) || level <= 0 {
+		if !say.Known(level) || level <= 0 {
 			continue
 		}
 		of := ""
-		if !r.Baseline && r.Judged && known(r.Estimate.Effect) {
-			of = difference(r.Estimate.Effect)
+		if !r.Baseline && r.Judged && say.Known(r.Estimate.Effect) {
+			of = say.Difference(r.Estimate.Effect)
 		}
-		b := chart.Bar{Name: r.Name, Label: joined(" · ", v.speedText(r), of, r.markText()), Lo: nan, Hi: nan,
+		b := chart.Bar{Name: r.Name, Label: say.Joined(" · ", v.speedText(r), of, r.markText()), Lo: nan, Hi: nan,
 			Parts: []chart.Segment{{Length: level, Classes: []string{"c-" + r.markClass()},
-				Tip: joined(": ", r.Name, joined(", ", v.speedText(r), r.differenceText()))}}}
-		if e := r.Estimate; r.Judged && !r.Baseline && known(e.Lo) && known(e.Hi) && !unresolvable(e.Lo, e.Hi) {
+				Tip: say.Joined(": ", r.Name, say.Joined(", ", v.speedText(r), r.differenceText()))}}}
+		if e := r.Estimate; r.Judged && !r.Baseline && say.Known(e.Lo) && say.Known(e.Hi) && !say.Unresolvable(e.Lo, e.Hi) {
 			b.Lo, b.Hi = base*math.Exp(e.Lo), base*math.Exp(e.Hi)
 			if v.each() { // its estimate is one of speed
 				b.Lo, b.Hi = base*math.Exp(-e.Hi), base*math.Exp(-e.Lo)
@@ -98,7 +99,7 @@ func (v view) throughputChart() template.HTML {
 	if v.byTime() {
 		axes = chart.Axes{Over: "time of one", Number: seconds}
 	}
-	return chart.Bars(bars, 16, axes, sentence(v.speedName())+
+	return chart.Bars(bars, 16, axes, say.Sentence(v.speedName())+
 		" of the layouts’ typical trials, with intervals; the table below has the numbers.")
 }
 
@@ -120,10 +121,10 @@ func (v view) latencyChart() template.HTML {
 			continue
 		}
 		l := *r.Latency
-		s := chart.Span{Name: r.Name, Label: joined(" · ", human(l.P50), human(l.P99), human(l.P999))}
+		s := chart.Span{Name: r.Name, Label: say.Joined(" · ", say.Human(l.P50), say.Human(l.P99), say.Human(l.P999))}
 		for k, d := range []time.Duration{l.P50, l.P99, l.P999} {
 			s.Values = append(s.Values, max(d, time.Microsecond).Seconds())
-			s.Tips = append(s.Tips, fmt.Sprintf("%s: %s %s", r.Name, latencyNames[k], human(d)))
+			s.Tips = append(s.Tips, fmt.Sprintf("%s: %s %s", r.Name, latencyNames[k], say.Human(d)))
 		}
 		slices.Sort(s.Values)
 		rows = append(rows, s)
@@ -140,7 +141,7 @@ func seconds(s float64) string {
 	if s == 0 {
 		return "0"
 	}
-	return human(time.Duration(s * float64(time.Second)))
+	return say.Human(time.Duration(s * float64(time.Second)))
 }
 
 // overTime are the figures of all trials over the time of the run; empty: fewer than two.
@@ -151,7 +152,7 @@ func (v view) overTime() document.Figure {
 	var all []chart.Moment
 	for _, t := range v.Trials {
 		i := slices.IndexFunc(v.Rows, func(r row) bool { return r.Name == t.Cell.Layout })
-		if i < 0 || !t.inBlock() || !known(t.Throughput) || t.Throughput <= 0 || t.Started.IsZero() {
+		if i < 0 || !t.inBlock() || !say.Known(t.Throughput) || t.Throughput <= 0 || t.Started.IsZero() {
 			continue
 		}
 		all = append(all, chart.Moment{Look: i, At: t.Started.Sub(v.Started).Seconds(), Y: v.levelOf(t.Throughput),
@@ -175,7 +176,7 @@ func (v view) overTime() document.Figure {
 	if v.byTime() {
 		axes.Up, axes.Number = "time of one", seconds
 	}
-	f.Drawings = []document.Drawing{{Name: sentence(v.speedName()) + " over the run", SVG: chart.Moments(all, axes,
-		sentence(v.speedName())+" of all trials over the time of the run; the table below has the numbers.")}}
+	f.Drawings = []document.Drawing{{Name: say.Sentence(v.speedName()) + " over the run", SVG: chart.Moments(all, axes,
+		say.Sentence(v.speedName())+" of all trials over the time of the run; the table below has the numbers.")}}
 	return f
 }

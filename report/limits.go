@@ -9,6 +9,7 @@ import (
 
 	"filewise"
 	"filewise/cause"
+	"filewise/internal/say"
 	"filewise/probe"
 	"filewise/report/chart"
 	"filewise/report/document"
@@ -66,7 +67,7 @@ func (v view) meters(name string) []meter {
 		limit = probe.BusyLimit
 	}
 	used := func(m filewise.Measure) float64 {
-		i := slices.IndexFunc(m.Deltas, func(d filewise.Delta) bool { return resource(d) == name && known(d.Value) })
+		i := slices.IndexFunc(m.Deltas, func(d filewise.Delta) bool { return resource(d) == name && say.Known(d.Value) })
 		if i < 0 {
 			return nan
 		}
@@ -110,7 +111,7 @@ func metersChart(ms []meter) template.HTML {
 			class = "used over"
 		}
 		bars = append(bars, chart.Bar{
-			Name: m.layout, Label: m.text() + inBrackets(m.span()), Limit: m.limit, LimitTip: fmt.Sprintf("%g %%", m.limit),
+			Name: m.layout, Label: m.text() + say.InBrackets(m.span()), Limit: m.limit, LimitTip: fmt.Sprintf("%g %%", m.limit),
 			Whole: chart.Segment{Length: 100, Classes: []string{"trough"}},
 			Parts: []chart.Segment{{Length: m.percent, Classes: []string{class}, Tip: m.layout + ": " + m.text()}},
 		})

@@ -9,6 +9,7 @@ import (
 
 	"filewise"
 	"filewise/experiment"
+	"filewise/internal/say"
 	"filewise/report/chart"
 	"filewise/report/document"
 )
@@ -53,22 +54,13 @@ func Table(d Data, opts TerminalOptions) string { return document.Print(opts, ne
 
 // Rate writes a throughput with its unit: "20,100 rows/s".
 func Rate(perSecond float64, unit string) string {
-	return sig3(perSecond) + " " + unit + "/s"
+	return say.Sig3(perSecond) + " " + unit + "/s"
 }
-
-// Number writes a figure with three digits.
-func Number(x float64) string { return sig3(x) }
-
-// Took writes a time with three digits: "2.33 ms".
-func Took(d time.Duration) string { return human(d) }
-
-// Interval writes an effect on the log scale with its limits: "+7.9 % (+4.5 … +11.4)".
-func Interval(effect, lo, hi float64) string { return interval(effect, lo, hi) }
 
 // Measured writes what a measure gave: "20,100 rows/s", "recovery 230 ms".
 func Measured(m filewise.Measure) string {
 	if m.Unit == filewise.UnitTimes {
-		return m.Family + " " + human(m.Window[1]-m.Window[0])
+		return m.Family + " " + say.Human(m.Window[1]-m.Window[0])
 	}
 	return Rate(m.Throughput(), m.Unit)
 }
@@ -100,7 +92,7 @@ func measured(m filewise.Measure, named bool) string {
 	case !named || m.Unit == filewise.UnitTimes:
 		return Measured(m)
 	case m.Work == 1: // a whole one, such as a backup
-		return m.Family + " " + human(m.Window[1]-m.Window[0])
+		return m.Family + " " + say.Human(m.Window[1]-m.Window[0])
 	}
 	return m.Family + " " + Measured(m)
 }
@@ -133,7 +125,7 @@ func Finished(d Data) string {
 		return fmt.Sprintf("%d of %d runs done", done, all)
 	}
 	j := d.Judgement
-	out := count(j.First().Result.Blocks, "block") + " done"
+	out := say.Count(j.First().Result.Blocks, "block") + " done"
 	if r := j.First().Result; r.Blocks < r.FirstClaim() {
 		out += fmt.Sprintf(", intervals from block %d on", r.FirstClaim())
 	}

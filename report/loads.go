@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"filewise/experiment"
+	"filewise/internal/say"
 	"filewise/report/chart"
 	"filewise/report/document"
 )
@@ -28,7 +29,7 @@ func (v view) loads() []document.Block {
 	if len(users) == 0 {
 		return nil
 	}
-	columns := []document.Of[int]{document.Name("load", func(n int) string { return count(n, "user") })}
+	columns := []document.Of[int]{document.Name("load", func(n int) string { return say.Count(n, "user") })}
 	var fits []experiment.Curve
 	for _, c := range s.Curves {
 		columns = append(columns, document.Num(c.Layout, func(n int) string { return pointText(c, n) }))
@@ -57,7 +58,7 @@ func (v view) loads() []document.Block {
 // fitTable are the parameters of the universal scalability law; none below four levels.
 func fitTable(fits []experiment.Curve) document.Table {
 	of := func(parameter func(experiment.Scalability) float64) func(experiment.Curve) string {
-		return func(c experiment.Curve) string { return sig3(parameter(*c.Fit)) }
+		return func(c experiment.Curve) string { return say.Sig3(parameter(*c.Fit)) }
 	}
 	t := document.Table{Caption: "The universal scalability law, X(N) = λN / (1 + σ(N−1) + κN(N−1)), fitted to all trials"}
 	return document.Tabulate(t, fits,
@@ -69,21 +70,21 @@ func fitTable(fits []experiment.Curve) document.Table {
 			if c.Fit.Peak == nil {
 				return "still growing"
 			}
-			return count(int(math.Round(*c.Fit.Peak)), "user")
+			return say.Count(int(math.Round(*c.Fit.Peak)), "user")
 		}),
-		document.Num("trials about the fit", func(c experiment.Curve) string { return "±" + share(math.Expm1(c.Fit.Error), 1) }))
+		document.Num("trials about the fit", func(c experiment.Curve) string { return "±" + say.Share(math.Expm1(c.Fit.Error), 1) }))
 }
 
 func pointText(c experiment.Curve, users int) string {
 	i := slices.IndexFunc(c.Points, func(p experiment.Point) bool { return p.Users == users })
 	if i < 0 {
-		return absent
+		return say.Absent
 	}
 	p := c.Points[i]
 	if p.Lo == nil || p.Hi == nil {
-		return sig3(p.Throughput)
+		return say.Sig3(p.Throughput)
 	}
-	return sig3(p.Throughput) + " (" + sig3(*p.Lo) + " … " + sig3(*p.Hi) + ")"
+	return say.Sig3(p.Throughput) + " (" + say.Sig3(*p.Lo) + " … " + say.Sig3(*p.Hi) + ")"
 }
 
 // loadSeries are the layouts' curves over load levels: points with their intervals
@@ -94,7 +95,7 @@ func (v view) loadSeries(s *experiment.Sweep) []chart.Series {
 		of := chart.Series{Look: max(slices.IndexFunc(v.Rows, func(r row) bool { return r.Name == c.Layout }), 0)}
 		for _, p := range c.Points {
 			at := chart.Point{N: p.Users, X: p.Throughput, Lo: nan, Hi: nan,
-				Tip: fmt.Sprintf("%s, %s: %s", c.Layout, count(p.Users, "user"), pointText(c, p.Users))}
+				Tip: fmt.Sprintf("%s, %s: %s", c.Layout, say.Count(p.Users, "user"), pointText(c, p.Users))}
 			if p.Lo != nil && p.Hi != nil {
 				at.Lo, at.Hi = *p.Lo, *p.Hi
 			}

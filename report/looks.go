@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"strconv"
 
+	"filewise/internal/say"
 	"filewise/report/chart"
 	"filewise/report/document"
 	"filewise/verdict"
@@ -16,7 +17,7 @@ func (v view) looks() []document.Block {
 	if len(some) == 0 {
 		n := v.of.Result.Blocks
 		said := fmt.Sprintf("There was no interim analysis: the first is possible after block %d, and %s %s complete.", verdict.FirstLook,
-			count(n, "block"), isAre(n))
+			say.Count(n, "block"), isAre(n))
 		return []document.Block{document.OnPages(document.Text(said))}
 	}
 	caption := "What was known after each block"
@@ -68,16 +69,16 @@ func (v view) lookCell(l verdict.Look, arm int) document.Cell {
 		return document.Cell{}
 	}
 	e := v.of.Result.Shown(l, arm)
-	c := document.Cell{Text: difference(e.Effect)}
+	c := document.Cell{Text: say.Difference(e.Effect)}
 	switch {
 	case arm == v.of.Result.Config.Baseline:
 		c.Text = "baseline"
-	case e.Known() && unresolvable(e.Lo, e.Hi):
-		c.Text = notResolvable
-	case e.Known() && known(e.Effect):
-		c.Small = append(c.Small, limits(e.Effect, e.Lo, e.Hi))
+	case e.Known() && say.Unresolvable(e.Lo, e.Hi):
+		c.Text = say.NotResolvable
+	case e.Known() && say.Known(e.Effect):
+		c.Small = append(c.Small, say.Limits(e.Effect, e.Lo, e.Hi))
 	}
-	if known(e.Regret) && (e.DroppedAt == 0 || e.DroppedAt >= l.Block) {
+	if say.Known(e.Regret) && (e.DroppedAt == 0 || e.DroppedAt >= l.Block) {
 		c.Small = append(c.Small, "regret "+atMost(e.Regret))
 	}
 	if e.DroppedAt > 0 {
@@ -88,15 +89,15 @@ func (v view) lookCell(l verdict.Look, arm int) document.Cell {
 
 // atMost writes an upper limit: "≤ 1.6 %", "≤ factor 2.7".
 func atMost(effect float64) string {
-	if !known(effect) || effect <= 0 {
-		return bound(effect)
+	if !say.Known(effect) || effect <= 0 {
+		return say.Bound(effect)
 	}
-	return "≤ " + bound(effect)
+	return "≤ " + say.Bound(effect)
 }
 
 func (v view) arm(i int) string {
 	if i < 0 || i >= len(v.of.Result.Arms) {
-		return absent
+		return say.Absent
 	}
 	return v.of.Result.Arms[i].Name
 }
@@ -152,7 +153,7 @@ func (v view) lookFigure() document.Figure {
 }
 
 // shownLook tells whether an estimate has a place on a scale.
-func shownLook(s verdict.Estimate) bool { return known(s.Effect) && !unresolvable(s.Lo, s.Hi) }
+func shownLook(s verdict.Estimate) bool { return say.Known(s.Effect) && !say.Unresolvable(s.Lo, s.Hi) }
 
 // lookChart is one layout's course; hollow dots are those after it was dropped. Empty:
 // no look has a place for it on the scale.
@@ -164,7 +165,7 @@ func (v view) lookChart(arm int, looks []verdict.Look, e chart.Effects) template
 		if arm < len(l.Estimates) {
 			if s := v.of.Result.Shown(l, arm); shownLook(s) {
 				p.X, p.Lo, p.Hi, drawn = s.Effect, s.Lo, s.Hi, true
-				p.Tip = "after block " + strconv.Itoa(l.Block) + ": " + interval(s.Effect, s.Lo, s.Hi)
+				p.Tip = "after block " + strconv.Itoa(l.Block) + ": " + say.Interval(s.Effect, s.Lo, s.Hi)
 				if s.DroppedAt > 0 && s.DroppedAt < l.Block {
 					p.Class = "hollow"
 				}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/internal/say"
 	"filewise/probe"
 	"filewise/report/document"
 )
@@ -19,11 +20,11 @@ type ofMachine struct {
 
 // inPercent is a derived share.
 func inPercent(name, probe, counter string) ofMachine {
-	return ofMachine{name, counterOf(probe, counter), func(x float64) string { return sig3(x) + " %" }}
+	return ofMachine{name, counterOf(probe, counter), func(x float64) string { return say.Sig3(x) + " %" }}
 }
 
 func inBytes(name, probe, counter string) ofMachine {
-	return ofMachine{name, counterOf(probe, counter), byteText}
+	return ofMachine{name, counterOf(probe, counter), say.Bytes}
 }
 
 // machineAlways are the lines that do not depend on devices.
@@ -45,14 +46,14 @@ func ofDevice(name string) []ofMachine {
 	rate := func(what, unit string, factor float64) ofMachine {
 		n := counterOf("disk", name+" "+what)
 		return ofMachine{name + ": " + what, func(m filewise.Measure) float64 { return n(m) * factor / (m.Window[1] - m.Window[0]).Seconds() },
-			func(x float64) string { return sig3(x) + " " + unit }}
+			func(x float64) string { return say.Sig3(x) + " " + unit }}
 	}
 	each := func(what, time, number string) ofMachine {
 		ms, n := counterOf("disk", name+" "+time), counterOf("disk", name+" "+number)
 		return ofMachine{name + ": " + what, func(m filewise.Measure) float64 { return ms(m) / n(m) },
-			func(x float64) string { return sig3(x) + " ms" }}
+			func(x float64) string { return say.Sig3(x) + " ms" }}
 	}
-	queue := ofMachine{name + ": requests in queue or work, at a time", counterOf("disk", name+probe.MeanQueue), sig3}
+	queue := ofMachine{name + ": requests in queue or work, at a time", counterOf("disk", name+probe.MeanQueue), say.Sig3}
 	return []ofMachine{
 		rate("bytes read", "MB/s", 1e-6), rate("bytes written", "MB/s", 1e-6),
 		rate("reads", "/s", 1), rate("writes", "/s", 1), rate("flushes", "/s", 1), queue,
@@ -95,16 +96,6 @@ func deviceOf(d filewise.Delta) string {
 	return ""
 }
 
-// byteText writes an amount of bytes.
-func byteText(x float64) string {
-	for _, u := range []rate{{"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}} {
-		if x >= u.Scale {
-			return sig3(x/u.Scale) + " " + u.Name
-		}
-	}
-	return sig3(x) + " B"
-}
-
 // counters are those of the probes, the median over the trials of each layout, by probe,
 // name and unit. Waits and the I/O of single files are not among them.
 func (v view) counters() []layoutLine {
@@ -122,14 +113,14 @@ func (v view) counters() []layoutLine {
 	for _, k := range keys {
 		names, scale := strings.Split(k, sep), 1.0
 		is := func(d filewise.Delta) bool {
-			return d.Probe+sep+d.Name+sep+d.Unit == k && d.Class == "" && d.File == "" && known(d.Value)
+			return d.Probe+sep+d.Name+sep+d.Unit == k && d.Class == "" && d.File == "" && say.Known(d.Value)
 		}
 		unit := names[2]
 		if unit == "bytes" || unit == "B" {
 			names[2], scale = "MB", 1e6
 		}
 		l, _ := v.line(func(layout string) (document.Cell, bool) {
-			return numberCell(sumOf(is).median(v.measuresOf(layout, is))/scale, sig3)
+			return numberCell(sumOf(is).median(v.measuresOf(layout, is))/scale, say.Sig3)
 		}, names...)
 		out = append(out, l)
 	}

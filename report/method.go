@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/internal/say"
 	"filewise/report/document"
 )
 
@@ -92,16 +93,16 @@ func (v view) trialWords() string {
 	}
 	s := fmt.Sprintf("Each trial %s, read back that its files are what was asked for, brought it to rest, warmed it up", built)
 	if w := v.Judgement.Schedule.WarmUp; w > 0 {
-		s += " for " + human(w)
+		s += " for " + say.Human(w)
 	}
 	switch {
 	case v.Plan.Window > 0:
-		s += ", measured for " + human(v.measuredFor())
+		s += ", measured for " + say.Human(v.measuredFor())
 		if v.Plan.TakesTurns() {
 			s += " in all"
 		}
 	case v.Plan.Work > 0:
-		s += ", measured " + size(v.Plan.Work) + " of work"
+		s += ", measured " + say.Size(v.Plan.Work) + " of work"
 	default:
 		s += ", measured"
 	}
@@ -129,7 +130,7 @@ func (v view) blockWords() string {
 		"side by side: each round gives every one a turn%s, in fresh random order that follows from the seed %s, and waits after each "+
 		"turn until it is durable and quiet. What a layout does in a session, as the geometric mean over its turns, is one trial and one "+
 		"sample. %s",
-		count(v.rounds(), "round"), v.turnText(), seed, why)
+		say.Count(v.rounds(), "round"), v.turnText(), seed, why)
 	if p.Target.Mode == filewise.External {
 		s += " All layouts lay on the one server, and shared its memory."
 	}
@@ -148,9 +149,9 @@ func (v view) measuredFor() time.Duration {
 func (v view) turnText() string {
 	switch turn := v.Judgement.Schedule.Turn; {
 	case turn > 0:
-		return " of " + human(turn)
+		return " of " + say.Human(turn)
 	case v.Plan.Cells > 0 && v.Plan.Window > 0:
-		return " of " + human(v.Plan.Window/time.Duration(v.Plan.Cells))
+		return " of " + say.Human(v.Plan.Window/time.Duration(v.Plan.Cells))
 	}
 	return ""
 }
@@ -167,7 +168,7 @@ func (v view) pilotWords() string {
 	}
 	return fmt.Sprintf("Before the first block %s fixed the warm-up and the number of blocks that the budget allows (%s); they are no part "+
 		"of the verdict.",
-		count(n, "pilot"), fmt.Sprint(max(v.Judgement.Schedule.MaxBlocks, 0)))
+		say.Count(n, "pilot"), fmt.Sprint(max(v.Judgement.Schedule.MaxBlocks, 0)))
 }
 
 func (v view) failures() int {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"filewise"
+	"filewise/internal/say"
 	"filewise/report/document"
 )
 
@@ -33,11 +34,11 @@ func (v view) scope() []string {
 	}
 	data := ""
 	if len(p.Layouts) > 0 && p.Layouts[0].Data.Bytes > 0 {
-		data = ", files of " + size(p.Layouts[0].Data.Bytes) + " in all"
+		data = ", files of " + say.Size(p.Layouts[0].Data.Bytes) + " in all"
 	}
 	connections := ""
 	if n := p.Params.Connections; n > 0 {
-		connections = ", " + count(n, "connection")
+		connections = ", " + say.Count(n, "connection")
 	}
 	out := []string{
 		fmt.Sprintf("It is about %s on %s with durability %s%s%s, on %s: other work, more data or other storage can have another answer.",
@@ -52,7 +53,7 @@ func (v view) scope() []string {
 		out = append(out, "Warning: "+w.Message)
 	}
 	if n := len(all) - mostWarnings; n > 0 {
-		out = append(out, count(n, "more warning")+" stand below.")
+		out = append(out, say.Count(n, "more warning")+" stand below.")
 	}
 	return out
 }

@@ -5,10 +5,10 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"filewise"
+	"filewise/internal/say"
 	"filewise/verdict"
 )
 
@@ -17,7 +17,7 @@ func (v view) planFacts() []filewise.Fact {
 	p := v.Plan
 	facts := []filewise.Fact{
 		{Name: "scenario", Value: p.Scenario},
-		{Name: "engine", Value: joined(", ", p.Target.Engine, string(p.Target.Mode))},
+		{Name: "engine", Value: say.Joined(", ", p.Target.Engine, string(p.Target.Mode))},
 		{Name: "durability", Value: durabilityWords(p.Target.Durability)},
 		{Name: "memory of the server", Value: memoryWords(p.Target.Memory)},
 		{Name: "baseline", Value: p.Baseline},
@@ -53,13 +53,13 @@ func (v view) designText() string {
 	case a == nil && v.Plan.TakesTurns() && v.rounds() == 0:
 		return "a block is a session, layouts live side by side and take turns"
 	case a == nil && v.Plan.TakesTurns():
-		return fmt.Sprintf("a block is a session of %s, layouts live side by side", count(v.rounds(), "round"))
+		return fmt.Sprintf("a block is a session of %s, layouts live side by side", say.Count(v.rounds(), "round"))
 	case a == nil && v.Plan.OneByOne != "":
 		return "one trial after the other: " + v.Plan.OneByOne
 	case a == nil:
 		return ""
 	}
-	return fmt.Sprintf("as published, at scale %g: %s of each layout, one layout after the other", a.Scale, count(a.Repeats, "run"))
+	return fmt.Sprintf("as published, at scale %g: %s of each layout, one layout after the other", a.Scale, say.Count(a.Repeats, "run"))
 }
 
 // rounds are those of a session; 0: not known yet.
@@ -67,10 +67,10 @@ func (v view) rounds() int { return max(v.Plan.Cells, v.Judgement.Schedule.Round
 
 func (v view) workText() string {
 	if v.Plan.Window > 0 {
-		return human(v.measuredFor()) + " measured"
+		return say.Human(v.measuredFor()) + " measured"
 	}
 	if v.Plan.Work > 0 {
-		return size(v.Plan.Work) + ", fixed"
+		return say.Size(v.Plan.Work) + ", fixed"
 	}
 	return ""
 }
@@ -80,9 +80,9 @@ func (v view) warmUpText() string {
 	case v.Plan.Window == 0: // fixed work is measured whole
 		return ""
 	case v.Plan.WarmUp >= 0:
-		return human(v.Plan.WarmUp)
+		return say.Human(v.Plan.WarmUp)
 	case v.Judgement.Schedule.WarmUp > 0:
-		return human(v.Judgement.Schedule.WarmUp) + ", fixed by the pilots"
+		return say.Human(v.Judgement.Schedule.WarmUp) + ", fixed by the pilots"
 	}
 	return "to be fixed by the pilots"
 }
@@ -100,7 +100,7 @@ func positive(n int) string {
 	if n <= 0 {
 		return ""
 	}
-	return grouped(strconv.Itoa(n))
+	return say.Grouped(strconv.Itoa(n))
 }
 
 func suffixed(s, suffix string) string {
@@ -114,7 +114,7 @@ func durationOr(d time.Duration, none string) string {
 	if d <= 0 {
 		return none
 	}
-	return human(d)
+	return say.Human(d)
 }
 
 // memoryWords are empty where memory is not limited.
@@ -122,7 +122,7 @@ func memoryWords(bytes int64) string {
 	if bytes == 0 {
 		return ""
 	}
-	return size(bytes) + ", the system's cache of its files included"
+	return say.Size(bytes) + ", the system's cache of its files included"
 }
 
 func durabilityWords(d filewise.Durability) string {
@@ -147,8 +147,4 @@ func goalWords(g verdict.Goal) string {
 		return "verdicts: until every layout is resolved"
 	}
 	return string(g)
-}
-
-func joined(sep string, parts ...string) string {
-	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), sep)
 }

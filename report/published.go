@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"filewise/internal/say"
 	"filewise/report/document"
 	"filewise/workload"
 )
@@ -42,7 +43,7 @@ func (v view) published() []document.Block {
 		out = append(out, document.Text("Source: "+s+"."))
 	}
 	columns := []document.Of[comparison]{
-		document.Name("comparison", func(c comparison) string { return joined(": ", c.Family, c.Statement) }),
+		document.Name("comparison", func(c comparison) string { return say.Joined(": ", c.Family, c.Statement) }),
 		document.Words("published", func(c comparison) string { return c.Published }).As("words"),
 		document.Words("measured here", func(c comparison) string { return c.Measured }).As("nb"),
 	}
@@ -75,13 +76,13 @@ func (v view) shape() []comparison {
 	for _, f := range v.Scenario.Published {
 		c := comparison{
 			Family: v.Name, Statement: v.Scenario.NameOf(f.Files) + " against " + v.Scenario.NameOf(f.Against),
-			Published: f.Words, Measured: absent, Sign: notMeasured, Inside: absent,
+			Published: f.Words, Measured: say.Absent, Sign: notMeasured, Inside: say.Absent,
 		}
 		if f.Percent != nil {
 			effect := math.Log1p(*f.Percent / 100)
-			c.Published = joined(": ", percent(effect), f.Words)
+			c.Published = say.Joined(": ", say.Percent(effect), f.Words)
 			if v.Scenario.Timed {
-				c.Time = "published " + percent(-effect)
+				c.Time = "published " + say.Percent(-effect)
 			}
 		}
 		v.compare(&c, f)
@@ -100,16 +101,16 @@ func (v view) compare(c *comparison, f workload.Figure) {
 	}
 	effect := a.Estimate.Effect - b.Estimate.Effect
 	lo, hi := a.Estimate.Lo-b.Estimate.Hi, a.Estimate.Hi-b.Estimate.Lo
-	c.Measured = interval(effect, lo, hi)
+	c.Measured = say.Interval(effect, lo, hi)
 	if v.Scenario.Timed {
-		c.Time = joined(", ", c.Time, "here "+interval(-effect, -hi, -lo))
+		c.Time = say.Joined(", ", c.Time, "here "+say.Interval(-effect, -hi, -lo))
 	}
 	if f.Engine != "" && f.Engine != v.Plan.Target.Engine {
 		c.Sign = ofAnother
 		return
 	}
 	c.Sign = direction(f.Sign, lo, hi, v.of.Result.Config.Margin)
-	if f.Percent == nil || *f.Percent <= -100 || unresolvable(lo, hi) {
+	if f.Percent == nil || *f.Percent <= -100 || say.Unresolvable(lo, hi) {
 		return
 	}
 	if y := math.Log1p(*f.Percent / 100); y >= lo && y <= hi {
@@ -193,7 +194,7 @@ func bestTexts(families []view) string {
 		parts = append(parts, "The same number of files is best here as published for "+familyNames(same)+".")
 	}
 	if len(differ) > 0 {
-		parts = append(parts, "Another one is best here for "+enumerate(differ)+".")
+		parts = append(parts, "Another one is best here for "+say.Enumerate(differ)+".")
 	}
 	if len(open) > 0 {
 		parts = append(parts, "Undecided here, or not measured with the published number, for "+familyNames(open)+".")

@@ -2,11 +2,14 @@ package report
 
 import (
 	"iter"
+	"math"
 	"slices"
 
 	"filewise"
+	"filewise/internal/say"
 	"filewise/probe"
 	"filewise/report/document"
+	"filewise/verdict/stats"
 )
 
 // reading is what a measure says of something; NaN: nothing.
@@ -27,7 +30,7 @@ func sumOf(kind func(filewise.Delta) bool) reading {
 	return func(m filewise.Measure) float64 {
 		total := 0.0
 		for _, d := range m.Deltas {
-			if kind(d) && known(d.Value) {
+			if kind(d) && say.Known(d.Value) {
 				total += d.Value
 			}
 		}
@@ -44,7 +47,7 @@ func (r reading) perWork() reading {
 func (r reading) median(ms []filewise.Measure) float64 {
 	var xs []float64
 	for _, m := range ms {
-		if x := r(m); known(x) {
+		if x := r(m); say.Known(x) {
 			xs = append(xs, x)
 		}
 	}
@@ -70,7 +73,7 @@ func (v view) overTrials(layout string, of reading) []float64 {
 		sum, length := 0.0, 0.0
 		for _, m := range t.Measures {
 			took := (m.Window[1] - m.Window[0]).Seconds()
-			if x := of(m); known(x) && took > 0 {
+			if x := of(m); say.Known(x) && took > 0 {
 				sum, length = sum+x*took, length+took
 			}
 		}
@@ -125,8 +128,8 @@ func (v view) line(cell func(layout string) (c document.Cell, known bool), names
 
 // numberCell is a number in a cell, as write has it.
 func numberCell(x float64, write func(float64) string) (c document.Cell, ok bool) {
-	if !known(x) {
-		return document.Cell{Text: absent, Value: x}, false
+	if !say.Known(x) {
+		return document.Cell{Text: say.Absent, Value: x}, false
 	}
 	return document.Cell{Text: write(x), Value: x}, true
 }
@@ -144,4 +147,18 @@ func (v view) byLayout(caption string, lines []layoutLine, about int, heads ...s
 		columns = append(columns, document.Cells(r.Name, func(l layoutLine) document.Cell { return l.cells[i] }).As("num"))
 	}
 	return document.Tabulate(document.Table{Caption: caption}, lines, columns...)
+}
+
+// nan is what is not known.
+var nan = math.NaN()
+
+// median of the values; NaN when there is none.
+func median(xs []float64) float64 { return quantile(xs, 0.5) }
+
+// quantile interpolates linearly between the order statistics (Hyndman & Fan,
+// type 7); NaN when there is no value.
+func quantile(xs []float64, p float64) float64 {
+	s := slices.Clone(xs)
+	slices.Sort(s)
+	return stats.Quantile(s, p)
 }

@@ -10,6 +10,7 @@ import (
 
 	"filewise"
 	"filewise/experiment"
+	"filewise/internal/say"
 	"filewise/verdict"
 )
 
@@ -53,7 +54,7 @@ func (v view) row(l filewise.Layout) row {
 			continue
 		}
 		r.Done++
-		if !known(t.Throughput) {
+		if !say.Known(t.Throughput) {
 			continue
 		}
 		xs = append(xs, t.Throughput)
@@ -65,7 +66,7 @@ func (v view) row(l filewise.Layout) row {
 	}
 	r.Tail, r.Sync, r.Calls = spreadOf(tails), spreadOf(syncs), calls{hist}
 	r.Typical = r.Estimate.Typical
-	if !r.Judged || !known(r.Typical) || r.Typical <= 0 {
+	if !r.Judged || !say.Known(r.Typical) || r.Typical <= 0 {
 		r.Typical, r.Median = median(xs), true
 	}
 	r.Bytes = r.Typical * median(perWork)
@@ -104,9 +105,9 @@ func (r row) trialsText() string {
 // typicalText is the throughput of the typical trial, or its time.
 func (r row) typicalText() string {
 	if r.Timed && r.Typical > 0 {
-		return human(time.Duration(float64(time.Second) / r.Typical))
+		return say.Human(time.Duration(float64(time.Second) / r.Typical))
 	}
-	return sig3(r.Typical)
+	return say.Sig3(r.Typical)
 }
 
 // differenceText is the difference to the baseline with its interval.
@@ -114,10 +115,10 @@ func (r row) differenceText() string {
 	switch {
 	case r.Baseline:
 		return "baseline"
-	case !r.Judged || !known(r.Estimate.Effect):
-		return absent
+	case !r.Judged || !say.Known(r.Estimate.Effect):
+		return say.Absent
 	}
-	return interval(r.Estimate.Effect, r.Estimate.Lo, r.Estimate.Hi)
+	return say.Interval(r.Estimate.Effect, r.Estimate.Lo, r.Estimate.Hi)
 }
 
 // rawText is the difference of the geometric means, with no trial pulled in.
@@ -125,22 +126,22 @@ func (r row) rawText() string {
 	if r.Baseline {
 		return "baseline"
 	}
-	return difference(r.Estimate.RawEffect)
+	return say.Difference(r.Estimate.RawEffect)
 }
 
 // regretText is the most that is lost by choosing the layout; "none" when all
 // others are shown to be slower.
 func (r row) regretText() string {
-	if !r.Judged || !known(r.Estimate.Regret) {
-		return absent
+	if !r.Judged || !say.Known(r.Estimate.Regret) {
+		return say.Absent
 	}
-	return bound(r.Estimate.Regret)
+	return say.Bound(r.Estimate.Regret)
 }
 
 // downWeightedText is how many trials the robust fit pulled in.
 func (r row) downWeightedText() string {
 	if !r.Judged {
-		return absent
+		return say.Absent
 	}
 	return fmt.Sprint(r.Estimate.DownWeighted)
 }
@@ -199,8 +200,8 @@ func (r row) droppedText() string {
 
 // slowestText is the slowest trial against the typical one.
 func (r row) slowestText() string {
-	if !known(r.Slowest) || !(r.Typical > 0) {
-		return absent
+	if !say.Known(r.Slowest) || !(r.Typical > 0) {
+		return say.Absent
 	}
-	return difference(math.Log(r.Slowest / r.Typical))
+	return say.Difference(math.Log(r.Slowest / r.Typical))
 }

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"filewise"
+	"filewise/internal/say"
 	"filewise/report/document"
 )
 
@@ -19,7 +20,7 @@ func (v view) setup() []document.Block {
 		document.Tabulate(document.Table{Caption: "As asked for, and as observed after building"}, layouts,
 			document.Name("layout", func(s spreadLayout) string { return s.Name }),
 			document.Num("data files", func(s spreadLayout) string { return strconv.Itoa(s.Data.Files) }),
-			document.Num("total", func(s spreadLayout) string { return size(s.Data.Bytes) }),
+			document.Num("total", func(s spreadLayout) string { return say.Size(s.Data.Bytes) }),
 			document.Words("allocation", spreadLayout.allocation).As("nb"),
 			document.Words("placement", func(s spreadLayout) string { return string(s.Data.Placement) }),
 			document.Words("kind", func(s spreadLayout) string { return string(s.Kind) }),
@@ -62,7 +63,7 @@ func (v view) spreads() []spreadLayout {
 
 func (s spreadLayout) allocation() string {
 	if s.Data.Allocation == filewise.Growing && s.Data.Growth > 0 {
-		return string(s.Data.Allocation) + " by " + size(s.Data.Growth)
+		return string(s.Data.Allocation) + " by " + say.Size(s.Data.Growth)
 	}
 	return string(s.Data.Allocation)
 }
@@ -76,9 +77,9 @@ func (s spreadLayout) observedText() string {
 		}
 	}
 	if n == 0 {
-		return absent
+		return say.Absent
 	}
-	return count(n, "data file") + ", " + size(total)
+	return say.Count(n, "data file") + ", " + say.Size(total)
 }
 
 // fileRow is one file of a layout before and after the work; nil: it was not there.
@@ -112,15 +113,15 @@ func (s spreadLayout) fileTable() document.Table {
 		document.Words("volume", func(r fileRow) string { return r.file().Volume }),
 		document.Num("built", func(r fileRow) string {
 			if r.built == nil {
-				return absent
+				return say.Absent
 			}
-			return size(r.built.Bytes)
+			return say.Size(r.built.Bytes)
 		}),
 		document.Num("on the storage", func(r fileRow) string {
 			if n := r.file().Allocated; n != nil {
-				return size(*n)
+				return say.Size(*n)
 			}
-			return absent
+			return say.Absent
 		}),
 		document.Num("after the work", func(r fileRow) string { return afterWork(r.final) }))
 }
@@ -129,9 +130,9 @@ func (s spreadLayout) fileTable() document.Table {
 func afterWork(f *filewise.File) string {
 	switch {
 	case f == nil:
-		return absent
+		return say.Absent
 	case f.Used == nil:
-		return size(f.Bytes)
+		return say.Size(f.Bytes)
 	}
-	return size(f.Bytes) + ", " + size(*f.Used) + " used"
+	return say.Size(f.Bytes) + ", " + say.Size(*f.Used) + " used"
 }

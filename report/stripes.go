@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"filewise/internal/say"
 	"filewise/report/chart"
 	"filewise/report/document"
 )
@@ -69,11 +70,11 @@ func (v view) stripePoints() []stripePoint {
 	}
 	for _, r := range v.Rows {
 		p := stripePoint{Layout: r.Name, files: v.Scenario.NumberOf(r.Layout), speed: v.speedOf(r), lo: math.NaN(), hi: math.NaN(),
-			discard: r.Discard, Limit: absent}
-		if !known(p.speed) || p.files < 1 {
+			discard: r.Discard, Limit: say.Absent}
+		if !say.Known(p.speed) || p.files < 1 {
 			continue
 		}
-		if e := r.Estimate; r.Judged && !r.Baseline && known(e.Lo) && known(e.Hi) && !unresolvable(e.Lo, e.Hi) {
+		if e := r.Estimate; r.Judged && !r.Baseline && say.Known(e.Lo) && say.Known(e.Hi) && !say.Unresolvable(e.Lo, e.Hi) {
 			p.lo, p.hi = base*math.Exp(e.Lo), base*math.Exp(e.Hi)
 		}
 		p.Speed = v.speedWords(r)
@@ -110,7 +111,7 @@ func besideLimits(points []stripePoint) []stripePoint {
 	}
 	for i, p := range points {
 		if limit := limits[p.files]; limit > 0 && !p.discard {
-			points[i].Limit = share(p.speed, limit)
+			points[i].Limit = say.Share(p.speed, limit)
 		}
 	}
 	return points
@@ -126,7 +127,7 @@ func (v view) speedOf(r row) float64 {
 
 // inBytes tells whether the payload of every layout is known.
 func (v view) inBytes() bool {
-	return !slices.ContainsFunc(v.Rows, func(r row) bool { return known(r.Typical) && !known(r.Bytes) })
+	return !slices.ContainsFunc(v.Rows, func(r row) bool { return say.Known(r.Typical) && !say.Known(r.Bytes) })
 }
 
 func (v view) speedWords(r row) string {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"filewise/experiment"
+	"filewise/internal/say"
 )
 
 // outcome of a family: the layout to use, or none.
@@ -50,7 +51,7 @@ func (v view) advice() string {
 	singly := strings.Join(parts, "; ")
 	switch {
 	case !v.hasOverall():
-		return sentence(singly) + "."
+		return say.Sentence(singly) + "."
 	case overall == "":
 		return "Undecided over all families together. Singly: " + singly + "."
 	}

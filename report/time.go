@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/internal/say"
 	"filewise/report/document"
 )
 
@@ -18,7 +19,7 @@ type spent struct {
 }
 
 // share is the part of the whole: "62 %".
-func (s spent) share() string { return share(float64(s.Took), float64(s.Whole)) }
+func (s spent) share() string { return say.Share(float64(s.Took), float64(s.Whole)) }
 
 // stageWords are what the stages are for, where the name alone does not say.
 var stageWords = map[string]string{
@@ -72,9 +73,9 @@ func stageName(name string) string {
 // elapsed is the wall time of the trials.
 func (v view) elapsed() string {
 	if v.Judgement.Elapsed <= 0 {
-		return absent
+		return say.Absent
 	}
-	return human(v.Judgement.Elapsed)
+	return say.Human(v.Judgement.Elapsed)
 }
 
 // time is where the time went, on a terminal in a sentence.
@@ -83,13 +84,13 @@ func (v view) time() []document.Block {
 	if len(all) == 0 {
 		return []document.Block{document.OnPages(document.Text("Nothing was timed yet."))}
 	}
-	said := fmt.Sprintf("Time: %s of trials, %s of it measuring", human(all[0].Whole), all[0].share())
+	said := fmt.Sprintf("Time: %s of trials, %s of it measuring", say.Human(all[0].Whole), all[0].share())
 	for i, s := range all[1:] {
 		said += map[bool]string{true: "; ", false: ", "}[i == 0] + s.Name + " " + s.share()
 	}
 	table := document.Tabulate(document.Table{Caption: "Wall time of all trials: " + v.elapsed(), Class: "where"}, all,
 		document.Name("stage", func(s spent) string { return s.Name }),
-		document.Num("time", func(s spent) string { return human(s.Took) }).Raw("s", func(s spent) float64 { return s.Took.Seconds() }),
+		document.Num("time", func(s spent) string { return say.Human(s.Took) }).Raw("s", func(s spent) float64 { return s.Took.Seconds() }),
 		document.Num("share", spent.share),
 		document.Cells("", func(s spent) document.Cell {
 			class := map[bool]string{true: "best", false: "rest"}[s.Name == stageWords["measure"]]
@@ -101,7 +102,7 @@ func (v view) time() []document.Block {
 // stamp is a moment, in the time zone that was stored.
 func stamp(t time.Time) string {
 	if t.IsZero() {
-		return absent
+		return say.Absent
 	}
 	return t.Format("2006-01-02 15:04:05 -07:00")
 }

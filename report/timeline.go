@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/internal/say"
 	"filewise/report/chart"
 	"filewise/verdict"
 )
@@ -17,7 +18,7 @@ import (
 // throughput.
 func (v view) timeline() template.HTML {
 	trials := slices.DeleteFunc(slices.Clone(v.Trials), func(t trial) bool { return t.Started.IsZero() })
-	if len(trials) < 2 || !slices.ContainsFunc(trials, func(t trial) bool { return known(t.Deviation) }) {
+	if len(trials) < 2 || !slices.ContainsFunc(trials, func(t trial) bool { return say.Known(t.Deviation) }) {
 		return ""
 	}
 	first, last := trials[0], trials[len(trials)-1]
@@ -35,8 +36,8 @@ func (v view) timeline() template.HTML {
 	for i, t := range trials {
 		m := chart.Mark{Lane: t.Cell.Layout, At: places[i], Y: nan, Kind: string(t.Kind), Block: t.Cell.Block, Pilot: t.Cell.Pilot,
 			Clock: t.Started.Format(clock), Tip: fmt.Sprintf("trial %d, block %s, %s, %s: %s", t.Number, t.blockText(), t.Cell.Layout,
-				t.startedText(), joined("; ", t.deviationText(), t.noteText()))}
-		if known(t.Deviation) {
+				t.startedText(), say.Joined("; ", t.deviationText(), t.noteText()))}
+		if say.Known(t.Deviation) {
 			m.Y = verdict.Percent(t.Deviation)
 		}
 		line.Marks = append(line.Marks, m)
@@ -47,8 +48,8 @@ func (v view) timeline() template.HTML {
 	}
 	if v.bulky() {
 		line.Band = func(xs []float64) string {
-			return fmt.Sprintf("%s: median %s %%, 80 %% within %s … %s %%", count(len(xs), "trial"), signed(median(xs)),
-				signed(quantile(xs, 0.1)), signed(quantile(xs, 0.9)))
+			return fmt.Sprintf("%s: median %s %%, 80 %% within %s … %s %%", say.Count(len(xs), "trial"), say.Signed(median(xs)),
+				say.Signed(quantile(xs, 0.1)), say.Signed(quantile(xs, 0.9)))
 		}
 	}
 	return line.SVG("Deviation of the trials from the typical trial of their layout, in the order in which they ran, with events; " +
@@ -80,7 +81,7 @@ func placesOf(trials []trial) []float64 {
 func ordinary(trials []trial) (lo, hi float64) {
 	var xs []float64
 	for _, t := range trials {
-		if t.Kind == kindDone && known(t.Deviation) {
+		if t.Kind == kindDone && say.Known(t.Deviation) {
 			xs = append(xs, verdict.Percent(t.Deviation))
 		}
 	}
@@ -110,7 +111,7 @@ func eventsOf(trials []trial) []chart.Event {
 	}
 	for i, t := range trials {
 		for _, w := range t.Warnings {
-			add(w.Code, i, fmt.Sprintf("trial %d: %s", t.Number, sentence(w.Message)))
+			add(w.Code, i, fmt.Sprintf("trial %d: %s", t.Number, say.Sentence(w.Message)))
 		}
 		if slices.ContainsFunc(t.Measure.Deltas, checkpointed) {
 			add("checkpoint within", i, fmt.Sprintf("trial %d: a checkpoint in the measured window", t.Number))
@@ -120,13 +121,13 @@ func eventsOf(trials []trial) []chart.Event {
 		}
 		before := trials[i-1]
 		if gap := t.Started.Sub(before.Started.Add(before.Elapsed)); gap > pause && gap > before.Elapsed {
-			add("pause", i, fmt.Sprintf("%s between trials %d and %d", human(gap), before.Number, t.Number))
+			add("pause", i, fmt.Sprintf("%s between trials %d and %d", say.Human(gap), before.Number, t.Number))
 		}
 	}
 	slices.SortStableFunc(out, func(a, b chart.Event) int { return cmp.Compare(len(b.Ticks), len(a.Ticks)) })
 	out = out[:min(mostLanes, len(out))]
 	for i, e := range out {
-		out[i].Name += ", " + count(len(e.Ticks), "time")
+		out[i].Name += ", " + say.Count(len(e.Ticks), "time")
 	}
 	return out
 }
@@ -143,7 +144,7 @@ func (v view) timelineNote() string {
 	if v.bulky() {
 		return fmt.Sprintf("All %s in the order in which they ran, as deviations from the typical trial of their layout: "+
 			"the bands hold the middle 50 %% and 80 %% of each part of the run, the line is their median. Crosses are failed trials. ",
-			count(len(v.Trials), "trial")) + drift
+			say.Count(len(v.Trials), "trial")) + drift
 	}
 	return "The trials in the order in which they ran, as deviations from the typical trial of their layout; stripes are blocks, and the " +
 		"line, the same for all layouts, joins the medians of the blocks. " + drift

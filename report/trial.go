@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/internal/say"
 )
 
 // kind is how a trial is drawn.
@@ -44,7 +45,7 @@ func (v view) trials() []trial {
 				break
 			}
 		}
-		if y, ok := t.Throughput(v.Family); ok && known(y) {
+		if y, ok := t.Throughput(v.Family); ok && say.Known(y) {
 			x.Throughput = y
 		}
 		switch {
@@ -78,7 +79,7 @@ func (v view) flagDownWeighted() {
 		var own []*trial
 		for i := range v.Trials {
 			t := &v.Trials[i]
-			if t.Cell.Layout == r.Name && t.Kind == kindDone && known(t.Deviation) && t.Cell.Block <= v.Look.Block {
+			if t.Cell.Layout == r.Name && t.Kind == kindDone && say.Known(t.Deviation) && t.Cell.Block <= v.Look.Block {
 				own = append(own, t)
 			}
 		}
@@ -94,7 +95,7 @@ func (v view) flagDownWeighted() {
 func (v view) blockMedians() map[int]float64 {
 	by := make(map[int][]float64)
 	for _, t := range v.Trials {
-		if t.Kind == kindDone && known(t.Deviation) {
+		if t.Kind == kindDone && say.Known(t.Deviation) {
 			by[t.Cell.Block] = append(by[t.Cell.Block], t.Deviation)
 		}
 	}
@@ -118,10 +119,10 @@ func (t trial) blockText() string {
 }
 
 // deviationText is the deviation from the layout's typical trial.
-func (t trial) deviationText() string { return difference(t.Deviation) }
+func (t trial) deviationText() string { return say.Difference(t.Deviation) }
 
 // throughputText is the trial's throughput.
-func (t trial) throughputText() string { return sig3(t.Throughput) }
+func (t trial) throughputText() string { return say.Sig3(t.Throughput) }
 
 // noteText is what is peculiar to the trial.
 func (t trial) noteText() string {
@@ -132,9 +133,9 @@ func (t trial) noteText() string {
 		}
 		return "failed: " + t.Reason
 	case kindPilot:
-		return joined("; ", "pilot", Failures(t.Measure.Errors))
+		return say.Joined("; ", "pilot", Failures(t.Measure.Errors))
 	case kindDownWeighted:
-		return joined("; ", "down-weighted", Failures(t.Measure.Errors))
+		return say.Joined("; ", "down-weighted", Failures(t.Measure.Errors))
 	}
 	return Failures(t.Measure.Errors)
 }
@@ -142,7 +143,7 @@ func (t trial) noteText() string {
 // startedText is when the trial started, to the second.
 func (t trial) startedText() string {
 	if t.Started.IsZero() {
-		return absent
+		return say.Absent
 	}
 	return t.Started.Format("15:04:05")
 }
@@ -150,9 +151,9 @@ func (t trial) startedText() string {
 // tookText is the wall time of the trial, from build to drop.
 func (t trial) tookText() string {
 	if t.Elapsed <= 0 {
-		return absent
+		return say.Absent
 	}
-	return human(t.Elapsed)
+	return say.Human(t.Elapsed)
 }
 
 // Failures writes counts of failures by class: "3 × deadlock, 1 × connection";

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"filewise/internal/say"
 	"filewise/report/chart"
 	"filewise/report/document"
 )
@@ -119,7 +120,7 @@ func (v view) notedNote() string {
 	}
 	return fmt.Sprintf("Of %s, the list has the failed, the down-weighted and those with warnings, %d at most; filewise export %d has "+
 		"them all",
-		count(len(v.Trials), "trial"), mostNoted, v.RunID)
+		say.Count(len(v.Trials), "trial"), mostNoted, v.RunID)
 }
 
 // part is what the trials of one layout gave in one part of a long run.
@@ -143,7 +144,7 @@ func (v view) runParts() document.Table {
 		for _, r := range v.Rows {
 			p := part{blocks: fmt.Sprintf("%d–%d", from, min(from+step-1, last)), layout: r.Name}
 			for _, t := range v.Trials {
-				if t.Cell.Layout == r.Name && t.Cell.Block >= from && t.Cell.Block < from+step && known(t.Throughput) {
+				if t.Cell.Layout == r.Name && t.Cell.Block >= from && t.Cell.Block < from+step && say.Known(t.Throughput) {
 					p.speeds = append(p.speeds, t.Throughput)
 				}
 			}
@@ -153,7 +154,7 @@ func (v view) runParts() document.Table {
 		}
 	}
 	at := func(head string, q float64) document.Of[part] {
-		return document.Num(head, func(p part) string { return sig3(quantile(p.speeds, q)) })
+		return document.Num(head, func(p part) string { return say.Sig3(quantile(p.speeds, q)) })
 	}
 	return document.Tabulate(document.Table{Caption: "The run in parts: " + v.unitRate(), Class: "long"}, out,
 		document.Name("blocks", func(p part) string { return p.blocks }).As("nb"),

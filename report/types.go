@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"filewise/experiment"
+	"filewise/internal/say"
 	"filewise/report/document"
 )
 
@@ -19,16 +20,16 @@ func (v view) types() []document.Block {
 	took := func(head string, of func(experiment.Latency) time.Duration) document.Of[experiment.Latency] {
 		return document.Num(head, func(l experiment.Latency) string {
 			if l.Count == 0 {
-				return absent
+				return say.Absent
 			}
-			return human(of(l))
+			return say.Human(of(l))
 		})
 	}
 	table := document.Tabulate(document.Table{Caption: "Latencies by layout and type"}, all,
 		document.Words("family", func(l experiment.Latency) string { return l.Family }).Only(document.Paper).As("nb"),
 		document.Name("layout", func(l experiment.Latency) string { return l.Layout }),
 		document.Words("type", func(l experiment.Latency) string { return l.Type }).As("nb"),
-		document.Num("a minute", func(l experiment.Latency) string { return sig3(l.PerMinute) }).Spare(2),
+		document.Num("a minute", func(l experiment.Latency) string { return say.Sig3(l.PerMinute) }).Spare(2),
 		took("50 %", func(l experiment.Latency) time.Duration { return l.P50 }).Spare(1),
 		took("90 %", func(l experiment.Latency) time.Duration { return l.P90 }).Only(document.Paper),
 		took("99 %", func(l experiment.Latency) time.Duration { return l.P99 }),
@@ -38,7 +39,7 @@ func (v view) types() []document.Block {
 	note := "Latencies of all trials in blocks together, from the first try to the commit; of few operations, high percentiles are the " +
 		"longest."
 	if v.Plan.P99Limit > 0 {
-		note += fmt.Sprintf(" A layout whose 99 %% of any type take longer than %s is not recommended.", human(v.Plan.P99Limit))
+		note += fmt.Sprintf(" A layout whose 99 %% of any type take longer than %s is not recommended.", say.Human(v.Plan.P99Limit))
 	}
 	if v.loads() == nil {
 		return []document.Block{document.Everywhere(table), document.Note(note)}

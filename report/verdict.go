@@ -8,6 +8,7 @@ import (
 	"filewise"
 	"filewise/experiment"
 	"filewise/inspect"
+	"filewise/internal/say"
 	"filewise/report/document"
 	"filewise/verdict"
 )
@@ -23,7 +24,7 @@ func (v view) verdict() []document.Block {
 		return out
 	}
 	out := []document.Block{
-		document.OnPages(document.Line{Class: "kicker", Text: joined(" · ", "Verdict", v.Scenario.Title)}),
+		document.OnPages(document.Line{Class: "kicker", Text: say.Joined(" · ", "Verdict", v.Scenario.Title)}),
 		document.Everywhere(append([]document.Block{document.Headline(v.Headline())}, said("relevance", v.latencyLoss(), v.relevance())...)...),
 		document.Only{In: document.HTML | document.Terminal, Blocks: said("gain", v.gain())},
 	}
@@ -114,7 +115,7 @@ func (v view) stopped() string {
 		return ""
 	}
 	if strings.HasPrefix(why, "stopped ") {
-		return sentence(why) + "."
+		return say.Sentence(why) + "."
 	}
 	return "Measuring stopped: " + why + "."
 }
@@ -147,7 +148,7 @@ func (v view) glance() string {
 	for _, r := range v.Rows {
 		done += r.Done
 	}
-	out := fmt.Sprintf("%s in %s, confidence %s", count(done, "trial"), count(v.of.Result.Blocks, "complete block"), v.confidence())
+	out := fmt.Sprintf("%s in %s, confidence %s", say.Count(done, "trial"), say.Count(v.of.Result.Blocks, "complete block"), v.confidence())
 	if where := v.where(); len(where) > 0 {
 		out += fmt.Sprintf("; %s in trials, %s of it measuring", v.elapsed(), where[0].share())
 	}
@@ -193,7 +194,7 @@ func (v view) showCommand() string { return fmt.Sprintf("filewise report %d", v.
 func Notices(warnings []filewise.Warning) []filewise.Warning {
 	out := slices.Clone(warnings)
 	for i, w := range warnings {
-		out[i].Message, out[i].Remedy = ended(sentence(w.Message)), ended(sentence(w.Remedy))
+		out[i].Message, out[i].Remedy = say.Ended(say.Sentence(w.Message)), say.Ended(say.Sentence(w.Remedy))
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 
 	"filewise"
 	"filewise/experiment"
+	"filewise/internal/say"
 	"filewise/verdict"
 )
 
@@ -22,9 +23,9 @@ type view struct {
 	Base   int  // index of the baseline in Rows
 	Rows   []row
 	Trials []trial
-	Rate   rate   // in which the table gives bytes per second
-	parts  []view // of all families, that over all first: at least one
-	whole  Data   // the run with all its families
+	Rate   say.Rate // in which the table gives bytes per second
+	parts  []view   // of all families, that over all first: at least one
+	whole  Data     // the run with all its families
 }
 
 // newView is of a run.
@@ -59,12 +60,12 @@ func viewOf(d Data, of experiment.Family) view {
 	for _, l := range d.Plan.Layouts {
 		r := v.row(l)
 		v.Rows = append(v.Rows, r)
-		if known(r.Bytes) {
+		if say.Known(r.Bytes) {
 			fastest = max(fastest, r.Bytes)
 		}
 	}
 	v.flagDownWeighted()
-	v.Rate = rateFor(fastest)
+	v.Rate = say.RateFor(fastest)
 	return v
 }
 
@@ -82,15 +83,15 @@ func judged(trials []filewise.Trial) (family, unit string) {
 // confidence is that of the intervals: "95 %".
 func (v view) confidence() string {
 	if v.Plan.Confidence <= 0 {
-		return absent
+		return say.Absent
 	}
-	return confidence(v.Plan.Confidence)
+	return say.Confidence(v.Plan.Confidence)
 }
 
 // margin is the difference that does not matter: "2 %".
 func (v view) margin() string {
 	if v.Plan.Margin <= 0 {
-		return absent
+		return say.Absent
 	}
 	return strconv.FormatFloat(v.Plan.Margin, 'f', -1, 64) + " %"
 }

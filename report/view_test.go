@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/internal/say"
 	"filewise/verdict"
 	"filewise/workload"
 )
@@ -81,10 +82,10 @@ func TestPublishedBesideMeasured(t *testing.T) {
 	if c := got[1]; c.Sign != agrees || c.Inside != "outside the interval" {
 		t.Errorf("8 against 1 by 50 %%: %+v", c)
 	}
-	if c := got[2]; c.Sign != notMeasured || c.Measured != absent || c.Published != "stands apart" {
+	if c := got[2]; c.Sign != notMeasured || c.Measured != say.Absent || c.Published != "stands apart" {
 		t.Errorf("64 against 1: %+v", c)
 	}
-	if c := got[3]; c.Sign != undecided && c.Sign != agrees || c.Measured == absent {
+	if c := got[3]; c.Sign != undecided && c.Sign != agrees || c.Measured == say.Absent {
 		t.Errorf("2 against 8: %+v", c)
 	}
 }
@@ -157,7 +158,7 @@ func TestBalanceCountsWhatItSays(t *testing.T) {
 	}
 	v := view{Trials: []trial{one}}
 	l := v.filesOf("2 files")
-	if l.dataFiles() != 3 || l.Balance[0] != 1 || l.Balance[3] != 1 || known(l.Files[2].Shares[3]) {
+	if l.dataFiles() != 3 || l.Balance[0] != 1 || l.Balance[3] != 1 || say.Known(l.Files[2].Shares[3]) {
 		t.Errorf("%d data files, balance %v (bytes, requests, time, rows), rows of the index %v", l.dataFiles(), l.Balance, l.Files[2].Shares[3])
 	}
 }

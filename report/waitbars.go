@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/internal/say"
 	"filewise/report/chart"
 	"filewise/report/document"
 )
@@ -48,29 +49,29 @@ func (w waited) drawing() template.HTML {
 
 // words are a bar in numbers.
 func (l layoutWaits) words() string {
-	if !known(l.Share) {
+	if !say.Known(l.Share) {
 		return "waits " + perWork(l.sum())
 	}
-	return fmt.Sprintf("waits %s, %s of the time", perWork(l.sum()), share(l.Share, 1)) // medians each: their quotient is another
+	return fmt.Sprintf("waits %s, %s of the time", perWork(l.sum()), say.Share(l.Share, 1)) // medians each: their quotient is another
 }
 
 func shareOf(x float64) string {
-	if !known(x) {
-		return absent
+	if !say.Known(x) {
+		return say.Absent
 	}
 	if x == 0 {
 		return "0 %"
 	}
-	return share(x, 1)
+	return say.Share(x, 1)
 }
 
 // cell is an event's time per unit of work, its number, and its share of the time.
 func (c waitCell) cell() document.Cell {
 	var rest []string
-	if known(c.Waits) && (c.Waits > 0 || c.Seconds == 0) { // a sample tells times alone
-		rest = append(rest, sig3(c.Waits)+" waits")
+	if say.Known(c.Waits) && (c.Waits > 0 || c.Seconds == 0) { // a sample tells times alone
+		rest = append(rest, say.Sig3(c.Waits)+" waits")
 	}
-	if known(c.Share) {
+	if say.Known(c.Share) {
 		rest = append(rest, shareOf(c.Share))
 	}
 	return document.Cell{Text: perWork(c.Seconds), Small: []string{strings.Join(rest, " · ")}, Value: c.Seconds}

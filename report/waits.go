@@ -8,6 +8,7 @@ import (
 
 	"filewise"
 	"filewise/cause"
+	"filewise/internal/say"
 	"filewise/report/document"
 )
 
@@ -75,7 +76,7 @@ func (v view) waitBlocks() []document.Block {
 	if !ok {
 		return nil
 	}
-	of := joined(": ", v.Name, "time per "+w.Unit)
+	of := say.Joined(": ", v.Name, "time per "+w.Unit)
 	columns := []document.Of[layoutWaits]{document.Name("layout", func(l layoutWaits) string { return l.Layout })}
 	for k, c := range w.Classes {
 		columns = append(columns, document.Num(string(c), func(l layoutWaits) string { return perWork(l.Class[k]) }).
@@ -84,7 +85,7 @@ func (v view) waitBlocks() []document.Block {
 	columns = append(columns,
 		document.Num("connections’ time", func(l layoutWaits) string {
 			if l.Spent <= 0 {
-				return absent
+				return say.Absent
 			}
 			return perWork(l.Spent)
 		}),
@@ -204,7 +205,7 @@ func eventOf(k eventKey, timed bool, measures [][]filewise.Measure) waitEvent {
 			e.counted = e.counted || c.Waits > 0
 		}
 		e.Cells = append(e.Cells, c)
-		if known(c.Seconds) {
+		if say.Known(c.Seconds) {
 			e.most = max(e.most, c.Seconds)
 		}
 	}
@@ -214,18 +215,18 @@ func eventOf(k eventKey, timed bool, measures [][]filewise.Measure) waitEvent {
 // perWork writes a time in s per unit of work.
 func perWork(s float64) string {
 	switch {
-	case !known(s):
-		return absent
+	case !say.Known(s):
+		return say.Absent
 	case s == 0:
 		return "0"
 	case s < 1e-6:
-		return sig3(s*1e9) + " ns"
+		return say.Sig3(s*1e9) + " ns"
 	case s < 1e-3:
-		return sig3(s*1e6) + " µs"
+		return say.Sig3(s*1e6) + " µs"
 	case s < 1:
-		return sig3(s*1e3) + " ms"
+		return say.Sig3(s*1e3) + " ms"
 	case s < 60:
-		return sig3(s) + " s"
+		return say.Sig3(s) + " s"
 	}
-	return human(time.Duration(s * float64(time.Second)))
+	return say.Human(time.Duration(s * float64(time.Second)))
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/internal/say"
 	"filewise/report/chart"
 	"filewise/report/document"
 )
@@ -117,7 +118,7 @@ func (v view) within() []document.Block {
 			SVG: c.SVG(c.Layout + ": throughput within the trials over time; the table below has the numbers.")})
 	}
 	part := func(head string, from, to float64) document.Of[course] { // in thirds of the window
-		return document.Num(head, func(c course) string { return sig3(c.between(from, to)) })
+		return document.Num(head, func(c course) string { return say.Sig3(c.between(from, to)) })
 	}
 	table := document.Tabulate(document.Table{Caption: "Median " + v.unitRate() + " in the parts of a trial"}, all,
 		document.Name("layout", func(c course) string { return c.Layout }),

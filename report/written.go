@@ -6,6 +6,7 @@ import (
 
 	"filewise"
 	"filewise/cause"
+	"filewise/internal/say"
 	"filewise/report/document"
 )
 
@@ -45,20 +46,23 @@ func (v view) writtenBlocks() []document.Block {
 	}
 	for _, kind := range writtenKinds {
 		add(kind[1], func(ms []filewise.Measure) (document.Cell, bool) {
-			c, ok := numberCell(ofUnit(kind[0], "B").perWork().median(ms), byteText)
-			if x := ofUnit(kind[0], filewise.UnitPerByte).median(ms); known(x) {
+			c, ok := numberCell(ofUnit(kind[0], "B").perWork().median(ms), say.Bytes)
+			if x := ofUnit(kind[0], filewise.UnitPerByte).median(ms); say.Known(x) {
 				c.Small = []string{times(x)}
 			}
 			return c, ok
 		})
 	}
-	add("checkpoint cycles in the window", func(ms []filewise.Measure) (document.Cell, bool) { return numberCell(cycles.median(ms), sig3) })
+	add("checkpoint cycles in the window", func(ms []filewise.Measure) (document.Cell, bool) {
+		return numberCell(cycles.median(ms),
+			say.Sig3)
+	})
 	if len(lines) == 0 {
 		return nil
 	}
-	caption := joined(": ", v.Name, "bytes written per "+cause.Singular(v.Unit)+"; below it against the data of the work itself, where "+
+	caption := say.Joined(": ", v.Name, "bytes written per "+cause.Singular(v.Unit)+"; below it against the data of the work itself, where "+
 		"those are known")
-	return []document.Block{v.byLayout(sentence(caption), lines, 0, "to")}
+	return []document.Block{v.byLayout(say.Sentence(caption), lines, 0, "to")}
 }
 
 // ofWriting tells of counters of what was written, and of checkpoints.
@@ -91,12 +95,12 @@ func (v view) writtenLine() string {
 	}{{"by the engine", byServer}, {"to the devices, by anybody", ofUnit(filewise.WrittenDevices, filewise.UnitPerByte)}} {
 		var parts []string
 		for _, r := range v.Rows {
-			if x := of.x.median(v.measuresOf(r.Name, ofWriting)); known(x) {
+			if x := of.x.median(v.measuresOf(r.Name, ofWriting)); say.Known(x) {
 				parts = append(parts, r.Name+" "+times(x))
 			}
 		}
 		if len(parts) > 0 {
-			return fmt.Sprintf("Write amplification%s (written %s): %s.", inBrackets(v.Name), of.words, strings.Join(parts, ", "))
+			return fmt.Sprintf("Write amplification%s (written %s): %s.", say.InBrackets(v.Name), of.words, strings.Join(parts, ", "))
 		}
 	}
 	return ""
@@ -109,7 +113,7 @@ func byServer(m filewise.Measure) float64 {
 	for _, kind := range writtenKinds {
 		x := ofUnit(kind[0], filewise.UnitPerByte)(m)
 		switch {
-		case !known(x) || kind[0] == filewise.WrittenDevices:
+		case !say.Known(x) || kind[0] == filewise.WrittenDevices:
 			continue
 		case kind[0] == filewise.WrittenCalls:
 			calls = x
@@ -118,7 +122,7 @@ func byServer(m filewise.Measure) float64 {
 		}
 	}
 	switch {
-	case known(calls):
+	case say.Known(calls):
 		return max(files, calls)
 	case found:
 		return files

@@ -58,7 +58,7 @@ func (a *app) compareAcross(ctx context.Context, args []string, f *acrossFlags, 
 	if err != nil {
 		return err
 	}
-	all, err := archive.Across(runs, confidence, meant)
+	all, err := archive.PoolHosts(runs, confidence, meant)
 	if err != nil {
 		return err
 	}

@@ -1,10 +1,13 @@
-package report
+package archive
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
+	"filewise/internal/say"
+	"filewise/report"
 	"filewise/report/chart"
 	"filewise/report/document"
 )
@@ -14,9 +17,9 @@ const mostDrawn = 60
 
 func (a Across) document() document.Document {
 	d := document.Document{
-		Title: "Filewise: " + a.Scenario + " on " + count(len(a.Hosts), "host"), Generator: "Filewise",
-		About:    []string{a.Scenario, count(len(a.Hosts), "host"), "against " + a.Baseline},
-		Footer:   []string{"Filewise", count(len(a.Hosts), "host")},
+		Title: "Filewise: " + a.Scenario + " on " + say.Count(len(a.Hosts), "host"), Generator: "Filewise",
+		About:    []string{a.Scenario, say.Count(len(a.Hosts), "host"), "against " + a.Baseline},
+		Footer:   []string{"Filewise", say.Count(len(a.Hosts), "host")},
 		Sections: []document.Section{{ID: "verdict", Blocks: a.verdict()}},
 	}
 	for i, f := range a.Families {
@@ -25,7 +28,7 @@ func (a Across) document() document.Document {
 			name = "Layouts"
 		}
 		id := fmt.Sprintf("family-%d", i+1)
-		d.Sections = append(d.Sections, document.Section{ID: id, Name: name, Title: joined(": ", f.Family, "the layouts against "+a.Baseline),
+		d.Sections = append(d.Sections, document.Section{ID: id, Name: name, Title: say.Joined(": ", f.Family, "the layouts against "+a.Baseline),
 			Blocks: a.family(id, f)})
 	}
 	d.Sections = append(d.Sections, document.Section{ID: "hosts", Name: "Hosts", Title: "The hosts", Blocks: a.hosts()},
@@ -38,14 +41,15 @@ func (a Across) verdict() []document.Block {
 	var sentences []string
 	for _, f := range a.Families {
 		for _, l := range f.Layouts {
-			sentences = append(sentences, joined(": ", f.Family, l.Text))
+			sentences = append(sentences, say.Joined(": ", f.Family, l.Text))
 		}
 		if f.Keep > 0 {
-			sentences = append(sentences, joined(": ", f.Family, fmt.Sprintf("%s: to be kept on %d of %s.", a.Baseline, f.Keep,
-				count(len(a.Hosts), "host"))))
+			sentences = append(sentences, say.Joined(": ", f.Family, fmt.Sprintf("%s: to be kept on %d of %s.", a.Baseline, f.Keep,
+				say.Count(len(a.Hosts), "host"))))
 		}
 	}
-	out := []document.Block{document.OnPages(document.Line{Class: "kicker", Text: "What " + count(len(a.Hosts), "host") + " say together"}),
+	out := []document.Block{document.OnPages(document.Line{Class: "kicker", Text: "What " + say.Count(len(a.Hosts),
+		"host") + " say together"}),
 		document.Everywhere(document.Headline(a.headline()), document.List(sentences))}
 	for _, left := range a.Left {
 		out = append(out, document.Everywhere(document.Notice{Message: left}))
@@ -67,26 +71,26 @@ func (a Across) headline() string {
 	}
 	switch {
 	case most > f.Keep:
-		return fmt.Sprintf("%s is best on %d of %s.", best, most, count(len(a.Hosts), "host"))
+		return fmt.Sprintf("%s is best on %d of %s.", best, most, say.Count(len(a.Hosts), "host"))
 	case f.Keep > 0:
-		return fmt.Sprintf("%s is to be kept on %d of %s.", a.Baseline, f.Keep, count(len(a.Hosts), "host"))
+		return fmt.Sprintf("%s is to be kept on %d of %s.", a.Baseline, f.Keep, say.Count(len(a.Hosts), "host"))
 	}
-	return fmt.Sprintf("No host has a verdict: %s are undecided.", count(len(a.Hosts), "host"))
+	return fmt.Sprintf("No host has a verdict: %s are undecided.", say.Count(len(a.Hosts), "host"))
 }
 
 // family is the table of its layouts, and each layout's hosts.
 func (a Across) family(id string, f AcrossFamily) []document.Block {
-	level := confidence(a.Confidence)
+	level := say.Confidence(a.Confidence)
 	of := func(text func(AcrossPooled) string) func(AcrossLayout) string {
 		return func(l AcrossLayout) string {
 			if l.Pooled == nil {
-				return absent
+				return say.Absent
 			}
 			return text(*l.Pooled)
 		}
 	}
 	caption := "The layouts over all hosts"
-	out := []document.Block{document.Everywhere(document.Tabulate(document.Table{Caption: joined(": ", f.Family, caption), Class: "main"},
+	out := []document.Block{document.Everywhere(document.Tabulate(document.Table{Caption: say.Joined(": ", f.Family, caption), Class: "main"},
 		f.Layouts,
 		document.Name("layout", func(l AcrossLayout) string { return l.Layout }),
 		document.Num("hosts", func(l AcrossLayout) string { return fmt.Sprint(len(l.Effects)) }).Spare(3),
@@ -95,25 +99,26 @@ func (a Across) family(id string, f AcrossFamily) []document.Block {
 		document.Num("mean ("+level+" interval)", of(meanText)), document.Num("next host ("+level+")", of(AcrossPooled.next)),
 		document.Num("τ", of(AcrossPooled.tauText)).Spare(1), document.Num("I²", of(AcrossPooled.i2Text)).Spare(2)))}
 	for i, l := range f.Layouts {
-		out = append(out, document.Heading(joined(": ", f.Family, l.Layout+" against "+a.Baseline)), a.forest(fmt.Sprintf("%s-%d", id, i+1), l))
+		out = append(out, document.Heading(say.Joined(": ", f.Family, l.Layout+" against "+a.Baseline)), a.forest(fmt.Sprintf("%s-%d", id, i+1),
+			l))
 		if len(l.Groups) > 0 {
-			out = append(out, document.OnTerminal(document.Heading(joined(": ", f.Family, l.Layout+" by label"))),
+			out = append(out, document.OnTerminal(document.Heading(say.Joined(": ", f.Family, l.Layout+" by label"))),
 				document.Everywhere(l.groups(f.Family, level)))
 		}
 		out = append(out, document.Fold{Summary: l.Layout + " on every host", Print: true, Blocks: []document.Block{l.table(f.Family)}})
 		if len(l.Unknown) > 0 {
-			out = append(out, document.Note("No estimate of "+l.Layout+" has "+enumerate(l.Unknown)+"."))
+			out = append(out, document.Note("No estimate of "+l.Layout+" has "+say.Enumerate(l.Unknown)+"."))
 		}
 	}
 	return out
 }
 
 func meanText(p AcrossPooled) string {
-	return interval(p.of.Mean, p.of.Confidence.Lo, p.of.Confidence.Hi)
+	return say.Interval(p.of.Mean, p.of.Confidence.Lo, p.of.Confidence.Hi)
 }
 
 func (l AcrossLayout) groups(family, level string) document.Table {
-	return document.Tabulate(document.Table{Caption: joined(": ", family, l.Layout+" by label")}, l.Groups,
+	return document.Tabulate(document.Table{Caption: say.Joined(": ", family, l.Layout+" by label")}, l.Groups,
 		document.Name("label", func(p AcrossPooled) string { return p.Label }),
 		document.Num("hosts", func(p AcrossPooled) string { return fmt.Sprint(p.Hosts) }),
 		document.Num("mean ("+level+" interval)", meanText), document.Num("next host ("+level+")", AcrossPooled.next),
@@ -121,10 +126,10 @@ func (l AcrossLayout) groups(family, level string) document.Table {
 }
 
 func (l AcrossLayout) table(family string) document.Table {
-	return document.Tabulate(document.Table{Caption: joined(": ", family, l.Layout+" host by host")}, l.Effects,
+	return document.Tabulate(document.Table{Caption: say.Joined(": ", family, l.Layout+" host by host")}, l.Effects,
 		document.Name("host", func(e AcrossEffect) string { return e.Host }),
-		document.Num("difference", func(e AcrossEffect) string { return e.row.differenceText() }),
-		document.Cells("mark", func(e AcrossEffect) document.Cell { return document.Cell{Mark: e.Mark, Class: e.row.markClass()} }),
+		document.Num("difference", func(e AcrossEffect) string { return e.doc.Text }),
+		document.Cells("mark", func(e AcrossEffect) document.Cell { return document.Cell{Mark: e.Mark, Class: e.doc.Class()} }),
 		document.Words("labels", func(e AcrossEffect) string { return strings.Join(e.tags, ", ") }))
 }
 
@@ -133,7 +138,7 @@ func (a Across) forest(id string, l AcrossLayout) document.Figure {
 	var rows []chart.Estimate
 	if len(l.Effects) <= mostDrawn {
 		for _, e := range l.Effects {
-			if m, ok := estimateOf(e.row, e.Host); ok {
+			if m, ok := e.doc.Drawn(e.Host); ok {
 				rows = append(rows, m)
 			}
 		}
@@ -143,21 +148,22 @@ func (a Across) forest(id string, l AcrossLayout) document.Figure {
 		pools = append(pools, *l.Pooled)
 	}
 	for _, p := range pools {
-		name := "mean of " + count(p.Hosts, "host")
+		name := "mean of " + say.Count(p.Hosts, "host")
 		if p.Label != "" {
 			name = p.Label + ": " + name
 		}
 		rows = append(rows, chart.Estimate{Name: name, Class: "c-best", Label: meanText(p), Tip: meanText(p), X: p.of.Mean,
-			Lo: p.of.Confidence.Lo, Hi: p.of.Confidence.Hi, Raw: nan})
+			Lo: p.of.Confidence.Lo, Hi: p.of.Confidence.Hi, Raw: math.NaN()})
 	}
 	if p := l.Pooled; p != nil && p.NextLow != nil {
-		rows = append(rows, chart.Estimate{Name: "the next host", Class: "c-same", Label: p.next(), Tip: p.next(), X: nan, Lo: p.of.Next.Lo,
-			Hi: p.of.Next.Hi, Raw: nan})
+		rows = append(rows, chart.Estimate{Name: "the next host", Class: "c-same", Label: p.next(), Tip: p.next(), X: math.NaN(),
+			Lo: p.of.Next.Lo,
+			Hi: p.of.Next.Hi, Raw: math.NaN()})
 	}
 	if len(rows) == 0 {
 		return document.Figure{}
 	}
-	e := chart.NewEffects(l.Pooled != nil && l.Pooled.of.Mean >= factorFrom, marginOf(a.Hosts[0].Data), "difference from "+a.Baseline)
+	e := chart.NewEffects(l.Pooled != nil && l.Pooled.of.Mean >= say.FactorFrom, marginOf(a.Hosts[0].Data), "difference from "+a.Baseline)
 	for _, r := range rows {
 		e.Include(r.X, r.Lo, r.Hi)
 	}
@@ -170,7 +176,7 @@ func (a Across) forest(id string, l AcrossLayout) document.Figure {
 	return document.Figure{ID: id, Caption: caption, Drawings: []document.Drawing{{SVG: chart.Dots(rows, e, label)}}}
 }
 
-func marginOf(d Data) float64 {
+func marginOf(d report.Data) float64 {
 	if len(d.Judgement.Families) == 0 {
 		return 0
 	}
@@ -186,7 +192,7 @@ func (a Across) hosts() []document.Block {
 }
 
 func (a Across) method() []document.Block {
-	level := confidence(a.Confidence)
+	level := say.Confidence(a.Confidence)
 	return []document.Block{document.List([]string{
 		"A host counts once, however many trials it has: its effect is that of its own verdict, with its standard error, on the logarithm. " +
 			"“Best” and “worse” are what its own verdict says.",

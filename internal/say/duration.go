@@ -1,4 +1,4 @@
-package report
+package say
 
 import (
 	"strconv"
@@ -8,11 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// human writes a duration for people: "430 µs", "12 ms", "1.5 s", "2 min 5 s",
+// Human writes a duration for people: "430 µs", "12 ms", "1.5 s", "2 min 5 s",
 // "7 h", "1 d 3 h".
-func human(d time.Duration) string {
+func Human(d time.Duration) string {
 	if d < 0 {
-		return "−" + human(-d)
+		return "−" + Human(-d)
 	}
 	switch {
 	case d == 0:
@@ -20,9 +20,9 @@ func human(d time.Duration) string {
 	case d < time.Microsecond:
 		return strconv.FormatInt(d.Nanoseconds(), 10) + " ns"
 	case d < 999500*time.Nanosecond:
-		return trimmed(sig3(float64(d)/1e3)) + " µs"
+		return trimmed(Sig3(float64(d)/1e3)) + " µs"
 	case d < 999500*time.Microsecond:
-		return trimmed(sig3(float64(d)/1e6)) + " ms"
+		return trimmed(Sig3(float64(d)/1e6)) + " ms"
 	case d < 59950*time.Millisecond:
 		return trimmed(strconv.FormatFloat(d.Seconds(), 'f', 1, 64)) + " s"
 	case d < time.Hour-500*time.Millisecond:
@@ -41,16 +41,16 @@ func trimmed(s string) string {
 	return strings.TrimRight(strings.TrimRight(s, "0"), ".")
 }
 
-// ended ends with a full stop, unless it ends otherwise or there is nothing.
-func ended(s string) string {
+// Ended ends with a full stop, unless it ends otherwise or there is nothing.
+func Ended(s string) string {
 	if s == "" || strings.ContainsAny(s[len(s)-1:], ".!?:") {
 		return s
 	}
 	return s + "."
 }
 
-// sentence starts with a capital letter.
-func sentence(s string) string {
+// Sentence starts with a capital letter.
+func Sentence(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	return string(unicode.ToUpper(r)) + s[n:]
 }

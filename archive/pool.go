@@ -1,6 +1,7 @@
-package report
+package archive
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -8,6 +9,8 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/internal/say"
+	"filewise/report"
 	"filewise/report/document"
 	"filewise/verdict"
 	"filewise/verdict/stats"
@@ -31,11 +34,11 @@ type Across struct {
 
 // AcrossHost is a host, or a place on it, with the run that speaks for it.
 type AcrossHost struct {
-	Name    string   `json:"host"`
-	Tags    []string `json:"tags"` // KEY=VALUE
-	Run     string   `json:"run"`  // number in the store, or bundle
-	Verdict string   `json:"verdict"`
-	Data    Data     `json:"-"`
+	Name    string      `json:"host"`
+	Tags    []string    `json:"tags"` // KEY=VALUE
+	Run     string      `json:"run"`  // number in the store, or bundle
+	Verdict string      `json:"verdict"`
+	Data    report.Data `json:"-"`
 }
 
 // AcrossFamily is a family of operations on all hosts.
@@ -65,7 +68,7 @@ type AcrossEffect struct {
 	Low     *float64 `json:"effect_low"`
 	High    *float64 `json:"effect_high"`
 	Mark    string   `json:"mark"`
-	row     row
+	doc     report.LayoutDoc
 	tags    []string
 }
 
@@ -91,28 +94,31 @@ func NewAcross(hosts []AcrossHost, confidence float64) (Across, error) {
 	first := hosts[0].Data.Plan
 	a := Across{Schema: AcrossSchema, Confidence: confidence, Scenario: first.Scenario, Baseline: first.Baseline, Left: []string{},
 		Meant: []string{}}
-	views := make([][]view, len(hosts))
+	all := make([][]report.FamilyDoc, len(hosts))
 	for i, h := range hosts {
-		views[i] = newView(h.Data).parts
-		h.Verdict = newView(h.Data).Headline()
+		all[i] = report.Families(h.Data)
+		if len(all[i]) == 1 {
+			all[i][0].Name = "" // there is nothing to tell it from
+		}
+		h.Verdict = report.Headline(h.Data)
 		a.Hosts = append(a.Hosts, h)
 	}
-	for _, of := range views[0] {
-		f := AcrossFamily{Family: of.Name, Timed: of.Timed()}
+	for _, of := range all[0] {
+		f := AcrossFamily{Family: of.Name}
 		var layouts []string
-		for i := range hosts {
-			v, ok := familyOf(views[i], of.Name)
-			if ok && v.Judged && v.Base >= 0 && v.Look.Recommended == v.Base {
-				f.Keep++
-			}
-			for _, r := range v.Rows {
-				if ok && !r.Baseline && r.Name != v.Plan.AA && !slices.Contains(layouts, r.Name) {
-					layouts = append(layouts, r.Name)
+		for i, h := range hosts {
+			for _, l := range layoutsOf(all[i], of.Name) {
+				f.Timed = f.Timed || l.Timed()
+				if l.Baseline && l.Recommended {
+					f.Keep++
+				}
+				if !l.Baseline && l.Name != h.Data.Plan.AA && !slices.Contains(layouts, l.Name) {
+					layouts = append(layouts, l.Name)
 				}
 			}
 		}
 		for _, name := range layouts {
-			l, err := a.layout(of.Name, name, views)
+			l, err := a.layout(of.Name, name, all)
 			if err != nil {
 				return a, err
 			}
@@ -123,31 +129,31 @@ func NewAcross(hosts []AcrossHost, confidence float64) (Across, error) {
 	return a, nil
 }
 
-func familyOf(views []view, name string) (view, bool) {
-	i := slices.IndexFunc(views, func(v view) bool { return v.Name == name })
-	if i < 0 {
-		return view{}, false
+// layoutsOf are those of a host's family; none: it has none of this name.
+func layoutsOf(all []report.FamilyDoc, family string) []report.LayoutDoc {
+	for _, f := range all {
+		if f.Name == family {
+			return f.Layouts
+		}
 	}
-	return views[i], true
+	return nil
 }
 
-// layout is one layout over the hosts' views.
-func (a Across) layout(family, name string, views [][]view) (AcrossLayout, error) {
+// layout is one layout over the hosts' families.
+func (a Across) layout(family, name string, all [][]report.FamilyDoc) (AcrossLayout, error) {
 	l := AcrossLayout{Layout: name, Worse: []string{}, Unknown: []string{}, Effects: []AcrossEffect{}, Groups: []AcrossPooled{}}
 	for i, h := range a.Hosts {
-		v, _ := familyOf(views[i], family)
-		at := slices.IndexFunc(v.Rows, func(r row) bool { return r.Name == name })
+		layouts := layoutsOf(all[i], family)
+		at := slices.IndexFunc(layouts, func(x report.LayoutDoc) bool { return x.Name == name })
 		if at < 0 {
 			continue // not of this host's plan
 		}
-		r := v.Rows[at]
-		if !r.Judged || !known(r.Estimate.Effect) || !known(r.Estimate.SE) {
+		doc, e := layouts[at], layouts[at].Estimate()
+		if !say.Known(e.Effect) || !say.Known(e.SE) {
 			l.Unknown = append(l.Unknown, h.Name)
 			continue
 		}
-		e := r.Estimate
-		l.Effects = append(l.Effects, AcrossEffect{h.Name, percentPointer(e.Effect), percentPointer(e.Lo), percentPointer(e.Hi), r.markText(),
-			r, h.Tags})
+		l.Effects = append(l.Effects, AcrossEffect{h.Name, percentOf(e.Effect), percentOf(e.Lo), percentOf(e.Hi), doc.Mark, doc, h.Tags})
 		switch e.Mark {
 		case verdict.MarkBest:
 			l.Best++
@@ -156,7 +162,7 @@ func (a Across) layout(family, name string, views [][]view) (AcrossLayout, error
 		}
 	}
 	slices.SortStableFunc(l.Effects, func(x, y AcrossEffect) int {
-		return boolCompare(x.row.Estimate.Effect < y.row.Estimate.Effect, y.row.Estimate.Effect < x.row.Estimate.Effect)
+		return cmp.Compare(x.doc.Estimate().Effect, y.doc.Estimate().Effect)
 	})
 	var err error
 	if l.Pooled, err = pooled("", l.Effects, a.Confidence); err != nil {
@@ -211,22 +217,14 @@ func pooled(label string, effects []AcrossEffect, confidence float64) (*AcrossPo
 	}
 	in := make([]stats.Effect, len(effects))
 	for i, e := range effects {
-		in[i] = stats.Effect{Value: e.row.Estimate.Effect, SE: e.row.Estimate.SE}
+		in[i] = stats.Effect{Value: e.doc.Estimate().Effect, SE: e.doc.Estimate().SE}
 	}
 	p, err := stats.Pool(in, confidence)
 	if err != nil {
 		return nil, filewise.Errorf(filewise.CodeInternal, "", "pool the hosts: %w", err)
 	}
-	return &AcrossPooled{label, p.N, percentPointer(p.Mean), percentPointer(p.Confidence.Lo), percentPointer(p.Confidence.Hi),
-		percentPointer(p.Next.Lo), percentPointer(p.Next.Hi), percentPointer(p.Tau), p.I2, p}, nil
-}
-
-func percentPointer(effect float64) *float64 {
-	x := verdict.Percent(effect)
-	if !known(x) {
-		return nil
-	}
-	return &x
+	return &AcrossPooled{label, p.N, percentOf(p.Mean), percentOf(p.Confidence.Lo), percentOf(p.Confidence.Hi),
+		percentOf(p.Next.Lo), percentOf(p.Next.Hi), percentOf(p.Tau), p.I2, p}, nil
 }
 
 // words say what was found of a layout: "best on 31 of 40 hosts, worse than 1 file on 3, all
@@ -236,14 +234,14 @@ func (a Across) words(l AcrossLayout) string {
 	if n == 0 {
 		return fmt.Sprintf("%s: no host has an estimate of it.", l.Layout)
 	}
-	s := fmt.Sprintf("%s: best on %d of %s", l.Layout, l.Best, count(n, "host"))
+	s := fmt.Sprintf("%s: best on %d of %s", l.Layout, l.Best, say.Count(n, "host"))
 	if k := len(l.Worse); k > 0 {
 		s += fmt.Sprintf(", worse than %s on %d%s", a.Baseline, k, among(l))
 	} else {
 		s += fmt.Sprintf(", worse than %s on none", a.Baseline)
 	}
 	if p := l.Pooled; p != nil {
-		s += fmt.Sprintf("; on average %s", interval(p.of.Mean, p.of.Confidence.Lo, p.of.Confidence.Hi))
+		s += fmt.Sprintf("; on average %s", say.Interval(p.of.Mean, p.of.Confidence.Lo, p.of.Confidence.Hi))
 		if p.NextLow != nil && p.NextHigh != nil {
 			s += fmt.Sprintf(", on the next host %s", p.next())
 		}
@@ -264,10 +262,10 @@ func among(l AcrossLayout) string {
 	common = slices.DeleteFunc(common, func(tag string) bool { return len(having(l.Effects, tag)) == len(l.Effects) })
 	named := ""
 	if len(l.Worse) <= 3 {
-		named = " (" + enumerate(l.Worse) + ")"
+		named = " (" + say.Enumerate(l.Worse) + ")"
 	}
 	if len(common) > 0 && len(l.Worse) > 1 {
-		return named + ", all with " + enumerate(common)
+		return named + ", all with " + say.Enumerate(common)
 	}
 	return named
 }
@@ -275,25 +273,25 @@ func among(l AcrossLayout) string {
 // next is the prediction interval: "−2.0 … +14.1 %".
 func (p AcrossPooled) next() string {
 	if p.NextLow == nil || p.NextHigh == nil {
-		return absent
+		return say.Absent
 	}
-	if p.of.Mean >= factorFrom {
-		return ratio(p.of.Next.Lo) + " … " + ratio(p.of.Next.Hi) + " times"
+	if p.of.Mean >= say.FactorFrom {
+		return say.Ratio(p.of.Next.Lo) + " … " + say.Ratio(p.of.Next.Hi) + " times"
 	}
-	return signed(*p.NextLow) + " … " + signed(*p.NextHigh) + " %"
+	return say.Signed(*p.NextLow) + " … " + say.Signed(*p.NextHigh) + " %"
 }
 
 // Write writes it as text, Markdown or HTML.
-func (a Across) Write(w io.Writer, format string, opts TerminalOptions) error {
+func (a Across) Write(w io.Writer, format string, opts document.TerminalOptions) error {
 	return document.Write(w, a.document(), format, opts)
 }
 
 // tauText is the heterogeneity: "4.9 %".
 func (p AcrossPooled) tauText() string {
 	if p.Tau == nil {
-		return absent
+		return say.Absent
 	}
-	return strings.TrimLeft(signed(*p.Tau), "+") + " %"
+	return strings.TrimLeft(say.Signed(*p.Tau), "+") + " %"
 }
 
 func (p AcrossPooled) i2Text() string { return fmt.Sprintf("%.0f %%", math.Round(100*p.I2)) }
