@@ -40,6 +40,7 @@ type Site struct {
 const (
 	heartbeatWithin = 20 * time.Second
 	heartbeatEvery  = 5 * time.Second
+	tellEvery       = 10 * time.Second // of heartbeats to Temporal, with what the host is doing
 	idleFor         = time.Minute
 	stopWithin      = 2 * time.Minute // a trial that is ended, and what it has built
 )
@@ -47,7 +48,8 @@ const (
 // Request is what a workflow asks of a host.
 type Request struct {
 	Order Order `json:"order"`
-	After int   `json:"after,omitempty"` // trials that it knows of
+	After int   `json:"after,omitempty"` // trials that it knows of, or will when this is its turn
+	Ahead bool  `json:"ahead,omitempty"` // the trial before is being measured
 	Part  int   `json:"part,omitempty"`  // of the bundle
 }
 
@@ -77,7 +79,7 @@ func (b *bench) Next(ctx context.Context, r Request) (Standing, error) {
 	beat := time.NewTicker(heartbeatEvery)
 	defer beat.Stop()
 	for {
-		s, changed, ended, err := m.grant(r.After)
+		s, changed, ended, err := m.grant(r)
 		switch {
 		case ended && err != nil:
 			return s, b.refused(err)
@@ -87,9 +89,11 @@ func (b *bench) Next(ctx context.Context, r Request) (Standing, error) {
 		select {
 		case <-changed:
 		case <-beat.C:
-			activity.RecordHeartbeat(ctx, s)
+			activity.RecordHeartbeat(ctx, m.now())
 		case <-ctx.Done():
-			m.close()
+			if m.grantedTo(r) {
+				m.close()
+			}
 			return s, ctx.Err()
 		}
 	}
@@ -153,9 +157,13 @@ type measuring struct {
 	done   chan struct{}
 	idle   time.Duration
 
+	data report.Data // so far; told by one at a time
+
 	mu      sync.Mutex
 	at      Standing
 	waiting bool // before a trial
+	granted int  // Request.After of whoever it was let go on for
+	stood   int  // trials when it waited last
 	ended   bool
 	err     error
 	changed chan struct{} // closed when any of these does
@@ -169,24 +177,38 @@ func (m *measuring) alter(do func()) {
 	m.changed = make(chan struct{})
 }
 
-// grant lets the run go on where it waits with no more than these trials. changed is nil where
-// it waits with more.
-func (m *measuring) grant(after int) (s Standing, changed <-chan struct{}, ended bool, err error) {
+// grant lets the run go on where it waits with no more trials than are known of. changed is nil
+// where it has waited with more.
+func (m *measuring) grant(r Request) (s Standing, changed <-chan struct{}, ended bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
-	case m.ended || m.waiting && m.at.Trials > after:
+	case m.ended || m.stood > r.After:
 		return m.at, nil, m.ended, m.err
-	case m.waiting:
-		m.waiting = false
+	case m.waiting && (!r.Ahead || m.at.Trials == r.After):
+		m.waiting, m.granted = false, r.After
 		m.permit <- struct{}{}
 	}
 	return m.at, m.changed, false, nil
 }
 
+// grantedTo tells whether the trial is measured for a request, which may end it.
+func (m *measuring) grantedTo(r Request) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return !r.Ahead || m.granted == r.After
+}
+
+// now is how the run stands, and what it does.
+func (m *measuring) now() Standing {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.at
+}
+
 // before is run.Options.Before.
 func (m *measuring) before(ctx context.Context) error {
-	m.alter(func() { m.waiting = true })
+	m.alter(func() { m.waiting, m.stood = true, m.at.Trials })
 	late := time.NewTimer(m.idle)
 	defer late.Stop()
 	select {
@@ -201,21 +223,40 @@ func (m *measuring) before(ctx context.Context) error {
 
 // observe is run.Options.Observe.
 func (m *measuring) observe(d report.Data, _ *web.Monitor) run.Observer {
+	m.data = d
 	m.alter(func() { m.at.Run, m.at.Trials = d.RunID, len(d.Trials) })
 	return m
 }
 
-// Notify hears of trials that are stored.
+// Notify hears of stages, and of trials that are stored.
 func (m *measuring) Notify(e experiment.Event) {
-	if e.Kind != experiment.EventRecorded {
-		return
+	switch e.Kind {
+	case experiment.EventStage:
+		doing := report.Place(m.data, e.Cell) + ", " + e.Cell.Layout + ": " + e.Stage
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.at.Doing = doing // of which a heartbeat tells
+	case experiment.EventRecorded:
+		m.data.Trials, m.data.Judgement = append(m.data.Trials, *e.Trial), e.Judgement
+		layouts := estimates(m.data)
+		m.alter(func() {
+			m.at.Trials++
+			m.at.Doing, m.at.Layouts = "", layouts
+			if s := e.Judgement.Sentences(); len(s) > 0 {
+				m.at.Verdict = s[0]
+			}
+		})
 	}
-	m.alter(func() {
-		m.at.Trials++
-		if s := e.Judgement.Sentences(); len(s) > 0 {
-			m.at.Verdict = s[0]
+}
+
+// estimates are those of the first family, which is that over all where there are several.
+func estimates(d report.Data) (out []web.Estimate) {
+	for _, l := range report.Families(d)[0].Layouts {
+		if !l.Baseline {
+			out = append(out, web.Estimate{Layout: l.Name, Text: l.Text, Mark: l.Mark, Percent: l.Percent, Low: l.PercentLow, High: l.PercentHigh})
 		}
-	})
+	}
+	return out
 }
 
 // Close implements run.Observer.
@@ -290,7 +331,7 @@ func (b *bench) Export(ctx context.Context, r Request) (Part, error) {
 		}
 		kept.name, kept.trials = r.Order.Name(), len(found.Trials)
 	}
-	p := Part{Bundle{kept.sum, (len(kept.bytes) + partBytes - 1) / partBytes}, r.Part, nil}
+	p := Part{Bundle{kept.sum, (len(kept.bytes) + partBytes - 1) / partBytes, kept.trials}, r.Part, nil}
 	if r.Part >= p.Parts {
 		return p, b.refused(filewise.Errorf(filewise.CodeInternal, "", "the bundle has no part %d", r.Part))
 	}

@@ -21,49 +21,67 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
+	"golang.org/x/sync/errgroup"
 
 	"filewise"
 	"filewise/store"
 )
 
 // Campaigns are those of a Temporal.
-type Campaigns struct{ client.Client }
+type Campaigns struct {
+	client.Client
+	data converter.DataConverter // of what goes there
+}
 
 // Present is a host that has worked for campaigns.
 type Present struct {
 	Offer
-	Working bool `json:"working"` // a worker has asked for work in the last minutes
+	Working bool   `json:"working"`          // a worker has asked for work in the last minutes
+	Unread  string `json:"unread,omitempty"` // why its offer cannot be read
 }
 
 // Hosts are all that workers have offered, by name.
 func (c Campaigns) Hosts(ctx context.Context) ([]Present, error) {
 	var out []Present
-	err := c.list(ctx, "WorkflowType='"+typeHost+"' AND ExecutionStatus='Running'", func(_ string, memo *commonpb.Memo) error {
+	err := c.list(ctx, "WorkflowType='"+typeHost+"' AND ExecutionStatus='Running'", func(id string, memo *commonpb.Memo) {
 		var p Present
-		if err := converter.GetDefaultDataConverter().FromPayload(memo.GetFields()[memoOffer], &p.Offer); err != nil {
-			return err
+		if err := c.data.FromPayload(memo.GetFields()[memoOffer], &p.Offer); err != nil {
+			p.Host, p.Unread = strings.TrimPrefix(id, hostPrefix), err.Error()
 		}
 		out = append(out, p)
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = each(ctx, len(out), func(ctx context.Context, i int) error {
+		d, err := c.DescribeTaskQueue(ctx, queueOf(out[i].Host), enums.TASK_QUEUE_TYPE_ACTIVITY)
+		if err != nil {
+			return unreachable(err)
+		}
+		out[i].Working = slices.ContainsFunc(d.GetPollers(), func(w *taskqueue.PollerInfo) bool {
+			return time.Since(w.GetLastAccessTime().AsTime()) < 2*time.Minute
+		})
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	for i, p := range out {
-		d, err := c.DescribeTaskQueue(ctx, queueOf(p.Host), enums.TASK_QUEUE_TYPE_ACTIVITY)
-		if err != nil {
-			return nil, unreachable(err)
-		}
-		out[i].Working = slices.ContainsFunc(d.GetPollers(), func(w *taskqueue.PollerInfo) bool {
-			return time.Since(w.GetLastAccessTime().AsTime()) < 2*time.Minute
-		})
-	}
 	slices.SortFunc(out, func(a, b Present) int { return cmp.Compare(a.Host, b.Host) })
 	return out, nil
 }
 
+// each does something n times, some side by side.
+func each(ctx context.Context, n int, do func(context.Context, int) error) error {
+	eg, ctx := errgroup.WithContext(ctx)
+	eg.SetLimit(16)
+	for i := range n {
+		eg.Go(func() error { return do(ctx, i) })
+	}
+	return eg.Wait()
+}
+
 // list calls do with the id and the memo of every workflow that a query finds.
-func (c Campaigns) list(ctx context.Context, query string, do func(id string, memo *commonpb.Memo) error) error {
+func (c Campaigns) list(ctx context.Context, query string, do func(id string, memo *commonpb.Memo)) error {
 	var token []byte
 	for {
 		page, err := c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: query, NextPageToken: token})
@@ -71,9 +89,7 @@ func (c Campaigns) list(ctx context.Context, query string, do func(id string, me
 			return unreachable(err)
 		}
 		for _, e := range page.GetExecutions() {
-			if err := do(e.GetExecution().GetWorkflowId(), e.GetMemo()); err != nil {
-				return filewise.Errorf(filewise.CodeInternal, "", "read a memo of Temporal: %w", err)
-			}
+			do(e.GetExecution().GetWorkflowId(), e.GetMemo())
 		}
 		if token = page.GetNextPageToken(); len(token) == 0 {
 			return nil
@@ -82,8 +98,12 @@ func (c Campaigns) list(ctx context.Context, query string, do func(id string, me
 }
 
 func unreachable(err error) error {
-	if errors.Is(err, context.Canceled) {
+	if err == nil || errors.Is(err, context.Canceled) {
 		return err
+	}
+	if errors.Is(err, errKey) {
+		return filewise.Errorf(filewise.CodeUsage, "give workers and whoever asks the same key, "+KeyVariable, "what Temporal has cannot be "+
+			"read: %w", err)
 	}
 	return filewise.Errorf(filewise.CodeStopped, "start Temporal again: campaigns go on where they were", "Temporal does not answer: %w", err)
 }
@@ -158,12 +178,7 @@ func (c Campaigns) Orders(ctx context.Context, campaign string) ([]string, error
 	}
 	var ids []string
 	query := fmt.Sprintf("WorkflowType='%s' AND WorkflowId STARTS_WITH '%s'", typeExperiment, prefix)
-	err := c.list(ctx, query, func(id string, _ *commonpb.Memo) error {
-		if !slices.Contains(ids, id) { // continued as new it is there several times
-			ids = append(ids, id)
-		}
-		return nil
-	})
+	err := c.list(ctx, query, func(id string, _ *commonpb.Memo) { ids = append(ids, id) })
 	if err != nil {
 		return nil, err
 	}
@@ -171,35 +186,7 @@ func (c Campaigns) Orders(ctx context.Context, campaign string) ([]string, error
 		return nil, filewise.Errorf(filewise.CodeNotFound, "\"filewise campaign list\" lists them", "there is no campaign %q", campaign)
 	}
 	slices.Sort(ids)
-	return ids, nil
-}
-
-// States say how orders stand.
-func (c Campaigns) States(ctx context.Context, orders []string) (out []State, err error) {
-	out = make([]State, len(orders))
-	for i, id := range orders {
-		if out[i], err = c.state(ctx, id); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
-func (c Campaigns) state(ctx context.Context, id string) (s State, err error) {
-	answer, err := c.QueryWorkflow(ctx, id, "", queryState)
-	if err == nil {
-		err = answer.Get(&s)
-	}
-	var nobody *serviceerror.QueryFailed
-	var late *serviceerror.DeadlineExceeded
-	if errors.As(err, &nobody) || errors.As(err, &late) || errors.Is(err, context.DeadlineExceeded) {
-		return s, filewise.Errorf(filewise.CodeStopped, "start one: filewise worker", "no worker is there that could say how %s stands: %w",
-			id, err)
-	}
-	if err != nil {
-		return s, unreachable(err)
-	}
-	return s, nil
+	return slices.Compact(ids), nil // continued as new it is there several times
 }
 
 // Ended tells whether nothing more will come.
@@ -245,7 +232,13 @@ func (c Campaigns) Fetch(ctx context.Context, orders []string, into *store.Store
 	for _, s := range all {
 		f := Fetched{State: s}
 		if s.Bundle.Parts > 0 {
-			if f.Here, f.Added, err = c.fetch(ctx, s, into); err != nil {
+			f.Here, f.Added, err = c.fetch(ctx, s, into)
+			if errors.Is(err, errDamaged) { // or more has come meanwhile
+				if f.State, err = c.state(ctx, s.id()); err == nil {
+					f.Here, f.Added, err = c.fetch(ctx, f.State, into)
+				}
+			}
+			if err != nil {
 				return out, err
 			}
 		}
@@ -253,6 +246,8 @@ func (c Campaigns) Fetch(ctx context.Context, orders []string, into *store.Store
 	}
 	return out, nil
 }
+
+var errDamaged = errors.New("it is damaged: its check sum is another")
 
 func (c Campaigns) fetch(ctx context.Context, s State, into *store.Store) (id int64, added int, err error) {
 	var bundle []byte
@@ -268,24 +263,13 @@ func (c Campaigns) fetch(ctx context.Context, s State, into *store.Store) (id in
 		bundle = append(bundle, part...)
 	}
 	if sum := sha256.Sum256(bundle); hex.EncodeToString(sum[:]) != s.Bundle.SHA256 {
-		return 0, 0, filewise.Errorf(filewise.CodeStore, "fetch it again", "the bundle of %s is damaged: its check sum is another", s.id())
+		return 0, 0, filewise.Errorf(filewise.CodeStore, "fetch it again", "the bundle of %s: %w", s.id(), errDamaged)
 	}
 	m, run, trials, err := store.ReadBundle(bytes.NewReader(bundle))
 	if err != nil {
 		return 0, 0, err
 	}
 	return into.Import(ctx, m, run, trials)
-}
-
-// Words say how an order stands: "running on db1: 12 trials; 4 files: +6 % …".
-func (s State) Words() string {
-	out := fmt.Sprintf("%s on %s: %s, %s", s.Experiment, s.Host, s.Condition, filewise.Counted(s.Standing.Trials, "trial"))
-	for _, more := range []string{s.Standing.Verdict, s.Error} {
-		if more, _, _ = strings.Cut(more, "\n"); more != "" {
-			out += "; " + strings.TrimSuffix(more, ".")
-		}
-	}
-	return out
 }
 
 // Wait returns when all of these orders have ended, and tells of each that has. Temporal may be

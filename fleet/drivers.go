@@ -41,7 +41,7 @@ func Drivers(address, version string) func(context.Context, experiment.Plan, fil
 		if err != nil {
 			return nil, nil, err
 		}
-		crew := &drivers.Crew{Hosts: p.Drivers, Ask: Campaigns{Client: c}.drive, Server: shared, Clock: filewise.RealClock{}, Version: version,
+		crew := &drivers.Crew{Hosts: p.Drivers, Ask: c.drive, Server: shared, Clock: filewise.RealClock{}, Version: version,
 			Run: rand.Text()}
 		if err := crew.Greet(ctx, p); err != nil {
 			c.Close()

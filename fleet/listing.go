@@ -16,7 +16,7 @@ func (c Campaigns) With(ctx context.Context, labels []string) ([]Offer, error) {
 	}
 	var out []Offer
 	for _, p := range all {
-		if p.Has(labels) {
+		if p.Unread == "" && p.Has(labels) {
 			out = append(out, p.Offer)
 		}
 	}
@@ -29,6 +29,9 @@ func (c Campaigns) With(ctx context.Context, labels []string) ([]Offer, error) {
 
 // Words say what the host is, in a line.
 func (p Present) Words() string {
+	if p.Unread != "" {
+		return fmt.Sprintf("host %s: what it offers cannot be read: %s", p.Host, p.Unread)
+	}
 	away := ""
 	if !p.Working {
 		away = ": no worker is there"

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"filewise"
+	"filewise/web"
 )
 
 // Order is one experiment of a study on one host.
@@ -61,6 +62,9 @@ type Standing struct {
 	Verdict string `json:"verdict,omitempty"` // so far, in a sentence
 	Ended   bool   `json:"ended,omitempty"`   // nothing is left to measure
 	Why     string `json:"why,omitempty"`
+	// Doing is where in the plan the host is, and in what stage of a trial; empty: between two.
+	Doing   string         `json:"doing,omitempty"`
+	Layouts []web.Estimate `json:"layouts,omitempty"` // so far, without the baseline
 }
 
 // The conditions of an order.
@@ -87,10 +91,11 @@ type State struct {
 	Steps     int       `json:"steps"` // asked of the host in all
 }
 
-// Bundle is the result as it waits to be fetched.
+// Bundle is the result as it waits to be fetched, also the part of it that has come so far.
 type Bundle struct {
 	SHA256 string `json:"sha256,omitempty"`
 	Parts  int    `json:"parts,omitempty"`
+	Trials int    `json:"trials,omitempty"`
 }
 
 // Part is a piece of a bundle.

@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/contrib/envconfig"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
@@ -24,38 +25,41 @@ import (
 
 // Dial connects to Temporal at HOST:PORT; empty: where the environment says. Namespace, TLS
 // and API key are those of TEMPORAL_… in the environment, or of a profile of temporal.toml.
-func Dial(ctx context.Context, address string, told *slog.Logger) (client.Client, error) {
+func Dial(ctx context.Context, address string, told *slog.Logger) (out Campaigns, err error) {
 	o, err := envconfig.LoadDefaultClientOptions()
 	if err != nil {
-		return nil, filewise.Errorf(filewise.CodeUsage, "correct TEMPORAL_… in the environment, or temporal.toml", "settings of Temporal: %w",
+		return out, filewise.Errorf(filewise.CodeUsage, "correct TEMPORAL_… in the environment, or temporal.toml", "settings of Temporal: %w",
 			err)
+	}
+	if err := encrypt(&o); err != nil {
+		return out, err
 	}
 	o.HostPort = cmp.Or(address, o.HostPort, client.DefaultHostPort)
 	if o.Identity, err = os.Hostname(); err == nil {
 		o.Identity = "filewise@" + o.Identity
 	}
 	o.Logger = log.NewStructuredLogger(told)
-	c, err := client.DialContext(ctx, o)
-	if err != nil {
-		return nil, filewise.Errorf(filewise.CodePreflight, "start it, or give its address with --temporal HOST:PORT (docs/fleet.md)",
+	out.data = cmp.Or(o.DataConverter, converter.GetDefaultDataConverter())
+	if out.Client, err = client.DialContext(ctx, o); err != nil {
+		return out, filewise.Errorf(filewise.CodePreflight, "start it, or give its address with --temporal HOST:PORT (docs/fleet.md)",
 			"Temporal at %s cannot be reached: %w", o.HostPort, err)
 	}
-	return c, nil
+	return out, nil
 }
 
 // Work offers the site's host to campaigns until the context ends. A run that is open then is
 // ended cleanly; whoever is asked next on this host goes on with it.
-func Work(ctx context.Context, c client.Client, site Site) error {
+func Work(ctx context.Context, c Campaigns, site Site) error {
 	if err := (Order{Campaign: "c", Host: site.Host}).check(); err != nil {
 		return err
 	}
 	failed := make(chan error, 2)
 	fatal := func(err error) { failed <- err }
 	b := &bench{site: site, idle: idleFor, driver: site.driver()}
-	decides := worker.New(c, queue, worker.Options{OnFatalError: fatal, LocalActivityWorkerOnly: true})
+	decides := worker.New(c.Client, queue, worker.Options{OnFatalError: fatal, LocalActivityWorkerOnly: true})
 	register(decides)
-	measures := worker.New(c, queueOf(site.Host), worker.Options{OnFatalError: fatal, DisableWorkflowWorker: true,
-		MaxConcurrentActivityExecutionSize: 4, WorkerStopTimeout: stopWithin})
+	measures := worker.New(c.Client, queueOf(site.Host), worker.Options{OnFatalError: fatal, DisableWorkflowWorker: true,
+		MaxConcurrentActivityExecutionSize: 4, WorkerStopTimeout: stopWithin, MaxHeartbeatThrottleInterval: tellEvery})
 	for name, do := range b.activities() {
 		measures.RegisterActivityWithOptions(do, activity.RegisterOptions{Name: name})
 	}
@@ -65,7 +69,7 @@ func Work(ctx context.Context, c client.Client, site Site) error {
 		}
 		defer w.Stop()
 	}
-	if err := offer(ctx, c, site.Offer); err != nil {
+	if err := offer(ctx, c.Client, site.Offer); err != nil {
 		return err
 	}
 	defer b.end()
@@ -105,11 +109,12 @@ func register(w worker.WorkflowRegistry) {
 const (
 	typeExperiment = "FilewiseExperiment"
 	typeHost       = "FilewiseHost"
+	hostPrefix     = "filewise-host/" // of ids
 )
 
 // offer tells campaigns what the host has.
 func offer(ctx context.Context, c client.Client, o Offer) error {
-	_, err := c.SignalWithStartWorkflow(ctx, "filewise-host/"+o.Host, signalOffer, o, client.StartWorkflowOptions{
+	_, err := c.SignalWithStartWorkflow(ctx, hostPrefix+o.Host, signalOffer, o, client.StartWorkflowOptions{
 		TaskQueue: queue, Memo: map[string]any{memoOffer: o}, WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 	}, typeHost, o)
 	if err != nil {

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	enums "go.temporal.io/api/enums/v1"
@@ -27,12 +28,23 @@ type progress struct {
 	State
 	parts [][]byte // of the bundle
 	told  workflow.ReceiveChannel
+	began int // steps of the histories before
+
+	// Of workflows that began with version 1 of changeAhead: the host is asked for a trial
+	// while it measures the one before, so that it never waits, and what it has comes home on
+	// the way.
+	newer bool
+	ahead *asking // nil: nothing is
+	kept  int     // trials when the bundle was asked for last
 }
+
+const changeAhead = "ahead"
 
 // Experiment has one order measured, trial after trial, and returns how it ended. What comes
 // next is decided by Plan.Next where it is measured.
 func Experiment(ctx workflow.Context, s State) (State, error) {
-	e := &progress{State: s, told: workflow.GetSignalChannel(ctx, control)}
+	e := &progress{State: s, told: workflow.GetSignalChannel(ctx, control), began: s.Steps}
+	e.Bundle = Bundle{} // of which the parts are in the history before
 	if e.Condition == "" {
 		e.Condition = Waiting
 	}
@@ -40,7 +52,8 @@ func Experiment(ctx workflow.Context, s State) (State, error) {
 		workflow.SetQueryHandler(ctx, queryPart, e.part)); err != nil {
 		return e.State, err
 	}
-	for began := e.Steps; ; {
+	e.newer = workflow.GetVersion(ctx, changeAhead, workflow.DefaultVersion, 1) == 1
+	for {
 		e.drain()
 		switch {
 		case e.Stopping:
@@ -49,7 +62,7 @@ func Experiment(ctx workflow.Context, s State) (State, error) {
 		case e.Pausing:
 			e.pause(ctx)
 			continue
-		case e.Steps-began >= mostSteps || workflow.GetInfo(ctx).GetContinueAsNewSuggested():
+		case e.long(ctx) && e.ahead == nil:
 			return e.State, workflow.NewContinueAsNewError(ctx, Experiment, e.State)
 		}
 		if over, err := e.step(ctx); over || err != nil {
@@ -58,16 +71,27 @@ func Experiment(ctx workflow.Context, s State) (State, error) {
 	}
 }
 
+// long tells whether a new history is to be begun.
+func (e *progress) long(ctx workflow.Context) bool {
+	return e.Steps-e.began >= mostSteps || workflow.GetInfo(ctx).GetContinueAsNewSuggested()
+}
+
 // step asks for the next trial; true: there is none any more.
 func (e *progress) step(ctx workflow.Context) (over bool, err error) {
 	e.Steps++
+	n, a := e.Standing.Trials, e.ahead
+	if e.ahead = nil; a == nil {
+		a = e.begin(ctx, "Next", Request{Order: e.Order, After: n})
+	}
+	if e.newer && !e.due(n+1) && !e.long(ctx) {
+		e.ahead = e.begin(ctx, "Next", Request{Order: e.Order, After: n + 1, Ahead: true})
+	}
 	var s Standing
-	switch err := e.ask(ctx, "Next", &s, Request{Order: e.Order, After: e.Standing.Trials}); {
+	switch err := e.await(ctx, a, &s); {
 	case e.Stopping && temporal.IsCanceledError(err):
 		return false, nil
 	case gone(err):
-		e.Condition = Lost
-		e.Error = "its host has not answered for " + e.Patience.String() + "; what it has is in its own store"
+		e.lose()
 		return true, nil
 	case temporal.IsCanceledError(err):
 		return true, err
@@ -77,30 +101,82 @@ func (e *progress) step(ctx workflow.Context) (over bool, err error) {
 		return true, nil
 	}
 	e.Standing, e.Changed, e.Condition = s, workflow.Now(ctx), Running
-	if s.Ended {
+	switch {
+	case s.Ended:
 		e.Condition = Done
 		e.home(ctx)
+		return true, nil
+	case e.newer && e.ahead == nil && e.due(s.Trials) && !e.Stopping:
+		e.kept = s.Trials
+		if _, err := e.export(ctx, mostKeptParts); gone(err) {
+			e.lose()
+			return true, nil
+		}
 	}
-	return s.Ended, nil
+	return false, nil
 }
 
-// ask has the host do something, and listens meanwhile.
-func (e *progress) ask(ctx workflow.Context, what string, to any, r Request) error {
+// From leastKept trials on what a host has comes home whenever it has grown by a quarter, so
+// that hardly more than a fifth goes with a host that is lost for good. It is read between two
+// trials.
+const leastKept, mostKeptParts = 4, 4
+
+func (e *progress) due(trials int) bool { return trials >= leastKept && 4*trials >= 5*e.kept }
+
+// lose gives the host up.
+func (e *progress) lose() {
+	e.Condition = Lost
+	e.Error = "its host has not answered for " + e.Patience.String() + "; "
+	if e.Bundle.Trials > 0 {
+		e.Error += fmt.Sprintf("%d of its trials have come home, and ", e.Bundle.Trials)
+	}
+	e.Error += "what it has is in its own store"
+}
+
+// asking is what the host was asked, and has not answered yet.
+type asking struct {
+	answer workflow.Future
+	cancel workflow.CancelFunc
+}
+
+// begin asks the host for something.
+func (e *progress) begin(ctx workflow.Context, what string, r Request) *asking {
 	ctx, cancel := workflow.WithCancel(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		TaskQueue: queueOf(e.Host), ScheduleToStartTimeout: e.Patience, StartToCloseTimeout: 7 * 24 * time.Hour,
 		HeartbeatTimeout: heartbeatWithin, WaitForCancellation: true,
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second},
 	}))
-	defer cancel()
-	answer := workflow.ExecuteActivity(ctx, what, r)
-	for !answer.IsReady() {
-		workflow.NewSelector(ctx).AddFuture(answer, func(workflow.Future) {}).
+	return &asking{workflow.ExecuteActivity(ctx, what, r), cancel}
+}
+
+// await waits for the answer, and listens meanwhile.
+func (e *progress) await(ctx workflow.Context, a *asking, to any) error {
+	defer a.cancel()
+	for !a.answer.IsReady() {
+		workflow.NewSelector(ctx).AddFuture(a.answer, func(workflow.Future) {}).
 			AddReceive(e.told, func(c workflow.ReceiveChannel, _ bool) { e.hear(c) }).Select(ctx)
 		if e.Stopping {
-			cancel()
+			a.cancel()
+		}
+		if e.ahead != nil && (e.Stopping || e.Pausing) {
+			e.ahead.cancel()
 		}
 	}
-	return answer.Get(ctx, to)
+	return a.answer.Get(ctx, to)
+}
+
+// ask has the host do something.
+func (e *progress) ask(ctx workflow.Context, what string, to any, r Request) error {
+	return e.await(ctx, e.begin(ctx, what, r), to)
+}
+
+// recall takes back what was asked ahead, and returns when the host has let go of it.
+func (e *progress) recall(ctx workflow.Context) {
+	if a := e.ahead; a != nil {
+		e.ahead = nil
+		a.cancel()
+		_ = a.answer.Get(ctx, nil) // whatever it was
+	}
 }
 
 // drain hears what was said so far.
@@ -128,6 +204,7 @@ func (e *progress) hear(c workflow.ReceiveChannel) {
 // pause gives the host back until somebody says otherwise.
 func (e *progress) pause(ctx workflow.Context) {
 	e.Condition = Paused
+	e.recall(ctx)
 	if err := e.ask(ctx, "Close", nil, Request{Order: e.Order}); err != nil {
 		e.Error = cause(err) // it ends by itself where nobody asks for the next trial
 	}
@@ -143,40 +220,49 @@ const mostParts = 40
 // home takes the bundle into the workflow's history, where it can be fetched also when the
 // host is gone.
 func (e *progress) home(ctx workflow.Context) State {
+	e.recall(ctx)
 	if e.Standing.Run == 0 {
 		return e.State // nothing was begun
 	}
 	stopping := e.Stopping
 	e.Stopping = false // which would cancel what is asked now
 	defer func() { e.Stopping = stopping }()
-	for tries := 0; tries < 3; tries++ {
-		e.parts = nil
+	switch fits, err := e.export(ctx, mostParts); {
+	case err != nil:
+		e.Error = joined(e.Error, "its bundle could not be had: "+cause(err))
+	case !fits:
+		e.Error = joined(e.Error, "its bundle is too large for Temporal: filewise export --bundle on the host writes it")
+	}
+	return e.State
+}
+
+// export takes the bundle as it is now, if it has no more parts than that.
+func (e *progress) export(ctx workflow.Context, most int) (fits bool, err error) {
+	for range 3 {
 		var first Part
+		var parts [][]byte
 		for i := 0; i == 0 || i < first.Parts; i++ {
 			var p Part
 			if err := e.ask(ctx, "Export", &p, Request{Order: e.Order, Part: i}); err != nil {
-				e.Error = joined(e.Error, "its bundle could not be had: "+cause(err))
-				return e.State
+				return true, err
 			}
 			if i == 0 {
 				first = p
 			}
-			if p.SHA256 != first.SHA256 || first.Parts > mostParts {
-				break // it was written anew, or is too large
+			if first.Parts > most {
+				return false, nil
 			}
-			e.parts = append(e.parts, p.Bytes)
+			if p.SHA256 != first.SHA256 {
+				break // it was written anew
+			}
+			parts = append(parts, p.Bytes)
 		}
-		switch {
-		case first.Parts > mostParts:
-			e.parts, e.Error = nil, joined(e.Error, "its bundle is too large for Temporal: filewise export --bundle on the host writes it")
-			return e.State
-		case len(e.parts) == first.Parts:
-			e.Bundle = first.Bundle
-			return e.State
+		if len(parts) == first.Parts {
+			e.parts, e.Bundle = parts, first.Bundle
+			return true, nil
 		}
 	}
-	e.parts = nil
-	return e.State
+	return true, errors.New("it was written anew meanwhile, again and again")
 }
 
 func joined(a, b string) string {

@@ -54,6 +54,7 @@ type stream struct {
 	store   string
 	problem string
 	now     []byte
+	fleet   *knownFleet
 }
 
 // tell sends what the page does not know yet.
@@ -69,6 +70,10 @@ func (st *stream) tell(p picture) {
 	if st.problem != p.problem {
 		st.problem = p.problem
 		st.send("problem", p.problem)
+	}
+	if st.fleet != p.fleet {
+		st.fleet = p.fleet
+		st.sendRaw("fleet", p.fleet.body)
 	}
 	now, err := json.Marshal(p.status.Now)
 	if err != nil {

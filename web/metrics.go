@@ -99,7 +99,9 @@ func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {
 func (s *Server) scrape(ctx context.Context) scrape {
 	out := make(scrape)
 	out.gauge(metricBuild, 1, s.config.Version, runtime.Version())
-	status := s.current(ctx).status
+	picture := s.current(ctx)
+	out.ofFleet(picture.fleet)
+	status := picture.status
 	p := status.Progress
 	if p == nil {
 		return out

@@ -60,11 +60,12 @@ func TestMetrics(t *testing.T) {
 	d := finished(t)
 	m := NewMonitor(first(t, d, 13), "", func() {})
 	m.Notify(measuring(t, d, 13))
-	s := opened(t, shelf{}, m)
+	s := opened(t, shelf{fleet: campaigns}, m)
 	var all map[string]*dto.MetricFamily
 	until(t, "the running trial has a throughput", func() bool {
 		all = scraped(t, s)
-		return all["filewise_trial_throughput"] != nil && all["filewise_trial_waiting_sessions"] != nil
+		return all["filewise_trial_throughput"] != nil && all["filewise_trial_waiting_sessions"] != nil &&
+			all["filewise_campaign_order_state"] != nil
 	})
 	status := m.Status(t.Context(), 0)
 	four := status.Progress.Families[0].Layouts[2]
@@ -99,9 +100,15 @@ func TestMetrics(t *testing.T) {
 		{"trial_memory_bytes", map[string]string{"layout": d.Trials[13].Cell.Layout, "kind": "dirty"}, 5e6},
 		{"layout_recommended", map[string]string{"layout": "4 files"}, 1},
 		{"layout_recommended", map[string]string{"layout": "1 file"}, 0},
+		{"campaign_order_state", map[string]string{"campaign": "storage", "experiment": "inserts", "host": "db1", "state": "running"}, 1},
+		{"campaign_order_trials", map[string]string{"host": "db2"}, 12},
+		{"campaign_difference_ratio", map[string]string{"host": "db1", "layout": "4 files"}, 0.06},
+		{"campaign_difference_low_ratio", map[string]string{"host": "db1", "layout": "4 files"}, 0.04},
+		{"campaign_difference_high_ratio", map[string]string{"host": "db1", "layout": "2 files"}, math.NaN()},
+		{"campaign_host_working", map[string]string{"host": "db2"}, 0},
 		{"run_warnings", nil, float64(len(status.Progress.Warnings))},
 	} {
-		if got := value(all["filewise_"+c.name], c.labels); !(math.Abs(got-c.want) < 1e-9) {
+		if got := value(all["filewise_"+c.name], c.labels); !(math.Abs(got-c.want) < 1e-9) && !(math.IsNaN(got) && math.IsNaN(c.want)) {
 			t.Errorf("%s%v is %v, want %v", c.name, c.labels, got, c.want)
 		}
 	}

@@ -19,6 +19,7 @@ type picture struct {
 	listed  time.Time
 	stored  storedKey // the run whose progress was read from the store
 	problem string    // why the store cannot be read; empty: it can
+	fleet   *knownFleet
 }
 
 // storedKey tells whether a stored run has changed.
@@ -47,6 +48,7 @@ func (s *Server) current(ctx context.Context) picture {
 // take makes the picture that follows one.
 func (s *Server) take(ctx context.Context, before picture) picture {
 	p := before
+	p.fleet = s.fleet.now()
 	status, run := s.ask(ctx, before)
 	changed := (run == nil) != (before.run == nil) || status.Run != before.status.Run
 	if time.Since(p.listed) >= listEvery || changed || run != nil && status.Version != before.status.Version {
@@ -122,12 +124,17 @@ func (p *picture) explain(err error) (failed bool) {
 	}
 	p.problem = ""
 	if err != nil {
-		p.problem = err.Error()
-		if remedy := filewise.RemedyOf(err); remedy != "" {
-			p.problem += " → " + remedy
-		}
+		p.problem = explained(err)
 	}
 	return err != nil
+}
+
+// explained is an error with what to do, in a line.
+func explained(err error) string {
+	if remedy := filewise.RemedyOf(err); remedy != "" {
+		return err.Error() + " → " + remedy
+	}
+	return err.Error()
 }
 
 // newVersion is one that no other status has, also of other processes.

@@ -44,7 +44,8 @@ type Config struct {
 	Token   filewise.Secret
 	Sockets string // the directory of other processes' sockets; empty: none
 	Archive Archive
-	Version string // of Filewise
+	Fleet   func(context.Context) (Fleet, error) // asks what campaigns do; nil: they are not shown
+	Version string                               // of Filewise
 }
 
 // Server is the live page and /metrics.
@@ -56,8 +57,9 @@ type Server struct {
 	ended    chan struct{} // Serve has returned
 	leaving  chan struct{} // closed when pages have to be told the last state
 	once     sync.Once
-	pages    atomic.Int64  // that are open, of those without the token
-	owned    atomic.Int64  // and with it: others' do not keep them out
+	pages    atomic.Int64 // that are open, of those without the token
+	owned    atomic.Int64 // and with it: others' do not keep them out
+	fleet    fleetWatch
 	costly   chan struct{} // whoever makes a report or comparison without the token holds it
 
 	mu      sync.Mutex // held while the picture is taken
@@ -94,7 +96,7 @@ func Listen(c Config) (*Server, error) {
 			"the live page cannot be at %s: %w", c.Address, err)
 	}
 	s := &Server{config: c, guard: newGuard(c.Token, listener.Addr()), listener: listener, ended: make(chan struct{}),
-		leaving: make(chan struct{})}
+		leaving: make(chan struct{}), fleet: fleetWatch{ask: c.Fleet}}
 	s.http = &http.Server{Handler: s.handler(), ReadHeaderTimeout: headerWithin, ReadTimeout: requestIn, WriteTimeout: answerIn,
 		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: quiet, ConnContext: withConnection}
 	go func() {
@@ -132,6 +134,7 @@ func (s *Server) Close() {
 		s.taken = time.Time{} // the last picture is a new one
 		s.mu.Unlock()
 		close(s.leaving)
+		s.fleet.close()
 		ctx, cancel := context.WithTimeout(context.Background(), lastWithin)
 		defer cancel()
 		if s.http.Shutdown(ctx) != nil {

@@ -161,8 +161,9 @@ func (p *dirty) Read(context.Context) ([]filewise.Counter, error) {
 
 // shelf is an archive in memory.
 type shelf struct {
-	runs []report.Data
-	err  error
+	runs  []report.Data
+	err   error
+	fleet func(context.Context) (Fleet, error)
 }
 
 func (s shelf) Path() string { return "/srv/filewise.db" }
@@ -203,7 +204,7 @@ const testToken = "a token of a test"
 // opened is a server of a shelf, on any port.
 func opened(t *testing.T, s shelf, m *Monitor) *Server {
 	t.Helper()
-	server, err := Listen(Config{Address: "127.0.0.1:0", Token: testToken, Archive: s, Version: "test"})
+	server, err := Listen(Config{Address: "127.0.0.1:0", Token: testToken, Archive: s, Fleet: s.fleet, Version: "test"})
 	must(t, err)
 	t.Cleanup(server.Close)
 	if m != nil {

@@ -181,7 +181,7 @@ func (g *ground) asked(ctx context.Context, do func(fleet.Campaigns) error) erro
 		return err
 	}
 	defer c.Close()
-	return do(fleet.Campaigns{Client: c})
+	return do(c)
 }
 
 // kill ends a process at once, and waits for that.
@@ -271,34 +271,46 @@ func (g *ground) prove(ctx context.Context, want int) error {
 	})
 }
 
-// figures prints how long an order's history is, and what coordination took: from the end of what
-// a host was asked for to the start of what it was asked next.
+// figures prints how long an order's history is, and what coordination took between two trials:
+// from the end of one to the start of the next, and which way it went.
 func figures(ctx context.Context, c fleet.Campaigns, id string) error {
 	d, err := c.DescribeWorkflowExecution(ctx, id, "")
 	if err != nil {
 		return err
 	}
-	var took []time.Duration
-	var ended time.Time
+	took := map[string][]time.Duration{}
+	var ended, before time.Time
 	for h := c.GetWorkflowHistory(ctx, id, "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT); h.HasNext(); {
 		e, err := h.Next()
 		if err != nil {
 			return err
 		}
-		switch e.GetEventType() {
-		case enums.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
-			ended = e.GetEventTime().AsTime()
-		case enums.EVENT_TYPE_ACTIVITY_TASK_STARTED:
+		at := e.GetEventTime().AsTime()
+		note := func(what string, since time.Time) {
 			if !ended.IsZero() {
-				took = append(took, e.GetEventTime().AsTime().Sub(ended))
+				took[what] = append(took[what], at.Sub(since))
 			}
 		}
+		switch e.GetEventType() {
+		case enums.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
+			ended = at
+		case enums.EVENT_TYPE_WORKFLOW_TASK_STARTED:
+			note("until it is decided", before)
+		case enums.EVENT_TYPE_WORKFLOW_TASK_COMPLETED:
+			note("deciding", before)
+		case enums.EVENT_TYPE_ACTIVITY_TASK_STARTED:
+			note("until the host starts", before)
+			note("all", ended)
+		}
+		before = at
 	}
-	slices.Sort(took)
 	i := d.GetWorkflowExecutionInfo()
-	fmt.Printf("%s: a history of %d events, %d KiB; between two trials coordination took %v in the median, %v at most\n", id,
-		i.GetHistoryLength(), i.GetHistorySizeBytes()>>10, took[len(took)/2].Round(100*time.Microsecond),
-		took[len(took)-1].Round(time.Millisecond))
+	fmt.Printf("%s: a history of %d events, %d KiB; coordination, median and most:", id, i.GetHistoryLength(), i.GetHistorySizeBytes()>>10)
+	for _, what := range []string{"all", "until it is decided", "deciding", "until the host starts"} {
+		slices.Sort(took[what])
+		fmt.Printf(" %s %v, %v;", what, took[what][len(took[what])/2].Round(100*time.Microsecond), slices.Max(took[what]).Round(time.Millisecond))
+	}
+	fmt.Println()
 	return nil
 }
 

@@ -192,8 +192,9 @@ func (a *app) campaignTell(f *campaignFlags, word, short string) *cobra.Command 
 func (a *app) campaignFetch(f *campaignFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "fetch NAME", Short: "Take the results of a campaign into this store", Args: cobra.ExactArgs(1),
-		Long: `Fetch imports the bundle of every order that has ended, each once however often it is
-called, and shows what the hosts say together.`,
+		Long: `Fetch imports the bundle of every order, each trial once however often it is called, and
+shows what the hosts say together. Of an order that goes on, or is lost, it is what has
+come so far.`,
 		Example: "  filewise campaign fetch storage",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.ordered(cmd.Context(), f, args[0], func(c fleet.Campaigns, orders []string) error { return a.fetch(cmd.Context(), c, orders) })

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"filewise/fleet"
 	"filewise/internal/help"
 	"filewise/internal/nearest"
 	"filewise/plan"
@@ -20,7 +21,7 @@ import (
 const prefix = "FILEWISE_"
 
 // bareVariables have no flag.
-var bareVariables = []string{"FILEWISE_STATE", "FILEWISE_LOCK", "FILEWISE_PASSWORD"}
+var bareVariables = []string{"FILEWISE_STATE", "FILEWISE_LOCK", "FILEWISE_PASSWORD", fleet.KeyVariable, fleet.KeyFileVariable}
 
 // variable is the name of a flag's variable.
 func variable(flag string) string {

@@ -21,6 +21,7 @@ type pageFlags struct {
 	address   string
 	tokenFile string
 	open      bool
+	fleet     func(context.Context) (web.Fleet, error) // of serve
 }
 
 func (f *pageFlags) register(fs *pflag.FlagSet) {
@@ -62,7 +63,7 @@ func (a *app) openPage(f *pageFlags) error {
 		return err
 	}
 	a.page, err = web.Listen(web.Config{Address: f.address, Token: token, Sockets: run.Sockets(state),
-		Archive: stored{st}, Version: versionString()})
+		Archive: stored{st}, Fleet: f.fleet, Version: versionString()})
 	if err != nil {
 		return err
 	}

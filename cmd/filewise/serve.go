@@ -1,14 +1,18 @@
 package main
 
 import (
+	"os"
+
 	"github.com/spf13/cobra"
 
 	"filewise/archive"
+	"filewise/fleet"
 	"filewise/web"
 )
 
 func (a *app) serveCommand() *cobra.Command {
 	var f pageFlags
+	var temporal string
 	cmd := &cobra.Command{
 		Use:   "serve [ADDRESS]",
 		Short: "Show the run that measures on a live page, the runs before it, and /metrics",
@@ -19,11 +23,14 @@ it after its trial and to stop it; the stored runs, each with its report, and
 comparisons of two. /metrics is for Prometheus. It ends with Ctrl-C, which no run
 minds. The page finds it again when it is started anew.
 
+With --temporal, or TEMPORAL_ADDRESS in the environment, it also shows what campaigns
+measure on other hosts, in /metrics too.
+
 The address is one of this host alone (` + web.DefaultAddress + `) unless another is given.
 There everybody on this host may read, and the buttons want the token; at an address
 that others can reach everything wants it. It is made with the first page, is kept in
 Filewise's state directory, and stands in the URL that is printed on a terminal.`,
-		Example: "  filewise serve\n  filewise serve 127.0.0.1:9000\n  filewise run --serve",
+		Example: "  filewise serve\n  filewise serve 127.0.0.1:9000\n  filewise serve --temporal temporal.lan:7233\n  filewise run --serve",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.address = web.DefaultAddress
@@ -33,6 +40,9 @@ Filewise's state directory, and stands in the URL that is printed on a terminal.
 			// A store that cannot be used is said now, one that does not exist may come.
 			if _, err := archive.List(cmd.Context(), a.storePath); err != nil {
 				return err
+			}
+			if temporal != "" || os.Getenv("TEMPORAL_ADDRESS") != "" {
+				f.fleet = fleet.Watch(temporal)
 			}
 			if err := a.openPage(&f); err != nil {
 				return err
@@ -48,5 +58,6 @@ Filewise's state directory, and stands in the URL that is printed on a terminal.
 		},
 	}
 	f.registerToken(cmd.Flags())
+	temporalFlag(cmd.Flags(), &temporal)
 	return cmd
 }

@@ -115,5 +115,5 @@ func (a *app) dialled(ctx context.Context, temporal string, do func(fleet.Campai
 		return err
 	}
 	defer c.Close()
-	return do(fleet.Campaigns{Client: c})
+	return do(c)
 }

@@ -226,6 +226,23 @@ $("compare").addEventListener("submit", async e => {
   $("comparison").focus();
 });
 
+// ---- campaigns ----
+
+// showFleet has one table for each experiment of a campaign, with its hosts side by side.
+function showFleet(f) {
+  $("fleet").hidden = document.querySelector("nav a[href='#fleet']").hidden = false;
+  $("fleet-problem").hidden = !f.problem;
+  put("fleet-problem", f.problem);
+  const by = new Map();
+  for (const o of f.orders || []) { const key = o.campaign + ": " + o.experiment; by.set(key, [...by.get(key) || [], o]); }
+  put("orders", by.size ? [...by].map(([key, orders]) => table(null, key, [["host"], ["state"], ["trials", true], ["what it does, and has found"], ["layouts, so far"]],
+    orders.map(o => el("tr", {}, el("th", { scope: "row" }, o.host), el("td", { class: "mark " + (o.condition === "lost" || o.condition === "failed" ? "worse" : "") }, o.condition), el("td", { class: "num" }, String(o.trials)),
+      el("td", { class: "words" }, [o.doing, o.verdict, o.error].filter(Boolean).map(t => el("div", {}, t))),
+      el("td", { class: "words" }, (o.layouts || []).map(l => el("div", {}, `${l.layout}: ${l.difference} `, el("span", { class: "mark " + markClass(l.mark) }, l.mark)))))))) : el("p", {}, "No campaigns yet. “filewise campaign” begins one."));
+  put("hosts", (f.hosts || []).length > 0 && table(null, "Hosts", [["host"], ["labels"], ["worker"]],
+    f.hosts.map(h => el("tr", {}, el("th", { scope: "row" }, h.host), el("td", { class: "words" }, (h.labels || []).join(", ")), el("td", {}, h.working ? "there" : "not there")))));
+}
+
 // ---- buttons and token ----
 
 async function act(action) {
@@ -266,6 +283,7 @@ const events = {
   runs(r) { runs = r; showRuns(); },
   progress(p) { progress = p; showProgress(); showNow(); },
   now(n) { now = n; showNow(); },
+  fleet(f) { showFleet(f); },
   problem(text) { $("problem").hidden = !text; put("problem", text); },
   leaving() { now = null; quiet = true; showNow(); line(ended, "lost"); },
 };

@@ -1,0 +1,102 @@
+package fleet
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+	"google.golang.org/protobuf/proto"
+
+	"filewise"
+)
+
+// keyed are a client's options with keys, each of one letter.
+func keyed(t *testing.T, letters ...string) (o client.Options) {
+	t.Helper()
+	var keys []string
+	for _, l := range letters {
+		keys = append(keys, base64.StdEncoding.EncodeToString([]byte(strings.Repeat(l, 32))))
+	}
+	t.Setenv(KeyVariable, strings.Join(keys, "\n"))
+	if err := encrypt(&o); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// With a key nothing readable goes to Temporal: no payload, no error. Whoever has not the key
+// cannot read it, and cannot ask for anything.
+func TestNothingReadableIsInAHistory(t *testing.T) {
+	old, two, other := keyed(t, "a"), keyed(t, "b", "a"), keyed(t, "c")
+	told := State{Order: order("inserts"), Error: "disk is full"}
+	payloads, err := old.DataConverter.ToPayloads(told, "a signal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := old.DataConverter.ToPayloads(told, "a signal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	failure := old.FailureConverter.ErrorToFailure(temporal.NewApplicationError("disk is full", "host"))
+	for name, m := range map[string]proto.Message{"payloads": payloads, "failure": failure} {
+		text, err := proto.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, word := range []string{"inserts", "storage", "disk", "signal", "json"} {
+			if bytes.Contains(text, []byte(word)) {
+				t.Errorf("%s hold %q", name, word)
+			}
+		}
+	}
+	if proto.Equal(payloads, again) {
+		t.Error("what is the same looks the same")
+	}
+	var got State
+	var signal string
+	if err := two.DataConverter.FromPayloads(payloads, &got, &signal); err != nil || got.Error != told.Error || signal != "a signal" {
+		t.Errorf("after a new key: %+v, %v", got, err)
+	}
+	if err := two.FailureConverter.FailureToError(failure); !strings.Contains(err.Error(), "disk is full") {
+		t.Errorf("the error: %v", err)
+	}
+	plain, err := converter.GetDefaultDataConverter().ToPayloads(told)
+	if err != nil {
+		t.Fatal(err)
+	}
+	payloads.Payloads[1].Data[20]++
+	for name, err := range map[string]error{"another key": other.DataConverter.FromPayloads(payloads, &got),
+		"not encrypted": old.DataConverter.FromPayloads(plain, &got)} {
+		if !errors.Is(err, errKey) || filewise.CodeOf(unreachable(err)) != filewise.CodeUsage {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := old.DataConverter.FromPayload(payloads.Payloads[1], &signal); err == nil {
+		t.Error("what was changed on its way is taken")
+	}
+}
+
+func TestKeyIsRefused(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "key")
+	for _, text := range []string{"", "short", base64.StdEncoding.EncodeToString([]byte("16 bytes are few")), " \n"} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv(KeyFileVariable, file)
+		var o client.Options
+		if err := encrypt(&o); filewise.CodeOf(err) != filewise.CodeUsage || !strings.Contains(filewise.RemedyOf(err), "openssl") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	t.Setenv(KeyFileVariable, file+"x")
+	if err := encrypt(new(client.Options)); filewise.CodeOf(err) != filewise.CodeUsage {
+		t.Errorf("a file that is not there: %v", err)
+	}
+}

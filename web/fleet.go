@@ -1,0 +1,155 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+)
+
+// Fleet is what campaigns measure on many hosts.
+type Fleet struct {
+	Orders  []Order  `json:"orders"`
+	Hosts   []Worker `json:"hosts"`
+	Problem string   `json:"problem,omitempty"` // why nothing newer is known
+}
+
+// Order is an experiment of a campaign on one host.
+type Order struct {
+	Campaign   string     `json:"campaign"`
+	Experiment string     `json:"experiment"`
+	Host       string     `json:"host"`
+	Condition  string     `json:"condition"`
+	Doing      string     `json:"doing,omitempty"`
+	Trials     int        `json:"trials"`
+	Verdict    string     `json:"verdict,omitempty"`
+	Error      string     `json:"error,omitempty"`
+	Layouts    []Estimate `json:"layouts,omitempty"`
+}
+
+// Estimate is how a layout differs from the baseline, so far. What is not known is absent.
+type Estimate struct {
+	Layout  string   `json:"layout"`
+	Text    string   `json:"difference"`
+	Mark    string   `json:"mark"`
+	Percent *float64 `json:"difference_percent,omitempty"`
+	Low     *float64 `json:"difference_low,omitempty"`
+	High    *float64 `json:"difference_high,omitempty"`
+}
+
+// Worker is a host that measures for campaigns.
+type Worker struct {
+	Host    string   `json:"host"`
+	Labels  []string `json:"labels"`
+	Working bool     `json:"working"`
+}
+
+// What is known of campaigns is asked for again after fleetEvery, and for a tenth of the time at
+// most: there may be a thousand hosts.
+const (
+	fleetEvery  = 5 * time.Second
+	fleetWithin = time.Minute
+)
+
+// fleetWatch asks for what campaigns do while somebody looks, who does not wait for it.
+type fleetWatch struct {
+	ask func(context.Context) (Fleet, error) // nil: there is nobody to ask
+
+	mu     sync.Mutex
+	next   time.Time
+	cancel context.CancelFunc // while it is asked
+	known  *knownFleet
+}
+
+// knownFleet does not change any more.
+type knownFleet struct {
+	Fleet
+	body []byte // as JSON
+}
+
+// now is what was heard last; nil: nothing yet.
+func (w *fleetWatch) now() *knownFleet {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ask != nil && w.cancel == nil && time.Now().After(w.next) {
+		ctx, cancel := context.WithTimeout(context.Background(), fleetWithin)
+		w.cancel = cancel
+		go w.hear(ctx, w.ask)
+	}
+	return w.known
+}
+
+func (w *fleetWatch) hear(ctx context.Context, ask func(context.Context) (Fleet, error)) {
+	began := time.Now()
+	f, err := ask(ctx)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.cancel()
+	w.cancel = nil
+	if err != nil {
+		if w.known != nil {
+			f = w.known.Fleet
+		}
+		f.Problem = explained(err)
+	}
+	if body, err := json.Marshal(f); err == nil {
+		w.known = &knownFleet{f, body}
+	}
+	w.next = time.Now().Add(max(fleetEvery, 10*time.Since(began)))
+}
+
+// close gives up what is asked.
+func (w *fleetWatch) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ask = nil
+	if w.cancel != nil {
+		w.cancel()
+	}
+}
+
+// The labels of an order, and of a layout of it.
+var (
+	orderLabels    = []string{"campaign", "experiment", "host"}
+	ofOrderLayouts = append(append([]string(nil), orderLabels...), "layout")
+)
+
+// The metrics of campaigns.
+var (
+	metricOrder = newMetric("campaign_order_state", "1 for the state of an order: waiting, running, paused, done, stopped, failed or lost.",
+		orderLabels, "state")
+	metricOrderTrials = newMetric("campaign_order_trials", "Trials that an order's host has stored, pilots and failed ones included.",
+		orderLabels)
+	metricOrderEstimate = newMetric("campaign_difference_ratio", "Estimated difference from the baseline on a host: 0.06 is 6 % more.",
+		ofOrderLayouts)
+	metricOrderLow  = newMetric("campaign_difference_low_ratio", "Lower limit of the difference's interval.", ofOrderLayouts)
+	metricOrderHigh = newMetric("campaign_difference_high_ratio", "Upper limit of the difference's interval.", ofOrderLayouts)
+	metricWorking   = newMetric("campaign_host_working", "1 when the host's worker has asked for work in the last minutes, else 0.", nil,
+		"host")
+)
+
+// ofFleet is what campaigns do; what is old is not told.
+func (s scrape) ofFleet(f *knownFleet) {
+	if f == nil || f.Problem != "" {
+		return
+	}
+	for _, o := range f.Orders {
+		order := []string{o.Campaign, o.Experiment, o.Host}
+		s.gauge(metricOrder, 1, append(order, o.Condition)...)
+		s.gauge(metricOrderTrials, float64(o.Trials), order...)
+		for _, l := range o.Layouts {
+			for m, percent := range map[*metric]*float64{metricOrderEstimate: l.Percent, metricOrderLow: l.Low, metricOrderHigh: l.High} {
+				if percent != nil {
+					s.gauge(m, *percent/100, append(order[:3:3], l.Layout)...)
+				}
+			}
+		}
+	}
+	for _, h := range f.Hosts {
+		working := 0.0
+		if h.Working {
+			working = 1
+		}
+		s.gauge(metricWorking, working, h.Host)
+	}
+}
