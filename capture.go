@@ -35,6 +35,7 @@ type Watcher interface {
 // CountedStatement is a statement that a server has counted.
 type CountedStatement struct {
 	ID, Text             string
+	Key                  string // what is the same for all values, of which a text may hold some
 	Calls, Seconds, Rows float64
 	// Hidden says why its text is not known; empty: it is.
 	Hidden string

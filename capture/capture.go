@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"filewise"
 )
@@ -28,8 +29,11 @@ type Options struct {
 	URL      string // of the database, without a secret
 }
 
-// mostTypes is how many types of transactions a study has at most.
-const mostTypes = 50
+const (
+	mostTypes  = 50        // of transactions that a study has
+	mostLooked = 1000      // of them about which the server is asked
+	mostBytes  = 128 << 10 // of their texts: half of what a study file may have
+)
 
 // Study is what was captured.
 type Study struct {
@@ -80,6 +84,7 @@ type Left struct {
 // kind is a type of transactions as it was observed.
 type kind struct {
 	texts                []string
+	keys                 []string // the same without values
 	calls, seconds, rows float64
 	hidden               string
 	shapes               []filewise.Shape
@@ -174,7 +179,8 @@ func (t *taking) observe(ctx context.Context, e filewise.Capturer) ([]kind, erro
 			s.Calls, s.Seconds, s.Rows = s.Calls-b.Calls, max(s.Seconds-b.Seconds, 0), max(s.Rows-b.Rows, 0)
 		}
 		if s.Calls > 0 {
-			kinds = append(kinds, kind{texts: []string{s.Text}, calls: s.Calls, seconds: s.Seconds, rows: s.Rows, hidden: s.Hidden})
+			kinds = append(kinds, kind{texts: []string{s.Text}, keys: []string{s.Key}, calls: s.Calls, seconds: s.Seconds, rows: s.Rows,
+				hidden: s.Hidden})
 		}
 	}
 	return kinds, nil
@@ -232,7 +238,8 @@ func firstWord(text string) string {
 // shape keeps what can be repeated, divided from its values.
 func (t *taking) shape(ctx context.Context, kinds []kind) ([]kind, error) {
 	var kept []kind
-	for _, k := range kinds {
+	bytes := 0
+	for n, k := range kinds {
 		why := k.hidden
 		switch {
 		case why != "":
@@ -240,6 +247,10 @@ func (t *taking) shape(ctx context.Context, kinds []kind) ([]kind, error) {
 			why = "transactions are begun and ended by the study itself; which statements stand in one, a log shows (--log)"
 		case len(kept) == mostTypes:
 			why = fmt.Sprintf("a study has %d types of transactions at most", mostTypes)
+		case n >= mostLooked:
+			why = fmt.Sprintf("only the first %d types are looked at", mostLooked)
+		case bytes+size(k) > mostBytes:
+			why = "a study file has not the room for it"
 		default:
 			var err error
 			if why, err = t.shapeOne(ctx, &k); err != nil {
@@ -250,9 +261,16 @@ func (t *taking) shape(ctx context.Context, kinds []kind) ([]kind, error) {
 			t.leave(k, why)
 			continue
 		}
-		kept = append(kept, k)
+		kept, bytes = append(kept, k), bytes+size(k)
 	}
 	return kept, nil
+}
+
+func size(k kind) (n int) {
+	for _, text := range k.texts {
+		n += len(text)
+	}
+	return n
 }
 
 // shapeOne divides a transaction's statements; why is why it is left out.
@@ -281,7 +299,7 @@ func (t *taking) shapeOne(ctx context.Context, k *kind) (why string, err error) 
 
 // leave notes what is left out, by its reason.
 func (t *taking) leave(k kind, why string) {
-	what := brief(strings.Join(k.texts, "; "))
+	what := brief(strings.Join(k.keys, "; "))
 	n := slices.IndexFunc(t.Left, func(l Left) bool { return l.Why == why })
 	if n < 0 {
 		n = len(t.Left)
@@ -291,9 +309,19 @@ func (t *taking) leave(k kind, why string) {
 	t.Left[n].TimeShare += share(k.seconds, t.Time)
 }
 
+// printable is a text of which a terminal obeys nothing, and which ends no comment.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
+}
+
 // brief is a text on one line, cut.
 func brief(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
+	text = printable(strings.Join(strings.Fields(text), " "))
 	if len(text) > 160 {
 		text = strings.ToValidUTF8(text[:160], "") + "…"
 	}
@@ -330,6 +358,9 @@ func (t *taking) facts(ctx context.Context, kinds []kind) error {
 		x := Table{f.Table, f.Key, f.Bytes, f.Rows, f.Whole}
 		if slices.ContainsFunc(t.Tables, func(o Table) bool { return o.Name == x.Name && o.Whole == x.Whole }) {
 			continue // with its schema, and without
+		}
+		if printable(f.Table) != f.Table {
+			x.Whole = cmp.Or(x.Whole, "control characters are in its name")
 		}
 		if f.Key == "" {
 			x.Whole = cmp.Or(x.Whole, "it has no primary key")

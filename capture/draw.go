@@ -1,7 +1,6 @@
 package capture
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -94,14 +93,8 @@ func (d drawing) chosen() (string, bool) {
 	return "{choice: {" + strings.Join(items, ", ") + "}}", true
 }
 
-// quoted is a text as YAML and JSON have it.
-func quoted(text string) string {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(text) // a text always can be
-	return strings.TrimSpace(b.String())
-}
+// quoted is a text as YAML has it, with nothing in it that a terminal would obey.
+func quoted(text string) string { return strconv.Quote(text) }
 
 // whole are the ends of a column of whole numbers.
 func whole(c filewise.ColumnFacts) (low, high int64, ok bool) {

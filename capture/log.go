@@ -27,7 +27,7 @@ func (t *taking) readLog(e filewise.Capturer) ([]kind, error) {
 		if !ok {
 			n = len(kinds)
 			known[key] = n
-			kinds = append(kinds, kind{texts: o.texts})
+			kinds = append(kinds, kind{texts: o.texts, keys: o.keys})
 		}
 		kinds[n].calls++
 		kinds[n].seconds += o.seconds

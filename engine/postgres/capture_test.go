@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"filewise"
 	"filewise/capture"
@@ -23,14 +24,16 @@ var theirShop = []string{
 	  at timestamptz NOT NULL, total numeric(9,2))`,
 	`INSERT INTO orders SELECT i, i % 500 + 1, CASE WHEN i % 4 = 0 THEN 'open' ELSE 'done' END, 
 	  '2026-01-01'::timestamptz + i * interval '1 min', i FROM generate_series(1, 5000) i`,
+	"CREATE TABLE \"evil \x1b]0;x\x07\ncustom: {}\" (id int PRIMARY KEY, note text)",
+	"INSERT INTO \"evil \x1b]0;x\x07\ncustom: {}\" SELECT i, i FROM generate_series(1, 5000) i",
 	`ANALYZE`, `CREATE EXTENSION pg_stat_statements`,
 }
 
 // captured: from a known mix the shares are found, parameters are drawn as the columns'
 // statistics say, what is left out is named, and the account's rights suffice.
 func captured(t *testing.T, f *usersServer) {
-	f.do("CREATE DATABASE theirshop")
-	defer f.do("DROP DATABASE theirshop WITH (FORCE)")
+	f.do("CREATE DATABASE theirshop", "CREATE ROLE hunted")
+	defer f.do("DROP DATABASE theirshop WITH (FORCE)", "DROP ROLE hunted")
 	shop := f.admin.To("theirshop")
 	defer shop.Close()
 	must(t, shop.Exec(deadline(t), theirShop[:len(theirShop)-1]...))
@@ -71,6 +74,10 @@ func captured(t *testing.T, f *usersServer) {
 	if strings.Contains(text, "example.org") || s.Covered <= 0 {
 		t.Errorf("a personal value is in it, or it covers %v", s.Covered)
 	}
+	if strings.Contains(text, "hunter2") || !strings.Contains(text, "ALTER ROLE hunted PASSWORD ?") ||
+		strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }) {
+		t.Errorf("a secret is in it, or what steers a terminal:\n%s", text)
+	}
 	parsed(t, text)
 	before := f.dump(t, o.Database) // which the server counts, too
 	o.Values = true
@@ -82,8 +89,13 @@ func captured(t *testing.T, f *usersServer) {
 	}
 }
 
-// mix executes 200 statements, and transactions around two of them.
+// mix executes 200 statements, and transactions around two of them. Before come some with a
+// secret, and one on a table whose name steers terminals and ends comments.
 func mix(t *testing.T, shop *client.Link) {
+	for range 3 {
+		must(t, shop.Exec(t.Context(), "ALTER ROLE hunted PASSWORD 'hunter2'"))
+	}
+	must(t, shop.Exec(t.Context(), "SELECT note FROM \"evil \x1b]0;x\x07\ncustom: {}\" WHERE note = 'hunter2'"))
 	for i := range 20 {
 		n := i*37 + 1
 		must(t, shop.Exec(t.Context(),

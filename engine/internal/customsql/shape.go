@@ -49,8 +49,12 @@ func (r Rules) Masked(text string) string {
 	return b.String() + s.Pieces[len(s.Values)]
 }
 
+// longest is how many bytes of a statement tell it from others: clients write some of many megabytes.
+const longest = 64 << 10
+
 // Key is what is the same of a statement for all values.
 func (r Rules) Key(text string) string {
+	text = strings.ToValidUTF8(text[:min(len(text), longest)], "")
 	return lists.ReplaceAllString(strings.Join(r.Shape(text, "", nil).Pieces, "?"), "?, …")
 }
 

@@ -93,6 +93,7 @@ func (w *watcher) Counted(ctx context.Context) ([]filewise.CountedStatement, err
 			s.ID, s.Text = "hidden", ""
 			s.Hidden = "texts of other roles are hidden: GRANT pg_read_all_stats TO " + client.Ident(w.user)
 		}
+		s.Key = w.rules.Key(s.Text) // the server keeps the values of what is no query: CREATE ROLE … PASSWORD
 		if known := sum[s.ID]; known != nil {
 			known.Calls, known.Seconds, known.Rows = known.Calls+s.Calls, known.Seconds+s.Seconds, known.Rows+s.Rows
 			continue

@@ -88,6 +88,7 @@ func (w *Watcher) Counted(ctx context.Context) ([]filewise.CountedStatement, err
 	sum := map[string]*filewise.CountedStatement{} // of one text without its values
 	for _, r := range rows {
 		s := filewise.CountedStatement{Text: w.Rules.Masked(undeclared(r.Text("text")))}
+		s.Key = w.Rules.Key(s.Text)
 		if s.ID = s.Text; s.Text == "" {
 			s.ID, s.Hidden = "hidden", "its text is hidden: it is encrypted, or "+w.Grant
 		}
