@@ -250,6 +250,10 @@ func (c Campaigns) Fetch(ctx context.Context, orders []string, into *store.Store
 var errDamaged = errors.New("it is damaged: its check sum is another")
 
 func (c Campaigns) fetch(ctx context.Context, s State, into *store.Store) (id int64, added int, err error) {
+	if s.Bundle.Parts > mostParts {
+		return 0, 0, filewise.Errorf(filewise.CodeStore, "see with filewise campaign show who has written that", "the bundle of %s is said to "+
+			"have %d parts, and none has more than %d", s.id(), s.Bundle.Parts, mostParts)
+	}
 	var bundle []byte
 	for i := range s.Bundle.Parts {
 		answer, err := c.QueryWorkflow(ctx, s.id(), "", queryPart, i)

@@ -221,6 +221,10 @@ func TestWhatGoesWrongIsSaid(t *testing.T) {
 	if filewise.CodeOf(err) != filewise.CodeUsage || !strings.Contains(err.Error(), "holds a secret") {
 		t.Errorf("a password in the study: %v", err)
 	}
+	_, _, err = Campaigns{}.fetch(t.Context(), State{Order: order("inserts"), Bundle: Bundle{Parts: 1 << 40}}, nil)
+	if filewise.CodeOf(err) != filewise.CodeStore {
+		t.Errorf("a bundle without end: %v", err)
+	}
 }
 
 // What a host had is there when it is lost for good.

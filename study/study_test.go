@@ -172,6 +172,13 @@ func TestSecrets(t *testing.T) {
 	if err != nil || s.Experiments[0].Password.Reveal() != "hunter22" {
 		t.Error(err)
 	}
+	s, err = parse("notify: https://hooks.slack.com/services/T0/B0/CANARY")
+	list, listErr := parse("notify: [https://a.example/, https://b.example/CANARY]")
+	for _, all := range [][]filewise.Secret{s.Secrets, list.Secrets} {
+		if !slices.ContainsFunc(all, func(s filewise.Secret) bool { return strings.HasSuffix(s.Reveal(), "CANARY") }) {
+			t.Errorf("of an address to notify: %d secrets, %v, %v", len(all), err, listErr)
+		}
+	}
 	_, err = parse("target: postgres://me:typedin@db/\nconections: 1")
 	if err == nil || strings.Contains(err.Error(), "typedin") {
 		t.Error("an excerpt shows a password: ", err)

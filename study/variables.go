@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/notify"
 	"filewise/target"
 )
 
@@ -22,6 +23,11 @@ func (l *loader) expand(n *node, s *spec) error {
 	for _, x := range n.fields {
 		if err := l.expand(x.value, s.inside(x.name)); err != nil {
 			return err
+		}
+		if x.name == "notify" { // an address, or several
+			for _, hook := range append(x.value.items, x.value) {
+				l.secrets = append(l.secrets, notify.SecretsIn(hook.text)...)
+			}
 		}
 	}
 	for _, item := range n.items {

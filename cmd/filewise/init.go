@@ -1,14 +1,15 @@
 package main
 
 import (
-	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"filewise"
+	"filewise/internal/filesystem"
 	"filewise/study"
 	"filewise/workload"
 )
@@ -42,17 +43,12 @@ func (a *app) writeNew(path, text string) error {
 	failed := func(remedy string, err error) error {
 		return filewise.Errorf(filewise.CodeUsage, remedy, "write %s: %w", path, err)
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if errors.Is(err, fs.ErrExist) {
+	if _, err := os.Lstat(path); err == nil {
 		return failed("give another name: a file that exists is never overwritten", fs.ErrExist)
 	}
-	if err != nil {
+	if err := filesystem.WriteFile(path, func(w io.Writer) error { _, err := io.WriteString(w, text); return err }); err != nil {
 		return failed("name a file in a writable directory with --output", err)
 	}
-	_, err = f.WriteString(text)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return failed("name a file in a writable directory with --output", errors.Join(err, os.Remove(path)))
-	}
-	_, err = fmt.Fprintf(a.stderr, "wrote %s; \"filewise plan %s\" shows what it would do\n", path, path)
+	_, err := fmt.Fprintf(a.stderr, "wrote %s; \"filewise plan %s\" shows what it would do\n", path, path)
 	return err
 }

@@ -75,7 +75,7 @@ func writePages(root *cobra.Command, header *doc.GenManHeader, dir string) (n in
 		text = bytes.ReplaceAll(text, []byte("[="+help.Switch+"]"), nil)
 		err = filesystem.WriteFile(filepath.Join(dir, filepath.Base(page)), func(w io.Writer) error { _, err := w.Write(text); return err })
 		if err != nil {
-			return 0, err
+			return 0, fmt.Errorf("write %s in %s: %w", filepath.Base(page), dir, err)
 		}
 	}
 	return len(pages), nil

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 
 	"filewise"
 	"filewise/internal/filesystem"
@@ -16,10 +14,6 @@ func (a *app) write(output string, render func(io.Writer) error) error {
 		return render(a.stdout)
 	}
 	if err := filesystem.WriteFile(output, render); err != nil {
-		var named *fs.PathError // names the part file
-		if errors.As(err, &named) {
-			err = named.Err
-		}
 		return filewise.Errorf(filewise.CodeUsage, "name a file in a writable directory with --output", "write %s: %w", output, err)
 	}
 	_, err := fmt.Fprintf(a.stderr, "wrote %s\n", output)

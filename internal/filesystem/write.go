@@ -13,15 +13,23 @@ import (
 
 // WriteFile writes what is rendered beside the file and renames, so that the file is the old one, with
 // its rights, or the whole new one. What is not a regular file, such as /dev/null or a
-// pipe, is written to, never replaced. A link is followed where this user, or root, has
-// made it.
-func WriteFile(path string, render func(io.Writer) error) error {
-	if link, err := os.Lstat(path); err == nil && link.Mode()&fs.ModeSymlink != 0 && !trusted(link) {
-		return errors.New("it is a link that another user has made")
+// pipe, is written to, never replaced. Links are followed where this user, or root, has
+// made them.
+func WriteFile(path string, render func(io.Writer) error) (err error) {
+	defer func() { // whose errors name handles and part files
+		var place *fs.PathError
+		var places *os.LinkError
+		if errors.As(err, &place) {
+			err = place.Err
+		} else if errors.As(err, &places) {
+			err = places.Err
+		}
+	}()
+	path, dir, err := settle(path)
+	if err != nil {
+		return err
 	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
+	defer dir.Close() // nil where there is none
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.Mode().IsRegular() && !trusted(info):

@@ -3,10 +3,13 @@
 package filesystem
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -70,8 +73,68 @@ func TestWriteFile(t *testing.T) {
 	if text(victim) != "old" {
 		t.Error("another user's link was followed")
 	}
+	if runtime.GOOS != "linux" {
+		return
+	}
+	// A directory on the way is a link, or becomes one while the file is written.
+	to := link(dir, "their directory")
+	if err := os.Lchown(to, 65534, 65534); err != nil {
+		t.Fatal(err)
+	}
+	for _, through := range []string{filepath.Join(to, "victim"), filepath.Join(to, "new"),
+		link(filepath.Join(to, "victim"), "mine to theirs")} {
+		if err := write(through); err == nil || !strings.Contains(err.Error(), "another user") || strings.Contains(err.Error(), "/proc/") {
+			t.Errorf("%s: %v", through, err)
+		}
+	}
+	swapped := filepath.Join(dir, "swapped")
+	if err := os.Mkdir(swapped, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteFile(filepath.Join(swapped, "victim"), func(w io.Writer) error {
+		return errors.Join(os.Rename(swapped, swapped+" away"), os.Symlink(dir, swapped))
+	}); err != nil || text(victim) != "old" || text(filepath.Join(swapped+" away", "victim")) != "" {
+		t.Errorf("a directory that is swapped while it is written to: %v", err)
+	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "*.part")); len(left) > 0 {
 		t.Errorf("left: %v", left)
+	}
+}
+
+// Paths of all kinds lead where they led.
+func TestWriteFileByOddPaths(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	for _, err := range []error{os.MkdirAll("a/b", 0o700), os.Symlink("a/b", "l"), os.Symlink("../l/new", "a/dangling"),
+		os.Symlink("loop", "loop")} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	say := func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }
+	for path, lands := range map[string]string{"x": "x", "./l//y": "a/b/y", "l/../z": "a/z", dir + "/l/w": "a/b/w", "a/dangling": "a/b/new"} {
+		if err := WriteFile(path, say); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+		if b, err := os.ReadFile(filepath.Join(dir, lands)); string(b) != "new" {
+			t.Errorf("%s: %s holds %q, %v", path, lands, b, err)
+		}
+	}
+	for _, path := range []string{"none/x", "loop", "x/y", "a", ""} {
+		if err := WriteFile(path, say); err == nil || strings.Contains(err.Error(), "/proc/") {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	in, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	if err := errors.Join(WriteFile(fmt.Sprintf("/dev/fd/%d", out.Fd()), say), WriteFile("/dev/null", say), out.Close()); err != nil {
+		t.Error(err)
+	}
+	if b, err := io.ReadAll(in); string(b) != "new" {
+		t.Errorf("through a pipe came %q, %v", b, err)
 	}
 }
 

@@ -1,0 +1,108 @@
+package filesystem
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// mostLinks are those of one path, as the kernel has it.
+const mostLinks = 40
+
+// settle opens the directory that a path is in, through no link of another user's but root's,
+// and returns the path within it: whatever is put in the place of a directory later, the one that
+// was looked at is written to. The directory is to be closed.
+func settle(path string) (within string, dir *os.File, err error) {
+	fail := func(err error) (string, *os.File, error) {
+		return "", nil, errors.Join(&fs.PathError{Op: "open", Path: path, Err: err}, dir.Close())
+	}
+	from := "."
+	if filepath.IsAbs(path) {
+		from = "/"
+	}
+	if dir, err = beneath(nil, from); err != nil {
+		return "", nil, err
+	}
+	names, links := strings.Split(path, "/"), 0
+	for {
+		names = slices.DeleteFunc(names, func(name string) bool { return name == "" || name == "." })
+		if len(names) == 0 {
+			return fail(unix.EISDIR)
+		}
+		name := names[0]
+		next, err := beneath(dir, name)
+		if errors.Is(err, unix.ENOENT) && len(names) == 1 {
+			return handle(dir, name), dir, nil
+		}
+		if err != nil {
+			return fail(err)
+		}
+		info, err := next.Stat()
+		switch {
+		case err != nil:
+		case info.Mode()&fs.ModeSymlink != 0:
+			var to string
+			if links++; links > mostLinks {
+				err = unix.ELOOP
+			} else if !trusted(info) {
+				err = fmt.Errorf("%s is a link that another user has made", name)
+			} else if to, err = read(next); err == nil && len(names) == 1 && !filepath.IsAbs(to) && ofProcess(dir) {
+				return handle(dir, name), dir, next.Close() // an open pipe
+			}
+			if filepath.IsAbs(to) && err == nil {
+				dir.Close()
+				dir, err = beneath(nil, "/")
+			}
+			names = append(strings.Split(to, "/"), names[1:]...)
+		case len(names) == 1:
+			return handle(dir, name), dir, next.Close()
+		default:
+			dir.Close()
+			dir, next, names = next, nil, names[1:]
+		}
+		if next.Close(); err != nil {
+			return fail(err)
+		}
+	}
+}
+
+// handle is a name in an open directory, whatever has become of the directory's own name.
+func handle(dir *os.File, name string) string {
+	return fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), name)
+}
+
+// beneath opens what a directory has under a name, links themselves, to look at it alone.
+func beneath(dir *os.File, name string) (*os.File, error) {
+	at := unix.AT_FDCWD
+	if dir != nil {
+		at = int(dir.Fd())
+	}
+	for {
+		fd, err := unix.Openat(at, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+		if !errors.Is(err, unix.EINTR) {
+			if err != nil {
+				return nil, err
+			}
+			return os.NewFile(uintptr(fd), name), nil
+		}
+	}
+}
+
+// read is what an open link says.
+func read(link *os.File) (string, error) {
+	b := make([]byte, unix.PathMax)
+	n, err := unix.Readlinkat(int(link.Fd()), "", b)
+	return string(b[:max(n, 0)]), err
+}
+
+// ofProcess tells whether a directory is the kernel's, whose links to open files say no path.
+func ofProcess(dir *os.File) bool {
+	var s unix.Statfs_t
+	return unix.Fstatfs(int(dir.Fd()), &s) == nil && s.Type == unix.PROC_SUPER_MAGIC
+}

@@ -1,0 +1,21 @@
+//go:build !linux
+
+package filesystem
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// settle is where a path leads, unless it is itself a link that another user has made.
+func settle(path string) (string, *os.File, error) {
+	if link, err := os.Lstat(path); err == nil && link.Mode()&fs.ModeSymlink != 0 && !trusted(link) {
+		return "", nil, errors.New("it is a link that another user has made")
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	return path, nil, nil
+}
