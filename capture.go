@@ -111,6 +111,10 @@ type TableFacts struct {
 	// Whole says why it cannot be divided into partitions; empty: it can.
 	Whole   string
 	Columns []ColumnFacts
+	// Create are statements that make a table with rows like these, where no dump fills builds:
+	// spread says where the layout puts it, and tell of which columns frequent values may be told.
+	// nil: a dump does.
+	Create func(spread string, tell func(ColumnFacts) bool) []string
 }
 
 // ColumnFacts are what statistics tell of a column. What was withheld, or is not known, is

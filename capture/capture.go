@@ -7,6 +7,7 @@ package capture
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -50,6 +51,7 @@ type Study struct {
 	MostActive   int           `json:"most_active"`
 	Connected    int           `json:"connected"`
 	Tables       []Table       `json:"tables"`
+	Setup        []string      `json:"setup,omitempty"` // where no dump fills builds
 	Parameters   []Parameter   `json:"parameters"`
 	Transactions []Transaction `json:"transactions"`
 	Left         []Left        `json:"left_out"`
@@ -289,6 +291,9 @@ func (t *taking) shapeOne(ctx context.Context, k *kind) (why string, err error) 
 		if slices.ContainsFunc(s.Tables, ofServer) || len(s.Tables) == 0 && serverFunction.MatchString(text) {
 			return "it asks the server's own catalogue", nil
 		}
+		if errors.Is(err, filewise.ErrUnsupported) {
+			return brief(strings.TrimSuffix(err.Error(), ": "+filewise.ErrUnsupported.Error())), nil
+		}
 		if err != nil {
 			return "the server does not take it without its values: " + brief(err.Error()), nil
 		}
@@ -367,5 +372,24 @@ func (t *taking) facts(ctx context.Context, kinds []kind) error {
 		}
 		t.Tables = append(t.Tables, x)
 	}
+	t.setUp(all)
 	return nil
+}
+
+// setUp makes the tables anew where no dump does.
+func (t *taking) setUp(all []filewise.TableFacts) {
+	made := map[string]bool{}
+	for _, f := range all {
+		if f.Create == nil || made[f.Table] {
+			continue
+		}
+		made[f.Table] = true
+		spread := ""
+		if slices.ContainsFunc(t.Tables, func(x Table) bool { return x.Name == f.Table && x.Whole == "" }) {
+			spread = "{{spread " + quoted(f.Table) + "}}"
+		}
+		t.Setup = append(t.Setup, f.Create(spread, func(c filewise.ColumnFacts) bool {
+			return t.Options.Values || !t.personal(c.Name) && !slices.ContainsFunc(c.Common, personalValue.MatchString)
+		})...)
+	}
 }

@@ -21,13 +21,22 @@ func (s *Study) YAML() string {
 	line("name: %s", quoted("captured from "+s.Database))
 	line("engine: %s", s.Engine)
 	line("files: [1, 4, 8]")
-	line("# Builds are filled from a dump of the database: name its file here, or the URL, of which Filewise takes one")
-	line("# (docs/own-database.md). Or give custom a set-up.")
-	line("#from: %s", brief(s.URL))
+	if len(s.Setup) == 0 {
+		line("# Builds are filled from a dump of the database: name its file here, or the URL, of which Filewise takes one")
+		line("# (docs/own-database.md). Or give custom a set-up.")
+		line("#from: %s", brief(s.URL))
+	}
 	line("# As many as worked at once at most; %.1f did on average, %d were connected.", s.Active, s.Connected)
 	line("connections: %d\n", max(s.MostActive, 1))
 	line("custom:")
 	s.tables(line)
+	if len(s.Setup) > 0 {
+		line("\n  # Tables with as many rows as the original's, made up by its statistics: without foreign keys, triggers and views.")
+		line("  setup:")
+		for _, text := range s.Setup {
+			line("    - %s", quoted(text))
+		}
+	}
 	line("\n  parameters:")
 	for _, p := range s.Parameters {
 		note := "of " + p.Of

@@ -59,7 +59,9 @@ func (o customNames) creates(kind string) bool {
 }
 
 // plain are how Oracle writes SQL.
-func (customNames) plain() customsql.Rules { return customsql.Rules{Numbered: ":", Each: true} }
+func (customNames) plain() customsql.Rules {
+	return customsql.Rules{Numbered: ":", Each: true, Upper: true}
+}
 
 // rules have SQL of these names stay among them.
 func (o customNames) rules() customsql.Rules {

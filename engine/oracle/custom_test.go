@@ -163,13 +163,19 @@ func customGrammar(t *testing.T, p *parser) {
 			t.Errorf("%v: %v\n%s", err, a.Errors, text)
 		}
 	}
-	steps, err := d.steps(d.markText)
+	c, err := newDesign(serverTarget(), smallfile(2), capturedProgram(t), testNames[0], usualBlock)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range steps.Of("custom").Texts() {
-		if a := p.check(t, text); len(a.Errors) > 0 {
-			t.Errorf("%v\n%s", a.Errors, text)
+	for _, d := range []*design{d, c} {
+		steps, err := d.steps(d.markText)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range steps.Of("custom").Texts() {
+			if a := p.check(t, text); len(a.Errors) > 0 {
+				t.Errorf("%v\n%s", a.Errors, text)
+			}
 		}
 	}
 }

@@ -253,6 +253,13 @@ func (r rendered) addProgram(t *testing.T, d *design) {
 		}
 		r.add("inspect", statementsOf(section, texts))
 	}
+	for _, section := range captureSQL.Sections() {
+		texts, err := captureSQL.Statements(section, vars{"Withheld": []string{"Name", "it's"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.add("capture", statementsOf(section, texts))
+	}
 	for _, section := range serverSQL.Sections() {
 		values := []vars{{}}
 		switch section {
@@ -308,6 +315,9 @@ func sqlSections() []string {
 	var all []string
 	for _, s := range inspectSQL.Sections() {
 		all = append(all, "inspect/"+s)
+	}
+	for _, s := range captureSQL.Sections() {
+		all = append(all, "capture/"+s)
 	}
 	for _, s := range serverSQL.Sections() {
 		all = append(all, "server/"+s)

@@ -62,6 +62,16 @@ var applied = []view{
 	{"DBA_TAB_COLUMNS", "columns that keep a table where it is"},
 }
 
+// captured are views that `filewise capture` reads besides.
+var captured = []view{
+	{"V_$SQL", "whose statements they are"},
+	{"V_$SQLSTATS", "statements and their counts"},
+	{"DBA_OBJECTS", "names that are no tables"},
+	{"DBA_IND_COLUMNS", "columns of indexes"},
+	{"DBA_TAB_COL_STATISTICS", "ranges of columns"},
+	{"DBA_TAB_HISTOGRAMS", "frequent values"},
+}
+
 // grantLock lets the server itself hold the measuring lock; without it sessions
 // announce that they measure, and look for others that do.
 const grantLock = "EXECUTE ON SYS.DBMS_LOCK"
@@ -74,7 +84,7 @@ func rightsOf(account string) []string {
 		system = append(system, p.Name)
 	}
 	all := []string{"GRANT " + strings.Join(system, ", ") + " TO " + account}
-	for _, v := range slices.Concat(views, inspected, applied) {
+	for _, v := range slices.Concat(views, inspected, applied, captured) {
 		all = append(all, grant(v, account))
 	}
 	return append(all, "GRANT "+grantLock+" TO "+account)

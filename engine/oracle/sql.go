@@ -21,6 +21,7 @@ var (
 	workloads = sqlfile.Folder(sqlFiles, nil, template.FuncMap{"ident": ident, "literal": literal,
 		"bind": func(i int) int { return i + 1 }})
 	serverSQL, inspectSQL = workloads.Apart("server"), workloads.Apart("inspect")
+	captureSQL            = workloads.Apart("capture")
 )
 
 // vars are the variables of a section.

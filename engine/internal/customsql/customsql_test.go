@@ -12,6 +12,7 @@ var (
 	plain    = Rules{Brackets: true}
 	mysql    = Rules{Backslash: true, Hash: true, Qualified: true}
 	postgres = Rules{Dollar: true, Numbered: "$"}
+	oracle   = Rules{Upper: true, Qualified: true, Numbered: ":", Each: true}
 	transact = Rules{Transact: true, Numbered: "@p"}
 )
 

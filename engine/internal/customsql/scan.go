@@ -14,6 +14,7 @@ type Rules struct {
 	Brackets  bool // [name] quotes
 	Qualified bool // what stands before a dot is a database
 	Transact  bool // T-SQL: ]] stands for one within [name], comments hold others, ` quotes nothing
+	Upper     bool // names that are not quoted are in capitals, and may hold $ and #; values are :1 or :NAME
 	// Numbered begins parameters that are counted by value: $1, @p1; empty: each is a ?.
 	Numbered string
 	Each     bool // of which each use has a number of its own

@@ -16,7 +16,7 @@ const listed = 5
 // place (?, $1, …). columns tells those of a table, for rows that are inserted without
 // naming them; database is the one whose name is left out before a table's.
 func (r Rules) Shape(text, database string, columns func(table string) []string) filewise.Shape {
-	s := shaper{tokens: r.tokens(text), aliases: map[string]string{}, transact: r.Transact}
+	s := shaper{tokens: r.tokens(text), aliases: map[string]string{}, transact: r.Transact, upper: r.Upper}
 	if r.Qualified || r.Transact {
 		s.dropDatabase(database)
 	}
@@ -75,6 +75,7 @@ type token struct {
 	number int  // of a value
 	spaced bool // space stands before it
 	folded bool // a name without quotes is in small letters
+	upper  bool // it is in capitals
 	use    filewise.ValueUse
 }
 
@@ -95,6 +96,9 @@ func (t token) name() string {
 		if t.folded {
 			return strings.ToLower(t.text)
 		}
+		if t.upper {
+			return strings.ToUpper(t.text)
+		}
 		return t.text
 	}
 	return ""
@@ -114,9 +118,13 @@ func (r Rules) tokens(text string) []token {
 		t := token{spaced: spaced, text: p.text}
 		spaced = false
 		switch {
-		case p.kind == pieceNote:
+		case p.kind == pieceNote && (!r.Upper || !strings.HasPrefix(p.text, "/*+")):
 			spaced = true
 			continue
+		case p.kind == pieceNote: // a hint
+			t.kind = tokenKept
+		case p.kind == pieceParam && r.Upper:
+			t.kind, t.text = tokenValue, ":"+p.text
 		case p.kind == pieceQuoted && (p.text[0] == '`' || p.text[0] == '[' || p.text[0] == '"' && !r.Backslash):
 			t.kind = tokenName
 		case p.kind == pieceQuoted:
@@ -170,11 +178,14 @@ func (r Rules) code(all []token, text string, spaced bool) ([]token, bool) {
 				n++
 			}
 			t.kind = tokenValue
+		case r.Upper && c == ':' && digits(rest[1:]) > 0:
+			n += digits(rest[1:])
+			t.kind = tokenValue
 		case r.Dollar && c == '$' && digits(rest[1:]) > 0:
 			n += digits(rest[1:])
 			t.kind = tokenValue
 			t.number, _ = strconv.Atoi(rest[1:n]) // too large a number is none
-		case (r.Hash || r.Transact) && c == '?':
+		case (r.Hash || r.Transact || r.Upper) && c == '?':
 			t.kind = tokenValue
 		case r.Transact && c == '@':
 			for n < len(rest) && (inName(rest[n]) || strings.IndexByte("@#$", rest[n]) >= 0) {
@@ -186,7 +197,10 @@ func (r Rules) code(all []token, text string, spaced bool) ([]token, bool) {
 		case r.Hash && strings.HasPrefix(rest, "..."):
 			n, t.kind = 3, tokenDots
 		case inName(c):
-			n, t.kind, t.folded = nameLength(rest), tokenWord, r.Dollar
+			n, t.kind, t.folded, t.upper = nameLength(rest), tokenWord, r.Dollar, r.Upper
+			for r.Upper && n < len(rest) && (inName(rest[n]) || rest[n] == '$' || rest[n] == '#') {
+				n++
+			}
 			if r.Transact && slices.Contains(reservedTransact, strings.ToUpper(rest[:n])) {
 				t.kind = tokenSign
 			}
@@ -240,6 +254,7 @@ type shaper struct {
 	// transact: INSERT and DELETE may go without INTO and FROM, and names are the same whatever
 	// their case.
 	transact bool
+	upper    bool // texts hold their numbers, as T-SQL's do
 }
 
 // dropDatabase leaves out the database's name before a dot; in T-SQL that of db.schema.table

@@ -44,6 +44,9 @@ func TestShape(t *testing.T) {
 			"UPDATE o SET n += <t.n add>, d = DATEADD(day, <. >, <. >) FROM t o WHERE o.k = <t.k equal> OPTION (MAXDOP <. >)"},
 		{transact, "DELETE TOP (@n) t WHERE a IN (?, ?) ORDER BY a OFFSET 5 ROWS FETCH NEXT 7 ROWS ONLY",
 			"DELETE TOP (<. limit>) t WHERE a IN (<t.a other>, <t.a other>) ORDER BY a OFFSET <. offset> ROWS FETCH NEXT <. limit> ROWS ONLY"},
+		{oracle, `select /*+ FULL(o) */ o.a$1 FROM Shop.Order# o WHERE o.id = :1 AND "q" = :name AND :Name < o.b AND ROWNUM <= 10 FOR UPDATE`,
+			`select /*+ FULL(o) */ o.a$1 FROM Shop.Order# o WHERE o.id = <SHOP.ORDER#.ID equal> AND "q" = <SHOP.ORDER#.q equal> AND ` +
+				"<SHOP.ORDER#.B lower> < o.b AND ROWNUM <= <. limit> FOR UPDATE"},
 	} {
 		s := x.rules.Shape(x.text, "shop", columns)
 		if got := shown(s); got != x.want {

@@ -17,9 +17,11 @@ func (s *shaper) use() {
 		case t.is("WHERE", "FROM", "RETURNING", "VALUES"):
 			setting = false
 		case t.kind == tokenValue:
-			t.use = s.useOf(i, setting)
+			if t.use = s.useOf(i, setting); strings.EqualFold(t.use.Column, "ROWNUM") {
+				t.use = filewise.ValueUse{Use: filewise.UseLimit}
+			}
 			u := t.use.Use
-			constant := s.transact && u == filewise.UseNone && len(t.text) < 6 && t.text[0] >= '0' && t.text[0] <= '9'
+			constant := (s.transact || s.upper) && u == filewise.UseNone && len(t.text) < 6 && t.text[0] >= '0' && t.text[0] <= '9'
 			if t.literal() && (u == filewise.UseLimit || u == filewise.UseSpan || u == filewise.UseOffset || constant) {
 				t.use.Literal = t.text
 			}
@@ -28,7 +30,9 @@ func (s *shaper) use() {
 }
 
 // literal tells whether it is a value's own text.
-func (t token) literal() bool { return t.kind == tokenValue && strings.IndexByte("?$@", t.text[0]) < 0 }
+func (t token) literal() bool {
+	return t.kind == tokenValue && strings.IndexByte("?$@:", t.text[0]) < 0
+}
 
 // at is a token; beyond the ends there is an empty one.
 func (s *shaper) at(i int) token {

@@ -1,0 +1,104 @@
+package capturing
+
+import (
+	"fmt"
+	"strings"
+
+	"filewise"
+)
+
+// slice is how many rows of a set-up are one transaction.
+const slice = 100000
+
+// create are statements that make a table of as many rows as this one, with values of the same
+// ranges and frequencies; these are told of columns that tell names alone. Row n follows from n.
+func (t *table) create(spread string, tell func(filewise.ColumnFacts) bool) []string {
+	var defined, names, values []string
+	for i, c := range t.columns {
+		defined = append(defined, `"`+c.Name+`" `+c.Said)
+		if v := c.expression(i, tell(c.ColumnFacts)); v != "" {
+			names, values = append(names, `"`+c.Name+`"`), append(values, v)
+		}
+	}
+	all := []string{strings.TrimSpace(fmt.Sprintf(`CREATE TABLE "%s" (%s) %s`, t.name, strings.Join(defined, ", "), spread))}
+	if rows := int64(t.rows); rows > 0 && len(names) > 0 {
+		all = append(all, fmt.Sprintf(`BEGIN
+  FOR s IN 0 .. %d LOOP
+    INSERT INTO "%s" (%s)
+    SELECT %s
+    FROM (SELECT s * %d + LEVEL AS n FROM dual CONNECT BY LEVEL <= LEAST(%[5]d, %[6]d - s * %[5]d)) g;
+    COMMIT;
+  END LOOP;
+END;`, (rows-1)/slice, t.name, strings.Join(names, ", "), strings.Join(values, ",\n      "), slice, rows))
+	}
+	for _, x := range t.indexes {
+		unique := ""
+		if x.unique {
+			unique = "UNIQUE "
+		}
+		all = append(all, fmt.Sprintf(`CREATE %sINDEX "%s" ON "%s" ("%s")`, unique, x.name, t.name, strings.Join(x.columns, `", "`)))
+	}
+	return all
+}
+
+// expression is a column's value in row g.n; empty: NULL.
+func (c *column) expression(i int, told bool) string {
+	part := fmt.Sprintf("ORA_HASH(g.n, 4294967295, %d) / 4294967296", i)
+	if told && !c.Unique && len(c.Common) > 0 && len(c.Common) <= 50 && c.Distinct <= 50 && c.Type != filewise.TypeTime {
+		return c.choice(part)
+	}
+	switch c.Type {
+	case filewise.TypeWhole, filewise.TypeNumber:
+		low, high := c.Low, c.High
+		if low == "" || high == "" {
+			low, high = "1", "1000"
+		}
+		whole := c.scale <= 0 && !strings.ContainsAny(low+high, ".")
+		switch {
+		case c.Unique && whole:
+			return low + " + g.n - 1"
+		case whole:
+			return fmt.Sprintf("%s + FLOOR(%s * (%s - (%s) + 1))", low, part, high, low)
+		}
+		return fmt.Sprintf("ROUND(%s + %s * (%s - (%s)), %d)", low, part, high, low, max(c.scale, 2))
+	case filewise.TypeTime:
+		low, high := c.Low, c.High
+		if low == "" || high == "" {
+			low, high = "2000-01-01 00:00:00", "2030-01-01 00:00:00"
+		}
+		const moment = "TO_DATE('%s', 'YYYY-MM-DD HH24:MI:SS')"
+		from, to := fmt.Sprintf(moment, low), fmt.Sprintf(moment, high)
+		return fmt.Sprintf("%s + %s * (%s - %s)", from, part, to, from)
+	case filewise.TypeText:
+		width := max(min(int(c.Width+0.5), c.Most), 1)
+		if c.Unique {
+			return fmt.Sprintf("LPAD(g.n, %d, '0')", min(max(width, 10), c.Most))
+		}
+		return fmt.Sprintf("RPAD(ORA_HASH(g.n, 4294967295, %d), %d, 'filewise')", i, width)
+	}
+	return ""
+}
+
+// choice takes the frequent values by their shares.
+func (c *column) choice(part string) string {
+	sum, all := 0.0, 0.0
+	for _, s := range c.Shares {
+		all += s
+	}
+	var b strings.Builder
+	b.WriteString("CASE")
+	for i, v := range c.Common {
+		if c.Type == filewise.TypeText {
+			v = "'" + strings.ReplaceAll(v, "'", "''") + "'"
+		}
+		if sum += c.Shares[i] / all; i == len(c.Common)-1 {
+			fmt.Fprintf(&b, " ELSE %s END", v)
+			if i == 0 {
+				return v
+			}
+			break
+		}
+		fmt.Fprintf(&b, " WHEN %s < %.6f THEN %s", part, sum, v)
+	}
+	return b.String()
+}

@@ -1,0 +1,262 @@
+package capturing
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"filewise"
+)
+
+// table is one of the schema.
+type table struct {
+	name    string
+	rows    float64
+	why     string // a study's set-up does not make it; empty: it does
+	columns []column
+	indexes []index
+}
+
+// column is a column, and how its values are stored.
+type column struct {
+	filewise.ColumnFacts
+	length, scale int64
+	nulls         float64
+	histogram     string
+	ends          []bucket
+}
+
+type bucket struct {
+	number, repeats float64
+	value           string
+}
+
+type index struct {
+	name    string
+	unique  bool
+	columns []string
+}
+
+// table looks a table of the schema up; nil: there is none.
+func (w *watcher) table(ctx context.Context, name string) (*table, error) {
+	if t, known := w.tables[name]; known {
+		return t, nil
+	}
+	t, err := w.read(ctx, name)
+	if err == nil {
+		w.tables[name] = t
+	}
+	return t, err
+}
+
+func (w *watcher) read(ctx context.Context, name string) (*table, error) {
+	found, err := w.ask(ctx, "capture-table", nil, w.schema, name)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	t := &table{name: name, rows: real(found[0][0])}
+	switch r := found[0]; {
+	case text(r[1]) != "":
+		t.why = "lies in a cluster"
+	case text(r[2]) != "":
+		t.why = "is organized as an index"
+	case text(r[3]) == "Y":
+		t.why = "is a temporary one"
+	}
+	columns, err := w.ask(ctx, "capture-columns", nil, w.schema, name)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range columns {
+		c := columnOf(r)
+		if c.Said == "" {
+			t.why = cmp.Or(t.why, fmt.Sprintf("has column %s of type %s, which a study's set-up does not make", c.Name, text(r[1])))
+		}
+		t.columns = append(t.columns, c)
+	}
+	indexes, err := w.ask(ctx, "capture-indexes", nil, w.schema, name)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range indexes {
+		if text(r[2]) != "NORMAL" {
+			continue // of expressions, bitmaps, domains
+		}
+		if n := len(t.indexes); n == 0 || t.indexes[n-1].name != text(r[0]) {
+			t.indexes = append(t.indexes, index{name: text(r[0]), unique: text(r[1]) == "UNIQUE"})
+		}
+		last := &t.indexes[len(t.indexes)-1]
+		last.columns = append(last.columns, text(r[3]))
+	}
+	for _, x := range t.indexes {
+		if c := t.column(x.columns[len(x.columns)-1]); x.unique && c != nil {
+			c.Unique = true
+		}
+	}
+	return t, nil
+}
+
+func (t *table) column(name string) *column {
+	for i := range t.columns {
+		if t.columns[i].Name == name {
+			return &t.columns[i]
+		}
+	}
+	return nil
+}
+
+// columnOf is a column with its type as a set-up says it; without: that does not.
+func columnOf(r []any) column {
+	kind, length, chars := text(r[1]), int64(real(r[2])), int64(real(r[3]))
+	c := column{length: chars, scale: -1}
+	c.Name, c.Distinct, c.Width = text(r[0]), real(r[6]), max(real(r[7])-1, 0)
+	switch {
+	case kind == "NUMBER" && text(r[4]) == "" && text(r[5]) == "":
+		c.Type, c.Said = filewise.TypeNumber, kind
+	case kind == "NUMBER":
+		c.Type, c.scale = filewise.TypeNumber, int64(real(r[5]))
+		c.Said = fmt.Sprintf("NUMBER(%s, %d)", cmp.Or(text(r[4]), "38"), c.scale)
+		if c.scale <= 0 {
+			c.Type = filewise.TypeWhole
+		}
+	case kind == "FLOAT" || kind == "BINARY_FLOAT" || kind == "BINARY_DOUBLE":
+		c.Type, c.Said = filewise.TypeNumber, kind
+	case kind == "VARCHAR2" || kind == "CHAR":
+		c.Type, c.Said, c.Most = filewise.TypeText, fmt.Sprintf("%s(%d CHAR)", kind, chars), int(chars)
+	case kind == "NVARCHAR2" || kind == "NCHAR":
+		c.Type, c.Said, c.Most = filewise.TypeText, fmt.Sprintf("%s(%d)", kind, chars), int(chars)
+	case kind == "DATE" || strings.HasPrefix(kind, "TIMESTAMP"):
+		c.Type, c.Said = filewise.TypeTime, kind
+	case kind == "RAW":
+		c.Said = fmt.Sprintf("RAW(%d)", length)
+	case kind == "CLOB" || kind == "NCLOB" || kind == "BLOB":
+		c.Said = kind
+	}
+	return c
+}
+
+// Tables are the facts of tables and their columns, by the last statistics.
+func (w *watcher) Tables(ctx context.Context, names []string, withhold func(string) bool) ([]filewise.TableFacts, error) {
+	var all []filewise.TableFacts
+	for _, name := range names {
+		t, err := w.table(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if t == nil || t.why != "" {
+			continue
+		}
+		if err := w.values(ctx, t, withhold); err != nil {
+			return nil, err
+		}
+		bytes, err := w.ask(ctx, "capture-bytes", nil, w.schema, name)
+		if err != nil {
+			return nil, err
+		}
+		f := filewise.TableFacts{Name: name, Table: t.name, Rows: t.rows, Key: t.columns[0].Name, Create: t.create}
+		if len(bytes) == 1 {
+			f.Bytes = int64(real(bytes[0][0]))
+		}
+		if i := slices.IndexFunc(t.indexes, func(x index) bool { return x.unique }); i >= 0 {
+			f.Key = t.indexes[i].columns[0]
+		}
+		for _, c := range t.columns {
+			f.Columns = append(f.Columns, c.ColumnFacts)
+		}
+		all = append(all, f)
+	}
+	return all, nil
+}
+
+// values reads what statistics tell of columns' values; none of what is withheld.
+func (w *watcher) values(ctx context.Context, t *table, withhold func(string) bool) error {
+	withheld := []string{}
+	for _, c := range t.columns {
+		if withhold(c.Name) {
+			withheld = append(withheld, c.Name)
+		}
+	}
+	vars := map[string]any{"Withheld": withheld}
+	ranges, err := w.ask(ctx, "capture-ranges", vars, w.schema, t.name)
+	if err != nil {
+		return err
+	}
+	for _, r := range ranges {
+		if c := t.column(text(r[0])); c != nil && !slices.Contains(withheld, c.Name) {
+			c.Low, c.High, c.nulls, c.histogram, c.ends = stored(c.Type, text(r[1])), stored(c.Type, text(r[2])), real(r[3]), text(r[4]), nil
+		}
+	}
+	ends, err := w.ask(ctx, "capture-histograms", vars, w.schema, t.name)
+	if err != nil {
+		return err
+	}
+	for _, r := range ends {
+		c := t.column(text(r[0]))
+		if c == nil || slices.Contains(withheld, c.Name) {
+			continue
+		}
+		b := bucket{number: real(r[1]), repeats: real(r[4]), value: text(r[2])}
+		if c.Type == filewise.TypeText {
+			b.value = raw(r[3])
+		}
+		c.ends = append(c.ends, b)
+	}
+	for i := range t.columns {
+		t.columns[i].frequent(t.rows)
+	}
+	return nil
+}
+
+// frequent takes the frequent values of a histogram, with their shares of the rows.
+func (c *column) frequent(rows float64) {
+	c.Common, c.Shares = nil, nil
+	if len(c.ends) == 0 || c.Type == filewise.TypeTime || c.Type == filewise.TypeUnknown {
+		return
+	}
+	all, before := c.ends[len(c.ends)-1].number, 0.0
+	if c.histogram == "TOP-FREQUENCY" {
+		all = max(all, rows-c.nulls)
+	}
+	ends := slices.Clone(c.ends)
+	for i := range ends {
+		n := ends[i].number - before
+		before = ends[i].number
+		if c.histogram == "HYBRID" {
+			n = ends[i].repeats
+		}
+		ends[i].repeats = n
+	}
+	if c.histogram != "FREQUENCY" && c.histogram != "TOP-FREQUENCY" && c.histogram != "HYBRID" {
+		return
+	}
+	slices.SortStableFunc(ends, func(a, b bucket) int { return cmp.Compare(b.repeats, a.repeats) })
+	for _, b := range ends {
+		if b.value != "" && b.repeats > 0 && len(c.Common) <= 50 {
+			c.Common, c.Shares = append(c.Common, b.value), append(c.Shares, b.repeats/all)
+		}
+	}
+}
+
+func raw(v any) string {
+	if v == nil {
+		return ""
+	}
+	return fmt.Sprint(v)
+}
+
+func text(v any) string { return strings.TrimSpace(raw(v)) }
+
+// real is a number; what is none is 0.
+func real(v any) float64 {
+	switch v := v.(type) {
+	case int64:
+		return float64(v)
+	case float64:
+		return v
+	}
+	x, _ := strconv.ParseFloat(text(v), 64) // else 0
+	return x
+}
