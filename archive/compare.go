@@ -23,6 +23,8 @@ type Comparison struct {
 	Schema      string          `json:"schema"`
 	Before      int64           `json:"before"` // run
 	After       int64           `json:"after"`
+	BeforeName  string          `json:"before_name,omitempty"` // what the user calls the run
+	AfterName   string          `json:"after_name,omitempty"`
 	Confidence  float64         `json:"confidence"`
 	Differences []Difference    `json:"differences"`
 	Families    []FamilyChanges `json:"families"`
@@ -54,6 +56,8 @@ type Change struct {
 	P50After     *int64   `json:"p50_after_ns,omitempty"`
 	P99Before    *int64   `json:"p99_before_ns,omitempty"` // 99th percentile of latency
 	P99After     *int64   `json:"p99_after_ns,omitempty"`
+	P999Before   *int64   `json:"p999_before_ns,omitempty"`
+	P999After    *int64   `json:"p999_after_ns,omitempty"`
 	P99Percent   *float64 `json:"p99_change_percent,omitempty"`
 	P99Low       *float64 `json:"p99_change_low,omitempty"`
 	P99High      *float64 `json:"p99_change_high,omitempty"`
@@ -64,7 +68,8 @@ type Change struct {
 // together. Runs that differ in what has to be equal are refused with code usage, unless
 // meant names it (see MeantNames).
 func Compare(before, after Run, confidence float64, meant []string) (Comparison, error) {
-	out := Comparison{Schema: ComparisonSchema, Before: before.ID, After: after.ID, Confidence: confidence,
+	out := Comparison{Schema: ComparisonSchema, Before: before.ID, After: after.ID, BeforeName: before.Plan.Name, AfterName: after.Plan.Name,
+		Confidence:  confidence,
 		Differences: append([]Difference{}, differences(before.Run, after.Run, meant)...), Left: []string{}}
 	if before.ID == after.ID {
 		return out, filewise.Errorf(filewise.CodeUsage, "name two runs", "run %d cannot be compared with itself", before.ID)
@@ -125,8 +130,8 @@ func (c *Comparison) family(x, y experiment.FamilySample, baseline string) error
 			Before: positive(k.Levels[0]), After: positive(k.Levels[1]), Percent: percentOf(k.Effect), Low: percentOf(k.Lo), High: percentOf(k.Hi),
 			Relative: percentOf(k.Relative), RelativeLow: percentOf(k.RelativeLo), RelativeHigh: percentOf(k.RelativeHi),
 		}
-		doc.P50Before, doc.P99Before = latencyOf(x, k.Arm)
-		doc.P50After, doc.P99After = latencyOf(y, k.Arm)
+		doc.P50Before, doc.P99Before, doc.P999Before = latencyOf(x, k.Arm)
+		doc.P50After, doc.P99After, doc.P999After = latencyOf(y, k.Arm)
 		for _, l := range slower {
 			if l.Arm == k.Arm { // of the inverse
 				doc.P99Percent, doc.P99Low, doc.P99High = percentOf(-l.Effect), percentOf(-l.Hi), percentOf(-l.Lo)
@@ -149,15 +154,15 @@ func latencies(x, y experiment.FamilySample, confidence float64) ([]verdict.Chan
 	return changes, err
 }
 
-// latencyOf are p50 and p99 of a layout over all trials; nil: not known.
-func latencyOf(s experiment.FamilySample, layout string) (p50, p99 *int64) {
+// latencyOf are p50, p99 and p99.9 of a layout over all trials; nil: not known.
+func latencyOf(s experiment.FamilySample, layout string) (p50, p99, p999 *int64) {
 	for _, l := range s.Latency {
 		if l.Layout == layout {
-			median, tail := l.P50.Nanoseconds(), l.P99.Nanoseconds()
-			return &median, &tail
+			median, tail, last := l.P50.Nanoseconds(), l.P99.Nanoseconds(), l.P999.Nanoseconds()
+			return &median, &tail, &last
 		}
 	}
-	return nil, nil
+	return nil, nil, nil
 }
 
 // unitOf is what a family's work counts.

@@ -19,7 +19,7 @@ func (c Comparison) Write(w io.Writer, format string, opts document.TerminalOpti
 }
 
 func (c Comparison) document() document.Document {
-	name := fmt.Sprintf("Run %d against run %d", c.After, c.Before)
+	name := c.Name()
 	verdict := []document.Block{document.Everywhere(document.Headline(name + ": " + c.sum()))}
 	var rest []document.Section
 	for i, f := range c.Families {
@@ -40,27 +40,76 @@ func (c Comparison) document() document.Document {
 		Sections: append([]document.Section{{ID: "verdict", Blocks: verdict}}, rest...)}
 }
 
-// sum says how many layouts have changed.
+// Name is what is compared: "Run 2 (after) against run 1 (before)".
+func (c Comparison) Name() string {
+	of := func(run int64, name string) string {
+		if name == "" {
+			return fmt.Sprint(run)
+		}
+		return fmt.Sprintf("%d (%s)", run, name)
+	}
+	return "Run " + of(c.After, c.AfterName) + " against run " + of(c.Before, c.BeforeName)
+}
+
+// sum says how many layouts have changed, in throughput and in p99 where that is known.
 func (c Comparison) sum() string {
-	faster, slower, open := 0, 0, 0
+	var speeds, tails changes
 	for _, f := range c.Families {
 		for _, l := range f.Layouts {
-			switch {
-			case !l.Resolved || l.Percent == nil:
-				open++
-			case *l.Percent > 0:
-				faster++
-			default:
-				slower++
+			speeds.add(l.Percent, l.Low, l.High)
+			if l.P99Before != nil && l.P99After != nil {
+				tails.add(l.P99Percent, l.P99Low, l.P99High)
 			}
 		}
+	}
+	if speeds.all() == 1 {
+		l := c.Families[0].Layouts[0]
+		said := fmt.Sprintf("throughput of %s %s", l.Layout, intervalText(l.Percent, l.Low, l.High))
+		if tails.all() > 0 {
+			said += ", p99 " + intervalText(l.P99Percent, l.P99Low, l.P99High)
+		}
+		return said + "."
 	}
 	what := "layouts"
 	if len(c.Families) > 1 {
 		what = "families of layouts"
 	}
-	return fmt.Sprintf("of %d %s %d faster, %d slower, %d without a proven change.", faster+slower+open, what, faster, slower, open)
+	said := fmt.Sprintf("of %d %s %s.", speeds.all(), what, speeds.words("faster", "slower"))
+	if tails.all() > 0 {
+		said += " p99: " + tails.words("longer", "shorter") + "."
+	}
+	return said
 }
+
+// changes are counted by what their intervals prove.
+type changes struct{ more, less, open int }
+
+func (c *changes) add(percent, low, high *float64) {
+	switch {
+	case percent == nil || low == nil || high == nil || *low <= 0 && *high >= 0:
+		c.open++
+	case *percent > 0:
+		c.more++
+	default:
+		c.less++
+	}
+}
+
+// words count what there is of each: "2 faster, 3 without a proven change".
+func (c changes) words(more, less string) string {
+	var out []string
+	for _, k := range []struct {
+		n    int
+		what string
+	}{{c.more, more}, {c.less, less}, {c.open, "without a proven change"}} {
+		if k.n > 0 {
+			out = append(out, fmt.Sprintf("%d %s", k.n, k.what))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+func (c changes) all() int { return c.more + c.less + c.open }
 
 // title is of a section about a family.
 func (c Comparison) title(what string, f FamilyChanges) string {
@@ -134,8 +183,9 @@ func (c Comparison) latency(id string, f FamilyChanges) document.Section {
 		document.Tabulate(document.Table{Caption: title, Class: "main"}, f.Layouts, layoutColumn,
 			document.Num("p50", func(l Change) string { return arrow(took(l.P50Before), took(l.P50After)) }),
 			document.Num("p99", func(l Change) string { return arrow(took(l.P99Before), took(l.P99After)) }),
+			document.Num("p99.9", func(l Change) string { return arrow(took(l.P999Before), took(l.P999After)) }).Spare(1),
 			document.Num("change of p99 ("+c.level()+")", func(l Change) string { return intervalText(l.P99Percent, l.P99Low, l.P99High) })),
-		document.Note("p50 and p99 are of all operations; the change of p99 is that of a typical trial."),
+		document.Note("p50, p99 and p99.9 are of all operations; the change of p99 is that of a typical trial."),
 	}}
 }
 
@@ -158,12 +208,15 @@ func bar(name string, length float64, label, class string) chart.Bar {
 // beside is what the runs differ in otherwise, and what conditions came to.
 func (c Comparison) beside() []document.Block {
 	var out []document.Block
-	for _, name := range c.Left {
-		out = append(out, document.Text(name+" is in one of the runs only."))
+	switch n := len(c.Left); {
+	case n == 1:
+		out = append(out, document.Text(c.Left[0]+" is in one of the runs only."))
+	case n > 1:
+		out = append(out, document.Text(strings.Join(c.Left[:n-1], ", ")+" and "+c.Left[n-1]+" are in one of the runs only."))
 	}
 	for _, d := range c.Differences {
 		if d.Kind == Warned {
-			out = append(out, document.Notice{Message: fmt.Sprintf("the runs also differ in %s: %q, then %q", d.What, d.Before, d.After)})
+			out = append(out, document.Notice{Message: fmt.Sprintf("The runs also differ in %s: %q, then %q", d.What, d.Before, d.After)})
 			continue
 		}
 		out = append(out, document.Text(fmt.Sprintf("Changed %s: %q, then %q", d.What, d.Before, d.After)))

@@ -202,7 +202,8 @@ func factDifferences(a, b []filewise.Fact) []Difference {
 			continue
 		}
 		seen[f.Name] = true
-		if x, y := value(a, f.Name), value(b, f.Name); x != y {
+		x, y := value(a, f.Name), value(b, f.Name)
+		if unmeasured := strings.HasPrefix(x, "not measured") || strings.HasPrefix(y, "not measured"); x != y && !unmeasured {
 			out = append(out, Difference{What: f.Name, Before: x, After: y})
 		}
 	}

@@ -57,8 +57,8 @@ func ListText(runs []store.RunInfo, stored int) string {
 	var b strings.Builder
 	b.WriteString(" RUN  STARTED           STATE        WHAT\n")
 	for _, r := range runs {
-		fmt.Fprintf(&b, "%4d  %s  %-11s  %s on %s, %s; %d trials\n", r.ID, r.Started.Local().Format("2006-01-02 15:04"),
-			r.State, r.Scenario, r.Engine, strings.Join(r.Layouts, " · "), r.Trials)
+		what := fmt.Sprintf("%s on %s, %s; %s", r.Scenario, r.Engine, strings.Join(r.Layouts, " · "), filewise.Counted(r.Trials, "trial"))
+		fmt.Fprintf(&b, "%4d  %s  %-11s  %s\n", r.ID, r.Started.Local().Format("2006-01-02 15:04"), r.State, what)
 		lines := []string{strings.Join(slices.DeleteFunc(append([]string{r.Name}, r.Tags...), func(s string) bool { return s == "" }), ", ")}
 		if r.Origin != nil {
 			lines = append(lines, "imported: "+r.Origin.String())

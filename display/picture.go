@@ -8,6 +8,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"filewise/internal/say"
 	"filewise/report"
 	"filewise/report/document"
 	"filewise/verdict"
@@ -55,14 +56,14 @@ func (x *Display) bar(now time.Time, width int) string {
 		spent := min(now.Sub(x.state.since), left)
 		left, over = left-spent, over+spent
 	}
-	cells := min(width-30, 40)
+	cells := min(width-36, 40)
 	if cells < 10 {
 		return ""
 	}
 	done := float64(over) / float64(over+left)
 	full := int(done * float64(cells))
-	return fmt.Sprintf("[%s%s] %3.0f %%, at most %v left", strings.Repeat("#", full), strings.Repeat("·", cells-full), 100*done,
-		left.Round(time.Second))
+	return fmt.Sprintf("[%s%s] %3.0f %%, at most %s left", strings.Repeat("#", full), strings.Repeat("·", cells-full), 100*done,
+		say.Human(left.Round(time.Second)))
 }
 
 // forecast says what the budget can tell, or that the blocks planned will not resolve

@@ -55,14 +55,14 @@ func TestBar(t *testing.T) {
 	now := time.Now()
 	x := &Display{data: report.Data{Plan: experiment.Plan{Budget: 100 * time.Second}}}
 	x.state.judgement.Elapsed, x.state.since = 40*time.Second, now.Add(-10*time.Second)
-	half := "[" + strings.Repeat("#", 20) + strings.Repeat("·", 20) + "]  50 %, at most 50s left"
+	half := "[" + strings.Repeat("#", 20) + strings.Repeat("·", 20) + "]  50 %, at most 50 s left"
 	if got := x.bar(now, 80); got != half {
 		t.Errorf("%q, want %q", got, half)
 	}
-	if got := x.bar(now.Add(time.Hour), 80); !strings.HasSuffix(got, "] 100 %, at most 0s left") {
+	if got := x.bar(now.Add(time.Hour), 80); !strings.HasSuffix(got, "] 100 %, at most 0 s left") {
 		t.Errorf("%q", got)
 	}
-	if x.state.waiting = "for others"; !strings.Contains(x.bar(now, 80), "]  40 %, at most 1m0s left") {
+	if x.state.waiting = "for others"; !strings.Contains(x.bar(now, 80), "]  40 %, at most 1 min left") {
 		t.Errorf("%q", x.bar(now, 80))
 	}
 	if x.data.Plan.Budget = 0; x.bar(now, 80) != "" {

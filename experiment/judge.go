@@ -162,7 +162,13 @@ func (h history) trialWarnings() []filewise.Warning {
 	}
 	for i, w := range out {
 		if n := count[w.Code]; n > 1 {
-			out[i].Message = fmt.Sprintf("%s (in %d of %d trials).", strings.TrimSuffix(w.Message, "."), n, len(h.trials))
+			said, in := strings.TrimSuffix(w.Message, "."), fmt.Sprintf("in %d of %d trials", n, len(h.trials))
+			if bracket, ok := strings.CutSuffix(said, ")"); ok {
+				said = bracket + "; " + in + ")"
+			} else {
+				said += " (" + in + ")"
+			}
+			out[i].Message = said + "."
 		}
 	}
 	if n := failed(h.trials); n > 0 {

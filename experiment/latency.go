@@ -184,7 +184,7 @@ func (s standing) barred(r verdict.Result, family string, all []Latency) string 
 	var names []string
 	for _, l := range s.plan.Layouts {
 		if worst, is := over[l.Name]; is {
-			names = append(names, fmt.Sprintf("%s (99 %% of its %s take up to %s)", l.Name, worst.what(), short(worst.P99)))
+			names = append(names, fmt.Sprintf("%s (%s is %s)", l.Name, worst.what(), short(worst.P99)))
 		}
 	}
 	return fmt.Sprintf(" Beyond the latency limit of %s, and so not to be recommended: %s.", short(s.plan.P99Limit), strings.Join(names, ", "))
@@ -213,12 +213,10 @@ func (s standing) guarded(r verdict.Result, family string, all []Latency) (verdi
 	if _, figure := filewise.OfLatency(family); figure != "" {
 		by = figure
 	}
-	why := fmt.Sprintf("No recommendation: by %s it would be %s, but 99 %% of its %s take up to %s, beyond the limit of %s.",
-		by, name, l.what(), short(l.P99), short(s.plan.P99Limit))
+	alone := fmt.Sprintf("it would be %s, but its %s is %s, above the limit of %s.", name, l.what(), short(l.P99), short(s.plan.P99Limit))
+	why := "No recommendation: by " + by + " " + alone
 	if instead := s.within(r.Config.Confidence, family, over); instead != "" {
-		why = fmt.Sprintf("Recommended: %s, of the layouts within the latency limit. By %s alone it would be %s, but 99 %% of its %s take up "+
-			"to %s, beyond the limit of %s.",
-			instead, by, name, l.what(), short(l.P99), short(s.plan.P99Limit))
+		why = "Recommended: " + instead + ", of the layouts within the latency limit. By " + by + " alone " + alone
 		for i, a := range r.Arms {
 			if a.Name == instead {
 				last.Recommended, last.Stop = i, verdict.ReasonRecommend
@@ -264,13 +262,12 @@ func (s standing) within(confidence float64, family string, over map[string]Late
 	return ""
 }
 
-// what are the operations, in words: "payment (100 users)".
+// what it is, in words: "p99 of payment in 100 users".
 func (l Latency) what() string {
-	words := []string{l.Type}
 	if l.Type == "" {
-		words[0] = "operations"
+		return "p99 in " + l.Family
 	}
-	return strings.Join(append(words, "in "+l.Family), " ")
+	return "p99 of " + l.Type + " in " + l.Family
 }
 
 // short is a duration with three digits at most.

@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"time"
 
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 
 	"filewise/drive"
 	"filewise/verdict"
+	"filewise/workload"
 )
 
 // LayoutLatency is what the operations of a family took on a layout, over all its trials in
@@ -101,10 +103,13 @@ func (s standing) latencyLoss(r verdict.Result, all []LayoutLatency) string {
 	if !known || !also || best.Change == nil || best.Change.Effect < math.Log(lossFrom) {
 		return ""
 	}
-	words := fmt.Sprintf("But its p99 is %.2g times that of %s: %s, against %s", math.Exp(best.Change.Effect), base.Layout, short(best.P99),
-		short(base.P99))
+	words := fmt.Sprintf("But p99 of %s is %.2g times that of %s: %s, against %s", best.Layout, math.Exp(best.Change.Effect), base.Layout,
+		short(best.P99), short(base.P99))
 	if lo, hi := best.Change.Lo, best.Change.Hi; lo != nil && hi != nil {
 		words += fmt.Sprintf(" (%.4g %% interval %.2g … %.2g times)", 100*r.Config.Confidence, math.Exp(*lo), math.Exp(*hi))
+	}
+	if sc, err := workload.Lookup(s.plan.Scenario); err != nil || !slices.Contains(sc.Flags, "p99-limit") {
+		return words + "."
 	}
 	return words + ". Set --p99-limit to bar layouts that take longer."
 }

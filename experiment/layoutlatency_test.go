@@ -18,7 +18,7 @@ func TestLatencyLoss(t *testing.T) {
 		p99  func(files int) int64
 		said string
 	}{
-		{func(files int) int64 { return int64(10 * files) }, "But its p99 is 4 times that of 1 file: 40"},
+		{func(files int) int64 { return int64(10 * files) }, "But p99 of 4 files is 4 times that of 1 file: 40"},
 		{func(files int) int64 { return int64(10 + files) }, ""},
 	} {
 		trials := trialsOf(t, p, 8, faster, c.p99)

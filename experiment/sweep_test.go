@@ -144,7 +144,7 @@ func TestP99Limit(t *testing.T) {
 		if got != want {
 			t.Errorf("limit %v: recommended %q, want %q: %q", limit, got, want, j.Sentences())
 		}
-		if barred := want != "4 files"; barred != strings.Contains(j.Sentences()[0], "99 % of its payment in 10 users take up to 40") {
+		if barred := want != "4 files"; barred != strings.Contains(j.Sentences()[0], "its p99 of payment in 10 users is 40") {
 			t.Errorf("limit %v: %q", limit, j.Sentences()[0])
 		}
 		if want == "" && !strings.HasPrefix(j.Sentences()[0], "No recommendation") {

@@ -97,7 +97,8 @@ func (o *ScenarioOptions) orderTable() []Option {
 		Row(&o.Churn, "churn", false, "orders: each transaction also creates, fills and drops a table"),
 		Row(&o.From, "from", "", "custom: the dump `file` of a database, or the URL of one that is dumped, which fills each build in the place "+
 			"of a set-up; every trial has it as restored"),
-		Row(&o.P99Limit, "p99-limit", 0, "orders: a layout whose 99th percentile of latency is above this `time` is not recommended"),
+		Row(&o.P99Limit, "p99-limit", 0, "a layout is not recommended if p99, the latency that 99 % of its operations stay within, is "+
+			"above this `time`"),
 	}
 }
 

@@ -74,4 +74,15 @@ func (v view) causeInShort() string {
 }
 
 // latencyLoss says that the layout to use is slow where it matters; empty: it is not.
-func (v view) latencyLoss() string { return v.of.LatencyLoss }
+func (v view) latencyLoss() string {
+	if !v.several() {
+		return v.of.LatencyLoss
+	}
+	var out []string
+	for _, f := range v.parts {
+		if s := f.of.LatencyLoss; s != "" {
+			out = append(out, say.Sentence(f.Name)+": "+s)
+		}
+	}
+	return say.Joined(" ", out...)
+}

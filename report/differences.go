@@ -134,14 +134,20 @@ func (v view) overviewLines() document.Table {
 			}
 		}
 	}
-	return document.Tabulate(document.Table{}, lines,
+	columns := []document.Of[overviewLine]{
 		document.Name("family", func(l overviewLine) string { return l.family }),
 		document.Num(v.Plan.Baseline, func(l overviewLine) string { return l.base }).Spare(2),
 		document.Words("layout", func(l overviewLine) string { return l.row.Name }),
+		document.Num("p99", func(l overviewLine) string { return l.row.p99Text() }).Spare(1),
 		document.Words("against it", func(l overviewLine) string { return l.row.differenceText() }),
 		document.Cells("mark", func(l overviewLine) document.Cell {
 			return document.Cell{Mark: l.row.markText(), Class: l.row.markClass()}
-		}))
+		}),
+	}
+	if !slices.ContainsFunc(lines, func(l overviewLine) bool { return l.row.Latency != nil }) {
+		columns = slices.DeleteFunc(columns, func(c document.Of[overviewLine]) bool { return c.Head == "p99" })
+	}
+	return document.Tabulate(document.Table{}, lines, columns...)
 }
 
 // baselineText is what the baseline's typical trial did.

@@ -1,9 +1,11 @@
 package report_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"html"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -224,5 +226,28 @@ func TestOutcomeOfATrial(t *testing.T) {
 	one := filewise.Trial{Measures: []filewise.Measure{{Family: "inserts", Unit: "rows", Work: 100, Window: [2]time.Duration{0, time.Second}}}}
 	if got := report.Outcome(experiment.Plan{}, one); got != "100 rows/s" {
 		t.Errorf("inserts: %q", got)
+	}
+}
+
+// What a family's operations take stands beside its throughput on a screen, and that one
+// loses p99 stands above.
+func TestLatencyOfFamiliesOnAScreen(t *testing.T) {
+	d := families(t)["dml"]
+	d.Judgement.Families = slices.Clone(d.Judgement.Families)
+	i := slices.IndexFunc(d.Judgement.Families, func(f experiment.Family) bool { return f.Name == "concurrent insert" })
+	f := &d.Judgement.Families[i]
+	f.LatencyLoss = "But p99 of 8 files is 3.4 times that of 1 file: 4.9 ms, against 1.43 ms."
+	f.Latency = []experiment.LayoutLatency{{Layout: "1 file", P99: 1430 * time.Microsecond}, {Layout: "8 files", P99: 4900 * time.Microsecond}}
+	var out bytes.Buffer
+	if err := report.Terminal(&out, d, report.TerminalOptions{Width: 100, Short: true}); err != nil {
+		t.Fatal(err)
+	}
+	above, table, _ := strings.Cut(strings.Join(strings.Fields(out.String()), " "), " family ")
+	if !strings.HasSuffix(above, "Concurrent insert: But p99 of 8 files is 3.4 times that of 1 file: 4.9 ms, against 1.43 ms.") {
+		t.Errorf("the first lines are\n%s", above)
+	}
+	if !strings.HasPrefix(table, "1 file layout p99 against it mark ") && !strings.HasPrefix(table, "layout p99 against it mark ") ||
+		!strings.Contains(table, " 8 files 4.9 ms +") {
+		t.Errorf("the table is\n%s", table)
 	}
 }

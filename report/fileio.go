@@ -280,7 +280,7 @@ func (v view) spreadLine() string {
 				}
 			}
 			if len(parts) > 0 {
-				return fmt.Sprintf("Spread: the busiest data file has, of the mean file's %s%s: %s.", kind, say.InBrackets(f.Name),
+				return fmt.Sprintf("Balance of the data files%s, the busiest one's %s against the mean: %s.", say.InBrackets(f.Name), kind,
 					strings.Join(parts, ", "))
 			}
 		}

@@ -53,9 +53,9 @@ func (v view) layoutsCaption() string { return "The layouts, against " + v.Plan.
 func latencyColumn() document.Of[row] {
 	return document.Cells("p99", func(r row) document.Cell {
 		if r.Latency == nil {
-			return document.Cell{Text: say.Absent, Value: nan}
+			return document.Cell{Text: r.p99Text(), Value: nan}
 		}
-		return document.Cell{Text: say.Human(r.Latency.P99), Value: r.Latency.P99.Seconds(),
+		return document.Cell{Text: r.p99Text(), Value: r.Latency.P99.Seconds(),
 			Small: []string{"p50 " + say.Human(r.Latency.P50)}}
 	}).As("num")
 }

@@ -113,7 +113,7 @@ func Place(d Data, c filewise.Cell) string {
 func Left(d Data) string {
 	out := Finished(d)
 	if most := TimeLeft(d); most > 0 {
-		out += fmt.Sprintf("; at most about %v left", most.Round(time.Second))
+		out += fmt.Sprintf("; at most about %s left", say.Human(most.Round(time.Second)))
 	}
 	return out
 }

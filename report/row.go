@@ -198,6 +198,14 @@ func (r row) droppedText() string {
 	return fmt.Sprintf("dropped after block %d", r.Estimate.DroppedAt)
 }
 
+// p99Text is what 99 % of the operations stay within.
+func (r row) p99Text() string {
+	if r.Latency == nil {
+		return say.Absent
+	}
+	return say.Human(r.Latency.P99)
+}
+
 // slowestText is the slowest trial against the typical one.
 func (r row) slowestText() string {
 	if !say.Known(r.Slowest) || !(r.Typical > 0) {

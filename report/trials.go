@@ -71,8 +71,8 @@ func (v view) afterwards() []document.Block {
 		document.Name("layout", func(r row) string { return r.Name }),
 		document.Words("tail of the slowest connection", func(r row) string { return r.Tail.String() }).As("nb"),
 		document.Words("from then until durable", func(r row) string { return r.Sync.String() }).As("nb"),
-		document.Num("median call", func(r row) string { return r.Calls.text(50) }),
-		document.Num("99 % of calls within", func(r row) string { return r.Calls.text(99) }),
+		document.Num("p50 of calls", func(r row) string { return r.Calls.text(50) }),
+		document.Num("p99 of calls", func(r row) string { return r.Calls.text(99) }),
 		document.Num("longest call", func(r row) string { return r.Calls.text(100) }))
 	return []document.Block{document.Heading("After the window, and single calls"), table}
 }

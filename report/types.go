@@ -30,16 +30,16 @@ func (v view) types() []document.Block {
 		document.Name("layout", func(l experiment.Latency) string { return l.Layout }),
 		document.Words("type", func(l experiment.Latency) string { return l.Type }).As("nb"),
 		document.Num("a minute", func(l experiment.Latency) string { return say.Sig3(l.PerMinute) }).Spare(2),
-		took("50 %", func(l experiment.Latency) time.Duration { return l.P50 }).Spare(1),
-		took("90 %", func(l experiment.Latency) time.Duration { return l.P90 }).Only(document.Paper),
-		took("99 %", func(l experiment.Latency) time.Duration { return l.P99 }),
-		took("99.9 %", func(l experiment.Latency) time.Duration { return l.P999 }).Spare(3),
+		took("p50", func(l experiment.Latency) time.Duration { return l.P50 }).Spare(1),
+		took("p90", func(l experiment.Latency) time.Duration { return l.P90 }).Only(document.Paper),
+		took("p99", func(l experiment.Latency) time.Duration { return l.P99 }),
+		took("p99.9", func(l experiment.Latency) time.Duration { return l.P999 }).Spare(3),
 		took("longest", func(l experiment.Latency) time.Duration { return l.Max }).Only(document.Paper),
 		document.Words("failures", func(l experiment.Latency) string { return Failures(l.Errors) }).Only(document.Paper))
 	note := "Latencies of all trials in blocks together, from the first try to the commit; of few operations, high percentiles are the " +
 		"longest."
 	if v.Plan.P99Limit > 0 {
-		note += fmt.Sprintf(" A layout whose 99 %% of any type take longer than %s is not recommended.", say.Human(v.Plan.P99Limit))
+		note += fmt.Sprintf(" A layout whose p99 of any type is above %s is not recommended.", say.Human(v.Plan.P99Limit))
 	}
 	if v.loads() == nil {
 		return []document.Block{document.Everywhere(table), document.Note(note)}

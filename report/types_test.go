@@ -43,7 +43,7 @@ func TestTypesAndLoads(t *testing.T) {
 	}
 	for name, want := range map[string][]string{
 		markdown.String(): {"| orders | 1 file | new-order | 5,400 | 2 ms | 3 ms | 9 ms | 11 ms | 2 s | 7 × deadlock |",
-			"take longer than 50 ms is not recommended",
+			"p99 of any type is above 50 ms is not recommended",
 			"| load | 1 file | 4 files |", "| 100 users | 99.0 (95.0 … 104) | 101 |", "| 200 users | 140 | " + say.Absent + " |"},
 		html.String(): {"Latency by type of operations", `>new-order</td>`, "7 × deadlock", "Throughput by load",
 			"99.0 (95.0 … 104)", "&lt;i&gt;rare"},

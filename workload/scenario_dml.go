@@ -41,7 +41,7 @@ func dmlScenario() Scenario {
 				"2,000 statements and looked once a second whether all had ended.",
 			"Oracle's select of one process was parsed there and never executed; here the row is fetched, but --as-published.",
 		},
-		Flags:  []string{"rows", "repeat", "mode", "connect", "index", "as-published", "scale"},
+		Flags:  []string{"rows", "repeat", "mode", "connect", "index", "p99-limit", "as-published", "scale"},
 		Budget: phasedBudget,
 		New:    NewDML, Design: dmlDesign(),
 	}

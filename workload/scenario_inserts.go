@@ -33,7 +33,7 @@ func insertsScenario() Scenario {
 		},
 		Notes: insertsNotes,
 		Flags: []string{"window", "work", "warm-up", "row-bytes", "commit-every", "table", "key", "preload", "instances", "measure",
-			"added-later", "as-published", "scale"},
+			"added-later", "p99-limit", "as-published", "scale"},
 		New: NewInserts, Design: insertsDesign(),
 	}
 }

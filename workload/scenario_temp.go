@@ -37,7 +37,7 @@ func tempScenario() Scenario {
 			"Temporary tables that stay in memory touch no file: the session's memory for them is small here, and --size says how much they take " +
 				"at once.",
 		},
-		Flags:  []string{"rows", "row-bytes", "cycle", "window", "warm-up"},
+		Flags:  []string{"rows", "row-bytes", "cycle", "p99-limit", "window", "warm-up"},
 		Budget: phasedBudget, Window: 4 * time.Second, Temp: true, Filling: tempFilling,
 		New: NewTemp,
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"strings"
 
@@ -72,7 +71,7 @@ func (a *app) printComparison(c archive.Comparison, g *resultFlags, f *acrossFla
 	if err != nil {
 		return err
 	}
-	c.Gate = g.judge(gate.Suite{Name: fmt.Sprintf("run %d against run %d", c.After, c.Before), Said: c.Sentences()}, c.Subjects())
+	c.Gate = g.judge(gate.Suite{Name: c.Name(), Said: c.Sentences()}, c.Subjects())
 	if err := a.writeAs(f.output, format, c, c.Write); err != nil {
 		return err
 	}

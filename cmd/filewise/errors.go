@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -68,9 +67,10 @@ func (a *app) reportError(err error, args []string) {
 			return
 		}
 	}
-	fmt.Fprintf(a.stderr, "filewise: %s\n", message)
+	w := &lineWriter{w: a.stderr}
+	w.printf("filewise: %s\n", message)
 	if remedy != "" {
-		fmt.Fprintf(a.stderr, "  → %s\n", remedy)
+		w.printf("  → %s\n", remedy)
 	}
 }
 

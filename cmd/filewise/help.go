@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"embed"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,6 +29,13 @@ func helpLayout() help.Layout {
 		l.Scenarios = append(l.Scenarios, help.Group{Title: sc.Name, Flags: sc.Flags})
 	}
 	return l
+}
+
+// help writes what a command is for, and how it is used.
+func (a *app) help(c *cobra.Command, _ []string) {
+	columns, _ := terminal(a.stdout)
+	fmt.Fprintf(c.OutOrStdout(), "%s\n\n", help.Text(cmp.Or(c.Long, c.Short), columns))
+	_ = c.Usage()
 }
 
 // usage writes how a command is used, below what it is for.

@@ -133,7 +133,7 @@ func (out *inspected) text(w *lineWriter) {
 		switch command := inspect.Shell(f.Command); {
 		case command == "":
 		case first[command] != "":
-			w.printf("    $ the command of “%s”\n", first[command])
+			w.printf("    → as for “%s”\n", first[command])
 		default:
 			first[command] = f.About
 			w.printf("    $ %s\n", command)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -58,7 +59,7 @@ func (a *app) planOne(ctx context.Context, made plan.Made, sql bool) error {
 	}
 	if err := a.print(v, func(w *lineWriter) {
 		if sql {
-			w.printf("%s", v.Text())
+			_, w.err = io.WriteString(w.w, v.Text()) // statements are copied as they are
 			return
 		}
 		width, _ := terminal(a.stdout)

@@ -6,7 +6,8 @@ import (
 	"io"
 )
 
-// lineWriter prints text for people until the first error, and keeps that.
+// lineWriter prints text for people until the first error, and keeps that. Lines are as wide as
+// the terminal.
 type lineWriter struct {
 	w   io.Writer
 	err error
@@ -14,7 +15,7 @@ type lineWriter struct {
 
 func (l *lineWriter) printf(format string, args ...any) {
 	if l.err == nil {
-		_, l.err = io.WriteString(l.w, harmless(fmt.Sprintf(format, args...)))
+		_, l.err = io.WriteString(l.w, onTerminal(l.w, harmless(fmt.Sprintf(format, args...))))
 	}
 }
 

@@ -48,6 +48,7 @@ func (a *app) command() *cobra.Command {
 	a.registerShared(root)
 	root.SetFlagErrorFunc(help.FlagError)
 	root.SetUsageFunc(a.usage)
+	root.SetHelpFunc(a.help)
 	root.AddCommand(
 		a.runCommand(), a.planCommand(), a.resumeCommand(), a.listCommand(), a.showCommand(), a.reportCommand(),
 		a.exportCommand(), a.importCommand(), a.judgeCommand(), a.compareCommand(), a.stopCommand(), a.serveCommand(), a.inspectCommand(),

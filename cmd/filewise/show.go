@@ -7,6 +7,7 @@ import (
 
 	"filewise"
 	"filewise/archive"
+	"filewise/internal/say"
 	"filewise/report"
 )
 
@@ -77,7 +78,7 @@ func measureText(m filewise.Measure, named bool) string {
 		out = m.Family + " " + out
 	}
 	if m.Tail > 0 || m.Sync > 0 {
-		out += fmt.Sprintf(", tail %v, durable after %v", m.Tail.Round(100_000), m.Sync.Round(100_000))
+		out += fmt.Sprintf(", tail %s, durable after %s", say.Human(m.Tail), say.Human(m.Sync))
 	}
 	if failed := report.Failures(m.Errors); failed != "" {
 		out += ", failures: " + failed

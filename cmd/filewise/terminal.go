@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"filewise/internal/help"
 	"filewise/internal/pager"
 )
 
@@ -21,6 +22,14 @@ func terminal(w io.Writer) (width int, ok bool) {
 		width = 80
 	}
 	return width, true
+}
+
+// onTerminal is a text in lines that fit on the terminal, if w is one.
+func onTerminal(w io.Writer, text string) string {
+	if width, ok := terminal(w); ok {
+		return help.Fold(text, width)
+	}
+	return text
 }
 
 // fileOf is the file that is written to at last.

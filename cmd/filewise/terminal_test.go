@@ -87,7 +87,7 @@ func wholeSequences(out []byte) int {
 // what every picture says in its last line.
 const pictureEnd = "Ctrl-C ends it"
 
-var progress = regexp.MustCompile(`\[#*·*\] +\d+ %, at most [0-9.ms]+ left`)
+var progress = regexp.MustCompile(`\[#*·*\] +\d+ %, at most [0-9]+ (s|min( [0-9]+ s)?) left`)
 
 // The live picture: at most four a second, never wider or taller than the
 // terminal, gone at the end.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+
 	"filewise"
 	"filewise/engine/internal/sqlfile"
 	"filewise/internal/nearest"
@@ -204,7 +206,7 @@ func (s *shape) size(sh *shard, share int64) error {
 	}
 	if share > maxChunk {
 		return filewise.Errorf(filewise.CodeUsage, "take more files, a smaller --size, or --allocation growing",
-			"a preallocated SQLite file of %d bytes: the chunk size that keeps its space is a 32-bit number, at most %d", share, maxChunk)
+			"SQLite preallocates files of at most %s, and each would have %s", humanize.IBytes(uint64(maxChunk)), humanize.IBytes(uint64(share)))
 	}
 	sh.bytes, sh.chunk = share, share
 	return nil

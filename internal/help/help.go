@@ -61,6 +61,39 @@ func (l Layout) Of(c *cobra.Command) []Group {
 	return out
 }
 
+// Text is what a command is for, in lines of a number of columns.
+func Text(long string, columns int) string {
+	paragraphs := strings.Split(strings.TrimSpace(long), "\n\n")
+	for i, p := range paragraphs {
+		if strings.Contains(p, "\n ") { // a list
+			paragraphs[i] = Fold(p, min(columns, Width))
+		} else {
+			paragraphs[i] = ansi.Wrap(strings.ReplaceAll(p, "\n", " "), min(columns, Width), "")
+		}
+	}
+	return strings.Join(paragraphs, "\n\n")
+}
+
+// Fold folds the lines of a text that are longer than a number of columns: below the last
+// column of a table, or with two more spaces. What is typed stays in one line.
+func Fold(text string, columns int) string {
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		bare := strings.TrimLeft(l, " ")
+		if ansi.StringWidth(l) <= columns || strings.HasPrefix(bare, "$ ") {
+			continue
+		}
+		lead := len(l) - len(bare)
+		head, rest, indent := l[:lead], bare, lead+2
+		if at := strings.LastIndex(l[:columns/2], "  "); at > lead {
+			head, rest = l[:at+2], l[at+2:]
+			indent = ansi.StringWidth(head)
+		}
+		lines[i] = head + strings.ReplaceAll(ansi.Wrap(rest, max(columns-indent, 20), ""), "\n", "\n"+strings.Repeat(" ", indent))
+	}
+	return strings.Join(lines, "\n")
+}
+
 // Write writes how a command is used, below what it is for, in lines of a number of columns.
 func (l Layout) Write(to io.Writer, c *cobra.Command, columns int) error {
 	w := &printer{}
@@ -78,7 +111,7 @@ func (l Layout) Write(to io.Writer, c *cobra.Command, columns int) error {
 		w.printf("\nAvailable Commands:\n")
 		for _, sub := range c.Commands() {
 			if sub.IsAvailableCommand() || sub.Name() == "help" {
-				w.printf("  %-*s %s\n", sub.NamePadding(), sub.Name(), sub.Short)
+				w.printf("  %-*s %s\n", sub.NamePadding(), sub.Name(), wrapped(sub.Short, min(columns, Width), sub.NamePadding()+3))
 			}
 		}
 	}

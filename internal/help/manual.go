@@ -2,6 +2,7 @@ package help
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -38,7 +39,13 @@ func Default(f *pflag.Flag) string {
 	if slices.Contains([]string{"0", "[]", "false", "0s"}, f.DefValue) {
 		return ""
 	}
-	return f.DefValue
+	out := f.DefValue
+	for _, zero := range []string{"0s", "0m"} { // 1h0m0s
+		if rest, ok := strings.CutSuffix(out, zero); ok && f.Value.Type() == "duration" && strings.ContainsAny(rest[len(rest)-1:], "hm") {
+			out = rest
+		}
+	}
+	return out
 }
 
 // shown is a flag's value that is not put in quotes.

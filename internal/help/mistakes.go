@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -85,7 +86,8 @@ func UsageArgs(cmd *cobra.Command) {
 				if err == nil || filewise.CodeOf(err) == filewise.CodeUsage {
 					return err
 				}
-				return filewise.Errorf(filewise.CodeUsage, "see "+cmd.CommandPath()+" --help", "%w", err)
+				return filewise.Errorf(filewise.CodeUsage, "see "+cmd.CommandPath()+" --help", "%s",
+					strings.ReplaceAll(err.Error(), "arg(s)", "arguments"))
 			}
 		}
 	}
