@@ -212,6 +212,8 @@ type Description struct {
 	// PublishedOne is the kind of a layout of one file in dml as published, where the
 	// article's was of another than the usual kind.
 	PublishedOne Kind `json:"published_one,omitempty"`
+	// BackupsThere: backups of a database of the user's are written by the server, to directories of its own.
+	BackupsThere bool `json:"backups_there,omitempty"`
 	// CompressedBackup are the options of a compressed backup, where that is not the usual one.
 	CompressedBackup BackupOptions `json:"compressed_backup,omitempty"`
 	// StripesAsFiles: a backup has as many files as the database.

@@ -35,9 +35,11 @@ type Target struct {
 	Address *Address `json:"address,omitempty"`
 	// Database is the user's own, whose backups are measured; empty: databases are made.
 	Database string `json:"database,omitempty"`
+	// BackupsThere: the server writes these backups itself.
+	BackupsThere bool `json:"backups_there,omitempty"`
 	// Volumes of an external server are directories as *it* sees them, or what its
 	// engine has instead; an empty Dir is the server's own default place. Where a Database is
-	// backed up they are directories of this machine.
+	// backed up they are directories of this machine, unless BackupsThere.
 	Volumes    []Volume   `json:"volumes"`
 	Durability Durability `json:"durability"`
 	// Settings are the user's own server settings (--set key=value).
@@ -54,9 +56,12 @@ type Target struct {
 	OnStart func(pid int) error `json:"-"`
 }
 
+// Elsewhere tells whether volumes are places of a server, and not of this machine.
+func (t Target) Elsewhere() bool { return t.Mode == External && (t.Database == "" || t.BackupsThere) }
+
 // VolumesHere are the volumes that are directories of this machine.
 func (t Target) VolumesHere() []Volume {
-	if t.Mode == External && t.Database == "" {
+	if t.Elsewhere() {
 		return nil
 	}
 	return t.Volumes

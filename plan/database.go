@@ -46,6 +46,7 @@ func (m *maker) setDatabase() error {
 		}
 	}
 	m.plan.Target.Database, m.plan.OnePilot = o.Database.Value, true
+	m.plan.Target.BackupsThere = m.About.BackupsThere
 	if !o.Goal.Given() {
 		o.Goal.Value = string(verdict.GoalBest)
 	}

@@ -14,7 +14,7 @@ import (
 // usual one.
 func (m *maker) setVolumes() error {
 	given, t := m.o.Volumes.Value, &m.plan.Target
-	external := elsewhere(*t)
+	external := t.Elsewhere()
 	switch {
 	case len(t.Volumes) > 0 && len(given) > 0:
 		return badUse("volume", strconv.Quote(given[0].String()), "--target names the directory: leave one of them out")
@@ -33,11 +33,8 @@ func (m *maker) setVolumes() error {
 	return oneEach(*t)
 }
 
-// elsewhere tells whether volumes are places of a server, and not of this machine.
-func elsewhere(t filewise.Target) bool { return t.Mode == filewise.External && t.Database == "" }
-
 func addVolume(t *filewise.Target, v Pair) error {
-	external, dir := elsewhere(*t), v.Value
+	external, dir := t.Elsewhere(), v.Value
 	if v.Bare || v.Name == "" || dir == "" && !external {
 		return BadValue("volume", strconv.Quote(v.String()), "give it as NAME=DIR, such as fast=/mnt/nvme")
 	}
@@ -62,7 +59,7 @@ func addVolume(t *filewise.Target, v Pair) error {
 func oneEach(t filewise.Target) error {
 	names := make(map[string]string)
 	for _, v := range t.Volumes {
-		place := placeOf(v.Dir, elsewhere(t))
+		place := placeOf(v.Dir, t.Elsewhere())
 		if other, taken := names[place]; taken {
 			return BadValue("volume", strconv.Quote(v.Name+"="+v.Dir),
 				"it is the same place as volume "+other+": name another, or leave one of them out")

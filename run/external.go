@@ -12,7 +12,7 @@ import (
 // openExternal opens a server on which others work too: its measuring lock, and every
 // check, before anything is built.
 func (env *Environment) openExternal(ctx context.Context, login Login) error {
-	if env.Target.Database != "" { // backups of it are written here
+	if !env.Target.Elsewhere() { // backups of a database are written here
 		if err := env.makeScratch(env.label()); err != nil {
 			return err
 		}

@@ -121,9 +121,10 @@ func (t transfer) first() map[string]any {
 type move struct{ Logical, Path string }
 
 // restore restores a backup under a new name of Filewise's, every file in the
-// directory that is told by its name in the database, and marks it with the text.
+// directory that is told by its name in the database, and marks it with the text, which says
+// whether it may hold anything.
 // The name is returned also when it fails.
-func (l *long) restore(ctx context.Context, t transfer, to func(logical string) joiner) (name, text string, err error) {
+func (l *long) restore(ctx context.Context, t transfer, custom bool, to func(logical string) joiner) (name, text string, err error) {
 	s := l.server
 	if err := t.check(s.identity); err != nil {
 		return "", "", err
@@ -132,6 +133,9 @@ func (l *long) restore(ctx context.Context, t transfer, to func(logical string) 
 	m, err := mark.New(name, time.Now())
 	if err != nil {
 		return name, "", err
+	}
+	if custom {
+		m = m.ForCustom()
 	}
 	text = m.Text()
 	vars := t.vars()

@@ -80,7 +80,7 @@ func restoreOn(ctx context.Context, s *externalServer, from transfer, to func(st
 	if err != nil {
 		return "", "", err
 	}
-	name, text, err = l.restore(ctx, from, to)
+	name, text, err = l.restore(ctx, from, false, to)
 	return name, text, errors.Join(err, l.close())
 }
 
@@ -198,7 +198,7 @@ func TestBackuper(t *testing.T) {
 	lab.model.percent = func(int) { time.Sleep(2 * time.Millisecond) }
 	sessions := func() (n int) {
 		for _, c := range lab.wire.Sessions() {
-			if c.Login.Database == k.build.design.name {
+			if c.Login.Database == k.of.database {
 				n++
 			}
 		}

@@ -65,9 +65,22 @@ func pathsOf(files []filewise.File) []string {
 	return all
 }
 
-// backuper makes backups of a build, and restores them under a new name.
+// backedUp is what a backuper backs up: a build, or a database of the user's.
+type backedUp struct {
+	database, prefix string // the names of backup files begin with prefix
+	discard, keep    bool   // thrown away, and allowed to stay
+	file             string // of the database itself; empty: not known
+	custom           bool   // it holds anything
+	stripes          func(number int64) ([]filewise.File, error)
+	transfer         func(stripes []string) transfer
+	beside           func(logical string) joiner // where a file is restored
+	compare          func(ctx context.Context, copied *sql.DB) error
+}
+
+// backuper makes backups, and restores them under a new name.
 type backuper struct {
-	build *build
+	server *externalServer
+	of     backedUp
 	// removes: Filewise sees the server's directories, and removes backup files itself:
 	// SQL Server has no statement for that.
 	removes bool
@@ -95,7 +108,7 @@ func (k *backuper) begin(ctx context.Context) (err error) {
 	if err := k.end(); err != nil {
 		return err
 	}
-	k.session, err = k.build.server.openLong(ctx, k.build.design.name)
+	k.session, err = k.server.openLong(ctx, k.of.database)
 	return err
 }
 
@@ -111,25 +124,31 @@ func newBackuper(b *build) (*backuper, error) {
 	if err := b.server.mayBackup(d.transfer([]string{null})); err != nil {
 		return nil, err
 	}
-	k := &backuper{build: b, removes: true}
-	if d.layout.Discard {
-		return k, nil
+	k := &backuper{server: b.server, of: backedUp{database: d.name, prefix: d.name, discard: d.layout.Discard, keep: d.settings.keepBackups,
+		file: d.files()[0].Path, stripes: d.stripes, transfer: d.transfer, beside: d.beside, compare: b.compareCopy}}
+	return k, k.checkVolumes(d.layout.BackupVolumes(d.target.Volumes))
+}
+
+// checkVolumes makes sure that what is written there can be removed.
+func (k *backuper) checkVolumes(volumes []filewise.Volume) error {
+	if k.removes = true; k.of.discard {
+		return nil
 	}
-	for _, v := range d.layout.BackupVolumes(d.target.Volumes) {
+	for _, v := range volumes {
 		dir := v.Dir
 		if dir == "" {
-			dir = b.server.identity.data.String()
+			dir = k.server.identity.data.String()
 		}
-		if info, err := os.Stat(dir); b.server.identity.sameHost() && err == nil && info.IsDir() {
+		if info, err := os.Stat(dir); k.server.identity.sameHost() && err == nil && info.IsDir() {
 			continue
 		}
 		k.removes = false
-		if !d.settings.keepBackups {
-			return nil, unsupported(keepRemedy,
+		if !k.of.keep {
+			return unsupported(keepRemedy,
 				"backups on volume %s: SQL Server has no statement that removes a file, and Filewise does not see %s", v.Name, dir)
 		}
 	}
-	return k, nil
+	return nil
 }
 
 // Backup writes the backup files of the layout and returns them. None exists before.
@@ -139,23 +158,22 @@ func (k *backuper) Backup(ctx context.Context) ([]filewise.File, error) {
 	if err := errors.Join(k.discard(ctx), k.begin(ctx)); err != nil {
 		return nil, err
 	}
-	d := k.build.design
 	if err := k.seen(); err != nil {
 		return nil, err
 	}
 	k.number++
-	files, err := d.stripes(k.number)
+	files, err := k.of.stripes(k.number)
 	if err != nil {
 		return nil, err
 	}
-	if !d.layout.Discard {
+	if !k.of.discard {
 		k.written = files
 	}
-	t := d.transfer(pathsOf(files))
-	if err := k.session.backup(ctx, d.name, t); err != nil {
+	t := k.of.transfer(pathsOf(files))
+	if err := k.session.backup(ctx, k.of.database, t); err != nil {
 		return nil, errors.Join(err, k.removeFiles())
 	}
-	if !d.layout.Discard {
+	if !k.of.discard {
 		err = errors.Join(k.there(), k.size(ctx, t))
 	}
 	return slices.Clone(files), err
@@ -164,18 +182,15 @@ func (k *backuper) Backup(ctx context.Context) ([]filewise.File, error) {
 // seen refuses to write what could not be removed: a server behind a forwarded port looks
 // local, and its files are not here.
 func (k *backuper) seen() error {
-	d := k.build.design
-	if !k.removes || d.layout.Discard {
+	if !k.removes || k.of.discard || k.of.file == "" {
 		return nil
 	}
-	for _, f := range d.files()[:1] {
-		if _, err := os.Stat(f.Path); errors.Is(err, fs.ErrNotExist) {
-			if d.settings.keepBackups {
-				k.removes = false
-				return nil
-			}
-			return k.elsewhere("the database's own file " + f.Path)
+	if _, err := os.Stat(k.of.file); errors.Is(err, fs.ErrNotExist) {
+		if k.of.keep {
+			k.removes = false
+			return nil
 		}
+		return k.elsewhere("the database's own file " + k.of.file)
 	}
 	return nil
 }
@@ -197,12 +212,13 @@ func (k *backuper) elsewhere(what string) error {
 }
 
 // keepRemedy is what to do where Filewise does not see the server's files.
-const keepRemedy = "run Filewise on the server's host, or say --set keep-backups=on and remove them yourself; backups to NUL leave none"
+const keepRemedy = "run Filewise on the server's host; scenario backup may also leave its files there (--set keep-backups=on); " +
+	"backups to NUL leave none"
 
 // size asks for the size of the backup, which its files share equally: the server
 // writes them in turns.
 func (k *backuper) size(ctx context.Context, t transfer) error {
-	s := k.build.server
+	s := k.server
 	r, err := ask(ctx, s.control, "backup-header", t.first())
 	if err != nil {
 		return s.login.explain(fmt.Errorf("size of the backup: %w", err))
@@ -224,8 +240,7 @@ func (k *backuper) size(ctx context.Context, t transfer) error {
 func (k *backuper) Restore(ctx context.Context) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	d := k.build.design
-	if d.layout.Discard {
+	if k.of.discard {
 		return unsupported("leave the restore out", "restoring a backup to NUL")
 	}
 	if len(k.written) == 0 {
@@ -234,7 +249,7 @@ func (k *backuper) Restore(ctx context.Context) error {
 	if err := errors.Join(k.dropRestored(ctx), k.begin(ctx)); err != nil {
 		return err
 	}
-	name, text, err := k.session.restore(ctx, d.transfer(pathsOf(k.written)), d.beside)
+	name, text, err := k.session.restore(ctx, k.of.transfer(pathsOf(k.written)), k.of.custom, k.of.beside)
 	if err != nil {
 		return err
 	}
@@ -252,19 +267,14 @@ func (d *design) beside(logical string) joiner {
 	return d.where[d.data[0].volume]
 }
 
-// Verify has the server check the restored database, and compares the sums of its
-// tables with the original's.
+// Verify has the server check the restored database, and compares it with the original.
 func (k *backuper) Verify(ctx context.Context) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.restored == "" {
 		return filewise.Errorf(filewise.CodeInternal, "", "there is no restored database to verify")
 	}
-	s, d := k.build.server, k.build.design
-	sums, err := d.batches("check", d.vars())
-	if err != nil {
-		return err
-	}
+	s := k.server
 	return s.within(k.restored, func(copied *sql.DB) error {
 		if err := do(ctx, copied, "check-database", map[string]any{"Name": k.restored}); err != nil {
 			if ctx.Err() == nil && !broken(err) {
@@ -272,21 +282,30 @@ func (k *backuper) Verify(ctx context.Context) error {
 			}
 			return s.login.explain(fmt.Errorf("checking the restored database: %w", err))
 		}
-		for _, text := range sums {
-			want, err := query(ctx, k.build.inside, text)
-			if err != nil {
-				return s.login.explain(err)
-			}
-			got, err := query(ctx, copied, text)
-			if err != nil {
-				return s.login.explain(err)
-			}
-			if w, g := fmt.Sprint(want), fmt.Sprint(got); w != g {
-				return fmt.Errorf("%w: the restored tables have %s, the original's %s (%s)", filewise.ErrCheck, g, w, short(text))
-			}
-		}
-		return nil
+		return s.login.explain(k.of.compare(ctx, copied))
 	})
+}
+
+// compareCopy compares the sums of the tables with the original's.
+func (b *build) compareCopy(ctx context.Context, copied *sql.DB) error {
+	sums, err := b.design.batches("check", b.design.vars())
+	if err != nil {
+		return err
+	}
+	for _, text := range sums {
+		want, err := query(ctx, b.inside, text)
+		if err != nil {
+			return err
+		}
+		got, err := query(ctx, copied, text)
+		if err != nil {
+			return err
+		}
+		if w, g := fmt.Sprint(want), fmt.Sprint(got); w != g {
+			return fmt.Errorf("%w: the restored tables have %s, the original's %s (%s)", filewise.ErrCheck, g, w, short(text))
+		}
+	}
+	return nil
 }
 
 // Discard removes restored database and backup files. Twice is harmless.
@@ -304,7 +323,7 @@ func (k *backuper) dropRestored(ctx context.Context) error {
 	if k.restored == "" {
 		return nil
 	}
-	err := k.build.server.drop(ctx, k.restored, k.mark)
+	err := k.server.drop(ctx, k.restored, k.mark)
 	if err == nil {
 		k.restored = ""
 	}
@@ -316,7 +335,7 @@ func (k *backuper) dropRestored(ctx context.Context) error {
 func (k *backuper) removeFiles() error {
 	var errs []error
 	for _, f := range k.written {
-		if !k.removes || !strings.HasPrefix(filepath.Base(f.Path), k.build.design.name+"_backup_") {
+		if !k.removes || !strings.HasPrefix(filepath.Base(f.Path), k.of.prefix+"_backup_") {
 			continue
 		}
 		if err := os.Remove(f.Path); err != nil && !errors.Is(err, os.ErrNotExist) {

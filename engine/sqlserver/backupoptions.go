@@ -2,6 +2,7 @@ package sqlserver
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 
 	"github.com/dustin/go-humanize"
@@ -13,15 +14,16 @@ import (
 // their values the server takes together.
 var backupOptions = []filewise.BackupOption{
 	{Name: "blocksize", Words: "a power of two from 512 to 64KiB", Check: func(v string) error { _, err := bytesOf(v); return err }},
-	{Name: "buffercount", Words: "a number of buffers", Check: func(v string) error { _, err := buffersOf(v); return err }},
+	{Name: "buffercount", Words: "a number of buffers, or auto: the server's own",
+		Check: func(v string) error { _, err := buffersOf(v); return err }},
 	{Name: "compression", Words: "on or off, the server's setting being usual", Check: filewise.OneOf("on", "off")},
 	{Name: "maxtransfersize", Words: "a multiple of 64KiB up to 4MiB, 1MiB being usual",
 		Check: func(v string) error { _, err := bytesOf(v); return err }},
 }
 
 // readBackupOptions are those of a layout; unknown ones and bad values are refused.
-func readBackupOptions(o filewise.BackupOptions) (t transfer, err error) {
-	if err := o.Check(backupOptions); err != nil {
+func readBackupOptions(o filewise.BackupOptions, more ...filewise.BackupOption) (t transfer, err error) {
+	if err := o.Check(append(slices.Clone(backupOptions), more...)); err != nil {
 		return t, err
 	}
 	t.compression, _ = o.Get("compression")
@@ -40,6 +42,9 @@ func readBackupOptions(o filewise.BackupOptions) (t transfer, err error) {
 }
 
 func buffersOf(v string) (int, error) {
+	if v == "auto" {
+		return 0, nil
+	}
 	n, err := strconv.Atoi(v)
 	if err != nil || n < 1 || n > maxMemory {
 		return 0, errors.New("it is no whole number of at least 1")

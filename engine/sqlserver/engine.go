@@ -32,8 +32,9 @@ func (Engine) Describe() filewise.Description {
 		Kinds: []filewise.Kind{filewise.KindFilegroup}, ExternalKinds: []filewise.Kind{filewise.KindFilegroup},
 		Bytes: usualBytes, Budget: 5 * time.Minute,
 		Schemes: []string{engineName, "mssql"}, Port: defaultPort,
-		Rights:   rights,
-		TempAsIs: true, Cools: true, Identity: true,
+		Rights:       rights,
+		BackupsThere: true,
+		TempAsIs:     true, Cools: true, Identity: true,
 		Unproven: Unproven,
 		Licence: "Microsoft's licence terms forbid disclosing benchmark results of SQL Server to a third party without its written approval: " +
 			"results stay on this machine unless you export them",

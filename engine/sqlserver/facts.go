@@ -13,6 +13,11 @@ import (
 // Facts are the version, the settings that decide what is measured, and what is
 // set in every build.
 func (s *externalServer) Facts(ctx context.Context) ([]filewise.Fact, error) {
+	facts, err := s.serverFacts(ctx)
+	return append(facts, s.buildFacts()...), err
+}
+
+func (s *externalServer) serverFacts(ctx context.Context) ([]filewise.Fact, error) {
 	i := s.identity
 	facts := []filewise.Fact{
 		{Name: "server", Value: "external, " + s.target.Address.String()},
@@ -46,7 +51,7 @@ func (s *externalServer) Facts(ctx context.Context) ([]filewise.Fact, error) {
 	if t, err := s.readTempdb(ctx); err == nil && len(t.files) > 0 {
 		facts = append(facts, filewise.Fact{Name: "tempdb", Value: t.String()})
 	}
-	return append(facts, s.buildFacts()...), nil
+	return facts, nil
 }
 
 // buildFacts are set in every database that is built, and nowhere else.

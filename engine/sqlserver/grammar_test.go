@@ -285,6 +285,15 @@ func render(t *testing.T) *rendering {
 			r.add(section, all, err)
 		}
 	}
+	for _, section := range ownSQL.Sections() {
+		for _, columns := range [][]string{nil, {"a", "it's ]b"}} {
+			if section == "own-restore" { // is of a script: TestOwnScript
+				continue
+			}
+			all, err := ownSQL.Statements(section, map[string]any{"Schema": "s]", "Table": "t]", "Columns": columns})
+			r.add(section, all, err)
+		}
+	}
 	transfers(func(vars map[string]any) {
 		for section := range transferred {
 			all, err := server.Statements(section, vars)
@@ -403,6 +412,8 @@ var damages = []struct{ section, old, new string }{
 	{"backup-header", "HEADERONLY", "HEADONLY"}, {"check-database", "WITH NO_INFOMSGS", "WITHOUT NO_INFOMSGS"},
 	{"activity", "CASE WHEN", "CASE"}, {"inspect-files", "WHERE", "WERE f"}, {"inspect-io", "(NULL, NULL)", "(NULL NULL)"},
 	{"inspect-allocation", "CASE WHEN", "CASE"}, {"files", "LEFT JOIN", "LEFT JION"}, {"settle", "CHECKPOINT", "CHECK POINT"},
+	{"own-sum", "CHECKSUM_AGG(", "CHECKSUM_AGG(("}, {"own-work", "SUM(r.", "SUM((r."}, {"own-database", "FROM sys", "FORM sys"},
+	{"own-columns", "IS NULL", "IS NUL"}, {"own-store", "AS int)", "AS int"},
 	{"counted-cache", "CROSS APPLY", "CROSS APPLYING"}, {"counted-store", "OPTION (MAXDOP 1)", "OPTION (MAXDOP)"},
 	{"columns", "OUTER APPLY (", "OUTER APPLY"}, {"table", "GROUP BY object_id", "GROUP object_id"}, {"store", "AS int", "AS"},
 	{"describe", "@tsql = @p1", "@tsql @p1"}, {"histogram", "TOP (1)", "TOP (1"}, {"sessions", "CASE WHEN", "CASE"},

@@ -114,21 +114,7 @@ func (m *migration) write(ctx context.Context) error {
 // open begins the script: sqlcmd stops at the first error (-b), and without -I the indexes of
 // computed columns and those with a filter could not be made.
 func (m *migration) open() {
-	a := *m.server.target.Address
-	at := cmp.Or(a.Host, "localhost")
-	switch {
-	case a.Port > 0 && a.Port != defaultPort:
-		at += fmt.Sprintf(",%d", a.Port)
-	case a.Path != "":
-		at += `\` + a.Path
-	}
-	m.Client = []string{"sqlcmd", "-b", "-I", "-x", "-S", at}
-	if a.User != "" {
-		m.Client = append(m.Client, "-U", a.User)
-	} else {
-		m.Client = append(m.Client, "-E")
-	}
-	m.Client = append(m.Client, "-d", m.Database, "-i")
+	m.Client = append(sqlcmd(*m.server.target.Address), "-x", "-d", m.Database, "-i")
 	m.Opening = "SET XACT_ABORT ON;\nSET LOCK_TIMEOUT 10000;\nIF DB_NAME() <> " + literal(m.Database) +
 		"\nBEGIN;\n  THROW 50006, N'this script is of another database', 1;\nEND;"
 }

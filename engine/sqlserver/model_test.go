@@ -257,7 +257,7 @@ func init() {
 		r.Result(str("BackupSize"), str("CompressedBackupSize")).Row("4000000", "1000000")
 		return nil
 	})
-	add(`^DBCC CHECKDB`, func(a *asked, r *Reply) error {
+	add(`\nDBCC CHECKDB`, func(a *asked, r *Reply) error {
 		if a.damaged {
 			r.Error(8928, 16, "Object ID 1: Page (1:77) could not be processed.").Error(8990, 10, "CHECKDB found 1 consistency errors.")
 		}

@@ -13,6 +13,9 @@ func (Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (
 	if err := checkExternal(t); err != nil {
 		return filewise.Script{}, err
 	}
+	if t.Database != "" {
+		return ownScript(t, l, p)
+	}
 	d, err := newDesign(t, l, p, somewhere(mark.PlanName, planMark))
 	if err != nil {
 		return filewise.Script{}, err

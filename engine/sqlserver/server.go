@@ -36,6 +36,13 @@ const insides = 4
 
 // Open connects and asks; nothing is changed.
 func (Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
+	if t.Database != "" {
+		return openOwn(ctx, t)
+	}
+	return openExternal(ctx, t)
+}
+
+func openExternal(ctx context.Context, t filewise.Target) (*externalServer, error) {
 	if err := checkExternal(t); err != nil {
 		return nil, err
 	}

@@ -14,13 +14,13 @@ import (
 //go:embed sql/*.sql sql/part/*.sql
 var sqlFiles embed.FS
 
-// The SQL files: what is asked of the server, what an inspection and a script for
-// a user's database ask, and the others by
-// workload.
+// The SQL files: what is asked of the server, what an inspection, a script for and backups of
+// a user's database ask, and the others by workload.
 var (
-	sections           = sqlfile.Folder(sqlFiles, completed(), template.FuncMap{"ident": ident, "literal": literal})
+	sections = sqlfile.Folder(sqlFiles, completed(), template.FuncMap{"ident": ident, "literal": literal,
+		"double": func(text string) string { return strings.ReplaceAll(literal(text), "'", "''") }}) // within another
 	server, inspectSQL = sections.Apart("server"), sections.Apart("inspect")
-	applySQL           = sections.Apart("apply")
+	applySQL, ownSQL   = sections.Apart("apply"), sections.Apart("own")
 )
 
 // completed puts parts into a text. Where it says "-- guard", the statement stands

@@ -1,0 +1,281 @@
+package sqlserver
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"filewise"
+	"filewise/engine/internal/external"
+	"filewise/engine/internal/mark"
+	"filewise/engine/internal/userbackup"
+)
+
+// ownServer is an existing server on which a database of the user's is backed up, by the server
+// itself to directories of its own. That database is only read.
+type ownServer struct {
+	*externalServer
+	in     *sql.DB // in the database
+	file   string  // its first
+	bytes  int64
+	may    bool // back it up
+	counts bool // the Query Store does, what its clients do
+}
+
+func openOwn(ctx context.Context, t filewise.Target) (filewise.Server, error) {
+	opened, err := openExternal(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	s := &ownServer{externalServer: opened, in: opened.login.pool(t.Database, appName, 1)}
+	r, err := s.ask(ctx, "own-database", nil)
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	pages, _ := r[0].Number("pages")
+	s.file, s.bytes, s.may = r[0].Text("first_path"), pages*page, r[0].Yes("may_back_up")
+	if r, err = s.ask(ctx, "own-store", nil); err == nil && len(r) == 1 { // else it does not count
+		state, _ := r[0].Number("state")
+		s.counts = state == 2
+	}
+	return s, nil
+}
+
+// Close ends the connections.
+func (s *ownServer) Close() error { return errors.Join(s.in.Close(), s.externalServer.Close()) }
+
+func (s *ownServer) ask(ctx context.Context, section string, vars map[string]any) ([]row, error) {
+	return s.askIn(ctx, s.in, section, vars)
+}
+
+func (s *ownServer) askIn(ctx context.Context, on *sql.DB, section string, vars map[string]any) ([]row, error) {
+	text, err := ownSQL.Statement(section, vars)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := query(ctx, on, text)
+	if err == nil && len(rows) == 0 && section != "own-columns" {
+		err = errors.New("no row")
+	}
+	if err != nil {
+		return nil, s.login.explain(fmt.Errorf("%s of database %s: %w", section, s.target.Database, err))
+	}
+	return rows, nil
+}
+
+// Facts are those of the server, of the database, and what its own work takes when nothing
+// is backed up.
+func (s *ownServer) Facts(ctx context.Context) ([]filewise.Fact, error) {
+	all, err := s.serverFacts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, filewise.Fact{Name: "database", Value: s.target.Database + ", " + humanize.IBytes(uint64(s.bytes))},
+		filewise.Fact{Name: "backups by", Value: "BACKUP DATABASE … WITH COPY_ONLY, on the server"})
+	alone, err := userbackup.Alone(ctx, s.probes())
+	return append(all, alone...), err
+}
+
+// Examine looks whether there is room for a backup and its proof, and the right to make them.
+func (s *ownServer) Examine(ctx context.Context, d filewise.Demand) []filewise.Finding {
+	e := &examination{external.Examination{Demand: d}, s.externalServer}
+	e.Demand.Space = map[string]int64{}
+	for _, v := range s.target.Volumes {
+		e.Demand.Space[v.Name] = s.bytes
+	}
+	e.versionAndEdition()
+	login := s.identity.login
+	e.Rights("rights", login, "may back the database up, and restore it", []external.Right{
+		{Check: "right to back up", Has: s.may, Lacks: "may not back up database " + s.target.Database,
+			Grant: "USE " + ident(s.target.Database) + "; " + grantTo("ALTER ROLE db_backupoperator ADD MEMBER [filewise];", login)},
+		{Check: "right to create databases", Has: s.externalServer.may.create, Optional: true, Grant: grantTo(grantCreate, login),
+			Lacks: "may not create databases, so that no backup can be restored and compared"}})
+	for _, l := range d.Layouts {
+		if v, _ := l.BackupOptions.Get("compression"); v == "on" && !s.identity.compressesBackups() {
+			e.Fail("compression", "give --backup-option compression=off, and others by name", "%s does not compress backups", s.identity.edition)
+			break
+		}
+	}
+	e.space(ctx)
+	e.Note("room for the proof", "", "one backup is restored to %s, where it needs %s", s.identity.data, humanize.IBytes(uint64(s.bytes)))
+	e.hosts()
+	e.Leftovers(ctx, s, s.target.Address.String())
+	return e.Findings
+}
+
+// Build builds nothing.
+func (s *ownServer) Build(_ context.Context, l filewise.Layout, p filewise.Program) (*filewise.Database, error) {
+	d, t, err := ownDesign(s.target, l, s.at(s.target.Database, ""))
+	if err != nil {
+		return nil, err
+	}
+	t.stripes = []string{null}
+	if err := s.mayBackup(t); err != nil {
+		return nil, err
+	}
+	prefix := mark.NewName()
+	b := &ownBackup{server: s, proof: p.Restores()}
+	b.backuper = &backuper{server: s.externalServer, of: backedUp{database: s.target.Database, prefix: prefix, discard: l.Discard,
+		file: s.file, custom: true, stripes: func(n int64) ([]filewise.File, error) { return d.ownStripes(fmt.Sprintf("%s_backup_%d", prefix, n)) },
+		transfer: func(stripes []string) transfer { t.stripes = stripes; return t },
+		beside:   func(string) joiner { return s.identity.data }, compare: b.compare}}
+	if err := b.checkVolumes(d.ownVolumes()); err != nil {
+		return nil, err
+	}
+	return &filewise.Database{Observer: b, Settler: b, Dropper: b, Backup: b, Probes: s.probes()}, nil
+}
+
+// probes count what the database's clients do, where the Query Store does.
+func (s *ownServer) probes() []filewise.Probe {
+	if !s.counts {
+		return nil
+	}
+	return []filewise.Probe{userbackup.Work(func(ctx context.Context) (calls, seconds float64, err error) {
+		r, err := s.ask(ctx, "own-work", nil)
+		if err != nil {
+			return 0, 0, err
+		}
+		n, _ := r[0].Number("calls")
+		micros, _ := r[0].Number("microseconds")
+		return float64(n), float64(micros) / 1e6, nil
+	})}
+}
+
+// ownBackup makes backups of a layout, and proves them.
+type ownBackup struct {
+	*backuper
+	server *ownServer
+	proof  bool
+	sums   []string // of the tables when it was backed up
+}
+
+// Observe: nothing is built.
+func (*ownBackup) Observe(context.Context) ([]filewise.File, error) { return nil, nil }
+
+// Settle: what the user's server has to write is its own matter.
+func (*ownBackup) Settle(context.Context) error { return nil }
+
+// Drop removes the last backup, and what it was restored to.
+func (b *ownBackup) Drop(ctx context.Context) error { return b.Discard(ctx) }
+
+// meanwhile stands in the place of the sum of a table that was written to during a backup, of which it is not
+// known which rows are in it.
+const meanwhile = ": written to during the backup"
+
+// Backup makes a backup. Where it is to be compared, the tables are summed before and after it.
+func (b *ownBackup) Backup(ctx context.Context) ([]filewise.File, error) {
+	if !b.proof {
+		return b.backuper.Backup(ctx)
+	}
+	before, err := b.server.sum(ctx, b.server.in)
+	if err != nil {
+		return nil, err
+	}
+	files, err := b.backuper.Backup(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b.sums, err = b.server.sum(ctx, b.server.in)
+	for i, line := range b.sums {
+		if !slices.Contains(before, line) {
+			b.sums[i] = tableOfSum(line) + meanwhile
+		}
+	}
+	return files, err
+}
+
+func tableOfSum(line string) string { return line[:strings.LastIndex(line, ": ")] }
+
+// compare compares what was restored.
+func (b *ownBackup) compare(ctx context.Context, copied *sql.DB) error {
+	got, err := b.server.sum(ctx, copied)
+	if err != nil {
+		return err
+	}
+	for i, line := range got {
+		if written := tableOfSum(line) + meanwhile; slices.Contains(b.sums, written) {
+			got[i] = written
+		}
+	}
+	return userbackup.Same(slices.Clone(b.sums), got)
+}
+
+// sum has of every table its name, its number of rows and a sum over them.
+func (s *ownServer) sum(ctx context.Context, on *sql.DB) (all []string, err error) {
+	rows, err := s.askIn(ctx, on, "own-columns", nil)
+	if err != nil {
+		return nil, err
+	}
+	for len(rows) > 0 {
+		schema, table := rows[0].Text("table_schema"), rows[0].Text("table_name")
+		var columns []string
+		for len(rows) > 0 && rows[0].Text("table_schema") == schema && rows[0].Text("table_name") == table {
+			if c := rows[0].Text("column_name"); c != "" {
+				columns = append(columns, c)
+			}
+			rows = rows[1:]
+		}
+		r, err := s.askIn(ctx, on, "own-sum", map[string]any{"Schema": schema, "Table": table, "Columns": columns})
+		if err != nil {
+			return nil, err
+		}
+		stored, _ := r[0].Number("stored")
+		total, _ := r[0].Number("total")
+		all = append(all, fmt.Sprintf("%s.%s: %d rows, sum %d", schema, table, stored, total))
+	}
+	return all, nil
+}
+
+// everywhere is the volume of backups whose files lie on all volumes in turn.
+const everywhere = "all"
+
+// ownDesign refuses what no backup of a user's database can be.
+func ownDesign(t filewise.Target, l filewise.Layout, at place) (*design, transfer, error) {
+	names := []string{everywhere}
+	for _, v := range t.Volumes {
+		names = append(names, v.Name)
+	}
+	how, err := readBackupOptions(l.BackupOptions,
+		filewise.BackupOption{Name: filewise.OptionVolume, Words: "the name of a --volume, or all", Check: filewise.OneOf(names...)})
+	if err == nil && (l.Backup.Files < 1 || l.Backup.Files > maxStripes) {
+		err = unsupported(fmt.Sprintf("give 1 to %d", maxStripes), "a backup to %d files on sqlserver", l.Backup.Files)
+	}
+	if err != nil {
+		return nil, how, err
+	}
+	d := &design{target: t, layout: l}
+	d.where, err = d.dirs(at)
+	return d, how, err
+}
+
+// ownVolumes are those that a backup lies on.
+func (d *design) ownVolumes() []filewise.Volume {
+	name, given := d.layout.BackupOptions.Get(filewise.OptionVolume)
+	switch {
+	case name == everywhere:
+		return d.target.Volumes
+	case !given:
+		return d.target.Volumes[:1]
+	}
+	return slices.DeleteFunc(slices.Clone(d.target.Volumes), func(v filewise.Volume) bool { return v.Name != name })
+}
+
+// ownStripes are the files of a backup.
+func (d *design) ownStripes(name string) (all []filewise.File, err error) {
+	volumes := d.ownVolumes()
+	for i := range d.layout.Backup.Files {
+		f := filewise.File{Role: filewise.RoleBackup, Volume: volumes[i%len(volumes)].Name, Path: null}
+		if !d.layout.Discard {
+			if f.Path, err = d.where[f.Volume].Join(fmt.Sprintf("%s_%02d.bak", name, i+1)); err != nil {
+				return nil, usage("name a shorter --volume", "volume %s: %w", f.Volume, err)
+			}
+		}
+		all = append(all, f)
+	}
+	return all, nil
+}

@@ -1,0 +1,105 @@
+package sqlserver
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"filewise"
+	"filewise/engine/internal/mark"
+	"filewise/engine/internal/script"
+)
+
+// ownScript says what a trial executes.
+func ownScript(t filewise.Target, l filewise.Layout, _ filewise.Program) (out filewise.Script, err error) {
+	d, how, err := ownDesign(t, l, somewhere(t.Database, ""))
+	if err != nil {
+		return out, err
+	}
+	files, err := d.ownStripes(mark.PlanName + "_backup_1")
+	if err != nil {
+		return out, err
+	}
+	text, err := ownBackupText(t, how, pathsOf(files))
+	out.Steps = []filewise.Step{{Stage: filewise.StageMeasure, On: onServer, SQL: text}}
+	return out, err
+}
+
+func ownBackupText(t filewise.Target, how transfer, stripes []string) (string, error) {
+	how.stripes = stripes
+	vars := how.vars()
+	vars["Source"] = t.Database
+	return server.Statement("backup", vars)
+}
+
+// BackupArms are sizes and numbers of buffers and compression; with several volumes each by itself and
+// all together take the place of the buffers, of which the server has its own idea.
+func (Engine) BackupArms(t filewise.Target, _ filewise.Program) ([]string, error) {
+	if len(t.Volumes) < 2 {
+		return []string{"compression=off,on", "maxtransfersize=1MiB,4MiB", "buffercount=auto,64"}, nil
+	}
+	var names []string
+	for _, v := range t.Volumes {
+		names = append(names, v.Name)
+	}
+	return []string{"compression=off,on", filewise.OptionVolume + "=" + strings.Join(append(names, everywhere), ",")}, nil
+}
+
+// BackupScript is BACKUP and RESTORE by sqlcmd.
+func (Engine) BackupScript(t filewise.Target, l filewise.Layout, _ filewise.Program) (out filewise.BackupScript, err error) {
+	d, how, err := ownDesign(t, l, place{data: relative{}})
+	if err != nil {
+		return out, err
+	}
+	files, err := d.ownStripes("$(name)")
+	if err != nil {
+		return out, err
+	}
+	backup, err := ownBackupText(t, how, pathsOf(files))
+	if err != nil {
+		return out, err
+	}
+	how.stripes = pathsOf(files)
+	vars := how.vars()
+	vars["Source"] = t.Database
+	restore, err := ownSQL.Statement("own-restore", vars)
+	out.Notes = []string{Unproven + ": try it.",
+		"NEW-DIRECTORY and DIRECTORY are a name here, of letters, digits, _ and -, which the files of a backup have in the server's " +
+			"directories; EMPTY-DATABASE is the name of a database that is made.",
+		"It is COPY_ONLY, and no part of your chain of backups: leave that option out where it is to be one.",
+		"The password is SQLCMDPASSWORD. Restored files lie in the server's usual directory; on another server, name them by MOVE yourself.",
+	}
+	client := script.Quoted(sqlcmd(*t.Address))
+	check := func(name string) string {
+		return fmt.Sprintf(`case $%s in ''|*[!A-Za-z0-9_-]*) echo "$%s: letters, digits, _ and - alone" >&2; exit 2;; esac`, name, name)
+	}
+	run := func(text string, variables string) string {
+		return fmt.Sprintf(`%s -v %s -Q%s "$@"`, client, variables, script.Quoted([]string{"", text}))
+	}
+	out.Backup = []string{check("to"), run(backup, `name="$to"`)}
+	out.Restore = []string{check("from"), check("database"), run(restore, `name="$from" database="$database"`)}
+	return out, err
+}
+
+// relative is the server's directory of backups, which a name without one means.
+type relative struct{}
+
+func (relative) Join(name string) (string, error) { return name, nil }
+
+// sqlcmd is the server's client, which stops at the first error.
+func sqlcmd(a filewise.Address) []string {
+	at := cmp.Or(a.Host, "localhost")
+	switch {
+	case a.Port > 0 && a.Port != defaultPort:
+		at += fmt.Sprintf(",%d", a.Port)
+	case a.Path != "":
+		at += `\` + a.Path
+	}
+	as := []string{"-E"}
+	if a.User != "" {
+		as = []string{"-U", a.User}
+	}
+	return append([]string{"sqlcmd", "-b", "-I", "-S", at}, as...)
+}
+
+var _ filewise.BackupTuner = Engine{}

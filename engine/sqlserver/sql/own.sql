@@ -1,0 +1,53 @@
+-- What backups of a database of the user's ask within it; nothing of it is changed.
+
+-- name: own-database whole
+SET LOCK_TIMEOUT 1000;
+SELECT CAST(SUM(CAST(f.size AS bigint)) AS bigint) AS pages, MIN(CASE WHEN f.file_id = 1 THEN f.physical_name END) AS first_path,
+  CAST(ISNULL(HAS_PERMS_BY_NAME(DB_NAME(), N'DATABASE', N'BACKUP DATABASE'), 0) AS int) AS may_back_up
+FROM sys.database_files AS f;
+
+-- name: own-store whole
+-- 2: the Query Store counts what clients do.
+SET LOCK_TIMEOUT 1000;
+SELECT CAST(actual_state AS int) AS state FROM sys.database_query_store_options;
+
+-- name: own-work whole
+SET LOCK_TIMEOUT 1000;
+SELECT CAST(ISNULL(SUM(r.count_executions), 0) AS bigint) AS calls,
+  CAST(ISNULL(SUM(r.avg_duration * r.count_executions), 0) AS bigint) AS microseconds
+FROM sys.query_store_runtime_stats AS r;
+
+-- name: own-columns whole
+-- Tables with the columns by whose values rows are compared: not text, image, xml and those of the CLR
+-- (34, 35, 99, 240, 241), which have no checksum, nor encrypted ones.
+SET LOCK_TIMEOUT 1000;
+SELECT s.name AS table_schema, t.name AS table_name, c.name AS column_name
+FROM sys.tables AS t
+JOIN sys.schemas AS s ON s.schema_id = t.schema_id
+LEFT JOIN sys.columns AS c ON c.object_id = t.object_id AND c.system_type_id NOT IN (34, 35, 99, 240, 241) AND c.encryption_type IS NULL
+WHERE t.is_ms_shipped = 0 AND t.is_external = 0
+ORDER BY s.name, t.name, c.column_id;
+
+-- name: own-sum whole
+SET LOCK_TIMEOUT 10000;
+SELECT COUNT_BIG(*) AS stored,
+  {{if .Columns}}CAST(ISNULL(CHECKSUM_AGG(BINARY_CHECKSUM(
+{{- range $i, $c := .Columns}}{{if $i}}, {{end}}{{ident $c}}{{end}})), 0) AS bigint){{else}}CAST(0 AS bigint){{end}} AS total
+FROM {{ident .Schema}}.{{ident .Table}};
+
+-- name: own-restore whole
+-- Of the script that is kept: to a new database, whose files lie in the server's usual directory under names
+-- of their own; the original's list of files says which there are.
+SET NOCOUNT ON;
+IF DB_ID(N'$(database)') IS NOT NULL
+BEGIN;
+  THROW 50001, N'there is a database of that name', 1;
+END;
+DECLARE @sql nvarchar(max) = N'RESTORE DATABASE ' + QUOTENAME(N'$(database)') + N' FROM
+{{- range $i, $s := .Stripes}}{{if $i}},{{end}} DISK = {{double $s}}{{end}} WITH CHECKSUM, RECOVERY
+{{- if .BufferCount}}, BUFFERCOUNT = {{.BufferCount}}{{end}}
+{{- if .MaxTransferSize}}, MAXTRANSFERSIZE = {{.MaxTransferSize}}{{end}}';
+SELECT @sql += N', MOVE N''' + REPLACE(name, N'''', N'''''') + N''' TO N''' + REPLACE(CAST(SERVERPROPERTY(N'InstanceDefaultDataPath')
+  AS nvarchar(200)), N'''', N'''''') + N'$(database)_' + CAST(file_id AS nvarchar(10)) + N'.dat'''
+FROM sys.master_files WHERE database_id = DB_ID({{literal .Source}});
+EXEC sys.sp_executesql @sql;
