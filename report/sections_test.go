@@ -60,7 +60,7 @@ func TestWaitsFilesAndLimits(t *testing.T) {
 		}
 	}
 	if text := string(render(t, plain, rich(t))); !strings.Contains(strings.Join(strings.Fields(text), " "),
-		"of the mean file's bytes: 2 files 1.33 ×, 4 files 1.60 ×") {
+		"the busiest one's bytes against the mean: 2 files 1.33 ×, 4 files 1.60 ×") {
 		t.Errorf("the terminal does not say how even the files are:\n%s", text)
 	}
 	var doc struct {
