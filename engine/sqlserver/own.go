@@ -121,7 +121,8 @@ func (s *ownServer) Build(_ context.Context, l filewise.Layout, p filewise.Progr
 	prefix := mark.NewName()
 	b := &ownBackup{server: s, proof: p.Restores()}
 	b.backuper = &backuper{server: s.externalServer, of: backedUp{database: s.target.Database, prefix: prefix, discard: l.Discard,
-		file: s.file, custom: true, stripes: func(n int64) ([]filewise.File, error) { return d.ownStripes(fmt.Sprintf("%s_backup_%d", prefix, n)) },
+		file: s.file, custom: true,
+		stripes:  func(n int64) ([]filewise.File, error) { return d.ownStripes(fmt.Sprintf("%s_backup_%d", prefix, n)) },
 		transfer: func(stripes []string) transfer { t.stripes = stripes; return t },
 		beside:   func(string) joiner { return s.identity.data }, compare: b.compare}}
 	if err := b.checkVolumes(d.ownVolumes()); err != nil {

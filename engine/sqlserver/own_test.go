@@ -184,7 +184,8 @@ func TestOwnRefuses(t *testing.T) {
 		t.Errorf("%v", failed)
 	}
 	for what, l := range map[string]filewise.Layout{"volume": ownLayout(1, "volume", "c"), "stripes": ownLayout(65),
-		"option": ownLayout(1, "x", "y"), "compression": ownLayout(1, "compression", "on"), "memory": ownLayout(1, "buffercount", "300", "maxtransfersize", "4MiB")} {
+		"option":      ownLayout(1, "x", "y"),
+		"compression": ownLayout(1, "compression", "on"), "memory": ownLayout(1, "buffercount", "300", "maxtransfersize", "4MiB")} {
 		if _, err := s.Build(t.Context(), l, ownProgram(t, false)); err == nil || filewise.RemedyOf(err) == "" {
 			t.Errorf("%s: %v", what, err)
 		}
