@@ -105,8 +105,10 @@ type Leftover struct {
 	Created time.Time `json:"created,omitzero"` // from the mark
 	// Unmarked: the run was killed between creating and marking it. It has a name
 	// that only Filewise gives, and is empty.
-	Unmarked bool   `json:"unmarked,omitempty"`
-	Kept     string `json:"kept,omitempty"` // why it must stay; empty: it may go
+	Unmarked bool `json:"unmarked,omitempty"`
+	// Offline: a run ended while it was; its mark is read when it is back, before it is dropped.
+	Offline bool   `json:"offline,omitempty"`
+	Kept    string `json:"kept,omitempty"` // why it must stay; empty: it may go
 }
 
 // Sharer is a server on which sessions of several processes may work on one build: drivers.

@@ -24,6 +24,8 @@ func (l Leftover) Words(dry bool) string {
 	switch {
 	case l.Owner != "":
 		what += ", made by " + l.Owner
+	case l.Offline:
+		what += ", offline: it is brought back, and goes if it carries the mark"
 	case l.Unmarked:
 		what += ", empty and not yet marked"
 	}

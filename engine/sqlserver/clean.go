@@ -5,9 +5,11 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
+	"time"
 
 	"filewise"
 	"filewise/engine/internal/external"
+	"filewise/engine/internal/mark"
 )
 
 const kindDatabase = "database"
@@ -22,9 +24,31 @@ func (s *externalServer) Leftovers(ctx context.Context) ([]filewise.Leftover, er
 	return external.Leftovers(ctx, catalogue{s})
 }
 
-// Remove drops a leftover, after looking at it again.
+// Remove drops a leftover, after looking at it again; one that is offline is brought back for that.
 func (s *externalServer) Remove(ctx context.Context, l filewise.Leftover) error {
+	if l.Offline && mark.IsName(l.Name) {
+		if err := s.wake(ctx, l.Name); err != nil {
+			return err
+		}
+	}
 	return external.Remove(ctx, catalogue{s}, l)
+}
+
+// wakePause is how long a run that lives takes at most to keep its build again, after it has emptied the buffers.
+const wakePause = time.Second
+
+// wake brings a database online whose owner and files are those of a build of this account's.
+func (s *externalServer) wake(ctx context.Context, name string) error {
+	if err := do(ctx, s.control, "wake", map[string]any{"Name": name}); err != nil {
+		return filewise.Errorf(filewise.CodePreflight, "ALTER DATABASE "+ident(name)+" SET ONLINE, then clean again",
+			"database %s cannot be brought back, so that its mark cannot be read: %w", name, s.login.explain(err))
+	}
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(wakePause):
+		return nil
+	}
 }
 
 // catalogue knows the databases of a server.
@@ -57,6 +81,9 @@ func (c catalogue) Look(ctx context.Context, n external.Name) (o external.Object
 	}
 	o.Name = n
 	switch r := rows[at]; {
+	case r.Text("state") == "OFFLINE" && r.Yes("ours"):
+		o.Offline = true
+		return o, true, nil
 	case r.Text("state") == "OFFLINE":
 		o.Stays = fmt.Sprintf("it is OFFLINE, so its mark cannot be read, and a drop would leave its files; a run may have ended there: "+
 			"ALTER DATABASE %s SET ONLINE, then clean again", ident(n.Name))

@@ -72,6 +72,7 @@ type modelDatabase struct {
 	age        int
 	state      string
 	access     bool
+	foreign    bool // of another owner
 }
 
 type modelWait struct {
@@ -268,6 +269,16 @@ func init() {
 	add(`THROW 50003.*DROP DATABASE `+identPattern, modelDropRestoring)
 	add(`DECLARE @found .*DROP DATABASE `+identPattern, modelFromModel)
 	add(`DROP DATABASE `+identPattern, modelDrop)
+	add(`THROW 50007.*ALTER DATABASE `+identPattern+` SET ONLINE`, func(a *asked, r *Reply) error {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if d := a.databases[a.groups[0]]; d == nil || d.state != "OFFLINE" || d.foreign {
+			r.Error(50007, 16, "it is not offline, or not Filewise's by its owner and its files")
+		} else {
+			d.state = "ONLINE"
+		}
+		return nil
+	})
 	add(`ALTER DATABASE `+identPattern, modelAlter)
 	add(`AS mark,`, modelLook)
 	add(`sp_getapplock @Resource = N'([^']*)'.*@LockTimeout = (\d+)`, modelLock)
@@ -288,7 +299,7 @@ func init() {
 		a.counting[a.q.Session] = true
 		return nil
 	})
-	add(`FROM sys\.databases\s+WHERE name LIKE`, modelLeftovers)
+	add(`FROM sys\.databases AS d\s+WHERE d\.name LIKE`, modelLeftovers)
 	add(`FROM sys\.dm_tran_locks`, modelHolder)
 	add(`dm_exec_requests`, func(a *asked, r *Reply) error {
 		if !a.denied(r) {
@@ -531,10 +542,10 @@ func modelLock(a *asked, r *Reply) error {
 func modelLeftovers(a *asked, r *Reply) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	r.Result(str("name"), str("state"), num("access"))
+	r.Result(str("name"), str("state"), num("access"), num("ours"))
 	for name, d := range a.databases {
 		if strings.HasPrefix(name, "filewise_") {
-			r.Row(name, d.state, d.access)
+			r.Row(name, d.state, d.access, !d.foreign)
 		}
 	}
 	return nil

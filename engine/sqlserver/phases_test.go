@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"filewise"
+	"filewise/engine/internal/mark"
 	"filewise/workload"
 )
 
@@ -88,13 +89,46 @@ func TestCool(t *testing.T) {
 	d.state = "OFFLINE"
 	lab.model.mu.Unlock()
 	left, err := s.Leftovers(t.Context())
-	if err != nil || len(left) != 1 || !strings.Contains(left[0].Kept, "SET ONLINE") {
+	if err != nil || len(left) != 1 || left[0].Kept != "" || !left[0].Offline {
 		t.Errorf("%+v: %v", left, err)
 	}
-	lab.model.mu.Lock()
-	d.state = "ONLINE"
-	lab.model.mu.Unlock()
+	if err := s.Remove(t.Context(), left[0]); filewise.CodeOf(err) != filewise.CodeBusy || d.state != "ONLINE" {
+		t.Errorf("a build of a run that lives: %v", err) // it is back, and its mark says who made it
+	}
 	ok(t, db.Dropper.Drop(t.Context()))
+}
+
+// TestWake: a build that a run has left offline is brought back and removed; nothing that is another owner's,
+// or carries no mark, is removed.
+func TestWake(t *testing.T) {
+	lab := newLab(t, nil)
+	s := lab.open()
+	add := func(change func(*modelDatabase)) string {
+		name := mark.NewName()
+		lab.add(name, func(d *modelDatabase) {
+			d.state, d.objects, d.properties["filewise"] = "OFFLINE", 5, markOfTheDead(t, name)
+			change(d)
+		})
+		return name
+	}
+	dead := add(func(*modelDatabase) {})
+	foreign := add(func(d *modelDatabase) { d.foreign = true })
+	unmarked := add(func(d *modelDatabase) { d.properties = map[string]string{"owner": "me"} })
+	left, err := s.Leftovers(t.Context())
+	ok(t, err)
+	for _, l := range left {
+		if l.Offline == (l.Name == foreign) || (l.Kept != "") != (l.Name == foreign) {
+			t.Errorf("%+v", l)
+		}
+		l.Offline = true // a liar
+		if err := s.Remove(t.Context(), l); (err == nil) != (l.Name == dead) || err != nil && filewise.RemedyOf(err) == "" {
+			t.Errorf("%s: %v", l.Name, err)
+		}
+	}
+	if names := lab.names(); len(left) != 3 || slices.Contains(names, dead) || !slices.Contains(names, foreign) ||
+		!slices.Contains(names, unmarked) {
+		t.Errorf("left are %q of %+v", names, left)
+	}
 }
 
 // TestUncounted: a server that is set to count no rows is loaded as any other.

@@ -68,7 +68,9 @@ func checkHarmless(batch string, marked func(name string) bool) string {
 	alters := regexp.MustCompile(`(?i)\b(ALTER|DROP)\s+DATABASE\b`).MatchString(bare)
 	guarded := strings.Contains(bare, ".sys.extended_properties WHERE class = 0") && strings.Contains(bare, "THROW 50002")
 	restoring := strings.Contains(bare, "DATABASEPROPERTYEX") && strings.Contains(bare, "THROW 50003")
-	if alters && !guarded && !restoring {
+	waking := strings.Contains(bare, "d.owner_sid = SUSER_SID()") && strings.Contains(bare, "THROW 50007") &&
+		strings.Count(bare, "ALTER DATABASE") == 1 && strings.HasSuffix(strings.TrimSuffix(bare, ";"), "SET ONLINE")
+	if alters && !guarded && !restoring && !waking {
 		return "it alters or drops a database without reading the mark in the same batch"
 	}
 	others := strings.Contains(bare, ".sys.objects AS o") && strings.Contains(bare, "THROW 50004")
@@ -104,6 +106,7 @@ func TestHarmIsSeen(t *testing.T) {
 		"BACKUP DATABASE x TO DISK = N'a' WITH COPY_ONLY, INIT", "RESTORE DATABASE [" + testName + "] FROM DISK = N'a' WITH REPLACE",
 		"DROP DATABASE [sales]", "ALTER DATABASE sales SET RECOVERY SIMPLE", "DROP DATABASE [" + testName + "]",
 		"ALTER DATABASE [" + testName + "] SET OFFLINE", "ALTER DATABASE [sales] SET OFFLINE WITH NO_WAIT;\nALTER DATABASE [sales] SET ONLINE;",
+		"ALTER DATABASE [" + testName + "] SET ONLINE",
 		"ALTER DATABASE tempdb MODIFY FILE (NAME = x)",
 		"RESTORE DATABASE [" + testName + "] FROM DISK = N'a'", "EXEC xp_cmdshell N'del'", "SHUTDOWN", "CREATE DATABASE [sales]",
 		"GRANT CONTROL SERVER TO x", "SELECT * FROM sys.dm_db_index_physical_stats(NULL, NULL, NULL, NULL, NULL)",

@@ -57,6 +57,8 @@ func Remove(ctx context.Context, c Catalogue, l filewise.Leftover) error {
 	switch {
 	case !ok:
 		return refuse(filewise.CodeNotFound, "list what is left again", "it is gone")
+	case o.Offline:
+		return refuse(filewise.CodeBusy, "clean again", "it is offline still")
 	case !v.marked:
 		return refuse(filewise.CodePreflight, "look at it, and drop it yourself if it is of no use", "it does not carry Filewise's mark")
 	case v.busy:

@@ -24,6 +24,9 @@ type Object struct {
 	// Young says that a run may be making it; it counts where the mark does not tell
 	// that the run has ended.
 	Young string
+	// Offline: it has to be brought back before its mark can be read, and all that can be told until then
+	// says that it is Filewise's.
+	Offline bool
 	// Stays says why it must stay although its mark cannot be read, or is not there;
 	// empty: the mark tells whose it is.
 	Stays string
@@ -43,6 +46,10 @@ func (o Object) judge() verdict {
 	m, err := mark.Parse(o.Name.Name, o.Mark)
 	if err == nil {
 		v.leftover.Owner, v.leftover.Created, life = m.Owner(), m.Created, m.Life()
+	}
+	if v.leftover.Offline = o.Offline; o.Offline {
+		v.marked = true
+		return v
 	}
 	if o.Stays != "" {
 		v.leftover.Kept, v.marked = o.Stays, true

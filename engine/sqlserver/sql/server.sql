@@ -252,10 +252,27 @@ WHERE l.resource_type = N'APPLICATION' AND l.request_status = N'GRANT' AND l.res
 EXEC sys.sp_releaseapplock @Resource = N'filewise measures', @LockOwner = N'Session', @DbPrincipal = N'public';
 
 -- name: leftovers whole
-SELECT name, state_desc AS state, CAST(ISNULL(HAS_DBACCESS(name), 0) AS int) AS access
-FROM sys.databases
-WHERE name LIKE N'filewise[_]%'
-ORDER BY name;
+-- Of one that is offline no mark can be read: it is ours if this account owns it, and all its files have its name.
+SELECT d.name, d.state_desc AS state, CAST(ISNULL(HAS_DBACCESS(d.name), 0) AS int) AS access,
+  CAST(CASE WHEN d.owner_sid = SUSER_SID() AND EXISTS (SELECT 1 FROM sys.master_files AS f WHERE f.database_id = d.database_id)
+    AND NOT EXISTS (SELECT 1 FROM sys.master_files AS g WHERE g.database_id = d.database_id AND CHARINDEX(d.name + N'_', g.physical_name) = 0)
+    THEN 1 ELSE 0 END AS int) AS ours
+FROM sys.databases AS d
+WHERE d.name LIKE N'filewise[_]%'
+ORDER BY d.name;
+
+-- name: wake whole
+-- A run that ended while its build was offline has left it so. What tells that it is ours is looked at once more;
+-- nothing is dropped before its mark is read.
+SET NOCOUNT ON;
+IF NOT EXISTS (SELECT 1 FROM sys.databases AS d WHERE d.name = {{literal .Name}} AND d.state_desc = N'OFFLINE' AND d.owner_sid = SUSER_SID())
+  OR NOT EXISTS (SELECT 1 FROM sys.master_files AS f WHERE f.database_id = DB_ID({{literal .Name}}))
+  OR EXISTS (SELECT 1 FROM sys.master_files AS g WHERE g.database_id = DB_ID({{literal .Name}})
+    AND CHARINDEX({{literal .Name}} + N'_', g.physical_name) = 0)
+BEGIN;
+  THROW 50007, N'it is not offline, or not Filewise''s by its owner and its files', 1;
+END;
+ALTER DATABASE {{ident .Name}} SET ONLINE;
 
 -- name: look whole
 -- Whether a leftover carries the mark, is empty, and is in use; asked within it.
