@@ -43,5 +43,7 @@ var rows = []row{
 		try: tests("filewise/cmd/filewise", "^TestServerGone$"), why: noServer("mysql")},
 	{name: "lost-lock", what: "sessions ended by the server, the measuring lock taken by another", many: 20, share: 2,
 		try: tests("filewise/cmd/filewise", "^TestLostLock$"), why: noServer("mysql")},
+	{name: "kill-own", what: "SIGKILL of capture, run --from, apply and backup on a user's PostgreSQL and MariaDB, then clean", many: 600,
+		share: 6, try: tests("filewise/cmd/filewise", "^TestKillOwn$"), why: noServer("mariadb")},
 	{name: "fuzz", what: "executions of all fuzz targets", many: 1, share: 20, try: fuzz},
 }
