@@ -217,7 +217,11 @@ func (in Input) noBottleneck(near []Use) string {
 		said[u.Kind] = true
 		switch u.Kind {
 		case KindCPU:
-			parts = append(parts, fmt.Sprintf("the processors were %.0f %% busy", u.Percent))
+			busy := fmt.Sprintf("the processors were %.0f %% busy", u.Percent)
+			if othersBusy(near) != "" {
+				busy += " (mostly with other processes)"
+			}
+			parts = append(parts, busy)
 		case KindStorage:
 			parts = append(parts, fmt.Sprintf("%s was at %.0f %% of its limit", u.Name, u.Percent))
 		case KindDevice:

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/internal/say"
 	"filewise/verdict"
 )
 
@@ -67,7 +68,8 @@ func (p Plan) standingBy(done []filewise.Trial, m *memo) standing {
 
 // spentByPilots: a run in which every trial failed has not ended for want of time.
 func (h history) spentByPilots() Decision {
-	why := fmt.Sprintf("the budget of %v is spent by the pilots, which took %v", h.plan.Budget, h.elapsed.Round(time.Second))
+	why := fmt.Sprintf("the budget of %s is spent by the pilots, which took %s", say.Human(h.plan.Budget),
+		say.Human(h.elapsed.Round(time.Second)))
 	for _, t := range h.trials {
 		if t.State == filewise.Done {
 			return Decision{Ending: Spent, Why: why}
@@ -145,10 +147,10 @@ func (s standing) spent(live int) Decision {
 		return Decision{}
 	}
 	if blocks >= verdict.FirstLook {
-		return Decision{Ending: Spent, Why: fmt.Sprintf("the budget of %v is spent after %d blocks", p.Budget, blocks)}
+		return Decision{Ending: Spent, Why: fmt.Sprintf("the budget of %s is spent after %d blocks", say.Human(p.Budget), blocks)}
 	}
-	return Decision{Ending: Spent, Why: fmt.Sprintf("the budget of %v does not suffice: a verdict needs %d blocks, here about %v",
-		p.Budget, verdict.FirstLook, (s.elapsed + next).Round(time.Second))}
+	return Decision{Ending: Spent, Why: fmt.Sprintf("the budget of %s does not suffice: a verdict needs %d blocks, here about %s",
+		say.Human(p.Budget), verdict.FirstLook, say.Human((s.elapsed + next).Round(time.Second)))}
 }
 
 // MostTrials is how many trials the race of a user's backups takes in blocks: a third of the

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/internal/say"
 	"filewise/verdict"
 )
 
@@ -48,7 +49,8 @@ func (s standing) publishedStanding(m *memo) standing {
 	case !more:
 		s.decision = Decision{Ending: Spent, Why: fmt.Sprintf("all %d runs of the published design are measured", len(p.Trials()))}
 	case p.Budget > 0 && s.elapsed > p.Budget:
-		s.decision = Decision{Ending: Spent, Why: fmt.Sprintf("the budget of %v is spent before the published design is complete", p.Budget)}
+		s.decision = Decision{Ending: Spent, Why: fmt.Sprintf("the budget of %s is spent before the published design is complete",
+			say.Human(p.Budget))}
 	default:
 		s.next = next
 	}

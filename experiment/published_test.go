@@ -125,7 +125,7 @@ func TestShortPhasesAreListedOnce(t *testing.T) {
 		}
 		return slices.DeleteFunc(j.Warnings, func(w filewise.Warning) bool { return w.Code != "too-short" })
 	}
-	if got := short(); len(got) != 1 || !strings.Contains(got[0].Message, "query 1 (120µs; it takes 1ms)") ||
+	if got := short(); len(got) != 1 || !strings.Contains(got[0].Message, "query 1 (0.12 ms; it takes 1 ms)") ||
 		!strings.Contains(got[0].Remedy, "--rows") {
 		t.Errorf("%+v", got)
 	}

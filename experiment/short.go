@@ -38,21 +38,21 @@ func (h history) shortWarning() []filewise.Warning {
 	if h.plan.Work > 0 {
 		return nil
 	}
-	var short []string
+	var found []string
 	more := 1.0
 	for _, family := range h.plan.Phases {
 		d, unit, ok := h.typicalTime(family)
 		if least := h.leastTime(unit); ok && d < least {
-			short = append(short, fmt.Sprintf("%s (%s; it takes %s)", family, d.Round(max(time.Microsecond, d/100)), least))
+			found = append(found, fmt.Sprintf("%s (%s; it takes %s)", family, short(d), short(least)))
 			more = max(more, least.Seconds()/max(d.Seconds(), 1e-9))
 		}
 	}
-	if len(short) == 0 {
+	if len(found) == 0 {
 		return nil
 	}
 	return []filewise.Warning{{
 		Code: "too-short", Remedy: h.lengthen(more),
-		Message: fmt.Sprintf("Too short to decide anything in the typical trial, whatever the interval says: %s.", strings.Join(short, ", ")),
+		Message: fmt.Sprintf("Too short to decide anything in the typical trial, whatever the interval says: %s.", strings.Join(found, ", ")),
 	}}
 }
 

@@ -102,10 +102,12 @@ func (v view) overview() document.Table {
 		for i, l := range v.Rows {
 			c := document.Cells("against "+v.Plan.Baseline+": "+l.Name, func(r overviewRow) document.Cell {
 				row := r.views[g].Rows[i]
-				return document.Cell{Text: row.differenceText(), Mark: row.markText(), Class: row.markClass()}
+				return document.Cell{Text: row.differenceText(), Mark: row.markText(), Class: row.markClass(), Small: row.p99Small()}
 			})
 			if l.Baseline {
-				c = document.Num(l.Name, func(r overviewRow) string { return r.views[g].baselineText() })
+				c = document.Cells(l.Name, func(r overviewRow) document.Cell {
+					return document.Cell{Text: r.views[g].baselineText(), Small: r.views[g].Rows[i].p99Small()}
+				}).As("num")
 			}
 			c.Group = group
 			columns = append(columns, c)

@@ -69,7 +69,11 @@ func (v view) estimatesFigure() document.Figure {
 
 // effects is the scale of differences from the baseline.
 func (v view) effects(factor bool) chart.Effects {
-	return chart.NewEffects(factor, v.of.Result.Config.Margin, v.speedName()+" against "+v.Plan.Baseline)
+	what := "throughput"
+	if v.Timed() { // of large operations, too, the more the faster
+		what = "time"
+	}
+	return chart.NewEffects(factor, v.of.Result.Config.Margin, what+" against "+v.Plan.Baseline)
 }
 
 // pointsOf are the layouts of a family by their number of files; those that are

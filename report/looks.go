@@ -33,14 +33,13 @@ func (v view) looks() []document.Block {
 	}
 	columns = append(columns,
 		document.Cells("leader", func(l verdict.Look) document.Cell {
-			return document.Cell{Text: v.arm(l.Leader), Small: []string{"tolerated " + atMost(l.Tolerance)}}
+			return document.Cell{Text: v.arm(l.Leader), Small: []string{"tolerance " + atMost(l.Tolerance)}}
 		}).As("nb"),
 		document.Words("outcome", v.outcome).As("words"))
 	return []document.Block{
 		document.Text(fmt.Sprintf("After each block from the third, the difference to %s, from block %d on its interval, and the worst-case "+
-			"loss: "+
-			"no tested layout is faster by more than this. A layout can be "+
-			"recommended as soon as that is tolerated: the margin, or a quarter of the gain that is proven.",
+			"loss: no tested layout is faster by more than this. A layout can be "+
+			"recommended as soon as that is within the tolerance: the margin, or a quarter of the gain that is proven.",
 			v.Plan.Baseline, v.of.Result.FirstClaim())),
 		v.lookFigure(), document.Tabulate(document.Table{Caption: caption, Class: "looks"}, some, columns...),
 	}
@@ -79,7 +78,7 @@ func (v view) lookCell(l verdict.Look, arm int) document.Cell {
 		c.Small = append(c.Small, say.Limits(e.Effect, e.Lo, e.Hi))
 	}
 	if say.Known(e.Regret) && (e.DroppedAt == 0 || e.DroppedAt >= l.Block) {
-		c.Small = append(c.Small, "regret "+atMost(e.Regret))
+		c.Small = append(c.Small, "loss "+atMost(e.Regret))
 	}
 	if e.DroppedAt > 0 {
 		c.Small = append(c.Small, fmt.Sprintf("dropped after %d", e.DroppedAt))

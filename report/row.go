@@ -206,6 +206,14 @@ func (r row) p99Text() string {
 	return say.Human(r.Latency.P99)
 }
 
+// p99Small is that below another number; none where it is not known.
+func (r row) p99Small() []string {
+	if r.Latency == nil {
+		return nil
+	}
+	return []string{"p99 " + r.p99Text()}
+}
+
 // slowestText is the slowest trial against the typical one.
 func (r row) slowestText() string {
 	if !say.Known(r.Slowest) || !(r.Typical > 0) {

@@ -154,7 +154,8 @@ func above(largest float64) string {
 
 // tooSoon is said before the first intervals.
 func (r Result) tooSoon(blocks int) string {
-	return fmt.Sprintf("Undecided: intervals are given from block %d on, %s so far.", r.FirstClaim(), plural(blocks, "block"))
+	return fmt.Sprintf("Undecided: intervals take %s, and there %s.", plural(r.FirstClaim(), "block"),
+		map[bool]string{true: "is 1", false: fmt.Sprintf("are %d", blocks)}[blocks == 1])
 }
 
 // undecided always says which differences are excluded, and how much more it

@@ -97,7 +97,7 @@ func TestHeadline(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	early := Result{Config: DefaultConfig(), Arms: armsOf(2), Blocks: 1}
-	want := "Undecided: intervals are given from block 7 on, 1 block so far."
+	want := "Undecided: intervals take 7 blocks, and there is 1."
 	if got := Sentences(early, WordsOptions{}); len(got) != 1 || got[0] != want {
 		t.Errorf("got %q, want %s", got, want)
 	}
