@@ -100,10 +100,14 @@ func (s *shop) section(section string, q Request, r *Reply) {
 		}
 	case "columns":
 		rows := r.Result(num("id"), str("column_name"), str("type_name"), num("length"), num("made"), num("own"), num("first"),
-			str("parent_schema"), str("parent_table"), str("parent_column"))
+			str("parent_schema"), str("parent_table"), str("parent_column"), num("numbered"), num("computed"), num("digits"), num("fraction"),
+			num("keyed"))
 		for _, row := range columnsOf[id(0)] {
-			rows.Row(row...)
+			rows.Row(append(slices.Clone(row), row[4], 0, 9, 2, row[6])...)
 		}
+	case "indexes":
+		r.Result(num("index_id"), str("index_name"), num("is_unique"), str("column_name"), num("descending")).Row(1, "PK]", 1, "id", 0).
+			Row(2, "by", 0, columnsOf[id(0)][1][1], 1).Row(2, "by", 0, "id", 0).Row(3, "gone", 0, "computed", 0)
 	case "histogram":
 		of := fmt.Sprintf("%d.%d", id(0), id(1))
 		s.asked = append(s.asked, of)
@@ -215,20 +219,25 @@ func captured(t *testing.T, text string) {
 	s, err := study.Parse("captured.yaml", []byte(text), study.Form{Engines: []string{engineName}, Scenarios: []string{"custom"}},
 		os.LookupEnv)
 	ok(t, err)
-	custom := s.Experiments[0].Custom
-	custom.Tables = nil // which a dump, or a set-up, fills
-	w, err := workload.NewCustom(workload.Params{Custom: custom, Connections: 1}, 1)
+	w, err := workload.NewCustom(workload.Params{Custom: s.Experiments[0].Custom, Connections: 1}, 1)
+	ok(t, err)
+	plan, err := Engine{}.Script(filewise.Target{Mode: filewise.External, Address: &filewise.Address{}, Durability: filewise.DurabilityFull,
+		Volumes: []filewise.Volume{{Name: "default"}}}, layout(4), w.Program())
 	ok(t, err)
 	var all []string
-	for _, name := range w.Program().Phases[0].Sections {
-		statements, err := customRules.Section(w.Program().Custom, name)
-		ok(t, err)
-		for _, x := range statements {
-			all = append(all, x.Text)
+	for _, x := range plan.Steps {
+		all = append(all, x.SQL)
+	}
+	said := strings.Join(all, "\n")
+	for _, want := range []string{"CREATE SCHEMA [crm]", "[id] int IDENTITY(1, 1) NOT NULL, [customer] int NULL, [status] nvarchar(10) NULL",
+		"[place] geography NULL) ON [PRIMARY]", "CREATE UNIQUE CLUSTERED INDEX [PK]]] ON [crm].[Kunden Ö] ([id])",
+		"CREATE NONCLUSTERED INDEX [by] ON [dbo].[orders] ([customer] DESC, [id])", "WHILE @s < 5000", "THEN N'done' ELSE N'open' END"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("the plan has no %s", want)
 		}
 	}
-	if len(all) < 8 {
-		t.Errorf("only %q", all)
+	if strings.Contains(said, "gone") || strings.Count(said, "CREATE SCHEMA") != 1 || t.Failed() {
+		t.Errorf("the plan is\n%s", said)
 	}
 	checkGrammar(t, all)
 }

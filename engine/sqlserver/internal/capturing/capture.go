@@ -39,7 +39,8 @@ type Watcher struct {
 	Grant string
 	Shut  func() error // the server's other connections
 
-	section, source string // what counts the statements
+	section, source string          // what counts the statements
+	schemas         map[string]bool // that a set-up makes already
 }
 
 // Server is product and version, and what counts.

@@ -82,6 +82,11 @@ WHERE o.object_id = OBJECT_ID(@p1) AND o.type IN ('U', 'V');
 SET LOCK_TIMEOUT 1000;
 SELECT CAST(c.column_id AS int) AS id, c.name AS column_name, b.name AS type_name, CAST(c.max_length AS int) AS length,
   CAST(CASE WHEN c.is_identity = 1 OR c.is_computed = 1 OR b.name = N'timestamp' THEN 1 ELSE 0 END AS int) AS made,
+  CAST(c.is_identity AS int) AS numbered, CAST(c.is_computed AS int) AS computed, CAST(c.precision AS int) AS digits, CAST(c.scale AS int) AS fraction,
+  CAST(CASE WHEN EXISTS (
+    SELECT 1 FROM sys.indexes AS i JOIN sys.index_columns AS k ON k.object_id = i.object_id AND k.index_id = i.index_id
+    WHERE i.object_id = c.object_id AND i.is_primary_key = 1 AND k.column_id = c.column_id
+  ) THEN 1 ELSE 0 END AS int) AS keyed,
   CAST(CASE WHEN EXISTS (
     SELECT 1 FROM sys.indexes AS i JOIN sys.index_columns AS k ON k.object_id = i.object_id AND k.index_id = i.index_id
     WHERE i.object_id = c.object_id AND i.is_unique = 1 AND k.column_id = c.column_id AND k.key_ordinal = (
@@ -106,6 +111,17 @@ OUTER APPLY (
 ) AS f
 WHERE c.object_id = @p1
 ORDER BY c.column_id;
+
+-- name: indexes whole
+-- Those of rows (1) and others, with the columns that they are ordered by.
+SET LOCK_TIMEOUT 1000;
+SELECT CAST(i.index_id AS int) AS index_id, i.name AS index_name, CAST(i.is_unique AS int) AS is_unique, c.name AS column_name,
+  CAST(k.is_descending_key AS int) AS descending
+FROM sys.indexes AS i
+JOIN sys.index_columns AS k ON k.object_id = i.object_id AND k.index_id = i.index_id AND k.key_ordinal > 0
+JOIN sys.columns AS c ON c.object_id = k.object_id AND c.column_id = k.column_id
+WHERE i.object_id = @p1 AND i.type IN (1, 2) AND i.is_disabled = 0 AND i.is_hypothetical = 0 AND i.filter_definition IS NULL
+ORDER BY i.index_id, k.key_ordinal;
 
 -- name: histogram whole
 -- The steps of the newest statistics that begin with a column: how many rows have a step's value, and

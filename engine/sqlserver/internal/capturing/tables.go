@@ -41,6 +41,7 @@ const page = 8192
 
 // Tables are the facts of tables, and of their columns by the statistics that the server has made.
 func (w *Watcher) Tables(ctx context.Context, names []string, withhold func(string) bool) ([]filewise.TableFacts, error) {
+	w.schemas = map[string]bool{}
 	var all []filewise.TableFacts
 	for _, name := range names {
 		found, err := w.find(ctx, name)
@@ -78,6 +79,7 @@ func (w *Watcher) table(ctx context.Context, name string, r result.Row, withhold
 		t.Whole = "it has no clustered index, by which its rows could be moved"
 	}
 	columns, err := w.ask(ctx, "columns", nil, number(r, "id"))
+	var making []made
 	for _, x := range columns {
 		c := w.column(x)
 		if x.Yes("first") {
@@ -87,7 +89,15 @@ func (w *Watcher) table(ctx context.Context, name string, r result.Row, withhold
 			w.histogram(ctx, &c, number(r, "id"), number(x, "id"))
 		}
 		t.Columns = append(t.Columns, c)
+		if as := w.definition(x, c); as != "" {
+			making = append(making, made{c, as, x.Yes("numbered")})
+		}
 	}
+	if err != nil || r.Text("kind") != "U" || len(making) == 0 {
+		return t, err
+	}
+	indexes, err := w.ask(ctx, "indexes", nil, number(r, "id"))
+	t.Create = w.create(r.Text("table_name"), r.Text("table_schema"), number(r, "stored"), making, indexes)
 	return t, err
 }
 

@@ -1,0 +1,172 @@
+package capturing
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"filewise"
+	"filewise/engine/sqlserver/internal/result"
+)
+
+// slice is how many rows of a set-up are one transaction.
+const slice = 100000
+
+// made is a column as a set-up makes it.
+type made struct {
+	filewise.ColumnFacts
+	definition string
+	numbered   bool // the server numbers rows by it
+}
+
+// definition is a column's in CREATE TABLE; empty: it is left out. Only keys are not NULL, as nothing is drawn for some types.
+func (w *Watcher) definition(r result.Row, c filewise.ColumnFacts) string {
+	kind, length := c.Said, number(r, "length")
+	switch kind {
+	case "char", "varchar", "nchar", "nvarchar", "binary", "varbinary":
+		switch size := fmt.Sprint(length); {
+		case length < 0:
+			kind += "(max)"
+		case strings.HasPrefix(kind, "n"):
+			kind += fmt.Sprintf("(%d)", length/2)
+		default:
+			kind += "(" + size + ")"
+		}
+	case "decimal", "numeric":
+		kind += fmt.Sprintf("(%d, %d)", number(r, "digits"), number(r, "fraction"))
+	case "datetime2", "datetimeoffset", "time":
+		kind += fmt.Sprintf("(%d)", number(r, "fraction"))
+	}
+	switch {
+	case kind == "" || r.Yes("computed"):
+		return ""
+	case r.Yes("numbered"):
+		kind += " IDENTITY(1, 1)"
+	}
+	null := " NULL"
+	if r.Yes("keyed") || r.Yes("numbered") {
+		null = " NOT NULL"
+	}
+	return w.Ident(c.Name) + " " + kind + null
+}
+
+// create are statements that make a table of as many rows as this one, with values of the same ranges and frequencies;
+// these are told of columns that tell names alone. Row n follows from n.
+func (w *Watcher) create(name, schema string, rows int64, columns []made, indexes []result.Row) func(string,
+	func(filewise.ColumnFacts) bool) []string {
+	return func(spread string, tell func(filewise.ColumnFacts) bool) (all []string) {
+		if schema != usual && !w.schemas[schema] {
+			w.schemas[schema] = true
+			all = append(all, "CREATE SCHEMA "+w.Ident(schema))
+		}
+		table := w.Ident(schema) + "." + w.Ident(name)
+		var defined, names, values, known []string
+		for i, c := range columns {
+			defined, known = append(defined, c.definition), append(known, c.Name)
+			if v := expression(c.ColumnFacts, i, tell(c.ColumnFacts)); v != "" && !c.numbered {
+				names, values = append(names, w.Ident(c.Name)), append(values, v)
+			}
+		}
+		all = append(all, strings.TrimSpace(fmt.Sprintf("CREATE TABLE %s (%s) %s", table, strings.Join(defined, ", "), spread)))
+		all = append(all, w.indexes(table, known, indexes, true)...)
+		into := table + " DEFAULT VALUES"
+		if len(names) > 0 {
+			into = fmt.Sprintf("%s (%s)\n  SELECT %s\n  FROM (SELECT TOP (IIF(%d - @s < %d, %[4]d - @s, %[5]d)) "+
+				"@s + ROW_NUMBER() OVER (ORDER BY a.object_id) AS n\n    FROM sys.all_objects AS a CROSS JOIN sys.all_objects AS b) AS g", table, strings.Join(names, ", "),
+				strings.Join(values, ",\n    "), rows, slice)
+		}
+		step := map[bool]int{true: slice, false: 1}[len(names) > 0]
+		if rows > 0 {
+			all = append(all, fmt.Sprintf("DECLARE @s bigint = 0;\nWHILE @s < %d\nBEGIN\n  INSERT INTO %s;\n  SET @s += %d;\nEND", rows, into, step))
+		}
+		return append(all, w.indexes(table, known, indexes, false)...)
+	}
+}
+
+// indexes makes those by which rows lie, or the others; of one column that is left out there is none.
+func (w *Watcher) indexes(table string, known []string, rows []result.Row, clustered bool) (all []string) {
+	for len(rows) > 0 {
+		first, keys, left := rows[0], []string{}, false
+		for len(rows) > 0 && number(rows[0], "index_id") == number(first, "index_id") {
+			column := rows[0].Text("column_name")
+			left = left || !slices.Contains(known, column)
+			if column = w.Ident(column); rows[0].Yes("descending") {
+				column += " DESC"
+			}
+			keys, rows = append(keys, column), rows[1:]
+		}
+		if left || (number(first, "index_id") == 1) != clustered {
+			continue
+		}
+		kind := map[bool]string{true: "UNIQUE "}[first.Yes("is_unique")] + map[bool]string{true: "CLUSTERED ", false: "NONCLUSTERED "}[clustered]
+		all = append(all, fmt.Sprintf("CREATE %sINDEX %s ON %s (%s)", kind, w.Ident(first.Text("index_name")), table, strings.Join(keys, ", ")))
+	}
+	return all
+}
+
+// expression is a column's value in row g.n; empty: NULL.
+func expression(c filewise.ColumnFacts, i int, told bool) string {
+	part := fmt.Sprintf("CAST(CAST(HASHBYTES('MD5', CAST(g.n AS binary(8)) + CAST(%d AS binary(4))) AS binary(4)) AS bigint) / "+
+		"4294967296.0", i)
+	if told && !c.Unique && len(c.Common) > 0 && len(c.Common) <= 50 && c.Distinct <= 50 && c.Type != filewise.TypeTime {
+		return choice(c, part)
+	}
+	low, high := c.Low, c.High
+	if !told || low == "" {
+		low, high = "1", "1000"
+	}
+	switch c.Type {
+	case filewise.TypeWhole:
+		if c.Unique {
+			return low + " + g.n - 1"
+		}
+		return fmt.Sprintf("CAST(%s + FLOOR(%s * (CAST(%s AS float) - %[1]s + 1)) AS bigint)", low, part, high)
+	case filewise.TypeNumber:
+		return fmt.Sprintf("%s + %s * (%s - (%[1]s))", low, part, high)
+	case filewise.TypeBool:
+		return fmt.Sprintf("IIF(%s < 0.5, 0, 1)", part)
+	case filewise.TypeUUID:
+		return "NEWID()"
+	case filewise.TypeTime:
+		if low == "1" {
+			low, high = "2000-01-01 00:00:00", "2030-01-01 00:00:00"
+		}
+		from := "CAST('" + strings.Replace(low, " ", "T", 1) + "' AS datetime2(0))"
+		to := "CAST('" + strings.Replace(high, " ", "T", 1) + "' AS datetime2(0))"
+		return fmt.Sprintf("DATEADD(minute, CAST(%s * DATEDIFF(minute, %s, %s) AS int), %[2]s)", part, from, to)
+	case filewise.TypeText:
+		width := max(min(int(c.Width+0.5), 4000), 1)
+		if c.Most > 0 {
+			width = min(width, c.Most)
+		}
+		if c.Unique {
+			return fmt.Sprintf("RIGHT(CONCAT(REPLICATE('0', 40), g.n), %d)", max(width, min(10, max(c.Most, 10))))
+		}
+		return fmt.Sprintf("LEFT(CONCAT(FLOOR(%s * 1000000000), REPLICATE('filewise', %d)), %d)", part, width/8+1, width)
+	}
+	return ""
+}
+
+// choice takes the frequent values by their shares.
+func choice(c filewise.ColumnFacts, part string) string {
+	sum, whole := 0.0, 0.0
+	for _, s := range c.Shares {
+		whole += s
+	}
+	text := "CASE"
+	for i, v := range c.Common {
+		switch c.Type {
+		case filewise.TypeText, filewise.TypeUUID:
+			v = "N'" + strings.ReplaceAll(v, "'", "''") + "'"
+		case filewise.TypeBool:
+			v = map[string]string{"f": "0", "t": "1"}[v]
+		}
+		if sum += c.Shares[i] / whole; i == len(c.Common)-1 && i == 0 {
+			return v
+		} else if i == len(c.Common)-1 {
+			return text + " ELSE " + v + " END"
+		}
+		text += fmt.Sprintf(" WHEN %s < %.6f THEN %s", part, sum, v)
+	}
+	return ""
+}
