@@ -116,6 +116,9 @@ func (b *build) Drop(ctx context.Context) error {
 	if b.dropped {
 		return nil
 	}
+	if err := b.server.endDrivers(ctx, b); err != nil {
+		return b.server.explain(err)
+	}
 	if err := b.server.remove(ctx, b.name); err != nil {
 		return err
 	}

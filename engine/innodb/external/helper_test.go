@@ -62,9 +62,9 @@ func TestServer(t *testing.T) {
 				name string
 				run  func(*testing.T, bench)
 			}{
-				{"Life", testLife}, {"Binlog", testBinlog}, {"Load", testLoad}, {"Clean", testClean}, {"Foreign", testForeign}, {"Mark", testMark},
-				{"TwoRuns", testTwoRuns}, {"Examine", testExamine}, {"Inspect", testInspect}, {"Migrate", testMigrate}, {"Capture", testCapture},
-				{"Backup", testBackup}, {"Waits", testWaits}, {"Rights", testRights},
+				{"Life", testLife}, {"Drivers", testDrivers}, {"Binlog", testBinlog}, {"Load", testLoad}, {"Clean", testClean},
+				{"Foreign", testForeign}, {"Mark", testMark}, {"TwoRuns", testTwoRuns}, {"Examine", testExamine}, {"Inspect", testInspect},
+				{"Migrate", testMigrate}, {"Capture", testCapture}, {"Backup", testBackup}, {"Waits", testWaits}, {"Rights", testRights},
 				{"Monitor", testMonitor}, {"Secrets", testSecrets}, {"Conformance", testConformance},
 			} {
 				t.Run(test.name, func(t *testing.T) { test.run(t, b) })

@@ -23,9 +23,10 @@ func (s *server) Activity(ctx context.Context) ([]filewise.Gauge, error) {
 	var sessions, active float64
 	err := dialect.Each(ctx, s.db, func(scan dialect.Scan) error {
 		var id int64
-		var user, command string
-		err := scan(&id, &user, &command)
-		if err != nil || s.numbers.has(id) || user == s.mine || systemThreads[command] || user == "system user" || user == "event_scheduler" {
+		var user, command, database string
+		err := scan(&id, &user, &command, &database)
+		if err != nil || s.numbers.has(id) || s.made(database) || user == s.mine || systemThreads[command] ||
+			user == "system user" || user == "event_scheduler" {
 			return err
 		}
 		sessions++
@@ -33,7 +34,7 @@ func (s *server) Activity(ctx context.Context) ([]filewise.Gauge, error) {
 			active++
 		}
 		return nil
-	}, "SELECT ID, USER, COMMAND FROM information_schema.PROCESSLIST")
+	}, "SELECT ID, USER, COMMAND, IFNULL(DB, '') FROM information_schema.PROCESSLIST")
 	if err != nil {
 		return nil, s.explain(err)
 	}

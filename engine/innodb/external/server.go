@@ -285,6 +285,8 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 	}
 	if l.AddedLater != "" {
 		db.Extender = b
+	} else if !p.Churns() { // of which only this process keeps account
+		db.Shared = b.name
 	}
 	return db, nil
 }
