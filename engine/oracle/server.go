@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -339,18 +338,8 @@ func (s *server) Close() error {
 
 // markText is the mark of a tablespace: that of custom SQL may hold what the server named.
 func (d *design) markText(name string) (string, error) {
-	if !d.isCustom() {
-		return markText(name)
-	}
-	m, err := mark.New(name, time.Now())
-	return m.ForCustom().Text(), err
+	return mark.NewText(name, d.isCustom())
 }
 
 // markText is the mark of what this run is about to create.
-func markText(name string) (string, error) {
-	m, err := mark.New(name, time.Now())
-	if err != nil {
-		return "", fmt.Errorf("marking: %w", err)
-	}
-	return m.Text(), nil
-}
+func markText(name string) (string, error) { return mark.NewText(name, false) }

@@ -246,12 +246,9 @@ func (s *externalServer) createDatabase(ctx context.Context, custom bool) (strin
 // by its name: what carries no mark although no session does is what a killed run left.
 func (s *externalServer) make(ctx context.Context, kind string, custom bool, create func(name string) string) (string, error) {
 	name := mark.NewName()
-	m, err := mark.New(name, time.Now())
+	text, err := mark.NewText(name, custom)
 	if err != nil {
 		return "", filewise.Errorf(filewise.CodeInternal, "", "%w", err)
-	}
-	if custom {
-		m = m.ForCustom()
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), makePatience)
 	defer cancel()
@@ -265,7 +262,7 @@ func (s *externalServer) make(ctx context.Context, kind string, custom bool, cre
 		}
 		err := exec(create(name))
 		if err == nil {
-			if err = exec(comment(kind, name, m.Text())); err != nil {
+			if err = exec(comment(kind, name, text)); err != nil {
 				// It was created just now, under a name that nobody else gives.
 				err = errors.Join(err, exec(drop(kind, name)))
 			}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"filewise"
 	"filewise/engine/internal/mark"
@@ -130,14 +129,9 @@ func (l *long) restore(ctx context.Context, t transfer, custom bool, to func(log
 		return "", "", err
 	}
 	name = mark.NewName()
-	m, err := mark.New(name, time.Now())
-	if err != nil {
+	if text, err = mark.NewText(name, custom); err != nil {
 		return name, "", err
 	}
-	if custom {
-		m = m.ForCustom()
-	}
-	text = m.Text()
 	vars := t.vars()
 	vars["Name"], vars["Mark"] = name, text
 	if vars["Moves"], err = s.moves(ctx, t, name, to); err != nil {

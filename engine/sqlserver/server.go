@@ -92,21 +92,18 @@ func (s *externalServer) at(name, text string) place {
 
 // Offers says why a capability is absent.
 func (s *externalServer) Offers() map[filewise.Capability]error {
-	absent := func(remedy, why string) error {
-		return filewise.Errorf(filewise.CodeUsage, remedy, "%s: %w", why, filewise.ErrUnsupported)
-	}
 	all := map[filewise.Capability]error{
 		filewise.CanPreallocate: nil, filewise.CanGrow: nil, filewise.CanVolumes: nil,
 		filewise.CanAddLater: nil, filewise.CanLogApart: nil, filewise.CanIndexApart: nil, filewise.CanFileIO: nil,
-		filewise.CanRestart: absent("", "Filewise never restarts an existing SQL Server"),
-		filewise.CanReset:   absent("", "the files of an existing SQL Server are not copied behind its back"),
+		filewise.CanRestart: unsupported("", "Filewise never restarts an existing SQL Server"),
+		filewise.CanReset:   unsupported("", "the files of an existing SQL Server are not copied behind its back"),
 		filewise.CanBulk:    nil, filewise.CanBackup: nil,
 		filewise.CanWaits: nil,
-		filewise.CanTemp:  absent("filewise plan temp --target URL prints the change for the owner", asItIs),
+		filewise.CanTemp:  unsupported("filewise plan temp --target URL prints the change for the owner", asItIs),
 	}
 	if !s.may.view {
-		all[filewise.CanFileIO] = absent(grantView, "the account may not see sys.dm_io_virtual_file_stats")
-		all[filewise.CanWaits] = absent(grantView, "the account may not see sys.dm_exec_session_wait_stats")
+		all[filewise.CanFileIO] = unsupported(grantView, "the account may not see sys.dm_io_virtual_file_stats")
+		all[filewise.CanWaits] = unsupported(grantView, "the account may not see sys.dm_exec_session_wait_stats")
 	}
 	return all
 }
@@ -133,14 +130,11 @@ func (s *externalServer) Build(ctx context.Context, l filewise.Layout, p filewis
 		return nil, context.Cause(ctx)
 	}
 	name := mark.NewName()
-	m, err := mark.New(name, time.Now())
+	text, err := mark.NewText(name, p.Custom != nil)
 	if err != nil {
 		return nil, filewise.Errorf(filewise.CodeInternal, "", "%w", err)
 	}
-	if p.Custom != nil {
-		m = m.ForCustom()
-	}
-	d, err := newDesign(s.target, l, p, s.at(name, m.Text()))
+	d, err := newDesign(s.target, l, p, s.at(name, text))
 	if err != nil {
 		return nil, err
 	}

@@ -100,14 +100,11 @@ func (s state) others() []string {
 
 // create creates and marks a database. When that fails, nothing is left of it.
 func (s *server) create(ctx context.Context, name string, custom bool) error {
-	m, err := mark.New(name, time.Now())
+	text, err := mark.NewText(name, custom)
 	if err != nil {
 		return err
 	}
-	if custom {
-		m = m.ForCustom()
-	}
-	for i, statement := range create(s.product, name, m.Text()) {
+	for i, statement := range create(s.product, name, text) {
 		_, err := s.db.ExecContext(ctx, statement)
 		if err != nil {
 			err = s.explain(fmt.Errorf("%s: %w", sqlfile.Short(statement), err))

@@ -87,6 +87,15 @@ func New(name string, created time.Time) (Mark, error) {
 	return m, nil
 }
 
+// NewText is the text of the mark of what this process creates now; custom: for custom SQL.
+func NewText(name string, custom bool) (string, error) {
+	m, err := New(name, time.Now())
+	if custom {
+		m = m.ForCustom()
+	}
+	return m.Text(), err
+}
+
 // ForCustom is the mark of a database for custom SQL.
 func (m Mark) ForCustom() Mark {
 	m.Custom = true
