@@ -51,6 +51,11 @@ func Errorf(code Code, remedy, format string, args ...any) *Error {
 	return &Error{Code: code, Remedy: remedy, Err: fmt.Errorf(format, args...)}
 }
 
+// Unsupported is the error of what an engine, a server or an account cannot do.
+func Unsupported(remedy, format string, args ...any) error {
+	return Errorf(CodeUsage, remedy, format+": %w", append(args, ErrUnsupported)...)
+}
+
 // CodeOf is the code of the outermost Error in err's chain.
 func CodeOf(err error) Code {
 	var e *Error

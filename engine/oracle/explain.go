@@ -2,7 +2,6 @@ package oracle
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/sijms/go-ora/v2/network"
@@ -111,6 +110,4 @@ func explain(err error) error {
 func unreadable(err error) bool { return slices.Contains(missing, codeOf(err)) }
 
 // absent is the refusal of what Oracle, or this server, cannot do.
-func absent(remedy, format string, args ...any) error {
-	return filewise.Errorf(filewise.CodeUsage, remedy, "%s: %w", fmt.Sprintf(format, args...), filewise.ErrUnsupported)
-}
+var absent = filewise.Unsupported

@@ -125,9 +125,7 @@ func newDesign(t filewise.Target, l filewise.Layout, p filewise.Program, version
 }
 
 // refuse says that PostgreSQL cannot do something, and what can be done instead.
-func refuse(remedy, format string, args ...any) error {
-	return filewise.Errorf(filewise.CodeUsage, remedy, "%s: %w", fmt.Sprintf(format, args...), filewise.ErrUnsupported)
-}
+var refuse = filewise.Unsupported
 
 func (d *design) checkProgram() error {
 	p := d.program

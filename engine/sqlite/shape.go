@@ -85,9 +85,7 @@ func settingsOf(t filewise.Target) (*shape, error) {
 	return s, s.readSettings(t.Settings)
 }
 
-func unsupported(remedy, format string, args ...any) error {
-	return filewise.Errorf(filewise.CodeUsage, remedy, format+": %w", append(args, filewise.ErrUnsupported)...)
-}
+var unsupported = filewise.Unsupported
 
 // supported refuses what SQLite cannot do at all.
 func supported(t filewise.Target, l filewise.Layout, p filewise.Program) error {

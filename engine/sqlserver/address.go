@@ -159,6 +159,4 @@ func usage(remedy, format string, args ...any) error {
 }
 
 // unsupported is an error of what SQL Server, or this adapter, cannot do.
-func unsupported(remedy, format string, args ...any) error {
-	return filewise.Errorf(filewise.CodeUsage, remedy, format+": %w", append(args, filewise.ErrUnsupported)...)
-}
+var unsupported = filewise.Unsupported

@@ -99,6 +99,4 @@ func parseSize(s string) (int64, error) {
 }
 
 // unsupported is an error of something that InnoDB cannot do.
-func unsupported(remedy, format string, args ...any) error {
-	return filewise.Errorf(filewise.CodeUsage, remedy, "%s: %w", fmt.Sprintf(format, args...), filewise.ErrUnsupported)
-}
+var unsupported = filewise.Unsupported

@@ -289,12 +289,9 @@ func (i *Instruments) redo(ctx context.Context, db *sql.DB) ([]filewise.Counter,
 // Instrumented says why performance_schema of a server is of no use here; nil: it
 // counts I/O by file.
 func Instrumented(ctx context.Context, db *sql.DB) error {
-	no := func(remedy, format string) error {
-		return filewise.Errorf(filewise.CodeUsage, remedy, format+": %w", filewise.ErrUnsupported)
-	}
 	var on bool
 	if err := db.QueryRowContext(ctx, "SELECT @@performance_schema").Scan(&on); err != nil || !on {
-		return no("have it turned on for the time of the experiment (a start-up option), which Filewise never does on an external server",
+		return unsupported("have it turned on for the time of the experiment (a start-up option), which Filewise never does on an external server",
 			"performance_schema, which alone counts I/O by file, is off")
 	}
 	var counts int
@@ -310,11 +307,11 @@ func Instrumented(ctx context.Context, db *sql.DB) error {
 			"SELECT COALESCE(SUM(COUNT_STAR), 0) FROM performance_schema.events_waits_summary_by_user_by_event_name").Scan(&sum)
 	}
 	if err != nil {
-		return no("GRANT SELECT ON performance_schema.* TO the account",
+		return unsupported("GRANT SELECT ON performance_schema.* TO the account",
 			"the account may not read performance_schema, which alone counts I/O by file")
 	}
 	if counts == 0 {
-		return no("have the instrument turned on, which Filewise never does on an external server",
+		return unsupported("have the instrument turned on, which Filewise never does on an external server",
 			"the instrument "+DataFileIO+" of performance_schema is off")
 	}
 	return nil

@@ -42,8 +42,7 @@ type Table struct {
 // SQL for is an error that wraps filewise.ErrUnsupported.
 func NewSchema(database string, l filewise.Layout, p filewise.Program) (Schema, error) {
 	if sections[p.SQL()] == nil && p.Custom == nil {
-		return Schema{}, filewise.Errorf(filewise.CodeUsage, "see filewise scenarios", "workload %q on InnoDB: %w", p.Workload,
-			filewise.ErrUnsupported)
+		return Schema{}, unsupported("see filewise scenarios", "workload %q on InnoDB", p.Workload)
 	}
 	if p.Connections() < 1 || p.First().CommitEvery < 1 || p.First().OpBytes < 0 {
 		return Schema{}, filewise.Errorf(filewise.CodeUsage, "both are at least 1", "%d connections and %d rows in a transaction",

@@ -2,7 +2,6 @@ package external
 
 import (
 	"cmp"
-	"fmt"
 	"path"
 	"strings"
 
@@ -76,12 +75,10 @@ func checkTarget(t filewise.Target) error {
 func windowsPath(dir string) bool { return len(dir) > 2 && dir[1] == ':' }
 
 func checkLayout(d *dialect.Product, l filewise.Layout, p filewise.Program) error {
-	no := func(remedy, why string) error {
-		return filewise.Errorf(filewise.CodeUsage, remedy, "%s: %w", why, filewise.ErrUnsupported)
-	}
+	no := filewise.Unsupported
 	switch {
 	case p.Table().Temporary:
-		return no("use a managed server: --engine mariadb or postgres without --target", noTemp(d))
+		return no("use a managed server: --engine mariadb or postgres without --target", "%s", noTemp(d))
 	case p.BacksUp() && !p.Dumps():
 		return no("use a managed server: --engine "+d.Name+" without --target", noBackup)
 	case p.Dumps():
@@ -89,7 +86,7 @@ func checkLayout(d *dialect.Product, l filewise.Layout, p filewise.Program) erro
 	case l.Kind == filewise.KindSystem:
 		return no("use --kind partitions, or a managed server: --engine "+d.Name, noSystem)
 	case l.Kind != filewise.KindPartitions && l.Kind != filewise.KindPerTable && l.Kind != "":
-		return no("kinds of an external server: partitions, per-table", fmt.Sprintf("kind %q on %s", l.Kind, d.Title))
+		return no("kinds of an external server: partitions, per-table", "kind %q on %s", l.Kind, d.Title)
 	case dialect.CheckSpread(l) != nil:
 		return dialect.CheckSpread(l)
 	case l.LogVolume != "":
@@ -101,7 +98,7 @@ func checkLayout(d *dialect.Product, l filewise.Layout, p filewise.Program) erro
 	case l.AddedLater == filewise.LaterNewData:
 		return no("leave that arm out: --added-later=rebuilt", noNewData)
 	case l.AddedLater != "" && l.AddedLater != filewise.LaterUntouched && l.AddedLater != filewise.LaterRebuilt:
-		return no("arms: untouched, rebuilt", fmt.Sprintf("files added later %q", l.AddedLater))
+		return no("arms: untouched, rebuilt", "files added later %q", l.AddedLater)
 	}
 	return nil
 }

@@ -187,9 +187,7 @@ func (s *server) pageSize() int64 {
 
 // Offers says why a capability is absent.
 func (s *server) Offers() map[filewise.Capability]error {
-	absent := func(why string) error {
-		return filewise.Errorf(filewise.CodeUsage, "", "%s: %w", why, filewise.ErrUnsupported)
-	}
+	absent := func(why string) error { return filewise.Unsupported("", "%s", why) }
 	return map[filewise.Capability]error{
 		filewise.CanPreallocate: absent(noPreallocated),
 		filewise.CanGrow:        nil,

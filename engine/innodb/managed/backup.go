@@ -30,9 +30,8 @@ func (d *design) exports() bool {
 	return d.Program.BacksUp() && !d.Program.Dumps() && d.Product.Managed.BackupTool == nil
 }
 
-func refuse(remedy, format string, args ...any) error {
-	return filewise.Errorf(filewise.CodeUsage, remedy, "%s: %w", fmt.Sprintf(format, args...), filewise.ErrUnsupported)
-}
+// refuse says what a managed server cannot do.
+var refuse = filewise.Unsupported
 
 // mostThreads is the most of what copies at the same time.
 const mostThreads = 128

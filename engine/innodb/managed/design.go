@@ -85,8 +85,7 @@ func newDesign(p *dialect.Product, t filewise.Target, l filewise.Layout, program
 			err = d.CheckGrowth()
 		}
 	default:
-		err = filewise.Errorf(filewise.CodeUsage, "kinds of "+p.Name+": system, per-table, partitions", "kind %q on %s: %w", l.Kind, p.Name,
-			filewise.ErrUnsupported)
+		err = refuse("kinds of "+p.Name+": system, per-table, partitions", "kind %q on %s", l.Kind, p.Name)
 	}
 	d.warnPool()
 	d.warnBackup()

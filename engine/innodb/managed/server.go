@@ -123,7 +123,7 @@ func (s *openServer) Offers() map[filewise.Capability]error {
 		filewise.CanFileIO:      nil,
 	}
 	if !instrumented(s.target) {
-		all[filewise.CanFileIO] = filewise.Errorf(filewise.CodeUsage, "leave it out", "%s: %w", noInstruments, filewise.ErrUnsupported)
+		all[filewise.CanFileIO] = refuse("leave it out", "%s", noInstruments)
 	}
 	return all
 }

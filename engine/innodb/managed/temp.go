@@ -59,7 +59,7 @@ func checkTemp(product *dialect.Product) error {
 	if product.NoTemp == "" {
 		return nil
 	}
-	return filewise.Errorf(filewise.CodeUsage, "use mariadb or postgres", "%s: %w", product.NoTemp, filewise.ErrUnsupported)
+	return refuse("use mariadb or postgres", "%s", product.NoTemp)
 }
 
 // tempPool is the buffer pool of workload temp in bytes: so small that temporary

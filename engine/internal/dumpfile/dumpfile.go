@@ -70,9 +70,7 @@ func Failed(path, programs string, err error) error {
 
 // Refuse is for tables that a layout cannot hold.
 func Refuse(format string, args ...any) error {
-	args = append(args, filewise.ErrUnsupported)
-	return filewise.Errorf(filewise.CodeUsage, "take it out of custom.tables, or name a column there that all of its keys have", format+": %w",
-		args...)
+	return filewise.Unsupported("take it out of custom.tables, or name a column there that all of its keys have", format, args...)
 }
 
 // CheckKey refuses partitions by a column that a primary or unique key does not have.

@@ -63,11 +63,8 @@ func Write(ctx context.Context, t filewise.Target, w filewise.Wish) (filewise.Mi
 
 // fits refuses layouts that no script takes an existing database to.
 func (m *writer) fits() error {
-	refuse := func(remedy, format string, args ...any) error {
-		return filewise.Errorf(filewise.CodeUsage, remedy, "%s: %w", fmt.Sprintf(format, args...), filewise.ErrUnsupported)
-	}
 	if l := m.wish.Layout; l.Kind != filewise.KindPartitions {
-		return refuse("nothing is to be done where tables are not partitioned; name another --layout of the run",
+		return filewise.Unsupported("nothing is to be done where tables are not partitioned; name another --layout of the run",
 			"layout %q is a plain table", l.Name)
 	}
 	for _, v := range m.target.Volumes {
@@ -80,7 +77,7 @@ func (m *writer) fits() error {
 		case path.IsAbs(v.Dir):
 			m.spaces[v.Name] = fmt.Sprintf("volume_%s_%d", v.Name, m.wish.Run)
 		default:
-			return refuse("give it as --volume "+v.Name+"=tablespace:NAME, or an absolute path on the server", "volume %s: %q", v.Name, v.Dir)
+			return filewise.Unsupported("give it as --volume "+v.Name+"=tablespace:NAME, or an absolute path on the server", "volume %s: %q", v.Name, v.Dir)
 		}
 		if err := client.CheckName("tablespace", m.spaces[v.Name]); err != nil && m.spaces[v.Name] != "" {
 			return err
