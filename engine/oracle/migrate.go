@@ -86,7 +86,7 @@ func (m *migration) write() error {
 	}
 	owners := map[string]bool{}
 	for _, t := range tables {
-		if err := t.Refuse(t.why); err != nil {
+		if err := t.Refused(); err != nil {
 			return err
 		}
 		m.Tables, m.Bytes = append(m.Tables, t.String()), m.Bytes+t.Bytes
@@ -169,7 +169,6 @@ func (m *migration) look() error {
 type movedTable struct {
 	spread.Table
 	indexes []movedIndex
-	why     []string
 }
 
 type movedIndex struct{ owner, name, tablespace string }
@@ -184,8 +183,8 @@ func (m *migration) chosen() ([]movedTable, error) {
 	for i, r := range found {
 		all[i].Table = spread.Table{Schema: text(r[0]), Name: text(r[1])}
 		place[[2]string{text(r[0]), text(r[1])}] = i
-		all[i].refuseIf(text(r[2]) != "", "it lies in cluster "+text(r[2]))
-		all[i].refuseIf(text(r[3]) == "YES", "it holds the rows of a nested table")
+		all[i].RefuseIf(text(r[2]) != "", "it lies in cluster "+text(r[2]))
+		all[i].RefuseIf(text(r[3]) == "YES", "it holds the rows of a nested table")
 	}
 	each := func(columns int, section string, do func(t *movedTable, r []any)) {
 		var rows [][]any
@@ -201,14 +200,14 @@ func (m *migration) chosen() ([]movedTable, error) {
 	at := map[[2]string]int{}
 	each(7, "migrate-indexes", func(t *movedTable, r []any) {
 		x := movedIndex{text(r[2]), text(r[3]), text(r[5])}
-		t.refuseIf(text(r[4]) == "DOMAIN", "index "+x.name+" is a domain index")
-		t.refuseIf(text(r[6]) == "YES", "index "+x.name+" is a join index")
-		t.refuseIf(x.tablespace == "", "index "+x.name+" has partitions")
+		t.RefuseIf(text(r[4]) == "DOMAIN", "index "+x.name+" is a domain index")
+		t.RefuseIf(text(r[6]) == "YES", "index "+x.name+" is a join index")
+		t.RefuseIf(x.tablespace == "", "index "+x.name+" has partitions")
 		t.indexes = append(t.indexes, x)
 		at[[2]string{x.owner, x.name}] = place[[2]string{t.Schema, t.Name}]
 	})
 	each(3, "migrate-longs", func(t *movedTable, r []any) {
-		t.refuseIf(true, "column "+text(r[2])+" is LONG, which nothing moves (ORA-00997)")
+		t.RefuseIf(true, "column "+text(r[2])+" is LONG, which nothing moves (ORA-00997)")
 	})
 	segments, err := m.sizes(err)
 	for key, bytes := range segments {
@@ -255,15 +254,9 @@ func (m *migration) sizes(err error) (map[[2]string]int64, error) {
 	return out, err
 }
 
-func (t *movedTable) refuseIf(is bool, why string) {
-	if is {
-		t.why = append(t.why, why)
-	}
-}
-
 // lob says how a LOB of a table that moves goes after it.
 func (m *migration) lob(tables []movedTable, t movedTable, column, where string) {
-	if !slices.ContainsFunc(tables, func(o movedTable) bool { return o.Table == t.Table }) {
+	if !slices.ContainsFunc(tables, func(o movedTable) bool { return o.String() == t.String() }) {
 		return
 	}
 	way := ""

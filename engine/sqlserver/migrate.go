@@ -282,8 +282,8 @@ func (m *migration) tables(ctx context.Context) ([]userTable, error) {
 		t.id, _ = r.Number("id")
 		space, _ := r.Number("lob_space")
 		t.large = space > 0
-		t.refuseIf(r.Yes("in_memory"), "it is memory-optimized")
-		t.refuseIf(r.Yes("file_table"), "it is a FileTable")
+		t.RefuseIf(r.Yes("in_memory"), "it is memory-optimized")
+		t.RefuseIf(r.Yes("file_table"), "it is a FileTable")
 		all = append(all, t)
 	}
 	slices.SortStableFunc(all, func(a, b userTable) int { return cmp.Compare(b.Bytes, a.Bytes) })
@@ -293,7 +293,7 @@ func (m *migration) tables(ctx context.Context) ([]userTable, error) {
 			err = m.indexes(ctx, &tables[i])
 		}
 		if err == nil {
-			err = tables[i].Refuse(tables[i].why)
+			err = tables[i].Refused()
 		}
 	}
 	return tables, err

@@ -14,13 +14,6 @@ type userTable struct {
 	id      int64
 	large   bool // it has values outside its rows
 	indexes []userIndex
-	why     []string
-}
-
-func (t *userTable) refuseIf(is bool, why string) {
-	if is {
-		t.why = append(t.why, why)
-	}
 }
 
 // userIndex is an index of the user's; the clustered one, 1, holds the rows.
@@ -46,9 +39,9 @@ func (m *migration) indexes(ctx context.Context, t *userTable) error {
 	for _, r := range rows {
 		kind, _ := r.Number("index_type")
 		name := r.Text("index_name")
-		t.refuseIf(kind == typeHeap, "it has no clustered index, by which its rows could be moved: make one, or name other tables")
-		t.refuseIf(kind > typeNonclustered, "its index "+name+" is "+r.Text("index_kind"))
-		t.refuseIf(strings.TrimSpace(r.Text("space_type")) != "FG", cmpName(name)+" is partitioned, or not in a filegroup of rows")
+		t.RefuseIf(kind == typeHeap, "it has no clustered index, by which its rows could be moved: make one, or name other tables")
+		t.RefuseIf(kind > typeNonclustered, "its index "+name+" is "+r.Text("index_kind"))
+		t.RefuseIf(strings.TrimSpace(r.Text("space_type")) != "FG", cmpName(name)+" is partitioned, or not in a filegroup of rows")
 		if r.Yes("disabled") {
 			continue // has no pages, and would be enabled
 		}

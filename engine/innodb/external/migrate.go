@@ -33,7 +33,6 @@ type migration struct {
 type userTable struct {
 	spread.Table
 	kind, engine, options, create string
-	why                           []string
 }
 
 // Migrate reads a user's database and writes the scripts.
@@ -63,9 +62,9 @@ func (m *migration) write() error {
 	case filewise.KindPerTable:
 		step = m.apart
 	default:
-		return filewise.Errorf(filewise.CodeUsage, "change innodb_data_file_path in the server's configuration: further files are added "+
+		return filewise.Unsupported("change innodb_data_file_path in the server's configuration: further files are added "+
 			"behind the last, which must not grow by itself, at the next start; data move only by a dump, a new data directory and a restore. "+
-			"Or name another --layout", "layout %q: %s: %w", m.wish.Layout.Name, noSystem, filewise.ErrUnsupported)
+			"Or name another --layout", "layout %q: %s", m.wish.Layout.Name, noSystem)
 	}
 	if m.Database == "" {
 		return filewise.Errorf(filewise.CodeUsage, "give --database NAME", "no database is named")
@@ -78,7 +77,7 @@ func (m *migration) write() error {
 	m.Opening = "SET NAMES utf8mb4;\nUSE " + dialect.Ident(m.Database) + ";\nSET SESSION lock_wait_timeout = 10;"
 	for _, t := range tables {
 		there, back, err := step(&t)
-		if err = cmp.Or(err, t.Refuse(t.why)); err != nil {
+		if err = cmp.Or(err, t.Refused()); err != nil {
 			return err
 		}
 		if there == nil {
@@ -126,17 +125,11 @@ func (m *migration) chosen() ([]userTable, error) {
 			var name string
 			err = m.db.QueryRowContext(m.ctx, "SHOW CREATE TABLE "+dialect.Ident(m.Database)+"."+dialect.Ident(t.Name)).Scan(&name, &t.create)
 		}
-		t.refuseIf(t.kind != "BASE TABLE", "it is a "+strings.ToLower(t.kind))
-		t.refuseIf(!strings.EqualFold(t.engine, "InnoDB"), "its engine is "+t.engine)
-		t.refuseIf(strings.Contains(t.options, "partitioned"), "it is partitioned already")
+		t.RefuseIf(t.kind != "BASE TABLE", "it is a "+strings.ToLower(t.kind))
+		t.RefuseIf(!strings.EqualFold(t.engine, "InnoDB"), "its engine is "+t.engine)
+		t.RefuseIf(strings.Contains(t.options, "partitioned"), "it is partitioned already")
 	}
 	return tables, err
-}
-
-func (t *userTable) refuseIf(is bool, why string) {
-	if is {
-		t.why = append(t.why, why)
-	}
 }
 
 // What InnoDB does not do with partitioned tables: each row is a reason.
@@ -158,11 +151,11 @@ func (m *migration) partition(t *userTable) (there, back []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	t.why = append(t.why, problems...)
-	t.refuseIf(strings.Contains(t.create, " DATA DIRECTORY="), "it lies in a directory of its own (DATA DIRECTORY)")
-	t.refuseIf(strings.Contains(t.create, " TABLESPACE `"), "it lies in a general tablespace")
+	t.Why = append(t.Why, problems...)
+	t.RefuseIf(strings.Contains(t.create, " DATA DIRECTORY="), "it lies in a directory of its own (DATA DIRECTORY)")
+	t.RefuseIf(strings.Contains(t.create, " TABLESPACE `"), "it lies in a general tablespace")
 	by, err := m.key(t)
-	if err != nil || len(t.why) > 0 {
+	if err != nil || len(t.Why) > 0 {
 		return nil, nil, err
 	}
 	l := m.wish.Layout
@@ -221,9 +214,7 @@ func (m *migration) key(t *userTable) (string, error) {
 			best = column
 		}
 	}
-	t.refuseIf(len(names) == 0, "it has no unique key, so that nothing says by what to divide it")
-	t.refuseIf(len(names) > 0 && best == "", "no column is in all of its unique keys ("+strings.Join(names, ", ")+
-		"), and a partitioned table's must all contain the partition key")
+	t.CheckKey(best, strings.Join(names, ", "))
 	return best, nil
 }
 
@@ -244,7 +235,7 @@ func (m *migration) apart(t *userTable) (there, back []string, err error) {
 	if err != nil {
 		return nil, nil, filewise.Errorf(filewise.CodePreflight, "give the account the right PROCESS", "table %s: where it lies: %w", t, err)
 	}
-	if !shared || len(t.why) > 0 {
+	if !shared || len(t.Why) > 0 {
 		return nil, nil, nil
 	}
 	m.Space[m.volume[0].Name] += t.Bytes

@@ -13,7 +13,8 @@ import (
 // Table is one of the user's.
 type Table struct {
 	Schema, Name string
-	Bytes        int64 // with its indexes
+	Bytes        int64    // with its indexes
+	Why          []string // it cannot have the layout; none: it can
 }
 
 func (t Table) String() string { return t.Schema + "." + t.Name }
@@ -51,11 +52,26 @@ func Choose[T any](all []T, of func(T) Table, names []string) ([]T, error) {
 	return named, nil
 }
 
-// Refuse says why a table cannot have the layout; nil: it can.
-func (t Table) Refuse(why []string) error {
-	if len(why) == 0 {
+// RefuseIf notes why a table cannot have the layout, if that is so.
+func (t *Table) RefuseIf(is bool, why string) {
+	if is {
+		t.Why = append(t.Why, why)
+	}
+}
+
+// CheckKey notes that there is no column by which to divide the table: key is the one that all
+// of its unique keys have.
+func (t *Table) CheckKey(key, unique string) {
+	t.RefuseIf(unique == "", "it has no unique key, so that nothing says by what to divide it")
+	t.RefuseIf(key == "" && unique != "", "no column is in all of its unique keys ("+unique+
+		"), and a partitioned table's must all contain the partition key")
+}
+
+// Refused is the error of a table that cannot have it; nil: it can.
+func (t Table) Refused() error {
+	if len(t.Why) == 0 {
 		return nil
 	}
 	return filewise.Errorf(filewise.CodePreflight, "name the tables that are to be spread, without it: --table SCHEMA.TABLE",
-		"table %s cannot be spread: %s: %w", t, strings.Join(why, "; "), filewise.ErrUnsupported)
+		"table %s cannot be spread: %s: %w", t, strings.Join(t.Why, "; "), filewise.ErrUnsupported)
 }

@@ -58,8 +58,7 @@ func (r reader) chosen(names []string) ([]table, error) {
 
 // fill reads all of a table; what cannot be spread anew is refused.
 func (r reader) fill(t *table) error {
-	var why []string
-	err := r.each("problems", t.oid, func(row []any) { why = append(why, client.Text(row[0])) })
+	err := r.each("problems", t.oid, func(row []any) { t.RefuseIf(true, client.Text(row[0])) })
 	var shared []any
 	if err == nil {
 		err = r.each("key", t.oid, func(row []any) { shared = row })
@@ -68,14 +67,8 @@ func (r reader) fill(t *table) error {
 		return fmt.Errorf("table %s: %w", t, err)
 	}
 	t.key = client.Text(shared[0])
-	switch keys := client.Text(shared[1]); {
-	case t.key != "":
-	case keys == "":
-		why = append(why, "it has no unique key, so that nothing says by what to divide it")
-	default:
-		why = append(why, "no column is in all of its unique keys ("+keys+"), and a partitioned table's must all contain the partition key")
-	}
-	if err := t.Refuse(why); err != nil {
+	t.CheckKey(t.key, client.Text(shared[1]))
+	if err := t.Refused(); err != nil {
 		return err
 	}
 	t.parts = map[string][]string{}
