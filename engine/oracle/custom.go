@@ -46,19 +46,9 @@ func unquoted(x customsql.Statement) string {
 	return x.Marked()
 }
 
-// custom adds transactions and checks.
+// custom adds transactions, which the server begins by itself, and checks.
 func (s stepper) custom() {
-	all, err := s.d.custom.rules().Steps(s.d.program)
-	s.rendered(filewise.StageMeasure, onServer, nil, err)
-	for _, x := range all {
-		switch x.SQL {
-		case "BEGIN": // the server begins transactions by itself
-			continue
-		case "COMMIT":
-			x.SQL = s.d.commit
-		}
-		s.Rendered(x.Stage, onServer, "custom", []string{x.SQL}, nil)
-	}
+	s.d.custom.rules().Write(s.Writer, onServer, s.d.program, "", s.d.commit)
 }
 
 // customSession is a connection of a workload with custom SQL.

@@ -43,12 +43,7 @@ func (d *design) customSetup() ([]string, error) {
 	if d.program.Restored() {
 		return []string{dumpfile.Step(d.program.Custom)}, nil
 	}
-	all, err := customRules.Setup(d.program.Custom, d.customSite("", ""))
-	var texts []string
-	for _, x := range all {
-		texts = append(texts, x.Marked())
-	}
-	return texts, err
+	return customRules.Texts(d.program.Custom, d.customSite("", ""))
 }
 
 // customSite are the places of the workload's tables. Partitions follow their table at

@@ -82,11 +82,7 @@ func (d *design) trial(w *script.Writer, on string) {
 		w.Sections(filewise.StageExtend, d.extension())
 	}
 	if d.custom() {
-		steps, err := customRules.Steps(d.program)
-		w.AddAll("", on, nil, err)
-		for _, x := range steps {
-			w.Add(x.Stage, on, x.SQL)
-		}
+		customRules.Write(w, on, d.program, "BEGIN", "COMMIT")
 		w.Add(filewise.StageDrain, onServer, checkpoint)
 		return
 	}

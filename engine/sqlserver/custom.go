@@ -44,12 +44,7 @@ func (d *design) customSetup() ([]string, error) {
 	for _, t := range d.program.Custom.Tables {
 		site.Spread[t.Name] = customsql.Place{Clause: "ON [PRIMARY]"}
 	}
-	all, err := customRules.Setup(d.program.Custom, site)
-	var texts []string
-	for _, x := range all {
-		texts = append(texts, x.Marked())
-	}
-	return texts, err
+	return customRules.Texts(d.program.Custom, site)
 }
 
 // forCustom tells whether a mark is of a database for custom SQL, which may hold anything.

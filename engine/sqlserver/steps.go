@@ -1,7 +1,6 @@
 package sqlserver
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -132,11 +131,7 @@ func (s stepper) work() {
 	p := d.program
 	if d.custom() {
 		s.Sections(filewise.StageWarmUp, "connection")
-		steps, err := customRules.Steps(p)
-		s.AddAll("", "", nil, err)
-		for _, x := range steps {
-			s.Add(x.Stage, d.on(), cmp.Or(map[string]string{"BEGIN": beginTransaction, "COMMIT": commitTransaction}[x.SQL], x.SQL))
-		}
+		customRules.Write(s.Writer, d.on(), p, beginTransaction, commitTransaction)
 		s.Sections(filewise.StageDrain, "settle")
 		return
 	}

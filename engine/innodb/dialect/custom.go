@@ -38,12 +38,8 @@ func (s Schema) customSetup() ([]string, error) {
 	for _, t := range s.Tables {
 		site.Spread[t.Name] = customsql.Place{Clause: t.Options}
 	}
-	all, err := CustomRules.Setup(s.Program.Custom, site)
-	texts := []string{"USE " + Ident(s.Database)}
-	for _, x := range all {
-		texts = append(texts, x.Marked())
-	}
-	return texts, err
+	texts, err := CustomRules.Texts(s.Program.Custom, site)
+	return append([]string{"USE " + Ident(s.Database)}, texts...), err
 }
 
 // queryCustom asks a query of custom SQL.

@@ -49,11 +49,7 @@ func (s Schema) WriteLoad(w *script.Writer, on string) {
 // dropping: sessions, phases and check.
 func (s Schema) WriteWork(w *script.Writer, on string) {
 	if s.Program.Custom != nil {
-		steps, err := CustomRules.Steps(s.Program)
-		w.AddAll("", on, nil, err)
-		for _, x := range steps {
-			w.Add(x.Stage, on, x.SQL)
-		}
+		CustomRules.Write(w, on, s.Program, "BEGIN", "COMMIT")
 		return
 	}
 	w.Sections(filewise.StageWarmUp, SectionConnection)

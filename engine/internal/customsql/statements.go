@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/engine/internal/script"
 	"filewise/internal/nearest"
 )
 
@@ -291,35 +292,35 @@ func (s Statement) Marked() string {
 	return "/* " + strings.ReplaceAll(s.Place, "*/", "") + " */ " + s.Text
 }
 
-// Steps are the transactions and checks of a program, for plans. On is left to the
-// caller.
-func (r Rules) Steps(p filewise.Program) ([]filewise.Step, error) {
-	var steps []filewise.Step
-	add := func(stage string, texts ...string) {
-		for _, text := range texts {
-			steps = append(steps, filewise.Step{Stage: stage, SQL: text})
-		}
+// Texts are the set-up's statements for a site, each with its place.
+func (r Rules) Texts(custom *filewise.CustomSQL, site Site) (texts []string, err error) {
+	all, err := r.Setup(custom, site)
+	for _, x := range all {
+		texts = append(texts, x.Marked())
 	}
-	phase := p.Phases[0]
-	for _, name := range phase.Sections {
+	return texts, err
+}
+
+// Write adds the transactions and checks of a program to the steps of a plan. Transactions of
+// several statements stand between begin, where there is one, and commit.
+func (r Rules) Write(w *script.Writer, on string, p filewise.Program, begin, commit string) {
+	add := func(stage, text string) { w.Rendered(stage, on, "custom", []string{text}, nil) }
+	for _, name := range p.Phases[0].Sections {
 		all, err := r.Section(p.Custom, name)
-		if err != nil {
-			return nil, err
-		}
-		several := len(all) > 1
-		if several {
-			add(filewise.StageMeasure, "BEGIN")
+		w.AddAll("", on, nil, err)
+		if len(all) > 1 && begin != "" {
+			add(filewise.StageMeasure, begin)
 		}
 		for _, s := range all {
 			add(filewise.StageMeasure, s.Text)
 		}
-		if several {
-			add(filewise.StageMeasure, "COMMIT")
+		if len(all) > 1 {
+			add(filewise.StageMeasure, commit)
 		}
 	}
 	checks, err := r.Checks(p.Custom)
+	w.AddAll("", on, nil, err)
 	for _, q := range checks {
 		add(filewise.StageCheck, q.Text)
 	}
-	return steps, err
 }
