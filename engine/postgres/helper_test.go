@@ -3,12 +3,12 @@ package postgres
 import (
 	"context"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"filewise"
 	"filewise/engine/enginetest"
+	"filewise/engine/internal/server"
 	"filewise/engine/postgres/internal/installed"
 )
 
@@ -34,7 +34,7 @@ func missing(t *testing.T, why string) {
 func need18(t *testing.T) string {
 	t.Helper()
 	dirs := []string{os.Getenv("FILEWISE_POSTGRES18"), "/usr/local/lib/filewise/servers/postgres-18",
-		filepath.Join(installed.DataHome(), "filewise/servers/postgres-18")}
+		server.Fetched("postgres-18")}
 	for _, dir := range dirs {
 		if in, err := installed.Find(t.Context(), dir); dir != "" && err == nil && in.Number >= versionCRC {
 			return in.Bin

@@ -2,8 +2,6 @@ package dialect
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 
 	"filewise"
 	"filewise/engine/internal/server"
@@ -17,23 +15,10 @@ const getMySQL = "scripts/get-mysql (in Filewise's source), or install mysql-com
 func mysqlServer() server.Binary {
 	return server.Binary{
 		Names: []string{"mysqld"},
-		Places: []string{fetched(), "/usr/sbin", "/usr/libexec", "/usr/local/sbin", "/usr/local/libexec",
+		Places: []string{server.Fetched("mysql-*"), "/usr/sbin", "/usr/libexec", "/usr/local/sbin", "/usr/local/libexec",
 			"/opt/mysql*/bin", "/opt/mysql/*/bin", "/usr/local/mysql*/bin"},
 		Remedy: getMySQL,
 	}
-}
-
-// fetched are the directories that scripts/get-mysql makes.
-func fetched() string {
-	data := os.Getenv("XDG_DATA_HOME")
-	if !filepath.IsAbs(data) {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			home = "/nonexistent"
-		}
-		data = filepath.Join(home, ".local", "share")
-	}
-	return filepath.Join(data, "filewise", "servers", "mysql-*", "bin")
 }
 
 // findMySQL looks for a MySQL that can be started, in the user's directory or the

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/internal/userdir"
 	"filewise/machine"
 )
 
@@ -17,6 +19,12 @@ type Binary struct {
 	Places  []string // directories to look in besides PATH, patterns allowed
 	Package string   // the Debian package that brings it
 	Remedy  string   // how it is installed where no package brings it
+}
+
+// Fetched is where the scripts of Filewise's source put a server's programs for the user:
+// those of a release, or by a pattern of all.
+func Fetched(release string) string {
+	return filepath.Join(cmp.Or(userdir.Find("XDG_DATA_HOME", ".local", "share"), "/nonexistent"), "servers", release, "bin")
 }
 
 // Find returns the path of the binary: in bin alone when that is not empty,

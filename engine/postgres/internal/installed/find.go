@@ -21,27 +21,11 @@ var Binary = server.Binary{Names: []string{"postgres"}, Package: "postgresql"}
 // places are directories of binaries; what scripts/get-postgres has installed
 // comes last.
 func places() [][]string {
-	fetched := []string{"/usr/local/lib/filewise/servers/postgres-*/bin"}
-	if data := DataHome(); data != "" {
-		fetched = append(fetched, filepath.Join(data, "filewise/servers/postgres-*/bin"))
-	}
 	return [][]string{
 		{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/lib64/pgsql/bin", "/usr/local/pgsql/bin", "/opt/homebrew/opt/postgresql@*/bin",
 			"/usr/local/opt/postgresql@*/bin"},
-		fetched,
+		{"/usr/local/lib/filewise/servers/postgres-*/bin", server.Fetched("postgres-*")},
 	}
-}
-
-// DataHome is where users keep what programs install for them.
-func DataHome() string {
-	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
-		return dir
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(home, ".local/share")
 }
 
 // Server is an installed PostgreSQL.
@@ -96,6 +80,14 @@ const Oldest = 130000
 
 var versionLine = regexp.MustCompile(`\(PostgreSQL\) ((\d+)(?:\.(\d+))?\S*)`)
 
+// release notes which it is, of what a program says.
+func (in *Server) release(m [][]byte) {
+	in.Version = string(m[1])
+	major, _ := strconv.Atoi(string(m[2])) // digits
+	minor, _ := strconv.Atoi(string(m[3])) // digits, or none in a beta
+	in.Number = major*10000 + minor
+}
+
 // examine looks whether a directory has a server that Filewise knows.
 func examine(ctx context.Context, bin string) (Server, error) {
 	in := Server{Bin: bin}
@@ -111,11 +103,7 @@ func examine(ctx context.Context, bin string) (Server, error) {
 		return in, filewise.Errorf(filewise.CodePreflight, "name PostgreSQL's directory with --server-bin DIR",
 			"%s --version says %q, which is no PostgreSQL", in.Path(), out)
 	}
-	in.Version = string(m[1])
-	major, _ := strconv.Atoi(string(m[2])) // digits
-	minor, _ := strconv.Atoi(string(m[3])) // digits, or none in a beta
-	in.Number = major*10000 + minor
-	if in.Number < Oldest {
+	if in.release(m); in.Number < Oldest {
 		return in, filewise.Errorf(filewise.CodePreflight, "install a newer PostgreSQL", "%s is PostgreSQL %s; Filewise knows %d and later",
 			in.Path(), in.Version, Oldest/10000)
 	}

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"filewise"
@@ -95,9 +94,7 @@ func Clients(ctx context.Context, bin string, least int) (Server, error) {
 		}
 		out, err := machine.Command(ctx, in.Program("pg_dump"), "--version").Output()
 		if m := versionLine.FindSubmatch(out); err == nil && m != nil {
-			major, _ := strconv.Atoi(string(m[2])) // digits
-			minor, _ := strconv.Atoi(string(m[3])) // digits, or none in a beta
-			in.Version, in.Number = string(m[1]), major*10000+minor
+			in.release(m)
 			newest = in.Version
 			if in.Number/10000 >= least/10000 && (best.Number == 0 || in.Number < best.Number) {
 				best = in
