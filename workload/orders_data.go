@@ -1,7 +1,9 @@
 package workload
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 
 	"filewise"
 )
@@ -20,20 +22,25 @@ const (
 	loadedAmount     = 1000 // cents that each loaded customer has paid
 )
 
-// orderColumns are the columns of each table; those of text end in a star.
+// orderColumns are the columns of each table with their types; those without are int, and
+// those that may be null end in a question mark.
 var orderColumns = [][]string{
-	{"w_id", "w_name*", "w_street_1*", "w_street_2*", "w_city*", "w_state*", "w_zip*", "w_tax", "w_ytd"},
-	{"d_w_id", "d_id", "d_name*", "d_street_1*", "d_street_2*", "d_city*", "d_state*", "d_zip*", "d_tax", "d_ytd", "d_next_o_id"},
-	{"c_w_id", "c_d_id", "c_id", "c_first*", "c_middle*", "c_last*", "c_street_1*", "c_street_2*", "c_city*", "c_state*", "c_zip*",
-		"c_phone*", "c_since", "c_credit*", "c_credit_lim", "c_discount", "c_balance", "c_ytd_payment", "c_payment_cnt", "c_delivery_cnt",
-		"c_data*"},
-	{"h_c_id", "h_c_d_id", "h_c_w_id", "h_d_id", "h_w_id", "h_date", "h_amount", "h_data*"},
-	{"no_w_id", "no_d_id", "no_o_id"},
-	{"o_w_id", "o_d_id", "o_id", "o_c_id", "o_entry_d", "o_carrier_id", "o_ol_cnt", "o_all_local"},
-	{"ol_w_id", "ol_d_id", "ol_o_id", "ol_number", "ol_i_id", "ol_supply_w_id", "ol_delivery_d", "ol_quantity", "ol_amount", "ol_dist_info*"},
-	{"i_id", "i_im_id", "i_name*", "i_price", "i_data*"},
-	{"s_w_id", "s_i_id", "s_quantity", "s_dist_01*", "s_dist_02*", "s_dist_03*", "s_dist_04*", "s_dist_05*", "s_dist_06*", "s_dist_07*",
-		"s_dist_08*", "s_dist_09*", "s_dist_10*", "s_ytd", "s_order_cnt", "s_remote_cnt", "s_data*"},
+	{"w_id", "w_name text:10", "w_street_1 text:20", "w_street_2 text:20", "w_city text:20", "w_state char:2", "w_zip char:9", "w_tax",
+		"w_ytd big"},
+	{"d_w_id", "d_id tiny", "d_name text:10", "d_street_1 text:20", "d_street_2 text:20", "d_city text:20", "d_state char:2", "d_zip char:9",
+		"d_tax", "d_ytd big", "d_next_o_id"},
+	{"c_w_id", "c_d_id tiny", "c_id", "c_first name:16", "c_middle char:2", "c_last name:16", "c_street_1 text:20", "c_street_2 text:20",
+		"c_city text:20", "c_state char:2", "c_zip char:9", "c_phone char:16", "c_since", "c_credit char:2", "c_credit_lim limit", "c_discount",
+		"c_balance big", "c_ytd_payment big", "c_payment_cnt", "c_delivery_cnt", "c_data text:500"},
+	{"h_c_id", "h_c_d_id tiny", "h_c_w_id", "h_d_id tiny", "h_w_id", "h_date", "h_amount amount", "h_data text:24"},
+	{"no_w_id", "no_d_id tiny", "no_o_id"},
+	{"o_w_id", "o_d_id tiny", "o_id", "o_c_id", "o_entry_d", "o_carrier_id tiny?", "o_ol_cnt tiny", "o_all_local tiny"},
+	{"ol_w_id", "ol_d_id tiny", "ol_o_id", "ol_number tiny", "ol_i_id", "ol_supply_w_id", "ol_delivery_d int?", "ol_quantity tiny",
+		"ol_amount amount", "ol_dist_info char:24"},
+	{"i_id", "i_im_id", "i_name text:24", "i_price", "i_data text:50"},
+	{"s_w_id", "s_i_id", "s_quantity small", "s_dist_01 char:24", "s_dist_02 char:24", "s_dist_03 char:24", "s_dist_04 char:24",
+		"s_dist_05 char:24", "s_dist_06 char:24", "s_dist_07 char:24", "s_dist_08 char:24", "s_dist_09 char:24", "s_dist_10 char:24",
+		"s_ytd amount", "s_order_cnt", "s_remote_cnt", "s_data text:50"},
 }
 
 // orderKeys are the numbers of columns in each table's unique key, which come first in it;
@@ -90,16 +97,34 @@ func (w *orders) population(lines int64) []filewise.TableData {
 func columnsOf(i int) []string {
 	var names []string
 	for _, c := range orderColumns[i] {
-		names = append(names, columnName(c))
+		name, _, _ := strings.Cut(c, " ")
+		names = append(names, name)
 	}
 	return names
 }
 
-func columnName(c string) string {
-	if c[len(c)-1] == '*' {
-		return c[:len(c)-1]
+// Declared is a table of orders in an engine's words: a line for each column, and its key.
+type Declared struct{ Name, Columns, Key string }
+
+// Declare makes them of the engine's names of types, in which a text's length stands for
+// %; "null" is what it says of columns that may be.
+func Declare(types map[string]string) []Declared {
+	var all []Declared
+	for i, table := range orderTables {
+		var lines []string
+		for _, c := range orderColumns[i] {
+			name, kind, _ := strings.Cut(c, " ")
+			kind, null := strings.CutSuffix(kind, "?")
+			kind, length, _ := strings.Cut(kind, ":")
+			may := " NOT NULL"
+			if null {
+				may = types["null"]
+			}
+			lines = append(lines, "  "+name+" "+strings.Replace(types[cmp.Or(kind, "int")], "%", length, 1)+may)
+		}
+		all = append(all, Declared{table, strings.Join(lines, ",\n"), strings.Join(columnsOf(i)[:orderKeys[i]], ", ")})
 	}
-	return c
+	return all
 }
 
 // linesOf is the number of lines of a loaded order, from 5 to 15.

@@ -10,6 +10,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/sqlfile"
+	"filewise/workload"
 )
 
 //go:embed sql/*.sql
@@ -19,10 +20,17 @@ var sqlFiles embed.FS
 // workload.
 var (
 	workloads = sqlfile.Folder(sqlFiles, nil, template.FuncMap{"ident": ident, "literal": literal,
-		"bind": func(i int) int { return i + 1 }})
+		"bind":   func(i int) int { return i + 1 },
+		"orders": func() []workload.Declared { return workload.Declare(ordersTypes) }})
 	serverSQL, inspectSQL = workloads.Apart("server"), workloads.Apart("inspect")
 	captureSQL            = workloads.Apart("capture")
 )
+
+// ordersTypes are those of the tables of orders.
+var ordersTypes = map[string]string{
+	"tiny": "NUMBER(10)", "small": "NUMBER(10)", "int": "NUMBER(10)", "amount": "NUMBER(18)", "limit": "NUMBER(18)", "big": "NUMBER(18)",
+	"char": "CHAR(% BYTE)", "text": "VARCHAR2(% BYTE)", "name": "VARCHAR2(% BYTE)",
+}
 
 // vars are the variables of a section.
 type vars map[string]any

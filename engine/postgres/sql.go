@@ -11,13 +11,21 @@ import (
 	"filewise"
 	"filewise/engine/internal/sqlfile"
 	"filewise/engine/postgres/internal/client"
+	"filewise/workload"
 )
 
 //go:embed sql/*.sql
 var sqlFiles embed.FS
 
 // sections are the SQL files by workload: a further workload is a further file.
-var sections = sqlfile.Folder(sqlFiles, nil, template.FuncMap{"ident": client.Ident, "literal": client.Literal})
+var sections = sqlfile.Folder(sqlFiles, nil, template.FuncMap{"ident": client.Ident, "literal": client.Literal,
+	"orders": func() []workload.Declared { return workload.Declare(ordersTypes) }})
+
+// ordersTypes are those of the tables of orders.
+var ordersTypes = map[string]string{
+	"tiny": "integer", "small": "integer", "int": "integer", "amount": "integer", "limit": "integer", "big": "bigint",
+	"char": "varchar(%)", "text": "varchar(%)", "name": `varchar(%) COLLATE "C"`,
+}
 
 //go:embed server.sql
 var serverSQL string

@@ -9,6 +9,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/sqlfile"
+	"filewise/workload"
 )
 
 //go:embed sql/*.sql
@@ -20,9 +21,16 @@ func ident(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`
 // workloads are the workloads that this engine has SQL for: a file each.
 // What is done to files whatever the workload is in shardsSQL.
 var (
-	workloads = sqlfile.Folder(sqlFiles, nil, template.FuncMap{"ident": ident})
+	workloads = sqlfile.Folder(sqlFiles, nil, template.FuncMap{"ident": ident,
+		"orders": func() []workload.Declared { return workload.Declare(ordersTypes) }})
 	shardsSQL = workloads.Apart("shards")
 )
+
+// ordersTypes are those of the tables of orders.
+var ordersTypes = map[string]string{
+	"tiny": "INTEGER", "small": "INTEGER", "int": "INTEGER", "amount": "INTEGER", "limit": "INTEGER", "big": "INTEGER",
+	"char": "TEXT", "text": "TEXT", "name": "TEXT",
+}
 
 // pageText is how much text one call of the checksum function is handed.
 const pageText = 1 << 20

@@ -9,6 +9,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/sqlfile"
+	"filewise/workload"
 )
 
 //go:embed sql/*.sql sql/part/*.sql
@@ -18,10 +19,18 @@ var sqlFiles embed.FS
 // a user's database ask, and the others by workload.
 var (
 	sections = sqlfile.Folder(sqlFiles, completed(), template.FuncMap{"ident": ident, "literal": literal,
-		"double": func(text string) string { return strings.ReplaceAll(literal(text), "'", "''") }}) // within another
+		"double": func(text string) string { return strings.ReplaceAll(literal(text), "'", "''") }, // within another
+		"orders": func() []workload.Declared { return workload.Declare(ordersTypes) }})
 	server, inspectSQL = sections.Apart("server"), sections.Apart("inspect")
 	applySQL, ownSQL   = sections.Apart("apply"), sections.Apart("own")
 )
+
+// ordersTypes are those of the tables of orders.
+var ordersTypes = map[string]string{
+	"tiny": "int", "small": "int", "int": "int", "amount": "bigint", "limit": "bigint", "big": "bigint", "null": " NULL",
+	"char": "char(%) COLLATE Latin1_General_BIN2", "text": "varchar(%) COLLATE Latin1_General_BIN2",
+	"name": "varchar(%) COLLATE Latin1_General_BIN2",
+}
 
 // completed puts parts into a text. Where it says "-- guard", the statement stands
 // that lets a batch go on only with a database that is Filewise's; "-- others"

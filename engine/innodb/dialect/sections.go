@@ -6,13 +6,21 @@ import (
 	"text/template"
 
 	"filewise/engine/internal/sqlfile"
+	"filewise/workload"
 )
 
 //go:embed sql/*.sql
 var sqlFiles embed.FS
 
 // sections are the SQL files by workload.
-var sections = sqlfile.Folder(sqlFiles, nil, template.FuncMap{"in": in, "literal": Literal, "pieces": pieces})
+var sections = sqlfile.Folder(sqlFiles, nil, template.FuncMap{"in": in, "literal": Literal, "pieces": pieces,
+	"orders": func() []workload.Declared { return workload.Declare(ordersTypes) }})
+
+// ordersTypes are those of the tables of orders.
+var ordersTypes = map[string]string{
+	"tiny": "TINYINT", "small": "SMALLINT", "int": "INT", "amount": "INT", "limit": "BIGINT", "big": "BIGINT",
+	"char": "CHAR(%)", "text": "VARCHAR(%)", "name": "VARCHAR(%)",
+}
 
 // The names of sections that the engines themselves execute.
 const (

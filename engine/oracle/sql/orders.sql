@@ -5,126 +5,16 @@
 -- it says the end of a query, and the driver takes it for no more than that.
 
 -- name: tables
-CREATE TABLE {{ident .T.warehouse}} (
-  w_id NUMBER(10) NOT NULL,
-  w_name VARCHAR2(10 BYTE) NOT NULL,
-  w_street_1 VARCHAR2(20 BYTE) NOT NULL,
-  w_street_2 VARCHAR2(20 BYTE) NOT NULL,
-  w_city VARCHAR2(20 BYTE) NOT NULL,
-  w_state CHAR(2 BYTE) NOT NULL,
-  w_zip CHAR(9 BYTE) NOT NULL,
-  w_tax NUMBER(10) NOT NULL,
-  w_ytd NUMBER(18) NOT NULL
-) SEGMENT CREATION IMMEDIATE TABLESPACE {{ident .Tablespace}};
-CREATE TABLE {{ident .T.district}} (
-  d_w_id NUMBER(10) NOT NULL,
-  d_id NUMBER(10) NOT NULL,
-  d_name VARCHAR2(10 BYTE) NOT NULL,
-  d_street_1 VARCHAR2(20 BYTE) NOT NULL,
-  d_street_2 VARCHAR2(20 BYTE) NOT NULL,
-  d_city VARCHAR2(20 BYTE) NOT NULL,
-  d_state CHAR(2 BYTE) NOT NULL,
-  d_zip CHAR(9 BYTE) NOT NULL,
-  d_tax NUMBER(10) NOT NULL,
-  d_ytd NUMBER(18) NOT NULL,
-  d_next_o_id NUMBER(10) NOT NULL
-) SEGMENT CREATION IMMEDIATE TABLESPACE {{ident .Tablespace}};
-CREATE TABLE {{ident .T.customer}} (
-  c_w_id NUMBER(10) NOT NULL,
-  c_d_id NUMBER(10) NOT NULL,
-  c_id NUMBER(10) NOT NULL,
-  c_first VARCHAR2(16 BYTE) NOT NULL,
-  c_middle CHAR(2 BYTE) NOT NULL,
-  c_last VARCHAR2(16 BYTE) NOT NULL,
-  c_street_1 VARCHAR2(20 BYTE) NOT NULL,
-  c_street_2 VARCHAR2(20 BYTE) NOT NULL,
-  c_city VARCHAR2(20 BYTE) NOT NULL,
-  c_state CHAR(2 BYTE) NOT NULL,
-  c_zip CHAR(9 BYTE) NOT NULL,
-  c_phone CHAR(16 BYTE) NOT NULL,
-  c_since NUMBER(10) NOT NULL,
-  c_credit CHAR(2 BYTE) NOT NULL,
-  c_credit_lim NUMBER(18) NOT NULL,
-  c_discount NUMBER(10) NOT NULL,
-  c_balance NUMBER(18) NOT NULL,
-  c_ytd_payment NUMBER(18) NOT NULL,
-  c_payment_cnt NUMBER(10) NOT NULL,
-  c_delivery_cnt NUMBER(10) NOT NULL,
-  c_data VARCHAR2(500 BYTE) NOT NULL
-) SEGMENT CREATION IMMEDIATE TABLESPACE {{ident .Tablespace}};
-CREATE TABLE {{ident .T.history}} (
-  h_c_id NUMBER(10) NOT NULL,
-  h_c_d_id NUMBER(10) NOT NULL,
-  h_c_w_id NUMBER(10) NOT NULL,
-  h_d_id NUMBER(10) NOT NULL,
-  h_w_id NUMBER(10) NOT NULL,
-  h_date NUMBER(10) NOT NULL,
-  h_amount NUMBER(18) NOT NULL,
-  h_data VARCHAR2(24 BYTE) NOT NULL
-) SEGMENT CREATION IMMEDIATE TABLESPACE {{ident .Tablespace}};
-CREATE TABLE {{ident .T.new_order}} (
-  no_w_id NUMBER(10) NOT NULL,
-  no_d_id NUMBER(10) NOT NULL,
-  no_o_id NUMBER(10) NOT NULL
-) SEGMENT CREATION IMMEDIATE TABLESPACE {{ident .Tablespace}};
-CREATE TABLE {{ident .T.orders}} (
-  o_w_id NUMBER(10) NOT NULL,
-  o_d_id NUMBER(10) NOT NULL,
-  o_id NUMBER(10) NOT NULL,
-  o_c_id NUMBER(10) NOT NULL,
-  o_entry_d NUMBER(10) NOT NULL,
-  o_carrier_id NUMBER(10),
-  o_ol_cnt NUMBER(10) NOT NULL,
-  o_all_local NUMBER(10) NOT NULL
-) SEGMENT CREATION IMMEDIATE TABLESPACE {{ident .Tablespace}};
-CREATE TABLE {{ident .T.order_line}} (
-  ol_w_id NUMBER(10) NOT NULL,
-  ol_d_id NUMBER(10) NOT NULL,
-  ol_o_id NUMBER(10) NOT NULL,
-  ol_number NUMBER(10) NOT NULL,
-  ol_i_id NUMBER(10) NOT NULL,
-  ol_supply_w_id NUMBER(10) NOT NULL,
-  ol_delivery_d NUMBER(10),
-  ol_quantity NUMBER(10) NOT NULL,
-  ol_amount NUMBER(18) NOT NULL,
-  ol_dist_info CHAR(24 BYTE) NOT NULL
-) SEGMENT CREATION IMMEDIATE TABLESPACE {{ident .Tablespace}};
-CREATE TABLE {{ident .T.item}} (
-  i_id NUMBER(10) NOT NULL,
-  i_im_id NUMBER(10) NOT NULL,
-  i_name VARCHAR2(24 BYTE) NOT NULL,
-  i_price NUMBER(10) NOT NULL,
-  i_data VARCHAR2(50 BYTE) NOT NULL
-) SEGMENT CREATION IMMEDIATE TABLESPACE {{ident .Tablespace}};
-CREATE TABLE {{ident .T.stock}} (
-  s_w_id NUMBER(10) NOT NULL,
-  s_i_id NUMBER(10) NOT NULL,
-  s_quantity NUMBER(10) NOT NULL,
-  s_dist_01 CHAR(24 BYTE) NOT NULL,
-  s_dist_02 CHAR(24 BYTE) NOT NULL,
-  s_dist_03 CHAR(24 BYTE) NOT NULL,
-  s_dist_04 CHAR(24 BYTE) NOT NULL,
-  s_dist_05 CHAR(24 BYTE) NOT NULL,
-  s_dist_06 CHAR(24 BYTE) NOT NULL,
-  s_dist_07 CHAR(24 BYTE) NOT NULL,
-  s_dist_08 CHAR(24 BYTE) NOT NULL,
-  s_dist_09 CHAR(24 BYTE) NOT NULL,
-  s_dist_10 CHAR(24 BYTE) NOT NULL,
-  s_ytd NUMBER(18) NOT NULL,
-  s_order_cnt NUMBER(10) NOT NULL,
-  s_remote_cnt NUMBER(10) NOT NULL,
-  s_data VARCHAR2(50 BYTE) NOT NULL
-) SEGMENT CREATION IMMEDIATE TABLESPACE {{ident .Tablespace}};
+{{- range orders}}
+CREATE TABLE {{ident (index $.T .Name)}} (
+{{.Columns}}
+) SEGMENT CREATION IMMEDIATE TABLESPACE {{ident $.Tablespace}};
+{{- end}}
 
 -- name: indexes
-ALTER TABLE {{ident .T.warehouse}} ADD CONSTRAINT {{ident .X.warehouse}} PRIMARY KEY (w_id) USING INDEX TABLESPACE {{ident .IndexTablespace}};
-ALTER TABLE {{ident .T.district}} ADD CONSTRAINT {{ident .X.district}} PRIMARY KEY (d_w_id, d_id) USING INDEX TABLESPACE {{ident .IndexTablespace}};
-ALTER TABLE {{ident .T.customer}} ADD CONSTRAINT {{ident .X.customer}} PRIMARY KEY (c_w_id, c_d_id, c_id) USING INDEX TABLESPACE {{ident .IndexTablespace}};
-ALTER TABLE {{ident .T.new_order}} ADD CONSTRAINT {{ident .X.new_order}} PRIMARY KEY (no_w_id, no_d_id, no_o_id) USING INDEX TABLESPACE {{ident .IndexTablespace}};
-ALTER TABLE {{ident .T.orders}} ADD CONSTRAINT {{ident .X.orders}} PRIMARY KEY (o_w_id, o_d_id, o_id) USING INDEX TABLESPACE {{ident .IndexTablespace}};
-ALTER TABLE {{ident .T.order_line}} ADD CONSTRAINT {{ident .X.order_line}} PRIMARY KEY (ol_w_id, ol_d_id, ol_o_id, ol_number) USING INDEX TABLESPACE {{ident .IndexTablespace}};
-ALTER TABLE {{ident .T.item}} ADD CONSTRAINT {{ident .X.item}} PRIMARY KEY (i_id) USING INDEX TABLESPACE {{ident .IndexTablespace}};
-ALTER TABLE {{ident .T.stock}} ADD CONSTRAINT {{ident .X.stock}} PRIMARY KEY (s_w_id, s_i_id) USING INDEX TABLESPACE {{ident .IndexTablespace}};
+{{- range orders}}{{if .Key}}
+ALTER TABLE {{ident (index $.T .Name)}} ADD CONSTRAINT {{ident (index $.X .Name)}} PRIMARY KEY ({{.Key}}) USING INDEX TABLESPACE {{ident $.IndexTablespace}};
+{{- end}}{{end}}
 CREATE INDEX {{ident .X.customer_name}} ON {{ident .T.customer}} (c_w_id, c_d_id, c_last, c_first) TABLESPACE {{ident .IndexTablespace}};
 CREATE UNIQUE INDEX {{ident .X.orders_customer}} ON {{ident .T.orders}} (o_w_id, o_d_id, o_c_id, o_id) TABLESPACE {{ident .IndexTablespace}};
 

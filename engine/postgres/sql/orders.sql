@@ -9,46 +9,11 @@
 -- other indexes.
 
 -- name: tables
-CREATE TABLE warehouse (
-  w_id integer NOT NULL, w_name varchar(10) NOT NULL, w_street_1 varchar(20) NOT NULL, w_street_2 varchar(20) NOT NULL,
-  w_city varchar(20) NOT NULL, w_state varchar(2) NOT NULL, w_zip varchar(9) NOT NULL, w_tax integer NOT NULL, w_ytd bigint NOT NULL
-){{.Named.warehouse.Rest}};
-CREATE TABLE district (
-  d_w_id integer NOT NULL, d_id integer NOT NULL, d_name varchar(10) NOT NULL, d_street_1 varchar(20) NOT NULL, d_street_2 varchar(20) NOT NULL,
-  d_city varchar(20) NOT NULL, d_state varchar(2) NOT NULL, d_zip varchar(9) NOT NULL, d_tax integer NOT NULL, d_ytd bigint NOT NULL,
-  d_next_o_id integer NOT NULL
-){{.Named.district.Rest}};
-CREATE TABLE customer (
-  c_w_id integer NOT NULL, c_d_id integer NOT NULL, c_id integer NOT NULL, c_first varchar(16) COLLATE "C" NOT NULL, c_middle varchar(2) NOT NULL,
-  c_last varchar(16) COLLATE "C" NOT NULL, c_street_1 varchar(20) NOT NULL, c_street_2 varchar(20) NOT NULL, c_city varchar(20) NOT NULL,
-  c_state varchar(2) NOT NULL, c_zip varchar(9) NOT NULL, c_phone varchar(16) NOT NULL, c_since integer NOT NULL, c_credit varchar(2) NOT NULL,
-  c_credit_lim integer NOT NULL, c_discount integer NOT NULL, c_balance bigint NOT NULL, c_ytd_payment bigint NOT NULL,
-  c_payment_cnt integer NOT NULL, c_delivery_cnt integer NOT NULL, c_data varchar(500) NOT NULL
-){{.Named.customer.Rest}};
-CREATE TABLE history (
-  h_c_id integer NOT NULL, h_c_d_id integer NOT NULL, h_c_w_id integer NOT NULL, h_d_id integer NOT NULL, h_w_id integer NOT NULL,
-  h_date integer NOT NULL, h_amount integer NOT NULL, h_data varchar(24) NOT NULL
-){{.Named.history.Rest}};
-CREATE TABLE new_order (
-  no_w_id integer NOT NULL, no_d_id integer NOT NULL, no_o_id integer NOT NULL
-){{.Named.new_order.Rest}};
-CREATE TABLE orders (
-  o_w_id integer NOT NULL, o_d_id integer NOT NULL, o_id integer NOT NULL, o_c_id integer NOT NULL, o_entry_d integer NOT NULL,
-  o_carrier_id integer, o_ol_cnt integer NOT NULL, o_all_local integer NOT NULL
-){{.Named.orders.Rest}};
-CREATE TABLE order_line (
-  ol_w_id integer NOT NULL, ol_d_id integer NOT NULL, ol_o_id integer NOT NULL, ol_number integer NOT NULL, ol_i_id integer NOT NULL,
-  ol_supply_w_id integer NOT NULL, ol_delivery_d integer, ol_quantity integer NOT NULL, ol_amount integer NOT NULL, ol_dist_info varchar(24) NOT NULL
-){{.Named.order_line.Rest}};
-CREATE TABLE item (
-  i_id integer NOT NULL, i_im_id integer NOT NULL, i_name varchar(24) NOT NULL, i_price integer NOT NULL, i_data varchar(50) NOT NULL
-){{.Named.item.Rest}};
-CREATE TABLE stock (
-  s_w_id integer NOT NULL, s_i_id integer NOT NULL, s_quantity integer NOT NULL, s_dist_01 varchar(24) NOT NULL, s_dist_02 varchar(24) NOT NULL,
-  s_dist_03 varchar(24) NOT NULL, s_dist_04 varchar(24) NOT NULL, s_dist_05 varchar(24) NOT NULL, s_dist_06 varchar(24) NOT NULL,
-  s_dist_07 varchar(24) NOT NULL, s_dist_08 varchar(24) NOT NULL, s_dist_09 varchar(24) NOT NULL, s_dist_10 varchar(24) NOT NULL,
-  s_ytd integer NOT NULL, s_order_cnt integer NOT NULL, s_remote_cnt integer NOT NULL, s_data varchar(50) NOT NULL
-){{.Named.stock.Rest}};
+{{range orders}}
+CREATE TABLE {{.Name}} (
+{{.Columns}}
+){{(index $.Named .Name).Rest}};
+{{end}}
 {{range .Tables}}
 {{- range .Leaves}}
 {{- if .Of}}

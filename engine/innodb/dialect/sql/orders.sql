@@ -7,48 +7,12 @@
 -- their number.
 
 -- name: tables
-CREATE TABLE {{.Db}}fw_warehouse (
-  w_id INT NOT NULL, w_name VARCHAR(10) NOT NULL, w_street_1 VARCHAR(20) NOT NULL, w_street_2 VARCHAR(20) NOT NULL,
-  w_city VARCHAR(20) NOT NULL, w_state CHAR(2) NOT NULL, w_zip CHAR(9) NOT NULL, w_tax INT NOT NULL, w_ytd BIGINT NOT NULL,
-  PRIMARY KEY (w_id)
-) ENGINE = InnoDB ROW_FORMAT = DYNAMIC CHARACTER SET latin1 COLLATE latin1_bin{{(index .Tables 0).Options}};
-CREATE TABLE {{.Db}}fw_district (
-  d_w_id INT NOT NULL, d_id TINYINT NOT NULL, d_name VARCHAR(10) NOT NULL, d_street_1 VARCHAR(20) NOT NULL, d_street_2 VARCHAR(20) NOT NULL,
-  d_city VARCHAR(20) NOT NULL, d_state CHAR(2) NOT NULL, d_zip CHAR(9) NOT NULL, d_tax INT NOT NULL, d_ytd BIGINT NOT NULL,
-  d_next_o_id INT NOT NULL, PRIMARY KEY (d_w_id, d_id)
-) ENGINE = InnoDB ROW_FORMAT = DYNAMIC CHARACTER SET latin1 COLLATE latin1_bin{{(index .Tables 1).Options}};
-CREATE TABLE {{.Db}}fw_customer (
-  c_w_id INT NOT NULL, c_d_id TINYINT NOT NULL, c_id INT NOT NULL, c_first VARCHAR(16) NOT NULL, c_middle CHAR(2) NOT NULL,
-  c_last VARCHAR(16) NOT NULL, c_street_1 VARCHAR(20) NOT NULL, c_street_2 VARCHAR(20) NOT NULL, c_city VARCHAR(20) NOT NULL, c_state CHAR(2) NOT NULL,
-  c_zip CHAR(9) NOT NULL, c_phone CHAR(16) NOT NULL, c_since INT NOT NULL, c_credit CHAR(2) NOT NULL, c_credit_lim BIGINT NOT NULL,
-  c_discount INT NOT NULL, c_balance BIGINT NOT NULL, c_ytd_payment BIGINT NOT NULL, c_payment_cnt INT NOT NULL,
-  c_delivery_cnt INT NOT NULL, c_data VARCHAR(500) NOT NULL, PRIMARY KEY (c_w_id, c_d_id, c_id)
-) ENGINE = InnoDB ROW_FORMAT = DYNAMIC CHARACTER SET latin1 COLLATE latin1_bin{{(index .Tables 2).Options}};
-CREATE TABLE {{.Db}}fw_history (
-  h_c_id INT NOT NULL, h_c_d_id TINYINT NOT NULL, h_c_w_id INT NOT NULL, h_d_id TINYINT NOT NULL, h_w_id INT NOT NULL,
-  h_date INT NOT NULL, h_amount INT NOT NULL, h_data VARCHAR(24) NOT NULL
-) ENGINE = InnoDB ROW_FORMAT = DYNAMIC CHARACTER SET latin1 COLLATE latin1_bin{{(index .Tables 3).Options}};
-CREATE TABLE {{.Db}}fw_new_order (
-  no_w_id INT NOT NULL, no_d_id TINYINT NOT NULL, no_o_id INT NOT NULL, PRIMARY KEY (no_w_id, no_d_id, no_o_id)
-) ENGINE = InnoDB ROW_FORMAT = DYNAMIC CHARACTER SET latin1 COLLATE latin1_bin{{(index .Tables 4).Options}};
-CREATE TABLE {{.Db}}fw_orders (
-  o_w_id INT NOT NULL, o_d_id TINYINT NOT NULL, o_id INT NOT NULL, o_c_id INT NOT NULL, o_entry_d INT NOT NULL,
-  o_carrier_id TINYINT, o_ol_cnt TINYINT NOT NULL, o_all_local TINYINT NOT NULL, PRIMARY KEY (o_w_id, o_d_id, o_id)
-) ENGINE = InnoDB ROW_FORMAT = DYNAMIC CHARACTER SET latin1 COLLATE latin1_bin{{(index .Tables 5).Options}};
-CREATE TABLE {{.Db}}fw_order_line (
-  ol_w_id INT NOT NULL, ol_d_id TINYINT NOT NULL, ol_o_id INT NOT NULL, ol_number TINYINT NOT NULL, ol_i_id INT NOT NULL,
-  ol_supply_w_id INT NOT NULL, ol_delivery_d INT, ol_quantity TINYINT NOT NULL, ol_amount INT NOT NULL,
-  ol_dist_info CHAR(24) NOT NULL, PRIMARY KEY (ol_w_id, ol_d_id, ol_o_id, ol_number)
-) ENGINE = InnoDB ROW_FORMAT = DYNAMIC CHARACTER SET latin1 COLLATE latin1_bin{{(index .Tables 6).Options}};
-CREATE TABLE {{.Db}}fw_item (
-  i_id INT NOT NULL, i_im_id INT NOT NULL, i_name VARCHAR(24) NOT NULL, i_price INT NOT NULL, i_data VARCHAR(50) NOT NULL, PRIMARY KEY (i_id)
-) ENGINE = InnoDB ROW_FORMAT = DYNAMIC CHARACTER SET latin1 COLLATE latin1_bin{{(index .Tables 7).Options}};
-CREATE TABLE {{.Db}}fw_stock (
-  s_w_id INT NOT NULL, s_i_id INT NOT NULL, s_quantity SMALLINT NOT NULL, s_dist_01 CHAR(24) NOT NULL, s_dist_02 CHAR(24) NOT NULL,
-  s_dist_03 CHAR(24) NOT NULL, s_dist_04 CHAR(24) NOT NULL, s_dist_05 CHAR(24) NOT NULL, s_dist_06 CHAR(24) NOT NULL, s_dist_07 CHAR(24) NOT NULL,
-  s_dist_08 CHAR(24) NOT NULL, s_dist_09 CHAR(24) NOT NULL, s_dist_10 CHAR(24) NOT NULL, s_ytd INT NOT NULL, s_order_cnt INT NOT NULL,
-  s_remote_cnt INT NOT NULL, s_data VARCHAR(50) NOT NULL, PRIMARY KEY (s_w_id, s_i_id)
-) ENGINE = InnoDB ROW_FORMAT = DYNAMIC CHARACTER SET latin1 COLLATE latin1_bin{{(index .Tables 8).Options}};
+{{range $i, $t := orders}}
+CREATE TABLE {{$.Db}}fw_{{.Name}} (
+{{.Columns}}{{if .Key}},
+  PRIMARY KEY ({{.Key}}){{end}}
+) ENGINE = InnoDB ROW_FORMAT = DYNAMIC CHARACTER SET latin1 COLLATE latin1_bin{{(index $.Tables $i).Options}};
+{{end}}
 -- The batches that are loaded.
 CREATE TABLE {{.Db}}fw_loaded (
   table_name VARCHAR(64) NOT NULL,
