@@ -7,9 +7,10 @@
 //	CREATE PROCEDURE p() BEGIN SELECT 1; END
 //
 // A section has statements, each ended by a semicolon at the end of a line; a
-// section marked "whole" is one statement, semicolons included. What stands
-// before the first section may only be comment. Engines pass their quoting of
-// identifiers and literals as template functions.
+// section marked "whole" is one statement, semicolons included. Sections of the same
+// text stand in one, with several names: {{op}} is what follows the name's first
+// hyphen. What stands before the first section may only be comment. Engines pass their
+// quoting of identifiers and literals as template functions.
 package sqlfile
 
 import (
@@ -35,26 +36,28 @@ type section struct {
 }
 
 var header = regexp.MustCompile(`^--\s*name:\s*(.*?)\s*$`)
-var title = regexp.MustCompile(`^([a-z][a-z0-9_-]*)(\s+whole)?$`)
+var title = regexp.MustCompile(`^([a-z][a-z0-9_-]*(?:\s+[a-z][a-z0-9_-]*)*?)(\s+whole)?$`)
 
 // Parse reads a file's text. The name stands in errors, which have the line.
 func Parse(name, text string, funcs template.FuncMap) (*File, error) {
 	f := &File{name: name, sections: map[string]section{}}
-	var current string // the section being read
+	var current []string // the names of the section being read
 	var whole bool
 	var body []string
 	start := 0
 	finish := func() error {
-		if current == "" {
-			return nil
+		for _, name := range current {
+			if err := f.add(name, strings.Join(body, "\n"), start, whole, funcs); err != nil {
+				return err
+			}
 		}
-		return f.add(current, strings.Join(body, "\n"), start, whole, funcs)
+		return nil
 	}
 	for i, line := range strings.Split(text, "\n") {
 		line = strings.TrimSuffix(line, "\r")
 		m := header.FindStringSubmatch(line)
 		if m == nil {
-			if current == "" && strings.TrimSpace(line) != "" && !strings.HasPrefix(line, "--") {
+			if current == nil && strings.TrimSpace(line) != "" && !strings.HasPrefix(line, "--") {
 				return nil, fmt.Errorf("%s:%d: text before the first section", name, i+1)
 			}
 			body = append(body, line)
@@ -67,7 +70,7 @@ func Parse(name, text string, funcs template.FuncMap) (*File, error) {
 		if t == nil {
 			return nil, fmt.Errorf("%s:%d: %q is not a section's name", name, i+1, m[1])
 		}
-		current, whole, body, start = t[1], t[2] != "", nil, i+2
+		current, whole, body, start = strings.Fields(t[1]), t[2] != "", nil, i+2
 	}
 	if err := finish(); err != nil {
 		return nil, err
@@ -86,7 +89,9 @@ func (f *File) add(name, text string, line int, whole bool, funcs template.FuncM
 	if text == "" {
 		return fmt.Errorf("%s:%d: section %q is empty", f.name, line-1, name)
 	}
-	t, err := template.New(f.name + ":" + name).Option("missingkey=error").Funcs(funcs).Parse(text)
+	_, operation, _ := strings.Cut(name, "-")
+	op := template.FuncMap{"op": func() string { return operation }}
+	t, err := template.New(f.name + ":" + name).Option("missingkey=error").Funcs(funcs).Funcs(op).Parse(text)
 	if err != nil {
 		return fmt.Errorf("%s:%d: section %q: %w", f.name, line, name, err)
 	}

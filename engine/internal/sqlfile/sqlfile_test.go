@@ -25,6 +25,8 @@ END;
 -- name: two
 -- only comment;
 ;
+-- name: call-pay call-end whole
+CALL fw_{{op}}();
 `
 
 func TestStatements(t *testing.T) {
@@ -32,13 +34,15 @@ func TestStatements(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"tables", "procedure", "two"}, f.Sections()); diff != "" {
+	if diff := cmp.Diff([]string{"tables", "procedure", "two", "call-pay", "call-end"}, f.Sections()); diff != "" {
 		t.Error(diff)
 	}
 	for section, want := range map[string][]string{
 		"tables":    {"-- One table\nCREATE TABLE \"a\"\"b\" (\n  id INTEGER); -- no end here\nDROP TABLE x"},
 		"procedure": {"BEGIN\n  SELECT 1;\n  SELECT 2;\nEND;"},
 		"two":       nil,
+		"call-pay":  {"CALL fw_pay();"},
+		"call-end":  {"CALL fw_end();"},
 	} {
 		got, err := f.Statements(section, map[string]any{"Table": `a"b`})
 		if err != nil {
@@ -57,6 +61,7 @@ func TestErrors(t *testing.T) {
 		"twice":         "-- name: a\nSELECT 1;\n-- name: a\nSELECT 2;",
 		"empty section": "-- name: a\n\n-- name: b\nSELECT 1;",
 		"bad name":      "-- name: A b\nSELECT 1;",
+		"bad names":     "-- name: a B\nSELECT 1;",
 		"bad template":  "-- name: a\nSELECT {{.X;",
 		"unknown func":  "-- name: a\nSELECT {{quote .X}};",
 	} {

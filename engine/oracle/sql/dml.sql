@@ -57,32 +57,22 @@ EXCEPTION
 END;
 {{- end}}
 
--- name: procedure-update whole
-CREATE PROCEDURE {{ident .P.update}} (p_worker IN NUMBER, p_first IN NUMBER, p_amount IN NUMBER) AS
+-- name: procedure-update procedure-delete whole
+CREATE PROCEDURE {{ident (index .P op)}} (p_worker IN NUMBER, p_first IN NUMBER, p_amount IN NUMBER) AS
   i NUMBER(20) := p_first;
   k NUMBER(20);
+  {{- if eq op "update"}}
   x NUMBER(20);
+  {{- end}}
 BEGIN
   WHILE i < p_first + p_amount LOOP
     k := i * {{.Connections}} + p_worker + 1;
+    {{- if eq op "update"}}
     x := MOD(MOD(k, {{.Modulus}}) * {{.A}} + {{.B}}, {{.Modulus}});
     UPDATE {{ident .T.dml}} SET random_int = {{.Modulus}} - 1 - x WHERE "KEY" = k;
-    IF SQL%ROWCOUNT <> 1 THEN
-      RAISE_APPLICATION_ERROR(-20010, 'there is no row with that key');
-    END IF;
-    {{.Commit}};
-    i := i + 1;
-  END LOOP;
-END;
-
--- name: procedure-delete whole
-CREATE PROCEDURE {{ident .P.delete}} (p_worker IN NUMBER, p_first IN NUMBER, p_amount IN NUMBER) AS
-  i NUMBER(20) := p_first;
-  k NUMBER(20);
-BEGIN
-  WHILE i < p_first + p_amount LOOP
-    k := i * {{.Connections}} + p_worker + 1;
+    {{- else}}
     DELETE FROM {{ident .T.dml}} WHERE "KEY" = k;
+    {{- end}}
     IF SQL%ROWCOUNT <> 1 THEN
       RAISE_APPLICATION_ERROR(-20010, 'there is no row with that key');
     END IF;
@@ -91,24 +81,9 @@ BEGIN
   END LOOP;
 END;
 
--- name: call-insert whole
+-- name: call-insert call-select call-update call-delete whole
 BEGIN
-  {{ident .P.insert}}(:1, :2, :3);
-END;
-
--- name: call-select whole
-BEGIN
-  {{ident .P.select}}(:1, :2, :3);
-END;
-
--- name: call-update whole
-BEGIN
-  {{ident .P.update}}(:1, :2, :3);
-END;
-
--- name: call-delete whole
-BEGIN
-  {{ident .P.delete}}(:1, :2, :3);
+  {{ident (index .P op)}}(:1, :2, :3);
 END;
 
 -- name: statement-insert whole

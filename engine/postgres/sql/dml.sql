@@ -60,33 +60,19 @@ BEGIN
 END
 $fw$
 
--- name: procedure-update whole
-CREATE PROCEDURE fw_update(worker bigint, first bigint, amount bigint) LANGUAGE plpgsql AS $fw$
+-- name: procedure-update procedure-delete whole
+CREATE PROCEDURE fw_{{op}}(worker bigint, first bigint, amount bigint) LANGUAGE plpgsql AS $fw$
 DECLARE
   i bigint := first;
   k integer;
 BEGIN
   WHILE i < first + amount LOOP
     k := i * {{.Connections}} + worker + 1;
+    {{- if eq op "update"}}
     UPDATE {{ident .T.Name}} SET random_int = {{.Modulus}} - 1 - (k::bigint % {{.Modulus}} * {{.A}} + {{.B}}) % {{.Modulus}} WHERE key = k;
-    IF NOT FOUND THEN
-      RAISE EXCEPTION 'there is no row with key %', k;
-    END IF;
-    COMMIT;
-    i := i + 1;
-  END LOOP;
-END
-$fw$
-
--- name: procedure-delete whole
-CREATE PROCEDURE fw_delete(worker bigint, first bigint, amount bigint) LANGUAGE plpgsql AS $fw$
-DECLARE
-  i bigint := first;
-  k integer;
-BEGIN
-  WHILE i < first + amount LOOP
-    k := i * {{.Connections}} + worker + 1;
+    {{- else}}
     DELETE FROM {{ident .T.Name}} WHERE key = k;
+    {{- end}}
     IF NOT FOUND THEN
       RAISE EXCEPTION 'there is no row with key %', k;
     END IF;
@@ -96,17 +82,8 @@ BEGIN
 END
 $fw$
 
--- name: call-insert
-CALL fw_insert($1, $2, $3);
-
--- name: call-select
-CALL fw_select($1, $2, $3);
-
--- name: call-update
-CALL fw_update($1, $2, $3);
-
--- name: call-delete
-CALL fw_delete($1, $2, $3);
+-- name: call-insert call-select call-update call-delete
+CALL fw_{{op}}($1, $2, $3);
 
 -- name: statement-insert
 INSERT INTO {{ident .T.Name}} VALUES ($1, $2, $3);

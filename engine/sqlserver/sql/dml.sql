@@ -51,8 +51,8 @@ BEGIN
   END;
 END;
 
--- name: procedure-update whole
-CREATE PROCEDURE dbo.fw_update @worker bigint, @first bigint, @amount bigint
+-- name: procedure-update procedure-delete whole
+CREATE PROCEDURE dbo.fw_{{op}} @worker bigint, @first bigint, @amount bigint
 AS
 BEGIN
   SET NOCOUNT ON;
@@ -60,33 +60,18 @@ BEGIN
   DECLARE @i bigint = @first;
   DECLARE @end bigint = @first + @amount;
   DECLARE @k int;
+  {{- if eq op "update"}}
   DECLARE @x bigint;
+  {{- end}}
   WHILE @i < @end
   BEGIN
     SET @k = @i * {{.Connections}} + @worker + 1;
+    {{- if eq op "update"}}
     SET @x = (CAST(@k AS bigint) % {{.Modulus}} * {{.A}} + {{.B}}) % {{.Modulus}};
     UPDATE dbo.fw_dml SET random_int = {{.Modulus}} - 1 - @x WHERE [key] = @k;
-    IF @@ROWCOUNT <> 1
-    BEGIN;
-      THROW 50010, N'there is no row with that key', 1;
-    END;
-    SET @i += 1;
-  END;
-END;
-
--- name: procedure-delete whole
-CREATE PROCEDURE dbo.fw_delete @worker bigint, @first bigint, @amount bigint
-AS
-BEGIN
-  SET NOCOUNT ON;
-  SET XACT_ABORT ON;
-  DECLARE @i bigint = @first;
-  DECLARE @end bigint = @first + @amount;
-  DECLARE @k int;
-  WHILE @i < @end
-  BEGIN
-    SET @k = @i * {{.Connections}} + @worker + 1;
+    {{- else}}
     DELETE FROM dbo.fw_dml WHERE [key] = @k;
+    {{- end}}
     IF @@ROWCOUNT <> 1
     BEGIN;
       THROW 50010, N'there is no row with that key', 1;
@@ -95,17 +80,8 @@ BEGIN
   END;
 END;
 
--- name: call-insert
-EXEC dbo.fw_insert @worker = @p1, @first = @p2, @amount = @p3;
-
--- name: call-select
-EXEC dbo.fw_select @worker = @p1, @first = @p2, @amount = @p3;
-
--- name: call-update
-EXEC dbo.fw_update @worker = @p1, @first = @p2, @amount = @p3;
-
--- name: call-delete
-EXEC dbo.fw_delete @worker = @p1, @first = @p2, @amount = @p3;
+-- name: call-insert call-select call-update call-delete
+EXEC dbo.fw_{{op}} @worker = @p1, @first = @p2, @amount = @p3;
 
 -- name: statement-insert
 -- The client's parameters are of type bigint: the column is not.
@@ -118,15 +94,8 @@ BEGIN;
   THROW 50010, N'there is no row with that key', 1;
 END;
 
--- name: statement-update whole
-UPDATE dbo.fw_dml SET random_int = CAST(@p2 AS int) WHERE [key] = CAST(@p1 AS int);
-IF @@ROWCOUNT <> 1
-BEGIN;
-  THROW 50010, N'there is no row with that key', 1;
-END;
-
--- name: statement-delete whole
-DELETE FROM dbo.fw_dml WHERE [key] = CAST(@p1 AS int);
+-- name: statement-update statement-delete whole
+{{if eq op "update"}}UPDATE dbo.fw_dml SET random_int = CAST(@p2 AS int){{else}}DELETE FROM dbo.fw_dml{{end}} WHERE [key] = CAST(@p1 AS int);
 IF @@ROWCOUNT <> 1
 BEGIN;
   THROW 50010, N'there is no row with that key', 1;

@@ -45,29 +45,20 @@ BEGIN
   END WHILE;
 END
 
--- name: procedure-update whole
-CREATE PROCEDURE {{in .Database "fw_update"}}(IN worker BIGINT, IN first BIGINT, IN amount BIGINT, IN step BIGINT)
+-- name: procedure-update procedure-delete whole
+CREATE PROCEDURE {{in .Database (print "fw_" op)}}(IN worker BIGINT, IN first BIGINT, IN amount BIGINT, IN step BIGINT)
   MODIFIES SQL DATA
 BEGIN
   DECLARE i BIGINT DEFAULT first;
-  DECLARE k, x BIGINT;
+  DECLARE k{{if eq op "update"}}, x{{end}} BIGINT;
   WHILE i < first + amount DO
     SET k = i * step + worker + 1;
+    {{- if eq op "update"}}
     SET x = (k MOD {{.Modulus}} * {{.A}} + {{.B}}) MOD {{.Modulus}};
     UPDATE {{in .Database .TableName}} SET random_int = {{.Modulus}} - 1 - x WHERE `key` = k;
-    SET i = i + 1;
-  END WHILE;
-END
-
--- name: procedure-delete whole
-CREATE PROCEDURE {{in .Database "fw_delete"}}(IN worker BIGINT, IN first BIGINT, IN amount BIGINT, IN step BIGINT)
-  MODIFIES SQL DATA
-BEGIN
-  DECLARE i BIGINT DEFAULT first;
-  DECLARE k BIGINT;
-  WHILE i < first + amount DO
-    SET k = i * step + worker + 1;
+    {{- else}}
     DELETE FROM {{in .Database .TableName}} WHERE `key` = k;
+    {{- end}}
     SET i = i + 1;
   END WHILE;
 END
@@ -75,17 +66,8 @@ END
 -- name: connection
 SET autocommit = 1;
 
--- name: call-insert
-CALL {{in .Database "fw_insert"}}(?, ?, ?, {{.Connections}});
-
--- name: call-select
-CALL {{in .Database "fw_select"}}(?, ?, ?, {{.Connections}});
-
--- name: call-update
-CALL {{in .Database "fw_update"}}(?, ?, ?, {{.Connections}});
-
--- name: call-delete
-CALL {{in .Database "fw_delete"}}(?, ?, ?, {{.Connections}});
+-- name: call-insert call-select call-update call-delete
+CALL {{in .Database (print "fw_" op)}}(?, ?, ?, {{.Connections}});
 
 -- Whether the operation on a key is committed, for calls that were interrupted. A
 -- select leaves no trace.
