@@ -7,8 +7,8 @@ import (
 )
 
 // The workload orders is derived from the TPC-C specification, revision 5.11, and
-// not comparable with published results. The clauses below are of that text. What
-// an engine's orders.sql has:
+// not comparable with published results. The clauses below are of that text. What an
+// engine's orders.sql has, the last three with the others' in engine/internal/orders:
 //
 //	tables        the nine tables with their keys: warehouse, district, customer, history, new_order,
 //	              orders, order_line, item, stock (columns: ordersData), and what transactions call

@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -22,8 +21,8 @@ const (
 	loadedAmount     = 1000 // cents that each loaded customer has paid
 )
 
-// orderColumns are the columns of each table with their types; those without are int, and
-// those that may be null end in a question mark.
+// orderColumns are the columns of each table with their types, texts also with their most
+// length; those without are int, and those that may be null end in a question mark.
 var orderColumns = [][]string{
 	{"w_id", "w_name text:10", "w_street_1 text:20", "w_street_2 text:20", "w_city text:20", "w_state char:2", "w_zip char:9", "w_tax",
 		"w_ytd big"},
@@ -103,26 +102,12 @@ func columnsOf(i int) []string {
 	return names
 }
 
-// Declared is a table of orders in an engine's words: a line for each column, and its key.
-type Declared struct{ Name, Columns, Key string }
-
-// Declare makes them of the engine's names of types, in which a text's length stands for
-// %; "null" is what it says of columns that may be.
-func Declare(types map[string]string) []Declared {
-	var all []Declared
-	for i, table := range orderTables {
-		var lines []string
-		for _, c := range orderColumns[i] {
-			name, kind, _ := strings.Cut(c, " ")
-			kind, null := strings.CutSuffix(kind, "?")
-			kind, length, _ := strings.Cut(kind, ":")
-			may := " NOT NULL"
-			if null {
-				may = types["null"]
-			}
-			lines = append(lines, "  "+name+" "+strings.Replace(types[cmp.Or(kind, "int")], "%", length, 1)+may)
-		}
-		all = append(all, Declared{table, strings.Join(lines, ",\n"), strings.Join(columnsOf(i)[:orderKeys[i]], ", ")})
+// OrdersTables are the tables of orders for those who declare them: their names, keys and
+// columns, which are followed by their types.
+func OrdersTables() []filewise.Table {
+	var all []filewise.Table
+	for i, name := range orderTables {
+		all = append(all, filewise.Table{Name: name, Columns: orderColumns[i], Key: columnsOf(i)[:orderKeys[i]]})
 	}
 	return all
 }

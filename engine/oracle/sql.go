@@ -9,8 +9,7 @@ import (
 	"text/template"
 
 	"filewise"
-	"filewise/engine/internal/sqlfile"
-	"filewise/workload"
+	"filewise/engine/internal/orders"
 )
 
 //go:embed sql/*.sql
@@ -19,17 +18,20 @@ var sqlFiles embed.FS
 // The SQL files: what is asked of the server, what an inspection asks, and the others by
 // workload.
 var (
-	workloads = sqlfile.Folder(sqlFiles, nil, template.FuncMap{"ident": ident, "literal": literal,
-		"bind":   func(i int) int { return i + 1 },
-		"orders": func() []workload.Declared { return workload.Declare(ordersTypes) }})
+	workloads = words.Folder(sqlFiles, nil, template.FuncMap{"ident": ident, "literal": literal,
+		"bind": func(i int) int { return i + 1 }})
 	serverSQL, inspectSQL = workloads.Apart("server"), workloads.Apart("inspect")
 	captureSQL            = workloads.Apart("capture")
 )
 
-// ordersTypes are those of the tables of orders.
-var ordersTypes = map[string]string{
-	"tiny": "NUMBER(10)", "small": "NUMBER(10)", "int": "NUMBER(10)", "amount": "NUMBER(18)", "limit": "NUMBER(18)", "big": "NUMBER(18)",
-	"char": "CHAR(% BYTE)", "text": "VARCHAR2(% BYTE)", "name": "VARCHAR2(% BYTE)",
+// words are those of workload orders.
+var words = orders.Words{
+	Types: map[string]string{"tiny": "NUMBER(10)", "small": "NUMBER(10)", "int": "NUMBER(10)", "amount": "NUMBER(18)", "limit": "NUMBER(18)",
+		"big": "NUMBER(18)", "char": "CHAR(% BYTE)", "text": "VARCHAR2(% BYTE)", "name": "VARCHAR2(% BYTE)"},
+	At: func(vars map[string]any, table string) (string, error) {
+		return ident(vars["T"].(map[string]string)[table])
+	},
+	Sum: "TO_CHAR(SUM(%))", EmptyIsNull: true,
 }
 
 // vars are the variables of a section.

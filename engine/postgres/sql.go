@@ -9,22 +9,23 @@ import (
 	"text/template"
 
 	"filewise"
+	"filewise/engine/internal/orders"
 	"filewise/engine/internal/sqlfile"
 	"filewise/engine/postgres/internal/client"
-	"filewise/workload"
 )
 
 //go:embed sql/*.sql
 var sqlFiles embed.FS
 
 // sections are the SQL files by workload: a further workload is a further file.
-var sections = sqlfile.Folder(sqlFiles, nil, template.FuncMap{"ident": client.Ident, "literal": client.Literal,
-	"orders": func() []workload.Declared { return workload.Declare(ordersTypes) }})
+var sections = words.Folder(sqlFiles, nil, template.FuncMap{"ident": client.Ident, "literal": client.Literal})
 
-// ordersTypes are those of the tables of orders.
-var ordersTypes = map[string]string{
-	"tiny": "integer", "small": "integer", "int": "integer", "amount": "integer", "limit": "integer", "big": "bigint",
-	"char": "varchar(%)", "text": "varchar(%)", "name": `varchar(%) COLLATE "C"`,
+// words are those of workload orders.
+var words = orders.Words{
+	Types: map[string]string{"tiny": "integer", "small": "integer", "int": "integer", "amount": "integer", "limit": "integer", "big": "bigint",
+		"char": "varchar(%)", "text": "varchar(%)", "name": `varchar(%) COLLATE "C"`},
+	At:  func(_ map[string]any, table string) (string, error) { return table, nil },
+	Big: "%::bigint", Sum: "sum(%)::bigint",
 }
 
 //go:embed server.sql

@@ -8,8 +8,7 @@ import (
 	"text/template"
 
 	"filewise"
-	"filewise/engine/internal/sqlfile"
-	"filewise/workload"
+	"filewise/engine/internal/orders"
 )
 
 //go:embed sql/*.sql
@@ -21,15 +20,15 @@ func ident(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`
 // workloads are the workloads that this engine has SQL for: a file each.
 // What is done to files whatever the workload is in shardsSQL.
 var (
-	workloads = sqlfile.Folder(sqlFiles, nil, template.FuncMap{"ident": ident,
-		"orders": func() []workload.Declared { return workload.Declare(ordersTypes) }})
+	workloads = words.Folder(sqlFiles, nil, template.FuncMap{"ident": ident})
 	shardsSQL = workloads.Apart("shards")
 )
 
-// ordersTypes are those of the tables of orders.
-var ordersTypes = map[string]string{
-	"tiny": "INTEGER", "small": "INTEGER", "int": "INTEGER", "amount": "INTEGER", "limit": "INTEGER", "big": "INTEGER",
-	"char": "TEXT", "text": "TEXT", "name": "TEXT",
+// words are those of workload orders.
+var words = orders.Words{
+	Types: map[string]string{"tiny": "INTEGER", "small": "INTEGER", "int": "INTEGER", "amount": "INTEGER", "limit": "INTEGER", "big": "INTEGER",
+		"char": "TEXT", "text": "TEXT", "name": "TEXT"},
+	At: func(_ map[string]any, table string) (string, error) { return table, nil },
 }
 
 // pageText is how much text one call of the checksum function is handed.

@@ -407,7 +407,7 @@ var damages = []struct{ section, old, new string }{
 	{"indexes", "CREATE INDEX", "CREATE INDEKS"}, {"indexes", "UPDATE STATISTICS", "UPDATE STATISTIC"},
 	{"churn", "DROP TABLE", "DROP TABEL"}, {"check-10", "UNION ALL", "UNION AL"},
 	{"check-12", "HAVING SUM(cents)", "HAVING SUM(cents"}, {"loaded", "CAST(1 AS bigint)", "CAST(1, bigint)"},
-	{"totals", "(SELECT SUM(s_ytd) FROM dbo.stock)", "(SELECT SUM(s_ytd) FROM dbo.stock"},
+	{"totals", "+ w_ytd) FROM dbo.warehouse)", "+ w_ytd) FROM dbo.warehouse"},
 	{"mark-loaded", "WHERE NOT EXISTS", "WHERE NOT EXIST"}, {"loaded-batches", "CLUSTERED (", "CLUSTERED"},
 	{"backup-header", "HEADERONLY", "HEADONLY"}, {"check-database", "WITH NO_INFOMSGS", "WITHOUT NO_INFOMSGS"},
 	{"activity", "CASE WHEN", "CASE"}, {"inspect-files", "WHERE", "WERE f"}, {"inspect-io", "(NULL, NULL)", "(NULL NULL)"},

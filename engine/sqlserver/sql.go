@@ -8,8 +8,8 @@ import (
 	"text/template"
 
 	"filewise"
+	"filewise/engine/internal/orders"
 	"filewise/engine/internal/sqlfile"
-	"filewise/workload"
 )
 
 //go:embed sql/*.sql sql/part/*.sql
@@ -18,18 +18,19 @@ var sqlFiles embed.FS
 // The SQL files: what is asked of the server, what an inspection, a script for and backups of
 // a user's database ask, and the others by workload.
 var (
-	sections = sqlfile.Folder(sqlFiles, completed(), template.FuncMap{"ident": ident, "literal": literal,
-		"double": func(text string) string { return strings.ReplaceAll(literal(text), "'", "''") }, // within another
-		"orders": func() []workload.Declared { return workload.Declare(ordersTypes) }})
+	sections = words.Folder(sqlFiles, completed(), template.FuncMap{"ident": ident, "literal": literal,
+		"double": func(text string) string { return strings.ReplaceAll(literal(text), "'", "''") }}) // within another
 	server, inspectSQL = sections.Apart("server"), sections.Apart("inspect")
 	applySQL, ownSQL   = sections.Apart("apply"), sections.Apart("own")
 )
 
-// ordersTypes are those of the tables of orders.
-var ordersTypes = map[string]string{
-	"tiny": "int", "small": "int", "int": "int", "amount": "bigint", "limit": "bigint", "big": "bigint", "null": " NULL",
-	"char": "char(%) COLLATE Latin1_General_BIN2", "text": "varchar(%) COLLATE Latin1_General_BIN2",
-	"name": "varchar(%) COLLATE Latin1_General_BIN2",
+// words are those of workload orders.
+var words = orders.Words{
+	Types: map[string]string{"tiny": "int", "small": "int", "int": "int", "amount": "bigint", "limit": "bigint", "big": "bigint", "null": " NULL",
+		"char": "char(%) COLLATE Latin1_General_BIN2", "text": "varchar(%) COLLATE Latin1_General_BIN2",
+		"name": "varchar(%) COLLATE Latin1_General_BIN2"},
+	At:    func(_ map[string]any, table string) (string, error) { return "dbo." + table, nil },
+	Count: "COUNT_BIG", Big: "CAST(% AS bigint)", Sum: "SUM(CAST(0 AS bigint) + %)", Length: "DATALENGTH(%)",
 }
 
 // completed puts parts into a text. Where it says "-- guard", the statement stands

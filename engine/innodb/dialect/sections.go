@@ -2,24 +2,26 @@ package dialect
 
 import (
 	"embed"
+	"fmt"
 	"slices"
 	"text/template"
 
-	"filewise/engine/internal/sqlfile"
-	"filewise/workload"
+	"filewise/engine/internal/orders"
 )
 
 //go:embed sql/*.sql
 var sqlFiles embed.FS
 
 // sections are the SQL files by workload.
-var sections = sqlfile.Folder(sqlFiles, nil, template.FuncMap{"in": in, "literal": Literal, "pieces": pieces,
-	"orders": func() []workload.Declared { return workload.Declare(ordersTypes) }})
+var sections = words.Folder(sqlFiles, nil, template.FuncMap{"in": in, "literal": Literal, "pieces": pieces})
 
-// ordersTypes are those of the tables of orders.
-var ordersTypes = map[string]string{
-	"tiny": "TINYINT", "small": "SMALLINT", "int": "INT", "amount": "INT", "limit": "BIGINT", "big": "BIGINT",
-	"char": "CHAR(%)", "text": "VARCHAR(%)", "name": "VARCHAR(%)",
+// words are those of workload orders.
+var words = orders.Words{
+	Types: map[string]string{"tiny": "TINYINT", "small": "SMALLINT", "int": "INT", "amount": "INT", "limit": "BIGINT", "big": "BIGINT",
+		"char": "CHAR(%)", "text": "VARCHAR(%)", "name": "VARCHAR(%)"},
+	At: func(vars map[string]any, table string) (string, error) {
+		return fmt.Sprint(vars["Db"], "fw_", table), nil
+	},
 }
 
 // The names of sections that the engines themselves execute.

@@ -41,6 +41,11 @@ var title = regexp.MustCompile(`^([a-z][a-z0-9_-]*(?:\s+[a-z][a-z0-9_-]*)*?)(\s+
 // Parse reads a file's text. The name stands in errors, which have the line.
 func Parse(name, text string, funcs template.FuncMap) (*File, error) {
 	f := &File{name: name, sections: map[string]section{}}
+	return f, f.Add(text, funcs)
+}
+
+// Add reads further sections.
+func (f *File) Add(text string, funcs template.FuncMap) error {
 	var current []string // the names of the section being read
 	var whole bool
 	var body []string
@@ -58,27 +63,27 @@ func Parse(name, text string, funcs template.FuncMap) (*File, error) {
 		m := header.FindStringSubmatch(line)
 		if m == nil {
 			if current == nil && strings.TrimSpace(line) != "" && !strings.HasPrefix(line, "--") {
-				return nil, fmt.Errorf("%s:%d: text before the first section", name, i+1)
+				return fmt.Errorf("%s:%d: text before the first section", f.name, i+1)
 			}
 			body = append(body, line)
 			continue
 		}
 		if err := finish(); err != nil {
-			return nil, err
+			return err
 		}
 		t := title.FindStringSubmatch(m[1])
 		if t == nil {
-			return nil, fmt.Errorf("%s:%d: %q is not a section's name", name, i+1, m[1])
+			return fmt.Errorf("%s:%d: %q is not a section's name", f.name, i+1, m[1])
 		}
 		current, whole, body, start = strings.Fields(t[1]), t[2] != "", nil, i+2
 	}
 	if err := finish(); err != nil {
-		return nil, err
+		return err
 	}
 	if len(f.order) == 0 {
-		return nil, fmt.Errorf("%s: no section", name)
+		return fmt.Errorf("%s: no section", f.name)
 	}
-	return f, nil
+	return nil
 }
 
 func (f *File) add(name, text string, line int, whole bool, funcs template.FuncMap) error {
