@@ -92,14 +92,6 @@ func (s *externalServer) mayBackup(t transfer) error {
 
 // backup makes a COPY_ONLY backup of a database, which may be the user's. No
 // file is overwritten.
-func (s *externalServer) backup(ctx context.Context, database string, t transfer) error {
-	l, err := s.openLong(ctx, database)
-	if err != nil {
-		return err
-	}
-	return errors.Join(l.backup(ctx, database, t), l.close())
-}
-
 func (l *long) backup(ctx context.Context, database string, t transfer) error {
 	if err := l.server.mayBackup(t); err != nil {
 		return err

@@ -19,6 +19,15 @@ import (
 	"filewise/workload"
 )
 
+// backup makes a backup on a connection of its own.
+func (s *externalServer) backup(ctx context.Context, database string, t transfer) error {
+	l, err := s.openLong(ctx, database)
+	if err != nil {
+		return err
+	}
+	return errors.Join(l.backup(ctx, database, t), l.close())
+}
+
 // TestBackup: all messages are read, however many there are, and the user's own database
 // may be backed up.
 func TestBackup(t *testing.T) {
