@@ -3,6 +3,7 @@ package oracle
 import (
 	"context"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -274,12 +275,7 @@ func (i *inspection) waits(ctx context.Context) error {
 // processes wait for work, or for themselves.
 func classOfEvent(name, class string) filewise.WaitClass {
 	has := func(parts ...string) bool {
-		for _, p := range parts {
-			if strings.Contains(name, p) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(name, p) })
 	}
 	switch {
 	case class == "Idle", has("rdbms ipc message", "SQL*Net message from client"):

@@ -127,13 +127,9 @@ func (b *backuper) makeDirs() error {
 
 // addFile notes a file of the backup.
 func (b *backuper) addFile(volume int, path string) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	b.files = append(b.files, filewise.File{Role: filewise.RoleBackup, Volume: b.build.design.target.Volumes[volume].Name, Path: path,
-		Bytes: info.Size()})
-	return nil
+	f, err := server.Stat(filewise.RoleBackup, b.build.design.target.Volumes[volume].Name, path)
+	b.files = append(b.files, f)
+	return err
 }
 
 // client runs one of PostgreSQL's own programs against a server, as its user. What

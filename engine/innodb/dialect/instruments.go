@@ -65,8 +65,8 @@ func (p instrument) Read(ctx context.Context) ([]filewise.Counter, error) {
 	return all, link.Explain(err)
 }
 
-// picoseconds are the unit of performance_schema's times.
-const picoseconds = 1e-12
+// Picosecond is the unit of performance_schema's times.
+const Picosecond = 1e-12
 
 // DataFileIO is the instrument of data files.
 const DataFileIO = "wait/io/file/innodb/innodb_data_file"
@@ -81,7 +81,7 @@ func readEvents(ctx context.Context, db *sql.DB, where string, args ...any) (all
 	err = Each(ctx, db, func(scan Scan) error {
 		var e event
 		err := scan(&e.name, &e.seconds)
-		e.seconds *= picoseconds
+		e.seconds *= Picosecond
 		all = append(all, e)
 		return err
 	}, "SELECT EVENT_NAME, SUM_TIMER_WAIT FROM performance_schema.events_waits_summary_by_user_by_event_name"+
@@ -134,7 +134,7 @@ func (i *Instruments) sessionIO(ctx context.Context, db *sql.DB, seconds float64
 func readingTime(ctx context.Context, db *sql.DB, all float64) (s float64, err error) {
 	err = db.QueryRowContext(ctx,
 		"SELECT COALESCE(SUM(SUM_TIMER_READ), 0) FROM performance_schema.file_summary_by_event_name WHERE EVENT_NAME = '"+DataFileIO+"'").Scan(&s)
-	return min(s*picoseconds, all), err
+	return min(s*Picosecond, all), err
 }
 
 func dataIO(reading, written float64) []filewise.Counter {
@@ -192,12 +192,7 @@ func (i *Instruments) background(ctx context.Context, db *sql.DB) ([]filewise.Co
 // another (docs/waits.md).
 func classOfInstrument(name string) filewise.WaitClass {
 	has := func(parts ...string) bool {
-		for _, p := range parts {
-			if strings.Contains(name, p) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(name, p) })
 	}
 	switch {
 	case has("/cond/", "/io/socket/", "/io/table/"): // idle, or a sum of others
@@ -254,7 +249,7 @@ func (i *Instruments) files(ctx context.Context, db *sql.DB) ([]filewise.Counter
 			{Name: other[0], Unit: "requests"}, {Name: other[1], Unit: "s"},
 		} {
 			if c.Value, c.File = n[k], name; c.Unit == "s" {
-				c.Value *= picoseconds
+				c.Value *= Picosecond
 			}
 			all = append(all, c)
 		}

@@ -68,7 +68,7 @@ func (w *watcher) Counted(ctx context.Context) ([]filewise.CountedStatement, err
 	err := dialect.Each(ctx, w.db, func(scan dialect.Scan) error {
 		var s filewise.CountedStatement
 		err := scan(&s.ID, &s.Text, &s.Calls, &s.Seconds, &s.Rows)
-		s.Seconds, s.Key = s.Seconds*picosecond, s.Text
+		s.Seconds, s.Key = s.Seconds*dialect.Picosecond, s.Text
 		switch {
 		case s.ID == "":
 			s.Hidden = "of any database, and forgotten: performance_schema_digests_size is too small"

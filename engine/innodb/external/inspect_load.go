@@ -8,9 +8,6 @@ import (
 	"filewise/engine/innodb/dialect"
 )
 
-// picosecond is the unit of performance_schema's timers.
-const picosecond = 1e-12
-
 // Of the files that the server has waited most for.
 const readFileTimes = `
 SELECT FILE_NAME, COUNT_READ, SUM_NUMBER_OF_BYTES_READ, SUM_TIMER_READ, COUNT_WRITE, SUM_NUMBER_OF_BYTES_WRITE, SUM_TIMER_WRITE
@@ -36,7 +33,7 @@ func (i *inspection) fileTimes(ctx context.Context) error {
 		io := map[string]float64{filewise.FileReads: reads, filewise.FileBytesRead: read, filewise.FileWrites: writes,
 			filewise.FileBytes: written}
 		if readTime > 0 || writeTime > 0 { // else the instrument counts, and times nothing
-			io[filewise.FileReadTime], io[filewise.FileWriteTime] = readTime*picosecond, writeTime*picosecond
+			io[filewise.FileReadTime], io[filewise.FileWriteTime] = readTime*dialect.Picosecond, writeTime*dialect.Picosecond
 		}
 		i.times[i.whole(name)] = io
 		return nil

@@ -137,7 +137,7 @@ func (s *ownServer) probes() []filewise.Probe {
 		"REPLACE|CALL|WITH)' AND DIGEST_TEXT NOT REGEXP 'SQL_NO_CACHE|^SELECT \\\\* FROM [^ ]+ \\\\. [^ ]+ ?$|information_schema'"
 	read := userbackup.Work(func(ctx context.Context) (calls, seconds float64, err error) {
 		err = s.db.QueryRowContext(ctx, query, s.target.Database).Scan(&calls, &seconds)
-		return calls, seconds * picosecond, s.explain(err)
+		return calls, seconds * dialect.Picosecond, s.explain(err)
 	})
 	if _, err := read.Read(context.Background()); err != nil { // the account may not
 		return nil

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -13,7 +11,6 @@ import (
 
 	"filewise"
 	"filewise/engine/innodb/dialect"
-	"filewise/internal/filesystem"
 )
 
 // A backup lies beside the build that it is of, on the volumes of its own
@@ -193,23 +190,6 @@ func (i *instance) verify(ctx context.Context, restored *instance, database stri
 		return fmt.Errorf("%w: restored tables have %v, the original %v", filewise.ErrCheck, got, want)
 	}
 	return nil
-}
-
-// filesIn are the regular files below a directory, each synced to the storage.
-func filesIn(volume, dir string) ([]filewise.File, error) {
-	var files []filewise.File
-	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || !e.Type().IsRegular() {
-			return err
-		}
-		if err := filesystem.SyncFile(path); err != nil {
-			return err
-		}
-		f, err := stat(filewise.RoleBackup, volume, path)
-		files = append(files, f)
-		return err
-	})
-	return files, err
 }
 
 // backupSpace adds what backup and restored copy take.

@@ -80,7 +80,7 @@ func (b exporter) Backup(ctx context.Context) (_ []filewise.File, err error) {
 	}
 	var files []filewise.File
 	for _, c := range d.copies() {
-		f, err := stat(filewise.RoleBackup, c.volume, c.backup)
+		f, err := server.Stat(filewise.RoleBackup, c.volume, c.backup)
 		if err != nil {
 			return nil, err
 		}

@@ -53,15 +53,15 @@ type Inside struct {
 
 // Look is the inside of a database of Server.Build.
 func Look(db *filewise.Database) (Inside, error) {
-	s, ok := db.Settler.(settler)
+	i, ok := db.Settler.(*instance)
 	if !ok {
 		return Inside{}, fmt.Errorf("%T is not of a managed server", db.Settler)
 	}
-	p, control, err := s.instance.running()
+	p, control, err := i.running()
 	if err != nil {
 		return Inside{}, err
 	}
-	d := s.instance.design
+	d := i.design
 	return Inside{
 		Control: control, PID: p.PID(), Schema: d.Schema, BytesPerRow: d.rows().BytesPerRow(), Binlog: d.binlog(),
 		Room: dialect.Room(d.Layout.Data.Bytes, d.Product.Files.SystemBytes, len(d.Tables)),

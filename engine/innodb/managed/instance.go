@@ -48,7 +48,7 @@ func newInstance(in dialect.Install, d *design) (*instance, error) {
 		Ask:     func(ctx context.Context) error { return i.connections().PingContext(ctx) },
 		Started: func() { i.settled.Store(false) }, // recovery writes
 		Leave:   i.disconnect, Shutdown: syscall.SIGTERM,
-		Settle: settler{i}.Settle, Prepare: i.purge, Explain: i.explain,
+		Settle: i.Settle, Prepare: i.purge, Explain: i.explain,
 	})
 	dirs := append(d.dirs[:len(d.dirs):len(d.dirs)], d.dataDir(), d.tmpDir())
 	if d.redoDir() != d.dataDir() {

@@ -15,15 +15,12 @@ import (
 
 	"filewise"
 	"filewise/engine/innodb/dialect"
-	"filewise/internal/filesystem"
+	"filewise/engine/internal/server"
 )
-
-type observer struct{ instance *instance }
 
 // Observe asks the server and the file system for the files, and compares both
 // with the layout. A difference is an error that wraps filewise.ErrLayout.
-func (o observer) Observe(ctx context.Context) ([]filewise.File, error) {
-	i := o.instance
+func (i *instance) Observe(ctx context.Context) ([]filewise.File, error) {
 	p, control, err := i.running()
 	if err != nil {
 		return nil, err
@@ -38,7 +35,7 @@ func (o observer) Observe(ctx context.Context) ([]filewise.File, error) {
 	}
 	var files []filewise.File
 	for _, f := range i.design.Files {
-		found, err := stat(filewise.RoleData, f.Volume, f.Path)
+		found, err := server.Stat(filewise.RoleData, f.Volume, f.Path)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", filewise.ErrLayout, err)
 		}
@@ -199,7 +196,7 @@ func (d *design) withServerFiles(files []filewise.File) ([]filewise.File, error)
 		if role == filewise.RoleLog {
 			volume = d.log.volume
 		}
-		f, err := stat(role, volume, path)
+		f, err := server.Stat(role, volume, path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // the server begins and removes files of its own at will
 		}
@@ -266,19 +263,6 @@ func matching(dir, pattern string) ([]string, error) {
 		}
 	}
 	return all, nil
-}
-
-// stat is a file as the file system has it.
-func stat(role filewise.Role, volume, path string) (filewise.File, error) {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return filewise.File{}, err
-	}
-	f := filewise.File{Role: role, Volume: volume, Path: path, Bytes: info.Size()}
-	if held, ok := filesystem.Allocated(path, info); ok {
-		f.Allocated = &held
-	}
-	return f, nil
 }
 
 // OpenFiles are the files that a process has open; nil where the system does

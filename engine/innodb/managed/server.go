@@ -149,8 +149,8 @@ func (s *openServer) Build(ctx context.Context, l filewise.Layout, p filewise.Pr
 // database is a build as the layers above see it.
 func (s *openServer) database(i *instance) *filewise.Database {
 	return &filewise.Database{
-		Observer: observer{i}, Connector: dialect.Connector{Host: i,
-			Schema: i.design.Schema}, Settler: settler{i}, Querier: dialect.Querier{Host: i, Schema: i.design.Schema},
+		Observer: i, Connector: dialect.Connector{Host: i,
+			Schema: i.design.Schema}, Settler: i, Querier: dialect.Querier{Host: i, Schema: i.design.Schema},
 		Dropper: dropper{s, i}, Restart: i.life, Reset: server.NewResetter(i.life), Lifecycle: i.life,
 		Probes: i.probes(), Extender: i.extender(),
 		Evict: i.life, Bulk: i.loader(), Backup: s.backuper(i), First: i.first,

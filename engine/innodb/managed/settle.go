@@ -7,12 +7,9 @@ import (
 	"filewise/internal/filesystem"
 )
 
-type settler struct{ instance *instance }
-
 // Settle leaves nothing dirty: what is committed is in the data files, the redo
 // log is checkpointed, and the files are synced to the storage.
-func (s settler) Settle(ctx context.Context) error {
-	i := s.instance
+func (i *instance) Settle(ctx context.Context) error {
 	p, control, err := i.running()
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 
 	"filewise"
 	"filewise/engine/innodb/dialect"
+	"filewise/engine/internal/server"
 )
 
 // leastTemp is the least size of InnoDB's temporary tablespace, as the server states
@@ -76,7 +77,7 @@ const leastTempPool = 8 * dialect.MiB
 func (d *design) foundTemps(open map[string]bool) ([]filewise.File, error) {
 	var all []filewise.File
 	for _, f := range d.temps {
-		found, err := stat(filewise.RoleTemp, f.Volume, f.Path)
+		found, err := server.Stat(filewise.RoleTemp, f.Volume, f.Path)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", filewise.ErrLayout, err)
 		}

@@ -90,7 +90,7 @@ func (b *tool) Backup(ctx context.Context) (_ []filewise.File, err error) {
 	if err := b.run(ctx, filewise.ActBackup, d); err != nil || d.Layout.Discard {
 		return nil, err
 	}
-	return filesIn(volume, d.contentDir())
+	return server.BackupFiles(volume, d.contentDir())
 }
 
 // noun is what a backup is called.

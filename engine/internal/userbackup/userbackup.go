@@ -17,7 +17,6 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/server"
-	"filewise/internal/filesystem"
 	"filewise/machine"
 )
 
@@ -106,7 +105,7 @@ func (*backuper) Settle(context.Context) error { return nil }
 func (b *backuper) Drop(ctx context.Context) error { return b.Discard(ctx) }
 
 // Backup makes a backup, which is on the storage then.
-func (b *backuper) Backup(ctx context.Context) (files []filewise.File, err error) {
+func (b *backuper) Backup(ctx context.Context) ([]filewise.File, error) {
 	if err := b.Discard(ctx); err != nil {
 		return nil, err
 	}
@@ -119,20 +118,7 @@ func (b *backuper) Backup(ctx context.Context) (files []filewise.File, err error
 	if err := b.tool.Dump(ctx, b.dir); err != nil {
 		return nil, err
 	}
-	err = filepath.WalkDir(b.dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || !e.Type().IsRegular() {
-			return err
-		}
-		info, err := e.Info()
-		if err == nil { // which not every program does
-			err = filesystem.SyncFile(path)
-		}
-		if err == nil {
-			files = append(files, filewise.File{Role: filewise.RoleBackup, Volume: b.volume.Name, Path: path, Bytes: info.Size()})
-		}
-		return err
-	})
-	return files, err
+	return server.BackupFiles(b.volume.Name, b.dir)
 }
 
 // Restore restores the last backup to a marked database.
