@@ -26,8 +26,8 @@ var (
 
 // words are those of workload orders.
 var words = orders.Words{
-	Types: map[string]string{"tiny": "INTEGER", "small": "INTEGER", "int": "INTEGER", "amount": "INTEGER", "limit": "INTEGER", "big": "INTEGER",
-		"char": "TEXT", "text": "TEXT", "name": "TEXT"},
+	Types: map[string]string{"tiny": "INTEGER", "small": "INTEGER", "int": "INTEGER", "amount": "INTEGER", "limit": "INTEGER",
+		"big": "INTEGER", "char": "TEXT", "text": "TEXT", "name": "TEXT"},
 	At: func(_ map[string]any, table string) (string, error) { return table, nil },
 }
 

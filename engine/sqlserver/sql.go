@@ -26,8 +26,8 @@ var (
 
 // words are those of workload orders.
 var words = orders.Words{
-	Types: map[string]string{"tiny": "int", "small": "int", "int": "int", "amount": "bigint", "limit": "bigint", "big": "bigint", "null": " NULL",
-		"char": "char(%) COLLATE Latin1_General_BIN2", "text": "varchar(%) COLLATE Latin1_General_BIN2",
+	Types: map[string]string{"tiny": "int", "small": "int", "int": "int", "amount": "bigint", "limit": "bigint", "big": "bigint",
+		"null": " NULL", "char": "char(%) COLLATE Latin1_General_BIN2", "text": "varchar(%) COLLATE Latin1_General_BIN2",
 		"name": "varchar(%) COLLATE Latin1_General_BIN2"},
 	At:    func(_ map[string]any, table string) (string, error) { return "dbo." + table, nil },
 	Count: "COUNT_BIG", Big: "CAST(% AS bigint)", Sum: "SUM(CAST(0 AS bigint) + %)", Length: "DATALENGTH(%)",

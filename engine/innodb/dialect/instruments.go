@@ -286,7 +286,8 @@ func (i *Instruments) redo(ctx context.Context, db *sql.DB) ([]filewise.Counter,
 func Instrumented(ctx context.Context, db *sql.DB) error {
 	var on bool
 	if err := db.QueryRowContext(ctx, "SELECT @@performance_schema").Scan(&on); err != nil || !on {
-		return unsupported("have it turned on for the time of the experiment (a start-up option), which Filewise never does on an external server",
+		return unsupported("have it turned on for the time of the experiment (a start-up option), which Filewise never does on an external "+
+			"server",
 			"performance_schema, which alone counts I/O by file, is off")
 	}
 	var counts int

@@ -77,7 +77,8 @@ func (m *writer) fits() error {
 		case path.IsAbs(v.Dir):
 			m.spaces[v.Name] = fmt.Sprintf("volume_%s_%d", v.Name, m.wish.Run)
 		default:
-			return filewise.Unsupported("give it as --volume "+v.Name+"=tablespace:NAME, or an absolute path on the server", "volume %s: %q", v.Name, v.Dir)
+			return filewise.Unsupported("give it as --volume "+v.Name+"=tablespace:NAME, or an absolute path on the server", "volume %s: %q",
+				v.Name, v.Dir)
 		}
 		if err := client.CheckName("tablespace", m.spaces[v.Name]); err != nil && m.spaces[v.Name] != "" {
 			return err
