@@ -236,7 +236,7 @@ func TestRefusals(t *testing.T) {
 		change func(*filewise.Target, *filewise.Layout)
 		says   string
 	}{
-		"files above 2 GiB": {func(_ *filewise.Target, l *filewise.Layout) { l.Data.Bytes = 3 << 30 }, "32-bit"},
+		"files above 2 GiB": {func(_ *filewise.Target, l *filewise.Layout) { l.Data.Bytes = 3 << 30 }, "at most 2.0 GiB"},
 		"growth":            {func(_ *filewise.Target, l *filewise.Layout) { l.Data.Allocation, l.Data.Growth = "growing", -1 }, "--growth -1"},
 		"too many files":    {func(_ *filewise.Target, l *filewise.Layout) { l.Data.Files = 1001 }, "1001 files"},
 		"no page":           {func(_ *filewise.Target, l *filewise.Layout) { l.Data.Files, l.Data.Bytes = 500, 1<<20 }, "4096 bytes for a file"},
