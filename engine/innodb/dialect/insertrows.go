@@ -23,7 +23,7 @@ func (b *Bulk) sendInserts(ctx context.Context, conn *sql.Conn, t filewise.Table
 	}()
 	return insertrows.Load(t, batch, table+" "+columnList(t.Columns), func(statement string, values []any) (err error) {
 		if many == nil {
-			if many, err = conn.PrepareContext(ctx, statement); err != nil {
+			if many, err = conn.PrepareContext(ctx, statement); err != nil { //nolint:sqlclosecheck // the function above closes it
 				return err
 			}
 		}
