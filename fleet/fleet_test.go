@@ -225,6 +225,15 @@ func TestWhatGoesWrongIsSaid(t *testing.T) {
 	if filewise.CodeOf(err) != filewise.CodeStore {
 		t.Errorf("a bundle without end: %v", err)
 	}
+	settings := filepath.Join(t.TempDir(), "temporal.toml")
+	if err := os.WriteFile(settings, []byte("[profile.default]\napi_key = SecretKey\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TEMPORAL_CONFIG_FILE", settings)
+	if _, err := Dial(t.Context(), "", slog.New(slog.DiscardHandler)); filewise.CodeOf(err) != filewise.CodeUsage ||
+		strings.Contains(err.Error(), "SecretKey") {
+		t.Errorf("a key without quotes: %v", err)
+	}
 }
 
 // What a host had is there when it is lost for good.

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"log/slog"
 	"os"
+	"regexp"
 
 	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/activity"
@@ -23,11 +24,17 @@ import (
 	"filewise/store"
 )
 
+// quotedValue is what an error about a file quotes of it.
+var quotedValue = regexp.MustCompile(`but found "(.*)" instead`)
+
 // Dial connects to Temporal at HOST:PORT; empty: where the environment says. Namespace, TLS
 // and API key are those of TEMPORAL_… in the environment, or of a profile of temporal.toml.
 func Dial(ctx context.Context, address string, told *slog.Logger) (out Campaigns, err error) {
 	o, err := envconfig.LoadDefaultClientOptions()
 	if err != nil {
+		if found := quotedValue.FindStringSubmatch(err.Error()); found != nil {
+			err = filewise.HideIn(err, filewise.Secret(found[1])) // of a key without quotes, say
+		}
 		return out, filewise.Errorf(filewise.CodeUsage, "correct TEMPORAL_… in the environment, or temporal.toml", "settings of Temporal: %w",
 			err)
 	}

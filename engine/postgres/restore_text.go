@@ -29,7 +29,7 @@ var dollar = regexp.MustCompile(`^\$(?:[\pL_][\pL\pN_]*)?\$`)
 func (s *dumpReader) next() (string, error) {
 	var b strings.Builder
 	for {
-		line, err := s.in.ReadString('\n')
+		line, err := dumpfile.Line(s.in, b.Len())
 		if err != nil && !errors.Is(err, io.EOF) {
 			return "", err
 		}

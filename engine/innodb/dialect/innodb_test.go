@@ -198,7 +198,7 @@ func TestSigned(t *testing.T) {
 		{Thing{"table", "fw_new_order", "", columns, ""}, false},
 		{Thing{"view", "fw_new_order", comment, columns, ""}, false},
 	} {
-		if c.Own() != c.own {
+		if c.Own(s.Database) != c.own || c.Own("filewise_another") {
 			t.Errorf("%+v", c)
 		}
 	}

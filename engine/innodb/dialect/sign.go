@@ -10,8 +10,9 @@ import (
 	"filewise/engine/internal/mark"
 )
 
-// signature begins the comment of what Filewise has created in a database. The sum of the
-// definition follows, so that neither a copy nor what was changed passes for it.
+// signature begins the comment of what Filewise has created in a database. The sum of that
+// database's name, which is given once, and of the definition follows, so that neither a copy nor
+// what was changed passes for it, nor what comes from another of Filewise's databases.
 const signature = "Filewise: "
 
 var (
@@ -26,11 +27,11 @@ func (s Schema) signed(all []string) []string {
 			break
 		}
 		if at := createsTable.FindStringSubmatchIndex(statement); at != nil {
-			sign := tableSum(statement[at[2]:at[3]], columnNames(statement[at[4]:at[5]]))
+			sign := tableSum(s.Database, statement[at[2]:at[3]], columnNames(statement[at[4]:at[5]]))
 			all[i] = statement[:at[1]] + " COMMENT = " + Literal(signature+sign) + statement[at[1]:]
 		} else if at := createsRoutine.FindStringSubmatchIndex(statement); at != nil {
 			body := statement[at[4]:at[5]] // some servers keep a comment behind it, and some do not
-			all[i] = statement[:at[4]] + "  COMMENT " + Literal(signature+routineSum(statement[at[2]:at[3]], body)) + "\n" + body
+			all[i] = statement[:at[4]] + "  COMMENT " + Literal(signature+routineSum(s.Database, statement[at[2]:at[3]], body)) + "\n" + body
 		}
 	}
 	return all
@@ -59,17 +60,17 @@ func columnNames(definitions string) []string {
 	return all
 }
 
-func tableSum(name string, columns []string) string {
+func tableSum(database, name string, columns []string) string {
 	if strings.HasPrefix(name, churnPrefix) { // each has a number of its own
 		name = churnPrefix
 	}
-	return mark.Sum(append([]string{"table", name}, columns...)...)
+	return mark.Sum(append([]string{"table", database, name}, columns...)...)
 }
 
 const churnPrefix = "fw_churn_"
 
-func routineSum(name, body string) string {
-	return mark.Sum("procedure", name, strings.Join(strings.Fields(body), " "))
+func routineSum(database, name, body string) string {
+	return mark.Sum("procedure", database, name, strings.Join(strings.Fields(body), " "))
 }
 
 // Thing is something in a database.
@@ -79,14 +80,14 @@ type Thing struct {
 	body                string   // of a procedure
 }
 
-// Own tells whether Filewise has created it, and nobody has changed it.
-func (t Thing) Own() bool {
+// Own tells whether Filewise has created it in that database, and nobody has changed it.
+func (t Thing) Own(database string) bool {
 	name := strings.ToLower(t.name) // a server may keep names in either case
 	switch t.kind {
 	case "table":
-		return t.comment == signature+tableSum(name, t.columns)
+		return t.comment == signature+tableSum(database, name, t.columns)
 	case "procedure":
-		return t.comment == signature+routineSum(name, t.body)
+		return t.comment == signature+routineSum(database, name, t.body)
 	}
 	return false
 }

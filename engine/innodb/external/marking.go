@@ -91,7 +91,7 @@ func (s state) others() []string {
 	}
 	var all []string
 	for _, thing := range s.holds {
-		if !thing.Own() {
+		if !thing.Own(s.mark.Name) {
 			all = append(all, thing.String())
 		}
 	}

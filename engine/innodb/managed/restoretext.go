@@ -100,7 +100,7 @@ type statements struct {
 func (s *statements) next() (string, error) {
 	var b strings.Builder
 	for {
-		line, err := s.in.ReadString('\n')
+		line, err := dumpfile.Line(s.in, b.Len())
 		if err != nil && !errors.Is(err, io.EOF) {
 			return "", err
 		}

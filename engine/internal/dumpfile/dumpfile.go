@@ -8,6 +8,7 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -37,6 +38,24 @@ func Open(path string) (io.ReadCloser, error) {
 type text struct {
 	io.Reader
 	io.Closer
+}
+
+// longest is how many bytes a statement of a script may have, rows of COPY aside: as servers take
+// by default. A few of a packed file come to any number.
+const longest = 64 << 20
+
+// Line reads a further line of a statement of which so many bytes are known.
+func Line(in *bufio.Reader, known int) (string, error) {
+	var line []byte
+	for {
+		piece, err := in.ReadSlice('\n')
+		if known+len(line)+len(piece) > longest {
+			return "", fmt.Errorf("a statement of the dump is longer than %d MiB", longest>>20)
+		}
+		if line = append(line, piece...); !errors.Is(err, bufio.ErrBufferFull) {
+			return string(line), err
+		}
+	}
 }
 
 // Take runs a program that writes a dump to its standard output. Secrets are in its
