@@ -72,7 +72,8 @@ func (w *Watcher) create(name, schema string, rows int64, columns []made, indexe
 		into := table + " DEFAULT VALUES"
 		if len(names) > 0 {
 			into = fmt.Sprintf("%s (%s)\n  SELECT %s\n  FROM (SELECT TOP (IIF(%d - @s < %d, %[4]d - @s, %[5]d)) "+
-				"@s + ROW_NUMBER() OVER (ORDER BY a.object_id) AS n\n    FROM sys.all_objects AS a CROSS JOIN sys.all_objects AS b) AS g", table, strings.Join(names, ", "),
+				"@s + ROW_NUMBER() OVER (ORDER BY a.object_id) AS n\n"+
+				"    FROM sys.all_objects AS a CROSS JOIN sys.all_objects AS b) AS g", table, strings.Join(names, ", "),
 				strings.Join(values, ",\n    "), rows, slice)
 		}
 		step := map[bool]int{true: slice, false: 1}[len(names) > 0]
