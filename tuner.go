@@ -19,4 +19,6 @@ type BackupTuner interface {
 type BackupScript struct {
 	Notes           []string // what to know before
 	Backup, Restore []string
+	// Proof is how a backup was proved where it was not restored; empty: it was.
+	Proof string
 }

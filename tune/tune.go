@@ -51,6 +51,7 @@ type Proof struct {
 	Backup  time.Duration `json:"backup_ns"`
 	Restore time.Duration `json:"restore_ns"`
 	Bytes   int64         `json:"bytes"`
+	By      string        `json:"by,omitempty"` // where nothing was restored
 }
 
 // Of finds the run's best setting; thrown are trials whose backups were thrown away.
@@ -178,7 +179,7 @@ func (r *Result) Prove(ctx context.Context, o run.Options) error {
 			"a backup by %s could not be restored and compared: %s", r.Layout, t.Reason)
 	}
 	backup, restore := t.Measures[0].Window, t.Measures[1].Window
-	r.Proof = Proof{backup[1] - backup[0], restore[1] - restore[0], size(t)}
+	r.Proof = Proof{backup[1] - backup[0], restore[1] - restore[0], size(t), ""}
 	return nil
 }
 
@@ -196,8 +197,11 @@ func (r *Result) Script(e filewise.Engine, path, version string) (string, error)
 	b.WriteString("#!/bin/sh\n")
 	comment(fmt.Sprintf("Backup and restore of database %s of %s: %s.", r.Database, r.Server, r.Layout))
 	comment(fmt.Sprintf("Written by Filewise %s from run %d of %s. %s", version, r.Run, r.at.UTC().Format(time.DateOnly), r.Verdict))
-	comment(fmt.Sprintf("A backup took %s and %s; it was restored in %s and compared with the original.", short(r.Proof.Backup),
-		humanize.IBytes(uint64(r.Proof.Bytes)), short(r.Proof.Restore)))
+	proved := fmt.Sprintf("it was restored in %s and compared with the original", short(r.Proof.Restore))
+	if r.Proof.By = script.Proof; r.Proof.By != "" {
+		proved = fmt.Sprintf("in %s, %s", short(r.Proof.Restore), r.Proof.By)
+	}
+	comment(fmt.Sprintf("A backup took %s and %s; %s.", short(r.Proof.Backup), humanize.IBytes(uint64(r.Proof.Bytes)), proved))
 	for _, note := range script.Notes {
 		comment(note)
 	}
@@ -255,7 +259,10 @@ func (r *Result) Lines() []string {
 		out = append(out, "The database's own work: "+r.Work+".")
 	}
 	out = append(out, fmt.Sprintf("Best: %s. %s", r.Layout, r.Verdict))
-	if r.Proof.Restore > 0 {
+	switch {
+	case r.Proof.By != "":
+		out = append(out, fmt.Sprintf("Of a backup by it, in %s, %s.", short(r.Proof.Restore), r.Proof.By))
+	case r.Proof.Restore > 0:
 		out = append(out, fmt.Sprintf("A backup by it was restored in %s to a marked database, compared table by table with the original, "+
 			"and dropped: all is the same.", short(r.Proof.Restore)))
 	}

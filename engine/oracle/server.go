@@ -44,7 +44,14 @@ type about struct {
 }
 
 // Open connects and looks at version, container and rights. It reads only.
-func (Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
+func (e Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
+	if t.Database != "" {
+		return e.openOwn(ctx, t)
+	}
+	return open(ctx, t)
+}
+
+func open(ctx context.Context, t filewise.Target) (*server, error) {
 	c, err := configOf(t.Address)
 	if err != nil {
 		return nil, err

@@ -73,12 +73,32 @@ func Check(t filewise.Target, l filewise.Layout, p filewise.Program, options []f
 
 // Run runs a program to its end; what it says is in the error. Its directory takes its log.
 func Run(ctx context.Context, t filewise.Target, dir string, env, command []string) error {
+	return Feed(ctx, t, dir, "", env, command)
+}
+
+// Feed is Run of a program that reads a text, in which secrets may stand.
+func Feed(ctx context.Context, t filewise.Target, dir, in string, env, command []string) error {
 	log := filepath.Join(dir, filepath.Base(command[0])+".log")
 	if err := os.Remove(log); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	p, err := server.Start(server.Spec{Path: command[0], Args: command[1:], Env: server.Environment([]string{dir}, env...), Log: log,
-		Register: t.OnStart})
+	spec := server.Spec{Path: command[0], Args: command[1:], Env: server.Environment([]string{dir}, env...), Log: log, Register: t.OnStart}
+	var end func() error
+	if in != "" {
+		read, write, err := os.Pipe()
+		if err != nil {
+			return err
+		}
+		defer read.Close()
+		spec.Stdin, end = read, write.Close
+		if _, err := write.WriteString(in); err != nil { // it fits into the pipe
+			return errors.Join(err, end())
+		}
+	}
+	p, err := server.Start(spec)
+	if end != nil {
+		err = errors.Join(err, end())
+	}
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,147 @@
+// Package rman makes backups of a database of the user's by RMAN of the server's host. Only what
+// package text.go renders is ever sent to it.
+package rman
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"filewise"
+	"filewise/engine/internal/mark"
+	"filewise/engine/internal/userbackup"
+)
+
+// Client is RMAN, connected as SYSBACKUP.
+type Client struct {
+	target  filewise.Target
+	program string
+	connect string // a line with the password
+}
+
+// New finds RMAN and says how it connects.
+func New(t filewise.Target) (*Client, error) {
+	program, err := find(t.ServerBin)
+	if err != nil {
+		return nil, err
+	}
+	connect, err := connecting(*t.Address)
+	return &Client{t, program, connect}, err
+}
+
+// find looks where the user says, in the Oracle home, and on the path.
+func find(bin string) (string, error) {
+	places := []string{filepath.Join(bin, "rman")}
+	if bin == "" {
+		places = []string{filepath.Join(os.Getenv("ORACLE_HOME"), "bin", "rman"), "rman"}
+	}
+	for _, p := range places {
+		if path, err := exec.LookPath(p); err == nil {
+			return filepath.Abs(path)
+		}
+	}
+	return "", filewise.Errorf(filewise.CodePreflight, "run Filewise on the server's host, as the account of the Oracle software, with "+
+		"ORACLE_HOME set or --server-bin $ORACLE_HOME/bin", "RMAN, which makes backups of Oracle, is not on this host: %w",
+		filewise.ErrUnsupported)
+}
+
+// connecting is RMAN's CONNECT of an address.
+func connecting(a filewise.Address) (string, error) {
+	service, password := strings.Trim(a.Path, "/"), a.Password.Reveal()
+	if len(a.Options) > 0 || a.Host == "" || service == "" || password == "" ||
+		strings.ContainsAny(a.User+password+service+a.Host, "\"'@/ \t\r\n") {
+		return "", filewise.Errorf(filewise.CodeUsage, "give oracle://USER@HOST:PORT/SERVICE without options, and a password without "+
+			"quotes, spaces, @ and /",
+			"RMAN connects by host, service and password alone: %w", filewise.ErrUnsupported)
+	}
+	port := a.Port
+	if port == 0 {
+		port = 1521
+	}
+	return fmt.Sprintf(`CONNECT TARGET "%s/%s@//%s:%d/%s AS SYSBACKUP";`, a.User, password, a.Host, port, service), nil
+}
+
+// run has RMAN execute lines; an error shows what it said.
+func (c *Client) run(ctx context.Context, dir string, lines []string) error {
+	env := []string{"ORACLE_HOME=" + filepath.Dir(filepath.Dir(c.program)), "NLS_LANG=AMERICAN_AMERICA.AL32UTF8"}
+	text := strings.Join(append(append([]string{c.connect}, lines...), "EXIT;"), "\n") + "\n"
+	err := userbackup.Feed(ctx, c.target, dir, text, env, []string{c.program})
+	said, unread := os.ReadFile(filepath.Join(dir, filepath.Base(c.program)+".log"))
+	if _, stack, failed := bytes.Cut(said, []byte("RMAN-00569:")); failed { // its exit code tells nothing of what it reads line by line
+		err = errors.Join(err, fmt.Errorf("RMAN: %s", bytes.TrimSpace(stack)))
+	}
+	if err == nil && (unread != nil || !bytes.Contains(said, []byte("Recovery Manager complete."))) {
+		err = errors.Join(errors.New("RMAN did not come to its end"), unread)
+	}
+	return filewise.HideIn(explain(err), c.target.Address.Hidden()...)
+}
+
+func explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	for code, remedy := range map[string]string{
+		"ORA-01031": "as SYS: GRANT SYSBACKUP TO the account", "ORA-01017": "as SYS: GRANT SYSBACKUP TO the account; and check its password",
+		"RMAN-06149": "a database in NOARCHIVELOG cannot be backed up while it is open", "ORA-19504": "let the server's account write to the " +
+			"directory of --volume", "ORA-27040": "let the server's account write to the directory of --volume",
+	} {
+		if strings.Contains(err.Error(), code) {
+			return filewise.Errorf(filewise.CodePreflight, remedy, "%w", err)
+		}
+	}
+	return err
+}
+
+// Try connects and does nothing.
+func (c *Client) Try(ctx context.Context, dir string) error { return c.run(ctx, dir, nil) }
+
+// Tool makes the backups of a layout.
+func (c *Client) Tool(l filewise.Layout) userbackup.Tool { return &tool{client: c, layout: l} }
+
+type tool struct {
+	client *Client
+	layout filewise.Layout
+	tag    string // of the backup that RMAN has recorded; empty: none
+}
+
+// Dump makes a backup under a tag of Filewise's.
+func (o *tool) Dump(ctx context.Context, to string) error {
+	if err := os.MkdirAll(to, 0o770); err != nil {
+		return err
+	}
+	o.tag = strings.ToUpper(mark.NewName())
+	return o.client.run(ctx, filepath.Dir(to), backup(o.layout, to, o.tag))
+}
+
+// Read reads all blocks and keeps none.
+func (o *tool) Read(ctx context.Context) error {
+	return o.client.run(ctx, userbackup.Volume(o.client.target, o.layout).Dir, validate(o.layout))
+}
+
+// Fill reads the backup as a restore would, and checks each block: a restore would overwrite
+// the user's database.
+func (o *tool) Fill(ctx context.Context, from string) error {
+	return o.client.run(ctx, filepath.Dir(from), tried(o.layout, o.tag))
+}
+
+// Compare: RMAN has compared the checksums of blocks.
+func (*tool) Compare(context.Context) error { return nil }
+
+// Drop has RMAN forget the backup of its tag, whose files go, so that no restore of the user's
+// looks for it and no retention counts it.
+func (o *tool) Drop(ctx context.Context) error {
+	if o.tag == "" {
+		return nil
+	}
+	err := o.client.run(ctx, userbackup.Volume(o.client.target, o.layout).Dir, forget(o.tag))
+	if err == nil || strings.Contains(err.Error(), "RMAN-06168") { // a backup that failed has left nothing
+		o.tag = ""
+		return nil
+	}
+	return fmt.Errorf("the records of backup %s stay: CHANGE BACKUP TAG '%s' UNCATALOG: %w", o.tag, o.tag, err)
+}

@@ -1,0 +1,138 @@
+package rman
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"filewise"
+	"filewise/engine/internal/userbackup"
+)
+
+// Options are RMAN's for a layout; its channels are the layout's files.
+var Options = []filewise.BackupOption{
+	{Name: "compress", Words: "no, as usual, or basic, which needs no licence", Check: filewise.OneOf("no", "basic")},
+	{Name: "section", Words: "MiB of a datafile that a channel takes at a time, 16 to 1048576, or 0: whole files",
+		Check: number(16, 1<<20, true)},
+	{Name: "filesperset", Words: "datafiles in a backup set, 1 to 64", Check: number(1, 64, false)},
+}
+
+func number(least, most int, zero bool) func(string) error {
+	return func(v string) error {
+		n, err := strconv.Atoi(v)
+		if err == nil && (n < least && !(zero && n == 0) || n > most) {
+			err = errors.New("it is beyond that")
+		}
+		return err
+	}
+}
+
+const (
+	mostChannels = 64
+	channelBytes = 64 << 20 // buffers for reading and writing ("Tuning RMAN Performance")
+)
+
+// Check refuses what no backup can be.
+func Check(t filewise.Target, l filewise.Layout, p filewise.Program) error {
+	if len(t.Volumes) == 0 {
+		return filewise.Errorf(filewise.CodeUsage, "name a directory with --volume NAME=DIR", "there is no volume for the backups")
+	}
+	if strings.ContainsAny(userbackup.Volume(t, l).Dir, "'\"\n\r%") {
+		return filewise.Errorf(filewise.CodeUsage, "name another --volume", "a directory with quotes or %% in its name")
+	}
+	return userbackup.Check(t, l, p, Options, mostChannels, channelBytes)
+}
+
+// Arms are the values that are worth comparing.
+var Arms = []string{"compress=no,basic", "section=0,512", "filesperset=4,1"}
+
+// block is a RUN block with a layout's channels.
+func block(l filewise.Layout, format string, commands ...string) []string {
+	out := []string{"RUN {"}
+	for i := range l.Backup.Files {
+		out = append(out, fmt.Sprintf("ALLOCATE CHANNEL filewise%d DEVICE TYPE DISK%s;", i+1, format))
+	}
+	return append(append(out, commands...), "}")
+}
+
+// parts are the clauses of BACKUP that a layout says.
+func parts(l filewise.Layout) (kind, clauses string) {
+	if v, _ := l.BackupOptions.Get("compress"); v == "basic" {
+		kind = " AS COMPRESSED BACKUPSET"
+	}
+	if v, ok := l.BackupOptions.Get("filesperset"); ok {
+		clauses += " FILESPERSET " + v
+	}
+	if v, ok := l.BackupOptions.Get("section"); ok && v != "0" {
+		clauses += " SECTION SIZE " + v + "M"
+	}
+	return kind, clauses
+}
+
+// backup are the lines of a full backup, which is no part of an incremental strategy.
+func backup(l filewise.Layout, to, tag string) []string {
+	kind, clauses := parts(l)
+	commands := []string{fmt.Sprintf("BACKUP%s%s TAG '%s' DATABASE;", kind, clauses, tag)}
+	if kind != "" { // whatever is configured: the other algorithms are licensed
+		commands = append([]string{"SET COMPRESSION ALGORITHM 'BASIC';"}, commands...)
+	}
+	return block(l, " FORMAT '"+to+"/%U'", commands...)
+}
+
+// validate reads what a backup would.
+func validate(l filewise.Layout) []string {
+	_, clauses := parts(l)
+	return block(l, "", "BACKUP VALIDATE"+clauses+" DATABASE;")
+}
+
+// tried reads a backup as a restore would.
+func tried(l filewise.Layout, tag string) []string {
+	return block(l, "", fmt.Sprintf("RESTORE DATABASE FROM TAG '%s' VALIDATE;", tag))
+}
+
+// forget removes the records of one tag.
+func forget(tag string) []string {
+	return []string{fmt.Sprintf("CHANGE BACKUP TAG '%s' UNCATALOG;", tag)}
+}
+
+// planTag stands in plans for a backup's.
+const planTag = "FILEWISE_(its tag)"
+
+// Script says what a trial has RMAN execute.
+func Script(t filewise.Target, l filewise.Layout, p filewise.Program) (out filewise.Script, err error) {
+	if err := Check(t, l, p); err != nil {
+		return out, err
+	}
+	add := func(stage string, lines []string) {
+		out.Steps = append(out.Steps, filewise.Step{Stage: stage, On: "rman", SQL: strings.Join(lines, "\n")})
+	}
+	if l.Discard {
+		add(filewise.StageMeasure, validate(l))
+		return out, nil
+	}
+	add(filewise.StageMeasure, backup(l, userbackup.Volume(t, l).Dir+"/backup", planTag))
+	if p.Restores() {
+		add(filewise.StageMeasure, tried(l, planTag))
+	}
+	add(filewise.StageDrop, forget(planTag))
+	return out, nil
+}
+
+// Kept is the script of a setting without Filewise.
+func Kept(l filewise.Layout) filewise.BackupScript {
+	shell := func(lines []string) []string {
+		return append(append([]string{`rman target "${RMAN_TARGET:-/}" <<END`}, lines...), "END")
+	}
+	return filewise.BackupScript{
+		Notes: []string{
+			"It is for the server's host, as the account of the Oracle software with ORACLE_HOME and ORACLE_SID; RMAN_TARGET is another " +
+				"connect string of RMAN's (it asks for a password). It backs up the datafiles of the database that it connects to, and no " +
+				"archived logs.",
+			"restore validates alone, whatever database is named: a restore overwrites the database. Do that in RMAN, by RESTORE and RECOVER.",
+		},
+		Backup:  append([]string{`mkdir "$to"`, "tag=FW$(date +%y%m%d%H%M%S)", `echo "$tag" > "$to/tag"`}, shell(backup(l, "$to", "$tag"))...),
+		Restore: append([]string{`read -r tag < "$from/tag"`}, shell(tried(l, "$tag"))...),
+		Proof:   "RESTORE … VALIDATE read it and checked every block; nothing was restored, for that would overwrite the database",
+	}
+}

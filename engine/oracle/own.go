@@ -1,0 +1,101 @@
+package oracle
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+
+	"filewise"
+	"filewise/engine/internal/external"
+	"filewise/engine/internal/userbackup"
+	"filewise/engine/oracle/internal/rman"
+)
+
+// ownServer is a server whose database is backed up by RMAN, on its own host.
+type ownServer struct {
+	*server
+	target filewise.Target
+	rman   *rman.Client
+}
+
+func (Engine) openOwn(ctx context.Context, t filewise.Target) (filewise.Server, error) {
+	client, err := rman.New(t)
+	if err != nil {
+		return nil, err
+	}
+	there := t
+	there.Volumes, there.Database = []filewise.Volume{{Name: "default"}}, ""
+	s, err := open(ctx, there)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.about.ownDatabase(t.Database); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return &ownServer{s, t, client}, nil
+}
+
+// ownDatabase refuses a name that is not what RMAN would back up, and another host's server.
+func (a about) ownDatabase(name string) error {
+	host, err := os.Hostname()
+	switch {
+	case err != nil:
+		return err
+	case !strings.EqualFold(firstLabel(host), firstLabel(a.host)):
+		return filewise.Errorf(filewise.CodePreflight, "run Filewise on "+a.host, "RMAN writes where the server is, on %s, and this is %s: %w",
+			a.host, host, filewise.ErrUnsupported)
+	case a.container != "" && !strings.EqualFold(name, a.container):
+		return filewise.Errorf(filewise.CodeUsage, "give --database "+a.container+", or the service of "+name, "service %s is of pluggable "+
+			"database %s, not %s", a.service, a.container, name)
+	}
+	return nil
+}
+
+// Offers: nothing is built.
+func (s *ownServer) Offers() map[filewise.Capability]error {
+	all := s.server.Offers()
+	all[filewise.CanBackup] = nil
+	return all
+}
+
+// Examine looks whether RMAN can make a backup.
+func (s *ownServer) Examine(ctx context.Context, d filewise.Demand) []filewise.Finding {
+	return s.examineOwn(ctx, s.control, d)
+}
+
+func (s *ownServer) examineOwn(ctx context.Context, c client, d filewise.Demand) []filewise.Finding {
+	e := &examination{Examination: external.Examination{Demand: d}, server: s.server, client: c}
+	e.version()
+	if found, ok := e.ask(ctx, "archive log", 8, "database", nil); ok && len(found) == 1 && text(found[0][2]) != "ARCHIVELOG" {
+		e.Fail("archive log", "use a database in ARCHIVELOG, or shut it down for a backup by hand",
+			"the database is in %s: RMAN cannot back it up while it is open", text(found[0][2]))
+	}
+	for _, v := range s.target.Volumes {
+		if err := s.rman.Try(ctx, v.Dir); err != nil {
+			e.Fail("RMAN", filewise.RemedyOf(err), "it does not connect as SYSBACKUP: %v", err)
+			break
+		}
+	}
+	e.Note("backup records", "CHANGE BACKUP TAG … UNCATALOG, of tags that begin with FILEWISE_, where a run was killed",
+		"each backup is recorded in the control file until it is removed; where a control file autobackup is configured, each makes one")
+	return e.Findings
+}
+
+// Build builds nothing.
+func (s *ownServer) Build(_ context.Context, l filewise.Layout, p filewise.Program) (*filewise.Database, error) {
+	if err := rman.Check(s.target, l, p); err != nil {
+		return nil, err
+	}
+	return userbackup.Database(s.target, l, s.rman.Tool(l), nil), nil
+}
+
+// BackupArms are compression, sections of files, and files in a set.
+func (Engine) BackupArms(filewise.Target, filewise.Program) ([]string, error) { return rman.Arms, nil }
+
+// BackupScript is a run of RMAN's, and its validation.
+func (Engine) BackupScript(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.BackupScript, error) {
+	return rman.Kept(l), rman.Check(t, l, p)
+}
+
+var _ filewise.BackupTuner = Engine{}
