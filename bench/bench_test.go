@@ -39,7 +39,8 @@ func TestBadFlags(t *testing.T) {
 		{"connections", "-counts", "0"}, {"connections", "-counts", "2001"}, {"connections", "-engines", "none", "-dir",
 			t.TempDir()}, {"connections", "more"},
 		{"drive-postgres", "-rounds", "0"}, {"drive-postgres", "-window", "1ms"}, {"drive-postgres", "-bin", "/nonexistent", "-dir", t.TempDir()},
-		{"load-postgres", "-scale", "2"}, {"load-postgres", "more"}} {
+		{"load-postgres", "-scale", "2"}, {"load-postgres", "more"},
+		{"capture", "-rounds", "0"}, {"capture", "-engines", "postgres", "-bin", "/nonexistent", "-dir", t.TempDir()}} {
 		var out strings.Builder
 		if err := run(t.Context(), args, &out); err == nil || out.Len() > 0 {
 			t.Errorf("%v: error %v, output %q", args, err, out.String())

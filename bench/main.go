@@ -42,7 +42,7 @@ var commands = map[string]command{
 	"mariadb": runMariaDB, "connections": runConnections, "agree": runAgree, "sampling": runSampling,
 	"drive-postgres": drivePeer(postgresPeer), "load-postgres": loadPeer(postgresPeer),
 	"drive-mariadb": drivePeer(mariaPeer), "load-mariadb": loadPeer(mariaPeer), "hotpath": runHotPath,
-	"decide": runDecide, "backup-tuning": runBackupTuning,
+	"decide": runDecide, "backup-tuning": runBackupTuning, "capture": runCapture,
 }
 
 func run(ctx context.Context, args []string, stdout io.Writer) error {

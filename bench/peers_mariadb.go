@@ -58,8 +58,11 @@ func mariaCommand(p *peer, purpose, database string, statements ...string) []str
 		line := append([]string{"mariadbd", "--no-defaults", data, socket, "--pid-file=" + filepath.Join(p.scratch, "pid")}, mariaSettings...)
 		return append(line, as...)
 	}
-	return []string{"mariadb", "--no-defaults", socket, "--user=root", "--local-infile=1", "--batch", "--skip-column-names",
-		"-e", strings.Join(statements, ";\n"), database}
+	line := []string{"mariadb", "--no-defaults", socket, "--user=root", "--local-infile=1", "--batch", "--skip-column-names"}
+	if len(statements) > 0 { // else it reads them
+		line = append(line, "-e", strings.Join(statements, ";\n"))
+	}
+	return append(line, database)
 }
 
 // sysbench does the same work: the same procedures with the same mix and

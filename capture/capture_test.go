@@ -1,6 +1,10 @@
 package capture
 
-import "testing"
+import (
+	"testing"
+
+	"filewise"
+)
 
 // Columns of persons are known by their names; keys and states are not taken for them.
 func TestPersonal(t *testing.T) {
@@ -18,6 +22,21 @@ func TestNamesAreKeys(t *testing.T) {
 	for name, want := range map[string]string{"orders": "orders", "on": `"on"`, `Größe "x": #`: `"Größe \"x\": #"`, "7": `"7"`} {
 		if got := named(name); got != want {
 			t.Errorf("%s: %s instead of %s", name, got, want)
+		}
+	}
+}
+
+// New keys begin where clients that go on until the copy is taken do not come, within the type.
+func TestFreshKeys(t *testing.T) {
+	for _, c := range []struct {
+		said, high, want string
+	}{{"bigint", "5000", "{sequential: {from: 1005001}}"}, {"int(11)", "3000000", "{sequential: {from: 6000000}}"},
+		{"integer", "2147483000", "{sequential: {from: 2147483324}}"}, {"smallint", "32767", "{sequential: {from: 32768}}"},
+		{"tinyint(4)", "27", "{sequential: {from: 78}}"}} {
+		d := drawing{ColumnFacts: filewise.ColumnFacts{Type: filewise.TypeWhole, Said: c.said, Low: "1", High: c.high, Unique: true},
+			use: filewise.UseInsert}
+		if got, _ := d.draw(); got != c.want {
+			t.Errorf("%s of %s: %s instead of %s", c.high, c.said, got, c.want)
 		}
 	}
 }

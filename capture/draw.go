@@ -109,7 +109,7 @@ func (d drawing) number() (text, note string) {
 	case d.use == filewise.UseAdd:
 		return "{int: {from: 1, to: 10}}", ""
 	case d.use == filewise.UseInsert && d.Unique && ok:
-		return fmt.Sprintf("{sequential: {from: %d}}", high+1), ""
+		return fmt.Sprintf("{sequential: {from: %d}}", d.fresh(low, high)), "with room for rows that come until the copy is taken"
 	case d.use == filewise.UseInsert && d.Unique:
 		return "{sequential: {from: 1000000000}}", ""
 	case !ok && d.known && !d.withheld:
@@ -125,6 +125,18 @@ func (d drawing) number() (text, note string) {
 		return fmt.Sprintf("{zipf: {from: %d, to: %d, theta: %.2f}}", low, high, theta), "as skewed as its values; the likeliest are the lowest"
 	}
 	return fmt.Sprintf("{int: {from: %d, to: %d}}", low, high), ""
+}
+
+// fresh is where new keys begin: above the greatest, and as far above as clients may come before a
+// copy is taken, or as the type allows.
+func (d drawing) fresh(low, high int64) int64 {
+	most := int64(math.MaxInt32)
+	for said, its := range map[string]int64{"tinyint": math.MaxInt8, "smallint": math.MaxInt16, "mediumint": 1<<23 - 1, "bigint": 1 << 62} {
+		if strings.HasPrefix(d.Said, said) {
+			most = its
+		}
+	}
+	return high + 1 + min(max(high-low, 1_000_000), max(most-high, 0)/2)
 }
 
 // bound is where a bound alone is drawn, so that it leaves a part of the rows.

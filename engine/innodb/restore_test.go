@@ -37,7 +37,30 @@ var shop = []string{
 		"  IF NEW.net < 0 THEN\n SET NEW.note = ';\n';\n END IF;\n INSERT INTO log VALUES (1);\nEND",
 	"CREATE DEFINER=keeper@localhost PROCEDURE count_up(IN n INT) BEGIN\n -- GRANT nothing;\n SELECT n;\nEND",
 	"CREATE DEFINER=keeper@localhost EVENT nightly ON SCHEDULE EVERY 1 DAY STARTS '2037-01-01' DO DELETE FROM orders WHERE id < 0",
+	"SET SESSION sql_mode = ''",
+	"CREATE TABLE `group` (`select` INT PRIMARY KEY, `up;` INT, CONSTRAINT self FOREIGN KEY (`up;`) REFERENCES `group` (`select`))",
+	"INSERT INTO `group` VALUES (1, 1), (2, 1)", "CREATE TABLE hen (id INT PRIMARY KEY)",
+	"CREATE TABLE egg (id INT PRIMARY KEY, FOREIGN KEY (id) REFERENCES hen (id))",
+	"ALTER TABLE hen ADD CONSTRAINT egg_first FOREIGN KEY (id) REFERENCES egg (id)",
+	"CREATE TABLE `sh.apes` (at POINT NOT NULL, SPATIAL KEY (at), e ENUM('a''b', 'ü;') COMMENT 'US$ ;\n*/ --', s SET('x', 'y'), b BIT(9), " +
+		"j JSON, y YEAR, z DATETIME NOT NULL DEFAULT '0000-00-00 00:00:00', t TIMESTAMP NULL, d DATE, f FLOAT, l VARCHAR(9) " +
+		"CHARACTER SET latin1 COLLATE latin1_german2_ci, n VARCHAR(9) CHARACTER SET utf16, raw BLOB, CHECK (f < 1e9)) " +
+		"COMMENT 'PARTITION BY none;\nENGINE=x'",
+	"INSERT INTO `sh.apes` VALUES (ST_GeomFromText('POINT(1 2)'), 'ü;', 'x,y', b'100000001', '{\"a\": \";\\\\n\"}', 2026, '0000-00-00', " +
+		"NULL, '2026-00-00', 1.5, 'Straße', 'ü', 0x00FF0A3B)",
+	"CREATE DEFINER=keeper@localhost FUNCTION `plus;one`(n INT) RETURNS INT DETERMINISTIC BEGIN\n DECLARE x INT DEFAULT 1;\n" +
+		" CREATE TEMPORARY TABLE IF NOT EXISTS `t;` (a INT);\n RETURN n + x;\nEND",
+	"CREATE DEFINER=keeper@localhost TRIGGER `af;ter` AFTER UPDATE ON `group` FOR EACH ROW SET @x = ';'",
+	"CREATE VIEW bigger AS SELECT id, ';\n' AS `t;` FROM big WHERE note <> 'DEFINER=`a`@`b`'",
 	"INSERT INTO `Cödes-2 日本` VALUES ('ü', 1), ('b', 2), ('c', 3)", "INSERT INTO `lines` (land, body) VALUES ('de', 'x'), (NULL, 'y')",
+}
+
+// shopOf is what one product has and the other has not.
+var shopOf = map[Engine][]string{
+	MariaDB: {"CREATE SEQUENCE `num;bers` START 5 INCREMENT 3 CACHE 7", "DO NEXTVAL(`num;bers`)",
+		"CREATE TABLE past (id INT PRIMARY KEY, n INT) WITH SYSTEM VERSIONING", "INSERT INTO past VALUES (1, 1)", "UPDATE past SET n = 2"},
+	MySQL: {"CREATE TABLE late (id INT PRIMARY KEY, a INT DEFAULT (1 + 1), b VARCHAR(9) INVISIBLE, KEY f ((a + 1) DESC), KEY h (b) INVISIBLE)",
+		"INSERT INTO late (id, b) VALUES (1, 'x')", "ANALYZE TABLE late UPDATE HISTOGRAM ON a"},
 }
 
 var shopRows = "INSERT INTO orders (land, net, note, bytes) VALUES " +
@@ -49,13 +72,23 @@ var shown = []string{
 	"SHOW CREATE VIEW big", "SHOW CREATE TRIGGER up", "SHOW CREATE PROCEDURE count_up", "SHOW CREATE EVENT nightly",
 	"SELECT * FROM orders ORDER BY id", "SELECT * FROM `Länder` ORDER BY code", "SELECT * FROM `lines` ORDER BY id",
 	"SELECT * FROM `Cödes-2 日本` ORDER BY 1", "SELECT * FROM log", "SELECT * FROM big ORDER BY id", "SHOW TABLES",
+	"SHOW CREATE TABLE `group`", "SHOW CREATE TABLE hen", "SHOW CREATE TABLE egg", "SHOW CREATE TABLE `sh.apes`",
+	"SELECT * FROM `group` ORDER BY 1",
+	"SELECT ST_AsText(at), e, s, b + 0, j, y, CAST(z AS CHAR), t, CAST(d AS CHAR), f, l, HEX(n), HEX(raw) FROM `sh.apes`",
+	"SHOW CREATE FUNCTION `plus;one`", "SHOW CREATE TRIGGER `af;ter`", "SHOW CREATE VIEW bigger", "SELECT * FROM bigger ORDER BY id",
+}
+
+var shownOf = map[Engine][]string{
+	MariaDB: {"SHOW CREATE SEQUENCE `num;bers`", "SELECT next_not_cached_value FROM `num;bers`", "SHOW CREATE TABLE past",
+		"SELECT * FROM past"},
+	MySQL: {"SHOW CREATE TABLE late", "SELECT id, a, b FROM late"},
 }
 
 // unlike is what a layout, and a server without the original's accounts, makes different.
 var unlike = regexp.MustCompile("(?s)DEFINER=`\\w+`@`\\w+` ?|TABLESPACE `\\w+` ?| DATA DIRECTORY='[^']*'|" +
 	"\\s*(/\\*!50100)?\\s*PARTITION BY.*$| \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d\\.\\d\\d$| *\\bdefiner=\\S+")
 
-var code = regexp.MustCompile("^SHOW CREATE (TRIGGER|PROCEDURE|EVENT)")
+var code = regexp.MustCompile("^SHOW CREATE (TRIGGER|PROCEDURE|FUNCTION|EVENT)")
 
 // restored: dumps of both kinds fill a managed server's layouts; all that was in them is
 // there, in the layout's files; the original is as it was; what a layout cannot hold is
@@ -69,11 +102,11 @@ func restored(t *testing.T, e Engine, server *servertest.Server) {
 			t.Fatalf("%.300s: %v", statement, err)
 		}
 	}
-	for _, statement := range append(slices.Clone(shop), shopRows) {
+	for _, statement := range slices.Concat(shop, shopOf[e], []string{shopRows}) {
 		exec(statement)
 	}
 	defer func() { exec("DROP DATABASE `la den`"); exec("DROP USER keeper@localhost") }()
-	before := dump(t, server, "--skip-dump-date")
+	before, shown := dump(t, server, "--skip-dump-date"), slices.Concat(shown, shownOf[e])
 	program := func(from string, tables ...filewise.CustomTable) filewise.Program {
 		custom := &workload.Custom{From: from, Tables: tables, Transactions: []workload.Transaction{{Name: "clear", Weight: 1,
 			SQL: script("DELETE FROM orders")}}}

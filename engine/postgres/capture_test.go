@@ -63,7 +63,7 @@ func captured(t *testing.T, f *usersServer) {
 			t.Errorf("%s: %.3f instead of %.3f", name, found, want)
 		}
 	}
-	for _, says := range []string{"orders: id #", "orders_id: {int: {from: 1, to: 5000}}", "orders_id_insert: {sequential: {from: 5001}}",
+	for _, says := range []string{"orders: id #", "orders_id: {int: {from: 1, to: 5000}}", "orders_id_insert: {sequential: {from: 1005001}}",
 		`orders_status_new: {choice: {"done": 7500, "open": 2500}}`, "Kunden_email: {text:", "looks personal", "begun and ended by the study",
 		`COALESCE((SELECT MIN(id) FROM "Kunden Ö" WHERE id >= :orders_customer_insert), (SELECT MAX(id) FROM "Kunden Ö"))`,
 		":orders_id_from + 49", "the server's own catalogue"} {
