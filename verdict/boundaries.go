@@ -68,9 +68,10 @@ func (b Boundaries) firstClaim() int {
 
 // BoundariesFor returns the boundaries for a number of arms, a maximum of
 // blocks and a confidence: from the tables in the code for 95 %, 2–12 arms (rules 1:
-// 2–8) and 3–30 blocks, otherwise by a simulation of 200,000 null experiments with a
-// fixed seed, done once per process. It returns an error wrapping ErrConfig
-// for designs that allow no look or are beyond what is simulated.
+// 2–8) and 3–30 blocks, of rules 2 also for 13–32 arms (settings of backups) and 20
+// blocks, otherwise by a simulation of 200,000 null experiments with a fixed seed, done
+// once per process. It returns an error wrapping ErrConfig for designs that allow no look
+// or are beyond what is simulated.
 func BoundariesFor(rules, arms, maxBlocks int, confidence float64) (Boundaries, error) {
 	switch {
 	case maxBlocks < FirstLook:

@@ -37,6 +37,24 @@ func TestTablesAreComplete(t *testing.T) {
 	}
 }
 
+// The settings of backups that filewise backup races by default are in the table, so that
+// nobody waits for a simulation; more arms want more.
+func TestBoundariesOfBackups(t *testing.T) {
+	fewer, _ := printed(2, 12, 20)
+	for arms := 13; arms <= 32; arms++ {
+		b, ok := printed(2, arms, 20)
+		if !ok {
+			t.Fatalf("no table for %d arms", arms)
+		}
+		for i := range b.OneSided {
+			if b.OneSided[i] < 0.99*fewer.OneSided[i] || b.OneSided[i] > 1.05*fewer.OneSided[i] {
+				t.Errorf("%d arms, look %d: %v, with fewer arms %v", arms, i, b.OneSided[i], fewer.OneSided[i])
+			}
+		}
+		fewer = b
+	}
+}
+
 // TestSimulationIgnoresCores: the same boundaries on any machine.
 func TestSimulationIgnoresCores(t *testing.T) {
 	run := func(cores int) boundary.Table {
