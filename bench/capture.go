@@ -147,8 +147,8 @@ func (b *captureBench) rows(ctx context.Context, open func() (*peer, error), ext
 	ratio := func(e verdict.Estimate) string {
 		return fmt.Sprintf("%.3f (%.3f … %.3f)", math.Exp(e.Effect), math.Exp(e.Lo), math.Exp(e.Hi))
 	}
-	return append(rows, row{what: "throughput of 16 files to the baseline's, as captured", value: ratio(found), target: "in " + ratio(original),
-		ok: original.Lo <= found.Effect && found.Effect <= original.Hi}), nil
+	return append(rows, row{what: "throughput of 16 files to the baseline's, as captured", value: ratio(found),
+		target: "in " + ratio(original), ok: original.Lo <= found.Effect && found.Effect <= original.Hi}), nil
 }
 
 // fill makes the table: its rows by doubling, which all servers can.

@@ -94,7 +94,7 @@ func TestCapture(t *testing.T) {
 		t.Errorf("%d types, of which the first has %.3f of the calls", n, s.Transactions[0].Share)
 	}
 	for _, says := range []string{
-		"SELECT total FROM orders WHERE id = :ORDERS_ID\n", "{int: {from: 1, to: 250000}}", "{sequential: {from: 250001}}",
+		"SELECT total FROM orders WHERE id = :ORDERS_ID\n", "{int: {from: 1, to: 250000}}", "{sequential: {from: 1250001}}",
 		"SELECT /*+ FULL(o) */ total FROM Orders o WHERE o.status = :ORDERS_STATUS AND o.placed >= TO_DATE(:ORDERS_PLACED_from, " +
 			"'YYYY-MM-DD HH24:MI:SS') AND o.email = :ORDERS_EMAIL AND ROWNUM <= 10\n",
 		"UPDATE orders SET status = :ORDERS_STATUS_new WHERE id = :ORDERS_ID\n",
