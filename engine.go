@@ -97,6 +97,17 @@ type Database struct {
 	// First is what of its Build only the first build of a layout takes: the server
 	// made files that the next ones are copied from. No trial after a pilot needs it.
 	First time.Duration
+	// Copier keeps what is loaded for the layout's next builds; nil: each is loaded itself.
+	Copier Copier
+	// Copied: the build is a copy of one that was loaded and kept.
+	Copied bool
+}
+
+// Copier keeps a loaded database.
+type Copier interface {
+	// Keep shuts the database's server down cleanly, copies its files, from which the
+	// target's next builds of the same layout come, and starts it again.
+	Keep(context.Context) error
 }
 
 // Observer reads back what really was built.
@@ -160,6 +171,15 @@ type Resetter interface {
 	Reset(context.Context) error
 }
 
+// Pressing is a design of inserts whose data do not fit into memory, in bytes.
+type Pressing struct {
+	Memory  int64 `json:"memory,omitempty"` // that the server may use; 0: its cache is limited by itself
+	Bytes   int64 `json:"bytes"`            // of the data files
+	Preload int64 `json:"preload"`          // payload that is there before
+	Row     int   `json:"row"`              // payload of a row
+	Usual   bool  `json:"usual,omitempty"`  // where the user says nothing else
+}
+
 // Description says what an engine is, without opening anything.
 type Description struct {
 	Mode  Mode   `json:"mode"`
@@ -178,9 +198,13 @@ type Description struct {
 	// experiment, in bytes; 0: it has none to be limited.
 	LeastMemory int64 `json:"least_memory,omitempty"`
 
-	// Pressing are the options with which inserts on a managed server go anywhere among
-	// several times as much data as its memory holds; empty: there are none.
-	Pressing string `json:"pressing,omitempty"`
+	// Pressing is the design with which inserts on a managed server go anywhere among
+	// several times as much data as its memory holds; zero: there is none.
+	Pressing Pressing `json:"pressing,omitzero"`
+
+	// CopiedKinds are the kinds of layout whose builds on a managed server are loaded once
+	// (Copier).
+	CopiedKinds []Kind `json:"-"`
 
 	// LeastFile is the least size of a data file that all layouts can have; 0: that of a
 	// scenario does.

@@ -115,7 +115,7 @@ type Stage struct {
 
 // The stages of a trial, in order.
 const (
-	StageCreate  = "create" // what only a layout's first build has: see Database.First
+	StageCreate  = "create" // what only a layout's first build has: see Database.First and Copier
 	StageBuild   = "build"
 	StageLoad    = "load"
 	StageExtend  = "add files" // those of Layout.AddedLater

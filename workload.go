@@ -17,7 +17,9 @@ type Program struct {
 	SQLOf string `json:"sql_of,omitempty"`
 	// Phases are what a trial measures, one after the other: one at least.
 	Phases    []Phase `json:"phases"`
-	WorkBytes int64   `json:"work_bytes,omitempty"` // fixed work of a trial in payload bytes; 0: a time window
+	WorkBytes int64   `json:"work_bytes,omitempty"` // fixed work of a trial in payload bytes, what was preloaded with it; 0: a time window
+	// Preload is what every build is loaded with, in payload bytes, before its first trial; 0: nothing.
+	Preload int64 `json:"-"`
 	// Window is the planned time of a trial without fixed work; 0: not known.
 	Window time.Duration `json:"-"`
 	// Retry are the classes of failures after which an operation is tried again;

@@ -111,6 +111,8 @@ func (l *life) newBuild(ctx context.Context) error {
 		err = l.stage(ctx, filewise.StageLoad, func(ctx context.Context) error { return Load(ctx, l.db.Bulk, loadable.Data()) })
 	case l.program.Restored(): // as it was built
 		loaded = true
+	case l.copies():
+		return l.copied(ctx)
 	case l.runner.Plan.Preload > 0:
 		loaded = true
 		err = l.stage(ctx, filewise.StageLoad, l.preload)
@@ -134,6 +136,28 @@ func (l *life) newBuild(ctx context.Context) error {
 		return nil
 	}
 	return l.stage(ctx, filewise.StageLoad, l.keep)
+}
+
+// copies tells whether a layout is loaded once, and every trial has a copy of its own.
+func (l *life) copies() bool {
+	return l.runner.Plan.Preload > 0 && l.runner.Plan.Instances == 0 && l.db.Copier != nil
+}
+
+// copied loads the first build of a layout, and keeps it for the next ones.
+func (l *life) copied(ctx context.Context) (err error) {
+	r := l.runner
+	if !l.db.Copied {
+		if err = l.stage(ctx, filewise.StageCreate, l.preload); err == nil {
+			err = l.stage(ctx, filewise.StageCreate, l.db.Copier.Keep)
+		}
+	}
+	r.locks.builds.Lock()
+	defer r.locks.builds.Unlock()
+	if l.db.Copied {
+		l.build.loaded = r.loaded[l.layout.Name]
+	}
+	r.loaded[l.layout.Name] = l.build.loaded
+	return err
 }
 
 // loadedAnew is true of servers that Filewise may not stop.

@@ -535,6 +535,28 @@ func TestLoadedBuildsTakeTurnsAndAreReset(t *testing.T) {
 	}
 }
 
+// A layout is loaded once; every trial is on a build of its own that is a copy.
+func TestCopiedBuildsAreLoadedOnce(t *testing.T) {
+	for name, w := range map[string]*world{
+		"sessions": newSessions(t, []int{1, 4}, fake.Config{Noise: 0.02, Seed: 8, Copies: true}),
+		"trials":   newWorld(t, []int{1, 4}, fake.Config{Noise: 0.02, Seed: 8, Copies: true}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			w.plan.Preload, w.plan.MaxBlocks = 500*int64(w.plan.Params.RowBytes), 4
+			trials, _ := w.run(t)
+			for _, tr := range trials {
+				made := slices.ContainsFunc(tr.Stages, func(s filewise.Stage) bool { return s.Name == filewise.StageCreate })
+				if tr.State != filewise.Done || tr.Instance != "" || made != tr.Cell.Pilot {
+					t.Errorf("%+v, %s %s, on %q: loaded %v", tr.Cell, tr.State, tr.Reason, tr.Instance, made)
+				}
+			}
+			if n := w.engine.Builds(); n != len(trials) || w.engine.Undropped() != 0 {
+				t.Errorf("%d builds for %d trials, %d of them are still there", n, len(trials), w.engine.Undropped())
+			}
+		})
+	}
+}
+
 func TestResumedRunNamesItsOwnBuildsDifferently(t *testing.T) {
 	truth := fake.Config{Noise: 0.05, Seed: 9}
 	w := newWorld(t, []int{1, 4}, truth)

@@ -96,7 +96,7 @@ func (s standing) forecast() *Forecast {
 	if sd, ok := s.results[0].Noise(); ok {
 		noise, source = sd, filewise.Counted(s.results[0].Blocks, "session")
 	}
-	f, ok := s.plan.ForecastBy(noise, source, s.schedule, s.pilotTime())
+	f, ok := s.plan.ForecastBy(noise, source, s.schedule, s.pilotTime()+s.furtherBuilds(s.plan.Instances))
 	if !ok {
 		return nil
 	}
@@ -200,7 +200,8 @@ func (s standing) hopeless() string {
 	if !p.Sessions || p.Budget == 0 || s.schedule.TrialTime == 0 {
 		return ""
 	}
-	needed := s.elapsed + time.Duration(verdict.FirstLook*len(p.Layouts))*s.schedule.TrialTime
+	needed := s.elapsed + time.Duration(verdict.FirstLook*len(p.Layouts))*s.schedule.TrialTime +
+		s.furtherBuilds(min(p.Instances, verdict.FirstLook))
 	if float64(needed) < beyond*float64(p.Budget) {
 		return ""
 	}

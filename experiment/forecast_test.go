@@ -56,6 +56,34 @@ func TestHopelessBudgetEndsAfterTheFirstPilot(t *testing.T) {
 	}
 }
 
+// A loaded build serves several sessions: loading it is no part of each of them.
+func TestLoadedBuildsAreCountedOnce(t *testing.T) {
+	w := newSessions(t, []int{1, 4}, fake.Config{})
+	w.plan.Sessions, w.plan.Cells, w.plan.MaxBlocks, w.plan.Budget, w.plan.WarmUp = true, 0, 20, 3*time.Minute, 0
+	of := func(instance string, instances int) experiment.Schedule {
+		w.plan.Instances = instances
+		var trials []filewise.Trial
+		for _, l := range w.plan.Layouts {
+			trials = append(trials, filewise.Trial{Cell: filewise.Cell{Pilot: true, Layout: l.Name, Attempt: 1}, State: filewise.Done,
+				Instance: instance, Elapsed: 22 * time.Second,
+				Measures: []filewise.Measure{{Family: "inserts", Unit: "rows", Window: [2]time.Duration{0, time.Second}, Work: 1, Bytes: 1}},
+				Stages:   []filewise.Stage{{Name: filewise.StageLoad, Took: 20 * time.Second}, {Name: filewise.StageMeasure, Took: time.Second}}})
+		}
+		j, err := w.plan.Judge(trials)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return j.Schedule
+	}
+	anew, one, three := of("", 0), of("1 file #1", 1), of("1 file #1", 3)
+	if one.TrialTime > anew.TrialTime-19*time.Second || one.MaxBlocks < 2*anew.MaxBlocks {
+		t.Errorf("a build for all trials: %+v; one for each: %+v", one, anew)
+	}
+	if three.TrialTime != one.TrialTime || three.MaxBlocks >= one.MaxBlocks {
+		t.Errorf("two further builds of each layout are loaded within the budget: %+v, with none %+v", three, one)
+	}
+}
+
 // The first session goes on with the builds of the pilots, and each later one has builds of
 // its own; every turn is as long as the pilots say.
 func TestPilotsFixTurns(t *testing.T) {

@@ -50,9 +50,10 @@ type Runner struct {
 	// nothing is measured; 0: one after the other.
 	Parallel int
 
-	locks  *locks            // of a run, for steps of a session that run side by side
-	builds map[string]*build // that stay between trials, by layout and instance
-	serial int               // of the newest build
+	locks  *locks                     // of a run, for steps of a session that run side by side
+	builds map[string]*build          // that stay between trials, by layout and instance
+	serial int                        // of the newest build
+	loaded map[string]filewise.Ledger // of builds that are copied, by layout
 }
 
 // locks are held while a layout is built, while the builds that stay are looked at or
@@ -110,7 +111,7 @@ func (r *Runner) Run(ctx context.Context, done []filewise.Trial) (_ []filewise.T
 		}
 	}
 	r.locks = new(locks)
-	r.builds, r.serial = make(map[string]*build), lastSerial(done)
+	r.builds, r.loaded, r.serial = make(map[string]*build), make(map[string]filewise.Ledger), lastSerial(done)
 	defer func() { err = errors.Join(err, r.dropBuilds(ctx)) }()
 	judged := new(memo)
 	for at := r.Plan.standingBy(done, judged); ; {
@@ -219,6 +220,7 @@ func (l *life) mistaken(err error) bool {
 // are loaded with before.
 func (p Plan) Program(w filewise.Workload) filewise.Program {
 	program := w.Program()
+	program.Preload = p.Preload
 	if p.Work > 0 {
 		program.WorkBytes = p.Preload + p.Work
 	} else {

@@ -25,7 +25,7 @@ const budgetShare = 0.95
 func (h history) schedule() Schedule {
 	p := h.plan
 	s := Schedule{WarmUp: max(p.WarmUp, 0), MaxBlocks: p.MaxBlocks, Steady: true}
-	var trials, cut, once, drained time.Duration
+	var trials, cut, drained time.Duration
 	pilots, windows := 0, 1
 	for _, l := range p.Layouts {
 		t := h.tries[cellKey{0, l.Name}].done
@@ -39,7 +39,6 @@ func (h history) schedule() Schedule {
 			}
 		}
 		trials += p.trialTime(*t)
-		once += onceOnly(*t)
 		drained += stageTime(*t, filewise.StageDrain)
 		pilots++
 		windows = max(windows, len(windowed(*t)))
@@ -65,7 +64,7 @@ func (h history) schedule() Schedule {
 		s.TrialTime += time.Duration(p.Cells) * (p.lead(s) + drained/time.Duration(pilots))
 	}
 	if p.Budget > 0 {
-		left := budgetShare * float64(p.Budget-h.pilotTime()-once*time.Duration(max(p.Instances-1, 0)))
+		left := budgetShare * float64(p.Budget-h.pilotTime()-h.furtherBuilds(p.Instances))
 		n := int(left / float64(time.Duration(pilots)*s.TrialTime))
 		s.MaxBlocks = min(p.MaxBlocks, max(n, verdict.FirstLook))
 		s.ByBudget = s.MaxBlocks < p.MaxBlocks
@@ -122,6 +121,23 @@ func onceOnly(t filewise.Trial) time.Duration {
 		return first
 	}
 	return d + first
+}
+
+// furtherBuilds is what it takes to load the builds of all layouts, as many of each, that
+// trials take turns on, but for those that the pilots have loaded.
+func (h history) furtherBuilds(instances int) time.Duration {
+	var once time.Duration
+	pilots := 0
+	for _, l := range h.plan.Layouts {
+		if t := h.tries[cellKey{0, l.Name}].done; t != nil && t.Instance != "" {
+			once += onceOnly(*t) - stageTime(*t, filewise.StageCreate)
+			pilots++
+		}
+	}
+	if pilots == 0 {
+		return 0
+	}
+	return once / time.Duration(pilots) * time.Duration(h.inQuestion()*max(instances-1, 0))
 }
 
 // pilotTime is the wall time of all pilots, failed ones included.

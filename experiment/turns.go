@@ -117,7 +117,7 @@ func (c *costs) add(p Plan, t filewise.Trial) {
 		}
 	}
 	around := stageTime(t, filewise.StageMeasure) - measured + stageTime(t, filewise.StageWarmUp) + stageTime(t, filewise.StageDrain)
-	c.once += t.Elapsed - measured - around - stageTime(t, filewise.StageCreate)
+	c.once += t.Elapsed - measured - around - onceOnly(t)
 	c.around += around / time.Duration(turns)
 	if p.Work > 0 && windowed(t)[0].Bytes > 0 {
 		measured = time.Duration(float64(measured) * float64(p.Work) / windowed(t)[0].Bytes)
@@ -146,7 +146,7 @@ func (h history) takeTurns(s Schedule) Schedule {
 		s.Rounds = 1
 	}
 	layouts := float64(h.inQuestion())
-	left := budgetShare * float64(p.Budget-h.pilotTime())
+	left := budgetShare * float64(p.Budget-h.pilotTime()-h.furtherBuilds(p.Instances))
 	if p.Cells > 0 {
 		s.Rounds = p.Cells
 	} else if p.WindowByPilots && p.Work == 0 {

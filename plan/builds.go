@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"filewise"
@@ -37,13 +38,19 @@ func (m *maker) setPreload() (err error) {
 	if m.plan.Preload, err = bytesOf("preload", m.o.Preload.Value); err != nil {
 		return err
 	}
-	if !external {
+	if !external && (m.o.Instances.Given() || !m.copies()) {
 		m.plan.Instances = m.o.Instances.Value
 	}
 	if m.plan.Preload >= m.plan.Layouts[0].Data.Bytes {
 		return BadValue("preload", m.o.Preload.Value, "it has to fit into --size, with room for the work")
 	}
 	return nil
+}
+
+// copies tells whether every trial has a copy of its own of a build that is loaded once.
+func (m *maker) copies() bool {
+	return m.o.AddedLater.Value == "" && m.o.Measure.Value == experiment.MeasureWorkload &&
+		!slices.ContainsFunc(m.plan.Layouts, func(l filewise.Layout) bool { return !slices.Contains(m.About.CopiedKinds, l.Kind) })
 }
 
 // setFrom has a dump fill the builds, which are kept and restored for every trial.

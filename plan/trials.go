@@ -30,7 +30,7 @@ func (m *maker) setParams() error {
 		m.plan.Params.CommitEvery = m.About.CommitEvery
 	}
 	if slices.Contains(m.sc.Flags, "preload") && m.Target.Mode == filewise.Managed {
-		m.plan.Pressing = m.About.Pressing
+		m.plan.Pressing = PressingOptions(m.About.Pressing)
 	}
 	put(&m.plan.Params.Connections, &m.o.Connections)
 	put(&m.plan.Params.CommitEvery, &m.o.CommitEvery)

@@ -62,8 +62,8 @@ func (o *WorkOptions) Table() []Option {
 			oneOf(experiment.MeasureWorkload, experiment.MeasureLifecycle),
 		Row(&o.Preload, "preload", "", "load every build with rows of this `size` first, and restore it for every trial (default: built anew, "+
 			"empty)"),
-		Row(&o.Instances, "instances", defaultInstances, "loaded `builds` of each layout, which take turns (with --preload; scan, backup, dump: "+
-			"unless given, every trial has a build of its own)").between(1, maxInstances),
+		Row(&o.Instances, "instances", defaultInstances, "loaded `builds` of each layout, which take turns (with --preload; scan, backup, dump, "+
+			"and where builds can be copied: unless given, every trial has a build of its own)").between(1, maxInstances),
 		Row(&o.StorageLimit, "storage-limit", StorageAuto, "the storage's own limit, by fio, `auto|off`: the one that is known, or measured "+
 			"first where that takes less than a twentieth of the budget (auto), or none (off)").oneOf(StorageAuto, StorageOff),
 	)

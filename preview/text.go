@@ -100,6 +100,9 @@ func beforeAndAfter(p experiment.Plan) []string {
 	case kept:
 		out = append(out, fmt.Sprintf("Builds: %d of each layout, loaded once by the same statements; they take turns, each stopped where it "+
 			"is not measured.", p.Instances))
+	case p.Preload > 0 && p.Instances == 0 && p.Target.Mode == filewise.Managed:
+		out = append(out, fmt.Sprintf("Builds: one of each layout, loaded with %s by the same statements, shut down and kept; every trial has a "+
+			"copy of its own.", humanize.IBytes(uint64(p.Preload))))
 	case p.Preload > 0 && p.Instances == 0:
 		out = append(out, fmt.Sprintf("Builds: one for each trial, loaded with %s by the same statements.", humanize.IBytes(uint64(p.Preload))))
 	case p.Instances > 0 && p.Params.Custom != nil && p.Params.Custom.From != "":

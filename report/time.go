@@ -24,7 +24,7 @@ func (s spent) share() string { return say.Share(float64(s.Took), float64(s.Whol
 // stageWords are what the stages are for, where the name alone does not say.
 var stageWords = map[string]string{
 	"measure":            "measuring",
-	filewise.StageCreate: "creating servers", filewise.StageBuild: "building layouts", filewise.StageObserve: "observing the files",
+	filewise.StageCreate: "making first builds", filewise.StageBuild: "building layouts", filewise.StageObserve: "observing the files",
 	filewise.StageLoad: "loading data", filewise.StageExtend: "adding files to loaded databases",
 	filewise.StageSettle: "settling", filewise.StageWarmUp: "warming up",
 	filewise.StageDrain: "draining until durable", filewise.StageCheck: "checking the data",

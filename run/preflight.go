@@ -35,6 +35,9 @@ func (env *Environment) needs() []SpaceNeed {
 			case p.Instances > 0:
 				n.Need += 2 * int64(p.Instances) * need
 			case p.TakesTurns():
+				if p.Preload > 0 && p.Target.Mode == filewise.Managed { // and what it is a copy of
+					need *= 2
+				}
 				n.Need += min(need, math.MaxInt64-n.Need)
 			default:
 				n.Need = max(n.Need, need)

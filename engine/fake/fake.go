@@ -58,6 +58,8 @@ type Config struct {
 	// NoReset makes builds that cannot be reset, as on a server that Filewise does
 	// not run itself.
 	NoReset bool
+	// Copies has builds of a loaded layout come from one that was kept.
+	Copies bool
 	// Stages is what the stages cost in virtual time, by stage.
 	Stages map[string]time.Duration
 	Faults []Fault
@@ -78,6 +80,7 @@ type Engine struct {
 	made   map[string]bool // layouts that were built before
 	open   int             // builds that are not dropped
 	shared map[string]*database
+	kept   map[string][]rows // what builds were loaded with, by layout
 }
 
 // Call is one call of the life cycle, in the order in which they came.

@@ -99,8 +99,9 @@ func (e Engine) Describe() filewise.Description {
 		Kinds: []filewise.Kind{filewise.KindSystem, filewise.KindPerTable, filewise.KindPartitions},
 		Bytes: e.product.Bytes, RowBytes: e.product.RowBytes, Budget: e.product.Budget, CommitEvery: 100,
 		Shares: true, LeastMemory: e.product.Managed.LeastMemory,
-		Pressing: "--set innodb_buffer_pool_size=24M --key random --size 256MiB --preload 96MiB", // O_DIRECT: the pool is all
-		Reset:    true, Lifecycle: true,
+		Pressing:    filewise.Pressing{Bytes: 128 * dialect.MiB, Preload: 48 * dialect.MiB, Row: 600, Usual: true}, // O_DIRECT: the pool is all
+		CopiedKinds: []filewise.Kind{filewise.KindSystem},
+		Reset:       true, Lifecycle: true,
 		BackupKinds: e.product.BackupKinds, TempKinds: e.product.TempKinds, Scans: true,
 		RowKinds: []filewise.Kind{filewise.KindPartitions},
 		Note: "the server has one redo log and one buffer pool for all files of a layout: " +

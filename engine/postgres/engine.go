@@ -46,7 +46,7 @@ func (Engine) Describe() filewise.Description {
 		Files:  "hash partitions of a table, in tablespaces on the volumes",
 		Kinds:  []filewise.Kind{filewise.KindPartitions, filewise.KindSingle},
 		Shares: true, Bytes: 128 * mib, Budget: 4 * time.Minute, CommitEvery: 100, LeastMemory: 96 * mib,
-		Pressing:  "--memory 96MiB --key random --size 512MiB --preload 384MiB",
+		Pressing:  filewise.Pressing{Memory: 96 * mib, Bytes: 224 * mib, Preload: 160 * mib, Row: 200},
 		TempKinds: []filewise.Kind{filewise.KindSingle}, TempModes: []filewise.Mode{filewise.Managed, filewise.External}, Scans: true,
 		Reset: true, Lifecycle: true,
 		Note: "partitions change planning, indexes and locks, not only files: what they cost or gain without further files is the difference " +

@@ -38,6 +38,8 @@ func canonical(name string) string { return strings.ReplaceAll(strings.ToLower(n
 const (
 	leastRedo, mostRedo = 8 * dialect.MiB, 96 * dialect.MiB // the server's default
 	leastPool, mostPool = 16 * dialect.MiB, 128 * dialect.MiB
+	mostLoadPool        = 1 << 30
+	preloadPerPool      = 4 // data to cache
 )
 
 func (d *design) redoBytes() int64 {
@@ -51,7 +53,11 @@ func (d *design) poolBytes() int64 {
 	case d.Program.Table().Temporary:
 		return d.tempPool()
 	}
-	return max(d.Target.Cache(min(max(d.Layout.Data.Bytes/4, leastPool), mostPool))/dialect.MiB*dialect.MiB, d.startsWith())
+	data := d.Layout.Data.Bytes
+	if d.Program.Preload > 0 {
+		data = d.Program.Preload
+	}
+	return max(d.Target.Cache(min(max(data/preloadPerPool, leastPool), mostPool))/dialect.MiB*dialect.MiB, d.startsWith())
 }
 
 // settings are the server's settings in the order of its option file; the
@@ -159,7 +165,7 @@ func (d *design) arguments(in dialect.Install, bootstrap bool) ([]string, error)
 		args = append(args, "--skip-log-bin")
 	}
 	if d.loading {
-		args = append(args, "--innodb-buffer-pool-size="+strconv.FormatInt(d.loadPool(), 10))
+		args = append(args, d.loadArguments()...)
 	}
 	if more := d.Product.Managed.Args; more != nil {
 		args = append(args, more(d.dataDir(), d.dirs)...)

@@ -92,6 +92,11 @@ func newDesign(p *dialect.Product, t filewise.Target, l filewise.Layout, program
 	return d, err
 }
 
+// again is the design of another build of the same layout.
+func (d *design) again(build int) (*design, error) {
+	return newDesign(d.Product, d.Target, d.Layout, d.Program, build)
+}
+
 // place names the build's directories.
 func (d *design) place(build int) error {
 	dirs := map[string]string{}

@@ -30,6 +30,7 @@ type instance struct {
 	steps    script.Steps
 	password string
 	first    time.Duration // that only a layout's first build takes
+	copied   bool          // of one that was loaded
 	settled  atomic.Bool   // nothing was done since the last checkpoint
 	life     *server.Life
 
@@ -176,6 +177,7 @@ func (i *instance) purge(ctx context.Context) error {
 	if i.design.binlog() { // the log of loading: nobody will need it
 		statements = append(statements, i.design.Product.Managed.ResetBinlog)
 	}
+	i.design.loading = false // from the next start on
 	return i.exec(ctx, statements...)
 }
 

@@ -2,6 +2,7 @@ package managed
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/dustin/go-humanize"
 
@@ -92,12 +93,26 @@ func (d *design) startsWith() int64 {
 // than their keys' are loaded at the speed of single pages.
 func (d *design) loadsApart() bool {
 	_, set := setting(d.Target, "innodb_buffer_pool_size")
-	return d.Program.Queries() && !set
+	return d.Program.Queries() && !set || d.Program.Preload > 0
 }
 
 // loadPool is the buffer pool for loading, in bytes.
 func (d *design) loadPool() int64 {
-	return max(d.Target.Cache(min(max(d.Bytes(d.Page)/dialect.MiB*dialect.MiB, leastPool), mostPool)), d.startsWith())
+	bytes, most := d.Bytes(d.Page), int64(mostPool)
+	if d.Program.Preload > 0 {
+		bytes, most = d.Layout.Data.Bytes, mostLoadPool
+	}
+	return max(d.Target.Cache(min(max(bytes/dialect.MiB*dialect.MiB, leastPool), most)), d.startsWith())
+}
+
+// loadArguments are those of a server that loads: nothing of it has to survive, for what
+// is loaded is only used after a clean shutdown.
+func (d *design) loadArguments() []string {
+	args := []string{"--innodb-buffer-pool-size=" + strconv.FormatInt(d.loadPool(), 10), "--innodb-flush-log-at-trx-commit=0"}
+	if d.binlog() {
+		args = append(args, "--sync-binlog=0")
+	}
+	return args
 }
 
 // loader loads with one buffer pool, and restarts the server with the one that

@@ -13,6 +13,7 @@ import (
 	"filewise"
 	"filewise/engine/innodb"
 	"filewise/engine/innodb/dialect"
+	"filewise/engine/innodb/managed"
 )
 
 // Reset brings rows and files back, again and again, and says where its time
@@ -53,6 +54,61 @@ func testReset(t *testing.T, sub subject) {
 	if err := db.Dropper.Drop(ctx); err != nil {
 		t.Error(err)
 	}
+}
+
+// A build that is loaded and kept is what the next ones of its layout begin with, wherever
+// they lie; what is done to one is in no other. The loaded server had a larger cache.
+func testCopies(t *testing.T, sub subject) {
+	sub.Need(t)
+	ctx := deadline(t)
+	s := sub.open(t, ctx, sub.onScratch(t, 1))
+	w := inserts(t, nil)
+	p := w.Program()
+	p.Preload = 1 << 20
+	made := func(wantCopied bool, pool string) *filewise.Database {
+		t.Helper()
+		db, err := s.Build(ctx, systemLayout(4, 48<<20), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if db.Copier == nil || db.Copied != wantCopied || cacheOf(t, db) != pool {
+			t.Fatalf("a copy: %v, a cache of %s; wanted %v, %s", db.Copied, cacheOf(t, db), wantCopied, pool)
+		}
+		return db
+	}
+	first := made(false, "48")
+	loaded := work(t, ctx, first, w, 0, 400)
+	if err := first.Copier.Keep(ctx); err != nil {
+		t.Fatal(err)
+	}
+	for _, db := range []*filewise.Database{first, made(true, "16"), made(true, "16")} {
+		if got := cacheOf(t, db); got != "16" {
+			t.Errorf("measured with a cache of %s MiB", got)
+		}
+		if err := w.Check(ctx, db.Querier, 0, []filewise.Ledger{loaded}); err != nil {
+			t.Error(err)
+		}
+		if _, err := db.Observer.Observe(ctx); err != nil {
+			t.Error(err)
+		}
+		work(t, ctx, db, w, 400, 100)
+		if err := db.Dropper.Drop(ctx); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// cacheOf is the size of the buffer pool in MiB.
+func cacheOf(t *testing.T, db *filewise.Database) (mib string) {
+	t.Helper()
+	in, err := managed.Look(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := in.Control.QueryRowContext(t.Context(), "SELECT @@innodb_buffer_pool_size DIV 1048576").Scan(&mib); err != nil {
+		t.Fatal(err)
+	}
+	return mib
 }
 
 // copyTree times cp and sync of the build's files.

@@ -3,6 +3,7 @@ package managed
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"filewise"
 	"filewise/engine/innodb/dialect"
@@ -20,6 +21,7 @@ type openServer struct {
 	// templates of the builds; nil: each is created by the server.
 	templates *server.Templates
 	builds    builds.Open[*instance]
+	kept      sync.Map // builds that were loaded, by loadedKey: *instance
 }
 
 // Open finds the server and tries it: a small server with the user's settings is
@@ -67,7 +69,10 @@ func (s *openServer) launch(ctx context.Context, layOut func(n int) (*design, er
 	if err != nil {
 		return nil, err
 	}
-	if err = s.create(ctx, i); err == nil {
+	if i.copied, err = s.copyKept(ctx, i); err == nil && !i.copied {
+		err = s.create(ctx, i)
+	}
+	if err == nil {
 		err = i.life.Start(ctx)
 	}
 	if err != nil {
@@ -134,7 +139,7 @@ func (s *openServer) Build(ctx context.Context, l filewise.Layout, p filewise.Pr
 	if err != nil {
 		return nil, err
 	}
-	if i.steps, err = i.design.steps(i.install); err == nil {
+	if i.steps, err = i.design.steps(i.install); err == nil && !i.copied {
 		err = i.exec(ctx, i.steps.At(filewise.StageBuild).On(onServer).Texts()...)
 	}
 	if err == nil && p.Restored() {
@@ -153,7 +158,7 @@ func (s *openServer) database(i *instance) *filewise.Database {
 			Schema: i.design.Schema}, Settler: i, Querier: dialect.Querier{Host: i, Schema: i.design.Schema},
 		Dropper: dropper{s, i}, Restart: i.life, Reset: server.NewResetter(i.life), Lifecycle: i.life,
 		Probes: i.probes(), Extender: i.extender(),
-		Evict: i.life, Bulk: i.loader(), Backup: s.backuper(i), First: i.first,
+		Evict: i.life, Bulk: i.loader(), Backup: s.backuper(i), First: i.first, Copier: s.copier(i), Copied: i.copied,
 	}
 }
 

@@ -22,6 +22,7 @@ func testServer(t *testing.T, sub subject) {
 		{"Life", testLife},
 		{"Observe", testObserve},
 		{"Reset", testReset},
+		{"Copies", testCopies},
 		{"Lifecycle", testLifecycle},
 		{"Settle", testSettle},
 		{"FlushByLimit", testFlushByLimit},
