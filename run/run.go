@@ -22,6 +22,17 @@ func Run(ctx context.Context, p experiment.Plan, o Options) (out Outcome, err er
 	if _, err := archive.List(ctx, o.Store); err != nil {
 		return out, err
 	}
+	return o.within(ctx, p, func(m *measurement) (out Outcome, err error) {
+		if m.store, err = store.Open(ctx, o.Store); err != nil {
+			return out, err
+		}
+		defer func() { err = errors.Join(err, m.store.Close()) }()
+		return m.measure(ctx, store.Run{Plan: p}, nil)
+	})
+}
+
+// within tells people of a plan's run, and has it measured in an environment that is set up.
+func (o Options) within(ctx context.Context, p experiment.Plan, measure func(*measurement) (Outcome, error)) (out Outcome, err error) {
 	told, err := announce(ctx, p, o)
 	if err != nil {
 		return out, err
@@ -32,13 +43,7 @@ func Run(ctx context.Context, p experiment.Plan, o Options) (out Outcome, err er
 		return out, err
 	}
 	defer func() { err = errors.Join(err, env.Close()) }()
-	st, err := store.Open(ctx, o.Store)
-	if err != nil {
-		return out, err
-	}
-	defer func() { err = errors.Join(err, st.Close()) }()
-	m := &measurement{Options: o, env: env, store: st, told: told}
-	return m.measure(ctx, store.Run{Plan: p}, nil)
+	return measure(&measurement{Options: o, env: env, told: told})
 }
 
 // Unfinished finds the run that ref names; empty: the newest that a kill, an interrupt or
@@ -100,23 +105,14 @@ func Resume(ctx context.Context, r archive.Run, o Options) (out Outcome, err err
 	if _, d := r.Plan.Next(r.Trials); d.Ending != experiment.GoesOn {
 		return over(ctx, st, r, d, o)
 	}
-	p := o.limited(r.Plan)
-	told, err := announce(ctx, p, o)
-	if err != nil {
-		return out, err
-	}
-	defer func() { told.close(ctx, err) }()
-	env, err := SetUp(ctx, o.Engine, p, o.Login)
-	if err != nil {
-		return out, err
-	}
-	defer func() { err = errors.Join(err, env.Close()) }()
-	// Before this process had the lock another one may have gone on with the run.
-	if r, err = archive.From(ctx, st, strconv.FormatInt(r.ID, 10)); err != nil {
-		return out, err
-	}
-	m := &measurement{Options: o, env: env, store: st, told: told}
-	return m.measure(ctx, r.Run, r.Trials)
+	return o.within(ctx, o.limited(r.Plan), func(m *measurement) (out Outcome, err error) {
+		// Before this process had the lock another one may have gone on with the run.
+		if r, err = archive.From(ctx, st, strconv.FormatInt(r.ID, 10)); err != nil {
+			return out, err
+		}
+		m.store = st
+		return m.measure(ctx, r.Run, r.Trials)
+	})
 }
 
 // over is what came of a run that has nothing left to measure. One that was ended after

@@ -17,42 +17,16 @@ var first = []string{"engine", "target", "files", "size", "connections", "volume
 // Example is a commented study file of a scenario, which runs as it stands. The
 // keys that it leaves at their defaults are there as comments.
 func Example(f Form, sc workload.Scenario) string {
-	b := &strings.Builder{}
-	line := func(format string, args ...any) { fmt.Fprintf(b, format+"\n", args...) }
-	line("# A study file of Filewise. \"filewise plan FILE\" shows what it would do, \"filewise run")
-	line("# FILE\" does it; flags that are given beside the file go before it. For completion in")
-	line("# editors: filewise schema > filewise.schema.json, and leave the next line as it is.")
-	line("# yaml-language-server: $schema=filewise.schema.json")
-	line("")
-	line("# %s: %s.", sc.Name, sc.Title)
-	line("scenario: %s", sc.Name)
-	line("")
-	line("# On what. A server that exists is named by its URL instead:")
-	line("#   target: postgres://me@db.example.org/postgres")
-	line("#   password: ${DB_PASSWORD}      # from the environment: never in the file")
-	line("engine: %s", f.Engines[0])
-	line("")
-	line("# The numbers of data files that are compared, the total size held constant.")
-	line("files: [%s]", joined(sc.Files))
+	custom := ""
 	if sc.Name == keyCustom {
-		b.WriteString("\n" + customExample)
+		custom = "\n" + customExample
 	}
-	line("")
-	line("# Several experiments share what stands above, and each says what differs:")
-	line("#   experiments:")
-	line("#     - {name: few, connections: 4}")
-	line("#     - {name: many, connections: 32}")
-	line("# A matrix makes one for each combination of its values:")
-	line("#   matrix:")
-	line("#     engine: [sqlite, postgres]")
-	line("#     durability: [full, normal]")
-	line("")
-	line("# All other keys, with what holds where they are not given. They are the flags of")
-	line("# \"filewise run\", by the same names; ${NAME} in a value is from the environment.")
+	text := strings.NewReplacer("# NAME: TITLE", "# "+sc.Name+": "+sc.Title, "scenario: NAME", "scenario: "+sc.Name, "ENGINE", f.Engines[0],
+		"FILES", joined(sc.Files), "CUSTOM\n", custom+"\n").Replace(example)
 	for _, k := range ordered(f, sc) {
-		b.WriteString(commented(k, sc))
+		text += commented(k, sc)
 	}
-	return b.String()
+	return text
 }
 
 // ordered are the keys that the scenario understands and the example does not set.
@@ -141,7 +115,11 @@ func wrapped(text string, most int) []string {
 	return append(lines, line)
 }
 
-// customExample runs on every engine that workload custom is for.
-//
-//go:embed example_custom.yaml
-var customExample string
+// example is what all have in common; customExample runs on every engine that workload custom
+// is for.
+var (
+	//go:embed example.txt
+	example string
+	//go:embed example_custom.yaml
+	customExample string
+)
