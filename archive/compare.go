@@ -62,6 +62,8 @@ type Change struct {
 	P99Low       *float64 `json:"p99_change_low,omitempty"`
 	P99High      *float64 `json:"p99_change_high,omitempty"`
 	Text         string   `json:"text"` // the same as it is shown
+
+	change, relative, p99 gate.Interval // the same on the log scale
 }
 
 // Compare compares two runs; confidence is that of the intervals (0.95), over all layouts
@@ -129,11 +131,14 @@ func (c *Comparison) family(x, y experiment.FamilySample, baseline string) error
 			Layout: k.Arm, TrialsBefore: k.Before, TrialsAfter: k.After, Resolved: k.Resolved(),
 			Before: positive(k.Levels[0]), After: positive(k.Levels[1]), Percent: percentOf(k.Effect), Low: percentOf(k.Lo), High: percentOf(k.Hi),
 			Relative: percentOf(k.Relative), RelativeLow: percentOf(k.RelativeLo), RelativeHigh: percentOf(k.RelativeHi),
+			change:   gate.Interval{Effect: k.Effect, Lo: k.Lo, Hi: k.Hi},
+			relative: gate.Interval{Effect: k.Relative, Lo: k.RelativeLo, Hi: k.RelativeHi}, p99: notKnown,
 		}
 		doc.P50Before, doc.P99Before, doc.P999Before = latencyOf(x, k.Arm)
 		doc.P50After, doc.P99After, doc.P999After = latencyOf(y, k.Arm)
 		for _, l := range slower {
 			if l.Arm == k.Arm { // of the inverse
+				doc.p99 = gate.Interval{Effect: -l.Effect, Lo: -l.Hi, Hi: -l.Lo}
 				doc.P99Percent, doc.P99Low, doc.P99High = percentOf(-l.Effect), percentOf(-l.Hi), percentOf(-l.Lo)
 			}
 		}

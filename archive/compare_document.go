@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"filewise/gate"
 	"filewise/internal/say"
 	"filewise/report/chart"
 	"filewise/report/document"
@@ -129,8 +130,8 @@ func (c Comparison) throughput(id string, f FamilyChanges) document.Section {
 	var changes []chart.Estimate
 	var bars []chart.Bar
 	for _, l := range f.Layouts {
-		if x := logOf(l.Percent, l.Low, l.High); !math.IsNaN(x.Effect) {
-			text := intervalText(l.Percent, l.Low, l.High)
+		if x := l.change; !math.IsNaN(x.Effect) {
+			text := intervalText(l.change)
 			changes = append(changes, chart.Estimate{Name: l.Layout, Class: "c-" + l.class(), Label: text, Tip: text, X: x.Effect, Lo: x.Lo,
 				Hi: x.Hi, Raw: math.NaN()})
 			effects.Include(x.Effect, x.Lo, x.Hi)
@@ -153,10 +154,8 @@ func (c Comparison) throughput(id string, f FamilyChanges) document.Section {
 	blocks := []document.Block{document.OnPages(figure), document.Tabulate(
 		document.Table{Caption: title, Class: "main"}, f.Layouts, layoutColumn,
 		document.Num(f.Unit+"/s", func(l Change) string { return arrow(number(l.Before), number(l.After)) }),
-		document.Num("change ("+c.level()+")", func(l Change) string { return intervalText(l.Percent, l.Low, l.High) }),
-		document.Num("ratio to the baseline", func(l Change) string {
-			return intervalText(l.Relative, l.RelativeLow, l.RelativeHigh)
-		}).Spare(1))}
+		document.Num("change ("+c.level()+")", func(l Change) string { return intervalText(l.change) }),
+		document.Num("ratio to the baseline", func(l Change) string { return intervalText(l.relative) }).Spare(1))}
 	if len(c.Families) > 1 {
 		blocks = append([]document.Block{document.OnTerminal(document.Heading(title))}, blocks...)
 	}
@@ -185,7 +184,7 @@ func (c Comparison) latency(id string, f FamilyChanges) document.Section {
 			document.Num("p50", func(l Change) string { return arrow(took(l.P50Before), took(l.P50After)) }),
 			document.Num("p99", func(l Change) string { return arrow(took(l.P99Before), took(l.P99After)) }),
 			document.Num("p99.9", func(l Change) string { return arrow(took(l.P999Before), took(l.P999After)) }).Spare(1),
-			document.Num("change of p99 ("+c.level()+")", func(l Change) string { return intervalText(l.P99Percent, l.P99Low, l.P99High) })),
+			document.Num("change of p99 ("+c.level()+")", func(l Change) string { return intervalText(l.p99) })),
 		document.Note("p50, p99 and p99.9 are of all operations; the change of p99 is that of a typical trial."),
 	}}
 }
@@ -253,7 +252,4 @@ func took(ns *int64) string {
 	return say.Human(time.Duration(*ns))
 }
 
-func intervalText(percent, low, high *float64) string {
-	x := logOf(percent, low, high)
-	return say.Interval(x.Effect, x.Lo, x.Hi)
-}
+func intervalText(x gate.Interval) string { return say.Interval(x.Effect, x.Lo, x.Hi) }

@@ -56,8 +56,7 @@ func (c Comparison) Subjects() []gate.Subject {
 			if len(c.Families) == 1 {
 				name = ""
 			}
-			s := gate.Subject{Family: name, Layout: l.Layout, Reference: "before", Throughput: logOf(l.Percent, l.Low, l.High),
-				P99: logOf(l.P99Percent, l.P99Low, l.P99High)}
+			s := gate.Subject{Family: name, Layout: l.Layout, Reference: "before", Throughput: l.change, P99: l.p99}
 			if l.P99After != nil {
 				s.Took = time.Duration(*l.P99After)
 			}
@@ -89,15 +88,4 @@ func (c Comparison) Sentences() []string {
 		}
 	}
 	return out
-}
-
-// logOf is a change in percent on the log scale.
-func logOf(effect, lo, hi *float64) gate.Interval {
-	log := func(percent *float64) float64 {
-		if percent == nil {
-			return math.NaN()
-		}
-		return math.Log1p(*percent / 100)
-	}
-	return gate.Interval{Effect: log(effect), Lo: log(lo), Hi: log(hi)}
 }
