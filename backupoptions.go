@@ -49,10 +49,7 @@ func (o BackupOptions) Check(known []BackupOption) error {
 		name, value, _ := strings.Cut(p, "=")
 		i := slices.IndexFunc(known, func(k BackupOption) bool { return k.Name == name })
 		if i < 0 {
-			var have []string
-			for _, k := range known {
-				have = append(have, k.Name+" ("+k.Words+")")
-			}
+			have := Each(known, func(k BackupOption) string { return k.Name + " (" + k.Words + ")" })
 			remedy := "leave it out: there are none here"
 			if len(have) > 0 {
 				remedy = "there are " + strings.Join(have, ", ")

@@ -160,6 +160,18 @@ func Counted(n int, one string) string {
 	return strconv.Itoa(n) + " " + one + "s"
 }
 
+// Each is a text of each of all.
+func Each[T any](all []T, text func(T) string) []string {
+	out := make([]string, len(all))
+	for i, v := range all {
+		out[i] = text(v)
+	}
+	return out
+}
+
+// LayoutNames are those of layouts.
+func LayoutNames(all []Layout) []string { return Each(all, func(l Layout) string { return l.Name }) }
+
 // Role says what a file is for.
 type Role string
 

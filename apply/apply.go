@@ -118,11 +118,7 @@ func (s *Scripts) choose(q Request) error {
 }
 
 func names(layouts []filewise.Layout) string {
-	var all []string
-	for _, l := range layouts {
-		all = append(all, l.Name)
-	}
-	return strings.Join(all, ", ")
+	return strings.Join(filewise.LayoutNames(layouts), ", ")
 }
 
 // place has the run's volumes be places of the user's server: those that are given, by

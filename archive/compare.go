@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"filewise"
@@ -199,26 +200,8 @@ func percentOf(effect float64) *float64 {
 
 // notInBoth are the layouts of one run alone.
 func notInBoth(p, q experiment.Plan) []string {
-	out := []string{}
-	has := func(p experiment.Plan, name string) bool {
-		for _, l := range p.Layouts {
-			if l.Name == name {
-				return true
-			}
-		}
-		return false
-	}
-	for _, l := range p.Layouts {
-		if !has(q, l.Name) {
-			out = append(out, l.Name)
-		}
-	}
-	for _, l := range q.Layouts {
-		if !has(p, l.Name) {
-			out = append(out, l.Name)
-		}
-	}
-	return out
+	a, b := filewise.LayoutNames(p.Layouts), filewise.LayoutNames(q.Layouts)
+	return slices.DeleteFunc(slices.Concat(a, b), func(name string) bool { return slices.Contains(a, name) && slices.Contains(b, name) })
 }
 
 // changeWords is a layout's change in words.

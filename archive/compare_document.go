@@ -65,9 +65,9 @@ func (c Comparison) sum() string {
 	}
 	if speeds.all() == 1 {
 		l := c.Families[0].Layouts[0]
-		said := fmt.Sprintf("throughput of %s %s", l.Layout, intervalText(l.Percent, l.Low, l.High))
+		said := fmt.Sprintf("throughput of %s %s", l.Layout, intervalText(l.change))
 		if tails.all() > 0 {
-			said += ", p99 " + intervalText(l.P99Percent, l.P99Low, l.P99High)
+			said += ", p99 " + intervalText(l.p99)
 		}
 		return said + "."
 	}

@@ -170,11 +170,7 @@ func each(p experiment.Plan, word func(filewise.Layout) string) string {
 }
 
 func volumeWords(p experiment.Plan) string {
-	var out []string
-	for _, v := range p.Target.Volumes {
-		out = append(out, v.Name+"="+v.Dir)
-	}
-	return strings.Join(out, " ")
+	return strings.Join(filewise.Each(p.Target.Volumes, func(v filewise.Volume) string { return v.Name + "=" + v.Dir }), " ")
 }
 
 func addressWords(p experiment.Plan) string {

@@ -111,19 +111,9 @@ func (in Input) unexplained(pairs []pair) string {
 }
 
 func hasWaits(pairs []pair) bool {
-	for _, p := range pairs {
-		for _, d := range p.from.Deltas {
-			if wait(d) {
-				return true
-			}
-		}
-		for _, d := range p.to.Deltas {
-			if wait(d) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(pairs, func(p pair) bool {
+		return slices.ContainsFunc(slices.Concat(p.from.Deltas, p.to.Deltas), wait)
+	})
 }
 
 // limits say what comes next: what the layout is nearest to the limit of.

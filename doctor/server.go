@@ -53,10 +53,7 @@ func (d *Diagnosis) started(env *run.Environment) []filewise.Finding {
 			how += ": version " + f.Value
 		}
 	}
-	var names, can []string
-	for _, l := range env.Plan.Layouts {
-		names = append(names, l.Name)
-	}
+	names, can := filewise.LayoutNames(env.Plan.Layouts), []string(nil)
 	for _, c := range filewise.Capabilities {
 		if d.Offers[c] == "yes" {
 			can = append(can, string(c))

@@ -16,7 +16,8 @@ func (s standing) cause(family string, r verdict.Result) *cause.Cause {
 	if !ok {
 		return nil
 	}
-	in := cause.Input{Trials: s.counted(r.Blocks), Family: family, Baseline: s.plan.Baseline, Loop: true}
+	in := cause.Input{Trials: s.counted(r.Blocks), Family: family, Baseline: s.plan.Baseline, Loop: true,
+		Layouts: filewise.LayoutNames(s.plan.Layouts)}
 	for _, t := range in.Trials {
 		for _, m := range t.Measures {
 			if family == "" || m.Family == family {
@@ -26,9 +27,6 @@ func (s standing) cause(family string, r verdict.Result) *cause.Cause {
 	}
 	if arm := explained(r, look); arm >= 0 {
 		in.Layout, in.Effect = r.Arms[arm].Name, r.Shown(look, arm).Effect
-	}
-	for _, l := range s.plan.Layouts {
-		in.Layouts = append(in.Layouts, l.Name)
 	}
 	c, ok := cause.Explain(in)
 	if !ok {

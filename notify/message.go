@@ -33,10 +33,7 @@ func ParseEvents(text string) ([]Event, error) {
 	for name := range strings.SplitSeq(text, ",") {
 		e := Event(strings.TrimSpace(name))
 		if !slices.Contains(Events, e) {
-			known := make([]string, len(Events))
-			for i, k := range Events {
-				known[i] = string(k)
-			}
+			known := filewise.Each(Events, func(k Event) string { return string(k) })
 			return nil, filewise.Errorf(filewise.CodeUsage, nearest.Remedy(string(e), known), "--notify-on: unknown event %q", string(e))
 		}
 		if !slices.Contains(out, e) {

@@ -71,10 +71,7 @@ func (m *maker) ownOptions() ([]string, error) {
 	}
 	volumes := m.plan.Target.Volumes
 	if len(volumes) > 1 && !slices.ContainsFunc(all, func(o string) bool { return strings.HasPrefix(o, filewise.OptionVolume+"=") }) {
-		names := make([]string, len(volumes))
-		for i, v := range volumes {
-			names[i] = v.Name
-		}
+		names := filewise.Each(volumes, func(v filewise.Volume) string { return v.Name })
 		all = append(slices.Clone(all), filewise.OptionVolume+"="+strings.Join(names, ","))
 	}
 	return all, nil

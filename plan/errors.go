@@ -15,7 +15,7 @@ func Choice[T ~string](name, value string, known ...T) (T, error) {
 	if i := slices.Index(known, T(value)); i >= 0 {
 		return known[i], nil
 	}
-	return "", nearest.Unknown("--"+name, value, each(known, func(k T) string { return string(k) }))
+	return "", nearest.Unknown("--"+name, value, filewise.Each(known, func(k T) string { return string(k) }))
 }
 
 // checkChoices refuses what is given of options that have a few values, and is none of

@@ -32,10 +32,7 @@ func (m *maker) baseLayout() (l filewise.Layout, err error) {
 // checkApart refuses volumes for log and indexes that there are not, or that
 // leave none for the data.
 func checkApart(l filewise.Layout, volumes []filewise.Volume, logFlag, indexFlag string) error {
-	names := make([]string, len(volumes))
-	for i, v := range volumes {
-		names[i] = v.Name
-	}
+	names := filewise.Each(volumes, func(v filewise.Volume) string { return v.Name })
 	for flag, name := range map[string]string{logFlag: l.LogVolume, indexFlag: l.IndexVolume} {
 		if name != "" && !slices.Contains(names, name) {
 			_, err := Choice(strings.TrimPrefix(flag, "--"), name, names...)

@@ -17,7 +17,7 @@ var layoutKeys = []string{"files", "kind", "placement", "allocation", "growth", 
 // options say.
 type LayoutSpec []Pair
 
-func (s LayoutSpec) String() string { return strings.Join(each(s, Pair.String), ",") }
+func (s LayoutSpec) String() string { return strings.Join(filewise.Each(s, Pair.String), ",") }
 
 // ParseLayout reads files=8,kind=partitions,… A part without a key belongs to the
 // value before it: names may hold commas.

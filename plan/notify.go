@@ -20,7 +20,7 @@ type NotifyOptions struct {
 
 // Table has their rows.
 func (o *NotifyOptions) Table() []Option {
-	all := strings.Join(each(notify.Events, func(e notify.Event) string { return string(e) }), ",")
+	all := strings.Join(filewise.Each(notify.Events, func(e notify.Event) string { return string(e) }), ",")
 	return []Option{
 		o.NotifyRow(),
 		Row(&o.NotifyOn, "notify-on", all, "`events` to tell of, with commas").unrepeated(),

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"filewise"
 )
 
 // Source says where an option's value is from.
@@ -112,23 +114,15 @@ func texts(v any) []string {
 	case []string:
 		return slices.Clone(v)
 	case []Pair:
-		return each(v, Pair.String)
+		return filewise.Each(v, Pair.String)
 	case []LayoutSpec:
-		return each(v, LayoutSpec.String)
+		return filewise.Each(v, LayoutSpec.String)
 	}
 	return []string{fmt.Sprint(v)}
 }
 
-func each[T any](all []T, text func(T) string) []string {
-	out := make([]string, len(all))
-	for i, v := range all {
-		out[i] = text(v)
-	}
-	return out
-}
-
 func joined(numbers []int, between string) string {
-	return strings.Join(each(numbers, strconv.Itoa), between)
+	return strings.Join(filewise.Each(numbers, strconv.Itoa), between)
 }
 
 // Pair is NAME=VALUE.

@@ -23,7 +23,7 @@ func (all Engines) Lookup(name string) (filewise.Engine, error) {
 }
 
 // Names are those of the engines.
-func (all Engines) Names() []string { return each(all, filewise.Engine.Name) }
+func (all Engines) Names() []string { return filewise.Each(all, filewise.Engine.Name) }
 
 // Describe is what an engine says of itself.
 func Describe(e filewise.Engine) filewise.Description {

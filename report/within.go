@@ -59,7 +59,7 @@ func courseOf(layout, unit string, ms []filewise.Measure) course {
 		Window: [2]float64{ms[0].Window[0].Seconds(), ms[0].Window[1].Seconds()}}}
 	lines := make([][]float64, len(same))
 	for i, m := range same {
-		lines[i] = rates(m.Slices, every, step)
+		lines[i] = Rates(m.Slices, every, step)
 	}
 	if len(same) <= maxLines {
 		c.Lines = lines
@@ -77,9 +77,9 @@ func courseOf(layout, unit string, ms []filewise.Measure) course {
 	return c
 }
 
-// rates sums slices by groups of `every` and turns them into work per second. A
+// Rates sums slices by groups of `every` and turns them into work per second. A
 // last group that is not full is left out.
-func rates(slices []int64, every int, step time.Duration) []float64 {
+func Rates(slices []int64, every int, step time.Duration) []float64 {
 	out := make([]float64, 0, len(slices)/every)
 	for i := 0; i+every <= len(slices); i += every {
 		sum := int64(0)

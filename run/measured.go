@@ -56,10 +56,7 @@ func Measuring(ctx context.Context, path, ref string) (Measured, error) {
 	}
 	switch {
 	case len(running) > 1:
-		names := make([]string, len(running))
-		for i, r := range running {
-			names[i] = fmt.Sprint(r.Run)
-		}
+		names := filewise.Each(running, func(m Measured) string { return fmt.Sprint(m.Run) })
 		return Measured{}, filewise.Errorf(filewise.CodeUsage, "name one: "+strings.Join(names, ", "), "%d runs are being measured", len(running))
 	case !held:
 		return Measured{}, filewise.Errorf(filewise.CodeNotFound, "filewise list shows the runs", "nothing is being measured on this host")

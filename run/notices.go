@@ -87,10 +87,7 @@ func (n *notices) message(e notify.Event, what, text string) notify.Message {
 	if err != nil {
 		host = "an unknown host"
 	}
-	run := &notify.Run{Scenario: p.Scenario, Engine: p.Target.Engine, Mode: string(p.Target.Mode)}
-	for _, l := range p.Layouts {
-		run.Layouts = append(run.Layouts, l.Name)
-	}
+	run := &notify.Run{Scenario: p.Scenario, Engine: p.Target.Engine, Mode: string(p.Target.Mode), Layouts: filewise.LayoutNames(p.Layouts)}
 	if text == "" {
 		text = fmt.Sprintf("Layouts: %s. You are told here of what was chosen by --notify-on.", strings.Join(run.Layouts, ", "))
 	}

@@ -72,9 +72,5 @@ func unknownRun(ctx context.Context, conn *sql.Conn, id int64) error {
 }
 
 func numbers(ids []int64) string {
-	words := make([]string, len(ids))
-	for i, id := range ids {
-		words[i] = fmt.Sprint(id)
-	}
-	return strings.Join(words, ", ")
+	return strings.Join(filewise.Each(ids, func(id int64) string { return fmt.Sprint(id) }), ", ")
 }

@@ -57,15 +57,12 @@ func runColumns(r Run) ([]any, error) {
 	if r.Ended != nil {
 		ended = timeText(*r.Ended)
 	}
-	layouts := make([]string, len(r.Plan.Layouts))
-	for i, l := range r.Plan.Layouts {
-		layouts[i] = l.Name
-	}
 	args := []any{timeText(r.Started), ended, string(r.State), r.Version, r.Plan.Scenario, r.Plan.Target.Engine}
 	for _, c := range []struct {
 		name string
 		v    any
-	}{{"layouts", layouts}, {"owner", r.Owner}, {"plan", r.Plan}, {"machine", r.Machine}, {"server", r.Server}, {"warnings", r.Warnings}} {
+	}{{"layouts", filewise.LayoutNames(r.Plan.Layouts)}, {"owner", r.Owner}, {"plan", r.Plan}, {"machine", r.Machine}, {"server", r.Server},
+		{"warnings", r.Warnings}} {
 		text, err := toJSON(c.v, c.name)
 		if err != nil {
 			return nil, err

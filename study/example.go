@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"filewise"
 	"filewise/plan"
 	"filewise/workload"
 )
@@ -22,7 +23,7 @@ func Example(f Form, sc workload.Scenario) string {
 		custom = "\n" + customExample
 	}
 	text := strings.NewReplacer("# NAME: TITLE", "# "+sc.Name+": "+sc.Title, "scenario: NAME", "scenario: "+sc.Name, "ENGINE", f.Engines[0],
-		"FILES", joined(sc.Files), "CUSTOM\n", custom+"\n").Replace(example)
+		"FILES", strings.Join(filewise.Each(sc.Files, strconv.Itoa), ", "), "CUSTOM\n", custom+"\n").Replace(example)
 	for _, k := range ordered(f, sc) {
 		text += commented(k, sc)
 	}
@@ -89,14 +90,6 @@ func sample(o plan.Option, sc workload.Scenario) string {
 		return " " + o.Choices[0]
 	}
 	return " …"
-}
-
-func joined(all []int) string {
-	words := make([]string, len(all))
-	for i, n := range all {
-		words[i] = strconv.Itoa(n)
-	}
-	return strings.Join(words, ", ")
 }
 
 // wrapped divides a text into lines of at most so many letters.

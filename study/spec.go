@@ -3,6 +3,8 @@ package study
 import (
 	"regexp"
 	"strings"
+
+	"filewise"
 )
 
 // valueType is what a place holds.
@@ -47,11 +49,7 @@ type member struct {
 }
 
 func (s *spec) names() []string {
-	var all []string
-	for _, f := range s.fields {
-		all = append(all, f.name)
-	}
-	return all
+	return filewise.Each(s.fields, func(m member) string { return m.name })
 }
 
 func (s *spec) field(name string) *spec {
@@ -91,11 +89,7 @@ func (s *spec) example() string {
 // wants says what the place takes.
 func (s *spec) wants() string {
 	if s.Type == either {
-		var all []string
-		for _, e := range s.either {
-			all = append(all, e.wants())
-		}
-		return strings.Join(all, " or ")
+		return strings.Join(filewise.Each(s.either, (*spec).wants), " or ")
 	}
 	if s.Type == typeSwitch {
 		return string(typeSwitch)

@@ -111,11 +111,7 @@ func (n *node) numbers() []int {
 }
 
 func (n *node) texts() []string {
-	var all []string
-	for _, item := range n.several() {
-		all = append(all, item.text)
-	}
-	return all
+	return filewise.Each(n.several(), func(item *node) string { return item.text })
 }
 
 // pairs are written as a mapping, or as texts NAME=VALUE.

@@ -1,5 +1,7 @@
 package verdict
 
+import "slices"
+
 // builds says which physical placements (instances) trials ran on. A build is
 // reused when an arm has several trials on it; an arm that is built anew for
 // every trial has nothing to correct: there it is noise, and covered.
@@ -64,14 +66,7 @@ func (v *builds) tally(j int) {
 	}
 }
 
-func (v *builds) anyReused() bool {
-	for _, r := range v.reused {
-		if r {
-			return true
-		}
-	}
-	return false
-}
+func (v *builds) anyReused() bool { return slices.Contains(v.reused, true) }
 
 // weight is what a unit of variance between builds adds to the variance of
 // the contrast of arms i and j: with m equally used builds each 1/m_i+1/m_j;

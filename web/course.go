@@ -8,6 +8,7 @@ import (
 
 	"filewise"
 	"filewise/drive"
+	"filewise/report"
 )
 
 // Course is the throughput within a trial, since the start of its warm-up.
@@ -30,12 +31,8 @@ func courseOf(length time.Duration, counts []int64) Course {
 	n := (len(counts) + coursePoints - 1) / coursePoints
 	step := time.Duration(n) * length
 	c := Course{Step: step.Seconds()}
-	for i := 0; i+n <= len(counts); i += n {
-		sum := int64(0)
-		for _, x := range counts[i : i+n] {
-			sum += x
-		}
-		c.Values = append(c.Values, round3(float64(sum)/step.Seconds()))
+	for _, x := range report.Rates(counts, n, step) {
+		c.Values = append(c.Values, round3(x))
 	}
 	return c
 }

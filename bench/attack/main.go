@@ -20,6 +20,8 @@ import (
 	"syscall"
 	"text/tabwriter"
 	"time"
+
+	"filewise"
 )
 
 func main() {
@@ -123,11 +125,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 }
 
 func names() string {
-	var all []string
-	for _, r := range rows {
-		all = append(all, r.name)
-	}
-	return strings.Join(all, ", ")
+	return strings.Join(filewise.Each(rows, func(r row) string { return r.name }), ", ")
 }
 
 // prepare builds the program and the fixture.

@@ -64,10 +64,7 @@ func printServer(w *lineWriter, info engineInfo) {
 		for _, scheme := range info.Schemes {
 			w.printf("  --target %s\n", doctor.URLForm(info.Description, scheme))
 		}
-		var kinds []string
-		for _, k := range info.ExternalKinds {
-			kinds = append(kinds, string(k))
-		}
+		kinds := filewise.Each(info.ExternalKinds, func(k filewise.Kind) string { return string(k) })
 		w.printf("  kinds of layout there: %s\n", strings.Join(kinds, " "))
 	}
 	w.printf("\nRights of the account that Filewise needs on an existing server\n")

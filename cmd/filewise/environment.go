@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"filewise"
 	"filewise/fleet"
 	"filewise/internal/help"
 	"filewise/internal/nearest"
@@ -103,9 +104,5 @@ func (a *app) unknownVariables(root *cobra.Command) {
 }
 
 func withoutPrefix(names []string) []string {
-	out := make([]string, len(names))
-	for i, n := range names {
-		out[i] = strings.TrimPrefix(n, prefix)
-	}
-	return out
+	return filewise.Each(names, func(n string) string { return strings.TrimPrefix(n, prefix) })
 }

@@ -91,11 +91,5 @@ func gateText(w *lineWriter, all []gate.Outcome) {
 
 // layoutNames are those that conditions can be about.
 func layoutNames(layouts []filewise.Layout, aa string) []string {
-	var out []string
-	for _, l := range layouts {
-		if l.Name != aa {
-			out = append(out, l.Name)
-		}
-	}
-	return slices.Clip(out)
+	return slices.DeleteFunc(filewise.LayoutNames(layouts), func(name string) bool { return name == aa })
 }

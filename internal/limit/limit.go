@@ -71,10 +71,7 @@ func (l Limit) passed(v float64) bool {
 // Known refuses limits on gauges that there are not: the error has CodeUsage and
 // names those that there are.
 func Known(limits []Limit, gauges []filewise.Gauge) error {
-	names := make([]string, len(gauges))
-	for i, g := range gauges {
-		names[i] = g.Name
-	}
+	names := filewise.Each(gauges, func(g filewise.Gauge) string { return g.Name })
 	for _, l := range limits {
 		if _, ok := find(gauges, l.Gauge); !ok {
 			remedy := nearest.Remedy(l.Gauge, names)

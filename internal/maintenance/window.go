@@ -119,11 +119,7 @@ func ParseAll(texts []string) (Windows, error) {
 
 // String lists the windows.
 func (ws Windows) String() string {
-	texts := make([]string, len(ws))
-	for i, w := range ws {
-		texts[i] = w.text
-	}
-	return strings.Join(texts, ", ")
+	return strings.Join(filewise.Each(ws, func(w Window) string { return w.text }), ", ")
 }
 
 // At tells whether t is within a window, and until when without a break. That is

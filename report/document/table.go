@@ -2,6 +2,7 @@ package document
 
 import (
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -131,12 +132,7 @@ func (t Table) within(f Formats) Table {
 
 // Headless tells whether no column has a head.
 func (t Table) Headless() bool {
-	for _, c := range t.Columns {
-		if c.Head != "" {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Head != "" })
 }
 
 // FullName is the head with that above it.
