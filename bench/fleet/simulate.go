@@ -76,10 +76,15 @@ func (g *ground) simulate(ctx context.Context, c fleet.Campaigns, n, cells int, 
 		offers, workers = append(offers, o), append(workers, w)
 	}
 	before, began, trials := g.spent(deciders), time.Now(), 0
-	ids, _, err := c.Start(ctx, fmt.Sprint("simulated ", n), fleet.Study{File: "study.yaml", Text: []byte("scenario: inserts\n"),
-		Experiments: []string{"inserts"}}, offers, false, time.Hour)
-	if err != nil {
-		return err
+	var ids []string
+	var err error
+	busy := until(ctx, "the orders cannot be started", func() bool { // asked again it goes on
+		ids, _, err = c.Start(ctx, fmt.Sprint("simulated ", n), fleet.Study{File: "study.yaml", Text: []byte("scenario: inserts\n"),
+			Experiments: []string{"inserts"}}, offers, false, time.Hour)
+		return err == nil
+	})
+	if busy != nil {
+		return errors.Join(busy, err)
 	}
 	err = c.Wait(ctx, ids, func(s fleet.State) {
 		if trials += s.Standing.Trials; s.Condition != fleet.Done || s.Bundle.Trials != s.Standing.Trials {
