@@ -32,14 +32,14 @@ func (v view) summary() string {
 
 func (v view) advice() string {
 	overall, decided, open := v.outcomes()
-	switch {
+	switch n := len(open); {
 	case !slices.ContainsFunc(v.parts, func(f view) bool { return f.Judged }):
 		if s := v.of.Sentences; len(s) > 0 {
 			return s[0]
 		}
 		return v.noVerdictYet()
 	case len(decided) == 0 && overall == "":
-		return fmt.Sprintf("Undecided for %s: no layout is proven to be the best.", familyNames(open))
+		return fmt.Sprintf("Undecided: for none of the %d families (%s) is any of the layouts proven to be the best.", n, familyNames(open))
 	}
 	var parts []string
 	for _, o := range decided {
