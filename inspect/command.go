@@ -27,7 +27,8 @@ func (j *judge) own() (all [][]string) {
 	if j.target.Captures {
 		on("capture")
 		all[0] = append(all[0], "--output", "own.yaml")
-		all = append(all, slices.Concat([]string{"filewise", "run", "own.yaml", "--from", j.target.of(largest.Database)}, j.target.Flags[2:]))
+		run := []string{"filewise", "run", "own.yaml", "--from", j.target.of(largest.Database), "--kind", string(j.target.Kind)}
+		all = append(all, slices.Concat(run, j.target.Flags[2:])) // of a kind that apply takes the database to
 	}
 	if j.target.Applies {
 		on("apply", "last")

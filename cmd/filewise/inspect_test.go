@@ -65,7 +65,8 @@ func TestInspectProposesCommands(t *testing.T) {
 func TestInspectEndsWithOwnDatabase(t *testing.T) {
 	i := filewise.Inspection{Groups: []filewise.FileGroup{{Name: "table s.t", Database: "my db", Use: filewise.UseData, Fill: filewise.FillOwn,
 		Files: []filewise.FileInspect{{Path: "t", Bytes: 1 << 30}}}}}
-	to := inspect.Target{Engine: "postgres", Flags: []string{"--target", "postgres://u@h"}, Captures: true, Applies: true}
+	to := inspect.Target{Engine: "postgres", Flags: []string{"--target", "postgres://u@h"}, Captures: true, Applies: true,
+		Kind: filewise.KindPartitions}
 	var said []string
 	for _, args := range inspect.Judge(i, to).Own {
 		said = append(said, inspect.Shell(args))
@@ -75,7 +76,7 @@ func TestInspectEndsWithOwnDatabase(t *testing.T) {
 		}
 	}
 	if want := "filewise capture --target postgres://u@h --database 'my db' --output own.yaml\n" +
-		"filewise run own.yaml --from postgres://u@h/my%20db\n" +
+		"filewise run own.yaml --from postgres://u@h/my%20db --kind partitions\n" +
 		"filewise apply last --target postgres://u@h --database 'my db' --table s.t"; strings.Join(said, "\n") != want {
 		t.Errorf("%s, want %s", strings.Join(said, "\n"), want)
 	}
