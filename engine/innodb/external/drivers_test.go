@@ -11,8 +11,8 @@ import (
 // Two processes work on one build, which one of them has made; the check covers both. What the
 // other leaves open ends when it is dropped, and its sessions are not others'.
 func testDrivers(t *testing.T, b bench) {
-	b.Account(t, "mover", b.engine.Rights())
-	ctx, target := deadline(t), b.Target("mover", filewise.Volume{Name: "a"})
+	b.Account(t, "driven", b.engine.Rights())
+	ctx, target := deadline(t), b.Target("driven", filewise.Volume{Name: "a"})
 	s, other := open(t, b, target), open(t, b, target)
 	other.numbers = &numbers{} // as if it were another process
 	fatal(t, other.db.Close())
