@@ -14,7 +14,7 @@ func TestTrialLine(t *testing.T) {
 		{Family: "4 users", Unit: "transactions", Window: second, Work: 90, Sync: 19 * time.Millisecond},
 		{Family: "200 users", Unit: "transactions", Window: second, Work: 500, Errors: map[filewise.Class]int64{filewise.ClassDeadlock: 3}},
 	}})
-	want := "block  2  1 file     4 users 90.0 transactions/s, tail 0s, durable after 19ms; 200 users 500 transactions/s, failures: 3 × " +
+	want := "block  2  1 file     4 users 90.0 transactions/s, tail 0 s, durable after 19 ms; 200 users 500 transactions/s, failures: 3 × " +
 		"deadlock"
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
