@@ -5,13 +5,13 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/microsoft/go-mssqldb/msdsn"
 
 	"filewise"
 	"filewise/engine/internal/external"
 	"filewise/engine/sqlserver/internal/result"
+	"filewise/engine/sqlserver/internal/signin"
 )
 
 // login opens connections to one server; every error of the driver passes
@@ -22,7 +22,7 @@ type login struct {
 }
 
 func newLogin(a filewise.Address) (*login, error) {
-	c, err := config(a)
+	c, err := signin.Config(a)
 	if err != nil {
 		return nil, filewise.HideIn(err, a.Hidden()...)
 	}
@@ -120,12 +120,4 @@ func takeLock(ctx context.Context, on executor, statement string) error {
 		return fmt.Errorf("sp_getapplock returned %d", n)
 	}
 	return nil
-}
-
-func hostName() string {
-	host, err := os.Hostname()
-	if err != nil {
-		return ""
-	}
-	return host
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/engine/sqlserver/internal/signin"
 )
 
 // Engine is SQL Server. It implements filewise.Engine and Describer.
@@ -14,7 +15,7 @@ func (Engine) Name() string { return engineName }
 
 const (
 	engineName  = "sqlserver"
-	defaultPort = 1433
+	defaultPort = signin.DefaultPort
 	// usualBytes gives each of 16 files 16 MiB: the first cannot be smaller than
 	// the first of model, 8 MiB, and proportional fill wants all equal.
 	usualBytes = 256 << 20
@@ -56,3 +57,14 @@ const (
 	grantView   = "GRANT VIEW SERVER STATE TO [filewise]; -- free space, other sessions, I/O per file; without it these are not told; " +
 		"from 2022 on VIEW SERVER PERFORMANCE STATE is enough"
 )
+
+// usage is an error of what the user gave.
+func usage(remedy, format string, args ...any) error {
+	return filewise.Errorf(filewise.CodeUsage, remedy, format, args...)
+}
+
+// unsupported is an error of what SQL Server, or this adapter, cannot do.
+var unsupported = filewise.Unsupported
+
+// appName begins the program name of all sessions of Filewise; activity is told by it.
+const appName = signin.AppName

@@ -10,6 +10,7 @@ import (
 
 	"filewise"
 	"filewise/engine/sqlserver/internal/serverpath"
+	"filewise/engine/sqlserver/internal/signin"
 )
 
 // version is a product version, 16.0.4085.2 is {16, 0, 4085}.
@@ -151,7 +152,7 @@ func (i identity) compressesBackups() bool {
 // sameHost tells whether client and server are one machine, as far as the
 // addresses and names say.
 func (i identity) sameHost() bool {
-	here := strings.ToUpper(strings.SplitN(hostName(), ".", 2)[0])
+	here := strings.ToUpper(strings.SplitN(signin.HostName(), ".", 2)[0])
 	return i.clientAddress == "<local machine>" || i.clientAddress != "" && i.clientAddress == i.serverAddress ||
 		strings.HasPrefix(i.clientAddress, "127.") || i.clientAddress == "::1" || here != "" && strings.ToUpper(i.machine) == here
 }

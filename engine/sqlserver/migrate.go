@@ -11,6 +11,7 @@ import (
 	"filewise"
 	"filewise/engine/internal/spread"
 	"filewise/engine/sqlserver/internal/serverpath"
+	"filewise/engine/sqlserver/internal/signin"
 )
 
 // Release is the year in which a version came out, by which releases are called.
@@ -114,7 +115,7 @@ func (m *migration) write(ctx context.Context) error {
 // open begins the script: sqlcmd stops at the first error (-b), and without -I the indexes of
 // computed columns and those with a filter could not be made.
 func (m *migration) open() {
-	m.Client = append(sqlcmd(*m.server.target.Address), "-x", "-d", m.Database, "-i")
+	m.Client = append(signin.Client(*m.server.target.Address), "-x", "-d", m.Database, "-i")
 	m.Opening = "SET XACT_ABORT ON;\nSET LOCK_TIMEOUT 10000;\nIF DB_NAME() <> " + literal(m.Database) +
 		"\nBEGIN;\n  THROW 50006, N'this script is of another database', 1;\nEND;"
 }

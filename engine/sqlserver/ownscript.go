@@ -1,13 +1,13 @@
 package sqlserver
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
 	"filewise"
 	"filewise/engine/internal/mark"
 	"filewise/engine/internal/script"
+	"filewise/engine/sqlserver/internal/signin"
 )
 
 // ownScript says what a trial executes.
@@ -69,7 +69,7 @@ func (Engine) BackupScript(t filewise.Target, l filewise.Layout, _ filewise.Prog
 		"It is COPY_ONLY, and no part of your chain of backups: leave that option out where it is to be one.",
 		"The password is SQLCMDPASSWORD. Restored files lie in the server's usual directory; on another server, name them by MOVE yourself.",
 	}
-	client := script.Quoted(sqlcmd(*t.Address))
+	client := script.Quoted(signin.Client(*t.Address))
 	check := func(name string) string {
 		return fmt.Sprintf(`case $%s in ''|*[!A-Za-z0-9_-]*) echo "$%s: letters, digits, _ and - alone" >&2; exit 2;; esac`, name, name)
 	}
@@ -85,21 +85,5 @@ func (Engine) BackupScript(t filewise.Target, l filewise.Layout, _ filewise.Prog
 type relative struct{}
 
 func (relative) Join(name string) (string, error) { return name, nil }
-
-// sqlcmd is the server's client, which stops at the first error.
-func sqlcmd(a filewise.Address) []string {
-	at := cmp.Or(a.Host, "localhost")
-	switch {
-	case a.Port > 0 && a.Port != defaultPort:
-		at += fmt.Sprintf(",%d", a.Port)
-	case a.Path != "":
-		at += `\` + a.Path
-	}
-	as := []string{"-E"}
-	if a.User != "" {
-		as = []string{"-U", a.User}
-	}
-	return append([]string{"sqlcmd", "-b", "-I", "-S", at}, as...)
-}
 
 var _ filewise.BackupTuner = Engine{}

@@ -12,6 +12,8 @@ import (
 
 	mssql "github.com/microsoft/go-mssqldb"
 	"github.com/microsoft/go-mssqldb/msdsn"
+
+	"filewise/engine/sqlserver/internal/signin"
 )
 
 // patient signs in within twice the time that dialling may take. The driver itself would
@@ -25,7 +27,7 @@ var errUnanswered = errors.New("it took the connection, and did not answer")
 
 // Connect opens a connection.
 func (p patient) Connect(ctx context.Context) (driver.Conn, error) {
-	c := p.login.signer(p.config)
+	c := signin.Connector(p.login.address, p.config)
 	d := &timedDialer{Dialer: net.Dialer{KeepAlive: p.config.KeepAlive}, within: 2 * p.config.DialTimeout}
 	c.Dialer = d
 	conn, err := c.Connect(ctx)

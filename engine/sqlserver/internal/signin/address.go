@@ -1,8 +1,9 @@
-package sqlserver
+package signin
 
 import (
 	"crypto/tls"
 	"errors"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -13,8 +14,8 @@ import (
 	"filewise/engine/internal/external"
 )
 
-// appName begins the program name of all sessions of Filewise; activity is told by it.
-const appName = "filewise"
+// AppName begins the program name of all sessions of Filewise; activity is told by it.
+const AppName = "filewise"
 
 // options of a URL, in the driver's names (msdsn). TLS is set from several at once: see
 // setTLS.
@@ -77,11 +78,11 @@ func parameter(name string) func(*msdsn.Config, string) error {
 	return func(c *msdsn.Config, v string) error { c.Parameters[name] = v; return nil }
 }
 
-// config is the driver's configuration of an address. The error has CodeUsage.
-func config(a filewise.Address) (msdsn.Config, error) {
+// Config is the driver's configuration of an address. The error has CodeUsage.
+func Config(a filewise.Address) (msdsn.Config, error) {
 	c := msdsn.Config{
 		Host: a.Host, Port: uint64(a.Port), Instance: a.Path, User: a.User, Password: a.Password.Reveal(),
-		Database: "master", AppName: appName, Workstation: hostName(), DisableRetry: true,
+		Database: "master", AppName: AppName, Workstation: HostName(), DisableRetry: true,
 		Protocols: []string{"tcp"}, ProtocolParameters: map[string]any{}, Parameters: map[string]string{},
 		KeepAlive: 30 * time.Second, DialTimeout: 15 * time.Second, MultiSubnetFailover: true,
 		BrowserMessage: msdsn.BrowserAllInstances,
@@ -158,5 +159,11 @@ func usage(remedy, format string, args ...any) error {
 	return filewise.Errorf(filewise.CodeUsage, remedy, format, args...)
 }
 
-// unsupported is an error of what SQL Server, or this adapter, cannot do.
-var unsupported = filewise.Unsupported
+// HostName is this host's; empty: it is not known.
+func HostName() string {
+	host, err := os.Hostname()
+	if err != nil {
+		return ""
+	}
+	return host
+}

@@ -1,4 +1,5 @@
-package sqlserver
+// Package signin says how SQL Server is reached: addresses, TLS and the ways to sign in.
+package signin
 
 import (
 	"cmp"
@@ -68,9 +69,9 @@ func tokenOf(a filewise.Address) filewise.Secret {
 	return ""
 }
 
-// signer opens connections of a configuration.
-func (l *login) signer(c msdsn.Config) *mssql.Connector {
-	token := tokenOf(l.address)
+// Connector opens connections of a configuration of the address.
+func Connector(a filewise.Address, c msdsn.Config) *mssql.Connector {
+	token := tokenOf(a)
 	if token != "" {
 		signed, err := mssql.NewSecurityTokenConnector(c, func(context.Context) (string, error) { return token.Reveal(), nil })
 		if err == nil { // it fails without a function alone
@@ -78,4 +79,23 @@ func (l *login) signer(c msdsn.Config) *mssql.Connector {
 		}
 	}
 	return mssql.NewConnectorConfig(c)
+}
+
+// DefaultPort is the server's usual one.
+const DefaultPort = 1433
+
+// Client is the server's own client, sqlcmd, which stops at the first error.
+func Client(a filewise.Address) []string {
+	at := cmp.Or(a.Host, "localhost")
+	switch {
+	case a.Port > 0 && a.Port != DefaultPort:
+		at += fmt.Sprintf(",%d", a.Port)
+	case a.Path != "":
+		at += `\` + a.Path
+	}
+	as := []string{"-E"}
+	if a.User != "" {
+		as = []string{"-U", a.User}
+	}
+	return append([]string{"sqlcmd", "-b", "-I", "-S", at}, as...)
 }
