@@ -3,7 +3,6 @@
 package capturing
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -72,7 +71,7 @@ func (w *watcher) Counted(ctx context.Context) ([]filewise.CountedStatement, err
 	if err != nil {
 		return nil, err
 	}
-	sum := map[string]*filewise.CountedStatement{}
+	var all []filewise.CountedStatement
 	for _, r := range rows {
 		s := filewise.CountedStatement{ID: text(r[0]), Calls: real(r[1]), Seconds: real(r[2]) / 1e6, Rows: real(r[4])}
 		for _, part := range r[6:10] {
@@ -88,18 +87,9 @@ func (w *watcher) Counted(ctx context.Context) ([]filewise.CountedStatement, err
 		default:
 			s.ID = strings.ToUpper(w.server.Rules.Key(s.Text))
 		}
-		if known := sum[s.ID]; known != nil {
-			known.Calls, known.Seconds, known.Rows = known.Calls+s.Calls, known.Seconds+s.Seconds, known.Rows+s.Rows
-			continue
-		}
-		sum[s.ID] = &s
+		all = append(all, s)
 	}
-	var all []filewise.CountedStatement
-	for _, s := range sum {
-		all = append(all, *s)
-	}
-	slices.SortFunc(all, func(a, b filewise.CountedStatement) int { return cmp.Compare(a.ID, b.ID) })
-	return all, nil
+	return customsql.Summed(all), nil
 }
 
 var first = regexp.MustCompile(`[A-Za-z]+`)

@@ -85,7 +85,7 @@ func (w *watcher) Counted(ctx context.Context) ([]filewise.CountedStatement, err
 	if err != nil {
 		return nil, err
 	}
-	sum := map[string]*filewise.CountedStatement{} // over users
+	var all []filewise.CountedStatement // by user
 	for _, row := range rows {
 		s := filewise.CountedStatement{ID: client.Text(row[0]), Text: client.Text(row[1]), Calls: row[2].(float64), Seconds: row[3].(float64),
 			Rows: row[4].(float64)}
@@ -94,18 +94,9 @@ func (w *watcher) Counted(ctx context.Context) ([]filewise.CountedStatement, err
 			s.Hidden = "texts of other roles are hidden: GRANT pg_read_all_stats TO " + client.Ident(w.user)
 		}
 		s.Key = w.rules.Key(s.Text) // the server keeps the values of what is no query: CREATE ROLE … PASSWORD
-		if known := sum[s.ID]; known != nil {
-			known.Calls, known.Seconds, known.Rows = known.Calls+s.Calls, known.Seconds+s.Seconds, known.Rows+s.Rows
-			continue
-		}
-		sum[s.ID] = &s
+		all = append(all, s)
 	}
-	var all []filewise.CountedStatement
-	for _, s := range sum {
-		all = append(all, *s)
-	}
-	slices.SortFunc(all, func(a, b filewise.CountedStatement) int { return cmp.Compare(a.ID, b.ID) })
-	return all, nil
+	return customsql.Summed(all), nil
 }
 
 // Sessions counts those of the database.

@@ -3,7 +3,6 @@
 package capturing
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	_ "embed"
@@ -86,30 +85,17 @@ func (w *Watcher) Counted(ctx context.Context) ([]filewise.CountedStatement, err
 	if err != nil && filewise.RemedyOf(err) == "" {
 		err = filewise.Errorf(filewise.CodeUsage, w.Grant, "what the statements do cannot be read: %w", err)
 	}
-	sum := map[string]*filewise.CountedStatement{} // of one text without its values
+	var all []filewise.CountedStatement // of one text without its values several
 	for _, r := range rows {
 		s := filewise.CountedStatement{Text: w.Rules.Masked(undeclared(r.Text("text")))}
 		s.Key = w.Rules.Key(s.Text)
 		if s.ID = s.Text; s.Text == "" {
 			s.ID, s.Hidden = "hidden", "its text is hidden: it is encrypted, or "+w.Grant
 		}
-		known := sum[s.ID]
-		if known == nil {
-			known = &s
-			sum[s.ID] = known
-		}
-		for name, to := range map[string]*float64{"calls": &known.Calls, "microseconds": &known.Seconds, "rows_read": &known.Rows} {
-			n, _ := r.Number(name)
-			*to += float64(n)
-		}
+		s.Calls, s.Seconds, s.Rows = float64(number(r, "calls")), float64(number(r, "microseconds"))/1e6, float64(number(r, "rows_read"))
+		all = append(all, s)
 	}
-	var all []filewise.CountedStatement
-	for _, s := range sum {
-		s.Seconds /= 1e6
-		all = append(all, *s)
-	}
-	slices.SortFunc(all, func(a, b filewise.CountedStatement) int { return cmp.Compare(a.ID, b.ID) })
-	return all, err
+	return customsql.Summed(all), err
 }
 
 // undeclared is a statement without the declaration of its parameters, (@p1 int,@p2 nvarchar(40))SELECT ….
