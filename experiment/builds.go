@@ -144,20 +144,23 @@ func (l *life) copies() bool {
 }
 
 // copied loads the first build of a layout, and keeps it for the next ones.
-func (l *life) copied(ctx context.Context) (err error) {
-	r := l.runner
+func (l *life) copied(ctx context.Context) error {
+	r, name := l.runner, l.layout.Name
 	if !l.db.Copied {
-		if err = l.stage(ctx, filewise.StageCreate, l.preload); err == nil {
-			err = l.stage(ctx, filewise.StageCreate, l.db.Copier.Keep)
+		for _, step := range []func(context.Context) error{l.preload, l.db.Copier.Keep} {
+			if err := l.stage(ctx, filewise.StageCreate, step); err != nil {
+				return err
+			}
 		}
 	}
 	r.locks.builds.Lock()
 	defer r.locks.builds.Unlock()
 	if l.db.Copied {
-		l.build.loaded = r.loaded[l.layout.Name]
+		l.build.loaded = r.loaded[name]
+	} else {
+		r.loaded[name] = l.build.loaded
 	}
-	r.loaded[l.layout.Name] = l.build.loaded
-	return err
+	return nil
 }
 
 // loadedAnew is true of servers that Filewise may not stop.

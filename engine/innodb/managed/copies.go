@@ -29,7 +29,7 @@ func (s *openServer) copier(i *instance) filewise.Copier {
 }
 
 // Keep makes directories like those of another build, which no server is started on.
-func (c copier) Keep(ctx context.Context) (err error) {
+func (c copier) Keep(ctx context.Context) error {
 	i := c.instance
 	if err := errors.Join(i.purge(ctx), i.life.Stop(ctx)); err != nil {
 		return i.explain(failed("keeping what is loaded", err))
@@ -42,8 +42,11 @@ func (c copier) Keep(ctx context.Context) (err error) {
 	if err := copyBuild(ctx, i, kept); err != nil {
 		return errors.Join(err, c.server.drop(kept))
 	}
+	if err := i.life.Start(ctx); err != nil {
+		return errors.Join(err, c.server.drop(kept))
+	}
 	c.server.kept.Store(i.design.loadedKey(), kept)
-	return i.life.Start(ctx)
+	return nil
 }
 
 // copyKept fills the directories of a build from a loaded one; false: there is none yet.
