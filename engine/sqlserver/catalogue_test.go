@@ -16,7 +16,7 @@ import (
 // newer are the sections that ask for what the oldest release does not have: their callers
 // ask by release, or go without.
 var newer = map[string]string{"drives": "2017", "instant-initialization": "2016 SP1", "inspect-log": "2016 SP2",
-	"apply-indexes": "2019", "histogram": "2016 SP1 CU2"}
+	"apply-indexes": "2019", "inherited": "2019", "histogram": "2016 SP1 CU2"}
 
 // Every view and column that is referred to is in Microsoft's reference, in the oldest
 // release that the adapter takes, and readable with what `engines` lists; and a column is

@@ -91,6 +91,15 @@ func (e *examination) layouts(ctx context.Context) {
 		}
 	}
 	e.OK("size of model", "%s", humanize.IBytes(uint64(pages*page)))
+	e.model(ctx)
+}
+
+// model finds before the first CREATE what would keep every database from being dropped. Most logins
+// may not look into model: then the first build does.
+func (e *examination) model(ctx context.Context) {
+	if r, err := ask(ctx, e.server.control, "in-model", nil); err == nil && r.Text("other") != "" {
+		e.Fail("objects in model", fromModel, "every new database has from database model: %s", r.Text("other"))
+	}
 }
 
 // exampleName has the length of a real one.

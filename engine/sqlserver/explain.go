@@ -122,6 +122,9 @@ func (l *login) explain(err error) error {
 const reachable = "the directory is one of the server's host, and its service account wants the right to write there: make it, grant it " +
 	"(Windows: full control for NT SERVICE\\MSSQLSERVER; Linux: chown mssql), or name another with --volume NAME=DIR"
 
+const fromModel = "have its owner take it out of database model while you measure, or measure elsewhere: what is not Filewise's keeps a " +
+	"database from being dropped"
+
 // mendings are errors that the user can do something about, by the server's number.
 var mendings = []struct {
 	number int
@@ -130,8 +133,7 @@ var mendings = []struct {
 }{
 	{errLoginFailed, filewise.CodePreflight, "check user and password; the server must allow SQL Server authentication (mixed mode)"},
 	{errModelLarger, filewise.CodeUsage, "make --size larger: the first file is at least as large as that of database model"},
-	{errFromModel, filewise.CodePreflight, "have its owner take it out of database model while you measure, or measure elsewhere: what " +
-		"is not Filewise's keeps a database from being dropped"},
+	{errFromModel, filewise.CodePreflight, fromModel},
 	{errModelLocked, filewise.CodeTrials, "a session uses database model, or another CREATE DATABASE runs: end it, and try again"},
 	{errNoDirectory, filewise.CodePreflight, reachable},
 	{errNoFile, filewise.CodePreflight, reachable},

@@ -188,6 +188,7 @@ func TestExamine(t *testing.T) {
 		{"not instant", func(m *model) { m.noInstant = true }, "instant file initialization", filewise.StatusWarning, "volume maintenance"},
 		{"2016 RTM", func(m *model) { m.version = "13.0.1601.5" }, "instant file initialization", filewise.StatusNote, ""},
 		{"large model", func(m *model) { m.modelPages = 1 << 20 }, "size of model", filewise.StatusFailed, "--size"},
+		{"objects in model", func(m *model) { m.inModel = []string{"HouseRules"} }, "objects in model", filewise.StatusFailed, "model"},
 		{"busy", func(m *model) { m.others = 32760 }, "connections", filewise.StatusFailed, "--connections"},
 		{"few workers", func(m *model) { m.workers = 70 }, "connections", filewise.StatusFailed, "--connections"},
 		{"a drive that may have mount points", func(m *model) { m.drivesOnly, m.available = true, 1<<20 }, "free space of default",

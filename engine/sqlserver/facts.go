@@ -1,9 +1,11 @@
 package sqlserver
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/dustin/go-humanize"
 
@@ -79,7 +81,7 @@ func (s *externalServer) buildFacts() []filewise.Fact {
 
 // inherited is what builds have from model.
 func (s *externalServer) inherited(ctx context.Context) ([]filewise.Fact, error) {
-	r, err := ask(ctx, s.control, "inherited", nil)
+	r, err := ask(ctx, s.control, "inherited", map[string]any{"Recovery": s.identity.version.major >= 15})
 	if err != nil {
 		return nil, s.login.explain(fmt.Errorf("what model has: %w", err))
 	}
@@ -88,7 +90,23 @@ func (s *externalServer) inherited(ctx context.Context) ([]filewise.Fact, error)
 	return []filewise.Fact{{Name: "compatibility level", Value: strconv.FormatInt(level, 10)}, {Name: "collation", Value: r.Text("collation")},
 		{Name: "automatic statistics", Value: on[r.Yes("statistics_made")]},
 		{Name: "forced parameterization", Value: on[r.Yes("forced_parameters")]},
-		{Name: "encrypted", Value: on[r.Yes("encrypted")]}}, nil
+		{Name: "encrypted", Value: on[r.Yes("encrypted")]},
+		{Name: "accelerated database recovery", Value: on[r.Yes("recovery")]}, {Name: "trace flags", Value: s.traceFlags(ctx)}}, nil
+}
+
+// traceFlags are those of the whole server, which change what is measured of every build.
+func (s *externalServer) traceFlags(ctx context.Context) string {
+	rows, err := askAll(ctx, s.control, "trace-flags", nil)
+	if err != nil {
+		return "not known: " + s.login.explain(err).Error()
+	}
+	var all []string
+	for _, r := range rows {
+		if n, ok := r.Number("TraceFlag"); ok && r.Yes("Global") {
+			all = append(all, strconv.FormatInt(n, 10))
+		}
+	}
+	return cmp.Or(strings.Join(all, ", "), "none")
 }
 
 // configuration are the server's own settings; they are only read.

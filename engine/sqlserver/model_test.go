@@ -47,6 +47,7 @@ type model struct {
 	bulkLoses     bool           // a row of each bulk load
 	uncounted     bool           // sessions begin with NOCOUNT
 	inModel       []string       // what every new database has
+	modelShut     bool           // this login may not look there
 	waits         []modelWait    // of sessions
 	latches       map[string]int // waited for now, by kind of page
 	temporary     []modelFile    // of tempdb
@@ -215,9 +216,24 @@ func init() {
 	add(`HAS_PERMS_BY_NAME`, modelRights)
 	add(`FROM sys\.configurations`, modelConfiguration)
 	add(`FROM sys\.dm_os_sys_info`, modelMachine)
-	add(`FROM sys\.databases WHERE name = N'model'`, func(_ *asked, r *Reply) error {
-		r.Result(num("compatibility"), str("collation"), num("statistics_made"), num("forced_parameters"), num("encrypted")).
-			Row(160, "Latin1_General_CI_AS", 1, 0, 0)
+	add(`FROM sys\.databases WHERE name = N'model'`, func(a *asked, r *Reply) error {
+		r.Result(num("compatibility"), str("collation"), num("statistics_made"), num("forced_parameters"), num("encrypted"),
+			num("recovery")).Row(160, "Latin1_General_CI_AS", 1, 0, 0, strings.Contains(a.q.SQL, "is_accelerated_database_recovery_on"))
+		return nil
+	})
+	add(`DBCC TRACESTATUS`, func(_ *asked, r *Reply) error {
+		r.Result(num("TraceFlag"), num("Status"), num("Global"), num("Session")).Row(3226, 1, 1, 0).Row(8649, 1, 0, 1).Row(1117, 1, 1, 0)
+		return nil
+	})
+	add(`FROM model\.sys\.objects`, func(a *asked, r *Reply) error {
+		switch {
+		case a.modelShut:
+			r.Error(errNoAccess, 14, "The server principal is not able to access the database \"model\" under the current security context.")
+		case len(a.inModel) > 0:
+			r.Result(str("other")).Row(a.inModel[0])
+		default:
+			r.Result(str("other")).Row(nil)
+		}
 		return nil
 	})
 	add(`FROM sys\.master_files WHERE database_id = 3`, func(a *asked, r *Reply) error {

@@ -142,8 +142,14 @@ func TestUncounted(t *testing.T) {
 // TestObjectsInModel: a database that could not be dropped again is not kept, and it is said
 // what is in model.
 func TestObjectsInModel(t *testing.T) {
-	lab := newLab(t, func(m *model) { m.inModel = []string{"HouseRules"} })
-	_, err := lab.open().Build(t.Context(), layout(2), inserts(t, nil).Program())
+	lab := newLab(t, func(m *model) { m.inModel, m.modelShut = []string{"HouseRules"}, true })
+	s := lab.open()
+	for _, f := range s.Examine(t.Context(), filewise.Demand{}) {
+		if f.Status == filewise.StatusFailed { // it cannot be known
+			t.Errorf("%+v", f)
+		}
+	}
+	_, err := s.Build(t.Context(), layout(2), inserts(t, nil).Program())
 	if filewise.CodeOf(err) != filewise.CodePreflight || !strings.Contains(err.Error(), "HouseRules") ||
 		!strings.Contains(filewise.RemedyOf(err), "model") {
 		t.Errorf("%v", err)

@@ -25,7 +25,8 @@ func TestPinned(t *testing.T) {
 	facts, err := s.Facts(t.Context())
 	ok(t, err)
 	for _, want := range []filewise.Fact{{Name: "compatibility level", Value: "160"}, {Name: "collation", Value: "Latin1_General_CI_AS"},
-		{Name: "memory that the server aims at", Value: "16 GiB"}, {Name: "instance", Value: "DBHOST"}} {
+		{Name: "memory that the server aims at", Value: "16 GiB"}, {Name: "instance", Value: "DBHOST"},
+		{Name: "accelerated database recovery", Value: "on"}, {Name: "trace flags", Value: "3226, 1117"}} {
 		if !slices.Contains(facts, want) {
 			t.Errorf("no fact %+v in %+v", want, facts)
 		}

@@ -36,7 +36,7 @@ var words = orders.Words{
 // completed puts parts into a text. Where it says "-- guard", the statement stands
 // that lets a batch go on only with a database that is Filewise's; "-- others"
 // is the table of what Filewise has not made in a database: this one, or with
-// "there" that of .Name. What is older than the database came from model.
+// "there" that of .Name, with "model" model. What is older than the database came from model.
 func completed() func(text string) string {
 	tables, keys, procedures, columns := namesMade()
 	whose := func(in, id string) string {
@@ -44,7 +44,7 @@ func completed() func(text string) string {
 			"{{.Procedures}}", procedures, "{{.Columns}}", columns).Replace(part("others"))
 	}
 	return strings.NewReplacer("-- guard\n", part("guard"), "-- others there\n", whose("{{ident .Name}}.", "DB_ID({{literal .Name}})"),
-		"-- others\n", whose("", "DB_ID()")).Replace
+		"-- others model\n", whose("model.", "-1"), "-- others\n", whose("", "DB_ID()")).Replace
 }
 
 func part(name string) string {

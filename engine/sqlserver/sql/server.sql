@@ -44,8 +44,19 @@ FROM sys.dm_os_sys_info;
 -- What a new database has from model, and a build leaves as it is.
 SELECT CAST(compatibility_level AS int) AS compatibility, CAST(collation_name AS nvarchar(128)) AS collation,
   CAST(is_auto_create_stats_on AS int) AS statistics_made, CAST(is_parameterization_forced AS int) AS forced_parameters,
-  CAST(is_encrypted AS int) AS encrypted
+  CAST(is_encrypted AS int) AS encrypted,
+  {{if .Recovery}}CAST(is_accelerated_database_recovery_on AS int){{else}}0{{end}} AS recovery
 FROM sys.databases WHERE name = N'model';
+
+-- name: trace-flags whole
+-- Those of the whole server, which any login may see; there is no view of them.
+DBCC TRACESTATUS (-1) WITH NO_INFOMSGS;
+
+-- name: in-model whole
+-- What of model no new database could be rid of, where this login may look: its tables come along too, and are no obstacle.
+SELECT MIN(name COLLATE Latin1_General_BIN2) AS other FROM
+-- others model
+;
 
 -- name: model whole
 SELECT CAST(size AS bigint) AS pages FROM sys.master_files WHERE database_id = 3 AND file_id = 1;
