@@ -28,7 +28,17 @@ func trials(about filewise.Description) []trial {
 		}})
 	}
 	for _, kind := range about.ExternalKinds {
-		add("inserts", " into "+string(kind), func(o *plan.Options) { o.Kind = plan.Of(string(kind)) })
+		add("inserts", " into "+string(kind), func(o *plan.Options) {
+			if kind != about.PublishedOne {
+				o.Kind = plan.Of(string(kind))
+				return
+			}
+			one := func(kind filewise.Kind) plan.LayoutSpec { // it has one file for ever
+				return plan.LayoutSpec{{Name: "files", Value: "1"}, {Name: "kind", Value: string(kind)}}
+			}
+			o.Files.Forget()
+			o.Layouts = plan.Of([]plan.LayoutSpec{one(about.ExternalKinds[0]), one(kind)})
+		})
 	}
 	add("inserts", " into growing files", func(o *plan.Options) { o.Allocation = plan.Of(string(filewise.Growing)) })
 	add("inserts", ", indexes apart", func(o *plan.Options) { o.Indexes = plan.Of(filewise.IndexesApart) })

@@ -98,8 +98,11 @@ func beforeAndAfter(p experiment.Plan) []string {
 	case kept && p.Instances == 0:
 		out = append(out, "Builds: one for each trial, loaded by the same statements.")
 	case kept:
-		out = append(out, fmt.Sprintf("Builds: %d of each layout, loaded once by the same statements; they take turns, each stopped where it "+
-			"is not measured.", p.Instances))
+		turns := "."
+		if p.Target.Mode == filewise.Managed {
+			turns = ", each stopped where it is not measured."
+		}
+		out = append(out, fmt.Sprintf("Builds: %d of each layout, loaded once by the same statements; they take turns", p.Instances)+turns)
 	case p.Preload > 0 && p.Instances == 0 && p.Target.Mode == filewise.Managed:
 		out = append(out, fmt.Sprintf("Builds: one of each layout, loaded with %s by the same statements, shut down and kept; every trial has a "+
 			"copy of its own.", humanize.IBytes(uint64(p.Preload))))
@@ -158,7 +161,9 @@ func spaceWords(p experiment.Plan) string {
 		out = "all layouts are there at once"
 	}
 	if p.Instances > 0 {
-		out = fmt.Sprintf("%d loaded builds of every layout, and a copy of each", p.Instances)
+		if out = fmt.Sprintf("%d loaded builds of every layout", p.Instances); p.Target.Mode == filewise.Managed {
+			out += ", and a copy of each"
+		}
 	}
 	if p.Window > 0 {
 		out += "; what a window writes beyond --size comes on top, and the run ends before a volume is full"

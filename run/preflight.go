@@ -33,7 +33,10 @@ func (env *Environment) needs() []SpaceNeed {
 			need := max(s.Space[v.Name], fixedWork(p, p.Layouts[i], v))
 			switch {
 			case p.Instances > 0:
-				n.Need += 2 * int64(p.Instances) * need
+				if p.Target.Mode == filewise.Managed { // a copy of each
+					need *= 2
+				}
+				n.Need += int64(p.Instances) * need
 			case p.TakesTurns():
 				if p.Preload > 0 && p.Target.Mode == filewise.Managed { // and what it is a copy of
 					need *= 2

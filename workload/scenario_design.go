@@ -154,8 +154,8 @@ func scanDesign() *Design {
 			"cold (--cache buffer-cold), 20 times with a restart before each.",
 		Differs: []string{
 			"Here a run executes every query once, so that the queries take turns; warm ones are executed once before.",
-			"Cold ones (--cache buffer-cold) are each executed after a restart of the server, as published; the operating system's cache stays " +
-				"warm, there and here.",
+			"Cold ones (--cache buffer-cold) are each executed after a restart of the server, as published, or after the build was offline on a " +
+				"server that is given by URL; the operating system's cache stays warm, there and here.",
 			"It was InnoDB 5.1.22 with one shared tablespace, whose files are filled one after the other; another engine divides tables " +
 				"otherwise, as its warnings say.",
 			"The four tables are loaded in turns of 1,000 rows, by as many connections as there are cores; there by one, in turns whose length is " +

@@ -191,7 +191,11 @@ func (d *design) layOut() error {
 	}
 	growing := d.layout.Data.Allocation == filewise.Growing
 	if growing && d.layout.Data.Growth == 0 {
-		d.warn("grows-by-a-block", "give the step with --growth", "AUTOEXTEND without NEXT grows a file by one block (%d bytes) at a time",
+		remedy := "give the step with --growth"
+		if d.published() { // it is not used
+			remedy = ""
+		}
+		d.warn("grows-by-a-block", remedy, "AUTOEXTEND without NEXT grows a file by one block (%d bytes) at a time",
 			d.block)
 	}
 	sizes := d.layout.Data.Sizes(unit)

@@ -140,3 +140,29 @@ func TestScript(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A file has room for its header and an extent, whatever the blocks, and no more of them than
+// the server counts (ORA-03214, ORA-01144).
+func TestSizesByBlock(t *testing.T) {
+	for block, want := range map[int64]struct{ least, most int64 }{
+		2 * kib: {128 * kib, 8 << 30}, 4 * kib: {128 * kib, 16 << 30}, 8 * kib: {128 * kib, 32 << 30},
+		16 * kib: {256 * kib, 64 << 30}, 32 * kib: {448 * kib, 128 << 30},
+	} {
+		fails := func(bytes int64, what string) bool {
+			l := smallfile(1)
+			l.Data.Bytes, l.AddedLater = bytes, filewise.LaterUntouched
+			_, err := newDesign(serverTarget(), l, testProgram(t, small), planNames(false), block)
+			return err != nil && strings.Contains(err.Error(), what)
+		}
+		if fails(want.least, "at least") || !fails(want.least-unit, "at least") {
+			t.Errorf("blocks of %d: the least is not %d", block, want.least)
+		}
+		if fails(want.most-unit, "at most") || !fails(want.most, "at most") {
+			t.Errorf("blocks of %d: the most is not below %d", block, want.most)
+		}
+		if small, large := headerOf(want.least, block), headerOf(4*mib, block); small != 8*block || large != mib ||
+			want.least < small+5*block {
+			t.Errorf("blocks of %d: headers of %d and %d bytes", block, small, large)
+		}
+	}
+}

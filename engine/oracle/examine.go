@@ -71,7 +71,7 @@ var editions = []struct {
 }{
 	{"Free", "2 cores, 2 GB of memory and 12 GB of data", 12 << 30},
 	{"Express Edition", "2 threads, 2 GB of memory and 12 GB of data", 12 << 30},
-	{"Standard Edition 2", "16 threads of processors", 0},
+	{"Standard Edition", "16 threads of processors", 0}, // of 12.2 on it is Standard Edition 2, which 12.2 calls so
 }
 
 func (e *examination) edition() {

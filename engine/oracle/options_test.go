@@ -127,6 +127,7 @@ func TestErrors(t *testing.T) {
 		{oracleError(1), filewise.ClassConstraint, filewise.CodeInternal},
 		{oracleError(1653), filewise.ClassSpace, filewise.CodeTrials},
 		{oracleError(27072), filewise.ClassSpace, filewise.CodeTrials},
+		{oracleError(12953), filewise.ClassSpace, filewise.CodeTrials},
 		{oracleError(12954), filewise.ClassSpace, filewise.CodeTrials},
 		{oracleError(3113), filewise.ClassConnection, filewise.CodeInternal},
 		{oracleError(12541), filewise.ClassConnection, filewise.CodePreflight},
@@ -149,5 +150,10 @@ func TestErrors(t *testing.T) {
 	}
 	if err := explain(oracleError(1653)); !errors.Is(err, filewise.ErrSpace) {
 		t.Errorf("%v is not ErrSpace", err)
+	}
+	for code, want := range map[int]string{12953: "this edition", 12954: "this edition", 3214: "fewer files", 38881: "restore point"} {
+		if remedy := filewise.RemedyOf(explain(oracleError(code))); !strings.Contains(remedy, want) {
+			t.Errorf("ORA-%05d: %s", code, remedy)
+		}
 	}
 }

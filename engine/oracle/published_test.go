@@ -36,6 +36,11 @@ func TestDMLAsPublished(t *testing.T) {
 				t.Errorf("published %v: %q stands there: %v", published, text, !want)
 			}
 		}
+		for _, w := range script.Warnings {
+			if published && strings.Contains(w.Remedy, "--growth") {
+				t.Errorf("%s: --as-published does not take %s", w.Code, w.Remedy)
+			}
+		}
 		for _, code := range []string{"parse-only", "growth-not-used"} {
 			if said := slices.ContainsFunc(script.Warnings, func(w filewise.Warning) bool { return w.Code == code }); said != published {
 				t.Errorf("published %v: %s is said: %v", published, code, said)

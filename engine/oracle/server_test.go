@@ -190,6 +190,10 @@ func TestExamine(t *testing.T) {
 		{"any edition", "edition", "", asm, func(*fakeServer) {}},
 		{"Standard Edition", "edition", filewise.StatusWarning, asm,
 			func(f *fakeServer) { f.answers["version"][0][1] = "Oracle Database 19c Standard Edition 2" }},
+		{"Standard Edition 2 of 12.2", "edition", filewise.StatusWarning, asm,
+			func(f *fakeServer) {
+				f.answers["version"] = [][]any{{"12.2.0.1.0", "Oracle Database 12c Standard Edition"}}
+			}},
 		{"more than Free holds", "edition", filewise.StatusFailed, asm,
 			func(f *fakeServer) { f.answers["version"] = [][]any{{"23.0.0.0.0", "Oracle Database 23ai Free"}} }},
 		{"a standby", "database", filewise.StatusFailed, asm, func(f *fakeServer) { f.answers["database"][0][5] = "READ ONLY" }},
