@@ -45,7 +45,8 @@ type design struct {
 	target   filewise.Target
 	layout   filewise.Layout
 	program  filewise.Program
-	version  int // server_version_num; 0: not known yet
+	version  int    // server_version_num; 0: not known yet
+	database string // on an external server, where what is created in it is signed
 	spaces   []space
 	data     []space // those that data lie on
 	temps    []tempPlace

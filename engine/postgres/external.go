@@ -16,7 +16,6 @@ import (
 	"filewise"
 	"filewise/engine/internal/builds"
 	"filewise/engine/internal/mark"
-	"filewise/engine/internal/script"
 	"filewise/engine/postgres/internal/client"
 	"filewise/engine/postgres/internal/lock"
 )
@@ -191,9 +190,9 @@ func (s *externalServer) Build(ctx context.Context, l filewise.Layout, p filewis
 	if err != nil {
 		return nil, err
 	}
-	steps := func() (script.Steps, error) { return d.externalSteps(name) }
-	b := &build{design: d, version: s.about.version, sees: s.about.monitor, link: s.link.To(name), steps: steps, on: "database " + name,
-		host: s, checkpoint: s.about.checkpoint}
+	d.database = name
+	b := &build{design: d, version: s.about.version, sees: s.about.monitor, link: s.link.To(name), steps: d.externalSteps,
+		on: "database " + name, host: s, checkpoint: s.about.checkpoint}
 	b.link.Config.RuntimeParams = d.workloadSettings(b.link.Config.RuntimeParams)
 	s.builds.Add(b)
 	if err := b.create(ctx); err != nil {

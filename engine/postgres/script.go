@@ -91,7 +91,8 @@ func externalScript(t filewise.Target, l filewise.Layout, p filewise.Program) (f
 	}
 	s := filewise.Script{Warnings: d.warnings, Files: d.asked(""), Space: d.space()}
 	s.Files = append(s.Files, (&externalServer{target: t}).temps(&build{design: d})...)
-	on := "database " + mark.PlanName
+	d.database = mark.PlanName
+	on := "database " + d.database
 	w := d.writer(on)
 	for _, n := range d.used() {
 		if path.IsAbs(t.Volumes[n].Dir) {
@@ -108,8 +109,8 @@ func externalScript(t filewise.Target, l filewise.Layout, p filewise.Program) (f
 
 // externalSteps are those of a trial in a database of an external server, once that is
 // there.
-func (d *design) externalSteps(database string) (script.Steps, error) {
-	on := "database " + database
+func (d *design) externalSteps() (script.Steps, error) {
+	on := "database " + d.database
 	w := d.writer(on)
 	d.build(w, on)
 	return w.Steps()

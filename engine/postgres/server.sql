@@ -90,30 +90,26 @@ SELECT c.relname::text, 'toast', coalesce(s.spcname::text, ''), coalesce(pg_rela
  WHERE t.relnamespace = 'public'::regnamespace AND t.relkind = 'r' AND pg_relation_size(c.oid) > 0;
 
 -- What is in a database besides what a new one has, and, with $1, besides what Filewise
--- makes: tables of its names and account with exactly its columns, what belongs to them,
--- routines with the sum of their definition, and the schema for marks of loading. What a new database has lies below
+-- makes: tables and routines with its signature (see sign.go), what belongs to such tables, and
+-- the schema for marks of loading. What a new database has lies below
 -- FirstNormalObjectId (src/include/access/transam.h).
 -- name: others
 WITH made AS MATERIALIZED (
   SELECT c.oid, c.reltoastrelid AS toast
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-   CROSS JOIN LATERAL (SELECT string_agg(attname || ' ' || format_type(atttypid, atttypmod), ', ' ORDER BY attnum) AS columns
-                         FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped) a
-   WHERE $1 AND c.relkind IN ('r', 'p') AND c.relowner = (SELECT datdba FROM pg_database WHERE datname = current_database()) AND (
-         n.nspname = 'public' AND c.relname ~ '^fw_rows(_\d{4,})?(_loaded|_new)?(_p\d{4,})?$'
-           AND a.columns IN ('id bigint, payload text', 'key integer, random_int integer, random_float double precision',
-                             'worker bigint, last bigint, cycles bigint, total bigint')
-      OR n.nspname = 'public' AND c.relname ~ '^fw_churn_\d+$' AND a.columns = 'content character(1000)'
-      OR n.nspname = 'public' AND (regexp_replace(c.relname, '_p\d{4,}$', ''), a.columns) IN ({{.Declared}})
-      OR n.nspname = 'filewise' AND c.relname = 'fw_loaded' AND a.columns = 'table_name text, batch bigint'
-      OR n.nspname = 'filewise' AND c.relname = 'fw_places' AND a.columns = 'worker bigint, space oid, bytes bigint')
+   WHERE $1 AND c.relkind IN ('r', 'p') AND n.nspname IN ('public', 'filewise')
+     AND c.relowner = (SELECT datdba FROM pg_database WHERE datname = current_database())
+     AND obj_description(c.oid, 'pg_class') = 'Filewise: ' || substr(encode(sha256(convert_to(current_database() || ' ' || (
+           SELECT string_agg(attname, ', ' ORDER BY attnum) FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped
+         ), 'UTF8')), 'hex'), 1, 16)
 ), tables AS (SELECT oid FROM made UNION ALL SELECT toast FROM made WHERE toast <> 0
 ), relations AS MATERIALIZED (SELECT oid FROM tables UNION ALL SELECT indexrelid FROM pg_index WHERE indrelid IN (SELECT oid FROM tables)
 ), found (class, id) AS (
   SELECT 'pg_class', oid FROM pg_class WHERE oid NOT IN (SELECT oid FROM relations)
    UNION ALL SELECT 'pg_type', oid FROM pg_type WHERE typrelid = 0 AND typelem = 0 OR typtype = 'd'
    UNION ALL SELECT 'pg_proc', oid FROM pg_proc WHERE NOT ($1 AND pronamespace = 'public'::regnamespace AND
-       substr(prosrc, 1, 30) = E'\n-- Filewise: ' || substr(encode(sha256(convert_to(proname || substr(prosrc, 31), 'UTF8')), 'hex'), 1, 16))
+       substr(prosrc, 1, 30) = E'\n-- Filewise: ' ||
+         substr(encode(sha256(convert_to(current_database() || ' ' || proname || substr(prosrc, 31), 'UTF8')), 'hex'), 1, 16))
    UNION ALL SELECT 'pg_namespace', oid FROM pg_namespace WHERE NOT ($1 AND (nspname = 'filewise' OR nspname ~ '^pg_(toast_)?temp_\d+$'))
    UNION ALL SELECT 'pg_trigger', oid FROM pg_trigger WHERE NOT tgisinternal
    UNION ALL SELECT 'pg_constraint', oid FROM pg_constraint WHERE contype IN ('c', 'f', 'x')

@@ -1,11 +1,8 @@
 package postgres
 
 import (
-	"crypto/sha256"
 	"embed"
-	"fmt"
 	"maps"
-	"regexp"
 	"text/template"
 
 	"filewise"
@@ -18,7 +15,7 @@ import (
 var sqlFiles embed.FS
 
 // sections are the SQL files by workload: a further workload is a further file.
-var sections = words.Folder(sqlFiles, nil, template.FuncMap{"ident": client.Ident, "literal": client.Literal})
+var sections = words.Folder(sqlFiles, nil, template.FuncMap{"ident": client.Ident, "literal": client.Literal, "signature": signature})
 
 // words are those of workload orders.
 var words = orders.Words{
@@ -61,6 +58,7 @@ func (d *design) statements(section string, t table) ([]string, error) {
 		"Tables": d.tables, "T": t, "Pool": "", "ServerCRC": d.version >= versionCRC, "Flushes": d.version >= versionFlush,
 		"Wide": d.wide(), "From": d.newFrom, "AddedLater": d.layout.AddedLater,
 	}
+	vars["Database"] = d.database
 	vars["Connections"] = 1 // of a phase that loops on the server
 	maps.Copy(vars, d.program.Vars())
 	if d.program.First().Args != nil {
@@ -73,25 +71,7 @@ func (d *design) statements(section string, t table) ([]string, error) {
 	if err != nil {
 		return nil, filewise.Errorf(filewise.CodeInternal, "", "%w", err)
 	}
-	if d.target.Mode == filewise.External {
-		for i, s := range all {
-			all[i] = signed(s)
-		}
-	}
-	return all, nil
-}
-
-var createsRoutine = regexp.MustCompile(`(?s)CREATE (?:PROCEDURE|FUNCTION) "?(\w+)"?\(.*? AS \$fw\$(.*)\$fw\$`)
-
-// signed begins the body of a routine with the sum of name and body, by which section
-// "others" tells Filewise's from those that somebody else has given such a name.
-func signed(statement string) string {
-	at := createsRoutine.FindStringSubmatchIndex(statement)
-	if at == nil {
-		return statement
-	}
-	sum := sha256.Sum256([]byte(statement[at[2]:at[3]] + statement[at[4]:at[5]]))
-	return fmt.Sprintf("%s\n-- Filewise: %x%s", statement[:at[4]], sum[:8], statement[at[4]:])
+	return signed(d.database, all)
 }
 
 // statement renders a section that is one statement.

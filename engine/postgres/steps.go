@@ -33,7 +33,8 @@ func (d *design) create(w *script.Writer, on string) {
 		}
 	}
 	if d.loads() {
-		w.Add(filewise.StageBuild, on, createLoaded...)
+		all, err := signed(d.database, createLoaded)
+		w.AddAll(filewise.StageBuild, on, all, err)
 	}
 	for _, section := range d.procedures() {
 		for _, t := range d.procedureTables() {

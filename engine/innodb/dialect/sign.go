@@ -27,34 +27,11 @@ func (s Schema) signed(all []string) []string {
 			break
 		}
 		if at := createsTable.FindStringSubmatchIndex(statement); at != nil {
-			sign := tableSum(s.Database, statement[at[2]:at[3]], columnNames(statement[at[4]:at[5]]))
+			sign := tableSum(s.Database, statement[at[2]:at[3]], mark.Columns(statement[at[4]:at[5]]))
 			all[i] = statement[:at[1]] + " COMMENT = " + Literal(signature+sign) + statement[at[1]:]
 		} else if at := createsRoutine.FindStringSubmatchIndex(statement); at != nil {
 			body := statement[at[4]:at[5]] // some servers keep a comment behind it, and some do not
 			all[i] = statement[:at[4]] + "  COMMENT " + Literal(signature+routineSum(s.Database, statement[at[2]:at[3]], body)) + "\n" + body
-		}
-	}
-	return all
-}
-
-// columnNames are the columns between the parentheses of a CREATE TABLE.
-func columnNames(definitions string) []string {
-	var all []string
-	depth, start := 0, 0
-	for i, c := range definitions + "," {
-		switch c {
-		case '(':
-			depth++
-		case ')':
-			depth--
-		case ',':
-			if depth > 0 {
-				continue
-			}
-			name, _, _ := strings.Cut(strings.TrimSpace(definitions[start:i]), " ")
-			if start = i + 1; name != "PRIMARY" && name != "UNIQUE" {
-				all = append(all, strings.Trim(name, "`"))
-			}
 		}
 	}
 	return all

@@ -57,6 +57,29 @@ func sum(text string) string {
 	return letters.EncodeToString(s[:])[:sumLetters]
 }
 
+// Columns are the names of the columns that a CREATE TABLE defines behind its first parenthesis.
+func Columns(definitions string) []string {
+	var all []string
+	depth, start := 0, 0
+	for i, c := range definitions + ")" {
+		switch {
+		case c == '(':
+			depth++
+		case c == ')' && depth > 0:
+			depth--
+		case depth == 0 && (c == ',' || c == ')'):
+			name, _, _ := strings.Cut(strings.TrimSpace(definitions[start:i]), " ")
+			if start = i + 1; name != "PRIMARY" && name != "UNIQUE" {
+				all = append(all, strings.Trim(name, "`\""))
+			}
+			if c == ')' {
+				return all
+			}
+		}
+	}
+	return all
+}
+
 // Mark says who made a database, and when.
 type Mark struct {
 	Name    string           `json:"name"` // of what it marks

@@ -215,6 +215,9 @@ DECLARE
   homes text[] := ARRAY[{{range $i, $home := .Homes}}{{if $i}}, {{end}}{{literal $home}}{{end}}];
 BEGIN
   EXECUTE format('CREATE TABLE %I (content char(1000) NOT NULL)%s', name, homes[(number % cardinality(homes))::integer + 1]);
+{{- if .Database}}
+  EXECUTE format('COMMENT ON TABLE %I IS %L', name, {{literal (signature .Database "content")}});
+{{- end}}
   COMMIT;
   EXECUTE format('INSERT INTO %I VALUES (%L)', name, repeat('x', 1000));
   COMMIT;
@@ -243,4 +246,5 @@ CALL fw_churn($1);
 -- name: churned
 -- The tables' entries in the catalogues, dead since they were dropped. A shared
 -- catalogue is passed over where the account may not.
-VACUUM pg_catalog.pg_class, pg_catalog.pg_attribute, pg_catalog.pg_type, pg_catalog.pg_depend, pg_catalog.pg_shdepend;
+VACUUM pg_catalog.pg_class, pg_catalog.pg_attribute, pg_catalog.pg_type, pg_catalog.pg_depend, pg_catalog.pg_description,
+  pg_catalog.pg_shdepend;
