@@ -70,10 +70,21 @@ func private(path string) error {
 }
 
 // ready brings the schema up to date and checks the file.
-func (s *Store) ready(ctx context.Context) error {
+func (s *Store) ready(ctx context.Context, create bool) error {
 	version, err := userVersion(ctx, s.db)
 	if err != nil {
 		return wrap(err, s.path, "open")
+	}
+	// What was looked at is nothing any more where the first read has rolled back the
+	// journal of a found that was killed.
+	var id int64
+	if err := s.db.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id); err != nil {
+		return wrap(err, s.path, "open")
+	}
+	if id == 0 {
+		if err := absent(ctx, s.path, create); err != nil {
+			return err
+		}
 	}
 	if version < schemaVersion {
 		if err := migrate(ctx, s.path); err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -123,6 +124,36 @@ func TestRefusedPaths(t *testing.T) {
 			if _, err := open(t.Context(), path); filewise.CodeOf(err) != filewise.CodeStore || filewise.RemedyOf(err) == "" {
 				t.Errorf("%s %s: %v", how, path, err)
 			}
+		}
+	}
+}
+
+// A kill while a store is founded leaves its journal, by which SQLite makes the file
+// empty again: it does not become a database that is nobody's.
+func TestKilledWhileFounded(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "killed.db")
+	must(t, found(t.Context(), path))
+	founded, err := os.ReadFile(path)
+	must(t, err)
+	// https://www.sqlite.org/fileformat.html, section 3: no records, and 0 pages before.
+	journal := make([]byte, 1024)
+	copy(journal, "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7")
+	binary.BigEndian.PutUint32(journal[20:], 512)
+	binary.BigEndian.PutUint32(journal[24:], 4096)
+	leave := func() {
+		must(t, os.WriteFile(path, founded, 0o600))
+		must(t, os.WriteFile(path+"-journal", journal, 0o600))
+	}
+	leave()
+	if _, err := OpenExisting(t.Context(), path); filewise.CodeOf(err) != filewise.CodeNotFound {
+		t.Errorf("for reading: %v", err)
+	}
+	for _, left := range []func(){func() {}, leave} {
+		left()
+		for range 2 {
+			s, err := Open(t.Context(), path)
+			must(t, err)
+			must(t, s.Close())
 		}
 	}
 }

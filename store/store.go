@@ -77,10 +77,7 @@ func open(ctx context.Context, path string, create bool) (*Store, error) {
 		return nil, err
 	}
 	if kind != isStore {
-		if !create {
-			return nil, filewise.Errorf(filewise.CodeNotFound, "start one with “filewise run”", "no runs yet: there is no store at %s", path)
-		}
-		if err := found(ctx, path); err != nil {
+		if err := absent(ctx, path, create); err != nil {
 			return nil, err
 		}
 	}
@@ -88,13 +85,21 @@ func open(ctx context.Context, path string, create bool) (*Store, error) {
 	if s.db, err = handle(path, "rw"); err != nil {
 		return nil, wrap(err, path, "open")
 	}
-	if err := s.ready(ctx); err != nil {
+	if err := s.ready(ctx, create); err != nil {
 		return nil, errors.Join(err, s.db.Close())
 	}
 	if err := s.register(); err != nil {
 		return nil, errors.Join(err, s.db.Close())
 	}
 	return s, nil
+}
+
+// absent makes a store where there is none, or says that there is none.
+func absent(ctx context.Context, path string, create bool) error {
+	if !create {
+		return filewise.Errorf(filewise.CodeNotFound, "start one with “filewise run”", "no runs yet: there is no store at %s", path)
+	}
+	return found(ctx, path)
 }
 
 func resolvePath(path string) (string, error) {
