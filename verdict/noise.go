@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"filewise/verdict/internal/boundary"
@@ -16,6 +17,7 @@ const (
 	likePriorDF = 8    // weight of the pooled variance between alike arms
 	trimEvery   = 10   // for so many trials of an arm a residual is left out of that test
 	skewWeight  = 2    // of the sample's skewness in Hall's transformation
+	skewLimit   = 1.5  // standard errors of a normal sample's skewness
 	atLeastLike = 3    // arms that make a pool
 	likeRounds  = 3    // of finding the pool and judging all arms by it
 )
@@ -47,6 +49,9 @@ func (s *scene) judgeNoise(running []bool) noise {
 		}
 		alike := pool.alike(g, running, members)
 		if round == likeRounds || slices.Equal(alike, members) {
+			if pool.skewed(g, members) {
+				return none
+			}
 			return noise{alike: members, pool: pool}
 		}
 		if members = alike; count(members) < atLeastLike {
@@ -93,6 +98,26 @@ func (f *twoWay) alike(g grid, running, members []bool) []bool {
 		alike[j] = square <= limit*median && square >= median/limit // not of NaN
 	}
 	return alike
+}
+
+// skewed tells whether the members have a tail of slow trials, stalls aside: their typical
+// trials then differ from their means, by as much as the shapes of their tails do, and a fit
+// that pulls in trials takes that for an effect.
+func (f *twoWay) skewed(g grid, members []bool) bool {
+	limit := 2 * clipAt * f.sigma
+	var kept []float64
+	for j := range members {
+		if !members[j] {
+			continue
+		}
+		for _, r := range f.residuals(g, j) {
+			if math.Abs(r) <= limit {
+				kept = append(kept, r)
+			}
+		}
+	}
+	n := float64(len(kept))
+	return n > 2 && -stat.Skew(kept, nil) > skewLimit*math.Sqrt(6/n)
 }
 
 // outliers are the arms with trials that are pulled in. An arm's largest residuals are

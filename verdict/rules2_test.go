@@ -68,6 +68,29 @@ func TestAlikeAreFound(t *testing.T) {
 	}
 }
 
+// Layouts with tails of slow trials are not pooled, though they look equally noisy: their
+// typical trials differ where their means do not.
+func TestTailsAreNotPooled(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 1))
+	pooled := func(noise func() float64) (n int) {
+		for range 50 {
+			table := make(Table, 10)
+			for b := range table {
+				for range 8 {
+					table[b] = append(table[b], Cell{Throughput: math.Exp(noise()), OK: true})
+				}
+			}
+			n += count(newReplay(DefaultConfig(), armsOf(8), table, Boundaries{}).scene(len(table)).noise.alike)
+		}
+		return n
+	}
+	tailed := pooled(func() float64 { return -0.05 * math.Exp(0.8*random.NormFloat64()) })
+	equal := pooled(func() float64 { return 0.05 * random.NormFloat64() })
+	if tailed > 40 || equal < 300 {
+		t.Errorf("of 400 layouts with tails %d are pooled, of 400 without %d", tailed, equal)
+	}
+}
+
 // The example: one stall of 4 files is named, with the effect without it, and
 // the verdict is not taken from the block in which it came.
 func TestStallIsNamed(t *testing.T) {
