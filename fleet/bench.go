@@ -143,7 +143,8 @@ func (b *bench) refused(err error) error {
 	text := b.site.Hide(err.Error())
 	switch code := filewise.CodeOf(err); {
 	case code == filewise.CodeBusy || code == filewise.CodeStopped || errors.Is(err, context.Canceled):
-		return temporal.NewApplicationError(text, string(code))
+		return temporal.NewApplicationErrorWithOptions(text, string(code), // as it goes: no worker's log speaks of it
+			temporal.ApplicationErrorOptions{Category: temporal.ApplicationErrorCategoryBenign})
 	default:
 		return temporal.NewNonRetryableApplicationError(text, string(code), nil)
 	}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	commonpb "go.temporal.io/api/common/v1"
@@ -113,15 +114,16 @@ type Study struct {
 	File        string
 	Text        []byte
 	Experiments []string
-	Seeded      []string // experiments that have a seed; that of others follows from their names
+	Seeded      []string          // experiments that have a seed; that of others follows from their names
+	Engines     map[string]string // by experiment, what its host has to have; of an existing server nothing
 	// Secrets are texts that Temporal must not be told.
 	Secrets []filewise.Secret
 }
 
 // Start has every experiment measured on every one of the hosts, or with any on one of them
-// each, and returns the orders by their ids. What was started before by that name goes on as
-// it is: n counts what is new.
-func (c Campaigns) Start(ctx context.Context, name string, s Study, hosts []Offer, any bool, patience time.Duration) (ids []string, n int,
+// each that fits, and returns the orders by their ids. What was started before by that name
+// goes on as it is: n counts what is new.
+func (c Campaigns) Start(ctx context.Context, name string, s Study, hosts []Present, any bool, patience time.Duration) (ids []string, n int,
 	err error) {
 	for _, secret := range s.Secrets {
 		if secret != "" && bytes.Contains(s.Text, []byte(secret)) {
@@ -129,34 +131,100 @@ func (c Campaigns) Start(ctx context.Context, name string, s Study, hosts []Offe
 				"%s holds a secret, and Temporal would keep it", s.File)
 		}
 	}
-	for i, experiment := range s.Experiments {
-		on := hosts
-		if any {
-			on = hosts[i%len(hosts) : i%len(hosts)+1]
+	on := func(string) ([]string, error) {
+		return filewise.Each(hosts, func(p Present) string { return p.Host }), nil
+	}
+	if any {
+		known, err := c.Orders(ctx, name)
+		if err != nil && filewise.CodeOf(err) != filewise.CodeNotFound {
+			return nil, 0, err
 		}
-		for _, h := range on {
-			o := Order{Campaign: name, Experiment: experiment, Host: h.Host, File: s.File, Study: s.Text, Patience: patience}
+		on = s.anyOf(name, known, hosts)
+	}
+	var orders []Order
+	for _, experiment := range s.Experiments {
+		names, err := on(experiment)
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, host := range names {
+			o := Order{Campaign: name, Experiment: experiment, Host: host, File: s.File, Study: s.Text, Patience: patience}
 			if !slices.Contains(s.Seeded, experiment) {
 				o.Seed = seedOf(name, experiment)
 			}
 			if err := o.check(); err != nil {
-				return ids, n, err
+				return nil, 0, err
 			}
-			ids = append(ids, o.id())
-			_, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: o.id(), TaskQueue: queue,
-				WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE, WorkflowExecutionErrorWhenAlreadyStarted: true,
-			}, typeExperiment, State{Order: o})
-			var there *serviceerror.WorkflowExecutionAlreadyStarted
-			switch {
-			case errors.As(err, &there):
-			case err != nil:
-				return ids, n, unreachable(err)
-			default:
-				n++
-			}
+			orders, ids = append(orders, o), append(ids, o.id())
 		}
 	}
-	return ids, n, nil
+	var begun atomic.Int64
+	err = each(ctx, len(orders), func(ctx context.Context, i int) error {
+		is, err := c.begin(ctx, orders[i])
+		if is {
+			begun.Add(1)
+		}
+		return unreachable(err)
+	})
+	return ids, int(begun.Load()), err
+}
+
+// anyOf chooses for an experiment the host that has it by an order that is known, else one that
+// works and has its engine: all of these in turns.
+func (s Study) anyOf(campaign string, known []string, hosts []Present) func(string) ([]string, error) {
+	turn := map[string]int{} // by engine
+	return func(experiment string) ([]string, error) {
+		for _, id := range known {
+			if host, ok := strings.CutPrefix(id, Order{Campaign: campaign, Experiment: experiment}.id()); ok {
+				return []string{host}, nil
+			}
+		}
+		engine := s.Engines[experiment]
+		var fit []string
+		for _, p := range hosts {
+			if p.Working && (engine == "" || slices.Contains(p.Engines, engine)) {
+				fit = append(fit, p.Host)
+			}
+		}
+		if len(fit) == 0 {
+			return nil, filewise.Errorf(filewise.CodeNotFound, "start its worker: \"filewise campaign list\" says what is there", "none of %s "+
+				"has a worker there and what experiment %q needs (%s)", filewise.Counted(len(hosts), "host"), experiment,
+				cmp.Or(engine, "an existing server"))
+		}
+		turn[engine]++
+		return []string{fit[(turn[engine]-1)%len(fit)]}, nil
+	}
+}
+
+// begin starts an order; false: it was started before. A Temporal that has much to do, or is
+// away, is asked again.
+func (c Campaigns) begin(ctx context.Context, o Order) (begun bool, err error) {
+	for tries := 0; ; tries++ {
+		_, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: o.id(), TaskQueue: queue,
+			WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE, WorkflowExecutionErrorWhenAlreadyStarted: true,
+		}, typeExperiment, State{Order: o})
+		var there *serviceerror.WorkflowExecutionAlreadyStarted
+		switch {
+		case errors.As(err, &there):
+			return tries > 0, nil // by the one before, whose answer was lost
+		case err == nil || !away(err) || tries == mostTries:
+			return err == nil, err
+		}
+		if err := (filewise.RealClock{}).Sleep(ctx, askAgain); err != nil {
+			return false, err
+		}
+	}
+}
+
+// Who starts an order asks a Temporal that does not answer again, for a minute or two.
+const mostTries, askAgain = 10, 2 * time.Second
+
+// away tells whether asking again may help.
+func away(err error) bool {
+	var gone *serviceerror.Unavailable
+	var late *serviceerror.DeadlineExceeded
+	var much *serviceerror.ResourceExhausted
+	return errors.As(err, &gone) || errors.As(err, &late) || errors.As(err, &much) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // seedOf is the same for whoever starts the campaign again.
@@ -200,20 +268,20 @@ func (c Campaigns) Tell(ctx context.Context, orders []string, word string) (n in
 	if err != nil {
 		return 0, err
 	}
-	for _, s := range all {
-		if s.Ended() {
-			continue
-		}
+	all = slices.DeleteFunc(all, State.Ended)
+	var heard atomic.Int64
+	err = each(ctx, len(all), func(ctx context.Context, i int) error {
 		var ended *serviceerror.NotFound
-		switch err := c.SignalWorkflow(ctx, s.id(), "", control, word); {
-		case errors.As(err, &ended):
-		case err != nil:
-			return n, unreachable(err)
-		default:
-			n++
+		err := c.SignalWorkflow(ctx, all[i].id(), "", control, word)
+		if errors.As(err, &ended) {
+			return nil
 		}
-	}
-	return n, nil
+		if err == nil {
+			heard.Add(1)
+		}
+		return unreachable(err)
+	})
+	return int(heard.Load()), err
 }
 
 // Fetched is what came home of an order.
@@ -287,14 +355,13 @@ func (c Campaigns) Wait(ctx context.Context, orders []string, told func(State)) 
 				told(end)
 				break
 			}
-			var away *serviceerror.Unavailable
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if !errors.As(err, &away) && !errors.Is(err, context.DeadlineExceeded) {
+			if !away(err) {
 				return unreachable(err)
 			}
-			if err := (filewise.RealClock{}).Sleep(ctx, 2*time.Second); err != nil {
+			if err := (filewise.RealClock{}).Sleep(ctx, askAgain); err != nil {
 				return err
 			}
 		}

@@ -88,6 +88,7 @@ func environment(t *testing.T, b *bench) *testsuite.TestWorkflowEnvironment {
 	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
 	env := suite.NewTestWorkflowEnvironment()
 	env.SetTestTimeout(time.Minute)
+	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute}) // the host may be busy
 	register(env)
 	for name, do := range b.activities() {
 		env.RegisterActivityWithOptions(do, activity.RegisterOptions{Name: name})
@@ -349,5 +350,31 @@ func TestDriverThroughTemporal(t *testing.T) {
 	env.ExecuteWorkflow(Driver, "db1", drivers.Order{Greet: &drivers.Greeting{Version: at.Version}})
 	if err := env.GetWorkflowError(); err == nil || !strings.Contains(asked(err).Error(), "measures for a campaign") {
 		t.Errorf("a host that measures for a campaign: %v", err)
+	}
+}
+
+// Layouts that take turns have their trials stored together: the host is asked for the next ones
+// nevertheless, however far the answers are behind.
+func TestTrialsThatComeTogether(t *testing.T) {
+	at := site(t)
+	usual := at.Make
+	at.Make = func(o Order) (plan.Made, error) {
+		made, err := usual(o)
+		made.Plan.Sessions, made.Plan.MaxBlocks = true, 24
+		return made, err
+	}
+	b := &bench{site: at, idle: 5 * time.Second}
+	defer b.end()
+	env := environment(t, b)
+	env.RegisterActivityWithOptions(func(ctx context.Context, r Request) (Standing, error) {
+		s, err := b.Next(ctx, r)
+		if err != nil {
+			err = temporal.NewNonRetryableApplicationError(err.Error(), "", nil)
+		}
+		return s, err
+	}, activity.RegisterOptions{Name: "Next", DisableAlreadyRegisteredCheck: true})
+	env.ExecuteWorkflow(Experiment, State{Order: order("inserts")})
+	if s := result(t, env); s.Condition != Done || s.Standing.Trials < 12 || s.Bundle.Trials != s.Standing.Trials {
+		t.Errorf("it ended as %+v", s)
 	}
 }

@@ -9,15 +9,15 @@ import (
 )
 
 // With are the hosts with all of the labels.
-func (c Campaigns) With(ctx context.Context, labels []string) ([]Offer, error) {
+func (c Campaigns) With(ctx context.Context, labels []string) ([]Present, error) {
 	all, err := c.Hosts(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var out []Offer
+	var out []Present
 	for _, p := range all {
 		if p.Unread == "" && p.Has(labels) {
-			out = append(out, p.Offer)
+			out = append(out, p)
 		}
 	}
 	if len(out) == 0 {
@@ -41,9 +41,9 @@ func (p Present) Words() string {
 
 // Started is what a campaign was begun with.
 type Started struct {
-	Campaign string  `json:"campaign"`
-	Started  int     `json:"started"` // orders
-	Hosts    []Offer `json:"hosts"`
+	Campaign string    `json:"campaign"`
+	Started  int       `json:"started"` // orders
+	Hosts    []Present `json:"hosts"`
 }
 
 // Told is a campaign whose orders were told something.

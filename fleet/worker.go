@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"regexp"
+	"time"
 
 	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/activity"
@@ -63,7 +64,8 @@ func Work(ctx context.Context, c Campaigns, site Site) error {
 	failed := make(chan error, 2)
 	fatal := func(err error) { failed <- err }
 	b := &bench{site: site, idle: idleFor, driver: site.driver()}
-	decides := worker.New(c.Client, queue, worker.Options{OnFatalError: fatal, LocalActivityWorkerOnly: true})
+	decides := worker.New(c.Client, queue, worker.Options{OnFatalError: fatal, LocalActivityWorkerOnly: true,
+		DeadlockDetectionTimeout: 5 * time.Second}) // which a host that measures may be late for
 	register(decides)
 	measures := worker.New(c.Client, queueOf(site.Host), worker.Options{OnFatalError: fatal, DisableWorkflowWorker: true,
 		MaxConcurrentActivityExecutionSize: 4, WorkerStopTimeout: stopWithin, MaxHeartbeatThrottleInterval: tellEvery})

@@ -84,7 +84,8 @@ func (e *progress) step(ctx workflow.Context) (over bool, err error) {
 		a = e.begin(ctx, "Next", Request{Order: e.Order, After: n})
 	}
 	if e.newer && !e.due(n+1) && !e.long(ctx) {
-		e.ahead = e.begin(ctx, "Next", Request{Order: e.Order, After: n + 1, Ahead: true})
+		// Of trials that take turns several come at once, so that the answer may bring no more than is known.
+		e.ahead = e.begin(ctx, "Next", Request{Order: e.Order, After: max(n, a.after+1), Ahead: true})
 	}
 	var s Standing
 	switch err := e.await(ctx, a, &s); {
@@ -137,6 +138,7 @@ func (e *progress) lose() {
 type asking struct {
 	answer workflow.Future
 	cancel workflow.CancelFunc
+	after  int // Request.After
 }
 
 // begin asks the host for something.
@@ -146,7 +148,7 @@ func (e *progress) begin(ctx workflow.Context, what string, r Request) *asking {
 		HeartbeatTimeout: heartbeatWithin, WaitForCancellation: true,
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second},
 	}))
-	return &asking{workflow.ExecuteActivity(ctx, what, r), cancel}
+	return &asking{workflow.ExecuteActivity(ctx, what, r), cancel, r.After}
 }
 
 // await waits for the answer, and listens meanwhile.

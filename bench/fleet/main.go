@@ -191,9 +191,10 @@ func (g *ground) start(ctx context.Context, name string) error {
 		if err != nil {
 			return err
 		}
-		// Its parts find each other at 127.0.0.1.
+		// Its parts find each other at 127.0.0.1. A queue of its own for each host wants no partitions.
 		cmd = exec.CommandContext(ctx, g.temporal, "server", "start-dev", "--headless", "--ip", "0.0.0.0", "--port", port, "--log-level", "never",
-			"--namespace", "measuring", "--db-filename", g.file("temporal.db"), "--sqlite-pragma", "synchronous="+g.synced)
+			"--namespace", "measuring", "--db-filename", g.file("temporal.db"), "--sqlite-pragma", "synchronous="+g.synced,
+			"--dynamic-config-value", "matching.numTaskqueueReadPartitions=1", "--dynamic-config-value", "matching.numTaskqueueWritePartitions=1")
 	case i >= 0:
 		if err := os.MkdirAll(g.volume(name), 0o755); err != nil {
 			return err

@@ -52,7 +52,7 @@ func (g *ground) simulated(ctx context.Context, numbers []string, cells int) err
 }
 
 func (g *ground) simulate(ctx context.Context, c fleet.Campaigns, n, cells int, deciders []string) error {
-	var offers []fleet.Offer
+	var hosts []fleet.Present
 	var workers []worker.Worker
 	defer func() {
 		var wg sync.WaitGroup
@@ -64,8 +64,8 @@ func (g *ground) simulate(ctx context.Context, c fleet.Campaigns, n, cells int, 
 	for i := range n {
 		host := &madeUp{dir: g.dir, seed: uint64(i), blocks: max(1, cells/4-1), recorded: make(chan struct{}), permit: make(chan struct{}),
 			done: make(chan error, 1)}
-		o := fleet.Offer{Host: fmt.Sprintf("sim%d-%d", n, i)}
-		w := worker.New(c.Client, "filewise/"+o.Host, worker.Options{DisableWorkflowWorker: true, MaxConcurrentActivityTaskPollers: 1,
+		name := fmt.Sprintf("sim%d-%d", n, i)
+		w := worker.New(c.Client, "filewise/"+name, worker.Options{DisableWorkflowWorker: true, MaxConcurrentActivityTaskPollers: 1,
 			MaxConcurrentActivityExecutionSize: 4})
 		for name, do := range map[string]any{"Next": host.next, "Close": host.close, "Export": host.export} {
 			w.RegisterActivityWithOptions(do, activity.RegisterOptions{Name: name})
@@ -73,14 +73,14 @@ func (g *ground) simulate(ctx context.Context, c fleet.Campaigns, n, cells int, 
 		if err := w.Start(); err != nil {
 			return err
 		}
-		offers, workers = append(offers, o), append(workers, w)
+		hosts, workers = append(hosts, fleet.Present{Offer: fleet.Offer{Host: name}, Working: true}), append(workers, w)
 	}
 	before, began, trials := g.spent(deciders), time.Now(), 0
 	var ids []string
 	var err error
 	busy := until(ctx, "the orders cannot be started", func() bool { // asked again it goes on
 		ids, _, err = c.Start(ctx, fmt.Sprint("simulated ", n), fleet.Study{File: "study.yaml", Text: []byte("scenario: inserts\n"),
-			Experiments: []string{"inserts"}}, offers, false, time.Hour)
+			Experiments: []string{"inserts"}}, hosts, false, time.Hour)
 		return err == nil
 	})
 	if busy != nil {

@@ -77,6 +77,11 @@ func (a *app) campaign(ctx context.Context, c fleet.Campaigns, file string, f *c
 	}
 	fmt.Fprintf(a.stderr, "filewise: campaign %s: %s started on %s\n", f.name, filewise.Counted(n, "order"),
 		filewise.Counted(len(hosts), "host"))
+	for _, h := range hosts {
+		if !h.Working && !f.any {
+			fmt.Fprintf(a.stderr, "filewise: %s: its orders wait for %v, and are lost then\n", harmless(h.Words()), f.patience)
+		}
+	}
 	if f.detach {
 		return a.print(fleet.Started{Campaign: f.name, Started: n, Hosts: hosts}, func(w *lineWriter) {
 			w.printf("\"filewise campaign show %s\" says how it goes, \"filewise campaign fetch %s\" takes the results.\n", f.name, f.name)
@@ -99,9 +104,16 @@ func (a *app) studyOf(file string, only []string) (out fleet.Study, err error) {
 	if err != nil {
 		return out, err
 	}
-	out = fleet.Study{File: filepath.Base(file), Text: text, Secrets: s.Secrets}
+	out = fleet.Study{File: filepath.Base(file), Text: text, Secrets: s.Secrets, Engines: map[string]string{}}
 	experiments, err := s.Only(only)
 	for _, e := range experiments {
+		o := registry().New()
+		if err := s.Fill(o.Table(), e); err != nil {
+			return out, err
+		}
+		if _, err := registry().Lookup(o.Engine.Value); err == nil && o.Target.Value == "" {
+			out.Engines[e.Name] = o.Engine.Value
+		}
 		out.Experiments = append(out.Experiments, e.Name)
 		if _, ok := e.Key("seed"); ok {
 			out.Seeded = append(out.Seeded, e.Name)

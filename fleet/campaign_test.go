@@ -1,0 +1,81 @@
+package fleet
+
+import (
+	"context"
+	"net"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"google.golang.org/grpc"
+
+	"filewise"
+)
+
+// busy is a Temporal that starts a workflow, and is too late to say so.
+type busy struct {
+	workflowservice.UnimplementedWorkflowServiceServer
+	asked atomic.Int64
+}
+
+func (*busy) GetSystemInfo(context.Context, *workflowservice.GetSystemInfoRequest) (*workflowservice.GetSystemInfoResponse, error) {
+	return &workflowservice.GetSystemInfoResponse{}, nil
+}
+
+func (b *busy) StartWorkflowExecution(_ context.Context, r *workflowservice.StartWorkflowExecutionRequest) (
+	*workflowservice.StartWorkflowExecutionResponse, error) {
+	if b.asked.Add(1) == 1 {
+		return nil, serviceerror.ToStatus(serviceerror.NewDeadlineExceeded("it has much to do")).Err()
+	}
+	return nil, serviceerror.ToStatus(serviceerror.NewWorkflowExecutionAlreadyStarted("it is there", r.GetRequestId(), "run")).Err()
+}
+
+// A campaign of many orders is started also by a Temporal that has much to do.
+func TestStartIsAskedAgain(t *testing.T) {
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	there, server := new(busy), grpc.NewServer()
+	workflowservice.RegisterWorkflowServiceServer(server, there)
+	go func() { _ = server.Serve(l) }() // until it is stopped
+	defer server.Stop()
+	c, err := client.DialContext(t.Context(), client.Options{HostPort: l.Addr().String()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	s := Study{File: "s.yaml", Text: []byte("scenario: inserts"), Experiments: []string{"inserts"}}
+	hosts := []Present{{Offer: Offer{Host: "db1"}}}
+	for again, want := range []int{1, 0} {
+		ids, n, err := Campaigns{Client: c}.Start(t.Context(), "c", s, hosts, false, time.Hour)
+		if err != nil || n != want || !slices.Equal(ids, []string{"filewise-campaign/c/inserts@db1"}) {
+			t.Errorf("start %d: %d started of %v, want %d: %v", again, n, ids, want, err)
+		}
+	}
+}
+
+// Any host is one that works and has the engine, and remains the same when it is asked again.
+func TestAnyHost(t *testing.T) {
+	hosts := []Present{
+		{Offer: Offer{Host: "away", Engines: []string{"sqlite", "mariadb"}}},
+		{Offer: Offer{Host: "db1", Engines: []string{"sqlite"}}, Working: true},
+		{Offer: Offer{Host: "db2", Engines: []string{"sqlite", "mariadb"}}, Working: true},
+	}
+	s := Study{Engines: map[string]string{"a": "sqlite", "b": "sqlite", "c": "mariadb", "known": "sqlite", "none": "oracle"}}
+	on := s.anyOf("storage", []string{"filewise-campaign/storage/known@gone"}, hosts)
+	for _, at := range [][2]string{{"a", "db1"}, {"b", "db2"}, {"c", "db2"}, {"known", "gone"}, {"external", "db1"}, {"none", ""}} {
+		got, err := on(at[0])
+		if at[1] == "" {
+			if filewise.CodeOf(err) != filewise.CodeNotFound {
+				t.Errorf("%s is measured on %v: %v", at[0], got, err)
+			}
+		} else if err != nil || !slices.Equal(got, []string{at[1]}) {
+			t.Errorf("%s is measured on %v, want %s: %v", at[0], got, at[1], err)
+		}
+	}
+}
