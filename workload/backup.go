@@ -33,9 +33,8 @@ func NewBackup(p Params, seed uint64) (filewise.Workload, error) {
 	if p.Own {
 		return own{"backup", FamilyBackup, p}, nil
 	}
-	if p.Rows < fragBatchRows || p.Rows > maxDMLRows {
-		return nil, filewise.Errorf(filewise.CodeUsage, "give at least one batch of rows", "--rows %d is not between %d and %d", p.Rows,
-			fragBatchRows, maxDMLRows)
+	if err := enoughRows(p.Rows); err != nil {
+		return nil, err
 	}
 	if p.Beside < 0 || p.Beside > MaxConnections {
 		return nil, filewise.Errorf(filewise.CodeUsage, within("--beside", p.Beside, MaxConnections),

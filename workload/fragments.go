@@ -188,3 +188,12 @@ func (f *fragments) check(ctx context.Context, q filewise.Querier) error {
 	}
 	return nil
 }
+
+// enoughRows tells whether the tables can have so many, which --rows says, or --size.
+func enoughRows(rows int64) error {
+	if rows >= fragBatchRows && rows <= maxDMLRows {
+		return nil
+	}
+	return filewise.Errorf(filewise.CodeUsage, "give --rows so many, or another --size", "%d rows a table are not between %d and %d",
+		rows, fragBatchRows, maxDMLRows)
+}

@@ -26,9 +26,8 @@ var indexed = []int{1, 2, 3, 6, 9, 10, 11}
 // tables, each query a family of its own. The sections of an engine's scan.sql
 // are tables, indexes, check, and statement-query-1 … statement-query-11.
 func NewScan(p Params, seed uint64) (filewise.Workload, error) {
-	if p.Rows < fragBatchRows || p.Rows > maxDMLRows {
-		return nil, filewise.Errorf(filewise.CodeUsage, "give at least one batch of rows", "--rows %d is not between %d and %d", p.Rows,
-			fragBatchRows, maxDMLRows)
+	if err := enoughRows(p.Rows); err != nil {
+		return nil, err
 	}
 	if err := oneOf("--cache", p.Cache, CacheWarm, string(filewise.CacheBufferCold), string(filewise.CacheStorageCold)); err != nil {
 		return nil, err

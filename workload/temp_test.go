@@ -3,6 +3,7 @@ package workload
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"filewise"
@@ -68,5 +69,16 @@ func TestTempParams(t *testing.T) {
 	w, err := NewTemp(good, 1)
 	if err != nil || w.Program().First().OpBytes != 1000 || tempScenario().RowsIn(1<<20, good) != 15728 {
 		t.Errorf("%v, %d bytes, %d rows", err, w.Program().First().OpBytes, tempScenario().RowsIn(1<<20, good))
+	}
+}
+
+// Who gave --size is not told of --rows alone.
+func TestTooFewRowsOfTables(t *testing.T) {
+	for _, scenario := range []func(Params, uint64) (filewise.Workload, error){NewScan, NewBackup} {
+		_, err := scenario(Params{Rows: 436, Cache: CacheWarm, Data: DataOrdered, Repeat: 1}, 1)
+		if filewise.CodeOf(err) != filewise.CodeUsage || !strings.HasPrefix(err.Error(), "436 rows a table are not between 1000 and ") ||
+			!strings.Contains(filewise.RemedyOf(err), "--size") {
+			t.Errorf("%v → %s", err, filewise.RemedyOf(err))
+		}
 	}
 }
