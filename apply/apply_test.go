@@ -22,13 +22,18 @@ import (
 // No name, server or verdict ends a comment, and what is for later stays one.
 func TestCommentsStayComments(t *testing.T) {
 	evil := "a\nDROP TABLE x;\rDROP TABLE y;"
-	step := filewise.MigrationStep{Title: evil, Locks: evil, Stop: evil, SQL: []string{"SELECT 1"}}
+	steers := evil + "\x1b]0;x\x07\u009b2J\u202e"
+	step := filewise.MigrationStep{Title: steers, Locks: steers, Stop: steers, SQL: []string{"SELECT 1"}}
 	later := filewise.MigrationStep{Title: evil, SQL: []string{"DROP TABLE \"" + evil + "\""}, Later: true}
-	s := Scripts{Verdict: evil, Layout: filewise.Layout{Name: evil}, Untested: []string{evil}, Migration: filewise.Migration{Database: evil,
-		Server: evil, Tables: []string{evil}, Effects: []string{evil}, Stays: []string{evil}, Client: []string{evil}, Opening: "SELECT 0;",
-		Space: map[string]int64{evil: 1}, Steps: []filewise.MigrationStep{step, later}, Back: []filewise.MigrationStep{step}}}
+	s := Scripts{Verdict: steers, Layout: filewise.Layout{Name: steers}, Untested: []string{steers}, Migration: filewise.Migration{
+		Database: steers, Server: steers, Tables: []string{steers}, Effects: []string{steers}, Stays: []string{steers}, Client: []string{steers},
+		Opening: "SELECT 0;",
+		Space:   map[string]int64{steers: 1}, Steps: []filewise.MigrationStep{step, later}, Back: []filewise.MigrationStep{step}}}
 	for _, back := range []bool{false, true} {
-		text := s.Text("v", back, "there\n.sql", "back\n.sql")
+		text := s.Text("v", back, "there\n\x1b.sql", "back\n\x1b.sql")
+		if strings.ContainsAny(text, "\x1b\x07\u009b\u202e") {
+			t.Errorf("it steers a terminal: %q", text)
+		}
 		for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' || r == '\r' }) {
 			if !strings.HasPrefix(line, "-- ") && line != "SELECT 0;" && line != "SELECT 1;" {
 				t.Errorf("a line that is no comment: %q", line)

@@ -32,7 +32,7 @@ func (s *Scripts) Text(version string, back bool, path, other string) string {
 	t.comment("  ", "Server: %s", s.Server)
 	t.comment("  ", "Tables, %s with their indexes: %s", size(s.Bytes), strings.Join(s.Tables, ", "))
 	t.comment("  ", "Try it on a copy of the database first. To execute it:")
-	t.line("--     " + strings.NewReplacer("\n", "?", "\r", "?").Replace(s.command(path)))
+	t.line("--     " + filewise.Printable(s.command(path)))
 	t.comment("  ", "%s%s", turn, filepath.Base(other))
 	t.comment("  ", "In all: %s", s.time(steps...))
 	if !back {
@@ -99,6 +99,7 @@ func (t *text) line(s string) { t.WriteString(s + "\n") }
 func (t *text) comment(indent, format string, args ...any) {
 	line := ""
 	for _, word := range strings.Fields(fmt.Sprintf(format, args...)) {
+		word = filewise.Printable(word)
 		if line != "" && len(line)+len(word) > columns {
 			t.line("-- " + line)
 			line, indent = "", "    "

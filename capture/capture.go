@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"filewise"
 )
@@ -314,19 +313,9 @@ func (t *taking) leave(k kind, why string) {
 	t.Left[n].TimeShare += share(k.seconds, t.Time)
 }
 
-// printable is a text of which a terminal obeys nothing, and which ends no comment.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, text)
-}
-
 // brief is a text on one line, cut.
 func brief(text string) string {
-	text = printable(strings.Join(strings.Fields(text), " "))
+	text = filewise.Printable(strings.Join(strings.Fields(text), " "))
 	if len(text) > 160 {
 		text = strings.ToValidUTF8(text[:160], "") + "…"
 	}
@@ -364,7 +353,7 @@ func (t *taking) facts(ctx context.Context, kinds []kind) error {
 		if slices.ContainsFunc(t.Tables, func(o Table) bool { return o.Name == x.Name && o.Whole == x.Whole }) {
 			continue // with its schema, and without
 		}
-		if printable(f.Table) != f.Table {
+		if filewise.Printable(f.Table) != f.Table {
 			x.Whole = cmp.Or(x.Whole, "control characters are in its name")
 		}
 		if f.Key == "" {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+
+	"filewise"
 )
 
 // YAML is the study file.
@@ -53,7 +55,7 @@ func (s *Study) YAML() string {
 		line("    # %s", s.shares(t.Share, t.TimeShare))
 		line("    %s:\n      weight: %d\n      sql:", t.Name, t.Weight)
 		for _, text := range t.SQL {
-			if printable(text) != text {
+			if filewise.Printable(text) != text {
 				line("        - %s", quoted(text))
 				continue
 			}
@@ -102,7 +104,7 @@ func (s *Study) Account() []string {
 	case s.Seconds > 0:
 		from = "what it counted in " + time.Duration(s.Seconds*float64(time.Second)).Round(time.Second/10).String()
 	}
-	all := []string{printable(fmt.Sprintf("Captured from database %s of %s: %s.", s.Database, s.Server, from))}
+	all := []string{filewise.Printable(fmt.Sprintf("Captured from database %s of %s: %s.", s.Database, s.Server, from))}
 	of := fmt.Sprintf("the %.0f calls", s.Calls)
 	if s.Time > 0 {
 		of = "the time of " + of

@@ -192,7 +192,7 @@ func (r *Result) Script(e filewise.Engine, path, version string) (string, error)
 	}
 	var b strings.Builder
 	comment := func(text string) {
-		b.WriteString("# " + strings.NewReplacer("\n", " ", "\r", " ").Replace(text) + "\n")
+		b.WriteString("# " + filewise.Printable(text) + "\n")
 	}
 	b.WriteString("#!/bin/sh\n")
 	comment(fmt.Sprintf("Backup and restore of database %s of %s: %s.", r.Database, r.Server, r.Layout))

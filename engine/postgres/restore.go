@@ -203,7 +203,7 @@ func (r *restorer) placed(text string) (string, error) {
 func (r *restorer) execute(ctx context.Context, conn *pgx.Conn) error {
 	text := r.text.String()
 	r.text.Reset()
-	_, err := conn.PgConn().Exec(ctx, text).ReadAll()
+	err := conn.PgConn().Exec(ctx, text).Close() // which keeps no rows
 	if told := new(pgconn.PgError); errors.As(err, &told) {
 		return fmt.Errorf("%w: %s", err, told.Detail+told.Where)
 	}

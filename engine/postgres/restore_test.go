@@ -5,9 +5,12 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
 
 	"filewise"
 	"filewise/engine/postgres/internal/client"
@@ -79,6 +82,7 @@ const longTable = `Zeilen "日本語" %s; -- lang lang lang lang lang lang lang`
 // the partitions and places of the layout; the original is as it was; what a layout
 // cannot hold is refused with the table's name.
 func restored(t *testing.T, f *usersServer) {
+	rowsOfADumpAreNotKept(t, f)
 	f.do("CREATE DATABASE original")
 	defer f.do("DROP DATABASE original WITH (FORCE)", "DROP ROLE keeper", `DROP ROLE "Ke, eper"`)
 	original := f.admin.To("original")
@@ -199,5 +203,17 @@ func TestPartitionsCannotHold(t *testing.T) {
 		if err := hold([]filewise.Layout{{Kind: filewise.KindSingle}}, custom, strings.NewReader(dump)); err != nil {
 			t.Errorf("a plain table cannot hold %s: %v", text, err)
 		}
+	}
+}
+
+// A query of a dump of some bytes may give rows of gigabytes.
+func rowsOfADumpAreNotKept(t *testing.T, f *usersServer) {
+	var r restorer
+	r.text.WriteString("SELECT repeat('x', 4 << 20) FROM generate_series(1, 64);")
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	must(t, f.admin.With(deadline(t), func(conn *pgx.Conn) error { return r.execute(deadline(t), conn) }))
+	if runtime.ReadMemStats(&after); after.HeapSys > before.HeapSys+128<<20 {
+		t.Errorf("256 MiB of rows took %d MiB of memory", (after.HeapSys-before.HeapSys)>>20)
 	}
 }

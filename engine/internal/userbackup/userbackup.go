@@ -111,8 +111,9 @@ type backuper struct {
 	volume  filewise.Volume
 	discard bool
 
-	mu  sync.Mutex
-	dir string // of the last backup; empty: there is none
+	mu   sync.Mutex
+	home *os.Root // the volume's directory as it was when the first backup was made
+	dir  string   // of the last backup; empty: there is none
 }
 
 // Observe: nothing is built.
@@ -122,7 +123,16 @@ func (*backuper) Observe(context.Context) ([]filewise.File, error) { return nil,
 func (*backuper) Settle(context.Context) error { return nil }
 
 // Drop removes the last backup and what it was restored to.
-func (b *backuper) Drop(ctx context.Context) error { return b.Discard(ctx) }
+func (b *backuper) Drop(ctx context.Context) error {
+	err := b.Discard(ctx)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.home != nil {
+		err = errors.Join(err, b.home.Close())
+		b.home = nil
+	}
+	return err
+}
 
 // Backup makes a backup, which is on the storage then.
 func (b *backuper) Backup(ctx context.Context) ([]filewise.File, error) {
@@ -134,11 +144,37 @@ func (b *backuper) Backup(ctx context.Context) ([]filewise.File, error) {
 	if b.discard {
 		return nil, b.tool.Read(ctx)
 	}
+	if err := b.stay(); err != nil {
+		return nil, err
+	}
 	b.dir = filepath.Join(b.volume.Dir, "backup")
 	if err := b.tool.Dump(ctx, b.dir); err != nil {
 		return nil, err
 	}
 	return server.BackupFiles(b.volume.Name, b.dir)
+}
+
+// stay holds the volume's directory, and refuses another one in its place: a link of whoever
+// owns the directory above would lead a Filewise of root's elsewhere.
+func (b *backuper) stay() (err error) {
+	if b.home == nil {
+		if b.home, err = os.OpenRoot(b.volume.Dir); err != nil {
+			return err
+		}
+	}
+	held, err := b.home.Stat(".")
+	if err != nil {
+		return err
+	}
+	there, err := os.Lstat(b.volume.Dir)
+	if err == nil && !os.SameFile(held, there) {
+		err = errors.New("another one is in its place")
+	}
+	if err != nil {
+		return filewise.Errorf(filewise.CodeTrials, "look who may write to the directory above it", "the directory of backups %s: %w",
+			b.volume.Dir, err)
+	}
+	return nil
 }
 
 // Restore restores the last backup to a marked database.
@@ -157,7 +193,7 @@ func (b *backuper) Discard(ctx context.Context) error {
 	defer b.mu.Unlock()
 	err := b.tool.Drop(ctx)
 	if b.dir != "" {
-		err = errors.Join(err, os.RemoveAll(b.dir))
+		err = errors.Join(err, b.home.RemoveAll(filepath.Base(b.dir)))
 		b.dir = ""
 	}
 	return err
