@@ -111,13 +111,7 @@ func (l Layout) BuildKey() string {
 // DataVolumes are the volumes on which data files lie, in order: those that are
 // not kept for the log or for indexes.
 func (l Layout) DataVolumes(volumes []Volume) []Volume {
-	var data []Volume
-	for _, v := range volumes {
-		if v.Name != l.LogVolume && v.Name != l.IndexVolume {
-			data = append(data, v)
-		}
-	}
-	return data
+	return Those(volumes, func(v Volume) bool { return v.Name != l.LogVolume && v.Name != l.IndexVolume })
 }
 
 // BackupVolumes are the volumes over which backup files are spread, in order; none
@@ -132,13 +126,7 @@ func (l Layout) BackupVolumes(volumes []Volume) []Volume {
 			held[l.Data.VolumeOf(i, data).Name] = true
 		}
 	}
-	var free []Volume
-	for _, v := range volumes {
-		if !held[v.Name] {
-			free = append(free, v)
-		}
-	}
-	return free
+	return Those(volumes, func(v Volume) bool { return !held[v.Name] })
 }
 
 // FilesAtFirst is the number of data files that a build has before Extend.
@@ -160,11 +148,21 @@ func Counted(n int, one string) string {
 	return strconv.Itoa(n) + " " + one + "s"
 }
 
-// Each is a text of each of all.
-func Each[T any](all []T, text func(T) string) []string {
-	out := make([]string, len(all))
+// Each is what one makes of each of all.
+func Each[T, U any](all []T, one func(T) U) []U {
+	out := make([]U, len(all))
 	for i, v := range all {
-		out[i] = text(v)
+		out[i] = one(v)
+	}
+	return out
+}
+
+// Those are the ones of all that are wanted, in a list of their own.
+func Those[T any](all []T, wanted func(T) bool) (out []T) {
+	for _, v := range all {
+		if wanted(v) {
+			out = append(out, v)
+		}
 	}
 	return out
 }

@@ -111,13 +111,7 @@ func (p *peer) program(ctx context.Context, line []string) *exec.Cmd {
 }
 
 func environment() []string {
-	var all []string
-	for _, pair := range os.Environ() {
-		if !strings.HasPrefix(pair, "PG") {
-			all = append(all, pair)
-		}
-	}
-	return all
+	return filewise.Those(os.Environ(), func(pair string) bool { return !strings.HasPrefix(pair, "PG") })
 }
 
 // start starts the server and waits until it answers.

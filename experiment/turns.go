@@ -56,11 +56,7 @@ func (t *turn) partOf(ops []int64, multiple int64) []int64 {
 		x := n * int64(part) / int64(t.of)
 		return x - x%max(multiple, 1)
 	}
-	out := make([]int64, len(ops))
-	for w, n := range ops {
-		out[w] = at(n, t.part+1) - at(n, t.part)
-	}
-	return out
+	return filewise.Each(ops, func(n int64) int64 { return at(n, t.part+1) - at(n, t.part) })
 }
 
 // transactions are those of each connection in fixed work; at least one.

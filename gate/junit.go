@@ -98,10 +98,7 @@ func Error(all []Outcome) error {
 	if len(failed) == 0 {
 		return nil
 	}
-	var lines []string
-	for _, o := range failed {
-		lines = append(lines, o.Condition+": "+o.Text)
-	}
+	lines := filewise.Each(failed, func(o Outcome) string { return o.Condition + ": " + o.Text })
 	return filewise.Errorf(filewise.CodeGate, "the result is complete and stored; --fail-if says what fails", "--fail-if %s",
 		strings.Join(lines, "; "))
 }

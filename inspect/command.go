@@ -66,10 +66,7 @@ func (j *judge) counts(have int) string {
 		all = append(all, have)
 	}
 	slices.Sort(all)
-	var text []string
-	for _, n := range slices.Compact(all) {
-		text = append(text, strconv.Itoa(n))
-	}
+	text := filewise.Each(slices.Compact(all), strconv.Itoa)
 	return strings.Join(text, ",")
 }
 

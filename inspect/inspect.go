@@ -106,12 +106,7 @@ func (j *judge) data() []filewise.FileGroup {
 }
 
 func (j *judge) of(want func(filewise.FileGroup) bool) []filewise.FileGroup {
-	var all []filewise.FileGroup
-	for _, g := range j.Groups {
-		if want(g) && len(g.Files) > 0 {
-			all = append(all, g)
-		}
-	}
+	all := filewise.Those(j.Groups, func(g filewise.FileGroup) bool { return want(g) && len(g.Files) > 0 })
 	slices.SortStableFunc(all, func(a, b filewise.FileGroup) int { return cmp.Compare(bytesOf(b), bytesOf(a)) })
 	return all
 }

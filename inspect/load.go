@@ -100,12 +100,7 @@ func (j *judge) extensions() {
 // waits names the first of those since the server's start.
 func (j *judge) waits() {
 	s := j.signals
-	var all []filewise.Counter
-	for _, w := range j.Waits {
-		if w.Unit != "waits" && w.Value > 0 {
-			all = append(all, w)
-		}
-	}
+	all := filewise.Those(j.Waits, func(w filewise.Counter) bool { return w.Unit != "waits" && w.Value > 0 })
 	if len(all) == 0 {
 		return
 	}

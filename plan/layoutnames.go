@@ -12,10 +12,7 @@ import (
 // nameArms names the layouts that have no name: by their number of files, and by
 // whatever tells them apart besides.
 func nameArms(arms []arm) {
-	traits := make([][]string, len(arms))
-	for i, a := range arms {
-		traits[i] = traitsOf(a)
-	}
+	traits := filewise.Each(arms, traitsOf)
 	for i := range arms {
 		if arms[i].Name != "" {
 			continue
@@ -77,10 +74,7 @@ func rankArms(arms []arm) {
 	compare := func(a, b key) int {
 		return cmp.Or(cmp.Compare(a.files, b.files), cmp.Compare(a.kind, b.kind), cmp.Compare(a.apart, b.apart))
 	}
-	keys := make([]key, len(arms))
-	for i, a := range arms {
-		keys[i] = keyOf(a)
-	}
+	keys := filewise.Each(arms, keyOf)
 	slices.SortFunc(keys, compare)
 	keys = slices.Compact(keys)
 	for i := range arms {

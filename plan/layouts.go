@@ -137,10 +137,7 @@ func (m *maker) arms(base filewise.Layout) ([]arm, error) {
 	default:
 		layouts = byNumber(base, withOne(base.Kind, files))
 	}
-	arms := make([]arm, len(layouts))
-	for i, l := range layouts {
-		arms[i] = arm{l, m.o.Allocation.Given(), m.o.Growth.Given()}
-	}
+	arms := filewise.Each(layouts, func(l filewise.Layout) arm { return arm{l, m.o.Allocation.Given(), m.o.Growth.Given()} })
 	return m.publishedArms(arms), err
 }
 

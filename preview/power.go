@@ -48,10 +48,7 @@ type Need struct {
 // for doctor.
 func Sees(n Noise, layouts int, confidence float64) (Power, error) {
 	out := Power{Noise: n, Layouts: layouts, Confidence: confidence, Chance: verdict.Power}
-	effects := make([]float64, len(percents))
-	for i, p := range percents {
-		effects[i] = math.Log1p(p / 100)
-	}
+	effects := filewise.Each(percents, func(p float64) float64 { return math.Log1p(p / 100) })
 	needed, err := verdict.BlocksToSee(n.SD, layouts, confidence, effects)
 	if err != nil {
 		return out, filewise.Errorf(filewise.CodeUsage, "compare fewer layouts", "power: %w", err)

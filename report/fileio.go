@@ -199,11 +199,7 @@ func (v view) filesOf(layout string) layoutFiles {
 }
 
 func medians(all [][]float64) []float64 {
-	out := make([]float64, len(all))
-	for i, xs := range all {
-		out[i] = median(xs)
-	}
-	return out
+	return filewise.Each(all, median)
 }
 
 // dataFiles is how many of the files are data files.

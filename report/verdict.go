@@ -66,11 +66,7 @@ func (v view) noVerdictYet() string {
 // further are the sentences after the headline.
 func (v view) further() []string {
 	if v.several() {
-		var out []string
-		for _, f := range v.parts {
-			out = append(out, f.Name+": "+f.Headline())
-		}
-		return out
+		return filewise.Each(v.parts, func(f view) string { return f.Name + ": " + f.Headline() })
 	}
 	if s := v.of.Sentences; len(s) > 1 {
 		return s[1:]

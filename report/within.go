@@ -57,10 +57,7 @@ func courseOf(layout, unit string, ms []filewise.Measure) course {
 	step := time.Duration(every) * length
 	c := course{layout, chart.Course{Unit: unit, Step: step.Seconds(),
 		Window: [2]float64{ms[0].Window[0].Seconds(), ms[0].Window[1].Seconds()}}}
-	lines := make([][]float64, len(same))
-	for i, m := range same {
-		lines[i] = Rates(m.Slices, every, step)
-	}
+	lines := filewise.Each(same, func(m filewise.Measure) []float64 { return Rates(m.Slices, every, step) })
 	if len(same) <= maxLines {
 		c.Lines = lines
 	}

@@ -56,10 +56,7 @@ func (env *Environment) Leftovers(ctx context.Context) ([]Leftover, error) {
 	if err != nil {
 		return nil, env.unreachable(ctx, err)
 	}
-	all := make([]Leftover, len(found))
-	for i, l := range found {
-		all[i] = Leftover{Leftover: l}
-	}
+	all := filewise.Each(found, func(l filewise.Leftover) Leftover { return Leftover{Leftover: l} })
 	return all, nil
 }
 

@@ -18,11 +18,7 @@ const budgetForStorage = 20
 
 // ceilings are the storage's limits as probes use them.
 func (env *Environment) ceilings() []probe.Ceiling {
-	var out []probe.Ceiling
-	for _, l := range env.limits {
-		out = append(out, l.Ceiling())
-	}
-	return out
+	return filewise.Each(env.limits, storage.Limit.Ceiling)
 }
 
 // demand is what the plan wants of the storage, on the scratch directories.

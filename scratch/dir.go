@@ -213,13 +213,7 @@ func (d *Dir) Remove() error {
 
 // running are those that have not ended.
 func running(ids []process.Identity) []process.Identity {
-	var live []process.Identity
-	for _, id := range ids {
-		if id.Status() != process.Dead {
-			live = append(live, id)
-		}
-	}
-	return live
+	return filewise.Those(ids, func(id process.Identity) bool { return id.Status() != process.Dead })
 }
 
 func exists(dir string) bool {

@@ -110,10 +110,7 @@ func (d Demand) volume(ctx context.Context, program string, v filewise.Volume) (
 // together measures sequential reading and writing on all volumes at once; the
 // sum is noted with each. What fails is absent: each has its own figures.
 func (d Demand) together(ctx context.Context, program string, limits []Limit) {
-	var dirs []string
-	for _, v := range d.Volumes {
-		dirs = append(dirs, v.Dir)
-	}
+	dirs := filewise.Each(d.Volumes, func(v filewise.Volume) string { return v.Dir })
 	_ = within(dirs, func(dirs []string) error {
 		for _, p := range []Pattern{SequentialWrite, SequentialRead} {
 			f, _, err := job{p, dirs, 1, d.Page}.run(ctx, program)

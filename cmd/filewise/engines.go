@@ -31,10 +31,7 @@ func (a *app) enginesCommand() *cobra.Command {
 				}
 				return a.print(info, info.text)
 			}
-			var out []engineInfo
-			for _, e := range engines() {
-				out = append(out, infoOf(cmd.Context(), e))
-			}
+			out := filewise.Each(engines(), func(e filewise.Engine) engineInfo { return infoOf(cmd.Context(), e) })
 			width, _ := terminal(a.stdout)
 			return a.print(out, func(w *lineWriter) { printEngines(w, out, width) })
 		},

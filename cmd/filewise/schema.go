@@ -74,10 +74,7 @@ func outputs() map[string][]any {
 
 // schemaOf is the JSON Schema of an output.
 func schemaOf(name string) (*jsonschema.Schema, error) {
-	var forms []reflect.Type
-	for _, form := range outputs()[name] {
-		forms = append(forms, reflect.TypeOf(form))
-	}
+	forms := filewise.Each(outputs()[name], reflect.TypeOf)
 	types := maps.Clone(jsonform.Unknown)
 	types[reflect.TypeFor[capture.Options]()] = &jsonschema.Schema{Type: "object"} // embedded, and not told
 	return jsonform.Of("Filewise: "+name, "Names that end in _ns are nanoseconds; null and missing are not known.", types, forms...)

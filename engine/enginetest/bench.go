@@ -114,11 +114,7 @@ func (b *bench) leftovers() []string {
 	}
 	left, err := c.Leftovers(context.Background())
 	fatal(b.t, err)
-	var all []string
-	for _, l := range left {
-		all = append(all, "left by Filewise: "+l.Kind+" "+l.Name)
-	}
-	return all
+	return filewise.Each(left, func(l filewise.Leftover) string { return "left by Filewise: " + l.Kind + " " + l.Name })
 }
 
 // offers says whether the server offers a capability for the subject's kind.

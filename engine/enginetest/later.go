@@ -140,12 +140,7 @@ func dataFiles(t *testing.T, db *filewise.Database, want int) []filewise.File {
 	t.Helper()
 	all, err := db.Observer.Observe(context.Background())
 	fatal(t, err)
-	var data []filewise.File
-	for _, f := range all {
-		if f.Role == filewise.RoleData {
-			data = append(data, f)
-		}
-	}
+	data := filewise.Those(all, func(f filewise.File) bool { return f.Role == filewise.RoleData })
 	if len(data) != want {
 		t.Fatalf("there are %d data files, want %d: %v", len(data), want, data)
 	}

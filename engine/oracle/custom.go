@@ -32,10 +32,7 @@ func (d *design) customSetup() ([]string, error) {
 		site.Spread[t.Name] = customsql.Place{Clause: `TABLESPACE "` + d.names.Tablespace + `"`}
 	}
 	all, err := d.custom.rules().Setup(d.program.Custom, site)
-	var texts []string
-	for _, x := range all {
-		texts = append(texts, unquoted(x))
-	}
+	texts := filewise.Each(all, unquoted)
 	return texts, err
 }
 

@@ -50,11 +50,7 @@ func askAll(section string, v vars) ([]statement, error) {
 }
 
 func statementsOf(section string, texts []string) []statement {
-	var all []statement
-	for _, t := range texts {
-		all = append(all, statement{section: section, text: t})
-	}
-	return all
+	return filewise.Each(texts, func(t string) statement { return statement{section: section, text: t} })
 }
 
 // exec and rows render a section of server.sql and execute it.

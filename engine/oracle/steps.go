@@ -48,11 +48,7 @@ func (d *design) steps(mark func(tablespace string) (string, error)) (script.Ste
 }
 
 func textsOf(all []statement) []string {
-	var texts []string
-	for _, s := range all {
-		texts = append(texts, s.text)
-	}
-	return texts
+	return filewise.Each(all, func(s statement) string { return s.text })
 }
 
 // stepper adds the steps of a design.

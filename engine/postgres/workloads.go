@@ -161,10 +161,7 @@ func (d *design) finish() ([][]string, error) {
 }
 
 func copyStatement(table string, columns []string) string {
-	names := make([]string, len(columns))
-	for i, c := range columns {
-		names[i] = client.Ident(c)
-	}
+	names := filewise.Each(columns, client.Ident)
 	list := ""
 	if len(names) > 0 {
 		list = " (" + strings.Join(names, ", ") + ")"

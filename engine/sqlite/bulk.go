@@ -87,10 +87,7 @@ func (c *conn) load(ctx context.Context, t filewise.TableData, batch int64) (err
 			err = errors.Join(err, many.Close())
 		}
 	}()
-	names := make([]string, len(t.Columns))
-	for i, name := range t.Columns {
-		names[i] = ident(name)
-	}
+	names := filewise.Each(t.Columns, ident)
 	into := ident(t.Table) + " (" + strings.Join(names, ", ") + ")"
 	err = insertrows.Load(t, batch, into, func(statement string, values []any) (err error) {
 		if many == nil {

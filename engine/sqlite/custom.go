@@ -29,10 +29,7 @@ func (s *shape) listSetup(l *lister, i int) {
 
 // customTables are the names of the workload's tables, one at least.
 func customTables(p filewise.Program) []string {
-	var names []string
-	for _, t := range p.Custom.Tables {
-		names = append(names, t.Name)
-	}
+	names := filewise.Each(p.Custom.Tables, func(t filewise.CustomTable) string { return t.Name })
 	if len(names) == 0 {
 		names = []string{"custom"}
 	}

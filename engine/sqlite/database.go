@@ -154,10 +154,7 @@ func (d *database) Drop(ctx context.Context) error {
 		return nil
 	}
 	d.dropped = true
-	var errs []error
-	for _, w := range d.workers {
-		errs = append(errs, w.Close())
-	}
+	errs := filewise.Each(d.workers, (*worker).Close)
 	errs = append(errs, d.attached.close())
 	removed := make([]error, len(d.files))
 	var eg errgroup.Group

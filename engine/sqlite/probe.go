@@ -71,11 +71,7 @@ func (d *database) Read(context.Context) ([]filewise.Counter, error) {
 func (d *database) allCounts() []*counts {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var all []*counts
-	for _, w := range d.workers {
-		all = append(all, &w.counts)
-	}
-	return all
+	return filewise.Each(d.workers, func(w *worker) *counts { return &w.counts })
 }
 
 // waitProbe reads what connections waited for, as Filewise has measured it around

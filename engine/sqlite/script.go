@@ -252,10 +252,7 @@ func (s *shape) workersOf(file int) []int {
 }
 
 func numbers(all []int) string {
-	var words []string
-	for _, n := range all {
-		words = append(words, strconv.Itoa(n))
-	}
+	words := filewise.Each(all, strconv.Itoa)
 	return strings.Join(words, " ")
 }
 

@@ -58,11 +58,7 @@ func (d *design) stripes(n int64) ([]filewise.File, error) {
 }
 
 func pathsOf(files []filewise.File) []string {
-	var all []string
-	for _, f := range files {
-		all = append(all, f.Path)
-	}
-	return all
+	return filewise.Each(files, func(f filewise.File) string { return f.Path })
 }
 
 // backedUp is what a backuper backs up: a build, or a database of the user's.

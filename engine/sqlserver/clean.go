@@ -65,10 +65,7 @@ func (c catalogue) list(ctx context.Context) ([]row, error) {
 // Names lists the databases whose names begin as Filewise's do.
 func (c catalogue) Names(ctx context.Context) ([]external.Name, error) {
 	rows, err := c.list(ctx)
-	var all []external.Name
-	for _, r := range rows {
-		all = append(all, external.Name{Kind: kindDatabase, Name: r.Text("name")})
-	}
+	all := filewise.Each(rows, func(r row) external.Name { return external.Name{Kind: kindDatabase, Name: r.Text("name")} })
 	return all, err
 }
 

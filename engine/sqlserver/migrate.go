@@ -214,10 +214,7 @@ func (m *migration) removeFiles() {
 // step builds a table's indexes anew, each where it is to be, the rows first.
 func (m *migration) step(t userTable, what string, to func(userIndex) string) filewise.MigrationStep {
 	online := m.server.identity.engine == editionEnterprise
-	var sql []string
-	for _, x := range t.indexes {
-		sql = append(sql, batch(x.create(t, to(x), online)))
-	}
+	sql := filewise.Each(t.indexes, func(x userIndex) string { return batch(x.create(t, to(x), online)) })
 	locks := "the table, for as long as each of its indexes is built (ONLINE is of the Enterprise edition): nobody else writes it, nor " +
 		"reads it while its rows move"
 	if online {

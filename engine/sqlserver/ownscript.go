@@ -38,10 +38,7 @@ func (Engine) BackupArms(t filewise.Target, _ filewise.Program) ([]string, error
 	if len(t.Volumes) < 2 {
 		return []string{"compression=off,on", "maxtransfersize=1MiB,4MiB", "buffercount=auto,64"}, nil
 	}
-	var names []string
-	for _, v := range t.Volumes {
-		names = append(names, v.Name)
-	}
+	names := filewise.Each(t.Volumes, func(v filewise.Volume) string { return v.Name })
 	return []string{"compression=off,on", filewise.OptionVolume + "=" + strings.Join(append(names, everywhere), ",")}, nil
 }
 

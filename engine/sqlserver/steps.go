@@ -95,11 +95,7 @@ func (s stepper) load() {
 }
 
 func quotedAll(names []string) []string {
-	var all []string
-	for _, n := range names {
-		all = append(all, ident(n))
-	}
-	return all
+	return filewise.Each(names, ident)
 }
 
 // extend adds the files that are added later. The first rebuild finds the first file

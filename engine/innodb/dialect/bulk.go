@@ -184,9 +184,6 @@ func (b *Bulk) table(t filewise.TableData) (string, error) {
 
 // columnList is the columns' names in parentheses.
 func columnList(columns []string) string {
-	names := make([]string, len(columns))
-	for i, c := range columns {
-		names[i] = Ident(c)
-	}
+	names := filewise.Each(columns, Ident)
 	return "(" + strings.Join(names, ", ") + ")"
 }

@@ -136,10 +136,7 @@ func (c *client) alone(ctx context.Context, i int64) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	args := make([]any, len(c.values))
-	for i, v := range c.values {
-		args[i] = v.Value
-	}
+	args := filewise.Each(c.values, func(v driver.NamedValue) any { return v.Value })
 	if c.deletes {
 		return c.found(conn.ExecContext(context.WithoutCancel(ctx), c.text, args...))
 	}

@@ -37,11 +37,7 @@ func (d *Design) All() []File { return slices.Concat(d.Files, d.Later) }
 
 // Asked are files as a build creates them.
 func Asked(files []File) []filewise.File {
-	all := make([]filewise.File, len(files))
-	for i, f := range files {
-		all[i] = f.File
-	}
-	return all
+	return filewise.Each(files, func(f File) filewise.File { return f.File })
 }
 
 // Warn adds what a reader must know about the layout.
@@ -145,10 +141,7 @@ func (d *Design) Rebuild() []string {
 // FlushForExport has InnoDB write all pages of the tables to their files, and of nothing
 // else, and holds the tables still until they are unlocked.
 func (s Schema) FlushForExport(local string) string {
-	names := make([]string, len(s.Tables))
-	for i, t := range s.Tables {
-		names[i] = in(s.Database, t.Name)
-	}
+	names := filewise.Each(s.Tables, func(t Table) string { return in(s.Database, t.Name) })
 	return "FLUSH " + local + "TABLES " + strings.Join(names, ", ") + " FOR EXPORT"
 }
 

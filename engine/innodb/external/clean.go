@@ -36,10 +36,7 @@ func (c catalogue) Names(ctx context.Context) ([]external.Name, error) {
 	names, err := dialect.Column(ctx, c.db,
 		"SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME LIKE ? ORDER BY SCHEMA_NAME",
 		dialect.EscapeLike(mark.Prefix)+"%")
-	var all []external.Name
-	for _, name := range names {
-		all = append(all, external.Name{Kind: kindDatabase, Name: name})
-	}
+	all := filewise.Each(names, func(name string) external.Name { return external.Name{Kind: kindDatabase, Name: name} })
 	return all, c.explain(err)
 }
 

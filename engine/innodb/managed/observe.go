@@ -153,10 +153,7 @@ func (d *design) readUse(files []filewise.File) error {
 		}
 		return nil
 	}
-	paths := make([]string, len(files))
-	for i, f := range files {
-		paths[i] = f.Path
-	}
+	paths := filewise.Each(files, func(f filewise.File) string { return f.Path })
 	use, err := dialect.ReadUse(paths, d.Page)
 	if err != nil {
 		return fmt.Errorf("use of the system tablespace: %w", err)

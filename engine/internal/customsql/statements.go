@@ -215,10 +215,7 @@ func render(custom *filewise.CustomSQL, text filewise.CustomText, site Site) (st
 		case table == "":
 			errs = append(errs, errors.New("what follows {{ is unknown"))
 		case !slices.ContainsFunc(custom.Tables, func(t filewise.CustomTable) bool { return t.Name == table }):
-			var known []string
-			for _, t := range custom.Tables {
-				known = append(known, t.Name)
-			}
+			known := filewise.Each(custom.Tables, func(t filewise.CustomTable) string { return t.Name })
 			errs = append(errs, fmt.Errorf("custom has no table %q in tables (%s)", table, nearest.Remedy(table, known)))
 		}
 		return spreadMark + table + "\x02"

@@ -70,11 +70,7 @@ func (s Steps) those(are func(Step) bool) Steps {
 
 // Texts are what the steps execute.
 func (s Steps) Texts() []string {
-	var all []string
-	for _, x := range s {
-		all = append(all, x.Text)
-	}
-	return all
+	return filewise.Each(s, func(x Step) string { return x.Text })
 }
 
 // Run does the steps one after the other, until one fails or the context ends.

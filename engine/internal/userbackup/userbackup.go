@@ -49,10 +49,7 @@ func Volume(t filewise.Target, l filewise.Layout) filewise.Volume {
 // Check refuses what no backup of a user's database can be. Each of the layout's jobs needs so
 // many bytes, which together are a quarter of the machine's memory at most.
 func Check(t filewise.Target, l filewise.Layout, p filewise.Program, options []filewise.BackupOption, most int, each uint64) error {
-	names := make([]string, len(t.Volumes))
-	for i, v := range t.Volumes {
-		names[i] = v.Name
-	}
+	names := filewise.Each(t.Volumes, func(v filewise.Volume) string { return v.Name })
 	volume := filewise.BackupOption{Name: filewise.OptionVolume, Words: "the name of a --volume", Check: filewise.OneOf(names...)}
 	jobs := uint64(max(l.Backup.Files, 1))
 	memory, known := machine.Memory()

@@ -121,11 +121,7 @@ func (w *watcher) Shape(ctx context.Context, statement string) (filewise.Shape, 
 		}
 		rows, err := w.link.Rows(ctx, queries.Text("names"), quoted)
 		asked = err
-		var names []string
-		for _, row := range rows {
-			names = append(names, client.Text(row[0]))
-		}
-		return names
+		return filewise.Each(rows, func(row []any) string { return client.Text(row[0]) })
 	})
 	if asked != nil {
 		return s, asked

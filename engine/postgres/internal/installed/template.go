@@ -69,11 +69,7 @@ func initialized(ctx context.Context, in Server, spec server.Spec, dir string) e
 // everywhere are the directories of all volumes: a process is registered with each, and
 // has to name it.
 func everywhere(t filewise.Target) []string {
-	var all []string
-	for _, v := range t.Volumes {
-		all = append(all, v.Dir)
-	}
-	return all
+	return filewise.Each(t.Volumes, func(v filewise.Volume) string { return v.Dir })
 }
 
 // endPatience is how long initdb may take to end when it is asked to.
