@@ -1,7 +1,9 @@
 package filewise
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 )
@@ -71,4 +73,37 @@ func OneOf(values ...string) func(string) error {
 		}
 		return nil
 	}
+}
+
+// OptionVolume is the option of backups of a user's database that names their volume.
+const OptionVolume = "volume"
+
+// BackupTuner is an engine that makes backups of existing databases (Target.Database), which
+// it only reads.
+type BackupTuner interface {
+	// BackupArms are the values of its options that are worth comparing here, each as
+	// NAME=VALUE,VALUE with the usual one first.
+	BackupArms(t Target, p Program) ([]string, error)
+	// BackupScript is how to make and restore a layout's backups without Filewise.
+	BackupScript(t Target, l Layout, p Program) (BackupScript, error)
+}
+
+// BackupScript are lines of a POSIX shell, which stop at errors: "$to" is the directory to make,
+// "$from" one that was made, "$database" the empty database to fill, and "$@" are further
+// options of the user's.
+type BackupScript struct {
+	Notes           []string // what to know before
+	Backup, Restore []string
+	// Proof is how a backup was proved where it was not restored; empty: it was.
+	Proof string
+}
+
+// Restorer is an engine that fills builds from the dump of a database (CustomSQL.From).
+type Restorer interface {
+	// CheckDump reads a program's dump, and refuses layouts that cannot hold its tables,
+	// by the table's name.
+	CheckDump(context.Context, Target, []Layout, Program) error
+	// Dump writes a consistent dump of the database that the address of an external target
+	// names, in a session that only reads. It goes as fast as the writer takes it.
+	Dump(context.Context, Target, io.Writer) error
 }

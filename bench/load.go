@@ -19,6 +19,7 @@ import (
 
 	"filewise"
 	"filewise/experiment"
+	"filewise/workload"
 )
 
 // The targets of loading orders.
@@ -249,4 +250,21 @@ func (l *lines) EndRow() error {
 	_, err := l.to.Write(l.row)
 	l.row = l.row[:0]
 	return errors.Join(l.err, err)
+}
+
+// newOrders is the workload at a size, on so many connections.
+func newOrders(warehouses int, scale float64, connections int) (filewise.Workload, error) {
+	return workload.NewOrders(workload.Params{Connections: connections, Warehouses: warehouses, Scale: scale}, 1)
+}
+
+// ordersSize is what other clients must be told of the workload.
+type ordersSize struct {
+	connections                  int
+	warehouses, customers, items int64
+}
+
+func sizeOf(w filewise.Workload) ordersSize {
+	p := w.Program()
+	n, _ := p.Params.(workload.OrdersSizes)
+	return ordersSize{p.Connections(), n.Warehouses, n.Customers, n.Items}
 }

@@ -235,8 +235,8 @@ func (b samplingBench) slower(ctx context.Context, build *insertsBuild, sessions
 	if err != nil {
 		return row{}, err
 	}
-	half := stats.TQuantile(0.975, t.DF) * t.SE
-	ratio, lo, hi := math.Exp(t.Effect), math.Exp(t.Effect-half), math.Exp(t.Effect+half)
+	ci := t.CI(0.95)
+	ratio, lo, hi := math.Exp(t.Effect), math.Exp(ci.Lo), math.Exp(ci.Hi)
 	return row{fmt.Sprintf("%s: throughput, looked at to not (%.0f rows a second)", b.engine.Name(), middle(rates[1])),
 		fmt.Sprintf("%.3f (95 %%: %.3f … %.3f, %d blocks)", ratio, lo, hi, t.N), fmt.Sprintf("≥ %.2f", 1-maxSlower), lo >= 1-maxSlower}, nil
 }

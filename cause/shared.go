@@ -3,8 +3,10 @@ package cause
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"filewise"
+	"filewise/probe"
 )
 
 // shared names what limits all layouts alike: the processors, the storage, or a
@@ -87,4 +89,78 @@ func (in Input) mostOf(class filewise.WaitClass) string {
 		}
 	}
 	return best
+}
+
+// uses say how near resources were to their limits, nearest first. A device that
+// is always busy may still take more requests at a time: where the storage's own
+// limit is known, it says more.
+func uses(measures []filewise.Measure) []Use {
+	var out []Use
+	known := make(map[string][]float64)
+	kinds := make(map[string]string)
+	for _, m := range measures {
+		for _, d := range m.Deltas {
+			if d.Unit != "%" {
+				continue
+			}
+			kind, name := useOf(d)
+			if kind != "" {
+				kinds[name] = kind
+				known[name] = append(known[name], d.Value)
+			}
+		}
+	}
+	for name, values := range known {
+		out = append(out, Use{Kind: kinds[name], Name: name, Percent: median(values)})
+	}
+	slices.SortFunc(out, func(a, b Use) int { return cmp.Or(cmp.Compare(b.Percent, a.Percent), cmp.Compare(a.Name, b.Name)) })
+	return out
+}
+
+func useOf(d filewise.Delta) (kind, name string) {
+	switch {
+	case d.Probe == "cpu" && d.Name == probe.BusyShare:
+		return KindCPU, "the processors"
+	case d.Probe == "cpu" && d.Name == probe.OwnShare:
+		return KindOwnCPU, "the processors by the trial itself"
+	case d.Probe == filewise.ProbeStorage:
+		if volume, ok := strings.CutSuffix(d.Name, filewise.StorageShare); ok {
+			return KindStorage, "the storage of volume " + volume
+		}
+	case d.Probe == "disk":
+		if device, ok := strings.CutSuffix(d.Name, probe.Utilisation); ok {
+			return KindDevice, "device " + device
+		}
+	}
+	return "", ""
+}
+
+// processorsBusy is the use of the processors.
+func processorsBusy(all []Use) (Use, bool) {
+	return nearest(all, KindCPU)
+}
+
+// boundByCPU tells whether the processors limit the trials. Busy with what others
+// do, they do so as well, but that is a matter of the moment, not of the layouts:
+// what the trials themselves wait for is told then.
+func boundByCPU(all []Use) (Use, bool) {
+	cpu, ok := processorsBusy(all)
+	if mine, known := nearest(all, KindOwnCPU); known && mine.Percent < cpu.Percent/2 {
+		return cpu, false
+	}
+	return cpu, ok && cpu.Percent > probe.BusyLimit
+}
+
+// storage is the volume that was nearest to its limit; without fio's limits none.
+func storage(all []Use) (Use, bool) {
+	return nearest(all, KindStorage)
+}
+
+// nearest is the first of a kind: the one that is nearest to its limit.
+func nearest(all []Use, kind string) (Use, bool) {
+	i := slices.IndexFunc(all, func(u Use) bool { return u.Kind == kind })
+	if i < 0 {
+		return Use{}, false
+	}
+	return all[i], true
 }

@@ -3,10 +3,13 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"filewise"
+	"filewise/notify"
 	"filewise/run"
 )
 
@@ -72,4 +75,21 @@ func (d *Diagnosis) started(env *run.Environment) []filewise.Finding {
 		out = append(out, filewise.Finding{Check: w.Code, Status: filewise.StatusNote, Detail: w.Message, Remedy: w.Remedy})
 	}
 	return append(out, filewise.Finding{Check: "can", Status: filewise.StatusOK, Detail: strings.Join(can, ", ")})
+}
+
+// Notify sends a test message to every address.
+func (d *Diagnosis) Notify(ctx context.Context, addresses []notify.Address, hide func(string) string) {
+	host, _ := os.Hostname()
+	for _, address := range addresses {
+		found := filewise.Finding{Check: "notification", Status: filewise.StatusOK, Detail: address.String() + " has taken a test message"}
+		err := address.Send(ctx, notify.Message{
+			Event: notify.Test, Time: time.Now().UTC().Truncate(time.Second), Host: host, Version: d.Version,
+			Title: "Filewise: a test message from " + host, Text: "This address works: filewise doctor --notify has tried it.",
+		})
+		if err != nil {
+			found.Status, found.Detail = filewise.StatusFailed, address.String()+": "+hide(err.Error())
+			found.Remedy = "mend the URL, or ask whoever runs that server"
+		}
+		d.Notifications = append(d.Notifications, found)
+	}
 }

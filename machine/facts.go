@@ -4,8 +4,12 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/shirou/gopsutil/v4/cpu"
@@ -135,4 +139,43 @@ func osName(text string) string {
 		}
 	}
 	return ""
+}
+
+// Command is a program that is not Filewise's, to be run without what of Filewise's
+// environment is none of its business: FILEWISE_PASSWORD, a URL, a token.
+func Command(ctx context.Context, program string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Env = Environment("LC_ALL=C")
+	return cmd
+}
+
+// Environment is what other programs need of Filewise's to be found and to start, with
+// what is set.
+func Environment(set ...string) []string {
+	env := []string{}
+	for _, name := range []string{"PATH", "LD_LIBRARY_PATH", "TZ", "SYSTEMROOT"} {
+		if v, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	return append(env, set...)
+}
+
+// RunDelay is how long the threads of a process that it has now were ready to run and
+// waited for a processor (Linux's Documentation/scheduler/sched-stats.rst). A thread that
+// ends takes its part along. ok is false where the kernel does not tell.
+func RunDelay(pid int) (d time.Duration, ok bool) {
+	threads, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/schedstat")
+	for _, path := range threads {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue // it has just ended
+		}
+		if fields := strings.Fields(string(text)); len(fields) == 3 {
+			if n, known := parseInt(fields[1]); known {
+				d, ok = d+time.Duration(n), true
+			}
+		}
+	}
+	return d, ok
 }

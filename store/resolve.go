@@ -5,11 +5,14 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"filewise"
+	"filewise/internal/filesystem"
+	"filewise/internal/sqlitedriver"
 )
 
 // Last is the name of the newest run.
@@ -73,4 +76,105 @@ func unknownRun(ctx context.Context, conn *sql.Conn, id int64) error {
 
 func numbers(ids []int64) string {
 	return strings.Join(filewise.Each(ids, func(id int64) string { return fmt.Sprint(id) }), ", ")
+}
+
+const damaged = "restore the file from a backup, or move it away and start a new store; “sqlite3 FILE .recover” may save runs"
+
+// wrap says what a failure of SQLite means for the store's user. A context's
+// end stays recognisable; nil stays nil.
+func wrap(err error, path, doing string) error {
+	if err == nil {
+		return nil
+	}
+	var own *filewise.Error
+	if errors.As(err, &own) {
+		return err
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("store %s: cannot %s: %w", path, doing, err)
+	}
+	what, remedy := explain(err)
+	return filewise.Errorf(filewise.CodeStore, remedy, "store %s: cannot %s: %s%w", path, doing, what, err)
+}
+
+const unreadable = "make the file and its directory readable and writable for you, or name another store with --store or FILEWISE_STORE"
+
+func explain(err error) (what, remedy string) {
+	c, ok := sqlitedriver.CodesOf(err)
+	if !ok {
+		return "", otherStore
+	}
+	if filesystem.Full(c.Errno) {
+		c.Primary = sqlitedriver.Full
+	}
+	switch c.Primary {
+	case sqlitedriver.Full:
+		return "its storage is full: ", "free space there; what was stored before is intact, and “filewise resume” goes on from it"
+	case sqlitedriver.Busy, sqlitedriver.Locked:
+		return "another process keeps it locked: ", "try again when that has ended"
+	case sqlitedriver.ReadOnly, sqlitedriver.Perm, sqlitedriver.CantOpen, sqlitedriver.Auth:
+		return "", unreadable
+	case sqlitedriver.Corrupt, sqlitedriver.NotADB, sqlitedriver.TooBig:
+		return "it is damaged: ", damaged
+	case sqlitedriver.IOErr:
+		return "its storage fails: ", "look at the kernel's log for the device; what was stored before is intact unless the device lost it"
+	}
+	return "", ""
+}
+
+// checkedBytes is the size up to which a store is checked whole when it is
+// opened: 64 MiB takes some 50 ms, and hours of measuring may follow.
+const checkedBytes = 64 << 20
+
+// lastMigration is the version of the last migration by goose's own account.
+func lastMigration(ctx context.Context, conn *sql.Conn) (version int64, err error) {
+	err = conn.QueryRowContext(ctx, "SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied").Scan(&version)
+	return version, err
+}
+
+// verify finds a damaged file before hours of measuring rely on it. Within the
+// transaction no other process writes to the file.
+func (s *Store) verify(ctx context.Context) error {
+	return s.read(ctx, "check", func(conn *sql.Conn) error {
+		var tables int
+		var expected int64
+		err := conn.QueryRowContext(ctx, `SELECT
+			(SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN ('runs', 'trials', 'measures')),
+			(SELECT page_count FROM pragma_page_count()) * (SELECT page_size FROM pragma_page_size())`).Scan(&tables, &expected)
+		if err != nil {
+			return err
+		}
+		applied, err := lastMigration(ctx, conn)
+		if err != nil {
+			return err
+		}
+		if err := checkVersion(ctx, conn, s.path, applied); err != nil {
+			return err
+		}
+		info, err := os.Stat(s.path)
+		if err != nil {
+			return err
+		}
+		if tables != 3 {
+			return filewise.Errorf(filewise.CodeStore, damaged, "store %s is damaged: it lacks tables", s.path)
+		}
+		if info.Size() != expected {
+			return filewise.Errorf(filewise.CodeStore, damaged, "store %s is damaged: it has %d bytes instead of %d", s.path, info.Size(), expected)
+		}
+		if info.Size() > checkedBytes {
+			return nil
+		}
+		return checkPages(ctx, conn, s.path)
+	})
+}
+
+func checkPages(ctx context.Context, conn *sql.Conn, path string) error {
+	var result string
+	if err := conn.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&result); err != nil {
+		return err
+	}
+	if result != "ok" {
+		return filewise.Errorf(filewise.CodeStore, damaged, "store %s is damaged: %s", path, result)
+	}
+	return nil
 }

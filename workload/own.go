@@ -2,6 +2,7 @@ package workload
 
 import (
 	"context"
+	"time"
 
 	"filewise"
 )
@@ -25,3 +26,39 @@ func (w own) Program() filewise.Program {
 
 // Check has nothing to compare with: what was restored is compared by the engine's Backuper.
 func (own) Check(context.Context, filewise.Querier, int, []filewise.Ledger) error { return nil }
+
+// dumpBudget is longer than that of other scenarios: rows are restored at a fraction
+// of the speed of files, with their indexes.
+const dumpBudget = 8 * time.Minute
+
+// dumpScenario is what backups are on servers whose users dump rows, not files.
+func dumpScenario() Scenario {
+	return Scenario{
+		Name:  "dump",
+		Title: "Logical dump and restore, by number of jobs",
+		Summary: "A loaded database is dumped as rows by 1, 2, 4 or 8 jobs at the same time, each with a file of its own for a table, and " +
+			"restored by as many. " +
+			"Dump and restore are measured each by itself; every restore is verified.",
+		Source: Source{
+			Author: "Brent Ozar", Title: "Back Up SQL Server 43%-67% Faster by Writing to Multiple Files (readers' comments)",
+			Where: "brentozar.com", Year: 2020,
+		},
+		Files: []int{1, 2, 4, 8},
+		Bytes: 96 << 20,
+		Params: Params{
+			Connections: 1, CommitEvery: 1, Table: TableShared, Key: KeySequential, RowBytes: fragRowBytes, Rows: 40_000,
+		},
+		Notes: []string{
+			"No article measured this. A dump is no striped backup: each table, or partition, or piece of a table is one file, " +
+				"which one job writes.",
+			"On PostgreSQL it is pg_dump -Fd -j and pg_restore -j. There is a table's worth of work for each job at most: four tables are dumped, " +
+				"or the partitions of --data-files.",
+			"On MariaDB and MySQL it is mydumper and myloader (apt-get install mydumper), on managed servers: the servers' own programs write one " +
+				"stream. A job takes one of the four tables, whatever its partitions, or with --backup-option rows=10000 a piece of so many rows.",
+			"SQLite has none: .dump writes one stream whatever the number of jobs.",
+		},
+		Flags:  []string{"rows", "instances", "discard", "beside", "backup-option", "data-files", "database"},
+		Budget: dumpBudget, Stripes: true, Jobs: true, Filling: 0.6,
+		New: NewDump,
+	}
+}

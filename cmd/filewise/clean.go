@@ -1,11 +1,20 @@
 package main
 
 import (
+	"bufio"
+	"context"
+	"errors"
 	"fmt"
+	"io"
+	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
+	"filewise"
 	"filewise/plan"
+	"filewise/run"
 	"filewise/scratch"
 )
 
@@ -75,4 +84,98 @@ func processes(format string, l scratch.Leftover) string {
 		return ""
 	}
 	return fmt.Sprintf(format, l.Processes)
+}
+
+// cleanServer removes from an external server what killed runs have left, after
+// it was agreed to.
+func (a *app) cleanServer(cmd *cobra.Command, f *plan.TargetOptions, dry, yes bool) (err error) {
+	ctx := cmd.Context()
+	env, err := a.connectTo(cmd, f)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, env.Close()) }()
+	all, err := env.Leftovers(ctx)
+	if err != nil {
+		return err
+	}
+	if !dry {
+		if err := env.RemoveLeftovers(ctx, all, func(n int) error { return a.agreed(ctx, all, n, yes) }); err != nil {
+			return err
+		}
+	}
+	return a.printCleaned(all, dry)
+}
+
+// agreed shows what would be removed and asks, unless --yes has answered.
+func (a *app) agreed(ctx context.Context, all []run.Leftover, n int, yes bool) error {
+	if yes {
+		return nil
+	}
+	w := &lineWriter{w: a.stderr}
+	for _, c := range all {
+		if !c.Removed {
+			w.printf("%s\n", c.Words(true))
+		}
+	}
+	return a.confirm(ctx, fmt.Sprintf("Remove %s from the server?", filewise.Counted(n, "thing")))
+}
+
+// confirm asks on the terminal and refuses what is not agreed to.
+func (a *app) confirm(ctx context.Context, question string) error {
+	f, ok := a.stdin.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return filewise.Errorf(filewise.CodeUsage, "add --yes to agree, or --dry-run where there is that flag to look only",
+			"%s There is no terminal to ask on", question)
+	}
+	fmt.Fprintf(a.stderr, "%s [y/N] ", question)
+	answers := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(io.LimitReader(f, 1024)).ReadString('\n')
+		answers <- strings.ToLower(strings.TrimSpace(line))
+	}()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case answer := <-answers:
+		if answer == "y" || answer == "yes" {
+			return nil
+		}
+		return filewise.Errorf(filewise.CodeUsage, "answer y, or add --yes, to go on", "not agreed to; nothing was done")
+	}
+}
+
+// printCleaned tells what became of everything; what failed is the error.
+func (a *app) printCleaned(all []run.Leftover, dry bool) error {
+	err := a.print(all, func(w *lineWriter) {
+		for _, c := range all {
+			w.printf("%s\n", c.Words(dry))
+		}
+		if len(all) == 0 {
+			w.printf("Nothing was left behind on the server.\n")
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for _, c := range all {
+		if c.Failed != "" {
+			return filewise.Errorf(filewise.CodePreflight, "try again; if it stays, look who uses it", "%s %s could not be removed: %s", c.Kind,
+				c.Name, c.Failed)
+		}
+	}
+	return nil
+}
+
+// connectTo opens the server of --target for a command that measures nothing.
+func (a *app) connectTo(cmd *cobra.Command, f *plan.TargetOptions) (*run.Environment, error) {
+	c, err := registry().Choose(f)
+	if err != nil {
+		return nil, err
+	}
+	if c.Target.Mode != filewise.External {
+		return nil, filewise.Errorf(filewise.CodeUsage, "give the URL of a server; what is left on this machine every command removes, "+
+			"\"filewise clean\" too", "--target %s is no server", f.Target.Value)
+	}
+	return a.openIdle(cmd.Context(), c, f)
 }

@@ -3,13 +3,17 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"strings"
 
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"filewise"
 	"filewise/doctor"
 	"filewise/plan"
+	"filewise/report/document"
 	"filewise/run"
 )
 
@@ -126,5 +130,96 @@ func printLabels(w *lineWriter, info engineInfo) {
 		if label.text != "" {
 			w.printf("  %s: %s\n", label.name, label.text)
 		}
+	}
+}
+
+// printEngines prints the table of engines, and below it what holds for each.
+func printEngines(w *lineWriter, infos []engineInfo, width int) {
+	w.printf("%s\n", document.Print(document.TerminalOptions{Width: width}, document.Everywhere(document.Tabulate(document.Table{}, infos,
+		document.Words("ENGINE", func(e engineInfo) string { return e.Name }),
+		document.Words("SERVER", func(e engineInfo) string { return doctor.Modes(e.Description) }).Wrapped(),
+		document.Words("N FILES ARE", func(e engineInfo) string { return e.Files }).Wrapped(),
+		document.Words("KINDS OF LAYOUT", func(e engineInfo) string { return doctor.Kinds(e.Description) }).Wrapped(),
+		document.Words("HERE", func(e engineInfo) string { return doctor.Here(e.Description) }).Wrapped()))))
+	for _, e := range infos {
+		if e.Missing == "" && e.Unproven == "" && e.Licence == "" && e.Note == "" && e.Bytes == 0 {
+			continue
+		}
+		w.printf("%s\n", e.Name)
+		if e.Bytes > 0 {
+			rows := ""
+			if e.RowBytes > 0 {
+				rows = fmt.Sprintf(", rows of %d bytes", e.RowBytes)
+			}
+			w.printf("  usual experiment: %s of data files%s, %v of trials\n", humanize.IBytes(uint64(e.Bytes)), rows, e.Budget)
+		}
+		printLabels(w, e)
+		if len(e.Schemes) > 0 {
+			w.printf("  by URL: --target %s://USER@HOST/…\n", strings.Join(e.Schemes, ":// or "))
+		}
+	}
+	w.printf("\nWhat one can do, and why not: filewise engines --engine NAME, or --target URL.\n")
+}
+
+// namedInfo is what there is to know of an engine by its name. Its rights must be
+// known before there is an account, so that no server is needed for them.
+func (a *app) namedInfo(cmd *cobra.Command, f *plan.TargetOptions) (engineInfo, error) {
+	if err := f.Idle(); err != nil {
+		return engineInfo{}, err
+	}
+	e, err := registry().Lookup(f.Engine.Value)
+	if err != nil {
+		return engineInfo{}, err
+	}
+	about := plan.Describe(e)
+	if about.Mode == filewise.External || about.Missing != "" {
+		return engineInfo{Name: e.Name(), Description: about}, nil
+	}
+	return a.openedInfo(cmd, f)
+}
+
+// printOffers says what an opened engine can and cannot, or why none was opened.
+func printOffers(w *lineWriter, info engineInfo) {
+	if info.Offers == nil {
+		why := "it is not installed here"
+		if info.Mode == filewise.External {
+			why = "Filewise cannot start a managed server of it"
+		}
+		w.printf("\nWhat it can is not looked at: %s.\n", why)
+		return
+	}
+	w.printf("\nIt can\n")
+	for _, c := range filewise.Capabilities {
+		if info.Offers[c] == "yes" {
+			w.printf("  yes  %s\n", c)
+		}
+	}
+	w.printf("\nIt cannot\n")
+	for _, c := range filewise.Capabilities {
+		switch why, known := info.Offers[c]; {
+		case !known:
+			w.printf("  no   %s: not said\n", c)
+		case why != "yes":
+			w.printf("  no   %s: %s\n", c, indent(why, 7))
+		}
+	}
+}
+
+// printServer says how an existing server is named, and what its account needs.
+func printServer(w *lineWriter, info engineInfo) {
+	if len(info.Schemes) == 0 {
+		return
+	}
+	if info.Target == "" {
+		w.printf("\nAn existing server, by URL\n")
+		for _, scheme := range info.Schemes {
+			w.printf("  --target %s\n", doctor.URLForm(info.Description, scheme))
+		}
+		kinds := filewise.Each(info.ExternalKinds, func(k filewise.Kind) string { return string(k) })
+		w.printf("  kinds of layout there: %s\n", strings.Join(kinds, " "))
+	}
+	w.printf("\nRights of the account that Filewise needs on an existing server\n")
+	for _, right := range info.Rights {
+		w.printf("  %s\n", indent(right, 2))
 	}
 }

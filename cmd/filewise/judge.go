@@ -1,7 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -9,7 +14,11 @@ import (
 
 	"filewise"
 	"filewise/archive"
+	"filewise/experiment"
+	"filewise/gate"
 	"filewise/plan"
+	"filewise/verdict"
+	"filewise/verdict/tablecsv"
 )
 
 func (a *app) judgeCommand() *cobra.Command {
@@ -84,4 +93,104 @@ func (a *app) judgeStored(ctx context.Context, f *plan.JudgeOptions, g *resultFl
 		return err
 	}
 	return g.end(a)
+}
+
+// judgeCSV judges the file's trials and prints what came of it.
+func (a *app) judgeCSV(f *plan.JudgeOptions, g *resultFlags, path, family string, maxBlocks int) error {
+	in, err := a.readCSV(path, family)
+	if err != nil {
+		return err
+	}
+	if n := archive.MeasuredLayouts(in.Table); n < 2 {
+		return filewise.Errorf(filewise.CodeTrials, "give a result of at least two layouts: NA and nothing are trials that are missing",
+			"%s has results of %d layouts: there is nothing to compare", sourceName(path), n)
+	}
+	cfg, arms, err := csvDesign(f, in, maxBlocks)
+	if err != nil {
+		return err
+	}
+	if err := g.parse(in.Layouts); err != nil {
+		return err
+	}
+	out, err := archive.JudgeElsewhere(path, cfg, arms, in.Table, in.Times)
+	if err != nil {
+		return filewise.Errorf(filewise.CodeUsage, "see filewise judge --help", "judge %s: %w", sourceName(path), err)
+	}
+	out.Blocks, out.Notes = in.Blocks, append(append([]string{}, in.Notes...), out.Notes...)
+	out.Gate = g.judge(gate.Suite{Name: sourceName(path), Headline: out.Headline, Said: out.Sentences[1:]},
+		archive.SubjectsOf("", out.Verdict, nil))
+	if err := a.print(out, func(w *lineWriter) {
+		w.printf("%s", out.Text())
+		gateText(w, out.Gate)
+	}); err != nil {
+		return err
+	}
+	return g.end(a)
+}
+
+func sourceName(path string) string {
+	if path == "-" {
+		return "standard input"
+	}
+	return path
+}
+
+// readCSV reads the file, or standard input for "-".
+func (a *app) readCSV(path, family string) (in tablecsv.Input, err error) {
+	from := a.stdin
+	if path != "-" {
+		file, err := os.Open(path)
+		if err != nil {
+			return in, filewise.Errorf(filewise.CodeUsage, "give a file that can be read, or - for standard input", "%w", err)
+		}
+		defer file.Close()
+		from = file
+	}
+	if in, err = tablecsv.Read(from, family); err == nil {
+		return in, nil
+	}
+	var wrong *tablecsv.Error
+	remedy := "one line is one trial, and the first line names the columns block, layout and throughput (or time)"
+	if !errors.As(err, &wrong) && !errors.Is(err, io.EOF) {
+		remedy = "give a CSV file that can be read"
+	}
+	return in, filewise.Errorf(filewise.CodeUsage, remedy, "%s: %w", sourceName(path), err)
+}
+
+// csvDesign is how the numbers are judged: by the flags' rules.
+func csvDesign(f *plan.JudgeOptions, in tablecsv.Input, maxBlocks int) (verdict.Config, []verdict.Arm, error) {
+	cfg := verdict.DefaultConfig()
+	named := in.Design // by a file that Filewise exported; flags go before it
+	p := experiment.Plan{Rules: cmp.Or(named.Rules, cfg.Rules), Margin: cmp.Or(named.Margin, 2), Baseline: named.Baseline,
+		Confidence: cfg.Confidence, Goal: cmp.Or(named.Goal, cfg.Goal)}
+	arms := in.Arms()
+	for _, arm := range arms {
+		if arm.Twin != "" {
+			p.AA = arm.Name
+		}
+		p.Layouts = append(p.Layouts, filewise.Layout{Name: arm.Name, Rank: arm.Rank, Data: filewise.Spread{Files: arm.Rank}})
+		if p.Baseline == "" && arm.Rank == 1 && arm.Twin == "" {
+			p.Baseline = arm.Name // 1 file, unless told otherwise
+		}
+	}
+	if err := f.Override(&p); err != nil {
+		return cfg, nil, err
+	}
+	switch {
+	case maxBlocks == 0:
+		maxBlocks = max(cmp.Or(named.MaxBlocks, cfg.MaxBlocks), len(in.Table))
+	case maxBlocks < verdict.FirstLook || maxBlocks > tablecsv.MaxBlocks:
+		return cfg, nil, plan.BadValue("max-blocks", maxBlocks, fmt.Sprintf("give the number of blocks that was planned, from %d to %d",
+			verdict.FirstLook, tablecsv.MaxBlocks))
+	}
+	cfg.Rules, cfg.Margin, cfg.Confidence, cfg.Goal, cfg.MaxBlocks = p.JudgedBy(), p.MarginLog(), p.Confidence, p.Goal, maxBlocks
+	if named.Confidence > 0 && !f.Confidence.Given() { // of one of several families, as it is
+		cfg.Confidence = named.Confidence
+	}
+	for i, name := range in.Layouts {
+		if name == p.Baseline {
+			cfg.Baseline = i
+		}
+	}
+	return cfg, arms, nil
 }

@@ -226,7 +226,7 @@ func oneKilled(t *testing.T, plan experiment.Plan, trials []filewise.Trial) {
 	failed := 0
 	for _, trial := range trials {
 		switch {
-		case trial.State == filewise.Done && filewisetest.Whole(plan, trial):
+		case trial.State == filewise.Done && whole(plan, trial):
 		case trial.State == filewise.Failed && strings.Contains(trial.Reason, "the server (mariadbd, process ") &&
 			strings.Contains(trial.Reason, "ended by itself: signal: killed"):
 			failed++

@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+
+	"filewise"
+	"filewise/internal/filesystem"
 )
 
 // lineWriter prints text for people until the first error, and keeps that. Lines are as wide as
@@ -40,4 +43,16 @@ func writeJSON(w io.Writer, v any) error {
 		return fmt.Errorf("write JSON: %w", err)
 	}
 	return nil
+}
+
+// write renders to --output: a file, or standard output.
+func (a *app) write(output string, render func(io.Writer) error) error {
+	if output == "" || output == "-" {
+		return render(a.stdout)
+	}
+	if err := filesystem.WriteFile(output, render); err != nil {
+		return filewise.Errorf(filewise.CodeUsage, "name a file in a writable directory with --output", "write %s: %w", output, err)
+	}
+	_, err := fmt.Fprintf(a.stderr, "wrote %s\n", output)
+	return err
 }

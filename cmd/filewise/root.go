@@ -9,7 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"filewise"
+	"filewise/engine/all"
 	"filewise/internal/help"
+	"filewise/plan"
+	"filewise/preview"
 	"filewise/scratch"
 	"filewise/web"
 )
@@ -126,3 +129,12 @@ func (a *app) sweep(ctx context.Context, root *cobra.Command, args []string) {
 		fmt.Fprintln(a.stderr, "filewise: cannot remove what a killed run left:", err)
 	}
 }
+
+// engines are those of the registry, the default first. Tests add one.
+var engines = all.Engines
+
+// registry are the engines that experiments can be planned on.
+func registry() plan.Engines { return engines() }
+
+// indent puts further lines of a text below its first.
+func indent(text string, by int) string { return preview.Indent(text, by) }

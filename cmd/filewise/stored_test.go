@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"filewise"
 	"filewise/cmd/filewise/filewisetest"
@@ -11,9 +12,8 @@ import (
 )
 
 var (
-	until   = filewisetest.Until
-	inOrder = filewisetest.InOrder
-	treeOf  = filewisetest.Tree
+	until  = filewisetest.Until
+	treeOf = filewisetest.Tree
 )
 
 // readRun reads a run as the next filewise would.
@@ -30,4 +30,33 @@ func readRun(path string, id int64) (plan experiment.Plan, trials []filewise.Tri
 	}
 	trials, err = st.Trials(ctx, id)
 	return r.Plan, trials, err
+}
+
+// inOrder checks that every trial is the one that the plan wanted after those
+// before it, so none is missing, out of order or measured twice, and that each is
+// whole. It tells whether the plan wants no more.
+func inOrder(plan experiment.Plan, trials []filewise.Trial) (complete bool, err error) {
+	for i, t := range trials {
+		if t.State != filewise.Done {
+			return false, fmt.Errorf("trial %d failed: %s", i+1, t.Reason)
+		}
+		if !whole(plan, t) {
+			return false, fmt.Errorf("trial %d is not whole: %+v", i+1, t)
+		}
+	}
+	return filewisetest.AsPlanned(plan, trials)
+}
+
+// whole: all families are measured, work with its slices.
+func whole(plan experiment.Plan, t filewise.Trial) bool {
+	families, sliced := 1, true
+	if plan.Measure == experiment.MeasureLifecycle {
+		families, sliced = 4, false
+	}
+	for _, m := range t.Measures {
+		if m.Work <= 0 || sliced && len(m.Slices) == 0 {
+			return false
+		}
+	}
+	return len(t.Measures) == families && len(t.Files) > 0 && t.Elapsed > 0
 }

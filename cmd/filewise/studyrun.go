@@ -4,14 +4,20 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"filewise"
+	"filewise/internal/help"
 	"filewise/plan"
 	"filewise/preview"
+	"filewise/run"
 	"filewise/study"
+	"filewise/workload"
 )
 
 // runStudy runs the experiments of a study file one after the other. One that
@@ -142,4 +148,114 @@ func (a *app) printPlans(cmd *cobra.Command, all []study.Planned, sql bool) erro
 		first = w.err
 	}
 	return first
+}
+
+// notInStudies are the flags of run that a study file does not say: they are about
+// the file itself.
+var notInStudies = map[string]bool{"help": true, "only": true, "no-pager": true}
+
+// studyForm is what study files can say besides the options of a plan: what run has
+// of other flags is said once for the whole file.
+func studyForm() study.Form {
+	fresh := new(app) // registering sets what flags are bound to
+	run, root := fresh.runCommand(), &cobra.Command{}
+	fresh.registerShared(root)
+	root.AddCommand(run)
+	run.InheritedFlags() // merges them
+	f := study.Form{Engines: registry().Names(), Once: onceRows(run.Flags())}
+	for _, sc := range workload.Scenarios() {
+		f.Scenarios = append(f.Scenarios, sc.Name)
+	}
+	return f
+}
+
+// onceRows are the flags that are no options, as such.
+func onceRows(fs *pflag.FlagSet) []plan.Option {
+	var rows []plan.Option
+	fs.VisitAll(func(fl *pflag.Flag) {
+		switch {
+		case rowOf(fl) != nil || notInStudies[fl.Name]:
+		case fl.Value.Type() == "bool":
+			rows = append(rows, plan.Row(new(plan.Opt[bool]), fl.Name, false, fl.Usage))
+		default:
+			rows = append(rows, plan.Row(new(plan.Opt[string]), fl.Name, "", fl.Usage))
+		}
+	})
+	return rows
+}
+
+// fillOnce sets what the file says for all experiments, and neither the command line
+// nor the environment.
+func fillOnce(fs *pflag.FlagSet, s study.Study) error {
+	rows := onceRows(fs)
+	if err := s.FillOnce(rows); err != nil {
+		return err
+	}
+	for _, row := range rows {
+		fl := fs.Lookup(row.Name)
+		if !row.To.Given() || fl.Changed {
+			continue
+		}
+		if err := fs.Set(row.Name, row.To.Texts()[0]); err != nil {
+			return help.WrongType("--"+row.Name+" "+row.To.Texts()[0], fl, err)
+		}
+	}
+	return nil
+}
+
+// studyArg tells whether the argument of run or plan is a study file.
+func studyArg(args []string) (string, bool) {
+	if len(args) == 0 {
+		return "", false
+	}
+	switch strings.ToLower(filepath.Ext(args[0])) {
+	case ".yaml", ".yml":
+		return args[0], true
+	}
+	return args[0], strings.ContainsRune(args[0], filepath.Separator)
+}
+
+func registerOnly(cmd *cobra.Command, only *[]string) {
+	cmd.Flags().StringArrayVar(only, "only", nil, "of a study file: the experiments of this `name` alone (repeatable)")
+}
+
+func onlyInStudies(only []string) error {
+	if len(only) > 0 {
+		return plan.BadValue("only", only[0], "it chooses among the experiments of a study file: give that, or leave it out")
+	}
+	return nil
+}
+
+func completeScenarioOrFile(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+	names, directive := completeScenario(cmd, args, word)
+	if len(args) > 0 {
+		return names, directive
+	}
+	// A shell completes files only where no name fits: so those here are named too.
+	for _, pattern := range []string{"*.yaml", "*.yml"} {
+		files, _ := filepath.Glob(pattern)
+		names = append(names, files...)
+	}
+	for _, name := range names {
+		if strings.HasPrefix(name, word) {
+			return names, directive
+		}
+	}
+	return []string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt // in other directories
+}
+
+// planned are the experiments that a study file and the options beside it describe.
+func (a *app) planned(cmd *cobra.Command, o *plan.Options, file string, only []string) ([]study.Planned, error) {
+	s, err := study.Load(file, studyForm(), os.LookupEnv)
+	a.hide(s.Secrets...)
+	if err != nil {
+		return nil, err
+	}
+	if err := fillOnce(cmd.Flags(), s); err != nil {
+		return nil, err
+	}
+	return s.Plan(registry(), o, only, func(p plan.Made) error {
+		_, err := run.Prepare(p.Engine, p.Plan)
+		return err
+	})
 }

@@ -1,12 +1,19 @@
 package postgres
 
 import (
+	"context"
 	"maps"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"filewise"
+	"filewise/engine/internal/builds"
+	"filewise/engine/internal/mark"
 	"filewise/engine/internal/script"
+	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/internal/installed"
 )
 
 // writer writes the steps of a trial whose tables are there.
@@ -109,3 +116,115 @@ func (d *design) work(w *script.Writer, on string) {
 
 // checkpoint settles and drains, on a server whose account may ask for it.
 const checkpoint = "CHECKPOINT"
+
+// onServer is where steps are done: on the server as a whole, which on a managed one is also
+// the build's database.
+const onServer = "server"
+
+// managedRoom is what a managed server needs besides data, keys and WAL: the system
+// catalogues of three databases, of the template and of the build.
+const managedRoom = 96 * mib
+
+// Script says what a build would create and execute.
+func (Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
+	if t.Database != "" {
+		return ownScript(t, l, p)
+	}
+	if t.Mode == filewise.External {
+		return externalScript(t, l, p)
+	}
+	// The binary may not be installed where a plan is made.
+	in := installed.Server{Bin: "", Version: "", Number: installed.Oldest}
+	found, findErr := installed.Find(context.Background(), t.ServerBin)
+	if findErr == nil {
+		in = found
+	}
+	d, at, err := managedDesign(t, l, p, in.Number, builds.First)
+	if err != nil {
+		return filewise.Script{}, err
+	}
+	if findErr != nil && t.ServerBin != "" { // Open would refuse it as well
+		return filewise.Script{}, findErr
+	}
+	s := filewise.Script{Warnings: d.warnings, Files: d.asked(at.dataDir())}
+	s.Files = append(s.Files, d.askedTemps(at.tempDir)...)
+	s.Files = append(s.Files, filewise.File{Role: filewise.RoleLog, Volume: t.Volumes[at.log].Name, Path: at.walDir(), Object: "WAL",
+		Bytes: 16 * mib})
+	s.Space = d.space()
+	s.Space[t.Volumes[at.log].Name] += 2 * d.walBytes()
+	s.Space[t.Volumes[at.home].Name] += managedRoom
+	steps, err := d.managedSteps(in, at, func(dir string) string { return dir })
+	s.Steps = append(installed.TemplateSteps(in, filepath.Join(t.Volumes[0].Dir, "postgres-template-1", "data")),
+		steps...).Plan(client.ShortenPool)
+	return s, err
+}
+
+// managedSteps are those of a trial on a managed server, whose directories it names so.
+func (d *design) managedSteps(in installed.Server, at sites, named func(dir string) string) (script.Steps, error) {
+	w := d.writer(onServer)
+	w.Add(filewise.StageBuild, "file "+at.config(), d.file(in.Number))
+	w.Command(filewise.StageBuild, d.command(in, named(at.dataDir()), d.loads())...)
+	w.Add(filewise.StageBuild, onServer, d.createSpaces(at, named)...)
+	d.create(w, onServer)
+	if d.loads() {
+		d.load(w, onServer)
+		w.Command(filewise.StageLoad, d.command(in, named(at.dataDir()), false)...) // it is stopped before
+	}
+	d.trial(w, onServer)
+	return w.Steps()
+}
+
+// createSpaces makes the tablespaces of a managed server.
+func (d *design) createSpaces(at sites, named func(dir string) string) []string {
+	var all []string
+	for i, t := range d.temps {
+		all = append(all, createTablespace(t.name, named(at.tempDir(t.number, i))))
+	}
+	for _, n := range d.used() {
+		all = append(all, createTablespace(d.spaces[n].name, named(at.spaceDir(n))))
+	}
+	return all
+}
+
+// externalScript says what a build on an external server would execute. It
+// connects to nothing.
+func externalScript(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
+	d, err := externalDesign(t, l, p, installed.Oldest, func(int) string { return mark.PlanName })
+	if err != nil {
+		return filewise.Script{}, err
+	}
+	s := filewise.Script{Warnings: d.warnings, Files: d.asked(""), Space: d.space()}
+	s.Files = append(s.Files, (&externalServer{target: t}).temps(&build{design: d})...)
+	d.database = mark.PlanName
+	on := "database " + d.database
+	w := d.writer(on)
+	for _, n := range d.used() {
+		if path.IsAbs(t.Volumes[n].Dir) {
+			w.Add(filewise.StageBuild, onServer, createTablespace(mark.PlanName, t.Volumes[n].Dir), comment(kindTablespace, mark.PlanName, "…"))
+		}
+	}
+	w.Add(filewise.StageBuild, onServer, createDatabase(mark.PlanName), comment(kindDatabase, mark.PlanName, "…"))
+	d.build(w, on)
+	w.Add(filewise.StageDrop, onServer, readMark(kindDatabase), drop(kindDatabase, mark.PlanName))
+	steps, err := w.Steps()
+	s.Steps = steps.Plan(client.ShortenPool)
+	return s, err
+}
+
+// externalSteps are those of a trial in a database of an external server, once that is
+// there.
+func (d *design) externalSteps() (script.Steps, error) {
+	on := "database " + d.database
+	w := d.writer(on)
+	d.build(w, on)
+	return w.Steps()
+}
+
+// build adds all that is done in a database which is there.
+func (d *design) build(w *script.Writer, on string) {
+	d.create(w, on)
+	if d.loads() {
+		d.load(w, on)
+	}
+	d.trial(w, on)
+}

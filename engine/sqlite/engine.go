@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 
 	"filewise"
 )
@@ -69,3 +70,47 @@ func (*server) Offers() map[filewise.Capability]error {
 
 // Close ends nothing: each build is ended by its own Drop.
 func (*server) Close() error { return nil }
+
+// Describe says what N files are on SQLite.
+func (engine) Describe() filewise.Description {
+	return filewise.Description{
+		Mode:           filewise.Embedded,
+		Scans:          true,
+		Files:          "N database files with a shard of the table each, and a write lock and a WAL for each file",
+		Kinds:          []filewise.Kind{filewise.KindShards},
+		StripesAsFiles: true,
+		Note:           "the gain comes from N write locks and parallel syncs; it says nothing about data files of SQL Server or Oracle",
+	}
+}
+
+// serials keep the file names of builds apart that stand side by side: instances
+// of one layout, or layouts whose names make the same file name.
+type serials struct {
+	mu    sync.Mutex
+	taken map[string]map[int]bool
+}
+
+// take gives a build the lowest free number of its name, from 1.
+func (n *serials) take(name string) int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.taken == nil {
+		n.taken = map[string]map[int]bool{}
+	}
+	if n.taken[name] == nil {
+		n.taken[name] = map[int]bool{}
+	}
+	i := 1
+	for n.taken[name][i] {
+		i++
+	}
+	n.taken[name][i] = true
+	return i
+}
+
+// release frees a number once the build's files are gone.
+func (n *serials) release(name string, number int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.taken[name], number)
+}

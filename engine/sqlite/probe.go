@@ -2,8 +2,14 @@ package sqlite
 
 import (
 	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"io/fs"
 	"maps"
 	"os"
+	"runtime"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -129,4 +135,125 @@ func (p filesProbe) Read(context.Context) ([]filewise.Counter, error) {
 		}
 	}
 	return all, nil
+}
+
+// checkpointProbe counts how often the files' WALs were checkpointed whole, by file.
+type checkpointProbe struct{ d *database }
+
+// Name is the probe's name.
+func (checkpointProbe) Name() string { return filewise.ProbeCheckpoints }
+
+// Read returns the mean over the files.
+func (p checkpointProbe) Read(context.Context) ([]filewise.Counter, error) {
+	restarts, err := p.d.restarts.read(p.d.files)
+	if err != nil {
+		return nil, err
+	}
+	return []filewise.Counter{{Name: filewise.CheckpointCycles, Unit: "cycles", Value: float64(restarts) / float64(len(p.d.files))}}, nil
+}
+
+// walRestarts counts how often a WAL was checkpointed whole and begun anew: each
+// time, the first salt in its header grows by one (fileformat2.html#walformat).
+type walRestarts struct {
+	mu    sync.Mutex
+	salts map[string]uint32
+	total int64
+}
+
+func (w *walRestarts) read(files []*file) (int64, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.salts == nil {
+		w.salts = map[string]uint32{}
+	}
+	for _, f := range files {
+		salt, ok, err := walSalt(f.path + "-wal")
+		if err != nil {
+			return 0, err
+		}
+		if !ok {
+			continue
+		}
+		if last, known := w.salts[f.path]; known {
+			w.total += int64(salt - last)
+		}
+		w.salts[f.path] = salt
+	}
+	return w.total, nil
+}
+
+// walMagic begins a WAL's header; its last bit tells the order of bytes in sums.
+const walMagic = 0x377f0682
+
+// walSalt is the first salt of a WAL; ok is false when it has no header yet: it
+// is empty, or only zeros that make its room.
+func walSalt(path string) (salt uint32, ok bool, err error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	defer f.Close()
+	var head [20]byte
+	if _, err := f.ReadAt(head[:], 0); err == io.EOF {
+		return 0, false, nil
+	} else if err != nil {
+		return 0, false, err
+	}
+	if binary.BigEndian.Uint32(head[:])&^1 != walMagic {
+		return 0, false, nil
+	}
+	return binary.BigEndian.Uint32(head[16:]), true, nil
+}
+
+// timer adds up one session's waits of a kind, and knows the one that is open, so
+// that a reading in the midst of it has its part. One goroutine waits, any may read.
+type timer struct {
+	changes  atomic.Uint32 // odd while what follows changes together
+	since    atomic.Int64  // when the open wait began; 0: none is open
+	n, nanos atomic.Int64  // of those that have ended
+}
+
+// epoch is where the clock of timers begins: before all of them.
+var epoch = time.Now().Add(-time.Second)
+
+func clock() int64 { return int64(time.Since(epoch)) }
+
+// begin opens a wait.
+func (t *timer) begin() (start int64) {
+	start = clock()
+	t.since.Store(start)
+	return start
+}
+
+// end closes the wait, which counts as one from that time on.
+func (t *timer) end(start int64, least time.Duration) {
+	t.changes.Add(1)
+	took := clock() - start // not before, or a reading could have had more of it
+	t.since.Store(0)
+	if took >= int64(least) {
+		t.n.Add(1)
+		t.nanos.Add(took)
+	}
+	t.changes.Add(1)
+}
+
+// read is the number of waits that have ended, and the time of all until now, in ns.
+func (t *timer) read(least time.Duration) (n, nanos int64) {
+	for {
+		before := t.changes.Load()
+		since := t.since.Load()
+		n, nanos = t.n.Load(), t.nanos.Load()
+		open := clock() - since
+		if before%2 == 1 || t.changes.Load() != before {
+			runtime.Gosched()
+			continue
+		}
+		if since > 0 && open >= int64(least) {
+			nanos += open
+		}
+		return n, nanos
+	}
 }

@@ -2,3 +2,38 @@
 // each platform by its own means. What a platform cannot tell is absent (ok is
 // false) or an error that wraps errors.ErrUnsupported.
 package filesystem
+
+import (
+	"errors"
+	"os"
+	"time"
+)
+
+// ErrLocked: another process, or another open file of this one, holds the lock.
+var ErrLocked = errors.New("it is locked")
+
+// LockPatiently locks a file that nobody keeps locked but whose lock others may be
+// looking at, which takes them moments.
+func LockPatiently(f *os.File) error {
+	for end := time.Now().Add(time.Second); ; time.Sleep(time.Millisecond) {
+		if err := Lock(f); !errors.Is(err, ErrLocked) || time.Now().After(end) {
+			return err
+		}
+	}
+}
+
+// Place tells a directory from another one that is later found under its path, as
+// an empty mount point is from the volume that was mounted there.
+type Place struct {
+	Device uint64 `json:"device,omitempty"` // st_dev; another mount of a volume may have another
+	Inode  uint64 `json:"inode,omitempty"`
+	System string `json:"system,omitempty"` // f_fsid of statfs(2), which many file systems keep
+}
+
+// Same reports whether both are one directory, as far as is known.
+func (p Place) Same(q Place) bool {
+	if p == (Place{}) || q == (Place{}) {
+		return true
+	}
+	return p.Inode == q.Inode && (p.Device == q.Device || p.System != "" && p.System == q.System)
+}

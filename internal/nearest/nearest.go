@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/agnivade/levenshtein"
+
+	"filewise"
 )
 
 // Name is the known name with the smallest edit distance to the given one,
@@ -67,4 +69,9 @@ func Remedy(given string, known []string) string {
 		return `did you mean "` + name + `"? K` + list[1:]
 	}
 	return list
+}
+
+// Unknown is the usage error for a name that is not among the known ones.
+func Unknown(what, given string, known []string) error {
+	return filewise.Errorf(filewise.CodeUsage, Remedy(given, known), "%s %q is unknown", what, given)
 }

@@ -2,7 +2,15 @@
 // another one: by PID, start time and the boot they belong to.
 package process
 
-import "fmt"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+)
 
 // Identity is one process for good. The zero value is no process.
 type Identity struct {
@@ -36,3 +44,94 @@ func (id Identity) String() string {
 	}
 	return fmt.Sprintf("process %d", id.PID)
 }
+
+// Ask sends that very process a signal to end by, and waits until it has ended;
+// it is never made to. The error says that it is another one by now, or that it
+// still runs after patience.
+func (id Identity) Ask(ctx context.Context, patience time.Duration) error {
+	// On Linux this holds the process itself, not its number: what is verified
+	// below is what is signalled.
+	p, err := os.FindProcess(id.PID)
+	if err != nil {
+		return fmt.Errorf("process %d: %w", id.PID, err)
+	}
+	defer func() { _ = p.Release() }() // frees a descriptor, no more
+	switch id.Status() {
+	case Dead:
+		return nil
+	case Unknown:
+		return fmt.Errorf("process %d runs on another host or in another container, or cannot be told from another one", id.PID)
+	}
+	if err := askToEnd(p); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("asking process %d to end: %w", id.PID, err)
+	}
+	ended, err := id.await(ctx, patience)
+	if err == nil && !ended {
+		err = fmt.Errorf("process %d was asked to end and still runs after %v", id.PID, patience)
+	}
+	return err
+}
+
+// End ends that very process if it carries dir as its mark: first it is asked
+// to (SIGTERM), after patience it is made to (SIGKILL). It returns nil when the
+// process is gone, also when it was gone before.
+func (id Identity) End(ctx context.Context, dir string, patience time.Duration) error {
+	// On Linux this holds the process itself, not its number: what is verified
+	// below is what is signalled.
+	p, err := os.FindProcess(id.PID)
+	if err != nil {
+		return fmt.Errorf("process %d: %w", id.PID, err)
+	}
+	defer func() { _ = p.Release() }() // frees a descriptor, no more
+	switch id.Status() {
+	case Dead:
+		return nil
+	case Unknown:
+		return fmt.Errorf("process %d: cannot tell whether it is the one that was started", id.PID)
+	}
+	marked, err := id.Marked(dir)
+	switch {
+	case id.Status() == Dead: // it ended while its mark was looked for
+		return nil
+	case gone(err) || errors.Is(err, fs.ErrNotExist):
+		// It is ending: its memory, where the mark was, goes before the process.
+		if ended, waitErr := id.await(ctx, patience); ended || waitErr != nil {
+			return waitErr
+		}
+		return err
+	case err != nil:
+		return err
+	case !marked:
+		return fmt.Errorf("process %d does not carry the mark %s", id.PID, dir)
+	}
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		if err := p.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			return fmt.Errorf("ending process %d: %w", id.PID, err)
+		}
+		if gone, err := id.await(ctx, patience); gone || err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("process %d still runs %v after SIGKILL", id.PID, patience)
+}
+
+// await polls until the process is gone or patience is over.
+func (id Identity) await(ctx context.Context, patience time.Duration) (bool, error) {
+	end := time.Now().Add(patience)
+	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
+		if id.Status() == Dead {
+			return true, nil
+		}
+		if time.Now().After(end) {
+			return false, nil
+		}
+		select {
+		case <-ctx.Done():
+			return false, ctx.Err()
+		case <-time.After(wait):
+		}
+	}
+}
+
+// gone: a process that ends while its mark is looked for gives ESRCH.
+func gone(err error) bool { return errors.Is(err, syscall.ESRCH) }

@@ -51,22 +51,8 @@ func Newest(path string) (run store.Run, trials []filewise.Trial, err error) {
 	return run, trials, err
 }
 
-// InOrder checks that every trial is the one that the plan wanted after those
-// before it, so none is missing, out of order or measured twice, and that each is
-// whole. It tells whether the plan wants no more.
-func InOrder(plan experiment.Plan, trials []filewise.Trial) (complete bool, err error) {
-	for i, t := range trials {
-		if t.State != filewise.Done {
-			return false, fmt.Errorf("trial %d failed: %s", i+1, t.Reason)
-		}
-		if !Whole(plan, t) {
-			return false, fmt.Errorf("trial %d is not whole: %+v", i+1, t)
-		}
-	}
-	return AsPlanned(plan, trials)
-}
-
-// AsPlanned is InOrder for trials of which some have failed.
+// AsPlanned checks that every trial is the one that the plan wanted after those before it, so
+// none is missing, out of order or measured twice; it tells whether the plan wants no more.
 func AsPlanned(plan experiment.Plan, trials []filewise.Trial) (complete bool, err error) {
 	for i, t := range trials {
 		want, d := plan.Next(trials[:i])
@@ -79,18 +65,4 @@ func AsPlanned(plan experiment.Plan, trials []filewise.Trial) (complete bool, er
 	}
 	_, d := plan.Next(trials)
 	return d.Ending != experiment.GoesOn, nil
-}
-
-// Whole: all families are measured, work with its slices.
-func Whole(plan experiment.Plan, t filewise.Trial) bool {
-	families, sliced := 1, true
-	if plan.Measure == experiment.MeasureLifecycle {
-		families, sliced = 4, false
-	}
-	for _, m := range t.Measures {
-		if m.Work <= 0 || sliced && len(m.Slices) == 0 {
-			return false
-		}
-	}
-	return len(t.Measures) == families && len(t.Files) > 0 && t.Elapsed > 0
 }

@@ -1,6 +1,10 @@
 package dialect
 
-import "database/sql"
+import (
+	"database/sql"
+
+	"filewise/internal/exchange"
+)
 
 // Host is a server that a program's sessions and queries go to: a managed one, or
 // one by URL.
@@ -27,3 +31,9 @@ type Link struct {
 	// or nobody can tell.
 	Alive func() error
 }
+
+// Dialing has the driver's connections made cheap. Their protocol allows it: the
+// server answers each command, but for the closing of a statement or of the connection,
+// which may wait for the next one (MariaDB's and MySQL's client/server protocol,
+// “Command phase”).
+func Dialing(dial exchange.Dial) exchange.Dial { return exchange.Dialing(dial, true) }

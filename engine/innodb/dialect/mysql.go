@@ -1,10 +1,15 @@
 package dialect
 
 import (
+	"context"
+	"database/sql"
+	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"filewise"
+	"filewise/engine/internal/server"
 )
 
 // MySQL is what MySQL does in its own way.
@@ -74,4 +79,117 @@ func sessionMySQL([2]int) map[string]string {
 		"transaction_isolation": "'REPEATABLE-READ'", "transaction_read_only": "0", "max_execution_time": "0",
 		"information_schema_stats_expiry": "0",
 	})
+}
+
+// getMySQL is how MySQL comes to a machine whose distribution has none.
+const getMySQL = "scripts/get-mysql (in Filewise's source), or install mysql-community-server"
+
+// mysqlServer is the binary, with the places of MySQL's own packages and archives,
+// Ubuntu's, and that of scripts/get-mysql.
+func mysqlServer() server.Binary {
+	return server.Binary{
+		Names: []string{"mysqld"},
+		Places: []string{server.Fetched("mysql-*"), "/usr/sbin", "/usr/libexec", "/usr/local/sbin", "/usr/local/libexec",
+			"/opt/mysql*/bin", "/opt/mysql/*/bin", "/usr/local/mysql*/bin"},
+		Remedy: getMySQL,
+	}
+}
+
+// findMySQL looks for a MySQL that can be started, in the user's directory or the
+// machine's. Errors have code preflight.
+func findMySQL(ctx context.Context, bin string) (Install, error) {
+	return find(ctx, mysqlServer(), bin, isMySQL)
+}
+
+// isMySQL refuses MariaDB, whose packages bring a mysqld too, and releases whose
+// redo log has other settings (innodb_redo_log_capacity is of 8.0.30).
+func isMySQL(v Version, path string) error {
+	switch {
+	case v.MariaDB:
+		return filewise.Errorf(filewise.CodePreflight, getMySQL+"; or name MySQL's directory with --server-bin DIR",
+			"%s is not MySQL but MariaDB %s (--engine mariadb)", path, v.Text)
+	case v.Before(8, 0, 30):
+		return filewise.Errorf(filewise.CodePreflight, "install a newer MySQL", "%s is MySQL %s; Filewise knows 8.0.30 and later", path, v)
+	}
+	return nil
+}
+
+// createMySQL has the server create its data directory, with one account that only a
+// password made for this build opens. It comes through standard input, so that
+// it is never written down.
+func createMySQL(_ Install, password string) (Creation, error) {
+	return Creation{
+		Args:  append([]string{"--initialize-insecure", "--init-file=/dev/stdin"}, withoutSync...),
+		Stdin: "ALTER USER root@localhost IDENTIFIED BY " + Literal(password) + ";\n",
+	}, nil
+}
+
+// withoutSync is how a data directory is created without a sync: who would lose it to a
+// power cut has lost the experiment too. Before anything is measured, Settle syncs
+// the files of the layout.
+var withoutSync = []string{"--innodb-flush-method=nosync", "--innodb-doublewrite=OFF", "--innodb-flush-log-at-trx-commit=0"}
+
+// argumentsMySQL keep what MySQL lets lie elsewhere in the data directory, and tell it
+// the directories in which files of tables may lie (DATA DIRECTORY).
+func argumentsMySQL(dataDir string, dirs []string) []string {
+	return []string{
+		"--innodb-undo-directory=" + dataDir,
+		"--innodb-doublewrite-dir=" + dataDir,
+		"--innodb-directories=" + strings.Join(dirs, ";"),
+	}
+}
+
+// The status of the redo log, in bytes since the server was created.
+const (
+	checkpointAt = "Innodb_redo_log_checkpoint_lsn"
+	logAt        = "Innodb_redo_log_current_lsn"
+)
+
+// checkpointMySQL turns the redo log off and on: before the log covers anything again, the
+// server writes every dirty page at once and moves the checkpoint behind them, within
+// tens of ms (mtr_t::Logging::enable of storage/innobase/mtr/mtr0mtr.cc). Releases have no
+// command for that (innodb_log_checkpoint_now is for debugging), and lower limits of
+// dirty pages wait for the page cleaner, which looks once a second. Those pages go past the
+// doublewrite files: a server that dies in between is lost, as is its trial in any case.
+func checkpointMySQL(ctx context.Context, control *sql.DB) error {
+	_, goal, err := redoStatus(ctx, control)
+	if err != nil {
+		return err
+	}
+	if err := redoOffAndOn(ctx, control); err != nil {
+		return err
+	}
+	reached, _, err := redoStatus(ctx, control)
+	if err == nil && reached < goal {
+		err = fmt.Errorf("the checkpoint is at %d, before %d", reached, goal)
+	}
+	return err
+}
+
+func redoOffAndOn(ctx context.Context, control *sql.DB) error {
+	_, err := control.ExecContext(ctx, redoOff)
+	if _, on := control.ExecContext(context.WithoutCancel(ctx), redoOn); err == nil {
+		err = on
+	}
+	return err
+}
+
+const (
+	redoOff = "ALTER INSTANCE DISABLE INNODB REDO_LOG"
+	redoOn  = "ALTER INSTANCE ENABLE INNODB REDO_LOG"
+)
+
+// redoStatus is how far the checkpoint and the redo log are.
+func redoStatus(ctx context.Context, control *sql.DB) (reached, now uint64, err error) {
+	status, err := Status(ctx, control, checkpointAt, logAt)
+	if err != nil {
+		return 0, 0, err
+	}
+	if reached, err = strconv.ParseUint(status[checkpointAt], 10, 64); err != nil {
+		return 0, 0, fmt.Errorf("%s: %w", checkpointAt, err)
+	}
+	if now, err = strconv.ParseUint(status[logAt], 10, 64); err != nil {
+		return 0, 0, fmt.Errorf("%s: %w", logAt, err)
+	}
+	return reached, now, nil
 }

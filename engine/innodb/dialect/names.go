@@ -1,6 +1,15 @@
 package dialect
 
-import "regexp"
+import (
+	"context"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"filewise"
+)
 
 // knownNames are the tables and procedures of the workloads, and of no one else:
 // those of NewSchema, and what their SQL creates besides.
@@ -10,3 +19,75 @@ var knownNames = regexp.MustCompile(`^fw_((rows|inserts)(_\d{4,})?|frag[1-4]|loa
 // KnownName says whether Filewise gives this name to a table or procedure within its
 // databases.
 func KnownName(name string) bool { return knownNames.MatchString(name) }
+
+// Ident quotes an identifier: backticks, those within doubled.
+func Ident(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
+
+// Literal quotes a string for SQL that is executed with the usual sql_mode.
+// Backslashes and quotes are escaped, so that no text ends the literal.
+func Literal(s string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `''`, "\x00", `\0`, "\n", `\n`, "\r", `\r`, "\x1a", `\Z`).Replace(s) + "'"
+}
+
+// FileName is a table's or database's name as InnoDB's files and catalogue have it, but for
+// letters beyond ASCII, which stand for themselves: their codes only servers know.
+func FileName(name string) string {
+	var b strings.Builder
+	for _, r := range name {
+		if r >= 0x80 || r == '_' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' {
+			b.WriteRune(r)
+			continue
+		}
+		fmt.Fprintf(&b, "@%04x", r)
+	}
+	return b.String()
+}
+
+// Told tells whether that is the name to its last letter.
+func Told(fileName string) bool { return !beyond.MatchString(fileName) }
+
+var beyond = regexp.MustCompile(`[^\x00-\x7f]`)
+
+// code is how a server writes a letter beyond ASCII.
+const code = "(?:@[0-9A-Za-z]{2}|@[0-9a-f]{4})"
+
+// Spell names the files of tables, once these exist, as the server does.
+func (d *Design) Spell(ctx context.Context, db Queryer) error {
+	for _, t := range d.Tables {
+		guess := FileName(t.Name)
+		untold := func(f File) bool { return d.fileOf(f.Path) == guess }
+		if Told(guess) || !slices.ContainsFunc(d.All(), untold) {
+			continue
+		}
+		all, err := d.Product.TableFiles(ctx, db, "t.NAME LIKE ?", EscapeLike(d.Database)+"/%")
+		if err != nil {
+			return err
+		}
+		is := regexp.MustCompile("^" + beyond.ReplaceAllLiteralString(regexp.QuoteMeta(guess), code) + "$")
+		var names []string
+		for _, f := range all {
+			if name := d.fileOf(f.Path); is.MatchString(name) && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+		if len(names) != 1 {
+			return filewise.Errorf(filewise.CodePreflight, "take it out of custom.tables, or rename one of them",
+				"the files of table %s cannot be told by its name among %q", t.Name, names)
+		}
+		for _, files := range [][]File{d.Files, d.Later} {
+			for i, f := range files {
+				if untold(f) {
+					dir, file := path.Split(f.Path)
+					files[i].Path = dir + names[0] + strings.TrimPrefix(file, guess)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// fileOf is the name of the table that a file is of.
+func (d *Design) fileOf(file string) string {
+	name, _, _ := strings.Cut(strings.TrimSuffix(path.Base(file), ".ibd"), d.Product.Files.Partition)
+	return name
+}

@@ -4,6 +4,7 @@ import (
 	"filewise"
 	"filewise/engine/internal/operations"
 	"filewise/engine/internal/script"
+	"filewise/engine/internal/server"
 )
 
 // Writer writes the steps of a trial, of which sections of the workload's SQL are those
@@ -59,4 +60,19 @@ func (s Schema) WriteWork(w *script.Writer, on string) {
 	}
 	w.Work(s.Program, func(filewise.Phase) {}) // what else there is does not go to a session
 	w.Checks(sections[s.Program.SQL()].Sections())
+}
+
+// The programs of logical dumps by several threads.
+var (
+	Mydumper = server.Binary{Names: []string{"mydumper"}, Places: []string{"/usr/bin", "/usr/local/bin"}, Package: "mydumper"}
+	Myloader = server.Binary{Names: []string{"myloader"}, Places: Mydumper.Places, Package: Mydumper.Package}
+)
+
+// CheckIndexes refuses what InnoDB cannot do with indexes.
+func CheckIndexes(l filewise.Layout) error {
+	if l.Indexes != "" || l.IndexVolume != "" {
+		return unsupported("leave --indexes and --index-volume out",
+			"an index of InnoDB lies in the tablespace of its table: it cannot have files of its own, so there is nothing to compare")
+	}
+	return nil
 }

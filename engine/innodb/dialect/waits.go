@@ -3,6 +3,8 @@ package dialect
 import (
 	"context"
 	"database/sql"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -120,4 +122,63 @@ func readStatus(ctx context.Context, db *sql.DB, names ...string) (map[string]fl
 		}
 	}
 	return values, err
+}
+
+// counters are the cumulative counters of InnoDB and of the binary log that say
+// where writes went and what was waited for (documentation of both: “InnoDB
+// Status Variables”, “Server Status Variables”).
+var counters = map[string]string{
+	"Innodb_data_written":        "bytes",
+	"Innodb_data_writes":         "writes",
+	"Innodb_data_fsyncs":         "syncs",
+	"Innodb_data_read":           "bytes",
+	"Innodb_pages_written":       "pages",
+	"Innodb_pages_created":       "pages",
+	"Innodb_dblwr_pages_written": "pages",
+	"Innodb_os_log_written":      "bytes",
+	"Innodb_os_log_fsyncs":       "syncs",
+	"Innodb_log_writes":          "writes",
+	"Innodb_log_write_requests":  "requests",
+	"Innodb_log_waits":           "waits",
+	// How far the log was written, and its checkpoint came: of MariaDB, of MySQL.
+	"Innodb_lsn_current":             "bytes",
+	"Innodb_lsn_last_checkpoint":     "bytes",
+	"Innodb_redo_log_current_lsn":    "bytes",
+	"Innodb_redo_log_checkpoint_lsn": "bytes",
+	"Innodb_buffer_pool_wait_free":   "waits",
+	"Innodb_buffer_pool_reads":       "pages",
+	"Innodb_row_lock_waits":          "waits",
+	"Innodb_row_lock_time":           "ms",
+	"Innodb_rows_inserted":           "rows",
+	"Binlog_commits":                 "commits",
+	"Binlog_group_commits":           "groups", // each written and synced at once
+}
+
+func readCounters(ctx context.Context, db *sql.DB) ([]filewise.Counter, error) {
+	values, err := readStatus(ctx, db, slices.Sorted(maps.Keys(counters))...)
+	var all []filewise.Counter
+	for name, x := range values {
+		all = append(all, filewise.Counter{Name: name, Unit: counters[name], Value: x})
+	}
+	return all, err
+}
+
+// readSemaphores is the number of times that a thread had to sleep for one of
+// InnoDB's read-write latches, of all kinds together: MySQL counts them always,
+// MariaDB not since 10.6. SHOW ENGINE INNODB STATUS has the same numbers, and is
+// not read: it holds the transactions up while it lists them.
+const readSemaphores = "SELECT SUM(COUNT) FROM information_schema.INNODB_METRICS" +
+	" WHERE NAME IN ('innodb_rwlock_s_os_waits', 'innodb_rwlock_x_os_waits', 'innodb_rwlock_sx_os_waits')"
+
+// semaphores are absent where the server or the account has none.
+func semaphores(ctx context.Context, db *sql.DB) ([]filewise.Counter, error) {
+	var waits sql.NullFloat64
+	err := db.QueryRowContext(ctx, readSemaphores).Scan(&waits)
+	if is(err, accessDenied) {
+		return nil, nil
+	}
+	if err != nil || !waits.Valid {
+		return nil, err
+	}
+	return []filewise.Counter{{Name: "read-write latches", Unit: "waits", Value: waits.Float64, Class: filewise.WaitLatch}}, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"filewise"
 	"filewise/engine/innodb/dialect"
+	"filewise/internal/filesystem"
 )
 
 // arms are those of files that are added later.
@@ -123,5 +124,36 @@ func (d *design) append() error {
 	}
 	d.Files[0].Bytes, d.Files[0].Grows = info.Size(), false
 	d.Files, d.Later = d.All(), nil
+	return nil
+}
+
+// Settle leaves nothing dirty: what is committed is in the data files, the redo
+// log is checkpointed, and the files are synced to the storage.
+func (i *instance) Settle(ctx context.Context) error {
+	p, control, err := i.running()
+	if err != nil {
+		return err
+	}
+	if err := i.design.Product.Managed.Checkpoint(ctx, control); err != nil {
+		return i.why(p, failed("checkpoint", err))
+	}
+	if err := i.design.Spell(ctx, control); err != nil {
+		return err
+	}
+	if err := i.design.sync(); err != nil {
+		return err
+	}
+	i.settled.Store(true)
+	return nil
+}
+
+// sync syncs the data files: with innodb_flush_method=O_DIRECT_NO_FSYNC InnoDB
+// itself does not.
+func (d *design) sync() error {
+	for _, f := range d.Files {
+		if err := filesystem.SyncFile(f.Path); err != nil {
+			return fmt.Errorf("syncing: %w", err)
+		}
+	}
 	return nil
 }

@@ -3,6 +3,7 @@ package servertest
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"filewise"
 	"filewise/engine/internal/mark"
 	"filewise/engine/internal/sqlrows"
+	"filewise/internal/filesystem"
 )
 
 // Password of the account that Populate creates; no error may show it.
@@ -128,4 +130,54 @@ func (s *Server) dump(t testing.TB) []string {
 		t.Fatalf("%v: %v", cmd, err)
 	}
 	return strings.Split(string(out), "\n")
+}
+
+// Same compares two listings of what is not Filewise's.
+func Same(t testing.TB, before, after []string) {
+	t.Helper()
+	if slices.Equal(before, after) {
+		return
+	}
+	var diff []string
+	for _, line := range before {
+		if !slices.Contains(after, line) {
+			diff = append(diff, "- "+line)
+		}
+	}
+	for _, line := range after {
+		if !slices.Contains(before, line) {
+			diff = append(diff, "+ "+line)
+		}
+	}
+	if len(diff) == 0 {
+		diff = []string{"(the order of lines, or how often they stand there)"}
+	}
+	t.Errorf("what is the user's has changed:\n%s", strings.Join(diff[:min(len(diff), 20)], "\n"))
+}
+
+// inMemory in the environment is a file system in memory that scripts/test mounts, for
+// every product: MariaDB takes sharedMemory for persistent memory, and maps its log
+// there instead of writing it. leastMemory is what must be free.
+const (
+	inMemory     = "FILEWISE_TEST_MEMORY"
+	sharedMemory = "/dev/shm"
+	leastMemory  = 2 << 30
+)
+
+// Temp is a directory in memory for the product's servers, where there is one with room,
+// else empty: what the storage does is not tested with them, and a server that starts
+// syncs hundreds of times.
+func (p Product) Temp() string {
+	memory := os.Getenv(inMemory)
+	if memory == "" && p.Slow {
+		memory = sharedMemory
+	}
+	if free, err := filesystem.Free(memory); err != nil || free < leastMemory {
+		return ""
+	}
+	dir, err := os.MkdirTemp(memory, "filewise-")
+	if err != nil || os.Remove(dir) != nil { // this user may not write there
+		return ""
+	}
+	return memory
 }

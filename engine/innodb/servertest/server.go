@@ -135,3 +135,14 @@ func fatal(t testing.TB, err error) {
 		t.Fatal(err)
 	}
 }
+
+// MySQL is Oracle's, from where scripts/get-mysql has put it.
+var MySQL = Product{
+	Product: dialect.MySQL,
+	Dump:    server.Binary{Names: []string{"mysqldump"}, Places: []string{"/usr/bin"}, Package: "mysql-client"},
+	Create: func(ctx context.Context, server, data string) *exec.Cmd {
+		return exec.CommandContext(ctx, server, "--no-defaults", "--initialize-insecure", "--datadir="+data, "--user="+user())
+	},
+	Args: []string{"--mysqlx=OFF"},
+	Slow: true,
+}

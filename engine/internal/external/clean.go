@@ -2,6 +2,8 @@ package external
 
 import (
 	"context"
+	"errors"
+	"time"
 
 	"filewise"
 	"filewise/engine/internal/mark"
@@ -69,4 +71,12 @@ func Remove(ctx context.Context, c Catalogue, l filewise.Leftover) error {
 		return refuse(filewise.CodePreflight, "list what is left again", "its mark has changed since it was listed")
 	}
 	return c.Drop(ctx, o)
+}
+
+// Undo removes what a failure has left, also when the context has ended, and returns
+// both errors.
+func Undo(ctx context.Context, patience time.Duration, failure error, undo func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	return errors.Join(failure, undo(ctx))
 }

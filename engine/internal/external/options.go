@@ -1,14 +1,19 @@
 package external
 
 import (
+	"database/sql/driver"
 	"errors"
+	"fmt"
+	"io"
 	"maps"
+	"net"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"filewise"
+	"filewise/engine/internal/operations"
 	"filewise/internal/nearest"
 )
 
@@ -125,4 +130,62 @@ func Seconds(into *time.Duration, value string) error {
 	}
 	*into = time.Duration(n) * time.Second
 	return nil
+}
+
+// CheckPhases refuses what no workload of several phases can do on an existing server of
+// an engine whose SQL has these sections; cools: its builds can leave the buffer cache alone.
+func CheckPhases(engine string, l filewise.Layout, p filewise.Program, has func(section string) bool, cools bool) error {
+	refuse := func(remedy, format string, args ...any) error {
+		return filewise.Errorf(filewise.CodeUsage, remedy, "%s on %s: %w", fmt.Sprintf(format, args...), engine, filewise.ErrUnsupported)
+	}
+	missing := operations.Missing(p, has)
+	switch {
+	case p.Appends():
+		return nil
+	case l.AddedLater != "":
+		return refuse("use scenario inserts", "files added later in workload %s", p.Workload)
+	case l.Indexes != "" && p.Unindexed():
+		return refuse("add --index key", "indexes %s in workload %s, which has no index", l.Indexes, p.Workload)
+	case missing != "":
+		return refuse("choose another scenario", "section %q of workload %s", missing, p.Workload)
+	}
+	for _, phase := range p.Phases {
+		if phase.Cache != filewise.CacheAsIs && !(cools && phase.Cache == filewise.CacheBufferCold) {
+			return refuse("use --cache warm", "cache %s (those of an existing server serve all of its users, and Filewise empties none of them)",
+				phase.Cache)
+		}
+	}
+	return nil
+}
+
+// Classes are the numbers by which a server tells its errors, by class.
+type Classes map[filewise.Class][]int
+
+// Of is the class of an error that carries these numbers; those of the connection
+// carry none.
+func (c Classes) Of(err error, numbers []int) filewise.Class {
+	for class, known := range c {
+		if slices.ContainsFunc(numbers, func(n int) bool { return slices.Contains(known, n) }) {
+			return class
+		}
+	}
+	if Broken(err) {
+		return filewise.ClassConnection
+	}
+	return filewise.ClassOther
+}
+
+// Broken tells whether the connection is lost, as far as any driver says it alike.
+func Broken(err error) bool {
+	var network net.Error
+	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, net.ErrClosed) || errors.Is(err, driver.ErrBadConn)
+}
+
+// Classed is the error with its class, if it has one.
+func Classed(class filewise.Class, err error) error {
+	if class == filewise.ClassOther {
+		return err
+	}
+	return &filewise.Classed{Class: class, Err: err}
 }

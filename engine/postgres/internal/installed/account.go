@@ -1,16 +1,22 @@
 package installed
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/user"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 
 	"filewise"
 	"filewise/engine/internal/server"
+	"filewise/engine/postgres/internal/client"
 	"filewise/internal/filesystem"
+	"filewise/machine"
 )
 
 // Account is whom the managed server runs as. PostgreSQL refuses root: then it is
@@ -106,4 +112,106 @@ func (a Account) Runnable(in Server) error {
 			"PostgreSQL does not run as root, and its user %s cannot run %s: %s is closed to it", a.Name, in.Path(), path)
 	}
 	return nil
+}
+
+// Program is one of PostgreSQL's own programs.
+func (in Server) Program(name string) string { return filepath.Join(in.Bin, name) }
+
+// Has tells whether one of them is installed.
+func (in Server) Has(name string) bool {
+	info, err := os.Stat(in.Program(name))
+	return err == nil && info.Mode()&0o111 != 0
+}
+
+// Backups are why backups cannot be made by the programs that are installed; nil:
+// they can.
+func (in Server) Backups(dumps bool) error {
+	need := []string{"pg_basebackup"}
+	if dumps {
+		need = []string{"pg_dump", "pg_restore"}
+	}
+	for _, name := range need {
+		if !in.Has(name) {
+			return filewise.Errorf(filewise.CodeUsage, "apt-get install "+Binary.Package, "there is no %s beside %s: %w", name,
+				in.Path(), filewise.ErrUnsupported)
+		}
+	}
+	return nil
+}
+
+// initCommand makes a data directory. Nothing is synced: that comes with the copy.
+func (in Server) initCommand(dataDir string) []string {
+	return []string{in.initdb(), "-D", dataDir, "-U", Superuser, "-A", "trust", "--no-sync", "--encoding=UTF8", "--no-locale"}
+}
+
+// singleCommand starts a server that has no clients, and executes what it reads.
+func (in Server) singleCommand(dataDir string) []string {
+	return []string{in.Path(), "--single", "-D", dataDir, "-c", "fsync=off", "-c", "dynamic_shared_memory_type=mmap", client.Maintenance}
+}
+
+// Superuser is the managed server's one account. Its socket lies in a directory
+// that only the server's user can enter.
+const Superuser = "filewise"
+
+// environment is all that the server sees of Filewise's. No PG* variable is handed on.
+func environment(dirs []string) []string {
+	return server.Environment(dirs, "LC_ALL=C", "PGTZ=UTC", "TZ=UTC")
+}
+
+// Spec starts a program on directories that it is handed over open.
+func (a Account) Spec(command []string, h *server.Handles, log string, onStart func(int) error) server.Spec {
+	s := server.Spec{Path: command[0], Args: command[1:], Env: environment(h.Dirs()), User: a.As, Log: log, Tells: tells, Register: onStart}
+	h.Enter(&s)
+	return s
+}
+
+// tells picks the log's lines that say why a server ended.
+func tells(line string) bool {
+	for _, word := range []string{"FATAL:", "PANIC:", "ERROR:", "error:", "parameter", "syntax error"} {
+		if strings.Contains(line, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// Clients finds pg_dump and pg_restore that know a server of that number: in the user's
+// directory, else of the installed releases the oldest that does.
+func Clients(ctx context.Context, bin string, least int) (Server, error) {
+	dirs := []string{bin}
+	if bin == "" {
+		dirs = nil
+		for _, pattern := range slices.Concat(places()...) {
+			found, _ := filepath.Glob(pattern) // our own patterns are well-formed
+			dirs = append(dirs, found...)
+		}
+	}
+	best, newest := Server{}, "none"
+	for _, dir := range dirs {
+		in := Server{Bin: dir}
+		if in.Backups(true) != nil {
+			continue
+		}
+		out, err := machine.Command(ctx, in.Program("pg_dump"), "--version").Output()
+		if m := versionLine.FindSubmatch(out); err == nil && m != nil {
+			in.release(m)
+			newest = in.Version
+			if in.Number/10000 >= least/10000 && (best.Number == 0 || in.Number < best.Number) {
+				best = in
+			}
+		}
+	}
+	if best.Number == 0 {
+		return best, filewise.Errorf(filewise.CodePreflight, fmt.Sprintf("apt-get install postgresql-client-%d, or name the directory that "+
+			"holds them: --server-bin DIR", max(least, Oldest)/10000), "there are no pg_dump and pg_restore here of release %d or later, as that "+
+			"of the server (found: %s)", max(least, Oldest)/10000, newest)
+	}
+	return best, nil
+}
+
+// Compresses tells whether its pg_dump was built with a method of compression.
+func (in Server) Compresses(ctx context.Context, method string) bool {
+	// What it cannot do it says before it looks for the server.
+	out, _ := machine.Command(ctx, in.Program("pg_dump"), "-Fd", "-f", "none", "-Z", method, "-d", "host=/nonexistent").CombinedOutput()
+	return strings.Contains(string(out), "connection")
 }
