@@ -233,6 +233,9 @@ type Description struct {
 	// RowKinds are the kinds of layout for scenario dml, whose rows are too few to fill
 	// files one after the other; none: those of Kinds.
 	RowKinds []Kind `json:"row_kinds,omitempty"`
+	// Dumps is how --from names a dump that a server by URL reads itself, and that fills the
+	// builds there; empty: it reads none.
+	Dumps string `json:"dumps,omitempty"`
 	// PublishedOne is the kind of a layout of one file in dml as published, where the
 	// article's was of another than the usual kind.
 	PublishedOne Kind `json:"published_one,omitempty"`

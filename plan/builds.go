@@ -61,6 +61,17 @@ func (m *maker) setFrom(custom *workload.Custom) (err error) {
 		}
 		return nil
 	}
+	if form, external := m.About.Dumps, m.plan.Target.Mode == filewise.External; external && form != "" { // loaded anew for every trial
+		scheme, _, _ := strings.Cut(form, ":")
+		switch {
+		case !strings.HasPrefix(m.o.From.Value, scheme+":"):
+			return BadValue("from", m.o.From.Value, "name a dump that the server reads: "+form)
+		case m.o.Instances.Given():
+			return badUse("instances", m.o.Instances.Value, "on an existing server every trial has a build of its own: leave it out")
+		}
+		custom.From = m.o.From.Value
+		return nil
+	}
 	if m.plan.Target.Mode != filewise.Managed {
 		return filewise.Errorf(filewise.CodePreflight, "measure it on a managed server, by --engine instead of --target",
 			"a dump is restored on servers that Filewise starts alone: %w", filewise.ErrUnsupported)

@@ -153,3 +153,25 @@ func TestTable(t *testing.T) {
 		}
 	}
 }
+
+// A dump fills builds on a server by URL where its engine reads one, named as it says; elsewhere
+// it is refused.
+func TestFromOnAServer(t *testing.T) {
+	engines := plan.Engines(all.Engines())
+	const dump = "datapump:DUMPS/shop.dmp?schema=SHOP"
+	for _, c := range []struct{ target, from, remedy string }{
+		{"oracle://ada@db.example/pdb1", dump, ""}, {"oracle://ada@db.example/pdb1", "/etc/hosts", "datapump:DIRECTORY/"},
+		{"postgres://ada@db.example/", dump, "managed server"},
+	} {
+		o := engines.New()
+		o.Scenario, o.Target, o.From = "custom", plan.Of(c.target), plan.Of(c.from)
+		sql := workload.Script{"": {{Text: "SELECT 1 FROM orders", File: "shop.yaml", Line: 1}}}
+		o.Custom = &workload.Custom{Tables: []filewise.CustomTable{{Name: "orders", Key: "id"}},
+			Transactions: []workload.Transaction{{Name: "look", Weight: 1, SQL: sql}}}
+		made, err := engines.Make(o)
+		if (err == nil) != (c.remedy == "") || !strings.Contains(filewise.RemedyOf(err), c.remedy) ||
+			err == nil && (made.Params.Custom.From != dump || made.Instances != 0) {
+			t.Errorf("%s of %s: %v (%s)", c.from, c.target, err, filewise.RemedyOf(err))
+		}
+	}
+}

@@ -18,6 +18,7 @@ type build struct {
 	steps  script.Steps
 	conn   held // announces the build as long as it is there
 	marks  marks
+	copy   copied
 
 	mu       sync.Mutex
 	extended bool // the files that are added later are there
@@ -33,7 +34,7 @@ func (b *build) create(ctx context.Context) (err error) {
 		return err
 	}
 	if err := b.steps.At(filewise.StageBuild).Run(ctx, b.do); err != nil {
-		return err
+		return filewise.HideIn(err, filewise.Secret(b.design.names.Password))
 	}
 	wrong, err := rows(ctx, b.conn, 3, "compile-errors", nil, b.design.names.Tablespace+"%")
 	if err != nil || len(wrong) == 0 {
@@ -122,6 +123,9 @@ func (b *build) Drop(ctx context.Context) error {
 	if b.dropped {
 		return nil
 	}
+	if err := b.copy.close(); err != nil { // no session keeps its user
+		return err
+	}
 	// The build's own connection may be what broke.
 	m := marks{b.server.control, b.server.about.account}
 	if err := m.dropBuild(ctx, b.design.names.Tablespace, b.design.names.Index); err != nil {
@@ -141,7 +145,7 @@ func (b *build) Query(ctx context.Context, section string) ([][]any, error) {
 		if err != nil {
 			return nil, err
 		}
-		found, err := b.conn.rows(ctx, statement{section: "custom", text: unquoted(x)})
+		found, err := b.reader().rows(ctx, statement{section: "custom", text: unquoted(x)})
 		return trimmed(found), err
 	}
 	if !workloads[d.program.SQL()].Has(section) {

@@ -29,7 +29,7 @@ func (c *canary) sing(ctx context.Context, s *server, d *design) error {
 	if err != nil {
 		return err
 	}
-	conn, err := s.connection(ctx, small.names.Tablespace, "build")
+	conn, err := s.pool.connection(ctx, small.names.Tablespace, "build")
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func TestPreparedOnce(t *testing.T) {
 	db := sql.OpenDB(c)
 	defer db.Close()
 	s := &server{pool: &pool{db: db, lasting: db}}
-	h, err := s.plain(t.Context())
+	h, err := s.pool.plain(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

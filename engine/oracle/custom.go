@@ -19,8 +19,8 @@ func (d *design) checkCustom() error {
 	switch {
 	case d.layout.AddedLater != "":
 		return absent("use scenario inserts", "files added later in workload %s on oracle", d.program.Workload)
-	case d.program.Restored():
-		return absent("give a set-up in the study file instead of --from", "a dump on oracle")
+	case d.isCopy():
+		return d.checkCopy()
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func (o customNames) guard(words []customsql.Word, setup bool) (what, remedy str
 		if what, remedy = leaves(w, at(words, i+1), setup); what != "" {
 			return what, remedy
 		}
-		if target, is := written(words, i); is && o.in[folded(target)] == "" {
+		if target, is := written(words, i); is && !o.copy && o.in[folded(target)] == "" {
 			return w.Text + " … " + target.Text, ofTheSetup
 		}
 	}

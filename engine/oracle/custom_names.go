@@ -19,6 +19,7 @@ type customNames struct {
 	tables   []string    // in the build, in the order in which they are created
 	programs [][2]string // kind and name in the build of what is neither table nor index
 	identity bool        // a column counts by a sequence of the server's
+	copy     bool        // of a schema, whose user has no right on what is not in it
 	data     string      // tablespaces of rows and of indexes
 	index    string
 }
@@ -27,7 +28,7 @@ type customNames struct {
 var customKinds = []string{"TABLE", "INDEX", "VIEW", "SEQUENCE", "PROCEDURE", "FUNCTION", "PACKAGE"}
 
 func customNamesOf(n names, c *filewise.CustomSQL) customNames {
-	own := customNames{in: map[string]string{}, data: n.Tablespace, index: n.Index}
+	own := customNames{in: map[string]string{}, data: n.Tablespace, index: n.Index, copy: c.From != ""}
 	keys := 0
 	for _, text := range c.Setup {
 		words := own.plain().Words(text.Text)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/engine/oracle/internal/datapump"
 	"filewise/workload"
 )
 
@@ -20,6 +21,7 @@ type design struct {
 	tables   []table    // of workload inserts
 	objects  objects    // of the others
 	custom   customNames
+	dump     datapump.Dump // that a copy is made of
 	commit   string
 	warnings []filewise.Warning
 }

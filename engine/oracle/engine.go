@@ -1,6 +1,9 @@
 package oracle
 
-import "filewise"
+import (
+	"filewise"
+	"filewise/engine/oracle/internal/datapump"
+)
 
 // Engine is Oracle Database. It implements filewise.Engine and Describer.
 type Engine struct{}
@@ -30,6 +33,7 @@ func (Engine) Describe() filewise.Description {
 		Schemes: []string{"oracle"}, Port: port,
 		ExternalKinds: []filewise.Kind{filewise.KindSmallfile, filewise.KindBigfile},
 		Consents:      []string{consentStandby},
+		Dumps:         datapump.Form,
 		Rights:        rightsOf("filewise"),
 		Unproven:      "checked against the vendor's grammar, not yet run against the product",
 		Licence: "Oracle's licence forbids publishing benchmark results without Oracle's consent: results stay on this machine, " +

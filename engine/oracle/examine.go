@@ -30,6 +30,7 @@ func (s *server) examine(ctx context.Context, c client, d filewise.Demand) []fil
 	e.places(ctx)
 	e.storage(ctx)
 	e.connections(ctx)
+	e.dump(ctx)
 	return e.Findings
 }
 

@@ -26,6 +26,7 @@ type fakeServer struct {
 	tablespaces map[string]*fakeSpace
 	comments    map[string]string // of tables in the account's schema
 	programs    map[string]string // name → type
+	users, jobs map[string]bool   // of copies
 	sessions    [][]any           // of section announced
 	answers     map[string][][]any
 	fails       map[string]error
@@ -44,7 +45,7 @@ type fakeSpace struct {
 
 func newFake() *fakeServer {
 	return &fakeServer{account: "ADA", tablespaces: map[string]*fakeSpace{}, comments: map[string]string{}, programs: map[string]string{},
-		answers: map[string][][]any{}, fails: map[string]error{}, parents: map[string]string{}}
+		answers: map[string][][]any{}, fails: map[string]error{}, parents: map[string]string{}, users: map[string]bool{}, jobs: map[string]bool{}}
 }
 
 func (f *fakeServer) marks() marks { return marks{f, f.account} }
@@ -83,6 +84,21 @@ func deadMark(t *testing.T, name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return dead(t, name, m)
+}
+
+// died has the mark of a tablespace be a dead process's.
+func (f *fakeServer) died(t *testing.T, name string) {
+	t.Helper()
+	m, err := mark.Parse(name, f.comments[name])
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.comments[name] = dead(t, name, m)
+}
+
+func dead(t *testing.T, name string, m mark.Mark) string {
+	t.Helper()
 	m.Process.PID, m.Sum = 1<<30, ""
 	b, err := json.Marshal(m)
 	if err != nil {
@@ -133,8 +149,19 @@ func (f *fakeServer) exec(_ context.Context, s statement) error {
 		f.programs[name] = "PACKAGE"
 	case "procedure-insert":
 		f.programs[name] = "PROCEDURE"
-	case "add-file":
+	case "add-file", "copy-may-connect":
 		f.alters(s, name)
+	case "copy-user", "copy-drop-user":
+		f.alters(s, name)
+		f.copies(name, s.section == "copy-user")
+	case "copy-import":
+		name = buildIn.FindString(s.text)
+		f.alters(s, name)
+		f.imports(name)
+	case "copy-stop":
+		name = buildIn.FindString(s.text)
+		f.alters(s, name)
+		delete(f.jobs, name+copyJob)
 	case "rebuild":
 		f.alters(s, name[:27])
 	case "offline", "online":
@@ -144,6 +171,9 @@ func (f *fakeServer) exec(_ context.Context, s statement) error {
 		f.alters(s, name)
 		if len(f.indexed(name)) > 0 {
 			return oracleError(2429)
+		}
+		if f.users[name] || f.jobs[name+copyJob] {
+			f.unchecked = append(f.unchecked, "a copy outlives its mark")
 		}
 		delete(f.tablespaces, name)
 		delete(f.comments, name)
@@ -265,6 +295,14 @@ func (f *fakeServer) rows(_ context.Context, s statement) ([][]any, error) {
 		return all, nil
 	case "announced":
 		return f.sessions, nil
+	case "copy-users":
+		if f.users[arg] {
+			return [][]any{{arg}}, nil
+		}
+	case "copy-jobs":
+		if f.jobs[arg] {
+			return [][]any{{arg}}, nil
+		}
 	}
 	return nil, nil
 }
@@ -303,4 +341,22 @@ func (f *fakeServer) dataFiles(d *design) {
 		f.answers["files"] = append(f.answers["files"], []any{file.path, int64(i), file.bytes / d.block, "YES", int64(1), int64(0), usable})
 		f.answers["free"] = append(f.answers["free"], []any{int64(i), usable - filling.used[i]/d.block})
 	}
+}
+
+var buildIn = regexp.MustCompile(`FILEWISE_[A-Z0-9]{18}`)
+
+// copies makes or drops the user of a copy, whose tables go with it.
+func (f *fakeServer) copies(name string, makes bool) {
+	if f.users[name] = makes; makes {
+		return
+	}
+	delete(f.users, name)
+	space := f.tablespaces[name]
+	space.segments = slices.DeleteFunc(space.segments, func(r []any) bool { return r[0] == name })
+}
+
+// imports has a copy's user own what a dump has.
+func (f *fakeServer) imports(name string) {
+	space := f.tablespaces[name]
+	space.segments = append(space.segments, []any{name, "ORDERS", "TABLE"}, []any{name, "SYS_LOB0000$$", "LOBSEGMENT"})
 }

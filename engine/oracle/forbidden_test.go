@@ -27,6 +27,11 @@ var buildRows = regexp.MustCompile(`\b(?:UPDATE|DELETE FROM) "FILEWISE_[A-Z]{18}
 
 var comments = regexp.MustCompile(`(?m)--.*$`)
 
+// ofCopies are statements on the user of a copy, who has the build's name, and may connect.
+var ofCopies = regexp.MustCompile(`^(CREATE USER "FILEWISE_[A-Z]{18}" IDENTIFIED BY "[^"]+" ` +
+	`DEFAULT TABLESPACE "FILEWISE_[A-Z]{18}" QUOTA UNLIMITED ON "FILEWISE_[A-Z]{18}"` +
+	`|GRANT CREATE SESSION TO "FILEWISE_[A-Z]{18}"|DROP USER "FILEWISE_[A-Z]{18}" CASCADE)$`)
+
 func TestForbidden(t *testing.T) {
 	changing := 0
 	everyStatement(t).each(func(section, text string) {
@@ -39,6 +44,13 @@ func TestForbidden(t *testing.T) {
 		}
 		if !strings.HasPrefix(section, "server/") {
 			plain = buildRows.ReplaceAllString(plain, "rows")
+		}
+		if section == "server/copy-import" { // the list of what is left out
+			plain = regexp.MustCompile(`'IN \(''USER''.*?\)'`).ReplaceAllString(plain, "''")
+		}
+		if ofCopies.MatchString(plain) {
+			changing++
+			return
 		}
 		if found := forbidden.FindString(plain); found != "" {
 			t.Errorf("%s holds %s:\n%.300s", section, found, text)
@@ -58,6 +70,12 @@ func TestForbidden(t *testing.T) {
 	})
 	if changing < 50 {
 		t.Errorf("only %d statements change something: the test looks past them", changing)
+	}
+	for _, bad := range []string{`DROP USER "SALES" CASCADE`, `GRANT DBA TO "FILEWISE_ABCDEFGHIJKLMNOPQR"`,
+		`CREATE USER "SALES" IDENTIFIED BY "x"`} {
+		if ofCopies.MatchString(bad) {
+			t.Errorf("%q passes", bad)
+		}
 	}
 	for _, bad := range []string{
 		buildRows.ReplaceAllString(`UPDATE "SALES" SET x = 1`, "rows"), buildRows.ReplaceAllString("DELETE FROM sales", "rows"),

@@ -211,6 +211,8 @@ func damaged(t *testing.T, p *parser, all rendered) {
 		{"orders/check-12", "HAVING SUM(cents)", "HAVING SUM(cents"},
 		{"orders/totals", ") h,", ") h,,"},
 		{"orders/loaded", "TO_CHAR(SUM(", "TO_CHAR(SUM(("},
+		{"server/copy-user", "IDENTIFIED BY", "IDENTIFIED"},
+		{"server/copy-drop-user", " CASCADE", " CASCADE CASCADE"},
 		{"scan/statement-query-2", "FETCH NEXT 1 ROWS ONLY", "FETCH NEXT 1 ROWS"},
 		{"scan/statement-query-8", "GROUP BY state", "GROUP state"},
 		{"scan/check", "TO_CHAR(SUM(id))", "TO_CHAR(SUM(id)"},

@@ -3,6 +3,7 @@ package oracle
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"filewise"
@@ -30,12 +31,15 @@ func (o *once) exec(ctx context.Context, s statement) error {
 // that keeps a file. The run drops what it has made; where that is what failed, clean does.
 func TestErrorAnywhere(t *testing.T) {
 	ctx := context.Background()
-	for _, code := range []int{54, 1013, 1653, 38881} {
-		for _, indexes := range []string{filewise.IndexesTogether, filewise.IndexesApart} {
-			l := smallfile(3)
+	for _, code := range []int{54, 1013, 1653, 12954, 38881} {
+		for _, indexes := range []string{filewise.IndexesTogether, filewise.IndexesApart, "a copy"} {
+			l, program := smallfile(3), testProgram(t, small)
 			l.Indexes, l.AddedLater = indexes, filewise.LaterRebuilt
+			if indexes == "a copy" {
+				l.Indexes, l.AddedLater, program = filewise.IndexesTogether, "", copyProgram(t, copyFrom)
+			}
 			for at := 1; ; at++ {
-				d, err := newDesign(serverTarget(), l, testProgram(t, small), newNames(indexes == filewise.IndexesApart), usualBlock)
+				d, err := newDesign(serverTarget(), l, program, newNames(indexes == filewise.IndexesApart), usualBlock)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -44,7 +48,11 @@ func TestErrorAnywhere(t *testing.T) {
 				o := &once{fakeServer: f, at: at, code: code}
 				b := &build{server: &server{control: o, about: about{account: f.account}}, design: d,
 					conn: held{client: o, close: func() error { return nil }}, marks: marks{o, f.account}}
-				for _, step := range []func(context.Context) error{b.create, b.Extend, b.Settle} {
+				steps := []func(context.Context) error{b.create, b.Extend, b.Settle}
+				if l.AddedLater == "" {
+					steps = slices.Delete(steps, 1, 2)
+				}
+				for _, step := range steps {
 					if err = step(ctx); err != nil {
 						break
 					}
@@ -59,7 +67,8 @@ func TestErrorAnywhere(t *testing.T) {
 				if len(f.tablespaces) > 1 {
 					cleanAll(t, f)
 				}
-				if len(f.tablespaces) != 1 || f.tablespaces["USERS"].offline || len(f.programs) > 0 || len(f.unchecked) > 0 {
+				if len(f.tablespaces) != 1 || f.tablespaces["USERS"].offline || len(f.programs) > 0 || len(f.unchecked) > 0 ||
+					len(f.users) > 0 {
 					t.Errorf("ORA-%05d at %s (statement %d), indexes %s: left %v %v, altered unchecked %q", code, o.failed, at, indexes, f.tablespaces,
 						f.programs, f.unchecked)
 				}
@@ -72,7 +81,7 @@ func TestErrorAnywhere(t *testing.T) {
 func cleanAll(t *testing.T, f *fakeServer) {
 	t.Helper()
 	for name := range f.comments {
-		f.comments[name] = deadMark(t, name)
+		f.died(t, name)
 	}
 	for range 2 { // an index tablespace may go with its build
 		found, err := leftovers(context.Background(), f.marks())

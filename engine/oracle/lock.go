@@ -42,7 +42,7 @@ type claim struct {
 
 // Take opens the connection and takes the lock.
 func (c *claim) Take(ctx context.Context) (err error) {
-	if c.held, err = c.server.connection(ctx, waiting, c.who); err != nil {
+	if c.held, err = c.server.pool.connection(ctx, waiting, c.who); err != nil {
 		return err
 	}
 	return c.server.lock(ctx, c.held, c.who)

@@ -74,13 +74,18 @@ func (m marks) look(ctx context.Context, name string) (s state, err error) {
 		return s, err
 	}
 	for _, r := range segments {
-		if owner, segment := text(r[0]), text(r[1]); owner != m.account || !hasName(segment) && !s.holds(segment, text(r[2])) {
+		owner, segment := text(r[0]), text(r[1])
+		if s.marked && s.mark.Custom && owner == name { // a copy, which is the user's of that name
+			continue
+		}
+		if owner != m.account || !hasName(segment) && !s.holds(segment, text(r[2])) {
 			s.others = owner + "." + segment
 			return s, nil
 		}
 	}
 	for _, r := range waiting {
-		if owner, table := text(r[0]), text(r[1]); owner != m.account || !hasName(table) {
+		owner, table := text(r[0]), text(r[1])
+		if (owner != m.account || !hasName(table)) && !(s.marked && s.mark.Custom && owner == name) {
 			s.others = owner + "." + table
 			return s, nil
 		}
@@ -220,6 +225,11 @@ func (m marks) dropBuild(ctx context.Context, name string, others ...string) err
 		others = append(others, found...)
 		if err := m.bringOnline(ctx, append([]string{name}, others...)); err != nil {
 			return err
+		}
+		if s.mark.Custom {
+			if err := m.dropCopy(ctx, name); err != nil {
+				return err
+			}
 		}
 		if err := m.dropContents(ctx, name); err != nil {
 			return err

@@ -268,13 +268,16 @@ func (m *migration) lob(tables []movedTable, t movedTable, column, where string)
 
 // named quotes an object of a schema: users' names have up to 128 bytes.
 func named(schema, name string) (string, error) {
-	for _, n := range []string{schema, name} {
-		if n == "" || len(n) > 128 || strings.ContainsAny(n, "\"\x00") || strings.ContainsFunc(n, control) {
-			return "", filewise.Errorf(filewise.CodeUsage, "name the tables that are to move, without it: --table SCHEMA.TABLE",
-				"%q cannot be quoted in a script", n)
-		}
+	owner, err := longer(schema)
+	if err != nil {
+		return "", filewise.Errorf(filewise.CodeUsage, "name the tables that are to move, without it: --table SCHEMA.TABLE",
+			"cannot be quoted in a script: %w", err)
 	}
-	return `"` + schema + `"."` + name + `"`, nil
+	if name, err = longer(name); err != nil {
+		return "", filewise.Errorf(filewise.CodeUsage, "name the tables that are to move, without it: --table SCHEMA.TABLE",
+			"cannot be quoted in a script: %w", err)
+	}
+	return owner + "." + name, nil
 }
 
 // growth is by how much the files of a user's tablespace grow at least: a file that grows by

@@ -14,13 +14,21 @@ type names struct {
 	Tablespace string // and of the marker table in it
 	Index      string // tablespace of the indexes; that of the data when they lie together
 	Package    string
+	// Password is of the user that has a copy of a schema, for as long as the build is there.
+	Password string
 }
 
-func newNames(apart bool) names { return namesOf(mark.NewName(), apart, mark.NewName) }
+func newNames(apart bool) names {
+	n := namesOf(mark.NewName(), apart, mark.NewName)
+	n.Password = "FW12#_" + strings.TrimPrefix(mark.NewName(), mark.Prefix)
+	return n
+}
 
 // planNames stand in plans.
 func planNames(apart bool) names {
-	return namesOf(mark.PlanName, apart, func() string { return mark.PlanName[:len(mark.PlanName)-1] + "i" })
+	n := namesOf(mark.PlanName, apart, func() string { return mark.PlanName[:len(mark.PlanName)-1] + "i" })
+	n.Password = "…"
+	return n
 }
 
 func namesOf(name string, apart bool, another func() string) names {
@@ -40,7 +48,8 @@ type table struct{ Name, Key, Procedure string }
 // letters for each kind make 2592 tables.
 const (
 	packageSuffix = "PKG"
-	churnLetters  = "VW" // tables that are created and dropped, one for each connection
+	churnLetters  = "VW"  // tables that are created and dropped, one for each connection
+	copyJob       = "J00" // the import of a copy, and the table that the server keeps of it
 	base          = 36
 )
 
@@ -54,7 +63,7 @@ func (n names) table(i int) table {
 }
 
 var (
-	segmentSuffix = regexp.MustCompile(`^([TUKLVW][0-9A-Z]{2})?$`)
+	segmentSuffix = regexp.MustCompile(`^([TUKLVW][0-9A-Z]{2}|J00)?$`)
 	programSuffix = regexp.MustCompile(`^([QR][0-9A-Z]{2}|PKG)$`)
 )
 

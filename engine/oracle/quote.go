@@ -13,7 +13,15 @@ const maxIdent = 30
 // ident quotes a name. Oracle has no way to write a double quote within a quoted
 // name, so that and what else cannot be in one is refused.
 func ident(name string) (string, error) {
-	if name == "" || len(name) > maxIdent || strings.ContainsAny(name, "\"\x00") || strings.ContainsFunc(name, control) ||
+	if len(name) > maxIdent {
+		return "", fmt.Errorf("%q cannot be a name on Oracle", name)
+	}
+	return longer(name)
+}
+
+// longer quotes a name of a user's, which has up to 128 bytes.
+func longer(name string) (string, error) {
+	if name == "" || len(name) > 128 || strings.ContainsAny(name, "\"\x00") || strings.ContainsFunc(name, control) ||
 		!utf8.ValidString(name) {
 		return "", fmt.Errorf("%q cannot be a name on Oracle", name)
 	}

@@ -245,7 +245,8 @@ func (r rendered) addProgram(t *testing.T, d *design) {
 	}
 	base := vars{"Tablespace": d.names.Index, "Names": tellingParameters, "Lock": lockID, "Tables": d.tables, "Name": d.tables[0].Name,
 		"Key":  d.tables[0].Key,
-		"Mark": planMark + ` {"it's":1}`}
+		"Mark": planMark + ` {"it's":1}`, "Password": "FW12#_abc", "Job": d.names.Tablespace + copyJob,
+		"Directory": "DUMPS", "File": "shop%U.dmp", "Schema": "It's", "Table": "Größe (alt)"}
 	for _, section := range inspectSQL.Sections() {
 		texts, err := inspectSQL.Statements(section, vars{})
 		if err != nil {
@@ -270,6 +271,8 @@ func (r rendered) addProgram(t *testing.T, d *design) {
 			for _, view := range views {
 				values = append(values, vars{"View": view.Name})
 			}
+		case "copy-sum":
+			values = []vars{{"Hashed": []string{`"Id"`, `DBMS_LOB.GETLENGTH("Note")`}}, {"Hashed": nil}}
 		case "drop-program":
 			values = []vars{{"Type": "PROCEDURE"}, {"Type": "PACKAGE"}}
 		}

@@ -26,6 +26,7 @@ type server struct {
 	missing map[string]bool // views and privileges that the account lacks
 	builds  builds.Open[*build]
 	canary  canary
+	first   firstCopy
 }
 
 // about is what a server says of itself.
@@ -282,20 +283,23 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 	if d.apart() {
 		info = "build with " + d.names.Index
 	}
-	if b.conn, err = s.connection(ctx, d.names.Tablespace, info); err != nil {
+	if b.conn, err = s.pool.connection(ctx, d.names.Tablespace, info); err != nil {
 		return nil, err
 	}
 	b.marks = marks{b.conn, s.about.account}
 	s.builds.Add(b)
-	if err := b.create(ctx); err != nil {
+	if err = b.create(ctx); err == nil && d.isCopy() {
+		err = b.enter(ctx)
+	}
+	if err != nil {
 		return nil, external.Undo(ctx, dropPatience, err, b.Drop)
 	}
 	return b.database(), nil
 }
 
 // connection is one of its own that announces what it is for.
-func (s *server) connection(ctx context.Context, action, info string) (held, error) {
-	h, err := s.plain(ctx)
+func (p *pool) connection(ctx context.Context, action, info string) (held, error) {
+	h, err := p.plain(ctx)
 	if err != nil {
 		return held{}, err
 	}
@@ -306,21 +310,21 @@ func (s *server) connection(ctx context.Context, action, info string) (held, err
 }
 
 // plain is a connection of its own that does not say what it is for.
-func (s *server) plain(ctx context.Context) (held, error) {
-	conn, err := s.pool.lasting.Conn(ctx)
+func (p *pool) plain(ctx context.Context) (held, error) {
+	conn, err := p.lasting.Conn(ctx)
 	if err != nil {
-		return held{}, s.pool.why(ctx, statement{text: "connecting"}, err)
+		return held{}, p.why(ctx, statement{text: "connecting"}, err)
 	}
-	often := s.pool.on(&lasting{conn, map[string]*sql.Stmt{}})
+	often := p.on(&lasting{conn, map[string]*sql.Stmt{}})
 	begin := func(ctx context.Context) (tx driver.Tx, err error) {
 		err = conn.Raw(func(raw any) error {
 			tx, err = raw.(driver.ConnBeginTx).BeginTx(ctx, driver.TxOptions{})
 			return err
 		})
-		return tx, s.pool.why(ctx, statement{text: "beginning a transaction"}, err)
+		return tx, p.why(ctx, statement{text: "beginning a transaction"}, err)
 	}
-	end := func() error { return filewise.HideIn(conn.Close(), s.pool.secrets...) }
-	return held{client: s.pool.on(conn), often: often, begin: begin, close: end}, nil
+	end := func() error { return filewise.HideIn(conn.Close(), p.secrets...) }
+	return held{client: p.on(conn), often: often, begin: begin, close: end}, nil
 }
 
 // module is what Filewise's sessions call themselves in v$session.

@@ -23,7 +23,7 @@ func (b *build) Connect(ctx context.Context, phase, worker int) (filewise.Sessio
 	if err := s.render(); err != nil || s.Phase.PerStatement {
 		return s, err
 	}
-	if s.held, err = b.server.connection(ctx, b.design.names.Tablespace, fmt.Sprintf("worker %d", worker)); err != nil {
+	if s.held, err = b.workers().connection(ctx, b.design.names.Tablespace, fmt.Sprintf("worker %d", worker)); err != nil {
 		return nil, err
 	}
 	if err := s.identify(ctx); err != nil {
@@ -111,7 +111,7 @@ func (s *connection) identify(ctx context.Context) error {
 	if !ok || !ok2 {
 		return fmt.Errorf("the server says that this is session %q", text(r[0]))
 	}
-	if s.serial, ok, err = count(ctx, s.held, "session-serial", nil, sid, audit); err != nil {
+	if s.serial, ok, err = count(ctx, s.control, "session-serial", nil, sid, audit); err != nil {
 		return err
 	}
 	if !ok {
@@ -139,7 +139,7 @@ func (s *connection) send(ctx context.Context, i int64) error {
 	if !s.Phase.PerStatement {
 		return s.execute(ctx, s.held.often, what)
 	}
-	conn, err := s.build.server.plain(ctx) // that it is opened and closed belongs to the operation
+	conn, err := s.build.server.pool.plain(ctx) // that it is opened and closed belongs to the operation
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"fmt"
@@ -18,7 +19,7 @@ var sqlFiles embed.FS
 // The SQL files: what is asked of the server, what an inspection asks, and the others by
 // workload.
 var (
-	workloads = words.Folder(sqlFiles, nil, template.FuncMap{"ident": ident, "literal": literal,
+	workloads = words.Folder(sqlFiles, nil, template.FuncMap{"ident": ident, "longer": longer, "literal": literal, "among": among,
 		"bind": func(i int) int { return i + 1 }})
 	serverSQL, inspectSQL = workloads.Apart("server"), workloads.Apart("inspect")
 	captureSQL            = workloads.Apart("capture")
@@ -32,6 +33,16 @@ var words = orders.Words{
 		return ident(vars["T"].(map[string]string)[table])
 	},
 	Sum: "TO_CHAR(SUM(%))", EmptyIsNull: true,
+}
+
+// among is a condition on names.
+func among(names ...string) (string, error) {
+	all, err := "", error(nil)
+	for _, n := range names {
+		quoted, wrong := literal(n)
+		all, err = all+", "+quoted, cmp.Or(err, wrong)
+	}
+	return "IN (" + strings.TrimPrefix(all, ", ") + ")", err
 }
 
 // vars are the variables of a section.

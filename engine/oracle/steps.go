@@ -25,7 +25,9 @@ func (d *design) steps(mark func(tablespace string) (string, error)) (script.Ste
 	})
 	s := stepper{w, d}
 	s.files(mark)
-	if d.isCustom() {
+	if d.isCopy() {
+		s.copy()
+	} else if d.isCustom() {
 		all, err := d.customSetup()
 		s.Rendered(filewise.StageBuild, onServer, "custom", all, err)
 	} else {
@@ -187,6 +189,9 @@ func (d *design) churnOf(worker int) ([]statement, error) {
 // drop adds the end of a build: what it drops it finds on the server.
 func (s stepper) drop() {
 	d, o := s.d, s.d.objects
+	if d.isCopy() {
+		s.server(filewise.StageDrop, inTablespace+d.names.Tablespace, "copy-drop-user", d.copyVars())
+	}
 	program := func(kind, name string) {
 		s.server(filewise.StageDrop, onServer, "drop-program", vars{"Type": kind, "Name": name})
 	}

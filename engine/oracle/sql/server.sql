@@ -234,3 +234,98 @@ INSERT INTO {{ident .Table}} ({{range $i, $c := .Columns}}{{if $i}}, {{end}}{{$c
 BEGIN
   DBMS_STATS.GATHER_TABLE_STATS(ownname => USER, tabname => {{literal .Table}});
 END;
+
+-- A copy of a schema: a dump of Data Pump is imported into the schema of a user that has the name
+-- of the build. What the user may is to connect, and to fill that tablespace: so nothing of the
+-- dump comes to lie elsewhere, and the SQL of the workload, which the user executes, changes nothing else.
+-- name: copy-user
+CREATE USER {{ident .Tablespace}} IDENTIFIED BY {{ident .Password}} DEFAULT TABLESPACE {{ident .Tablespace}} QUOTA UNLIMITED ON {{ident .Tablespace}};
+
+-- name: copy-may-connect
+GRANT CREATE SESSION TO {{ident .Tablespace}};
+
+-- name: copy-import whole
+-- Objects and rows of the schema, without what reaches beyond it: users, grants, jobs, links. Without
+-- their attributes segments go to the tablespace of the user. The first error is told.
+DECLARE
+  h NUMBER;
+  state VARCHAR2(30) := 'UNDEFINED';
+  answer KU$_STATUS;
+  wrong KU$_LOGENTRY;
+  why VARCHAR2(2000);
+  i NUMBER;
+BEGIN
+  h := SYS.DBMS_DATAPUMP.OPEN(operation => 'IMPORT', job_mode => 'SCHEMA', job_name => {{literal .Job}});
+  SYS.DBMS_DATAPUMP.ADD_FILE(handle => h, filename => {{literal .File}}, directory => {{literal .Directory}});
+  SYS.DBMS_DATAPUMP.METADATA_FILTER(handle => h, name => 'SCHEMA_EXPR', value => {{literal (among .Schema)}});
+  SYS.DBMS_DATAPUMP.METADATA_FILTER(handle => h, name => 'EXCLUDE_PATH_EXPR', value => {{literal (among "USER" "GRANT" "ROLE_GRANT" "DEFAULT_ROLE" "TABLESPACE_QUOTA" "DB_LINK" "JOB" "PROCOBJ" "PROCACT_SCHEMA" "REFRESH_GROUP" "AUDIT_OBJ")}});
+  SYS.DBMS_DATAPUMP.METADATA_REMAP(handle => h, name => 'REMAP_SCHEMA', old_value => {{literal .Schema}}, value => {{literal .Tablespace}});
+  SYS.DBMS_DATAPUMP.METADATA_TRANSFORM(handle => h, name => 'SEGMENT_ATTRIBUTES', value => 0);
+  SYS.DBMS_DATAPUMP.METADATA_TRANSFORM(handle => h, name => 'OID', value => 0);
+  SYS.DBMS_DATAPUMP.START_JOB(handle => h, cluster_access => 0); -- the directory is of this instance
+  WHILE state <> 'COMPLETED' AND state <> 'STOPPED' LOOP
+    SYS.DBMS_DATAPUMP.GET_STATUS(h, SYS.DBMS_DATAPUMP.KU$_STATUS_JOB_ERROR, 5, state, answer);
+    wrong := answer.error;
+    IF wrong IS NOT NULL AND why IS NULL THEN
+      i := wrong.FIRST;
+      WHILE i IS NOT NULL LOOP
+        why := SUBSTR(why || ' ' || wrong(i).logtext, 1, 1900);
+        i := wrong.NEXT(i);
+      END LOOP;
+    END IF;
+  END LOOP;
+  SYS.DBMS_DATAPUMP.DETACH(handle => h);
+  IF why IS NOT NULL OR state <> 'COMPLETED' THEN
+    RAISE_APPLICATION_ERROR(-20011, 'the import ended as ' || state || why);
+  END IF;
+END;
+
+-- An import goes on when Filewise does not.
+-- name: copy-jobs
+SELECT job_name FROM user_datapump_jobs WHERE job_name = :1;
+
+-- name: copy-stop whole
+DECLARE
+  h NUMBER;
+BEGIN
+  h := SYS.DBMS_DATAPUMP.ATTACH(job_name => {{literal .Job}});
+  SYS.DBMS_DATAPUMP.STOP_JOB(handle => h, immediate => 1, keep_master => 0);
+END;
+
+-- name: copy-users
+SELECT username FROM all_users WHERE username = :1;
+
+-- name: copy-drop-user
+DROP USER {{ident .Tablespace}} CASCADE;
+
+-- name: copy-role
+SELECT role FROM session_roles WHERE role = 'DATAPUMP_IMP_FULL_DATABASE';
+
+-- name: copy-directory
+SELECT directory_name FROM all_directories WHERE directory_name = :1;
+
+-- name: copy-dump whole
+-- Whether a file is a dump of Data Pump, and not of the old EXP, or of an external table.
+DECLARE
+  info KU$_DUMPFILE_INFO;
+  kind NUMBER;
+BEGIN
+  SYS.DBMS_DATAPUMP.GET_DUMPFILE_INFO({{literal .File}}, {{literal .Directory}}, info, kind);
+  IF kind <> 1 THEN
+    RAISE_APPLICATION_ERROR(-20012, 'the file is no dump of Data Pump');
+  END IF;
+END;
+
+-- name: copy-columns
+-- Tables with rows of their own, as their owner sees them.
+SELECT c.table_name, c.column_name, c.data_type FROM user_tab_columns c JOIN user_tables t ON t.table_name = c.table_name
+WHERE t."TEMPORARY" = 'N' AND t.nested = 'NO' AND t.dropped = 'NO' AND (t.iot_type IS NULL OR t.iot_type = 'IOT')
+  AND t.table_name NOT IN (SELECT x.table_name FROM user_external_tables x) ORDER BY c.table_name, c.column_id;
+
+-- name: copy-sum
+-- Rows, and the sum over them of the first 32 bits of the hash of the hashes of columns.
+SELECT TO_CHAR(COUNT(*)), TO_CHAR(SUM(TO_NUMBER(SUBSTR(h, 1, 8), 'XXXXXXXX')))
+FROM (SELECT {{if .Hashed}}RAWTOHEX(STANDARD_HASH({{range $i, $c := .Hashed}}{{if $i}} || {{end}}STANDARD_HASH({{$c}}, 'MD5'){{end}}, 'MD5')){{else}}'0'{{end}} AS h FROM {{longer .Table}});
+
+-- name: copy-elsewhere
+SELECT segment_name, tablespace_name FROM sys.dba_segments WHERE owner = :1 AND tablespace_name <> :2;

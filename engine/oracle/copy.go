@@ -1,0 +1,223 @@
+package oracle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/sijms/go-ora/v2/configurations"
+
+	"filewise"
+	"filewise/engine/oracle/internal/datapump"
+)
+
+// A build that a dump fills is a copy of a schema: that of a user with the build's name, whose
+// mark is the tablespace's. See the sections copy-… of server.sql.
+
+func (d *design) isCopy() bool { return d.program.Restored() }
+
+// checkCopy refuses what a copy cannot be, and says what it takes.
+func (d *design) checkCopy() (err error) {
+	if d.apart() {
+		return absent("leave --indexes out", "indexes apart in a copy of a schema on oracle, whose segments all go to its user's tablespace")
+	}
+	if d.dump, err = datapump.Parse(d.program.Custom.From); err != nil {
+		return err
+	}
+	d.warn("copy-rights", d.dump.Grants("the account")+": on a server for tests",
+		"a dump is imported into a user that the run creates and drops, for which the account needs a role that may alter every schema")
+	d.warn("copy-attributes", "", "PCTFREE, INITRANS, compression and partitions' tablespaces are not those of the dump, and nothing of its "+
+		"users, grants, jobs and links is imported")
+	return nil
+}
+
+func (d *design) copyVars() vars {
+	return vars{"Tablespace": d.names.Tablespace, "Password": d.names.Password, "Job": d.names.Tablespace + copyJob,
+		"Directory": d.dump.Directory, "File": d.dump.File, "Schema": d.dump.Schema}
+}
+
+// copy adds the user and the import.
+func (s stepper) copy() {
+	for _, section := range []string{"copy-user", "copy-may-connect", "copy-import"} {
+		s.server(filewise.StageBuild, inTablespace+s.d.names.Tablespace, section, s.d.copyVars())
+	}
+}
+
+// copied are the sessions of a copy's user; none: the build is no copy.
+type copied struct {
+	pool *pool
+	held held // for checks
+}
+
+// enter signs in as the copy's user, who executes all of the workload, and compares the copy
+// with the first one.
+func (b *build) enter(ctx context.Context) (err error) {
+	s, d := b.server, b.design
+	c := *s.config
+	c.UserID, c.Password, c.AuthType, c.AuthService, c.ProxyClientName = d.names.Tablespace, d.names.Password, configurations.Normal, nil, ""
+	b.copy.pool = newPool(&c, append(s.target.Address.Hidden(), filewise.Secret(d.names.Password)))
+	if b.copy.held, err = b.copy.pool.connection(ctx, d.names.Tablespace, "copy"); err != nil {
+		return err
+	}
+	return b.compare(ctx, b.copy.held)
+}
+
+// compare refuses a copy that is not as the first one, or not in its place.
+func (b *build) compare(ctx context.Context, user client) error {
+	name := b.design.names.Tablespace
+	strays, err := rows(ctx, b.conn, 2, "copy-elsewhere", nil, name, name)
+	if err != nil {
+		return err
+	}
+	if len(strays) > 0 {
+		return absent("leave it out of the dump", "%s of the dump lies in tablespace %s, where the layout does not place it", text(strays[0][0]),
+			text(strays[0][1]))
+	}
+	sums, err := sumsOf(ctx, user)
+	if err != nil {
+		return fmt.Errorf("comparing the copy: %w", err)
+	}
+	for _, t := range b.design.program.Custom.Tables {
+		if sums[t.Name] == "" && sums[folded(customNames{}.plain().Words(t.Name)[0])] == "" {
+			return filewise.Errorf(filewise.CodeUsage, "take it out of custom.tables, or name it as the dump does", "the dump has no table %s",
+				t.Name)
+		}
+	}
+	return b.server.first.compare(sums)
+}
+
+// sumsOf asks for rows and the sum of their hashes, by table.
+func sumsOf(ctx context.Context, user client) (map[string]string, error) {
+	found, err := rows(ctx, user, 3, "copy-columns", nil)
+	if err != nil {
+		return nil, err
+	}
+	columns := make([][3]string, len(found))
+	for i, r := range found {
+		columns[i] = [3]string{text(r[0]), text(r[1]), text(r[2])}
+	}
+	tables, err := datapump.Tables(columns, longer)
+	sums := map[string]string{}
+	for _, t := range tables {
+		if err != nil {
+			break
+		}
+		var r [][]any
+		if r, err = rows(ctx, user, 2, "copy-sum", vars{"Table": t.Name, "Hashed": t.Hashed}); err == nil && len(r) == 1 {
+			sums[t.Name] = text(r[0][0]) + " " + text(r[0][1])
+		}
+	}
+	return sums, err
+}
+
+// firstCopy keeps the sums of a server's first copy.
+type firstCopy struct {
+	mu   sync.Mutex
+	sums map[string]string
+}
+
+func (f *firstCopy) compare(sums map[string]string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.sums == nil {
+		f.sums = sums
+	}
+	return datapump.Same(f.sums, sums)
+}
+
+// close ends the sessions.
+func (c *copied) close() error {
+	if c.pool == nil {
+		return nil
+	}
+	if c.held.close != nil {
+		_ = c.held.close() // a broken one is gone either way
+	}
+	err := c.pool.close()
+	c.pool = nil
+	return err
+}
+
+// workers are the connections that work: of the copy's user, or of the account.
+func (b *build) workers() *pool {
+	if b.copy.pool != nil {
+		return b.copy.pool
+	}
+	return b.server.pool
+}
+
+// reader reads the workload's tables.
+func (b *build) reader() client {
+	if b.copy.pool != nil {
+		return b.copy.held
+	}
+	return b.conn
+}
+
+// sessionsEnd is how long the server may take to end the sessions of a copy's user.
+const sessionsEnd = 30 * time.Second
+
+// dropCopy ends the import of a copy that still runs, and drops its user.
+func (m marks) dropCopy(ctx context.Context, name string) error {
+	job := name + copyJob
+	for _, x := range []struct{ look, act, of string }{{"copy-jobs", "copy-stop", job}, {"copy-users", "copy-drop-user", name}} {
+		there, err := rows(ctx, m, 1, x.look, nil, x.of)
+		if err != nil || len(there) == 0 {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		for until := time.Now().Add(sessionsEnd); ; {
+			err = m.alterBy(ctx, name, x.act, vars{"Job": job})
+			if codeOf(err) != errConnected || time.Now().After(until) {
+				break
+			}
+			select {
+			case <-ctx.Done():
+				return errors.Join(context.Cause(ctx), err)
+			case <-time.After(200 * time.Millisecond):
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dump looks whether the account can import the dump that is to fill the builds.
+func (e *examination) dump(ctx context.Context) {
+	if !e.Demand.Program.Restored() {
+		return
+	}
+	const check = "dump"
+	dump, err := datapump.Parse(e.Demand.Program.Custom.From)
+	if err != nil {
+		e.Fail(check, filewise.RemedyOf(err), "%v", err)
+		return
+	}
+	account := e.server.about.account
+	if role, ok := e.ask(ctx, check, 1, "copy-role", nil); ok && len(role) == 0 {
+		e.Fail(check, dump.Grants(account), "account %s lacks the role %s, without which nobody imports into the schema of another", account,
+			datapump.Role)
+	}
+	there, err := rows(ctx, e.client, 1, "copy-directory", nil, dump.Directory)
+	switch {
+	case err != nil:
+		e.Unseen(check, err)
+		return
+	case len(there) == 0:
+		e.Fail(check, "CREATE DIRECTORY "+dump.Directory+" AS 'its path on the server'; "+dump.Grants(account),
+			"there is no directory object %s that account %s sees", dump.Directory, account)
+		return
+	}
+	if err := exec(ctx, e.client, "copy-dump", vars{"File": dump.First(), "Directory": dump.Directory}); err != nil {
+		e.Fail(check, "name a file that expdp has written, as "+datapump.Form+"; "+dump.Grants(account), "%s in %s: %v", dump.First(),
+			dump.Directory, err)
+		return
+	}
+	e.OK(check, "%s is a dump of Data Pump; that schema %s is in it is seen when it is imported", dump.First(), dump.Schema)
+}

@@ -1,0 +1,176 @@
+package oracle
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"filewise"
+	"filewise/workload"
+)
+
+const copyFrom = "datapump:dumps/shop%U.dmp?schema=shop"
+
+// copyProgram works on a copy of a schema.
+func copyProgram(t *testing.T, from string) filewise.Program {
+	t.Helper()
+	script := func(text string) workload.Script {
+		return workload.Script{"": {{Text: text, File: "shop.yaml", Line: 3}}}
+	}
+	c := &workload.Custom{From: from, Tables: []filewise.CustomTable{{Name: "orders", Key: "id"}},
+		Parameters:   []workload.Parameter{{Name: "id", Draw: workload.DrawInt, From: 1, To: 9}},
+		Transactions: []workload.Transaction{{Name: "pay", Weight: 1, SQL: script("UPDATE orders SET paid = 1 WHERE id = :id")}},
+		Checks:       []workload.CustomCheck{{Query: script("SELECT COUNT(*) FROM orders"), Expect: "9"}}}
+	w, err := workload.NewCustom(workload.Params{Connections: 2, Custom: c}, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.Program()
+}
+
+// A plan says what a copy is made by, in the order in which it is, and which grants it takes;
+// the user's name is the build's everywhere, and the password is in no plan.
+func TestCopyIsPlanned(t *testing.T) {
+	script, err := Engine{}.Script(serverTarget(), smallfile(2), copyProgram(t, copyFrom))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, s := range script.Steps {
+		all.WriteString(s.SQL + "\n")
+	}
+	text := all.String()
+	at := -1
+	for _, part := range []string{"CREATE SMALLFILE TABLESPACE", "COMMENT ON TABLE", "ADD DATAFILE", "CREATE USER", "GRANT CREATE SESSION",
+		"'REMAP_SCHEMA', old_value => 'SHOP', value => 'FILEWISE_XXXXXXXXXXXXXXXXXX'", "UPDATE orders", "DROP USER", "DROP TABLESPACE"} {
+		i := strings.Index(text, part)
+		if i <= at {
+			t.Errorf("%q stands at %d, after what stands at %d", part, i, at)
+		}
+		at = i
+	}
+	said := ""
+	for _, w := range script.Warnings {
+		said += w.Remedy
+	}
+	if !strings.Contains(text, `IDENTIFIED BY "…"`) || !strings.Contains(said, "GRANT DATAPUMP_IMP_FULL_DATABASE TO") ||
+		!strings.Contains(said, "ON DIRECTORY DUMPS") {
+		t.Errorf("%s\n%s", said, text)
+	}
+	l := smallfile(2)
+	l.Indexes = filewise.IndexesApart
+	if _, err := (Engine{}).Script(serverTarget(), l, copyProgram(t, copyFrom)); !errors.Is(err, filewise.ErrUnsupported) {
+		t.Error(err)
+	}
+	for _, from := range []string{"shop.dmp", "datapump:shop.dmp?schema=x", "datapump:D/../x.dmp?schema=x", "datapump:D/x.dmp",
+		`datapump:D/x.dmp?schema=a"b`, "datapump:D/x'.dmp?schema=a"} {
+		if _, err := (Engine{}).Script(serverTarget(), smallfile(2), copyProgram(t, from)); filewise.CodeOf(err) != filewise.CodeUsage {
+			t.Errorf("%s: %v", from, err)
+		}
+	}
+}
+
+// No error shows the password.
+func TestCopyHidesItsPassword(t *testing.T) {
+	d, err := newDesign(serverTarget(), smallfile(1), copyProgram(t, copyFrom), newNames(false), usualBlock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := newFake()
+	p := &pool{}
+	f.fails["copy-user"] = p.why(t.Context(), statement{text: "CREATE USER x IDENTIFIED BY \"" + d.names.Password + "\""}, oracleError(1031))
+	b := &build{server: &server{control: f, about: about{account: f.account}}, design: d, conn: held{client: f}, marks: f.marks()}
+	if err := b.create(t.Context()); err == nil || strings.Contains(err.Error(), d.names.Password) || len(d.names.Password) < 20 {
+		t.Errorf("%v", err)
+	}
+}
+
+// owner is the user of a copy.
+type owner struct {
+	columns [][]any
+	sums    map[string][]any
+}
+
+func (owner) exec(context.Context, statement) error { return nil }
+
+func (o owner) rows(_ context.Context, s statement) ([][]any, error) {
+	if s.section == "copy-columns" {
+		return o.columns, nil
+	}
+	table := s.text[strings.LastIndex(s.text, "FROM")+6:]
+	return [][]any{o.sums[strings.Trim(table, `")`)]}, nil
+}
+
+// A copy is as the first one, in its place, and has the study's tables; else it is refused by
+// the table's name.
+func TestCopyIsCompared(t *testing.T) {
+	d, err := newDesign(serverTarget(), smallfile(1), copyProgram(t, copyFrom), newNames(false), usualBlock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &server{}
+	f := newFake()
+	b := &build{server: s, design: d, conn: held{client: f}}
+	user := owner{[][]any{{"ORDERS", "ID", "NUMBER"}, {"ORDERS", "Notiz", "CLOB"}, {"ORDERS", "X", "XMLTYPE"}, {"Straße", "A", "DATE"}},
+		map[string][]any{"ORDERS": {"9", "123"}, "Straße": {"2", "7"}}}
+	for range 2 {
+		if err := b.compare(t.Context(), user); err != nil {
+			t.Fatal(err)
+		}
+	}
+	user.sums["Straße"] = []any{"2", "8"}
+	if err := b.compare(t.Context(), user); err == nil || !strings.Contains(err.Error(), "Straße") {
+		t.Error(err)
+	}
+	user.columns = user.columns[3:]
+	if err := b.compare(t.Context(), user); filewise.CodeOf(err) != filewise.CodeUsage || !strings.Contains(err.Error(), "table orders") {
+		t.Error(err)
+	}
+	f.answers["copy-elsewhere"] = [][]any{{"ARCHIVE", "USERS"}}
+	if err := b.compare(t.Context(), user); !errors.Is(err, filewise.ErrUnsupported) || !strings.Contains(err.Error(), "ARCHIVE") {
+		t.Error(err)
+	}
+}
+
+// Before anything is built it is said what an import lacks, with its grants.
+func TestCopyIsExamined(t *testing.T) {
+	for what, c := range map[string]struct {
+		change func(*fakeServer)
+		remedy string
+	}{
+		"all is well":  {func(*fakeServer) {}, ""},
+		"no role":      {func(f *fakeServer) { f.answers["copy-role"] = nil }, "GRANT DATAPUMP_IMP_FULL_DATABASE TO ADA"},
+		"no directory": {func(f *fakeServer) { f.answers["copy-directory"] = nil }, "GRANT READ, WRITE ON DIRECTORY DUMPS TO ADA"},
+		"no dump":      {func(f *fakeServer) { f.fails["copy-dump"] = oracleError(20012) }, "expdp"},
+	} {
+		f := newFake()
+		identity(f)
+		f.answers["copy-role"], f.answers["copy-directory"] = [][]any{{"DATAPUMP_IMP_FULL_DATABASE"}}, [][]any{{"DUMPS"}}
+		c.change(f)
+		e := &examination{server: opened(t, f), client: f}
+		e.Demand.Program = copyProgram(t, copyFrom)
+		e.dump(t.Context())
+		failed := ""
+		for _, x := range e.Findings {
+			if x.Status == filewise.StatusFailed {
+				failed += x.Remedy
+			}
+		}
+		if (failed == "") != (c.remedy == "") || !strings.Contains(failed, c.remedy) {
+			t.Errorf("%s: %+v", what, e.Findings)
+		}
+	}
+}
+
+// SQL of a copy names the schema's own tables; what reaches the server is refused as ever.
+func TestCopyGuard(t *testing.T) {
+	o := customNamesOf(planNames(false), copyProgram(t, copyFrom).Custom)
+	for text, passes := range map[string]bool{"UPDATE orders SET paid = 1": true, "BEGIN shop_api.pay(1); END;": true,
+		"DROP TABLE orders": false, "BEGIN UTL_FILE.FREMOVE('D', 'x'); END;": false, "UPDATE orders@prod SET paid = 1": false,
+		"GRANT DBA TO x": false, "BEGIN EXECUTE IMMEDIATE 'x'; END;": false} {
+		if what, _ := o.guard(o.plain().Words(text), false); (what == "") != passes {
+			t.Errorf("%s: %s", text, what)
+		}
+	}
+}

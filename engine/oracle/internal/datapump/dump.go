@@ -1,0 +1,45 @@
+// Package datapump names dumps of Oracle Data Pump in directories of the server's, and compares
+// what imports have made of them.
+package datapump
+
+import (
+	"regexp"
+	"strings"
+
+	"filewise"
+)
+
+// Form is how --from names a dump.
+const Form = "datapump:DIRECTORY/FILE.dmp?schema=SCHEMA"
+
+// Dump is a schema in a dump: of several files, their name has %U in it.
+type Dump struct{ Directory, File, Schema string }
+
+var form = regexp.MustCompile(`^datapump:([A-Za-z][A-Za-z0-9_$#]{0,127})/([A-Za-z0-9_][A-Za-z0-9_.%+-]{0,199})` +
+	`\?schema=([^"'\x00-\x1f\x7f]{1,128})$`)
+
+// Parse reads what --from says. Names of directories and schemas have no quotes: they are as
+// the server folds them, but for a schema with small letters between large ones, which is as it is.
+func Parse(from string) (Dump, error) {
+	m := form.FindStringSubmatch(from)
+	if m == nil {
+		return Dump{}, filewise.Errorf(filewise.CodeUsage, "give it as "+Form+", with a directory object that the account may read",
+			"%q names no dump of a schema", from)
+	}
+	d := Dump{Directory: strings.ToUpper(m[1]), File: m[2], Schema: m[3]}
+	if d.Schema == strings.ToLower(d.Schema) {
+		d.Schema = strings.ToUpper(d.Schema)
+	}
+	return d, nil
+}
+
+// First is the dump's first file.
+func (d Dump) First() string { return strings.NewReplacer("%U", "01", "%u", "01").Replace(d.File) }
+
+// Grants are what an account needs to import it.
+func (d Dump) Grants(account string) string {
+	return "GRANT " + Role + " TO " + account + "; GRANT READ, WRITE ON DIRECTORY " + d.Directory + " TO " + account
+}
+
+// Role is the role without which nobody imports into the schema of another.
+const Role = "DATAPUMP_IMP_FULL_DATABASE"

@@ -1,0 +1,60 @@
+package datapump
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"filewise"
+)
+
+// Table is one of a copy, with what is hashed of its rows: columns, and the lengths of LOBs.
+type Table struct {
+	Name   string
+	Hashed []string
+}
+
+// mostHashed is how many columns are hashed: their hashes of 32 letters are one text of 4,000.
+const mostHashed = 120
+
+// hashed are types that STANDARD_HASH takes (SQL Language Reference), as far as they are of one
+// word. Of others, such as LONG, XMLTYPE and those of users, rows alone are counted.
+var hashed = []string{"CHAR", "NCHAR", "VARCHAR2", "NVARCHAR2", "NUMBER", "FLOAT", "BINARY_FLOAT", "BINARY_DOUBLE", "DATE", "RAW", "ROWID"}
+
+// Tables are those of rows of table, column and type, in that order. quote quotes a name.
+func Tables(rows [][3]string, quote func(string) (string, error)) ([]Table, error) {
+	var all []Table
+	for _, r := range rows {
+		if len(all) == 0 || all[len(all)-1].Name != r[0] {
+			all = append(all, Table{Name: r[0]})
+		}
+		column, err := quote(r[1])
+		if err != nil {
+			return nil, err
+		}
+		t, kind := &all[len(all)-1], r[2]
+		switch {
+		case len(t.Hashed) == mostHashed:
+		case slices.Contains(hashed, kind), strings.HasPrefix(kind, "TIMESTAMP"), strings.HasPrefix(kind, "INTERVAL"):
+			t.Hashed = append(t.Hashed, column)
+		case slices.Contains([]string{"CLOB", "NCLOB", "BLOB"}, kind):
+			t.Hashed = append(t.Hashed, "DBMS_LOB.GETLENGTH("+column+")")
+		}
+	}
+	return all, nil
+}
+
+// Same compares the rows and sums of two copies by table.
+func Same(first, second map[string]string) error {
+	for _, t := range slices.Sorted(maps.Keys(first)) {
+		if second[t] != first[t] {
+			return filewise.Errorf(filewise.CodeTrials, "look whether the dump's files change while they are imported",
+				"table %s of the copy has %q (rows, and the sum of their hashes), and had %q in the first copy", t, second[t], first[t])
+		}
+	}
+	if len(second) != len(first) {
+		return filewise.Errorf(filewise.CodeTrials, "look whether the dump's files change while they are imported",
+			"the copy has %d tables, and the first copy had %d", len(second), len(first))
+	}
+	return nil
+}
