@@ -220,6 +220,8 @@ var (
 	// catalogues begin the names of tables that are the server's.
 	catalogues     = []string{"pg_", "information_schema.", "performance_schema.", "mysql.", "sys."}
 	serverFunction = regexp.MustCompile(`\bpg_\w+ *[(.]|@@|CONNECTION_ID`)
+	// waiting is what lasts as long as its value says, or until another session lets go.
+	waiting = regexp.MustCompile("(?i)\\b(?:(?:pg_)?sleep(?:_for|_until)?|benchmark|get_lock)[`\"]? *\\(|^ *waitfor\\b")
 )
 
 // firstWord is what a statement begins with, in capitals.
@@ -289,6 +291,9 @@ func (t *taking) shapeOne(ctx context.Context, k *kind) (why string, err error) 
 		}
 		if slices.ContainsFunc(s.Tables, ofServer) || len(s.Tables) == 0 && serverFunction.MatchString(text) {
 			return "it asks the server's own catalogue", nil
+		}
+		if waiting.MatchString(text) {
+			return "it waits: a value that is drawn would say for how long", nil
 		}
 		if errors.Is(err, filewise.ErrUnsupported) {
 			return brief(strings.TrimSuffix(err.Error(), ": "+filewise.ErrUnsupported.Error())), nil

@@ -17,6 +17,9 @@ const listed = 5
 // naming them; database is the one whose name is left out before a table's.
 func (r Rules) Shape(text, database string, columns func(table string) []string) filewise.Shape {
 	s := shaper{tokens: r.tokens(text), aliases: map[string]string{}, transact: r.Transact, upper: r.Upper}
+	if r.Hash {
+		s.span = "1" // its unit stands behind it
+	}
 	if r.Qualified || r.Transact {
 		s.dropDatabase(database)
 	}
@@ -254,7 +257,8 @@ type shaper struct {
 	// transact: INSERT and DELETE may go without INTO and FROM, and names are the same whatever
 	// their case.
 	transact bool
-	upper    bool // texts hold their numbers, as T-SQL's do
+	upper    bool   // texts hold their numbers, as T-SQL's do
+	span     string // what stands for a number in INTERVAL; empty: a text
 }
 
 // dropDatabase leaves out the database's name before a dot; in T-SQL that of db.schema.table

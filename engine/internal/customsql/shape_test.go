@@ -34,6 +34,9 @@ func TestShape(t *testing.T) {
 			"INSERT INTO `t` VALUES(<t.a insert>, <t.b insert>, <t.c insert>) ON DUPLICATE KEY UPDATE `b` = <t.b set>"},
 		{mysql, "INSERT INTO `t` ( `a` , `b` , `c` ) VALUES ( ? , NOW ( ) , ? )",
 			"INSERT INTO `t` ( `a` , `b` , `c` ) VALUES( <t.a insert> , NOW( ) , <t.c insert> )"},
+		{mysql, "SELECT `a` FROM `t` WHERE MATCH ( `b` ) AGAINST ( ? ) AND `at` > NOW ( ) - INTERVAL ? SQL_TSI_DAY + INTERVAL 7 HOUR",
+			"SELECT `a` FROM `t` WHERE MATCH( `b` ) AGAINST( <. pattern> ) AND `at` > NOW( ) - INTERVAL <. span=1> SQL_TSI_DAY + " +
+				"INTERVAL <. span=7> HOUR"},
 		{mysql, `SELECT "text" FROM t # comment`, "SELECT <. > FROM t"},
 		{transact, "SELECT TOP (10) @@ROWCOUNT FROM [dbo].[Or]]ders] AS O WITH (NOLOCK) WHERE o.[Id] = @id AND status=N'open' AND @Id < o.day",
 			"SELECT TOP (<. limit>) @@ROWCOUNT FROM [dbo].[Or]]ders] AS O WITH (NOLOCK) WHERE o.[Id] = <dbo.Or]ders.Id equal> AND " +
@@ -58,6 +61,9 @@ func TestShape(t *testing.T) {
 func shown(s filewise.Shape) string {
 	var b strings.Builder
 	for i, v := range s.Values {
+		if v.Use == filewise.UseSpan && v.Literal != "" {
+			v.Use += filewise.Use("=" + v.Literal)
+		}
 		fmt.Fprintf(&b, "%s<%s.%s %s>", s.Pieces[i], v.Table, v.Column, v.Use)
 	}
 	return b.String() + s.Pieces[len(s.Values)]

@@ -58,7 +58,9 @@ func (s *shaper) useOf(i int, setting bool) filewise.ValueUse {
 	case t.is("OFFSET"):
 		return filewise.ValueUse{Use: filewise.UseOffset}
 	case t.is("INTERVAL"):
-		return filewise.ValueUse{Use: filewise.UseSpan}
+		return filewise.ValueUse{Use: filewise.UseSpan, Literal: s.span}
+	case t.is("(") && s.at(before-1).is("AGAINST"): // words to search for
+		return filewise.ValueUse{Use: filewise.UsePattern, Type: filewise.TypeText}
 	case t.is("BETWEEN"):
 		return s.column(s.skipNot(before-1), filewise.UseLower)
 	case t.is("AND") && s.at(before-2).is("BETWEEN") && s.at(before-1).kind == tokenValue:

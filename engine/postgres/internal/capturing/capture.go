@@ -126,6 +126,17 @@ func (w *watcher) Shape(ctx context.Context, statement string) (filewise.Shape, 
 	if asked != nil {
 		return s, asked
 	}
+	err := w.typed(ctx, &s)
+	if code := client.CodeOf(err); code == codeAmbiguous || code == codeUndefined {
+		if ofNumbers(&s) {
+			err = w.typed(ctx, &s)
+		}
+	}
+	return s, err
+}
+
+// typed has the server say of what types values are.
+func (w *watcher) typed(ctx context.Context, s *filewise.Shape) error {
 	tried, number := "", 0
 	numbers := make([]int, len(s.Values))
 	for i, v := range s.Values {
@@ -142,7 +153,7 @@ func (w *watcher) Shape(ctx context.Context, statement string) (filewise.Shape, 
 		}
 	}
 	tried += s.Pieces[len(s.Values)]
-	return s, w.link.With(ctx, func(conn *pgx.Conn) error {
+	return w.link.With(ctx, func(conn *pgx.Conn) error {
 		told, err := conn.PgConn().Prepare(ctx, "", tried, nil)
 		if err != nil {
 			return w.link.Done(ctx, tried, err)
@@ -156,6 +167,25 @@ func (w *watcher) Shape(ctx context.Context, statement string) (filewise.Shape, 
 		}
 		return nil
 	})
+}
+
+const codeAmbiguous, codeUndefined = "42725", "42883" // functions, of which operators are some
+
+// ofNumbers has values be whole numbers between which an operator of arithmetic stands: as literals they
+// were, and without a type the server does not know which operator it is.
+func ofNumbers(s *filewise.Shape) (changed bool) {
+	of := make([]bool, len(s.Values)+1)
+	for i := 1; i < len(s.Values); i++ {
+		if slices.Contains([]string{"+", "-", "*", "/", "%"}, strings.TrimSpace(s.Pieces[i])) {
+			of[i], of[i+1], changed = true, true, true
+		}
+	}
+	for i := range s.Pieces {
+		if of[i] {
+			s.Pieces[i] = "::integer" + s.Pieces[i]
+		}
+	}
+	return changed
 }
 
 // quoted is a table's name, with its schema or without, as SQL has it. A dot may be of the name.
