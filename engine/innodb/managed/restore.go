@@ -10,8 +10,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/go-sql-driver/mysql"
-
 	"filewise"
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/internal/builds"
@@ -108,7 +106,7 @@ func (i *instance) restoreDump(ctx context.Context) error {
 		return err
 	}
 	defer conn.Close()
-	r := restorer{design: i.design, conn: conn}
+	r := restorer{design: i.design, conn: conn, tables: map[string]definition{}}
 	err = r.exec(ctx, "SET SESSION sql_log_bin = 0, foreign_key_checks = 0, unique_checks = 0, sql_mode = 'NO_AUTO_VALUE_ON_ZERO'")
 	if err == nil {
 		err = eachStatement(i.design.Program.Custom.From, func(text string) error {
@@ -132,8 +130,9 @@ func (i *instance) restoreDump(ctx context.Context) error {
 type restorer struct {
 	design   *design
 	conn     *sql.Conn
-	database string // that the dump uses; empty: it says none
-	binary   bool   // mydumper has definitions read as bytes, which names of foreign keys do not survive
+	database string                // that the dump uses; empty: it says none
+	binary   bool                  // mydumper has definitions read as bytes, which names of foreign keys do not survive
+	tables   map[string]definition // those with generated columns
 }
 
 var (
@@ -150,7 +149,7 @@ var (
 // placed is a statement as this layout has it; empty: it is left out.
 func (r *restorer) placed(text string) (string, error) {
 	if strings.HasPrefix(text, "INSERT ") {
-		return text, nil
+		return r.making(text), nil
 	}
 	if m := uses.FindStringSubmatch(text); m != nil {
 		if r.database != "" && r.database != m[1] {
@@ -177,6 +176,9 @@ func (r *restorer) placed(text string) (string, error) {
 		}
 		return text, nil
 	}
+	if len(def.made) > 0 {
+		r.tables[def.name] = def
+	}
 	// Where the original's files lie is no place of a build's.
 	text = text[:def.tail] + directories.ReplaceAllLiteralString(text[def.tail:], "")
 	for n, t := range r.design.Program.Custom.Tables {
@@ -191,14 +193,8 @@ func (r *restorer) placed(text string) (string, error) {
 	return text, nil
 }
 
-const errGenerated = 3105 // ER_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN
-
 func (r *restorer) exec(ctx context.Context, text string) error {
-	_, err := r.conn.ExecContext(ctx, text)
-	if told := new(mysql.MySQLError); errors.As(err, &told) && told.Number == errGenerated {
-		return fmt.Errorf("%w: MySQL's own mysqldump, or mydumper, leaves values of generated columns out", err)
-	}
-	if err != nil {
+	if _, err := r.conn.ExecContext(ctx, text); err != nil {
 		return fmt.Errorf("%w: %.200s", err, text)
 	}
 	return nil

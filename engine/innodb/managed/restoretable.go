@@ -8,7 +8,9 @@ import (
 // definition is a CREATE TABLE of a dump, as far as a layout minds.
 type definition struct {
 	name    string
+	columns []string
 	types   map[string]string // of the columns
+	made    map[string]bool   // columns that are generated
 	keys    [][]string        // primary and unique ones
 	refers  []string          // tables that its foreign keys refer to
 	other   []string          // what partitions cannot have
@@ -20,12 +22,14 @@ type definition struct {
 var (
 	creates = regexp.MustCompile("^CREATE TABLE (?:IF NOT EXISTS )?`((?:[^`]|``)+)` ?\\(\n")
 	column  = regexp.MustCompile("^ *`((?:[^`]|``)+)` ([a-z]+)")
-	key     = regexp.MustCompile("^ *(?:PRIMARY KEY|UNIQUE KEY `(?:[^`]|``)+`) \\((.*?)\\)(?: USING [A-Z]+)?(?: COMMENT '.*')?,?$")
-	keyPart = regexp.MustCompile("`((?:[^`]|``)+)`( ?\\(\\d+\\))?")
-	refers  = regexp.MustCompile("^ *CONSTRAINT .* FOREIGN KEY \\(.*\\) REFERENCES `((?:[^`]|``)+)` \\(")
-	special = regexp.MustCompile("^ *((?:FULLTEXT|SPATIAL) KEY `(?:[^`]|``)+`)")
-	engines = regexp.MustCompile(`\bENGINE ?= ?(\w+)`)
-	whole   = regexp.MustCompile(`^(?:tiny|small|medium|big)?int$`)
+	// generated begins a column whose values the server makes.
+	generated = regexp.MustCompile("^ *`(?:[^`]|``)+` [a-z]+(?:\\((?:'(?:[^']|'')*'|[^')])*\\))?(?: \\w+)* GENERATED ALWAYS AS \\(")
+	key       = regexp.MustCompile("^ *(?:PRIMARY KEY|UNIQUE KEY `(?:[^`]|``)+`) \\((.*?)\\)(?: USING [A-Z]+)?(?: COMMENT '.*')?,?$")
+	keyPart   = regexp.MustCompile("`((?:[^`]|``)+)`( ?\\(\\d+\\))?")
+	refers    = regexp.MustCompile("^ *CONSTRAINT .* FOREIGN KEY \\(.*\\) REFERENCES `((?:[^`]|``)+)` \\(")
+	special   = regexp.MustCompile("^ *((?:FULLTEXT|SPATIAL) KEY `(?:[^`]|``)+`)")
+	engines   = regexp.MustCompile(`\bENGINE ?= ?(\w+)`)
+	whole     = regexp.MustCompile(`^(?:tiny|small|medium|big)?int$`)
 )
 
 // define reads a CREATE TABLE as both servers write one; false: it is none.
@@ -35,7 +39,7 @@ func define(text string) (d definition, is bool) {
 		return d, false
 	}
 	plain := func(name string) string { return strings.ReplaceAll(name, "``", "`") }
-	d.name, d.types = plain(m[1]), map[string]string{}
+	d.name, d.types, d.made = plain(m[1]), map[string]string{}, map[string]bool{}
 	d.tail = strings.LastIndex(text, "\n)")
 	for _, options := range []string{"\n) ENGINE", "\n) /*!50100 TABLESPACE"} {
 		if at := strings.Index(text, options); at >= 0 {
@@ -47,7 +51,11 @@ func define(text string) (d definition, is bool) {
 	}
 	for _, line := range strings.Split(text[len(m[0]):d.tail], "\n") {
 		if m := column.FindStringSubmatch(line); m != nil {
-			d.types[plain(m[1])] = m[2]
+			name := plain(m[1])
+			d.columns, d.types[name] = append(d.columns, name), m[2]
+			if generated.MatchString(line) {
+				d.made[name] = true
+			}
 		} else if m := key.FindStringSubmatch(line); m != nil {
 			var columns []string
 			for _, part := range keyPart.FindAllStringSubmatch(m[1], -1) {

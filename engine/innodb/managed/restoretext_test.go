@@ -15,3 +15,27 @@ func TestBombInADump(t *testing.T) {
 		}
 	}
 }
+
+// Values that MariaDB's program writes out for generated columns are the server's to make, whatever
+// stands around them.
+func TestGeneratedColumnsTakeNoValue(t *testing.T) {
+	r := restorer{tables: map[string]definition{}}
+	d, is := define("CREATE TABLE `a``b` (\n  `id` int NOT NULL,\n" +
+		"  `e` enum('(',' GENERATED ALWAYS AS (') GENERATED ALWAYS AS (`id`) STORED,\n  `t` text COMMENT ' GENERATED ALWAYS AS (',\n" +
+		"  `v` varchar(9) CHARACTER SET latin1 COLLATE latin1_bin GENERATED ALWAYS AS (`t`) VIRTUAL\n) ENGINE=InnoDB")
+	if !is || len(d.made) != 2 {
+		t.Fatalf("%+v", d)
+	}
+	r.tables[d.name] = d
+	for text, want := range map[string]string{
+		"INSERT INTO `a``b` VALUES\n(1,'(','x\\'),(',NULL),\n(-2,NULL,_binary 'it''s),','\\\\')": "INSERT INTO `a``b` VALUES\n" +
+			"(1,DEFAULT,'x\\'),(',DEFAULT),\n(-2,DEFAULT,_binary 'it''s),',DEFAULT)",
+		"INSERT INTO `a``b` (`v`, `id`) VALUES ('a',1),('b',2)": "INSERT INTO `a``b` (`v`, `id`) VALUES (DEFAULT,1),(DEFAULT,2)",
+		"INSERT INTO `a``b` (`id`,`t`) VALUES (1,\"v\")":        "INSERT INTO `a``b` (`id`,`t`) VALUES (1,\"v\")",
+		"INSERT INTO `other` VALUES (1,2,3,4)":                  "INSERT INTO `other` VALUES (1,2,3,4)",
+	} {
+		if got := r.making(text); got != want {
+			t.Errorf("%s\nbecomes %s\nnot     %s", text, got, want)
+		}
+	}
+}
