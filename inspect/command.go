@@ -15,9 +15,14 @@ func (j *judge) run(scenario string, args ...string) []string {
 	return append(append([]string{"filewise", "run", scenario}, j.target.Flags...), args...)
 }
 
-// own are the commands for the database of the largest group of files.
+// own are the commands for the database that the target names, else for that of the largest group of files.
 func (j *judge) own() (all [][]string) {
 	largest := j.first()
+	for _, g := range slices.Backward(j.data()) {
+		if g.Database != "" && g.Database == j.target.database() {
+			largest = g
+		}
+	}
 	if largest.Database == "" {
 		return nil
 	}
@@ -37,6 +42,18 @@ func (j *judge) own() (all [][]string) {
 		}
 	}
 	return all
+}
+
+// database is the one that the target's URL names; empty: none.
+func (t Target) database() string {
+	if len(t.Flags) < 2 {
+		return ""
+	}
+	u, err := url.Parse(t.Flags[1])
+	if err != nil {
+		return ""
+	}
+	return strings.Trim(u.Path, "/")
 }
 
 // of is the URL of one of the server's databases.

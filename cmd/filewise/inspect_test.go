@@ -80,6 +80,12 @@ func TestInspectEndsWithOwnDatabase(t *testing.T) {
 		"filewise apply last --target postgres://u@h --database 'my db' --table s.t"; strings.Join(said, "\n") != want {
 		t.Errorf("%s, want %s", strings.Join(said, "\n"), want)
 	}
+	i.Groups = append(i.Groups, filewise.FileGroup{Name: "table s.u", Database: "theirs", Use: filewise.UseData, Fill: filewise.FillOwn,
+		Files: []filewise.FileInspect{{Path: "u", Bytes: 1 << 20}}})
+	to.Flags[1] = "postgres://u@h/theirs?sslmode=disable" // which is not the largest one
+	if own := inspect.Judge(i, to).Own; own[1][4] != to.Flags[1] || own[2][6] != "theirs" || own[2][8] != "s.u" {
+		t.Errorf("a database that the target names: %q", own)
+	}
 	if to.Captures, to.Applies = false, false; len(inspect.Judge(i, to).Own) != 0 {
 		t.Error("commands of an engine that has none")
 	}

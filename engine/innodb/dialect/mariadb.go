@@ -25,6 +25,7 @@ var MariaDB = &Product{
 	BackupKinds: []filewise.Kind{filewise.KindPartitions, filewise.KindPerTable, filewise.KindSystem},
 	TempKinds:   []filewise.Kind{filewise.KindPerTable},
 	Files: Files{
+		Encoded:   true,
 		Partition: "#P#",
 		// FIL_IBD_FILE_INITIAL_SIZE of storage/innobase/include/fil0fil.h.
 		EmptyTablePages: 4,

@@ -90,6 +90,7 @@ type Creation struct {
 
 // Files is how a server names and sizes its files.
 type Files struct {
+	Encoded         bool     // the catalogue of files has tables' names as these are in the names of files
 	Unreadable      string   // characters of a path that the server does not take as they are
 	Partition       string   // between a table's and a partition's name
 	EmptyTablePages int64    // of the file of an empty table

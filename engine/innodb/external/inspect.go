@@ -136,9 +136,15 @@ func (i *inspection) tables(ctx context.Context) error {
 	if err != nil {
 		return i.server.explain(err)
 	}
+	decoded := map[string]string{}
 	for _, f := range files {
 		table, database, partitioned := tableOf(f.Name)
-		i.add(table, database, partitioned, i.file(cmp.Or(f.Path, f.Name+".ibd"), f.Bytes))
+		for _, name := range []*string{&table, &database} {
+			if *name, err = i.plain(ctx, *name, decoded); err != nil {
+				return err
+			}
+		}
+		i.add(database+"."+table, database, partitioned, i.file(cmp.Or(f.Path, f.Name+".ibd"), f.Bytes))
 	}
 	return nil
 }
@@ -185,10 +191,24 @@ func tableOf(name string) (table, database string, partitioned bool) {
 	database, table, _ = strings.Cut(name, "/")
 	for _, infix := range []string{"#P#", "#p#"} {
 		if head, _, ok := strings.Cut(table, infix); ok {
-			return database + "." + head, database, true
+			return head, database, true
 		}
 	}
-	return database + "." + table, database, false
+	return table, database, false
+}
+
+// plain is a name as it was given, of one as files have it.
+func (i *inspection) plain(ctx context.Context, name string, known map[string]string) (string, error) {
+	if !i.server.product.Files.Encoded || !strings.Contains(name, "@") {
+		return name, nil
+	}
+	if plain, is := known[name]; is {
+		return plain, nil
+	}
+	var plain string
+	err := i.server.db.QueryRowContext(ctx, "SELECT CONVERT(CONVERT(CAST(? AS BINARY) USING filename) USING utf8mb4)", name).Scan(&plain)
+	known[name] = plain
+	return plain, i.server.explain(err)
 }
 
 func (i *inspection) file(name string, bytes int64) filewise.FileInspect {

@@ -26,6 +26,8 @@ func testInspect(t *testing.T, b bench) {
 		b.Exec(t, "INSERT INTO lookedat.events (region, body) SELECT region, MD5(id) FROM lookedat.events WHERE region = 'eu'")
 	}
 	b.Exec(t, "ANALYZE TABLE lookedat.events") // what an account without PROCESS sees is of then
+	b.Exec(t, "CREATE DATABASE `Größe-x`", "CREATE TABLE `Größe-x`.`t.1@b` (id INT) PARTITION BY HASH (id) PARTITIONS 2")
+	defer b.Exec(t, "DROP DATABASE `Größe-x`")
 	b.Account(t, "looker", []string{"GRANT PROCESS ON *.* TO `filewise`@`%`", "GRANT SELECT ON performance_schema.* TO `filewise`@`%`"})
 	b.Account(t, "narrow", []string{"GRANT SELECT ON lookedat.* TO `filewise`@`%`"})
 	defer b.Exec(t, "DROP USER looker, narrow", "DROP DATABASE lookedat")
@@ -90,6 +92,11 @@ func plantedFound(t *testing.T, b bench, i filewise.Inspection) {
 	n := slices.IndexFunc(i.Groups, func(g filewise.FileGroup) bool { return g.Name == "table lookedat.events" })
 	if n < 0 || len(i.Groups[n].Files) != 2 || i.Groups[n].Fill != filewise.FillPartitions {
 		t.Fatalf("no group of the two partitions: %+v", i.Groups)
+	}
+	if !slices.ContainsFunc(i.Groups, func(g filewise.FileGroup) bool {
+		return g.Name == "table Größe-x.t.1@b" && g.Database == "Größe-x" && len(g.Files) == 2
+	}) {
+		t.Errorf("no group of a table with an odd name: %+v", i.Groups)
 	}
 	for _, f := range i.Groups[n].Files {
 		if info, err := os.Stat(f.Path); err != nil || info.Size() != f.Bytes {
