@@ -30,7 +30,14 @@ func ownBackedUp(t *testing.T, f *usersServer) {
 	}()
 	must(t, link.Exec(deadline(t), append(slices.Clone(shopSchema), "GRANT SELECT ON ALL TABLES IN SCHEMA public TO filewise_account",
 		"GRANT SELECT ON ALL SEQUENCES IN SCHEMA public TO filewise_account")...))
-	must(t, link.Exec(deadline(t), "CREATE EXTENSION pg_stat_statements", "SELECT net FROM orders WHERE id = 5"))
+	superusers := []string{"CREATE EXTENSION pg_stat_statements",
+		"CREATE FUNCTION seen() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN END'",
+		"CREATE EVENT TRIGGER seen ON ddl_command_end EXECUTE FUNCTION seen()", "COMMENT ON EVENT TRIGGER seen IS 'x'",
+		"CREATE PUBLICATION everything FOR ALL TABLES WITH (publish = 'insert')"}
+	must(t, link.Exec(deadline(t), superusers...))
+	must(t, link.Exec(deadline(t), "CREATE MATERIALIZED VIEW empty AS SELECT 1 AS n WITH NO DATA", "SELECT lo_from_bytea(4711, 'large')",
+		"GRANT SELECT ON LARGE OBJECT 4711 TO filewise_account", "GRANT SELECT ON empty TO filewise_account",
+		"SELECT net FROM orders WHERE id = 5"))
 	target := f.target(filewise.Volume{Name: "a", Dir: t.TempDir()}, filewise.Volume{Name: "b", Dir: t.TempDir()})
 	target.Database, target.ServerBin = database, f.in.Bin
 	server := open(t, deadline(t), target)
@@ -66,6 +73,11 @@ func ownBackedUp(t *testing.T, f *usersServer) {
 		t.Errorf("it was restored to %s", tool.restored)
 	}
 	restored := f.admin.To(tool.restored)
+	must(t, restored.Exec(deadline(t), "SELECT lo_put(4711, 0, 'L')"))
+	if err := db.Backup.Verify(deadline(t)); !errors.Is(err, filewise.ErrCheck) || !strings.Contains(err.Error(), "large object 4711") {
+		t.Errorf("a large object that differs: %v", err)
+	}
+	must(t, restored.Exec(deadline(t), "SELECT lo_put(4711, 0, 'l')"))
 	must(t, restored.Exec(deadline(t), "UPDATE lines SET what = 'other' WHERE id = 3"))
 	restored.Close()
 	if err := db.Backup.Verify(deadline(t)); !errors.Is(err, filewise.ErrCheck) || !strings.Contains(err.Error(), "public.lines") {
@@ -93,7 +105,7 @@ func ownBackedUp(t *testing.T, f *usersServer) {
 
 	text, err := Engine{}.BackupScript(target, layout, program)
 	must(t, err)
-	must(t, link.Exec(deadline(t), "DROP EXTENSION pg_stat_statements")) // which only a superuser may create
+	must(t, link.Exec(deadline(t), "DROP EXTENSION pg_stat_statements", "DROP EVENT TRIGGER seen", "DROP PUBLICATION everything"))
 	to := filepath.Join(t.TempDir(), "backup")
 	for i, lines := range [][]string{text.Backup, text.Restore} {
 		cmd := exec.CommandContext(deadline(t), "sh", "-euc", strings.Join(lines, "\n"), "sh", []string{"--verbose", "--no-owner"}[i])
@@ -106,7 +118,7 @@ func ownBackedUp(t *testing.T, f *usersServer) {
 	if want, got := f.dump(t, database, unplaced...), f.dump(t, "again", unplaced...); !slices.Equal(got, want) {
 		t.Errorf("the script restored:\n%s", difference(want, got))
 	}
-	must(t, link.Exec(deadline(t), "CREATE EXTENSION pg_stat_statements"))
+	must(t, link.Exec(deadline(t), slices.Delete(superusers, 1, 2)...))
 	if after := f.dump(t, database); !slices.Equal(before, after) {
 		t.Errorf("the database has changed:\n%s", difference(before, after))
 	}

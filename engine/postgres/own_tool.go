@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -138,8 +139,11 @@ func (o *ownTool) Fill(ctx context.Context, from string) error {
 		from})
 }
 
-// list names what of a backup is restored: extensions that only a superuser may create, such as those
-// that watch the server, are left out for others.
+// unneeded are what only a superuser may create, and nothing of a database depends on.
+var unneeded = regexp.MustCompile(`^\d+; \d+ \d+ (?:COMMENT - )?(?:EVENT TRIGGER|PUBLICATION)\b`)
+
+// list names what of a backup is restored: what only a superuser may create, such as extensions
+// that watch the server, is left out for others.
 func (o *ownTool) list(ctx context.Context, from string) (path string, err error) {
 	const untrusted = "SELECT extname::text FROM pg_extension e WHERE NOT EXISTS (SELECT FROM pg_available_extension_versions v " +
 		"WHERE v.name = e.extname AND v.version = e.extversion AND v.trusted)"
@@ -159,7 +163,7 @@ func (o *ownTool) list(ctx context.Context, from string) (path string, err error
 		return "", fmt.Errorf("pg_restore --list: %w", err)
 	}
 	lines := slices.DeleteFunc(strings.Split(string(out), "\n"), func(line string) bool {
-		return slices.ContainsFunc(leave, func(name string) bool {
+		return !o.server.about.super && unneeded.MatchString(line) || slices.ContainsFunc(leave, func(name string) bool {
 			return strings.Contains(line, " EXTENSION - "+name) || strings.Contains(line, " COMMENT - EXTENSION "+name)
 		})
 	})
@@ -192,7 +196,7 @@ func sums(ctx context.Context, conn *pgx.Conn) (all []string, err error) {
 	for _, row := range tables {
 		all = append(all, client.Text(row[0]))
 	}
-	if tables, err = client.Collect(conn.Query(ctx, fmt.Sprintf(rowTables, "'r', 'm'"))); err != nil {
+	if tables, err = client.Collect(conn.Query(ctx, fmt.Sprintf(rowTables, "'r', 'm') AND (c.relispopulated"))); err != nil {
 		return nil, err
 	}
 	for _, row := range tables {
@@ -205,7 +209,12 @@ func sums(ctx context.Context, conn *pgx.Conn) (all []string, err error) {
 		}
 		all = append(all, client.Text(row[0])+": "+rows+" rows, sum "+sum)
 	}
-	return all, nil
+	large, err := client.Collect(conn.Query(ctx, "SELECT 'large object ' || oid || ': ' || md5(lo_get(oid, 0, 1 << 20)) "+
+		"FROM pg_largeobject_metadata ORDER BY oid"))
+	for _, row := range large {
+		all = append(all, client.Text(row[0]))
+	}
+	return all, err
 }
 
 // release ends the session that holds a moment.

@@ -66,8 +66,8 @@ func Take(ctx context.Context, to io.Writer, secrets []string, program string, a
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = to, &said
 	if err := cmd.Run(); err != nil {
-		return filewise.Errorf(filewise.CodePreflight, "take it yourself, and give its file", "%s: %w: %.1000s", program, err,
-			strings.TrimSpace(said.String()))
+		return filewise.Errorf(filewise.CodePreflight, "give the account the rights of docs/own-database.md, or take the dump "+
+			"yourself, and give its file", "%s: %w: %.1000s", program, err, strings.TrimSpace(said.String()))
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ SELECT c.oid::bigint, n.nspname::text, c.relname::text, pg_table_size(c.oid)::bi
 
 -- Why a table cannot be spread anew with all that hangs on it.
 -- name: problems
-SELECT why FROM pg_class c, LATERAL (
+SELECT DISTINCT why FROM pg_class c, LATERAL (
   SELECT 'it is partitioned already, ' || pg_get_partkeydef(c.oid) WHERE c.relkind = 'p'
   UNION ALL SELECT 'it is unlogged, which a partitioned table cannot be' WHERE c.relpersistence = 'u'
   UNION ALL SELECT 'it inherits, or others inherit from it' WHERE EXISTS (SELECT FROM pg_inherits WHERE c.oid IN (inhrelid, inhparent))
