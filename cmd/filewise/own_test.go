@@ -24,6 +24,8 @@ type owned struct {
 	// client feeds a script to the server's own client, on a database; dumped is a database
 	// as its own program writes it.
 	client func(database, script string) (string, error)
+	// more is work that the product alone has.
+	more   string
 	dumped func(database string) (string, error)
 	url    func(database string) string
 	// asOwner is the option that has a backup's script restore with the owner's account.
@@ -34,7 +36,7 @@ const ownLayout = "8 files"
 
 // ownWork leaves all as it is, so that the original can be compared while it goes on.
 const ownWork = "SELECT net FROM orders WHERE id = 7; BEGIN; UPDATE orders SET net = 1 WHERE id = 9; ROLLBACK; " +
-	"SELECT note FROM orders WHERE id = 11;\n"
+	"SELECT note FROM orders WHERE id = 11; SELECT count(*) FROM orders WHERE id BETWEEN 3 AND 3 + 4;\n"
 
 // What a DBA does: a look at the server, a study of its work, a run on copies of the
 // database with 1, 4 and 8 files, a report, the script, and the script executed on a copy,
@@ -42,7 +44,7 @@ const ownWork = "SELECT net FROM orders WHERE id = 7; BEGIN; UPDATE orders SET n
 // it. The original is at work all the time, and its dump the same afterwards.
 func TestOwnDatabase(t *testing.T) {
 	t.Parallel()
-	for name, start := range map[string]func(*testing.T) *owned{"mariadb": ownMariaDB, "postgres": ownPostgres} {
+	for name, start := range map[string]func(*testing.T) *owned{"mariadb": ownMariaDB, "mysql": ownMySQL, "postgres": ownPostgres} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := start(t)
@@ -57,6 +59,9 @@ func TestOwnDatabase(t *testing.T) {
 			study := filepath.Join(t.TempDir(), "own.yaml")
 			run := slices.Replace(o.looks(t, p), 2, 3, study)[1:]
 			p.show(p.run(0, "capture", "--target", o.target, "--database=sales", "--for=2s", "--output", study))
+			if text, err := os.ReadFile(study); err != nil || !strings.Contains(string(text), "it waits") {
+				t.Errorf("a statement that sleeps is not left out: %v\n%s", err, text)
+			}
 			p.show(p.run(0, append(run, "--size=12MiB", "--instances=1", "--window=200ms", "--warm-up=0s", "--max-blocks=3", "--budget=0",
 				"--volume", "here="+p.volume, "--abort-if", "sessions>1000")...))
 			p.show(p.run(0, "report", "--format", "json"))
@@ -104,7 +109,7 @@ func (o *owned) work(t *testing.T) (stop func()) {
 	go func() {
 		defer close(done)
 		for !ended.Load() && failed == nil {
-			_, failed = o.client("sales", strings.Repeat(ownWork, 50))
+			_, failed = o.client("sales", strings.Repeat(ownWork+o.more, 50))
 		}
 	}()
 	stop = func() {
@@ -212,16 +217,27 @@ func rowsOf(dump string) []string {
 
 func ownMariaDB(t *testing.T) *owned {
 	needServer(t)
-	own := startOwn(t, "--performance-schema=ON", "--performance-schema-consumer-statements-digest=ON")
+	o := ownInnoDB(t, "mariadb", startOwn(t, "--performance-schema=ON", "--performance-schema-consumer-statements-digest=ON"))
+	o.schema = append(o.schema, "CREATE SEQUENCE `num;bers` START 5 INCREMENT 3",
+		"CREATE TABLE past (id int PRIMARY KEY) WITH SYSTEM VERSIONING")
+	return o
+}
+
+func ownMySQL(t *testing.T) *owned { return ownInnoDB(t, "mysql", startOwnMySQL(t)) }
+
+func ownInnoDB(t *testing.T, engine string, own *ownServer) *owned {
 	socket := filepath.Join(own.dir, "own.sock")
-	o := &owned{existing: &existing{daemon: own.daemon, target: "mariadb://filewise@/?host=" + socket, sql: own.sql}, asOwner: "--user=root"}
+	o := &owned{existing: &existing{daemon: own.daemon, target: engine + "://filewise@/?host=" + socket, sql: own.sql}, asOwner: "--user=root"}
 	o.options = "compress=no,yes"
 	o.url = func(database string) string {
-		return "mariadb://filewise@/" + database + "?host=" + strings.ReplaceAll(socket, "/", "%2F")
+		return engine + "://filewise@/" + database + "?host=" + strings.ReplaceAll(socket, "/", "%2F")
 	}
-	o.prepare(t, "CREATE USER filewise@'%' IDENTIFIED BY '"+accountPassword+"'")
-	o.grant(t, "mariadb")
-	o.prepare(t, "GRANT SELECT, SHOW VIEW, TRIGGER, EVENT ON *.* TO filewise@'%'")
+	by := map[string]string{"mariadb": "BY", "mysql": "WITH mysql_native_password BY"}[engine]
+	o.prepare(t, "CREATE USER filewise@'%' IDENTIFIED "+by+" '"+accountPassword+"'")
+	o.grant(t, engine)
+	o.prepare(t, "GRANT SELECT, SHOW VIEW, TRIGGER, EVENT, LOCK TABLES, RELOAD ON *.* TO filewise@'%'",
+		"GRANT REFERENCES ON `filewise\\_%`.* TO filewise@'%'")
+	o.more = "SELECT SLEEP(0.001), id FROM orders WHERE id = 3; UPDATE orders SET net = 2 WHERE NOW() - INTERVAL 3 DAY > NOW() AND id = 5;\n"
 	o.client = func(database, script string) (string, error) {
 		cmd := exec.Command("mariadb", "--no-defaults", "--socket="+socket, "--user=root", "--database="+database)
 		cmd.Stdin = strings.NewReader(script)
@@ -234,8 +250,13 @@ func ownMariaDB(t *testing.T) *owned {
 		return string(out), err
 	}
 	o.schema = append(ownSchema("`der Nämé`", "bigint AUTO_INCREMENT"),
+		"CREATE TABLE places (at point NOT NULL, SPATIAL KEY (at), e enum('a''b', 'c;'), l varchar(9) CHARACTER SET latin1, FULLTEXT (l))",
+		"INSERT INTO places VALUES (POINT(1, 2), 'c;', 'Straße')",
+		"CREATE EVENT nightly ON SCHEDULE EVERY 1 DAY DO DELETE FROM orders WHERE id < 0",
 		"CREATE TRIGGER stamped BEFORE INSERT ON orders FOR EACH ROW SET NEW.note = UPPER(NEW.note)",
-		"INSERT INTO orders (land, net, note) SELECT 'de', seq, CONCAT('ü', seq) FROM seq_1_to_600", "ANALYZE TABLE orders")
+		"INSERT INTO orders (land, net, note) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 600) "+
+			"SELECT 'de', i, CONCAT('ü', i) FROM n",
+		"ALTER TABLE orders ADD gross int GENERATED ALWAYS AS (net * 2) STORED", "ANALYZE TABLE orders")
 	return o
 }
 
@@ -245,16 +266,17 @@ func ownSchema(odd, key string) []string {
 		"INSERT INTO countries VALUES ('de', 'Österreich; nein'), ('fr', 'a''b')",
 		"CREATE TABLE " + odd + " (id int PRIMARY KEY, land char(2), CONSTRAINT odd FOREIGN KEY (land) REFERENCES countries (code))",
 		"INSERT INTO " + odd + " VALUES (1, 'de'), (2, NULL)",
-		"CREATE TABLE orders (id " + key + " PRIMARY KEY, land char(2) NOT NULL, net int NOT NULL, " +
-			"gross int GENERATED ALWAYS AS (net * 2) STORED, note text)",
-		"CREATE VIEW big AS SELECT id FROM orders WHERE net > 500",
+		"CREATE TABLE orders (id " + key + " PRIMARY KEY, land char(2) NOT NULL, net int NOT NULL, note text)",
+		"CREATE VIEW big AS SELECT id FROM orders WHERE net > 500", "CREATE VIEW bigger AS SELECT id FROM big WHERE id > 5",
+		"CREATE TABLE hen (id int PRIMARY KEY, up int REFERENCES hen (id))", "CREATE TABLE egg (id int PRIMARY KEY REFERENCES hen (id))",
+		"ALTER TABLE hen ADD CONSTRAINT first FOREIGN KEY (id) REFERENCES egg (id)", "CREATE TABLE heap (x int)",
 	}
 }
 
 func ownPostgres(t *testing.T) *owned {
 	e, dir := startPostgres(t, "-c", "shared_preload_libraries=pg_stat_statements")
 	o := &owned{existing: e, asOwner: "--dbname=user=owner dbname=restored host=" + dir}
-	o.options = "compress=0,1"
+	o.options, o.more = "compress=0,1", "SELECT pg_sleep(0.001), id FROM orders WHERE id = 3;\n"
 	bin := postgresBin()
 	run := func(program, input string, args ...string) (string, error) {
 		cmd := exec.Command(filepath.Join(bin, program), append([]string{"--host=" + dir, "--username=owner"}, args...)...)
@@ -274,6 +296,12 @@ func ownPostgres(t *testing.T) *owned {
 	o.schema = append(ownSchema(`"der Nämé"`, "bigserial"), "CREATE EXTENSION pg_stat_statements",
 		"CREATE FUNCTION stamp() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.note := upper(NEW.note); RETURN NEW; END $$",
 		"CREATE TRIGGER stamped BEFORE INSERT ON orders FOR EACH ROW EXECUTE FUNCTION stamp()",
+		"CREATE CONSTRAINT TRIGGER later AFTER INSERT ON orders INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION stamp()",
+		"ALTER TABLE orders ADD gross int GENERATED ALWAYS AS (net * 2) STORED, ADD parent bigint REFERENCES orders, ADD j jsonb, ADD b int[]",
+		"CREATE INDEX ON orders (lower(note)) WHERE j IS NULL", "CREATE TYPE state AS ENUM ('a''b', 'ü;')", "CREATE DOMAIN d AS state",
+		`CREATE SCHEMA "group"`, `CREATE TABLE "group"."select" (id d, during int4range, EXCLUDE USING gist (during WITH &&))`,
+		`CREATE SEQUENCE "group".odd INCREMENT -7`, "CREATE TABLE years (y int) PARTITION BY RANGE (y)",
+		"CREATE TABLE all_years PARTITION OF years DEFAULT", "COMMENT ON TABLE orders IS E'$$\nGRANT nothing;\n'",
 		"ALTER TABLE orders ADD FOREIGN KEY (land) REFERENCES countries",
 		"INSERT INTO orders (land, net, note) SELECT 'de', i, 'ü' || i FROM generate_series(1, 600) i", "ANALYZE orders")
 	return o

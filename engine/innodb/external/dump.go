@@ -28,27 +28,30 @@ func (d Engine) Dump(ctx context.Context, t filewise.Target, to io.Writer) error
 	if err != nil {
 		return err
 	}
-	c := mysql.NewConfig()
-	if err := network(c, *t.Address, Port); err != nil {
+	args, err := d.clientPlace(*t.Address)
+	if err != nil {
 		return err
-	}
-	args := []string{"--no-defaults", "--user=" + t.Address.User}
-	if c.Net == "unix" {
-		args = append(args, "--socket="+c.Addr)
-	} else {
-		host, port, err := net.SplitHostPort(c.Addr)
-		if err != nil {
-			return err
-		}
-		args = append(args, "--protocol=tcp", "--host="+host, "--port="+port)
 	}
 	secured, err := d.dumpTLS(t.Address.Options)
 	if err != nil {
 		return err
 	}
-	return dumpfile.Take(ctx, to, []string{"MYSQL_PWD=" + t.Address.Password.Reveal()}, program, slices.Concat(args, secured,
-		[]string{"--single-transaction", "--quick", "--routines", "--events", "--triggers", "--no-tablespaces", "--databases",
+	return dumpfile.Take(ctx, to, []string{"MYSQL_PWD=" + t.Address.Password.Reveal()}, program, slices.Concat([]string{"--no-defaults"}, args,
+		secured, []string{"--single-transaction", "--quick", "--routines", "--events", "--triggers", "--no-tablespaces", "--databases",
 			t.Address.Path})...)
+}
+
+// clientPlace is how the servers' own programs come to an address, but for TLS.
+func (d Engine) clientPlace(a filewise.Address) ([]string, error) {
+	c := mysql.NewConfig()
+	if err := network(c, a, Port); err != nil {
+		return nil, err
+	}
+	if c.Net == "unix" {
+		return []string{"--user=" + a.User, "--socket=" + c.Addr}, nil
+	}
+	host, port, err := net.SplitHostPort(c.Addr)
+	return []string{"--user=" + a.User, "--protocol=tcp", "--host=" + host, "--port=" + port}, err
 }
 
 // dumpTLS are the options of TLS as the product's program takes them.

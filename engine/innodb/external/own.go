@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,6 +32,9 @@ func (d Engine) openOwn(ctx context.Context, t filewise.Target) (filewise.Server
 	there := t
 	there.Volumes, there.Database = []filewise.Volume{{Name: "default"}}, ""
 	if _, err := tools(); err != nil {
+		return nil, err
+	}
+	if _, err := dumpers[d.Name].Find(""); err != nil {
 		return nil, err
 	}
 	s, err := d.open(ctx, there, d.External.Session)
@@ -100,6 +104,7 @@ func (s *ownServer) Examine(ctx context.Context, d filewise.Demand) []filewise.F
 		e.Warn("right REFERENCES", s.grant([]string{"REFERENCES"}, ours), "the account does not have it on databases of Filewise's: "+
 			"a backup with foreign keys cannot be restored and compared")
 	}
+	s.seesCode(ctx, e)
 	e.activity(ctx)
 	e.Leftovers(ctx, s, s.target.Address.String())
 	bytes, err := s.bytes(ctx)
@@ -198,8 +203,7 @@ func (d Engine) place(a filewise.Address) ([]string, error) {
 // dumped are mydumper's arguments for a layout: one moment for all InnoDB tables, for which
 // all are locked until its threads have begun.
 func dumped(l filewise.Layout, database string) []string {
-	args := []string{"--database=" + database, "--threads=" + strconv.Itoa(l.Backup.Files), "--trx-consistency-only", "--triggers",
-		"--routines", "--events"}
+	args := []string{"--database=" + database, "--threads=" + strconv.Itoa(l.Backup.Files), "--trx-consistency-only"}
 	if v, _ := l.BackupOptions.Get("compress"); v == "yes" {
 		args = append(args, "--compress")
 	}
@@ -232,7 +236,7 @@ func (d Engine) BackupArms(filewise.Target, filewise.Program) ([]string, error) 
 	return []string{"compress=no,yes", "rows=0,100000"}, nil
 }
 
-// BackupScript is a dump by mydumper and its restore by myloader.
+// BackupScript is a dump by mydumper and its restore by myloader, with code by the server's own programs.
 func (d Engine) BackupScript(t filewise.Target, l filewise.Layout, p filewise.Program) (out filewise.BackupScript, err error) {
 	if err := checkOwn(t, l, p); err != nil {
 		return out, err
@@ -241,15 +245,25 @@ func (d Engine) BackupScript(t filewise.Target, l filewise.Layout, p filewise.Pr
 	if err != nil {
 		return out, err
 	}
+	codePlace, err := d.codePlace(*t.Address)
+	if err != nil {
+		return out, err
+	}
+	code := func(name string, args ...string) string {
+		return script.Quoted(slices.Concat([]string{name}, codePlace, args))
+	}
 	out.Notes = []string{"It is of this database: accounts are the server's, and are not in it.",
 		"The password is MYSQL_PWD, or in ~/.my.cnf.",
-		"All tables are locked for the moment in which mydumper's threads begin (FLUSH TABLES WITH READ LOCK)."}
+		"All tables are locked for the moment in which mydumper's threads begin (FLUSH TABLES WITH READ LOCK).",
+		"Triggers, routines and events are in its file " + codeFile + "; a trigger or event that names the database stays with that name."}
 	program := func(name string, args ...string) string {
 		return readsUTF8 + " " + script.Quoted(append(append([]string{name}, place...), args...))
 	}
-	out.Backup = []string{program("mydumper", dumped(l, t.Database)...) + ` --outputdir="$to" "$@"`}
+	out.Backup = []string{program("mydumper", dumped(l, t.Database)...) + ` --outputdir="$to" "$@"`,
+		code(dumpers[d.Name].Names[0], codeArgs(t.Database)...) + ` > "$to/` + codeFile + `"`}
 	out.Restore = []string{program("myloader", "--source-db="+t.Database, fmt.Sprint("--threads=", l.Backup.Files)) +
-		` --database="$database" --directory="$from" "$@"`}
+		` --database="$database" --directory="$from" "$@"`,
+		code(clients[d.Name]) + ` "$@" "$database" < "$from/` + codeFile + `"`}
 	return out, nil
 }
 
@@ -262,10 +276,7 @@ func emptyOptions(dir string) (string, error) {
 	return path, os.WriteFile(path, nil, 0o600)
 }
 
-// unsafe are the files of a dump that a trial restore leaves out: events and triggers of a
-// copy could write to the original, which views, routines and they may name.
+// unsafe are the files of a dump that a trial restore leaves out: views of a copy may name the original.
 func unsafe(name string) bool {
-	name = strings.TrimSuffix(name, ".gz")
-	return strings.HasSuffix(name, "-schema-triggers.sql") || strings.HasSuffix(name, "-schema-post.sql") ||
-		strings.HasSuffix(name, "-schema-view.sql")
+	return strings.HasSuffix(strings.TrimSuffix(name, ".gz"), "-schema-view.sql")
 }

@@ -35,19 +35,26 @@ func testBackup(t *testing.T, b bench) {
 		"INSERT INTO "+odd+".`order lines` VALUES (1, 1), (2, 3)",
 		"CREATE TRIGGER "+odd+".twin AFTER INSERT ON "+odd+".`order lines` FOR EACH ROW UPDATE "+
 			odd+".orders SET paid = 7 WHERE id = 1",
+		"CREATE EVENT "+odd+".`night;ly` ON SCHEDULE EVERY 1 DAY STARTS '2037-01-01 01:00:00' DO SELECT 1",
+		"CREATE FUNCTION "+odd+".joined() RETURNS TEXT DETERMINISTIC RETURN 'a' || 'ö'",
 		"CREATE VIEW "+odd+".late AS SELECT id FROM "+odd+".orders")
-	b.Account(t, "keeper", append(b.engine.Rights(), grant([]string{"RELOAD", "REPLICATION CLIENT"}, "*.*"),
+	seesCode := grant([]string{"SELECT"}, "mysql.proc")
+	if b.engine.Product == dialect.MySQL {
+		seesCode = grant([]string{"SHOW_ROUTINE"}, "*.*")
+	}
+	b.Account(t, "keeper", append(b.engine.Rights(), seesCode, grant([]string{"RELOAD", "REPLICATION CLIENT"}, "*.*"),
 		grant([]string{"REFERENCES"}, ours),
 		grant([]string{reads}, odd+".*")))
 	defer b.Exec(t, "DROP DATABASE "+odd, "DROP DATABASE again", "DROP USER keeper")
 	before := b.dump(t, database)
+	code := b.code(t, database)
 	target := b.Target("keeper", filewise.Volume{Name: "a", Dir: t.TempDir()}, filewise.Volume{Name: "b", Dir: t.TempDir()})
 	target.Database = database
 	server, err := b.engine.Open(deadline(t), target)
 	fatal(t, err)
 	defer func() { fatal(t, server.Close()) }()
 	for _, found := range server.(filewise.Examiner).Examine(deadline(t), filewise.Demand{}) {
-		if found.Status == filewise.StatusFailed {
+		if found.Status == filewise.StatusFailed || found.Check == "routines" {
 			t.Errorf("%+v", found)
 		}
 	}
@@ -97,7 +104,9 @@ func testBackup(t *testing.T, b bench) {
 		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "MYSQL_PWD=" + []string{servertest.Password, ""}[i], "database=again", "to=" + to,
 			"from=" + to, "HOME=" + t.TempDir()}
 		if i == 1 { // its trigger names the database that it is of
-			fatal(t, os.Remove(filepath.Join(to, database+".order lines-schema-triggers.sql.gz")))
+			text, err := os.ReadFile(filepath.Join(to, codeFile))
+			fatal(t, err)
+			fatal(t, os.WriteFile(filepath.Join(to, codeFile), []byte(strings.ReplaceAll(string(text), odd+".", "")), 0o600))
 		}
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s\n%s", err, out, lines)
@@ -110,4 +119,22 @@ func testBackup(t *testing.T, b bench) {
 		t.Errorf("the script restored %q", got)
 	}
 	servertest.Same(t, before, b.dump(t, database))
+	again := strings.ReplaceAll(b.code(t, "again"), "again", database)
+	code = strings.ReplaceAll(code, odd+".", "")
+	if again != code || !strings.Contains(code, "night;ly") || !strings.Contains(code, "joined") {
+		t.Errorf("triggers, routines and events, with what they go by:\n%s\nrestored\n%s", code, again)
+	}
+	fatal(t, os.WriteFile(filepath.Join(to, codeFile), []byte("CREATE FUNCTION `joined`"), 0o600))
+	if err := tool.checkCode(deadline(t), to); !errors.Is(err, filewise.ErrCheck) {
+		t.Errorf("a backup without its triggers: %v", err)
+	}
+}
+
+// code is what triggers, routines and events of a database are, as the server's program has it.
+func (b bench) code(t *testing.T, database string) string {
+	t.Helper()
+	out, err := exec.CommandContext(deadline(t), "mariadb-dump", "--no-defaults", "--socket="+b.Socket, "--user=root", "--skip-dump-date",
+		"--no-data", "--no-create-info", "--routines", "--events", database).Output()
+	fatal(t, err)
+	return string(out)
 }

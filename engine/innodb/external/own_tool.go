@@ -41,6 +41,9 @@ func (o *ownTool) Dump(ctx context.Context, to string) (err error) {
 		return err
 	}
 	err = o.run(ctx, filepath.Dir(to), paths[0], append(dumped(o.layout, o.server.target.Database), "--outputdir="+to)...)
+	if err == nil {
+		err = o.dumpCode(ctx, to)
+	}
 	if err == nil && o.proof {
 		o.after, err = o.server.sums(ctx, o.server.target.Database, nil)
 	}
@@ -108,7 +111,8 @@ func (s *ownServer) tables(ctx context.Context, database string) ([]string, erro
 		err := scan(&name)
 		all = append(all, name)
 		return err
-	}, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_TYPE = 'BASE TABLE' ORDER BY DATA_LENGTH DESC, 1",
+	}, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_TYPE IN "+
+		"('BASE TABLE', 'SYSTEM VERSIONED', 'SEQUENCE') ORDER BY DATA_LENGTH DESC, 1",
 		database)
 	return all, s.explain(err)
 }
@@ -127,6 +131,10 @@ func (o *ownTool) Fill(ctx context.Context, from string) (err error) {
 				return err
 			}
 		}
+	}
+	// Events and triggers of a copy could write to the original, which routines and they may name.
+	if err := o.checkCode(ctx, from); err != nil {
+		return err
 	}
 	name := mark.NewName()
 	if o.hold, err = external.Hold(ctx, s.claim(name)); err != nil {
