@@ -96,7 +96,7 @@ func labelWarnings(t filewise.Target, about filewise.Description) []filewise.War
 		text = strings.TrimSuffix(text, ".") + "."
 		out = append(out, filewise.Warning{Code: code, Message: strings.ToUpper(text[:1]) + text[1:], Remedy: remedy})
 	}
-	if about.Note != "" && t.Mode != filewise.Embedded {
+	if about.Note != "" && t.Mode != filewise.Embedded && t.Database == "" {
 		add("engine-scope", about.Note, "Measure the engine that you want to know about.")
 	}
 	if about.Unproven != "" {

@@ -30,3 +30,15 @@ func TestAccept(t *testing.T) {
 		t.Errorf("%+v", w)
 	}
 }
+
+// What layouts of an engine say nothing about is no matter of backups of a user's own database.
+func TestNoteIsOfLayouts(t *testing.T) {
+	about := filewise.Description{Note: "partitions are not files"}
+	said := labelWarnings(filewise.Target{Mode: filewise.External}, about)
+	if len(said) != 1 || said[0].Message != "Partitions are not files." {
+		t.Errorf("%+v", said)
+	}
+	if said := labelWarnings(filewise.Target{Mode: filewise.External, Database: "sales"}, about); len(said) != 0 {
+		t.Errorf("of backups: %+v", said)
+	}
+}
