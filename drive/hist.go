@@ -6,6 +6,8 @@ import (
 	"time"
 
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
+
+	"filewise"
 )
 
 // The range of latencies, in µs. Tallies keep the usual range each for
@@ -91,7 +93,8 @@ func forget(hists []*hdr.Histogram) {
 func DecodeHist(b []byte) (*hdr.Histogram, error) {
 	h, err := hdr.Decode(b)
 	if err != nil {
-		return nil, fmt.Errorf("decode the latencies: %w", err)
+		// Filewise has encoded them: the store in which they were is damaged.
+		return nil, filewise.Errorf(filewise.CodeStore, "take the store from a backup", "decode the latencies: %w", err)
 	}
 	return h, nil
 }
