@@ -131,6 +131,8 @@ func (l *life) newBuild(ctx context.Context) error {
 	case l.program.ReadOnly: // it stays as it is, and needs no reset
 		l.name()
 		return nil
+	case l.db.Reset == nil && l.program.Restored():
+		return nil
 	case l.db.Reset == nil:
 		l.trial.Warnings = append(l.trial.Warnings, loadedAnew)
 		return nil

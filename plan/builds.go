@@ -72,6 +72,9 @@ func (m *maker) setFrom(custom *workload.Custom) (err error) {
 		custom.From = m.o.From.Value
 		return nil
 	}
+	if m.plan.Target.Mode == filewise.External && m.About.BackupsThere {
+		return m.setFromThere(custom)
+	}
 	if m.plan.Target.Mode != filewise.Managed {
 		return filewise.Errorf(filewise.CodePreflight, "measure it on a managed server, by --engine instead of --target",
 			"a dump is restored on servers that Filewise starts alone: %w", filewise.ErrUnsupported)
@@ -90,6 +93,27 @@ func (m *maker) setFrom(custom *workload.Custom) (err error) {
 		return err
 	}
 	m.plan.Instances = m.o.Instances.Value
+	return nil
+}
+
+// setFromThere has the server of the target restore a backup that it sees, or that it makes of a database of its own.
+func (m *maker) setFromThere(custom *workload.Custom) error {
+	if m.o.Instances.Given() {
+		return badUse("instances", m.o.Instances.Value, "on an existing server every trial restores its database anew: leave it out")
+	}
+	if custom.From = m.o.From.Value; !m.fromServer() {
+		return nil
+	}
+	_, address, _, err := m.engines.ParseTarget(m.o.From.Value, m.plan.Target.Engine)
+	if err != nil {
+		return err
+	}
+	shown, there := WithoutSecrets(*address), m.plan.Target.Address
+	if shown.Scheme != there.Scheme || shown.Host != there.Host || shown.Port != there.Port || shown.Path != there.Path {
+		return BadValue("from", shown, "the server of --target makes the backup: name a database of that one, "+WithoutSecrets(*there).String())
+	}
+	custom.From = shown.String()
+	m.o.From.Value = custom.From
 	return nil
 }
 

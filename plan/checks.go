@@ -56,6 +56,9 @@ func (m *maker) setSessions() error {
 	case m.plan.Target.Database != "":
 		m.plan.OneByOne = "each backup is a trial"
 		return nil
+	case m.plan.Target.Mode == filewise.External && m.o.From.Value != "":
+		m.plan.OneByOne = "each trial begins with a copy that is restored"
+		return nil
 	}
 	m.plan.Cells = o.Cells.Value
 	program, err := m.program()

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/engine/internal/mark"
 	"filewise/engine/sqlserver/internal/serverpath"
 )
 
@@ -24,8 +23,9 @@ type transfer struct {
 	stripes         []string
 	compression     string // "on", "off", "": the server's own
 	bufferCount     int
-	maxTransferSize int // bytes
-	blockSize       int // bytes
+	maxTransferSize int  // bytes
+	blockSize       int  // bytes
+	theirs          bool // a backup that Filewise has not made
 }
 
 // check refuses what the server would refuse late, and too much memory.
@@ -78,7 +78,7 @@ func (t transfer) checkSizes() error {
 
 func (t transfer) vars() map[string]any {
 	return map[string]any{"Stripes": t.stripes, "Compression": t.compression, "BufferCount": t.bufferCount,
-		"MaxTransferSize": t.maxTransferSize, "BlockSize": t.blockSize}
+		"MaxTransferSize": t.maxTransferSize, "BlockSize": t.blockSize, "Theirs": t.theirs}
 }
 
 // mayBackup refuses options that the server does not have.
@@ -112,31 +112,25 @@ func (t transfer) first() map[string]any {
 type move struct{ Logical, Path string }
 
 // restore restores a backup under a new name of Filewise's, every file in the
-// directory that is told by its name in the database, and marks it with the text, which says
-// whether it may hold anything.
-// The name is returned also when it fails.
-func (l *long) restore(ctx context.Context, t transfer, custom bool, to func(logical string) joiner) (name, text string, err error) {
+// directory that is told by its name in the database, and marks it with the text.
+func (l *long) restore(ctx context.Context, t transfer, name, text string, to func(logical string, log bool) joiner) (err error) {
 	s := l.server
 	if err := t.check(s.identity); err != nil {
-		return "", "", err
-	}
-	name = mark.NewName()
-	if text, err = mark.NewText(name, custom); err != nil {
-		return name, "", err
+		return err
 	}
 	vars := t.vars()
 	vars["Name"], vars["Mark"] = name, text
 	if vars["Moves"], err = s.moves(ctx, t, name, to); err != nil {
-		return name, text, err
+		return err
 	}
 	if err := l.run(ctx, "restore", vars); err != nil {
-		return name, text, errors.Join(err, s.dropRestoring(ctx, name))
+		return errors.Join(err, s.dropRestoring(ctx, name))
 	}
-	return name, text, nil
+	return nil
 }
 
 // moves give every file of the backup a path of its own.
-func (s *externalServer) moves(ctx context.Context, t transfer, name string, to func(logical string) joiner) ([]move, error) {
+func (s *externalServer) moves(ctx context.Context, t transfer, name string, to func(logical string, log bool) joiner) ([]move, error) {
 	rows, err := askAll(ctx, s.control, "backup-files", t.first())
 	if err != nil {
 		return nil, s.login.explain(fmt.Errorf("files of the backup: %w", err))
@@ -147,7 +141,7 @@ func (s *externalServer) moves(ctx context.Context, t transfer, name string, to 
 		if extension == "" {
 			extension = "dir" // FILESTREAM and full-text: a directory
 		}
-		path, err := to(r.Text("LogicalName")).Join(fmt.Sprintf("%s_restored_%02d.%s", name, i+1, extension))
+		path, err := to(r.Text("LogicalName"), extension == "ldf").Join(fmt.Sprintf("%s_restored_%02d.%s", name, i+1, extension))
 		if err != nil {
 			return nil, usage("name a shorter --volume", "%w", err)
 		}

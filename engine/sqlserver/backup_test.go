@@ -84,19 +84,21 @@ func TestCancelledBackup(t *testing.T) {
 }
 
 // restoreOn restores from a session in master.
-func restoreOn(ctx context.Context, s *externalServer, from transfer, to func(string) joiner) (name, text string, err error) {
-	l, err := s.openLong(ctx, "master")
-	if err != nil {
+func restoreOn(ctx context.Context, s *externalServer, from transfer, to func(string, bool) joiner) (name, text string, err error) {
+	name = mark.NewName()
+	text, err = mark.NewText(name, false)
+	l, failed := s.openLong(ctx, "master")
+	if err = errors.Join(err, failed); err != nil {
 		return "", "", err
 	}
-	name, text, err = l.restore(ctx, from, false, to)
+	err = l.restore(ctx, from, name, text, to)
 	return name, text, errors.Join(err, l.close())
 }
 
-func windowsDir(t *testing.T) func(string) joiner {
+func windowsDir(t *testing.T) func(string, bool) joiner {
 	d, err := serverpath.ParseDir(`D:\restored`)
 	ok(t, err)
-	return func(string) joiner { return d }
+	return func(string, bool) joiner { return d }
 }
 
 // TestRestore: to a new marked name, every file moved, results in between read.

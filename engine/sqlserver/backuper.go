@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/engine/internal/mark"
 	"filewise/engine/sqlserver/internal/serverpath"
 )
 
@@ -69,7 +70,7 @@ type backedUp struct {
 	custom           bool   // it holds anything
 	stripes          func(number int64) ([]filewise.File, error)
 	transfer         func(stripes []string) transfer
-	beside           func(logical string) joiner // where a file is restored
+	beside           func(logical string, log bool) joiner // where a file is restored
 	compare          func(ctx context.Context, copied *sql.DB) error
 }
 
@@ -245,8 +246,12 @@ func (k *backuper) Restore(ctx context.Context) error {
 	if err := errors.Join(k.dropRestored(ctx), k.begin(ctx)); err != nil {
 		return err
 	}
-	name, text, err := k.session.restore(ctx, k.of.transfer(pathsOf(k.written)), k.of.custom, k.of.beside)
+	name := mark.NewName()
+	text, err := mark.NewText(name, k.of.custom)
 	if err != nil {
+		return filewise.Errorf(filewise.CodeInternal, "", "%w", err)
+	}
+	if err := k.session.restore(ctx, k.of.transfer(pathsOf(k.written)), name, text, k.of.beside); err != nil {
 		return err
 	}
 	k.restored, k.mark = name, text
@@ -254,7 +259,7 @@ func (k *backuper) Restore(ctx context.Context) error {
 }
 
 // beside is the directory of a file of the build, by its name in the database.
-func (d *design) beside(logical string) joiner {
+func (d *design) beside(logical string, _ bool) joiner {
 	for _, f := range d.files() {
 		if f.Logical == logical {
 			return d.where[f.volume]

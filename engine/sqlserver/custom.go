@@ -9,10 +9,11 @@ import (
 	"filewise"
 	"filewise/engine/internal/customsql"
 	"filewise/engine/internal/mark"
+	"filewise/engine/sqlserver/internal/guarding"
 )
 
 // customRules are how T-SQL is written.
-var customRules = customsql.Rules{Transact: true, Numbered: "@p", Guard: guardCustom, Adapt: terminated}
+var customRules = customsql.Rules{Transact: true, Numbered: "@p", Guard: guarding.Custom, Adapt: terminated}
 
 // terminated ends a statement by a semicolon, which MERGE wants.
 func terminated(text string, _ bool) (string, error) {
@@ -30,10 +31,10 @@ func (d *design) checkCustom() error {
 	switch l := d.layout; {
 	case l.AddedLater != "":
 		return unsupported("use scenario inserts", "files added later in workload %s on sqlserver", d.program.Workload)
+	case d.program.Restored():
+		return d.checkRestored()
 	case l.Indexes == filewise.IndexesApart:
 		return unsupported("leave --indexes out", "indexes apart in workload %s on sqlserver, whose indexes its set-up makes", d.program.Workload)
-	case d.program.Restored():
-		return unsupported("give a set-up instead of --from", "a dump on sqlserver")
 	}
 	return nil
 }

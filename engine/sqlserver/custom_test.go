@@ -226,9 +226,6 @@ func TestCustomPlan(t *testing.T) {
 	for what, change := range map[string]func(*filewise.Layout, *filewise.Program){
 		"added later":   func(l *filewise.Layout, _ *filewise.Program) { l.AddedLater = filewise.LaterNewData },
 		"indexes apart": func(l *filewise.Layout, _ *filewise.Program) { l.Indexes = filewise.IndexesApart },
-		"a dump": func(_ *filewise.Layout, p *filewise.Program) {
-			p.Custom = &filewise.CustomSQL{From: "x", Sections: p.Custom.Sections}
-		},
 	} {
 		l, p := layout(2), customWork(t, deposit, overdrawn).Program()
 		change(&l, &p)

@@ -29,6 +29,7 @@ type design struct {
 	// data, index and log are all files; those from first on are added by Extend.
 	data, index, log []file
 	where            map[string]joiner // directories by volume
+	logDir           joiner            // of a log that is restored
 	first            int
 	tables           []table
 	warnings         []filewise.Warning
@@ -41,6 +42,9 @@ type table struct{ Name, Key, Procedure string }
 // that wraps filewise.ErrUnsupported; nothing is asked of the server.
 func newDesign(t filewise.Target, l filewise.Layout, p filewise.Program, at place) (*design, error) {
 	d := &design{target: t, layout: l, program: p, name: at.name, mark: at.mark, first: l.FilesAtFirst()}
+	if p.Restored() {
+		d.first = 0
+	}
 	for _, check := range []func() error{d.checkProgram, d.checkPhases, d.checkLayout, d.checkLater} {
 		if err := check(); err != nil {
 			return nil, err
@@ -174,6 +178,10 @@ func (d *design) warn() {
 	if d.program.Table().IndexedFirst {
 		add("indexed-last", "The indexes are made "+
 			"after the load, not before it as the article's: their pages do not lie between those of rows.", "")
+	}
+	if d.program.Restored() {
+		add("values-stay", "Values of (max) types, xml and the like outside their rows stay in the files that they are restored to: indexes are "+
+			"built anew in the files of the layout, with the rows.", "")
 	}
 	if d.layout.LogVolume == "" && len(d.target.Volumes) > 1 {
 		add("log-with-data", "The log lies with the first data file: what it writes is taken from that volume.",

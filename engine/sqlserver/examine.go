@@ -22,6 +22,7 @@ func (s *externalServer) Examine(ctx context.Context, d filewise.Demand) []filew
 	e.versionAndEdition()
 	e.rights()
 	e.layouts(ctx)
+	e.restorable(ctx)
 	e.space(ctx)
 	e.instant(ctx)
 	e.connections(ctx)

@@ -278,7 +278,7 @@ func TestFacts(t *testing.T) {
 // TestSelfCheck sends every section but those of restores, for which files would be left on
 // another machine, and drops its databases.
 func TestSelfCheck(t *testing.T) {
-	restores := []string{"backup-files", "backup-header", "restore", "drop-restoring", "check-database"}
+	restores := []string{"backup-files", "backup-header", "restore", "drop-restoring", "check-database", "restored-options"}
 	lab := newLab(t, func(m *model) { m.slow = 200 * time.Microsecond; customModel(m) })
 	passed := 0
 	for _, f := range enginetest.SelfCheckFindings(t, Engine{}, lab.target) {

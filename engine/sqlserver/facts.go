@@ -67,7 +67,7 @@ func (s *externalServer) buildFacts() []filewise.Fact {
 		{Name: "recovery model", Value: "SIMPLE: the log is reused after each checkpoint, and no log backup is made"},
 		{Name: "delayed durability", Value: durability},
 		{Name: "pinned", Value: "Query Store off, READ_COMMITTED_SNAPSHOT off, no update of statistics by itself, page " +
-			"checksums, target recovery time 60 s"},
+			"checksums, target recovery time 60 s; a copy of --from keeps its own"},
 		{Name: "log growth", Value: humanize.IBytes(uint64(set.logGrowth)) + ", of dml --as-published 1.0 MiB"},
 	}
 	if set.mixedPages {

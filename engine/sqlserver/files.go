@@ -1,6 +1,7 @@
 package sqlserver
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -13,7 +14,7 @@ type file struct {
 	Logical, Path string
 	KB, GrowthKB  int64
 	role          filewise.Role
-	volume        string
+	volume, group string
 }
 
 // place is where a build will be: a database's name, and the directories of the
@@ -54,9 +55,12 @@ func (d *design) place(at place) error {
 	}
 	sizes, growth := d.sizes()
 	extension := ".mdf"
+	if d.program.Restored() { // which has one
+		extension = ".ndf"
+	}
 	for i := range l.Data.Files {
 		f := file{Logical: fmt.Sprintf("fw_data_%d", i+1), KB: sizes[i] / kib, GrowthKB: growth / kib, role: filewise.RoleData,
-			volume: l.Data.VolumeOf(i, volumes).Name}
+			volume: l.Data.VolumeOf(i, volumes).Name, group: d.group()}
 		if err := d.join(&f, dirs[f.volume], fmt.Sprintf("data_%02d%s", i+1, extension)); err != nil {
 			return err
 		}
@@ -67,7 +71,19 @@ func (d *design) place(at place) error {
 			return err
 		}
 	}
+	if d.program.Restored() {
+		_, d.logDir = d.logPlace(dirs, at, volumes[0]) // the backup has a log
+		return nil
+	}
 	return d.placeLog(dirs, at, volumes[0])
+}
+
+// group is the filegroup of the rows.
+func (d *design) group() string {
+	if d.program.Restored() {
+		return restoredGroup
+	}
+	return "PRIMARY"
 }
 
 // join gives a file its path.
@@ -120,7 +136,8 @@ func (d *design) placeIndexes(dirs map[string]joiner, growth int64) error {
 		per = mib
 	}
 	for i := range d.layout.Data.Files {
-		f := file{Logical: fmt.Sprintf("fw_index_%d", i+1), KB: per / kib, GrowthKB: growth / kib, role: filewise.RoleIndex, volume: v.Name}
+		f := file{Logical: fmt.Sprintf("fw_index_%d", i+1), KB: per / kib, GrowthKB: growth / kib, role: filewise.RoleIndex, volume: v.Name,
+			group: indexGroup}
 		if err := d.join(&f, dirs[v.Name], fmt.Sprintf("index_%02d.ndf", i+1)); err != nil {
 			return err
 		}
@@ -137,17 +154,19 @@ func (d *design) logGrowth() int64 {
 	return d.settings.logGrowth
 }
 
-func (d *design) placeLog(dirs map[string]joiner, at place, beside filewise.Volume) error {
-	volume := beside.Name
-	if d.layout.LogVolume != "" {
-		volume = d.layout.LogVolume
-	}
-	dir := dirs[volume]
+// logPlace is the volume of the log, and the directory there.
+func (d *design) logPlace(dirs map[string]joiner, at place, beside filewise.Volume) (volume string, dir joiner) {
+	volume = cmp.Or(d.layout.LogVolume, beside.Name)
 	for _, v := range d.target.Volumes {
 		if v.Name == volume && v.Dir == "" {
-			dir = at.log // the server keeps a default of its own for logs
+			return volume, at.log // the server keeps a default of its own for logs
 		}
 	}
+	return volume, dirs[volume]
+}
+
+func (d *design) placeLog(dirs map[string]joiner, at place, beside filewise.Volume) error {
+	volume, dir := d.logPlace(dirs, at, beside)
 	f := file{Logical: "fw_log", KB: d.settings.logSize(d.layout.Data.Bytes, d.layout.Data.Allocation == filewise.Growing, d.program) / kib,
 		GrowthKB: d.logGrowth() / kib,
 		role:     filewise.RoleLog, volume: volume}

@@ -269,6 +269,17 @@ func render(t *testing.T) *rendering {
 			r.add(section, all, err)
 		}
 	})
+	for _, indexes := range []string{filewise.IndexesTogether, filewise.IndexesApart} {
+		l := layout(4)
+		l.Indexes = indexes
+		target := filewise.Target{Mode: filewise.External, Volumes: volumeSets["linux"]}
+		d, err := newDesign(target, l, fromProgram(t, theirBackup), somewhere(testName, "mark"))
+		ok(t, err)
+		for _, section := range []string{"restored-options", "add-files"} {
+			all, err := d.batches(section, d.vars())
+			r.add(section, all, err)
+		}
+	}
 	for _, section := range inspectSQL.Sections() {
 		all, err := inspectSQL.Statements(section, map[string]any{"Name": "user's ]database"})
 		r.add(section, all, err)
@@ -383,6 +394,7 @@ var damages = []struct{ section, old, new string }{
 	{"options", "RECOVERY SIMPLE", "RECOVERY SIMPEL"}, {"options", "AUTO_CLOSE OFF", "AUTO_CLOSE OFFF"}, {"options", "= DISABLED", "= OFFISH"},
 	{"options", "MIXED_PAGE_ALLOCATION ON", "MIXED_PAGE_ALLOCATION"}, {"options", "AUTOGROW_ALL_FILES", "AUTOGROW_ALL FILES"},
 	{"add-files", "ADD FILE", "ADD FIL"}, {"add-files", "TO FILEGROUP", "FILEGROUP"}, {"add-files", "(NAME =", "NAME ="},
+	{"add-files", "ADD FILEGROUP [filewise", "ADD FILEGROUPS [filewise"}, {"restored-options", "RECOVERY", "RECOVER"},
 	{"cool", "WITH NO_WAIT", "WITH NO_WAITS"},
 	{"drop", "DROP DATABASE", "DROP DATABAS"}, {"drop", "IF NOT EXISTS (", "IF NOT EXISTS"}, {"drop", "COLLATE", "COLATE"},
 	{"drop", "UNION ALL SELECT", "UNION ALL SELCT"}, {"drop", ") AS strange", ") strange strange"},
@@ -418,7 +430,7 @@ var damages = []struct{ section, old, new string }{
 	{"activity", "CASE WHEN", "CASE"}, {"inspect-files", "WHERE", "WERE f"}, {"inspect-io", "(NULL, NULL)", "(NULL NULL)"},
 	{"inspect-allocation", "CASE WHEN", "CASE"}, {"files", "LEFT JOIN", "LEFT JION"}, {"settle", "CHECKPOINT", "CHECK POINT"},
 	{"own-sum", "CHECKSUM_AGG(", "CHECKSUM_AGG(("}, {"own-work", "SUM(r.", "SUM((r."}, {"own-database", "FROM sys", "FORM sys"},
-	{"own-columns", "IS NULL", "IS NUL"}, {"own-store", "AS int)", "AS int"},
+	{"own-columns", "IS NULL", "IS NUL"}, {"own-objects", "GROUP BY", "GROUP"}, {"own-store", "AS int)", "AS int"},
 	{"counted-cache", "CROSS APPLY", "CROSS APPLYING"}, {"counted-store", "OPTION (MAXDOP 1)", "OPTION (MAXDOP)"},
 	{"columns", "OUTER APPLY (", "OUTER APPLY"}, {"table", "GROUP BY object_id", "GROUP object_id"}, {"store", "AS int", "AS"},
 	{"describe", "@tsql = @p1", "@tsql @p1"}, {"histogram", "TOP (1)", "TOP (1"}, {"sessions", "CASE WHEN", "CASE"},

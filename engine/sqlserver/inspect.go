@@ -9,6 +9,7 @@ import (
 	"filewise"
 	"filewise/engine/internal/inspecting"
 	"filewise/engine/internal/sqlfile"
+	"filewise/engine/sqlserver/internal/waitclass"
 )
 
 // Inspect looks at an existing server. SQL Server has no session that only reads:
@@ -301,7 +302,7 @@ func (i *inspection) waits(ctx context.Context) error {
 	for _, r := range rows {
 		name := r.Text("name")
 		millis, ok := r.Number("time")
-		if class := classOfWait(name); ok && class != "" {
+		if class := waitclass.Of(name); ok && class != "" {
 			i.Waits = append(i.Waits, filewise.Counter{Name: name, Unit: "s", Value: float64(millis) / 1000, Class: class})
 		}
 	}

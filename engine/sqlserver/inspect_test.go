@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/engine/sqlserver/internal/waitclass"
 	"filewise/inspect"
 )
 
@@ -50,10 +51,10 @@ func inspectedServer() answers {
 		"inspect-log": func(r *Reply) { r.Result(num("database_id"), big("fragments")).Row(5, 5000) },
 		"inspect-waits": func(r *Reply) {
 			f := r.Result(str("name"), big("time"), big("waits")).Row("PAGEIOLATCH_SH", 90_000_000, 1000).Row("WRITELOG", 10_000_000, 1000)
-			for name := range benign {
+			for name := range waitclass.Benign {
 				f.Row(name, 1_000_000_000, 1)
 			}
-			for _, prefix := range benignPrefixes {
+			for _, prefix := range waitclass.BenignPrefixes {
 				f.Row(prefix+"X", 1_000_000_000, 1)
 			}
 		},

@@ -5,11 +5,10 @@ import (
 	"context"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"filewise"
-	"filewise/engine/internal/spread"
+	"filewise/engine/sqlserver/internal/moving"
 	"filewise/engine/sqlserver/internal/serverpath"
 	"filewise/engine/sqlserver/internal/signin"
 )
@@ -80,6 +79,8 @@ func (m *migration) ask(ctx context.Context, section string, args ...any) ([]row
 	return rows, nil
 }
 
+func (m *migration) reader() moving.Reader { return moving.Reader{Ask: m.ask, Ident: ident} }
+
 func (m *migration) write(ctx context.Context) error {
 	about, err := m.ask(ctx, "apply-database")
 	if err != nil {
@@ -92,7 +93,7 @@ func (m *migration) write(ctx context.Context) error {
 	if err := m.place(about[0].Text("first_path")); err != nil {
 		return err
 	}
-	tables, err := m.tables(ctx)
+	tables, err := m.reader().Tables(ctx, m.wish.Tables)
 	if err != nil {
 		return err
 	}
@@ -100,8 +101,9 @@ func (m *migration) write(ctx context.Context) error {
 	m.addFiles(tables)
 	for _, t := range tables {
 		m.Tables, m.Bytes = append(m.Tables, t.String()), m.Bytes+t.Bytes
-		m.Steps = append(m.Steps, m.step(t, "into filegroup "+m.group(false), func(x userIndex) string { return m.group(x.id > 1) }))
-		m.Back = append([]filewise.MigrationStep{m.step(t, "back into its filegroups", func(x userIndex) string { return x.space })}, m.Back...)
+		m.Steps = append(m.Steps, m.step(t, "into filegroup "+m.group(false), func(x moving.Index) string { return m.group(x.ID > 1) }))
+		back := m.step(t, "back into its filegroups", func(x moving.Index) string { return x.Space })
+		m.Back = append([]filewise.MigrationStep{back}, m.Back...)
 	}
 	m.removeFiles()
 	for _, steps := range [][]filewise.MigrationStep{m.Steps, m.Back} { // what stands behind the last GO
@@ -167,11 +169,11 @@ func (m *migration) place(first string) error {
 
 // addFiles makes filegroups of equal files with room for what comes into them: they fill
 // evenly as long as their free space is equal.
-func (m *migration) addFiles(tables []userTable) {
+func (m *migration) addFiles(tables []moving.Table) {
 	room := map[string]int64{}
 	for _, t := range tables {
-		for _, x := range t.indexes {
-			room[m.group(x.id > 1)] += x.bytes
+		for _, x := range t.Indexes {
+			room[m.group(x.ID > 1)] += x.Bytes
 		}
 	}
 	growth := cmp.Or(m.wish.Layout.Data.Growth/extent*extent, int64(usualGrow))
@@ -181,7 +183,7 @@ func (m *migration) addFiles(tables []userTable) {
 		if i == 0 || f.group != m.files[i-1].group {
 			sql = append(sql, batch("ALTER DATABASE "+name+" ADD FILEGROUP "+ident(f.group)))
 		}
-		each := max((room[f.group]*11/10/int64(m.wish.Layout.Data.Files)+mib-1)/mib*mib, leastFile)
+		each := moving.Each(room[f.group], m.wish.Layout.Data.Files, leastFile)
 		m.Space[f.volume] += each
 		sql = append(sql, batch(fmt.Sprintf("ALTER DATABASE %s ADD FILE (NAME = %s, FILENAME = %s, SIZE = %dKB, FILEGROWTH = %dKB) "+
 			"TO FILEGROUP %s", name, literal(f.logical), literal(f.path), each/kib, growth/kib, ident(f.group))))
@@ -212,9 +214,10 @@ func (m *migration) removeFiles() {
 }
 
 // step builds a table's indexes anew, each where it is to be, the rows first.
-func (m *migration) step(t userTable, what string, to func(userIndex) string) filewise.MigrationStep {
+func (m *migration) step(t moving.Table, what string, to func(moving.Index) string) filewise.MigrationStep {
 	online := m.server.identity.engine == editionEnterprise
-	sql := filewise.Each(t.indexes, func(x userIndex) string { return batch(x.create(t, to(x), online)) })
+	read := m.reader()
+	sql := filewise.Each(t.Indexes, func(x moving.Index) string { return batch(read.Create(t, x, to(x), online)) })
 	locks := "the table, for as long as each of its indexes is built (ONLINE is of the Enterprise edition): nobody else writes it, nor " +
 		"reads it while its rows move"
 	if online {
@@ -230,7 +233,7 @@ func (m *migration) step(t userTable, what string, to func(userIndex) string) fi
 }
 
 // say tells what else changes, and what does not.
-func (m *migration) say(replicated bool, tables []userTable) {
+func (m *migration) say(replicated bool, tables []moving.Table) {
 	log := "the log: builds of indexes are logged in short under this recovery model, unless they are online: see that its volume has room"
 	if m.full {
 		log = "the log: it holds all that is built once more: back it up between the steps, and see that its volume has the room"
@@ -253,7 +256,7 @@ func (m *migration) say(replicated bool, tables []userTable) {
 	}
 	var large []string
 	for _, t := range tables {
-		if t.large {
+		if t.Large {
 			large = append(large, t.String())
 		}
 	}
@@ -265,36 +268,6 @@ func (m *migration) say(replicated bool, tables []userTable) {
 		m.Stays = append(m.Stays, "the log, which the run had on volume "+m.wish.Layout.LogVolume+": ALTER DATABASE … MODIFY FILE (NAME, "+
 			"FILENAME), take the database offline, move the file, and online")
 	}
-}
-
-// tables are those of the names that the user gives, or the large ones, with their indexes.
-func (m *migration) tables(ctx context.Context) ([]userTable, error) {
-	rows, err := m.ask(ctx, "apply-tables")
-	if err != nil {
-		return nil, err
-	}
-	var all []userTable
-	for _, r := range rows {
-		pages, _ := r.Number("table_pages")
-		t := userTable{Table: spread.Table{Schema: r.Text("table_schema"), Name: r.Text("table_name"), Bytes: pages * page}}
-		t.id, _ = r.Number("id")
-		space, _ := r.Number("lob_space")
-		t.large = space > 0
-		t.RefuseIf(r.Yes("in_memory"), "it is memory-optimized")
-		t.RefuseIf(r.Yes("file_table"), "it is a FileTable")
-		all = append(all, t)
-	}
-	slices.SortStableFunc(all, func(a, b userTable) int { return cmp.Compare(b.Bytes, a.Bytes) })
-	tables, err := spread.Choose(all, func(t userTable) spread.Table { return t.Table }, m.wish.Tables)
-	for i := range tables {
-		if err == nil {
-			err = m.indexes(ctx, &tables[i])
-		}
-		if err == nil {
-			err = tables[i].Refused()
-		}
-	}
-	return tables, err
 }
 
 var _ filewise.Migrator = Engine{}

@@ -266,8 +266,9 @@ func init() {
 		return nil
 	})
 	add(`RESTORE FILELISTONLY`, func(_ *asked, r *Reply) error {
-		r.Result(str("LogicalName"), str("PhysicalName"), str("Type")).Row("users", `D:\users.mdf`, "D").Row("users_log", `D:\users.ldf`,
-			"L").Row("fs", `D:\fs`, "S")
+		const gib = "1073741824"
+		r.Result(str("LogicalName"), str("PhysicalName"), str("Type"), str("Size")).Row("users", `D:\users.mdf`, "D", gib).Row("users_log",
+			`D:\users.ldf`, "L", gib).Row("fs", `D:\fs`, "S", gib)
 		return nil
 	})
 	add(`RESTORE HEADERONLY`, func(_ *asked, r *Reply) error {
@@ -500,8 +501,10 @@ func modelAlter(a *asked, r *Reply) error {
 			continue
 		}
 		group := "PRIMARY"
-		if strings.Contains(part, "TO FILEGROUP ["+indexGroup) {
-			group = indexGroup
+		for _, other := range []string{indexGroup, restoredGroup} {
+			if strings.Contains(part, "TO FILEGROUP ["+other) {
+				group = other
+			}
 		}
 		d.files = append(d.files, filesOf(part, "ROWS", group)...)
 	}

@@ -19,7 +19,7 @@ func (b *build) Observe(ctx context.Context) ([]filewise.File, error) {
 		return nil, err
 	}
 	asked := b.design.until(b.count())
-	if len(rows) != len(asked) {
+	if len(rows) != len(asked) && !b.design.program.Restored() {
 		return nil, fmt.Errorf("%w: the server has %s, not %d", filewise.ErrLayout, filewise.FilesName(len(rows)), len(asked))
 	}
 	byName := map[string]row{}
@@ -34,28 +34,41 @@ func (b *build) Observe(ctx context.Context) ([]filewise.File, error) {
 		}
 		files = append(files, found)
 	}
-	return files, nil
+	return append(files, b.others(rows, byName)...), nil
+}
+
+// others are the files of the backup that a build was restored from.
+func (b *build) others(rows []row, asked map[string]row) (all []filewise.File) {
+	for _, f := range b.design.until(b.count()) {
+		delete(asked, f.Logical)
+	}
+	for _, r := range rows {
+		if _, other := asked[r.Text("logical")]; other {
+			pages, _ := r.Number("pages")
+			bytes := pages * page
+			all = append(all, filewise.File{Role: filewise.RoleSystem, Volume: b.design.target.Volumes[0].Name, Path: r.Text("path"), Bytes: bytes,
+				EngineBytes: &bytes})
+		}
+	}
+	return all
 }
 
 // count is how many data files there should be now.
 func (b *build) count() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.later && b.design.layout.AddedLater != filewise.LaterUntouched {
+	if (b.later || b.design.program.Restored()) && b.design.layout.AddedLater != filewise.LaterUntouched {
 		return len(b.design.data)
 	}
 	return b.design.first
 }
 
-// types of a file in sys.database_files, and the filegroup of its role.
-func (f file) place() (kind, filegroup string) {
-	switch f.role {
-	case filewise.RoleLog:
-		return "LOG", ""
-	case filewise.RoleIndex:
-		return "ROWS", indexGroup
+// kind is a file's type in sys.database_files.
+func (f file) kind() string {
+	if f.role == filewise.RoleLog {
+		return "LOG"
 	}
-	return "ROWS", "PRIMARY"
+	return "ROWS"
 }
 
 // compare makes one file of what the catalogue says of it.
@@ -66,7 +79,6 @@ func (b *build) compare(f file, r row) (filewise.File, error) {
 	differs := func(format string, args ...any) (filewise.File, error) {
 		return filewise.File{}, fmt.Errorf("%w: %s "+format, append([]any{filewise.ErrLayout, f.Path}, args...)...)
 	}
-	kind, group := f.place()
 	pages, sized := r.Number("pages")
 	growth, _ := r.Number("growth")
 	bytes := pages * page
@@ -74,8 +86,8 @@ func (b *build) compare(f file, r row) (filewise.File, error) {
 	switch {
 	case !dir.Same(r.Text("path"), f.Path):
 		return differs("is %s on the server", r.Text("path"))
-	case r.Text("type") != kind || r.Text("filegroup") != group:
-		return differs("is of type %s in filegroup %q, not %s in %q", r.Text("type"), r.Text("filegroup"), kind, group)
+	case r.Text("type") != f.kind() || r.Text("filegroup") != f.group:
+		return differs("is of type %s in filegroup %q, not %s in %q", r.Text("type"), r.Text("filegroup"), f.kind(), f.group)
 	case !sized || bytes < f.KB*kib:
 		return differs("has %d bytes, not %d", bytes, f.KB*kib)
 	case r.Yes("percent_growth") || growth*page != f.GrowthKB*kib:
@@ -83,7 +95,7 @@ func (b *build) compare(f file, r row) (filewise.File, error) {
 	}
 	found := filewise.File{Role: f.role, Volume: f.volume, Path: f.Path, Bytes: bytes, EngineBytes: &bytes}
 	if used, ok := r.Number("used"); ok && f.role != filewise.RoleLog {
-		if used *= page; f.Logical != b.design.data[0].Logical { // its own pages hold no rows
+		if used *= page; f.Logical != b.design.data[0].Logical || b.design.program.Restored() { // its own pages hold no rows
 			used = max(used-fileExtents*extent, 0)
 		}
 		found.Used = &used

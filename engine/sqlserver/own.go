@@ -20,11 +20,25 @@ import (
 // itself to directories of its own. That database is only read.
 type ownServer struct {
 	*externalServer
+	their  original
 	in     *sql.DB // in the database
-	file   string  // its first
-	bytes  int64
-	may    bool // back it up
-	counts bool // the Query Store does, what its clients do
+	counts bool    // the Query Store does, what its clients do
+}
+
+// original is a database of the user's.
+type original struct {
+	file  string // its first
+	bytes int64
+	may   bool // back it up
+}
+
+func (s *externalServer) original(ctx context.Context, on *sql.DB, database string) (o original, err error) {
+	r, err := s.askOf(ctx, on, database, "own-database", nil)
+	if err == nil {
+		pages, _ := r[0].Number("pages")
+		o = original{r[0].Text("first_path"), pages * page, r[0].Yes("may_back_up")}
+	}
+	return o, err
 }
 
 func openOwn(ctx context.Context, t filewise.Target) (filewise.Server, error) {
@@ -33,13 +47,10 @@ func openOwn(ctx context.Context, t filewise.Target) (filewise.Server, error) {
 		return nil, err
 	}
 	s := &ownServer{externalServer: opened, in: opened.login.pool(t.Database, appName, 1)}
-	r, err := s.ask(ctx, "own-database", nil)
-	if err != nil {
+	if s.their, err = opened.original(ctx, s.in, t.Database); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	pages, _ := r[0].Number("pages")
-	s.file, s.bytes, s.may = r[0].Text("first_path"), pages*page, r[0].Yes("may_back_up")
-	if r, err = s.ask(ctx, "own-store", nil); err == nil && len(r) == 1 { // else it does not count
+	if r, err := s.ask(ctx, "own-store", nil); err == nil && len(r) == 1 { // else it does not count
 		state, _ := r[0].Number("state")
 		s.counts = state == 2
 	}
@@ -50,10 +61,11 @@ func openOwn(ctx context.Context, t filewise.Target) (filewise.Server, error) {
 func (s *ownServer) Close() error { return errors.Join(s.in.Close(), s.externalServer.Close()) }
 
 func (s *ownServer) ask(ctx context.Context, section string, vars map[string]any) ([]row, error) {
-	return s.askIn(ctx, s.in, section, vars)
+	return s.askOf(ctx, s.in, s.target.Database, section, vars)
 }
 
-func (s *ownServer) askIn(ctx context.Context, on *sql.DB, section string, vars map[string]any) ([]row, error) {
+// askOf asks within a database of the user's, or a copy of it.
+func (s *externalServer) askOf(ctx context.Context, on *sql.DB, database, section string, vars map[string]any) ([]row, error) {
 	text, err := ownSQL.Statement(section, vars)
 	if err != nil {
 		return nil, err
@@ -63,7 +75,7 @@ func (s *ownServer) askIn(ctx context.Context, on *sql.DB, section string, vars 
 		err = errors.New("no row")
 	}
 	if err != nil {
-		return nil, s.login.explain(fmt.Errorf("%s of database %s: %w", section, s.target.Database, err))
+		return nil, s.login.explain(fmt.Errorf("%s of database %s: %w", section, database, err))
 	}
 	return rows, nil
 }
@@ -75,7 +87,7 @@ func (s *ownServer) Facts(ctx context.Context) ([]filewise.Fact, error) {
 	if err != nil {
 		return nil, err
 	}
-	all = append(all, filewise.Fact{Name: "database", Value: s.target.Database + ", " + humanize.IBytes(uint64(s.bytes))},
+	all = append(all, filewise.Fact{Name: "database", Value: s.target.Database + ", " + humanize.IBytes(uint64(s.their.bytes))},
 		filewise.Fact{Name: "backups by", Value: "BACKUP DATABASE … WITH COPY_ONLY, on the server"})
 	alone, err := userbackup.Alone(ctx, s.probes())
 	return append(all, alone...), err
@@ -86,13 +98,13 @@ func (s *ownServer) Examine(ctx context.Context, d filewise.Demand) []filewise.F
 	e := &examination{external.Examination{Demand: d}, s.externalServer}
 	e.Demand.Space = map[string]int64{}
 	for _, v := range s.target.Volumes {
-		e.Demand.Space[v.Name] = s.bytes
+		e.Demand.Space[v.Name] = s.their.bytes
 	}
 	e.versionAndEdition()
 	login := s.identity.login
 	e.Rights("rights", login, "may back the database up, and restore it", []external.Right{
-		{Check: "right to back up", Has: s.may, Lacks: "may not back up database " + s.target.Database,
-			Grant: "USE " + ident(s.target.Database) + "; " + grantTo("ALTER ROLE db_backupoperator ADD MEMBER [filewise];", login)},
+		{Check: "right to back up", Has: s.their.may, Lacks: "may not back up database " + s.target.Database,
+			Grant: s.grantBackup(s.target.Database)},
 		{Check: "right to create databases", Has: s.externalServer.may.create, Optional: true, Grant: grantTo(grantCreate, login),
 			Lacks: "may not create databases, so that no backup can be restored and compared"}})
 	for _, l := range d.Layouts {
@@ -102,10 +114,15 @@ func (s *ownServer) Examine(ctx context.Context, d filewise.Demand) []filewise.F
 		}
 	}
 	e.space(ctx)
-	e.Note("room for the proof", "", "one backup is restored to %s, where it needs %s", s.identity.data, humanize.IBytes(uint64(s.bytes)))
+	e.Note("room for the proof", "", "one backup is restored to %s, where it needs %s", s.identity.data,
+		humanize.IBytes(uint64(s.their.bytes)))
 	e.hosts()
 	e.Leftovers(ctx, s, s.target.Address.String())
 	return e.Findings
+}
+
+func (s *externalServer) grantBackup(database string) string {
+	return "USE " + ident(database) + "; " + grantTo("ALTER ROLE db_backupoperator ADD MEMBER [filewise];", s.identity.login)
 }
 
 // Build builds nothing.
@@ -121,10 +138,10 @@ func (s *ownServer) Build(_ context.Context, l filewise.Layout, p filewise.Progr
 	prefix := mark.NewName()
 	b := &ownBackup{server: s, proof: p.Restores()}
 	b.backuper = &backuper{server: s.externalServer, of: backedUp{database: s.target.Database, prefix: prefix, discard: l.Discard,
-		file: s.file, custom: true,
+		file: s.their.file, custom: true,
 		stripes:  func(n int64) ([]filewise.File, error) { return d.ownStripes(fmt.Sprintf("%s_backup_%d", prefix, n)) },
 		transfer: func(stripes []string) transfer { t.stripes = stripes; return t },
-		beside:   func(string) joiner { return s.identity.data }, compare: b.compare}}
+		beside:   func(string, bool) joiner { return s.identity.data }, compare: b.compare}}
 	if err := b.checkVolumes(d.ownVolumes()); err != nil {
 		return nil, err
 	}
@@ -173,7 +190,7 @@ func (b *ownBackup) Backup(ctx context.Context) ([]filewise.File, error) {
 	if !b.proof {
 		return b.backuper.Backup(ctx)
 	}
-	before, err := b.server.sum(ctx, b.server.in)
+	before, err := b.server.sums(ctx, b.server.in, b.server.target.Database)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +198,7 @@ func (b *ownBackup) Backup(ctx context.Context) ([]filewise.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.sums, err = b.server.sum(ctx, b.server.in)
+	b.sums, err = b.server.sums(ctx, b.server.in, b.server.target.Database)
 	for i, line := range b.sums {
 		if !slices.Contains(before, line) {
 			b.sums[i] = tableOfSum(line) + meanwhile
@@ -194,7 +211,7 @@ func tableOfSum(line string) string { return line[:strings.LastIndex(line, ": ")
 
 // compare compares what was restored.
 func (b *ownBackup) compare(ctx context.Context, copied *sql.DB) error {
-	got, err := b.server.sum(ctx, copied)
+	got, err := b.server.sums(ctx, copied, b.server.target.Database)
 	if err != nil {
 		return err
 	}
@@ -206,9 +223,23 @@ func (b *ownBackup) compare(ctx context.Context, copied *sql.DB) error {
 	return userbackup.Same(slices.Clone(b.sums), got)
 }
 
-// sum has of every table its name, its number of rows and a sum over them.
-func (s *ownServer) sum(ctx context.Context, on *sql.DB) (all []string, err error) {
-	rows, err := s.askIn(ctx, on, "own-columns", nil)
+// content has the sums of all tables, and how many objects there are of each kind.
+func (s *externalServer) content(ctx context.Context, on *sql.DB, database string) ([]string, error) {
+	all, err := s.sums(ctx, on, database)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.askOf(ctx, on, database, "own-objects", nil)
+	for _, r := range rows {
+		n, _ := r.Number("stored")
+		all = append(all, fmt.Sprintf("%s: %d", r.Text("kind"), n))
+	}
+	return all, err
+}
+
+// sums has of every table its name, its number of rows and a sum over them.
+func (s *externalServer) sums(ctx context.Context, on *sql.DB, database string) (all []string, err error) {
+	rows, err := s.askOf(ctx, on, database, "own-columns", nil)
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +252,7 @@ func (s *ownServer) sum(ctx context.Context, on *sql.DB) (all []string, err erro
 			}
 			rows = rows[1:]
 		}
-		r, err := s.askIn(ctx, on, "own-sum", map[string]any{"Schema": schema, "Table": table, "Columns": columns})
+		r, err := s.askOf(ctx, on, database, "own-sum", map[string]any{"Schema": schema, "Table": table, "Columns": columns})
 		if err != nil {
 			return nil, err
 		}

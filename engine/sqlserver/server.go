@@ -25,6 +25,9 @@ type externalServer struct {
 	identity identity
 	may      permissions
 	builds   builds.Open[*build]
+
+	origin   *backuper // of the database of --from; nil: none is made yet
+	compared sync.Map  // layouts of which a restored build is known to have all that the backup has
 }
 
 // controls is the most connections that the server's own questions take.
@@ -163,6 +166,9 @@ func (s *externalServer) Build(ctx context.Context, l filewise.Layout, p filewis
 
 // create executes what a build needs, in order.
 func (b *build) create(ctx context.Context) error {
+	if b.design.program.Restored() {
+		return b.fromBackup(ctx)
+	}
 	return b.steps.At(filewise.StageBuild).Run(ctx, b.do)
 }
 
@@ -222,5 +228,8 @@ func (b *build) database() *filewise.Database {
 // Close drops what was built and not dropped, and ends all connections.
 func (s *externalServer) Close() error {
 	err := s.builds.Close(func(b *build) error { return b.Drop(context.Background()) })
+	if s.origin != nil {
+		err = errors.Join(err, s.origin.Discard(context.Background()))
+	}
 	return errors.Join(err, s.control.Close())
 }

@@ -21,11 +21,15 @@ func (d *design) steps() (script.Steps, error) {
 		return d.batches(section, d.ofWorker(0))
 	})
 	s := stepper{w, d}
-	s.server(filewise.StageBuild, "create", "from-model", "options")
-	w.Sections(filewise.StageBuild, "keep")
-	s.program()
-	s.load()
-	s.extend()
+	if d.program.Restored() {
+		s.restored()
+	} else {
+		s.server(filewise.StageBuild, "create", "from-model", "options")
+		w.Sections(filewise.StageBuild, "keep")
+		s.program()
+		s.load()
+		s.extend()
+	}
 	w.Sections(filewise.StageSettle, "settle")
 	if slices.ContainsFunc(d.program.Phases, func(p filewise.Phase) bool { return p.Cache == filewise.CacheBufferCold }) {
 		s.server(filewise.StageSettle, "cool")

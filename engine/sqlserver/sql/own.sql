@@ -35,6 +35,10 @@ SELECT COUNT_BIG(*) AS stored,
 {{- range $i, $c := .Columns}}{{if $i}}, {{end}}{{ident $c}}{{end}})), 0) AS bigint){{else}}CAST(0 AS bigint){{end}} AS total
 FROM {{ident .Schema}}.{{ident .Table}};
 
+-- name: own-objects whole
+SET LOCK_TIMEOUT 1000;
+SELECT type_desc AS kind, COUNT_BIG(*) AS stored FROM sys.objects WHERE is_ms_shipped = 0 GROUP BY type_desc ORDER BY type_desc;
+
 -- name: own-restore whole
 -- Of the script that is kept: to a new database, whose files lie in the server's usual directory under names
 -- of their own; the original's list of files says which there are.

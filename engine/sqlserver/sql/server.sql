@@ -136,14 +136,29 @@ ALTER DATABASE {{ident .Name}} MODIFY FILEGROUP {{ident .IndexGroup}} AUTOGROW_A
 {{- end}}
 {{- end}}
 
+-- name: restored-options whole
+-- A copy of a database of the user's: what decides how its own work runs stays as it is there, but that the log
+-- is reused, of which nobody makes backups.
+-- guard
+ALTER DATABASE {{ident .Name}} SET RECOVERY SIMPLE;
+ALTER DATABASE {{ident .Name}} SET AUTO_CLOSE OFF;
+ALTER DATABASE {{ident .Name}} SET AUTO_SHRINK OFF;
+ALTER DATABASE {{ident .Name}} SET DELAYED_DURABILITY = {{if eq .Durability "normal"}}FORCED{{else}}DISABLED{{end}};
+
 -- name: add-files whole
 -- guard
+{{- if .Restored}}
+ALTER DATABASE {{ident .Name}} ADD FILEGROUP {{ident .DataGroup}};
+{{- if .MoreIndexFiles}}
+ALTER DATABASE {{ident .Name}} ADD FILEGROUP {{ident .IndexGroup}};
+{{- end}}
+{{- end}}
 {{- if .MoreDataFiles}}
 ALTER DATABASE {{ident .Name}} ADD FILE
 {{- range $i, $f := .MoreDataFiles}}{{if $i}},{{end}}
   (NAME = {{literal $f.Logical}}, FILENAME = {{literal $f.Path}}, SIZE = {{$f.KB}}KB, MAXSIZE = UNLIMITED, FILEGROWTH = {{$f.GrowthKB}}KB)
 {{- end}}
-TO FILEGROUP [PRIMARY];
+TO FILEGROUP {{ident .DataGroup}};
 {{- end}}
 {{- if .MoreIndexFiles}}
 ALTER DATABASE {{ident .Name}} ADD FILE
@@ -361,7 +376,7 @@ DBCC CHECKDB ({{ident .Name}}) WITH NO_INFOMSGS;
 
 -- name: restore whole
 -- To a name that is new and Filewise's, every file moved. The backup may carry
--- another database's mark.
+-- another database's mark. One of the user's may have no checksums (error 3187); those that are there are looked at.
 SET NOCOUNT ON;
 IF DB_ID({{literal .Name}}) IS NOT NULL
 BEGIN;
@@ -375,7 +390,7 @@ WITH
 {{- range .Moves}}
   MOVE {{literal .Logical}} TO {{literal .Path}},
 {{- end}}
-  CHECKSUM, RECOVERY, STATS = 5
+  {{if not .Theirs}}CHECKSUM, {{end}}RECOVERY, STATS = 5
 {{- if .BufferCount}}, BUFFERCOUNT = {{.BufferCount}}{{end}}
 {{- if .MaxTransferSize}}, MAXTRANSFERSIZE = {{.MaxTransferSize}}{{end}};
 IF @@ERROR <> 0 RETURN;

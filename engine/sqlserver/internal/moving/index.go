@@ -1,37 +1,30 @@
-package sqlserver
+package moving
 
 import (
 	"context"
 	"fmt"
 	"strings"
 
-	"filewise/engine/internal/spread"
+	"filewise/engine/sqlserver/internal/result"
 )
 
-// userTable is a table of the user's with what decides whether it can be moved.
-type userTable struct {
-	spread.Table
-	id      int64
-	large   bool // it has values outside its rows
-	indexes []userIndex
-}
-
-// userIndex is an index of the user's; the clustered one, 1, holds the rows.
-type userIndex struct {
-	id                  int64
-	name, space, filter string
-	unique              bool
-	keys, included      []string
-	options             []string
-	bytes               int64
+// Index is an index of the user's; the clustered one, 1, holds the rows.
+type Index struct {
+	ID             int64
+	Space          string // the filegroup where it is
+	Bytes          int64
+	name, filter   string
+	unique         bool
+	keys, included []string
+	options        []string
 }
 
 // The types of indexes (sys.indexes).
 const typeHeap, typeNonclustered = 0, 2
 
 // indexes reads the definitions of a table's indexes, and what keeps them where they are.
-func (m *migration) indexes(ctx context.Context, t *userTable) error {
-	rows, err := m.ask(ctx, "apply-indexes", t.id)
+func (m Reader) indexes(ctx context.Context, t *Table) error {
+	rows, err := m.Ask(ctx, "apply-indexes", t.id)
 	if err != nil {
 		return err
 	}
@@ -45,22 +38,22 @@ func (m *migration) indexes(ctx context.Context, t *userTable) error {
 		if r.Yes("disabled") {
 			continue // has no pages, and would be enabled
 		}
-		x := userIndex{name: name, space: r.Text("space_name"), filter: r.Text("filter"), unique: r.Yes("is_unique"), options: optionsOf(r)}
-		x.id, _ = r.Number("index_id")
+		x := Index{name: name, Space: r.Text("space_name"), filter: r.Text("filter"), unique: r.Yes("is_unique"), options: optionsOf(r)}
+		x.ID, _ = r.Number("index_id")
 		pages, _ := r.Number("index_pages")
-		x.bytes = pages * page
-		at[x.id] = len(t.indexes)
-		t.indexes = append(t.indexes, x)
+		x.Bytes = pages * page
+		at[x.ID] = len(t.Indexes)
+		t.Indexes = append(t.Indexes, x)
 	}
-	rows, err = m.ask(ctx, "apply-columns", t.id)
+	rows, err = m.Ask(ctx, "apply-columns", t.id)
 	for _, r := range rows {
 		id, _ := r.Number("index_id")
 		n, known := at[id]
 		if !known {
 			continue
 		}
-		column := ident(r.Text("column_name"))
-		switch x := &t.indexes[n]; {
+		column := m.Ident(r.Text("column_name"))
+		switch x := &t.Indexes[n]; {
 		case r.Yes("included"):
 			x.included = append(x.included, column)
 		case r.Yes("descending"):
@@ -80,7 +73,7 @@ func cmpName(index string) string {
 }
 
 // optionsOf are an index's options that a new build would else set to the usual.
-func optionsOf(r row) []string {
+func optionsOf(r result.Row) []string {
 	var all []string
 	if n, _ := r.Number("filled"); n > 0 && n < 100 {
 		all = append(all, fmt.Sprintf("FILLFACTOR = %d", n))
@@ -100,20 +93,20 @@ func optionsOf(r row) []string {
 	return all
 }
 
-// create builds the index anew in a filegroup, under its own name and definition: that of a key
+// Create builds the index anew in a filegroup, under its own name and definition: that of a key
 // stays a key, and foreign keys to it stay.
-func (x userIndex) create(t userTable, group string, online bool) string {
+func (m Reader) Create(t Table, x Index, group string, online bool) string {
 	var b strings.Builder
 	b.WriteString("CREATE ")
 	if x.unique {
 		b.WriteString("UNIQUE ")
 	}
-	if x.id == 1 {
+	if x.ID == 1 {
 		b.WriteString("CLUSTERED ")
 	} else {
 		b.WriteString("NONCLUSTERED ")
 	}
-	fmt.Fprintf(&b, "INDEX %s ON %s.%s (%s)", ident(x.name), ident(t.Schema), ident(t.Name), strings.Join(x.keys, ", "))
+	fmt.Fprintf(&b, "INDEX %s ON %s.%s (%s)", m.Ident(x.name), m.Ident(t.Schema), m.Ident(t.Name), strings.Join(x.keys, ", "))
 	if len(x.included) > 0 {
 		fmt.Fprintf(&b, " INCLUDE (%s)", strings.Join(x.included, ", "))
 	}
@@ -124,6 +117,6 @@ func (x userIndex) create(t userTable, group string, online bool) string {
 	if online {
 		options = append(options, "ONLINE = ON")
 	}
-	fmt.Fprintf(&b, " WITH (%s) ON %s", strings.Join(options, ", "), ident(group))
+	fmt.Fprintf(&b, " WITH (%s) ON %s", strings.Join(options, ", "), m.Ident(group))
 	return b.String()
 }

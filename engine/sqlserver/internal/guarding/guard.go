@@ -1,4 +1,5 @@
-package sqlserver
+// Package guarding refuses custom SQL that is not known to stay within the database of a build on SQL Server.
+package guarding
 
 import (
 	"slices"
@@ -36,8 +37,8 @@ const (
 	unprefixed = "name tables without a database, and give a table an alias for its columns"
 )
 
-// guardCustom refuses what is not known to stay within the build's database.
-func guardCustom(words []customsql.Word, setup bool) (what, remedy string) {
+// Custom refuses what is not known to stay within the build's database.
+func Custom(words []customsql.Word, setup bool) (what, remedy string) {
 	if len(words) == 0 {
 		return "", ""
 	}

@@ -1,0 +1,137 @@
+// Package filling predicts which files SQL Server fills with the rows of a table.
+package filling
+
+import "filewise"
+
+// How rows lie in pages ("Pages and extents architecture guide").
+const (
+	pageBytes   = 8096 // of rows and their slots
+	rowOverhead = 9    // status, length, null bitmap, slot
+	varOverhead = 8    // besides where a column is of variable length
+	splitFill   = 0.69 // of pages that are split by rows in between
+	extentPages = 8
+)
+
+// Group is how SQL Server hands out extents: in turns, from each file in proportion to
+// its free space; only when all are full does one grow, or all of them.
+type Group struct {
+	free    []int64 // extents by file
+	growth  int64   // extents
+	growAll bool
+	taken   []int64 // by the rows
+	grown   int64   // extents by which files have grown
+	wait    []int64 // turns that a file lets pass
+	next    int
+}
+
+// New is a group of files with so many free extents, which grow by so many, one after the other or all at once.
+func New(free []int64, growth int64, all bool) *Group {
+	g := &Group{free: free, growth: growth, growAll: all, taken: make([]int64, len(free)), wait: make([]int64, len(free))}
+	g.weigh()
+	return g
+}
+
+// Take hands out extents.
+func (g *Group) Take(extents int64) {
+	for range extents {
+		i := g.pick()
+		g.free[i]--
+		g.taken[i]++
+	}
+}
+
+// pick is the file that gives the next extent.
+func (g *Group) pick() int {
+	for {
+		full := true
+		for range g.free {
+			i := g.next
+			g.next = (g.next + 1) % len(g.free)
+			if g.free[i] == 0 {
+				continue
+			}
+			full = false
+			if g.wait[i]--; g.wait[i] <= 0 {
+				g.wait[i] = g.share(i)
+				return i
+			}
+		}
+		if full {
+			g.grow()
+		}
+	}
+}
+
+// grow enlarges the next file in turn, or all.
+func (g *Group) grow() {
+	for range g.free {
+		g.free[g.next] += g.growth
+		g.grown += g.growth
+		if !g.growAll {
+			break
+		}
+		g.next = (g.next + 1) % len(g.free)
+	}
+	g.weigh()
+}
+
+func (g *Group) weigh() {
+	for i := range g.wait {
+		g.wait[i] = g.share(i)
+	}
+}
+
+// share is a file's skip target: how many turns there are to one extent of it.
+func (g *Group) share(i int) int64 {
+	most := int64(1)
+	for _, n := range g.free {
+		most = max(most, n)
+	}
+	return most / max(g.free[i], 1)
+}
+
+// Touched are the files that hold rows.
+func (g *Group) Touched() (n int) {
+	for _, taken := range g.taken {
+		if taken > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// Reaching is how many extents it takes until each file has one, which so many did not.
+func (g *Group) Reaching(extents int64) int64 {
+	for g.Touched() < len(g.free) {
+		g.Take(1)
+		extents++
+	}
+	return extents
+}
+
+// Room is what all files hold before one grows.
+func (g *Group) Room() (n int64) {
+	for _, free := range g.free {
+		n += free
+	}
+	return n
+}
+
+// PerPage is about how many rows of a table lie in a page.
+func PerPage(t filewise.Table) float64 {
+	bytes := t.RowBytes + rowOverhead
+	if t.RowBytes > 64 {
+		bytes += varOverhead
+	}
+	n := float64(max(pageBytes/bytes, 1)) / float64((bytes+pageBytes-1)/pageBytes) // larger ones go on in others
+	if t.RandomKeys {
+		n *= splitFill
+	}
+	return n
+}
+
+// ExtentsOf is about how many extents the rows of a table take, without its indexes.
+func ExtentsOf(t filewise.Table, rows int64) int64 {
+	pages := int64(float64(rows)/PerPage(t)) + 1
+	return (pages + extentPages - 1) / extentPages
+}

@@ -1,0 +1,321 @@
+package sqlserver
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"filewise"
+	"filewise/engine/internal/mark"
+	"filewise/engine/internal/userbackup"
+	"filewise/engine/sqlserver/internal/moving"
+	"filewise/engine/sqlserver/internal/result"
+	"filewise/engine/sqlserver/internal/serverpath"
+)
+
+// restoredGroup is the filegroup of the tables that are spread in a build which is restored from a backup of a
+// database of the user's. It has as many files as the layout, also where that is one: all layouts are treated alike.
+const restoredGroup = "filewise_files"
+
+// source is what restored builds come from: a backup that the server sees, or a database of its own.
+type source struct{ backup, database string }
+
+func sourceOf(from string) (source, error) {
+	if !strings.Contains(from, "://") {
+		if _, err := serverpath.ParseDir(from); err != nil {
+			return source{}, usage(`name a backup as the server sees it, such as D:\backup\shop.bak: one file, the first set in it`,
+				"--from: %w", err)
+		}
+		return source{backup: from}, nil
+	}
+	u, err := url.Parse(from)
+	if err != nil {
+		return source{}, usage("name a database by URL, or a backup", "--from: %w", err)
+	}
+	for name, values := range u.Query() {
+		if strings.EqualFold(name, "database") && values[0] != "" {
+			return source{database: values[0]}, nil
+		}
+	}
+	return source{}, usage("name the database, too: sqlserver://USER@HOST?database=NAME", "--from %s names no database", from)
+}
+
+// checkRestored refuses what a build that is restored cannot be.
+func (d *design) checkRestored() error {
+	for name := range d.target.Settings {
+		if strings.ReplaceAll(strings.ToLower(name), "_", "-") != "keep-backups" {
+			return unsupported("leave it out", "--set %s, of new databases, with --from: the copy has the settings of the original", name)
+		}
+	}
+	_, err := sourceOf(d.program.Custom.From)
+	return err
+}
+
+// restoredTo is where a file of the backup goes.
+func (d *design) restoredTo(_ string, log bool) joiner {
+	if log {
+		return d.logDir
+	}
+	return d.where[d.data[0].volume]
+}
+
+// restored adds what a restored build executes. Only the server knows the files and the definitions.
+func (s stepper) restored() {
+	d := s.d
+	from, err := sourceOf(d.program.Custom.From)
+	s.AddAll("", "", nil, err)
+	t := transfer{stripes: []string{from.backup}, theirs: from.backup != ""}
+	if from.database != "" {
+		path, err := d.restoredTo("", false).Join(mark.PlanName + "_backup_1_01.bak")
+		s.AddAll("", "", nil, err)
+		t.stripes[0] = path
+		vars := t.vars()
+		vars["Source"] = from.database
+		s.render(filewise.StageBuild, "database "+from.database, "backup", vars)
+	}
+	vars := t.vars()
+	vars["Name"], vars["Mark"] = d.name, d.mark
+	var moves []move
+	for i, logical := range []string{"(its file)", "(its log)"} {
+		path, err := d.restoredTo("", i > 0).Join(fmt.Sprintf("%s_restored_%02d%s", d.name, i+1, []string{".ndf", ".ldf"}[i]))
+		s.AddAll("", "", nil, err)
+		moves = append(moves, move{logical, path})
+	}
+	vars["Moves"] = moves
+	s.render(filewise.StageBuild, onServer, "backup-files", t.first())
+	s.render(filewise.StageBuild, onServer, "restore", vars)
+	s.server(filewise.StageBuild, "restored-options")
+	s.Sections(filewise.StageBuild, "keep")
+	s.server(filewise.StageBuild, "add-files")
+	for _, name := range d.spreads() {
+		s.Add(filewise.StageBuild, d.on(), "-- of "+name+" each index by its own definition, the rows first; the files have the size of "+
+			"what comes into them:\n"+
+			"CREATE … INDEX … WITH (DROP_EXISTING = ON) ON "+ident(restoredGroup))
+	}
+}
+
+// spreads are the tables that the layout spreads; none: the large ones.
+func (d *design) spreads() (names []string) {
+	for _, t := range d.program.Custom.Tables {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// fromBackup restores the copy of a database of the user's, and takes it to the layout.
+func (b *build) fromBackup(ctx context.Context) error {
+	d, s := b.design, b.server
+	from, err := s.backupOf(ctx, d)
+	if err != nil {
+		return err
+	}
+	l, err := s.openLong(ctx, "master")
+	if err != nil {
+		return err
+	}
+	err = l.restore(ctx, from, d.name, d.mark, d.restoredTo)
+	if err = errors.Join(err, l.close()); err != nil {
+		return err
+	}
+	if err := b.steps.At(filewise.StageBuild).Of("restored-options").Run(ctx, b.do); err != nil {
+		return err
+	}
+	if err := b.steps.At(filewise.StageBuild).Of("keep").Run(ctx, b.do); err != nil {
+		return err
+	}
+	return b.spread(ctx)
+}
+
+// spread takes the tables to the files of the layout, and makes sure that all is there as it was: the contents in
+// the first build of each layout, since that reads all of it, and the definitions of what moved in each.
+func (b *build) spread(ctx context.Context) error {
+	d, s := b.design, b.server
+	read := s.definitionsIn(b.inside)
+	tables, err := read.Tables(ctx, d.spreads())
+	if err != nil {
+		return err
+	}
+	_, known := s.compared.Load(d.layout.Name)
+	var before []string
+	if !known {
+		if before, err = s.content(ctx, b.inside, d.name); err != nil {
+			return err
+		}
+	}
+	d.enlarge(tables)
+	text, err := d.batch("add-files", d.vars())
+	if err == nil {
+		err = exec(ctx, s.control, text)
+	}
+	if err != nil {
+		return err
+	}
+	made := d.definitions(read, tables)
+	if err := exec(ctx, b.inside, made...); err != nil {
+		return err
+	}
+	if tables, err = read.Tables(ctx, d.spreads()); err != nil {
+		return err
+	}
+	if !slices.Equal(made, d.definitions(read, tables)) || !d.moved(tables) {
+		return fmt.Errorf("%w: an index is not where it was built, or not as it was", filewise.ErrLayout)
+	}
+	if known {
+		return nil
+	}
+	after, err := s.content(ctx, b.inside, d.name)
+	if err == nil {
+		err = userbackup.Same(before, after)
+	}
+	if err == nil {
+		s.compared.Store(d.layout.Name, true)
+	}
+	return err
+}
+
+// groupOf is where an index goes.
+func (d *design) groupOf(x moving.Index) string {
+	if x.ID > 1 && d.layout.Indexes == filewise.IndexesApart {
+		return indexGroup
+	}
+	return restoredGroup
+}
+
+func (d *design) definitions(read moving.Reader, tables []moving.Table) (all []string) {
+	for _, t := range tables {
+		for _, x := range t.Indexes {
+			all = append(all, read.Create(t, x, d.groupOf(x), false))
+		}
+	}
+	return all
+}
+
+func (d *design) moved(tables []moving.Table) bool {
+	for _, t := range tables {
+		if slices.ContainsFunc(t.Indexes, func(x moving.Index) bool { return x.Space != d.groupOf(x) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// enlarge gives the files room for what comes into them, where they are not to grow.
+func (d *design) enlarge(tables []moving.Table) {
+	if d.layout.Data.Allocation == filewise.Growing {
+		return
+	}
+	room := map[string]int64{}
+	for _, t := range tables {
+		for _, x := range t.Indexes {
+			room[d.groupOf(x)] += x.Bytes
+		}
+	}
+	for _, files := range [][]file{d.data, d.index} {
+		for i, f := range files {
+			files[i].KB = max(f.KB, moving.Each(room[f.group], len(files), leastFile)/kib)
+		}
+	}
+}
+
+// definitionsIn reads definitions, in a copy or in the original.
+func (s *externalServer) definitionsIn(on *sql.DB) moving.Reader {
+	return moving.Reader{Ident: ident, Ask: func(ctx context.Context, section string, args ...any) ([]result.Row, error) {
+		text, err := applySQL.Statement(section, map[string]any{"Sequential": s.identity.version.major >= 15})
+		if err != nil {
+			return nil, err
+		}
+		return query(ctx, on, text, args...)
+	}}
+}
+
+// backupOf is the backup that builds are restored from. That of a database is made once for all builds of a run,
+// and removed at its end.
+func (s *externalServer) backupOf(ctx context.Context, d *design) (t transfer, err error) {
+	from, err := sourceOf(d.program.Custom.From)
+	if err != nil || from.database == "" {
+		return transfer{stripes: []string{from.backup}, theirs: true}, err
+	}
+	if s.origin == nil {
+		var found original
+		err = s.within(from.database, func(db *sql.DB) (err error) {
+			found, err = s.original(ctx, db, from.database)
+			return err
+		})
+		if err != nil {
+			return t, err
+		}
+		prefix := mark.NewName()
+		k := &backuper{server: s, of: backedUp{database: from.database, prefix: prefix, keep: d.settings.keepBackups, file: found.file,
+			custom: true,
+			stripes: func(n int64) ([]filewise.File, error) {
+				path, err := d.restoredTo("", false).Join(fmt.Sprintf("%s_backup_%d_01.bak", prefix, n))
+				return []filewise.File{{Role: filewise.RoleBackup, Volume: d.data[0].volume, Path: path}}, err
+			},
+			transfer: func(stripes []string) transfer { return transfer{stripes: stripes} }}}
+		if err := k.checkVolumes(d.target.Volumes[:1]); err != nil {
+			return t, err
+		}
+		if _, err := k.Backup(ctx); err != nil {
+			return t, errors.Join(err, k.Discard(context.WithoutCancel(ctx)))
+		}
+		s.origin = k
+	}
+	return transfer{stripes: pathsOf(s.origin.written)}, nil
+}
+
+// restorable looks, before anything is built, at what builds are to be restored from.
+func (e *examination) restorable(ctx context.Context) {
+	if !e.Demand.Program.Restored() {
+		return
+	}
+	const check = "data of --from"
+	from, err := sourceOf(e.Demand.Program.Custom.From)
+	s, bytes := e.server, int64(0)
+	var rows []row
+	switch {
+	case err != nil:
+	case from.database != "":
+		bytes, err = s.spreadable(ctx, from.database, e.Demand)
+	default:
+		rows, err = askAll(ctx, s.control, "backup-files", transfer{stripes: []string{from.backup}}.first())
+	}
+	if err != nil {
+		err = s.login.explain(err)
+		remedy := filewise.RemedyOf(err)
+		if remedy == "" {
+			remedy = "name a backup that the server's service account may read, of this release or an earlier one"
+		}
+		e.Fail(check, remedy, "%v", err)
+		return
+	}
+	for _, r := range rows {
+		n, _ := r.Whole("Size")
+		bytes += n
+	}
+	e.OK(check, "%s, restored for every trial; the tables that are spread leave their room in its files free", humanize.IBytes(uint64(bytes)))
+	if space, v := e.Demand.Space, s.target.Volumes[0].Name; space != nil {
+		space[v] += 2 * bytes
+	}
+}
+
+// spreadable refuses tables of the original that cannot move.
+func (s *externalServer) spreadable(ctx context.Context, database string, demand filewise.Demand) (bytes int64, err error) {
+	err = s.within(database, func(db *sql.DB) error {
+		found, err := s.original(ctx, db, database)
+		if err == nil && !found.may {
+			err = filewise.Errorf(filewise.CodePreflight, s.grantBackup(database), "the account may not back up database %s", database)
+		}
+		if err == nil {
+			bytes = found.bytes
+			_, err = s.definitionsIn(db).Tables(ctx, (&design{program: demand.Program}).spreads())
+		}
+		return err
+	})
+	return bytes, err
+}
