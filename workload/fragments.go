@@ -194,6 +194,6 @@ func enoughRows(rows int64) error {
 	if rows >= fragBatchRows && rows <= maxDMLRows {
 		return nil
 	}
-	return filewise.Errorf(filewise.CodeUsage, "give --rows so many, or another --size", "%d rows a table are not between %d and %d",
+	return filewise.Errorf(filewise.CodeUsage, "give as many by --rows, or another --size", "%d rows a table are not between %d and %d",
 		rows, fragBatchRows, maxDMLRows)
 }
