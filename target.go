@@ -54,6 +54,17 @@ type Target struct {
 	// OnStart notes a server process that was just started, so that a later start
 	// of Filewise ends it should this one be killed; nil: not noted.
 	OnStart func(pid int) error `json:"-"`
+	// OnLoad is the same for a server that is only loaded, whose memory is not limited; nil:
+	// OnStart is.
+	OnLoad func(pid int) error `json:"-"`
+}
+
+// Starts is what notes a server process that was just started, to be loaded or to be measured.
+func (t Target) Starts(loading bool) func(pid int) error {
+	if loading && t.OnLoad != nil {
+		return t.OnLoad
+	}
+	return t.OnStart
 }
 
 // Elsewhere tells whether volumes are places of a server, and not of this machine.

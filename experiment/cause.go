@@ -129,10 +129,10 @@ func (p Plan) toTell(most string, cycle time.Duration) string {
 	switch {
 	case most == cause.SpentLog && has("commit-every") && p.Params.CommitEvery < batched:
 		return fmt.Sprintf("--commit-every %d", batched)
+	case (most == cause.SpentCPU || most == cause.SpentLog) && p.Pressing != "" && p.Preload == 0:
+		return p.Pressing
 	case most == cause.SpentLog && p.Target.Durability == filewise.DurabilityFull:
 		return "--durability normal"
-	case most == cause.SpentCPU && p.Pressing != "" && p.Preload == 0:
-		return p.Pressing
 	case most == cause.SpentCPU && has("row-bytes") && p.Params.RowBytes < wideRows:
 		return fmt.Sprintf("--row-bytes %d", wideRows)
 	case most == cause.SpentLocks && p.Params.Connections > 1:

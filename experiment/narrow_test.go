@@ -74,6 +74,9 @@ func TestSessionsAreAsLongAsBoundsNeed(t *testing.T) {
 	if little := rounds(10, 0.7, time.Minute); little.MaxBlocks < 6 || 2*time.Duration(little.MaxBlocks)*little.TrialTime > time.Minute {
 		t.Errorf("six sessions or more fit into a minute: %+v", little)
 	}
+	if none := rounds(10, 0.7, 12*time.Second); none.Rounds > 20 {
+		t.Errorf("longer sessions do not help where six do not fit: %+v", none)
+	}
 	many, few := rounds(10, 0, 3*time.Minute), rounds(0, 0, 3*time.Minute)
 	if many.MaxBlocks < few.MaxBlocks || many.TrialTime < few.TrialTime {
 		t.Errorf("noise that is not known fills the budget: %+v, %+v", many, few)

@@ -28,7 +28,8 @@ func (env *Environment) makeScratch(label string) error {
 	return env.limitMemory()
 }
 
-// limitMemory has each server start with no more than the plan's memory, if it limits any.
+// limitMemory has each server that is measured start with no more than the plan's memory, if
+// it limits any.
 func (env *Environment) limitMemory() error {
 	if env.Target.Memory == 0 {
 		return nil
@@ -38,6 +39,7 @@ func (env *Environment) limitMemory() error {
 		return err
 	}
 	env.undo = append(env.undo, limits.Close)
+	env.Target.OnLoad = env.Target.OnStart
 	env.Target.OnStart = both(env.Target.OnStart, limits.Add)
 	return nil
 }

@@ -96,12 +96,16 @@ func (b bulk) Finish(ctx context.Context) error {
 }
 
 // loadArguments are what a managed server has on its command line while it is
-// loaded, and not when it is measured: room for all data, and nothing is synced or
-// vacuumed before all of it is there.
+// loaded, and not when it is measured: room for all data, which is not limited then, and
+// nothing is synced or vacuumed before all of it is there.
 func (d *design) loadArguments() []string {
-	pool := d.target.Cache(min(max(d.layout.Data.Bytes, leastPool), 2*mostPool)) / mib
-	return []string{"-c", fmt.Sprintf("shared_buffers=%dMB", pool), "-c", fmt.Sprintf("maintenance_work_mem=%dMB", pool),
+	pool := min(max(d.layout.Data.Bytes, leastPool), 2*mostPool) / mib
+	args := []string{"-c", fmt.Sprintf("shared_buffers=%dMB", pool), "-c", fmt.Sprintf("maintenance_work_mem=%dMB", pool),
 		"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "autovacuum=off"}
+	if d.program.Preload > 0 { // it is copied with the data
+		args = append(args, "-c", fmt.Sprintf("max_wal_size=%dMB", leastWAL/mib))
+	}
+	return args
 }
 
 // endLoad stops a server that is loaded, brings its files to the storage, and starts

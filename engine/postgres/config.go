@@ -63,10 +63,14 @@ func (d *design) workloadSettings(all map[string]string) map[string]string {
 // checkpoints fall into a trial of the usual size.
 const (
 	leastWAL, mostWAL   = 32 * mib, 1024 * mib // at least two segments of 16 MiB
+	turnWAL             = 160 * mib
 	leastPool, mostPool = 16 * mib, 128 * mib
 )
 
 func (d *design) walBytes() int64 {
+	if d.program.Preload > 0 { // pages anywhere are written to it whole after each checkpoint: that before a turn is enough
+		return turnWAL
+	}
 	return min(max(d.layout.Data.Bytes/4, leastWAL), mostWAL) / mib * mib
 }
 func (d *design) poolBytes() int64 {

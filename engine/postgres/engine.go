@@ -46,8 +46,9 @@ func (Engine) Describe() filewise.Description {
 		Files:  "hash partitions of a table, in tablespaces on the volumes",
 		Kinds:  []filewise.Kind{filewise.KindPartitions, filewise.KindSingle},
 		Shares: true, Bytes: 128 * mib, Budget: 4 * time.Minute, CommitEvery: 100, LeastMemory: 96 * mib,
-		Pressing:  filewise.Pressing{Memory: 96 * mib, Bytes: 224 * mib, Preload: 160 * mib, Row: 200},
-		TempKinds: []filewise.Kind{filewise.KindSingle}, TempModes: []filewise.Mode{filewise.Managed, filewise.External}, Scans: true,
+		Pressing:    filewise.Pressing{Memory: 96 * mib, Bytes: 128 * mib, Preload: 40 * mib, Row: 32},
+		CopiedKinds: []filewise.Kind{filewise.KindPartitions, filewise.KindSingle},
+		TempKinds:   []filewise.Kind{filewise.KindSingle}, TempModes: []filewise.Mode{filewise.Managed, filewise.External}, Scans: true,
 		Reset: true, Lifecycle: true,
 		Note: "partitions change planning, indexes and locks, not only files: what they cost or gain without further files is the difference " +
 			"between the plain table and one partition, and a verdict on them says nothing about data files of SQL Server or Oracle",

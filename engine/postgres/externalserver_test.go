@@ -52,7 +52,7 @@ func startExternal(t *testing.T, bin string) *usersServer {
 	must(t, err)
 	d, at, err := managedDesign(target, trialLayout, trialStart, in.Number, builds.First)
 	must(t, err)
-	i, err := newInstance(ctx, in, a, d, at, template)
+	i, err := newInstance(in, a, d, at, func(i *instance) error { return i.fill(ctx, template) })
 	must(t, err)
 	must(t, remove())
 	f := &usersServer{t: t, in: in, admin: i.link, port: freePort(t), inst: i, tls: bin == ""}

@@ -29,17 +29,18 @@ type instance struct {
 	link    *client.Link
 	life    *server.Life
 	settle  func(context.Context) error // of its build
-	loading bool                        // it is started for a bulk load
+	loading bool                        // it is started for a load
+	copied  bool                        // of one that was loaded
 }
 
-// newInstance makes the directories of a build and fills the data directory from
-// the template. Nothing is left of one that fails.
-func newInstance(ctx context.Context, in installed.Server, a installed.Account, d *design, s sites, template string) (*instance, error) {
+// newInstance makes the directories of a build and fills them. Nothing is left of one
+// that fails.
+func newInstance(in installed.Server, a installed.Account, d *design, s sites, fill func(*instance) error) (*instance, error) {
 	i, err := bareInstance(in, a, d, s)
 	if err != nil {
 		return nil, err
 	}
-	if err := i.fill(ctx, template); err != nil {
+	if err := fill(i); err != nil {
 		return nil, errors.Join(client.Failed("creating the server's files", err), i.remove())
 	}
 	return i, nil
@@ -64,6 +65,7 @@ func bareInstance(in installed.Server, a installed.Account, d *design, s sites) 
 		Shutdown: syscall.SIGINT,                                         // “fast shutdown”: everything is checkpointed
 		Quit:     syscall.SIGQUIT,                                        // “immediate shutdown”: shared memory is gone as well
 		Settle:   func(ctx context.Context) error { return i.settle(ctx) },
+		Prepare:  func(context.Context) error { i.loading = false; return nil }, // from the next start on
 		Restored: i.give, Explain: client.Classify,
 	})
 	return i, nil
@@ -152,7 +154,7 @@ func (i *instance) spec() (server.Spec, error) {
 		}
 	}
 	command := i.design.command(i.install, i.handles.Path(i.sites.dataDir()), i.loading)
-	return i.account.Spec(command, i.handles, i.sites.logPath(), i.design.target.OnStart), nil
+	return i.account.Spec(command, i.handles, i.sites.logPath(), i.design.target.Starts(i.loading)), nil
 }
 
 // died tells whether the server is known to have ended.

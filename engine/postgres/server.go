@@ -23,6 +23,7 @@ type managedServer struct {
 	undo     func() error // of the template
 	facts    []filewise.Fact
 	builds   builds.Open[*instance]
+	kept     server.Kept[*instance]
 }
 
 // openManaged finds PostgreSQL and tries it: a small server with the user's
@@ -37,6 +38,7 @@ func openManaged(ctx context.Context, t filewise.Target) (_ filewise.Server, err
 		return nil, err
 	}
 	s := &managedServer{target: t, install: in}
+	s.kept = server.Kept[*instance]{Dirs: func(i *instance) []string { return i.sites.dirs }, Drop: s.drop}
 	if s.account, err = installed.NewAccount(); err != nil {
 		return nil, err
 	}
@@ -80,6 +82,19 @@ func (s *managedServer) blamed(name string, err error) error {
 // launch creates a build's files and starts its server. Nothing is left of one
 // that fails.
 func (s *managedServer) launch(ctx context.Context, t filewise.Target, l filewise.Layout, p filewise.Program) (*instance, error) {
+	i, err := s.register(ctx, t, l, p, func(i *instance) error { return s.fill(ctx, i) })
+	if err != nil {
+		return nil, err
+	}
+	if err := i.life.Start(ctx); err != nil {
+		return nil, errors.Join(err, s.drop(i))
+	}
+	return i, nil
+}
+
+// register makes the directories of a build, under the first number that is free, and fills them.
+func (s *managedServer) register(ctx context.Context, t filewise.Target, l filewise.Layout, p filewise.Program,
+	fill func(*instance) error) (*instance, error) {
 	i, err := s.builds.Register(func(number int) (*instance, error) {
 		d, places, err := managedDesign(t, l, p, s.install.Number, number)
 		if err != nil {
@@ -88,16 +103,9 @@ func (s *managedServer) launch(ctx context.Context, t filewise.Target, l filewis
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		return newInstance(ctx, s.install, s.account, d, places, s.template)
+		return newInstance(s.install, s.account, d, places, fill)
 	})
-	if err != nil {
-		return nil, client.Classify(err)
-	}
-	i.loading = i.design.loads()
-	if err := i.life.Start(ctx); err != nil {
-		return nil, errors.Join(err, s.drop(i))
-	}
-	return i, nil
+	return i, client.Classify(err)
 }
 
 // drop ends a build's server and removes its files; twice is harmless. What the
@@ -154,7 +162,10 @@ func (s *managedServer) Build(ctx context.Context, l filewise.Layout, p filewise
 	}
 	b := &build{design: i.design, version: s.install.Number, sees: true, link: i.link, steps: i.steps, on: onServer, host: i,
 		checkpoint: true, loaded: i.endLoad}
-	if err := b.create(ctx); err != nil {
+	if !i.copied {
+		err = b.create(ctx)
+	}
+	if err != nil {
 		return nil, errors.Join(err, s.drop(i))
 	}
 	if p.Restored() {
@@ -170,6 +181,7 @@ func (s *managedServer) Build(ctx context.Context, l filewise.Layout, p filewise
 	i.settle = b.Settle
 	db.Probes = append(db.Probes, server.Tree(i.life.Process))
 	db.Restart, db.Reset, db.Lifecycle, db.Evict = i.life, server.NewResetter(i.life), i.life, i.life
+	db.Copier, db.Copied = s.copier(i), i.copied
 	if p.BacksUp() {
 		db.Backup = backups
 	}

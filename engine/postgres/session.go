@@ -167,7 +167,12 @@ func newStatements(ctx context.Context, c connection) (filewise.Session, error) 
 func (s *statements) render() (setup []string, err error) {
 	d := s.build.design
 	t := d.tableOf(s.Worker)
-	s.texts, err = session.Render(s.Phase, func(section string) (string, error) { return d.statement(section, t) })
+	s.texts, err = session.Render(s.Phase, func(section string) (string, error) {
+		if s.build.fills() {
+			section = sectionFill
+		}
+		return d.statement(section, t)
+	})
 	if err != nil {
 		return nil, err
 	}

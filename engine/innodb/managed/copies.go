@@ -7,10 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"filewise"
-	"filewise/engine/internal/server"
 )
 
 // copier keeps a loaded build of the system tablespace, whose files the server finds by its
@@ -31,35 +29,26 @@ func (s *openServer) copier(i *instance) filewise.Copier {
 // Keep makes directories like those of another build, which no server is started on.
 func (c copier) Keep(ctx context.Context) error {
 	i := c.instance
-	if err := errors.Join(i.purge(ctx), i.life.Stop(ctx)); err != nil {
-		return i.explain(failed("keeping what is loaded", err))
+	err := i.purge(ctx)
+	if err == nil {
+		err = c.server.kept.Keep(ctx, i.design.loadedKey(), i, i.life, func() (*instance, error) {
+			kept, err := c.server.register(i.design.again)
+			if err == nil {
+				kept.password = i.password
+			}
+			return kept, err
+		})
 	}
-	kept, err := c.server.register(i.design.again)
-	if err != nil {
-		return err
-	}
-	kept.password = i.password
-	if err := copyBuild(ctx, i, kept); err != nil {
-		return errors.Join(err, c.server.drop(kept))
-	}
-	if err := i.life.Start(ctx); err != nil {
-		return errors.Join(err, c.server.drop(kept))
-	}
-	c.server.kept.Store(i.design.loadedKey(), kept)
-	return nil
+	return i.explain(failed("keeping what is loaded", err))
 }
 
 // copyKept fills the directories of a build from a loaded one; false: there is none yet.
 func (s *openServer) copyKept(ctx context.Context, i *instance) (bool, error) {
-	found, ok := s.kept.Load(i.design.loadedKey())
-	if !ok {
-		return false, nil
+	from, kept, err := s.kept.Copy(ctx, i.design.loadedKey(), i)
+	if !kept || err != nil {
+		return kept, i.explain(err)
 	}
-	kept := found.(*instance)
-	i.password, i.design.loading = kept.password, false
-	if err := copyBuild(ctx, kept, i); err != nil {
-		return true, i.explain(err)
-	}
+	i.password, i.design.loading = from.password, false
 	return true, i.design.forget()
 }
 
@@ -80,14 +69,6 @@ func (d *design) forget() error {
 		}
 	}
 	return nil
-}
-
-// copyBuild copies the directories of a stopped server to those of one that was not started.
-func copyBuild(ctx context.Context, from, to *instance) error {
-	_, err := server.Take(ctx, from.design.dirs, func(root string) string {
-		return to.design.dirs[slices.Index(from.design.dirs, root)]
-	})
-	return failed("copying what is loaded", err)
 }
 
 // loadedKey is what a loaded build depends on, of the builds of one target.

@@ -3,7 +3,6 @@ package managed
 import (
 	"context"
 	"errors"
-	"sync"
 
 	"filewise"
 	"filewise/engine/innodb/dialect"
@@ -21,7 +20,7 @@ type openServer struct {
 	// templates of the builds; nil: each is created by the server.
 	templates *server.Templates
 	builds    builds.Open[*instance]
-	kept      sync.Map // builds that were loaded, by loadedKey: *instance
+	kept      server.Kept[*instance]
 }
 
 // Open finds the server and tries it: a small server with the user's settings is
@@ -40,6 +39,7 @@ func (e Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, e
 		return nil, err
 	}
 	s.templates = newTemplates(e.Product)
+	s.kept = server.Kept[*instance]{Dirs: func(i *instance) []string { return i.design.dirs }, Drop: s.drop}
 	return s, nil
 }
 

@@ -33,7 +33,17 @@ func Copy(ctx context.Context, from, to string) (err error) {
 }
 
 // copyTo copies an open file to a path in a server's directory.
-func copyTo(ctx context.Context, in *os.File, dir, to string) (err error) {
+func copyTo(ctx context.Context, in *os.File, dir, to string) error {
+	return copyThen(ctx, in, dir, to, func(out *os.File) error {
+		if err := out.Sync(); err != nil {
+			return fmt.Errorf("syncing %s: %w", to, err)
+		}
+		return evict(out)
+	})
+}
+
+// copyThen does the same, and something with the copy.
+func copyThen(ctx context.Context, in *os.File, dir, to string, then func(out *os.File) error) (err error) {
 	info, err := in.Stat()
 	if err != nil {
 		return err
@@ -46,10 +56,7 @@ func copyTo(ctx context.Context, in *os.File, dir, to string) (err error) {
 	if err := copyRanges(ctx, in, out, info.Size()); err != nil {
 		return fmt.Errorf("copying %s to %s: %w", in.Name(), to, err)
 	}
-	if err := out.Sync(); err != nil {
-		return fmt.Errorf("syncing %s: %w", to, err)
-	}
-	return evict(out)
+	return then(out)
 }
 
 // Read reads a file as Copy does, and throws what it has read away.

@@ -19,14 +19,7 @@ func (l *Life) Restart(ctx context.Context) error {
 // Evict stops the server cleanly, drops the pages of every file of its from the
 // system's cache, and starts it again.
 func (l *Life) Evict(ctx context.Context) error {
-	return Failed("evicting", l.Between(ctx, func() error {
-		for _, dir := range l.control.Dirs {
-			if err := evictTree(dir); err != nil {
-				return err
-			}
-		}
-		return nil
-	}))
+	return Failed("evicting", l.Between(ctx, func() error { return evictDirs(l.control.Dirs) }))
 }
 
 // Between does something while the running server is stopped cleanly.

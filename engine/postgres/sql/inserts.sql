@@ -77,6 +77,15 @@ SET filewise.pool = {{literal .Pool}};
 -- name: call-insert
 CALL {{ident .T.Procedure}}($1, $2, $3);
 
+-- The same rows in one transaction, a third as long: what is there before the work begins.
+-- name: fill-insert
+INSERT INTO {{ident .T.Name}}
+SELECT {{if eq .Key "random"}}y * y % {{.Modulus}} * x % {{.Modulus}} + 1{{else}}i * {{.Connections}} + $1 + 1{{end}},
+  convert_from(substr(pool, (y % {{.PoolSpan}})::integer + 1, {{.RowBytes}}), 'UTF8')
+FROM (SELECT convert_to(current_setting('filewise.pool'), 'UTF8') AS pool OFFSET 0) p, (SELECT i, x, x * x % {{.Modulus}} AS y
+  FROM (SELECT i, ((i * {{.Connections}} + $1::bigint) % {{.Modulus}} * {{.A}} + {{.B}}) % {{.Modulus}} AS x
+    FROM generate_series($2::bigint, $2::bigint + $3::bigint - 1) i OFFSET 0) x OFFSET 0) y;
+
 -- Whether the row of a key is committed, for calls that were interrupted.
 -- name: committed-insert
 SELECT count(*) FROM {{ident .T.Name}} WHERE id = $1;

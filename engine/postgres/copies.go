@@ -1,0 +1,63 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"filewise"
+	"filewise/engine/postgres/internal/client"
+)
+
+// copier keeps a loaded build. It implements filewise.Copier.
+type copier struct {
+	server   *managedServer
+	instance *instance
+}
+
+// copier of a build; nil: the builds of its layout are loaded each.
+func (s *managedServer) copier(i *instance) filewise.Copier {
+	if i.design.program.Preload == 0 || i.design.layout.AddedLater != "" {
+		return nil
+	}
+	return copier{s, i}
+}
+
+// Keep makes directories like those of another build, which no server is started on.
+func (c copier) Keep(ctx context.Context) error {
+	i, d := c.instance, c.instance.design
+	i.loading = false
+	err := c.server.kept.Keep(ctx, d.loadedKey(), i, i.life, func() (*instance, error) {
+		return c.server.register(ctx, d.target, d.layout, d.program, func(*instance) error { return nil })
+	})
+	return client.Failed("keeping what is loaded", err)
+}
+
+// fill gives a new build those of a loaded one of its layout, or those of a server that is new.
+func (s *managedServer) fill(ctx context.Context, i *instance) error {
+	_, kept, err := s.kept.Copy(ctx, i.design.loadedKey(), i)
+	switch {
+	case err != nil:
+		return err
+	case !kept:
+		i.loading = i.design.loads() || i.design.program.Preload > 0
+		return i.fill(ctx, s.template)
+	}
+	i.copied = true
+	i.handles.Close() // the directories are others than when they were opened
+	if i.handles, err = i.account.Open(i.sites.dirs); err != nil {
+		return err
+	}
+	return i.give()
+}
+
+// loadedKey is what a loaded build depends on, of the builds of one target.
+func (d *design) loadedKey() string { return fmt.Sprintf("%+v %d", d.layout, d.program.Preload) }
+
+// sectionFill is what comes in the place of a call while a server is loaded.
+const sectionFill = "fill-insert"
+
+// fills tells whether the connections load what the workload then adds to.
+func (b *build) fills() bool {
+	i, managed := b.host.(*instance)
+	return managed && i.loading && b.design.program.Appends()
+}
