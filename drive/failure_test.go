@@ -5,6 +5,7 @@ import (
 	"errors"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -49,8 +50,9 @@ func TestWorkerError(t *testing.T) {
 // The other workers finish their call: it is not cancelled, and it counts.
 func TestOthersFinishTheirCall(t *testing.T) {
 	started, failed := make(chan struct{}), make(chan struct{})
+	var begin sync.Once
 	slow := doFunc(func(ctx context.Context, _, n int64) (int64, error) {
-		close(started)
+		begin.Do(func() { close(started) }) // it may be called again before the failure is noticed
 		<-failed
 		return n, ctx.Err()
 	})
@@ -61,7 +63,7 @@ func TestOthersFinishTheirCall(t *testing.T) {
 	})
 	within10s(t, func() {
 		res, err := Run(t.Context(), Load{Sessions: []filewise.Session{slow, failing}, Chunk: 10, Window: time.Hour})
-		if !errors.Is(err, errDisk) || res.Ledger[0] != 10 || res.Ledger[1] != 0 {
+		if !errors.Is(err, errDisk) || res.Ledger[0] < 10 || res.Ledger[1] != 0 {
 			t.Errorf("error %v, ledger %v", err, res.Ledger)
 		}
 	})
