@@ -40,7 +40,7 @@ func (v view) advice() string {
 		}
 		return v.noVerdictYet()
 	case len(decided) == 0 && overall == "":
-		return fmt.Sprintf("Undecided: no layout is proven to be the best for any of the %d families.", n)
+		return fmt.Sprintf("Undecided: for none of the %d families (%s) is any of the layouts proven to be the best.", n, familyNames(open))
 	}
 	var parts []string
 	for _, o := range decided {
