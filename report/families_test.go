@@ -128,7 +128,7 @@ func TestAbsurdIntervalsAreWords(t *testing.T) {
 	d := families(t)["open"]
 	for _, ext := range []string{"txt", "md", "html"} {
 		out := text(t, ext, d)
-		if !strings.Contains(out, "not resolvable (factor > 100)") || strings.Contains(out, "(−100.0") {
+		if !strings.Contains(out, "not resolvable here (factor > 100)") || strings.Contains(out, "(−100.0") {
 			t.Errorf("%s:\n%s", ext, out)
 		}
 	}

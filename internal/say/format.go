@@ -107,7 +107,7 @@ func Interval(effect, lo, hi float64) string {
 
 // NotResolvable stands for intervals from a fraction to a multiple that say
 // nothing any more.
-const NotResolvable = "not resolvable (factor > 100)"
+const NotResolvable = "not resolvable here (factor > 100)"
 
 // Unresolvable tells whether an interval holds no difference as well as one by
 // more than a factor of 100: its limits are then numbers without a meaning.

@@ -90,7 +90,7 @@ func TestNarrowTerminals(t *testing.T) {
 // Where nothing may be left out or wrapped, lines still end at the terminal's edge, and
 // lose no word but names' ends.
 func TestTooNarrowTerminals(t *testing.T) {
-	const says = "not resolvable (factor > 100)"
+	const says = "not resolvable here (factor > 100)"
 	out := Print(TerminalOptions{Width: 50}, Everywhere(Tabulate(Table{}, []speed{{layout: "6 files"}},
 		Name("layout", func(s speed) string { return s.layout }), Words("against 1 file (95 %)", func(speed) string { return says }),
 		Words("mark", func(speed) string { return "undecided, so far" }))))
