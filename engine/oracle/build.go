@@ -141,7 +141,7 @@ func (b *build) Drop(ctx context.Context) error {
 func (b *build) Query(ctx context.Context, section string) ([][]any, error) {
 	d := b.design
 	if d.isCustom() {
-		x, err := d.custom.rules().Query(d.program.Custom, section)
+		x, err := d.custom.Rules().Query(d.program.Custom, section)
 		if err != nil {
 			return nil, err
 		}

@@ -9,6 +9,7 @@ import (
 
 	"filewise"
 	"filewise/engine/oracle/internal/capturing"
+	"filewise/engine/oracle/internal/usersql"
 )
 
 // Watch opens a schema of a database, for reading only.
@@ -35,7 +36,7 @@ func watch(ctx context.Context, c client, a about, end func() error, schema stri
 		s.args = args
 		return s, nil
 	}
-	rules := customNames{}.plain()
+	rules := usersql.Names{}.Plain()
 	rules.Qualified = true
 	server := capturing.Server{Banner: "Oracle " + a.version, Rules: rules, Unseen: unreadable, Close: end}
 	server.Ask = func(ctx context.Context, section string, v map[string]any, args ...any) ([][]any, error) {

@@ -11,6 +11,7 @@ import (
 
 	"filewise"
 	"filewise/engine/oracle/internal/datapump"
+	"filewise/engine/oracle/internal/usersql"
 )
 
 // A build that a dump fills is a copy of a schema: that of a user with the build's name, whose
@@ -80,7 +81,7 @@ func (b *build) compare(ctx context.Context, user client) error {
 		return fmt.Errorf("comparing the copy: %w", err)
 	}
 	for _, t := range b.design.program.Custom.Tables {
-		if sums[t.Name] == "" && sums[folded(customNames{}.plain().Words(t.Name)[0])] == "" {
+		if sums[t.Name] == "" && sums[usersql.Folded(usersql.Names{}.Plain().Words(t.Name)[0])] == "" {
 			return filewise.Errorf(filewise.CodeUsage, "take it out of custom.tables, or name it as the dump does", "the dump has no table %s",
 				t.Name)
 		}

@@ -165,11 +165,11 @@ func TestCopyIsExamined(t *testing.T) {
 
 // SQL of a copy names the schema's own tables; what reaches the server is refused as ever.
 func TestCopyGuard(t *testing.T) {
-	o := customNamesOf(planNames(false), copyProgram(t, copyFrom).Custom)
+	o := userSQL(planNames(false), copyProgram(t, copyFrom).Custom)
 	for text, passes := range map[string]bool{"UPDATE orders SET paid = 1": true, "BEGIN shop_api.pay(1); END;": true,
 		"DROP TABLE orders": false, "BEGIN UTL_FILE.FREMOVE('D', 'x'); END;": false, "UPDATE orders@prod SET paid = 1": false,
 		"GRANT DBA TO x": false, "BEGIN EXECUTE IMMEDIATE 'x'; END;": false} {
-		if what, _ := o.guard(o.plain().Words(text), false); (what == "") != passes {
+		if what, _ := o.Guard(o.Plain().Words(text), false); (what == "") != passes {
 			t.Errorf("%s: %s", text, what)
 		}
 	}

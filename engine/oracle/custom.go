@@ -31,7 +31,7 @@ func (d *design) customSetup() ([]string, error) {
 	for _, t := range d.program.Custom.Tables {
 		site.Spread[t.Name] = customsql.Place{Clause: `TABLESPACE "` + d.names.Tablespace + `"`}
 	}
-	all, err := d.custom.rules().Setup(d.program.Custom, site)
+	all, err := d.custom.Rules().Setup(d.program.Custom, site)
 	texts := filewise.Each(all, unquoted)
 	return texts, err
 }
@@ -45,7 +45,7 @@ func unquoted(x customsql.Statement) string {
 
 // custom adds transactions, which the server begins by itself, and checks.
 func (s stepper) custom() {
-	s.d.custom.rules().Write(s.Writer, onServer, s.d.program, "", s.d.commit)
+	s.d.custom.Rules().Write(s.Writer, onServer, s.d.program, "", s.d.commit)
 }
 
 // customSession is a connection of a workload with custom SQL.
@@ -59,7 +59,7 @@ type customSession struct {
 // newCustom readies a session. On the first connection the server parses all statements,
 // so that mistakes are found before the work.
 func newCustom(ctx context.Context, s *connection) (*customSession, error) {
-	o := &customSession{connection: s, rules: s.build.design.custom.rules()}
+	o := &customSession{connection: s, rules: s.build.design.custom.Rules()}
 	o.One, o.Noun = o.one, "transaction"
 	if !o.waits() {
 		if err := o.begin(ctx); err != nil {

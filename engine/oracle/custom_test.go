@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"filewise"
+	"filewise/engine/oracle/internal/usersql"
 	"filewise/workload"
 )
 
@@ -133,7 +134,7 @@ func TestCustomPlaces(t *testing.T) {
 	d := bankDesign(t, filewise.DurabilityFull)
 	short := strings.NewReplacer(`TABLESPACE "`+d.names.Tablespace+`"`, `TABLESPACE "D"`, `TABLESPACE "`+d.names.Index+`"`, `TABLESPACE "I"`)
 	for text, want := range placed {
-		got, err := d.custom.adapt(text, true)
+		got, err := d.custom.Adapt(text, true)
 		if got = strings.TrimSpace(short.Replace(got)); err != nil || !strings.HasSuffix(got, want) {
 			t.Errorf("%s becomes %s, %v", text, got, err)
 		}
@@ -158,7 +159,7 @@ func TestCustomRights(t *testing.T) {
 func customGrammar(t *testing.T, p *parser) {
 	d := bankDesign(t, filewise.DurabilityFull)
 	for text := range placed {
-		text, err := d.custom.adapt(text, true)
+		text, err := d.custom.Adapt(text, true)
 		if a := p.check(t, text); err != nil || len(a.Errors) > 0 {
 			t.Errorf("%v: %v\n%s", err, a.Errors, text)
 		}
@@ -186,7 +187,7 @@ func TestCustomGuard(t *testing.T) {
 	check := func(texts []string, setup, refused bool) {
 		t.Helper()
 		for _, text := range texts {
-			what, remedy := d.custom.guard(d.custom.rules().Words(text), setup)
+			what, remedy := d.custom.Guard(d.custom.Rules().Words(text), setup)
 			if (what != "") != refused || refused && remedy == "" {
 				t.Errorf("set-up %v: %s: %q, %q", setup, text, what, remedy)
 			}
@@ -229,7 +230,7 @@ func TestCustomGuard(t *testing.T) {
 // A name that is that of a column too cannot be told apart behind a dot.
 func TestCustomNameTwice(t *testing.T) {
 	d := bankDesign(t, filewise.DurabilityFull)
-	_, err := d.custom.adapt("SELECT a.accounts FROM b a", false)
+	_, err := d.custom.Adapt("SELECT a.accounts FROM b a", false)
 	if filewise.CodeOf(err) != filewise.CodeUsage || filewise.RemedyOf(err) == "" {
 		t.Error(err)
 	}
@@ -325,7 +326,7 @@ func TestCustomRefusals(t *testing.T) {
 		return map[string]workload.Script{"x": {"": {{Text: text, File: "my.yaml", Line: 3}}}}
 	}
 	if _, err := (Engine{}).Script(serverTarget(), smallfile(2), bank(t, script("DELETE FROM ledger"))); filewise.CodeOf(err) !=
-		filewise.CodeUsage || !strings.Contains(err.Error(), "my.yaml:3") || filewise.RemedyOf(err) != ofTheSetup {
+		filewise.CodeUsage || !strings.Contains(err.Error(), "my.yaml:3") || filewise.RemedyOf(err) != usersql.OfTheSetup {
 		t.Error(err)
 	}
 }

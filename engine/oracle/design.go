@@ -6,6 +6,7 @@ import (
 
 	"filewise"
 	"filewise/engine/oracle/internal/datapump"
+	"filewise/engine/oracle/internal/usersql"
 	"filewise/workload"
 )
 
@@ -20,7 +21,7 @@ type design struct {
 	index    []datafile // where indexes lie apart
 	tables   []table    // of workload inserts
 	objects  objects    // of the others
-	custom   customNames
+	custom   usersql.Names
 	dump     datapump.Dump // that a copy is made of
 	commit   string
 	warnings []filewise.Warning
@@ -51,7 +52,7 @@ func newDesign(t filewise.Target, l filewise.Layout, p filewise.Program, n names
 			d.tables = append(d.tables, n.table(i))
 		}
 	} else if d.isCustom() {
-		d.custom = customNamesOf(n, p.Custom)
+		d.custom = userSQL(n, p.Custom)
 	} else {
 		d.objects = objectsOf(n, p)
 	}

@@ -100,7 +100,7 @@ func (e *examination) rights() {
 			Lacks: "lacks " + p.Name + ", needed " + p.For})
 	}
 	for _, p := range customPrivileges {
-		if e.Demand.Program.Custom != nil && customNamesOf(planNames(false), e.Demand.Program.Custom).creates(p.kind) {
+		if e.Demand.Program.Custom != nil && userSQL(planNames(false), e.Demand.Program.Custom).Creates(p.kind) {
 			all = append(all, external.Right{Check: "rights", Has: !missing[p.Name], Grant: "GRANT " + p.Name + " TO " + account,
 				Lacks: "lacks " + p.Name + ", needed for what the set-up creates (IDENTITY columns are sequences)"})
 		}

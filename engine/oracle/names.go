@@ -5,7 +5,9 @@ import (
 	"strconv"
 	"strings"
 
+	"filewise"
 	"filewise/engine/internal/mark"
+	"filewise/engine/oracle/internal/usersql"
 )
 
 // names are those of a build; see the package's comment. Oracle folds names that
@@ -60,6 +62,14 @@ func suffix(letters string, i int) string {
 
 func (n names) table(i int) table {
 	return table{n.Tablespace + suffix("TU", i), n.Tablespace + suffix("KL", i), n.Tablespace + suffix("QR", i)}
+}
+
+// userSQL names what a set-up creates.
+func userSQL(n names, c *filewise.CustomSQL) usersql.Names {
+	return usersql.Of(c, n.Tablespace, n.Index, func(i int) (string, string, string) {
+		t := n.table(i)
+		return t.Name, t.Key, t.Procedure
+	})
 }
 
 var (

@@ -198,7 +198,7 @@ func (s stepper) drop() {
 	for _, t := range d.tables {
 		program("PROCEDURE", t.Procedure)
 	}
-	for _, x := range d.custom.programs {
+	for _, x := range d.custom.Programs {
 		program(x[0], x[1])
 	}
 	if len(d.tables) > 0 {
@@ -208,7 +208,7 @@ func (s stepper) drop() {
 			program("PROCEDURE", o.procedures[strings.TrimPrefix(section, "procedure-")])
 		}
 	}
-	names := slices.Concat(slices.Collect(maps.Values(o.tables)), d.custom.tables)
+	names := slices.Concat(slices.Collect(maps.Values(o.tables)), d.custom.Tables)
 	if len(o.loaded) == 0 {
 		names = slices.DeleteFunc(names, func(name string) bool { return name == o.tables["loaded"] })
 	}

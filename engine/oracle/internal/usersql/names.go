@@ -1,4 +1,6 @@
-package oracle
+// Package usersql keeps SQL of the user's among the objects of one build: what its set-up
+// creates gets names of the build, and nothing else may be written to.
+package usersql
 
 import (
 	"slices"
@@ -9,15 +11,14 @@ import (
 )
 
 // A build has no schema for itself: custom SQL works in the account's own, beside other
-// builds and whatever is there. So what the set-up creates gets names of the build, here
-// and in everything that is executed, and nothing else may be written to.
+// builds and whatever is there.
 
-// customNames are the names that a set-up gives, as the server folds them, with what they
+// Names are the names that a set-up gives, as the server folds them, with what they
 // are in the build.
-type customNames struct {
+type Names struct {
 	in       map[string]string
-	tables   []string    // in the build, in the order in which they are created
-	programs [][2]string // kind and name in the build of what is neither table nor index
+	Tables   []string    // in the build, in the order in which they are created
+	Programs [][2]string // kind and name in the build of what is neither table nor index
 	identity bool        // a column counts by a sequence of the server's
 	copy     bool        // of a schema, whose user has no right on what is not in it
 	data     string      // tablespaces of rows and of indexes
@@ -27,11 +28,12 @@ type customNames struct {
 // customKinds are what a set-up may create.
 var customKinds = []string{"TABLE", "INDEX", "VIEW", "SEQUENCE", "PROCEDURE", "FUNCTION", "PACKAGE"}
 
-func customNamesOf(n names, c *filewise.CustomSQL) customNames {
-	own := customNames{in: map[string]string{}, data: n.Tablespace, index: n.Index, copy: c.From != ""}
+// Of names what a set-up creates; nth gives the names of the build's nth table, key and program.
+func Of(c *filewise.CustomSQL, data, index string, nth func(i int) (table, key, program string)) Names {
+	own := Names{in: map[string]string{}, data: data, index: index, copy: c.From != ""}
 	keys := 0
 	for _, text := range c.Setup {
-		words := own.plain().Words(text.Text)
+		words := own.Plain().Words(text.Text)
 		for i := range words {
 			own.identity = own.identity || words[i].Is("IDENTITY")
 			kind, name := created(words[i:])
@@ -40,41 +42,41 @@ func customNamesOf(n names, c *filewise.CustomSQL) customNames {
 			}
 			switch kind {
 			case "TABLE":
-				own.in[name] = n.table(len(own.tables)).Name
-				own.tables = append(own.tables, own.in[name])
+				own.in[name], _, _ = nth(len(own.Tables))
+				own.Tables = append(own.Tables, own.in[name])
 			case "INDEX", "CONSTRAINT":
-				own.in[name] = n.table(keys).Key
+				_, own.in[name], _ = nth(keys)
 				keys++
 			default:
-				own.in[name] = n.table(len(own.programs)).Procedure
-				own.programs = append(own.programs, [2]string{kind, own.in[name]})
+				_, _, own.in[name] = nth(len(own.Programs))
+				own.Programs = append(own.Programs, [2]string{kind, own.in[name]})
 			}
 		}
 	}
 	return own
 }
 
-// creates tells whether a set-up creates something of a kind.
-func (o customNames) creates(kind string) bool {
-	return kind == "SEQUENCE" && o.identity || slices.ContainsFunc(o.programs, func(p [2]string) bool { return p[0] == kind })
+// Creates tells whether a set-up creates something of a kind.
+func (o Names) Creates(kind string) bool {
+	return kind == "SEQUENCE" && o.identity || slices.ContainsFunc(o.Programs, func(p [2]string) bool { return p[0] == kind })
 }
 
-// plain are how Oracle writes SQL.
-func (customNames) plain() customsql.Rules {
+// Plain are how Oracle writes SQL.
+func (Names) Plain() customsql.Rules {
 	return customsql.Rules{Numbered: ":", Each: true, Upper: true}
 }
 
-// rules have SQL of these names stay among them.
-func (o customNames) rules() customsql.Rules {
-	r := o.plain()
-	r.Guard, r.Adapt = o.guard, o.adapt
+// Rules have SQL of these names stay among them.
+func (o Names) Rules() customsql.Rules {
+	r := o.Plain()
+	r.Guard, r.Adapt = o.Guard, o.Adapt
 	return r
 }
 
 // created is what words begin to create; empty: nothing that a set-up may.
 func created(words []customsql.Word) (kind, name string) {
 	if at(words, 0).Is("CONSTRAINT") {
-		return "CONSTRAINT", folded(at(words, 1))
+		return "CONSTRAINT", Folded(at(words, 1))
 	}
 	if !at(words, 0).Is("CREATE") {
 		return "", ""
@@ -94,7 +96,7 @@ func object(words []customsql.Word, i int) (kind, name string) {
 	for i++; at(words, i).Is("BODY", "IF", "NOT", "EXISTS"); {
 		i++
 	}
-	if name = folded(at(words, i)); name == "" {
+	if name = Folded(at(words, i)); name == "" {
 		return "", ""
 	}
 	return kind, name
@@ -108,8 +110,8 @@ func at(words []customsql.Word, i int) customsql.Word {
 	return words[i]
 }
 
-// folded is a name as the server stores it; empty: the word is none.
-func folded(w customsql.Word) string {
+// Folded is a name as the server stores it; empty: the word is none.
+func Folded(w customsql.Word) string {
 	switch {
 	case w.Quoted && strings.HasPrefix(w.Text, `"`):
 		return strings.Trim(w.Text, `"`)
@@ -125,16 +127,16 @@ func block(words []customsql.Word) bool {
 	return at(words, 0).Is("BEGIN", "DECLARE") || slices.Contains([]string{"PROCEDURE", "FUNCTION", "PACKAGE"}, kind)
 }
 
-// adapt makes of a statement what the server is given.
-func (o customNames) adapt(text string, setup bool) (string, error) {
-	tokens := o.plain().Tokens(text)
-	words := o.plain().Words(text)
+// Adapt makes of a statement what the server is given.
+func (o Names) Adapt(text string, setup bool) (string, error) {
+	tokens := o.Plain().Tokens(text)
+	words := o.Plain().Words(text)
 	var before customsql.Word
 	for i, t := range tokens {
 		if t.Gap {
 			continue
 		}
-		if name := o.in[folded(t.Word)]; name != "" {
+		if name := o.in[Folded(t.Word)]; name != "" {
 			if before.Is(".") {
 				return "", filewise.Errorf(filewise.CodeUsage, "give one of them another name, or leave out what stands before the dot",
 					"%s is the name of a table or another object of the set-up, and here of a column, or of an object elsewhere", t.Raw)
@@ -164,7 +166,7 @@ func (o customNames) adapt(text string, setup bool) (string, error) {
 
 // place puts tables and indexes into the build's tablespaces, not into the account's
 // default one, and dropped tables into no recycle bin.
-func (o customNames) place(tokens []customsql.Token, words []customsql.Word) []customsql.Token {
+func (o Names) place(tokens []customsql.Token, words []customsql.Word) []customsql.Token {
 	kind, _ := created(words)
 	has := func(words ...string) bool {
 		return slices.ContainsFunc(tokens, func(t customsql.Token) bool { return t.Is(words...) })
@@ -243,7 +245,7 @@ func code(tokens []customsql.Token, i int) int {
 
 // keyEnd is where the index of a key that begins at a place is said; using tells that the
 // user says it. 0: no key begins there, or its index is there already.
-func (o customNames) keyEnd(tokens []customsql.Token, i int) (end int, using bool) {
+func (o Names) keyEnd(tokens []customsql.Token, i int) (end int, using bool) {
 	is := func(i int, words ...string) bool { return i < len(tokens) && tokens[i].Is(words...) }
 	next := func(i int) int { return code(tokens, i) }
 	before := codeEnd(tokens[:i]) - 1
@@ -266,7 +268,7 @@ func (o customNames) keyEnd(tokens []customsql.Token, i int) (end int, using boo
 		return min(end, len(tokens)), false
 	}
 	i = next(next(i)) // INDEX
-	if of := next(i); is(of, "TABLESPACE", "(") || of < len(tokens) && o.in[folded(tokens[of].Word)] != "" {
+	if of := next(i); is(of, "TABLESPACE", "(") || of < len(tokens) && o.in[Folded(tokens[of].Word)] != "" {
 		return 0, true
 	}
 	return min(i+1, len(tokens)), true

@@ -1,4 +1,4 @@
-package oracle
+package usersql
 
 import (
 	"slices"
@@ -16,14 +16,15 @@ var (
 	customPackages = []string{"DBMS_RANDOM", "DBMS_LOB", "DBMS_OUTPUT", "DBMS_STANDARD"}
 )
 
+// Remedies of what is refused.
 const (
 	leaveOut    = "leave it out"
 	notFilewise = "leave it out: users, tablespaces and settings are their owner's"
-	ofTheSetup  = "write to tables alone that the set-up creates"
+	OfTheSetup  = "write to tables alone that the set-up creates"
 )
 
-// guard refuses what is not known to stay among the objects that the set-up creates.
-func (o customNames) guard(words []customsql.Word, setup bool) (what, remedy string) {
+// Guard refuses what is not known to stay among the objects that the set-up creates.
+func (o Names) Guard(words []customsql.Word, setup bool) (what, remedy string) {
 	first := at(words, 0)
 	switch {
 	case !first.Is(customWork...) && !(setup && first.Is(customSetup...)):
@@ -44,8 +45,8 @@ func (o customNames) guard(words []customsql.Word, setup bool) (what, remedy str
 		if what, remedy = leaves(w, at(words, i+1), setup); what != "" {
 			return what, remedy
 		}
-		if target, is := written(words, i); is && !o.copy && o.in[folded(target)] == "" {
-			return w.Text + " … " + target.Text, ofTheSetup
+		if target, is := written(words, i); is && !o.copy && o.in[Folded(target)] == "" {
+			return w.Text + " … " + target.Text, OfTheSetup
 		}
 	}
 	return "", ""
