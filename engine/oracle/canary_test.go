@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"context"
+	"database/sql"
 	"strings"
 	"testing"
 
@@ -40,5 +41,27 @@ func TestCanary(t *testing.T) {
 	f.fails["mark"] = oracleError(1013)
 	if err := f.marks().canary(ctx, one); err == nil || len(f.tablespaces) > 0 {
 		t.Errorf("interrupted: %v, left %v", err, f.tablespaces)
+	}
+}
+
+// Nothing is built before it is known that a tablespace can be dropped again, and that is tried once.
+func TestCanaryComesFirst(t *testing.T) {
+	c := &counting{refuses: "CREATE "}
+	db := sql.OpenDB(c)
+	defer db.Close()
+	s := &server{target: serverTarget(filewise.Volume{Name: "a", Dir: "/u02"}), about: about{block: usualBlock}, control: newFake(),
+		pool: &pool{db: db, lasting: db}}
+	tried := func() bool {
+		_, err := s.Build(t.Context(), smallfile(1), testProgram(t, small))
+		if err == nil {
+			t.Fatal("it is built though nothing can be created")
+		}
+		return strings.Contains(err.Error(), "trying whether")
+	}
+	if !tried() {
+		t.Error("a layout is built before it is tried whether it can be dropped")
+	}
+	if s.canary.lives = true; tried() {
+		t.Error("it is tried again")
 	}
 }

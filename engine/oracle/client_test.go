@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 )
 
@@ -14,13 +15,17 @@ import (
 type counting struct {
 	prepared, closed, executed int
 	fails                      error
+	refuses                    string // part of the statements that cannot be prepared
 }
 
 func (c *counting) Connect(context.Context) (driver.Conn, error) { return c, nil }
 func (c *counting) Driver() driver.Driver                        { return nil }
 func (c *counting) Begin() (driver.Tx, error)                    { return nil, errors.ErrUnsupported }
 func (c *counting) Close() error                                 { return nil }
-func (c *counting) Prepare(string) (driver.Stmt, error) {
+func (c *counting) Prepare(text string) (driver.Stmt, error) {
+	if c.refuses != "" && strings.Contains(text, c.refuses) {
+		return nil, oracleError(1031)
+	}
 	c.prepared++
 	return countingStatement{c}, nil
 }

@@ -100,11 +100,15 @@ func TestSettleTimesTheWriting(t *testing.T) {
 			t.Errorf("it took %v of %v, of which going online had %v", took, all, back)
 		}
 	}
+	if b.clean = time.Hour; b.Settle(t.Context()) != nil || b.Took() != 0 {
+		t.Errorf("what going offline takes of a clean tablespace is no part of the %v", b.Took())
+	}
+	b.wrote = time.Second
 	wrote := b.Took()
 	if err := b.Cool(t.Context()); err != nil || b.Took() != wrote || len(f.unchecked) > 0 {
 		t.Errorf("cooling: %v, and it counts %v, not %v", err, b.Took(), wrote)
 	}
-	if n := len(f.log); n != 8 {
+	if n := len(f.log); n != 10 {
 		t.Errorf("%d statements: %v", n, f.log)
 	}
 }

@@ -175,3 +175,15 @@ func TestUntouchedFiles(t *testing.T) {
 		}
 	}
 }
+
+// An extent of dml has five blocks at least, and whole units.
+func TestExtentsOfDML(t *testing.T) {
+	for block, want := range map[int64]int64{2 * kib: 64 * kib, 8 * kib: 64 * kib, 16 * kib: 128 * kib, 32 * kib: 192 * kib} {
+		if got := (&design{program: filewise.Program{Workload: "dml"}, block: block}).uniform(); got != want {
+			t.Errorf("blocks of %d: extents of %d bytes, want %d", block, got, want)
+		}
+	}
+	if got := (&design{program: filewise.Program{Workload: "inserts"}, block: usualBlock}).uniform(); got != 0 {
+		t.Errorf("extents of inserts are of %d bytes, and not the server's choice", got)
+	}
+}
