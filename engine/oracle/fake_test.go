@@ -122,9 +122,12 @@ func livingMark(t *testing.T, name string) string {
 	return m.Text()
 }
 
-func (f *fakeServer) exec(_ context.Context, s statement) error {
+func (f *fakeServer) exec(ctx context.Context, s statement) error {
 	if f.before != nil {
 		f.before(s)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
 	name := quoted(s.text)
 	f.log = append(f.log, strings.TrimSpace(s.section+" "+name))

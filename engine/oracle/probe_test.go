@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"context"
 	"slices"
 	"testing"
 	"time"
@@ -103,12 +104,21 @@ func TestSettleTimesTheWriting(t *testing.T) {
 	if b.clean = time.Hour; b.Settle(t.Context()) != nil || b.Took() != 0 {
 		t.Errorf("what going offline takes of a clean tablespace is no part of the %v", b.Took())
 	}
+	ctx, cancel := context.WithCancel(t.Context())
+	f.before = func(s statement) {
+		if s.section == "online" {
+			cancel()
+		}
+	}
+	if err := b.Settle(ctx); err != nil || f.tablespaces[d.names.Tablespace].offline {
+		t.Errorf("interrupted while it is offline: %v, %+v", err, f.tablespaces[d.names.Tablespace])
+	}
 	b.wrote = time.Second
 	wrote := b.Took()
 	if err := b.Cool(t.Context()); err != nil || b.Took() != wrote || len(f.unchecked) > 0 {
 		t.Errorf("cooling: %v, and it counts %v, not %v", err, b.Took(), wrote)
 	}
-	if n := len(f.log); n != 10 {
+	if n := len(f.log); n != 12 {
 		t.Errorf("%d statements: %v", n, f.log)
 	}
 }
