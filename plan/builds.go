@@ -61,18 +61,7 @@ func (m *maker) setFrom(custom *workload.Custom) (err error) {
 		}
 		return nil
 	}
-	if form, external := m.About.Dumps, m.plan.Target.Mode == filewise.External; external && form != "" { // loaded anew for every trial
-		scheme, _, _ := strings.Cut(form, ":")
-		switch {
-		case !strings.HasPrefix(m.o.From.Value, scheme+":"):
-			return BadValue("from", m.o.From.Value, "name a dump that the server reads: "+form)
-		case m.o.Instances.Given():
-			return badUse("instances", m.o.Instances.Value, "on an existing server every trial has a build of its own: leave it out")
-		}
-		custom.From = m.o.From.Value
-		return nil
-	}
-	if m.plan.Target.Mode == filewise.External && m.About.BackupsThere {
+	if m.plan.Target.Mode == filewise.External && (m.About.Dumps != "" || m.About.BackupsThere) {
 		return m.setFromThere(custom)
 	}
 	if m.plan.Target.Mode != filewise.Managed {
@@ -96,12 +85,16 @@ func (m *maker) setFrom(custom *workload.Custom) (err error) {
 	return nil
 }
 
-// setFromThere has the server of the target restore a backup that it sees, or that it makes of a database of its own.
+// setFromThere has the server of the target restore for every trial a dump or a backup that it sees, or a backup that
+// it makes of a database of its own.
 func (m *maker) setFromThere(custom *workload.Custom) error {
 	if m.o.Instances.Given() {
-		return badUse("instances", m.o.Instances.Value, "on an existing server every trial restores its database anew: leave it out")
+		return badUse("instances", m.o.Instances.Value, "on an existing server every trial restores its data anew: leave it out")
 	}
-	if custom.From = m.o.From.Value; !m.fromServer() {
+	if scheme, _, _ := strings.Cut(m.About.Dumps, ":"); scheme != "" && !strings.HasPrefix(m.o.From.Value, scheme+":") {
+		return BadValue("from", m.o.From.Value, "name a dump that the server reads: "+m.About.Dumps)
+	}
+	if custom.From = m.o.From.Value; m.About.Dumps != "" || !m.fromServer() {
 		return nil
 	}
 	_, address, _, err := m.engines.ParseTarget(m.o.From.Value, m.plan.Target.Engine)

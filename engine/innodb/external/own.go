@@ -261,9 +261,10 @@ func (d Engine) BackupScript(t filewise.Target, l filewise.Layout, p filewise.Pr
 	}
 	out.Backup = []string{program("mydumper", dumped(l, t.Database)...) + ` --outputdir="$to" "$@"`,
 		code(dumpers[d.Name].Names[0], codeArgs(t.Database)...) + ` > "$to/` + codeFile + `"`}
+	// Each product's client has its name.
 	out.Restore = []string{program("myloader", "--source-db="+t.Database, fmt.Sprint("--threads=", l.Backup.Files)) +
 		` --database="$database" --directory="$from" "$@"`,
-		code(clients[d.Name]) + ` "$@" "$database" < "$from/` + codeFile + `"`}
+		code(d.Name) + ` "$@" "$database" < "$from/` + codeFile + `"`}
 	return out, nil
 }
 

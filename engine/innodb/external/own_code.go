@@ -18,9 +18,6 @@ import (
 // program writes them: with their SQL modes, character sets and time zones, which mydumper leaves out.
 const codeFile = "code"
 
-// clients are the programs that execute a script.
-var clients = map[string]string{"mariadb": "mariadb", "mysql": "mysql"}
-
 // codePlace is how these programs come to the server, as well secured as mydumper is.
 func (d Engine) codePlace(a filewise.Address) ([]string, error) {
 	args, err := d.clientPlace(a)
