@@ -208,6 +208,8 @@ type File struct {
 	// Grew is by how many bytes a preallocated file has outgrown the size that it
 	// was given.
 	Grew int64 `json:"grew,omitempty"`
+	// Stays: nothing that Filewise may do removes it. It is told right after the trial.
+	Stays bool `json:"-"`
 }
 
 // Sizes divides the spread's bytes over its files, in bytes, in multiples of

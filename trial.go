@@ -29,6 +29,7 @@ type Trial struct {
 	Instance string        `json:"instance,omitempty"` // empty: built anew for this trial
 	State    State         `json:"state"`
 	Reason   string        `json:"reason,omitempty"` // why it failed
+	Remedy   string        `json:"-"`                // what to do about it, told right after the trial
 	Started  time.Time     `json:"started"`
 	Elapsed  time.Duration `json:"elapsed_ns"` // wall time from build to drop; in a session its part of that
 	Measures []Measure     `json:"measures"`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -118,10 +119,11 @@ func (c *selfCheck) measure(ctx context.Context, name string, p experiment.Plan)
 
 // trial reports what came of one: its stages, then each phase.
 func (c *selfCheck) trial(check string, t filewise.Trial) {
+	defer c.stays(check, t.Final)
 	switch {
 	case t.State == filewise.Done:
 	case strings.Contains(t.Reason, filewise.ErrUnsupported.Error()): // which only this server tells
-		c.say(check, filewise.StatusNote, notOffered+t.Reason, "")
+		c.say(check, filewise.StatusNote, notOffered+t.Reason, t.Remedy)
 		return
 	default:
 		c.say(check, filewise.StatusFailed, t.Reason, paste)
@@ -150,6 +152,15 @@ func (c *selfCheck) trial(check string, t filewise.Trial) {
 	}
 	c.say(check, filewise.StatusOK, fmt.Sprintf("%s; %s; %s, %s", filewise.Counted(len(t.Final), "file"), strings.Join(parts, ", "),
 		filewise.Counted(counters, "counter"), filewise.Counted(waits, "wait")), "")
+}
+
+// stays tells which files the owner of the server has to remove.
+func (c *selfCheck) stays(check string, files []filewise.File) {
+	files = slices.DeleteFunc(slices.Clone(files), func(f filewise.File) bool { return !f.Stays })
+	if len(files) > 0 {
+		paths := filewise.Each(files, func(f filewise.File) string { return f.Path })
+		c.say(check+": files stay", filewise.StatusNote, strings.Join(paths, ", "), "remove them on the server's host")
+	}
 }
 
 // question tries what no trial does: what others do, and that two cannot measure at once.

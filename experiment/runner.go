@@ -168,7 +168,10 @@ func (r *Runner) trial(ctx context.Context, cell filewise.Cell, s Schedule) (fil
 		return life.trial, fatal
 	}
 	if err != nil {
-		life.trial.State, life.trial.Reason = filewise.Failed, err.Error()
+		life.trial.State, life.trial.Reason, life.trial.Remedy = filewise.Failed, err.Error(), filewise.RemedyOf(err)
+		if len(life.trial.Final) == 0 {
+			life.trial.Final = slices.DeleteFunc(slices.Clone(life.backups), func(f filewise.File) bool { return !f.Stays })
+		}
 	} else if r.Ended != nil {
 		if err := r.Ended(ctx); err != nil {
 			return life.trial, err

@@ -158,7 +158,7 @@ func (o *PlaceOptions) Table() []Option {
 	return append([]Option{
 		Row(&o.ServerBin, "server-bin", "", "`directory` of a managed server's binaries, with --database of the programs that make the "+
 			"backups (default: searched)"),
-		Row(&o.Settings, "set", nil, "`key=value` setting of a managed server (repeatable)"),
+		o.SetRow("`key=value` setting of a managed server (repeatable)"),
 		Row(&o.Durability, "durability", string(filewise.DurabilityFull), "`level` of durability, what a commit waits for: full, normal or off").
 			oneOf(string(filewise.DurabilityFull), string(filewise.DurabilityNormal), string(filewise.DurabilityOff)),
 		Row(&o.Memory, "memory", "", "`bytes` that a managed server may use, the system's cache of its files included (a cgroup; default: all "+
@@ -172,6 +172,9 @@ func (o *PlaceOptions) Table() []Option {
 func (o *PlaceOptions) VolumeRow(usage string) Option {
 	return Row(&o.Volumes, "volume", nil, usage).unrepeated()
 }
+
+// SetRow is the row of settings.
+func (o *PlaceOptions) SetRow(usage string) Option { return Row(&o.Settings, "set", nil, usage) }
 
 // AllowRow is the row of what the user accepts.
 func (o *PlaceOptions) AllowRow() Option {

@@ -44,6 +44,7 @@ func (a *app) doctorCommand() *cobra.Command {
 	registerOptions(cmd.Flags(), slices.Concat(o.TargetOptions.Table(""), []plan.Option{
 		o.VolumeRow("`NAME=DIR` to look at, as the server of --target sees it (repeatable; default here=., or the server's own place)"),
 		o.AllowRow(), f.told.NotifyRow(),
+		o.SetRow("`key=value` setting, as run has it, for the trials of --self-check, too (repeatable)"),
 	})...)
 	cmd.Flags().BoolVar(&f.selfCheck, "self-check", false, "take every workload through a small trial on the server of --target")
 	cmd.Flags().BoolVar(&f.anonymous, "anonymous", false,
@@ -59,7 +60,7 @@ func (a *app) doctorCommand() *cobra.Command {
 // examines a server for.
 func usualPlan(o *plan.Options) (plan.Made, error) {
 	usual := plan.New()
-	usual.Target, usual.Volumes = o.Target, o.Volumes
+	usual.Target, usual.Volumes, usual.Settings = o.Target, o.Volumes, o.Settings
 	if o.Engine.Given() {
 		usual.Engine = o.Engine
 	}

@@ -167,11 +167,13 @@ func (k *backuper) Backup(ctx context.Context) ([]filewise.File, error) {
 		k.written = files
 	}
 	t := k.of.transfer(pathsOf(files))
-	if err := k.session.backup(ctx, k.of.database, t); err != nil {
-		return nil, errors.Join(err, k.removeFiles())
-	}
-	if !k.of.discard {
+	if err = k.session.backup(ctx, k.of.database, t); err != nil {
+		err = errors.Join(err, k.removeFiles())
+	} else if !k.of.discard {
 		err = errors.Join(k.there(), k.size(ctx, t))
+	}
+	for i := range files {
+		files[i].Stays = !k.removes
 	}
 	return slices.Clone(files), err
 }

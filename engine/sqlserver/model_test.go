@@ -54,6 +54,7 @@ type model struct {
 	cpus          int64
 	threads       chan struct{}              // the server's workers, one for each request and login; nil: enough of them
 	connected     func(database string) bool // whether anybody is
+	copied        *modelTables               // of the database that was backed up last
 	// fault is asked before a statement is executed: it may answer instead.
 	fault func(context.Context, Request, *Reply) (handled bool, err error)
 }
@@ -735,6 +736,11 @@ func modelRows(a *asked, r *Reply) error {
 }
 
 func modelBackup(a *asked, r *Reply) error {
+	a.mu.Lock()
+	if d := a.databases[a.groups[0]]; d != nil && strings.Contains(a.q.SQL, "BACKUP") {
+		a.copied = &d.tables
+	}
+	a.mu.Unlock()
 	for percent := 5; percent <= 100; percent += 5 {
 		r.Info(3211, fmt.Sprintf("%d percent processed.", percent))
 		if err := r.Flush(); err != nil {
@@ -783,6 +789,9 @@ func modelRestore(a *asked, r *Reply) error {
 	defer a.mu.Unlock()
 	d.state = "ONLINE"
 	d.properties["filewise"] = unquote(m[1])
+	if a.copied != nil {
+		d.tables = *a.copied
+	}
 	return nil
 }
 
