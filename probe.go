@@ -12,6 +12,19 @@ type Probe interface {
 	Read(context.Context) ([]Counter, error)
 }
 
+// ProbeOf is a probe of that name which reads by a function.
+func ProbeOf(name string, read func(context.Context) ([]Counter, error)) Probe {
+	return probe{name, read}
+}
+
+type probe struct {
+	name string
+	read func(context.Context) ([]Counter, error)
+}
+
+func (p probe) Name() string                                { return p.name }
+func (p probe) Read(ctx context.Context) ([]Counter, error) { return p.read(ctx) }
+
 // Sampler is a probe of what cannot be read as a sum: while a window is open, it
 // looks now and then, and adds up what it sees.
 type Sampler interface {

@@ -191,13 +191,13 @@ func (b *build) database() *filewise.Database {
 		db.Bulk = bulk{b}
 	}
 	if !b.server.missing["V_$SYSTEM_EVENT"] {
-		db.Probes = append(db.Probes, waitProbe{b, false})
+		db.Probes = append(db.Probes, filewise.ProbeOf(filewise.ProbeWaits, b.waits))
 		if b.server.about.container == "" {
-			db.Probes = append(db.Probes, waitProbe{b, true})
+			db.Probes = append(db.Probes, filewise.ProbeOf(filewise.ProbeBackground, b.background))
 		}
 	}
 	if !b.server.missing["V_$FILESTAT"] {
-		db.Probes = append(db.Probes, fileProbe{b})
+		db.Probes = append(db.Probes, filewise.ProbeOf(filewise.ProbeFiles, b.fileIO))
 	}
 	return db
 }

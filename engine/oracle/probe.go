@@ -6,26 +6,21 @@ import (
 	"filewise"
 )
 
-// waitProbe reads v$system_event: waits of all sessions of the instance, or of the
-// pluggable database, those of others among them, since it was started; or those of the
-// server's own processes, which a pluggable database does not show.
-type waitProbe struct {
-	build      *build
-	background bool
+// waits are those of v$system_event: of all sessions of the instance, or of the
+// pluggable database, those of others among them, since it was started.
+func (b *build) waits(ctx context.Context) ([]filewise.Counter, error) {
+	return b.systemEvents(ctx, false)
 }
 
-// Name is the probe's name.
-func (p waitProbe) Name() string {
-	if p.background {
-		return filewise.ProbeBackground
-	}
-	return filewise.ProbeWaits
+// background are those of the server's own processes, which a pluggable database does not show.
+func (b *build) background(ctx context.Context) ([]filewise.Counter, error) {
+	return b.systemEvents(ctx, true)
 }
 
-// Read returns the number of waits and their time, by event (Oracle Database Reference,
+// systemEvents are the number of waits and their time, by event (Oracle Database Reference,
 // V$SYSTEM_EVENT: the columns _FG are of foreground sessions).
-func (p waitProbe) Read(ctx context.Context) ([]filewise.Counter, error) {
-	found, err := rows(ctx, p.build.conn, 6, "waits", nil)
+func (b *build) systemEvents(ctx context.Context, background bool) ([]filewise.Counter, error) {
+	found, err := rows(ctx, b.conn, 6, "waits", nil)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +28,7 @@ func (p waitProbe) Read(ctx context.Context) ([]filewise.Counter, error) {
 	for _, r := range found {
 		n, ok := number(r[4])
 		micro, ok2 := number(r[5])
-		if p.background {
+		if background {
 			all, known := number(r[2])
 			time, known2 := number(r[3])
 			n, micro, ok, ok2 = all-n, time-micro, ok && known, ok2 && known2
@@ -48,18 +43,12 @@ func (p waitProbe) Read(ctx context.Context) ([]filewise.Counter, error) {
 	return all, nil
 }
 
-// fileProbe reads v$filestat for the build's files.
-type fileProbe struct{ build *build }
-
-// Name is the probe's name.
-func (fileProbe) Name() string { return filewise.ProbeFiles }
-
-// Read returns requests, bytes and times by file, of the data and index tablespaces,
+// fileIO are requests, bytes and times by file of v$filestat, of the data and index tablespaces,
 // under the paths of Observe.
-func (p fileProbe) Read(ctx context.Context) ([]filewise.Counter, error) {
+func (b *build) fileIO(ctx context.Context) ([]filewise.Counter, error) {
 	var all []filewise.Counter
-	for _, name := range p.build.design.tablespaces() {
-		files, err := rows(ctx, p.build.conn, 2, "files", nil, name)
+	for _, name := range b.design.tablespaces() {
+		files, err := rows(ctx, b.conn, 2, "files", nil, name)
 		if err != nil {
 			return nil, err
 		}
@@ -69,22 +58,22 @@ func (p fileProbe) Read(ctx context.Context) ([]filewise.Counter, error) {
 				paths[id] = text(r[0])
 			}
 		}
-		found, err := rows(ctx, p.build.conn, 7, "file-io", nil, name)
+		found, err := rows(ctx, b.conn, 7, "file-io", nil, name)
 		if err != nil {
 			return nil, err
 		}
 		for _, r := range found {
 			id, _ := number(r[0])
-			all = append(all, p.ofFile(paths[id], r[1:])...)
+			all = append(all, b.fileCounters(paths[id], r[1:])...)
 		}
 	}
 	return all, nil
 }
 
-// ofFile are the counters of one file. The times are in hundredths of a second, and
+// fileCounters are the counters of one file. The times are in hundredths of a second, and
 // zero while timed_statistics is off.
-func (p fileProbe) ofFile(path string, values []any) []filewise.Counter {
-	block := float64(p.build.server.about.block)
+func (b *build) fileCounters(path string, values []any) []filewise.Counter {
+	block := float64(b.server.about.block)
 	var all []filewise.Counter
 	for i, c := range []struct {
 		name, unit string

@@ -29,30 +29,30 @@ func TestProbes(t *testing.T) {
 	b := &build{server: &server{about: about{block: 8192}}, conn: held{client: f},
 		design: phasedDesign(t, w.Program(), filewise.IndexesTogether, filewise.DurabilityFull)}
 	for _, c := range []struct {
-		probe filewise.Probe
-		name  string
-		want  []filewise.Counter
+		name string
+		read func(context.Context) ([]filewise.Counter, error)
+		want []filewise.Counter
 	}{
-		{waitProbe{b, false}, filewise.ProbeWaits, []filewise.Counter{
+		{filewise.ProbeWaits, b.waits, []filewise.Counter{
 			{Name: "log file sync", Unit: "waits", Value: 3, Class: filewise.WaitLog},
 			{Name: "log file sync", Unit: "s", Value: 1.5, Class: filewise.WaitLog},
 			{Name: "enq: HW - contention", Unit: "waits", Value: 1, Class: filewise.WaitAllocation},
 			{Name: "enq: HW - contention", Unit: "s", Value: 0.01, Class: filewise.WaitAllocation}}},
-		{waitProbe{b, true}, filewise.ProbeBackground, []filewise.Counter{
+		{filewise.ProbeBackground, b.background, []filewise.Counter{
 			{Name: "log file parallel write", Unit: "waits", Value: 4, Class: filewise.WaitLog},
 			{Name: "log file parallel write", Unit: "s", Value: 2, Class: filewise.WaitLog},
 			{Name: "enq: HW - contention", Unit: "waits", Value: 4, Class: filewise.WaitAllocation},
 			{Name: "enq: HW - contention", Unit: "s", Value: 0.04, Class: filewise.WaitAllocation}}},
-		{fileProbe{b}, filewise.ProbeFiles, []filewise.Counter{
+		{filewise.ProbeFiles, b.fileIO, []filewise.Counter{
 			{Name: filewise.FileReads, Unit: "requests", Value: 2, File: "/u02/a.dbf"},
 			{Name: filewise.FileWrites, Unit: "requests", Value: 3, File: "/u02/a.dbf"},
 			{Name: filewise.FileBytesRead, Unit: "B", Value: 4 * 8192, File: "/u02/a.dbf"},
 			{Name: filewise.FileBytes, Unit: "B", Value: 5 * 8192, File: "/u02/a.dbf"},
 			{Name: filewise.FileReadTime, Unit: "s", Value: 0.6, File: "/u02/a.dbf"}}},
 	} {
-		found, err := c.probe.Read(t.Context())
-		if err != nil || c.probe.Name() != c.name || !slices.Equal(found, c.want) {
-			t.Errorf("%s, %v:\n%+v\nnot %+v", c.probe.Name(), err, found, c.want)
+		found, err := c.read(t.Context())
+		if err != nil || !slices.Equal(found, c.want) {
+			t.Errorf("%s, %v:\n%+v\nnot %+v", c.name, err, found, c.want)
 		}
 	}
 }

@@ -53,7 +53,7 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 	}
 	db := &filewise.Database{
 		Observer: d, Connector: d, Settler: d, Querier: d, Dropper: d,
-		Probes: []filewise.Probe{d, waitProbe{d}, filesProbe{d}, checkpointProbe{d}}, Chunk: int64(p.First().CommitEvery),
+		Probes: d.probes(), Chunk: int64(p.First().CommitEvery),
 		Restart: d, Evict: d, Bulk: d,
 	}
 	if p.BacksUp() {

@@ -49,11 +49,14 @@ func (d *database) countsOf(path string) *fileCounts {
 	return d.fileCounts[path]
 }
 
-// Name is the probe's name.
-func (*database) Name() string { return Name }
+// probes are those of a build.
+func (d *database) probes() []filewise.Probe {
+	return []filewise.Probe{filewise.ProbeOf(Name, d.work), filewise.ProbeOf(filewise.ProbeWaits, d.waits),
+		filewise.ProbeOf(filewise.ProbeFiles, d.fileRows), filewise.ProbeOf(filewise.ProbeCheckpoints, d.checkpoints)}
+}
 
-// Read returns what all connections of this build have done so far.
-func (d *database) Read(context.Context) ([]filewise.Counter, error) {
+// work is what all connections of this build have done so far.
+func (d *database) work(context.Context) ([]filewise.Counter, error) {
 	all := d.allCounts()
 	var transactions, rows, timeouts int64
 	for _, c := range all {
@@ -80,24 +83,18 @@ func (d *database) allCounts() []*counts {
 	return filewise.Each(d.workers, func(w *worker) *counts { return &w.counts })
 }
 
-// waitProbe reads what connections waited for, as Filewise has measured it around
+// waits are what all connections of this build waited for, as Filewise has measured it around
 // BEGIN IMMEDIATE and COMMIT: for the write lock of a file, and until a transaction
 // was in its log, and synced where the durability wants that. A commit that finds
-// the log full also carries the checkpoint.
-type waitProbe struct{ d *database }
-
-// Name is the probe's name.
-func (waitProbe) Name() string { return filewise.ProbeWaits }
-
-// Read returns the waits of all connections of this build: the number of those that
+// the log full also carries the checkpoint. It is the number of those that
 // have ended, and the time of those, too, that have not.
-func (p waitProbe) Read(context.Context) ([]filewise.Counter, error) {
+func (d *database) waits(context.Context) ([]filewise.Counter, error) {
 	var waits, waitNanos, commits, logNanos int64
 	add := func(n, nanos *int64, t *timer, least time.Duration) {
 		ended, spent := t.read(least)
 		*n, *nanos = *n+ended, *nanos+spent
 	}
-	for _, c := range p.d.allCounts() {
+	for _, c := range d.allCounts() {
 		add(&waits, &waitNanos, &c.lock, leastLock)
 		add(&commits, &logNanos, &c.log, leastLog)
 	}
@@ -109,17 +106,9 @@ func (p waitProbe) Read(context.Context) ([]filewise.Counter, error) {
 	}, nil
 }
 
-// filesProbe reads what was committed to each file, and how it and its log have
-// grown. SQLite counts no I/O by file.
-type filesProbe struct{ d *database }
-
-// Name is the probe's name.
-func (filesProbe) Name() string { return filewise.ProbeFiles }
-
-// Read returns the counters of every file. Rows are absent where the workload's
-// transactions are of several files.
-func (p filesProbe) Read(context.Context) ([]filewise.Counter, error) {
-	d := p.d
+// fileRows are what was committed to each file, and how it and its log have grown. SQLite counts
+// no I/O by file. Rows are absent where the workload's transactions are of several files.
+func (d *database) fileRows(context.Context) ([]filewise.Counter, error) {
 	d.mu.Lock()
 	rows := maps.Clone(d.fileCounts)
 	d.mu.Unlock()
@@ -137,19 +126,13 @@ func (p filesProbe) Read(context.Context) ([]filewise.Counter, error) {
 	return all, nil
 }
 
-// checkpointProbe counts how often the files' WALs were checkpointed whole, by file.
-type checkpointProbe struct{ d *database }
-
-// Name is the probe's name.
-func (checkpointProbe) Name() string { return filewise.ProbeCheckpoints }
-
-// Read returns the mean over the files.
-func (p checkpointProbe) Read(context.Context) ([]filewise.Counter, error) {
-	restarts, err := p.d.restarts.read(p.d.files)
+// checkpoints are how often the files' WALs were checkpointed whole, the mean over the files.
+func (d *database) checkpoints(context.Context) ([]filewise.Counter, error) {
+	restarts, err := d.restarts.read(d.files)
 	if err != nil {
 		return nil, err
 	}
-	return []filewise.Counter{{Name: filewise.CheckpointCycles, Unit: "cycles", Value: float64(restarts) / float64(len(p.d.files))}}, nil
+	return []filewise.Counter{{Name: filewise.CheckpointCycles, Unit: "cycles", Value: float64(restarts) / float64(len(d.files))}}, nil
 }
 
 // walRestarts counts how often a WAL was checkpointed whole and begun anew: each

@@ -68,7 +68,7 @@ func TestOpenLockWait(t *testing.T) {
 		ended <- err
 	}()
 	waited := func() (seconds, n float64) {
-		counters, err := waitProbe{d}.Read(t.Context())
+		counters, err := d.waits(t.Context())
 		must(t, err)
 		for _, c := range counters {
 			if c.Class == filewise.WaitLock && c.Unit == "s" {

@@ -18,20 +18,21 @@ func (b *build) ask(ctx context.Context, section, what string) ([]row, error) {
 	return rows, nil
 }
 
-// fileProbe reads what the server counts of each file of the build
-// (sys.dm_io_virtual_file_stats; cumulative since the database came about).
-type fileProbe struct{ build *build }
+// probes are those of a build.
+func (b *build) probes() []filewise.Probe {
+	memory := &memory{build: b}
+	return []filewise.Probe{newWaitProbe(b), filewise.ProbeOf(filewise.ProbeFiles, b.fileIO), filewise.ProbeOf(engineName, b.writing),
+		filewise.ProbeOf(filewise.ProbeServerMemory, memory.read)}
+}
 
-// Name is the probe's name.
-func (fileProbe) Name() string { return filewise.ProbeFiles }
-
-// Read returns requests, bytes and stalls by file, under the paths of Observe.
-func (p fileProbe) Read(ctx context.Context) ([]filewise.Counter, error) {
-	rows, err := p.build.ask(ctx, "file-io", "I/O per file")
+// fileIO is what the server counts of each file of the build (sys.dm_io_virtual_file_stats;
+// cumulative since the database came about): requests, bytes and stalls, under the paths of Observe.
+func (b *build) fileIO(ctx context.Context) ([]filewise.Counter, error) {
+	rows, err := b.ask(ctx, "file-io", "I/O per file")
 	if err != nil {
 		return nil, err
 	}
-	d := p.build.design
+	d := b.design
 	paths := map[string]string{}
 	for _, f := range d.until(len(d.data)) {
 		paths[f.Logical] = f.Path
@@ -58,13 +59,7 @@ var counted = []struct {
 	{"write_stall", filewise.FileWriteTime, "s", 1e-3},
 }
 
-// writingProbe reads what the server's own tasks write, for which no session waits.
-type writingProbe struct{ build *build }
-
-// Name is the probe's name in the report.
-func (writingProbe) Name() string { return engineName }
-
-var writing = map[string]filewise.Counter{
+var written = map[string]filewise.Counter{
 	"Checkpoint pages/sec":        {Name: "checkpoint pages", Unit: "pages"},
 	"Background writer pages/sec": {Name: "background writer pages", Unit: "pages"},
 	"Lazy writes/sec":             {Name: "lazy writes", Unit: "pages"},
@@ -72,16 +67,16 @@ var writing = map[string]filewise.Counter{
 	"Log Bytes Flushed/sec":       {Name: "log bytes flushed", Unit: "B"},
 }
 
-// Read returns pages written by checkpoints, background and lazy writer of the whole
-// instance, and the flushes of the build's log.
-func (p writingProbe) Read(ctx context.Context) ([]filewise.Counter, error) {
-	rows, err := p.build.ask(ctx, "writing", "pages written in the background")
+// writing is what the server's own tasks write, for which no session waits: pages written by checkpoints,
+// background and lazy writer of the whole instance, and the flushes of the build's log.
+func (b *build) writing(ctx context.Context) ([]filewise.Counter, error) {
+	rows, err := b.ask(ctx, "writing", "pages written in the background")
 	if err != nil {
 		return nil, err
 	}
 	var all []filewise.Counter
 	for _, r := range rows {
-		c, known := writing[r.Text("name")]
+		c, known := written[r.Text("name")]
 		if n, ok := r.Number("value"); known && ok {
 			c.Value = float64(n)
 			all = append(all, c)
@@ -90,8 +85,8 @@ func (p writingProbe) Read(ctx context.Context) ([]filewise.Counter, error) {
 	return all, nil
 }
 
-// memoryProbe reads how much memory the server aims at, which holds its buffers.
-type memoryProbe struct {
+// memory adds up how much memory the server aims at, which holds its buffers.
+type memory struct {
 	build *build
 
 	mu   sync.Mutex
@@ -99,11 +94,8 @@ type memoryProbe struct {
 	sums [2]float64 // B·s and s
 }
 
-// Name is the probe's name.
-func (*memoryProbe) Name() string { return filewise.ProbeServerMemory }
-
-// Read adds up what the server says now for the time since the reading before.
-func (p *memoryProbe) Read(ctx context.Context) ([]filewise.Counter, error) {
+// read adds what the server says now for the time since the reading before.
+func (p *memory) read(ctx context.Context) ([]filewise.Counter, error) {
 	machine, err := ask(ctx, p.build.inside, "machine", nil)
 	if err != nil {
 		return nil, p.build.server.login.explain(fmt.Errorf("memory of the server: %w", err))
@@ -120,17 +112,13 @@ func (p *memoryProbe) Read(ctx context.Context) ([]filewise.Counter, error) {
 		{Name: filewise.UnitLooked, Unit: filewise.UnitLooked, Value: p.sums[1]}}, nil
 }
 
-// checkpointProbe counts cycles of checkpoints by the clock: indirect ones have a page
-// written within the target recovery time, and nothing tells when.
-type checkpointProbe time.Time
-
-// Name is the probe's name.
-func (checkpointProbe) Name() string { return filewise.ProbeCheckpoints }
-
-// Read tells how many target recovery times have passed.
-func (p checkpointProbe) Read(context.Context) ([]filewise.Counter, error) {
-	cycles := time.Since(time.Time(p)).Seconds() / recoveryTime.Seconds()
-	return []filewise.Counter{{Name: filewise.CheckpointCycles, Unit: "cycles", Value: cycles}}, nil
+// checkpointsSince counts cycles of checkpoints by the clock, as target recovery times that have passed: indirect
+// ones have a page written within that time, and nothing tells when.
+func checkpointsSince(begun time.Time) filewise.Probe {
+	return filewise.ProbeOf(filewise.ProbeCheckpoints, func(context.Context) ([]filewise.Counter, error) {
+		cycles := time.Since(begun).Seconds() / recoveryTime.Seconds()
+		return []filewise.Counter{{Name: filewise.CheckpointCycles, Unit: "cycles", Value: cycles}}, nil
+	})
 }
 
 // recoveryTime is what section options sets.

@@ -217,9 +217,9 @@ func (b *build) database() *filewise.Database {
 		db.Backup = b.backups
 	}
 	if b.server.may.view {
-		db.Probes = []filewise.Probe{newWaitProbe(b), fileProbe{b}, writingProbe{b}, &memoryProbe{build: b}}
+		db.Probes = b.probes()
 		if p := b.design.program; p.Appends() && p.WorkBytes == 0 { // else a checkpoint is measured
-			db.Probes = append(db.Probes, checkpointProbe(time.Now()))
+			db.Probes = append(db.Probes, checkpointsSince(time.Now()))
 		}
 	}
 	return db

@@ -30,8 +30,8 @@ type Instruments struct {
 // Probes are the waits of sessions, those of the background, and the I/O by file.
 func (i *Instruments) Probes() []filewise.Probe {
 	return []filewise.Probe{
-		instrument{i, filewise.ProbeWaits, i.sessions}, instrument{i, filewise.ProbeBackground, i.background},
-		instrument{i, filewise.ProbeFiles, i.files},
+		ask(i.Host, filewise.ProbeWaits, i.sessions), ask(i.Host, filewise.ProbeBackground, i.background),
+		ask(i.Host, filewise.ProbeFiles, i.files),
 	}
 }
 
@@ -39,30 +39,22 @@ func (i *Instruments) Probes() []filewise.Probe {
 // since its start, by the product's name; what sessions in a database wait for; and what
 // InnoDB adds up itself.
 func Probes(host Host, p *Product, database string) []filewise.Probe {
-	i := &Instruments{Host: host}
 	return []filewise.Probe{
-		instrument{i, p.Name, readCounters}, NewWaits(host, database), instrument{i, filewise.ProbeWaits, ReadStatusWaits},
-		instrument{i, filewise.ProbeCheckpoints, readCheckpoints},
+		ask(host, p.Name, readCounters), NewWaits(host, database), ask(host, filewise.ProbeWaits, ReadStatusWaits),
+		ask(host, filewise.ProbeCheckpoints, readCheckpoints),
 	}
 }
 
-type instrument struct {
-	of   *Instruments
-	name string
-	read func(context.Context, *sql.DB) ([]filewise.Counter, error)
-}
-
-// Name is the probe's name.
-func (p instrument) Name() string { return p.name }
-
-// Read returns the counters.
-func (p instrument) Read(ctx context.Context) ([]filewise.Counter, error) {
-	link, err := p.of.Host.Link()
-	if err != nil {
-		return nil, err
-	}
-	all, err := p.read(ctx, link.Control)
-	return all, link.Explain(err)
+// ask is a probe that asks the host's server.
+func ask(host Host, name string, read func(context.Context, *sql.DB) ([]filewise.Counter, error)) filewise.Probe {
+	return filewise.ProbeOf(name, func(ctx context.Context) ([]filewise.Counter, error) {
+		link, err := host.Link()
+		if err != nil {
+			return nil, err
+		}
+		all, err := read(ctx, link.Control)
+		return all, link.Explain(err)
+	})
 }
 
 // Picosecond is the unit of performance_schema's times.

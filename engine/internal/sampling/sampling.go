@@ -123,18 +123,12 @@ func (s *Sampler) counters(reader int, background bool) ([]filewise.Counter, err
 	return all, nil
 }
 
-// Background is the probe of what the server's own processes were seen to wait for.
-func (s *Sampler) Background() filewise.Probe { return background{s} }
-
-type background struct{ s *Sampler } // not embedded: it would be a Sampler too
-
-// Name is the probe's name.
-func (background) Name() string { return filewise.ProbeBackground }
-
-// Read returns the time of every event.
-func (b background) Read(context.Context) ([]filewise.Counter, error) {
-	b.s.mu.Lock()
-	defer b.s.mu.Unlock()
-	b.s.upToNow()
-	return b.s.counters(1, true)
+// Background is the probe of what the server's own processes were seen to wait for: the time of every event.
+func (s *Sampler) Background() filewise.Probe {
+	return filewise.ProbeOf(filewise.ProbeBackground, func(context.Context) ([]filewise.Counter, error) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.upToNow()
+		return s.counters(1, true)
+	})
 }

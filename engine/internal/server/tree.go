@@ -21,18 +21,14 @@ import (
 // the parent has taken note (times: man 5 proc_pid_stat, cutime and cstime; I/O:
 // kernel/exit.c, wait_task_zombie), so that nothing is lost when a session's
 // process ends.
-func Tree(running func() *Process) filewise.Probe { return processes{running} }
-
-type processes struct{ running func() *Process }
-
-// Name is the probe's name.
-func (processes) Name() string { return filewise.ProbeServer }
+func Tree(running func() *Process) filewise.Probe {
+	return filewise.ProbeOf(filewise.ProbeServer, func(context.Context) ([]filewise.Counter, error) { return usageOf(running()) })
+}
 
 var errStopped = errors.New("the server is stopped")
 
-// Read returns processor time and I/O of the server's processes.
-func (t processes) Read(context.Context) ([]filewise.Counter, error) {
-	p := t.running()
+// usageOf is processor time and I/O of the server's processes.
+func usageOf(p *Process) ([]filewise.Counter, error) {
 	if p == nil {
 		return nil, errStopped
 	}

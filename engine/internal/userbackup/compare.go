@@ -12,20 +12,14 @@ import (
 // Work is a probe of what the clients of the database do: statements and the time that they took, as the server counts
 // them, without those of backups.
 func Work(read func(context.Context) (calls, seconds float64, err error)) filewise.Probe {
-	return work(read)
-}
-
-type work func(context.Context) (calls, seconds float64, err error)
-
-func (work) Name() string { return filewise.ProbeOwnWork }
-
-func (w work) Read(ctx context.Context) ([]filewise.Counter, error) {
-	calls, seconds, err := w(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return []filewise.Counter{{Name: filewise.OwnStatements, Unit: "statements", Value: calls},
-		{Name: filewise.OwnTime, Unit: "s", Value: seconds}}, nil
+	return filewise.ProbeOf(filewise.ProbeOwnWork, func(ctx context.Context) ([]filewise.Counter, error) {
+		calls, seconds, err := read(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return []filewise.Counter{{Name: filewise.OwnStatements, Unit: "statements", Value: calls},
+			{Name: filewise.OwnTime, Unit: "s", Value: seconds}}, nil
+	})
 }
 
 // alone is how long the database's own work is watched before the first backup.

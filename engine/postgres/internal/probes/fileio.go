@@ -10,22 +10,16 @@ import (
 // versionCombined is the release from which one read may be of several blocks.
 const versionCombined = 170000
 
-// fileProbe reads I/O by file.
-type fileProbe struct{ Server }
-
-// Name is the probe's name in the report.
-func (fileProbe) Name() string { return filewise.ProbeFiles }
-
-// Read returns the counters of every table, partition and index, and of the WAL.
+// files are the I/O counters of every table, partition and index, and of the WAL.
 // Sessions report their own at the end of a command, once a second at most.
-func (p fileProbe) Read(ctx context.Context) ([]filewise.Counter, error) {
-	rows, err := p.Link.Rows(ctx, queries.Text("files"))
+func (s Server) files(ctx context.Context) ([]filewise.Counter, error) {
+	rows, err := s.Link.Rows(ctx, queries.Text("files"))
 	if err != nil {
 		return nil, err
 	}
 	var all []filewise.Counter
 	for _, row := range rows {
-		path := p.PathOf(client.Text(row[1]), client.Text(row[2]))
+		path := s.PathOf(client.Text(row[1]), client.Text(row[2]))
 		count := func(name, unit string, value any, factor int64) {
 			if n, ok := value.(int64); ok && path != "" {
 				all = append(all, filewise.Counter{Name: name, Unit: unit, Value: float64(n * factor), File: path})
@@ -33,7 +27,7 @@ func (p fileProbe) Read(ctx context.Context) ([]filewise.Counter, error) {
 		}
 		block, _ := row[7].(int64)
 		count(filewise.FileBytesRead, "B", row[5], block)
-		if p.Version < versionCombined {
+		if s.Version < versionCombined {
 			count(filewise.FileReads, "requests", row[5], 1)
 		}
 		count(filewise.FileGrown, "B", row[3], 1)
@@ -41,7 +35,7 @@ func (p fileProbe) Read(ctx context.Context) ([]filewise.Counter, error) {
 			count(filewise.FileRows, "rows", row[6], 1)
 		}
 	}
-	wal, err := p.log(ctx)
+	wal, err := s.log(ctx)
 	return append(all, wal...), err
 }
 
@@ -53,23 +47,23 @@ var walFile = map[string]filewise.Counter{
 
 // log are the WAL's counters: of PostgreSQL 14 to 17 in pg_stat_wal, since in
 // pg_stat_io.
-func (p fileProbe) log(ctx context.Context) ([]filewise.Counter, error) {
-	if p.LogPath == "" || p.Version < versionWAL {
+func (s Server) log(ctx context.Context) ([]filewise.Counter, error) {
+	if s.LogPath == "" || s.Version < versionWAL {
 		return nil, nil
 	}
 	var all []filewise.Counter
-	if p.Version >= 180000 {
-		io, err := readIO(ctx, p.Link)
+	if s.Version >= 180000 {
+		io, err := readIO(ctx, s.Link)
 		if err != nil {
 			return nil, err
 		}
 		for _, c := range io.of(func(r ioRow) bool { return r.is("object", "wal") }) {
-			c.File = p.LogPath
+			c.File = s.LogPath
 			all = append(all, c)
 		}
 		return all, nil
 	}
-	values, err := ReadView(ctx, p.Link, "pg_stat_wal", "")
+	values, err := ReadView(ctx, s.Link, "pg_stat_wal", "")
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +73,7 @@ func (p fileProbe) log(ctx context.Context) ([]filewise.Counter, error) {
 			x /= 1000
 		}
 		if ok && (c.Unit != "s" || values["timed"] == "on") {
-			c.Value, c.File = x, p.LogPath
+			c.Value, c.File = x, s.LogPath
 			all = append(all, c)
 		}
 	}

@@ -92,17 +92,10 @@ func (t ioTable) of(want func(ioRow) bool) []filewise.Counter {
 	return all
 }
 
-// ioProbe reads pg_stat_io: who reads and writes data files, and how much goes to
-// temporary ones.
-type ioProbe struct{ link *client.Link }
-
-// Name is the probe's name in the report.
-func (ioProbe) Name() string { return "postgres io" }
-
-// Read returns what sessions, the checkpointer and all others do to data files, and
+// io is what by pg_stat_io sessions, the checkpointer and all others do to data files, and
 // what is done to temporary tables.
-func (p ioProbe) Read(ctx context.Context) ([]filewise.Counter, error) {
-	t, err := readIO(ctx, p.link)
+func (s Server) io(ctx context.Context) ([]filewise.Counter, error) {
+	t, err := readIO(ctx, s.Link)
 	if err != nil {
 		return nil, err
 	}

@@ -27,12 +27,13 @@ type Server struct {
 func Of(s Server) (all []filewise.Probe, done func()) {
 	w := &watcher{link: s.Link}
 	waits := sampling.New(w.look)
-	all = []filewise.Probe{statusProbe{s.Link}, fileProbe{s}, writtenProbe{s}, checkpointProbe{s}, waits}
+	all = []filewise.Probe{filewise.ProbeOf("postgres", s.status), filewise.ProbeOf(filewise.ProbeFiles, s.files),
+		filewise.ProbeOf(filewise.ProbeWritten, s.written), filewise.ProbeOf(filewise.ProbeCheckpoints, s.checkpoints), waits}
 	if s.Sees {
 		all = append(all, waits.Background())
 	}
 	if s.Version >= versionIO {
-		all = append(all, ioProbe{s.Link})
+		all = append(all, filewise.ProbeOf("postgres io", s.io))
 	}
 	return all, w.close
 }
@@ -52,17 +53,11 @@ var counters = map[string]map[string]string{
 		"blk_write_time": "ms", "tup_inserted": "rows", "temp_files": "files", "temp_bytes": "bytes", "deadlocks": "deadlocks"},
 }
 
-// statusProbe reads the server's cumulative counters.
-type statusProbe struct{ link *client.Link }
-
-// Name is the probe's name in the report.
-func (statusProbe) Name() string { return "postgres" }
-
-// Read returns the counters that this release has.
-func (s statusProbe) Read(ctx context.Context) ([]filewise.Counter, error) {
+// status are the server's cumulative counters that this release has.
+func (s Server) status(ctx context.Context) ([]filewise.Counter, error) {
 	const views = "SELECT relname::text FROM pg_class WHERE relnamespace = 'pg_catalog'::regnamespace AND relname = " +
 		"ANY(string_to_array($1, ',')) ORDER BY 1"
-	names, err := s.link.Rows(ctx, views, "pg_stat_bgwriter,pg_stat_checkpointer,pg_stat_database,pg_stat_wal")
+	names, err := s.Link.Rows(ctx, views, "pg_stat_bgwriter,pg_stat_checkpointer,pg_stat_database,pg_stat_wal")
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +67,7 @@ func (s statusProbe) Read(ctx context.Context) ([]filewise.Counter, error) {
 		if view == "pg_stat_database" {
 			where = " WHERE datname = current_database()"
 		}
-		values, err := ReadView(ctx, s.link, view, where)
+		values, err := ReadView(ctx, s.Link, view, where)
 		if err != nil {
 			return nil, err
 		}

@@ -6,36 +6,30 @@ import (
 	"filewise"
 )
 
-// writtenProbe reads what the server has written in all. Its counters are those of
-// the whole server, but temporary files.
-type writtenProbe struct{ Server }
-
-// Name is the probe's name in the report.
-func (writtenProbe) Name() string { return filewise.ProbeWritten }
-
-// Read returns what this release counts. Of the log it is what was put in: pages of
+// written is what the server has written in all, as far as this release counts it; but temporary files
+// it is of the whole server. Of the log it is what was put in: pages of
 // the WAL that are written again as they fill are not counted twice.
-func (p writtenProbe) Read(ctx context.Context) ([]filewise.Counter, error) {
+func (s Server) written(ctx context.Context) ([]filewise.Counter, error) {
 	var all []filewise.Counter
 	add := func(name string, bytes float64, ok bool) {
 		if ok {
 			all = append(all, filewise.Counter{Name: name, Unit: "B", Value: bytes})
 		}
 	}
-	data, ok, err := p.dataWritten(ctx)
+	data, ok, err := s.dataWritten(ctx)
 	if err != nil {
 		return nil, err
 	}
 	add(filewise.WrittenData, data, ok)
-	if p.Version >= versionWAL {
-		wal, err := ReadView(ctx, p.Link, "pg_stat_wal", "")
+	if s.Version >= versionWAL {
+		wal, err := ReadView(ctx, s.Link, "pg_stat_wal", "")
 		if err != nil {
 			return nil, err
 		}
 		bytes, ok := wal["wal_bytes"].(float64)
 		add(filewise.WrittenLog, bytes, ok)
 	}
-	database, err := ReadView(ctx, p.Link, "pg_stat_database", " WHERE datname = current_database()")
+	database, err := ReadView(ctx, s.Link, "pg_stat_database", " WHERE datname = current_database()")
 	if err != nil {
 		return nil, err
 	}
@@ -53,9 +47,9 @@ const (
 
 // dataWritten is what was written to tables and indexes: since PostgreSQL 16 with
 // what extends them, before by pages.
-func (p writtenProbe) dataWritten(ctx context.Context) (bytes float64, ok bool, err error) {
-	if p.Version >= versionIO {
-		t, err := readIO(ctx, p.Link)
+func (s Server) dataWritten(ctx context.Context) (bytes float64, ok bool, err error) {
+	if s.Version >= versionIO {
+		t, err := readIO(ctx, s.Link)
 		if err != nil {
 			return 0, false, err
 		}
@@ -66,12 +60,12 @@ func (p writtenProbe) dataWritten(ctx context.Context) (bytes float64, ok bool, 
 		}
 		return 0, false, nil
 	}
-	writer, err := ReadView(ctx, p.Link, "pg_stat_bgwriter", "")
+	writer, err := ReadView(ctx, s.Link, "pg_stat_bgwriter", "")
 	if err != nil {
 		return 0, false, err
 	}
 	var block float64
-	if err := p.Link.Scan(ctx, "SELECT current_setting('block_size')::float8", nil, &block); err != nil {
+	if err := s.Link.Scan(ctx, "SELECT current_setting('block_size')::float8", nil, &block); err != nil {
 		return 0, false, err
 	}
 	for _, column := range []string{"buffers_checkpoint", "buffers_clean", "buffers_backend"} {
@@ -84,20 +78,14 @@ func (p writtenProbe) dataWritten(ctx context.Context) (bytes float64, ok bool, 
 	return bytes, true, nil
 }
 
-// checkpointProbe counts the server's checkpoints.
-type checkpointProbe struct{ Server }
-
-// Name is the probe's name in the report.
-func (checkpointProbe) Name() string { return filewise.ProbeCheckpoints }
-
-// Read returns their number; before PostgreSQL 18 with those that were due and
+// checkpoints are the number of the server's; before PostgreSQL 18 with those that were due and
 // found nothing to do.
-func (p checkpointProbe) Read(ctx context.Context) ([]filewise.Counter, error) {
+func (s Server) checkpoints(ctx context.Context) ([]filewise.Counter, error) {
 	view := "pg_stat_bgwriter"
-	if p.Version >= versionCheckpointer {
+	if s.Version >= versionCheckpointer {
 		view = "pg_stat_checkpointer"
 	}
-	values, err := ReadView(ctx, p.Link, view, "")
+	values, err := ReadView(ctx, s.Link, view, "")
 	if err != nil {
 		return nil, err
 	}
