@@ -234,7 +234,7 @@ func (p Plan) Trials() []filewise.Cell {
 func (p Plan) Duration() (least, most time.Duration) {
 	block := time.Duration(len(p.Layouts)) * p.Window
 	pilots := time.Duration(len(p.Layouts)) * p.PilotWindow
-	least, most = pilots+verdict.FirstLook*block, p.Budget
+	least, most = pilots+time.Duration(min(verdict.FirstLook, p.MaxBlocks))*block, p.Budget
 	if p.Window == 0 {
 		least = 0
 	}

@@ -9,6 +9,7 @@ import (
 
 	"filewise"
 	"filewise/report/document"
+	"filewise/workload"
 )
 
 // mostLayouts and mostWarnings are listed on a screen.
@@ -110,6 +111,11 @@ func (v Preview) trialWords() string {
 	if n := len(v.Trials); n > 0 {
 		first, last := v.Trials[0], v.Trials[n-1]
 		out += fmt.Sprintf(" At most %s: first %s, last %s.", filewise.Counted(n, "trial"), place(first), place(last))
+	}
+	if sc, err := workload.Lookup(v.Plan.Scenario); err == nil && v.Plan.AsPublished != nil {
+		for _, differs := range sc.On(v.Plan.Target.Engine).LayoutsDiffer(v.Plan.Layouts) {
+			out += " " + differs
+		}
 	}
 	return out
 }

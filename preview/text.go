@@ -184,6 +184,9 @@ func timeWords(v Preview) string {
 		}
 		return fmt.Sprintf("at most about %v (the budget); how long a trial takes is known after the pilots", v.AtMost)
 	}
+	if v.Plan.Budget == 0 {
+		return fmt.Sprintf("%v of measured windows, and what lies between them: no --budget is set", v.AtMost.Round(time.Second))
+	}
 	return fmt.Sprintf("at least %v of measured windows; at most about %v", v.AtLeast.Round(time.Second), v.AtMost.Round(time.Second))
 }
 

@@ -128,7 +128,7 @@ func (s Scenario) DiffersHere(layouts []filewise.Layout, scale float64) []string
 	if here := s.AsPublished(scale).sizesHere(scale, layouts); scale != 1 && there != "" {
 		out = append(out, fmt.Sprintf("Sizes: %s there, %s here.", there, here))
 	}
-	out = append(out, s.layoutsDiffer(layouts)...)
+	out = append(out, s.LayoutsDiffer(layouts)...)
 	return append(out, s.Design.Differs...)
 }
 
@@ -171,8 +171,8 @@ func bytesText(n int64) string {
 	return fmt.Sprintf("%d B", n)
 }
 
-// layoutsDiffer names the article's layouts that are not run here, and those that it had not.
-func (s Scenario) layoutsDiffer(layouts []filewise.Layout) []string {
+// LayoutsDiffer names the article's layouts that are not run here, and those that it had not.
+func (s Scenario) LayoutsDiffer(layouts []filewise.Layout) []string {
 	d := s.Design
 	var missing, further []string
 	for _, n := range d.Files {
