@@ -138,7 +138,9 @@ func (r *Runner) Run(ctx context.Context, done []filewise.Trial) (_ []filewise.T
 				return done, at.decision, fmt.Errorf("record the trial of %s in block %d: %w", t.Cell.Layout, t.Cell.Block, err)
 			}
 			done = append(done, t)
-			at = r.Plan.standingBy(done, judged)
+			if at = r.Plan.standingBy(done, judged); r.Notify == nil && at.err == nil {
+				continue
+			}
 			j, err := at.judge()
 			if err != nil {
 				return done, at.decision, err

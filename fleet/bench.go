@@ -36,8 +36,11 @@ type Site struct {
 
 // Temporal finds within heartbeatWithin that a worker is dead. A run waits for idleFor for its
 // next trial to be asked for: then it gives the host back, and when it is it goes on as after
-// any interrupt.
+// any interrupt. Trials go on unasked until Share is over: Temporal takes some 10 ms of processor
+// whenever it is asked, and so bears many hosts however short their trials are.
 const (
+	Share = 5 * time.Second
+
 	heartbeatWithin = 20 * time.Second
 	heartbeatEvery  = 5 * time.Second
 	tellEvery       = 10 * time.Second // of heartbeats to Temporal, with what the host is doing
@@ -57,6 +60,7 @@ type Request struct {
 type bench struct {
 	site   Site
 	idle   time.Duration
+	share  time.Duration
 	driver *drivers.Driver
 
 	mu     sync.Mutex
@@ -69,8 +73,9 @@ type bench struct {
 	}
 }
 
-// Next measures until more trials are stored than the workflow knows of, and returns how the
-// run stands. What is stored already is not measured again, so that it may be asked twice.
+// Next measures until more trials are stored than the workflow knows of and its share is over,
+// and returns how the run stands. What is stored already is not measured again, so that it may be
+// asked twice.
 func (b *bench) Next(ctx context.Context, r Request) (Standing, error) {
 	m, err := b.begin(r.Order)
 	if err != nil {
@@ -78,12 +83,14 @@ func (b *bench) Next(ctx context.Context, r Request) (Standing, error) {
 	}
 	beat := time.NewTicker(heartbeatEvery)
 	defer beat.Stop()
+	t := &turn{Request: r}
+	defer m.release(t)
 	for {
-		s, changed, ended, err := m.grant(r)
+		s, changed, err := m.grant(t, b.share)
 		switch {
-		case ended && err != nil:
+		case err != nil:
 			return s, b.refused(err)
-		case ended || s.Trials > r.After && changed == nil:
+		case changed == nil:
 			return s, nil
 		}
 		select {
@@ -91,7 +98,7 @@ func (b *bench) Next(ctx context.Context, r Request) (Standing, error) {
 		case <-beat.C:
 			activity.RecordHeartbeat(ctx, m.now())
 		case <-ctx.Done():
-			if m.grantedTo(r) {
+			if m.mayEnd(t) {
 				m.close()
 			}
 			return s, ctx.Err()
@@ -163,11 +170,18 @@ type measuring struct {
 	mu      sync.Mutex
 	at      Standing
 	waiting bool // before a trial
-	granted int  // Request.After of whoever it was let go on for
-	stood   int  // trials when it waited last
+	holder  *turn
+	told    int // trials, by the holder before
+	stood   int // trials when it waited last
 	ended   bool
 	err     error
 	changed chan struct{} // closed when any of these does
+}
+
+// turn is a request that is being answered.
+type turn struct {
+	Request
+	since time.Time // it was let go on for
 }
 
 func (m *measuring) alter(do func()) {
@@ -178,26 +192,43 @@ func (m *measuring) alter(do func()) {
 	m.changed = make(chan struct{})
 }
 
-// grant lets the run go on where it waits with no more trials than are known of. changed is nil
-// where it has waited with more.
-func (m *measuring) grant(r Request) (s Standing, changed <-chan struct{}, ended bool, err error) {
+// grant lets the run go on where it waits and it is the request's turn. changed is nil where it
+// waits with more trials than are known of, and the share is over.
+func (m *measuring) grant(t *turn, share time.Duration) (s Standing, changed <-chan struct{}, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	holds := m.holder == t
+	if t.Ahead && !holds {
+		t.After = max(t.After, m.told)
+	}
 	switch {
-	case m.ended || m.stood > r.After:
-		return m.at, nil, m.ended, m.err
-	case m.waiting && (!r.Ahead || m.at.Trials == r.After):
-		m.waiting, m.granted = false, r.After
+	case m.ended || m.stood > t.After && (!holds && (!t.Ahead || m.holder == nil) || holds && m.waiting && time.Since(t.since) >= share):
+		return m.at, nil, m.err
+	case m.waiting && (holds || !t.Ahead || m.holder == nil && m.at.Trials >= t.After):
+		if !holds {
+			m.holder, t.since = t, time.Now()
+		}
+		m.waiting = false
 		m.permit <- struct{}{}
 	}
-	return m.at, m.changed, false, nil
+	return m.at, m.changed, nil
 }
 
-// grantedTo tells whether the trial is measured for a request, which may end it.
-func (m *measuring) grantedTo(r Request) bool {
+// release lets who asked ahead go on.
+func (m *measuring) release(t *turn) {
+	m.mu.Lock()
+	held := m.holder == t
+	m.mu.Unlock()
+	if held {
+		m.alter(func() { m.holder, m.told = nil, m.at.Trials })
+	}
+}
+
+// mayEnd tells whether the trial is measured for a request, which may end it.
+func (m *measuring) mayEnd(t *turn) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return !r.Ahead || m.granted == r.After
+	return !t.Ahead || m.holder == t
 }
 
 // now is how the run stands, and what it does.

@@ -378,3 +378,28 @@ func TestTrialsThatComeTogether(t *testing.T) {
 		t.Errorf("it ended as %+v", s)
 	}
 }
+
+// Trials that are shorter than a share are measured without asking for each, those asked for ahead
+// too; a share that ends anywhere loses none.
+func TestShortTrialsShareAStep(t *testing.T) {
+	at := site(t)
+	for experiment, share := range map[string]time.Duration{"whole": time.Hour, "pieces": 3 * time.Millisecond} {
+		b := &bench{site: at, idle: time.Minute, share: share}
+		env := environment(t, b)
+		env.ExecuteWorkflow(Experiment, State{Order: order(experiment)})
+		s := result(t, env)
+		if s.Condition != Done || s.Standing.Trials < 8 || s.Bundle.Trials != s.Standing.Trials || share == time.Hour && s.Steps > 1 {
+			t.Errorf("with a share of %v it ended as %+v", share, s)
+		}
+		b.end()
+	}
+	b := &bench{site: at, idle: time.Minute, share: time.Hour}
+	defer b.end()
+	answers := make(chan Standing, 2)
+	for _, r := range []Request{{Order: order("ahead"), After: 1, Ahead: true}, {Order: order("ahead")}} {
+		go func() { s, _ := b.Next(t.Context(), r); answers <- s }()
+	}
+	if one, two := <-answers, <-answers; !one.Ended || !two.Ended || one.Trials != two.Trials {
+		t.Errorf("asked twice: %+v, %+v", one, two)
+	}
+}

@@ -63,12 +63,13 @@ func Work(ctx context.Context, c Campaigns, site Site) error {
 	}
 	failed := make(chan error, 2)
 	fatal := func(err error) { failed <- err }
-	b := &bench{site: site, idle: idleFor, driver: site.driver()}
+	b := &bench{site: site, idle: idleFor, share: Share, driver: site.driver()}
 	decides := worker.New(c.Client, queue, worker.Options{OnFatalError: fatal, LocalActivityWorkerOnly: true,
 		DeadlockDetectionTimeout: 5 * time.Second}) // which a host that measures may be late for
 	register(decides)
 	measures := worker.New(c.Client, queueOf(site.Host), worker.Options{OnFatalError: fatal, DisableWorkflowWorker: true,
-		MaxConcurrentActivityExecutionSize: 4, WorkerStopTimeout: stopWithin, MaxHeartbeatThrottleInterval: tellEvery})
+		MaxConcurrentActivityTaskPollers: 1, MaxConcurrentActivityExecutionSize: 4, WorkerStopTimeout: stopWithin,
+		MaxHeartbeatThrottleInterval: tellEvery})
 	for name, do := range b.activities() {
 		measures.RegisterActivityWithOptions(do, activity.RegisterOptions{Name: name})
 	}

@@ -36,7 +36,7 @@ import (
 // options are the command line's.
 type options struct {
 	kills, blocks, drivers, cells int
-	every                         time.Duration
+	every, window                 time.Duration
 	engines, simulate             string
 	seed                          uint64
 }
@@ -51,6 +51,7 @@ func main() {
 	flag.IntVar(&o.drivers, "drivers", 2, "`number` of drivers that load one PostgreSQL in lockstep; 0: none")
 	flag.StringVar(&o.simulate, "simulate", "", "`numbers` of made-up hosts, in place of all else")
 	flag.IntVar(&o.cells, "cells", 100, "`cells` of each made-up host")
+	flag.DurationVar(&o.window, "window", time.Second, "how long each cell of theirs is measured, in virtual `time`")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -97,7 +98,7 @@ func bench(ctx context.Context, o options) (err error) {
 		return err
 	}
 	if o.simulate != "" {
-		return g.simulated(ctx, strings.Split(o.simulate, ","), o.cells)
+		return g.simulated(ctx, strings.Split(o.simulate, ","), o.cells, o.window)
 	}
 	if len(engines) > 0 {
 		if err := g.campaign(ctx, o, len(engines)); err != nil {

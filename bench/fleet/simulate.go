@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -27,7 +28,8 @@ import (
 
 // simulated measures campaigns on made-up hosts, whose trials are those of the fake engine in
 // virtual time: what is left is what Temporal and the workers that decide take.
-func (g *ground) simulated(ctx context.Context, numbers []string, cells int) error {
+func (g *ground) simulated(ctx context.Context, numbers []string, cells int, window time.Duration) error {
+	debug.SetGCPercent(400)
 	deciders := []string{"decider1", "decider2"}
 	for _, name := range deciders {
 		cmd := g.command(ctx, name, "worker", "--host", name)
@@ -44,14 +46,14 @@ func (g *ground) simulated(ctx context.Context, numbers []string, cells int) err
 		if err != nil {
 			return err
 		}
-		if err := g.asked(ctx, func(c fleet.Campaigns) error { return g.simulate(ctx, c, n, cells, deciders) }); err != nil {
+		if err := g.asked(ctx, func(c fleet.Campaigns) error { return g.simulate(ctx, c, n, cells, window, deciders) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (g *ground) simulate(ctx context.Context, c fleet.Campaigns, n, cells int, deciders []string) error {
+func (g *ground) simulate(ctx context.Context, c fleet.Campaigns, n, cells int, window time.Duration, deciders []string) error {
 	var hosts []fleet.Present
 	var workers []worker.Worker
 	defer func() {
@@ -62,8 +64,9 @@ func (g *ground) simulate(ctx context.Context, c fleet.Campaigns, n, cells int, 
 		wg.Wait()
 	}()
 	for i := range n {
-		host := &madeUp{dir: g.dir, seed: uint64(i), blocks: max(1, cells/4-1), recorded: make(chan struct{}), permit: make(chan struct{}),
-			done: make(chan error, 1)}
+		host := &madeUp{dir: g.dir, seed: uint64(i), blocks: max(1, cells/4-1), window: window, recorded: make(chan struct{}),
+			permit: make(chan struct{}), done: make(chan error, 1)}
+		host.more.L = &host.mu
 		name := fmt.Sprintf("sim%d-%d", n, i)
 		w := worker.New(c.Client, "filewise/"+name, worker.Options{DisableWorkflowWorker: true, MaxConcurrentActivityTaskPollers: 1,
 			MaxConcurrentActivityExecutionSize: 4})
@@ -75,7 +78,7 @@ func (g *ground) simulate(ctx context.Context, c fleet.Campaigns, n, cells int, 
 		}
 		hosts, workers = append(hosts, fleet.Present{Offer: fleet.Offer{Host: name}, Working: true}), append(workers, w)
 	}
-	before, began, trials := g.spent(deciders), time.Now(), 0
+	before, began, trials, steps := g.spent(deciders), time.Now(), 0, 0
 	var ids []string
 	var err error
 	busy := until(ctx, "the orders cannot be started", func() bool { // asked again it goes on
@@ -87,12 +90,14 @@ func (g *ground) simulate(ctx context.Context, c fleet.Campaigns, n, cells int, 
 		return errors.Join(busy, err)
 	}
 	err = c.Wait(ctx, ids, func(s fleet.State) {
+		steps += s.Steps
 		if trials += s.Standing.Trials; s.Condition != fleet.Done || s.Bundle.Trials != s.Standing.Trials {
 			fmt.Printf("%s: %+v\n", s.Host, s)
 		}
 	})
 	took, after := time.Since(began), g.spent(deciders)
-	fmt.Printf("%d hosts: %d cells in %v, %.0f a second;", n, trials, took.Round(100*time.Millisecond), float64(trials)/took.Seconds())
+	fmt.Printf("%d hosts: %d cells in %v, %.0f a second, %.1f a step;", n, trials, took.Round(100*time.Millisecond),
+		float64(trials)/took.Seconds(), float64(trials)/float64(steps))
 	for i, what := range []string{"Temporal", "the two workers that decide", "the hosts"} {
 		fmt.Printf(" %s: %.1f ms of processor a cell, %d MiB;", what, 1000*(after[i].seconds-before[i].seconds)/float64(trials), after[i].mib)
 	}
@@ -137,40 +142,40 @@ type madeUp struct {
 	dir      string
 	seed     uint64
 	blocks   int
+	window   time.Duration
 	recorded chan struct{}
 	permit   chan struct{}
 	done     chan error
 
 	mu     sync.Mutex
-	begun  bool
+	more   sync.Cond // trials
+	clock  filewise.Clock
 	ended  bool
 	trials int
 }
 
-func (m *madeUp) next(ctx context.Context, r fleet.Request) (fleet.Standing, error) {
-	for {
-		s, done, err := m.step(ctx, r)
-		if done || err != nil {
-			return s, err
-		}
-		if err := (filewise.RealClock{}).Sleep(ctx, 5*time.Millisecond); err != nil { // until it is its turn
-			return s, err
-		}
-	}
-}
-
-func (m *madeUp) step(ctx context.Context, r fleet.Request) (s fleet.Standing, done bool, err error) {
+// next is as that of a host, whose share is over in virtual time too.
+func (m *madeUp) next(ctx context.Context, r fleet.Request) (s fleet.Standing, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !m.ended && m.trials <= r.After {
-		switch {
-		case r.Ahead && m.trials < r.After:
-			return s, false, nil
-		case !m.begun:
-			m.begun = true
-			go func() { m.done <- m.run(context.WithoutCancel(ctx)) }()
-		default:
+	for r.Ahead && m.trials < r.After && !m.ended {
+		m.more.Wait() // until it is its turn
+	}
+	after := r.After
+	if r.Ahead {
+		after = max(after, m.trials)
+	}
+	var began time.Time
+	for !m.ended && err == nil && (m.trials <= after || m.clock.Now().Sub(began) < fleet.Share) {
+		if m.clock == nil {
+			e := fake.New(fake.Config{Seed: m.seed, Noise: 0.02, Throughput: func(filewise.Layout) float64 { return 1000 }})
+			m.clock = e.Clock()
+			go func() { m.done <- m.run(context.WithoutCancel(ctx), e) }()
+		} else {
 			m.permit <- struct{}{}
+		}
+		if began.IsZero() {
+			began = m.clock.Now()
 		}
 		select {
 		case <-m.recorded:
@@ -179,16 +184,17 @@ func (m *madeUp) step(ctx context.Context, r fleet.Request) (s fleet.Standing, d
 			m.ended = true
 		}
 	}
-	return fleet.Standing{Run: 1, Trials: m.trials, Ended: m.ended, Verdict: "Undecided."}, true, err
+	m.more.Broadcast()
+	return fleet.Standing{Run: 1, Trials: m.trials, Ended: m.ended, Verdict: "Undecided."}, err
 }
 
-func (m *madeUp) run(ctx context.Context) error {
+func (m *madeUp) run(ctx context.Context, e *fake.Engine) error {
 	sc, err := workload.Lookup("inserts")
 	if err != nil {
 		return err
 	}
-	p := experiment.Plan{Scenario: sc.Name, Params: sc.Params, Seed: m.seed, Window: time.Second, PilotWindow: time.Second,
-		SliceLength: 100 * time.Millisecond, Margin: 0.01, Confidence: 0.95, Goal: verdict.GoalVerdicts, MaxBlocks: m.blocks, Attempts: 3,
+	p := experiment.Plan{Scenario: sc.Name, Params: sc.Params, Seed: m.seed, Window: m.window, PilotWindow: m.window,
+		SliceLength: m.window / 10, Margin: 0.01, Confidence: 0.95, Goal: verdict.GoalVerdicts, MaxBlocks: m.blocks, Attempts: 3,
 		Target: filewise.Target{Engine: fake.Name, Mode: filewise.Embedded, Durability: filewise.DurabilityFull,
 			Volumes: []filewise.Volume{{Name: "here", Dir: m.dir}}}}
 	p.Params.Connections = 1
@@ -201,7 +207,6 @@ func (m *madeUp) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	e := fake.New(fake.Config{Seed: m.seed, Noise: 0.02, Throughput: func(filewise.Layout) float64 { return 1000 }})
 	server, err := e.Open(ctx, p.Target)
 	if err != nil {
 		return err
