@@ -171,7 +171,7 @@ func agreeMariaDB(ctx context.Context, a agreement) (_ *agreement, err error) {
 		return nil, err
 	}
 	a.close = p.close
-	if a.workload, err = newInserts(4, 400, 1); err == nil {
+	if a.workload, err = newInserts(4, 400); err == nil {
 		layout := filewise.Layout{Name: filewise.FilesName(2), Kind: filewise.KindPartitions,
 			Data: filewise.Spread{Files: 2, Bytes: 128 << 20, Allocation: filewise.Growing, Placement: filewise.PlaceOne}}
 		a.db, err = p.server.Build(ctx, layout, a.workload.Program())

@@ -60,8 +60,8 @@ func (s *managed) growing(files int, bytes int64) filewise.Layout {
 }
 
 // newInserts is the workload on one table with rising keys.
-func newInserts(connections, rowBytes, commitEvery int) (filewise.Workload, error) {
-	return workload.NewInserts(workload.Params{Connections: connections, RowBytes: rowBytes, CommitEvery: commitEvery,
+func newInserts(connections, rowBytes int) (filewise.Workload, error) {
+	return workload.NewInserts(workload.Params{Connections: connections, RowBytes: rowBytes, CommitEvery: 1,
 		Table: workload.TableShared, Key: workload.KeySequential}, 1)
 }
 
@@ -80,7 +80,7 @@ func buildInserts(ctx context.Context, engine filewise.Engine, dir string, durab
 		return nil, err
 	}
 	b := &insertsBuild{managed: s}
-	if b.workload, err = newInserts(16, rowBytes, 1); err == nil {
+	if b.workload, err = newInserts(16, rowBytes); err == nil {
 		b.db, err = s.Build(ctx, s.growing(2, 128<<20), b.workload.Program())
 	}
 	if err != nil {

@@ -131,13 +131,6 @@ func told(what, format string, values ...[]float64) row {
 	return r
 }
 
-// seconds is how long something takes.
-func seconds(do func() error) (float64, error) {
-	start := time.Now()
-	err := do()
-	return time.Since(start).Seconds(), err
-}
-
 // bySelf is what this process takes to do something; servers and clients that it
 // started are not counted.
 func bySelf(do func() (ops float64, err error)) (work, error) {
