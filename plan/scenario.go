@@ -95,8 +95,9 @@ func (o *ScenarioOptions) orderTable() []Option {
 		Row(&o.Rate, "rate", 0, "orders: `transactions` a second that arrive whether or not the server keeps up (open loop), with latency "+
 			"from the intended start"),
 		Row(&o.Churn, "churn", false, "orders: each transaction also creates, fills and drops a table"),
-		Row(&o.From, "from", "", "custom: the dump `file` of a database (on SQL Server a backup that the server sees), or the URL of "+
-			"one that is dumped, which fills each build in the place of a set-up; every trial has it as restored"),
+		Row(&o.From, "from", "", "custom: the dump `file` of a database (on SQL Server the files of a backup that the server sees, "+
+			"separated by commas; on Oracle datapump:DIRECTORY/FILE.dmp?schema=NAME), or the URL of one that is dumped, "+
+			"which fills each build in the place of a set-up; every trial has it as restored"),
 		Row(&o.P99Limit, "p99-limit", 0, "a layout is not recommended if p99, the latency that 99 % of its operations stay within, is "+
 			"above this `time`"),
 	}

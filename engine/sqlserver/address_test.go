@@ -20,6 +20,7 @@ import (
 	"testing"
 
 	mssql "github.com/microsoft/go-mssqldb"
+	"github.com/microsoft/go-mssqldb/integratedauth"
 	"github.com/microsoft/go-mssqldb/msdsn"
 
 	"filewise"
@@ -199,6 +200,10 @@ func TestSignIn(t *testing.T) {
 	a.Options = map[string]string{"krb5-credcachefile": "/mine", "krb5-realm": "CORP"}
 	if c, err = signin.Config(a); err != nil || c.Parameters["krb5-credcachefile"] != "/mine" || c.Parameters["krb5-realm"] != "CORP" {
 		t.Errorf("%v %v", c.Parameters, err)
+	}
+	c.Parameters["krb5-configfile"] = "/none"
+	if _, err := integratedauth.GetIntegratedAuthenticator(c); err == nil || !strings.Contains(err.Error(), "/none") {
+		t.Errorf("the driver does not know Kerberos: %v", err)
 	}
 	l := &login{c, a}
 	if err := l.unreachable(errors.New("Unable to load krb5 config")); !strings.Contains(filewise.RemedyOf(err), "kinit") {

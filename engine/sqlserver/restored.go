@@ -23,16 +23,20 @@ import (
 // database of the user's. It has as many files as the layout, also where that is one: all layouts are treated alike.
 const restoredGroup = "filewise_files"
 
-// source is what restored builds come from: a backup that the server sees, or a database of its own.
-type source struct{ backup, database string }
+// source is what restored builds come from: the files of a backup that the server sees, or a database of its own.
+type source struct {
+	backup   []string
+	database string
+}
 
 func sourceOf(from string) (source, error) {
 	if !strings.Contains(from, "://") {
-		if _, err := serverpath.ParseDir(from); err != nil {
-			return source{}, usage(`name a backup as the server sees it, such as D:\backup\shop.bak: one file, the first set in it`,
-				"--from: %w", err)
+		all, err := serverpath.Split(from)
+		if err != nil {
+			return source{}, usage(`name all files of a backup as the server sees them, such as D:\backup\shop.bak or `+
+				`D:\backup\shop_1.bak,E:\backup\shop_2.bak: the first set in them`, "--from: %w", err)
 		}
-		return source{backup: from}, nil
+		return source{backup: all}, nil
 	}
 	u, err := url.Parse(from)
 	if err != nil {
@@ -70,11 +74,11 @@ func (s stepper) restored() {
 	d := s.d
 	from, err := sourceOf(d.program.Custom.From)
 	s.AddAll("", "", nil, err)
-	t := transfer{stripes: []string{from.backup}, theirs: from.backup != ""}
-	if from.database != "" {
+	t := transfer{stripes: from.backup, theirs: from.backup != nil}
+	if from.backup == nil {
 		path, err := d.restoredTo("", false).Join(mark.PlanName + "_backup_1_01.bak")
 		s.AddAll("", "", nil, err)
-		t.stripes[0] = path
+		t.stripes = []string{path}
 		vars := t.vars()
 		vars["Source"] = from.database
 		s.render(filewise.StageBuild, "database "+from.database, "backup", vars)
@@ -239,7 +243,7 @@ func (s *externalServer) definitionsIn(on *sql.DB) moving.Reader {
 func (s *externalServer) backupOf(ctx context.Context, d *design) (t transfer, err error) {
 	from, err := sourceOf(d.program.Custom.From)
 	if err != nil || from.database == "" {
-		return transfer{stripes: []string{from.backup}, theirs: true}, err
+		return transfer{stripes: from.backup, theirs: true}, err
 	}
 	if s.origin == nil {
 		var found original
@@ -283,7 +287,7 @@ func (e *examination) restorable(ctx context.Context) {
 	case from.database != "":
 		bytes, err = s.spreadable(ctx, from.database, e.Demand)
 	default:
-		rows, err = askAll(ctx, s.control, "backup-files", transfer{stripes: []string{from.backup}}.first())
+		rows, err = askAll(ctx, s.control, "backup-files", transfer{stripes: from.backup}.first())
 	}
 	if err != nil {
 		err = s.login.explain(err)

@@ -113,6 +113,22 @@ func fromProgram(t *testing.T, from string) filewise.Program {
 	return p
 }
 
+// striped is a backup in three files, one with a comma in its name.
+const striped = `D:\b\1.bak,E:\b\2, of 3.bak,\\nas\b\3.bak`
+
+const stripes = "DISK = N'D:\\b\\1.bak',\n  DISK = N'E:\\b\\2, of 3.bak',\n  DISK = N'\\\\nas\\b\\3.bak'"
+
+// TestRestoredFromStripes: a backup in several files is restored from all of them, of which the first is asked about.
+func TestRestoredFromStripes(t *testing.T) {
+	c := newCopyLab(t, nil)
+	db, err := c.open().Build(t.Context(), layout(2), fromProgram(t, striped))
+	ok(t, err, db.Dropper.Drop(t.Context()))
+	sent := strings.Join(c.wire.Received(), "\n")
+	if strings.Count(sent, stripes) != 1 || strings.Contains(sent, "FILELISTONLY FROM\n  "+stripes) {
+		t.Errorf("%s", sent)
+	}
+}
+
 const theirBackup = `D:\backup\it's shop.bak`
 
 // TestRestored: a backup is restored for each build, all files moved, the tables taken to as many equal files as the
@@ -267,7 +283,7 @@ func TestRestorable(t *testing.T) {
 // TestRestoredScript: the plan names backup, restore and files, right by the grammar; options of new databases are refused.
 func TestRestoredScript(t *testing.T) {
 	c := newCopyLab(t, nil)
-	for from, want := range map[string]string{theirBackup: `DISK = N'D:\backup\it''s shop.bak'`,
+	for from, want := range map[string]string{theirBackup: `DISK = N'D:\backup\it''s shop.bak'`, striped: stripes,
 		"sqlserver://x?database=their]s": "BACKUP DATABASE [their]]s] TO"} {
 		s, err := Engine{}.Script(c.target, layout(4), fromProgram(t, from))
 		ok(t, err)

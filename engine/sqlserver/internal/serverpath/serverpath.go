@@ -54,6 +54,25 @@ func ParseDir(path string) (Dir, error) {
 	return d, nil
 }
 
+// Split reads absolute paths that commas separate. A comma that no absolute path follows is a name's.
+func Split(list string) (all []string, err error) {
+	for part := range strings.SplitSeq(list, ",") {
+		_, err := ParseDir(part)
+		switch {
+		case err == nil:
+			all = append(all, part)
+		case len(all) == 0:
+			return nil, err
+		default:
+			all[len(all)-1] += "," + part
+			if _, err := ParseDir(all[len(all)-1]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return all, nil
+}
+
 func checkText(path string) error {
 	switch {
 	case path == "":
