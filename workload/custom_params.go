@@ -239,8 +239,9 @@ func (a customArgs) TypeOf(worker int, i int64) int {
 	if len(a.w.bounds) == 1 {
 		return 0
 	}
-	x, y := a.stream(0, worker, i)
-	n := mix(x^y)%a.w.total + 1
+	hash := func(of uint64) uint64 { x, y := a.stream(0, worker, int64(of)); return mix(x ^ y) }
+	share := a.w.total // of a card of the deck, within which chance decides: types that are rarer come too
+	n := (card(i, hash)*share+hash(uint64(i)+1<<62)%share)/100 + 1
 	for at, bound := range a.w.bounds {
 		if n <= bound {
 			return at

@@ -80,8 +80,31 @@ func TestCustomFollowsFromTheSeed(t *testing.T) {
 			seen[n] = true
 		}
 	}
-	if math.Abs(float64(adds)-3000) > 150 {
+	if adds != 3000 {
 		t.Errorf("%d of 4000 operations are of the type with 3 of 4 weights", adds)
+	}
+}
+
+// A captured study's types have the shares of its weights in a session's few hundred
+// operations, and those that are rarer than one in a hundred come too.
+func TestCustomTypesHaveTheirShares(t *testing.T) {
+	w := &custom{seed: 3}
+	for _, weight := range []uint64{6000, 2990, 1000, 10} {
+		w.total += weight
+		w.bounds = append(w.bounds, w.total)
+	}
+	args, n := customArgs{w, 0, 2}, [4]int{}
+	for i := range int64(300) {
+		n[args.TypeOf(1, i)]++
+	}
+	if n[0] != 180 || n[2] < 29 || n[2] > 33 {
+		t.Errorf("of 300 operations are %v of each type, want 60, 30, 10 and 0.1 %%", n)
+	}
+	for i := range int64(10_000) {
+		n[args.TypeOf(1, 300+i)]++
+	}
+	if n[3] < 3 || n[3] > 25 {
+		t.Errorf("%d of 10,300 operations are of the rarest type, want about 10", n[3])
 	}
 }
 

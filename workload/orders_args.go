@@ -35,6 +35,13 @@ type orderedLine struct{ item, supply, quantity int64 }
 // loadedAt is the moment of all that was loaded, in seconds since 1970.
 const loadedAt = 1_000_000_000
 
+// card is what operation i of a worker draws from a deck of 100 cards, each of which comes
+// once in 100 operations: shares of types hold in short windows too. hash is of a deck.
+func card(i int64, hash func(deck uint64) uint64) uint64 {
+	h := hash(uint64(i / 100))
+	return (uint64(i%100)*strides[h%uint64(len(strides))] + h>>32) % 100
+}
+
 // strides have no factor in common with 100 and are far from its multiples.
 var strides = [...]uint64{13, 17, 19, 21, 23, 27, 29, 31, 37, 39, 41, 43, 57, 59, 61, 63, 67, 69, 71, 73}
 
@@ -49,15 +56,15 @@ func (a orderArgs) TypeOf(worker int, i int64) int {
 
 // kind is the type without regard to rollbacks.
 func (a orderArgs) kind(worker int, i int64) int {
-	h := a.w.hash(saltDeck+uint64(a.phase), uint64(worker), uint64(i/100))
-	switch card := (uint64(i%100)*strides[h%uint64(len(strides))] + h>>32) % 100; {
-	case card < 45:
+	drawn := card(i, func(deck uint64) uint64 { return a.w.hash(saltDeck+uint64(a.phase), uint64(worker), deck) })
+	switch {
+	case drawn < 45:
 		return kindNewOrder
-	case card < 88:
+	case drawn < 88:
 		return kindPayment
-	case card < 92:
+	case drawn < 92:
 		return kindOrderStatus
-	case card < 96:
+	case drawn < 96:
 		return kindDelivery
 	}
 	return kindStockLevel
