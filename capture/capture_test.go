@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"strings"
 	"testing"
 
 	"filewise"
@@ -38,5 +39,17 @@ func TestFreshKeys(t *testing.T) {
 		if got, _ := d.draw(); got != c.want {
 			t.Errorf("%s of %s: %s instead of %s", c.high, c.said, got, c.want)
 		}
+	}
+}
+
+// Where no table can be divided, the study names them for kinds that leave tables whole.
+func TestWholeTablesAreNamed(t *testing.T) {
+	s := Study{Tables: []Table{{Name: "order", Key: "id", Whole: "it has part in a foreign key"}, {Name: "on", Key: "a", Whole: "so has it"}}}
+	if text := s.YAML(); !strings.Contains(text, "  #tables:\n  #  order: id\n  #  \"on\": a\n") {
+		t.Error(text)
+	}
+	s.Tables = append(s.Tables, Table{Name: "rows", Key: "id"})
+	if text := s.YAML(); strings.Contains(text, "#tables") || !strings.Contains(text, "  tables:\n    rows: id") {
+		t.Error(text)
 	}
 }

@@ -80,6 +80,14 @@ func (s *Study) tables(line func(string, ...any)) {
 		}
 		line("    %s: %s # %s", named(t.Name), named(t.Key), about)
 	}
+	if some || len(s.Tables) == 0 {
+		return
+	}
+	line("  # A kind of layout that leaves tables whole takes them (per-table, where the engine has it):")
+	line("  #tables:")
+	for _, t := range s.Tables {
+		line("  #  %s: %s", brief(named(t.Name)), brief(named(t.Key)))
+	}
 }
 
 // named is a name as YAML has it.
