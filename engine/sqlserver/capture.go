@@ -27,9 +27,10 @@ func (i identity) banner() string {
 	return fmt.Sprintf("SQL Server %s (%s %s), %s", i.version, i.versionText, i.level, i.edition)
 }
 
-// ReadLog refuses.
-func (Engine) ReadLog(r io.Reader, _ string, _ func(filewise.LoggedStatement)) error {
-	return capturing.ReadLog(r)
+// ReadLog refuses: a trace is no text.
+func (Engine) ReadLog(io.Reader, string, func(filewise.LoggedStatement)) error {
+	return unsupported("leave --log out, and have the Query Store count: ALTER DATABASE … SET QUERY_STORE = ON",
+		"a log of SQL Server, whose traces are no text")
 }
 
 var _ filewise.Capturer = Engine{}

@@ -11,6 +11,7 @@ import (
 
 	"filewise"
 	"filewise/engine/innodb/dialect"
+	"filewise/engine/internal/customsql"
 	"filewise/engine/internal/inspecting"
 )
 
@@ -110,15 +111,12 @@ func (w *watcher) Sessions(ctx context.Context) (active, connected int, err erro
 func (w *watcher) Shape(ctx context.Context, statement string) (filewise.Shape, error) {
 	ctx, cancel := context.WithTimeout(ctx, inspecting.Patience)
 	defer cancel()
-	var asked error
-	s := dialect.CustomRules.Shape(statement, w.database, func(table string) []string {
-		names, err := dialect.Column(ctx, w.in, "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND "+
+	s, err := dialect.CustomRules.Shape(statement, w.database, func(table string) ([]string, error) {
+		return dialect.Column(ctx, w.in, "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND "+
 			"TABLE_NAME = "+dialect.Literal(table)+" AND EXTRA NOT LIKE '%GENERATED%' ORDER BY ORDINAL_POSITION")
-		asked = err
-		return names
 	})
-	if asked != nil {
-		return s, w.explain(asked)
+	if err != nil {
+		return s, w.explain(err)
 	}
 	st, err := w.in.PrepareContext(ctx, strings.Join(s.Pieces, "?"))
 	if n, _ := dialect.Number(err); writing(n) { // which it would not tell if it could not read it
@@ -259,26 +257,15 @@ func (w *watcher) keys(ctx context.Context, t *filewise.TableFacts) error {
 }
 
 func kindOf(data, whole string) filewise.ColumnType {
-	switch data {
-	case "tinyint", "smallint", "mediumint", "int", "bigint", "year":
-		return filewise.TypeWhole
-	case "decimal", "float", "double":
-		return filewise.TypeNumber
-	case "char", "varchar", "tinytext", "text", "mediumtext", "longtext", "enum", "set", "binary", "varbinary", "tinyblob", "blob",
-		"mediumblob", "longblob":
-		if whole == "char(36)" || whole == "binary(16)" {
-			return filewise.TypeUUID
-		}
-		return filewise.TypeText
-	case "uuid":
+	if whole == "char(36)" || whole == "binary(16)" {
 		return filewise.TypeUUID
-	case "date", "datetime", "timestamp":
-		return filewise.TypeTime
-	case "json":
-		return filewise.TypeJSON
 	}
-	return filewise.TypeUnknown
+	return kinds.Of(data)
 }
+
+var kinds = customsql.Kinds{filewise.TypeWhole: "tinyint smallint mediumint int bigint year", filewise.TypeNumber: "decimal float double",
+	filewise.TypeText: "char varchar tinytext text mediumtext longtext enum set binary varbinary tinyblob blob mediumblob longblob",
+	filewise.TypeUUID: "uuid", filewise.TypeTime: "date datetime timestamp", filewise.TypeJSON: "json"}
 
 // sampled is how many rows of each end of a table are looked at, and common how many of
 // its values are told.

@@ -15,7 +15,7 @@ const listed = 5
 // Shape divides a statement from its values: literals, and what a server has put in their
 // place (?, $1, …). columns tells those of a table, for rows that are inserted without
 // naming them; database is the one whose name is left out before a table's.
-func (r Rules) Shape(text, database string, columns func(table string) []string) filewise.Shape {
+func (r Rules) Shape(text, database string, columns func(table string) ([]string, error)) (filewise.Shape, error) {
 	s := shaper{tokens: r.tokens(text), aliases: map[string]string{}, transact: r.Transact, upper: r.Upper}
 	if r.Hash {
 		s.span = "1" // its unit stands behind it
@@ -24,10 +24,10 @@ func (r Rules) Shape(text, database string, columns func(table string) []string)
 		s.dropDatabase(database)
 	}
 	s.findTables()
-	s.findInserted(columns)
+	err := s.findInserted(columns)
 	s.expand()
 	s.use()
-	return s.shape(r.Hash)
+	return s.shape(r.Hash), err
 }
 
 // lists are values one after the other, however many.
@@ -37,7 +37,7 @@ var lists = regexp.MustCompile(`\?(?: ?, ?\?)+`)
 // variables stand for values that are the same, and ? for the others.
 func (r Rules) Masked(text string) string {
 	var b strings.Builder
-	s := r.Shape(text, "", nil)
+	s, _ := r.Shape(text, "", nil) // nothing is asked
 	for i, v := range s.Values {
 		b.WriteString(s.Pieces[i])
 		switch {
@@ -58,7 +58,8 @@ const longest = 64 << 10
 // Key is what is the same of a statement for all values.
 func (r Rules) Key(text string) string {
 	text = strings.ToValidUTF8(text[:min(len(text), longest)], "")
-	return lists.ReplaceAllString(strings.Join(r.Shape(text, "", nil).Pieces, "?"), "?, …")
+	s, _ := r.Shape(text, "", nil) // nothing is asked
+	return lists.ReplaceAllString(strings.Join(s.Pieces, "?"), "?, …")
 }
 
 type tokenKind int
@@ -361,7 +362,7 @@ func (s *shaper) called(name string) string {
 }
 
 // findInserted finds the columns of INSERT INTO t (…) VALUES.
-func (s *shaper) findInserted(columns func(string) []string) {
+func (s *shaper) findInserted(columns func(string) ([]string, error)) (err error) {
 	for i, t := range s.tokens {
 		name, end := s.path(i + 1)
 		if !t.is("INTO") && !(s.bare(i) && name != "") {
@@ -375,10 +376,11 @@ func (s *shaper) findInserted(columns func(string) []string) {
 				}
 			}
 		} else if columns != nil {
-			s.into = columns(name)
+			s.into, err = columns(name)
 		}
-		return
+		return err
 	}
+	return nil
 }
 
 // closing is where a bracket ends.

@@ -10,7 +10,7 @@ import (
 
 // A statement is its pieces with its values, each with what it is for.
 func TestShape(t *testing.T) {
-	columns := func(string) []string { return []string{"a", "b", "c"} }
+	columns := func(string) ([]string, error) { return []string{"a", "b", "c"}, nil }
 	for _, x := range []struct {
 		rules      Rules
 		text, want string
@@ -51,9 +51,9 @@ func TestShape(t *testing.T) {
 			`select /*+ FULL(o) */ o.a$1 FROM Shop.Order# o WHERE o.id = <SHOP.ORDER#.ID equal> AND "q" = <SHOP.ORDER#.q equal> AND ` +
 				"<SHOP.ORDER#.B lower> < o.b AND ROWNUM <= <. limit> FOR UPDATE"},
 	} {
-		s := x.rules.Shape(x.text, "shop", columns)
-		if got := shown(s); got != x.want {
-			t.Errorf("%s\nbecomes %s\nnot     %s", x.text, got, x.want)
+		s, err := x.rules.Shape(x.text, "shop", columns)
+		if got := shown(s); got != x.want || err != nil {
+			t.Errorf("%s\nbecomes %s\nnot     %s (%v)", x.text, got, x.want, err)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/engine/internal/customsql"
 )
 
 // slice is how many rows of a set-up are one transaction.
@@ -44,8 +45,8 @@ END;`, (rows-1)/slice, t.name, strings.Join(names, ", "), strings.Join(values, "
 // expression is a column's value in row g.n; empty: NULL.
 func (c *column) expression(i int, told bool) string {
 	part := fmt.Sprintf("ORA_HASH(g.n, 4294967295, %d) / 4294967296", i)
-	if told && !c.Unique && len(c.Common) > 0 && len(c.Common) <= 50 && c.Distinct <= 50 && c.Type != filewise.TypeTime {
-		return c.choice(part)
+	if v := customsql.Choice(c.ColumnFacts, told, part, c.literal); v != "" {
+		return v
 	}
 	switch c.Type {
 	case filewise.TypeWhole, filewise.TypeNumber:
@@ -79,26 +80,9 @@ func (c *column) expression(i int, told bool) string {
 	return ""
 }
 
-// choice takes the frequent values by their shares.
-func (c *column) choice(part string) string {
-	sum, all := 0.0, 0.0
-	for _, s := range c.Shares {
-		all += s
+func (c *column) literal(value string) string {
+	if c.Type == filewise.TypeText {
+		return "'" + strings.ReplaceAll(value, "'", "''") + "'"
 	}
-	var b strings.Builder
-	b.WriteString("CASE")
-	for i, v := range c.Common {
-		if c.Type == filewise.TypeText {
-			v = "'" + strings.ReplaceAll(v, "'", "''") + "'"
-		}
-		if sum += c.Shares[i] / all; i == len(c.Common)-1 {
-			fmt.Fprintf(&b, " ELSE %s END", v)
-			if i == 0 {
-				return v
-			}
-			break
-		}
-		fmt.Fprintf(&b, " WHEN %s < %.6f THEN %s", part, sum, v)
-	}
-	return b.String()
+	return value
 }

@@ -120,20 +120,15 @@ var begins = []string{"SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE"}
 
 // Shape divides a statement from its values, and has the server parse what is left of it.
 func (w *watcher) Shape(ctx context.Context, statement string) (filewise.Shape, error) {
-	var asked error
-	s := w.server.Rules.Shape(plain(statement), w.schema, func(name string) []string {
+	s, err := w.server.Rules.Shape(plain(statement), w.schema, func(name string) ([]string, error) {
 		t, err := w.table(ctx, name)
-		asked = err
-		var names []string
-		if t != nil {
-			for _, c := range t.columns {
-				names = append(names, c.Name)
-			}
+		if t == nil {
+			return nil, err
 		}
-		return names
+		return filewise.Each(t.columns, func(c column) string { return c.Name }), err
 	})
-	if asked != nil {
-		return s, asked
+	if err != nil {
+		return s, err
 	}
 	if !slices.Contains(begins, strings.ToUpper(first.FindString(strings.Join(s.Pieces, " ")))) {
 		return s, unfit("it begins with none of %s", strings.Join(begins, ", "))
@@ -154,7 +149,7 @@ func (w *watcher) Shape(ctx context.Context, statement string) (filewise.Shape, 
 	tried += s.Pieces[len(s.Values)]
 	limited, cancel := context.WithTimeout(ctx, inspecting.Patience)
 	defer cancel()
-	err := w.server.Exec(limited, "capture-parse", tried, w.schema)
+	err = w.server.Exec(limited, "capture-parse", tried, w.schema)
 	if w.server.Unseen(err) { // the account need not read the tables
 		err = nil
 	}

@@ -112,21 +112,18 @@ func (w *watcher) Sessions(ctx context.Context) (active, connected int, err erro
 func (w *watcher) Shape(ctx context.Context, statement string) (filewise.Shape, error) {
 	ctx, cancel := context.WithTimeout(ctx, inspecting.Patience)
 	defer cancel()
-	var asked error
-	s := w.rules.Shape(statement, "", func(table string) []string {
+	s, err := w.rules.Shape(statement, "", func(table string) ([]string, error) {
 		quoted, err := w.quoted(ctx, table)
 		if err != nil {
-			asked = err
-			return nil
+			return nil, err
 		}
 		rows, err := w.link.Rows(ctx, queries.Text("names"), quoted)
-		asked = err
-		return filewise.Each(rows, func(row []any) string { return client.Text(row[0]) })
+		return filewise.Each(rows, func(row []any) string { return client.Text(row[0]) }), err
 	})
-	if asked != nil {
-		return s, asked
+	if err != nil {
+		return s, err
 	}
-	err := w.typed(ctx, &s)
+	err = w.typed(ctx, &s)
 	if code := client.CodeOf(err); code == codeAmbiguous || code == codeUndefined {
 		if ofNumbers(&s) {
 			err = w.typed(ctx, &s)
@@ -161,7 +158,7 @@ func (w *watcher) typed(ctx context.Context, s *filewise.Shape) error {
 		for i, n := range numbers {
 			if n > 0 {
 				if t, ok := conn.TypeMap().TypeForOID(told.ParamOIDs[n-1]); ok {
-					s.Values[i].Type = kindOf(t.Name)
+					s.Values[i].Type = kinds.Of(t.Name)
 				}
 			}
 		}
@@ -198,25 +195,9 @@ func (w *watcher) quoted(ctx context.Context, name string) (as string, err error
 	return as, err
 }
 
-func kindOf(name string) filewise.ColumnType {
-	switch name {
-	case "int2", "int4", "int8", "oid":
-		return filewise.TypeWhole
-	case "numeric", "float4", "float8":
-		return filewise.TypeNumber
-	case "text", "varchar", "bpchar", "name", "citext", "char":
-		return filewise.TypeText
-	case "timestamp", "timestamptz", "date":
-		return filewise.TypeTime
-	case "bool":
-		return filewise.TypeBool
-	case "uuid":
-		return filewise.TypeUUID
-	case "json", "jsonb":
-		return filewise.TypeJSON
-	}
-	return filewise.TypeUnknown
-}
+var kinds = customsql.Kinds{filewise.TypeWhole: "int2 int4 int8 oid", filewise.TypeNumber: "numeric float4 float8",
+	filewise.TypeText: "text varchar bpchar name citext char", filewise.TypeTime: "timestamp timestamptz date",
+	filewise.TypeBool: "bool", filewise.TypeUUID: "uuid", filewise.TypeJSON: "json jsonb"}
 
 // Tables are the facts of tables and their columns, by the last ANALYZE.
 func (w *watcher) Tables(ctx context.Context, names []string, withhold func(string) bool) ([]filewise.TableFacts, error) {
@@ -283,7 +264,7 @@ func readColumn(row pgx.CollectableRow) (filewise.ColumnFacts, error) {
 	var common []*string
 	var parent []string
 	err := row.Scan(&c.Name, &c.Said, &base, &c.Most, &c.Unique, &c.Distinct, &c.Width, &common, &c.Shares, &bounds, &parent)
-	c.Type = kindOf(base)
+	c.Type = kinds.Of(base)
 	if len(parent) == 2 && (c.Type == filewise.TypeWhole || c.Type == filewise.TypeText) { // which have a least one
 		c.Parent, c.ParentKey = parent[0], parent[1]
 	}

@@ -8,7 +8,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -130,23 +129,21 @@ func (w *Watcher) Sessions(ctx context.Context) (active, connected int, err erro
 
 // Shape has the server describe a statement with its values taken out: it says of what types these are.
 func (w *Watcher) Shape(ctx context.Context, statement string) (filewise.Shape, error) {
-	var asked error
-	s := w.Rules.Shape(statement, w.Database, func(table string) (names []string) {
+	s, err := w.Rules.Shape(statement, w.Database, func(table string) (names []string, err error) {
 		id, err := w.find(ctx, table)
-		if err == nil && id != nil {
-			var rows []result.Row
-			rows, err = w.ask(ctx, "columns", nil, number(id, "id"))
-			for _, r := range rows {
-				if !r.Yes("made") {
-					names = append(names, r.Text("column_name"))
-				}
+		if err != nil || id == nil {
+			return nil, err
+		}
+		rows, err := w.ask(ctx, "columns", nil, number(id, "id"))
+		for _, r := range rows {
+			if !r.Yes("made") {
+				names = append(names, r.Text("column_name"))
 			}
 		}
-		asked = err
-		return names
+		return names, err
 	})
-	if asked != nil {
-		return s, asked
+	if err != nil {
+		return s, err
 	}
 	tried, variables := w.tried(s)
 	words := w.Rules.Words(tried)
@@ -156,15 +153,14 @@ func (w *Watcher) Shape(ctx context.Context, statement string) (filewise.Shape, 
 	if what, _ := w.Rules.Guard(words, false); what != "" {
 		return s, fmt.Errorf("%s is refused in a study", what)
 	}
-	tried, err := w.Rules.Adapt(tried, false)
-	if err != nil {
+	if tried, err = w.Rules.Adapt(tried, false); err != nil {
 		return s, err
 	}
 	rows, err := w.ask(ctx, "describe", nil, tried)
 	for _, r := range rows {
 		name, _, _ := strings.Cut(r.Text("suggested_system_type_name"), "(")
 		if i, ok := variables[r.Text("name")]; ok && s.Values[i].Use != filewise.UseLimit {
-			s.Values[i].Type = kindOf(name)
+			s.Values[i].Type = kinds.Of(name)
 		}
 	}
 	if w.undescribed(err) {
@@ -207,12 +203,6 @@ func assigns(words []customsql.Word) bool {
 		}
 	}
 	return false
-}
-
-// ReadLog refuses: a trace is no text.
-func ReadLog(io.Reader) error {
-	return filewise.Errorf(filewise.CodeUsage, "leave --log out, and have the Query Store count: ALTER DATABASE … SET QUERY_STORE = ON",
-		"a log of SQL Server, whose traces are no text: %w", filewise.ErrUnsupported)
 }
 
 var _ filewise.Watcher = (*Watcher)(nil)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/engine/internal/customsql"
 	"filewise/engine/sqlserver/internal/result"
 )
 
@@ -109,8 +110,8 @@ func (w *Watcher) indexes(table string, known []string, rows []result.Row, clust
 func expression(c filewise.ColumnFacts, i int, told bool) string {
 	part := fmt.Sprintf("CAST(CAST(HASHBYTES('MD5', CAST(g.n AS binary(8)) + CAST(%d AS binary(4))) AS binary(4)) AS bigint) / "+
 		"4294967296.0", i)
-	if told && !c.Unique && len(c.Common) > 0 && len(c.Common) <= 50 && c.Distinct <= 50 && c.Type != filewise.TypeTime {
-		return choice(c, part)
+	if v := customsql.Choice(c, told, part, func(v string) string { return literal(c.Type, v) }); v != "" {
+		return v
 	}
 	low, high := c.Low, c.High
 	if !told || low == "" {
@@ -148,26 +149,12 @@ func expression(c filewise.ColumnFacts, i int, told bool) string {
 	return ""
 }
 
-// choice takes the frequent values by their shares.
-func choice(c filewise.ColumnFacts, part string) string {
-	sum, whole := 0.0, 0.0
-	for _, s := range c.Shares {
-		whole += s
+func literal(kind filewise.ColumnType, value string) string {
+	switch kind {
+	case filewise.TypeText, filewise.TypeUUID:
+		return "N'" + strings.ReplaceAll(value, "'", "''") + "'"
+	case filewise.TypeBool:
+		return map[string]string{"f": "0", "t": "1"}[value]
 	}
-	text := "CASE"
-	for i, v := range c.Common {
-		switch c.Type {
-		case filewise.TypeText, filewise.TypeUUID:
-			v = "N'" + strings.ReplaceAll(v, "'", "''") + "'"
-		case filewise.TypeBool:
-			v = map[string]string{"f": "0", "t": "1"}[v]
-		}
-		if sum += c.Shares[i] / whole; i == len(c.Common)-1 && i == 0 {
-			return v
-		} else if i == len(c.Common)-1 {
-			return text + " ELSE " + v + " END"
-		}
-		text += fmt.Sprintf(" WHEN %s < %.6f THEN %s", part, sum, v)
-	}
-	return ""
+	return value
 }

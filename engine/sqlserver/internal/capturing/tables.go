@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/engine/internal/customsql"
 	"filewise/engine/sqlserver/internal/result"
 )
 
@@ -103,7 +104,7 @@ func (w *Watcher) table(ctx context.Context, name string, r result.Row, withhold
 
 func (w *Watcher) column(r result.Row) filewise.ColumnFacts {
 	c := filewise.ColumnFacts{Name: r.Text("column_name"), Said: r.Text("type_name"), Unique: r.Yes("own")}
-	c.Type = kindOf(c.Said)
+	c.Type = kinds.Of(c.Said)
 	if length := int(number(r, "length")); c.Type == filewise.TypeText && length > 0 {
 		if c.Most = length; strings.HasPrefix(c.Said, "n") { // in UTF-16
 			c.Most = length / 2
@@ -119,23 +120,10 @@ func (w *Watcher) column(r result.Row) filewise.ColumnFacts {
 	return c
 }
 
-func kindOf(name string) filewise.ColumnType {
-	switch name {
-	case "tinyint", "smallint", "int", "bigint":
-		return filewise.TypeWhole
-	case "decimal", "numeric", "float", "real", "money", "smallmoney":
-		return filewise.TypeNumber
-	case "char", "varchar", "nchar", "nvarchar", "text", "ntext", "sysname":
-		return filewise.TypeText
-	case "date", "datetime", "datetime2", "smalldatetime", "datetimeoffset":
-		return filewise.TypeTime
-	case "bit":
-		return filewise.TypeBool
-	case "uniqueidentifier":
-		return filewise.TypeUUID
-	}
-	return filewise.TypeUnknown
-}
+var kinds = customsql.Kinds{filewise.TypeWhole: "tinyint smallint int bigint", filewise.TypeBool: "bit",
+	filewise.TypeNumber: "decimal numeric float real money smallmoney", filewise.TypeUUID: "uniqueidentifier",
+	filewise.TypeText: "char varchar nchar nvarchar text ntext sysname",
+	filewise.TypeTime: "date datetime datetime2 smalldatetime datetimeoffset"}
 
 // histogram tells a column's range and frequencies. Without statistics, or the right to see them, it tells nothing.
 func (w *Watcher) histogram(ctx context.Context, c *filewise.ColumnFacts, table, column int64) {

@@ -1,0 +1,47 @@
+package customsql
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"filewise"
+)
+
+// Kinds are the types of columns in a server's words, with spaces between them, by the kind of their values.
+type Kinds map[filewise.ColumnType]string
+
+// Of is the kind of a type.
+func (k Kinds) Of(name string) filewise.ColumnType {
+	for kind, names := range k {
+		if slices.Contains(strings.Fields(names), name) {
+			return kind
+		}
+	}
+	return filewise.TypeUnknown
+}
+
+// mostChosen is how many values a column has at most that are told one by one.
+const mostChosen = 50
+
+// Choice is an expression that takes a column's frequent values by their shares, for rows that are made up: part is
+// a number from 0 to 1, and literal says a value in SQL. Empty: the column's values are not to be told, or not so few.
+func Choice(c filewise.ColumnFacts, told bool, part string, literal func(value string) string) string {
+	few := len(c.Common) > 0 && len(c.Common) <= mostChosen && c.Distinct <= mostChosen
+	if !told || c.Unique || !few || c.Type == filewise.TypeTime {
+		return ""
+	}
+	last := literal(c.Common[len(c.Common)-1])
+	if len(c.Common) == 1 {
+		return last
+	}
+	sum, all, text := 0.0, 0.0, "CASE"
+	for _, s := range c.Shares {
+		all += s
+	}
+	for i, v := range c.Common[:len(c.Common)-1] {
+		sum += c.Shares[i] / all
+		text += fmt.Sprintf(" WHEN %s < %.6f THEN %s", part, sum, literal(v))
+	}
+	return text + " ELSE " + last + " END"
+}
