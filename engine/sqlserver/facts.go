@@ -30,10 +30,8 @@ func (s *externalServer) serverFacts(ctx context.Context) ([]filewise.Fact, erro
 		{Name: "adapter", Value: Unproven},
 	}
 	if m, err := ask(ctx, s.control, "machine", nil); err == nil {
-		cpus, _ := m.Number("cpus")
-		memory, _ := m.Number("memory_kb")
-		facts = append(facts, filewise.Fact{Name: "processors", Value: strconv.FormatInt(cpus, 10)},
-			filewise.Fact{Name: "memory", Value: humanize.IBytes(uint64(memory) * kib)})
+		facts = append(facts, filewise.Fact{Name: "processors", Value: strconv.FormatInt(m.Int("cpus"), 10)},
+			filewise.Fact{Name: "memory", Value: humanize.IBytes(uint64(m.Int("memory_kb")) * kib)})
 		if target, ok := m.Number("target_kb"); ok {
 			facts = append(facts, filewise.Fact{Name: "memory that the server aims at", Value: humanize.IBytes(uint64(target) * kib)})
 		}

@@ -93,8 +93,7 @@ func (i *inspection) machine(ctx context.Context) error {
 	if err != nil || len(rows) != 1 {
 		return err
 	}
-	cpus, _ := rows[0].Number("cpus")
-	i.Cores = int(cpus)
+	i.Cores = int(rows[0].Int("cpus"))
 	for column, name := range map[string]string{"memory_kb": filewise.FigureMemory, "buffer_kb": filewise.FigureBuffer} {
 		if kb, ok := rows[0].Number(column); ok {
 			i.Figures[name] = float64(kb) * kib
@@ -143,14 +142,12 @@ func spaceOf(r row) int64 {
 	if r.Text("type") == "LOG" {
 		return 0
 	}
-	space, _ := r.Number("space")
-	return space
+	return r.Int("space")
 }
 
 func fileOf(r row) filewise.FileInspect {
-	pages, _ := r.Number("pages")
 	growth, _ := r.Number("growth")
-	f := filewise.FileInspect{Path: r.Text("path"), Bytes: pages * page, Growth: &filewise.Growth{Bytes: growth * page}}
+	f := filewise.FileInspect{Path: r.Text("path"), Bytes: r.Int("pages") * page, Growth: &filewise.Growth{Bytes: growth * page}}
 	if r.Yes("percent_growth") {
 		f.Growth = &filewise.Growth{Percent: float64(growth)}
 	}
@@ -193,13 +190,9 @@ func (i *inspection) io(ctx context.Context) error {
 			continue
 		}
 		f.IO = map[string]float64{}
-		for column, x := range map[string]struct {
-			name string
-			unit float64
-		}{"reads": {filewise.FileReads, 1}, "read_bytes": {filewise.FileBytesRead, 1}, "read_stall": {filewise.FileReadTime, 1e-3},
-			"writes": {filewise.FileWrites, 1}, "written_bytes": {filewise.FileBytes, 1}, "write_stall": {filewise.FileWriteTime, 1e-3}} {
-			if n, ok := r.Number(column); ok {
-				f.IO[x.name] = float64(n) * x.unit
+		for _, c := range counted {
+			if n, ok := r.Number(c.column); ok {
+				f.IO[c.name] = float64(n) * c.factor
 			}
 		}
 	}
@@ -207,9 +200,7 @@ func (i *inspection) io(ctx context.Context) error {
 }
 
 func (i *inspection) file(r row) *filewise.FileInspect {
-	id, _ := r.Number("database_id")
-	number, _ := r.Number("file_id")
-	return i.at[[2]int64{id, number}].file()
+	return i.at[[2]int64{r.Int("database_id"), r.Int("file_id")}].file()
 }
 
 func (p position) file() *filewise.FileInspect {
@@ -235,11 +226,9 @@ func (i *inspection) logs(ctx context.Context) error {
 	}
 	rows, err := i.rows(ctx, "inspect-log", nil)
 	for _, r := range rows {
-		id, _ := r.Number("database_id")
-		n, _ := r.Number("fragments")
 		for _, d := range i.databases {
-			if g := d.spaces[0]; d.id == id && g != nil {
-				g.Fragments = int(n)
+			if g := d.spaces[0]; d.id == r.Int("database_id") && g != nil {
+				g.Fragments = int(r.Int("fragments"))
 			}
 		}
 	}
@@ -272,8 +261,7 @@ func (i *inspection) entered() []database {
 func (i *inspection) space(ctx context.Context, d database) error {
 	rows, err := i.rows(ctx, "inspect-space", map[string]any{"Name": d.name})
 	for _, r := range rows {
-		number, _ := r.Number("file_id")
-		at := i.at[[2]int64{d.id, number}]
+		at := i.at[[2]int64{d.id, r.Int("file_id")}]
 		f := at.file()
 		pages, ok := r.Number("pages")
 		used, told := r.Number("used")

@@ -44,8 +44,7 @@ func (b *build) others(rows []row, asked map[string]row) (all []filewise.File) {
 	}
 	for _, r := range rows {
 		if _, other := asked[r.Text("logical")]; other {
-			pages, _ := r.Number("pages")
-			bytes := pages * page
+			bytes := r.Int("pages") * page
 			all = append(all, filewise.File{Role: filewise.RoleSystem, Volume: b.design.target.Volumes[0].Name, Path: r.Text("path"), Bytes: bytes,
 				EngineBytes: &bytes})
 		}

@@ -35,8 +35,7 @@ type original struct {
 func (s *externalServer) original(ctx context.Context, on *sql.DB, database string) (o original, err error) {
 	r, err := s.askOf(ctx, on, database, "own-database", nil)
 	if err == nil {
-		pages, _ := r[0].Number("pages")
-		o = original{r[0].Text("first_path"), pages * page, r[0].Yes("may_back_up")}
+		o = original{r[0].Text("first_path"), r[0].Int("pages") * page, r[0].Yes("may_back_up")}
 	}
 	return o, err
 }
@@ -51,8 +50,7 @@ func openOwn(ctx context.Context, t filewise.Target) (filewise.Server, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	if r, err := s.ask(ctx, "own-store", nil); err == nil && len(r) == 1 { // else it does not count
-		state, _ := r[0].Number("state")
-		s.counts = state == 2
+		s.counts = r[0].Int("state") == 2
 	}
 	return s, nil
 }
@@ -158,9 +156,7 @@ func (s *ownServer) probes() []filewise.Probe {
 		if err != nil {
 			return 0, 0, err
 		}
-		n, _ := r[0].Number("calls")
-		micros, _ := r[0].Number("microseconds")
-		return float64(n), float64(micros) / 1e6, nil
+		return float64(r[0].Int("calls")), float64(r[0].Int("microseconds")) / 1e6, nil
 	})}
 }
 
@@ -231,8 +227,7 @@ func (s *externalServer) content(ctx context.Context, on *sql.DB, database strin
 	}
 	rows, err := s.askOf(ctx, on, database, "own-objects", nil)
 	for _, r := range rows {
-		n, _ := r.Number("stored")
-		all = append(all, fmt.Sprintf("%s: %d", r.Text("kind"), n))
+		all = append(all, fmt.Sprintf("%s: %d", r.Text("kind"), r.Int("stored")))
 	}
 	return all, err
 }
@@ -256,9 +251,7 @@ func (s *externalServer) sums(ctx context.Context, on *sql.DB, database string) 
 		if err != nil {
 			return nil, err
 		}
-		stored, _ := r[0].Number("stored")
-		total, _ := r[0].Number("total")
-		all = append(all, fmt.Sprintf("%s.%s: %d rows, sum %d", schema, table, stored, total))
+		all = append(all, fmt.Sprintf("%s.%s: %d rows, sum %d", schema, table, r[0].Int("stored"), r[0].Int("total")))
 	}
 	return all, nil
 }

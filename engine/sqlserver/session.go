@@ -141,8 +141,7 @@ func (s *connection) send(ctx context.Context, i int64) error {
 // committed looks an operation up by as many of its arguments as tell it.
 func (s *connection) committed(ctx context.Context, args []any) (bool, error) {
 	r, err := one(ctx, s.build.inside, s.look, args[:operations.Parameters(s.look, "@p", len(args))]...)
-	found, _ := r.Number("found")
-	return found > 0, s.build.server.login.explain(err)
+	return r.Int("found") > 0, s.build.server.login.explain(err)
 }
 
 // rollback leaves no transaction of the session open.

@@ -36,9 +36,8 @@ func (s *externalServer) readTempdb(ctx context.Context) (t tempdb, err error) {
 		return t, s.login.explain(fmt.Errorf("files of tempdb: %w", err))
 	}
 	for _, r := range rows {
-		pages, _ := r.Number("pages")
 		growth, _ := r.Number("growth")
-		f := tempFile{logical: r.Text("logical"), path: r.Text("path"), bytes: pages * page, growth: growth * page,
+		f := tempFile{logical: r.Text("logical"), path: r.Text("path"), bytes: r.Int("pages") * page, growth: growth * page,
 			percent: r.Yes("percent_growth")}
 		f.steps = humanize.IBytes(uint64(f.growth))
 		if f.percent {

@@ -61,8 +61,7 @@ func (p *waitProbe) Sample(ctx context.Context, _ time.Duration) error {
 		if p.seen[name] == nil {
 			p.seen[name] = map[string]int64{}
 		}
-		n, _ := r.Number("waiting")
-		p.seen[name][r.Text("kind")] += n
+		p.seen[name][r.Text("kind")] += r.Int("waiting")
 	}
 	return nil
 }
@@ -89,10 +88,9 @@ func (p *waitProbe) Read(ctx context.Context) ([]filewise.Counter, error) {
 func (p *waitProbe) moved(rows []row) map[string]waited {
 	now, moved := make(map[sessionWait]waited, len(rows)), map[string]waited{}
 	for _, r := range rows {
-		session, _ := r.Number("session")
 		ms, ok := r.Number("time")
 		number, ok2 := r.Number("waits")
-		if key := (sessionWait{session, r.Text("name")}); ok && ok2 {
+		if key := (sessionWait{r.Int("session"), r.Text("name")}); ok && ok2 {
 			now[key] = waited{float64(ms), float64(number)}
 			was := p.known[key]
 			if now[key].number < was.number {

@@ -69,7 +69,7 @@ func (w *Watcher) Look(ctx context.Context) {
 	w.section = "counted-cache"
 	w.source = "; by the plans in its cache, which forgets those that it has no room for: the Query Store counts all"
 	store, err := w.ask(ctx, "store", nil)
-	if err != nil || len(store) != 1 || number(store[0], "state") != storing {
+	if err != nil || len(store) != 1 || store[0].Int("state") != storing {
 		return
 	}
 	w.section, w.source = "counted-store", "; by its Query Store"
@@ -91,7 +91,7 @@ func (w *Watcher) Counted(ctx context.Context) ([]filewise.CountedStatement, err
 		if s.ID = s.Text; s.Text == "" {
 			s.ID, s.Hidden = "hidden", "its text is hidden: it is encrypted, or "+w.Grant
 		}
-		s.Calls, s.Seconds, s.Rows = float64(number(r, "calls")), float64(number(r, "microseconds"))/1e6, float64(number(r, "rows_read"))
+		s.Calls, s.Seconds, s.Rows = float64(r.Int("calls")), float64(r.Int("microseconds"))/1e6, float64(r.Int("rows_read"))
 		all = append(all, s)
 	}
 	return customsql.Summed(all), err
@@ -122,9 +122,7 @@ func (w *Watcher) Sessions(ctx context.Context) (active, connected int, err erro
 	if err != nil || len(rows) != 1 {
 		return 0, 0, err
 	}
-	working, _ := rows[0].Number("active")
-	all, _ := rows[0].Number("connected")
-	return int(working), int(all), nil
+	return int(rows[0].Int("active")), int(rows[0].Int("connected")), nil
 }
 
 // Shape has the server describe a statement with its values taken out: it says of what types these are.
@@ -134,7 +132,7 @@ func (w *Watcher) Shape(ctx context.Context, statement string) (filewise.Shape, 
 		if err != nil || id == nil {
 			return nil, err
 		}
-		rows, err := w.ask(ctx, "columns", nil, number(id, "id"))
+		rows, err := w.ask(ctx, "columns", nil, id.Int("id"))
 		for _, r := range rows {
 			if !r.Yes("made") {
 				names = append(names, r.Text("column_name"))

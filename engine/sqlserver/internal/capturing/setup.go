@@ -22,7 +22,7 @@ type made struct {
 
 // definition is a column's in CREATE TABLE; empty: it is left out. Only keys are not NULL, as nothing is drawn for some types.
 func (w *Watcher) definition(r result.Row, c filewise.ColumnFacts) string {
-	kind, length := c.Said, number(r, "length")
+	kind, length := c.Said, r.Int("length")
 	switch kind {
 	case "char", "varchar", "nchar", "nvarchar", "binary", "varbinary":
 		switch size := fmt.Sprint(length); {
@@ -34,9 +34,9 @@ func (w *Watcher) definition(r result.Row, c filewise.ColumnFacts) string {
 			kind += "(" + size + ")"
 		}
 	case "decimal", "numeric":
-		kind += fmt.Sprintf("(%d, %d)", number(r, "digits"), number(r, "fraction"))
+		kind += fmt.Sprintf("(%d, %d)", r.Int("digits"), r.Int("fraction"))
 	case "datetime2", "datetimeoffset", "time":
-		kind += fmt.Sprintf("(%d)", number(r, "fraction"))
+		kind += fmt.Sprintf("(%d)", r.Int("fraction"))
 	}
 	switch {
 	case kind == "" || r.Yes("computed"):
@@ -89,7 +89,7 @@ func (w *Watcher) create(name, schema string, rows int64, columns []made, indexe
 func (w *Watcher) indexes(table string, known []string, rows []result.Row, clustered bool) (all []string) {
 	for len(rows) > 0 {
 		first, keys, left := rows[0], []string{}, false
-		for len(rows) > 0 && number(rows[0], "index_id") == number(first, "index_id") {
+		for len(rows) > 0 && rows[0].Int("index_id") == first.Int("index_id") {
 			column := rows[0].Text("column_name")
 			left = left || !slices.Contains(known, column)
 			if column = w.Ident(column); rows[0].Yes("descending") {
@@ -97,7 +97,7 @@ func (w *Watcher) indexes(table string, known []string, rows []result.Row, clust
 			}
 			keys, rows = append(keys, column), rows[1:]
 		}
-		if left || (number(first, "index_id") == 1) != clustered {
+		if left || (first.Int("index_id") == 1) != clustered {
 			continue
 		}
 		kind := map[bool]string{true: "UNIQUE "}[first.Yes("is_unique")] + map[bool]string{true: "CLUSTERED ", false: "NONCLUSTERED "}[clustered]

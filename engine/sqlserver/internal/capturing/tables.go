@@ -32,11 +32,6 @@ func first(rows []result.Row) result.Row {
 	return rows[0]
 }
 
-func number(r result.Row, name string) int64 {
-	n, _ := r.Number(name)
-	return n
-}
-
 // page is what a page has, in bytes.
 const page = 8192
 
@@ -65,7 +60,7 @@ func (w *Watcher) Tables(ctx context.Context, names []string, withhold func(stri
 const usual = "dbo"
 
 func (w *Watcher) table(ctx context.Context, name string, r result.Row, withhold func(string) bool) (filewise.TableFacts, error) {
-	t := filewise.TableFacts{Name: name, Table: r.Text("table_name"), Bytes: number(r, "pages") * page, Rows: float64(number(r, "stored"))}
+	t := filewise.TableFacts{Name: name, Table: r.Text("table_name"), Bytes: r.Int("pages") * page, Rows: float64(r.Int("stored"))}
 	if schema := r.Text("table_schema"); schema != usual {
 		t.Table = schema + "." + t.Table
 	}
@@ -79,7 +74,7 @@ func (w *Watcher) table(ctx context.Context, name string, r result.Row, withhold
 	case r.Yes("heap"):
 		t.Whole = "it has no clustered index, by which its rows could be moved"
 	}
-	columns, err := w.ask(ctx, "columns", nil, number(r, "id"))
+	columns, err := w.ask(ctx, "columns", nil, r.Int("id"))
 	var making []made
 	for _, x := range columns {
 		c := w.column(x)
@@ -87,7 +82,7 @@ func (w *Watcher) table(ctx context.Context, name string, r result.Row, withhold
 			t.Key = c.Name
 		}
 		if !withhold(c.Name) && c.Type != filewise.TypeUnknown {
-			w.histogram(ctx, &c, number(r, "id"), number(x, "id"))
+			w.histogram(ctx, &c, r.Int("id"), x.Int("id"))
 		}
 		t.Columns = append(t.Columns, c)
 		if as := w.definition(x, c); as != "" {
@@ -97,15 +92,15 @@ func (w *Watcher) table(ctx context.Context, name string, r result.Row, withhold
 	if err != nil || r.Text("kind") != "U" || len(making) == 0 {
 		return t, err
 	}
-	indexes, err := w.ask(ctx, "indexes", nil, number(r, "id"))
-	t.Create = w.create(r.Text("table_name"), r.Text("table_schema"), number(r, "stored"), making, indexes)
+	indexes, err := w.ask(ctx, "indexes", nil, r.Int("id"))
+	t.Create = w.create(r.Text("table_name"), r.Text("table_schema"), r.Int("stored"), making, indexes)
 	return t, err
 }
 
 func (w *Watcher) column(r result.Row) filewise.ColumnFacts {
 	c := filewise.ColumnFacts{Name: r.Text("column_name"), Said: r.Text("type_name"), Unique: r.Yes("own")}
 	c.Type = kinds.Of(c.Said)
-	if length := int(number(r, "length")); c.Type == filewise.TypeText && length > 0 {
+	if length := int(r.Int("length")); c.Type == filewise.TypeText && length > 0 {
 		if c.Most = length; strings.HasPrefix(c.Said, "n") { // in UTF-16
 			c.Most = length / 2
 		}
@@ -134,8 +129,8 @@ func (w *Watcher) histogram(ctx context.Context, c *filewise.ColumnFacts, table,
 	steps = slices.DeleteFunc(steps, func(r result.Row) bool { return r["high"] == nil }) // that of NULLs
 	rows, letters := 0.0, 0
 	for _, r := range steps {
-		rows += float64(number(r, "same") + number(r, "between_rows"))
-		c.Distinct += float64(1 + number(r, "others"))
+		rows += float64(r.Int("same") + r.Int("between_rows"))
+		c.Distinct += float64(1 + r.Int("others"))
 		letters += len([]rune(r.Text("high")))
 	}
 	if rows == 0 {
@@ -146,12 +141,12 @@ func (w *Watcher) histogram(ctx context.Context, c *filewise.ColumnFacts, table,
 	if c.Type == filewise.TypeText {
 		c.Width = float64(letters) / float64(len(steps))
 	}
-	slices.SortStableFunc(steps, func(a, b result.Row) int { return int(number(b, "same") - number(a, "same")) })
+	slices.SortStableFunc(steps, func(a, b result.Row) int { return int(b.Int("same") - a.Int("same")) })
 	for _, r := range steps {
 		v := r.Text("high")
 		if c.Type == filewise.TypeBool {
 			v = map[string]string{"0": "f", "1": "t"}[v] // as capture has them
 		}
-		c.Common, c.Shares = append(c.Common, v), append(c.Shares, float64(number(r, "same"))/rows)
+		c.Common, c.Shares = append(c.Common, v), append(c.Shares, float64(r.Int("same"))/rows)
 	}
 }

@@ -40,15 +40,13 @@ func (m Reader) indexes(ctx context.Context, t *Table) error {
 		}
 		x := Index{name: name, Space: r.Text("space_name"), filter: r.Text("filter"), unique: r.Yes("is_unique"), options: optionsOf(r)}
 		x.ID, _ = r.Number("index_id")
-		pages, _ := r.Number("index_pages")
-		x.Bytes = pages * page
+		x.Bytes = r.Int("index_pages") * page
 		at[x.ID] = len(t.Indexes)
 		t.Indexes = append(t.Indexes, x)
 	}
 	rows, err = m.Ask(ctx, "apply-columns", t.id)
 	for _, r := range rows {
-		id, _ := r.Number("index_id")
-		n, known := at[id]
+		n, known := at[r.Int("index_id")]
 		if !known {
 			continue
 		}

@@ -35,11 +35,9 @@ func (m Reader) Tables(ctx context.Context, names []string) ([]Table, error) {
 	}
 	var all []Table
 	for _, r := range rows {
-		pages, _ := r.Number("table_pages")
-		t := Table{Table: spread.Table{Schema: r.Text("table_schema"), Name: r.Text("table_name"), Bytes: pages * page}}
+		t := Table{Table: spread.Table{Schema: r.Text("table_schema"), Name: r.Text("table_name"), Bytes: r.Int("table_pages") * page}}
 		t.id, _ = r.Number("id")
-		space, _ := r.Number("lob_space")
-		t.Large = space > 0
+		t.Large = r.Int("lob_space") > 0
 		t.RefuseIf(r.Yes("in_memory"), "it is memory-optimized")
 		t.RefuseIf(r.Yes("file_table"), "it is a FileTable")
 		all = append(all, t)

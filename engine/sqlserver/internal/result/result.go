@@ -28,6 +28,12 @@ func (r Row) Number(name string) (n int64, ok bool) {
 	return n, ok
 }
 
+// Int is a whole number; 0 where the server says NULL.
+func (r Row) Int(name string) int64 {
+	n, _ := r.Number(name)
+	return n
+}
+
 // Whole is a whole number that the server may send as numeric.
 func (r Row) Whole(name string) (int64, bool) {
 	if n, ok := r.Number(name); ok {
@@ -38,10 +44,7 @@ func (r Row) Whole(name string) (int64, bool) {
 }
 
 // Yes tells whether it is 1.
-func (r Row) Yes(name string) bool {
-	n, _ := r.Number(name)
-	return n == 1
-}
+func (r Row) Yes(name string) bool { return r.Int(name) == 1 }
 
 // Query reads a statement's rows, always to the end: closing a result early makes
 // the driver cancel the statement on the server.
