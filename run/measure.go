@@ -177,9 +177,9 @@ type Measured struct {
 
 func (m Measured) String() string {
 	if m.Run == 0 {
-		return fmt.Sprintf("the run of process %d", m.Owner.PID)
+		return fmt.Sprintf("the run of %v", m.Owner)
 	}
-	return fmt.Sprintf("run %d (process %d)", m.Run, m.Owner.PID)
+	return fmt.Sprintf("run %d (%v)", m.Run, m.Owner)
 }
 
 // Measuring finds the run that is being measured: the one that ref names, the one of the
@@ -200,7 +200,7 @@ func Measuring(ctx context.Context, path, ref string) (Measured, error) {
 	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		return Measured{}, err
 	}
-	running, err := running(ctx, path)
+	running, elsewhere, err := running(ctx, path)
 	if err != nil {
 		return Measured{}, err
 	}
@@ -210,6 +210,10 @@ func Measuring(ctx context.Context, path, ref string) (Measured, error) {
 		}
 	}
 	switch {
+	case len(running) == 0 && (!held || holder.PID <= 0) && len(elsewhere) > 0:
+		return elsewhere[0], nil // which nobody can stop from here, as is said of it
+	case held && holder.PID <= 0: // a number that the kernel has no word for here
+		return Measured{}, filewise.Errorf(filewise.CodeBusy, "stop it there", "what is measured on this host is measured in another container")
 	case len(running) > 1:
 		names := filewise.Each(running, func(m Measured) string { return fmt.Sprint(m.Run) })
 		return Measured{}, filewise.Errorf(filewise.CodeUsage, "name one: "+strings.Join(names, ", "), "%d runs are being measured", len(running))
@@ -227,11 +231,12 @@ func Measuring(ctx context.Context, path, ref string) (Measured, error) {
 	return Measured{0, id}, nil
 }
 
-// running are the runs of the store that are being measured.
-func running(ctx context.Context, path string) (out []Measured, err error) {
+// running are the runs of the store that are being measured; elsewhere are those by processes
+// that cannot be seen from here.
+func running(ctx context.Context, path string) (here, elsewhere []Measured, err error) {
 	infos, err := archive.List(ctx, path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, info := range infos {
 		if info.State != store.Running {
@@ -239,11 +244,15 @@ func running(ctx context.Context, path string) (out []Measured, err error) {
 		}
 		s, err := archive.Load(ctx, path, strconv.FormatInt(info.ID, 10))
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		if s.State == store.Running && s.Owner.Status() == process.Alive {
-			out = append(out, Measured{info.ID, s.Owner})
+		switch m := (Measured{info.ID, s.Owner}); {
+		case s.State != store.Running:
+		case s.Owner.Status() == process.Alive:
+			here = append(here, m)
+		default:
+			elsewhere = append(elsewhere, m)
 		}
 	}
-	return out, nil
+	return here, elsewhere, nil
 }

@@ -114,7 +114,7 @@ func (r *Registry) one(id string, act func(*Leftover, entry) error) (Leftover, b
 	case process.Alive:
 		return Leftover{}, false
 	case process.Unknown:
-		err = fmt.Errorf("%v ran on another machine or in another container and may still run; if not, delete the directory and %s", e.Owner,
+		err = fmt.Errorf("%v may still run, on another machine or in another container; if not, delete the directory and %s", e.Owner,
 			r.file(id))
 	case process.Dead:
 		for _, p := range running(e.Processes) {

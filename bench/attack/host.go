@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"filewise/cmd/filewise/filewisetest"
+	"filewise/store"
 )
 
 // noMount is why nothing can be mounted here.
@@ -137,18 +138,19 @@ func unmounted(p *place) error {
 		func() error { return syscall.Mount(source, p.volume, "", syscall.MS_BIND, "") }, sqliteRun...)
 }
 
-// noTimes is why there are no time namespaces.
+// noTimes is why there are no such namespaces.
 func noTimes(ctx context.Context, _ *attack) string {
-	out, err := exec.CommandContext(ctx, "unshare", "--time", "--fork", "--boottime", "1", "true").CombinedOutput()
+	out, err := exec.CommandContext(ctx, "unshare", "--pid", "--mount-proc", "--time", "--fork", "--boottime", "1", "true").CombinedOutput()
 	if err != nil {
-		return fmt.Sprintf("time namespaces are not permitted: %v %s", err, strings.TrimSpace(string(out)))
+		return fmt.Sprintf("PID, mount and time namespaces are not permitted: %v %s", err, strings.TrimSpace(string(out)))
 	}
 	return ""
 }
 
-// shifted has other commands live in a time namespace whose monotonic and boot clocks
-// differ, beside a run and after it was killed. The wall clock has no namespace.
-func shifted(p *place) error {
+// elsewhere has a run and other commands each live in PID and mount namespaces of their own, and
+// in a time namespace whose monotonic and boot clocks differ: beside the run, and after its
+// kills. The wall clock has no namespace.
+func elsewhere(p *place) error {
 	text, err := os.ReadFile("/proc/uptime")
 	if err != nil {
 		return err
@@ -157,44 +159,52 @@ func shifted(p *place) error {
 	if err != nil {
 		return err
 	}
-	var wraps [][]string
+	wraps := [][]string{nil}
 	for _, by := range []int{3600, 86400, -3600, -86400} {
 		if up+float64(by) > 60 { // clocks do not go below zero
 			s := strconv.Itoa(by)
-			wraps = append(wraps, []string{"unshare", "--time", "--fork", "--kill-child", "--monotonic", s, "--boottime", s})
+			wraps = append(wraps, append(strings.Fields("unshare --pid --mount-proc --time --fork --kill-child --monotonic"), s, "--boottime", s))
 		}
 	}
-	run := func(args ...string) error {
+	apart := wraps[1:]
+	say := func(code int, words string, args ...string) error {
+		c, err := p.start(apart[p.IntN(len(apart))], args...)
+		if err != nil {
+			return err
+		}
+		got, err := c.exit()
+		if err == nil && (got != code || !strings.Contains(c.stderr.String(), words)) {
+			err = fmt.Errorf("%v: exit code %d, not %d with %q\n%.1000s", c.Args, got, code, words, c.stderr.Bytes())
+		}
+		return err
+	}
+	scratch := filepath.Join(p.volume, "filewise-*", ".filewise-mark")
+	args, before := runArgs(append(sqliteRun, "--window=2s", "--max-blocks=30")...), stored{}
+	for range 2 { // a run, and what goes on with it
 		c, err := p.start(wraps[p.IntN(len(wraps))], args...)
 		if err != nil {
 			return err
 		}
-		code, err := c.exit()
-		if err == nil && code != 0 {
-			err = fmt.Errorf("%v: exit code %d\n%.1000s", c.Args, code, c.stderr.Bytes())
+		if err := until(func() (bool, error) { s, err := p.stored(); return len(s.trials) > len(before.trials) || over(c), err }); err != nil {
+			return err
 		}
-		return err
+		if err := errors.Join(say(0, "", "clean"), say(0, "", "list"), say(4, "of another container", "resume"),
+			say(3, "another container", "stop")); err != nil {
+			return err
+		}
+		if left, _ := filepath.Glob(scratch); len(left) == 0 || over(c) {
+			return fmt.Errorf("the scratch directory of a living run was removed, or the run has ended:\n%s", &c.stderr)
+		}
+		if before, err = p.stored(); err == nil {
+			err = p.kill(c, time.Second)
+		}
+		if err == nil { // what is in the namespace ends after it
+			err = until(func() (bool, error) { s, err := p.stored(); return s.run.State != store.Running, err })
+		}
+		args = []string{"resume"}
+		if err := errors.Join(err, say(0, "", "clean"), p.tidy(), p.kept(before)); err != nil {
+			return err
+		}
 	}
-	c, err := p.start(nil, runArgs(append(sqliteRun, "--window=2s", "--max-blocks=30")...)...)
-	if err != nil {
-		return err
-	}
-	if err := until(func() (bool, error) { s, err := p.stored(); return len(s.trials) > 1 || over(c), err }); err != nil {
-		return err
-	}
-	scratch := filepath.Join(p.volume, "filewise-*", ".filewise-mark")
-	if err := errors.Join(run("clean"), run("list")); err != nil {
-		return err
-	}
-	if left, _ := filepath.Glob(scratch); len(left) == 0 || over(c) {
-		return fmt.Errorf("the scratch directory of a living run was removed, or the run has ended:\n%s", &c.stderr)
-	}
-	before, err := p.stored()
-	if err == nil {
-		err = p.kill(c, time.Second)
-	}
-	if err == nil {
-		err = run("clean")
-	}
-	return errors.Join(err, p.tidy(), p.kept(before))
+	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"filewise/store"
@@ -72,20 +73,32 @@ func (p *place) killOnce(within time.Duration, args []string) (killed bool, err 
 	return c.ProcessState != nil && c.ProcessState.ExitCode() == -1, err
 }
 
-// killCommand kills what reads or writes a store with a run, and has it done again.
+// deeds are commands that are killed within a time and done again, without a server of the
+// user's: those with one are in TestKillOwn.
+var deeds = []struct {
+	args    string // OUT, BUNDLE, CSV, STORE and VOLUME are of the place
+	within  time.Duration
+	endless bool
+}{
+	{args: "import BUNDLE"}, {args: "export --bundle OUT"}, {args: "export --format csv -o OUT"}, {args: "export --format json -o OUT"},
+	{args: "export --format parquet -o OUT"}, {args: "list"}, {args: "show"}, {args: "judge last --margin 5"}, {args: "judge --csv CSV"},
+	{args: "report -o OUT"}, {args: "clean"}, {args: "plan --sql"}, {args: "doctor", within: time.Second},
+	{args: "doctor --storage --volume here=VOLUME", within: 10 * time.Second, endless: true}, {args: "inspect --target sqlite:STORE"},
+	{args: "doctor --resolve", within: 4 * time.Second, endless: true}, {args: "serve 127.0.0.1:0", within: time.Second, endless: true},
+}
+
+// killCommand kills a command, and has it done again.
 func killCommand(p *place) error {
-	out := filepath.Join(p.dir, "out")
-	bundle := filepath.Join(p.dir, "bundle")
-	commands := [][]string{{"import", bundle}, {"export", "--bundle", out}, {"export", "--format", "csv", "-o", out},
-		{"export", "--format", "json", "-o", out}, {"list"}, {"judge", "last", "--margin", "5"}, {"report", "-o", out}, {"clean"}}
-	args := commands[p.IntN(len(commands))]
-	if err := os.WriteFile(bundle, p.fixture.bundle, 0o600); err != nil {
-		return err
-	}
+	deed := deeds[p.IntN(len(deeds))]
+	out, bundle, csv := filepath.Join(p.dir, "out"), filepath.Join(p.dir, "bundle"), filepath.Join(p.dir, "csv")
+	named := strings.NewReplacer("OUT", out, "BUNDLE", bundle, "CSV", csv, "VOLUME", p.volume, "STORE", p.store)
+	args := strings.Fields(named.Replace(deed.args))
+	err := errors.Join(os.WriteFile(bundle, p.fixture.bundle, 0o600), os.WriteFile(csv, p.fixture.csv, 0o600))
 	if args[0] != "import" {
-		if err := os.WriteFile(p.store, p.fixture.store, 0o600); err != nil {
-			return err
-		}
+		err = errors.Join(err, os.WriteFile(p.store, p.fixture.store, 0o600))
+	}
+	if err != nil {
+		return err
 	}
 	if args[0] == "clean" { // which needs something to remove
 		c, err := p.start(nil, runArgs(sqliteRun...)...)
@@ -101,21 +114,19 @@ func killCommand(p *place) error {
 		return err
 	}
 	c, err := p.start(nil, args...)
-	if err != nil {
-		return err
+	if err == nil {
+		err = p.kill(c, max(deed.within, 150*time.Millisecond))
 	}
-	err = p.kill(c, 150*time.Millisecond)
 	if err == nil {
 		err = p.clean()
 	}
 	if err == nil {
 		err = p.kept(before)
 	}
-	if err == nil {
-		_, err = p.run(succeeds, args...)
-	}
-	if err == nil {
-		err = p.whole(args, out)
+	if err == nil && !deed.endless {
+		if _, err = p.run(succeeds, args...); err == nil {
+			err = errors.Join(p.whole(args, out), p.tidy())
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("%v killed: %w", args, err)

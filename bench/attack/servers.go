@@ -141,6 +141,31 @@ func tests(pkg, pattern string) func(*place) error {
 	}
 }
 
+// noTemporal is why there is no Temporal, which takes minutes to build.
+func noTemporal(context.Context, *attack) string {
+	cache, err := os.UserCacheDir()
+	if found, _ := filepath.Glob(filepath.Join(cache, "filewise", "temporal-*", "temporal")); err != nil || len(found) == 0 {
+		return "scripts/get-temporal has not been run"
+	}
+	return ""
+}
+
+// killFleet has bench/fleet kill what a campaign is made of, and prove that nothing is lost or left.
+func killFleet(p *place) error {
+	p.count = min(20, p.most)
+	root, err := goList(p, "-m", "-f", "{{.Dir}}")
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(p, "go", "run", "./bench/fleet", "-drivers=0", "-blocks=24", "-every=3s", fmt.Sprint("-kills=", p.count),
+		fmt.Sprint("-seed=", p.Uint64()))
+	cmd.Dir = root[0]
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("bench/fleet: %w\n%.6000s", err, out)
+	}
+	return nil
+}
+
 // failing is the output from the first failure on.
 func failing(out string) string {
 	if at := strings.Index(out, "--- FAIL"); at > 0 {

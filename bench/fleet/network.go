@@ -59,7 +59,8 @@ func (w *network) space(host string) string { return w.bridge + "-" + host }
 func (w *network) in(host string, args ...string) []string {
 	for _, space := range w.made {
 		if w.subnet != "" && space == w.space(host) {
-			return append([]string{"ip", "netns", "exec", space}, args...)
+			apart := []string{"ip", "netns", "exec", space, "unshare", "--pid", "--mount-proc", "--fork", "--kill-child"} // as a container has
+			return append(apart, args...)
 		}
 	}
 	return args

@@ -25,13 +25,13 @@ custom:
 
 // SIGKILL at random moments of what works on a database of the user's: the next start and clean
 // leave nothing on the server, on disk and of processes, the database is the same, what was
-// written is whole, and the command comes to its end. bench/attack kills 8 of each command;
-// without it there is one kill of two.
+// written is whole, and the command comes to its end. bench/attack kills 8 of each command, as
+// root also in containers; without it there is one kill of two.
 func TestKillOwn(t *testing.T) {
 	t.Parallel()
 	servers := map[string]func(*testing.T) *owned{"postgres": ownPostgres}
 	if attacked() {
-		servers["mariadb"] = ownMariaDB
+		servers["mariadb"], servers["mysql"] = ownMariaDB, ownMySQL
 	}
 	for name, start := range servers {
 		t.Run(name, func(t *testing.T) {
@@ -50,6 +50,9 @@ func TestKillOwn(t *testing.T) {
 			own := []string{"--target", o.target, "--database=sales", "--output", out}
 			o.killed(t, p, out, 3*time.Second, append([]string{"capture", "--log", o.log(t), "--for=1s"}, own...)...)
 			if attacked() {
+				o.killed(t, p, "", time.Second, "inspect", "--target", o.target)
+				o.killed(t, p, "", time.Second, "plan", "--sql", "--target", o.target)
+				o.killed(t, p, "", 9*time.Second, "doctor", "--self-check", "--yes", "--target", o.target)
 				o.killed(t, p, "", 9*time.Second, "run", study, "--from", o.url("sales"), "--kind=partitions", "--size=12MiB", "--instances=1",
 					"--window=200ms", "--warm-up=0s", "--max-blocks=3", "--budget=0", "--volume", "here="+p.volume)
 				o.killed(t, p, out, time.Second, append([]string{"apply", "--table=orders", "--layout=4 files", "--untested"}, own...)...)
@@ -96,10 +99,20 @@ func (o *owned) killed(t *testing.T, p *place, out string, within time.Duration,
 		moments := rand.New(rand.NewPCG(killSeed(t), uint64(within)))
 		before := o.dump(t, "sales")
 		for n := range kills {
-			c := p.start("filewise", args...)
+			apart := strings.Fields("unshare --pid --mount-proc --time --boottime 86400 --fork --kill-child filewise")
+			if !attacked() || moments.IntN(2) == 0 { // else what is killed is all of a container
+				apart = apart[len(apart)-1:]
+			}
+			c := p.start(apart[0], append(apart[1:], args...)...)
 			select {
 			case <-time.After(time.Duration(moments.Int64N(int64(within)))):
 			case <-c.ended:
+			}
+			if attacked() {
+				other := p.start("unshare", "--pid", "--mount-proc", "--fork", "filewise", "clean")
+				if code := p.exit(other); code != 0 || strings.Contains(other.stdout.String()+other.stderr.String(), "removed ") {
+					t.Errorf("clean of another container, beside it: exit code %d\n%s%s", code, &other.stdout, &other.stderr)
+				}
 			}
 			_ = c.Process.Kill() // it may just have ended
 			<-c.ended

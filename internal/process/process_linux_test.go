@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -49,6 +50,9 @@ func TestStatus(t *testing.T) {
 		if got := c.id.Status(); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
+	}
+	if got := change(func(i *Identity) { i.Space = "pid:[1]" }).String(); !strings.Contains(got, "of another container") {
+		t.Errorf("a number that means another process here: %s", got)
 	}
 	cmd.Process.Kill()
 	if gone, err := id.await(t.Context(), 5*time.Second); !gone || err != nil {

@@ -6,11 +6,13 @@ package userbackup
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/dustin/go-humanize"
@@ -79,7 +81,8 @@ func Feed(ctx context.Context, t filewise.Target, dir, in string, env, command [
 	if err := os.Remove(log); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	spec := server.Spec{Path: command[0], Args: command[1:], Env: server.Environment([]string{dir}, env...), Log: log, Register: t.OnStart}
+	spec := server.Spec{Path: command[0], Args: command[1:], Env: server.Environment([]string{Real(dir)}, env...), Log: log,
+		Register: t.OnStart}
 	var end func() error
 	if in != "" {
 		read, write, err := os.Pipe()
@@ -99,7 +102,9 @@ func Feed(ctx context.Context, t filewise.Target, dir, in string, env, command [
 	if err != nil {
 		return err
 	}
-	err = p.Wait(ctx)
+	if err = p.Wait(ctx); err != nil && dir != Real(dir) {
+		err = fmt.Errorf("%w (in %s)", err, Real(dir))
+	}
 	return filewise.HideIn(err, t.Address.Hidden()...)
 }
 
@@ -110,7 +115,32 @@ type backuper struct {
 
 	mu   sync.Mutex
 	home *os.Root // the volume's directory as it was when the first backup was made
+	held *os.File // the same
 	dir  string   // of the last backup; empty: there is none
+}
+
+// descriptors is where Linux has links to what this process holds open, whatever has its name by now: programs
+// that it starts follow them, too.
+var descriptors = fmt.Sprintf("/proc/%d/fd/", os.Getpid())
+
+// Real is what a path through there is for others.
+func Real(path string) string {
+	if fd, rest, _ := strings.Cut(strings.TrimPrefix(path, descriptors), "/"); strings.HasPrefix(path, descriptors) {
+		if real, err := os.Readlink(descriptors + fd); err == nil {
+			return filepath.Join(real, rest)
+		}
+	}
+	return path
+}
+
+// place is the volume's directory, by the descriptor where the system has such links.
+func (b *backuper) place() string {
+	path := descriptors + strconv.Itoa(int(b.held.Fd()))
+	there, err := os.Stat(path)
+	if held, heldErr := b.held.Stat(); err == nil && heldErr == nil && os.SameFile(there, held) {
+		return path
+	}
+	return b.volume.Dir
 }
 
 // Observe: nothing is built.
@@ -125,7 +155,7 @@ func (b *backuper) Drop(ctx context.Context) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.home != nil {
-		err = errors.Join(err, b.home.Close())
+		err = errors.Join(err, b.held.Close(), b.home.Close())
 		b.home = nil
 	}
 	return err
@@ -144,11 +174,16 @@ func (b *backuper) Backup(ctx context.Context) ([]filewise.File, error) {
 	if err := b.stay(); err != nil {
 		return nil, err
 	}
-	b.dir = filepath.Join(b.volume.Dir, "backup")
+	place := b.place()
+	b.dir = filepath.Join(place, "backup")
 	if err := b.tool.Dump(ctx, b.dir); err != nil {
 		return nil, err
 	}
-	return server.BackupFiles(b.volume.Name, b.dir)
+	files, err := server.BackupFiles(b.volume.Name, b.dir)
+	for i := range files {
+		files[i].Path = b.volume.Dir + strings.TrimPrefix(files[i].Path, place)
+	}
+	return files, err
 }
 
 // stay holds the volume's directory, and refuses another one in its place: a link of whoever
@@ -156,6 +191,11 @@ func (b *backuper) Backup(ctx context.Context) ([]filewise.File, error) {
 func (b *backuper) stay() (err error) {
 	if b.home == nil {
 		if b.home, err = os.OpenRoot(b.volume.Dir); err != nil {
+			return err
+		}
+		if b.held, err = b.home.Open("."); err != nil {
+			err = errors.Join(err, b.home.Close())
+			b.home = nil
 			return err
 		}
 	}

@@ -2,6 +2,8 @@ package userbackup
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -9,16 +11,22 @@ import (
 	"filewise"
 )
 
-// files is a tool whose backups are a file.
-type files struct{ Tool }
+// files is a tool whose backups are a file, which a program writes.
+type files struct {
+	Tool
+	before func() // it writes
+}
 
 func (files) Drop(context.Context) error { return nil }
 
-func (files) Dump(_ context.Context, to string) error {
+func (f *files) Dump(ctx context.Context, to string) error {
 	if err := os.Mkdir(to, 0o700); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(to, "rows"), nil, 0o600)
+	if f.before != nil {
+		f.before()
+	}
+	return Run(ctx, filewise.Target{Address: &filewise.Address{}}, filepath.Dir(to), nil, []string{"/bin/touch", filepath.Join(to, "rows")})
 }
 
 // Whoever owns the directory above puts a link in the place of Filewise's: nothing is removed
@@ -31,16 +39,17 @@ func TestDirectoryIsSwapped(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	db := Database(filewise.Target{Volumes: []filewise.Volume{{Name: "a", Dir: dir}}}, filewise.Layout{}, files{}, nil)
-	if made, err := db.Backup.Backup(t.Context()); err != nil || len(made) != 1 {
-		t.Fatal(made, err)
-	}
+	made := &files{}
+	db := Database(filewise.Target{Volumes: []filewise.Volume{{Name: "a", Dir: dir}}}, filewise.Layout{}, made, nil)
 	aside := filepath.Join(above, "aside")
-	if err := os.Rename(dir, aside); err != nil {
-		t.Fatal(err)
+	made.before = func() {
+		if err := errors.Join(os.Rename(dir, aside), os.Symlink(theirs, dir)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := os.Symlink(theirs, dir); err != nil {
-		t.Fatal(err)
+	files, err := db.Backup.Backup(t.Context())
+	if err != nil || len(files) != 1 || files[0].Path != filepath.Join(dir, "backup", "rows") {
+		t.Errorf("a backup while the directory is swapped: %v, %v", files, err)
 	}
 	if _, err := db.Backup.Backup(t.Context()); filewise.CodeOf(err) != filewise.CodeTrials {
 		t.Errorf("a backup is made through the link: %v", err)
@@ -48,10 +57,9 @@ func TestDirectoryIsSwapped(t *testing.T) {
 	if err := db.Dropper.Drop(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if left, err := os.ReadDir(theirs); err != nil || len(left) != 1 {
-		t.Errorf("where the link leads there are %v, %v", left, err)
-	}
-	if left, err := os.ReadDir(aside); err != nil || len(left) != 0 {
-		t.Errorf("Filewise's directory has %v, %v", left, err)
+	for place, want := range map[string]string{theirs: "[d backup/]", filepath.Join(theirs, "backup"): "[]", aside: "[- touch.log]"} {
+		if left, err := os.ReadDir(place); err != nil || fmt.Sprint(left) != want {
+			t.Errorf("in %s there is %v, %v, want %s", place, left, err, want)
+		}
 	}
 }

@@ -115,7 +115,7 @@ func (o *tool) Dump(ctx context.Context, to string) error {
 		return err
 	}
 	o.tag = strings.ToUpper(mark.NewName())
-	return o.client.run(ctx, filepath.Dir(to), backup(o.layout, to, o.tag))
+	return o.client.run(ctx, filepath.Dir(to), backup(o.layout, userbackup.Real(to), o.tag)) // the server's processes write it
 }
 
 // Read reads all blocks and keeps none.
