@@ -71,8 +71,10 @@ func (m *maker) setFrom(custom *workload.Custom) (err error) {
 	if m.fromServer() {
 		err = m.setOrigin(custom)
 	} else if custom.From, err = filepath.Abs(m.o.From.Value); err == nil {
-		if _, stat := os.Stat(custom.From); stat != nil {
+		if info, stat := os.Stat(custom.From); stat != nil {
 			err = BadValue("from", m.o.From.Value, "name a dump that can be read: "+stat.Error())
+		} else if !info.Mode().IsRegular() && !info.IsDir() { // it is read more than once
+			err = BadValue("from", m.o.From.Value, "name a dump that is a file or a directory")
 		}
 	}
 	if err != nil {

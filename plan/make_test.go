@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"errors"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -161,10 +162,14 @@ func TestFromOnAServer(t *testing.T) {
 	const dump = "datapump:DUMPS/shop.dmp?schema=SHOP"
 	for _, c := range []struct{ target, from, remedy string }{
 		{"oracle://ada@db.example/pdb1", dump, ""}, {"oracle://ada@db.example/pdb1", "/etc/hosts", "datapump:DIRECTORY/"},
-		{"postgres://ada@db.example/", dump, "managed server"},
+		{"postgres://ada@db.example/", dump, "managed server"}, {"", os.DevNull, "a file or a directory"},
 	} {
 		o := engines.New()
-		o.Scenario, o.Target, o.From = "custom", plan.Of(c.target), plan.Of(c.from)
+		if o.Scenario, o.From = "custom", plan.Of(c.from); c.target != "" {
+			o.Target = plan.Of(c.target)
+		} else {
+			o.Engine = plan.Of("postgres")
+		}
 		sql := workload.Script{"": {{Text: "SELECT 1 FROM orders", File: "shop.yaml", Line: 1}}}
 		o.Custom = &workload.Custom{Tables: []filewise.CustomTable{{Name: "orders", Key: "id"}},
 			Transactions: []workload.Transaction{{Name: "look", Weight: 1, SQL: sql}}}

@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -61,8 +62,9 @@ func (g *ground) prove(ctx context.Context, want int) error {
 			return err
 		}
 	}
-	if err := g.left(); err != nil {
-		return err
+	left := error(nil) // what is in a namespace ends right after what was killed
+	if err := until(ctx, "what is left stays", func() bool { left = g.left(); return left == nil }); err != nil {
+		return errors.Join(err, left)
 	}
 	fmt.Printf("nothing is left; %s made %d calls by TLS, with a certificate and an API key\n", hosts[len(hosts)-1].name, g.fronted.Load())
 	return g.asked(ctx, func(c fleet.Campaigns) error {

@@ -78,7 +78,11 @@ func dumpText(ctx context.Context, in installed.Server, path string, only ...str
 	if err != nil {
 		return nil, nil, err
 	}
-	if !info.IsDir() {
+	if info.IsDir() {
+		if err := noLinks(path); err != nil {
+			return nil, nil, err
+		}
+	} else {
 		f, err := dumpfile.Open(path)
 		if err != nil {
 			return nil, nil, err
@@ -107,6 +111,17 @@ func dumpText(ctx context.Context, in installed.Server, path string, only ...str
 		}
 		return nil
 	}, err
+}
+
+// noLinks refuses a dump's directory in which pg_restore, which may be root's, would follow a link.
+func noLinks(dir string) error {
+	all, err := os.ReadDir(dir)
+	for _, e := range all {
+		if !e.Type().IsRegular() {
+			return filewise.Errorf(filewise.CodeUsage, "give the directory as pg_dump has written it", "%s in it is no file of its own", e.Name())
+		}
+	}
+	return err
 }
 
 // restorer executes a dump's script.
