@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -18,6 +19,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"filewise"
+	"filewise/internal/filesystem"
 )
 
 // Variables with the keys by which all that goes through Temporal is encrypted, or with a file of
@@ -31,9 +33,13 @@ const (
 func encrypt(o *client.Options) error {
 	text, from := os.Getenv(KeyVariable), KeyVariable
 	if file := os.Getenv(KeyFileVariable); text == "" && file != "" {
-		read, err := os.ReadFile(file)
+		f, err := filesystem.OpenSecret(file)
 		if err != nil {
-			return filewise.Errorf(filewise.CodeUsage, "name a file that can be read", "%s: %w", KeyFileVariable, err)
+			return filewise.Errorf(filewise.CodeUsage, filesystem.SecretRemedy(file, err), "%s: %w", KeyFileVariable, err)
+		}
+		read, err := io.ReadAll(f)
+		if err := errors.Join(err, f.Close()); err != nil {
+			return filewise.Errorf(filewise.CodeUsage, "name another file", "%s: %w", KeyFileVariable, err)
 		}
 		text, from = string(read), file
 	}

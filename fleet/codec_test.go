@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"filewise"
+	"filewise/internal/filesystem"
 )
 
 // keyed are a client's options with keys, each of one letter.
@@ -94,6 +95,12 @@ func TestKeyIsRefused(t *testing.T) {
 		if err := encrypt(&o); filewise.CodeOf(err) != filewise.CodeUsage || !strings.Contains(filewise.RemedyOf(err), "openssl") {
 			t.Errorf("%q: %v", text, err)
 		}
+	}
+	if err := os.Chmod(file, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := encrypt(new(client.Options)); !errors.Is(err, filesystem.ErrShared) || filewise.CodeOf(err) != filewise.CodeUsage {
+		t.Errorf("a key that everybody can read: %v", err)
 	}
 	t.Setenv(KeyFileVariable, file+"x")
 	if err := encrypt(new(client.Options)); filewise.CodeOf(err) != filewise.CodeUsage {

@@ -1,14 +1,16 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
 
 	"filewise"
 	"filewise/experiment"
+	"filewise/internal/filesystem"
 	"filewise/notify"
 )
 
@@ -121,27 +123,24 @@ func notifyURLs(given string) ([]string, error) {
 	return out, nil
 }
 
+// mostURLs bounds what is read of a file with URLs, in bytes.
+const mostURLs = 1 << 20
+
 // secretFile reads a file that not everybody can read.
 func secretFile(path string) (string, error) {
-	refuse := func(remedy string, err error) (string, error) {
-		return "", filewise.Errorf(filewise.CodeUsage, remedy, "--notify file:%s: %w", path, err)
-	}
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return refuse("name a file that you may read", err)
-	case !info.Mode().IsRegular():
-		return refuse("name a file", errors.New("it is no regular file"))
-	case info.Mode().Perm()&0o006 != 0:
-		return refuse("chmod 600 "+path, fmt.Errorf("every user of this machine may read or write it (%v)", info.Mode().Perm()))
-	case info.Size() > 1<<20:
-		return refuse("name the file that holds the URLs alone", errors.New("it is too large"))
-	}
-	b, err := os.ReadFile(path)
+	remedy := "name the file that holds the URLs alone"
+	f, err := filesystem.OpenSecret(path)
 	if err != nil {
-		return refuse("name a file that you may read", err)
+		remedy = filesystem.SecretRemedy(path, err)
+	} else {
+		defer f.Close()
+		var b []byte
+		if b, err = io.ReadAll(io.LimitReader(f, mostURLs+1)); err == nil && len(b) <= mostURLs {
+			return string(b), nil
+		}
+		err = cmp.Or(err, errors.New("it is too large"))
 	}
-	return string(b), nil
+	return "", filewise.Errorf(filewise.CodeUsage, remedy, "--notify file:%s: %w", path, err)
 }
 
 // ToldAgain is for a run that goes on: who is told is as it was, unless given anew.

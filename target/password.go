@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"filewise"
+	"filewise/internal/filesystem"
 )
 
 // Sources are where a password comes from that the URL does not give, in order.
@@ -52,23 +53,11 @@ func (s Sources) terminal() (*os.File, bool) {
 
 // fromFile reads a file that not everybody can read.
 func fromFile(path string) (filewise.Secret, error) {
-	refuse := func(remedy string, err error) error {
-		return filewise.Errorf(filewise.CodeUsage, remedy, "--password-file: %w", err)
-	}
-	f, err := os.Open(path)
+	f, err := filesystem.OpenSecret(path)
 	if err != nil {
-		return "", refuse("name a file that you may read", err)
+		return "", filewise.Errorf(filewise.CodeUsage, filesystem.SecretRemedy(path, err), "--password-file: %w", err)
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return "", refuse("name another file", err)
-	case info.IsDir():
-		return "", refuse("name a file", fmt.Errorf("%s is a directory", path))
-	case info.Mode().IsRegular() && info.Mode().Perm()&0o006 != 0:
-		return "", refuse("chmod 600 "+path, fmt.Errorf("every user of this machine may read or write %s (%v)", path, info.Mode().Perm()))
-	}
 	return firstLine(f, path)
 }
 

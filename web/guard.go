@@ -14,12 +14,12 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
-	goruntime "runtime"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"filewise"
+	"filewise/internal/filesystem"
 )
 
 // What a token that the user has chosen must have at least, of letters and of different ones.
@@ -32,18 +32,17 @@ const (
 // Token reads the token from a file; a file that does not exist is made, with a
 // new one that only this user can read. So the page survives a restart.
 func Token(path string) (filewise.Secret, error) {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	f, err := filesystem.OpenSecret(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return newToken(path)
-	}
-	if err != nil {
+	case errors.Is(err, filesystem.ErrShared):
+		return "", filewise.Errorf(filewise.CodeUsage, "delete the file, which others may have read: a good one is made then",
+			"the token of the live page: %w", err)
+	case err != nil:
 		return "", unreadable(err)
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return "", unreadable(err)
-	}
 	text, err := io.ReadAll(io.LimitReader(f, longestToken))
 	if err != nil {
 		return "", unreadable(err)
@@ -53,11 +52,7 @@ func Token(path string) (filewise.Secret, error) {
 	for _, r := range token {
 		different[r] = true
 	}
-	switch {
-	case goruntime.GOOS != "windows" && info.Mode().Perm()&0o006 != 0:
-		return "", filewise.Errorf(filewise.CodeUsage, "delete the file, which others may have read: a good one is made then",
-			"every user of this machine may read or write the token in %s (%v)", path, info.Mode().Perm())
-	case len(token) < shortestToken || len(different) < leastLetters || len(text) == longestToken:
+	if len(token) < shortestToken || len(different) < leastLetters || len(text) == longestToken {
 		return "", filewise.Errorf(filewise.CodeUsage, "delete the file: a good one is made then",
 			"the token in %s has %d characters, %d different ones; at least %d and %d are needed", path, len(token), len(different),
 			shortestToken, leastLetters)

@@ -48,23 +48,32 @@ func (id Identity) String() string {
 	return fmt.Sprintf("process %d", id.PID)
 }
 
+// hold is that very process, to be signalled and released; nil: it is gone. On Linux it
+// holds the process itself, not its number: what is verified is what is signalled.
+func (id Identity) hold() (*os.Process, error) {
+	p, err := os.FindProcess(id.PID)
+	if err != nil {
+		return nil, fmt.Errorf("process %d: %w", id.PID, err)
+	}
+	switch id.Status() {
+	case Alive:
+		return p, nil
+	case Unknown:
+		err = fmt.Errorf("process %d runs on another host or in another container, or cannot be told from another one", id.PID)
+	}
+	_ = p.Release() // frees a descriptor, no more
+	return nil, err
+}
+
 // Ask sends that very process a signal to end by, and waits until it has ended;
 // it is never made to. The error says that it is another one by now, or that it
 // still runs after patience.
 func (id Identity) Ask(ctx context.Context, patience time.Duration) error {
-	// On Linux this holds the process itself, not its number: what is verified
-	// below is what is signalled.
-	p, err := os.FindProcess(id.PID)
-	if err != nil {
-		return fmt.Errorf("process %d: %w", id.PID, err)
+	p, err := id.hold()
+	if p == nil || err != nil {
+		return err
 	}
 	defer func() { _ = p.Release() }() // frees a descriptor, no more
-	switch id.Status() {
-	case Dead:
-		return nil
-	case Unknown:
-		return fmt.Errorf("process %d runs on another host or in another container, or cannot be told from another one", id.PID)
-	}
 	if err := askToEnd(p); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("asking process %d to end: %w", id.PID, err)
 	}
@@ -79,19 +88,11 @@ func (id Identity) Ask(ctx context.Context, patience time.Duration) error {
 // to (SIGTERM), after patience it is made to (SIGKILL). It returns nil when the
 // process is gone, also when it was gone before.
 func (id Identity) End(ctx context.Context, dir string, patience time.Duration) error {
-	// On Linux this holds the process itself, not its number: what is verified
-	// below is what is signalled.
-	p, err := os.FindProcess(id.PID)
-	if err != nil {
-		return fmt.Errorf("process %d: %w", id.PID, err)
+	p, err := id.hold()
+	if p == nil || err != nil {
+		return err
 	}
 	defer func() { _ = p.Release() }() // frees a descriptor, no more
-	switch id.Status() {
-	case Dead:
-		return nil
-	case Unknown:
-		return fmt.Errorf("process %d: cannot tell whether it is the one that was started", id.PID)
-	}
 	marked, err := id.Marked(dir)
 	switch {
 	case id.Status() == Dead: // it ended while its mark was looked for
