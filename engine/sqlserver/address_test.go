@@ -62,6 +62,9 @@ func TestConfig(t *testing.T) {
 		{map[string]string{"encrypt": "strict", "trustservercertificate": "true", "tlsmin": "1.3"}, func(c msdsn.Config) bool {
 			return c.Encryption == msdsn.EncryptionStrict && !c.TLSConfig.InsecureSkipVerify && c.TLSConfig.MinVersion == tls.VersionTLS13
 		}},
+		{map[string]string{"encrypt": "strict", "tlsmin": "1.0"}, func(c msdsn.Config) bool {
+			return c.TLSConfig.MinVersion == tls.VersionTLS12
+		}},
 		{map[string]string{"encrypt": "disable"}, func(c msdsn.Config) bool {
 			return c.Encryption == msdsn.EncryptionDisabled &&
 				c.TLSConfig == nil

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"filewise"
+	"filewise/engine/sqlserver/internal/serverpath"
 	"filewise/workload"
 )
 
@@ -70,5 +71,17 @@ func TestUntouchedFile(t *testing.T) {
 	ok(t, err)
 	if warned := filewise.FillWarnings(files); len(warned) != 1 || !strings.Contains(warned[0].Message, "1 of 2 data files") {
 		t.Errorf("%+v of %+v", warned, files)
+	}
+}
+
+// TestMountPoints: a directory has the room of the nearest mount point above it.
+func TestMountPoints(t *testing.T) {
+	mounts := map[string]room{`D:\`: {free: 1}, `D:\sql\`: {free: 2}, `D:\sql\data\`: {free: 3}, `D:\sql\log\`: {free: 4}, `E:\`: {free: 5}}
+	dir, err := serverpath.ParseDir(`D:\sql\data\x`)
+	ok(t, err)
+	for range 9 { // in any order
+		if free, mount, known := freeAt(mounts, dir); free != 3 || mount != `D:\sql\data\` || !known {
+			t.Errorf("%d at %s", free, mount)
+		}
 	}
 }

@@ -69,6 +69,7 @@ type modelDatabase struct {
 	options    []string
 	rows       map[string]map[int64]string // by table
 	procedures map[string]*procedure
+	draws      map[string]bool // tables whose keys the server draws
 	pool       string
 	tables     modelTables
 	age        int
@@ -409,7 +410,7 @@ func modelCreate(a *asked, r *Reply) error {
 		return nil
 	}
 	d := &modelDatabase{name: name, properties: map[string]string{}, rows: map[string]map[int64]string{},
-		procedures: map[string]*procedure{}, state: "ONLINE", access: true, strange: slices.Clone(a.inModel)}
+		procedures: map[string]*procedure{}, draws: map[string]bool{}, state: "ONLINE", access: true, strange: slices.Clone(a.inModel)}
 	data, rest, _ := strings.Cut(a.q.SQL, "LOG ON")
 	primary, index, _ := strings.Cut(data, "FILEGROUP ")
 	d.files = append(filesOf(primary, "ROWS", "PRIMARY"), filesOf(index, "ROWS", indexGroup)...)
@@ -649,7 +650,7 @@ func modelTable(a *asked, _ *Reply) error {
 	d := a.database()
 	d.objects++
 	if a.groups[0] != "" {
-		d.rows[a.groups[0]] = map[int64]string{}
+		d.rows[a.groups[0]], d.draws[a.groups[0]] = map[int64]string{}, strings.Contains(a.q.SQL, "id bigint IDENTITY(1, 1) NOT NULL,")
 	}
 	return nil
 }
@@ -682,6 +683,10 @@ func modelCall(a *asked, r *Reply) error {
 	d := a.database()
 	p := d.procedures[a.groups[0]]
 	a.mu.Unlock()
+	if p.numbers != d.draws[p.table] {
+		r.Error(544, 16, "Cannot insert explicit value for identity column; or NULL into another.")
+		return nil
+	}
 	worker, first, amount := a.q.Args[0].(int64), a.q.Args[1].(int64), a.q.Args[2].(int64)
 	open := map[int64]string{}
 	commit := func() bool {
@@ -798,6 +803,7 @@ func modelRestore(a *asked, r *Reply) error {
 // procedure is what the model reads of a CREATE PROCEDURE.
 type procedure struct {
 	table       string
+	numbers     bool // it gives the row's number beside the key
 	every       int64
 	x, y        *expression
 	id, from    *expression
@@ -817,7 +823,7 @@ func readProcedure(text string) (*procedure, error) {
 	if into == nil || x == nil || !strings.Contains(text, "SET XACT_ABORT ON") {
 		return nil, fmt.Errorf("the model cannot read the procedure:\n%s", text)
 	}
-	p := &procedure{table: into[1], every: 1, x: parseExpression(x[1]), id: parseExpression(into[2]), from: parseExpression(into[3])}
+	p := &procedure{table: into[1], numbers: strings.Contains(into[0], "row_id"), every: 1, x: parseExpression(x[1]), id: parseExpression(into[2]), from: parseExpression(into[3])}
 	p.payloadSize, _ = strconv.Atoi(into[4])
 	if y := setY.FindStringSubmatch(text); y != nil {
 		p.y = parseExpression(y[1])

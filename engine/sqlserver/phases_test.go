@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"filewise"
 	"filewise/engine/internal/mark"
@@ -83,6 +84,24 @@ func TestCool(t *testing.T) {
 	if lab.model.locks[name+"/filewise keeps"] == nil {
 		t.Error("nobody keeps it afterwards")
 	}
+	ctx, interrupt := context.WithCancel(t.Context())
+	lab.model.fault = func(during context.Context, q Request, _ *Reply) (bool, error) {
+		if strings.Contains(q.SQL, "SET OFFLINE") {
+			interrupt()
+			select {
+			case <-during.Done(): // the call is ended, and the database stays offline
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
+		return false, nil
+	}
+	lab.model.mu.Unlock()
+	ok(t, db.Settler.(filewise.Cooler).Cool(ctx)) // what is begun is ended
+	lab.model.mu.Lock()
+	if lab.model.locks[name+"/filewise keeps"] == nil {
+		t.Error("nobody keeps it after an interrupt")
+	}
+	lab.model.fault = nil
 	lab.model.mu.Unlock()
 	ok(t, w.Check(t.Context(), db.Querier, filewise.AsLoaded, nil))
 	lab.model.mu.Lock()
