@@ -10,11 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
-
 	"filewise"
 	"filewise/archive"
 	"filewise/experiment"
+	"filewise/internal/say"
 	"filewise/run"
 )
 
@@ -95,7 +94,11 @@ func regret(log float64, proven bool, confidence float64) string {
 	if math.IsNaN(log) {
 		return "It is the fastest so far; how much faster another one may be is not known."
 	}
-	text := fmt.Sprintf("No tested setting is more than %.1f %% faster (%g %% sure).", 100*math.Expm1(log), 100*confidence)
+	text := fmt.Sprintf("No tested setting is faster by more than %s (%g %% sure).",
+		strings.Replace(say.Bound(log), "factor", "a factor of", 1), 100*confidence)
+	if say.Unresolvable(0, log) {
+		text = "How much faster another one may be is " + say.NotResolvable + "."
+	}
 	if !proven {
 		text = "It is the fastest so far. " + text
 	}
@@ -197,11 +200,11 @@ func (r *Result) Script(e filewise.Engine, path, version string) (string, error)
 	b.WriteString("#!/bin/sh\n")
 	comment(fmt.Sprintf("Backup and restore of database %s of %s: %s.", r.Database, r.Server, r.Layout))
 	comment(fmt.Sprintf("Written by Filewise %s from run %d of %s. %s", version, r.Run, r.at.UTC().Format(time.DateOnly), r.Verdict))
-	proved := fmt.Sprintf("it was restored in %s and compared with the original", short(r.Proof.Restore))
+	proved := fmt.Sprintf("it was restored in %s and compared with the original", say.Human(r.Proof.Restore))
 	if r.Proof.By = script.Proof; r.Proof.By != "" {
-		proved = fmt.Sprintf("in %s, %s", short(r.Proof.Restore), r.Proof.By)
+		proved = fmt.Sprintf("in %s, %s", say.Human(r.Proof.Restore), r.Proof.By)
 	}
-	comment(fmt.Sprintf("A backup took %s and %s; %s.", short(r.Proof.Backup), humanize.IBytes(uint64(r.Proof.Bytes)), proved))
+	comment(fmt.Sprintf("A backup took %s and %s; %s.", say.Human(r.Proof.Backup), say.Size(r.Proof.Bytes), proved))
 	for _, note := range script.Notes {
 		comment(note)
 	}
@@ -232,39 +235,48 @@ esac
 	return b.String(), nil
 }
 
-func short(d time.Duration) string {
-	if d > 10*time.Second {
-		return d.Round(time.Second).String()
-	}
-	return d.Round(time.Millisecond).String()
-}
+// mostShown are the settings that Lines shows, so that they stay on a screen.
+const mostShown = 10
 
 // Lines are the result in words.
 func (r *Result) Lines() []string {
-	out := []string{fmt.Sprintf("Backups of %s: %d settings, the fastest first:", r.Database, len(r.Settings))}
-	for _, s := range r.Settings {
-		line := fmt.Sprintf("  %-40s %10s  %10s", s.Layout, short(s.Took), humanize.IBytes(uint64(s.Bytes)))
+	out := []string{fmt.Sprintf("Best: %s. %s", r.Layout, r.Verdict)}
+	switch {
+	case r.Proof.By != "":
+		out = append(out, fmt.Sprintf("Of a backup by it, in %s, %s.", say.Human(r.Proof.Restore), r.Proof.By))
+	case r.Proof.Restore > 0:
+		out = append(out, fmt.Sprintf("A backup by it was restored in %s to a marked database, compared table by table with the original, "+
+			"and dropped: all is the same.", say.Human(r.Proof.Restore)))
+	}
+	shown := r.Settings[:min(len(r.Settings), mostShown)]
+	wide := len("setting")
+	for _, s := range shown {
+		wide = max(wide, len(s.Layout))
+	}
+	out = append(out, "", fmt.Sprintf("Backups of %s: %d settings, the fastest first.", r.Database, len(r.Settings)))
+	line := func(columns ...string) {
+		out = append(out, strings.TrimRight(fmt.Sprintf("  %-*s  %9s  %9s  %12s  %s", wide, columns[0], columns[1], columns[2], columns[3],
+			columns[4]), " "))
+	}
+	line("setting", "time", "size", "of the limit", "")
+	for _, s := range shown {
+		columns := []string{s.Layout, say.Human(s.Took), say.Size(int64(s.Bytes)), "", ""}
 		if r.Limit != nil {
-			line += fmt.Sprintf("  %3.0f %% of the limit", 100*float64(*r.Limit)/float64(s.Took))
+			columns[3] = say.Share(float64(*r.Limit), float64(s.Took))
 		}
 		if s.Latency != nil {
-			line += fmt.Sprintf("  %.3g ms a statement", 1000**s.Latency)
+			columns[4] = fmt.Sprintf("%.3g ms a statement", 1000**s.Latency)
 		}
-		out = append(out, line)
+		line(columns...)
+	}
+	if more := len(r.Settings) - len(shown); more > 0 {
+		out = append(out, fmt.Sprintf("  and %d more: filewise report %d", more, r.Run))
 	}
 	if r.Limit != nil {
-		out = append(out, fmt.Sprintf("The limit is to read it all and throw it away: %s.", short(*r.Limit)))
+		out = append(out, fmt.Sprintf("The limit is to read it all and throw it away: %s.", say.Human(*r.Limit)))
 	}
 	if r.Work != "" {
 		out = append(out, "The database's own work: "+r.Work+".")
-	}
-	out = append(out, fmt.Sprintf("Best: %s. %s", r.Layout, r.Verdict))
-	switch {
-	case r.Proof.By != "":
-		out = append(out, fmt.Sprintf("Of a backup by it, in %s, %s.", short(r.Proof.Restore), r.Proof.By))
-	case r.Proof.Restore > 0:
-		out = append(out, fmt.Sprintf("A backup by it was restored in %s to a marked database, compared table by table with the original, "+
-			"and dropped: all is the same.", short(r.Proof.Restore)))
 	}
 	return out
 }

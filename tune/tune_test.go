@@ -1,8 +1,10 @@
 package tune
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"filewise"
 )
@@ -27,5 +29,30 @@ func TestCommentsStayComments(t *testing.T) {
 	}
 	if strings.ContainsAny(text, "\x1b\x07\r\u009b\u202e") || strings.Contains(text, "\nrm ") {
 		t.Errorf("%q", text)
+	}
+}
+
+// What it says fits on a screen of 80 columns, whatever the number of settings, and names no
+// factor that has no meaning.
+func TestLinesFitAScreen(t *testing.T) {
+	limit := 7 * time.Millisecond
+	r := Result{Run: 6, Database: "shop", Layout: "8 jobs", Verdict: regret(11.7, false, 0.95), Limit: &limit, Work: "not counted"}
+	for i := range 16 {
+		r.Settings = append(r.Settings, Setting{Layout: fmt.Sprintf("%d jobs, compress=yes, rows=100000", i), Took: time.Second, Bytes: 1 << 20})
+	}
+	lines := r.Lines()
+	text := strings.Join(lines, "\n")
+	if len(lines) > 20 || !strings.Contains(text, "and 6 more: filewise report 6") || !strings.Contains(text, "not resolvable here") {
+		t.Errorf("%d lines:\n%s", len(lines), text)
+	}
+	for _, l := range lines[1:] {
+		if len(l) > 80 {
+			t.Errorf("%d columns: %s", len(l), l)
+		}
+	}
+	for log, want := range map[float64]string{0.1: "10.6 % (95", 1: "a factor of 2.8 (95"} {
+		if got := regret(log, true, 0.95); !strings.Contains(got, want) {
+			t.Errorf("%v: %s, want %s", log, got, want)
+		}
 	}
 }

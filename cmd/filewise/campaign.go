@@ -41,7 +41,7 @@ func (a *app) campaignCommand() *cobra.Command {
 		},
 	}
 	temporalFlag(cmd.PersistentFlags(), &f.temporal)
-	cmd.Flags().StringVar(&f.name, "name", "", "what the campaign is `name` (default: the file's name)")
+	cmd.Flags().StringVar(&f.name, "name", "", "`name` of the campaign (default: the file's name)")
 	cmd.Flags().StringArrayVar(&f.labels, "label", nil, "only hosts with this `KEY=VALUE`; host=NAME is one of them (repeatable: "+
 		"all have to hold)")
 	registerOnly(cmd, &f.only)

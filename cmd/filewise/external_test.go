@@ -136,7 +136,7 @@ func (f *existing) backsUp(t *testing.T, p *place) {
 	p.run(2, "run", "dump", "--engine=postgres", "--database=shop")
 	c := p.run(0, append(args, "--backup-option="+f.options, "-o", script)...)
 	p.show(c)
-	for _, say := range []string{"8 settings", "% of the limit", "Best: ", "all is the same"} {
+	for _, say := range []string{"8 settings", "of the limit", "Best: ", "all is the same"} {
 		if !strings.Contains(c.stdout.String(), say) {
 			t.Errorf("it does not say %q:\n%s", say, &c.stdout)
 		}
