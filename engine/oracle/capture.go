@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"slices"
-	"strings"
 
 	"filewise"
 	"filewise/engine/oracle/internal/capturing"
@@ -27,35 +25,19 @@ func (e Engine) Watch(ctx context.Context, t filewise.Target, database string) (
 }
 
 func watch(ctx context.Context, c client, a about, end func() error, schema string) (filewise.Watcher, error) {
-	ready := func(section string, v vars, args []any) (statement, error) {
-		texts, err := captureSQL.Statements(section, v)
-		if err != nil {
-			return statement{}, err
-		}
-		s := statementsOf(section, texts)[0]
-		s.args = args
-		return s, nil
-	}
 	rules := usersql.Names{}.Plain()
 	rules.Qualified = true
 	server := capturing.Server{Banner: "Oracle " + a.version, Rules: rules, Unseen: unreadable, Close: end}
 	server.Ask = func(ctx context.Context, section string, v map[string]any, args ...any) ([][]any, error) {
-		s, err := ready(section, v, args)
-		if err != nil {
-			return nil, err
-		}
-		all, err := c.rows(ctx, s)
+		all, err := rowsOf(ctx, c, captureSQL, 0, section, v, args...)
 		if unreadable(err) {
-			var grants []string
-			for _, v := range slices.Concat(applied, captured, []view{{Name: "DBA_TABLES"}, {Name: "DBA_SEGMENTS"}, {Name: "V_$SESSION"}}) {
-				grants = append(grants, grant(v, a.account))
-			}
-			err = filewise.Errorf(filewise.CodePreflight, strings.Join(grants, "; "), "the account may not read what capture asks: %w", err)
+			remedy := grants(a.account, applied, captured, []view{{Name: "DBA_TABLES"}, {Name: "DBA_SEGMENTS"}, {Name: "V_$SESSION"}})
+			err = filewise.Errorf(filewise.CodePreflight, remedy, "the account may not read what capture asks: %w", err)
 		}
 		return all, err
 	}
 	server.Exec = func(ctx context.Context, section string, args ...any) error {
-		s, err := ready(section, nil, args)
+		s, err := askOf(captureSQL, section, nil, args...)
 		if err != nil {
 			return err
 		}

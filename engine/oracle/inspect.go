@@ -60,25 +60,13 @@ func (i *inspection) remedy(_ string, err error) string {
 	if !unreadable(err) || i.views == "" {
 		return ""
 	}
-	var all []string
-	for name := range strings.SplitSeq(i.views, " ") {
-		all = append(all, grant(view{Name: name}, i.account))
-	}
-	return strings.Join(all, "; ")
+	return grants(i.account, filewise.Each(strings.Fields(i.views), func(name string) view { return view{Name: name} }))
 }
 
 // rows asks a section of inspect.sql; views are what it takes a right on.
 func (i *inspection) rows(ctx context.Context, columns int, views, section string) ([][]any, error) {
 	i.views = views
-	texts, err := inspectSQL.Statements(section, vars{})
-	if err != nil {
-		return nil, err
-	}
-	all, err := i.client.rows(ctx, statementsOf(section, texts)[0])
-	if err == nil {
-		err = wide(all, columns)
-	}
-	return all, err
+	return rowsOf(ctx, i.client, inspectSQL, columns, section, nil)
 }
 
 // real is a column's value as a number; ok is false for NULL.

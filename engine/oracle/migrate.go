@@ -49,28 +49,15 @@ func migrate(ctx context.Context, c client, a about, t filewise.Target, w filewi
 	m.Migration = filewise.Migration{Server: "Oracle " + a.version, Database: w.Database, Space: map[string]int64{}}
 	err := m.write()
 	if err != nil && unreadable(err) {
-		var grants []string
-		for _, v := range append(slices.Clone(applied), view{Name: "DBA_SEGMENTS"}, view{Name: "DBA_TABLES"}) {
-			grants = append(grants, grant(v, a.account))
-		}
-		err = filewise.Errorf(filewise.CodePreflight, strings.Join(grants, "; "), "reading tablespace %s: %w", w.Database, err)
+		remedy := grants(a.account, applied, []view{{Name: "DBA_SEGMENTS"}, {Name: "DBA_TABLES"}})
+		err = filewise.Errorf(filewise.CodePreflight, remedy, "reading tablespace %s: %w", w.Database, err)
 	}
 	return m.Migration, err
 }
 
 // asked are the rows of a section about the tablespace.
 func (m *migration) asked(columns int, section string) ([][]any, error) {
-	texts, err := inspectSQL.Statements(section, vars{})
-	if err != nil {
-		return nil, err
-	}
-	s := statementsOf(section, texts)[0]
-	s.args = []any{m.Database}
-	all, err := m.rows(m.ctx, s)
-	if err == nil {
-		err = wide(all, columns)
-	}
-	return all, err
+	return rowsOf(m.ctx, m.client, inspectSQL, columns, section, nil, m.Database)
 }
 
 func (m *migration) write() error {

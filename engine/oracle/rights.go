@@ -3,6 +3,8 @@ package oracle
 import (
 	"slices"
 	"strings"
+
+	"filewise"
 )
 
 // privilege is a system privilege that Filewise needs, and what for.
@@ -91,3 +93,8 @@ func rightsOf(account string) []string {
 }
 
 func grant(v view, account string) string { return "GRANT SELECT ON SYS." + v.Name + " TO " + account }
+
+// grants lets an account read views.
+func grants(account string, views ...[]view) string {
+	return strings.Join(filewise.Each(slices.Concat(views...), func(v view) string { return grant(v, account) }), "; ")
+}

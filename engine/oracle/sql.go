@@ -11,6 +11,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/orders"
+	"filewise/engine/internal/sqlfile"
 )
 
 //go:embed sql/*.sql
@@ -51,7 +52,11 @@ type vars map[string]any
 // ask renders a section of server.sql that is one statement. That it cannot be
 // rendered is a name or text that cannot be quoted.
 func ask(section string, v vars, args ...any) (statement, error) {
-	text, err := serverSQL.Statement(section, v)
+	return askOf(serverSQL, section, v, args...)
+}
+
+func askOf(f *sqlfile.File, section string, v vars, args ...any) (statement, error) {
+	text, err := f.Statement(section, v)
 	return statement{section: section, text: text, args: args}, err
 }
 
@@ -74,7 +79,11 @@ func exec(ctx context.Context, c client, section string, v vars, args ...any) er
 }
 
 func rows(ctx context.Context, c client, columns int, section string, v vars, args ...any) ([][]any, error) {
-	s, err := ask(section, v, args...)
+	return rowsOf(ctx, c, serverSQL, columns, section, v, args...)
+}
+
+func rowsOf(ctx context.Context, c client, f *sqlfile.File, columns int, section string, v vars, args ...any) ([][]any, error) {
+	s, err := askOf(f, section, v, args...)
 	if err != nil {
 		return nil, err
 	}

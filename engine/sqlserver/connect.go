@@ -10,6 +10,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/external"
+	"filewise/engine/internal/sqlfile"
 	"filewise/engine/sqlserver/internal/result"
 	"filewise/engine/sqlserver/internal/signin"
 )
@@ -78,11 +79,16 @@ func ask(ctx context.Context, on executor, section string, vars map[string]any, 
 
 // askAll reads the rows of a section of the server's file.
 func askAll(ctx context.Context, on executor, section string, vars map[string]any) ([]row, error) {
-	text, err := server.Statement(section, vars)
+	return askOf(ctx, on, server, section, vars)
+}
+
+// askOf reads the rows of a section of a file.
+func askOf(ctx context.Context, on executor, f *sqlfile.File, section string, vars map[string]any, args ...any) ([]row, error) {
+	text, err := f.Statement(section, vars)
 	if err != nil {
 		return nil, err
 	}
-	return query(ctx, on, text)
+	return query(ctx, on, text, args...)
 }
 
 // do executes a section of the server's file.

@@ -28,7 +28,7 @@ var releaseYear = regexp.MustCompile(`SQL Server (\d{4}|version \d+)\b`)
 type migration struct {
 	filewise.Migration
 	server *externalServer
-	on     executor // in the database
+	read   moving.Reader // in the database
 	wish   filewise.Wish
 	files  []userFile
 	full   bool // the log holds all that is built
@@ -59,7 +59,7 @@ func (e Engine) Migrate(ctx context.Context, t filewise.Target, w filewise.Wish)
 	}
 	pool := s.login.pool(name, appName, 1)
 	defer pool.Close()
-	m := &migration{server: s, on: pool, wish: w, Migration: filewise.Migration{Database: name, Space: map[string]int64{},
+	m := &migration{server: s, read: s.definitionsIn(pool, name), wish: w, Migration: filewise.Migration{Database: name, Space: map[string]int64{},
 		Server: s.identity.banner()}}
 	if err := m.write(ctx); err != nil {
 		return m.Migration, s.login.explain(err)
@@ -67,22 +67,8 @@ func (e Engine) Migrate(ctx context.Context, t filewise.Target, w filewise.Wish)
 	return m.Migration, nil
 }
 
-func (m *migration) ask(ctx context.Context, section string, args ...any) ([]row, error) {
-	text, err := applySQL.Statement(section, map[string]any{"Sequential": m.server.identity.version.major >= 15})
-	if err != nil {
-		return nil, err
-	}
-	rows, err := query(ctx, m.on, text, args...)
-	if err != nil {
-		return nil, fmt.Errorf("database %s: %w", m.Database, err)
-	}
-	return rows, nil
-}
-
-func (m *migration) reader() moving.Reader { return moving.Reader{Ask: m.ask, Ident: ident} }
-
 func (m *migration) write(ctx context.Context) error {
-	about, err := m.ask(ctx, "apply-database")
+	about, err := m.read.Ask(ctx, "apply-database")
 	if err != nil {
 		return err
 	}
@@ -93,7 +79,7 @@ func (m *migration) write(ctx context.Context) error {
 	if err := m.place(about[0].Text("first_path")); err != nil {
 		return err
 	}
-	tables, err := m.reader().Tables(ctx, m.wish.Tables)
+	tables, err := m.read.Tables(ctx, m.wish.Tables)
 	if err != nil {
 		return err
 	}
@@ -216,8 +202,7 @@ func (m *migration) removeFiles() {
 // step builds a table's indexes anew, each where it is to be, the rows first.
 func (m *migration) step(t moving.Table, what string, to func(moving.Index) string) filewise.MigrationStep {
 	online := m.server.identity.engine == editionEnterprise
-	read := m.reader()
-	sql := filewise.Each(t.Indexes, func(x moving.Index) string { return batch(read.Create(t, x, to(x), online)) })
+	sql := filewise.Each(t.Indexes, func(x moving.Index) string { return batch(m.read.Create(t, x, to(x), online)) })
 	locks := "the table, for as long as each of its indexes is built (ONLINE is of the Enterprise edition): nobody else writes it, nor " +
 		"reads it while its rows move"
 	if online {

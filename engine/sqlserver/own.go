@@ -64,11 +64,7 @@ func (s *ownServer) ask(ctx context.Context, section string, vars map[string]any
 
 // askOf asks within a database of the user's, or a copy of it.
 func (s *externalServer) askOf(ctx context.Context, on *sql.DB, database, section string, vars map[string]any) ([]row, error) {
-	text, err := ownSQL.Statement(section, vars)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := query(ctx, on, text)
+	rows, err := askOf(ctx, on, ownSQL, section, vars)
 	if err == nil && len(rows) == 0 && section != "own-columns" {
 		err = errors.New("no row")
 	}

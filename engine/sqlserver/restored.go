@@ -15,7 +15,6 @@ import (
 	"filewise/engine/internal/mark"
 	"filewise/engine/internal/userbackup"
 	"filewise/engine/sqlserver/internal/moving"
-	"filewise/engine/sqlserver/internal/result"
 	"filewise/engine/sqlserver/internal/serverpath"
 )
 
@@ -140,7 +139,7 @@ func (b *build) fromBackup(ctx context.Context) error {
 // the first build of each layout, since that reads all of it, and the definitions of what moved in each.
 func (b *build) spread(ctx context.Context) error {
 	d, s := b.design, b.server
-	read := s.definitionsIn(b.inside)
+	read := s.definitionsIn(b.inside, d.name)
 	tables, err := read.Tables(ctx, d.spreads())
 	if err != nil {
 		return err
@@ -228,13 +227,13 @@ func (d *design) enlarge(tables []moving.Table) {
 }
 
 // definitionsIn reads definitions, in a copy or in the original.
-func (s *externalServer) definitionsIn(on *sql.DB) moving.Reader {
-	return moving.Reader{Ident: ident, Ask: func(ctx context.Context, section string, args ...any) ([]result.Row, error) {
-		text, err := applySQL.Statement(section, map[string]any{"Sequential": s.identity.version.major >= 15})
+func (s *externalServer) definitionsIn(on *sql.DB, database string) moving.Reader {
+	return moving.Reader{Ident: ident, Ask: func(ctx context.Context, section string, args ...any) ([]row, error) {
+		rows, err := askOf(ctx, on, applySQL, section, map[string]any{"Sequential": s.identity.version.major >= 15}, args...)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("database %s: %w", database, err)
 		}
-		return query(ctx, on, text, args...)
+		return rows, nil
 	}}
 }
 
@@ -317,7 +316,7 @@ func (s *externalServer) spreadable(ctx context.Context, database string, demand
 		}
 		if err == nil {
 			bytes = found.bytes
-			_, err = s.definitionsIn(db).Tables(ctx, (&design{program: demand.Program}).spreads())
+			_, err = s.definitionsIn(db, database).Tables(ctx, (&design{program: demand.Program}).spreads())
 		}
 		return err
 	})
