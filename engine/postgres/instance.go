@@ -59,7 +59,7 @@ func bareInstance(in installed.Server, a installed.Account, d *design, s sites) 
 	i.life = server.NewLife(server.Control{
 		Name: d.layout.Name, Dirs: s.dirs, Spec: i.spec,
 		Ask:      func(ctx context.Context) error { return i.link.Exec(ctx, "SELECT 1") },
-		Started:  func() { dropSegment(s.dirs[s.home], s.dataDir()) },
+		Started:  func() { installed.DropSegment(s.dirs[s.home], s.dataDir()) },
 		Leave:    i.link.Forget,
 		Gone:     func() { server.EndProcesses(in.Path(), s.dataDir()) }, // they are in groups of their own
 		Shutdown: syscall.SIGINT,                                         // “fast shutdown”: everything is checkpointed

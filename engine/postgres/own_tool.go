@@ -79,13 +79,13 @@ func (o *ownTool) Read(ctx context.Context) error {
 	if err := o.hold(ctx, &snapshot); err != nil {
 		return err
 	}
-	tables, err := client.Collect(o.held.Query(ctx, fmt.Sprintf(rowTables, "'r'")))
+	tables, err := client.Texts(o.held.Query(ctx, fmt.Sprintf(rowTables, "'r'")))
 	if err != nil {
 		return o.server.link.Why(err)
 	}
 	next := make(chan string, len(tables))
-	for _, row := range tables {
-		next <- client.Text(row[0])
+	for _, table := range tables {
+		next <- table
 	}
 	close(next)
 	eg, ctx := errgroup.WithContext(ctx)
@@ -149,12 +149,8 @@ func (o *ownTool) list(ctx context.Context, from string) (path string, err error
 		"WHERE v.name = e.extname AND v.version = e.extversion AND v.trusted)"
 	var leave []string
 	if !o.server.about.super {
-		rows, err := o.server.link.Rows(ctx, untrusted)
-		if err != nil {
+		if leave, err = o.server.link.Texts(ctx, untrusted); err != nil {
 			return "", err
-		}
-		for _, row := range rows {
-			leave = append(leave, client.Text(row[0]))
 		}
 	}
 	cmd := machine.Command(ctx, o.server.programs.Program("pg_restore"), "--list", from)
@@ -189,32 +185,26 @@ func (o *ownTool) Compare(ctx context.Context) error {
 
 // sums are of every table its name, its number of rows and a sum over them.
 func sums(ctx context.Context, conn *pgx.Conn) (all []string, err error) {
-	tables, err := client.Collect(conn.Query(ctx, fmt.Sprintf(rowTables, "'r', 'p', 'm', 'v', 'S'")))
+	if all, err = client.Texts(conn.Query(ctx, fmt.Sprintf(rowTables, "'r', 'p', 'm', 'v', 'S'"))); err != nil {
+		return nil, err
+	}
+	tables, err := client.Texts(conn.Query(ctx, fmt.Sprintf(rowTables, "'r', 'm') AND (c.relispopulated")))
 	if err != nil {
 		return nil, err
 	}
-	for _, row := range tables {
-		all = append(all, client.Text(row[0]))
-	}
-	if tables, err = client.Collect(conn.Query(ctx, fmt.Sprintf(rowTables, "'r', 'm') AND (c.relispopulated"))); err != nil {
-		return nil, err
-	}
-	for _, row := range tables {
+	for _, table := range tables {
 		var rows, sum string
 		err := conn.QueryRow(ctx, "SELECT count(*)::text, "+
 			"coalesce(sum(('x' || substr(md5(filewise_row::text), 1, 15))::bit(60)::bigint), 0)::text FROM ONLY "+
-			client.Text(row[0])+" filewise_row").Scan(&rows, &sum)
+			table+" filewise_row").Scan(&rows, &sum)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", client.Text(row[0]), err)
+			return nil, fmt.Errorf("%s: %w", table, err)
 		}
-		all = append(all, client.Text(row[0])+": "+rows+" rows, sum "+sum)
+		all = append(all, table+": "+rows+" rows, sum "+sum)
 	}
-	large, err := client.Collect(conn.Query(ctx, "SELECT 'large object ' || oid || ': ' || md5(lo_get(oid, 0, 1 << 20)) "+
+	large, err := client.Texts(conn.Query(ctx, "SELECT 'large object ' || oid || ': ' || md5(lo_get(oid, 0, 1 << 20)) "+
 		"FROM pg_largeobject_metadata ORDER BY oid"))
-	for _, row := range large {
-		all = append(all, client.Text(row[0]))
-	}
-	return all, err
+	return append(all, large...), err
 }
 
 // release ends the session that holds a moment.

@@ -285,12 +285,12 @@ func (r *restorer) finish(ctx context.Context, link *client.Link) error {
 			if leaf.index.name == "" {
 				continue
 			}
-			rows, err := link.Rows(ctx, "SELECT indexrelid::regclass::text FROM pg_index WHERE indrelid = to_regclass($1)", client.Ident(leaf.Name))
+			indexes, err := link.Texts(ctx, "SELECT indexrelid::regclass::text FROM pg_index WHERE indrelid = to_regclass($1)", client.Ident(leaf.Name))
 			if err != nil {
 				return err
 			}
-			for _, row := range rows {
-				if err := link.Exec(ctx, "ALTER INDEX "+client.Text(row[0])+" SET TABLESPACE "+client.Ident(leaf.index.name)); err != nil {
+			for _, index := range indexes {
+				if err := link.Exec(ctx, "ALTER INDEX "+index+" SET TABLESPACE "+client.Ident(leaf.index.name)); err != nil {
 					return err
 				}
 			}

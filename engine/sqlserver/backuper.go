@@ -43,14 +43,18 @@ func (d *design) transfer(stripes []string) transfer {
 // stripes are the files of backup number n of the layout: never those of another.
 func (d *design) stripes(n int64) ([]filewise.File, error) {
 	volumes := d.layout.BackupVolumes(d.target.Volumes)
-	var all []filewise.File
-	for i := range max(d.layout.Backup.Files, 1) {
-		v := d.layout.Backup.VolumeOf(i, volumes)
-		f := filewise.File{Role: filewise.RoleBackup, Volume: v.Name, Path: null}
+	return d.stripesOn(fmt.Sprintf("%s_backup_%d", d.name, n), max(d.layout.Backup.Files, 1), func(i int) filewise.Volume {
+		return d.layout.Backup.VolumeOf(i, volumes)
+	})
+}
+
+// stripesOn are so many files of a backup, of which volume says where each lies.
+func (d *design) stripesOn(name string, n int, volume func(i int) filewise.Volume) (all []filewise.File, err error) {
+	for i := range n {
+		f := filewise.File{Role: filewise.RoleBackup, Volume: volume(i).Name, Path: null}
 		if !d.layout.Discard {
-			var err error
-			if f.Path, err = d.where[v.Name].Join(fmt.Sprintf("%s_backup_%d_%02d.bak", d.name, n, i+1)); err != nil {
-				return nil, usage("name a shorter --volume", "volume %s: %w", v.Name, err)
+			if f.Path, err = d.where[f.Volume].Join(fmt.Sprintf("%s_%02d.bak", name, i+1)); err != nil {
+				return nil, usage("name a shorter --volume", "volume %s: %w", f.Volume, err)
 			}
 		}
 		all = append(all, f)

@@ -59,8 +59,8 @@ func (e Engine) Migrate(ctx context.Context, t filewise.Target, w filewise.Wish)
 	}
 	pool := s.login.pool(name, appName, 1)
 	defer pool.Close()
-	m := &migration{server: s, read: s.definitionsIn(pool, name), wish: w, Migration: filewise.Migration{Database: name, Space: map[string]int64{},
-		Server: s.identity.banner()}}
+	m := &migration{server: s, read: s.definitionsIn(pool, name), wish: w,
+		Migration: filewise.Migration{Database: name, Space: map[string]int64{}, Server: s.identity.banner()}}
 	if err := m.write(ctx); err != nil {
 		return m.Migration, s.login.explain(err)
 	}

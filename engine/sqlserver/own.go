@@ -287,16 +287,7 @@ func (d *design) ownVolumes() []filewise.Volume {
 }
 
 // ownStripes are the files of a backup.
-func (d *design) ownStripes(name string) (all []filewise.File, err error) {
+func (d *design) ownStripes(name string) ([]filewise.File, error) {
 	volumes := d.ownVolumes()
-	for i := range d.layout.Backup.Files {
-		f := filewise.File{Role: filewise.RoleBackup, Volume: volumes[i%len(volumes)].Name, Path: null}
-		if !d.layout.Discard {
-			if f.Path, err = d.where[f.Volume].Join(fmt.Sprintf("%s_%02d.bak", name, i+1)); err != nil {
-				return nil, usage("name a shorter --volume", "volume %s: %w", f.Volume, err)
-			}
-		}
-		all = append(all, f)
-	}
-	return all, nil
+	return d.stripesOn(name, d.layout.Backup.Files, func(i int) filewise.Volume { return volumes[i%len(volumes)] })
 }

@@ -117,8 +117,7 @@ func (w *watcher) Shape(ctx context.Context, statement string) (filewise.Shape, 
 		if err != nil {
 			return nil, err
 		}
-		rows, err := w.link.Rows(ctx, queries.Text("names"), quoted)
-		return filewise.Each(rows, func(row []any) string { return client.Text(row[0]) }), err
+		return w.link.Texts(ctx, queries.Text("names"), quoted)
 	})
 	if err != nil {
 		return s, err
@@ -238,14 +237,14 @@ func (w *watcher) table(ctx context.Context, name string, withhold func(string) 
 	if kind := client.Text(row[5]); kind != "r" {
 		t.Whole = "it is a view, or divided already"
 	}
-	columns, err := w.link.Rows(ctx, queries.Text("names"), quoted)
+	columns, err := w.link.Texts(ctx, queries.Text("names"), quoted)
 	if err != nil {
 		return t, err
 	}
 	withheld := []string{}
 	for _, c := range columns {
-		if withhold(client.Text(c[0])) {
-			withheld = append(withheld, client.Text(c[0]))
+		if withhold(c) {
+			withheld = append(withheld, c)
 		}
 	}
 	return t, w.link.With(ctx, func(conn *pgx.Conn) error {

@@ -187,6 +187,21 @@ func Collect(rows pgx.Rows, err error) ([][]any, error) {
 	return pgx.CollectRows(rows, func(r pgx.CollectableRow) ([]any, error) { return r.Values() })
 }
 
+// Texts are the first columns of a query's rows.
+func (l *Link) Texts(ctx context.Context, query string, args ...any) (all []string, err error) {
+	err = l.With(ctx, func(conn *pgx.Conn) error {
+		all, err = Texts(conn.Query(ctx, query, args...))
+		return l.Done(ctx, query, err)
+	})
+	return all, err
+}
+
+// Texts reads the first columns of a query's rows.
+func Texts(rows pgx.Rows, err error) ([]string, error) {
+	all, err := Collect(rows, err)
+	return filewise.Each(all, func(row []any) string { return Text(row[0]) }), err
+}
+
 // Scan reads a query's one row.
 func (l *Link) Scan(ctx context.Context, query string, args []any, into ...any) error {
 	return l.With(ctx, func(conn *pgx.Conn) error {

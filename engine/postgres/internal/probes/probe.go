@@ -57,13 +57,13 @@ var counters = map[string]map[string]string{
 func (s Server) status(ctx context.Context) ([]filewise.Counter, error) {
 	const views = "SELECT relname::text FROM pg_class WHERE relnamespace = 'pg_catalog'::regnamespace AND relname = " +
 		"ANY(string_to_array($1, ',')) ORDER BY 1"
-	names, err := s.Link.Rows(ctx, views, "pg_stat_bgwriter,pg_stat_checkpointer,pg_stat_database,pg_stat_wal")
+	names, err := s.Link.Texts(ctx, views, "pg_stat_bgwriter,pg_stat_checkpointer,pg_stat_database,pg_stat_wal")
 	if err != nil {
 		return nil, err
 	}
 	var all []filewise.Counter
-	for _, row := range names {
-		view, where := client.Text(row[0]), ""
+	for _, view := range names {
+		where := ""
 		if view == "pg_stat_database" {
 			where = " WHERE datname = current_database()"
 		}

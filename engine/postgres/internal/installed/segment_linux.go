@@ -1,4 +1,4 @@
-package postgres
+package installed
 
 import (
 	"bytes"
@@ -12,11 +12,11 @@ import (
 	"filewise/engine/internal/server"
 )
 
-// dropSegment has the kernel remove the server's one System V shared memory
+// DropSegment has the kernel remove the server's one System V shared memory
 // segment (56 bytes, by which it knows that its data directory is in use) when the
 // last of its processes ends. Left to the server, it would stay for good after a
 // kill. Where that is not permitted it stays.
-func dropSegment(dir, dataDir string) {
+func DropSegment(dir, dataDir string) {
 	f, err := server.OpenIn(dir, filepath.Join(dataDir, "postmaster.pid"))
 	if err != nil {
 		return

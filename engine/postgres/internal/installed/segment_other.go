@@ -1,0 +1,6 @@
+//go:build !linux
+
+package installed
+
+// DropSegment does nothing here.
+func DropSegment(dir, dataDir string) {}

@@ -1,5 +1,0 @@
-//go:build !linux
-
-package postgres
-
-func dropSegment(dir, dataDir string) {}
