@@ -3,14 +3,13 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize"
 	"github.com/jackc/pgx/v5"
 
 	"filewise"
+	"filewise/engine/internal/server"
 	"filewise/engine/postgres/internal/client"
 	"filewise/engine/postgres/internal/installed"
 )
@@ -41,10 +40,8 @@ func settingsOf(ctx context.Context, l *client.Link, names ...string) (map[strin
 }
 
 func (i *instance) readFacts(ctx context.Context) ([]filewise.Fact, error) {
-	set := map[string]bool{}
 	names := telling
 	for name := range i.design.target.Settings {
-		set[strings.ToLower(name)] = true
 		names = append(names[:len(names):len(names)], strings.ToLower(name))
 	}
 	values, err := settingsOf(ctx, i.link, names...)
@@ -55,25 +52,10 @@ func (i *instance) readFacts(ctx context.Context) ([]filewise.Fact, error) {
 	if i.account.As != nil {
 		as = ", as user " + i.account.Name
 	}
-	facts := []filewise.Fact{{Name: "server", Value: fmt.Sprintf("managed, started by Filewise from %s%s", i.install.Path(), as)}}
-	for _, name := range telling {
-		if v, ok := values[name]; ok && !set[name] {
-			facts = append(facts, filewise.Fact{Name: name, Value: v})
-		}
-	}
-	for _, f := range append(scaled[:len(scaled):len(scaled)], ofOrders) {
-		if !set[f.Name] {
-			facts = append(facts, f)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(i.design.target.Settings)) {
-		effective, ok := values[strings.ToLower(name)]
-		if !ok {
-			effective = i.design.target.Settings[name]
-		}
-		facts = append(facts, filewise.Fact{Name: name + " (--set)", Value: effective})
-	}
-	return facts, nil
+	all := server.Settings{Telling: telling, Values: values, Scaled: append(scaled[:len(scaled):len(scaled)], ofOrders),
+		User: i.design.target.Settings, Canonical: strings.ToLower}
+	return append([]filewise.Fact{{Name: "server", Value: fmt.Sprintf("managed, started by Filewise from %s%s", i.install.Path(), as)}},
+		all.Facts()...), nil
 }
 
 // ofOrders is the setting that sessions of one workload have.

@@ -285,7 +285,8 @@ func (r *restorer) finish(ctx context.Context, link *client.Link) error {
 			if leaf.index.name == "" {
 				continue
 			}
-			indexes, err := link.Texts(ctx, "SELECT indexrelid::regclass::text FROM pg_index WHERE indrelid = to_regclass($1)", client.Ident(leaf.Name))
+			indexes, err := link.Texts(ctx, "SELECT indexrelid::regclass::text FROM pg_index WHERE indrelid = to_regclass($1)",
+				client.Ident(leaf.Name))
 			if err != nil {
 				return err
 			}

@@ -3,13 +3,12 @@ package managed
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/dustin/go-humanize"
 
 	"filewise"
 	"filewise/engine/innodb/dialect"
+	"filewise/engine/internal/server"
 )
 
 // readFacts asks the server for its effective settings. What this release does
@@ -31,28 +30,10 @@ func (i *instance) tell(values map[string]string) []filewise.Fact {
 	if i.design.binlog() {
 		facts = append(facts, filewise.Fact{Name: "durability full", Value: i.design.Product.Managed.FullNote})
 	}
-	set := map[string]bool{}
-	for name := range i.design.Target.Settings {
-		set[canonical(name)] = true
-	}
-	for _, name := range append(dialect.Telling[:len(dialect.Telling):len(dialect.Telling)], "transaction_isolation", "tx_isolation") {
-		if v, ok := values[name]; ok && !set[name] {
-			facts = append(facts, filewise.Fact{Name: name, Value: v})
-		}
-	}
-	for _, f := range scaled(i.design.Product) {
-		if !set[f.Name] {
-			facts = append(facts, f)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(i.design.Target.Settings)) {
-		effective, ok := values[canonical(name)]
-		if !ok {
-			effective = i.design.Target.Settings[name]
-		}
-		facts = append(facts, filewise.Fact{Name: name + " (--set)", Value: effective})
-	}
-	return facts
+	telling := append(dialect.Telling[:len(dialect.Telling):len(dialect.Telling)], "transaction_isolation", "tx_isolation")
+	all := server.Settings{Telling: telling, Values: values, Scaled: scaled(i.design.Product), User: i.design.Target.Settings,
+		Canonical: canonical}
+	return append(facts, all.Facts()...)
 }
 
 // scaled are the settings that follow a layout's size; the option file of each
