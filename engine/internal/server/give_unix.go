@@ -3,11 +3,14 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"filewise"
 )
 
 // Give gives a file or a tree that lies in a server's directory, or the directory
@@ -36,5 +39,10 @@ func give(root *os.Root, rel string, to *User) error {
 	case ok && info.Mode().IsRegular() && s.Nlink > 1:
 		return fmt.Errorf("%s is not given to the server's user: it has another name besides", filepath.Join(root.Name(), rel))
 	}
-	return root.Lchown(rel, int(to.UID), int(to.GID))
+	err = root.Lchown(rel, int(to.UID), int(to.GID))
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.EPERM) {
+		return filewise.Errorf(filewise.CodePreflight, "run Filewise as an ordinary user there, who is not root in the container",
+			"%s cannot be given to the server's user (id %d), who is unknown in this container: %w", filepath.Join(root.Name(), rel), to.UID, err)
+	}
+	return err
 }
