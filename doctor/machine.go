@@ -4,15 +4,18 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"strings"
 
 	"github.com/dustin/go-humanize"
 
 	"filewise"
+	"filewise/internal/filesystem"
 	"filewise/machine"
 	"filewise/plan"
 	"filewise/run"
 	"filewise/scratch"
+	"filewise/store"
 )
 
 // tools are programs that Filewise uses where they are there, and what brings
@@ -37,8 +40,17 @@ func Machine(ctx context.Context, engines plan.Engines, volumes []filewise.Volum
 	if lacks := machine.Lacks(); lacks != "" {
 		add("system", filewise.StatusNote, lacks, "")
 	}
-	if _, err := scratch.Open(); err != nil {
-		add("state directory", filewise.StatusFailed, err.Error(), filewise.RemedyOf(err))
+	for _, place := range []struct {
+		check string
+		dir   func() (string, error)
+	}{{"state directory", scratch.StateDir}, {"store", storeDir}} {
+		dir, err := place.dir()
+		if err == nil {
+			err = writable(dir, "make room and rights there, or set FILEWISE_STATE and FILEWISE_STORE to places of yours")
+		}
+		if err != nil {
+			add(place.check, filewise.StatusFailed, err.Error(), filewise.RemedyOf(err))
+		}
 	}
 	for _, v := range volumes {
 		out = append(out, volumeFinding(v))
@@ -59,6 +71,19 @@ func Machine(ctx context.Context, engines plan.Engines, volumes []filewise.Volum
 		}
 	}
 	return out
+}
+
+func storeDir() (string, error) {
+	path, err := store.DefaultPath()
+	return filepath.Dir(path), err
+}
+
+// writable is nil where something can be made in the directory; the error has code preflight.
+func writable(dir, remedy string) error {
+	if err := filesystem.Writable(dir); err != nil {
+		return filewise.Errorf(filewise.CodePreflight, remedy, "%s: %w", dir, err)
+	}
+	return nil
 }
 
 // engineFinding is about an engine that Filewise could start: whether it can here.
@@ -96,6 +121,9 @@ func volumeFinding(v filewise.Volume) filewise.Finding {
 		return f
 	}
 	if err := run.Usable(v); err != nil {
+		return fail(err)
+	}
+	if err := writable(v.Dir, "give the account that Filewise runs as rights there, or name another --volume"); err != nil {
 		return fail(err)
 	}
 	free, err := machine.Free(v.Dir)

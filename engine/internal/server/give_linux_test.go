@@ -15,7 +15,8 @@ func TestGiveWithoutTheServersUser(t *testing.T) {
 	const inside = "FILEWISE_TEST_GIVE"
 	if dir := os.Getenv(inside); dir != "" {
 		var fault *filewise.Error
-		if err := Give(dir, dir, &User{UID: 4711, GID: 4711}); !errors.As(err, &fault) || fault.Code != filewise.CodePreflight || fault.Remedy == "" {
+		err := Give(dir, dir, &User{UID: 4711, GID: 4711})
+		if !errors.As(err, &fault) || fault.Code != filewise.CodePreflight || fault.Remedy == "" {
 			t.Error(err)
 		}
 		return
