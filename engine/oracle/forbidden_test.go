@@ -87,3 +87,20 @@ func TestForbidden(t *testing.T) {
 		}
 	}
 }
+
+// What fakes answer by the section's name alone is asked of the views and columns that say it.
+func TestAsked(t *testing.T) {
+	want := map[string]string{
+		"server/homes": "SELECT tablespace_name FROM user_segments WHERE segment_name LIKE :1",
+		"server/waits": "total_waits, time_waited_micro, total_waits_fg, time_waited_micro_fg FROM sys.v_$system_event",
+		"server/files": "maxblocks, user_blocks",
+	}
+	everyStatement(t).each(func(section, text string) {
+		if strings.Contains(text, want[section]) {
+			delete(want, section)
+		}
+	})
+	if len(want) > 0 {
+		t.Errorf("not asked: %q", want)
+	}
+}

@@ -183,6 +183,8 @@ func TestExamine(t *testing.T) {
 			"GRANT CREATE ANY DATABASE TO [filewise];"},
 		{"no right to look", func(m *model) { m.view = false }, "rights to see the server's state", filewise.StatusNote,
 			"GRANT VIEW SERVER STATE TO [filewise];"},
+		{"the right of 2022", func(m *model) { m.view, m.performance = false, true }, "instant file initialization",
+			filewise.StatusOK, ""},
 		{"no right to see space", func(m *model) { m.view = false }, "free space of default", filewise.StatusNote, "GRANT VIEW SERVER STATE"},
 		{"instant", nil, "instant file initialization", filewise.StatusOK, ""},
 		{"not instant", func(m *model) { m.noInstant = true }, "instant file initialization", filewise.StatusWarning, "volume maintenance"},

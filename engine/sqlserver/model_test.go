@@ -30,6 +30,7 @@ type model struct {
 	edition       string
 	data, log     string
 	view, create  bool
+	performance   bool // VIEW SERVER PERFORMANCE STATE, of 2022 on
 	noInstant     bool
 	modelPages    int
 	slow          time.Duration // a row takes
@@ -360,7 +361,7 @@ func modelIdentity(a *asked, r *Reply) error {
 
 func modelRights(a *asked, r *Reply) error {
 	r.Result(num("create_any"), num("alter_any"), num("create_in_master"), num("view_state"), num("view_performance")).
-		Row(a.create, false, false, a.view, nil)
+		Row(a.create, false, false, a.view, a.performance)
 	return nil
 }
 
@@ -823,7 +824,8 @@ func readProcedure(text string) (*procedure, error) {
 	if into == nil || x == nil || !strings.Contains(text, "SET XACT_ABORT ON") {
 		return nil, fmt.Errorf("the model cannot read the procedure:\n%s", text)
 	}
-	p := &procedure{table: into[1], numbers: strings.Contains(into[0], "row_id"), every: 1, x: parseExpression(x[1]), id: parseExpression(into[2]), from: parseExpression(into[3])}
+	p := &procedure{table: into[1], numbers: strings.Contains(into[0], "row_id"), every: 1, x: parseExpression(x[1]),
+		id: parseExpression(into[2]), from: parseExpression(into[3])}
 	p.payloadSize, _ = strconv.Atoi(into[4])
 	if y := setY.FindStringSubmatch(text); y != nil {
 		p.y = parseExpression(y[1])
