@@ -1,11 +1,44 @@
 package capture
 
 import (
+	"fmt"
+	"io"
+	"slices"
 	"strings"
 	"testing"
 
 	"filewise"
 )
+
+// logs is a log of statements that differ.
+type logs struct {
+	filewise.Capturer
+	words []string
+	n     int
+}
+
+func (l logs) ReadLog(_ io.Reader, _ string, each func(filewise.LoggedStatement)) error {
+	long := strings.Repeat("x", 1<<10)
+	for i := range l.n {
+		word := l.words[i%len(l.words)]
+		each(filewise.LoggedStatement{Session: "1", Text: word + long, Key: fmt.Sprint(word, i, long)})
+	}
+	return nil
+}
+
+// A log of more different transactions, or of a transaction that does not end, than fit into memory is refused.
+func TestBombInALog(t *testing.T) {
+	for _, c := range []struct {
+		words []string
+		n     int
+		fits  bool
+	}{{[]string{"SELECT "}, 100_000, false}, {append([]string{"BEGIN "}, slices.Repeat([]string{"SELECT "}, 100_000)...), 100_000, false},
+		{[]string{"BEGIN ", "SELECT ", "ROLLBACK "}, 200_000, true}, {[]string{"SELECT "}, 1000, true}} {
+		if _, err := new(taking).readLog(logs{words: c.words, n: c.n}); (err == nil) != c.fits {
+			t.Errorf("%d of %q: %v", c.n, c.words[:1], err)
+		}
+	}
+}
 
 // Columns of persons are known by their names; keys and states are not taken for them.
 func TestPersonal(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"filewise"
 	"filewise/engine/innodb/dialect"
+	"filewise/engine/internal/dumpfile"
 )
 
 // generalLine is one of the general log: time, session, command, text. MariaDB leaves the
@@ -30,7 +31,7 @@ func (d Engine) ReadLog(r io.Reader, database string, each func(filewise.LoggedS
 	l := &log{wanted: database, each: each, databases: map[string]string{}}
 	in := bufio.NewReaderSize(r, 1<<16)
 	for {
-		line, err := in.ReadString('\n')
+		line, err := dumpfile.Line(in, l.bytes)
 		if line != "" {
 			l.line(strings.TrimRight(line, "\r\n"))
 		}
@@ -38,15 +39,19 @@ func (d Engine) ReadLog(r io.Reader, database string, each func(filewise.LoggedS
 			break
 		}
 		if err != nil {
-			return err
+			return wrongLog(err)
 		}
 	}
 	l.end()
 	if l.known {
 		return nil
 	}
+	return wrongLog(errors.New("none of its lines is of one"))
+}
+
+func wrongLog(err error) error {
 	return filewise.Errorf(filewise.CodeUsage, "give the file that general_log_file or slow_query_log_file names",
-		"this is no general and no slow log")
+		"this is no general and no slow log: %w", err)
 }
 
 // log is what has been read of one.
@@ -57,6 +62,7 @@ type log struct {
 	session   string
 	seconds   float64
 	text      []string // lines of the statement
+	bytes     int      // of these
 	slow      bool     // the lines are of a slow log
 	known     bool
 	// current is the database of a slow log's statement, which is said where it changes.
@@ -64,6 +70,7 @@ type log struct {
 }
 
 func (l *log) line(line string) {
+	l.bytes += len(line)
 	if strings.HasPrefix(line, "# ") {
 		l.slowHead(line)
 		return
@@ -125,7 +132,7 @@ func (l *log) command(what, text string) {
 // end tells the statement that has been read.
 func (l *log) end() {
 	text := strings.TrimSpace(strings.Join(l.text, "\n"))
-	l.text = nil
+	l.text, l.bytes = nil, 0
 	database := l.databases[l.session]
 	if l.slow {
 		database = l.current

@@ -40,17 +40,17 @@ type text struct {
 	io.Closer
 }
 
-// longest is how many bytes a statement of a script may have, rows of COPY aside: as servers take
+// Longest is how many bytes a statement of a script or a log may have, rows of COPY aside: as servers take
 // by default. A few of a packed file come to any number.
-const longest = 64 << 20
+const Longest = 64 << 20
 
 // Line reads a further line of a statement of which so many bytes are known.
 func Line(in *bufio.Reader, known int) (string, error) {
 	var line []byte
 	for {
 		piece, err := in.ReadSlice('\n')
-		if known+len(line)+len(piece) > longest {
-			return "", fmt.Errorf("a statement of the dump is longer than %d MiB", longest>>20)
+		if known+len(line)+len(piece) > Longest {
+			return "", fmt.Errorf("a statement is longer than %d MiB", Longest>>20)
 		}
 		if line = append(line, piece...); !errors.Is(err, bufio.ErrBufferFull) {
 			return string(line), err

@@ -18,7 +18,7 @@ func TestLine(t *testing.T) {
 	if got, err := Line(in, 0); got != "c" || !errors.Is(err, io.EOF) {
 		t.Errorf("%q, %v", got, err)
 	}
-	if _, err := Line(bufio.NewReader(strings.NewReader("one line of many\n")), longest); err == nil {
+	if _, err := Line(bufio.NewReader(strings.NewReader("one line of many\n")), Longest); err == nil {
 		t.Error("a statement without end")
 	}
 }

@@ -6,11 +6,14 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"filewise"
+	"filewise/engine/internal/dumpfile"
 )
 
 // The columns of a csvlog line, which later releases only add to.
@@ -44,25 +47,46 @@ func ReadLog(r io.Reader, database string, each func(filewise.LoggedStatement)) 
 	return readCSV(in, take)
 }
 
-func readJSON(in io.Reader, take func(database, session, message string)) error {
-	d := json.NewDecoder(in)
+func readJSON(in *bufio.Reader, take func(database, session, message string)) error {
 	for {
+		text, end := dumpfile.Line(in, 0)
 		var line struct{ Dbname, Session_id, Message string }
-		err := d.Decode(&line)
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) { // the last line is being written
+		err := json.Unmarshal([]byte(text), &line)
+		switch {
+		case errors.Is(end, io.EOF) && (err != nil || text == ""): // the last line is being written
 			return nil
-		}
-		if err != nil {
+		case end != nil && !errors.Is(end, io.EOF):
+			return wrongLog(end)
+		case strings.TrimSpace(text) == "":
+			continue
+		case err != nil:
 			return wrongLog(err)
 		}
 		take(line.Dbname, line.Session_id, line.Message)
 	}
 }
 
+// record passes on so many bytes of one, which quotes that are not closed would make endless.
+type record struct {
+	io.Reader
+	left int
+}
+
+func (r *record) Read(p []byte) (int, error) {
+	if r.left <= 0 {
+		return 0, fmt.Errorf("a line is longer than %d MiB", dumpfile.Longest>>20)
+	}
+	n, err := r.Reader.Read(p)
+	r.left -= n
+	return n, err
+}
+
 func readCSV(in io.Reader, take func(database, session, message string)) error {
-	c := csv.NewReader(in)
+	bounded := &record{Reader: in}
+	c := csv.NewReader(bounded)
 	c.FieldsPerRecord, c.ReuseRecord = -1, true
 	for {
+		bounded.left = dumpfile.Longest
 		line, err := c.Read()
 		if errors.Is(err, io.EOF) {
 			return nil
