@@ -48,22 +48,22 @@ func ReadLog(r io.Reader, database string, each func(filewise.LoggedStatement)) 
 }
 
 func readJSON(in *bufio.Reader, take func(database, session, message string)) error {
-	for {
-		text, end := dumpfile.Line(in, 0)
-		var line struct{ Dbname, Session_id, Message string }
-		err := json.Unmarshal([]byte(text), &line)
-		switch {
-		case errors.Is(end, io.EOF) && (err != nil || text == ""): // the last line is being written
-			return nil
-		case end != nil && !errors.Is(end, io.EOF):
-			return wrongLog(end)
-		case strings.TrimSpace(text) == "":
-			continue
-		case err != nil:
+	for ended := false; !ended; {
+		text, err := dumpfile.Line(in, 0)
+		if ended = errors.Is(err, io.EOF); err != nil && !ended {
 			return wrongLog(err)
 		}
-		take(line.Dbname, line.Session_id, line.Message)
+		var line struct{ Dbname, Session_id, Message string }
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		if err := json.Unmarshal([]byte(text), &line); err == nil {
+			take(line.Dbname, line.Session_id, line.Message)
+		} else if !ended { // else it is being written
+			return wrongLog(err)
+		}
 	}
+	return nil
 }
 
 // record passes on so many bytes of one, which quotes that are not closed would make endless.

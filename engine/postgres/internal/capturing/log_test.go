@@ -18,7 +18,8 @@ func TestBombInALog(t *testing.T) {
 	const line = `{"dbname":"shop","session_id":"1","message":"statement: SELECT `
 	const row = `t,u,shop,1,l,5f.1,1,SELECT,t,1/1,0,LOG,0,"statement: SELECT `
 	for _, text := range []string{line, row} {
-		if err := ReadLog(endless(text), "shop", nil); filewise.CodeOf(err) != filewise.CodeUsage || !strings.Contains(err.Error(), "longer than") {
+		err := ReadLog(endless(text), "shop", nil)
+		if filewise.CodeOf(err) != filewise.CodeUsage || !strings.Contains(err.Error(), "longer than") {
 			t.Errorf("%.20s: %v", text, err)
 		}
 	}
