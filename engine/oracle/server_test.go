@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -165,6 +166,7 @@ func TestExamine(t *testing.T) {
 		{"all is well", "rights", filewise.StatusOK, asm, func(*fakeServer) {}},
 		{"a privilege is missing", "rights", filewise.StatusFailed, asm,
 			func(f *fakeServer) { f.answers["privileges"] = f.answers["privileges"][1:] }},
+		{"a view is missing", "rights", filewise.StatusFailed, asm, func(f *fakeServer) { f.fails["access"] = oracleError(errNoView) }},
 		{"DB_FILES suffices", "DB_FILES", filewise.StatusOK, asm, func(*fakeServer) {}},
 		{"DB_FILES is reached", "DB_FILES", filewise.StatusFailed, asm,
 			func(f *fakeServer) { f.answers["files-of-all"] = [][]any{{int64(184)}} }},
@@ -266,9 +268,13 @@ func TestDataInMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	for sga, want := range map[string]bool{"8589934592": true, "536870912": false} {
-		e := &examination{values: map[string]string{"sga_target": sga}}
+		f := newFake()
+		identity(f)
+		f.answers["parameters"] = [][]any{{"sga_target", sga}}
+		e := &examination{server: opened(t, f), client: f}
 		e.Demand = filewise.Demand{Program: w.Program(), Space: map[string]int64{"a": 1 << 30, "b": 1 << 30}}
-		if e.cache(); (len(e.Findings) > 0) != want {
+		e.settings(t.Context())
+		if slices.ContainsFunc(e.Findings, func(f filewise.Finding) bool { return f.Check == "cache" }) != want {
 			t.Errorf("sga_target %s: %+v", sga, e.Findings)
 		}
 	}
