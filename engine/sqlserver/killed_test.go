@@ -11,26 +11,49 @@ import (
 )
 
 // A run that is killed before any statement of a build's life, from its creation to its drop,
-// leaves what clean finds and removes, and nothing else is touched.
+// leaves what clean finds and removes, and nothing else is touched: of a build of tables, and of one that is
+// restored from a backup of theirs.
 func TestKilledAnywhere(t *testing.T) {
-	const theirs = "Payroll"
+	l := layout(3)
+	l.Indexes = filewise.IndexesApart
+	t.Run("restored", func(t *testing.T) {
+		killedAnywhere(t, func() *lab { return newCopyLab(t, nil).lab }, l, fromProgram(t, theirBackup))
+	})
+	l.AddedLater = filewise.LaterRebuilt
+	t.Run("tables", func(t *testing.T) {
+		killedAnywhere(t, func() *lab {
+			lab := newLab(t, nil)
+			lab.add(theirs, nil)
+			return lab
+		}, l, inserts(t, nil).Program())
+	})
+}
+
+func killedAnywhere(t *testing.T, start func() *lab, l filewise.Layout, p filewise.Program) {
 	for at := int64(1); ; at++ {
-		lab := newLab(t, nil)
-		lab.add(theirs, func(d *modelDatabase) { d.objects = 3 })
+		lab := start()
+		answer := lab.model.fault
+		lab.model.databases[theirs].objects = 3
 		s, err := Engine{}.Open(t.Context(), lab.target)
 		ok(t, err)
 		var said atomic.Int64 // from now on
-		lab.model.fault = func(_ context.Context, _ Request, _ *Reply) (bool, error) {
+		lab.model.fault = func(ctx context.Context, q Request, r *Reply) (bool, error) {
 			if said.Add(1) >= at { // its process is gone: nothing arrives any more
 				return true, ErrHangUp
 			}
-			return false, nil
+			if answer == nil {
+				return false, nil
+			}
+			return answer(ctx, q, r)
 		}
-		l := layout(3)
-		l.AddedLater, l.Indexes = filewise.LaterRebuilt, filewise.IndexesApart
-		db, err := s.Build(t.Context(), l, inserts(t, nil).Program())
+		db, err := s.Build(t.Context(), l, p)
 		for _, step := range []func(context.Context) error{
-			func(ctx context.Context) error { return db.Extender.Extend(ctx) },
+			func(ctx context.Context) error {
+				if db.Extender == nil {
+					return nil
+				}
+				return db.Extender.Extend(ctx)
+			},
 			func(ctx context.Context) error { return db.Settler.Settle(ctx) },
 			func(ctx context.Context) error { return db.Dropper.Drop(ctx) },
 		} {
@@ -41,7 +64,7 @@ func TestKilledAnywhere(t *testing.T) {
 		_ = s.Close() // its connections end, and with them what they hold
 		killed := said.Load() >= at
 		lab.model.mu.Lock()
-		lab.model.fault = nil
+		lab.model.fault = answer
 		for name, d := range lab.model.databases {
 			if d.properties["filewise"] != "" && mark.IsName(name) {
 				d.properties["filewise"] = markOfTheDead(t, name)
