@@ -31,6 +31,16 @@ var Capabilities = []Capability{
 	CanRestart, CanReset, CanBulk, CanBackup, CanTemp, CanWaits, CanFileIO,
 }
 
+// Offering is what a server offers that has every capability but the absent ones, each with the reason; a reason
+// that is nil is none.
+func Offering(absent map[Capability]error) map[Capability]error {
+	all := map[Capability]error{}
+	for _, c := range Capabilities {
+		all[c] = absent[c]
+	}
+	return all
+}
+
 // Engine is a kind of DBMS that Filewise can lay databases out on.
 type Engine interface {
 	Name() string

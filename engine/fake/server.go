@@ -89,10 +89,7 @@ func (*server) Facts(context.Context) ([]filewise.Fact, error) {
 
 // Offers says what the fake does not offer, and why.
 func (*server) Offers() map[filewise.Capability]error {
-	offers := map[filewise.Capability]error{
-		filewise.CanPreallocate: nil, filewise.CanGrow: nil, filewise.CanVolumes: nil,
-		filewise.CanReset: nil, filewise.CanAddLater: nil,
-	}
+	offers := filewise.Offering(nil)
 	for _, c := range []filewise.Capability{filewise.CanRestart, filewise.CanBulk, filewise.CanLogApart, filewise.CanIndexApart,
 		filewise.CanBackup, filewise.CanTemp, filewise.CanWaits, filewise.CanFileIO} {
 		offers[c] = fmt.Errorf("the fake has no %s: %w", c, filewise.ErrUnsupported)

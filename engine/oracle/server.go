@@ -228,20 +228,16 @@ func (s *server) lacking() string {
 
 // Offers says why a capability is absent.
 func (s *server) Offers() map[filewise.Capability]error {
-	all := map[filewise.Capability]error{
-		filewise.CanPreallocate: nil, filewise.CanGrow: nil, filewise.CanVolumes: nil,
-		filewise.CanAddLater:   nil, // to a smallfile tablespace
-		filewise.CanIndexApart: nil,
-		filewise.CanLogApart:   absent("", "the redo log is the instance's and serves all of its databases"),
-		filewise.CanRestart:    absent("", "an existing server is never restarted"),
-		filewise.CanReset:      absent("", "the files of an existing server are never copied"),
-		filewise.CanBulk:       nil,
+	all := filewise.Offering(map[filewise.Capability]error{
+		filewise.CanLogApart: absent("", "the redo log is the instance's and serves all of its databases"),
+		filewise.CanRestart:  absent("", "an existing server is never restarted"),
+		filewise.CanReset:    absent("", "the files of an existing server are never copied"),
 		filewise.CanBackup: absent("", "backups of Oracle are made by its client rman as SYSBACKUP, and recorded in the control file of "+
 			"the whole database"),
 		filewise.CanTemp:   absent("", "no workload on oracle uses temporary tablespaces"),
 		filewise.CanWaits:  s.readable("V_$SYSTEM_EVENT"),
 		filewise.CanFileIO: s.readable("V_$FILESTAT"),
-	}
+	})
 	if grant := s.lacking(); grant != "" {
 		for _, c := range []filewise.Capability{filewise.CanPreallocate, filewise.CanGrow, filewise.CanVolumes, filewise.CanAddLater,
 			filewise.CanIndexApart} {

@@ -162,7 +162,6 @@ func (s *externalServer) Offers() map[filewise.Capability]error {
 	no := func(why string) error {
 		return refuse("use a managed server (--engine postgres)", "%s", why)
 	}
-	all[filewise.CanVolumes] = nil
 	all[filewise.CanLogApart] = filewise.Errorf(filewise.CodeUsage, "use a managed server (--engine postgres)", "%w", errLogApart)
 	all[filewise.CanBackup] = filewise.Errorf(filewise.CodeUsage, "use a managed server (--engine postgres)", "%w", errExternalBackup)
 	all[filewise.CanRestart] = no("an external server is never restarted")

@@ -127,26 +127,15 @@ func (s *managedServer) Facts(context.Context) ([]filewise.Fact, error) { return
 // Offers says why a capability is absent.
 func (s *managedServer) Offers() map[filewise.Capability]error {
 	all := offers()
-	for _, c := range []filewise.Capability{filewise.CanLogApart, filewise.CanRestart, filewise.CanReset, filewise.CanVolumes} {
-		all[c] = nil
-	}
 	all[filewise.CanBackup] = s.install.Backups(false)
 	return all
 }
 
-// offers is what every server of PostgreSQL has and has not.
+// offers is what every server of PostgreSQL has and has not: waits by samples; of the I/O of files the reads, and of
+// writes the rows and the growth, as PostgreSQL counts no others by file.
 func offers() map[filewise.Capability]error {
-	return map[filewise.Capability]error{
-		filewise.CanPreallocate: filewise.Errorf(filewise.CodeUsage, "use --allocation growing", "%w", errPreallocate),
-		filewise.CanGrow:        nil,
-		filewise.CanAddLater:    nil,
-		filewise.CanIndexApart:  nil,
-		filewise.CanBulk:        nil,
-		filewise.CanTemp:        nil,
-		filewise.CanBackup:      nil,
-		filewise.CanWaits:       nil, // by samples
-		filewise.CanFileIO:      nil, // reads; of writes the rows and the growth, as PostgreSQL counts no others by file
-	}
+	return filewise.Offering(map[filewise.Capability]error{
+		filewise.CanPreallocate: filewise.Errorf(filewise.CodeUsage, "use --allocation growing", "%w", errPreallocate)})
 }
 
 // Build creates a server with the layout's tablespaces and the program's tables.

@@ -50,22 +50,14 @@ type server struct {
 // Offers says what SQLite does not offer, and why.
 func (*server) Offers() map[filewise.Capability]error {
 	absent := func(why string) error { return fmt.Errorf("%s: %w", why, filewise.ErrUnsupported) }
-	return map[filewise.Capability]error{
-		filewise.CanPreallocate: nil,
-		filewise.CanGrow:        nil,
-		filewise.CanVolumes:     nil,
-		filewise.CanAddLater:    nil,
-		filewise.CanWaits:       nil,
-		filewise.CanLogApart:    absent(logBeside),
-		filewise.CanIndexApart:  absent(indexesWithin),
-		filewise.CanRestart:     nil, // every connection is closed, and with it its page cache
-		filewise.CanReset:       absent("SQLite's files are built anew for every trial"),
-		filewise.CanBulk:        nil,
-		filewise.CanBackup:      nil, // a backup file for each database file
-		filewise.CanTemp:        absent(noTemp),
+	return filewise.Offering(map[filewise.Capability]error{ // a restart closes every connection, and with it its page cache
+		filewise.CanLogApart:   absent(logBeside),
+		filewise.CanIndexApart: absent(indexesWithin),
+		filewise.CanReset:      absent("SQLite's files are built anew for every trial"),
+		filewise.CanTemp:       absent(noTemp),
 		filewise.CanFileIO: absent("SQLite counts no I/O per file: Filewise counts the rows committed to each and its growth, the " +
 			"operating system the I/O per device"),
-	}
+	})
 }
 
 // Close ends nothing: each build is ended by its own Drop.

@@ -95,15 +95,11 @@ func (s *externalServer) at(name, text string) place {
 
 // Offers says why a capability is absent.
 func (s *externalServer) Offers() map[filewise.Capability]error {
-	all := map[filewise.Capability]error{
-		filewise.CanPreallocate: nil, filewise.CanGrow: nil, filewise.CanVolumes: nil,
-		filewise.CanAddLater: nil, filewise.CanLogApart: nil, filewise.CanIndexApart: nil, filewise.CanFileIO: nil,
+	all := filewise.Offering(map[filewise.Capability]error{
 		filewise.CanRestart: unsupported("", "Filewise never restarts an existing SQL Server"),
 		filewise.CanReset:   unsupported("", "the files of an existing SQL Server are not copied behind its back"),
-		filewise.CanBulk:    nil, filewise.CanBackup: nil,
-		filewise.CanWaits: nil,
-		filewise.CanTemp:  unsupported("filewise plan temp --target URL prints the change for the owner", asItIs),
-	}
+		filewise.CanTemp:    unsupported("filewise plan temp --target URL prints the change for the owner", asItIs),
+	})
 	if !s.may.view {
 		all[filewise.CanFileIO] = unsupported(grantView, "the account may not see sys.dm_io_virtual_file_stats")
 		all[filewise.CanWaits] = unsupported(grantView, "the account may not see sys.dm_exec_session_wait_stats")

@@ -188,21 +188,17 @@ func (s *server) pageSize() int64 {
 // Offers says why a capability is absent.
 func (s *server) Offers() map[filewise.Capability]error {
 	absent := func(why string) error { return filewise.Unsupported("", "%s", why) }
-	return map[filewise.Capability]error{
+	return filewise.Offering(map[filewise.Capability]error{
 		filewise.CanPreallocate: absent(noPreallocated),
-		filewise.CanGrow:        nil,
 		filewise.CanVolumes:     s.checkDirectories(dirsOf(s.target.Volumes)),
-		filewise.CanAddLater:    nil,
 		filewise.CanLogApart:    absent(noLogApart),
 		filewise.CanIndexApart:  absent(noIndexApart),
 		filewise.CanRestart:     absent("the server is its owner's: Filewise does not stop an external one"),
 		filewise.CanReset:       absent("a reset copies files of a stopped server, and Filewise does not stop an external one"),
-		filewise.CanBulk:        nil,
 		filewise.CanBackup:      absent(noBackup),
 		filewise.CanTemp:        absent(noTemp(s.product)),
-		filewise.CanWaits:       nil,
 		filewise.CanFileIO:      s.uninstrumented,
-	}
+	})
 }
 
 func dirsOf(volumes []filewise.Volume) []string {

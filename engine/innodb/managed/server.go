@@ -112,21 +112,11 @@ func (s *openServer) Facts(context.Context) ([]filewise.Fact, error) { return s.
 
 // Offers says why a capability is absent.
 func (s *openServer) Offers() map[filewise.Capability]error {
-	all := map[filewise.Capability]error{
-		filewise.CanPreallocate: nil, // kind system; the other kinds are refused with the reason
-		filewise.CanGrow:        nil,
-		filewise.CanVolumes:     nil,
-		filewise.CanRestart:     nil,
-		filewise.CanReset:       nil,
-		filewise.CanAddLater:    nil, // kinds system and partitions; what they cannot is refused with the reason
-		filewise.CanLogApart:    nil,
-		filewise.CanIndexApart:  dialect.CheckIndexes(filewise.Layout{Indexes: filewise.IndexesApart}),
-		filewise.CanBulk:        nil,
-		filewise.CanBackup:      checkBackup(s.product, s.target),
-		filewise.CanTemp:        checkTemp(s.product),
-		filewise.CanWaits:       nil,
-		filewise.CanFileIO:      nil,
-	}
+	all := filewise.Offering(map[filewise.Capability]error{ // what a kind of layout cannot do is refused with the reason
+		filewise.CanIndexApart: dialect.CheckIndexes(filewise.Layout{Indexes: filewise.IndexesApart}),
+		filewise.CanBackup:     checkBackup(s.product, s.target),
+		filewise.CanTemp:       checkTemp(s.product),
+	})
 	if !instrumented(s.target) {
 		all[filewise.CanFileIO] = refuse("leave it out", "%s", noInstruments)
 	}
