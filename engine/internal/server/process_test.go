@@ -148,7 +148,7 @@ func TestGroupAndRegister(t *testing.T) {
 	if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
 		t.Errorf("a process that could not be registered runs on: %v", err)
 	}
-	brief := shell(t, "exit 4", func(s *Spec) { s.Register = func(int) error { time.Sleep(50 * time.Millisecond); return refused } })
+	brief := shell(t, "sleep 0.3; exit 4", func(s *Spec) { s.Register = func(int) error { return refused } }) // as on a busy machine
 	if err := brief.Wait(t.Context()); err == nil || !strings.Contains(err.Error(), "exit status 4") {
 		t.Errorf("one that ended before it was registered: %v", err)
 	}

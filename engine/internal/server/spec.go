@@ -69,13 +69,17 @@ func Start(s Spec) (*Process, error) {
 		return nil, filewise.Errorf(filewise.CodePreflight, "", "start %s: %w", s.Path, err)
 	}
 	if s.Register != nil {
-		if err := s.Register(p.PID()); err != nil && !p.endsWithin(100*time.Millisecond) {
+		if err := s.Register(p.PID()); err != nil && !p.endsWithin(lastMoments) {
 			p.Kill()
 			return nil, fmt.Errorf("start %s: %w", s.Path, err)
 		} // one that has ended cannot be registered, and its own end is the better reason
 	}
 	return p, nil
 }
+
+// lastMoments may pass from when a process that ends has given up what it would be known by
+// until its end is seen: a dump of a few rows does both at once, on a busy machine not.
+const lastMoments = 2 * time.Second
 
 // own starts the process and waits for its end on one thread. The kernel sends
 // the parent-death signal when the *thread* that started the process ends, so
