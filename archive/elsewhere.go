@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"filewise/gate"
+	"filewise/internal/say"
 	"filewise/verdict"
-	"filewise/verdict/tablecsv"
 )
 
 // elsewhereSchema is the version of the JSON document of judged numbers from elsewhere.
@@ -105,7 +105,7 @@ func (out Elsewhere) Text() string {
 		fmt.Fprintf(&w, "\nHow it formed\n")
 	}
 	for _, look := range out.Verdict.Looks {
-		fmt.Fprintf(&w, "  after block %2d (%d trials): %s\n", look.Block, look.Trials, tablecsv.LookLine(out.Verdict, look))
+		fmt.Fprintf(&w, "  after block %2d (%d trials): %s\n", look.Block, look.Trials, lookLine(out.Verdict, look))
 	}
 	for _, note := range out.Notes {
 		fmt.Fprintf(&w, "\nNote: %s\n", note)
@@ -114,4 +114,26 @@ func (out Elsewhere) Text() string {
 		fmt.Fprintf(&w, "\nWarning: %s\n  → %s\n", x.Message, x.Remedy)
 	}
 	return w.String()
+}
+
+// lookLine is a look in one line: the layouts still in question, and the outcome.
+func lookLine(r verdict.Result, look verdict.Look) string {
+	var parts []string
+	for j, e := range look.Estimates {
+		if j != r.Config.Baseline && e.Alive && e.Known() {
+			parts = append(parts, r.Arms[j].Name+" "+say.Interval(e.Effect, e.Lo, e.Hi))
+		}
+	}
+	outcome := "go on"
+	switch look.Stop {
+	case verdict.ReasonRecommend, verdict.ReasonKeepBaseline:
+		outcome = "proven: " + r.Arms[look.Recommended].Name
+	case verdict.ReasonAllResolved:
+		outcome = "every layout is resolved"
+	case verdict.ReasonFutile:
+		outcome = "the blocks left could hardly decide it"
+	case verdict.ReasonMaxBlocks:
+		outcome = "no blocks left"
+	}
+	return strings.Join(append(parts, outcome), "; ")
 }

@@ -151,7 +151,10 @@ func (a *app) readCSV(path, family string) (in tablecsv.Input, err error) {
 	}
 	var wrong *tablecsv.Error
 	remedy := "one line is one trial, and the first line names the columns block, layout and throughput (or time)"
-	if !errors.As(err, &wrong) && !errors.Is(err, io.EOF) {
+	switch {
+	case errors.Is(err, tablecsv.ErrFamilies):
+		remedy = "name one by --family; filewise judge RUN judges all of a stored run"
+	case !errors.As(err, &wrong) && !errors.Is(err, io.EOF):
 		remedy = "give a CSV file that can be read"
 	}
 	return in, filewise.Errorf(filewise.CodeUsage, remedy, "%s: %w", sourceName(path), err)

@@ -15,6 +15,9 @@ import (
 	"filewise/verdict"
 )
 
+// ErrFamilies is that of a file with operations of several families.
+var ErrFamilies = errors.New("one family of operations can be judged at a time")
+
 // Limits of what can be judged: for more layouts and blocks there are no boundaries.
 const (
 	maxLayouts = 64
@@ -296,8 +299,7 @@ func (p *parser) sameFamily(fields []string) (other bool, err error) {
 		p.family = family
 	default:
 		line, column := p.csv.FieldPos(p.at.family)
-		return false, failf(line, column, "family %q after %q: one family of operations can be judged at a time, name it with --family", family,
-			p.family)
+		return false, fmt.Errorf("%w: %w", failf(line, column, "family %q after %q", family, p.family), ErrFamilies)
 	}
 	return false, nil
 }
@@ -306,10 +308,10 @@ func (p *parser) sameFamily(fields []string) (other bool, err error) {
 func (p *parser) input() (Input, error) {
 	in := Input{Layouts: p.names, Notes: p.notes, Times: p.at.time >= 0}
 	if p.pilots > 0 {
-		in.Notes = append(in.Notes, fmt.Sprintf("%d pilots are left out.", p.pilots))
+		in.Notes = append(in.Notes, fmt.Sprintf("Pilots left out: %d.", p.pilots))
 	}
 	if p.outside > 0 {
-		in.Notes = append(in.Notes, fmt.Sprintf("%d trials that the stored verdict does not use are left out.", p.outside))
+		in.Notes = append(in.Notes, fmt.Sprintf("Trials left out, which the stored verdict does not use: %d.", p.outside))
 	}
 	p.asPlanned(&in)
 	switch {

@@ -61,7 +61,7 @@ func TestMissingAndFurtherColumns(t *testing.T) {
 		t.Errorf("missing trials, or one that was repeated: %+v", in.Table)
 	}
 	if !slices.Equal(in.Blocks, []string{"x", "y"}) || len(in.Notes) != 2 ||
-		!strings.Contains(in.Notes[0], `"run"`) || !strings.Contains(in.Notes[1], "1 pilots") {
+		!strings.Contains(in.Notes[0], `"run"`) || in.Notes[1] != "Pilots left out: 1." {
 		t.Errorf("blocks %q, notes %q", in.Blocks, in.Notes)
 	}
 }
