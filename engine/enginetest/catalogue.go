@@ -143,7 +143,7 @@ func (u *CatalogueUse) view(i int) {
 	}
 	if _, known := u.known[name]; !known {
 		bare := slices.Contains([]string{"from", "join", "apply"}, before) && dictionary.MatchString(name)
-		if qualified && !strings.HasPrefix(name, "sys.dbms_") || bare {
+		if qualified && !strings.HasPrefix(name, "sys.dbms_") && !strings.HasPrefix(name, "sys.utl_") || bare {
 			u.Unknown = append(u.Unknown, "view "+name)
 		}
 		return

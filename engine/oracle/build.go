@@ -51,6 +51,9 @@ func (b *build) create(ctx context.Context) (err error) {
 // do executes a step; one that alters a tablespace, right after its mark was read.
 func (b *build) do(ctx context.Context, x script.Step) error {
 	s := statement{section: x.Section, text: x.Text}
+	if x.Section == "copy-export" {
+		return b.server.taken.once(ctx, b.conn, func() error { return b.marks.alter(ctx, b.design.names.Tablespace, s) })
+	}
 	if name, is := strings.CutPrefix(x.On, inTablespace); is {
 		return b.marks.alter(ctx, name, s)
 	}

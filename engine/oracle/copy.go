@@ -10,6 +10,7 @@ import (
 	"github.com/sijms/go-ora/v2/configurations"
 
 	"filewise"
+	"filewise/engine/internal/mark"
 	"filewise/engine/oracle/internal/datapump"
 	"filewise/engine/oracle/internal/usersql"
 )
@@ -27,6 +28,11 @@ func (d *design) checkCopy() (err error) {
 	if d.dump, err = datapump.Parse(d.program.Custom.From); err != nil {
 		return err
 	}
+	if d.dump.Taken {
+		d.dump.File = mark.PlanName + ".dmp"
+		d.warn("copy-export", "remove it on the server's host if a run is killed: "+mark.PlanName+".dmp has another name in each run",
+			"schema %s is exported once, as of one moment, to a file in directory %s, which goes with the run", d.dump.Schema, d.dump.Directory)
+	}
 	d.warn("copy-rights", d.dump.Grants("the account")+": on a server for tests",
 		"a dump is imported into a user that the run creates and drops, for which the account needs a role that may alter every schema")
 	d.warn("copy-attributes", "", "PCTFREE, INITRANS, compression and partitions' tablespaces are not those of the dump, and nothing of its "+
@@ -41,6 +47,9 @@ func (d *design) copyVars() vars {
 
 // copy adds the user and the import.
 func (s stepper) copy() {
+	if s.d.dump.Taken {
+		s.server(filewise.StageBuild, inTablespace+s.d.names.Tablespace, "copy-export", s.d.copyVars())
+	}
 	for _, section := range []string{"copy-user", "copy-may-connect", "copy-import"} {
 		s.server(filewise.StageBuild, inTablespace+s.d.names.Tablespace, section, s.d.copyVars())
 	}
@@ -111,6 +120,62 @@ func sumsOf(ctx context.Context, user client) (map[string]string, error) {
 		}
 	}
 	return sums, err
+}
+
+// taken is the dump that Filewise has exported: once for all builds of a server.
+type taken struct {
+	mu          sync.Mutex
+	dump        datapump.Dump
+	begun, done bool
+}
+
+// name gives the dump the name that it has in this run.
+func (t *taken) name(d *datapump.Dump) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !d.Taken {
+		return
+	}
+	if t.dump.File == "" {
+		t.dump = *d
+		t.dump.File = mark.NewName() + ".dmp"
+	}
+	d.File = t.dump.File
+}
+
+// once exports, after an export that failed anew.
+func (t *taken) once(ctx context.Context, c client, export func() error) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.done {
+		return nil
+	}
+	if t.begun {
+		_ = t.unlink(ctx, c) // it may not have come about
+	}
+	t.begun = true
+	err := export()
+	t.done = err == nil
+	return err
+}
+
+func (t *taken) unlink(ctx context.Context, c client) error {
+	return exec(ctx, c, "copy-unlink", vars{"File": t.dump.File, "Directory": t.dump.Directory})
+}
+
+// remove removes what was exported.
+func (t *taken) remove(ctx context.Context, c client) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.begun {
+		return nil
+	}
+	err := t.unlink(ctx, c)
+	if err == nil || !t.done { // it may not have come about
+		return nil
+	}
+	return filewise.Errorf(filewise.CodeTrials, "remove it on the server's host; with EXECUTE ON SYS.UTL_FILE Filewise does",
+		"dump %s stays in directory %s: %w", t.dump.File, t.dump.Directory, err)
 }
 
 // firstCopy keeps the sums of a server's first copy.
@@ -201,9 +266,11 @@ func (e *examination) dump(ctx context.Context) {
 		return
 	}
 	account := e.server.about.account
-	if role, ok := e.ask(ctx, check, 1, "copy-role", nil); ok && len(role) == 0 {
-		e.Fail(check, dump.Grants(account), "account %s lacks the role %s, without which nobody imports into the schema of another", account,
-			datapump.Role)
+	for _, role := range dump.Roles() {
+		if there, err := rows(ctx, e.client, 1, "copy-role", nil, role); err == nil && len(there) == 0 {
+			e.Fail(check, dump.Grants(account), "account %s lacks the role %s, without which nobody takes the schema of another along", account,
+				role)
+		}
 	}
 	there, err := rows(ctx, e.client, 1, "copy-directory", nil, dump.Directory)
 	switch {
@@ -213,6 +280,12 @@ func (e *examination) dump(ctx context.Context) {
 	case len(there) == 0:
 		e.Fail(check, "CREATE DIRECTORY "+dump.Directory+" AS 'its path on the server'; "+dump.Grants(account),
 			"there is no directory object %s that account %s sees", dump.Directory, account)
+		return
+	}
+	if dump.Taken {
+		if there, err := rows(ctx, e.client, 1, "copy-users", nil, dump.Schema); err == nil && len(there) == 0 {
+			e.Fail(check, "name a user whose objects are to be copied", "there is no schema %s", dump.Schema)
+		}
 		return
 	}
 	if err := exec(ctx, e.client, "copy-dump", vars{"File": dump.First(), "Directory": dump.Directory}); err != nil {

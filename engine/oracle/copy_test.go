@@ -71,6 +71,57 @@ func TestCopyIsPlanned(t *testing.T) {
 	}
 }
 
+// A schema of the server is exported once, as of one moment, to a file of Filewise's, and the file goes at the
+// end, or is said to stay.
+func TestCopyIsTaken(t *testing.T) {
+	const from = "datapump:dumps?schema=shop"
+	script, err := Engine{}.Script(serverTarget(), smallfile(2), copyProgram(t, from))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, said := "", ""
+	for _, s := range script.Steps {
+		all += s.SQL + "\n"
+	}
+	for _, w := range script.Warnings {
+		said += w.Message + w.Remedy
+	}
+	export := strings.Index(all, "operation => 'EXPORT'")
+	if export < 0 || export > strings.Index(all, "operation => 'IMPORT'") || !strings.Contains(all, "'FLASHBACK_SCN'") ||
+		!strings.Contains(said, "GRANT DATAPUMP_IMP_FULL_DATABASE, DATAPUMP_EXP_FULL_DATABASE TO") || !strings.Contains(said, "exported once") {
+		t.Errorf("%s\n%s", said, all)
+	}
+	f := newFake()
+	identity(f)
+	s := opened(t, f)
+	f.fails["copy-export"] = oracleError(31626)
+	for i := range 3 {
+		d, err := newDesign(serverTarget(), smallfile(1), copyProgram(t, from), newNames(false), usualBlock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.taken.name(&d.dump)
+		b := &build{server: s, design: d, conn: held{client: f}, marks: f.marks()}
+		if err := b.create(t.Context()); (err == nil) != (i > 0) {
+			t.Errorf("build %d: %v", i, err)
+		}
+		delete(f.fails, "copy-export")
+	}
+	log := strings.Join(f.log, "\n")
+	if strings.Count(log, "copy-export") != 2 || strings.Count(log, "copy-import") != 2 || len(f.dumps) != 1 ||
+		!f.dumps["'"+s.taken.dump.File+"'"] {
+		t.Errorf("%v after\n%s", f.dumps, log)
+	}
+	f.fails["copy-unlink"] = oracleError(29283)
+	if err := s.taken.remove(t.Context(), f); err == nil || !strings.Contains(err.Error(), s.taken.dump.File+" stays in directory DUMPS") {
+		t.Error(err)
+	}
+	delete(f.fails, "copy-unlink")
+	if err := s.taken.remove(t.Context(), f); err != nil || len(f.dumps) > 0 {
+		t.Errorf("%v: %v", f.dumps, err)
+	}
+}
+
 // No error shows the password.
 func TestCopyHidesItsPassword(t *testing.T) {
 	d, err := newDesign(serverTarget(), smallfile(1), copyProgram(t, copyFrom), newNames(false), usualBlock)
@@ -139,17 +190,22 @@ func TestCopyIsExamined(t *testing.T) {
 		change func(*fakeServer)
 		remedy string
 	}{
-		"all is well":  {func(*fakeServer) {}, ""},
-		"no role":      {func(f *fakeServer) { f.answers["copy-role"] = nil }, "GRANT DATAPUMP_IMP_FULL_DATABASE TO ADA"},
-		"no directory": {func(f *fakeServer) { f.answers["copy-directory"] = nil }, "GRANT READ, WRITE ON DIRECTORY DUMPS TO ADA"},
-		"no dump":      {func(f *fakeServer) { f.fails["copy-dump"] = oracleError(20012) }, "expdp"},
+		"all is well":     {func(*fakeServer) {}, ""},
+		"no role":         {func(f *fakeServer) { f.answers["copy-role"] = nil }, "GRANT DATAPUMP_IMP_FULL_DATABASE TO ADA"},
+		"no directory":    {func(f *fakeServer) { f.answers["copy-directory"] = nil }, "GRANT READ, WRITE ON DIRECTORY DUMPS TO ADA"},
+		"no dump":         {func(f *fakeServer) { f.fails["copy-dump"] = oracleError(20012) }, "expdp"},
+		"nothing to take": {func(*fakeServer) {}, "name a user"},
 	} {
 		f := newFake()
 		identity(f)
 		f.answers["copy-role"], f.answers["copy-directory"] = [][]any{{"DATAPUMP_IMP_FULL_DATABASE"}}, [][]any{{"DUMPS"}}
 		c.change(f)
 		e := &examination{server: opened(t, f), client: f}
-		e.Demand.Program = copyProgram(t, copyFrom)
+		from := copyFrom
+		if what == "nothing to take" {
+			from = "datapump:dumps?schema=shop"
+		}
+		e.Demand.Program = copyProgram(t, from)
 		e.dump(t.Context())
 		failed := ""
 		for _, x := range e.Findings {

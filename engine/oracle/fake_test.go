@@ -27,6 +27,7 @@ type fakeServer struct {
 	comments    map[string]string // of tables in the account's schema
 	programs    map[string]string // name → type
 	users, jobs map[string]bool   // of copies
+	dumps       map[string]bool   // files that were exported
 	sessions    [][]any           // of section announced
 	answers     map[string][][]any
 	fails       map[string]error
@@ -45,7 +46,8 @@ type fakeSpace struct {
 
 func newFake() *fakeServer {
 	return &fakeServer{account: "ADA", tablespaces: map[string]*fakeSpace{}, comments: map[string]string{}, programs: map[string]string{},
-		answers: map[string][][]any{}, fails: map[string]error{}, parents: map[string]string{}, users: map[string]bool{}, jobs: map[string]bool{}}
+		answers: map[string][][]any{}, fails: map[string]error{}, parents: map[string]string{}, users: map[string]bool{}, jobs: map[string]bool{},
+		dumps: map[string]bool{}}
 }
 
 func (f *fakeServer) marks() marks { return marks{f, f.account} }
@@ -157,6 +159,11 @@ func (f *fakeServer) exec(ctx context.Context, s statement) error {
 	case "copy-user", "copy-drop-user":
 		f.alters(s, name)
 		f.copies(name, s.section == "copy-user")
+	case "copy-export":
+		f.alters(s, buildIn.FindString(s.text))
+		f.dumps[dumped.FindString(s.text)] = true
+	case "copy-unlink":
+		delete(f.dumps, dumped.FindString(s.text))
 	case "copy-import":
 		name = buildIn.FindString(s.text)
 		f.alters(s, name)
@@ -346,7 +353,10 @@ func (f *fakeServer) dataFiles(d *design) {
 	}
 }
 
-var buildIn = regexp.MustCompile(`FILEWISE_[A-Z0-9]{18}`)
+var (
+	buildIn = regexp.MustCompile(`FILEWISE_[A-Z0-9]{18}`)
+	dumped  = regexp.MustCompile(`'filewise_[a-z0-9]{18}\.dmp'`)
+)
 
 // copies makes or drops the user of a copy, whose tables go with it.
 func (f *fakeServer) copies(name string, makes bool) {

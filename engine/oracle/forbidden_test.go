@@ -48,6 +48,9 @@ func TestForbidden(t *testing.T) {
 		if section == "server/copy-import" { // the list of what is left out
 			plain = regexp.MustCompile(`'IN \(''USER''.*?\)'`).ReplaceAllString(plain, "''")
 		}
+		if section == "server/copy-unlink" { // of a file that Filewise has named
+			plain = strings.Replace(plain, "SYS.UTL_FILE.FREMOVE(", "(", 1)
+		}
 		if ofCopies.MatchString(plain) {
 			changing++
 			return

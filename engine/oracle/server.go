@@ -27,6 +27,7 @@ type server struct {
 	builds  builds.Open[*build]
 	canary  canary
 	first   firstCopy
+	taken   taken
 }
 
 // about is what a server says of itself.
@@ -268,6 +269,7 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
+	s.taken.name(&d.dump)
 	if grant := s.lacking(); grant != "" {
 		return nil, filewise.Errorf(filewise.CodePreflight, grant, "account %s lacks a right", s.about.account)
 	}
@@ -340,7 +342,7 @@ func (s *server) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), dropPatience)
 	defer cancel()
 	err := s.builds.Close(func(b *build) error { return b.Drop(ctx) })
-	return errors.Join(err, s.pool.close())
+	return errors.Join(err, s.taken.remove(ctx, s.control), s.pool.close())
 }
 
 // markText is the mark of a tablespace: that of custom SQL may hold what the server named.

@@ -244,6 +244,43 @@ CREATE USER {{ident .Tablespace}} IDENTIFIED BY {{ident .Password}} DEFAULT TABL
 -- name: copy-may-connect
 GRANT CREATE SESSION TO {{ident .Tablespace}};
 
+-- name: copy-export whole
+-- The schema as of one moment, to a file that is not there yet. It only reads what it exports.
+DECLARE
+  h NUMBER;
+  state VARCHAR2(30) := 'UNDEFINED';
+  answer KU$_STATUS;
+  wrong KU$_LOGENTRY;
+  why VARCHAR2(2000);
+  i NUMBER;
+BEGIN
+  h := SYS.DBMS_DATAPUMP.OPEN(operation => 'EXPORT', job_mode => 'SCHEMA', job_name => {{literal .Job}});
+  SYS.DBMS_DATAPUMP.ADD_FILE(handle => h, filename => {{literal .File}}, directory => {{literal .Directory}});
+  SYS.DBMS_DATAPUMP.METADATA_FILTER(handle => h, name => 'SCHEMA_EXPR', value => {{literal (among .Schema)}});
+  SYS.DBMS_DATAPUMP.SET_PARAMETER(handle => h, name => 'FLASHBACK_SCN', value => TIMESTAMP_TO_SCN(SYSTIMESTAMP));
+  SYS.DBMS_DATAPUMP.START_JOB(handle => h, cluster_access => 0); -- the directory is of this instance
+  WHILE state <> 'COMPLETED' AND state <> 'STOPPED' LOOP
+    SYS.DBMS_DATAPUMP.GET_STATUS(h, SYS.DBMS_DATAPUMP.KU$_STATUS_JOB_ERROR, 5, state, answer);
+    wrong := answer.error;
+    IF wrong IS NOT NULL AND why IS NULL THEN
+      i := wrong.FIRST;
+      WHILE i IS NOT NULL LOOP
+        why := SUBSTR(why || ' ' || wrong(i).logtext, 1, 1900);
+        i := wrong.NEXT(i);
+      END LOOP;
+    END IF;
+  END LOOP;
+  SYS.DBMS_DATAPUMP.DETACH(handle => h);
+  IF why IS NOT NULL OR state <> 'COMPLETED' THEN
+    RAISE_APPLICATION_ERROR(-20011, 'the export ended as ' || state || why);
+  END IF;
+END;
+
+-- name: copy-unlink whole
+BEGIN
+  SYS.UTL_FILE.FREMOVE({{literal .Directory}}, {{literal .File}});
+END;
+
 -- name: copy-import whole
 -- Objects and rows of the schema, without what reaches beyond it: users, grants, jobs, links. Without
 -- their attributes segments go to the tablespace of the user. The first error is told.
@@ -299,7 +336,7 @@ SELECT username FROM all_users WHERE username = :1;
 DROP USER {{ident .Tablespace}} CASCADE;
 
 -- name: copy-role
-SELECT role FROM session_roles WHERE role = 'DATAPUMP_IMP_FULL_DATABASE';
+SELECT role FROM session_roles WHERE role = :1;
 
 -- name: copy-directory
 SELECT directory_name FROM all_directories WHERE directory_name = :1;

@@ -9,13 +9,16 @@ import (
 	"filewise"
 )
 
-// Form is how --from names a dump.
+// Form is how --from names a dump. Without the file, Filewise has the schema exported there.
 const Form = "datapump:DIRECTORY/FILE.dmp?schema=SCHEMA"
 
 // Dump is a schema in a dump: of several files, their name has %U in it.
-type Dump struct{ Directory, File, Schema string }
+type Dump struct {
+	Directory, File, Schema string
+	Taken                   bool // Filewise has it exported
+}
 
-var form = regexp.MustCompile(`^datapump:([A-Za-z][A-Za-z0-9_$#]{0,127})/([A-Za-z0-9_][A-Za-z0-9_.%+-]{0,199})` +
+var form = regexp.MustCompile(`^datapump:([A-Za-z][A-Za-z0-9_$#]{0,127})(?:/([A-Za-z0-9_][A-Za-z0-9_.%+-]{0,199}))?` +
 	`\?schema=([^"'\x00-\x1f\x7f]{1,128})$`)
 
 // Parse reads what --from says. Names of directories and schemas have no quotes: they are as
@@ -23,10 +26,11 @@ var form = regexp.MustCompile(`^datapump:([A-Za-z][A-Za-z0-9_$#]{0,127})/([A-Za-
 func Parse(from string) (Dump, error) {
 	m := form.FindStringSubmatch(from)
 	if m == nil {
-		return Dump{}, filewise.Errorf(filewise.CodeUsage, "give it as "+Form+", with a directory object that the account may read",
+		return Dump{}, filewise.Errorf(filewise.CodeUsage, "give it as "+Form+", with a directory object that the account may read; "+
+			"without /FILE.dmp it is taken",
 			"%q names no dump of a schema", from)
 	}
-	d := Dump{Directory: strings.ToUpper(m[1]), File: m[2], Schema: m[3]}
+	d := Dump{Directory: strings.ToUpper(m[1]), File: m[2], Schema: m[3], Taken: m[2] == ""}
 	if d.Schema == strings.ToLower(d.Schema) {
 		d.Schema = strings.ToUpper(d.Schema)
 	}
@@ -38,7 +42,15 @@ func (d Dump) First() string { return strings.NewReplacer("%U", "01", "%u", "01"
 
 // Grants are what an account needs to import it.
 func (d Dump) Grants(account string) string {
-	return "GRANT " + Role + " TO " + account + "; GRANT READ, WRITE ON DIRECTORY " + d.Directory + " TO " + account
+	return "GRANT " + strings.Join(d.Roles(), ", ") + " TO " + account + "; GRANT READ, WRITE ON DIRECTORY " + d.Directory + " TO " + account
+}
+
+// Roles are those that an account needs.
+func (d Dump) Roles() []string {
+	if d.Taken {
+		return []string{Role, "DATAPUMP_EXP_FULL_DATABASE"}
+	}
+	return []string{Role}
 }
 
 // Role is the role without which nobody imports into the schema of another.
