@@ -88,7 +88,7 @@ func (v view) lookCell(l verdict.Look, arm int) document.Cell {
 
 // atMost writes an upper limit: "≤ 1.6 %", "≤ factor 2.7".
 func atMost(effect float64) string {
-	if !say.Known(effect) || effect <= 0 {
+	if !say.Known(effect) || effect <= 0 || say.Unresolvable(0, effect) {
 		return say.Bound(effect)
 	}
 	return "≤ " + say.Bound(effect)

@@ -48,7 +48,7 @@ func Signed(x float64) string {
 }
 
 // Bound writes an upper limit without a sign, rounded up so that it stays one:
-// "1.6 %", "factor 2.7".
+// "1.6 %", "factor 2.7"; one above a factor of 100 says nothing any more.
 func Bound(effect float64) string {
 	if !Known(effect) {
 		return Absent
@@ -59,16 +59,10 @@ func Bound(effect float64) string {
 	if percent := math.Ceil(10*asPercent(effect)-1e-9) / 10; percent < 100 {
 		return strings.TrimLeft(Signed(percent), "+−") + " %"
 	}
-	return "factor " + ratioUp(math.Exp(effect))
-}
-
-// ratioUp writes a ratio rounded up to one decimal, or to three digits.
-func ratioUp(x float64) string {
-	if x < 1000 {
-		return strconv.FormatFloat(math.Ceil(10*x-1e-9)/10, 'f', -1, 64)
+	if Unresolvable(0, effect) {
+		return NotResolvable
 	}
-	unit := math.Pow(10, math.Floor(math.Log10(x))-2)
-	return Grouped(strconv.FormatFloat(math.Ceil(x/unit-1e-9)*unit, 'f', 0, 64))
+	return "factor " + strconv.FormatFloat(math.Ceil(10*math.Exp(effect)-1e-9)/10, 'f', -1, 64)
 }
 
 // factor writes an effect on the log scale as a ratio: "20.8 times".
