@@ -42,7 +42,7 @@ func (id Identity) String() string {
 	if id.PID == 0 {
 		return "no process"
 	}
-	if here, err := surroundings(); err == nil && id.Space != "" && id.Space != here.Space {
+	if here, err := Self(); err == nil && id.Space != "" && id.Space != here.Space {
 		return fmt.Sprintf("process %d of another container", id.PID) // where numbers mean others
 	}
 	return fmt.Sprintf("process %d", id.PID)
