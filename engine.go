@@ -183,11 +183,14 @@ type Resetter interface {
 
 // Pressing is a design of inserts whose data do not fit into memory, in bytes.
 type Pressing struct {
-	Memory  int64 `json:"memory,omitempty"` // that the server may use; 0: its cache is limited by itself
-	Bytes   int64 `json:"bytes"`            // of the data files
-	Preload int64 `json:"preload"`          // payload that is there before
-	Row     int   `json:"row"`              // payload of a row
-	Usual   bool  `json:"usual,omitempty"`  // where the user says nothing else
+	Memory int64 `json:"memory,omitempty"` // that the server may use; 0: its cache is limited by itself
+	// Connections is with how many, and PerConnection what each further one takes of it.
+	Connections   int   `json:"connections,omitempty"`
+	PerConnection int64 `json:"per_connection,omitempty"`
+	Bytes         int64 `json:"bytes"`           // of the data files
+	Preload       int64 `json:"preload"`         // payload that is there before
+	Row           int   `json:"row"`             // payload of a row
+	Usual         bool  `json:"usual,omitempty"` // where the user says nothing else
 }
 
 // Description says what an engine is, without opening anything.

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
 
 	"filewise"
 	"filewise/experiment"
+	"filewise/machine"
 	"filewise/workload"
 )
 
@@ -21,10 +23,27 @@ func (m *maker) setPressing() error {
 	if !d.Usual || said || m.plan.Target.Mode != filewise.Managed || !slices.Contains(m.sc.Flags, "preload") {
 		return nil
 	}
+	if d.Memory > 0 {
+		if o.Memory.Given() || !memoryCanBeLimited() {
+			return nil
+		}
+		if !o.Connections.Given() {
+			o.Connections = Of(d.Connections)
+		}
+		further := max(o.Connections.Value-d.Connections, 0)
+		o.Memory = Of(mebibytes(d.Memory + int64(further)*d.PerConnection))
+	}
 	o.Key, o.Size, o.Preload = Of(workload.KeyRandom), Of(mebibytes(d.Bytes)), Of(mebibytes(d.Preload))
 	o.RowBytes = Of(strconv.Itoa(d.Row))
-	return nil
+	return m.setMemory()
 }
+
+// memoryCanBeLimited tells whether a server's memory can be limited here; asked once, for
+// what is tried is named by the process.
+var memoryCanBeLimited = sync.OnceValue(func() bool {
+	limits, err := machine.LimitMemory(1 << 30)
+	return err == nil && limits.Close() == nil
+})
 
 func mebibytes(n int64) string { return fmt.Sprintf("%dMiB", n>>20) }
 
@@ -36,7 +55,7 @@ func PressingOptions(d filewise.Pressing) string {
 	options := fmt.Sprintf("--key %s --size %s --preload %s --row-bytes %d",
 		workload.KeyRandom, mebibytes(d.Bytes), mebibytes(d.Preload), d.Row)
 	if d.Memory > 0 {
-		options = "--memory " + mebibytes(d.Memory) + " " + options
+		options = fmt.Sprintf("--memory %s --connections %d %s", mebibytes(d.Memory), d.Connections, options)
 	}
 	return options
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"filewise"
+	"filewise/machine"
 	"filewise/plan"
 	"filewise/run"
 	"filewise/workload"
@@ -122,18 +123,28 @@ type described struct {
 
 func (d described) Describe() filewise.Description { return d.said }
 
-// What is proposed where the data fit into memory is not refused.
+// What is proposed where the data fit into memory is not refused, and is what is done where it
+// is usual.
 func TestPressingOptionsAreAccepted(t *testing.T) {
 	engines, n := registry(), 0
+	limits, noLimits := machine.LimitMemory(1 << 30)
+	if noLimits == nil {
+		defer limits.Close()
+	}
 	for _, e := range engines {
-		d := plan.Describe(e)
-		if d.Pressing.Preload == 0 {
+		d := plan.Describe(e).Pressing
+		if d.Preload == 0 {
 			continue
 		}
 		n++
-		args := append([]string{"--engine=" + e.Name()}, strings.Fields(plan.PressingOptions(d.Pressing))...)
-		if _, err := doneBy(t, engines, "inserts", args...); err != nil {
-			t.Errorf("%s: %s: %v", e.Name(), plan.PressingOptions(d.Pressing), err)
+		args := append([]string{"--engine=" + e.Name()}, strings.Fields(plan.PressingOptions(d))...)
+		said, err := doneBy(t, engines, "inserts", args...)
+		if err != nil {
+			t.Errorf("%s: %s: %v", e.Name(), plan.PressingOptions(d), err)
+		}
+		usual, err := doneBy(t, engines, "inserts", args[0])
+		if same := d.Usual && (d.Memory == 0 || noLimits == nil); err != nil || (usual == said) != same {
+			t.Errorf("%s: the usual inserts are those that are proposed: %v (%v), want %v", e.Name(), usual == said, err, same)
 		}
 	}
 	if n == 0 {

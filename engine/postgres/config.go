@@ -73,8 +73,15 @@ func (d *design) walBytes() int64 {
 	}
 	return min(max(d.layout.Data.Bytes/4, leastWAL), mostWAL) / mib * mib
 }
+
+// poolBytes is a sixth of a limited memory at most: sessions and the system's cache, through
+// which files are read, need the rest.
 func (d *design) poolBytes() int64 {
-	return d.target.Cache(min(max(d.layout.Data.Bytes/8, leastPool), mostPool)) / mib * mib
+	pool := min(max(d.layout.Data.Bytes/8, leastPool), mostPool)
+	if d.target.Memory > 0 {
+		pool = min(pool, d.target.Memory/6)
+	}
+	return pool / mib * mib
 }
 
 // buffers is shared_buffers: of scan so much smaller than its data as in the

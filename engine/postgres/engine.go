@@ -45,8 +45,11 @@ func (Engine) Describe() filewise.Description {
 		Mode:   filewise.Managed,
 		Files:  "hash partitions of a table, in tablespaces on the volumes",
 		Kinds:  []filewise.Kind{filewise.KindPartitions, filewise.KindSingle},
-		Shares: true, Bytes: 128 * mib, Budget: 4 * time.Minute, CommitEvery: 100, LeastMemory: 96 * mib,
-		Pressing:    filewise.Pressing{Memory: 96 * mib, Bytes: 128 * mib, Preload: 40 * mib, Row: 32},
+		Shares: true, Bytes: 128 * mib, Budget: 4*time.Minute + 40*time.Second, CommitEvery: 100, LeastMemory: 48 * mib,
+		Pressing: filewise.Pressing{
+			Memory: 48 * mib, Connections: 8, PerConnection: 2 * mib, // so that its index is several times the cache that is left
+			Bytes: 128 * mib, Preload: 48 * mib, Row: 32, Usual: true,
+		},
 		CopiedKinds: []filewise.Kind{filewise.KindPartitions, filewise.KindSingle},
 		TempKinds:   []filewise.Kind{filewise.KindSingle}, TempModes: []filewise.Mode{filewise.Managed, filewise.External}, Scans: true,
 		Reset: true, Lifecycle: true,
