@@ -66,6 +66,7 @@ func differences(a, b store.Run, meant []string) []Difference {
 	for _, d := range factDifferences(a.Machine, b.Machine) {
 		add(Warned, "", d.What, d.Before, d.After)
 	}
+	add(Noted, "", "memory of the server, in bytes", p.Target.Memory, q.Target.Memory)
 	add(Noted, "", "volumes", volumeWords(p), volumeWords(q))
 	add(Noted, "", "address", addressWords(p), addressWords(q))
 	before, after = differing(p.Target.Settings, q.Target.Settings)
@@ -77,6 +78,12 @@ func differences(a, b store.Run, meant []string) []Difference {
 	order := []string{Refused, Warned, Noted}
 	slices.SortStableFunc(out, func(x, y Difference) int { return slices.Index(order, x.Kind) - slices.Index(order, y.Kind) })
 	return out
+}
+
+// Alike tells whether what the trials of one plan say of noise and time holds for another's.
+func Alike(p, q experiment.Plan) bool {
+	refused := func(d Difference) bool { return d.Kind == Refused }
+	return p.Target.Memory == q.Target.Memory && !slices.ContainsFunc(differences(store.Run{Plan: p}, store.Run{Plan: q}, nil), refused)
 }
 
 // differing are what two documents have that the other has not, by their names:

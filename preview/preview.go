@@ -89,8 +89,8 @@ func (v Preview) Refusal() error {
 // mostEarlier bounds the runs of a store that are looked at for a forecast.
 const mostEarlier = 10
 
-// Forecast says what the plan's budget can tell by the newest run of its scenario and engine
-// that was measured in sessions on this host, and is in the store; nil: there is none.
+// Forecast says what the plan's budget can tell by the newest run of the same work that was
+// measured in sessions on this host, and is in the store; nil: there is none.
 func Forecast(ctx context.Context, path string, p experiment.Plan) (*experiment.Forecast, error) {
 	if !p.Sessions {
 		return nil, nil
@@ -120,7 +120,7 @@ func Forecast(ctx context.Context, path string, p experiment.Plan) (*experiment.
 
 // forecastBy takes noise and time of a trial from a run; nil: it tells nothing of the plan.
 func forecastBy(p experiment.Plan, r archive.Run) *experiment.Forecast {
-	if r.Plan.Target.Mode != p.Target.Mode {
+	if !archive.Alike(r.Plan, p) {
 		return nil
 	}
 	j, err := r.Plan.Judge(r.Trials)
