@@ -244,45 +244,9 @@ CREATE USER {{ident .Tablespace}} IDENTIFIED BY {{ident .Password}} DEFAULT TABL
 -- name: copy-may-connect
 GRANT CREATE SESSION TO {{ident .Tablespace}};
 
--- name: copy-export whole
--- The schema as of one moment, to a file that is not there yet. It only reads what it exports.
-DECLARE
-  h NUMBER;
-  state VARCHAR2(30) := 'UNDEFINED';
-  answer KU$_STATUS;
-  wrong KU$_LOGENTRY;
-  why VARCHAR2(2000);
-  i NUMBER;
-BEGIN
-  h := SYS.DBMS_DATAPUMP.OPEN(operation => 'EXPORT', job_mode => 'SCHEMA', job_name => {{literal .Job}});
-  SYS.DBMS_DATAPUMP.ADD_FILE(handle => h, filename => {{literal .File}}, directory => {{literal .Directory}});
-  SYS.DBMS_DATAPUMP.METADATA_FILTER(handle => h, name => 'SCHEMA_EXPR', value => {{literal (among .Schema)}});
-  SYS.DBMS_DATAPUMP.SET_PARAMETER(handle => h, name => 'FLASHBACK_SCN', value => TIMESTAMP_TO_SCN(SYSTIMESTAMP));
-  SYS.DBMS_DATAPUMP.START_JOB(handle => h, cluster_access => 0); -- the directory is of this instance
-  WHILE state <> 'COMPLETED' AND state <> 'STOPPED' LOOP
-    SYS.DBMS_DATAPUMP.GET_STATUS(h, SYS.DBMS_DATAPUMP.KU$_STATUS_JOB_ERROR, 5, state, answer);
-    wrong := answer.error;
-    IF wrong IS NOT NULL AND why IS NULL THEN
-      i := wrong.FIRST;
-      WHILE i IS NOT NULL LOOP
-        why := SUBSTR(why || ' ' || wrong(i).logtext, 1, 1900);
-        i := wrong.NEXT(i);
-      END LOOP;
-    END IF;
-  END LOOP;
-  SYS.DBMS_DATAPUMP.DETACH(handle => h);
-  IF why IS NOT NULL OR state <> 'COMPLETED' THEN
-    RAISE_APPLICATION_ERROR(-20011, 'the export ended as ' || state || why);
-  END IF;
-END;
-
--- name: copy-unlink whole
-BEGIN
-  SYS.UTL_FILE.FREMOVE({{literal .Directory}}, {{literal .File}});
-END;
-
--- name: copy-import whole
--- Objects and rows of the schema, without what reaches beyond it: users, grants, jobs, links. Without
+-- name: copy-export copy-import whole
+-- Export: the schema as of one moment, to a file that is not there yet. It only reads what it exports.
+-- Import: objects and rows of the schema, without what reaches beyond it: users, grants, jobs, links. Without
 -- their attributes segments go to the tablespace of the user. The first error is told.
 DECLARE
   h NUMBER;
@@ -292,13 +256,17 @@ DECLARE
   why VARCHAR2(2000);
   i NUMBER;
 BEGIN
-  h := SYS.DBMS_DATAPUMP.OPEN(operation => 'IMPORT', job_mode => 'SCHEMA', job_name => {{literal .Job}});
+  h := SYS.DBMS_DATAPUMP.OPEN(operation => '{{if eq op "export"}}EXPORT{{else}}IMPORT{{end}}', job_mode => 'SCHEMA', job_name => {{literal .Job}});
   SYS.DBMS_DATAPUMP.ADD_FILE(handle => h, filename => {{literal .File}}, directory => {{literal .Directory}});
   SYS.DBMS_DATAPUMP.METADATA_FILTER(handle => h, name => 'SCHEMA_EXPR', value => {{literal (among .Schema)}});
+{{- if eq op "export"}}
+  SYS.DBMS_DATAPUMP.SET_PARAMETER(handle => h, name => 'FLASHBACK_SCN', value => TIMESTAMP_TO_SCN(SYSTIMESTAMP));
+{{- else}}
   SYS.DBMS_DATAPUMP.METADATA_FILTER(handle => h, name => 'EXCLUDE_PATH_EXPR', value => {{literal (among "USER" "GRANT" "ROLE_GRANT" "DEFAULT_ROLE" "TABLESPACE_QUOTA" "DB_LINK" "JOB" "PROCOBJ" "PROCACT_SCHEMA" "REFRESH_GROUP" "AUDIT_OBJ")}});
   SYS.DBMS_DATAPUMP.METADATA_REMAP(handle => h, name => 'REMAP_SCHEMA', old_value => {{literal .Schema}}, value => {{literal .Tablespace}});
   SYS.DBMS_DATAPUMP.METADATA_TRANSFORM(handle => h, name => 'SEGMENT_ATTRIBUTES', value => 0);
   SYS.DBMS_DATAPUMP.METADATA_TRANSFORM(handle => h, name => 'OID', value => 0);
+{{- end}}
   SYS.DBMS_DATAPUMP.START_JOB(handle => h, cluster_access => 0); -- the directory is of this instance
   WHILE state <> 'COMPLETED' AND state <> 'STOPPED' LOOP
     SYS.DBMS_DATAPUMP.GET_STATUS(h, SYS.DBMS_DATAPUMP.KU$_STATUS_JOB_ERROR, 5, state, answer);
@@ -313,8 +281,13 @@ BEGIN
   END LOOP;
   SYS.DBMS_DATAPUMP.DETACH(handle => h);
   IF why IS NOT NULL OR state <> 'COMPLETED' THEN
-    RAISE_APPLICATION_ERROR(-20011, 'the import ended as ' || state || why);
+    RAISE_APPLICATION_ERROR(-20011, 'the {{op}} ended as ' || state || why);
   END IF;
+END;
+
+-- name: copy-unlink whole
+BEGIN
+  SYS.UTL_FILE.FREMOVE({{literal .Directory}}, {{literal .File}});
 END;
 
 -- An import goes on when Filewise does not.
