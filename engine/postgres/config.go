@@ -68,11 +68,22 @@ const (
 )
 
 func (d *design) walBytes() int64 {
-	if d.program.Preload > 0 { // pages anywhere are written to it whole after each checkpoint: that before a turn is enough
+	if d.checkpointsByTurns() { // pages anywhere are written to it whole after each checkpoint: that before a turn is enough
 		return turnWAL
 	}
 	return min(max(d.layout.Data.Bytes/4, leastWAL), mostWAL) / mib * mib
 }
+
+// walRoom is what the WAL takes on disk: what a checkpoint that is due is late for, too, where
+// none comes before each turn.
+func (d *design) walRoom() int64 {
+	if d.checkpointsByTurns() {
+		return d.walBytes()
+	}
+	return 2 * d.walBytes()
+}
+
+func (d *design) checkpointsByTurns() bool { return d.program.Preload > 0 }
 
 // poolBytes is a sixth of a limited memory at most: sessions and the system's cache, through
 // which files are read, need the rest.

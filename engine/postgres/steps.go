@@ -151,7 +151,7 @@ func (Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (
 	s.Files = append(s.Files, filewise.File{Role: filewise.RoleLog, Volume: t.Volumes[at.log].Name, Path: at.walDir(), Object: "WAL",
 		Bytes: 16 * mib})
 	s.Space = d.space()
-	s.Space[t.Volumes[at.log].Name] += 2 * d.walBytes()
+	s.Space[t.Volumes[at.log].Name] += d.walRoom()
 	s.Space[t.Volumes[at.home].Name] += managedRoom
 	steps, err := d.managedSteps(in, at, func(dir string) string { return dir })
 	s.Steps = append(installed.TemplateSteps(in, filepath.Join(t.Volumes[0].Dir, "postgres-template-1", "data")),
