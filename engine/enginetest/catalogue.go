@@ -130,7 +130,7 @@ func (u *CatalogueUse) at(i int) string {
 
 var (
 	simple     = regexp.MustCompile(`^[a-z][\w$#]*$`)
-	dictionary = regexp.MustCompile(`^(user_|all_|dba_|v_?\$)`)
+	dictionary = regexp.MustCompile(`^(user_|all_|dba_|v_?\$|session_|database_|product_|dual)`)
 )
 
 // view takes a reference to a view that begins at a word, and its alias.
@@ -178,11 +178,11 @@ func (u *CatalogueUse) column(i int) {
 	switch {
 	case !simple.MatchString(name) || reserved[name]:
 	case u.at(i-1) == ".": // sys.view, database.sys, alias.column
-		view, ok := u.aliases[u.at(i-2)]
-		if !ok {
-			return
+		if view, ok := u.aliases[u.at(i-2)]; ok {
+			u.refer(name, view)
+		} else if u.derives(u.at(i-2)) && !u.gives(name) {
+			u.Unknown = append(u.Unknown, "column "+name+" of a subquery")
 		}
-		u.refer(name, view)
 	case u.at(i+1) == "." || u.at(i+1) == "(" || u.at(i-1) == "as" || u.named[name] || u.known[name].Columns != nil:
 	default:
 		var all []string
@@ -191,6 +191,49 @@ func (u *CatalogueUse) column(i int) {
 		}
 		u.refer(name, all...)
 	}
+}
+
+// Overlooked are the places of a statement where the name of a view or column could be misspelt
+// without Use telling.
+func (c Catalogue) Overlooked(sql string) (all []string) {
+	u := c.Use(sql)
+	for i, word := range u.words {
+		name, before, next := strings.Trim(u.at(i), `"`), u.at(i-1), u.at(i+1)
+		is := before == "." && c["sys."+name].Columns != nil || (before == "from" || before == "join") && c[name].Columns != nil
+		for view := range u.Views {
+			_, has := c[view].Columns[name]
+			is = is || has && !reserved[name] && before != "as" && next != "(" && next != "." && (before != "(" || next != "=")
+		}
+		if !is {
+			continue
+		}
+		words := slices.Clone(u.words)
+		words[i] = strings.Trim(word, `"`) + "x"
+		if len(c.Use(strings.Join(words, " ")).Unknown) == 0 {
+			all = append(all, strings.Join(u.words[max(0, i-4):min(len(u.words), i+3)], " "))
+		}
+	}
+	return all
+}
+
+// derives tells whether an alias is a subquery's.
+func (u *CatalogueUse) derives(alias string) bool {
+	for i := range u.words {
+		if u.at(i) == alias && (u.at(i-1) == ")" || u.at(i-1) == "as" && u.at(i-2) == ")") {
+			return true
+		}
+	}
+	return false
+}
+
+// gives tells whether a subquery may have a column: it is named without an alias, or by AS.
+func (u *CatalogueUse) gives(name string) bool {
+	for i := range u.words {
+		if u.at(i) == name && u.at(i-1) != "." {
+			return true
+		}
+	}
+	return false
 }
 
 // refer looks a column up in the views that may have it.

@@ -11,14 +11,21 @@ import (
 
 // Every view and column that is referred to is in Oracle's reference, in the oldest release
 // that the adapter takes, and granted by what `engines` lists; what is granted is referred to.
+// None of these names could be misspelt unnoticed.
 func TestCatalogue(t *testing.T) {
 	known := enginetest.ReadCatalogue(t, "testdata/catalogue.txt")
 	rights := strings.Join(Engine{}.Describe().Rights, "\n")
-	needed := map[string]bool{}
+	needed, misspelt := map[string]bool{}, map[string]bool{}
 	everyStatement(t).each(func(section, text string) {
 		u := known.Use(text)
 		for _, what := range u.Unknown {
 			t.Errorf("section %s: unknown %s", section, what)
+		}
+		if !misspelt[section] {
+			misspelt[section] = true
+			for _, place := range known.Overlooked(text) {
+				t.Errorf("section %s: a name of %s could be misspelt", section, place)
+			}
 		}
 		for view := range u.Views {
 			v := known[view]

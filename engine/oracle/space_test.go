@@ -112,6 +112,56 @@ func fits(t *testing.T, s workload.Scenario, scale float64, files int, allocatio
 	}
 }
 
+// Rows lie in what a block's header and PCTFREE leave, and a segment has blocks of its own.
+func TestRowsInBlocks(t *testing.T) {
+	d := &design{program: filewise.Program{Workload: "inserts"}, block: usualBlock}
+	for rows, blocks := range map[int64]int64{1: 4, 67: 4, 68: 5, 67 * 64: 68, 67 * 128: 133} {
+		if got := d.bytesOf(rows, 100, 1) / usualBlock; got != blocks {
+			t.Errorf("%d rows: %d blocks, want %d", rows, got, blocks)
+		}
+	}
+	if got := d.indexed(900, 16); got != 36000+3*usualBlock {
+		t.Errorf("an index of %d bytes", got)
+	}
+}
+
+// A single file that is not reached is told, with what would reach it.
+func TestOneUnreached(t *testing.T) {
+	for _, s := range workload.Scenarios() {
+		want := map[string]string{"inserts": "--work", "orders": "--warehouses", "dml": "--rows with --index key", "scan": "--rows"}[s.Name]
+		if want == "" {
+			continue
+		}
+		w, err := s.New(s.Params, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := smallfile(8)
+		l.Data.Bytes = 4 << 30
+		p := w.Program()
+		p.WorkBytes, p.Tables = mib, slices.Clone(p.Tables)
+		for i := range p.Tables {
+			p.Tables[i].Rows = min(p.Tables[i].Rows, 30)
+		}
+		d, err := newDesign(serverTarget(), l, p, planNames(false), usualBlock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		touched := d.predict(d.files).touched
+		for n, many := range map[int]bool{touched: false, touched + 1: true} {
+			d.warnings, d.files = nil, slices.Repeat(d.files[:1], n)
+			d.reach()
+			said := slices.ContainsFunc(d.warnings, func(w filewise.Warning) bool {
+				return strings.Contains(w.Remedy, "more "+want+",") ||
+					strings.Contains(w.Remedy, "larger "+want+",")
+			})
+			if now := d.predict(d.files).touched; now < n != many || said != many {
+				t.Errorf("%s: %d of %d files, %v", s.Name, now, n, d.warnings)
+			}
+		}
+	}
+}
+
 // A rebuild takes a table's rows to all files: while they fill the first one, a move finds room
 // in the others alone.
 func TestRebuildReachesAll(t *testing.T) {

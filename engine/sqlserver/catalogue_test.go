@@ -20,12 +20,16 @@ var newer = map[string]string{"drives": "2017", "instant-initialization": "2016 
 
 // Every view and column that is referred to is in Microsoft's reference, in the oldest
 // release that the adapter takes, and readable with what `engines` lists; and a column is
-// read as what the driver gives for its type.
+// read as what the driver gives for its type. None of these names could be misspelt unnoticed.
 func TestCatalogue(t *testing.T) {
 	known := enginetest.ReadCatalogue(t, "testdata/catalogue.txt")
 	rights := strings.Join(Engine{}.Describe().Rights, "\n")
 	kinds := map[string]map[string]bool{} // of a result's column, in all sections
 	for section, texts := range render(t).sections {
+		first := slices.Min(slices.Collect(maps.Keys(texts)))
+		for _, place := range known.Overlooked(first) {
+			t.Errorf("section %s: a name of %s could be misspelt", section, place)
+		}
 		for text := range texts {
 			u := known.Use(text)
 			for _, what := range u.Unknown {

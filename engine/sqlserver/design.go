@@ -194,7 +194,7 @@ func (d *design) warn() {
 	if d.startsLeast() {
 		add("unequal-start", "The first file begins with 8 MiB and the others with 1 MiB, so that it is filled first: proportional fill goes "+
 			"by free space. See the files' use in the trials.", fmt.Sprintf("Give --size %s or more for equal ones.",
-			humanize.IBytes(uint64(d.layout.Data.Files)*leastFile)))
+			sizeFlag(int64(d.layout.Data.Files)*leastFile)))
 	}
 	if d.layout.Data.Growth%extent != 0 {
 		add("growth-rounded", "SQL Server grows files by whole extents of 64 KiB: the growth is rounded down.", "Give a multiple of 64 KiB.")

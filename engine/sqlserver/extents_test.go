@@ -44,6 +44,75 @@ func TestReach(t *testing.T) {
 	}
 }
 
+// TestRoom: what a database has of its own is no room for rows, and full files grow by their
+// step, one of them or all.
+func TestRoom(t *testing.T) {
+	for _, c := range []struct {
+		mib         int64
+		allocation  filewise.Allocation
+		all         string
+		room, grown int64
+	}{
+		{256, filewise.Preallocated, "off", 4*1023 - 48, 1024},
+		{32 << 10, filewise.Preallocated, "off", 4*(131071-2) - 48, 1024},
+		{256, filewise.Growing, "off", 4*127 - 48, 16},
+		{256, filewise.Growing, "on", 4*127 - 48, 4 * 16},
+	} {
+		l := layout(4)
+		l.Data.Bytes, l.Data.Allocation, l.Data.Growth = c.mib*mib, c.allocation, 0
+		if c.allocation == filewise.Growing {
+			l.Data.Growth = mib
+		}
+		target := newLab(t, nil).target
+		target.Settings = map[string]string{settingAll: c.all}
+		d, err := newDesign(target, l, inserts(t, nil).Program(), somewhere(testName, "mark"))
+		ok(t, err)
+		g := d.primary()
+		room := g.Room()
+		g.Take(room + 1)
+		if grown := g.Room() + 1; room != c.room || grown != c.grown {
+			t.Errorf("%+v: room for %d extents, and %d more", c, room, grown)
+		}
+	}
+}
+
+// TestReachOfTables: of several tables all take room, and the largest is to reach the files.
+func TestReachOfTables(t *testing.T) {
+	const small, large = 500, 700_000 // rows: 1 extent and 271
+	for _, c := range []struct {
+		rows  []int64
+		later filewise.AddedLater
+		work  int64
+		want  string
+	}{
+		{[]int64{large, small}, "", 0, ""},
+		{[]int64{small, large}, "", 0, ""},
+		{[]int64{small, small}, "", 0, "files-not-reached"},
+		{[]int64{4 * large, small, large}, "", 0, "rows-outgrow-files"},
+		{[]int64{small, 4 * large}, "", 0, "rows-outgrow-files"},
+		{[]int64{small, small}, filewise.LaterNewData, 0, ""},
+		{[]int64{0}, "", mib / 4, "files-not-reached"},
+		{[]int64{0}, "", 16 * mib, ""},
+	} {
+		l := layout(8)
+		l.Data.Bytes, l.AddedLater = 64*mib, c.later
+		d, err := newDesign(newLab(t, nil).target, l, inserts(t, nil).Program(), somewhere(testName, "mark"))
+		ok(t, err)
+		d.program.Tables, d.program.WorkBytes = nil, c.work
+		for _, rows := range c.rows {
+			d.program.Tables = append(d.program.Tables, filewise.Table{RowBytes: 16, Rows: rows})
+		}
+		got, said := "", ""
+		d.warnReach(func(code, message, remedy string) { got, said = got+code, message+" "+remedy })
+		if got != c.want {
+			t.Errorf("%+v: %s: %s", c, got, said)
+		}
+		if strings.Contains(said, "--size 111MiB ") != (len(c.rows) == 3) {
+			t.Errorf("%+v: %s", c, said)
+		}
+	}
+}
+
 // TestGrowingFilesBegin as small as they can where there is no room for equal ones.
 func TestGrowingFilesBegin(t *testing.T) {
 	l := layout(8)
