@@ -51,6 +51,9 @@ func (f *File) Add(text string, funcs template.FuncMap) error {
 	var body []string
 	start := 0
 	finish := func() error {
+		for n := len(body) - 1; n >= 0 && (comment(body[n]) || strings.TrimSpace(body[n]) == ""); n-- { // of the next section
+			body = body[:n]
+		}
 		for _, name := range current {
 			if err := f.add(name, strings.Join(body, "\n"), start, whole, funcs); err != nil {
 				return err

@@ -22,6 +22,8 @@ BEGIN
   SELECT 1;
   SELECT 2;
 END;
+
+-- Of what follows.
 -- name: two
 -- only comment;
 ;

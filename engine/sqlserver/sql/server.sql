@@ -281,7 +281,7 @@ EXEC sys.sp_releaseapplock @Resource = N'filewise measures', @LockOwner = N'Sess
 -- Of one that is offline no mark can be read: it is ours if this account owns it, and all its files have its name.
 SELECT d.name, d.state_desc AS state, CAST(ISNULL(HAS_DBACCESS(d.name), 0) AS int) AS access,
   CAST(CASE WHEN d.owner_sid = SUSER_SID() AND EXISTS (SELECT 1 FROM sys.master_files AS f WHERE f.database_id = d.database_id)
-    AND NOT EXISTS (SELECT 1 FROM sys.master_files AS g WHERE g.database_id = d.database_id AND CHARINDEX(d.name + N'_', g.physical_name) = 0)
+    AND NOT EXISTS (SELECT 1 FROM sys.master_files AS g WHERE g.database_id = d.database_id AND CHARINDEX(d.name + N'_', g.physical_name COLLATE Latin1_General_BIN2) = 0)
     THEN 1 ELSE 0 END AS int) AS ours
 FROM sys.databases AS d
 WHERE d.name LIKE N'filewise[_]%'
