@@ -65,13 +65,14 @@ const (
 	leastWAL, mostWAL   = 32 * mib, 1024 * mib // at least two segments of 16 MiB
 	turnWAL             = 160 * mib
 	leastPool, mostPool = 16 * mib, 128 * mib
+	walPart, poolPart   = 4, 8 // of the data's size
 )
 
 func (d *design) walBytes() int64 {
 	if d.checkpointsByTurns() { // pages anywhere are written to it whole after each checkpoint: that before a turn is enough
 		return turnWAL
 	}
-	return min(max(d.layout.Data.Bytes/4, leastWAL), mostWAL) / mib * mib
+	return min(max(d.layout.Data.Bytes/walPart, leastWAL), mostWAL) / mib * mib
 }
 
 // walRoom is what the WAL takes on disk: what a checkpoint that is due is late for, too, where
@@ -88,7 +89,7 @@ func (d *design) checkpointsByTurns() bool { return d.program.Preload > 0 }
 // poolBytes is a sixth of a limited memory at most: sessions and the system's cache, through
 // which files are read, need the rest.
 func (d *design) poolBytes() int64 {
-	pool := min(max(d.layout.Data.Bytes/8, leastPool), mostPool)
+	pool := min(max(d.layout.Data.Bytes/poolPart, leastPool), mostPool)
 	if d.target.Memory > 0 {
 		pool = min(pool, d.target.Memory/6)
 	}

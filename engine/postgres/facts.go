@@ -66,8 +66,8 @@ var ofOrders = filewise.Fact{Name: planCache,
 // scaled are the settings that follow a layout's size; the configuration of each
 // layout, in its script, has the figures.
 var scaled = []filewise.Fact{
-	{Name: "max_wal_size", Value: fmt.Sprintf("1/2 of --size, %s to %s", humanize.IBytes(leastWAL), humanize.IBytes(mostWAL))},
-	{Name: "shared_buffers", Value: fmt.Sprintf("1/4 of --size, %s to %s", humanize.IBytes(leastPool), humanize.IBytes(mostPool))},
+	{Name: "max_wal_size", Value: fmt.Sprintf("1/%d of --size, %s to %s", walPart, humanize.IBytes(leastWAL), humanize.IBytes(mostWAL))},
+	{Name: "shared_buffers", Value: fmt.Sprintf("1/%d of --size, %s to %s", poolPart, humanize.IBytes(leastPool), humanize.IBytes(mostPool))},
 }
 
 // about is what an external server and the account on it are.
