@@ -102,8 +102,9 @@ type Database struct {
 	// Chunk is how many operations one call of Session.Do should have; 0: as many
 	// as take 50–200 ms, for engines whose loop runs on the server.
 	Chunk int64
-	// Shared is by what Sharer.Join finds the build; empty: no other process can.
-	Shared string
+	// Shared is by what Sharer.Join finds the build, on which others may work from then on;
+	// nil: no other process can.
+	Shared func() string
 	// First is what of its Build only the first build of a layout takes: the server
 	// made files that the next ones are copied from. No trial after a pilot needs it.
 	First time.Duration

@@ -204,6 +204,9 @@ func (l *life) drive(ctx context.Context, i int, load drive.Load, measured bool)
 	if l.runner.Drivers == nil {
 		return drive.Run(ctx, load)
 	}
-	return l.runner.Drivers.Drive(ctx, Share{Plan: l.runner.Plan, Layout: l.layout, Build: l.db.Shared, Phase: i,
+	if l.db.Shared == nil {
+		return drive.Result{}, filewise.Errorf(filewise.CodePreflight, "leave --drivers out", "no other process can work on the build")
+	}
+	return l.runner.Drivers.Drive(ctx, Share{Plan: l.runner.Plan, Layout: l.layout, Build: l.db.Shared(), Phase: i,
 		Done: l.ledgers[i], Discard: measured, Chunk: l.db.Chunk, Load: load})
 }

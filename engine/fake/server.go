@@ -142,13 +142,14 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 
 // share lets Join find a build.
 func (e *Engine) share(db *filewise.Database, d *database) {
-	db.Shared = strconv.Itoa(d.build)
+	name := strconv.Itoa(d.build)
+	db.Shared = func() string { return name }
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.shared == nil {
 		e.shared = map[string]*database{}
 	}
-	e.shared[db.Shared] = d
+	e.shared[name] = d
 }
 
 // Join finds a build of the same engine.

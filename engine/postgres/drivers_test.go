@@ -21,7 +21,7 @@ func driven(t *testing.T, f *usersServer) {
 	p := w.Program()
 	db, err := s.Build(ctx, layout, p)
 	must(t, err)
-	joined, leave, err := other.Join(ctx, layout, p, db.Shared)
+	joined, leave, err := other.Join(ctx, layout, p, db.Shared())
 	must(t, err)
 	defer leave()
 	at, err := other.Now(ctx)
@@ -46,7 +46,7 @@ func driven(t *testing.T, f *usersServer) {
 
 	left, err := joined.Connect(ctx, 0, 1)
 	must(t, err)
-	name, _, _ := strings.Cut(db.Shared, " ")
+	name, _, _ := strings.Cut(db.Shared(), " ")
 	var n int
 	const own = "SELECT count(*) FROM pg_stat_activity WHERE datname = $1 AND application_name = $2"
 	must(t, s.link.Scan(ctx, own, []any{name, client.AppName()}, &n))

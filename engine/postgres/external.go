@@ -199,7 +199,7 @@ func (s *externalServer) Build(ctx context.Context, l filewise.Layout, p filewis
 	}
 	db := b.database(func(context.Context) error { return s.dropBuild(b) })
 	if l.AddedLater == "" && !p.Churns() { // of which only this process keeps account
-		db.Shared = name + " " + client.AppName()
+		db.Shared = func() string { return name + " " + client.AppName() }
 	}
 	return db, nil
 }

@@ -20,7 +20,7 @@ func testDrivers(t *testing.T, b bench) {
 	l, w := layout(filewise.KindPartitions, 2), inserts(t, nil)
 	p := w.Program()
 	db := buildOn(t, s, l, w)
-	joined, leave, err := other.Join(ctx, l, p, db.Shared)
+	joined, leave, err := other.Join(ctx, l, p, db.Shared())
 	fatal(t, err)
 	defer leave()
 	at, err := other.Now(ctx)
@@ -29,14 +29,16 @@ func testDrivers(t *testing.T, b bench) {
 		t.Errorf("the server's clock is %v from this host's, which is its own", d)
 	}
 	var parts []drive.Result
-	for i, c := range []filewise.Connector{db.Connector, joined} {
+	for i, c := range []filewise.Connector{joined, db.Connector} {
 		session, err := c.Connect(ctx, 0, i)
 		fatal(t, err)
-		res, err := drive.Run(ctx, drive.Load{Sessions: []filewise.Session{session}, First: i, Ops: []int64{40}, Chunk: 20,
+		res, err := drive.Run(ctx, drive.Load{Sessions: []filewise.Session{session}, First: i, Ops: []int64{1000 - 960*int64(i)}, Chunk: 20,
 			Multiple: int64(p.First().CommitEvery)})
 		fatal(t, err)
 		parts = append(parts, res)
 		fatal(t, session.Close())
+		_, err = db.Observer.Observe(ctx) // the other has worked alone at first: files have grown
+		fatal(t, err)
 	}
 	all, err := drive.Merge(parts, true)
 	fatal(t, err)
@@ -47,7 +49,7 @@ func testDrivers(t *testing.T, b bench) {
 	fatal(t, err)
 	done, err := left.Do(ctx, 40, 20)
 	fatal(t, err)
-	if !s.made(db.Shared) || s.made("mysql") {
+	if !s.made(db.Shared()) || s.made("mysql") {
 		t.Error("a driver's session is a stranger's")
 	}
 	fatal(t, db.Dropper.Drop(ctx))

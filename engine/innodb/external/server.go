@@ -280,7 +280,7 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 	if l.AddedLater != "" {
 		db.Extender = b
 	} else if !p.Churns() { // of which only this process keeps account
-		db.Shared = b.name
+		db.Shared = b.shared
 	}
 	return db, nil
 }
