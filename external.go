@@ -8,6 +8,12 @@ import (
 // What an external server offers besides Build. A Server implements these where
 // it can; opening it has changed nothing yet.
 
+// OptionChecker refuses options of a server's URL that nothing would read, by their
+// names alone: nothing is connected to, and no file looked at.
+type OptionChecker interface {
+	CheckOptions(Address) error
+}
+
 // Examiner looks whether a server can do what is wanted, and what will distort
 // the result. It reads only.
 type Examiner interface {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"filewise"
 )
@@ -23,7 +24,7 @@ func (j *judge) own() (all [][]string) {
 			largest = g
 		}
 	}
-	if largest.Database == "" {
+	if largest.Database == "" || largest.Database != filewise.Printable(largest.Database) {
 		return nil
 	}
 	on := func(command ...string) {
@@ -37,7 +38,7 @@ func (j *judge) own() (all [][]string) {
 	}
 	if j.target.Applies {
 		on("apply", "last")
-		if table, is := strings.CutPrefix(largest.Name, "table "); is {
+		if table, is := strings.CutPrefix(largest.Name, "table "); is && !strings.ContainsRune(table, unicode.ReplacementChar) {
 			all[len(all)-1] = append(all[len(all)-1], "--table", table)
 		}
 	}
@@ -93,7 +94,8 @@ func (j *judge) places() []string {
 		return nil
 	}
 	var args []string
-	for _, v := range j.Places[:min(len(j.Places), 4)] {
+	nameable := filewise.Those(j.Places, func(v filewise.Place) bool { return filewise.Printable(v.Name+v.Dir) == v.Name+v.Dir })
+	for _, v := range nameable[:min(len(nameable), 4)] {
 		args = append(args, "--volume", v.Name+"="+v.Dir)
 	}
 	return args

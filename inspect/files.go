@@ -221,7 +221,7 @@ func (j *judge) spread() {
 	if places != nil {
 		var names []string
 		for _, p := range j.Places {
-			name := p.Name
+			name := filewise.Printable(p.Name)
 			if p.Device != "" {
 				name += " (" + p.Device + ")"
 			}

@@ -69,7 +69,7 @@ type Report struct {
 
 // Judge says what the facts are worth.
 func Judge(i filewise.Inspection, t Target) Report {
-	j := &judge{Inspection: i, target: t}
+	j := &judge{Inspection: printable(i), target: t}
 	j.signals = j.look()
 	j.question()
 	j.groups()
@@ -82,12 +82,26 @@ func Judge(i filewise.Inspection, t Target) Report {
 	j.checkpoints()
 	j.rest()
 	for _, g := range i.Gaps {
-		j.add(Finding{About: g.Question, Worth: Unknown, Evidence: g.Why, Remedy: g.Remedy})
+		j.add(Finding{About: filewise.Printable(g.Question), Worth: Unknown, Evidence: g.Why, Remedy: g.Remedy})
 	}
 	slices.SortStableFunc(j.found, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(slices.Index(order, a.Worth), slices.Index(order, b.Worth)), cmp.Compare(b.weight, a.weight))
 	})
 	return Report{Summary: j.summary(), Findings: j.found, Own: j.own()}
+}
+
+// printable has the names that users have given on one line of a terminal each.
+func printable(i filewise.Inspection) filewise.Inspection {
+	i.Groups = slices.Clone(i.Groups)
+	for n := range i.Groups {
+		g := &i.Groups[n]
+		g.Name, g.Files = filewise.Printable(g.Name), slices.Clone(g.Files)
+		for k := range g.Files {
+			f := &g.Files[k]
+			f.Path, f.Volume, f.Dir = filewise.Printable(f.Path), filewise.Printable(f.Volume), filewise.Printable(f.Dir)
+		}
+	}
+	return i
 }
 
 type judge struct {

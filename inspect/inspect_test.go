@@ -221,3 +221,34 @@ func TestNotRead(t *testing.T) {
 		}
 	}
 }
+
+// What users have named is on one line, and steers no terminal; a command that would need such
+// a name is not proposed.
+func TestNamesAreOnOneLine(t *testing.T) {
+	const bad = "a\nNOTHING TO SEE\x1b[2J"
+	for _, engine := range engines {
+		i, to := server(engine, func(i *filewise.Inspection) {
+			g := &i.Groups[0]
+			g.Name, g.Database, g.Files[0].Path, g.Files[1].Path = "table "+bad, bad, bad, "x"+bad
+			g.Files[0].Volume, g.Files[1].Volume, g.Files[0].IO[filewise.FileReadTime] = bad, "x"+bad, 1e6
+			i.Places = []filewise.Place{{Volume: filewise.Volume{Name: bad, Dir: bad}}, {Volume: filewise.Volume{Name: "b", Dir: "/b"}}}
+			i.Gaps = []filewise.Gap{{Question: bad, Why: "no right"}}
+		})
+		to.Captures, to.Applies = true, true
+		r := Judge(i, to)
+		if _, ok := find(r, "table a\uFFFDNOTHING"); !ok {
+			t.Errorf("%s: the table is not shown", engine)
+		}
+		for _, f := range r.Findings {
+			if said := f.About + f.Evidence + f.Because + f.Remedy + Shell(f.Command); said != filewise.Printable(said) {
+				t.Errorf("%s: %q", engine, said)
+			}
+		}
+		if len(r.Own) > 0 || r.Summary != filewise.Printable(r.Summary) {
+			t.Errorf("%s: %q %q", engine, r.Own, r.Summary)
+		}
+		if i.Groups[0].Database != bad || i.Groups[0].Name != "table "+bad {
+			t.Error("the facts were altered")
+		}
+	}
+}

@@ -180,3 +180,24 @@ func TestFromOnAServer(t *testing.T) {
 		}
 	}
 }
+
+// An option of a server's URL that nothing reads is refused before anything is connected to,
+// on every engine, with the list of those that are read.
+func TestUnknownOptions(t *testing.T) {
+	engines := plan.Engines(all.Engines())
+	for _, scheme := range engines.Schemes() {
+		for _, option := range []string{"nonsense=1", "nonsense_token=1"} {
+			_, _, _, err := engines.ParseTarget(scheme+"://u@db.invalid?"+option, "")
+			var e *filewise.Error
+			if !errors.As(err, &e) || e.Code != filewise.CodeUsage || !strings.Contains(e.Error(), "nonsense") || strings.Count(e.Remedy, ", ") < 8 {
+				t.Errorf("%s: %s: %v", scheme, option, err)
+			}
+		}
+	}
+	for _, known := range []string{"postgres://u@h?sslmode=verify-full&sslrootcert=/none&sslpassword=x", "mysql://u@h?tls=true&compress=true",
+		"sqlserver://u@h?database=shop&encrypt=strict", "oracle://u@h/s?wallet_password=x&ssl=true"} {
+		if _, _, _, err := engines.ParseTarget(known, ""); err != nil {
+			t.Errorf("%s: %v", known, err)
+		}
+	}
+}

@@ -70,5 +70,10 @@ func (all Engines) ParseTarget(text, preferred string) (filewise.Engine, *filewi
 			found = e
 		}
 	}
+	if c, ok := found.(filewise.OptionChecker); ok {
+		if err := c.CheckOptions(a); err != nil {
+			return nil, nil, "", err
+		}
+	}
 	return found, &a, "", nil
 }

@@ -39,6 +39,7 @@ var _ interface {
 	filewise.Capturer
 	filewise.Migrator
 	filewise.BackupTuner
+	filewise.OptionChecker
 } = Engine{}
 
 // host is a way to servers: by starting them, or by URL.

@@ -12,6 +12,9 @@ import (
 	"filewise/engine/internal/inspecting"
 )
 
+// CheckOptions refuses what the driver does not read.
+func (Engine) CheckOptions(a filewise.Address) error { return options.Check(a) }
+
 // Inspect looks at an existing database. It sends nothing but SELECT, and reads no
 // view of the Diagnostics Pack.
 func (e Engine) Inspect(ctx context.Context, t filewise.Target) (filewise.Inspection, error) {

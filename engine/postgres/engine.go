@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/engine/postgres/internal/client"
 	"filewise/engine/postgres/internal/inspection"
 	"filewise/engine/postgres/internal/installed"
 	"filewise/engine/postgres/internal/migrate"
@@ -29,6 +30,9 @@ func (Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, err
 	}
 	return openManaged(ctx, t)
 }
+
+// CheckOptions refuses what the driver does not read.
+func (Engine) CheckOptions(a filewise.Address) error { return client.CheckOptions(a) }
 
 // Inspect looks at an existing server. A standby is looked at too.
 func (Engine) Inspect(ctx context.Context, t filewise.Target) (filewise.Inspection, error) {

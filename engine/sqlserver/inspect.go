@@ -9,8 +9,12 @@ import (
 	"filewise"
 	"filewise/engine/internal/inspecting"
 	"filewise/engine/internal/sqlfile"
+	"filewise/engine/sqlserver/internal/signin"
 	"filewise/engine/sqlserver/internal/waitclass"
 )
+
+// CheckOptions refuses what the driver does not read.
+func (Engine) CheckOptions(a filewise.Address) error { return signin.CheckOptions(a) }
 
 // Inspect looks at an existing server. SQL Server has no session that only reads:
 // nothing but SELECT is sent.

@@ -31,6 +31,9 @@ func (d Engine) reading(release [2]int) map[string]string {
 	return all
 }
 
+// CheckOptions refuses what the driver does not read.
+func (Engine) CheckOptions(a filewise.Address) error { return options.Check(a) }
+
 // Inspect looks at an existing server.
 func (d Engine) Inspect(ctx context.Context, t filewise.Target) (filewise.Inspection, error) {
 	first, cancel := context.WithTimeout(ctx, 4*inspecting.Patience)

@@ -58,23 +58,40 @@ func (o Options[C]) name(given string) string {
 // Apply sets the options of an address, in the order of their names, and returns them.
 // Errors have CodeUsage and show no value of a secret.
 func (o Options[C]) Apply(c *C, a filewise.Address) (map[string]string, error) {
+	given, err := o.checked(a)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		set := o.Known[name]
+		if set == nil {
+			continue
+		}
+		if err := set(c, given[name]); err != nil {
+			return nil, filewise.Errorf(filewise.CodeUsage, "correct it, or leave it out", "option %s: %w", name, err)
+		}
+	}
+	return given, nil
+}
+
+// Check refuses what is not an option, or none that can be used here.
+func (o Options[C]) Check(a filewise.Address) error {
+	_, err := o.checked(a)
+	return err
+}
+
+func (o Options[C]) checked(a filewise.Address) (map[string]string, error) {
 	given, err := o.given(a)
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		set, known := o.Known[name]
-		switch remedy := o.Unwanted[name]; {
-		case remedy != "":
+		if remedy := o.Unwanted[name]; remedy != "" {
 			return nil, filewise.Errorf(filewise.CodeUsage, "leave it out: "+remedy, "option %s of %s cannot be used here", name, o.Driver)
-		case !known:
+		}
+		if _, known := o.Known[name]; !known {
 			return nil, filewise.Errorf(filewise.CodeUsage, nearest.Remedy(name, slices.Sorted(maps.Keys(o.Known))),
 				"option %q is not known to %s", strings.ToLower(name), o.Driver)
-		case set == nil:
-			continue
-		}
-		if err := set(c, given[name]); err != nil {
-			return nil, filewise.Errorf(filewise.CodeUsage, "correct it, or leave it out", "option %s: %w", name, err)
 		}
 	}
 	return given, nil

@@ -32,6 +32,17 @@ var options = []string{
 // connectSeconds is how long a connection may take where the address does not say.
 const connectSeconds = "15"
 
+// CheckOptions refuses what is no option of a PostgreSQL server's address.
+func CheckOptions(a filewise.Address) error {
+	for _, name := range slices.AppendSeq(slices.Sorted(maps.Keys(a.Options)), maps.Keys(a.Secrets)) {
+		if !slices.Contains(options, name) {
+			return filewise.Errorf(filewise.CodeUsage, nearest.Remedy(name, options), "the address of a PostgreSQL server has no option %q",
+				name)
+		}
+	}
+	return nil
+}
+
 // configOf turns an address into the driver's configuration. Errors have code
 // usage and show no secret.
 func configOf(a filewise.Address) (*pgx.ConnConfig, error) {
@@ -40,11 +51,8 @@ func configOf(a filewise.Address) (*pgx.ConnConfig, error) {
 	for name, value := range a.Secrets {
 		values[name] = value.Reveal()
 	}
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if !slices.Contains(options, name) {
-			return nil, filewise.Errorf(filewise.CodeUsage, nearest.Remedy(name, options), "the address of a PostgreSQL server has no option %q",
-				name)
-		}
+	if err := CheckOptions(a); err != nil {
+		return nil, err
 	}
 	database := strings.TrimPrefix(a.Path, "/")
 	if database == "" && values["service"] == "" {

@@ -78,6 +78,9 @@ func parameter(name string) func(*msdsn.Config, string) error {
 	return func(c *msdsn.Config, v string) error { c.Parameters[name] = v; return nil }
 }
 
+// CheckOptions refuses what the driver does not read.
+func CheckOptions(a filewise.Address) error { return options.Check(a) }
+
 // Config is the driver's configuration of an address. The error has CodeUsage.
 func Config(a filewise.Address) (msdsn.Config, error) {
 	c := msdsn.Config{
