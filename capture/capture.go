@@ -220,6 +220,8 @@ var (
 	// catalogues begin the names of tables that are the server's.
 	catalogues     = []string{"pg_", "information_schema.", "performance_schema.", "mysql.", "sys."}
 	serverFunction = regexp.MustCompile(`\bpg_\w+ *[(.]|@@|CONNECTION_ID`)
+	// filewiseOwn names what an earlier capture asked, and rolledBack is what a log's transaction came to.
+	filewiseOwn, rolledBack = "filewise_v", "ROLLBACK of what was begun"
 	// waiting is what lasts as long as its value says, or until another session lets go.
 	waiting = regexp.MustCompile("(?i)\\b(?:(?:pg_)?sleep(?:_for|_until)?|benchmark|get_lock)[`\"]? *\\(|^ *waitfor\\b")
 )
@@ -246,6 +248,10 @@ func (t *taking) shape(ctx context.Context, kinds []kind) ([]kind, error) {
 		why := k.hidden
 		switch {
 		case why != "":
+		case len(k.texts) == 1 && k.texts[0] == rolledBack:
+			why = "transactions that were rolled back have left nothing"
+		case len(k.texts) == 1 && strings.Contains(k.texts[0], filewiseOwn):
+			why = "it is Filewise's own look at the columns"
 		case len(k.texts) == 1 && slices.Contains(controls, firstWord(k.texts[0])):
 			why = "transactions are begun and ended by the study itself; which statements stand in one, a log shows (--log)"
 		case len(kept) == mostTypes:

@@ -40,6 +40,20 @@ func TestBombInALog(t *testing.T) {
 	}
 }
 
+// What was rolled back, and what an earlier capture asked, is said to be that.
+func TestNoWorkInALog(t *testing.T) {
+	x := new(taking)
+	kinds, err := x.readLog(logs{words: []string{"BEGIN ", "SELECT ", "ROLLBACK ", "SELECT MIN(filewise_v) FROM"}, n: 4})
+	if err != nil || len(kinds) != 2 {
+		t.Fatalf("%+v, %v", kinds, err)
+	}
+	kept, err := x.shape(t.Context(), kinds)
+	if text := fmt.Sprintf("%+v", x); err != nil || len(kept) > 0 || !strings.Contains(text, "rolled back have left nothing") ||
+		!strings.Contains(text, "Filewise's own look") {
+		t.Errorf("%+v kept, %v: %.900s", kept, err, text)
+	}
+}
+
 // Columns of persons are known by their names; keys and states are not taken for them.
 func TestPersonal(t *testing.T) {
 	for column, want := range map[string]bool{"email": true, "customerName": true, "birth_date": true, "Geburtsname": true, "ip": true,

@@ -60,7 +60,7 @@ func (t *taking) readLog(e filewise.Capturer) ([]kind, error) {
 			if len(o.keys) > 0 && word != "ROLLBACK" && word != "ABORT" {
 				count(o)
 			} else if len(o.keys) > 0 {
-				o.texts, o.keys = []string{word}, []string{word} // it has left nothing
+				o.texts, o.keys = []string{rolledBack}, []string{rolledBack}
 				count(o)
 			}
 			*o = open{}

@@ -274,16 +274,16 @@ const sampled, common = 5000, 50
 // sample asks for a column's range, lengths and frequencies; withheld, for lengths alone.
 func (w *watcher) sample(ctx context.Context, t filewise.TableFacts, c *filewise.ColumnFacts, withheld bool) error {
 	column, table := dialect.Ident(c.Name), dialect.Ident(t.Name)
-	rows := fmt.Sprintf("(SELECT %s AS v FROM %s LIMIT %d) s", column, table, 2*sampled)
+	rows := fmt.Sprintf("(SELECT %s AS filewise_v FROM %s LIMIT %d) s", column, table, 2*sampled)
 	if t.Key != "" {
 		end := func(way string) string {
-			return fmt.Sprintf("(SELECT %s AS v FROM %s ORDER BY %s %s LIMIT %d)", column, table, dialect.Ident(t.Key), way, sampled)
+			return fmt.Sprintf("(SELECT %s AS filewise_v FROM %s ORDER BY %s %s LIMIT %d)", column, table, dialect.Ident(t.Key), way, sampled)
 		}
 		rows = "(" + end("ASC") + " UNION ALL " + end("DESC") + ") s"
 	}
 	var width sql.NullFloat64
 	if c.Type == filewise.TypeText {
-		if err := w.in.QueryRowContext(ctx, "SELECT AVG(CHAR_LENGTH(v)) FROM "+rows).Scan(&width); err != nil {
+		if err := w.in.QueryRowContext(ctx, "SELECT AVG(CHAR_LENGTH(filewise_v)) FROM "+rows).Scan(&width); err != nil {
 			return err
 		}
 		c.Width = width.Float64
@@ -292,7 +292,7 @@ func (w *watcher) sample(ctx context.Context, t filewise.TableFacts, c *filewise
 		return nil
 	}
 	var low, high sql.NullString
-	if err := w.in.QueryRowContext(ctx, "SELECT MIN(v), MAX(v) FROM "+rows).Scan(&low, &high); err != nil {
+	if err := w.in.QueryRowContext(ctx, "SELECT MIN(filewise_v), MAX(filewise_v) FROM "+rows).Scan(&low, &high); err != nil {
 		return err
 	}
 	c.Low, c.High = low.String, high.String
@@ -304,7 +304,7 @@ func (w *watcher) sample(ctx context.Context, t filewise.TableFacts, c *filewise
 			c.Common, c.Shares = append(c.Common, v.String), append(c.Shares, n/max(sum, 1))
 		}
 		return err
-	}, fmt.Sprintf("SELECT v, COUNT(*), (SELECT COUNT(*) FROM %s) FROM %s GROUP BY v ORDER BY 2 DESC LIMIT %d", rows, rows, common+1))
+	}, fmt.Sprintf("SELECT filewise_v, COUNT(*), (SELECT COUNT(*) FROM %s) FROM %s GROUP BY 1 ORDER BY 2 DESC LIMIT %d", rows, rows, common+1))
 	switch {
 	case len(c.Common) <= common:
 		c.Distinct = float64(len(c.Common))

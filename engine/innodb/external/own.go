@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/dustin/go-humanize"
 
@@ -105,6 +106,11 @@ func (s *ownServer) Examine(ctx context.Context, d filewise.Demand) []filewise.F
 			"a backup with foreign keys cannot be restored and compared")
 	}
 	s.seesCode(ctx, e)
+	ascii := !strings.ContainsFunc(s.target.Database, func(c rune) bool { return c > unicode.MaxASCII })
+	if !ascii && s.product == dialect.MySQL {
+		e.Warn("name of the database", "give it a name in ASCII, or back it up by "+dumpers[s.product.Name].Names[0],
+			"mydumper 0.10 does not find a database of MySQL whose name is not ASCII: No database selected")
+	}
 	e.activity(ctx)
 	e.Leftovers(ctx, s, s.target.Address.String())
 	bytes, err := s.bytes(ctx)
@@ -255,26 +261,35 @@ func (d Engine) BackupScript(t filewise.Target, l filewise.Layout, p filewise.Pr
 	out.Notes = []string{"It is of this database: accounts are the server's, and are not in it.",
 		"The password is MYSQL_PWD, or in ~/.my.cnf.",
 		"All tables are locked for the moment in which mydumper's threads begin (FLUSH TABLES WITH READ LOCK).",
-		"Triggers, routines and events are in its file " + codeFile + "; a trigger or event that names the database stays with that name."}
-	program := func(name string, args ...string) string {
-		return readsUTF8 + " " + script.Quoted(append(append([]string{name}, place...), args...))
+		"Routines are in its file " + routineFile + ", triggers and events in " + codeFile + "; a " +
+			"trigger or event that names the database stays with that name."}
+	program := func(name, home string, args ...string) string {
+		return `MYSQL_HOME="$` + home + `" ` + readsUTF8 + " " + script.Quoted(append(append([]string{name}, place...), args...))
 	}
-	out.Backup = []string{program("mydumper", dumped(l, t.Database)...) + ` --outputdir="$to" "$@"`,
-		code(dumpers[d.Name].Names[0], codeArgs(t.Database)...) + ` > "$to/` + codeFile + `"`}
+	dump := func(file string) string {
+		return code(dumpers[d.Name].Names[0], codeArgs(file, t.Database)...) + ` > "$to/` + file + `"`
+	}
 	// Each product's client has its name.
-	out.Restore = []string{program("myloader", "--source-db="+t.Database, fmt.Sprint("--threads=", l.Backup.Files)) +
-		` --database="$database" --directory="$from" "$@"`,
-		code(d.Name) + ` "$@" "$database" < "$from/` + codeFile + `"`}
+	load := func(file string) string { return code(d.Name) + ` "$@" "$database" < "$from/` + file + `"` }
+	out.Backup = []string{`mkdir -p "$to"`, `printf '%s\n' ` + script.Quoted(strings.Split(toolOptions, "\n")) + ` > "$to/my.cnf"`,
+		program("mydumper", "to", dumped(l, t.Database)...) + ` --outputdir="$to" "$@"`, dump(routineFile), dump(codeFile)}
+	out.Restore = []string{load(routineFile),
+		program("myloader", "from", "--source-db="+t.Database, fmt.Sprint("--threads=", l.Backup.Files)) +
+			` --database="$database" --directory="$from" "$@"`, load(codeFile)}
 	return out, nil
 }
 
 // readsUTF8 is what has GLib, whose programs set no locale, take names as they are.
 const readsUTF8 = "CHARSET=UTF-8"
 
-// emptyOptions is an option file that says nothing: without one the machine's would be read.
-func emptyOptions(dir string) (string, error) {
-	path := filepath.Join(dir, "empty.cnf")
-	return path, os.WriteFile(path, nil, 0o600)
+// toolOptions are the whole option file of mydumper and myloader, without which the machine's would be read: zero
+// dates are taken back as they are, and quotes mean the same in a dump and where it is restored, whatever the
+// server's SQL mode.
+const toolOptions = "[client]\ninit-command=\"SET SESSION sql_mode = 'NO_AUTO_VALUE_ON_ZERO'\""
+
+func writeOptions(dir string) (string, error) {
+	path := filepath.Join(dir, "my.cnf")
+	return path, os.WriteFile(path, []byte(toolOptions+"\n"), 0o600)
 }
 
 // unsafe are the files of a dump that a trial restore leaves out: views of a copy may name the original.

@@ -14,9 +14,10 @@ import (
 	"filewise/engine/internal/dumpfile"
 )
 
-// codeFile is the file beside mydumper's that has triggers, routines and events, as the server's own
-// program writes them: with their SQL modes, character sets and time zones, which mydumper leaves out.
-const codeFile = "code"
+// codeFile and routineFile are the files beside mydumper's that have triggers and events, and routines, which
+// views call and so come first, as the server's own program writes them: with their SQL modes, character sets
+// and time zones, which mydumper leaves out.
+const codeFile, routineFile = "code", "routines"
 
 // codePlace is how these programs come to the server, as well secured as mydumper is.
 func (d Engine) codePlace(a filewise.Address) ([]string, error) {
@@ -28,12 +29,16 @@ func (d Engine) codePlace(a filewise.Address) ([]string, error) {
 	return append(args, secured...), err
 }
 
-func codeArgs(database string) []string {
-	return []string{"--no-data", "--no-create-info", "--triggers", "--routines", "--events", "--skip-lock-tables", "--no-tablespaces",
-		"--loose-set-gtid-purged=OFF", database}
+func codeArgs(file, database string) []string {
+	what := []string{"--triggers", "--events"}
+	if file == routineFile {
+		what = []string{"--skip-triggers", "--routines"}
+	}
+	return slices.Concat([]string{"--no-data", "--no-create-info"}, what, []string{"--skip-lock-tables", "--no-tablespaces",
+		"--loose-set-gtid-purged=OFF", database})
 }
 
-// dumpCode writes that file.
+// dumpCode writes these files.
 func (o *ownTool) dumpCode(ctx context.Context, to string) error {
 	s := o.server
 	d := Engine{s.product}
@@ -45,15 +50,20 @@ func (o *ownTool) dumpCode(ctx context.Context, to string) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.Create(filepath.Join(to, codeFile))
-	if err != nil {
-		return err
+	for _, name := range []string{routineFile, codeFile} {
+		f, err := os.Create(filepath.Join(to, name))
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(dumpfile.Take(ctx, f, []string{"MYSQL_PWD=" + s.target.Address.Password.Reveal()}, program,
+			slices.Concat([]string{"--no-defaults"}, place, codeArgs(name, s.target.Database))...), f.Close()); err != nil {
+			return err
+		}
 	}
-	return errors.Join(dumpfile.Take(ctx, f, []string{"MYSQL_PWD=" + s.target.Address.Password.Reveal()}, program,
-		slices.Concat([]string{"--no-defaults"}, place, codeArgs(s.target.Database))...), f.Close())
+	return nil
 }
 
-// seesCode warns where routines of others are hidden, which would not be in a backup.
+// seesCode warns where routines of others are hidden, or views cannot be read: they would not be in a backup.
 func (s *ownServer) seesCode(ctx context.Context, e *examination) {
 	sees, right := s.rights.global["SHOW_ROUTINE"] || s.rights.global["SELECT"], s.grant([]string{"SHOW_ROUTINE"}, "*.*")
 	if s.product == dialect.MariaDB {
@@ -63,14 +73,25 @@ func (s *ownServer) seesCode(ctx context.Context, e *examination) {
 	if !sees {
 		e.Warn("routines", right, "the account does not see those of others: if there are any, they are not in its backups")
 	}
+	views, err := dialect.Column(ctx, s.db, "SELECT CONCAT(TABLE_NAME, ': ', TABLE_COMMENT) FROM information_schema.TABLES WHERE "+
+		"TABLE_TYPE = 'VIEW' AND TABLE_COMMENT <> 'VIEW' AND TABLE_SCHEMA = "+dialect.Literal(s.target.Database))
+	if err == nil && len(views) > 0 {
+		e.Warn("views", "mend them, or "+s.grant([]string{"EXECUTE"}, dialect.Ident(s.target.Database)+".*"),
+			"mydumper leaves out views that cannot be read: %s", strings.Join(views, "; "))
+	}
 }
 
-// checkCode looks whether all triggers, routines and events that the account sees are in it.
+// checkCode looks whether all triggers, routines and events that the account sees are in them.
 func (o *ownTool) checkCode(ctx context.Context, from string) error {
 	text, err := os.ReadFile(filepath.Join(from, codeFile))
 	if err != nil {
 		return err
 	}
+	routines, err := os.ReadFile(filepath.Join(from, routineFile))
+	if err != nil {
+		return err
+	}
+	text = append(text, routines...)
 	of := dialect.Literal(o.server.target.Database)
 	names, err := dialect.Column(ctx, o.server.db, "SELECT TRIGGER_NAME FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = "+of+
 		" UNION ALL SELECT ROUTINE_NAME FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = "+of+

@@ -56,7 +56,7 @@ func (o *ownTool) run(ctx context.Context, dir, path string, args ...string) err
 	if err != nil {
 		return err
 	}
-	options, err := emptyOptions(dir)
+	options, err := writeOptions(dir)
 	if err != nil {
 		return err
 	}
