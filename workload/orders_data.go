@@ -136,14 +136,25 @@ type rowOf struct {
 }
 
 // batch are the dice of a table's batch.
-func (w *orders) batch(table string, batch int64, to filewise.RowWriter, d *dice) rowOf {
+func (w *orders) batch(table string, batch int64, to filewise.RowWriter) rowOf {
 	for i, name := range orderTables {
 		if name == table {
-			*d = w.dice(saltTable+uint64(i), uint64(batch), 0)
-			return rowOf{d, w, to, make([]byte, 0, 64)}
+			d := w.dice(saltTable+uint64(i), uint64(batch), 0)
+			return rowOf{&d, w, to, make([]byte, 0, 64)}
 		}
 	}
 	panic(fmt.Sprintf("orders has no table %q", table))
+}
+
+// each writes rows from the first to the last.
+func (r rowOf) each(first, last int64, row func(i int64)) error {
+	for i := first; i <= last; i++ {
+		row(i)
+		if err := r.to.EndRow(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (r rowOf) ints(values ...int64) {
@@ -184,8 +195,7 @@ func (r rowOf) address() {
 }
 
 func (w *orders) writeWarehouse(batch int64, to filewise.RowWriter) error {
-	var d dice
-	r := w.batch("warehouse", batch, to, &d)
+	r := w.batch("warehouse", batch, to)
 	r.ints(batch + 1)
 	r.letters(6, 10)
 	r.address()
@@ -194,24 +204,18 @@ func (w *orders) writeWarehouse(batch int64, to filewise.RowWriter) error {
 }
 
 func (w *orders) writeDistricts(batch int64, to filewise.RowWriter) error {
-	var dc dice
-	r := w.batch("district", batch, to, &dc)
-	for d := int64(1); d <= districts; d++ {
+	r := w.batch("district", batch, to)
+	return r.each(1, districts, func(d int64) {
 		r.ints(batch+1, d)
 		r.letters(6, 10)
 		r.address()
 		r.ints(r.between(0, 2000), w.customers*loadedAmount, w.customers+1)
-		if err := to.EndRow(); err != nil {
-			return err
-		}
-	}
-	return nil
+	})
 }
 
 func (w *orders) writeCustomers(batch int64, to filewise.RowWriter) error {
-	var d dice
-	r := w.batch("customer", batch, to, &d)
-	for c := int64(1); c <= w.customers; c++ {
+	r := w.batch("customer", batch, to)
+	return r.each(1, w.customers, func(c int64) {
 		r.ints(batch/districts+1, batch%districts+1, c)
 		r.letters(8, 16)
 		r.to.Text(append(r.text[:0], "OE"...))
@@ -230,49 +234,34 @@ func (w *orders) writeCustomers(batch int64, to filewise.RowWriter) error {
 		r.to.Text(append(r.text[:0], credit...))
 		r.ints(5_000_000, r.between(0, 5000), -loadedAmount, loadedAmount, 1, 0)
 		r.letters(300, customerDataMost)
-		if err := to.EndRow(); err != nil {
-			return err
-		}
-	}
-	return nil
+	})
 }
 
 func (w *orders) writeHistory(batch int64, to filewise.RowWriter) error {
-	var d dice
-	r := w.batch("history", batch, to, &d)
+	r := w.batch("history", batch, to)
 	wh, di := batch/districts+1, batch%districts+1
-	for c := int64(1); c <= w.customers; c++ {
+	return r.each(1, w.customers, func(c int64) {
 		r.ints(c, di, wh, di, wh, loadedAt, loadedAmount)
 		r.letters(12, 24)
-		if err := to.EndRow(); err != nil {
-			return err
-		}
-	}
-	return nil
+	})
 }
 
 func (w *orders) writeNewOrders(batch int64, to filewise.RowWriter) error {
-	for o := w.delivered() + 1; o <= w.customers; o++ {
-		to.Int(batch/districts + 1)
-		to.Int(batch%districts + 1)
-		to.Int(o)
-		if err := to.EndRow(); err != nil {
-			return err
-		}
-	}
-	return nil
+	r := rowOf{to: to}
+	return r.each(w.delivered()+1, w.customers, func(o int64) {
+		r.ints(batch/districts+1, batch%districts+1, o)
+	})
 }
 
 // writeOrders writes an order of each customer, in a random order of customers
 // (4.3.3.1): multiples of a step that has no factor in common with their number.
 func (w *orders) writeOrders(batch int64, to filewise.RowWriter) error {
-	var d dice
-	r := w.batch("orders", batch, to, &d)
+	r := w.batch("orders", batch, to)
 	step, from := r.between(w.customers/3, w.customers/2), r.between(0, w.customers-1)
 	for gcd(step, w.customers) != 1 {
 		step++
 	}
-	for o := int64(1); o <= w.customers; o++ {
+	return r.each(1, w.customers, func(o int64) {
 		r.ints(batch/districts+1, batch%districts+1, o, (o*step+from)%w.customers+1, loadedAt)
 		carrier := r.between(1, 10)
 		if o <= w.delivered() {
@@ -281,20 +270,15 @@ func (w *orders) writeOrders(batch int64, to filewise.RowWriter) error {
 			to.Null()
 		}
 		r.ints(w.linesOf(batch, o), 1)
-		if err := to.EndRow(); err != nil {
-			return err
-		}
-	}
-	return nil
+	})
 }
 
 func (w *orders) writeLines(batch int64, to filewise.RowWriter) error {
-	var d dice
-	r := w.batch("order_line", batch, to, &d)
+	r := w.batch("order_line", batch, to)
 	wh := batch/districts + 1
 	for o := int64(1); o <= w.customers; o++ {
-		for n := range w.linesOf(batch, o) {
-			r.ints(wh, batch%districts+1, o, n+1, r.between(1, w.items), wh)
+		err := r.each(1, w.linesOf(batch, o), func(n int64) {
+			r.ints(wh, batch%districts+1, o, n, r.between(1, w.items), wh)
 			amount := r.between(1, 999_999)
 			if o <= w.delivered() {
 				r.ints(loadedAt, 5, 0)
@@ -303,44 +287,34 @@ func (w *orders) writeLines(batch int64, to filewise.RowWriter) error {
 				r.ints(5, amount)
 			}
 			r.letters(24, 24)
-			if err := to.EndRow(); err != nil {
-				return err
-			}
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
 func (w *orders) writeItems(batch int64, to filewise.RowWriter) error {
-	var d dice
-	r := w.batch(tableItem, batch, to, &d)
-	for i := batch*itemBatchRows + 1; i <= min((batch+1)*itemBatchRows, w.items); i++ {
+	r := w.batch(tableItem, batch, to)
+	return r.each(batch*itemBatchRows+1, min((batch+1)*itemBatchRows, w.items), func(i int64) {
 		r.ints(i, r.between(1, 10_000))
 		r.letters(14, 24)
 		r.ints(r.between(100, 10_000))
 		r.data()
-		if err := to.EndRow(); err != nil {
-			return err
-		}
-	}
-	return nil
+	})
 }
 
 func (w *orders) writeStock(batch int64, to filewise.RowWriter) error {
-	var d dice
-	r := w.batch("stock", batch, to, &d)
+	r := w.batch("stock", batch, to)
 	perWarehouse := (w.items + itemBatchRows - 1) / itemBatchRows
 	part := batch % perWarehouse
-	for i := part*itemBatchRows + 1; i <= min((part+1)*itemBatchRows, w.items); i++ {
+	return r.each(part*itemBatchRows+1, min((part+1)*itemBatchRows, w.items), func(i int64) {
 		r.ints(batch/perWarehouse+1, i, r.between(10, 100))
 		for range districts {
 			r.letters(24, 24)
 		}
 		r.ints(0, 0, 0)
 		r.data()
-		if err := to.EndRow(); err != nil {
-			return err
-		}
-	}
-	return nil
+	})
 }

@@ -34,7 +34,6 @@ var missing = []int{942, 1031, 4043, 6550, 1950, 904}
 
 const (
 	errInterrupted  = 1013 // the user asked to stop
-	errNoTablespace = 959
 	errNoObject     = 4043
 	errNoView       = 942
 	errExists       = 955
