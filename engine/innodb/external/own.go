@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/dustin/go-humanize"
 
@@ -106,11 +105,6 @@ func (s *ownServer) Examine(ctx context.Context, d filewise.Demand) []filewise.F
 			"a backup with foreign keys cannot be restored and compared")
 	}
 	s.seesCode(ctx, e)
-	ascii := !strings.ContainsFunc(s.target.Database, func(c rune) bool { return c > unicode.MaxASCII })
-	if !ascii && s.product == dialect.MySQL {
-		e.Warn("name of the database", "give it a name in ASCII, or back it up by "+dumpers[s.product.Name].Names[0],
-			"mydumper 0.10 does not find a database of MySQL whose name is not ASCII: No database selected")
-	}
 	e.activity(ctx)
 	e.Leftovers(ctx, s, s.target.Address.String())
 	bytes, err := s.bytes(ctx)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"filewise"
 	"filewise/engine/innodb/dialect"
@@ -73,11 +74,29 @@ func (s *ownServer) seesCode(ctx context.Context, e *examination) {
 	if !sees {
 		e.Warn("routines", right, "the account does not see those of others: if there are any, they are not in its backups")
 	}
+	if s.product == dialect.MySQL {
+		s.leftOut(ctx, e)
+	}
 	views, err := dialect.Column(ctx, s.db, "SELECT CONCAT(TABLE_NAME, ': ', TABLE_COMMENT) FROM information_schema.TABLES WHERE "+
 		"TABLE_TYPE = 'VIEW' AND TABLE_COMMENT <> 'VIEW' AND TABLE_SCHEMA = "+dialect.Literal(s.target.Database))
 	if err == nil && len(views) > 0 {
 		e.Warn("views", "mend them, or "+s.grant([]string{"EXECUTE"}, dialect.Ident(s.target.Database)+".*"),
 			"mydumper leaves out views that cannot be read: %s", strings.Join(views, "; "))
+	}
+}
+
+// leftOut warns of what mydumper 0.10 does not take from MySQL 8, so that no time goes into what will not be proved.
+func (s *ownServer) leftOut(ctx context.Context, e *examination) {
+	own := dumpers[s.product.Name].Names[0]
+	if strings.ContainsFunc(s.target.Database, func(c rune) bool { return c > unicode.MaxASCII }) {
+		e.Warn("name of the database", "back it up by "+own,
+			"mydumper 0.10 does not find a database whose name is not ASCII: No database selected")
+	}
+	columns, err := dialect.Column(ctx, s.db, "SELECT CONCAT(TABLE_NAME, '.', COLUMN_NAME) FROM information_schema.COLUMNS WHERE "+
+		"EXTRA LIKE '%DEFAULT_GENERATED%' AND TABLE_SCHEMA = "+dialect.Literal(s.target.Database)+" ORDER BY 1 LIMIT 10")
+	if err == nil && len(columns) > 0 {
+		e.Warn("defaults", "use a later mydumper, or "+own, "mydumper 0.10 leaves out the values of columns whose default is an expression, "+
+			"CURRENT_TIMESTAMP among them: %s", strings.Join(columns, ", "))
 	}
 }
 
