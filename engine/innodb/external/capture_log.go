@@ -39,7 +39,7 @@ func (d Engine) ReadLog(r io.Reader, database string, each func(filewise.LoggedS
 			break
 		}
 		if err != nil {
-			return wrongLog(err)
+			return err
 		}
 	}
 	l.end()

@@ -8,7 +8,6 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -44,13 +43,16 @@ type text struct {
 // by default. A few of a packed file come to any number.
 const Longest = 64 << 20
 
+// ErrTooLong is that of a statement which is longer.
+var ErrTooLong error = filewise.Errorf(filewise.CodeUsage, "leave it out of the file", "a statement is longer than %d MiB", Longest>>20)
+
 // Line reads a further line of a statement of which so many bytes are known.
 func Line(in *bufio.Reader, known int) (string, error) {
 	var line []byte
 	for {
 		piece, err := in.ReadSlice('\n')
 		if known+len(line)+len(piece) > Longest {
-			return "", fmt.Errorf("a statement is longer than %d MiB", Longest>>20)
+			return "", ErrTooLong
 		}
 		if line = append(line, piece...); !errors.Is(err, bufio.ErrBufferFull) {
 			return string(line), err

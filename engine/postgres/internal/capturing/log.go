@@ -6,7 +6,6 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"regexp"
 	"strconv"
@@ -51,7 +50,7 @@ func readJSON(in *bufio.Reader, take func(database, session, message string)) er
 	for ended := false; !ended; {
 		text, err := dumpfile.Line(in, 0)
 		if ended = errors.Is(err, io.EOF); err != nil && !ended {
-			return wrongLog(err)
+			return err
 		}
 		var line struct{ Dbname, Session_id, Message string }
 		if strings.TrimSpace(text) == "" {
@@ -74,7 +73,7 @@ type record struct {
 
 func (r *record) Read(p []byte) (int, error) {
 	if r.left <= 0 {
-		return 0, fmt.Errorf("a line is longer than %d MiB", dumpfile.Longest>>20)
+		return 0, dumpfile.ErrTooLong
 	}
 	n, err := r.Reader.Read(p)
 	r.left -= n
@@ -91,8 +90,12 @@ func readCSV(in io.Reader, take func(database, session, message string)) error {
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		if err != nil {
+		var form *csv.ParseError
+		switch {
+		case errors.As(err, &form):
 			return wrongLog(err)
+		case err != nil:
+			return err
 		}
 		if len(line) < csvColumns {
 			return wrongLog(csv.ErrFieldCount)
