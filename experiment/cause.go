@@ -122,7 +122,7 @@ const (
 // time, as far as the scenario has one; cycle is how long a checkpoint's takes.
 func (p Plan) toTell(most string, cycle time.Duration) string {
 	sc, err := workload.Lookup(p.Scenario)
-	if err != nil || p.AsPublished != nil {
+	if err != nil || p.AsPublished != nil || p.Target.Database != "" { // whose data are given
 		return ""
 	}
 	has := func(flag string) bool { return slices.Contains(sc.Flags, flag) }

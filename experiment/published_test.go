@@ -129,6 +129,11 @@ func TestShortPhasesAreListedOnce(t *testing.T) {
 		!strings.Contains(got[0].Remedy, "--rows") {
 		t.Errorf("%+v", got)
 	}
+	w.plan.Target.Database = "shop"
+	if got := short(); len(got) != 1 || strings.Contains(got[0].Remedy, "--rows") {
+		t.Errorf("of a database whose rows are its owner's: %+v", got)
+	}
+	w.plan.Target.Database = ""
 	w.plan.Params.Repeat = 3
 	if got := short(); len(got) != 1 || !strings.Contains(got[0].Remedy, "--repeat") {
 		t.Errorf("%+v", got)

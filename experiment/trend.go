@@ -139,6 +139,8 @@ func (h history) lengthen(more float64) string {
 	switch {
 	case p.AsPublished != nil:
 		return fmt.Sprintf("Give --scale %.2g or more.", min(more*p.AsPublished.Scale, 1))
+	case p.Target.Database != "":
+		return "What is over so soon has little to gain: tune a larger database."
 	case p.Params.Repeat > 0 && p.Params.Cache == workload.CacheWarm || p.Params.Repeat > 0 && p.Params.Cache == "":
 		return "Give a larger --repeat (or more --rows), so that each takes at least some milliseconds."
 	}

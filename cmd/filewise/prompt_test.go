@@ -14,8 +14,32 @@ import (
 
 	"github.com/creack/pty"
 
+	"filewise"
+	"filewise/experiment"
+	"filewise/plan"
 	"filewise/store"
 )
+
+// Whoever goes on with a run that was started with --no-password is not asked for one.
+func TestNoPasswordIsRemembered(t *testing.T) {
+	t.Setenv("FILEWISE_PASSWORD", "")
+	a := &app{stdin: strings.NewReader(""), stderr: io.Discard}
+	address := filewise.Address{Scheme: "mysql", User: "me", Host: "db1"}
+	p := experiment.Plan{Target: filewise.Target{Mode: filewise.External, Address: &address}}
+	for _, again := range []struct {
+		command []string
+		asked   bool
+	}{{nil, true}, {[]string{"--no-password"}, false}} {
+		p.Command = again.command
+		login, err := a.accessAgain(&plan.TargetOptions{}, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := login(t.Context()); (err != nil) != again.asked {
+			t.Errorf("%q: %v", again.command, err)
+		}
+	}
+}
 
 // typed is what somebody answers on a terminal, once the question is shown.
 type typed struct{ question, answer string }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -93,7 +94,11 @@ func (a *app) accessAgain(o *plan.TargetOptions, p experiment.Plan) (run.Login, 
 				"the run is on %s, not on the server of --target", t.Address)
 		}
 	}
-	return a.access(t, p.Origin(), given, o), nil
+	again := *o
+	if slices.Contains(p.Command, "--no-password") && o.PasswordFile.Value == "" && os.Getenv("FILEWISE_PASSWORD") == "" {
+		again.NoPassword = plan.Of(true) // as the run was started
+	}
+	return a.access(t, p.Origin(), given, &again), nil
 }
 
 // printResumed says so when nothing was left to measure.

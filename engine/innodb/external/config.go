@@ -30,8 +30,9 @@ func (d Engine) config(a filewise.Address) (*mysql.Config, error) {
 			d.Name, a.Scheme)
 	}
 	if path := strings.Trim(a.Path, "/"); path != "" {
-		return nil, filewise.Errorf(filewise.CodeUsage, "leave /"+path+" out of the URL",
-			"Filewise works in databases of its own, and in no database that is there already: %q", path)
+		return nil, filewise.Errorf(filewise.CodeUsage,
+			"leave /"+path+" out of the URL: inspect looks at the whole server, and backup takes --database "+path,
+			"the URL names the database %q, but Filewise measures in databases of its own", path)
 	}
 	if a.User == "" {
 		return nil, filewise.Errorf(filewise.CodeUsage, "use --target "+d.Name+"://USER@HOST", "the target names no user")
