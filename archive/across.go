@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/internal/say"
 )
 
 // HostRun is a run that speaks for the host that it was measured on.
@@ -17,8 +18,9 @@ type HostRun struct {
 	Host string // where it was measured; empty: this host, which has no name
 }
 
-// hostTag names the host in a run's tags, before what a bundle says.
-const hostTag = "host="
+// hostTag names the host in a run's tags, before what a bundle says; campaignTag says for what it was
+// measured, and a host is the same in all campaigns.
+const hostTag, campaignTag = "host=", "campaign="
 
 // name is that of the host.
 func (r HostRun) name() string {
@@ -36,9 +38,13 @@ func (r HostRun) name() string {
 	return "this host"
 }
 
-// labels are the tags that tell hosts apart.
+// labels are the tags that tell hosts apart, in whatever order they were given.
 func (r HostRun) labels() []string {
-	return slices.DeleteFunc(slices.Clone(r.Plan.Tags), func(tag string) bool { return strings.HasPrefix(tag, hostTag) })
+	out := slices.DeleteFunc(slices.Clone(r.Plan.Tags), func(tag string) bool {
+		return strings.HasPrefix(tag, hostTag) || strings.HasPrefix(tag, campaignTag)
+	})
+	slices.Sort(out)
+	return out
 }
 
 // HostRuns are those that arguments name, and those of the store that filters choose.
@@ -99,8 +105,8 @@ func PoolHosts(runs []HostRun, confidence float64, meant []string) (Across, erro
 	}
 	if len(hosts) < 2 {
 		return Across{}, filewise.Errorf(filewise.CodeUsage, "name runs or bundles of two hosts or more; "+
-			"run --tag host=NAME says where a run was measured", "%s tell of %s only: %s", filewise.Counted(len(runs), "run"),
-			filewise.Counted(len(hosts), "host"), strings.Join(left, "; "))
+			"run --tag host=NAME says where a run was measured", "%s", say.Joined(": ", fmt.Sprintf("%s of %s cannot be pooled",
+			filewise.Counted(len(runs), "run"), filewise.Counted(len(hosts), "host")), strings.Join(left, "; ")))
 	}
 	a, err := NewAcross(hosts, confidence)
 	a.Left, a.Meant = append(a.Left, left...), append(a.Meant, differ...)

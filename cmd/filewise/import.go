@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 
@@ -70,10 +71,13 @@ func (a *app) readBundle(name string) (m store.Manifest, run store.Run, trials [
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
-			return m, run, nil, filewise.Errorf(filewise.CodeUsage, "name a bundle that you may read", "import: %w", err)
+			return m, run, nil, filewise.Errorf(filewise.CodeUsage, "name a bundle that you may read", "bundle: %w", err)
 		}
 		defer f.Close()
 		in = f
 	}
-	return store.ReadBundle(in)
+	if m, run, trials, err = store.ReadBundle(in); err != nil && name != "-" {
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	return m, run, trials, err
 }
