@@ -116,6 +116,8 @@ type FileGroup struct {
 	Fragments int `json:"fragments,omitempty"`
 	// GrowsAll: when one file is full, all grow.
 	GrowsAll bool `json:"grows_all,omitempty"`
+	// Whole says why its table cannot be divided, where the server tells.
+	Whole string `json:"whole,omitempty"`
 }
 
 // FileInspect is one file of a group.

@@ -16,14 +16,25 @@ func (j *judge) run(scenario string, args ...string) []string {
 	return append(append([]string{"filewise", "run", scenario}, j.target.Flags...), args...)
 }
 
-// own are the commands for the database that the target names, else for that of the largest group of files.
-func (j *judge) own() (all [][]string) {
-	largest := j.first()
-	for _, g := range slices.Backward(j.data()) {
-		if g.Database != "" && g.Database == j.target.database() {
-			largest = g
-		}
+// largest is the largest group of the database that the target names, else of that of the
+// largest of all; of those that can be divided, if one can.
+func (j *judge) largest() filewise.FileGroup {
+	of := func(database string) []filewise.FileGroup {
+		return filewise.Those(j.data(), func(g filewise.FileGroup) bool { return g.Database == database })
 	}
+	groups := of(j.target.database())
+	if len(groups) == 0 || groups[0].Database == "" {
+		groups = of(j.first().Database)
+	}
+	if len(groups) == 0 {
+		return filewise.FileGroup{}
+	}
+	return groups[max(slices.IndexFunc(groups, func(g filewise.FileGroup) bool { return g.Whole == "" }), 0)]
+}
+
+// own are the commands for its database; none that divide where nothing can be divided.
+func (j *judge) own() (all [][]string) {
+	largest := j.largest()
 	if largest.Database == "" || largest.Database != filewise.Printable(largest.Database) {
 		return nil
 	}
@@ -33,6 +44,11 @@ func (j *judge) own() (all [][]string) {
 	if j.target.Captures {
 		on("capture")
 		all[0] = append(all[0], "--output", "own.yaml")
+	}
+	if largest.Whole != "" {
+		return all
+	}
+	if j.target.Captures {
 		run := []string{"filewise", "run", "own.yaml", "--from", j.target.of(largest.Database), "--kind", string(j.target.Kind)}
 		all = append(all, slices.Concat(run, j.target.Flags[2:])) // of a kind that apply takes the database to
 	}

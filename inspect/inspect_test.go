@@ -222,6 +222,28 @@ func TestNotRead(t *testing.T) {
 	}
 }
 
+// What cannot be divided is neither measured in several files nor moved: the largest table that
+// can is, and where none can, work is captured alone.
+func TestWhatCannotBeDividedIsNotProposed(t *testing.T) {
+	for divisible, want := range map[bool]string{false: "filewise capture", true: "--table shop.small"} {
+		i, to := server("mariadb", func(i *filewise.Inspection) {
+			big := i.Groups[0]
+			big.Name, big.Database, big.Whole = "table shop.big", "shop", "it has part in a foreign key"
+			small := big
+			small.Name, small.Files = "table shop.small", big.Files[:1]
+			if divisible {
+				small.Whole = ""
+			}
+			i.Groups = []filewise.FileGroup{big, small}
+		})
+		to.Captures, to.Applies = true, true
+		own := Judge(i, to).Own
+		if text := Shell(slices.Concat(own...)); !strings.Contains(text, want) || strings.Contains(text, "big") || (len(own) == 3) != divisible {
+			t.Errorf("%v: %s", divisible, text)
+		}
+	}
+}
+
 // What users have named is on one line, and steers no terminal; a command that would need such
 // a name is not proposed.
 func TestNamesAreOnOneLine(t *testing.T) {

@@ -85,6 +85,7 @@ func (i *inspection) look(ctx context.Context) {
 		i.Ask(ctx, "sizes of tables", i.sizes)
 	}
 	i.Ask(ctx, "sizes of rows", i.rows)
+	i.Ask(ctx, "foreign keys", i.foreign)
 	i.serverFiles()
 	i.places()
 }
@@ -169,6 +170,26 @@ func (i *inspection) sizes(ctx context.Context) error {
 		i.add(database+"."+table, database, partition.Valid, filewise.FileInspect{Path: name, Bytes: bytes})
 		return err
 	}, readSizes)
+	return i.server.explain(err)
+}
+
+const readTied = `
+SELECT CONCAT_WS('.', TABLE_SCHEMA, TABLE_NAME), CONCAT_WS('.', REFERENCED_TABLE_SCHEMA, REFERENCED_TABLE_NAME), CONSTRAINT_NAME
+  FROM information_schema.KEY_COLUMN_USAGE WHERE REFERENCED_TABLE_NAME IS NOT NULL`
+
+// foreign tells of the tables that have part in foreign keys, which InnoDB has none of on
+// partitions.
+func (i *inspection) foreign(ctx context.Context) error {
+	err := dialect.Each(ctx, i.server.db, func(scan dialect.Scan) error {
+		var from, to, name string
+		err := scan(&from, &to, &name)
+		for n, g := range i.Groups {
+			if g.Name == "table "+from || g.Name == "table "+to {
+				i.Groups[n].Whole = "it has part in the foreign key " + name
+			}
+		}
+		return err
+	}, readTied)
 	return i.server.explain(err)
 }
 

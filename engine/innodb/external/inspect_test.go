@@ -26,6 +26,9 @@ func testInspect(t *testing.T, b bench) {
 		b.Exec(t, "INSERT INTO lookedat.events (region, body) SELECT region, MD5(id) FROM lookedat.events WHERE region = 'eu'")
 	}
 	b.Exec(t, "ANALYZE TABLE lookedat.events") // what an account without PROCESS sees is of then
+	b.Exec(t, "CREATE TABLE lookedat.parent (id INT PRIMARY KEY)", "INSERT INTO lookedat.parent VALUES (1)",
+		"CREATE TABLE lookedat.child (id INT PRIMARY KEY, CONSTRAINT tie FOREIGN KEY (id) REFERENCES lookedat.parent (id))",
+		"ANALYZE TABLE lookedat.parent, lookedat.child")
 	b.Exec(t, "CREATE DATABASE `Größe-x`", "CREATE TABLE `Größe-x`.`t.1@b` (id INT) PARTITION BY HASH (id) PARTITIONS 2")
 	defer b.Exec(t, "DROP DATABASE `Größe-x`")
 	b.Account(t, "looker", []string{"GRANT PROCESS ON *.* TO `filewise`@`%`", "GRANT SELECT ON performance_schema.* TO `filewise`@`%`"})
@@ -39,6 +42,11 @@ func testInspect(t *testing.T, b bench) {
 	fatal(t, err)
 	poor, err := b.engine.Inspect(ctx, b.Target("narrow"))
 	fatal(t, err)
+	for _, g := range poor.Groups {
+		if tied := slices.Contains([]string{"table lookedat.parent", "table lookedat.child"}, g.Name); tied != strings.Contains(g.Whole, "tie") {
+			t.Errorf("%s cannot be divided: %q", g.Name, g.Whole)
+		}
+	}
 	t.Run("Planted", func(t *testing.T) { plantedFound(t, b, rich) })
 	t.Run("Rights", func(t *testing.T) { rightsNamed(t, b, rich, poor) })
 	t.Run("ReadOnly", func(t *testing.T) {
