@@ -68,10 +68,15 @@ func Text(long string, columns int) string {
 		if strings.Contains(p, "\n ") { // a list
 			paragraphs[i] = Fold(p, min(columns, Width))
 		} else {
-			paragraphs[i] = ansi.Wrap(strings.ReplaceAll(p, "\n", " "), min(columns, Width), "")
+			paragraphs[i] = wrap(strings.ReplaceAll(p, "\n", " "), min(columns, Width))
 		}
 	}
 	return strings.Join(paragraphs, "\n\n")
+}
+
+// wrap parts no flag from its hyphens.
+func wrap(text string, columns int) string {
+	return strings.ReplaceAll(ansi.Wrap(strings.ReplaceAll(text, "-", "\u2011"), columns, ""), "\u2011", "-")
 }
 
 // Fold folds the lines of a text that are longer than a number of columns: below the last
@@ -89,7 +94,7 @@ func Fold(text string, columns int) string {
 			head, rest = l[:at+2], l[at+2:]
 			indent = ansi.StringWidth(head)
 		}
-		lines[i] = head + strings.ReplaceAll(ansi.Wrap(rest, max(columns-indent, 20), ""), "\n", "\n"+strings.Repeat(" ", indent))
+		lines[i] = head + strings.ReplaceAll(wrap(rest, max(columns-indent, 20)), "\n", "\n"+strings.Repeat(" ", indent))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -17,6 +17,9 @@ func TestFold(t *testing.T) {
 	if got := Fold(text, 34); got != want {
 		t.Errorf("it is\n%s\nwant\n%s", got, want)
 	}
+	if got := Fold("What can be seen here: filewise doctor --resolve measures it.", 42); !strings.Contains(got, "\n  --resolve measures") {
+		t.Errorf("a flag was parted:\n%s", got)
+	}
 }
 
 // What a command is for fits the terminal, paragraph by paragraph; a list stays one.

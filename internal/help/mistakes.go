@@ -86,7 +86,7 @@ func UsageArgs(cmd *cobra.Command) {
 				if err == nil || filewise.CodeOf(err) == filewise.CodeUsage {
 					return err
 				}
-				return filewise.Errorf(filewise.CodeUsage, "see "+cmd.CommandPath()+" --help", "%s",
+				return filewise.Errorf(filewise.CodeUsage, "it is "+cmd.UseLine()+"; see "+cmd.CommandPath()+" --help", "%s",
 					strings.ReplaceAll(err.Error(), "arg(s)", "arguments"))
 			}
 		}
