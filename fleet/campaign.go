@@ -106,7 +106,18 @@ func unreachable(err error) error {
 		return filewise.Errorf(filewise.CodeUsage, "give workers and whoever asks the same key, "+KeyVariable, "what Temporal has cannot be "+
 			"read: %w", err)
 	}
-	return filewise.Errorf(filewise.CodeStopped, "start Temporal again: campaigns go on where they were", "Temporal does not answer: %w", err)
+	var remedy string
+	var denied *serviceerror.PermissionDenied
+	var unknown *serviceerror.NamespaceNotFound
+	switch {
+	case errors.As(err, &denied):
+		remedy = "give an API key or certificate that may do this (docs/fleet.md, Secrets)"
+	case errors.As(err, &unknown):
+		remedy = "correct TEMPORAL_NAMESPACE, or make it: temporal operator namespace create --namespace " + unknown.Namespace
+	default:
+		return filewise.Errorf(filewise.CodeStopped, "start Temporal again: campaigns go on where they were", "Temporal does not answer: %w", err)
+	}
+	return filewise.Errorf(filewise.CodePreflight, remedy, "Temporal refuses this: %w", err)
 }
 
 // Study is what a campaign measures.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -55,6 +56,24 @@ func TestStartIsAskedAgain(t *testing.T) {
 		ids, n, err := Campaigns{Client: c}.Start(t.Context(), "c", s, hosts, false, time.Hour)
 		if err != nil || n != want || !slices.Equal(ids, []string{"filewise-campaign/c/inserts@db1"}) {
 			t.Errorf("start %d: %d started of %v, want %d: %v", again, n, ids, want, err)
+		}
+	}
+}
+
+// A campaign that has not measured all ends as a run does that could not; what Temporal refuses is not mended by starting it.
+func TestCampaignThatFails(t *testing.T) {
+	states := []State{{Condition: Done}, {Condition: Stopped}}
+	if err := Unmeasured(states); err != nil {
+		t.Errorf("all were measured or stopped: %v", err)
+	}
+	err := Unmeasured(append(states, State{Condition: Failed}, State{Condition: Lost}))
+	if filewise.CodeOf(err) != filewise.CodeTrials || !strings.Contains(err.Error(), ": 2 of 4") {
+		t.Errorf("two were not measured: %v", err)
+	}
+	for word, err := range map[string]error{"namespace create --namespace nowhere": serviceerror.NewNamespaceNotFound("nowhere"),
+		"API key": serviceerror.NewPermissionDenied("no", "")} {
+		if err := unreachable(err); filewise.CodeOf(err) != filewise.CodePreflight || !strings.Contains(filewise.RemedyOf(err), word) {
+			t.Errorf("%v: do %q, want %q", err, filewise.RemedyOf(err), word)
 		}
 	}
 }

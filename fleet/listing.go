@@ -76,3 +76,18 @@ func Sums(states []State) []Sum {
 	}
 	return out
 }
+
+// Unmeasured is the error of orders that have ended without having been measured: failed, or lost.
+func Unmeasured(states []State) error {
+	n := 0
+	for _, s := range states {
+		if s.Condition == Failed || s.Condition == Lost {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return filewise.Errorf(filewise.CodeTrials, "mend what is said of each, and measure again by another --name",
+		"orders that failed, or lost their host: %d of %d", n, len(states))
+}

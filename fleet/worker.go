@@ -49,7 +49,8 @@ func Dial(ctx context.Context, address string, told *slog.Logger) (out Campaigns
 	o.Logger = log.NewStructuredLogger(told)
 	out.data = cmp.Or(o.DataConverter, converter.GetDefaultDataConverter())
 	if out.Client, err = client.DialContext(ctx, o); err != nil {
-		return out, filewise.Errorf(filewise.CodePreflight, "start it, or give its address with --temporal HOST:PORT (docs/fleet.md)",
+		return out, filewise.Errorf(filewise.CodePreflight,
+			"start it, or give its address (--temporal HOST:PORT), and the TLS and key that it wants (docs/fleet.md)",
 			"Temporal at %s cannot be reached: %w", o.HostPort, err)
 	}
 	return out, nil

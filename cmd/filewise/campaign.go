@@ -87,11 +87,18 @@ func (a *app) campaign(ctx context.Context, c fleet.Campaigns, file string, f *c
 			w.printf("\"filewise campaign show %s\" says how it goes, \"filewise campaign fetch %s\" takes the results.\n", f.name, f.name)
 		})
 	}
-	err = c.Wait(ctx, orders, func(s fleet.State) { fmt.Fprintln(a.stderr, "filewise:", harmless(s.Words())) })
+	var ended []fleet.State
+	err = c.Wait(ctx, orders, func(s fleet.State) {
+		ended = append(ended, s)
+		fmt.Fprintln(a.stderr, "filewise:", harmless(s.Words()))
+	})
 	if err != nil {
 		return err
 	}
-	return a.fetch(ctx, c, orders)
+	if err := a.fetch(ctx, c, orders); err != nil {
+		return err
+	}
+	return fleet.Unmeasured(ended)
 }
 
 // studyOf reads the file as it goes to the workers. Its variables are theirs.
