@@ -81,7 +81,8 @@ var deeds = []struct {
 	endless bool
 }{
 	{args: "import BUNDLE"}, {args: "export --bundle OUT"}, {args: "export --format csv -o OUT"}, {args: "export --format json -o OUT"},
-	{args: "export --format parquet -o OUT"}, {args: "list"}, {args: "show"}, {args: "judge last --margin 5"}, {args: "judge --csv CSV"},
+	{args: "export --format parquet -o OUT"}, {args: "list"}, {args: "show"}, {args: "judge last --margin 5"}, {args: "compare 1 2"},
+	{args: "judge --csv CSV"},
 	{args: "report -o OUT"}, {args: "clean"}, {args: "plan --sql"}, {args: "doctor", within: time.Second},
 	{args: "doctor --storage --volume here=VOLUME", within: 10 * time.Second, endless: true}, {args: "inspect --target sqlite:STORE"},
 	{args: "doctor --resolve", within: 4 * time.Second, endless: true}, {args: "serve 127.0.0.1:0", within: time.Second, endless: true},
@@ -100,12 +101,17 @@ func killCommand(p *place) error {
 	if err != nil {
 		return err
 	}
-	if args[0] == "clean" { // which needs something to remove
+	switch args[0] {
+	case "clean": // which needs something to remove
 		c, err := p.start(nil, runArgs(sqliteRun...)...)
 		if err != nil {
 			return err
 		}
 		if err := p.kill(c, time.Second); err != nil {
+			return err
+		}
+	case "compare": // which needs a second run
+		if _, err := p.run(succeeds, runArgs(sqliteRun...)...); err != nil {
 			return err
 		}
 	}

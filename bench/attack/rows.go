@@ -11,8 +11,8 @@ import (
 var rows = []row{
 	{name: "kill-sqlite", what: "SIGKILL of run and resume, then resume", few: 12, many: 500, share: 8,
 		try: killRuns(2*time.Second, sqliteRun...)},
-	{name: "kill-commands", what: "SIGKILL of plan, doctor, inspect, serve, import, export, clean, report …", few: 18, many: 300, share: 3,
-		try: killCommand},
+	{name: "kill-commands", what: "SIGKILL of plan, doctor, inspect, serve, import, export, compare, clean, report …",
+		few: 18, many: 300, share: 3, try: killCommand},
 	{name: "kill-migration", what: "SIGKILL while an old store is migrated", few: 4, many: 100, share: 2, try: killMigration},
 	{name: "damaged-store", what: "a store with damaged bytes: list, show, judge, resume", few: 10, many: 2000, share: 4, try: damagedStore},
 	{name: "inputs", what: "mutated bundles, study files and CSVs in 1 GiB", few: 100, many: 10_000, share: 10, try: mutatedInput},
@@ -45,7 +45,7 @@ var rows = []row{
 		try: tests("filewise/cmd/filewise", "^TestLostLock$"), why: noServer("mysql")},
 	{name: "kill-own", what: "SIGKILL of plan, doctor, inspect, capture, run --from, apply and backup on a user's server, in namespaces, too",
 		many: 600, share: 6, try: tests("filewise/cmd/filewise", "^TestKillOwn$"), why: noServer("mariadb")},
-	{name: "kill-fleet", what: "SIGKILL of worker and campaign, in namespaces, and of Temporal", many: 200, share: 5, try: killFleet,
-		why: noTemporal},
+	{name: "kill-fleet", what: "SIGKILL of worker, campaign, campaign show and fetch, in namespaces, and of Temporal",
+		many: 200, share: 5, try: killFleet, why: noTemporal},
 	{name: "fuzz", what: "executions of all fuzz targets", many: 1, share: 20, try: fuzz},
 }

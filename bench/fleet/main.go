@@ -183,7 +183,7 @@ func (g *ground) command(ctx context.Context, home string, args ...string) *exec
 
 func (g *ground) volume(host string) string { return filepath.Join(g.dir, host, "volume") }
 
-// start starts Temporal, a host's worker, or the campaign.
+// start starts Temporal, a host's worker, the campaign, or what looks at it: show and fetch.
 func (g *ground) start(ctx context.Context, name string) error {
 	var cmd *exec.Cmd
 	switch i := slices.IndexFunc(hosts, func(h struct{ name, label string }) bool { return h.name == name }); {
@@ -201,8 +201,10 @@ func (g *ground) start(ctx context.Context, name string) error {
 			return err
 		}
 		cmd = g.command(ctx, name, "worker", "--host", name, "--label", hosts[i].label, "--volume", "here="+g.volume(name))
-	default:
+	case name == "campaign":
 		cmd = g.command(ctx, "home", "campaign", g.study(), "--name", "fleet")
+	default:
+		cmd = g.command(ctx, "home", "campaign", name, "fleet")
 	}
 	log, err := os.OpenFile(filepath.Join(g.dir, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -259,7 +261,7 @@ func (g *ground) kill(name string) error {
 	return err
 }
 
-// killed starts the campaign and kills at random: workers, Temporal, and who waits.
+// killed starts the campaign and kills at random: workers, Temporal, who waits, and who looks.
 func (g *ground) killed(ctx context.Context, o options) error {
 	if err := g.start(ctx, "campaign"); err != nil {
 		return err
@@ -274,7 +276,13 @@ func (g *ground) killed(ctx context.Context, o options) error {
 			return err
 		}
 		time.Sleep(time.Duration(r.IntN(1000)) * time.Millisecond)
-		if err := g.start(ctx, name); err != nil {
+		beside := []string{"show", "fetch"}[i%2]
+		if err := errors.Join(g.start(ctx, name), g.start(ctx, beside)); err != nil {
+			return err
+		}
+		time.Sleep(time.Duration(r.IntN(500)) * time.Millisecond)
+		fmt.Printf("kill -9 campaign %s\n", beside)
+		if err := g.kill(beside); err != nil {
 			return err
 		}
 	}
