@@ -148,9 +148,10 @@ func TestSizesByBlock(t *testing.T) {
 		2 * kib: {128 * kib, 8 << 30}, 4 * kib: {128 * kib, 16 << 30}, 8 * kib: {128 * kib, 32 << 30},
 		16 * kib: {256 * kib, 64 << 30}, 32 * kib: {448 * kib, 128 << 30},
 	} {
+		kind, later := filewise.KindSmallfile, filewise.LaterUntouched
 		fails := func(bytes int64, what string) bool {
 			l := smallfile(1)
-			l.Data.Bytes, l.AddedLater = bytes, filewise.LaterUntouched
+			l.Kind, l.Data.Bytes, l.AddedLater = kind, bytes, later
 			_, err := newDesign(serverTarget(), l, testProgram(t, small), planNames(false), block)
 			return err != nil && strings.Contains(err.Error(), what)
 		}
@@ -159,6 +160,10 @@ func TestSizesByBlock(t *testing.T) {
 		}
 		if fails(want.most-unit, "at most") || !fails(want.most, "at most") {
 			t.Errorf("blocks of %d: the most is not below %d", block, want.most)
+		}
+		kind, later = filewise.KindBigfile, ""
+		if fails(1024*block, "at least") || !fails(1024*block-unit, "at least") || fails(want.most, "at most") {
+			t.Errorf("blocks of %d: a bigfile has 1,024 at least, and more than a smallfile", block)
 		}
 		if small, large := headerOf(want.least, block), headerOf(4*mib, block); small != 8*block || large != mib ||
 			want.least < small+5*block {

@@ -6,6 +6,7 @@ import (
 	"encoding/base32"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -235,7 +236,7 @@ func (f *fakeServer) rows(_ context.Context, s statement) ([][]any, error) {
 		return nil, err
 	}
 	if found, ok := f.answers[s.section]; ok {
-		return found, nil
+		return inOrder(s, found)
 	}
 	arg := ""
 	if len(s.args) > 0 {
@@ -247,9 +248,9 @@ func (f *fakeServer) rows(_ context.Context, s statement) ([][]any, error) {
 		if space == nil {
 			return nil, nil
 		}
-		return [][]any{{map[bool]string{true: "OFFLINE", false: "ONLINE"}[space.offline], "NO", int64(8192)}}, nil
+		return inOrder(s, [][]any{{map[bool]string{true: "OFFLINE", false: "ONLINE"}[space.offline], "NO", int64(8192)}})
 	case "segments":
-		return space.segments, nil
+		return inOrder(s, space.segments)
 	case "read-mark":
 		f.fresh = arg
 		if c, ok := f.comments[arg]; ok {
@@ -274,7 +275,7 @@ func (f *fakeServer) rows(_ context.Context, s statement) ([][]any, error) {
 		for name, kind := range f.programs {
 			all = append(all, []any{kind, name})
 		}
-		return all, nil
+		return inOrder(s, all)
 	case "tables-of":
 		var all [][]any
 		for _, space := range f.tablespaces {
@@ -302,9 +303,9 @@ func (f *fakeServer) rows(_ context.Context, s statement) ([][]any, error) {
 		for child := range f.parents {
 			all = append(all, []any{child, "SYS_C1"})
 		}
-		return all, nil
+		return inOrder(s, all)
 	case "announced":
-		return f.sessions, nil
+		return inOrder(s, f.sessions)
 	case "copy-users":
 		if f.users[arg] {
 			return [][]any{{arg}}, nil
@@ -315,6 +316,58 @@ func (f *fakeServer) rows(_ context.Context, s statement) ([][]any, error) {
 		}
 	}
 	return nil, nil
+}
+
+// answered are the columns of tests' answers. The server gives them as the statement lists them.
+var answered = map[string]string{
+	"version":  "version product",
+	"instance": "instance_name host_name version parallel edition",
+	"database": "name platform_name log_mode force_logging cdb open_mode database_role flashback_on",
+	"identity": "'SESSION_USER' 'CURRENT_SCHEMA' 'CON_NAME' 'CDB_NAME' 'DB_NAME' 'SERVER_HOST' 'SERVICE_NAME' 'INSTANCE' 'INSTANCE_NAME'",
+	"standby":  "name value", "parameters": "name value", "disk-groups": "name usable_file_mb allocation_unit_size",
+	"sessions-limit": "limit_value current_utilization", "tablespace": "status bigfile block_size",
+	"segments": "owner segment_name segment_type", "tables-without-segment": "owner table_name",
+	"files": "file_name file_id blocks autoextensible increment_by maxblocks user_blocks", "free": "file_id blocks",
+	"waits":     "event wait_class total_waits time_waited_micro total_waits_fg time_waited_micro_fg",
+	"file-io":   "file_id phyrds phywrts phyblkrd phyblkwrt readtim writetim",
+	"activity":  "DECODE(status COUNT(*) COUNT(blocking_session)",
+	"announced": "sid serial# action client_info logon_time", "this-session": "'SID' 'SESSIONID' 'INSTANCE'",
+	"programs": "object_type object_name", "foreign-keys": "table_name constraint_name", "compile-errors": "name line text",
+	"copy-elsewhere": "segment_name tablespace_name", "copy-columns": "table_name column_name data_type",
+	"inspect-files": "tablespace_name contents bigfile file_id file_name blocks autoextensible increment_by maxblocks",
+	"inspect-temp":  "tablespace_name bigfile file_name blocks autoextensible increment_by", "inspect-free": "file_id blocks",
+	"inspect-io": "file# phyrds phywrts readtim writetim", "inspect-log": "member BYTES", "inspect-cores": "stat_name value",
+	"inspect-cache": "name value", "migrate-space": "block_size bigfile contents encrypted",
+	"migrate-segments": "owner segment_name segment_type blocks", "migrate-tables": "owner table_name cluster_name nested",
+	"migrate-indexes": "table_owner table_name owner index_name index_type tablespace_name join_index",
+	"migrate-lobs":    "owner table_name column_name tablespace_name", "migrate-longs": "owner table_name column_name",
+}
+
+// inOrder puts the columns of answers into the order of the statement's.
+func inOrder(s statement, answers [][]any) ([][]any, error) {
+	_, list, _ := strings.Cut(s.text, "SELECT ")
+	list, _, _ = strings.Cut(strings.ReplaceAll(list, "\n", " "), " FROM ")
+	names := strings.Fields(answered[s.section])
+	var all [][]any
+	for _, answer := range answers {
+		if len(names) != len(answer) {
+			return answers, nil
+		}
+		at := map[int]any{}
+		for i, name := range names {
+			where := regexp.MustCompile(`(^|[^\w#$])` + regexp.QuoteMeta(name) + `([^\w#$]|$)`).FindStringIndex(list)
+			if where == nil {
+				return nil, fmt.Errorf("%s is not in %s", name, list)
+			}
+			at[where[0]] = answer[i]
+		}
+		var row []any
+		for _, place := range slices.Sorted(maps.Keys(at)) {
+			row = append(row, at[place])
+		}
+		all = append(all, row)
+	}
+	return all, nil
 }
 
 // indexed are the tables in other tablespaces whose keys have their indexes in this one.

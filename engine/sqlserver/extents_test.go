@@ -1,6 +1,7 @@
 package sqlserver
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -113,7 +114,8 @@ func TestReachOfTables(t *testing.T) {
 	}
 }
 
-// TestGrowingFilesBegin as small as they can where there is no room for equal ones.
+// TestGrowingFilesBegin as small as they can where there is no room for equal ones; files of
+// indexes have a quarter, or their least.
 func TestGrowingFilesBegin(t *testing.T) {
 	l := layout(8)
 	l.Data.Allocation, l.Data.Growth, l.Data.Bytes = filewise.Growing, mib, 15*mib
@@ -123,8 +125,25 @@ func TestGrowingFilesBegin(t *testing.T) {
 	for _, f := range s.Files[:8] {
 		sizes = append(sizes, f.Bytes/mib)
 	}
-	if !slices.Equal(sizes, []int64{8, 1, 1, 1, 1, 1, 1, 1}) {
-		t.Errorf("%v", sizes)
+	if !slices.Equal(sizes, []int64{8, 1, 1, 1, 1, 1, 1, 1}) || !strings.Contains(fmt.Sprint(s.Warnings), "Give --size 64MiB or more") {
+		t.Errorf("%v, %+v", sizes, s.Warnings)
+	}
+	for _, c := range []struct {
+		size       int64
+		allocation filewise.Allocation
+		data, all  int64 // the size of a file, and of all with those of indexes
+	}{{64, filewise.Growing, 8, 72}, {512, filewise.Growing, 8, 72}, {512, filewise.Preallocated, 64, 640}, {64, filewise.Preallocated, 8, 80}} {
+		apart := l
+		apart.Indexes, apart.Data.Bytes, apart.Data.Allocation = filewise.IndexesApart, c.size*mib, c.allocation
+		s, err := Engine{}.Script(newLab(t, nil).target, apart, inserts(t, nil).Program())
+		ok(t, err)
+		sum := int64(0)
+		for _, f := range s.Files[:16] {
+			sum += f.Bytes / mib
+		}
+		if s.Files[1].Bytes != c.data*mib || sum != c.all {
+			t.Errorf("%+v: %+v", c, s.Files)
+		}
 	}
 	l.Data.Bytes--
 	if _, err := (Engine{}).Script(newLab(t, nil).target, l, inserts(t, nil).Program()); filewise.CodeOf(err) != filewise.CodeUsage {

@@ -1,6 +1,7 @@
 package sqlserver
 
 import (
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -217,5 +218,14 @@ func TestNamesOfOthersAreRefused(t *testing.T) {
 		if mark.IsName(name) {
 			t.Errorf("%q passes for a name of Filewise's", name)
 		}
+	}
+}
+
+// TestHistoryIsSaid: what backups and restores leave in msdb is said, and what prunes it.
+func TestHistoryIsSaid(t *testing.T) {
+	page, err := os.ReadFile("../../docs/safety.md")
+	ok(t, err)
+	if !strings.Contains(string(page), "`msdb`") || !strings.Contains(string(page), "sp_delete_backuphistory") {
+		t.Error("docs/safety.md says nothing of the history in msdb")
 	}
 }

@@ -41,7 +41,7 @@ func TestExtentsOf(t *testing.T) {
 		want int64
 	}{
 		{filewise.Table{RowBytes: 16}, 1000, 1}, {filewise.Table{RowBytes: 16}, 14000, 6}, {filewise.Table{RowBytes: 16}, 350_000, 136},
-		{filewise.Table{RowBytes: 8000}, 80, 11}, {filewise.Table{RowBytes: 16000}, 80, 21},
+		{filewise.Table{RowBytes: 100}, 10_000, 19}, {filewise.Table{RowBytes: 8000}, 80, 11}, {filewise.Table{RowBytes: 16000}, 80, 21},
 		{filewise.Table{RowBytes: 16, RandomKeys: true}, 14000, 8},
 	} {
 		if got := ExtentsOf(c.t, c.rows); got != c.want {
