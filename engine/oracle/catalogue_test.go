@@ -9,6 +9,12 @@ import (
 	"filewise/engine/enginetest"
 )
 
+// ofContainer are the sections that ask dynamic views which tell of a pluggable database alone.
+// Theirs is its work and its sessions; what they cannot have there is absent, or said.
+var ofContainer = []string{"capture/capture-sessions", "capture/capture-statements", "inspect/inspect-cache", "inspect/inspect-io",
+	"server/access", "server/activity", "server/alive", "server/announced", "server/file-io", "server/parameters", "server/session-serial",
+	"server/sessions-limit", "server/standby", "server/waits"}
+
 // Every view and column that is referred to is in Oracle's reference, in the oldest release
 // that the adapter takes, and granted by what `engines` lists; what is granted is referred to.
 // None of these names could be misspelt unnoticed.
@@ -29,6 +35,9 @@ func TestCatalogue(t *testing.T) {
 		}
 		for view := range u.Views {
 			v := known[view]
+			if v.Scope == "pdb" && strings.HasPrefix(view, "sys.v_$") && !slices.Contains(ofContainer, section) {
+				t.Errorf("section %s asks %s, which tells of the pluggable database alone: is that what is meant?", section, view)
+			}
 			needed[v.Permission] = true
 			if v.Permission != "public" && !strings.Contains(rights, v.Permission+" TO") {
 				t.Errorf("%s needs a right on %s, which engines does not list", view, v.Permission)

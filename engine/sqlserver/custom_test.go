@@ -297,3 +297,15 @@ func TestGuard(t *testing.T) {
 	}
 	checkGrammar(t, strings.Split(strings.ReplaceAll(strings.Join(append(inSetup, works...), "\x00"), ":a", "@p1"), "\x00"))
 }
+
+// TestCustomMerge: MERGE wants the semicolon that users leave out, or the server refuses it.
+func TestCustomMerge(t *testing.T) {
+	const given = "MERGE INTO a USING (SELECT @p1 AS id) AS b ON a.id = b.id WHEN NOT MATCHED THEN INSERT (id) VALUES (b.id)"
+	text, err := customRules.Adapt(given, false)
+	ok(t, err)
+	refused, err := parseAll(t.Context(), parser(t), grammars[0], []string{text, given})
+	ok(t, err)
+	if refused[0] != "" || refused[1] == "" {
+		t.Errorf("%v", refused)
+	}
+}
