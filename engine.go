@@ -238,6 +238,8 @@ type Description struct {
 	TempModes []Mode `json:"-"`
 	// Identity: the server draws keys itself (workload.KeyIdentity).
 	Identity bool `json:"-"`
+	// OwnGrowth: files can grow by a step that is the server's own (--growth 0).
+	OwnGrowth bool `json:"-"`
 	// Cools: on an external server a build empties its own part of the buffer cache (Cooler).
 	Cools bool `json:"-"`
 	// Shares: its external server is a Sharer.

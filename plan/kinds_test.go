@@ -279,6 +279,37 @@ func TestManyFilesOfOracle(t *testing.T) {
 	}
 }
 
+// A step of 0 is the server's own: on Oracle the file's clause has no NEXT. Elsewhere it is refused.
+func TestOwnGrowth(t *testing.T) {
+	engines := plan.Engines(all.Engines())
+	for _, byLayout := range []bool{false, true} {
+		for target, own := range map[string]bool{"oracle://u@h/x": true, "sqlserver://u@h": false} {
+			o := engines.New()
+			o.Target = plan.Of(target)
+			if byLayout {
+				step := []plan.Pair{{Name: "allocation", Value: "growing"}, {Name: "growth", Value: "0"}}
+				o.Layouts = plan.Of([]plan.LayoutSpec{append(step, plan.Pair{Name: "files", Value: "1"}), append(step, plan.Pair{Name: "files",
+					Value: "4"})})
+			} else {
+				o.Allocation, o.Growth, o.Files = plan.Of("growing"), plan.Of("0"), plan.Of([]int{1, 4})
+			}
+			p, err := engines.Make(o)
+			if own != (err == nil) || !own && !strings.Contains(err.Error(), "growth") {
+				t.Errorf("%s: %v", target, err)
+			}
+			if err != nil {
+				continue
+			}
+			for _, l := range p.Layouts {
+				s, err := script(t, p, l)
+				if err != nil || !strings.Contains(s.Steps[0].SQL, "AUTOEXTEND ON MAXSIZE") {
+					t.Errorf("%s: %v: %s", l.Name, err, s.Steps[0].SQL)
+				}
+			}
+		}
+	}
+}
+
 // What SQL Server's files hold, and which of them rows reach, is known before anything is built, in every
 // scenario and form: no layout of an article's is refused at the usual scale, what is warned of
 // names rows that would do, and those do.

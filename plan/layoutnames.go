@@ -38,6 +38,9 @@ func traitsOf(a arm) []string {
 	growth, log, index := "", "", ""
 	if a.growthGiven {
 		growth = "by " + humanize.IBytes(uint64(a.Data.Growth))
+		if a.Data.Growth == 0 {
+			growth = "by the server's step"
+		}
 	}
 	if a.LogVolume != "" {
 		log = "log on " + a.LogVolume

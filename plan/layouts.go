@@ -36,7 +36,7 @@ func (o *LayoutOptions) Table() []Option {
 		Row(&o.Size, "size", "", "total `size` of the data files, such as 64MiB (default the scenario's)"),
 		Row(&o.Allocation, "allocation", string(filewise.Preallocated), "`allocation` of files: at full size from the start (preallocated) "+
 			"or growing; what the engine can do decides where this is not given").oneOf(string(filewise.Preallocated), string(filewise.Growing)),
-		Row(&o.Growth, "growth", "1MiB", "`bytes` by which a growing file grows"),
+		Row(&o.Growth, "growth", "1MiB", "`bytes` by which a growing file grows; 0 is the server's own step, where it has one"),
 		Row(&o.Placement, "placement", "", "`placement` of files: all on the first volume (one) or spread over the volumes (round-robin) "+
 			"(default round-robin with several volumes)").oneOf(string(filewise.PlaceOne), string(filewise.PlaceRoundRobin)),
 		Row(&o.LogVolume, "log-volume", "", "`name` of a --volume that holds the log and no data"),

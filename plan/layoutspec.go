@@ -97,7 +97,7 @@ func (m *maker) setKey(a *arm, key, value string) (err error) {
 		a.Data.Allocation, err = Choice("layout allocation=", value, filewise.Preallocated, filewise.Growing)
 	case "growth":
 		a.growthGiven = true
-		a.Data.Growth, err = bytesOf("layout growth=", value)
+		a.Data.Growth, err = m.growthOf("layout growth=", value)
 	case "log":
 		a.LogVolume = value
 	case "indexes":
@@ -159,7 +159,7 @@ func (m *maker) spread(volumes []filewise.Volume) (s filewise.Spread, err error)
 	}
 	s.Allocation = filewise.Allocation(m.o.Allocation.Value)
 	if s.Allocation == filewise.Growing || len(m.o.Layouts.Value) > 0 || m.o.Growth.Given() && !m.o.Allocation.Given() {
-		if s.Growth, err = bytesOf("growth", m.o.Growth.Value); err != nil {
+		if s.Growth, err = m.growthOf("growth", m.o.Growth.Value); err != nil {
 			return s, err
 		}
 	}

@@ -195,6 +195,14 @@ func bytesOf(name, value string) (int64, error) {
 	return int64(n), nil
 }
 
+// growthOf is a step by which files grow; 0 is the server's own, where it has one.
+func (m *maker) growthOf(name, value string) (int64, error) {
+	if n, err := humanize.ParseBytes(value); err == nil && n == 0 && m.About.OwnGrowth {
+		return 0, nil
+	}
+	return bytesOf(name, value)
+}
+
 // BadValue refuses the value of an option.
 func BadValue(name string, value any, remedy string) error {
 	return filewise.Errorf(filewise.CodeUsage, remedy, "--%s %v is not possible", name, value)

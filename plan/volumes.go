@@ -118,8 +118,8 @@ func (m *maker) settleAllocation(arms []arm) error {
 			a.Data.Growth = 0
 			continue
 		}
-		if a.Data.Growth == 0 {
-			if a.Data.Growth, err = bytesOf("growth", m.o.Growth.Value); err != nil {
+		if a.Data.Growth == 0 && !a.growthGiven {
+			if a.Data.Growth, err = m.growthOf("growth", m.o.Growth.Value); err != nil {
 				return err
 			}
 		}

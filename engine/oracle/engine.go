@@ -26,6 +26,7 @@ func (Engine) Describe() filewise.Description {
 		Kinds:        []filewise.Kind{filewise.KindSmallfile, filewise.KindBigfile},
 		RowBytes:     600,
 		PublishedOne: filewise.KindBigfile,
+		OwnGrowth:    true,
 		Cools:        true,
 		Note: "Oracle gives a table its space in extents, which it takes from the tablespace's files in turns (a table's first extents come " +
 			"from one file); " +

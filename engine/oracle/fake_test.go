@@ -324,7 +324,7 @@ var answered = map[string]string{
 	"instance": "instance_name host_name version parallel edition",
 	"database": "name platform_name log_mode force_logging cdb open_mode database_role flashback_on",
 	"identity": "'SESSION_USER' 'CURRENT_SCHEMA' 'CON_NAME' 'CDB_NAME' 'DB_NAME' 'SERVER_HOST' 'SERVICE_NAME' 'INSTANCE' 'INSTANCE_NAME'",
-	"standby":  "name value", "parameters": "name value", "disk-groups": "name usable_file_mb allocation_unit_size",
+	"standby":  "name value", "parameters": "name value", "disk-groups": "name usable_file_mb",
 	"sessions-limit": "limit_value current_utilization", "tablespace": "status bigfile block_size",
 	"segments": "owner segment_name segment_type", "tables-without-segment": "owner table_name",
 	"files": "file_name file_id blocks autoextensible increment_by maxblocks user_blocks", "free": "file_id blocks",

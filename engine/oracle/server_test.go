@@ -152,7 +152,7 @@ func TestExamine(t *testing.T) {
 		f.answers["files-of-all"] = [][]any{{int64(9)}}
 		f.answers["storage-limit"] = [][]any{{"UNLIMITED"}}
 		f.answers["bytes-of-all"] = [][]any{{int64(1 << 30)}}
-		f.answers["disk-groups"] = [][]any{{"DATA", int64(10 << 10), int64(1 << 20)}}
+		f.answers["disk-groups"] = [][]any{{"DATA", int64(10 << 10)}}
 		f.answers["sessions-limit"] = [][]any{{" 300", int64(50)}}
 		return f
 	}
@@ -172,7 +172,7 @@ func TestExamine(t *testing.T) {
 			func(f *fakeServer) { f.answers["files-of-all"] = [][]any{{int64(184)}} }},
 		{"the disk group has room", "free space of a", filewise.StatusOK, asm, func(*fakeServer) {}},
 		{"the disk group is full", "free space of a", filewise.StatusFailed, asm,
-			func(f *fakeServer) { f.answers["disk-groups"] = [][]any{{"DATA", int64(10), int64(1)}} }},
+			func(f *fakeServer) { f.answers["disk-groups"] = [][]any{{"DATA", int64(10)}} }},
 		{"there is no such disk group", "free space of a", filewise.StatusFailed, filewise.Volume{Name: "a", Dir: "+FRA"}, func(*fakeServer) {}},
 		{"a file system", "free space of a", filewise.StatusNote, filewise.Volume{Name: "a", Dir: "/u03"}, func(*fakeServer) {}},
 		{"the default place", "free space of default", filewise.StatusNote, filewise.Volume{Name: "default"}, func(*fakeServer) {}},
@@ -183,6 +183,7 @@ func TestExamine(t *testing.T) {
 		{"a path of Windows on Linux", "volume a", filewise.StatusFailed, filewise.Volume{Name: "a", Dir: `D:\ora`}, func(*fakeServer) {}},
 		{"MAX_PDB_STORAGE is reached", "MAX_PDB_STORAGE", filewise.StatusFailed, asm,
 			func(f *fakeServer) { f.answers["storage-limit"] = [][]any{{"3221225472"}} }},
+		{"processes suffice", "connections", filewise.StatusOK, asm, func(*fakeServer) {}},
 		{"too few processes", "connections", filewise.StatusFailed, asm,
 			func(f *fakeServer) { f.answers["sessions-limit"] = [][]any{{"140", int64(50)}} }},
 		{"too few processes for a pluggable database", "connections", filewise.StatusFailed, asm, func(f *fakeServer) {

@@ -298,6 +298,13 @@ func TestGuard(t *testing.T) {
 	checkGrammar(t, strings.Split(strings.ReplaceAll(strings.Join(append(inSetup, works...), "\x00"), ":a", "@p1"), "\x00"))
 }
 
+// TestDeclared: parameters are compiled with the types that the driver gives them.
+func TestDeclared(t *testing.T) {
+	if got := declared([]any{int64(1), 0.5, "x"}); got != "DECLARE @p1 bigint, @p2 float, @p3 nvarchar(4000);\n" {
+		t.Error(got)
+	}
+}
+
 // TestCustomMerge: MERGE wants the semicolon that users leave out, or the server refuses it.
 func TestCustomMerge(t *testing.T) {
 	const given = "MERGE INTO a USING (SELECT @p1 AS id) AS b ON a.id = b.id WHEN NOT MATCHED THEN INSERT (id) VALUES (b.id)"

@@ -132,7 +132,10 @@ func TestGrowingFilesBegin(t *testing.T) {
 		size       int64
 		allocation filewise.Allocation
 		data, all  int64 // the size of a file, and of all with those of indexes
-	}{{64, filewise.Growing, 8, 72}, {512, filewise.Growing, 8, 72}, {512, filewise.Preallocated, 64, 640}, {64, filewise.Preallocated, 8, 80}} {
+	}{
+		{64, filewise.Growing, 8, 72}, {512, filewise.Growing, 8, 72}, {512, filewise.Preallocated, 64, 640},
+		{64, filewise.Preallocated, 8, 80},
+	} {
 		apart := l
 		apart.Indexes, apart.Data.Bytes, apart.Data.Allocation = filewise.IndexesApart, c.size*mib, c.allocation
 		s, err := Engine{}.Script(newLab(t, nil).target, apart, inserts(t, nil).Program())

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -160,6 +161,29 @@ func TestActivity(t *testing.T) {
 	lab = newLab(t, func(m *model) { m.view = false })
 	if gauges, err := lab.open().Activity(t.Context()); err != nil || len(gauges) != 0 {
 		t.Errorf("without the right: %+v %v", gauges, err)
+	}
+}
+
+// TestOldRelease: what the oldest release does not have is not asked of it.
+func TestOldRelease(t *testing.T) {
+	for release, version := range map[string]string{"2016": "13.0.5026.0", "2022": "16.0.4085.2"} {
+		var asked atomic.Int32
+		s := newLab(t, func(m *model) {
+			m.version = version
+			m.fault = func(_ context.Context, q Request, _ *Reply) (bool, error) {
+				if strings.Contains(q.SQL, "dm_os_enumerate_fixed_drives") || strings.Contains(q.SQL, "is_accelerated_database_recovery_on") {
+					asked.Add(1)
+				}
+				return false, nil
+			}
+		}).open()
+		s.Examine(t.Context(), filewise.Demand{Layouts: []filewise.Layout{layout(1)}, Program: inserts(t, nil).Program(),
+			Space: map[string]int64{"default": 1}})
+		_, err := s.Facts(t.Context())
+		ok(t, err)
+		if newer := asked.Load(); (newer == 0) != (release == "2016") {
+			t.Errorf("%s is asked %d times for what is newer than 2016", release, newer)
+		}
 	}
 }
 

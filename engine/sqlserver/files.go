@@ -131,7 +131,7 @@ func (d *design) placeIndexes(dirs map[string]joiner, growth int64) error {
 	if d.layout.IndexVolume != "" {
 		v.Name = d.layout.IndexVolume
 	}
-	per := max(d.layout.Data.Bytes/4/int64(d.layout.Data.Files)/extent*extent, mib)
+	per := d.layout.Data.Bytes / 4 / int64(d.layout.Data.Files) / extent * extent
 	if d.layout.Data.Allocation == filewise.Growing {
 		per = mib
 	}

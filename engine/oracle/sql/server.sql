@@ -52,7 +52,7 @@ SELECT SUM(f.blocks * t.block_size) FROM sys.dba_data_files f JOIN sys.dba_table
 SELECT property_value FROM database_properties WHERE property_name = 'MAX_PDB_STORAGE';
 
 -- name: disk-groups
-SELECT name, usable_file_mb, allocation_unit_size FROM sys.v_$asm_diskgroup;
+SELECT name, usable_file_mb FROM sys.v_$asm_diskgroup;
 
 -- name: sessions-limit
 SELECT limit_value, current_utilization FROM sys.v_$resource_limit WHERE resource_name = 'processes';
