@@ -132,6 +132,8 @@ type ColumnFacts struct {
 	// Common are the most frequent values with their shares of the rows.
 	Common []string
 	Shares []float64
+	// Closed: the type has no other values than Common, which its definition names.
+	Closed bool
 	// Fresh is an expression that makes a new value; empty: none is known.
 	Fresh string
 	// Parent is the table, and ParentKey its column, that hold each value of this one by a foreign

@@ -59,7 +59,7 @@ func (d drawing) draw() (text, note string) {
 // chosen lists the values of a column that has few, or whose values may be told.
 func (d drawing) chosen() (string, bool) {
 	listed := d.use == filewise.UseEqual || d.use == filewise.UseOther || d.use == filewise.UseSet || d.use == filewise.UseInsert
-	if !listed || len(d.Common) == 0 || d.withheld || d.Unique && d.use == filewise.UseInsert {
+	if len(d.Common) == 0 || !d.Closed && (!listed || d.withheld || d.Unique && d.use == filewise.UseInsert) {
 		return "", false
 	}
 	sum := 0.0
@@ -68,10 +68,10 @@ func (d drawing) chosen() (string, bool) {
 	}
 	all := len(d.Common) <= few && sum > 0.9 && (d.Distinct == 0 || d.Distinct <= few)
 	text := d.Type == filewise.TypeText
-	if text && !d.values && slices.ContainsFunc(d.Common, personalValue.MatchString) {
+	if text && !d.values && !d.Closed && slices.ContainsFunc(d.Common, personalValue.MatchString) {
 		return "", false
 	}
-	if !all && d.Type != filewise.TypeUUID && !(text && d.values) {
+	if !all && !d.Closed && d.Type != filewise.TypeUUID && !(text && d.values) {
 		return "", false
 	}
 	var items []string

@@ -20,6 +20,9 @@ import (
 var theirShop = []string{
 	`CREATE TABLE "Kunden Ö" (id bigint PRIMARY KEY, email text NOT NULL, region text NOT NULL)`,
 	`INSERT INTO "Kunden Ö" SELECT i, 'p' || i || '@example.org', CASE WHEN i % 10 = 0 THEN 'us' ELSE 'eu' END FROM generate_series(1, 500) i`,
+	`CREATE TYPE "Stätus" AS ENUM ('open', 'it''s done', 'never')`, `CREATE TYPE kind AS ENUM ('a@b.org', 'b')`,
+	`CREATE TABLE parcels (id int, state "Stätus", name kind)`, // name looks personal: its labels are of the schema
+	`INSERT INTO parcels SELECT i, CASE WHEN i % 4 = 0 THEN 'open' ELSE 'it''s done' END::"Stätus", 'b' FROM generate_series(1, 5000) i`,
 	`CREATE TABLE orders (id bigint PRIMARY KEY, customer bigint NOT NULL REFERENCES "Kunden Ö", status text NOT NULL,
 	  at timestamptz NOT NULL, total numeric(9,2))`,
 	`INSERT INTO orders SELECT i, i % 500 + 1, CASE WHEN i % 4 = 0 THEN 'open' ELSE 'done' END, 
@@ -64,7 +67,9 @@ func captured(t *testing.T, f *usersServer) {
 		}
 	}
 	for _, says := range []string{"orders: id #", "orders_id: {int: {from: 1, to: 5000}}", "orders_id_insert: {sequential: {from: 1005001}}",
-		`orders_status_new: {choice: {"done": 7500, "open": 2500}}`, "Kunden_email: {text:", "looks personal", "begun and ended by the study",
+		`orders_status_new: {choice: {"done": 7500, "open": 2500}}`, "Kunden_email: {text:", "looks personal",
+		`parcels_state: {choice: {"it's done": 7500, "open": 2500}}`, `parcels_name: {choice: {"a@b.org": 1, "b": 1}}`,
+		"begun and ended by the study",
 		`COALESCE((SELECT MIN(id) FROM "Kunden Ö" WHERE id >= :orders_customer_insert), (SELECT MAX(id) FROM "Kunden Ö"))`,
 		":orders_id_from + 49", "the server's own catalogue"} {
 		if !strings.Contains(text, says) {
@@ -96,6 +101,7 @@ func mix(t *testing.T, shop *client.Link) {
 		must(t, shop.Exec(t.Context(), "ALTER ROLE hunted PASSWORD 'hunter2'"))
 	}
 	must(t, shop.Exec(t.Context(), "SELECT note FROM \"evil \x1b]0;x\x07\ncustom: {}\" WHERE note = 'hunter2'"))
+	must(t, shop.Exec(t.Context(), "DELETE FROM parcels WHERE state = 'never' AND name = 'a@b.org'"))
 	for i := range 20 {
 		n := i*37 + 1
 		must(t, shop.Exec(t.Context(),

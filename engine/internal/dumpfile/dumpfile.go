@@ -68,8 +68,11 @@ func Take(ctx context.Context, to io.Writer, secrets []string, program string, a
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = to, &said
 	if err := cmd.Run(); err != nil {
-		return filewise.Errorf(filewise.CodePreflight, "give the account the rights of docs/own-database.md, or take the dump "+
-			"yourself, and give its file", "%s: %w: %.1000s", program, err, strings.TrimSpace(said.String()))
+		remedy := "give the account the rights of docs/own-database.md, or take the dump yourself, and give its file"
+		if strings.Contains(said.String(), "server version mismatch") {
+			remedy = "name the directory of the programs of a release that is as new as that server's: --server-bin DIR"
+		}
+		return filewise.Errorf(filewise.CodePreflight, remedy, "%s: %w: %.1000s", program, err, strings.TrimSpace(said.String()))
 	}
 	return nil
 }

@@ -261,8 +261,8 @@ func readColumn(row pgx.CollectableRow) (filewise.ColumnFacts, error) {
 	var base string
 	var bounds []*string
 	var common []*string
-	var parent []string
-	err := row.Scan(&c.Name, &c.Said, &base, &c.Most, &c.Unique, &c.Distinct, &c.Width, &common, &c.Shares, &bounds, &parent)
+	var parent, labels []string
+	err := row.Scan(&c.Name, &c.Said, &base, &labels, &c.Most, &c.Unique, &c.Distinct, &c.Width, &common, &c.Shares, &bounds, &parent)
 	c.Type = kinds.Of(base)
 	if len(parent) == 2 && (c.Type == filewise.TypeWhole || c.Type == filewise.TypeText) { // which have a least one
 		c.Parent, c.ParentKey = parent[0], parent[1]
@@ -282,6 +282,9 @@ func readColumn(row pgx.CollectableRow) (filewise.ColumnFacts, error) {
 	all := c.Common
 	for _, v := range bounds {
 		all = append(all[:len(all):len(all)], *v)
+	}
+	if c.Closed = len(labels) > 0; c.Closed && len(c.Common) == 0 {
+		c.Common = labels
 	}
 	c.Low, c.High = extremes(c.Type, all)
 	if len(all) > 0 && len(c.Common) == 0 && (c.Type == filewise.TypeUUID || c.Type == filewise.TypeText) {

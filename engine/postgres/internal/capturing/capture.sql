@@ -27,8 +27,8 @@ SELECT c.relname::text, greatest(c.reltuples, 0)::float8 AS rows,
 -- The last column of a unique key is what a new row has its own value of.
 -- name: columns
 SELECT a.attname::text, format_type(a.atttypid, a.atttypmod),
-       (SELECT b.typname::text FROM pg_type t JOIN pg_type b ON b.oid = CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END
-         WHERE t.oid = a.atttypid),
+       CASE WHEN b.typtype = 'e' THEN 'text' ELSE b.typname::text END,
+       (SELECT array_agg(l.enumlabel::text ORDER BY l.enumsortorder) FROM pg_enum l WHERE l.enumtypid = b.oid),
        CASE WHEN a.atttypmod > 4 THEN a.atttypmod - 4 ELSE 0 END,
        EXISTS (SELECT FROM pg_index i WHERE i.indrelid = a.attrelid AND i.indisunique AND i.indkey[i.indnkeyatts - 1] = a.attnum),
        coalesce(CASE WHEN s.n_distinct < 0 THEN -s.n_distinct * greatest(c.reltuples, 0) ELSE s.n_distinct END, 0)::float8,
@@ -39,6 +39,7 @@ SELECT a.attname::text, format_type(a.atttypid, a.atttypmod),
           JOIN pg_attribute f ON f.attrelid = k.confrelid AND f.attnum = k.confkey[1]
          WHERE k.contype = 'f' AND k.conrelid = a.attrelid AND k.conkey = ARRAY[a.attnum] AND k.confrelid <> a.attrelid ORDER BY k.oid LIMIT 1)
   FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+  JOIN pg_type t ON t.oid = a.atttypid JOIN pg_type b ON b.oid = CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END
   LEFT JOIN LATERAL (SELECT * FROM pg_stats p WHERE p.schemaname = n.nspname AND p.tablename = c.relname AND p.attname = a.attname
                       ORDER BY p.inherited DESC LIMIT 1) s ON true
  WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum;
