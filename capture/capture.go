@@ -219,7 +219,7 @@ var (
 	controls = slices.Concat(begins, ends, []string{"SAVEPOINT", "RELEASE"})
 	// catalogues begin the names of tables that are the server's.
 	catalogues     = []string{"pg_", "information_schema.", "performance_schema.", "mysql.", "sys."}
-	serverFunction = regexp.MustCompile(`\bpg_\w+ *[(.]|@@|CONNECTION_ID`)
+	serverFunction = regexp.MustCompile(`\bpg_\w+ *[(.]|@@|CONNECTION_ID|current_setting *\(`)
 	// filewiseOwn names what an earlier capture asked, and rolledBack is what a log's transaction came to.
 	filewiseOwn, rolledBack = "filewise_v", "ROLLBACK of what was begun"
 	// waiting is what lasts as long as its value says, or until another session lets go.

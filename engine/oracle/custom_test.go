@@ -242,6 +242,16 @@ type banking struct{ begun, committed, rolledBack int }
 func (b *banking) Commit() error   { b.committed++; return nil }
 func (b *banking) Rollback() error { b.rolledBack++; return nil }
 
+// rowsRead refuses to execute what has rows without reading them.
+type rowsRead struct{ *fakeServer }
+
+func (r rowsRead) exec(ctx context.Context, s statement) error {
+	if strings.Contains(s.text, "SELECT") {
+		return errors.New("its rows are not read: " + s.text)
+	}
+	return r.fakeServer.exec(ctx, s)
+}
+
 // Statements are a transaction, which commits as the durability says; mistakes are found
 // before the work; an error rolls back.
 func TestCustomSession(t *testing.T) {
@@ -255,7 +265,7 @@ func TestCustomSession(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := &connection{Session: machine, build: &build{design: d, server: &server{pool: &pool{}}},
-				held: held{client: f, often: f, begin: func(context.Context) (driver.Tx, error) { b.begun++; return b, nil }}}
+				held: held{client: f, often: rowsRead{f}, begin: func(context.Context) (driver.Tx, error) { b.begun++; return b, nil }}}
 			if err := s.render(); err != nil {
 				t.Fatal(err)
 			}
@@ -285,6 +295,10 @@ func TestCustomSession(t *testing.T) {
 		}
 		if back := slices.Contains(f.log, "rollback"); durability == filewise.DurabilityFull && b.rolledBack != 1 || !back {
 			t.Errorf("%s: %+v, %v", durability, b, f.log)
+		}
+		delete(f.fails, "custom")
+		if n, err := s.Do(t.Context(), 3, 1); n != 1 || err != nil || durability == filewise.DurabilityFull && b.begun != 4 {
+			t.Errorf("%s: after an error: %d, %v, %+v", durability, n, err, b)
 		}
 		f.fails["parse"] = explain(oracleError(942))
 		if _, err := connect(); filewise.ClassOf(err) != filewise.ClassMistake || !strings.Contains(err.Error(), "o'hara.yaml:10") {

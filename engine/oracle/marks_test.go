@@ -82,6 +82,8 @@ func TestDropRefuses(t *testing.T) {
 		err := f.marks().dropBuild(context.Background(), name)
 		if err == nil || len(f.log) > 0 {
 			t.Errorf("%s: error %v, executed %v", what, err, f.log)
+		} else if f.answers["tables-without-segment"] != nil && !strings.Contains(err.Error(), "BOB.EMPTY") {
+			t.Errorf("%s is told as %v", what, err)
 		}
 	}
 	f := newFake()

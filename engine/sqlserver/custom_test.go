@@ -190,7 +190,15 @@ func TestCustomMistakes(t *testing.T) {
 		db := lab.build(s, layout(1), customWork(t, statement, overdrawn))
 		c, err := db.Connector.Connect(t.Context(), 0, 0)
 		ok(t, err)
+		before, rolledBack := lab.model.fault, false
+		lab.model.fault = func(ctx context.Context, q Request, r *Reply) (bool, error) {
+			rolledBack = rolledBack || strings.Contains(q.SQL, "ROLLBACK TRANSACTION")
+			return before(ctx, q, r)
+		}
 		_, err = c.Do(t.Context(), 0, 20)
+		if lab.model.fault = before; !rolledBack {
+			t.Errorf("%s: its transaction is left open", statement)
+		}
 		var same *filewise.Unvaried
 		if filewise.ClassOf(err) != filewise.ClassConstraint || errors.As(err, &same) != unvaried ||
 			!strings.Contains(err.Error(), "my.yaml:10") {

@@ -1,6 +1,7 @@
 package customsql
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -14,8 +15,20 @@ const listed = 5
 
 // Shape divides a statement from its values: literals, and what a server has put in their
 // place (?, $1, …). columns tells those of a table, for rows that are inserted without
-// naming them; database is the one whose name is left out before a table's.
+// naming them; database is the one whose name is left out before a table's. What a study must
+// not hold is not supported.
 func (r Rules) Shape(text, database string, columns func(table string) ([]string, error)) (filewise.Shape, error) {
+	s, err := r.divided(text, database, columns)
+	if err != nil {
+		return s, err
+	}
+	if err := r.refuse(Statement{Place: "in a study", Text: strings.Join(s.Pieces, ":v")}, false); err != nil {
+		return s, fmt.Errorf("%w: %w", err, filewise.ErrUnsupported)
+	}
+	return s, nil
+}
+
+func (r Rules) divided(text, database string, columns func(table string) ([]string, error)) (filewise.Shape, error) {
 	s := shaper{tokens: r.tokens(text), aliases: map[string]string{}, transact: r.Transact, upper: r.Upper}
 	if r.Hash {
 		s.span = "1" // its unit stands behind it
@@ -37,7 +50,7 @@ var lists = regexp.MustCompile(`\?(?: ?, ?\?)+`)
 // variables stand for values that are the same, and ? for the others.
 func (r Rules) Masked(text string) string {
 	var b strings.Builder
-	s, _ := r.Shape(text, "", nil) // nothing is asked
+	s, _ := r.divided(text, "", nil) // nothing is asked
 	for i, v := range s.Values {
 		b.WriteString(s.Pieces[i])
 		switch {
@@ -58,7 +71,7 @@ const longest = 64 << 10
 // Key is what is the same of a statement for all values.
 func (r Rules) Key(text string) string {
 	text = strings.ToValidUTF8(text[:min(len(text), longest)], "")
-	s, _ := r.Shape(text, "", nil) // nothing is asked
+	s, _ := r.divided(text, "", nil) // nothing is asked
 	return lists.ReplaceAllString(strings.Join(s.Pieces, "?"), "?, …")
 }
 

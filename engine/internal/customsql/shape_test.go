@@ -1,6 +1,7 @@
 package customsql
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -54,6 +55,16 @@ func TestShape(t *testing.T) {
 		s, err := x.rules.Shape(x.text, "shop", columns)
 		if got := shown(s); got != x.want || err != nil {
 			t.Errorf("%s\nbecomes %s\nnot     %s (%v)", x.text, got, x.want, err)
+		}
+	}
+}
+
+// What a study would be refused for is not captured.
+func TestShapeOfWhatIsRefused(t *testing.T) {
+	for text, rules := range map[string]Rules{"SELECT set_config('search_path', 'x', false)": postgres, "SELECT pg_read_file($1) FROM t": postgres,
+		"SELECT a FROM t INTO OUTFILE '/tmp/x'": mysql} {
+		if _, err := rules.Shape(text, "shop", nil); !errors.Is(err, filewise.ErrUnsupported) || !strings.Contains(err.Error(), "is refused") {
+			t.Errorf("%s: %v", text, err)
 		}
 	}
 }
