@@ -121,3 +121,24 @@ func TestCatalogueTells(t *testing.T) {
 		}
 	}
 }
+
+// TestFileFiguresHaveTheirNames: what is read by name is of the column that the name says.
+func TestFileFiguresHaveTheirNames(t *testing.T) {
+	named := regexp.MustCompile(`\b((?:num_of|io_stall)_\w+) AS (\w+)`)
+	n := 0
+	for _, file := range []string{"sql/server.sql", "sql/inspect.sql"} {
+		text, err := sqlFiles.ReadFile(file)
+		ok(t, err)
+		for _, m := range named.FindAllStringSubmatch(string(text), -1) {
+			n++
+			for word := range strings.SplitSeq(m[2], "_") {
+				if !strings.Contains(m[1]+"_", "_"+word+"_") {
+					t.Errorf("%s: %s is called %s", file, m[1], m[2])
+				}
+			}
+		}
+	}
+	if n < 12 {
+		t.Errorf("%d figures", n)
+	}
+}
