@@ -175,7 +175,7 @@ func TestPauseResumeStop(t *testing.T) {
 	b := &bench{site: site(t), idle: time.Minute}
 	env := environment(t, b)
 	var asked atomic.Int64
-	var paused State
+	var paused, resumed State
 	env.RegisterActivityWithOptions(func(ctx context.Context, r Request) (Standing, error) {
 		switch asked.Add(1) {
 		case 2:
@@ -188,6 +188,11 @@ func TestPauseResumeStop(t *testing.T) {
 					t.Error("it holds the host while it is paused")
 				}
 				env.SignalWorkflow(control, wordResume)
+				env.RegisterDelayedCallback(func() {
+					if answer, err := env.QueryWorkflow(queryState); err != nil || answer.Get(&resumed) != nil {
+						t.Errorf("resumed: %v", err)
+					}
+				}, 0)
 			}, time.Hour)
 		case 6:
 			env.SignalWorkflow(control, wordStop)
@@ -196,8 +201,9 @@ func TestPauseResumeStop(t *testing.T) {
 	}, activity.RegisterOptions{Name: "Next", DisableAlreadyRegisteredCheck: true})
 	env.ExecuteWorkflow(Experiment, State{Order: order("inserts")})
 	s := result(t, env)
-	if paused.Condition != Paused || paused.Standing.Trials != 1 || s.Condition != Stopped || s.Standing.Trials < 3 || s.Bundle.Parts != 1 {
-		t.Errorf("paused as %+v, stopped as %+v", paused, s)
+	if paused.Condition != Paused || paused.Standing.Trials != 1 || s.Condition != Stopped || s.Standing.Trials < 3 || s.Bundle.Parts != 1 ||
+		resumed.Condition != Waiting {
+		t.Errorf("paused as %+v, resumed as %+v, stopped as %+v", paused, resumed, s)
 	}
 	b.end()
 }

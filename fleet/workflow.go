@@ -213,7 +213,7 @@ func (e *progress) pause(ctx workflow.Context) {
 	for e.Pausing && !e.Stopping {
 		workflow.NewSelector(ctx).AddReceive(e.told, func(c workflow.ReceiveChannel, _ bool) { e.hear(c) }).Select(ctx)
 	}
-	e.Error = ""
+	e.Error, e.Condition = "", Waiting
 }
 
 // mostParts is how large a bundle may be that a history takes.
