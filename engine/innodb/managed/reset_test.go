@@ -241,7 +241,9 @@ func testSettle(t *testing.T, sub subject) {
 	if err := db.Settler.Settle(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if after := read(); after[0] != 0 || after[1] < before[2] {
+	// A page of the server's own may be dirty again, of temporary tables for one, which it logs nothing of.
+	const idle = 64 // B that it logs at a checkpoint
+	if after := read(); after[0] != 0 && after[2] > after[1]+idle || after[1] < before[2] {
 		t.Errorf("%s are %v, were %v", names, after, before)
 	}
 	if err := db.Lifecycle.Crash(ctx); err != nil {
