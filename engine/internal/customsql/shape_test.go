@@ -61,7 +61,8 @@ func TestShape(t *testing.T) {
 
 // What a study would be refused for is not captured.
 func TestShapeOfWhatIsRefused(t *testing.T) {
-	for text, rules := range map[string]Rules{"SELECT set_config('search_path', 'x', false)": postgres, "SELECT pg_read_file($1) FROM t": postgres,
+	for text, rules := range map[string]Rules{
+		"SELECT set_config('search_path', 'x', false)": postgres, "SELECT pg_read_file($1) FROM t": postgres,
 		"SELECT a FROM t INTO OUTFILE '/tmp/x'": mysql} {
 		if _, err := rules.Shape(text, "shop", nil); !errors.Is(err, filewise.ErrUnsupported) || !strings.Contains(err.Error(), "is refused") {
 			t.Errorf("%s: %v", text, err)
