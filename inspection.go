@@ -101,9 +101,11 @@ type FileGroup struct {
 	Use      FileUse `json:"use"`
 	Fill     Fill    `json:"fill,omitempty"`
 	// System: of the server itself; Own: it carries a name that only Filewise gives.
-	System bool          `json:"system,omitempty"`
-	Own    bool          `json:"own,omitempty"`
-	Files  []FileInspect `json:"files"`
+	System bool `json:"system,omitempty"`
+	Own    bool `json:"own,omitempty"`
+	// Aside: the old copy of a table, which a script of apply has moved aside for the way back.
+	Aside bool          `json:"aside,omitempty"`
+	Files []FileInspect `json:"files"`
 	// RowBytes is the mean size of a row, without what the server adds, by its own
 	// statistics; 0: not known.
 	RowBytes float64 `json:"row_bytes,omitempty"`

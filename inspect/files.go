@@ -317,6 +317,8 @@ func (j *judge) rest() {
 			func(g filewise.FileGroup) bool { return g.Own }},
 		{"the server's own databases", "they are counted in no other finding",
 			func(g filewise.FileGroup) bool { return g.System && !g.Own && g.Use == filewise.UseData }},
+		{"old copies of tables", "a script of filewise apply moved them aside, and the script back needs them: its last step, which is a " +
+			"comment, drops them when all is well", func(g filewise.FileGroup) bool { return g.Aside && !g.Own }},
 		{"other databases", "only their sizes are seen from here: name one in the URL to look at its tables", func(g filewise.FileGroup) bool {
 			return g.Fill == "" && !g.System && !g.Own && g.Use == filewise.UseData
 		}},

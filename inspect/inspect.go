@@ -116,7 +116,7 @@ func (j *judge) add(f Finding) { j.found = append(j.found, f) }
 // data are the user's groups of data files, the largest first.
 func (j *judge) data() []filewise.FileGroup {
 	return j.of(func(g filewise.FileGroup) bool {
-		return g.Use == filewise.UseData && !g.System && !g.Own && bytesOf(g) > 0
+		return g.Use == filewise.UseData && !g.System && !g.Own && !g.Aside && bytesOf(g) > 0
 	})
 }
 

@@ -96,6 +96,14 @@ func migrated(t *testing.T, f *usersServer) {
 			t.Errorf("%s is not in three partitions on two tablespaces: %+v", name, i.Groups)
 		}
 	}
+	if aside := filewise.Those(i.Groups, func(g filewise.FileGroup) bool { return g.Aside }); len(aside) != 2 ||
+		!strings.HasPrefix(aside[0].Name, "table before_7_") {
+		t.Errorf("the old tables are not known as such: %+v", aside)
+	}
+	wish.Tables = []string{"lines"} // not the old one
+	if _, err := (Engine{}).Migrate(deadline(t), target, wish); err == nil || !strings.Contains(err.Error(), "partitioned already") {
+		t.Error(err)
+	}
 	if now := f.rows(t, link); !slices.Equal(now, data) {
 		t.Errorf("the data differ: %d and %d lines", len(data), len(now))
 	}

@@ -42,6 +42,9 @@ func Look(ctx context.Context, a filewise.Address) (filewise.Inspection, error) 
 	return *i.Inspection, nil
 }
 
+// Aside begins the comment of a schema that holds the old copy of a table.
+const Aside = "filewise apply"
+
 type inspection struct {
 	*inspecting.Asker
 	link  *client.Link
@@ -187,10 +190,10 @@ func (i *inspection) databases(ctx context.Context) error {
 }
 
 func (i *inspection) tables(ctx context.Context) error {
-	rows, err := i.link.Rows(ctx, queries.Text("tables"), true)
+	rows, err := i.link.Rows(ctx, queries.Text("tables"), true, Aside)
 	if client.CodeOf(err) == client.CodeLockTimeout {
 		i.Settings["sizes of tables"] = "as of the last ANALYZE: a table is locked"
-		rows, err = i.link.Rows(ctx, queries.Text("tables"), false)
+		rows, err = i.link.Rows(ctx, queries.Text("tables"), false, Aside)
 	}
 	if err != nil {
 		return err
@@ -204,6 +207,7 @@ func (i *inspection) tables(ctx context.Context) error {
 			if partitioned, _ := r[1].(bool); partitioned {
 				g.Fill = filewise.FillPartitions
 			}
+			g.Aside, _ = r[9].(bool)
 			groups = append(groups, g)
 		}
 		space := client.Text(r[3])

@@ -45,7 +45,7 @@ WITH leaf AS (
      AND n.nspname NOT LIKE 'pg\_toast%'),
 largest AS (SELECT root, sum(bytes) AS bytes FROM leaf GROUP BY root ORDER BY 2 DESC NULLS LAST LIMIT 20)
 SELECT rn.nspname || '.' || rc.relname, rc.relkind = 'p', l.nspname || '.' || l.relname, l.space, coalesce(l.bytes, 0)::bigint,
-       l.reads::bigint, l.tuples, l.inserted, l.changed
+       l.reads::bigint, l.tuples, l.inserted, l.changed, coalesce(obj_description(rn.oid, 'pg_namespace'), '') LIKE $2 || '%'
   FROM largest g JOIN leaf l USING (root) JOIN pg_class rc ON rc.oid = g.root JOIN pg_namespace rn ON rn.oid = rc.relnamespace
  ORDER BY g.bytes DESC NULLS LAST, 1, 3 LIMIT 5000;
 

@@ -7,7 +7,8 @@ SELECT c.oid::bigint, n.nspname::text, c.relname::text, pg_table_size(c.oid)::bi
        pg_get_userbyid(c.relowner)::text, coalesce(s.spcname::text, ''), coalesce(array_to_string(c.reloptions, ', '), '')
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace LEFT JOIN pg_tablespace s ON s.oid = c.reltablespace
  WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relpersistence <> 't' AND n.nspname <> 'information_schema'
-   AND n.nspname NOT LIKE 'pg\_%' AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = c.oid AND deptype = 'e')
+   AND n.nspname NOT LIKE 'pg\_%' AND coalesce(obj_description(n.oid, 'pg_namespace'), '') NOT LIKE $1 || '%'
+   AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = c.oid AND deptype = 'e')
  ORDER BY pg_table_size(c.oid) + pg_indexes_size(c.oid) DESC, 2, 3;
 
 -- Why a table cannot be spread anew with all that hangs on it.

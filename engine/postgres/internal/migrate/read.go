@@ -6,6 +6,7 @@ import (
 
 	"filewise/engine/internal/spread"
 	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/internal/inspection"
 )
 
 // table is one of the user's, with all that is made anew with it.
@@ -39,7 +40,7 @@ type reader struct {
 
 // chosen are the tables of these names, or the large ones.
 func (r reader) chosen(names []string) ([]table, error) {
-	rows, err := r.link.Rows(r.ctx, queries.Text("tables"))
+	rows, err := r.link.Rows(r.ctx, queries.Text("tables"), inspection.Aside)
 	if err != nil {
 		return nil, err
 	}
