@@ -98,6 +98,12 @@ type BackupScript struct {
 	Proof string
 }
 
+// Matcher is a Restorer whose server may be installed in several releases.
+type Matcher interface {
+	// ServerBin is the directory of the oldest one that is as new as the server of an external target.
+	ServerBin(context.Context, Target) (string, error)
+}
+
 // Restorer is an engine that fills builds from the dump of a database (CustomSQL.From).
 type Restorer interface {
 	// CheckDump reads a program's dump, and refuses layouts that cannot hold its tables,

@@ -44,6 +44,12 @@ func (env *Environment) openOrigin(ctx context.Context, login Login) error {
 	}
 	env.origin = &filewise.Target{Engine: env.Engine.Name(), Mode: filewise.External, Address: &address, Durability: filewise.DurabilityFull,
 		Volumes: []filewise.Volume{{Name: "default"}}, ServerBin: env.Target.ServerBin}
+	if m, ok := env.Engine.(filewise.Matcher); ok && env.Target.ServerBin == "" {
+		if env.Target.ServerBin, err = m.ServerBin(ctx, *env.origin); err != nil {
+			return filewise.HideIn(err, address.Hidden()...)
+		}
+		env.origin.ServerBin = env.Target.ServerBin
+	}
 	if len(env.Plan.AbortIf) == 0 {
 		return nil
 	}

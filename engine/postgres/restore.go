@@ -17,6 +17,7 @@ import (
 	"filewise"
 	"filewise/engine/internal/dumpfile"
 	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/internal/inspection"
 	"filewise/engine/postgres/internal/installed"
 	"filewise/machine"
 )
@@ -35,6 +36,21 @@ func (Engine) CheckDump(ctx context.Context, t filewise.Target, layouts []filewi
 		err = errors.Join(err, wait(err != nil))
 	}
 	return dumpfile.Failed(p.Custom.From, dumpPrograms, err)
+}
+
+// ServerBin asks the server which it is.
+func (Engine) ServerBin(ctx context.Context, t filewise.Target) (string, error) {
+	l, err := client.Open(*t.Address, inspection.ReadingSettings())
+	if err != nil {
+		return "", err
+	}
+	defer l.Close()
+	var number int
+	if err := l.Scan(ctx, "SELECT current_setting('server_version_num')::integer", nil, &number); err != nil {
+		return "", client.ConnectError(t.Address.String(), err)
+	}
+	in, err := installed.AtLeast(ctx, number)
+	return in.Bin, err
 }
 
 // Dump writes a dump of the database that the address names, by pg_dump.

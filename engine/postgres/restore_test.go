@@ -98,6 +98,9 @@ func restored(t *testing.T, f *usersServer) {
 		return w.Program()
 	}
 	s := open(t, deadline(t), func() filewise.Target { v := onScratch(t, 2); v.ServerBin = f.in.Bin; return v }())
+	if bin, err := (Engine{}).ServerBin(deadline(t), f.target()); err != nil || bin != f.in.Bin {
+		t.Errorf("a copy would be of %s, not of %s: %v", bin, f.in.Bin, err)
+	}
 	for format, args := range map[string][]string{"plain": nil, "custom": {"--rows-per-insert=3"}} {
 		path := filepath.Join(t.TempDir(), "dump")
 		f.dump(t, "original", append(args, "--format="+format, "--file="+path)...)

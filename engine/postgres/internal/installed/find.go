@@ -2,6 +2,7 @@ package installed
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -73,6 +74,25 @@ func Find(ctx context.Context, bin string) (Server, error) {
 	return Server{}, filewise.Errorf(filewise.CodePreflight,
 		"install it: apt-get install "+Binary.Package+", or name the directory that holds postgres and initdb: --server-bin DIR",
 		"there is no PostgreSQL server on this machine: neither in /usr/lib/postgresql/*/bin nor in the other usual places")
+}
+
+// AtLeast is the oldest server that is of the release of that number, or of a later one.
+func AtLeast(ctx context.Context, least int) (best Server, err error) {
+	for _, pattern := range slices.Concat(places()...) {
+		dirs, _ := filepath.Glob(pattern) // our own patterns are well-formed
+		for _, dir := range dirs {
+			in, err := examine(ctx, dir)
+			if err == nil && in.Number/10000 >= least/10000 && (best.Number == 0 || in.Number < best.Number) {
+				best = in
+			}
+		}
+	}
+	if best.Number == 0 {
+		err = filewise.Errorf(filewise.CodePreflight, fmt.Sprintf("apt-get install postgresql-%d, or scripts/get-postgres %[1]d, or name the "+
+			"directory that holds postgres and initdb: --server-bin DIR", least/10000), "no PostgreSQL server of release %d or later, as that "+
+			"of the database, is installed here for its copies", least/10000)
+	}
+	return best, err
 }
 
 // versionOldest is the first release that Filewise knows, as in server_version_num.
