@@ -81,6 +81,7 @@ type ValueUse struct {
 	Table, Column string // empty: not known
 	Use           Use
 	Type          ColumnType // where the server tells
+	Said          string     // its type in the server's words, where a study draws none of that kind
 	// Literal is what a limit, an offset or a span said; empty: the server does not tell.
 	Literal string
 	Number  int // values of one number are the same; 0: none
@@ -134,6 +135,8 @@ type ColumnFacts struct {
 	Shares []float64
 	// Closed: the type has no other values than Common, which its definition names.
 	Closed bool
+	// Checked: a CHECK of the table or of the type names it.
+	Checked bool
 	// Fresh is an expression that makes a new value; empty: none is known.
 	Fresh string
 	// Parent is the table, and ParentKey its column, that hold each value of this one by a foreign

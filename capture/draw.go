@@ -93,6 +93,12 @@ func (d drawing) chosen() (string, bool) {
 	return "{choice: {" + strings.Join(items, ", ") + "}}", true
 }
 
+// breaks tells that a row's new value is made up, of which a CHECK may not let it have any.
+func (d drawing) breaks() bool {
+	_, listed := d.chosen()
+	return d.Checked && !listed && (d.use == filewise.UseInsert || d.use == filewise.UseSet) && (d.Low == "" || d.Type == filewise.TypeText)
+}
+
 // quoted is a text as YAML has it, with nothing in it that a terminal would obey.
 func quoted(text string) string { return strconv.Quote(text) }
 
@@ -105,6 +111,10 @@ func whole(c filewise.ColumnFacts) (low, high int64, ok bool) {
 
 func (d drawing) number() (text, note string) {
 	low, high, ok := whole(d.ColumnFacts)
+	made := "{int: {from: 1, to: 1000}}"
+	if strings.HasPrefix(d.Said, "tinyint") || strings.HasPrefix(d.Said, "year") {
+		made = "{int: {from: 1, to: 69}}"
+	}
 	switch {
 	case d.use == filewise.UseAdd:
 		return "{int: {from: 1, to: 10}}", ""
@@ -113,9 +123,9 @@ func (d drawing) number() (text, note string) {
 	case d.use == filewise.UseInsert && d.Unique:
 		return "{sequential: {from: 1000000000}}", ""
 	case !ok && d.known && !d.withheld:
-		return "{int: {from: 1, to: 1000}}", "the server has no statistics of it: have them made (ANALYZE, UPDATE STATISTICS), and capture again"
+		return made, "the server has no statistics of it: have them made (ANALYZE, UPDATE STATISTICS), and capture again"
 	case !ok:
-		return "{int: {from: 1, to: 1000}}", ""
+		return made, ""
 	}
 	if d.use == filewise.UseLower || d.use == filewise.UseUpper {
 		low, high = d.bound(low, high)

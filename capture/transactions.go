@@ -148,6 +148,9 @@ func (s *statement) value(v filewise.ValueUse) (text, problem string) {
 		c = filewise.ColumnFacts{Type: v.Type} // it is compared with something else
 		known = false
 	}
+	if !known && v.Said != "" {
+		return "", "a value is of type " + v.Said + ", for which a study draws none"
+	}
 	if c.Type == filewise.TypeUnknown && known {
 		return "", fmt.Sprintf("column %s.%s is of type %s, for which a study draws no values", table.Name, c.Name, c.Said)
 	}
@@ -163,6 +166,9 @@ func (s *statement) value(v filewise.ValueUse) (text, problem string) {
 	}
 	d := drawing{ColumnFacts: c, use: v.Use, known: known, withheld: known && s.personal(c.Name), values: s.Options.Values,
 		part: s.part(table)}
+	if d.breaks() {
+		return "", fmt.Sprintf("column %s has a CHECK, which made-up values may break, and its own are not known", of)
+	}
 	if d.paired = s.ranged || v.Use == filewise.UseUpper && s.lowerOf == of; d.paired {
 		d.part = 1
 	}

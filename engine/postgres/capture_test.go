@@ -23,6 +23,8 @@ var theirShop = []string{
 	`CREATE TYPE "Stätus" AS ENUM ('open', 'it''s done', 'never')`, `CREATE TYPE kind AS ENUM ('a@b.org', 'b')`,
 	`CREATE TABLE parcels (id int, state "Stätus", name kind)`, // name looks personal: its labels are of the schema
 	`INSERT INTO parcels SELECT i, CASE WHEN i % 4 = 0 THEN 'open' ELSE 'it''s done' END::"Stätus", 'b' FROM generate_series(1, 5000) i`,
+	`CREATE DOMAIN "Cöde" AS varchar(5)`, `CREATE DOMAIN part AS "Cöde"`,
+	`ALTER TABLE parcels ADD part part DEFAULT 'ab', ADD nr text CHECK (nr ~ '^[0-9]+$'), ADD span int4range`,
 	`CREATE TABLE orders (id bigint PRIMARY KEY, customer bigint NOT NULL REFERENCES "Kunden Ö", status text NOT NULL,
 	  at timestamptz NOT NULL, total numeric(9,2))`,
 	`INSERT INTO orders SELECT i, i % 500 + 1, CASE WHEN i % 4 = 0 THEN 'open' ELSE 'done' END, 
@@ -69,7 +71,7 @@ func captured(t *testing.T, f *usersServer) {
 	for _, says := range []string{"orders: id #", "orders_id: {int: {from: 1, to: 5000}}", "orders_id_insert: {sequential: {from: 1005001}}",
 		`orders_status_new: {choice: {"done": 7500, "open": 2500}}`, "Kunden_email: {text:", "looks personal",
 		`parcels_state: {choice: {"it's done": 7500, "open": 2500}}`, `parcels_name: {choice: {"a@b.org": 1, "b": 1}}`,
-		"begun and ended by the study",
+		`parcels_part: {choice: {"ab": 10000}}`, "column parcels.nr has a CHECK", "a value is of type int4range", "begun and ended by the study",
 		`COALESCE((SELECT MIN(id) FROM "Kunden Ö" WHERE id >= :orders_customer_insert), (SELECT MAX(id) FROM "Kunden Ö"))`,
 		":orders_id_from + 49", "the server's own catalogue"} {
 		if !strings.Contains(text, says) {
@@ -101,7 +103,8 @@ func mix(t *testing.T, shop *client.Link) {
 		must(t, shop.Exec(t.Context(), "ALTER ROLE hunted PASSWORD 'hunter2'"))
 	}
 	must(t, shop.Exec(t.Context(), "SELECT note FROM \"evil \x1b]0;x\x07\ncustom: {}\" WHERE note = 'hunter2'"))
-	must(t, shop.Exec(t.Context(), "DELETE FROM parcels WHERE state = 'never' AND name = 'a@b.org'"))
+	must(t, shop.Exec(t.Context(), "DELETE FROM parcels WHERE state = 'never' AND name = 'a@b.org'", "DELETE FROM parcels WHERE part = 'zz'",
+		"UPDATE parcels SET nr = '7' WHERE id = 0", "DELETE FROM parcels WHERE span && '[3,4)'"))
 	for i := range 20 {
 		n := i*37 + 1
 		must(t, shop.Exec(t.Context(),

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -73,6 +74,8 @@ func (w *watcher) Counted(ctx context.Context) ([]filewise.CountedStatement, err
 		switch {
 		case s.ID == "":
 			s.Hidden = "of any database, and forgotten: performance_schema_digests_size is too small"
+		case strings.Contains(s.Text, "(unknown)"):
+			s.Hidden = "the server's digest says of a value that it is (unknown)"
 		case strings.HasSuffix(s.Text, "...") && !strings.HasSuffix(s.Text, ", ..."):
 			s.Hidden = "its text is cut: performance_schema_max_digest_length, max_digest_length"
 		}
@@ -113,10 +116,13 @@ func (w *watcher) Shape(ctx context.Context, statement string) (filewise.Shape, 
 	defer cancel()
 	s, err := dialect.CustomRules.Shape(statement, w.database, func(table string) ([]string, error) {
 		return dialect.Column(ctx, w.in, "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND "+
-			"TABLE_NAME = "+dialect.Literal(table)+" AND EXTRA NOT LIKE '%GENERATED%' ORDER BY ORDINAL_POSITION")
+			"TABLE_NAME = "+dialect.Literal(table)+" AND EXTRA NOT LIKE '%INVISIBLE%' ORDER BY ORDINAL_POSITION")
 	})
 	if err != nil {
 		return s, w.explain(err)
+	}
+	if len(s.Values) > 0 && geometry.MatchString(statement) {
+		return s, errors.New("it makes geometry of texts, for which a study draws no values")
 	}
 	st, err := w.in.PrepareContext(ctx, strings.Join(s.Pieces, "?"))
 	if n, _ := dialect.Number(err); writing(n) { // which it would not tell if it could not read it
@@ -128,6 +134,8 @@ func (w *watcher) Shape(ctx context.Context, statement string) (filewise.Shape, 
 	defer st.Close()
 	return s, nil
 }
+
+var geometry = regexp.MustCompile(`(?i)From(Text|WKB|GeoJSON)\b`)
 
 // writing tells that a statement was refused because it writes: ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION,
 // or the account has no right to, ER_TABLEACCESS_DENIED, ER_COLUMNACCESS_DENIED.
@@ -150,7 +158,10 @@ func (w *watcher) Tables(ctx context.Context, names []string, withhold func(stri
 			limited, cancel := context.WithTimeout(ctx, time.Second)
 			if err := w.sample(limited, t, c, withhold(c.Name)); err != nil {
 				*c = filewise.ColumnFacts{Name: c.Name, Type: c.Type, Said: c.Said, Unique: c.Unique, Most: c.Most, Fresh: c.Fresh,
-					Parent: c.Parent, ParentKey: c.ParentKey} // no right, no time
+					Parent: c.Parent, ParentKey: c.ParentKey, Checked: c.Checked, Closed: c.Closed} // no right, no time
+			}
+			if c.Closed && len(c.Common) == 0 {
+				c.Common = labels(c.Said)
 			}
 			cancel()
 		}
@@ -194,6 +205,7 @@ func (w *watcher) table(ctx context.Context, name string) (filewise.TableFacts, 
 		if c.Type == filewise.TypeUUID {
 			c.Fresh = "UUID()"
 		}
+		c.Closed = data == "enum" || data == "set"
 		t.Columns = append(t.Columns, c)
 		return err
 	}, readColumns, w.database, name)
@@ -202,6 +214,9 @@ func (w *watcher) table(ctx context.Context, name string) (filewise.TableFacts, 
 	}
 	if kind != "BASE TABLE" || strings.Contains(options, "partitioned") {
 		t.Whole = "it is a view, or divided already"
+	}
+	if err := w.checks(ctx, &t, kind); err != nil {
+		return t, err
 	}
 	if err := errors.Join(w.keys(ctx, &t), w.parents(ctx, &t)); err != nil {
 		return t, err
@@ -212,6 +227,37 @@ func (w *watcher) table(ctx context.Context, name string) (filewise.TableFacts, 
 	}
 	return t, err
 }
+
+// checks notes which columns a CHECK names. MariaDB's JSON is a text of which one says that it is valid.
+func (w *watcher) checks(ctx context.Context, t *filewise.TableFacts, kind string) error {
+	if kind != "BASE TABLE" {
+		return nil
+	}
+	var name, create string
+	err := w.in.QueryRowContext(ctx, "SHOW CREATE TABLE "+dialect.Ident(t.Table)).Scan(&name, &create)
+	for line := range strings.SplitSeq(create, "\n") {
+		_, check, _ := strings.Cut(line, " CHECK (")
+		for i := range t.Columns {
+			switch c := &t.Columns[i]; {
+			case strings.HasPrefix(check, "json_valid("+dialect.Ident(c.Name)+"))"):
+				c.Type = filewise.TypeJSON
+			case strings.Contains(check, dialect.Ident(c.Name)):
+				c.Checked = true
+			}
+		}
+	}
+	return err
+}
+
+// labels are those of an ENUM or a SET, by its type.
+func labels(said string) (all []string) {
+	for _, m := range label.FindAllStringSubmatch(said, -1) {
+		all = append(all, strings.ReplaceAll(m[1], "''", "'"))
+	}
+	return all
+}
+
+var label = regexp.MustCompile(`'((?:[^']|'')*)'`)
 
 // parents are the tables that hold a column's values by a foreign key.
 func (w *watcher) parents(ctx context.Context, t *filewise.TableFacts) error {

@@ -92,17 +92,26 @@ func testCapture(t *testing.T, b bench) {
 	}
 }
 
-// parented: a column names the parent that holds its values.
+// parented: a column names the parent that holds its values, or the labels of its type; one with a CHECK says so.
 func parented(t *testing.T, b bench) {
-	b.Exec(t, "CREATE TABLE theirshop.parts (id INT PRIMARY KEY, `of` BIGINT, FOREIGN KEY (`of`) REFERENCES theirshop.orders (id))")
+	b.Exec(t, "CREATE TABLE theirshop.parts (id INT PRIMARY KEY, g INT AS (id), `of` BIGINT, e SET('a','b''c'), j JSON, "+
+		"n INT CHECK (n > 2), FOREIGN KEY (`of`) REFERENCES theirshop.orders (id))")
 	defer b.Exec(t, "DROP TABLE theirshop.parts")
 	w, err := b.engine.Watch(deadline(t), b.Target("watcher"), "theirshop")
 	fatal(t, err)
 	defer w.Close()
 	all, err := w.Tables(deadline(t), []string{"parts"}, func(string) bool { return false })
 	fatal(t, err)
-	if c := all[0].Columns; c[0].Parent != "" || c[1].Parent != "`orders`" || c[1].ParentKey != "`id`" {
+	if c := all[0].Columns; c[0].Parent != "" || c[2].Parent != "`orders`" || c[2].ParentKey != "`id`" || !c[3].Closed ||
+		strings.Join(c[3].Common, " ") != "a b'c" || c[4].Type != filewise.TypeJSON || c[4].Checked || !c[5].Checked || c[2].Checked {
 		t.Errorf("%+v", c)
+	}
+	s, err := w.Shape(deadline(t), "INSERT INTO parts VALUES (1, DEFAULT, 5, 'a', '{}', 3)")
+	if err != nil || len(s.Values) != 5 || s.Values[1].Column != "of" {
+		t.Errorf("%v; %+v", err, s)
+	}
+	if s, err := w.Shape(deadline(t), "SELECT ST_GeomFromText('POINT(1 2)')"); err == nil {
+		t.Errorf("geometry of made-up texts: %+v", s)
 	}
 }
 

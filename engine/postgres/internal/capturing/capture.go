@@ -149,20 +149,25 @@ func (w *watcher) typed(ctx context.Context, s *filewise.Shape) error {
 		}
 	}
 	tried += s.Pieces[len(s.Values)]
-	return w.link.With(ctx, func(conn *pgx.Conn) error {
+	var types []uint32
+	err := w.link.With(ctx, func(conn *pgx.Conn) error {
 		told, err := conn.PgConn().Prepare(ctx, "", tried, nil)
 		if err != nil {
 			return w.link.Done(ctx, tried, err)
 		}
-		for i, n := range numbers {
-			if n > 0 {
-				if t, ok := conn.TypeMap().TypeForOID(told.ParamOIDs[n-1]); ok {
-					s.Values[i].Type = kinds.Of(t.Name)
-				}
-			}
-		}
+		types = told.ParamOIDs
 		return nil
 	})
+	for i, n := range numbers {
+		if v := &s.Values[i]; err == nil && n > 0 {
+			var name string
+			err = w.link.Scan(ctx, "SELECT typname::text, format_type(oid, NULL) FROM pg_type WHERE oid = $1", []any{types[n-1]}, &name, &v.Said)
+			if v.Type = kinds.Of(name); v.Type != filewise.TypeUnknown {
+				v.Said = ""
+			}
+		}
+	}
+	return err
 }
 
 const codeAmbiguous, codeUndefined = "42725", "42883" // functions, of which operators are some
@@ -262,7 +267,8 @@ func readColumn(row pgx.CollectableRow) (filewise.ColumnFacts, error) {
 	var bounds []*string
 	var common []*string
 	var parent, labels []string
-	err := row.Scan(&c.Name, &c.Said, &base, &labels, &c.Most, &c.Unique, &c.Distinct, &c.Width, &common, &c.Shares, &bounds, &parent)
+	err := row.Scan(&c.Name, &c.Said, &base, &labels, &c.Most, &c.Unique, &c.Checked, &c.Distinct, &c.Width, &common, &c.Shares,
+		&bounds, &parent)
 	c.Type = kinds.Of(base)
 	if len(parent) == 2 && (c.Type == filewise.TypeWhole || c.Type == filewise.TypeText) { // which have a least one
 		c.Parent, c.ParentKey = parent[0], parent[1]

@@ -24,13 +24,14 @@ SELECT c.relname::text, greatest(c.reltuples, 0)::float8 AS rows,
        c.relkind::text, n.nspname::text
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = to_regclass($1) AND c.relkind IN ('r', 'p', 'm', 'v');
 
--- The last column of a unique key is what a new row has its own value of.
+-- Domains are as good as what they are made of. The last column of a unique key is what a new row has its own value of.
 -- name: columns
 SELECT a.attname::text, format_type(a.atttypid, a.atttypmod),
        CASE WHEN b.typtype = 'e' THEN 'text' ELSE b.typname::text END,
        (SELECT array_agg(l.enumlabel::text ORDER BY l.enumsortorder) FROM pg_enum l WHERE l.enumtypid = b.oid),
-       CASE WHEN a.atttypmod > 4 THEN a.atttypmod - 4 ELSE 0 END,
+       CASE WHEN d.typmod > 4 THEN d.typmod - 4 ELSE 0 END,
        EXISTS (SELECT FROM pg_index i WHERE i.indrelid = a.attrelid AND i.indisunique AND i.indkey[i.indnkeyatts - 1] = a.attnum),
+       d.checked OR EXISTS (SELECT FROM pg_constraint k WHERE k.conrelid = a.attrelid AND k.contype = 'c' AND a.attnum = ANY (k.conkey)),
        coalesce(CASE WHEN s.n_distinct < 0 THEN -s.n_distinct * greatest(c.reltuples, 0) ELSE s.n_distinct END, 0)::float8,
        coalesce(s.avg_width, 0)::float8,
        CASE WHEN a.attname::text <> ALL ($2::text[]) THEN s.most_common_vals::text::text[] END, s.most_common_freqs::float8[],
@@ -39,7 +40,10 @@ SELECT a.attname::text, format_type(a.atttypid, a.atttypmod),
           JOIN pg_attribute f ON f.attrelid = k.confrelid AND f.attnum = k.confkey[1]
          WHERE k.contype = 'f' AND k.conrelid = a.attrelid AND k.conkey = ARRAY[a.attnum] AND k.confrelid <> a.attrelid ORDER BY k.oid LIMIT 1)
   FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
-  JOIN pg_type t ON t.oid = a.atttypid JOIN pg_type b ON b.oid = CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END
+  CROSS JOIN LATERAL (WITH RECURSIVE d AS (SELECT a.atttypid AS oid, a.atttypmod AS typmod, false AS checked, 0 AS depth
+          UNION ALL SELECT t.typbasetype, greatest(d.typmod, t.typtypmod), d.checked OR EXISTS (SELECT FROM pg_constraint WHERE contypid = t.oid),
+            d.depth + 1 FROM d JOIN pg_type t USING (oid) WHERE t.typtype = 'd') SELECT * FROM d ORDER BY depth DESC LIMIT 1) d
+  JOIN pg_type b ON b.oid = d.oid
   LEFT JOIN LATERAL (SELECT * FROM pg_stats p WHERE p.schemaname = n.nspname AND p.tablename = c.relname AND p.attname = a.attname
                       ORDER BY p.inherited DESC LIMIT 1) s ON true
  WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum;
