@@ -10,7 +10,10 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
+
+	"github.com/shirou/gopsutil/v4/process"
 
 	"filewise"
 )
@@ -146,7 +149,7 @@ func (p memoryParent) sweep() {
 	}
 }
 
-// Add limits a process, with what it starts from then on.
+// Add limits a process, with what it has started and starts from then on.
 func (l *MemoryLimits) Add(pid int) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -154,10 +157,28 @@ func (l *MemoryLimits) Add(pid int) error {
 	dir, err := l.parent.group(fmt.Sprintf("%d-%d", len(l.dirs), pid), l.bytes)
 	if err == nil {
 		l.dirs = append(l.dirs, dir)
-		err = os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0)
+		err = move(int32(pid), dir)
 	}
 	if err != nil {
 		return fmt.Errorf("limit the memory of process %d: %w", pid, err)
+	}
+	return nil
+}
+
+// move puts a process into a group, then its children: those that it had started before
+// it was moved are in the group that it was in.
+func move(pid int32, dir string) error {
+	if err := os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte(strconv.Itoa(int(pid))), 0); err != nil {
+		return err
+	}
+	children, err := (&process.Process{Pid: pid}).Children()
+	if err != nil {
+		return err
+	}
+	for _, child := range children {
+		if err := move(child.Pid, dir); err != nil && !errors.Is(err, syscall.ESRCH) { // it may have ended
+			return err
+		}
 	}
 	return nil
 }

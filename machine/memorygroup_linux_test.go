@@ -1,6 +1,8 @@
 package machine
 
 import (
+	"bufio"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -76,6 +78,37 @@ func TestLimitMemory(t *testing.T) {
 		}
 	}
 	if err := g.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A server's children that were there before the server was limited are limited with it.
+func TestLimitMemoryOfChildren(t *testing.T) {
+	g, err := LimitMemory(48 << 20)
+	if err != nil {
+		t.Skip(err) // TestLimitMemory looks at why
+	}
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", "(sh -c 'echo started; read end') <&0; read end")
+	in, noIn := cmd.StdinPipe()
+	out, noOut := cmd.StdoutPipe()
+	if err := errors.Join(noIn, noOut, cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	started := bufio.NewReader(out)
+	if line, err := started.ReadString('\n'); err != nil {
+		t.Fatal(line, err)
+	}
+	if err := g.Add(cmd.Process.Pid); err != nil {
+		t.Error(err)
+	}
+	limited, err := os.ReadFile(filepath.Join(g.dirs[0], "cgroup.procs"))
+	if n := len(strings.Fields(string(limited))); n < 2 || err != nil {
+		t.Errorf("processes %q are limited (%v), want the first and what it had started", limited, err)
+	}
+	if _, err := in.Write([]byte("end\nend\n")); err != nil {
+		t.Error(err)
+	}
+	if err := errors.Join(cmd.Wait(), g.Close()); err != nil {
 		t.Error(err)
 	}
 }
