@@ -192,6 +192,9 @@ type Pressing struct {
 	Preload       int64 `json:"preload"`         // payload that is there before
 	Row           int   `json:"row"`             // payload of a row
 	Usual         bool  `json:"usual,omitempty"` // where the user says nothing else
+	// Files are the numbers compared then: none of them says more, and further ones take
+	// their share of the budget; nil: the scenario's.
+	Files []int `json:"files,omitempty"`
 }
 
 // Description says what an engine is, without opening anything.

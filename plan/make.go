@@ -80,8 +80,8 @@ func (m *maker) make() (err error) {
 		Window: window, WarmUp: o.WarmUp.Value, PilotWindow: min(max(defaultPilotWindow, m.sc.Window/2), window),
 	}
 	for _, step := range []func() error{
-		m.setTarget, m.publishedHere, m.setPressing, m.setVolumes, m.setParams, m.setLayouts, m.setPreload, m.setWork, m.setFill, m.setPhases,
-		m.setMeasure, m.setPilot,
+		m.setTarget, m.publishedHere, m.setPressing, m.setMemory, m.setVolumes, m.setParams, m.setLayouts, m.setPreload, m.setWork, m.setFill,
+		m.setPhases, m.setMeasure, m.setPilot,
 		m.setStops, m.setNotify, m.setStorageLimit, m.setJudging, m.setChecks, m.setSeed, m.setPublished, m.setSessions, m.setDrivers,
 	} {
 		if err := step(); err != nil {

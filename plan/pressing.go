@@ -35,7 +35,10 @@ func (m *maker) setPressing() error {
 	}
 	o.Key, o.Size, o.Preload = Of(workload.KeyRandom), Of(mebibytes(d.Bytes)), Of(mebibytes(d.Preload))
 	o.RowBytes = Of(strconv.Itoa(d.Row))
-	return m.setMemory()
+	if d.Files != nil && !o.Files.Given() {
+		o.Files = Of(d.Files)
+	}
+	return nil
 }
 
 // memoryCanBeLimited tells whether a server's memory can be limited here; asked once, for

@@ -215,9 +215,6 @@ func (m *maker) setTarget() (err error) {
 		m.plan.Target.Allowed = append(m.plan.Target.Allowed, name)
 	}
 	m.plan.Target.Durability = filewise.Durability(o.Durability.Value)
-	if err := m.setMemory(); err != nil {
-		return err
-	}
 	return m.setSettings()
 }
 

@@ -191,22 +191,28 @@ func undecided(r Result, look Look, opts WordsOptions) string {
 	return b.String()
 }
 
-// excluded is the difference that is excluded for all layouts, or for those that have
-// intervals, which are named then: others were dropped before they had one, or failed.
+// excluded is the difference that is excluded for all layouts, or for those in question,
+// which are named then: others are proven to be worse, were dropped before they had an
+// interval, or failed.
 func (r Result) excluded(look Look) (largest float64, of string) {
-	if finite(look.LargestDifference) {
-		return look.LargestDifference, ""
-	}
 	largest = math.NaN()
 	var names []string
+	others := 0
 	for j, e := range look.Estimates {
-		if j == r.Config.Baseline || r.Arms[j].Twin != "" || !e.Known() || e.DroppedAt > 0 {
+		if j == r.Config.Baseline || r.Arms[j].Twin != "" {
+			continue
+		}
+		others++
+		if !e.Known() || e.DroppedAt > 0 || e.Hi < 0 {
 			continue
 		}
 		names = append(names, r.Arms[j].Name)
 		if limit := max(math.Abs(e.Lo), math.Abs(e.Hi)); !(limit <= largest) {
 			largest = limit
 		}
+	}
+	if len(names) == 0 || len(names) == others {
+		return look.LargestDifference, ""
 	}
 	return largest, " for " + strings.Join(names, ", ")
 }

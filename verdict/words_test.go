@@ -57,6 +57,9 @@ func TestHeadline(t *testing.T) {
 		{Look{Block: 6, Trials: 15, Recommended: -1, LargestDifference: math.NaN(), BlocksNeeded: 12},
 			map[int]Estimate{3: estimate(-6.8, -12.5, 16)}, WordsOptions{}, // another was dropped before it had an interval
 			"Undecided: differences above 16 % are excluded for 8 files; 2 % would need about 12 blocks."},
+		{Look{Block: 6, Recommended: -1, LargestDifference: percent(40), BlocksNeeded: 12}, map[int]Estimate{
+			1: estimate(0, -2, 2), 2: estimate(-20, -40, -10), 3: estimate(1, -3, 6), 4: estimate(1, -7, 6)}, WordsOptions{},
+			"Undecided: differences above 7.6 % are excluded for 2 files, 8 files, 16 files; 2 % would need about 12 blocks."},
 		{Look{Block: 6, Stop: ReasonMaxBlocks, Recommended: -1, Leader: 4, LargestDifference: percent(900), BlocksNeeded: 9000},
 			map[int]Estimate{
 				3: {Lo: percent(20), Candidate: true, Regret: percent(60)},

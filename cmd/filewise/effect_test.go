@@ -138,6 +138,9 @@ func TestPressingOptionsAreAccepted(t *testing.T) {
 		}
 		n++
 		args := append([]string{"--engine=" + e.Name()}, strings.Fields(plan.PressingOptions(d))...)
+		if d.Files != nil {
+			args = append(args, "--files="+strings.Trim(strings.ReplaceAll(fmt.Sprint(d.Files), " ", ","), "[]"))
+		}
 		said, err := doneBy(t, engines, "inserts", args...)
 		if err != nil {
 			t.Errorf("%s: %s: %v", e.Name(), plan.PressingOptions(d), err)

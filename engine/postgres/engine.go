@@ -53,6 +53,7 @@ func (Engine) Describe() filewise.Description {
 		Pressing: filewise.Pressing{
 			Memory: 48 * mib, Connections: 8, PerConnection: 2 * mib, // so that its index is several times the cache that is left
 			Bytes: 128 * mib, Preload: 48 * mib, Row: 32, Usual: true,
+			Files: []int{1, 4, 16},
 		},
 		CopiedKinds: []filewise.Kind{filewise.KindPartitions, filewise.KindSingle},
 		TempKinds:   []filewise.Kind{filewise.KindSingle}, TempModes: []filewise.Mode{filewise.Managed, filewise.External}, Scans: true,
