@@ -56,6 +56,9 @@ func (p Plan) halfWidth(noise float64, n, comparisons int) float64 {
 
 func (f Forecast) words(margin float64) string {
 	by := "By the noise of " + f.Source
+	if f.Source == thePilots {
+		by += ", at best,"
+	}
 	within := fmt.Sprintf("intervals of about ±%.2g %% after %s", f.Percent, about(f.Time))
 	if f.Percent >= 100 {
 		within = "intervals wider than a factor of two after " + about(f.Time)
@@ -81,6 +84,10 @@ func about(d time.Duration) string {
 	return fmt.Sprintf("%.0f s", d.Seconds())
 }
 
+// thePilots are a forecast's source before any session. They are too short to show the
+// drift between sessions, so that what they promise is the best case.
+const thePilots = "the pilots"
+
 // forecast is nil before the pilots are done, and where nothing tells the noise.
 func (s standing) forecast() *Forecast {
 	if !s.plan.Sessions || s.schedule.Rounds == 0 {
@@ -89,7 +96,7 @@ func (s standing) forecast() *Forecast {
 	if _, more := s.nextPilot(); more {
 		return nil
 	}
-	noise, source := s.pilotNoise(s.schedule.Turn*time.Duration(s.schedule.Rounds)), "the pilots"
+	noise, source := s.pilotNoise(s.schedule.Turn*time.Duration(s.schedule.Rounds)), thePilots
 	if sd, n := s.turnNoise(); n > 0 {
 		noise, source = sd, filewise.Counted(n, "session")
 	}

@@ -29,7 +29,8 @@ func TestForecastBy(t *testing.T) {
 		t.Error(f.Sentence)
 	}
 	far, _ := p.ForecastBy(0.1, "the pilots", experiment.Schedule{TrialTime: 5 * time.Second, MaxBlocks: 6}, 0)
-	if far.Percent < 10 || far.Blocks < 150 || !strings.Contains(far.Sentence, "±2 % would take about") {
+	if far.Percent < 10 || far.Blocks < 150 || !strings.Contains(far.Sentence, "the pilots, at best, it can") ||
+		!strings.Contains(far.Sentence, "±2 % would take about") {
 		t.Errorf("%+v", far)
 	}
 	for _, noise := range []float64{0, math.NaN(), math.Inf(1)} {
