@@ -179,7 +179,9 @@ func elsewhere(p *place) error {
 		return err
 	}
 	scratch := filepath.Join(p.volume, "filewise-*", ".filewise-mark")
-	args, before := runArgs(append(sqliteRun, "--window=2s", "--max-blocks=30")...), stored{}
+	// Layouts so alike that no verdict ends the run while the other commands look at it.
+	args, before := runArgs("--layout=files=1", "--layout=files=1,allocation=growing", "--margin=0.1", "--goal=verdicts", "--window=2s",
+		"--warm-up=20ms", "--size=1MiB", "--connections=2", "--max-blocks=500"), stored{}
 	for range 2 { // a run, and what goes on with it
 		c, err := p.start(wraps[p.IntN(len(wraps))], args...)
 		if err != nil {
