@@ -19,25 +19,25 @@ import (
 type killing struct {
 	run    []string
 	within time.Duration // of its start, a run is killed
-	kills  int           // without FILEWISE_KILLS
+	kills  int           // without TEST_FILEWISE_KILLS
 	stream uint64        // of the seed: every kind has moments of its own
 }
 
 // wanted is how many kills there are.
 func (k killing) wanted(t *testing.T) int {
-	v := os.Getenv("FILEWISE_KILLS")
+	v := os.Getenv("TEST_FILEWISE_KILLS")
 	if v == "" {
 		return k.kills
 	}
 	n, err := strconv.Atoi(v)
 	if err != nil || n < 1 {
-		t.Fatalf("FILEWISE_KILLS=%q is not a number of kills", v)
+		t.Fatalf("TEST_FILEWISE_KILLS=%q is not a number of kills", v)
 	}
 	return n
 }
 
 func killSeed(t *testing.T) uint64 {
-	v := os.Getenv("FILEWISE_KILL_SEED")
+	v := os.Getenv("TEST_FILEWISE_KILL_SEED")
 	if v == "" {
 		return 1
 	}
@@ -69,7 +69,7 @@ func TestKillWithServers(t *testing.T) {
 
 func (k killing) test(t *testing.T, p *place) {
 	wanted, seed := k.wanted(t), killSeed(t)
-	t.Logf("%d kills; FILEWISE_KILL_SEED=%d repeats the moments", wanted, seed)
+	t.Logf("%d kills; TEST_FILEWISE_KILL_SEED=%d repeats the moments", wanted, seed)
 	moments := rand.New(rand.NewPCG(seed, k.stream))
 	kills, runs, removed, withServers, creating := 0, 0, 0, 0, 0
 	for ran := false; kills < wanted || !ran && kills < 3*wanted; {

@@ -22,13 +22,14 @@ func TestMain(m *testing.M) {
 }
 
 // attackVariable is set where bench/attack runs a test.
-const attackVariable = "FILEWISE_ATTACK"
+const attackVariable = "TEST_FILEWISE_ATTACK"
 
-// forgetEnvironment unsets the user's variables: tests have their own.
+// forgetEnvironment unsets the user's variables: tests have their own, below TEST_FILEWISE_, which
+// the program does not take for misspelt ones of its own.
 func forgetEnvironment() {
 	for _, variable := range os.Environ() {
 		name, _, _ := strings.Cut(variable, "=")
-		if strings.HasPrefix(name, "FILEWISE_") && !strings.HasPrefix(name, "FILEWISE_KILL") && name != attackVariable {
+		if strings.HasPrefix(name, "FILEWISE_") {
 			os.Unsetenv(name)
 		}
 	}

@@ -150,7 +150,7 @@ func TestFullVolume(t *testing.T) {
 
 // workIn in the environment makes the test binary a Filewise that works in that
 // directory until it is killed, saying the PIDs of its servers.
-const workIn = "FILEWISE_TEST_WORK_IN"
+const workIn = "TEST_FILEWISE_WORK_IN"
 
 func workUntilKilled(t *testing.T, dir string) {
 	ctx := t.Context()

@@ -17,7 +17,7 @@ const shm = "/dev/shm"
 
 // markOf in the environment makes the test binary say a mark for that name, and
 // end: the mark of a process that is dead.
-const markOf = "FILEWISE_TEST_MARK_OF"
+const markOf = "TEST_FILEWISE_MARK_OF"
 
 func TestMain(m *testing.M) {
 	if name := os.Getenv(markOf); name != "" {

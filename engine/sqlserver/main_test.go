@@ -23,7 +23,7 @@ var wire = struct {
 
 // printMark in the environment makes the test binary print the mark of a database
 // of that name, and end.
-const printMark = "FILEWISE_TEST_PRINT_MARK"
+const printMark = "TEST_FILEWISE_PRINT_MARK"
 
 // TestMain gives all that went over the wire to the grammar and the rules of
 // safety, after the tests.

@@ -20,7 +20,7 @@ import (
 
 // killedAt in the environment makes the test binary a Filewise that is killed in
 // the middle of a build: behind “/” the product, its socket, and the step.
-const killedAt = "FILEWISE_TEST_KILLED_AT"
+const killedAt = "TEST_FILEWISE_KILLED_AT"
 
 func TestMain(m *testing.M) {
 	if at := os.Getenv(killedAt); at != "" {

@@ -21,8 +21,8 @@ import (
 // and works in that directory, on that product, until it is killed, saying the PIDs
 // of its servers.
 const (
-	workIn = "FILEWISE_TEST_WORK_IN"
-	workOn = "FILEWISE_TEST_WORK_ON"
+	workIn = "TEST_FILEWISE_WORK_IN"
+	workOn = "TEST_FILEWISE_WORK_ON"
 )
 
 func TestMain(m *testing.M) {

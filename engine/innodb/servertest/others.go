@@ -159,7 +159,7 @@ func Same(t testing.TB, before, after []string) {
 // every product: MariaDB takes sharedMemory for persistent memory, and maps its log
 // there instead of writing it. leastMemory is what must be free.
 const (
-	inMemory     = "FILEWISE_TEST_MEMORY"
+	inMemory     = "TEST_FILEWISE_MEMORY"
 	sharedMemory = "/dev/shm"
 	leastMemory  = 2 << 30
 )

@@ -12,7 +12,7 @@ import (
 
 // Root of a container that has no other users is told so.
 func TestGiveWithoutTheServersUser(t *testing.T) {
-	const inside = "FILEWISE_TEST_GIVE"
+	const inside = "TEST_FILEWISE_GIVE"
 	if dir := os.Getenv(inside); dir != "" {
 		var fault *filewise.Error
 		err := Give(dir, dir, &User{UID: 4711, GID: 4711})

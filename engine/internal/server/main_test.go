@@ -9,7 +9,7 @@ import (
 
 // parentOf in the environment makes the test binary a parent that starts a
 // process, says its PID, and waits to be killed.
-const parentOf = "FILEWISE_TEST_PARENT_OF"
+const parentOf = "TEST_FILEWISE_PARENT_OF"
 
 func TestMain(m *testing.M) {
 	if log := os.Getenv(parentOf); log != "" {
