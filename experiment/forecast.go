@@ -212,8 +212,8 @@ func (s standing) hopeless() string {
 	if float64(needed) < beyond*float64(p.Budget) {
 		return ""
 	}
-	return fmt.Sprintf("by the first pilot the %d sessions that a verdict needs take about %s, and the budget is %v: give that, "+
-		"or fewer layouts, or less work", verdict.FirstLook, about(needed), p.Budget)
+	return fmt.Sprintf("by the first pilot the %d sessions that a verdict needs take about %s, and the budget is %v: give a "+
+		"--budget of that, fewer layouts, or less work", verdict.FirstLook, about(needed), p.Budget)
 }
 
 // FamilySample is what the complete blocks of a plan gave in one family of

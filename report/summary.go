@@ -40,7 +40,8 @@ func (v view) advice() string {
 		}
 		return v.noVerdictYet()
 	case len(decided) == 0 && overall == "":
-		return fmt.Sprintf("Undecided: for none of the %d families (%s) is any of the layouts proven to be the best.", n, familyNames(open))
+		return fmt.Sprintf("Undecided: no layout is proven to be the best for any of the %d families. More blocks (--budget) "+
+			"or a wider --margin would tell.", n)
 	}
 	var parts []string
 	for _, o := range decided {

@@ -3,6 +3,7 @@ package verdict
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -158,8 +159,8 @@ func (r Result) tooSoon(blocks int) string {
 		map[bool]string{true: "is 1", false: fmt.Sprintf("are %d", blocks)}[blocks == 1])
 }
 
-// undecided always says which differences are excluded, and how much more it
-// would take.
+// undecided always says how much there can be to gain, and how much more it would
+// take to know.
 func undecided(r Result, look Look, opts WordsOptions) string {
 	if !finite(look.LargestDifference) && look.Block < r.FirstClaim() {
 		return r.tooSoon(look.Block)
@@ -167,35 +168,43 @@ func undecided(r Result, look Look, opts WordsOptions) string {
 	if look.ahead(r.Config.Baseline) {
 		return r.betterButWhich(look)
 	}
-	largest, of := r.excluded(look)
-	if !finite(largest) {
+	most, who := r.mostToGain(look)
+	if !finite(most) {
 		return fmt.Sprintf("Undecided: too few trials succeeded to exclude any difference (%s, %s).",
 			plural(look.Block, "block"), plural(look.Trials, "trial"))
 	}
 	var b strings.Builder
-	if largest > math.Log(unresolvableFrom) {
-		fmt.Fprintf(&b, "Undecided: not even differences of a factor of %d are excluded%s", unresolvableFrom, of)
+	open := "no layout is proven to be faster than " + r.Arms[r.Config.Baseline].Name
+	if slices.ContainsFunc(look.Estimates, func(e Estimate) bool { return e.Lo > 0 }) {
+		open = "which layout is the best is open"
+	}
+	b.WriteString("Undecided: " + open)
+	if most > math.Log(unresolvableFrom) {
+		fmt.Fprintf(&b, ", and the trials differ so much that not even a factor of %d is excluded", unresolvableFrom)
 	} else {
-		fmt.Fprintf(&b, "Undecided: differences above %s are excluded%s", above(largest), of)
+		fmt.Fprintf(&b, ". %s %s (%s)", who, faster(most, ""), level(r.Config.Confidence))
 	}
 	if look.BlocksNeeded > 0 {
-		fmt.Fprintf(&b, "; %s would need about %d blocks", margin(r.Config.Margin), look.BlocksNeeded)
+		fmt.Fprintf(&b, "; telling %s apart would take about %d blocks", margin(r.Config.Margin), look.BlocksNeeded)
 		if opts.BlockSeconds > 0 {
 			fmt.Fprintf(&b, " (%s)", duration(float64(look.BlocksNeeded)*opts.BlockSeconds))
 		}
 	}
 	b.WriteString(".")
 	if look.BlocksNeeded > r.Config.MaxBlocks || look.Stop == ReasonFutile || look.Stop == ReasonMaxBlocks {
-		b.WriteString(" Lengthen the trials, measure more blocks, or accept a wider margin.")
+		b.WriteString(" " + wouldTell)
 	}
 	return b.String()
 }
 
-// excluded is the difference that is excluded for all layouts, or for those in question,
-// which are named then: others are proven to be worse, were dropped before they had an
-// interval, or failed.
-func (r Result) excluded(look Look) (largest float64, of string) {
-	largest = math.NaN()
+// wouldTell is how to go on, in words that hold for every workload, and for numbers from elsewhere.
+const wouldTell = "More blocks (--budget), longer trials or a wider --margin would tell."
+
+// mostToGain is how much faster than the baseline a layout may be at most, and of which
+// layouts that is said: of all, or of those in question, for others are proven to be
+// worse, were dropped, or failed.
+func (r Result) mostToGain(look Look) (most float64, who string) {
+	most = math.NaN()
 	var names []string
 	others := 0
 	for j, e := range look.Estimates {
@@ -207,14 +216,26 @@ func (r Result) excluded(look Look) (largest float64, of string) {
 			continue
 		}
 		names = append(names, r.Arms[j].Name)
-		if limit := max(math.Abs(e.Lo), math.Abs(e.Hi)); !(limit <= largest) {
-			largest = limit
+		if !(e.Hi <= most) {
+			most = e.Hi
 		}
 	}
-	if len(names) == 0 || len(names) == others {
-		return look.LargestDifference, ""
+	switch n := len(names); {
+	case n == 0:
+		return look.LargestDifference, "No tested layout is"
+	case n == others:
+		return most, "No tested layout is"
+	case n == 1:
+		return most, names[0] + " is not"
+	default:
+		return most, "None of " + inWords(names) + " is"
 	}
-	return largest, " for " + strings.Join(names, ", ")
+}
+
+// inWords is an enumeration.
+func inWords(names []string) string {
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
 // ahead reports whether the leader is proven to be better than the baseline.
@@ -233,16 +254,15 @@ func (r Result) betterButWhich(look Look) string {
 		}
 	}
 	better := names[0] + " is"
-	if last := len(names) - 1; last > 0 {
-		better = strings.Join(names[:last], ", ") + " and " + names[last] + " are each"
+	if len(names) > 1 {
+		better = inWords(names) + " are each"
 	}
 	bound := ""
 	if regret := look.Estimates[look.Leader].Regret; regret <= math.Log(unresolvableFrom) {
 		bound = "; no tested layout is " + faster(regret, r.Arms[look.Leader].Name)
 	}
-	return fmt.Sprintf("Undecided which is best: %s proven to be faster, %s%s (%s). "+
-		"A larger --budget, a longer --window or a wider --margin would tell.",
-		better, atLeast(least, r.Arms[r.Config.Baseline].Name), bound, level(r.Config.Confidence))
+	return fmt.Sprintf("Undecided which is best: %s proven to be faster, %s%s (%s). %s",
+		better, atLeast(least, r.Arms[r.Config.Baseline].Name), bound, level(r.Config.Confidence), wouldTell)
 }
 
 // ArmSentence phrases what is known about one arm against the baseline; it is

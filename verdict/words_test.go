@@ -30,7 +30,7 @@ func estimate(effect, lo, hi float64) Estimate {
 	return Estimate{Effect: percent(effect), Lo: percent(lo), Hi: percent(hi)}
 }
 
-const goOn = "A larger --budget, a longer --window or a wider --margin would tell."
+const goOn = "More blocks (--budget), longer trials or a wider --margin would tell."
 
 func TestHeadline(t *testing.T) {
 	regret := func(p float64) Estimate { return Estimate{Regret: percent(p)} }
@@ -46,20 +46,23 @@ func TestHeadline(t *testing.T) {
 			"Recommended: 8 files. No tested layout is faster (95 %)."},
 		{Look{Stop: ReasonKeepBaseline, Recommended: 0}, map[int]Estimate{0: regret(1.97)}, WordsOptions{},
 			"Keep 1 file: no tested layout is more than 2 % faster (95 %)."},
-		{Look{Block: 20, Stop: ReasonMaxBlocks, Recommended: -1, LargestDifference: percent(4.3), BlocksNeeded: 95},
-			nil, WordsOptions{BlockSeconds: 265},
-			"Undecided: differences above 4.3 % are excluded; 2 % would need about 95 blocks (7 h). " +
-				"Lengthen the trials, measure more blocks, or accept a wider margin."},
+		{Look{Block: 20, Stop: ReasonMaxBlocks, Recommended: -1, BlocksNeeded: 95}, map[int]Estimate{1: estimate(1, -9, 4.3),
+			2: estimate(1, -9, 3), 3: estimate(1, -9, 3), 4: estimate(1, -9, 3)}, WordsOptions{BlockSeconds: 265},
+			"Undecided: no layout is proven to be faster than 1 file. No tested layout is more than 4.3 % faster (95 %); " +
+				"telling 2 % apart would take about 95 blocks (7 h). " + goOn},
 		{Look{Block: 5, Recommended: -1, LargestDifference: percent(4.31), BlocksNeeded: 12}, nil, WordsOptions{},
-			"Undecided: differences above 4.4 % are excluded; 2 % would need about 12 blocks."},
+			"Undecided: no layout is proven to be faster than 1 file. No tested layout is more than 4.4 % faster (95 %); " +
+				"telling 2 % apart would take about 12 blocks."},
 		{Look{Block: 3, Trials: 4, Recommended: -1, LargestDifference: math.NaN()}, nil, WordsOptions{},
 			"Undecided: too few trials succeeded to exclude any difference (3 blocks, 4 trials)."},
 		{Look{Block: 6, Trials: 15, Recommended: -1, LargestDifference: math.NaN(), BlocksNeeded: 12},
 			map[int]Estimate{3: estimate(-6.8, -12.5, 16)}, WordsOptions{}, // another was dropped before it had an interval
-			"Undecided: differences above 16 % are excluded for 8 files; 2 % would need about 12 blocks."},
+			"Undecided: no layout is proven to be faster than 1 file. 8 files is not more than 16 % faster (95 %); " +
+				"telling 2 % apart would take about 12 blocks."},
 		{Look{Block: 6, Recommended: -1, LargestDifference: percent(40), BlocksNeeded: 12}, map[int]Estimate{
 			1: estimate(0, -2, 2), 2: estimate(-20, -40, -10), 3: estimate(1, -3, 6), 4: estimate(1, -7, 6)}, WordsOptions{},
-			"Undecided: differences above 7.6 % are excluded for 2 files, 8 files, 16 files; 2 % would need about 12 blocks."},
+			"Undecided: no layout is proven to be faster than 1 file. None of 2 files, 8 files and 16 files is more than 6 % faster (95 %); " +
+				"telling 2 % apart would take about 12 blocks."},
 		{Look{Block: 6, Stop: ReasonMaxBlocks, Recommended: -1, Leader: 4, LargestDifference: percent(900), BlocksNeeded: 9000},
 			map[int]Estimate{
 				3: {Lo: percent(20), Candidate: true, Regret: percent(60)},
@@ -81,8 +84,13 @@ func TestHeadline(t *testing.T) {
 			"Keep 1 file: no tested layout is more than 2 times as fast (95 %)."},
 		{Look{Block: 20, Stop: ReasonMaxBlocks, Recommended: -1, LargestDifference: percent(1434.7), BlocksNeeded: 95},
 			nil, WordsOptions{},
-			"Undecided: differences above a factor of 15.4 are excluded; 2 % would need about 95 blocks. " +
-				"Lengthen the trials, measure more blocks, or accept a wider margin."},
+			"Undecided: no layout is proven to be faster than 1 file. No tested layout is more than 15.4 times as fast (95 %); " +
+				"telling 2 % apart would take about 95 blocks. " + goOn},
+		{Look{Block: 20, Recommended: -1, BlocksNeeded: 95}, map[int]Estimate{1: {Lo: -5, Hi: 5}}, WordsOptions{},
+			"Undecided: no layout is proven to be faster than 1 file, and the trials differ so much that not even a factor of 100 is " +
+				"excluded; telling 2 % apart would take about 95 blocks. " + goOn},
+		{Look{Block: 20, Recommended: -1}, map[int]Estimate{1: {Lo: percent(1), Hi: percent(9), DroppedAt: 4}, 2: estimate(5, -1, 10)},
+			WordsOptions{}, "Undecided: which layout is the best is open. 4 files is not more than 10 % faster (95 %)."},
 		{Look{Stop: ReasonAllResolved, Recommended: -1}, nil, WordsOptions{},
 			"Every layout is resolved against 1 file (95 %); which one is best is not."},
 	} {
