@@ -236,18 +236,25 @@ func TestHTMLPrints(t *testing.T) {
 	}
 	browsertest.Call(t, b, emulation.SetEmulatedMedia,
 		emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}})
-	css := true
-	pdf := browsertest.Call(t, b, page.PrintToPDF, page.PrintToPDFParams{PreferCSSPageSize: &css, PaperWidth: 8.27, PaperHeight: 11.69}).Data
+	pdf := printed(t, b)
 	keep(t, "print.pdf", func() []byte { return pdf })
 	b.Quiet(t, "file://")
-	show(t, b, stored(t), 1180, "light")
-	sheets := browsertest.Call(t, b, page.PrintToPDF,
-		page.PrintToPDFParams{PreferCSSPageSize: &css, PaperWidth: 8.27, PaperHeight: 11.69}).Data
-	keep(t, "usual.pdf", func() []byte { return sheets })
-	if n := bytes.Count(sheets, []byte("/Type /Page\n")); n < 1 || n > 4 {
-		t.Errorf("a usual run takes %d sheets of paper, want 4 at most", n)
-	}
 	if len(pdf) < 20_000 {
 		t.Errorf("the PDF has only %d bytes", len(pdf))
 	}
+	many := families(t)
+	for name, d := range map[string]report.Data{"usual": stored(t), "dml": many["dml"], "scan": many["scan"]} {
+		show(t, b, d, 1180, "light")
+		sheets := printed(t, b)
+		keep(t, name+".pdf", func() []byte { return sheets })
+		if n := bytes.Count(sheets, []byte("/Type /Page\n")); n < 1 || n > 4 {
+			t.Errorf("%s: a run takes %d sheets of paper, want 4 at most", name, n)
+		}
+	}
+}
+
+func printed(t *testing.T, b *browsertest.Tab) []byte {
+	t.Helper()
+	css := true
+	return browsertest.Call(t, b, page.PrintToPDF, page.PrintToPDFParams{PreferCSSPageSize: &css, PaperWidth: 8.27, PaperHeight: 11.69}).Data
 }

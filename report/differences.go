@@ -46,8 +46,8 @@ func (v view) differences() []document.Block {
 		if s := f.further(); len(s) > 0 {
 			blocks = append(blocks, document.OnPages(document.List(s)))
 		}
-		fold := document.Fold{Summary: f.Name + ": " + f.Headline(), Print: true, Blocks: blocks}
-		if told && len(v.parts) <= mostDetailed {
+		fold := document.Fold{Summary: f.Name + ": " + f.Headline(), Print: v.inDetail(), Blocks: blocks}
+		if told && v.inDetail() {
 			out = append(out, document.Everywhere(fold))
 		} else {
 			out = append(out, document.Only{In: document.Paper, Blocks: []document.Block{fold}})
@@ -56,8 +56,10 @@ func (v view) differences() []document.Block {
 	return out
 }
 
-// mostDetailed is up to how many families a terminal shows one by one.
+// mostDetailed is up to how many families a terminal and paper show one by one.
 const mostDetailed = 4
+
+func (v view) inDetail() bool { return len(v.parts) <= mostDetailed }
 
 // concurrently begins the names of families that repeat others with several
 // connections.
