@@ -18,6 +18,9 @@ func (a *app) reportCommand() *cobra.Command {
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if format == "csv" || format == "parquet" {
+				return plan.BadValue("format", format, "a report is for reading; the trials as a table: filewise export --format "+format)
+			}
 			kind, err := plan.Choice("format", format, "html", "markdown", "json", "text")
 			if err != nil {
 				return err
@@ -39,7 +42,7 @@ func (a *app) reportCommand() *cobra.Command {
 			return a.write(output, func(w io.Writer) error { return render(w, kind, d) })
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "html", "`format` of the report: html, markdown, json or text")
+	cmd.Flags().StringVar(&format, "format", "html", "`format` of the report: html, markdown, json or text (the trials as CSV: filewise export)")
 	completeFlag(cmd, "format", "html", "markdown", "json", "text")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` to write; - is standard output")
 	return cmd
