@@ -26,5 +26,5 @@ func ExampleJudge() {
 	}
 	// Output:
 	// Recommended: 4 files. No tested layout is faster (95 %).
-	// 4 files: +17.5 % against 1 file (95 % interval +16.0 … +18.2; 7 blocks, 14 trials).
+	// 4 files: +17.5 % against 1 file (95 % interval +16.8 … +18.2; 7 blocks, 14 trials).
 }

@@ -240,6 +240,7 @@ func ofSample(d []float64) contrast {
 	var square, cube float64
 	for _, x := range d {
 		r := x - c.effect
+		c.farthest[0], c.farthest[1] = max(c.farthest[0], -r), max(c.farthest[1], r)
 		square += r * r
 		cube += r * r * r
 	}

@@ -180,3 +180,19 @@ func TestBuildsOfOneArm(t *testing.T) {
 		t.Errorf("built anew: %.3f … %.3f", e.Lo, e.Hi)
 	}
 }
+
+// TestFewSkewedDifferences: of eleven differences of a real run, one of them far above the
+// others, the limit on that side is beyond Student's, and not beyond the farthest of them.
+func TestFewSkewedDifferences(t *testing.T) {
+	d := []float64{-.092, -.021, -.025, -.015, .065, -.050, -.052, -.026, -.012, -.045, .029}
+	c := ofSample(d)
+	const score = 3.2
+	student, farthest := c.critical(score)*c.se(), .065-c.effect
+	if above := c.above(score); above <= 0 || above > max(student, farthest)+1e-9 || above < student {
+		t.Errorf("%.3f above the mean, not between Student's %.3f and the farthest difference's %.3f", above, student, farthest)
+	}
+	c.farthest = [2]float64{}
+	if above := c.above(score); above < 1.3*farthest {
+		t.Errorf("Hall's own limit does not run away: %.3f", above)
+	}
+}

@@ -31,7 +31,7 @@ func (s *scene) perBuild(c contrast, i, j int) contrast {
 	}
 	own.variance = max(own.variance, c.variance)
 	if c.own { // reused builds tell no more than as many new ones would
-		own.df, own.skew = min(own.df, c.df), c.skew
+		own.df, own.skew, own.farthest = min(own.df, c.df), c.skew, c.farthest
 	}
 	return own
 }
