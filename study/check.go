@@ -156,7 +156,7 @@ func (f *source) checkAll(path string, n *node, s *spec) error {
 		}
 	}
 	for _, x := range n.fields {
-		if x.name == "" {
+		if x.name == "" && !s.blank {
 			return f.wrong(x.place, "name it", "a key of %s is empty", path)
 		}
 		if err := f.check(path+"."+x.name, x.value, s.of); err != nil {

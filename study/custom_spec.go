@@ -84,7 +84,7 @@ func parameterSpec() *spec {
 	zero := 0.0
 	weights := &spec{Type: either, usage: "one of these", either: []*spec{
 		{Type: items, of: &spec{Type: typeText}},
-		{Type: named, of: &spec{Type: typeWhole, least: &zero, usage: "its weight"}},
+		{Type: named, blank: true, of: &spec{Type: typeWhole, least: &zero, usage: "its weight"}},
 	}}
 	span := &spec{Type: object, usage: "a moment from … to below …, in UTC: 2026-01-31 or 2026-01-31T12:00:00Z",
 		required: []string{"from", "to"},

@@ -40,6 +40,7 @@ type spec struct {
 	fields   []member // of object
 	required []string
 	either   []*spec
+	blank    bool // a name may be empty
 	raw      bool // its texts are the user's SQL: ${NAME} is not replaced
 }
 

@@ -250,7 +250,7 @@ custom:
   parameters:
     w: worker
     t: {text: 7}
-    c: {choice: {a: 2, b: 1}}
+    c: {choice: {a: 2, "": 1}}
     z: {zipf: {from: 1, to: 9}}
   transactions:
     a:
