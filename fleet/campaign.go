@@ -21,7 +21,7 @@ import (
 	"go.temporal.io/api/taskqueue/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/worker"
 	"golang.org/x/sync/errgroup"
 
 	"filewise"
@@ -31,7 +31,8 @@ import (
 // Campaigns are those of a Temporal.
 type Campaigns struct {
 	client.Client
-	data converter.DataConverter // of what goes there
+	how    worker.WorkflowReplayerOptions // what goes there is converted
+	silent *atomic.Bool                   // no worker has answered
 }
 
 // Present is a host that has worked for campaigns.
@@ -46,7 +47,7 @@ func (c Campaigns) Hosts(ctx context.Context) ([]Present, error) {
 	var out []Present
 	err := c.list(ctx, "WorkflowType='"+typeHost+"' AND ExecutionStatus='Running'", func(id string, memo *commonpb.Memo) {
 		var p Present
-		if err := c.data.FromPayload(memo.GetFields()[memoOffer], &p.Offer); err != nil {
+		if err := c.how.DataConverter.FromPayload(memo.GetFields()[memoOffer], &p.Offer); err != nil {
 			p.Host, p.Unread = strings.TrimPrefix(id, hostPrefix), err.Error()
 		}
 		out = append(out, p)
@@ -335,13 +336,14 @@ func (c Campaigns) fetch(ctx context.Context, s State, into *store.Store) (id in
 	}
 	var bundle []byte
 	for i := range s.Bundle.Parts {
-		answer, err := c.QueryWorkflow(ctx, s.id(), "", queryPart, i)
-		if err != nil {
-			return 0, 0, unreachable(err)
-		}
 		var part []byte
-		if err := answer.Get(&part); err != nil {
-			return 0, 0, unreachable(err)
+		e, err := c.ask(ctx, s.id(), queryPart, &part, i)
+		if err != nil {
+			return 0, 0, err
+		}
+		if e != nil {
+			bundle = bytes.Join(e.parts, nil)
+			break
 		}
 		bundle = append(bundle, part...)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"log/slog"
 	"time"
 
 	enums "go.temporal.io/api/enums/v1"
@@ -37,7 +36,7 @@ func Drivers(address, version string) func(context.Context, experiment.Plan, fil
 		if err != nil {
 			return nil, nil, err
 		}
-		c, err := Dial(ctx, address, slog.New(slog.DiscardHandler))
+		c, err := Dial(ctx, address, nil)
 		if err != nil {
 			return nil, nil, err
 		}

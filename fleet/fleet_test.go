@@ -3,6 +3,8 @@ package fleet
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"log/slog"
 	"os"
@@ -15,8 +17,11 @@ import (
 	"time"
 
 	enums "go.temporal.io/api/enums/v1"
+	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/api/serviceerror"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
@@ -237,7 +242,7 @@ func TestWhatGoesWrongIsSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("TEMPORAL_CONFIG_FILE", settings)
-	if _, err := Dial(t.Context(), "", slog.New(slog.DiscardHandler)); filewise.CodeOf(err) != filewise.CodeUsage ||
+	if _, err := Dial(t.Context(), "", nil); filewise.CodeOf(err) != filewise.CodeUsage ||
 		strings.Contains(err.Error(), "SecretKey") {
 		t.Errorf("a key without quotes: %v", err)
 	}
@@ -284,13 +289,13 @@ func TestWhatAHostDoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := State{Order: order("inserts"), Condition: Running, Standing: Standing{Trials: 5}}
-	s.hear(converter.GetDefaultDataConverter(), []*workflowpb.PendingActivityInfo{{HeartbeatDetails: beat}})
+	s.hear(converter.GetDefaultDataConverter(), &workflowpb.PendingActivityInfo{HeartbeatDetails: beat})
 	const want = "inserts on db1: running, 5 trials; pilot, 2 files: measure"
 	if s.Words() != want || s.Watched().Doing != "pilot, 2 files: measure" {
 		t.Errorf("it says %q, want %q", s.Words(), want)
 	}
-	s.hear(converter.GetDefaultDataConverter(), []*workflowpb.PendingActivityInfo{{State: enums.PENDING_ACTIVITY_STATE_SCHEDULED,
-		ScheduledTime: timestamppb.New(time.Now().Add(-time.Minute))}})
+	s.hear(converter.GetDefaultDataConverter(), &workflowpb.PendingActivityInfo{State: enums.PENDING_ACTIVITY_STATE_SCHEDULED,
+		ScheduledTime: timestamppb.New(time.Now().Add(-time.Minute))})
 	if !strings.Contains(s.Words(), "waits for its host's worker since") {
 		t.Errorf("without a worker it says %q", s.Words())
 	}
@@ -325,6 +330,76 @@ func TestHistoryIsReplayed(t *testing.T) {
 		if err := r.ReplayWorkflowHistoryFromJSONFile(log.NewStructuredLogger(slog.New(slog.DiscardHandler)), history); err != nil {
 			t.Errorf("%s: %v", history, err)
 		}
+	}
+}
+
+// What is known of an order is also known where no worker answers: from its history, however far that goes.
+func TestNoWorkerAnswers(t *testing.T) {
+	f, err := os.Open("testdata/history-2.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	whole, err := client.HistoryFromJSON(f, client.HistoryJSONOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	how := worker.WorkflowReplayerOptions{DataConverter: converter.GetDefaultDataConverter()}
+	trials := -1
+	for n := 1; n <= len(whole.GetEvents()); n++ {
+		switch whole.GetEvents()[n-1].GetEventType() {
+		case enums.EVENT_TYPE_WORKFLOW_TASK_COMPLETED, enums.EVENT_TYPE_MARKER_RECORDED, enums.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED,
+			enums.EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES:
+			continue // what a worker has decided comes at once
+		}
+		e, err := replayed(&historypb.History{Events: whole.GetEvents()[:n]}, how)
+		if err != nil || e.Host != "db1" || e.Condition == "" || e.Standing.Trials < trials {
+			t.Fatalf("after %d events: %+v, %v", n, e, err)
+		}
+		trials = e.Standing.Trials
+		if n < len(whole.GetEvents()) {
+			continue
+		}
+		sum := sha256.Sum256(bytes.Join(e.parts, nil))
+		if e.Condition != Done || trials == 0 || e.Bundle.SHA256 != hex.EncodeToString(sum[:]) {
+			t.Errorf("at the end: %+v", e.State)
+		}
+	}
+	s := State{Order: order("inserts"), Condition: Running, Standing: Standing{Trials: 5}}
+	heard := time.Date(2026, 11, 25, 4, 5, 6, 0, time.Local)
+	s.unanswered(heard)
+	if want := "inserts on db1: running, 5 trials; no worker answers; it was heard of last at 2026-11-25 04:05:06"; s.Words() != want {
+		t.Errorf("it says %q, want %q", s.Words(), want)
+	}
+}
+
+// A worker says in words of its own that Temporal is away, once, and that it is there again; what else goes wrong in one line.
+func TestWorkerSaysWhatTemporalLogs(t *testing.T) {
+	said := make(chan string, 10)
+	back := make(chan error)
+	l := &listener{say: func(text string) { said <- text }, back: func(context.Context) error { return <-back }}
+	told := log.NewStructuredLogger(slog.New(l))
+	gone := serviceerror.NewUnavailable("connection refused")
+	told.Warn(logPoll, "Error", gone)
+	told.Warn(logPoll, "Error", gone)
+	told.Warn("RecordActivityHeartbeat with error", "Error", gone)
+	back <- nil
+	for _, want := range []string{"Temporal does not answer; it is asked again", "Temporal answers again"} {
+		if text := <-said; !strings.HasPrefix(text, want) {
+			t.Errorf("it says %q, want %q", text, want)
+		}
+	}
+	for range 2 {
+		told.Error("Activity panic.", "Error", "nil map")
+		told.Warn(logTask, "Error", fmt.Errorf("decode: %w", errKey))
+	}
+	for _, want := range []string{"Temporal: Activity panic", "what Temporal has cannot be read: decode: another key than here"} {
+		if text := <-said; text != want {
+			t.Errorf("it says %q, want %q", text, want)
+		}
+	}
+	if len(said) > 0 {
+		t.Errorf("more is said: %q", <-said)
 	}
 }
 

@@ -2,15 +2,12 @@ package fleet
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"time"
 
 	enums "go.temporal.io/api/enums/v1"
-	"go.temporal.io/api/serviceerror"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/sdk/converter"
 
@@ -21,6 +18,7 @@ import (
 // States say how orders stand.
 func (c Campaigns) States(ctx context.Context, orders []string) (out []State, err error) {
 	out = make([]State, len(orders))
+	c.silent.Store(false) // a worker may have come
 	err = each(ctx, len(orders), func(ctx context.Context, i int) (err error) {
 		out[i], err = c.state(ctx, orders[i])
 		return err
@@ -36,44 +34,33 @@ func (c Campaigns) state(ctx context.Context, id string) (s State, err error) {
 		return s, unreachable(err)
 	case status == enums.WORKFLOW_EXECUTION_STATUS_COMPLETED:
 		return s, unreachable(c.GetWorkflow(ctx, id, "").Get(ctx, &s))
-	case status == enums.WORKFLOW_EXECUTION_STATUS_RUNNING:
-		if s, err = c.query(ctx, id); err == nil {
-			s.hear(c.data, d.GetPendingActivities())
-		}
-		return s, err
 	}
-	return c.query(ctx, id)
+	var heard time.Time
+	e, err := c.ask(ctx, id, queryState, &s)
+	if e != nil {
+		s, heard = e.State, e.Changed
+	}
+	for _, a := range d.GetPendingActivities() {
+		s.hear(c.how.DataConverter, a)
+		if last := a.GetLastHeartbeatTime(); last != nil && last.AsTime().After(heard) {
+			heard = last.AsTime()
+		}
+	}
+	if e != nil {
+		s.unanswered(heard)
+	}
+	return s, err
 }
 
 // hear is what the host has told of what it is doing now.
-func (s *State) hear(data converter.DataConverter, pending []*workflowpb.PendingActivityInfo) {
-	for _, a := range pending {
-		var now Standing
-		switch {
-		case a.GetState() == enums.PENDING_ACTIVITY_STATE_SCHEDULED && time.Since(a.GetScheduledTime().AsTime()) > tellEvery:
-			s.Standing.Doing = "it waits for its host's worker since " + a.GetScheduledTime().AsTime().Local().Format(time.DateTime)
-		case a.GetHeartbeatDetails() != nil && data.FromPayloads(a.GetHeartbeatDetails(), &now) == nil && now.Trials >= s.Standing.Trials:
-			s.Standing = now
-		}
+func (s *State) hear(data converter.DataConverter, a *workflowpb.PendingActivityInfo) {
+	var now Standing
+	switch {
+	case a.GetState() == enums.PENDING_ACTIVITY_STATE_SCHEDULED && time.Since(a.GetScheduledTime().AsTime()) > tellEvery:
+		s.Standing.Doing = "it waits for its host's worker since " + a.GetScheduledTime().AsTime().Local().Format(time.DateTime)
+	case a.GetHeartbeatDetails() != nil && data.FromPayloads(a.GetHeartbeatDetails(), &now) == nil && now.Trials >= s.Standing.Trials:
+		s.Standing = now
 	}
-}
-
-// query is what a workflow says of itself, by any worker.
-func (c Campaigns) query(ctx context.Context, id string) (s State, err error) {
-	answer, err := c.QueryWorkflow(ctx, id, "", queryState)
-	if err == nil {
-		err = answer.Get(&s)
-	}
-	var nobody *serviceerror.QueryFailed
-	var late *serviceerror.DeadlineExceeded
-	if errors.As(err, &nobody) || errors.As(err, &late) || errors.Is(err, context.DeadlineExceeded) {
-		return s, filewise.Errorf(filewise.CodeStopped, "start one: filewise worker", "no worker is there that could say how %s stands: %w",
-			id, err)
-	}
-	if err != nil {
-		return s, unreachable(err)
-	}
-	return s, nil
 }
 
 // Words say how an order stands: "running on db1: 12 trials; 4 files: +6 % …".
@@ -100,7 +87,7 @@ func Watch(address string) func(context.Context) (web.Fleet, error) {
 	over := map[string]State{}
 	return func(ctx context.Context) (out web.Fleet, err error) {
 		if c.Client == nil {
-			if c, err = Dial(ctx, address, slog.New(slog.DiscardHandler)); err != nil {
+			if c, err = Dial(ctx, address, nil); err != nil {
 				return out, err
 			}
 		}

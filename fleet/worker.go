@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"regexp"
+	"sync/atomic"
 	"time"
 
 	enums "go.temporal.io/api/enums/v1"
@@ -29,8 +30,9 @@ import (
 var quotedValue = regexp.MustCompile(`but found "(.*)" instead`)
 
 // Dial connects to Temporal at HOST:PORT; empty: where the environment says. Namespace, TLS
-// and API key are those of TEMPORAL_… in the environment, or of a profile of temporal.toml.
-func Dial(ctx context.Context, address string, told *slog.Logger) (out Campaigns, err error) {
+// and API key are those of TEMPORAL_… in the environment, or of a profile of temporal.toml. What
+// goes wrong in the background is said, where anybody wants to hear it.
+func Dial(ctx context.Context, address string, say func(string)) (out Campaigns, err error) {
 	o, err := envconfig.LoadDefaultClientOptions()
 	if err != nil {
 		if found := quotedValue.FindStringSubmatch(err.Error()); found != nil {
@@ -46,8 +48,13 @@ func Dial(ctx context.Context, address string, told *slog.Logger) (out Campaigns
 	if o.Identity, err = os.Hostname(); err == nil {
 		o.Identity = "filewise@" + o.Identity
 	}
+	told := slog.New(slog.DiscardHandler)
+	if say != nil {
+		told = slog.New(&listener{say: say, back: func(ctx context.Context) error { return out.answers(ctx) }})
+	}
 	o.Logger = log.NewStructuredLogger(told)
-	out.data = cmp.Or(o.DataConverter, converter.GetDefaultDataConverter())
+	out.how.DataConverter = cmp.Or(o.DataConverter, converter.GetDefaultDataConverter())
+	out.how.FailureConverter, out.silent = o.FailureConverter, new(atomic.Bool)
 	if out.Client, err = client.DialContext(ctx, o); err != nil {
 		return out, filewise.Errorf(filewise.CodePreflight,
 			"start it, or give its address (--temporal HOST:PORT), and the TLS and key that it wants (docs/fleet.md)",

@@ -42,12 +42,18 @@ const changeAhead = "ahead"
 
 // Experiment has one order measured, trial after trial, and returns how it ended. What comes
 // next is decided by Plan.Next where it is measured.
-func Experiment(ctx workflow.Context, s State) (State, error) {
+func Experiment(ctx workflow.Context, s State) (State, error) { return start(ctx, s).run(ctx) }
+
+func start(ctx workflow.Context, s State) *progress {
 	e := &progress{State: s, told: workflow.GetSignalChannel(ctx, control), began: s.Steps}
 	e.Bundle = Bundle{} // of which the parts are in the history before
 	if e.Condition == "" {
 		e.Condition = Waiting
 	}
+	return e
+}
+
+func (e *progress) run(ctx workflow.Context) (State, error) {
 	if err := errors.Join(workflow.SetQueryHandler(ctx, queryState, func() (State, error) { return e.State, nil }),
 		workflow.SetQueryHandler(ctx, queryPart, e.part)); err != nil {
 		return e.State, err

@@ -17,7 +17,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -242,7 +241,7 @@ func (g *ground) known(ctx context.Context, n int) error {
 }
 
 func (g *ground) asked(ctx context.Context, do func(fleet.Campaigns) error) error {
-	c, err := fleet.Dial(ctx, g.address, slog.New(slog.DiscardHandler))
+	c, err := fleet.Dial(ctx, g.address, nil)
 	if err != nil {
 		return err
 	}

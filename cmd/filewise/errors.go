@@ -33,7 +33,7 @@ const (
 var exitCodes = map[filewise.Code]int{
 	filewise.CodeUsage: exitUsage, filewise.CodePreflight: exitPreflight, filewise.CodeBusy: exitBusy, filewise.CodeStore: exitStore,
 	filewise.CodeTrials: exitTrials, filewise.CodeNotFound: exitNotFound, filewise.CodeStopped: exitStopped,
-	filewise.CodeGate: exitGate,
+	filewise.CodeGate: exitGate, codeInterrupted: exitInterrupted,
 }
 
 // exitCode is the one place where an error becomes an exit code.
@@ -50,14 +50,17 @@ func exitCode(err error) int {
 	return exitInternal
 }
 
+// codeInterrupted is that of an error which says itself what a signal has left.
+const codeInterrupted filewise.Code = "interrupted"
+
 // interrupted is what is said after Ctrl-C.
-var interrupted = filewise.Errorf("interrupted", "\"filewise resume\" goes on with a run that was measuring",
+var interrupted = filewise.Errorf(codeInterrupted, "\"filewise resume\" goes on with a run that was measuring",
 	"interrupted; whatever is finished is stored")
 
 // reportError says on stderr what went wrong and what to do, as JSON with --json.
 func (a *app) reportError(err error, args []string) {
 	code := exitCode(err)
-	if code == exitInterrupted {
+	if code == exitInterrupted && filewise.CodeOf(err) != codeInterrupted {
 		err = interrupted
 	}
 	message, remedy := a.named(filewise.Plain(err), filewise.RemedyOf(err))

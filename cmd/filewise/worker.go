@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
 	"runtime"
 
@@ -36,7 +35,9 @@ func (a *app) workerCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			c, err := fleet.Dial(cmd.Context(), temporal, slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
+			c, err := fleet.Dial(cmd.Context(), temporal, func(text string) {
+				fmt.Fprintln(a.stderr, "filewise:", harmless(a.masked(text)))
+			})
 			if err != nil {
 				return err
 			}
@@ -108,12 +109,17 @@ func (a *app) makeOrder(order fleet.Order, given *plan.Options) (plan.Made, erro
 	return all[0].Made, nil
 }
 
-// dialled are the campaigns of Temporal.
+// dialled are the campaigns of Temporal, which go on whoever is interrupted that asks for them.
 func (a *app) dialled(ctx context.Context, temporal string, do func(fleet.Campaigns) error) error {
-	c, err := fleet.Dial(ctx, temporal, slog.New(slog.DiscardHandler))
+	c, err := fleet.Dial(ctx, temporal, nil)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	return do(c)
+	err = do(c)
+	if err != nil && ctx.Err() != nil && filewise.CodeOf(err) != codeInterrupted {
+		return filewise.Errorf(codeInterrupted, "give it again: what was done already is not done twice",
+			"interrupted; campaigns go on without this command")
+	}
+	return err
 }

@@ -1,0 +1,105 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+
+	"go.temporal.io/api/workflowservice/v1"
+
+	"filewise"
+)
+
+// listener says in this house's words what Temporal's SDK logs: each once, until Temporal has been
+// away and answers again. It implements slog.Handler.
+type listener struct {
+	say  func(string)
+	back func(context.Context) error // nil once Temporal answers
+
+	mu   sync.Mutex
+	said map[string]bool
+	away bool
+}
+
+// Enabled implements slog.Handler.
+func (l *listener) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelWarn }
+
+// WithAttrs implements slog.Handler. What tells one of a worker's tasks from another is not said.
+func (l *listener) WithAttrs([]slog.Attr) slog.Handler { return l }
+
+// WithGroup implements slog.Handler.
+func (l *listener) WithGroup(string) slog.Handler { return l }
+
+// What the SDK says when it cannot ask for work, which it tries again for ever, and of work of
+// which the answer cannot be given: the workflow is asked again.
+const (
+	logPoll = "Failed to poll for task."
+	logTask = "Failed to process workflow task."
+)
+
+// Handle implements slog.Handler.
+func (l *listener) Handle(_ context.Context, r slog.Record) error {
+	var err error
+	r.Attrs(func(a slog.Attr) bool {
+		if is, ok := a.Value.Any().(error); ok {
+			err = is
+		}
+		return err == nil
+	})
+	switch {
+	case r.Message == logPoll && away(err):
+		l.lost()
+	case (r.Message == logPoll || r.Message == logTask) && err != nil:
+		l.once(filewise.Plain(unreachable(err)))
+	case r.Level >= slog.LevelError:
+		text := "Temporal: " + strings.TrimSuffix(r.Message, ".")
+		if err != nil {
+			text += fmt.Sprintf(": %v", err)
+		}
+		l.once(text)
+	}
+	return nil
+}
+
+func (l *listener) once(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if text, _, _ = strings.Cut(text, "\n"); !l.said[text] {
+		if l.said == nil {
+			l.said = map[string]bool{}
+		}
+		l.said[text] = true
+		l.say(text)
+	}
+}
+
+// lost says that Temporal is away, and, once it is so, that it is there again.
+func (l *listener) lost() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.away {
+		return
+	}
+	l.away = true
+	l.say("Temporal does not answer; it is asked again until it does, and a trial that has begun is finished")
+	go func() {
+		ctx := context.Background()
+		for l.back(ctx) != nil {
+			_ = (filewise.RealClock{}).Sleep(ctx, askAgain) // which nothing ends
+		}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.away, l.said = false, nil
+		l.say("Temporal answers again")
+	}()
+}
+
+// answers tells whether Temporal does.
+func (c Campaigns) answers(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, heartbeatWithin)
+	defer cancel()
+	_, err := c.WorkflowService().GetSystemInfo(ctx, &workflowservice.GetSystemInfoRequest{})
+	return err
+}
