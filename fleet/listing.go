@@ -27,6 +27,35 @@ func (c Campaigns) With(ctx context.Context, labels []string) ([]Present, error)
 	return out, nil
 }
 
+// Forget takes hosts out of those that are known, if none of them has a worker there. A worker
+// makes its host known again.
+func (c Campaigns) Forget(ctx context.Context, names []string) error {
+	all, err := c.Hosts(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		switch i := slices.IndexFunc(all, func(p Present) bool { return p.Host == name }); {
+		case i < 0:
+			return filewise.Errorf(filewise.CodeNotFound, "\"filewise campaign list\" lists them", "there is no host %q", name)
+		case all[i].Working:
+			return filewise.Errorf(filewise.CodeBusy, "end it first; one that has died is taken for alive for two minutes", "host %s has a worker "+
+				"there", name)
+		}
+	}
+	for _, name := range names {
+		if err := c.TerminateWorkflow(ctx, hostPrefix+name, "", "forgotten"); err != nil {
+			return unreachable(err)
+		}
+	}
+	return nil
+}
+
+// Forgotten are hosts that are gone for good.
+type Forgotten struct {
+	Forgotten []string `json:"forgotten"`
+}
+
 // Words say what the host is, in a line.
 func (p Present) Words() string {
 	if p.Unread != "" {

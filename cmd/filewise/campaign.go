@@ -51,7 +51,7 @@ func (a *app) campaignCommand() *cobra.Command {
 	cmd.AddCommand(a.campaignList(&f), a.campaignShow(&f), a.campaignFetch(&f),
 		a.campaignTell(&f, "pause", "Pause a campaign: each host ends its trial, and is free"),
 		a.campaignTell(&f, "resume", "Go on with a campaign that was paused"),
-		a.campaignTell(&f, "stop", "End a campaign: whatever is finished is kept"))
+		a.campaignTell(&f, "stop", "End a campaign: whatever is finished is kept"), a.campaignForget(&f))
 	return cmd
 }
 
@@ -92,7 +92,11 @@ func (a *app) campaign(ctx context.Context, c fleet.Campaigns, file string, f *c
 		ended = append(ended, s)
 		fmt.Fprintln(a.stderr, "filewise:", harmless(s.Words()))
 	})
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		remedy := fmt.Sprintf("\"filewise campaign show %s\" says how it goes, and the same command waits again", f.name)
+		return filewise.Errorf(codeInterrupted, remedy, "interrupted; campaign %s goes on", f.name)
+	case err != nil:
 		return err
 	}
 	if err := a.fetch(ctx, c, orders); err != nil {
@@ -217,6 +221,25 @@ come so far.`,
 		Example: "  filewise campaign fetch storage",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.ordered(cmd.Context(), f, args[0], func(c fleet.Campaigns, orders []string) error { return a.fetch(cmd.Context(), c, orders) })
+		},
+	}
+}
+
+func (a *app) campaignForget(f *campaignFlags) *cobra.Command {
+	return &cobra.Command{
+		Use: "forget HOST…", Short: "Forget hosts that are gone for good", Args: cobra.MinimumNArgs(1),
+		Long: `Forget takes hosts without a worker out of "campaign list" and of what campaigns choose
+from. What they have measured stays; a worker that is started there makes its host known again.`,
+		Example: "  filewise campaign forget db7",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.dialled(cmd.Context(), f.temporal, func(c fleet.Campaigns) error {
+				if err := c.Forget(cmd.Context(), args); err != nil {
+					return err
+				}
+				return a.print(fleet.Forgotten{Forgotten: args}, func(w *lineWriter) {
+					w.printf("Forgot %s.\n", filewise.Counted(len(args), "host"))
+				})
+			})
 		},
 	}
 }

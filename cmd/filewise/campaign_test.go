@@ -1,0 +1,103 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/api/taskqueue/v1"
+	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/converter"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"filewise/fleet"
+)
+
+// temporal is one with a host, whose orders never end.
+type temporal struct {
+	workflowservice.UnimplementedWorkflowServiceServer
+	working   bool
+	waited    func()
+	forgotten []string
+}
+
+func (*temporal) GetSystemInfo(context.Context, *workflowservice.GetSystemInfoRequest) (*workflowservice.GetSystemInfoResponse, error) {
+	return &workflowservice.GetSystemInfoResponse{}, nil
+}
+
+func (*temporal) ListWorkflowExecutions(context.Context, *workflowservice.ListWorkflowExecutionsRequest) (
+	*workflowservice.ListWorkflowExecutionsResponse, error) {
+	offer, err := converter.GetDefaultDataConverter().ToPayload(fleet.Offer{Host: "db1"})
+	return &workflowservice.ListWorkflowExecutionsResponse{Executions: []*workflowpb.WorkflowExecutionInfo{{
+		Execution: &commonpb.WorkflowExecution{WorkflowId: "filewise-host/db1"},
+		Memo:      &commonpb.Memo{Fields: map[string]*commonpb.Payload{"offer": offer}},
+	}}}, err
+}
+
+func (s *temporal) DescribeTaskQueue(context.Context, *workflowservice.DescribeTaskQueueRequest) (
+	*workflowservice.DescribeTaskQueueResponse, error) {
+	out := &workflowservice.DescribeTaskQueueResponse{}
+	if s.working {
+		out.Pollers = []*taskqueue.PollerInfo{{LastAccessTime: timestamppb.Now()}}
+	}
+	return out, nil
+}
+
+func (*temporal) StartWorkflowExecution(context.Context, *workflowservice.StartWorkflowExecutionRequest) (
+	*workflowservice.StartWorkflowExecutionResponse, error) {
+	return &workflowservice.StartWorkflowExecutionResponse{RunId: "run"}, nil
+}
+
+func (s *temporal) GetWorkflowExecutionHistory(ctx context.Context, _ *workflowservice.GetWorkflowExecutionHistoryRequest) (
+	*workflowservice.GetWorkflowExecutionHistoryResponse, error) {
+	s.waited()
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (s *temporal) TerminateWorkflowExecution(_ context.Context, r *workflowservice.TerminateWorkflowExecutionRequest) (
+	*workflowservice.TerminateWorkflowExecutionResponse, error) {
+	s.forgotten = append(s.forgotten, r.GetWorkflowExecution().GetWorkflowId())
+	return &workflowservice.TerminateWorkflowExecutionResponse{}, nil
+}
+
+// A campaign whose command is ended by a signal goes on, which is said; a host is forgotten when its worker is gone.
+func TestCampaignGoesOn(t *testing.T) {
+	t.Setenv("FILEWISE_STATE", t.TempDir())
+	ctx, cancel := context.WithCancel(t.Context())
+	there, server := &temporal{waited: cancel, working: true}, grpc.NewServer()
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	workflowservice.RegisterWorkflowServiceServer(server, there)
+	go func() { _ = server.Serve(l) }() // until it is stopped
+	defer server.Stop()
+	study := filepath.Join(t.TempDir(), "s.yaml")
+	if err := os.WriteFile(study, []byte("scenario: inserts\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	says := func(ctx context.Context, code int, want string, args ...string) {
+		t.Helper()
+		var out bytes.Buffer
+		err := execute(ctx, append(args, "--temporal", l.Addr().String()), nil, &out, &out)
+		if exitCode(err) != code || !strings.Contains(out.String(), want) || strings.Contains(out.String(), "filewise resume") {
+			t.Errorf("%v: exit code %d, want %d with %q:\n%s", args, exitCode(err), code, want, out.String())
+		}
+	}
+	says(ctx, exitInterrupted, "interrupted; campaign s goes on\n  → \"filewise campaign show s\"", "campaign", study)
+	says(t.Context(), exitBusy, "host db1 has a worker there", "campaign", "forget", "db1")
+	there.working = false
+	says(t.Context(), exitNotFound, `there is no host "db2"`, "campaign", "forget", "db1", "db2")
+	says(t.Context(), exitOK, "Forgot 1 host.", "campaign", "forget", "db1")
+	if len(there.forgotten) != 1 || there.forgotten[0] != "filewise-host/db1" {
+		t.Errorf("forgotten: %q", there.forgotten)
+	}
+}
