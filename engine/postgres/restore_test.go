@@ -1,19 +1,18 @@
 package postgres
 
 import (
-	"bufio"
 	"errors"
-	"io"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
-
 	"filewise"
+	"filewise/engine/internal/customsql"
 	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/internal/dump"
 	"filewise/workload"
 )
 
@@ -164,58 +163,13 @@ func (f *usersServer) same(t *testing.T, db *filewise.Database) {
 	}
 }
 
-// Rows are handed over many at once: each read is a message to the server.
-func TestRowsOfADumpAreReadTogether(t *testing.T) {
-	rows := strings.Repeat("1\tone\n", 5000)
-	for end, want := range map[string]error{"\\.\nrest": nil, "": io.ErrUnexpectedEOF} {
-		in := full{&block{in: bufio.NewReaderSize(strings.NewReader(rows+end), 1<<10)}}
-		first := make([]byte, 20_000)
-		if n, err := in.Read(first); n != len(first) || err != nil {
-			t.Errorf("%d bytes at first, %v", n, err)
-		}
-		rest, err := io.ReadAll(in)
-		if string(first)+string(rest) != rows || !errors.Is(err, want) {
-			t.Errorf("then %d, %v", len(rest), err)
-		}
-	}
-}
-
-// What partitions cannot hold of a table is refused before anything is built; what stands in
-// quotes is not taken for it.
-func TestPartitionsCannotHold(t *testing.T) {
-	custom := &filewise.CustomSQL{Tables: []filewise.CustomTable{{Name: "o;\n(", Key: "k,"}}}
-	const table = "public.\"o;\n(\""
-	for text, says := range map[string]string{
-		"ALTER TABLE ONLY " + table + "\n    ADD CONSTRAINT x EXCLUDE USING gist (during WITH &&)":                    "cannot be divided",
-		"ALTER TABLE " + table + "\n    ADD CONSTRAINT x FOREIGN KEY (a) REFERENCES b(c) NOT VALID":                   "NOT VALID",
-		"ALTER TABLE " + table + " CLUSTER ON x":                                                                      "CLUSTER",
-		"ALTER TABLE ONLY " + table + "\n    ADD CONSTRAINT x UNIQUE (a, b) DEFERRABLE":                               "its key (a, b)",
-		"CREATE UNIQUE INDEX x ON " + table + " USING btree (lower((\"k,\")::text), b)":                               "its key (b)",
-		"CREATE TRIGGER x AFTER INSERT ON " + table + " REFERENCING NEW TABLE AS n FOR EACH ROW EXECUTE FUNCTION f()": "REFERENCING",
-		"CREATE UNIQUE INDEX x ON " + table + " USING btree (\"k,\" DESC NULLS LAST) INCLUDE (b) WHERE (b > 1)":       "",
-		"ALTER TABLE ONLY " + table + "\n    ADD CONSTRAINT x UNIQUE NULLS NOT DISTINCT (a, \"k,\") INCLUDE (b)":      "",
-		"COMMENT ON TABLE " + table + " IS 'it''s $$\nALTER TABLE " + table + " CLUSTER ON x;\n'":                     "",
-		"CREATE FUNCTION f() RETURNS int\n    LANGUAGE sql\n    BEGIN ATOMIC\n SELECT 1;\nEND":                        "",
-		"CREATE RULE r AS\n    ON UPDATE TO x DO INSTEAD ( DELETE FROM y;\n SELECT E'\\';\n';\n)":                     "",
-	} {
-		dump := "CREATE TABLE " + table + " (\n    \"k,\" integer\n)\nWITH (fillfactor='70');\n" + text + ";\nCOPY x FROM stdin;\n'\n\\.\n"
-		err := hold([]filewise.Layout{partitions(2, 0)}, custom, strings.NewReader(dump))
-		if says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
-			t.Errorf("%s: %v", text, err)
-		}
-		if err := hold([]filewise.Layout{{Kind: filewise.KindSingle}}, custom, strings.NewReader(dump)); err != nil {
-			t.Errorf("a plain table cannot hold %s: %v", text, err)
-		}
-	}
-}
-
 // A query of a dump of some bytes may give rows of gigabytes.
 func rowsOfADumpAreNotKept(t *testing.T, f *usersServer) {
-	var r restorer
-	r.text.WriteString("SELECT repeat('x', 4 << 20) FROM generate_series(1, 64);")
+	path := filepath.Join(t.TempDir(), "rows.sql")
+	must(t, os.WriteFile(path, []byte("SELECT repeat('x', 4 << 20) FROM generate_series(1, 64);"), 0o600))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	must(t, f.admin.With(deadline(t), func(conn *pgx.Conn) error { return r.execute(deadline(t), conn) }))
+	must(t, dump.Restore(deadline(t), f.in, path, f.admin, func(string) map[string]customsql.Place { return nil }))
 	if runtime.ReadMemStats(&after); after.HeapSys > before.HeapSys+128<<20 {
 		t.Errorf("256 MiB of rows took %d MiB of memory", (after.HeapSys-before.HeapSys)>>20)
 	}

@@ -1,0 +1,84 @@
+// Package dump reads what pg_dump has written of a database of the user's: whether a layout can
+// hold its tables, and how a build is filled from it.
+package dump
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"filewise"
+	"filewise/engine/internal/dumpfile"
+	"filewise/engine/postgres/internal/installed"
+	"filewise/machine"
+)
+
+const programs = "pg_dump"
+
+// Check reads the dump that custom SQL names, and refuses layouts that cannot hold its tables.
+func Check(ctx context.Context, in installed.Server, layouts []filewise.Layout, custom *filewise.CustomSQL) error {
+	text, wait, err := open(ctx, in, custom.From, "--schema-only")
+	if err == nil {
+		err = hold(layouts, custom, text)
+		err = errors.Join(err, wait(err != nil))
+	}
+	return dumpfile.Failed(custom.From, programs, err)
+}
+
+// open opens the script of a dump; wait ends what makes it.
+func open(ctx context.Context, in installed.Server, path string, only ...string) (text io.Reader, wait func(failed bool) error,
+	err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if info.IsDir() {
+		if err := noLinks(path); err != nil {
+			return nil, nil, err
+		}
+	} else {
+		f, err := dumpfile.Open(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		buffered := bufio.NewReaderSize(f, 1<<20)
+		if head, _ := buffered.Peek(512); !bytes.HasPrefix(head, []byte("PGDMP")) && !bytes.Contains(head, []byte("ustar")) {
+			return buffered, func(bool) error { return f.Close() }, nil
+		}
+		f.Close() // pg_restore opens it itself
+	}
+	cmd := machine.Command(ctx, in.Program("pg_restore"), append(only, "--no-owner", "--no-acl", "--no-tablespaces", "--file=-", path)...)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	return out, func(failed bool) error {
+		if failed { // it would wait for a reader
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+			return nil
+		}
+		if err := cmd.Wait(); err != nil {
+			return fmt.Errorf("pg_restore: %w: %s", err, strings.TrimSpace(said.String()))
+		}
+		return nil
+	}, err
+}
+
+// noLinks refuses a dump's directory in which pg_restore, which may be root's, would follow a link.
+func noLinks(dir string) error {
+	all, err := os.ReadDir(dir)
+	for _, e := range all {
+		if !e.Type().IsRegular() {
+			return filewise.Errorf(filewise.CodeUsage, "give the directory as pg_dump has written it", "%s in it is no file of its own", e.Name())
+		}
+	}
+	return err
+}

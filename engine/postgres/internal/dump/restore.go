@@ -1,0 +1,145 @@
+package dump
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"filewise/engine/internal/customsql"
+	"filewise/engine/internal/dumpfile"
+	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/internal/installed"
+)
+
+// Site are the places of the layout's tables, where with are the storage parameters of one.
+type Site func(with string) map[string]customsql.Place
+
+// Restore fills a database from a dump: a script as pg_dump writes it, or an archive, of which
+// pg_restore makes one. Its text is executed as it comes; only the tables of the layout are
+// made where that says.
+func Restore(ctx context.Context, in installed.Server, path string, into *client.Link, site Site) error {
+	text, wait, err := open(ctx, in, path)
+	if err == nil {
+		r := restorer{site: site, plain: site(""), in: reader{in: bufio.NewReaderSize(text, 1<<20)}}
+		link := into.More(1) // whose settings the dump changes
+		defer link.Close()
+		err = link.With(ctx, func(conn *pgx.Conn) error { return link.Why(r.run(ctx, conn)) })
+		err = errors.Join(err, wait(err != nil))
+	}
+	return dumpfile.Failed(path, programs, err)
+}
+
+// restorer executes a dump's script.
+type restorer struct {
+	site  Site
+	plain map[string]customsql.Place // of tables without storage parameters
+	in    reader
+	text  strings.Builder // of statements that have not been executed yet
+}
+
+// identifier is a name as pg_dump writes it.
+const identifier = `("(?:[^"]|"")+"|[^ ",(;\n]+)`
+
+var (
+	creates = regexp.MustCompile(`^CREATE TABLE public\.` + identifier + ` \(\n`)
+	alters  = regexp.MustCompile(`(?s)^ALTER TABLE ONLY public\.` + identifier + `(.*)$`)
+	copies  = regexp.MustCompile(`(?s)^COPY .* FROM stdin;$`)
+	// others are statements about roles, which the managed server has not.
+	others = regexp.MustCompile(`(?s)^(ALTER [A-Z ]+ .* OWNER TO (?:"(?:[^"]|"")+"|[^\s'"()]+)|GRANT .*|REVOKE .*|` +
+		`ALTER DEFAULT PRIVILEGES .*|SET SESSION AUTHORIZATION .*|CREATE USER MAPPING .*);$`)
+	policies = regexp.MustCompile(`^(CREATE POLICY ` + identifier + ` ON ` + identifier + `(?: AS RESTRICTIVE)?(?: FOR [A-Z]+)?) TO ` +
+		identifier + `(?:, ` + identifier + `)*`)
+)
+
+// run reads the script to its end. What stands between blocks of rows is executed at once.
+func (r *restorer) run(ctx context.Context, conn *pgx.Conn) error {
+	for {
+		text, err := r.in.next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return r.execute(ctx, conn)
+		case err != nil:
+			return err
+		case strings.HasPrefix(text, `\connect`):
+			return errors.New("it is of several databases, or creates its own: leave -C out, and use no pg_dumpall")
+		case strings.HasPrefix(text, `\restrict`), strings.HasPrefix(text, `\unrestrict`):
+		case strings.HasPrefix(text, "SET default_tablespace = "), others.MatchString(text): // the original's
+		case copies.MatchString(text):
+			if err := r.execute(ctx, conn); err != nil {
+				return err
+			}
+			if err := r.copy(ctx, conn, strings.TrimSuffix(text, ";")); err != nil {
+				return err
+			}
+		default:
+			placed, err := r.placed(text)
+			if err != nil {
+				return err
+			}
+			r.text.WriteString(placed + "\n")
+			if r.text.Len() < 1<<20 {
+				continue
+			}
+			if err := r.execute(ctx, conn); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// placed is a statement with what the layout adds: where a table lies, and that keys are
+// those of all of its partitions.
+func (r *restorer) placed(text string) (string, error) {
+	if m := policies.FindStringSubmatchIndex(text); m != nil {
+		return text[:m[3]] + text[m[1]:], nil
+	}
+	if m := alters.FindStringSubmatch(text); m != nil {
+		if _, placed := r.plain[unquoted(m[1])]; placed {
+			return "ALTER TABLE public." + m[1] + m[2], nil
+		}
+	}
+	m := creates.FindStringSubmatch(text)
+	if m == nil {
+		return text, nil
+	}
+	name := unquoted(m[1])
+	place, placed := r.plain[name]
+	if !placed {
+		return text, nil
+	}
+	columns, properties := divided(text)
+	if properties != "" {
+		if err := parameters(name, properties); err != nil && place.Clause != "" {
+			return "", err
+		}
+		place = r.site(" " + properties)[name]
+	}
+	return strings.Join(append([]string{columns + "\n) " + place.Clause}, place.After...), ";\n") + ";", nil
+}
+
+// execute executes the statements that were read.
+func (r *restorer) execute(ctx context.Context, conn *pgx.Conn) error {
+	text := r.text.String()
+	r.text.Reset()
+	err := conn.PgConn().Exec(ctx, text).Close() // which keeps no rows
+	if told := new(pgconn.PgError); errors.As(err, &told) {
+		return fmt.Errorf("%w: %s", err, told.Detail+told.Where)
+	}
+	return err
+}
+
+// copy hands over a block of rows, up to the line that ends it.
+func (r *restorer) copy(ctx context.Context, conn *pgx.Conn, statement string) error {
+	_, err := conn.PgConn().CopyFrom(ctx, full{&block{in: r.in.in}}, statement)
+	if err != nil {
+		return fmt.Errorf("%s: %w", statement, err)
+	}
+	return nil
+}
