@@ -8,15 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
-
 	"filewise"
 	"filewise/engine/internal/external"
 	"filewise/engine/internal/script"
 	"filewise/engine/internal/userbackup"
 	"filewise/engine/postgres/internal/client"
 	"filewise/engine/postgres/internal/installed"
-	"filewise/internal/filesystem"
 )
 
 // ownServer is an existing server on which a database of the user's is backed up, by pg_dump
@@ -73,10 +70,8 @@ func (s *ownServer) Facts(ctx context.Context) ([]filewise.Fact, error) {
 	if err != nil {
 		return nil, err
 	}
-	all = append(all, filewise.Fact{Name: "database", Value: s.target.Database + ", " + humanize.IBytes(uint64(bytes))},
-		filewise.Fact{Name: "backups by", Value: "pg_dump " + s.programs.Version + ", " + s.programs.Program("pg_dump")})
-	fact, err := userbackup.Alone(ctx, s.probes())
-	return append(all, fact...), err
+	more, err := userbackup.Facts(ctx, s.target.Database, bytes, "pg_dump "+s.programs.Version+", "+s.programs.Program("pg_dump"), s.probes())
+	return append(all, more...), err
 }
 
 func (s *ownServer) bytes(ctx context.Context) (n int64, err error) {
@@ -105,11 +100,7 @@ func (s *ownServer) Examine(ctx context.Context, d filewise.Demand) []filewise.F
 		e.Unseen("size of the database", err)
 		return e.Findings
 	}
-	for _, v := range s.target.Volumes {
-		if free, err := filesystem.Free(v.Dir); err == nil {
-			e.Room("free space of "+v.Name, v.Dir, bytes, free, "make room, or name another --volume")
-		}
-	}
+	userbackup.Room(&e.Examination, s.target.Volumes, bytes)
 	return e.Findings
 }
 
@@ -173,17 +164,13 @@ func ownScript(t filewise.Target, l filewise.Layout, p filewise.Program) (filewi
 		return filewise.Script{}, err
 	}
 	conninfo, _ := client.Conninfo(*t.Address, t.Database)
-	var out filewise.Script
-	add := func(words ...string) {
-		out.Steps = append(out.Steps, filewise.Step{Stage: filewise.StageMeasure, On: script.Shell, SQL: script.Quoted(words)})
+	step := filewise.Step{Stage: filewise.StageMeasure, On: onServer, SQL: "COPY each table TO STDOUT, over " +
+		filewise.Counted(l.Backup.Files, "connection")}
+	if !l.Discard {
+		step.On, step.SQL = script.Shell, script.Quoted(append([]string{"pg_dump"}, ownArguments(l, conninfo,
+			userbackup.Volume(t, l).Dir+"/backup")...))
 	}
-	if l.Discard {
-		out.Steps = append(out.Steps, filewise.Step{Stage: filewise.StageMeasure, On: onServer, SQL: "COPY each table TO STDOUT, over " +
-			filewise.Counted(l.Backup.Files, "connection")})
-		return out, nil
-	}
-	add(append([]string{"pg_dump"}, ownArguments(l, conninfo, userbackup.Volume(t, l).Dir+"/backup")...)...)
-	return out, nil
+	return filewise.Script{Steps: []filewise.Step{step}}, nil
 }
 
 func ownArguments(l filewise.Layout, conninfo, to string) []string {

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"golang.org/x/sync/errgroup"
 
 	"filewise"
 	"filewise/engine/internal/userbackup"
@@ -83,16 +82,10 @@ func (o *ownTool) Read(ctx context.Context) error {
 	if err != nil {
 		return o.server.link.Why(err)
 	}
-	next := make(chan string, len(tables))
-	for _, table := range tables {
-		next <- table
-	}
-	close(next)
-	eg, ctx := errgroup.WithContext(ctx)
-	for range o.layout.Backup.Files {
-		eg.Go(func() error { return o.readSome(ctx, snapshot, next) })
-	}
-	return errors.Join(eg.Wait(), o.release(ctx))
+	err = userbackup.ReadAll(ctx, o.layout, tables, func(ctx context.Context, next <-chan string) error {
+		return o.readSome(ctx, snapshot, next)
+	})
+	return errors.Join(err, o.release(ctx))
 }
 
 func (o *ownTool) readSome(ctx context.Context, snapshot string, tables <-chan string) error {

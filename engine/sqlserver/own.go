@@ -81,10 +81,8 @@ func (s *ownServer) Facts(ctx context.Context) ([]filewise.Fact, error) {
 	if err != nil {
 		return nil, err
 	}
-	all = append(all, filewise.Fact{Name: "database", Value: s.target.Database + ", " + humanize.IBytes(uint64(s.their.bytes))},
-		filewise.Fact{Name: "backups by", Value: "BACKUP DATABASE … WITH COPY_ONLY, on the server"})
-	alone, err := userbackup.Alone(ctx, s.probes())
-	return append(all, alone...), err
+	more, err := userbackup.Facts(ctx, s.target.Database, s.their.bytes, "BACKUP DATABASE … WITH COPY_ONLY, on the server", s.probes())
+	return append(all, more...), err
 }
 
 // Examine looks whether there is room for a backup and its proof, and the right to make them.

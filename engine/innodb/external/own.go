@@ -11,14 +11,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dustin/go-humanize"
-
 	"filewise"
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/internal/external"
 	"filewise/engine/internal/script"
 	"filewise/engine/internal/userbackup"
-	"filewise/internal/filesystem"
 )
 
 // ownServer is an existing server on which a database of the user's is backed up, by mydumper
@@ -75,10 +72,8 @@ func (s *ownServer) Facts(ctx context.Context) ([]filewise.Fact, error) {
 	if err != nil {
 		return nil, err
 	}
-	all = append(all, filewise.Fact{Name: "database", Value: s.target.Database + ", " + humanize.IBytes(uint64(bytes))},
-		filewise.Fact{Name: "backups by", Value: paths[0]})
-	fact, err := userbackup.Alone(ctx, s.probes())
-	return append(all, fact...), err
+	more, err := userbackup.Facts(ctx, s.target.Database, bytes, paths[0], s.probes())
+	return append(all, more...), err
 }
 
 // Offers: nothing is built.
@@ -116,11 +111,7 @@ func (s *ownServer) Examine(ctx context.Context, d filewise.Demand) []filewise.F
 		e.Fail("database", "look at its name, and at the account's right to SELECT there", "%s has no tables that the account sees",
 			s.target.Database)
 	}
-	for _, v := range s.target.Volumes {
-		if free, err := filesystem.Free(v.Dir); err == nil {
-			e.Room("free space of "+v.Name, v.Dir, bytes, free, "make room, or name another --volume")
-		}
-	}
+	userbackup.Room(&e.Examination, s.target.Volumes, bytes)
 	return e.Findings
 }
 

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
 	"filewise"
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/internal/external"
@@ -71,25 +69,16 @@ func (o *ownTool) Read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	next := make(chan string, len(tables))
-	for _, t := range tables {
-		next <- t
-	}
-	close(next)
 	pool := o.server.pool(o.server.target.Database, o.layout.Backup.Files)
 	defer pool.Close()
-	eg, ctx := errgroup.WithContext(ctx)
-	for range o.layout.Backup.Files {
-		eg.Go(func() error {
-			for t := range next {
-				if err := readAll(ctx, pool, t); err != nil {
-					return o.server.explain(err)
-				}
+	return userbackup.ReadAll(ctx, o.layout, tables, func(ctx context.Context, next <-chan string) error {
+		for t := range next {
+			if err := readAll(ctx, pool, t); err != nil {
+				return o.server.explain(err)
 			}
-			return nil
-		})
-	}
-	return eg.Wait()
+		}
+		return nil
+	})
 }
 
 func readAll(ctx context.Context, pool *sql.DB, table string) error {

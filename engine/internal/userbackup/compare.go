@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"filewise"
 )
 
@@ -22,11 +24,18 @@ func Work(read func(context.Context) (calls, seconds float64, err error)) filewi
 	})
 }
 
-// alone is how long the database's own work is watched before the first backup.
-const alone = 2 * time.Second
+// watched is how long the database's own work is watched before the first backup.
+const watched = 2 * time.Second
 
-// Alone is what a statement takes when nothing is backed up.
-func Alone(ctx context.Context, probes []filewise.Probe) ([]filewise.Fact, error) {
+// Facts are of a database of so many bytes, of what backs it up, and of what its own work takes when nothing is backed up.
+func Facts(ctx context.Context, database string, bytes int64, by string, probes []filewise.Probe) ([]filewise.Fact, error) {
+	work, err := alone(ctx, probes)
+	return append([]filewise.Fact{{Name: "database", Value: database + ", " + humanize.IBytes(uint64(bytes))}, {Name: "backups by", Value: by}},
+		work...), err
+}
+
+// alone is what a statement takes when nothing is backed up.
+func alone(ctx context.Context, probes []filewise.Probe) ([]filewise.Fact, error) {
 	if len(probes) == 0 {
 		return []filewise.Fact{{Name: filewise.ProbeOwnWork, Value: "the server does not count it"}}, nil
 	}
@@ -37,14 +46,14 @@ func Alone(ctx context.Context, probes []filewise.Probe) ([]filewise.Fact, error
 	select {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
-	case <-time.After(alone):
+	case <-time.After(watched):
 	}
 	after, err := probes[0].Read(ctx)
 	if err != nil {
 		return nil, err
 	}
 	calls, seconds := after[0].Value-before[0].Value, after[1].Value-before[1].Value
-	text := fmt.Sprintf("%.0f statements a second", calls/alone.Seconds())
+	text := fmt.Sprintf("%.0f statements a second", calls/watched.Seconds())
 	if calls > 0 {
 		text += fmt.Sprintf(", %.3g ms each, without a backup", 1000*seconds/calls)
 	}

@@ -16,9 +16,12 @@ import (
 	"sync"
 
 	"github.com/dustin/go-humanize"
+	"golang.org/x/sync/errgroup"
 
 	"filewise"
+	"filewise/engine/internal/external"
 	"filewise/engine/internal/server"
+	"filewise/internal/filesystem"
 	"filewise/machine"
 )
 
@@ -46,6 +49,29 @@ func Database(t filewise.Target, l filewise.Layout, tool Tool, probes []filewise
 func Volume(t filewise.Target, l filewise.Layout) filewise.Volume {
 	name, _ := l.BackupOptions.Get(filewise.OptionVolume)
 	return t.Volumes[max(slices.IndexFunc(t.Volumes, func(v filewise.Volume) bool { return v.Name == name }), 0)]
+}
+
+// Room looks whether the volumes have room for a backup of so many bytes.
+func Room(e *external.Examination, volumes []filewise.Volume, bytes int64) {
+	for _, v := range volumes {
+		if free, err := filesystem.Free(v.Dir); err == nil {
+			e.Room("free space of "+v.Name, v.Dir, bytes, free, "make room, or name another --volume")
+		}
+	}
+}
+
+// ReadAll hands tables to as many readers as a layout has jobs; each takes the next one when it has read one.
+func ReadAll(ctx context.Context, l filewise.Layout, tables []string, read func(ctx context.Context, next <-chan string) error) error {
+	next := make(chan string, len(tables))
+	for _, t := range tables {
+		next <- t
+	}
+	close(next)
+	all, ctx := errgroup.WithContext(ctx)
+	for range l.Backup.Files {
+		all.Go(func() error { return read(ctx, next) })
+	}
+	return all.Wait()
 }
 
 // Check refuses what no backup of a user's database can be. Each of the layout's jobs needs so
