@@ -71,7 +71,7 @@ func (f datafile) asked() filewise.File {
 // header and space map, and an extent, which has 64 KiB and 5 blocks at least (a smaller
 // file is ORA-03214).
 func leastSmall(block int64) int64 {
-	return roundUp(8*block, unit) + roundUp(5*block, unit)
+	return roundUp(8*block) + roundUp(5*block)
 }
 
-func roundUp(n, to int64) int64 { return (n + to - 1) / to * to }
+func roundUp(n int64) int64 { return (n + unit - 1) / unit * unit }

@@ -244,7 +244,7 @@ func (d *design) file(role filewise.Role, tablespace string, i int, v filewise.V
 	}
 	least, most, kind := leastSmall(d.block), maxSmallBlocks*d.block, "smallfile"
 	if d.bigfile() && role == filewise.RoleData {
-		least, most, kind = roundUp(leastBigBlocks*d.block, unit), maxBigBlocks*d.block, "bigfile"
+		least, most, kind = roundUp(leastBigBlocks*d.block), maxBigBlocks*d.block, "bigfile"
 	}
 	if size < least {
 		return datafile{}, absent("use fewer files or a larger --size", "a datafile of %d bytes: a %s's has at least %d", size, kind, least)
@@ -257,7 +257,7 @@ func (d *design) file(role filewise.Role, tablespace string, i int, v filewise.V
 		role: role, tablespace: tablespace, number: i, volume: v.Name, place: p, bytes: size, full: !growing,
 		path: p.file(fmt.Sprintf("%s_%04d.dbf", strings.ToLower(tablespace), i+1)),
 	}
-	if f.next = roundUp(d.layout.Data.Growth, unit); growing {
+	if f.next = roundUp(d.layout.Data.Growth); growing {
 		f.bytes = least
 	} else {
 		f.bytes = min(size+header, most/unit*unit)
@@ -275,17 +275,17 @@ func (d *design) most(size int64) int64 {
 		work = windowed
 	}
 	need := work / int64(d.layout.Data.Files)
-	return roundUp(max(2*size, need)+64*mib, unit)
+	return roundUp(max(2*size, need)+64*mib)
 }
 
 // indexBytes is the size of the file of indexes. An entry has some 30 bytes with
 // its rowid and what a B-tree leaves free; the data take at least their payload.
 func (d *design) indexBytes() int64 {
 	if !d.program.Appends() { // up to three indexes, of which one holds a text
-		return roundUp(d.layout.Data.Bytes/2+8*mib, unit)
+		return roundUp(d.layout.Data.Bytes/2+8*mib)
 	}
 	rows := max(d.layout.Data.Bytes, 3*d.program.WorkBytes/2) / d.program.First().OpBytes
-	return roundUp(30*rows+8*mib, unit)
+	return roundUp(30*rows+8*mib)
 }
 
 // space is the room on each volume, in bytes. Files that grow may take all of the work.

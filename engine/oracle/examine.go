@@ -42,8 +42,8 @@ type examination struct {
 }
 
 // ask reads a section; what cannot be read is a note.
-func (e *examination) ask(ctx context.Context, check string, columns int, section string, v vars) ([][]any, bool) {
-	found, err := rows(ctx, e.client, columns, section, v)
+func (e *examination) ask(ctx context.Context, check string, columns int, section string) ([][]any, bool) {
+	found, err := rows(ctx, e.client, columns, section, nil)
 	if err != nil {
 		e.Unseen(check, err)
 	}
@@ -175,7 +175,7 @@ const consentStandby = "standby"
 // Concepts and Administration, "Adding a Datafile or Creating a Tablespace").
 func (e *examination) standby(ctx context.Context) {
 	const check = "standby"
-	found, ok := e.ask(ctx, check, 2, "standby", nil)
+	found, ok := e.ask(ctx, check, 2, "standby")
 	if !ok || len(found) == 0 {
 		return
 	}
@@ -194,7 +194,7 @@ func (e *examination) database(ctx context.Context) {
 	if e.server.missing["V_$DATABASE"] {
 		return
 	}
-	found, ok := e.ask(ctx, "database", 8, "database", nil)
+	found, ok := e.ask(ctx, "database", 8, "database")
 	if !ok || len(found) != 1 {
 		return
 	}
@@ -230,7 +230,7 @@ func (e *examination) files(ctx context.Context) {
 	if !ok || e.server.missing["DBA_DATA_FILES"] {
 		return
 	}
-	found, read := e.ask(ctx, "DB_FILES", 1, "files-of-all", nil)
+	found, read := e.ask(ctx, "DB_FILES", 1, "files-of-all")
 	have, counted := number(only(found))
 	if !read || !counted {
 		return
@@ -296,7 +296,7 @@ func (e *examination) diskGroup(ctx context.Context, check, group string, need i
 		e.Note(check, grant(view{Name: "V_$ASM_DISKGROUP"}, e.server.about.account), "free space of disk group %s is not known", group)
 		return
 	}
-	found, ok := e.ask(ctx, check, 2, "disk-groups", nil)
+	found, ok := e.ask(ctx, check, 2, "disk-groups")
 	if !ok {
 		return
 	}
@@ -314,7 +314,7 @@ func (e *examination) diskGroup(ctx context.Context, check, group string, need i
 
 // storage compares the space with the limit of a pluggable database.
 func (e *examination) storage(ctx context.Context) {
-	found, ok := e.ask(ctx, "MAX_PDB_STORAGE", 1, "storage-limit", nil)
+	found, ok := e.ask(ctx, "MAX_PDB_STORAGE", 1, "storage-limit")
 	if !ok || len(found) == 0 || e.server.missing["DBA_DATA_FILES"] || e.server.missing["DBA_TABLESPACES"] {
 		return
 	}
@@ -322,7 +322,7 @@ func (e *examination) storage(ctx context.Context) {
 	if !limited || limit <= 0 { // UNLIMITED
 		return
 	}
-	have, ok := e.ask(ctx, "MAX_PDB_STORAGE", 1, "bytes-of-all", nil)
+	have, ok := e.ask(ctx, "MAX_PDB_STORAGE", 1, "bytes-of-all")
 	used, counted := number(only(have))
 	if !ok || !counted {
 		return
@@ -341,7 +341,7 @@ func (e *examination) connections(ctx context.Context) {
 	if e.server.missing["V_$RESOURCE_LIMIT"] {
 		return
 	}
-	found, ok := e.ask(ctx, "connections", 2, "sessions-limit", nil)
+	found, ok := e.ask(ctx, "connections", 2, "sessions-limit")
 	if limit, known := number(e.values["processes"]); ok && len(found) == 0 && known { // a pluggable database does not show them
 		e.Connections(int64(e.Demand.Program.Connections()+controls+2), limit, fmt.Sprintf("use fewer than %d --connections", limit-controls-2),
 			fmt.Sprintf("the instance takes %d processes (how many are in use is not seen here)", limit))

@@ -280,7 +280,7 @@ func (m *migration) create(owners []string) error {
 		return absent("name another --layout", "layout %q", l.Name)
 	}
 	volumes := l.DataVolumes(m.target.Volumes)
-	size := max(roundUp(m.Bytes*5/4/int64(l.Data.Files), unit), 8*mib)
+	size := max(roundUp(m.Bytes*5/4/int64(l.Data.Files)), 8*mib)
 	var sql []string
 	for i := range l.Data.Files {
 		v := l.Data.VolumeOf(i, volumes)

@@ -67,7 +67,7 @@ func (s *ownServer) Examine(ctx context.Context, d filewise.Demand) []filewise.F
 func (s *ownServer) examineOwn(ctx context.Context, c client, d filewise.Demand) []filewise.Finding {
 	e := &examination{Examination: external.Examination{Demand: d}, server: s.server, client: c}
 	e.version()
-	if found, ok := e.ask(ctx, "archive log", 8, "database", nil); ok && len(found) == 1 && text(found[0][2]) != "ARCHIVELOG" {
+	if found, ok := e.ask(ctx, "archive log", 8, "database"); ok && len(found) == 1 && text(found[0][2]) != "ARCHIVELOG" {
 		e.Fail("archive log", "use a database in ARCHIVELOG, or shut it down for a backup by hand",
 			"the database is in %s: RMAN cannot back it up while it is open", text(found[0][2]))
 	}

@@ -27,10 +27,10 @@ func (d *database) reopenAll(ctx context.Context, between func(path string) erro
 	if err := d.attached.close(); err != nil {
 		return err
 	}
-	return d.each(ctx, func(ctx context.Context, _ int, f *file) error { return d.reopen(ctx, f, between) })
+	return d.each(ctx, func(_ context.Context, _ int, f *file) error { return d.reopen(f, between) })
 }
 
-func (d *database) reopen(ctx context.Context, f *file, between func(path string) error) error {
+func (d *database) reopen(f *file, between func(path string) error) error {
 	if err := f.keeper.Close(); err != nil {
 		return fmt.Errorf("closing %s: %w", f.path, err)
 	}

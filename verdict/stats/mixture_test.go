@@ -20,9 +20,3 @@ func MixtureMultiplier(n, k int, alpha, g float64) float64 {
 	}
 	return math.Sqrt(nu * (q - 1) / (1 - r*q))
 }
-
-// AlphaSpent is the error that a sequential test may have used up to look n
-// of nmax, α(n/nmax)^ρ.
-func AlphaSpent(alpha float64, n, nmax int, rho float64) float64 {
-	return alpha * math.Pow(float64(n)/float64(nmax), rho)
-}

@@ -30,8 +30,8 @@ const watched = 2 * time.Second
 // Facts are of a database of so many bytes, of what backs it up, and of what its own work takes when nothing is backed up.
 func Facts(ctx context.Context, database string, bytes int64, by string, probes []filewise.Probe) ([]filewise.Fact, error) {
 	work, err := alone(ctx, probes)
-	return append([]filewise.Fact{{Name: "database", Value: database + ", " + humanize.IBytes(uint64(bytes))}, {Name: "backups by", Value: by}},
-		work...), err
+	return append([]filewise.Fact{{Name: "database", Value: database + ", " + humanize.IBytes(uint64(bytes))},
+		{Name: "backups by", Value: by}}, work...), err
 }
 
 // alone is what a statement takes when nothing is backed up.
