@@ -275,17 +275,17 @@ func (d *design) most(size int64) int64 {
 		work = windowed
 	}
 	need := work / int64(d.layout.Data.Files)
-	return roundUp(max(2*size, need)+64*mib)
+	return roundUp(max(2*size, need) + 64*mib)
 }
 
 // indexBytes is the size of the file of indexes. An entry has some 30 bytes with
 // its rowid and what a B-tree leaves free; the data take at least their payload.
 func (d *design) indexBytes() int64 {
 	if !d.program.Appends() { // up to three indexes, of which one holds a text
-		return roundUp(d.layout.Data.Bytes/2+8*mib)
+		return roundUp(d.layout.Data.Bytes/2 + 8*mib)
 	}
 	rows := max(d.layout.Data.Bytes, 3*d.program.WorkBytes/2) / d.program.First().OpBytes
-	return roundUp(30*rows+8*mib)
+	return roundUp(30*rows + 8*mib)
 }
 
 // space is the room on each volume, in bytes. Files that grow may take all of the work.

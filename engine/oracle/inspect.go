@@ -30,7 +30,7 @@ func (e Engine) Inspect(ctx context.Context, t filewise.Target) (filewise.Inspec
 }
 
 func inspectWith(ctx context.Context, c client, about about) filewise.Inspection {
-	i := &inspection{client: c, account: about.account, files: map[int64]int{}}
+	i := &inspection{client: c, account: about.account, files: map[int64]inspecting.At{}}
 	i.Asker = inspecting.New(i.remedy)
 	i.Server = "Oracle " + about.version
 	i.Places = []filewise.Place{{Volume: filewise.Volume{Name: "default"}}}
@@ -39,7 +39,6 @@ func inspectWith(ctx context.Context, c client, about about) filewise.Inspection
 	i.Ask(ctx, "datafiles", i.datafiles)
 	i.Ask(ctx, "space within the files", i.free)
 	i.Ask(ctx, "I/O per file", i.io)
-	i.gather()
 	i.Ask(ctx, "temporary files", i.temp)
 	i.Ask(ctx, "redo log files", i.log)
 	i.Ask(ctx, "log switches", i.switches)
@@ -52,11 +51,8 @@ type inspection struct {
 	*inspecting.Asker
 	client  client
 	account string
-	views   string                // that the question reads
-	spaces  []*filewise.FileGroup // of datafiles
-	every   []*filewise.FileInspect
-	at      []*filewise.FileGroup // of each file
-	files   map[int64]int         // by number
+	views   string                  // that the question reads
+	files   map[int64]inspecting.At // by number
 }
 
 func (i *inspection) remedy(_ string, err error) string {
@@ -110,27 +106,22 @@ func (i *inspection) datafiles(ctx context.Context) error {
 	found, err := i.rows(ctx, 9, "DBA_DATA_FILES DBA_TABLESPACES", "inspect-files")
 	for _, r := range found {
 		name := text(r[0])
-		if n := len(i.spaces); n == 0 || i.spaces[n-1].Database != name {
-			g := &filewise.FileGroup{Name: "tablespace " + name, Database: name, Use: filewise.UseData, Fill: filewise.FillTurns,
-				System: ofServer[name], Own: inspecting.Own(strings.ToLower(name))}
-			if text(r[1]) == "UNDO" {
-				g.Use = filewise.UseUndo
-			}
-			if text(r[2]) == "YES" {
-				g.Fill = filewise.FillOwn
-			}
-			i.spaces = append(i.spaces, g)
+		g := filewise.FileGroup{Name: "tablespace " + name, Database: name, Use: filewise.UseData, Fill: filewise.FillTurns,
+			System: ofServer[name], Own: inspecting.Own(strings.ToLower(name))}
+		if text(r[1]) == "UNDO" {
+			g.Use = filewise.UseUndo
+		}
+		if text(r[2]) == "YES" {
+			g.Fill = filewise.FillOwn
 		}
 		id, _ := number(r[3])
-		i.files[id] = len(i.every)
-		i.every = append(i.every, fileOf(r[4], r[5], r[6], r[7]))
-		i.at = append(i.at, i.spaces[len(i.spaces)-1])
+		i.files[id] = i.Add(g, fileOf(r[4], r[5], r[6], r[7]))
 	}
 	return err
 }
 
-func fileOf(name, bytes, extensible, step any) *filewise.FileInspect {
-	f := &filewise.FileInspect{Path: text(name), Growth: &filewise.Growth{}, Volume: volumeOf(text(name))}
+func fileOf(name, bytes, extensible, step any) filewise.FileInspect {
+	f := filewise.FileInspect{Path: text(name), Growth: &filewise.Growth{}, Volume: volumeOf(text(name))}
 	f.Bytes, _ = number(bytes)
 	if text(extensible) == "YES" {
 		f.Growth.Bytes, _ = number(step)
@@ -152,13 +143,13 @@ func (i *inspection) free(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, f := range i.every {
-		f.Free = new(int64) // what is full has no row
+	for _, at := range i.files {
+		i.File(at).Free = new(int64) // what is full has no row
 	}
 	for _, r := range found {
 		id, _ := number(r[0])
-		if n, ok := i.files[id]; ok {
-			*i.every[n].Free, _ = number(r[1])
+		if at, ok := i.files[id]; ok {
+			*i.File(at).Free, _ = number(r[1])
 		}
 	}
 	return nil
@@ -168,55 +159,39 @@ func (i *inspection) io(ctx context.Context) error {
 	found, err := i.rows(ctx, 5, "V_$FILESTAT", "inspect-io")
 	for _, r := range found {
 		id, _ := number(r[0])
-		n, ok := i.files[id]
+		at, ok := i.files[id]
 		if !ok {
 			continue
 		}
-		i.every[n].IO = map[string]float64{}
+		f := i.File(at)
+		f.IO = map[string]float64{}
 		for column, x := range []struct {
 			name string
 			unit float64
 		}{{filewise.FileReads, 1}, {filewise.FileWrites, 1}, {filewise.FileReadTime, 0.01}, {filewise.FileWriteTime, 0.01}} {
 			if v, ok := real(r[column+1]); ok {
-				i.every[n].IO[x.name] = v * x.unit
+				f.IO[x.name] = v * x.unit
 			}
 		}
 	}
 	return err
 }
 
-func (i *inspection) gather() {
-	for n, f := range i.every {
-		i.at[n].Files = append(i.at[n].Files, *f)
-	}
-	for _, g := range i.spaces {
-		i.Groups = append(i.Groups, *g)
-	}
-}
-
 func (i *inspection) temp(ctx context.Context) error {
 	found, err := i.rows(ctx, 6, "DBA_TEMP_FILES DBA_TABLESPACES", "inspect-temp")
 	for _, r := range found {
-		name := "temporary tablespace " + text(r[0])
-		if n := len(i.Groups); n == 0 || i.Groups[n-1].Name != name {
-			i.Groups = append(i.Groups, filewise.FileGroup{Name: name, Use: filewise.UseTemp, Fill: filewise.FillTurns, System: true})
-		}
-		g := &i.Groups[len(i.Groups)-1]
-		g.Files = append(g.Files, *fileOf(r[2], r[3], r[4], r[5]))
+		i.Add(filewise.FileGroup{Name: "temporary tablespace " + text(r[0]), Use: filewise.UseTemp, Fill: filewise.FillTurns, System: true},
+			fileOf(r[2], r[3], r[4], r[5]))
 	}
 	return err
 }
 
 func (i *inspection) log(ctx context.Context) error {
 	found, err := i.rows(ctx, 2, "V_$LOG V_$LOGFILE", "inspect-log")
-	g := filewise.FileGroup{Name: "redo log", Use: filewise.UseLog, Fill: filewise.FillOrder}
 	for _, r := range found {
 		f := filewise.FileInspect{Path: text(r[0]), Volume: volumeOf(text(r[0]))}
 		f.Bytes, _ = number(r[1])
-		g.Files = append(g.Files, f)
-	}
-	if len(g.Files) > 0 {
-		i.Groups = append(i.Groups, g)
+		i.Add(filewise.FileGroup{Name: "redo log", Use: filewise.UseLog, Fill: filewise.FillOrder}, f)
 	}
 	return err
 }

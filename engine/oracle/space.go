@@ -180,7 +180,7 @@ func (d *design) fit(files []datafile) {
 		if beyond == 0 {
 			break
 		}
-		more := roundUp(beyond/int64(len(files))+1)
+		more := roundUp(beyond/int64(len(files)) + 1)
 		for i := range files {
 			files[i].bytes += more
 			files[i].max = max(files[i].max, files[i].bytes)
@@ -246,7 +246,7 @@ func (d *design) uniform() int64 {
 	if !d.spread() {
 		return 0
 	}
-	return roundUp(5*d.block)
+	return roundUp(5 * d.block)
 }
 
 // pctFree is the part of a table's blocks, in percent, that inserts leave free.

@@ -3,6 +3,7 @@ package sqlserver
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,7 +28,7 @@ func (e Engine) Inspect(ctx context.Context, t filewise.Target) (filewise.Inspec
 	}
 	defer opened.Close()
 	s := opened.(*externalServer)
-	i := &inspection{server: s, at: map[[2]int64]position{}}
+	i := &inspection{server: s, at: map[[2]int64]inspecting.At{}}
 	i.Asker = inspecting.New(i.remedy)
 	i.look(ctx)
 	return *i.Inspection, nil
@@ -37,21 +38,13 @@ type inspection struct {
 	*inspecting.Asker
 	server    *externalServer
 	databases []database
-	at        map[[2]int64]position // of a file, by the numbers of database and file
+	at        map[[2]int64]inspecting.At // of a file, by the numbers of database and file
 }
 
-type position struct {
-	group *filewise.FileGroup
-	n     int
-}
-
-// database has its groups of files by data space, 0 being the log.
 type database struct {
 	id     int64
 	name   string
 	access bool
-	spaces map[int64]*filewise.FileGroup
-	order  []int64
 }
 
 func (i *inspection) remedy(_ string, err error) string {
@@ -87,7 +80,6 @@ func (i *inspection) look(ctx context.Context) {
 	for _, d := range i.entered() {
 		i.Ask(ctx, "space within the files of "+d.name, func(ctx context.Context) error { return i.space(ctx, d) })
 	}
-	i.gather()
 	i.Ask(ctx, "waits", i.waits)
 	i.Ask(ctx, "allocation", i.allocation)
 }
@@ -124,13 +116,9 @@ func (i *inspection) catalogue(ctx context.Context) error {
 			continue
 		}
 		if n := len(i.databases); n == 0 || i.databases[n-1].id != id {
-			i.databases = append(i.databases, database{id: id, name: r.Text("database_name"), access: r.Yes("access"),
-				spaces: map[int64]*filewise.FileGroup{}})
+			i.databases = append(i.databases, database{id: id, name: r.Text("database_name"), access: r.Yes("access")})
 		}
-		space := spaceOf(r)
-		g := i.databases[len(i.databases)-1].group(space)
-		g.Files = append(g.Files, fileOf(r))
-		i.at[[2]int64{id, number}] = position{g, len(g.Files) - 1}
+		i.at[[2]int64{id, number}] = i.Add(i.databases[len(i.databases)-1].group(spaceOf(r)), fileOf(r))
 	}
 	if len(unseen) > 0 {
 		i.Lack("files of "+strings.Join(unseen, ", "), "sys.master_files shows them only to logins with a right on them",
@@ -142,6 +130,7 @@ func (i *inspection) catalogue(ctx context.Context) error {
 // grantDefinition shows a login the files of all databases.
 const grantDefinition = "GRANT VIEW ANY DEFINITION TO [filewise];"
 
+// spaceOf is a file's data space; 0: it is of the log.
 func spaceOf(r row) int64 {
 	if r.Text("type") == "LOG" {
 		return 0
@@ -166,25 +155,23 @@ const (
 	masterID, temporaryID, modelID, agentID = 1, 2, 3, 4
 )
 
-// group is the group of a data space, which is made when it is asked for first.
-func (d *database) group(space int64) *filewise.FileGroup {
-	if g := d.spaces[space]; g != nil {
-		return g
-	}
-	g := &filewise.FileGroup{Name: fmt.Sprintf("filegroup %d of %s", space, d.name), Database: d.name, Use: filewise.UseData,
-		Fill:   filewise.FillFree,
-		System: d.id <= agentID, Own: inspecting.Own(d.name)}
+// group is the group of a data space.
+func (d database) group(space int64) filewise.FileGroup {
+	g := filewise.FileGroup{Name: fmt.Sprintf("filegroup %d of %s", space, d.name), Database: d.name, Use: filewise.UseData,
+		Fill: filewise.FillFree, System: d.id <= agentID, Own: inspecting.Own(d.name)}
 	switch {
 	case space == 0:
-		g.Name, g.Use, g.Fill = "log of "+d.name, filewise.UseLog, filewise.FillOrder
+		g.Name, g.Use, g.Fill = d.log(), filewise.UseLog, filewise.FillOrder
 	case d.id == temporaryID:
 		g.Name, g.Use = "temporary files ("+d.name+")", filewise.UseTemp
 	case space == 1:
 		g.Name = "filegroup PRIMARY of " + d.name
 	}
-	d.spaces[space], d.order = g, append(d.order, space)
 	return g
 }
+
+// log is the name of the group of its log.
+func (d database) log() string { return "log of " + d.name }
 
 func (i *inspection) io(ctx context.Context) error {
 	rows, err := i.rows(ctx, "inspect-io", nil)
@@ -203,15 +190,13 @@ func (i *inspection) io(ctx context.Context) error {
 	return err
 }
 
+// file is the file of a row; nil: it was not listed.
 func (i *inspection) file(r row) *filewise.FileInspect {
-	return i.at[[2]int64{r.Int("database_id"), r.Int("file_id")}].file()
-}
-
-func (p position) file() *filewise.FileInspect {
-	if p.group == nil {
+	at, ok := i.at[[2]int64{r.Int("database_id"), r.Int("file_id")}]
+	if !ok {
 		return nil
 	}
-	return &p.group.Files[p.n]
+	return i.File(at)
 }
 
 func (i *inspection) volumes(ctx context.Context) error {
@@ -231,8 +216,9 @@ func (i *inspection) logs(ctx context.Context) error {
 	rows, err := i.rows(ctx, "inspect-log", nil)
 	for _, r := range rows {
 		for _, d := range i.databases {
-			if g := d.spaces[0]; d.id == r.Int("database_id") && g != nil {
-				g.Fragments = int(r.Int("fragments"))
+			n := slices.IndexFunc(i.Groups, func(g filewise.FileGroup) bool { return g.Name == d.log() })
+			if d.id == r.Int("database_id") && n >= 0 {
+				i.Groups[n].Fragments = int(r.Int("fragments"))
 			}
 		}
 	}
@@ -265,28 +251,19 @@ func (i *inspection) entered() []database {
 func (i *inspection) space(ctx context.Context, d database) error {
 	rows, err := i.rows(ctx, "inspect-space", map[string]any{"Name": d.name})
 	for _, r := range rows {
-		at := i.at[[2]int64{d.id, r.Int("file_id")}]
-		f := at.file()
+		at, listed := i.at[[2]int64{d.id, r.Int("file_id")}]
 		pages, ok := r.Number("pages")
 		used, told := r.Number("used")
-		if f == nil || !ok || !told {
+		if !listed || !ok || !told {
 			continue
 		}
 		free := (pages - used) * page
-		f.Free = &free
-		if name := r.Text("filegroup"); name != "" && at.group.Use == filewise.UseData {
-			at.group.Name, at.group.GrowsAll = "filegroup "+name+" of "+d.name, r.Yes("grows_all")
+		i.File(at).Free = &free
+		if g := i.Group(at); r.Text("filegroup") != "" && g.Use == filewise.UseData {
+			g.Name, g.GrowsAll = "filegroup "+r.Text("filegroup")+" of "+d.name, r.Yes("grows_all")
 		}
 	}
 	return err
-}
-
-func (i *inspection) gather() {
-	for _, d := range i.databases {
-		for _, space := range d.order {
-			i.Groups = append(i.Groups, *d.spaces[space])
-		}
-	}
 }
 
 func (i *inspection) waits(ctx context.Context) error {

@@ -195,18 +195,12 @@ func (i *inspection) foreign(ctx context.Context) error {
 
 // add adds a file to its table's group.
 func (i *inspection) add(table, database string, partitioned bool, f filewise.FileInspect) {
-	name := "table " + table
-	n := slices.IndexFunc(i.Groups, func(g filewise.FileGroup) bool { return g.Name == name })
-	if n < 0 {
-		n = len(i.Groups)
-		g := filewise.FileGroup{Name: name, Database: database, Use: filewise.UseData, Fill: filewise.FillOwn, System: ofServer[database],
-			Own: inspecting.Own(database)}
-		if partitioned {
-			g.Fill = filewise.FillPartitions
-		}
-		i.Groups = append(i.Groups, g)
+	g := filewise.FileGroup{Name: "table " + table, Database: database, Use: filewise.UseData, Fill: filewise.FillOwn,
+		System: ofServer[database], Own: inspecting.Own(database)}
+	if partitioned {
+		g.Fill = filewise.FillPartitions
 	}
-	i.Groups[n].Files = append(i.Groups[n].Files, f)
+	i.Add(g, f)
 }
 
 // tableOf reads the name of a tablespace: “sales/orders#P#p0”, with “#SP#” behind

@@ -46,5 +46,29 @@ func (a *Asker) Lack(question, why, remedy string) {
 	a.Gaps = append(a.Gaps, filewise.Gap{Question: question, Why: why, Remedy: remedy})
 }
 
+// At is where a file stands: its group's place, and its own within that.
+type At struct{ group, file int }
+
+// Add adds a file to its group, which its name tells; of the first file the group is added, too.
+func (a *Asker) Add(g filewise.FileGroup, f filewise.FileInspect) At {
+	n := len(a.Groups) - 1
+	for n >= 0 && a.Groups[n].Name != g.Name { // mostly it is the last one
+		n--
+	}
+	if n < 0 {
+		n = len(a.Groups)
+		a.Groups = append(a.Groups, g)
+	}
+	of := &a.Groups[n]
+	of.Files = append(of.Files, f)
+	return At{n, len(of.Files) - 1}
+}
+
+// Group is the group of a file that was added.
+func (a *Asker) Group(at At) *filewise.FileGroup { return &a.Groups[at.group] }
+
+// File is a file that was added.
+func (a *Asker) File(at At) *filewise.FileInspect { return &a.Groups[at.group].Files[at.file] }
+
 // Own tells whether a database or tablespace has a name that only Filewise gives.
 func Own(name string) bool { return mark.IsName(name) }

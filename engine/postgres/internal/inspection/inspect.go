@@ -198,18 +198,14 @@ func (i *inspection) tables(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var groups []filewise.FileGroup
+	first := len(i.Groups)
 	for _, r := range rows {
-		name := "table " + client.Text(r[0])
-		if n := len(groups); n == 0 || groups[n-1].Name != name {
-			g := filewise.FileGroup{Name: name, Database: i.about.database, Use: filewise.UseData, Fill: filewise.FillOwn,
-				Own: inspecting.Own(i.about.database)}
-			if partitioned, _ := r[1].(bool); partitioned {
-				g.Fill = filewise.FillPartitions
-			}
-			g.Aside, _ = r[9].(bool)
-			groups = append(groups, g)
+		made := filewise.FileGroup{Name: "table " + client.Text(r[0]), Database: i.about.database, Use: filewise.UseData,
+			Fill: filewise.FillOwn, Own: inspecting.Own(i.about.database)}
+		if partitioned, _ := r[1].(bool); partitioned {
+			made.Fill = filewise.FillPartitions
 		}
+		made.Aside, _ = r[9].(bool)
 		space := client.Text(r[3])
 		if space == "" {
 			space = i.usual
@@ -219,17 +215,16 @@ func (i *inspection) tables(ctx context.Context) error {
 		if reads, ok := r[5].(int64); ok {
 			f.IO = map[string]float64{filewise.FileReads: float64(reads)}
 		}
-		g := &groups[len(groups)-1]
-		g.Files = append(g.Files, f)
+		g := i.Group(i.Add(made, f))
 		tuples, _ := r[6].(float64)
 		inserted, _ := r[7].(float64)
 		changed, _ := r[8].(float64)
 		g.RowBytes, g.Inserted, g.Changed = g.RowBytes+tuples, g.Inserted+inserted, g.Changed+changed
 	}
-	for n := range groups {
-		groups[n].RowBytes = rowBytes(groups[n].Files, groups[n].RowBytes)
+	for n := first; n < len(i.Groups); n++ {
+		g := &i.Groups[n]
+		g.RowBytes = rowBytes(g.Files, g.RowBytes)
 	}
-	i.Groups = append(i.Groups, groups...)
 	return nil
 }
 
