@@ -26,9 +26,9 @@ type Watcher interface {
 	// Shape divides a statement of the database from its values. Nothing is executed; the
 	// error says why the server would not take it.
 	Shape(ctx context.Context, text string) (Shape, error)
-	// Tables are those of the given names that exist, with statistics of their columns. Of
-	// a column that withhold names no value is asked for, nor told.
-	Tables(ctx context.Context, names []string, withhold func(column string) bool) ([]TableFacts, error)
+	// Table is the table of a name, with statistics of its columns; without a name: there is
+	// none. Of a column that withhold names no value is asked for, nor told.
+	Table(ctx context.Context, name string, withhold func(column string) bool) (TableFacts, error)
 	Close() error
 }
 

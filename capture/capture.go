@@ -345,15 +345,18 @@ func (t *taking) facts(ctx context.Context, kinds []kind) error {
 			}
 		}
 	}
-	all, err := t.watcher.Tables(ctx, names, t.personal)
-	if err != nil {
-		return err
-	}
 	t.tables = map[string]filewise.TableFacts{}
+	var all []filewise.TableFacts
 	sum := int64(0)
-	for _, f := range all {
-		t.tables[f.Name] = f
-		sum += f.Bytes
+	for _, name := range names {
+		f, err := t.watcher.Table(ctx, name, t.personal)
+		if err != nil {
+			return err
+		}
+		if f.Name != "" {
+			t.tables[f.Name], all = f, append(all, f)
+			sum += f.Bytes
+		}
 	}
 	slices.SortStableFunc(all, func(a, b filewise.TableFacts) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	for _, f := range all {

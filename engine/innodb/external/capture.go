@@ -141,33 +141,26 @@ var geometry = regexp.MustCompile(`(?i)From(Text|WKB|GeoJSON)\b`)
 // or the account has no right to, ER_TABLEACCESS_DENIED, ER_COLUMNACCESS_DENIED.
 func writing(n uint16) bool { return n == 1792 || n == 1142 || n == 1143 }
 
-// Tables are the facts of tables and their columns: by the catalogue, the ends of indexes,
-// and a few rows from both ends of the table.
-func (w *watcher) Tables(ctx context.Context, names []string, withhold func(string) bool) ([]filewise.TableFacts, error) {
-	var all []filewise.TableFacts
-	for _, name := range names {
-		t, err := w.table(ctx, name)
-		if err != nil {
-			return nil, w.explain(fmt.Errorf("table %s: %w", name, err))
-		}
-		if t.Name == "" {
-			continue
-		}
-		for i := range t.Columns {
-			c := &t.Columns[i]
-			limited, cancel := context.WithTimeout(ctx, time.Second)
-			if err := w.sample(limited, t, c, withhold(c.Name)); err != nil {
-				*c = filewise.ColumnFacts{Name: c.Name, Type: c.Type, Said: c.Said, Unique: c.Unique, Most: c.Most, Fresh: c.Fresh,
-					Parent: c.Parent, ParentKey: c.ParentKey, Checked: c.Checked, Closed: c.Closed} // no right, no time
-			}
-			if c.Closed && len(c.Common) == 0 {
-				c.Common = labels(c.Said)
-			}
-			cancel()
-		}
-		all = append(all, t)
+// Table tells of a table and its columns: by the catalogue, the ends of indexes, and a few
+// rows from both ends of the table.
+func (w *watcher) Table(ctx context.Context, name string, withhold func(string) bool) (filewise.TableFacts, error) {
+	t, err := w.table(ctx, name)
+	if err != nil {
+		return t, w.explain(fmt.Errorf("table %s: %w", name, err))
 	}
-	return all, nil
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		limited, cancel := context.WithTimeout(ctx, time.Second)
+		if err := w.sample(limited, t, c, withhold(c.Name)); err != nil {
+			*c = filewise.ColumnFacts{Name: c.Name, Type: c.Type, Said: c.Said, Unique: c.Unique, Most: c.Most, Fresh: c.Fresh,
+				Parent: c.Parent, ParentKey: c.ParentKey, Checked: c.Checked, Closed: c.Closed} // no right, no time
+		}
+		if c.Closed && len(c.Common) == 0 {
+			c.Common = labels(c.Said)
+		}
+		cancel()
+	}
+	return t, nil
 }
 
 const (

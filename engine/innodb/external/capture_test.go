@@ -100,9 +100,9 @@ func parented(t *testing.T, b bench) {
 	w, err := b.engine.Watch(deadline(t), b.Target("watcher"), "theirshop")
 	fatal(t, err)
 	defer w.Close()
-	all, err := w.Tables(deadline(t), []string{"parts"}, func(string) bool { return false })
+	parts, err := w.Table(deadline(t), "parts", func(string) bool { return false })
 	fatal(t, err)
-	if c := all[0].Columns; c[0].Parent != "" || c[2].Parent != "`orders`" || c[2].ParentKey != "`id`" || !c[3].Closed ||
+	if c := parts.Columns; c[0].Parent != "" || c[2].Parent != "`orders`" || c[2].ParentKey != "`id`" || !c[3].Closed ||
 		strings.Join(c[3].Common, " ") != "a b'c" || c[4].Type != filewise.TypeJSON || c[4].Checked || !c[5].Checked || c[2].Checked {
 		t.Errorf("%+v", c)
 	}

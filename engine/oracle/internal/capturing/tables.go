@@ -138,37 +138,28 @@ func columnOf(r []any) column {
 	return c
 }
 
-// Tables are the facts of tables and their columns, by the last statistics.
-func (w *watcher) Tables(ctx context.Context, names []string, withhold func(string) bool) ([]filewise.TableFacts, error) {
-	var all []filewise.TableFacts
-	for _, name := range names {
-		t, err := w.table(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		if t == nil || t.why != "" {
-			continue
-		}
-		if err := w.values(ctx, t, withhold); err != nil {
-			return nil, err
-		}
-		bytes, err := w.ask(ctx, "capture-bytes", nil, w.schema, name)
-		if err != nil {
-			return nil, err
-		}
-		f := filewise.TableFacts{Name: name, Table: t.name, Rows: t.rows, Key: t.columns[0].Name, Create: t.create}
-		if len(bytes) == 1 {
-			f.Bytes = int64(real(bytes[0][0]))
-		}
-		if i := slices.IndexFunc(t.indexes, func(x index) bool { return x.unique }); i >= 0 {
-			f.Key = t.indexes[i].columns[0]
-		}
-		for _, c := range t.columns {
-			f.Columns = append(f.Columns, c.ColumnFacts)
-		}
-		all = append(all, f)
+// Table tells of a table and its columns, by the last statistics.
+func (w *watcher) Table(ctx context.Context, name string, withhold func(string) bool) (f filewise.TableFacts, err error) {
+	t, err := w.table(ctx, name)
+	if err != nil || t == nil || t.why != "" {
+		return f, err
 	}
-	return all, nil
+	if err := w.values(ctx, t, withhold); err != nil {
+		return f, err
+	}
+	bytes, err := w.ask(ctx, "capture-bytes", nil, w.schema, name)
+	if err != nil {
+		return f, err
+	}
+	f = filewise.TableFacts{Name: name, Table: t.name, Rows: t.rows, Key: t.columns[0].Name, Create: t.create,
+		Columns: filewise.Each(t.columns, func(c column) filewise.ColumnFacts { return c.ColumnFacts })}
+	if len(bytes) == 1 {
+		f.Bytes = int64(real(bytes[0][0]))
+	}
+	if i := slices.IndexFunc(t.indexes, func(x index) bool { return x.unique }); i >= 0 {
+		f.Key = t.indexes[i].columns[0]
+	}
+	return f, nil
 }
 
 // values reads what statistics tell of columns' values; none of what is withheld.

@@ -203,25 +203,10 @@ var kinds = customsql.Kinds{filewise.TypeWhole: "int2 int4 int8 oid", filewise.T
 	filewise.TypeText: "text varchar bpchar name citext char", filewise.TypeTime: "timestamp timestamptz date",
 	filewise.TypeBool: "bool", filewise.TypeUUID: "uuid", filewise.TypeJSON: "json jsonb"}
 
-// Tables are the facts of tables and their columns, by the last ANALYZE.
-func (w *watcher) Tables(ctx context.Context, names []string, withhold func(string) bool) ([]filewise.TableFacts, error) {
-	var all []filewise.TableFacts
-	for _, name := range names {
-		limited, cancel := context.WithTimeout(ctx, inspecting.Patience)
-		t, err := w.table(limited, name, withhold)
-		cancel()
-		if err != nil {
-			return nil, err
-		}
-		if t.Name != "" {
-			all = append(all, t)
-		}
-	}
-	return all, nil
-}
-
-func (w *watcher) table(ctx context.Context, name string, withhold func(string) bool) (filewise.TableFacts, error) {
-	t := filewise.TableFacts{}
+// Table tells of a table and its columns, by the last ANALYZE.
+func (w *watcher) Table(ctx context.Context, name string, withhold func(string) bool) (t filewise.TableFacts, err error) {
+	ctx, cancel := context.WithTimeout(ctx, inspecting.Patience)
+	defer cancel()
 	quoted, err := w.quoted(ctx, name)
 	if err != nil {
 		return t, err
@@ -246,12 +231,7 @@ func (w *watcher) table(ctx context.Context, name string, withhold func(string) 
 	if err != nil {
 		return t, err
 	}
-	withheld := []string{}
-	for _, c := range columns {
-		if withhold(c) {
-			withheld = append(withheld, c)
-		}
-	}
+	withheld := append([]string{}, filewise.Those(columns, withhold)...) // of none the server needs a list, too
 	return t, w.link.With(ctx, func(conn *pgx.Conn) error {
 		rows, err := conn.Query(ctx, queries.Text("columns"), quoted, withheld)
 		if err == nil {

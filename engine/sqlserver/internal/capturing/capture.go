@@ -66,7 +66,7 @@ const storing = 2
 
 // Look finds what counts statements: the Query Store where it is on, else the cache of plans, which forgets.
 func (w *Watcher) Look(ctx context.Context) {
-	w.section = "counted-cache"
+	w.section, w.schemas = "counted-cache", map[string]bool{}
 	w.source = "; by the plans in its cache, which forgets those that it has no room for: the Query Store counts all"
 	store, err := w.ask(ctx, "store", nil)
 	if err != nil || len(store) != 1 || store[0].Int("state") != storing {

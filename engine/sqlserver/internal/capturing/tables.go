@@ -35,31 +35,15 @@ func first(rows []result.Row) result.Row {
 // page is what a page has, in bytes.
 const page = 8192
 
-// Tables are the facts of tables, and of their columns by the statistics that the server has made.
-func (w *Watcher) Tables(ctx context.Context, names []string, withhold func(string) bool) ([]filewise.TableFacts, error) {
-	w.schemas = map[string]bool{}
-	var all []filewise.TableFacts
-	for _, name := range names {
-		found, err := w.find(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		if found == nil {
-			continue
-		}
-		t, err := w.table(ctx, name, found, withhold)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, t)
-	}
-	return all, nil
-}
-
 // usual is the schema that a name without one means.
 const usual = "dbo"
 
-func (w *Watcher) table(ctx context.Context, name string, r result.Row, withhold func(string) bool) (filewise.TableFacts, error) {
+// Table tells of a table, and of its columns by the statistics that the server has made.
+func (w *Watcher) Table(ctx context.Context, name string, withhold func(string) bool) (filewise.TableFacts, error) {
+	r, err := w.find(ctx, name)
+	if err != nil || r == nil {
+		return filewise.TableFacts{}, err
+	}
 	t := filewise.TableFacts{Name: name, Table: r.Text("table_name"), Bytes: r.Int("pages") * page, Rows: float64(r.Int("stored"))}
 	if schema := r.Text("table_schema"); schema != usual {
 		t.Table = schema + "." + t.Table
