@@ -65,7 +65,8 @@ func (v view) document() document.Document {
 		Shapes: template.HTML(chart.Shapes), Terms: tips(),
 		Sections: []document.Section{
 			{ID: "verdict", Blocks: append(append(v.verdict(), v.answerPage()...), v.answer())},
-			{ID: "differences", Name: "Differences", Title: v.differencesTitle(), Print: v.inDetail(), Blocks: append(v.differences(), v.answerTable())},
+			{ID: "differences", Name: "Differences", Title: v.differencesTitle(), Print: v.inDetail(),
+				Blocks: append(v.differences(), v.answerTable())},
 			{ID: "levels", Name: "Levels", Title: "Throughput and latency of each family", Blocks: v.levels()},
 			{ID: "loads", Name: "Loads", Title: "Throughput by load", Blocks: v.loads()},
 			{ID: "why", Name: "Why", Title: "Why", Blocks: v.why()},

@@ -42,7 +42,8 @@ func (a *app) reportCommand() *cobra.Command {
 			return a.write(output, func(w io.Writer) error { return render(w, kind, d) })
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "html", "`format` of the report: html, markdown, json or text (the trials as CSV: filewise export)")
+	cmd.Flags().StringVar(&format, "format", "html",
+		"`format` of the report: html, markdown, json or text (the trials as CSV: filewise export)")
 	completeFlag(cmd, "format", "html", "markdown", "json", "text")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` to write; - is standard output")
 	return cmd

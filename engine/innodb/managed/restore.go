@@ -143,8 +143,8 @@ var (
 	alters = regexp.MustCompile("^(?:ALTER DATABASE|CREATE DATABASE(?: /\\*!\\d+ IF NOT EXISTS ?\\*/)?) `((?:[^`]|``)*)`")
 	// apart are statements about what is not the database's: accounts, replication, other databases; and
 	// locks of a table, under which MariaDB draws no default from a sequence.
-	apart = regexp.MustCompile(`^(/\*!\d+ )?(LOCK TABLES|UNLOCK TABLES|DROP DATABASE|CREATE USER|CREATE ROLE|GRANT|REVOKE|SET PASSWORD|SET DEFAULT ROLE|` +
-		`CHANGE MASTER|CHANGE REPLICATION|SET @@GLOBAL|SET GLOBAL|INSTALL |CREATE SERVER)`)
+	apart = regexp.MustCompile(`^(/\*!\d+ )?(LOCK TABLES|UNLOCK TABLES|DROP DATABASE|CREATE USER|CREATE ROLE|GRANT|REVOKE|SET PASSWORD|` +
+		`SET DEFAULT ROLE|CHANGE MASTER|CHANGE REPLICATION|SET @@GLOBAL|SET GLOBAL|INSTALL |CREATE SERVER)`)
 	// definer is an account that a managed server has not.
 	definer     = regexp.MustCompile("DEFINER ?= ?`(?:[^`]|``)*`@`(?:[^`]|``)*`")
 	directories = regexp.MustCompile(` (?:DATA|INDEX) DIRECTORY ?= ?'(?:[^']|'')*'`)
