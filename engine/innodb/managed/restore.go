@@ -2,20 +2,17 @@ package managed
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"io"
 	"regexp"
-	"slices"
 	"strings"
 
 	"filewise"
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/internal/builds"
-	"filewise/engine/internal/customsql"
 	"filewise/engine/internal/dumpfile"
 )
 
@@ -140,11 +137,10 @@ type restorer struct {
 
 var (
 	uses   = regexp.MustCompile("^USE `((?:[^`]|``)*)`$")
-	alters = regexp.MustCompile("^(?:ALTER DATABASE|CREATE DATABASE(?: /\\*!\\d+ IF NOT EXISTS ?\\*/)?) `((?:[^`]|``)*)`")
-	// apart are statements about what is not the database's: accounts, replication, other databases; and
-	// locks of a table, under which MariaDB draws no default from a sequence.
-	apart = regexp.MustCompile(`^(/\*!\d+ )?(LOCK TABLES|UNLOCK TABLES|DROP DATABASE|CREATE USER|CREATE ROLE|GRANT|REVOKE|SET PASSWORD|` +
-		`SET DEFAULT ROLE|CHANGE MASTER|CHANGE REPLICATION|SET @@GLOBAL|SET GLOBAL|INSTALL |CREATE SERVER)`)
+	alters = regexp.MustCompile("^(?:ALTER DATABASE|CREATE DATABASE(?: /\\*!\\d+ IF NOT EXISTS ?\\*/)?) `(?:[^`]|``)*`")
+	// apart are statements about what is not the database's: accounts, replication, other databases.
+	apart = regexp.MustCompile(`^(/\*!\d+ )?(DROP DATABASE|CREATE USER|CREATE ROLE|GRANT|REVOKE|SET PASSWORD|SET DEFAULT ROLE|` +
+		`CHANGE MASTER|CHANGE REPLICATION|SET @@GLOBAL|SET GLOBAL|INSTALL |CREATE SERVER)`)
 	// definer is an account that a managed server has not.
 	definer     = regexp.MustCompile("DEFINER ?= ?`(?:[^`]|``)*`@`(?:[^`]|``)*`")
 	directories = regexp.MustCompile(` (?:DATA|INDEX) DIRECTORY ?= ?'(?:[^']|'')*'`)
@@ -165,7 +161,6 @@ func (r *restorer) placed(text string) (string, error) {
 	if apart.MatchString(text) {
 		return "", nil
 	}
-	text = r.moved(text)
 	if at := definer.FindStringIndex(text); at != nil {
 		return text[:at[0]] + text[at[1]:], nil
 	}
@@ -174,9 +169,8 @@ func (r *restorer) placed(text string) (string, error) {
 		if strings.Contains(text, "SET NAMES ") {
 			r.binary = strings.Contains(text, "SET NAMES binary")
 		}
-		if m := alters.FindStringSubmatch(text); m != nil { // what it says of characters
-			r.database = cmp.Or(r.database, m[1])
-			if text = text[len(m[0]):]; strings.TrimSpace(text) != "" {
+		if at := alters.FindStringIndex(text); at != nil { // what it says of characters
+			if text = text[at[1]:]; strings.TrimSpace(text) != "" {
 				text = "ALTER DATABASE " + dialect.Ident(Database) + text
 			}
 		}
@@ -197,54 +191,6 @@ func (r *restorer) placed(text string) (string, error) {
 		}
 	}
 	return text, nil
-}
-
-// moved names the build's database where a definition names the original's: servers write
-// sequences of defaults and functions of views so, and people tables. A table may have that name too.
-func (r *restorer) moved(text string) string {
-	name := strings.ReplaceAll(r.database, "``", "`")
-	if name == "" || !strings.Contains(text, r.database) {
-		return text
-	}
-	all := definitionTokens(text)
-	at := func(i int) string {
-		if i < 0 || i >= len(all) || all[i].Quoted {
-			return ""
-		}
-		return all[i].Text
-	}
-	before := func(i int) int {
-		for i--; i >= 0 && all[i].Gap; {
-			i--
-		}
-		return i
-	}
-	var b strings.Builder
-	for i, t := range all {
-		last := before(i)
-		called := at(last) == "(" && slices.Contains([]string{"NEXTVAL", "LASTVAL", "SETVAL"}, at(before(last)))
-		named := slices.Contains([]string{"FROM", "JOIN", "INTO", "UPDATE", "TABLE", "CALL", "FOR"}, at(last))
-		if (t.Raw == name || t.Raw == dialect.Ident(name)) && at(i+1) == "." && at(last) != "." &&
-			(called || named || at(i+3) == "(" || at(i+3) == ".") {
-			t.Raw = dialect.Ident(Database)
-		}
-		b.WriteString(t.Raw)
-	}
-	return b.String()
-}
-
-var versioned = regexp.MustCompile(`^/\*M?!\d*`)
-
-// definitionTokens are a text's, also of what stands in the comments that servers read.
-func definitionTokens(text string) (all []customsql.Token) {
-	for _, t := range dialect.CustomRules.Tokens(text) {
-		if head := versioned.FindString(t.Raw); head != "" && t.Gap {
-			all = append(append(all, customsql.Token{Raw: head, Gap: true}), definitionTokens(t.Raw[len(head):])...)
-			continue
-		}
-		all = append(all, t)
-	}
-	return all
 }
 
 func (r *restorer) exec(ctx context.Context, text string) error {
