@@ -180,14 +180,14 @@ func elsewhere(p *place) error {
 	}
 	scratch := filepath.Join(p.volume, "filewise-*", ".filewise-mark")
 	// Layouts so alike that no verdict ends the run while the other commands look at it.
-	args, before := runArgs("--layout=files=1", "--layout=files=1,allocation=growing", "--margin=0.1", "--goal=verdicts", "--window=2s",
-		"--warm-up=20ms", "--size=1MiB", "--connections=2", "--max-blocks=500"), stored{}
+	args, trials := runArgs("--layout=files=1", "--layout=files=1,allocation=growing", "--margin=0.1", "--goal=verdicts", "--window=200ms",
+		"--warm-up=20ms", "--size=1MiB", "--connections=2", "--max-blocks=500"), 0
 	for range 2 { // a run, and what goes on with it
 		c, err := p.start(wraps[p.IntN(len(wraps))], args...)
 		if err != nil {
 			return err
 		}
-		if err := until(func() (bool, error) { s, err := p.stored(); return len(s.trials) > len(before.trials) || over(c), err }); err != nil {
+		if err := until(func() (bool, error) { s, err := p.stored(); return len(s.trials) > trials || over(c), err }); err != nil {
 			return err
 		}
 		if err := errors.Join(say(0, "", "clean"), say(0, "", "list"), say(4, "of another container", "resume"),
@@ -197,7 +197,8 @@ func elsewhere(p *place) error {
 		if left, _ := filepath.Glob(scratch); len(left) == 0 || over(c) {
 			return fmt.Errorf("the scratch directory of a living run was removed, or the run has ended:\n%s", &c.stderr)
 		}
-		if before, err = p.stored(); err == nil {
+		before, err := p.stored()
+		if err == nil {
 			err = p.kill(c, time.Second)
 		}
 		if err == nil { // what is in the namespace ends after it
@@ -207,6 +208,11 @@ func elsewhere(p *place) error {
 		if err := errors.Join(err, say(0, "", "clean"), p.tidy(), p.kept(before)); err != nil {
 			return err
 		}
+		after, err := p.stored() // the kill may have come after a further trial, which is none of the next
+		if err != nil {
+			return err
+		}
+		trials = len(after.trials)
 	}
 	return nil
 }
