@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
+	"slices"
 
 	"filewise"
 	"filewise/internal/filesystem"
@@ -50,9 +52,23 @@ func (a *app) write(output string, render func(io.Writer) error) error {
 	if output == "" || output == "-" {
 		return render(a.stdout)
 	}
+	if a.isStore(output) {
+		return filewise.Errorf(filewise.CodeUsage, "name another file with --output",
+			"%s is the store with your results, and is not written over", output)
+	}
 	if err := filesystem.WriteFile(output, render); err != nil {
 		return filewise.Errorf(filewise.CodeUsage, "name a file in a writable directory with --output", "write %s: %w", output, err)
 	}
 	_, err := fmt.Fprintf(a.stderr, "wrote %s\n", output)
 	return err
+}
+
+// isStore tells whether a file is the store, or one that SQLite keeps beside it.
+func (a *app) isStore(file string) bool {
+	path, err := a.pathOfStore()
+	info, statErr := os.Stat(file)
+	return err == nil && statErr == nil && slices.ContainsFunc([]string{"", "-wal", "-shm", "-journal"}, func(beside string) bool {
+		of, err := os.Stat(path + beside)
+		return err == nil && os.SameFile(of, info)
+	})
 }
