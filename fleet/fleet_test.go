@@ -289,15 +289,23 @@ func TestWhatAHostDoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := State{Order: order("inserts"), Condition: Running, Standing: Standing{Trials: 5}}
-	s.hear(converter.GetDefaultDataConverter(), &workflowpb.PendingActivityInfo{HeartbeatDetails: beat})
+	how := worker.WorkflowReplayerOptions{DataConverter: converter.GetDefaultDataConverter(),
+		FailureConverter: temporal.GetDefaultFailureConverter()}
+	s.hear(how, &workflowpb.PendingActivityInfo{HeartbeatDetails: beat})
 	const want = "inserts on db1: running, 5 trials; pilot, 2 files: measure"
 	if s.Words() != want || s.Watched().Doing != "pilot, 2 files: measure" {
 		t.Errorf("it says %q, want %q", s.Words(), want)
 	}
-	s.hear(converter.GetDefaultDataConverter(), &workflowpb.PendingActivityInfo{State: enums.PENDING_ACTIVITY_STATE_SCHEDULED,
-		ScheduledTime: timestamppb.New(time.Now().Add(-time.Minute))})
+	waits := &workflowpb.PendingActivityInfo{State: enums.PENDING_ACTIVITY_STATE_SCHEDULED,
+		ScheduledTime: timestamppb.New(time.Now().Add(-time.Minute))}
+	s.hear(how, waits)
 	if !strings.Contains(s.Words(), "waits for its host's worker since") {
 		t.Errorf("without a worker it says %q", s.Words())
+	}
+	waits.LastFailure = how.FailureConverter.ErrorToFailure(temporal.NewApplicationError(`the host measures "other: a"`, "busy"))
+	s.hear(how, waits)
+	if !strings.Contains(s.Words(), `; it waits: the host measures "other: a"`) {
+		t.Errorf("while the host measures something else it says %q", s.Words())
 	}
 }
 

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,7 +10,8 @@ import (
 
 	enums "go.temporal.io/api/enums/v1"
 	workflowpb "go.temporal.io/api/workflow/v1"
-	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/worker"
 
 	"filewise"
 	"filewise/web"
@@ -41,7 +43,7 @@ func (c Campaigns) state(ctx context.Context, id string) (s State, err error) {
 		s, heard = e.State, e.Changed
 	}
 	for _, a := range d.GetPendingActivities() {
-		s.hear(c.how.DataConverter, a)
+		s.hear(c.how, a)
 		if last := a.GetLastHeartbeatTime(); last != nil && last.AsTime().After(heard) {
 			heard = last.AsTime()
 		}
@@ -52,14 +54,18 @@ func (c Campaigns) state(ctx context.Context, id string) (s State, err error) {
 	return s, err
 }
 
-// hear is what the host has told of what it is doing now.
-func (s *State) hear(data converter.DataConverter, a *workflowpb.PendingActivityInfo) {
+// hear is what the host has told of what it is doing now, or why it does nothing.
+func (s *State) hear(how worker.WorkflowReplayerOptions, a *workflowpb.PendingActivityInfo) {
 	var now Standing
-	switch {
-	case a.GetState() == enums.PENDING_ACTIVITY_STATE_SCHEDULED && time.Since(a.GetScheduledTime().AsTime()) > tellEvery:
-		s.Standing.Doing = "it waits for its host's worker since " + a.GetScheduledTime().AsTime().Local().Format(time.DateTime)
-	case a.GetHeartbeatDetails() != nil && data.FromPayloads(a.GetHeartbeatDetails(), &now) == nil && now.Trials >= s.Standing.Trials:
+	var busy *temporal.ApplicationError
+	if told := a.GetHeartbeatDetails(); told != nil && how.DataConverter.FromPayloads(told, &now) == nil && now.Trials >= s.Standing.Trials {
 		s.Standing = now
+	}
+	switch waits := a.GetState() == enums.PENDING_ACTIVITY_STATE_SCHEDULED; {
+	case waits && errors.As(how.FailureConverter.FailureToError(a.GetLastFailure()), &busy):
+		s.Standing.Doing = "it waits: " + busy.Message()
+	case waits && time.Since(a.GetScheduledTime().AsTime()) > tellEvery:
+		s.Standing.Doing = "it waits for its host's worker since " + a.GetScheduledTime().AsTime().Local().Format(time.DateTime)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"go.temporal.io/sdk/contrib/envconfig"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
@@ -54,7 +55,7 @@ func Dial(ctx context.Context, address string, say func(string)) (out Campaigns,
 	}
 	o.Logger = log.NewStructuredLogger(told)
 	out.how.DataConverter = cmp.Or(o.DataConverter, converter.GetDefaultDataConverter())
-	out.how.FailureConverter, out.silent = o.FailureConverter, new(atomic.Bool)
+	out.how.FailureConverter, out.silent = cmp.Or(o.FailureConverter, temporal.GetDefaultFailureConverter()), new(atomic.Bool)
 	if out.Client, err = client.DialContext(ctx, o); err != nil {
 		return out, filewise.Errorf(filewise.CodePreflight,
 			"start it, or give its address (--temporal HOST:PORT), and the TLS and key that it wants (docs/fleet.md)",

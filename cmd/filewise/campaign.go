@@ -166,6 +166,9 @@ func (a *app) campaignList(f *campaignFlags) *cobra.Command {
 					for _, h := range hosts {
 						w.printf("%s\n", h.Words())
 					}
+					if len(sums)+len(hosts) == 0 {
+						w.printf("There is no campaign yet, and no host: \"filewise worker\" on one makes it known.\n")
+					}
 				})
 			})
 		},
