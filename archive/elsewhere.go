@@ -68,6 +68,22 @@ func JudgeElsewhere(source string, cfg verdict.Config, arms []verdict.Arm, t ver
 	return out, nil
 }
 
+// NoteIfAll notes what could be said if the table's blocks were all that was planned, where
+// they are too few for the intervals of a plan that goes on. The table is the one judged.
+func (out *Elsewhere) NoteIfAll(t verdict.Table) {
+	cfg := out.Verdict.Config
+	if len(t) < verdict.FirstLook || len(t) >= out.Verdict.FirstClaim() {
+		return
+	}
+	cfg.MaxBlocks = len(t)
+	all, err := verdict.Judge(cfg, out.Verdict.Arms, t)
+	if err != nil {
+		return
+	}
+	out.Notes = append(out.Notes, fmt.Sprintf("If these %d blocks are all that was planned, and nobody looked before the last, --max-blocks %[1]d "+
+		"is right. It says: %s", len(t), strings.Join(verdict.Sentences(all, verdict.WordsOptions{})[1:], " ")))
+}
+
 // inTime are the differences from the baseline in time, layout by layout.
 func (out *Elsewhere) inTime() []string {
 	estimates := out.Few

@@ -147,10 +147,24 @@ func (s standing) spent(live int) Decision {
 		return Decision{}
 	}
 	if blocks >= verdict.FirstLook {
-		return Decision{Ending: Spent, Why: fmt.Sprintf("the budget of %s is spent after %d blocks", say.Human(p.Budget), blocks)}
+		why := fmt.Sprintf("the budget of %s is spent after %d blocks", say.Human(p.Budget), blocks)
+		if missing := s.firstClaim() - blocks; missing > 0 { // without intervals there is no verdict
+			why += fmt.Sprintf("; intervals take %d, about %s in all", blocks+missing,
+				about(s.elapsed+time.Duration(missing*live)*s.schedule.TrialTime))
+		}
+		return Decision{Ending: Spent, Why: why}
 	}
 	return Decision{Ending: Spent, Why: fmt.Sprintf("the budget of %s does not suffice: a verdict needs %d blocks, here about %s",
 		say.Human(p.Budget), verdict.FirstLook, say.Human((s.elapsed + next).Round(time.Second)))}
+}
+
+// firstClaim is the block from which every family has intervals.
+func (s standing) firstClaim() int {
+	first := 0
+	for _, r := range s.results {
+		first = max(first, r.FirstClaim())
+	}
+	return first
 }
 
 // MostTrials is how many trials the race of a user's backups takes in blocks: a third of the

@@ -95,7 +95,7 @@ func TestPublishedNumbersStay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if says := strings.Join(sc.DiffersHere(p.Layouts, 0.02), "\n"); !strings.Contains(says, "cannot do it: 40 files.") ||
+	if says := strings.Join(sc.DiffersHere(p.Layouts, 0.02, p.Command), "\n"); !strings.Contains(says, "cannot do it: 40 files.") ||
 		!strings.Contains(says, "not published: 4 files.") || !strings.Contains(says, "1039773 rows there, 20795 rows here") {
 		t.Error(says)
 	}
@@ -242,7 +242,7 @@ func TestDMLOfSQLServer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		says := strings.Join(sc.On("sqlserver").DiffersHere(p.Layouts, scale), "\n")
+		says := strings.Join(sc.On("sqlserver").DiffersHere(p.Layouts, scale, p.Command), "\n")
 		if strings.Contains(says, "Oracle") || !strings.Contains(says, "8 MiB each") ||
 			scale != 1 && !strings.Contains(says, "350000 rows there, 14000 rows here") {
 			t.Error(says)

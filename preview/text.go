@@ -286,7 +286,7 @@ func printRuns(w *lines, p experiment.Plan) {
 		return
 	}
 	w.printf("\nNot as published\n")
-	for _, s := range sc.On(p.Target.Engine).DiffersHere(p.Layouts, p.AsPublished.Scale) {
+	for _, s := range sc.On(p.Target.Engine).DiffersHere(p.Layouts, p.AsPublished.Scale, p.Command) {
 		w.printf("  %s\n", s)
 	}
 }

@@ -34,7 +34,8 @@ type runsTable struct {
 type runsRow struct {
 	Layout  string `json:"layout"`
 	Runs    string `json:"runs"`
-	Average string `json:"average_time"`
+	Average string `json:"average_time,omitempty"`
+	Rate    string `json:"average_throughput,omitempty"` // where a run has a window, not a fixed work
 	Against string `json:"against_baseline"`
 	Best    bool   `json:"best"` // by the averages
 	Sound   string `json:"sound"`
@@ -50,12 +51,11 @@ func (v view) besidePublished() *asPublished {
 	}
 	out := &asPublished{Scale: strconv.FormatFloat(a.Scale, 'g', 4, 64), Average: averageWords(*a)}
 	if sc := v.Scenario.On(v.Plan.Target.Engine); sc.Design != nil {
-		out.Words, out.Differs = sc.Design.Words, sc.DiffersHere(v.Plan.Layouts, a.Scale)
+		out.Words, out.Differs = sc.Design.Words, sc.DiffersHere(v.Plan.Layouts, a.Scale, v.Plan.Command)
 		out.Differs = append(out.Differs, v.grown()...)
 	}
 	if v.windowed() {
-		out.Average += fmt.Sprintf(" Times are of %d %s each, by what was done in a window of %s.", workTimed, v.Unit,
-			say.Human(v.Scenario.Design.Window))
+		out.Average += fmt.Sprintf(" Throughput is of a window of %s.", say.Human(v.Scenario.Design.Window))
 	}
 	var differ, open []string
 	for _, f := range v.parts {
@@ -96,13 +96,13 @@ func (v view) asPublished() []document.Block {
 		if t.Note != "" {
 			caption += ". " + t.Note
 		}
-		out = append(out, document.Tabulate(document.Table{Caption: caption}, t.Rows, runsColumns...))
+		out = append(out, document.Tabulate(document.Table{Caption: caption}, t.Rows, v.runsColumns()...))
 		for _, r := range t.Rows {
 			r.family = t.Family
 			all = append(all, r)
 		}
 	}
-	columns := runsColumns
+	columns := v.runsColumns()
 	if len(a.Tables) > 1 {
 		columns = append([]document.Of[runsRow]{document.Words("family", func(r runsRow) string { return r.family })}, columns...)
 	}
@@ -110,17 +110,23 @@ func (v view) asPublished() []document.Block {
 }
 
 // runsColumns are those of the article's kind of table.
-var runsColumns = []document.Of[runsRow]{
-	document.Name("layout", func(r runsRow) string { return r.Layout }),
-	document.Num("runs", func(r runsRow) string { return r.Runs }).Spare(1),
-	document.Cells("average time", func(r runsRow) document.Cell {
-		if r.Best {
-			return document.Cell{Text: r.Average + " (best)", Class: "best", Row: true}
-		}
-		return document.Cell{Text: r.Average}
-	}).As("num"),
-	document.Words("against the baseline", func(r runsRow) string { return r.Against }).As("nb"),
-	document.Words("sound verdict (throughput)", func(r runsRow) string { return r.Sound }).Only(document.Paper),
+func (v view) runsColumns() []document.Of[runsRow] {
+	head := "average time"
+	if v.windowed() {
+		head = "average throughput"
+	}
+	return []document.Of[runsRow]{
+		document.Name("layout", func(r runsRow) string { return r.Layout }),
+		document.Num("runs", func(r runsRow) string { return r.Runs }).Spare(1),
+		document.Cells(head, func(r runsRow) document.Cell {
+			if r.Best {
+				return document.Cell{Text: r.Average + r.Rate + " (best)", Class: "best", Row: true}
+			}
+			return document.Cell{Text: r.Average + r.Rate}
+		}).As("num"),
+		document.Words("against the baseline", func(r runsRow) string { return r.Against }).As("nb"),
+		document.Words("sound verdict (throughput)", func(r runsRow) string { return r.Sound }).Only(document.Paper),
+	}
 }
 
 func averageWords(a experiment.AsPublished) string {
@@ -194,13 +200,8 @@ func (v view) runs(a experiment.AsPublished) (runsTable, string) {
 		if averages[i] <= 0 {
 			continue
 		}
-		t.Rows[i].Average, t.Rows[i].Best = say.Human(averages[i]), i == best
-		switch {
-		case i == v.Base:
-			t.Rows[i].Against = "baseline"
-		case v.Base >= 0 && averages[v.Base] > 0:
-			t.Rows[i].Against = say.Signed(100*(float64(averages[i])/float64(averages[v.Base])-1)) + " % time"
-		}
+		t.Rows[i].measured(v, averages[i], averages[max(v.Base, 0)])
+		t.Rows[i].Best = i == best
 	}
 	if best < 0 {
 		return t, ""
@@ -210,14 +211,36 @@ func (v view) runs(a experiment.AsPublished) (runsTable, string) {
 		sound = r.Name
 	}
 	if a.Repeats < verdict.FirstLook {
-		t.Note = fmt.Sprintf("Best by its time: %s.", v.Rows[best].Name)
+		by := "time"
+		if v.windowed() {
+			by = "throughput"
+		}
+		t.Note = fmt.Sprintf("Best by its %s: %s.", by, v.Rows[best].Name)
 		return t, v.Rows[best].Name
 	}
 	t.Note = fmt.Sprintf("Best by the averages: %s. Sound verdict: %s.", v.Rows[best].Name, sound)
 	return t, v.Rows[best].Name
 }
 
-// workTimed is the work that times are given for where a design fixes the time.
+// measured fills in the average time, or what was done in time where the design has a window,
+// against the baseline's.
+func (r *runsRow) measured(v view, took, base time.Duration) {
+	percent := 100 * (float64(took)/float64(base) - 1)
+	of := " % time"
+	if r.Average = say.Human(took); v.windowed() {
+		rate := workTimed / took.Seconds()
+		r.Average, r.Rate, of = "", say.Sig3(rate)+" "+v.unitRate(), " %"
+		percent = 100 * (float64(base)/float64(took) - 1)
+	}
+	switch {
+	case v.Base >= 0 && r.Layout == v.Rows[v.Base].Name:
+		r.Against = "baseline"
+	case v.Base >= 0 && base > 0:
+		r.Against = say.Signed(percent) + of
+	}
+}
+
+// workTimed is the work whose time is averaged where a design fixes the time.
 const workTimed = 1000
 
 // windowed tells whether the design fixes the time of a run, not its work.

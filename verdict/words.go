@@ -45,7 +45,7 @@ func Headline(r Result, opts WordsOptions) string {
 func advice(r Result, opts WordsOptions) string {
 	look, ok := r.Last()
 	if !ok {
-		return r.tooSoon(r.Blocks)
+		return r.tooSoon(r.Blocks, opts)
 	}
 	if look.CarryOver {
 		return "Undecided: which layout ran before changes the next trial, so the differences are not those of the layouts alone."
@@ -154,16 +154,21 @@ func above(largest float64) string {
 }
 
 // tooSoon is said before the first intervals.
-func (r Result) tooSoon(blocks int) string {
-	return fmt.Sprintf("Undecided: intervals take %s, and there %s.", plural(r.FirstClaim(), "block"),
+func (r Result) tooSoon(blocks int, opts WordsOptions) string {
+	first := r.FirstClaim()
+	said := fmt.Sprintf("Undecided: intervals take %s, and there %s.", plural(first, "block"),
 		map[bool]string{true: "is 1", false: fmt.Sprintf("are %d", blocks)}[blocks == 1])
+	if more := first - blocks; more > 0 && opts.BlockSeconds > 0 {
+		said += fmt.Sprintf(" Measure %d more (%s).", more, duration(float64(more)*opts.BlockSeconds))
+	}
+	return said
 }
 
 // undecided always says how much there can be to gain, and how much more it would
 // take to know.
 func undecided(r Result, look Look, opts WordsOptions) string {
 	if !finite(look.LargestDifference) && look.Block < r.FirstClaim() {
-		return r.tooSoon(look.Block)
+		return r.tooSoon(look.Block, opts)
 	}
 	if look.ahead(r.Config.Baseline) {
 		return r.betterButWhich(look)

@@ -119,7 +119,7 @@ func BestOf(figures []Figure, engine string) int {
 
 // DiffersHere is everything that is not as published in a run of the design with these
 // layouts at a scale: what the scale and the engine make of it, then what always differs.
-func (s Scenario) DiffersHere(layouts []filewise.Layout, scale float64) []string {
+func (s Scenario) DiffersHere(layouts []filewise.Layout, scale float64, command []string) []string {
 	if s.Design == nil {
 		return nil
 	}
@@ -129,7 +129,30 @@ func (s Scenario) DiffersHere(layouts []filewise.Layout, scale float64) []string
 		out = append(out, fmt.Sprintf("Sizes: %s there, %s here.", there, here))
 	}
 	out = append(out, s.LayoutsDiffer(layouts)...)
+	if given := givenOf(command); len(given) > 0 {
+		out = append(out, "Given here, and no part of the article's design: "+strings.Join(given, ", ")+".")
+	}
 	return append(out, s.Design.Differs...)
+}
+
+// besideDesign are flags by which an article's design is run otherwise than it was.
+var besideDesign = []string{"--durability", "--key", "--table", "--commit-every", "--row-bytes", "--kind", "--memory", "--set", "--think",
+	"--beside", "--backup-option"}
+
+// givenOf are those of a run's command line, each with its value.
+func givenOf(command []string) []string {
+	var out []string
+	for i, word := range command {
+		name, _, joined := strings.Cut(word, "=")
+		if !slices.Contains(besideDesign, name) {
+			continue
+		}
+		if !joined && i+1 < len(command) {
+			word += " " + command[i+1]
+		}
+		out = append(out, word)
+	}
+	return out
 }
 
 // sizes are the design's at a scale, with data files of so many bytes.

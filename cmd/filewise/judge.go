@@ -117,6 +117,9 @@ func (a *app) judgeCSV(f *plan.JudgeOptions, g *resultFlags, path, family string
 		return filewise.Errorf(filewise.CodeUsage, "see filewise judge --help", "judge %s: %w", sourceName(path), err)
 	}
 	out.Blocks, out.Notes = in.Blocks, append(append([]string{}, in.Notes...), out.Notes...)
+	if maxBlocks == 0 && in.Design.MaxBlocks == 0 {
+		out.NoteIfAll(in.Table)
+	}
 	out.Gate = g.judge(gate.Suite{Name: sourceName(path), Headline: out.Headline, Said: out.Sentences[1:]},
 		archive.SubjectsOf("", out.Verdict, nil))
 	if err := a.print(out, func(w *lineWriter) {

@@ -1,6 +1,7 @@
 package managed
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 
@@ -55,17 +56,37 @@ func (d *design) warnLoaded() {
 				"InnoDB fills file after file; the data of workload %s may end before the later files are touched", d.Program.Workload)
 		}
 	case n > 1 && !d.Program.Loads():
-		d.Warn("later-files-untouched", "use --kind partitions, whose files are filled evenly",
-			"InnoDB fills file after file: the %s of workload %s end in about file %d of %d, so the later ones stay untouched",
-			humanize.IBytes(uint64(d.need())), d.Program.Workload, fileAt(reached, size, n), len(d.Files))
+		// A small table takes single pages of InnoDB's own extents, a larger one reserves some of its own.
+		end := float64(dialect.SystemBase(d.Product.Files.SystemBytes, len(d.Tables))) + d.need() + min(d.need(), 3*dialect.MiB)
+		if at := d.fileHolding(end); at < len(d.Files) {
+			d.Warn("later-files-untouched", "use --kind partitions, whose files are filled evenly",
+				"InnoDB fills file after file: in %s the %s of workload %s end in about file %d, so the later ones stay untouched",
+				d.named(), humanize.IBytes(uint64(d.need())), d.Program.Workload, at)
+		}
 	case n > 1 && reached < size*(n-1)/n:
 		d.Warn("later-files-untouched", "use --size "+right+", or more "+data,
 			"the data end in about file %d of %d: InnoDB fills file after file, so the later ones stay untouched", fileAt(reached, size,
 				n), len(d.Files))
 	case d.Program.Loads() && d.need() > fillHigh*room:
 		d.Warn("last-file-outgrows", "use --size "+right+", or fewer "+data,
-			"the data need about %s more than the files hold: the last file grows by that", humanize.IBytes(uint64(d.need()-room)))
+			"the data of %s need about %s more than the files hold: the last file grows by that", d.named(),
+			humanize.IBytes(uint64(d.need()-room)))
 	}
+}
+
+// named is the layout in a warning: those of one number of files may differ in what it says.
+func (d *design) named() string {
+	return cmp.Or(d.Layout.Name, filewise.FilesName(d.Layout.Data.Files))
+}
+
+// fileHolding is the number of the file in which so many bytes of the tablespace end.
+func (d *design) fileHolding(bytes float64) int {
+	for i, f := range d.Files {
+		if bytes -= float64(f.Bytes); bytes < 0 {
+			return i + 1
+		}
+	}
+	return len(d.Files)
 }
 
 // fileAt is the number of the file in which a place of the shares lies.
