@@ -144,6 +144,54 @@ func TestBackup(t *testing.T) {
 	}
 }
 
+// A restored file of which one byte is another is refused, wherever that lies; with a load
+// beside the backup, rows that are not the original's are.
+func TestRestoredIsCompared(t *testing.T) {
+	for _, beside := range []int{0, 2} {
+		w, err := workload.NewBackup(workload.Params{Rows: 1500, Beside: beside}, 7)
+		db := phased(t, w, err, 2)
+		loadAll(t, db, w)
+		if _, err := db.Backup.Backup(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Backup.Restore(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		original := db.Backup.(*backuper).d.shards[1].path
+		path := original + restoredSuffix
+		if beside == 0 {
+			if err := os.Truncate(original, 8<<20); err != nil { // room beyond its pages, as growth gives
+				t.Fatal(err)
+			}
+			if err := db.Backup.Verify(t.Context()); err != nil {
+				t.Errorf("what was restored is not the original: %v", err)
+			}
+			content, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			content[len(content)-20]++
+			if err := os.WriteFile(path, content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			c, err := open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := c.query(t.Context(), "DELETE FROM frag2 WHERE id = 5"); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := db.Backup.Verify(t.Context()); !errors.Is(err, filewise.ErrCheck) {
+			t.Errorf("with %d beside, damage passes: %v", beside, err)
+		}
+	}
+}
+
 // TestBackupsApart: stripes never lie where the data are, and what a failed backup
 // leaves is removed with the build, while a file of the user's stays.
 func TestBackupsApart(t *testing.T) {
