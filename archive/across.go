@@ -126,7 +126,14 @@ func newestOf(runs []HostRun, left *[]string) []HostRun {
 		if out[same].Started.Before(r.Started) {
 			older, out[same] = out[same], r
 		}
-		*left = append(*left, fmt.Sprintf("Run %s does not count: %s has a newer one, %s.", older.Ref, older.name(), out[same].Ref))
+		switch newest := out[same]; {
+		case older.Ref == newest.Ref:
+			*left = append(*left, fmt.Sprintf("Run %s is named twice and counts once.", older.Ref))
+		case older.Started.Equal(newest.Started):
+			*left = append(*left, fmt.Sprintf("Runs %s and %s are the same and count once.", newest.Ref, older.Ref))
+		default:
+			*left = append(*left, fmt.Sprintf("Run %s does not count: run %s of %s is newer.", older.Ref, newest.Ref, older.name()))
+		}
 	}
 	return out
 }

@@ -275,6 +275,9 @@ func (p AcrossPooled) next() string {
 	if p.NextLow == nil || p.NextHigh == nil {
 		return say.Absent
 	}
+	if say.Unresolvable(p.of.Next.Lo, p.of.Next.Hi) {
+		return say.NotResolvable
+	}
 	if p.of.Mean >= say.FactorFrom {
 		return say.Ratio(p.of.Next.Lo) + " … " + say.Ratio(p.of.Next.Hi) + " times"
 	}

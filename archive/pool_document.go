@@ -10,6 +10,7 @@ import (
 	"filewise/report"
 	"filewise/report/chart"
 	"filewise/report/document"
+	"filewise/verdict/stats"
 )
 
 // mostDrawn is up to how many hosts a forest plot draws one by one.
@@ -27,9 +28,8 @@ func (a Across) document() document.Document {
 		if name == "" {
 			name = "Layouts"
 		}
-		id := fmt.Sprintf("family-%d", i+1)
-		d.Sections = append(d.Sections, document.Section{ID: id, Name: name, Title: say.Joined(": ", f.Family, "the layouts against "+a.Baseline),
-			Blocks: a.family(id, f)})
+		d.Sections = append(d.Sections, document.Section{ID: fmt.Sprintf("family-%d", i+1), Name: name,
+			Title: say.Sentence(say.Joined(": ", f.Family, "the layouts against "+a.Baseline)), Blocks: a.family(i, f)})
 	}
 	d.Sections = append(d.Sections, document.Section{ID: "hosts", Name: "Hosts", Title: "The hosts", Blocks: a.hosts()},
 		document.Section{ID: "method", Name: "Method", Title: "How this was pooled", Blocks: a.method()})
@@ -51,6 +51,9 @@ func (a Across) verdict() []document.Block {
 	out := []document.Block{document.OnPages(document.Line{Class: "kicker", Text: "What " + say.Count(len(a.Hosts),
 		"host") + " say together"}),
 		document.Everywhere(document.Headline(a.headline()), document.List(sentences))}
+	if i, _ := a.foremost(); i < len(a.Families[0].Layouts) {
+		out = append(out, document.OnPages(a.forest(0, i)))
+	}
 	for _, left := range a.Left {
 		out = append(out, document.Everywhere(document.Notice{Message: left}))
 	}
@@ -63,23 +66,28 @@ func (a Across) verdict() []document.Block {
 // headline is of the first family, which is that over all where there is one.
 func (a Across) headline() string {
 	f := a.Families[0]
-	best, most := "", 0
-	for _, l := range f.Layouts {
-		if l.Best > most {
-			best, most = l.Layout, l.Best
-		}
-	}
+	best, most := a.foremost()
 	switch {
 	case most > f.Keep:
-		return fmt.Sprintf("%s is best on %d of %s.", best, most, say.Count(len(a.Hosts), "host"))
+		return fmt.Sprintf("%s is best on %d of %s.", f.Layouts[best].Layout, most, say.Count(len(a.Hosts), "host"))
 	case f.Keep > 0:
 		return fmt.Sprintf("%s is to be kept on %d of %s.", a.Baseline, f.Keep, say.Count(len(a.Hosts), "host"))
 	}
 	return fmt.Sprintf("No host has a verdict: %s are undecided.", say.Count(len(a.Hosts), "host"))
 }
 
+// foremost is the first family's layout that is best on most hosts, and on how many.
+func (a Across) foremost() (at, best int) {
+	for i, l := range a.Families[0].Layouts {
+		if l.Best > best {
+			at, best = i, l.Best
+		}
+	}
+	return at, best
+}
+
 // family is the table of its layouts, and each layout's hosts.
-func (a Across) family(id string, f AcrossFamily) []document.Block {
+func (a Across) family(number int, f AcrossFamily) []document.Block {
 	level := say.Confidence(a.Confidence)
 	of := func(text func(AcrossPooled) string) func(AcrossLayout) string {
 		return func(l AcrossLayout) string {
@@ -99,8 +107,10 @@ func (a Across) family(id string, f AcrossFamily) []document.Block {
 		document.Num("mean ("+level+" interval)", of(meanText)), document.Num("next host ("+level+")", of(AcrossPooled.next)),
 		document.Num("τ", of(AcrossPooled.tauText)).Spare(1), document.Num("I²", of(AcrossPooled.i2Text)).Spare(2)))}
 	for i, l := range f.Layouts {
-		out = append(out, document.Heading(say.Joined(": ", f.Family, l.Layout+" against "+a.Baseline)), a.forest(fmt.Sprintf("%s-%d", id, i+1),
-			l))
+		out = append(out, document.Heading(say.Joined(": ", f.Family, l.Layout+" against "+a.Baseline)))
+		if at, _ := a.foremost(); number > 0 || i != at { // that one is with the verdict
+			out = append(out, a.forest(number, i))
+		}
 		if len(l.Groups) > 0 {
 			out = append(out, document.OnTerminal(document.Heading(say.Joined(": ", f.Family, l.Layout+" by label"))),
 				document.Everywhere(l.groups(f.Family, level)))
@@ -134,7 +144,8 @@ func (l AcrossLayout) table(family string) document.Table {
 }
 
 // forest draws each host's difference, the mean, and where the next host's is expected.
-func (a Across) forest(id string, l AcrossLayout) document.Figure {
+func (a Across) forest(family, layout int) document.Figure {
+	l := a.Families[family].Layouts[layout]
 	var rows []chart.Estimate
 	if len(l.Effects) <= mostDrawn {
 		for _, e := range l.Effects {
@@ -152,13 +163,10 @@ func (a Across) forest(id string, l AcrossLayout) document.Figure {
 		if p.Label != "" {
 			name = p.Label + ": " + name
 		}
-		rows = append(rows, chart.Estimate{Name: name, Class: "c-best", Label: meanText(p), Tip: meanText(p), X: p.of.Mean,
-			Lo: p.of.Confidence.Lo, Hi: p.of.Confidence.Hi, Raw: math.NaN()})
+		rows = append(rows, pooledRow(name, "c-best", meanText(p), p.of.Mean, p.of.Confidence))
 	}
 	if p := l.Pooled; p != nil && p.NextLow != nil {
-		rows = append(rows, chart.Estimate{Name: "the next host", Class: "c-same", Label: p.next(), Tip: p.next(), X: math.NaN(),
-			Lo: p.of.Next.Lo,
-			Hi: p.of.Next.Hi, Raw: math.NaN()})
+		rows = append(rows, pooledRow("the next host", "c-same", p.next(), math.NaN(), p.of.Next))
 	}
 	if len(rows) == 0 {
 		return document.Figure{}
@@ -173,7 +181,16 @@ func (a Across) forest(id string, l AcrossLayout) document.Figure {
 	if len(l.Effects) > mostDrawn {
 		caption += fmt.Sprintf(" %d hosts are too many to be drawn: the table below has them.", len(l.Effects))
 	}
-	return document.Figure{ID: id, Caption: caption, Drawings: []document.Drawing{{SVG: chart.Dots(rows, e, label)}}}
+	return document.Figure{ID: fmt.Sprintf("family-%d-%d", family+1, layout+1), Caption: caption, Drawings: []document.Drawing{{SVG: chart.Dots(rows, e, label)}}}
+}
+
+// pooledRow is named but not drawn where its interval says nothing: it would widen the scale for all.
+func pooledRow(name, class, text string, x float64, within stats.Interval) chart.Estimate {
+	e := chart.Estimate{Name: name, Class: class, Label: text, Tip: text, X: x, Lo: within.Lo, Hi: within.Hi, Raw: math.NaN()}
+	if say.Unresolvable(within.Lo, within.Hi) {
+		e.X, e.Lo, e.Hi = e.Raw, e.Raw, e.Raw
+	}
+	return e
 }
 
 func marginOf(d report.Data) float64 {

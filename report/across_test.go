@@ -92,5 +92,8 @@ func TestAcrossInEveryFormat(t *testing.T) {
 		if name == "html" && strings.Count(b.String(), `<svg class="fluid"`) != 3 {
 			t.Errorf("%d forest plots of 3 layouts", strings.Count(b.String(), `<svg class="fluid"`))
 		}
+		if name == "html" && !strings.Contains(b.String(), "The layouts against 1 file") {
+			t.Error("no heading, or one in lower case")
+		}
 	}
 }
