@@ -254,6 +254,20 @@ func TestBudgetSpentOnFailures(t *testing.T) {
 	}
 }
 
+// A dump that cannot be restored is not restored again and again.
+func TestFailsAlikeFromADump(t *testing.T) {
+	for broken, want := range map[string]struct {
+		trials int
+		why    string
+	}{"": {3, "no layout can be built: build of"}, "1 file": {4, "the baseline, 1 file"}} {
+		w := newWorld(t, []int{1, 2, 4}, fake.Config{Faults: []fake.Fault{{Layout: broken, Stage: filewise.StageBuild}}})
+		w.plan.Params.Custom = &workload.Custom{From: "shop.sql"}
+		if trials, d := w.run(t); len(trials) != want.trials || d.Ending != experiment.Broken || !strings.Contains(d.Why, want.why) {
+			t.Errorf("%d trials, %+v", len(trials), d)
+		}
+	}
+}
+
 func TestBudgetEndsTheRunAndIsNotExceededByMuch(t *testing.T) {
 	w := newWorld(t, []int{1, 2, 4}, fake.Config{Noise: 0.1, Seed: 6,
 		Stages: map[string]time.Duration{filewise.StageBuild: 500 * time.Millisecond}})
@@ -679,6 +693,9 @@ func TestRaceEndsAfterAThirdOfTheGrid(t *testing.T) {
 	w.plan.Goal, w.plan.OnePilot, w.plan.Target.Database = verdict.GoalBest, true, "theirs"
 	trials, d := w.run(t)
 	if d.Ending != experiment.Spent || !strings.Contains(d.Why, "of the full grid's 160 trials") || len(trials) > 54 || len(trials) < 48 {
+		for _, x := range trials {
+			t.Log(x.Cell, x.State, x.Reason)
+		}
 		t.Errorf("%d trials, %+v", len(trials), d)
 	}
 	j, err := w.plan.Judge(trials)

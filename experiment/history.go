@@ -3,6 +3,7 @@ package experiment
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"filewise"
@@ -40,6 +41,9 @@ func (p Plan) read(trials []filewise.Trial) history {
 		if t.State == filewise.Done {
 			x.done = t
 		} else {
+			if p.restored() && x.reason == t.Reason && notBuilt(t.Reason) { // a dump is the same each time
+				x.n = max(x.n, p.Attempts)
+			}
 			x.reason = t.Reason
 		}
 		h.tries[k] = x
@@ -86,20 +90,44 @@ func (h history) withdrawn(layout, b int) bool {
 	return false
 }
 
+// restored tells whether a dump fills the builds.
+func (p Plan) restored() bool { return p.Params.Custom != nil && p.Params.Custom.From != "" }
+
+func notBuilt(reason string) bool { return strings.HasPrefix(reason, filewise.StageBuild+": ") }
+
+// unbuilt is why no layout's build can be filled from the user's dump: the first try of each says the same. Or it is empty.
+func (h history) unbuilt() string {
+	why := h.reason(h.plan.Baseline)
+	if !h.plan.restored() || !notBuilt(why) || h.plan.OnePilot {
+		return ""
+	}
+	for _, l := range h.plan.Layouts {
+		x := h.tries[cellKey{0, l.Name}]
+		if x.done != nil || strings.ReplaceAll(x.reason, l.Name, h.plan.Baseline) != why {
+			return ""
+		}
+	}
+	return "no layout can be built: " + strings.TrimPrefix(why, filewise.StageBuild+": ")
+}
+
 // broken says why nothing can be compared any more, or is empty.
 func (h history) broken() string {
-	left, last := 0, h.lastBlock()+1
+	if why := h.unbuilt(); why != "" {
+		return why
+	}
+	left, last, lost := 0, h.lastBlock()+1, ""
 	for i, l := range h.plan.Layouts {
 		if !h.withdrawn(i, last) {
 			left++
 			continue
 		}
+		lost = fmt.Sprintf("; %s: %s", l.Name, h.reason(l.Name))
 		if l.Name == h.plan.Baseline {
 			return fmt.Sprintf("the baseline, %s, could not be measured: %s", l.Name, h.reason(l.Name))
 		}
 	}
 	if left < 2 {
-		return fmt.Sprintf("only %d of %d layouts could be measured", left, len(h.plan.Layouts))
+		return fmt.Sprintf("only %d of %d layouts could be measured%s", left, len(h.plan.Layouts), lost)
 	}
 	return ""
 }

@@ -41,14 +41,14 @@ func (p Plan) standingBy(done []filewise.Trial, m *memo) standing {
 	s.results, open, s.err = s.replay(s.schedule, m)
 	pilot, more := s.nextPilot()
 	switch why := s.broken(); {
+	case why != "" && len(done) > 0:
+		s.decision = Decision{Ending: Broken, Why: why}
 	case more && p.Budget > 0 && s.elapsed > p.Budget:
 		s.decision = s.spentByPilots()
 	case more && s.hopeless() != "":
 		s.decision = Decision{Ending: Spent, Why: s.hopeless()}
 	case more:
 		s.next = pilot
-	case why != "":
-		s.decision = Decision{Ending: Broken, Why: why}
 	case s.err != nil:
 		s.decision = Decision{Ending: Broken, Why: s.err.Error()}
 	case open != nil:
