@@ -2,17 +2,20 @@ package managed
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 
 	"filewise"
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/internal/builds"
+	"filewise/engine/internal/customsql"
 	"filewise/engine/internal/dumpfile"
 )
 
@@ -117,8 +120,11 @@ func (i *instance) restoreDump(ctx context.Context) error {
 			if placed == "" || err != nil {
 				return err
 			}
-			return r.exec(ctx, placed)
+			return r.make(ctx, placed)
 		})
+	}
+	if err == nil && len(r.late) > 0 {
+		err = r.late[0].failed
 	}
 	if err == nil {
 		err = r.analyze(ctx)
@@ -133,14 +139,25 @@ type restorer struct {
 	database string                // that the dump uses; empty: it says none
 	binary   bool                  // mydumper has definitions read as bytes, which names of foreign keys do not survive
 	tables   map[string]definition // those with generated columns
+	late     []late
+}
+
+// late is a table or view that needs what the dump has behind it: mydumper has tables before their sequences and views before
+// their functions, and all programs have views by their names, which CHECK OPTION refuses on what stands in for another until then.
+type late struct {
+	text, letters, order string // order is the connection's collation, which views remember as they do its letters
+	failed               error
 }
 
 var (
+	// makes begin what may be made later than the dump says.
+	makes  = regexp.MustCompile("^(?:/\\*!50001 )?CREATE (?:TABLE |(?s:.*?)\\bVIEW )`")
 	uses   = regexp.MustCompile("^USE `((?:[^`]|``)*)`$")
-	alters = regexp.MustCompile("^(?:ALTER DATABASE|CREATE DATABASE(?: /\\*!\\d+ IF NOT EXISTS ?\\*/)?) `(?:[^`]|``)*`")
-	// apart are statements about what is not the database's: accounts, replication, other databases.
-	apart = regexp.MustCompile(`^(/\*!\d+ )?(DROP DATABASE|CREATE USER|CREATE ROLE|GRANT|REVOKE|SET PASSWORD|SET DEFAULT ROLE|` +
-		`CHANGE MASTER|CHANGE REPLICATION|SET @@GLOBAL|SET GLOBAL|INSTALL |CREATE SERVER)`)
+	alters = regexp.MustCompile("^(?:ALTER DATABASE|CREATE DATABASE(?: /\\*!\\d+ IF NOT EXISTS ?\\*/)?) `((?:[^`]|``)*)`")
+	// apart are statements about what is not the database's: accounts, replication, other databases; and
+	// locks of a table, under which MariaDB draws no default from a sequence.
+	apart = regexp.MustCompile(`^(/\*!\d+ )?(LOCK TABLES|UNLOCK TABLES|DROP DATABASE|CREATE USER|CREATE ROLE|GRANT|REVOKE|SET PASSWORD|` +
+		`SET DEFAULT ROLE|CHANGE MASTER|CHANGE REPLICATION|SET @@GLOBAL|SET GLOBAL|INSTALL |CREATE SERVER)`)
 	// definer is an account that a managed server has not.
 	definer     = regexp.MustCompile("DEFINER ?= ?`(?:[^`]|``)*`@`(?:[^`]|``)*`")
 	directories = regexp.MustCompile(` (?:DATA|INDEX) DIRECTORY ?= ?'(?:[^']|'')*'`)
@@ -161,6 +178,7 @@ func (r *restorer) placed(text string) (string, error) {
 	if apart.MatchString(text) {
 		return "", nil
 	}
+	text = r.moved(text)
 	if at := definer.FindStringIndex(text); at != nil {
 		return text[:at[0]] + text[at[1]:], nil
 	}
@@ -169,8 +187,9 @@ func (r *restorer) placed(text string) (string, error) {
 		if strings.Contains(text, "SET NAMES ") {
 			r.binary = strings.Contains(text, "SET NAMES binary")
 		}
-		if at := alters.FindStringIndex(text); at != nil { // what it says of characters
-			if text = text[at[1]:]; strings.TrimSpace(text) != "" {
+		if m := alters.FindStringSubmatch(text); m != nil { // what it says of characters
+			r.database = cmp.Or(r.database, m[1])
+			if text = text[len(m[0]):]; strings.TrimSpace(text) != "" {
 				text = "ALTER DATABASE " + dialect.Ident(Database) + text
 			}
 		}
@@ -191,6 +210,89 @@ func (r *restorer) placed(text string) (string, error) {
 		}
 	}
 	return text, nil
+}
+
+// moved names the build's database where a definition names the original's: servers write
+// sequences of defaults and functions of views so, and people tables. A table may have that name too.
+func (r *restorer) moved(text string) string {
+	name := strings.ReplaceAll(r.database, "``", "`")
+	if name == "" || !strings.Contains(text, r.database) {
+		return text
+	}
+	all := definitionTokens(text)
+	at := func(i int) string {
+		if i < 0 || i >= len(all) || all[i].Quoted {
+			return ""
+		}
+		return all[i].Text
+	}
+	before := func(i int) int {
+		for i--; i >= 0 && all[i].Gap; {
+			i--
+		}
+		return i
+	}
+	var b strings.Builder
+	for i, t := range all {
+		last := before(i)
+		called := at(last) == "(" && slices.Contains([]string{"NEXTVAL", "LASTVAL", "SETVAL"}, at(before(last)))
+		named := slices.Contains([]string{"FROM", "JOIN", "INTO", "UPDATE", "TABLE", "CALL", "FOR"}, at(last))
+		if (t.Raw == name || t.Raw == dialect.Ident(name)) && at(i+1) == "." && at(last) != "." &&
+			(called || named || at(i+3) == "(" || at(i+3) == ".") {
+			t.Raw = dialect.Ident(Database)
+		}
+		b.WriteString(t.Raw)
+	}
+	return b.String()
+}
+
+var versioned = regexp.MustCompile(`^/\*M?!\d*`)
+
+// definitionTokens are a text's, also of what stands in the comments that servers read.
+func definitionTokens(text string) (all []customsql.Token) {
+	for _, t := range dialect.CustomRules.Tokens(text) {
+		if head := versioned.FindString(t.Raw); head != "" && t.Gap {
+			all = append(append(all, customsql.Token{Raw: head, Gap: true}), definitionTokens(t.Raw[len(head):])...)
+			continue
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
+// make executes a statement, and then what has waited for it.
+func (r *restorer) make(ctx context.Context, text string) error {
+	err := r.exec(ctx, text)
+	switch {
+	case err != nil && makes.MatchString(text):
+		l := late{text: text, failed: err}
+		err = r.conn.QueryRowContext(ctx, "SELECT @@character_set_client, @@collation_connection").Scan(&l.letters, &l.order)
+		r.late = append(r.late, l)
+		return err
+	case err != nil && len(r.late) > 0: // which may be the cause
+		return r.late[0].failed
+	case err != nil || len(r.late) == 0 || !strings.Contains(text, "CREATE "):
+		return err
+	}
+	return r.makeLate(ctx)
+}
+
+// makeLate makes what can be made now.
+func (r *restorer) makeLate(ctx context.Context) error {
+	var now late
+	err := r.conn.QueryRowContext(ctx, "SELECT @@character_set_client, @@collation_connection").Scan(&now.letters, &now.order)
+	for left := -1; err == nil && len(r.late) != left; {
+		left = len(r.late)
+		r.late = slices.DeleteFunc(r.late, func(l late) bool {
+			return r.speaks(ctx, l) == nil && r.exec(ctx, l.text) == nil
+		})
+	}
+	return errors.Join(err, r.speaks(ctx, now))
+}
+
+// speaks has the connection use the letters and order of such a statement.
+func (r *restorer) speaks(ctx context.Context, as late) error {
+	return r.exec(ctx, "SET character_set_client = "+as.letters+", collation_connection = "+as.order)
 }
 
 func (r *restorer) exec(ctx context.Context, text string) error {

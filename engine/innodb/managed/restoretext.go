@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"filewise/engine/innodb/dialect"
 	"filewise/engine/internal/dumpfile"
 )
 
@@ -106,7 +107,10 @@ func (s *statements) next() (string, error) {
 		}
 		text := strings.TrimRight(line, "\r\n")
 		delimiter, sets := strings.CutPrefix(text, "DELIMITER ")
+		_, database, says := strings.Cut(text, " Database: ")
 		switch {
+		case b.Len() == 0 && says && strings.HasPrefix(text, "-- Host: ") && database != "":
+			return "USE " + dialect.Ident(database), nil // of a dump of one, which has no USE
 		case b.Len() > 0 || !sets && text != "" && !strings.HasPrefix(text, "--") && !strings.HasPrefix(text, "/*M!999999"):
 			b.WriteString(text)
 			if strings.HasSuffix(text, s.delimiter) {

@@ -39,3 +39,20 @@ func TestGeneratedColumnsTakeNoValue(t *testing.T) {
 		}
 	}
 }
+
+// A definition that names the original's database means the build's; a table may be called like it.
+func TestDefinitionsMoveWithTheDatabase(t *testing.T) {
+	r := restorer{database: "the``shop"}
+	for text, want := range map[string]string{
+		"CREATE TABLE `t` (`n` int DEFAULT nextval(`the``shop`.`s`), `c` text COMMENT 'nextval(`the``shop`.`s`)')": "CREATE TABLE `t` (" +
+			"`n` int DEFAULT nextval(`filewise`.`s`), `c` text COMMENT 'nextval(`the``shop`.`s`)')",
+		"/*!50001 VIEW `v` AS select `the``shop`.`f`(`the``shop`.`id`) AS `the``shop`,`the``shop`.`t`.`n` from `the``shop` */": "/*!50001 VIEW " +
+			"`v` AS select `filewise`.`f`(`the``shop`.`id`) AS `the``shop`,`filewise`.`t`.`n` from `the``shop` */",
+		"CREATE PROCEDURE `p`() INSERT INTO `the``shop`.t SELECT * FROM `other`.`the``shop`.x": "CREATE PROCEDURE `p`() INSERT INTO " +
+			"`filewise`.t SELECT * FROM `other`.`the``shop`.x",
+	} {
+		if got := r.moved(text); got != want {
+			t.Errorf("%s\nbecomes %s\nnot     %s", text, got, want)
+		}
+	}
+}
