@@ -3,6 +3,7 @@ package preview
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -77,27 +78,28 @@ func (v Preview) layoutTable() document.Block {
 		document.Words("files", LayoutScript.files).Wrapped())
 }
 
-// files are a layout's in a line: "data 4 × 16 MiB, log 4.9 MiB".
+// files are a layout's in a line: "data 4 × 16 MiB; log 4.9 MiB", "data 4 files of 26 MiB … 48 MiB".
 func (l LayoutScript) files() string {
-	type sort struct {
-		role  filewise.Role
-		bytes int64
-	}
-	var order []sort
-	count := map[sort]int{}
+	var roles []filewise.Role
+	sizes := map[filewise.Role][]int64{}
 	for _, f := range l.Files {
-		s := sort{f.Role, f.Bytes}
-		if count[s]++; count[s] == 1 {
-			order = append(order, s)
+		if sizes[f.Role] == nil {
+			roles = append(roles, f.Role)
 		}
+		sizes[f.Role] = append(sizes[f.Role], f.Bytes)
 	}
 	var out []string
-	for _, s := range order {
-		text := fmt.Sprintf("%s %s", s.role, humanize.IBytes(uint64(s.bytes)))
-		if n := count[s]; n > 1 {
-			text = fmt.Sprintf("%s %d × %s", s.role, n, humanize.IBytes(uint64(s.bytes)))
+	for _, role := range roles {
+		of := sizes[role]
+		least, most := humanize.IBytes(uint64(slices.Min(of))), humanize.IBytes(uint64(slices.Max(of)))
+		text := fmt.Sprintf("%s %d × %s", role, len(of), most)
+		switch {
+		case least != most:
+			text = fmt.Sprintf("%s %d files of %s … %s", role, len(of), least, most)
+		case len(of) == 1:
+			text = fmt.Sprintf("%s %s", role, most)
 		}
-		if s.role == filewise.RoleData && l.Layout.Data.Allocation == filewise.Growing {
+		if role == filewise.RoleData && l.Layout.Data.Allocation == filewise.Growing {
 			text += ", growing"
 		}
 		out = append(out, text)
