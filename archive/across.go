@@ -106,7 +106,7 @@ func PoolHosts(runs []HostRun, confidence float64, meant []string) (Across, erro
 	if len(hosts) < 2 {
 		return Across{}, filewise.Errorf(filewise.CodeUsage, "name runs or bundles of two hosts or more; "+
 			"run --tag host=NAME says where a run was measured", "%s", say.Joined(": ", fmt.Sprintf("%s of %s cannot be pooled",
-			filewise.Counted(len(runs), "run"), filewise.Counted(len(hosts), "host")), strings.Join(left, "; ")))
+			filewise.Counted(len(runs), "run"), filewise.Counted(len(hosts), "host")), strings.TrimSuffix(strings.Join(left, " "), ".")))
 	}
 	a, err := NewAcross(hosts, confidence)
 	a.Left, a.Meant = append(a.Left, left...), append(a.Meant, differ...)
@@ -122,14 +122,14 @@ func newestOf(runs []HostRun, left *[]string) []HostRun {
 			out = append(out, r)
 			continue
 		}
-		older := r
-		if out[same].Started.Before(r.Started) {
+		older, again := r, out[same].Started.Equal(r.Started)
+		if out[same].Started.Before(r.Started) || again && len(out[same].Trials) < len(r.Trials) {
 			older, out[same] = out[same], r
 		}
 		switch newest := out[same]; {
 		case older.Ref == newest.Ref:
 			*left = append(*left, fmt.Sprintf("Run %s is named twice and counts once.", older.Ref))
-		case older.Started.Equal(newest.Started):
+		case again:
 			*left = append(*left, fmt.Sprintf("Runs %s and %s are the same and count once.", newest.Ref, older.Ref))
 		default:
 			*left = append(*left, fmt.Sprintf("Run %s does not count: run %s of %s is newer.", older.Ref, newest.Ref, older.name()))

@@ -242,11 +242,22 @@ func (a Across) words(l AcrossLayout) string {
 	}
 	if p := l.Pooled; p != nil {
 		s += fmt.Sprintf("; on average %s", say.Interval(p.of.Mean, p.of.Confidence.Lo, p.of.Confidence.Hi))
-		if p.NextLow != nil && p.NextHigh != nil {
-			s += fmt.Sprintf(", on the next host %s", p.next())
+		if next := p.next(); next != say.Absent {
+			s += ", on the next host " + next
 		}
 	}
+	if k := len(l.Unknown); k > 0 {
+		s += fmt.Sprintf("; no estimate on %d%s", k, few(l.Unknown))
+	}
 	return s + "."
+}
+
+// few names so many hosts as one reads; of more it is empty.
+func few(hosts []string) string {
+	if len(hosts) > 3 {
+		return ""
+	}
+	return " (" + say.Enumerate(hosts) + ")"
 }
 
 // among says what the hosts on which a layout is worse have in common that others have not;
@@ -260,25 +271,20 @@ func among(l AcrossLayout) string {
 		common = slices.DeleteFunc(common, func(tag string) bool { return !slices.Contains(e.tags, tag) })
 	}
 	common = slices.DeleteFunc(common, func(tag string) bool { return len(having(l.Effects, tag)) == len(l.Effects) })
-	named := ""
-	if len(l.Worse) <= 3 {
-		named = " (" + say.Enumerate(l.Worse) + ")"
-	}
 	if len(common) > 0 && len(l.Worse) > 1 {
-		return named + ", all with " + say.Enumerate(common)
+		return few(l.Worse) + ", all with " + say.Enumerate(common)
 	}
-	return named
+	return few(l.Worse)
 }
 
 // next is the prediction interval: "−2.0 … +14.1 %".
 func (p AcrossPooled) next() string {
-	if p.NextLow == nil || p.NextHigh == nil {
+	switch {
+	case p.NextLow == nil || p.NextHigh == nil:
 		return say.Absent
-	}
-	if say.Unresolvable(p.of.Next.Lo, p.of.Next.Hi) {
+	case say.Unresolvable(p.of.Next.Lo, p.of.Next.Hi):
 		return say.NotResolvable
-	}
-	if p.of.Mean >= say.FactorFrom {
+	case p.of.Mean >= say.FactorFrom:
 		return say.Ratio(p.of.Next.Lo) + " … " + say.Ratio(p.of.Next.Hi) + " times"
 	}
 	return say.Signed(*p.NextLow) + " … " + say.Signed(*p.NextHigh) + " %"

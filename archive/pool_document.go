@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -10,11 +11,11 @@ import (
 	"filewise/report"
 	"filewise/report/chart"
 	"filewise/report/document"
-	"filewise/verdict/stats"
 )
 
-// mostDrawn is up to how many hosts a forest plot draws one by one.
-const mostDrawn = 60
+// A forest plot draws up to so many hosts one by one, and beside the answer no more than leave
+// it on the first screen.
+const mostDrawn, mostBeside = 60, 12
 
 func (a Across) document() document.Document {
 	d := document.Document{
@@ -28,15 +29,17 @@ func (a Across) document() document.Document {
 		if name == "" {
 			name = "Layouts"
 		}
-		d.Sections = append(d.Sections, document.Section{ID: fmt.Sprintf("family-%d", i+1), Name: name,
-			Title: say.Sentence(say.Joined(": ", f.Family, "the layouts against "+a.Baseline)), Blocks: a.family(i, f)})
+		d.Sections = append(d.Sections, document.Section{ID: familyID(i), Name: name,
+			Title: say.Sentence(say.Joined(": ", f.Family, "the layouts against "+a.Baseline)), Blocks: a.family(i)})
 	}
 	d.Sections = append(d.Sections, document.Section{ID: "hosts", Name: "Hosts", Title: "The hosts", Blocks: a.hosts()},
 		document.Section{ID: "method", Name: "Method", Title: "How this was pooled", Blocks: a.method()})
 	return d
 }
 
-// verdict is what a reader sees first: the layout that is best on most hosts.
+func familyID(i int) string { return fmt.Sprintf("family-%d", i+1) }
+
+// verdict is what a reader sees first: the layout that is best on most hosts, on a page with its plot.
 func (a Across) verdict() []document.Block {
 	var sentences []string
 	for _, f := range a.Families {
@@ -50,10 +53,11 @@ func (a Across) verdict() []document.Block {
 	}
 	out := []document.Block{document.OnPages(document.Line{Class: "kicker", Text: "What " + say.Count(len(a.Hosts),
 		"host") + " say together"}),
-		document.Everywhere(document.Headline(a.headline()), document.List(sentences))}
-	if i, _ := a.foremost(); i < len(a.Families[0].Layouts) {
-		out = append(out, document.OnPages(a.forest(0, i)))
+		document.Everywhere(document.Headline(a.headline()))}
+	if f := a.Families[0]; len(f.Layouts) > 0 {
+		out = append(out, document.OnPages(a.forest("chart-answer", f.Layouts[f.leading()], mostBeside)))
 	}
+	out = append(out, document.Everywhere(document.List(sentences)), document.OnPages(a.table(a.Families[0])))
 	for _, left := range a.Left {
 		out = append(out, document.Everywhere(document.Notice{Message: left}))
 	}
@@ -66,28 +70,41 @@ func (a Across) verdict() []document.Block {
 // headline is of the first family, which is that over all where there is one.
 func (a Across) headline() string {
 	f := a.Families[0]
-	best, most := a.foremost()
+	var most AcrossLayout
+	if len(f.Layouts) > 0 {
+		most = f.Layouts[f.leading()]
+	}
 	switch {
-	case most > f.Keep:
-		return fmt.Sprintf("%s is best on %d of %s.", f.Layouts[best].Layout, most, say.Count(len(a.Hosts), "host"))
+	case most.Best > f.Keep:
+		return fmt.Sprintf("%s is best on %d of %s.", most.Layout, most.Best, say.Count(len(a.Hosts), "host"))
 	case f.Keep > 0:
 		return fmt.Sprintf("%s is to be kept on %d of %s.", a.Baseline, f.Keep, say.Count(len(a.Hosts), "host"))
 	}
 	return fmt.Sprintf("No host has a verdict: %s are undecided.", say.Count(len(a.Hosts), "host"))
 }
 
-// foremost is the first family's layout that is best on most hosts, and on how many.
-func (a Across) foremost() (at, best int) {
-	for i, l := range a.Families[0].Layouts {
-		if l.Best > best {
-			at, best = i, l.Best
+// leading is the place of the layout that is best on most hosts, and among such of the fastest on average.
+func (f AcrossFamily) leading() int {
+	mean := func(l AcrossLayout) float64 {
+		switch {
+		case l.Pooled == nil:
+			return math.Inf(-1)
+		case f.Timed:
+			return -l.Pooled.of.Mean
+		}
+		return l.Pooled.of.Mean
+	}
+	first := 0
+	for i, l := range f.Layouts {
+		if cmp.Or(cmp.Compare(l.Best, f.Layouts[first].Best), cmp.Compare(mean(l), mean(f.Layouts[first]))) > 0 {
+			first = i
 		}
 	}
-	return at, best
+	return first
 }
 
-// family is the table of its layouts, and each layout's hosts.
-func (a Across) family(number int, f AcrossFamily) []document.Block {
+// table is that of a family's layouts.
+func (a Across) table(f AcrossFamily) document.Table {
 	level := say.Confidence(a.Confidence)
 	of := func(text func(AcrossPooled) string) func(AcrossLayout) string {
 		return func(l AcrossLayout) string {
@@ -97,28 +114,33 @@ func (a Across) family(number int, f AcrossFamily) []document.Block {
 			return text(*l.Pooled)
 		}
 	}
-	caption := "The layouts over all hosts"
-	out := []document.Block{document.Everywhere(document.Tabulate(document.Table{Caption: say.Joined(": ", f.Family, caption), Class: "main"},
-		f.Layouts,
+	return document.Tabulate(document.Table{Caption: say.Joined(": ", f.Family, "The layouts over all hosts"), Class: "main"}, f.Layouts,
 		document.Name("layout", func(l AcrossLayout) string { return l.Layout }),
 		document.Num("hosts", func(l AcrossLayout) string { return fmt.Sprint(len(l.Effects)) }).Spare(3),
 		document.Num("best on", func(l AcrossLayout) string { return fmt.Sprint(l.Best) }),
 		document.Num("worse on", func(l AcrossLayout) string { return fmt.Sprint(len(l.Worse)) }),
 		document.Num("mean ("+level+" interval)", of(meanText)), document.Num("next host ("+level+")", of(AcrossPooled.next)),
-		document.Num("τ", of(AcrossPooled.tauText)).Spare(1), document.Num("I²", of(AcrossPooled.i2Text)).Spare(2)))}
+		document.Num("τ", of(AcrossPooled.tauText)).Spare(1), document.Num("I²", of(AcrossPooled.i2Text)).Spare(2))
+}
+
+// family is the table of its layouts, and each layout's hosts; a page has what is in its answer there alone.
+func (a Across) family(at int) []document.Block {
+	f, level := a.Families[at], say.Confidence(a.Confidence)
+	in := document.Markdown | document.Terminal
+	if at > 0 {
+		in |= document.HTML
+	}
+	out := []document.Block{document.Only{In: in, Blocks: []document.Block{a.table(f)}}}
 	for i, l := range f.Layouts {
-		out = append(out, document.Heading(say.Joined(": ", f.Family, l.Layout+" against "+a.Baseline)))
-		if at, _ := a.foremost(); number > 0 || i != at { // that one is with the verdict
-			out = append(out, a.forest(number, i))
+		if at > 0 || i != f.leading() || len(l.Effects) > mostBeside {
+			out = append(out, document.OnPages(document.Heading(say.Joined(": ", f.Family, l.Layout+" against "+a.Baseline)),
+				a.forest(fmt.Sprintf("%s-%d", familyID(at), i+1), l, mostDrawn)))
 		}
 		if len(l.Groups) > 0 {
 			out = append(out, document.OnTerminal(document.Heading(say.Joined(": ", f.Family, l.Layout+" by label"))),
 				document.Everywhere(l.groups(f.Family, level)))
 		}
 		out = append(out, document.Fold{Summary: l.Layout + " on every host", Print: true, Blocks: []document.Block{l.table(f.Family)}})
-		if len(l.Unknown) > 0 {
-			out = append(out, document.Note("No estimate of "+l.Layout+" has "+say.Enumerate(l.Unknown)+"."))
-		}
 	}
 	return out
 }
@@ -143,11 +165,27 @@ func (l AcrossLayout) table(family string) document.Table {
 		document.Words("labels", func(e AcrossEffect) string { return strings.Join(e.tags, ", ") }))
 }
 
-// forest draws each host's difference, the mean, and where the next host's is expected.
-func (a Across) forest(family, layout int) document.Figure {
-	l := a.Families[family].Layouts[layout]
+// drawn is a mean as a line of a plot: like a layout's difference it has no place there where it is not resolvable.
+func (p AcrossPooled) drawn() chart.Estimate {
+	name := say.Joined(": ", p.Label, "mean of "+say.Count(p.Hosts, "host"))
+	return placed(chart.Estimate{Name: name, Class: "c-best", Label: meanText(p), X: p.of.Mean, Lo: p.of.Confidence.Lo,
+		Hi: p.of.Confidence.Hi})
+}
+
+func placed(e chart.Estimate) chart.Estimate {
+	e.Tip, e.Raw = e.Label, math.NaN()
+	if say.Unresolvable(e.Lo, e.Hi) {
+		e.Label = "not resolvable"
+		e.X, e.Lo, e.Hi = math.NaN(), math.NaN(), math.NaN()
+	}
+	return e
+}
+
+// forest draws the difference of each host, if there are no more than most, the mean, and where the
+// next host's is expected.
+func (a Across) forest(id string, l AcrossLayout, most int) document.Figure {
 	var rows []chart.Estimate
-	if len(l.Effects) <= mostDrawn {
+	if len(l.Effects) <= most {
 		for _, e := range l.Effects {
 			if m, ok := e.doc.Drawn(e.Host); ok {
 				rows = append(rows, m)
@@ -159,38 +197,38 @@ func (a Across) forest(family, layout int) document.Figure {
 		pools = append(pools, *l.Pooled)
 	}
 	for _, p := range pools {
-		name := "mean of " + say.Count(p.Hosts, "host")
-		if p.Label != "" {
-			name = p.Label + ": " + name
-		}
-		rows = append(rows, pooledRow(name, "c-best", meanText(p), p.of.Mean, p.of.Confidence))
+		rows = append(rows, p.drawn())
 	}
-	if p := l.Pooled; p != nil && p.NextLow != nil {
-		rows = append(rows, pooledRow("the next host", "c-same", p.next(), math.NaN(), p.of.Next))
+	if p := l.Pooled; p != nil && p.next() != say.Absent {
+		rows = append(rows, placed(chart.Estimate{Name: "the next host", Class: "c-same", Label: p.next(), X: math.NaN(), Lo: p.of.Next.Lo,
+			Hi: p.of.Next.Hi}))
 	}
-	if len(rows) == 0 {
+	limits := limitsOf(rows)
+	if len(limits) == 0 {
 		return document.Figure{}
 	}
-	e := chart.NewEffects(l.Pooled != nil && l.Pooled.of.Mean >= say.FactorFrom, marginOf(a.Hosts[0].Data), "difference from "+a.Baseline)
-	for _, r := range rows {
-		e.Include(r.X, r.Lo, r.Hi)
-	}
+	wide := max(-slices.Min(limits), slices.Max(limits)) > math.Log(3) // of percentages the lower half would be a dot
+	e := chart.NewEffects(wide, marginOf(a.Hosts[0].Data), "difference from "+a.Baseline)
+	e.Include(limits...)
 	label := fmt.Sprintf("%s against %s on every host, with intervals; the table below has the numbers.", l.Layout, a.Baseline)
-	caption := fmt.Sprintf("%s against %s: of each host the difference with the interval of its own verdict; the random-effects mean; and "+
-		"where the difference of the next host is to be expected.", l.Layout, a.Baseline)
-	if len(l.Effects) > mostDrawn {
-		caption += fmt.Sprintf(" %d hosts are too many to be drawn: the table below has them.", len(l.Effects))
+	caption := fmt.Sprintf("%s against %s: of each host the difference with the interval of its own verdict, and the random-effects mean.",
+		l.Layout, a.Baseline)
+	if p := l.Pooled; p != nil && p.next() != say.Absent {
+		caption += " The next host is where one more host's difference is to be expected."
 	}
-	return document.Figure{ID: fmt.Sprintf("family-%d-%d", family+1, layout+1), Caption: caption, Drawings: []document.Drawing{{SVG: chart.Dots(rows, e, label)}}}
+	if len(l.Effects) > most {
+		caption += fmt.Sprintf(" %d hosts are too many to be drawn here: they stand below.", len(l.Effects))
+	}
+	return document.Figure{ID: id, Caption: caption, Drawings: []document.Drawing{{SVG: chart.Dots(rows, e, label)}}}
 }
 
-// pooledRow is named but not drawn where its interval says nothing: it would widen the scale for all.
-func pooledRow(name, class, text string, x float64, within stats.Interval) chart.Estimate {
-	e := chart.Estimate{Name: name, Class: class, Label: text, Tip: text, X: x, Lo: within.Lo, Hi: within.Hi, Raw: math.NaN()}
-	if say.Unresolvable(within.Lo, within.Hi) {
-		e.X, e.Lo, e.Hi = e.Raw, e.Raw, e.Raw
+// limitsOf are the places on a scale that lines of a plot take.
+func limitsOf(rows []chart.Estimate) []float64 {
+	var out []float64
+	for _, r := range rows {
+		out = append(out, r.X, r.Lo, r.Hi)
 	}
-	return e
+	return slices.DeleteFunc(out, func(x float64) bool { return !say.Known(x) })
 }
 
 func marginOf(d report.Data) float64 {
@@ -218,7 +256,7 @@ func (a Across) method() []document.Block {
 			"plain one.",
 		"I² is the share of the estimates' variance that is difference between hosts, and not error of measurement.",
 		"The " + level + " prediction interval says where the effect of one further host of the same kind is to be expected. It is averaged " +
-			"over what τ may be (confidence distribution), because few hosts hardly tell it.",
+			"over what τ may be (confidence distribution), because few hosts hardly tell it; of two hosts there is none.",
 		fmt.Sprintf("Labels are pooled by themselves where at least two of a key have %d hosts or more. They were not assigned at random: "+
 			"what else differs between these hosts is in the difference.", leastOfGroup),
 	})}

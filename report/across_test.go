@@ -44,6 +44,11 @@ func TestAcrossTellsHostsApart(t *testing.T) {
 	if l.Layout != "8 files" || l.Best != 5 || len(l.Worse) != 3 || len(l.Effects) != 8 || a.Families[0].Keep == 0 {
 		t.Fatalf("%s: best on %d, worse on %v of %d; keep on %d", l.Layout, l.Best, l.Worse, len(l.Effects), a.Families[0].Keep)
 	}
+	short := fleet(t, 3, 0)
+	short[2].Data.Judgement.Families = nil // nothing is judged yet
+	if b, err := archive.NewAcross(short, 0.95); err != nil || !strings.HasSuffix(b.Families[0].Layouts[2].Text, "; no estimate on 1 (db3).") {
+		t.Errorf("of a host without blocks: %q, %v", b.Families[0].Layouts[2].Text, err)
+	}
 	const want = "8 files: best on 5 of 8 hosts, worse than 1 file on 3 (db6, db7 and db8), all with storage=network; on average "
 	if got := l.Text; len(got) < len(want) || !sameHosts(got, want) {
 		t.Errorf("it says %q", got)
@@ -92,8 +97,9 @@ func TestAcrossInEveryFormat(t *testing.T) {
 		if name == "html" && strings.Count(b.String(), `<svg class="fluid"`) != 3 {
 			t.Errorf("%d forest plots of 3 layouts", strings.Count(b.String(), `<svg class="fluid"`))
 		}
-		if name == "html" && !strings.Contains(b.String(), "The layouts against 1 file") {
-			t.Error("no heading, or one in lower case")
+		plot, heading := strings.Index(b.String(), "<svg"), strings.Index(b.String(), "The layouts against 1 file")
+		if name == "html" && (heading < 0 || plot > heading) {
+			t.Errorf("the answer's plot is at %d, the heading of all layouts at %d", plot, heading)
 		}
 	}
 }
