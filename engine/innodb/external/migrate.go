@@ -102,10 +102,10 @@ func (m *migration) step(t userTable, sql []string) filewise.MigrationStep {
 			"and the other script takes them back from its step of that table on"}
 }
 
-// readTables are the user's, with the bytes that the statistics tell.
+// readTables are the user's, but no sequences, which MariaDB lists beside them, with the bytes that the statistics tell.
 const readTables = `
 SELECT TABLE_NAME, TABLE_TYPE, COALESCE(ENGINE, ''), COALESCE(CREATE_OPTIONS, ''), COALESCE(DATA_LENGTH, 0) + COALESCE(INDEX_LENGTH, 0)
-  FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_TYPE NOT LIKE '%VIEW' ORDER BY 5 DESC, 1`
+  FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED') ORDER BY 5 DESC, 1`
 
 func (m *migration) chosen() ([]userTable, error) {
 	var all []userTable
@@ -125,8 +125,8 @@ func (m *migration) chosen() ([]userTable, error) {
 			var name string
 			err = m.db.QueryRowContext(m.ctx, "SHOW CREATE TABLE "+dialect.Ident(m.Database)+"."+dialect.Ident(t.Name)).Scan(&name, &t.create)
 		}
-		t.RefuseIf(t.kind != "BASE TABLE", "it is a "+strings.ToLower(t.kind))
-		t.RefuseIf(!strings.EqualFold(t.engine, "InnoDB"), "its engine is "+t.engine)
+		t.RefuseIf(t.kind == "SYSTEM VERSIONED", "it is system-versioned, and ALTER TABLE would change its history, which MariaDB refuses")
+		t.RefuseIf(!strings.EqualFold(t.engine, "InnoDB"), "its engine is "+t.engine+", whose files Filewise does not place")
 		t.RefuseIf(strings.Contains(t.options, "partitioned"), "it is partitioned already")
 	}
 	return tables, err
@@ -138,9 +138,9 @@ SELECT CONCAT('foreign key ', CONSTRAINT_NAME, ' of table ', TABLE_NAME, ' to ',
     ': InnoDB has none from or to partitioned tables')
   FROM information_schema.REFERENTIAL_CONSTRAINTS
  WHERE CONSTRAINT_SCHEMA = ? AND TABLE_NAME = ? OR UNIQUE_CONSTRAINT_SCHEMA = ? AND REFERENCED_TABLE_NAME = ?
-UNION ALL SELECT DISTINCT CONCAT('index ', INDEX_NAME, ' is ', INDEX_TYPE) FROM information_schema.STATISTICS
+UNION ALL SELECT DISTINCT CONCAT('index ', INDEX_NAME, ' is ', INDEX_TYPE, ', which partitioned tables do not have') FROM information_schema.STATISTICS
  WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND INDEX_TYPE IN ('FULLTEXT', 'SPATIAL')
-UNION ALL SELECT CONCAT('column ', COLUMN_NAME, ' is spatial') FROM information_schema.COLUMNS
+UNION ALL SELECT CONCAT('column ', COLUMN_NAME, ' is spatial, which partitioned tables do not have') FROM information_schema.COLUMNS
  WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND DATA_TYPE IN ('geometry', 'point', 'linestring', 'polygon', 'multipoint', 'multilinestring',
        'multipolygon', 'geometrycollection', 'geomcollection')`
 

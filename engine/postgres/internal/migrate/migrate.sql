@@ -16,27 +16,27 @@ SELECT c.oid::bigint, n.nspname::text, c.relname::text, pg_table_size(c.oid)::bi
 SELECT DISTINCT why FROM pg_class c, LATERAL (
   SELECT 'it is partitioned already, ' || pg_get_partkeydef(c.oid) WHERE c.relkind = 'p'
   UNION ALL SELECT 'it is unlogged, which a partitioned table cannot be' WHERE c.relpersistence = 'u'
-  UNION ALL SELECT 'it inherits, or others inherit from it' WHERE EXISTS (SELECT FROM pg_inherits WHERE c.oid IN (inhrelid, inhparent))
-  UNION ALL SELECT 'it is of a type (OF)' WHERE c.reloftype <> 0
+  UNION ALL SELECT 'it inherits from a table, or another inherits from it' WHERE EXISTS (SELECT FROM pg_inherits WHERE c.oid IN (inhrelid, inhparent))
+  UNION ALL SELECT 'it is made of a type (OF)' WHERE c.reloftype <> 0
   UNION ALL SELECT 'it has row security' WHERE c.relrowsecurity OR EXISTS (SELECT FROM pg_policy WHERE polrelid = c.oid)
   UNION ALL SELECT 'its replica identity is not the default' WHERE c.relreplident <> 'd'
   UNION ALL SELECT 'it has security labels' WHERE EXISTS (SELECT FROM pg_seclabel WHERE objoid = c.oid AND classoid = 'pg_class'::regclass)
   UNION ALL SELECT 'column ' || attname || ' is an identity, which partitioned tables have from PostgreSQL 17 on' FROM pg_attribute
    WHERE attrelid = c.oid AND attidentity <> '' AND current_setting('server_version_num')::integer < 170000
-  UNION ALL SELECT 'rule ' || rulename FROM pg_rewrite WHERE ev_class = c.oid
-  UNION ALL SELECT 'it is in publication ' || pubname FROM pg_publication p JOIN pg_publication_rel r ON r.prpubid = p.oid
+  UNION ALL SELECT 'it has rule ' || rulename || ', which would stay with the old table' FROM pg_rewrite WHERE ev_class = c.oid
+  UNION ALL SELECT 'it is in publication ' || pubname || ', which would stay with the old table' FROM pg_publication p JOIN pg_publication_rel r ON r.prpubid = p.oid
    WHERE r.prrelid = c.oid
   UNION ALL SELECT 'constraint ' || conname || ' excludes, which a partitioned table cannot' FROM pg_constraint
    WHERE conrelid = c.oid AND contype = 'x'
-  UNION ALL SELECT 'constraint ' || conname || ' is not validated' FROM pg_constraint
+  UNION ALL SELECT 'constraint ' || conname || ' is not validated, as ALTER TABLE … VALIDATE CONSTRAINT does' FROM pg_constraint
    WHERE c.oid IN (conrelid, confrelid) AND NOT convalidated
   UNION ALL SELECT 'trigger ' || tgname || ' is of a kind that partitioned tables do not have' FROM pg_trigger
    WHERE tgrelid = c.oid AND NOT tgisinternal AND tgtype & 1 = 1 AND (tgnewtable IS NOT NULL OR tgoldtable IS NOT NULL)
   UNION ALL SELECT 'trigger ' || tgname || ' of ' || tgrelid::regclass || ' refers to it' FROM pg_trigger
    WHERE tgconstrrelid = c.oid AND NOT tgisinternal
-  UNION ALL SELECT 'index ' || indexrelid::regclass || ' is invalid, or the table is clustered by it' FROM pg_index
+  UNION ALL SELECT 'index ' || indexrelid::regclass || ' is invalid (REINDEX it), or the table is clustered by it (SET WITHOUT CLUSTER)' FROM pg_index
    WHERE indrelid = c.oid AND NOT (indisvalid AND indisready AND NOT indisclustered)
-  UNION ALL SELECT pg_describe_object(d.classid, d.objid, d.objsubid) || ' depends on it'
+  UNION ALL SELECT pg_describe_object(d.classid, d.objid, d.objsubid) || ' depends on it, and would stay with the old table'
     FROM pg_depend d LEFT JOIN pg_constraint f ON d.classid = 'pg_constraint'::regclass AND f.oid = d.objid
     LEFT JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid LEFT JOIN pg_class v ON v.oid = r.ev_class
     LEFT JOIN pg_trigger t ON d.classid = 'pg_trigger'::regclass AND t.oid = d.objid
