@@ -90,13 +90,10 @@ func (s *Scripts) choose(q Request) error {
 	s.Verdict = q.Run.Verdict
 	name := q.Layout
 	if name == "" {
-		result := j.First().Result
-		look, ok := result.Last()
-		if !ok || look.Recommended < 0 {
+		if name = j.First().Result.RecommendedName(); name == "" {
 			return filewise.Errorf(filewise.CodeUsage, "go on with filewise resume, or name one with --layout: "+names(p.Layouts),
 				"run %d recommends no layout", s.Run)
 		}
-		name = result.Arms[look.Recommended].Name
 	}
 	n := slices.IndexFunc(p.Layouts, func(l filewise.Layout) bool { return l.Name == name })
 	if n < 0 {

@@ -2,31 +2,52 @@ package archive
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
+	"filewise"
+	"filewise/experiment"
 	"filewise/gate"
 	"filewise/internal/say"
+	"filewise/report"
 	"filewise/verdict"
+	"filewise/verdict/tablecsv"
 )
 
 // elsewhereSchema is the version of the JSON document of judged numbers from elsewhere.
 const elsewhereSchema = "filewise-judgement/1"
 
-// Elsewhere are numbers that came from elsewhere, judged.
+// Foreign are the numbers of one family, and how they are judged.
+type Foreign struct {
+	tablecsv.Input
+	Config verdict.Config
+	// MaybeAll: nothing says how many blocks were planned, and it may have been those that there are.
+	MaybeAll bool
+}
+
+// Elsewhere are numbers that came from elsewhere, judged: those of one family, or of several,
+// of which it has the headline, a sentence of each, and Families.
 type Elsewhere struct {
-	Schema    string         `json:"schema"`
-	Source    string         `json:"source"` // the file; "-": standard input
+	Schema string `json:"schema"`
+	Source string `json:"source"` // the file; "-": standard input
+	Numbers
+	Families []Numbers      `json:"families,omitempty"`
+	Gate     []gate.Outcome `json:"gate,omitempty"` // what conditions of --fail-if came to
+}
+
+// Numbers are those of one family, judged.
+type Numbers struct {
+	Family    string         `json:"family,omitempty"` // of several
 	Headline  string         `json:"headline"`
 	Sentences []string       `json:"sentences"`
-	Blocks    []string       `json:"blocks"` // their names, in the order in which they were judged
-	Verdict   verdict.Result `json:"verdict"`
+	Blocks    []string       `json:"blocks,omitempty"` // their names, in the order in which they were judged
+	Verdict   verdict.Result `json:"verdict,omitzero"`
 	Notes     []string       `json:"notes"` // what of the file was not used
 	// InTime are the differences as those of the time that the same work takes, where the file has times.
 	InTime []string `json:"in_time,omitempty"`
 	// Few are the layouts' differences where there are too few blocks for a verdict.
-	Few  []verdict.Estimate `json:"few,omitempty"`
-	Gate []gate.Outcome     `json:"gate,omitempty"` // what conditions of --fail-if came to
+	Few []verdict.Estimate `json:"few,omitempty"`
 }
 
 // MeasuredLayouts is how many layouts have a result at all.
@@ -42,10 +63,41 @@ func MeasuredLayouts(t verdict.Table) int {
 	return len(measured)
 }
 
-// JudgeElsewhere judges the table that came from a source; of fewer blocks than a verdict takes
-// it says what can be said. times: what was measured is the time that the same work takes.
-func JudgeElsewhere(source string, cfg verdict.Config, arms []verdict.Arm, t verdict.Table, times bool) (out Elsewhere, err error) {
+// JudgeElsewhere judges what came from a source: claims about several families hold together with
+// the confidence of their configurations.
+func JudgeElsewhere(source string, all []Foreign) (out Elsewhere, err error) {
 	out.Schema, out.Source = elsewhereSchema, source
+	if len(all) == 1 {
+		out.Numbers, err = numbersOf(all[0])
+		out.Family = ""
+		return out, err
+	}
+	judged, err := experiment.Holm(1-all[0].Config.Confidence, len(all), func(f int, confidence float64) (verdict.Result, error) {
+		all[f].Config.Confidence = confidence
+		return verdict.Judge(all[f].Config, all[f].Arms(), all[f].Table)
+	})
+	if err != nil {
+		return out, err
+	}
+	families := make([]experiment.Family, len(all))
+	for i, r := range judged {
+		all[i].Config = r.Config
+		n, err := numbersOf(all[i])
+		if err != nil {
+			return out, err
+		}
+		out.Families, families[i] = append(out.Families, n), experiment.Family{Name: n.Family, Result: r, Sentences: n.Sentences}
+	}
+	out.Headline, out.Notes = report.Summary(judged[0].Arms[judged[0].Config.Baseline].Name, families), []string{}
+	singly := filewise.Each(out.Families, func(n Numbers) string { return n.Family + ": " + n.Headline })
+	out.Sentences = append([]string{out.Headline}, singly...)
+	return out, nil
+}
+
+// numbersOf judges one family; of fewer blocks than a verdict takes it says what can be said.
+func numbersOf(in Foreign) (out Numbers, err error) {
+	cfg, arms, t := in.Config, in.Arms(), in.Table
+	out.Family, out.Blocks, out.Notes = in.Family, in.Blocks, append([]string{}, in.Notes...)
 	if out.Verdict, err = verdict.Judge(cfg, arms, t); err != nil {
 		return out, err
 	}
@@ -62,15 +114,18 @@ func JudgeElsewhere(source string, cfg verdict.Config, arms []verdict.Arm, t ver
 			"one layout differ.")
 	}
 	out.Headline = out.Sentences[0]
-	if times {
+	if in.Times {
 		out.InTime = out.inTime()
+	}
+	if in.MaybeAll {
+		out.noteIfAll(t)
 	}
 	return out, nil
 }
 
-// NoteIfAll notes what could be said if the table's blocks were all that was planned, where
-// they are too few for the intervals of a plan that goes on. The table is the one judged.
-func (out *Elsewhere) NoteIfAll(t verdict.Table) {
+// noteIfAll notes what could be said if the table's blocks were all that was planned, where
+// they are too few for the intervals of a plan that goes on.
+func (out *Numbers) noteIfAll(t verdict.Table) {
 	cfg := out.Verdict.Config
 	if len(t) < verdict.FirstLook || len(t) >= out.Verdict.FirstClaim() {
 		return
@@ -85,7 +140,7 @@ func (out *Elsewhere) NoteIfAll(t verdict.Table) {
 }
 
 // inTime are the differences from the baseline in time, layout by layout.
-func (out *Elsewhere) inTime() []string {
+func (out *Numbers) inTime() []string {
 	estimates := out.Few
 	if look, ok := out.Verdict.Last(); ok {
 		estimates = slices.Clone(look.Estimates)
@@ -105,31 +160,56 @@ func (out *Elsewhere) inTime() []string {
 // Text is the verdict, and how it formed.
 func (out Elsewhere) Text() string {
 	var w strings.Builder
+	if len(out.Families) == 0 {
+		out.verdictText(&w)
+	} else {
+		fmt.Fprintf(&w, "%s\n", out.Headline)
+	}
+	said := map[string]bool{}
+	for _, f := range out.Families {
+		fmt.Fprintf(&w, "\n%s (confidence %s)\n", f.Family, say.Confidence(f.Verdict.Config.Confidence))
+		f.verdictText(&w)
+	}
+	for _, f := range append([]Numbers{out.Numbers}, out.Families...) {
+		f.remarks(&w, said)
+	}
+	return w.String()
+}
+
+// verdictText is the verdict of one family.
+func (out Numbers) verdictText(w io.Writer) {
 	for i, s := range out.Sentences {
 		if i == 1 {
-			fmt.Fprintf(&w, "\n")
+			fmt.Fprintf(w, "\n")
 		}
-		fmt.Fprintf(&w, "%s\n", s)
+		fmt.Fprintf(w, "%s\n", s)
 	}
 	for i, s := range out.InTime {
 		if i == 0 {
-			fmt.Fprintf(&w, "\nIn time, as the file has it\n")
+			fmt.Fprintf(w, "\nIn time, as the file has it\n")
 		}
-		fmt.Fprintf(&w, "  %s\n", s)
+		fmt.Fprintf(w, "  %s\n", s)
 	}
 	if len(out.Verdict.Looks) > 0 {
-		fmt.Fprintf(&w, "\nHow it formed\n")
+		fmt.Fprintf(w, "\nHow it formed\n")
 	}
 	for _, look := range out.Verdict.Looks {
-		fmt.Fprintf(&w, "  after block %2d (%d trials): %s\n", look.Block, look.Trials, lookLine(out.Verdict, look))
+		fmt.Fprintf(w, "  after block %2d (%d trials): %s\n", look.Block, look.Trials, lookLine(out.Verdict, look))
 	}
-	for _, note := range out.Notes {
-		fmt.Fprintf(&w, "\nNote: %s\n", note)
-	}
+}
+
+// remarks are notes and warnings, bar what was said before.
+func (out Numbers) remarks(w io.Writer, said map[string]bool) {
+	all := filewise.Each(out.Notes, func(note string) string { return "Note: " + note })
 	for _, x := range out.Verdict.Warnings {
-		fmt.Fprintf(&w, "\nWarning: %s\n  → %s\n", x.Message, x.Remedy)
+		all = append(all, fmt.Sprintf("Warning: %s\n  → %s", x.Message, x.Remedy))
 	}
-	return w.String()
+	for _, text := range all {
+		if !said[text] {
+			fmt.Fprintf(w, "\n%s\n", text)
+		}
+		said[text] = true
+	}
 }
 
 // lookLine is a look in one line: the layouts still in question, and the outcome.

@@ -23,13 +23,24 @@ func Subjects(j experiment.Judgement) []gate.Subject {
 		if len(j.Families) == 1 {
 			name = ""
 		}
-		out = append(out, SubjectsOf(name, f.Result, f.Latency)...)
+		out = append(out, subjectsOf(name, f.Result, f.Latency)...)
 	}
 	return out
 }
 
-// SubjectsOf are those of one family: every layout, the baseline against itself.
-func SubjectsOf(family string, r verdict.Result, latency []experiment.LayoutLatency) []gate.Subject {
+// Subjects are the layouts against the baseline.
+func (out Elsewhere) Subjects() (all []gate.Subject) {
+	if len(out.Families) == 0 {
+		return subjectsOf("", out.Verdict, nil)
+	}
+	for _, f := range out.Families {
+		all = append(all, subjectsOf(f.Family, f.Verdict, nil)...)
+	}
+	return all
+}
+
+// subjectsOf are those of one family: every layout, the baseline against itself.
+func subjectsOf(family string, r verdict.Result, latency []experiment.LayoutLatency) []gate.Subject {
 	var out []gate.Subject
 	look, judged := r.Last()
 	for j, arm := range r.Arms {

@@ -25,7 +25,7 @@ func planted(need []float64, levels map[int][]float64) func(int, float64) (verdi
 func TestHolmIsHolm(t *testing.T) {
 	p := []float64{0.012, 0.049, 0.0031, 0.21, 0.031}
 	levels := map[int][]float64{}
-	results, err := holm(0.05, len(p), planted(p, levels))
+	results, err := Holm(0.05, len(p), planted(p, levels))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestHolmIsHolm(t *testing.T) {
 
 func TestHolmOfOne(t *testing.T) {
 	levels := map[int][]float64{}
-	if _, err := holm(0.05, 1, planted([]float64{0.2}, levels)); err != nil || len(levels[0]) != 1 || math.Abs(levels[0][0]-0.05) > 1e-12 {
+	if _, err := Holm(0.05, 1, planted([]float64{0.2}, levels)); err != nil || len(levels[0]) != 1 || math.Abs(levels[0][0]-0.05) > 1e-12 {
 		t.Errorf("levels %v, %v", levels, err)
 	}
 }

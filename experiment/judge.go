@@ -192,12 +192,12 @@ func failed(trials []filewise.Trial) int {
 	return n
 }
 
-// holm judges families of one experiment so that all their claims hold together
+// Holm judges families of one experiment so that all their claims hold together
 // with the error alpha (Holm 1979): of m families each is first judged with α/m;
 // when k of them are decided, the others are judged with α/(m−k), and so on. A
 // family's looks so far count at its new level too: its sequential test at that
 // level is a test of its own (Maurer and Bretz 2013, for group sequential designs).
-func holm(alpha float64, families int, judge func(f int, confidence float64) (verdict.Result, error)) ([]verdict.Result, error) {
+func Holm(alpha float64, families int, judge func(f int, confidence float64) (verdict.Result, error)) ([]verdict.Result, error) {
 	results := make([]verdict.Result, families)
 	decided := make([]bool, families)
 	for left := families; left > 0; {

@@ -256,10 +256,7 @@ func (s standing) within(confidence float64, family string, over map[string]Late
 	if err != nil { // what is not complete without the others proves nothing
 		return ""
 	}
-	if look, ok := r.Last(); ok && look.Recommended >= 0 {
-		return r.Arms[look.Recommended].Name
-	}
-	return ""
+	return r.RecommendedName()
 }
 
 // what it is, in words: "p99 of payment in 100 users".

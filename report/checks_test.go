@@ -22,11 +22,11 @@ func TestFailedAAOfAFamilyLeads(t *testing.T) {
 	d := Data{Plan: experiment.Plan{Baseline: "1 file", AA: "1 file again", Calibrate: true,
 		Layouts: []filewise.Layout{{Name: "1 file"}, {Name: "1 file again"}}}}
 	d.Judgement.Families = []experiment.Family{{Name: "open"}, {Name: "recovery", Result: failedAA()}}
-	if got := newView(d).summary(); !strings.HasPrefix(got, "Do not rely on this: the A/A check failed (recovery). ") {
+	if got := newView(d).Headline(); !strings.HasPrefix(got, "Do not rely on this: the A/A check failed (recovery). ") {
 		t.Errorf("summary %q", got)
 	}
 	d.Judgement.Families[1].Result.Looks = nil
-	if got := newView(d).summary(); strings.Contains(got, "A/A") {
+	if got := newView(d).Headline(); strings.Contains(got, "A/A") {
 		t.Errorf("summary %q", got)
 	}
 	words := strings.Join(newView(d).checkWords(), "\n")

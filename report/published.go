@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"filewise/internal/say"
@@ -204,14 +205,8 @@ func bestTexts(families []view) string {
 
 // recommended is the layout to use; nil: none.
 func (v view) recommended() *row {
-	i := v.Look.Recommended
-	if !v.Judged || i < 0 || i >= len(v.of.Result.Arms) {
-		return nil
-	}
-	for k := range v.Rows {
-		if v.Rows[k].Name == v.of.Result.Arms[i].Name {
-			return &v.Rows[k]
-		}
+	if i := slices.IndexFunc(v.Rows, func(r row) bool { return r.Name == v.of.Result.RecommendedName() }); i >= 0 {
+		return &v.Rows[i]
 	}
 	return nil
 }

@@ -16,12 +16,12 @@ type outcome struct {
 	families []string
 }
 
-// summary is the verdict over all families in plain words.
-func (v view) summary() string {
-	said := v.advice()
+// Summary is the verdict over several families in plain words.
+func Summary(baseline string, families []experiment.Family) string {
+	said := advice(baseline, families)
 	var failed []string
-	for _, f := range v.parts {
-		if _, _, bad := f.of.Result.AAFailed(); bad {
+	for _, f := range families {
+		if _, _, bad := f.Result.AAFailed(); bad {
 			failed = append(failed, f.Name)
 		}
 	}
@@ -31,43 +31,46 @@ func (v view) summary() string {
 	return said
 }
 
-func (v view) advice() string {
-	overall, decided, open := v.outcomes()
-	switch n := len(open); {
-	case !slices.ContainsFunc(v.parts, func(f view) bool { return f.Judged }):
-		if s := v.of.Sentences; len(s) > 0 {
+func advice(baseline string, families []experiment.Family) string {
+	overall, decided, open := outcomes(families)
+	hasOverall := slices.ContainsFunc(families, func(f experiment.Family) bool { return f.Name == experiment.FamilyOverall })
+	switch {
+	case !slices.ContainsFunc(families, judgedAtAll):
+		if s := families[0].Sentences; len(s) > 0 {
 			return s[0]
 		}
-		return v.noVerdictYet()
+		return noVerdictYet(families[0].Result)
 	case len(decided) == 0 && overall == "":
 		return fmt.Sprintf("Undecided: no layout is proven to be the best for any of the %d families. More blocks (--budget) "+
-			"or a wider --margin would tell.", n)
+			"or a wider --margin would tell.", len(open))
 	}
 	var parts []string
 	for _, o := range decided {
-		parts = append(parts, adviceOn(o.layout, v.Plan.Baseline)+" for "+familyNames(o.families))
+		parts = append(parts, adviceOn(o.layout, baseline)+" for "+familyNames(o.families))
 	}
 	if len(open) > 0 {
 		parts = append(parts, "undecided for "+familyNames(open))
 	}
 	singly := strings.Join(parts, "; ")
 	switch {
-	case !v.hasOverall():
+	case !hasOverall:
 		return say.Sentence(singly) + "."
 	case overall == "":
 		return "Undecided over all families together. Singly: " + singly + "."
 	}
-	return fmt.Sprintf("Over all families together: %s. Singly: %s.", adviceOn(overall, v.Plan.Baseline), singly)
+	return fmt.Sprintf("Over all families together: %s. Singly: %s.", adviceOn(overall, baseline), singly)
+}
+
+func judgedAtAll(f experiment.Family) bool {
+	_, judged := f.Result.Last()
+	return judged
 }
 
 // outcomes are the layouts to use, over all families and by family, and the
 // families that are not decided.
-func (v view) outcomes() (overall string, decided []outcome, open []string) {
-	for _, f := range v.parts {
-		name := ""
-		if r := f.recommended(); r != nil {
-			name = r.Name
-		}
+func outcomes(families []experiment.Family) (overall string, decided []outcome, open []string) {
+	for _, f := range families {
+		name := f.Result.RecommendedName()
 		switch i := slices.IndexFunc(decided, func(o outcome) bool { return o.layout == name }); {
 		case f.Name == experiment.FamilyOverall:
 			overall = name

@@ -48,7 +48,7 @@ func (v view) relevance() string {
 // Headline is the verdict in one sentence, or why there is none.
 func (v view) Headline() string {
 	if v.several() {
-		return v.summary()
+		return Summary(v.Plan.Baseline, familiesOf(v.whole))
 	}
 	if s := v.of.Sentences; len(s) > 0 {
 		return s[0]
@@ -56,11 +56,11 @@ func (v view) Headline() string {
 	if why := v.Judgement.Decision.Why; why != "" {
 		return "No verdict: " + why + "."
 	}
-	return v.noVerdictYet()
+	return noVerdictYet(v.of.Result)
 }
 
-func (v view) noVerdictYet() string {
-	return fmt.Sprintf("No verdict yet: %d of the %d blocks that a verdict needs are complete.", v.of.Result.Blocks, v.of.Result.FirstClaim())
+func noVerdictYet(r verdict.Result) string {
+	return fmt.Sprintf("No verdict yet: %d of the %d blocks that a verdict needs are complete.", r.Blocks, r.FirstClaim())
 }
 
 // further are the sentences after the headline.

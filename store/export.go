@@ -178,6 +178,7 @@ type JudgedBy struct {
 	Confidence   *float64 `parquet:"confidence,optional"`
 	Goal         *string  `parquet:"goal,dict,optional"`
 	Rules        *int32   `parquet:"rules,optional"`
+	P99Limit     *float64 `parquet:"p99_limit_s,optional"` // which judge can only name: it goes by all latencies
 }
 
 // samplesOf are the tables that the run is judged by; none where it cannot be.
@@ -194,13 +195,13 @@ func samplesOf(run Run, trials []filewise.Trial) []experiment.FamilySample {
 
 // judgedBy is of a trial's measure. A trial without measures, and one of no family of the
 // verdict's, such as the probe before a trial, goes by the first family.
-func judgedBy(samples []experiment.FamilySample, margin float64, t filewise.Trial, family string) (by JudgedBy) {
+func judgedBy(samples []experiment.FamilySample, p experiment.Plan, t filewise.Trial, family string) (by JudgedBy) {
 	if len(samples) == 0 {
 		return by
 	}
-	s := samples[0]
-	if i := slices.IndexFunc(samples, func(x experiment.FamilySample) bool { return x.Family == family }); i >= 0 {
-		s = samples[i]
+	s, of := samples[0], slices.IndexFunc(samples, func(x experiment.FamilySample) bool { return x.Family == family })
+	if of >= 0 {
+		s = samples[of]
 	}
 	for i, arm := range s.Arms {
 		if arm.Name != t.Cell.Layout {
@@ -209,7 +210,7 @@ func judgedBy(samples []experiment.FamilySample, margin float64, t filewise.Tria
 		by.LayoutNumber, by.Rank, by.Twin = int32Of(i+1), int32Of(arm.Rank), some(arm.Twin)
 		used := false
 		if b := t.Cell.Block - 1; !t.Cell.Pilot && b >= 0 && b < len(s.Table) && t.State == filewise.Done {
-			used = s.Table[b][i].OK
+			used = s.Table[b][i].OK && (of >= 0 || family == experiment.FamilyCalibration)
 			if n := s.Table[b][i].Order; n > 0 {
 				by.Order = int32Of(n)
 			}
@@ -218,7 +219,11 @@ func judgedBy(samples []experiment.FamilySample, margin float64, t filewise.Tria
 	}
 	confidence := s.Config.Confidence
 	by.Baseline, by.MaxBlocks, by.Rules = some(s.Arms[s.Config.Baseline].Name), int32Of(s.Config.MaxBlocks), int32Of(s.Config.Rules)
-	by.Margin, by.Confidence, by.Goal = &margin, &confidence, some(string(s.Config.Goal))
+	by.Margin, by.Confidence, by.Goal = &p.Margin, &confidence, some(string(s.Config.Goal))
+	if p.P99Limit > 0 {
+		limit := p.P99Limit.Seconds()
+		by.P99Limit = &limit
+	}
 	return by
 }
 

@@ -11,8 +11,8 @@ import (
 	"filewise/experiment"
 )
 
-// TrialRow is a row of ExportParquet and ExportCSV: one for each trial and family; a trial
-// that measured nothing has one. Its last columns are what judge needs to give the stored
+// TrialRow is a row of ExportParquet and ExportCSV: one for each trial and family, and for the
+// mean of all families where the run has one; a trial that measured nothing has one. Its last columns are what judge needs to give the stored
 // verdict again. Throughput is in units a second, window_s the length of
 // the measured window; times are in seconds. What is absent is null.
 type TrialRow struct {
@@ -72,14 +72,22 @@ func trialRows(run Run, trials []filewise.Trial, add func(TrialRow) error) error
 			Attempt: int32(t.Cell.Attempt), Pilot: t.Cell.Pilot, State: string(t.State), Reason: t.Reason,
 			Elapsed: t.Elapsed.Seconds(), Instance: t.Instance, Started: t.Started.UTC()}
 		if len(t.Measures) == 0 {
-			row.JudgedBy = judgedBy(samples, run.Plan.Margin, t, "")
+			row.JudgedBy = judgedBy(samples, run.Plan, t, "")
 			if err := add(row); err != nil {
 				return err
 			}
 		}
 		for _, m := range t.Measures {
-			row.JudgedBy = judgedBy(samples, run.Plan.Margin, t, m.Family)
+			row.JudgedBy = judgedBy(samples, run.Plan, t, m.Family)
 			if err := add(withMeasure(row, t, m)); err != nil {
+				return err
+			}
+		}
+		if m, ok := run.Plan.OverallMeasure(t); ok {
+			row.JudgedBy = judgedBy(samples, run.Plan, t, m.Family)
+			row := withMeasure(row, t, m)
+			row.Work, row.Window, row.Tail, row.Sync = nil, nil, nil, nil // it is a mean of measures, and none
+			if err := add(row); err != nil {
 				return err
 			}
 		}

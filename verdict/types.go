@@ -143,6 +143,14 @@ func (r Result) Last() (Look, bool) {
 	return r.Looks[len(r.Looks)-1], true
 }
 
+// RecommendedName is the layout to use; empty: there is none.
+func (r Result) RecommendedName() string {
+	if look, ok := r.Last(); ok && look.Recommended >= 0 && look.Recommended < len(r.Arms) {
+		return r.Arms[look.Recommended].Name
+	}
+	return ""
+}
+
 // Shown is what to show of an arm at a look. It is the look's estimate, but of a
 // dropped arm the effects are those of the look at which it was dropped, to
 // which the frozen interval belongs. The arm must be one of the look's.

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -16,6 +18,7 @@ import (
 	"filewise/archive"
 	"filewise/experiment"
 	"filewise/gate"
+	"filewise/internal/say"
 	"filewise/plan"
 	"filewise/verdict"
 	"filewise/verdict/tablecsv"
@@ -51,7 +54,7 @@ func (a *app) judgeCommand() *cobra.Command {
 	cmd.Flags().StringVar(&csvFile, "csv", "", "judge the trials in this CSV `file`; -: standard input")
 	cmd.Flags().IntVar(&maxBlocks, "max-blocks", 0, "most `blocks` that were planned for a --csv file: the boundaries depend on it "+
 		"(default what the file says, or 20)")
-	cmd.Flags().StringVar(&family, "family", "", "judge this `family` of operations of a --csv file that has several")
+	cmd.Flags().StringVar(&family, "family", "", "judge this `family` alone of a --csv file that has several")
 	cmd.Flags().SetNormalizeFunc(alsoNMax)
 	completeChoices(cmd)
 	return cmd
@@ -97,31 +100,31 @@ func (a *app) judgeStored(ctx context.Context, f *plan.JudgeOptions, g *resultFl
 
 // judgeCSV judges the file's trials and prints what came of it.
 func (a *app) judgeCSV(f *plan.JudgeOptions, g *resultFlags, path, family string, maxBlocks int) error {
-	in, err := a.readCSV(path, family)
+	inputs, err := a.readCSV(path, family)
 	if err != nil {
 		return err
 	}
-	if n := archive.MeasuredLayouts(in.Table); n < 2 {
-		return filewise.Errorf(filewise.CodeTrials, "give a result of at least two layouts: NA and nothing are trials that are missing",
-			"%s has results of %d layouts: there is nothing to compare", sourceName(path), n)
+	all := make([]archive.Foreign, len(inputs))
+	for i, in := range inputs {
+		if n := archive.MeasuredLayouts(in.Table); n < 2 {
+			return filewise.Errorf(filewise.CodeTrials, "give a result of at least two layouts: NA and nothing are trials that are missing",
+				"%s has results of %d layouts%s: there is nothing to compare", sourceName(path), n, say.InBrackets(in.Family))
+		}
+		if all[i], err = csvDesign(f, in, maxBlocks); err != nil {
+			return err
+		}
 	}
-	cfg, arms, err := csvDesign(f, in, maxBlocks)
-	if err != nil {
+	if !f.Confidence.Given() {
+		shareConfidence(all)
+	}
+	if err := g.parse(inputs[0].Layouts); err != nil {
 		return err
 	}
-	if err := g.parse(in.Layouts); err != nil {
-		return err
-	}
-	out, err := archive.JudgeElsewhere(path, cfg, arms, in.Table, in.Times)
+	out, err := archive.JudgeElsewhere(path, all)
 	if err != nil {
 		return filewise.Errorf(filewise.CodeUsage, "see filewise judge --help", "judge %s: %w", sourceName(path), err)
 	}
-	out.Blocks, out.Notes = in.Blocks, append(append([]string{}, in.Notes...), out.Notes...)
-	if maxBlocks == 0 && in.Design.MaxBlocks == 0 {
-		out.NoteIfAll(in.Table)
-	}
-	out.Gate = g.judge(gate.Suite{Name: sourceName(path), Headline: out.Headline, Said: out.Sentences[1:]},
-		archive.SubjectsOf("", out.Verdict, nil))
+	out.Gate = g.judge(gate.Suite{Name: sourceName(path), Headline: out.Headline, Said: out.Sentences[1:]}, out.Subjects())
 	if err := a.print(out, func(w *lineWriter) {
 		w.printf("%s", out.Text())
 		gateText(w, out.Gate)
@@ -131,6 +134,22 @@ func (a *app) judgeCSV(f *plan.JudgeOptions, g *resultFlags, path, family string
 	return g.end(a)
 }
 
+// shareConfidence puts the confidence of all families together in the place of those that the
+// file names. These are of Holm's procedure, whose first step judges each with an equal share.
+func shareConfidence(all []archive.Foreign) {
+	highest := 0.0
+	for _, in := range all {
+		highest = max(highest, in.Design.Confidence)
+	}
+	if len(all) == 1 || highest == 0 {
+		return
+	}
+	const digits = 1e12 // as it was given, without the error of rounding
+	for i := range all {
+		all[i].Config.Confidence = math.Round((1-float64(len(all))*(1-highest))*digits) / digits
+	}
+}
+
 func sourceName(path string) string {
 	if path == "-" {
 		return "standard input"
@@ -138,39 +157,41 @@ func sourceName(path string) string {
 	return path
 }
 
-// readCSV reads the file, or standard input for "-".
-func (a *app) readCSV(path, family string) (in tablecsv.Input, err error) {
+// readCSV reads a family of the file, or all; "-" is standard input.
+func (a *app) readCSV(path, family string) (all []tablecsv.Input, err error) {
 	from := a.stdin
 	if path != "-" {
 		file, err := os.Open(path)
 		if err != nil {
-			return in, filewise.Errorf(filewise.CodeUsage, "give a file that can be read, or - for standard input", "%w", err)
+			return nil, filewise.Errorf(filewise.CodeUsage, "give a file that can be read, or - for standard input", "%w", err)
 		}
 		defer file.Close()
 		from = file
 	}
-	if in, err = tablecsv.Read(from, family); err == nil {
-		return in, nil
+	if family == "" {
+		all, err = tablecsv.ReadAll(from)
+	} else {
+		all = make([]tablecsv.Input, 1)
+		all[0], err = tablecsv.Read(from, family)
+	}
+	if err == nil {
+		return all, nil
 	}
 	var wrong *tablecsv.Error
 	remedy := "one line is one trial, and the first line names the columns block, layout and throughput (or time)"
-	switch {
-	case errors.Is(err, tablecsv.ErrFamilies):
-		remedy = "name one by --family; filewise judge RUN judges all of a stored run"
-	case !errors.As(err, &wrong) && !errors.Is(err, io.EOF):
+	if !errors.As(err, &wrong) && !errors.Is(err, io.EOF) {
 		remedy = "give a CSV file that can be read"
 	}
-	return in, filewise.Errorf(filewise.CodeUsage, remedy, "%s: %w", sourceName(path), err)
+	return nil, filewise.Errorf(filewise.CodeUsage, remedy, "%s: %w", sourceName(path), err)
 }
 
 // csvDesign is how the numbers are judged: by the flags' rules.
-func csvDesign(f *plan.JudgeOptions, in tablecsv.Input, maxBlocks int) (verdict.Config, []verdict.Arm, error) {
+func csvDesign(f *plan.JudgeOptions, in tablecsv.Input, maxBlocks int) (out archive.Foreign, err error) {
 	cfg := verdict.DefaultConfig()
 	named := in.Design // by a file that Filewise exported; flags go before it
 	p := experiment.Plan{Rules: cmp.Or(named.Rules, cfg.Rules), Margin: cmp.Or(named.Margin, 2), Baseline: named.Baseline,
 		Confidence: cfg.Confidence, Goal: cmp.Or(named.Goal, cfg.Goal)}
-	arms := in.Arms()
-	for _, arm := range arms {
+	for _, arm := range in.Arms() {
 		if arm.Twin != "" {
 			p.AA = arm.Name
 		}
@@ -180,13 +201,14 @@ func csvDesign(f *plan.JudgeOptions, in tablecsv.Input, maxBlocks int) (verdict.
 		}
 	}
 	if err := f.Override(&p); err != nil {
-		return cfg, nil, err
+		return out, err
 	}
+	out = archive.Foreign{Input: in, MaybeAll: maxBlocks == 0 && named.MaxBlocks == 0}
 	switch {
 	case maxBlocks == 0:
 		maxBlocks = max(cmp.Or(named.MaxBlocks, cfg.MaxBlocks), len(in.Table))
 	case maxBlocks < verdict.FirstLook || maxBlocks > tablecsv.MaxBlocks:
-		return cfg, nil, plan.BadValue("max-blocks", maxBlocks, fmt.Sprintf("give the number of blocks that was planned, from %d to %d",
+		return out, plan.BadValue("max-blocks", maxBlocks, fmt.Sprintf("give the number of blocks that was planned, from %d to %d",
 			verdict.FirstLook, tablecsv.MaxBlocks))
 	}
 	cfg.Rules, cfg.Margin, cfg.Confidence, cfg.Goal, cfg.MaxBlocks = p.JudgedBy(), p.MarginLog(), p.Confidence, p.Goal, maxBlocks
@@ -198,5 +220,10 @@ func csvDesign(f *plan.JudgeOptions, in tablecsv.Input, maxBlocks int) (verdict.
 			cfg.Baseline = i
 		}
 	}
-	return cfg, arms, nil
+	out.Config = cfg
+	if named.P99Limit > 0 {
+		limit := time.Duration(named.P99Limit * float64(time.Second))
+		out.Notes = append(out.Notes, fmt.Sprintf("The run had --p99-limit %v: filewise judge RUN, which has latencies, holds layouts to it.", limit))
+	}
+	return out, nil
 }

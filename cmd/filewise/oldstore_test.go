@@ -16,8 +16,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"filewise/experiment"
 )
 
 // The store was written by Filewise of 2026-11-22, before the program model was
@@ -90,12 +88,13 @@ func TestExportIsJudgedAsStored(t *testing.T) {
 	if err := json.Unmarshal(said(t, path, "list", "--json"), &runs); err != nil {
 		t.Fatal(err)
 	}
-	judged := 0
+	compared := 0
 	for _, r := range runs {
 		id := strconv.Itoa(r.ID)
 		file := filepath.Join(t.TempDir(), id+".csv")
 		said(t, path, "export", id, "--output", file)
 		var stored struct {
+			Headline  string
 			Judgement struct {
 				Families []struct {
 					Name    string
@@ -107,31 +106,52 @@ func TestExportIsJudgedAsStored(t *testing.T) {
 		if err := json.Unmarshal(said(t, path, "show", id, "--json"), &stored); err != nil {
 			t.Fatal(err)
 		}
-		same := func(want map[string]any, args ...string) {
-			if want["blocks"].(float64) == 0 {
-				return
+		type judged struct {
+			Headline string
+			Verdict  map[string]any
+			Families []struct {
+				Family  string
+				Verdict map[string]any
 			}
-			judged++
-			var again struct{ Verdict map[string]any }
-			if err := json.Unmarshal(said(t, path, append(args, "judge", "--csv", file, "--json")...), &again); err != nil {
+		}
+		again := func(args ...string) (out judged) {
+			if err := json.Unmarshal(said(t, path, append(args, "judge", "--csv", file, "--json")...), &out); err != nil {
 				t.Fatal(err)
 			}
-			if !reflect.DeepEqual(want, again.Verdict) {
-				alike(t, "run "+id, want, again.Verdict)
-				t.Errorf("run %s %v: judged otherwise: %s", id, args, cmp.Diff(want, again.Verdict))
+			return out
+		}
+		same := func(want, got map[string]any, family string) {
+			if compared++; !reflect.DeepEqual(want, got) {
+				alike(t, "run "+id, want, got)
+				t.Errorf("run %s %s: judged otherwise: %s", id, family, cmp.Diff(want, got))
 			}
 		}
-		if len(stored.Judgement.Families) == 0 {
-			same(stored.Judgement.Verdict)
+		verdicts := stored.Judgement.Families
+		if len(verdicts) == 0 {
+			if stored.Judgement.Verdict["blocks"].(float64) > 0 {
+				same(stored.Judgement.Verdict, again().Verdict, "")
+			}
+			continue
 		}
-		for _, f := range stored.Judgement.Families {
-			if f.Name != experiment.FamilyOverall { // which is no measure of a trial
-				same(f.Verdict, "--family", f.Name)
+		if verdicts[0].Verdict["blocks"].(float64) == 0 {
+			continue
+		}
+		all := again()
+		if all.Headline != stored.Headline || len(all.Families) != len(verdicts) {
+			t.Errorf("run %s: %d families, %q; stored %d, %q", id, len(all.Families), all.Headline, len(verdicts), stored.Headline)
+			continue
+		}
+		for _, f := range verdicts {
+			for _, g := range all.Families {
+				if g.Family == f.Name {
+					same(f.Verdict, g.Verdict, f.Name)
+				}
 			}
 		}
+		same(verdicts[0].Verdict, again("--family", verdicts[0].Name).Verdict, verdicts[0].Name)
 	}
-	if judged < 20 {
-		t.Errorf("%d verdicts were compared", judged)
+	if compared < 20 {
+		t.Errorf("%d verdicts were compared", compared)
 	}
 }
 

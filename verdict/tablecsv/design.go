@@ -18,6 +18,7 @@ type Design struct {
 	Confidence float64
 	Goal       verdict.Goal
 	Rules      int
+	P99Limit   float64 // seconds
 }
 
 // The columns of a design: the first three are of a line's layout, the others the same in
@@ -32,11 +33,12 @@ const (
 	ofConfidence
 	ofGoal
 	ofRules
+	ofP99Limit
 	designColumns
 )
 
 var designNames = [designColumns]string{"layout_number", "rank", "twin", "baseline", "max_blocks", "margin_percent", "confidence", "goal",
-	"rules"}
+	"rules", "p99_limit_s"}
 
 type designedArm struct {
 	verdict.Arm
@@ -60,7 +62,7 @@ func (p *parser) rules(fields []string) error {
 	if err := p.wholes(fields, map[int]*int{ofMaxBlocks: &d.MaxBlocks, ofRules: &d.Rules}); err != nil {
 		return err
 	}
-	for column, to := range map[int]*float64{ofMargin: &d.Margin, ofConfidence: &d.Confidence} {
+	for column, to := range map[int]*float64{ofMargin: &d.Margin, ofConfidence: &d.Confidence, ofP99Limit: &d.P99Limit} {
 		var err error
 		if *to, _, err = p.positive(fields, p.at.design[column], designNames[column]); err != nil {
 			return err
@@ -68,7 +70,8 @@ func (p *parser) rules(fields []string) error {
 	}
 	line, _ := p.csv.FieldPos(0)
 	if p.designed && d != p.design {
-		return failf(line, 1, "its rules are not those of the lines before (baseline, max_blocks, margin_percent, confidence, goal and rules): "+
+		return failf(line, 1, "its rules are not those of the lines before (baseline, max_blocks, margin_percent, confidence, goal, rules and "+
+			"p99_limit_s): "+
 			"a file has one design")
 	}
 	p.design, p.designed = d, true

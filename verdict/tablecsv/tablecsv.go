@@ -15,20 +15,19 @@ import (
 	"filewise/verdict"
 )
 
-// ErrFamilies is that of a file with operations of several families.
-var ErrFamilies = errors.New("one family of operations can be judged at a time")
-
 // Limits of what can be judged: for more layouts and blocks there are no boundaries.
 const (
-	maxLayouts = 64
-	MaxBlocks  = 500
-	maxName    = 200 // bytes of a layout's or block's name
-	maxBytes   = 64 << 20
-	maxLine    = 1 << 20 // bytes, with what is read ahead: each field of it takes memory
+	maxLayouts  = 64
+	MaxBlocks   = 500
+	maxFamilies = 64
+	maxName     = 200 // bytes of a layout's or block's name
+	maxBytes    = 64 << 20
+	maxLine     = 1 << 20 // bytes, with what is read ahead: each field of it takes memory
 )
 
-// Input is what a file holds.
+// Input is what a file holds of one family of operations.
 type Input struct {
+	Family  string        // empty: it names none
 	Layouts []string      // in the order in which they first appear
 	Blocks  []string      // in the order in which they ran: by number if all are numbers, else as they first appear
 	Table   verdict.Table // [block][layout]
@@ -36,6 +35,7 @@ type Input struct {
 	Times   bool          // it has times, of which Table has the inverse
 	Design  Design        // the rules that it names, as files that Filewise exported do
 	arms    []verdict.Arm // of layouts that it says more of than their names
+	others  []string      // families that it is not of
 }
 
 // Error is what is wrong with a file, and where. Line and column count from 1;
@@ -56,8 +56,26 @@ func failf(line, column int, format string, args ...any) error {
 	return &Error{line, column, fmt.Sprintf(format, args...)}
 }
 
-// Read reads a table: of a file with several families that of one, which has to be named
-// then. Its errors are *Error, or of the reader.
+// ReadAll reads the tables of all families that a file has, as they first appear.
+func ReadAll(r io.Reader) ([]Input, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	first, err := Read(bytes.NewReader(text), "")
+	all := []Input{first}
+	for _, family := range first.others {
+		var in Input
+		if err == nil {
+			in, err = Read(bytes.NewReader(text), family)
+		}
+		all = append(all, in)
+	}
+	return all, err
+}
+
+// Read reads the table of a family, or of the first that the file has. Its errors are
+// *Error, or of the reader.
 func Read(r io.Reader, family string) (Input, error) {
 	within := &bounded{Reader: r, all: maxBytes, line: maxLine}
 	buffered := bufio.NewReaderSize(within, 1<<16)
@@ -66,7 +84,7 @@ func Read(r io.Reader, family string) (Input, error) {
 			return Input{}, err
 		}
 	}
-	p := &parser{csv: csv.NewReader(buffered), wanted: family, blocks: map[string]int{}, layouts: map[string]int{}}
+	p := &parser{csv: csv.NewReader(buffered), wanted: family, first: family == "", blocks: map[string]int{}, layouts: map[string]int{}}
 	p.csv.Comma = separator(buffered)
 	p.csv.ReuseRecord = true
 	if err := p.header(); err != nil {
@@ -146,7 +164,8 @@ type parser struct {
 	order           []string // blocks as they first appear
 	names           []string // layouts as they first appear
 	cells           map[[2]int]cell
-	family, wanted  string
+	wanted          string
+	first           bool               // the family is the first that there is
 	probes          map[[2]int]float64 // of lines whose family is that of calibrations
 	pilots, outside int
 	others          []string // families that are not wanted
@@ -177,7 +196,7 @@ func (p *parser) line(fields []string) error {
 	}
 	probe := strings.EqualFold(p.at.field(fields, p.at.family), calibration)
 	if !probe {
-		if other, err := p.sameFamily(fields); other || err != nil {
+		if other, err := p.otherFamily(fields); other || err != nil {
 			return err
 		}
 		if err := p.rules(fields); err != nil {
@@ -284,29 +303,29 @@ const maxThroughput = 1e100
 // calibration is the family of the probes in a file that Filewise exported.
 const calibration = "calibration"
 
-// sameFamily refuses a second family of operations: they are judged one by one. other
-// is true of a line that is of none that is wanted.
-func (p *parser) sameFamily(fields []string) (other bool, err error) {
+// otherFamily tells whether a line is of another family than the one that is read: they are
+// judged one by one.
+func (p *parser) otherFamily(fields []string) (bool, error) {
 	family := p.at.field(fields, p.at.family)
 	switch {
-	case p.wanted != "" && family != p.wanted:
-		if family != "" && !slices.Contains(p.others, family) {
-			p.others = append(p.others, family)
-		}
+	case p.wanted == "":
+		p.wanted = family
+		return false, nil
+	case family == p.wanted, family == "" && p.first:
+		return false, nil
+	case family == "" || slices.Contains(p.others, family):
 		return true, nil
-	case family == "" || family == p.family:
-	case p.family == "":
-		p.family = family
-	default:
+	case len(p.others) == maxFamilies:
 		line, column := p.csv.FieldPos(p.at.family)
-		return false, fmt.Errorf("%w: %w", failf(line, column, "family %q after %q", family, p.family), ErrFamilies)
+		return true, failf(line, column, "there are more than %d families", maxFamilies)
 	}
-	return false, nil
+	p.others = append(p.others, family)
+	return true, nil
 }
 
 // input orders what was read.
 func (p *parser) input() (Input, error) {
-	in := Input{Layouts: p.names, Notes: p.notes, Times: p.at.time >= 0}
+	in := Input{Family: p.wanted, Layouts: p.names, Notes: p.notes, Times: p.at.time >= 0, others: p.others}
 	if p.pilots > 0 {
 		in.Notes = append(in.Notes, fmt.Sprintf("Pilots left out: %d.", p.pilots))
 	}
