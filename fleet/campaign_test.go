@@ -17,6 +17,33 @@ import (
 	"filewise"
 )
 
+// Whoever asks for labels that no host has reads which there are.
+func TestLabelsThatAreThereAreNamed(t *testing.T) {
+	hosts := []Present{{Offer: Offer{Host: "db1", Labels: []string{"storage=nvme"}}}, {Offer: Offer{Host: "db2",
+		Labels: []string{"storage=nvme", "rack=b"}}}}
+	for range 30 {
+		hosts = append(hosts, Present{Offer: Offer{Host: "more"}})
+	}
+	for _, c := range []struct {
+		all    []Present
+		labels []string
+		want   string
+	}{
+		{hosts[:2], []string{"storage=san", "rack=b"},
+			"none of 2 hosts has storage=san and rack=b; there are rack=b, storage=nvme, host=db1, host=db2"},
+		{hosts, []string{"host=db3"}, "host=more, and 14 more (filewise campaign list)"},
+		{nil, nil, "no host has a worker yet"},
+		{[]Present{{Unread: "no key"}}, []string{"host=db1"}, "no key"},
+	} {
+		if _, err := having(c.all, c.labels); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v, want %q", c.labels, err, c.want)
+		}
+	}
+	if some, err := having(hosts, []string{"host=db1"}); err != nil || len(some) != 1 {
+		t.Errorf("one host: %v, %v", some, err)
+	}
+}
+
 // busy is a Temporal that starts a workflow, and is too late to say so.
 type busy struct {
 	workflowservice.UnimplementedWorkflowServiceServer

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"filewise"
 )
@@ -14,17 +15,43 @@ func (c Campaigns) With(ctx context.Context, labels []string) ([]Present, error)
 	if err != nil {
 		return nil, err
 	}
-	var out []Present
+	return having(all, labels)
+}
+
+func having(all []Present, labels []string) (out []Present, err error) {
 	for _, p := range all {
 		if p.Unread == "" && p.Has(labels) {
 			out = append(out, p)
 		}
 	}
-	if len(out) == 0 {
-		return nil, filewise.Errorf(filewise.CodeNotFound, "start one: filewise worker --label KEY=VALUE", "none of %s has the labels %v",
-			filewise.Counted(len(all), "host"), labels)
+	switch {
+	case len(all) == 0:
+		return nil, filewise.Errorf(filewise.CodeNotFound, "start \"filewise worker\" on each host that shall measure",
+			"no host has a worker yet")
+	case !slices.ContainsFunc(all, func(p Present) bool { return p.Unread == "" }):
+		return nil, filewise.Errorf(filewise.CodeNotFound, "give "+KeyVariable+" as the workers have it", "nothing can be read of what "+
+			"%s offer: %s", filewise.Counted(len(all), "host"), all[0].Unread)
+	case len(out) == 0:
+		return nil, filewise.Errorf(filewise.CodeNotFound, "give labels that one host has, or start its worker with them: filewise "+
+			"worker --label "+strings.Join(labels, " --label "), "none of %s has %s; there are %s",
+			filewise.Counted(len(all), "host"), strings.Join(labels, " and "), labelsOf(all))
 	}
 	return out, nil
+}
+
+// labelsOf are what hosts can be chosen by, of many the first.
+func labelsOf(all []Present) string {
+	var hosts, labels []string
+	for _, p := range all {
+		hosts = append(hosts, "host="+p.Host)
+		labels = append(labels, p.Labels...)
+	}
+	slices.Sort(labels)
+	labels = append(slices.Compact(labels), hosts...)
+	if most := 20; len(labels) > most {
+		return strings.Join(labels[:most], ", ") + fmt.Sprintf(", and %d more (filewise campaign list)", len(labels)-most)
+	}
+	return strings.Join(labels, ", ")
 }
 
 // Forget takes hosts out of those that are known, if none of them has a worker there. A worker

@@ -7,8 +7,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"log/slog"
+	"net"
 	"os"
 	"regexp"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -57,11 +59,26 @@ func Dial(ctx context.Context, address string, say func(string)) (out Campaigns,
 	out.how.DataConverter = cmp.Or(o.DataConverter, converter.GetDefaultDataConverter())
 	out.how.FailureConverter, out.silent = cmp.Or(o.FailureConverter, temporal.GetDefaultFailureConverter()), new(atomic.Bool)
 	if out.Client, err = client.DialContext(ctx, o); err != nil {
+		if unresolved := resolve(ctx, o.HostPort); unresolved != nil {
+			err = unresolved
+		}
 		return out, filewise.Errorf(filewise.CodePreflight,
 			"start it, or give its address (--temporal HOST:PORT), and the TLS and key that it wants (docs/fleet.md)",
 			"Temporal at %s cannot be reached: %w", o.HostPort, err)
 	}
 	return out, nil
+}
+
+// resolve tells why an address leads nowhere, of which gRPC says that it has no children.
+func resolve(ctx context.Context, address string) error {
+	if strings.Contains(address, "/") { // of a resolver of gRPC's
+		return nil
+	}
+	host, _, err := net.SplitHostPort(address)
+	if err == nil {
+		_, err = net.DefaultResolver.LookupHost(ctx, host)
+	}
+	return err
 }
 
 // Work offers the site's host to campaigns until the context ends. A run that is open then is
@@ -84,13 +101,14 @@ func Work(ctx context.Context, c Campaigns, site Site) error {
 	}
 	for _, w := range []worker.Worker{decides, measures} {
 		if err := w.Start(); err != nil {
-			return filewise.Errorf(filewise.CodePreflight, "see that the namespace exists and the account may use it", "work for Temporal: %w", err)
+			return unreachable(err)
 		}
 		defer w.Stop()
 	}
 	if err := offer(ctx, c.Client, site.Offer); err != nil {
 		return err
 	}
+	site.Ready()
 	defer b.end()
 	select {
 	case <-ctx.Done():

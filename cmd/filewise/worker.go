@@ -42,7 +42,7 @@ func (a *app) workerCommand() *cobra.Command {
 				return err
 			}
 			defer c.Close()
-			fmt.Fprintf(a.stderr, "filewise: host %s works for campaigns; Ctrl-C ends it\n", site.Host)
+			site.Ready = func() { fmt.Fprintf(a.stderr, "filewise: host %s works for campaigns; Ctrl-C ends it\n", site.Host) }
 			return fleet.Work(cmd.Context(), c, site)
 		},
 	}
