@@ -46,6 +46,7 @@ type LoggedStatement struct {
 	Session, Text string
 	Key           string  // what is the same for all values
 	Seconds       float64 // 0: the log does not tell
+	Earlier       bool    // its session is older than the log, which does not tell its database
 }
 
 // Shape is a statement without its values.

@@ -54,6 +54,8 @@ type Study struct {
 	Parameters   []Parameter   `json:"parameters"`
 	Transactions []Transaction `json:"transactions"`
 	Left         []Left        `json:"left_out"`
+	// Earlier is how many statements of a log are of sessions older than it, taken for this database's.
+	Earlier int `json:"of_earlier_sessions,omitempty"`
 }
 
 // Table is one that the layout may spread.

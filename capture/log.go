@@ -43,6 +43,9 @@ func (t *taking) readLog(e filewise.Capturer) ([]kind, error) {
 		if held > mostHeld {
 			return
 		}
+		if s.Earlier {
+			t.Earlier++
+		}
 		if o == nil {
 			o = &open{}
 			sessions[s.Session] = o

@@ -133,12 +133,13 @@ func (l *log) command(what, text string) {
 func (l *log) end() {
 	text := strings.TrimSpace(strings.Join(l.text, "\n"))
 	l.text, l.bytes = nil, 0
-	database := l.databases[l.session]
+	database, told := l.databases[l.session]
 	if l.slow {
-		database = l.current
+		database, told = l.current, true
 	}
-	if text != "" && database == l.wanted {
-		l.each(filewise.LoggedStatement{Session: l.session, Text: text, Key: dialect.CustomRules.Key(text), Seconds: l.seconds})
+	if text != "" && (database == l.wanted || !told) {
+		l.each(filewise.LoggedStatement{Session: l.session, Text: text, Key: dialect.CustomRules.Key(text), Seconds: l.seconds,
+			Earlier: !told})
 	}
 	l.seconds = 0
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -87,10 +88,21 @@ func testCapture(t *testing.T, b bench) {
 	shares(t, s, map[string]float64{"SELECT total": 5. / 9, "UPDATE orders": 1. / 9, "UPDATE orders INSERT INTO": 1. / 9,
 		"SELECT region": 1. / 9})
 	studied(t, b, s.YAML())
+	connected, err := os.ReadFile(log)
+	fatal(t, err)
+	o.Log = strings.NewReader(placing.ReplaceAllString(string(connected), ""))
+	s, err = takeCapture(t, b, "watcher", o)
+	fatal(t, err)
+	if shares(t, s, map[string]float64{"SELECT total": 5. / 9, "SELECT region": 1. / 9}); s.Earlier < 200 || !strings.Contains(s.YAML(), "before it was on") {
+		t.Errorf("%d statements of sessions that are older than the log", s.Earlier)
+	}
 	if after := b.Others(t); strings.Join(after, "\n") != strings.Join(before, "\n") {
 		t.Error("something of the user's has changed")
 	}
 }
+
+// placing are the lines of a general log that tell a session's database.
+var placing = regexp.MustCompile(`(?m)^.*(Connect|Init DB|USE ).*\n`)
 
 // parented: a column names the parent that holds its values, or the labels of its type; one with a CHECK says so.
 func parented(t *testing.T, b bench) {
