@@ -184,8 +184,8 @@ func undecided(r Result, look Look, opts WordsOptions) string {
 		open = "which layout is the best is open"
 	}
 	b.WriteString("Undecided: " + open)
-	if most > math.Log(unresolvableFrom) {
-		fmt.Fprintf(&b, ", and the trials differ so much that not even a factor of %d is excluded", unresolvableFrom)
+	if most > math.Log(tellsNothing) {
+		fmt.Fprintf(&b, ", and the trials differ so much that not even a factor of %d is excluded", tellsNothing)
 	} else {
 		fmt.Fprintf(&b, ". %s %s (%s)", who, faster(most, ""), level(r.Config.Confidence))
 	}
@@ -312,6 +312,9 @@ func ArmSentence(r Result, arm int) string {
 // unresolvableFrom is the factor from which the limits of an interval that holds
 // no difference too are numbers without a meaning.
 const unresolvableFrom = 100
+
+// tellsNothing is the factor above which the most that there may be to gain is nobody's guide.
+const tellsNothing = 10
 
 func unresolvable(e Estimate) bool {
 	most := math.Log(unresolvableFrom)

@@ -82,12 +82,12 @@ func TestHeadline(t *testing.T) {
 			"Recommended: 8 files. No tested layout is more than 2.7 times as fast (95 %)."},
 		{Look{Stop: ReasonKeepBaseline, Recommended: 0}, map[int]Estimate{0: regret(100)}, WordsOptions{},
 			"Keep 1 file: no tested layout is more than 2 times as fast (95 %)."},
-		{Look{Block: 20, Stop: ReasonMaxBlocks, Recommended: -1, LargestDifference: percent(1434.7), BlocksNeeded: 95},
+		{Look{Block: 20, Stop: ReasonMaxBlocks, Recommended: -1, LargestDifference: percent(734.7), BlocksNeeded: 95},
 			nil, WordsOptions{},
-			"Undecided: no layout is proven to be faster than 1 file. No tested layout is more than 15.4 times as fast (95 %); " +
+			"Undecided: no layout is proven to be faster than 1 file. No tested layout is more than 8.4 times as fast (95 %); " +
 				"telling 2 % apart would take about 95 blocks. " + goOn},
 		{Look{Block: 20, Recommended: -1, BlocksNeeded: 95}, map[int]Estimate{1: {Lo: -5, Hi: 5}}, WordsOptions{},
-			"Undecided: no layout is proven to be faster than 1 file, and the trials differ so much that not even a factor of 100 is " +
+			"Undecided: no layout is proven to be faster than 1 file, and the trials differ so much that not even a factor of 10 is " +
 				"excluded; telling 2 % apart would take about 95 blocks. " + goOn},
 		{Look{Block: 20, Recommended: -1}, map[int]Estimate{1: {Lo: percent(1), Hi: percent(9), DroppedAt: 4}, 2: estimate(5, -1, 10)},
 			WordsOptions{}, "Undecided: which layout is the best is open. 4 files is not more than 10 % faster (95 %)."},
