@@ -413,6 +413,9 @@ func TestRejudgeUsesEveryCompleteBlock(t *testing.T) {
 	if j.First().Result.Blocks != own.First().Result.Blocks || j.Decision.Ending == experiment.GoesOn {
 		t.Errorf("%d of %d blocks, %+v", j.First().Result.Blocks, own.First().Result.Blocks, j.Decision)
 	}
+	if none, err := w.plan.Rejudge(rules, nil); err != nil || none.Decision.Ending != experiment.GoesOn {
+		t.Errorf("no blocks: %+v, %v", none.Decision, err)
+	}
 }
 
 func TestPilotsFixTheWarmUp(t *testing.T) {

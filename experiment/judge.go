@@ -25,6 +25,9 @@ func (p Plan) Rejudge(rules Plan, done []filewise.Trial) (Judgement, error) {
 		return Judgement{}, fmt.Errorf("judge the trials: %w", s.err)
 	}
 	blocks := s.results[0].Blocks
+	if blocks == 0 {
+		return s.judge()
+	}
 	s.plan = rules
 	if s.results, s.err = s.history.judge(s.schedule, blocks); s.err == nil {
 		s.decision = s.settled()

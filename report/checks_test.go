@@ -26,8 +26,12 @@ func TestFailedAAOfAFamilyLeads(t *testing.T) {
 		t.Errorf("summary %q", got)
 	}
 	d.Judgement.Families[1].Result.Looks = nil
+	d.Judgement.Families[0].Result = d.Judgement.Families[1].Result
 	if got := newView(d).Headline(); strings.Contains(got, "A/A") {
 		t.Errorf("summary %q", got)
+	}
+	if all := newView(d).further(); len(all) > 0 {
+		t.Errorf("no verdict of any family, and said of each: %q", all)
 	}
 	words := strings.Join(newView(d).checkWords(), "\n")
 	for _, want := range []string{"Holm's procedure", "1 file again is the same layout", "probed by a short piece"} {

@@ -143,10 +143,14 @@ func (v view) answerRest() document.Block {
 	return document.OnScreen(append(out, document.Note(rest))...)
 }
 
-// causeInShort is the first thing that changed with the difference, without its interval;
-// where nothing did, where the time went.
+// causeInShort is the first thing that changed with the difference, without its interval, of
+// the first family that another layout wins; where nothing did, where the time went.
 func (v view) causeInShort() string {
-	c := v.of.Cause
+	f := v
+	if i := slices.IndexFunc(v.parts, func(f view) bool { r := f.recommended(); return r != nil && !r.Baseline }); v.several() && i >= 0 {
+		f = v.parts[i]
+	}
+	c := f.of.Cause
 	if c == nil || len(c.Sentences) == 0 {
 		return v.relevance()
 	}
@@ -154,7 +158,7 @@ func (v view) causeInShort() string {
 	if i := strings.LastIndex(said, " ("); i > 0 && strings.HasSuffix(said, ").") && strings.Contains(said[i:], "interval") {
 		said = said[:i] + "."
 	}
-	return "Why: " + said
+	return say.Joined(", ", "Why", f.Name) + ": " + said
 }
 
 // latencyLoss says that the layout to use is slow where it matters; empty: it is not.

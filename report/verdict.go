@@ -66,7 +66,13 @@ func noVerdictYet(r verdict.Result) string {
 // further are the sentences after the headline.
 func (v view) further() []string {
 	if v.several() {
-		return filewise.Each(v.parts, func(f view) string { return f.Name + ": " + f.Headline() })
+		var out []string
+		for _, f := range v.parts {
+			if said := f.Headline(); said != v.Headline() { // which is no verdict, of all of them
+				out = append(out, f.Name+": "+said)
+			}
+		}
+		return out
 	}
 	if s := v.of.Sentences; len(s) > 1 {
 		return s[1:]

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"reflect"
 	"slices"
 	"time"
 
@@ -81,7 +82,11 @@ func (a *app) judgeStored(ctx context.Context, f *plan.JudgeOptions, g *resultFl
 	if err := f.Override(&rules); err != nil {
 		return err
 	}
-	j, err := s.Plan.Rejudge(rules, s.Trials)
+	other := !reflect.DeepEqual(rules, s.Plan)
+	j, err := s.Plan.Judge(s.Trials)
+	if err == nil && other {
+		j, err = s.Plan.Rejudge(rules, s.Trials)
+	}
 	if err != nil {
 		return err
 	}
@@ -90,7 +95,7 @@ func (a *app) judgeStored(ctx context.Context, f *plan.JudgeOptions, g *resultFl
 	if err != nil {
 		return err
 	}
-	d.Rejudged = true
+	d.Rejudged = other
 	g.judgeRun(&d)
 	if err := a.printData(d); err != nil {
 		return err

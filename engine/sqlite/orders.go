@@ -54,9 +54,8 @@ func (s *shape) ordersWarnings() []filewise.Warning {
 	}
 	return []filewise.Warning{{
 		Code: "sqlite-not-atomic",
-		Message: "A transaction on warehouses of several files is not atomic in a crash: each file keeps or loses its part, for SQLite has no " +
-			"commit over several WALs. " +
-			"Without a crash it is.",
+		Message: "In a crash a transaction on warehouses of several files may be kept in one and lost in another: SQLite has no commit " +
+			"over several WALs.",
 		Remedy: "Do not take such a layout for data whose transactions must survive a crash whole.",
 	}}
 }

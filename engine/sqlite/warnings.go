@@ -12,8 +12,7 @@ import (
 // Scope is true of every verdict on SQLite.
 var Scope = filewise.Warning{
 	Code: "sqlite-scope",
-	Message: "On SQLite the gain comes from N write locks and parallel syncs; " +
-		"it says nothing about data files of SQL Server or Oracle.",
+	Message: "A verdict on SQLite is none on SQL Server or Oracle: each of its files has a write lock and syncs of its own.",
 	Remedy: "Measure the engine that you want to know about.",
 }
 
@@ -31,8 +30,7 @@ var pureGo = filewise.Warning{
 // connection alone: there the lock waits for the storage, not for the pauses.
 var polling = filewise.Warning{
 	Code: "sqlite-polling",
-	Message: "Connections that share a file wait for its one write lock, and SQLite lets them poll for it with pauses of 1 to 100 ms, " +
-		"in which the lock may lie idle.",
+	Message: "Connections that share a file poll for its one write lock with pauses of 1 to 100 ms, in which it may lie idle.",
 	Remedy: "Repeat with --connections 1: where one connection does as much on 1 file, the pauses cost nothing.",
 }
 

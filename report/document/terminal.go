@@ -16,11 +16,11 @@ type TerminalOptions struct {
 	Short bool // what fits on a screen
 }
 
-// screenLines is what a screen holds.
-const screenLines = 24
+// screenLines is what a screen holds above the prompt that follows.
+const screenLines = 23
 
 // WriteTerminal writes what a document has for a terminal, an empty line between
-// sections. Warnings on a screen have two lines, or one where that is too much.
+// sections. Texts and warnings on a screen have two lines, or one where that is too much.
 func WriteTerminal(w io.Writer, d Document, opts TerminalOptions) error {
 	var p *page
 	for clip := 2; clip > 0; clip-- {
@@ -54,7 +54,7 @@ type page struct {
 	color bool
 	gap   bool // an empty line is due before the next one
 	of    Formats
-	clip  int // lines of a warning on a screen
+	clip  int // lines of a text or warning on a screen
 }
 
 func newPage(opts TerminalOptions) *page {
@@ -111,6 +111,10 @@ func (p *page) block(b Block) {
 	case Heading:
 		p.wrap(styleBold, string(b), "  ")
 	case Text:
+		if p.of == Screen {
+			p.clipped(stylePlain, string(b), "  ")
+			break
+		}
 		p.wrap(stylePlain, string(b), "  ")
 	case Note:
 		p.wrap(styleFaint, string(b), "")
@@ -153,12 +157,19 @@ func (p *page) line(s string) {
 	p.WriteString(strings.TrimRight(s, " ") + "\n")
 }
 
-// clipped writes the first lines of a text.
+// clipped writes the first lines of a text, up to the end of a clause where there is one in
+// their second half, or of a word.
 func (p *page) clipped(s ansi.Style, text, indent string) {
 	room := p.width - ansi.StringWidth(indent)
 	lines := strings.Split(ansi.Wrap(unbroken.Replace(Clean(text)), room, ""), "\n")
 	if len(lines) > p.clip {
-		lines = append(lines[:p.clip-1], ansi.Truncate(strings.Join(lines[p.clip-1:], " "), room, "…"))
+		lines = append(lines[:p.clip-1], ansi.Truncate(strings.Join(lines[p.clip-1:], " "), room-len(" …"), ""))
+		text = strings.Join(lines, " ")
+		end := max(strings.LastIndex(text, "; "), strings.LastIndex(text, ": "), strings.LastIndex(text, ", "))
+		if end < len(text)/2 {
+			end = strings.LastIndex(text, " ")
+		}
+		lines = []string{strings.TrimRight(text[:max(end, 0)], ";:, ") + " …"}
 	}
 	p.wrap(s, broken.Replace(strings.Join(lines, " ")), indent)
 }
