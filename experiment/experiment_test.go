@@ -266,6 +266,21 @@ func TestFailsAlikeFromADump(t *testing.T) {
 			t.Errorf("%d trials, %+v", len(trials), d)
 		}
 	}
+	mistake := filewise.Errorf(filewise.CodePreflight, "give another file", "restoring: %w", &filewise.Classed{Class: filewise.ClassMistake,
+		Err: fake.ErrPlanted})
+	w := newWorld(t, []int{1, 2}, fake.Config{Faults: []fake.Fault{{Stage: filewise.StageBuild, Err: mistake}}})
+	w.runner.Plan, w.runner.Workload = w.plan, withCustom{w.runner.Workload}
+	if _, _, err := w.runner.Run(t.Context(), nil); filewise.RemedyOf(err) != "give another file" {
+		t.Errorf("%v → %s", err, filewise.RemedyOf(err))
+	}
+}
+
+type withCustom struct{ filewise.Workload }
+
+func (w withCustom) Program() filewise.Program {
+	p := w.Workload.Program()
+	p.Custom = &filewise.CustomSQL{}
+	return p
 }
 
 func TestBudgetEndsTheRunAndIsNotExceededByMuch(t *testing.T) {

@@ -203,6 +203,8 @@ func (r *Runner) fatal(ctx, guarded context.Context, l *life, err error) error {
 	case errors.Is(err, ErrVoid) && l.trial.Cell.Attempt >= r.Plan.Attempts: // no layout is to blame
 		return filewise.Errorf(filewise.CodeStopped, "see that all of them run and are idle; then \"filewise resume\" goes on with this trial",
 			"the drivers have failed %s: %w", filewise.Counted(l.trial.Cell.Attempt, "time"), err)
+	case l.mistaken(err) && filewise.CodeOf(err) == filewise.CodePreflight: // their dump, which says what to do
+		return fmt.Errorf("%s cannot be built, nor could it be again: %w", l.trial.Cell.Layout, err)
 	case l.mistaken(err):
 		return filewise.Errorf(filewise.CodeUsage,
 			"correct the SQL at that place of the study file, or give the account the right that it lacks, and run it anew",

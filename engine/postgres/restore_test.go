@@ -133,6 +133,12 @@ func restored(t *testing.T, f *usersServer) {
 			}
 		}
 	}
+	newer := filepath.Join(t.TempDir(), "newer")
+	must(t, os.WriteFile(newer, []byte("PGDMP\x01\x63\x00\x04\x08\x01\x01\x01"), 0o600))
+	if err := (Engine{}).CheckDump(deadline(t), s.(*managedServer).target, nil, program(newer, "id")); err == nil ||
+		!strings.Contains(err.Error(), "unsupported version") {
+		t.Errorf("an archive of a newer release: %v", err)
+	}
 	if !slices.Equal(before, f.dump(t, "original")) {
 		t.Error("the original has changed")
 	}

@@ -23,21 +23,21 @@ var (
 		`|CREATE TRIGGER .* ON public\.` + identifier + ` REFERENCING .* FOR EACH ROW .*)$`)
 )
 
-// hold refuses layouts that cannot hold the tables of a dump.
-func hold(layouts []filewise.Layout, custom *filewise.CustomSQL, script io.Reader) error {
+// hold refuses layouts that cannot hold the tables of a dump, and tells which it has.
+func hold(layouts []filewise.Layout, custom *filewise.CustomSQL, script io.Reader) (map[string]bool, error) {
 	divide := slices.ContainsFunc(layouts, func(l filewise.Layout) bool { return l.Kind != filewise.KindSingle })
 	all, has := reader{in: bufio.NewReaderSize(script, 1<<20)}, map[string]bool{}
 	for {
 		text, err := all.next()
 		if errors.Is(err, io.EOF) {
-			return dumpfile.CheckTables(custom, func(name string) bool { return has[name] }, " in schema public")
+			return has, nil
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if copies.MatchString(text) {
 			if _, err := io.Copy(io.Discard, &block{in: all.in}); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		if m := creates.FindStringSubmatch(text); m != nil {
@@ -45,7 +45,7 @@ func hold(layouts []filewise.Layout, custom *filewise.CustomSQL, script io.Reade
 		}
 		for _, t := range custom.Tables {
 			if err := holds(t, text); divide && err != nil {
-				return err
+				return nil, err
 			}
 		}
 	}

@@ -23,9 +23,13 @@ const programs = "pg_dump"
 // Check reads the dump that custom SQL names, and refuses layouts that cannot hold its tables.
 func Check(ctx context.Context, in installed.Server, layouts []filewise.Layout, custom *filewise.CustomSQL) error {
 	text, wait, err := open(ctx, in, custom.From, "--schema-only")
+	var has map[string]bool
 	if err == nil {
-		err = hold(layouts, custom, text)
+		has, err = hold(layouts, custom, text)
 		err = errors.Join(err, wait(err != nil))
+	}
+	if err == nil { // else what there is of it is not all
+		err = dumpfile.CheckTables(custom, func(name string) bool { return has[name] }, " in schema public")
 	}
 	return dumpfile.Failed(custom.From, programs, err)
 }

@@ -48,11 +48,11 @@ func TestPartitionsCannotHold(t *testing.T) {
 		"CREATE RULE r AS\n    ON UPDATE TO x DO INSTEAD ( DELETE FROM y;\n SELECT E'\\';\n';\n)":                     "",
 	} {
 		dump := "CREATE TABLE " + table + " (\n    \"k,\" integer\n)\nWITH (fillfactor='70');\n" + text + ";\nCOPY x FROM stdin;\n'\n\\.\n"
-		err := hold([]filewise.Layout{{Kind: filewise.KindPartitions}}, custom, strings.NewReader(dump))
+		_, err := hold([]filewise.Layout{{Kind: filewise.KindPartitions}}, custom, strings.NewReader(dump))
 		if says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
 			t.Errorf("%s: %v", text, err)
 		}
-		if err := hold([]filewise.Layout{{Kind: filewise.KindSingle}}, custom, strings.NewReader(dump)); err != nil {
+		if _, err := hold([]filewise.Layout{{Kind: filewise.KindSingle}}, custom, strings.NewReader(dump)); err != nil {
 			t.Errorf("a plain table cannot hold %s: %v", text, err)
 		}
 	}
