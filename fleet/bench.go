@@ -32,8 +32,8 @@ type Site struct {
 	Login  func(filewise.Target) run.Login
 	// Hide takes secrets out of what Temporal is told.
 	Hide func(string) string
-	// Ready is told once campaigns can choose the host.
-	Ready func()
+	// Say tells whoever has started the worker.
+	Say func(string)
 }
 
 // Temporal finds within heartbeatWithin that a worker is dead. A run waits for idleFor for its

@@ -60,9 +60,7 @@ func (c Campaigns) Hosts(ctx context.Context) ([]Present, error) {
 		if err != nil {
 			return unreachable(err)
 		}
-		out[i].Working = slices.ContainsFunc(d.GetPollers(), func(w *taskqueue.PollerInfo) bool {
-			return time.Since(w.GetLastAccessTime().AsTime()) < 2*time.Minute
-		})
+		out[i].Working = slices.ContainsFunc(d.GetPollers(), alive)
 		return nil
 	})
 	if err != nil {
@@ -70,6 +68,11 @@ func (c Campaigns) Hosts(ctx context.Context) ([]Present, error) {
 	}
 	slices.SortFunc(out, func(a, b Present) int { return cmp.Compare(a.Host, b.Host) })
 	return out, nil
+}
+
+// alive tells whether a worker has asked for work in the last minutes.
+func alive(w *taskqueue.PollerInfo) bool {
+	return time.Since(w.GetLastAccessTime().AsTime()) < 2*time.Minute
 }
 
 // each does something n times, some side by side.

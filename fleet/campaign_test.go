@@ -10,9 +10,11 @@ import (
 	"time"
 
 	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/taskqueue/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"filewise"
 )
@@ -39,8 +41,31 @@ func TestLabelsThatAreThereAreNamed(t *testing.T) {
 			t.Errorf("%v: %v, want %q", c.labels, err, c.want)
 		}
 	}
+	began := []State{{Order: Order{Study: []byte("files: 1, 2")}}, {Order: Order{Study: []byte("files: 1, 4")}}}
+	if n := Older(began, began[1].Study); n != 1 {
+		t.Errorf("%d orders began with another study", n)
+	}
 	if some, err := having(hosts, []string{"host=db1"}); err != nil || len(some) != 1 {
 		t.Errorf("one host: %v, %v", some, err)
+	}
+}
+
+// Two machines by one name are told of each other; one that was restarted is not.
+func TestAnotherMachineByTheSameName(t *testing.T) {
+	asked := func(identity string, ago time.Duration) *taskqueue.PollerInfo {
+		return &taskqueue.PollerInfo{Identity: identity, LastAccessTime: timestamppb.New(time.Now().Add(-ago))}
+	}
+	for _, c := range []struct {
+		other *taskqueue.PollerInfo
+		want  string
+	}{
+		{asked("filewise@web1", time.Second), "web1"},
+		{asked("filewise@web1", time.Hour), ""},
+		{asked("filewise@me", time.Second), ""},
+	} {
+		if got := elsewhere([]*taskqueue.PollerInfo{asked("filewise@me", 0), c.other}, "filewise@me"); got != c.want {
+			t.Errorf("%v: %q, want %q", c.other, got, c.want)
+		}
 	}
 }
 

@@ -398,6 +398,7 @@ func TestWorkerSaysWhatTemporalLogs(t *testing.T) {
 		}
 	}
 	for range 2 {
+		told.Error("Activity error.", "Error", context.Canceled)
 		told.Error("Activity panic.", "Error", "nil map")
 		told.Warn(logTask, "Error", fmt.Errorf("decode: %w", errKey))
 	}

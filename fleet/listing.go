@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -93,6 +94,16 @@ func (p Present) Words() string {
 		away = ": no worker is there"
 	}
 	return fmt.Sprintf("host %s %v, %s%s", p.Host, p.Labels, filewise.Counted(p.Cores, "core"), away)
+}
+
+// Older counts orders that were started with another study.
+func Older(states []State, study []byte) (n int) {
+	for _, s := range states {
+		if !bytes.Equal(s.Study, study) {
+			n++
+		}
+	}
+	return n
 }
 
 // Started is what a campaign was begun with.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/taskqueue/v1"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/contrib/envconfig"
@@ -48,9 +49,7 @@ func Dial(ctx context.Context, address string, say func(string)) (out Campaigns,
 		return out, err
 	}
 	o.HostPort = cmp.Or(address, o.HostPort, client.DefaultHostPort)
-	if o.Identity, err = os.Hostname(); err == nil {
-		o.Identity = "filewise@" + o.Identity
-	}
+	o.Identity = identity()
 	told := slog.New(slog.DiscardHandler)
 	if say != nil {
 		told = slog.New(&listener{say: say, back: func(ctx context.Context) error { return out.answers(ctx) }})
@@ -67,6 +66,26 @@ func Dial(ctx context.Context, address string, say func(string)) (out Campaigns,
 			"Temporal at %s cannot be reached: %w", o.HostPort, err)
 	}
 	return out, nil
+}
+
+const identityPrefix = "filewise@"
+
+// identity is by what Temporal tells this machine's workers from others; empty: it has no name.
+func identity() string {
+	if name, err := os.Hostname(); err == nil {
+		return identityPrefix + name
+	}
+	return ""
+}
+
+// elsewhere is another machine than me that has asked for the work of a host; empty: there is none.
+func elsewhere(pollers []*taskqueue.PollerInfo, me string) string {
+	for _, p := range pollers {
+		if name, ok := strings.CutPrefix(p.GetIdentity(), identityPrefix); ok && p.GetIdentity() != me && alive(p) {
+			return name
+		}
+	}
+	return ""
 }
 
 // resolve tells why an address leads nowhere, of which gRPC says that it has no children.
@@ -108,7 +127,13 @@ func Work(ctx context.Context, c Campaigns, site Site) error {
 	if err := offer(ctx, c.Client, site.Offer); err != nil {
 		return err
 	}
-	site.Ready()
+	site.Say("host " + site.Host + " works for campaigns; Ctrl-C ends it")
+	if d, err := c.DescribeTaskQueue(ctx, queueOf(site.Host), enums.TASK_QUEUE_TYPE_ACTIVITY); err == nil {
+		if other := elsewhere(d.GetPollers(), identity()); other != "" {
+			site.Say(other + " has worked as host " + site.Host + " in the last minutes, too: if that goes on, each measures a part of what the " +
+				"host is asked for, so give one of them a name of its own (--host)")
+		}
+	}
 	defer b.end()
 	select {
 	case <-ctx.Done():

@@ -67,7 +67,7 @@ func (a *app) campaign(ctx context.Context, c fleet.Campaigns, file string, f *c
 	if f.patience <= 0 {
 		return plan.BadValue("patience", f.patience, "give a time such as 1h")
 	}
-	hosts, err := c.With(ctx, f.labels)
+	hosts, err := f.hosts(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -77,6 +77,9 @@ func (a *app) campaign(ctx context.Context, c fleet.Campaigns, file string, f *c
 	}
 	fmt.Fprintf(a.stderr, "filewise: campaign %s: %s started on %s\n", f.name, filewise.Counted(n, "order"),
 		filewise.Counted(len(hosts), "host"))
+	if err := a.sayOlder(ctx, c, orders, n, s); err != nil {
+		return err
+	}
 	for _, h := range hosts {
 		if !h.Working && !f.any {
 			fmt.Fprintf(a.stderr, "filewise: %s: its orders wait for %v, and are lost then\n", harmless(h.Words()), f.patience)
@@ -103,6 +106,29 @@ func (a *app) campaign(ctx context.Context, c fleet.Campaigns, file string, f *c
 		return err
 	}
 	return fleet.Unmeasured(ended)
+}
+
+// hosts are those that are chosen.
+func (f *campaignFlags) hosts(ctx context.Context, c fleet.Campaigns) ([]fleet.Present, error) {
+	for _, label := range f.labels {
+		if pair := plan.ParsePair(label); pair.Bare || pair.Name == "" {
+			return nil, plan.BadValue("label", label, "give KEY=VALUE, such as storage=nvme")
+		}
+	}
+	return c.With(ctx, f.labels)
+}
+
+// sayOlder says how many of the orders, n of which are new, were started with another study.
+func (a *app) sayOlder(ctx context.Context, c fleet.Campaigns, orders []string, n int, s fleet.Study) error {
+	if n == len(orders) {
+		return nil
+	}
+	states, err := c.States(ctx, orders)
+	if older := fleet.Older(states, s.Text); err == nil && older > 0 {
+		fmt.Fprintf(a.stderr, "filewise: %s began with another %s, which still holds there; --name NAME measures by this one\n",
+			filewise.Counted(older, "order"), s.File)
+	}
+	return err
 }
 
 // studyOf reads the file as it goes to the workers. Its variables are theirs.

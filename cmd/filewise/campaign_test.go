@@ -68,6 +68,17 @@ func (s *temporal) TerminateWorkflowExecution(_ context.Context, r *workflowserv
 	return &workflowservice.TerminateWorkflowExecutionResponse{}, nil
 }
 
+// Of experiments of one name each is an order by itself.
+func TestOrderOfNamesakes(t *testing.T) {
+	text := "experiments:\n- {name: a, scenario: inserts, files: [1, 2]}\n- {name: a, scenario: inserts, files: [1, 4]}\n"
+	for name, last := range map[string]string{"a": "2 files", "a #2": "4 files"} {
+		made, err := (&app{}).makeOrder(fleet.Order{Experiment: name, File: "s.yaml", Study: []byte(text)}, registry().New())
+		if err != nil || len(made.Plan.Layouts) != 2 || made.Plan.Layouts[1].Name != last {
+			t.Errorf("%s: %v, %v", name, made.Plan.Layouts, err)
+		}
+	}
+}
+
 // A campaign whose command is ended by a signal goes on, which is said; a host is forgotten when its worker is gone.
 func TestCampaignGoesOn(t *testing.T) {
 	t.Setenv("FILEWISE_STATE", t.TempDir())
@@ -92,6 +103,8 @@ func TestCampaignGoesOn(t *testing.T) {
 			t.Errorf("%v: exit code %d, want %d with %q:\n%s", args, exitCode(err), code, want, out.String())
 		}
 	}
+	says(ctx, exitUsage, "--label nonsense is not possible", "campaign", study, "--label", "nonsense")
+	says(ctx, exitNotFound, "none of 1 host has rack=b; there are host=db1", "campaign", study, "--label", "rack=b")
 	says(ctx, exitInterrupted, "interrupted; campaign s goes on\n  → \"filewise campaign show s\"", "campaign", study)
 	says(t.Context(), exitBusy, "host db1 has a worker there", "campaign", "forget", "db1")
 	there.working = false

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -35,14 +36,11 @@ func (a *app) workerCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			c, err := fleet.Dial(cmd.Context(), temporal, func(text string) {
-				fmt.Fprintln(a.stderr, "filewise:", harmless(a.masked(text)))
-			})
+			c, err := fleet.Dial(cmd.Context(), temporal, site.Say)
 			if err != nil {
 				return err
 			}
 			defer c.Close()
-			site.Ready = func() { fmt.Fprintf(a.stderr, "filewise: host %s works for campaigns; Ctrl-C ends it\n", site.Host) }
 			return fleet.Work(cmd.Context(), c, site)
 		},
 	}
@@ -76,6 +74,7 @@ func (a *app) site(o *plan.Options, login *plan.TargetOptions, host string, labe
 	}
 	return fleet.Site{
 		Offer: offer, Hide: a.masked, Engine: registry().Lookup,
+		Say:   func(text string) { fmt.Fprintln(a.stderr, "filewise:", harmless(a.masked(text))) },
 		Login: func(t filewise.Target) run.Login { return a.access(t, nil, filewise.Address{}, login) },
 		Make:  func(order fleet.Order) (plan.Made, error) { return a.makeOrder(order, o) },
 		Options: func(made plan.Made) run.Options {
@@ -91,6 +90,7 @@ func (a *app) makeOrder(order fleet.Order, given *plan.Options) (plan.Made, erro
 	if err != nil {
 		return plan.Made{}, err
 	}
+	s.Experiments = slices.DeleteFunc(s.Experiments, func(e study.Experiment) bool { return e.Name != order.Experiment })
 	o := given.Clone()
 	if order.Seed != "" {
 		o.Seed = plan.Of(order.Seed)
@@ -99,12 +99,8 @@ func (a *app) makeOrder(order fleet.Order, given *plan.Options) (plan.Made, erro
 		_, err := run.Prepare(p.Engine, p.Plan)
 		return err
 	})
-	switch {
-	case err != nil:
+	if err != nil {
 		return plan.Made{}, err
-	case len(all) != 1:
-		return plan.Made{}, filewise.Errorf(filewise.CodeUsage, "give each experiment a name of its own", "%d experiments are called %q",
-			len(all), order.Experiment)
 	}
 	return all[0].Made, nil
 }
