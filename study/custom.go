@@ -2,13 +2,13 @@ package study
 
 import (
 	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
 	"filewise"
+	"filewise/internal/filesystem"
 	"filewise/workload"
 )
 
@@ -125,7 +125,7 @@ func (l *loader) fileText(n *node) ([]filewise.CustomText, error) {
 	failed := func(err error) error {
 		return l.at(n.place, filewise.Errorf(filewise.CodeUsage, "give a path relative to the study file", "script: %w", err))
 	}
-	f, err := os.Open(path)
+	f, err := filesystem.Open(path)
 	if err != nil {
 		return nil, failed(err)
 	}

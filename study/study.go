@@ -2,12 +2,12 @@ package study
 
 import (
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"filewise"
+	"filewise/internal/filesystem"
 	"filewise/internal/nearest"
 	"filewise/plan"
 	"filewise/workload"
@@ -86,7 +86,7 @@ const Unnamed = "experiment"
 // Load reads a study file. Errors have CodeUsage, and name file, line and column.
 // getenv looks a variable up, as os.LookupEnv does.
 func Load(path string, f Form, getenv func(string) (string, bool)) (Study, error) {
-	file, err := os.Open(path)
+	file, err := filesystem.Open(path)
 	if err != nil {
 		return Study{File: path}, filewise.Errorf(filewise.CodeUsage, `give the path of a study file; "filewise init" writes one`,
 			"study file %s: %w", path, err)

@@ -35,7 +35,7 @@ func Password(ctx context.Context, a filewise.Address, s Sources) (filewise.Secr
 	terminal, isTerminal := s.terminal()
 	switch {
 	case s.File == "-" && !isTerminal:
-		return firstLine(s.Stdin, "standard input")
+		return firstLine(filesystem.Reader(s.Stdin), "standard input")
 	case s.File != "" && s.File != "-":
 		return fromFile(s.File)
 	case s.File == "" && s.Environment != "":

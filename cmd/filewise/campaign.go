@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -17,6 +16,7 @@ import (
 	"filewise"
 	"filewise/archive"
 	"filewise/fleet"
+	"filewise/internal/filesystem"
 	"filewise/plan"
 	"filewise/store"
 	"filewise/study"
@@ -133,7 +133,7 @@ func (a *app) sayOlder(ctx context.Context, c fleet.Campaigns, orders []string, 
 
 // studyOf reads the file as it goes to the workers. Its variables are theirs.
 func (a *app) studyOf(file string, only []string) (out fleet.Study, err error) {
-	text, err := os.ReadFile(file)
+	text, err := filesystem.ReadFile(file)
 	if err != nil {
 		return out, filewise.Errorf(filewise.CodeUsage, `give the path of a study file; "filewise init" writes one`, "study file: %w", err)
 	}

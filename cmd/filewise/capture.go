@@ -3,13 +3,13 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"filewise"
 	"filewise/capture"
+	"filewise/internal/filesystem"
 	"filewise/plan"
 )
 
@@ -81,7 +81,7 @@ func (a *app) capture(cmd *cobra.Command, f *plan.TargetOptions, o capture.Optio
 		return nil, filewise.Errorf(filewise.CodeUsage, "name it by --database, or in the URL", "capture needs a database")
 	}
 	if log != "" {
-		file, err := os.Open(log)
+		file, err := filesystem.Open(log)
 		if err != nil {
 			return nil, filewise.Errorf(filewise.CodeUsage, "name a readable file by --log", "log: %w", err)
 		}

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -48,6 +51,24 @@ func registerOptions(fs *pflag.FlagSet, table ...plan.Option) {
 	}
 }
 
+// filled refuses flags without a value: of a script whose variable is empty, say, which wants anything but what is
+// done without the flag.
+func filled(fs *pflag.FlagSet) (err error) {
+	fs.Visit(func(fl *pflag.Flag) {
+		value, row := fl.Value, rowOf(fl)
+		if row != nil {
+			value = value.(optionFlag).Value
+		}
+		list, isList := value.(pflag.SliceValue)
+		empty := isList && (len(list.GetSlice()) == 0 || slices.Contains(list.GetSlice(), "")) ||
+			value.Type() == "string" && value.String() == ""
+		if empty && (row == nil || row.Choices == nil) { // else it is told what there is
+			err = cmp.Or(err, plan.BadValue(fl.Name, `""`, "give a value, or leave the flag out"))
+		}
+	})
+	return err
+}
+
 // plainFlag is a flag of the type that the option has.
 func plainFlag(row plan.Option) *pflag.Flag {
 	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
@@ -86,6 +107,9 @@ type parsed[T any] struct {
 
 // Set implements pflag.Value.
 func (p *parsed[T]) Set(text string) error {
+	if text == "" {
+		return errors.New("there is no value")
+	}
 	v, err := p.parse(text)
 	if err == nil {
 		*p.to = append(*p.to, v)

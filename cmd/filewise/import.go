@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"filewise"
 	"filewise/archive"
+	"filewise/internal/filesystem"
 	"filewise/store"
 )
 
@@ -67,9 +66,9 @@ func (a *app) importBundle(ctx context.Context, name string) (err error) {
 }
 
 func (a *app) readBundle(name string) (m store.Manifest, run store.Run, trials []filewise.Trial, err error) {
-	in := io.Reader(a.stdin)
+	in := filesystem.Reader(a.stdin)
 	if name != "-" {
-		f, err := os.Open(name)
+		f, err := filesystem.Open(name)
 		if err != nil {
 			return m, run, nil, filewise.Errorf(filewise.CodeUsage, "name a bundle that you may read", "bundle: %w", err)
 		}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"reflect"
 	"slices"
 	"time"
@@ -19,6 +18,7 @@ import (
 	"filewise/archive"
 	"filewise/experiment"
 	"filewise/gate"
+	"filewise/internal/filesystem"
 	"filewise/internal/say"
 	"filewise/plan"
 	"filewise/verdict"
@@ -164,9 +164,9 @@ func sourceName(path string) string {
 
 // readCSV reads a family of the file, or all; "-" is standard input.
 func (a *app) readCSV(path, family string) (all []tablecsv.Input, err error) {
-	from := a.stdin
+	from := filesystem.Reader(a.stdin)
 	if path != "-" {
-		file, err := os.Open(path)
+		file, err := filesystem.Open(path)
 		if err != nil {
 			return nil, filewise.Errorf(filewise.CodeUsage, "give a file that can be read, or - for standard input", "%w", err)
 		}

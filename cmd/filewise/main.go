@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"filewise/internal/filesystem"
 )
 
 func main() {
@@ -30,6 +32,7 @@ func interruptible(exit func(int)) (context.Context, func()) {
 	go func() {
 		<-signals
 		cancel()
+		filesystem.Interrupt()
 		<-signals
 		exit(exitInterrupted)
 	}()

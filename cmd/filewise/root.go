@@ -42,6 +42,9 @@ func (a *app) command() *cobra.Command {
 		Args:          help.SubcommandsOnly,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := filled(cmd.Flags()); err != nil {
+				return err
+			}
 			if err := a.environment(cmd); err != nil {
 				return err
 			}

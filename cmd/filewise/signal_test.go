@@ -6,11 +6,13 @@ import (
 	"bufio"
 	"database/sql"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -99,6 +101,54 @@ func (p *place) interrupt(c *child, s syscall.Signal) {
 	if diff := cmp.Diff(before, after[:len(before)]); diff != "" {
 		p.t.Errorf("stored trials were altered:\n%s", diff)
 	}
+}
+
+// A signal ends what waits for the other end of a pipe, or for what comes out of it.
+func TestInterruptAtAPipe(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux tells what a thread waits for")
+	}
+	t.Parallel()
+	p := newPlace(t)
+	pipe := filepath.Join(p.volume, "pipe.yaml")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	end := func(c *child) {
+		t.Helper()
+		p.signal(c, syscall.SIGTERM)
+		if code := p.exit(c); code != 130 || !strings.Contains(c.stderr.String(), "interrupted") {
+			t.Errorf("%v: exit code %d, want 130: %s", c.Args, code, &c.stderr)
+		}
+	}
+	server := "--target=postgres://u@127.0.0.1:1/d"
+	for _, args := range [][]string{{"judge", "--csv", pipe}, {"plan", pipe}, {"import", pipe}, {"export", "--schema", "-o", pipe},
+		{"doctor", "--notify=file:" + pipe}, {"inspect", server, "--password-file", pipe}, {"serve", "--token-file", pipe},
+		{"inspect", "--no-password", server + "?sslmode=verify-full&sslrootcert=" + pipe},
+		{"inspect", "--no-password", "--target=mysql://u@127.0.0.1:1/?tls-ca=" + pipe},
+		{"capture", "--no-password", server, "--log", pipe}} {
+		c := p.start("filewise", args...)
+		opens := fmt.Sprintf("/proc/%d/task/*/wchan", c.Process.Pid)
+		if err := until(time.Minute, func() (bool, error) {
+			threads, err := filepath.Glob(opens)
+			for _, thread := range threads {
+				if where, _ := os.ReadFile(thread); string(where) == "wait_for_partner" { // it may just have ended
+					return true, nil
+				}
+			}
+			return false, err
+		}); err != nil {
+			t.Fatalf("%v opens no pipe: %v\n%s", args, err, &c.stderr)
+		}
+		end(c)
+	}
+	c := p.start("filewise", "judge", "--csv", pipe)
+	w, err := os.OpenFile(pipe, os.O_WRONLY, 0) // waits until it is open
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	end(c)
 }
 
 // Two signals end it at once; the next start removes what is left.

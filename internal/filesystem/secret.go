@@ -3,7 +3,7 @@ package filesystem
 import (
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"runtime"
 )
 
@@ -12,8 +12,8 @@ var ErrShared = errors.New("every user of this machine may read or write it")
 
 // OpenSecret opens a file, or a pipe, that holds a secret. One that everybody may read, or
 // write, is refused; Windows tells nothing of that by a file's mode.
-func OpenSecret(path string) (*os.File, error) {
-	f, err := os.Open(path)
+func OpenSecret(path string) (io.ReadCloser, error) {
+	f, err := open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +28,7 @@ func OpenSecret(path string) (*os.File, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return f, nil
+	return patient{f, f}, nil
 }
 
 // SecretRemedy is what to do about an error of OpenSecret.

@@ -35,11 +35,14 @@ func WriteFile(path string, render func(io.Writer) error) (err error) {
 	case err == nil && info.Mode().IsRegular() && !trusted(info):
 		return errors.New("it belongs to another user")
 	case err == nil && !info.Mode().IsRegular():
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
-		if err != nil {
-			return err
-		}
-		return errors.Join(render(f), f.Close())
+		_, err := Await(func() (struct{}, error) {
+			f, err := os.OpenFile(path, os.O_WRONLY, 0)
+			if err != nil {
+				return struct{}{}, err
+			}
+			return struct{}{}, errors.Join(render(f), f.Close())
+		})
+		return err
 	}
 	removeParts(path)
 	part := fmt.Sprintf("%s.%d.part", path, os.Getpid())

@@ -9,11 +9,11 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/go-sql-driver/mysql"
 
 	"filewise"
+	"filewise/internal/filesystem"
 )
 
 // The options of TLS besides the driver's own “tls”.
@@ -53,7 +53,7 @@ func secure(to *mysql.Config, given map[string]string) error {
 		to.AllowFallbackToPlaintext = true
 	}
 	if path := given[optionCA]; path != "" {
-		text, err := os.ReadFile(path)
+		text, err := filesystem.ReadFile(path)
 		c.RootCAs = x509.NewCertPool()
 		if err == nil && !c.RootCAs.AppendCertsFromPEM(text) {
 			err = errors.New("no certificate in it")
@@ -78,7 +78,7 @@ func client(c *tls.Config, given map[string]string) error {
 	if cert == "" || key == "" {
 		return filewise.Errorf(filewise.CodeUsage, "give both", "%s and %s belong together", optionCert, optionKey)
 	}
-	pair, err := tls.LoadX509KeyPair(cert, key)
+	pair, err := filesystem.Await(func() (tls.Certificate, error) { return tls.LoadX509KeyPair(cert, key) })
 	if err != nil {
 		return filewise.Errorf(filewise.CodeUsage, "name files in PEM, the key without a passphrase", "%s=%s, %s=%s: %w", optionCert, cert,
 			optionKey, key, err)
@@ -102,7 +102,7 @@ func publicKey(c *mysql.Config, path string) error {
 	bad := func(err error) error {
 		return fmt.Errorf("%s is no file with the server's RSA public key in PEM: %w", path, err)
 	}
-	text, err := os.ReadFile(path)
+	text, err := filesystem.ReadFile(path)
 	if err != nil {
 		return bad(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"filewise"
+	"filewise/internal/filesystem"
 	"filewise/internal/nearest"
 	"filewise/internal/process"
 )
@@ -167,7 +168,7 @@ func Parse(conninfo string) (*pgx.ConnConfig, error) {
 			defer os.Setenv(name, value)
 		}
 	}
-	config, err := pgx.ParseConfig(conninfo)
+	config, err := filesystem.Await(func() (*pgx.ConnConfig, error) { return pgx.ParseConfig(conninfo) }) // it reads files
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// A flag whose value is empty is never what its command does without it.
+func TestFlagsAreFilled(t *testing.T) {
+	var each func(*cobra.Command)
+	each = func(c *cobra.Command) {
+		for _, sub := range c.Commands() {
+			each(sub)
+		}
+		c.NonInheritedFlags().VisitAll(func(fl *pflag.Flag) {
+			if row := rowOf(fl); row != nil && row.Choices != nil { // tested in bad_values.txtar
+				return
+			}
+			fs := pflag.NewFlagSet("", pflag.ContinueOnError)
+			fs.AddFlag(fl)
+			if fs.Parse([]string{"--" + fl.Name + "="}) == nil && filled(fs) == nil {
+				t.Errorf("%s takes --%s without a value", c.CommandPath(), fl.Name)
+			}
+		})
+	}
+	each(new(app).command())
+}
