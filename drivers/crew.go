@@ -43,11 +43,20 @@ func (c *Crew) Greet(ctx context.Context, p experiment.Plan) error {
 	began := c.Clock.Now()
 	_, err := c.all(ctx, func(int) Order { return Order{Greet: &Greeting{Plan: slim(p), Version: c.Version}} })
 	c.lead = min(max(leastLead, c.Clock.Now().Sub(began)), mostLead)
-	if errors.Is(err, experiment.ErrVoid) {
-		return filewise.Errorf(filewise.CodePreflight, "start it there: filewise worker --temporal HOST:PORT --host NAME", "%w", err)
+	if lost := new(unasked); errors.As(err, lost) {
+		return filewise.Errorf(filewise.CodePreflight, cmp.Or(filewise.RemedyOf(err), "give --drivers as the workers have their names, or start "+
+			"it there: filewise worker --temporal HOST:PORT --host NAME"), "%w", err)
 	}
 	return err
 }
+
+// unasked is the error of a driver that could not be asked, or has died.
+type unasked struct{ error }
+
+// Is has it void a trial.
+func (unasked) Is(err error) bool { return err == experiment.ErrVoid }
+
+func (u unasked) Unwrap() error { return u.error }
 
 // slim is the plan without what a driver has no use for.
 func slim(p experiment.Plan) experiment.Plan {
@@ -67,7 +76,7 @@ func (c *Crew) all(ctx context.Context, order func(i int) Order) ([]Answer, erro
 	for i, host := range c.Hosts {
 		eg.Go(func() (err error) {
 			if answers[i], err = c.Ask(ctx, host, order(i)); err != nil {
-				return fmt.Errorf("driver %s: %w: %w", host, experiment.ErrVoid, err)
+				return unasked{fmt.Errorf("driver %s: %w", host, err)}
 			}
 			if f := answers[i].Failure; f != nil {
 				return f.error(host)

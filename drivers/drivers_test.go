@@ -217,7 +217,7 @@ func TestVoid(t *testing.T) {
 				t.Errorf("of the drivers is stored: %q", told)
 			}
 		}
-		if len(void) != 2 || !strings.Contains(void[0], "driver b: void") || !strings.Contains(void[0], "it has died") ||
+		if len(void) != 2 || !strings.Contains(void[0], "driver b: it has died") ||
 			!strings.Contains(void[1], "missed its instant") ||
 			most < 2*leastLead {
 			t.Errorf("void are %q, with a lead of %v then", void, most)
@@ -265,8 +265,14 @@ func TestRefused(t *testing.T) {
 			t.Errorf("a password that is wrong: %v", err)
 		}
 		w.asked = func(string, Order) error { return errors.New("nobody is there") }
-		if err := w.crew.Greet(t.Context(), w.runner.Plan); filewise.CodeOf(err) != filewise.CodePreflight {
+		if err := w.crew.Greet(t.Context(), w.runner.Plan); filewise.CodeOf(err) != filewise.CodePreflight || strings.Contains(err.Error(), "void") {
 			t.Errorf("nobody is there: %v", err)
+		}
+		w.asked = func(string, Order) error {
+			return filewise.Errorf(filewise.CodePreflight, "make the namespace", "refused")
+		}
+		if err := w.crew.Greet(t.Context(), w.runner.Plan); filewise.RemedyOf(err) != "make the namespace" {
+			t.Errorf("refused: %v, do this: %s", err, filewise.RemedyOf(err))
 		}
 		w.leave(t)
 	})

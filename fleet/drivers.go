@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	enums "go.temporal.io/api/enums/v1"
@@ -43,11 +45,21 @@ func Drivers(address, version string) func(context.Context, experiment.Plan, fil
 		crew := &drivers.Crew{Hosts: p.Drivers, Ask: c.drive, Server: shared, Clock: filewise.RealClock{}, Version: version,
 			Run: rand.Text()}
 		if err := crew.Greet(ctx, p); err != nil {
-			c.Close()
-			return nil, nil, err
+			defer c.Close()
+			return nil, nil, c.withWorkers(ctx, err)
 		}
 		return crew, func() { crew.Leave(context.WithoutCancel(ctx)); c.Close() }, nil
 	}
+}
+
+// withWorkers names the hosts that could be drivers where one is not there.
+func (c Campaigns) withWorkers(ctx context.Context, err error) error {
+	hosts, unknown := c.Hosts(ctx)
+	hosts = slices.DeleteFunc(hosts, func(p Present) bool { return !p.Working })
+	if unknown != nil || len(hosts) == 0 || !errors.Is(err, errNoWorker) {
+		return err
+	}
+	return fmt.Errorf("%w; there are workers on %s", err, most(filewise.Each(hosts, func(p Present) string { return p.Host })))
 }
 
 // drive is drivers.Ask: a workflow of one step.
@@ -66,6 +78,8 @@ func (c Campaigns) drive(ctx context.Context, host string, o drivers.Order) (a d
 	return a, errors.Join(ctx.Err(), c.CancelWorkflow(end, w.GetID(), ""), asked(w.Get(end, &a)))
 }
 
+var errNoWorker = errors.New("no worker is there")
+
 // asked is why a driver could not be asked, in words.
 func asked(err error) error {
 	var late *temporal.TimeoutError
@@ -75,7 +89,7 @@ func asked(err error) error {
 	case errors.As(err, &late) && late.TimeoutType() == enums.TIMEOUT_TYPE_HEARTBEAT:
 		return errors.New("its worker has died, or its line")
 	case errors.As(err, &late):
-		return errors.New("no worker is there")
+		return errNoWorker
 	}
 	return errors.New(cause(err))
 }

@@ -40,7 +40,7 @@ func having(all []Present, labels []string) (out []Present, err error) {
 	return out, nil
 }
 
-// labelsOf are what hosts can be chosen by, of many the first.
+// labelsOf are what hosts can be chosen by.
 func labelsOf(all []Present) string {
 	var hosts, labels []string
 	for _, p := range all {
@@ -48,11 +48,15 @@ func labelsOf(all []Present) string {
 		labels = append(labels, p.Labels...)
 	}
 	slices.Sort(labels)
-	labels = append(slices.Compact(labels), hosts...)
-	if most := 20; len(labels) > most {
-		return strings.Join(labels[:most], ", ") + fmt.Sprintf(", and %d more (filewise campaign list)", len(labels)-most)
+	return most(append(slices.Compact(labels), hosts...))
+}
+
+// most are names, of many the first.
+func most(names []string) string {
+	if enough := 20; len(names) > enough {
+		return strings.Join(names[:enough], ", ") + fmt.Sprintf(", and %d more (filewise campaign list)", len(names)-enough)
 	}
-	return strings.Join(labels, ", ")
+	return strings.Join(names, ", ")
 }
 
 // Forget takes hosts out of those that are known, if none of them has a worker there. A worker
