@@ -84,6 +84,34 @@ func TestNothingReadableIsInAHistory(t *testing.T) {
 	}
 }
 
+// Settings that would be passed over, and secrets that others may read, are refused.
+func TestSettingsAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	key, config := filepath.Join(dir, "client.key"), filepath.Join(dir, "temporal.toml")
+	for file, text := range map[string]string{key: "a key", config: "[profile.default]\napi_key = \"sk-secret\"\n"} {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range [][3]string{{"TEMPORAL_TLS", "yes", "give true or false"}, {"TEMPORAL_TLS_CLIENT_KEY_PATH", key, "chmod 600 " + key},
+		{"TEMPORAL_CONFIG_FILE", key + "x", "name a file that you may read"}, {"TEMPORAL_CONFIG_FILE", config, "chmod 600 " + config}} {
+		t.Run(c[0], func(t *testing.T) {
+			t.Setenv(c[0], c[1])
+			_, err := settings()
+			if filewise.CodeOf(err) != filewise.CodeUsage || filewise.RemedyOf(err) != c[2] || strings.Contains(err.Error(), "sk-secret") {
+				t.Errorf("%s: %v, do this: %s", c[1], err, filewise.RemedyOf(err))
+			}
+		})
+	}
+	if err := os.Chmod(config, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TEMPORAL_CONFIG_FILE", config)
+	if _, err := settings(); err != nil {
+		t.Errorf("a file that nobody else may read: %v", err)
+	}
+}
+
 func TestKeyIsRefused(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "key")
 	for _, text := range []string{"", "short", base64.StdEncoding.EncodeToString([]byte("16 bytes are few")), " \n"} {

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"regexp"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -18,7 +17,6 @@ import (
 	"go.temporal.io/api/taskqueue/v1"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/contrib/envconfig"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
@@ -30,20 +28,13 @@ import (
 	"filewise/store"
 )
 
-// quotedValue is what an error about a file quotes of it.
-var quotedValue = regexp.MustCompile(`but found "(.*)" instead`)
-
 // Dial connects to Temporal at HOST:PORT; empty: where the environment says. Namespace, TLS
 // and API key are those of TEMPORAL_… in the environment, or of a profile of temporal.toml. What
 // goes wrong in the background is said, where anybody wants to hear it.
 func Dial(ctx context.Context, address string, say func(string)) (out Campaigns, err error) {
-	o, err := envconfig.LoadDefaultClientOptions()
+	o, err := settings()
 	if err != nil {
-		if found := quotedValue.FindStringSubmatch(err.Error()); found != nil {
-			err = filewise.HideIn(err, filewise.Secret(found[1])) // of a key without quotes, say
-		}
-		return out, filewise.Errorf(filewise.CodeUsage, "correct TEMPORAL_… in the environment, or temporal.toml", "settings of Temporal: %w",
-			err)
+		return out, err
 	}
 	if err := encrypt(&o); err != nil {
 		return out, err
