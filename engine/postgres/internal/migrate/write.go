@@ -109,8 +109,8 @@ func (m *writer) write() error {
 		back = append([]filewise.MigrationStep{step}, back...)
 	}
 	m.Back = back
-	m.finish(&m.Steps, func(r int) string { return fmt.Sprintf("before_%d_%d", m.wish.Run, r+1) })
-	m.finish(&m.Back, func(r int) string { return fmt.Sprintf("back_before_%d_%d", m.wish.Run, r+1) })
+	m.finish(&m.Steps, "before_%d_%d")
+	m.finish(&m.Back, "back_before_%d_%d", "before_%d_%d")
 	if len(m.later) > 0 {
 		m.Back = append(m.Back, filewise.MigrationStep{Title: "remove the tablespaces that the script made", Locks: "nothing", Later: true,
 			Stop: "those that are not removed stay, empty", SQL: m.later})
@@ -169,12 +169,15 @@ func (r *rebuild) step(what string) (filewise.MigrationStep, error) {
 }
 
 // finish has the new tables analyzed, and the old ones dropped when all is well.
-func (m *writer) finish(steps *[]filewise.MigrationStep, held func(i int) string) {
+func (m *writer) finish(steps *[]filewise.MigrationStep, held ...string) {
 	var analyze, drop []string
 	bytes := int64(0)
 	for i, t := range m.tables {
 		analyze = append(analyze, "ANALYZE "+in(t.Schema, t.Name))
-		drop = append(drop, "DROP TABLE "+in(held(i), t.Name), "DROP SCHEMA "+client.Ident(held(i)))
+		for _, form := range held { // on the way back those of the way there, too, if they are still kept
+			schema := fmt.Sprintf(form, m.wish.Run, i+1)
+			drop = append(drop, "DROP TABLE IF EXISTS "+in(schema, t.Name), "DROP SCHEMA IF EXISTS "+client.Ident(schema))
+		}
 		bytes += t.bytes
 	}
 	*steps = append(*steps,
