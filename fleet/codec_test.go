@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
+	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
 	"filewise"
@@ -109,6 +111,21 @@ func TestSettingsAreRefused(t *testing.T) {
 	t.Setenv("TEMPORAL_CONFIG_FILE", config)
 	if _, err := settings(); err != nil {
 		t.Errorf("a file that nobody else may read: %v", err)
+	}
+}
+
+// Where TLS fails the remedy says what is missing.
+func TestUnreachableByTLS(t *testing.T) {
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := grpc.NewServer()
+	go func() { _ = server.Serve(l) }() // until it is stopped
+	defer server.Stop()
+	t.Setenv("TEMPORAL_TLS", "true")
+	if _, err := Dial(t.Context(), l.Addr().String(), nil); !strings.HasPrefix(filewise.RemedyOf(err), "it speaks no TLS there") {
+		t.Errorf("%v, do this: %s", err, filewise.RemedyOf(err))
 	}
 }
 

@@ -52,11 +52,26 @@ func Dial(ctx context.Context, address string, say func(string)) (out Campaigns,
 		if unresolved := resolve(ctx, o.HostPort); unresolved != nil {
 			err = unresolved
 		}
-		return out, filewise.Errorf(filewise.CodePreflight,
-			"start it, or give its address (--temporal HOST:PORT), and the TLS and key that it wants (docs/fleet.md)",
-			"Temporal at %s cannot be reached: %w", o.HostPort, err)
+		return out, filewise.Errorf(filewise.CodePreflight, reachable(err), "Temporal at %s cannot be reached: %w", o.HostPort, err)
 	}
 	return out, nil
+}
+
+// reachable says what to do where Temporal cannot be reached.
+func reachable(err error) string {
+	for _, c := range []struct{ said, remedy string }{
+		{"does not look like a TLS handshake", "it speaks no TLS there: take TEMPORAL_TLS… and the API key away, which turns TLS " +
+			"on, or give the port with TLS"},
+		{"unknown authority", "name a file with the certificate by which its own is signed: TEMPORAL_TLS_SERVER_CA_CERT_PATH"},
+		{"expired", "renew the certificate"},
+		{"preface", "it may want TLS (TEMPORAL_TLS=true), or a certificate of yours (TEMPORAL_TLS_CLIENT_CERT_PATH, " +
+			"TEMPORAL_TLS_CLIENT_KEY_PATH)"},
+	} {
+		if strings.Contains(err.Error(), c.said) {
+			return c.remedy
+		}
+	}
+	return "start it, or give its address (--temporal HOST:PORT), and the TLS and key that it wants (docs/fleet.md)"
 }
 
 const identityPrefix = "filewise@"
