@@ -6,9 +6,11 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 
 	"github.com/sijms/go-ora/v2/converters"
@@ -38,8 +40,8 @@ func NewStringConverter(langID int) IStringConverter {
 	}
 	var t struct {
 		LangID, CharWidth, EReplace, DReplace int
-		DBuffer, DBuffer2                     []int
-		EBuffer, Leading                      map[int]int
+		DBuffer, DBuffer2                     list
+		EBuffer, Leading                      [2]list
 	}
 	unpacked, err := gzip.NewReader(file)
 	if err == nil {
@@ -49,7 +51,25 @@ func NewStringConverter(langID int) IStringConverter {
 		panic(err) // of a file that the linker put there
 	}
 	return &StringConverter{LangID: t.LangID, CharWidth: t.CharWidth, eReplace: t.EReplace, dReplace: t.DReplace,
-		dBuffer: t.DBuffer, dBuffer2: t.DBuffer2, eBuffer: t.EBuffer, leading: t.Leading}
+		dBuffer: t.DBuffer.whole(), dBuffer2: t.DBuffer2.whole(), eBuffer: table(t.EBuffer), leading: table(t.Leading)}
+}
+
+type list []int
+
+func (l list) whole() []int {
+	for i := 1; i < len(l); i++ {
+		l[i] += l[i-1]
+	}
+	return l
+}
+
+func table(of [2]list) map[int]int {
+	keys, values := of[0].whole(), of[1].whole()
+	m := make(map[int]int, len(keys))
+	for i, key := range keys {
+		m[key] = values[i]
+	}
+	return m
 }
 `
 )
@@ -94,6 +114,8 @@ func fields(converter converters.IStringConverter) map[string]any {
 	return values
 }
 
+// plain is a field as it is packed: lists as the steps between their numbers, a third as large, and tables as the lists of
+// their keys and values.
 func plain(field reflect.Value) any {
 	switch field.Kind() {
 	case reflect.Slice:
@@ -101,16 +123,29 @@ func plain(field reflect.Value) any {
 		for i := range list {
 			list[i] = field.Index(i).Int()
 		}
-		return list
+		return steps(list)
 	case reflect.Map:
 		table := make(map[int64]int64, field.Len())
 		for at := field.MapRange(); at.Next(); {
 			table[at.Key().Int()] = at.Value().Int()
 		}
-		return table
+		keys := slices.Sorted(maps.Keys(table))
+		values := make([]int64, len(keys))
+		for i, key := range keys {
+			values[i] = table[key]
+		}
+		return [][]int64{steps(keys), steps(values)}
 	default:
 		return field.Int()
 	}
+}
+
+// steps replaces all but the first number by how far it is from the one before.
+func steps(list []int64) []int64 {
+	for i := len(list) - 1; i > 0; i-- {
+		list[i] -= list[i-1]
+	}
+	return list
 }
 
 func write(name string, values map[string]any) (err error) {
