@@ -142,14 +142,16 @@ func quantities(pairs []pair) []quantity {
 	})
 }
 
-func wait(d filewise.Delta) bool { return d.Probe == filewise.ProbeWaits && d.Unit == "s" }
+func wait(d filewise.Delta) bool {
+	return d.Probe == filewise.ProbeWaits && d.Unit == "s" && !math.IsNaN(d.Value)
+}
 
 // processors is the CPU time of the server and of Filewise: on an embedded engine
 // they are one process.
 func processors(m filewise.Measure) (float64, bool) {
 	found := false
 	total := sum(m.Deltas, func(d filewise.Delta) bool {
-		is := (d.Probe == filewise.ProbeServer || d.Probe == "process") && d.Unit == "s" && (d.Name == "user" || d.Name == "system")
+		is := (d.Probe == filewise.ProbeServer || d.Probe == "process") && d.Unit == "s" && (d.Name == "user" || d.Name == "system") && !math.IsNaN(d.Value)
 		found = found || is
 		return is
 	})

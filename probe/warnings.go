@@ -58,7 +58,7 @@ func Others(deltas []filewise.Delta) (share float64, ok bool) {
 // Find is the value of a delta; ok is false when it is absent.
 func Find(deltas []filewise.Delta, probe, name string) (value float64, ok bool) {
 	for _, d := range deltas {
-		if d.Probe == probe && d.Name == name {
+		if d.Probe == probe && d.Name == name && !math.IsNaN(d.Value) {
 			return d.Value, true
 		}
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"time"
 
@@ -249,7 +251,7 @@ func plausible(run Run, trials []filewise.Trial) error {
 		}
 		seen[c] = true
 		for _, m := range t.Measures {
-			if err := checkHists(m); err != nil {
+			if err := cmp.Or(checkHists(m), checkFigures(m)); err != nil {
 				return fmt.Errorf("the %s: %w", cellName(t.Cell), err)
 			}
 		}
@@ -264,6 +266,26 @@ func checkHists(m filewise.Measure) error {
 		err = errors.Join(err, histsize.Check(t.Hist))
 	}
 	return err
+}
+
+// checkFigures refuses what nothing can have counted: sums of it would be infinite.
+func checkFigures(m filewise.Measure) error {
+	const most = 1e21 // what 64 bits count is less
+	figures := append([]float64{m.Work, m.Bytes}, m.Turns...)
+	for _, t := range m.Types {
+		figures = append(figures, t.Work)
+	}
+	for _, x := range figures {
+		if x < 0 || x > most {
+			return fmt.Errorf("its work is %g", x)
+		}
+	}
+	for _, d := range m.Deltas {
+		if math.Abs(d.Value) > most {
+			return fmt.Errorf("its %s is %g", cut(d.Name), d.Value)
+		}
+	}
+	return nil
 }
 
 // mostOf anything that is counted Filewise's own plans have fewer.

@@ -198,6 +198,8 @@ func TestBundleRefused(t *testing.T) {
 		"two trials":  {with(`"block": 2`, `"block": 1`), "there twice"},
 		"no layout":   {with(`"layout": "`, `"layout": "x`), "not one of the plan"},
 		"no time":     {with(`"started": "2026`, `"started": "0001`), "no start"},
+		"work":        {with(`"work": 11.5`, `"work": -11.5`), "its work is -11.5"},
+		"counter":     {with(`"value": 3`, `"value": 3e22`), "is 3e+22"},
 		"state":       {with(`"state": "done"`, `"state": "won"`), "won"},
 	} {
 		_, _, _, err := ReadBundle(bytes.NewReader(c.data))
