@@ -89,6 +89,10 @@ func TestRefuse(t *testing.T) {
 		"SELECT pg_catalog.pg_read_file('/x')", `SELECT "pg_terminate_backend"(3)`, "INSERT INTO t SELECT lo_export(1, '/x')",
 		"UPDATE t SET a = LOAD_FILE('/x')", "SELECT * FROM dblink('x', 'y') AS z", "EXPLAIN ANALYZE SELECT pg_reload_conf()",
 		"(SELECT 1 INTO DUMPFILE '/x')",
+		"SET @@session.sql_mode = ''", "SET @@local.character_set_client = gbk", "SET @a = 1, autocommit = 0", "SET @@session.autocommit = 0",
+		"SET LOCAL session_authorization TO x", "LOCK TABLE mysql.user WRITE", "ANALYZE NO_WRITE_TO_BINLOG TABLE t, o.t", "CALL sys.p()",
+		"SELECT pg_copy_physical_replication_slot('a', 'b')", "SELECT pg_log_backend_memory_contexts(1)", "SELECT binary_upgrade_x()",
+		"UPDATE pg_catalog.pg_database SET datallowconn = false", "WITH a AS (DELETE FROM pg_authid RETURNING 1) SELECT 1",
 		"SELECT 1 INTO OUTFILE '/x'", "COPY t FROM PROGRAM 'x'", "GRANT ALL ON x TO y", "CREATE TABLESPACE x", "SELECT 1; KILL 3"} {
 		if _, err := mysql.Section(custom(text), "s"); filewise.CodeOf(err) != filewise.CodeUsage {
 			t.Errorf("%s: %v", text, err)
@@ -102,7 +106,8 @@ func TestRefuse(t *testing.T) {
 	for _, text := range []string{"SELECT 'DROP DATABASE x'", "UPDATE t SET used = 1", "SELECT a.b FROM a", "INSERT INTO program VALUES (1)",
 		"SELECT grant_date FROM t", "SET @x = 1", "SET SESSION sort_buffer_size = 1", "SET LOCAL work_mem = '1MB'",
 		"WITH a AS (SELECT 1) SELECT * FROM a",
-		"INSERT INTO t VALUES ('GLOBAL')", "CALL p(1)", "DO SLEEP(0)", `SELECT "role", 'pg_read_file(x)' FROM t`,
+		"INSERT INTO t VALUES ('GLOBAL')", "CALL p(1)", "CALL p(t.a)",
+		"ANALYZE SELECT a.b FROM a", "DO SLEEP(0)", `SELECT "role", 'pg_read_file(x)' FROM t`,
 		"SELECT pg_read FROM t"} {
 		if _, err := mysql.Section(custom(text), "s"); err != nil {
 			t.Errorf("%s: %v", text, err)
@@ -158,6 +163,8 @@ func TestRefuseOtherDatabases(t *testing.T) {
 		"ALTER TABLE t EXCHANGE PARTITION p WITH TABLE other.u", "ALTER TABLE t ADD a INT, ADD b INT, ADD c INT, RENAME TO other.t",
 		"ALTER TABLE t ADD a INT, RENAME other . t", "CREATE TABLE IF NOT EXISTS other.t (i INT)", "CREATE INDEX i USING BTREE ON other.t (a)",
 		"CREATE OR REPLACE ALGORITHM=MERGE DEFINER=`a`@`b` SQL SECURITY INVOKER VIEW other.v AS SELECT 1", "TRUNCATE `other`.t",
+		"ALTER TABLE t CONVERT PARTITION p TO TABLE o.x", "ALTER TABLE t CONVERT TABLE o.x TO PARTITION p VALUES LESS THAN (1)",
+		"CREATE AGGREGATE FUNCTION o.f() RETURNS INT RETURN 1", "OPTIMIZE TABLE o.t", "CREATE GROUP type SUPERUSER", "DROP OWNED BY a, type",
 		"CREATE FUNCTION f RETURNS STRING SONAME 'x.so'", "START ALL SLAVES"} {
 		if err := setup(text); filewise.CodeOf(err) != filewise.CodeUsage {
 			t.Errorf("%s: %v", text, err)

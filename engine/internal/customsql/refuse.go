@@ -27,18 +27,19 @@ var (
 	within = []string{"TABLE", "INDEX", "VIEW", "SEQUENCE", "TYPE", "DOMAIN", "FUNCTION", "PROCEDURE", "TRIGGER", "EVENT", "RULE", "AGGREGATE",
 		"OPERATOR", "STATISTICS", "POLICY", "COLLATION", "EXTENSION", "COLUMN", "CONSTRAINT", "PACKAGE"}
 	beyond = []string{"DATABASE", "SCHEMA", "TABLESPACE", "SYSTEM", "INSTANCE", "USER", "ROLE", "SERVER", "SUBSCRIPTION", "PUBLICATION",
-		"LOGFILE",
+		"LOGFILE", "GROUP", "OWNED",
 		"RESOURCE", "UNDO", "LANGUAGE", "WRAPPER", "PRIVILEGES", "OBJECT"}
 )
 
 // notOf are words, anywhere in a statement's code, by which a kind that is allowed would
 // change more than the build's database and its own session.
 var notOf = map[string][]string{
-	"SET": {"GLOBAL", "PERSIST", "PERSIST_ONLY", "PASSWORD", "ROLE", "AUTHORIZATION", "STATEMENT", "RESOURCE",
+	"SET": {"GLOBAL", "PERSIST", "PERSIST_ONLY", "PASSWORD", "ROLE", "AUTHORIZATION", "SESSION_AUTHORIZATION", "STATEMENT",
+		"RESOURCE",
 		// After these the server reads quotes differently from us.
 		"SQL_MODE", "STANDARD_CONFORMING_STRINGS", "BACKSLASH_QUOTE", "NAMES", "CHARACTER", "CHARSET", "CHARACTER_SET_CLIENT",
 		"CHARACTER_SET_CONNECTION", "CLIENT_ENCODING"},
-	"RESET":   {"MASTER", "SLAVE", "REPLICA", "QUERY", "PERSIST", "BINARY", "ROLE", "AUTHORIZATION"},
+	"RESET":   {"MASTER", "SLAVE", "REPLICA", "QUERY", "PERSIST", "BINARY", "ROLE", "AUTHORIZATION", "SESSION_AUTHORIZATION"},
 	"SELECT":  {"OUTFILE", "DUMPFILE"},
 	"WITH":    {"OUTFILE", "DUMPFILE"},
 	"TABLE":   {"OUTFILE", "DUMPFILE"},
@@ -52,17 +53,16 @@ var notOf = map[string][]string{
 	"PREPARE": {"TRANSACTION"},
 }
 
-// ofServer are functions and words, in whatever statement, that reach files of the server, its
-// log, or others' sessions.
+// ofServer are functions, tables and words, in whatever statement, that reach files of the server, its
+// log, others' sessions, or what its databases share.
 var ofServer = regexp.MustCompile(`^"?(PG_(READ_|LS_|RELOAD_|ROTATE_|TERMINATE_|CANCEL_|STAT_RESET|STAT_FILE|SWITCH_|PROMOTE|WAL_REPLAY_|` +
-	`BACKUP_|START_BACKUP|STOP_BACKUP|CREATE_RESTORE_|DROP_REPLICATION_|CREATE_LOGICAL_|CREATE_PHYSICAL_|LOGICAL_|REPLICATION_|FILE_|` +
-	`STAT_STATEMENTS_RESET|BUFFERCACHE_EVICT)\w*|PG_SETTINGS|LO_(IM|EX)PORT|DBLINK\w*|LOAD_FILE|(OUT|DUMP)FILE)$`)
+	`BACKUP_|START_BACKUP|STOP_BACKUP|CREATE_RESTORE_|DROP_REPLICATION_|CREATE_LOGICAL_|CREATE_PHYSICAL_|COPY_|SYNC_REPLICATION_|` +
+	`LOGICAL_|REPLICATION_|FILE_|HBA_|IDENT_|SHOW_ALL_FILE_|LOG_|STAT_STATEMENTS_RESET|BUFFERCACHE_EVICT)\w*|BINARY_UPGRADE_\w+|` +
+	`PG_(SETTINGS|DATABASE|AUTHID|AUTH_MEMBERS|SHADOW|TABLESPACE|DB_ROLE_SETTING|PARAMETER_ACL|SUBSCRIPTION|` +
+	`SH(DEPEND|DESCRIPTION|SECLABEL))|LO_(IM|EX)PORT|DBLINK\w*|LOAD_FILE|(OUT|DUMP)FILE)$`)
 
 // ofApplication is the name of a setting that an application gives itself.
 var ofApplication = regexp.MustCompile(`^'\w+\.\w+'$`)
-
-// ofTransactions begin what Filewise does itself around them.
-var ofTransactions = []string{"SET AUTOCOMMIT"}
 
 // refuse refuses what is not known to stay within the build's database; setup tells that
 // it is a statement of the set-up.
@@ -81,34 +81,35 @@ func (r Rules) refuse(s Statement, setup bool) error {
 		return nil
 	}
 	words, hidden := r.words(s.Text)
-	kind, line := words[0], strings.Join(words, " ")+" "
+	kind := words[0]
 	switch {
 	case hidden:
 		return no("write it without the comment", "code in a comment (/*! … */)")
-	case !slices.Contains(inTransactions, kind) && !(setup && slices.Contains(inSetup, kind)),
-		!setup && slices.ContainsFunc(ofTransactions, func(begin string) bool { return strings.HasPrefix(line, begin+" ") }):
+	case !slices.Contains(inTransactions, kind) && !(setup && slices.Contains(inSetup, kind)), kind == "LOCK" && r.Qualified:
 		return no("leave it out: transactions are begun and ended by Filewise, databases and accounts are made by their owner",
 			strings.Join(words[:min(len(words), 2)], " "))
 	}
 	for _, w := range words[1:] {
 		first, _, _ := strings.Cut(w, ".")
-		if kind == "SET" || kind == "RESET" { // of a setting the name, too
-			first = strings.TrimPrefix(first, `"`)
-		}
 		last := w[strings.LastIndexByte(w, '.')+1:]
-		if slices.Contains(notOf[kind], first) || ofServer.MatchString(last) {
+		names := []string{first}
+		if kind == "SET" || kind == "RESET" { // of a setting the name, too, and behind its scope
+			names = []string{strings.TrimPrefix(first, `"`), last}
+		}
+		if slices.ContainsFunc(names, func(name string) bool {
+			return slices.Contains(notOf[kind], name) || !setup && kind == "SET" && name == "AUTOCOMMIT"
+		}) || ofServer.MatchString(last) {
 			return no("leave it out", kind+" … "+strings.TrimPrefix(w, `"`))
 		}
 	}
-	if !slices.Contains([]string{"CREATE", "ALTER", "DROP", "RENAME", "TRUNCATE", "COMMENT", "REINDEX"}, kind) {
-		return nil
-	}
 	what, at := object(words)
-	if slices.Contains(beyond, what) || what == "" && kind != "TRUNCATE" {
+	makes := slices.Contains([]string{"CREATE", "ALTER", "DROP", "RENAME", "TRUNCATE", "COMMENT", "REINDEX"}, kind)
+	if makes && (slices.Contains(beyond, what) || what == "" && kind != "TRUNCATE") {
 		return no("leave it out: databases and accounts are made by their owner", strings.TrimSpace(kind+" "+what))
 	}
-	if r.Qualified && dotted(words, at) {
-		return no("name the table without a database", kind+" of an object of a named database")
+	upkeep := kind == "CALL" || slices.Contains([]string{"OPTIMIZE", "CHECK", "ANALYZE"}, kind) && what == "TABLE" && at <= 2
+	if r.Qualified && (makes || upkeep) && dotted(words, at) {
+		return no("name it without a database", kind+" of an object of a named database")
 	}
 	return nil
 }
@@ -131,8 +132,8 @@ func dotted(words []string, at int) bool {
 		return i < len(words) && words[i][0] != '"' && strings.Contains(words[i], ".") && !number.MatchString(words[i])
 	}
 	named := func(i int) bool { return dot(i) || dot(i+1) && words[i+1][0] == '.' }
-	all, next := slices.Contains([]string{"DROP", "RENAME", "TRUNCATE"}, words[0]), at+1
-	for next < len(words) && slices.Contains([]string{"IF", "NOT", "EXISTS"}, words[next]) {
+	all, next := slices.Contains([]string{"DROP", "RENAME", "TRUNCATE", "OPTIMIZE", "CHECK", "ANALYZE"}, words[0]), at+1
+	for next < len(words) && slices.Contains([]string{"IF", "NOT", "EXISTS", "FUNCTION", "BODY"}, words[next]) {
 		next++
 	}
 	for i, w := range words {
@@ -140,7 +141,7 @@ func dotted(words []string, at int) bool {
 		case all && dot(i), i == next && named(i),
 			w == "ON" && slices.Contains([]string{"INDEX", "TRIGGER"}, words[at]) && named(i+1),
 			w == "RENAME" && (named(i+1) || named(i+2)), // [TO]
-			w == "TABLE" && words[max(i-1, 0)] == "WITH" && named(i+1):
+			w == "TABLE" && slices.Contains([]string{"WITH", "TO", "CONVERT"}, words[max(i-1, 0)]) && named(i+1):
 			return true
 		}
 	}
