@@ -20,7 +20,9 @@ var (
 	// unheld is what a partitioned table cannot have.
 	unheld = regexp.MustCompile(`(?s)^(?:ALTER TABLE (?:ONLY )?public\.` + identifier +
 		`(?:\n    ADD CONSTRAINT .* (?:EXCLUDE USING .*|FOREIGN KEY .* NOT VALID;)| CLUSTER ON .*)` +
-		`|CREATE TRIGGER .* ON public\.` + identifier + ` REFERENCING .* FOR EACH ROW .*)$`)
+		`|CREATE TRIGGER .* ON public\.` + identifier + ` REFERENCING .* FOR EACH ROW .*` +
+		`|CREATE UNLOGGED TABLE public\.` + identifier + ` \(.*` +
+		`|CREATE [A-Z ]*TABLE .*\nINHERITS \((?:.*, )?public\.` + identifier + `(?:, .*)?\).*)$`)
 )
 
 // hold refuses layouts that cannot hold the tables of a dump, and tells which it has.
@@ -55,7 +57,9 @@ func hold(layouts []filewise.Layout, custom *filewise.CustomSQL, script io.Reade
 func holds(t filewise.CustomTable, text string) error {
 	for _, about := range []*regexp.Regexp{creates, unique, uniqueIndex, unheld} {
 		m := about.FindStringSubmatch(text)
-		if m == nil || unquoted(m[1]) != t.Name && (about != unheld || unquoted(m[2]) != t.Name) {
+		if m == nil || about != unheld && unquoted(m[1]) != t.Name || !slices.ContainsFunc(m[1:], func(said string) bool {
+			return unquoted(said) == t.Name
+		}) {
 			continue
 		}
 		switch about {

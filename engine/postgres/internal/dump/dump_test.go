@@ -40,6 +40,8 @@ func TestPartitionsCannotHold(t *testing.T) {
 		"ALTER TABLE " + table + " CLUSTER ON x":                                                                      "CLUSTER",
 		"ALTER TABLE ONLY " + table + "\n    ADD CONSTRAINT x UNIQUE (a, b) DEFERRABLE":                               "its key (a, b)",
 		"CREATE UNIQUE INDEX x ON " + table + " USING btree (lower((\"k,\")::text), b)":                               "its key (b)",
+		"CREATE TABLE s.c (\n    x integer\n)\nINHERITS (public.a, " + table + ", s.b)":                               "INHERITS",
+		"CREATE UNLOGGED TABLE " + table + " (\n    x integer\n)":                                                     "UNLOGGED",
 		"CREATE TRIGGER x AFTER INSERT ON " + table + " REFERENCING NEW TABLE AS n FOR EACH ROW EXECUTE FUNCTION f()": "REFERENCING",
 		"CREATE UNIQUE INDEX x ON " + table + " USING btree (\"k,\" DESC NULLS LAST) INCLUDE (b) WHERE (b > 1)":       "",
 		"ALTER TABLE ONLY " + table + "\n    ADD CONSTRAINT x UNIQUE NULLS NOT DISTINCT (a, \"k,\") INCLUDE (b)":      "",
