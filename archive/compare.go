@@ -10,6 +10,7 @@ import (
 	"filewise"
 	"filewise/experiment"
 	"filewise/gate"
+	"filewise/internal/say"
 	"filewise/verdict"
 )
 
@@ -81,6 +82,9 @@ func Compare(before, after Run, confidence float64, meant []string) (Comparison,
 	for _, d := range out.Differences {
 		if d.Kind == Refused {
 			why = append(why, fmt.Sprintf("%s: %s, then %s", d.What, d.Before, d.After))
+		}
+		if d.Kind == Refused && d.What == "scenario" {
+			break // all else that is refused follows from it
 		}
 	}
 	if len(why) > 0 {
@@ -214,7 +218,7 @@ func changeWords(l Change) string {
 	if !l.Resolved {
 		s += fmt.Sprintf(": no change larger than %.1f %%", max(math.Abs(*l.Low), math.Abs(*l.High)))
 	}
-	if l.Relative != nil && l.RelativeLow != nil {
+	if l.Relative != nil && l.RelativeLow != nil && !say.Unresolvable(l.relative.Lo, l.relative.Hi) {
 		s += fmt.Sprintf("; its ratio to the baseline %s %% (%s … %s)", signedText(*l.Relative), signedText(*l.RelativeLow),
 			signedText(*l.RelativeHigh))
 	}

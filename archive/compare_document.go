@@ -21,7 +21,7 @@ func (c Comparison) Write(w io.Writer, format string, opts document.TerminalOpti
 
 func (c Comparison) document() document.Document {
 	name := c.Name()
-	verdict := []document.Block{document.Everywhere(document.Headline(name + ": " + c.sum()))}
+	verdict := []document.Block{document.Everywhere(document.Headline(c.Headline()))}
 	var rest []document.Section
 	for i, f := range c.Families {
 		for _, s := range []document.Section{c.throughput(fmt.Sprintf("throughput-%d", i+1), f), c.latency(fmt.Sprintf("latency-%d", i+1), f)} {
@@ -51,6 +51,9 @@ func (c Comparison) Name() string {
 	}
 	return "Run " + of(c.After, c.AfterName) + " against run " + of(c.Before, c.BeforeName)
 }
+
+// Headline is what is compared, and what came of it.
+func (c Comparison) Headline() string { return c.Name() + ": " + c.sum() }
 
 // sum says how many layouts have changed, in throughput and in p99 where that is known.
 func (c Comparison) sum() string {

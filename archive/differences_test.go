@@ -30,3 +30,16 @@ func TestDiffering(t *testing.T) {
 		t.Errorf("%q, %q", x, y)
 	}
 }
+
+// Of runs of two scenarios that alone is said: what is measured, and by what parameters, follows.
+func TestComparedScenarios(t *testing.T) {
+	run := func(id int64, scenario string, connections int) Run {
+		var r Run
+		r.ID, r.Plan.Scenario, r.Plan.Params.Connections = id, scenario, connections
+		return r
+	}
+	if _, err := Compare(run(1, "inserts", 16), run(2, "dml", 8), 0.95, nil); err == nil ||
+		err.Error() != "runs 1 and 2 are of different things; scenario: inserts, then dml" {
+		t.Error(err)
+	}
+}

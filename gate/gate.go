@@ -144,8 +144,12 @@ func (c Condition) judge(family string, subjects []Subject) Outcome {
 			out.Known = true
 		}
 		failed := m.decides > m.limit || c.Possible && math.IsNaN(m.decides)
-		if m.decides > worst || failed && !out.Failed || out.Text == "" {
-			worst, out.Layout, out.Text = max(worst, m.decides), s.Layout, m.text
+		how := m.decides
+		if math.IsNaN(how) { // whatever is known says more
+			how = math.Inf(-1)
+		}
+		if out.Text == "" || failed && !out.Failed || failed == out.Failed && how > worst {
+			worst, out.Layout, out.Text = how, s.Layout, m.text
 		}
 		out.Failed = out.Failed || failed
 	}
@@ -191,7 +195,7 @@ func words(s Subject, what string, i Interval) string {
 	if math.IsNaN(i.Effect) {
 		return fmt.Sprintf("%s of %s against %s is not known", what, s.Layout, s.Reference)
 	}
-	interval := ", without an interval yet"
+	interval := ", without an interval"
 	if !math.IsNaN(i.Lo) && !math.IsNaN(i.Hi) {
 		interval = fmt.Sprintf(" (%s … %s)", signed(i.Lo), signed(i.Hi))
 	}
@@ -210,9 +214,13 @@ func (o Outcome) Line() string {
 	if o.Failed {
 		word = "failed"
 	}
-	family := ""
-	if o.Family != "" {
-		family = " (" + o.Family + ")"
+	return fmt.Sprintf("Gate %s: %s: %s.", word, o.about(), o.Text)
+}
+
+// about is the condition, and the family where there are several.
+func (o Outcome) about() string {
+	if o.Family == "" {
+		return o.Condition
 	}
-	return fmt.Sprintf("Gate %s: %s%s: %s.", word, o.Condition, family, o.Text)
+	return o.Condition + " (" + o.Family + ")"
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,6 +25,7 @@ var unknown = gate.Interval{math.NaN(), math.NaN(), math.NaN()}
 func TestConditions(t *testing.T) {
 	subjects := []gate.Subject{
 		{Layout: "1 file", Reference: "1 file", Throughput: unknown, P99: unknown, Took: 7 * time.Millisecond},
+		{Layout: "2 files", Reference: "1 file", Throughput: gate.Interval{log(-20), math.NaN(), math.NaN()}, P99: unknown}, // dropped before
 		{Layout: "4 files", Reference: "1 file", Throughput: interval(-4, -9, 1), P99: interval(30, 12, 50), Took: 8 * time.Millisecond},
 		{Layout: "8 files", Reference: "1 file", Throughput: interval(20, 11, 30), P99: unknown},
 	}
@@ -34,7 +36,7 @@ func TestConditions(t *testing.T) {
 	}{
 		{"loss > 5 %", false, "throughput of 4 files against 1 file −4.0 % (−9.0 … +1.0)"},
 		{"possible loss > 5 %", true, "4 files against"},
-		{"possible loss > 9.5%", false, "4 files against"},
+		{"possible loss > 9.5%", true, "2 files against 1 file −20.0 %, without an interval"},
 		{"possible loss of 8 files > 0 %", false, "throughput of 8 files against 1 file +20.0 %"},
 		{"gain > 10 %", true, "throughput of 8 files against 1 file +20.0 % (+11.0 … +30.0)"},
 		{"gain of 4 files > 0 %", false, "4 files against"},
@@ -58,6 +60,10 @@ func TestConditions(t *testing.T) {
 		if err := gate.Error(all); (err != nil) != c.failed || err != nil && filewise.CodeOf(err) != filewise.CodeGate {
 			t.Errorf("%s: %v", c.text, err)
 		}
+	}
+	many := slices.Repeat([]gate.Outcome{{Condition: "loss > 5 %", Family: "insert", Failed: true, Text: "lost"}}, 5)
+	if said := gate.Error(many).Error(); strings.Count(said, "loss > 5 % (insert): lost") != 3 || !strings.HasSuffix(said, "; and 2 more") {
+		t.Error(said)
 	}
 	first, _ := gate.Parse("loss > 5 %")
 	if all := gate.Judge([]gate.Condition{first}, nil); len(all) != 1 || all[0].Known || all[0].Failed {

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"encoding/xml"
+	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -98,7 +99,11 @@ func Error(all []Outcome) error {
 	if len(failed) == 0 {
 		return nil
 	}
-	lines := filewise.Each(failed, func(o Outcome) string { return o.Condition + ": " + o.Text })
+	const most = 3 // the result has them all
+	lines := filewise.Each(failed[:min(len(failed), most)], func(o Outcome) string { return o.about() + ": " + o.Text })
+	if more := len(failed) - most; more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
+	}
 	return filewise.Errorf(filewise.CodeGate, "the result is complete and stored; --fail-if says what fails", "--fail-if %s",
 		strings.Join(lines, "; "))
 }

@@ -116,16 +116,21 @@ type Naming struct {
 func (n Naming) Apply(p *experiment.Plan) error {
 	_, err := strconv.ParseInt(n.Name, 10, 64)
 	switch {
-	case n.Name != "" && (err == nil || n.Name == "last" || strings.TrimSpace(n.Name) != n.Name || utf8.RuneCountInString(n.Name) > mostName):
-		return BadValue("name", n.Name, "give a name that is no number, not \"last\", and at most 100 letters long")
+	case n.Name != "" && (err == nil || n.Name == "last" || strings.TrimSpace(n.Name) != n.Name || tooLong(n.Name)):
+		return BadValue("name", n.Name, "give a name that is no number, not \"last\", and one line of at most 100 letters")
 	case n.Name != "":
 		p.Name = n.Name
 	}
 	for _, tag := range n.Tags {
-		if pair := ParsePair(tag); pair.Bare || pair.Name == "" || utf8.RuneCountInString(tag) > mostName {
+		if pair := ParsePair(tag); pair.Bare || pair.Name == "" || tooLong(tag) {
 			return BadValue("tag", tag, "give KEY=VALUE, such as env=prod, of at most 100 letters")
 		}
 	}
 	p.Tags = append(p.Tags, n.Tags...)
 	return nil
+}
+
+// tooLong tells whether a list of runs has no line for the text.
+func tooLong(text string) bool {
+	return utf8.RuneCountInString(text) > mostName || filewise.Printable(text) != text
 }

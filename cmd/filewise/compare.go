@@ -71,7 +71,7 @@ func (a *app) printComparison(c archive.Comparison, g *resultFlags, f *acrossFla
 	if err != nil {
 		return err
 	}
-	c.Gate = g.judge(gate.Suite{Name: c.Name(), Said: c.Sentences()}, c.Subjects())
+	c.Gate = g.judge(gate.Suite{Name: c.Name(), Headline: c.Headline(), Said: c.Sentences()}, c.Subjects())
 	if err := a.writeAs(f.output, format, c, c.Write); err != nil {
 		return err
 	}
