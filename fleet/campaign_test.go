@@ -48,6 +48,10 @@ func TestLabelsThatAreThereAreNamed(t *testing.T) {
 	if some, err := having(hosts, []string{"host=db1"}); err != nil || len(some) != 1 {
 		t.Errorf("one host: %v, %v", some, err)
 	}
+	hosts[0].Working, hosts[1].Working = true, true
+	if err := withOthers(errNoWorker, hosts, []string{"db1", "DB2"}); err.Error() != "no worker is there; other hosts have one: db2" {
+		t.Errorf("a driver that is not there: %v", err)
+	}
 }
 
 // Two machines by one name are told of each other; one that was restarted is not.

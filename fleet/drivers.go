@@ -46,20 +46,24 @@ func Drivers(address, version string) func(context.Context, experiment.Plan, fil
 			Run: rand.Text()}
 		if err := crew.Greet(ctx, p); err != nil {
 			defer c.Close()
-			return nil, nil, c.withWorkers(ctx, err)
+			hosts, unknown := c.Hosts(ctx)
+			if unknown == nil && errors.Is(err, errNoWorker) {
+				err = withOthers(err, hosts, p.Drivers)
+			}
+			return nil, nil, err
 		}
 		return crew, func() { crew.Leave(context.WithoutCancel(ctx)); c.Close() }, nil
 	}
 }
 
-// withWorkers names the hosts that could be drivers where one is not there.
-func (c Campaigns) withWorkers(ctx context.Context, err error) error {
-	hosts, unknown := c.Hosts(ctx)
-	hosts = slices.DeleteFunc(hosts, func(p Present) bool { return !p.Working })
-	if unknown != nil || len(hosts) == 0 || !errors.Is(err, errNoWorker) {
+// withOthers names the other hosts that could be drivers where one is not there; that it died a
+// moment ago Temporal does not know.
+func withOthers(err error, hosts []Present, named []string) error {
+	hosts = slices.DeleteFunc(hosts, func(p Present) bool { return !p.Working || slices.Contains(named, p.Host) })
+	if len(hosts) == 0 {
 		return err
 	}
-	return fmt.Errorf("%w; there are workers on %s", err, most(filewise.Each(hosts, func(p Present) string { return p.Host })))
+	return fmt.Errorf("%w; other hosts have one: %s", err, most(filewise.Each(hosts, func(p Present) string { return p.Host })))
 }
 
 // drive is drivers.Ask: a workflow of one step.
