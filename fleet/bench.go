@@ -155,6 +155,9 @@ func (b *bench) refused(err error) error {
 		return temporal.NewApplicationErrorWithOptions(text, string(code), // as it goes: no worker's log speaks of it
 			temporal.ApplicationErrorOptions{Category: temporal.ApplicationErrorCategoryBenign})
 	default:
+		if remedy := filewise.RemedyOf(err); remedy != "" {
+			text += "\n→ " + b.site.Hide(remedy)
+		}
 		return temporal.NewNonRetryableApplicationError(text, string(code), nil)
 	}
 }

@@ -217,8 +217,9 @@ func TestWhatGoesWrongIsSaid(t *testing.T) {
 	b := &bench{site: site(t), idle: time.Minute}
 	env := environment(t, b)
 	env.ExecuteWorkflow(Experiment, State{Order: order("nowhere")})
-	if s := result(t, env); s.Condition != Failed || !strings.Contains(s.Error, "does not exist") || strings.Contains(s.Error, "secret") {
-		t.Errorf("without its volume: %+v", s)
+	if s := result(t, env); s.Condition != Failed || !strings.Contains(s.Error, "does not exist") || strings.Contains(s.Error, "secret") ||
+		!strings.Contains(s.Words(), "\n  → ") {
+		t.Errorf("without its volume: %+v, %s", s, s.Words())
 	}
 	env = environment(t, b)
 	env.RegisterActivityWithOptions(func(context.Context, Request) (Standing, error) {

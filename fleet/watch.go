@@ -72,10 +72,13 @@ func (s *State) hear(how worker.WorkflowReplayerOptions, a *workflowpb.PendingAc
 // Words say how an order stands: "running on db1: 12 trials; 4 files: +6 % …".
 func (s State) Words() string {
 	out := fmt.Sprintf("%s on %s: %s, %s", s.Experiment, s.Host, s.Condition, filewise.Counted(s.Standing.Trials, "trial"))
-	for _, more := range []string{s.Standing.Doing, s.Standing.Verdict, s.Error} {
+	for _, more := range []string{s.Standing.Doing, s.Standing.Verdict} {
 		if more, _, _ = strings.Cut(more, "\n"); more != "" {
 			out += "; " + strings.TrimSuffix(more, ".")
 		}
+	}
+	if s.Error != "" { // whose last lines have the reason, and what to do
+		out += "; " + strings.ReplaceAll(s.Error, "\n", "\n  ")
 	}
 	return out
 }
