@@ -131,7 +131,8 @@ func (w *world) run(t *testing.T) experiment.Judgement {
 }
 
 // The trials and the verdict of three drivers are those of one process with the same
-// connections, in a window and of fixed work, one after the other and in turns.
+// connections, in a window and of fixed work, one after the other and in turns, though a driver's
+// clock is wrong.
 func TestDriversAreOneProcess(t *testing.T) {
 	alter := map[string]func(*experiment.Plan){
 		"window": func(*experiment.Plan) {},
@@ -147,6 +148,7 @@ func TestDriversAreOneProcess(t *testing.T) {
 				one, three := newWorld(t), newWorld(t, "a", "b", "c")
 				alter(&one.runner.Plan)
 				alter(&three.runner.Plan)
+				three.drivers["c"].Clock = wrong{three.drivers["c"].Clock}
 				a, b := one.run(t), three.run(t)
 				if diff := cmp.Diff(a.Families, b.Families, cmpopts.EquateApprox(0, 1e-9), cmpopts.EquateNaNs(), cmpopts.EquateEmpty(),
 					cmp.Exporter(func(reflect.Type) bool { return true })); diff != "" {
@@ -157,6 +159,9 @@ func TestDriversAreOneProcess(t *testing.T) {
 					t.Errorf("trials (-one +three):\n%s", diff)
 				}
 				for i := range one.stored {
+					if d := clockOf(three.stored[i], "c"); d != -90 {
+						t.Fatalf("the clock of driver c is said to be %v s behind", d)
+					}
 					if got, want := latencies(t, three.stored[i]), latencies(t, one.stored[i]); got != want {
 						t.Fatalf("trial %d has latencies %s, by one process %s", i, got, want)
 					}
@@ -165,6 +170,21 @@ func TestDriversAreOneProcess(t *testing.T) {
 			})
 		})
 	}
+}
+
+// wrong is a clock that is ahead.
+type wrong struct{ filewise.Clock }
+
+func (w wrong) Now() time.Time { return w.Clock.Now().Add(90 * time.Second) }
+
+// clockOf is what is stored of a driver's clock.
+func clockOf(trial filewise.Trial, host string) float64 {
+	for _, d := range trial.Measures[0].Deltas {
+		if d.Probe == filewise.ProbeDriver+host && d.Name == "clock behind the server's" {
+			return d.Value
+		}
+	}
+	return 0
 }
 
 func latencies(t *testing.T, trial filewise.Trial) string {

@@ -21,6 +21,7 @@ import (
 	"go.temporal.io/api/taskqueue/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/worker"
 	"golang.org/x/sync/errgroup"
 
@@ -106,7 +107,7 @@ func unreachable(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
 	}
-	if errors.Is(err, errKey) {
+	if errors.Is(err, errKey) || errors.Is(err, converter.ErrEncodingIsNotSupported) { // with no key at all
 		return filewise.Errorf(filewise.CodeUsage, "give workers and whoever asks the same key, "+KeyVariable, "what Temporal has cannot be "+
 			"read: %w", err)
 	}

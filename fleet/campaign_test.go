@@ -35,6 +35,8 @@ func TestLabelsThatAreThereAreNamed(t *testing.T) {
 			"none of 2 hosts has storage=san and rack=b; there are rack=b, storage=nvme, host=db1, host=db2"},
 		{hosts, []string{"host=db3"}, "host=more, and 14 more (filewise campaign list)"},
 		{nil, nil, "no host has a worker yet"},
+		{append(hosts[:1:1], Present{Offer: Offer{Host: "db2"}, Unread: "no key"}), []string{"host=db2"},
+			"none of 1 host has host=db2; there are storage=nvme, host=db1; nothing can be read of 1 other: give FILEWISE_CAMPAIGN_KEY"},
 		{[]Present{{Unread: "no key"}}, []string{"host=db1"}, "no key"},
 	} {
 		if _, err := having(c.all, c.labels); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -81,6 +81,10 @@ func TestNothingReadableIsInAHistory(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	keyless := converter.GetDefaultDataConverter().FromPayloads(payloads, &got)
+	if err := unreachable(keyless); !strings.Contains(filewise.RemedyOf(err), KeyVariable) {
+		t.Errorf("without a key: %v, do this: %s", err, filewise.RemedyOf(err))
+	}
 	if err := old.DataConverter.FromPayload(payloads.Payloads[1], &signal); err == nil {
 		t.Error("what was changed on its way is taken")
 	}

@@ -20,22 +20,23 @@ func (c Campaigns) With(ctx context.Context, labels []string) ([]Present, error)
 }
 
 func having(all []Present, labels []string) (out []Present, err error) {
-	for _, p := range all {
-		if p.Unread == "" && p.Has(labels) {
-			out = append(out, p)
-		}
+	known := slices.DeleteFunc(slices.Clone(all), func(p Present) bool { return p.Unread != "" })
+	out = slices.DeleteFunc(slices.Clone(known), func(p Present) bool { return !p.Has(labels) })
+	unread := ""
+	if n := len(all) - len(known); n > 0 {
+		unread = fmt.Sprintf("; nothing can be read of %s: give %s as the workers have it", filewise.Counted(n, "other"), KeyVariable)
 	}
 	switch {
 	case len(all) == 0:
 		return nil, filewise.Errorf(filewise.CodeNotFound, "start \"filewise worker\" on each host that shall measure",
 			"no host has a worker yet")
-	case !slices.ContainsFunc(all, func(p Present) bool { return p.Unread == "" }):
+	case len(known) == 0:
 		return nil, filewise.Errorf(filewise.CodeNotFound, "give "+KeyVariable+" as the workers have it", "nothing can be read of what "+
 			"%s offer: %s", filewise.Counted(len(all), "host"), all[0].Unread)
 	case len(out) == 0:
 		return nil, filewise.Errorf(filewise.CodeNotFound, "give labels that one host has, or start its worker with them: filewise "+
-			"worker --label "+strings.Join(labels, " --label "), "none of %s has %s; there are %s",
-			filewise.Counted(len(all), "host"), strings.Join(labels, " and "), labelsOf(all))
+			"worker --label "+strings.Join(labels, " --label "), "none of %s has %s; there are %s%s",
+			filewise.Counted(len(known), "host"), strings.Join(labels, " and "), labelsOf(known), unread)
 	}
 	return out, nil
 }
