@@ -104,6 +104,14 @@ func migrated(t *testing.T, f *usersServer) {
 	if _, err := (Engine{}).Migrate(deadline(t), target, wish); err == nil || !strings.Contains(err.Error(), "partitioned already") {
 		t.Error(err)
 	}
+	wish.Tables = []string{"emails"}
+	must(t, link.Exec(deadline(t), "ALTER TABLE emails DROP CONSTRAINT emails_email_key"))
+	another, err := Engine{}.Migrate(deadline(t), target, wish)
+	must(t, err)
+	also := apply.Scripts{Migration: another, Run: 7, Layout: wish.Layout}
+	f.psql(t, database, also.Text("test", false, "there.sql", "back.sql"))
+	f.psql(t, database, also.Text("test", true, "back.sql", "there.sql"))
+	must(t, link.Exec(deadline(t), append(another.Back[len(another.Back)-1].SQL, "ALTER TABLE emails ADD UNIQUE (email)")...))
 	if now := f.rows(t, link); !slices.Equal(now, data) {
 		t.Errorf("the data differ: %d and %d lines", len(data), len(now))
 	}

@@ -16,7 +16,7 @@ SELECT c.oid::bigint, n.nspname::text, c.relname::text, pg_table_size(c.oid)::bi
 SELECT DISTINCT why FROM pg_class c, LATERAL (
   SELECT 'it is partitioned already, ' || pg_get_partkeydef(c.oid) WHERE c.relkind = 'p'
   UNION ALL SELECT 'it is unlogged, which a partitioned table cannot be' WHERE c.relpersistence = 'u'
-  UNION ALL SELECT 'it inherits from a table, or another inherits from it' WHERE EXISTS (SELECT FROM pg_inherits WHERE c.oid IN (inhrelid, inhparent))
+  UNION ALL SELECT 'it inherits from a table, or another inherits from it' WHERE c.relkind <> 'p' AND EXISTS (SELECT FROM pg_inherits WHERE c.oid IN (inhrelid, inhparent))
   UNION ALL SELECT 'it is made of a type (OF)' WHERE c.reloftype <> 0
   UNION ALL SELECT 'it has row security' WHERE c.relrowsecurity OR EXISTS (SELECT FROM pg_policy WHERE polrelid = c.oid)
   UNION ALL SELECT 'its replica identity is not the default' WHERE c.relreplident <> 'd'
@@ -36,14 +36,17 @@ SELECT DISTINCT why FROM pg_class c, LATERAL (
    WHERE tgconstrrelid = c.oid AND NOT tgisinternal
   UNION ALL SELECT 'index ' || indexrelid::regclass || ' is invalid (REINDEX it), or the table is clustered by it (SET WITHOUT CLUSTER)' FROM pg_index
    WHERE indrelid = c.oid AND NOT (indisvalid AND indisready AND NOT indisclustered)
-  UNION ALL SELECT pg_describe_object(d.classid, d.objid, d.objsubid) || ' depends on it, and would stay with the old table'
+  UNION ALL SELECT CASE v.relkind WHEN 'm' THEN 'materialized view ' || v.oid::regclass ELSE pg_describe_object(d.classid, d.objid, d.objsubid) END
+      || ' depends on it, and would stay with the old table'
     FROM pg_depend d LEFT JOIN pg_constraint f ON d.classid = 'pg_constraint'::regclass AND f.oid = d.objid
     LEFT JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid LEFT JOIN pg_class v ON v.oid = r.ev_class
     LEFT JOIN pg_trigger t ON d.classid = 'pg_trigger'::regclass AND t.oid = d.objid
     LEFT JOIN pg_attrdef e ON d.classid = 'pg_attrdef'::regclass AND e.oid = d.objid
    WHERE d.deptype = 'n' AND (d.refclassid = 'pg_class'::regclass AND d.refobjid = c.oid OR d.refclassid = 'pg_type'::regclass
      AND d.refobjid IN (c.reltype, (SELECT typarray FROM pg_type y WHERE y.oid = c.reltype)))
-     AND f.oid IS NULL AND c.oid NOT IN (coalesce(t.tgrelid, 0), coalesce(e.adrelid, 0)) AND NOT (v.relkind IS NOT DISTINCT FROM 'v' AND d.refclassid = 'pg_class'::regclass)
+     AND f.oid IS NULL AND c.oid NOT IN (coalesce(t.tgrelid, 0), coalesce(e.adrelid, 0), coalesce(r.ev_class, 0))
+     AND d.classid <> 'pg_policy'::regclass AND NOT (d.classid = 'pg_class'::regclass AND EXISTS (SELECT FROM pg_inherits WHERE inhrelid = d.objid AND inhparent = c.oid))
+     AND NOT (v.relkind IS NOT DISTINCT FROM 'v' AND d.refclassid = 'pg_class'::regclass)
 ) x(why) WHERE c.oid = $1::bigint::oid;
 
 -- The column that all unique keys share, of several the one with the most values; and the keys.
@@ -134,6 +137,13 @@ SELECT part, def FROM c, LATERAL (
 -- name: server
 SELECT version(), current_database()::text, current_setting('wal_level'), (SELECT s.spcname::text FROM pg_tablespace s JOIN pg_database d
     ON s.oid = d.dattablespace WHERE d.datname = current_database()), (SELECT count(*) FROM pg_publication WHERE puballtables)::integer;
+
+-- name: tablespaces
+SELECT spcname::text, pg_tablespace_location(oid) FROM pg_tablespace;
+
+-- The highest number of a schema in which scripts of run $1 keep tables.
+-- name: aside
+SELECT coalesce(max(substring(nspname FROM '\d+$')::bigint), 0) FROM pg_namespace WHERE nspname ~ ('^(back_)?before_' || $1::bigint || '_\d{1,9}$');
 
 -- All of a table that a script was written by, whether it is partitioned or not.
 -- name: fingerprint

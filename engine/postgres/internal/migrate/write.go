@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -18,7 +19,9 @@ type writer struct {
 	wish   filewise.Wish
 	spaces map[string]string // tablespace by volume; empty: that of each table
 	tables []table
-	later  []string // what removes the tablespaces
+	later  []string        // what removes the tablespaces
+	made   map[string]bool // tablespaces that an earlier script of the run made
+	aside  int64           // the highest number of a schema in which one keeps a table
 }
 
 // Write reads the target's database and writes the scripts.
@@ -54,6 +57,9 @@ func Write(ctx context.Context, t filewise.Target, w filewise.Wish) (filewise.Mi
 		m.Tables = append(m.Tables, m.tables[i].String())
 		m.Bytes += m.tables[i].Bytes
 	}
+	if err := m.earlier(r); err != nil {
+		return m.Migration, err
+	}
 	if err := m.write(); err != nil {
 		return m.Migration, err
 	}
@@ -87,6 +93,32 @@ func (m *writer) fits() error {
 	return nil
 }
 
+// earlier looks what earlier scripts of the run, for other tables, have left.
+func (m *writer) earlier(r reader) error {
+	m.made = map[string]bool{}
+	err := r.each("aside", m.wish.Run, func(row []any) { m.aside, _ = row[0].(int64) })
+	rows, failed := r.link.Rows(r.ctx, queries.Text("tablespaces"))
+	for _, row := range rows {
+		for _, v := range m.target.Volumes {
+			name, at := client.Text(row[0]), client.Text(row[1])
+			if !path.IsAbs(v.Dir) || m.spaces[v.Name] != name {
+				continue
+			}
+			if at != path.Clean(v.Dir) {
+				return filewise.Errorf(filewise.CodeUsage, "give it as --volume "+v.Name+"=tablespace:"+name+", or drop it", "tablespace %s is there "+
+					"already, in %s, not %s", name, at, v.Dir)
+			}
+			m.made[name] = true
+		}
+	}
+	return errors.Join(err, failed)
+}
+
+// held is the schema that keeps the table of a number.
+func (m *writer) held(i int) string {
+	return fmt.Sprintf("before_%d_%d", m.wish.Run, m.aside+int64(i)+1)
+}
+
 func (m *writer) write() error {
 	m.Client = []string{"psql", "--no-psqlrc", "--dbname=" + m.Database, "--file="}
 	m.Opening = "\\set ON_ERROR_STOP on\nDO " + strings.TrimSpace(client.Literal(fmt.Sprintf("BEGIN IF current_database() <> %s THEN RAISE "+
@@ -95,7 +127,7 @@ func (m *writer) write() error {
 	var back []filewise.MigrationStep
 	for i, t := range m.tables {
 		to := m.shape(t)
-		held := fmt.Sprintf("before_%d_%d", m.wish.Run, i+1)
+		held := m.held(i)
 		forth := rebuild{table: t, from: whole(t), to: to, held: held}
 		step, err := forth.step("spread over " + filewise.Counted(len(to), "partition"))
 		if err != nil {
@@ -109,8 +141,8 @@ func (m *writer) write() error {
 		back = append([]filewise.MigrationStep{step}, back...)
 	}
 	m.Back = back
-	m.finish(&m.Steps, "before_%d_%d")
-	m.finish(&m.Back, "back_before_%d_%d", "before_%d_%d")
+	m.finish(&m.Steps, "")
+	m.finish(&m.Back, "back_", "")
 	if len(m.later) > 0 {
 		m.Back = append(m.Back, filewise.MigrationStep{Title: "remove the tablespaces that the script made", Locks: "nothing", Later: true,
 			Stop: "those that are not removed stay, empty", SQL: m.later})
@@ -122,7 +154,7 @@ func (m *writer) write() error {
 func (m *writer) makeSpaces() {
 	var sql []string
 	for _, v := range m.wish.Layout.DataVolumes(m.target.Volumes) {
-		if path.IsAbs(v.Dir) {
+		if path.IsAbs(v.Dir) && !m.made[m.spaces[v.Name]] {
 			name := client.Ident(m.spaces[v.Name])
 			sql = append(sql, "CREATE TABLESPACE "+name+" LOCATION "+client.Literal(v.Dir))
 			m.later = append(m.later, "DROP TABLESPACE "+name)
@@ -169,13 +201,13 @@ func (r *rebuild) step(what string) (filewise.MigrationStep, error) {
 }
 
 // finish has the new tables analyzed, and the old ones dropped when all is well.
-func (m *writer) finish(steps *[]filewise.MigrationStep, held ...string) {
+func (m *writer) finish(steps *[]filewise.MigrationStep, kept ...string) {
 	var analyze, drop []string
 	bytes := int64(0)
 	for i, t := range m.tables {
 		analyze = append(analyze, "ANALYZE "+in(t.Schema, t.Name))
-		for _, form := range held { // on the way back those of the way there, too, if they are still kept
-			schema := fmt.Sprintf(form, m.wish.Run, i+1)
+		for _, prefix := range kept { // on the way back those of the way there, too, if they are still kept
+			schema := prefix + m.held(i)
 			drop = append(drop, "DROP TABLE IF EXISTS "+in(schema, t.Name), "DROP SCHEMA IF EXISTS "+client.Ident(schema))
 		}
 		bytes += t.bytes
