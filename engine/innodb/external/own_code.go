@@ -103,6 +103,7 @@ func (s *ownServer) leftOut(ctx context.Context, e *examination) {
 			strings.Join(names, ", "))
 	}
 	if s.product == dialect.MariaDB {
+		s.drawing(ctx, e)
 		return
 	}
 	if strings.ContainsFunc(s.target.Database, func(c rune) bool { return c > unicode.MaxASCII }) {
@@ -114,6 +115,16 @@ func (s *ownServer) leftOut(ctx context.Context, e *examination) {
 	if err == nil && len(columns) > 0 {
 		e.Warn("defaults", "use a later mydumper, or "+own, "mydumper 0.10 leaves out the values of columns whose default is an expression, "+
 			"CURRENT_TIMESTAMP among them: %s", strings.Join(columns, ", "))
+	}
+}
+
+// drawing refuses defaults from sequences: such a table comes before its sequence, which is that of the original by its name.
+func (s *ownServer) drawing(ctx context.Context, e *examination) {
+	columns, err := dialect.Column(ctx, s.db, "SELECT CONCAT(TABLE_NAME, '.', COLUMN_NAME) FROM information_schema.COLUMNS WHERE "+
+		"COLUMN_DEFAULT LIKE '%nextval(%' AND TABLE_SCHEMA = "+dialect.Literal(s.target.Database)+" ORDER BY 1 LIMIT 10")
+	if err == nil && len(columns) > 0 {
+		e.Fail("defaults", "back it up by mariadb-dump --skip-add-locks", "what mydumper 0.10 writes of columns whose default draws from a "+
+			"sequence cannot be restored: %s", strings.Join(columns, ", "))
 	}
 }
 
