@@ -243,6 +243,7 @@ func (a Across) hosts() []document.Block {
 		document.Name("host", func(h AcrossHost) string { return h.Name }),
 		document.Words("labels", func(h AcrossHost) string { return strings.Join(h.Tags, ", ") }),
 		document.Words("run", func(h AcrossHost) string { return h.Run }),
+		document.Words("Filewise", func(h AcrossHost) string { return h.Data.Version }),
 		document.Words("its verdict", func(h AcrossHost) string { return h.Verdict }))}
 }
 

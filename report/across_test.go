@@ -94,6 +94,9 @@ func TestAcrossInEveryFormat(t *testing.T) {
 				t.Errorf("%s does not say %q:\n%s", name, s, b.String())
 			}
 		}
+		if name != "terminal" && !strings.Contains(b.String(), "0.1.0") {
+			t.Errorf("%s does not say which Filewise has measured", name)
+		}
 		if name == "html" && strings.Count(b.String(), `<svg class="fluid"`) != 3 {
 			t.Errorf("%d forest plots of 3 layouts", strings.Count(b.String(), `<svg class="fluid"`))
 		}
