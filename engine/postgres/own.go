@@ -90,9 +90,12 @@ func (s *ownServer) Offers() map[filewise.Capability]error {
 func (s *ownServer) Examine(ctx context.Context, d filewise.Demand) []filewise.Finding {
 	e := &examination{external.Examination{Demand: d}, s.externalServer}
 	e.OK("version", "%s", s.about.banner)
-	e.Rights("rights", s.about.user, "may create databases", []external.Right{
-		{Check: "rights", Has: s.about.createdb, Optional: true, Grant: "as a superuser: ALTER ROLE " + client.Ident(s.about.user) + " CREATEDB",
-			Lacks: "may not create a database, so that no backup can be restored and compared there"}})
+	if s.about.createdb {
+		e.OK("rights", "account %s may create databases", s.about.user)
+	} else {
+		e.Warn("rights", "as a superuser: ALTER ROLE "+client.Ident(s.about.user)+" CREATEDB",
+			"account %s may not create a database: no backup can be restored and compared", s.about.user)
+	}
 	e.activity(ctx)
 	e.Leftovers(ctx, s, s.target.Address.String())
 	bytes, err := s.bytes(ctx)

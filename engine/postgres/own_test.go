@@ -40,6 +40,14 @@ func ownBackedUp(t *testing.T, f *usersServer) {
 		"SELECT net FROM orders WHERE id = 5"))
 	target := f.target(filewise.Volume{Name: "a", Dir: t.TempDir()}, filewise.Volume{Name: "b", Dir: t.TempDir()})
 	target.Database, target.ServerBin = database, f.in.Bin
+	f.do("ALTER ROLE filewise_account NOCREATEDB")
+	poor := open(t, deadline(t), target)
+	f.do("ALTER ROLE filewise_account CREATEDB")
+	if all := poor.(filewise.Examiner).Examine(deadline(t), filewise.Demand{}); !slices.ContainsFunc(all, func(found filewise.Finding) bool {
+		return found.Check == "rights" && found.Status == filewise.StatusWarning && strings.Contains(found.Remedy, "CREATEDB")
+	}) {
+		t.Errorf("without a right: %+v", all)
+	}
 	server := open(t, deadline(t), target)
 	for _, found := range server.(filewise.Examiner).Examine(deadline(t), filewise.Demand{}) {
 		if found.Status == filewise.StatusFailed {
