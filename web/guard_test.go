@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"filewise"
@@ -86,6 +87,55 @@ func TestWhoMayDoWhat(t *testing.T) {
 		if got := asked(t, c.at, c.method, c.path, c.change); got != c.want {
 			t.Errorf("%s: %s %s: %d, want %d", c.name, c.method, c.path, got, c.want)
 		}
+	}
+}
+
+// Nothing but the three words does anything, and those for nobody without the token or from another site's page.
+func TestOnlyTheOwnerPushesButtons(t *testing.T) {
+	var stopped atomic.Bool
+	m := NewMonitor(first(t, finished(t), 0), "", func() { stopped.Store(true) })
+	s := opened(t, shelf{}, m)
+	push := func(method, path, body string, header ...string) int {
+		r, err := http.NewRequestWithContext(t.Context(), method, strings.TrimSuffix(s.URL(), "/")+path, strings.NewReader(body))
+		must(t, err)
+		for i := 0; i < len(header); i += 2 {
+			r.Header.Set(header[i], header[i+1])
+		}
+		answer, err := http.DefaultTransport.RoundTrip(r) // which follows nothing
+		must(t, err)
+		must(t, answer.Body.Close())
+		return answer.StatusCode
+	}
+	const auth, owned, form = "Authorization", "Bearer " + testToken, "application/x-www-form-urlencoded"
+	for _, action := range []string{"pause", "stop", "%70ause", "stop?token=" + url.QueryEscape(testToken)} {
+		for _, header := range [][]string{nil, {auth, "Basic " + testToken}, {auth, strings.ToLower(owned)},
+			{"Cookie", "token=" + testToken}, {"X-HTTP-Method-Override", "POST"}, {auth, owned, "Origin", "null"},
+			{auth, owned, "Sec-Fetch-Site", "same-site"}, {auth, owned, "Origin", strings.TrimSuffix(s.URL(), "/") + "0"}} {
+			for _, body := range []string{"", url.Values{"token": {testToken}}.Encode(), strings.Repeat("a", 200<<10)} {
+				header := append([]string{"Content-Type", form}, header...)
+				if got := push("POST", "/api/do/"+action, body, header...); got != http.StatusUnauthorized && got != http.StatusForbidden {
+					t.Errorf("%s, %q, %d bytes: %d", action, header, len(body), got)
+				}
+			}
+		}
+	}
+	for _, action := range []string{"", "PAUSE", "pause%00", "pause;stop", "stop%20--force", "stop%0d%0aX:%20y",
+		"..%2fdo%2fstop", "%2e%2e/do/stop"} {
+		if got := push("POST", "/api/do/"+action, "", auth, owned); got < 300 || got == 500 {
+			t.Errorf("%q: %d", action, got)
+		}
+	}
+	for _, method := range []string{"GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"} {
+		if got := push(method, "/api/do/stop", "", auth, owned); got != http.StatusMethodNotAllowed {
+			t.Errorf("%s: %d", method, got)
+		}
+	}
+	paused := func() bool { return m.Status(t.Context(), 0).Now.Pausing }
+	if paused() || stopped.Load() {
+		t.Errorf("paused %v, stopped %v", paused(), stopped.Load())
+	}
+	if got := push("POST", "/api/do/pause", strings.Repeat("a", 200<<10), auth, owned); got != http.StatusNoContent || !paused() {
+		t.Errorf("the owner: %d, paused %v", got, paused())
 	}
 }
 
