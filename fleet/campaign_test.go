@@ -47,6 +47,9 @@ func TestLabelsThatAreThereAreNamed(t *testing.T) {
 	if n := Older(began, began[1].Study); n != 1 {
 		t.Errorf("%d orders began with another study", n)
 	}
+	if text := (Told{Campaign: "c"}).Words(); !strings.HasPrefix(text, "All orders of campaign c have ended") {
+		t.Errorf("where nobody hears it: %q", text)
+	}
 	if some, err := having(hosts, []string{"host=db1"}); err != nil || len(some) != 1 {
 		t.Errorf("one host: %v, %v", some, err)
 	}

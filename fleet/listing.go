@@ -124,6 +124,14 @@ type Told struct {
 	Told     int    `json:"told"` // orders that had not ended
 }
 
+// Words say who has heard it.
+func (t Told) Words() string {
+	if t.Told == 0 {
+		return fmt.Sprintf("All orders of campaign %s have ended: another --name measures again.", t.Campaign)
+	}
+	return fmt.Sprintf("Told %s that had not ended.", filewise.Counted(t.Told, "order"))
+}
+
 // Listed are all campaigns and hosts.
 type Listed struct {
 	Campaigns []Sum     `json:"campaigns"`

@@ -233,9 +233,8 @@ func (a *app) campaignTell(f *campaignFlags, word, short string) *cobra.Command 
 				if err != nil {
 					return err
 				}
-				return a.print(fleet.Told{Campaign: args[0], Told: n}, func(w *lineWriter) {
-					w.printf("Told %s that had not ended.\n", filewise.Counted(n, "order"))
-				})
+				told := fleet.Told{Campaign: args[0], Told: n}
+				return a.print(told, func(w *lineWriter) { w.printf("%s\n", told.Words()) })
 			})
 		},
 	}
