@@ -285,7 +285,8 @@ func TestRefused(t *testing.T) {
 			t.Errorf("a password that is wrong: %v", err)
 		}
 		w.asked = func(string, Order) error { return errors.New("nobody is there") }
-		if err := w.crew.Greet(t.Context(), w.runner.Plan); filewise.CodeOf(err) != filewise.CodePreflight || strings.Contains(err.Error(), "void") {
+		if err := w.crew.Greet(t.Context(), w.runner.Plan); filewise.CodeOf(err) != filewise.CodePreflight ||
+			strings.Contains(err.Error(), "void") {
 			t.Errorf("nobody is there: %v", err)
 		}
 		w.asked = func(string, Order) error {
