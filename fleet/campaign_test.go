@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/api/taskqueue/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -130,6 +131,9 @@ func TestCampaignThatFails(t *testing.T) {
 	err := Unmeasured(append(states, State{Condition: Failed}, State{Condition: Lost}))
 	if filewise.CodeOf(err) != filewise.CodeTrials || !strings.Contains(err.Error(), ": 2 of 4") {
 		t.Errorf("two were not measured: %v", err)
+	}
+	if text := cause(temporal.NewApplicationError("Encoded failure", "")); !strings.Contains(text, KeyVariable) {
+		t.Errorf("without the key that a worker has it says %q", text)
 	}
 	for word, err := range map[string]error{"namespace create --namespace nowhere": serviceerror.NewNamespaceNotFound("nowhere"),
 		"API key": serviceerror.NewPermissionDenied("no", "")} {

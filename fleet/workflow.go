@@ -3,6 +3,7 @@ package fleet
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	enums "go.temporal.io/api/enums/v1"
@@ -296,7 +297,10 @@ func gone(err error) bool {
 // cause is what the worker said, without the names of Temporal's layers.
 func cause(err error) string {
 	var app *temporal.ApplicationError
-	if errors.As(err, &app) {
+	switch {
+	case strings.Contains(err.Error(), "Encoded failure"): // so Temporal's SDK, for its text
+		return "what it says is encrypted: give " + KeyVariable + " as all workers have it"
+	case errors.As(err, &app):
 		return app.Message()
 	}
 	return err.Error()
