@@ -19,6 +19,13 @@ type open struct {
 // mostHeld is how many bytes different transactions of a log may take, each with so many beside its texts.
 const mostHeld, beside = 256 << 20, 512
 
+// older counts statements of sessions that are older than the log.
+func (t *taking) older(s filewise.LoggedStatement) {
+	if s.Earlier {
+		t.Earlier++
+	}
+}
+
 // readLog counts the transactions of a log: what stands between BEGIN and COMMIT in a
 // session, and statements by themselves.
 func (t *taking) readLog(e filewise.Capturer) ([]kind, error) {
@@ -40,11 +47,8 @@ func (t *taking) readLog(e filewise.Capturer) ([]kind, error) {
 	}
 	err := e.ReadLog(t.Log, t.Database, func(s filewise.LoggedStatement) {
 		o := sessions[s.Session]
-		if held > mostHeld {
+		if t.older(s); held > mostHeld {
 			return
-		}
-		if s.Earlier {
-			t.Earlier++
 		}
 		if o == nil {
 			o = &open{}

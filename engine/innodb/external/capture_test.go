@@ -93,7 +93,8 @@ func testCapture(t *testing.T, b bench) {
 	o.Log = strings.NewReader(placing.ReplaceAllString(string(connected), ""))
 	s, err = takeCapture(t, b, "watcher", o)
 	fatal(t, err)
-	if shares(t, s, map[string]float64{"SELECT total": 5. / 9, "SELECT region": 1. / 9}); s.Earlier < 200 || !strings.Contains(s.YAML(), "before it was on") {
+	shares(t, s, map[string]float64{"SELECT total": 5. / 9, "SELECT region": 1. / 9})
+	if s.Earlier < 200 || !strings.Contains(s.YAML(), "before it was on") {
 		t.Errorf("%d statements of sessions that are older than the log", s.Earlier)
 	}
 	if after := b.Others(t); strings.Join(after, "\n") != strings.Join(before, "\n") {

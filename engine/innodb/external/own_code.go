@@ -96,8 +96,8 @@ var early = regexp.MustCompile(`\b0\.(9|10)\.`)
 // leftOut says what mydumper 0.10 does not take, so that no time goes into what it cannot back up, or what will not be proved.
 func (s *ownServer) leftOut(ctx context.Context, e *examination) {
 	own := dumpers[s.product.Name].Names[0]
-	names, err := dialect.Column(ctx, s.db, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE CONCAT(TABLE_SCHEMA, TABLE_NAME) LIKE '%`%' "+
-		"AND TABLE_SCHEMA = "+dialect.Literal(s.target.Database)+" ORDER BY 1 LIMIT 10")
+	names, err := dialect.Column(ctx, s.db, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE "+
+		"CONCAT(TABLE_SCHEMA, TABLE_NAME) LIKE '%`%' AND TABLE_SCHEMA = "+dialect.Literal(s.target.Database)+" ORDER BY 1 LIMIT 10")
 	if err == nil && len(names) > 0 {
 		e.Fail("names of tables", "use a later mydumper, or back it up by "+own, "mydumper 0.10 fails on names with a backtick in them: %s",
 			strings.Join(names, ", "))
