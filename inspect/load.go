@@ -149,7 +149,7 @@ func (j *judge) temp() {
 			if j.signals.allocPro {
 				f.Worth = Experiment
 			}
-			f.Remedy = "have the owner add files of the same size (filewise plan temp prints how), measure again, and let " +
+			f.Remedy = "have the owner add files of the same size (filewise plan temp --sql prints how), measure again, and let " +
 				"filewise compare judge"
 		default:
 			f.Worth, f.Because = Know, "whether their number matters depends on how much is written to them"

@@ -98,7 +98,7 @@ func (s *externalServer) Offers() map[filewise.Capability]error {
 	all := filewise.Offering(map[filewise.Capability]error{
 		filewise.CanRestart: unsupported("", "Filewise never restarts an existing SQL Server"),
 		filewise.CanReset:   unsupported("", "the files of an existing SQL Server are not copied behind its back"),
-		filewise.CanTemp:    unsupported("filewise plan temp --target URL prints the change for the owner", asItIs),
+		filewise.CanTemp:    unsupported("filewise plan temp --target URL --sql prints the change for the owner", asItIs),
 	})
 	if !s.may.view {
 		all[filewise.CanFileIO] = unsupported(grantView, "the account may not see sys.dm_io_virtual_file_stats")

@@ -13,8 +13,8 @@ import (
 )
 
 // asItIs says how tempdb is compared: its files are those of the whole server.
-const asItIs = "Filewise measures tempdb as it is, and changes nothing there: run it with --name before, have the owner execute the " +
-	"script that plan and doctor print, run it with --name after, and judge by filewise compare before after"
+const asItIs = "Filewise measures tempdb as it is; its owner changes it, by the script that plan --sql prints, between run --name before " +
+	"and run --name after, which filewise compare before after judges"
 
 // tempdb is how the server's temporary database lies, of the files with rows.
 type tempdb struct {
