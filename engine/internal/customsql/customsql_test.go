@@ -130,7 +130,9 @@ func TestRefuseWhatIsHidden(t *testing.T) {
 			"SELECT set_config('role', 'x', false)", "SELECT set_config/**/('ro' || 'le', 'x', false)", `SELECT "set_config"(:a, 'x', false)`,
 			"SELECT set_config(E'a.b', 'x', false)", "UPDATE pg_catalog.pg_settings SET setting = 'x' WHERE name = 'role'",
 			"SET client_encoding = 'GBK'", "SET NAMES 'SJIS'", "SELECT pg_start_backup('x')", "SELECT pg_file_write('/x', 'y', false)",
-			"SELECT pg_stat_statements_reset()", "SELECT pg_buffercache_evict_all()", "SELECT pg_logical_emit_message(true, 'x', 'y')"}},
+			"SELECT pg_stat_statements_reset()", "SELECT pg_buffercache_evict_all()", "SELECT pg_logical_emit_message(true, 'x', 'y')",
+			"SELECT query_to_xml('SELECT pg_read_file($$/x$$)', true, false, '')", "SELECT * FROM pg_catalog.ts_stat('SELECT 1')",
+			"SELECT query_to_xml_and_xmlschema('SELECT 1', true, false, '')"}},
 		{mysql, []string{"SELECT 1 --\x7f' \n, LOAD_FILE('/x') -- '", "SELECT 1 -- '\x00', LOAD_FILE('/x')", "SET NAMES gbk",
 			"SET CHARACTER SET sjis", "SET character_set_client = big5", "SET CHARSET gbk", "EXECUTE IMMEDIATE CONCAT('DROP ', 'DATABASE x')",
 			"SELECT 1 # x\r, LOAD_FILE('/x')"}},
@@ -165,12 +167,15 @@ func TestRefuseOtherDatabases(t *testing.T) {
 		"CREATE OR REPLACE ALGORITHM=MERGE DEFINER=`a`@`b` SQL SECURITY INVOKER VIEW other.v AS SELECT 1", "TRUNCATE `other`.t",
 		"ALTER TABLE t CONVERT PARTITION p TO TABLE o.x", "ALTER TABLE t CONVERT TABLE o.x TO PARTITION p VALUES LESS THAN (1)",
 		"CREATE AGGREGATE FUNCTION o.f() RETURNS INT RETURN 1", "OPTIMIZE TABLE o.t", "CREATE GROUP type SUPERUSER", "DROP OWNED BY a, type",
-		"CREATE FUNCTION f RETURNS STRING SONAME 'x.so'", "START ALL SLAVES"} {
+		"CREATE FUNCTION f RETURNS STRING SONAME 'x.so'", "START ALL SLAVES",
+		"CREATE FUNCTION f() RETURNS int AS '/x.so', 'system' LANGUAGE C", "CREATE FUNCTION f() RETURNS int LANGUAGE 'c' AS '/x.so'",
+		"CREATE PROCEDURE f() LANGUAGE plpython3u AS 'x'", "DO LANGUAGE plperlu 'x'", "CREATE FUNCTION f() RETURNS int AS 'x' LANGUAGE"} {
 		if err := setup(text); filewise.CodeOf(err) != filewise.CodeUsage {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
 	for _, text := range []string{"CREATE VIEW v AS SELECT a.x FROM a JOIN b ON a.x = b.x", "CREATE TABLE u AS SELECT t.id FROM t",
+		"CREATE FUNCTION f() RETURNS int LANGUAGE \"plpgsql\" AS 'x'", "CREATE TABLE v (language TEXT)", "DO SLEEP(0)",
 		"ALTER TABLE t ADD a DECIMAL(9, 2) DEFAULT 1.5", "DROP TABLE IF EXISTS `a.b`", "ALTER TABLE t ADD CHECK (t.id > 0.5)"} {
 		if err := setup(text); err != nil {
 			t.Errorf("%s: %v", text, err)

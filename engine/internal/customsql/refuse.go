@@ -53,13 +53,16 @@ var notOf = map[string][]string{
 	"PREPARE": {"TRANSACTION"},
 }
 
+// trusted are the languages of functions that reach nothing outside of the database.
+var trusted = []string{"SQL", "PLPGSQL", "PLPERL", "PLTCL", "PLV8"}
+
 // ofServer are functions, tables and words, in whatever statement, that reach files of the server, its
 // log, others' sessions, or what its databases share.
 var ofServer = regexp.MustCompile(`^"?(PG_(READ_|LS_|RELOAD_|ROTATE_|TERMINATE_|CANCEL_|STAT_RESET|STAT_FILE|SWITCH_|PROMOTE|WAL_REPLAY_|` +
 	`BACKUP_|START_BACKUP|STOP_BACKUP|CREATE_RESTORE_|DROP_REPLICATION_|CREATE_LOGICAL_|CREATE_PHYSICAL_|COPY_|SYNC_REPLICATION_|` +
 	`LOGICAL_|REPLICATION_|FILE_|HBA_|IDENT_|SHOW_ALL_FILE_|LOG_|STAT_STATEMENTS_RESET|BUFFERCACHE_EVICT)\w*|BINARY_UPGRADE_\w+|` +
 	`PG_(SETTINGS|DATABASE|AUTHID|AUTH_MEMBERS|SHADOW|TABLESPACE|DB_ROLE_SETTING|PARAMETER_ACL|SUBSCRIPTION|` +
-	`SH(DEPEND|DESCRIPTION|SECLABEL))|LO_(IM|EX)PORT|DBLINK\w*|LOAD_FILE|(OUT|DUMP)FILE)$`)
+	`SH(DEPEND|DESCRIPTION|SECLABEL))|LO_(IM|EX)PORT|(QUERY|CURSOR)_TO_XML\w*|TS_STAT|DBLINK\w*|LOAD_FILE|(OUT|DUMP)FILE)$`)
 
 // ofApplication is the name of a setting that an application gives itself.
 var ofApplication = regexp.MustCompile(`^'\w+\.\w+'$`)
@@ -106,6 +109,13 @@ func (r Rules) refuse(s Statement, setup bool) error {
 	makes := slices.Contains([]string{"CREATE", "ALTER", "DROP", "RENAME", "TRUNCATE", "COMMENT", "REINDEX"}, kind)
 	if makes && (slices.Contains(beyond, what) || what == "" && kind != "TRUNCATE") {
 		return no("leave it out: databases and accounts are made by their owner", strings.TrimSpace(kind+" "+what))
+	}
+	if kind == "DO" || kind == "CREATE" && (what == "FUNCTION" || what == "PROCEDURE") {
+		for i, w := range words {
+			if w == "LANGUAGE" && !slices.Contains(trusted, strings.TrimPrefix(words[min(i+1, len(words)-1)], `"`)) {
+				return no("write it in SQL or PL/pgSQL", kind+" … LANGUAGE of another kind")
+			}
+		}
 	}
 	upkeep := kind == "CALL" || slices.Contains([]string{"OPTIMIZE", "CHECK", "ANALYZE"}, kind) && what == "TABLE" && at <= 2
 	if r.Qualified && (makes || upkeep) && dotted(words, at) {
