@@ -126,7 +126,7 @@ func (v view) answerTable() document.Block {
 func (v view) answerRest() document.Block {
 	var out []document.Block
 	if s := v.causeInShort(); s != "" {
-		out = append(out, document.Text(s))
+		out = append(out, document.Brief(s))
 	}
 	all := Notices(v.Judgement.Warnings)
 	for _, w := range all[:min(len(all), mostWarnings)] {

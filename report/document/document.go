@@ -58,6 +58,9 @@ type Text string
 // Note is a paragraph in small letters, about the block before it.
 type Note string
 
+// Brief is a paragraph that a screen may have the beginning of alone.
+type Brief string
+
 // Line is a paragraph with a class of the style sheet: kicker, gain, stopped.
 type Line struct{ Class, Text string }
 
@@ -128,6 +131,7 @@ func OnPages(blocks ...Block) Only { return Only{HTML, blocks} }
 func (Headline) kind() string { return "headline" }
 func (Heading) kind() string  { return "heading" }
 func (Text) kind() string     { return "text" }
+func (Brief) kind() string    { return "text" }
 func (Note) kind() string     { return "note" }
 func (Line) kind() string     { return "line" }
 func (List) kind() string     { return "list" }

@@ -20,7 +20,7 @@ type TerminalOptions struct {
 const screenLines = 23
 
 // WriteTerminal writes what a document has for a terminal, an empty line between
-// sections. Texts and warnings on a screen have two lines, or one where that is too much.
+// sections. Brief texts and warnings on a screen have two lines, or one where that is too much.
 func WriteTerminal(w io.Writer, d Document, opts TerminalOptions) error {
 	var p *page
 	for clip := 2; clip > 0; clip-- {
@@ -54,7 +54,7 @@ type page struct {
 	color bool
 	gap   bool // an empty line is due before the next one
 	of    Formats
-	clip  int // lines of a text or warning on a screen
+	clip  int // lines of a brief text or warning on a screen
 }
 
 func newPage(opts TerminalOptions) *page {
@@ -110,11 +110,9 @@ func (p *page) block(b Block) {
 		p.wrap(styleBold, string(b), "")
 	case Heading:
 		p.wrap(styleBold, string(b), "  ")
+	case Brief:
+		p.clipped(stylePlain, string(b), "  ")
 	case Text:
-		if p.of == Screen {
-			p.clipped(stylePlain, string(b), "  ")
-			break
-		}
 		p.wrap(stylePlain, string(b), "  ")
 	case Note:
 		p.wrap(styleFaint, string(b), "")
