@@ -213,18 +213,12 @@ func changeWords(l Change) string {
 	if l.Percent == nil || l.Low == nil {
 		return "too few trials to tell"
 	}
-	s := fmt.Sprintf("%s %% (%s … %s; %d and %d trials)", signedText(*l.Percent), signedText(*l.Low), signedText(*l.High), l.TrialsBefore,
-		l.TrialsAfter)
+	s := fmt.Sprintf("%s, of %d and %d trials", intervalText(l.change), l.TrialsBefore, l.TrialsAfter)
 	if !l.Resolved {
-		s += fmt.Sprintf(": no change larger than %.1f %%", max(math.Abs(*l.Low), math.Abs(*l.High)))
+		s += ": no change is proven"
 	}
 	if l.Relative != nil && l.RelativeLow != nil && !say.Unresolvable(l.relative.Lo, l.relative.Hi) {
-		s += fmt.Sprintf("; its ratio to the baseline %s %% (%s … %s)", signedText(*l.Relative), signedText(*l.RelativeLow),
-			signedText(*l.RelativeHigh))
+		s += "; its ratio to the baseline " + intervalText(l.relative)
 	}
 	return s
-}
-
-func signedText(percent float64) string {
-	return strings.Replace(fmt.Sprintf("%+.1f", percent), "-", "−", 1)
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/internal/say"
 )
 
 // Metric is what a condition is about.
@@ -81,6 +82,9 @@ func Parse(text string) (Condition, error) {
 		n, err := strconv.ParseFloat(number, 64)
 		if err != nil || math.IsNaN(n) || n < 0 || n > 1e6 {
 			return bad(strconv.Quote(limit) + " is no percentage from 0 on")
+		}
+		if c.Metric == Loss && n >= 100 {
+			return bad("no layout can lose that much, so that it would never be met")
 		}
 		c.Percent = n
 		return c, nil
@@ -172,7 +176,7 @@ func (c Condition) of(s Subject) measured {
 		if s.Took == 0 {
 			return measured{math.NaN(), math.NaN(), c.Time.Seconds(), "p99 of " + s.Layout + " is not known"}
 		}
-		return measured{s.Took.Seconds(), s.Took.Seconds(), c.Time.Seconds(), fmt.Sprintf("p99 of %s is %v", s.Layout, s.Took)}
+		return measured{s.Took.Seconds(), s.Took.Seconds(), c.Time.Seconds(), fmt.Sprintf("p99 of %s is %s", s.Layout, say.Human(s.Took))}
 	}
 	i, what := s.Throughput, "throughput"
 	if c.Metric == P99 {
@@ -195,18 +199,14 @@ func words(s Subject, what string, i Interval) string {
 	if math.IsNaN(i.Effect) {
 		return fmt.Sprintf("%s of %s against %s is not known", what, s.Layout, s.Reference)
 	}
-	interval := ", without an interval"
-	if !math.IsNaN(i.Lo) && !math.IsNaN(i.Hi) {
-		interval = fmt.Sprintf(" (%s … %s)", signed(i.Lo), signed(i.Hi))
+	said := say.Interval(i.Effect, i.Lo, i.Hi)
+	if math.IsNaN(i.Lo) || math.IsNaN(i.Hi) {
+		said += ", without an interval"
 	}
-	return fmt.Sprintf("%s of %s against %s %s %%%s", what, s.Layout, s.Reference, signed(i.Effect), interval)
+	return fmt.Sprintf("%s of %s against %s %s", what, s.Layout, s.Reference, said)
 }
 
 func percent(effect float64) float64 { return 100 * math.Expm1(effect) }
-
-func signed(effect float64) string {
-	return strings.Replace(fmt.Sprintf("%+.1f", percent(effect)), "-", "−", 1)
-}
 
 // Line is an outcome as it is said below a result.
 func (o Outcome) Line() string {

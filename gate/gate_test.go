@@ -43,8 +43,8 @@ func TestConditions(t *testing.T) {
 		{"gain > 11.5 %", false, "8 files"},
 		{"p99 > 10 %", true, "p99 of 4 files against 1 file +30.0 % (+12.0 … +50.0)"},
 		{"p99 > 15 %", false, "p99 of 4 files"},
-		{"p99 > 7ms", true, "p99 of 4 files is 8ms"},
-		{"p99 > 8 ms", false, "p99 of 4 files is 8ms"},
+		{"p99 > 7ms", true, "p99 of 4 files is 8 ms"},
+		{"p99 > 8 ms", false, "p99 of 4 files is 8 ms"},
 		{"p99 of 8 files > 1 ms", false, "not known"},
 		{"possible p99 of 8 files > 50 %", true, "not known"}, // nothing excludes it
 	} {
@@ -80,7 +80,7 @@ func TestConditions(t *testing.T) {
 
 func TestWrongConditions(t *testing.T) {
 	for _, text := range []string{"", "loss", "loss > ", "loss > 5", "loss < 5 %", "loss > 5 ms", "loss > −1 %", "loss > NaN %", "cost > 5 %",
-		"possible p99 > 5 ms", "p99 > 0 ms", "loss of  > 5 %"} {
+		"possible p99 > 5 ms", "loss > 100 %", "p99 > 0 ms", "loss of  > 5 %"} {
 		if c, err := gate.Parse(text); filewise.CodeOf(err) != filewise.CodeUsage || filewise.RemedyOf(err) == "" {
 			t.Errorf("%q: %+v, %v", text, c, err)
 		}
