@@ -46,7 +46,8 @@ func (c catalogue) Look(ctx context.Context, n external.Name) (o external.Object
 	if err != nil || !st.exists {
 		return o, false, c.explain(err)
 	}
-	o = external.Object{Name: n, Mark: st.text, Empty: st.unmarked(c.product), Others: strings.Join(st.others(), ", ")}
+	o = external.Object{Name: n, Mark: st.text, Empty: st.unmarked(c.product), Others: strings.Join(st.others(), ", "),
+		Stays: c.hidden(st)}
 	o.Used, err = c.used(ctx, n.Name, st.marked && st.mark.DiedHere())
 	return o, true, c.explain(err)
 }

@@ -98,6 +98,15 @@ func (s state) others() []string {
 	return all[:min(3, len(all))]
 }
 
+// hidden says why the server may not show all that is in a database; empty: it does.
+func (s *server) hidden(st state) string {
+	missing := s.rights.missing(needed)
+	if len(missing) == 0 || st.mark.Custom || !st.marked && !st.unmarked(s.product) {
+		return ""
+	}
+	return "what others have put into it is not all shown to an account that lacks " + strings.Join(missing, ", ")
+}
+
 // create creates and marks a database. When that fails, nothing is left of it.
 func (s *server) create(ctx context.Context, name string, custom bool) error {
 	text, err := mark.NewText(name, custom)
@@ -139,6 +148,8 @@ func (s *server) remove(ctx context.Context, name string) error {
 	switch {
 	case !st.exists:
 		return nil
+	case s.hidden(st) != "":
+		return filewise.Errorf(filewise.CodePreflight, s.grant(s.rights.missing(needed), ours), "database %s stays: %s", name, s.hidden(st))
 	case len(others) > 0:
 		return filewise.Errorf(filewise.CodePreflight, "move that elsewhere, or drop the database yourself",
 			"database %s holds what Filewise has not made (%s): it stays", name, strings.Join(others, ", "))

@@ -27,8 +27,8 @@ type Object struct {
 	// Offline: it has to be brought back before its mark can be read, and all that can be told until then
 	// says that it is Filewise's.
 	Offline bool
-	// Stays says why it must stay although its mark cannot be read, or is not there;
-	// empty: the mark tells whose it is.
+	// Stays says why it must stay although its mark, or what others have in it, cannot be
+	// read; empty: the mark tells whose it is.
 	Stays string
 }
 
