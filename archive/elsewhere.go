@@ -135,8 +135,8 @@ func (out *Numbers) noteIfAll(t verdict.Table) {
 	if err != nil {
 		return
 	}
-	out.Notes = append(out.Notes, fmt.Sprintf("If these %d blocks are all that was planned, and nobody looked before the last, --max-blocks %[1]d "+
-		"is right. It says: %s", len(t), strings.Join(verdict.Sentences(all, verdict.WordsOptions{})[1:], " ")))
+	out.Notes = append(out.Notes, fmt.Sprintf("If these %d blocks are all that was planned, and nobody looked before the last, "+
+		"--max-blocks %[1]d is right. It says: %s", len(t), strings.Join(verdict.Sentences(all, verdict.WordsOptions{})[1:], " ")))
 }
 
 // inTime are the differences from the baseline in time, layout by layout.

@@ -151,7 +151,8 @@ func wait(d filewise.Delta) bool {
 func processors(m filewise.Measure) (float64, bool) {
 	found := false
 	total := sum(m.Deltas, func(d filewise.Delta) bool {
-		is := (d.Probe == filewise.ProbeServer || d.Probe == "process") && d.Unit == "s" && (d.Name == "user" || d.Name == "system") && !math.IsNaN(d.Value)
+		is := (d.Probe == filewise.ProbeServer || d.Probe == "process") && d.Unit == "s" && (d.Name == "user" || d.Name == "system") &&
+			!math.IsNaN(d.Value)
 		found = found || is
 		return is
 	})

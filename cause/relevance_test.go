@@ -39,7 +39,8 @@ func TestWhere(t *testing.T) {
 			map[string]float64{SpentData: 0.5, SpentTemp: 0.5}},
 		"more waits than time": {spentBy(0.5, 50, map[filewise.WaitClass]float64{filewise.WaitLog: 6, filewise.WaitLatch: 2}),
 			map[string]float64{SpentLog: 0.75, SpentLocks: 0.25}},
-		"what was not read takes no part": {spentBy(0.2, math.NaN(), map[filewise.WaitClass]float64{filewise.WaitLog: 3, filewise.WaitLock: math.NaN()}),
+		"what was not read takes no part": {
+			spentBy(0.2, math.NaN(), map[filewise.WaitClass]float64{filewise.WaitLog: 3, filewise.WaitLock: math.NaN()}),
 			map[string]float64{SpentLog: 0.75, SpentCPU: 0.05, SpentUnknown: 0.2}},
 	} {
 		r, ok := Where([]filewise.Trial{x.trial}, SpentData)

@@ -28,8 +28,8 @@ func TestTheAnswerFitsOnAScreen(t *testing.T) {
 	f.Cause = &cause.Cause{Sentences: []string{"Lock wait (write lock) per row fell from 7.27 ms to 0.03 ms, more than all of the gain " +
 		"(it fell by 7.24 ms … 7.30 ms, 95 % interval).", "Flushes fell too."}}
 	for range 5 {
-		d.Judgement.Warnings = append(d.Judgement.Warnings, filewise.Warning{Message: "this comes first" + strings.Repeat(", and this is long", 12),
-			Remedy: "do something else"})
+		d.Judgement.Warnings = append(d.Judgement.Warnings, filewise.Warning{
+			Message: "this comes first" + strings.Repeat(", and this is long", 12), Remedy: "do something else"})
 	}
 	var out bytes.Buffer
 	if err := report.Terminal(&out, d, report.TerminalOptions{Width: 80, Short: true}); err != nil {
@@ -52,7 +52,8 @@ func TestTheAnswerFitsOnAScreen(t *testing.T) {
 			t.Errorf("%q is not on the screen:\n%s", want, out.String())
 		}
 	}
-	if n := strings.Count(flat, "Warning: "); n != 3 || !strings.Contains(flat, "and this is long …") || strings.Contains(flat, "do something else") {
+	if n := strings.Count(flat, "Warning: "); n != 3 || !strings.Contains(flat, "and this is long …") ||
+		strings.Contains(flat, "do something else") {
 		t.Errorf("%d warnings:\n%s", n, out.String())
 	}
 }

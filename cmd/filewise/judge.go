@@ -228,7 +228,8 @@ func csvDesign(f *plan.JudgeOptions, in tablecsv.Input, maxBlocks int) (out arch
 	out.Config = cfg
 	if named.P99Limit > 0 {
 		limit := time.Duration(named.P99Limit * float64(time.Second))
-		out.Notes = append(out.Notes, fmt.Sprintf("The run had --p99-limit %v: filewise judge RUN, which has latencies, holds layouts to it.", limit))
+		out.Notes = append(out.Notes, fmt.Sprintf("The run had --p99-limit %v: filewise judge RUN, which has latencies, holds layouts to it.",
+			limit))
 	}
 	return out, nil
 }

@@ -11,9 +11,9 @@ import (
 
 // Scope is true of every verdict on SQLite.
 var Scope = filewise.Warning{
-	Code: "sqlite-scope",
+	Code:    "sqlite-scope",
 	Message: "A verdict on SQLite is none on SQL Server or Oracle: each of its files has a write lock and syncs of its own.",
-	Remedy: "Measure the engine that you want to know about.",
+	Remedy:  "Measure the engine that you want to know about.",
 }
 
 // pureGo is true of builds without cgo.
@@ -29,9 +29,9 @@ var pureGo = filewise.Warning{
 // synchronous=FULL on 2 cores, 16 connections on one file commit as much as one
 // connection alone: there the lock waits for the storage, not for the pauses.
 var polling = filewise.Warning{
-	Code: "sqlite-polling",
+	Code:    "sqlite-polling",
 	Message: "Connections that share a file poll for its one write lock with pauses of 1 to 100 ms, in which it may lie idle.",
-	Remedy: "Repeat with --connections 1: where one connection does as much on 1 file, the pauses cost nothing.",
+	Remedy:  "Repeat with --connections 1: where one connection does as much on 1 file, the pauses cost nothing.",
 }
 
 // warnings say what a reader must know about the shape.
