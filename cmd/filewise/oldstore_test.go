@@ -59,6 +59,10 @@ func TestOldStore(t *testing.T) {
 					return slices.Contains(replacedWarnings, w.(map[string]any)["code"].(string))
 				})
 			}
+			// Where there is no block the run's own end is said since.
+			if d := want["judgement"].(map[string]any)["decision"].(map[string]any); d["why"] == "all 0 stored blocks are judged" {
+				delete(d, "why")
+			}
 			for key, value := range want {
 				alike(t, key, value, got[key])
 			}

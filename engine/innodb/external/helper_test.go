@@ -69,7 +69,7 @@ func TestServer(t *testing.T) {
 			} {
 				t.Run(test.name, func(t *testing.T) { test.run(t, b) })
 			}
-			b.Exec(t, "DROP USER IF EXISTS bare, noprocess, reader, mover, driven, keeper, blind")
+			b.Exec(t, "DROP USER IF EXISTS bare, noprocess, reader, mover, driven, keeper, eventless")
 			servertest.Same(t, before, b.Others(t))
 		})
 	}

@@ -63,6 +63,11 @@ func (c *claim) Take(ctx context.Context) (err error) {
 		return err
 	}
 	var got sql.NullInt64
+	if c.ticket != "" { // first, so that no line is cut between the two
+		if err := c.conn.QueryRowContext(ctx, "SELECT GET_LOCK(?, 0)", c.ticket).Scan(&got); err != nil {
+			return err
+		}
+	}
 	if err := c.conn.QueryRowContext(ctx, "SELECT GET_LOCK(?, 0)", c.name).Scan(&got); err != nil {
 		return err
 	}
@@ -72,10 +77,7 @@ func (c *claim) Take(ctx context.Context) (err error) {
 	case got.Int64 == 0:
 		return external.ErrTaken
 	}
-	if c.ticket != "" {
-		err = c.conn.QueryRowContext(ctx, "SELECT GET_LOCK(?, 0)", c.ticket).Scan(&got)
-	}
-	return err
+	return nil
 }
 
 // endOwn ends the connection that has the lock, if it is one that this process has left, or

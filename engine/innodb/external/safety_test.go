@@ -182,9 +182,9 @@ func testForeign(t *testing.T, p bench) {
 		t.Helper()
 		p.Exec(t, strings.NewReplacer("@x", "@x", "@", dialect.Ident(name)+".").Replace(statement))
 	}
-	p.Account(t, "blind", []string{grant([]string{"SELECT", "DROP"}, ours)}) // which the server shows no event
+	p.Account(t, "eventless", []string{grant([]string{"SELECT", "DROP"}, ours)}) // which the server shows no event
 	do("CREATE EVENT @mine ON SCHEDULE EVERY 1 DAY DO SELECT 1")
-	blind := open(t, p, p.Target("blind"))
+	blind := open(t, p, p.Target("eventless"))
 	o, _, err := catalogue{blind}.Look(ctx, external.Name{Kind: kindDatabase, Name: name})
 	if gone := blind.remove(ctx, name); err != nil || filewise.CodeOf(gone) != filewise.CodePreflight ||
 		!strings.Contains(o.Stays, "EVENT") || !strings.Contains(filewise.RemedyOf(gone), "EVENT") {
