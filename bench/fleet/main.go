@@ -126,6 +126,9 @@ func (g *ground) campaign(ctx context.Context, o options, engines int) (err erro
 	if err := g.killed(ctx, o); err != nil {
 		return err
 	}
+	if err := g.stopped(ctx, o); err != nil {
+		return err
+	}
 	return g.prove(ctx, engines*len(hosts))
 }
 

@@ -153,16 +153,24 @@ func (g *ground) left() error {
 	return err
 }
 
-// asPlanned tells the first trial that is not what Plan.Next asks for after those before.
+// asPlanned tells that a run's trials are not those of its plan, to the end.
 func asPlanned(r archive.Run) error {
+	if err := placed(r); err != nil {
+		return err
+	}
+	if _, d := r.Plan.Next(r.Trials); d.Ending == experiment.GoesOn {
+		return fmt.Errorf("run %d is not at its end", r.ID)
+	}
+	return nil
+}
+
+// placed tells the first trial that is not what Plan.Next asks for after those before.
+func placed(r archive.Run) error {
 	for i, t := range r.Trials {
 		want, d := r.Plan.Next(r.Trials[:i])
 		if d.Ending != experiment.GoesOn || !r.Plan.TakesTurns() && t.Cell != want {
 			return fmt.Errorf("trial %d of run %d is %+v, want %+v", i+1, r.ID, t.Cell, want)
 		}
-	}
-	if _, d := r.Plan.Next(r.Trials); d.Ending == experiment.GoesOn {
-		return fmt.Errorf("run %d is not at its end", r.ID)
 	}
 	return nil
 }
