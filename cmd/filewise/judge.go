@@ -82,11 +82,11 @@ func (a *app) judgeStored(ctx context.Context, f *plan.JudgeOptions, g *resultFl
 	if err := f.Override(&rules); err != nil {
 		return err
 	}
-	other := !reflect.DeepEqual(rules, s.Plan)
-	j, err := s.Plan.Judge(s.Trials)
-	if err == nil && other {
-		j, err = s.Plan.Rejudge(rules, s.Trials)
+	other, judge := !reflect.DeepEqual(rules, s.Plan), s.Plan.Judge
+	if other {
+		judge = func(done []filewise.Trial) (experiment.Judgement, error) { return s.Plan.Rejudge(rules, done) }
 	}
+	j, err := judge(s.Trials)
 	if err != nil {
 		return err
 	}
