@@ -41,7 +41,7 @@ func (p Plan) read(trials []filewise.Trial) history {
 		if t.State == filewise.Done {
 			x.done = t
 		} else {
-			if p.restored() && x.reason == t.Reason && notBuilt(t.Reason) { // a dump is the same each time
+			if p.Params.Custom.Restored() && x.reason == t.Reason && notBuilt(t.Reason) { // a dump is the same each time
 				x.n = max(x.n, p.Attempts)
 			}
 			x.reason = t.Reason
@@ -90,15 +90,12 @@ func (h history) withdrawn(layout, b int) bool {
 	return false
 }
 
-// restored tells whether a dump fills the builds.
-func (p Plan) restored() bool { return p.Params.Custom != nil && p.Params.Custom.From != "" }
-
 func notBuilt(reason string) bool { return strings.HasPrefix(reason, filewise.StageBuild+": ") }
 
 // unbuilt is why no layout's build can be filled from the user's dump: the first try of each says the same. Or it is empty.
 func (h history) unbuilt() string {
 	why := h.reason(h.plan.Baseline)
-	if !h.plan.restored() || !notBuilt(why) || h.plan.OnePilot {
+	if !h.plan.Params.Custom.Restored() || !notBuilt(why) || h.plan.OnePilot {
 		return ""
 	}
 	for _, l := range h.plan.Layouts {

@@ -108,10 +108,10 @@ func beforeAndAfter(p experiment.Plan) []string {
 			"copy of its own.", humanize.IBytes(uint64(p.Preload))))
 	case p.Preload > 0 && p.Instances == 0:
 		out = append(out, fmt.Sprintf("Builds: one for each trial, loaded with %s by the same statements.", humanize.IBytes(uint64(p.Preload))))
-	case p.Instances == 0 && p.Params.Custom != nil && p.Params.Custom.From != "":
+	case p.Instances == 0 && p.Params.Custom.Restored():
 		out = append(out, fmt.Sprintf("Builds: one for each trial, restored by the server from %s, and taken to the layout.",
 			p.Params.Custom.From))
-	case p.Instances > 0 && p.Params.Custom != nil && p.Params.Custom.From != "":
+	case p.Instances > 0 && p.Params.Custom.Restored():
 		out = append(out, fmt.Sprintf("Builds: %d of each layout, filled once from %s, shut down and copied; every trial restores its build "+
 			"(kill, copy, start) and stops it at its end.", p.Instances, p.Params.Custom.From))
 	case p.Instances > 0:

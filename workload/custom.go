@@ -98,6 +98,9 @@ func (c Custom) For(engine string, understands ...string) (Custom, error) {
 	return c, nil
 }
 
+// Restored tells whether a dump fills the builds.
+func (c *Custom) Restored() bool { return c != nil && c.From != "" }
+
 // NewCustom makes the workload of scenario custom.
 func NewCustom(p Params, seed uint64) (filewise.Workload, error) {
 	if p.Custom == nil {
