@@ -136,6 +136,8 @@ type ColumnFacts struct {
 	Shares []float64
 	// Closed: the type has no other values than Common, which its definition names.
 	Closed bool
+	// View: it is a view's, of which the server has no statistics; what is told is of the table behind it.
+	View bool
 	// Checked: a CHECK of the table or of the type names it.
 	Checked bool
 	// Fresh is an expression that makes a new value; empty: none is known.

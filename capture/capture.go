@@ -224,6 +224,8 @@ var (
 	serverFunction = regexp.MustCompile(`\bpg_\w+ *[(.]|@@|CONNECTION_ID|current_setting *\(`)
 	// filewiseOwn names what an earlier capture asked, and rolledBack is what a log's transaction came to.
 	filewiseOwn, rolledBack = "filewise_v", "ROLLBACK of what was begun"
+	// foreignKey is in what PostgreSQL executes by itself: a check that is deferred counts as a statement of a client's.
+	foreignKey = "OPERATOR(pg_catalog."
 	// waiting is what lasts as long as its value says, or until another session lets go.
 	waiting = regexp.MustCompile("(?i)\\b(?:(?:pg_)?sleep(?:_for|_until)?|benchmark|get_lock)[`\"]? *\\(|^ *waitfor\\b")
 )
@@ -254,6 +256,8 @@ func (t *taking) shape(ctx context.Context, kinds []kind) ([]kind, error) {
 			why = "transactions that were rolled back have left nothing"
 		case len(k.texts) == 1 && strings.Contains(k.texts[0], filewiseOwn):
 			why = "it is Filewise's own look at the columns"
+		case len(k.texts) == 1 && strings.Contains(k.texts[0], foreignKey):
+			why = "the server checks foreign keys by itself, of the study's rows as well"
 		case len(k.texts) == 1 && slices.Contains(controls, firstWord(k.texts[0])):
 			why = "transactions are begun and ended by the study itself; which statements stand in one, a log shows (--log)"
 		case len(kept) == mostTypes:

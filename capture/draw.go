@@ -122,6 +122,8 @@ func (d drawing) number() (text, note string) {
 		return fmt.Sprintf("{sequential: {from: %d}}", d.fresh(low, high)), "with room for rows that come until the copy is taken"
 	case d.use == filewise.UseInsert && d.Unique:
 		return "{sequential: {from: 1000000000}}", ""
+	case !ok && d.View && !d.withheld:
+		return made, "it is a view's, of which the server has no statistics: write a range of its values"
 	case !ok && d.known && !d.withheld:
 		return made, "the server has no statistics of it: have them made (ANALYZE, UPDATE STATISTICS), and capture again"
 	case !ok:

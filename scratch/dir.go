@@ -160,7 +160,7 @@ func (d *Dir) AddProcess(pid int) error {
 
 // markPatience bounds how long a process that was just started may take to show
 // its mark.
-const markPatience = 2 * time.Second
+const markPatience = 20 * time.Second
 
 // marks looks for the directory's mark on a process. While the kernel still sets a
 // process up, on a busy machine for a while, neither its command line nor its

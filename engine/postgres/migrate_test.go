@@ -73,9 +73,7 @@ func migrated(t *testing.T, f *usersServer) {
 			must(t, link.Exec(deadline(t), "C"+more))
 		}
 	}
-	if f.in.Number >= 170000 {
-		must(t, link.Exec(deadline(t), "ALTER TABLE lines ADD nr bigint GENERATED ALWAYS AS IDENTITY (START 10 INCREMENT 5)"))
-	}
+	must(t, link.Exec(deadline(t), "ALTER TABLE lines ADD nr bigint GENERATED ALWAYS AS IDENTITY (START 10 INCREMENT 5)"))
 	before, data := f.dump(t, database), f.rows(t, link)
 	target := f.target(filewise.Volume{Name: "here"}, filewise.Volume{Name: "fast", Dir: "tablespace:spare"})
 	wish := filewise.Wish{Layout: partitions(3, 1<<20), Database: database, Tables: []string{oddTable, "lines"}, Run: 7}
@@ -119,9 +117,7 @@ func migrated(t *testing.T, f *usersServer) {
 
 	f.psql(t, database, scripts.Text("test", true, "back.sql", "there.sql"))
 	must(t, link.Exec(deadline(t), "DELETE FROM regions WHERE code = 'new'", `SELECT setval('"Größe"."o''r""d`+"\n"+`ers; --\_id_seq"', 300)`))
-	if f.in.Number >= 170000 {
-		must(t, link.Exec(deadline(t), "SELECT setval('lines_nr_seq', 1505)"))
-	}
+	must(t, link.Exec(deadline(t), "SELECT setval('lines_nr_seq', 1505)"))
 	for _, step := range m.Back { // which drop what the way there has kept, too
 		if step.Later {
 			must(t, link.Exec(deadline(t), step.SQL...))

@@ -90,7 +90,7 @@ func (w *watcher) Counted(ctx context.Context) ([]filewise.CountedStatement, err
 		return nil, w.explain(err)
 	}
 	if len(all) > 0 {
-		return all, nil
+		return all, w.explain(w.named(ctx, all))
 	}
 	var enabled string
 	err = w.db.QueryRowContext(ctx, "SELECT ENABLED FROM performance_schema.setup_consumers WHERE NAME = 'statements_digest'").Scan(&enabled)

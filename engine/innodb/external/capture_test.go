@@ -97,8 +97,30 @@ func testCapture(t *testing.T, b bench) {
 	if s.Earlier < 200 || !strings.Contains(s.YAML(), "before it was on") {
 		t.Errorf("%d statements of sessions that are older than the log", s.Earlier)
 	}
+	oddlyNamed(t, b)
 	if after := b.Others(t); strings.Join(after, "\n") != strings.Join(before, "\n") {
 		t.Error("something of the user's has changed")
+	}
+}
+
+// oddlyNamed: names that are keywords, or have a backtick, are the table's in a study as well.
+func oddlyNamed(t *testing.T, b bench) {
+	b.Exec(t, "CREATE TABLE theirshop.status (id INT PRIMARY KEY)", "CREATE TABLE theirshop.`st``a` (`b``c` INT PRIMARY KEY)")
+	defer b.Exec(t, "DROP TABLE theirshop.status, theirshop.`st``a`")
+	db := b.Open(t, "watcher", servertest.Password)
+	db.SetMaxOpenConns(1)
+	for _, s := range []string{"USE theirshop", "SELECT id FROM status WHERE id = 3", "INSERT INTO status VALUES (3)",
+		"SELECT `b``c` FROM `st``a` WHERE `b``c` = 5"} {
+		_, err := db.Exec(s)
+		fatal(t, err)
+	}
+	s, err := takeCapture(t, b, "watcher", capture.Options{Engine: b.engine.Name, Database: "theirshop"})
+	fatal(t, err)
+	text := s.YAML()
+	for _, says := range []string{"FROM `status` WHERE", "INSERT INTO `status` VALUES(:status_id_insert)", "SELECT `b``c` FROM `st``a` WHERE `b``c` = :"} {
+		if !strings.Contains(text, says) {
+			t.Errorf("the study does not say %q:\n%s", says, text)
+		}
 	}
 }
 

@@ -174,6 +174,9 @@ func TestGrants(t *testing.T) {
 			t.Errorf("%s: missing %v, PROCESS %v", name, got, c.rights.global["PROCESS"])
 		}
 	}
+	if !read(false, "GRANT ALL PRIVILEGES ON `filewise\\_%`.* TO `u`@`%`").on("REFERENCES") {
+		t.Error("ALL PRIVILEGES has no REFERENCES in it")
+	}
 }
 
 // MariaDB 11.1 renamed two session variables.

@@ -56,7 +56,7 @@ func (m *migration) write() error {
 	step := m.partition
 	switch m.wish.Layout.Kind {
 	case filewise.KindPartitions:
-		if err := dialect.CheckPartitions(m.wish.Layout.Data.Files); err != nil {
+		if err := cmp.Or(dialect.CheckPartitions(m.wish.Layout.Data.Files), m.checkKnown(dirsOf(m.volume))); err != nil {
 			return err
 		}
 	case filewise.KindPerTable:

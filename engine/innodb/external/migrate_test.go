@@ -125,6 +125,14 @@ func (b bench) migrationRefused(t *testing.T, target filewise.Target, wish filew
 		"parents":  "foreign key up of table children to parents: InnoDB has none from or to partitioned tables; index body is FULLTEXT",
 		"children": "foreign key up of table children to parents", "none": "there is no table none",
 	}
+	if b.engine == mySQL {
+		far := b.Target("root", filewise.Volume{Name: "far", Dir: "/nowhere/told"})
+		far.Address.Password = ""
+		wish.Tables = []string{"codes"}
+		if _, err := b.engine.Migrate(deadline(t), far, wish); err == nil || !strings.Contains(err.Error(), "/nowhere/told is not in innodb_dir") {
+			t.Errorf("a directory that MySQL is not told of: %v", err)
+		}
+	}
 	if b.engine == mariaDB {
 		b.client(t, "CREATE TABLE past (id INT PRIMARY KEY) WITH SYSTEM VERSIONING; CREATE SEQUENCE numbers;")
 		defer b.client(t, "DROP TABLE past; DROP SEQUENCE numbers;")

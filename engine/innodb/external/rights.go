@@ -112,7 +112,7 @@ func (r rights) add(line string, literal bool) {
 		right = strings.ToUpper(strings.TrimSpace(right))
 		names := []string{right}
 		if right == "ALL PRIVILEGES" {
-			names = append(slices.Clone(needed), lockTables, "EVENT", "TRIGGER", "PROCESS", "RELOAD", "FILE", "FLUSH_TABLES")
+			names = append(slices.Clone(needed), lockTables, "EVENT", "TRIGGER", "PROCESS", "RELOAD", "FILE", "FLUSH_TABLES", "REFERENCES")
 		}
 		if right == "RELOAD" { // on MySQL it has in it what FLUSH_TABLES gives alone
 			names = append(names, "FLUSH_TABLES")

@@ -238,11 +238,16 @@ func (s *server) checkDirectories(dirs []string) error {
 	if !s.rights.global["FILE"] {
 		return no(s.grant([]string{"FILE"}, "*.*"), "tables in other directories (DATA DIRECTORY) need the right FILE")
 	}
+	return s.checkKnown(dirs)
+}
+
+// checkKnown says which directory MySQL does not look for tables in.
+func (s *server) checkKnown(dirs []string) error {
 	for _, dir := range dirs {
-		if !s.knows(dir) {
-			return no("leave --volume out, or have innodb_directories of the server name "+dir+" (a start-up option)",
-				"MySQL puts tables only into directories that it is told of when it starts: %s is not in innodb_directories "+
-					"(%q)", dir, s.vars["innodb_directories"])
+		if s.product.External.Directories && !s.knows(dir) {
+			return filewise.Errorf(filewise.CodePreflight, "leave --volume out, or have innodb_directories of the server name "+dir+
+				" (a start-up option)", "MySQL puts tables only into directories that it is told of when it starts: %s is not in "+
+				"innodb_directories (%q): %w", dir, s.vars["innodb_directories"], filewise.ErrUnsupported)
 		}
 	}
 	return nil

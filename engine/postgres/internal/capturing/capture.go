@@ -211,12 +211,20 @@ func (w *watcher) Table(ctx context.Context, name string, withhold func(string) 
 	if err != nil {
 		return t, err
 	}
+	t, err = w.tableOf(ctx, quoted, withhold)
+	if t.Name != "" {
+		t.Name = name
+	}
+	return t, err
+}
+
+func (w *watcher) tableOf(ctx context.Context, quoted string, withhold func(string) bool) (t filewise.TableFacts, err error) {
 	rows, err := w.link.Rows(ctx, queries.Text("table"), quoted)
 	if err != nil || len(rows) == 0 {
 		return t, err
 	}
 	row := rows[0]
-	t.Name, t.Table, t.Rows, t.Key = name, client.Text(row[0]), row[1].(float64), client.Text(row[3])
+	t.Name, t.Table, t.Rows, t.Key = quoted, client.Text(row[0]), row[1].(float64), client.Text(row[3])
 	t.Bytes, _ = row[2].(int64)
 	if other := client.Text(row[4]); other != "" {
 		t.Whole = "its unique key " + other + " does not contain " + t.Key
@@ -224,7 +232,8 @@ func (w *watcher) Table(ctx context.Context, name string, withhold func(string) 
 	if schema := client.Text(row[6]); schema != "public" {
 		t.Whole = "it is in schema " + schema + ", and a layout spreads tables of public"
 	}
-	if kind := client.Text(row[5]); kind != "r" {
+	kind := client.Text(row[5])
+	if kind != "r" {
 		t.Whole = "it is a view, or divided already"
 	}
 	columns, err := w.link.Texts(ctx, queries.Text("names"), quoted)
@@ -232,13 +241,17 @@ func (w *watcher) Table(ctx context.Context, name string, withhold func(string) 
 		return t, err
 	}
 	withheld := append([]string{}, filewise.Those(columns, withhold)...) // of none the server needs a list, too
-	return t, w.link.With(ctx, func(conn *pgx.Conn) error {
+	err = w.link.With(ctx, func(conn *pgx.Conn) error {
 		rows, err := conn.Query(ctx, queries.Text("columns"), quoted, withheld)
 		if err == nil {
 			t.Columns, err = pgx.CollectRows(rows, readColumn)
 		}
 		return w.link.Done(ctx, queries.Text("columns"), err)
 	})
+	if err == nil && kind == "v" {
+		err = w.throughView(ctx, quoted, t.Columns, withhold)
+	}
+	return t, err
 }
 
 func readColumn(row pgx.CollectableRow) (filewise.ColumnFacts, error) {

@@ -21,8 +21,6 @@ SELECT DISTINCT why FROM pg_class c, LATERAL (
   UNION ALL SELECT 'it has row security' WHERE c.relrowsecurity OR EXISTS (SELECT FROM pg_policy WHERE polrelid = c.oid)
   UNION ALL SELECT 'its replica identity is not the default' WHERE c.relreplident <> 'd'
   UNION ALL SELECT 'it has security labels' WHERE EXISTS (SELECT FROM pg_seclabel WHERE objoid = c.oid AND classoid = 'pg_class'::regclass)
-  UNION ALL SELECT 'column ' || attname || ' is an identity, which partitioned tables have from PostgreSQL 17 on' FROM pg_attribute
-   WHERE attrelid = c.oid AND attidentity <> '' AND current_setting('server_version_num')::integer < 170000
   UNION ALL SELECT 'it has rule ' || rulename || ', which would stay with the old table' FROM pg_rewrite WHERE ev_class = c.oid
   UNION ALL SELECT 'it is in publication ' || pubname || ', which would stay with the old table' FROM pg_publication p JOIN pg_publication_rel r ON r.prpubid = p.oid
    WHERE r.prrelid = c.oid
