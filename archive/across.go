@@ -117,7 +117,9 @@ func PoolHosts(runs []HostRun, confidence float64, meant []string) (Across, erro
 func newestOf(runs []HostRun, left *[]string) []HostRun {
 	var out []HostRun
 	for _, r := range runs {
-		same := slices.IndexFunc(out, func(o HostRun) bool { return o.name() == r.name() && slices.Equal(o.labels(), r.labels()) })
+		same := slices.IndexFunc(out, func(o HostRun) bool {
+			return strings.EqualFold(o.name(), r.name()) && slices.Equal(o.labels(), r.labels())
+		})
 		if same < 0 {
 			out = append(out, r)
 			continue
@@ -142,7 +144,7 @@ func newestOf(runs []HostRun, left *[]string) []HostRun {
 func nameAmong(r HostRun, all []HostRun) string {
 	same := 0
 	for _, o := range all {
-		if o.name() == r.name() {
+		if strings.EqualFold(o.name(), r.name()) {
 			same++
 		}
 	}

@@ -22,7 +22,7 @@ func TestAHostIsTheSameInAllCampaigns(t *testing.T) {
 	}
 	var left []string
 	out := newestOf([]HostRun{measured("1", "campaign=spring", "host=db1", "storage=nvme", "rack=a"), measured("2", "host=db1", "storage=san"),
-		measured("3", "rack=a", "host=db1", "campaign=autumn", "storage=nvme")}, &left)
+		measured("3", "rack=a", "host=DB1", "campaign=autumn", "storage=nvme")}, &left)
 	if len(out) != 2 || out[0].Ref != "3" || len(left) != 1 || left[0] != "Run 1 does not count: run 3 of db1 is newer." {
 		t.Errorf("%d hosts count; %q", len(out), left)
 	}
@@ -31,7 +31,7 @@ func TestAHostIsTheSameInAllCampaigns(t *testing.T) {
 		!slices.Equal(same, []string{"Run 1 is named twice and counts once.", "Runs 1 and 1.zip are the same and count once."}) {
 		t.Errorf("one run given thrice: %d hosts, %q", len(out), same)
 	}
-	if name := nameAmong(out[0], out); name != "db1, rack=a, storage=nvme" {
+	if name := nameAmong(out[0], out); name != "DB1, rack=a, storage=nvme" {
 		t.Errorf("a host is called %q", name)
 	}
 }

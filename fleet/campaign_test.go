@@ -51,11 +51,11 @@ func TestLabelsThatAreThereAreNamed(t *testing.T) {
 	if text := (Told{Campaign: "c"}).Words(); !strings.HasPrefix(text, "All orders of campaign c have ended") {
 		t.Errorf("where nobody hears it: %q", text)
 	}
-	if some, err := having(hosts, []string{"host=db1"}); err != nil || len(some) != 1 {
+	if some, err := having(hosts, []string{"host=DB1"}); err != nil || len(some) != 1 {
 		t.Errorf("one host: %v, %v", some, err)
 	}
 	hosts[0].Working, hosts[1].Working = true, true
-	if err := withOthers(errNoWorker, hosts, []string{"db1", "DB2"}); err.Error() != "no worker is there; other hosts have one: db2" {
+	if err := withOthers(errNoWorker, hosts, []string{"db1", "db3"}); err.Error() != "no worker is there; other hosts have one: db2" {
 		t.Errorf("a driver that is not there: %v", err)
 	}
 }

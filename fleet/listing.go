@@ -67,16 +67,19 @@ func (c Campaigns) Forget(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
+	var known []string
 	for _, name := range names {
-		switch i := slices.IndexFunc(all, func(p Present) bool { return p.Host == name }); {
+		switch i := slices.IndexFunc(all, func(p Present) bool { return strings.EqualFold(p.Host, name) }); {
 		case i < 0:
 			return filewise.Errorf(filewise.CodeNotFound, "\"filewise campaign list\" lists them", "there is no host %q", name)
 		case all[i].Working:
 			return filewise.Errorf(filewise.CodeBusy, "end it first; one that has died is taken for alive for two minutes", "host %s has a worker "+
 				"there", name)
+		default:
+			known = append(known, all[i].Host)
 		}
 	}
-	for _, name := range names {
+	for _, name := range known {
 		if err := c.TerminateWorkflow(ctx, hostPrefix+name, "", "forgotten"); err != nil {
 			return unreachable(err)
 		}

@@ -118,7 +118,7 @@ type Offer struct {
 // Has tells whether the host has all of these labels.
 func (o Offer) Has(labels []string) bool {
 	for _, l := range labels {
-		if name, ok := strings.CutPrefix(l, "host="); ok && name == o.Host {
+		if name, ok := strings.CutPrefix(l, "host="); ok && strings.EqualFold(name, o.Host) {
 			continue
 		}
 		if !slices.Contains(o.Labels, l) {

@@ -131,7 +131,7 @@ func (m *maker) setDrivers() error {
 	if given == "" {
 		return nil
 	}
-	hosts := strings.Split(given, ",")
+	hosts := strings.Split(strings.ToLower(given), ",")
 	program, err := m.program()
 	if err != nil {
 		return err

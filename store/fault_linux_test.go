@@ -188,7 +188,7 @@ func TestFullStorage(t *testing.T) {
 		}
 	}
 	if filewise.CodeOf(err) != filewise.CodeStore || !strings.Contains(err.Error(), "storage is full") ||
-		!strings.Contains(filewise.RemedyOf(err), "free space") {
+		!strings.Contains(filewise.RemedyOf(err), "free space there and give the command again") {
 		t.Fatalf("%v (%s)", err, filewise.RemedyOf(err))
 	}
 	check := func(want int) {

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"filewise/fleet"
+	"filewise/plan"
 )
 
 // temporal is one with a host, whose orders never end.
@@ -79,6 +80,14 @@ func TestOrderOfNamesakes(t *testing.T) {
 	}
 }
 
+// Names of hosts are the same in capitals.
+func TestWorkerInCapitals(t *testing.T) {
+	site, err := (&app{}).site(registry().New(), new(plan.TargetOptions), "DB1", nil)
+	if err != nil || site.Host != "db1" {
+		t.Errorf("host %q, %v", site.Host, err)
+	}
+}
+
 // A campaign whose command is ended by a signal goes on, which is said; a host is forgotten when its worker is gone.
 func TestCampaignGoesOn(t *testing.T) {
 	t.Setenv("FILEWISE_STATE", t.TempDir())
@@ -109,7 +118,7 @@ func TestCampaignGoesOn(t *testing.T) {
 	says(t.Context(), exitBusy, "host db1 has a worker there", "campaign", "forget", "db1")
 	there.working = false
 	says(t.Context(), exitNotFound, `there is no host "db2"`, "campaign", "forget", "db1", "db2")
-	says(t.Context(), exitOK, "Forgot 1 host.", "campaign", "forget", "db1")
+	says(t.Context(), exitOK, "Forgot 1 host.", "campaign", "forget", "DB1")
 	if len(there.forgotten) != 1 || there.forgotten[0] != "filewise-host/db1" {
 		t.Errorf("forgotten: %q", there.forgotten)
 	}

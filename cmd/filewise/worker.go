@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -60,6 +61,7 @@ func (a *app) site(o *plan.Options, login *plan.TargetOptions, host string, labe
 			return fleet.Site{}, filewise.Errorf(filewise.CodeUsage, "give --host", "this host has no name: %w", err)
 		}
 	}
+	host = strings.ToLower(host) // as names of hosts are the same in both
 	if err := (plan.Naming{Tags: labels}).Apply(new(experiment.Plan)); err != nil {
 		return fleet.Site{}, err
 	}
