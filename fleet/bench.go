@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
@@ -100,12 +101,19 @@ func (b *bench) Next(ctx context.Context, r Request) (Standing, error) {
 		case <-beat.C:
 			activity.RecordHeartbeat(ctx, m.now())
 		case <-ctx.Done():
-			if m.mayEnd(t) {
+			if asked := context.Cause(ctx); !unheard(asked) && m.mayEnd(t) {
 				m.close()
 			}
 			return s, ctx.Err()
 		}
 	}
+}
+
+// unheard tells of a request whose heartbeats Temporal has not heard: nobody has asked to end it, and
+// the trial goes on.
+func unheard(cause error) bool {
+	var unknown *serviceerror.NotFound // it was given up meanwhile, and is asked again
+	return away(cause) || errors.As(cause, &unknown)
 }
 
 // Close ends an order's run cleanly, if it is open; Next goes on with it.

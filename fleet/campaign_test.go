@@ -163,3 +163,22 @@ func TestAnyHost(t *testing.T) {
 		}
 	}
 }
+
+// A Temporal that is away ends no trial: only who asks for its end does.
+func TestTemporalAwayEndsNoTrial(t *testing.T) {
+	b := &bench{site: site(t), idle: time.Minute, share: time.Hour}
+	for _, c := range []struct {
+		cause error
+		ends  bool
+	}{{serviceerror.NewUnavailable("away"), false}, {serviceerror.NewNotFound("given up"), false}, {context.Canceled, true}} {
+		m, err := b.begin(order("inserts"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(c.cause)
+		if _, err := b.Next(ctx, Request{Order: order("inserts"), After: 100}); err == nil || m.over() != c.ends {
+			t.Errorf("%v: the run is over: %v; %v", c.cause, m.over(), err)
+		}
+	}
+}
