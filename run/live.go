@@ -31,7 +31,7 @@ type live struct {
 
 // live lets others look at a run. A socket that cannot be made is no reason not to measure.
 func (m *measurement) live(run store.Run, done []filewise.Trial, stop func()) (*live, error) {
-	d, err := archive.Data(run, slices.Clip(done), experiment.Judgement{}) // to which each who looks appends for itself
+	d, err := archive.Run{Run: run, Trials: slices.Clip(done)}.Data() // to which each who looks appends for itself
 	if err != nil {
 		return nil, err
 	}
