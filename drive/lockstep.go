@@ -15,8 +15,8 @@ const MaxLate = 5 * time.Millisecond
 // ErrLate is wrapped by the error of a start that has missed its instant.
 var ErrLate = errors.New("the start has missed its instant")
 
-// wakeEarly is how long before its start a run is awake, for timers come late, and then
-// sleeps in naps.
+// wakeEarly is how long before its start a run is awake and reads the clock again and again,
+// for timers come a millisecond late. A clock that stands still meanwhile wants naps.
 const wakeEarly, nap = 2 * time.Millisecond, 50 * time.Microsecond
 
 // awaitStart returns at the load's Start; at once where it has none.
@@ -25,7 +25,10 @@ func (r *run) awaitStart() error {
 	if at.IsZero() || r.stop.Load() {
 		return nil
 	}
-	for d := at.Sub(clock.Now()); d > 0; d = at.Sub(clock.Now()) {
+	for before, d := time.Duration(0), at.Sub(clock.Now()); d > 0; before, d = d, at.Sub(clock.Now()) {
+		if d <= wakeEarly && d != before {
+			continue
+		}
 		if err := clock.Sleep(r.ctx, max(d-wakeEarly, min(d, nap))); err != nil {
 			return nil //nolint:nilerr // the run's end, which it reports itself
 		}
