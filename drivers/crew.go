@@ -35,7 +35,7 @@ type Crew struct {
 
 // The lead is what it takes to greet all, for all have to be told of the instant before it. It
 // goes towards twice what telling takes, and is doubled by each start that was asked for too late.
-const leastLead, mostLead = 250 * time.Millisecond, 10 * time.Second
+const leastLead, mostLead, leaveWithin = 250 * time.Millisecond, 10 * time.Second, 3 * time.Second
 
 // Greet refuses drivers that are not there, or cannot work on the plan's target. It is called
 // before all else.
@@ -64,8 +64,11 @@ func slim(p experiment.Plan) experiment.Plan {
 	return p
 }
 
-// Leave has all drivers let go of what they have, as far as they can be asked.
+// Leave has all drivers let go of what they have, as far as they can be asked at once: one that has
+// died is not waited for.
 func (c *Crew) Leave(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, leaveWithin)
+	defer cancel()
 	_, _ = c.all(ctx, func(int) Order { return Order{} }) // else they do so after a while
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.temporal.io/api/serviceerror"
@@ -180,5 +181,29 @@ func TestTemporalAwayEndsNoTrial(t *testing.T) {
 		if _, err := b.Next(ctx, Request{Order: order("inserts"), After: 100}); err == nil || m.over() != c.ends {
 			t.Errorf("%v: the run is over: %v; %v", c.cause, m.over(), err)
 		}
+	}
+}
+
+// A driver goes on where Temporal has not heard of it once, and ends where it is told to, or is not heard any more.
+func TestDriverBeats(t *testing.T) {
+	away := serviceerror.NewUnavailable("away")
+	for _, c := range []struct {
+		said []error // the last one again and again
+		ends time.Duration
+	}{
+		{[]error{nil}, time.Minute},
+		{[]error{away, away, away, nil}, time.Minute},
+		{[]error{nil, temporal.NewCanceledError()}, 2 * driverBeat},
+		{[]error{nil, serviceerror.NewNotFound("given up")}, 2 * driverBeat},
+		{[]error{nil, away}, driverBeat + driverWithin + driverBeat},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, end := context.WithTimeout(t.Context(), time.Minute)
+			began, n := time.Now(), 0
+			beat(ctx, end, func(context.Context) error { n++; return c.said[min(n, len(c.said))-1] })
+			if took := time.Since(began); took != c.ends {
+				t.Errorf("%v: it ends after %v, want %v", c.said, took, c.ends)
+			}
+		})
 	}
 }

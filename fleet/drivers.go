@@ -25,7 +25,7 @@ import (
 const (
 	driverWithin = 5 * time.Second
 	driverBeat   = time.Second
-	driverAway   = 15 * time.Second
+	driverAway   = 10 * time.Second
 	stopDrivers  = 2 * driverWithin
 	longestDrive = 48 * time.Hour
 )
@@ -139,19 +139,31 @@ func (b *bench) Drive(ctx context.Context, o drivers.Order) (drivers.Answer, err
 	if busy && (o.Arm != nil || o.Greet != nil) {
 		return drivers.Answer{}, temporal.NewNonRetryableApplicationError("the host measures for a campaign", string(filewise.CodeBusy), nil)
 	}
-	over := make(chan struct{})
-	defer close(over)
-	go func() {
-		beat := time.NewTicker(driverBeat)
-		defer beat.Stop()
-		for {
-			select {
-			case <-beat.C:
-				activity.RecordHeartbeat(ctx)
-			case <-over:
-				return
-			}
-		}
-	}()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	token, to := activity.GetInfo(ctx).TaskToken, activity.GetClient(ctx)
+	go beat(ctx, cancel, func(ctx context.Context) error { return to.RecordActivityHeartbeat(ctx, token) })
 	return b.driver.Do(ctx, o), nil
+}
+
+// beat tells Temporal that the driver lives until that is over, and ends what it does once that is
+// asked for, or nobody has heard of it for driverWithin. The SDK's own heartbeats are sent 4 s apart.
+func beat(ctx context.Context, end func(), tell func(context.Context) error) {
+	each, heard := time.NewTicker(driverBeat), time.Now()
+	defer each.Stop()
+	for {
+		select {
+		case <-each.C:
+			within, cancel := context.WithTimeout(ctx, 2*driverBeat)
+			switch err := tell(within); {
+			case err == nil:
+				heard = time.Now()
+			case !away(err) || time.Since(heard) > driverWithin:
+				end()
+			}
+			cancel()
+		case <-ctx.Done():
+			return
+		}
+	}
 }
