@@ -101,10 +101,11 @@ func (b *bench) Next(ctx context.Context, r Request) (Standing, error) {
 		case <-beat.C:
 			activity.RecordHeartbeat(ctx, m.now())
 		case <-ctx.Done():
-			if asked := context.Cause(ctx); !unheard(asked) && m.mayEnd(t) {
-				m.close()
+			if unheard(context.Cause(ctx)) || !m.mayEnd(t) {
+				return s, ctx.Err()
 			}
-			return s, ctx.Err()
+			m.close()
+			return m.now(), nil // so that what it has comes home
 		}
 	}
 }
@@ -328,7 +329,7 @@ func (m *measuring) run(ctx context.Context, made plan.Made, o run.Options) {
 	defer m.cancel()
 	out, err := m.measure(ctx, made, o)
 	m.alter(func() {
-		m.ended, m.err = true, err
+		m.ended, m.err, m.at.Doing = true, err, ""
 		if out.Run.ID != 0 {
 			m.at.Run, m.at.Verdict, m.at.Why = out.Run.ID, out.Run.Verdict, out.Run.Why
 			m.at.Trials = len(out.Data.Trials)
