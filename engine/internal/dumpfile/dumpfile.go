@@ -69,8 +69,11 @@ func Take(ctx context.Context, to io.Writer, secrets []string, program string, a
 	cmd.Stdout, cmd.Stderr = to, &said
 	if err := cmd.Run(); err != nil {
 		remedy := "give the account the rights of docs/own-database.md, or take the dump yourself, and give its file"
-		if strings.Contains(said.String(), "server version mismatch") {
+		switch what := said.String(); {
+		case strings.Contains(what, "server version mismatch"):
 			remedy = "name the directory of the programs of a release that is as new as that server's: --server-bin DIR"
+		case strings.Contains(what, "(1356)"), strings.Contains(what, "(1449)"): // ER_VIEW_INVALID, ER_NO_SUCH_USER
+			remedy = "mend or drop it: its definer may be gone; or take the dump yourself with --force, and give its file"
 		}
 		return filewise.Errorf(filewise.CodePreflight, remedy, "%s: %w: %.1000s", program, err, strings.TrimSpace(said.String()))
 	}

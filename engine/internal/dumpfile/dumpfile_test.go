@@ -31,7 +31,7 @@ func TestLine(t *testing.T) {
 func TestTake(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "pg_dump")
 	for said, want := range map[string]string{"pg_dump: error: aborting because of server version mismatch": "--server-bin",
-		"permission denied for table orders": "the rights"} {
+		"permission denied for table orders": "the rights", "SHOW FIELDS FROM late: View references invalid table(s) (1356)": "definer"} {
 		if err := os.WriteFile(program, []byte("#!/bin/sh\necho '"+said+"' >&2\nexit 1\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}
