@@ -424,8 +424,8 @@ func (s *shaper) expand() {
 			more = 1
 		case open > 0 && s.tokens[open-1].is("VALUES", "VALUE", ",") && len(s.into) > 0:
 			more = len(s.into) - s.items(open+1, s.closing(open)) + 1
-		case open > 0 && !s.tokens[open-1].is("IN"): // of a function
-			more = 1
+		case open > 0 && !s.tokens[open-1].is("IN"): // of a function, and most that have several have two
+			more = 2
 		}
 		var values []token
 		for n := range max(more, 1) {

@@ -38,6 +38,7 @@ func TestShape(t *testing.T) {
 		{mysql, "SELECT `a` FROM `t` WHERE MATCH ( `b` ) AGAINST ( ? ) AND `at` > NOW ( ) - INTERVAL ? SQL_TSI_DAY + INTERVAL 7 HOUR",
 			"SELECT `a` FROM `t` WHERE MATCH( `b` ) AGAINST( <. pattern> ) AND `at` > NOW( ) - INTERVAL <. span=1> SQL_TSI_DAY + " +
 				"INTERVAL <. span=7> HOUR"},
+		{mysql, "SELECT `POINT` (...) FROM `t`", "SELECT `POINT` (<. >, <. >) FROM `t`"},
 		{mysql, `SELECT "text" FROM t # comment`, "SELECT <. > FROM t"},
 		{transact, "SELECT TOP (10) @@ROWCOUNT FROM [dbo].[Or]]ders] AS O WITH (NOLOCK) WHERE o.[Id] = @id AND status=N'open' AND @Id < o.day",
 			"SELECT TOP (<. limit>) @@ROWCOUNT FROM [dbo].[Or]]ders] AS O WITH (NOLOCK) WHERE o.[Id] = <dbo.Or]ders.Id equal> AND " +
