@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -82,12 +83,33 @@ func (s *ownServer) seesCode(ctx context.Context, e *examination) {
 			s.leftOut(ctx, e)
 		}
 	}
-	views, err := dialect.Column(ctx, s.db, "SELECT CONCAT(TABLE_NAME, ': ', TABLE_COMMENT) FROM information_schema.TABLES WHERE "+
-		"TABLE_TYPE = 'VIEW' AND TABLE_COMMENT <> 'VIEW' AND TABLE_SCHEMA = "+dialect.Literal(s.target.Database))
-	if err == nil && len(views) > 0 {
+	if views := s.unread(ctx); len(views) > 0 {
 		e.Warn("views", "mend them, or "+s.grant([]string{"EXECUTE"}, dialect.Ident(s.target.Database)+".*"),
-			"mydumper leaves out views that cannot be read: %s", strings.Join(views, "; "))
+			"mydumper leaves out views that cannot be read, or what it writes of them ends the restore to another name: %s",
+			strings.Join(views, "; "))
 	}
+}
+
+// unread are views that cannot be read, with the reason.
+func (s *ownServer) unread(ctx context.Context) (all []string) {
+	comments, err := dialect.Pairs(ctx, s.db, "SELECT TABLE_NAME, TABLE_COMMENT FROM information_schema.TABLES WHERE "+
+		"TABLE_TYPE = 'VIEW' AND TABLE_SCHEMA = "+dialect.Literal(s.target.Database))
+	if err != nil {
+		return nil // the backup says it
+	}
+	for _, view := range slices.Sorted(maps.Keys(comments)) {
+		why := comments[view]
+		if why == "VIEW" { // so says MariaDB of one whose definer is gone, too
+			st, err := s.db.PrepareContext(ctx, "SELECT 1 FROM "+dialect.Ident(s.target.Database)+"."+dialect.Ident(view))
+			if err == nil {
+				st.Close()
+				continue
+			}
+			why = "its definer may be gone: " + err.Error()
+		}
+		all = append(all, view+": "+why)
+	}
+	return all
 }
 
 // early are versions of mydumper of which that was tried.
