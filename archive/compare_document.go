@@ -76,7 +76,7 @@ func (c Comparison) sum() string {
 	}
 	what := "layouts"
 	if len(c.Families) > 1 {
-		what = "families of layouts"
+		what = "results (each layout in each family),"
 	}
 	said := fmt.Sprintf("of %d %s %s.", speeds.all(), what, speeds.words("faster", "slower"))
 	if tails.all() > 0 {

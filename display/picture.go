@@ -33,10 +33,7 @@ func (x *Display) draw(now time.Time) {
 	if f := x.forecast(); f != "" {
 		below = append([]string{f}, below...)
 	}
-	for i, l := range below {
-		below[i] = document.Clean(l)
-	}
-	for _, l := range fit(document.Clean(x.status(now)), x.table(width), below, height-1) {
+	for _, l := range fit(document.Clean(x.status(now)), x.table(width), whole(below, width-1, height-2-len(x.table(width))), height-1) {
 		l = ansi.Truncate(l, width-1, "…")
 		x.picture = append(x.picture, ansi.StringWidth(l))
 		b.WriteString(l + ansi.EraseLineRight + "\n")
@@ -110,6 +107,17 @@ func (x *Display) say(text string) {
 		}
 	}
 	x.printf("%s\n", text)
+}
+
+// whole breaks sentences that are longer than a line, where there is room for all of it.
+func whole(sentences []string, width, most int) []string {
+	for i, s := range sentences {
+		sentences[i] = document.Clean(s)
+	}
+	if wrapped := strings.Split(ansi.Wrap(strings.Join(sentences, "\n"), width, ""), "\n"); len(wrapped) <= most {
+		return wrapped
+	}
+	return sentences
 }
 
 // fit makes a picture of at most so many lines: what scrolls off the screen can

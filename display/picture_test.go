@@ -2,6 +2,7 @@ package display
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,6 +35,19 @@ func TestFit(t *testing.T) {
 	}
 	if fmt.Sprint(table) != "[head 1 file 2 files 4 files]" {
 		t.Errorf("the table was altered: %v", table)
+	}
+}
+
+// A sentence is shown whole where there is room below the table.
+func TestWhole(t *testing.T) {
+	below := []string{"it can give intervals of about ±15 % after 85 s", "[####] 5 s left"}
+	for most, want := range map[int]string{
+		2: strings.Join(below, "|"),
+		3: "it can give intervals of|about ±15 % after 85 s|[####] 5 s left",
+	} {
+		if got := strings.Join(whole(slices.Clone(below), 25, most), "|"); got != want {
+			t.Errorf("%d lines: %s, want %s", most, got, want)
+		}
 	}
 }
 

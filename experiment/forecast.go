@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/internal/say"
 	"filewise/verdict"
 	"filewise/verdict/stats"
 )
@@ -13,7 +14,7 @@ import (
 // Forecast is what a plan's budget can tell, by the noise of its trials.
 type Forecast struct {
 	Noise  float64 `json:"noise_sd"` // of a trial within its block, on the log scale
-	Source string  `json:"source"`   // of that: "the pilots", "2 sessions", "run 7"
+	Source string  `json:"source"`   // of that: "the pilots", "2 blocks", "run 7"
 	// Percent is the half width of the intervals after all blocks, and Time what those take
 	// from the beginning of the run.
 	Percent float64       `json:"percent"`
@@ -56,12 +57,12 @@ func (p Plan) halfWidth(noise float64, n, comparisons int) float64 {
 
 func (f Forecast) words(margin float64) string {
 	by := "By the noise of " + f.Source
-	if f.Source == thePilots {
-		by += ", at best,"
-	}
 	within := fmt.Sprintf("intervals of about ±%.2g %% after %s", f.Percent, about(f.Time))
-	if f.Percent >= 100 {
-		within = "intervals wider than a factor of two after " + about(f.Time)
+	switch {
+	case f.Percent >= 100:
+		within = "only intervals wider than a factor of two after " + about(f.Time)
+	case f.Source == thePilots:
+		by += ", at best,"
 	}
 	switch {
 	case f.Percent <= margin:
@@ -98,10 +99,10 @@ func (s standing) forecast() *Forecast {
 	}
 	noise, source := s.pilotNoise(s.schedule.Turn*time.Duration(s.schedule.Rounds)), thePilots
 	if sd, n := s.turnNoise(); n > 0 {
-		noise, source = sd, filewise.Counted(n, "session")
+		noise, source = sd, filewise.Counted(n, "block")
 	}
 	if sd, ok := s.results[0].Noise(); ok {
-		noise, source = sd, filewise.Counted(s.results[0].Blocks, "session")
+		noise, source = sd, filewise.Counted(s.results[0].Blocks, "block")
 	}
 	f, ok := s.plan.ForecastBy(noise, source, s.schedule, s.pilotTime()+s.furtherBuilds(s.plan.Instances))
 	if !ok {
@@ -212,8 +213,8 @@ func (s standing) hopeless() string {
 	if float64(needed) < beyond*float64(p.Budget) {
 		return ""
 	}
-	return fmt.Sprintf("by the first pilot the %d sessions that a verdict needs take about %s, and the budget is %v: give a "+
-		"--budget of that, fewer layouts, or less work", verdict.FirstLook, about(needed), p.Budget)
+	return fmt.Sprintf("by the first pilot the %d blocks that a verdict needs take about %s, and the budget is %s: give a "+
+		"--budget of that, fewer layouts, or less work", verdict.FirstLook, about(needed), say.Human(p.Budget))
 }
 
 // FamilySample is what the complete blocks of a plan gave in one family of

@@ -33,6 +33,10 @@ func TestForecastBy(t *testing.T) {
 		!strings.Contains(far.Sentence, "±2 % would take about") {
 		t.Errorf("%+v", far)
 	}
+	wide, _ := p.ForecastBy(1, "the pilots", experiment.Schedule{TrialTime: 5 * time.Second, MaxBlocks: 6}, 0)
+	if !strings.HasPrefix(wide.Sentence, "By the noise of the pilots it can give only intervals wider than a factor of two after ") {
+		t.Error(wide.Sentence)
+	}
 	for _, noise := range []float64{0, math.NaN(), math.Inf(1)} {
 		if _, ok := p.ForecastBy(noise, "", experiment.Schedule{TrialTime: time.Second, MaxBlocks: 6}, 0); ok {
 			t.Errorf("a forecast by a noise of %v", noise)
@@ -45,7 +49,7 @@ func TestHopelessBudgetEndsAfterTheFirstPilot(t *testing.T) {
 	w := newSessions(t, []int{1, 2, 4}, fake.Config{Stages: map[string]time.Duration{filewise.StageBuild: 20 * time.Second}})
 	w.plan.Sessions, w.plan.Cells, w.plan.Budget = true, 0, time.Minute
 	trials, d := w.run(t)
-	if len(trials) != 1 || d.Ending != experiment.Spent || !strings.Contains(d.Why, "the budget is 1m0s") {
+	if len(trials) != 1 || d.Ending != experiment.Spent || !strings.Contains(d.Why, "the budget is 1 min") {
 		t.Errorf("%d trials, ended %+v", len(trials), d)
 	}
 	if n := w.engine.Undropped(); n != 0 {
@@ -221,7 +225,7 @@ func TestForecastByTurns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if j.Forecast == nil || math.Abs(j.Forecast.Noise-0.01) > 0.002 || j.Forecast.Source != "1 session" {
+	if j.Forecast == nil || math.Abs(j.Forecast.Noise-0.01) > 0.002 || j.Forecast.Source != "1 block" {
 		t.Errorf("%+v; planted: 1 %%", j.Forecast)
 	}
 }

@@ -65,8 +65,11 @@ func Parse(text string) (Condition, error) {
 	}
 	c := Condition{Text: strings.Join(strings.Fields(text), " ")}
 	at := strings.LastIndex(c.Text, ">")
-	if at < 0 {
+	switch {
+	case at < 0:
 		return bad("there is no > in it")
+	case strings.ContainsAny(c.Text, "=≥"):
+		return bad("what may not be exceeded stands behind >, without =")
 	}
 	subject, limit := strings.TrimSpace(c.Text[:at]), strings.ReplaceAll(c.Text[at+1:], " ", "")
 	subject, c.Possible = strings.CutPrefix(subject, "possible ")

@@ -45,7 +45,7 @@ func (m *maker) setDatabase() error {
 	table := o.OfDatabase()
 	for _, row := range o.Table() {
 		if row.To.Given() && Find(table, row.Name) == nil && row.Name != "engine" {
-			return badUse(row.Name, strings.Join(row.To.Texts(), ","), "leave it out: a database of yours (--database) is backed up as it is")
+			return badUse(row.Name, row.value(), "leave it out: a database of yours (--database) is backed up as it is")
 		}
 	}
 	m.plan.Target.Database, m.plan.OnePilot = o.Database.Value, true

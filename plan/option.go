@@ -205,7 +205,26 @@ func (m *maker) growthOf(name, value string) (int64, error) {
 
 // BadValue refuses the value of an option.
 func BadValue(name string, value any, remedy string) error {
-	return filewise.Errorf(filewise.CodeUsage, remedy, "--%s %v is not possible", name, value)
+	return filewise.Errorf(filewise.CodeUsage, remedy, "%s is not possible", written(name, value))
+}
+
+// written is an option with its value, as one gives it.
+func written(name string, value any) string {
+	switch value {
+	case true:
+		return "--" + name
+	case false:
+		return "--" + name + "=false"
+	}
+	return fmt.Sprintf("--%s %v", name, value)
+}
+
+// value is what an option was given, for BadValue.
+func (o Option) value() any {
+	if on, is := o.To.Pointer().(*bool); is {
+		return *on
+	}
+	return strings.Join(o.To.Texts(), ",")
 }
 
 // unfit is the error of an option that what is asked for has no use for. Given by a
@@ -216,5 +235,5 @@ func (unfit) Error() string { return "" }
 
 // badUse is the error of an option that does not go with the others.
 func badUse(name string, value any, remedy string) error {
-	return filewise.Errorf(filewise.CodeUsage, remedy, "--%s %v is not possible%w", name, value, unfit{name: name})
+	return filewise.Errorf(filewise.CodeUsage, remedy, "%s is not possible%w", written(name, value), unfit{name: name})
 }

@@ -117,7 +117,7 @@ func WithoutSecrets(a filewise.Address) filewise.Address {
 func (o *TargetOptions) Idle() error {
 	for _, row := range o.ServerTable()[1:] {
 		if s := row.To.Source(); s == Given || s == File {
-			return BadValue(row.Name, row.To.Texts()[0], "it is for a server: give its --target URL, or leave it out")
+			return BadValue(row.Name, row.value(), "it is for a server: give its --target URL, or leave it out")
 		}
 	}
 	return nil

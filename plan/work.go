@@ -67,8 +67,8 @@ func (o *WorkOptions) Table() []Option {
 			"empty)"),
 		Row(&o.Instances, "instances", defaultInstances, "loaded `builds` of each layout, which take turns (with --preload; scan, backup, dump, "+
 			"and where builds can be copied: unless given, every trial has a build of its own)").between(1, maxInstances),
-		Row(&o.StorageLimit, "storage-limit", StorageAuto, "the storage's own limit, by fio, `auto|off`: the one that is known, or measured "+
-			"first where that takes less than a twentieth of the budget (auto), or none (off)").oneOf(StorageAuto, StorageOff),
+		Row(&o.StorageLimit, "storage-limit", StorageAuto, "the storage's own `limit`, by fio: the one that is known, or measured first where "+
+			"that takes less than a twentieth of the budget (auto), or none (off)").oneOf(StorageAuto, StorageOff),
 	)
 }
 

@@ -16,6 +16,20 @@ import (
 	"filewise/report"
 )
 
+// Where nothing was measured a terminal shows no table of it.
+func TestNoTableOfNothing(t *testing.T) {
+	d := stored(t)
+	d.Trials, d.Judgement.Families = nil, nil
+	d.Judgement.Decision.Why = "the budget does not suffice"
+	var out bytes.Buffer
+	if err := report.Terminal(&out, d, report.TerminalOptions{Width: 80, Short: true}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "No verdict: the budget") || strings.Contains(out.String(), "no data") {
+		t.Error(out.String())
+	}
+}
+
 // What a terminal shows at the end of a run of five layouts fits on a screen of 80 × 24,
 // however long its sentences are, and says where the rest is.
 func TestTheAnswerFitsOnAScreen(t *testing.T) {
@@ -47,7 +61,7 @@ func TestTheAnswerFitsOnAScreen(t *testing.T) {
 	flat := strings.Join(strings.Fields(out.String()), " ")
 	for _, want := range []string{"Recommended: 8 files", "But p99 of 8 files is 3.4 times", "layout rows/s p99 against 1 file (95 %) mark",
 		"Why: Lock wait (write lock) per row fell from 7.27 ms to 0.03 ms, more than all of the gain. Warning",
-		"4 more in the report: filewise report 3, or --full here."} {
+		"4 more in the report: filewise report 3, or on the terminal: filewise show 3."} {
 		if !strings.Contains(flat, want) {
 			t.Errorf("%q is not on the screen:\n%s", want, out.String())
 		}

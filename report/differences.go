@@ -16,13 +16,21 @@ func (v view) differencesTitle() string {
 	return "How much the layouts differ"
 }
 
-// differences are the layouts against the baseline: the table of all families and
-// those of each, or the one that there is.
+// differences are the layouts against the baseline, with the table of a terminal's answer;
+// none where nothing was measured.
 func (v view) differences() []document.Block {
+	if v.failures() == 0 && !slices.ContainsFunc(v.parts, view.measured) {
+		return nil
+	}
+	return append(v.compared(), v.answerTable())
+}
+
+// compared are the table of all families and those of each, or the one that there is.
+func (v view) compared() []document.Block {
 	if !v.several() {
 		out := []document.Block{v.estimatesFigure(), v.curveFigure()}
 		out = append(append(out, v.stripes()...),
-			document.Only{In: document.Markdown | document.Terminal, Blocks: v.layouts(v.layoutsCaption(), "main")})
+			document.Only{In: document.Markdown | document.Terminal, Blocks: v.layouts(v.layoutsCaption(), "main")}, v.latencies())
 		out = append(out, document.OnPages(v.moreTable()...), v.failedNote())
 		if f := v.further(); len(f) > 0 {
 			out = append(out, document.OnPages(document.Fold{Summary: "In words, layout by layout", Print: true,
@@ -36,7 +44,7 @@ func (v view) differences() []document.Block {
 	if told {
 		out = append(out, document.OnTerminal(v.overviewLines()))
 	}
-	out = append(out, document.Only{In: document.Markdown, Blocks: []document.Block{v.overview()}})
+	out = append(out, document.Only{In: document.Markdown, Blocks: []document.Block{v.overview()}}, v.latencies())
 	out = append(out, document.Only{In: document.Markdown | document.Terminal, Blocks: notes(v.footnotes()...)}, v.failedNote())
 	out = append(out, document.OnPages(document.Note("Each family is judged by itself, at a confidence at which all statements hold "+
 		"together. "+

@@ -136,6 +136,38 @@ func (v view) latencyChart() template.HTML {
 		"Latency of operations by layout: p50, p99 and p99.9, on a logarithmic scale; the numbers stand at the lines.")
 }
 
+// latencies are those of the chart as a table, where there are no charts.
+func (v view) latencies() document.Block {
+	var lines []overviewLine
+	for _, f := range v.parts {
+		name := f.Name
+		for _, r := range f.Rows {
+			if r.Latency != nil {
+				lines = append(lines, overviewLine{family: name, row: r})
+				name = ""
+			}
+		}
+	}
+	columns := []document.Of[overviewLine]{
+		document.Name("family", func(l overviewLine) string { return l.family }),
+		document.Words("layout", func(l overviewLine) string { return l.row.Name }),
+	}
+	for k, name := range latencyNames {
+		columns = append(columns, document.Num(name, func(l overviewLine) string {
+			return say.Human([]time.Duration{l.row.Latency.P50, l.row.Latency.P99, l.row.Latency.P999}[k])
+		}))
+	}
+	if !v.several() {
+		columns = columns[1:]
+	}
+	const title = "Latency of an operation"
+	if len(lines) == 0 {
+		return document.OnTerminal()
+	}
+	return document.Only{In: document.Markdown | document.Terminal,
+		Blocks: []document.Block{document.Heading(title), document.Tabulate(document.Table{Caption: title}, lines, columns...)}}
+}
+
 // seconds writes a time of an axis.
 func seconds(s float64) string {
 	if s == 0 {

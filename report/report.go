@@ -66,7 +66,7 @@ func (v view) document() document.Document {
 		Sections: []document.Section{
 			{ID: "verdict", Blocks: append(append(v.verdict(), v.answerPage()...), v.answer())},
 			{ID: "differences", Name: "Differences", Title: v.differencesTitle(), Print: v.inDetail(),
-				Blocks: append(v.differences(), v.answerTable())},
+				Blocks: v.differences()},
 			{ID: "levels", Name: "Levels", Title: "Throughput and latency of each family", Blocks: v.levels()},
 			{ID: "loads", Name: "Loads", Title: "Throughput by load", Blocks: v.loads()},
 			{ID: "why", Name: "Why", Title: "Why", Blocks: v.why()},

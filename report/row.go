@@ -33,6 +33,11 @@ type row struct {
 	Latency  *experiment.LayoutLatency // nil: not known
 }
 
+// measured tells whether anything is known of a layout's speed.
+func (v view) measured() bool {
+	return slices.ContainsFunc(v.Rows, func(r row) bool { return say.Known(r.Typical) })
+}
+
 func (v view) row(l filewise.Layout) row {
 	r := row{Layout: l, Baseline: l.Name == v.Plan.Baseline, Timed: v.Timed(), Typical: nan, Bytes: nan, Slowest: nan}
 	r.Estimate, r.Judged = v.estimate(l.Name)

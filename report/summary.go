@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"filewise/experiment"
@@ -136,7 +137,7 @@ func (v view) answerRest() document.Block {
 	if n := len(all) - mostWarnings; n > 0 {
 		more = fmt.Sprintf("%d more in the report: ", n)
 	}
-	rest := say.Joined(" ", v.stopped(), more+v.showCommand()+", or --full here.")
+	rest := say.Joined(" ", v.stopped(), more+v.showCommand()+", or on the terminal: filewise show "+strconv.FormatInt(v.RunID, 10)+".")
 	if v.Rejudged {
 		rest = v.storedVerdict()
 	}

@@ -135,7 +135,7 @@ func checkEnd(t *testing.T, w *watched) {
 		t.Errorf("the picture is still there at the end:\n%s", end)
 	}
 	flat := strings.Join(strings.Fields(end), " ") // lines end where the terminal does
-	for _, want := range []string{"Run 1: inserts on sqlite", "6 files", "filewise report 1, or --full here."} {
+	for _, want := range []string{"Run 1: inserts on sqlite", "6 files", "filewise report 1, or on the terminal: filewise show 1."} {
 		if !strings.Contains(flat, want) {
 			t.Errorf("%q is not on the screen at the end:\n%s", want, end)
 		}

@@ -272,7 +272,7 @@ func (d *design) warnSizes() {
 	switch n := len(d.tables); {
 	case n > 1 && !d.program.Appends():
 		d.warn("files-of-each-table", "read a layout's name as the files of one table",
-			"each of the workload's %d tables has as many files of its own as a layout is named by, and as many again for each of its indexes", n)
+			"Each of the workload's %d tables has as many files of its own as a layout is named by, and as many again for each of its indexes", n)
 	case n > 1:
 		d.warn("files-of-each-table", "use --table shared to count files as in the layout's name",
 			"each of the %d tables has as many files of its own as a layout is named by", n)

@@ -167,7 +167,7 @@ func (d *design) warn() {
 	}
 	d.warnBackup(add)
 	if d.program.Table().Temporary {
-		add("tempdb-as-it-is", asItIs+".", "")
+		add("tempdb-as-it-is", "The server's "+asItIs+".", "")
 	}
 	d.warnReach(add)
 	if d.program.Appends() && d.program.WorkBytes == 0 && d.program.Window < 2*recoveryTime {

@@ -13,8 +13,7 @@ import (
 )
 
 // asItIs says how tempdb is compared: its files are those of the whole server.
-const asItIs = "Filewise measures tempdb as it is; its owner changes it, by the script that plan --sql prints, between run --name before " +
-	"and run --name after, which filewise compare before after judges"
+const asItIs = "tempdb is measured as it is: plan --sql prints the change for its owner, and compare judges the run before against that after"
 
 // tempdb is how the server's temporary database lies, of the files with rows.
 type tempdb struct {

@@ -109,6 +109,7 @@ func (p *page) block(b Block) {
 	case Headline:
 		p.wrap(styleBold, string(b), "")
 	case Heading:
+		p.gap = true
 		p.wrap(styleBold, string(b), "  ")
 	case Brief:
 		p.clipped(stylePlain, string(b), "  ")

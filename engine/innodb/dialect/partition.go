@@ -54,7 +54,7 @@ func (s Schema) WarnPartitions(n int) ([]filewise.Warning, error) {
 	if n > 1 {
 		all = append(all, filewise.Warning{Code: "partitions-scope",
 			Remedy: "read differences from the layout of one partition (1 among --files)",
-			Message: "partitions change planning, indexes and locks, not only files: what further files cost or gain is the difference from " +
+			Message: "Partitions change planning, indexes and locks, not only files: what further files cost or gain is the difference from " +
 				"one partition, which is one file with the cost of partitioning"})
 	}
 	return all, s.Program.Sharding.Fits(n, "partition of each table")

@@ -61,7 +61,7 @@ var dumpOptions = []filewise.BackupOption{
 
 // warnDump says what the number of jobs means here.
 func (d *design) warnDump() {
-	d.Warn("dump-jobs", "none is needed", "the jobs are threads of mydumper, which reads all tables as of one moment, and of myloader, "+
+	d.Warn("dump-jobs", "none is needed", "The jobs are threads of mydumper, which reads all tables as of one moment, and of myloader, "+
 		"which restores into a database of the same server, past its binary log")
 	if _, pieces := d.Layout.BackupOptions.Get("rows"); !pieces && d.threads() > len(d.Tables) {
 		d.Warn("fewer-tables-than-jobs", "use --backup-option rows=10000: pieces of a table are several jobs' work",
