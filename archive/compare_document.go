@@ -144,7 +144,7 @@ func (c Comparison) throughput(id string, f FamilyChanges) document.Section {
 				bar(l.Layout+", after", *l.After, number(l.After), l.class()))
 		}
 	}
-	figure := document.Figure{ID: id + "-chart", Grid: true, Caption: "Changes with their intervals; bars: what a typical trial did."}
+	figure := document.Figure{ID: id + "-chart", Grid: true}
 	if len(changes) > 0 {
 		figure.Drawings = append(figure.Drawings, document.Drawing{Name: "Change",
 			SVG: chart.Dots(changes, effects, "Change of throughput by layout, with intervals; the table below has the numbers.")})
@@ -154,6 +154,7 @@ func (c Comparison) throughput(id string, f FamilyChanges) document.Section {
 			chart.Axes{Over: f.Unit + "/s", Number: chart.Brief}, "Throughput before and after; the table below has the numbers.")})
 	}
 	title := c.title("Throughput", f)
+	figure.Caption = title + ": changes with their intervals; bars are what a typical trial did."
 	blocks := []document.Block{document.OnPages(figure), document.Tabulate(
 		document.Table{Caption: title, Class: "main"}, f.Layouts, layoutColumn,
 		document.Num(f.Unit+"/s", func(l Change) string { return arrow(number(l.Before), number(l.After)) }),
@@ -180,7 +181,7 @@ func (c Comparison) latency(id string, f FamilyChanges) document.Section {
 	}
 	axes := chart.Axes{Over: "p99", Number: func(ns float64) string { return say.Human(time.Duration(ns)) }}
 	return document.Section{ID: id, Name: title, Title: title, Blocks: []document.Block{
-		document.OnPages(document.Figure{ID: id + "-chart", Drawings: []document.Drawing{{Name: "p99 before and after",
+		document.OnPages(document.Figure{ID: id + "-chart", Caption: title + ": bars are p99.", Drawings: []document.Drawing{{Name: "p99 before and after",
 			SVG: chart.Bars(bars, 14, axes,
 				"p99 before and after; the table below has the numbers.")}}}),
 		document.Tabulate(document.Table{Caption: title, Class: "main"}, f.Layouts, layoutColumn,

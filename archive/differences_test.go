@@ -1,8 +1,11 @@
 package archive
 
 import (
+	"strings"
 	"testing"
 
+	"filewise"
+	"filewise/store"
 	"filewise/workload"
 )
 
@@ -41,5 +44,23 @@ func TestComparedScenarios(t *testing.T) {
 	if _, err := Compare(run(1, "inserts", 16), run(2, "dml", 8), 0.95, nil); err == nil ||
 		err.Error() != "runs 1 and 2 are of different things; scenario: inserts, then dml" {
 		t.Error(err)
+	}
+}
+
+// What is free on a volume is another with every run: it is told, and not warned of.
+func TestFreeSpaceIsNoWarning(t *testing.T) {
+	fact := func(name, value string) store.Run { return store.Run{Machine: []filewise.Fact{{Name: name, Value: value}}} }
+	for name, kind := range map[string]string{"volume here: free": Noted, "volume here: device": Warned} {
+		if got := differences(fact(name, "a"), fact(name, "b"), nil); len(got) != 1 || got[0].Kind != kind {
+			t.Errorf("%s: %+v, want %s", name, got, kind)
+		}
+	}
+}
+
+// Of several families the headline counts layouts in each of them.
+func TestHeadlineOfFamilies(t *testing.T) {
+	c := Comparison{Families: []FamilyChanges{{Layouts: make([]Change, 2)}, {Layouts: make([]Change, 2)}}}
+	if got := c.sum(); !strings.HasPrefix(got, "of 4 results (each layout in each family), 4 without a proven change.") {
+		t.Error(got)
 	}
 }

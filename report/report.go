@@ -193,7 +193,7 @@ func (v view) scope() []string {
 		out = append(out, "Warning: "+w.Message)
 	}
 	if n := len(all) - mostWarnings; n > 0 {
-		out = append(out, say.Count(n, "more warning")+" stand below.")
+		out = append(out, say.Count(n, "more warning")+" below.")
 	}
 	return out
 }

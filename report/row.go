@@ -33,9 +33,9 @@ type row struct {
 	Latency  *experiment.LayoutLatency // nil: not known
 }
 
-// measured tells whether anything is known of a layout's speed.
+// measured tells whether a verdict or the speed of any layout is known.
 func (v view) measured() bool {
-	return slices.ContainsFunc(v.Rows, func(r row) bool { return say.Known(r.Typical) })
+	return v.Judged || slices.ContainsFunc(v.Rows, func(r row) bool { return say.Known(r.Typical) })
 }
 
 func (v view) row(l filewise.Layout) row {
