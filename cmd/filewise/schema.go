@@ -90,6 +90,7 @@ func (a *app) schemaCommand() *cobra.Command {
 complete and check them: it is made from the same table as the parser. With OUTPUT it is that of
 what the command of this name prints with --json, of errors and warnings there, or of the events
 that webhooks get, made of the very types; "filewise export --schema" prints that of exports.
+
 OUTPUT is one of:
   ` + indent(ansi.Wordwrap(strings.Join(names, " "), lineWidth, ""), 2),
 		Example: `  filewise schema > filewise.schema.json
