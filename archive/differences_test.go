@@ -49,7 +49,9 @@ func TestComparedScenarios(t *testing.T) {
 
 // What is free on a volume is another with every run: it is told, and not warned of.
 func TestFreeSpaceIsNoWarning(t *testing.T) {
-	fact := func(name, value string) store.Run { return store.Run{Machine: []filewise.Fact{{Name: name, Value: value}}} }
+	fact := func(name, value string) store.Run {
+		return store.Run{Machine: []filewise.Fact{{Name: name, Value: value}}}
+	}
 	for name, kind := range map[string]string{"volume here: free": Noted, "volume here: device": Warned} {
 		if got := differences(fact(name, "a"), fact(name, "b"), nil); len(got) != 1 || got[0].Kind != kind {
 			t.Errorf("%s: %+v, want %s", name, got, kind)
