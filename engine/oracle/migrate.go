@@ -253,18 +253,17 @@ func (m *migration) lob(tables []movedTable, t movedTable, column, where string)
 	m.Stays = append(m.Stays, fmt.Sprintf("LOB %s of table %s, in tablespace %s%s", column, t, where, way))
 }
 
-// named quotes an object of a schema: users' names have up to 128 bytes.
-func named(schema, name string) (string, error) {
-	owner, err := longer(schema)
-	if err != nil {
-		return "", filewise.Errorf(filewise.CodeUsage, "name the tables that are to move, without it: --table SCHEMA.TABLE",
-			"cannot be quoted in a script: %w", err)
+// named quotes the name of an object, and of its schema before it: users' have up to 128 bytes.
+func named(names ...string) (string, error) {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		var err error
+		if quoted[i], err = longer(name); err != nil {
+			return "", filewise.Errorf(filewise.CodeUsage, "name the tables that are to move, without it: --table SCHEMA.TABLE",
+				"cannot be quoted in a script: %w", err)
+		}
 	}
-	if name, err = longer(name); err != nil {
-		return "", filewise.Errorf(filewise.CodeUsage, "name the tables that are to move, without it: --table SCHEMA.TABLE",
-			"cannot be quoted in a script: %w", err)
-	}
-	return owner + "." + name, nil
+	return strings.Join(quoted, "."), nil
 }
 
 // growth is by how much the files of a user's tablespace grow at least: a file that grows by
@@ -311,26 +310,16 @@ func (m *migration) create(owners []string) error {
 		sql, m.Space[v.Name] = append(sql, s.text), m.Space[v.Name]+f.bytes
 	}
 	for _, owner := range owners {
-		user, err := named(owner, owner)
+		user, err := named(owner)
 		if err != nil {
 			return err
 		}
-		user, _, _ = strings.Cut(user, ".")
 		sql = append(sql, fmt.Sprintf(`ALTER USER %s QUOTA UNLIMITED ON "%s"`, user, m.name))
 	}
 	m.Steps = []filewise.MigrationStep{{Title: "tablespace " + m.name + " of " + filewise.FilesName(l.Data.Files), Locks: "nothing",
 		Written: size * int64(l.Data.Files), SQL: sql, Stop: "the tablespace has too few files, or quotas are missing: DROP TABLESPACE " +
 			m.name + ", which is empty, and begin anew"}}
 	return nil
-}
-
-// homeOf is the directory of a file, or its disk group.
-func homeOf(path string) string {
-	if strings.HasPrefix(path, "+") {
-		group, _, _ := strings.Cut(path, "/")
-		return group
-	}
-	return path[:max(strings.LastIndexAny(path, `/\`), 0)]
 }
 
 // move is the step that moves a table, and its indexes that lay beside it, to a tablespace.
@@ -343,11 +332,10 @@ func (m *migration) move(t movedTable, to string) (filewise.MigrationStep, error
 	if err != nil {
 		return filewise.MigrationStep{}, err
 	}
-	target, err := named(to, to)
+	target, err := named(to)
 	if err != nil {
 		return filewise.MigrationStep{}, err
 	}
-	target, _, _ = strings.Cut(target, ".")
 	sql := []string{"ALTER TABLE " + table + " MOVE" + online + " TABLESPACE " + target}
 	for _, x := range t.indexes {
 		index, err := named(x.owner, x.name)

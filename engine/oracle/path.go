@@ -99,3 +99,12 @@ func (p place) same(asked, told string) bool {
 	}
 	return asked == told
 }
+
+// homeOf is the directory of a file, or its disk group.
+func homeOf(path string) string {
+	if strings.HasPrefix(path, "+") {
+		group, _, _ := strings.Cut(path, "/")
+		return group
+	}
+	return path[:max(strings.LastIndexAny(path, `/\`), 0)]
+}
