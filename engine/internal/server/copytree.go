@@ -9,14 +9,10 @@ import (
 	"path/filepath"
 )
 
-// treeBuffer is what a copy of a tree reads at once, in bytes.
-const treeBuffer = 256 << 10
-
-// CopyTree copies a tree, which lies in a server's directory, of directories and files
-// byte by byte for their owner alone, as a server would write them; nothing is synced,
-// and no file shares its storage with the original. Sockets and links are left out.
-func CopyTree(ctx context.Context, dir, from, to string) error {
-	buf := make([]byte, treeBuffer)
+// CopyTree copies a tree, which lies in a server's directory, as copyRanges does each file; nothing is synced. Links
+// stay as they are: those to the server's own directories name them by Handles, and so the directories of whichever
+// server follows them.
+func CopyTree(ctx context.Context, dir, from, copied string) error {
 	return filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -28,24 +24,30 @@ func CopyTree(ctx context.Context, dir, from, to string) error {
 		if err != nil {
 			return err
 		}
-		target := filepath.Join(to, rel)
+		to := filepath.Join(copied, rel)
 		switch {
 		case e.IsDir():
-			return os.Mkdir(target, 0o700)
+			return os.Mkdir(to, 0o700)
 		case e.Type().IsRegular():
-			return copyFile(dir, path, target, buf)
+			in, err := OpenIn(dir, path)
+			if err != nil {
+				return err
+			}
+			defer in.Close()
+			return copyThen(ctx, in, copied, to, func(*os.File) error { return nil })
+		case e.Type()&fs.ModeSymlink != 0:
+			return copyLink(dir, path, copied, to)
 		}
 		return nil
 	})
 }
 
-func copyFile(dir, from, to string, buf []byte) error {
-	in, err := OpenIn(dir, from)
-	if err != nil {
+func copyLink(dir, path, copied, to string) (err error) {
+	var target string
+	if err = In(dir, path, func(r *os.Root, rel string) (err error) { target, err = r.Readlink(rel); return err }); err != nil {
 		return err
 	}
-	defer in.Close()
-	return WriteFile(to, in, buf)
+	return In(copied, to, func(r *os.Root, rel string) error { return r.Symlink(target, rel) })
 }
 
 // writeOnly hides that a file could take its content by copy_file_range(2).

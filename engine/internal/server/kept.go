@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"sync"
 )
 
@@ -72,48 +70,11 @@ func copyDirs(ctx context.Context, from, to []string) error {
 	for i, root := range from {
 		err := os.RemoveAll(to[i])
 		if err == nil {
-			err = copyTree(ctx, root, to[i])
+			err = CopyTree(ctx, root, root, to[i])
 		}
 		if err != nil {
 			return fmt.Errorf("copying what is loaded: %w", err)
 		}
 	}
 	return nil
-}
-
-// copyTree copies directories, files, and links as they are: those to the server's own
-// directories name them by Handles, and so the directories of whichever server follows them.
-func copyTree(ctx context.Context, root, copied string) error {
-	return filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(root, path)
-		if err != nil {
-			return err
-		}
-		to := filepath.Join(copied, rel)
-		switch {
-		case e.IsDir():
-			return os.Mkdir(to, 0o700)
-		case e.Type().IsRegular():
-			in, err := OpenIn(root, path)
-			if err != nil {
-				return err
-			}
-			defer in.Close()
-			return copyThen(ctx, in, copied, to, func(*os.File) error { return nil })
-		case e.Type()&fs.ModeSymlink != 0:
-			return copyLink(root, path, copied, to)
-		}
-		return nil
-	})
-}
-
-func copyLink(root, path, copied, to string) (err error) {
-	var target string
-	if err = In(root, path, func(r *os.Root, rel string) (err error) { target, err = r.Readlink(rel); return err }); err != nil {
-		return err
-	}
-	return In(copied, to, func(r *os.Root, rel string) error { return r.Symlink(target, rel) })
 }
