@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"filewise"
+	"filewise/internal/filesystem"
 	"filewise/plan"
 	"filewise/run"
 	"filewise/scratch"
@@ -100,7 +102,7 @@ func (a *app) cleanServer(cmd *cobra.Command, f *plan.TargetOptions, dry, yes bo
 		return err
 	}
 	if !dry {
-		if err := env.RemoveLeftovers(ctx, all, func(n int) error { return a.agreed(ctx, all, n, yes) }); err != nil {
+		if err := env.RemoveLeftovers(ctx, all, func(n int) error { return a.agreed(all, n, yes) }); err != nil {
 			return err
 		}
 	}
@@ -108,7 +110,7 @@ func (a *app) cleanServer(cmd *cobra.Command, f *plan.TargetOptions, dry, yes bo
 }
 
 // agreed shows what would be removed and asks, unless --yes has answered.
-func (a *app) agreed(ctx context.Context, all []run.Leftover, n int, yes bool) error {
+func (a *app) agreed(all []run.Leftover, n int, yes bool) error {
 	if yes {
 		return nil
 	}
@@ -118,31 +120,25 @@ func (a *app) agreed(ctx context.Context, all []run.Leftover, n int, yes bool) e
 			w.printf("%s\n", c.Words(true))
 		}
 	}
-	return a.confirm(ctx, fmt.Sprintf("Remove %s from the server?", filewise.Counted(n, "thing")))
+	return a.confirm(fmt.Sprintf("Remove %s from the server?", filewise.Counted(n, "thing")))
 }
 
 // confirm asks on the terminal and refuses what is not agreed to.
-func (a *app) confirm(ctx context.Context, question string) error {
+func (a *app) confirm(question string) error {
 	f, ok := a.stdin.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return filewise.Errorf(filewise.CodeUsage, "add --yes to agree, or --dry-run where there is that flag to look only",
 			"%s There is no terminal to ask on", question)
 	}
 	fmt.Fprintf(a.stderr, "%s [y/N] ", question)
-	answers := make(chan string, 1)
-	go func() {
-		line, _ := bufio.NewReader(io.LimitReader(f, 1024)).ReadString('\n')
-		answers <- strings.ToLower(strings.TrimSpace(line))
-	}()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case answer := <-answers:
-		if answer == "y" || answer == "yes" {
-			return nil
-		}
-		return filewise.Errorf(filewise.CodeUsage, "answer y, or add --yes, to go on", "not agreed to; nothing was done")
+	line, err := bufio.NewReader(io.LimitReader(filesystem.Reader(f), 1024)).ReadString('\n')
+	switch {
+	case errors.Is(err, context.Canceled):
+		return err
+	case slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(line))):
+		return nil
 	}
+	return filewise.Errorf(filewise.CodeUsage, "answer y, or add --yes, to go on", "not agreed to; nothing was done")
 }
 
 // printCleaned tells what became of everything; what failed is the error.

@@ -90,7 +90,7 @@ func (a *app) diagnose(ctx context.Context, o *plan.Options, f *doctorFlags) (*d
 	d.Machine = doctor.Machine(ctx, registry(), volumes)
 	login := a.access(made.Target, made.Origin(), made.Secret, &o.TargetOptions)
 	if o.Engine.Given() || o.Target.Value != "" {
-		if err := d.Examine(ctx, a.patient(ctx, made, login, f)); err != nil {
+		if err := d.Examine(ctx, a.patient(made, login, f)); err != nil {
 			return nil, err
 		}
 	}
@@ -114,14 +114,14 @@ func (a *app) diagnose(ctx context.Context, o *plan.Options, f *doctorFlags) (*d
 }
 
 // patient is what the options name, to be looked at.
-func (a *app) patient(ctx context.Context, made plan.Made, login run.Login, f *doctorFlags) doctor.Patient {
+func (a *app) patient(made plan.Made, login run.Login, f *doctorFlags) doctor.Patient {
 	p := doctor.Patient{Engine: made.Engine, Plan: made.Plan, Options: made.Options, Login: login, Hide: a.masked}
 	if f.selfCheck {
 		p.Agree = func() error {
 			if f.yes {
 				return nil
 			}
-			return a.confirm(ctx, "Create scratch databases on the server, one after the other, try every workload in them, and drop them again?")
+			return a.confirm("Create scratch databases on the server, one after the other, try every workload in them, and drop them again?")
 		}
 	}
 	return p

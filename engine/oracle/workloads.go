@@ -60,7 +60,7 @@ func (d *design) checkPhases() error {
 	if d.isCustom() {
 		return d.checkCustom()
 	}
-	return external.CheckPhases("oracle", d.layout, p, workloads[p.SQL()].Has, true)
+	return external.CheckPhases("oracle", d.layout, p, workloads[p.SQL()].Has)
 }
 
 // programSections are the sections that create what phases call.

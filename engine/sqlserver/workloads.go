@@ -68,7 +68,7 @@ func (d *design) checkPhases() error {
 	if d.custom() {
 		return d.checkCustom()
 	}
-	if err := external.CheckPhases("sqlserver", d.layout, p, sections[p.SQL()].Has, true); err != nil || !p.BacksUp() {
+	if err := external.CheckPhases("sqlserver", d.layout, p, sections[p.SQL()].Has); err != nil || !p.BacksUp() {
 		return err
 	}
 	return d.checkBackup()

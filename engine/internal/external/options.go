@@ -150,8 +150,8 @@ func Seconds(into *time.Duration, value string) error {
 }
 
 // CheckPhases refuses what no workload of several phases can do on an existing server of
-// an engine whose SQL has these sections; cools: its builds can leave the buffer cache alone.
-func CheckPhases(engine string, l filewise.Layout, p filewise.Program, has func(section string) bool, cools bool) error {
+// an engine whose SQL has these sections, and whose builds can leave the buffer cache alone.
+func CheckPhases(engine string, l filewise.Layout, p filewise.Program, has func(section string) bool) error {
 	refuse := func(remedy, format string, args ...any) error {
 		return filewise.Errorf(filewise.CodeUsage, remedy, "%s on %s: %w", fmt.Sprintf(format, args...), engine, filewise.ErrUnsupported)
 	}
@@ -167,7 +167,7 @@ func CheckPhases(engine string, l filewise.Layout, p filewise.Program, has func(
 		return refuse("choose another scenario", "section %q of workload %s", missing, p.Workload)
 	}
 	for _, phase := range p.Phases {
-		if phase.Cache != filewise.CacheAsIs && !(cools && phase.Cache == filewise.CacheBufferCold) {
+		if phase.Cache != filewise.CacheAsIs && phase.Cache != filewise.CacheBufferCold {
 			return refuse("use --cache warm", "cache %s (those of an existing server serve all of its users, and Filewise empties none of them)",
 				phase.Cache)
 		}
