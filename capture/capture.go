@@ -330,15 +330,6 @@ func (t *taking) leave(k kind, why string) {
 	t.Left[n].TimeShare += share(k.seconds, t.Time)
 }
 
-// brief is a text on one line, cut.
-func brief(text string) string {
-	text = filewise.Printable(strings.Join(strings.Fields(text), " "))
-	if len(text) > 160 {
-		text = strings.ToValidUTF8(text[:160], "") + "…"
-	}
-	return text
-}
-
 // facts are those of the tables that the statements name.
 func (t *taking) facts(ctx context.Context, kinds []kind) error {
 	var names []string

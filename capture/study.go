@@ -144,3 +144,12 @@ func (s *Study) shares(calls, time float64) string {
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
+
+// brief is a text on one line, cut.
+func brief(text string) string {
+	text = filewise.Printable(strings.Join(strings.Fields(text), " "))
+	if len(text) > 160 {
+		text = strings.ToValidUTF8(text[:160], "") + "…"
+	}
+	return text
+}

@@ -32,7 +32,8 @@ var theirShop = []string{
 	"CREATE TABLE \"evil \x1b]0;x\x07\ncustom: {}\" (id int PRIMARY KEY, note text)",
 	"INSERT INTO \"evil \x1b]0;x\x07\ncustom: {}\" SELECT i, i FROM generate_series(1, 5000) i",
 	`CREATE TABLE bills (id int REFERENCES orders (id) DEFERRABLE INITIALLY DEFERRED)`,
-	`CREATE VIEW done AS SELECT id AS n, id + 1 AS next, at AS email FROM orders WHERE status = 'done'`, `CREATE VIEW "dönér" AS SELECT next, n AS m FROM done`,
+	`CREATE VIEW done AS SELECT id AS n, id + 1 AS next, at AS email FROM orders WHERE status = 'done'`,
+	`CREATE VIEW "dönér" AS SELECT next, n AS m FROM done`,
 	`ANALYZE`, `CREATE EXTENSION pg_stat_statements`,
 }
 
@@ -59,7 +60,8 @@ func captured(t *testing.T, f *usersServer) {
 	s, err := takeCapture(t, f, o)
 	must(t, err)
 	text := s.YAML()
-	for name, want := range map[string]float64{"SELECT total": 0.5, "UPDATE": 0.2, "SELECT region": 0.1, "INSERT INTO orders": 0.1, "SELECT *": 0.1} {
+	for name, want := range map[string]float64{"SELECT total": 0.5, "UPDATE": 0.2, "SELECT region": 0.1,
+		"INSERT INTO orders": 0.1, "SELECT *": 0.1} {
 		found := 0.0
 		for _, x := range s.Transactions {
 			if strings.HasPrefix(x.SQL[0], name) {

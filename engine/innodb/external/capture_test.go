@@ -117,7 +117,8 @@ func oddlyNamed(t *testing.T, b bench) {
 	s, err := takeCapture(t, b, "watcher", capture.Options{Engine: b.engine.Name, Database: "theirshop"})
 	fatal(t, err)
 	text := s.YAML()
-	for _, says := range []string{"FROM `status` WHERE", "INSERT INTO `status` VALUES(:status_id_insert)", "SELECT `b``c` FROM `st``a` WHERE `b``c` = :"} {
+	for _, says := range []string{"FROM `status` WHERE", "INSERT INTO `status` VALUES(:status_id_insert)",
+		"SELECT `b``c` FROM `st``a` WHERE `b``c` = :"} {
 		if !strings.Contains(text, says) {
 			t.Errorf("the study does not say %q:\n%s", says, text)
 		}

@@ -73,7 +73,8 @@ func testBackup(t *testing.T, b bench) {
 	}
 	stamped := []string{"CREATE TABLE " + odd + ".`stam``ped` (at TIMESTAMP DEFAULT CURRENT_TIMESTAMP, h INT INVISIBLE)"}
 	if b.engine.Product == dialect.MariaDB {
-		stamped = []string{"CREATE SEQUENCE " + odd + ".n", "CREATE TABLE " + odd + ".`stam``ped` (at INT DEFAULT NEXTVAL(" + odd + ".n), h INET6 INVISIBLE)"}
+		stamped = []string{"CREATE SEQUENCE " + odd + ".n",
+			"CREATE TABLE " + odd + ".`stam``ped` (at INT DEFAULT NEXTVAL(" + odd + ".n), h INET6 INVISIBLE)"}
 	}
 	b.Exec(t, append(stamped, "CREATE DEFINER = gone@nowhere VIEW "+odd+".lost AS SELECT id FROM "+odd+".orders")...)
 	if !warned("defaults", "stam`ped.at") || !warned("names of tables", "backtick in them: stam`ped") ||
