@@ -129,7 +129,7 @@ func (b bench) migrationRefused(t *testing.T, target filewise.Target, wish filew
 		far := b.Target("root", filewise.Volume{Name: "far", Dir: "/nowhere/told"})
 		far.Address.Password = ""
 		wish.Tables = []string{"codes"}
-		if _, err := b.engine.Migrate(deadline(t), far, wish); err == nil || !strings.Contains(err.Error(), "/nowhere/told is not in innodb_dir") {
+		if _, err := b.engine.Migrate(deadline(t), far, wish); err == nil || !strings.Contains(err.Error(), "/nowhere/told is not in innodb") {
 			t.Errorf("a directory that MySQL is not told of: %v", err)
 		}
 	}

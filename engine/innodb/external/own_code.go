@@ -100,9 +100,8 @@ func (s *ownServer) unread(ctx context.Context) (all []string) {
 	for _, view := range slices.Sorted(maps.Keys(comments)) {
 		why := comments[view]
 		if why == "VIEW" { // so says MariaDB of one whose definer is gone, too
-			st, err := s.db.PrepareContext(ctx, "SELECT 1 FROM "+dialect.Ident(s.target.Database)+"."+dialect.Ident(view))
+			err := s.prepares(ctx, "SELECT 1 FROM "+dialect.Ident(s.target.Database)+"."+dialect.Ident(view))
 			if err == nil {
-				st.Close()
 				continue
 			}
 			why = "its definer may be gone: " + err.Error()
@@ -110,6 +109,15 @@ func (s *ownServer) unread(ctx context.Context) (all []string) {
 		all = append(all, view+": "+why)
 	}
 	return all
+}
+
+func (s *ownServer) prepares(ctx context.Context, statement string) error {
+	st, err := s.db.PrepareContext(ctx, statement)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	return nil
 }
 
 // early are versions of mydumper of which that was tried.
