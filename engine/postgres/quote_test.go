@@ -33,6 +33,12 @@ func TestQuoting(t *testing.T) {
 		}
 		must(t, l.Exec(ctx, "SET standard_conforming_strings = on", "DROP TABLE "+client.Ident(name)))
 	}
+	must(t, l.Exec(ctx, "DO 'BEGIN EXECUTE format(''ALTER DATABASE %I SET standard_conforming_strings = off'', current_database()); END'"))
+	l.Forget()
+	var conforming string
+	if must(t, l.Scan(ctx, "SHOW standard_conforming_strings", nil, &conforming)); conforming != "on" {
+		t.Error("a database decides how texts are read")
+	}
 	for _, name := range []string{"", strings.Repeat("x", 64), strings.Repeat("ö", 32), "a\x00b", "\xff"} {
 		if err := client.CheckName("table", name); filewise.CodeOf(err) != filewise.CodeUsage {
 			t.Errorf("%q: %v", name, err)

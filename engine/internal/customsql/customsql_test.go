@@ -82,7 +82,9 @@ func TestRefuse(t *testing.T) {
 		"SET @@GLOBAL.a = 1", "SET SESSION a = 1, GLOBAL b = 2", "SET @@persist.a = 1", "SET PASSWORD = 'x'",
 		"SET STATEMENT a = 1 FOR DROP DATABASE x",
 		"SET ROLE x", "CHECKPOINT", "FLUSH TABLES", "COMMENT ON DATABASE x IS 'y'", "REINDEX DATABASE x", "CREATE TABLE u (i INT)",
-		"LOAD DATA INFILE '/x' INTO TABLE t", "COPY t TO '/x'", "PREPARE TRANSACTION 'x'", "LOCK TABLES t WRITE",
+		"LOAD DATA INFILE '/x' INTO TABLE t", "COPY t TO '/x'", "COPY t FROM '/x'", "SELECT pg_logfile_rotate()",
+		"SET sql_log_bin = 0", "SET @a = 1, @@session.gtid_next = 'x'", "SET log_statement = 'all'", "SET default_storage_engine = CONNECT",
+		"SELECT ts_rewrite('a'::tsquery, 'SELECT pg_read_file($$/x$$)')", "PREPARE TRANSACTION 'x'", "LOCK TABLES t WRITE",
 		"SECURITY LABEL ON TABLE t IS 'x'", `SET "role" = x`, "SET sql_mode = 'NO_BACKSLASH_ESCAPES'",
 		"SET SESSION a = 1, @@sql_mode = ''",
 		"SET standard_conforming_strings = off", "SET/**/`Session_`, \"authorization\" = x",
@@ -163,7 +165,8 @@ func TestRefuseOtherDatabases(t *testing.T) {
 	for _, text := range []string{"DROP TABLE a, b, c, d, e, f, g, other.t", "RENAME TABLE a TO b, c TO d, e TO other.e",
 		"DROP TABLE `o` . `t`",
 		"ALTER TABLE t EXCHANGE PARTITION p WITH TABLE other.u", "ALTER TABLE t ADD a INT, ADD b INT, ADD c INT, RENAME TO other.t",
-		"ALTER TABLE t ADD a INT, RENAME other . t", "CREATE TABLE IF NOT EXISTS other.t (i INT)", "CREATE INDEX i USING BTREE ON other.t (a)",
+		"ALTER TABLE t ADD a INT, RENAME other . t", "CREATE TABLE IF NOT EXISTS other.t (i INT)", "CREATE TABLE o$x.t (i INT)",
+		"CREATE INDEX i USING BTREE ON other.t (a)",
 		"CREATE OR REPLACE ALGORITHM=MERGE DEFINER=`a`@`b` SQL SECURITY INVOKER VIEW other.v AS SELECT 1", "TRUNCATE `other`.t",
 		"ALTER TABLE t CONVERT PARTITION p TO TABLE o.x", "ALTER TABLE t CONVERT TABLE o.x TO PARTITION p VALUES LESS THAN (1)",
 		"CREATE AGGREGATE FUNCTION o.f() RETURNS INT RETURN 1", "OPTIMIZE TABLE o.t", "CREATE GROUP type SUPERUSER", "DROP OWNED BY a, type",
@@ -177,6 +180,45 @@ func TestRefuseOtherDatabases(t *testing.T) {
 	for _, text := range []string{"CREATE VIEW v AS SELECT a.x FROM a JOIN b ON a.x = b.x", "CREATE TABLE u AS SELECT t.id FROM t",
 		"CREATE FUNCTION f() RETURNS int LANGUAGE \"plpgsql\" AS 'x'", "CREATE TABLE v (language TEXT)", "DO SLEEP(0)",
 		"ALTER TABLE t ADD a DECIMAL(9, 2) DEFAULT 1.5", "DROP TABLE IF EXISTS `a.b`", "ALTER TABLE t ADD CHECK (t.id > 0.5)"} {
+		if err := setup(text); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// What reaches out of a database on MariaDB and MySQL but by the name behind DDL.
+func TestOutward(t *testing.T) {
+	site := Site{Spread: map[string]Place{"t": {}}}
+	setup := func(text string) error {
+		_, err := mysql.Setup(custom("CREATE TABLE t (id INT) {{spread \"t\"}};"+text), site)
+		return err
+	}
+	for _, text := range []string{"DROP FUNCTION f", "DROP FUNCTION IF EXISTS `f`", "PREPARE s FROM 'DROP DATABASE x'", "PREPARE s FROM @x",
+		"BEGIN NOT ATOMIC DROP DATABASE x; END", "CREATE TABLE u (i INT) DATA DIRECTORY '/x'", "ALTER TABLE t INDEX/**/DIRECTORY = '/x'",
+		"CREATE TABLE u (i INT) PARTITION BY HASH (i) (PARTITION p DATA DIRECTORY '/x')", "CREATE TABLE u (i INT) TABLESPACE innodb_system",
+		"CREATE TABLE u (i INT) ENGINE=FEDERATED CONNECTION='mysql://u@h/d/t'", "CREATE TABLE u (i INT) ENGINE 'MRG_MYISAM' UNION=(o.t)",
+		"ALTER TABLE t ENGINE `CONNECT`", "CREATE TABLE u (i INT REFERENCES o.t (i))", "ALTER TABLE t ADD FOREIGN KEY (i) REFERENCES `o`.t (i)",
+		"CREATE DEFINER=type@x PROCEDURE o.p() BEGIN END", "CREATE DEFINER='a'@type PROCEDURE o.p() BEGIN END",
+		"CREATE DEFINER = a @ event PROCEDURE o.p() BEGIN END", "OPTIMIZE TABLES o.t", "CHECK VIEW o.v", "ANALYZE TABLES o.t",
+		"CREATE FOREIGN TABLE f (i INT) SERVER s", "CREATE EXTENSION file_fdw",
+		"INSERT INTO o.t VALUES (1)", "INSERT IGNORE `o` . t SELECT 1", "REPLACE o.t VALUES (1)", "UPDATE o.t SET a = 1",
+		"UPDATE LOW_PRIORITY t, o.u SET u.a = 1", "UPDATE (t JOIN o.u ON t.a = u.a) SET u.a = 1", "UPDATE t JOIN (o.u) SET a = 1",
+		"UPDATE {x o.u} SET a = 1", "DELETE FROM o.t", "DELETE u FROM t JOIN o.u USING (a)", "DELETE HISTORY FROM o.t", "ANALYZE DELETE FROM o.t",
+		"DELETE FROM u USING t, o.u", "WITH x AS (SELECT 1) DELETE FROM o.t", "CREATE VIEW v AS SELECT * FROM o.t",
+		"ALTER VIEW v AS (SELECT 1 UNION SELECT a FROM t, o.u)", "CREATE EVENT e ON SCHEDULE EVERY 1 DAY DO DELETE FROM o.t",
+		"CREATE TRIGGER g AFTER UPDATE ON t FOR EACH ROW INSERT INTO o.t VALUES (1)"} {
+		if err := setup(text); filewise.CodeOf(err) != filewise.CodeUsage || !strings.Contains(err.Error(), "is refused") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	for _, text := range []string{"CREATE TABLE u (`engine` VARCHAR(9)) ENGINE=InnoDB", "CREATE TABLE u (data INT) ENGINE MyISAM",
+		"INSERT INTO t SELECT a.x, REPLACE(b.c, 'a', 'b') FROM o.t AS a, o.b", "CREATE TABLE u LIKE o.t",
+		"CREATE DEFINER=root@localhost PROCEDURE p() UPDATE t SET a = 1",
+		"INSERT INTO t VALUES (1) ON DUPLICATE KEY UPDATE t.a = 1, t.b = 2", "UPDATE t AS a JOIN u AS b ON a.x = b.x SET a.y = b.y, a.z = 1",
+		"UPDATE t JOIN (SELECT o.a, o.b FROM o.t AS o) AS z USING (a) SET t.a = (SELECT MAX(b.c) FROM o.b)",
+		"DELETE a.*, b.* FROM t AS a, u AS b WHERE a.x = 1", "CREATE VIEW v AS SELECT EXTRACT(DAY FROM t.d), t.a FROM t JOIN u ON t.a = u.a",
+		"CREATE TABLE c (i INT, FOREIGN KEY (i) REFERENCES t (id) ON DELETE CASCADE)",
+		"CREATE TRIGGER g AFTER UPDATE ON t FOR EACH ROW INSERT INTO u VALUES (OLD.a, NEW.b)"} {
 		if err := setup(text); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}

@@ -14,7 +14,7 @@ import (
 var (
 	// inTransactions read and write rows, and set what is the session's.
 	inTransactions = []string{"", "SELECT", "INSERT", "UPDATE", "DELETE", "REPLACE", "MERGE", "WITH", "VALUES", "TABLE", "CALL", "DO", "SET",
-		"EXPLAIN", "SHOW", "DESC", "DESCRIBE", "TRUNCATE", "LOCK", "HANDLER", "EXECUTE", "PREPARE", "DEALLOCATE", "COPY", "ANALYZE",
+		"EXPLAIN", "SHOW", "DESC", "DESCRIBE", "TRUNCATE", "LOCK", "HANDLER", "EXECUTE", "PREPARE", "DEALLOCATE", "ANALYZE",
 		"DECLARE", "FETCH", "CLOSE"}
 	// inSetup make what a workload needs, too.
 	inSetup = []string{"CREATE", "ALTER", "DROP", "RENAME", "COMMENT", "REINDEX", "VACUUM", "CLUSTER", "REFRESH", "OPTIMIZE", "CHECK",
@@ -44,14 +44,19 @@ var notOf = map[string][]string{
 	"WITH":    {"OUTFILE", "DUMPFILE"},
 	"TABLE":   {"OUTFILE", "DUMPFILE"},
 	"VALUES":  {"OUTFILE", "DUMPFILE"},
-	"COPY":    {"PROGRAM", "TO"},
 	"VACUUM":  {"INTO"},
+	"BEGIN":   {"ATOMIC"},
 	"START":   {"SLAVE", "SLAVES", "REPLICA", "REPLICAS", "GROUP_REPLICATION"},
 	"CREATE":  {"SONAME"},
 	"EXECUTE": {"IMMEDIATE"},
 	"LOCK":    {"INSTANCE", "TABLES"},
 	"PREPARE": {"TRANSACTION"},
 }
+
+// notSet are settings of a session by which it would write to logs of the server's, past them, or for its replicas, or
+// have tables in any engine.
+var notSet = regexp.MustCompile(`^(LOG_\w+|SQL_LOG_\w+|BINLOG_\w+|GTID_\w+|PSEUDO_\w+|SERVER_ID|SKIP_REPLICATION|DEBUG|DEBUG_DBUG|` +
+	`\w*STORAGE_ENGINE)$`)
 
 // trusted are the languages of functions that reach nothing outside of the database.
 var trusted = []string{"SQL", "PLPGSQL", "PLPERL", "PLTCL", "PLV8"}
@@ -60,9 +65,10 @@ var trusted = []string{"SQL", "PLPGSQL", "PLPERL", "PLTCL", "PLV8"}
 // log, others' sessions, or what its databases share.
 var ofServer = regexp.MustCompile(`^"?(PG_(READ_|LS_|RELOAD_|ROTATE_|TERMINATE_|CANCEL_|STAT_RESET|STAT_FILE|SWITCH_|PROMOTE|WAL_REPLAY_|` +
 	`BACKUP_|START_BACKUP|STOP_BACKUP|CREATE_RESTORE_|DROP_REPLICATION_|CREATE_LOGICAL_|CREATE_PHYSICAL_|COPY_|SYNC_REPLICATION_|` +
-	`LOGICAL_|REPLICATION_|FILE_|HBA_|IDENT_|SHOW_ALL_FILE_|LOG_|STAT_STATEMENTS_RESET|BUFFERCACHE_EVICT)\w*|BINARY_UPGRADE_\w+|` +
+	`LOG|REPLICATION_|FILE_|HBA_|IDENT_|SHOW_ALL_FILE_|STAT_STATEMENTS_RESET|BUFFERCACHE_EVICT)\w*|BINARY_UPGRADE_\w+|` +
 	`PG_(SETTINGS|DATABASE|AUTHID|AUTH_MEMBERS|SHADOW|TABLESPACE|DB_ROLE_SETTING|PARAMETER_ACL|SUBSCRIPTION|` +
-	`SH(DEPEND|DESCRIPTION|SECLABEL))|LO_(IM|EX)PORT|(QUERY|CURSOR)_TO_XML\w*|TS_STAT|DBLINK\w*|LOAD_FILE|(OUT|DUMP)FILE)$`)
+	`SH(DEPEND|DESCRIPTION|SECLABEL))|LO_(IM|EX)PORT|(QUERY|CURSOR)_TO_XML\w*|TS_(STAT|REWRITE)|DBLINK\w*|` +
+	`\w+_FDW|ADMINPACK|PG_CRON|PL(PYTHON3?|PERL|TCL)U|LOAD_FILE|(OUT|DUMP)FILE)$`)
 
 // ofApplication is the name of a setting that an application gives itself.
 var ofApplication = regexp.MustCompile(`^'\w+\.\w+'$`)
@@ -83,6 +89,11 @@ func (r Rules) refuse(s Statement, setup bool) error {
 		}
 		return nil
 	}
+	if r.Hash {
+		if what, remedy := outward(r.Words(s.Text)); what != "" {
+			return no(remedy, what)
+		}
+	}
 	words, hidden := r.words(s.Text)
 	kind := words[0]
 	switch {
@@ -92,18 +103,8 @@ func (r Rules) refuse(s Statement, setup bool) error {
 		return no("leave it out: transactions are begun and ended by Filewise, databases and accounts are made by their owner",
 			strings.Join(words[:min(len(words), 2)], " "))
 	}
-	for _, w := range words[1:] {
-		first, _, _ := strings.Cut(w, ".")
-		last := w[strings.LastIndexByte(w, '.')+1:]
-		names := []string{first}
-		if kind == "SET" || kind == "RESET" { // of a setting the name, too, and behind its scope
-			names = []string{strings.TrimPrefix(first, `"`), last}
-		}
-		if slices.ContainsFunc(names, func(name string) bool {
-			return slices.Contains(notOf[kind], name) || !setup && kind == "SET" && name == "AUTOCOMMIT"
-		}) || ofServer.MatchString(last) {
-			return no("leave it out", kind+" … "+strings.TrimPrefix(w, `"`))
-		}
+	if w := forbidden(words, setup); w != "" {
+		return no("leave it out", kind+" … "+strings.TrimPrefix(w, `"`))
 	}
 	what, at := object(words)
 	makes := slices.Contains([]string{"CREATE", "ALTER", "DROP", "RENAME", "TRUNCATE", "COMMENT", "REINDEX"}, kind)
@@ -117,17 +118,40 @@ func (r Rules) refuse(s Statement, setup bool) error {
 			}
 		}
 	}
-	upkeep := kind == "CALL" || slices.Contains([]string{"OPTIMIZE", "CHECK", "ANALYZE"}, kind) && what == "TABLE" && at <= 2
+	upkeep := kind == "CALL" || slices.Contains([]string{"OPTIMIZE", "CHECK", "ANALYZE"}, kind) &&
+		slices.ContainsFunc(words[1:min(3, len(words))], func(w string) bool { return w == "TABLE" || w == "TABLES" || w == "VIEW" })
 	if r.Qualified && (makes || upkeep) && dotted(words, at) {
 		return no("name it without a database", kind+" of an object of a named database")
 	}
 	return nil
 }
 
+// forbidden is a word by which a kind that is allowed reaches out of the build's database; empty: there is none.
+func forbidden(words []string, setup bool) string {
+	kind := words[0]
+	for _, w := range words[1:] {
+		first, _, _ := strings.Cut(w, ".")
+		last := w[strings.LastIndexByte(w, '.')+1:]
+		names := []string{first}
+		if kind == "SET" || kind == "RESET" { // of a setting the name, too, and behind its scope
+			names = []string{strings.TrimPrefix(first, `"`), last}
+		}
+		if slices.ContainsFunc(names, func(name string) bool {
+			return slices.Contains(notOf[kind], name) || kind == "SET" && (notSet.MatchString(name) || !setup && name == "AUTOCOMMIT")
+		}) || ofServer.MatchString(last) {
+			return w
+		}
+	}
+	return ""
+}
+
 // object is the kind of what a statement makes, alters or drops, and its place: the first that is
 // named, behind words such as OR REPLACE or DEFINER=….
 func object(words []string) (what string, at int) {
 	for i, w := range words[:min(len(words), 16)] {
+		if i == 1 && w == "FOREIGN" { // a table of another server's
+			return "SERVER", i
+		}
 		if i > 0 && (slices.Contains(within, w) || slices.Contains(beyond, w)) {
 			return w, i
 		}
@@ -185,79 +209,4 @@ func (r Rules) misread(text string) string {
 		}
 	}
 	return ""
-}
-
-// words are those of a statement's code, in capitals; hidden tells whether a comment holds code.
-func (r Rules) words(text string) (words []string, hidden bool) {
-	for _, p := range r.scan(text) {
-		switch p.kind {
-		case pieceNote:
-			if r.Hash && (strings.HasPrefix(p.text, "/*!") || strings.HasPrefix(p.text, "/*M!")) {
-				hidden = true
-			}
-		case pieceQuoted: // a name is kept, behind a mark
-			words = append(words, `"`)
-			if c := p.text[0]; c == '"' || c == '`' {
-				words[len(words)-1] += strings.ToUpper(strings.Trim(p.text, `"`+"`"))
-			}
-		case pieceCode:
-			for _, w := range strings.FieldsFunc(p.text, func(c rune) bool { return c < 0x80 && !inName(byte(c)) && c != '.' }) {
-				words = append(words, strings.ToUpper(w))
-			}
-		}
-	}
-	if len(words) == 0 {
-		words = []string{""}
-	}
-	return words, hidden
-}
-
-// Words are those of a statement's code, for an engine's own guard.
-func (r Rules) Words(text string) []Word {
-	var all []Word
-	for _, t := range r.Tokens(text) {
-		if !t.Gap {
-			all = append(all, t.Word)
-		}
-	}
-	return all
-}
-
-// Token is a word as it stands in a text, or what stands between words.
-type Token struct {
-	Word
-	Raw string
-	Gap bool
-}
-
-// Tokens are all of a text, whose Raw together are the text.
-func (r Rules) Tokens(text string) []Token {
-	var all []Token
-	for _, p := range r.scan(text) {
-		switch p.kind {
-		case pieceNote:
-			all = append(all, Token{Raw: p.text, Gap: true})
-		case pieceCode:
-			all = append(all, tokensOf(p.text)...)
-		case pieceParam:
-			all = append(all, Token{Word: Word{Text: p.text}, Raw: ":" + p.text})
-		default:
-			all = append(all, Token{Word: Word{p.text, p.kind == pieceQuoted}, Raw: p.text})
-		}
-	}
-	return all
-}
-
-func tokensOf(code string) (all []Token) {
-	for at := 0; at < len(code); {
-		n := 0
-		for at+n < len(code) && (inName(code[at+n]) || strings.IndexByte("@#$", code[at+n]) >= 0) {
-			n++
-		}
-		gap := n == 0 && code[at] <= ' '
-		n = max(n, 1)
-		all = append(all, Token{Word: Word{Text: strings.ToUpper(code[at : at+n])}, Raw: code[at : at+n], Gap: gap})
-		at += n
-	}
-	return all
 }

@@ -140,6 +140,7 @@ func SessionSettings(version int) map[string]string {
 		// Without these a session whose line is cut stands for hours, with all that it holds.
 		"tcp_keepalives_idle": "30s", "tcp_keepalives_interval": "10s", "tcp_keepalives_count": "3",
 		"default_transaction_isolation": "read committed", "default_transaction_read_only": "off", "client_min_messages": "warning",
+		"standard_conforming_strings": "on", // as the guard of a study's SQL reads it
 	}
 	if version >= 120000 {
 		s["tcp_user_timeout"] = "60s"

@@ -1,0 +1,196 @@
+package customsql
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"filewise"
+)
+
+type tokenKind int
+
+const (
+	tokenWord tokenKind = iota
+	tokenName           // quoted
+	tokenValue
+	tokenKept // a number that is no value
+	tokenDots // what a digest has left out
+	tokenSign
+)
+
+type token struct {
+	kind   tokenKind
+	text   string
+	number int  // of a value
+	spaced bool // space stands before it
+	folded bool // a name without quotes is in small letters
+	upper  bool // it is in capitals
+	use    filewise.ValueUse
+}
+
+// is tells whether it is one of these words, in capitals, or signs.
+func (t token) is(words ...string) bool {
+	return (t.kind == tokenWord || t.kind == tokenSign) && slices.Contains(words, strings.ToUpper(t.text))
+}
+
+// name is what it names; empty: it names nothing.
+func (t token) name() string {
+	switch {
+	case t.kind == tokenName && t.text[0] == '[':
+		return strings.ReplaceAll(strings.TrimSuffix(t.text[1:], "]"), "]]", "]")
+	case t.kind == tokenName:
+		quote := t.text[:1]
+		return strings.ReplaceAll(strings.Trim(t.text, quote), quote+quote, quote)
+	case t.kind == tokenWord && !slices.Contains(reserved, strings.ToUpper(t.text)):
+		if t.folded {
+			return strings.ToLower(t.text)
+		}
+		if t.upper {
+			return strings.ToUpper(t.text)
+		}
+		return t.text
+	}
+	return ""
+}
+
+// reserved are words that no column or table is called by without quotes.
+var reserved = []string{"SELECT", "FROM", "WHERE", "AND", "OR", "NOT", "IN", "SET", "VALUES", "INTO", "UPDATE", "DELETE", "INSERT", "JOIN",
+	"ON", "AS", "BETWEEN", "LIKE", "ILIKE", "IS", "NULL", "ORDER", "GROUP", "BY", "LIMIT", "OFFSET", "USING", "LEFT", "RIGHT", "INNER",
+	"OUTER", "CROSS", "FULL", "NATURAL", "HAVING", "UNION", "RETURNING", "FOR", "CASE", "WHEN", "THEN", "ELSE", "END", "LATERAL", "ONLY",
+	"IGNORE", "LOW_PRIORITY", "FORCE", "USE", "STRAIGHT_JOIN", "FETCH", "WINDOW", "CONFLICT", "DUPLICATE", "DEFAULT", "PARTITION", "WITH",
+	"ANY", "ALL", "SOME"}
+
+func (r Rules) tokens(text string) []token {
+	var all []token
+	spaced := false
+	for _, p := range r.scan(strings.TrimRight(strings.TrimSpace(text), "; \t\r\n")) {
+		t := token{spaced: spaced, text: p.text}
+		spaced = false
+		switch {
+		case p.kind == pieceNote && (!r.Upper || !strings.HasPrefix(p.text, "/*+")):
+			spaced = true
+			continue
+		case p.kind == pieceNote: // a hint
+			t.kind = tokenKept
+		case p.kind == pieceParam && r.Upper:
+			t.kind, t.text = tokenValue, ":"+p.text
+		case p.kind == pieceQuoted && (p.text[0] == '`' || p.text[0] == '[' || p.text[0] == '"' && !r.Backslash):
+			t.kind = tokenName
+		case p.kind == pieceQuoted:
+			t.kind = tokenValue
+			if n := len(all); n > 0 && !t.spaced && all[n-1].kind == tokenWord { // E'…', _utf8'…'
+				t.spaced = all[n-1].spaced
+				all = all[:n-1]
+			}
+		case p.kind == pieceCode:
+			all, spaced = r.code(all, p.text, t.spaced)
+			continue
+		default:
+			t.kind = tokenSign
+			if p.kind == pieceParam {
+				t.text = ":" + p.text
+			}
+		}
+		all = append(all, t)
+	}
+	numberVariables(all)
+	return keepNumbers(all)
+}
+
+// numberVariables has the values of one variable be the same.
+func numberVariables(all []token) {
+	numbers := map[string]int{}
+	for i, t := range all {
+		if name := strings.ToLower(t.text); t.kind == tokenValue && name[0] == '@' {
+			if numbers[name] == 0 {
+				numbers[name] = len(numbers) + 1
+			}
+			all[i].number = numbers[name]
+		}
+	}
+}
+
+// reservedTransact are words of T-SQL that no column or table is called by without quotes.
+var reservedTransact = []string{"TOP", "PERCENT", "OUTPUT", "MERGE", "APPLY", "OPTION", "PIVOT", "UNPIVOT", "TABLESAMPLE"}
+
+// code divides plain code; spaced tells whether space stands before what follows it.
+func (r Rules) code(all []token, text string, spaced bool) ([]token, bool) {
+	for at := 0; at < len(text); {
+		c, n, t := text[at], 1, token{kind: tokenSign, spaced: spaced}
+		rest := text[at:]
+		switch {
+		case c <= ' ':
+			spaced, at = true, at+1
+			continue
+		case c >= '0' && c <= '9' || c == '.' && len(rest) > 1 && rest[1] >= '0' && rest[1] <= '9':
+			for n < len(rest) && (inName(rest[n]) || rest[n] == '.') {
+				n++
+			}
+			t.kind = tokenValue
+		case r.Upper && c == ':' && digits(rest[1:]) > 0:
+			n += digits(rest[1:])
+			t.kind = tokenValue
+		case r.Dollar && c == '$' && digits(rest[1:]) > 0:
+			n += digits(rest[1:])
+			t.kind = tokenValue
+			t.number, _ = strconv.Atoi(rest[1:n]) // too large a number is none
+		case (r.Hash || r.Transact || r.Upper) && c == '?':
+			t.kind = tokenValue
+		case r.Transact && c == '@':
+			for n < len(rest) && (inName(rest[n]) || strings.IndexByte("@#$", rest[n]) >= 0) {
+				n++
+			}
+			if t.kind = tokenValue; strings.HasPrefix(rest, "@@") { // @@ROWCOUNT is the server's
+				t.kind = tokenKept
+			}
+		case r.Hash && strings.HasPrefix(rest, "..."):
+			n, t.kind = 3, tokenDots
+		case inName(c):
+			n, t.kind, t.folded, t.upper = nameLength(rest), tokenWord, r.Dollar, r.Upper
+			for r.Upper && n < len(rest) && (inName(rest[n]) || rest[n] == '$' || rest[n] == '#') {
+				n++
+			}
+			if r.Transact && slices.Contains(reservedTransact, strings.ToUpper(rest[:n])) {
+				t.kind = tokenSign
+			}
+		default:
+			for _, sign := range []string{"<=", ">=", "<>", "!=", "::", "||", ":="} {
+				if strings.HasPrefix(rest, sign) {
+					n = 2
+				}
+			}
+		}
+		t.text = rest[:n]
+		all, spaced, at = append(all, t), false, at+n
+	}
+	return all, spaced
+}
+
+func digits(text string) int { return len(text) - len(strings.TrimLeft(text, "0123456789")) }
+
+// sized are types with numbers in brackets.
+var sized = []string{"NUMERIC", "DECIMAL", "VARCHAR", "CHAR", "CHARACTER", "VARYING", "BIT", "TIMESTAMP", "TIME", "INTERVAL", "BINARY",
+	"DATETIME", "FLOAT", "NVARCHAR", "NCHAR", "VARBINARY", "DATETIME2", "DATETIMEOFFSET"}
+
+// keepNumbers has numbers that are no values stand: ORDER BY 1, numeric(10, 2).
+func keepNumbers(all []token) []token {
+	by := false
+	for i := range all {
+		t := &all[i]
+		switch {
+		case t.is("BY"):
+			by = true
+		case t.kind == tokenWord && slices.Contains(reserved, strings.ToUpper(t.text)):
+			by = false
+		case t.kind == tokenValue && i > 0 && t.text[0] >= '0' && t.text[0] <= '9':
+			listing := all[i-1].is("BY") || all[i-1].is(",")
+			last := i+1 == len(all) || !all[i+1].is("+", "-", "*", "/", "%")
+			size := i > 1 && all[i-1].is("(") && all[i-2].is(sized...) || i > 3 && all[i-1].is(",") && all[i-4].is(sized...)
+			if by && listing && last || size {
+				t.kind = tokenKept
+			}
+		}
+	}
+	return all
+}
