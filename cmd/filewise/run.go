@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"filewise/notify"
 	"filewise/plan"
 	"filewise/run"
+	"filewise/workload"
 )
 
 func (a *app) runCommand() *cobra.Command {
@@ -131,18 +133,27 @@ func completeFlag(cmd *cobra.Command, flag string, values ...string) {
 	}
 }
 
-// oneStudy refuses a second argument: that may be the value of a flag which takes one
-// only behind =.
+// oneStudy refuses a second argument, and an unknown one: that may be the value of a flag which takes one only behind =.
 func oneStudy(cmd *cobra.Command, args []string) error {
-	if len(args) < 2 {
+	if len(args) == 0 {
 		return nil
 	}
-	remedy := "see " + cmd.CommandPath() + " --help"
+	last, behind := args[len(args)-1], ""
 	cmd.Flags().Visit(func(fl *pflag.Flag) {
 		if fl.NoOptDefVal != "" && fl.Value.Type() != "bool" && fl.Value.String() == fl.NoOptDefVal {
-			remedy = fmt.Sprintf("a value of --%s stands behind =: --%s=%s", fl.Name, fl.Name, args[len(args)-1])
+			behind = fmt.Sprintf("a value of --%s stands behind =: --%s=%s", fl.Name, fl.Name, last)
 		}
 	})
-	return filewise.Errorf(filewise.CodeUsage, remedy, "%q is one argument too many: %s takes one scenario or study file", args[len(args)-1],
-		cmd.Name())
+	if len(args) > 1 {
+		return filewise.Errorf(filewise.CodeUsage, cmp.Or(behind, "see "+cmd.CommandPath()+" --help"),
+			"%q is one argument too many: %s takes one scenario or study file", last, cmd.Name())
+	}
+	if _, file := studyArg(args); file || behind == "" {
+		return nil
+	}
+	_, err := workload.Lookup(last)
+	if err != nil {
+		err = filewise.Errorf(filewise.CodeUsage, behind+"; "+filewise.RemedyOf(err), "%w", err)
+	}
+	return err
 }
