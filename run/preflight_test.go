@@ -3,6 +3,7 @@ package run
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -10,7 +11,7 @@ import (
 )
 
 // A volume that is unmounted in mid-run, or replaced, is seen at once, and its coming
-// back too.
+// back too; so is that little is left of it.
 func TestGuardVolume(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "volume")
 	do := func(err error) {
@@ -37,4 +38,8 @@ func TestGuardVolume(t *testing.T) {
 	do(os.Remove(dir))
 	do(os.Rename(dir+".away", dir))
 	do(ask())
+	if runtime.GOOS == "linux" { // where nothing is free there
+		ask = guard([]filewise.Volume{{Name: "here", Dir: "/proc"}})
+		refused("no 16 MiB left")
+	}
 }

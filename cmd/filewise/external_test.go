@@ -301,7 +301,8 @@ func externalMariaDB(t *testing.T) *existing {
 	own := startOwn(t)
 	f := &existing{daemon: own.daemon, own: "shop", options: "compress=no,yes", working: workingInnoDB, sql: own.sql,
 		target: "mariadb://filewise@/?host=" + filepath.Join(own.dir, "own.sock")}
-	f.populate(t, own, "BY '"+accountPassword+"'", "SELECT * FROM mysql.global_priv ORDER BY Host, User")
+	f.populate(t, own, "BY '"+accountPassword+"'", "SELECT * FROM mysql.global_priv ORDER BY Host, User; "+
+		fmt.Sprintf(flushed, "information_schema"))
 	f.prepare(t, "GRANT SELECT, SHOW VIEW, TRIGGER, EVENT, LOCK TABLES ON shop.* TO filewise",
 		"GRANT RELOAD, BINLOG MONITOR ON *.* TO filewise")
 	return f
@@ -313,9 +314,13 @@ func externalMySQL(t *testing.T) *existing {
 	f := &existing{daemon: own.daemon, target: "mysql://filewise@/?host=" + filepath.Join(own.dir, "own.sock"), sql: own.sql,
 		working: workingInnoDB}
 	// A server asks for no public key where it knows its own end to be a socket, as that of a line is.
-	f.populate(t, own, "WITH mysql_native_password BY '"+accountPassword+"'", "SELECT * FROM mysql.user ORDER BY Host, User")
+	f.populate(t, own, "WITH mysql_native_password BY '"+accountPassword+"'", "SELECT * FROM mysql.user ORDER BY Host, User; "+
+		fmt.Sprintf(flushed, "performance_schema"))
 	return f
 }
+
+// flushed tells of a schema's table whether the server's statistics were cleared since its start.
+const flushed = "SELECT COUNT(DISTINCT VARIABLE_VALUE) FROM %s.global_status WHERE VARIABLE_NAME LIKE 'Uptime%%'"
 
 // populate makes things of a user's, the account, and the dump of all.
 func (f *existing) populate(t *testing.T, own *ownServer, identified, accounts string) {
@@ -332,7 +337,9 @@ func (f *existing) populate(t *testing.T, own *ownServer, identified, accounts s
 			return string(out), err
 		}
 		catalogue, err := f.sql("SHOW DATABASES; " + accounts + "; SELECT * FROM mysql.db; SHOW GLOBAL " +
-			"VARIABLES WHERE Variable_name NOT LIKE '%timestamp%' AND Variable_name NOT LIKE 'gtid%'")
+			"VARIABLES WHERE Variable_name NOT LIKE '%timestamp%' AND Variable_name NOT LIKE 'gtid%'; " +
+			"SELECT * FROM performance_schema.setup_consumers ORDER BY 1; " +
+			"SELECT NAME, ENABLED, TIMED FROM performance_schema.setup_instruments ORDER BY 1")
 		return string(out) + catalogue, err
 	}
 }
@@ -460,7 +467,8 @@ func startPostgres(t *testing.T, settings ...string) (f *existing, dir string) {
 			return out, err
 		}
 		catalogue, err := f.sql("SELECT oid, datname, datdba FROM pg_database ORDER BY oid; SELECT oid, rolname FROM pg_roles ORDER BY oid; " +
-			"SELECT oid, spcname FROM pg_tablespace; SELECT name, setting FROM pg_settings")
+			"SELECT oid, spcname FROM pg_tablespace; SELECT name, setting FROM pg_settings; SELECT pg_postmaster_start_time(); " +
+			"SELECT stats_reset FROM pg_stat_bgwriter; SELECT datname, stats_reset FROM pg_stat_database WHERE datname = 'postgres'")
 		return token.ReplaceAllString(out, "") + catalogue, err
 	}
 	return f, dir

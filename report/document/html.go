@@ -50,7 +50,7 @@ func WriteHTML(w io.Writer, d Document) error {
 	if err != nil {
 		return fmt.Errorf("render the report: %w", err)
 	}
-	if _, err := w.Write(unparted(b.Bytes())); err != nil {
+	if _, err := io.WriteString(w, Harmless(string(unparted(b.Bytes())))); err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
 	return nil

@@ -269,6 +269,10 @@ func testTwoRuns(t *testing.T, p bench) {
 	{
 		ctx := deadline(t)
 		one, two := open(t, p, server.Target("filewise")), open(t, p, server.Target("filewise"))
+		var patience int
+		if fatal(t, one.db.QueryRowContext(ctx, "SELECT @@wait_timeout").Scan(&patience)); patience != 180 {
+			t.Errorf("a session of which nothing is heard stands for %d s", patience)
+		}
 		held, err := one.Lock(ctx, filewise.Holder{Who: "one"})
 		fatal(t, err)
 		for _, s := range []*server1{one, two} {
