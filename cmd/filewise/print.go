@@ -9,7 +9,6 @@ import (
 
 	"filewise"
 	"filewise/internal/filesystem"
-	"filewise/report/document"
 )
 
 // lineWriter prints text for people until the first error, and keeps that. Lines are as wide as
@@ -21,7 +20,7 @@ type lineWriter struct {
 
 func (l *lineWriter) printf(format string, args ...any) {
 	if l.err == nil {
-		_, l.err = io.WriteString(l.w, onTerminal(l.w, document.Harmless(fmt.Sprintf(format, args...))))
+		_, l.err = io.WriteString(l.w, onTerminal(l.w, harmless(fmt.Sprintf(format, args...))))
 	}
 }
 

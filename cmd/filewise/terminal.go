@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -100,11 +101,21 @@ func (r *readable) Write(text []byte) (int, error) {
 			break
 		}
 	}
-	if _, err := io.WriteString(r.to, document.Harmless(string(all[:whole]))); err != nil {
+	if _, err := io.WriteString(r.to, harmless(string(all[:whole]))); err != nil {
 		return 0, err
 	}
 	r.half = append([]byte(nil), all[whole:]...)
 	return len(text), nil
+}
+
+// harmless is the text with a mark for each character that would steer a terminal.
+func harmless(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && document.Steers(r) {
+			return utf8.RuneError
+		}
+		return r
+	}, text)
 }
 
 // forPeople is standard output as people read it; for programs it stays as it is, such

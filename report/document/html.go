@@ -50,10 +50,18 @@ func WriteHTML(w io.Writer, d Document) error {
 	if err != nil {
 		return fmt.Errorf("render the report: %w", err)
 	}
-	if _, err := io.WriteString(w, Harmless(string(unparted(b.Bytes())))); err != nil {
+	if _, err := w.Write(bytes.Map(harmless, unparted(b.Bytes()))); err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
 	return nil
+}
+
+// harmless marks what would steer a terminal that is given the page, or turn its lines.
+func harmless(r rune) rune {
+	if r != '\n' && r != '\t' && r != '\u2028' && r != '\u2029' && Steers(r) {
+		return utf8.RuneError
+	}
+	return r
 }
 
 // raised makes headings below those of sections ones of sections: the first section has

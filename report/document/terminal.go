@@ -5,7 +5,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -214,16 +213,6 @@ func Clean(s string) string {
 // what turns the direction of a line.
 func Steers(r rune) bool {
 	return r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x200e && r <= 0x200f || r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069
-}
-
-// Harmless is the text with a mark for each character that would steer.
-func Harmless(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && Steers(r) {
-			return utf8.RuneError
-		}
-		return r
-	}, text)
 }
 
 // table writes a head and a line for each row. On narrow terminals the longest

@@ -206,7 +206,9 @@ func TestOutward(t *testing.T) {
 		"UPDATE {x o.u} SET a = 1", "DELETE FROM o.t", "DELETE u FROM t JOIN o.u USING (a)", "DELETE HISTORY FROM o.t", "ANALYZE DELETE FROM o.t",
 		"DELETE FROM u USING t, o.u", "WITH x AS (SELECT 1) DELETE FROM o.t", "CREATE VIEW v AS SELECT * FROM o.t",
 		"ALTER VIEW v AS (SELECT 1 UNION SELECT a FROM t, o.u)", "CREATE EVENT e ON SCHEDULE EVERY 1 DAY DO DELETE FROM o.t",
-		"CREATE TRIGGER g AFTER UPDATE ON t FOR EACH ROW INSERT INTO o.t VALUES (1)"} {
+		"CREATE TRIGGER g AFTER UPDATE ON t FOR EACH ROW INSERT INTO o.t VALUES (1)", "CREATE PROCEDURE p() DROP TABLE o.t",
+		"CREATE PROCEDURE p(IN s TEXT) EXECUTE IMMEDIATE s", "ALTER EVENT e DO GRANT ALL ON *.* TO x",
+		"CREATE FUNCTION f() RETURNS INT CALL o.p()", "CREATE PROCEDURE p() SET @@GLOBAL.x = 1"} {
 		if err := setup(text); filewise.CodeOf(err) != filewise.CodeUsage || !strings.Contains(err.Error(), "is refused") {
 			t.Errorf("%s: %v", text, err)
 		}
@@ -214,6 +216,7 @@ func TestOutward(t *testing.T) {
 	for _, text := range []string{"CREATE TABLE u (`engine` VARCHAR(9)) ENGINE=InnoDB", "CREATE TABLE u (data INT) ENGINE MyISAM",
 		"INSERT INTO t SELECT a.x, REPLACE(b.c, 'a', 'b') FROM o.t AS a, o.b", "CREATE TABLE u LIKE o.t",
 		"CREATE DEFINER=root@localhost PROCEDURE p() UPDATE t SET a = 1",
+		"CREATE PROCEDURE p() CREATE TEMPORARY TABLE x AS SELECT TRUNCATE(a, 1) FROM t", "ALTER TABLE t DROP COLUMN event, RENAME COLUMN a TO b",
 		"INSERT INTO t VALUES (1) ON DUPLICATE KEY UPDATE t.a = 1, t.b = 2", "UPDATE t AS a JOIN u AS b ON a.x = b.x SET a.y = b.y, a.z = 1",
 		"UPDATE t JOIN (SELECT o.a, o.b FROM o.t AS o) AS z USING (a) SET t.a = (SELECT MAX(b.c) FROM o.b)",
 		"DELETE a.*, b.* FROM t AS a, u AS b WHERE a.x = 1", "CREATE VIEW v AS SELECT EXTRACT(DAY FROM t.d), t.a FROM t JOIN u ON t.a = u.a",

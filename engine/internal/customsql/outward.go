@@ -9,6 +9,14 @@ import (
 // read files, other tables or other servers.
 var engines = []string{"INNODB", "MYISAM", "ARIA", "MEMORY", "HEAP", "ARCHIVE", "BLACKHOLE", "CSV", "ROCKSDB"}
 
+// routines hold statements, of which those that begin with one of notInRoutines are refused.
+var (
+	routines      = []string{"PROCEDURE", "FUNCTION", "TRIGGER", "EVENT", "PACKAGE"}
+	notInRoutines = []string{"CREATE", "ALTER", "DROP", "RENAME", "TRUNCATE", "GRANT", "REVOKE", "FLUSH", "KILL", "SHUTDOWN", "PREPARE",
+		"IMMEDIATE", "GLOBAL", "@@GLOBAL", "@@", "PERSIST", "PERSIST_ONLY", "@@PERSIST", "@@PERSIST_ONLY", "SQL_LOG_BIN", "@@SQL_LOG_BIN",
+		"INSTALL", "UNINSTALL", "PURGE", "LOCK", "CHANGE"}
+)
+
 // outward is what of a statement of MariaDB's or MySQL's reaches out of the build's database, with what to do instead;
 // empty: nothing.
 func outward(words []Word) (what, remedy string) {
@@ -30,8 +38,12 @@ func outward(words []Word) (what, remedy string) {
 	if !at(0).Is("CREATE", "ALTER") {
 		return "", ""
 	}
+	body := slices.IndexFunc(words, func(w Word) bool { return w.Is("TABLE", "VIEW", "INDEX", "SEQUENCE") || w.Is(routines...) })
+	inRoutine := body > 0 && words[body].Is(routines...)
 	for i, w := range words {
 		switch {
+		case inRoutine && i > 0 && (w.Is(notInRoutines...) && !at(i+1).Is("TEMPORARY", "(") || w.Is("CALL") && named(at, i+1)):
+			return w.Text + " within a routine", leave
 		case w.Is("DIRECTORY") && at(i-1).Is("DATA", "INDEX"):
 			return at(i-1).Text + " DIRECTORY", leave + ": the layout puts tables into directories"
 		case w.Is("TABLESPACE"):
