@@ -181,9 +181,10 @@ func (c Comparison) latency(id string, f FamilyChanges) document.Section {
 	}
 	axes := chart.Axes{Over: "p99", Number: func(ns float64) string { return say.Human(time.Duration(ns)) }}
 	return document.Section{ID: id, Name: title, Title: title, Blocks: []document.Block{
-		document.OnPages(document.Figure{ID: id + "-chart", Caption: title + ": bars are p99.", Drawings: []document.Drawing{{Name: "p99 before and after",
-			SVG: chart.Bars(bars, 14, axes,
-				"p99 before and after; the table below has the numbers.")}}}),
+		document.OnPages(document.Figure{ID: id + "-chart", Caption: title + ": bars are p99.",
+			Drawings: []document.Drawing{{Name: "p99 before and after",
+				SVG: chart.Bars(bars, 14, axes,
+					"p99 before and after; the table below has the numbers.")}}}),
 		document.Tabulate(document.Table{Caption: title, Class: "main"}, f.Layouts, layoutColumn,
 			document.Num("p50", func(l Change) string { return arrow(took(l.P50Before), took(l.P50After)) }),
 			document.Num("p99", func(l Change) string { return arrow(took(l.P99Before), took(l.P99After)) }),

@@ -79,7 +79,8 @@ func TestConditions(t *testing.T) {
 }
 
 func TestWrongConditions(t *testing.T) {
-	for _, text := range []string{"", "loss", "loss > ", "loss > 5", "loss < 5 %", "loss >= 5 %", "loss ≥ 5 %", "loss > 5 ms", "loss > −1 %", "loss > NaN %", "cost > 5 %",
+	for _, text := range []string{"", "loss", "loss > ", "loss > 5", "loss < 5 %", "loss >= 5 %",
+		"loss ≥ 5 %", "loss > 5 ms", "loss > −1 %", "loss > NaN %", "cost > 5 %",
 		"possible p99 > 5 ms", "loss > 100 %", "p99 > 0 ms", "loss of  > 5 %"} {
 		if c, err := gate.Parse(text); filewise.CodeOf(err) != filewise.CodeUsage || filewise.RemedyOf(err) == "" {
 			t.Errorf("%q: %+v, %v", text, c, err)

@@ -13,7 +13,8 @@ import (
 )
 
 // asItIs says how tempdb is compared: its files are those of the whole server.
-const asItIs = "tempdb is measured as it is: plan --sql prints the change for its owner, and compare judges the run before against that after"
+const asItIs = "tempdb is measured as it is: plan --sql prints the change for its owner, and compare judges the run before " +
+	"against that after"
 
 // tempdb is how the server's temporary database lies, of the files with rows.
 type tempdb struct {
