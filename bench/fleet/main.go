@@ -291,6 +291,11 @@ func (g *ground) killed(ctx context.Context, o options) error {
 	if err := g.kill("campaign"); err != nil {
 		return err
 	}
+	for _, h := range hosts { // one that came while Temporal was away has ended; whoever keeps services running starts it again
+		if err := errors.Join(g.kill(h.name), g.start(ctx, h.name)); err != nil {
+			return err
+		}
+	}
 	began := time.Now()
 	out, err := g.command(ctx, "home", "campaign", g.study(), "--name", "fleet").CombinedOutput()
 	fmt.Printf("%sthe end came %v after the last kill\n", out, time.Since(began).Round(time.Second))
