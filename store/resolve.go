@@ -109,7 +109,8 @@ func explain(err error) (what, remedy string) {
 	}
 	switch c.Primary {
 	case sqlitedriver.Full:
-		return "its storage is full: ", "free space there and give the command again, or go on with a run by “filewise resume”: what was stored before is intact"
+		return "its storage is full: ", "free space there and give the command again, or go on with a run by “filewise resume”: " +
+			"what was stored before is intact"
 	case sqlitedriver.Busy, sqlitedriver.Locked:
 		return "another process keeps it locked: ", "try again when that has ended"
 	case sqlitedriver.ReadOnly, sqlitedriver.Perm, sqlitedriver.CantOpen, sqlitedriver.Auth:
