@@ -63,7 +63,8 @@ func TestNothingSteersTheTerminal(t *testing.T) {
 	if said := try("import", file("run.tar.gz", packed(t, whole))); said != "" {
 		t.Fatal(said)
 	}
-	for _, command := range []string{"list", "show", "report --format markdown --output -", "report --output -", "judge 1", "compare 1 1", "resume"} {
+	for _, command := range []string{"list", "show", "report --format markdown --output -", "report --output -", "judge 1", "compare 1 1",
+		"resume"} {
 		try(strings.Fields(command)...)
 	}
 	for _, place := range places {
