@@ -79,7 +79,7 @@ func (p *place) close() error {
 }
 
 // until polls with the patience that a busy machine needs.
-func until(so func() (bool, error)) error { return filewisetest.Until(5*time.Minute, so) }
+func until(so func() (bool, error)) error { return filewisetest.Until(3*time.Minute, so) }
 
 // child is a running filewise.
 type child struct {
