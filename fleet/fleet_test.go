@@ -247,6 +247,10 @@ func TestWhatGoesWrongIsSaid(t *testing.T) {
 		strings.Contains(err.Error(), "SecretKey") {
 		t.Errorf("a key without quotes: %v", err)
 	}
+	if _, err := Dial(t.Context(), "ada:SecretKey@127.0.0.1:1", nil); filewise.CodeOf(err) != filewise.CodeUsage ||
+		strings.Contains(err.Error(), "SecretKey") {
+		t.Errorf("a password in the address: %v", err)
+	}
 }
 
 // What a host had is there when it is lost for good.

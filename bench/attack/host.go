@@ -180,8 +180,8 @@ func elsewhere(p *place) error {
 	}
 	scratch := filepath.Join(p.volume, "filewise-*", ".filewise-mark")
 	// Layouts so alike that no verdict ends the run while the other commands look at it.
-	args, trials := runArgs("--layout=files=1", "--layout=files=1,allocation=growing", "--margin=0.1", "--goal=verdicts", "--window=1s",
-		"--warm-up=20ms", "--size=1MiB", "--connections=2", "--max-blocks=500"), 0
+	args, trials := runArgs("--layout=files=1", "--layout=files=1,allocation=growing", "--margin=0.1", "--goal=verdicts", "--window=2s",
+		"--warm-up=20ms", "--size=1MiB", "--connections=2", "--max-blocks=30"), 0 // of more, boundaries are simulated
 	for range 2 { // a run, and what goes on with it
 		c, err := p.start(wraps[p.IntN(len(wraps))], args...)
 		if err != nil {
