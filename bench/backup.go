@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
 	"filewise"
 	"filewise/engine/all"
 	"filewise/experiment"
@@ -151,22 +153,42 @@ func tuningRows(p experiment.Plan, trials []filewise.Trial, end experiment.Decis
 	if found < 0 {
 		found = look.Leader
 	}
-	mean := make([]float64, len(times))
-	for i, all := range times {
-		for _, x := range all {
-			mean[i] += x / float64(len(all))
-		}
-		if mean[i] < mean[best] {
-			best = i
-		}
-	}
+	slower, pm, best := excess(times, found)
 	full := len(p.Layouts) * p.MaxBlocks
-	used, slower := 100*float64(len(trials))/float64(full), 100*math.Expm1(mean[found]-mean[best])
+	used := 100 * float64(len(trials)) / float64(full)
 	return []row{
 		{what: p.Target.Engine + ": backups until a setting is found", target: fmt.Sprintf("≤ %.0f %%", mostOfGrid), ok: used <= mostOfGrid,
 			value: fmt.Sprintf("%d of the full grid's %d (%d settings × %d), %.0f %%; %s", len(trials), full, len(p.Layouts), p.MaxBlocks, used,
 				end.Why)},
 		{what: p.Target.Engine + ": it takes longer than the grid's best", target: fmt.Sprintf("≤ %.0f %%", mostSlower), ok: slower <= mostSlower,
-			value: fmt.Sprintf("%.1f %% (%s in %.2f s; best %s)", slower, p.Layouts[found].Name, math.Exp(mean[found]), p.Layouts[best].Name)},
+			value: fmt.Sprintf("%.1f ±%.1f %% (%s in %.2f s; best %s)", slower, pm, p.Layouts[found].Name,
+				math.Exp(stat.Mean(times[found], nil)), p.Layouts[best].Name)},
 	}, nil
+}
+
+// excess is how much longer a setting takes than the grid's best, in percent, with its standard
+// error, and that best. Which one is best is taken from the rounds of even number for those of
+// odd number, and the other way round: the least of many noisy means is too low by itself.
+func excess(times [][]float64, found int) (percent, pm float64, best int) {
+	fastest := func(counts func(round int) bool) (at int) {
+		least := math.Inf(1)
+		for i, all := range times {
+			sum := 0.0
+			for r, x := range all {
+				if counts(r) {
+					sum += x
+				}
+			}
+			if sum < least {
+				at, least = i, sum
+			}
+		}
+		return at
+	}
+	var over []float64
+	for r, x := range times[found] {
+		over = append(over, x-times[fastest(func(of int) bool { return of%2 != r%2 })][r])
+	}
+	mean, sd := stat.MeanStdDev(over, nil)
+	return 100 * math.Expm1(mean), 100 * sd / math.Sqrt(float64(len(over))), fastest(func(int) bool { return true })
 }

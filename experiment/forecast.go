@@ -5,6 +5,8 @@ import (
 	"math"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"filewise"
 	"filewise/internal/say"
 	"filewise/verdict"
@@ -70,8 +72,8 @@ func (f Forecast) words(margin float64) string {
 	case f.Blocks == 0:
 		return fmt.Sprintf("%s it can give %s, unless it is decided before; ±%g %% is out of reach.", by, within, margin)
 	}
-	return fmt.Sprintf("%s it can give %s, unless it is decided before; ±%g %% would take about %s (%d blocks).", by, within, margin,
-		about(f.MarginTime), f.Blocks)
+	return fmt.Sprintf("%s it can give %s, unless it is decided before; ±%g %% would take about %s (%s blocks).", by, within, margin,
+		about(f.MarginTime), humanize.Comma(int64(f.Blocks)))
 }
 
 // about is a time as one says it of what is to come.

@@ -10,6 +10,7 @@ import (
 
 	"filewise"
 	"filewise/experiment"
+	"filewise/internal/say"
 	"filewise/run"
 	"filewise/workload"
 )
@@ -139,7 +140,7 @@ func sessionWords(p experiment.Plan) []string {
 		rounds = fmt.Sprintf(" of %d rounds", p.Cells)
 	}
 	if p.Cells > 0 && p.Window > 0 {
-		turn += fmt.Sprintf(" of %v", (p.Window / time.Duration(p.Cells)).Round(time.Millisecond))
+		turn += " of " + say.Human((p.Window / time.Duration(p.Cells)).Round(time.Millisecond))
 	}
 	out := fmt.Sprintf("Sessions: a block is a session%s, layouts live side by side; each round gives every layout %s, in fresh random "+
 		"order, and waits after each until it is durable and quiet.", rounds, turn)
@@ -182,12 +183,13 @@ func timeWords(v Preview) string {
 		if v.Plan.Budget == 0 {
 			return "not known before the pilots: the work of a trial is fixed, and no --budget is set"
 		}
-		return fmt.Sprintf("at most about %v (the budget); how long a trial takes is known after the pilots", v.AtMost)
+		return fmt.Sprintf("at most about %s (the budget); how long a trial takes is known after the pilots", say.Human(v.AtMost))
 	}
 	if v.Plan.Budget == 0 {
-		return fmt.Sprintf("%v of measured windows, and what lies between them: no --budget is set", v.AtMost.Round(time.Second))
+		return fmt.Sprintf("%s of measured windows, and what lies between them: no --budget is set", say.Human(v.AtMost.Round(time.Second)))
 	}
-	return fmt.Sprintf("at least %v of measured windows; at most about %v", v.AtLeast.Round(time.Second), v.AtMost.Round(time.Second))
+	return fmt.Sprintf("at least %s of measured windows; at most about %s", say.Human(v.AtLeast.Round(time.Second)),
+		say.Human(v.AtMost.Round(time.Second)))
 }
 
 // printScript tells a layout's files, and of its statements those that are not shown yet:

@@ -89,7 +89,7 @@ func TestPage(t *testing.T) {
 	sees(t, b, "document.querySelectorAll('#wait-events tbody tr').length === 2 && "+has("wait-classes", "log")+" && "+has("files",
 		"data-0001.db"))
 	sees(t, b, "$('more-counters').open = true, "+has("rest", "5 MB\tmean")+" && "+has("tables",
-		"bytes written per byte of data")+" && "+has("tables", "3.5"))
+		"write amplification")+" && "+has("tables", "3.5"))
 
 	// The URL that is printed has the token, which is out of sight at once.
 	do(t, b, "location.hash = 'token="+strings.ReplaceAll(testToken, " ", "%20")+"'; location.reload()")

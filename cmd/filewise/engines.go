@@ -12,6 +12,7 @@ import (
 
 	"filewise"
 	"filewise/doctor"
+	"filewise/internal/say"
 	"filewise/plan"
 	"filewise/report/document"
 	"filewise/run"
@@ -151,7 +152,7 @@ func printEngines(w *lineWriter, infos []engineInfo, width int) {
 			if e.RowBytes > 0 {
 				rows = fmt.Sprintf(", rows of %d bytes", e.RowBytes)
 			}
-			w.printf("  usual experiment: %s of data files%s, %v of trials\n", humanize.IBytes(uint64(e.Bytes)), rows, e.Budget)
+			w.printf("  usual experiment: %s of data files%s, %s of trials\n", humanize.IBytes(uint64(e.Bytes)), rows, say.Human(e.Budget))
 		}
 		printLabels(w, e)
 		if len(e.Schemes) > 0 {
