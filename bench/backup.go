@@ -149,7 +149,7 @@ func tuningRows(p experiment.Plan, trials []filewise.Trial, end experiment.Decis
 	if !ok || look.Leader < 0 {
 		return nil, fmt.Errorf("nothing was found: %s", end.Why)
 	}
-	found, best := look.Recommended, 0
+	found := look.Recommended
 	if found < 0 {
 		found = look.Leader
 	}
