@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -83,11 +83,7 @@ func tuneOne(ctx context.Context, made *product, table string, mib, rounds int, 
 	o := plan.Engines(all.Engines()).New()
 	o.Scenario, o.Target, o.Database = "dump", plan.Of(p.target.Address.String()), plan.Of("shop")
 	o.NoPassword, o.Budget = plan.Of(true), plan.Of(time.Duration(0))
-	whole, err := filepath.Abs(dir)
-	if err != nil {
-		return nil, err
-	}
-	o.Volumes = plan.Of([]plan.Pair{{Name: "here", Value: whole}})
+	o.Volumes = plan.Of([]plan.Pair{{Name: "here", Value: p.scratch}}) // where the grid's tools, too, leave what they will
 	if made == postgresPeer {
 		o.ServerBin = plan.Of(bin)
 	}
@@ -185,10 +181,12 @@ func excess(times [][]float64, found int) (percent, pm float64, best int) {
 		}
 		return at
 	}
-	var over []float64
-	for r, x := range times[found] {
-		over = append(over, x-times[fastest(func(of int) bool { return of%2 != r%2 })][r])
+	best = fastest(func(int) bool { return true })
+	by := [2]int{fastest(func(r int) bool { return r%2 == 0 }), fastest(func(r int) bool { return r%2 == 1 })}
+	over := slices.Clone(times[found])
+	for r := range over {
+		over[r] -= times[by[1-r%2]][r]
 	}
 	mean, sd := stat.MeanStdDev(over, nil)
-	return 100 * math.Expm1(mean), 100 * sd / math.Sqrt(float64(len(over))), fastest(func(int) bool { return true })
+	return 100 * math.Expm1(mean), 100 * sd / math.Sqrt(float64(len(over))), best
 }
