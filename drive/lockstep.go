@@ -34,7 +34,7 @@ func (r *run) awaitStart() error {
 		}
 	}
 	if late := clock.Now().Sub(at); late > MaxLate {
-		return filewise.Errorf(filewise.CodeTrials, "use hosts with idle processors, or start their workers with a higher priority: nice -n -10",
+		return filewise.Errorf(filewise.CodeTrials, "use hosts with idle processors, or run their workers as services with a higher CPUWeight",
 			"%w by %v, of which %v are allowed", ErrLate, late.Round(time.Microsecond), MaxLate)
 	}
 	return nil
