@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"filewise"
@@ -120,4 +121,20 @@ func TestInterleaved(t *testing.T) {
 	if err != nil || strings.TrimSpace(string(out)) != "done" || w.cpu <= 0 || w.wall < w.cpu/4 {
 		t.Errorf("%+v, %v: %s", w, err, out)
 	}
+}
+
+// What is planted is exact: at a rate of 1.25 everything takes a quarter longer.
+func TestSlowClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newSlowClock()
+		start, began := c.Now(), time.Now()
+		time.Sleep(time.Second)
+		c.run(1.25)
+		if err := c.Sleep(t.Context(), 2500*time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+		if by, took := c.Now().Sub(start), time.Since(began); by != 3500*time.Millisecond || took != 3*time.Second {
+			t.Errorf("by the clock %v, in truth %v", by, took)
+		}
+	})
 }

@@ -9,19 +9,19 @@ import (
 	"io"
 	"math"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"filewise"
 	"filewise/engine/all"
 	"filewise/experiment"
+	"filewise/internal/say"
 	"filewise/plan"
 	"filewise/preview"
 	running "filewise/run"
 )
 
-// plantedShare of the time of an operation, as the first operations of the baseline have it,
-// is added to each operation of the other layout, as a fixed cost.
+// plantedShare is how much longer each operation of the other layout takes.
 const plantedShare = 0.1
 
 // runDecide is the command decide: how often default runs decide about a planted
@@ -46,11 +46,11 @@ func runDecide(ctx context.Context, args []string, stdout io.Writer) error {
 			{decided{engine: name, sessions: true}, *same},
 			{decided{engine: name, planted: true}, *apart},
 		} {
-			cost := new(atomic.Int64)
 			for range kind.runs {
-				if err := kind.run(ctx, cost, *budget, *dir); err != nil {
+				if err := kind.run(ctx, *budget, *dir); err != nil {
 					return fmt.Errorf("%s: %w", name, err)
 				}
+				fmt.Fprintln(stdout, kind.last)
 				fmt.Fprint(stdout, kind.line()) // of all so far: the whole takes hours
 			}
 		}
@@ -63,12 +63,13 @@ type decided struct {
 	engine            string
 	sessions, planted bool
 
+	last                       string // what the last run came to
 	runs, right, wrong, narrow int
 	measuring, wall, toNarrow  time.Duration
 }
 
-// run is one more, with the cost of an operation that is planted, which the first fixes.
-func (d *decided) run(ctx context.Context, cost *atomic.Int64, budget time.Duration, dir string) error {
+// run is one more.
+func (d *decided) run(ctx context.Context, budget time.Duration, dir string) error {
 	o := plan.Engines(all.Engines()).New()
 	o.Scenario = "inserts"
 	o.Engine, o.Sessions = plan.Of(d.engine), plan.Of(d.sessions)
@@ -82,11 +83,12 @@ func (d *decided) run(ctx context.Context, cost *atomic.Int64, budget time.Durat
 	}
 	p := preview.Doubled(made.Plan)
 	p.Margin, p.Goal, p.MaxBlocks = made.Margin, made.Goal, made.MaxBlocks
-	e := made.Engine
+	options := running.Options{Engine: made.Engine}
 	if d.planted {
-		e = slowed{e, p.Baseline, cost}
+		clock := newSlowClock()
+		options.Engine, options.Clock = slowed{made.Engine, p.Baseline, clock}, clock
 	}
-	trials, end, err := running.Unstored(ctx, p, running.Options{Engine: e})
+	trials, end, err := running.Unstored(ctx, p, options)
 	if err != nil {
 		return err
 	}
@@ -109,12 +111,13 @@ func (d *decided) add(p experiment.Plan, trials []filewise.Trial, end experiment
 		}
 	}
 	look, ok := j.First().Result.Last()
-	if !ok {
+	if d.last = "  " + end.Why; !ok {
 		return nil
 	}
 	x := look.Estimates[1]
+	d.last = fmt.Sprintf("  %s (%s)", say.Interval(x.Effect, x.Lo, x.Hi), end.Why)
 	switch {
-	case d.planted && (x.Lo > 0 || look.Recommended == 1), !d.planted && (x.Lo > 0 || x.Hi < 0):
+	case d.planted && (x.Lo > 0 || look.Recommended == 1), !d.planted && (x.Lo > 0 || x.Hi < 0 || x.DroppedAt > 0):
 		d.wrong++
 	case end.Ending == experiment.Decided && j.Elapsed <= 5*time.Minute:
 		d.right++
@@ -144,11 +147,11 @@ func (d *decided) line() string {
 		d.runs, d.right, d.wrong, narrow, 100*d.measuring.Seconds()/max(d.wall.Seconds(), 1e-9), d.wall.Round(time.Second))
 }
 
-// slowed is an engine on which operations of all layouts but one cost more.
+// slowed is an engine on which operations of all layouts but one take longer, by the clock.
 type slowed struct {
 	filewise.Engine
-	but  string
-	cost *atomic.Int64 // of an operation, in ns; 0: not known yet
+	but   string
+	clock *slowClock
 }
 
 func (s slowed) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
@@ -167,15 +170,19 @@ type slowedServer struct {
 func (s slowedServer) Build(ctx context.Context, l filewise.Layout, p filewise.Program) (*filewise.Database, error) {
 	db, err := s.Server.Build(ctx, l, p)
 	if err == nil {
-		db.Connector = slowedConnector{db.Connector, s.slowed.cost, l.Name != s.slowed.but}
+		rate := 1.0
+		if l.Name != s.slowed.but {
+			rate = 1 + plantedShare
+		}
+		db.Connector = slowedConnector{db.Connector, s.slowed.clock, rate}
 	}
 	return db, err
 }
 
 type slowedConnector struct {
 	filewise.Connector
-	cost *atomic.Int64
-	pays bool
+	clock *slowClock
+	rate  float64
 }
 
 func (c slowedConnector) Connect(ctx context.Context, phase, worker int) (filewise.Session, error) {
@@ -183,28 +190,57 @@ func (c slowedConnector) Connect(ctx context.Context, phase, worker int) (filewi
 	if err != nil {
 		return nil, err
 	}
-	return &slowedSession{Session: s, slowedConnector: c}, nil
+	return slowedSession{s, c}, nil
 }
 
 type slowedSession struct {
 	filewise.Session
-	slowedConnector
-	ops  int64
-	took time.Duration
+	by slowedConnector
 }
 
-// calibrating is the time of a connection after which the cost is fixed: in the pilots,
-// which are no part of a verdict.
-const calibrating = 300 * time.Millisecond
+func (s slowedSession) Do(ctx context.Context, first, n int64) (int64, error) {
+	s.by.clock.run(s.by.rate)
+	return s.Session.Do(ctx, first, n)
+}
 
-func (s *slowedSession) Do(ctx context.Context, first, n int64) (int64, error) {
-	start := time.Now()
-	done, err := s.Session.Do(ctx, first, n)
-	if s.ops, s.took = s.ops+done, s.took+time.Since(start); s.cost.Load() == 0 && s.took > calibrating && s.ops > 0 {
-		s.cost.CompareAndSwap(0, int64(plantedShare*float64(s.took)/float64(s.ops)))
-	}
-	if s.pays && err == nil {
-		time.Sleep(time.Duration(done * s.cost.Load()))
-	}
-	return done, err
+// slowClock runs at the rate of the layout that is at work, of which there is one at a time.
+// Sleeping for longer in each operation plants no difference that one knows: where connections
+// wait for each other, they wait the less for it.
+type slowClock struct {
+	mu   sync.Mutex
+	rate float64
+	real time.Time // when it last was read
+	now  time.Time // what it said then
+}
+
+func newSlowClock() *slowClock {
+	now := time.Now()
+	return &slowClock{rate: 1, real: now, now: now}
+}
+
+func (c *slowClock) run(rate float64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.read()
+	c.rate = rate
+}
+
+func (c *slowClock) read() time.Time {
+	now := time.Now()
+	c.now = c.now.Add(time.Duration(c.rate * float64(now.Sub(c.real))))
+	c.real = now
+	return c.now
+}
+
+func (c *slowClock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.read()
+}
+
+func (c *slowClock) Sleep(ctx context.Context, d time.Duration) error {
+	c.mu.Lock()
+	d = time.Duration(float64(d) / c.rate)
+	c.mu.Unlock()
+	return filewise.RealClock{}.Sleep(ctx, d)
 }
