@@ -498,3 +498,15 @@ func TestShortTrialsShareAStep(t *testing.T) {
 		t.Errorf("asked twice: %+v, %+v", one, two)
 	}
 }
+
+// Conditions are written whole, whatever letters they begin with.
+func TestSumsInWords(t *testing.T) {
+	sums := Sums([]State{{Order: Order{Campaign: "night"}, Condition: Paused}, {Order: Order{Campaign: "night"}, Condition: Done}, {Order: Order{Campaign: "night"}, Condition: Done}})
+	if len(sums) != 1 || sums[0].Words() != "night: 2 done, 1 paused" {
+		t.Errorf("%+v: %q", sums, sums[0].Words())
+	}
+	pausing := State{Order: Order{Host: "h1"}, Condition: Running, Pausing: true}
+	if words := pausing.Words(); !strings.Contains(words, "on h1: pausing, 0 trials") {
+		t.Error(words)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -145,6 +146,15 @@ type Listed struct {
 type Sum struct {
 	Campaign string         `json:"campaign"`
 	Orders   map[string]int `json:"orders"`
+}
+
+// Words are the sum in a line: "night: 2 done, 1 paused".
+func (s Sum) Words() string {
+	var of []string
+	for _, condition := range slices.Sorted(maps.Keys(s.Orders)) {
+		of = append(of, fmt.Sprint(s.Orders[condition], " ", condition))
+	}
+	return s.Campaign + ": " + strings.Join(of, ", ")
 }
 
 // Sums sums orders up by campaign.

@@ -71,7 +71,14 @@ func (s *State) hear(how worker.WorkflowReplayerOptions, a *workflowpb.PendingAc
 
 // Words say how an order stands: "running on db1: 12 trials; 4 files: +6 % …".
 func (s State) Words() string {
-	out := fmt.Sprintf("%s on %s: %s, %s", s.Experiment, s.Host, s.Condition, filewise.Counted(s.Standing.Trials, "trial"))
+	condition := s.Condition
+	switch goes := condition == Running || condition == Waiting; { // until what it measures has ended
+	case goes && s.Stopping:
+		condition = "stopping"
+	case goes && s.Pausing:
+		condition = "pausing"
+	}
+	out := fmt.Sprintf("%s on %s: %s, %s", s.Experiment, s.Host, condition, filewise.Counted(s.Standing.Trials, "trial"))
 	for _, more := range []string{s.Standing.Doing, s.Standing.Verdict} {
 		if more, _, _ = strings.Cut(more, "\n"); more != "" {
 			out += "; " + strings.TrimSuffix(more, ".")

@@ -187,7 +187,7 @@ func (a *app) campaignList(f *campaignFlags) *cobra.Command {
 				sums := fleet.Sums(states)
 				return a.print(fleet.Listed{Campaigns: sums, Hosts: hosts}, func(w *lineWriter) {
 					for _, r := range sums {
-						w.printf("%s: %s\n", r.Campaign, strings.Trim(fmt.Sprint(r.Orders), "map[]"))
+						w.printf("%s\n", r.Words())
 					}
 					for _, h := range hosts {
 						w.printf("%s\n", h.Words())
