@@ -501,7 +501,8 @@ func TestShortTrialsShareAStep(t *testing.T) {
 
 // Conditions are written whole, whatever letters they begin with.
 func TestSumsInWords(t *testing.T) {
-	sums := Sums([]State{{Order: Order{Campaign: "night"}, Condition: Paused}, {Order: Order{Campaign: "night"}, Condition: Done}, {Order: Order{Campaign: "night"}, Condition: Done}})
+	of := Order{Campaign: "night"}
+	sums := Sums([]State{{Order: of, Condition: Paused}, {Order: of, Condition: Done}, {Order: of, Condition: Done}})
 	if len(sums) != 1 || sums[0].Words() != "night: 2 done, 1 paused" {
 		t.Errorf("%+v: %q", sums, sums[0].Words())
 	}
