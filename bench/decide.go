@@ -44,7 +44,7 @@ func runDecide(ctx context.Context, args []string, stdout io.Writer) error {
 		}{
 			{decided{engine: name, sessions: true, planted: true}, *repeats},
 			{decided{engine: name, sessions: true}, *same},
-			{decided{engine: name, planted: true}, *apart},
+			{decided{engine: name}, *apart},
 		} {
 			for range kind.runs {
 				if err := kind.run(ctx, *budget, *dir); err != nil {
