@@ -42,7 +42,8 @@ func (g *ground) driven(ctx context.Context, n int) (err error) {
 		if err := cmd.Start(); err != nil {
 			return err
 		}
-		// Where others keep the machine busy. What nice is within a session, this is among them.
+		// Where others keep the machine busy: what nice is within a session, this is among them. Who
+		// may not, or has a kernel without it, has drivers like any other process.
 		_ = os.WriteFile(fmt.Sprintf("/proc/%d/autogroup", cmd.Process.Pid), []byte("-15"), 0)
 		g.running[name] = cmd
 	}
