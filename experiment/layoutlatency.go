@@ -13,6 +13,7 @@ import (
 
 	"filewise"
 	"filewise/drive"
+	"filewise/internal/say"
 	"filewise/verdict"
 	"filewise/workload"
 )
@@ -86,35 +87,65 @@ func (s standing) layoutLatencies(r verdict.Result, family string) ([]LayoutLate
 // no limit is given.
 const lossFrom = 2
 
-// latencyLoss says that the recommended layout pays for its throughput in latency. Beyond a
-// limit that was given it is not recommended in the first place (guarded).
-func (s standing) latencyLoss(r verdict.Result, all []LayoutLatency) string {
+// winner is the layout to use or, where none is recommended yet, the one in front that is
+// proven to be faster than the baseline; -1: there is none.
+func winner(r verdict.Result) int {
 	look, ok := r.Last()
-	if !ok || look.Recommended < 0 || look.Recommended == r.Config.Baseline || s.plan.P99Limit > 0 {
+	switch {
+	case !ok || look.Recommended == r.Config.Baseline:
+		return -1
+	case look.Recommended >= 0:
+		return look.Recommended
+	case look.Leader >= 0 && !look.CarryOver && look.Estimates[look.Leader].Lo > 0:
+		return look.Leader
+	}
+	return -1
+}
+
+// latencyLoss says that the layout that wins throughput pays for it in latency: by the p99
+// of all trials, which tables show, or by the change block by block, which one bad trial
+// hardly moves. Beyond a limit that was given it is not recommended in the first place (guarded).
+func (s standing) latencyLoss(r verdict.Result, all []LayoutLatency) string {
+	arm := winner(r)
+	if arm < 0 || s.plan.P99Limit > 0 {
 		return ""
 	}
-	of := func(arm int) (l LayoutLatency, known bool) {
-		for _, l := range all {
-			if l.Layout == r.Arms[arm].Name {
-				return l, true
-			}
+	of := func(arm int) int {
+		return slices.IndexFunc(all, func(l LayoutLatency) bool { return l.Layout == r.Arms[arm].Name })
+	}
+	best, base := of(arm), of(r.Config.Baseline)
+	if best < 0 || base < 0 {
+		return ""
+	}
+	words := lossWords(all[best], all[base], r.Config.Confidence)
+	if sc, err := workload.Lookup(s.plan.Scenario); words != "" && err == nil && slices.Contains(sc.Flags, "p99-limit") {
+		words += " Set --p99-limit to bar layouts that take longer."
+	}
+	return words
+}
+
+// lossWords compare two layouts' p99; empty: neither way it is lossFrom times the other's.
+func lossWords(best, base LayoutLatency, confidence float64) string {
+	effect, lo, hi := best.Change.Interval()
+	over := math.Log(float64(best.P99) / float64(base.P99))
+	values := short(best.P99) + ", against " + short(base.P99)
+	interval := ""
+	if say.Known(lo) && !say.Unresolvable(lo, hi) {
+		interval = fmt.Sprintf("%s interval %s … %s", say.Confidence(confidence), say.Ratio(lo), say.Ratio(hi))
+	}
+	switch {
+	case over >= math.Log(lossFrom):
+		byBlock := ""
+		if say.Known(effect) {
+			byBlock = say.Joined(", ", "block by block "+say.Ratio(effect)+" times", interval)
 		}
-		return l, false
+		return fmt.Sprintf("But p99 of %s is %s times that of %s: %s%s.", best.Layout, say.Ratio(over), base.Layout, values,
+			say.InBrackets(byBlock))
+	case effect >= math.Log(lossFrom):
+		return fmt.Sprintf("But p99 of %s is %s times that of %s, block by block (%s).", best.Layout, say.Ratio(effect), base.Layout,
+			say.Joined("; ", interval, "over all trials "+values))
 	}
-	best, known := of(look.Recommended)
-	base, also := of(r.Config.Baseline)
-	if !known || !also || best.Change == nil || best.Change.Effect < math.Log(lossFrom) {
-		return ""
-	}
-	words := fmt.Sprintf("But p99 of %s is %.2g times that of %s: %s, against %s", best.Layout, math.Exp(best.Change.Effect), base.Layout,
-		short(best.P99), short(base.P99))
-	if lo, hi := best.Change.Lo, best.Change.Hi; lo != nil && hi != nil {
-		words += fmt.Sprintf(" (%.4g %% interval %.2g … %.2g times)", 100*r.Config.Confidence, math.Exp(*lo), math.Exp(*hi))
-	}
-	if sc, err := workload.Lookup(s.plan.Scenario); err != nil || !slices.Contains(sc.Flags, "p99-limit") {
-		return words + "."
-	}
-	return words + ". Set --p99-limit to bar layouts that take longer."
+	return ""
 }
 
 // p99s is the table of the first blocks with the inverse of every trial's p99 in place of

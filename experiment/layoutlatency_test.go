@@ -63,6 +63,33 @@ func TestLatencyLoss(t *testing.T) {
 			t.Errorf("of few operations: %+v, %v", j.First().Latency, err)
 		}
 	}
+	// One slow trial of eight moves the p99 of all trials, and hardly that block by block: either one is said.
+	for _, c := range []struct {
+		slow          string
+		base, several int64
+		said          string
+	}{
+		{"4 files", 2, 2, "But p99 of 4 files is 20.0 times that of 1 file: 40 ms, against 2 ms (block by block 1.45 times, 95 % interval 0."},
+		{"1 file", 1, 6, "But p99 of 4 files is 3.79 times that of 1 file, block by block (95 % interval "},
+	} {
+		trials := trialsOf(t, p, 8, faster, quick)
+		for i := range trials {
+			m := &trials[i].Measures[0]
+			m.Types = nil
+			switch l := trials[i].Cell.Layout; {
+			case l == c.slow && trials[i].Cell.Block == 3:
+				m.Hist = histOf(t, 100, 40, 40)
+			case l == "1 file":
+				m.Hist = histOf(t, 100, c.base, c.base)
+			default:
+				m.Hist = histOf(t, 100, c.several, c.several)
+			}
+		}
+		j, err := p.Judge(trials)
+		if err != nil || !strings.HasPrefix(j.First().LatencyLoss, c.said) {
+			t.Errorf("one slow trial of %s: it says %q, want %q; %v", c.slow, j.First().LatencyLoss, c.said, err)
+		}
+	}
 	bad := trialsOf(t, p, 4, faster, quick)
 	bad[5].Measures[0].Hist = []byte("damaged")
 	if _, err := p.Judge(bad); err == nil || filewise.CodeOf(err) == filewise.CodeUsage {
