@@ -17,8 +17,8 @@ var (
 	// address is a URL, of a server or of a webhook, and what stands behind it: its
 	// password may hold a space.
 	address = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)\S.*`)
-	// setting is a key, or NAME=, with what stands behind it.
-	setting = regexp.MustCompile(`([\w.-]+)["']?\s*[:=]`)
+	// setting is a key, or NAME=, with what stands behind it; of two words where it is mistyped.
+	setting = regexp.MustCompile(`([\w.-]+(?:[ \t]+[\w.-]+)?)["']?\s*[:=]`)
 	// inSQL is how SQL gives a password.
 	inSQL = regexp.MustCompile(`(?i)(\b(?:identified\s+(?:with\s+\S+\s+)?(?:by|as)|password)\s+)[^\s$].*`)
 	// entry is a line that begins something new, whatever stands above it.

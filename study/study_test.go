@@ -192,7 +192,7 @@ func TestExcerptHidesSecrets(t *testing.T) {
 		"notify: https://hooks.slack.com/services/T0/B0/CANARY", "notify:\n  - hooks.slack.com/services/CANARY",
 		"notify: [https://a.example/, https://b.example/CANARY]", "target: postgres://me@db/?pasword=CANARY",
 		"target: postgres://me:with CANARY@db/", "target: db.example/?password=CANARY",
-		"password:\n  CANARY", "password: |\n  CANARY", "password: >-\n\n  CANARY", "pasword: CANARY", "password: 'CANARY",
+		"password:\n  CANARY", "password: |\n  CANARY", "password: >-\n\n  CANARY", "pasword: CANARY", "pass word: CANARY", "my pass word: CANARY", "password: 'CANARY",
 		"{password:\n'CANARY'}",
 		"password: [CANARY]", "set: {wsrep_sst_auth: 'root:CANARY'}", "set:\n  - wsrep_sst_auth=root:CANARY",
 		"set:\n  primary_conninfo:\n    CANARY",
