@@ -56,6 +56,7 @@ type Request struct {
 	Order Order `json:"order"`
 	After int   `json:"after,omitempty"` // trials that it knows of, or will when this is its turn
 	Ahead bool  `json:"ahead,omitempty"` // the trial before is being measured
+	Open  bool  `json:"open,omitempty"`  // no trial is asked for yet
 	Part  int   `json:"part,omitempty"`  // of the bundle
 }
 
@@ -77,7 +78,7 @@ type bench struct {
 }
 
 // Next measures until more trials are stored than the workflow knows of and its share is over,
-// and returns how the run stands. What is stored already is not measured again, so that it may be
+// and returns how the run stands; to open it, when it waits for the first to be asked for. What is stored already is not measured again, so that it may be
 // asked twice.
 func (b *bench) Next(ctx context.Context, r Request) (Standing, error) {
 	m, err := b.begin(r.Order)
@@ -216,6 +217,10 @@ func (m *measuring) grant(t *turn, share time.Duration) (s Standing, changed <-c
 		t.After = max(t.After, m.told)
 	}
 	switch {
+	case t.Open && m.waiting:
+		return m.at, nil, nil
+	case t.Open && !m.ended:
+		return m.at, m.changed, nil
 	case m.ended || m.stood > t.After && (!holds && (!t.Ahead || m.holder == nil) || holds && m.waiting && time.Since(t.since) >= share):
 		return m.at, nil, m.err
 	case m.waiting && (holds || !t.Ahead || m.holder == nil && m.at.Trials >= t.After):

@@ -275,7 +275,7 @@ func (c Campaigns) Orders(ctx context.Context, campaign string) ([]string, error
 
 // Ended tells whether nothing more will come.
 func (s State) Ended() bool {
-	return s.Condition == Done || s.Condition == Stopped || s.Condition == Failed || s.Condition == Lost
+	return !s.Ending && (s.Condition == Done || s.Condition == Stopped || s.Condition == Failed || s.Condition == Lost)
 }
 
 // Tell pauses, resumes or stops orders that have not ended; n counts them.

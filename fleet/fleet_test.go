@@ -199,7 +199,7 @@ func TestPauseResumeStop(t *testing.T) {
 					}
 				}, 0)
 			}, time.Hour)
-		case 6:
+		case 8:
 			env.SignalWorkflow(control, wordStop)
 		}
 		return b.Next(ctx, r)
@@ -211,6 +211,52 @@ func TestPauseResumeStop(t *testing.T) {
 		t.Errorf("paused as %+v, resumed as %+v, stopped as %+v", paused, resumed, s)
 	}
 	b.end()
+}
+
+// A pause that is over before the trial is, and what it took back, do not end the order.
+func TestPauseWithinATrial(t *testing.T) {
+	b := &bench{site: site(t), idle: time.Minute}
+	defer b.end()
+	env := environment(t, b)
+	var asked atomic.Int64
+	env.RegisterActivityWithOptions(func(ctx context.Context, r Request) (Standing, error) {
+		if asked.Add(1) == 4 {
+			env.SignalWorkflow(control, wordPause)
+			env.SignalWorkflow(control, wordResume)
+		}
+		return b.Next(ctx, r)
+	}, activity.RegisterOptions{Name: "Next", DisableAlreadyRegisteredCheck: true})
+	env.ExecuteWorkflow(Experiment, State{Order: order("inserts")})
+	if s := result(t, env); s.Condition != Done || s.Bundle.Trials != s.Standing.Trials {
+		t.Errorf("it ended as %+v", s)
+	}
+}
+
+// An order that waits for its host, which measures another, does not begin while it is paused.
+func TestPauseWhileAnotherIsMeasured(t *testing.T) {
+	b := &bench{site: site(t), idle: time.Minute}
+	if _, err := b.begin(order("another")); err != nil {
+		t.Fatal(err)
+	}
+	env := environment(t, b)
+	var paused State
+	env.RegisterDelayedCallback(func() { env.SignalWorkflow(control, wordPause) }, time.Minute)
+	env.RegisterDelayedCallback(func() {
+		if answer, err := env.QueryWorkflow(queryState); err != nil || answer.Get(&paused) != nil {
+			t.Errorf("paused: %v", err)
+		}
+		b.end()
+	}, 2*time.Minute)
+	env.RegisterDelayedCallback(func() {
+		if b.open.name != order("another").Name() {
+			t.Errorf("%s was begun", b.open.name)
+		}
+		env.SignalWorkflow(control, wordResume)
+	}, time.Hour)
+	env.ExecuteWorkflow(Experiment, State{Order: order("inserts")})
+	if s := result(t, env); paused.Condition != Paused || s.Condition != Done {
+		t.Errorf("paused as %+v, ended as %+v", paused, s)
+	}
 }
 
 func TestWhatGoesWrongIsSaid(t *testing.T) {

@@ -20,8 +20,8 @@ const (
 	wordPause, wordResume, wordStop = "pause", "resume", "stop"
 )
 
-// mostSteps are those after which a workflow begins a new history: some 6 events each, and
-// 10,000 is where Temporal warns.
+// mostSteps are those after which a workflow begins a new history at the latest: Temporal suggests
+// it after 4,096 events, of which a step has some 7, or 4 MiB.
 const mostSteps = 1000
 
 // progress is a workflow on its way.
@@ -31,12 +31,14 @@ type progress struct {
 	told  workflow.ReceiveChannel
 	began int // steps of the histories before
 
-	// Of workflows that began with version 1 of changeAhead: the host is asked for a trial
-	// while it measures the one before, so that it never waits, and what it has comes home on
-	// the way.
-	newer bool
-	ahead *asking // nil: nothing is
-	kept  int     // trials when the bundle was asked for last
+	// Of changeAhead, when the workflow began. From 1 on the host is asked for a trial while it
+	// measures the one before, so that it never waits, and what it has comes home on the way.
+	// From 2 on the host is asked first to open the run, which a pause takes back while the host
+	// measures something else, and a new history begins with what has come home.
+	version workflow.Version
+	ahead   *asking // nil: nothing is
+	kept    int     // trials when the bundle was asked for last
+	brought bool    // something came home in the history before
 }
 
 const changeAhead = "ahead"
@@ -46,7 +48,7 @@ const changeAhead = "ahead"
 func Experiment(ctx workflow.Context, s State) (State, error) { return start(ctx, s).run(ctx) }
 
 func start(ctx workflow.Context, s State) *progress {
-	e := &progress{State: s, told: workflow.GetSignalChannel(ctx, control), began: s.Steps}
+	e := &progress{State: s, told: workflow.GetSignalChannel(ctx, control), began: s.Steps, brought: s.Bundle.Trials > 0}
 	e.Bundle = Bundle{} // of which the parts are in the history before
 	if e.Condition == "" {
 		e.Condition = Waiting
@@ -59,20 +61,27 @@ func (e *progress) run(ctx workflow.Context) (State, error) {
 		workflow.SetQueryHandler(ctx, queryPart, e.part)); err != nil {
 		return e.State, err
 	}
-	e.newer = workflow.GetVersion(ctx, changeAhead, workflow.DefaultVersion, 1) == 1
+	if e.version = workflow.GetVersion(ctx, changeAhead, workflow.DefaultVersion, 2); e.version >= 2 && e.brought && e.bring(ctx) {
+		return e.State, nil
+	}
 	for {
 		e.drain()
 		switch {
 		case e.Stopping:
 			e.Condition = Stopped
-			return e.home(ctx), nil
+			e.home(ctx)
+			return e.State, nil
 		case e.Pausing:
 			e.pause(ctx)
 			continue
 		case e.long(ctx) && e.ahead == nil:
 			return e.State, workflow.NewContinueAsNewError(ctx, Experiment, e.State)
 		}
-		if over, err := e.step(ctx); over || err != nil {
+		ask := e.step
+		if e.version >= 2 && e.Condition == Waiting {
+			ask = e.open
+		}
+		if over, err := ask(ctx); over || err != nil {
 			return e.State, err
 		}
 	}
@@ -90,38 +99,70 @@ func (e *progress) step(ctx workflow.Context) (over bool, err error) {
 	if e.ahead = nil; a == nil {
 		a = e.begin(ctx, "Next", Request{Order: e.Order, After: n})
 	}
-	if e.newer && !e.due(n+1) && !e.long(ctx) {
+	if e.version >= 1 && !e.due(n+1) && !e.long(ctx) {
 		// Of trials that take turns several come at once, so that the answer may bring no more than is known.
-		e.ahead = e.begin(ctx, "Next", Request{Order: e.Order, After: max(n, a.after+1), Ahead: true})
+		e.ahead = e.begin(ctx, "Next", Request{Order: e.Order, After: max(n, a.After+1), Ahead: true})
 	}
 	var s Standing
-	switch err := e.await(ctx, a, &s); {
-	case e.Stopping && temporal.IsCanceledError(err):
-		return false, nil
+	if err := e.await(ctx, a, &s); err != nil {
+		return e.failed(ctx, err)
+	}
+	if e.heard(ctx, s) {
+		return true, nil
+	}
+	if e.version >= 1 && e.ahead == nil && e.due(s.Trials) && !e.Stopping {
+		return e.bring(ctx), nil
+	}
+	return false, nil
+}
+
+// open has the host open the run, once it measures nothing else.
+func (e *progress) open(ctx workflow.Context) (over bool, err error) {
+	s := e.Standing
+	if err := e.ask(ctx, "Next", &s, Request{Order: e.Order, After: s.Trials, Open: true}); err != nil {
+		return e.failed(ctx, err)
+	}
+	if s.Trials < e.Standing.Trials { // a stop has come before it was open
+		s = e.Standing
+	}
+	return e.heard(ctx, s), nil
+}
+
+// heard books an answer; true: nothing is left to measure.
+func (e *progress) heard(ctx workflow.Context, s Standing) (over bool) {
+	e.Standing, e.Changed, e.Condition = s, workflow.Now(ctx), Running
+	if s.Ended {
+		e.Condition = Done
+		e.home(ctx)
+	}
+	return s.Ended
+}
+
+// failed books that there is no answer; over: there will be none any more.
+func (e *progress) failed(ctx workflow.Context, err error) (over bool, _ error) {
+	switch {
 	case gone(err):
 		e.lose()
 		return true, nil
+	case e.Stopping, temporal.IsCanceledError(err) && ctx.Err() == nil: // by a stop, or a pause that may be over
+		e.recall(ctx)
+		return false, nil
 	case temporal.IsCanceledError(err):
 		return true, err
-	case err != nil:
-		e.Condition, e.Error = Failed, cause(err)
-		e.home(ctx)
-		return true, nil
 	}
-	e.Standing, e.Changed, e.Condition = s, workflow.Now(ctx), Running
-	switch {
-	case s.Ended:
-		e.Condition = Done
-		e.home(ctx)
-		return true, nil
-	case e.newer && e.ahead == nil && e.due(s.Trials) && !e.Stopping:
-		e.kept = s.Trials
-		if _, err := e.export(ctx, mostKeptParts); gone(err) {
-			e.lose()
-			return true, nil
-		}
+	e.Condition, e.Error = Failed, cause(err)
+	e.home(ctx)
+	return true, nil
+}
+
+// bring has what the host has so far come home; true: the host is lost.
+func (e *progress) bring(ctx workflow.Context) (lost bool) {
+	e.kept = e.Standing.Trials
+	if _, err := e.export(ctx, mostKeptParts); gone(err) {
+		e.lose()
+		return true
 	}
-	return false, nil
+	return false
 }
 
 // From leastKept trials on what a host has comes home whenever it has grown by a quarter, so
@@ -145,7 +186,7 @@ func (e *progress) lose() {
 type asking struct {
 	answer workflow.Future
 	cancel workflow.CancelFunc
-	after  int // Request.After
+	Request
 }
 
 // begin asks the host for something.
@@ -155,7 +196,7 @@ func (e *progress) begin(ctx workflow.Context, what string, r Request) *asking {
 		HeartbeatTimeout: heartbeatWithin, WaitForCancellation: true,
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second},
 	}))
-	return &asking{workflow.ExecuteActivity(ctx, what, r), cancel, r.After}
+	return &asking{workflow.ExecuteActivity(ctx, what, r), cancel, r}
 }
 
 // await waits for the answer, and listens meanwhile.
@@ -164,7 +205,7 @@ func (e *progress) await(ctx workflow.Context, a *asking, to any) error {
 	for !a.answer.IsReady() {
 		workflow.NewSelector(ctx).AddFuture(a.answer, func(workflow.Future) {}).
 			AddReceive(e.told, func(c workflow.ReceiveChannel, _ bool) { e.hear(c) }).Select(ctx)
-		if e.Stopping {
+		if e.Stopping || e.Pausing && a.Open {
 			a.cancel()
 		}
 		if e.ahead != nil && (e.Stopping || e.Pausing) {
@@ -227,11 +268,13 @@ func (e *progress) pause(ctx workflow.Context) {
 const mostParts = 40
 
 // home takes the bundle into the workflow's history, where it can be fetched also when the
-// host is gone.
-func (e *progress) home(ctx workflow.Context) State {
+// host is gone. To stop once more ends the wait for it.
+func (e *progress) home(ctx workflow.Context) {
+	e.Ending = true
+	defer func() { e.Ending = false }()
 	e.recall(ctx)
 	if e.Standing.Run == 0 {
-		return e.State // nothing was begun
+		return // nothing was begun
 	}
 	stopping := e.Stopping
 	e.Stopping = false // which would cancel what is asked now
@@ -242,7 +285,6 @@ func (e *progress) home(ctx workflow.Context) State {
 	case !fits:
 		e.Error = joined(e.Error, "its bundle is too large for Temporal: filewise export --bundle on the host writes it")
 	}
-	return e.State
 }
 
 // export takes the bundle as it is now, if it has no more parts than that.
