@@ -22,6 +22,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
 	"golang.org/x/sync/errgroup"
 
@@ -176,7 +177,7 @@ func (c Campaigns) Start(ctx context.Context, name string, s Study, hosts []Pres
 	}
 	var begun atomic.Int64
 	err = each(ctx, len(orders), func(ctx context.Context, i int) error {
-		is, err := c.begin(ctx, orders[i])
+		is, err := c.begin(ctx, orders[i], enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE)
 		if is {
 			begun.Add(1)
 		}
@@ -214,10 +215,10 @@ func (s Study) anyOf(campaign string, known []string, hosts []Present) func(stri
 
 // begin starts an order; false: it was started before. A Temporal that has much to do, or is
 // away, is asked again.
-func (c Campaigns) begin(ctx context.Context, o Order) (begun bool, err error) {
+func (c Campaigns) begin(ctx context.Context, o Order, again enums.WorkflowIdReusePolicy) (begun bool, err error) {
 	for tries := 0; ; tries++ {
 		_, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: o.id(), TaskQueue: queue,
-			WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE, WorkflowExecutionErrorWhenAlreadyStarted: true,
+			WorkflowIDReusePolicy: again, WorkflowExecutionErrorWhenAlreadyStarted: true,
 		}, typeExperiment, State{Order: o})
 		var there *serviceerror.WorkflowExecutionAlreadyStarted
 		switch {
@@ -278,11 +279,18 @@ func (s State) Ended() bool {
 	return !s.Ending && (s.Condition == Done || s.Condition == Stopped || s.Condition == Failed || s.Condition == Lost)
 }
 
-// Tell pauses, resumes or stops orders that have not ended; n counts them.
+// Tell pauses, resumes or stops orders that have not ended; n counts them. To resume begins also
+// those again that failed, or were lost, where a worker of their host is there: it goes on with what
+// its store has.
 func (c Campaigns) Tell(ctx context.Context, orders []string, word string) (n int, err error) {
 	all, err := c.States(ctx, orders)
 	if err != nil {
 		return 0, err
+	}
+	if word == wordResume {
+		if n, err = c.again(ctx, all); err != nil {
+			return n, err
+		}
 	}
 	all = slices.DeleteFunc(all, State.Ended)
 	var heard atomic.Int64
@@ -297,7 +305,32 @@ func (c Campaigns) Tell(ctx context.Context, orders []string, word string) (n in
 		}
 		return unreachable(err)
 	})
-	return int(heard.Load()), err
+	return n + int(heard.Load()), err
+}
+
+// again begins those of the orders again that have ended without having been measured.
+func (c Campaigns) again(ctx context.Context, all []State) (n int, err error) {
+	all = slices.DeleteFunc(slices.Clone(all), func(s State) bool { return !s.Ended() || s.Condition != Failed && s.Condition != Lost })
+	if len(all) == 0 {
+		return 0, nil
+	}
+	hosts, err := c.Hosts(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, s := range all {
+		if !slices.ContainsFunc(hosts, func(p Present) bool { return p.Host == s.Host && p.Working }) {
+			continue
+		}
+		begun, err := c.begin(ctx, s.Order, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE)
+		if err != nil {
+			return n, unreachable(err)
+		}
+		if begun {
+			n++
+		}
+	}
+	return n, nil
 }
 
 // Fetched is what came home of an order.
@@ -307,28 +340,37 @@ type Fetched struct {
 	Added int   `json:"trials_added"` // 0: all of it was here
 }
 
-// Fetch takes the bundles of orders into the store: each once, however often it is asked.
+// Fetch takes the bundles of orders into the store: each once, however often it is asked. What
+// cannot be had of one keeps nothing of the others back.
 func (c Campaigns) Fetch(ctx context.Context, orders []string, into *store.Store) (out []Fetched, err error) {
 	all, err := c.States(ctx, orders)
 	if err != nil {
 		return nil, err
 	}
+	var errs []error
 	for _, s := range all {
-		f := Fetched{State: s}
-		if s.Bundle.Parts > 0 {
-			f.Here, f.Added, err = c.fetch(ctx, s, into)
-			if errors.Is(err, errDamaged) { // or more has come meanwhile
-				if f.State, err = c.state(ctx, s.id()); err == nil {
-					f.Here, f.Added, err = c.fetch(ctx, f.State, into)
-				}
-			}
-			if err != nil {
-				return out, err
-			}
+		f, err := c.fetched(ctx, s, into)
+		out, errs = append(out, f), append(errs, err)
+		if ctx.Err() != nil {
+			break
 		}
-		out = append(out, f)
 	}
-	return out, nil
+	return out, errors.Join(errs...)
+}
+
+func (c Campaigns) fetched(ctx context.Context, s State, into *store.Store) (f Fetched, err error) {
+	f.State = s
+	for again := false; f.Bundle.Parts > 0; again = true {
+		f.Here, f.Added, err = c.fetch(ctx, f.State, into)
+		var other *serviceerror.QueryFailed // as a new history has no parts yet
+		if again || !errors.Is(err, errDamaged) && !errors.As(err, &other) {
+			break
+		}
+		if f.State, err = c.state(ctx, s.id()); err != nil { // or more has come meanwhile
+			break
+		}
+	}
+	return f, err
 }
 
 var errDamaged = errors.New("it is damaged: its check sum is another")
@@ -368,6 +410,10 @@ func (c Campaigns) Wait(ctx context.Context, orders []string, told func(State)) 
 		for {
 			var end State
 			err := c.GetWorkflow(ctx, id, "").Get(ctx, &end)
+			var cut *temporal.WorkflowExecutionError // by somebody on Temporal
+			if errors.As(err, &cut) {
+				end, err = c.state(ctx, id)
+			}
 			if err == nil {
 				told(end)
 				break

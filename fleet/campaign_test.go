@@ -10,11 +10,17 @@ import (
 	"testing/synctest"
 	"time"
 
+	commonpb "go.temporal.io/api/common/v1"
+	enums "go.temporal.io/api/enums/v1"
+	historypb "go.temporal.io/api/history/v1"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/taskqueue/v1"
+	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/worker"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -98,21 +104,28 @@ func (b *busy) StartWorkflowExecution(_ context.Context, r *workflowservice.Star
 	return nil, serviceerror.ToStatus(serviceerror.NewWorkflowExecutionAlreadyStarted("it is there", r.GetRequestId(), "run")).Err()
 }
 
-// A campaign of many orders is started also by a Temporal that has much to do.
-func TestStartIsAskedAgain(t *testing.T) {
+// dialed is a client of a made-up Temporal.
+func dialed(t *testing.T, there workflowservice.WorkflowServiceServer) client.Client {
+	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	there, server := new(busy), grpc.NewServer()
+	server := grpc.NewServer()
 	workflowservice.RegisterWorkflowServiceServer(server, there)
 	go func() { _ = server.Serve(l) }() // until it is stopped
-	defer server.Stop()
+	t.Cleanup(server.Stop)
 	c, err := client.DialContext(t.Context(), client.Options{HostPort: l.Addr().String()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
+	t.Cleanup(c.Close)
+	return c
+}
+
+// A campaign of many orders is started also by a Temporal that has much to do.
+func TestStartIsAskedAgain(t *testing.T) {
+	c := dialed(t, new(busy))
 	s := Study{File: "s.yaml", Text: []byte("scenario: inserts"), Experiments: []string{"inserts"}}
 	hosts := []Present{{Offer: Offer{Host: "db1"}}}
 	for again, want := range []int{1, 0} {
@@ -120,6 +133,74 @@ func TestStartIsAskedAgain(t *testing.T) {
 		if err != nil || n != want || !slices.Equal(ids, []string{"filewise-campaign/c/inserts@db1"}) {
 			t.Errorf("start %d: %d started of %v, want %d: %v", again, n, ids, want, err)
 		}
+	}
+}
+
+// ended is a Temporal whose only order somebody has ended; its host has a worker.
+type ended struct {
+	workflowservice.UnimplementedWorkflowServiceServer
+	began atomic.Pointer[workflowservice.StartWorkflowExecutionRequest]
+}
+
+func (*ended) GetSystemInfo(context.Context, *workflowservice.GetSystemInfoRequest) (*workflowservice.GetSystemInfoResponse, error) {
+	return &workflowservice.GetSystemInfoResponse{}, nil
+}
+
+func (*ended) DescribeWorkflowExecution(context.Context, *workflowservice.DescribeWorkflowExecutionRequest) (
+	*workflowservice.DescribeWorkflowExecutionResponse, error) {
+	return &workflowservice.DescribeWorkflowExecutionResponse{WorkflowExecutionInfo: &workflowpb.WorkflowExecutionInfo{
+		Status: enums.WORKFLOW_EXECUTION_STATUS_TERMINATED}}, nil
+}
+
+func (*ended) GetWorkflowExecutionHistory(context.Context, *workflowservice.GetWorkflowExecutionHistoryRequest) (
+	*workflowservice.GetWorkflowExecutionHistoryResponse, error) {
+	input, err := converter.GetDefaultDataConverter().ToPayloads(State{Order: order("inserts")})
+	return &workflowservice.GetWorkflowExecutionHistoryResponse{History: &historypb.History{Events: []*historypb.HistoryEvent{{EventId: 1,
+		EventType: enums.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED, Attributes: &historypb.HistoryEvent_WorkflowExecutionStartedEventAttributes{
+			WorkflowExecutionStartedEventAttributes: &historypb.WorkflowExecutionStartedEventAttributes{Input: input}}}}}}, err
+}
+
+func (*ended) ListWorkflowExecutions(context.Context, *workflowservice.ListWorkflowExecutionsRequest) (
+	*workflowservice.ListWorkflowExecutionsResponse, error) {
+	offered, err := converter.GetDefaultDataConverter().ToPayload(Offer{Host: "db1"})
+	return &workflowservice.ListWorkflowExecutionsResponse{Executions: []*workflowpb.WorkflowExecutionInfo{{
+		Execution: &commonpb.WorkflowExecution{WorkflowId: hostPrefix + "db1"},
+		Memo:      &commonpb.Memo{Fields: map[string]*commonpb.Payload{memoOffer: offered}}}}}, err
+}
+
+func (*ended) DescribeTaskQueue(context.Context, *workflowservice.DescribeTaskQueueRequest) (
+	*workflowservice.DescribeTaskQueueResponse, error) {
+	return &workflowservice.DescribeTaskQueueResponse{Pollers: []*taskqueue.PollerInfo{{LastAccessTime: timestamppb.Now()}}}, nil
+}
+
+func (e *ended) StartWorkflowExecution(_ context.Context, r *workflowservice.StartWorkflowExecutionRequest) (
+	*workflowservice.StartWorkflowExecutionResponse, error) {
+	e.began.Store(r)
+	return &workflowservice.StartWorkflowExecutionResponse{RunId: "again"}, nil
+}
+
+// An order that was ended on Temporal has failed, in words, and is begun again by resume.
+func TestOrderIsBegunAgain(t *testing.T) {
+	there := new(ended)
+	c := Campaigns{Client: dialed(t, there), silent: new(atomic.Bool), how: worker.WorkflowReplayerOptions{
+		DataConverter: converter.GetDefaultDataConverter(), FailureConverter: temporal.GetDefaultFailureConverter()}}
+	ids := []string{order("inserts").id()}
+	all, err := c.States(t.Context(), ids)
+	if err != nil || all[0].Condition != Failed || !strings.Contains(all[0].Words(), "ended on Temporal (terminated)") || !all[0].Ended() {
+		t.Errorf("it stands as %+v, %v", all, err)
+	}
+	for i, word := range []string{wordPause, wordResume} { // only the second begins it
+		if n, err := c.Tell(t.Context(), ids, word); err != nil || n != i || (there.began.Load() != nil) != (i == 1) {
+			t.Errorf("%s: %d orders, %v", word, n, err)
+		}
+	}
+	if r := there.began.Load(); r.GetWorkflowId() != ids[0] ||
+		r.GetWorkflowIdReusePolicy() != enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE {
+		t.Errorf("begun again: %v", r)
+	}
+	ending := State{Condition: Done, Ending: true}
+	if ending.Ended() {
+		t.Error("an order whose results are on their way has ended")
 	}
 }
 

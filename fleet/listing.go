@@ -125,15 +125,16 @@ type Started struct {
 // Told is a campaign whose orders were told something.
 type Told struct {
 	Campaign string `json:"campaign"`
-	Told     int    `json:"told"` // orders that had not ended
+	Told     int    `json:"told"` // orders that had not ended, or begin again
 }
 
 // Words say who has heard it.
 func (t Told) Words() string {
 	if t.Told == 0 {
-		return fmt.Sprintf("All orders of campaign %s have ended: another --name measures again.", t.Campaign)
+		return fmt.Sprintf("All orders of campaign %s have ended: another --name measures again; \"resume\" begins those again that failed "+
+			"or were lost, where a worker of their host is there.", t.Campaign)
 	}
-	return fmt.Sprintf("Told %s that had not ended.", filewise.Counted(t.Told, "order"))
+	return fmt.Sprintf("Told %s.", filewise.Counted(t.Told, "order"))
 }
 
 // Listed are all campaigns and hosts.
@@ -181,6 +182,7 @@ func Unmeasured(states []State) error {
 	if n == 0 {
 		return nil
 	}
-	return filewise.Errorf(filewise.CodeTrials, "mend what is said of each, and measure again by another --name",
+	return filewise.Errorf(filewise.CodeTrials, "mend what is said of each, and begin them again: filewise campaign resume "+
+		states[0].Campaign,
 		"orders that failed, or lost their host: %d of %d", n, len(states))
 }

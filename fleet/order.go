@@ -86,7 +86,7 @@ type State struct {
 	Pausing   bool      `json:"pausing,omitempty"`
 	Stopping  bool      `json:"stopping,omitempty"`
 	Ending    bool      `json:"ending,omitempty"` // its results are on their way home
-	Changed   time.Time `json:"changed"` // when the host answered last
+	Changed   time.Time `json:"changed"`          // when the host answered last
 	Error     string    `json:"error,omitempty"`
 	Bundle    Bundle    `json:"bundle"`
 	Steps     int       `json:"steps"` // asked of the host in all

@@ -8,6 +8,7 @@ import (
 
 	enums "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
@@ -26,7 +27,8 @@ func (c Campaigns) ask(ctx context.Context, id, query string, to any, arg ...any
 		if err == nil {
 			err = answer.Get(to)
 		}
-		if err == nil || ctx.Err() != nil || errors.Is(err, errKey) {
+		var refused *serviceerror.QueryFailed // by a worker
+		if err == nil || ctx.Err() != nil || errors.Is(err, errKey) || errors.As(err, &refused) {
 			return nil, unreachable(err)
 		}
 		c.silent.Store(true)

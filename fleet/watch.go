@@ -36,6 +36,8 @@ func (c Campaigns) state(ctx context.Context, id string) (s State, err error) {
 		return s, unreachable(err)
 	case status == enums.WORKFLOW_EXECUTION_STATUS_COMPLETED:
 		return s, unreachable(c.GetWorkflow(ctx, id, "").Get(ctx, &s))
+	case status != enums.WORKFLOW_EXECUTION_STATUS_RUNNING:
+		return c.cut(ctx, id, status)
 	}
 	var heard time.Time
 	e, err := c.ask(ctx, id, queryState, &s)
@@ -52,6 +54,18 @@ func (c Campaigns) state(ctx context.Context, id string) (s State, err error) {
 		s.unanswered(heard)
 	}
 	return s, err
+}
+
+// cut is an order whose workflow somebody has ended on Temporal.
+func (c Campaigns) cut(ctx context.Context, id string, status enums.WorkflowExecutionStatus) (s State, err error) {
+	e, err := c.replay(ctx, id)
+	if e == nil {
+		return s, unreachable(err)
+	}
+	s = e.State
+	s.Condition, s.Ending = Failed, false
+	s.Error = joined(s.Error, "its workflow was ended on Temporal ("+strings.ToLower(status.String())+")")
+	return s, nil
 }
 
 // hear is what the host has told of what it is doing now, or why it does nothing.

@@ -50,7 +50,7 @@ func (a *app) campaignCommand() *cobra.Command {
 	cmd.Flags().DurationVar(&f.patience, "patience", time.Hour, "how long a host that does not answer is waited for")
 	cmd.AddCommand(a.campaignList(&f), a.campaignShow(&f), a.campaignFetch(&f),
 		a.campaignTell(&f, "pause", "Pause a campaign: each host ends its trial, and is free"),
-		a.campaignTell(&f, "resume", "Go on with a campaign that was paused"),
+		a.campaignTell(&f, "resume", "Go on with a campaign that was paused, and with orders that failed or were lost"),
 		a.campaignTell(&f, "stop", "End a campaign: whatever is finished is kept"), a.campaignForget(&f))
 	return cmd
 }
@@ -102,10 +102,11 @@ func (a *app) campaign(ctx context.Context, c fleet.Campaigns, file string, f *c
 	case err != nil:
 		return err
 	}
-	if err := a.fetch(ctx, c, orders); err != nil {
-		return err
+	err = a.fetch(ctx, c, orders)
+	if unmeasured := fleet.Unmeasured(ended); unmeasured != nil {
+		return errors.Join(unmeasured, err)
 	}
-	return fleet.Unmeasured(ended)
+	return err
 }
 
 // hosts are those that are chosen.
@@ -290,9 +291,10 @@ func (a *app) fetch(ctx context.Context, c fleet.Campaigns, orders []string) (er
 		return err
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
-	fetched, err := c.Fetch(ctx, orders, st)
-	if err != nil {
-		return err
+	fetched, missed := c.Fetch(ctx, orders, st)
+	defer func() { err = errors.Join(err, missed) }()
+	if len(fetched) == 0 {
+		return nil
 	}
 	runs := map[string][]string{}
 	var experiments []string
