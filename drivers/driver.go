@@ -32,7 +32,12 @@ type Driver struct {
 	server filewise.Server
 	armed  *armed // nil: nothing is
 	forget *time.Timer
+	busy   atomic.Bool // a server is open
 }
+
+// Busy tells whether a crew may have the driver do something: from when it was greeted until it was
+// left, or is forgotten.
+func (d *Driver) Busy() bool { return d.busy.Load() }
 
 // armed are connections that wait for their start.
 type armed struct {
@@ -100,6 +105,7 @@ func (d *Driver) close() error {
 		errs = append(errs, d.server.Close())
 	}
 	d.server, d.target = nil, ""
+	d.busy.Store(false)
 	return errors.Join(errs...)
 }
 
@@ -150,6 +156,7 @@ func (d *Driver) open(ctx context.Context, t filewise.Target) (filewise.Sharer, 
 			return nil, err
 		}
 		d.target = string(text)
+		d.busy.Store(true)
 	}
 	return SharerOf(d.server, t)
 }

@@ -3,7 +3,11 @@ package fleet
 import (
 	"context"
 	"errors"
+	"net"
+	"slices"
+	"strconv"
 	"sync"
+	"syscall"
 	"time"
 
 	"go.temporal.io/api/serviceerror"
@@ -69,7 +73,8 @@ type bench struct {
 
 	mu     sync.Mutex
 	open   *measuring
-	bundle struct { // that was read last
+	faulty map[string]time.Time // orders, since when what may pass has kept them from going on
+	bundle struct {             // that was read last
 		name   string
 		trials int
 		sum    string
@@ -83,7 +88,7 @@ type bench struct {
 func (b *bench) Next(ctx context.Context, r Request) (Standing, error) {
 	m, err := b.begin(r.Order)
 	if err != nil {
-		return Standing{}, b.refused(err)
+		return Standing{}, b.unanswered(r.Order, err)
 	}
 	beat := time.NewTicker(heartbeatEvery)
 	defer beat.Stop()
@@ -93,8 +98,9 @@ func (b *bench) Next(ctx context.Context, r Request) (Standing, error) {
 		s, changed, err := m.grant(t, b.share)
 		switch {
 		case err != nil:
-			return s, b.refused(err)
+			return s, b.unanswered(r.Order, err)
 		case changed == nil:
+			b.passed(r.Order)
 			return s, nil
 		}
 		select {
@@ -139,16 +145,19 @@ func (b *bench) begin(o Order) (*measuring, error) {
 		}
 		return nil, filewise.Errorf(filewise.CodeBusy, "", "the host measures %q", b.open.name)
 	}
+	if b.driver != nil && b.driver.Busy() {
+		return nil, filewise.Errorf(filewise.CodeBusy, "", "the host is a driver of a run")
+	}
 	made, err := b.site.Make(o)
 	if err != nil {
 		return nil, err
 	}
-	naming := plan.Naming{Name: o.Name(), Tags: append([]string{"campaign=" + o.Campaign, "host=" + b.site.Host}, b.site.Labels...)}
+	naming := plan.Naming{Name: o.Name(), Tags: append([]string{"campaign=" + o.Campaign, hostTag + b.site.Host}, b.site.Labels...)}
 	if err := naming.Apply(&made.Plan); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	m := &measuring{name: o.Name(), cancel: cancel, permit: make(chan struct{}, 1), done: make(chan struct{}), changed: make(chan struct{}),
+	m := &measuring{name: o.Name(), host: b.site.Host, cancel: cancel, permit: make(chan struct{}, 1), done: make(chan struct{}), changed: make(chan struct{}),
 		idle: b.idle}
 	opts := b.site.Options(made)
 	opts.Before, opts.Observe, opts.Result = m.before, m.observe, nil
@@ -157,14 +166,56 @@ func (b *bench) begin(o Order) (*measuring, error) {
 	return m, nil
 }
 
+// unanswered is refused of what keeps an order from going on: faults that may pass by themselves are
+// waited for as long as for its host.
+func (b *bench) unanswered(o Order, err error) error {
+	if !mayPass(err) {
+		return b.refused(err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.faulty == nil {
+		b.faulty = map[string]time.Time{}
+	}
+	since, again := b.faulty[o.id()]
+	if !again {
+		b.faulty[o.id()] = time.Now()
+	} else if time.Since(since) > o.Patience {
+		delete(b.faulty, o.id())
+		return b.refused(err)
+	}
+	return b.later(err)
+}
+
+// passed books that the order goes on.
+func (b *bench) passed(o Order) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.faulty, o.id())
+}
+
+// mayPass tells of a server that does not answer, as one that is being started, and of storage
+// that is full or fails.
+func mayPass(err error) bool {
+	var network *net.OpError
+	return errors.As(err, &network) || slices.ContainsFunc([]error{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO}, func(fault error) bool {
+		return errors.Is(err, fault)
+	})
+}
+
+// later is an error after which the same is asked again.
+func (b *bench) later(err error) error {
+	return temporal.NewApplicationErrorWithOptions(b.site.Hide(err.Error()), string(filewise.CodeOf(err)),
+		temporal.ApplicationErrorOptions{Category: temporal.ApplicationErrorCategoryBenign}) // as it goes: no worker's log speaks of it
+}
+
 // refused is an error as the workflow hears it. What waiting may mend is tried again.
 func (b *bench) refused(err error) error {
-	text := b.site.Hide(err.Error())
 	switch code := filewise.CodeOf(err); {
 	case code == filewise.CodeBusy || code == filewise.CodeStopped || errors.Is(err, context.Canceled):
-		return temporal.NewApplicationErrorWithOptions(text, string(code), // as it goes: no worker's log speaks of it
-			temporal.ApplicationErrorOptions{Category: temporal.ApplicationErrorCategoryBenign})
+		return b.later(err)
 	default:
+		text := b.site.Hide(err.Error())
 		if remedy := filewise.RemedyOf(err); remedy != "" {
 			text += "\n→ " + b.site.Hide(remedy)
 		}
@@ -175,6 +226,7 @@ func (b *bench) refused(err error) error {
 // measuring is a run of package run, held before each trial until that is asked for.
 type measuring struct {
 	name   string
+	host   string
 	cancel context.CancelFunc
 	permit chan struct{}
 	done   chan struct{}
@@ -344,15 +396,36 @@ func (m *measuring) run(ctx context.Context, made plan.Made, o run.Options) {
 }
 
 func (m *measuring) measure(ctx context.Context, made plan.Made, o run.Options) (run.Outcome, error) {
-	r, d, err := run.Unfinished(ctx, o.Store, made.Name)
-	switch {
-	case err == nil && r.ID != 0 && (d.Ending == experiment.GoesOn || r.State != store.Running):
-		return run.Resume(ctx, r, o)
-	case err == nil || filewise.CodeOf(err) == filewise.CodeNotFound || filewise.CodeOf(err) == filewise.CodeUsage && r.ID == 0:
+	ref, err := own(ctx, o.Store, m.name, m.host)
+	if filewise.CodeOf(err) == filewise.CodeNotFound {
 		return run.Run(ctx, made.Plan, o)
 	}
-	return run.Outcome{}, err
+	if err != nil {
+		return run.Outcome{}, err
+	}
+	r, _, err := run.Unfinished(ctx, o.Store, ref)
+	if err != nil {
+		return run.Outcome{}, err
+	}
+	return run.Resume(ctx, r, o)
 }
+
+// own is the number of the run of that name that this host has measured. There may be another host's:
+// fetched, or measured by a second worker into the same store. The error has code not-found: there is none.
+func own(ctx context.Context, path, name, host string) (ref string, err error) {
+	runs, err := archive.List(ctx, path)
+	if err != nil {
+		return "", err
+	}
+	for _, r := range slices.Backward(runs) {
+		if r.Name == name && r.Origin == nil && slices.Contains(r.Tags, hostTag+host) {
+			return strconv.FormatInt(r.ID, 10), nil
+		}
+	}
+	return "", filewise.Errorf(filewise.CodeNotFound, "", "host %s has measured no run %q", host, name)
+}
+
+const hostTag = "host="
 
 // find is the order's run in the host's store.
 func (b *bench) find(ctx context.Context, o Order) (archive.Run, error) {
@@ -360,7 +433,12 @@ func (b *bench) find(ctx context.Context, o Order) (archive.Run, error) {
 	if err != nil {
 		return archive.Run{}, err
 	}
-	return archive.Load(ctx, b.site.Options(made).Store, o.Name())
+	path := b.site.Options(made).Store
+	ref, err := own(ctx, path, o.Name(), b.site.Host)
+	if err != nil {
+		return archive.Run{}, err
+	}
+	return archive.Load(ctx, path, ref)
 }
 
 // partBytes is how much of a bundle one answer has; Temporal takes 2 MiB, in base64.

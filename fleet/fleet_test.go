@@ -7,12 +7,14 @@ import (
 	"encoding/hex"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -299,6 +301,52 @@ func TestWhatGoesWrongIsSaid(t *testing.T) {
 	}
 }
 
+// Two hosts that share a store have a run each, by the same name.
+func TestHostsWithOneStore(t *testing.T) {
+	at := site(t)
+	runs := map[int64]bool{}
+	for _, host := range []string{"db1", "db2", "db1"} {
+		at.Host = host
+		b := &bench{site: at, idle: time.Minute}
+		s, err := b.Next(t.Context(), Request{Order: order("inserts")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.end()
+		runs[s.Run] = true
+	}
+	if len(runs) != 2 {
+		t.Errorf("runs %v of two hosts", runs)
+	}
+}
+
+// A server that is away for a while ends no order; for longer than its patience it does.
+func TestFaultsThatPass(t *testing.T) {
+	for patience, want := range map[time.Duration]string{time.Hour: Done, 0: Failed} {
+		at := site(t)
+		usual, asked := at.Make, 0
+		at.Make = func(o Order) (plan.Made, error) {
+			if asked++; asked <= 3 {
+				return plan.Made{}, fmt.Errorf("connect: %w", &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED})
+			}
+			return usual(o)
+		}
+		b := &bench{site: at, idle: time.Minute}
+		env := environment(t, b)
+		o := order("inserts")
+		o.Patience = time.Hour
+		env.RegisterActivityWithOptions(func(ctx context.Context, r Request) (Standing, error) {
+			r.Order.Patience = patience
+			return b.Next(ctx, r)
+		}, activity.RegisterOptions{Name: "Next", DisableAlreadyRegisteredCheck: true})
+		env.ExecuteWorkflow(Experiment, State{Order: o})
+		if s := result(t, env); s.Condition != want {
+			t.Errorf("with a patience of %v it ended as %+v", patience, s)
+		}
+		b.end()
+	}
+}
+
 // What a host had is there when it is lost for good.
 func TestHostIsLostForGood(t *testing.T) {
 	b := &bench{site: site(t), idle: time.Minute}
@@ -472,17 +520,26 @@ func TestDriverThroughTemporal(t *testing.T) {
 	}
 	b := &bench{site: at, idle: time.Minute, driver: at.driver()}
 	defer b.end()
-	for mode, want := range map[filewise.Mode]string{filewise.External: "", filewise.Embedded: "existing servers only"} {
-		env := environment(t, b)
-		p := experiment.Plan{Target: filewise.Target{Engine: fake.Name, Mode: mode, Database: "secret"}}
+	for _, c := range []struct {
+		mode filewise.Mode
+		want string
+	}{{filewise.Embedded, "existing servers only"}, {filewise.External, ""}} {
+		env, want := environment(t, b), c.want
+		p := experiment.Plan{Target: filewise.Target{Engine: fake.Name, Mode: c.mode, Database: "secret"}}
 		env.ExecuteWorkflow(Driver, "db1", drivers.Order{Greet: &drivers.Greeting{Plan: p, Version: at.Version}})
 		var a drivers.Answer
 		if err := env.GetWorkflowResult(&a); err != nil {
 			t.Fatal(err)
 		}
 		if said := a.Failure; (said == nil) != (want == "") || said != nil && !strings.Contains(said.Text, want) {
-			t.Errorf("%s: %+v", mode, said)
+			t.Errorf("%s: %+v", c.mode, said)
 		}
+	}
+	if _, err := b.begin(order("inserts")); filewise.CodeOf(err) != filewise.CodeBusy {
+		t.Errorf("a campaign on a host that is a driver: %v", err)
+	}
+	if err := b.driver.Close(); err != nil {
+		t.Fatal(err)
 	}
 	if _, err := b.begin(order("inserts")); err != nil {
 		t.Fatal(err)

@@ -30,7 +30,7 @@ type Order struct {
 	Patience   time.Duration `json:"patience_ns"`
 }
 
-// Name is the name of the order's run in the store of its host, which no other there has.
+// Name is the name of the order's run in the store of its host.
 func (o Order) Name() string { return o.Campaign + ": " + o.Experiment }
 
 // id is that of the order's workflow.
@@ -119,7 +119,7 @@ type Offer struct {
 // Has tells whether the host has all of these labels.
 func (o Offer) Has(labels []string) bool {
 	for _, l := range labels {
-		if name, ok := strings.CutPrefix(l, "host="); ok && strings.EqualFold(name, o.Host) {
+		if name, ok := strings.CutPrefix(l, hostTag); ok && strings.EqualFold(name, o.Host) {
 			continue
 		}
 		if !slices.Contains(o.Labels, l) {
