@@ -82,9 +82,9 @@ type bench struct {
 	}
 }
 
-// Next measures until more trials are stored than the workflow knows of and its share is over,
-// and returns how the run stands; to open it, when it waits for the first to be asked for. What is stored already is not measured again, so that it may be
-// asked twice.
+// Next measures until more trials are stored than the workflow knows of and its share is over, and
+// returns how the run stands. What is stored already is not measured again, so that it may be asked
+// twice. Asked to open the run it returns when that waits for its first trial to be asked for.
 func (b *bench) Next(ctx context.Context, r Request) (Standing, error) {
 	m, err := b.begin(r.Order)
 	if err != nil {
@@ -157,8 +157,8 @@ func (b *bench) begin(o Order) (*measuring, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	m := &measuring{name: o.Name(), host: b.site.Host, cancel: cancel, permit: make(chan struct{}, 1), done: make(chan struct{}), changed: make(chan struct{}),
-		idle: b.idle}
+	m := &measuring{name: o.Name(), host: b.site.Host, idle: b.idle, cancel: cancel,
+		permit: make(chan struct{}, 1), done: make(chan struct{}), changed: make(chan struct{})}
 	opts := b.site.Options(made)
 	opts.Before, opts.Observe, opts.Result = m.before, m.observe, nil
 	go m.run(ctx, made, opts)

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -112,6 +113,11 @@ func unreachable(err error) error {
 		return filewise.Errorf(filewise.CodeUsage, "give workers and whoever asks the same key, "+KeyVariable, "what Temporal has cannot be "+
 			"read: %w", err)
 	}
+	var forgotten *serviceerror.NotFound
+	if errors.As(err, &forgotten) {
+		return filewise.Errorf(filewise.CodeNotFound, "give the same command again: hosts go on with what their stores have, and what they have "+
+			"comes home again", "Temporal has forgotten this order: it keeps what has ended for the retention of its namespace: %w", err)
+	}
 	var remedy string
 	var denied *serviceerror.PermissionDenied
 	var unknown *serviceerror.NamespaceNotFound
@@ -131,10 +137,24 @@ type Study struct {
 	File        string
 	Text        []byte
 	Experiments []string
-	Seeded      []string          // experiments that have a seed; that of others follows from their names
-	Engines     map[string]string // by experiment, what its host has to have; of an existing server nothing
+	Seeded      []string            // experiments that have a seed; that of others follows from their names
+	Engines     map[string]string   // by experiment, what its host has to have; of an existing server nothing
+	Volumes     map[string][]string // by experiment, names of those that its layouts are on
+	Scripts     map[string]string   // texts of files with SQL, by the path in the study
 	// Secrets are texts that Temporal must not be told.
 	Secrets []filewise.Secret
+}
+
+// secret refuses what Temporal must not be told.
+func (s Study) secret() error {
+	all := slices.AppendSeq([]string{string(s.Text)}, maps.Values(s.Scripts))
+	for _, secret := range s.Secrets {
+		if secret != "" && slices.ContainsFunc(all, func(text string) bool { return strings.Contains(text, string(secret)) }) {
+			return filewise.Errorf(filewise.CodeUsage, "name a variable in its place, ${NAME}, which each worker has in its own environment; "+
+				"leave it out of comments and SQL", "%s holds a secret, and Temporal would keep it", s.File)
+		}
+	}
+	return nil
 }
 
 // Start has every experiment measured on every one of the hosts, or with any on one of them
@@ -142,11 +162,8 @@ type Study struct {
 // goes on as it is: n counts what is new.
 func (c Campaigns) Start(ctx context.Context, name string, s Study, hosts []Present, any bool, patience time.Duration) (ids []string, n int,
 	err error) {
-	for _, secret := range s.Secrets {
-		if secret != "" && bytes.Contains(s.Text, []byte(secret)) {
-			return nil, 0, filewise.Errorf(filewise.CodeUsage, "name a variable in its place, ${NAME}, which each worker has in its own environment",
-				"%s holds a secret, and Temporal would keep it", s.File)
-		}
+	if err := s.secret(); err != nil {
+		return nil, 0, err
 	}
 	on := func(string) ([]string, error) {
 		return filewise.Each(hosts, func(p Present) string { return p.Host }), nil
@@ -165,7 +182,8 @@ func (c Campaigns) Start(ctx context.Context, name string, s Study, hosts []Pres
 			return nil, 0, err
 		}
 		for _, host := range names {
-			o := Order{Campaign: name, Experiment: experiment, Host: host, File: s.File, Study: s.Text, Patience: patience}
+			o := Order{Campaign: name, Experiment: experiment, Host: host, File: s.File, Study: s.Text, Scripts: s.Scripts,
+				Patience: patience}
 			if !slices.Contains(s.Seeded, experiment) {
 				o.Seed = seedOf(name, experiment)
 			}
@@ -187,29 +205,34 @@ func (c Campaigns) Start(ctx context.Context, name string, s Study, hosts []Pres
 }
 
 // anyOf chooses for an experiment the host that has it by an order that is known, else one that
-// works and has its engine: all of these in turns.
+// works and has its engine, and its volumes by name where any does: all of these in turns, from one
+// on that follows from the campaign's name, so that not all campaigns begin with the same.
 func (s Study) anyOf(campaign string, known []string, hosts []Present) func(string) ([]string, error) {
 	turn := map[string]int{} // by engine
+	first, _ := strconv.Atoi(seedOf(campaign, ""))
 	return func(experiment string) ([]string, error) {
+		engine := s.Engines[experiment]
+		turn[engine]++ // also for those that are known, so that the others remain where they are
 		for _, id := range known {
 			if host, ok := strings.CutPrefix(id, Order{Campaign: campaign, Experiment: experiment}.id()); ok {
 				return []string{host}, nil
 			}
 		}
-		engine := s.Engines[experiment]
-		var fit []string
-		for _, p := range hosts {
-			if p.Working && (engine == "" || slices.Contains(p.Engines, engine)) {
-				fit = append(fit, p.Host)
-			}
-		}
+		fit := slices.DeleteFunc(slices.Clone(hosts), func(p Present) bool {
+			return !p.Working || engine != "" && !slices.Contains(p.Engines, engine)
+		})
 		if len(fit) == 0 {
 			return nil, filewise.Errorf(filewise.CodeNotFound, "start its worker: \"filewise campaign list\" says what is there", "none of %s "+
 				"has a worker there and what experiment %q needs (%s)", filewise.Counted(len(hosts), "host"), experiment,
 				cmp.Or(engine, "an existing server"))
 		}
-		turn[engine]++
-		return []string{fit[(turn[engine]-1)%len(fit)]}, nil
+		named := slices.DeleteFunc(slices.Clone(fit), func(p Present) bool {
+			return slices.ContainsFunc(s.Volumes[experiment], func(name string) bool { return p.Volumes[name] == "" })
+		})
+		if len(named) > 0 { // else all have the directories of the study
+			fit = named
+		}
+		return []string{fit[(first+turn[engine])%len(fit)].Host}, nil
 	}
 }
 
@@ -268,7 +291,8 @@ func (c Campaigns) Orders(ctx context.Context, campaign string) ([]string, error
 		return nil, err
 	}
 	if len(ids) == 0 && campaign != "" {
-		return nil, filewise.Errorf(filewise.CodeNotFound, "\"filewise campaign list\" lists them", "there is no campaign %q", campaign)
+		return nil, filewise.Errorf(filewise.CodeNotFound, "\"filewise campaign list\" lists them; what has ended Temporal keeps for the "+
+			"retention of its namespace only", "there is no campaign %q", campaign)
 	}
 	slices.Sort(ids)
 	return slices.Compact(ids), nil // continued as new it is there several times

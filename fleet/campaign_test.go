@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"maps"
 	"net"
 	"slices"
 	"strings"
@@ -52,7 +53,7 @@ func TestLabelsThatAreThereAreNamed(t *testing.T) {
 		}
 	}
 	began := []State{{Order: Order{Study: []byte("files: 1, 2")}}, {Order: Order{Study: []byte("files: 1, 4")}}}
-	if n := Older(began, began[1].Study); n != 1 {
+	if n := Older(began, Study{Text: began[1].Study}); n != 1 {
 		t.Errorf("%d orders began with another study", n)
 	}
 	if text := (Told{Campaign: "c"}).Words(); !strings.HasPrefix(text, "All orders of campaign c have ended") {
@@ -225,24 +226,38 @@ func TestCampaignThatFails(t *testing.T) {
 	}
 }
 
-// Any host is one that works and has the engine, and remains the same when it is asked again.
+// Any host is one that works and has the engine, and the volumes by name where one has them; the experiments of a
+// campaign take turns, and remain where they are when it is given again before all of it is known.
 func TestAnyHost(t *testing.T) {
 	hosts := []Present{
 		{Offer: Offer{Host: "away", Engines: []string{"sqlite", "mariadb"}}},
 		{Offer: Offer{Host: "db1", Engines: []string{"sqlite"}}, Working: true},
-		{Offer: Offer{Host: "db2", Engines: []string{"sqlite", "mariadb"}}, Working: true},
+		{Offer: Offer{Host: "db2", Engines: []string{"sqlite", "mariadb"}, Volumes: map[string]string{"fast": "/nvme"}}, Working: true},
 	}
-	s := Study{Engines: map[string]string{"a": "sqlite", "b": "sqlite", "c": "mariadb", "known": "sqlite", "none": "oracle"}}
-	on := s.anyOf("storage", []string{"filewise-campaign/storage/known@gone"}, hosts)
-	for _, at := range [][2]string{{"a", "db1"}, {"b", "db2"}, {"c", "db2"}, {"known", "gone"}, {"external", "db1"}, {"none", ""}} {
-		got, err := on(at[0])
-		if at[1] == "" {
-			if filewise.CodeOf(err) != filewise.CodeNotFound {
-				t.Errorf("%s is measured on %v: %v", at[0], got, err)
+	s := Study{Engines: map[string]string{"a": "sqlite", "b": "sqlite", "c": "mariadb", "known": "sqlite", "none": "oracle", "fast": "sqlite"},
+		Volumes: map[string][]string{"fast": {"fast"}, "b": {"nowhere"}}}
+	ask := func(campaign string, known ...string) map[string]string {
+		on, got := s.anyOf(campaign, known, hosts), map[string]string{}
+		for _, e := range []string{"a", "b", "c", "known", "fast", "external", "none"} {
+			names, err := on(e)
+			if (e == "none") != (filewise.CodeOf(err) == filewise.CodeNotFound) || err == nil && len(names) != 1 {
+				t.Errorf("%s is measured on %v: %v", e, names, err)
 			}
-		} else if err != nil || !slices.Equal(got, []string{at[1]}) {
-			t.Errorf("%s is measured on %v, want %s: %v", at[0], got, at[1], err)
+			got[e] = strings.Join(names, "")
 		}
+		return got
+	}
+	begins := map[string]bool{}
+	for _, campaign := range []string{"storage", "night", "san", "one", "two", "three"} {
+		got := ask(campaign, "filewise-campaign/"+campaign+"/known@gone")
+		again := ask(campaign, "filewise-campaign/"+campaign+"/known@gone", "filewise-campaign/"+campaign+"/a@"+got["a"])
+		if got["a"] == got["b"] || got["c"] != "db2" || got["fast"] != "db2" || got["known"] != "gone" || !maps.Equal(got, again) {
+			t.Errorf("%s: %v, and again %v", campaign, got, again)
+		}
+		begins[got["a"]] = true
+	}
+	if len(begins) != 2 {
+		t.Errorf("all campaigns begin on %v", begins)
 	}
 }
 

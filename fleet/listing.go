@@ -106,9 +106,9 @@ func (p Present) Words() string {
 }
 
 // Older counts orders that were started with another study.
-func Older(states []State, study []byte) (n int) {
+func Older(states []State, study Study) (n int) {
 	for _, s := range states {
-		if !bytes.Equal(s.Study, study) {
+		if !bytes.Equal(s.Study, study.Text) || !maps.Equal(s.Scripts, study.Scripts) {
 			n++
 		}
 	}

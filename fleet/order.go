@@ -21,13 +21,14 @@ import (
 
 // Order is one experiment of a study on one host.
 type Order struct {
-	Campaign   string        `json:"campaign"`
-	Experiment string        `json:"experiment"`
-	Host       string        `json:"host"`
-	File       string        `json:"file"`  // of the study, as it was named
-	Study      []byte        `json:"study"` // its text
-	Seed       string        `json:"seed"`  // empty: the study has one
-	Patience   time.Duration `json:"patience_ns"`
+	Campaign   string            `json:"campaign"`
+	Experiment string            `json:"experiment"`
+	Host       string            `json:"host"`
+	File       string            `json:"file"`              // of the study, as it was named
+	Study      []byte            `json:"study"`             // its text
+	Scripts    map[string]string `json:"scripts,omitempty"` // with SQL, by the path in the study
+	Seed       string            `json:"seed"`              // empty: the study has one
+	Patience   time.Duration     `json:"patience_ns"`
 }
 
 // Name is the name of the order's run in the store of its host.
@@ -38,7 +39,18 @@ func (o Order) id() string { return idOf(o.Campaign) + o.Experiment + "@" + o.Ho
 
 func idOf(campaign string) string { return "filewise-campaign/" + campaign + "/" }
 
-// check refuses names that could not name a run, a tag or a workflow.
+// mostStudy is what an order may have of a study and its scripts: each question to its host has them.
+const mostStudy = 256 << 10
+
+func (o Order) bytes() int {
+	n := len(o.Study)
+	for _, text := range o.Scripts {
+		n += len(text)
+	}
+	return n
+}
+
+// check refuses what is too long, and names that could not name a run, a tag or a workflow.
 func (o Order) check() error {
 	bad := func(name string) bool {
 		return name == "" || strings.ContainsAny(name, "\"'`\\\n") || utf8.RuneCountInString(name) > 60
@@ -49,6 +61,9 @@ func (o Order) check() error {
 			"called so", o.Campaign)
 	case bad(o.Host):
 		return filewise.Errorf(filewise.CodeUsage, "start its worker with --host NAME", "host %q cannot be called so", o.Host)
+	case o.bytes() > mostStudy:
+		return filewise.Errorf(filewise.CodeUsage, "have SQL make rows instead of listing them (INSERT … SELECT)",
+			"%s has %d bytes with its scripts: no more than %d go to hosts", o.File, o.bytes(), mostStudy)
 	case utf8.RuneCountInString(o.Name()) > 100:
 		return filewise.Errorf(filewise.CodeUsage, "give the campaign or the experiment a shorter name", "the name of %q is too long", o.Name())
 	}

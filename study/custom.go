@@ -119,6 +119,13 @@ func (l *loader) texts(n *node) []filewise.CustomText {
 // fileText is a script in a file of its own.
 func (l *loader) fileText(n *node) ([]filewise.CustomText, error) {
 	path := n.text
+	if l.form.Scripts != nil {
+		text, ok := l.form.Scripts[path]
+		if !ok {
+			return nil, l.wrong(n.place, "start the campaign again by another --name", "the script %s has not come with the study", path)
+		}
+		return []filewise.CustomText{{Text: text, File: path, Line: 1}}, nil
+	}
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(l.dir, path)
 	}
@@ -139,6 +146,7 @@ func (l *loader) fileText(n *node) ([]filewise.CustomText, error) {
 		return nil, l.wrong(n.place, "make rows by SQL (INSERT … SELECT) instead of listing them", "the script %s has more than %d bytes",
 			n.text, most)
 	}
+	l.scripts[n.text] = string(text)
 	return []filewise.CustomText{{Text: string(text), File: path, Line: 1}}, nil
 }
 

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode"
 
 	"filewise"
+	"filewise/notify"
 	"filewise/target"
 )
 
@@ -52,6 +54,27 @@ func masked(lines []string) []string {
 		}
 	}
 	return out
+}
+
+// literal is a password that SQL gives as it stands.
+var literal = regexp.MustCompile(`(?i)\b(?:identified\s+(?:with\s+\S+\s+)?(?:by|as)|password)\s+['"]([^'"]+)`)
+
+// Plain are secrets that stand in a study's text, or in a script of it, wherever that is: in comments
+// and SQL, too, of which nothing is replaced by variables.
+func Plain(text string) (found []filewise.Secret) {
+	for line := range strings.Lines(text) {
+		line = variable.ReplaceAllString(line, "")
+		for _, at := range literal.FindAllStringSubmatch(line, -1) {
+			found = append(found, filewise.Secret(at[1]))
+		}
+		for _, word := range strings.FieldsFunc(line, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`"'[],`, r) }) {
+			found = append(found, target.SecretsIn(word)...)
+			if strings.Contains(line, "notify") {
+				found = append(found, notify.SecretsIn(word)...)
+			}
+		}
+	}
+	return found
 }
 
 // secretIn finds a key that is a secret by its name in a line: where it begins, and what

@@ -105,6 +105,8 @@ type Form struct {
 	Engines   []string
 	// Once are options that are said once, for all experiments of a file.
 	Once []plan.Option
+	// Scripts are the texts of files with SQL, by the path in the study; nil: they are read.
+	Scripts map[string]string
 }
 
 // options are the keys of experiments.

@@ -23,6 +23,8 @@ type Study struct {
 	// Secrets are all texts of the file and of its variables that nothing may show;
 	// they are there also when Load returns an error.
 	Secrets []filewise.Secret
+	// Scripts are the files with SQL that it names, for Form.Scripts elsewhere.
+	Scripts map[string]string
 
 	once   values
 	source source
@@ -101,13 +103,14 @@ func Load(path string, f Form, getenv func(string) (string, bool)) (Study, error
 
 // Parse reads the text of a study file.
 func Parse(path string, text []byte, f Form, getenv func(string) (string, bool)) (Study, error) {
-	l := &loader{source: newSource(path, text), form: f, table: f.options(), getenv: getenv, dir: filepath.Dir(path)}
+	l := &loader{source: newSource(path, text), form: f, table: f.options(), getenv: getenv, dir: filepath.Dir(path),
+		scripts: map[string]string{}}
 	out := Study{File: path, source: l.source}
 	root, err := read(l.source, text)
 	if err == nil {
 		out.once, out.Experiments, err = l.load(root)
 	}
-	out.Secrets = l.secrets
+	out.Secrets, out.Scripts = l.secrets, l.scripts
 	return out, err
 }
 
@@ -119,6 +122,7 @@ type loader struct {
 	getenv  func(string) (string, bool)
 	dir     string
 	secrets []filewise.Secret
+	scripts map[string]string
 }
 
 func (l *loader) load(root *node) (values, []Experiment, error) {

@@ -185,6 +185,26 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
+// What is secret in comments and SQL is found, and what names a variable is none.
+func TestPlainSecrets(t *testing.T) {
+	for text, want := range map[string]bool{
+		"# target: postgres://ada:CANARY@db/":                                    true,
+		"targets: [postgres://ada:${A}@db1/, 'postgres://ada:CANARY@db2/']":      true,
+		"custom: {setup: CREATE USER x IDENTIFIED BY 'CANARY'}":                  true,
+		"ALTER ROLE x PASSWORD 'CANARY';":                                        true,
+		"# notify: https://hooks.slack.com/services/T0/B0/CANARY":                true,
+		"target: postgres://ada:${A}@db/?sslpassword=${B}":                       false,
+		"targets: [postgres://ada:${A}@db1/, postgres://ada:${A}@db2/]":          false,
+		"# the password of ada is in the environment; see https://docs.example/": false,
+	} {
+		found := Plain(text)
+		canary := slices.ContainsFunc(found, func(s filewise.Secret) bool { return strings.Contains(s.Reveal(), "CANARY") })
+		if canary != want || !want && len(found) > 0 {
+			t.Errorf("%s: %d secrets", text, len(found))
+		}
+	}
+}
+
 // Wherever a secret stands in a file, an error about the line below it, or about its
 // own, does not show it.
 func TestExcerptHidesSecrets(t *testing.T) {
@@ -192,7 +212,8 @@ func TestExcerptHidesSecrets(t *testing.T) {
 		"notify: https://hooks.slack.com/services/T0/B0/CANARY", "notify:\n  - hooks.slack.com/services/CANARY",
 		"notify: [https://a.example/, https://b.example/CANARY]", "target: postgres://me@db/?pasword=CANARY",
 		"target: postgres://me:with CANARY@db/", "target: db.example/?password=CANARY",
-		"password:\n  CANARY", "password: |\n  CANARY", "password: >-\n\n  CANARY", "pasword: CANARY", "pass word: CANARY", "my pass word: CANARY", "password: 'CANARY",
+		"password:\n  CANARY", "password: |\n  CANARY", "password: >-\n\n  CANARY", "pasword: CANARY",
+		"pass word: CANARY", "my pass word: CANARY", "password: 'CANARY",
 		"{password:\n'CANARY'}",
 		"password: [CANARY]", "set: {wsrep_sst_auth: 'root:CANARY'}", "set:\n  - wsrep_sst_auth=root:CANARY",
 		"set:\n  primary_conninfo:\n    CANARY",

@@ -125,7 +125,7 @@ func (a *app) sayOlder(ctx context.Context, c fleet.Campaigns, orders []string, 
 		return nil
 	}
 	states, err := c.States(ctx, orders)
-	if older := fleet.Older(states, s.Text); err == nil && older > 0 {
+	if older := fleet.Older(states, s); err == nil && older > 0 {
 		fmt.Fprintf(a.stderr, "filewise: %s began with another %s, which still holds there; --name NAME measures by this one\n",
 			filewise.Counted(older, "order"), s.File)
 	}
@@ -142,7 +142,11 @@ func (a *app) studyOf(file string, only []string) (out fleet.Study, err error) {
 	if err != nil {
 		return out, err
 	}
-	out = fleet.Study{File: filepath.Base(file), Text: text, Secrets: s.Secrets, Engines: map[string]string{}}
+	out = fleet.Study{File: filepath.Base(file), Text: text, Scripts: s.Scripts, Secrets: append(s.Secrets, study.Plain(string(text))...),
+		Engines: map[string]string{}, Volumes: map[string][]string{}}
+	for _, script := range s.Scripts {
+		out.Secrets = append(out.Secrets, study.Plain(script)...)
+	}
 	experiments, err := s.Only(only)
 	for _, e := range experiments {
 		o := registry().New()
@@ -151,6 +155,11 @@ func (a *app) studyOf(file string, only []string) (out fleet.Study, err error) {
 		}
 		if _, err := registry().Lookup(o.Engine.Value); err == nil && o.Target.Value == "" {
 			out.Engines[e.Name] = o.Engine.Value
+		}
+		for _, v := range o.Volumes.Value {
+			if !v.Bare {
+				out.Volumes[e.Name] = append(out.Volumes[e.Name], v.Name)
+			}
 		}
 		out.Experiments = append(out.Experiments, e.Name)
 		if _, ok := e.Key("seed"); ok {
@@ -213,7 +222,7 @@ func (a *app) campaignShow(f *campaignFlags) *cobra.Command {
 					return err
 				}
 				for i := range states {
-					states[i].Study = nil
+					states[i].Study, states[i].Scripts = nil, nil
 				}
 				return a.print(states, func(w *lineWriter) {
 					for _, s := range states {
@@ -299,7 +308,7 @@ func (a *app) fetch(ctx context.Context, c fleet.Campaigns, orders []string) (er
 	runs := map[string][]string{}
 	var experiments []string
 	for i, r := range fetched {
-		fetched[i].Study = nil
+		fetched[i].Study, fetched[i].Scripts = nil, nil
 		if !slices.Contains(experiments, r.Experiment) {
 			experiments = append(experiments, r.Experiment)
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -81,6 +82,35 @@ func TestOrderOfNamesakes(t *testing.T) {
 }
 
 // Names of hosts are the same in capitals.
+// A script in a file goes with the study: what a host has by that path is another.
+func TestScriptsGoWithTheStudy(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "s.yaml")
+	const text = "scenario: custom\nfiles: [1, 2]\ncustom:\n  tables: {notes: id}\n  setup: {file: notes.sql}\n" +
+		"  transactions: {add: {sql: INSERT INTO notes VALUES (1)}}\n"
+	const script = "CREATE TABLE notes (id INTEGER) {{spread \"notes\"}}"
+	for name, content := range map[string]string{file: text, filepath.Join(dir, "notes.sql"): script} {
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := (&app{}).studyOf(file, nil)
+	if err != nil || s.Scripts["notes.sql"] != script {
+		t.Fatalf("%+v, %v", s.Scripts, err)
+	}
+	t.Chdir(dir) // as if the host had such a file
+	order := fleet.Order{Experiment: s.Experiments[0], File: s.File, Study: s.Text,
+		Scripts: map[string]string{"notes.sql": "CREATE TABLE notes (no TEXT) {{spread \"notes\"}}"}}
+	made, err := (&app{}).makeOrder(order, registry().New())
+	if got := fmt.Sprint(made.Plan.Params.Custom); err != nil || !strings.Contains(got, "no TEXT") {
+		t.Errorf("%s, %v", got, err)
+	}
+	order.Scripts = nil
+	if _, err := (&app{}).makeOrder(order, registry().New()); err == nil || !strings.Contains(err.Error(), "has not come with the study") {
+		t.Errorf("without the script: %v", err)
+	}
+}
+
 func TestWorkerInCapitals(t *testing.T) {
 	site, err := (&app{}).site(registry().New(), new(plan.TargetOptions), "DB1", nil)
 	if err != nil || site.Host != "db1" {

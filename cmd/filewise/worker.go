@@ -87,7 +87,11 @@ func (a *app) site(o *plan.Options, login *plan.TargetOptions, host string, labe
 
 // makeOrder plans an order's experiment as "run FILE --only NAME" here would.
 func (a *app) makeOrder(order fleet.Order, given *plan.Options) (plan.Made, error) {
-	s, err := study.Parse(order.File, order.Study, studyForm(), os.LookupEnv)
+	form := studyForm()
+	if form.Scripts = order.Scripts; form.Scripts == nil {
+		form.Scripts = map[string]string{} // a file of this host would be another
+	}
+	s, err := study.Parse(order.File, order.Study, form, os.LookupEnv)
 	a.hide(s.Secrets...)
 	if err != nil {
 		return plan.Made{}, err
