@@ -95,7 +95,7 @@ func (s State) Words() string {
 	out := fmt.Sprintf("%s on %s: %s, %s", s.Experiment, s.Host, condition, filewise.Counted(s.Standing.Trials, "trial"))
 	for _, more := range []string{s.Standing.Doing, s.Standing.Verdict} {
 		if more, _, _ = strings.Cut(more, "\n"); more != "" {
-			out += "; " + strings.TrimSuffix(more, ".")
+			out += "; " + strings.TrimRight(more, ".:")
 		}
 	}
 	if s.Error != "" { // whose last lines have the reason, and what to do
