@@ -11,6 +11,7 @@ import (
 	"filewise/experiment"
 	"filewise/gate"
 	"filewise/internal/say"
+	"filewise/store"
 	"filewise/verdict"
 )
 
@@ -32,6 +33,8 @@ type Comparison struct {
 	Families    []FamilyChanges `json:"families"`
 	Left        []string        `json:"layouts_not_in_both"`
 	Gate        []gate.Outcome  `json:"gate,omitempty"` // what conditions of --fail-if came to
+
+	runs [2]store.Run
 }
 
 type FamilyChanges struct {
@@ -74,7 +77,8 @@ type Change struct {
 func Compare(before, after Run, confidence float64, meant []string) (Comparison, error) {
 	out := Comparison{Schema: ComparisonSchema, Before: before.ID, After: after.ID, BeforeName: before.Plan.Name, AfterName: after.Plan.Name,
 		Confidence:  confidence,
-		Differences: append([]Difference{}, differences(before.Run, after.Run, meant)...), Left: []string{}}
+		Differences: append([]Difference{}, differences(before.Run, after.Run, meant)...), Left: []string{},
+		runs: [2]store.Run{before.Run, after.Run}}
 	if before.ID == after.ID {
 		return out, filewise.Errorf(filewise.CodeUsage, "name two runs", "run %d cannot be compared with itself", before.ID)
 	}

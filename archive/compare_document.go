@@ -10,6 +10,7 @@ import (
 
 	"filewise/gate"
 	"filewise/internal/say"
+	"filewise/report"
 	"filewise/report/chart"
 	"filewise/report/document"
 )
@@ -21,7 +22,8 @@ func (c Comparison) Write(w io.Writer, format string, opts document.TerminalOpti
 
 func (c Comparison) document() document.Document {
 	name := c.Name()
-	verdict := []document.Block{document.Everywhere(document.Headline(c.Headline()))}
+	verdict := []document.Block{document.Everywhere(document.Headline(c.Headline())),
+		document.Only{In: document.Paper, Blocks: []document.Block{document.Line{Class: "stopped", Text: c.when()}}}}
 	var rest []document.Section
 	for i, f := range c.Families {
 		for _, s := range []document.Section{c.throughput(fmt.Sprintf("throughput-%d", i+1), f), c.latency(fmt.Sprintf("latency-%d", i+1), f)} {
@@ -37,7 +39,12 @@ func (c Comparison) document() document.Document {
 	verdict = append(verdict, document.OnPages(c.beside()...))
 	rest = append(rest, document.Section{ID: "beside", Title: "What else differs", Blocks: []document.Block{
 		document.Only{In: document.Markdown | document.Terminal, Blocks: c.beside()}}})
-	return document.Document{Title: "Filewise: " + name, Generator: "Filewise", About: []string{name}, Footer: []string{"Filewise", name},
+	tips, words := report.Glossary()
+	rest = append(rest,
+		document.Section{ID: "runs", Name: "Runs", Title: "The two runs", Blocks: []document.Block{document.OnPages(c.table())}},
+		document.Section{ID: "words", Name: "Words", Title: "What the words mean", Blocks: words})
+	return document.Document{Title: "Filewise: " + name, Generator: "Filewise", About: []string{name, c.subject()},
+		Footer: []string{"Filewise", name}, Terms: tips,
 		Sections: append([]document.Section{{ID: "verdict", Blocks: verdict}}, rest...)}
 }
 
@@ -60,9 +67,13 @@ func (c Comparison) sum() string {
 	var speeds, tails changes
 	for _, f := range c.Families {
 		for _, l := range f.Layouts {
-			speeds.add(l.Percent, l.Low, l.High)
+			name := l.Layout
+			if len(c.Families) > 1 {
+				name = f.Family + ": " + name
+			}
+			speeds.add(name, l.change)
 			if l.P99Before != nil && l.P99After != nil {
-				tails.add(l.P99Percent, l.P99Low, l.P99High)
+				tails.add(name, l.p99)
 			}
 		}
 	}
@@ -85,30 +96,54 @@ func (c Comparison) sum() string {
 	return said
 }
 
-// changes are counted by what their intervals prove.
-type changes struct{ more, less, open int }
+// changes are counted by what their intervals prove; of those either way the largest is named.
+type changes struct {
+	more, less, open int
+	most, least      extreme
+}
 
-func (c *changes) add(percent, low, high *float64) {
+type extreme struct {
+	name   string
+	effect float64
+}
+
+func (e extreme) String() string { return e.name + ", " + say.Difference(e.effect) }
+
+func (c *changes) add(name string, x gate.Interval) {
 	switch {
-	case percent == nil || low == nil || high == nil || *low <= 0 && *high >= 0:
-		c.open++
-	case *percent > 0:
+	case x.Lo > 0:
 		c.more++
-	default:
+		if x.Effect > c.most.effect {
+			c.most = extreme{name, x.Effect}
+		}
+	case x.Hi < 0:
 		c.less++
+		if x.Effect < c.least.effect {
+			c.least = extreme{name, x.Effect}
+		}
+	default:
+		c.open++
 	}
 }
 
-// words count what there is of each: "2 faster, 3 without a proven change".
+// words count what there is of each, and name the largest: "2 faster (most: 8 files, +6.1 %), 3 without a
+// proven change".
 func (c changes) words(more, less string) string {
 	var out []string
 	for _, k := range []struct {
 		n    int
 		what string
-	}{{c.more, more}, {c.less, less}, {c.open, "without a proven change"}} {
-		if k.n > 0 {
-			out = append(out, fmt.Sprintf("%d %s", k.n, k.what))
+		of   extreme
+	}{{c.more, more, c.most}, {c.less, less, c.least}} {
+		switch {
+		case k.n == 1:
+			out = append(out, fmt.Sprintf("1 %s (%v)", k.what, k.of))
+		case k.n > 1:
+			out = append(out, fmt.Sprintf("%d %s (most: %v)", k.n, k.what, k.of))
 		}
+	}
+	if c.open > 0 {
+		out = append(out, fmt.Sprintf("%d without a proven change", c.open))
 	}
 	return strings.Join(out, ", ")
 }
@@ -123,6 +158,14 @@ func (c Comparison) title(what string, f FamilyChanges) string {
 	return f.Family + ": " + what + " before and after"
 }
 
+// caption is of a family's table.
+func (c Comparison) caption(what string, f FamilyChanges) string {
+	if len(c.Families) == 1 {
+		return what
+	}
+	return f.Family + ": " + what
+}
+
 func (c Comparison) level() string { return strconv.FormatFloat(100*c.Confidence, 'f', -1, 64) + " %" }
 
 var layoutColumn = document.Name("layout", func(l Change) string { return l.Layout })
@@ -135,13 +178,13 @@ func (c Comparison) throughput(id string, f FamilyChanges) document.Section {
 	for _, l := range f.Layouts {
 		if x := l.change; !math.IsNaN(x.Effect) {
 			text := intervalText(l.change)
-			changes = append(changes, chart.Estimate{Name: l.Layout, Class: "c-" + l.class(), Label: text, Tip: text, X: x.Effect, Lo: x.Lo,
+			changes = append(changes, chart.Estimate{Name: l.Layout, Class: "c-" + classOf(x), Label: text, Tip: text, X: x.Effect, Lo: x.Lo,
 				Hi: x.Hi, Raw: math.NaN()})
 			effects.Include(x.Effect, x.Lo, x.Hi)
 		}
 		if l.Before != nil && l.After != nil {
 			bars = append(bars, bar(l.Layout+", before", *l.Before, number(l.Before), "same"),
-				bar(l.Layout+", after", *l.After, number(l.After), l.class()))
+				bar(l.Layout+", after", *l.After, number(l.After), classOf(l.change)))
 		}
 	}
 	figure := document.Figure{ID: id + "-chart", Grid: true}
@@ -156,7 +199,7 @@ func (c Comparison) throughput(id string, f FamilyChanges) document.Section {
 	title := c.title("Throughput", f)
 	figure.Caption = title + ": changes with their intervals; bars are what a typical trial did."
 	blocks := []document.Block{document.OnPages(figure), document.Tabulate(
-		document.Table{Caption: title, Class: "main"}, f.Layouts, layoutColumn,
+		document.Table{Caption: c.caption("What a typical trial did, and its change", f), Class: "main"}, f.Layouts, layoutColumn,
 		document.Num(f.Unit+"/s", func(l Change) string { return arrow(number(l.Before), number(l.After)) }),
 		document.Num("change ("+c.level()+")", func(l Change) string { return intervalText(l.change) }),
 		document.Num("ratio to the baseline", func(l Change) string { return intervalText(l.relative) }).Spare(1))}
@@ -172,10 +215,10 @@ func (c Comparison) latency(id string, f FamilyChanges) document.Section {
 	for _, l := range f.Layouts {
 		if l.P99Before != nil && l.P99After != nil {
 			bars = append(bars, bar(l.Layout+", before", float64(*l.P99Before), took(l.P99Before), "same"),
-				bar(l.Layout+", after", float64(*l.P99After), took(l.P99After), "best"))
+				bar(l.Layout+", after", float64(*l.P99After), took(l.P99After), classOf(inverse(l.p99))))
 		}
 	}
-	title := c.title("Latency", f)
+	title, caption := c.title("Latency", f), c.caption("Percentiles of latency, and the change of p99", f)
 	if len(bars) == 0 {
 		return document.Section{ID: id}
 	}
@@ -185,7 +228,7 @@ func (c Comparison) latency(id string, f FamilyChanges) document.Section {
 			Drawings: []document.Drawing{{Name: "p99 before and after",
 				SVG: chart.Bars(bars, 14, axes,
 					"p99 before and after; the table below has the numbers.")}}}),
-		document.Tabulate(document.Table{Caption: title, Class: "main"}, f.Layouts, layoutColumn,
+		document.Tabulate(document.Table{Caption: caption, Class: "main"}, f.Layouts, layoutColumn,
 			document.Num("p50", func(l Change) string { return arrow(took(l.P50Before), took(l.P50After)) }),
 			document.Num("p99", func(l Change) string { return arrow(took(l.P99Before), took(l.P99After)) }),
 			document.Num("p99.9", func(l Change) string { return arrow(took(l.P999Before), took(l.P999After)) }).Spare(1),
@@ -194,15 +237,19 @@ func (c Comparison) latency(id string, f FamilyChanges) document.Section {
 	}}
 }
 
-// class is the colour of a change.
-func (l Change) class() string {
+// classOf is the colour of a change to more, by what its interval proves: of throughput, or of the inverse of latency.
+func classOf(x gate.Interval) string {
 	switch {
-	case !l.Resolved || l.Percent == nil:
-		return "open"
-	case *l.Percent > 0:
+	case x.Lo > 0:
 		return "good"
+	case x.Hi < 0:
+		return "worse"
 	}
-	return "worse"
+	return "open"
+}
+
+func inverse(x gate.Interval) gate.Interval {
+	return gate.Interval{Effect: -x.Effect, Lo: -x.Hi, Hi: -x.Lo}
 }
 
 func bar(name string, length float64, label, class string) chart.Bar {

@@ -229,3 +229,6 @@ func words() []document.Block {
 	}
 	return []document.Block{document.OnPages(out)}
 }
+
+// Glossary is what words mean: of those that stand alone, by themselves, and the list of all.
+func Glossary() (map[string]string, []document.Block) { return tips(), words() }

@@ -13,13 +13,14 @@ import (
 
 // plain are heads of columns and stages that say themselves what they are, or what the text beside them says.
 var plain = []string{
-	"Filewise", "a minute", "best on", "after the work", "against the layout’s typical trial", "blocks", "built", "change", "change of p99",
-	"comparison", "connections’ time", "data files", "difference", "direction", "failures", "figure", "file", "from then until durable",
-	"highest at", "host", "hosts", "in time, as published", "its verdict", "kind", "label", "labels", "longest call", "mark", "mean", "measured here",
-	"median", "next host", "no.", "note", "observed", "of", "of the limit", "on the storage", "outcome", "p50 of calls", "p99 of calls", "path",
-	"placement", "published", "range", "ratio to the baseline", "role", "run", "runs", "share", "share of waits", "sound verdict (throughput)",
-	"speed", "stage", "started", "tail of the slowest connection", "time", "took", "total", "trials", "trials about the fit", "type", "volume",
-	"worse on", "κ, coherence", "λ, one user", "σ, contention", "τ", "I²", "against the baseline",
+	"a minute", "after the work", "after", "against the baseline", "against the layout’s typical trial", "before", "best on",
+	"blocks", "built", "change of p99", "change", "comparison", "connections’ time", "data files", "difference", "direction",
+	"failures", "figure", "file", "Filewise", "from then until durable", "highest at", "host", "hosts", "in time, as published",
+	"its verdict", "I²", "kind", "label", "labels", "longest call", "mark", "mean", "measured here", "median", "next host",
+	"no.", "note", "observed", "of the limit", "of", "on the storage", "outcome", "p50 of calls", "p99 of calls", "path",
+	"placement", "published", "range", "ratio to the baseline", "role", "run", "runs", "share of waits", "share",
+	"sound verdict (throughput)", "speed", "stage", "started", "tail of the slowest connection", "time", "took", "total",
+	"trials about the fit", "trials", "type", "volume", "worse on", "κ, coherence", "λ, one user", "σ, contention", "τ",
 	// stages
 	"measuring", "making first builds", "building layouts", "observing the files", "loading data", "adding files to loaded databases",
 	"warming up", "checking the data", "dropping layouts", "pilots", "reset", "work", "stop",

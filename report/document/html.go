@@ -56,6 +56,11 @@ func WriteHTML(w io.Writer, d Document) error {
 	return nil
 }
 
+// Contents are the sections that a reader may go to.
+func (d Document) Contents() []Section {
+	return slices.DeleteFunc(slices.Clone(d.Sections), func(s Section) bool { return s.Name == "" })
+}
+
 // harmless marks what would steer a terminal that is given the page, or turn its lines.
 func harmless(r rune) rune {
 	if r != '\n' && r != '\t' && r != '\u2028' && r != '\u2029' && Steers(r) {
