@@ -203,10 +203,32 @@ func (c Comparison) throughput(id string, f FamilyChanges) document.Section {
 		document.Num(f.Unit+"/s", func(l Change) string { return arrow(number(l.Before), number(l.After)) }),
 		document.Num("change ("+c.level()+")", func(l Change) string { return intervalText(l.change) }),
 		document.Num("ratio to the baseline", func(l Change) string { return intervalText(l.relative) }).Spare(1))}
+	if note := f.partly(); note != "" {
+		blocks = append(blocks, document.Note(note))
+	}
 	if len(c.Families) > 1 {
 		blocks = append([]document.Block{document.OnTerminal(document.Heading(title))}, blocks...)
 	}
 	return document.Section{ID: id, Name: title, Title: title, Blocks: blocks}
+}
+
+// partly says of which layouts throughput is not what the runs' reports say: those that were dropped, or failed in some blocks.
+func (f FamilyChanges) partly() string {
+	var before, after int
+	for _, l := range f.Layouts {
+		before, after = max(before, l.TrialsBefore), max(after, l.TrialsAfter)
+	}
+	var names []string
+	for _, l := range f.Layouts {
+		if l.TrialsBefore < before || l.TrialsAfter < after {
+			names = append(names, l.Layout)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Not in all blocks: %s. Throughput here is of those that it was in, while a run's report adjusts it to all.",
+		say.Enumerate(names))
 }
 
 // latency is a family's; no blocks: none is known.

@@ -85,3 +85,17 @@ func TestNoEmptyContents(t *testing.T) {
 		t.Error(err, b.String())
 	}
 }
+
+// A layout that was dropped has another throughput here than in its run's report: it is said.
+func TestLayoutsNotInAllBlocks(t *testing.T) {
+	f := FamilyChanges{Layouts: []Change{{Layout: "1 file", TrialsBefore: 6, TrialsAfter: 6},
+		{Layout: "2 files", TrialsBefore: 6, TrialsAfter: 3},
+		{Layout: "4 files", TrialsBefore: 5, TrialsAfter: 6}}}
+	if got := f.partly(); !strings.HasPrefix(got, "Not in all blocks: 2 files and 4 files. ") {
+		t.Error(got)
+	}
+	f.Layouts = f.Layouts[:1]
+	if got := f.partly(); got != "" {
+		t.Error(got)
+	}
+}
