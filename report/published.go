@@ -31,6 +31,7 @@ type comparison struct {
 	Time      string    `json:"in_time,omitempty"` // both as differences of the time, where the article gives times
 	Sign      agreement `json:"direction"`         // the same one?
 	Inside    string    `json:"figure"`            // is it inside the measured interval?
+	put       bool      // together from two intervals: neither layout is the baseline
 }
 
 // published puts the scenario's figures beside the verdict.
@@ -54,7 +55,7 @@ func (v view) published() []document.Block {
 	out = append(out, document.Tabulate(document.Table{Caption: "Does the shape agree?"}, shape, append(columns,
 		document.Words("direction", func(c comparison) string { return string(c.Sign) }),
 		document.Words("figure", func(c comparison) string { return c.Inside }))...))
-	out = append(out, notes(v.bestText())...)
+	out = append(out, notes(v.bestText(), v.pairsText(shape))...)
 	if n := v.Scenario.Notes; len(n) > 0 {
 		out = append(out, document.Fold{Summary: "How the original was measured, and what differs here",
 			Blocks: []document.Block{document.List(n)}})
@@ -103,6 +104,7 @@ func (v view) compare(c *comparison, f workload.Figure) {
 	effect := a.Estimate.Effect - b.Estimate.Effect
 	lo, hi := a.Estimate.Lo-b.Estimate.Hi, a.Estimate.Hi-b.Estimate.Lo
 	c.Measured = say.Interval(effect, lo, hi)
+	c.put = !a.Baseline && !b.Baseline
 	if v.Scenario.Timed {
 		c.Time = say.Joined(", ", c.Time, "here "+say.Interval(-effect, -hi, -lo))
 	}
@@ -119,6 +121,16 @@ func (v view) compare(c *comparison, f workload.Figure) {
 	} else {
 		c.Inside = "outside the interval"
 	}
+}
+
+// pairsText says why such an interval is wider than what the table has of the same layouts.
+func (v view) pairsText(all []comparison) string {
+	i := slices.IndexFunc(all, func(c comparison) bool { return c.put })
+	if i < 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s: neither is the baseline, so this interval is put together from those of both against %s. It holds, but is "+
+		"as a rule wider than one of the two against each other, by which the worst-case loss is judged.", all[i].Statement, v.Plan.Baseline)
 }
 
 // direction compares a published sign with an interval on the log scale.
