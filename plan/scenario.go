@@ -3,13 +3,13 @@ package plan
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
 
 	"filewise"
+	"filewise/experiment"
 	"filewise/workload"
 )
 
@@ -234,23 +234,35 @@ func (m *maker) possible(arms []arm) ([]arm, error) {
 	return can, nil
 }
 
+// Values are what a plan holds of what flags say, by their names; 0 and empty have none.
+func Values(p experiment.Plan) map[string]string {
+	w := p.Params
+	all := map[string]any{
+		"connections": w.Connections, "row-bytes": w.RowBytes, "commit-every": w.CommitEvery, "table": w.Table, "key": w.Key,
+		"rows": w.Rows, "mode": w.Mode, "connect": w.Connect, "index": w.Index, "cache": w.Cache, "data": w.Data,
+		"repeat": w.Repeat, "batch": w.Batch, "cycle": w.Cycle, "warehouses": w.Warehouses, "scale": w.Scale,
+		"window": p.Window, "budget": p.Budget, "max-blocks": p.MaxBlocks,
+	}
+	out := map[string]string{}
+	for name, value := range all {
+		if text := texts(value)[0]; !slices.Contains([]string{"", "0", "0s"}, text) {
+			out[name] = text
+		}
+	}
+	return out
+}
+
 // DefaultsOf are a scenario's own values, as flags.
 func DefaultsOf(sc workload.Scenario) string {
-	p := sc.Params
-	all := map[string]string{
-		"row-bytes": strconv.Itoa(p.RowBytes), "commit-every": strconv.Itoa(p.CommitEvery), "table": p.Table, "key": p.Key,
-		"mode": p.Mode, "connect": p.Connect, "index": p.Index, "cache": p.Cache, "data": p.Data,
-		"repeat": strconv.Itoa(p.Repeat), "batch": strconv.Itoa(p.Batch), "cycle": p.Cycle,
-	}
-	if sc.Filling == 0 {
-		all["rows"] = strconv.FormatInt(p.Rows, 10)
-	}
-	size := strings.ReplaceAll(humanize.IBytes(uint64(sc.Bytes)), " ", "")
-	out := []string{fmt.Sprintf("--files %s --size %s --connections %d", joined(sc.Files, ","), size, p.Connections)}
+	all := Values(experiment.Plan{Params: sc.Params})
+	out := []string{fmt.Sprintf("--files %s --size %s --connections %s", joined(sc.Files, ","), SizeText(sc.Bytes), all["connections"])}
 	for _, flag := range sc.Flags {
-		if value := all[flag]; value != "" {
+		if value := all[flag]; value != "" && (flag != "rows" || sc.Filling == 0) {
 			out = append(out, "--"+flag+" "+value)
 		}
 	}
 	return strings.Join(out, " ")
 }
+
+// SizeText is a size as flags take it.
+func SizeText(bytes int64) string { return strings.ReplaceAll(humanize.IBytes(uint64(bytes)), " ", "") }

@@ -54,6 +54,16 @@ func (s Scenario) NumberOf(l filewise.Layout) int {
 	return l.Data.Files
 }
 
+// NumbersOf are those numbers of layouts, each once.
+func (s Scenario) NumbersOf(layouts []filewise.Layout) (all []int) {
+	for _, l := range layouts {
+		if n := s.NumberOf(l); !slices.Contains(all, n) {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
 // NameOf names a number of the files that the scenario is about.
 func (s Scenario) NameOf(files int) string {
 	switch {

@@ -26,7 +26,10 @@ func (a *app) initCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			text := study.Example(studyForm(), sc)
+			text, err := study.Example(studyForm(), registry(), sc)
+			if err != nil {
+				return err
+			}
 			if output == "" || output == "-" {
 				_, err := fmt.Fprint(a.stdout, text)
 				return err

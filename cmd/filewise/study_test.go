@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,7 +18,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"filewise/experiment"
 	"filewise/plan"
+	"filewise/run"
 	"filewise/study"
 	"filewise/workload"
 )
@@ -139,18 +142,67 @@ func agrees(t *testing.T, s *jsonschema.Schema, path, text string, good bool) {
 	}
 }
 
+// exampleOf is what init writes.
+func exampleOf(t *testing.T, sc workload.Scenario) string {
+	t.Helper()
+	text, err := study.Example(studyForm(), registry(), sc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
 // What init writes is accepted by the parser and the schema, with every key that it
 // has as a comment; damaged, by neither.
 func TestExamplesAreValid(t *testing.T) {
 	s := compiled(t)
 	for _, sc := range workload.Scenarios() {
-		text := study.Example(studyForm(), sc)
+		text := exampleOf(t, sc)
 		agrees(t, s, sc.Name+".yaml", text, true)
 		for _, damage := range [][2]string{
-			{"engine: sqlite", "engin: sqlite"}, {"engine: sqlite", "engine: sqlitee"}, {"files: [", "files: [x, "}, {"scenario: ", "scenario: un"},
+			{"engine: ", "engin: "}, {"engine: ", "engine: un"}, {"files: [", "files: [x, "}, {"scenario: ", "scenario: un"},
 		} {
 			agrees(t, s, sc.Name+".yaml", strings.Replace(text, "\n"+damage[0], "\n"+damage[1], 1), false)
 		}
+	}
+}
+
+// heldKey is a key of an example as a comment, with the value that holds without it.
+var heldKey = regexp.MustCompile(`(?m)^#([a-z0-9-]+: [^…\n]+)$`)
+
+// What init writes can be planned, and says of its other keys what holds without them.
+func TestExamplesRunAsTheyStand(t *testing.T) {
+	planned := func(text string) (experiment.Plan, error) {
+		s, err := study.Parse("s.yaml", []byte(strings.Replace(text, "#seed: …", "seed: 1", 1)), studyForm(), os.LookupEnv)
+		if err != nil {
+			return experiment.Plan{}, err
+		}
+		all, err := s.Plan(registry(), plan.New(), nil, func(p plan.Made) error { _, err := run.Prepare(p.Engine, p.Plan); return err })
+		if err != nil {
+			return experiment.Plan{}, err
+		}
+		all[0].Plan.Command = nil // says what was given
+		return all[0].Plan, nil
+	}
+	for _, sc := range workload.Scenarios() {
+		text := exampleOf(t, sc)
+		want, err := planned(text)
+		if err != nil {
+			t.Errorf("%s: %v", sc.Name, err)
+			continue
+		}
+		if keys := heldKey.FindAllString(text, -1); len(keys) < 10 {
+			t.Errorf("%s says the values of %d keys", sc.Name, len(keys))
+		}
+		if got, err := planned(heldKey.ReplaceAllString(text, "$1")); err == nil && reflect.DeepEqual(got, want) {
+			continue
+		}
+		for _, key := range heldKey.FindAllString(text, -1) {
+			if got, err := planned(strings.Replace(text, "\n"+key+"\n", "\n"+key[1:]+"\n", 1)); err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("%s with %s: %v, %+v\n want %+v", sc.Name, key[1:], err, got, want)
+			}
+		}
+		t.Errorf("%s with all that it says holds is another plan", sc.Name)
 	}
 }
 
