@@ -27,3 +27,17 @@ func TestFlagsAreFilled(t *testing.T) {
 	}
 	each(new(app).command())
 }
+
+// A line of run is one of plan: the flags that no plan follows from are not shown in its help.
+func TestPlanTakesWhatRunTakes(t *testing.T) {
+	a := new(app)
+	planned := a.planCommand().Flags()
+	a.runCommand().Flags().VisitAll(func(fl *pflag.Flag) {
+		has := planned.Lookup(fl.Name)
+		if has == nil || has.NoOptDefVal != fl.NoOptDefVal || has.Value.Type() != fl.Value.Type() {
+			t.Errorf("run has --%s, plan %+v", fl.Name, has)
+		} else if has.Hidden != (rowOf(fl) == nil && fl.Name != "only") {
+			t.Errorf("plan hides --%s: %v", fl.Name, has.Hidden)
+		}
+	})
+}

@@ -9,6 +9,7 @@ import (
 
 	"filewise"
 	"filewise/archive"
+	"filewise/experiment"
 	"filewise/gate"
 	"filewise/plan"
 	"filewise/report"
@@ -35,6 +36,14 @@ func (f *resultFlags) register(fs *pflag.FlagSet) {
 func (f *resultFlags) registerNames(fs *pflag.FlagSet) {
 	fs.StringVar(&f.names.Name, "name", "", "`name` of the run, such as \"before SAN migration\": every command takes it for its number")
 	fs.StringArrayVar(&f.names.Tags, "tag", nil, "`KEY=VALUE` to find the run by with list --filter tag=KEY=VALUE (repeatable)")
+}
+
+// fit reads the conditions, which have to be about the plan's layouts, and gives it its name and tags.
+func (f *resultFlags) fit(p *experiment.Plan) error {
+	if err := f.parse(layoutNames(p.Layouts, p.AA)); err != nil {
+		return err
+	}
+	return f.names.Apply(p)
 }
 
 // parse reads the conditions, which have to be about these layouts; nil: they are not known yet.

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"filewise/plan"
 	"filewise/preview"
@@ -16,6 +17,7 @@ func (a *app) planCommand() *cobra.Command {
 	var power powerFlags
 	var only []string
 	var sql bool
+	var g resultFlags
 	cmd := &cobra.Command{
 		Use:               "plan [SCENARIO or FILE.yaml]",
 		Short:             "Show what run would do: layouts, trials, space and time, and every statement",
@@ -30,7 +32,7 @@ func (a *app) planCommand() *cobra.Command {
 				return err
 			}
 			if file, ok := studyArg(args); ok {
-				return a.planStudy(cmd, o, file, only, sql)
+				return a.planStudy(cmd, o, file, only, &g, sql)
 			}
 			if err := onlyInStudies(only); err != nil {
 				return err
@@ -40,20 +42,31 @@ func (a *app) planCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.planOne(cmd.Context(), made, sql)
+			return a.planOne(cmd.Context(), made, &g, sql)
 		},
 	}
 	registerOnly(cmd, &only)
 	registerOptions(cmd.Flags(), o.Table()...)
 	power.register(cmd.Flags())
+	a.registerUnplanned(cmd.Flags(), &g)
 	cmd.Flags().BoolVar(&sql, "sql", false, "show every statement, where the files lie and all trials in order, not a summary")
 	completeChoices(cmd)
 	return cmd
 }
 
+// registerUnplanned registers the flags of run that no plan follows from, so that a line of run is one of plan. What
+// they say of the run is checked; what they do with its result, and the live page, is for run alone.
+func (a *app) registerUnplanned(fs *pflag.FlagSet, g *resultFlags) {
+	those := pflag.NewFlagSet("", pflag.ContinueOnError)
+	new(pageFlags).register(those)
+	a.registerRun(those, g)
+	those.VisitAll(func(fl *pflag.Flag) { fl.Hidden = true })
+	fs.AddFlagSet(those)
+}
+
 // planOne shows one experiment, or sums it up.
-func (a *app) planOne(ctx context.Context, made plan.Made, sql bool) error {
-	v, err := a.previewOf(ctx, made)
+func (a *app) planOne(ctx context.Context, made plan.Made, g *resultFlags, sql bool) error {
+	v, err := a.previewOf(ctx, made, g)
 	if err != nil {
 		return err
 	}
@@ -72,7 +85,10 @@ func (a *app) planOne(ctx context.Context, made plan.Made, sql bool) error {
 
 // previewOf is a plan's preview, with a forecast from the store's runs. A store that cannot be
 // read takes nothing from it but that: run says what is wrong with it.
-func (a *app) previewOf(ctx context.Context, made plan.Made) (preview.Preview, error) {
+func (a *app) previewOf(ctx context.Context, made plan.Made, g *resultFlags) (preview.Preview, error) {
+	if err := g.fit(&made.Plan); err != nil {
+		return preview.Preview{}, err
+	}
 	v, err := preview.Of(ctx, made, a.access(made.Target, made.Origin(), made.Secret, &made.Options.TargetOptions))
 	if err == nil {
 		v.Forecast, _ = preview.Forecast(ctx, a.storePath, made.Plan)

@@ -62,10 +62,7 @@ func (a *app) runCommand() *cobra.Command {
 // runOne measures one experiment, and shows what came of it.
 func (a *app) runOne(ctx context.Context, made plan.Made, g *resultFlags) (run.Outcome, error) {
 	defer surviveBrokenPipe()()
-	if err := g.parse(layoutNames(made.Plan.Layouts, made.Plan.AA)); err != nil {
-		return run.Outcome{}, err
-	}
-	if err := g.names.Apply(&made.Plan); err != nil {
+	if err := g.fit(&made.Plan); err != nil {
 		return run.Outcome{}, err
 	}
 	o := a.options(made.Engine, a.access(made.Target, made.Origin(), made.Secret, &made.Options.TargetOptions))

@@ -114,17 +114,17 @@ type named struct {
 }
 
 // planStudy shows what every experiment of a study file would do.
-func (a *app) planStudy(cmd *cobra.Command, o *plan.Options, file string, only []string, sql bool) error {
+func (a *app) planStudy(cmd *cobra.Command, o *plan.Options, file string, only []string, g *resultFlags, sql bool) error {
 	all, err := a.planned(cmd, o, file, only)
 	if err != nil {
 		return err
 	}
 	if !a.json {
-		return a.printPlans(cmd, all, sql)
+		return a.printPlans(cmd, all, g, sql)
 	}
 	out := previews{Experiments: []named{}}
 	for _, p := range all {
-		v, err := a.previewOf(cmd.Context(), p.Made)
+		v, err := a.previewOf(cmd.Context(), p.Made, g)
 		if err != nil {
 			return err
 		}
@@ -133,14 +133,14 @@ func (a *app) planStudy(cmd *cobra.Command, o *plan.Options, file string, only [
 	return a.printJSON(out)
 }
 
-func (a *app) printPlans(cmd *cobra.Command, all []study.Planned, sql bool) error {
+func (a *app) printPlans(cmd *cobra.Command, all []study.Planned, g *resultFlags, sql bool) error {
 	w := &lineWriter{w: a.stdout}
 	var first error
 	for i, p := range all {
 		if len(all) > 1 {
 			w.printf("%sExperiment %d of %d: %s\n\n", strings.Repeat("\n", min(i, 1)), i+1, len(all), p.Experiment.Name)
 		}
-		if err := a.planOne(cmd.Context(), p.Made, sql); err != nil && first == nil {
+		if err := a.planOne(cmd.Context(), p.Made, g, sql); err != nil && first == nil {
 			first = err
 		}
 	}
