@@ -56,6 +56,9 @@ func Unsupported(remedy, format string, args ...any) error {
 	return Errorf(CodeUsage, remedy, format+": %w", append(args, ErrUnsupported)...)
 }
 
+// TempElsewhere is the remedy of an engine that has no number of temporary files to choose.
+const TempElsewhere = "give --engine mariadb or postgres, or --target sqlserver://USER@HOST"
+
 // CodeOf is the code of the outermost Error in err's chain.
 func CodeOf(err error) Code {
 	var e *Error

@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"errors"
 	"regexp"
 	"slices"
 	"strconv"
@@ -149,4 +150,25 @@ func set(t *testing.T, o *plan.Options, name, value string) {
 		t.Fatalf("--%s %s: %v", name, value, err)
 	}
 	row.To.SetSource(plan.Given)
+}
+
+// Temporary files are compared elsewhere where an engine has none to choose, and by the flags that its remedy names.
+func TestTemporaryFilesElsewhere(t *testing.T) {
+	engines := plan.Engines(all.Engines())
+	for flag, value := range map[string]string{"engine": "sqlite", "target": "mariadb://u@h/"} {
+		o := engines.New()
+		o.Scenario = "temp"
+		set(t, o, flag, value)
+		_, err := engines.Make(o)
+		for _, want := range []string{"--engine mariadb or postgres", "--target sqlserver://USER@HOST"} {
+			if remedy := filewise.RemedyOf(err); !errors.Is(err, filewise.ErrUnsupported) || !strings.Contains(remedy, want) {
+				t.Errorf("temp on %s: %v → %s: no %s", value, err, remedy, want)
+			}
+		}
+	}
+	o := engines.New()
+	o.Scenario, o.Target = "temp", plan.Of("sqlserver://u@h")
+	if p, err := engines.Make(o); err != nil || p.AA == "" {
+		t.Errorf("temp on sqlserver: %v, %+v", err, p.Layouts)
+	}
 }

@@ -97,10 +97,10 @@ func supported(t filewise.Target, l filewise.Layout, p filewise.Program) error {
 	case t.Mode != filewise.Embedded && t.Mode != "":
 		return unsupported("leave the target out: SQLite runs inside Filewise", "a %s target on SQLite, which is no server", t.Mode)
 	case p.Table().Temporary || l.Temp.Files > 0:
-		return unsupported("use mariadb or postgres", "%s", noTemp)
+		return unsupported(filewise.TempElsewhere, "%s", noTemp)
 	case p.Dumps():
-		return unsupported("use scenario backup", "SQLite has no dump by several jobs: .dump of its shell writes one stream of statements, and "+
-			"its own means for copies are those of scenario backup")
+		return unsupported("give --engine postgres, mariadb or mysql, or use scenario backup", "SQLite has no dump by several "+
+			"jobs: .dump of its shell writes one stream of statements, and its own means for copies are those of scenario backup")
 	case workloads[p.SQL()] == nil && p.Custom == nil:
 		return unsupported("known: "+strings.Join(slices.Sorted(maps.Keys(workloads)), ", "), "workload %q on SQLite", p.Workload)
 	case l.Kind != filewise.KindShards:

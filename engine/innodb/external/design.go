@@ -78,7 +78,7 @@ func checkLayout(d *dialect.Product, l filewise.Layout, p filewise.Program) erro
 	no := filewise.Unsupported
 	switch {
 	case p.Table().Temporary:
-		return no("use a managed server: --engine mariadb or postgres without --target", "%s", noTemp(d))
+		return no("give --engine mariadb or postgres without --target, or --target sqlserver://USER@HOST", "%s", noTemp(d))
 	case p.BacksUp() && !p.Dumps():
 		return no("use a managed server: --engine "+d.Name+" without --target", noBackup)
 	case p.Dumps():

@@ -60,7 +60,7 @@ func checkTemp(product *dialect.Product) error {
 	if product.NoTemp == "" {
 		return nil
 	}
-	return refuse("use mariadb or postgres", "%s", product.NoTemp)
+	return refuse(filewise.TempElsewhere, "%s", product.NoTemp)
 }
 
 // tempPool is the buffer pool of workload temp in bytes: so small that temporary
