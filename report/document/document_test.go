@@ -119,3 +119,11 @@ func TestTablesAsJSON(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// A flag stays on one line, all of it.
+func TestFlagsAreNotBroken(t *testing.T) {
+	const want = `give <span class="nb">--p99-limit</span> 5ms, or <span class="nb">--files</span> 1 &lt; 2`
+	if got := prose("give --p99-limit 5ms, or --files 1 < 2"); string(got) != want {
+		t.Errorf("%s\n want %s", got, want)
+	}
+}

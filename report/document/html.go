@@ -79,7 +79,7 @@ func hashSource(text []byte) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-var flag = regexp.MustCompile(`--[a-z][a-z-]*`)
+var flag = regexp.MustCompile(`--[a-z][a-z0-9-]*`)
 
 // prose escapes a text and keeps the flags in it on one line: browsers break
 // lines after hyphens.
