@@ -72,6 +72,9 @@ func outputs() map[string][]any {
 	}
 }
 
+// ofExport is the output whose schema the store makes, for it writes that output.
+const ofExport = "export"
+
 // schemaOf is the JSON Schema of an output.
 func schemaOf(name string) (*jsonschema.Schema, error) {
 	forms := filewise.Each(outputs()[name], reflect.TypeOf)
@@ -82,14 +85,15 @@ func schemaOf(name string) (*jsonschema.Schema, error) {
 
 func (a *app) schemaCommand() *cobra.Command {
 	var output string
-	names := slices.Sorted(maps.Keys(outputs()))
+	names := append(slices.Collect(maps.Keys(outputs())), ofExport)
+	slices.Sort(names)
 	cmd := &cobra.Command{
 		Use:   "schema [OUTPUT]",
 		Short: "Print the JSON Schema of study files, or of what a command prints with --json",
 		Long: `Schema prints the JSON Schema (draft 2020-12) of study files, by which editors
 complete and check them: it is made from the same table as the parser. With OUTPUT it is that of
 what the command of this name prints with --json, of errors and warnings there, or of the events
-that webhooks get, made of the very types; "filewise export --schema" prints that of exports.
+that webhooks get, made of the very types.
 
 OUTPUT is one of:
   ` + indent(ansi.Wordwrap(strings.Join(names, " "), lineWidth, ""), 2),
@@ -98,8 +102,11 @@ OUTPUT is one of:
 		Args: cobra.MaximumNArgs(1), ValidArgs: names,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				if outputs()[args[0]] == nil {
+				if !slices.Contains(names, args[0]) {
 					return nearest.Unknown("output", args[0], names)
+				}
+				if args[0] == ofExport {
+					return a.write(output, store.ExportJSONSchema)
 				}
 				s, err := schemaOf(args[0])
 				if err != nil {

@@ -79,7 +79,7 @@ func valid(name string, text []byte) error {
 
 // schemaFor is the schema that is printed for a command's output.
 func schemaFor(name string) (*jsonschema.Schema, error) {
-	if name != "export" {
+	if name != ofExport {
 		if outputs()[name] == nil {
 			return nil, fmt.Errorf("%s has no schema", name)
 		}
