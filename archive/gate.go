@@ -95,12 +95,16 @@ func (c Comparison) Layouts() []string {
 	return out
 }
 
-// Sentences are the changes in words.
+// Sentences are the changes in words, p99 included.
 func (c Comparison) Sentences() []string {
 	var out []string
 	for _, f := range c.Families {
 		for _, l := range f.Layouts {
-			out = append(out, l.Layout+": "+l.Text)
+			said := l.Layout + ": " + l.Text
+			if l.P99Percent != nil {
+				said += "; p99 " + intervalText(l.p99)
+			}
+			out = append(out, said)
 		}
 	}
 	return out

@@ -100,7 +100,7 @@ func NewAcross(hosts []AcrossHost, confidence float64) (Across, error) {
 		if len(all[i]) == 1 {
 			all[i][0].Name = "" // there is nothing to tell it from
 		}
-		h.Verdict = report.Headline(h.Data)
+		h.Verdict = report.Verdict(h.Data)
 		a.Hosts = append(a.Hosts, h)
 	}
 	for _, of := range all[0] {

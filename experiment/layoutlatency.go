@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
@@ -15,7 +16,6 @@ import (
 	"filewise/drive"
 	"filewise/internal/say"
 	"filewise/verdict"
-	"filewise/workload"
 )
 
 // LayoutLatency is what the operations of a family took on a layout, over all its trials in
@@ -117,11 +117,23 @@ func (s standing) latencyLoss(r verdict.Result, all []LayoutLatency) string {
 	if best < 0 || base < 0 {
 		return ""
 	}
-	words := lossWords(all[best], all[base], r.Config.Confidence)
-	if sc, err := workload.Lookup(s.plan.Scenario); words != "" && err == nil && slices.Contains(sc.Flags, "p99-limit") {
-		words += " Set --p99-limit to bar layouts that take longer."
+	return lossWords(all[best], all[base], r.Config.Confidence)
+}
+
+// LatencyLoss says that a layout to use is slow where it matters, by family where there are
+// several; empty: none is. It stands directly behind the verdict, wherever that is told.
+func (j Judgement) LatencyLoss() string {
+	var out []string
+	for _, f := range j.Families {
+		switch {
+		case f.LatencyLoss == "":
+		case len(j.Families) > 1:
+			out = append(out, say.Sentence(f.Name)+": "+f.LatencyLoss)
+		default:
+			out = append(out, f.LatencyLoss)
+		}
 	}
-	return words
+	return strings.Join(out, " ")
 }
 
 // lossWords compare two layouts' p99; empty: neither way it is lossFrom times the other's.

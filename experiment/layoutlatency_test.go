@@ -7,7 +7,21 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/experiment"
 )
+
+// Of several families each that loses is named; of one there is nothing to tell it from.
+func TestLatencyLossOfFamilies(t *testing.T) {
+	insert := experiment.Family{Name: "insert", LatencyLoss: "But p99 is long."}
+	for want, families := range map[string][]experiment.Family{
+		"": nil, "But p99 is long.": {insert}, "Insert: But p99 is long.": {{Name: "select"}, insert},
+		"Insert: But p99 is long. Insert: But p99 is long.": {insert, insert},
+	} {
+		if said := (experiment.Judgement{Families: families}).LatencyLoss(); said != want {
+			t.Errorf("it says %q, want %q", said, want)
+		}
+	}
+}
 
 // A layout that wins throughput and takes twice as long is recommended with that in the
 // verdict's first lines; p99 and its change are those that were planted.

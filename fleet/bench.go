@@ -341,13 +341,11 @@ func (m *measuring) Notify(e experiment.Event) {
 		m.at.Doing = doing // of which a heartbeat tells
 	case experiment.EventRecorded:
 		m.data.Trials, m.data.Judgement = append(m.data.Trials, *e.Trial), e.Judgement
-		layouts := estimates(m.data)
+		layouts, verdict := estimates(m.data), report.Verdict(m.data)
 		m.alter(func() {
 			m.at.Trials++
 			m.at.Doing, m.at.Layouts = "", layouts
-			if s := e.Judgement.Sentences(); len(s) > 0 {
-				m.at.Verdict = s[0]
-			}
+			m.at.Verdict = verdict
 		})
 	}
 }

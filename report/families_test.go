@@ -242,8 +242,16 @@ func TestLatencyOfFamiliesOnAScreen(t *testing.T) {
 		t.Fatal(err)
 	}
 	above, table, _ := strings.Cut(strings.Join(strings.Fields(out.String()), " "), " family ")
-	if !strings.HasSuffix(above, "Concurrent insert: But p99 of 8 files is 3.4 times that of 1 file: 4.9 ms, against 1.43 ms.") {
+	said := "Concurrent insert: But p99 of 8 files is 3.4 times that of 1 file: 4.9 ms, against 1.43 ms."
+	if !strings.HasSuffix(above, said+" Set --p99-limit to bar layouts that take longer.") {
 		t.Errorf("the first lines are\n%s", above)
+	}
+	if verdict := report.Verdict(d); verdict != report.Headline(d)+" "+said {
+		t.Errorf("the verdict in one line is %q", verdict)
+	}
+	var doc struct{ Judgement struct{ Latency_loss string } } //nolint:revive // as it stands in JSON
+	if err := json.Unmarshal(render(t, formats["json"], d), &doc); err != nil || doc.Judgement.Latency_loss != said {
+		t.Errorf("JSON has %q, %v", doc.Judgement.Latency_loss, err)
 	}
 	if !strings.HasPrefix(table, "1 file layout p99 against 1 file mark ") && !strings.HasPrefix(table, "layout p99 against 1 file mark ") ||
 		!strings.Contains(table, " 8 files 4.9 ms +") {

@@ -63,13 +63,16 @@ type judgementDoc struct {
 	Sentences []string       `json:"sentences"`
 	Cause     *cause.Cause   `json:"cause,omitempty"`
 	// Latency is that of the first family by layout.
-	Latency  []experiment.LayoutLatency `json:"latency,omitempty"`
-	Families []experiment.Family        `json:"families,omitempty"`
+	Latency []experiment.LayoutLatency `json:"latency,omitempty"`
+	// LatencyLoss says that a layout to use loses in latency; absent: none does.
+	LatencyLoss string              `json:"latency_loss,omitempty"`
+	Families    []experiment.Family `json:"families,omitempty"`
 }
 
 func judgementOf(j experiment.Judgement) judgementDoc {
 	first := j.First()
-	doc := judgementDoc{Judgement: j, Result: first.Result, Sentences: j.Sentences(), Cause: first.Cause, Latency: first.Latency}
+	doc := judgementDoc{Judgement: j, Result: first.Result, Sentences: j.Sentences(), Cause: first.Cause, Latency: first.Latency,
+		LatencyLoss: j.LatencyLoss()}
 	if len(j.Families) > 1 {
 		doc.Families = j.Families
 	}

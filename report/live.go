@@ -17,6 +17,10 @@ import (
 // Headline is the verdict of a run in one line, over all families.
 func Headline(d Data) string { return newView(d).Headline() }
 
+// Verdict is the headline, and what the layout to use loses in latency: the verdict as it is
+// stored, listed and sent.
+func Verdict(d Data) string { return say.Joined(" ", Headline(d), d.Judgement.LatencyLoss()) }
+
 // Relevance says how much of what was measured so far is about files; empty: it is
 // not known.
 func Relevance(d Data) string { return newView(d).relevance() }

@@ -162,16 +162,12 @@ func (v view) causeInShort() string {
 	return say.Joined(", ", "Why", f.Name) + ": " + said
 }
 
-// latencyLoss says that the layout to use is slow where it matters; empty: it is not.
+// latencyLoss says that the layout to use is slow where it matters, and what bars such
+// ones; empty: it is not.
 func (v view) latencyLoss() string {
-	if !v.several() {
-		return v.of.LatencyLoss
+	words := v.Judgement.LatencyLoss()
+	if words != "" && slices.Contains(v.Scenario.Flags, "p99-limit") {
+		words += " Set --p99-limit to bar layouts that take longer."
 	}
-	var out []string
-	for _, f := range v.parts {
-		if s := f.of.LatencyLoss; s != "" {
-			out = append(out, say.Sentence(f.Name)+": "+s)
-		}
-	}
-	return say.Joined(" ", out...)
+	return words
 }

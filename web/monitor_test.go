@@ -202,3 +202,14 @@ func TestStoreThatCannotBeRead(t *testing.T) {
 		t.Errorf("%q %+v", p.problem, p.status)
 	}
 }
+
+// What the layout to use loses in latency is told beside the headline.
+func TestProgressSaysWhatLatencyLoses(t *testing.T) {
+	d := finished(t)
+	d.Judgement.Families[0].LatencyLoss = "But p99 is long."
+	text, err := json.Marshal(ProgressOf(d))
+	must(t, err)
+	if !strings.Contains(string(text), `"latency_loss":"But p99 is long."`) {
+		t.Errorf("%s", text)
+	}
+}

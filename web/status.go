@@ -76,7 +76,8 @@ type Progress struct {
 	Ended      *time.Time         `json:"ended,omitempty"`
 	Baseline   string             `json:"baseline"`
 	Headline   string             `json:"headline"`
-	Relevance  string             `json:"relevance,omitempty"` // how much of what was measured is about files
+	Loss       string             `json:"latency_loss,omitempty"` // of a layout to use
+	Relevance  string             `json:"relevance,omitempty"`    // how much of what was measured is about files
 	Sentences  []string           `json:"sentences"`
 	Confidence float64            `json:"confidence"`     // of the intervals: 0.95
 	Margin     float64            `json:"margin_percent"` // below which differences do not matter
@@ -108,7 +109,8 @@ func ProgressOf(d report.Data) Progress {
 	p, j := d.Plan, d.Judgement
 	out := Progress{
 		Run: d.RunID, State: d.State, Scenario: p.Scenario, Engine: p.Target.Engine, Durability: string(p.Target.Durability), Seed: p.Seed,
-		Started: d.Started, Baseline: p.Baseline, Headline: report.Headline(d), Relevance: report.Relevance(d), Sentences: j.Sentences(),
+		Started: d.Started, Baseline: p.Baseline, Headline: report.Headline(d), Loss: j.LatencyLoss(), Relevance: report.Relevance(d),
+		Sentences:  j.Sentences(),
 		Confidence: p.Confidence, Margin: p.Margin, Families: report.Families(d), Charts: report.Charts(d),
 		Blocks: j.First().Result.Blocks, MaxBlocks: j.Schedule.MaxBlocks, Plan: planOf(d), Left: report.Left(d),
 		Elapsed: j.Elapsed.Seconds(), Warnings: report.Notices(j.Warnings), Log: trialLines(d),

@@ -72,8 +72,9 @@ func (f *resultFlags) judge(s gate.Suite, subjects []gate.Subject) []gate.Outcom
 // judgeRun judges a run for its report.
 func (f *resultFlags) judgeRun(d *report.Data) {
 	s := gate.Suite{Name: fmt.Sprintf("run %d", d.RunID), Started: d.Started, Took: d.Judgement.Elapsed}
+	s.Headline = report.Verdict(*d)
 	if all := d.Judgement.Sentences(); len(all) > 0 {
-		s.Headline, s.Said = all[0], all[1:]
+		s.Said = all[1:]
 	}
 	d.Gate = f.judge(s, archive.Subjects(d.Judgement))
 }

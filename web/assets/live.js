@@ -138,6 +138,7 @@ function showProgress() {
   put("run", `Run ${p.run}: ${p.scenario} on ${p.engine}, durability ${p.durability}, seed ${p.seed}; ${p.state}`);
   put("h-verdict", p.ended ? "Verdict" : "Verdict so far");
   put("headline", p.headline);
+  put("loss", p.latency_loss);
   put("relevance", p.relevance);
   put("sentences", (p.sentences || []).filter(s => s !== p.headline).map(s => el("li", {}, s)));
   put("charts", p.charts.flatMap(reportChart));
