@@ -48,6 +48,10 @@ type Numbers struct {
 	InTime []string `json:"in_time,omitempty"`
 	// Few are the layouts' differences where there are too few blocks for a verdict.
 	Few []verdict.Estimate `json:"few,omitempty"`
+	// P99 is that of the layouts' latency, where the file has it of trials.
+	P99 []TrialsP99 `json:"p99,omitempty"`
+	// LatencyLoss says that a layout to use is slow where it matters; absent: none is.
+	LatencyLoss string `json:"latency_loss,omitempty"`
 }
 
 // MeasuredLayouts is how many layouts have a result at all.
@@ -86,8 +90,10 @@ func JudgeElsewhere(source string, all []Foreign) (out Elsewhere, err error) {
 		if err != nil {
 			return out, err
 		}
-		out.Families, families[i] = append(out.Families, n), experiment.Family{Name: n.Family, Result: r, Sentences: n.Sentences}
+		out.Families = append(out.Families, n)
+		families[i] = experiment.Family{Name: n.Family, Result: r, Sentences: n.Sentences, LatencyLoss: n.LatencyLoss}
 	}
+	out.LatencyLoss = experiment.Judgement{Families: families}.LatencyLoss()
 	out.Headline, out.Notes = report.Summary(judged[0].Arms[judged[0].Config.Baseline].Name, families), []string{}
 	singly := filewise.Each(out.Families, func(n Numbers) string { return n.Family + ": " + n.Headline })
 	out.Sentences = append([]string{out.Headline}, singly...)
@@ -114,6 +120,9 @@ func numbersOf(in Foreign) (out Numbers, err error) {
 			"one layout differ.")
 	}
 	out.Headline = out.Sentences[0]
+	if err := out.tails(in); err != nil {
+		return out, err
+	}
 	if in.Times {
 		out.InTime = out.inTime()
 	}
@@ -161,14 +170,14 @@ func (out *Numbers) inTime() []string {
 func (out Elsewhere) Text() string {
 	var w strings.Builder
 	if len(out.Families) == 0 {
-		out.verdictText(&w)
+		out.verdictText(&w, out.LatencyLoss)
 	} else {
-		fmt.Fprintf(&w, "%s\n", out.Headline)
+		fmt.Fprintf(&w, "%s\n", say.Joined("\n", out.Headline, out.LatencyLoss))
 	}
 	said := map[string]bool{}
 	for _, f := range out.Families {
 		fmt.Fprintf(&w, "\n%s (confidence %s)\n", f.Family, say.Confidence(f.Verdict.Config.Confidence))
-		f.verdictText(&w)
+		f.verdictText(&w, "") // which was said of all
 	}
 	for _, f := range append([]Numbers{out.Numbers}, out.Families...) {
 		f.remarks(&w, said)
@@ -176,13 +185,16 @@ func (out Elsewhere) Text() string {
 	return w.String()
 }
 
-// verdictText is the verdict of one family.
-func (out Numbers) verdictText(w io.Writer) {
+// verdictText is the verdict of one family, with what stands behind its headline.
+func (out Numbers) verdictText(w io.Writer, behind string) {
 	for i, s := range out.Sentences {
 		if i == 1 {
 			fmt.Fprintf(w, "\n")
 		}
 		fmt.Fprintf(w, "%s\n", s)
+		if i == 0 && behind != "" {
+			fmt.Fprintf(w, "%s\n", behind)
+		}
 	}
 	for i, s := range out.InTime {
 		if i == 0 {

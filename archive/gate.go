@@ -2,6 +2,7 @@ package archive
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"reflect"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"filewise"
 	"filewise/experiment"
 	"filewise/gate"
+	"filewise/internal/say"
 	"filewise/store"
 	"filewise/verdict"
 	"filewise/workload"
@@ -31,10 +33,27 @@ func Subjects(j experiment.Judgement) []gate.Subject {
 // Subjects are the layouts against the baseline.
 func (out Elsewhere) Subjects() (all []gate.Subject) {
 	if len(out.Families) == 0 {
-		return subjectsOf("", out.Verdict, nil)
+		return out.subjects("")
 	}
 	for _, f := range out.Families {
-		all = append(all, subjectsOf(f.Family, f.Verdict, nil)...)
+		all = append(all, f.subjects(f.Family)...)
+	}
+	return all
+}
+
+// subjects are those of one family: p99 itself is that of the worst trial, for that of all
+// operations cannot be told from their trials', but is not above it.
+func (out Numbers) subjects(family string) []gate.Subject {
+	latency := filewise.Each(out.P99, func(l TrialsP99) experiment.LayoutLatency {
+		return experiment.LayoutLatency{Layout: l.Layout, P99: l.Worst, Change: l.Change}
+	})
+	all := subjectsOf(family, out.Verdict, latency)
+	for i, s := range all {
+		for _, l := range out.P99 {
+			if l.Layout == s.Layout {
+				all[i].In = fmt.Sprintf("the worst of %s (%s in the best)", filewise.Counted(l.Trials, "trial"), say.Human(l.Best))
+			}
+		}
 	}
 	return all
 }

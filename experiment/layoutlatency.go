@@ -59,7 +59,7 @@ func (s standing) layoutLatencies(r verdict.Result, family string) ([]LayoutLate
 	if err != nil || len(sums) == 0 {
 		return nil, err
 	}
-	changes, err := verdict.Few(r.Config, r.Arms, table)
+	changes, err := TailChanges(r, table)
 	if err != nil {
 		return nil, err
 	}
@@ -70,15 +70,28 @@ func (s standing) layoutLatencies(r verdict.Result, family string) ([]LayoutLate
 			continue
 		}
 		at := func(q float64) time.Duration { return time.Duration(h.ValueAtQuantile(q)) * time.Microsecond }
-		all := LayoutLatency{Layout: l.Name, Count: h.TotalCount(), P50: at(50), P99: at(99), P999: at(99.9)}
-		if e := changes[i]; i != r.Config.Baseline && !math.IsNaN(e.Effect) {
-			all.Change = &LatencyChange{Effect: -e.Effect}
-			if e.Known() {
-				lo, hi := -e.Hi, -e.Lo
-				all.Change.Lo, all.Change.Hi = &lo, &hi
-			}
+		out = append(out, LayoutLatency{Layout: l.Name, Count: h.TotalCount(), P50: at(50), P99: at(99), P999: at(99.9), Change: changes[i]})
+	}
+	return out, nil
+}
+
+// TailChanges are how p99 differs from the baseline's, block by block, by a table with the
+// inverse of every trial's p99; nil: of the baseline, and where it is not known.
+func TailChanges(r verdict.Result, table verdict.Table) ([]*LatencyChange, error) {
+	all, err := verdict.Few(r.Config, r.Arms, table)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*LatencyChange, len(all))
+	for i, e := range all {
+		if i == r.Config.Baseline || math.IsNaN(e.Effect) {
+			continue
 		}
-		out = append(out, all)
+		out[i] = &LatencyChange{Effect: -e.Effect}
+		if e.Known() {
+			lo, hi := -e.Hi, -e.Lo
+			out[i].Lo, out[i].Hi = &lo, &hi
+		}
 	}
 	return out, nil
 }
@@ -120,6 +133,16 @@ func (s standing) latencyLoss(r verdict.Result, all []LayoutLatency) string {
 	return lossWords(all[best], all[base], r.Config.Confidence)
 }
 
+// BlockLoss says the same where nothing is known but the changes block by block.
+func BlockLoss(r verdict.Result, changes []*LatencyChange) string {
+	arm := winner(r)
+	if arm < 0 {
+		return ""
+	}
+	return lossWords(LayoutLatency{Layout: r.Arms[arm].Name, Change: changes[arm]},
+		LayoutLatency{Layout: r.Arms[r.Config.Baseline].Name}, r.Config.Confidence)
+}
+
 // LatencyLoss says that a layout to use is slow where it matters, by family where there are
 // several; empty: none is. It stands directly behind the verdict, wherever that is told.
 func (j Judgement) LatencyLoss() string {
@@ -136,7 +159,8 @@ func (j Judgement) LatencyLoss() string {
 	return strings.Join(out, " ")
 }
 
-// lossWords compare two layouts' p99; empty: neither way it is lossFrom times the other's.
+// lossWords compare two layouts' p99, that of all trials where it is known; empty: neither
+// way it is lossFrom times the other's.
 func lossWords(best, base LayoutLatency, confidence float64) string {
 	effect, lo, hi := best.Change.Interval()
 	over := math.Log(float64(best.P99) / float64(base.P99))
@@ -154,8 +178,12 @@ func lossWords(best, base LayoutLatency, confidence float64) string {
 		return fmt.Sprintf("But p99 of %s is %s times that of %s: %s%s.", best.Layout, say.Ratio(over), base.Layout, values,
 			say.InBrackets(byBlock))
 	case effect >= math.Log(lossFrom):
-		return fmt.Sprintf("But p99 of %s is %s times that of %s, block by block (%s).", best.Layout, say.Ratio(effect), base.Layout,
-			say.Joined("; ", interval, "over all trials "+values))
+		overAll := ""
+		if say.Known(over) {
+			overAll = "over all trials " + values
+		}
+		return fmt.Sprintf("But p99 of %s is %s times that of %s, block by block%s.", best.Layout, say.Ratio(effect), base.Layout,
+			say.InBrackets(say.Joined("; ", interval, overAll)))
 	}
 	return ""
 }

@@ -44,6 +44,7 @@ type Subject struct {
 	Family, Layout, Reference string
 	Throughput, P99           Interval
 	Took                      time.Duration // p99 itself; 0: not known
+	In                        string        // of what Took is, where not of all operations: "the worst of 7 trials"
 }
 
 // Outcome is what a condition came to in one family.
@@ -114,7 +115,8 @@ func (c Condition) Known(layouts []string) error {
 		c.Layout)
 }
 
-// Judge judges every condition for every family, by its worst layout.
+// Judge judges every condition for every family, by its worst layout. One on p99 fails where
+// that is known in no family: it would let everything through.
 func Judge(conditions []Condition, subjects []Subject) []Outcome {
 	var families []string
 	for _, s := range subjects {
@@ -124,12 +126,20 @@ func Judge(conditions []Condition, subjects []Subject) []Outcome {
 	}
 	out := []Outcome{}
 	for _, c := range conditions {
+		var of []Outcome
 		if len(families) == 0 {
-			out = append(out, c.judge("", nil))
+			of = append(of, c.judge("", nil))
 		}
 		for _, f := range families {
-			out = append(out, c.judge(f, subjects))
+			of = append(of, c.judge(f, subjects))
 		}
+		if c.Metric == P99 && !slices.ContainsFunc(of, func(o Outcome) bool { return o.Known }) {
+			for i := range of {
+				of[i].Failed = true
+				of[i].Text += ", and nothing shows that it is below"
+			}
+		}
+		out = append(out, of...)
 	}
 	return out
 }
@@ -179,7 +189,8 @@ func (c Condition) of(s Subject) measured {
 		if s.Took == 0 {
 			return measured{math.NaN(), math.NaN(), c.Time.Seconds(), "p99 of " + s.Layout + " is not known"}
 		}
-		return measured{s.Took.Seconds(), s.Took.Seconds(), c.Time.Seconds(), fmt.Sprintf("p99 of %s is %s", s.Layout, say.Human(s.Took))}
+		return measured{s.Took.Seconds(), s.Took.Seconds(), c.Time.Seconds(), say.Joined(" in ", fmt.Sprintf("p99 of %s is %s",
+			s.Layout, say.Human(s.Took)), s.In)}
 	}
 	i, what := s.Throughput, "throughput"
 	if c.Metric == P99 {

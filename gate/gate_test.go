@@ -45,7 +45,7 @@ func TestConditions(t *testing.T) {
 		{"p99 > 15 %", false, "p99 of 4 files"},
 		{"p99 > 7ms", true, "p99 of 4 files is 8 ms"},
 		{"p99 > 8 ms", false, "p99 of 4 files is 8 ms"},
-		{"p99 of 8 files > 1 ms", false, "not known"},
+		{"p99 of 8 files > 1 ms", true, "not known, and nothing shows that it is below"},
 		{"possible p99 of 8 files > 50 %", true, "not known"}, // nothing excludes it
 	} {
 		condition, err := gate.Parse(c.text)
@@ -75,6 +75,31 @@ func TestConditions(t *testing.T) {
 	other, _ := gate.Parse("loss of 9 files > 5 %")
 	if other.Known([]string{"1 file", "8 files"}) == nil {
 		t.Error("there is no layout of 9 files")
+	}
+}
+
+// A condition on p99 that nothing is known of lets nothing through; of one family it suffices.
+func TestUnknownP99(t *testing.T) {
+	subject := func(family string, took time.Duration) gate.Subject {
+		return gate.Subject{Family: family, Layout: "8 files", Reference: "1 file", Throughput: unknown, P99: unknown, Took: took}
+	}
+	absolute, _ := gate.Parse("p99 > 1 s")
+	change, _ := gate.Parse("p99 > 20 %")
+	loss, _ := gate.Parse("loss > 5 %")
+	for _, c := range []struct {
+		condition gate.Condition
+		subjects  []gate.Subject
+		failed    int
+	}{
+		{absolute, nil, 1},
+		{absolute, []gate.Subject{subject("backup", 0), subject("restore", 0)}, 2},
+		{absolute, []gate.Subject{subject("backup", 0), subject("insert", time.Millisecond)}, 0},
+		{change, []gate.Subject{subject("", time.Millisecond)}, 1},
+		{loss, []gate.Subject{subject("", 0)}, 0},
+	} {
+		if all := gate.Judge([]gate.Condition{c.condition}, c.subjects); len(gate.Failed(all)) != c.failed {
+			t.Errorf("%s: %+v", c.condition.Text, all)
+		}
 	}
 }
 

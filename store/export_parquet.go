@@ -34,6 +34,7 @@ type TrialRow struct {
 	Elapsed    float64   `parquet:"elapsed_s"`
 	Instance   string    `parquet:"instance,dict"`
 	Started    time.Time `parquet:"started,timestamp(microsecond)"`
+	Operations *int64    `parquet:"operations,optional"`
 	P50        *float64  `parquet:"p50_s,optional"`
 	P99        *float64  `parquet:"p99_s,optional"`
 	P999       *float64  `parquet:"p999_s,optional"`
@@ -104,7 +105,7 @@ func withMeasure(row TrialRow, t filewise.Trial, m filewise.Measure) TrialRow {
 	row.Window, row.Tail, row.Sync = &window, &tail, &sync
 	if l, err := experiment.LatencyOf(m); err == nil && l.Count > 0 {
 		p50, p99, p999 := l.P50.Seconds(), l.P99.Seconds(), l.P999.Seconds()
-		row.P50, row.P99, row.P999 = &p50, &p99, &p999
+		row.Operations, row.P50, row.P99, row.P999 = &l.Count, &p50, &p99, &p999
 	}
 	return row
 }

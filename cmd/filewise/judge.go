@@ -9,7 +9,6 @@ import (
 	"math"
 	"reflect"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -125,11 +124,15 @@ func (a *app) judgeCSV(f *plan.JudgeOptions, g *resultFlags, path, family string
 	if err := g.parse(inputs[0].Layouts); err != nil {
 		return err
 	}
+	if err := g.haveP99(path, inputs); err != nil {
+		return err
+	}
 	out, err := archive.JudgeElsewhere(path, all)
 	if err != nil {
 		return filewise.Errorf(filewise.CodeUsage, "see filewise judge --help", "judge %s: %w", sourceName(path), err)
 	}
-	out.Gate = g.judge(gate.Suite{Name: sourceName(path), Headline: out.Headline, Said: out.Sentences[1:]}, out.Subjects())
+	out.Gate = g.judge(gate.Suite{Name: sourceName(path), Headline: say.Joined(" ", out.Headline, out.LatencyLoss),
+		Said: out.Sentences[1:]}, out.Subjects())
 	if err := a.print(out, func(w *lineWriter) {
 		w.printf("%s", out.Text())
 		gateText(w, out.Gate)
@@ -137,6 +140,30 @@ func (a *app) judgeCSV(f *plan.JudgeOptions, g *resultFlags, path, family string
 		return err
 	}
 	return g.end(a)
+}
+
+// haveP99 refuses what is asked of p99 where a file has none: it would let everything through.
+func (f *resultFlags) haveP99(path string, inputs []tablecsv.Input) error {
+	const remedy = "judge the run itself (filewise judge RUN), or give the columns p99_s and operations, as " +
+		"filewise export RUN --format csv does"
+	known := func(c verdict.Cell) bool { return c.Throughput > 0 }
+	for _, in := range inputs {
+		if slices.ContainsFunc(in.P99, func(row []verdict.Cell) bool { return slices.ContainsFunc(row, known) }) {
+			return nil
+		}
+	}
+	for _, c := range f.conditions {
+		if c.Metric == gate.P99 {
+			return filewise.Errorf(filewise.CodeUsage, remedy, "--fail-if %q: %s has no p99_s", c.Text, sourceName(path))
+		}
+	}
+	for _, in := range inputs {
+		if in.P99 == nil && in.Design.P99Limit > 0 {
+			return filewise.Errorf(filewise.CodeUsage, remedy, "%s names a p99_limit_s and has no column p99_s to hold layouts to it",
+				sourceName(path))
+		}
+	}
+	return nil
 }
 
 // shareConfidence puts the confidence of all families together in the place of those that the
@@ -226,10 +253,5 @@ func csvDesign(f *plan.JudgeOptions, in tablecsv.Input, maxBlocks int) (out arch
 		}
 	}
 	out.Config = cfg
-	if named.P99Limit > 0 {
-		limit := time.Duration(named.P99Limit * float64(time.Second))
-		out.Notes = append(out.Notes, fmt.Sprintf("The run had --p99-limit %v: filewise judge RUN, which has latencies, holds layouts to it.",
-			limit))
-	}
 	return out, nil
 }

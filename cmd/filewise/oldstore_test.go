@@ -16,6 +16,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"filewise/experiment"
 )
 
 // The store was written by Filewise of 2026-11-22, before the program model was
@@ -92,7 +95,7 @@ func TestExportIsJudgedAsStored(t *testing.T) {
 	if err := json.Unmarshal(said(t, path, "list", "--json"), &runs); err != nil {
 		t.Fatal(err)
 	}
-	compared := 0
+	compared, tails := 0, 0
 	for _, r := range runs {
 		id := strconv.Itoa(r.ID)
 		file := filepath.Join(t.TempDir(), id+".csv")
@@ -103,8 +106,10 @@ func TestExportIsJudgedAsStored(t *testing.T) {
 				Families []struct {
 					Name    string
 					Verdict map[string]any
+					Latency []p99Change
 				}
 				Verdict map[string]any
+				Latency []p99Change
 			}
 		}
 		if err := json.Unmarshal(said(t, path, "show", id, "--json"), &stored); err != nil {
@@ -113,9 +118,11 @@ func TestExportIsJudgedAsStored(t *testing.T) {
 		type judged struct {
 			Headline string
 			Verdict  map[string]any
+			P99      []p99Change
 			Families []struct {
 				Family  string
 				Verdict map[string]any
+				P99     []p99Change
 			}
 		}
 		again := func(args ...string) (out judged) {
@@ -133,7 +140,9 @@ func TestExportIsJudgedAsStored(t *testing.T) {
 		verdicts := stored.Judgement.Families
 		if len(verdicts) == 0 {
 			if stored.Judgement.Verdict["blocks"].(float64) > 0 {
-				same(stored.Judgement.Verdict, again().Verdict, "")
+				csv := again()
+				same(stored.Judgement.Verdict, csv.Verdict, "")
+				tails += sameP99(t, "run "+id, stored.Judgement.Latency, csv.P99)
 			}
 			continue
 		}
@@ -149,14 +158,45 @@ func TestExportIsJudgedAsStored(t *testing.T) {
 			for _, g := range all.Families {
 				if g.Family == f.Name {
 					same(f.Verdict, g.Verdict, f.Name)
+					tails += sameP99(t, "run "+id+" "+f.Name, f.Latency, g.P99)
 				}
 			}
 		}
 		same(verdicts[0].Verdict, again("--family", verdicts[0].Name).Verdict, verdicts[0].Name)
 	}
-	if compared < 20 {
-		t.Errorf("%d verdicts were compared", compared)
+	if compared < 20 || tails < 20 {
+		t.Errorf("%d verdicts were compared, and %d changes of p99", compared, tails)
 	}
+}
+
+// p99Change is that of a layout, in a run's judgement and in that of its export.
+type p99Change struct {
+	Layout string
+	P99    int64                     `json:"p99_ns"`
+	Best   int64                     `json:"best_ns"`
+	Worst  int64                     `json:"worst_ns"`
+	Change *experiment.LatencyChange `json:"p99_change"`
+}
+
+// sameP99 holds the changes of p99 that a run has against those of its export, and p99 itself
+// against those of the trials; it counts them.
+func sameP99(t *testing.T, of string, run, csv []p99Change) (compared int) {
+	t.Helper()
+	for _, want := range run {
+		for _, got := range csv {
+			if got.Layout != want.Layout || want.Change == nil {
+				continue
+			}
+			compared++
+			if diff := cmp.Diff(want.Change, got.Change, cmpopts.EquateApprox(1e-9, 1e-9)); diff != "" {
+				t.Errorf("%s, %s: p99 changes otherwise: %s", of, want.Layout, diff)
+			}
+			if want.P99 < got.Best || want.P99 > got.Worst {
+				t.Errorf("%s, %s: p99 %d is not from %d to %d", of, want.Layout, want.P99, got.Best, got.Worst)
+			}
+		}
+	}
+	return compared
 }
 
 // unzipped is a file of testdata/stores.

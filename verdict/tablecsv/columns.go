@@ -13,6 +13,7 @@ type columns struct {
 	time                          int // instead of throughput
 	instance, calibration, family int
 	pilot, judged, order          int
+	p99, operations               int // of latency, and how many it is of
 	design                        [designColumns]int
 }
 
@@ -40,11 +41,11 @@ func (p *parser) header() error {
 		return explain(err)
 	}
 	p.at = columns{block: -1, layout: -1, throughput: -1, time: -1, instance: -1, calibration: -1, family: -1, pilot: -1, judged: -1,
-		order: -1}
+		order: -1, p99: -1, operations: -1}
 	use := map[string]*int{
 		"block": &p.at.block, "layout": &p.at.layout, "throughput": &p.at.throughput, "time": &p.at.time,
 		"instance": &p.at.instance, "calibration": &p.at.calibration, "family": &p.at.family, "pilot": &p.at.pilot,
-		"judged": &p.at.judged, "order": &p.at.order,
+		"judged": &p.at.judged, "order": &p.at.order, "p99_s": &p.at.p99, "operations": &p.at.operations,
 	}
 	for i, name := range designNames {
 		p.at.design[i], use[name] = -1, &p.at.design[i]
@@ -72,6 +73,9 @@ func (p *parser) header() error {
 		ignored = append(ignored, "time")
 	case p.at.time >= 0:
 		p.notes = append(p.notes, "Times are judged as work per time: of two layouts the one with less time is the faster.")
+	}
+	if p.at.p99 < 0 && p.at.operations >= 0 {
+		ignored, p.at.operations = append(ignored, names[p.at.operations]), -1
 	}
 	if p.at.block < 0 {
 		p.notes = append(p.notes, "There is no column block: the k-th line of each layout is taken for its trial in block k. Where the layouts "+

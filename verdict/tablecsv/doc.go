@@ -4,9 +4,10 @@
 // The first line names the columns, in any order and case: layout and throughput, or
 // time instead of that, must be there, and block should be: without it the k-th line of
 // each layout is of block k; instance (the build a trial ran on) and calibration
-// (a probe before it) are used where they are. In a file that Filewise exported,
-// pilots are left out, and lines of the family calibration are the trials' probes.
-// Other columns are ignored, and named in a note. Columns are
+// (a probe before it) are used where they are; p99_s is the 99th percentile of the trial's
+// latency in seconds, which is compared where it is of 100 operations or more. In a file
+// that Filewise exported, pilots are left out, and lines of the family calibration are the
+// trials' probes. Other columns are ignored, and named in a note. Columns are
 // separated by commas, semicolons or tabs, whichever the first line has.
 //
 // One line is one trial. An empty throughput or time, or NA, is a trial that is missing.

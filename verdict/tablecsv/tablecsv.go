@@ -31,11 +31,14 @@ type Input struct {
 	Layouts []string      // in the order in which they first appear
 	Blocks  []string      // in the order in which they ran: by number if all are numbers, else as they first appear
 	Table   verdict.Table // [block][layout]
-	Notes   []string      // what was left out, in sentences
-	Times   bool          // it has times, of which Table has the inverse
-	Design  Design        // the rules that it names, as files that Filewise exported do
-	arms    []verdict.Arm // of layouts that it says more of than their names
-	others  []string      // families that it is not of
+	// P99 is the same table with the inverse of each trial's p99 in place of throughput, OK
+	// where that is of enough operations; nil: there is no such column.
+	P99    verdict.Table
+	Notes  []string      // what was left out, in sentences
+	Times  bool          // it has times, of which Table has the inverse
+	Design Design        // the rules that it names, as files that Filewise exported do
+	arms   []verdict.Arm // of layouts that it says more of than their names
+	others []string      // families that it is not of
 }
 
 // Error is what is wrong with a file, and where. Line and column count from 1;
@@ -179,6 +182,7 @@ type parser struct {
 type cell struct {
 	verdict.Cell
 	line int
+	p99  verdict.Cell
 }
 
 // line takes one trial.
@@ -271,9 +275,25 @@ func (p *parser) cell(fields []string) (c cell, err error) {
 	if c.Calibration, _, err = p.positive(fields, p.at.calibration, "calibration"); err != nil {
 		return c, err
 	}
+	if c.p99, err = p.p99(fields); err != nil {
+		return c, err
+	}
 	c.Instance = p.at.field(fields, p.at.instance)
 	c.Order, err = p.whole(fields, p.at.order, "order")
 	return c, err
+}
+
+// leastForP99 is the number of operations below which a 99th percentile is the longest one.
+const leastForP99 = 100
+
+// p99 reads the 99th percentile of latency as the cell of Input.P99.
+func (p *parser) p99(fields []string) (verdict.Cell, error) {
+	x, known, err := p.positive(fields, p.at.p99, "p99_s")
+	if err != nil || !known {
+		return verdict.Cell{}, err
+	}
+	n, _, err := p.positive(fields, p.at.operations, "operations")
+	return verdict.Cell{Throughput: 1 / x, OK: p.at.operations < 0 || n >= leastForP99}, err
 }
 
 // positive reads a number above 0; ok is false for one that is missing.
@@ -342,15 +362,21 @@ func (p *parser) input() (Input, error) {
 		return in, failf(0, 0, "there is only one layout, %q: a comparison needs two", p.names[0])
 	}
 	for _, block := range inOrder(p.order) {
-		row := make([]verdict.Cell, len(p.names))
+		row, tails := make([]verdict.Cell, len(p.names)), make([]verdict.Cell, len(p.names))
 		for j, name := range in.Layouts {
 			key := [2]int{p.blocks[block], p.layouts[name]}
 			row[j] = p.cells[key].Cell
+			if row[j].OK {
+				tails[j] = p.cells[key].p99
+			}
 			if row[j].OK && row[j].Calibration == 0 {
 				row[j].Calibration = p.probes[key]
 			}
 		}
 		in.Blocks, in.Table = append(in.Blocks, block), append(in.Table, row)
+		if p.at.p99 >= 0 {
+			in.P99 = append(in.P99, tails)
+		}
 	}
 	return in, nil
 }

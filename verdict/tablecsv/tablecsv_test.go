@@ -151,6 +151,37 @@ func TestErrorsSayWhere(t *testing.T) {
 	}
 }
 
+// The p99 of trials that count is read, and whether it is of enough operations.
+func TestP99(t *testing.T) {
+	const head = "block,layout,throughput,p99_s"
+	for text, want := range map[string][]float64{
+		head + ",operations\n1,a,9,0.5,100\n1,b,9,0.25,99\n2,a,,2,500\n2,b,9,0.125,3000000000\n": {2, -4, 0, 8},
+		head + "\n1,a,9,0.5\n1,b,9,\n":                                 {2, 0},
+		"block,layout,throughput,operations\n1,a,9,some\n1,b,9,0.25\n": nil,
+		head + ",operations\n1,a,9,0.5,\n1,b,9,0.25,100\n":             {-2, 4},
+	} {
+		in, err := tablecsv.Read(strings.NewReader(text), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []float64
+		for _, row := range in.P99 {
+			for _, c := range row {
+				if !c.OK {
+					c.Throughput *= -1 // of too few operations
+				}
+				got = append(got, c.Throughput)
+			}
+		}
+		if !slices.Equal(got, want) || (want == nil) != strings.Contains(strings.Join(in.Notes, ""), `not used: "operations"`) {
+			t.Errorf("%s: %v, want %v; %q", text, got, want, in.Notes)
+		}
+	}
+	if _, err := tablecsv.Read(strings.NewReader(head+"\n1,a,9,0.5\n1,b,9,-3\n"), ""); err == nil || !strings.Contains(err.Error(), "p99_s") {
+		t.Errorf("a negative time: %v", err)
+	}
+}
+
 func TestTooMuch(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("block,layout,throughput\n")
