@@ -145,8 +145,8 @@ func (g *ground) lockstep(ctx context.Context, names []string) error {
 		}
 	}
 	slices.Sort(apart)
-	fmt.Printf("%d drivers, %d loads that count: they started %v apart in the median, %v in the 99th percentile, %v at most; %d void\n", len(names),
-		len(apart), apart[len(apart)/2], apart[(len(apart)*99-1)/100], apart[len(apart)-1], void)
+	fmt.Printf("%d drivers, %d loads that count: they started %v apart in the median, %v in the 99th percentile, %v at most; %d void\n",
+		len(names), len(apart), apart[len(apart)/2], apart[(len(apart)*99-1)/100], apart[len(apart)-1], void)
 	for layout, by := range logs[0] {
 		one := logs[1][layout]
 		a, va := meanOf(by)
