@@ -17,8 +17,7 @@ type TrialsP99 struct {
 	Best   time.Duration `json:"best_ns"`
 	Worst  time.Duration `json:"worst_ns"`
 	// Change is that against the baseline, of the trials of the same blocks that have enough
-	// operations; absent: of the
-	// baseline, and where it is not known.
+	// operations; absent: of the baseline, and where it is not known.
 	Change *experiment.LatencyChange `json:"p99_change,omitempty"`
 }
 
