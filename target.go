@@ -92,3 +92,13 @@ type Fact struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
+
+// ValueOf is the value of the fact of that name, or absent where there is none.
+func ValueOf(facts []Fact, name, absent string) string {
+	for _, f := range facts {
+		if f.Name == name {
+			return f.Value
+		}
+	}
+	return absent
+}

@@ -16,9 +16,9 @@ import (
 // release, on other storage, or of less data.
 func (s *Scripts) compare(r archive.Run, m filewise.Migrator, seen filewise.Inspection) {
 	say := func(format string, args ...any) { s.Untested = append(s.Untested, fmt.Sprintf(format, args...)) }
-	was := fact(r.Server, "version")
+	was := filewise.ValueOf(r.Server, "version", "")
 	if was == "" {
-		was = fact(r.Server, "server_version")
+		was = filewise.ValueOf(r.Server, "server_version", "")
 	}
 	if tested, here := m.Release(was), m.Release(s.Server); tested != here {
 		say("it was on release %s, the server is %s", orUnknown(tested), orUnknown(here))
@@ -39,14 +39,6 @@ func orUnknown(s string) string {
 }
 
 func size(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }
-
-func fact(facts []filewise.Fact, name string) string {
-	n := slices.IndexFunc(facts, func(f filewise.Fact) bool { return f.Name == name })
-	if n < 0 {
-		return ""
-	}
-	return facts[n].Value
-}
 
 // otherStorage says why the storage is not known to be the run's; empty: it is.
 func otherStorage(r archive.Run, t filewise.Target, seen filewise.Inspection) string {
@@ -92,7 +84,7 @@ func testedBytes(trials []filewise.Trial) (most int64) {
 // rates are those of the run's slowest volume.
 func rates(r archive.Run) (read, written float64) {
 	for _, v := range r.Plan.Target.Volumes {
-		in, out := storage.Rates(fact(r.Machine, "storage limit of volume "+v.Name))
+		in, out := storage.Rates(filewise.ValueOf(r.Machine, "storage limit of volume "+v.Name, ""))
 		if in <= 0 || out <= 0 {
 			return 0, 0
 		}

@@ -67,10 +67,7 @@ func (c Comparison) sum() string {
 	var speeds, tails changes
 	for _, f := range c.Families {
 		for _, l := range f.Layouts {
-			name := l.Layout
-			if len(c.Families) > 1 {
-				name = f.Family + ": " + name
-			}
+			name := c.of(f, l.Layout)
 			speeds.add(name, l.change)
 			if l.P99Before != nil && l.P99After != nil {
 				tails.add(name, l.p99)
@@ -152,14 +149,11 @@ func (c changes) all() int { return c.more + c.less + c.open }
 
 // title is of a section about a family.
 func (c Comparison) title(what string, f FamilyChanges) string {
-	if len(c.Families) == 1 {
-		return what + " before and after"
-	}
-	return f.Family + ": " + what + " before and after"
+	return c.of(f, what+" before and after")
 }
 
-// caption is of a family's table.
-func (c Comparison) caption(what string, f FamilyChanges) string {
+// of is said of a family, which is named where there are several.
+func (c Comparison) of(f FamilyChanges, what string) string {
 	if len(c.Families) == 1 {
 		return what
 	}
@@ -199,7 +193,7 @@ func (c Comparison) throughput(id string, f FamilyChanges) document.Section {
 	title := c.title("Throughput", f)
 	figure.Caption = title + ": changes with their intervals; bars are what a typical trial did."
 	blocks := []document.Block{document.OnPages(figure), document.Tabulate(
-		document.Table{Caption: c.caption("What a typical trial did, and its change", f), Class: "main"}, f.Layouts, layoutColumn,
+		document.Table{Caption: c.of(f, "What a typical trial did, and its change"), Class: "main"}, f.Layouts, layoutColumn,
 		document.Num(f.Unit+"/s", func(l Change) string { return arrow(number(l.Before), number(l.After)) }),
 		document.Num("change ("+c.level()+")", func(l Change) string { return intervalText(l.change) }),
 		document.Num("ratio to the baseline", func(l Change) string { return intervalText(l.relative) }).Spare(1))}
@@ -240,7 +234,7 @@ func (c Comparison) latency(id string, f FamilyChanges) document.Section {
 				bar(l.Layout+", after", float64(*l.P99After), took(l.P99After), classOf(inverse(l.p99))))
 		}
 	}
-	title, caption := c.title("Latency", f), c.caption("Percentiles of latency, and the change of p99", f)
+	title, caption := c.title("Latency", f), c.of(f, "Percentiles of latency, and the change of p99")
 	if len(bars) == 0 {
 		return document.Section{ID: id}
 	}

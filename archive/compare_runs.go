@@ -49,7 +49,7 @@ func place(r store.Run) string {
 	if r.Origin != nil {
 		host = r.Origin.Host
 	}
-	facts := []string{valueOf(r.Machine, "CPU"), valueOf(r.Machine, "cores"), valueOf(r.Machine, "memory")}
+	facts := filewise.Each([]string{"CPU", "cores", "memory"}, func(name string) string { return filewise.ValueOf(r.Machine, name, "") })
 	if facts[1] != "" {
 		facts[1] += " cores"
 	}
@@ -65,20 +65,14 @@ func (c Comparison) table() document.Table {
 	before, after := facts(c.runs[0]), facts(c.runs[1])
 	for _, f := range append(slices.Clone(before), after...) {
 		if !slices.ContainsFunc(all, func(p pair) bool { return p.name == f.Name }) {
-			all = append(all, pair{f.Name, cmp.Or(valueOf(before, f.Name), say.Absent), cmp.Or(valueOf(after, f.Name), say.Absent)})
+			all = append(all, pair{f.Name, cmp.Or(filewise.ValueOf(before, f.Name, ""), say.Absent),
+				cmp.Or(filewise.ValueOf(after, f.Name, ""), say.Absent)})
 		}
 	}
 	return document.Tabulate(document.Table{Caption: "What each is of, and where it was measured"}, all,
 		document.Name("", func(p pair) string { return p.name }),
 		document.Words("before", func(p pair) string { return p.before }).As("words"),
 		document.Words("after", func(p pair) string { return p.after }).As("words"))
-}
-
-func valueOf(all []filewise.Fact, name string) string {
-	if i := slices.IndexFunc(all, func(f filewise.Fact) bool { return f.Name == name }); i >= 0 {
-		return all[i].Value
-	}
-	return ""
 }
 
 // facts are those of a run, its machine's and its server's.

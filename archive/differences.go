@@ -194,14 +194,6 @@ func addressWords(p experiment.Plan) string {
 // factDifferences are facts that both have, or one alone, with different values.
 func factDifferences(a, b []filewise.Fact) []Difference {
 	const absent = "not known"
-	value := func(facts []filewise.Fact, name string) string {
-		for _, f := range facts {
-			if f.Name == name {
-				return f.Value
-			}
-		}
-		return absent
-	}
 	var out []Difference
 	seen := map[string]bool{}
 	for _, f := range append(slices.Clone(a), b...) {
@@ -209,7 +201,7 @@ func factDifferences(a, b []filewise.Fact) []Difference {
 			continue
 		}
 		seen[f.Name] = true
-		x, y := value(a, f.Name), value(b, f.Name)
+		x, y := filewise.ValueOf(a, f.Name, absent), filewise.ValueOf(b, f.Name, absent)
 		if unmeasured := strings.HasPrefix(x, "not measured") || strings.HasPrefix(y, "not measured"); x != y && !unmeasured {
 			out = append(out, Difference{What: f.Name, Before: x, After: y})
 		}

@@ -12,6 +12,9 @@ import (
 	"filewise/target"
 )
 
+// givesPassword is what stands before a password in SQL.
+const givesPassword = `(?i)(\b(?:identified\s+(?:with\s+\S+\s+)?(?:by|as)|password)\s+)`
+
 // asterisks stand for what an excerpt does not show.
 const asterisks = "********"
 
@@ -21,8 +24,9 @@ var (
 	address = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)\S.*`)
 	// setting is a key, or NAME=, with what stands behind it; of two words where it is mistyped.
 	setting = regexp.MustCompile(`([\w.-]+(?:[ \t]+[\w.-]+)?)["']?\s*[:=]`)
-	// inSQL is how SQL gives a password.
-	inSQL = regexp.MustCompile(`(?i)(\b(?:identified\s+(?:with\s+\S+\s+)?(?:by|as)|password)\s+)[^\s$].*`)
+	// inSQL is how SQL gives a password, and literal one that it gives as it stands.
+	inSQL   = regexp.MustCompile(givesPassword + `[^\s$].*`)
+	literal = regexp.MustCompile(givesPassword + `['"]([^'"]+)`)
 	// entry is a line that begins something new, whatever stands above it.
 	entry = regexp.MustCompile(`^\s*(?:-\s|-$|["']?[\w.-]+["']?\s*:(?:\s|$))`)
 )
@@ -56,16 +60,13 @@ func masked(lines []string) []string {
 	return out
 }
 
-// literal is a password that SQL gives as it stands.
-var literal = regexp.MustCompile(`(?i)\b(?:identified\s+(?:with\s+\S+\s+)?(?:by|as)|password)\s+['"]([^'"]+)`)
-
 // Plain are secrets that stand in a study's text, or in a script of it, wherever that is: in comments
 // and SQL, too, of which nothing is replaced by variables.
 func Plain(text string) (found []filewise.Secret) {
 	for line := range strings.Lines(text) {
 		line = variable.ReplaceAllString(line, "")
 		for _, at := range literal.FindAllStringSubmatch(line, -1) {
-			found = append(found, filewise.Secret(at[1]))
+			found = append(found, filewise.Secret(at[2]))
 		}
 		for _, word := range strings.FieldsFunc(line, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`"'[],`, r) }) {
 			found = append(found, target.SecretsIn(word)...)
