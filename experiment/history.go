@@ -257,6 +257,10 @@ func (p Plan) families() []string {
 
 func (h history) row(b int, family string) []verdict.Cell {
 	row := make([]verdict.Cell, len(h.plan.Layouts))
+	var turns map[string][]verdict.Turn
+	if h.plan.JudgedBy() >= chainedFrom {
+		turns = h.turnsOfSession(b, family)
+	}
 	for i, l := range h.plan.Layouts {
 		t := h.tries[cellKey{b, l.Name}].done
 		if t == nil || len(t.Measures) == 0 {
@@ -267,7 +271,8 @@ func (h history) row(b int, family string) []verdict.Cell {
 			x, ok = h.plan.overall(*t)
 		}
 		probe, _ := t.Throughput(FamilyCalibration) // 0: not collected
-		row[i] = verdict.Cell{Throughput: x, Instance: t.Instance, Calibration: probe, Order: h.orderOf(t), OK: ok}
+		row[i] = verdict.Cell{Throughput: x, Instance: t.Instance, Calibration: probe, Order: h.orderOf(t), OK: ok,
+			Turns: turns[l.Name]}
 	}
 	return row
 }

@@ -3,6 +3,8 @@ package experiment
 import (
 	"slices"
 	"testing"
+
+	"filewise"
 )
 
 // In every cycle each layout follows each other equally often, and each block has
@@ -49,5 +51,54 @@ func TestOrderIsBalanced(t *testing.T) {
 	}
 	if got := (Plan{Seed: 1}).order(1, []int{0, 1, 2, 3, 4}); !slices.Equal(got, []int{1, 0, 2, 3, 4}) {
 		t.Errorf("the order of a stored run has changed: %v", got)
+	}
+}
+
+// Chained blocks and rounds (rules 3): in each cycle every layout follows every one, itself
+// included, equally often, and has each place equally often; two layouts go A B, B A. The next
+// cycle goes on where the one before ended, and what goes before the first row ends with what begins it.
+func TestChainedOrderIsBalanced(t *testing.T) {
+	for n := 2; n <= 13; n++ {
+		rows := 2 * n
+		if n == 2 {
+			rows = 2
+		}
+		for seed := range uint64(5) {
+			p := Plan{Rules: 3, Seed: seed}
+			for name, row := range map[string]func(at int) []int{
+				"blocks": func(at int) []int { return p.order(at, upTo(n)) },
+				"rounds": func(at int) []int { return p.turnOrder(filewise.Cell{Block: 4, Attempt: 1}, at, n) },
+			} {
+				last := row(0)[n-1]
+				for cycle := range 3 {
+					follows, places := map[[2]int]int{}, map[[2]int]int{}
+					for at := cycle*rows + 1; at <= (cycle+1)*rows; at++ {
+						o := row(at)
+						if !slices.Equal(slices.Sorted(slices.Values(o)), upTo(n)) || o[0] != last {
+							t.Fatalf("%s, row %d of %d layouts: %v after %d", name, at, n, o, last)
+						}
+						for i, k := range o {
+							follows[[2]int{last, k}]++
+							places[[2]int{k, i}]++
+							last = k
+						}
+					}
+					for what, counts := range map[string]map[[2]int]int{"follows": follows, "is at": places} {
+						for pair, times := range counts {
+							if times != rows/n || len(counts) != n*n {
+								t.Fatalf("%s of %d layouts: %v %s %d times, of %d pairs", name, n, pair, what, times, len(counts))
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	starts := map[int]int{} // of two layouts, drawn anew for each session
+	for block := range 200 {
+		starts[Plan{Rules: 3}.turnOrder(filewise.Cell{Block: block, Attempt: 1}, 1, 2)[0]]++
+	}
+	if starts[0] < 70 || starts[1] < 70 {
+		t.Errorf("sessions begin with %v", starts)
 	}
 }

@@ -71,29 +71,6 @@ func (s standing) session() []filewise.Cell {
 	return cells
 }
 
-// turnOrder is the random order of n layouts in a round of a session, which follows
-// from the seed, the block, the attempt and the round, balanced by a Williams design over
-// the rounds: what a layout leaves behind reaches all others alike.
-func turnOrder(seed uint64, c filewise.Cell, round, n int) []int {
-	const perBlock, perAttempt = 1 << 40, 1 << 32
-	cycle := n + n%2*n
-	stream := func(design int) uint64 {
-		return uint64(c.Block)*perBlock + uint64(c.Attempt)*perAttempt + uint64(design) + 1
-	}
-	return williams(seed, stream, round+cycle-1, n) // the warm-up's is of a design of its own
-}
-
-// TurnOrder names the layouts in the order of their turns in a round of a block, with
-// every layout in question and none failing. Round 0 is the warm-up.
-func (p Plan) TurnOrder(block, round int) []string {
-	in := p.Order(block, len(p.Layouts))
-	out := make([]string, len(in))
-	for i, k := range turnOrder(p.Seed, filewise.Cell{Block: block, Attempt: 1}, round, len(in)) {
-		out[i] = p.Layouts[in[k]].Name
-	}
-	return out
-}
-
 // session is the trials of a block whose layouts are live at once and take turns.
 type session struct {
 	runner   *Runner
@@ -176,9 +153,9 @@ func (s *session) together(ctx context.Context, step func(*member, context.Conte
 	return err
 }
 
-// round gives every layout one turn, in fresh random order.
+// round gives every layout one turn, in the order that the plan's seed gives it.
 func (s *session) round(ctx context.Context, n int, turn func(*member, context.Context) error) error {
-	for _, i := range turnOrder(s.runner.Plan.Seed, s.members[0].life.trial.Cell, n, len(s.members)) {
+	for _, i := range s.runner.Plan.turnOrder(s.members[0].life.trial.Cell, n, len(s.members)) {
 		m := s.members[i]
 		if s.runner.Guard != nil {
 			if err := s.runner.Guard(); err != nil {

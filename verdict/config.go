@@ -15,6 +15,9 @@ const FirstLook = 3
 // NewestRules are judged by unless others are asked for.
 const NewestRules = 2
 
+// rulesToCome can be asked for, and are not yet the default.
+const rulesToCome = 3
+
 // Errors that Judge and BoundariesFor wrap.
 var (
 	ErrConfig = errors.New("verdict: invalid configuration")
@@ -77,7 +80,7 @@ func (c Config) check(arms int) error {
 		return fmt.Errorf("%w: "+format, append([]any{ErrConfig}, args...)...)
 	}
 	switch {
-	case c.Rules < 1 || c.Rules > NewestRules:
+	case c.Rules < 1 || c.Rules > max(NewestRules, rulesToCome):
 		return bad("rules %d: must be 1 or %d", c.Rules, NewestRules)
 	case arms < 2:
 		return bad("%d arms: a comparison needs two", arms)

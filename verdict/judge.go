@@ -42,6 +42,7 @@ type replay struct {
 	droppedAt []int      // 0 = running
 	candidate []bool     // may still be the best
 	frozen    []Estimate // of dropped arms, for the interval
+	carries   []carry    // of each block's turns, from rules 3 on
 }
 
 func newReplay(cfg Config, arms []Arm, t Table, bounds Boundaries) *replay {
@@ -61,6 +62,11 @@ func newReplay(cfg Config, arms []Arm, t Table, bounds Boundaries) *replay {
 	}
 	for j, arm := range arms {
 		r.candidate[j] = arm.Twin == ""
+	}
+	if cfg.Rules > 2 {
+		for _, row := range t {
+			r.carries = append(r.carries, carryOfSession(row))
+		}
 	}
 	return r
 }

@@ -45,7 +45,8 @@ func (r *replay) warnings(result Result, g grid) []Warning {
 	r.warnStalls(look, add)
 	if look.CarryOver {
 		add(WarnCarryOver, "Let the machine come to rest between trials (a longer --warm-up), or measure longer windows (--window).",
-			"Which layout ran before changes the next trial: this is not chance (level 1 %%), and no verdict is given on it.")
+			"Which layout ran before changes the next trial: this is not chance (level %g %%), and no verdict is given on it.",
+			100*carryLevelOf(r.cfg.Rules))
 	}
 	for j, e := range look.Estimates {
 		if e.DownWeighted > 1 && float64(e.DownWeighted) >= stallShare*float64(e.N) {
