@@ -55,7 +55,7 @@ type MigrationStep struct {
 	Read    int64    `json:"read_bytes"`
 	Written int64    `json:"written_bytes"`
 	Stop    string   `json:"stop"` // what is left when it is stopped half-way
-	SQL     []string `json:"sql"`  // without the semicolons at their ends
+	SQL     []string `json:"sql"`  // without the semicolons at their ends; of psql, one may end in \gexec
 	// Later: it is written as a comment, for the user to execute when all is well.
 	Later bool `json:"later,omitempty"`
 }

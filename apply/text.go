@@ -31,7 +31,7 @@ func (s *Scripts) Text(version string, back bool, path, other string) string {
 	}
 	t.comment("  ", "Server: %s", s.Server)
 	t.comment("  ", "Tables, %s with their indexes: %s", size(s.Bytes), strings.Join(s.Tables, ", "))
-	t.comment("  ", "Try it on a copy of the database first. To execute it:")
+	t.comment("  ", "Rehearse it on a copy of the database first: the command then names the copy. To execute it:")
 	t.line("--     " + filewise.Printable(s.command(path)))
 	t.comment("  ", "%s%s", turn, filepath.Base(other))
 	t.comment("  ", "In all: %s", s.time(steps...))
@@ -54,7 +54,10 @@ func (s *Scripts) Text(version string, back bool, path, other string) string {
 		t.comment("  ", "Locks %s. Takes %s", step.Locks, s.time(step))
 		t.comment("  ", "Stopped half-way: %s", step.Stop)
 		for _, sql := range step.SQL {
-			if sql += ";"; step.Later {
+			if !strings.HasSuffix(sql, `\gexec`) { // which ends a statement itself
+				sql += ";"
+			}
+			if step.Later {
 				sql = "-- " + strings.NewReplacer("\n", "\n-- ", "\r", "\r-- ").Replace(sql)
 			}
 			t.line(sql)

@@ -35,7 +35,7 @@ type usersServer struct {
 	admin *client.Link // as superuser
 	port  int
 	ca    string // its certificate
-	dirs  [2]string
+	dirs  [3]string
 	inst  *instance
 	tls   bool // the wheel's PostgreSQL 18 is built without
 }
@@ -115,7 +115,7 @@ func (f *usersServer) configure() {
 	_, err = fmt.Fprintf(conf, "ssl = %v\nmax_connections = 60\nshared_preload_libraries = pg_stat_statements\n", f.tls)
 	must(f.t, err)
 	must(f.t, conf.Close())
-	for n, name := range []string{"spare", "theirs"} {
+	for n, name := range []string{"spare", "theirs", "empty"} {
 		f.dirs[n] = filepath.Join(f.inst.sites.dirs[0], name)
 		must(f.t, os.Mkdir(f.dirs[n], 0o700))
 	}

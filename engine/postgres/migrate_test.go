@@ -84,6 +84,7 @@ func migrated(t *testing.T, f *usersServer) {
 	}
 	scripts := apply.Scripts{Migration: m, Run: 7, Layout: wish.Layout, Verdict: "two\nlines"}
 
+	f.rehearse(t, link, database, scripts)
 	f.psql(t, database, scripts.Text("test", false, "there.sql", "back.sql"))
 	target.Address.Path = database
 	i := inspectAt(t, target)
@@ -104,12 +105,20 @@ func migrated(t *testing.T, f *usersServer) {
 	}
 	wish.Tables = []string{"emails"}
 	must(t, link.Exec(deadline(t), "ALTER TABLE emails DROP CONSTRAINT emails_email_key"))
+	target.Volumes[1].Dir = f.inst.handles.Path(f.dirs[2]) // of which the rehearsal makes the server's tablespace already
 	another, err := Engine{}.Migrate(deadline(t), target, wish)
 	must(t, err)
+	target.Volumes[1].Dir = "tablespace:spare"
 	also := apply.Scripts{Migration: another, Run: 7, Layout: wish.Layout}
+	f.rehearse(t, link, database, also)
 	f.psql(t, database, also.Text("test", false, "there.sql", "back.sql"))
 	f.psql(t, database, also.Text("test", true, "back.sql", "there.sql"))
-	must(t, link.Exec(deadline(t), append(another.Back[len(another.Back)-1].SQL, "ALTER TABLE emails ADD UNIQUE (email)")...))
+	for _, step := range another.Back {
+		if step.Later {
+			must(t, link.Exec(deadline(t), step.SQL...))
+		}
+	}
+	must(t, link.Exec(deadline(t), "ALTER TABLE emails ADD UNIQUE (email)"))
 	if now := f.rows(t, link); !slices.Equal(now, data) {
 		t.Errorf("the data differ: %d and %d lines", len(data), len(now))
 	}
@@ -209,6 +218,15 @@ func (f *usersServer) dump(t *testing.T, database string, args ...string) []stri
 	return dumped(t, f.in, f.inst.sites.dataDir(), f.port, database, args...)
 }
 
+// script is a dump as it is.
+func (f *usersServer) script(t *testing.T, database string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), filepath.Join(f.in.Bin, "pg_dump"), "-h", f.inst.sites.dataDir(), "-p", fmt.Sprint(f.port),
+		"-U", installed.Superuser, "--dbname="+database).CombinedOutput()
+	must(t, err)
+	return string(out)
+}
+
 func dumped(t *testing.T, in installed.Server, dir string, port int, database string, args ...string) []string {
 	t.Helper()
 	out, err := exec.CommandContext(context.WithoutCancel(t.Context()), filepath.Join(in.Bin, "pg_dump"), append(args, "-h", dir, "-p",
@@ -223,14 +241,54 @@ func dumped(t *testing.T, in installed.Server, dir string, port int, database st
 	return all
 }
 
+// rehearse executes scripts on copies of the database, by createdb -T and by a dump, there and back, and on a database
+// that is none, which they refuse. The original stays as it is.
+func (f *usersServer) rehearse(t *testing.T, link *client.Link, database string, s apply.Scripts) {
+	t.Helper()
+	there, back := s.Text("test", false, "there.sql", "back.sql"), s.Text("test", true, "back.sql", "there.sql")
+	original := f.dump(t, database)
+	link.Forget()
+	f.do("CREATE DATABASE rehearsed TEMPLATE "+client.Ident(database), "CREATE DATABASE restored TEMPLATE template0")
+	defer f.do("DROP DATABASE rehearsed", "DROP DATABASE restored")
+	if out, err := f.execute(t, "restored", there); err == nil || !strings.Contains(out, "not as it was when this script was written") {
+		t.Errorf("a database that is no copy: %v %s", err, out)
+	}
+	f.psql(t, "restored", f.script(t, database))
+	for _, copied := range []string{"rehearsed", "restored"} {
+		f.psql(t, copied, there)
+		f.psql(t, copied, back)
+		on := f.admin.To(copied)
+		if now, data := f.rows(t, on), f.rows(t, link); !slices.Equal(now, data) {
+			t.Errorf("%s: there and back, the data differ: %d and %d lines", copied, len(data), len(now))
+		}
+		for _, step := range s.Back {
+			if step.Later && !strings.Contains(step.SQL[0], "TABLESPACE") {
+				must(t, on.Exec(deadline(t), step.SQL...))
+			}
+		}
+		on.Close()
+		if after := f.dump(t, copied); !slices.Equal(after, original) {
+			t.Errorf("%s: there and back, it differs:\n%s", copied, difference(original, after))
+		}
+	}
+	if now := f.dump(t, database); !slices.Equal(now, original) {
+		t.Errorf("a rehearsal has altered the original:\n%s", difference(original, now))
+	}
+}
+
 // psql executes a script as its first lines say.
 func (f *usersServer) psql(t *testing.T, database, script string) {
+	t.Helper()
+	if out, err := f.execute(t, database, script); err != nil {
+		t.Fatalf("psql: %v\n%s\n%s", err, out, script)
+	}
+}
+
+func (f *usersServer) execute(t *testing.T, database, script string) (string, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "script.sql")
 	must(t, os.WriteFile(path, []byte(script), 0o600))
 	out, err := exec.CommandContext(t.Context(), "psql", "-h", f.inst.sites.dataDir(), "-p", fmt.Sprint(f.port), "-U", installed.Superuser,
 		"--no-psqlrc", "--dbname="+database, "--file", path).CombinedOutput()
-	if err != nil {
-		t.Fatalf("psql: %v\n%s\n%s", err, out, script)
-	}
+	return string(out), err
 }

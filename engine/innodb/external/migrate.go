@@ -74,7 +74,7 @@ func (m *migration) write() error {
 		return err
 	}
 	m.Client, m.Input = []string{m.product.Name, "--database=" + m.Database}, true // it stops at the first error then
-	m.Opening = "SET NAMES utf8mb4;\nUSE " + dialect.Ident(m.Database) + ";\nSET SESSION lock_wait_timeout = 10;"
+	m.Opening = settings
 	for _, t := range tables {
 		there, back, err := step(&t)
 		if err = cmp.Or(err, t.Refused()); err != nil {
@@ -83,6 +83,11 @@ func (m *migration) write() error {
 		if there == nil {
 			continue
 		}
+		guard, err := m.guard(m.ctx, &t)
+		if err != nil {
+			return err
+		}
+		m.Opening += "\n" + guard
 		m.Tables, m.Bytes = append(m.Tables, t.String()), m.Bytes+t.Bytes
 		m.Steps = append(m.Steps, m.step(t, there))
 		m.Back = append([]filewise.MigrationStep{m.step(t, back)}, m.Back...)
@@ -166,7 +171,7 @@ func (m *migration) partition(t *userTable) (there, back []string, err error) {
 	if !m.number(t, by) {
 		clause = strings.Replace(clause, " BY HASH ", " BY KEY ", 1)
 	}
-	alter := "ALTER TABLE " + dialect.Ident(t.Schema) + "." + dialect.Ident(t.Name)
+	alter := "ALTER TABLE " + dialect.Ident(t.Name)
 	return []string{alter + clause}, []string{alter + " REMOVE PARTITIONING"}, nil
 }
 
@@ -239,7 +244,7 @@ func (m *migration) apart(t *userTable) (there, back []string, err error) {
 		return nil, nil, nil
 	}
 	m.Space[m.volume[0].Name] += t.Bytes
-	alter := "ALTER TABLE " + dialect.Ident(t.Schema) + "." + dialect.Ident(t.Name)
+	alter := "ALTER TABLE " + dialect.Ident(t.Name)
 	if m.product == dialect.MySQL { // whose definition of a table says so from then on
 		return []string{alter + " TABLESPACE = innodb_file_per_table"}, []string{alter + " TABLESPACE = innodb_system"}, nil
 	}

@@ -35,10 +35,13 @@ func testMigrate(t *testing.T, b bench) {
 		"CREATE TRIGGER "+db+".stamp BEFORE INSERT ON "+odd+" FOR EACH ROW SET NEW.body = CONCAT(NEW.body, '!')",
 		"CREATE VIEW "+db+".late AS SELECT id FROM "+odd+" WHERE body <> ''")
 	defer b.Exec(t, "DROP DATABASE "+db)
+	// WordPress has such, and the default sql_mode of MySQL takes no copy of it.
+	b.client(t, oddDatabase, "SET sql_mode = ''; CREATE TABLE posts (id INT PRIMARY KEY, at DATETIME NOT NULL DEFAULT '0000-00-00 00:00:00',"+
+		" day DATE); INSERT INTO posts (id, day) VALUES (1, '2024-00-10'), (2, NULL);")
 	before := b.dump(t, oddDatabase)
 	target := b.Target("root", filewise.Volume{Name: "default"}, filewise.Volume{Name: "far", Dir: b.volume})
 	target.Address.Password = ""
-	wish := filewise.Wish{Layout: layout(filewise.KindPartitions, 3), Database: oddDatabase, Tables: []string{oddTable, "codes"}, Run: 7}
+	wish := filewise.Wish{Layout: layout(filewise.KindPartitions, 3), Database: oddDatabase, Tables: []string{oddTable, "codes", "posts"}, Run: 7}
 	there, back := b.migration(t, target, wish)
 	i, err := b.engine.Inspect(deadline(t), target)
 	fatal(t, err)
@@ -54,7 +57,7 @@ func testMigrate(t *testing.T, b bench) {
 			}
 		}
 	}
-	if partitioned != 2 || far != 2 {
+	if partitioned != 3 || far != 3 {
 		t.Errorf("%d tables of three partitions, %d of them on the other volume", partitioned, far)
 	}
 	inserts := func(lines []string) []string {
@@ -64,7 +67,7 @@ func testMigrate(t *testing.T, b bench) {
 		t.Error("the data differ")
 		servertest.Same(t, before, now)
 	}
-	b.client(t, back)
+	b.client(t, oddDatabase, back)
 	servertest.Same(t, before, b.dump(t, oddDatabase))
 	b.migrationRefused(t, target, wish)
 
@@ -76,32 +79,77 @@ func testMigrate(t *testing.T, b bench) {
 	if _, err := b.engine.Migrate(deadline(t), target, wish); err == nil || !strings.Contains(err.Error(), "nothing is to be done") {
 		t.Errorf("no table lies in the system tablespace any more: %v", err)
 	}
-	b.client(t, back)
+	b.client(t, oddDatabase, back)
 	if m, err := b.engine.Migrate(deadline(t), target, wish); err != nil || len(m.Steps) != 1 {
 		t.Errorf("the table does not lie in the system tablespace again: %v", err)
 	}
 	servertest.Same(t, before, b.dump(t, oddDatabase))
 }
 
-// migration writes the scripts, and has the first one executed.
+// migration writes the scripts, rehearses both on a copy, and has the first one executed.
 func (b bench) migration(t *testing.T, target filewise.Target, wish filewise.Wish) (there, back string) {
 	t.Helper()
 	m, err := b.engine.Migrate(deadline(t), target, wish)
 	fatal(t, err)
 	s := apply.Scripts{Migration: m, Run: wish.Run, Layout: wish.Layout, Verdict: "it's `faster`\n"}
 	there, back = s.Text("test", false, "there.sql", "back.sql"), s.Text("test", true, "back.sql", "there.sql")
-	b.client(t, there)
+	b.rehearse(t, there, back)
+	b.client(t, oddDatabase, there)
 	return there, back
 }
 
-// client executes a script as its first lines say.
-func (b bench) client(t *testing.T, script string) {
+// rehearse executes scripts of the odd database on a copy of it, there and back, and on databases that are no copy, which
+// they refuse. The original stays as it is.
+func (b bench) rehearse(t *testing.T, there, back string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), b.engine.Name, "--no-defaults", "--socket="+b.Socket, "--user=root", "--database="+oddDatabase)
-	cmd.Stdin = strings.NewReader(script)
-	if out, err := cmd.CombinedOutput(); err != nil {
+	const copied = "rehearsed"
+	original := b.dump(t, oddDatabase)
+	b.Exec(t, "CREATE DATABASE "+copied+" CHARACTER SET utf8mb4")
+	defer b.Exec(t, "DROP DATABASE "+copied)
+	for database, says := range map[string]string{"": "no database is selected", copied: "not as it was when this script was written"} {
+		if out, err := b.execute(t, database, there); err == nil || !strings.Contains(out, says) {
+			t.Errorf("on database %q, which is no copy: %v, %s", database, err, out)
+		}
+	}
+	b.copy(t, copied)
+	before := b.dump(t, copied)
+	b.client(t, copied, there)
+	if strings.Contains(there, "PARTITION BY") && slices.Equal(b.dump(t, copied), before) {
+		t.Error("the script does nothing to the copy")
+	}
+	servertest.Same(t, original, b.dump(t, oddDatabase))
+	b.client(t, copied, back)
+	servertest.Same(t, before, b.dump(t, copied))
+	servertest.Same(t, original, b.dump(t, oddDatabase))
+}
+
+// copy copies the odd database's tables into an empty one, by a dump of their definitions.
+func (b bench) copy(t *testing.T, to string) {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "mariadb-dump", "--no-defaults", "--socket="+b.Socket, "--user=root", "--no-data",
+		"--skip-triggers", oddDatabase).CombinedOutput()
+	fatal(t, err)
+	columns, err := dialect.Column(deadline(t), b.Root, "SELECT CONCAT('INSERT INTO ', TABLE_NAME, ' (', c, ') SELECT ', c, ' FROM ', ?, '.', "+
+		"TABLE_NAME) FROM (SELECT CONCAT('`', REPLACE(t.TABLE_NAME, '`', '``'), '`') AS TABLE_NAME, GROUP_CONCAT('`', COLUMN_NAME, '`') AS c "+
+		"FROM information_schema.COLUMNS c JOIN information_schema.TABLES t USING (TABLE_SCHEMA, TABLE_NAME) WHERE TABLE_SCHEMA = ? AND "+
+		"TABLE_TYPE = 'BASE TABLE' AND c.EXTRA NOT LIKE '%GENERATED%' GROUP BY t.TABLE_NAME) x", dialect.Ident(oddDatabase), oddDatabase)
+	fatal(t, err)
+	b.client(t, to, string(out)+"\nSET sql_mode = '', foreign_key_checks = 0;\n"+strings.Join(columns, ";\n")+";")
+}
+
+// client executes a script as its first lines say.
+func (b bench) client(t *testing.T, database, script string) {
+	t.Helper()
+	if out, err := b.execute(t, database, script); err != nil {
 		t.Fatalf("%s: %v\n%s\n%s", b.engine.Name, err, out, script)
 	}
+}
+
+func (b bench) execute(t *testing.T, database, script string) (string, error) {
+	cmd := exec.CommandContext(t.Context(), b.engine.Name, "--no-defaults", "--socket="+b.Socket, "--user=root", "--database="+database)
+	cmd.Stdin = strings.NewReader(script)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
 }
 
 // dump is the database as its own program writes it, a row a line, sorted.
@@ -134,8 +182,8 @@ func (b bench) migrationRefused(t *testing.T, target filewise.Target, wish filew
 		}
 	}
 	if b.engine == mariaDB {
-		b.client(t, "CREATE TABLE past (id INT PRIMARY KEY) WITH SYSTEM VERSIONING; CREATE SEQUENCE numbers;")
-		defer b.client(t, "DROP TABLE past; DROP SEQUENCE numbers;")
+		b.client(t, oddDatabase, "CREATE TABLE past (id INT PRIMARY KEY) WITH SYSTEM VERSIONING; CREATE SEQUENCE numbers;")
+		defer b.client(t, oddDatabase, "DROP TABLE past; DROP SEQUENCE numbers;")
 		refused["past"], refused["numbers"] = "it is system-versioned, and ALTER TABLE would", "there is no table numbers"
 	}
 	for table, says := range refused {

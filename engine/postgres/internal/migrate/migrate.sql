@@ -143,21 +143,33 @@ SELECT spcname::text, pg_tablespace_location(oid) FROM pg_tablespace;
 -- name: aside
 SELECT coalesce(max(substring(nspname FROM '\d+$')::bigint), 0) FROM pg_namespace WHERE nspname ~ ('^(back_)?before_' || $1::bigint || '_\d{1,9}$');
 
--- All of a table that a script was written by, whether it is partitioned or not.
+-- All of a table that a script was written by, whether it is partitioned or not: first its definition, then its owner and
+-- rights. Everything goes by name, so a copy has the same.
 -- name: fingerprint
-SELECT md5(concat_ws('|', c.relowner, coalesce(c.relacl, acldefault('r', c.relowner)),
-  (SELECT string_agg(concat_ws(',', attname, atttypid, atttypmod, attnotnull, attidentity, attgenerated, atthasdef, attacl), ';' ORDER BY attnum)
+SELECT md5(concat_ws('|',
+  (SELECT string_agg(concat_ws(',', attname, format_type(atttypid, atttypmod), attnotnull, attidentity, attgenerated, atthasdef), ';' ORDER BY attnum)
      FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped),
-  (SELECT string_agg(conname || contype::text || conrelid::regclass, ';' ORDER BY conname COLLATE "C", conrelid) FROM pg_constraint
-    WHERE c.oid IN (conrelid, confrelid) AND conparentid = 0 AND contype <> 'n'),
+  (SELECT string_agg(conname || contype::text || conrelid::regclass, ';' ORDER BY conname COLLATE "C", conrelid::regclass::text COLLATE "C")
+     FROM pg_constraint WHERE c.oid IN (conrelid, confrelid) AND conparentid = 0 AND contype <> 'n'),
   (SELECT string_agg(x.relname, ';' ORDER BY x.relname COLLATE "C") FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid WHERE indrelid = c.oid),
   (SELECT string_agg(tgname || tgenabled::text, ';' ORDER BY tgname COLLATE "C") FROM pg_trigger WHERE tgrelid = c.oid AND NOT tgisinternal)))
+  || md5(concat_ws('|', pg_get_userbyid(c.relowner),
+  (SELECT string_agg(r, ';' ORDER BY r COLLATE "C") FROM (
+    SELECT concat_ws(',', n, x.grantee::regrole, x.privilege_type, x.is_grantable) FROM (
+      SELECT '' AS n, coalesce(c.relacl, acldefault('r', c.relowner)) AS acl
+      UNION ALL SELECT attname::text, attacl FROM pg_attribute WHERE attrelid = c.oid AND attacl IS NOT NULL AND NOT attisdropped
+    ) rights, aclexplode(acl) x) y(r))))
   FROM pg_class c WHERE c.oid = {{.}};
 
 -- name: unchanged whole
+DECLARE now text := ({{.Fingerprint}});
 BEGIN
-  IF ({{.Fingerprint}}) <> {{literal .Was}} THEN
+  IF left(now, 32) IS DISTINCT FROM {{literal (slice .Was 0 32)}} THEN
     RAISE EXCEPTION 'table % is not as it was when this script was written: write it anew', {{literal .Table}};
+  END IF;
+  IF now <> {{literal .Was}} THEN
+    RAISE EXCEPTION 'table % has another owner or other rights than when this script was written: write it anew, or restore the copy with them',
+      {{literal .Table}};
   END IF;
 END
 

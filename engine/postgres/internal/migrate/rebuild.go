@@ -38,9 +38,25 @@ func (r *rebuild) add(format string, args ...any) {
 
 // do adds a section as an anonymous block.
 func (r *rebuild) do(section string, vars map[string]any) error {
-	body, err := queries.Statement(section, vars)
-	r.add("DO %s", strings.TrimSpace(client.Literal(body)))
+	sql, err := block(section, vars)
+	r.sql = append(r.sql, sql)
 	return err
+}
+
+// block is a section as an anonymous block.
+func block(section string, vars map[string]any) (string, error) {
+	body, err := queries.Statement(section, vars)
+	return "DO " + strings.TrimSpace(client.Literal(body)), err
+}
+
+// guard is the block that fails unless the table is as it was read. It expects search_path = pg_catalog: names are told
+// in full then.
+func (t table) guard() (string, error) {
+	print, err := queries.Statement("fingerprint", "to_regclass("+client.Literal(in(t.Schema, t.Name))+")")
+	if err != nil {
+		return "", err
+	}
+	return block("unchanged", map[string]any{"Fingerprint": print, "Was": t.fingerprint, "Table": t.String()})
 }
 
 func (r *rebuild) statements() ([]string, error) {
@@ -49,15 +65,12 @@ func (r *rebuild) statements() ([]string, error) {
 	r.add("SET LOCAL lock_timeout = '10s'")
 	r.add("SET LOCAL statement_timeout = 0")
 	r.add("LOCK TABLE %s IN ACCESS EXCLUSIVE MODE", name)
-	print, err := queries.Statement("fingerprint", client.Literal(name)+"::regclass")
+	r.add("SET LOCAL search_path = pg_catalog")
+	guard, err := r.guard()
 	if err != nil {
 		return nil, err
 	}
-	// Names are told in full, as they were when it was read.
-	r.add("SET LOCAL search_path = pg_catalog")
-	if err := r.do("unchanged", map[string]any{"Fingerprint": print, "Was": r.fingerprint, "Table": r.String()}); err != nil {
-		return nil, err
-	}
+	r.sql = append(r.sql, guard)
 	r.add("CREATE SCHEMA %s", client.Ident(r.held))
 	r.add("COMMENT ON SCHEMA %s IS %s", client.Ident(r.held), client.Literal(inspection.Aside+": the table as it was, until all is well"))
 	r.sql = append(r.sql, r.parts["before"]...)

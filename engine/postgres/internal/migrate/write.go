@@ -121,8 +121,9 @@ func (m *writer) held(i int) string {
 
 func (m *writer) write() error {
 	m.Client = []string{"psql", "--no-psqlrc", "--dbname=" + m.Database, "--file="}
-	m.Opening = "\\set ON_ERROR_STOP on\nDO " + strings.TrimSpace(client.Literal(fmt.Sprintf("BEGIN IF current_database() <> %s THEN RAISE "+
-		"EXCEPTION 'this script is of another database'; END IF; END", client.Literal(m.Database)))) + ";"
+	if err := m.open(); err != nil {
+		return err
+	}
 	m.makeSpaces()
 	var back []filewise.MigrationStep
 	for i, t := range m.tables {
@@ -150,13 +151,32 @@ func (m *writer) write() error {
 	return nil
 }
 
-// makeSpaces makes the tablespaces of volumes that are directories.
+// open has psql stop at the first error, and the server refuse a database in which a table is another one, before
+// anything is altered. The database's name is not asked for, so the script can be rehearsed on a copy.
+func (m *writer) open() error {
+	m.Opening = "\\set ON_ERROR_STOP on\nBEGIN;\nSET LOCAL search_path = pg_catalog;\n"
+	for _, t := range m.tables {
+		guard, err := t.guard()
+		if err != nil {
+			return err
+		}
+		m.Opening += guard + ";\n"
+	}
+	m.Opening += "COMMIT;"
+	return nil
+}
+
+// makeSpaces makes the tablespaces of volumes that are directories. They belong to all databases of a server: one that
+// a rehearsal on a copy has made is there already.
 func (m *writer) makeSpaces() {
 	var sql []string
 	for _, v := range m.wish.Layout.DataVolumes(m.target.Volumes) {
 		if path.IsAbs(v.Dir) && !m.made[m.spaces[v.Name]] {
 			name := client.Ident(m.spaces[v.Name])
-			sql = append(sql, "CREATE TABLESPACE "+name+" LOCATION "+client.Literal(v.Dir))
+			create := "CREATE TABLESPACE " + name + " LOCATION " + client.Literal(v.Dir)
+			sql = append(sql, fmt.Sprintf("SELECT %s WHERE NOT EXISTS\n  (SELECT FROM pg_tablespace WHERE spcname = %s AND "+
+				"pg_tablespace_location(oid) = %s) \\gexec", client.Literal(create), client.Literal(m.spaces[v.Name]),
+				client.Literal(path.Clean(v.Dir))))
 			m.later = append(m.later, "DROP TABLESPACE "+name)
 		}
 	}
