@@ -83,7 +83,7 @@ func (m *migration) write(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m.open()
+	m.open(tables)
 	m.addFiles(tables)
 	for _, t := range tables {
 		m.Tables, m.Bytes = append(m.Tables, t.String()), m.Bytes+t.Bytes
@@ -102,10 +102,14 @@ func (m *migration) write(ctx context.Context) error {
 
 // open begins the script: sqlcmd stops at the first error (-b), and without -I the indexes of
 // computed columns and those with a filter could not be made.
-func (m *migration) open() {
+// No statement names the database, so that a rehearsal on a copy alters the copy; the server refuses a database that has
+// not the tables.
+func (m *migration) open(tables []moving.Table) {
 	m.Client = append(signin.Client(*m.server.target.Address), "-x", "-d", m.Database, "-i")
-	m.Opening = "SET XACT_ABORT ON;\nSET LOCK_TIMEOUT 10000;\nIF DB_NAME() <> " + literal(m.Database) +
-		"\nBEGIN;\n  THROW 50006, N'this script is of another database', 1;\nEND;"
+	m.Opening = "SET XACT_ABORT ON;\nSET LOCK_TIMEOUT 10000;"
+	for _, t := range tables {
+		m.Opening += "\n" + m.read.Guard(t, literal)
+	}
 }
 
 // group is the name of the new filegroup, or of that of indexes which lie apart.
@@ -163,16 +167,15 @@ func (m *migration) addFiles(tables []moving.Table) {
 		}
 	}
 	growth := cmp.Or(m.wish.Layout.Data.Growth/extent*extent, int64(usualGrow))
-	name := ident(m.Database)
 	var sql []string
 	for i, f := range m.files {
 		if i == 0 || f.group != m.files[i-1].group {
-			sql = append(sql, batch("ALTER DATABASE "+name+" ADD FILEGROUP "+ident(f.group)))
+			sql = append(sql, batch("ALTER DATABASE CURRENT ADD FILEGROUP "+ident(f.group)))
 		}
 		each := moving.Each(room[f.group], m.wish.Layout.Data.Files, leastFile)
 		m.Space[f.volume] += each
-		sql = append(sql, batch(fmt.Sprintf("ALTER DATABASE %s ADD FILE (NAME = %s, FILENAME = %s, SIZE = %dKB, FILEGROWTH = %dKB) "+
-			"TO FILEGROUP %s", name, literal(f.logical), literal(f.path), each/kib, growth/kib, ident(f.group))))
+		sql = append(sql, batch(fmt.Sprintf("ALTER DATABASE CURRENT ADD FILE (NAME = %s, FILENAME = %s, SIZE = %dKB, FILEGROWTH = "+
+			"%dKB) TO FILEGROUP %s", literal(f.logical), literal(f.path), each/kib, growth/kib, ident(f.group))))
 	}
 	m.Steps = append(m.Steps, filewise.MigrationStep{Title: "add " + filewise.Counted(len(m.files), "file") + " of equal size", SQL: sql,
 		Locks: "the database against other changes of its files, and against its backup, for moments; without instant file initialization for " +
@@ -185,13 +188,12 @@ func batch(statement string) string { return "GO\n" + statement }
 
 // removeFiles takes the empty files away again.
 func (m *migration) removeFiles() {
-	name := ident(m.Database)
 	var files, groups []string
 	for i, f := range m.files {
 		files = append(files, batch("DBCC SHRINKFILE ("+literal(f.logical)+", EMPTYFILE) WITH NO_INFOMSGS"),
-			batch("ALTER DATABASE "+name+" REMOVE FILE "+ident(f.logical)))
+			batch("ALTER DATABASE CURRENT REMOVE FILE "+ident(f.logical)))
 		if i == 0 || f.group != m.files[i-1].group {
-			groups = append(groups, batch("ALTER DATABASE "+name+" REMOVE FILEGROUP "+ident(f.group)))
+			groups = append(groups, batch("ALTER DATABASE CURRENT REMOVE FILEGROUP "+ident(f.group)))
 		}
 	}
 	m.Back = append(m.Back, filewise.MigrationStep{Title: "remove the files, which are empty again", SQL: append(files, groups...),
@@ -227,6 +229,7 @@ func (m *migration) say(replicated bool, tables []moving.Table) {
 		"backups: taken before, they restore the old layout. Restores from now on name the new files as well (WITH MOVE); the next " +
 			"differential one holds all that has moved", log,
 		"indexes are built by their definitions of when this was written: write it anew where one has changed since",
+		"copies: one on the same server has files of the same names: go the way back there before the script is executed on the original",
 		Unproven + ": neither this script nor the way back",
 	}
 	if replicated {

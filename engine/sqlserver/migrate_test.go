@@ -125,6 +125,11 @@ func TestMigrate(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, all)
 		}
 	}
+	if strings.Contains(all, "ALTER DATABASE [") || strings.Contains(m.Opening, "DB_NAME") ||
+		!strings.Contains(m.Opening, "(N'by date', 2, 0, N'([status]=(1))', 1, 1, N'day')") ||
+		!strings.Contains(m.Opening, "OBJECT_ID(N'[dbo].[Orders]', N'U')") {
+		t.Errorf("the script is not one for a copy:\n%s", m.Opening)
+	}
 	if strings.Contains(all, "[off]") {
 		t.Error("a disabled index would be enabled")
 	}

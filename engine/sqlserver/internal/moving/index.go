@@ -17,6 +17,7 @@ type Index struct {
 	unique         bool
 	keys, included []string
 	options        []string
+	columns        []column
 }
 
 // The types of indexes (sys.indexes).
@@ -50,15 +51,19 @@ func (m Reader) indexes(ctx context.Context, t *Table) error {
 		if !known {
 			continue
 		}
-		column := m.Ident(r.Text("column_name"))
-		switch x := &t.Indexes[n]; {
+		x, name, c := &t.Indexes[n], m.Ident(r.Text("column_name")), column{name: r.Text("column_name")}
+		switch {
 		case r.Yes("included"):
-			x.included = append(x.included, column)
+			x.included = append(x.included, name)
 		case r.Yes("descending"):
-			x.keys = append(x.keys, column+" DESC")
+			c.descending, x.keys = true, append(x.keys, name+" DESC")
 		default:
-			x.keys = append(x.keys, column)
+			x.keys = append(x.keys, name)
 		}
+		if !r.Yes("included") {
+			c.key = len(x.keys)
+		}
+		x.columns = append(x.columns, c)
 	}
 	return err
 }
