@@ -98,7 +98,7 @@ func (m *migration) write() error {
 		}
 		m.Steps, m.Back = append(m.Steps, there), append([]filewise.MigrationStep{back}, m.Back...)
 	}
-	if err := m.open(); err != nil {
+	if err := m.open(tables); err != nil {
 		return err
 	}
 	drop, err := ident(m.name)
@@ -354,20 +354,19 @@ func (m *migration) move(t movedTable, to string) (filewise.MigrationStep, error
 			"the table's indexes are UNUSABLE until they are rebuilt: execute the rest of the step. Earlier steps stay done"}, nil
 }
 
-// open has the client stop at the first error, and the server refuse another database.
-func (m *migration) open() error {
-	r, err := row(m.ctx, m.client, 9, "identity")
-	if err != nil {
-		return err
-	}
-	here, err := literal(text(r[4]) + "/" + text(r[2]))
-	if err != nil {
-		return err
-	}
+// open has the client stop at the first error, and the server refuse a database that has not the tables with their
+// indexes. The database's own name is not asked for: a copy of it may have any.
+func (m *migration) open(tables []movedTable) error {
 	m.Opening = "SET DEFINE OFF\nWHENEVER OSERROR EXIT FAILURE\nWHENEVER SQLERROR EXIT FAILURE\n" +
-		"-- Another database is refused here (ORA-01722).\n" +
-		"SELECT TO_NUMBER(DECODE(SYS_CONTEXT('USERENV', 'DB_NAME') || '/' || SYS_CONTEXT('USERENV', 'CON_NAME'), " + here +
-		", '1', 'another database')) FROM dual;\nALTER SESSION SET DDL_LOCK_TIMEOUT = 30;"
+		"-- A database without these tables and indexes is refused here (ORA-01722)."
+	for _, t := range tables {
+		guard, err := guard(t)
+		if err != nil {
+			return err
+		}
+		m.Opening += "\n" + guard + ";"
+	}
+	m.Opening += "\nALTER SESSION SET DDL_LOCK_TIMEOUT = 30;"
 	to := ""
 	if a := m.target.Address; a != nil {
 		to = fmt.Sprintf("%s@//%s:%d/%s", a.User, a.Host, portOf(a), strings.Trim(a.Path, "/"))
@@ -376,9 +375,33 @@ func (m *migration) open() error {
 	return nil
 }
 
+// guard is the query that fails unless the table is there with its indexes.
+func guard(t movedTable) (string, error) {
+	names := []string{t.Schema, t.Name}
+	for _, x := range t.indexes {
+		names = append(names, x.owner, x.name)
+	}
+	quoted := make([]any, len(names))
+	for i, name := range names {
+		text, err := literal(name)
+		if err != nil {
+			return "", err
+		}
+		quoted[i] = text
+	}
+	found := fmt.Sprintf("SELECT 0 FROM all_tables WHERE owner = %s AND table_name = %s", quoted[:2]...)
+	for i := 2; i < len(quoted); i += 2 {
+		found += fmt.Sprintf("\n  UNION ALL SELECT 0 FROM all_indexes WHERE table_owner = %s AND table_name = %s AND owner = %s AND index_name = %s",
+			quoted[0], quoted[1], quoted[i], quoted[i+1])
+	}
+	return fmt.Sprintf("SELECT TO_NUMBER(DECODE(COUNT(*), %d, '1', 'not as it was')) FROM (%s)", len(quoted)/2, found), nil
+}
+
 // say tells what else changes, and what does not.
 func (m *migration) say() {
 	m.Effects = []string{
+		"copies: rehearse it in another (pluggable) database; it names schemas and their tablespace, so a copy of a schema beside the " +
+			"original is no copy to it",
 		"this script: it was checked against Oracle's grammar, and has not yet been executed by the product",
 		"backups: RMAN's next incremental one copies all that has moved; a script that names tablespaces or files has to learn the new ones",
 		"replicas: a standby of Data Guard creates the files as well, with STANDBY_FILE_MANAGEMENT = AUTO; with MANUAL its recovery stops at " +
