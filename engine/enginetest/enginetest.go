@@ -34,6 +34,8 @@ type Subject struct {
 	// Only are the names of the tests to run; nil: all. For kinds whose other tests
 	// would repeat what the same code does for another kind or engine.
 	Only []string
+	// Parallel runs the tests at the same time as others; each opens a target of its own.
+	Parallel bool
 	// Rows is how many rows a connection inserts where it matters little; 0: 150.
 	Rows int64
 	// Target makes a target of volumes; nil: embedded, durability normal. An
@@ -120,7 +122,12 @@ func Run(t *testing.T, s Subject) {
 		{"DiskFull", testDiskFull},
 	} {
 		if s.Only == nil || slices.Contains(s.Only, test.name) {
-			t.Run(test.name, func(t *testing.T) { test.run(t, s) })
+			t.Run(test.name, func(t *testing.T) {
+				if s.Parallel {
+					t.Parallel()
+				}
+				test.run(t, s)
+			})
 		}
 	}
 }

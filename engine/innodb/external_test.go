@@ -9,6 +9,7 @@ import (
 	"filewise/engine/enginetest"
 	"filewise/engine/innodb/external"
 	"filewise/engine/innodb/servertest"
+	"filewise/internal/longtest"
 	"filewise/workload"
 )
 
@@ -16,7 +17,11 @@ import (
 // the description states: a trial's life through the engine itself. What the
 // adapter does on it otherwise is tested in engine/innodb/external.
 func TestExternal(t *testing.T) {
-	for e, p := range map[Engine]servertest.Product{MariaDB: servertest.MariaDB, MySQL: servertest.MySQL} {
+	products := map[Engine]servertest.Product{MariaDB: servertest.MariaDB}
+	if longtest.Wanted() {
+		products[MySQL] = servertest.MySQL
+	}
+	for e, p := range products {
 		t.Run(e.Name(), func(t *testing.T) { testExternal(t, e, p) })
 	}
 }

@@ -19,7 +19,7 @@ import (
 
 // TestCapture: MariaDB counts statements where performance_schema is on.
 func TestCapture(t *testing.T) {
-	testCapture(t, bench{products[0], servertest.Start(t, servertest.MariaDB, "--performance-schema=ON"), ""})
+	testCapture(t, bench{products()[0], servertest.Start(t, servertest.MariaDB, "--performance-schema=ON"), ""})
 }
 
 // testCapture: from a known mix the shares are found, by the server's counts as by its

@@ -33,9 +33,9 @@ func TestMain(m *testing.M) {
 // dieAt creates what a build creates up to a step, says its name, and waits.
 func dieAt(at string) error {
 	parts := strings.SplitN(at, " ", 3)
-	p := products[0]
+	p := products()[0]
 	if parts[0] == "mysql" {
-		p = products[1]
+		p = products()[1]
 	}
 	server := servertest.Server{Product: p.server, Socket: parts[2]}
 	opened, err := p.engine.Open(context.Background(), server.Target("filewise"))

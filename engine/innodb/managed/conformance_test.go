@@ -14,16 +14,19 @@ import (
 
 // The suite of all engines, on the kinds that differ.
 func TestConformance(t *testing.T) {
-	for _, sub := range subjects {
-		t.Run(sub.Engine.Name(), func(t *testing.T) { testConformance(t, sub) })
+	t.Parallel()
+	for _, sub := range subjects() {
+		t.Run(sub.Engine.Name(), func(t *testing.T) {
+			t.Parallel()
+			testConformance(t, sub)
+		})
 	}
 }
 
 func testConformance(t *testing.T, sub subject) {
 	sub.Need(t)
-	sub.inMemory(t)
 	s := enginetest.Subject{
-		Engine: sub.Engine, Files: []int{1, 4}, Rows: 60,
+		Engine: sub.Engine, Files: []int{1, 4}, Rows: 60, Parallel: true,
 		Package: "./engine/innodb/managed", DiskFull: sub.Full,
 		Target: func(v []filewise.Volume) filewise.Target {
 			return filewise.Target{Engine: sub.Engine.Name(), Mode: filewise.Managed, Volumes: v, Durability: filewise.DurabilityNormal}
@@ -31,12 +34,14 @@ func testConformance(t *testing.T, sub subject) {
 		Sever: sever,
 	}
 	t.Run(string(filewise.KindSystem), func(t *testing.T) {
+		t.Parallel()
 		s := s
 		s.Only, s.Kind, s.Bytes = sub.OfSystem, filewise.KindSystem, 48<<20 // of one of 4 files a database can begin with
 		s.Raw, s.Load, s.Lacks, s.Most = rawConn, sub.Load, sub.Lacks, 16
 		enginetest.Run(t, s)
 	})
 	t.Run(string(filewise.KindPartitions), func(t *testing.T) {
+		t.Parallel()
 		s := s
 		s.Kind, s.Bytes, s.Only = filewise.KindPartitions, 24<<20, sub.OfPartitions
 		s.NoRaw = "locks do not depend on the kind: see system"

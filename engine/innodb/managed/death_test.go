@@ -18,7 +18,6 @@ import (
 
 	"filewise"
 	"filewise/internal/process"
-	"filewise/scratch"
 )
 
 // A server that is killed in the middle of the work fails the trial with the
@@ -72,20 +71,17 @@ func testKilledFilewise(t *testing.T, sub subject) {
 			t.Fatal(err)
 		}
 	}
-	t.Setenv("FILEWISE_STATE", filepath.Join(dir, "state"))
+	state := "FILEWISE_STATE=" + filepath.Join(dir, "state")
 	r := rand.New(rand.NewPCG(7, 7))
 	rounds := 6
 	if sub.Slow {
 		rounds = 3
 	}
 	for range rounds {
-		killOnce(t, sub, dir, time.Duration(r.IntN(2500))*time.Millisecond)
-		reg, err := scratch.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := reg.Sweep(t.Context()); err != nil {
-			t.Fatal(err)
+		killOnce(t, sub, dir, state, time.Duration(r.IntN(2500))*time.Millisecond)
+		next := another(t, state, sweeping+"=1")
+		if out, err := next.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
 		}
 		for _, name := range []string{"v1", "v2"} {
 			if left, err := os.ReadDir(filepath.Join(dir, name)); err != nil || len(left) > 0 {
@@ -95,16 +91,23 @@ func testKilledFilewise(t *testing.T, sub subject) {
 	}
 }
 
-// killOnce starts a Filewise, kills it after its first server and a while, and
-// waits for the end of all its servers.
-func killOnce(t *testing.T, sub subject, dir string, after time.Duration) {
+// another is a process of the test binary, with more in its environment.
+func another(t *testing.T, more ...string) *exec.Cmd {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	filewise := exec.CommandContext(t.Context(), exe)
-	filewise.Env = append(os.Environ(), workIn+"="+dir, workOn+"="+sub.Engine.Name())
+	cmd := exec.CommandContext(t.Context(), exe)
+	cmd.Env = append(os.Environ(), more...)
+	return cmd
+}
+
+// killOnce starts a Filewise, kills it after its first server and a while, and
+// waits for the end of all its servers.
+func killOnce(t *testing.T, sub subject, dir, state string, after time.Duration) {
+	t.Helper()
+	filewise := another(t, state, workIn+"="+dir, workOn+"="+sub.Engine.Name())
 	out, err := filewise.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

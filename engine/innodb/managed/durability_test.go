@@ -36,9 +36,7 @@ func testCommitsWait(t *testing.T, sub subject) {
 	sub.Need(t)
 	ctx := deadline(t)
 	for _, durability := range []filewise.Durability{filewise.DurabilityFull, filewise.DurabilityOff} {
-		target := sub.onScratch(t, 1)
-		target.Durability = durability
-		s := sub.open(t, ctx, target)
+		s := sub.open(t, ctx, sub.onStorage(t, durability))
 		for _, connections := range []int{1, 4, 16} {
 			if sub.Slow && connections == 4 {
 				continue

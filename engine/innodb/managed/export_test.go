@@ -10,7 +10,8 @@ import (
 	"filewise/engine/internal/server"
 )
 
-// TryOnce has targets of a product tried and created once.
+// TryOnce has targets of a product tried once; their data directories come from templates
+// if the product's do.
 func TryOnce(p *dialect.Product) {
 	var (
 		facts     sync.Map // []filewise.Fact by what decides them
@@ -18,7 +19,7 @@ func TryOnce(p *dialect.Product) {
 	)
 	own, once := newTemplates, tried
 	newTemplates = func(of *dialect.Product) *server.Templates {
-		if of == p {
+		if of == p && p.Managed.Templates {
 			return &templates
 		}
 		return own(of)

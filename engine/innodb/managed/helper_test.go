@@ -83,6 +83,18 @@ func (sub subject) onScratch(t *testing.T, volumes int) filewise.Target {
 	return enginetest.Scratch(t, sub.Engine.Name(), volumes, filewise.DurabilityFull)
 }
 
+// onStorage is one on a volume that is no memory.
+func (sub subject) onStorage(t *testing.T, d filewise.Durability) filewise.Target {
+	t.Helper()
+	dir, err := os.MkdirTemp(storage, "fw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return filewise.Target{Engine: sub.Engine.Name(), Mode: filewise.Managed, Durability: d,
+		Volumes: []filewise.Volume{{Name: "v1", Dir: dir}}}
+}
+
 func systemLayout(files int, bytes int64) filewise.Layout {
 	return filewise.Layout{Name: filewise.FilesName(files), Kind: filewise.KindSystem, Rank: files,
 		Data: filewise.Spread{Files: files, Bytes: bytes, Allocation: filewise.Preallocated, Placement: filewise.PlaceRoundRobin}}

@@ -13,9 +13,14 @@ import (
 	"filewise/engine/innodb"
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/innodb/managed"
+	"filewise/engine/innodb/servertest"
+	"filewise/internal/longtest"
 	"filewise/scratch"
 	"filewise/workload"
 )
+
+// sweeping in the environment makes the test binary a Filewise that removes what others left.
+const sweeping = "TEST_FILEWISE_SWEEP"
 
 // workIn and workOn in the environment make the test binary a Filewise that builds
 // and works in that directory, on that product, until it is killed, saying the PIDs
@@ -24,6 +29,9 @@ const (
 	workIn = "TEST_FILEWISE_WORK_IN"
 	workOn = "TEST_FILEWISE_WORK_ON"
 )
+
+// storage is the directory of tests that are about the storage: the others work in memory.
+var storage = os.TempDir()
 
 func TestMain(m *testing.M) {
 	managed.TryOnce(dialect.MySQL)
@@ -35,7 +43,29 @@ func TestMain(m *testing.M) {
 		fmt.Println("failed:", workUntilKilled(dir, e))
 		os.Exit(1)
 	}
+	if os.Getenv(sweeping) != "" {
+		if err := sweep(); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	managed.TryOnce(dialect.MariaDB)
+	if memory := servertest.MariaDB.Temp(); memory != "" { // else the tests take longer
+		_ = os.Setenv("TMPDIR", memory)
+	}
+	longtest.Leave("^TestTemplate$") // of MySQL
+	longtest.AtOnce(4)               // servers, of 0.6 of a processor each
 	os.Exit(m.Run())
+}
+
+func sweep() error {
+	reg, err := scratch.Open()
+	if err != nil {
+		return err
+	}
+	_, err = reg.Sweep(context.Background())
+	return err
 }
 
 func workUntilKilled(dir string, e innodb.Engine) error {

@@ -5,10 +5,17 @@ package managed_test
 import (
 	"filewise/engine/innodb"
 	"filewise/engine/innodb/servertest"
+	"filewise/internal/longtest"
 )
 
-// subjects are both products; MariaDB runs all, over the same code.
-var subjects = []subject{mariaDB, mySQL}
+// subjects are the products to test. MariaDB runs all, over the same code; MySQL, of
+// which a start costs seconds of a processor, belongs to the long part.
+func subjects() []subject {
+	if longtest.Wanted() {
+		return []subject{mariaDB, mySQL}
+	}
+	return []subject{mariaDB}
+}
 
 var mariaDB = subject{
 	Engine: innodb.MariaDB, Server: servertest.MariaDB,

@@ -30,7 +30,7 @@ func testMeasureTrials(t *testing.T, sub subject) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	target := sub.onScratch(t, 1)
+	target := sub.onStorage(t, filewise.DurabilityFull)
 	s := sub.open(t, ctx, target)
 	w, err := scenario.New(scenario.Params, 1)
 	if err != nil {

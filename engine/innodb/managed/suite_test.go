@@ -9,8 +9,12 @@ import (
 
 // The tests that both products pass besides the conformance suite.
 func TestServer(t *testing.T) {
-	for _, sub := range subjects {
-		t.Run(sub.Engine.Name(), func(t *testing.T) { testServer(t, sub) })
+	t.Parallel()
+	for _, sub := range subjects() {
+		t.Run(sub.Engine.Name(), func(t *testing.T) {
+			t.Parallel()
+			testServer(t, sub)
+		})
 	}
 }
 
@@ -50,21 +54,13 @@ func testServer(t *testing.T, sub subject) {
 			continue
 		}
 		t.Run(test.name, func(t *testing.T) {
-			sub.inMemory(t)
+			t.Parallel()
 			test.run(t, sub)
 		})
 	}
-	t.Run("CommitsWait", func(t *testing.T) { testCommitsWait(t, sub) })
+	t.Run("CommitsWait", func(t *testing.T) {
+		t.Parallel()
+		testCommitsWait(t, sub)
+	})
 	t.Run("MeasureTrials", func(t *testing.T) { testMeasureTrials(t, sub) })
-}
-
-// inMemory has the directories of a test made in memory where there is room.
-func (sub subject) inMemory(t *testing.T) {
-	t.Helper()
-	dir := sub.Server.Temp()
-	if dir == "" {
-		t.Log("there is no room in memory: the tests take longer")
-		return
-	}
-	t.Setenv("TMPDIR", dir)
 }
