@@ -217,6 +217,12 @@ type TimedSettler interface {
 	Took() time.Duration
 }
 
+// PartialSettler is a Settler that may lack a right or a means to bring the database to rest.
+type PartialSettler interface {
+	// Unsettled returns why something may be left to write after Settle; nil if nothing is.
+	Unsettled() error
+}
+
 // Evicter drops the pages of the database's files from the system's cache, file
 // by file; the server must be at rest.
 type Evicter interface {

@@ -71,6 +71,21 @@ type Measure struct {
 	// the work that each did, or, where they differ in length, would have done in one of
 	// their mean length. Absent: it was measured in one go.
 	Turns []float64 `json:"turns,omitempty"`
+	// Rest is the observation if the measure writes: all work by all time, from rest to
+	// rest. If nil, the observation is the work per second of the window.
+	Rest *Rest `json:"rest,omitempty"`
+}
+
+// Rest holds what connections did between two moments with nothing left to write; in a
+// session the sum over its turns.
+type Rest struct {
+	// Work is all that was committed, before and after the window too, in the measure's unit.
+	Work float64 `json:"work"`
+	// Time lasts from the common start of the connections until everything was durable, less
+	// what a drain takes with nothing to write.
+	Time time.Duration `json:"time_ns"`
+	// Empty is what was taken off for that.
+	Empty time.Duration `json:"empty_ns"`
 }
 
 // TypeMeasure is what the operations of one type gave in one measure.
@@ -80,9 +95,21 @@ type TypeMeasure struct {
 	Errors map[Class]int64 `json:"errors,omitempty"` // of their failures, like Measure.Errors
 }
 
-// Throughput is the work per second of the window, in a session the geometric mean
-// over its turns (STATISTICS.md, cells); 0 when there was none.
+// Throughput returns what is judged: the work per second from rest to rest if the measure
+// has it, else that of the window. It is 0 if nothing was done.
 func (m Measure) Throughput() float64 {
+	if m.Rest == nil {
+		return m.WindowRate()
+	}
+	if m.Rest.Time <= 0 {
+		return 0
+	}
+	return m.Rest.Work / m.Rest.Time.Seconds()
+}
+
+// WindowRate returns the work per second of the window, in a session the geometric mean
+// over its turns. It is 0 if nothing was done.
+func (m Measure) WindowRate() float64 {
 	d := m.Window[1] - m.Window[0]
 	if d <= 0 {
 		return 0

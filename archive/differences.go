@@ -55,6 +55,7 @@ func differences(a, b store.Run, meant []string) []Difference {
 	add(Refused, "workload", "what is measured", measureWords(p), measureWords(q))
 	before, after := differing(p.Params, q.Params)
 	add(Refused, "workload", "parameters of the workload", before, after)
+	add(Refused, "", "what is observed", observed(p), observed(q))
 	add(Refused, "window", "work of a trial", workWords(p), workWords(q))
 	add(Refused, "size", "size of the data files", sizes(p), sizes(q))
 	add(Refused, "kind", "kind of layout", kinds(p), kinds(q))
@@ -82,6 +83,14 @@ func differences(a, b store.Run, meant []string) []Difference {
 	order := []string{Refused, Warned, Noted}
 	slices.SortStableFunc(out, func(x, y Difference) int { return slices.Index(order, x.Kind) - slices.Index(order, y.Kind) })
 	return out
+}
+
+// observed names what a plan's trials are judged by.
+func observed(p experiment.Plan) string {
+	if p.Observe == experiment.ObserveRest {
+		return "all work from rest to rest"
+	}
+	return "the rate within the window"
 }
 
 // Alike tells whether what the trials of one plan say of noise and time holds for another's.

@@ -268,7 +268,7 @@ func (l *life) release(ctx context.Context, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropTimeout)
 	defer cancel()
 	b := l.build
-	if err := l.closeOpen(); err != nil && cause == nil {
+	if err := errors.Join(l.closeDone(), l.closeOpen()); err != nil && cause == nil {
 		return errors.Join(err, l.release(ctx, err))
 	}
 	if b.name != "" && cause == nil {

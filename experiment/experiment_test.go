@@ -116,7 +116,7 @@ func TestKeepsBaselineOfEqualLayouts(t *testing.T) {
 func TestLifeCycleOrder(t *testing.T) {
 	w := newWorld(t, []int{1, 2}, fake.Config{})
 	w.run(t)
-	want := []string{"build", "settle", "observe", "connect", "disconnect", "drain", "check", "observe", "drop"}
+	want := []string{"build", "settle", "observe", "connect", "drain", "disconnect", "check", "observe", "drop"}
 	var got []string
 	for _, c := range w.engine.Calls() {
 		if c.Stage != "open" {

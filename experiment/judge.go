@@ -105,7 +105,7 @@ func timeSpent(trials []filewise.Trial) (time.Duration, []filewise.Stage) {
 			} else if t.State == filewise.Failed {
 				name = "failed trials"
 			}
-			if name == filewise.StageMeasure {
+			if name == filewise.StageMeasure || name == filewise.StageDrain && rested(t) {
 				measuring += st.Took
 			}
 			i, seen := at[name]
@@ -118,6 +118,12 @@ func timeSpent(trials []filewise.Trial) (time.Duration, []filewise.Stage) {
 		}
 	}
 	return measuring, stages
+}
+
+// rested reports whether a measure of the trial is judged from rest to rest, so that its drain
+// is measured time.
+func rested(t filewise.Trial) bool {
+	return slices.ContainsFunc(t.Measures, func(m filewise.Measure) bool { return m.Rest != nil })
 }
 
 // warnings are what the life of the experiment calls for, each once.

@@ -33,6 +33,8 @@ type life struct {
 	backups  []filewise.File    // of the last backup
 
 	calibration *filewise.Measure // of the machine, right before
+	empty       time.Duration     // what a drain takes with nothing to write
+	done        func() error      // closes the connections that a drain waits to close; nil: there are none
 
 	open map[int][]filewise.Session // by phase: connections that wait for the next turn; nil: none does
 	turn *turn                      // what a turn of a session does; nil: the trial is measured in one go
@@ -75,7 +77,7 @@ type step struct {
 }
 
 func (l *life) steps() []step {
-	steps := []step{{filewise.StageSettle, l.settle}, {filewise.StageObserve, l.observe}}
+	steps := []step{{filewise.StageSettle, l.settleTwice}, {filewise.StageObserve, l.observe}}
 	if l.runner.Plan.Calibrate && !l.trial.Cell.Pilot {
 		steps = append(steps, step{FamilyCalibration, l.calibrate})
 	}

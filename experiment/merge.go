@@ -20,8 +20,12 @@ func merged(turns [][]filewise.Measure, k int) (filewise.Measure, error) {
 	var hists [][]byte
 	var types []map[string]filewise.TypeMeasure
 	var each []filewise.Measure
+	if first.Rest != nil {
+		out.Rest = &filewise.Rest{}
+	}
 	for _, turn := range turns {
 		t := turn[k]
+		out.Rest = addRest(out.Rest, t.Rest)
 		each = append(each, t)
 		out.Work, out.Bytes = out.Work+t.Work, out.Bytes+t.Bytes
 		out.Tail, out.Sync = out.Tail+t.Tail, out.Sync+t.Sync

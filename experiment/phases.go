@@ -29,7 +29,7 @@ func (l *life) measuringSteps(i int) []step {
 		steps = append(steps, step{filewise.StageSettle, func(ctx context.Context) error { return l.cool(ctx, phase) }})
 	}
 	steps = append(steps, step{filewise.StageMeasure, func(ctx context.Context) error { return l.named(phase, l.act(ctx, i)) }})
-	if phase.Act == filewise.ActWork && !l.program.ReadOnly {
+	if l.drains(phase) {
 		steps = append(steps, step{filewise.StageDrain, l.drain})
 	}
 	return steps
@@ -137,23 +137,6 @@ func (l *life) backupPhase(ctx context.Context, phase filewise.Phase) error {
 		Bytes: float64(phase.OpBytes), Deltas: probes.Delta(before, live.Edge(ctx)),
 	})
 	return record()
-}
-
-// drain waits until what was written is durable on the storage: a part of the measure
-// that came last.
-func (l *life) drain(ctx context.Context) error {
-	start := l.runner.Clock.Now()
-	if err := l.db.Settler.Settle(ctx); err != nil {
-		return err
-	}
-	took := l.runner.Clock.Now().Sub(start)
-	if t, ok := l.db.Settler.(filewise.TimedSettler); ok {
-		took = t.Took()
-	}
-	if m := l.lastMeasure(); m != nil {
-		m.Sync = took
-	}
-	return nil
 }
 
 // lastMeasure is the last that is not of a latency: those stand behind the measure that

@@ -70,6 +70,10 @@ type Plan struct {
 	// use in turn; 0: one where it can be reset, none where the workload alters nothing.
 	Instances int `json:"instances,omitempty"`
 
+	// Observe is ObserveRest if work that writes is judged from rest to rest; empty if by the
+	// rate within the window, as in plans that were stored before there was a choice.
+	Observe string `json:"observe,omitempty"`
+
 	Window      time.Duration `json:"window_ns"`  // measured time of a trial; 0: fixed work
 	Work        int64         `json:"work_bytes"` // fixed work of a trial, split over the connections; 0: time window
 	WarmUp      time.Duration `json:"warm_up_ns"` // negative: fixed by the pilot
@@ -112,6 +116,12 @@ type Plan struct {
 
 	Command []string `json:"command"` // repeats the experiment, seed included
 }
+
+// The values of Plan.Observe and --observe.
+const (
+	ObserveRest   = "rest"
+	ObserveWindow = "window"
+)
 
 // The values of Plan.Measure.
 const (

@@ -17,7 +17,8 @@ const (
 	// MinTurn is the shortest turn of a layout in a session: below it, coming to rest
 	// and starting again is most of what a turn does.
 	MinTurn = 200 * time.Millisecond
-	// maxTurn is the longest that pilots choose.
+	// maxTurn is the longest that pilots choose, unless what goes around a turn takes longer:
+	// the window is at least half of it.
 	maxTurn = 2 * time.Second
 	// leadShare of a turn goes before it unmeasured, so that new connections and the
 	// state after coming to rest are no part of it.
@@ -81,6 +82,7 @@ type costs struct {
 	once     time.Duration // build, load, settle, observe, check
 	measured time.Duration // of a turn as long as its work takes, or of all fixed work
 	around   time.Duration // each turn: connections, caches, until all is durable
+	drain    time.Duration // of that, what is judged: the drain of work from rest to rest
 	stays    time.Duration // the longest in which a layout's throughput stays like itself
 	windows  int           // phases that last a turn each
 	pilots   int
@@ -98,7 +100,7 @@ func (h history) costs() costs {
 		c.add(h.plan, *t)
 	}
 	if n := time.Duration(c.pilots); n > 0 {
-		c.once, c.measured, c.around = c.once/n, c.measured/n, c.around/n
+		c.once, c.measured, c.around, c.drain = c.once/n, c.measured/n, c.around/n, c.drain/n
 	}
 	return c
 }
@@ -115,6 +117,9 @@ func (c *costs) add(p Plan, t filewise.Trial) {
 	around := stageTime(t, filewise.StageMeasure) - measured + stageTime(t, filewise.StageWarmUp) + stageTime(t, filewise.StageDrain)
 	c.once += t.Elapsed - measured - around - onceOnly(t)
 	c.around += around / time.Duration(turns)
+	if rested(t) {
+		c.drain += stageTime(t, filewise.StageDrain) / time.Duration(turns)
+	}
 	if p.Work > 0 && windowed(t)[0].Bytes > 0 {
 		measured = time.Duration(float64(measured) * float64(p.Work) / windowed(t)[0].Bytes)
 	}
@@ -179,7 +184,7 @@ func (p Plan) turnOf(c costs) time.Duration {
 		return p.Window / time.Duration(p.Cells)
 	}
 	around := c.around / time.Duration(c.windows)
-	t := min(max(MinTurn, aroundShare*around, correlationShare*c.stays), maxTurn)
+	t := min(max(MinTurn, aroundShare*around, correlationShare*c.stays), max(maxTurn, around))
 	if !p.WindowByPilots {
 		return p.Window / max(p.Window/min(t, p.Window), min(2, max(p.Window/MinTurn, 1)))
 	}
@@ -192,7 +197,7 @@ func (p Plan) turnOf(c costs) time.Duration {
 // roundsOf are the turns into which fixed work is cut; each has something to commit for
 // every connection.
 func (p Plan) roundsOf(c costs) int {
-	t := min(max(MinTurn, aroundShare*c.around), maxTurn)
+	t := min(max(MinTurn, aroundShare*c.around), max(maxTurn, c.around))
 	return int(min(max(c.measured/t, 2), maxRounds, time.Duration(p.transactions())))
 }
 
@@ -204,7 +209,7 @@ func (c costs) session(rounds int) time.Duration {
 // rounds are as many as it takes for the measuring share, and no fewer than the least,
 // within the budget's part of a layout, in nanoseconds; at least one.
 func (c costs) rounds(least int, left float64) int {
-	gain := float64(c.measured) - measuringShare*float64(c.measured+c.around)
+	gain := float64(c.measured+c.drain) - measuringShare*float64(c.measured+c.around)
 	want := least
 	if gain > 0 {
 		want = max(least, int(min(math.Ceil(measuringShare*float64(c.once)/gain), maxRounds)))

@@ -17,7 +17,11 @@ import (
 func (l *life) work(ctx context.Context, i int) (err error) {
 	phase := l.program.Phases[i]
 	sessions, err := l.connect(ctx, i)
-	defer func() { err = errors.Join(err, l.disconnect(i, sessions)) }()
+	defer func() {
+		if l.done = func() error { return l.disconnect(i, sessions) }; err != nil || !l.drains(phase) {
+			err = errors.Join(err, l.closeDone())
+		}
+	}()
 	if err != nil {
 		return err
 	}
@@ -60,6 +64,9 @@ func (l *life) measured(ctx context.Context, i int, load drive.Load) (filewise.M
 	l.did(i, result, l.whenMeasured(phase))
 	if err != nil {
 		return filewise.Measure{}, err
+	}
+	if l.rests(phase) {
+		result.Measure.Rest = busy(result)
 	}
 	result.Measure.Deltas = append(result.Measure.Deltas, windowDeltas(probes, edges, load, result)...)
 	return result.Measure, nil

@@ -82,7 +82,8 @@ func (m *maker) make() (err error) {
 	for _, step := range []func() error{
 		m.setTarget, m.publishedHere, m.setPressing, m.setMemory, m.setVolumes, m.setParams, m.setLayouts, m.setPreload, m.setWork, m.setFill,
 		m.setPhases, m.setMeasure, m.setPilot,
-		m.setStops, m.setNotify, m.setStorageLimit, m.setJudging, m.setChecks, m.setSeed, m.setPublished, m.setSessions, m.setDrivers,
+		m.setStops, m.setNotify, m.setStorageLimit, m.setJudging, m.setChecks, m.setSeed, m.setPublished, m.setSessions, m.setObserve,
+		m.setDrivers,
 	} {
 		if err := step(); err != nil {
 			return err

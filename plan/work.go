@@ -40,6 +40,7 @@ type WorkOptions struct {
 	Budget       Opt[time.Duration]
 	Seed         Opt[string]
 	Measure      Opt[string]
+	Observe      Opt[string]
 	Preload      Opt[string]
 	Instances    Opt[int]
 	StorageLimit Opt[string]
@@ -63,6 +64,9 @@ func (o *WorkOptions) Table() []Option {
 		Row(&o.Measure, "measure", experiment.MeasureWorkload, "`part` of a database's life that is measured: the workload, or the lifecycle "+
 			"of a database that it has filled (open, shutdown, checkpoint, crash recovery)").
 			oneOf(experiment.MeasureWorkload, experiment.MeasureLifecycle),
+		Row(&o.Observe, "observe", experiment.ObserveRest, "judge work that writes by `all` of it from rest to rest, the drain included "+
+			"(rest), or by the rate within the window (window; as published: always)").
+			oneOf(experiment.ObserveRest, experiment.ObserveWindow),
 		Row(&o.Preload, "preload", "", "load every build with rows of this `size` first, and restore it for every trial (default: built anew, "+
 			"empty)"),
 		Row(&o.Instances, "instances", defaultInstances, "loaded `builds` of each layout, which take turns (with --preload; scan, backup, dump, "+
@@ -87,6 +91,22 @@ func (o *WorkOptions) trialTable() []Option {
 		Row(&o.Key, "key", "", "`order` of primary keys: sequential or random, or as the server draws them (identity: on SQL Server)").
 			oneOf(workload.KeySequential, workload.KeyRandom, workload.KeyIdentity),
 	}
+}
+
+// setObserve comes after all that says what a trial measures. The articles' designs observe
+// what the articles did.
+func (m *maker) setObserve() error {
+	program, err := m.program()
+	if err != nil {
+		return err
+	}
+	writes := !program.ReadOnly && slices.ContainsFunc(program.Phases, func(p filewise.Phase) bool {
+		return p.Act == filewise.ActWork && p.Rate == 0 && p.Pause == nil
+	})
+	if m.o.Observe.Value == experiment.ObserveRest && writes && m.plan.AsPublished == nil && m.plan.Measure != experiment.MeasureLifecycle {
+		m.plan.Observe = experiment.ObserveRest
+	}
+	return nil
 }
 
 func (m *maker) setStorageLimit() error {

@@ -10,6 +10,7 @@ import (
 
 	"filewise"
 	"filewise/docs"
+	"filewise/experiment"
 	"filewise/internal/say"
 	"filewise/report/document"
 )
@@ -111,6 +112,10 @@ func (v view) trialWords() string {
 		s += ", measured"
 	}
 	s += ", waited until everything was durable on the storage, checked the data, and removed the build."
+	if v.Plan.Observe == experiment.ObserveRest {
+		s += " Work that writes is judged by all of it per time from rest to rest: from the connections' start until everything was " +
+			"durable, less the time of a drain with nothing to write. The rate within the window stands beside it."
+	}
 	if v.Plan.Target.Durability != "" {
 		s += " Durability: " + durabilityWords(v.Plan.Target.Durability) + "."
 	}
@@ -132,13 +137,21 @@ func (v view) blockWords() string {
 	}
 	s := fmt.Sprintf("Trials run in blocks, and a block is a session of %s in which all layouts that are still in question are live "+
 		"side by side: each round gives every one a turn%s, in fresh random order that follows from the seed %s, and waits after each "+
-		"turn until it is durable and quiet. What a layout does in a session, as the geometric mean over its turns, is one trial and one "+
+		"turn until it is durable and quiet. What a layout does in a session, %s over its turns, is one trial and one "+
 		"sample. %s",
-		say.Count(v.rounds(), "round"), v.turnText(), seed, why)
+		say.Count(v.rounds(), "round"), v.turnText(), seed, turnMean(p), why)
 	if p.Target.Mode == filewise.External {
 		s += " All layouts lay on the one server, and shared its memory."
 	}
 	return s
+}
+
+// turnMean names how the turns of a session make one observation.
+func turnMean(p experiment.Plan) string {
+	if p.Observe == experiment.ObserveRest {
+		return "the total work by the total time"
+	}
+	return "as the geometric mean"
 }
 
 // measuredFor is the window of a trial, in a session of all its turns.

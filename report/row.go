@@ -29,6 +29,7 @@ type row struct {
 	Slowest  float64          // of the trials' throughput
 	Tail     spread           // until the slowest connection's last commit
 	Sync     spread           // from then until everything was durable
+	Window   float64          // median work per second of the windows, if another rate is judged; NaN: not known
 	Calls    calls
 	Latency  *experiment.LayoutLatency // nil: not known
 }
@@ -39,7 +40,7 @@ func (v view) measured() bool {
 }
 
 func (v view) row(l filewise.Layout) row {
-	r := row{Layout: l, Baseline: l.Name == v.Plan.Baseline, Timed: v.Timed(), Typical: nan, Bytes: nan, Slowest: nan}
+	r := row{Layout: l, Baseline: l.Name == v.Plan.Baseline, Timed: v.Timed(), Typical: nan, Bytes: nan, Slowest: nan, Window: nan}
 	r.Estimate, r.Judged = v.estimate(l.Name)
 	if i := slices.IndexFunc(v.of.Latency, func(x experiment.LayoutLatency) bool { return x.Layout == l.Name }); i >= 0 {
 		r.Latency = &v.of.Latency[i]
@@ -47,7 +48,7 @@ func (v view) row(l filewise.Layout) row {
 	if r.Timed {
 		r.Estimate = inTime(r.Estimate)
 	}
-	var xs, perWork []float64
+	var xs, perWork, windows []float64
 	var tails, syncs []time.Duration
 	var hist *hdrhistogram.Histogram
 	for _, t := range v.Trials {
@@ -66,10 +67,14 @@ func (v view) row(l filewise.Layout) row {
 		if t.Measure.Bytes > 0 {
 			perWork = append(perWork, t.Measure.Bytes/t.Measure.Work)
 		}
+		if t.Measure.Rest != nil {
+			windows = append(windows, t.Measure.WindowRate())
+		}
 		tails, syncs = append(tails, t.Measure.Tail), append(syncs, t.Measure.Sync)
 		hist = merge(hist, t.Measure.Hist)
 	}
 	r.Tail, r.Sync, r.Calls = spreadOf(tails), spreadOf(syncs), calls{hist}
+	r.Window = median(windows)
 	r.Typical = r.Estimate.Typical
 	if !r.Judged || !say.Known(r.Typical) || r.Typical <= 0 {
 		r.Typical, r.Median = median(xs), true

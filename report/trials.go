@@ -71,12 +71,21 @@ func (v view) afterwards() []document.Block {
 	}
 	table := document.Tabulate(document.Table{Caption: "Median over the trials (largest in brackets)"}, v.Rows,
 		document.Name("layout", func(r row) string { return r.Name }),
+		document.Num("rate within the window", v.windowText),
 		document.Words("tail of the slowest connection", func(r row) string { return r.Tail.String() }).As("nb"),
 		document.Words("from then until durable", func(r row) string { return r.Sync.String() }).As("nb"),
 		document.Num("p50 of calls", func(r row) string { return r.Calls.text(50) }),
 		document.Num("p99 of calls", func(r row) string { return r.Calls.text(99) }),
 		document.Num("longest call", func(r row) string { return r.Calls.text(100) }))
 	return []document.Block{document.Heading("After the window, and single calls"), table}
+}
+
+// windowText is the rate within the windows; empty if that is what is judged.
+func (v view) windowText(r row) string {
+	if !say.Known(r.Window) {
+		return ""
+	}
+	return Rate(r.Window, v.Unit)
 }
 
 const (

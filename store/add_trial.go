@@ -74,11 +74,16 @@ func addMeasure(ctx context.Context, conn *sql.Conn, trial int64, ordinal int, m
 	if err != nil {
 		return err
 	}
+	rest, err := toJSON(m.Rest, "rest")
+	if err != nil {
+		return err
+	}
 	_, err = conn.ExecContext(ctx, `INSERT INTO measures (trial, ordinal, family, unit, window_from, window_to, work, bytes,
-		tail, sync, slice_length, slices, hist, deltas, errors, types, turns, connections, paced)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		tail, sync, slice_length, slices, hist, deltas, errors, types, turns, connections, paced, rest)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		trial, ordinal, m.Family, m.Unit, int64(m.Window[0]), int64(m.Window[1]), floatColumn(m.Work), floatColumn(m.Bytes),
-		int64(m.Tail), int64(m.Sync), int64(m.SliceLength), packSlices(m.Slices), m.Hist, deltas, failures, types, turns, m.Connections, m.Paced)
+		int64(m.Tail), int64(m.Sync), int64(m.SliceLength), packSlices(m.Slices), m.Hist, deltas, failures, types, turns, m.Connections, m.Paced,
+		rest)
 	return err
 }
 

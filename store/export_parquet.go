@@ -38,6 +38,8 @@ type TrialRow struct {
 	P50        *float64  `parquet:"p50_s,optional"`
 	P99        *float64  `parquet:"p99_s,optional"`
 	P999       *float64  `parquet:"p999_s,optional"`
+	RestWork   *float64  `parquet:"rest_work,optional"`
+	RestTime   *float64  `parquet:"rest_s,optional"`
 	JudgedBy
 }
 
@@ -103,6 +105,10 @@ func withMeasure(row TrialRow, t filewise.Trial, m filewise.Measure) TrialRow {
 	}
 	window, tail, sync := (m.Window[1] - m.Window[0]).Seconds(), m.Tail.Seconds(), m.Sync.Seconds()
 	row.Window, row.Tail, row.Sync = &window, &tail, &sync
+	if m.Rest != nil {
+		took := m.Rest.Time.Seconds()
+		row.RestWork, row.RestTime = finite(m.Rest.Work), &took
+	}
 	if l, err := experiment.LatencyOf(m); err == nil && l.Count > 0 {
 		p50, p99, p999 := l.P50.Seconds(), l.P99.Seconds(), l.P999.Seconds()
 		row.Operations, row.P50, row.P99, row.P999 = &l.Count, &p50, &p99, &p999

@@ -72,7 +72,7 @@ func (b *budget) readTrials(ctx context.Context, conn *sql.Conn, run int64) (map
 
 func (b *budget) readMeasures(ctx context.Context, conn *sql.Conn, run int64, ids map[int64]int, trials []filewise.Trial) error {
 	rows, err := conn.QueryContext(ctx, `SELECT trial, family, unit, window_from, window_to, work, bytes, tail, sync,
-		slice_length, slices, slices IS NULL, hist, hist IS NULL, deltas, errors, types, turns, connections, paced
+		slice_length, slices, slices IS NULL, hist, hist IS NULL, deltas, errors, types, turns, connections, paced, rest
 		FROM measures WHERE trial IN (SELECT id FROM trials WHERE run = ?)
 		ORDER BY trial, ordinal`, run)
 	if err != nil {
@@ -98,9 +98,9 @@ func (b *budget) scanMeasure(rows *sql.Rows) (id int64, m filewise.Measure, scan
 	var work, bytes any
 	var slices []byte
 	var noSlices, noHist bool
-	var deltas, failures, types, turns string
+	var deltas, failures, types, turns, rest string
 	if scanErr = rows.Scan(&id, &m.Family, &m.Unit, &m.Window[0], &m.Window[1], &work, &bytes, &m.Tail, &m.Sync,
-		&m.SliceLength, &slices, &noSlices, &m.Hist, &noHist, &deltas, &failures, &types, &turns, &m.Connections, &m.Paced); scanErr != nil {
+		&m.SliceLength, &slices, &noSlices, &m.Hist, &noHist, &deltas, &failures, &types, &turns, &m.Connections, &m.Paced, &rest); scanErr != nil {
 		return id, m, scanErr, nil
 	}
 	slices, m.Hist = blob(slices, noSlices), blob(m.Hist, noHist)
@@ -111,7 +111,8 @@ func (b *budget) scanMeasure(rows *sql.Rows) (id int64, m filewise.Measure, scan
 		m.Slices, errs[2] = unpackSlices(slices)
 	}
 	m.Deltas, errs[3] = unpackDeltas(b, deltas)
-	errs[4] = b.fromJSON(field{"errors", failures, &m.Errors}, field{"types", types, &m.Types}, field{"turns", turns, &m.Turns})
+	errs[4] = b.fromJSON(field{"errors", failures, &m.Errors}, field{"types", types, &m.Types}, field{"turns", turns, &m.Turns},
+		field{"rest", rest, &m.Rest})
 	errs[5] = checkHists(m)
 	return id, m, nil, errors.Join(errs[:]...)
 }

@@ -80,6 +80,9 @@ func measureText(m filewise.Measure, named bool) string {
 	if m.Tail > 0 || m.Sync > 0 {
 		out += fmt.Sprintf(", tail %s, durable after %s", say.Human(m.Tail), say.Human(m.Sync))
 	}
+	if m.Rest != nil {
+		out += fmt.Sprintf(", %s/s within the window", say.Sig3(m.WindowRate()))
+	}
 	if failed := report.Failures(m.Errors); failed != "" {
 		out += ", failures: " + failed
 	}

@@ -42,6 +42,7 @@ type database struct {
 	opens      uint64
 	committed  []rows // by connection
 	done       atomic.Int64
+	written    atomic.Int64 // operations that the last Settle left nothing of
 	worked     atomic.Bool
 	sessions   atomic.Int64 // open ones
 	extended   atomic.Bool
@@ -85,14 +86,22 @@ func (d *database) Observe(ctx context.Context) ([]filewise.File, error) {
 	return found, d.l.Verify(asked, found, d.worked.Load())
 }
 
-// Settle records the call. The first settling of a build is its stage settle,
-// later ones are the drain.
+// Settle records the call, and writes what is left. The first settling of a build is its
+// stage settle, later ones are the drain.
 func (d *database) Settle(ctx context.Context) error {
+	done := d.done.Load()
+	written := d.written.Swap(done)
+	if write := d.e.config.Drain; write != nil && done > written {
+		d.e.clock.Advance(write(d.l, done-written))
+	}
 	if d.worked.Load() {
 		return d.stage(ctx, filewise.StageDrain)
 	}
 	return d.stage(ctx, filewise.StageSettle)
 }
+
+// Unsettled is the planted reason why something is left to write.
+func (d *database) Unsettled() error { return d.e.config.Unsettled }
 
 // Connect opens a connection.
 func (d *database) Connect(ctx context.Context, phase, worker int) (filewise.Session, error) {

@@ -62,8 +62,14 @@ type Config struct {
 	Copies bool
 	// Stages is what the stages cost in virtual time, by stage.
 	Stages map[string]time.Duration
-	Faults []Fault
-	Seed   uint64
+	// Drain is how long a background writer still writes when the database is brought to rest
+	// after so many operations since it last was, on top of what Stages has; if nil, no time.
+	Drain func(l filewise.Layout, operations int64) time.Duration
+	// Unsettled has the server leave something to write after it was brought to rest; if nil, it
+	// leaves nothing.
+	Unsettled error
+	Faults    []Fault
+	Seed      uint64
 	// Clock is advanced by the engine; nil: a new one.
 	Clock *Clock
 }

@@ -1,0 +1,132 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"filewise"
+	"filewise/drive"
+)
+
+// rests reports whether a phase is judged by all its work from rest to rest: it writes, works
+// as fast as it can, and the server can be brought to rest. A paced phase is judged by its
+// latency, and does the same work on every layout.
+func (l *life) rests(p filewise.Phase) bool {
+	if l.runner.Plan.Observe != ObserveRest || !l.drains(p) || p.Rate > 0 || p.Pause != nil {
+		return false
+	}
+	s, ok := l.db.Settler.(filewise.PartialSettler)
+	return !ok || s.Unsettled() == nil
+}
+
+// drains reports whether a drain follows the phase.
+func (l *life) drains(p filewise.Phase) bool { return p.Act == filewise.ActWork && !l.program.ReadOnly }
+
+// settleTwice brings the database to rest, then times how long that takes with nothing to
+// write: the time that every drain of the build has in common. A first reading may still find
+// pages that the server wrote meanwhile, so the shorter of two counts. It is measured on each
+// build, not once a layout by its pilot, so that its noise is within the intervals.
+func (l *life) settleTwice(ctx context.Context) error {
+	if _, err := l.settled(ctx); err != nil {
+		return err
+	}
+	l.trial.Warnings = append(l.trial.Warnings, l.restWarning()...)
+	if !l.restsAtAll() {
+		return nil
+	}
+	first, err := l.settled(ctx)
+	if err != nil {
+		return err
+	}
+	again, err := l.settled(ctx)
+	l.empty = min(first, again)
+	return err
+}
+
+func (l *life) restsAtAll() bool {
+	for _, p := range l.program.Phases {
+		if l.rests(p) {
+			return true
+		}
+	}
+	return false
+}
+
+// settled brings the database to rest and returns how long writing took.
+func (l *life) settled(ctx context.Context) (time.Duration, error) {
+	start := l.runner.Clock.Now()
+	if err := l.db.Settler.Settle(ctx); err != nil {
+		return 0, err
+	}
+	if t, ok := l.db.Settler.(filewise.TimedSettler); ok {
+		return t.Took(), nil
+	}
+	return l.runner.Clock.Now().Sub(start), nil
+}
+
+// drain waits until what was written is durable on the storage, then closes the connections
+// that did it: the server must not go on writing unobserved while hundreds of them end.
+func (l *life) drain(ctx context.Context) (err error) {
+	defer func() { err = errors.Join(err, l.closeDone()) }()
+	took, err := l.settled(ctx)
+	m := l.lastMeasure()
+	if err != nil || m == nil {
+		return err
+	}
+	m.Sync = took
+	if m.Rest != nil {
+		m.Rest.Empty = min(l.empty, took)
+		m.Rest.Time += took - m.Rest.Empty
+	}
+	return nil
+}
+
+// closeDone closes the connections that were left open for a drain.
+func (l *life) closeDone() error {
+	if l.done == nil {
+		return nil
+	}
+	done := l.done
+	l.done = nil
+	return done()
+}
+
+// busy is what a run of connections did from their common start to the last commit; the drain
+// adds its time.
+func busy(r drive.Result) *filewise.Rest {
+	time := r.Measure.Window[1]
+	if len(r.Ends) > 0 {
+		time = 0
+		for _, end := range r.Ends {
+			time = max(time, end)
+		}
+	}
+	return &filewise.Rest{Work: float64(r.Ledger.Total()), Time: time}
+}
+
+// addRest adds what one more turn did; nil if a turn has no observation from rest to rest.
+func addRest(sum, turn *filewise.Rest) *filewise.Rest {
+	if sum == nil || turn == nil {
+		return nil
+	}
+	return &filewise.Rest{Work: sum.Work + turn.Work, Time: sum.Time + turn.Time, Empty: sum.Empty + turn.Empty}
+}
+
+// restWarning says that the window is judged though the plan asked for more.
+func (l *life) restWarning() []filewise.Warning {
+	s, ok := l.db.Settler.(filewise.PartialSettler)
+	if l.runner.Plan.Observe != ObserveRest || !ok {
+		return nil
+	}
+	err := s.Unsettled()
+	if err == nil {
+		return nil
+	}
+	return []filewise.Warning{{
+		Code:    "window-observed",
+		Message: fmt.Sprintf("Only the rate within the window is judged; data files may be written later, unmeasured: %v.", err),
+		Remedy:  filewise.RemedyOf(err),
+	}}
+}
