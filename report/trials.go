@@ -69,14 +69,17 @@ func (v view) afterwards() []document.Block {
 	if !measured {
 		return nil
 	}
-	table := document.Tabulate(document.Table{Caption: "Median over the trials (largest in brackets)"}, v.Rows,
-		document.Name("layout", func(r row) string { return r.Name }),
-		document.Num("rate within the window", v.windowText),
+	columns := []document.Of[row]{document.Name("layout", func(r row) string { return r.Name })}
+	if slices.ContainsFunc(v.Rows, func(r row) bool { return say.Known(r.Window) }) {
+		columns = append(columns, document.Num("rate within the window", v.windowText))
+	}
+	columns = append(columns,
 		document.Words("tail of the slowest connection", func(r row) string { return r.Tail.String() }).As("nb"),
 		document.Words("from then until durable", func(r row) string { return r.Sync.String() }).As("nb"),
 		document.Num("p50 of calls", func(r row) string { return r.Calls.text(50) }),
 		document.Num("p99 of calls", func(r row) string { return r.Calls.text(99) }),
 		document.Num("longest call", func(r row) string { return r.Calls.text(100) }))
+	table := document.Tabulate(document.Table{Caption: "Median over the trials (largest in brackets)"}, v.Rows, columns...)
 	return []document.Block{document.Heading("After the window, and single calls"), table}
 }
 

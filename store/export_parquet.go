@@ -38,9 +38,9 @@ type TrialRow struct {
 	P50        *float64  `parquet:"p50_s,optional"`
 	P99        *float64  `parquet:"p99_s,optional"`
 	P999       *float64  `parquet:"p999_s,optional"`
-	RestWork   *float64  `parquet:"rest_work,optional"`
-	RestTime   *float64  `parquet:"rest_s,optional"`
 	JudgedBy
+	RestWork *float64 `parquet:"rest_work,optional"`
+	RestTime *float64 `parquet:"rest_s,optional"`
 }
 
 // SliceRow is a row of ExportParquetSlices: one for each slice of each trial and

@@ -183,4 +183,4 @@ func BenchmarkAddTrial(b *testing.B) {
 var csvHeader = []string{"run", "block", "position", "layout", "attempt", "pilot", "state", "reason",
 	"family", "throughput", "unit", "work", "window_s", "tail_s", "sync_s", "elapsed_s", "instance", "started",
 	"operations", "p50_s", "p99_s", "p999_s", "judged", "order", "layout_number", "rank", "twin", "baseline", "max_blocks",
-	"margin_percent", "confidence", "goal", "rules", "p99_limit_s"}
+	"margin_percent", "confidence", "goal", "rules", "p99_limit_s", "rest_work", "rest_s"}

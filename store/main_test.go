@@ -95,7 +95,8 @@ func sampleTrial(block int) filewise.Trial {
 			Types: map[string]filewise.TypeMeasure{
 				"new-order": {Work: 11.5, Hist: []byte{1, 0, 255}, Errors: map[filewise.Class]int64{filewise.ClassDeadlock: 3}}, "payment": {},
 			},
-		}, {Family: "none", Turns: []float64{1200.5, 0, math.SmallestNonzeroFloat64}}},
+		}, {Family: "none", Turns: []float64{1200.5, 0, math.SmallestNonzeroFloat64},
+			Rest: &filewise.Rest{Work: 0.1, Time: time.Second, Empty: 1}}},
 		Stages:   []filewise.Stage{{Name: filewise.StageBuild, Took: 99}},
 		Files:    []filewise.File{{Role: filewise.RoleData, Path: "/data/ä \"x\"", Bytes: 1, Allocated: &zero, EngineBytes: &much}, {Path: "b"}},
 		Final:    []filewise.File{},

@@ -106,6 +106,15 @@ func (b *build) Settle(ctx context.Context) error {
 	return b.host.sync()
 }
 
+// Unsettled returns the missing right without which the server writes when it likes.
+func (b *build) Unsettled() error {
+	if b.checkpoint {
+		return nil
+	}
+	return filewise.Errorf(filewise.CodePreflight, "as a superuser: GRANT pg_checkpoint TO the account (before PostgreSQL 15, use a superuser)",
+		"the account may not ask for a checkpoint")
+}
+
 // Extend adds the further files of the layout.
 func (b *build) Extend(ctx context.Context) error {
 	if !b.design.extends() {

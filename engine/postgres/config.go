@@ -109,6 +109,15 @@ func (d *design) buffers() string {
 // that PostgreSQL keeps for superusers.
 const ownConnections = client.ControlConnections + 1 + 3 + 9
 
+// fsync reports whether the managed server syncs what a checkpoint writes.
+func (d *design) fsync() bool {
+	value := durabilities[d.target.Durability][0]
+	if set, ok := d.target.Settings["fsync"]; ok {
+		value = strings.ToLower(set)
+	}
+	return value == "on"
+}
+
 // settings are the managed server's, in the order of its configuration file; the
 // user's own come last and win.
 func (d *design) settings(version int) []filewise.Fact {

@@ -88,10 +88,23 @@ func (r relation) file(path string) filewise.File {
 	return filewise.File{Role: r.role, Volume: r.volume, Path: path, Object: r.name, Bytes: bytes, EngineBytes: &bytes}
 }
 
-// sync: with fsync off, a checkpoint writes but does not sync.
+// sync syncs the server's own files if its checkpoints only write them (fsync off). It syncs no
+// file system whole: that would wait for other programs' pages.
 func (i *instance) sync() error {
+	if i.design.fsync() && !i.loading {
+		return nil
+	}
 	for _, dir := range i.sites.dirs {
-		if err := filesystem.SyncAround(dir); err != nil {
+		err := filepath.WalkDir(dir, func(path string, f fs.DirEntry, err error) error {
+			if err == nil && f.Type().IsRegular() {
+				err = filesystem.SyncFile(path)
+			}
+			if errors.Is(err, fs.ErrNotExist) { // the server removed it
+				return nil
+			}
+			return err
+		})
+		if err != nil {
 			return fmt.Errorf("syncing: %w", err)
 		}
 	}

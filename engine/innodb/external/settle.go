@@ -29,6 +29,14 @@ func (b *build) Settle(ctx context.Context) error {
 	return b.awaitCheckpoint(ctx, link)
 }
 
+// Unsettled: a flush of tables for export, the only one that an account can ask for, writes one
+// file after the other, and so hides what several files give; without the right, the server
+// writes when it likes.
+func (*build) Unsettled() error {
+	return filewise.Errorf(filewise.CodePreflight, "Measure on a managed server of the same version (--engine) to have the drain count.",
+		"on InnoDB by URL there is no drain that writes files side by side")
+}
+
 // flushes: the account may write its tables' pages out.
 func (s *server) flushes() bool {
 	return s.rights.global[s.product.External.FlushRight] && s.rights.on(lockTables)
