@@ -36,8 +36,8 @@ func (h history) sessionOf(block int) []*filewise.Trial {
 }
 
 // turnsOfSession are the turns of a block's layouts in a family, with the layout, from 1, that
-// had its turn before each: by layout, none if the session's order is not known.
-func (h history) turnsOfSession(block int, family string) map[string][]verdict.Turn {
+// had its turn before each: by layout, nil if the session's order is not known.
+func (h history) turnsOfSession(block int, family string) map[string]*verdict.Turns {
 	if !h.plan.Sessions && h.plan.Cells == 0 {
 		return nil
 	}
@@ -54,19 +54,22 @@ func (h history) turnsOfSession(block int, family string) map[string][]verdict.T
 	if len(members) < 2 {
 		return nil
 	}
-	out, before := make(map[string][]verdict.Turn), 0
+	out, before := make(map[string]*verdict.Turns), 0
 	if stageTime(*members[0], filewise.StageWarmUp) > 0 {
 		order := h.plan.turnOrder(members[0].Cell, 0, len(members))
 		before = number[order[len(order)-1]]
 	}
 	for r := range turns[0] {
 		for _, i := range h.plan.turnOrder(members[0].Cell, r+1, len(members)) {
-			turn := verdict.Turn{After: before}
+			name, work := members[i].Cell.Layout, 0.0
 			if r < len(turns[i]) {
-				turn.Work = turns[i][r]
+				work = turns[i][r]
 			}
-			name := members[i].Cell.Layout
-			out[name], before = append(out[name], turn), number[i]
+			if out[name] == nil {
+				out[name] = new(verdict.Turns)
+			}
+			out[name].Work, out[name].After = append(out[name].Work, work), append(out[name].After, before)
+			before = number[i]
 		}
 	}
 	return out

@@ -54,7 +54,10 @@ func (c carried) judge(t *testing.T, seed uint64) verdict.Result {
 					after := before + 1
 					x := y(c.sd*math.Sqrt(float64(c.rounds)), j)
 					sums[j] += x
-					row[j].Turns = append(row[j].Turns, verdict.Turn{Work: math.Exp(x), After: after})
+					if row[j].Turns == nil {
+						row[j].Turns = new(verdict.Turns)
+					}
+					row[j].Turns.Work, row[j].Turns.After = append(row[j].Turns.Work, math.Exp(x)), append(row[j].Turns.After, after)
 				}
 			}
 			for j := range row {

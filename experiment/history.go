@@ -257,7 +257,7 @@ func (p Plan) families() []string {
 
 func (h history) row(b int, family string) []verdict.Cell {
 	row := make([]verdict.Cell, len(h.plan.Layouts))
-	var turns map[string][]verdict.Turn
+	var turns map[string]*verdict.Turns
 	if h.plan.JudgedBy() >= chainedFrom {
 		turns = h.turnsOfSession(b, family)
 	}

@@ -17,6 +17,7 @@ import (
 const (
 	maxBoundaryArms   = 64
 	maxBoundaryBlocks = 500
+	maxPlannedBlocks  = 1000 // of rules 3, whose boundaries are integrated: a second or two
 	simulations       = 200_000
 	simulationSeed    = 1
 )
@@ -45,10 +46,13 @@ func at(n int, twoSided, oneSided []float64) (two, one float64) {
 		return math.NaN(), math.NaN()
 	}
 	i := min(n-FirstLook, len(twoSided)-1)
-	if two = twoSided[i]; !finite(two) {
+	if two, one = twoSided[i], oneSided[i]; !finite(two) {
 		two = math.NaN()
 	}
-	return two, oneSided[i]
+	if !finite(one) {
+		one = math.NaN()
+	}
+	return two, one
 }
 
 func (b Boundaries) clone() Boundaries {
@@ -70,18 +74,35 @@ func (b Boundaries) firstClaim() int {
 // blocks and a confidence: from the tables in the code for 95 %, 2–12 arms (rules 1:
 // 2–8) and 3–30 blocks, of rules 2 also for 13–32 arms (settings of backups) and 20
 // blocks, otherwise by a simulation of 200,000 null experiments with a fixed seed, done
-// once per process. It returns an error wrapping ErrConfig for designs that allow no look
-// or are beyond what is simulated.
+// once per process. Those of rules 3 come from integration, for any design of up to 1,000
+// blocks. It returns an error wrapping ErrConfig for designs that allow no look
+// or are beyond that.
 func BoundariesFor(rules, arms, maxBlocks int, confidence float64) (Boundaries, error) {
+	return Config{Rules: rules, MaxBlocks: maxBlocks, Confidence: confidence}.boundaries(arms)
+}
+
+// MostBlocks is how many blocks an experiment may have by some rules.
+func MostBlocks(rules int) int {
+	if rules < 3 {
+		return maxBoundaryBlocks
+	}
+	return maxPlannedBlocks
+}
+
+func (c Config) boundaries(arms int) (Boundaries, error) {
+	rules, maxBlocks, confidence, most := c.Rules, c.MaxBlocks, c.Confidence, MostBlocks(c.Rules)
 	switch {
 	case maxBlocks < FirstLook:
 		return Boundaries{}, fmt.Errorf("%w: at most %d blocks: the first look is possible after block %d",
 			ErrConfig, maxBlocks, FirstLook)
-	case arms < 2 || arms > maxBoundaryArms || maxBlocks > maxBoundaryBlocks:
+	case arms < 2 || arms > maxBoundaryArms || maxBlocks > most:
 		return Boundaries{}, fmt.Errorf("%w: boundaries exist for 2–%d arms and up to %d blocks, not for %d and %d",
-			ErrConfig, maxBoundaryArms, maxBoundaryBlocks, arms, maxBlocks)
+			ErrConfig, maxBoundaryArms, most, arms, maxBlocks)
 	case !(confidence > 0 && confidence < 1):
 		return Boundaries{}, fmt.Errorf("%w: confidence %v: must be between 0 and 1", ErrConfig, confidence)
+	}
+	if rules > 2 {
+		return c.integrated(arms), nil
 	}
 	if math.Abs(confidence-0.95) < 1e-12 {
 		if b, ok := printed(rules, arms, maxBlocks); ok {
@@ -97,13 +118,44 @@ type simulatedKey struct {
 }
 
 // memo remembers simulated boundaries: a live display judges after each block.
-var memo sync.Map // simulatedKey → func() Boundaries
+var memo sync.Map // simulatedKey or integratedKey → func() Boundaries
 
 func rulesOf(rules int) boundary.Rules {
-	if rules == 1 {
+	switch {
+	case rules == 1:
 		return boundary.Rules1
+	case rules < 3:
+		return boundary.Rules2
 	}
-	return boundary.Rules2
+	return boundary.Rules3
+}
+
+type integratedKey struct {
+	arms       int
+	stages     string
+	confidence float64
+}
+
+// integrated are the boundaries of rules 3.
+func (c Config) integrated(arms int) Boundaries {
+	stages := c.stages()
+	key := integratedKey{arms, fmt.Sprint(stages), c.Confidence}
+	compute := sync.OnceValue(func() Boundaries {
+		return Boundaries(rulesOf(c.Rules).Integrate(arms, stages, 1-c.Confidence))
+	})
+	once, _ := memo.LoadOrStore(key, compute)
+	return once.(func() Boundaries)().clone()
+}
+
+// stages are the plans of the experiment one after the other.
+func (c Config) stages() []boundary.Stage {
+	var out []boundary.Stage
+	after := 0
+	for _, e := range c.Extended {
+		out = append(out, boundary.Stage{After: after, MaxBlocks: e.MaxBlocks})
+		after = e.After
+	}
+	return append(out, boundary.Stage{After: after, MaxBlocks: c.MaxBlocks})
 }
 
 func simulated(key simulatedKey) Boundaries {

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"errors"
+	"math"
 	"runtime"
 	"slices"
 	"testing"
@@ -95,5 +96,34 @@ func TestBoundariesErrors(t *testing.T) {
 func BenchmarkSimulatedBoundaries(b *testing.B) {
 	for b.Loop() {
 		boundary.Rules2.Simulate(8, []int{20}, 0.05, simulations, simulationSeed)
+	}
+}
+
+// An experiment that is extended is judged in the blocks before as it was, and goes on with what
+// of the error is left; by rules that leave none it is refused.
+func TestExtended(t *testing.T) {
+	cfg := DefaultConfig()
+	cfg.Rules, cfg.MaxBlocks = 3, 10
+	before := must(cfg.boundaries(3))
+	cfg.MaxBlocks, cfg.Extended = 40, []Extension{{After: 10, MaxBlocks: 10}}
+	after := must(cfg.boundaries(3))
+	for n := FirstLook; n <= 10; n++ {
+		a, b := before.TwoSided[n-FirstLook], after.TwoSided[n-FirstLook]
+		if math.Abs(a-b) > 1e-9 && finite(a) {
+			t.Errorf("block %d: %v, extended %v", n, a, b)
+		}
+	}
+	if two, _ := after.at(11); len(after.TwoSided) != 38 || !(two > before.TwoSided[7]) {
+		t.Errorf("block 11: %v after %v", two, before.TwoSided[7])
+	}
+	for _, bad := range [][]Extension{{{After: 12, MaxBlocks: 10}}, {{After: 40, MaxBlocks: 40}}, {{After: 8, MaxBlocks: 10}, {After: 7, MaxBlocks: 20}}} {
+		cfg.Extended = bad
+		if err := cfg.check(3); !errors.Is(err, ErrConfig) {
+			t.Errorf("%v: %v", bad, err)
+		}
+	}
+	cfg.Rules, cfg.Extended = 2, []Extension{{After: 10, MaxBlocks: 10}}
+	if err := cfg.check(3); !errors.Is(err, ErrConfig) {
+		t.Errorf("rules 2: %v", err)
 	}
 }

@@ -168,19 +168,19 @@ func carryOfSession(row []Cell) carry {
 	var arms []int
 	rounds := 0
 	for j, cell := range row {
-		if cell.OK && len(cell.Turns) > 0 {
+		if cell.OK && cell.Turns != nil {
 			arms = append(arms, j)
-			rounds = len(cell.Turns)
+			rounds = len(cell.Turns.Work)
 		}
 	}
 	for r := range rounds {
 		logs, before := make([]float64, len(arms)), make([]int, len(arms))
 		for i, j := range arms {
-			if len(row[j].Turns) != rounds {
+			t := row[j].Turns
+			if len(t.Work) != rounds || len(t.After) != rounds {
 				return c
 			}
-			t := row[j].Turns[r]
-			logs[i], before[i] = math.Log(t.Work), t.After
+			logs[i], before[i] = math.Log(t.Work[r]), t.After[r]
 		}
 		known := !slices.Contains(before, 0) && !slices.ContainsFunc(logs, func(x float64) bool { return !finite(x) })
 		if known {

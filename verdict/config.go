@@ -45,8 +45,17 @@ type Config struct {
 	Gamma      float64 `json:"gamma"`      // share of the leader's proven gain that may be left on the table
 	Kappa      float64 `json:"kappa"`      // futility: how many standard errors of luck are granted
 	MaxBlocks  int     `json:"max_blocks"` // no blocks beyond it
-	Goal       Goal    `json:"goal"`
-	Baseline   int     `json:"baseline"` // index of the arm that others are compared with
+	// Extended are the plans that the experiment had before MaxBlocks, oldest first (from rules 3
+	// on): what was spent of the error up to an extension stays spent.
+	Extended []Extension `json:"extended,omitempty"`
+	Goal     Goal        `json:"goal"`
+	Baseline int         `json:"baseline"` // index of the arm that others are compared with
+}
+
+// Extension is an experiment's plan up to the block after which it was extended.
+type Extension struct {
+	After     int `json:"after"`
+	MaxBlocks int `json:"max_blocks"` // until then; at least After
 }
 
 // DefaultConfig returns the design of STATISTICS.md: 2 %, 95 %, 20 blocks.
@@ -96,10 +105,26 @@ func (c Config) check(arms int) error {
 		return bad("kappa %v: must not be negative", c.Kappa)
 	case c.MaxBlocks < FirstLook:
 		return bad("at most %d blocks: the first look is possible after block %d", c.MaxBlocks, FirstLook)
+	case len(c.Extended) > 0 && c.Rules < 3:
+		return bad("rules %d spend all of the error in the blocks that were planned first: an experiment cannot be extended", c.Rules)
+	case !c.ascends():
+		return bad("extensions %v to %d blocks: each must begin after the one before, and within its blocks", c.Extended, c.MaxBlocks)
 	case c.Goal != GoalRecommend && c.Goal != GoalBest && c.Goal != GoalVerdicts:
 		return bad("goal %q: must be %q, %q or %q", c.Goal, GoalRecommend, GoalBest, GoalVerdicts)
 	}
 	return nil
+}
+
+// ascends tells whether each extension lies within the blocks that were planned before it.
+func (c Config) ascends() bool {
+	after := 0
+	for _, e := range c.Extended {
+		if e.After < after || e.After > e.MaxBlocks || e.MaxBlocks <= after || e.After >= c.MaxBlocks {
+			return false
+		}
+		after = e.After
+	}
+	return true
 }
 
 // checkTwins returns an error wrapping ErrConfig when an arm is the twin of none,

@@ -25,7 +25,7 @@ func Judge(cfg Config, arms []Arm, t Table) (Result, error) {
 	if err := t.check(len(arms)); err != nil {
 		return Result{}, err
 	}
-	bounds, err := BoundariesFor(cfg.Rules, len(arms), cfg.MaxBlocks, cfg.Confidence)
+	bounds, err := cfg.boundaries(len(arms))
 	if err != nil {
 		return Result{}, err
 	}

@@ -26,16 +26,16 @@ type Cell struct {
 	// that of all trials it is tested whether what ran before changes the next.
 	Order int `json:"order,omitempty"`
 	// Turns are what a trial of a session is made of, as many of each arm. With them it is
-	// tested whether what ran before changes the next turn; none: they are not known.
-	Turns []Turn `json:"turns,omitempty"`
+	// tested whether what ran before changes the next turn; nil: they are not known.
+	Turns *Turns `json:"turns,omitempty"`
 	// OK is false when the trial is missing or failed.
 	OK bool `json:"ok"`
 }
 
-// Turn is one turn of a layout in a session.
-type Turn struct {
-	Work  float64 `json:"work"`  // in any unit that is the same for all; not above 0: not known
-	After int     `json:"after"` // the arm, from 1, whose turn went before; 0: not known
+// Turns are those of a layout in a session, one after the other.
+type Turns struct {
+	Work  []float64 `json:"work"`  // in any unit that is the same for all; not above 0: not known
+	After []int     `json:"after"` // the arm, from 1, whose turn went before each; 0: not known
 }
 
 // Table holds trials as [block][arm], in the order in which blocks ran, and

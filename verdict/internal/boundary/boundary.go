@@ -25,16 +25,23 @@ type Rules struct {
 	Scores bool // as normal scores of the same probability under Student's t, and such of pairs on their own
 	// Share of the error that two-sided values may use when all is normal and alike.
 	Share float64
+	// ShareOne is that of the one-sided values where Kept is set; else they may use all of it.
+	ShareOne float64
+	// Kept is the share of the error that a plan leaves for extensions of the experiment. Such
+	// rules have their values by integration (Integrate), and none before First; 0: by simulation.
+	Kept float64
 	// Safety is a factor that covers the difference between the least-squares fit
 	// simulated here and the robust one used on data.
 	Safety float64
 }
 
-// Rules1 are those of STATISTICS.md ("Fit" and "Boundaries"), Rules2 their
-// successors: docs/statistics.md says why.
+// Rules1 are those of STATISTICS.md ("Fit" and "Boundaries"), Rules2 and Rules3 their
+// successors: docs/statistics.md says why. By rules 3 two-sided limits and one-sided bounds
+// hold together: each have half of the error.
 var (
 	Rules1 = Rules{PriorDF: 4, Rho: 1.5, RhoOne: 1.5, First: func(int) int { return FirstLook }, Share: 1, Safety: 1.01}
 	Rules2 = Rules{PriorDF: 8, Pooled: 4, Earned: true, Rho: 1.5, RhoOne: 1, First: firstOf2, Scores: true, Share: 0.5, Safety: 1}
+	Rules3 = Rules{PriorDF: 8, Pooled: 4, Earned: true, Rho: 1.5, RhoOne: 1, First: firstOf2, Scores: true, Share: 0.5, ShareOne: 0.5, Kept: 0.25, Safety: 1}
 )
 
 // firstOf2: a layout whose trials are fast or slow by a toss is all the one or all the
@@ -59,8 +66,14 @@ func (r Rules) prior(n, k int) float64 {
 	return r.PriorDF
 }
 
-// FirstClaim is the first look with a two-sided value.
-func (r Rules) FirstClaim(nmax, k int) int { return min(r.First(k), nmax) }
+// FirstClaim is the first look with a two-sided value; of rules with
+// values by integration a shorter plan has none.
+func (r Rules) FirstClaim(nmax, k int) int {
+	if r.Kept > 0 {
+		return r.First(k) // a shorter plan has estimates only
+	}
+	return min(r.First(k), nmax)
+}
 
 // DF are the degrees of freedom of a contrast after n blocks of k arms.
 func (r Rules) DF(n, k int) float64 { return r.prior(n, k) + float64(n-1) }

@@ -1,0 +1,198 @@
+package boundary
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Stage is a part of an experiment for which a maximum of blocks was planned: the first begins
+// at block 0, each further one at the block after which the experiment was extended.
+type Stage struct{ After, MaxBlocks int }
+
+// Spent is the share of the error that may have been used up to block n: a stage spends all but
+// Kept of what the stages before it have left, by (n/N)^rho, and what was spent up to an extension
+// stays spent.
+func (r Rules) Spent(rho float64, stages []Stage, n int) float64 {
+	sum := 0.0
+	for i, s := range stages {
+		to := min(n, s.MaxBlocks)
+		if i+1 < len(stages) {
+			to = min(to, stages[i+1].After)
+		}
+		if to > s.After {
+			sum += (1 - r.Kept) * (1 - sum) * math.Pow(float64(to-s.After)/float64(s.MaxBlocks-s.After), rho)
+		}
+	}
+	return sum
+}
+
+// Integrate returns the critical values of experiments with k arms (at least 2) up to the last
+// stage's maximum of blocks, as normal scores. Those of a pair come from recursive integration of
+// a random walk with normal steps (Armitage, McPherson and Rowe 1969); the score of Student's t
+// with each look's degrees of freedom stands in the place of the walk's (Jennison and Turnbull
+// 2000, ch. 11). What several comparisons may each spend of an error that is theirs together is
+// Dunnett's share; pairs that go by their own spread have Bonferroni's. Tests hold it against
+// simulated experiments.
+func (r Rules) Integrate(k int, stages []Stage, alpha float64) Table {
+	first, last, others := r.First(k), stages[len(stages)-1].MaxBlocks, float64(k-1)
+	var t Table
+	for _, f := range []struct {
+		alpha, rho float64
+		sides      int
+		own        bool
+		to         *[]float64
+	}{
+		{r.Share * alpha, r.Rho, 2, false, &t.TwoSided}, {r.ShareOne * alpha, r.RhoOne, 1, false, &t.OneSided},
+		{r.Share * alpha, r.Rho, 2, true, &t.OwnTwoSided}, {r.ShareOne * alpha, r.RhoOne, 1, true, &t.OwnOneSided},
+	} {
+		of := 1 / others
+		if !f.own && k > 2 {
+			of = dunnett(f.alpha, k-1, f.sides) / f.alpha
+		}
+		*f.to = pairBoundary(f.sides, first, last, func(n int) float64 { return integrated * of * f.alpha * r.Spent(f.rho, stages, n) })
+		if f.own {
+			continue
+		}
+		for i, c := range *f.to {
+			(*f.to)[i] = r.asScore(c, FirstLook+i, k)
+		}
+	}
+	return t
+}
+
+// integrated is the share of the error that goes into the integration: scores of Student's t
+// depend less on those of the block before than a walk's, so that simulated experiments cross a
+// little more often.
+const integrated = 0.87
+
+// asScore turns the score of a contrast whose variance is moderated by the pooled one into that by
+// the degrees of freedom that DF gives it, which are fewer than it has: the pooled one has its own.
+func (r Rules) asScore(c float64, n, k int) float64 {
+	prior, own := r.prior(n, k), float64(n-1)
+	if math.IsInf(c, 0) || prior == 0 {
+		return c
+	}
+	w, pooled := prior/(prior+own), own*float64(k-1)
+	variance := w*w/pooled + (1-w)*(1-w)/own + 2*w*(1-w)/pooled
+	has := distuv.StudentsT{Sigma: 1, Nu: 1 / variance}.Quantile(distuv.UnitNormal.Survival(c))
+	return -distuv.UnitNormal.Quantile(distuv.StudentsT{Sigma: 1, Nu: prior + own}.CDF(has))
+}
+
+// dunnett is the error that each of m comparisons with a common arm may have for that of all
+// together to be alpha: those correlate by a half.
+func dunnett(alpha float64, m, sides int) float64 {
+	lo, hi := alpha/float64(m), alpha
+	for range 30 {
+		mid := math.Sqrt(lo * hi)
+		if anyOf(mid, m, sides) > alpha {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	return lo
+}
+
+// anyOf is how likely any of m comparisons is beyond the limit that each is beyond with the
+// chance a.
+func anyOf(a float64, m, sides int) float64 {
+	c := -distuv.UnitNormal.Quantile(a / float64(sides))
+	sum, all := 0.0, 0.0
+	for i := -80; i <= 80; i++ { // over the common arm, in standard deviations
+		w := float64(i) / 10
+		outside := distuv.UnitNormal.Survival(math.Sqrt2*c + w)
+		if sides == 2 {
+			outside += distuv.UnitNormal.CDF(-math.Sqrt2*c + w)
+		}
+		weight := math.Exp(-w * w / 2)
+		sum, all = sum+weight*-math.Expm1(float64(m)*math.Log1p(-min(outside, 1-1e-16))), all+weight
+	}
+	return sum / all
+}
+
+// The walk's density is kept on a grid, in steps of one block.
+const (
+	gridWidth = 0.2
+	kernelEnd = 8 / gridWidth // beyond it a step's density is nothing
+	widest    = 8.5           // scores beyond which nothing is kept
+)
+
+// walk is the density of a random walk that has not crossed: at −reach … reach, in grid widths.
+type walk struct {
+	density []float64
+	half    int // the middle of density
+	reach   int // beyond it there is nothing
+}
+
+// pairBoundary are the normal scores, one per look from block 3, that a walk crosses for the
+// first time at block n with the chance by which spent grows there; infinite before the first look.
+func pairBoundary(sides, first, blocks int, spent func(n int) float64) []float64 {
+	w := walk{half: int(widest*math.Sqrt(float64(max(blocks, first)))/gridWidth) + 1}
+	w.density = make([]float64, 2*w.half+1)
+	w.reach = w.half
+	start := math.Sqrt(float64(first))
+	for i := range w.density {
+		w.density[i] = distuv.UnitNormal.Prob(float64(i-w.half)*gridWidth/start) / start
+	}
+	var kernel [kernelEnd + 1]float64
+	for i := range kernel {
+		kernel[i] = distuv.UnitNormal.Prob(float64(i)*gridWidth) * gridWidth
+	}
+	var out []float64
+	for n := FirstLook; n <= blocks; n++ {
+		if n < first {
+			out = append(out, math.Inf(1))
+			continue
+		}
+		increment := spent(n)
+		if n > first {
+			increment -= spent(n - 1)
+			w.step(kernel[:])
+		}
+		out = append(out, w.cut(increment/float64(sides), sides)/math.Sqrt(float64(n)))
+	}
+	return out
+}
+
+// step adds a normal variable.
+func (w *walk) step(kernel []float64) {
+	was := w.density
+	from, to := w.half-w.reach, w.half+w.reach
+	w.reach = min(w.reach+len(kernel)-1, w.half)
+	w.density = make([]float64, len(was))
+	for i := w.half - w.reach; i <= w.half+w.reach; i++ {
+		sum := 0.0
+		for j := max(from, i-len(kernel)+1); j <= min(to, i+len(kernel)-1); j++ {
+			sum += kernel[max(i-j, j-i)] * was[j]
+		}
+		w.density[i] = sum
+	}
+}
+
+// cut finds beyond where the upper tail of the walk has a mass, and takes that away, of two sides
+// below as well. A cell's mass lies evenly over its width.
+func (w *walk) cut(mass float64, sides int) float64 {
+	beyond, i := 0.0, w.half+w.reach
+	for i > w.half && beyond+w.density[i]*gridWidth < mass {
+		beyond += w.density[i] * gridWidth
+		i--
+	}
+	part := 0.0
+	if cell := w.density[i] * gridWidth; cell > 0 {
+		part = min(1, (mass-beyond)/cell)
+	}
+	end := len(w.density) - 1
+	for j := i + 1; j <= w.half+w.reach; j++ {
+		w.density[j] = 0
+		if sides == 2 {
+			w.density[end-j] = 0
+		}
+	}
+	w.density[i] *= 1 - part
+	if sides == 2 {
+		w.density[end-i] *= 1 - part
+		w.reach = i - w.half
+	}
+	return (float64(i-w.half) + 0.5 - part) * gridWidth
+}
