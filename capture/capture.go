@@ -23,7 +23,9 @@ type Options struct {
 	Engine   string
 	Database string
 	For      time.Duration // between two looks; 0: since the server counts
-	Values   bool          // of columns that look personal, too
+	Values   bool          // of columns whose values are withheld, too
+	Tell     []string      // columns whose values are told: COLUMN or TABLE.COLUMN
+	Withhold []string      // columns whose values are not
 	Log      io.Reader     // in the place of what the server counts; nil: none
 	LogName  string
 	URL      string // of the database, without a secret
@@ -54,6 +56,9 @@ type Study struct {
 	Parameters   []Parameter   `json:"parameters"`
 	Transactions []Transaction `json:"transactions"`
 	Left         []Left        `json:"left_out"`
+	// Told and Withheld are the columns of parameters: values of a text that stand in the study, and columns of which none does.
+	Told     []Column `json:"told,omitempty"`
+	Withheld []Column `json:"withheld,omitempty"`
 	// Earlier is how many statements of a log are of sessions older than it, taken for this database's.
 	Earlier int `json:"of_earlier_sessions,omitempty"`
 }
@@ -95,10 +100,7 @@ type kind struct {
 
 // Take captures. A watcher is closed by its owner.
 func Take(ctx context.Context, e filewise.Capturer, w filewise.Watcher, o Options) (*Study, error) {
-	t := &taking{watcher: w, Study: Study{Options: o, Database: o.Database, Server: w.Server()}, personal: personal}
-	if o.Values {
-		t.personal = func(string) bool { return false }
-	}
+	t := &taking{watcher: w, Study: Study{Options: o, Database: o.Database, Server: w.Server()}, why: map[string]string{}}
 	kinds, err := t.observe(ctx, e)
 	if err != nil {
 		return nil, err
@@ -127,10 +129,10 @@ func Take(ctx context.Context, e filewise.Capturer, w filewise.Watcher, o Option
 
 type taking struct {
 	Study
-	watcher  filewise.Watcher
-	personal func(column string) bool
-	tables   map[string]filewise.TableFacts
-	drawn    map[string]string // name of a parameter by what it is drawn for
+	watcher filewise.Watcher
+	why     map[string]string // values are withheld, by TABLE.COLUMN
+	tables  map[string]filewise.TableFacts
+	drawn   map[string]string // name of a parameter by what it is drawn for
 }
 
 // worth is the greater share, of calls or of time.
@@ -346,10 +348,11 @@ func (t *taking) facts(ctx context.Context, kinds []kind) error {
 	var all []filewise.TableFacts
 	sum := int64(0)
 	for _, name := range names {
-		f, err := t.watcher.Table(ctx, name, t.personal)
+		f, err := t.watcher.Table(ctx, name, t.Options.asked)
 		if err != nil {
 			return err
 		}
+		t.withhold(&f)
 		if f.Name != "" {
 			t.tables[f.Name], all = f, append(all, f)
 			sum += f.Bytes
@@ -389,7 +392,7 @@ func (t *taking) setUp(all []filewise.TableFacts) {
 			spread = "{{spread " + quoted(f.Table) + "}}"
 		}
 		t.Setup = append(t.Setup, f.Create(spread, func(c filewise.ColumnFacts) bool {
-			return t.Options.Values || !t.personal(c.Name) && !slices.ContainsFunc(c.Common, personalValue.MatchString)
+			return t.why[f.Name+"."+c.Name] == ""
 		})...)
 	}
 }

@@ -3,6 +3,7 @@ package capture
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -54,14 +55,64 @@ func TestNoWorkInALog(t *testing.T) {
 	}
 }
 
-// Columns of persons are known by their names; keys and states are not taken for them.
-func TestPersonal(t *testing.T) {
-	for column, want := range map[string]bool{"email": true, "customerName": true, "birth_date": true, "Geburtsname": true, "ip": true,
-		"phone2": true, "user_id": false, "id": false, "status": false, "tax_id": true, "created_at": false, "shipped": false, "state": false,
-		"region": false, "amount": false, "an_ort": true, "port": false, "ship": false} {
-		if personal(column) != want {
-			t.Errorf("%s: %v", column, !want)
+// Values are told of a kind alone: few, each in many rows. Names count for secrets, and then as whole words.
+func TestWithheld(t *testing.T) {
+	facts := filewise.TableFacts{Name: "`t`", Table: "t", Key: "id", Rows: 1000}
+	text := func(name string, common map[string]float64, change ...func(*filewise.ColumnFacts)) filewise.ColumnFacts {
+		c := filewise.ColumnFacts{Name: name, Type: filewise.TypeText, Said: "varchar(20)", Width: 8, Distinct: float64(len(common))}
+		for _, v := range slices.Sorted(maps.Keys(common)) {
+			c.Common, c.Shares = append(c.Common, v), append(c.Shares, common[v])
 		}
+		for _, f := range change {
+			f(&c)
+		}
+		return c
+	}
+	many := map[string]float64{}
+	for i := range 50 {
+		many[fmt.Sprint("n", i)] = 0.001
+	}
+	states := map[string]float64{"open": 0.5, "done": 0.498, "lost": 0.002}
+	of := func(kind filewise.ColumnType, said, name string) filewise.ColumnFacts {
+		return filewise.ColumnFacts{Name: name, Type: kind, Said: said, Common: []string{"7"}, Shares: []float64{1}, Low: "1", High: "9"}
+	}
+	for _, x := range []struct {
+		c    filewise.ColumnFacts
+		told int // values; -1: withheld
+	}{
+		{text("comment_approved", map[string]float64{"1": 0.9, "spam": 0.1}), 2}, {text("status", states), 2}, {text("title_kind", states), 2},
+		{text("nick", many), -1}, {text("status", many), -1}, {text("apellido", map[string]float64{"García": 0.002, "Ruiz": 0.001}), -1},
+		{text("reference", map[string]float64{"a@b": 1}), -1}, {text("kundennr", map[string]float64{"4711081": 1}), -1},
+		{text("session_token", states), -1}, {text("billing_email", states), -1}, {text("remark", states, func(c *filewise.ColumnFacts) { c.Width = 90 }), -1},
+		{text("code", states, func(c *filewise.ColumnFacts) { c.Unique = true }), -1},
+		{text("tok", states, func(c *filewise.ColumnFacts) { c.Said = "binary(16)" }), -1},
+		{text("apiToken", states, func(c *filewise.ColumnFacts) { c.Closed = true }), 3},
+		{of(filewise.TypeWhole, "int", "phone2"), -1}, {of(filewise.TypeWhole, "int", "port"), 1}, {of(filewise.TypeWhole, "int", "text_length"), 1},
+		{of(filewise.TypeTime, "date", "birth_date"), -1}, {of(filewise.TypeTime, "datetime", "created_at"), 1},
+		{of(filewise.TypeUUID, "uuid", "id"), 1}, {of(filewise.TypeUUID, "uuid", "order_id"), 1}, {of(filewise.TypeUUID, "uuid", "reset"), -1},
+		{of(filewise.TypeBool, "bool", "mobile"), 1},
+	} {
+		c := x.c
+		c.Common = slices.Clone(c.Common)
+		table := facts
+		table.Columns = []filewise.ColumnFacts{c}
+		taken := &taking{why: map[string]string{}}
+		taken.withhold(&table)
+		c = table.Columns[0]
+		if withheld := taken.why["`t`."+c.Name] != ""; withheld != (x.told < 0) || len(c.Common) != max(x.told, 0) || withheld && c.Low != "" {
+			t.Errorf("%s: %q, told: %v %s", c.Name, taken.why, c.Common, c.Low)
+		}
+	}
+	for o, want := range map[*Options]string{{Tell: []string{"t.nick"}}: "", {Tell: []string{"nick"}}: "", {Values: true}: "",
+		{Tell: []string{"u.nick"}}: "its values are many", {Withhold: []string{"t.nick"}, Values: true}: "--withhold"} {
+		c := text("nick", many)
+		if why := o.judge(facts, &c); !strings.HasPrefix(why, want) || want == "" && (why != "" || len(c.Common) != 50) {
+			t.Errorf("%+v: %s", o, why)
+		}
+	}
+	head := strings.Join((&Study{Told: []Column{{Name: "t.status"}}, Withheld: []Column{{"t.nick", "few"}}}).Account(), "\n")
+	if !strings.Contains(head, "--withhold TABLE.COLUMN") || !strings.Contains(head, "  t.nick: few") || !strings.Contains(head, "--tell") {
+		t.Error(head)
 	}
 }
 

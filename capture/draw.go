@@ -3,7 +3,6 @@ package capture
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,8 +15,7 @@ type drawing struct {
 	filewise.ColumnFacts
 	use      filewise.Use
 	known    bool    // the column is
-	withheld bool    // it looks personal
-	values   bool    // values may be told, whatever the column
+	withheld string  // why its values are not told; empty: they are
 	paired   bool    // it is a bound of a range
 	part     float64 // of the rows, that a bound alone leaves
 }
@@ -27,8 +25,8 @@ const few = 50
 
 // draw is the generator, and what is to be known about it.
 func (d drawing) draw() (text, note string) {
-	if d.withheld {
-		note = "looks personal, so that no value was asked for: --values draws real ones"
+	if d.withheld != "" {
+		note = "looks personal (" + d.withheld + "), so that no value of it is told"
 	}
 	if text, ok := d.chosen(); ok {
 		return text, note
@@ -59,7 +57,7 @@ func (d drawing) draw() (text, note string) {
 // chosen lists the values of a column that has few, or whose values may be told.
 func (d drawing) chosen() (string, bool) {
 	listed := d.use == filewise.UseEqual || d.use == filewise.UseOther || d.use == filewise.UseSet || d.use == filewise.UseInsert
-	if len(d.Common) == 0 || !d.Closed && (!listed || d.withheld || d.Unique && d.use == filewise.UseInsert) {
+	if len(d.Common) == 0 || !d.Closed && (!listed || d.withheld != "" || d.Unique && d.use == filewise.UseInsert) {
 		return "", false
 	}
 	sum := 0.0
@@ -68,10 +66,7 @@ func (d drawing) chosen() (string, bool) {
 	}
 	all := len(d.Common) <= few && sum > 0.9 && (d.Distinct == 0 || d.Distinct <= few)
 	text := d.Type == filewise.TypeText
-	if text && !d.values && !d.Closed && slices.ContainsFunc(d.Common, personalValue.MatchString) {
-		return "", false
-	}
-	if !all && !d.Closed && d.Type != filewise.TypeUUID && !(text && d.values) {
+	if !all && !d.Closed && d.Type != filewise.TypeUUID && !text { // of a text, those that may be told are left
 		return "", false
 	}
 	var items []string
@@ -122,9 +117,9 @@ func (d drawing) number() (text, note string) {
 		return fmt.Sprintf("{sequential: {from: %d}}", d.fresh(low, high)), "with room for rows that come until the copy is taken"
 	case d.use == filewise.UseInsert && d.Unique:
 		return "{sequential: {from: 1000000000}}", ""
-	case !ok && d.View && !d.withheld:
+	case !ok && d.View && d.withheld == "":
 		return made, "it is a view's, of which the server has no statistics: write a range of its values"
-	case !ok && d.known && !d.withheld:
+	case !ok && d.known && d.withheld == "":
 		return made, "the server has no statistics of it: have them made (ANALYZE, UPDATE STATISTICS), and capture again"
 	case !ok:
 		return made, ""

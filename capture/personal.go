@@ -1,42 +1,124 @@
 package capture
 
 import (
+	"fmt"
+	"math"
 	"regexp"
+	"slices"
 	"strings"
+
+	"filewise"
 )
 
-// personalParts are what names of columns hold whose values are a person's: of which no
-// value is asked for. It is better to withhold one too many.
-var personalParts = []string{"name", "mail", "phone", "tel", "mobile", "fax", "street", "strasse", "straße", "address", "adresse", "city",
-	"ort", "zip", "postal", "postcode", "plz", "birth", "geb", "dob", "gender", "sex", "ssn", "social", "passport", "tax", "iban", "bic",
-	"account_n", "card", "cvv", "password", "passwd", "pwd", "secret",
-	"token", "hash", "salt", "login", "user", "owner", "author", "contact", "person",
-	"salary", "income", "lat", "lng", "lon", "geo", "ip", "agent", "device", "note", "comment", "remark", "message", "body", "title", "text",
-	"descr", "subject", "nationality", "religion", "health", "diagnos", "vorname", "nachname", "photo", "url"}
+// Of texts, values are told if they are of a kind: few, short, and each stands in many rows, as a state does. A name, an
+// address or a token stands in few.
+const (
+	leastRows = 5  // in which a value that is told stands
+	longest   = 40 // mean length, in letters, of texts that are told
+)
+
+// secretWords are words within names of columns of which no value is asked for, whatever the statistics: secrets, and
+// figures and days that are a person's, of which each range tells two.
+var secretWords = []string{"password", "passwd", "pwd", "secret", "token", "salt", "hash", "otp", "cvv", "pin", "iban", "ssn", "passport", "email", "mail",
+	"phone", "telephone", "tel", "mobile", "fax", "birth", "birthday", "birthdate", "dob", "geburtsdatum", "geburtstag", "salary", "income", "gehalt", "lat",
+	"latitude", "lng", "lon", "longitude", "ip", "card", "tax", "diagnosis", "religion", "nationality"}
 
 // words divides names: customer_name, customerName.
-var words = regexp.MustCompile(`[A-ZÄÖÜ]?[^A-ZÄÖÜ_\s-]+|[A-ZÄÖÜ]+`)
+var words = regexp.MustCompile(`[A-ZÄÖÜ]?[^A-ZÄÖÜ_\s\d-]+|[A-ZÄÖÜ]+`)
 
-// personal tells whether a column looks as if its values were a person's. Keys such as
-// user_id are numbers that name nobody.
-func personal(column string) bool {
-	lower := strings.ToLower(column)
-	if lower == "id" || strings.HasSuffix(lower, "_id") || strings.HasSuffix(column, "Id") || strings.HasSuffix(column, "ID") {
-		return strings.Contains(lower, "tax") || strings.Contains(lower, "national") || strings.Contains(lower, "passport")
-	}
-	for _, part := range personalParts {
-		if len(part) > 3 && strings.Contains(lower, part) {
-			return true
-		}
-		for _, w := range words.FindAllString(column, -1) {
-			if strings.EqualFold(w, part) {
-				return true
-			}
-		}
-	}
-	return false
+// secret tells whether a column's name says that its values are secret, or a person's.
+func secret(column string) bool {
+	return slices.ContainsFunc(words.FindAllString(column, -1), func(w string) bool { return slices.Contains(secretWords, strings.ToLower(w)) })
+}
+
+// refers tells whether a column's name is one of a key's: order_id, orderId.
+func refers(column string) bool {
+	all := words.FindAllString(column, -1)
+	return len(all) > 0 && strings.EqualFold(all[len(all)-1], "id")
 }
 
 // personalValue is one that looks personal whatever its column is called: an address, or
 // a long number within a text.
 var personalValue = regexp.MustCompile(`@|\d{6,}|^\+?\d[\d /-]{6,}$`)
+
+// rawBytes are the types of values that no study file can hold.
+var rawBytes = regexp.MustCompile(`(?i)^(var)?binary|blob|^bytea|^(long )?raw`)
+
+// Column is a column of which the study tells values, or withholds them.
+type Column struct {
+	Name string `json:"name"` // TABLE.COLUMN
+	Why  string `json:"why,omitempty"`
+}
+
+// judge says why no value of a column is to be told; empty: they may be. Of a text's values it leaves those that stand in
+// many rows.
+func (o Options) judge(t filewise.TableFacts, c *filewise.ColumnFacts) string {
+	text := c.Type == filewise.TypeText
+	switch {
+	case c.Closed || c.Type == filewise.TypeBool:
+		return ""
+	case rawBytes.MatchString(c.Said):
+		return "bytes, which may be a token, and which no study file holds"
+	case o.listed(o.Withhold, t, c.Name):
+		return "--withhold"
+	case o.Values || o.listed(o.Tell, t, c.Name):
+		return ""
+	case secret(c.Name):
+		return "by its name"
+	case c.Type == filewise.TypeUUID && c.Name != t.Key && (c.Unique || !refers(c.Name)):
+		return "a UUID that is no key may be a token"
+	case text && slices.ContainsFunc(c.Common, personalValue.MatchString):
+		return "addresses or long numbers are in it"
+	case text && c.Width > longest:
+		return "long texts"
+	case text && c.Unique:
+		return "each value stands in one row"
+	case !text:
+		return ""
+	}
+	frequent(c, t.Rows)
+	if len(c.Common) == 0 {
+		return fmt.Sprintf("its values are many, or stand in under %d rows each", leastRows)
+	}
+	return ""
+}
+
+// frequent leaves the values of a column that stand in many rows, if they are few and of nearly all rows; else none.
+func frequent(c *filewise.ColumnFacts, rows float64) {
+	var common []string
+	var shares []float64
+	sum := 0.0
+	for i, v := range c.Common {
+		if i < len(c.Shares) && math.Round(c.Shares[i]*rows) >= leastRows {
+			common, shares, sum = append(common, v), append(shares, c.Shares[i]), sum+c.Shares[i]
+		}
+	}
+	if sum <= 0.9 || len(common) > few || c.Distinct > 2*few {
+		common, shares = nil, nil
+	}
+	c.Common, c.Shares, c.Distinct = common, shares, float64(len(common))
+}
+
+// listed tells whether a column is in a list of the user's, as COLUMN or TABLE.COLUMN.
+func (o Options) listed(names []string, t filewise.TableFacts, column string) bool {
+	return slices.Contains(names, column) || slices.Contains(names, t.Table+"."+column) || slices.Contains(names, t.Name+"."+column)
+}
+
+// asked tells of which columns no value is asked for, before anything of them is known.
+func (o Options) asked(column string) bool {
+	told := o.Values || slices.ContainsFunc(o.Tell, func(name string) bool { return name == column || strings.HasSuffix(name, "."+column) })
+	return slices.Contains(o.Withhold, column) || secret(column) && !told
+}
+
+// withhold judges all columns of a table, and takes out what is not to be told.
+func (t *taking) withhold(f *filewise.TableFacts) {
+	for i := range f.Columns {
+		c := &f.Columns[i]
+		why := t.Options.judge(*f, c)
+		if why == "" {
+			continue
+		}
+		c.Common, c.Shares, c.Low, c.High = nil, nil, "", ""
+		t.why[f.Name+"."+c.Name] = why
+	}
+}

@@ -126,6 +126,20 @@ func (s *Study) Account() []string {
 		all = append(all, fmt.Sprintf("The log does not tell the database of sessions that were connected before it was on: %s of theirs taken "+
 			"as this one's.", filewise.Counted(s.Earlier, "statement")))
 	}
+	list := func(what string, columns []Column) {
+		if len(columns) > 0 {
+			all = append(all, what)
+		}
+		for _, c := range columns {
+			line := "  " + brief(c.Name)
+			if c.Why != "" {
+				line += ": " + c.Why
+			}
+			all = append(all, line)
+		}
+	}
+	list("Values of these columns are in it (capture again with --withhold TABLE.COLUMN to keep them out):", s.Told)
+	list("Of these none is, and random ones find no row (--tell TABLE.COLUMN, or --values for all, takes real ones):", s.Withheld)
 	if len(s.Left) > 0 {
 		all = append(all, "Left out:")
 	}

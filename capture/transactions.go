@@ -164,8 +164,10 @@ func (s *statement) value(v filewise.ValueUse) (text, problem string) {
 	if v.Use == filewise.UseInsert && c.Unique && c.Fresh != "" {
 		return c.Fresh, ""
 	}
-	d := drawing{ColumnFacts: c, use: v.Use, known: known, withheld: known && s.personal(c.Name), values: s.Options.Values,
-		part: s.part(table)}
+	d := drawing{ColumnFacts: c, use: v.Use, known: known, part: s.part(table)}
+	if known {
+		d.withheld = s.why[table.Name+"."+c.Name]
+	}
 	if d.breaks() {
 		return "", fmt.Sprintf("column %s has a CHECK, which made-up values may break, and its own are not known", of)
 	}
@@ -247,8 +249,26 @@ func (s *statement) parameter(table filewise.TableFacts, of string, use filewise
 	s.drawn[key] = name
 	p := Parameter{Name: name, Of: of}
 	p.Draw, p.Note = d.draw()
+	s.noted(table, d)
 	s.Parameters = append(s.Parameters, p)
 	return name
+}
+
+// noted lists the column of a parameter for the study's head.
+func (s *statement) noted(table filewise.TableFacts, d drawing) {
+	list := &s.Told
+	switch _, listed := d.chosen(); {
+	case !d.known:
+		return
+	case d.withheld != "":
+		list = &s.Withheld
+	case d.Type != filewise.TypeText || !listed || d.Closed:
+		return
+	}
+	c := Column{Name: table.Table + "." + d.Name, Why: d.withheld}
+	if !slices.Contains(*list, c) {
+		*list = append(*list, c)
+	}
 }
 
 func (s *statement) taken(name string) bool {

@@ -56,6 +56,8 @@ func (a *app) captureCommand() *cobra.Command {
 	cmd.Flags().DurationVar(&o.For, "for", 10*time.Minute, "how `long` to watch; 0s: take all that the server has counted so far")
 	cmd.Flags().StringVar(&log, "log", "", "take the statements from this `file`, a log of the server's")
 	cmd.Flags().BoolVar(&o.Values, "values", false, "take values of columns that look personal, too")
+	cmd.Flags().StringArrayVar(&o.Tell, "tell", nil, "take values of this `column` (COLUMN or TABLE.COLUMN; repeatable)")
+	cmd.Flags().StringArrayVar(&o.Withhold, "withhold", nil, "take no values of this `column` (COLUMN or TABLE.COLUMN; repeatable)")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this new `file` instead of standard output")
 	completeChoices(cmd)
 	return cmd

@@ -195,7 +195,10 @@ func (w *watcher) table(ctx context.Context, name string) (filewise.TableFacts, 
 		var most int64
 		err := scan(&c.Name, &c.Said, &data, &most)
 		c.Type, c.Most = kindOf(data, c.Said), int(min(most, 1<<20))
-		if c.Type == filewise.TypeUUID {
+		switch {
+		case c.Said == "binary(16)":
+			c.Fresh = "UNHEX(REPLACE(UUID(), '-', ''))"
+		case c.Type == filewise.TypeUUID:
 			c.Fresh = "UUID()"
 		}
 		c.Closed = data == "enum" || data == "set"
@@ -296,7 +299,7 @@ func (w *watcher) keys(ctx context.Context, t *filewise.TableFacts) error {
 }
 
 func kindOf(data, whole string) filewise.ColumnType {
-	if whole == "char(36)" || whole == "binary(16)" {
+	if whole == "char(36)" {
 		return filewise.TypeUUID
 	}
 	return kinds.Of(data)
@@ -305,6 +308,9 @@ func kindOf(data, whole string) filewise.ColumnType {
 var kinds = customsql.Kinds{filewise.TypeWhole: "tinyint smallint mediumint int bigint year", filewise.TypeNumber: "decimal float double",
 	filewise.TypeText: "char varchar tinytext text mediumtext longtext enum set binary varbinary tinyblob blob mediumblob longblob",
 	filewise.TypeUUID: "uuid", filewise.TypeTime: "date datetime timestamp", filewise.TypeJSON: "json"}
+
+// rawBytes are the types of which no value is asked for: none can stand in a study, and it may be a token.
+var rawBytes = regexp.MustCompile(`binary|blob`)
 
 // sampled is how many rows of each end of a table are looked at, and common how many of
 // its values are told.
@@ -327,7 +333,7 @@ func (w *watcher) sample(ctx context.Context, t filewise.TableFacts, c *filewise
 		}
 		c.Width = width.Float64
 	}
-	if withheld || c.Type == filewise.TypeJSON || c.Type == filewise.TypeUnknown || c.Width > 200 {
+	if withheld || rawBytes.MatchString(c.Said) || c.Type == filewise.TypeJSON || c.Type == filewise.TypeUnknown || c.Width > 200 {
 		return nil
 	}
 	var low, high sql.NullString

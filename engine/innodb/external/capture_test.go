@@ -98,8 +98,35 @@ func testCapture(t *testing.T, b bench) {
 		t.Errorf("%d statements of sessions that are older than the log", s.Earlier)
 	}
 	oddlyNamed(t, b)
+	tokens(t, b)
 	if after := b.Others(t); strings.Join(after, "\n") != strings.Join(before, "\n") {
 		t.Error("something of the user's has changed")
+	}
+}
+
+// tokens: of bytes no value is in the study, and of a text's few values those that stand in many rows.
+func tokens(t *testing.T, b bench) {
+	b.Exec(t, "CREATE TABLE theirshop.t (id INT PRIMARY KEY, tok BINARY(16) NOT NULL UNIQUE, comment_approved VARCHAR(20), nick VARCHAR(20))",
+		"INSERT INTO theirshop.t SELECT id, UNHEX(MD5(id)), IF(id % 9 = 0, 'spam', '1'), CONCAT('ada', id) FROM theirshop.orders",
+		"ANALYZE TABLE theirshop.t", "TRUNCATE TABLE performance_schema.events_statements_summary_by_digest")
+	defer b.Exec(t, "DROP TABLE theirshop.t")
+	db := b.Open(t, "watcher", servertest.Password)
+	for _, sql := range []string{"USE theirshop", "SELECT id FROM t WHERE tok = '0123456789abcdef'",
+		"UPDATE t SET comment_approved = 'spam' WHERE id = 7", "SELECT id FROM t WHERE nick = 'ada9'"} {
+		_, err := db.Exec(sql)
+		fatal(t, err)
+	}
+	s, err := takeCapture(t, b, "watcher", capture.Options{Database: "theirshop"})
+	fatal(t, err)
+	text := s.YAML()
+	for _, says := range []string{"t_tok: {text: {from: ", `t_comment_approved_new: {choice: {"1": 8`, "\n#   t.comment_approved\n",
+		"#   t.tok: bytes", "#   t.nick: "} {
+		if !strings.Contains(text, says) {
+			t.Errorf("the study does not say %q:\n%s", says, text)
+		}
+	}
+	if strings.Contains(text, "ada") {
+		t.Errorf("a nickname is in it:\n%s", text)
 	}
 }
 
