@@ -3,8 +3,11 @@ package enginetest
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -157,8 +160,7 @@ func testScript(t *testing.T, s Subject) {
 }
 
 // SelfCheck takes an external server through doctor's self-check: nothing fails, and each
-// of tried is a trial that has passed. It sets a variable of the environment, which a
-// parallel test must not.
+// of tried is a trial that has passed.
 func SelfCheck(t *testing.T, e filewise.Engine, target filewise.Target, tried ...string) {
 	t.Helper()
 	all := SelfCheckFindings(t, e, target)
@@ -174,10 +176,15 @@ func SelfCheck(t *testing.T, e filewise.Engine, target filewise.Target, tried ..
 	}
 }
 
+// selfCheck lets one self-check of the test binary work at a time, under a host's lock of its own.
+var selfCheck sync.Mutex
+
 // SelfCheckFindings is what the self-check says of a server.
 func SelfCheckFindings(t *testing.T, e filewise.Engine, target filewise.Target) (all []filewise.Finding) {
 	t.Helper()
-	t.Setenv("FILEWISE_LOCK", t.Name())
+	selfCheck.Lock()
+	defer selfCheck.Unlock()
+	fatal(t, os.Setenv("FILEWISE_LOCK", fmt.Sprintf("enginetest %d", os.Getpid())))
 	o := plan.New()
 	o.Engine, o.Target = plan.Of(e.Name()), plan.Of(plan.Describe(e).Schemes[0]+"://ada@localhost/")
 	err := doctor.SelfCheck(Within(t, 2*time.Minute), doctor.Patient{

@@ -40,11 +40,15 @@ func backedUp(t *testing.T, ctx context.Context, target filewise.Target, l filew
 // Backups of one stream and of several, on several volumes with tablespaces and a
 // WAL of its own, and dumps, are restored; what was changed since shows.
 func TestBackups(t *testing.T) {
+	t.Parallel()
 	need(t)
 	backups(t, "")
 }
 
-func TestBackups18(t *testing.T) { backups(t, need18(t)) }
+func TestBackups18(t *testing.T) {
+	t.Parallel()
+	backups(t, need18(t))
+}
 
 func backups(t *testing.T, bin string) {
 	for name, c := range map[string]struct {
@@ -87,6 +91,7 @@ func backups(t *testing.T, bin string) {
 
 // A backup that was damaged is not restored, or its verification fails.
 func TestDamagedBackup(t *testing.T) {
+	t.Parallel()
 	need(t)
 	ctx := deadline(t)
 	l := partitions(1, 4<<20)

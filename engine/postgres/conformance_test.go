@@ -9,11 +9,15 @@ import (
 )
 
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	need(t)
 	conformance(t, "")
 }
 
-func TestConformance18(t *testing.T) { conformance(t, need18(t)) }
+func TestConformance18(t *testing.T) {
+	t.Parallel()
+	conformance(t, need18(t))
+}
 
 // conformance runs the suite on a managed server. PostgreSQL ends itself when its
 // WAL finds no room, so a full volume is a test of its own (TestFullVolume).
@@ -28,7 +32,7 @@ func conformance(t *testing.T, bin string) {
 			"ConnectionLost"}
 	}
 	enginetest.Run(t, enginetest.Subject{
-		Engine: Engine{}, Kind: filewise.KindPartitions, Bytes: 24 << 20, Files: files, Rows: 60, Only: only,
+		Engine: Engine{}, Kind: filewise.KindPartitions, Bytes: 24 << 20, Files: files, Rows: 60, Only: only, Parallel: true,
 		Sever: sever, Raw: rawConn, Load: load, Tried: tried,
 		Package: "./engine/postgres", NoDiskFull: "PostgreSQL ends itself when its WAL finds no room: see TestFullVolume",
 		Target: func(v []filewise.Volume) filewise.Target {

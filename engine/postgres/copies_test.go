@@ -15,6 +15,7 @@ import (
 // tablespaces and its WAL included, wherever they lie; what is done to one is in no other.
 // Only the server that is loaded has a larger cache, and starts without a limit of memory.
 func TestCopies(t *testing.T) {
+	t.Parallel()
 	need(t)
 	ctx := deadline(t)
 	target := onScratch(t, 3)
@@ -73,6 +74,7 @@ func TestCopies(t *testing.T) {
 // What is loaded at once are the rows that the workload's own loop would have made, whatever
 // their keys and tables.
 func TestLoadedRows(t *testing.T) {
+	t.Parallel()
 	need(t)
 	ctx := deadline(t)
 	s := open(t, ctx, onScratch(t, 1))

@@ -24,6 +24,7 @@ import (
 // A server that is killed in the middle of the work fails the trial with the
 // reason, and the next build works.
 func TestServerKilled(t *testing.T) {
+	t.Parallel()
 	need(t)
 	ctx := deadline(t)
 	target := onScratch(t, 1)
@@ -52,6 +53,7 @@ func TestServerKilled(t *testing.T) {
 // The server comes back with all that was committed from a clean stop, and from a
 // crash with a true ledger.
 func TestLifecycle(t *testing.T) {
+	t.Parallel()
 	need(t)
 	ctx := deadline(t)
 	target := onScratch(t, 3)
@@ -95,6 +97,7 @@ func TestLifecycle(t *testing.T) {
 // Settings are taken, or refused with the reason; nothing opens the server to
 // others.
 func TestSettings(t *testing.T) {
+	t.Parallel()
 	need(t)
 	ctx := deadline(t)
 	for set, code := range map[string]filewise.Code{"work_mem=8MB": "", "nonsense=1": filewise.CodeUsage,
@@ -123,6 +126,7 @@ func TestSettings(t *testing.T) {
 // A volume that fills up ends the work with the reason, whichever file of the
 // server meets its end first.
 func TestFullVolume(t *testing.T) {
+	t.Parallel()
 	need(t)
 	if os.Getuid() != 0 {
 		t.Skip("a full volume is NOT tested: mounting a small tmpfs needs root")
@@ -227,6 +231,7 @@ func TestKilledFilewise(t *testing.T) {
 // Filewise runs as root, where the server has a user of its own, and as an
 // ordinary user.
 func TestOrdinaryUser(t *testing.T) {
+	t.Parallel()
 	need(t)
 	if os.Getuid() != 0 {
 		t.Skip("this is an ordinary user: all other tests are the test")

@@ -20,11 +20,15 @@ import (
 // suite, the self-check, the lock, the cleaner; what is the user's is the same
 // afterwards.
 func TestExternal(t *testing.T) {
+	t.Parallel()
 	need(t)
 	tryExternal(t, "")
 }
 
-func TestExternal18(t *testing.T) { tryExternal(t, need18(t)) }
+func TestExternal18(t *testing.T) {
+	t.Parallel()
+	tryExternal(t, need18(t))
+}
 
 func tryExternal(t *testing.T, bin string) {
 	f := startExternal(t, bin)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"filewise/engine/internal/mark"
+	"filewise/internal/longtest"
 )
 
 // shm is where the servers of the tests work, if it is there: what the storage
@@ -31,6 +32,8 @@ func TestMain(m *testing.M) {
 	if info, err := os.Stat(shm); err == nil && info.IsDir() && os.Getenv("TMPDIR") == "" {
 		_ = os.Setenv("TMPDIR", shm) // else they are slower
 	}
+	longtest.Leave("^Test.*18$") // PostgreSQL 18
+	longtest.AtOnce(4)           // servers, of less than a processor each
 	os.Exit(m.Run())
 }
 

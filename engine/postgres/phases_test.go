@@ -13,6 +13,7 @@ import (
 // Each operation of dml that is interrupted leaves a true ledger, from which it
 // goes on.
 func TestPhasesInterrupted(t *testing.T) {
+	t.Parallel()
 	need(t)
 	for _, connect := range []string{workload.ConnectPooled, workload.ConnectPerStatement} {
 		t.Run(connect, func(t *testing.T) {
@@ -69,6 +70,7 @@ func interrupted(t *testing.T, db *filewise.Database, w filewise.Workload, phase
 
 // An operation that meets no row is an error, of a procedure and of a statement.
 func TestMissingRow(t *testing.T) {
+	t.Parallel()
 	need(t)
 	ctx := deadline(t)
 	w, err := workload.NewDML(workload.Params{Connections: 2, Rows: 50, Mode: workload.ModeBoth, Connect: workload.ConnectPooled,
@@ -93,6 +95,7 @@ func TestMissingRow(t *testing.T) {
 // Whatever a text holds is loaded as it is, and a batch that fails leaves nothing
 // and can be loaded again.
 func TestBulk(t *testing.T) {
+	t.Parallel()
 	need(t)
 	ctx := deadline(t)
 	w, err := workload.NewScan(workload.Params{Rows: 1000, Cache: workload.CacheWarm, Data: workload.DataOrdered, Repeat: 1}, 3)

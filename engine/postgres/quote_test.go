@@ -10,6 +10,7 @@ import (
 
 // What is quoted stands for itself on the server, whatever it holds.
 func TestQuoting(t *testing.T) {
+	t.Parallel()
 	need(t)
 	ctx := deadline(t)
 	s := open(t, ctx, onScratch(t, 1))

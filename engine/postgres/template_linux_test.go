@@ -11,6 +11,7 @@ import (
 // What makes the template names the directories of all volumes, for it is registered with
 // each: one that lives long on a busy machine would be refused.
 func TestTemplateNamesAllVolumes(t *testing.T) {
+	t.Parallel()
 	need(t)
 	target := onScratch(t, 2)
 	started := 0
