@@ -16,7 +16,7 @@ func Leave(pattern string) {
 	if Wanted() {
 		return
 	}
-	flag.Parse()
+	parse()
 	if also := flag.Lookup("test.skip").Value.String(); also != "" {
 		pattern = also + "|" + pattern
 	}
@@ -26,11 +26,18 @@ func Leave(pattern string) {
 // AtOnce has that many parallel tests run at once if -parallel does not say otherwise:
 // a server is waited for more than it works. For TestMain.
 func AtOnce(tests int) {
-	flag.Parse()
+	parse()
 	asked := false
 	flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == "test.parallel" })
 	if !asked {
 		must(flag.Set("test.parallel", strconv.Itoa(tests)))
+	}
+}
+
+// parse parses the command line once: again, it would undo what was set since.
+func parse() {
+	if !flag.Parsed() {
+		flag.Parse()
 	}
 }
 
