@@ -187,7 +187,7 @@ func (p Plan) judgeTable(s Schedule, table verdict.Table, confidence float64) (v
 	cfg.Margin = marginLog(p.Margin)
 	cfg.Confidence = confidence
 	cfg.Goal = p.Goal
-	cfg.MaxBlocks = max(s.MaxBlocks, len(table))
+	cfg.MaxBlocks, cfg.Extended = max(s.MaxBlocks, len(table)), p.earlier()
 	arms := make([]verdict.Arm, len(p.Layouts))
 	for i, l := range p.Layouts {
 		arms[i] = verdict.Arm{Name: l.Name, Rank: l.Rank}

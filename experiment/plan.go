@@ -92,6 +92,8 @@ type Plan struct {
 	// either side: time is spent on that, within the budget. 0: a futile run ends.
 	Bounds float64       `json:"bounds_percent,omitempty"`
 	Budget time.Duration `json:"budget_ns"`
+	// Extended are what the plan was before its run was extended, oldest first.
+	Extended []Extension `json:"extended,omitempty"`
 	// P99Limit bars a layout from being recommended whose 99th percentile of latency,
 	// of any type of operations, is above it over all trials; 0: there is no limit.
 	P99Limit time.Duration `json:"p99_limit_ns,omitempty"`

@@ -147,19 +147,21 @@ func (h history) takeTurns(s Schedule) Schedule {
 		s.Rounds = 1
 	}
 	layouts := float64(h.inQuestion())
-	left := budgetShare * float64(p.Budget-h.pilotTime()-h.furtherBuilds(p.Instances))
+	left := func(budget time.Duration) float64 {
+		return budgetShare * float64(budget-h.pilotTime()-h.furtherBuilds(p.Instances)) / layouts
+	}
 	if p.Cells > 0 {
 		s.Rounds = p.Cells
 	} else if p.WindowByPilots && p.Work == 0 {
-		if p.Bounds > 0 && p.Budget > 0 && len(p.Layouts) > 1 {
-			s.Rounds = h.narrowing(max(s.Rounds, fewestRounds), s, c, left/layouts)
+		if p.Bounds > 0 && p.firstBudget() > 0 && len(p.Layouts) > 1 {
+			s.Rounds = h.narrowing(max(s.Rounds, fewestRounds), s, c, left(p.firstBudget()))
 		} else {
-			s.Rounds = c.rounds(max(s.Rounds, usualRounds), left/layouts)
+			s.Rounds = c.rounds(max(s.Rounds, usualRounds), left(p.firstBudget()))
 		}
 	}
 	s.TrialTime = c.session(s.Rounds)
 	if p.Budget > 0 {
-		n := int(left / layouts / float64(s.TrialTime))
+		n := int(left(p.Budget) / float64(s.TrialTime))
 		s.MaxBlocks = min(p.MaxBlocks, max(n, verdict.FirstLook))
 		s.ByBudget = s.MaxBlocks < p.MaxBlocks
 	}

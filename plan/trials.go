@@ -21,7 +21,7 @@ const (
 	maxTrialTime = 24 * time.Hour       // of a window, and of a warm-up
 	maxBudget    = 366 * 24 * time.Hour // of a run
 	maxSlices    = 6000                 // of a trial, for each connection
-	maxBlocks    = 500                  // for more, the verdict has no boundaries
+	maxBlocks    = 500                  // for more, rules 1 and 2 have no boundaries
 )
 
 func (m *maker) setParams() error {

@@ -21,6 +21,8 @@ type Options struct {
 	Store   string         // file of the results; empty: the user's
 	Version string         // of Filewise, stored with the run
 	Clock   filewise.Clock // nil: the real one
+	// Budget extends a run that Resume goes on with; 0: it has the plan's.
+	Budget time.Duration
 	// AbortIf and Maintenance stand in for the plan's, for this time only.
 	AbortIf, Maintenance []string
 	// Hide takes secrets out of what is stored, told and handed to the observer. May be nil.

@@ -111,6 +111,14 @@ func Resume(ctx context.Context, r archive.Run, o Options) (out Outcome, err err
 			return out, err
 		}
 		m.store = st
+		if o.Budget > 0 {
+			if r.Plan, err = r.Plan.Extend(o.Budget, r.Trials); err != nil {
+				return out, err
+			}
+			if err = st.Extend(ctx, r.ID, r.Plan); err != nil {
+				return out, err
+			}
+		}
 		return m.measure(ctx, r.Run, r.Trials)
 	})
 }

@@ -247,3 +247,24 @@ func TestOwnerByItsLock(t *testing.T) {
 		t.Errorf("beside the store: %v", left)
 	}
 }
+
+// A run that nobody runs is given a longer plan; one that is being run is not.
+func TestExtend(t *testing.T) {
+	s := openNew(t)
+	id := newRun(t, s)
+	r, err := s.Run(t.Context(), id)
+	must(t, err)
+	longer := r.Plan
+	longer.Budget, longer.Extended = time.Hour, []experiment.Extension{{Budget: time.Minute}}
+	if err := s.Extend(t.Context(), id, longer); filewise.CodeOf(err) != filewise.CodeBusy {
+		t.Errorf("while it is run: %v", err)
+	}
+	must(t, s.Finish(t.Context(), id, Outcome{State: Done}))
+	must(t, s.Extend(t.Context(), id, longer))
+	if r, err = s.Run(t.Context(), id); err != nil || r.Plan.Budget != time.Hour || len(r.Plan.Extended) != 1 || r.State != Done {
+		t.Errorf("%+v, %v", r.Plan.Extended, err)
+	}
+	if err := s.Extend(t.Context(), id+1, longer); filewise.CodeOf(err) != filewise.CodeNotFound {
+		t.Errorf("no such run: %v", err)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/experiment"
 	"filewise/internal/jsonsize"
 	"filewise/internal/process"
 	"filewise/internal/sqlitedriver"
@@ -173,6 +174,26 @@ func (s *Store) Resume(ctx context.Context, id int64) (r Run, err error) {
 		err = errors.Join(err, s.disown(id))
 	}
 	return r, err
+}
+
+// Extend stores the plan of a run that goes on for longer than it was to. A run that is being run
+// is refused with code busy.
+func (s *Store) Extend(ctx context.Context, id int64, p experiment.Plan) error {
+	text, err := toJSON(p, "plan")
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, "extend a run", func(conn *sql.Conn) error {
+		r, err := s.readRun(ctx, conn, id)
+		if err != nil {
+			return err
+		}
+		if r.State == Running && r.Owner.Status() == process.Alive {
+			return filewise.Errorf(filewise.CodeBusy, "wait until it has ended, or end it", "run %d is being run by %v", id, r.Owner)
+		}
+		res, err := conn.ExecContext(ctx, "UPDATE runs SET plan = ? WHERE id = ?", text, id)
+		return affected(ctx, conn, res, err, id)
+	})
 }
 
 // affected turns "no row" into "no such run".

@@ -15,8 +15,8 @@ const FirstLook = 3
 // NewestRules are judged by unless others are asked for.
 const NewestRules = 2
 
-// rulesToCome can be asked for, and are not yet the default.
-const rulesToCome = 3
+// HighestRules can be asked for, and are not yet the default.
+const HighestRules = 3
 
 // Errors that Judge and BoundariesFor wrap.
 var (
@@ -37,7 +37,7 @@ const (
 
 // Config is fixed before the first trial.
 type Config struct {
-	// Rules are the ones judged by: 2, or 1 as of runs that were stored before there
+	// Rules are the ones judged by: 2, 3 if asked for, or 1 as of runs that were stored before there
 	// were others. Rules 1 take all arms to be about equally noisy.
 	Rules      int     `json:"rules"`
 	Margin     float64 `json:"margin"`     // δ on the log scale: smaller differences do not matter
@@ -89,8 +89,8 @@ func (c Config) check(arms int) error {
 		return fmt.Errorf("%w: "+format, append([]any{ErrConfig}, args...)...)
 	}
 	switch {
-	case c.Rules < 1 || c.Rules > max(NewestRules, rulesToCome):
-		return bad("rules %d: must be 1 or %d", c.Rules, NewestRules)
+	case c.Rules < 1 || c.Rules > HighestRules:
+		return bad("rules %d: must be from 1 to %d", c.Rules, HighestRules)
 	case arms < 2:
 		return bad("%d arms: a comparison needs two", arms)
 	case c.Baseline < 0 || c.Baseline >= arms:

@@ -5,10 +5,12 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"filewise"
+	"filewise/archive"
 	"filewise/experiment"
 	"filewise/fleet"
 	"filewise/plan"
@@ -22,13 +24,35 @@ type resumeFlags struct {
 	notify plan.NotifyOptions
 	by     plan.DriverOptions
 	page   pageFlags
+	budget plan.Opt[time.Duration]
+}
+
+// table has the row of --budget.
+func (f *resumeFlags) table() []plan.Option {
+	return []plan.Option{plan.Row(&f.budget, "budget", 0, "go on until the whole run has taken this `time`, also if it ended undecided "+
+		"(more than its budget so far)")}
+}
+
+// extended is the run with a larger budget, if one is given and leaves something to measure.
+func (f *resumeFlags) extended(r archive.Run, d experiment.Decision, o *run.Options) (archive.Run, experiment.Decision, error) {
+	if !f.budget.Given() || d.Ending == experiment.Decided || d.Ending == experiment.Broken {
+		return r, d, nil
+	}
+	p, err := r.Plan.Extend(f.budget.Value, r.Trials)
+	if err != nil {
+		return r, d, err
+	}
+	if _, d = p.Next(r.Trials); d.Ending == experiment.GoesOn {
+		r.Plan, o.Budget = p, f.budget.Value
+	}
+	return r, d, nil
 }
 
 func (a *app) resumeCommand() *cobra.Command {
 	var f resumeFlags
 	cmd := &cobra.Command{
 		Use:               "resume [RUN]",
-		Short:             "Go on with a run that was interrupted or killed",
+		Short:             "Go on with a run that was interrupted, killed, or is to have more time",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -42,6 +66,9 @@ func (a *app) resumeCommand() *cobra.Command {
 			}
 			o := a.options(e, nil)
 			o.Result = a.printResumed
+			if r, d, err = f.extended(r, d, &o); err != nil {
+				return err
+			}
 			if d.Ending == experiment.GoesOn {
 				if err := f.again(a, r.Plan, &o); err != nil {
 					return err
@@ -53,7 +80,7 @@ func (a *app) resumeCommand() *cobra.Command {
 			return a.keepPage(cmd.Context(), err)
 		},
 	}
-	registerOptions(cmd.Flags(), slices.Concat(f.login.ServerTable(), f.stops.Table(), f.by.TemporalTable(), f.notify.Table())...)
+	registerOptions(cmd.Flags(), slices.Concat(f.table(), f.login.ServerTable(), f.stops.Table(), f.by.TemporalTable(), f.notify.Table())...)
 	f.page.register(cmd.Flags())
 	a.registerFull(cmd.Flags())
 	return cmd
