@@ -89,7 +89,8 @@ func (s *Scripts) time(steps ...filewise.MigrationStep) string {
 		return fmt.Sprintf("a time that is not known: %s are read and %s written, and the run has no rate of the storage (filewise doctor "+
 			"--storage measures it before a run)", size(read), size(written))
 	}
-	d := time.Duration((float64(read)/s.Read + float64(written)/s.Written) * float64(time.Second))
+	const most = 10 * 366 * 24 * time.Hour
+	d := time.Duration(min(float64(read)/s.Read+float64(written)/s.Written, most.Seconds()) * float64(time.Second))
 	return fmt.Sprintf("%v at least: %s are read and %s written, at %s/s and %s/s as the run's storage does",
 		max(d.Round(time.Second), time.Second), size(read), size(written), size(int64(s.Read)), size(int64(s.Written)))
 }

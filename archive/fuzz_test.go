@@ -30,7 +30,7 @@ type storedRun struct {
 	ends []int
 }
 
-func storedRuns(f *testing.F) (out []storedRun) {
+func storedRuns(f testing.TB) (out []storedRun) {
 	f.Helper()
 	packed, err := os.Open("../cmd/filewise/testdata/stores/2026-11-22.db.gz")
 	must(f, err)

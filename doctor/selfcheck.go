@@ -82,7 +82,7 @@ func (c *selfCheck) try(ctx context.Context, t trial) error {
 
 // measure measures a plan's trials, which are not stored.
 func (c *selfCheck) measure(ctx context.Context, name string, p experiment.Plan) (err error) {
-	env, err := run.SetUp(ctx, c.Engine, p, c.Login)
+	env, err := run.SetUp(ctx, c.Engine, p, c.Login, "")
 	if err != nil {
 		return err
 	}

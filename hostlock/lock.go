@@ -25,6 +25,8 @@ type Holder struct {
 	Run   string    `json:"run,omitempty"` // as in "filewise show RUN"; empty: not known yet
 	What  string    `json:"what,omitempty"`
 	Since time.Time `json:"since,omitzero"`
+	// Store is the file that the run is stored in; empty: it is stored nowhere.
+	Store string `json:"store,omitempty"`
 }
 
 // complete fills in what the caller left out about this process.

@@ -144,12 +144,16 @@ func secretFile(path string) (string, error) {
 }
 
 // ToldAgain is for a run that goes on: who is told is as it was, unless given anew.
-// Only what holds secrets, which are not stored, has to be.
-func (o NotifyOptions) ToldAgain(p experiment.Plan) (Told, error) {
+// Only what holds secrets, which are not stored, has to be, and what this host has not stored.
+func (o NotifyOptions) ToldAgain(p experiment.Plan, stored bool) (Told, error) {
 	if !o.NotifyOn.Given() && p.NotifyOn != "" {
 		o.NotifyOn.Value = p.NotifyOn
 	}
 	if len(o.Notify.Value) == 0 {
+		if len(p.Notify) > 0 && !stored {
+			return Told{}, filewise.Errorf(filewise.CodeUsage, "give --notify with the URL, or --notify none to go on without",
+				"the run notifies %s, and this user has not stored it on this host", strings.Join(p.Notify, ", "))
+		}
 		for _, shown := range p.Notify {
 			if strings.Contains(shown, filewise.Secret("x").String()) {
 				return Told{}, filewise.Errorf(filewise.CodeUsage,

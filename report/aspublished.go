@@ -253,7 +253,7 @@ func (v view) took(layout string) []time.Duration {
 	for _, t := range v.Trials {
 		d := t.Measure.Window[1] - t.Measure.Window[0]
 		if v.windowed() && t.Measure.Work > 0 {
-			d = time.Duration(float64(d) * workTimed / t.Measure.Work)
+			d = time.Duration(min(float64(d)*workTimed/t.Measure.Work, 1<<62))
 		}
 		if t.Cell.Layout == layout && t.inBlock() && d > 0 {
 			out = append(out, d)

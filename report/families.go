@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"filewise"
 	"filewise/experiment"
@@ -75,7 +74,7 @@ func (v view) speedText(r row) string {
 	case v.Timed():
 		return r.typicalText()
 	case v.each() && r.Typical > 0:
-		return say.Human(time.Duration(float64(time.Second) / r.Typical))
+		return say.Seconds(1 / r.Typical)
 	case !say.Known(r.Typical):
 		return say.Absent
 	}

@@ -173,7 +173,7 @@ func seconds(s float64) string {
 	if s == 0 {
 		return "0"
 	}
-	return say.Human(time.Duration(s * float64(time.Second)))
+	return say.Seconds(s)
 }
 
 // overTime are the figures of all trials over the time of the run; empty: fewer than two.
@@ -195,10 +195,10 @@ func (v view) overTime() document.Figure {
 	}
 	all = all[max(0, len(all)-mostDots):]
 	unit, name := time.Second, "s"
-	switch end := time.Duration(all[len(all)-1].At * float64(time.Second)); {
-	case end > 2*time.Hour:
+	switch end := all[len(all)-1].At; {
+	case end > (2 * time.Hour).Seconds():
 		unit, name = time.Hour, "h"
-	case end > 2*time.Minute:
+	case end > (2 * time.Minute).Seconds():
 		unit, name = time.Minute, "min"
 	}
 	for i := range all {

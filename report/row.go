@@ -115,7 +115,7 @@ func (r row) trialsText() string {
 // typicalText is the throughput of the typical trial, or its time.
 func (r row) typicalText() string {
 	if r.Timed && r.Typical > 0 {
-		return say.Human(time.Duration(float64(time.Second) / r.Typical))
+		return say.Seconds(1 / r.Typical)
 	}
 	return say.Sig3(r.Typical)
 }

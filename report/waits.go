@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"filewise"
 	"filewise/cause"
@@ -232,7 +231,7 @@ func perWork(s float64) string {
 	case s < 60:
 		return say.Sig3(s) + " s"
 	}
-	return say.Human(time.Duration(s * float64(time.Second)))
+	return say.Seconds(s)
 }
 
 // legend are the classes as the bars show them.

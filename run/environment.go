@@ -57,8 +57,8 @@ func Prepare(e filewise.Engine, p experiment.Plan) (*Environment, error) {
 
 // SetUp makes everything ready for the plan's first trial, or refuses it and leaves
 // nothing. The host's measuring lock is taken first, an external server's before
-// anything is built there.
-func SetUp(ctx context.Context, e filewise.Engine, p experiment.Plan, login Login) (*Environment, error) {
+// anything is built there. Who asks is told that the run is stored in that file; empty: nowhere.
+func SetUp(ctx context.Context, e filewise.Engine, p experiment.Plan, login Login, store string) (*Environment, error) {
 	env, err := Prepare(e, p)
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func SetUp(ctx context.Context, e filewise.Engine, p experiment.Plan, login Logi
 	if err := env.checkDump(ctx); err != nil {
 		return nil, err
 	}
-	if err := env.lockHost(ctx, env.label()); err != nil {
+	if err := env.lockHost(ctx, hostlock.Holder{What: env.label(), Store: store}); err != nil {
 		return nil, err
 	}
 	if err := open(); err != nil {
@@ -112,8 +112,8 @@ func (env *Environment) Look(ctx context.Context, login Login) error {
 func (env *Environment) label() string { return env.Plan.Scenario + " on " + env.Target.Engine }
 
 // lockHost takes the host's measuring lock.
-func (env *Environment) lockHost(ctx context.Context, label string) error {
-	lock, err := hostlock.Acquire(ctx, hostlock.Holder{What: label})
+func (env *Environment) lockHost(ctx context.Context, h hostlock.Holder) error {
+	lock, err := hostlock.Acquire(ctx, h)
 	if err != nil {
 		return err
 	}

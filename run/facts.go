@@ -34,7 +34,7 @@ func (m *measurement) begin(ctx context.Context, run store.Run) (store.Run, erro
 	}
 	run.Version = m.Version
 	run.Warnings = env.Warnings()
-	run.Started = time.Now().UTC()
+	run.Started, run.Seal = time.Now().UTC(), sealOf(run.Plan)
 	if run.ID, err = m.store.CreateRun(ctx, run); err != nil {
 		return run, err
 	}

@@ -6,13 +6,10 @@ import (
 	"fmt"
 	"runtime"
 	"strconv"
-	"strings"
 
 	"filewise"
 	"filewise/archive"
 	"filewise/experiment"
-	"filewise/hostlock"
-	"filewise/internal/process"
 	"filewise/report"
 	"filewise/store"
 )
@@ -92,7 +89,7 @@ func (m *measurement) recorder(id int64, w *watch) func(context.Context, filewis
 
 // Unstored measures a plan, stores nothing, and returns its trials.
 func Unstored(ctx context.Context, p experiment.Plan, o Options) (trials []filewise.Trial, d experiment.Decision, err error) {
-	env, err := SetUp(ctx, o.Engine, p, o.Login)
+	env, err := SetUp(ctx, o.Engine, p, o.Login, "")
 	if err != nil {
 		return nil, d, err
 	}
@@ -167,92 +164,4 @@ func stateAfter(d experiment.Decision, cause error) store.State {
 		return store.Failed
 	}
 	return store.Done
-}
-
-// Measured is a run with the process that measures it.
-type Measured struct {
-	Run   int64 // 0: of another store
-	Owner process.Identity
-}
-
-func (m Measured) String() string {
-	if m.Run == 0 {
-		return fmt.Sprintf("the run of %v", m.Owner)
-	}
-	return fmt.Sprintf("run %d (%v)", m.Run, m.Owner)
-}
-
-// Measuring finds the run that is being measured: the one that ref names, the one of the
-// store that runs, or the one that holds this host's measuring lock.
-func Measuring(ctx context.Context, path, ref string) (Measured, error) {
-	if ref != "" {
-		s, err := archive.Load(ctx, path, ref)
-		if err != nil {
-			return Measured{}, err
-		}
-		if s.State != store.Running {
-			return Measured{}, filewise.Errorf(filewise.CodeNotFound, "filewise list shows the runs", "run %d is not being measured: it is %s",
-				s.ID, s.State)
-		}
-		return Measured{s.ID, s.Owner}, nil
-	}
-	holder, held, err := hostlock.Current(ctx)
-	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		return Measured{}, err
-	}
-	running, elsewhere, err := running(ctx, path)
-	if err != nil {
-		return Measured{}, err
-	}
-	for _, r := range running {
-		if len(running) == 1 || held && r.Owner.PID == holder.PID {
-			return r, nil
-		}
-	}
-	switch {
-	case len(running) == 0 && (!held || holder.PID <= 0) && len(elsewhere) > 0:
-		return elsewhere[0], nil // which nobody can stop from here, as is said of it
-	case held && holder.PID <= 0: // a number that the kernel has no word for here
-		return Measured{}, filewise.Errorf(filewise.CodeBusy, "stop it there", "what is measured on this host is measured in another container")
-	case len(running) > 1:
-		names := filewise.Each(running, func(m Measured) string { return fmt.Sprint(m.Run) })
-		return Measured{}, filewise.Errorf(filewise.CodeUsage, "name one: "+strings.Join(names, ", "), "%d runs are being measured", len(running))
-	case !held:
-		return Measured{}, filewise.Errorf(filewise.CodeNotFound, "filewise list shows the runs", "nothing is being measured on this host")
-	}
-	id, err := process.Of(holder.PID)
-	if err != nil {
-		return Measured{}, filewise.Errorf(filewise.CodeNotFound, "try again", "process %d, which measured, cannot be found: %w", holder.PID, err)
-	}
-	// The number may just have been given to another process.
-	if again, held, err := hostlock.Current(ctx); err != nil || !held || again.PID != holder.PID {
-		return Measured{}, errors.Join(filewise.Errorf(filewise.CodeNotFound, "filewise list shows the runs", "the run has just ended"), err)
-	}
-	return Measured{0, id}, nil
-}
-
-// running are the runs of the store that are being measured; elsewhere are those by processes
-// that cannot be seen from here.
-func running(ctx context.Context, path string) (here, elsewhere []Measured, err error) {
-	infos, err := archive.List(ctx, path)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, info := range infos {
-		if info.State != store.Running {
-			continue
-		}
-		s, err := archive.Load(ctx, path, strconv.FormatInt(info.ID, 10))
-		if err != nil {
-			return nil, nil, err
-		}
-		switch m := (Measured{info.ID, s.Owner}); {
-		case s.State != store.Running:
-		case s.Owner.Status() == process.Alive:
-			here = append(here, m)
-		default:
-			elsewhere = append(elsewhere, m)
-		}
-	}
-	return here, elsewhere, nil
 }

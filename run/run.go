@@ -38,7 +38,7 @@ func (o Options) within(ctx context.Context, p experiment.Plan, measure func(*me
 		return out, err
 	}
 	defer func() { told.close(ctx, err) }()
-	env, err := SetUp(ctx, o.Engine, p, o.Login)
+	env, err := SetUp(ctx, o.Engine, p, o.Login, whole(o.Store))
 	if err != nil {
 		return out, err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/hostlock"
 	"filewise/plan"
 	"filewise/probe"
 	"filewise/scratch"
@@ -98,7 +99,7 @@ func (env *Environment) MeasureStorage(ctx context.Context) (_ []filewise.Findin
 			"--storage measures volumes of this machine")
 	}
 	const label = "the storage's own limit"
-	if err := env.lockHost(ctx, label); err != nil {
+	if err := env.lockHost(ctx, hostlock.Holder{What: label}); err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, env.Close()) }()

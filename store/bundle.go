@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"reflect"
 	"strings"
 	"time"
 
@@ -230,7 +231,7 @@ func plausible(run Run, trials []filewise.Trial) error {
 	case len(layouts) == 0 || len(layouts) != len(run.Plan.Layouts) || !layouts[run.Plan.Baseline]:
 		return errors.New("its layouts or the baseline are none")
 	}
-	if err := bounded(run.Plan); err != nil {
+	if err := cmp.Or(bounded(run.Plan), inBounds(reflect.ValueOf(run), ""), inBounds(reflect.ValueOf(trials), "trials")); err != nil {
 		return err
 	}
 	seen := map[filewise.Cell]bool{}
@@ -270,18 +271,17 @@ func checkHists(m filewise.Measure) error {
 
 // checkFigures refuses what nothing can have counted: sums of it would be infinite.
 func checkFigures(m filewise.Measure) error {
-	const most = 1e21 // what 64 bits count is less
 	figures := append([]float64{m.Work, m.Bytes}, m.Turns...)
 	for _, t := range m.Types {
 		figures = append(figures, t.Work)
 	}
 	for _, x := range figures {
-		if x < 0 || x > most {
+		if x < 0 || x > mostSum {
 			return fmt.Errorf("its work is %g", x)
 		}
 	}
 	for _, d := range m.Deltas {
-		if math.Abs(d.Value) > most {
+		if math.Abs(d.Value) > mostSum {
 			return fmt.Errorf("its %s is %g", cut(d.Name), d.Value)
 		}
 	}

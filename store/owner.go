@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -100,6 +101,32 @@ func (s *Store) life(id int64, owner process.Identity) process.Status {
 		return process.Alive
 	}
 	return process.Dead
+}
+
+// RunBy is nil if the process of that number runs that run of the store at the path: it has the run's file open, or
+// the store where the file system has no locks. Whoever writes a store can name any process in it.
+func RunBy(path string, id int64, pid int) error {
+	path, err := resolvePath(path)
+	if err != nil {
+		return err
+	}
+	file, err := os.Stat((&Store{path: path}).ownerFile(id))
+	if errors.Is(err, fs.ErrNotExist) {
+		file, err = os.Stat(path)
+	}
+	if err != nil {
+		return err
+	}
+	has, err := process.HasOpen(pid, file)
+	switch {
+	case errors.Is(err, errors.ErrUnsupported): // the process is known by its start alone
+		return nil
+	case err != nil:
+		return fmt.Errorf("whether process %d runs it cannot be seen: %w", pid, err)
+	case !has:
+		return fmt.Errorf("process %d is said to run it and does not: it does not have %s open", pid, file.Name())
+	}
+	return nil
 }
 
 // derived is the state as it reads: a run that nobody runs any more was

@@ -62,7 +62,7 @@ func runColumns(r Run) ([]any, error) {
 	for _, c := range []struct {
 		name string
 		v    any
-	}{{"layouts", filewise.LayoutNames(r.Plan.Layouts)}, {"owner", r.Owner}, {"plan", r.Plan}, {"machine", r.Machine}, {"server", r.Server},
+	}{{"layouts", filewise.LayoutNames(r.Plan.Layouts)}, {"owner", owner{r.Owner, r.Seal}}, {"plan", r.Plan}, {"machine", r.Machine}, {"server", r.Server},
 		{"warnings", r.Warnings}} {
 		text, err := toJSON(c.v, c.name)
 		if err != nil {
@@ -86,17 +86,18 @@ func (s *Store) readRun(ctx context.Context, conn *sql.Conn, id int64) (Run, err
 	r := Run{ID: id}
 	var started string
 	var ended sql.NullString
-	var owner, plan, machine, server, warnings, origin string
+	var ownerText, plan, machine, server, warnings, origin string
 	err := conn.QueryRowContext(ctx, `SELECT started, ended, state, version, owner, plan, machine, server, warnings,
 		ending, why, verdict, origin FROM runs WHERE id = ?`, id).Scan(&started, &ended, &r.State, &r.Version,
-		&owner, &plan, &machine, &server, &warnings, &r.Ending, &r.Why, &r.Verdict, &origin)
+		&ownerText, &plan, &machine, &server, &warnings, &r.Ending, &r.Why, &r.Verdict, &origin)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Run{}, unknownRun(ctx, conn, id)
 	}
 	if err != nil {
 		return Run{}, err
 	}
-	err = newBudget().fromJSON(field{"owner", owner, &r.Owner}, field{"plan", plan, &r.Plan}, field{"machine", machine, &r.Machine},
+	var by owner
+	err = newBudget().fromJSON(field{"owner", ownerText, &by}, field{"plan", plan, &r.Plan}, field{"machine", machine, &r.Machine},
 		field{"server", server, &r.Server}, field{"warnings", warnings, &r.Warnings}, field{"origin", origin, &r.Origin})
 	if err == nil {
 		r.Started, r.Ended, err = startAndEnd(started, ended)
@@ -104,8 +105,15 @@ func (s *Store) readRun(ctx context.Context, conn *sql.Conn, id int64) (Run, err
 	if err != nil {
 		return Run{}, filewise.Errorf(filewise.CodeStore, damaged, "run %d is damaged in the store: %w", id, err)
 	}
+	r.Owner, r.Seal = by.Identity, by.Seal
 	r.State = s.derived(r.ID, r.State, r.Owner)
 	return r, nil
+}
+
+// owner is what the column of that name holds.
+type owner struct {
+	process.Identity
+	Seal string `json:"seal,omitempty"`
 }
 
 func startAndEnd(started string, ended sql.NullString) (time.Time, *time.Time, error) {
@@ -196,6 +204,8 @@ type Run struct {
 	Ending   experiment.Ending  `json:"ending,omitempty"`
 	Why      string             `json:"why,omitempty"`     // it ended, in a sentence
 	Verdict  string             `json:"verdict,omitempty"` // in one line
+	// Seal proves that this host has stored the plan's addresses; no bundle or export has it.
+	Seal string `json:"-"`
 	// Origin is where it was imported from; nil: it was measured for this store.
 	Origin *Origin `json:"origin,omitempty"`
 }

@@ -102,6 +102,9 @@ func absent(ctx context.Context, path string, create bool) error {
 	return found(ctx, path)
 }
 
+// FullPath is the file of a store that is given by its path; empty: the usual one.
+func FullPath(path string) (string, error) { return resolvePath(path) }
+
 func resolvePath(path string) (string, error) {
 	if path == "" {
 		return DefaultPath()

@@ -161,12 +161,12 @@ func (s *Store) Resume(ctx context.Context, id int64) (r Run, err error) {
 		if r.State == Running && r.Owner != self && r.Owner.Status() == process.Alive {
 			return filewise.Errorf(filewise.CodeBusy, "wait until it has ended, or end it", "run %d is being run by %v", id, r.Owner)
 		}
-		owner, err := toJSON(self, "owner")
+		text, err := toJSON(owner{self, r.Seal}, "owner")
 		if err != nil {
 			return err
 		}
 		res, err := conn.ExecContext(ctx, "UPDATE runs SET state = 'running', ended = NULL, ending = '', why = '', verdict = '', owner = ? "+
-			"WHERE id = ?", owner, id)
+			"WHERE id = ?", text, id)
 		r.State, r.Owner, r.Ended, r.Ending, r.Why, r.Verdict = Running, self, nil, "", "", ""
 		return affected(ctx, conn, res, err, id)
 	})

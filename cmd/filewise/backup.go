@@ -13,6 +13,7 @@ import (
 	"filewise"
 	"filewise/archive"
 	"filewise/plan"
+	"filewise/run"
 	"filewise/tune"
 	"filewise/verdict"
 )
@@ -81,6 +82,9 @@ func (a *app) prove(ctx context.Context, o *plan.Options, secret filewise.Addres
 	if err != nil {
 		return err
 	}
+	if r.Origin != nil {
+		return run.Imported(r)
+	}
 	result, err := tune.Of(r, r.Thrown())
 	if err != nil {
 		return err
@@ -91,7 +95,7 @@ func (a *app) prove(ctx context.Context, o *plan.Options, secret filewise.Addres
 	}
 	login := a.access(r.Plan.Target, nil, secret, &o.TargetOptions)
 	if secret.Host == "" && secret.Scheme == "" {
-		if login, err = a.accessAgain(&o.TargetOptions, r.Plan); err != nil {
+		if login, err = a.accessAgain(&o.TargetOptions, r); err != nil {
 			return err
 		}
 	}

@@ -160,7 +160,7 @@ func TestNotifyAgain(t *testing.T) {
 		{nil, nil, 0, false},
 	} {
 		o := plan.NotifyOptions{Notify: plan.Of(c.given)}
-		told, err := o.ToldAgain(experiment.Plan{Notify: c.stored, NotifyOn: "failed"})
+		told, err := o.ToldAgain(experiment.Plan{Notify: c.stored, NotifyOn: "failed"}, true)
 		if (err != nil) != c.refused || len(told.Addresses) != c.tells || err == nil && told.Events[0] != notify.Failed {
 			t.Errorf("%v, %v: %v, tells %d of %v", c.stored, c.given, err, len(told.Addresses), told.Events)
 		}

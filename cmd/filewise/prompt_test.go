@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/creack/pty"
 
 	"filewise"
+	"filewise/archive"
 	"filewise/experiment"
 	"filewise/plan"
 	"filewise/store"
@@ -26,18 +28,28 @@ func TestNoPasswordIsRemembered(t *testing.T) {
 	a := &app{stdin: strings.NewReader(""), stderr: io.Discard}
 	address := filewise.Address{Scheme: "mysql", User: "me", Host: "db1"}
 	p := experiment.Plan{Target: filewise.Target{Mode: filewise.External, Address: &address}}
+	named := &plan.TargetOptions{Target: plan.Of("mysql://me@db1")}
 	for _, again := range []struct {
 		command []string
 		asked   bool
 	}{{nil, true}, {[]string{"--no-password"}, false}} {
 		p.Command = again.command
-		login, err := a.accessAgain(&plan.TargetOptions{}, p)
+		login, err := a.accessAgain(named, archive.Run{Run: store.Run{Plan: p}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := login(t.Context()); (err != nil) != again.asked {
 			t.Errorf("%q: %v", again.command, err)
 		}
+	}
+}
+
+func ended(c *child) bool {
+	select {
+	case <-c.ended:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -137,10 +149,17 @@ func TestStopWhileItWaits(t *testing.T) {
 	}
 	p.run(7, "stop")
 	p.tidy()
-	// From another store, the one that holds the host's lock is meant.
+	// From another store, the one that holds the host's lock is named, and ended by its number alone.
 	c = p.start("filewise", shortRun...)
 	p.untilTrials(c, 1)
-	other := p.run(0, "stop", "--store", filepath.Join(p.state, "other.db"))
+	number := strconv.Itoa(c.Process.Pid)
+	away := filepath.Join(p.state, "other.db")
+	refused := p.run(2, "stop", "--store", away)
+	if said := refused.stderr.String(); ended(c) || !strings.Contains(said, "--pid "+number) || !strings.Contains(said, "process "+number) {
+		t.Errorf("from another store: %s", said)
+	}
+	p.run(7, "stop", "--pid", strconv.Itoa(os.Getpid())) // an innocent process
+	other := p.run(0, "stop", "--store", away, "--pid", number)
 	if code := p.exit(c); code != 130 || !strings.Contains(other.stdout.String(), "the run of process ") {
 		t.Errorf("exit code %d; stop says %q", code, &other.stdout)
 	}

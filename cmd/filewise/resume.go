@@ -70,7 +70,7 @@ func (a *app) resumeCommand() *cobra.Command {
 				return err
 			}
 			if d.Ending == experiment.GoesOn {
-				if err := f.again(a, r.Plan, &o); err != nil {
+				if err := f.again(a, r, &o); err != nil {
 					return err
 				}
 				defer a.closePage()
@@ -87,15 +87,16 @@ func (a *app) resumeCommand() *cobra.Command {
 }
 
 // again sets what goes on as it was unless it is given anew, and opens the live page.
-func (f *resumeFlags) again(a *app, p experiment.Plan, o *run.Options) (err error) {
-	if o.Login, err = a.accessAgain(&f.login, p); err != nil {
+func (f *resumeFlags) again(a *app, r archive.Run, o *run.Options) (err error) {
+	p := r.Plan
+	if o.Login, err = a.accessAgain(&f.login, r); err != nil {
 		return err
 	}
 	if err := f.stops.Apply(&p); err != nil {
 		return err
 	}
 	o.AbortIf, o.Maintenance = p.AbortIf, p.Maintenance
-	told, err := f.notify.ToldAgain(p)
+	told, err := f.notify.ToldAgain(p, run.Sealed(r))
 	if err != nil {
 		return err
 	}
@@ -103,10 +104,11 @@ func (f *resumeFlags) again(a *app, p experiment.Plan, o *run.Options) (err erro
 	return a.openPage(&f.page)
 }
 
-// accessAgain logs in to the server of a stored run. A URL on the command line
-// has to be that server's.
-func (a *app) accessAgain(o *plan.TargetOptions, p experiment.Plan) (run.Login, error) {
+// accessAgain logs in to the server of a stored run, which this host has stored or the user names. A
+// URL on the command line has to be that server's.
+func (a *app) accessAgain(o *plan.TargetOptions, r archive.Run) (run.Login, error) {
 	var given filewise.Address
+	p := r.Plan
 	t := p.Target
 	if url := o.Target.Value; url != "" && t.Mode == filewise.External {
 		_, address, _, err := registry().ParseTarget(url, t.Engine)
@@ -120,6 +122,9 @@ func (a *app) accessAgain(o *plan.TargetOptions, p experiment.Plan) (run.Login, 
 			return nil, filewise.Errorf(filewise.CodeUsage, "leave --target out, or start a new run there",
 				"the run is on %s, not on the server of --target", t.Address)
 		}
+	}
+	if err := run.MayConnect(r, given.Scheme != ""); err != nil {
+		return nil, err
 	}
 	again := *o
 	if slices.Contains(p.Command, "--no-password") && o.PasswordFile.Value == "" && os.Getenv("FILEWISE_PASSWORD") == "" {

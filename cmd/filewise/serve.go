@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"strings"
 	"time"
@@ -70,17 +71,18 @@ Filewise's state directory, and stands in the URL that is printed on a terminal.
 const stopWithin = 2 * time.Minute
 
 func (a *app) stopCommand() *cobra.Command {
-	return &cobra.Command{
+	var pid int
+	cmd := &cobra.Command{
 		Use:               "stop [RUN]",
 		Short:             "End the run that is measuring, cleanly",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			m, err := run.Measuring(cmd.Context(), a.storePath, strings.Join(args, ""))
+			m, err := measuring(cmd.Context(), a.storePath, strings.Join(args, ""), pid)
 			if err != nil {
 				return err
 			}
-			if err := m.Owner.Ask(cmd.Context(), stopWithin); err != nil {
+			if err := m.Owner.Ask(cmd.Context(), stopWithin, m.Prove); err != nil {
 				if cmd.Context().Err() != nil {
 					return cmd.Context().Err()
 				}
@@ -95,4 +97,17 @@ func (a *app) stopCommand() *cobra.Command {
 			})
 		},
 	}
+	cmd.Flags().IntVar(&pid, "pid", 0, "end what the process of this `number` measures, also into another store")
+	return cmd
+}
+
+// measuring is the run to stop.
+func measuring(ctx context.Context, store, ref string, pid int) (run.Measured, error) {
+	switch {
+	case pid == 0:
+		return run.Measuring(ctx, store, ref)
+	case ref != "":
+		return run.Measured{}, filewise.Errorf(filewise.CodeUsage, "give one of them", "RUN and --pid name a run twice")
+	}
+	return run.Holding(ctx, pid)
 }

@@ -224,6 +224,10 @@ func TestToken(t *testing.T) {
 	ok(t, err)
 	t.Cleanup(s.Close)
 	a := filewise.Address{Scheme: engineName, Host: "127.0.0.1", Port: s.Port(), Secrets: map[string]filewise.Secret{"accessToken": "t0ken"}}
+	if err := signedIn(t, a); !errors.Is(err, errReadable) || h.logins.Load() > 0 {
+		t.Errorf("without encryption: %v, %d logins", err, h.logins.Load())
+	}
+	a.Options = map[string]string{"encrypt": "disable"}
 	l, err := newLogin(a)
 	ok(t, err)
 	db := l.pool("", appName, 1)
@@ -239,10 +243,22 @@ func TestToken(t *testing.T) {
 // tokens looks for a token in a login, and refuses it.
 type tokens struct {
 	scripted
-	seen atomic.Bool
+	logins atomic.Int32
+	seen   atomic.Bool
+}
+
+// signedIn signs in to an address.
+func signedIn(t *testing.T, a filewise.Address) error {
+	t.Helper()
+	l, err := newLogin(a)
+	ok(t, err)
+	db := l.pool("", appName, 1)
+	defer db.Close()
+	return db.PingContext(t.Context())
 }
 
 func (h *tokens) Login(s *Session) error {
+	h.logins.Add(1)
 	h.seen.Store(s.Login.User == "" && bytes.Contains(s.Login.raw, ucs2("t0ken")))
 	return errors.New("refused")
 }

@@ -160,6 +160,8 @@ func (l *login) unreachable(err error) error {
 	case strings.Contains(err.Error(), "krb5"):
 		remedy = "the URL names no user, so that your own tickets sign in: run kinit, name the files by krb5-credcachefile and " +
 			"krb5-configfile, or give a user of SQL Server: sqlserver://USER@HOST"
+	case errors.Is(err, errReadable):
+		remedy = "have the server encrypt, or trust the network: encrypt=disable"
 	case old:
 		remedy = "the server's TLS or certificate is older than is taken today: bring it up to date, give it a certificate of its own, or " +
 			"ask for less: tlsmin=1.0, or encrypt=disable, which sends the password readable by the network"

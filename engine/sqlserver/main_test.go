@@ -111,7 +111,8 @@ func newLab(t *testing.T, change func(*model)) *lab {
 	return &lab{t, m, s, filewise.Target{Engine: engineName, Mode: filewise.External, Durability: filewise.DurabilityFull,
 		Volumes: []filewise.Volume{{Name: "default"}},
 		Address: &filewise.Address{Scheme: engineName, Host: "127.0.0.1", Port: s.Port(), User: "filewise",
-			Password: filewise.Secret(m.password)}}}
+			Password: filewise.Secret(m.password),
+			Options:  map[string]string{"encrypt": "disable"}}}}
 }
 
 func (l *lab) open() *externalServer {

@@ -28,7 +28,8 @@ var errUnanswered = errors.New("it took the connection, and did not answer")
 // Connect opens a connection.
 func (p patient) Connect(ctx context.Context) (driver.Conn, error) {
 	c := signin.Connector(p.login.address, p.config)
-	d := &timedDialer{Dialer: net.Dialer{KeepAlive: p.config.KeepAlive}, within: 2 * p.config.DialTimeout}
+	d := &timedDialer{Dialer: net.Dialer{KeepAlive: p.config.KeepAlive}, within: 2 * p.config.DialTimeout,
+		readable: p.config.Encryption == msdsn.EncryptionDisabled}
 	c.Dialer = d
 	conn, err := c.Connect(ctx)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
@@ -44,6 +45,8 @@ func (p patient) Driver() driver.Driver { return &mssql.Driver{} }
 type timedDialer struct {
 	net.Dialer
 	within time.Duration
+	// readable allows a login that everybody on the way can read.
+	readable bool
 
 	mu   sync.Mutex
 	open []net.Conn
@@ -58,7 +61,29 @@ func (d *timedDialer) DialContext(ctx context.Context, network, address string) 
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.open = append(d.open, conn)
-	return conn, conn.SetDeadline(time.Now().Add(d.within))
+	err = conn.SetDeadline(time.Now().Add(d.within))
+	if !d.readable {
+		conn = loginGuard{conn}
+	}
+	return conn, err
+}
+
+// errReadable: whoever answers at the address could read the password, which a login merely scrambles.
+var errReadable = errors.New("the server takes logins without encryption only, and everybody on the way could read the password")
+
+// loginGuard sends no login but inside TLS.
+type loginGuard struct{ net.Conn }
+
+// packetLogin is the type of a LOGIN7 packet, the first byte of what the driver writes (MS-TDS 2.2.3.1.1). A record
+// of TLS begins otherwise.
+const packetLogin = 0x10
+
+// Write fails on a login in the clear.
+func (g loginGuard) Write(b []byte) (int, error) {
+	if len(b) > 0 && b[0] == packetLogin {
+		return 0, errReadable
+	}
+	return g.Conn.Write(b)
 }
 
 // signedIn has connections wait from now on as long as a statement takes.

@@ -66,14 +66,22 @@ func (id Identity) hold() (*os.Process, error) {
 }
 
 // Ask sends that very process a signal to end by, and waits until it has ended;
-// it is never made to. The error says that it is another one by now, or that it
-// still runs after patience.
-func (id Identity) Ask(ctx context.Context, patience time.Duration) error {
+// it is never made to. Before, the process has to prove by its number what it is; nil: it need not. The
+// error says that it is another one by now, what it has not proved, or that it still runs after patience.
+func (id Identity) Ask(ctx context.Context, patience time.Duration, prove func(pid int) error) error {
 	p, err := id.hold()
 	if p == nil || err != nil {
 		return err
 	}
 	defer func() { _ = p.Release() }() // frees a descriptor, no more
+	if prove != nil {
+		if err := prove(id.PID); err != nil {
+			if id.Status() == Dead { // it ended meanwhile
+				return nil
+			}
+			return err
+		}
+	}
 	if err := askToEnd(p); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("asking process %d to end: %w", id.PID, err)
 	}

@@ -1,6 +1,7 @@
 package say
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -12,7 +13,7 @@ import (
 // "7 h", "1 d 3 h".
 func Human(d time.Duration) string {
 	if d < 0 {
-		return "−" + Human(-d)
+		return "−" + Human(-max(d, -math.MaxInt64)) // the least integer has no opposite
 	}
 	switch {
 	case d == 0:
@@ -31,6 +32,20 @@ func Human(d time.Duration) string {
 		return pair(d.Round(time.Minute), time.Hour, "h", time.Minute, "min")
 	}
 	return pair(d.Round(time.Hour), 24*time.Hour, "d", time.Hour, "h")
+}
+
+// Seconds writes seconds for people, however many; what is not a number is Absent.
+func Seconds(s float64) string {
+	switch ns := s * float64(time.Second); {
+	case math.IsNaN(s):
+		return Absent
+	case ns >= math.MaxInt64:
+		return Human(math.MaxInt64)
+	case ns <= -math.MaxInt64:
+		return Human(-math.MaxInt64)
+	default:
+		return Human(time.Duration(ns))
+	}
 }
 
 // trimmed drops zeros that end a decimal fraction.

@@ -37,6 +37,9 @@ func Percent(effect float64) string {
 // Signed writes a number with its sign and one decimal; what rounds to zero has
 // no sign.
 func Signed(x float64) string {
+	if !Known(x) {
+		return Absent
+	}
 	s := strconv.FormatFloat(x, 'f', 1, 64)
 	switch {
 	case s == "0.0" || s == "-0.0":
@@ -69,6 +72,9 @@ func Bound(effect float64) string {
 func factor(effect float64) string { return Ratio(effect) + " times" }
 
 func Ratio(effect float64) string {
+	if !Known(effect) {
+		return Absent
+	}
 	switch x := math.Exp(effect); {
 	case x >= 1000:
 		return Sig3(x)
@@ -164,7 +170,7 @@ func Size(n int64) string {
 
 // Share writes a part of a whole: "62 %".
 func Share(part, whole float64) string {
-	if !(whole > 0) {
+	if !(whole > 0) || !Known(100*part/whole) {
 		return Absent
 	}
 	x := 100 * part / whole
@@ -176,6 +182,9 @@ func Share(part, whole float64) string {
 
 // Confidence writes 0.95 as "95 %" and 0.995 as "99.5 %".
 func Confidence(x float64) string {
+	if !Known(1e4 * x) {
+		return Absent
+	}
 	return strconv.FormatFloat(math.Round(1e4*x)/100, 'f', -1, 64) + " %"
 }
 
@@ -236,6 +245,9 @@ func InBrackets(s string) string {
 
 // Bytes writes an amount of bytes.
 func Bytes(x float64) string {
+	if !Known(x) {
+		return Absent
+	}
 	for _, u := range []Rate{{"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}} {
 		if x >= u.Scale {
 			return Sig3(x/u.Scale) + " " + u.Name

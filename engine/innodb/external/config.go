@@ -41,7 +41,7 @@ func (d Engine) config(a filewise.Address) (*mysql.Config, error) {
 	c.User, c.Passwd = a.User, a.Password.Reveal()
 	c.Logger = &mysql.NopLogger{} // its errors come back as errors
 	c.InterpolateParams = true
-	c.DialFunc = dialect.Dialing(new(net.Dialer).DialContext)
+	c.DialFunc = withoutServerKey(dialing)
 	c.ConnectionAttributes = "program_name:filewise"
 	c.Params = d.External.Session(d.External.Oldest)
 	if err := network(c, a, Port); err != nil {
@@ -59,6 +59,8 @@ func (d Engine) config(a filewise.Address) (*mysql.Config, error) {
 	}
 	return c, nil
 }
+
+var dialing = dialect.Dialing(new(net.Dialer).DialContext)
 
 // network sets where the server is: a Unix socket, named as host or by an option,
 // or a host and port.
@@ -127,6 +129,14 @@ var options = external.Options[mysql.Config]{
 		},
 		"connectionAttributes": func(c *mysql.Config, v string) error { c.ConnectionAttributes += "," + v; return nil },
 		"serverPubKey":         publicKey,
+		optionServerKey: func(c *mysql.Config, v string) error {
+			var on bool
+			err := truth(&on, v)
+			if on {
+				c.DialFunc = dialing
+			}
+			return err
+		},
 	},
 	Unwanted: map[string]string{"allowAllFiles": decided, "charset": decided, "checkConnLiveness": decided, "clientFoundRows": decided,
 		"collation": decided, "columnsWithAlias": decided, "interpolateParams": decided, "loc": decided, "multiStatements": decided,
@@ -181,7 +191,11 @@ type connector struct {
 
 // Connect opens a connection.
 func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
-	conn, err := c.Connector.Connect(ctx)
+	keyRefused := false
+	conn, err := c.Connector.Connect(withServerKey(ctx, func() { keyRefused = true }))
+	if keyRefused { // the driver has but closed the connection
+		err = errServerKey
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -102,6 +102,8 @@ func reachRemedy(err error) string {
 		return "leave tls out, or use tls=preferred: the server has no TLS"
 	case errors.Is(err, mysql.ErrCleartextPassword):
 		return "the account's plugin wants the password as it is: with tls=true, add allowCleartextPasswords=true"
+	case errors.Is(err, errServerKey):
+		return "add tls=true, name the server's own key by serverPubKey=FILE, or trust the network: " + optionServerKey + "=true"
 	case errors.Is(err, mysql.ErrNativePassword):
 		return "leave allowNativePasswords=false out"
 	case errors.Is(err, mysql.ErrOldPassword):

@@ -77,6 +77,7 @@ func configOf(a filewise.Address) (*pgx.ConnConfig, error) {
 		return nil, filewise.Errorf(filewise.CodeUsage, "look at the URL's options and the files they name",
 			"the address of the server: %w", filewise.HideIn(err, a.Hidden()...))
 	}
+	refuseClearText(&config.Config)
 	if a.Password != "" { // else a password file may have one
 		config.Password = a.Password.Reveal()
 	}
@@ -111,6 +112,10 @@ func Conninfo(a filewise.Address, database string) (text string, env []string) {
 	}
 	if a.Password != "" {
 		env = append(env, "PGPASSWORD="+a.Password.Reveal())
+	}
+	if mode := a.Options["sslmode"]; a.Options["require_auth"] == "" && !strings.HasPrefix(a.Host, "/") && a.Host != "" &&
+		mode != "require" && !strings.HasPrefix(mode, "verify-") {
+		env = append(env, "PGREQUIREAUTH=!"+methodPassword) // no password in clear text; programs before 16 do not read it
 	}
 	return conninfo(values), env
 }

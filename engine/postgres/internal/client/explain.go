@@ -89,6 +89,8 @@ func Failed(what string, err error) error {
 func ConnectError(url string, err error) error {
 	remedy := "look at host, port and the server's log"
 	switch code := CodeOf(err); {
+	case errors.Is(err, errClearText):
+		remedy = "add sslmode=require, or trust the network: require_auth=password"
 	case code == codePassword || code == codeNoAccess:
 		remedy = "look at user and password, and at the server's pg_hba.conf"
 	case code == CodeNoDatabase:

@@ -1,0 +1,11 @@
+//go:build !linux
+
+package process
+
+import (
+	"errors"
+	"os"
+)
+
+// HasOpen would tell whether a process has that file open: only Linux does.
+func HasOpen(int, os.FileInfo) (bool, error) { return false, errors.ErrUnsupported }

@@ -1,0 +1,108 @@
+// Package seal tells what this user of this host has written down from what came otherwise.
+package seal
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"filewise/internal/filesystem"
+)
+
+// keyBytes is how long a key is.
+const keyBytes = 32
+
+// Key is in a file of the user's alone. The zero Key seals nothing, and no seal is its own.
+type Key struct{ path string }
+
+// In is the key in a directory.
+func In(dir string) Key { return Key{filepath.Join(dir, "seal-key")} }
+
+// Of seals parts, in their order; the key is made where there is none. An error names the file.
+func (k Key) Of(parts ...any) (string, error) {
+	if k.path == "" {
+		return "", errors.New("there is no place for a key")
+	}
+	key, err := k.read()
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = k.make(); err == nil {
+			key, err = k.read()
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	return sum(key, parts)
+}
+
+// Is tells whether the seal is of these parts by this key.
+func (k Key) Is(seal string, parts ...any) bool {
+	if k.path == "" || seal == "" {
+		return false
+	}
+	key, err := k.read()
+	if err != nil {
+		return false
+	}
+	want, err := sum(key, parts)
+	return err == nil && hmac.Equal([]byte(want), []byte(seal))
+}
+
+func sum(key []byte, parts []any) (string, error) {
+	text, err := json.Marshal(parts)
+	if err != nil {
+		return "", err
+	}
+	mac := hmac.New(sha256.New, key)
+	mac.Write(text)
+	return hex.EncodeToString(mac.Sum(nil)), nil
+}
+
+func (k Key) read() ([]byte, error) {
+	f, err := filesystem.OpenSecret(k.path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, 2*keyBytes))
+	if err != nil {
+		return nil, err
+	}
+	key, err := base64.StdEncoding.DecodeString(string(text))
+	if err != nil || len(key) != keyBytes {
+		return nil, fmt.Errorf("%s holds no key", k.path)
+	}
+	return key, nil
+}
+
+// make makes the key whole or not at all; another process may be faster.
+func (k Key) make() error {
+	dir := filepath.Dir(k.path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".seal-key-") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	key := make([]byte, keyBytes)
+	_, _ = rand.Read(key) // never fails
+	_, err = f.WriteString(base64.StdEncoding.EncodeToString(key))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if err = os.Link(f.Name(), k.path); errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}
