@@ -3,10 +3,12 @@ package scratch
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -36,6 +38,9 @@ func (r *Registry) Create(volumeDir, label string) (*Dir, error) {
 		return nil, filewise.Errorf(filewise.CodePreflight, "name an existing directory that you may write to",
 			"no scratch directory in %s: %w", volumeDir, err)
 	}
+	if err := rootsAlone(e.Volume); err != nil {
+		return nil, err
+	}
 	if err := r.write(e); err != nil {
 		return nil, filewise.Errorf(filewise.CodePreflight, "make room and rights there, or set FILEWISE_STATE to another directory",
 			"cannot register a scratch directory in %s: %w", r.dir, err)
@@ -50,6 +55,28 @@ func (r *Registry) Create(volumeDir, label string) (*Dir, error) {
 			"no scratch directory in %s: %w", volumeDir, errors.Join(err, kept))
 	}
 	return &Dir{Path: e.path(), ID: e.ID, registry: r, entry: e, life: life}, nil
+}
+
+// rootsAlone refuses root a directory in which somebody else could put another in the place of the one that is made, with
+// links in it that lead root's databases and servers to any file.
+func rootsAlone(volume string) error {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	dir, who, err := filesystem.OthersMayRename(volume)
+	if err != nil {
+		return filewise.Errorf(filewise.CodePreflight, "name a directory that you may look at", "no scratch directory in %s: %w", volume, err)
+	}
+	if who == "" {
+		return nil
+	}
+	as := "another user than root"
+	if name, is := strings.CutPrefix(who, "user "); is {
+		as = "that user (runuser -u " + name + " -- filewise …)"
+	}
+	return filewise.Errorf(filewise.CodePreflight, fmt.Sprintf("run filewise as %s, or name a directory of root's: chown root:root and "+
+		"chmod go-w, or chmod +t, each directory above it", as),
+		"root does not measure in %s: %s may rename what is in %s, and lead root's writes elsewhere", volume, who, dir)
 }
 
 func newEntry(volumeDir, label string) (entry, error) {

@@ -2,11 +2,14 @@ package web
 
 import (
 	"flag"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
@@ -120,12 +123,54 @@ func TestPage(t *testing.T) {
 	// What the last picture showed is stored; a new Filewise at the address shows it.
 	d.State = string(store.Interrupted)
 	s.Close()
+	impostor(t, b, s)
 	sees(t, b, "$('line').className === 'lost' && "+has("doing", "Filewise does not answer"))
 	again, err := Listen(Config{Address: strings.TrimSuffix(strings.TrimPrefix(s.URL(), "http://"), "/"), Token: testToken,
 		Archive: shelf{runs: []report.Data{before, d}}, Version: "test"})
 	must(t, err)
 	t.Cleanup(again.Close)
 	sees(t, b, "$('line').innerText === 'Live' && "+has("run", "interrupted")+" && "+has("doing",
-		"Nothing is being measured")+" && $('login').hidden")
+		"Nothing is being measured")+" && !$('login').hidden && sessionStorage.length === 0")
 	sees(t, b, has("headline", "Recommended: 4 files")+" && "+has("loss", "But p99 of 4 files is 4 times that of 1 file"))
+}
+
+// impostor listens where a server was: what an open page sends there opens nothing.
+func impostor(t *testing.T, b *browsertest.Tab, was *Server) {
+	t.Helper()
+	l, err := net.Listen("tcp", was.listener.Addr().String())
+	must(t, err)
+	heard := make(chan http.Header, 100)
+	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		heard <- r.Header
+		http.Error(w, "", http.StatusServiceUnavailable)
+	})}
+	go func() { _ = server.Serve(l) }() // until Close
+	select {
+	case h := <-heard:
+		given := strings.TrimPrefix(h.Get("Authorization"), "Bearer ")
+		if h.Get("Cookie") != "" || given == "" || given != was.guard.session {
+			t.Errorf("the page sends %q and cookies %q", given, h.Get("Cookie"))
+		}
+	case <-time.After(time.Minute):
+		t.Error("the page does not come back")
+	}
+	must(t, server.Close())
+}
+
+// At an address that others can reach, everything wants the token, and the page's links go on working with it.
+func TestLinksElsewhere(t *testing.T) {
+	d := finished(t)
+	s, err := Listen(Config{Address: "0.0.0.0:0", Token: testToken, Archive: shelf{runs: []report.Data{first(t, d, 13)}}, Version: "test"})
+	must(t, err)
+	t.Cleanup(s.Close)
+	b := browsertest.Open(t)
+	page := strings.Replace(s.URL(), "localhost", "127.0.0.1", 1)
+	browsertest.Run(t, b, chromedp.Navigate(page))
+	sees(t, b, has("line", "The token is needed")+" && !$('login').hidden")
+	do(t, b, "$('token').value = '"+testToken+"'; $('login').requestSubmit()")
+	sees(t, b, "$('line').innerText === 'Live' && document.querySelectorAll('#history a').length === 1")
+	do(t, b, "document.querySelector('#history a').click()")
+	sees(t, b, "location.pathname === '/runs/12' && document.body.innerText.includes('4 files')")
+	browsertest.Run(t, b, chromedp.Reload())
+	sees(t, b, "document.body.innerText.includes('this needs the token')") // the ticket is spent
 }

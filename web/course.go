@@ -3,8 +3,6 @@ package web
 import (
 	"context"
 	"math"
-	"os/exec"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -128,19 +126,4 @@ func (s *Server) Unwatched(ctx context.Context) {
 			return
 		}
 	}
-}
-
-// Open shows the page in this user's browser. What other users see in the list of processes
-// lets in once, and the browser is there first.
-func (s *Server) Open(ctx context.Context) error {
-	program := map[string][]string{"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"}}[runtime.GOOS]
-	if program == nil {
-		program = []string{"xdg-open"}
-	}
-	cmd := exec.CommandContext(ctx, program[0], append(program[1:], s.URL()+"#once="+s.guard.ticket())...)
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	go func() { _ = cmd.Wait() }() // it may be the browser itself
-	return nil
 }

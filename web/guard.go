@@ -1,11 +1,9 @@
 package web
 
 import (
-	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/hex"
 	"errors"
 	"io"
 	"io/fs"
@@ -15,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"filewise"
@@ -100,56 +97,29 @@ func writeNew(path, text string) error {
 type guard struct {
 	token    string
 	loopback bool
-	cookie   string // its name: cookies of a host are shared by its ports
-	once     *atomic.Pointer[string]
+	session  string // whoever has shown the token has this: it ends with the server, and no other listener of the port can use it
+	tickets  *tickets
 	cross    *http.CrossOriginProtection
 }
 
 func newGuard(token filewise.Secret, addr net.Addr) guard {
-	g := guard{token: string(token), cross: http.NewCrossOriginProtection(), once: new(atomic.Pointer[string])}
+	g := guard{token: string(token), cross: http.NewCrossOriginProtection(), session: rand.Text(), tickets: &tickets{all: map[string]ticket{}}}
 	if tcp, ok := addr.(*net.TCPAddr); ok {
 		g.loopback = tcp.IP.IsLoopback()
-		g.cookie = "filewise-" + portOf(addr.String())
 	}
 	return g
 }
 
-func portOf(hostport string) string {
-	_, port, _ := net.SplitHostPort(hostport)
-	return port
-}
-
-// known tells whether the request has the token, in a header or as the cookie.
+// known tells whether the request has the token, or the session that it opened, in a header. A browser sends cookies to
+// whoever listens at any port of the host, so there is none.
 func (g guard) known(r *http.Request) bool {
-	if given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
-		return g.isToken(given)
-	}
-	c, err := r.Cookie(g.cookie)
-	return err == nil && subtle.ConstantTimeCompare([]byte(c.Value), []byte(g.pass())) == 1
+	given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	return ok && (g.isToken(given) || subtle.ConstantTimeCompare([]byte(given), []byte(g.session)) == 1)
 }
 
 func (g guard) isToken(given string) bool {
 	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(g.token)) // of one length
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
-}
-
-// ticket is made anew, and taken once in the place of the token.
-func (g guard) ticket() string {
-	t := rand.Text()
-	g.once.Store(&t)
-	return t
-}
-
-func (g guard) takes(ticket string) bool {
-	t := g.once.Load()
-	return t != nil && subtle.ConstantTimeCompare([]byte(*t), []byte(ticket)) == 1 && g.once.CompareAndSwap(t, nil)
-}
-
-// pass is the cookie's value, from which the token cannot be told.
-func (g guard) pass() string {
-	mac := hmac.New(sha256.New, []byte(g.token))
-	mac.Write([]byte("filewise live page"))
-	return hex.EncodeToString(mac.Sum(nil))
 }
 
 // local tells whether the request names this host: on the loopback address, another
@@ -197,10 +167,10 @@ func (g guard) shell(next http.Handler) http.Handler {
 	})
 }
 
-// read lets readers in.
+// read lets readers in. A link has no header, but may have a ticket.
 func (g guard) read(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if !g.loopback && !g.known(r) {
+		if !g.loopback && !g.known(r) && !(r.Method == http.MethodGet && g.tickets.takes(r.URL.Query().Get("once"), toRead)) {
 			unauthorized(w)
 			return
 		}
@@ -224,14 +194,17 @@ func unauthorized(w http.ResponseWriter) {
 	http.Error(w, "this needs the token that filewise has printed", http.StatusUnauthorized)
 }
 
-// login takes the token and gives the cookie.
+// login takes the token, or a ticket, and gives the session.
 func (g guard) login(w http.ResponseWriter, r *http.Request) {
-	if !g.isToken(r.PostFormValue("token")) && !g.takes(r.PostFormValue("once")) {
+	if !g.isToken(r.PostFormValue("token")) && !g.tickets.takes(r.PostFormValue("once"), toLogIn) {
 		unauthorized(w)
 		return
 	}
 	markTrusted(r)
-	http.SetCookie(w, &http.Cookie{Name: g.cookie, Value: g.pass(), Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
-		MaxAge: 30 * 24 * 3600})
-	w.WriteHeader(http.StatusNoContent)
+	writeJSON(w, map[string]string{"session": g.session})
+}
+
+// link gives a ticket for a link.
+func (g guard) link(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, map[string]string{"once": g.tickets.make(toRead)})
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"encoding/json"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"filewise"
 )
@@ -41,7 +43,6 @@ func TestWhoMayDoWhat(t *testing.T) {
 	cookie := func(name, value string) func(*http.Request) {
 		return func(r *http.Request) { r.AddCookie(&http.Cookie{Name: name, Value: value}) }
 	}
-	pass := newGuard(testToken, &net.TCPAddr{IP: here, Port: 8421}).pass()
 	for _, c := range []struct {
 		name, method, path string
 		at                 net.IP
@@ -54,9 +55,11 @@ func TestWhoMayDoWhat(t *testing.T) {
 		{"with it they find no run", "POST", "/api/do/pause", here, bearer(testToken), 409},
 		{"a wrong one", "POST", "/api/do/stop", here, bearer(testToken + "x"), 401},
 		{"an empty one", "POST", "/api/do/stop", here, bearer(""), 401},
-		{"the cookie", "POST", "/api/do/stop", here, cookie("filewise-8421", pass), 409},
-		{"the token as the cookie", "POST", "/api/do/stop", here, cookie("filewise-8421", testToken), 401},
-		{"another port's cookie", "POST", "/api/do/stop", here, cookie("filewise-8422", pass), 401},
+		{"the token as a cookie", "POST", "/api/do/stop", here, cookie("filewise-8421", testToken), 401},
+		{"another server's session", "POST", "/api/do/stop", here, bearer(newGuard(testToken, &net.TCPAddr{IP: here, Port: 8421}).session), 401},
+		{"a link wants the token", "POST", "/api/link", here, nil, 401},
+		{"and is given with it", "POST", "/api/link", here, bearer(testToken), 200},
+		{"no ticket", "GET", "/runs/1?once=", there, nil, 401},
 		{"a button is no link", "GET", "/api/do/stop", here, bearer(testToken), 405},
 		{"another site's form", "POST", "/api/do/stop", here, func(r *http.Request) {
 			bearer(testToken)(r)
@@ -141,25 +144,47 @@ func TestOnlyTheOwnerPushesButtons(t *testing.T) {
 
 func TestLogin(t *testing.T) {
 	g := newGuard(testToken, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8421})
-	for token, want := range map[string]int{testToken: http.StatusNoContent, "wrong": http.StatusUnauthorized, "": http.StatusUnauthorized} {
+	for token, want := range map[string]int{testToken: http.StatusOK, "wrong": http.StatusUnauthorized, "": http.StatusUnauthorized} {
 		r := httptest.NewRequestWithContext(t.Context(), "POST", "/login", strings.NewReader(url.Values{"token": {token}}.Encode()))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		w := httptest.NewRecorder()
 		g.login(w, r)
-		cookies := w.Result().Cookies()
-		if w.Code != want || len(cookies) > 0 != (want == http.StatusNoContent) {
-			t.Fatalf("%q: %d, cookies %v", token, w.Code, cookies)
+		if cookies := w.Result().Cookies(); w.Code != want || len(cookies) > 0 || strings.Contains(w.Body.String(), testToken) {
+			t.Fatalf("%q: %d, cookies %v, %s", token, w.Code, cookies, w.Body)
 		}
-		for _, c := range cookies {
-			if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || strings.Contains(c.Value, testToken) {
-				t.Errorf("cookie %v", c)
-			}
-			r := httptest.NewRequestWithContext(t.Context(), "GET", "/", nil)
-			r.AddCookie(c)
-			if !g.known(r) {
-				t.Error("the cookie does not open")
-			}
+		if want != http.StatusOK {
+			continue
 		}
+		var given struct{ Session string }
+		must(t, json.Unmarshal(w.Body.Bytes(), &given))
+		r = httptest.NewRequestWithContext(t.Context(), "GET", "/", nil)
+		r.Header.Set("Authorization", "Bearer "+given.Session)
+		if !g.known(r) {
+			t.Error("the session does not open")
+		}
+		if newGuard(testToken, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8421}).known(r) {
+			t.Error("the session opens the next server at the port")
+		}
+	}
+}
+
+// A ticket is for one purpose, once, and not for long.
+func TestTickets(t *testing.T) {
+	all := &tickets{all: map[string]ticket{}}
+	read, in := all.make(toRead), all.make(toLogIn)
+	if all.takes(read, toLogIn) || all.takes("", toRead) || !all.takes(read, toRead) || all.takes(read, toRead) || !all.takes(in, toLogIn) {
+		t.Error("a ticket is taken for another one")
+	}
+	late := all.make(toLogIn)
+	all.all[late] = ticket{toLogIn, time.Now().Add(-time.Second)}
+	if all.takes(late, toLogIn) {
+		t.Error("a late ticket is taken")
+	}
+	for range 10 * mostTickets {
+		all.make(toRead)
+	}
+	if len(all.all) > mostTickets {
+		t.Errorf("%d tickets are kept", len(all.all))
 	}
 }
 

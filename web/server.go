@@ -42,6 +42,7 @@ type Archive interface {
 type Config struct {
 	Address string // host:port; empty: DefaultAddress; port 0: any
 	Token   filewise.Secret
+	Private string // a directory of this user's alone, for the file by which Open lets the browser in
 	Sockets string // the directory of other processes' sockets; empty: none
 	Archive Archive
 	Fleet   func(context.Context) (Fleet, error) // asks what campaigns do; nil: they are not shown
@@ -159,6 +160,7 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET /api/runs", s.guard.read(s.runs))
 	mux.HandleFunc("GET /api/compare", s.guard.read(s.inTurn(s.compare)))
 	mux.HandleFunc("POST /api/do/{action}", s.guard.act(s.do))
+	mux.HandleFunc("POST /api/link", s.guard.act(s.guard.link))
 	mux.HandleFunc("GET /runs/{id}", s.guard.read(s.inTurn(s.report)))
 	mux.HandleFunc("GET /metrics", s.guard.read(s.metrics))
 	limited := http.MaxBytesHandler(mux, mostBody)

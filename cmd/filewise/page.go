@@ -62,7 +62,7 @@ func (a *app) openPage(f *pageFlags) error {
 	if err != nil {
 		return err
 	}
-	a.page, err = web.Listen(web.Config{Address: f.address, Token: token, Sockets: run.Sockets(state),
+	a.page, err = web.Listen(web.Config{Address: f.address, Token: token, Private: state, Sockets: run.Sockets(state),
 		Archive: stored{st}, Fleet: f.fleet, Version: versionString()})
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -154,8 +155,10 @@ func lookUntilDone(ctx context.Context, file string) error {
 		address = string(text)
 		return err == nil, nil
 	})
+	text, readErr := os.ReadFile(strings.TrimSpace(address))
+	_, address, _ = strings.Cut(string(text), `href="`)
 	page, _, ticket := strings.Cut(address, "#once=")
-	if err != nil || !ticket {
+	if err = errors.Join(err, readErr); err != nil || !ticket {
 		return fmt.Errorf("what is opened is %q: %w", address, err)
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, page+"api/events", nil)

@@ -216,7 +216,7 @@ $("compare").addEventListener("submit", async e => {
   const two = [...ticked].sort((a, b) => a - b);
   if (two.length !== 2) return put("compare-said", "Tick two runs.");
   put("compare-said", "");
-  const r = await fetch(`/api/compare?before=${two[0]}&after=${two[1]}`);
+  const r = await fetch(`/api/compare?before=${two[0]}&after=${two[1]}`, asOwner());
   if (!r.ok) return put("comparison", el("p", { class: "notice" }, await r.text()));
   const c = await r.json();
   put("comparison", el("h3", {}, `Run ${c.after} against run ${c.before}`),
@@ -246,11 +246,29 @@ function showFleet(f) {
 
 // ---- buttons and token ----
 
+// asOwner adds the session, which the token has opened. It is of this tab and of the Filewise that gave it: whoever listens
+// at this port later has no use for it.
+const asOwner = (options = {}) => {
+  const session = sessionStorage.getItem("filewise-session");
+  return session ? { ...options, headers: { Authorization: "Bearer " + session } } : options;
+};
+
+// A link has no header: it gets a ticket, which opens one page once.
+$("history").addEventListener("click", async e => {
+  const a = e.target.closest("a");
+  if (!a || hello.open || !sessionStorage.getItem("filewise-session")) return;
+  e.preventDefault();
+  const apart = e.ctrlKey || e.metaKey || e.shiftKey ? window.open("about:blank") : null;
+  const r = await fetch("/api/link", asOwner({ method: "POST" })).catch(() => null);
+  if (!r || !r.ok) { apart?.close(); $("login").hidden = false; return; }
+  (apart || window).location.assign(`${a.pathname}?once=${(await r.json()).once}`);
+});
+
 async function act(action) {
   if (action === "stop" && !confirm("Stop the run? Its running trial ends and is not recorded; “filewise resume” goes on later.")) return;
   asked = "";
   try {
-    const r = await fetch("/api/do/" + action, { method: "POST" });
+    const r = await fetch("/api/do/" + action, asOwner({ method: "POST" }));
     if (!r.ok) asked = await r.text();
     if (r.status === 401) { hello.buttons = false; $("login").hidden = false; }
   } catch { asked = "Filewise does not answer."; }
@@ -262,6 +280,7 @@ for (const b of document.querySelectorAll("[data-do]")) b.addEventListener("clic
 async function login(given) {
   const r = await fetch("/login", { method: "POST", body: new URLSearchParams(given) });
   put("login-said", r.ok ? "" : "That is not the token.");
+  if (r.ok) sessionStorage.setItem("filewise-session", (await r.json()).session);
   return r.ok;
 }
 
@@ -280,7 +299,7 @@ function line(text, how) {
 const ended = "Filewise has ended; “filewise serve” shows this page again";
 
 const events = {
-  hello(h) { hello = h; asked = ""; quiet = false; $("login").hidden = h.buttons; $("content").hidden = false; put("about", `Filewise ${h.version}; store ${h.store}`); line("Live", "live"); },
+  hello(h) { hello = h; asked = ""; quiet = false; if (!h.buttons) sessionStorage.removeItem("filewise-session"); $("login").hidden = h.buttons; $("content").hidden = false; put("about", `Filewise ${h.version}; store ${h.store}`); line("Live", "live"); },
   runs(r) { runs = r; showRuns(); },
   progress(p) { progress = p; showProgress(); showNow(); },
   now(n) { now = n; showNow(); },
@@ -293,21 +312,38 @@ addEventListener("resize", () => { if (progress) showProgress(); if (now) showNo
 
 let again = 0;
 
-// connect opens the stream. The browser opens it anew when it breaks; where the
-// answer was a refusal that is for us to do.
+// connect opens the stream, and opens it again when it breaks.
 async function connect() {
-  source?.close();
+  source?.abort();
   clearTimeout(again);
-  source = new EventSource("/api/events");
-  for (const [name, handle] of Object.entries(events)) source.addEventListener(name, e => handle(JSON.parse(e.data)));
-  source.onerror = async () => {
-    if ($("line").className !== "lost") line("Filewise does not answer; trying again", "lost");
-    if (!quiet && $("line").textContent !== ended) { quiet = true; now = null; showNow(); }
-    if (source.readyState !== EventSource.CLOSED) return;
-    const status = await fetch("/api/runs").then(r => r.status, () => 0);
-    if (status === 401) { $("login").hidden = false; line("The token is needed", "lost"); return; }
-    again = setTimeout(connect, 2000);
-  };
+  const mine = source = new AbortController();
+  let status = 0;
+  try {
+    const r = await fetch("/api/events", asOwner({ signal: mine.signal }));
+    status = r.status;
+    if (r.ok) await listen(r.body.getReader());
+  } catch { /* it broke */ }
+  if (mine.signal.aborted) return;
+  if ($("line").className !== "lost") line("Filewise does not answer; trying again", "lost");
+  if (!quiet && $("line").textContent !== ended) { quiet = true; now = null; showNow(); }
+  if (status === 401) { sessionStorage.removeItem("filewise-session"); $("login").hidden = false; line("The token is needed", "lost"); return; }
+  again = setTimeout(connect, 2000);
+}
+
+// listen hands on what comes, until it ends: events as browsers' EventSource reads them, which sends no header.
+async function listen(reader) {
+  const decoder = new TextDecoder();
+  for (let text = ""; ;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    text += decoder.decode(value, { stream: true });
+    const whole = text.split("\n\n");
+    text = whole.pop();
+    for (const one of whole) {
+      const field = name => one.split("\n").filter(l => l.startsWith(name + ": ")).map(l => l.slice(name.length + 2)).join("\n");
+      events[field("event")]?.(JSON.parse(field("data") || "null"));
+    }
+  }
 }
 
 (async () => {

@@ -10,6 +10,8 @@ import (
 	"encoding/pem"
 	"io"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -128,4 +130,24 @@ func readable(key *rsa.PrivateKey, got []byte) bool {
 		}
 	}
 	return false
+}
+
+// A server that asks for a file of the client's, by LOCAL INFILE, which no statement offered, gets nothing of it.
+func TestServerAsksForAFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(file, []byte("a-file-of-mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ok := []byte{0, 0, 0, 2, 0, 0, 0}
+	for _, name := range []string{file, "Reader::" + file, "x/Reader::" + file, `"` + file + `"`} {
+		port, got := hostile(t, "mysql_native_password", ok, append([]byte{0xfb}, name...), append([]byte{0xfb}, name...))
+		a := filewise.Address{Scheme: "mysql", Host: "127.0.0.1", Port: port, User: "u", Password: "x"}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		_, err := mySQL.Open(ctx, filewise.Target{Engine: "mysql", Mode: filewise.External, Address: &a,
+			Volumes: []filewise.Volume{{Name: "server"}}})
+		cancel()
+		if sent := got(); err == nil || bytes.Contains(sent, []byte("a-file-of-mine")) {
+			t.Errorf("%s: %v, %q", name, err, sent)
+		}
+	}
 }

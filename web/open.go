@@ -1,0 +1,66 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"html/template"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"time"
+)
+
+// leads leads the browser to the page. Other users see the command line of a browser, but not what is in a file of this
+// user's alone.
+var leads = template.Must(template.New("").Parse(`<!DOCTYPE html>
+<html lang="en"><meta charset="utf-8"><meta name="referrer" content="no-referrer"><title>Filewise</title>
+<p>The live page is at <a href="{{.}}">{{.}}</a>.</p>
+<script>location.replace({{.}})</script></html>
+`))
+
+// Open shows the page in this user's browser, which is let in once.
+func (s *Server) Open(ctx context.Context) error {
+	program := map[string][]string{"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"}}[runtime.GOOS]
+	if program == nil {
+		program = []string{"xdg-open"}
+	}
+	path, err := s.lead()
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, program[0], append(program[1:], path)...)
+	if err := cmd.Start(); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	go func() { _ = cmd.Wait() }() // it may be the browser itself
+	go func() {
+		select {
+		case <-time.After(ticketFor):
+		case <-s.leaving:
+		}
+		_ = os.Remove(path) // its ticket is not taken any more
+	}()
+	return nil
+}
+
+// lead writes the file that leads to the page.
+func (s *Server) lead() (string, error) {
+	if s.config.Private == "" {
+		return "", errors.New("there is no directory for the page that leads there")
+	}
+	if err := os.MkdirAll(s.config.Private, 0o700); err != nil {
+		return "", err
+	}
+	f, err := os.CreateTemp(s.config.Private, "open-*.html") // mode 0600
+	if err != nil {
+		return "", err
+	}
+	path, err := filepath.Abs(f.Name())
+	err = errors.Join(err, leads.Execute(f, s.URL()+"#once="+s.guard.tickets.make(toLogIn)), f.Close())
+	if err != nil {
+		return "", errors.Join(fmt.Errorf("the page that leads there: %w", err), os.Remove(f.Name()))
+	}
+	return path, nil
+}
