@@ -228,6 +228,48 @@ func TestOutward(t *testing.T) {
 	}
 }
 
+// What a statement calls, wherever it stands.
+func TestCalls(t *testing.T) {
+	for _, c := range []struct {
+		rules        Rules
+		refused, not []string
+	}{
+		{mysql, []string{"SELECT NEXTVAL(sales.num)", "INSERT INTO t VALUES (NEXT VALUE FOR sales.num)", "SELECT SETVAL(`sales` . num, 5)",
+			"SELECT sales.num.nextval", "UPDATE t SET a = `nextval`(sales.num)", "SELECT GET_LOCK('x', 1)", "SELECT `get_lock`('x', 1)",
+			"DO RELEASE_ALL_LOCKS()", "SELECT a FROM t WHERE RELEASE_LOCK ('x')", "SELECT LOAD_FILE('/etc/passwd')", "SELECT sys_exec('id')",
+			"SELECT sales.f(1)", "SELECT 1 FROM t JOIN u ON sales . f(1) = 1", "SET @x = `sales`.`f`()", "SELECT keyring_key_remove('x')",
+			"CALL p(sales.f())", "SELECT MASTER_GTID_WAIT('0-1-1')"},
+			[]string{"SELECT NEXTVAL(num)", "INSERT INTO t VALUES (NEXT VALUE FOR num)", "SELECT a.id FROM t AS a WHERE a.id IN (1, 2)",
+				"SELECT t.get_lock FROM t", "SELECT 'GET_LOCK(1)'", "SELECT COUNT(a.id) FROM o.t AS a", "SELECT f(a.x), (a.y) FROM t AS a",
+				"INSERT INTO t (a) SELECT LASTVAL(num)"}},
+		{postgres, []string{"SELECT pg_notify('a', 'b')", "SELECT pg_catalog.pg_notify('a', 'b')", `SELECT "pg_notify"('a', 'b')`,
+			"SELECT dblink_exec('x')", "SELECT cron.schedule('x', 'y')", "SELECT net.http_post('http://x')", "SELECT pg_logical_emit_message(true, '', '')",
+			"SELECT pg_prewarm('t')", "SELECT pg_stat_reset()", "SELECT lo_export(1, '/x')", "SELECT pg_wait_sampling_reset_profile()",
+			"SELECT http_get('http://x')"},
+			[]string{"SELECT nextval('s')", "SELECT pg_advisory_xact_lock(1)", "SELECT lo_create(0)", "SELECT public.f(1)", "SELECT s.nextval FROM s",
+				"SELECT setval('public.s', 5)"}},
+	} {
+		for _, text := range c.refused {
+			if _, err := c.rules.Section(custom(text), "s"); filewise.CodeOf(err) != filewise.CodeUsage || filewise.RemedyOf(err) == "" {
+				t.Errorf("%s: %v", text, err)
+			}
+		}
+		for _, text := range c.not {
+			if _, err := c.rules.Section(custom(text), "s"); err != nil {
+				t.Errorf("%s: %v", text, err)
+			}
+		}
+	}
+	site := Site{Spread: map[string]Place{"t": {}}}
+	for _, text := range []string{"CREATE TABLE u (i INT DEFAULT NEXTVAL(sales.num))", "CREATE TABLE u (i INT DEFAULT (NEXT VALUE FOR sales.num))",
+		"ALTER TABLE t ALTER id SET DEFAULT (`sales`.f())", "CREATE TABLE u (i INT AS (o.f(1)))", "CREATE VIEW v AS SELECT GET_LOCK('x', 0)",
+		"CREATE FUNCTION f() RETURNS INT RETURN NEXTVAL(sales.num)", "CREATE TRIGGER g BEFORE INSERT ON t FOR EACH ROW SET NEW.id = sales.f()"} {
+		if _, err := mysql.Setup(custom("CREATE TABLE t (id INT) {{spread \"t\"}};"+text), site); filewise.CodeOf(err) != filewise.CodeUsage {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
 // TestGuard: an engine's own guard is given a statement's words, and takes the lists' place.
 func TestGuard(t *testing.T) {
 	var got []Word

@@ -94,6 +94,9 @@ func (r Rules) refuse(s Statement, setup bool) error {
 			return no(remedy, what)
 		}
 	}
+	if what, remedy := calls(r.Words(s.Text), r.Qualified); what != "" {
+		return no(remedy, what)
+	}
 	words, hidden := r.words(s.Text)
 	kind := words[0]
 	switch {

@@ -45,6 +45,9 @@ func (o Names) Guard(words []customsql.Word, setup bool) (what, remedy string) {
 		if what, remedy = leaves(w, at(words, i+1), setup); what != "" {
 			return what, remedy
 		}
+		if what := o.advances(words, i); what != "" {
+			return what, "use a sequence that the set-up creates"
+		}
 		if target, is := written(words, i); is && !o.copy && o.in[Folded(target)] == "" {
 			return w.Text + " … " + target.Text, OfTheSetup
 		}
@@ -52,10 +55,30 @@ func (o Names) Guard(words []customsql.Word, setup bool) (what, remedy string) {
 	return "", ""
 }
 
+// advances is what a word takes of a sequence, or calls in a schema, that is not the set-up's; empty: nothing.
+func (o Names) advances(words []customsql.Word, i int) string {
+	w, before := words[i], at(words, i-2)
+	switch {
+	case o.copy || i < 2 || !at(words, i-1).Is("."): // the user of a copy has no right on what is not in it
+	case Folded(w) == "NEXTVAL" && (o.in[Folded(before)] == "" || at(words, i-3).Is(".")):
+		return "NEXTVAL of " + before.Text
+	case at(words, i+1).Is("(") && at(words, i-3).Is(".") && !slices.Contains(customPackages, Folded(before)):
+		return "a call in a schema (" + at(words, i-4).Text + ")"
+	}
+	return ""
+}
+
 // leaves tells of a word what would reach beyond the statement.
 func leaves(w, next customsql.Word, setup bool) (what, remedy string) {
-	owner, _, _ := strings.Cut(w.Text, "_")
+	name := w.Text
+	if w.Quoted && strings.HasPrefix(w.Text, `"`) { // the server's packages have names in capitals, quoted or not
+		name = strings.Trim(w.Text, `"`)
+	}
+	owner, _, _ := strings.Cut(name, "_")
 	switch {
+	case slices.Contains([]string{"DBMS", "UTL"}, owner) && !slices.Contains(customPackages, name),
+		slices.Contains([]string{"HTTPURITYPE", "HTTPURIFACTORY", "URIFACTORY", "APEX_WEB_SERVICE", "OWA_UTIL"}, name) && next.Is("(", "."):
+		return "the server's " + name, leaveOut
 	case w.Quoted:
 	case strings.Contains(w.Text, "@"):
 		return "a database link (" + w.Text + ")", leaveOut
@@ -67,8 +90,6 @@ func leaves(w, next customsql.Word, setup bool) (what, remedy string) {
 		return w.Text + " " + next.Text, leaveOut
 	case !setup && w.Is("COMMIT", "ROLLBACK", "SAVEPOINT"):
 		return w.Text, "leave it out: transactions are begun and ended by Filewise"
-	case slices.Contains([]string{"DBMS", "UTL"}, owner) && !slices.Contains(customPackages, w.Text):
-		return "the server's package " + w.Text, leaveOut
 	}
 	return "", ""
 }
