@@ -330,7 +330,7 @@ func TestThreadpool(t *testing.T) {
 	hung := newLab(t, func(m *model) { m.threads = make(chan struct{}, 1) })
 	hung.model.threads <- struct{}{}
 	defer func() { <-hung.model.threads }()
-	hung.target.Address.Options = map[string]string{"dial timeout": "1"}
+	hung.target.Address.Options = map[string]string{"dial timeout": "1", "encrypt": "disable"}
 	_, err := Engine{}.Open(t.Context(), hung.target)
 	if filewise.CodeOf(err) != filewise.CodePreflight || !strings.Contains(filewise.RemedyOf(err), "THREADPOOL") {
 		t.Errorf("%v (%s)", err, filewise.RemedyOf(err))
