@@ -75,12 +75,12 @@ func samplePlan() experiment.Plan {
 
 // sampleTrial has every field set, and numbers that are easily lost.
 func sampleTrial(block int) filewise.Trial {
-	zero, much := int64(0), int64(math.MaxInt64)
+	zero, much := int64(0), mostCount // more is in no bundle
 	slices := make([]int64, 400)
 	for i := range slices {
 		slices[i] = int64(block*1000 + i)
 	}
-	slices[0], slices[1], slices[2] = 0, -1, math.MaxInt64
+	slices[0], slices[1], slices[2] = 0, -1, mostCount
 	return filewise.Trial{
 		Cell:     filewise.Cell{Block: block, Position: 1, Layout: "8 files", Attempt: 2},
 		Instance: "i1", State: filewise.Done, Reason: "“why”",
@@ -91,7 +91,7 @@ func sampleTrial(block int) filewise.Trial {
 			Tail: 5, Sync: 7, SliceLength: 5e7, Slices: slices, Hist: []byte{0, 1, 255},
 			Deltas: []filewise.Delta{{Probe: "cpu", Name: "user", Unit: "s", Value: math.SmallestNonzeroFloat64},
 				{Probe: "cpu", Name: "idle", Value: 3, Class: filewise.WaitLock, File: "/a b"}},
-			Errors: map[filewise.Class]int64{filewise.ClassDeadlock: 3, filewise.ClassSerialization: math.MaxInt64},
+			Errors: map[filewise.Class]int64{filewise.ClassDeadlock: 3, filewise.ClassSerialization: mostCount},
 			Types: map[string]filewise.TypeMeasure{
 				"new-order": {Work: 11.5, Hist: []byte{1, 0, 255}, Errors: map[filewise.Class]int64{filewise.ClassDeadlock: 3}}, "payment": {},
 			},

@@ -1,0 +1,36 @@
+package store
+
+import (
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"filewise"
+)
+
+// What no run can have measured or been asked for is named.
+func TestInBounds(t *testing.T) {
+	fine := filewise.Trial{Elapsed: time.Hour, Measures: []filewise.Measure{{Work: math.NaN(), Slices: []int64{mostCount}}}}
+	if err := inBounds(reflect.ValueOf([]filewise.Trial{fine}), "trials"); err != nil {
+		t.Error(err)
+	}
+	for field, alter := range map[string]func(*filewise.Trial){
+		"elapsed":          func(t *filewise.Trial) { t.Elapsed = math.MaxInt64 },
+		"trials":           func(t *filewise.Trial) { t.Elapsed = math.MinInt64 },
+		"measures.slices":  func(t *filewise.Trial) { t.Measures[0].Slices = []int64{math.MinInt64} },
+		"measures.work":    func(t *filewise.Trial) { t.Measures[0].Work = math.Inf(1) },
+		"measures.turns":   func(t *filewise.Trial) { t.Measures[0].Turns = []float64{1, -1e300} },
+		"measures.window":  func(t *filewise.Trial) { t.Measures[0].Window[1] = mostTime + 1 },
+		"measures.offered": func(t *filewise.Trial) { t.Measures[0].Window[0] = -mostTime - 1 },
+	} {
+		bad := fine
+		bad.Measures = []filewise.Measure{fine.Measures[0]}
+		alter(&bad)
+		err := inBounds(reflect.ValueOf([]filewise.Trial{bad}), "trials")
+		if err == nil || !strings.HasPrefix(err.Error(), "trials.") {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
