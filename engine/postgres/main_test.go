@@ -34,7 +34,13 @@ func TestMain(m *testing.M) {
 	}
 	longtest.Leave("^Test.*18$") // PostgreSQL 18
 	longtest.AtOnce(4)           // servers, of less than a processor each
-	os.Exit(m.Run())
+	share()
+	code := m.Run()
+	if err := unshare(); err != nil {
+		fmt.Println(err)
+		code = 1
+	}
+	os.Exit(code)
 }
 
 func deadMark(t *testing.T, name string) string {

@@ -45,14 +45,23 @@ func openManaged(ctx context.Context, t filewise.Target) (_ filewise.Server, err
 	if err := s.account.Runnable(in); err != nil {
 		return nil, err
 	}
-	if s.template, s.undo, err = installed.MakeTemplate(ctx, in, s.account, t, true); err != nil {
+	if s.template, s.undo, err = makeTemplate(ctx, in, s.account, t); err != nil {
 		return nil, err
 	}
-	if s.facts, err = server.Try(ctx, t.Settings, s.try, s.blamed); err != nil {
+	if s.facts, err = tried(s, func() ([]filewise.Fact, error) { return server.Try(ctx, t.Settings, s.try, s.blamed) }); err != nil {
 		return nil, errors.Join(err, s.undo())
 	}
 	return s, nil
 }
+
+// What a target is opened with: variables for tests, which open dozens of targets and share
+// these.
+var (
+	makeTemplate = func(ctx context.Context, in installed.Server, a installed.Account, t filewise.Target) (string, func() error, error) {
+		return installed.MakeTemplate(ctx, in, a, t, true)
+	}
+	tried = func(_ *managedServer, try func() ([]filewise.Fact, error)) ([]filewise.Fact, error) { return try() }
+)
 
 // trialStart is a program that is never run, on the smallest layout.
 var (
