@@ -1,0 +1,67 @@
+package filewise_test
+
+import (
+	"os/exec"
+	"path"
+	"strings"
+	"testing"
+)
+
+// longestPath is in bytes: a checkout on Windows has 260 with the folder that it lies in.
+const longestPath = 150
+
+// windowsReserved are the names of devices on Windows, whatever ending they have.
+var windowsReserved = map[string]bool{"con": true, "prn": true, "aux": true, "nul": true, "conin$": true, "conout$": true}
+
+// wrongName returns what is wrong with a tracked path, or "" if every system can hold it.
+func wrongName(name string) string {
+	for part := range strings.SplitSeq(name, "/") {
+		stem, _, _ := strings.Cut(strings.ToLower(part), ".")
+		stem = strings.TrimRight(stem, " ")
+		device := strings.TrimRight(stem, "0123456789¹²³")
+		switch {
+		case windowsReserved[stem], len(stem) > len(device) && len([]rune(stem)) == 4 && (device == "com" || device == "lpt"):
+			return "the name of a device on Windows"
+		case strings.ContainsAny(part, `<>:"\|?*`):
+			return "a character that Windows refuses"
+		case strings.TrimRight(part, " .") != part:
+			return "an end that Windows cuts off"
+		case strings.ContainsFunc(part, func(r rune) bool { return r < ' ' || r > '~' }):
+			return "a character that macOS or an archive may write in another way"
+		case len(part) > 100:
+			return "longer than 100 bytes"
+		}
+	}
+	if len(name) > longestPath {
+		return "the path is too long for Windows"
+	}
+	return ""
+}
+
+// TestNamesThatEverySystemHolds: a checkout must not fail on Windows, nor lose a file on macOS, where
+// names that differ in case alone are one.
+func TestNamesThatEverySystemHolds(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), "git", "ls-files", "-z").Output()
+	if err != nil {
+		t.Skipf("not a checkout: %v", err)
+	}
+	folded := map[string]string{}
+	for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		if why := wrongName(name); why != "" {
+			t.Errorf("%s: %s", name, why)
+		}
+		for part := name; part != "."; part = path.Dir(part) {
+			lower := strings.ToLower(part)
+			if before, known := folded[lower]; known && before != part {
+				t.Errorf("%s and %s differ in case alone", before, part)
+			}
+			folded[lower] = part
+		}
+	}
+	for name, bad := range map[string]bool{"engine/sqlserver/NUL": true, "a/nul.txt": true, "com1": true, "LPT9.go": true, "x/aux.c": true,
+		"comma.go": false, "com10.go": false, "console": false, "a:b": true, "a.": true, "ü": true, "docs/null.md": false} {
+		if got := wrongName(name) != ""; got != bad {
+			t.Errorf("%s: refused: %v", name, got)
+		}
+	}
+}
