@@ -26,7 +26,7 @@ import (
 
 func (a *app) judgeCommand() *cobra.Command {
 	var f plan.JudgeOptions
-	var csvFile, family string
+	var csvFile, family, decimal string
 	var maxBlocks int
 	var g resultFlags
 	cmd := &cobra.Command{
@@ -40,7 +40,13 @@ func (a *app) judgeCommand() *cobra.Command {
 			case cmd.Flags().Changed("csv") && len(args) > 0:
 				return filewise.Errorf(filewise.CodeUsage, "give one of them", "run %s and --csv %s at once", args[0], csvFile)
 			case cmd.Flags().Changed("csv"):
-				return a.judgeCSV(&f, &g, csvFile, family, maxBlocks)
+				o, err := csvOptions(family, decimal)
+				if err != nil {
+					return err
+				}
+				return a.judgeCSV(&f, &g, csvFile, o, maxBlocks)
+			case typed("decimal"):
+				return plan.BadValue("decimal", decimal, "a stored run has no numbers to be read; use it with --csv")
 			case typed("family"):
 				return plan.BadValue("family", family, "a stored run is judged with all its families; use it with --csv")
 			case typed("max-blocks"):
@@ -55,9 +61,24 @@ func (a *app) judgeCommand() *cobra.Command {
 	cmd.Flags().IntVar(&maxBlocks, "max-blocks", 0, "most `blocks` that were planned for a --csv file: the boundaries depend on it "+
 		"(default what the file says, or 20)")
 	cmd.Flags().StringVar(&family, "family", "", "judge this `family` alone of a --csv file that has several")
+	cmd.Flags().StringVar(&decimal, "decimal", "", "read this `character` of a --csv file, \",\" or \".\", as the one before fractions, and "+
+		"the other as one between thousands (default .; what could be either is refused)")
 	cmd.Flags().SetNormalizeFunc(alsoNMax)
 	completeChoices(cmd)
 	return cmd
+}
+
+// csvOptions are how a file is read.
+func csvOptions(family, decimal string) (tablecsv.Options, error) {
+	o := tablecsv.Options{Family: family}
+	switch decimal {
+	case "":
+	case ",", ".":
+		o.Decimal = rune(decimal[0])
+	default:
+		return o, plan.BadValue("decimal", decimal, "give , or .")
+	}
+	return o, nil
 }
 
 // alsoNMax takes --n-max for --max-blocks.
@@ -103,8 +124,8 @@ func (a *app) judgeStored(ctx context.Context, f *plan.JudgeOptions, g *resultFl
 }
 
 // judgeCSV judges the file's trials and prints what came of it.
-func (a *app) judgeCSV(f *plan.JudgeOptions, g *resultFlags, path, family string, maxBlocks int) error {
-	inputs, err := a.readCSV(path, family)
+func (a *app) judgeCSV(f *plan.JudgeOptions, g *resultFlags, path string, o tablecsv.Options, maxBlocks int) error {
+	inputs, err := a.readCSV(path, o)
 	if err != nil {
 		return err
 	}
@@ -189,8 +210,8 @@ func sourceName(path string) string {
 	return path
 }
 
-// readCSV reads a family of the file, or all; "-" is standard input.
-func (a *app) readCSV(path, family string) (all []tablecsv.Input, err error) {
+// readCSV reads the options' family of the file, or all if they name none; "-" is standard input.
+func (a *app) readCSV(path string, o tablecsv.Options) (all []tablecsv.Input, err error) {
 	from := filesystem.Reader(a.stdin)
 	if path != "-" {
 		file, err := filesystem.Open(path)
@@ -200,11 +221,11 @@ func (a *app) readCSV(path, family string) (all []tablecsv.Input, err error) {
 		defer file.Close()
 		from = file
 	}
-	if family == "" {
-		all, err = tablecsv.ReadAll(from)
+	if o.Family == "" {
+		all, err = o.ReadAll(from)
 	} else {
 		all = make([]tablecsv.Input, 1)
-		all[0], err = tablecsv.Read(from, family)
+		all[0], err = o.Read(from)
 	}
 	if err == nil {
 		return all, nil

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -42,6 +43,7 @@ func (p *parser) header() error {
 	}
 	p.at = columns{block: -1, layout: -1, throughput: -1, time: -1, instance: -1, calibration: -1, family: -1, pilot: -1, judged: -1,
 		order: -1, p99: -1, operations: -1}
+	p.allNames = slices.Clone(names)
 	use := map[string]*int{
 		"block": &p.at.block, "layout": &p.at.layout, "throughput": &p.at.throughput, "time": &p.at.time,
 		"instance": &p.at.instance, "calibration": &p.at.calibration, "family": &p.at.family, "pilot": &p.at.pilot,
@@ -54,6 +56,9 @@ func (p *parser) header() error {
 	for i, name := range names {
 		line, column := p.csv.FieldPos(i)
 		place, known := use[strings.ToLower(strings.TrimSpace(name))]
+		if strings.EqualFold(strings.TrimSpace(name), "duration") && !hasColumn(names, "time") {
+			place, known, p.durations = &p.at.time, true, true
+		}
 		switch {
 		case !known:
 			ignored = append(ignored, name)
@@ -63,11 +68,14 @@ func (p *parser) header() error {
 			*place = i
 		}
 	}
+	p.ignored = ignored
 	switch {
 	case p.at.layout < 0:
 		return failf(1, 1, "no column \"layout\": the first line has to name the columns %s; it names %s", wanted, quoted(names))
 	case p.at.throughput < 0 && p.at.time < 0:
-		return failf(1, 1, "no column \"throughput\" or \"time\": the first line has to name the columns %s; it names %s", wanted, quoted(names))
+		return failf(1, 1, "no column \"throughput\" or \"time\": the first line has to name the columns %s; it "+
+			"names %s. %s", wanted,
+			quoted(names), p.judgeable("Rename the one that holds work per time, or the time of each trial"))
 	case p.at.throughput >= 0 && p.at.time >= 0:
 		p.at.time = -1
 		ignored = append(ignored, "time")
@@ -85,6 +93,11 @@ func (p *parser) header() error {
 		p.notes = append(p.notes, fmt.Sprintf("Columns that are not used: %s.", quoted(ignored)))
 	}
 	return nil
+}
+
+// hasColumn tells whether a header names a column, in any case.
+func hasColumn(names []string, column string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(strings.TrimSpace(n), column) })
 }
 
 // wanted are the columns that are needed.

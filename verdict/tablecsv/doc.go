@@ -10,5 +10,10 @@
 // trials' probes. Other columns are ignored, and named in a note. Columns are
 // separated by commas, semicolons or tabs, whichever the first line has.
 //
+// Numbers are read only if they have one meaning (Options.Decimal), times only if they are no
+// clock, unless their column is called duration, and lines only if they are no seconds of one
+// run: then neighbouring differences within blocks resemble each other. Without blocks, lines of
+// which that is not plain are judged several at a time.
+//
 // One line is one trial. An empty throughput or time, or NA, is a trial that is missing.
 package tablecsv

@@ -2,7 +2,6 @@ package tablecsv
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -57,55 +56,6 @@ func (e *Error) Error() string {
 
 func failf(line, column int, format string, args ...any) error {
 	return &Error{line, column, fmt.Sprintf(format, args...)}
-}
-
-// ReadAll reads the tables of all families that a file has, as they first appear.
-func ReadAll(r io.Reader) ([]Input, error) {
-	text, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
-	if err != nil {
-		return nil, err
-	}
-	first, err := Read(bytes.NewReader(text), "")
-	all := []Input{first}
-	for _, family := range first.others {
-		var in Input
-		if err == nil {
-			in, err = Read(bytes.NewReader(text), family)
-		}
-		all = append(all, in)
-	}
-	return all, err
-}
-
-// Read reads the table of a family, or of the first that the file has. Its errors are
-// *Error, or of the reader.
-func Read(r io.Reader, family string) (Input, error) {
-	within := &bounded{Reader: r, all: maxBytes, line: maxLine}
-	buffered := bufio.NewReaderSize(within, 1<<16)
-	if bom, _ := buffered.Peek(3); bytes.Equal(bom, []byte("\xef\xbb\xbf")) {
-		if _, err := buffered.Discard(3); err != nil {
-			return Input{}, err
-		}
-	}
-	p := &parser{csv: csv.NewReader(buffered), wanted: family, first: family == "", blocks: map[string]int{}, layouts: map[string]int{}}
-	p.csv.Comma = separator(buffered)
-	p.csv.ReuseRecord = true
-	if err := p.header(); err != nil {
-		return Input{}, err
-	}
-	for {
-		within.line = maxLine
-		fields, err := p.csv.Read()
-		if errors.Is(err, io.EOF) {
-			return p.input()
-		}
-		if err == nil {
-			err = p.line(fields)
-		}
-		if err != nil {
-			return Input{}, explain(err)
-		}
-	}
 }
 
 // bounded is a reader of so many bytes in all and until the next line is asked for.
@@ -177,11 +127,18 @@ type parser struct {
 	arms            map[string]designedArm
 	runs            map[string]int // lines of each layout, where no column names blocks
 	notes           []string
+
+	decimal           rune          // as --decimal gives it; 0: a point, and nothing else that could be one
+	forms             map[int]*form // by column
+	allNames, ignored []string      // the names of the first line, and the ones not used
+	durations         bool          // the column is called so: what grows in it is no clock
+	times             []stamp
 }
 
 type cell struct {
 	verdict.Cell
 	line int
+	time float64 // of which Throughput is the inverse; 0: there is none
 	p99  verdict.Cell
 }
 
@@ -225,6 +182,10 @@ func (p *parser) line(fields []string) error {
 	c, err := p.cell(fields)
 	if err != nil {
 		return err
+	}
+	if c.time > 0 && !probe && !p.durations {
+		_, column := p.csv.FieldPos(p.at.time)
+		p.times = append(p.times, stamp{line: c.line, column: column, block: block, layout: layout, value: c.time})
 	}
 	key := [2]int{block, layout}
 	if probe {
@@ -270,7 +231,7 @@ func (p *parser) cell(fields []string) (c cell, err error) {
 		return c, err
 	}
 	if p.at.time >= 0 && c.OK {
-		c.Throughput = 1 / c.Throughput
+		c.time, c.Throughput = c.Throughput, 1/c.Throughput
 	}
 	if c.Calibration, _, err = p.positive(fields, p.at.calibration, "calibration"); err != nil {
 		return c, err
@@ -303,8 +264,12 @@ func (p *parser) positive(fields []string, i int, what string) (x float64, ok bo
 		return 0, false, nil
 	}
 	line, column := p.csv.FieldPos(i)
-	x, err = strconv.ParseFloat(text, 64)
+	x, why, err := p.parseNumber(text, i)
 	switch {
+	case i == p.at.time && timeOfDay.MatchString(text):
+		return 0, false, failf(line, column, "%s", p.noDuration(fmt.Sprintf("%q is a time of day or a date", text)))
+	case why != "":
+		return 0, false, failf(line, column, "%s %q is not a number (such as 4151.7): %s", what, text, why)
 	case errors.Is(err, strconv.ErrRange):
 		return 0, false, failf(line, column, "%s %s is too large or too small", what, text)
 	case err != nil:
@@ -345,6 +310,12 @@ func (p *parser) otherFamily(fields []string) (bool, error) {
 
 // input orders what was read.
 func (p *parser) input() (Input, error) {
+	if err := p.ambiguous(); err != nil {
+		return Input{}, err
+	}
+	if err := p.clock(); err != nil {
+		return Input{}, err
+	}
 	in := Input{Family: p.wanted, Layouts: p.names, Notes: p.notes, Times: p.at.time >= 0, others: p.others}
 	if p.pilots > 0 {
 		in.Notes = append(in.Notes, fmt.Sprintf("Pilots left out: %d.", p.pilots))
@@ -378,7 +349,7 @@ func (p *parser) input() (Input, error) {
 			in.P99 = append(in.P99, tails)
 		}
 	}
-	return in, nil
+	return in, p.trials(&in)
 }
 
 // inOrder sorts blocks by number, if all are numbers.

@@ -1,0 +1,134 @@
+package tablecsv
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Numbers are read as computers write them: a point before the fraction. "1.033" is a thousand
+// and 33 in German and 1 and a bit in English, and nothing in the number tells which. It is
+// refused if the file may come from a spreadsheet (semicolons, tabs), or if its column has whole
+// numbers beside it, unless the column shows elsewhere that its point is a fraction's.
+
+// groupings are the characters that stand between thousands and never before a fraction.
+const groupings = " '’\u00a0\u2007\u2009\u202f"
+
+// form holds what the numbers of one column have shown of their form.
+type form struct {
+	certain, whole bool // a fraction's point that nothing else can be; a whole number without one
+	line, column   int  // of the first number that may be a thousand or a fraction; 0: there is none
+	text           string
+}
+
+// parseNumber reads a number of column i. Its errors are strconv's, or of a form that has no one
+// meaning; these say why.
+func (p *parser) parseNumber(text string, i int) (x float64, why string, err error) {
+	bare, why := p.ungrouped(text)
+	if why != "" {
+		return 0, why, strconv.ErrSyntax
+	}
+	x, err = strconv.ParseFloat(bare, 64)
+	if err != nil || p.decimal != 0 {
+		return x, "", err
+	}
+	p.look(text, i)
+	return x, "", nil
+}
+
+// ungrouped returns the number with a point before its fraction and nothing between thousands.
+func (p *parser) ungrouped(text string) (string, string) {
+	decimal, other := ".", ","
+	if p.decimal == ',' {
+		decimal, other = ",", "."
+	}
+	whole, fraction, has := strings.Cut(text, decimal)
+	groups := groupings
+	if p.decimal != 0 {
+		groups += other
+	}
+	if strings.ContainsAny(whole, groups) {
+		if !inThousands(strings.FieldsFunc(whole, func(r rune) bool { return strings.ContainsRune(groups, r) }), whole) {
+			return "", "its digits are not in groups of three"
+		}
+		whole = strings.Map(func(r rune) rune {
+			if strings.ContainsRune(groups, r) {
+				return -1
+			}
+			return r
+		}, whole)
+	}
+	switch rest := whole + fraction; {
+	case p.decimal == 0 && (strings.Contains(rest, ",") || strings.Contains(fraction, ".")) && digitsAnd(text, "., '’"):
+		return "", "a comma or a second point in it may stand before a fraction or between thousands: give --decimal , or --decimal ."
+	case p.decimal != 0 && strings.ContainsAny(fraction, ",."):
+		return "", fmt.Sprintf("with --decimal %c nothing but digits follows that", p.decimal)
+	case has:
+		return whole + "." + fraction, ""
+	}
+	return whole, ""
+}
+
+// inThousands tells whether the parts are groups of a number, parted by one character throughout.
+func inThousands(parts []string, whole string) bool {
+	var between []rune
+	for _, r := range whole {
+		if !unicode.IsDigit(r) && r != '-' && r != '+' && !slices.Contains(between, r) {
+			between = append(between, r)
+		}
+	}
+	if len(between) != 1 || strings.Count(whole, string(between[0])) != len(parts)-1 {
+		return false
+	}
+	for n, part := range parts {
+		digits := strings.TrimLeft(part, "+-")
+		if !digitsAnd(part, "+-") || n > 0 && len(part) != 3 || n == 0 && (len(digits) < 1 || len(digits) > 3) {
+			return false
+		}
+	}
+	return true
+}
+
+func digitsAnd(text, more string) bool {
+	return strings.IndexFunc(text, func(r rune) bool { return (r < '0' || r > '9') && !strings.ContainsRune(more, r) }) < 0
+}
+
+// look notes what a number shows of its column's form.
+func (p *parser) look(text string, i int) {
+	f := p.forms[i]
+	if f == nil {
+		if p.forms == nil {
+			p.forms = map[int]*form{}
+		}
+		f = &form{}
+		p.forms[i] = f
+	}
+	whole, fraction, has := strings.Cut(strings.TrimLeft(text, "+-"), ".")
+	switch {
+	case !has:
+		f.whole = true
+	case len(fraction) != 3 || !digitsAnd(fraction, "") || len(whole) == 0 || len(whole) > 3 || whole[0] == '0':
+		f.certain = true
+	case f.line == 0:
+		f.line, f.column = p.csv.FieldPos(i)
+		f.text = text
+	}
+}
+
+// ambiguous refuses the first number that may be a thousand or a fraction.
+func (p *parser) ambiguous() error {
+	var first *form
+	for _, f := range p.forms {
+		if f.line > 0 && !f.certain && (f.whole || p.csv.Comma != ',') && (first == nil || f.line < first.line ||
+			f.line == first.line && f.column < first.column) {
+			first = f
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	return failf(first.line, first.column, "%s is %s if a point stands before its fraction, and %s if between thousands: give "+
+		"--decimal . or --decimal ,", first.text, strings.TrimRight(strings.TrimRight(first.text, "0"), "."), strings.Replace(first.text, ".", "", 1))
+}

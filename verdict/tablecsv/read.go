@@ -1,0 +1,76 @@
+package tablecsv
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"io"
+)
+
+// ReadAll reads the tables of all families that a file has, as they first appear.
+func ReadAll(r io.Reader) ([]Input, error) { return Options{}.ReadAll(r) }
+
+// Read reads the table of a family, or of the first that the file has. Its errors are
+// *Error, or of the reader.
+func Read(r io.Reader, family string) (Input, error) { return Options{Family: family}.Read(r) }
+
+// Options are how a file is read. The zero value reads the first family, and refuses numbers
+// that could mean two things.
+type Options struct {
+	Family string
+	// Decimal stands before fractions, a comma or a point, and the other one between thousands. If
+	// it is 0, a point stands before fractions, and commas are refused.
+	Decimal rune
+}
+
+// ReadAll reads the tables of all families that a file has, as they first appear.
+func (o Options) ReadAll(r io.Reader) ([]Input, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	o.Family = ""
+	first, err := o.Read(bytes.NewReader(text))
+	all := []Input{first}
+	for _, family := range first.others {
+		var in Input
+		if err == nil {
+			o.Family = family
+			in, err = o.Read(bytes.NewReader(text))
+		}
+		all = append(all, in)
+	}
+	return all, err
+}
+
+// Read reads the table of the options' family. Its errors are *Error, or of the reader.
+func (o Options) Read(r io.Reader) (Input, error) {
+	within := &bounded{Reader: r, all: maxBytes, line: maxLine}
+	buffered := bufio.NewReaderSize(within, 1<<16)
+	if bom, _ := buffered.Peek(3); bytes.Equal(bom, []byte("\xef\xbb\xbf")) {
+		if _, err := buffered.Discard(3); err != nil {
+			return Input{}, err
+		}
+	}
+	p := &parser{csv: csv.NewReader(buffered), wanted: o.Family, first: o.Family == "", decimal: o.Decimal,
+		blocks: map[string]int{}, layouts: map[string]int{}}
+	p.csv.Comma = separator(buffered)
+	p.csv.ReuseRecord = true
+	if err := p.header(); err != nil {
+		return Input{}, err
+	}
+	for {
+		within.line = maxLine
+		fields, err := p.csv.Read()
+		if errors.Is(err, io.EOF) {
+			return p.input()
+		}
+		if err == nil {
+			err = p.line(fields)
+		}
+		if err != nil {
+			return Input{}, explain(err)
+		}
+	}
+}
