@@ -11,6 +11,8 @@ type Migrator interface {
 	// Release is what of a version two servers must have in common for a result of the
 	// one to say something of the other: "PostgreSQL 16.3 on x86_64" → "16".
 	Release(version string) string
+	// TableRoles are the roles of the files that hold a trial's tables with their indexes, as Migration.Bytes counts them.
+	TableRoles() []Role
 }
 
 // Wish is the layout that a user's database is to have. The target's volumes are where

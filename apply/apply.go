@@ -52,6 +52,11 @@ func Write(ctx context.Context, e filewise.Engine, q Request) (*Scripts, error) 
 	}
 	out.target.Volumes = q.Target.Volumes
 	q.Wish.Layout, q.Wish.Run = out.Layout, out.Run
+	if c := q.Run.Plan.Params.Custom; c != nil && len(q.Wish.Tables) == 0 { // which the run has spread
+		for _, t := range c.Tables {
+			q.Wish.Tables = append(q.Wish.Tables, t.Name)
+		}
+	}
 	look := q.Target
 	look.Volumes = []filewise.Volume{{Name: "default"}}
 	seen, err := run.Inspect(ctx, e, look)
@@ -93,6 +98,10 @@ func (s *Scripts) choose(q Request) error {
 		if name = j.First().Result.RecommendedName(); name == "" {
 			return filewise.Errorf(filewise.CodeUsage, "go on with filewise resume, or name one with --layout: "+names(p.Layouts),
 				"run %d recommends no layout", s.Run)
+		}
+		if name == p.Baseline {
+			return filewise.Errorf(filewise.CodeUsage, "leave the database as it is, or name a layout with --layout: "+names(p.Layouts),
+				"nothing to do: run %d keeps %s, its baseline", q.Run.ID, name)
 		}
 	}
 	n := slices.IndexFunc(p.Layouts, func(l filewise.Layout) bool { return l.Name == name })

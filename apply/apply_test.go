@@ -70,6 +70,10 @@ func TestTimeByStorage(t *testing.T) {
 
 type digits struct{ filewise.Migrator }
 
+func (digits) TableRoles() []filewise.Role {
+	return []filewise.Role{filewise.RoleData, filewise.RoleSystem}
+}
+
 func (digits) Release(version string) string { return strings.TrimPrefix(version, "server ") }
 
 // A run says nothing of another release, of other storage or of more data.
@@ -83,10 +87,12 @@ func TestUntested(t *testing.T) {
 		"same":    {"h", "server 16", 100, ""},
 		"release": {"h", "server 17", 100, "on release 16, the server is 17"},
 		"storage": {"g", "server 16", 100, "on the server //h"},
-		"size":    {"h", "server 16", 101, "its trials had 100 B, the tables have 101 B"},
+		"looser":  {"h", "server 16", 110, ""},
+		"size":    {"h", "server 16", 111, "its trials had 100 B, the tables have 111 B"},
 	} {
 		r := archive.Run{Run: store.Run{Plan: experiment.Plan{Target: at("h")}, Server: []filewise.Fact{{Name: "version", Value: "server 16"}}},
-			Trials: []filewise.Trial{{Files: []filewise.File{{Role: filewise.RoleData, Bytes: 100}, {Role: filewise.RoleLog, Bytes: 100}}}}}
+			Trials: []filewise.Trial{{Files: []filewise.File{{Role: filewise.RoleData, Bytes: 80}, {Role: filewise.RoleSystem, Bytes: 20},
+				{Role: filewise.RoleLog, Bytes: 100}}}}}
 		s := Scripts{target: at(c.host), Migration: filewise.Migration{Server: c.version, Bytes: c.bytes}}
 		s.compare(r, digits{}, filewise.Inspection{Local: true})
 		if got := strings.Join(s.Untested, "; "); got == "" != (c.says == "") || !strings.Contains(got, c.says) {
@@ -143,7 +149,14 @@ func TestRecommended(t *testing.T) {
 			t.Fatal(err)
 		}
 		var s Scripts
-		if err := s.choose(Request{Run: stored}); err != nil || s.Layout.Data.Files != n || s.Verdict == "" || s.Verdict != out.Run.Verdict {
+		if n == 1 {
+			if err := s.choose(Request{Run: stored}); err == nil || !strings.Contains(err.Error(), "keeps 1 file, its baseline") {
+				t.Errorf("the baseline is kept, and there is something to do: %v", err)
+			}
+			if err := s.choose(Request{Run: stored, Layout: "1 file"}); err != nil {
+				t.Error(err)
+			}
+		} else if err := s.choose(Request{Run: stored}); err != nil || s.Layout.Data.Files != n || s.Verdict == "" || s.Verdict != out.Run.Verdict {
 			t.Errorf("%v: %s, of which the verdict says %q", err, s.Layout.Name, s.Verdict)
 		}
 		stored.Trials = stored.Trials[:2]

@@ -148,7 +148,7 @@ func (o *owned) applied(t *testing.T, p *place) {
 	t.Helper()
 	there := filepath.Join(t.TempDir(), "there.sql")
 	before := o.dump(t, "copied")
-	args := []string{"apply", "--target", o.target, "--database=copied", "--table=orders", "--layout", ownLayout, "--untested"}
+	args := []string{"apply", "--target", o.target, "--database=copied", "--layout", ownLayout}
 	p.show(p.run(0, append(args, "--output", there)...))
 	var scripts filewise.Migration
 	if err := json.Unmarshal(p.run(0, append(args, "--json")...).stdout.Bytes(), &scripts); err != nil || len(scripts.Back) == 0 {

@@ -18,6 +18,11 @@ func (Engine) Release(version string) string { return firstNumber.FindString(ver
 
 var firstNumber = regexp.MustCompile(`[0-9]+`)
 
+// TableRoles are those of data and of indexes that lie apart.
+func (Engine) TableRoles() []filewise.Role {
+	return []filewise.Role{filewise.RoleData, filewise.RoleIndex}
+}
+
 // Migrate reads a tablespace of the user's, by SELECT alone, and writes the scripts that move
 // its tables and their indexes into one of the layout's.
 func (e Engine) Migrate(ctx context.Context, t filewise.Target, w filewise.Wish) (filewise.Migration, error) {

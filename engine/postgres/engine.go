@@ -118,4 +118,9 @@ func (Engine) Migrate(ctx context.Context, t filewise.Target, w filewise.Wish) (
 // Release is the first number of a version.
 func (Engine) Release(version string) string { return release.FindString(version) }
 
+// TableRoles are those of data and of indexes that lie apart; other indexes, and TOAST, are files of the engine's.
+func (Engine) TableRoles() []filewise.Role {
+	return []filewise.Role{filewise.RoleData, filewise.RoleIndex, filewise.RoleSystem}
+}
+
 var release = regexp.MustCompile(`[0-9]+`)

@@ -37,6 +37,11 @@ type migration struct {
 // userFile is a file that the script adds.
 type userFile struct{ group, logical, path, volume string }
 
+// TableRoles are those of data and of indexes that lie apart.
+func (Engine) TableRoles() []filewise.Role {
+	return []filewise.Role{filewise.RoleData, filewise.RoleIndex}
+}
+
 // Migrate reads a user's database and writes the scripts. SQL Server has no session that only
 // reads: nothing but SELECT is sent.
 func (e Engine) Migrate(ctx context.Context, t filewise.Target, w filewise.Wish) (filewise.Migration, error) {

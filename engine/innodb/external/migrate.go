@@ -35,6 +35,11 @@ type userTable struct {
 	kind, engine, options, create string
 }
 
+// TableRoles are those of data and of indexes that lie apart.
+func (Engine) TableRoles() []filewise.Role {
+	return []filewise.Role{filewise.RoleData, filewise.RoleIndex}
+}
+
 // Migrate reads a user's database and writes the scripts.
 func (d Engine) Migrate(ctx context.Context, t filewise.Target, w filewise.Wish) (filewise.Migration, error) {
 	s, err := d.open(ctx, t, d.reading)
@@ -151,6 +156,9 @@ UNION ALL SELECT CONCAT('column ', COLUMN_NAME, ' is spatial, which partitioned 
 
 // partition spreads a table over partitions by the hash of a column of all unique keys.
 func (m *migration) partition(t *userTable) (there, back []string, err error) {
+	if len(t.Why) == 0 && m.wish.Layout.Data.Files == 1 && m.volume[0].Dir == "" {
+		return nil, nil, nil // a table in one piece has it
+	}
 	args := slices.Repeat([]any{m.Database, t.Name}, 4)
 	problems, err := dialect.Column(m.ctx, m.db, readProblems, args...)
 	if err != nil {

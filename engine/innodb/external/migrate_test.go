@@ -195,6 +195,11 @@ func (b bench) migrationRefused(t *testing.T, target filewise.Target, wish filew
 		}
 	}
 	w := wish
+	w.Layout, w.Tables = layout(filewise.KindPartitions, 1), []string{"codes"}
+	target.Volumes = target.Volumes[:1]
+	if _, err := b.engine.Migrate(deadline(t), target, w); err == nil || !strings.Contains(err.Error(), "nothing is to be done") {
+		t.Errorf("a table in one piece, which is to be in one: %v", err)
+	}
 	w.Layout.Kind = filewise.KindSystem
 	if _, err := b.engine.Migrate(deadline(t), target, w); err == nil || !strings.Contains(filewise.RemedyOf(err), "innodb_data_file_path") {
 		t.Errorf("files of the system tablespace: %v", err)
