@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
+
 	"filewise"
 	"filewise/engine/enginetest"
 	"filewise/engine/innodb/servertest"
@@ -160,6 +162,28 @@ func restored(t *testing.T, e Engine, server *servertest.Server) {
 		}
 		fatal(t, db.Dropper.Drop(t.Context()))
 	}
+	ansi := filepath.Join(dir, "ansi.sql.zst")
+	packed, err := zstd.NewWriter(nil)
+	fatal(t, err)
+	text := append([]byte("SET not_known_yet = 1;\n"), dump(t, server, "--compatible=ansi", "--default-character-set=utf8mb4", "--skip-triggers", "--routines", "--hex-blob")...)
+	fatal(t, os.WriteFile(ansi, packed.EncodeAll(text, nil), 0o600))
+	l := filewise.Layout{Name: "l", Kind: filewise.KindPartitions, Data: filewise.Spread{Files: 2, Bytes: 24 << 20,
+		Allocation: filewise.Growing, Placement: filewise.PlaceRoundRobin}}
+	shown = []string{"SELECT * FROM orders ORDER BY id", "SELECT * FROM `Länder` ORDER BY code"}
+	p := program(ansi, orders)
+	fatal(t, e.CheckDump(t.Context(), target, []filewise.Layout{l}, p))
+	db, err := s.Build(enginetest.Within(t, minutes), l, p)
+	fatal(t, err)
+	for i, q := range shown {
+		rows, err := db.Querier.Query(t.Context(), fmt.Sprintf("check-%d", i+1))
+		fatal(t, err)
+		original, err := sqlrows.Query(t.Context(), conn, q)
+		fatal(t, err)
+		if got, want := flat(rows), flat(original); got != want {
+			t.Errorf("--compatible=ansi: %s:\n%s\ninstead of\n%s", q, got, want)
+		}
+	}
+	fatal(t, db.Dropper.Drop(t.Context()))
 	if after := dump(t, server, "--skip-dump-date"); !slices.Equal(before, after) {
 		t.Error("the original has changed")
 	}

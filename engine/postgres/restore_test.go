@@ -103,6 +103,11 @@ func restored(t *testing.T, f *usersServer) {
 	for format, args := range map[string][]string{"plain": nil, "custom": {"--rows-per-insert=3"}} {
 		path := filepath.Join(t.TempDir(), "dump")
 		f.dump(t, "original", append(args, "--format="+format, "--file="+path)...)
+		if format == "plain" { // as a later release writes it, and an editor of Windows stores it
+			script, err := os.ReadFile(path)
+			must(t, err)
+			must(t, os.WriteFile(path, append([]byte("\xef\xbb\xbfSET transaction_timeout = 0;\nSET not_known_yet = on;\n"), script...), 0o600))
+		}
 		layout := partitions(4, 0)
 		db, err := s.Build(deadline(t), layout, program(path, "id"))
 		must(t, err)

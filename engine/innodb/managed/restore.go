@@ -25,11 +25,17 @@ const dumpPrograms = "mariadb-dump, mysqldump or mydumper"
 func (e Engine) CheckDump(_ context.Context, t filewise.Target, layouts []filewise.Layout, p filewise.Program) error {
 	all := map[string]definition{}
 	err := eachStatement(p.Custom.From, func(text string) error {
-		if d, is := define(text); is {
+		d, is := define(text)
+		if is {
 			all[d.name] = d
+		} else if createsTable.MatchString(text) {
+			return dumpfile.NotWritten(dumpPrograms, "its CREATE TABLE is not in their form: %.60q", text)
 		}
 		return nil
 	})
+	if err == nil && len(all) == 0 {
+		err = dumpfile.NotWritten(dumpPrograms, "there is no CREATE TABLE in it")
+	}
 	if err == nil {
 		err = dumpfile.CheckTables(p.Custom, func(name string) bool { return all[name].name != "" }, "")
 	}
@@ -45,6 +51,11 @@ func (e Engine) CheckDump(_ context.Context, t filewise.Target, layouts []filewi
 	return dumpfile.Failed(p.Custom.From, dumpPrograms, err)
 }
 
+var (
+	createsTable = regexp.MustCompile(`(?i)^\s*CREATE\s+TABLE\b`)
+	sets         = regexp.MustCompile(`^(/\*!\d+ )?SET `)
+)
+
 // holds refuses what a layout cannot hold.
 func (d *design) holds(all map[string]definition) error {
 	for _, t := range d.Program.Custom.Tables {
@@ -52,7 +63,7 @@ func (d *design) holds(all map[string]definition) error {
 		switch {
 		case d.isSystem():
 			continue
-		case def.engine != "InnoDB":
+		case def.engine != "InnoDB" && def.engine != "": // of which --compatible=ansi says nothing
 			return dumpfile.Refuse("table %s is of engine %s, whose files the layout does not place", t.Name, def.engine)
 		case def.divided:
 			return dumpfile.Refuse("table %s is divided into partitions already", t.Name)
@@ -296,7 +307,11 @@ func (r *restorer) speaks(ctx context.Context, as late) error {
 }
 
 func (r *restorer) exec(ctx context.Context, text string) error {
-	if _, err := r.conn.ExecContext(ctx, text); err != nil {
+	_, err := r.conn.ExecContext(ctx, text)
+	if n, _ := dialect.Number(err); n == 1193 && sets.MatchString(text) { // ER_UNKNOWN_SYSTEM_VARIABLE: another release's
+		return nil
+	}
+	if err != nil {
 		return fmt.Errorf("%w: %.200s", err, text)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -22,7 +23,7 @@ func openDump(path string) (io.ReadCloser, error) {
 		return nil, err
 	}
 	if !info.IsDir() {
-		return dumpfile.Open(path)
+		return openScript(path)
 	}
 	entries, err := os.ReadDir(path)
 	if err != nil {
@@ -30,13 +31,13 @@ func openDump(path string) (io.ReadCloser, error) {
 	}
 	var of [len(endings)][]string
 	for _, e := range entries {
-		name := strings.TrimSuffix(e.Name(), ".gz")
+		name := dumpfile.Unpacked(e.Name())
 		at := slices.IndexFunc(endings[:], func(end string) bool { return strings.HasSuffix(name, end) })
 		switch {
 		case at >= 0:
 			of[at] = append(of[at], filepath.Join(path, e.Name()))
 		case strings.Contains(name, ".sql.") || strings.HasSuffix(name, ".dat"):
-			return nil, fmt.Errorf("%s is packed by another program than gzip, or has rows for LOAD DATA", e.Name())
+			return nil, fmt.Errorf("%s is packed by a program that Filewise does not have, or has rows for LOAD DATA", e.Name())
 		}
 	}
 	switch {
@@ -46,6 +47,23 @@ func openDump(path string) (io.ReadCloser, error) {
 		return nil, errors.New("the directory has no tables of mydumper's")
 	}
 	return &files{left: slices.Concat(of[0], of[1], of[len(endings)-1], of[2], of[3], of[4])}, nil
+}
+
+// openScript opens a script, unless its head says that another program has written it.
+func openScript(path string) (io.ReadCloser, error) {
+	f, err := dumpfile.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	in := bufio.NewReaderSize(f, 1<<20)
+	head, _ := in.Peek(dumpfile.Head)
+	if err := dumpfile.CheckHead(head, dumpPrograms, "mysqldump", "mariadb-dump"); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{in, f}, nil
 }
 
 var errSeveral = errors.New("it is of several databases: dump one alone")
@@ -95,6 +113,19 @@ func (f *files) Close() (err error) {
 type statements struct {
 	in        *bufio.Reader
 	delimiter string
+	ansi      ansi
+}
+
+// simple begin statements that no body of a routine is in.
+var simple = regexp.MustCompile(`^(INSERT|CREATE TABLE|DROP|SET|LOCK|UNLOCK|USE) `)
+
+// trimmed is a statement's text without spaces at its end. In routines mydumper puts one behind each semicolon, so that
+// the statement does not end there.
+func (s *statements) trimmed(text string) string {
+	if s.delimiter != ";" || text == "" || text[len(text)-1] != ' ' && text[len(text)-1] != '\t' || !simple.MatchString(text) {
+		return text
+	}
+	return strings.TrimRight(text, " \t")
 }
 
 // next is the next statement; io.EOF: there is none.
@@ -113,8 +144,8 @@ func (s *statements) next() (string, error) {
 			return "USE " + dialect.Ident(database), nil // of a dump of one, which has no USE
 		case b.Len() > 0 || !sets && text != "" && !strings.HasPrefix(text, "--") && !strings.HasPrefix(text, "/*M!999999"):
 			b.WriteString(text)
-			if strings.HasSuffix(text, s.delimiter) {
-				return strings.TrimSuffix(b.String(), s.delimiter), nil
+			if whole, ends := strings.CutSuffix(s.trimmed(b.String()), s.delimiter); ends {
+				return s.ansi.backticked(whole), nil
 			}
 			b.WriteByte('\n')
 		case sets:

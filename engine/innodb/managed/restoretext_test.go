@@ -2,8 +2,13 @@ package managed
 
 import (
 	"bufio"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"filewise"
+	"filewise/engine/innodb/dialect"
 )
 
 // A packed file of some kilobytes may hold a statement of gigabytes.
@@ -53,6 +58,42 @@ func TestDefinitionsMoveWithTheDatabase(t *testing.T) {
 	} {
 		if got := r.moved(text); got != want {
 			t.Errorf("%s\nbecomes %s\nnot     %s", text, got, want)
+		}
+	}
+}
+
+// Names in double quotes are names where the dump's sql_mode says so, and nothing in texts is.
+func TestANSIDump(t *testing.T) {
+	dump := "/*!40101 SET @OLD_SQL_MODE=@@SQL_MODE, SQL_MODE='NO_AUTO_VALUE_ON_ZERO,ANSI' */;\nCREATE TABLE \"o`r\"\"d\" (\n" +
+		"  \"id\" int(11) NOT NULL,\n  PRIMARY KEY (\"id\")\n); \nINSERT INTO \"o`r\"\"d\" VALUES (1,'\"a\\' \"b'';\"');\n" +
+		"SET sql_mode = 'STRICT_ALL_TABLES';\nCREATE TRIGGER t SET @x = \"y\";\nSET sql_mode = @saved_sql_mode;\nDROP TABLE \"x\";\n"
+	all := statements{delimiter: ";", in: bufio.NewReader(strings.NewReader(dump))}
+	for i, want := range []string{"", "CREATE TABLE `o``r\"d` (\n  `id` int(11) NOT NULL,\n  PRIMARY KEY (`id`)\n)",
+		"INSERT INTO `o``r\"d` VALUES (1,'\"a\\' \"b'';\"')", "", "CREATE TRIGGER t SET @x = \"y\"", "", "DROP TABLE `x`"} {
+		got, err := all.next()
+		if err != nil || want != "" && got != want {
+			t.Errorf("%v: %s\ninstead of %s", err, got, want)
+		}
+		if d, is := define(got); i == 1 && (!is || d.name != "o`r\"d" || len(d.keys) != 1) {
+			t.Errorf("%+v", d)
+		}
+	}
+}
+
+// A dump in a form of another program's is said to be that.
+func TestNotADump(t *testing.T) {
+	for text, says := range map[string]string{"create table `orders` (\n  `id` int\n) ENGINE=InnoDB;\n": "CREATE TABLE is not in their form",
+		"CREATE TABLE orders (\n  id int\n) ENGINE=InnoDB;\n": "CREATE TABLE is not in their form", "PGDMP\x01": "an archive of pg_dump",
+		"CREATE VIEW `orders` AS SELECT 1;\n": "no CREATE TABLE in it"} {
+		path := filepath.Join(t.TempDir(), "dump.sql")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p := filewise.Program{Custom: &filewise.CustomSQL{From: path, Tables: []filewise.CustomTable{{Name: "orders", Key: "id"}}}}
+		err := Engine{dialect.MariaDB}.CheckDump(t.Context(), filewise.Target{}, nil, p)
+		if err == nil || !strings.HasPrefix(err.Error(), "not written by mariadb-dump, mysqldump or mydumper: ") ||
+			!strings.Contains(err.Error(), says) || filewise.RemedyOf(err) == "" {
+			t.Errorf("%.40q: %v", text, err)
 		}
 	}
 }

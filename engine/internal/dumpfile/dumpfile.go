@@ -5,7 +5,6 @@ package dumpfile
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"io"
@@ -16,28 +15,6 @@ import (
 	"filewise"
 	"filewise/machine"
 )
-
-// Open opens the text of a dump, which gzip may have packed.
-func Open(path string) (io.ReadCloser, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	in := bufio.NewReaderSize(f, 1<<20)
-	if head, _ := in.Peek(2); !bytes.Equal(head, []byte{0x1f, 0x8b}) {
-		return text{in, f}, nil
-	}
-	unpacked, err := gzip.NewReader(in)
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return text{unpacked, f}, nil
-}
-
-type text struct {
-	io.Reader
-	io.Closer
-}
 
 // Longest is how many bytes a statement of a script or a log may have, rows of COPY aside: as servers take
 // by default. A few of a packed file come to any number.

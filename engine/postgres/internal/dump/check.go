@@ -16,7 +16,10 @@ var (
 	unique = regexp.MustCompile(`(?s)^ALTER TABLE ONLY public\.` + identifier +
 		`\n    ADD CONSTRAINT .* (?:PRIMARY KEY|UNIQUE)[A-Z ]* \((.*);$`)
 	uniqueIndex = regexp.MustCompile(`(?s)^CREATE UNIQUE INDEX .* ON public\.` + identifier + ` USING btree \((.*);$`)
-	keyColumn   = regexp.MustCompile(`^` + identifier + `(?: [^(]*)?$`)
+	// createsTable is as anybody writes it, and written as pg_dump does: with a schema.
+	createsTable = regexp.MustCompile(`(?i)^CREATE\s+TABLE\b`)
+	written      = regexp.MustCompile(`^CREATE TABLE ` + identifier + `\.`)
+	keyColumn    = regexp.MustCompile(`^` + identifier + `(?: [^(]*)?$`)
 	// unheld is what a partitioned table cannot have.
 	unheld = regexp.MustCompile(`(?s)^(?:ALTER TABLE (?:ONLY )?public\.` + identifier +
 		`(?:\n    ADD CONSTRAINT .* (?:EXCLUDE USING .*|FOREIGN KEY .* NOT VALID;)| CLUSTER ON .*)` +
@@ -42,8 +45,12 @@ func hold(layouts []filewise.Layout, custom *filewise.CustomSQL, script io.Reade
 				return nil, err
 			}
 		}
-		if m := creates.FindStringSubmatch(text); m != nil {
+		m := creates.FindStringSubmatch(text)
+		switch {
+		case m != nil:
 			has[unquoted(m[1])] = true
+		case createsTable.MatchString(text) && !written.MatchString(text) && len(custom.Tables) > 0:
+			return nil, dumpfile.NotWritten(programs, "its CREATE TABLE is not in its form: %.60q", text)
 		}
 		for _, t := range custom.Tables {
 			if err := holds(t, text); divide && err != nil {

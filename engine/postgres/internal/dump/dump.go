@@ -51,7 +51,11 @@ func open(ctx context.Context, in installed.Server, path string, only ...string)
 			return nil, nil, err
 		}
 		buffered := bufio.NewReaderSize(f, 1<<20)
-		if head, _ := buffered.Peek(512); !bytes.HasPrefix(head, []byte("PGDMP")) && !bytes.Contains(head, []byte("ustar")) {
+		head, _ := buffered.Peek(dumpfile.Head)
+		if !bytes.HasPrefix(head, []byte("PGDMP")) && !bytes.Contains(head, []byte("ustar")) {
+			if err := dumpfile.CheckHead(head, programs, programs); err != nil {
+				return nil, nil, errors.Join(err, f.Close())
+			}
 			return buffered, func(bool) error { return f.Close() }, nil
 		}
 		f.Close() // pg_restore opens it itself

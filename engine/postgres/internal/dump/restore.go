@@ -30,7 +30,10 @@ func Restore(ctx context.Context, in installed.Server, path string, into *client
 		r := restorer{site: site, plain: site(""), in: reader{in: bufio.NewReaderSize(text, 1<<20)}}
 		link := into.More(1) // whose settings the dump changes
 		defer link.Close()
-		err = link.With(ctx, func(conn *pgx.Conn) error { return link.Why(r.run(ctx, conn)) })
+		err = r.learn(ctx, into)
+		if err == nil {
+			err = link.With(ctx, func(conn *pgx.Conn) error { return link.Why(r.run(ctx, conn)) })
+		}
 		err = errors.Join(err, wait(err != nil))
 	}
 	return dumpfile.Failed(path, programs, err)
@@ -42,6 +45,7 @@ type restorer struct {
 	plain map[string]customsql.Place // of tables without storage parameters
 	in    reader
 	text  strings.Builder // of statements that have not been executed yet
+	known map[string]bool // the server's parameters
 }
 
 // identifier is a name as pg_dump writes it.
@@ -71,6 +75,7 @@ func (r *restorer) run(ctx context.Context, conn *pgx.Conn) error {
 			return errors.New("it is of several databases, or creates its own: leave -C out, and use no pg_dumpall")
 		case strings.HasPrefix(text, `\restrict`), strings.HasPrefix(text, `\unrestrict`):
 		case strings.HasPrefix(text, "SET default_tablespace = "), others.MatchString(text): // the original's
+		case r.foreign(text):
 		case copies.MatchString(text):
 			if err := r.execute(ctx, conn); err != nil {
 				return err
@@ -92,6 +97,25 @@ func (r *restorer) run(ctx context.Context, conn *pgx.Conn) error {
 			}
 		}
 	}
+}
+
+// learn reads which parameters the server has.
+func (r *restorer) learn(ctx context.Context, link *client.Link) error {
+	names, err := link.Texts(ctx, "SELECT name FROM pg_settings")
+	r.known = map[string]bool{}
+	for _, name := range names {
+		r.known[strings.ToLower(name)] = true
+	}
+	return err
+}
+
+var parameter = regexp.MustCompile(`^SET (\w+) = [^\n]*;$`)
+
+// foreign tells that a statement sets a parameter of another release, as programs of later ones do at the head of a dump
+// (transaction_timeout, since 17).
+func (r *restorer) foreign(text string) bool {
+	m := parameter.FindStringSubmatch(text)
+	return m != nil && !r.known[strings.ToLower(m[1])]
 }
 
 // placed is a statement with what the layout adds: where a table lies, and that keys are

@@ -1,0 +1,68 @@
+package managed
+
+import (
+	"regexp"
+	"strings"
+)
+
+// ansi follows the sql_mode of a dump: under ANSI, names stand in double quotes (--compatible=ansi).
+type ansi struct {
+	on   bool
+	head bool // the dump's first sql_mode has it, to which definitions of routines return
+	seen bool
+}
+
+var (
+	modes = regexp.MustCompile(`(?i)\bSQL_MODE ?= ?('[^']*'|"[^"]*")`)
+	saved = regexp.MustCompile(`(?i)\bSQL_MODE ?= ?@saved`)
+)
+
+// backticked is a statement with its names in backticks, as the other dumps have them.
+func (a *ansi) backticked(text string) string {
+	if strings.HasPrefix(text, "SET ") || strings.HasPrefix(text, "/*!") {
+		switch m := modes.FindStringSubmatch(text); {
+		case m != nil:
+			a.on = strings.Contains(strings.ToUpper(m[1]), "ANSI")
+			a.head, a.seen = a.head || a.on && !a.seen, true
+		case saved.MatchString(text):
+			a.on = a.head
+		}
+	}
+	if !a.on || !strings.Contains(text, `"`) {
+		return text
+	}
+	var b strings.Builder
+	b.Grow(len(text) + len(text)/8)
+	for i := 0; i < len(text); {
+		quote := text[i]
+		if quote != '\'' && quote != '"' && quote != '`' {
+			b.WriteByte(quote)
+			i++
+			continue
+		}
+		end := closing(text, i)
+		if piece := text[i:end]; quote == '"' && len(piece) > 1 {
+			name := strings.ReplaceAll(piece[1:len(piece)-1], `""`, `"`)
+			b.WriteString("`" + strings.ReplaceAll(name, "`", "``") + "`")
+		} else {
+			b.WriteString(piece)
+		}
+		i = end
+	}
+	return b.String()
+}
+
+// closing is where a quoted piece that begins at a byte ends.
+func closing(text string, at int) int {
+	for i := at + 1; i < len(text); i++ {
+		switch {
+		case text[at] == '\'' && text[i] == '\\':
+			i++
+		case text[i] == text[at] && i+1 < len(text) && text[i+1] == text[at]:
+			i++
+		case text[i] == text[at]:
+			return i + 1
+		}
+	}
+	return len(text)
+}

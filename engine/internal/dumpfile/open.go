@@ -1,0 +1,124 @@
+package dumpfile
+
+import (
+	"bufio"
+	"bytes"
+	"compress/bzip2"
+	"compress/gzip"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/ulikunitz/xz"
+	"golang.org/x/text/encoding/unicode"
+
+	"filewise"
+)
+
+// packers are the programs that dumps are packed by, known by the first bytes.
+var packers = []struct {
+	magic, ending string
+	open          func(io.Reader) (io.Reader, error)
+}{
+	{"\x1f\x8b", ".gz", func(in io.Reader) (io.Reader, error) { return gzip.NewReader(in) }},
+	{"\x28\xb5\x2f\xfd", ".zst", func(in io.Reader) (io.Reader, error) {
+		d, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(256<<20))
+		if err != nil {
+			return nil, err
+		}
+		return d.IOReadCloser(), nil
+	}},
+	{"\xfd7zXZ\x00", ".xz", func(in io.Reader) (io.Reader, error) { return xz.ReaderConfig{DictCap: 64 << 20}.NewReader(in) }},
+	{"BZh", ".bz2", func(in io.Reader) (io.Reader, error) { return bzip2.NewReader(in), nil }},
+}
+
+// Unpacked is a file's name without the ending that its packer gave it.
+func Unpacked(name string) string {
+	for _, p := range packers {
+		if plain, is := strings.CutSuffix(name, p.ending); is {
+			return plain
+		}
+	}
+	return name
+}
+
+// Open opens the text of a dump: gzip, zstd, xz or bzip2 may have packed it, and it may be in UTF-16 or begin with a byte order mark.
+func Open(path string) (io.ReadCloser, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	in := bufio.NewReaderSize(f, 1<<20)
+	t := text{in, []io.Closer{f}}
+	head, _ := in.Peek(6)
+	for _, p := range packers {
+		if !bytes.HasPrefix(head, []byte(p.magic)) {
+			continue
+		}
+		unpacked, err := p.open(in)
+		if err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		if c, is := unpacked.(io.Closer); is {
+			t.closers = append([]io.Closer{c}, t.closers...)
+		}
+		in = bufio.NewReaderSize(unpacked, 1<<20)
+	}
+	t.Reader = in
+	switch head, _ := in.Peek(3); {
+	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")): // PowerShell's > writes so
+		t.Reader = unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder().Reader(in)
+	case bytes.Equal(head, []byte("\xef\xbb\xbf")):
+		_, err = in.Discard(3)
+	}
+	return t, err
+}
+
+type text struct {
+	io.Reader
+	closers []io.Closer
+}
+
+func (t text) Close() (err error) {
+	for _, c := range t.closers {
+		err = errors.Join(err, c.Close())
+	}
+	return err
+}
+
+// signs are the heads of files by which is known who has written them.
+var signs = []struct{ of, what string }{
+	{"PGDMP", "an archive of pg_dump"}, {"-- PostgreSQL database dump", "a script of pg_dump"},
+	{"-- PostgreSQL database cluster dump", "a script of pg_dumpall"}, {"-- MySQL dump", "a script of mysqldump"},
+	{"-- MariaDB dump", "a script of mariadb-dump"}, {"SQLite format 3\x00", "a database of SQLite"}, {"TAPE", "a backup of SQL Server"},
+	{"PRAGMA foreign_keys", "a dump of SQLite"}, {"PK\x03\x04", "a zip archive: unpack it"}, {"7z\xbc\xaf", "a 7z archive: unpack it"},
+	{"Rar!", "a rar archive: unpack it"}, {"ustar", "a tar archive: unpack it"}, {"XBSTCK01", "a stream of mariadb-backup"},
+}
+
+// Head is how much of a dump tells who has written it.
+const Head = 512
+
+// CheckHead refuses the head of a file that another program has written than those (their signs' words hold one).
+func CheckHead(head []byte, programs string, own ...string) error {
+	for _, s := range signs {
+		at := bytes.Index(head, []byte(s.of))
+		archive := !strings.HasPrefix(s.of, "-- ") && s.of != "ustar"
+		if at < 0 || archive && at > 0 || s.of == "ustar" && at != 257 {
+			continue
+		}
+		if slices.ContainsFunc(own, func(o string) bool { return strings.Contains(s.what, o) }) {
+			return nil
+		}
+		return NotWritten(programs, "it is %s", s.what)
+	}
+	return nil
+}
+
+// NotWritten is the error of a file that none of the programs has written.
+func NotWritten(programs, why string, args ...any) error {
+	return filewise.Errorf(filewise.CodeUsage, "restore it to a server, and give the server's URL, or what "+programs+" writes of it",
+		"not written by "+programs+": "+why, args...)
+}
