@@ -15,6 +15,7 @@ import (
 	"filewise/experiment"
 	"filewise/internal/say"
 	"filewise/run"
+	"filewise/verdict"
 )
 
 // Result is what came of a run.
@@ -53,6 +54,29 @@ type Proof struct {
 	By      string        `json:"by,omitempty"` // where nothing was restored
 }
 
+// onward is what to do about a run that has found nothing. One that has ended cannot be resumed.
+func onward(r archive.Run, ended experiment.Ending) string {
+	if ended == experiment.GoesOn {
+		return fmt.Sprintf("filewise resume %d, and then filewise backup %d", r.ID, r.ID)
+	}
+	var took time.Duration
+	done := 0
+	for _, t := range r.Trials {
+		if t.State == filewise.Done {
+			took, done = took+t.Elapsed, done+1
+		}
+	}
+	enough := 2 * r.Plan.Budget
+	if done > 0 { // one more than the blocks of a first look, since trials that fail are repeated
+		enough = max(enough, took/time.Duration(done)*time.Duration(len(r.Plan.Layouts)*(verdict.FirstLook+1)))
+	}
+	if enough == 0 {
+		return "begin anew, with fewer --files and --backup-option"
+	}
+	return fmt.Sprintf("begin anew, since it has ended: the same command with --budget %v or more, or with fewer --files and --backup-option",
+		enough.Round(time.Minute)+time.Minute)
+}
+
 // Of finds the run's best setting; thrown are trials whose backups were thrown away.
 func Of(r archive.Run, thrown []filewise.Trial) (*Result, error) {
 	p := r.Plan
@@ -67,8 +91,7 @@ func Of(r archive.Run, thrown []filewise.Trial) (*Result, error) {
 		Settings: settings(p, r.Trials)}
 	look, ok := j.First().Result.Last()
 	if !ok || look.Leader < 0 {
-		return nil, filewise.Errorf(filewise.CodeUsage, "go on with filewise resume, or give it more --budget",
-			"run %d has found no setting yet: %s", r.ID, j.Decision.Why)
+		return nil, filewise.Errorf(filewise.CodeUsage, onward(r, j.Decision.Ending), "run %d has found no setting yet: %s", r.ID, j.Decision.Why)
 	}
 	best := look.Recommended
 	if best < 0 {

@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/archive"
+	"filewise/experiment"
+	"filewise/verdict"
 )
 
 type scripted struct {
@@ -54,5 +57,25 @@ func TestLinesFitAScreen(t *testing.T) {
 		if got := regret(log, true, 0.95); !strings.Contains(got, want) {
 			t.Errorf("%v: %s, want %s", log, got, want)
 		}
+	}
+}
+
+// A run that has ended cannot go on: what helps is another one, with time for the blocks of a first look.
+func TestTooLittleBudget(t *testing.T) {
+	var r archive.Run
+	r.ID, r.Plan.Budget, r.Plan.Layouts = 7, time.Minute, make([]filewise.Layout, 4)
+	for range 2 {
+		r.Trials = append(r.Trials, filewise.Trial{State: filewise.Done, Elapsed: time.Minute})
+	}
+	if got := onward(r, experiment.GoesOn); got != "filewise resume 7, and then filewise backup 7" {
+		t.Error(got)
+	}
+	got := onward(r, experiment.Spent)
+	if want := fmt.Sprintf("--budget %v or more", time.Duration(4*(verdict.FirstLook+1)+1)*time.Minute); !strings.Contains(got, want) ||
+		strings.Contains(got, "resume") {
+		t.Errorf("%s; want %s", got, want)
+	}
+	if r.Trials = nil; !strings.Contains(onward(r, experiment.Spent), "--budget 3m0s") {
+		t.Error(onward(r, experiment.Spent))
 	}
 }

@@ -149,6 +149,9 @@ func (o *owned) applied(t *testing.T, p *place) {
 	there := filepath.Join(t.TempDir(), "there.sql")
 	before := o.dump(t, "copied")
 	args := []string{"apply", "--target", o.target, "--database=copied", "--layout", ownLayout}
+	if strings.HasPrefix(o.target, "mysql:") { // its server lies in memory, the volume of the run does not
+		args = append(args, "--untested")
+	}
 	p.show(p.run(0, append(args, "--output", there)...))
 	var scripts filewise.Migration
 	if err := json.Unmarshal(p.run(0, append(args, "--json")...).stdout.Bytes(), &scripts); err != nil || len(scripts.Back) == 0 {

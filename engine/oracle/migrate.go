@@ -76,11 +76,11 @@ func (m *migration) write() error {
 	if err != nil {
 		return err
 	}
+	if err := spread.Refused(tables, func(t movedTable) spread.Table { return t.Table }); err != nil {
+		return err
+	}
 	owners := map[string]bool{}
 	for _, t := range tables {
-		if err := t.Refused(); err != nil {
-			return err
-		}
 		m.Tables, m.Bytes = append(m.Tables, t.String()), m.Bytes+t.Bytes
 		owners[t.Schema] = true
 		for _, x := range t.indexes {

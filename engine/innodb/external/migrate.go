@@ -80,12 +80,17 @@ func (m *migration) write() error {
 	}
 	m.Client, m.Input = []string{m.product.Name, "--database=" + m.Database}, true // it stops at the first error then
 	m.Opening = settings
-	for _, t := range tables {
-		there, back, err := step(&t)
-		if err = cmp.Or(err, t.Refused()); err != nil {
+	there, back := make([][]string, len(tables)), make([][]string, len(tables))
+	for i := range tables {
+		if there[i], back[i], err = step(&tables[i]); err != nil {
 			return err
 		}
-		if there == nil {
+	}
+	if err := spread.Refused(tables, func(t userTable) spread.Table { return t.Table }); err != nil {
+		return err
+	}
+	for i, t := range tables {
+		if there[i] == nil {
 			continue
 		}
 		guard, err := m.guard(m.ctx, &t)
@@ -94,8 +99,8 @@ func (m *migration) write() error {
 		}
 		m.Opening += "\n" + guard
 		m.Tables, m.Bytes = append(m.Tables, t.String()), m.Bytes+t.Bytes
-		m.Steps = append(m.Steps, m.step(t, there))
-		m.Back = append([]filewise.MigrationStep{m.step(t, back)}, m.Back...)
+		m.Steps = append(m.Steps, m.step(t, there[i]))
+		m.Back = append([]filewise.MigrationStep{m.step(t, back[i])}, m.Back...)
 	}
 	if len(m.Steps) == 0 {
 		return filewise.Errorf(filewise.CodeUsage, "name other tables with --table, or another --layout", "nothing is to be done: the "+

@@ -67,11 +67,23 @@ func (t *Table) CheckKey(key, unique string) {
 		"), and a partitioned table's must all contain the partition key")
 }
 
-// Refused is the error of a table that cannot have it; nil: it can.
-func (t Table) Refused() error {
-	if len(t.Why) == 0 {
+// Refused is the error of the tables that cannot have it, all of them, with the others named; nil: all can.
+func Refused[T any](all []T, of func(T) Table) error {
+	var why, others []string
+	for _, x := range all {
+		t := of(x)
+		if len(t.Why) == 0 {
+			others = append(others, t.String())
+			continue
+		}
+		why = append(why, fmt.Sprintf("table %s cannot be spread: %s", t, strings.Join(t.Why, "; ")))
+	}
+	if len(why) == 0 {
 		return nil
 	}
-	return filewise.Errorf(filewise.CodePreflight, "name the tables that are to be spread, without it: --table SCHEMA.TABLE",
-		"table %s cannot be spread: %s: %w", t, strings.Join(t.Why, "; "), filewise.ErrUnsupported)
+	remedy := "name other tables: --table SCHEMA.TABLE"
+	if len(others) > 0 {
+		remedy = "name the tables that can be spread: --table " + strings.Join(others, " --table ")
+	}
+	return filewise.Errorf(filewise.CodePreflight, remedy, "%s: %w", strings.Join(why, "\n"), filewise.ErrUnsupported)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/engine/internal/spread"
 	"filewise/engine/postgres/internal/client"
 	"filewise/engine/postgres/internal/inspection"
 )
@@ -56,6 +57,9 @@ func Write(ctx context.Context, t filewise.Target, w filewise.Wish) (filewise.Mi
 		}
 		m.Tables = append(m.Tables, m.tables[i].String())
 		m.Bytes += m.tables[i].Bytes
+	}
+	if err := spread.Refused(m.tables, func(t table) spread.Table { return t.Table }); err != nil {
+		return m.Migration, err
 	}
 	if err := m.earlier(r); err != nil {
 		return m.Migration, err

@@ -48,9 +48,9 @@ func (m Reader) Tables(ctx context.Context, names []string) ([]Table, error) {
 		if err == nil {
 			err = m.indexes(ctx, &tables[i])
 		}
-		if err == nil {
-			err = tables[i].Refused()
-		}
+	}
+	if err == nil {
+		err = spread.Refused(tables, func(t Table) spread.Table { return t.Table })
 	}
 	return tables, err
 }
