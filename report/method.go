@@ -207,7 +207,7 @@ var (
 // those of reports alone under a heading of their own.
 var general = []string{"engine", "layout", "trial", "pilot", "block", "session", "turn", "A/A", "noise", "forecast", "family", "window",
 	"slice", "tail", "sync", "baseline", "margin", "worst-case loss", "tolerance", "interim analysis", "write amplification", "throughput",
-	"p50, p99, p99.9", "durability"}
+	"rate within the window", "p50, p99, p99.9", "durability"}
 
 // terms are the words that reports show, with what they mean.
 func terms() []filewise.Fact {
