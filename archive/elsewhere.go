@@ -38,12 +38,15 @@ type Elsewhere struct {
 
 // Numbers are those of one family, judged.
 type Numbers struct {
-	Family    string         `json:"family,omitempty"` // of several
-	Headline  string         `json:"headline"`
-	Sentences []string       `json:"sentences"`
-	Blocks    []string       `json:"blocks,omitempty"` // their names, in the order in which they were judged
-	Verdict   verdict.Result `json:"verdict,omitzero"`
-	Notes     []string       `json:"notes"` // what of the file was not used
+	Family    string   `json:"family,omitempty"` // of several
+	Headline  string   `json:"headline"`
+	Sentences []string `json:"sentences"`
+	// Decision is what the verdict comes to; absent if several families are judged, each of
+	// which has one.
+	Decision *verdict.DecisionDoc `json:"decision,omitempty"`
+	Blocks   []string             `json:"blocks,omitempty"` // their names, in the order in which they were judged
+	Verdict  verdict.Result       `json:"verdict,omitzero"`
+	Notes    []string             `json:"notes"` // what of the file was not used
 	// InTime are the differences as those of the time that the same work takes, where the file has times.
 	InTime []string `json:"in_time,omitempty"`
 	// Few are the layouts' differences where there are too few blocks for a verdict.
@@ -109,6 +112,8 @@ func numbersOf(in Foreign) (out Numbers, err error) {
 	}
 	if len(t) >= verdict.FirstLook {
 		out.Sentences = verdict.Sentences(out.Verdict, verdict.WordsOptions{})
+		decision := out.Verdict.Document()
+		out.Decision = &decision
 	} else {
 		if out.Few, err = verdict.Few(cfg, arms, t); err != nil {
 			return out, err

@@ -30,8 +30,8 @@ func (o *JudgeOptions) Table() []Option {
 			oneOf(string(verdict.GoalRecommend), string(verdict.GoalBest), string(verdict.GoalVerdicts)),
 		Row(&o.Baseline, "baseline", "", "`layout` that the others are compared with: its name or number of files (default the first of "+
 			"--files)"),
-		Row(&o.Rules, "rules", verdict.NewestRules, "`rules` to judge by: 2, 3 (layouts follow themselves, and a run can be extended), or 1 as before; "+
-			"a stored run goes by its own").between(1, verdict.HighestRules),
+		Row(&o.Rules, "rules", verdict.NewestRules, "`rules` to judge by: 3, or 2 or 1 as before; a stored run goes by its own").between(1,
+			verdict.NewestRules),
 	}
 }
 
@@ -61,7 +61,7 @@ func (o *JudgeOptions) Apply(p *experiment.Plan) (err error) {
 	if !(confidence >= 50 && confidence <= 99.99) {
 		return BadValue("confidence", confidence, "give a percentage from 50 to 99.99, such as 95")
 	}
-	if o.Rules.Value < 1 || o.Rules.Value > verdict.HighestRules {
+	if o.Rules.Value < 1 || o.Rules.Value > verdict.NewestRules {
 		return BadValue("rules", o.Rules.Value, "give 1, 2 or 3")
 	}
 	p.Margin, p.Confidence, p.Rules = margin, confidence/100, o.Rules.Value

@@ -51,7 +51,7 @@ func TestFailedAALeadsOnTheTerminal(t *testing.T) {
 	if err := Terminal(&out, d, TerminalOptions{Width: 200}); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasPrefix(out.String(), "Do not rely on this: the A/A check failed") || !strings.Contains(out.String(), "A/A fails") {
+	if !strings.HasPrefix(out.String(), "Do not use this result: the A/A check failed") || !strings.Contains(out.String(), "A/A fails") {
 		t.Errorf("it begins\n%s", out.String())
 	}
 }

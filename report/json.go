@@ -26,21 +26,23 @@ const Schema = "filewise-report/1"
 // names end in _ns; effects are on the natural log scale; what is not known is
 // null or missing.
 type Document struct {
-	Schema    string            `json:"schema"`
-	RunID     int64             `json:"run"`
-	Version   string            `json:"version"` // of Filewise
-	State     string            `json:"state"`
-	Started   *time.Time        `json:"started"`
-	Ended     *time.Time        `json:"ended"`
-	Rejudged  bool              `json:"rejudged"` // by other rules than the run's own
-	Headline  string            `json:"headline"` // the verdict in a sentence
-	Layouts   []LayoutDoc       `json:"layouts"`
-	Judgement judgementDoc      `json:"judgement"`
-	Plan      experiment.Plan   `json:"plan"`
-	Scenario  workload.Scenario `json:"scenario"`
-	Machine   []filewise.Fact   `json:"machine"`
-	Server    []filewise.Fact   `json:"server"`
-	Trials    []trialDoc        `json:"trials"`
+	Schema   string     `json:"schema"`
+	RunID    int64      `json:"run"`
+	Version  string     `json:"version"` // of Filewise
+	State    string     `json:"state"`
+	Started  *time.Time `json:"started"`
+	Ended    *time.Time `json:"ended"`
+	Rejudged bool       `json:"rejudged"` // by other rules than the run's own
+	Headline string     `json:"headline"` // the verdict in a sentence
+	// Decision is that of the first family; Families have their own.
+	Decision  verdict.DecisionDoc `json:"decision"`
+	Layouts   []LayoutDoc         `json:"layouts"`
+	Judgement judgementDoc        `json:"judgement"`
+	Plan      experiment.Plan     `json:"plan"`
+	Scenario  workload.Scenario   `json:"scenario"`
+	Machine   []filewise.Fact     `json:"machine"`
+	Server    []filewise.Fact     `json:"server"`
+	Trials    []trialDoc          `json:"trials"`
 	// Families are the tables of all families, where there are several; Layouts is
 	// that over all of them, or of the first.
 	Families    []FamilyDoc  `json:"families,omitempty"`
@@ -146,9 +148,10 @@ func spreadDocs(v view) []spreadDoc {
 
 // FamilyDoc is the outcome of one family.
 type FamilyDoc struct {
-	Name     string      `json:"name"`
-	Headline string      `json:"headline"`
-	Layouts  []LayoutDoc `json:"layouts"`
+	Name     string              `json:"name"`
+	Headline string              `json:"headline"`
+	Decision verdict.DecisionDoc `json:"decision"`
+	Layouts  []LayoutDoc         `json:"layouts"`
 }
 
 // LayoutDoc is one row of the table.
@@ -215,7 +218,7 @@ func JSON(w io.Writer, d Data) error {
 	v := newView(d)
 	doc := Document{
 		Schema: Schema, RunID: d.RunID, Version: d.Version, State: d.State,
-		Started: when(d.Started), Ended: when(d.Ended), Rejudged: d.Rejudged, Headline: v.Headline(),
+		Started: when(d.Started), Ended: when(d.Ended), Rejudged: d.Rejudged, Headline: v.Headline(), Decision: v.of.Result.Document(),
 		Layouts: layoutDocs(v), Judgement: judgementOf(d.Judgement), Plan: d.Plan, Scenario: d.Scenario,
 		Machine: orEmpty(d.Machine), Server: orEmpty(d.Server), Trials: trialDocs(d.Trials),
 		AsPublished: v.besidePublished(), Waits: waitsDocs(v), Spread: spreadDocs(v), Tables: v.document().Tables(),
@@ -261,7 +264,7 @@ func layoutDocs(v view) []LayoutDoc {
 func (v view) familyDocs() []FamilyDoc {
 	var out []FamilyDoc
 	for _, f := range v.parts {
-		out = append(out, FamilyDoc{cmp.Or(f.Name, f.Family), f.Headline(), layoutDocs(f)})
+		out = append(out, FamilyDoc{cmp.Or(f.Name, f.Family), f.Headline(), f.of.Result.Document(), layoutDocs(f)})
 	}
 	return out
 }

@@ -13,10 +13,7 @@ import (
 const FirstLook = 3
 
 // NewestRules are judged by unless others are asked for.
-const NewestRules = 2
-
-// HighestRules can be asked for, and are not yet the default.
-const HighestRules = 3
+const NewestRules = 3
 
 // Errors that Judge and BoundariesFor wrap.
 var (
@@ -37,8 +34,9 @@ const (
 
 // Config is fixed before the first trial.
 type Config struct {
-	// Rules are the ones judged by: 2, 3 if asked for, or 1 as of runs that were stored before there
-	// were others. Rules 1 take all arms to be about equally noisy.
+	// Rules are the ones judged by: 3, or 2 or 1 as of runs that were stored before there
+	// were others. Rules 1 take all arms to be about equally noisy; rules 2 recommend arms
+	// that are within the margin of being faster.
 	Rules      int     `json:"rules"`
 	Margin     float64 `json:"margin"`     // δ on the log scale: smaller differences do not matter
 	Confidence float64 `json:"confidence"` // over all arms and looks together
@@ -89,8 +87,8 @@ func (c Config) check(arms int) error {
 		return fmt.Errorf("%w: "+format, append([]any{ErrConfig}, args...)...)
 	}
 	switch {
-	case c.Rules < 1 || c.Rules > HighestRules:
-		return bad("rules %d: must be from 1 to %d", c.Rules, HighestRules)
+	case c.Rules < 1 || c.Rules > NewestRules:
+		return bad("rules %d: must be 1 to %d", c.Rules, NewestRules)
 	case arms < 2:
 		return bad("%d arms: a comparison needs two", arms)
 	case c.Baseline < 0 || c.Baseline >= arms:

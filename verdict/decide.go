@@ -26,28 +26,37 @@ func (s *scene) tolerance(look Look) float64 {
 
 // proven returns the arm that can be recommended, -1 if none yet: the
 // baseline when nothing is more than the margin better; otherwise, once the
-// leader is resolved and nothing is more than the tolerance better than it,
-// the arm with the fewest files that is as good as the leader.
+// leader is proven to be better and nothing is more than the tolerance better than it,
+// the arm with the fewest files that is proven to be better and as good as the leader.
 func (s *scene) proven(look Look) int {
 	all, base := look.Estimates, s.cfg.Baseline
-	if look.Leader < 0 || look.CarryOver || s.n < s.bounds.firstClaim() || !s.anyCompared(all) {
+	if look.Leader < 0 || look.CarryOver || look.Changed || s.n < s.bounds.firstClaim() || !s.anyCompared(all) {
 		return -1
 	}
 	if all[base].Regret <= s.cfg.Margin {
 		return base
 	}
 	leader := all[look.Leader]
-	if look.Leader == base || !leader.Resolved || !(leader.Regret <= look.Tolerance) {
+	if look.Leader == base || !s.better(leader) || !(leader.Regret <= look.Tolerance) {
 		return -1
 	}
 	best := look.Leader
 	for j, e := range all {
 		asGood := leader.Effect-e.Effect <= s.cfg.Margin && e.Regret <= look.Tolerance
-		if s.candidate[j] && j != base && e.Resolved && asGood && s.fewer(j, best) {
+		if s.candidate[j] && j != base && s.better(e) && asGood && s.fewer(j, best) {
 			best = j
 		}
 	}
 	return best
+}
+
+// better reports whether an arm that is as good as the leader can be recommended: since rules 3
+// its interval lies above 0; by rules 2 it was enough that it lay within the margin.
+func (s *scene) better(e Estimate) bool {
+	if s.cfg.Rules < 3 {
+		return e.Resolved
+	}
+	return e.Lo > 0
 }
 
 // fewer orders arms by rank, then by their place in the list.
@@ -70,6 +79,8 @@ func (s *scene) anyCompared(all []Estimate) bool {
 func (s *scene) stop(look Look) Reason {
 	last := s.n >= s.cfg.MaxBlocks
 	switch {
+	case !last && look.Changed: // more blocks cannot undo that
+		return ReasonFutile
 	case !last && (look.CarryOver || fresh(look.Stalls, s.n)):
 		return ReasonNone // one more block
 	case s.cfg.Goal == GoalVerdicts:

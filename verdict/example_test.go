@@ -25,6 +25,6 @@ func ExampleJudge() {
 		fmt.Println(sentence)
 	}
 	// Output:
-	// Recommended: 4 files. No tested layout is faster (95 %).
-	// 4 files: +17.5 % against 1 file (95 % interval +16.8 … +18.2; 7 blocks, 14 trials).
+	// Use 4 files: +17.5 % over 1 file (95 % interval +16.8 to +18.1 %).
+	// 4 files: +17.5 % over 1 file (95 % interval +16.8 to +18.1 %; 7 blocks, 14 trials).
 }

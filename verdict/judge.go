@@ -43,6 +43,7 @@ type replay struct {
 	candidate []bool     // may still be the best
 	frozen    []Estimate // of dropped arms, for the interval
 	carries   []carry    // of each block's turns, from rules 3 on
+	held      []limits   // of each arm, over all looks so far, from rules 3 on
 }
 
 func newReplay(cfg Config, arms []Arm, t Table, bounds Boundaries) *replay {
@@ -62,6 +63,7 @@ func newReplay(cfg Config, arms []Arm, t Table, bounds Boundaries) *replay {
 	}
 	for j, arm := range arms {
 		r.candidate[j] = arm.Twin == ""
+		r.held = append(r.held, unlimited)
 	}
 	if cfg.Rules > 2 {
 		for _, row := range t {
@@ -130,6 +132,9 @@ func (r *replay) look(n int) Look {
 		look.PooledVar = s.fit.pooled * s.probe.scale
 	}
 	look.Estimates = s.estimates()
+	if r.cfg.Rules > 2 {
+		look.Changed = s.hold(look.Estimates)
+	}
 	if r.cfg.Rules > 1 && s.fitted {
 		look.CarryOver, look.Stalls = n >= r.bounds.firstClaim() && s.carriesOver(), s.stalls()
 	}
@@ -148,6 +153,9 @@ func (r *replay) look(n int) Look {
 		look.Estimates[j].DroppedAt = r.droppedAt[j]
 		look.Estimates[j].Candidate = r.candidate[j]
 		look.Estimates[j].Mark = r.mark(look, j)
+	}
+	if r.cfg.Rules > 2 && !look.Changed {
+		atLimits(look.Estimates)
 	}
 	return look
 }

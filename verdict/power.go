@@ -41,7 +41,7 @@ func BlocksToSee(sd float64, arms int, confidence float64, effects []float64) ([
 		if !(effect > 0) || math.IsInf(effect, 0) {
 			return nil, fmt.Errorf("%w: an effect of %v", ErrConfig, effect)
 		}
-		n := FirstLook
+		n := rulesOf(NewestRules).FirstClaim(maxBoundaryBlocks, arms)
 		for n <= maxBoundaryBlocks {
 			at := min(n, printedBlocks)
 			if _, ok := printed(NewestRules, arms, at); !ok || math.Abs(confidence-0.95) > 1e-12 {

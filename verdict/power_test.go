@@ -63,7 +63,7 @@ func TestBlocksGrowWithNoise(t *testing.T) {
 	if two < 95 || two > 260 {
 		t.Errorf("2 %% at a noise of 5 %%: %d blocks", two)
 	}
-	if quiet := must(BlocksToSee(0, 2, 0.95, effects)); quiet[0].Blocks != FirstLook {
+	if quiet := must(BlocksToSee(0, 2, 0.95, effects)); quiet[0].Blocks != rulesOf(NewestRules).FirstClaim(20, 2) {
 		t.Errorf("without noise %d blocks", quiet[0].Blocks)
 	}
 }

@@ -314,7 +314,12 @@ func TestFewestFiles(t *testing.T) {
 
 // By goal best nothing is left on the table for a gain over the baseline.
 func TestGoalBest(t *testing.T) {
-	table := worldTable(rand.New(rand.NewPCG(5, 5)), 12, []float64{0, 0.5, 0.55}, 0.005)
+	random, table := rand.New(rand.NewPCG(5, 5)), make(Table, 12)
+	for b := range table {
+		for _, effect := range []float64{0, 0.5, 0.55} {
+			table[b] = append(table[b], Cell{Throughput: math.Exp(effect + 0.005*random.NormFloat64()), OK: true})
+		}
+	}
 	for goal, left := range map[Goal]float64{GoalRecommend: 0.1, GoalBest: math.Log(1.02)} {
 		cfg := DefaultConfig()
 		cfg.MaxBlocks, cfg.Goal = 12, goal

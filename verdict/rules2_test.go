@@ -138,7 +138,7 @@ func TestCarryOverIsSeen(t *testing.T) {
 	if look, _ := seen.Last(); !look.CarryOver || look.Recommended >= 0 || !hasWarning(seen, WarnCarryOver) {
 		t.Errorf("%+v", look)
 	}
-	if !strings.Contains(Headline(seen, WordsOptions{}), "ran before") {
+	if !strings.Contains(Headline(seen, WordsOptions{}), "each trial affects the one after it") {
 		t.Error(Headline(seen, WordsOptions{}))
 	}
 	if hasWarning(make(0.03, false), WarnCarryOver) || hasWarning(make(0, true), WarnCarryOver) {

@@ -38,7 +38,7 @@ func TestTwinIsNeverRecommended(t *testing.T) {
 		t.Errorf("a twin 65 %% faster does not fail the check")
 	}
 	s := Sentences(r, WordsOptions{})
-	if !strings.HasPrefix(s[0], "Do not rely on this: the A/A check failed") || !strings.Contains(s[0], "Recommended: 4 files") {
+	if !strings.HasPrefix(s[0], "Do not use this result: the A/A check failed") || r.Answer().Decision != DecisionNone {
 		t.Errorf("headline %q", s[0])
 	}
 	if !strings.Contains(strings.Join(s, "\n"), "A/A check failed: 1 file again is the same as 1 file, and measured +6") {
@@ -56,7 +56,7 @@ func TestTwinHolds(t *testing.T) {
 		t.Errorf("mark %q, recommended %d", look.Estimates[2].Mark, look.Recommended)
 	}
 	s := Sentences(r, WordsOptions{})
-	if !strings.HasPrefix(s[0], "Keep 1 file: ") || !strings.HasPrefix(s[1], "No difference larger than ") {
+	if !strings.HasPrefix(s[0], "Keep 1 file: ") || !strings.Contains(s[0], " can be gained by any tested layout (95 % confidence).") {
 		t.Errorf("sentences %q", s)
 	}
 }

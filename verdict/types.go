@@ -123,6 +123,9 @@ type Look struct {
 	LargestDifference float64 `json:"largest_difference"`
 	// CarryOver: what ran before a trial changes it, so that no verdict is given.
 	CarryOver bool `json:"carry_over,omitempty"`
+	// Changed: limits of an earlier look and of this one exclude each other (rules 3), so that an
+	// effect has changed meanwhile, and no verdict is given.
+	Changed bool `json:"changed,omitempty"`
 	// Stalls are single trials that carry an effect.
 	Stalls []Stall `json:"stalls,omitempty"`
 }

@@ -34,7 +34,12 @@ func Sentences(r Result, opts WordsOptions) []string {
 
 // Headline says in one line what to do. When the A/A check failed, that comes first.
 func Headline(r Result, opts WordsOptions) string {
-	if arm, _, failed := r.AAFailed(); failed {
+	arm, _, failed := r.AAFailed()
+	if failed && r.Config.Rules > 2 {
+		return "Do not use this result: the A/A check failed. One layout, measured under two names, differed from itself. " +
+			"Run filewise doctor, remove the cause, and run again."
+	}
+	if failed {
 		return fmt.Sprintf("Do not rely on this: the A/A check failed, %s differs from %s although they are the same. %s",
 			r.Arms[arm].Name, r.Arms[arm].Twin, advice(r, opts))
 	}
@@ -43,6 +48,9 @@ func Headline(r Result, opts WordsOptions) string {
 
 // advice is the headline without the A/A check.
 func advice(r Result, opts WordsOptions) string {
+	if r.Config.Rules > 2 {
+		return advice3(r, opts)
+	}
 	look, ok := r.Last()
 	if !ok {
 		return r.tooSoon(r.Blocks, opts)
@@ -116,7 +124,7 @@ func atLeast(gain float64, base string) string {
 // verdicts that do not say it anyway.
 func equivalence(r Result) string {
 	look, ok := r.Last()
-	if !ok || look.Recommended != r.Config.Baseline || !finite(look.LargestDifference) {
+	if !ok || r.Config.Rules > 2 || look.Recommended != r.Config.Baseline || !finite(look.LargestDifference) {
 		return ""
 	}
 	for j, e := range look.Estimates {
@@ -156,6 +164,9 @@ func above(largest float64) string {
 // tooSoon is said before the first intervals.
 func (r Result) tooSoon(blocks int, opts WordsOptions) string {
 	first := r.FirstClaim()
+	if r.Config.Rules > 2 {
+		return r.tooEarly(first, blocks, opts)
+	}
 	said := fmt.Sprintf("Undecided: intervals take %s, and there %s.", plural(first, "block"),
 		map[bool]string{true: "is 1", false: fmt.Sprintf("are %d", blocks)}[blocks == 1])
 	if more := first - blocks; more > 0 && opts.BlockSeconds > 0 {
@@ -303,6 +314,10 @@ func ArmSentence(r Result, arm int) string {
 	simultaneous := ""
 	if others := len(r.Arms) - 1; others > 1 {
 		simultaneous = fmt.Sprintf(", simultaneous over %d layouts", others)
+	}
+	if r.Config.Rules > 2 {
+		return fmt.Sprintf("%s: %s (%s interval %s%s; %s, %s%s).", name, over(e, r.base()), confidence, e.limits(),
+			strings.Replace(simultaneous, "simultaneous", "joint", 1), plural(look.Block, "block"), plural(look.Trials, "trial"), dropped)
 	}
 	return fmt.Sprintf("%s: %s %s (%s interval %s%s; %s, %s%s).",
 		name, change(e.Effect), against(e, r.Arms[r.Config.Baseline].Name), confidence, interval(e),

@@ -108,7 +108,7 @@ func TestHeadline(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	early := Result{Config: DefaultConfig(), Arms: armsOf(2), Blocks: 1}
-	want := "Undecided: intervals take 7 blocks, and there is 1."
+	want := "Too early to say: 1 of the 7 blocks that an interval needs is complete."
 	if got := Sentences(early, WordsOptions{}); len(got) != 1 || got[0] != want {
 		t.Errorf("got %q, want %s", got, want)
 	}

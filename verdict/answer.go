@@ -1,0 +1,96 @@
+package verdict
+
+import "math"
+
+// Decision is what a DBA does after a run.
+type Decision string
+
+// Decisions.
+const (
+	DecisionUse  Decision = "use"  // Answer.Arm is proven to be faster, and none is faster by more than the tolerance
+	DecisionKeep Decision = "keep" // the baseline: at most Answer.Bound can be gained, which is within Answer.Margin
+	DecisionMore Decision = "more" // several arms may be best; Answer.Arm has the fewest files of those proven to be faster
+	DecisionOpen Decision = "open" // keep the baseline for now: more than Answer.Margin can be gained
+	DecisionNone Decision = "none" // too few trials, or no verdict can be given on them
+)
+
+// widestKeep is the largest gain that a decision to keep the baseline may leave open, log scale.
+var widestKeep = math.Log(1.05)
+
+// Answer is the decision that a result allows.
+type Answer struct {
+	Decision Decision
+	Arm      int // to use, or to keep; -1 if there is no decision
+	// Bound is the most that any tested arm can gain over the baseline, log scale: a one-sided
+	// bound over all looks that holds together with the intervals. NaN if it is not known.
+	Bound float64
+	// Margin is what Bound is counted against, log scale: the plan's, or 5 % if that is more and
+	// Bound is within it.
+	Margin float64
+}
+
+// Decided reports whether the answer is a decision that stands.
+func (a Answer) Decided() bool {
+	return a.Decision == DecisionUse || a.Decision == DecisionKeep || a.Decision == DecisionMore
+}
+
+// Answer returns the decision after the last look.
+func (r Result) Answer() Answer {
+	a := Answer{Decision: DecisionNone, Arm: -1, Bound: math.NaN(), Margin: r.Config.Margin}
+	look, ok := r.Last()
+	_, _, failed := r.AAFailed()
+	if !ok || failed || look.CarryOver || look.Changed || look.Block < r.FirstClaim() {
+		return a
+	}
+	base := r.Config.Baseline
+	a.Bound = look.Estimates[base].Regret
+	switch {
+	case look.Recommended >= 0 && look.Recommended != base:
+		a.Decision, a.Arm = DecisionUse, look.Recommended
+	case look.ahead(base):
+		a.Decision, a.Arm = DecisionMore, r.fewestBetter(look)
+	case !finite(a.Bound):
+	case a.Bound <= a.Margin:
+		a.Decision, a.Arm = DecisionKeep, base
+	case a.Bound <= widestKeep:
+		a.Decision, a.Arm, a.Margin = DecisionKeep, base, widestKeep
+	default:
+		a.Decision, a.Arm = DecisionOpen, base
+	}
+	return a
+}
+
+// fewestBetter is the arm with the fewest files of those proven to be faster that may still be
+// the best.
+func (r Result) fewestBetter(look Look) int {
+	best := look.Leader
+	for j, e := range look.Estimates {
+		if j != r.Config.Baseline && e.Candidate && e.Lo > 0 && r.Arms[j].Rank < r.Arms[best].Rank {
+			best = j
+		}
+	}
+	return best
+}
+
+// DecisionDoc is an Answer in JSON documents. Unknown numbers are null.
+type DecisionDoc struct {
+	Decision Decision `json:"decision"`
+	Layout   string   `json:"layout,omitempty"` // to use, or to keep
+	// BoundPercent is the most that any tested layout can gain over the baseline, and
+	// MarginPercent what it is counted against.
+	BoundPercent  *float64 `json:"bound_percent"`
+	MarginPercent float64  `json:"margin_percent"`
+}
+
+// Document returns the decision after the last look as documents have it.
+func (r Result) Document() DecisionDoc {
+	a := r.Answer()
+	out := DecisionDoc{Decision: a.Decision, MarginPercent: Percent(a.Margin)}
+	if a.Arm >= 0 {
+		out.Layout = r.Arms[a.Arm].Name
+	}
+	if most := Percent(a.Bound); finite(most) {
+		out.BoundPercent = &most
+	}
+	return out
+}

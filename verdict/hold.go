@@ -1,0 +1,76 @@
+package verdict
+
+import "math"
+
+// limits are those of an arm that hold so far. Those of all looks hold together, so the
+// tightest of them do (rules 3).
+type limits struct{ lo, hi, regret float64 }
+
+var unlimited = limits{math.Inf(-1), math.Inf(1), math.Inf(1)}
+
+// hold replaces each running arm's limits by the tightest of all looks, and caps them by the
+// most that can be gained over the baseline, which holds together with them. It reports
+// whether any pair of limits has crossed: the effect changed between looks. The estimates then
+// keep this look's own limits.
+func (s *scene) hold(all []Estimate) (changed bool) {
+	bounded := s.allTested()
+	for j, e := range all {
+		if s.droppedAt[j] > 0 {
+			continue
+		}
+		h := &s.held[j]
+		if e.Known() {
+			h.lo, h.hi = max(h.lo, e.Lo), min(h.hi, e.Hi)
+		}
+		if bounded && finite(e.Regret) {
+			h.regret = min(h.regret, e.Regret)
+		}
+	}
+	most := s.held[s.cfg.Baseline].regret
+	for j := range all {
+		changed = changed || s.droppedAt[j] == 0 && j != s.cfg.Baseline && s.arms[j].Twin == "" && s.held[j].lo > min(s.held[j].hi, most)
+	}
+	if changed {
+		return true
+	}
+	for j := range all {
+		if e := &all[j]; s.droppedAt[j] == 0 {
+			s.tighten(e, j, most)
+		}
+	}
+	return false
+}
+
+func (s *scene) tighten(e *Estimate, j int, most float64) {
+	h := s.held[j]
+	if finite(e.Regret) && finite(h.regret) {
+		e.Regret = h.regret
+	}
+	if j == s.cfg.Baseline || !e.Known() {
+		return
+	}
+	e.Lo, e.Hi = h.lo, h.hi
+	if s.arms[j].Twin == "" {
+		e.Hi = min(e.Hi, most)
+	}
+	e.Resolved = s.resolved(e.Lo, e.Hi)
+}
+
+// allTested reports whether the bounds on what can be gained are of every arm in question.
+func (s *scene) allTested() bool {
+	for j := range s.arms {
+		if s.candidate[j] && !s.tested(j) {
+			return false
+		}
+	}
+	return true
+}
+
+// atLimits moves estimates that lie beyond limits of earlier looks to these.
+func atLimits(all []Estimate) {
+	for j, e := range all {
+		if e.Known() && finite(e.Effect) {
+			all[j].Effect = min(max(e.Effect, e.Lo), e.Hi)
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package verdict
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// advice3 is the headline since rules 3: the decision, its size and confidence, then what to do.
+func advice3(r Result, opts WordsOptions) string {
+	look, ok := r.Last()
+	if !ok {
+		return r.tooSoon(r.Blocks, opts)
+	}
+	switch a := r.Answer(); a.Decision {
+	case DecisionUse:
+		return r.use(look, a)
+	case DecisionMore:
+		return r.more(look, a)
+	case DecisionKeep:
+		if a.Bound == 0 {
+			return fmt.Sprintf("Keep %s: no tested layout is faster (%s confidence).", r.base(), level(r.Config.Confidence))
+		}
+		return fmt.Sprintf("Keep %s: at most %s can be gained by any tested layout (%s confidence).", r.base(), above(a.Bound),
+			level(r.Config.Confidence))
+	case DecisionOpen:
+		return r.open(look, a, opts)
+	default:
+		return r.noVerdict(look, opts)
+	}
+}
+
+func (r Result) base() string { return r.Arms[r.Config.Baseline].Name }
+
+// noVerdict says why there is no decision.
+func (r Result) noVerdict(look Look, opts WordsOptions) string {
+	switch {
+	case look.CarryOver:
+		return "No verdict: each trial affects the one after it, so the differences cannot be attributed to the layouts. " +
+			"Set a longer --warm-up or --window."
+	case look.Changed:
+		return "No verdict: the effect of a layout changed during the run, so that the limits of earlier and later blocks exclude each " +
+			"other. See \"Every trial\" for when, remove the cause, and run again."
+	case look.Block < r.FirstClaim():
+		return r.tooSoon(look.Block, opts)
+	}
+	return fmt.Sprintf("No verdict: too few trials succeeded to exclude any difference (%s, %s).", plural(look.Block, "block"),
+		plural(look.Trials, "trial"))
+}
+
+// tooEarly is said before the first intervals.
+func (r Result) tooEarly(first, blocks int, opts WordsOptions) string {
+	said := fmt.Sprintf("Too early to say: %d of the %s that an interval needs %s complete.", blocks, plural(first, "block"),
+		map[bool]string{true: "is", false: "are"}[blocks == 1])
+	if more := first - blocks; more > 0 && opts.BlockSeconds > 0 {
+		said += fmt.Sprintf(" %d more take about %s.", more, duration(float64(more)*opts.BlockSeconds))
+	}
+	return said
+}
+
+// limits phrases an interval with its unit: "+4.9 to +7.4 %", "6.23 to 28.4 times".
+func (e Estimate) limits() string {
+	said := strings.Replace(interval(e), " … ", " to ", 1)
+	if !inTimes(e.Effect) {
+		said += " %"
+	}
+	return said
+}
+
+// use phrases the layout to use: what it gains, and what others may gain still.
+func (r Result) use(look Look, a Answer) string {
+	e, name := look.Estimates[a.Arm], r.Arms[a.Arm].Name
+	said := fmt.Sprintf("Use %s: %s (%s interval %s).", name, over(e, r.base()), level(r.Config.Confidence), e.limits())
+	switch others := r.rivals(look, a.Arm); {
+	case r.pair():
+		return said
+	case e.Regret == 0:
+		return said + " No other tested layout is faster."
+	case e.Regret <= r.Config.Margin || len(others) == 0:
+		return said + " No other tested layout is " + faster(e.Regret, "") + "."
+	default:
+		return fmt.Sprintf("%s %s could be up to %s faster still, which is within the tolerance (a quarter of the proven gain). "+
+			"To settle it: --goal best.", said, inWordsOr(others), above(e.Regret))
+	}
+}
+
+// pair reports whether one layout alone is compared with the baseline.
+func (r Result) pair() bool {
+	n := 0
+	for _, arm := range r.Arms {
+		if arm.Twin == "" {
+			n++
+		}
+	}
+	return n == 2
+}
+
+// over phrases an effect over the baseline.
+func over(e Estimate, base string) string {
+	if inTimes(e.Effect) {
+		return change(e.Effect) + " the throughput of " + base
+	}
+	return change(e.Effect) + " over " + base
+}
+
+// rivals are the other candidates, the baseline left out.
+func (r Result) rivals(look Look, arm int) []string {
+	var names []string
+	for j, e := range look.Estimates {
+		if j != arm && j != r.Config.Baseline && e.Candidate {
+			names = append(names, r.Arms[j].Name)
+		}
+	}
+	return names
+}
+
+func inWordsOr(names []string) string {
+	if len(names) == 1 {
+		return names[0]
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+}
+
+// more phrases that several layouts beat the baseline, which of them is best being open.
+func (r Result) more(look Look, a Answer) string {
+	var names []string
+	least := math.Inf(1)
+	for j, e := range look.Estimates {
+		if j != r.Config.Baseline && e.Candidate && e.Lo > 0 {
+			names, least = append(names, r.Arms[j].Name), min(least, e.Lo)
+		}
+	}
+	which := names[0] + " is"
+	if len(names) > 1 {
+		which = inWords(names) + " are each"
+	}
+	proven := "at least " + change(least) + " over " + r.base()
+	if inTimes(least) {
+		proven = "at least " + times(least) + " times as fast as " + r.base()
+	}
+	open := "which is best is open"
+	if regret := look.Estimates[a.Arm].Regret; finite(regret) && regret <= math.Log(unresolvableFrom) {
+		open = fmt.Sprintf("up to %s more than with %s is open", above(regret), r.Arms[a.Arm].Name)
+	}
+	pick := "Use " + r.Arms[a.Arm].Name
+	if len(names) > 1 {
+		pick = "Take " + r.Arms[a.Arm].Name + ", the fewest of them"
+	}
+	return fmt.Sprintf("More files help: %s %s (%s confidence), and %s. %s, or run longer (--budget).", which, proven,
+		level(r.Config.Confidence), open, pick)
+}
+
+// open phrases that nothing is proven to be faster, and how much could be.
+func (r Result) open(look Look, a Answer, opts WordsOptions) string {
+	said := fmt.Sprintf("Keep %s for now: no layout is proven faster, and up to %s is open (%s confidence).", r.base(), above(a.Bound),
+		level(r.Config.Confidence))
+	if a.Bound > math.Log(tellsNothing) {
+		said = fmt.Sprintf("Keep %s for now: no layout is proven faster, and the trials differ so much that not even a factor of %d is "+
+			"excluded (%s confidence).", r.base(), tellsNothing, level(r.Config.Confidence))
+	}
+	if look.BlocksNeeded > 0 {
+		said += fmt.Sprintf(" To resolve %s takes about %s", margin(r.Config.Margin), plural(look.BlocksNeeded, "block"))
+		if opts.BlockSeconds > 0 {
+			said += fmt.Sprintf(" (%s): give a larger --budget", duration(float64(look.BlocksNeeded)*opts.BlockSeconds))
+		}
+		said += "."
+	}
+	return said
+}
