@@ -146,7 +146,7 @@ func (out *Numbers) noteIfAll(t verdict.Table) {
 	}
 	cfg.MaxBlocks = len(t)
 	all, err := verdict.Judge(cfg, out.Verdict.Arms, t)
-	if err != nil {
+	if err != nil || len(t) < all.FirstClaim() { // since rules 3 a shorter plan has estimates only
 		return
 	}
 	out.Notes = append(out.Notes, fmt.Sprintf("If these %d blocks are all that was planned, and nobody looked before the last, "+
