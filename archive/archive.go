@@ -94,12 +94,13 @@ func Data(run store.Run, trials []filewise.Trial, j experiment.Judgement) (repor
 	}
 	d := report.Data{
 		RunID: run.ID, Version: run.Version, Started: run.Started, State: string(run.State), Plan: run.Plan,
-		Scenario: sc, Trials: trials, Judgement: j, Machine: run.Machine, Server: run.Server,
+		Scenario: sc, Trials: experiment.Counted(trials), Judgement: j, Machine: run.Machine, Server: run.Server,
 	}
 	if j.Decision.Ending == experiment.GoesOn && run.Ending == experiment.Broken {
 		d.Judgement.Decision = experiment.Decision{Ending: run.Ending, Why: run.Why} // what the trials do not show
 	}
-	d.Judgement.Warnings = append(append([]filewise.Warning(nil), run.Warnings...), j.Warnings...)
+	first, rest := experiment.StillWarnings(j.Warnings)
+	d.Judgement.Warnings = slices.Concat(first, run.Warnings, rest)
 	if run.Origin != nil {
 		d.Machine = append([]filewise.Fact{{Name: "imported", Value: run.Origin.String()}}, d.Machine...)
 	}

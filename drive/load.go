@@ -72,6 +72,10 @@ type Load struct {
 
 	Live *Live // may be read while Run works; nil: none
 
+	// Stopped reports that a process of the server is stopped (state T). It is asked while no call
+	// ends. Nil if that cannot be seen.
+	Stopped func() bool
+
 	// First is the number of the first session's worker, where other processes have
 	// those before it, and Start when all of them begin; zero: at once. A start that
 	// misses it by more than MaxLate is no start, and ErrLate.
@@ -113,6 +117,8 @@ type Result struct {
 	Unserved int64
 	// Ends are the times of each worker's last commit; 0: none.
 	Ends []time.Duration
+	// Still holds what stood still within the window; zero in a virtual clock.
+	Still Still
 	// Failures are the errors of all workers, the first one first.
 	Failures []*WorkerError
 }

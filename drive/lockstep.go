@@ -50,6 +50,9 @@ func Merge(parts []Result, fixed bool) (Result, error) {
 		m, sum := p.Measure, &out.Measure
 		out.Ledger, out.Ends = append(out.Ledger, p.Ledger...), append(out.Ends, p.Ends...)
 		out.Failures, out.Unserved = append(out.Failures, p.Failures...), out.Unserved+p.Unserved
+		out.Still.Machine = max(out.Still.Machine, p.Still.Machine)
+		out.Still.Server = max(out.Still.Server, p.Still.Server)
+		out.Still.Stopped = out.Still.Stopped || p.Still.Stopped
 		sum.SliceLength, sum.Work = m.SliceLength, sum.Work+m.Work
 		sum.Tail = max(sum.Tail, m.Tail)
 		for i := range sum.Window {

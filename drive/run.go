@@ -55,10 +55,12 @@ func Run(ctx context.Context, l Load) (Result, error) {
 	stopWatching := context.AfterFunc(ctx, r.halt)
 	defer stopWatching()
 	defer r.watchUntil()()
+	heart := r.heart()
 	edgeErr := r.work()
 	cancelled := context.Cause(ctx)
 	r.phase.Store(int32(PhaseOver))
 	res, err := r.result()
+	res.Still = r.still(heart, res.Measure)
 	switch {
 	case cancelled != nil:
 		return res, fmt.Errorf("the run was ended after %d operations: %w", res.Ledger.Total(), cancelled)

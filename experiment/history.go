@@ -18,6 +18,7 @@ type history struct {
 	trials  []filewise.Trial
 	tries   map[cellKey]tries
 	elapsed time.Duration // wall time of all trials
+	voids   voids
 }
 
 type cellKey struct {
@@ -27,19 +28,25 @@ type cellKey struct {
 
 type tries struct {
 	n      int
+	voids  int // of n: they do not count as failures
 	done   *filewise.Trial
 	reason string // of the last failure
 }
 
 func (p Plan) read(trials []filewise.Trial) history {
-	h := history{plan: p, trials: trials, tries: make(map[cellKey]tries)}
+	trials, voids := counted(trials)
+	h := history{plan: p, trials: trials, tries: make(map[cellKey]tries), voids: voids}
 	for i := range trials {
 		t := &trials[i]
 		k := cellKey{t.Cell.Block, t.Cell.Layout}
 		x := h.tries[k]
 		x.n = max(x.n, t.Cell.Attempt)
-		if t.State == filewise.Done {
-			x.done = t
+		if why := void(*t); t.State == filewise.Done {
+			if x.done == nil {
+				x.done = t
+			}
+		} else if why != "" {
+			x.voids++
 		} else {
 			if p.Params.Custom.Restored() && x.reason == t.Reason && notBuilt(t.Reason) { // a dump is the same each time
 				x.n = max(x.n, p.Attempts)
@@ -55,13 +62,22 @@ func (p Plan) read(trials []filewise.Trial) history {
 // open tells whether a cell wants a trial: it is neither done nor given up.
 func (h history) open(block, layout int) bool {
 	x := h.tries[cellKey{block, h.plan.Layouts[layout].Name}]
-	return x.done == nil && x.n < h.plan.Attempts
+	return x.done == nil && x.n < h.plan.Attempts+x.voids
+}
+
+// mostAttempts is how often a cell may have been tried, void trials included.
+func (h history) mostAttempts() int {
+	most := h.plan.Attempts
+	for _, x := range h.tries {
+		most = max(most, h.plan.Attempts+x.voids)
+	}
+	return most
 }
 
 // cell picks the next trial of a block: first every layout once, in order; then
 // the failed ones again.
 func (h history) cell(block int, order []int) (filewise.Cell, bool) {
-	for attempt := 1; attempt <= h.plan.Attempts; attempt++ {
+	for attempt := 1; attempt <= h.mostAttempts(); attempt++ {
 		for pos, i := range order {
 			name := h.plan.Layouts[i].Name
 			if h.open(block, i) && h.tries[cellKey{block, name}].n == attempt-1 {
@@ -83,7 +99,7 @@ func (h history) nextPilot() (filewise.Cell, bool) {
 func (h history) withdrawn(layout, b int) bool {
 	for block := range b { // 0 is the pilot
 		x, tried := h.tries[cellKey{block, h.plan.Layouts[layout].Name}]
-		if tried && x.done == nil && x.n >= h.plan.Attempts {
+		if tried && x.done == nil && x.n >= h.plan.Attempts+x.voids {
 			return true
 		}
 	}

@@ -58,6 +58,7 @@ func (s standing) judge() (Judgement, error) {
 		j.Families = append(j.Families, Family{Name: name, Result: result, Sentences: sentences, Cause: s.cause(name, result), Latency: latency,
 			LatencyLoss: s.latencyLoss(result, latency)})
 	}
+	j.Warnings = s.stillWarnings()
 	for _, w := range s.results[0].Warnings {
 		j.Warnings = append(j.Warnings, filewise.Warning(w))
 	}
@@ -161,7 +162,7 @@ func (h history) trialWarnings() []filewise.Warning {
 	for _, t := range h.trials {
 		here := make(map[string]bool) // a trial of several phases counts once
 		for _, w := range t.Warnings {
-			if here[w.Code] {
+			if here[w.Code] || slices.Contains(stillCodes, w.Code) {
 				continue
 			}
 			here[w.Code] = true
@@ -194,7 +195,7 @@ func (h history) trialWarnings() []filewise.Warning {
 func failed(trials []filewise.Trial) int {
 	n := 0
 	for _, t := range trials {
-		if t.State == filewise.Failed {
+		if t.State == filewise.Failed && void(t) == "" {
 			n++
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/drive"
 	"filewise/probe"
 )
 
@@ -35,6 +36,8 @@ type life struct {
 	calibration *filewise.Measure // of the machine, right before
 	empty       time.Duration     // what a drain takes with nothing to write
 	done        func() error      // closes the connections that a drain waits to close; nil: there are none
+
+	still map[string]drive.Still // by family: what stood still while it was measured
 
 	open map[int][]filewise.Session // by phase: connections that wait for the next turn; nil: none does
 	turn *turn                      // what a turn of a session does; nil: the trial is measured in one go
@@ -189,8 +192,8 @@ func (l *life) timed(ctx context.Context, timings func(filewise.Lifecycle) []tim
 		return fmt.Errorf("the life cycle of this engine cannot be timed: %w", filewise.ErrUnsupported)
 	}
 	for _, t := range timings(l.db.Lifecycle) {
-		took, err := t.do(ctx)
-		if err != nil {
+		var took time.Duration
+		if err := l.beating(t.family, func() (err error) { took, err = t.do(ctx); return err }); err != nil {
 			return fmt.Errorf("%s: %w", t.family, err)
 		}
 		l.trial.Measures = append(l.trial.Measures, filewise.Measure{

@@ -141,7 +141,8 @@ func (m *member) conclude(ctx context.Context) error {
 		return err
 	}
 	l.noteWritten()
-	if m.pilot() && l.handsOver() {
+	l.weigh()
+	if m.pilot() && l.handsOver() && void(l.trial) == "" {
 		return nil
 	}
 	return l.release(ctx, nil)
@@ -179,7 +180,7 @@ func (m *member) fail(ctx context.Context, err error) {
 
 // keep leaves the build of a pilot to the first session.
 func (m *member) keep() {
-	if m.pilot() && m.failed == "" {
+	if m.pilot() && m.failed == "" && void(m.life.trial) == "" {
 		m.life.handOver()
 	}
 }

@@ -117,11 +117,13 @@ func (l *life) backupPhase(ctx context.Context, phase filewise.Phase) error {
 	var took time.Duration
 	record, err := l.beside(ctx, phase, func() (err error) {
 		start := l.runner.Clock.Now()
-		if phase.Act == filewise.ActBackup {
-			l.backups, err = l.db.Backup.Backup(ctx)
-		} else {
-			err = l.db.Backup.Restore(ctx)
-		}
+		err = l.beating(phase.Family, func() (err error) {
+			if phase.Act == filewise.ActBackup {
+				l.backups, err = l.db.Backup.Backup(ctx)
+				return err
+			}
+			return l.db.Backup.Restore(ctx)
+		})
 		took = l.runner.Clock.Now().Sub(start)
 		if t, ok := l.db.Backup.(filewise.TimedBackuper); ok && err == nil {
 			took = t.Took()

@@ -42,6 +42,8 @@ type Runner struct {
 	// Calibrate is the plan's short fixed probe of the machine: its speed, in any unit
 	// that is the same for all trials. Nil: such plans cannot be run.
 	Calibrate func(context.Context) (float64, error)
+	// Stopped reports that a process of the server is stopped (state T). May be nil.
+	Stopped func() bool
 	// Notify hears of what happens; it must not block. May be nil.
 	Notify func(Event)
 	// Drivers put the load on the server in place of this process. Nil: it does itself.
@@ -114,6 +116,7 @@ func (r *Runner) Run(ctx context.Context, done []filewise.Trial) (_ []filewise.T
 	r.builds, r.loaded, r.serial = make(map[string]*build), make(map[string]filewise.Ledger), lastSerial(done)
 	defer func() { err = errors.Join(err, r.dropBuilds(ctx)) }()
 	judged := new(memo)
+	var stop error
 	for at := r.Plan.standingBy(done, judged); ; {
 		if at.decision.Ending != GoesOn {
 			return done, at.decision, nil
@@ -138,7 +141,11 @@ func (r *Runner) Run(ctx context.Context, done []filewise.Trial) (_ []filewise.T
 				return done, at.decision, fmt.Errorf("record the trial of %s in block %d: %w", t.Cell.Layout, t.Cell.Block, err)
 			}
 			done = append(done, t)
-			if at = r.Plan.standingBy(done, judged); r.Notify == nil && at.err == nil {
+			at = r.Plan.standingBy(done, judged)
+			if err := at.stillStop(t); err != nil {
+				stop = err // after the others of its session
+			}
+			if r.Notify == nil && at.err == nil {
 				continue
 			}
 			j, err := at.judge()
@@ -146,6 +153,9 @@ func (r *Runner) Run(ctx context.Context, done []filewise.Trial) (_ []filewise.T
 				return done, at.decision, err
 			}
 			r.notify(Event{Kind: EventRecorded, Cell: t.Cell, Trial: &t, Judgement: j})
+		}
+		if stop != nil {
+			return done, at.decision, stop
 		}
 	}
 }
@@ -174,10 +184,13 @@ func (r *Runner) trial(ctx context.Context, cell filewise.Cell, s Schedule) (fil
 		if len(life.trial.Final) == 0 {
 			life.trial.Final = slices.DeleteFunc(slices.Clone(life.backups), func(f filewise.File) bool { return !f.Stays })
 		}
-	} else if r.Ended != nil {
-		if err := r.Ended(ctx); err != nil {
-			return life.trial, err
+	} else {
+		if r.Ended != nil {
+			if err := r.Ended(ctx); err != nil {
+				return life.trial, err
+			}
 		}
+		life.weigh()
 	}
 	life.trial.Elapsed = r.Clock.Now().Sub(life.trial.Started)
 	return life.trial, nil

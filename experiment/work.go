@@ -68,6 +68,7 @@ func (l *life) measured(ctx context.Context, i int, load drive.Load) (filewise.M
 	if l.rests(phase) {
 		result.Measure.Rest = busy(result)
 	}
+	l.stood(phase.Family, result.Still)
 	result.Measure.Deltas = append(result.Measure.Deltas, windowDeltas(probes, edges, load, result)...)
 	return result.Measure, nil
 }
@@ -120,7 +121,7 @@ func (l *life) unmeasured(ctx context.Context, i int, when string, shape func(*d
 // load is what a phase's sessions do, of one type or of several, without an end.
 func (l *life) load(phase filewise.Phase, sessions []filewise.Session) (drive.Load, error) {
 	load, err := l.runner.Plan.Load(l.program, phase, l.db.Chunk)
-	load.Sessions, load.Clock = sessions, l.runner.Clock
+	load.Sessions, load.Clock, load.Stopped = sessions, l.runner.Clock, l.runner.Stopped
 	load.NoLatencies = l.runner.NoLatencies && len(phase.ByLatency) == 0
 	return load, err
 }

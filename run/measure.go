@@ -70,7 +70,8 @@ func (env *Environment) runner(w *watch) *experiment.Runner {
 	return &experiment.Runner{
 		Plan: env.Plan, Workload: env.Workload, Server: env.Server, Clock: w.clock, Parallel: runtime.NumCPU(),
 		Guard: w.guard, Await: w.await, Ended: w.ended, Calibrate: env.calibrator(),
-		Record: func(_ context.Context, t filewise.Trial) error { w.recorded(t); return nil },
+		Stopped: env.stopped(),
+		Record:  func(_ context.Context, t filewise.Trial) error { w.recorded(t); return nil },
 	}
 }
 

@@ -104,7 +104,7 @@ func (n *notices) message(e notify.Event, what, text string) notify.Message {
 
 // recorded hears of every trial that is stored.
 func (n *notices) recorded(t filewise.Trial) {
-	if n == nil || t.State != filewise.Failed || t.Cell.Attempt < n.plan.Attempts {
+	if n == nil || t.State != filewise.Failed || t.Cell.Attempt < n.plan.Attempts || experiment.Void(t) {
 		return
 	}
 	where := fmt.Sprintf("in block %d", t.Cell.Block)

@@ -1,0 +1,207 @@
+package drive
+
+import (
+	"time"
+
+	"filewise"
+)
+
+// Still holds what stood still while a load was measured, by clocks alone.
+type Still struct {
+	// Machine is the time within the window in which this process, or the whole machine, did
+	// not run: suspended, stopped, or its processors given to others. Zero: it always ran.
+	Machine time.Duration `json:"machine_ns,omitempty"`
+	// Server is the longest time within the window in which this process ran and no call ended.
+	Server time.Duration `json:"server_ns,omitempty"`
+	// Stopped reports that a process of the server was seen stopped (state T) meanwhile.
+	Stopped bool `json:"stopped,omitempty"`
+}
+
+// Plus adds what stood still in another part of the same window.
+func (s Still) Plus(o Still) Still {
+	return Still{s.Machine + o.Machine, max(s.Server, o.Server), s.Stopped || o.Stopped}
+}
+
+// A heart beats so often. A beat that is late by less than leastStill is not counted: busy processors
+// delay it, too.
+const (
+	beatEvery  = 50 * time.Millisecond
+	leastStill = 200 * time.Millisecond
+	stealEvery = 10 // beats between two looks at the time that other virtual machines took
+)
+
+// StillLimit returns how long something may stand still in a window before that tells: a second, or a
+// twentieth of the window, but never less than the 200 ms that busy processors explain.
+func StillLimit(window time.Duration) time.Duration {
+	return max(leastStill, min(time.Second, window/20))
+}
+
+// Heart looks at this process's clocks regularly.
+type Heart struct {
+	begun time.Time
+	read  func() clocks
+	total func() int64 // operations done; nil: nothing is driven
+	look  func() bool  // whether a process of the server is stopped; nil: it cannot be seen
+
+	last      clocks
+	steal     clocks // at the last look at the stolen time
+	beats     int
+	gaps      []gap
+	idleFrom  time.Time
+	operation int64
+	idle      []gap
+
+	stop, gone chan struct{}
+}
+
+// gap is a time in which something stood still.
+type gap struct {
+	from, to time.Time
+	slept    time.Duration // in addition: the clock of from and to does not count it
+	stopped  bool          // a process was seen stopped in it
+}
+
+// clocks are one reading. Its time has the monotonic clock, which a suspended machine's does not count.
+type clocks struct {
+	at        time.Time
+	suspended time.Duration // in all since the machine was started
+	stolen    time.Duration // of a processor, on average, in all; read now and then
+}
+
+// Beat starts a heart for a measured time. Its Still must be called.
+func Beat(total func() int64, stopped func() bool) *Heart {
+	h := newHeart(readClocks, total, stopped)
+	h.stop, h.gone = make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(h.gone)
+		tick := time.NewTicker(beatEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-h.stop:
+				h.beat()
+				return
+			case <-tick.C:
+				h.beat()
+			}
+		}
+	}()
+	return h
+}
+
+func newHeart(read func() clocks, total func() int64, stopped func() bool) *Heart {
+	h := &Heart{read: read, total: total, look: stopped}
+	h.last = read()
+	h.begun, h.steal, h.idleFrom = h.last.at, h.last, h.last.at
+	return h
+}
+
+// beat compares the clocks with those of the last beat.
+func (h *Heart) beat() {
+	now := h.read()
+	slept := now.suspended - h.last.suspended
+	ran := true
+	if late := now.at.Sub(h.last.at) - beatEvery; late >= leastStill || slept >= leastStill {
+		h.gaps = append(h.gaps, gap{from: h.last.at, to: h.last.at.Add(max(late, 0)), slept: slept})
+		ran = false
+	}
+	h.last = now
+	if h.beats++; h.beats%stealEvery == 0 {
+		if took, stolen := now.at.Sub(h.steal.at), now.stolen-h.steal.stolen; ran && stolen > took/2 {
+			h.gaps = append(h.gaps, gap{from: h.steal.at, to: h.steal.at.Add(min(stolen, took))})
+		}
+		h.steal = now
+	}
+	if h.total != nil {
+		h.progress(now.at, ran)
+	}
+}
+
+// progress notes the times in which no operation ended, while this process ran.
+func (h *Heart) progress(now time.Time, ran bool) {
+	if done := h.total(); done != h.operation || !ran {
+		h.operation, h.idleFrom = done, now
+		return
+	}
+	if now.Sub(h.idleFrom) < leastStill {
+		return
+	}
+	last := len(h.idle) - 1
+	if last < 0 || !h.idle[last].from.Equal(h.idleFrom) {
+		h.idle = append(h.idle, gap{from: h.idleFrom})
+		last++
+	}
+	h.idle[last].to = now
+	if h.look != nil && !h.idle[last].stopped {
+		h.idle[last].stopped = h.look()
+	}
+}
+
+// Still ends the heart and returns what stood still between two instants.
+func (h *Heart) Still(from, to time.Time) (s Still) {
+	if h.stop != nil {
+		close(h.stop)
+		<-h.gone
+	}
+	for _, g := range h.gaps {
+		s.Machine += g.within(from, to)
+	}
+	for _, g := range h.idle {
+		if d := g.within(from, to); d > 0 {
+			s.Server, s.Stopped = max(s.Server, d), s.Stopped || g.stopped
+		}
+	}
+	return s
+}
+
+// within is the part of the gap between two instants.
+func (g gap) within(from, to time.Time) time.Duration {
+	if g.to.Before(from) || g.from.After(to) {
+		return 0
+	}
+	start, end := g.from, g.to
+	if start.Before(from) {
+		start = from
+	}
+	if end.After(to) {
+		end = to
+	}
+	return end.Sub(start) + g.slept
+}
+
+// heart beats for the run in real time; nil in a virtual one.
+func (r *run) heart() *Heart {
+	if _, real := r.load.Clock.(filewise.RealClock); !real {
+		return nil
+	}
+	return Beat(r.total, r.load.Stopped)
+}
+
+// still is what stood still within the window, or all the time of fixed work.
+func (r *run) still(h *Heart, m filewise.Measure) Still {
+	if h == nil {
+		return Still{}
+	}
+	s := h.Still(r.start.Add(m.Window[0]), r.start.Add(m.Window[1]))
+	if s.Server < r.unusual(m) {
+		s.Server, s.Stopped = 0, false
+	}
+	return s
+}
+
+// unusual is from which time on nothing happening is unusual: ten times what comes between two calls, and ten
+// times what one takes, at least the limit.
+func (r *run) unusual(m filewise.Measure) time.Duration {
+	window := m.Window[1] - m.Window[0]
+	least := StillLimit(window)
+	if r.load.Pause != nil || r.load.NoLatencies {
+		least = max(least, time.Second)
+	}
+	hist, err := DecodeHist(m.Hist)
+	if err != nil || hist.TotalCount() == 0 {
+		return max(least, window/4)
+	}
+	between := window / time.Duration(hist.TotalCount())
+	usual := time.Duration(hist.ValueAtQuantile(50)) * time.Microsecond
+	return max(least, min(10*between, window/2), min(10*usual, window/2))
+}
