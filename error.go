@@ -31,6 +31,8 @@ var (
 	// ErrSpace: the volume is full. It ends a run: a repeated trial would find no
 	// more room, or pass because it happened to be slower.
 	ErrSpace = errors.New("the volume is full")
+	// ErrConnections: the server takes no more connections, whatever the layout.
+	ErrConnections = errors.New("the server takes no more connections")
 	// ErrLayout: what was built is not the layout that was asked for.
 	ErrLayout = errors.New("the files are not the layout that was asked for")
 )

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"syscall"
 
 	"golang.org/x/sync/errgroup"
 
 	"filewise"
 	"filewise/drive"
+	"filewise/internal/fault"
 	"filewise/internal/openfiles"
 )
 
@@ -67,7 +67,7 @@ func opened(sessions []filewise.Session) int {
 func refused(had, want int, err error) error {
 	remedy := filewise.RemedyOf(err)
 	switch {
-	case errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE):
+	case fault.TooManyFiles(err):
 		remedy = "raise Filewise's own limit of open files (ulimit -n), or use fewer --connections"
 	case remedy == "":
 		remedy = "raise the server's limit of connections (max_connections), or use fewer --connections"

@@ -373,7 +373,8 @@ func TestPilotsAreNotForecastByTheirFirstBuild(t *testing.T) {
 }
 
 func TestFullOrFailingVolumeEndsTheRun(t *testing.T) {
-	for _, fault := range []error{filewise.ErrSpace, syscall.EROFS, syscall.EIO} {
+	for _, fault := range []error{filewise.ErrSpace, syscall.EROFS, syscall.EIO, syscall.ENOTCONN, syscall.ESTALE, syscall.ETIMEDOUT,
+		syscall.EFBIG} {
 		w := newWorld(t, []int{1, 2}, fake.Config{Faults: []fake.Fault{{Build: 4, Stage: filewise.StageMeasure, Err: fault}}})
 		w.runner.Plan = w.plan
 		trials, _, err := w.runner.Run(t.Context(), nil)
@@ -383,6 +384,19 @@ func TestFullOrFailingVolumeEndsTheRun(t *testing.T) {
 		if len(trials) != 3 || len(w.stored) != 3 {
 			t.Errorf("%v: %d trials, %d stored; the fourth is to be measured again", fault, len(trials), len(w.stored))
 		}
+	}
+}
+
+// A server without a free connection is tried as often as any trial, in pilots, too; then the run ends, and can go on.
+func TestNoConnectionsEndTheRun(t *testing.T) {
+	w := newWorld(t, []int{1, 2}, fake.Config{Faults: []fake.Fault{{Layout: "2 files", Stage: filewise.StageMeasure, Err: filewise.ErrConnections}}})
+	w.runner.Plan = w.plan
+	trials, d, err := w.runner.Run(t.Context(), nil)
+	if filewise.CodeOf(err) != filewise.CodeStopped || !strings.Contains(filewise.RemedyOf(err), "resume") || d.Ending != experiment.GoesOn {
+		t.Errorf("%v, %v", d, err)
+	}
+	if _, d := w.plan.Next(trials); d.Ending != experiment.GoesOn {
+		t.Errorf("resume: %v", d)
 	}
 }
 

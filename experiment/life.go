@@ -14,8 +14,8 @@ import (
 
 // newLife is a trial of the cell, which has not begun.
 func newLife(r *Runner, c filewise.Cell, s Schedule) *life {
-	l := &life{runner: r, schedule: s, program: r.Plan.Program(r.Workload),
-		trial: filewise.Trial{Cell: c, State: filewise.Done, Started: r.Clock.Now().UTC()}}
+	l := &life{runner: r, schedule: s, program: r.Plan.Program(r.Workload), begun: r.Clock.Now()}
+	l.trial = filewise.Trial{Cell: c, State: filewise.Done, Started: l.begun.UTC()}
 	l.ledgers = make([]filewise.Ledger, len(l.program.Phases))
 	return l
 }
@@ -32,6 +32,8 @@ type life struct {
 	db       *filewise.Database // of the build
 	ledgers  []filewise.Ledger  // of each phase: everything in it that is committed
 	backups  []filewise.File    // of the last backup
+
+	begun time.Time // with the monotonic clock, which Trial.Started has not: the wall clock may be set
 
 	calibration *filewise.Measure // of the machine, right before
 	empty       time.Duration     // what a drain takes with nothing to write

@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"filewise"
 	"filewise/drive"
-	"filewise/internal/filesystem"
+	"filewise/internal/fault"
 	"filewise/probe"
 )
 
@@ -192,7 +191,7 @@ func (r *Runner) trial(ctx context.Context, cell filewise.Cell, s Schedule) (fil
 		}
 		life.weigh()
 	}
-	life.trial.Elapsed = r.Clock.Now().Sub(life.trial.Started)
+	life.trial.Elapsed = r.Clock.Now().Sub(life.begun)
 	return life.trial, nil
 }
 
@@ -204,15 +203,14 @@ func (r *Runner) fatal(ctx, guarded context.Context, l *life, err error) error {
 		return ctx.Err()
 	case cause != nil && !errors.Is(cause, context.Canceled):
 		return cause
-	case errors.Is(err, filewise.ErrSpace) || filesystem.Full(err):
-		return filewise.Errorf(filewise.CodePreflight,
-			"free space there, or name another --volume; then \"filewise resume\" goes on with this trial", "the trial of %s: %w",
-			l.trial.Cell.Layout, err)
-	case errors.Is(err, syscall.EROFS), errors.Is(err, syscall.EIO): // also where the mount's flags do not say so
-		return filewise.Errorf(filewise.CodePreflight, "bring the volume back; then \"filewise resume\" goes on with this trial",
-			"a volume can be written to no more: the trial of %s: %w", l.trial.Cell.Layout, err)
 	case err == nil:
 		return nil
+	}
+	if f, ok := fault.Of(err); ok && (!f.Passes || l.trial.Cell.Attempt >= r.Plan.Attempts) {
+		return filewise.Errorf(f.Code, f.Remedy+"; then \"filewise resume\" goes on with this trial", "%s: the trial of %s: %w", f.What,
+			l.trial.Cell.Layout, err)
+	}
+	switch {
 	case errors.Is(err, ErrVoid) && l.trial.Cell.Attempt >= r.Plan.Attempts: // no layout is to blame
 		return filewise.Errorf(filewise.CodeStopped, "see that all of them run and are idle; then \"filewise resume\" goes on with this trial",
 			"the drivers have failed %s: %w", filewise.Counted(l.trial.Cell.Attempt, "time"), err)

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"filewise/internal/fault"
 	"filewise/internal/filesystem"
 	"filewise/internal/process"
 )
@@ -249,7 +250,7 @@ func removeMarked(e entry) error {
 func removeAll(dir *os.Root, name string) error {
 	for limit := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
 		err := dir.RemoveAll(name)
-		if !errors.Is(err, syscall.ENOTEMPTY) || time.Now().After(limit) {
+		if !fault.NotEmpty(err) || time.Now().After(limit) {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"time"
 
@@ -89,15 +90,69 @@ func (r *Registry) Sweep(ctx context.Context) ([]Leftover, error) {
 // reason to keep it.
 func (r *Registry) each(ctx context.Context, ids []string, act func(*Leftover, entry) error) ([]Leftover, error) {
 	var all []Leftover
+	silent := r.silent(ids)
 	for _, id := range ids {
 		if err := ctx.Err(); err != nil {
 			return all, err
+		}
+		if e, ok := silent[id]; ok {
+			all = append(all, Leftover{ID: id, Path: e.path(), Label: e.Label, Created: e.Created, Owner: e.Owner.PID,
+				Kept: fmt.Sprintf("its volume, %s, does not answer: once it does, or is unmounted, run \"filewise clean\"", e.Volume)})
+			continue
 		}
 		if l, ok := r.one(id, act); ok {
 			all = append(all, l)
 		}
 	}
 	return all, nil
+}
+
+// answerWithin is how long the volumes of all registrations together may take to answer: a volume of the network, or of
+// a daemon, may never do so.
+const answerWithin = 2 * time.Second
+
+// ask looks at a registration's directory, which hangs if the volume does not answer. Tests replace it.
+var ask = func(e entry) {
+	if o, _ := open(e); o != nil {
+		o.close()
+	}
+}
+
+// silent are the registrations of volumes that do not answer. The volumes are asked side by side; whoever asks one that
+// never answers is left behind.
+func (r *Registry) silent(ids []string) map[string]entry {
+	asked := make(map[string]chan struct{}) // by volume
+	of := make(map[string]entry)
+	for _, id := range ids {
+		e, err := r.read(id)
+		if err != nil {
+			continue
+		}
+		of[id] = e
+		if asked[e.Volume] == nil {
+			done := make(chan struct{})
+			asked[e.Volume] = done
+			go func() { defer close(done); ask(e) }()
+		}
+	}
+	limit := time.NewTimer(answerWithin)
+	defer limit.Stop()
+	for _, done := range asked {
+		select {
+		case <-done:
+		case <-limit.C:
+			limit.Reset(0) // for the others: what has answered by now
+		}
+	}
+	maps.DeleteFunc(of, func(_ string, e entry) bool {
+		select {
+		case <-asked[e.Volume]:
+			return true
+		default:
+			return false
+		}
+	})
+	return of
 }
 
 // one handles one registration; false when it is none of ours to handle.

@@ -215,6 +215,9 @@ func ParseRun(text []byte, m Manifest) (run Run, trials []filewise.Trial, err er
 	return e.Run, trials, nil
 }
 
+// earliest is the year of a clock that was never set: a machine without a battery for it measures, too.
+const earliest = 1970
+
 // plausible finds what no run of Filewise can be, before anything relies on it.
 func plausible(run Run, trials []filewise.Trial) error {
 	layouts := map[string]bool{}
@@ -222,9 +225,9 @@ func plausible(run Run, trials []filewise.Trial) error {
 		layouts[l.Name] = true
 	}
 	switch {
-	case run.Started.IsZero() || run.Started.Year() < 2020 || run.Started.Year() > 9999:
+	case run.Started.IsZero() || run.Started.Year() < earliest || run.Started.Year() > 9999:
 		return errors.New("it has no start")
-	case run.Ended != nil && (run.Ended.Year() < 2020 || run.Ended.Year() > 9999):
+	case run.Ended != nil && (run.Ended.Year() < earliest || run.Ended.Year() > 9999):
 		return errors.New("it has no end")
 	case run.State != Running && run.State != Done && run.State != Interrupted && run.State != Failed:
 		return fmt.Errorf("its state is %q", cut(string(run.State)))
@@ -247,7 +250,7 @@ func plausible(run Run, trials []filewise.Trial) error {
 			return fmt.Errorf("a trial of %q is not one of the plan", cut(c.Layout))
 		case seen[c]:
 			return fmt.Errorf("the %s is there twice", cellName(t.Cell))
-		case t.Started.Year() < 2020 || t.Started.Year() > 9999 || t.Elapsed < 0:
+		case t.Started.Year() < earliest || t.Started.Year() > 9999 || t.Elapsed < 0:
 			return fmt.Errorf("the %s has no time", cellName(t.Cell))
 		}
 		seen[c] = true

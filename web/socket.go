@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -13,8 +12,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
+
+	"filewise/internal/fault"
 )
 
 // The actions that a run can be asked for.
@@ -128,7 +128,7 @@ func (r remote) dial(ctx context.Context) (net.Conn, error) {
 
 func (r remote) Status(ctx context.Context, known uint64) (s Status, err error) {
 	body, err := r.ask(ctx, http.MethodGet, "/status?known="+strconv.FormatUint(known, 10))
-	if errors.Is(err, syscall.ECONNREFUSED) { // its process was killed
+	if fault.Refused(err) { // its process was killed
 		_ = os.Remove(r.path)
 	}
 	if err == nil {
@@ -178,7 +178,7 @@ func sweep(dir string) {
 		conn, err := r.dial(context.Background())
 		if err == nil {
 			_ = conn.Close()
-		} else if errors.Is(err, syscall.ECONNREFUSED) {
+		} else if fault.Refused(err) {
 			_ = os.Remove(r.path)
 		}
 	}

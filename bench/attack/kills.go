@@ -62,7 +62,7 @@ func (p *place) killOnce(within time.Duration, args []string) (killed bool, err 
 		err = p.kill(c, time.Millisecond)
 	}
 	if err == nil && p.IntN(2) == 0 { // else what ends is met by the sweep
-		_, err = p.run([]int{0, 7}, "list") // 7: there is no store yet
+		_, err = p.run(succeeds, "engines") // which sweeps
 	}
 	if err == nil {
 		err = p.clean()

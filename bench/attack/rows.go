@@ -37,6 +37,8 @@ var rows = []row{
 		try: hitServers("postgres", syscall.SIGKILL), why: noServer("postgres")},
 	{name: "server-killed-mariadb", what: "SIGKILL of a managed MariaDB", many: 30, share: 3,
 		try: hitServers("mariadb", syscall.SIGKILL), why: noServer("mariadb")},
+	{name: "stood-still", what: "SIGSTOP and SIGCONT of a run in its windows: the trial is void, and the run complete", few: 1, many: 30, share: 2,
+		try: stoodStill},
 	{name: "server-stopped", what: "SIGSTOP and SIGCONT of a managed MariaDB", many: 30, share: 3,
 		try: hitServers("mariadb", syscall.SIGSTOP, syscall.SIGCONT), why: noServer("mariadb")},
 	{name: "dumps", what: "dumps of a user's servers before and after 100 runs by URL, a kill and clean", many: 100, share: 5,

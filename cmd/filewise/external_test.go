@@ -221,7 +221,7 @@ func (f *existing) killAndClean(t *testing.T, p *place) {
 	}
 	_ = c.Process.Kill()
 	<-c.ended
-	p.run(0, "version") // sweeps this machine, no server
+	p.run(0, "engines") // sweeps this machine, no server
 	if out, err := f.sql(listDatabases); err != nil || !strings.Contains(out, "filewise_") {
 		t.Fatalf("the kill left nothing: %q, %v", out, err)
 	}

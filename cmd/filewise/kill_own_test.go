@@ -136,7 +136,7 @@ func (o *owned) killed(t *testing.T, p *place, out string, within time.Duration,
 // nothingLeft: the next start and clean remove what there is, and the database is as it was.
 func (o *owned) nothingLeft(t *testing.T, p *place, before string) {
 	t.Helper()
-	p.show(p.run(0, "version"))
+	p.show(p.run(0, "engines"))
 	if err := until(time.Minute, func() (bool, error) { // the server may still know the dead sessions
 		c := p.run(0, o.args("clean", "--yes")...)
 		return strings.Contains(c.stdout.String(), "Nothing was left behind"), nil

@@ -104,7 +104,7 @@ func (k killing) test(t *testing.T, p *place) {
 		if moments.IntN(2) == 0 { // else the next start meets those that are ending
 			p.noServers(servers, 2*time.Second)
 		}
-		v := p.run(0, "version")
+		v := p.run(0, "engines")
 		p.noServers(servers, time.Until(killed.Add(2*time.Second)))
 		removed += strings.Count(v.stderr.String(), "removed "+p.volume)
 		p.tidy()

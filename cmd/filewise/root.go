@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -110,14 +111,16 @@ func strictHelp(root *cobra.Command) {
 	}
 }
 
+// unswept are commands that need no volume, and clean, which looks itself.
+var unswept = []string{"clean", "list", "serve", "stop", "version"}
+
 // sweep removes what killed runs left behind: at every start, whatever the
-// command, but clean itself, which may be a dry run, and what a shell runs on
-// Tab. What goes wrong is said and never stops the command.
+// command, except unswept ones and what a shell runs on Tab. What goes wrong is said and never stops the command.
 func (a *app) sweep(ctx context.Context, root *cobra.Command, args []string) {
 	if len(args) > 0 && strings.HasPrefix(args[0], "__complete") {
 		return
 	}
-	if cmd, _, err := root.Find(args); err == nil && cmd.Name() == "clean" {
+	if cmd, _, err := root.Find(args); err == nil && slices.Contains(unswept, cmd.Name()) {
 		return
 	}
 	reg, err := scratch.Open()

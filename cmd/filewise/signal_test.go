@@ -181,7 +181,7 @@ func TestInterruptTwice(t *testing.T) {
 			t.Errorf("%v: %v\n%s", args, err, out)
 		}
 	}
-	v := p.run(0, "version")
+	v := p.run(0, "engines")
 	if got := v.stderr.String(); strings.Count(got, "removed "+p.volume) != 1 {
 		t.Errorf("version does not say that it removed the scratch directory: %q", got)
 	}

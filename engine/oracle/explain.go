@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/sijms/go-ora/v2/network"
@@ -28,6 +29,9 @@ var classes = external.Classes{
 		12500, 12502, 12505, 12514, 12516, 12518, 12519, 12520, 12521, 12523, 12526, 12528, 12535, 12537, 12541, 12543,
 		12545, 12547, 12560, 12564, 12570, 12571, 12583, 25408, 17002, 18, 20, 2391},
 }
+
+// tooMany are the limits of sessions and processes, of the server and of the account's profile.
+var tooMany = []int{18, 20, 2391, 12516, 12519, 12520}
 
 // missing are errors of an object that is not there, or that the account may not see.
 var missing = []int{942, 1031, 4043, 6550, 1950, 904}
@@ -105,6 +109,9 @@ func explain(err error) error {
 		}
 		err = filewise.Errorf(filewise.CodeTrials, remedy, "%w: %w", filewise.ErrSpace, err)
 	case remedy != "":
+		if slices.Contains(tooMany, code) {
+			err = fmt.Errorf("%w: %w", filewise.ErrConnections, err)
+		}
 		err = filewise.Errorf(filewise.CodePreflight, remedy, "%w", err)
 	}
 	return external.Classed(class, err)

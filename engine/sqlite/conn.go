@@ -148,10 +148,14 @@ func (c *conn) value(ctx context.Context, sql string) (any, error) {
 	return rows[0][0], nil
 }
 
-// explain adds filewise.ErrSpace where that is what SQLite means.
+// explain adds filewise.ErrSpace if SQLite means that, and the number of the system call that failed.
 func explain(err error) error {
-	if c, ok := sqlitedriver.CodesOf(err); ok && c.Primary == sqlitedriver.Full {
+	c, ok := sqlitedriver.CodesOf(err)
+	switch {
+	case ok && c.Primary == sqlitedriver.Full:
 		return fmt.Errorf("%w: %w", filewise.ErrSpace, err)
+	case ok && c.Errno != 0: // by which faults of the host are known
+		return fmt.Errorf("%w: %w", err, c.Errno)
 	}
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -107,6 +108,8 @@ func (l *login) explain(err error) error {
 		err = filewise.Errorf(filewise.CodeTrials, "free space on the volume, or name another with --volume NAME=DIR; a log that is full "+
 			"wants --set log-size=…",
 			"%w: %w", filewise.ErrSpace, err)
+	case hasNumber(err, 17809), hasNumber(err, 10928): // the limits of user connections, and of a pool
+		err = fmt.Errorf("%w: %w", filewise.ErrConnections, err)
 	case hasNumber(err, errDenied) && strings.Contains(err.Error(), "CREATE DATABASE"):
 		return filewise.Errorf(filewise.CodePreflight, grantCreate, "%w", err)
 	}

@@ -55,6 +55,9 @@ var classes = map[uint16]filewise.Class{
 	3169:       filewise.ClassConnection, // MySQL: ER_SESSION_WAS_KILLED
 }
 
+// TooMany reports that by its number an error of the server is about its limits of connections.
+func TooMany(number uint16) bool { return number == ErrTooMany || number == 1203 || number == 1226 }
+
 // Number is the number of a server's error; ok is false for any other error.
 func Number(err error) (n uint16, ok bool) {
 	var e *mysql.MySQLError

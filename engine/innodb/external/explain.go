@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 
@@ -54,6 +55,9 @@ func (s *server) explain(err error) error {
 		case dialect.ErrTableFull, dialect.ErrDiskFull:
 			return filewise.Errorf(filewise.CodeTrials, "free space on the server, or name another directory of it with --volume NAME=DIR", "%w: %w",
 				filewise.ErrSpace, err)
+		}
+		if dialect.TooMany(n) {
+			err = fmt.Errorf("%w: %w", filewise.ErrConnections, err)
 		}
 		if r, ok := remedies[n]; ok {
 			return filewise.Errorf(r.code, r.remedy, "%w", err)

@@ -36,7 +36,7 @@ func (i *instance) explain(err error) error {
 		case dialect.ErrDiskFull:
 			return filewise.Errorf(filewise.CodeTrials, room, "%w: %w", filewise.ErrSpace, err)
 		case dialect.ErrTooMany:
-			return filewise.Errorf(filewise.CodeTrials, "leave --set max_connections out", "the server takes no more connections: %w", err)
+			return filewise.Errorf(filewise.CodeTrials, "leave --set max_connections out", "%w: %w", filewise.ErrConnections, err)
 		}
 	}
 	if filesystem.Full(err) || strings.Contains(err.Error(), "No space left on device") || strings.Contains(err.Error(), "Error number 28") {

@@ -58,7 +58,7 @@ func Classify(err error) error {
 	case code == codeTooMany:
 		return &filewise.Classed{Class: filewise.ClassConnection, Err: filewise.Errorf(filewise.CodeTrials,
 			"use fewer --connections, or have max_connections (or the limit of the role or database) "+
-				"raised", "the server takes no more connections: %w", err)}
+				"raised", "%w: %w", filewise.ErrConnections, err)}
 	case strings.HasPrefix(code, "23"):
 		return classed(filewise.ClassConstraint)
 	case strings.HasPrefix(code, "42"), code == "3F000", code == "0A000": // wrong syntax, name, type or right; no such schema; not supported

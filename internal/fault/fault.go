@@ -1,0 +1,78 @@
+// Package fault has the one table of the host's errors and of a server's state that no layout is to
+// blame for: whatever they ended is measured again by resume.
+package fault
+
+import (
+	"errors"
+	"net"
+	"slices"
+
+	"filewise"
+)
+
+// Fault is a fault of the host, or a state of the server.
+type Fault struct {
+	Code   filewise.Code
+	What   string // the end of a sentence about a trial: "a volume is full"
+	Remedy string // before resume
+	// Passes reports that it may be gone soon: a trial is tried as often as any other before the run ends.
+	Passes bool
+}
+
+// The faults, as the errors of the systems are mapped to them.
+var (
+	full = Fault{Code: filewise.CodePreflight, What: "a volume is full", Remedy: "free space there, or name another --volume"}
+	gone = Fault{Code: filewise.CodePreflight, What: "a volume does not answer any more",
+		Remedy: "bring the volume back (mount, daemon, network)"}
+	readOnly = Fault{Code: filewise.CodePreflight, What: "a volume can be written to no more", Remedy: "bring the volume back, writable"}
+	tooLarge = Fault{Code: filewise.CodePreflight, What: "a file may not become that large",
+		Remedy: "raise the limit of this shell (ulimit -f unlimited), or use a file system with larger files"}
+	files = Fault{Code: filewise.CodePreflight, What: "no more files may be opened",
+		Remedy: "raise the limit of open files (ulimit -n), or use fewer --connections"}
+	memory      = Fault{Code: filewise.CodePreflight, What: "memory ran out", Remedy: "end what else takes memory on that machine"}
+	connections = Fault{Code: filewise.CodeStopped, What: "the server takes no more connections", Passes: true,
+		Remedy: "end other sessions there, or have its limit of connections raised (max_connections, or the account's)"}
+)
+
+// Of returns the fault that an error is of; ok is false if it is none. A lost network connection is none:
+// the server may come back, and is waited for.
+func Of(err error) (f Fault, ok bool) {
+	var network *net.OpError
+	switch {
+	case err == nil:
+		return Fault{}, false
+	case errors.Is(err, filewise.ErrConnections):
+		return connections, true
+	case errors.Is(err, filewise.ErrSpace):
+		return full, true
+	case errors.As(err, &network), filewise.ClassOf(err) == filewise.ClassConnection: // system calls on sockets give the same numbers as those on files
+		return Fault{}, false
+	}
+	for _, row := range host {
+		if is(err, row.errors) {
+			return row.fault, true
+		}
+	}
+	return Fault{}, false
+}
+
+// row maps errors of the system to a fault.
+type row struct {
+	fault  Fault
+	errors []error
+}
+
+// TooManyFiles reports that this process, or its host, may open no more files, or sockets.
+func TooManyFiles(err error) bool {
+	return slices.ContainsFunc(host, func(r row) bool { return r.fault == files && is(err, r.errors) })
+}
+
+// Refused reports that nobody listens at an address.
+func Refused(err error) bool { return is(err, refused) }
+
+// NotEmpty reports that a directory holds something.
+func NotEmpty(err error) bool { return is(err, notEmpty) }
+
+func is(err error, any []error) bool {
+	return slices.ContainsFunc(any, func(e error) bool { return errors.Is(err, e) })
+}

@@ -1,0 +1,8 @@
+//go:build !unix && !windows
+
+package fault
+
+var (
+	host              []row
+	refused, notEmpty []error
+)
