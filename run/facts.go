@@ -14,9 +14,12 @@ import (
 	"filewise/store"
 )
 
-// begin stores the run, new or resumed, with what it runs on.
+// begin stores the run, new or resumed, with what it runs on, which must not have changed.
 func (m *measurement) begin(ctx context.Context, run store.Run) (store.Run, error) {
 	if run.ID != 0 {
+		if err := m.unchanged(ctx, run); err != nil {
+			return run, err
+		}
 		return m.store.Resume(ctx, run.ID)
 	}
 	env := m.env
@@ -25,13 +28,7 @@ func (m *measurement) begin(ctx context.Context, run store.Run) (store.Run, erro
 		return run, fmt.Errorf("facts of the server: %w", err)
 	}
 	run.Server = append(slices.Clone(server), scriptFacts(env.Scripts)...)
-	t := run.Plan.Target
-	run.Machine = append(machine.Facts(ctx, t.VolumesHere()), env.facts...)
-	if t.Mode == filewise.External && !t.Address.Here() {
-		for i := range run.Machine {
-			run.Machine[i].Name = "client: " + run.Machine[i].Name
-		}
-	}
+	run.Machine = env.machineFacts(ctx)
 	run.Version = m.Version
 	run.Warnings = env.Warnings()
 	run.Started, run.Seal = time.Now().UTC(), sealOf(run.Plan)

@@ -21,14 +21,16 @@ const maxFile = 64 << 10
 
 // entry is what the registry keeps about one scratch directory.
 type entry struct {
-	Format    int                `json:"format"`
-	ID        string             `json:"id"`
-	Volume    string             `json:"volume"`         // absolute, free of symbolic links when it was made
-	Place     filesystem.Place   `json:"place,omitzero"` // of the volume's directory
-	Label     string             `json:"label,omitempty"`
-	Created   time.Time          `json:"created"`
-	Owner     process.Identity   `json:"owner"`
-	Processes []process.Identity `json:"processes,omitempty"`
+	Format int    `json:"format"`
+	ID     string `json:"id"`
+	Volume string `json:"volume"` // absolute, free of symbolic links when it was made
+	// VolumeBytes is Volume if that is not UTF-8: paths are bytes, and JSON is text.
+	VolumeBytes []byte             `json:"volume_bytes,omitempty"`
+	Place       filesystem.Place   `json:"place,omitzero"` // of the volume's directory
+	Label       string             `json:"label,omitempty"`
+	Created     time.Time          `json:"created"`
+	Owner       process.Identity   `json:"owner"`
+	Processes   []process.Identity `json:"processes,omitempty"`
 }
 
 // mark is what lies within the scratch directory.
@@ -60,6 +62,9 @@ func parseEntry(b []byte, id string) (entry, error) {
 	var e entry
 	if err := decode(b, &e); err != nil {
 		return entry{}, err
+	}
+	if e.VolumeBytes != nil {
+		e.Volume = string(e.VolumeBytes)
 	}
 	switch {
 	case e.Format != formatVersion:

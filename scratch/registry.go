@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"filewise"
 	"filewise/internal/filesystem"
@@ -68,6 +69,9 @@ func (r *Registry) file(id string) string { return filepath.Join(r.dir, id+".jso
 // write registers e durably: a kill or a power cut leaves the old entry, the
 // new one, or none.
 func (r *Registry) write(e entry) error {
+	if !utf8.ValidString(e.Volume) {
+		e.VolumeBytes = []byte(e.Volume)
+	}
 	b, err := json.MarshalIndent(e, "", "  ")
 	if err != nil {
 		return err

@@ -79,9 +79,11 @@ func (e *examination) connections(ctx context.Context) {
 	if limit >= 0 {
 		free = min(free, limit-mine)
 	}
-	e.Connections(int64(e.Demand.Program.Connections()+client.Besides), free,
-		fmt.Sprintf("use --connections %d or fewer, or have max_connections (or the role's CONNECTION LIMIT) raised",
-			max(free-client.Besides, 0)),
+	remedy := "end other sessions, or have max_connections (or the role's CONNECTION LIMIT) raised"
+	if n := free - client.Besides; n > 0 {
+		remedy = fmt.Sprintf("use --connections %d or fewer, or ", n) + remedy[len("end other sessions, or "):]
+	}
+	e.Connections(int64(e.Demand.Program.Connections()+client.Besides), free, remedy,
 		fmt.Sprintf("%d are free (max_connections %d, %d reserved, %d in use, limit of the role %d)", max(free, 0), most, reserved, used, limit))
 }
 

@@ -2,6 +2,8 @@ package client
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -28,6 +30,7 @@ const (
 	CodeNoDatabase    = "3D000"
 	codePassword      = "28P01"
 	codeNoAccess      = "28000"
+	codeStarting      = "57P03" // cannot_connect_now
 )
 
 // CodeOf is the SQLSTATE of an error; empty: the server did not send it.
@@ -85,20 +88,43 @@ func Failed(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
+// overTLS tells an error of TLS itself: a certificate, a handshake, or a server without it.
+func overTLS(err error) bool {
+	var (
+		signer  x509.UnknownAuthorityError
+		name    x509.HostnameError
+		invalid x509.CertificateInvalidError
+		verify  *tls.CertificateVerificationError
+		record  tls.RecordHeaderError
+		alert   tls.AlertError
+	)
+	return errors.As(err, &signer) || errors.As(err, &name) || errors.As(err, &invalid) || errors.As(err, &verify) ||
+		errors.As(err, &record) || errors.As(err, &alert) || strings.HasSuffix(err.Error(), "server refused TLS connection") ||
+		strings.Contains(err.Error(), "remote error: tls: ")
+}
+
 // ConnectError says what to do about a server that does not let Filewise in.
 func ConnectError(url string, err error) error {
 	remedy := "look at host, port and the server's log"
-	switch code := CodeOf(err); {
+	switch code := CodeOf(err); { // the server's answer, which comes after any attempt with TLS, goes first
 	case errors.Is(err, errClearText):
 		remedy = "add sslmode=require, or trust the network: require_auth=password"
 	case code == codePassword || code == codeNoAccess:
 		remedy = "look at user and password, and at the server's pg_hba.conf"
 	case code == CodeNoDatabase:
 		remedy = "name a database that exists and that the account may connect to: …/DATABASE"
+	case code == codeTooMany:
+		remedy = "end other sessions, or have max_connections (or the limit of the role or database) raised"
+	case code == CodeNotReady:
+		remedy = "name a database that takes connections (ALLOW_CONNECTIONS): …/DATABASE"
+	case code == codeStarting:
+		remedy = "wait until the server has started"
 	case strings.Contains(err.Error(), "unsupported startup parameter"):
 		return filewise.Errorf(filewise.CodePreflight, "connect to PostgreSQL itself, not through the pooler",
 			"%s is a connection pooler, whose sessions are not the server's: %w", url, err)
-	case strings.Contains(err.Error(), "certificate") || strings.Contains(err.Error(), "tls"):
+	case code != "":
+		remedy = "see the server's log for why it refused the session"
+	case overTLS(err):
 		remedy = "look at sslmode, sslrootcert, sslcert and sslkey in the URL"
 	}
 	return filewise.Errorf(filewise.CodePreflight, remedy, "%s: %w", url, err)

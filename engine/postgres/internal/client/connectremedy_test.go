@@ -1,0 +1,32 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"filewise"
+)
+
+// A server without TLS is asked twice: what it answers to the second attempt decides what is to be done, and no name
+// that holds "tls" does.
+func TestConnectRemedy(t *testing.T) {
+	first := errors.New("127.0.0.1:5432 (tls-db): tls error: server refused TLS connection")
+	for code, want := range map[string]string{"53300": "max_connections", "55000": "ALLOW_CONNECTIONS", "57P03": "has started", "28P01": "password",
+		"3D000": "DATABASE", "08P01": "log", "": "host, port"} {
+		err := error(&pgconn.PgError{Code: code, Message: "no"})
+		if code == "" {
+			err, first = errors.New("lookup tls-db.example: no such host"), errors.New("host tls-db.example")
+		}
+		err = ConnectError("postgres://x@h/", fmt.Errorf("%w: %w", first, err))
+		if got := filewise.RemedyOf(err); !strings.Contains(got, want) || strings.Contains(got, "sslmode") {
+			t.Errorf("%q: %s", code, got)
+		}
+	}
+	if got := filewise.RemedyOf(ConnectError("u", errors.New("tls error: server refused TLS connection"))); !strings.Contains(got, "sslmode") {
+		t.Errorf("TLS: %s", got)
+	}
+}
