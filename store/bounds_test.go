@@ -34,3 +34,19 @@ func TestInBounds(t *testing.T) {
 		}
 	}
 }
+
+// A store in which a trial is of a block that no plan has is refused: nothing counts up to it.
+func TestBlockOfAStore(t *testing.T) {
+	for _, block := range []int64{math.MaxInt64, math.MaxInt64 - 1, mostOf + 1} {
+		s := openNew(t)
+		id, err := s.CreateRun(t.Context(), Run{Plan: samplePlan()})
+		must(t, err)
+		must(t, s.Recorder(id).Record(t.Context(), filewise.Trial{Cell: filewise.Cell{Layout: "1 file", Attempt: 1}, State: filewise.Done,
+			Started: time.Now()}))
+		_, err = s.db.ExecContext(t.Context(), "UPDATE trials SET block = ?", block)
+		must(t, err)
+		if _, err := s.Trials(t.Context(), id); filewise.CodeOf(err) != filewise.CodeStore {
+			t.Errorf("block %d: %v", block, err)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 
 	"filewise"
 )
@@ -60,6 +61,9 @@ func (b *budget) readTrials(ctx context.Context, conn *sql.Conn, run int64) (map
 			field{"final", final, &t.Final}, field{"warnings", warnings, &t.Warnings})
 		if err == nil {
 			t.Started, err = parseTime(started)
+		}
+		if most := max(c.Block, c.Position, c.Attempt); err == nil && (min(c.Block, c.Position, c.Attempt) < 0 || most > mostOf) {
+			err = fmt.Errorf("it is the %dth of its kind, and no plan has so many", most) // whoever counts up to it would not end
 		}
 		if err != nil {
 			return nil, nil, damagedTrial(run, t.Cell, err)
