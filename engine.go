@@ -303,3 +303,8 @@ type Arranger interface {
 type Describer interface {
 	Describe() Description
 }
+
+// Schemer is an engine that lists the schemes of its URLs without a look at what is installed.
+type Schemer interface {
+	Schemes() []string
+}

@@ -37,13 +37,21 @@ func Describe(e filewise.Engine) filewise.Description {
 func (all Engines) Schemes() []string {
 	var out []string
 	for _, e := range all {
-		for _, s := range Describe(e).Schemes {
+		for _, s := range schemes(e) {
 			if !slices.Contains(out, s) {
 				out = append(out, s)
 			}
 		}
 	}
 	return out
+}
+
+// schemes are those of one engine.
+func schemes(e filewise.Engine) []string {
+	if s, ok := e.(filewise.Schemer); ok {
+		return s.Schemes()
+	}
+	return Describe(e).Schemes
 }
 
 // ParseTarget finds the engine of a target: NAME:DIR for an embedded engine, of
@@ -66,7 +74,7 @@ func (all Engines) ParseTarget(text, preferred string) (filewise.Engine, *filewi
 	}
 	var found filewise.Engine
 	for _, e := range all {
-		if slices.Contains(Describe(e).Schemes, a.Scheme) && (found == nil || e.Name() == preferred) {
+		if slices.Contains(schemes(e), a.Scheme) && (found == nil || e.Name() == preferred) {
 			found = e
 		}
 	}

@@ -87,6 +87,9 @@ func (e Engine) LoadedBytes(t filewise.Target, p filewise.Program) (int64, error
 	return e.byStart.LoadedBytes(t, p)
 }
 
+// Schemes are the product's name alone.
+func (e Engine) Schemes() []string { return []string{e.product.Name} }
+
 // Describe says what the engine is; it looks for the binary, nothing more.
 func (e Engine) Describe() filewise.Description {
 	d := filewise.Description{
@@ -103,7 +106,7 @@ func (e Engine) Describe() filewise.Description {
 		RowKinds: []filewise.Kind{filewise.KindPartitions},
 		Note: "the server has one redo log and one buffer pool for all files of a layout: " +
 			"a verdict is one on InnoDB, and says nothing about data files of SQL Server or Oracle",
-		Schemes: []string{e.product.Name}, Port: external.Port, ExternalKinds: external.Kinds,
+		Schemes: e.Schemes(), Port: external.Port, ExternalKinds: external.Kinds,
 		Rights: e.byURL.Rights(), Understands: e.product.Understands,
 	}
 	if e.product.NoTemp == "" {

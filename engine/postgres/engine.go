@@ -42,8 +42,11 @@ func (Engine) Inspect(ctx context.Context, t filewise.Target) (filewise.Inspecti
 	return inspection.Look(ctx, *t.Address)
 }
 
+// Schemes are those of libpq.
+func (Engine) Schemes() []string { return []string{"postgres", "postgresql"} }
+
 // Describe says what the engine is; it looks for the binary, nothing more.
-func (Engine) Describe() filewise.Description {
+func (e Engine) Describe() filewise.Description {
 	d := filewise.Description{
 		Page:   8192,
 		Mode:   filewise.Managed,
@@ -60,7 +63,7 @@ func (Engine) Describe() filewise.Description {
 		Reset: true, Lifecycle: true,
 		Note: "partitions change planning, indexes and locks, not only files: what they cost or gain without further files is the difference " +
 			"between the plain table and one partition, and a verdict on them says nothing about data files of SQL Server or Oracle",
-		Schemes: []string{"postgres", "postgresql"}, Port: 5432,
+		Schemes: e.Schemes(), Port: 5432,
 		ExternalKinds: []filewise.Kind{filewise.KindPartitions, filewise.KindSingle},
 		Rights: []string{
 			"CREATE ROLE filewise LOGIN CREATEDB PASSWORD '…'",

@@ -7,10 +7,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"filewise"
-	"filewise/machine"
+	"filewise/engine/internal/server"
 )
 
 // Version is what a server's binary says of itself.
@@ -34,20 +33,15 @@ var versionLine = regexp.MustCompile(`Ver ((\d+)\.(\d+)\.(\d+)\S*)`)
 
 // ReadVersion runs the binary with --version. Errors have code preflight.
 func ReadVersion(ctx context.Context, binary string) (Version, error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	cmd := machine.Command(ctx, binary, "--no-defaults", "--version")
-	var said strings.Builder
-	cmd.Stderr = &said
-	out, err := cmd.Output()
+	out, err := server.Said(ctx, binary, "--no-defaults", "--version")
 	if err != nil {
-		return Version{}, filewise.Errorf(filewise.CodePreflight, "", "%s --version: %w: %s", binary, err, strings.TrimSpace(said.String()))
+		return Version{}, filewise.Errorf(filewise.CodePreflight, "", "%s --version: %w", binary, err)
 	}
-	m := versionLine.FindStringSubmatch(string(out))
+	m := versionLine.FindStringSubmatch(out)
 	if m == nil {
 		return Version{}, filewise.Errorf(filewise.CodePreflight, "", "%s --version says %q, which is no version", binary, out)
 	}
-	v := Version{Text: m[1], MariaDB: strings.Contains(strings.ToLower(string(out)), "mariadb")}
+	v := Version{Text: m[1], MariaDB: strings.Contains(strings.ToLower(out), "mariadb")}
 	for i, part := range m[2:5] {
 		if v.Number[i], err = strconv.Atoi(part); err != nil {
 			return Version{}, filewise.Errorf(filewise.CodePreflight, "", "%s: version %s: %w", binary, v.Text, err)

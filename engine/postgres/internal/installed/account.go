@@ -192,8 +192,8 @@ func Clients(ctx context.Context, bin string, least int) (Server, error) {
 		if in.Backups(true) != nil {
 			continue
 		}
-		out, err := machine.Command(ctx, in.Program("pg_dump"), "--version").Output()
-		if m := versionLine.FindSubmatch(out); err == nil && m != nil {
+		out, err := server.Said(ctx, in.Program("pg_dump"), "--version")
+		if m := versionLine.FindStringSubmatch(out); err == nil && m != nil {
 			in.release(m)
 			newest = in.Version
 			if in.Number/10000 >= least/10000 && (best.Number == 0 || in.Number < best.Number) {

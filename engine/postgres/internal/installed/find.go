@@ -8,11 +8,9 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"time"
 
 	"filewise"
 	"filewise/engine/internal/server"
-	"filewise/machine"
 )
 
 // Binary is the program, with the places where distributions keep it. It is never
@@ -101,24 +99,21 @@ const Oldest = 130000
 var versionLine = regexp.MustCompile(`\(PostgreSQL\) ((\d+)(?:\.(\d+))?\S*)`)
 
 // release notes which it is, of what a program says.
-func (in *Server) release(m [][]byte) {
-	in.Version = string(m[1])
-	major, _ := strconv.Atoi(string(m[2])) // digits
-	minor, _ := strconv.Atoi(string(m[3])) // digits, or none in a beta
+func (in *Server) release(m []string) {
+	in.Version = m[1]
+	major, _ := strconv.Atoi(m[2]) // digits
+	minor, _ := strconv.Atoi(m[3]) // digits, or none in a beta
 	in.Number = major*10000 + minor
 }
 
 // examine looks whether a directory has a server that Filewise knows.
 func examine(ctx context.Context, bin string) (Server, error) {
 	in := Server{Bin: bin}
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	cmd := machine.Command(ctx, in.Path(), "--version")
-	out, err := cmd.Output()
+	out, err := server.Said(ctx, in.Path(), "--version")
 	if err != nil {
 		return in, filewise.Errorf(filewise.CodePreflight, "apt-get install "+Binary.Package, "%s --version: %w", in.Path(), err)
 	}
-	m := versionLine.FindSubmatch(out)
+	m := versionLine.FindStringSubmatch(out)
 	if m == nil {
 		return in, filewise.Errorf(filewise.CodePreflight, "name PostgreSQL's directory with --server-bin DIR",
 			"%s --version says %q, which is no PostgreSQL", in.Path(), out)
