@@ -18,11 +18,15 @@ func TestMain(m *testing.M) {
 		forgetEnvironment()
 	}
 	addMemory()
+	makeVirtual()
 	testscript.Main(m, map[string]func(){"filewise": checkedMain})
 }
 
 // attackVariable is set where bench/attack runs a test.
 const attackVariable = "TEST_FILEWISE_ATTACK"
+
+// everything tells that the long part is wanted too: scripts/test --all, of which nothing is skipped.
+func everything() bool { return os.Getenv("TEST_FILEWISE_ALL") != "" }
 
 // forgetEnvironment unsets the user's variables: tests have their own, below TEST_FILEWISE_, which
 // the program does not take for misspelt ones of its own.

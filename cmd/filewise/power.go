@@ -79,5 +79,5 @@ func (a *app) measureNoise(ctx context.Context, made plan.Made, o *plan.TargetOp
 	p := preview.Doubled(made.Plan)
 	defer surviveBrokenPipe()()
 	fmt.Fprintf(a.stderr, "filewise: measuring %s twice in at most %d blocks to tell the noise; nothing is stored\n", p.Baseline, p.MaxBlocks)
-	return preview.Measure(ctx, p, run.Options{Engine: made.Engine, Login: a.access(made.Target, made.Origin(), made.Secret, o)})
+	return preview.Measure(ctx, p, run.Options{Engine: made.Engine, Clock: clock, Login: a.access(made.Target, made.Origin(), made.Secret, o)})
 }

@@ -139,6 +139,9 @@ func (a *app) sweep(ctx context.Context, root *cobra.Command, args []string) {
 // engines are those of the registry, the default first. Tests add one.
 var engines = all.Engines
 
+// clock is the time of all runs; nil: the machine's. Tests set it.
+var clock filewise.Clock
+
 // registry are the engines that experiments can be planned on.
 func registry() plan.Engines { return engines() }
 

@@ -80,7 +80,7 @@ func (a *app) runOne(ctx context.Context, made plan.Made, g *resultFlags) (run.O
 // options are those of every run of this command line.
 func (a *app) options(e filewise.Engine, login run.Login) run.Options {
 	return run.Options{
-		Engine: e, Login: login, Store: a.storePath, Version: versionString(), Hide: a.masked, Observe: a.observe,
+		Engine: e, Login: login, Clock: clock, Store: a.storePath, Version: versionString(), Hide: a.masked, Observe: a.observe,
 		Warn:   func(text string) { fmt.Fprintf(a.stderr, "filewise: warning: %s\n", text) },
 		Result: func(out run.Outcome) error { return a.printData(out.Data) },
 	}
