@@ -16,8 +16,10 @@ import (
 
 // Until polls until it is so.
 func Until(deadline time.Duration, so func() (bool, error)) error {
-	end := time.Now().Add(deadline)
+	start := time.Now()
+	end := start.Add(deadline)
 	for {
+		asked := time.Now()
 		ok, err := so()
 		if ok || err != nil {
 			return err
@@ -25,7 +27,12 @@ func Until(deadline time.Duration, so func() (bool, error)) error {
 		if time.Now().After(end) {
 			return fmt.Errorf("it has not come to that in %v", deadline)
 		}
-		time.Sleep(5 * time.Millisecond)
+		// To ask takes a process or a database: it leaves most of the processors to what is waited for.
+		rarely := 100 * time.Millisecond
+		if time.Since(start) > 10*time.Second {
+			rarely = 250 * time.Millisecond
+		}
+		time.Sleep(min(max(5*time.Millisecond, 4*time.Since(asked)), rarely))
 	}
 }
 
