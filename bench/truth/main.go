@@ -7,6 +7,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -16,6 +17,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"filewise/verdict"
 )
 
 func main() {
@@ -45,8 +48,20 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	planted := flags.Int("planted", 400, "`experiments` of each effect, machine and number of layouts; 0: none")
 	races := flags.Int("races", 200, "`races` of backups in each kind of noise; 0: none")
 	list := flags.Bool("list", false, "list the worlds and end")
+	table := flags.Bool("table", false, "print the table of all worlds, layouts and blocks; it goes on where it was")
+	s := flags.Int("S", 2000, "`experiments` in each cell of the table")
+	only := flags.String("only", "", "`part` of the names of the table's worlds (default all)")
+	rules := flags.Int("rules", verdict.HighestRules, "`rules` that the table judges by")
+	state := flags.String("state", "bench/truth/cells.jsonl", "`file` of the table's cells that are done")
+	page := flags.String("page", "", "write the table's summary to this `file`, between its marks (bench/truth/README.md)")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if *table && *s > 0 {
+		debug.SetGCPercent(lazyGC)
+		m, err := runTable(ctx, tableOptions{s: *s, rules: *rules, seed: *seed, only: *only, state: *state, page: *page, date: time.Now()},
+			stdout, stderr)
+		return errors.Join(err, targets(m))
 	}
 	if flags.NArg() > 0 || *n < 1 {
 		return fmt.Errorf("-n %d and arguments %q: give at least one experiment, and no arguments", *n, flags.Args())
@@ -85,12 +100,19 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	m = append(m, more...)
-	if len(m) > 0 {
-		return fmt.Errorf("targets missed:\n  %s", strings.Join(m, "\n  "))
+	if err := targets(append(m, more...)); err != nil {
+		return err
 	}
 	fmt.Fprintln(stdout, "All targets are met.")
 	return nil
+}
+
+// targets is an error that lists the targets that are missed.
+func targets(missed []string) error {
+	if len(missed) == 0 {
+		return nil
+	}
+	return fmt.Errorf("targets missed:\n  %s", strings.Join(missed, "\n  "))
 }
 
 // choose finds worlds by name.

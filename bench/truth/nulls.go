@@ -36,6 +36,10 @@ func nullTable(w kind, k int, seed, number uint64) verdict.Table {
 	for i := range build {
 		build[i] = 0.06 * r.NormFloat64()
 	}
+	states := make([]float64, len(build)*k)
+	for i := range states {
+		states[i] = 0.04 * (float64(r.IntN(2)) - 0.5)
+	}
 	for b := range table {
 		table[b] = make([]verdict.Cell, k)
 		for _, j := range plan.Order(b+1, k) {
@@ -45,6 +49,11 @@ func nullTable(w kind, k int, seed, number uint64) verdict.Table {
 				continue
 			}
 			cell := verdict.Cell{OK: true, Order: trial}
+			if w.name == twoStateBuilds {
+				i := (b + j) % len(build)
+				cell.Instance = fmt.Sprint(j, "/", i)
+				y += states[j*len(build)+i]
+			}
 			if w.name == builtKind {
 				i := (b + j) % len(build)
 				cell.Instance = fmt.Sprint(j, "/", i)
