@@ -46,26 +46,41 @@ func (s *scene) groupMeans(i, j int) []float64 {
 		}
 	}
 	d := s.differences(i, j)
+	// Blocks of one group are linked to its first block. A build's blocks that nothing has joined yet
+	// are kept by its number; what joins them leaves itself in their place.
 	group := make([]int, len(blocks))
+	open := [2]map[int][]int{{}, {}}
+	first := func(n int) int {
+		for group[n] != n {
+			group[n] = group[group[n]]
+			n = group[n]
+		}
+		return n
+	}
 	for n, b := range blocks {
 		group[n] = n
-		for m, a := range blocks[:n] {
-			x, y := s.builds.id[b][i], s.builds.id[b][j]
-			if x != y && (s.builds.id[a][i] == x || s.builds.id[a][j] == y) {
-				relabel(group, group[n], group[m])
+		ids := [2]int{s.builds.id[b][i], s.builds.id[b][j]}
+		for arm, id := range ids {
+			if ids[0] == ids[1] {
+				open[arm][id] = append(open[arm][id], n)
+				continue
 			}
+			for _, m := range open[arm][id] {
+				x, y := first(n), first(m)
+				group[max(x, y)] = min(x, y)
+			}
+			open[arm][id] = append(open[arm][id][:0], n)
 		}
 	}
-	var means []float64
-	for g := range blocks {
-		var sum, n float64
-		for m := range blocks {
-			if group[m] == g {
-				sum, n = sum+d[m], n+1
-			}
-		}
-		if n > 0 {
-			means = append(means, sum/n)
+	sum, count := make([]float64, len(blocks)), make([]float64, len(blocks))
+	for n, x := range d {
+		g := first(n)
+		sum[g], count[g] = sum[g]+x, count[g]+1
+	}
+	means := make([]float64, 0, len(blocks))
+	for g, total := range sum {
+		if count[g] > 0 {
+			means = append(means, total/count[g])
 		}
 	}
 	return means
@@ -74,28 +89,47 @@ func (s *scene) groupMeans(i, j int) []float64 {
 // otherBuilds is the mean square between the builds of the arms beside i and j, as
 // the variance of one trial.
 func (s *scene) otherBuilds(i, j int) (square, df float64) {
-	for k := range s.arms {
-		if k == i || k == j || !s.builds.reused[k] || s.builds.count[k] < 2 || s.droppedAt[k] > 0 {
-			continue
+	if s.own == nil {
+		s.own = make([]spreadOfBuilds, len(s.arms))
+		for k := range s.arms {
+			s.own[k] = s.spreadOfBuilds(k)
 		}
-		sum, n := make([]float64, s.builds.total), make([]float64, s.builds.total)
-		mean, all := 0.0, 0.0
-		for b := range s.y {
-			if s.mask[b][k] {
-				r, id := s.y[b][k]-s.fit.block[b], s.builds.id[b][k]
-				sum[id], n[id] = sum[id]+r, n[id]+1
-				mean, all = mean+r, all+1
-			}
+	}
+	for k, own := range s.own {
+		if k != i && k != j {
+			square, df = square+own.square, df+own.df
 		}
-		for id, total := range sum {
-			if n[id] > 0 {
-				square += n[id] * math.Pow(total/n[id]-mean/all, 2)
-			}
-		}
-		df += float64(s.builds.count[k] - 1)
 	}
 	if df > 0 {
 		square /= df
 	}
 	return square, df
+}
+
+// spreadOfBuilds is the sum of squares between an arm's builds, and its degrees of freedom.
+type spreadOfBuilds struct{ square, df float64 }
+
+// spreadOfBuilds of an arm that has reused builds and was not dropped; else it is zero.
+func (s *scene) spreadOfBuilds(k int) (out spreadOfBuilds) {
+	if !s.builds.reused[k] || s.builds.count[k] < 2 || s.droppedAt[k] > 0 {
+		return out
+	}
+	sum, n := map[int]float64{}, map[int]float64{}
+	var order []int
+	mean, all := 0.0, 0.0
+	for b := range s.y {
+		if s.mask[b][k] {
+			r, id := s.y[b][k]-s.fit.block[b], s.builds.id[b][k]
+			if n[id] == 0 {
+				order = append(order, id)
+			}
+			sum[id], n[id] = sum[id]+r, n[id]+1
+			mean, all = mean+r, all+1
+		}
+	}
+	for _, id := range order {
+		out.square += n[id] * math.Pow(sum[id]/n[id]-mean/all, 2)
+	}
+	out.df = float64(s.builds.count[k] - 1)
+	return out
 }

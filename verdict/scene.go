@@ -16,7 +16,8 @@ type scene struct {
 	builds builds
 	spread between
 	probe  calibration
-	trials []int // per arm
+	trials []int            // per arm
+	own    []spreadOfBuilds // per arm; nil until it is asked for
 }
 
 func (r *replay) scene(n int) *scene {

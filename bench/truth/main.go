@@ -53,13 +53,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	only := flags.String("only", "", "`part` of the names of the table's worlds (default all)")
 	rules := flags.Int("rules", verdict.HighestRules, "`rules` that the table judges by")
 	state := flags.String("state", "bench/truth/cells.jsonl", "`file` of the table's cells that are done")
+	stored := flags.Bool("stored", false, "print the table's cells that are done, and measure none")
 	page := flags.String("page", "", "write the table's summary to this `file`, between its marks (bench/truth/README.md)")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if *table && *s > 0 {
 		debug.SetGCPercent(lazyGC)
-		m, err := runTable(ctx, tableOptions{s: *s, rules: *rules, seed: *seed, only: *only, state: *state, page: *page, date: time.Now()},
+		m, err := runTable(ctx, tableOptions{s: *s, rules: *rules, seed: *seed, only: *only, state: *state, page: *page, date: time.Now(),
+			stored: *stored},
 			stdout, stderr)
 		return errors.Join(err, targets(m))
 	}

@@ -23,8 +23,9 @@ func writePage(o tableOptions, cells []cellDone, missed []string) error {
 		return fmt.Errorf("%s has no lines %q and %q to write between", o.page, pageBegin, pageEnd)
 	}
 	var out bytes.Buffer
-	fmt.Fprintf(&out, "%s, rules %d, %d experiments a cell, seed %d; of each world the worst of its cells (%v layouts, %v blocks), in %%.\n\n",
-		o.date.UTC().Format("2006-01-02"), o.rules, o.s, o.seed, tableLayouts, tableBlocks)
+	keys, _ := o.cellsOf()
+	fmt.Fprintf(&out, "%s, rules %d, %d experiments a cell, seed %d, %d of %d cells; of each world the worst of its cells (%v layouts, "+
+		"%v blocks), in %%.\n\n", o.date.UTC().Format("2006-01-02"), o.rules, o.s, o.seed, len(cells), len(keys), tableLayouts, tableBlocks)
 	worstOfWorlds(&out, cells)
 	powerRows(&out, cells)
 	fmt.Fprintf(&out, "\nTargets missed: %d.\n\n", len(missed))

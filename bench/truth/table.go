@@ -144,6 +144,7 @@ type tableOptions struct {
 	only, state string // part of the worlds' names, and the file of cells that are done
 	page        string // that has a summary between marks; empty: none
 	date        time.Time
+	stored      bool // print the cells that are done, and measure none
 }
 
 // tableKinds are all worlds of the table that are judged by package verdict.
@@ -187,6 +188,9 @@ func runTable(ctx context.Context, o tableOptions, stdout, stderr io.Writer) (mi
 	var cells []cellDone
 	for i, key := range keys {
 		c, known := done[key]
+		if !known && o.stored {
+			continue
+		}
 		if !known {
 			if c, err = measureCell(ctx, worlds[key.World], key); err != nil {
 				return nil, err
