@@ -51,7 +51,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	table := flags.Bool("table", false, "print the table of all worlds, layouts and blocks; it goes on where it was")
 	s := flags.Int("S", 2000, "`experiments` in each cell of the table")
 	only := flags.String("only", "", "`part` of the names of the table's worlds (default all)")
-	rules := flags.Int("rules", verdict.HighestRules, "`rules` that the table judges by")
+	rules := flags.Int("rules", verdict.NewestRules, "`rules` that the table judges by")
 	state := flags.String("state", "bench/truth/cells.jsonl", "`file` of the table's cells that are done")
 	stored := flags.Bool("stored", false, "print the table's cells that are done, and measure none")
 	page := flags.String("page", "", "write the table's summary to this `file`, between its marks (bench/truth/README.md)")

@@ -75,7 +75,7 @@ func experimentOf(w kind, key cellKey, number uint64) (s cellScore, err error) {
 		arms[j] = verdict.Arm{Name: filewise.FilesName(j + 1), Rank: j + 1}
 	}
 	truth[k/2] = effect
-	table := nullTable(w, k, key.Seed, number)[:key.Blocks]
+	table := nullTable(w, k, key.Rules, key.Seed, number)[:key.Blocks]
 	for b := range table {
 		table[b][k/2].Throughput *= math.Exp(effect)
 	}
