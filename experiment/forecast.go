@@ -3,10 +3,10 @@ package experiment
 import (
 	"fmt"
 	"math"
-	"sort"
 	"time"
 
 	"github.com/dustin/go-humanize"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"filewise"
 	"filewise/internal/say"
@@ -14,66 +14,97 @@ import (
 	"filewise/verdict/stats"
 )
 
-// Forecast is what a plan's budget can tell, by the noise of its trials.
+// Forecast is what a plan's budget can tell, by the noise of its trials; or from when on there
+// is one.
 type Forecast struct {
+	// From is the block from which on there is a forecast, if it is not reached; then nothing but
+	// the sentence is known. 0: it is reached.
+	From   int     `json:"from_block,omitempty"`
 	Noise  float64 `json:"noise_sd"` // of a trial within its block, on the log scale
-	Source string  `json:"source"`   // of that: "the pilots", "2 blocks", "run 7"
+	DF     int     `json:"degrees_of_freedom"`
+	Source string  `json:"source"` // of that: "5 blocks", "run 7"
 	// Percent is the half width of the intervals after all blocks, and Time what those take
-	// from the beginning of the run.
+	// from the beginning of the run. Least and Most are its range: the noise is not known better.
 	Percent float64       `json:"percent"`
+	Least   float64       `json:"percent_least"`
+	Most    float64       `json:"percent_most"`
 	Time    time.Duration `json:"time_ns"`
-	// Blocks and MarginTime are what it takes to the margin; 0 blocks: more than can be planned.
+	// Blocks and MarginTime are what it takes to the margin with a chance of 80 %; 0 blocks: more
+	// than can be planned.
 	Blocks     int           `json:"blocks_to_margin"`
 	MarginTime time.Duration `json:"time_to_margin_ns"`
 	Sentence   string        `json:"sentence"`
 }
 
-// forecastBlocks are the most that a forecast speaks of.
-const forecastBlocks = 5000
+// A forecast takes so many blocks and degrees of freedom. Its range is that between the 5 % and
+// the 95 % quantile of the noise, the upper end stretched: what the last block will show is not
+// certain either.
+const (
+	forecastBlock   = 3
+	forecastFreedom = 8
+	forecastTail    = 0.05
+	forecastStretch = 1.2
+)
 
-// ForecastBy forecasts by a noise, and by the time of a trial and what has been spent.
-// Half widths are those of Student's interval for the difference of two layouts with
-// Bonferroni's correction over layouts, as at the last look: what a verdict may add for
-// earlier looks is not in it.
-func (p Plan) ForecastBy(noise float64, source string, s Schedule, spent time.Duration) (Forecast, bool) {
+// ForecastFrom is the block from which on there is a forecast for so many layouts.
+func ForecastFrom(layouts int) int {
+	n := forecastBlock
+	for (n-1)*(layouts-1) < forecastFreedom {
+		n++
+	}
+	return n
+}
+
+// ForecastBy forecasts by a noise with its degrees of freedom, and by the time of a trial and what
+// has been spent: by the boundaries of rules 3, at the level of all families. False: too little
+// is known.
+func (p Plan) ForecastBy(noise float64, df int, source string, s Schedule, spent time.Duration) (Forecast, bool) {
 	layouts := len(p.Layouts)
-	if layouts < 2 || !(noise > 0) || math.IsInf(noise, 0) || s.TrialTime <= 0 || s.MaxBlocks < 2 {
+	if layouts < 2 || df < forecastFreedom || !(noise > 0) || math.IsInf(noise, 0) || s.TrialTime <= 0 || s.MaxBlocks < 2 {
 		return Forecast{}, false
 	}
-	f := Forecast{Noise: noise, Source: source}
-	half := func(n int) float64 { return p.halfWidth(noise, n, layouts-1) }
+	f := Forecast{Noise: noise, DF: df, Source: source}
+	level := 1 - (1-p.Confidence)/float64(max(len(p.families()), 1))
+	half, err := verdict.HalfWidth(noise, layouts, s.MaxBlocks, level)
+	if err != nil {
+		return Forecast{}, false
+	}
 	takes := func(n int) time.Duration { return spent + time.Duration(n*layouts)*s.TrialTime }
-	f.Percent, f.Time = 100*math.Expm1(half(s.MaxBlocks)), takes(s.MaxBlocks)
-	// Half widths fall with every block, so that a dozen quantiles find the first that fits.
-	if n := 2 + sort.Search(forecastBlocks-1, func(i int) bool { return half(2+i) <= p.MarginLog() }); n <= forecastBlocks {
-		f.Blocks, f.MarginTime = n, takes(n)
+	chi := distuv.ChiSquared{K: float64(df)}
+	f.Percent, f.Time = 100*math.Expm1(half), takes(s.MaxBlocks)
+	f.Least = 100 * math.Expm1(half*math.Sqrt(float64(df)/chi.Quantile(1-forecastTail)))
+	f.Most = 100 * math.Expm1(forecastStretch*half*math.Sqrt(float64(df)/chi.Quantile(forecastTail)))
+	if f.Blocks, err = verdict.BlocksToTell(noise, layouts, level, p.MarginLog()); err == nil && f.Blocks > 0 {
+		f.MarginTime = takes(f.Blocks)
 	}
 	f.Sentence = f.words(p.Margin)
 	return f, true
 }
 
-// halfWidth is that of ForecastBy after n blocks, on the log scale.
+// halfWidth is that of Student's interval for the difference of two layouts after n blocks, with
+// Bonferroni's correction over comparisons, on the log scale: for designs that are compared with each other.
 func (p Plan) halfWidth(noise float64, n, comparisons int) float64 {
 	return stats.TQuantile(1-(1-p.Confidence)/float64(2*comparisons), float64(n-1)) * noise * math.Sqrt(2/float64(n))
 }
 
 func (f Forecast) words(margin float64) string {
-	by := "By the noise of " + f.Source
-	within := fmt.Sprintf("intervals of about ±%.2g %% after %s", f.Percent, about(f.Time))
+	by := "Forecast, from the noise of " + f.Source
+	within := fmt.Sprintf("intervals of ±%.2g to ±%.2g %% after %s", f.Least, f.Most, about(f.Time))
 	switch {
-	case f.Percent >= 100:
+	case f.Least >= 100:
 		within = "only intervals wider than a factor of two after " + about(f.Time)
-	case f.Source == thePilots:
-		by += ", at best,"
+	case f.Most >= 100:
+		within = fmt.Sprintf("intervals of ±%.2g %% to more than a factor of two after %s", f.Least, about(f.Time))
 	}
+	within += ", or an earlier decision"
 	switch {
-	case f.Percent <= margin:
-		return fmt.Sprintf("%s the run ends with %s, or as soon as it is decided.", by, within)
+	case f.Most <= margin:
+		return fmt.Sprintf("%s: %s.", by, within)
 	case f.Blocks == 0:
-		return fmt.Sprintf("%s it can give %s, unless it is decided before; ±%g %% is out of reach.", by, within, margin)
+		return fmt.Sprintf("%s: %s; ±%g %% is out of reach.", by, within, margin)
 	}
-	return fmt.Sprintf("%s it can give %s, unless it is decided before; ±%g %% would take about %s (%s blocks).", by, within, margin,
-		about(f.MarginTime), humanize.Comma(int64(f.Blocks)))
+	return fmt.Sprintf("%s: %s; ±%g %% takes about %s (%s blocks, with a chance of 80 %%).", by, within, margin, about(f.MarginTime),
+		humanize.Comma(int64(f.Blocks)))
 }
 
 // about is a time as one says it of what is to come.
@@ -87,26 +118,31 @@ func about(d time.Duration) string {
 	return fmt.Sprintf("%.0f s", d.Seconds())
 }
 
-// thePilots are a forecast's source before any session. They are too short to show the
-// drift between sessions, so that what they promise is the best case.
-const thePilots = "the pilots"
-
-// forecast is nil before the pilots are done, and where nothing tells the noise.
+// forecast is nil before the pilots are done, and if nothing tells the noise. Of several families
+// it is that of the noisiest.
 func (s standing) forecast() *Forecast {
-	if !s.plan.Sessions || s.schedule.Rounds == 0 {
+	if !s.plan.Sessions || s.schedule.Rounds == 0 || len(s.results) == 0 {
 		return nil
 	}
 	if _, more := s.nextPilot(); more {
 		return nil
 	}
-	noise, source := s.pilotNoise(s.schedule.Turn*time.Duration(s.schedule.Rounds)), thePilots
-	if sd, n := s.turnNoise(); n > 0 {
-		noise, source = sd, filewise.Counted(n, "block")
+	blocks, layouts := s.results[0].Blocks, len(s.plan.Layouts)
+	if from := ForecastFrom(layouts); blocks < from {
+		said := fmt.Sprintf("What the budget can tell is forecast from block %d on", from)
+		if n := s.schedule.MaxBlocks; n < from {
+			said += fmt.Sprintf("; %d are planned", n)
+		}
+		return &Forecast{From: from, Sentence: said + "."}
 	}
-	if sd, ok := s.results[0].Noise(); ok {
-		noise, source = sd, filewise.Counted(s.results[0].Blocks, "block")
+	noise := 0.0
+	for _, r := range s.results {
+		if sd, ok := r.Noise(); ok {
+			noise = max(noise, sd)
+		}
 	}
-	f, ok := s.plan.ForecastBy(noise, source, s.schedule, s.pilotTime()+s.furtherBuilds(s.plan.Instances))
+	f, ok := s.plan.ForecastBy(noise, (blocks-1)*(layouts-1), filewise.Counted(blocks, "block"), s.schedule,
+		s.pilotTime()+s.furtherBuilds(s.plan.Instances))
 	if !ok {
 		return nil
 	}
@@ -135,70 +171,6 @@ func (h history) pilotNoise(measured time.Duration) float64 {
 		return 0
 	}
 	return math.Sqrt(sum / float64(n))
-}
-
-// turnNoise is the noise of a trial by the turns of the sessions that are complete, and how
-// many those are: what is left of the log of each turn's work without its layout and its
-// round.
-func (h history) turnNoise() (float64, int) {
-	square, freedom, rounds, sessions := 0.0, 0, 0, 0
-	for b := 1; b <= h.lastBlock(); b++ {
-		turns := h.turnsOf(b)
-		if len(turns) < 2 || len(turns[0]) < 2 {
-			continue
-		}
-		sessions++
-		rounds = max(rounds, len(turns[0]))
-		square += residual(turns)
-		freedom += (len(turns) - 1) * (len(turns[0]) - 1)
-	}
-	if freedom == 0 {
-		return 0, 0
-	}
-	return math.Sqrt(square / float64(freedom) / float64(rounds)), sessions
-}
-
-// turnsOf are the logs of the turns of a block's layouts that all have as many.
-func (h history) turnsOf(block int) [][]float64 {
-	var out [][]float64
-	for _, l := range h.plan.Layouts {
-		t := h.tries[cellKey{block, l.Name}].done
-		if t == nil || len(t.Measures) == 0 {
-			continue
-		}
-		var logs []float64
-		for _, work := range t.Measures[0].Turns {
-			if work <= 0 {
-				return nil
-			}
-			logs = append(logs, math.Log(work))
-		}
-		if len(out) > 0 && len(out[0]) != len(logs) {
-			return nil
-		}
-		out = append(out, logs)
-	}
-	return out
-}
-
-// residual is the sum of squares of a table without the means of its rows and columns.
-func residual(table [][]float64) float64 {
-	rows, columns, all := make([]float64, len(table)), make([]float64, len(table[0])), 0.0
-	for i, row := range table {
-		for j, x := range row {
-			rows[i] += x / float64(len(row))
-			columns[j] += x / float64(len(table))
-			all += x / float64(len(row)*len(table))
-		}
-	}
-	sum := 0.0
-	for i, row := range table {
-		for j, x := range row {
-			r := x - rows[i] - columns[j] + all
-			sum += r * r
-		}
-	}
-	return sum
 }
 
 // hopeless says that a verdict needs more than the budget, as soon as the first pilot tells;

@@ -124,7 +124,7 @@ func forecastBy(p experiment.Plan, r archive.Run) *experiment.Forecast {
 		return nil
 	}
 	j, err := r.Plan.Judge(r.Trials)
-	if err != nil || j.Forecast == nil {
+	if err != nil || j.Forecast == nil || j.Forecast.From > 0 {
 		return nil
 	}
 	s, pilots := j.Schedule, time.Duration(0)
@@ -138,7 +138,7 @@ func forecastBy(p experiment.Plan, r archive.Run) *experiment.Forecast {
 		n := int((p.Budget - pilots) / (time.Duration(len(p.Layouts)) * s.TrialTime))
 		s.MaxBlocks = min(s.MaxBlocks, max(n, verdict.FirstLook))
 	}
-	f, ok := p.ForecastBy(j.Forecast.Noise, fmt.Sprintf("run %d", r.ID), s, pilots)
+	f, ok := p.ForecastBy(j.Forecast.Noise, j.Forecast.DF, fmt.Sprintf("run %d", r.ID), s, pilots)
 	if !ok {
 		return nil
 	}

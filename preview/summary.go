@@ -25,7 +25,7 @@ func (v Preview) Summary(to io.Writer, opts document.TerminalOptions) error {
 	}
 	said.printf("Time: %s\n", timeWords(v))
 	if v.Forecast != nil {
-		said.printf("Forecast: %s\n", v.Forecast.Sentence)
+		said.printf("%s\n", v.Forecast.Sentence)
 	}
 	said.people(p)
 	about := []document.Block{

@@ -39,7 +39,7 @@ func (v Preview) Text() string {
 	}
 	w.printf("\nTime: %s\n", timeWords(v))
 	if v.Forecast != nil {
-		w.printf("Forecast: %s\n", v.Forecast.Sentence)
+		w.printf("%s\n", v.Forecast.Sentence)
 	}
 	w.others(v)
 	return w.String()

@@ -1,0 +1,63 @@
+package verdict
+
+import (
+	"math"
+	"sort"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// lastBoundaries are those of a plan of so many blocks; beyond 30 the last one hardly moves, and
+// that of 30 stands for it.
+func lastBoundaries(arms, blocks int, confidence float64) (c contrast, two, one float64, err error) {
+	at := max(min(blocks, printedBlocks), rulesOf(NewestRules).First(arms))
+	b, err := BoundariesFor(NewestRules, arms, at, confidence)
+	if err != nil {
+		return c, 0, 0, err
+	}
+	rules := rulesOf(NewestRules)
+	c = contrast{variance: 1, df: rules.DF(max(blocks, at), arms)}
+	two, one = b.at(at)
+	if arms < rules.Pooled {
+		c.skew = -chanceSkew / float64(at)
+		two, one = b.ownAt(at)
+	}
+	return c, two, one, nil
+}
+
+// HalfWidth is about half the width, on the log scale, of the interval of each arm against the
+// baseline after all blocks of a plan, by the standard deviation of one trial within its block.
+// Errors wrap ErrConfig.
+func HalfWidth(sd float64, arms, blocks int, confidence float64) (float64, error) {
+	c, two, _, err := lastBoundaries(arms, blocks, confidence)
+	if err != nil {
+		return 0, err
+	}
+	return (c.below(two) + c.above(two)) / 2 * sd * math.Sqrt(2/float64(blocks)), nil
+}
+
+// BlocksToTell is how many blocks have to be planned so that with a chance of 80 % no arm can be
+// more than the margin (log scale) better than the baseline, if nothing differs: the smallest n with
+//
+//	n ≥ 2·s²·(c₁(n) + z)² / δ²
+//
+// where s is the standard deviation of one trial within its block, c₁ the one-sided boundary of
+// the last look, and z the normal quantile of the chance's root of as many comparisons as there are.
+// 0: more than can be planned. Errors wrap ErrConfig.
+func BlocksToTell(sd float64, arms int, confidence, margin float64) (int, error) {
+	z := distuv.UnitNormal.Quantile(math.Pow(Power, 1/float64(arms-1)))
+	first := rulesOf(NewestRules).First(arms)
+	var failed error
+	n := first + sort.Search(maxPlannedBlocks-first+1, func(i int) bool { // needs fall with every block
+		c, _, one, err := lastBoundaries(arms, first+i, confidence)
+		if err != nil {
+			failed = err
+			return true
+		}
+		return 2*sd*sd*math.Pow(c.above(one)+z, 2)/(margin*margin) <= float64(first+i)
+	})
+	if n > maxPlannedBlocks || failed != nil {
+		n = 0
+	}
+	return n, failed
+}
