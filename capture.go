@@ -47,6 +47,8 @@ type LoggedStatement struct {
 	Key           string  // what is the same for all values
 	Seconds       float64 // 0: the log does not tell
 	Earlier       bool    // its session is older than the log, which does not tell its database
+	// Together: the session's next statement was given in one text with it, and is of the same transaction.
+	Together bool
 }
 
 // Shape is a statement without its values.

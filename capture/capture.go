@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"filewise"
 )
@@ -107,6 +108,9 @@ func Take(ctx context.Context, e filewise.Capturer, w filewise.Watcher, o Option
 	}
 	for _, k := range kinds {
 		t.Calls, t.Time = t.Calls+k.calls, t.Time+k.seconds
+		if k.control() {
+			t.controls, t.controlTime = t.controls+k.calls, t.controlTime+k.seconds
+		}
 	}
 	if t.Calls == 0 {
 		return nil, filewise.Errorf(filewise.CodeUsage, "capture while the database works, longer by --for, or --for 0s for all that the server "+
@@ -133,6 +137,8 @@ type taking struct {
 	why     map[string]string // values are withheld, by TABLE.COLUMN
 	tables  map[string]filewise.TableFacts
 	drawn   map[string]string // name of a parameter by what it is drawn for
+	// controls are the calls, and controlTime the time, that begin and end transactions.
+	controls, controlTime float64
 }
 
 // worth is the greater share, of calls or of time.
@@ -226,20 +232,33 @@ var (
 	serverFunction = regexp.MustCompile(`\bpg_\w+ *[(.]|@@|CONNECTION_ID|current_setting *\(`)
 	// filewiseOwn names what an earlier capture asked, and rolledBack is what a log's transaction came to.
 	filewiseOwn, rolledBack = "filewise_v", "ROLLBACK of what was begun"
+	// undone and notEnded are what parts of a log's transactions, and those open at its end, came to.
+	undone, notEnded = "ROLLBACK TO SAVEPOINT", "what the log ends within"
 	// foreignKey is in what PostgreSQL executes by itself: a check that is deferred counts as a statement of a client's.
 	foreignKey = "OPERATOR(pg_catalog."
 	// waiting is what lasts as long as its value says, or until another session lets go.
 	waiting = regexp.MustCompile("(?i)\\b(?:(?:pg_)?sleep(?:_for|_until)?|benchmark|get_lock)[`\"]? *\\(|^ *waitfor\\b")
 )
 
+// withoutNotes is a text from its first word on: comments before it are not the statement's.
+func withoutNotes(text string) string {
+	for {
+		text = strings.TrimSpace(text)
+		switch {
+		case strings.HasPrefix(text, "/*"):
+			_, text, _ = strings.Cut(text, "*/")
+		case strings.HasPrefix(text, "--"), strings.HasPrefix(text, "#"):
+			_, text, _ = strings.Cut(text, "\n")
+		default:
+			return text
+		}
+	}
+}
+
 // firstWord is what a statement begins with, in capitals.
 func firstWord(text string) string {
-	text = strings.TrimSpace(text)
-	for strings.HasPrefix(text, "/*") {
-		_, text, _ = strings.Cut(text, "*/")
-		text = strings.TrimSpace(text)
-	}
-	end := strings.IndexFunc(text, func(c rune) bool { return c <= ' ' || c == '(' || c == ';' || c == '/' })
+	text = withoutNotes(text)
+	end := strings.IndexFunc(text, func(c rune) bool { return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c) })
 	if end < 0 {
 		end = len(text)
 	}
@@ -256,12 +275,19 @@ func (t *taking) shape(ctx context.Context, kinds []kind) ([]kind, error) {
 		case why != "":
 		case len(k.texts) == 1 && k.texts[0] == rolledBack:
 			why = "transactions that were rolled back have left nothing"
+		case len(k.texts) == 1 && k.texts[0] == undone:
+			why = "it was rolled back to a savepoint, and has left nothing: the rest of its transaction is in the study"
+		case len(k.texts) == 1 && k.texts[0] == notEnded:
+			why = "transactions that were open when the log ends: how they end is not known"
+		case len(k.texts) == 1 && firstWord(k.texts[0]) == "SET":
+			why = "settings of sessions: those of a study have Filewise's"
 		case len(k.texts) == 1 && strings.Contains(k.texts[0], filewiseOwn):
 			why = "it is Filewise's own look at the columns"
 		case len(k.texts) == 1 && strings.Contains(k.texts[0], foreignKey):
 			why = "the server checks foreign keys by itself, of the study's rows as well"
-		case len(k.texts) == 1 && slices.Contains(controls, firstWord(k.texts[0])):
-			why = "transactions are begun and ended by the study itself; which statements stand in one, a log shows (--log)"
+		case k.control():
+			why = "transactions are begun and ended by the study itself, so that it covers these as it covers the rest; which statements " +
+				"stand in one, a log shows (--log)"
 		case len(kept) == mostTypes:
 			why = fmt.Sprintf("a study has %d types of transactions at most", mostTypes)
 		case n >= mostLooked:
@@ -281,6 +307,11 @@ func (t *taking) shape(ctx context.Context, kinds []kind) ([]kind, error) {
 		kept, bytes = append(kept, k), bytes+size(k)
 	}
 	return kept, nil
+}
+
+// control tells whether it begins or ends a transaction, as the study does by itself.
+func (k kind) control() bool {
+	return len(k.texts) == 1 && slices.Contains(controls, firstWord(k.texts[0]))
 }
 
 func size(k kind) (n int) {

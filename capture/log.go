@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -10,14 +11,31 @@ import (
 // open is a transaction of a session that has not ended yet.
 type open struct {
 	begun   bool
+	manual  bool // autocommit is off: each statement is in a transaction
 	texts   []string
 	keys    []string
 	seconds float64
 	held    int
+	points  []point
+}
+
+// point is a savepoint: what stood before it.
+type point struct {
+	name    string
+	texts   int
+	seconds float64
 }
 
 // mostHeld is how many bytes different transactions of a log may take, each with so many beside its texts.
 const mostHeld, beside = 256 << 20, 512
+
+// ledger counts the transactions of a log by what is the same of them.
+type ledger struct {
+	kinds    []kind
+	known    map[string]int
+	sessions map[string]*open
+	held     int
+}
 
 // older counts statements of sessions that are older than the log.
 func (t *taking) older(s filewise.LoggedStatement) {
@@ -29,63 +47,153 @@ func (t *taking) older(s filewise.LoggedStatement) {
 // readLog counts the transactions of a log: what stands between BEGIN and COMMIT in a
 // session, and statements by themselves.
 func (t *taking) readLog(e filewise.Capturer) ([]kind, error) {
-	var kinds []kind
-	known := map[string]int{}
-	sessions := map[string]*open{}
-	held := 0
-	count := func(o *open) {
-		key := strings.Join(o.keys, "\x00")
-		n, ok := known[key]
-		if !ok {
-			n = len(kinds)
-			known[key] = n
-			kinds = append(kinds, kind{texts: o.texts, keys: o.keys})
-			held += o.held // for good
-		}
-		kinds[n].calls++
-		kinds[n].seconds += o.seconds
-	}
+	l := &ledger{known: map[string]int{}, sessions: map[string]*open{}}
 	err := e.ReadLog(t.Log, t.Database, func(s filewise.LoggedStatement) {
-		o := sessions[s.Session]
-		if t.older(s); held > mostHeld {
-			return
-		}
-		if o == nil {
-			o = &open{}
-			sessions[s.Session] = o
-			held += beside
-		}
-		before := o.held
-		defer func() { held += o.held - before }()
-		word := firstWord(s.Text)
-		o.seconds += s.Seconds
-		switch {
-		case slices.Contains(begins, word):
-			*o = open{begun: true, seconds: s.Seconds}
-			return
-		case slices.Contains(ends, word):
-			if len(o.keys) > 0 && word != "ROLLBACK" && word != "ABORT" {
-				count(o)
-			} else if len(o.keys) > 0 {
-				o.texts, o.keys = []string{rolledBack}, []string{rolledBack}
-				count(o)
-			}
-			*o = open{}
-			return
-		case word == "SET" || word == "SAVEPOINT" || word == "RELEASE":
-			return
-		}
-		o.texts, o.keys = append(o.texts, s.Text), append(o.keys, s.Key)
-		o.held += len(s.Text) + 2*len(s.Key) + beside
-		if !o.begun {
-			count(o)
-			*o = open{}
+		if t.older(s); l.held <= mostHeld {
+			l.take(s)
 		}
 	})
-	if err == nil && held > mostHeld {
+	if err == nil && l.held > mostHeld {
 		err = filewise.Errorf(filewise.CodeUsage, "give a part of it", "the log has more different transactions than fit into %d MiB",
 			mostHeld>>20)
 	}
-	t.Connected = max(t.Connected, len(sessions))
-	return kinds, err
+	for _, o := range l.sessions {
+		if o.begun || len(o.keys) > 0 {
+			l.count([]string{notEnded}, []string{notEnded}, 1, o.seconds)
+		}
+	}
+	t.Connected = max(t.Connected, len(l.sessions))
+	return l.kinds, err
+}
+
+// count adds calls of a transaction, whose first holds memory for good.
+func (l *ledger) count(texts, keys []string, calls, seconds float64) {
+	key := strings.Join(keys, "\x00")
+	n, ok := l.known[key]
+	if !ok {
+		n = len(l.kinds)
+		l.known[key] = n
+		l.kinds = append(l.kinds, kind{texts: texts, keys: keys})
+		l.held += sizeOf(texts, keys)
+	}
+	l.kinds[n].calls += calls
+	l.kinds[n].seconds += seconds
+}
+
+func sizeOf(texts, keys []string) (n int) {
+	for i := range texts {
+		n += len(texts[i]) + 2*len(keys[i]) + beside
+	}
+	return n
+}
+
+// finish counts a transaction that has been committed, or that left nothing behind.
+func (l *ledger) finish(o *open, committed bool, ended string) {
+	switch {
+	case len(o.keys) == 0:
+		if ended != "" {
+			l.count([]string{ended}, []string{ended}, 1, o.seconds)
+		}
+	case committed:
+		l.count(o.texts, o.keys, 1, o.seconds)
+	default:
+		l.count([]string{rolledBack}, []string{rolledBack}, 1, o.seconds)
+	}
+	*o = open{manual: o.manual}
+}
+
+var (
+	other      = regexp.MustCompile(`(?i)^(?:START +(?:(?:ALL +)?SLAVE|REPLICA|GROUP_)|BEGIN +NOT +ATOMIC)`) // no transactions
+	chains     = regexp.MustCompile(`(?i)\bAND +CHAIN\b`)
+	toPoint    = regexp.MustCompile("(?is)^ROLLBACK +(?:(?:WORK|TRANSACTION) +)?TO +(?:SAVEPOINT +)?(.*?)[ ;]*$")
+	pointName  = regexp.MustCompile("(?is)^(?:RELEASE +)?(?:SAVEPOINT +)?(.*?)[ ;]*$")
+	autocommit = regexp.MustCompile(`(?i)(\bGLOBAL[ .]+)?\bautocommit[ ` + "`" + `]*:?= *['"]?(\w+)`)
+)
+
+// take adds a statement to its session's transaction.
+func (l *ledger) take(s filewise.LoggedStatement) {
+	o := l.sessions[s.Session]
+	if o == nil {
+		o = &open{}
+		l.sessions[s.Session] = o
+		l.held += beside
+	}
+	before := o.held
+	defer func() { l.held += o.held - before }()
+	text := withoutNotes(s.Text)
+	text = strings.Join(strings.Fields(text[:min(len(text), 1<<8)]), " ") // controls are short
+	word := firstWord(text)
+	to := toPoint.FindStringSubmatch(text)
+	switch {
+	case slices.Contains(begins, word) && !other.MatchString(text):
+		if o.begun {
+			l.finish(o, true, word) // its end is not in the log, or this is its end
+		}
+		o.begun = true
+		o.seconds += s.Seconds
+	case to != nil:
+		l.undo(o, to[1], s.Seconds)
+	case slices.Contains(ends, word):
+		o.seconds += s.Seconds
+		l.finish(o, word != "ROLLBACK" && word != "ABORT", word)
+		o.begun = chains.MatchString(text)
+	default:
+		o.seconds += s.Seconds
+		l.within(o, s, word, text)
+	}
+	if !o.begun && !o.manual && !s.Together {
+		l.finish(o, true, "")
+	}
+}
+
+// within takes a statement that neither begins nor ends a transaction.
+func (l *ledger) within(o *open, s filewise.LoggedStatement, word, text string) {
+	alone := !o.begun && len(o.keys) == 0
+	switch word {
+	case "SET":
+		m := autocommit.FindStringSubmatch(text)
+		if m != nil && m[1] == "" {
+			off := slices.Contains([]string{"0", "OFF", "FALSE"}, strings.ToUpper(m[2]))
+			if o.manual = off; !off {
+				l.finish(o, true, "")
+			}
+		}
+	case "SAVEPOINT":
+		o.points = append(o.points, point{pointName.FindStringSubmatch(text)[1], len(o.keys), o.seconds})
+	case "RELEASE":
+		if n := o.point(pointName.FindStringSubmatch(text)[1]); n >= 0 {
+			o.points = o.points[:n]
+		}
+	default:
+		o.texts, o.keys = append(o.texts, s.Text), append(o.keys, s.Key)
+		o.held += sizeOf([]string{s.Text}, []string{s.Key})
+		return
+	}
+	if alone { // a call of its own, which a study has not
+		l.count([]string{word}, []string{word}, 1, s.Seconds)
+		o.seconds = 0
+	}
+}
+
+// point is the number of the last savepoint of a name; -1: there is none.
+func (o *open) point(name string) int {
+	for n := len(o.points) - 1; n >= 0; n-- {
+		if strings.EqualFold(o.points[n].name, name) {
+			return n
+		}
+	}
+	return -1
+}
+
+// undo takes back what followed a savepoint: a study does not repeat it, and its time is not covered.
+func (l *ledger) undo(o *open, name string, seconds float64) {
+	n := o.point(name)
+	if n < 0 {
+		o.seconds += seconds
+		return
+	}
+	p := o.points[n]
+	l.count([]string{undone}, []string{undone}, 0, o.seconds+seconds-p.seconds)
+	o.held -= sizeOf(o.texts[p.texts:], o.keys[p.texts:])
+	o.texts, o.keys, o.seconds, o.points = o.texts[:p.texts], o.keys[:p.texts], p.seconds, o.points[:n+1]
 }

@@ -48,8 +48,8 @@ func (t *taking) write(kinds []kind) {
 		x.Share, x.TimeShare = share(k.calls, calls), share(k.seconds, t.Time)
 		x.Weight = max(int(math.Round(10000*x.Share)), 1)
 	}
-	if t.Covered = share(seconds, t.Time); t.Time == 0 {
-		t.Covered = share(calls, t.Calls)
+	if t.Covered = share(seconds, t.Time-t.controlTime); t.Time == 0 {
+		t.Covered = share(calls, t.Calls-t.controls)
 	}
 }
 

@@ -21,7 +21,6 @@ func (Engine) Watch(ctx context.Context, t filewise.Target, database string) (fi
 // ReadLog reads a server's csvlog or jsonlog.
 func (Engine) ReadLog(r io.Reader, database string, each func(filewise.LoggedStatement)) error {
 	return capturing.ReadLog(r, database, func(s filewise.LoggedStatement) {
-		s.Key = customRules.Key(s.Text)
-		each(s)
+		customRules.Logged(s, true, each)
 	})
 }

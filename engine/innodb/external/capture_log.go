@@ -138,8 +138,7 @@ func (l *log) end() {
 		database, told = l.current, true
 	}
 	if text != "" && (database == l.wanted || !told) {
-		l.each(filewise.LoggedStatement{Session: l.session, Text: text, Key: dialect.CustomRules.Key(text), Seconds: l.seconds,
-			Earlier: !told})
+		dialect.CustomRules.Logged(filewise.LoggedStatement{Session: l.session, Text: text, Seconds: l.seconds, Earlier: !told}, false, l.each)
 	}
 	l.seconds = 0
 }

@@ -3,6 +3,7 @@ package customsql
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"filewise"
 )
@@ -24,4 +25,51 @@ func Summed(all []filewise.CountedStatement) []filewise.CountedStatement {
 	}
 	slices.SortFunc(sums, func(a, b filewise.CountedStatement) int { return cmp.Compare(a.ID, b.ID) })
 	return sums
+}
+
+// Logged tells a log's statements one by one: a text of several is divided, and its time with it. A routine's body
+// is not divided. together tells that the statements of a text are one transaction.
+func (r Rules) Logged(s filewise.LoggedStatement, together bool, each func(filewise.LoggedStatement)) {
+	all := r.split(s.Text)
+	s.Seconds /= float64(len(all))
+	for i, text := range all {
+		s.Text, s.Key, s.Together = text, r.Key(text), together && i+1 < len(all)
+		each(s)
+	}
+}
+
+func (r Rules) split(text string) []string {
+	if !strings.Contains(strings.TrimRight(text, "; \t\r\n"), ";") {
+		return []string{text}
+	}
+	var all []string
+	var b strings.Builder
+	code := false
+	finish := func() {
+		if code {
+			all = append(all, strings.TrimSpace(b.String()))
+		}
+		b.Reset()
+		code = false
+	}
+	for _, p := range r.scan(text) {
+		if p.kind == pieceEnd {
+			finish()
+			continue
+		}
+		if p.kind == pieceParam {
+			p.text = ":" + p.text
+		}
+		b.WriteString(p.text)
+		code = code || p.kind != pieceNote && strings.TrimSpace(p.text) != ""
+	}
+	finish()
+	routine := func(one string) bool {
+		words, _ := r.words(one)
+		return words[0] == "CREATE" || words[0] == "ALTER" || words[0] == "BEGIN" && slices.Contains(words, "ATOMIC")
+	}
+	if len(all) == 0 || slices.ContainsFunc(all, routine) {
+		return []string{text}
+	}
+	return all
 }

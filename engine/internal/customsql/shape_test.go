@@ -96,3 +96,24 @@ func TestMasked(t *testing.T) {
 		}
 	}
 }
+
+// A text of several statements is divided, with its time; what is quoted, and a routine's body, is not.
+func TestLogged(t *testing.T) {
+	for text, want := range map[string]string{
+		"BEGIN; UPDATE t SET a = ';' WHERE b = 5; COMMIT;":         "BEGIN 2 true|UPDATE t SET a = ';' WHERE b = 5 2 true|COMMIT 2 false",
+		"-- first; second\nSELECT 1;  ;\n-- the end\n":             "-- first; second\nSELECT 1 6 false",
+		"SELECT $a$x;y$a$, /* ; */ :a::int;;":                      "SELECT $a$x;y$a$, /* ; */ :a::int 6 false",
+		"CREATE FUNCTION f() BEGIN ATOMIC SELECT 1; END; SELECT 2": "CREATE FUNCTION f() BEGIN ATOMIC SELECT 1; END; SELECT 2 6 false",
+	} {
+		var got []string
+		postgres.Logged(filewise.LoggedStatement{Text: text, Seconds: 6}, true, func(s filewise.LoggedStatement) {
+			got = append(got, fmt.Sprintf("%s %.0f %v", s.Text, s.Seconds, s.Together))
+			if s.Key != postgres.Key(s.Text) {
+				t.Errorf("%s: key %q", s.Text, s.Key)
+			}
+		})
+		if strings.Join(got, "|") != want {
+			t.Errorf("%s becomes %s", text, strings.Join(got, "|"))
+		}
+	}
+}
