@@ -43,10 +43,11 @@ type CountedStatement struct {
 
 // LoggedStatement is one statement of a log.
 type LoggedStatement struct {
-	Session, Text string
-	Key           string  // what is the same for all values
-	Seconds       float64 // 0: the log does not tell
-	Earlier       bool    // its session is older than the log, which does not tell its database
+	Session string
+	Text    string  // empty: the session ends, and with it what it has begun
+	Key     string  // what is the same for all values
+	Seconds float64 // 0: the log does not tell
+	Earlier bool    // its session is older than the log, which does not tell its database
 	// Together: the session's next statement was given in one text with it, and is of the same transaction.
 	Together bool
 }

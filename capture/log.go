@@ -125,6 +125,9 @@ func (l *ledger) take(s filewise.LoggedStatement) {
 	word := firstWord(text)
 	to := toPoint.FindStringSubmatch(text)
 	switch {
+	case s.Text == "":
+		l.finish(o, false, "")
+		*o = open{}
 	case slices.Contains(begins, word) && !other.MatchString(text):
 		if o.begun {
 			l.finish(o, true, word) // its end is not in the log, or this is its end

@@ -123,8 +123,8 @@ func (s *Study) Account() []string {
 	}
 	all = append(all, fmt.Sprintf("It covers %s of %s%s, by %d types of transactions.", percent(s.Covered), of, rate, len(s.Transactions)))
 	if s.Earlier > 0 {
-		all = append(all, fmt.Sprintf("The log does not tell the database of sessions that were connected before it was on: %s of theirs taken "+
-			"as this one's.", filewise.Counted(s.Earlier, "statement")))
+		all = append(all, fmt.Sprintf("The log does not tell the database of %s, whose sessions were connected before it was on, or before "+
+			"its file was changed: taken as this one's.", filewise.Counted(s.Earlier, "statement")))
 	}
 	list := func(what string, columns []Column) {
 		if len(columns) > 0 {

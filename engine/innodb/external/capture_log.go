@@ -10,13 +10,25 @@ import (
 
 	"filewise"
 	"filewise/engine/innodb/dialect"
+	"filewise/engine/internal/customsql"
 	"filewise/engine/internal/dumpfile"
 )
 
 // generalLine is one of the general log: time, session, command, text. MariaDB leaves the
-// time out where it is that of the line before.
-var generalLine = regexp.MustCompile(`^[^\t]*\t+ *(\d+) (Query|Execute|Connect|Init DB|Quit|Prepare|Close stmt|Reset stmt|Statistics|` +
-	`Ping|Field List|Change user|Fetch|Binlog Dump|Kill|Debug|Long Data|Refresh|Set option)\t?(.*)$`)
+// time out where it is that of the line before; with one, any command is known.
+var generalLine = regexp.MustCompile(`^(?:[^\t]*\t+ *(\d+) (Query|Execute|Connect|Init DB|Quit|Prepare|Close stmt|Reset stmt|Statistics|` +
+	`Ping|Field List|Change user|Fetch|Binlog Dump|Kill|Debug|Long Data|Refresh|Set option|Processlist|Shutdown|Sleep|Create DB|Drop DB|` +
+	`Time|Delayed insert|Table Dump|Connect Out|Register (?:Slave|Replica)|Daemon|Binlog Dump GTID|Reset Connection|Bulk execute|Clone|Error)` +
+	`|(?:\d{6} [ \d]\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\S+)\t+ *(\d+) ([A-Z][A-Za-z_ ]*))(?:\t(.*))?$`)
+
+// A server's head, at a log's begin and wherever it has started or opened the log anew, has lines of three kinds.
+var (
+	headFirst = regexp.MustCompile(`(?:mysqld|mariadbd)\S*, Version: `)
+	headNext  = regexp.MustCompile(`^(?:Tcp port: |TCP Port: |Time\s+Id\s+Command\s+Argument)`)
+	// slowBegin begins the head of a slow log's statement: other lines with # may be comments of the one before.
+	slowBegin = regexp.MustCompile(`^# (?:Time|User@Host|Thread_id|Query_time|administrator command): `)
+	slowSet   = regexp.MustCompile(`^SET (?:\w+=\d+,)*timestamp=[\d.]+;`)
+)
 
 var (
 	slowSession = regexp.MustCompile(`Id: +(\d+)|^# Thread_id: (\d+)`)
@@ -28,11 +40,13 @@ var (
 
 // ReadLog reads a general or a slow log, whichever it is.
 func (d Engine) ReadLog(r io.Reader, database string, each func(filewise.LoggedStatement)) error {
-	l := &log{wanted: database, each: each, databases: map[string]string{}}
+	l := &log{wanted: database, databases: map[string]string{}}
+	l.each = l.seen.Of(each)
 	in := bufio.NewReaderSize(r, 1<<16)
 	for {
 		line, err := dumpfile.Line(in, l.bytes)
 		if line != "" {
+			l.seen.Lines++
 			l.line(strings.TrimRight(line, "\r\n"))
 		}
 		if errors.Is(err, io.EOF) {
@@ -44,7 +58,7 @@ func (d Engine) ReadLog(r io.Reader, database string, each func(filewise.LoggedS
 	}
 	l.end()
 	if l.known {
-		return nil
+		return l.seen.None(database)
 	}
 	return wrongLog(errors.New("none of its lines is of one"))
 }
@@ -65,29 +79,40 @@ type log struct {
 	bytes     int      // of these
 	slow      bool     // the lines are of a slow log
 	known     bool
-	// current is the database of a slow log's statement, which is said where it changes.
+	head      bool // the line before is of the server's head
+	seen      customsql.Seen
+	// current is the database of a slow log's statement, which is said where it changes; not told: not yet.
 	current string
+	told    bool
 }
 
 func (l *log) line(line string) {
 	l.bytes += len(line)
-	if strings.HasPrefix(line, "# ") {
+	if headFirst.MatchString(line) && strings.HasSuffix(line, "started with:") || l.head && headNext.MatchString(line) {
+		l.end()
+		l.head = true
+		return
+	}
+	l.head = false
+	general := l.known && !l.slow
+	ended := len(l.text) == 0 || strings.HasSuffix(l.text[len(l.text)-1], ";")
+	if !general && (strings.HasPrefix(line, "# ") && ended || slowBegin.MatchString(line) || line == "#" && len(l.text) == 0) {
 		l.slowHead(line)
 		return
 	}
 	if m := generalLine.FindStringSubmatch(line); m != nil && !l.slow {
 		l.end()
-		l.known, l.session = true, m[1]
-		l.command(m[2], m[3])
+		l.known, l.session = true, m[1]+m[3]
+		l.command(m[2]+m[4], m[5])
 		return
 	}
 	switch {
 	case len(l.text) > 0:
 		l.text = append(l.text, line)
-	case !l.slow || strings.HasPrefix(line, "SET timestamp="):
+	case !l.slow || slowSet.MatchString(line):
 	default:
 		if m := useDatabase.FindStringSubmatch(line); m != nil {
-			l.current = m[1]
+			l.current, l.told = m[1], true
 			return
 		}
 		l.text = append(l.text, line)
@@ -102,7 +127,7 @@ func (l *log) slowHead(line string) {
 		l.session = m[1] + m[2]
 	}
 	if m := slowSchema.FindStringSubmatch(line); m != nil {
-		l.current = m[1]
+		l.current, l.told = m[1], true
 	}
 	if m := slowTime.FindStringSubmatch(line); m != nil {
 		l.seconds, _ = strconv.ParseFloat(m[1], 64) // the expression has read a number
@@ -114,10 +139,13 @@ func (l *log) slowHead(line string) {
 func (l *log) command(what, text string) {
 	switch what {
 	case "Connect":
+		l.left() // the server has started anew
 		l.databases[l.session] = ""
 		if m := connectedTo.FindStringSubmatch(text); m != nil {
 			l.databases[l.session] = m[1]
 		}
+	case "Quit":
+		l.left()
 	case "Init DB":
 		l.databases[l.session] = text
 	case "Query", "Execute":
@@ -129,15 +157,25 @@ func (l *log) command(what, text string) {
 	}
 }
 
+// left tells that a session has ended.
+func (l *log) left() {
+	if of, known := l.databases[l.session]; known && of == l.wanted && l.seen.Told() {
+		l.each(filewise.LoggedStatement{Session: l.session})
+	}
+}
+
 // end tells the statement that has been read.
 func (l *log) end() {
 	text := strings.TrimSpace(strings.Join(l.text, "\n"))
 	l.text, l.bytes = nil, 0
 	database, told := l.databases[l.session]
 	if l.slow {
-		database, told = l.current, true
+		database, told = l.current, l.told
 	}
-	if text != "" && (database == l.wanted || !told) {
+	if text != "" && l.known {
+		l.seen.Add(database)
+	}
+	if text != "" && l.known && (database == l.wanted || !told) {
 		dialect.CustomRules.Logged(filewise.LoggedStatement{Session: l.session, Text: text, Seconds: l.seconds, Earlier: !told}, false, l.each)
 	}
 	l.seconds = 0

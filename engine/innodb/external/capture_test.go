@@ -257,3 +257,46 @@ func TestReadSlowLog(t *testing.T) {
 		}
 	}
 }
+
+// Each statement of a log is told as it was given, and nothing else is taken for one of it.
+func TestReadLogsOfKinds(t *testing.T) {
+	const general = "/usr/sbin/mysqld, Version: 8.0.31 (MySQL Community Server - GPL). started with:\nTcp port: 3306  Unix socket: /s\n" +
+		"Time                 Id Command    Argument\n2026-11-25T10:00:00.0Z\t    8 Connect\tapp@web on shop using TCP/IP\n"
+	const slow = "# Time: 2027\n# User@Host: h[h] @ w []  Id:  77\n# Query_time: 0.5  Lock_time: 0\n"
+	for name, x := range map[string]struct{ log, want string }{
+		"Processlist": {general + "2026-11-25T10:00:00.0Z\t    8 Query\tUPDATE a\n2026-11-25T10:00:00.0Z\t    9 Processlist\t\n" +
+			"2026-11-25T10:00:00.0Z\t    9 Brand new\t\n", "UPDATE a"},
+		"restart": {general + "2026-11-25T10:00:00.0Z\t    8 Query\tUPDATE a\n" + general + "2026-11-25T10:00:00.0Z\t    8 Query\tSELECT 1\n# x\n\t2\n",
+			"UPDATE a||SELECT 1\n# x\n\t2"},
+		"MariaDB": {"\t\t    12 Connect\ta@localhost on shop using Socket\n261127 11:43:02\t    12 Query\tSELECT 1\n\t\t    5 AND b\n" +
+			"\t\t    12 Quit\t\n", "SELECT 1\n\t\t    5 AND b|"},
+		"insert_id": {slow + "use shop;\nSET insert_id=100,timestamp=1764060000;\nINSERT INTO a VALUES (1);\n" + slow +
+			"SET last_insert_id=4,insert_id=5,timestamp=1.5;\nINSERT INTO a VALUES (2);\n",
+			"INSERT INTO a VALUES (1); 0.5|INSERT INTO a VALUES (2); 0.5"},
+		"explain": {slow + "#\n# explain: id\ttype\n# explain: 1\tSIMPLE\n#\nuse `shop`;\nSET timestamp=1;\nSELECT 1;\n", "SELECT 1; 0.5"},
+		"header": {slow + "use shop;\nSET timestamp=1;\nSELECT 1;\n/usr/sbin/mariadbd, Version: 10.11-log (D). started with:\nTcp port: 0\n" +
+			"Time\t\t    Id Command\tArgument\n" + slow + "SET timestamp=1;\nSELECT 2\n# a comment\nFROM a;\n",
+			"SELECT 1; 0.5|SELECT 2\n# a comment\nFROM a; 0.5"},
+		"no use":  {slow + "SET timestamp=1;\nSELECT 1;\n" + slow + "use other;\nSET timestamp=1;\nSELECT 2;\n", "SELECT 1; 0.5 earlier"},
+		"several": {slow + "use shop;\nSET timestamp=1;\nBEGIN; DELETE FROM a;\n", "BEGIN 0.25|DELETE FROM a 0.25"},
+	} {
+		var got []string
+		err := mySQL.ReadLog(strings.NewReader(x.log), "shop", func(s filewise.LoggedStatement) {
+			text := s.Text
+			if s.Seconds > 0 {
+				text += fmt.Sprint(" ", s.Seconds)
+			}
+			if s.Earlier {
+				text += " earlier"
+			}
+			got = append(got, text)
+		})
+		if strings.Join(got, "|") != x.want || err != nil {
+			t.Errorf("%s: %q, %v", name, strings.Join(got, "|"), err)
+		}
+	}
+	err := mySQL.ReadLog(strings.NewReader(slow+"use other;\nSET timestamp=1;\nSELECT 2;\n"), "shop", nil)
+	if err == nil || !strings.Contains(err.Error(), "6 lines read, with statements of other (1): none of database shop") {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,61 @@
+package customsql
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"filewise"
+)
+
+// Seen is the account of what a log has been read to hold. The zero value is that of an empty one.
+type Seen struct {
+	Lines int
+	// Unknown are records of the database that hold something like a statement in a form that is not known, of which
+	// Example is the first, and Remedy what to do.
+	Unknown         int
+	Example, Remedy string
+	told            int
+	statements      map[string]int // by database
+}
+
+// Of counts what each is told.
+func (s *Seen) Of(each func(filewise.LoggedStatement)) func(filewise.LoggedStatement) {
+	return func(l filewise.LoggedStatement) {
+		s.told++
+		each(l)
+	}
+}
+
+// Told tells whether there was any.
+func (s *Seen) Told() bool { return s.told > 0 }
+
+// Add counts a statement of a database.
+func (s *Seen) Add(database string) {
+	if s.statements == nil {
+		s.statements = map[string]int{}
+	}
+	s.statements[database]++
+}
+
+// None says why no statement of a database was told, though the log has some; nil: they were, or it has none.
+func (s *Seen) None(database string) error {
+	if s.told > 0 || s.Unknown == 0 && len(s.statements) == 0 {
+		return nil
+	}
+	if s.Unknown > 0 {
+		return filewise.Errorf(filewise.CodeUsage, s.Remedy, "%s read: none of %s about database %s has a form that is known: %.80s",
+			filewise.Counted(s.Lines, "line"), filewise.Counted(s.Unknown, "record"), database, filewise.Printable(s.Example))
+	}
+	names := slices.SortedFunc(maps.Keys(s.statements), func(a, b string) int {
+		return cmp.Or(cmp.Compare(s.statements[b], s.statements[a]), cmp.Compare(a, b))
+	})
+	var of []string
+	for _, name := range names[:min(len(names), 5)] {
+		of = append(of, fmt.Sprintf("%s (%d)", cmp.Or(filewise.Printable(name), "no database"), s.statements[name]))
+	}
+	return filewise.Errorf(filewise.CodeUsage, "give one of these by --database, or a log of the time when clients of "+database+" work",
+		"%s read, with statements of %s: none of database %s", filewise.Counted(s.Lines, "line"), strings.Join(of, ", "), database)
+}
