@@ -4,11 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"io"
-	"regexp"
-	"strconv"
 	"strings"
 
 	"filewise"
@@ -17,14 +14,10 @@ import (
 
 // The columns of a csvlog line, which later releases only add to.
 const (
-	csvDatabase, csvSession, csvMessage, csvColumns = 2, 5, 13, 23
+	csvDatabase, csvSession, csvTag, csvMessage, csvDetail, csvColumns = 2, 5, 7, 13, 14, 23
 )
 
-// logged begins a message that has a statement: log_statement, or
-// log_min_duration_statement, or the execution of a prepared one.
-var logged = regexp.MustCompile(`(?s)^(?:duration: ([0-9.]+) ms  )?(?:statement|execute [^:]*|fastpath[^:]*): (.*)$`)
-
-// ReadLog reads a log of csvlog or jsonlog, whichever it is.
+// ReadLog reads a log of csvlog or jsonlog, whichever it is, also within the records of CloudNativePG and Cloud SQL.
 func ReadLog(r io.Reader, database string, each func(filewise.LoggedStatement)) error {
 	in := bufio.NewReaderSize(r, 1<<16)
 	head, err := in.Peek(1)
@@ -34,30 +27,33 @@ func ReadLog(r io.Reader, database string, each func(filewise.LoggedStatement)) 
 	if err != nil {
 		return err
 	}
-	take := func(of, session, message string) {
-		if m := logged.FindStringSubmatch(message); of == database && m != nil {
-			ms, _ := strconv.ParseFloat(m[1], 64) // none: 0
-			each(filewise.LoggedStatement{Session: session, Text: m[2], Seconds: ms / 1000})
-		}
-	}
+	l := &log{database: database, plans: map[string]filewise.LoggedStatement{}, prepared: map[[2]string]string{}}
+	l.each = l.seen.Of(each)
+	l.seen.Remedy = "have the server log in English, with each statement: lc_messages = 'C', log_min_duration_statement = 0, log_destination = " +
+		"csvlog or jsonlog"
+	read := readCSV
 	if bytes.Equal(head, []byte("{")) {
-		return readJSON(in, take)
+		read = readJSON
 	}
-	return readCSV(in, take)
+	if err := read(in, l.take); err != nil {
+		return err
+	}
+	l.end()
+	return l.seen.None(database)
 }
 
-func readJSON(in *bufio.Reader, take func(database, session, message string)) error {
+func readJSON(in io.Reader, take func(entry)) error {
+	lines := in.(*bufio.Reader) // which ReadLog has made
 	for ended := false; !ended; {
-		text, err := dumpfile.Line(in, 0)
+		text, err := dumpfile.Line(lines, 0)
 		if ended = errors.Is(err, io.EOF); err != nil && !ended {
 			return err
 		}
-		var line struct{ Dbname, Session_id, Message string }
 		if strings.TrimSpace(text) == "" {
 			continue
 		}
-		if err := json.Unmarshal([]byte(text), &line); err == nil {
-			take(line.Dbname, line.Session_id, line.Message)
+		if e, err := entryOf([]byte(text)); err == nil {
+			take(e)
 		} else if !ended { // else it is being written
 			return wrongLog(err)
 		}
@@ -80,7 +76,7 @@ func (r *record) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func readCSV(in io.Reader, take func(database, session, message string)) error {
+func readCSV(in io.Reader, take func(entry)) error {
 	bounded := &record{Reader: in}
 	c := csv.NewReader(bounded)
 	c.FieldsPerRecord, c.ReuseRecord = -1, true
@@ -100,7 +96,7 @@ func readCSV(in io.Reader, take func(database, session, message string)) error {
 		if len(line) < csvColumns {
 			return wrongLog(csv.ErrFieldCount)
 		}
-		take(line[csvDatabase], line[csvSession], line[csvMessage])
+		take(entry{line[csvDatabase], line[csvSession], line[csvTag], line[csvMessage], line[csvDetail]})
 	}
 }
 

@@ -1,6 +1,7 @@
 package capturing
 
 import (
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -27,5 +28,52 @@ func TestBombInALog(t *testing.T) {
 	n := 0
 	if err := ReadLog(strings.NewReader(line+"1\"}\n\n"+line), "shop", func(filewise.LoggedStatement) { n++ }); err != nil || n != 1 {
 		t.Errorf("%d statements, %v", n, err)
+	}
+}
+
+// row is a line of a csvlog.
+func row(tag, message, detail string) string {
+	quoted := func(text string) string { return `"` + strings.ReplaceAll(text, `"`, `""`) + `"` }
+	return `t,u,shop,1,l,5f.1,1,` + tag + `,t,1/1,0,LOG,0,` + quoted(message) + "," + quoted(detail) + ",,,,,,,,p,client backend,,0\n"
+}
+
+// Statements are read from each form of log that has them, once.
+func TestReadLogsOfKinds(t *testing.T) {
+	const plan = "duration: 2.5 ms  plan:\nQuery Text: SELECT a\nFROM b WHERE id = $1;\nQuery Parameters: $1 = '5'\n" +
+		"Index Scan using b on b  (cost=0.28..8.30 rows=1 width=5)\n  Index Cond: (id = 4)"
+	const inner = `"session_id":"1","message":"duration: 1.5 ms  statement: SELECT 1"}`
+	for name, x := range map[string]struct{ log, want string }{
+		"German": {row("SELECT", "Dauer: 1.5 ms  Anweisung: SELECT 1", "") + row("BIND", "Dauer: 1.5 ms  Binden <unnamed>: SELECT $1", "") +
+			row("SELECT", "Dauer: 1.5 ms  Ausführen <unnamed>: SELECT $1::int", ""), "SELECT 1 1.5|SELECT $1::int 1.5"},
+		"French":  {row("SELECT", "durée : 1.5 ms, instruction : SELECT 1", ""), "SELECT 1 1.5"},
+		"Chinese": {row("SELECT", "持续时间: 1.5 ms  语句: SELECT 1", ""), "SELECT 1 1.5"},
+		"bind":    {row("BIND", "duration: 1.5 ms  bind s: SELECT $1", "") + row("SELECT", "duration: 1 ms  execute s: SELECT $1", ""), "SELECT $1 1"},
+		"CloudNativePG": {`{"level":"info","msg":"started","record":"none"}` + "\n" + `{"msg":"record","record":{"database_name":"shop",` + inner + "}\n",
+			"SELECT 1 1.5"},
+		"Cloud SQL": {`{"textPayload":"[100]: [1-1] db=shop,user=app LOG:  duration: 1.5 ms  statement: SELECT 1"}`, "SELECT 1 1.5"},
+		"jsonlog":   {`{"dbname":"shop",` + inner, "SELECT 1 1.5"},
+		"plans": {row("SELECT", plan, "") + row("SELECT", plan, "") + row("SELECT", "duration: 4 ms  statement: SELECT c", ""),
+			"SELECT a\nFROM b WHERE id = $1; 2.5|SELECT a\nFROM b WHERE id = $1; 2.5|SELECT c 4"},
+		"plan and statement": {row("SELECT", plan, "") + row("SELECT", "duration: 4 ms  execute s: SELECT a\nFROM b WHERE id = $1", "") +
+			row("SELECT", "duration: 3 ms  plan:\n{\n  \"Query Text\": \"SELECT 7\"\n}", ""), "SELECT a\nFROM b WHERE id = $1 4|SELECT 7 3"},
+		"EXECUTE": {row("EXECUTE", "duration: 1 ms  statement: EXECUTE p(1);", "prepare: PREPARE p(int) AS SELECT a FROM b WHERE c = $1;") +
+			row("PREPARE", "statement: PREPARE q AS DELETE FROM a", "") + row("EXECUTE", "statement: EXECUTE q", ""),
+			"SELECT a FROM b WHERE c = $1; 1|PREPARE q AS DELETE FROM a 0|DELETE FROM a 0"},
+	} {
+		var got []string
+		err := ReadLog(strings.NewReader(x.log), "shop", func(s filewise.LoggedStatement) {
+			got = append(got, fmt.Sprint(s.Text, " ", s.Seconds*1000))
+		})
+		if strings.Join(got, "|") != x.want || err != nil {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+	for log, want := range map[string]string{
+		row("SELECT", "duration: 3 ms  plan:\n<explain/>", ""): "1 line read: none of 1 record about database shop has a form that is known: duration: 3 ms",
+		`{"dbname":"other",` + inner:                           "1 line read, with statements of other (1): none of database shop",
+	} {
+		if err := ReadLog(strings.NewReader(log), "shop", nil); err == nil || !strings.Contains(err.Error(), want) || filewise.RemedyOf(err) == "" {
+			t.Errorf("%s: %v", log, err)
+		}
 	}
 }

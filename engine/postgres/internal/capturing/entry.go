@@ -1,0 +1,135 @@
+package capturing
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"filewise"
+	"filewise/engine/internal/customsql"
+)
+
+// entry is a record of a log.
+type entry struct{ database, session, tag, message, detail string }
+
+// cloudLine is a line of stderr as Cloud SQL passes it on.
+var cloudLine = regexp.MustCompile(`(?s)^\[(\d+)\]: \[[\d-]+\] .*?\bdb=([^, ]*).*? (?:LOG|\p{Lu}+): +(.*)$`)
+
+// entryOf reads a line of jsonlog, or one that an operator or a cloud has wrapped.
+func entryOf(text []byte) (entry, error) {
+	var line struct {
+		Dbname, Session_id, Ps, Message, Detail, TextPayload string
+		Record                                               struct {
+			Database_name, Session_id, Command_tag, Message, Detail string
+		}
+	}
+	if err := json.Unmarshal(text, &line); err != nil {
+		// CloudNativePG's own lines may have a record that is none of these
+		var any map[string]json.RawMessage
+		return entry{}, json.Unmarshal(text, &any)
+	}
+	if m := cloudLine.FindStringSubmatch(line.TextPayload); m != nil {
+		return entry{database: m[2], session: m[1], message: m[3]}, nil
+	}
+	of := line.Record
+	return entry{cmp.Or(line.Dbname, of.Database_name), cmp.Or(line.Session_id, of.Session_id), cmp.Or(line.Ps, of.Command_tag),
+		cmp.Or(line.Message, of.Message), cmp.Or(line.Detail, of.Detail)}, nil
+}
+
+// log is what has been read of one.
+type log struct {
+	database string
+	each     func(filewise.LoggedStatement)
+	seen     customsql.Seen
+	plans    map[string]filewise.LoggedStatement // of auto_explain, by session: log_min_duration_statement may tell the same
+	prepared map[[2]string]string                // by session and name
+}
+
+var (
+	// logged begins a message that has a statement: log_statement, or log_min_duration_statement, or the execution of
+	// a prepared one; others are in English, too.
+	logged = regexp.MustCompile(`(?s)^(?:duration: ([0-9.]+) ms  )?(?:statement|execute [^:]*|fastpath[^:]*): (.*)$`)
+	others = regexp.MustCompile(`^(?:duration|statement|execute|connection|disconnection|automatic|process|temporary file)\b`)
+	// foreign is the same in another language, where the tag tells what is parsed and bound only.
+	foreign = regexp.MustCompile(`(?s)^[^:\x{ff1a}\n"]{2,40}[:\x{ff1a}]\s*([0-9.]+) ms[,\x{ff0c}]?\s+[^:\x{ff1a}\n]{2,100}[:\x{ff1a}]\s?(.*)$`)
+	planned = regexp.MustCompile(`(?s)^duration: ([0-9.]+) ms  plan:\n(.*)$`)
+	// planText is what auto_explain tells of a statement, up to the plan.
+	planText = regexp.MustCompile(`(?s)^Query Text: (.*?)\n(?:Query Parameters: [^\n]*\n)?[^\n]*  \(cost=[0-9.]+\.\.`)
+	prepares = regexp.MustCompile(`(?is)^\s*PREPARE\s+("[^"]+"|\w+)\s*(?:\([^)]*\))?\s+AS\s+(.*)$`)
+	executes = regexp.MustCompile(`(?is)^\s*EXECUTE\s+("[^"]+"|\w+)`)
+)
+
+// statement reads the message of an entry; ok: it has one.
+func statement(e entry) (text string, seconds float64, plan, ok bool) {
+	m := logged.FindStringSubmatch(e.message)
+	if m == nil && !others.MatchString(e.message) && e.tag != "PARSE" && e.tag != "BIND" {
+		m = foreign.FindStringSubmatch(e.message)
+	}
+	if m == nil {
+		if m = planned.FindStringSubmatch(e.message); m == nil {
+			return "", 0, false, false
+		}
+		plan = true
+		var form struct {
+			Text string `json:"Query Text"`
+		}
+		if of := planText.FindStringSubmatch(m[2]); of != nil {
+			form.Text = of[1]
+		} else if json.Unmarshal([]byte(m[2]), &form) != nil || form.Text == "" {
+			return "", 0, false, false
+		}
+		m[2] = form.Text
+	}
+	ms, _ := strconv.ParseFloat(m[1], 64) // none: 0
+	return m[2], ms / 1000, plan, true
+}
+
+func (l *log) take(e entry) {
+	l.seen.Lines++
+	text, seconds, plan, ok := statement(e)
+	if ok {
+		l.seen.Add(e.database)
+	}
+	if e.database != l.database {
+		return
+	}
+	s := filewise.LoggedStatement{Session: e.session, Text: text, Seconds: seconds}
+	if !ok {
+		if !others.MatchString(e.message) || planned.MatchString(e.message) {
+			if l.seen.Unknown++; l.seen.Example == "" {
+				l.seen.Example = e.message
+			}
+		}
+		return
+	}
+	before, had := l.plans[e.session]
+	delete(l.plans, e.session)
+	if had && (plan || !strings.Contains(text, strings.TrimRight(before.Text, "; \n"))) {
+		l.each(before)
+	}
+	if plan {
+		l.plans[e.session] = s
+		return
+	}
+	if m := prepares.FindStringSubmatch(text); m != nil {
+		l.prepared[[2]string{e.session, m[1]}] = m[2]
+	}
+	if m := executes.FindStringSubmatch(text); m != nil {
+		s.Text = cmp.Or(l.prepared[[2]string{e.session, m[1]}], text)
+		if of := prepares.FindStringSubmatch(strings.TrimPrefix(e.detail, "prepare: ")); of != nil {
+			s.Text = of[2]
+		}
+	}
+	l.each(s)
+}
+
+// end tells the plans that nothing has followed.
+func (l *log) end() {
+	for _, session := range slices.Sorted(maps.Keys(l.plans)) {
+		l.each(l.plans[session])
+	}
+}
