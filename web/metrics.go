@@ -60,6 +60,10 @@ var (
 		familyLabels)
 	metricBest = newMetric("layout_recommended", "1 for the layout that the verdict recommends, else 0.", familyLabels)
 
+	metricDecision = newMetric("run_decision", "1 for what the run comes to: use, keep, more, open or none.", runLabels, "family", "decision")
+	metricBound    = newMetric("run_gain_bound_ratio", "The most that any tested layout can gain over the baseline: 0.02 is 2 %.", runLabels,
+		"family")
+
 	metricLatency = newMetric("layout_latency_seconds", "What so many of the layout's operations stay within: those of a type, or all.",
 		familyLabels, "operation", "percentile")
 
@@ -112,6 +116,11 @@ func (s *Server) scrape(ctx context.Context) scrape {
 		out.ofLayout(append(run[:3:3], l.Name), p, l)
 	}
 	for _, f := range p.Families {
+		family := append(run[:3:3], f.Name)
+		out.gauge(metricDecision, 1, append(family[:4:4], string(f.Decision.Decision))...)
+		if most := f.Decision.BoundPercent; most != nil {
+			out.gauge(metricBound, *most/100, family...)
+		}
 		for _, l := range f.Layouts {
 			out.ofFamily(append(run[:3:3], l.Name, f.Name), p, l)
 		}

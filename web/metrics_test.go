@@ -100,6 +100,7 @@ func TestMetrics(t *testing.T) {
 		{"trial_memory_bytes", map[string]string{"layout": d.Trials[13].Cell.Layout, "kind": "dirty"}, 5e6},
 		{"layout_recommended", map[string]string{"layout": "4 files"}, 1},
 		{"layout_recommended", map[string]string{"layout": "1 file"}, 0},
+		{"run_decision", map[string]string{"family": "inserts", "decision": "use"}, 1},
 		{"campaign_order_state", map[string]string{"campaign": "storage", "experiment": "inserts", "host": "db1", "state": "running"}, 1},
 		{"campaign_order_trials", map[string]string{"host": "db2"}, 12},
 		{"campaign_difference_ratio", map[string]string{"host": "db1", "layout": "4 files"}, 0.06},
