@@ -65,6 +65,9 @@ func (o *JudgeOptions) Apply(p *experiment.Plan) (err error) {
 		return BadValue("rules", o.Rules.Value, "give 1, 2 or 3")
 	}
 	p.Margin, p.Confidence, p.Rules = margin, confidence/100, o.Rules.Value
+	if p.Target.Database != "" && !o.Rules.Given() {
+		p.Rules = verdict.RaceRules
+	}
 	if p.Goal, err = Choice("goal", o.Goal.Value, verdict.GoalRecommend, verdict.GoalBest, verdict.GoalVerdicts); err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func (r Result) Answer() Answer {
 	switch {
 	case look.Recommended >= 0 && look.Recommended != base:
 		a.Decision, a.Arm = DecisionUse, look.Recommended
-	case look.ahead(base):
+	case r.anyBetter(look):
 		a.Decision, a.Arm = DecisionMore, r.fewestBetter(look)
 	case !finite(a.Bound):
 	case a.Bound <= a.Margin:
@@ -60,12 +60,16 @@ func (r Result) Answer() Answer {
 	return a
 }
 
+// anyBetter reports whether an arm is proven to be faster than the baseline. It need not be the
+// leader, whose trials may be too noisy to prove anything.
+func (r Result) anyBetter(look Look) bool { return r.fewestBetter(look) >= 0 }
+
 // fewestBetter is the arm with the fewest files of those proven to be faster that may still be
-// the best.
+// the best; -1 if none is.
 func (r Result) fewestBetter(look Look) int {
-	best := look.Leader
+	best := -1
 	for j, e := range look.Estimates {
-		if j != r.Config.Baseline && e.Candidate && e.Lo > 0 && r.Arms[j].Rank < r.Arms[best].Rank {
+		if j != r.Config.Baseline && e.Candidate && e.Lo > 0 && (best < 0 || r.Arms[j].Rank < r.Arms[best].Rank) {
 			best = j
 		}
 	}

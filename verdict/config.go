@@ -15,6 +15,10 @@ const FirstLook = 3
 // NewestRules are judged by unless others are asked for.
 const NewestRules = 3
 
+// RaceRules judge races of backup settings: those drop settings from block 3 on, long before the
+// first claim of rules 3, since each trial is a whole backup of the user's database.
+const RaceRules = 2
+
 // Errors that Judge and BoundariesFor wrap.
 var (
 	ErrConfig = errors.New("verdict: invalid configuration")

@@ -52,8 +52,9 @@ func FewSentences(cfg Config, arms []Arm, t Table) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	first := Result{Config: cfg, Arms: arms}.FirstClaim()
 	out := []string{fmt.Sprintf("No verdict: there %s of each layout, and a verdict takes %d.",
-		map[bool]string{true: "is 1 run", false: fmt.Sprintf("are %d runs", len(t))}[len(t) == 1], FirstLook)}
+		map[bool]string{true: "is 1 run", false: fmt.Sprintf("are %d runs", len(t))}[len(t) == 1], first)}
 	for j, e := range all {
 		switch base := arms[cfg.Baseline].Name; {
 		case j == cfg.Baseline:

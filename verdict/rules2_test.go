@@ -196,3 +196,26 @@ func TestFewSkewedDifferences(t *testing.T) {
 		t.Errorf("Hall's own limit does not run away: %.3f", above)
 	}
 }
+
+// Of two layouts the one whose trial is unlike its own others is named, be it slow or impossibly fast.
+func TestStallOfTwoLayouts(t *testing.T) {
+	for name, c := range map[string]struct {
+		arm    int
+		factor float64
+	}{"slow": {1, 0.3}, "fast": {1, 4}, "slow baseline": {0, 0.3}, "fast baseline": {0, 4}} {
+		table := make(Table, 8)
+		for b := range table {
+			for j := range 2 {
+				x := 1000 * (1 + 0.001*float64((b*3+j*5)%7))
+				if b == 4 && j == c.arm {
+					x *= c.factor
+				}
+				table[b] = append(table[b], Cell{Throughput: x, OK: true})
+			}
+		}
+		look, _ := must(Judge(DefaultConfig(), armsOf(2), table)).Last()
+		if len(look.Stalls) != 1 || look.Stalls[0].Arm != c.arm || look.Stalls[0].Block != 5 {
+			t.Errorf("%s: %+v", name, look.Stalls)
+		}
+	}
+}

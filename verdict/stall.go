@@ -55,12 +55,28 @@ func (s *scene) stalls() []Stall {
 		}
 		whose := j
 		mine, theirs := math.Abs(s.fit.residual(blocks[at], j)), math.Abs(s.fit.residual(blocks[at], base))
-		if theirs > mine+1e-6 || math.Abs(theirs-mine) <= 1e-6 && d[at] > mid { // of two arms the slower one stalled
+		if theirs > mine+1e-6 || math.Abs(theirs-mine) <= 1e-6 && s.odder(base, j, blocks[at]) { // of two arms residuals are equal
 			whose = base
 		}
 		out = append(out, Stall{Arm: whose, Block: blocks[at] + 1, Of: j, Effect: all, Without: without})
 	}
 	return out
+}
+
+// odder reports whether arm i's trial in a block is farther from arm i's other trials than arm
+// j's is from its own, each against the median of its arm: the one that stalled, or that was
+// impossibly fast.
+func (s *scene) odder(i, j, block int) bool {
+	away := func(arm int) float64 {
+		var own []float64
+		for b := range s.y {
+			if s.mask[b][arm] {
+				own = append(own, s.y[b][arm])
+			}
+		}
+		return math.Abs(s.y[block][arm] - median(own))
+	}
+	return away(i) > away(j)
 }
 
 func medianDistance(x []float64, from float64) float64 {

@@ -38,6 +38,9 @@ func TestHeadline3(t *testing.T) {
 		"more": {ahead, map[int]Estimate{0: most(9), 1: proven(4, 3.6, 6, 4.3), 2: proven(5, 3.7, 7, 4.2), 3: proven(5, 3.8, 7, 4.2)},
 			"More files help: 2 files, 4 files and 8 files are each at least +3.6 % over 1 file (95 % confidence), and up to 4.3 % more than " +
 				"with 2 files is open. Take 2 files, the fewest of them, or run longer (--budget)."},
+		"more, the leader unproven": {ahead, map[int]Estimate{0: most(60), 2: proven(5, 3.7, 7, 58), 3: proven(30, -4, 60, 0)},
+			"More files help: 4 files is at least +3.7 % over 1 file (95 % confidence), and up to 58 % more than with 4 files is open. " +
+				"Use 4 files, or run longer (--budget)."},
 		"carry-over": {carried, map[int]Estimate{0: most(5)}, "No verdict: each trial affects the one after it, so the differences cannot " +
 			"be attributed to the layouts. Set a longer --warm-up or --window."},
 		"changed": {changed, map[int]Estimate{0: most(5)}, "No verdict: the effect of a layout changed during the run, so that the limits of " +

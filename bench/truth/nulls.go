@@ -223,7 +223,7 @@ func race(w kind, k int, seed, number uint64) (s raceScore, err error) {
 	r := rand.New(rand.NewPCG(seed, number))
 	draw := w.make(r, k)
 	cfg := verdict.DefaultConfig()
-	cfg.MaxBlocks, cfg.Goal = maxBlocks, verdict.GoalBest
+	cfg.Rules, cfg.MaxBlocks, cfg.Goal = verdict.RaceRules, maxBlocks, verdict.GoalBest
 	arms, effects, live := make([]verdict.Arm, k), make([]float64, k), make([]bool, k)
 	best := math.Inf(-1)
 	for j := range arms {
@@ -231,7 +231,7 @@ func race(w kind, k int, seed, number uint64) (s raceScore, err error) {
 		effects[j] = -math.Log(3) * r.Float64()
 		best = max(best, effects[j])
 	}
-	plan := experiment.Plan{Rules: verdict.NewestRules, Seed: r.Uint64(), Goal: cfg.Goal, MaxBlocks: maxBlocks,
+	plan := experiment.Plan{Rules: cfg.Rules, Seed: r.Uint64(), Goal: cfg.Goal, MaxBlocks: maxBlocks,
 		Target: filewise.Target{Database: "theirs"}, Layouts: make([]filewise.Layout, k)}
 	var table verdict.Table
 	var look verdict.Look

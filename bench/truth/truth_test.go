@@ -32,7 +32,7 @@ func TestSmoke(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := rows[0].tally; got.found < 19 || got.trials > 20*27 {
+	if got := rows[0].tally; got.found < 19 || got.trials > 20*32 {
 		t.Errorf("found %d of 20 with %.0f trials", got.found, got.trials)
 	}
 }
