@@ -152,6 +152,21 @@ func TestWholeTablesAreNamed(t *testing.T) {
 	}
 }
 
+// The study covers what begins and ends its transactions, but not what was rolled back.
+func TestControlsAreCovered(t *testing.T) {
+	for text, want := range map[string]bool{"COMMIT": true, "BEGIN": true, rolledBack: false, undone: false, "SELECT a": false} {
+		if got := (kind{texts: []string{text}}).control(); got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+	x := &taking{controlTime: 4, controls: 6}
+	x.Time, x.Calls = 10, 12
+	if x.write([]kind{{texts: []string{"SELECT a"}, keys: []string{"SELECT a"}, calls: 6, seconds: 6,
+		shapes: []filewise.Shape{{Pieces: []string{"SELECT a"}}}}}); x.Covered != 1 {
+		t.Errorf("covers %v", x.Covered)
+	}
+}
+
 // given is a log of a session's statements, of a second each; ~ before one: the next is of its text.
 type given struct {
 	filewise.Capturer
@@ -169,19 +184,19 @@ func (g given) ReadLog(_ io.Reader, _ string, each func(filewise.LoggedStatement
 // Statements are of the transaction that the server had them in, and no second of a log is lost.
 func TestTransactionsOfALog(t *testing.T) {
 	for log, want := range map[string]string{
-		"BEGIN|INSERT a|SAVEPOINT s1|INSERT b|ROLLBACK TO SAVEPOINT s1|UPDATE c|COMMIT":              "INSERT a,UPDATE c 1 5s|" + undone + " 0 2s",
-		"BEGIN|INSERT a|SAVEPOINT x|SAVEPOINT y|INSERT b|ROLLBACK WORK TO x;|INSERT b|END":           "INSERT a,INSERT b 1 5s|" + undone + " 0 3s",
-		"BEGIN|SAVEPOINT s|INSERT a|RELEASE SAVEPOINT s|rollback to s|COMMIT":                        "INSERT a 1 6s",
-		"BEGIN|INSERT a|ROLLBACK|SELECT b":                                                           rolledBack + " 1 3s|SELECT b 1 1s",
-		"-- so\nBEGIN|/* x */ # y\nINSERT a|--\nCOMMIT|SELECT b":                                     "/* x */ # y\nINSERT a 1 3s|SELECT b 1 1s",
-		"SET autocommit=0|INSERT a|UPDATE b|COMMIT|DELETE c|SET NAMES x, @@autocommit = ON|DELETE c": "DELETE c 2 3s|INSERT a,UPDATE b 1 3s|SET 1 1s",
-		"SET GLOBAL autocommit=0|INSERT a|INSERT a":                                                  "INSERT a 2 2s|SET 1 1s",
-		"BEGIN|INSERT a|BEGIN|INSERT b|COMMIT AND CHAIN|INSERT c":                                    "INSERT a 1 2s|INSERT b 1 3s|" + notEnded + " 1 1s",
-		"BEGIN|COMMIT|SAVEPOINT a|SELECT b":                                                          "COMMIT 1 2s|SAVEPOINT 1 1s|SELECT b 1 1s",
-		"~UPDATE a|~UPDATE b|SET c|UPDATE d":                                                         "UPDATE a,UPDATE b 1 3s|UPDATE d 1 1s",
-		"~BEGIN|~UPDATE a|COMMIT|SELECT b|SELECT b":                                                  "SELECT b 2 2s|UPDATE a 1 3s",
-		"BEGIN|INSERT a||SELECT b":                                                                   rolledBack + " 1 2s|SELECT b 1 1s",
-		"START SLAVE|BEGIN NOT ATOMIC DELETE a":                                                      "BEGIN NOT ATOMIC DELETE a 1 1s|START SLAVE 1 1s",
+		"BEGIN|INSERT a|SAVEPOINT s1|INSERT b|ROLLBACK TO SAVEPOINT s1|UPDATE c|COMMIT":     "INSERT a,UPDATE c 1 5s|" + undone + " 0 2s",
+		"BEGIN|INSERT a|SAVEPOINT x|SAVEPOINT y|INSERT b|ROLLBACK WORK TO x|END":            "INSERT a 1 4s|" + undone + " 0 3s",
+		"BEGIN|SAVEPOINT s|INSERT a|RELEASE SAVEPOINT s|rollback to s|COMMIT":               "INSERT a 1 6s",
+		"BEGIN|INSERT a|ROLLBACK|SELECT b":                                                  rolledBack + " 1 3s|SELECT b 1 1s",
+		"-- so\nBEGIN|/* x */ # y\nINSERT a|--\nCOMMIT|SELECT b":                            "/* x */ # y\nINSERT a 1 3s|SELECT b 1 1s",
+		"SET autocommit=0|INSERT a|UPDATE b|COMMIT|DELETE c|SET @@autocommit = ON|DELETE c": "DELETE c 2 3s|INSERT a,UPDATE b 1 3s|SET 1 1s",
+		"SET GLOBAL autocommit=0|INSERT a|INSERT a":                                         "INSERT a 2 2s|SET 1 1s",
+		"BEGIN|INSERT a|BEGIN|INSERT b|COMMIT AND CHAIN|INSERT c":                           "INSERT a 1 2s|INSERT b 1 3s|" + notEnded + " 1 1s",
+		"BEGIN|COMMIT|SAVEPOINT a|SELECT b":                                                 "COMMIT 1 2s|SAVEPOINT 1 1s|SELECT b 1 1s",
+		"~UPDATE a|~UPDATE b|SET c|UPDATE d":                                                "UPDATE a,UPDATE b 1 3s|UPDATE d 1 1s",
+		"~BEGIN|~UPDATE a|COMMIT|SELECT b|SELECT b":                                         "SELECT b 2 2s|UPDATE a 1 3s",
+		"BEGIN|INSERT a||SELECT b":                                                          rolledBack + " 1 2s|SELECT b 1 1s",
+		"START SLAVE|BEGIN NOT ATOMIC DELETE a":                                             "BEGIN NOT ATOMIC DELETE a 1 1s|START SLAVE 1 1s",
 	} {
 		kinds, err := new(taking).readLog(given{statements: strings.Split(log, "|")})
 		var got []string

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -205,6 +206,9 @@ func (d drawing) moment() (text, note string) {
 	high, ok2 := momentOf(d.High)
 	if !ok || !ok2 || high.Before(low) {
 		low, high = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+		if d.withheld == "" {
+			note = "its bounds are not known: write a range of its values"
+		}
 	}
 	span := high.Sub(low)
 	part := func(from, to float64) {
@@ -215,12 +219,12 @@ func (d drawing) moment() (text, note string) {
 		low, high = high, high.Add(24*time.Hour)
 	case d.paired && d.use == filewise.UseLower:
 		part(0.9, 0.95)
-		note = "a range of the latest"
+		note = cmp.Or(note, "a range of the latest")
 	case d.paired:
 		part(0.95, 1)
 	case d.use == filewise.UseLower && d.part < 1:
 		part(1-d.part, 1)
-		note = "one of the latest, so that as many rows follow as were read"
+		note = cmp.Or(note, "one of the latest, so that as many rows follow as were read")
 	case d.use == filewise.UseUpper && d.part < 1:
 		part(0, d.part)
 	}

@@ -39,6 +39,9 @@ func (r Rules) divided(text, database string, columns func(table string) ([]stri
 	s.findTables()
 	err := s.findInserted(columns)
 	s.expand()
+	if r.Dollar {
+		s.castTyped()
+	}
 	s.use()
 	return s.shape(r.Hash), err
 }
@@ -72,7 +75,15 @@ const longest = 64 << 10
 func (r Rules) Key(text string) string {
 	text = strings.ToValidUTF8(text[:min(len(text), longest)], "")
 	s, _ := r.divided(text, "", nil) // nothing is asked
-	return lists.ReplaceAllString(strings.Join(s.Pieces, "?"), "?, …")
+	var b strings.Builder
+	for i, v := range s.Values {
+		b.WriteString(s.Pieces[i])
+		if v.Use != filewise.UseNone || v.Literal == "" || r.Transact || r.Upper { // else it is a constant
+			v.Literal = "?"
+		}
+		b.WriteString(v.Literal)
+	}
+	return lists.ReplaceAllString(b.String()+s.Pieces[len(s.Values)], "?, …")
 }
 
 type shaper struct {

@@ -16,6 +16,8 @@ func (s *shaper) use() {
 			setting = true
 		case t.is("WHERE", "FROM", "RETURNING", "VALUES"):
 			setting = false
+		case t.kind == tokenValue && !s.transact && !s.upper && s.constant(i) != "":
+			t.use = filewise.ValueUse{Literal: s.constant(i)}
 		case t.kind == tokenValue:
 			if t.use = s.useOf(i, setting); strings.EqualFold(t.use.Column, "ROWNUM") {
 				t.use = filewise.ValueUse{Use: filewise.UseLimit}

@@ -137,10 +137,12 @@ func (w *watcher) typed(ctx context.Context, s *filewise.Shape) error {
 	numbers := make([]int, len(s.Values))
 	for i, v := range s.Values {
 		tried += s.Pieces[i]
-		switch v.Use {
-		case filewise.UseLimit, filewise.UseOffset:
+		switch {
+		case v.Use == filewise.UseLimit, v.Use == filewise.UseOffset:
 			tried += "1"
-		case filewise.UseSpan:
+		case v.Use == filewise.UseNone && v.Literal != "":
+			tried += v.Literal
+		case v.Use == filewise.UseSpan:
 			tried += "'1 day'"
 		default:
 			number++
@@ -282,6 +284,7 @@ func readColumn(row pgx.CollectableRow) (filewise.ColumnFacts, error) {
 	for _, v := range bounds {
 		all = append(all[:len(all):len(all)], *v)
 	}
+	all = slices.DeleteFunc(slices.Clone(all), func(v string) bool { return c.Type == filewise.TypeTime && strings.HasSuffix(v, "infinity") })
 	if c.Closed = len(labels) > 0; c.Closed && len(c.Common) == 0 {
 		c.Common = labels
 	}

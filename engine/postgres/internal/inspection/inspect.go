@@ -19,6 +19,7 @@ import (
 func ReadingSettings() map[string]string {
 	s := client.SessionSettings(0)
 	s["default_transaction_read_only"] = "on"
+	s["datestyle"] = "ISO, YMD"
 	s["statement_timeout"] = fmt.Sprint((inspecting.Patience - time.Second).Milliseconds())
 	s["lock_timeout"] = "500" // ms
 	return s

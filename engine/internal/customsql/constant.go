@@ -1,0 +1,63 @@
+package customsql
+
+import "strings"
+
+// castTyped makes DATE $1 into $1::DATE, as a typed literal takes no parameter.
+func (s *shaper) castTyped() {
+	for i := 1; i < len(s.tokens); i++ {
+		of := s.tokens[i-1]
+		if s.tokens[i].kind != tokenValue || of.kind != tokenWord || !of.is("DATE", "TIME", "TIMESTAMP", "TIMESTAMPTZ") {
+			continue
+		}
+		value := s.tokens[i]
+		value.spaced = of.spaced
+		of.spaced = false
+		s.tokens = append(s.tokens[:i-1:i-1], append([]token{value, {kind: tokenSign, text: "::"}, of}, s.tokens[i+1:]...)...)
+		i++
+	}
+}
+
+// fixed are functions whose first argument is a constant of the program's, with one that each takes, and which stands for it if
+// the server does not tell.
+var fixed = map[string]string{"DATE_TRUNC": "'day'", "DATE_PART": "'day'", "EXTRACT": "'day'", "TIMEZONE": "'UTC'",
+	"TO_TSVECTOR": "'simple'", "TO_TSQUERY": "'simple'", "PLAINTO_TSQUERY": "'simple'", "PHRASETO_TSQUERY": "'simple'",
+	"WEBSEARCH_TO_TSQUERY": "'simple'"}
+
+// constant is what stands for a value that is a constant of the program's, not of a row: a drawn one would break the
+// statement, or have it find nothing; empty: it is none.
+func (s *shaper) constant(i int) string {
+	said := ""
+	sequence := s.at(i-1).is("(") && s.at(i-2).is("NEXTVAL", "CURRVAL", "SETVAL") || s.at(i+1).is("::") && s.at(i+2).is("REGCLASS")
+	if sequence && s.at(i).literal() {
+		return s.at(i).text
+	}
+	if before := s.at(i - 1); before.is("ZONE") && s.at(i-2).is("TIME") {
+		said = "'UTC'"
+	} else if before.is("(") && s.at(i+1).is(",", "FROM") {
+		said = fixed[strings.ToUpper(s.at(i-2).text)]
+	}
+	if said != "" && s.at(i).literal() {
+		return s.at(i).text
+	}
+	if said != "" {
+		return said
+	}
+	for _, left := range []int{i, i - 2} { // 1 = 1, of which a log tells which values they are
+		x, y := s.at(left), s.at(left+2)
+		if x.kind != tokenValue || y.kind != tokenValue || !s.at(left+1).is("=") || s.at(left-2).is("BETWEEN") || s.at(left-3).is("BETWEEN") ||
+			!s.at(left-1).is("WHERE", "AND", "OR", "ON", "NOT", "HAVING", "WHEN", "(") ||
+			left+3 < len(s.tokens) && !s.at(left+3).is("AND", "OR", ")", "ORDER", "GROUP", "LIMIT", "THEN", "FOR", "WHERE") {
+			continue
+		}
+		if x.literal() && y.literal() && x.text != y.text {
+			if isNumber(x) && isNumber(y) {
+				return s.at(i).text
+			}
+			continue
+		}
+		return "1"
+	}
+	return ""
+}
+
+func isNumber(t token) bool { return t.text[0] >= '0' && t.text[0] <= '9' }
