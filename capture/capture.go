@@ -265,7 +265,7 @@ func (t *taking) shape(ctx context.Context, kinds []kind) ([]kind, error) {
 
 // control tells whether it begins or ends a transaction, as the study does by itself.
 func (k kind) control() bool {
-	return len(k.texts) == 1 && slices.Contains(controls, firstWord(k.texts[0]))
+	return len(k.texts) == 1 && k.texts[0] != rolledBack && k.texts[0] != undone && slices.Contains(controls, firstWord(k.texts[0]))
 }
 
 func size(k kind) (n int) {

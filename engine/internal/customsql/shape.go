@@ -43,6 +43,10 @@ func (r Rules) divided(text, database string, columns func(table string) ([]stri
 		s.castTyped()
 	}
 	s.use()
+	if s.unclear && err == nil {
+		err = fmt.Errorf("the server's digest does not tell how many values a row has before and behind an expression; a log does (--log): %w",
+			filewise.ErrUnsupported)
+	}
 	return s.shape(r.Hash), err
 }
 
@@ -96,6 +100,7 @@ type shaper struct {
 	// their case.
 	transact bool
 	upper    bool   // texts hold their numbers, as T-SQL's do
+	unclear  bool   // a digest has left out values in two places of a row, and not how many in each
 	span     string // what stands for a number in INTERVAL; empty: a text
 }
 
@@ -112,6 +117,9 @@ func (s *shaper) expand() {
 			more = 1
 		case open > 0 && s.tokens[open-1].is("VALUES", "VALUE", ",") && len(s.into) > 0:
 			more = len(s.into) - s.items(open+1, s.closing(open)) + 1
+			for _, t := range s.tokens[i+1 : min(s.closing(open), len(s.tokens))] {
+				s.unclear = s.unclear || t.kind == tokenDots && more > 1
+			}
 		case open > 0 && !s.tokens[open-1].is("IN"): // of a function, and most that have several have two
 			more = 2
 		}

@@ -86,6 +86,18 @@ func TestConstants(t *testing.T) {
 	}
 }
 
+// A digest that leaves out values in two places of a row is taken if their numbers are known, and named if not.
+func TestDigestsWithTwoEllipses(t *testing.T) {
+	const to = "INSERT INTO `t` ( `a` , `b` , `c` , `d` , `e` "
+	for text, fits := range map[string]bool{to + ") VALUES ( ? , ... , NOW ( ) , ? , ... )": true,
+		to + ", `f` ) VALUES ( ? , ... , NOW ( ) , ? , ... )": false, to + ", `f` ) VALUES ( ? , ... , NOW ( ) )": true} {
+		s, err := mysql.Shape(text, "shop", nil)
+		if errors.Is(err, filewise.ErrUnsupported) == fits || fits && len(s.Values)+1 != 5+strings.Count(text, "`f`") {
+			t.Errorf("%s: %d values, %v", text, len(s.Values), err)
+		}
+	}
+}
+
 // What a study would be refused for is not captured.
 func TestShapeOfWhatIsRefused(t *testing.T) {
 	for text, rules := range map[string]Rules{
