@@ -22,13 +22,13 @@ func TestSilentVolume(t *testing.T) {
 		return e
 	}
 	silent, other := dead(hangs), dead(answers)
-	before, forever := ask, make(chan struct{})
-	ask = func(e entry) {
+	forever := make(chan struct{})
+	r.ask = func(e entry) {
 		if e.Volume == silent.Volume {
 			<-forever
 		}
 	}
-	t.Cleanup(func() { close(forever); ask = before })
+	t.Cleanup(func() { close(forever) })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	left, err := r.Sweep(ctx)

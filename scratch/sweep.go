@@ -111,8 +111,8 @@ func (r *Registry) each(ctx context.Context, ids []string, act func(*Leftover, e
 // a daemon, may never do so.
 const answerWithin = 2 * time.Second
 
-// ask looks at a registration's directory, which hangs if the volume does not answer. Tests replace it.
-var ask = func(e entry) {
+// look looks at a registration's directory, which hangs if the volume does not answer.
+func look(e entry) {
 	if o, _ := open(e); o != nil {
 		o.close()
 	}
@@ -132,6 +132,10 @@ func (r *Registry) silent(ids []string) map[string]entry {
 		if asked[e.Volume] == nil {
 			done := make(chan struct{})
 			asked[e.Volume] = done
+			ask := r.ask
+			if ask == nil {
+				ask = look
+			}
 			go func() { defer close(done); ask(e) }()
 		}
 	}
