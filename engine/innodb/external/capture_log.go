@@ -18,8 +18,8 @@ import (
 // time out where it is that of the line before; with one, any command is known.
 var generalLine = regexp.MustCompile(`^(?:[^\t]*\t+ *(\d+) (Query|Execute|Connect|Init DB|Quit|Prepare|Close stmt|Reset stmt|Statistics|` +
 	`Ping|Field List|Change user|Fetch|Binlog Dump|Kill|Debug|Long Data|Refresh|Set option|Processlist|Shutdown|Sleep|Create DB|Drop DB|` +
-	`Time|Delayed insert|Table Dump|Connect Out|Register (?:Slave|Replica)|Daemon|Binlog Dump GTID|Reset Connection|Bulk execute|Clone|Error)` +
-	`|(?:\d{6} [ \d]\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\S+)\t+ *(\d+) ([A-Z][A-Za-z_ ]*))(?:\t(.*))?$`)
+	`Time|Delayed insert|Table Dump|Connect Out|Register (?:Slave|Replica)|Daemon|Binlog Dump GTID|Reset Connection|Bulk execute|Clone|` +
+	`Error)|(?:\d{6} [ \d]\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\S+)\t+ *(\d+) ([A-Z][A-Za-z_ ]*))(?:\t(.*))?$`)
 
 // A server's head, at a log's begin and wherever it has started or opened the log anew, has lines of three kinds.
 var (

@@ -29,8 +29,8 @@ func ReadLog(r io.Reader, database string, each func(filewise.LoggedStatement)) 
 	}
 	l := &log{database: database, plans: map[string]filewise.LoggedStatement{}, prepared: map[[2]string]string{}}
 	l.each = l.seen.Of(each)
-	l.seen.Remedy = "have the server log in English, with each statement: lc_messages = 'C', log_min_duration_statement = 0, log_destination = " +
-		"csvlog or jsonlog"
+	l.seen.Remedy = "have the server log in English, with each statement: lc_messages = 'C', log_min_duration_statement = 0, " +
+		"log_destination = csvlog or jsonlog"
 	read := readCSV
 	if bytes.Equal(head, []byte("{")) {
 		read = readJSON
